@@ -15,7 +15,7 @@ all: build test
 build:
 	go build ./...
 
-gen: ## rewrite the generated files (zz_*.go, *.s)
+gen: ## rewrite the generated files (zz_*)
 	go generate ./...
 
 lint: ## gofmt, vet, golangci-lint

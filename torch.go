@@ -187,10 +187,14 @@ func SetPrintOptions(o PrintOptions) (old PrintOptions) { return tensor.SetPrint
 func Save(path string, v any) error { return serialize.SaveFile(path, v) }
 
 // Load reads a file that torch.save wrote: a *Tensor, a *serialize.Dict, a list, …
-func Load(path string) (any, error) { return serialize.LoadFile(path) }
+func Load(path string, opts ...serialize.LoadOptions) (any, error) {
+	return serialize.LoadFile(path, opts...)
+}
 
 // LoadStateDict reads a file that holds a state dict.
-func LoadStateDict(path string) (*StateDict, error) { return serialize.LoadStateDict(path) }
+func LoadStateDict(path string, opts ...serialize.LoadOptions) (*StateDict, error) {
+	return serialize.LoadStateDict(path, opts...)
+}
 
 // NumOperators is the number of registered operators, in-place, out and number forms included.
 func NumOperators() int { return len(tensor.Ops()) }

@@ -9,11 +9,6 @@ func IndexTensors(t *tensor.Tensor, indices []*tensor.Tensor, opts ...tensor.Out
 	return t.IndexTensors(indices, opts...)
 }
 
-// UnsafeIndexTensors is the function form of [tensor.Tensor.UnsafeIndexTensors].
-func UnsafeIndexTensors(t *tensor.Tensor, indices []*tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.UnsafeIndexTensors(indices, opts...)
-}
-
 // IndexPut is the function form of [tensor.Tensor.IndexPut].
 func IndexPut(t *tensor.Tensor, indices []*tensor.Tensor, values *tensor.Tensor, opts ...tensor.IndexPutOptions) *tensor.Tensor {
 	return t.IndexPut(indices, values, opts...)
@@ -21,14 +16,6 @@ func IndexPut(t *tensor.Tensor, indices []*tensor.Tensor, values *tensor.Tensor,
 
 // IndexPutOptions are the optional arguments of IndexPut.
 type IndexPutOptions = tensor.IndexPutOptions
-
-// UnsafeIndexPut is the function form of [tensor.Tensor.UnsafeIndexPut].
-func UnsafeIndexPut(t *tensor.Tensor, indices []*tensor.Tensor, values *tensor.Tensor, opts ...tensor.UnsafeIndexPutOptions) *tensor.Tensor {
-	return t.UnsafeIndexPut(indices, values, opts...)
-}
-
-// UnsafeIndexPutOptions are the optional arguments of UnsafeIndexPut.
-type UnsafeIndexPutOptions = tensor.UnsafeIndexPutOptions
 
 var slotEmbedding = tensor.Slot("aten::embedding")
 
@@ -135,8 +122,8 @@ func Nonzero(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 }
 
 // ArgWhere is the function form of [tensor.Tensor.ArgWhere].
-func ArgWhere(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.ArgWhere(opts...)
+func ArgWhere(t *tensor.Tensor) *tensor.Tensor {
+	return t.ArgWhere()
 }
 
 // NonzeroStatic is the function form of [tensor.Tensor.NonzeroStatic].
@@ -209,7 +196,7 @@ func TakeAlongDim(t *tensor.Tensor, indices *tensor.Tensor, opts ...tensor.TakeA
 // TakeAlongDimOptions are the optional arguments of TakeAlongDim.
 type TakeAlongDimOptions = tensor.TakeAlongDimOptions
 
-var slotUnravelIndex = tensor.Slot("aten::unravel_index")
+var slotUnravelIndex = tensor.Slot("torch::unravel_index")
 
 // UnravelIndex turns positions in a flattened tensor of the given shape into one index tensor per dimension.
 // https://pytorch.org/docs/stable/generated/torch.unravel_index.html

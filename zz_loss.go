@@ -4,189 +4,6 @@ package torch
 
 import "github.com/gotorch-dev/torch/tensor"
 
-// SmoothL1Loss is the function form of [tensor.Tensor.SmoothL1Loss].
-func SmoothL1Loss(t *tensor.Tensor, target *tensor.Tensor, opts ...tensor.SmoothL1LossOptions) *tensor.Tensor {
-	return t.SmoothL1Loss(target, opts...)
-}
-
-// SmoothL1LossOptions are the optional arguments of SmoothL1Loss.
-type SmoothL1LossOptions = tensor.SmoothL1LossOptions
-
-// HuberLoss is the function form of [tensor.Tensor.HuberLoss].
-func HuberLoss(t *tensor.Tensor, target *tensor.Tensor, opts ...tensor.HuberLossOptions) *tensor.Tensor {
-	return t.HuberLoss(target, opts...)
-}
-
-// HuberLossOptions are the optional arguments of HuberLoss.
-type HuberLossOptions = tensor.HuberLossOptions
-
-// BinaryCrossEntropy is the function form of [tensor.Tensor.BinaryCrossEntropy].
-func BinaryCrossEntropy(t *tensor.Tensor, target *tensor.Tensor, opts ...tensor.BinaryCrossEntropyOptions) *tensor.Tensor {
-	return t.BinaryCrossEntropy(target, opts...)
-}
-
-// BinaryCrossEntropyOptions are the optional arguments of BinaryCrossEntropy.
-type BinaryCrossEntropyOptions = tensor.BinaryCrossEntropyOptions
-
-// BinaryCrossEntropyWithLogits is the function form of [tensor.Tensor.BinaryCrossEntropyWithLogits].
-func BinaryCrossEntropyWithLogits(t *tensor.Tensor, target *tensor.Tensor, opts ...tensor.BinaryCrossEntropyWithLogitsOptions) *tensor.Tensor {
-	return t.BinaryCrossEntropyWithLogits(target, opts...)
-}
-
-// BinaryCrossEntropyWithLogitsOptions are the optional arguments of BinaryCrossEntropyWithLogits.
-type BinaryCrossEntropyWithLogitsOptions = tensor.BinaryCrossEntropyWithLogitsOptions
-
-// KLDiv is the function form of [tensor.Tensor.KLDiv].
-func KLDiv(t *tensor.Tensor, target *tensor.Tensor, opts ...tensor.KLDivOptions) *tensor.Tensor {
-	return t.KLDiv(target, opts...)
-}
-
-// KLDivOptions are the optional arguments of KLDiv.
-type KLDivOptions = tensor.KLDivOptions
-
-// SoftMarginLoss is the function form of [tensor.Tensor.SoftMarginLoss].
-func SoftMarginLoss(t *tensor.Tensor, target *tensor.Tensor, opts ...tensor.SoftMarginLossOptions) *tensor.Tensor {
-	return t.SoftMarginLoss(target, opts...)
-}
-
-// SoftMarginLossOptions are the optional arguments of SoftMarginLoss.
-type SoftMarginLossOptions = tensor.SoftMarginLossOptions
-
-var slotMarginRankingLoss = tensor.Slot("aten::margin_ranking_loss")
-
-// MarginRankingLossOptions are the optional arguments of MarginRankingLoss; the zero value is PyTorch's default.
-type MarginRankingLossOptions struct {
-	Margin    tensor.Opt[float64] // default 0.0
-	Reduction tensor.Opt[int]     // default 1
-}
-
-// MarginRankingLoss is max(0, -target*(input1-input2) + margin).
-func MarginRankingLoss(input1 *tensor.Tensor, input2 *tensor.Tensor, target *tensor.Tensor, opts ...MarginRankingLossOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotMarginRankingLoss, 5)
-	*c.Arg(0) = tensor.TensorValue(input1)
-	*c.Arg(1) = tensor.TensorValue(input2)
-	*c.Arg(2) = tensor.TensorValue(target)
-	*c.Arg(3) = *slotMarginRankingLoss.Sch.Params[3].Default
-	*c.Arg(4) = *slotMarginRankingLoss.Sch.Params[4].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if v, ok := o.Margin.Get(); ok {
-			*c.Arg(3) = tensor.FloatValue(v)
-		}
-		if v, ok := o.Reduction.Get(); ok {
-			*c.Arg(4) = tensor.IntValue(v)
-		}
-	}
-	return c.Do1()
-}
-
-// HingeEmbeddingLoss is the function form of [tensor.Tensor.HingeEmbeddingLoss].
-func HingeEmbeddingLoss(t *tensor.Tensor, target *tensor.Tensor, opts ...tensor.HingeEmbeddingLossOptions) *tensor.Tensor {
-	return t.HingeEmbeddingLoss(target, opts...)
-}
-
-// HingeEmbeddingLossOptions are the optional arguments of HingeEmbeddingLoss.
-type HingeEmbeddingLossOptions = tensor.HingeEmbeddingLossOptions
-
-var slotCosineEmbeddingLoss = tensor.Slot("aten::cosine_embedding_loss")
-
-// CosineEmbeddingLossOptions are the optional arguments of CosineEmbeddingLoss; the zero value is PyTorch's default.
-type CosineEmbeddingLossOptions struct {
-	Margin    tensor.Opt[float64] // default 0.0
-	Reduction tensor.Opt[int]     // default 1
-}
-
-// CosineEmbeddingLoss is 1-cos where the target is 1, max(0, cos-margin) where it is -1.
-func CosineEmbeddingLoss(input1 *tensor.Tensor, input2 *tensor.Tensor, target *tensor.Tensor, opts ...CosineEmbeddingLossOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotCosineEmbeddingLoss, 5)
-	*c.Arg(0) = tensor.TensorValue(input1)
-	*c.Arg(1) = tensor.TensorValue(input2)
-	*c.Arg(2) = tensor.TensorValue(target)
-	*c.Arg(3) = *slotCosineEmbeddingLoss.Sch.Params[3].Default
-	*c.Arg(4) = *slotCosineEmbeddingLoss.Sch.Params[4].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if v, ok := o.Margin.Get(); ok {
-			*c.Arg(3) = tensor.FloatValue(v)
-		}
-		if v, ok := o.Reduction.Get(); ok {
-			*c.Arg(4) = tensor.IntValue(v)
-		}
-	}
-	return c.Do1()
-}
-
-var slotTripletMarginLoss = tensor.Slot("aten::triplet_margin_loss")
-
-// TripletMarginLossOptions are the optional arguments of TripletMarginLoss; the zero value is PyTorch's default.
-type TripletMarginLossOptions struct {
-	Margin    tensor.Opt[float64] // default 1.0
-	P         tensor.Opt[float64] // default 2.0
-	Eps       tensor.Opt[float64] // default 1e-06
-	Swap      bool                // default False
-	Reduction tensor.Opt[int]     // default 1
-}
-
-// TripletMarginLoss is max(0, d(a,p) - d(a,n) + margin).
-func TripletMarginLoss(anchor *tensor.Tensor, positive *tensor.Tensor, negative *tensor.Tensor, opts ...TripletMarginLossOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotTripletMarginLoss, 8)
-	*c.Arg(0) = tensor.TensorValue(anchor)
-	*c.Arg(1) = tensor.TensorValue(positive)
-	*c.Arg(2) = tensor.TensorValue(negative)
-	*c.Arg(3) = *slotTripletMarginLoss.Sch.Params[3].Default
-	*c.Arg(4) = *slotTripletMarginLoss.Sch.Params[4].Default
-	*c.Arg(5) = *slotTripletMarginLoss.Sch.Params[5].Default
-	*c.Arg(6) = *slotTripletMarginLoss.Sch.Params[6].Default
-	*c.Arg(7) = *slotTripletMarginLoss.Sch.Params[7].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if v, ok := o.Margin.Get(); ok {
-			*c.Arg(3) = tensor.FloatValue(v)
-		}
-		if v, ok := o.P.Get(); ok {
-			*c.Arg(4) = tensor.FloatValue(v)
-		}
-		if v, ok := o.Eps.Get(); ok {
-			*c.Arg(5) = tensor.FloatValue(v)
-		}
-		*c.Arg(6) = tensor.BoolValue(o.Swap)
-		if v, ok := o.Reduction.Get(); ok {
-			*c.Arg(7) = tensor.IntValue(v)
-		}
-	}
-	return c.Do1()
-}
-
-// MultiMarginLoss is the function form of [tensor.Tensor.MultiMarginLoss].
-func MultiMarginLoss(t *tensor.Tensor, target *tensor.Tensor, opts ...tensor.MultiMarginLossOptions) *tensor.Tensor {
-	return t.MultiMarginLoss(target, opts...)
-}
-
-// MultiMarginLossOptions are the optional arguments of MultiMarginLoss.
-type MultiMarginLossOptions = tensor.MultiMarginLossOptions
-
-// MultilabelMarginLoss is the function form of [tensor.Tensor.MultilabelMarginLoss].
-func MultilabelMarginLoss(t *tensor.Tensor, target *tensor.Tensor, opts ...tensor.MultilabelMarginLossOptions) *tensor.Tensor {
-	return t.MultilabelMarginLoss(target, opts...)
-}
-
-// MultilabelMarginLossOptions are the optional arguments of MultilabelMarginLoss.
-type MultilabelMarginLossOptions = tensor.MultilabelMarginLossOptions
-
-var slotPoissonNLLLoss = tensor.Slot("aten::poisson_nll_loss")
-
-// PoissonNLLLoss is the negative log-likelihood of Poisson counts.
-func PoissonNLLLoss(input *tensor.Tensor, target *tensor.Tensor, logInput bool, full bool, eps float64, reduction int) *tensor.Tensor {
-	c := tensor.NewCall(slotPoissonNLLLoss, 6)
-	*c.Arg(0) = tensor.TensorValue(input)
-	*c.Arg(1) = tensor.TensorValue(target)
-	*c.Arg(2) = tensor.BoolValue(logInput)
-	*c.Arg(3) = tensor.BoolValue(full)
-	*c.Arg(4) = tensor.FloatValue(eps)
-	*c.Arg(5) = tensor.IntValue(reduction)
-	return c.Do1()
-}
-
 var slotCosineSimilarity = tensor.Slot("aten::cosine_similarity")
 
 // CosineSimilarityOptions are the optional arguments of CosineSimilarity; the zero value is PyTorch's default.
@@ -195,7 +12,8 @@ type CosineSimilarityOptions struct {
 	Eps tensor.Opt[float64] // default 1e-08
 }
 
-// CosineSimilarity is the cosine of the angle between vectors along a dimension.
+// CosineSimilarity is the cosine x1·x2 / (max(|x1|, eps) * max(|x2|, eps)) of the angles between vectors along dimension dim, for
+// tensors that broadcast.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.cosine_similarity.html
 func CosineSimilarity(x1 *tensor.Tensor, x2 *tensor.Tensor, opts ...CosineSimilarityOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotCosineSimilarity, 4)
@@ -224,7 +42,7 @@ type PairwiseDistanceOptions struct {
 	KeepDim bool                // default False
 }
 
-// PairwiseDistance is the norm of order p of the difference of vectors in the last dimension, to which eps is added.
+// PairwiseDistance is the norm of order p of x1 - x2 + eps over the last dimension.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.pairwise_distance.html
 func PairwiseDistance(x1 *tensor.Tensor, x2 *tensor.Tensor, opts ...PairwiseDistanceOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotPairwiseDistance, 5)

@@ -11,9 +11,7 @@ type EinsumOptions struct {
 	Path []int // default None
 }
 
-// Einsum sums products of the operands' elements along the dimensions that the equation names, for example "bij,bjk->bik". Letters
-// that the output lacks are summed; without "->" the output has the letters that occur once, in alphabetical order; "..." stands
-// for further dimensions, which broadcast.einsum.html
+// Einsum is PyTorch's einsum.
 func Einsum(equation string, tensors []*tensor.Tensor, opts ...EinsumOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotEinsum, 3)
 	*c.Arg(0) = tensor.OptStrValue(equation)
@@ -37,27 +35,17 @@ func IntMM(t *tensor.Tensor, mat2 *tensor.Tensor, opts ...tensor.OutOptions) *te
 	return t.IntMM(mat2, opts...)
 }
 
+// Inverse is the function form of [tensor.Tensor.Inverse].
+func Inverse(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Inverse(opts...)
+}
+
 var slotLinalgInv = tensor.Slot("aten::linalg_inv")
 
 // LinalgInv is the inverse of a square matrix, or of each of a batch.
 // https://pytorch.org/docs/stable/generated/torch.linalg.inv.html
 func LinalgInv(a *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLinalgInv, 1)
-	*c.Arg(0) = tensor.TensorValue(a)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotInverse = tensor.Slot("aten::inverse")
-
-// Inverse is another name of [Tensor.LinalgInv].
-func Inverse(a *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotInverse, 1)
 	*c.Arg(0) = tensor.TensorValue(a)
 	if len(opts) > 0 {
 		o := &opts[0]
@@ -135,6 +123,24 @@ func Vdot(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *te
 	return t.Vdot(other, opts...)
 }
 
+// Outer is the function form of [tensor.Tensor.Outer].
+func Outer(t *tensor.Tensor, vec2 *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Outer(vec2, opts...)
+}
+
+// Ger is the function form of [tensor.Tensor.Ger].
+func Ger(t *tensor.Tensor, vec2 *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Ger(vec2, opts...)
+}
+
+// Addr is the function form of [tensor.Tensor.Addr].
+func Addr(t *tensor.Tensor, vec1 *tensor.Tensor, vec2 *tensor.Tensor, opts ...tensor.AddrOptions) *tensor.Tensor {
+	return t.Addr(vec1, vec2, opts...)
+}
+
+// AddrOptions are the optional arguments of Addr.
+type AddrOptions = tensor.AddrOptions
+
 // Inner is the function form of [tensor.Tensor.Inner].
 func Inner(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Inner(other, opts...)
@@ -163,7 +169,7 @@ func LinalgMultiDot(tensors []*tensor.Tensor, opts ...tensor.OutOptions) *tensor
 
 var slotChainMatMul = tensor.Slot("aten::chain_matmul")
 
-// ChainMatMul multiplies a chain of matrices in the order that needs the fewest operations.chain_matmul.html
+// ChainMatMul is PyTorch's chain_matmul.
 func ChainMatMul(matrices []*tensor.Tensor) *tensor.Tensor {
 	c := tensor.NewCall(slotChainMatMul, 1)
 	*c.Arg(0) = tensor.TensorsValue(matrices)
@@ -222,21 +228,3 @@ func Cross(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.CrossOptions) 
 
 // CrossOptions are the optional arguments of Cross.
 type CrossOptions = tensor.CrossOptions
-
-// Outer is the function form of [tensor.Tensor.Outer].
-func Outer(t *tensor.Tensor, vec2 *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.Outer(vec2, opts...)
-}
-
-// Ger is the function form of [tensor.Tensor.Ger].
-func Ger(t *tensor.Tensor, vec2 *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.Ger(vec2, opts...)
-}
-
-// Addr is the function form of [tensor.Tensor.Addr].
-func Addr(t *tensor.Tensor, vec1 *tensor.Tensor, vec2 *tensor.Tensor, opts ...tensor.AddrOptions) *tensor.Tensor {
-	return t.Addr(vec1, vec2, opts...)
-}
-
-// AddrOptions are the optional arguments of Addr.
-type AddrOptions = tensor.AddrOptions

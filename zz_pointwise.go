@@ -114,8 +114,8 @@ func ELU(t *tensor.Tensor, opts ...tensor.ELUOptions) *tensor.Tensor {
 type ELUOptions = tensor.ELUOptions
 
 // SELU is the function form of [tensor.Tensor.SELU].
-func SELU(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SELU(opts...)
+func SELU(t *tensor.Tensor) *tensor.Tensor {
+	return t.SELU()
 }
 
 // CELU is the function form of [tensor.Tensor.CELU].
@@ -495,7 +495,7 @@ func Pow(t *tensor.Tensor, exponent tensor.Scalar, opts ...tensor.OutOptions) *t
 
 var slotPowNumber = tensor.Slot("aten::pow.Scalar")
 
-// PowNumber is a number to the power of exponent.
+// PowNumber is PyTorch's pow.
 func PowNumber(self tensor.Scalar, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotPowNumber, 2)
 	*c.Arg(0) = tensor.ScalarValue(self)
@@ -1755,8 +1755,7 @@ func ClampMaxTensor(t *tensor.Tensor, maxArg *tensor.Tensor, opts ...tensor.OutO
 
 var slotWhere = tensor.Slot("aten::where.self")
 
-// Where takes the elements of self where the condition (a bool tensor) holds and those of other elsewhere, broadcasting and
-// promoting dtypes.
+// Where is PyTorch's where.
 func Where(condition *tensor.Tensor, self *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotWhere, 3)
 	*c.Arg(0) = tensor.TensorValue(condition)

@@ -16,33 +16,11 @@ func Dropout(input *tensor.Tensor, p float64, train bool) *tensor.Tensor {
 	return c.Do1()
 }
 
-var slotDropoutInPlace = tensor.Slot("aten::dropout_")
-
-// DropoutInPlace is Dropout written to the tensor itself, which is returned.
-func DropoutInPlace(input *tensor.Tensor, p float64, train bool) *tensor.Tensor {
-	c := tensor.NewCall(slotDropoutInPlace, 3)
-	*c.Arg(0) = tensor.TensorValue(input)
-	*c.Arg(1) = tensor.FloatValue(p)
-	*c.Arg(2) = tensor.BoolValue(train)
-	return c.Do1()
-}
-
 var slotFeatureDropout = tensor.Slot("aten::feature_dropout")
 
 // FeatureDropout is Dropout for whole channels.
 func FeatureDropout(input *tensor.Tensor, p float64, train bool) *tensor.Tensor {
 	c := tensor.NewCall(slotFeatureDropout, 3)
-	*c.Arg(0) = tensor.TensorValue(input)
-	*c.Arg(1) = tensor.FloatValue(p)
-	*c.Arg(2) = tensor.BoolValue(train)
-	return c.Do1()
-}
-
-var slotFeatureDropoutInPlace = tensor.Slot("aten::feature_dropout_")
-
-// FeatureDropoutInPlace is FeatureDropout written to the tensor itself, which is returned.
-func FeatureDropoutInPlace(input *tensor.Tensor, p float64, train bool) *tensor.Tensor {
-	c := tensor.NewCall(slotFeatureDropoutInPlace, 3)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.FloatValue(p)
 	*c.Arg(2) = tensor.BoolValue(train)
@@ -60,33 +38,11 @@ func AlphaDropout(input *tensor.Tensor, p float64, train bool) *tensor.Tensor {
 	return c.Do1()
 }
 
-var slotAlphaDropoutInPlace = tensor.Slot("aten::alpha_dropout_")
-
-// AlphaDropoutInPlace is AlphaDropout written to the tensor itself, which is returned.
-func AlphaDropoutInPlace(input *tensor.Tensor, p float64, train bool) *tensor.Tensor {
-	c := tensor.NewCall(slotAlphaDropoutInPlace, 3)
-	*c.Arg(0) = tensor.TensorValue(input)
-	*c.Arg(1) = tensor.FloatValue(p)
-	*c.Arg(2) = tensor.BoolValue(train)
-	return c.Do1()
-}
-
 var slotFeatureAlphaDropout = tensor.Slot("aten::feature_alpha_dropout")
 
 // FeatureAlphaDropout is AlphaDropout for whole channels.
 func FeatureAlphaDropout(input *tensor.Tensor, p float64, train bool) *tensor.Tensor {
 	c := tensor.NewCall(slotFeatureAlphaDropout, 3)
-	*c.Arg(0) = tensor.TensorValue(input)
-	*c.Arg(1) = tensor.FloatValue(p)
-	*c.Arg(2) = tensor.BoolValue(train)
-	return c.Do1()
-}
-
-var slotFeatureAlphaDropoutInPlace = tensor.Slot("aten::feature_alpha_dropout_")
-
-// FeatureAlphaDropoutInPlace is FeatureAlphaDropout written to the tensor itself, which is returned.
-func FeatureAlphaDropoutInPlace(input *tensor.Tensor, p float64, train bool) *tensor.Tensor {
-	c := tensor.NewCall(slotFeatureAlphaDropoutInPlace, 3)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.FloatValue(p)
 	*c.Arg(2) = tensor.BoolValue(train)
@@ -127,7 +83,7 @@ func DirichletGrad(x *tensor.Tensor, alpha *tensor.Tensor, total *tensor.Tensor)
 	return c.Do1()
 }
 
-var slotRand = tensor.Slot("aten::rand")
+var slotRand = tensor.Slot("torch::rand")
 
 // RandOptions are the optional arguments of Rand; the zero value is PyTorch's default.
 type RandOptions struct {
@@ -156,7 +112,7 @@ func Rand(size []int, opts ...RandOptions) *tensor.Tensor {
 	return c.Do1()
 }
 
-var slotRandn = tensor.Slot("aten::randn")
+var slotRandn = tensor.Slot("torch::randn")
 
 // RandnOptions are the optional arguments of Randn; the zero value is PyTorch's default.
 type RandnOptions struct {
@@ -185,7 +141,7 @@ func Randn(size []int, opts ...RandnOptions) *tensor.Tensor {
 	return c.Do1()
 }
 
-var slotRandint = tensor.Slot("aten::randint")
+var slotRandint = tensor.Slot("torch::randint")
 
 // RandintOptions are the optional arguments of Randint; the zero value is PyTorch's default.
 type RandintOptions struct {
@@ -216,7 +172,7 @@ func Randint(high int, size []int, opts ...RandintOptions) *tensor.Tensor {
 	return c.Do1()
 }
 
-var slotRandintLow = tensor.Slot("aten::randint.low")
+var slotRandintLow = tensor.Slot("torch::randint.low")
 
 // RandintLowOptions are the optional arguments of RandintLow; the zero value is PyTorch's default.
 type RandintLowOptions struct {
@@ -248,7 +204,7 @@ func RandintLow(low int, high int, size []int, opts ...RandintLowOptions) *tenso
 	return c.Do1()
 }
 
-var slotRandperm = tensor.Slot("aten::randperm")
+var slotRandperm = tensor.Slot("torch::randperm")
 
 // RandpermOptions are the optional arguments of Randperm; the zero value is PyTorch's default.
 type RandpermOptions struct {

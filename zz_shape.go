@@ -12,36 +12,6 @@ func ConstantPadNd(t *tensor.Tensor, pad []int, opts ...tensor.ConstantPadNdOpti
 // ConstantPadNdOptions are the optional arguments of ConstantPadNd.
 type ConstantPadNdOptions = tensor.ConstantPadNdOptions
 
-// ReflectionPad1d is the function form of [tensor.Tensor.ReflectionPad1d].
-func ReflectionPad1d(t *tensor.Tensor, padding []int) *tensor.Tensor {
-	return t.ReflectionPad1d(padding)
-}
-
-// ReflectionPad2d is the function form of [tensor.Tensor.ReflectionPad2d].
-func ReflectionPad2d(t *tensor.Tensor, padding []int) *tensor.Tensor {
-	return t.ReflectionPad2d(padding)
-}
-
-// ReflectionPad3d is the function form of [tensor.Tensor.ReflectionPad3d].
-func ReflectionPad3d(t *tensor.Tensor, padding []int) *tensor.Tensor {
-	return t.ReflectionPad3d(padding)
-}
-
-// ReplicationPad1d is the function form of [tensor.Tensor.ReplicationPad1d].
-func ReplicationPad1d(t *tensor.Tensor, padding []int) *tensor.Tensor {
-	return t.ReplicationPad1d(padding)
-}
-
-// ReplicationPad2d is the function form of [tensor.Tensor.ReplicationPad2d].
-func ReplicationPad2d(t *tensor.Tensor, padding []int) *tensor.Tensor {
-	return t.ReplicationPad2d(padding)
-}
-
-// ReplicationPad3d is the function form of [tensor.Tensor.ReplicationPad3d].
-func ReplicationPad3d(t *tensor.Tensor, padding []int) *tensor.Tensor {
-	return t.ReplicationPad3d(padding)
-}
-
 // Flip is the function form of [tensor.Tensor.Flip].
 func Flip(t *tensor.Tensor, dims []int) *tensor.Tensor {
 	return t.Flip(dims)
@@ -681,7 +651,7 @@ var slotTrilIndices = tensor.Slot("aten::tril_indices")
 // TrilIndicesOptions are the optional arguments of TrilIndices; the zero value is PyTorch's default.
 type TrilIndicesOptions struct {
 	Offset int           // default 0
-	DType  tensor.DType  // default None
+	DType  tensor.DType  // default long
 	Device tensor.Device // default None
 }
 
@@ -692,6 +662,7 @@ func TrilIndices(row int, col int, opts ...TrilIndicesOptions) *tensor.Tensor {
 	*c.Arg(0) = tensor.IntValue(row)
 	*c.Arg(1) = tensor.IntValue(col)
 	*c.Arg(2) = *slotTrilIndices.Sch.Params[2].Default
+	*c.Arg(3) = *slotTrilIndices.Sch.Params[3].Default
 	if len(opts) > 0 {
 		o := &opts[0]
 		if o.Offset != 0 {
@@ -712,7 +683,7 @@ var slotTriuIndices = tensor.Slot("aten::triu_indices")
 // TriuIndicesOptions are the optional arguments of TriuIndices; the zero value is PyTorch's default.
 type TriuIndicesOptions struct {
 	Offset int           // default 0
-	DType  tensor.DType  // default None
+	DType  tensor.DType  // default long
 	Device tensor.Device // default None
 }
 
@@ -723,6 +694,7 @@ func TriuIndices(row int, col int, opts ...TriuIndicesOptions) *tensor.Tensor {
 	*c.Arg(0) = tensor.IntValue(row)
 	*c.Arg(1) = tensor.IntValue(col)
 	*c.Arg(2) = *slotTriuIndices.Sch.Params[2].Default
+	*c.Arg(3) = *slotTriuIndices.Sch.Params[3].Default
 	if len(opts) > 0 {
 		o := &opts[0]
 		if o.Offset != 0 {
@@ -1238,6 +1210,36 @@ func Combinations(t *tensor.Tensor, opts ...tensor.CombinationsOptions) *tensor.
 
 // CombinationsOptions are the optional arguments of Combinations.
 type CombinationsOptions = tensor.CombinationsOptions
+
+// ReflectionPad1d is the function form of [tensor.Tensor.ReflectionPad1d].
+func ReflectionPad1d(t *tensor.Tensor, padding []int) *tensor.Tensor {
+	return t.ReflectionPad1d(padding)
+}
+
+// ReflectionPad2d is the function form of [tensor.Tensor.ReflectionPad2d].
+func ReflectionPad2d(t *tensor.Tensor, padding []int) *tensor.Tensor {
+	return t.ReflectionPad2d(padding)
+}
+
+// ReflectionPad3d is the function form of [tensor.Tensor.ReflectionPad3d].
+func ReflectionPad3d(t *tensor.Tensor, padding []int) *tensor.Tensor {
+	return t.ReflectionPad3d(padding)
+}
+
+// ReplicationPad1d is the function form of [tensor.Tensor.ReplicationPad1d].
+func ReplicationPad1d(t *tensor.Tensor, padding []int) *tensor.Tensor {
+	return t.ReplicationPad1d(padding)
+}
+
+// ReplicationPad2d is the function form of [tensor.Tensor.ReplicationPad2d].
+func ReplicationPad2d(t *tensor.Tensor, padding []int) *tensor.Tensor {
+	return t.ReplicationPad2d(padding)
+}
+
+// ReplicationPad3d is the function form of [tensor.Tensor.ReplicationPad3d].
+func ReplicationPad3d(t *tensor.Tensor, padding []int) *tensor.Tensor {
+	return t.ReplicationPad3d(padding)
+}
 
 // Select is the function form of [tensor.Tensor.Select].
 func Select(t *tensor.Tensor, dim int, index int) *tensor.Tensor {

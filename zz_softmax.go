@@ -12,14 +12,6 @@ func Softmax(t *tensor.Tensor, dim int, opts ...tensor.SoftmaxOptions) *tensor.T
 // SoftmaxOptions are the optional arguments of Softmax.
 type SoftmaxOptions = tensor.SoftmaxOptions
 
-// SpecialSoftmax is the function form of [tensor.Tensor.SpecialSoftmax].
-func SpecialSoftmax(t *tensor.Tensor, dim int, opts ...tensor.SpecialSoftmaxOptions) *tensor.Tensor {
-	return t.SpecialSoftmax(dim, opts...)
-}
-
-// SpecialSoftmaxOptions are the optional arguments of SpecialSoftmax.
-type SpecialSoftmaxOptions = tensor.SpecialSoftmaxOptions
-
 // LogSoftmax is the function form of [tensor.Tensor.LogSoftmax].
 func LogSoftmax(t *tensor.Tensor, dim int, opts ...tensor.LogSoftmaxOptions) *tensor.Tensor {
 	return t.LogSoftmax(dim, opts...)
@@ -27,6 +19,14 @@ func LogSoftmax(t *tensor.Tensor, dim int, opts ...tensor.LogSoftmaxOptions) *te
 
 // LogSoftmaxOptions are the optional arguments of LogSoftmax.
 type LogSoftmaxOptions = tensor.LogSoftmaxOptions
+
+// SpecialSoftmax is the function form of [tensor.Tensor.SpecialSoftmax].
+func SpecialSoftmax(t *tensor.Tensor, dim int, opts ...tensor.SpecialSoftmaxOptions) *tensor.Tensor {
+	return t.SpecialSoftmax(dim, opts...)
+}
+
+// SpecialSoftmaxOptions are the optional arguments of SpecialSoftmax.
+type SpecialSoftmaxOptions = tensor.SpecialSoftmaxOptions
 
 // SpecialLogSoftmax is the function form of [tensor.Tensor.SpecialLogSoftmax].
 func SpecialLogSoftmax(t *tensor.Tensor, dim int, opts ...tensor.SpecialLogSoftmaxOptions) *tensor.Tensor {

@@ -32,10 +32,21 @@ type stopEarly struct{ f *frame }
 type meta struct {
 	shape []int
 	dt    tensor.DType
+	dev   tensor.Device
 }
 
+func metaOf(t *Tensor) meta { return meta{append([]int(nil), t.Shape()...), t.DType(), t.Device()} }
+
 func (m meta) String() string {
-	return fmt.Sprintf("{'shape': torch.Size(%s), 'dtype': torch.%s, 'device': device(type='cpu')}", tensor.ShapeString(m.shape), m.dt.Name())
+	return fmt.Sprintf("{'shape': torch.Size(%s), 'dtype': torch.%s, 'device': %s}", tensor.ShapeString(m.shape), m.dt.Name(), pyDevice(m.dev))
+}
+
+// pyDevice prints a device as Python does.
+func pyDevice(d tensor.Device) string {
+	if d.Type == tensor.CPUDevice || d.Type == tensor.MetaDevice {
+		return fmt.Sprintf("device(type='%s')", d.Type)
+	}
+	return fmt.Sprintf("device(type='%s', index=%d)", d.Type, d.Index)
 }
 
 // frame is one call of Checkpoint.
@@ -65,7 +76,7 @@ func Checkpoint(f func(inputs []*Tensor) []*Tensor, inputs []*Tensor, opts ...Ch
 	}
 	var out []*Tensor
 	tensor.SavedTensorsHooks(func(t *Tensor) any {
-		fr.metas = append(fr.metas, meta{append([]int(nil), t.Shape()...), t.DType()})
+		fr.metas = append(fr.metas, metaOf(t))
 		return len(fr.metas) - 1
 	}, func(x any) *Tensor {
 		return fr.value(x.(int))
@@ -150,8 +161,8 @@ func (fr *frame) compare(got []*Tensor) {
 	}
 	var b strings.Builder
 	for i, t := range got {
-		if m := fr.metas[i]; m.dt != t.DType() || !tensor.SameShape(m.shape, t.Shape()) {
-			fmt.Fprintf(&b, "\ntensor at position %d:\nsaved metadata: %s\nrecomputed metadata: %s", i, m, meta{t.Shape(), t.DType()})
+		if m := fr.metas[i]; m.dt != t.DType() || m.dev != t.Device() || !tensor.SameShape(m.shape, t.Shape()) {
+			fmt.Fprintf(&b, "\ntensor at position %d:\nsaved metadata: %s\nrecomputed metadata: %s", i, m, metaOf(t))
 		}
 	}
 	if b.Len() > 0 {

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -113,8 +114,7 @@ func Apply(f Function, inputs ...*Tensor) []*Tensor {
 			in := append([]*Tensor(nil), grads...)
 			for i := range in {
 				if in[i] == nil && !ctx.noZeros && shapes[i] != nil {
-					in[i] = tensor.New(shapes[i].Shape(), shapes[i].DType())
-					tensor.ZeroRaw(in[i])
+					in[i] = torch.Zeros(shapes[i].Shape(), torch.ZerosOptions{DType: shapes[i].DType(), Device: shapes[i].Device()})
 				}
 			}
 			var r []*Tensor

@@ -119,7 +119,7 @@ func Jacobian(f Func, inputs []*Tensor, opts ...Options) [][]*Tensor {
 			for j := range in {
 				shape := join(y.Shape(), in[j].Shape())
 				if len(rows[j]) == 0 {
-					line[j] = tensor.New(shape, in[j].DType())
+					line[j] = in[j].Detach().NewZeros(shape)
 					continue
 				}
 				line[j] = torch.Stack(rows[j]).Reshape(shape)

@@ -142,7 +142,7 @@ func values(f Func, in []*Tensor) []float64 {
 }
 
 func floats(t *Tensor) []float64 {
-	return append([]float64(nil), tensor.Data[float64](tensor.DenseAs(t.Detach(), tensor.Float64))...)
+	return append([]float64(nil), tensor.Data[float64](tensor.DenseAs(t.Detach().CPU(), tensor.Float64))...)
 }
 
 // realOnly turns complex inputs and results into pairs of real numbers.

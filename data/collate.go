@@ -39,7 +39,11 @@ func collate(vals []reflect.Value, at string) (reflect.Value, error) {
 					tensor.ShapeString(ts[0].Shape()), tensor.ShapeString(ts[i].Shape()), i)
 			}
 		}
-		return reflect.ValueOf(stack(ts)), nil
+		out, err := stack(ts)
+		if err != nil {
+			return reflect.Value{}, fmt.Errorf("data: collate: %s: %w", at, err)
+		}
+		return reflect.ValueOf(out), nil
 	case t.Kind() == reflect.Slice:
 		n := vals[0].Len()
 		out := reflect.MakeSlice(t, n, n)
@@ -92,11 +96,11 @@ func collate(vals []reflect.Value, at string) (reflect.Value, error) {
 	return reflect.Value{}, fmt.Errorf("data: default collate cannot join values of type %s (%s): give a Collate function", t, at)
 }
 
-// stack copies tensors of one shape behind each other.
-func stack(ts []*Tensor) *Tensor {
-	out := tensor.New(append([]int{len(ts)}, ts[0].Shape()...), ts[0].DType())
-	for i, t := range ts {
-		tensor.CopyRaw(tensor.Alias(out, t.Shape(), nil, i*t.Numel()), t)
+// stack joins tensors of one shape along a new first dimension, on the device where they are.
+func stack(ts []*Tensor) (out *Tensor, err error) {
+	r, err := tensor.CallOp("aten::stack", tensor.TensorsValue(ts), tensor.IntValue(0))
+	if err != nil {
+		return nil, err
 	}
-	return out
+	return r[0].T, nil
 }

@@ -6,9 +6,7 @@ import (
 	"iter"
 	"math"
 	"sort"
-	"unsafe"
 
-	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/internal/rng"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -77,7 +75,7 @@ func (d *TensorDataset) Get(i int) ([]*Tensor, error) {
 	}
 	out := make([]*Tensor, len(d.Tensors))
 	for k, t := range d.Tensors {
-		out[k] = tensor.Alias(t, t.Shape()[1:], t.Strides()[1:], t.StorageOffset()+i*t.Stride(0))
+		out[k] = t.Select(0, i)
 	}
 	return out, nil
 }
@@ -97,30 +95,13 @@ func (d *TensorDataset) GetBatch(indices []int) ([]*Tensor, error) {
 	return out, nil
 }
 
-// takeRows copies entries of the first dimension into a new tensor.
+// takeRows copies entries of the first dimension into a new tensor on the same device.
 func takeRows(t *Tensor, indices []int) *Tensor {
-	shape := append([]int(nil), t.Shape()...)
-	shape[0] = len(indices)
-	out := tensor.New(shape, t.DType())
-	if out.Numel() == 0 {
-		return out
+	x := make([]int64, len(indices))
+	for k, i := range indices {
+		x[k] = int64(i)
 	}
-	if !t.IsContiguous() {
-		for k, i := range indices {
-			tensor.CopyRaw(tensor.Alias(out, shape[1:], out.Strides()[1:], k*out.Stride(0)), tensor.Alias(t, shape[1:], t.Strides()[1:], t.StorageOffset()+i*t.Stride(0)))
-		}
-		return out
-	}
-	// Rows come from all over memory: reading them is the work, and several threads wait for it side by side.
-	row := out.Numel() / len(indices) * t.ElementSize()
-	const task = 64 << 10 // bytes
-	src, dst := tensor.Ptr(t), tensor.Ptr(out)
-	par.For(len(indices), max(1, task/row), func(lo, hi int) {
-		for k := lo; k < hi; k++ {
-			copy(unsafe.Slice((*byte)(unsafe.Add(dst, k*row)), row), unsafe.Slice((*byte)(unsafe.Add(src, indices[k]*row)), row))
-		}
-	})
-	return out
+	return t.IndexSelect(0, tensor.FromSlice(x).To(t.Device()))
 }
 
 // ConcatDataset is several datasets one after the other.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/distributions/constraints"
+	F "github.com/gotorch-dev/torch/nn/functional"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -443,7 +444,7 @@ func binaryLogits(p *Tensor) *Tensor {
 }
 
 func crossEntropyWithLogits(logits, target *Tensor) *Tensor {
-	return logits.BinaryCrossEntropyWithLogits(target, tensor.BinaryCrossEntropyWithLogitsOptions{Reduction: tensor.Some(0)})
+	return F.BinaryCrossEntropyWithLogits(logits, target, F.BinaryCrossEntropyWithLogitsOptions{Reduction: "none"})
 }
 
 func selectLast(x *Tensor, i int) *Tensor { return x.Select(-1, i) }

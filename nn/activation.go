@@ -60,7 +60,12 @@ func NewReLU6(opts ...InplaceOptions) *ReLU6 { return New(&ReLU6{Inplace: first(
 
 // Forward applies the activation.
 func (m *ReLU6) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return inPlaceIf(m.Inplace, "relu6", x) })
+	return m.Run(m, x, func(x *Tensor) *Tensor {
+		if m.Inplace {
+			return x.ReLU6InPlace()
+		}
+		return x.ReLU6()
+	})
 }
 
 // ExtraRepr prints the flag.
@@ -78,7 +83,12 @@ func NewSELU(opts ...InplaceOptions) *SELU { return New(&SELU{Inplace: first(opt
 
 // Forward applies the activation.
 func (m *SELU) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return inPlaceIf(m.Inplace, "selu", x) })
+	return m.Run(m, x, func(x *Tensor) *Tensor {
+		if m.Inplace {
+			return x.SELUInPlace()
+		}
+		return x.SELU()
+	})
 }
 
 // ExtraRepr prints the flag.
@@ -96,7 +106,12 @@ func NewSiLU(opts ...InplaceOptions) *SiLU { return New(&SiLU{Inplace: first(opt
 
 // Forward applies the activation.
 func (m *SiLU) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return inPlaceIf(m.Inplace, "silu", x) })
+	return m.Run(m, x, func(x *Tensor) *Tensor {
+		if m.Inplace {
+			return x.SiLUInPlace()
+		}
+		return x.SiLU()
+	})
 }
 
 // ExtraRepr prints the flag.
@@ -114,7 +129,12 @@ func NewMish(opts ...InplaceOptions) *Mish { return New(&Mish{Inplace: first(opt
 
 // Forward applies the activation.
 func (m *Mish) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return inPlaceIf(m.Inplace, "mish", x) })
+	return m.Run(m, x, func(x *Tensor) *Tensor {
+		if m.Inplace {
+			return x.MishInPlace()
+		}
+		return x.Mish()
+	})
 }
 
 // ExtraRepr prints the flag.
@@ -134,7 +154,12 @@ func NewHardswish(opts ...InplaceOptions) *Hardswish {
 
 // Forward applies the activation.
 func (m *Hardswish) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return inPlaceIf(m.Inplace, "hardswish", x) })
+	return m.Run(m, x, func(x *Tensor) *Tensor {
+		if m.Inplace {
+			return x.HardSwishInPlace()
+		}
+		return x.HardSwish()
+	})
 }
 
 // Hardsigmoid is ReLU6(x+3)/6.
@@ -151,7 +176,12 @@ func NewHardsigmoid(opts ...InplaceOptions) *Hardsigmoid {
 
 // Forward applies the activation.
 func (m *Hardsigmoid) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return inPlaceIf(m.Inplace, "hardsigmoid", x) })
+	return m.Run(m, x, func(x *Tensor) *Tensor {
+		if m.Inplace {
+			return x.HardSigmoidInPlace()
+		}
+		return x.HardSigmoid()
+	})
 }
 
 // Sigmoid is 1/(1+exp(-x)).
@@ -187,7 +217,7 @@ func NewLogSigmoid() *LogSigmoid { return New(&LogSigmoid{}) }
 
 // Forward applies the activation.
 func (m *LogSigmoid) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return call("aten::log_sigmoid", x) })
+	return m.Run(m, x, func(x *Tensor) *Tensor { return x.LogSigmoid() })
 }
 
 // Softsign is x/(1+|x|).
@@ -236,7 +266,12 @@ func NewELU(opts ...ELUOptions) *ELU {
 
 // Forward applies the activation.
 func (m *ELU) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return inPlaceIf(m.Inplace, "elu", x, m.Alpha) })
+	return m.Run(m, x, func(x *Tensor) *Tensor {
+		if m.Inplace {
+			return x.ELUInPlace(tensor.ELUInPlaceOptions{Alpha: m.Alpha})
+		}
+		return x.ELU(tensor.ELUOptions{Alpha: m.Alpha})
+	})
 }
 
 // ExtraRepr prints the settings.
@@ -266,7 +301,12 @@ func NewCELU(opts ...CELUOptions) *CELU {
 
 // Forward applies the activation.
 func (m *CELU) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return inPlaceIf(m.Inplace, "celu", x, m.Alpha) })
+	return m.Run(m, x, func(x *Tensor) *Tensor {
+		if m.Inplace {
+			return x.CELUInPlace(tensor.CELUInPlaceOptions{Alpha: m.Alpha})
+		}
+		return x.CELU(tensor.CELUOptions{Alpha: m.Alpha})
+	})
 }
 
 // ExtraRepr prints the settings.
@@ -296,7 +336,12 @@ func NewLeakyReLU(opts ...LeakyReLUOptions) *LeakyReLU {
 
 // Forward applies the activation.
 func (m *LeakyReLU) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return inPlaceIf(m.Inplace, "leaky_relu", x, m.NegativeSlope) })
+	return m.Run(m, x, func(x *Tensor) *Tensor {
+		if m.Inplace {
+			return x.LeakyReLUInPlace(tensor.LeakyReLUInPlaceOptions{NegativeSlope: m.NegativeSlope})
+		}
+		return x.LeakyReLU(tensor.LeakyReLUOptions{NegativeSlope: m.NegativeSlope})
+	})
 }
 
 // ExtraRepr prints the settings.
@@ -327,7 +372,12 @@ func NewHardtanh(opts ...HardtanhOptions) *Hardtanh {
 
 // Forward applies the activation.
 func (m *Hardtanh) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return inPlaceIf(m.Inplace, "hardtanh", x, m.MinVal, m.MaxVal) })
+	return m.Run(m, x, func(x *Tensor) *Tensor {
+		if m.Inplace {
+			return x.HardTanhInPlace(tensor.HardTanhInPlaceOptions{MinVal: m.MinVal, MaxVal: m.MaxVal})
+		}
+		return x.HardTanh(tensor.HardTanhOptions{MinVal: m.MinVal, MaxVal: m.MaxVal})
+	})
 }
 
 // ExtraRepr prints the settings.
@@ -356,7 +406,9 @@ func NewSoftplus(opts ...SoftplusOptions) *Softplus {
 
 // Forward applies the activation.
 func (m *Softplus) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return call("softplus", x, m.Beta, m.Threshold) })
+	return m.Run(m, x, func(x *Tensor) *Tensor {
+		return x.Softplus(tensor.SoftplusOptions{Beta: m.Beta, Threshold: m.Threshold})
+	})
 }
 
 // ExtraRepr prints the settings.
@@ -384,7 +436,7 @@ func NewHardshrink(opts ...HardshrinkOptions) *Hardshrink {
 
 // Forward applies the activation.
 func (m *Hardshrink) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return call("hardshrink", x, m.Lambd) })
+	return m.Run(m, x, func(x *Tensor) *Tensor { return x.Hardshrink(tensor.HardshrinkOptions{Lambd: m.Lambd}) })
 }
 
 // ExtraRepr prints the settings.
@@ -412,7 +464,7 @@ func NewSoftshrink(opts ...SoftshrinkOptions) *Softshrink {
 
 // Forward applies the activation.
 func (m *Softshrink) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return call("softshrink", x, m.Lambd) })
+	return m.Run(m, x, func(x *Tensor) *Tensor { return x.Softshrink(tensor.SoftshrinkOptions{Lambd: m.Lambd}) })
 }
 
 // ExtraRepr prints the settings.
@@ -435,7 +487,12 @@ func NewThreshold(threshold, value tensor.Scalar, opts ...InplaceOptions) *Thres
 
 // Forward applies the activation.
 func (m *Threshold) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return inPlaceIf(m.Inplace, "threshold", x, m.Threshold, m.Value) })
+	return m.Run(m, x, func(x *Tensor) *Tensor {
+		if m.Inplace {
+			return x.ThresholdInPlace(m.Threshold, m.Value)
+		}
+		return x.Threshold(m.Threshold, m.Value)
+	})
 }
 
 // ExtraRepr prints the settings.
@@ -467,7 +524,10 @@ func NewRReLU(opts ...RReLUOptions) *RReLU {
 // Forward applies the activation.
 func (m *RReLU) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return inPlaceIf(m.Inplace, "rrelu", x, toFloat(m.Lower), toFloat(m.Upper), m.Training())
+		if m.Inplace {
+			return x.RReLUInPlace(tensor.RReLUInPlaceOptions{Lower: m.Lower, Upper: m.Upper, Training: m.Training()})
+		}
+		return x.RReLU(tensor.RReLUOptions{Lower: m.Lower, Upper: m.Upper, Training: m.Training()})
 	})
 }
 
@@ -503,7 +563,12 @@ func NewGELU(opts ...GELUOptions) *GELU { return New(&GELU{Approximate: first(op
 
 // Forward applies the activation.
 func (m *GELU) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return call("gelu", x, kw{"approximate": m.Approximate.String()}) })
+	return m.Run(m, x, func(x *Tensor) *Tensor {
+		if m.Approximate == Exact {
+			return x.GELU()
+		}
+		return x.GELU(tensor.GELUOptions{Approximate: m.Approximate.String()})
+	})
 }
 
 // ExtraRepr prints the setting.
@@ -526,7 +591,7 @@ func NewGLU(opts ...GLUOptions) *GLU { return New(&GLU{Dim: first(opts).Dim.Or(-
 
 // Forward applies the activation.
 func (m *GLU) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return call("glu", x, m.Dim) })
+	return m.Run(m, x, func(x *Tensor) *Tensor { return x.GLU(tensor.GLUOptions{Dim: tensor.Some(m.Dim)}) })
 }
 
 // ExtraRepr prints the dimension.
@@ -545,18 +610,19 @@ type PReLUOptions struct {
 	NumParameters int                 // 1 or the number of channels; default 1
 	Init          tensor.Opt[float64] // default 0.25
 	DType         tensor.DType
+	Device        tensor.Device // where the parameters are made; the default device unless given
 }
 
 // NewPReLU makes a PReLU.
 func NewPReLU(opts ...PReLUOptions) *PReLU {
 	o := first(opts)
 	n := or(o.NumParameters, 1)
-	return New(&PReLU{NumParameters: n, Weight: NewParameter(constant(o.DType, o.Init.Or(0.25), n))})
+	return New(&PReLU{NumParameters: n, Weight: NewParameter(constant(at{o.DType, o.Device}, o.Init.Or(0.25), n))})
 }
 
 // Forward applies the activation.
 func (m *PReLU) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return call("prelu", x, m.Weight) })
+	return m.Run(m, x, func(x *Tensor) *Tensor { return x.PReLU(m.Weight) })
 }
 
 // ExtraRepr prints the number of slopes.
@@ -574,7 +640,7 @@ func NewSoftmax(dim int) *Softmax { return New(&Softmax{Dim: tensor.Some(dim)}) 
 
 // Forward applies the function.
 func (m *Softmax) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return call("softmax", x, softmaxDim(m.Dim, x)) })
+	return m.Run(m, x, func(x *Tensor) *Tensor { return x.Softmax(softmaxDim(m.Dim, x)) })
 }
 
 // ExtraRepr prints the dimension.
@@ -592,7 +658,7 @@ func NewSoftmin(dim int) *Softmin { return New(&Softmin{Dim: tensor.Some(dim)}) 
 
 // Forward applies the function.
 func (m *Softmin) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return call("softmin", x, softmaxDim(m.Dim, x)) })
+	return m.Run(m, x, func(x *Tensor) *Tensor { return x.Neg().Softmax(softmaxDim(m.Dim, x)) })
 }
 
 // ExtraRepr prints the dimension.
@@ -610,7 +676,7 @@ func NewLogSoftmax(dim int) *LogSoftmax { return New(&LogSoftmax{Dim: tensor.Som
 
 // Forward applies the function.
 func (m *LogSoftmax) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return call("log_softmax", x, softmaxDim(m.Dim, x)) })
+	return m.Run(m, x, func(x *Tensor) *Tensor { return x.LogSoftmax(softmaxDim(m.Dim, x)) })
 }
 
 // ExtraRepr prints the dimension.
@@ -647,6 +713,6 @@ func (m *Softmax2d) Forward(x *Tensor) *Tensor {
 		if x.Dim() != 3 && x.Dim() != 4 {
 			tensor.Fail(tensor.ErrShape, "Softmax2d: expected input to be 3D or 4D, got %dD instead", x.Dim())
 		}
-		return call("softmax", x, -3)
+		return x.Softmax(-3)
 	})
 }

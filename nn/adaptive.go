@@ -1,6 +1,9 @@
 package nn
 
 import (
+	"github.com/gotorch-dev/torch"
+	F "github.com/gotorch-dev/torch/nn/functional"
+
 	"fmt"
 	"math"
 
@@ -12,6 +15,7 @@ type AdaptiveLogSoftmaxOptions struct {
 	DivValue tensor.Opt[float64] // by which each cluster's projection is smaller; default 4
 	HeadBias bool
 	DType    tensor.DType
+	Device   tensor.Device // where the parameters are made; the default device unless given
 }
 
 // AdaptiveLogSoftmaxWithLoss is a softmax over many classes that spends less on rare ones (Grave et al. 2016). Classes must be sorted by
@@ -40,8 +44,8 @@ func NewAdaptiveLogSoftmaxWithLoss(in, nClasses int, cutoffs []int, opts ...Adap
 		tensor.Fail(tensor.ErrValue, "cutoffs should be a sequence of unique, positive integers sorted in an increasing order, where each value is between 1 and n_classes-1")
 	}
 	m := &AdaptiveLogSoftmaxWithLoss{InFeatures: in, NClasses: nClasses, Cutoffs: append(append([]int(nil), cutoffs...), nClasses)}
-	m.Head = NewLinear(in, cutoffs[0]+len(cutoffs), LinearOptions{NoBias: !o.HeadBias, DType: o.DType})
-	plain := LinearOptions{NoBias: true, DType: o.DType}
+	m.Head = NewLinear(in, cutoffs[0]+len(cutoffs), LinearOptions{NoBias: !o.HeadBias, DType: o.DType, Device: o.Device})
+	plain := LinearOptions{NoBias: true, DType: o.DType, Device: o.Device}
 	for i := range cutoffs {
 		mid := int(math.Floor(float64(in) / math.Pow(o.DivValue.Or(4), float64(i+1))))
 		m.Tail = append(m.Tail, NewSequential(NewLinear(in, mid, plain), NewLinear(mid, m.Cutoffs[i+1]-m.Cutoffs[i], plain)))
@@ -57,12 +61,12 @@ func (m *AdaptiveLogSoftmaxWithLoss) LogProb(x *Tensor) *Tensor {
 	for i, t := range m.Tail {
 		parts = append(parts, t.Forward(x).LogSoftmax(1).Add(head.Narrow(1, short+i, 1)))
 	}
-	return cat(parts, 1)
+	return torch.Cat(parts, torch.CatOptions{Dim: 1})
 }
 
 // Predict is the most probable class of each row.
 func (m *AdaptiveLogSoftmaxWithLoss) Predict(x *Tensor) *Tensor {
-	return call("argmax", m.LogProb(x), 1)
+	return m.LogProb(x).ArgMax(tensor.ArgMaxOptions{Dim: tensor.Some(1)})
 }
 
 // Forward gives each row's log-probability of its target, and their mean times -1: x (N, in) and target (N), or (in) and a 0-d target.
@@ -86,60 +90,36 @@ func (m *AdaptiveLogSoftmaxWithLoss) forward(x, target *Tensor) (out, loss *Tens
 		tensor.Fail(tensor.ErrShape, "0D target tensor expects 1D input tensors, but found inputs with size %s", tensor.ShapeString(x.Shape()))
 	}
 	if !batched {
-		x, target = unsqueeze(x, 0), target.Reshape([]int{1})
+		x, target = x.Unsqueeze(0), target.Unsqueeze(0)
 	}
-	classes := tensor.Data[int64](tensor.DenseAs(target, tensor.Int64))
-	n := len(classes)
-	short := m.Cutoffs[0]
-	headIndex := make([]int64, n)
-	rows := make([][]int64, len(m.Tail))
-	inner := make([][]int64, len(m.Tail))
-	for r, c := range classes {
-		if c < 0 || int(c) >= m.NClasses {
-			tensor.Fail(tensor.ErrIndex, "Target values should be in [0, %d], but values in range [%d, %d] were found. ", m.NClasses-1, minOf(classes), maxOf(classes))
-		}
-		headIndex[r] = c
-		for k := range m.Tail {
-			if int(c) >= m.Cutoffs[k] && int(c) < m.Cutoffs[k+1] {
-				headIndex[r] = int64(short + k)
-				rows[k] = append(rows[k], int64(r))
-				inner[k] = append(inner[k], c-int64(m.Cutoffs[k]))
+	n, used, short := target.Size(0), 0, m.Cutoffs[0]
+	out = x.NewZeros([]int{n})
+	headIndex := target.NewEmpty([]int{n}) // what each row looks for in the head: its class, or its cluster
+	low := 0
+	for i, high := range m.Cutoffs {
+		mask := target.GeScalar(low).BitwiseAnd(target.LtScalar(high))
+		rows := mask.Nonzero().SqueezeDim(1)
+		if rows.Numel() > 0 {
+			used += rows.Numel()
+			if classes := target.Index(mask); i == 0 {
+				headIndex.IndexCopyInPlace(0, rows, classes)
+			} else {
+				headIndex.IndexFillScalarInPlace(0, rows, short+i-1)
+				logp := m.Tail[i-1].Forward(x.IndexSelect(0, rows)).LogSoftmax(1)
+				out.IndexCopyInPlace(0, rows, logp.Gather(1, classes.SubScalar(low).Unsqueeze(1)).SqueezeDim(1))
 			}
 		}
+		low = high
 	}
-	pick := func(logp *Tensor, idx []int64) *Tensor { // element idx[r] of each row r
-		return call("gather", logp, 1, tensor.FromSlice(idx, len(idx), 1)).SqueezeDim(1)
+	if used != n {
+		tensor.Fail(tensor.ErrIndex, "Target values should be in [0, %d], but values in range [%d, %d] were found. ", m.NClasses-1, int(target.Min().Item()), int(target.Max().Item()))
 	}
-	out = pick(m.Head.Forward(x).LogSoftmax(1), headIndex)
-	for k := range m.Tail {
-		if len(rows[k]) == 0 {
-			continue
-		}
-		at := tensor.FromSlice(rows[k], len(rows[k]))
-		local := pick(m.Tail[k].Forward(x.IndexSelect(0, at)).LogSoftmax(1), inner[k])
-		out = out.IndexAdd(0, at, local)
-	}
+	out = out.AddInPlace(m.Head.Forward(x).LogSoftmax(1).Gather(1, headIndex.Unsqueeze(1)).SqueezeDim(1))
 	loss = out.Neg().Mean()
 	if !batched {
 		out = out.SqueezeDim(0)
 	}
 	return out, loss
-}
-
-func minOf(l []int64) int64 {
-	x := l[0]
-	for _, y := range l {
-		x = min(x, y)
-	}
-	return x
-}
-
-func maxOf(l []int64) int64 {
-	x := l[0]
-	for _, y := range l {
-		x = max(x, y)
-	}
-	return x
 }
 
 // LinearCrossEntropyLossOptions are the options of NewLinearCrossEntropyLoss; the zero value is PyTorch's default.
@@ -152,6 +132,7 @@ type LinearCrossEntropyLossOptions struct {
 	Reduction      Reduction
 	Options        *LinearCrossEntropyOptions
 	DType          tensor.DType
+	Device         tensor.Device // where the parameters are made; the default device unless given
 }
 
 // LinearCrossEntropyOptions say how PyTorch cuts the computation into chunks. They are kept and printed; here the whole is computed at
@@ -210,7 +191,7 @@ func NewLinearCrossEntropyLoss(in, numClasses int, opts ...LinearCrossEntropyLos
 	if m.OutFeatures == nil {
 		m.OutFeatures = Size{}
 	}
-	m.Linear = NewLinear(in, out, LinearOptions{NoBias: !o.Bias, DType: o.DType})
+	m.Linear = NewLinear(in, out, LinearOptions{NoBias: !o.Bias, DType: o.DType, Device: o.Device})
 	return New(m)
 }
 
@@ -222,7 +203,7 @@ func (m *LinearCrossEntropyLoss) Forward(x, target *Tensor) *Tensor {
 			sh := append([]int(nil), y.Shape()[:y.Dim()-1]...)
 			y = y.Reshape(append(append(sh, m.NumClasses), m.OutFeatures...))
 		}
-		return call("F::cross_entropy", y, in[1], kw{"weight": m.Weight, "ignore_index": m.IgnoreIndex.Or(-100), "label_smoothing": m.LabelSmoothing, "reduction": m.Reduction})
+		return F.CrossEntropy(y, in[1], F.CrossEntropyOptions{Weight: m.Weight, IgnoreIndex: m.IgnoreIndex, LabelSmoothing: tensor.Some(m.LabelSmoothing), Reduction: m.Reduction.String()})
 	})
 }
 

@@ -1,9 +1,13 @@
 package nn
 
 import (
+	"github.com/gotorch-dev/torch"
+
+	F "github.com/gotorch-dev/torch/nn/functional"
+
 	"math"
 
-	"github.com/gotorch-dev/torch/nn/init"
+	nninit "github.com/gotorch-dev/torch/nn/init"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -16,6 +20,7 @@ type MultiheadAttentionOptions struct {
 	KDim, VDim  int  // features of keys and values; default embedDim
 	BatchFirst  bool // inputs are (N, L, E) instead of (L, N, E)
 	DType       tensor.DType
+	Device      tensor.Device // where the parameters are made; the default device unless given
 }
 
 // MultiheadAttention lets every query attend to all keys, in several subspaces (Vaswani et al. 2017).
@@ -44,18 +49,18 @@ func NewMultiheadAttention(embedDim, numHeads int, opts ...MultiheadAttentionOpt
 	m := &MultiheadAttention{EmbedDim: embedDim, NumHeads: numHeads, KDim: or(o.KDim, embedDim), VDim: or(o.VDim, embedDim), Dropout: o.Dropout, BatchFirst: o.BatchFirst, AddZeroAttn: o.AddZeroAttn}
 	same := m.KDim == embedDim && m.VDim == embedDim
 	if same {
-		m.InProjWeight = param(o.DType, 3*embedDim, embedDim)
+		m.InProjWeight = param(at{o.DType, o.Device}, 3*embedDim, embedDim)
 	} else {
-		m.QProjWeight = param(o.DType, embedDim, embedDim)
-		m.KProjWeight = param(o.DType, embedDim, m.KDim)
-		m.VProjWeight = param(o.DType, embedDim, m.VDim)
+		m.QProjWeight = param(at{o.DType, o.Device}, embedDim, embedDim)
+		m.KProjWeight = param(at{o.DType, o.Device}, embedDim, m.KDim)
+		m.VProjWeight = param(at{o.DType, o.Device}, embedDim, m.VDim)
 	}
 	if !o.NoBias {
-		m.InProjBias = param(o.DType, 3*embedDim)
+		m.InProjBias = param(at{o.DType, o.Device}, 3*embedDim)
 	}
-	m.OutProj = newOutProj(embedDim, embedDim, LinearOptions{NoBias: o.NoBias, DType: o.DType})
+	m.OutProj = newOutProj(embedDim, embedDim, LinearOptions{NoBias: o.NoBias, DType: o.DType, Device: o.Device})
 	if o.AddBiasKV {
-		m.BiasK, m.BiasV = param(o.DType, 1, 1, embedDim), param(o.DType, 1, 1, embedDim)
+		m.BiasK, m.BiasV = param(at{o.DType, o.Device}, 1, 1, embedDim), param(at{o.DType, o.Device}, 1, 1, embedDim)
 	}
 	m.resetParameters()
 	return New(m)
@@ -121,14 +126,12 @@ func (m *MultiheadAttention) forward(query, key, value *Tensor, o AttentionOptio
 		}
 		key, value = key2, value2
 	}
-	separate := m.InProjWeight == nil
-	var outBias *Tensor
-	if m.OutProj.Bias != nil {
-		outBias = m.OutProj.Bias
-	}
-	out, weights = call2("F::multi_head_attention_forward", query, key, value, m.EmbedDim, m.NumHeads, m.InProjWeight, m.InProjBias, m.BiasK, m.BiasV,
-		m.AddZeroAttn, m.Dropout, m.OutProj.Weight, outBias, m.Training() && (m.Dropout > 0 || !o.anyOrder), o.KeyPaddingMask, !o.NoWeights, o.AttnMask, separate,
-		m.QProjWeight, m.KProjWeight, m.VProjWeight, nil, nil, !o.NoAverage, o.IsCausal)
+	out, weights = F.MultiHeadAttentionForward(query, key, value, m.EmbedDim, m.NumHeads, m.InProjWeight, m.InProjBias, m.BiasK, m.BiasV,
+		m.AddZeroAttn, m.Dropout, m.OutProj.Weight, m.OutProj.Bias, F.MultiHeadAttentionForwardOptions{
+			NoTraining: !m.Training() || m.Dropout == 0 && o.anyOrder, KeyPaddingMask: o.KeyPaddingMask, NoNeedWeights: o.NoWeights, AttnMask: o.AttnMask,
+			UseSeparateProjWeight: m.InProjWeight == nil, QProjWeight: m.QProjWeight, KProjWeight: m.KProjWeight, VProjWeight: m.VProjWeight,
+			NoAverageAttnWeights: o.NoAverage, IsCausal: o.IsCausal,
+		})
 	if m.BatchFirst && batched {
 		out = out.Transpose(1, 0)
 	}
@@ -137,13 +140,5 @@ func (m *MultiheadAttention) forward(query, key, value *Tensor, o AttentionOptio
 
 // CausalMask is the (n, n) mask to be added to scores that lets each position attend to itself and earlier ones.
 func CausalMask(n int, dtype ...tensor.DType) *Tensor {
-	m := constant(first(dtype), 0, n, n)
-	v := make([]float64, n*n)
-	for i := range n {
-		for j := i + 1; j < n; j++ {
-			v[i*n+j] = math.Inf(-1)
-		}
-	}
-	tensor.CopyRaw(m, tensor.FromSlice(v, n, n))
-	return m
+	return torch.Full([]int{n, n}, math.Inf(-1), torch.FullOptions{DType: first(dtype)}).Triu(tensor.TriuOptions{Diagonal: 1})
 }

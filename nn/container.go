@@ -117,58 +117,9 @@ func (s *Sequential) Slice(from, to int) *Sequential {
 	return t
 }
 
-// Forward runs the layers. Where nobody looks on, a convolution and the ReLU and the max pooling behind it are one operator, and a ReLU and a
-// max pooling behind it change places: results and gradients are the same, and there is less to do.
+// Forward runs the layers, as Chain does.
 func (s *Sequential) Forward(x *Tensor) *Tensor {
-	return s.Run(s, x, func(x *Tensor) *Tensor {
-		for i := 0; i < len(s.mods); i++ {
-			if c, ok := s.mods[i].(*Conv2d); ok {
-				if y, n := c.withTail(x, s.mods[i+1:]); n > 0 {
-					x = y
-					i += n
-					continue
-				}
-			}
-			if i+1 < len(s.mods) && commute(s.mods[i], s.mods[i+1]) && (!tensor.IsGradEnabled() || onlyRead(s.mods[i+2:])) {
-				x = s.mods[i].(Layer).Forward(s.mods[i+1].(Layer).Forward(x))
-				i++
-				continue
-			}
-			x = s.mods[i].(Layer).Forward(x)
-		}
-		return x
-	})
-}
-
-// commute reports a ReLU and a max pooling without hooks. In place, the ReLU would change what the pooling does not.
-func commute(m, next Module) bool {
-	r, ok := m.(*ReLU)
-	if !ok || r.Inplace || r.hooks != nil {
-		return false
-	}
-	switch p := next.(type) {
-	case *MaxPool1d:
-		return p.hooks == nil
-	case *MaxPool2d:
-		return p.hooks == nil
-	case *MaxPool3d:
-		return p.hooks == nil
-	}
-	return false
-}
-
-// onlyRead reports that the layers behind read what they are given: a ReLU's gradient needs its result, that of a max pooling may be changed.
-func onlyRead(behind []Module) bool {
-	for _, m := range behind {
-		switch m.(type) {
-		case *Flatten: // a view
-			continue
-		case *Conv1d, *Conv2d, *Conv3d, *Linear:
-			return true
-		}
-		return false
-	}
-	return false
+	return s.Run(s, x, func(x *Tensor) *Tensor { return chain(x, s.mods) })
 }
 
 // ModuleList is a list of modules; a field of a slice type does the same.

@@ -1,6 +1,8 @@
 package nn
 
 import (
+	F "github.com/gotorch-dev/torch/nn/functional"
+
 	"fmt"
 	"slices"
 	"strings"
@@ -54,6 +56,7 @@ type ConvOptions struct {
 	NoBias      bool
 	PaddingMode PaddingMode
 	DType       tensor.DType
+	Device      tensor.Device // where the parameters are made; the default device unless given
 }
 
 // The options of each convolution layer.
@@ -72,6 +75,7 @@ type ConvTransposeOptions struct {
 	NoBias        bool
 	Dilation      Size // default 1
 	DType         tensor.DType
+	Device        tensor.Device // where the parameters are made; the default device unless given
 }
 
 // The options of each transposed convolution layer.
@@ -81,7 +85,7 @@ type (
 	ConvTranspose3dOptions = ConvTransposeOptions
 )
 
-func (m *ConvNd) setup(nd, in, out int, kernel Size, o ConvOptions, dt tensor.DType) {
+func (m *ConvNd) setup(nd, in, out int, kernel Size, o ConvOptions) {
 	m.nd, m.InChannels, m.OutChannels = nd, in, out
 	m.Groups = or(o.Groups, 1)
 	if m.Groups < 0 {
@@ -109,9 +113,9 @@ func (m *ConvNd) setup(nd, in, out int, kernel Size, o ConvOptions, dt tensor.DT
 	if m.transposed {
 		first, second = in, out
 	}
-	m.Weight = param(dt, append([]int{first, second / m.Groups}, m.KernelSize...)...)
+	m.Weight = param(at{o.DType, o.Device}, append([]int{first, second / m.Groups}, m.KernelSize...)...)
 	if !o.NoBias {
-		m.Bias = param(dt, out)
+		m.Bias = param(at{o.DType, o.Device}, out)
 	}
 	m.ResetParameters()
 }
@@ -137,63 +141,38 @@ func (m *ConvNd) pads() (left, right Size) {
 	return left, right
 }
 
-func (m *ConvNd) conv(x *Tensor) *Tensor {
-	left, right := m.pads()
-	pad := left
-	even := true
-	for i := range left {
-		even = even && left[i] == right[i]
+// evenPadding is the padding, if it is the same on both sides of each dimension.
+func (m *ConvNd) evenPadding() (pad Size, even bool) {
+	if !isPadding(m.Padding, PaddingSame) && !isPadding(m.Padding, PaddingValid) {
+		return m.Padding, true
 	}
+	left, right := m.pads()
+	return left, slices.Equal(left, right)
+}
+
+func (m *ConvNd) conv(x *Tensor) *Tensor {
+	pad, even := m.evenPadding()
 	if m.PaddingMode != Zeros || !even {
+		left, right := m.pads()
 		list := make([]int, 0, 2*m.nd) // F.pad starts with the last dimension
 		for i := m.nd - 1; i >= 0; i-- {
 			list = append(list, left[i], right[i])
 		}
-		mode := m.PaddingMode.String()
-		if m.PaddingMode == Zeros {
-			mode = "constant"
+		o := F.PadOptions{} // zeros
+		if m.PaddingMode != Zeros {
+			o.Mode = m.PaddingMode.String()
 		}
-		x = call("pad", x, list, kw{"mode": mode})
+		x = F.Pad(x, list, o)
 		pad = make(Size, m.nd)
 	}
-	return call(fmt.Sprintf("conv%dd", m.nd), x, m.Weight, m.Bias, m.Stride, pad, m.Dilation, m.Groups)
-}
-
-// withTail applies the layer and the first n of the modules behind it, which can be computed with it: a ReLU, a max pooling whose windows lie
-// side by side, or both in either order. n is 0 where there are none, something looks on, or the memory is not channels-last.
-func (m *Conv2d) withTail(x *Tensor, behind []Module) (y *Tensor, n int) {
-	pad, right := m.pads()
-	if m.hooks != nil || m.PaddingMode != Zeros || !slices.Equal(pad, right) || x.Dim() != 4 || x.Numel() == 0 ||
-		x.DType() != tensor.Float32 && x.DType() != tensor.Float64 ||
-		x.SuggestFormat() != tensor.ChannelsLast && m.Weight.SuggestFormat() != tensor.ChannelsLast {
-		return nil, 0
+	groups := tensor.Some(m.Groups)
+	switch m.nd {
+	case 1:
+		return F.Conv1d(x, m.Weight, F.Conv1dOptions{Bias: m.Bias, Stride: m.Stride, Padding: pad, Dilation: m.Dilation, Groups: groups})
+	case 2:
+		return F.Conv2d(x, m.Weight, F.Conv2dOptions{Bias: m.Bias, Stride: m.Stride, Padding: pad, Dilation: m.Dilation, Groups: groups})
 	}
-	relu := false
-	var window Size
-	for _, b := range behind {
-		if r, ok := b.(*ReLU); ok && !relu && r.hooks == nil {
-			relu = true
-		} else if p, ok := b.(*MaxPool2d); ok && window == nil && m.Groups == 1 && p.tiles() && m.covers(x, pad, p.KernelSize) {
-			window = p.KernelSize
-		} else {
-			break
-		}
-		n++
-	}
-	if n == 0 {
-		return nil, 0
-	}
-	return call("gotorch::conv_tail", x, m.Weight, m.Bias, m.Stride, pad, m.Dilation, m.Groups, relu, slices.Clone([]int(window))), n
-}
-
-// covers reports that what the layer makes of x has room for a window.
-func (m *Conv2d) covers(x *Tensor, pad, window Size) bool {
-	for i, w := range window.expand(2) {
-		if (x.Size(2+i)+2*pad[i]-m.Dilation[i]*(m.KernelSize[i]-1)-1)/m.Stride[i]+1 < w {
-			return false
-		}
-	}
-	return true
+	return F.Conv3d(x, m.Weight, F.Conv3dOptions{Bias: m.Bias, Stride: m.Stride, Padding: pad, Dilation: m.Dilation, Groups: groups})
 }
 
 // Forward applies the layer to (N, in, …) or, without a batch, (in, …).
@@ -239,7 +218,7 @@ func (m *ConvTransposeNd) setup(nd, in, out int, kernel Size, opts []ConvTranspo
 	}
 	m.transposed = true
 	m.OutputPadding = o.OutputPadding.or(0).expand(nd)
-	m.ConvNd.setup(nd, in, out, kernel, ConvOptions{Stride: o.Stride, Padding: o.Padding, Dilation: o.Dilation, Groups: o.Groups, NoBias: o.NoBias}, o.DType)
+	m.ConvNd.setup(nd, in, out, kernel, ConvOptions{Stride: o.Stride, Padding: o.Padding, Dilation: o.Dilation, Groups: o.Groups, NoBias: o.NoBias, DType: o.DType, Device: o.Device})
 }
 
 // Forward applies the layer to (N, in, …) or (in, …).
@@ -253,7 +232,14 @@ func (m *ConvTransposeNd) ForwardSize(x *Tensor, outputSize ...int) *Tensor {
 		if len(outputSize) > 0 {
 			pad = m.outputPadding(x, outputSize)
 		}
-		return call(fmt.Sprintf("conv_transpose%dd", m.nd), x, m.Weight, m.Bias, m.Stride, m.Padding, pad, m.Groups, m.Dilation)
+		groups := tensor.Some(m.Groups)
+		switch m.nd {
+		case 1:
+			return F.ConvTranspose1d(x, m.Weight, F.ConvTranspose1dOptions{Bias: m.Bias, Stride: m.Stride, Padding: m.Padding, OutputPadding: pad, Groups: groups, Dilation: m.Dilation})
+		case 2:
+			return F.ConvTranspose2d(x, m.Weight, F.ConvTranspose2dOptions{Bias: m.Bias, Stride: m.Stride, Padding: m.Padding, OutputPadding: pad, Groups: groups, Dilation: m.Dilation})
+		}
+		return F.ConvTranspose3d(x, m.Weight, F.ConvTranspose3dOptions{Bias: m.Bias, Stride: m.Stride, Padding: m.Padding, OutputPadding: pad, Groups: groups, Dilation: m.Dilation})
 	})
 }
 
@@ -291,7 +277,7 @@ type Conv1d struct{ ConvNd }
 func NewConv1d[S SizeArg](in, out int, kernelSize S, opts ...Conv1dOptions) *Conv1d {
 	m := &Conv1d{}
 	o := convOptions(opts)
-	m.setup(1, in, out, sizeOf(kernelSize), o, o.DType)
+	m.setup(1, in, out, sizeOf(kernelSize), o)
 	return New(m)
 }
 
@@ -314,7 +300,7 @@ type Conv2d struct{ ConvNd }
 func NewConv2d[S SizeArg](in, out int, kernelSize S, opts ...Conv2dOptions) *Conv2d {
 	m := &Conv2d{}
 	o := convOptions(opts)
-	m.setup(2, in, out, sizeOf(kernelSize), o, o.DType)
+	m.setup(2, in, out, sizeOf(kernelSize), o)
 	return New(m)
 }
 
@@ -337,7 +323,7 @@ type Conv3d struct{ ConvNd }
 func NewConv3d[S SizeArg](in, out int, kernelSize S, opts ...Conv3dOptions) *Conv3d {
 	m := &Conv3d{}
 	o := convOptions(opts)
-	m.setup(3, in, out, sizeOf(kernelSize), o, o.DType)
+	m.setup(3, in, out, sizeOf(kernelSize), o)
 	return New(m)
 }
 

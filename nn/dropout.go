@@ -1,6 +1,10 @@
 package nn
 
-import "github.com/gotorch-dev/torch/tensor"
+import (
+	"github.com/gotorch-dev/torch"
+	F "github.com/gotorch-dev/torch/nn/functional"
+	"github.com/gotorch-dev/torch/tensor"
+)
 
 // DropoutOptions are the options of the dropout layers; the zero value is PyTorch's default.
 type DropoutOptions struct {
@@ -26,22 +30,13 @@ func (m *DropoutBase) setup(opts []DropoutOptions) {
 // ExtraRepr prints the settings.
 func (m *DropoutBase) ExtraRepr() string { return "p=" + pyNum(m.P) + ", inplace=" + pyBool(m.Inplace) }
 
-var (
-	opAlphaDropout        = tensor.Slot("F::alpha_dropout")
-	opDropout             = tensor.Slot("F::dropout")
-	opDropout1d           = tensor.Slot("F::dropout1d")
-	opDropout2d           = tensor.Slot("F::dropout2d")
-	opDropout3d           = tensor.Slot("F::dropout3d")
-	opFeatureAlphaDropout = tensor.Slot("F::feature_alpha_dropout")
-)
-
-func (m *DropoutBase) drop(op *tensor.Op, x *Tensor) *Tensor {
+// drop runs one of the functions that draw: the one that writes a new tensor, or the one that writes its input.
+func (m *DropoutBase) drop(x *Tensor, draw, inPlace func(x *Tensor, p float64, train bool) *Tensor) *Tensor {
 	return m.Run(m.self, x, func(x *Tensor) *Tensor {
-		y := apply(op, tv(x), tensor.FloatValue(toFloat(m.P)), tensor.BoolValue(m.Training()))
-		if m.Inplace && y != x {
-			return x.CopyInPlace(y)
+		if m.Inplace {
+			return inPlace(x, toFloat(m.P), m.Training())
 		}
-		return y
+		return draw(x, toFloat(m.P), m.Training())
 	})
 }
 
@@ -57,7 +52,7 @@ func NewDropout(opts ...DropoutOptions) *Dropout {
 }
 
 // Forward applies the layer.
-func (m *Dropout) Forward(x *Tensor) *Tensor { return m.drop(opDropout, x) }
+func (m *Dropout) Forward(x *Tensor) *Tensor { return m.drop(x, torch.Dropout, (*Tensor).DropoutInPlace) }
 
 // Dropout1d is dropout of whole channels of (N, C, L) or (C, L).
 // https://pytorch.org/docs/stable/generated/torch.nn.Dropout1d.html
@@ -71,7 +66,11 @@ func NewDropout1d(opts ...DropoutOptions) *Dropout1d {
 }
 
 // Forward applies the layer.
-func (m *Dropout1d) Forward(x *Tensor) *Tensor { return m.drop(opDropout1d, x) }
+func (m *Dropout1d) Forward(x *Tensor) *Tensor {
+	return m.Run(m, x, func(x *Tensor) *Tensor {
+		return F.Dropout1d(x, F.Dropout1dOptions{P: some(m.P), NoTraining: !m.Training(), Inplace: m.Inplace})
+	})
+}
 
 // Dropout2d is dropout of whole channels of (N, C, H, W).
 // https://pytorch.org/docs/stable/generated/torch.nn.Dropout2d.html
@@ -85,7 +84,11 @@ func NewDropout2d(opts ...DropoutOptions) *Dropout2d {
 }
 
 // Forward applies the layer.
-func (m *Dropout2d) Forward(x *Tensor) *Tensor { return m.drop(opDropout2d, x) }
+func (m *Dropout2d) Forward(x *Tensor) *Tensor {
+	return m.Run(m, x, func(x *Tensor) *Tensor {
+		return F.Dropout2d(x, F.Dropout2dOptions{P: some(m.P), NoTraining: !m.Training(), Inplace: m.Inplace})
+	})
+}
 
 // Dropout3d is dropout of whole channels of (N, C, D, H, W) or (C, D, H, W).
 // https://pytorch.org/docs/stable/generated/torch.nn.Dropout3d.html
@@ -99,7 +102,11 @@ func NewDropout3d(opts ...DropoutOptions) *Dropout3d {
 }
 
 // Forward applies the layer.
-func (m *Dropout3d) Forward(x *Tensor) *Tensor { return m.drop(opDropout3d, x) }
+func (m *Dropout3d) Forward(x *Tensor) *Tensor {
+	return m.Run(m, x, func(x *Tensor) *Tensor {
+		return F.Dropout3d(x, F.Dropout3dOptions{P: some(m.P), NoTraining: !m.Training(), Inplace: m.Inplace})
+	})
+}
 
 // AlphaDropout is dropout that keeps mean and variance of SELU activations.
 // https://pytorch.org/docs/stable/generated/torch.nn.AlphaDropout.html
@@ -113,7 +120,9 @@ func NewAlphaDropout(opts ...DropoutOptions) *AlphaDropout {
 }
 
 // Forward applies the layer.
-func (m *AlphaDropout) Forward(x *Tensor) *Tensor { return m.drop(opAlphaDropout, x) }
+func (m *AlphaDropout) Forward(x *Tensor) *Tensor {
+	return m.drop(x, torch.AlphaDropout, (*Tensor).AlphaDropoutInPlace)
+}
 
 // FeatureAlphaDropout is AlphaDropout of whole channels.
 // https://pytorch.org/docs/stable/generated/torch.nn.FeatureAlphaDropout.html
@@ -128,5 +137,5 @@ func NewFeatureAlphaDropout(opts ...DropoutOptions) *FeatureAlphaDropout {
 
 // Forward applies the layer.
 func (m *FeatureAlphaDropout) Forward(x *Tensor) *Tensor {
-	return m.drop(opFeatureAlphaDropout, x)
+	return m.drop(x, torch.FeatureAlphaDropout, (*Tensor).FeatureAlphaDropoutInPlace)
 }

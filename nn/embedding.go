@@ -1,10 +1,12 @@
 package nn
 
 import (
+	F "github.com/gotorch-dev/torch/nn/functional"
+
 	"fmt"
 	"strings"
 
-	"github.com/gotorch-dev/torch/nn/init"
+	nninit "github.com/gotorch-dev/torch/nn/init"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -18,6 +20,7 @@ type EmbeddingOptions struct {
 	Weight          *Tensor // (num, dim) to start from, instead of random numbers
 	Freeze          bool    // the weight does not require grad
 	DType           tensor.DType
+	Device          tensor.Device // where the parameters are made; the default device unless given
 }
 
 // Embedding looks up rows of a table: integers of any shape (…) give (…, dim).
@@ -46,7 +49,7 @@ func paddingIndex(o tensor.Opt[int], n int) tensor.Opt[int] {
 	return tensor.Some(i)
 }
 
-func embeddingWeight(num, dim int, given *Tensor, freeze bool, pad tensor.Opt[int], dt tensor.DType) *Tensor {
+func embeddingWeight(num, dim int, given *Tensor, freeze bool, pad tensor.Opt[int], place at) *Tensor {
 	w := given
 	if w != nil {
 		if !tensor.SameShape(w.Shape(), []int{num, dim}) {
@@ -54,11 +57,10 @@ func embeddingWeight(num, dim int, given *Tensor, freeze bool, pad tensor.Opt[in
 		}
 		w = NewParameter(w)
 	} else {
-		w = param(dt, num, dim)
+		w = param(place, num, dim)
 		nninit.Normal(w, 0, 1)
 		if i, ok := pad.Get(); ok {
-			row := tensor.Alias(w.Detach(), []int{dim}, []int{1}, w.StorageOffset()+i*dim)
-			fillRaw(row, 0)
+			nninit.Zeros(w.Detach().Select(0, i))
 		}
 	}
 	if freeze {
@@ -71,30 +73,16 @@ func embeddingWeight(num, dim int, given *Tensor, freeze bool, pad tensor.Opt[in
 func NewEmbedding(num, dim int, opts ...EmbeddingOptions) *Embedding {
 	o := first(opts)
 	m := &Embedding{NumEmbeddings: num, EmbeddingDim: dim, PaddingIdx: paddingIndex(o.PaddingIdx, num), MaxNorm: o.MaxNorm, NormType: num2(o.NormType), ScaleGradByFreq: o.ScaleGradByFreq, Sparse: o.Sparse}
-	m.Weight = embeddingWeight(num, dim, o.Weight, o.Freeze, m.PaddingIdx, o.DType)
+	m.Weight = embeddingWeight(num, dim, o.Weight, o.Freeze, m.PaddingIdx, at{o.DType, o.Device})
 	return New(m)
 }
 
 func num2(s tensor.Scalar) tensor.Scalar { return num(s, 2.0) }
 
-func optInt(o tensor.Opt[int]) any {
-	if v, ok := o.Get(); ok {
-		return v
-	}
-	return nil
-}
-
-func optFloat(o tensor.Opt[float64]) any {
-	if v, ok := o.Get(); ok {
-		return v
-	}
-	return nil
-}
-
 // Forward looks up the rows.
 func (m *Embedding) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return call("F::embedding", x, m.Weight, optInt(m.PaddingIdx), optFloat(m.MaxNorm), toFloat(m.NormType), m.ScaleGradByFreq, m.Sparse)
+		return F.Embedding(x, m.Weight, F.EmbeddingOptions{PaddingIdx: m.PaddingIdx, MaxNorm: m.MaxNorm, NormType: some(m.NormType), ScaleGradByFreq: m.ScaleGradByFreq, Sparse: m.Sparse})
 	})
 }
 
@@ -154,6 +142,7 @@ type EmbeddingBagOptions struct {
 	IncludeLastOffset bool    // offsets end with the number of indices
 	PaddingIdx        tensor.Opt[int]
 	DType             tensor.DType
+	Device            tensor.Device // where the parameters are made; the default device unless given
 }
 
 // EmbeddingBag joins the rows of bags of indices without listing the rows.
@@ -174,7 +163,7 @@ func NewEmbeddingBag(num, dim int, opts ...EmbeddingBagOptions) *EmbeddingBag {
 	o := first(opts)
 	m := &EmbeddingBag{NumEmbeddings: num, EmbeddingDim: dim, MaxNorm: o.MaxNorm, NormType: num2(o.NormType), ScaleGradByFreq: o.ScaleGradByFreq,
 		Sparse: o.Sparse, IncludeLastOffset: o.IncludeLastOffset, Mode: o.Mode, PaddingIdx: paddingIndex(o.PaddingIdx, num)}
-	m.Weight = embeddingWeight(num, dim, o.Weight, false, m.PaddingIdx, o.DType)
+	m.Weight = embeddingWeight(num, dim, o.Weight, false, m.PaddingIdx, at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -188,8 +177,8 @@ type BagInput struct {
 func (m *EmbeddingBag) Forward(x *Tensor, in ...BagInput) *Tensor {
 	o := first(in)
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return call("F::embedding_bag", x, m.Weight, o.Offsets, optFloat(m.MaxNorm), toFloat(m.NormType), m.ScaleGradByFreq, m.Mode.String(), m.Sparse,
-			o.PerSampleWeights, m.IncludeLastOffset, optInt(m.PaddingIdx))
+		return F.EmbeddingBag(x, m.Weight, F.EmbeddingBagOptions{Offsets: o.Offsets, MaxNorm: m.MaxNorm, NormType: some(m.NormType), ScaleGradByFreq: m.ScaleGradByFreq,
+			Mode: m.Mode.String(), Sparse: m.Sparse, PerSampleWeights: o.PerSampleWeights, IncludeLastOffset: m.IncludeLastOffset, PaddingIdx: m.PaddingIdx})
 	})
 }
 

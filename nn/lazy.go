@@ -1,6 +1,9 @@
 package nn
 
-import "github.com/gotorch-dev/torch/tensor"
+import (
+	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/tensor"
+)
 
 // Lazy is implemented by layers that learn an input size from their first input. Until then they have no parameters: StateDict lists
 // none, and an optimizer must be made after the first Forward, or after Materialize.
@@ -37,7 +40,7 @@ func (m *LazyLinear) ExtraRepr() string {
 	if m.Weight == nil {
 		l := Linear{OutFeatures: m.OutFeatures}
 		if !m.options.NoBias {
-			l.Bias = tensor.New([]int{0}, tensor.Float32)
+			l.Bias = torch.Empty([]int{0})
 		}
 		return l.ExtraRepr()
 	}
@@ -83,7 +86,7 @@ func NewLazyConv1d[S SizeArg](out int, kernelSize S, opts ...Conv1dOptions) *Laz
 // Materialize makes the parameters for inputs like x.
 func (m *LazyConv1d) Materialize(x *Tensor) {
 	if m.Weight == nil {
-		m.setup(1, channelsOf("LazyConv1d", x, 1), m.OutChannels, m.kernel, m.options, m.options.DType)
+		m.setup(1, channelsOf("LazyConv1d", x, 1), m.OutChannels, m.kernel, m.options)
 	}
 }
 
@@ -156,7 +159,7 @@ func NewLazyConv2d[S SizeArg](out int, kernelSize S, opts ...Conv2dOptions) *Laz
 // Materialize makes the parameters for inputs like x.
 func (m *LazyConv2d) Materialize(x *Tensor) {
 	if m.Weight == nil {
-		m.setup(2, channelsOf("LazyConv2d", x, 2), m.OutChannels, m.kernel, m.options, m.options.DType)
+		m.setup(2, channelsOf("LazyConv2d", x, 2), m.OutChannels, m.kernel, m.options)
 	}
 }
 
@@ -229,7 +232,7 @@ func NewLazyConv3d[S SizeArg](out int, kernelSize S, opts ...Conv3dOptions) *Laz
 // Materialize makes the parameters for inputs like x.
 func (m *LazyConv3d) Materialize(x *Tensor) {
 	if m.Weight == nil {
-		m.setup(3, channelsOf("LazyConv3d", x, 3), m.OutChannels, m.kernel, m.options, m.options.DType)
+		m.setup(3, channelsOf("LazyConv3d", x, 3), m.OutChannels, m.kernel, m.options)
 	}
 }
 
@@ -297,7 +300,7 @@ func (m *ConvNd) preview(nd, out int, kernel Size, o ConvOptions) {
 func (m *ConvNd) lazyRepr(pretendBias bool) string {
 	c := *m
 	if pretendBias {
-		c.Bias = tensor.New([]int{0}, tensor.Float32)
+		c.Bias = torch.Empty([]int{0})
 	}
 	return c.ExtraRepr()
 }
@@ -305,14 +308,14 @@ func (m *ConvNd) lazyRepr(pretendBias bool) string {
 // LazyBatchNorm1d is a BatchNorm1d whose number of channels is found at the first Forward.
 type LazyBatchNorm1d struct {
 	BatchNorm1d
-	dtype tensor.DType
+	place at
 }
 
 // NewLazyBatchNorm1d makes a LazyBatchNorm1d.
 func NewLazyBatchNorm1d(opts ...BatchNormOptions) *LazyBatchNorm1d {
 	o := first(opts)
-	m := &LazyBatchNorm1d{dtype: o.DType}
-	m.setup(0, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, o.DType)
+	m := &LazyBatchNorm1d{place: at{o.DType, o.Device}}
+	m.setup(0, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -320,7 +323,7 @@ func NewLazyBatchNorm1d(opts ...BatchNormOptions) *LazyBatchNorm1d {
 func (m *LazyBatchNorm1d) Materialize(x *Tensor) {
 	if m.NumFeatures == 0 {
 		m.NumFeatures = x.Size(1)
-		m.allocate(m.dtype)
+		m.allocate(m.place)
 	}
 }
 
@@ -336,14 +339,14 @@ func (m *LazyBatchNorm1d) Forward(x *Tensor) *Tensor {
 // LazyInstanceNorm1d is a InstanceNorm1d whose number of channels is found at the first Forward.
 type LazyInstanceNorm1d struct {
 	InstanceNorm1d
-	dtype tensor.DType
+	place at
 }
 
 // NewLazyInstanceNorm1d makes a LazyInstanceNorm1d. As in PyTorch it is affine and tracks running statistics unless told not to.
 func NewLazyInstanceNorm1d(opts ...BatchNormOptions) *LazyInstanceNorm1d {
 	o := first(opts)
-	m := &LazyInstanceNorm1d{dtype: o.DType}
-	m.setup(0, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, o.DType)
+	m := &LazyInstanceNorm1d{place: at{o.DType, o.Device}}
+	m.setup(0, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -351,7 +354,7 @@ func NewLazyInstanceNorm1d(opts ...BatchNormOptions) *LazyInstanceNorm1d {
 func (m *LazyInstanceNorm1d) Materialize(x *Tensor) {
 	if m.NumFeatures == 0 {
 		m.NumFeatures = channelsOf("LazyInstanceNorm1d", x, 1)
-		m.allocate(m.dtype)
+		m.allocate(m.place)
 	}
 }
 
@@ -369,14 +372,14 @@ func (m *LazyInstanceNorm1d) Forward(x *Tensor) *Tensor {
 // LazyBatchNorm2d is a BatchNorm2d whose number of channels is found at the first Forward.
 type LazyBatchNorm2d struct {
 	BatchNorm2d
-	dtype tensor.DType
+	place at
 }
 
 // NewLazyBatchNorm2d makes a LazyBatchNorm2d.
 func NewLazyBatchNorm2d(opts ...BatchNormOptions) *LazyBatchNorm2d {
 	o := first(opts)
-	m := &LazyBatchNorm2d{dtype: o.DType}
-	m.setup(0, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, o.DType)
+	m := &LazyBatchNorm2d{place: at{o.DType, o.Device}}
+	m.setup(0, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -384,7 +387,7 @@ func NewLazyBatchNorm2d(opts ...BatchNormOptions) *LazyBatchNorm2d {
 func (m *LazyBatchNorm2d) Materialize(x *Tensor) {
 	if m.NumFeatures == 0 {
 		m.NumFeatures = x.Size(1)
-		m.allocate(m.dtype)
+		m.allocate(m.place)
 	}
 }
 
@@ -400,14 +403,14 @@ func (m *LazyBatchNorm2d) Forward(x *Tensor) *Tensor {
 // LazyInstanceNorm2d is a InstanceNorm2d whose number of channels is found at the first Forward.
 type LazyInstanceNorm2d struct {
 	InstanceNorm2d
-	dtype tensor.DType
+	place at
 }
 
 // NewLazyInstanceNorm2d makes a LazyInstanceNorm2d. As in PyTorch it is affine and tracks running statistics unless told not to.
 func NewLazyInstanceNorm2d(opts ...BatchNormOptions) *LazyInstanceNorm2d {
 	o := first(opts)
-	m := &LazyInstanceNorm2d{dtype: o.DType}
-	m.setup(0, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, o.DType)
+	m := &LazyInstanceNorm2d{place: at{o.DType, o.Device}}
+	m.setup(0, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -415,7 +418,7 @@ func NewLazyInstanceNorm2d(opts ...BatchNormOptions) *LazyInstanceNorm2d {
 func (m *LazyInstanceNorm2d) Materialize(x *Tensor) {
 	if m.NumFeatures == 0 {
 		m.NumFeatures = channelsOf("LazyInstanceNorm2d", x, 2)
-		m.allocate(m.dtype)
+		m.allocate(m.place)
 	}
 }
 
@@ -433,14 +436,14 @@ func (m *LazyInstanceNorm2d) Forward(x *Tensor) *Tensor {
 // LazyBatchNorm3d is a BatchNorm3d whose number of channels is found at the first Forward.
 type LazyBatchNorm3d struct {
 	BatchNorm3d
-	dtype tensor.DType
+	place at
 }
 
 // NewLazyBatchNorm3d makes a LazyBatchNorm3d.
 func NewLazyBatchNorm3d(opts ...BatchNormOptions) *LazyBatchNorm3d {
 	o := first(opts)
-	m := &LazyBatchNorm3d{dtype: o.DType}
-	m.setup(0, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, o.DType)
+	m := &LazyBatchNorm3d{place: at{o.DType, o.Device}}
+	m.setup(0, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -448,7 +451,7 @@ func NewLazyBatchNorm3d(opts ...BatchNormOptions) *LazyBatchNorm3d {
 func (m *LazyBatchNorm3d) Materialize(x *Tensor) {
 	if m.NumFeatures == 0 {
 		m.NumFeatures = x.Size(1)
-		m.allocate(m.dtype)
+		m.allocate(m.place)
 	}
 }
 
@@ -464,14 +467,14 @@ func (m *LazyBatchNorm3d) Forward(x *Tensor) *Tensor {
 // LazyInstanceNorm3d is a InstanceNorm3d whose number of channels is found at the first Forward.
 type LazyInstanceNorm3d struct {
 	InstanceNorm3d
-	dtype tensor.DType
+	place at
 }
 
 // NewLazyInstanceNorm3d makes a LazyInstanceNorm3d. As in PyTorch it is affine and tracks running statistics unless told not to.
 func NewLazyInstanceNorm3d(opts ...BatchNormOptions) *LazyInstanceNorm3d {
 	o := first(opts)
-	m := &LazyInstanceNorm3d{dtype: o.DType}
-	m.setup(0, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, o.DType)
+	m := &LazyInstanceNorm3d{place: at{o.DType, o.Device}}
+	m.setup(0, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -479,7 +482,7 @@ func NewLazyInstanceNorm3d(opts ...BatchNormOptions) *LazyInstanceNorm3d {
 func (m *LazyInstanceNorm3d) Materialize(x *Tensor) {
 	if m.NumFeatures == 0 {
 		m.NumFeatures = channelsOf("LazyInstanceNorm3d", x, 3)
-		m.allocate(m.dtype)
+		m.allocate(m.place)
 	}
 }
 

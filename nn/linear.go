@@ -1,6 +1,8 @@
 package nn
 
 import (
+	F "github.com/gotorch-dev/torch/nn/functional"
+
 	"fmt"
 
 	"github.com/gotorch-dev/torch/tensor"
@@ -28,7 +30,8 @@ type Linear struct {
 // LinearOptions are the options of NewLinear and NewBilinear.
 type LinearOptions struct {
 	NoBias bool
-	DType  tensor.DType // of the parameters; the default dtype unless given
+	DType  tensor.DType  // of the parameters; the default dtype unless given
+	Device tensor.Device // where the parameters are made; the default device unless given
 }
 
 // NewLinear makes a Linear. Weight and bias are drawn uniformly from ±1/sqrt(in).
@@ -44,9 +47,9 @@ func (m *Linear) setup(in, out int, opts []LinearOptions) {
 		o = opts[0]
 	}
 	m.InFeatures, m.OutFeatures = in, out
-	m.Weight = param(o.DType, out, in)
+	m.Weight = param(at{o.DType, o.Device}, out, in)
 	if !o.NoBias {
-		m.Bias = param(o.DType, out)
+		m.Bias = param(at{o.DType, o.Device}, out)
 	}
 	m.ResetParameters()
 }
@@ -59,9 +62,7 @@ func (m *Linear) Forward(x *Tensor) *Tensor { return m.Run(m.self, x, m.forward)
 
 func (m *Linear) forward(x *Tensor) *Tensor { return linear(x, m.Weight, m.Bias) }
 
-var opLinear = tensor.Slot("aten::linear")
-
-func linear(x, w, b *Tensor) *Tensor { return apply(opLinear, tv(x), tv(w), tv(b)) }
+func linear(x, w, b *Tensor) *Tensor { return F.Linear(x, w, F.LinearOptions{Bias: b}) }
 
 // ExtraRepr prints the sizes.
 func (m *Linear) ExtraRepr() string {
@@ -91,9 +92,9 @@ func NewBilinear(in1, in2, out int, opts ...LinearOptions) *Bilinear {
 	if len(opts) > 0 {
 		o = opts[0]
 	}
-	m := New(&Bilinear{In1Features: in1, In2Features: in2, OutFeatures: out, Weight: param(o.DType, out, in1, in2)})
+	m := New(&Bilinear{In1Features: in1, In2Features: in2, OutFeatures: out, Weight: param(at{o.DType, o.Device}, out, in1, in2)})
 	if !o.NoBias {
-		m.Bias = param(o.DType, out)
+		m.Bias = param(at{o.DType, o.Device}, out)
 	}
 	uniformFan(m.Weight, in1)
 	if m.Bias != nil {
@@ -104,7 +105,7 @@ func NewBilinear(in1, in2, out int, opts ...LinearOptions) *Bilinear {
 
 // Forward applies the layer to (…, in1) and (…, in2).
 func (m *Bilinear) Forward(x1, x2 *Tensor) *Tensor {
-	return m.runN(m, []*Tensor{x1, x2}, func(in []*Tensor) *Tensor { return call("bilinear", in[0], in[1], m.Weight, m.Bias) })
+	return m.runN(m, []*Tensor{x1, x2}, func(in []*Tensor) *Tensor { return F.Bilinear(in[0], in[1], m.Weight, F.BilinearOptions{Bias: m.Bias}) })
 }
 
 // ExtraRepr prints the sizes.

@@ -1,6 +1,9 @@
 package nn
 
-import "github.com/gotorch-dev/torch/tensor"
+import (
+	F "github.com/gotorch-dev/torch/nn/functional"
+	"github.com/gotorch-dev/torch/tensor"
+)
 
 // Reduction says what a loss returns.
 type Reduction uint8
@@ -19,13 +22,6 @@ func (r Reduction) String() string { return [...]string{"mean", "sum", "none", "
 // LossOptions are the options of losses that have no other.
 type LossOptions struct{ Reduction Reduction }
 
-var (
-	opL1Loss       = tensor.Slot("F::l1_loss")
-	opMSELoss      = tensor.Slot("F::mse_loss")
-	opNLLLoss      = tensor.Slot("F::nll_loss")
-	opCrossEntropy = tensor.Slot("F::cross_entropy")
-)
-
 // L1Loss is the absolute difference.
 // https://pytorch.org/docs/stable/generated/torch.nn.L1Loss.html
 type L1Loss struct {
@@ -42,7 +38,7 @@ func NewL1Loss(opts ...LossOptions) *L1Loss {
 // Forward computes the loss.
 func (m *L1Loss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return apply(opL1Loss, tv(in[0]), tv(in[1]), pyNone, pyNone, box(m.Reduction))
+		return F.L1Loss(in[0], in[1], F.L1LossOptions{Reduction: m.Reduction.String()})
 	})
 }
 
@@ -62,7 +58,7 @@ func NewMSELoss(opts ...LossOptions) *MSELoss {
 // Forward computes the loss.
 func (m *MSELoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return apply(opMSELoss, tv(in[0]), tv(in[1]), pyNone, pyNone, box(m.Reduction))
+		return F.MSELoss(in[0], in[1], F.MSELossOptions{Reduction: m.Reduction.String()})
 	})
 }
 
@@ -91,7 +87,7 @@ func NewNLLLoss(opts ...NLLLossOptions) *NLLLoss {
 // Forward computes the loss.
 func (m *NLLLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return apply(opNLLLoss, tv(in[0]), tv(in[1]), tv(m.Weight), pyNone, box(m.IgnoreIndex), pyNone, box(m.Reduction))
+		return F.NLLLoss(in[0], in[1], F.NLLLossOptions{Weight: m.Weight, IgnoreIndex: tensor.Some(m.IgnoreIndex), Reduction: m.Reduction.String()})
 	})
 }
 
@@ -122,7 +118,7 @@ func NewCrossEntropyLoss(opts ...CrossEntropyLossOptions) *CrossEntropyLoss {
 // Forward computes the loss.
 func (m *CrossEntropyLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return apply(opCrossEntropy, tv(in[0]), tv(in[1]), tv(m.Weight), pyNone, box(m.IgnoreIndex), pyNone, box(m.Reduction), box(m.LabelSmoothing))
+		return F.CrossEntropy(in[0], in[1], F.CrossEntropyOptions{Weight: m.Weight, IgnoreIndex: tensor.Some(m.IgnoreIndex), Reduction: m.Reduction.String(), LabelSmoothing: tensor.Some(m.LabelSmoothing)})
 	})
 }
 
@@ -149,7 +145,7 @@ func NewKLDivLoss(opts ...KLDivLossOptions) *KLDivLoss {
 // Forward computes the loss.
 func (m *KLDivLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return call("F::kl_div", in[0], in[1], kw{"log_target": m.LogTarget, "reduction": m.Reduction})
+		return F.KLDiv(in[0], in[1], F.KLDivOptions{LogTarget: m.LogTarget, Reduction: m.Reduction.String()})
 	})
 }
 
@@ -176,7 +172,7 @@ func NewBCELoss(opts ...BCELossOptions) *BCELoss {
 // Forward computes the loss.
 func (m *BCELoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return call("F::binary_cross_entropy", in[0], in[1], kw{"weight": m.Weight, "reduction": m.Reduction})
+		return F.BinaryCrossEntropy(in[0], in[1], F.BinaryCrossEntropyOptions{Weight: m.Weight, Reduction: m.Reduction.String()})
 	})
 }
 
@@ -205,7 +201,7 @@ func NewBCEWithLogitsLoss(opts ...BCEWithLogitsLossOptions) *BCEWithLogitsLoss {
 // Forward computes the loss.
 func (m *BCEWithLogitsLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return call("F::binary_cross_entropy_with_logits", in[0], in[1], kw{"weight": m.Weight, "pos_weight": m.PosWeight, "reduction": m.Reduction})
+		return F.BinaryCrossEntropyWithLogits(in[0], in[1], F.BinaryCrossEntropyWithLogitsOptions{Weight: m.Weight, PosWeight: m.PosWeight, Reduction: m.Reduction.String()})
 	})
 }
 
@@ -236,7 +232,7 @@ func NewPoissonNLLLoss(opts ...PoissonNLLLossOptions) *PoissonNLLLoss {
 // Forward computes the loss.
 func (m *PoissonNLLLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return call("F::poisson_nll_loss", in[0], in[1], kw{"log_input": m.LogInput, "full": m.Full, "eps": m.Eps, "reduction": m.Reduction})
+		return F.PoissonNLLLoss(in[0], in[1], F.PoissonNLLLossOptions{NoLogInput: !m.LogInput, Full: m.Full, Eps: tensor.Some(m.Eps), Reduction: m.Reduction.String()})
 	})
 }
 
@@ -265,7 +261,7 @@ func NewGaussianNLLLoss(opts ...GaussianNLLLossOptions) *GaussianNLLLoss {
 // Forward computes the loss.
 func (m *GaussianNLLLoss) Forward(input, target, variance *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target, variance}, func(in []*Tensor) *Tensor {
-		return call("F::gaussian_nll_loss", in[0], in[1], in[2], kw{"full": m.Full, "eps": m.Eps, "reduction": m.Reduction})
+		return F.GaussianNLLLoss(in[0], in[1], in[2], F.GaussianNLLLossOptions{Full: m.Full, Eps: tensor.Some(m.Eps), Reduction: m.Reduction.String()})
 	})
 }
 
@@ -292,7 +288,7 @@ func NewHingeEmbeddingLoss(opts ...HingeEmbeddingLossOptions) *HingeEmbeddingLos
 // Forward computes the loss.
 func (m *HingeEmbeddingLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return call("F::hinge_embedding_loss", in[0], in[1], kw{"margin": m.Margin, "reduction": m.Reduction})
+		return F.HingeEmbeddingLoss(in[0], in[1], F.HingeEmbeddingLossOptions{Margin: tensor.Some(m.Margin), Reduction: m.Reduction.String()})
 	})
 }
 
@@ -319,7 +315,7 @@ func NewHuberLoss(opts ...HuberLossOptions) *HuberLoss {
 // Forward computes the loss.
 func (m *HuberLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return call("F::huber_loss", in[0], in[1], kw{"delta": m.Delta, "reduction": m.Reduction})
+		return F.HuberLoss(in[0], in[1], F.HuberLossOptions{Delta: tensor.Some(m.Delta), Reduction: m.Reduction.String()})
 	})
 }
 
@@ -346,7 +342,7 @@ func NewSmoothL1Loss(opts ...SmoothL1LossOptions) *SmoothL1Loss {
 // Forward computes the loss.
 func (m *SmoothL1Loss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return call("F::smooth_l1_loss", in[0], in[1], kw{"beta": m.Beta, "reduction": m.Reduction})
+		return F.SmoothL1Loss(in[0], in[1], F.SmoothL1LossOptions{Beta: tensor.Some(m.Beta), Reduction: m.Reduction.String()})
 	})
 }
 
@@ -366,7 +362,7 @@ func NewSoftMarginLoss(opts ...LossOptions) *SoftMarginLoss {
 // Forward computes the loss.
 func (m *SoftMarginLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return call("F::soft_margin_loss", in[0], in[1], kw{"reduction": m.Reduction})
+		return F.SoftMarginLoss(in[0], in[1], F.SoftMarginLossOptions{Reduction: m.Reduction.String()})
 	})
 }
 
@@ -393,7 +389,7 @@ func NewCosineEmbeddingLoss(opts ...CosineEmbeddingLossOptions) *CosineEmbedding
 // Forward computes the loss.
 func (m *CosineEmbeddingLoss) Forward(input1, input2, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input1, input2, target}, func(in []*Tensor) *Tensor {
-		return call("F::cosine_embedding_loss", in[0], in[1], in[2], kw{"margin": m.Margin, "reduction": m.Reduction})
+		return F.CosineEmbeddingLoss(in[0], in[1], in[2], F.CosineEmbeddingLossOptions{Margin: tensor.Some(m.Margin), Reduction: m.Reduction.String()})
 	})
 }
 
@@ -420,7 +416,7 @@ func NewMarginRankingLoss(opts ...MarginRankingLossOptions) *MarginRankingLoss {
 // Forward computes the loss.
 func (m *MarginRankingLoss) Forward(input1, input2, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input1, input2, target}, func(in []*Tensor) *Tensor {
-		return call("F::margin_ranking_loss", in[0], in[1], in[2], kw{"margin": m.Margin, "reduction": m.Reduction})
+		return F.MarginRankingLoss(in[0], in[1], in[2], F.MarginRankingLossOptions{Margin: tensor.Some(m.Margin), Reduction: m.Reduction.String()})
 	})
 }
 
@@ -440,7 +436,7 @@ func NewMultiLabelMarginLoss(opts ...LossOptions) *MultiLabelMarginLoss {
 // Forward computes the loss.
 func (m *MultiLabelMarginLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return call("F::multilabel_margin_loss", in[0], in[1], kw{"reduction": m.Reduction})
+		return F.MultilabelMarginLoss(in[0], in[1], F.MultilabelMarginLossOptions{Reduction: m.Reduction.String()})
 	})
 }
 
@@ -467,7 +463,7 @@ func NewMultiLabelSoftMarginLoss(opts ...MultiLabelSoftMarginLossOptions) *Multi
 // Forward computes the loss.
 func (m *MultiLabelSoftMarginLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return call("F::multilabel_soft_margin_loss", in[0], in[1], kw{"weight": m.Weight, "reduction": m.Reduction})
+		return F.MultilabelSoftMarginLoss(in[0], in[1], F.MultilabelSoftMarginLossOptions{Weight: m.Weight, Reduction: m.Reduction.String()})
 	})
 }
 
@@ -498,7 +494,7 @@ func NewMultiMarginLoss(opts ...MultiMarginLossOptions) *MultiMarginLoss {
 // Forward computes the loss.
 func (m *MultiMarginLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return call("F::multi_margin_loss", in[0], in[1], kw{"p": m.P, "margin": m.Margin, "weight": m.Weight, "reduction": m.Reduction})
+		return F.MultiMarginLoss(in[0], in[1], F.MultiMarginLossOptions{P: tensor.Some(m.P), Margin: tensor.Some(m.Margin), Weight: m.Weight, Reduction: m.Reduction.String()})
 	})
 }
 
@@ -531,7 +527,7 @@ func NewTripletMarginLoss(opts ...TripletMarginLossOptions) *TripletMarginLoss {
 // Forward computes the loss.
 func (m *TripletMarginLoss) Forward(anchor, positive, negative *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{anchor, positive, negative}, func(in []*Tensor) *Tensor {
-		return call("F::triplet_margin_loss", in[0], in[1], in[2], kw{"margin": m.Margin, "p": m.P, "eps": m.Eps, "swap": m.Swap, "reduction": m.Reduction})
+		return F.TripletMarginLoss(in[0], in[1], in[2], F.TripletMarginLossOptions{Margin: tensor.Some(m.Margin), P: tensor.Some(m.P), Eps: tensor.Some(m.Eps), Swap: m.Swap, Reduction: m.Reduction.String()})
 	})
 }
 
@@ -560,7 +556,7 @@ func NewCTCLoss(opts ...CTCLossOptions) *CTCLoss {
 // Forward computes the loss.
 func (m *CTCLoss) Forward(logProbs, targets, inputLengths, targetLengths *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{logProbs, targets, inputLengths, targetLengths}, func(in []*Tensor) *Tensor {
-		return call("F::ctc_loss", in[0], in[1], in[2], in[3], kw{"blank": m.Blank, "zero_infinity": m.ZeroInfinity, "reduction": m.Reduction})
+		return F.CTCLoss(in[0], in[1], in[2], in[3], F.CTCLossOptions{Blank: m.Blank, ZeroInfinity: m.ZeroInfinity, Reduction: m.Reduction.String()})
 	})
 }
 
@@ -600,18 +596,18 @@ func (m *TripletMarginWithDistanceLoss) Forward(anchor, positive, negative *Tens
 	return m.runN(m, []*Tensor{anchor, positive, negative}, func(in []*Tensor) *Tensor {
 		dp, dn := m.DistanceFunction(in[0], in[1]), m.DistanceFunction(in[0], in[2])
 		if m.Swap {
-			dn = call("minimum", dn, m.DistanceFunction(in[1], in[2]))
+			dn = dn.Minimum(m.DistanceFunction(in[1], in[2]))
 		}
-		return reduce(call("clamp_min", dp.Sub(dn).AddScalar(m.Margin), 0), m.Reduction)
+		return reduce(dp.Sub(dn).AddScalar(m.Margin).ClampMin(0), m.Reduction)
 	})
 }
 
 func reduce(x *Tensor, r Reduction) *Tensor {
 	switch r {
 	case Mean:
-		return call("mean", x)
+		return x.Mean()
 	case Sum:
-		return call("sum", x)
+		return x.Sum()
 	}
 	return x
 }

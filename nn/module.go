@@ -9,6 +9,7 @@ import (
 	"sync"
 	"unicode"
 
+	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -122,6 +123,20 @@ func (b *Base) String() string {
 func (b *Base) ToMemoryFormat(f tensor.MemoryFormat) Module {
 	m := b.me("ToMemoryFormat")
 	ToMemoryFormat(m, f)
+	return m
+}
+
+// ToDevice moves parameters and buffers to a device, as Python's to(device).
+func (b *Base) ToDevice(d tensor.Device) Module {
+	m := b.me("ToDevice")
+	ToDevice(m, d)
+	return m
+}
+
+// ToEmpty gives parameters and buffers memory on a device without copying what they hold, as Python's to_empty.
+func (b *Base) ToEmpty(d tensor.Device) Module {
+	m := b.me("ToEmpty")
+	ToEmpty(m, d)
 	return m
 }
 
@@ -518,41 +533,67 @@ func ToDType(m Module, dt tensor.DType) {
 	if !dt.IsFloat() && !dt.IsComplex() {
 		tensor.Fail(tensor.ErrDType, "nn.Module.to only accepts floating point or complex dtypes, but got desired dtype=%s", dt)
 	}
-	conv := func(t *Tensor) {
-		if t.DType().IsDifferentiable() && t.DType() != dt {
-			tensor.SetRaw(t, tensor.DenseAs(t, dt))
-			if g := t.Grad(); g != nil {
-				tensor.SetRaw(g, tensor.DenseAs(g, dt))
+	convert(m, func(t *Tensor) *Tensor {
+		if !t.DType().IsDifferentiable() {
+			return t
+		}
+		return t.To(dt)
+	})
+}
+
+// convert gives the parameters, their gradients and the buffers of m and its children what f makes of them, in place: they stay the tensors
+// that an optimizer knows.
+func convert(m Module, f func(t *Tensor) *Tensor) {
+	tensor.NoGrad(func() {
+		set := func(t *Tensor) {
+			if c := f(t.Detach()); c.Storage() != t.Storage() {
+				tensor.SetRaw(t, c)
 			}
 		}
-	}
-	for _, p := range Parameters(m) {
-		conv(p)
-	}
-	for _, b := range Buffers(m) {
-		conv(b)
-	}
+		for _, p := range Parameters(m) {
+			set(p)
+			if g := p.Grad(); g != nil {
+				set(g)
+			}
+		}
+		for _, b := range Buffers(m) {
+			set(b)
+		}
+	})
+}
+
+// ToDevice moves the parameters, their gradients and the buffers to a device, in place, as Python's to(device).
+func ToDevice(m Module, d tensor.Device) {
+	d.Check()
+	convert(m, func(t *Tensor) *Tensor {
+		if t.Device().Type == tensor.MetaDevice && d.Type != tensor.MetaDevice {
+			tensor.Fail(tensor.ErrDevice, "Cannot copy out of meta tensor; no data! Please use torch.nn.Module.to_empty() instead of torch.nn.Module.to() when moving module from meta to a different device.")
+		}
+		return t.To(d)
+	})
+}
+
+// ToEmpty gives the parameters and buffers memory on a device without copying what they hold, as Python's to_empty: for a module that was
+// made on the meta device, before its state dict is loaded.
+func ToEmpty(m Module, d tensor.Device) {
+	d.Check()
+	tensor.WithDevice(d, func() {
+		convert(m, func(t *Tensor) *Tensor {
+			return torch.EmptyStrided(t.Shape(), t.Strides(), torch.EmptyStridedOptions{DType: t.DType()})
+		})
+	})
 }
 
 // ToMemoryFormat lays parameters and buffers of as many dimensions as the format has (4 for tensor.ChannelsLast, 5 for
 // tensor.ChannelsLast3d) out anew, in place.
 func ToMemoryFormat(m Module, f tensor.MemoryFormat) {
 	dims := map[tensor.MemoryFormat]int{tensor.ChannelsLast: 4, tensor.ChannelsLast3d: 5}[f]
-	conv := func(t *Tensor) {
+	convert(m, func(t *Tensor) *Tensor {
 		if t.Dim() != dims && dims != 0 {
-			return
+			return t
 		}
-		tensor.NoGrad(func() { tensor.SetRaw(t, t.To(f)) })
-		if g := t.Grad(); g != nil {
-			tensor.NoGrad(func() { tensor.SetRaw(g, g.To(f)) })
-		}
-	}
-	for _, p := range Parameters(m) {
-		conv(p)
-	}
-	for _, b := range Buffers(m) {
-		conv(b)
-	}
+		return t.To(f)
+	})
 }
 
 // Versioned is implemented by modules whose state dict has a version number (batch norm: 2).

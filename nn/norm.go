@@ -1,6 +1,10 @@
 package nn
 
 import (
+	nninit "github.com/gotorch-dev/torch/nn/init"
+
+	F "github.com/gotorch-dev/torch/nn/functional"
+
 	"fmt"
 
 	"github.com/gotorch-dev/torch/tensor"
@@ -30,6 +34,7 @@ type BatchNormOptions struct {
 	NoTrackRunningStats bool
 	NoBias              bool
 	DType               tensor.DType
+	Device              tensor.Device // where the parameters are made; the default device unless given
 }
 
 // InstanceNormOptions are the options of the instance normalisation layers; the zero value is PyTorch's default.
@@ -41,38 +46,39 @@ type InstanceNormOptions struct {
 	TrackRunningStats bool
 	NoBias            bool
 	DType             tensor.DType
+	Device            tensor.Device // where the parameters are made; the default device unless given
 }
 
-func (m *NormBase) setup(n int, eps, momentum float64, cumulative, affine, track, bias bool, dt tensor.DType) {
+func (m *NormBase) setup(n int, eps, momentum float64, cumulative, affine, track, bias bool, place at) {
 	m.NumFeatures, m.Eps, m.Momentum, m.CumulativeMean = n, eps, momentum, cumulative
 	m.affine, m.track, m.hasBias = affine, track, affine && bias
 	if n > 0 || !affine && !track {
-		m.allocate(dt)
+		m.allocate(place)
 	}
 }
 
 // allocate makes the parameters and buffers.
-func (m *NormBase) allocate(dt tensor.DType) {
+func (m *NormBase) allocate(place at) {
 	n := m.NumFeatures
 	if m.affine {
-		m.Weight = NewParameter(constant(dt, 1, n))
+		m.Weight = NewParameter(constant(place, 1, n))
 		if m.hasBias {
-			m.Bias = NewParameter(constant(dt, 0, n))
+			m.Bias = NewParameter(constant(place, 0, n))
 		}
 	}
 	if m.track {
-		m.RunningMean = constant(dt, 0, n)
-		m.RunningVar = constant(dt, 1, n)
-		m.NumBatchesTracked = constant(tensor.Int64, 0)
+		m.RunningMean = constant(place, 0, n)
+		m.RunningVar = constant(place, 1, n)
+		m.NumBatchesTracked = constant(at{tensor.Int64, place.device}, 0)
 	}
 }
 
 // ResetRunningStats sets the running statistics to mean 0 and variance 1.
 func (m *NormBase) ResetRunningStats() {
 	if m.track && m.RunningMean != nil {
-		fillRaw(m.RunningMean, 0)
-		fillRaw(m.RunningVar, 1)
-		fillRaw(m.NumBatchesTracked, 0)
+		nninit.Constant(m.RunningMean, 0)
+		nninit.Constant(m.RunningVar, 1)
+		nninit.Constant(m.NumBatchesTracked, 0)
 	}
 }
 
@@ -80,10 +86,10 @@ func (m *NormBase) ResetRunningStats() {
 func (m *NormBase) ResetParameters() {
 	m.ResetRunningStats()
 	if m.Weight != nil {
-		fillRaw(m.Weight, 1)
+		nninit.Constant(m.Weight, 1)
 	}
 	if m.Bias != nil {
-		fillRaw(m.Bias, 0)
+		nninit.Constant(m.Bias, 0)
 	}
 }
 
@@ -120,10 +126,9 @@ func (m *NormBase) check(x *Tensor, what string, dims ...int) {
 func (m *NormBase) batchNorm(x *Tensor) *Tensor {
 	factor := m.Momentum
 	if m.Training() && m.track && m.NumBatchesTracked != nil {
-		n := tensor.Data[int64](m.NumBatchesTracked)
-		n[0]++
+		m.NumBatchesTracked.AddInPlace(tensor.Num{K: tensor.KInt, I: 1}.Tensor())
 		if m.CumulativeMean {
-			factor = 1 / float64(n[0])
+			factor = 1 / m.NumBatchesTracked.Item()
 		}
 	} else if m.CumulativeMean {
 		factor = 0
@@ -134,36 +139,23 @@ func (m *NormBase) batchNorm(x *Tensor) *Tensor {
 	if m.Training() && !m.track {
 		mean, variance = nil, nil
 	}
-	return call("batch_norm", x, mean, variance, m.Weight, m.Bias, useBatch, factor, m.Eps)
+	return F.BatchNorm(x, mean, variance, F.BatchNormOptions{Weight: m.Weight, Bias: m.Bias, Training: useBatch, Momentum: tensor.Some(factor), Eps: tensor.Some(m.Eps)})
 }
 
 func (m *NormBase) instanceNorm(x *Tensor, withBatch int) *Tensor {
 	unbatched := x.Dim() == withBatch-1
 	if unbatched {
-		x = unsqueeze(x, 0)
+		x = x.Unsqueeze(0)
 	}
 	if x.Size(1) != m.NumFeatures && m.affine {
 		tensor.Fail(tensor.ErrValue, "expected input's size at dim=%d to match num_features (%d), but got: %d.", 1, m.NumFeatures, x.Size(1))
 	}
-	y := call("instance_norm", x, m.RunningMean, m.RunningVar, m.Weight, m.Bias, m.Training() || !m.track, m.Momentum, m.Eps)
+	y := F.InstanceNorm(x, F.InstanceNormOptions{RunningMean: m.RunningMean, RunningVar: m.RunningVar, Weight: m.Weight, Bias: m.Bias,
+		NoUseInputStats: !m.Training() && m.track, Momentum: tensor.Some(m.Momentum), Eps: tensor.Some(m.Eps)})
 	if unbatched {
-		y = squeeze(y, 0)
+		y = y.SqueezeDim(0)
 	}
 	return y
-}
-
-func unsqueeze(x *Tensor, dim int) *Tensor {
-	sh := append([]int(nil), x.Shape()...)
-	if dim < 0 {
-		dim += len(sh) + 1
-	}
-	sh = append(sh[:dim], append([]int{1}, sh[dim:]...)...)
-	return x.Reshape(sh)
-}
-
-func squeeze(x *Tensor, dim int) *Tensor {
-	sh := append([]int(nil), x.Shape()...)
-	return x.Reshape(append(sh[:dim], sh[dim+1:]...))
 }
 
 // BatchNorm1d normalises each channel of (N, C) or (N, C, L) over the batch, and in evaluation with running statistics (Ioffe and Szegedy 2015).
@@ -177,7 +169,7 @@ type BatchNorm1dOptions = BatchNormOptions
 func NewBatchNorm1d(numFeatures int, opts ...BatchNorm1dOptions) *BatchNorm1d {
 	o := first(opts)
 	m := &BatchNorm1d{}
-	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, o.DType)
+	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -200,7 +192,7 @@ type InstanceNorm1dOptions = InstanceNormOptions
 func NewInstanceNorm1d(numFeatures int, opts ...InstanceNorm1dOptions) *InstanceNorm1d {
 	o := first(opts)
 	m := &InstanceNorm1d{}
-	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, o.Affine, o.TrackRunningStats, !o.NoBias, o.DType)
+	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, o.Affine, o.TrackRunningStats, !o.NoBias, at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -223,7 +215,7 @@ type BatchNorm2dOptions = BatchNormOptions
 func NewBatchNorm2d(numFeatures int, opts ...BatchNorm2dOptions) *BatchNorm2d {
 	o := first(opts)
 	m := &BatchNorm2d{}
-	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, o.DType)
+	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -246,7 +238,7 @@ type InstanceNorm2dOptions = InstanceNormOptions
 func NewInstanceNorm2d(numFeatures int, opts ...InstanceNorm2dOptions) *InstanceNorm2d {
 	o := first(opts)
 	m := &InstanceNorm2d{}
-	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, o.Affine, o.TrackRunningStats, !o.NoBias, o.DType)
+	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, o.Affine, o.TrackRunningStats, !o.NoBias, at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -269,7 +261,7 @@ type BatchNorm3dOptions = BatchNormOptions
 func NewBatchNorm3d(numFeatures int, opts ...BatchNorm3dOptions) *BatchNorm3d {
 	o := first(opts)
 	m := &BatchNorm3d{}
-	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, o.DType)
+	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -292,7 +284,7 @@ type InstanceNorm3dOptions = InstanceNormOptions
 func NewInstanceNorm3d(numFeatures int, opts ...InstanceNorm3dOptions) *InstanceNorm3d {
 	o := first(opts)
 	m := &InstanceNorm3d{}
-	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, o.Affine, o.TrackRunningStats, !o.NoBias, o.DType)
+	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, o.Affine, o.TrackRunningStats, !o.NoBias, at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -312,7 +304,7 @@ type SyncBatchNorm struct{ NormBase }
 func NewSyncBatchNorm(numFeatures int, opts ...BatchNormOptions) *SyncBatchNorm {
 	o := first(opts)
 	m := &SyncBatchNorm{}
-	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, o.DType)
+	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -332,6 +324,7 @@ type LayerNormOptions struct {
 	NoElementwiseAffine bool
 	NoBias              bool
 	DType               tensor.DType
+	Device              tensor.Device // where the parameters are made; the default device unless given
 }
 
 // LayerNorm normalises over the last dimensions (Ba et al. 2016).
@@ -349,9 +342,9 @@ func NewLayerNorm[S SizeArg](shape S, opts ...LayerNormOptions) *LayerNorm {
 	o := first(opts)
 	m := &LayerNorm{NormalizedShape: sizeOf(shape), Eps: o.Eps.Or(1e-5), ElementwiseAffine: !o.NoElementwiseAffine}
 	if m.ElementwiseAffine {
-		m.Weight = NewParameter(constant(o.DType, 1, m.NormalizedShape...))
+		m.Weight = NewParameter(constant(at{o.DType, o.Device}, 1, m.NormalizedShape...))
 		if !o.NoBias {
-			m.Bias = NewParameter(constant(o.DType, 0, m.NormalizedShape...))
+			m.Bias = NewParameter(constant(at{o.DType, o.Device}, 0, m.NormalizedShape...))
 		}
 	}
 	return New(m)
@@ -360,7 +353,7 @@ func NewLayerNorm[S SizeArg](shape S, opts ...LayerNormOptions) *LayerNorm {
 // Forward applies the layer.
 func (m *LayerNorm) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return call("layer_norm", x, []int(m.NormalizedShape), m.Weight, m.Bias, m.Eps)
+		return F.LayerNorm(x, m.NormalizedShape, F.LayerNormOptions{Weight: m.Weight, Bias: m.Bias, Eps: tensor.Some(m.Eps)})
 	})
 }
 
@@ -374,6 +367,7 @@ type RMSNormOptions struct {
 	Eps                 tensor.Opt[float64] // default the dtype's machine epsilon
 	NoElementwiseAffine bool
 	DType               tensor.DType
+	Device              tensor.Device // where the parameters are made; the default device unless given
 }
 
 // RMSNorm divides by the root of the mean square of the last dimensions (Zhang and Sennrich 2019).
@@ -391,7 +385,7 @@ func NewRMSNorm[S SizeArg](shape S, opts ...RMSNormOptions) *RMSNorm {
 	o := first(opts)
 	m := &RMSNorm{NormalizedShape: sizeOf(shape), Eps: o.Eps, ElementwiseAffine: !o.NoElementwiseAffine}
 	if m.ElementwiseAffine {
-		m.Weight = NewParameter(constant(o.DType, 1, m.NormalizedShape...))
+		m.Weight = NewParameter(constant(at{o.DType, o.Device}, 1, m.NormalizedShape...))
 	}
 	return New(m)
 }
@@ -399,11 +393,7 @@ func NewRMSNorm[S SizeArg](shape S, opts ...RMSNormOptions) *RMSNorm {
 // Forward applies the layer.
 func (m *RMSNorm) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		var eps any
-		if v, ok := m.Eps.Get(); ok {
-			eps = v
-		}
-		return call("rms_norm", x, []int(m.NormalizedShape), m.Weight, eps)
+		return F.RMSNorm(x, m.NormalizedShape, F.RMSNormOptions{Weight: m.Weight, Eps: m.Eps})
 	})
 }
 
@@ -422,6 +412,7 @@ type GroupNormOptions struct {
 	NoAffine bool
 	NoBias   bool
 	DType    tensor.DType
+	Device   tensor.Device // where the parameters are made; the default device unless given
 }
 
 // GroupNorm normalises groups of channels of each sample (Wu and He 2018).
@@ -442,9 +433,9 @@ func NewGroupNorm(numGroups, numChannels int, opts ...GroupNormOptions) *GroupNo
 	}
 	m := &GroupNorm{NumGroups: numGroups, NumChannels: numChannels, Eps: o.Eps.Or(1e-5), Affine: !o.NoAffine}
 	if m.Affine {
-		m.Weight = NewParameter(constant(o.DType, 1, numChannels))
+		m.Weight = NewParameter(constant(at{o.DType, o.Device}, 1, numChannels))
 		if !o.NoBias {
-			m.Bias = NewParameter(constant(o.DType, 0, numChannels))
+			m.Bias = NewParameter(constant(at{o.DType, o.Device}, 0, numChannels))
 		}
 	}
 	return New(m)
@@ -452,7 +443,9 @@ func NewGroupNorm(numGroups, numChannels int, opts ...GroupNormOptions) *GroupNo
 
 // Forward applies the layer to (N, C, …).
 func (m *GroupNorm) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return call("group_norm", x, m.NumGroups, m.Weight, m.Bias, m.Eps) })
+	return m.Run(m, x, func(x *Tensor) *Tensor {
+		return F.GroupNorm(x, m.NumGroups, F.GroupNormOptions{Weight: m.Weight, Bias: m.Bias, Eps: tensor.Some(m.Eps)})
+	})
 }
 
 // ExtraRepr prints the settings.
@@ -484,7 +477,7 @@ func NewLocalResponseNorm(size int, opts ...LocalResponseNormOptions) *LocalResp
 // Forward applies the layer to (N, C, …).
 func (m *LocalResponseNorm) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return call("local_response_norm", x, m.Size, toFloat(m.Alpha), toFloat(m.Beta), toFloat(m.K))
+		return F.LocalResponseNorm(x, m.Size, F.LocalResponseNormOptions{Alpha: some(m.Alpha), Beta: some(m.Beta), K: some(m.K)})
 	})
 }
 
@@ -509,7 +502,7 @@ func NewCrossMapLRN2d(size int, opts ...LocalResponseNormOptions) *CrossMapLRN2d
 // Forward applies the layer to (N, C, H, W).
 func (m *CrossMapLRN2d) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return call("local_response_norm", x, m.Size, toFloat(m.Alpha), toFloat(m.Beta), toFloat(m.K))
+		return F.LocalResponseNorm(x, m.Size, F.LocalResponseNormOptions{Alpha: some(m.Alpha), Beta: some(m.Beta), K: some(m.K)})
 	})
 }
 

@@ -1,6 +1,8 @@
 package nn
 
 import (
+	F "github.com/gotorch-dev/torch/nn/functional"
+
 	"fmt"
 
 	"github.com/gotorch-dev/torch/tensor"
@@ -12,8 +14,8 @@ type PadBase struct {
 	Padding Size
 }
 
-func (m *PadBase) pad(x *Tensor, mode string, value any) *Tensor {
-	return m.Run(m.self, x, func(x *Tensor) *Tensor { return call("pad", x, []int(m.Padding), mode, value) })
+func (m *PadBase) pad(x *Tensor, o F.PadOptions) *Tensor {
+	return m.Run(m.self, x, func(x *Tensor) *Tensor { return F.Pad(x, m.Padding, o) })
 }
 
 // ExtraRepr prints the padding.
@@ -28,7 +30,9 @@ func NewZeroPad1d[S SizeArg](padding S) *ZeroPad1d {
 }
 
 // Forward applies the layer.
-func (m *ZeroPad1d) Forward(x *Tensor) *Tensor { return m.pad(x, "constant", 0.0) }
+func (m *ZeroPad1d) Forward(x *Tensor) *Tensor {
+	return m.pad(x, F.PadOptions{Value: tensor.Some(0.0)})
+}
 
 // ZeroPad2d adds zeros at the ends of the last 2 dimensions.
 type ZeroPad2d struct{ PadBase }
@@ -39,7 +43,9 @@ func NewZeroPad2d[S SizeArg](padding S) *ZeroPad2d {
 }
 
 // Forward applies the layer.
-func (m *ZeroPad2d) Forward(x *Tensor) *Tensor { return m.pad(x, "constant", 0.0) }
+func (m *ZeroPad2d) Forward(x *Tensor) *Tensor {
+	return m.pad(x, F.PadOptions{Value: tensor.Some(0.0)})
+}
 
 // ZeroPad3d adds zeros at the ends of the last 3 dimensions.
 type ZeroPad3d struct{ PadBase }
@@ -50,7 +56,9 @@ func NewZeroPad3d[S SizeArg](padding S) *ZeroPad3d {
 }
 
 // Forward applies the layer.
-func (m *ZeroPad3d) Forward(x *Tensor) *Tensor { return m.pad(x, "constant", 0.0) }
+func (m *ZeroPad3d) Forward(x *Tensor) *Tensor {
+	return m.pad(x, F.PadOptions{Value: tensor.Some(0.0)})
+}
 
 // ReflectionPad1d adds the input mirrored at its edge at the ends of the last 1 dimension.
 type ReflectionPad1d struct{ PadBase }
@@ -61,7 +69,7 @@ func NewReflectionPad1d[S SizeArg](padding S) *ReflectionPad1d {
 }
 
 // Forward applies the layer.
-func (m *ReflectionPad1d) Forward(x *Tensor) *Tensor { return m.pad(x, "reflect", nil) }
+func (m *ReflectionPad1d) Forward(x *Tensor) *Tensor { return m.pad(x, F.PadOptions{Mode: "reflect"}) }
 
 // ReflectionPad2d adds the input mirrored at its edge at the ends of the last 2 dimensions.
 type ReflectionPad2d struct{ PadBase }
@@ -72,7 +80,7 @@ func NewReflectionPad2d[S SizeArg](padding S) *ReflectionPad2d {
 }
 
 // Forward applies the layer.
-func (m *ReflectionPad2d) Forward(x *Tensor) *Tensor { return m.pad(x, "reflect", nil) }
+func (m *ReflectionPad2d) Forward(x *Tensor) *Tensor { return m.pad(x, F.PadOptions{Mode: "reflect"}) }
 
 // ReflectionPad3d adds the input mirrored at its edge at the ends of the last 3 dimensions.
 type ReflectionPad3d struct{ PadBase }
@@ -83,7 +91,7 @@ func NewReflectionPad3d[S SizeArg](padding S) *ReflectionPad3d {
 }
 
 // Forward applies the layer.
-func (m *ReflectionPad3d) Forward(x *Tensor) *Tensor { return m.pad(x, "reflect", nil) }
+func (m *ReflectionPad3d) Forward(x *Tensor) *Tensor { return m.pad(x, F.PadOptions{Mode: "reflect"}) }
 
 // ReplicationPad1d adds the edge repeated at the ends of the last 1 dimension.
 type ReplicationPad1d struct{ PadBase }
@@ -94,7 +102,9 @@ func NewReplicationPad1d[S SizeArg](padding S) *ReplicationPad1d {
 }
 
 // Forward applies the layer.
-func (m *ReplicationPad1d) Forward(x *Tensor) *Tensor { return m.pad(x, "replicate", nil) }
+func (m *ReplicationPad1d) Forward(x *Tensor) *Tensor {
+	return m.pad(x, F.PadOptions{Mode: "replicate"})
+}
 
 // ReplicationPad2d adds the edge repeated at the ends of the last 2 dimensions.
 type ReplicationPad2d struct{ PadBase }
@@ -105,7 +115,9 @@ func NewReplicationPad2d[S SizeArg](padding S) *ReplicationPad2d {
 }
 
 // Forward applies the layer.
-func (m *ReplicationPad2d) Forward(x *Tensor) *Tensor { return m.pad(x, "replicate", nil) }
+func (m *ReplicationPad2d) Forward(x *Tensor) *Tensor {
+	return m.pad(x, F.PadOptions{Mode: "replicate"})
+}
 
 // ReplicationPad3d adds the edge repeated at the ends of the last 3 dimensions.
 type ReplicationPad3d struct{ PadBase }
@@ -116,7 +128,9 @@ func NewReplicationPad3d[S SizeArg](padding S) *ReplicationPad3d {
 }
 
 // Forward applies the layer.
-func (m *ReplicationPad3d) Forward(x *Tensor) *Tensor { return m.pad(x, "replicate", nil) }
+func (m *ReplicationPad3d) Forward(x *Tensor) *Tensor {
+	return m.pad(x, F.PadOptions{Mode: "replicate"})
+}
 
 // CircularPad1d adds the other end of the input at the ends of the last 1 dimension.
 type CircularPad1d struct{ PadBase }
@@ -127,7 +141,7 @@ func NewCircularPad1d[S SizeArg](padding S) *CircularPad1d {
 }
 
 // Forward applies the layer.
-func (m *CircularPad1d) Forward(x *Tensor) *Tensor { return m.pad(x, "circular", nil) }
+func (m *CircularPad1d) Forward(x *Tensor) *Tensor { return m.pad(x, F.PadOptions{Mode: "circular"}) }
 
 // CircularPad2d adds the other end of the input at the ends of the last 2 dimensions.
 type CircularPad2d struct{ PadBase }
@@ -138,7 +152,7 @@ func NewCircularPad2d[S SizeArg](padding S) *CircularPad2d {
 }
 
 // Forward applies the layer.
-func (m *CircularPad2d) Forward(x *Tensor) *Tensor { return m.pad(x, "circular", nil) }
+func (m *CircularPad2d) Forward(x *Tensor) *Tensor { return m.pad(x, F.PadOptions{Mode: "circular"}) }
 
 // CircularPad3d adds the other end of the input at the ends of the last 3 dimensions.
 type CircularPad3d struct{ PadBase }
@@ -149,7 +163,7 @@ func NewCircularPad3d[S SizeArg](padding S) *CircularPad3d {
 }
 
 // Forward applies the layer.
-func (m *CircularPad3d) Forward(x *Tensor) *Tensor { return m.pad(x, "circular", nil) }
+func (m *CircularPad3d) Forward(x *Tensor) *Tensor { return m.pad(x, F.PadOptions{Mode: "circular"}) }
 
 // ConstantPad1d adds a value at the ends of the last 1 dimension.
 type ConstantPad1d struct {
@@ -163,7 +177,9 @@ func NewConstantPad1d[S SizeArg](padding S, value tensor.Scalar) *ConstantPad1d 
 }
 
 // Forward applies the layer.
-func (m *ConstantPad1d) Forward(x *Tensor) *Tensor { return m.pad(x, "constant", toFloat(m.Value)) }
+func (m *ConstantPad1d) Forward(x *Tensor) *Tensor {
+	return m.pad(x, F.PadOptions{Value: some(m.Value)})
+}
 
 // ExtraRepr prints the settings.
 func (m *ConstantPad1d) ExtraRepr() string {
@@ -182,7 +198,9 @@ func NewConstantPad2d[S SizeArg](padding S, value tensor.Scalar) *ConstantPad2d 
 }
 
 // Forward applies the layer.
-func (m *ConstantPad2d) Forward(x *Tensor) *Tensor { return m.pad(x, "constant", toFloat(m.Value)) }
+func (m *ConstantPad2d) Forward(x *Tensor) *Tensor {
+	return m.pad(x, F.PadOptions{Value: some(m.Value)})
+}
 
 // ExtraRepr prints the settings.
 func (m *ConstantPad2d) ExtraRepr() string {
@@ -201,7 +219,9 @@ func NewConstantPad3d[S SizeArg](padding S, value tensor.Scalar) *ConstantPad3d 
 }
 
 // Forward applies the layer.
-func (m *ConstantPad3d) Forward(x *Tensor) *Tensor { return m.pad(x, "constant", toFloat(m.Value)) }
+func (m *ConstantPad3d) Forward(x *Tensor) *Tensor {
+	return m.pad(x, F.PadOptions{Value: some(m.Value)})
+}
 
 // ExtraRepr prints the settings.
 func (m *ConstantPad3d) ExtraRepr() string {

@@ -1,13 +1,18 @@
 package nn
 
-import "github.com/gotorch-dev/torch/tensor"
+import (
+	"github.com/gotorch-dev/torch"
+	F "github.com/gotorch-dev/torch/nn/functional"
+	"github.com/gotorch-dev/torch/tensor"
+)
 
 // lengths are the numbers of positions of each sequence of x (N, L, E) that a mask (N, L) leaves, where PyTorch computes the encoder without
 // the others and sets those to zero in the result: in evaluation, without gradients, with layers that its fast path knows, when padding stands
-// at the ends. Otherwise they are nil.
+// at the ends. Otherwise they are nil. As in PyTorch a tracer sees the layers with all positions: which positions are left out is no part of a
+// program that other masks are to be given.
 func (m *TransformerEncoder) lengths(x *Tensor, o EncoderMasks) []int {
 	k := o.KeyPaddingMask
-	if k == nil || o.Mask != nil || len(m.Layers) == 0 || x.Dim() != 3 || k.Dim() != 2 || k.Size(0) != x.Size(0) || k.Size(1) != x.Size(1) || !tensor.Unwatched() {
+	if k == nil || o.Mask != nil || len(m.Layers) == 0 || x.Dim() != 3 || k.Dim() != 2 || k.Size(0) != x.Size(0) || k.Size(1) != x.Size(1) || tensor.IsTracing() {
 		return nil
 	}
 	grads := tensor.IsGradEnabled()
@@ -30,7 +35,7 @@ func (m *TransformerEncoder) lengths(x *Tensor, o EncoderMasks) []int {
 		}
 	}
 	n := make([]int, k.Size(0))
-	for i, row := 0, tensor.Data[bool](k.EqScalar(0).Contiguous()); i < len(n); i++ {
+	for i, row := 0, tensor.Data[bool](k.EqScalar(0).Contiguous().CPU()); i < len(n); i++ {
 		r := row[i*k.Size(1):][:k.Size(1)]
 		for n[i] < len(r) && r[n[i]] {
 			n[i]++
@@ -53,9 +58,9 @@ func (m *TransformerEncoder) withoutPadding(x *Tensor, n []int) *Tensor {
 			at = append(at, int64(i*shape[1]+p))
 		}
 	}
-	index := tensor.FromSlice(at, len(at))
+	index := tensor.FromSlice(at, len(at)).To(x.Device())
 	flat := x.Reshape([]int{shape[0] * shape[1], shape[2]})
-	out := constant(x.DType(), 0, flat.Shape()...)
+	out := flat.ZerosLike()
 	if len(at) == 0 {
 		return out.Reshape(shape)
 	}
@@ -73,16 +78,16 @@ func (m *TransformerEncoder) withoutPadding(x *Tensor, n []int) *Tensor {
 // each is self-attention of sequences of n[i] positions that stand one after the other in x (positions, EmbedDim).
 func (m *MultiheadAttention) each(x *Tensor, n []int) *Tensor {
 	d := m.EmbedDim / m.NumHeads
-	qkv := call("linear", x, m.InProjWeight, m.InProjBias).View([]int{-1, 3, m.NumHeads, d}).Permute([]int{1, 2, 0, 3})
+	qkv := linear(x, m.InProjWeight, m.InProjBias).View([]int{-1, 3, m.NumHeads, d}).Permute([]int{1, 2, 0, 3})
 	var list []*Tensor
 	at := 0
 	for _, l := range n {
 		if l > 0 {
 			s := qkv.Narrow(2, at, l).Unsqueeze(1)
-			y := call("scaled_dot_product_attention", s.Select(0, 0), s.Select(0, 1), s.Select(0, 2))
+			y := F.ScaledDotProductAttention(s.Select(0, 0), s.Select(0, 1), s.Select(0, 2))
 			list = append(list, y.Select(0, 0).Transpose(0, 1).Reshape([]int{l, m.EmbedDim}))
 		}
 		at += l
 	}
-	return m.OutProj.Forward(cat(list, 0))
+	return m.OutProj.Forward(torch.Cat(list, torch.CatOptions{Dim: 0}))
 }

@@ -1,8 +1,9 @@
 package nn
 
 import (
+	F "github.com/gotorch-dev/torch/nn/functional"
+
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/gotorch-dev/torch/tensor"
@@ -91,14 +92,14 @@ func NewMaxPool1d[S SizeArg](kernelSize S, opts ...MaxPool1dOptions) *MaxPool1d 
 // Forward applies the layer to (N, C, …) or (C, …).
 func (m *MaxPool1d) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return call("max_pool1d", x, m.KernelSize, m.Stride, m.Padding, m.Dilation, m.CeilMode)
+		return F.MaxPool1d(x, m.KernelSize, F.MaxPool1dOptions{Stride: m.Stride, Padding: m.Padding, Dilation: m.Dilation, CeilMode: m.CeilMode})
 	})
 }
 
 // ForwardIndices is Forward that also returns the positions of the maxima.
 func (m *MaxPool1d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
 	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
-		return call2("max_pool1d_with_indices", x, m.KernelSize, m.Stride, m.Padding, m.Dilation, m.CeilMode)
+		return F.MaxPool1dWithIndices(x, m.KernelSize, F.MaxPool1dWithIndicesOptions{Stride: m.Stride, Padding: m.Padding, Dilation: m.Dilation, CeilMode: m.CeilMode})
 	})
 }
 
@@ -133,7 +134,7 @@ func NewAvgPool1d[S SizeArg](kernelSize S, opts ...AvgPool1dOptions) *AvgPool1d 
 // Forward applies the layer to (N, C, …) or (C, …).
 func (m *AvgPool1d) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return call("avg_pool1d", x, m.KernelSize, m.Stride, m.Padding, m.CeilMode, m.CountIncludePad)
+		return F.AvgPool1d(x, m.KernelSize, F.AvgPool1dOptions{Stride: m.Stride, Padding: m.Padding, CeilMode: m.CeilMode, NoCountIncludePad: !m.CountIncludePad})
 	})
 }
 
@@ -157,7 +158,7 @@ func NewAdaptiveAvgPool1d[S SizeArg](outputSize S) *AdaptiveAvgPool1d {
 
 // Forward applies the layer to (N, C, …) or (C, …).
 func (m *AdaptiveAvgPool1d) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return call("adaptive_avg_pool1d", x, adaptiveSize(x, m.OutputSize, 1)) })
+	return m.Run(m, x, func(x *Tensor) *Tensor { return F.AdaptiveAvgPool1d(x, adaptiveSize(x, m.OutputSize, 1)) })
 }
 
 // ExtraRepr prints the size.
@@ -178,7 +179,7 @@ func NewAdaptiveMaxPool1d[S SizeArg](outputSize S, opts ...AdaptiveMaxPoolOption
 
 // Forward applies the layer to (N, C, …) or (C, …).
 func (m *AdaptiveMaxPool1d) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return call("adaptive_max_pool1d", x, adaptiveSize(x, m.OutputSize, 1)) })
+	return m.Run(m, x, func(x *Tensor) *Tensor { return F.AdaptiveMaxPool1d(x, adaptiveSize(x, m.OutputSize, 1)) })
 }
 
 // ExtraRepr prints the size.
@@ -187,7 +188,7 @@ func (m *AdaptiveMaxPool1d) ExtraRepr() string { return "output_size=" + m.Outpu
 // ForwardIndices is Forward that also returns the positions of the maxima.
 func (m *AdaptiveMaxPool1d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
 	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
-		return call2("adaptive_max_pool1d_with_indices", x, adaptiveSize(x, m.OutputSize, 1))
+		return F.AdaptiveMaxPool1dWithIndices(x, adaptiveSize(x, m.OutputSize, 1))
 	})
 }
 
@@ -209,7 +210,7 @@ func NewLPPool1d[S SizeArg](normType tensor.Scalar, kernelSize S, opts ...LPPool
 // Forward applies the layer to (N, C, …) or (C, …).
 func (m *LPPool1d) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return call("lp_pool1d", x, toFloat(m.NormType), m.KernelSize, m.Stride, m.CeilMode)
+		return F.LPPool1d(x, toFloat(m.NormType), m.KernelSize, F.LPPool1dOptions{Stride: m.Stride, CeilMode: m.CeilMode})
 	})
 }
 
@@ -239,7 +240,7 @@ func NewMaxUnpool1d[S SizeArg](kernelSize S, opts ...MaxUnpoolOptions) *MaxUnpoo
 // Forward applies the layer to pooled values and their positions. The output size, when given, chooses among those that pool to this one.
 func (m *MaxUnpool1d) Forward(x, indices *Tensor, outputSize ...int) *Tensor {
 	return m.runN(m, []*Tensor{x, indices}, func(in []*Tensor) *Tensor {
-		return call("max_unpool1d", in[0], in[1], m.KernelSize, m.Stride, m.Padding, outputSizeArg(outputSize))
+		return F.MaxUnpool1d(in[0], in[1], m.KernelSize, F.MaxUnpool1dOptions{Stride: m.Stride, Padding: m.Padding, OutputSize: given(outputSize)})
 	})
 }
 
@@ -273,21 +274,14 @@ func NewMaxPool2d[S SizeArg](kernelSize S, opts ...MaxPool2dOptions) *MaxPool2d 
 // Forward applies the layer to (N, C, …) or (C, …).
 func (m *MaxPool2d) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return call("max_pool2d", x, m.KernelSize, m.Stride, m.Padding, m.Dilation, m.CeilMode)
+		return F.MaxPool2d(x, m.KernelSize.expand(2), F.MaxPool2dOptions{Stride: m.Stride.expand(2), Padding: m.Padding.expand(2), Dilation: m.Dilation.expand(2), CeilMode: m.CeilMode})
 	})
-}
-
-// tiles reports that nobody looks on and that the windows, not too large, lie side by side and end in the image.
-func (m *MaxPool2d) tiles() bool {
-	k := m.KernelSize.expand(2)
-	return m.hooks == nil && !m.CeilMode && k[0] > 0 && k[1] > 0 && k[0]*k[1] <= 64 &&
-		slices.Equal(k, m.Stride.expand(2)) && m.Padding.all(0) && m.Dilation.all(1)
 }
 
 // ForwardIndices is Forward that also returns the positions of the maxima.
 func (m *MaxPool2d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
 	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
-		return call2("max_pool2d_with_indices", x, m.KernelSize, m.Stride, m.Padding, m.Dilation, m.CeilMode)
+		return F.MaxPool2dWithIndices(x, m.KernelSize.expand(2), F.MaxPool2dWithIndicesOptions{Stride: m.Stride.expand(2), Padding: m.Padding.expand(2), Dilation: m.Dilation.expand(2), CeilMode: m.CeilMode})
 	})
 }
 
@@ -322,11 +316,11 @@ func NewAvgPool2d[S SizeArg](kernelSize S, opts ...AvgPool2dOptions) *AvgPool2d 
 // Forward applies the layer to (N, C, …) or (C, …).
 func (m *AvgPool2d) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		var divisor any
+		o := F.AvgPool2dOptions{Stride: m.Stride.expand(2), Padding: m.Padding.expand(2), CeilMode: m.CeilMode, NoCountIncludePad: !m.CountIncludePad}
 		if m.DivisorOverride != 0 {
-			divisor = m.DivisorOverride
+			o.DivisorOverride = tensor.Some(m.DivisorOverride)
 		}
-		return call("avg_pool2d", x, m.KernelSize, m.Stride, m.Padding, m.CeilMode, m.CountIncludePad, divisor)
+		return F.AvgPool2d(x, m.KernelSize.expand(2), o)
 	})
 }
 
@@ -350,7 +344,7 @@ func NewAdaptiveAvgPool2d[S SizeArg](outputSize S) *AdaptiveAvgPool2d {
 
 // Forward applies the layer to (N, C, …) or (C, …).
 func (m *AdaptiveAvgPool2d) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return call("adaptive_avg_pool2d", x, adaptiveSize(x, m.OutputSize, 2)) })
+	return m.Run(m, x, func(x *Tensor) *Tensor { return F.AdaptiveAvgPool2d(x, adaptiveSize(x, m.OutputSize, 2)) })
 }
 
 // ExtraRepr prints the size.
@@ -371,7 +365,7 @@ func NewAdaptiveMaxPool2d[S SizeArg](outputSize S, opts ...AdaptiveMaxPoolOption
 
 // Forward applies the layer to (N, C, …) or (C, …).
 func (m *AdaptiveMaxPool2d) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return call("adaptive_max_pool2d", x, adaptiveSize(x, m.OutputSize, 2)) })
+	return m.Run(m, x, func(x *Tensor) *Tensor { return F.AdaptiveMaxPool2d(x, adaptiveSize(x, m.OutputSize, 2)) })
 }
 
 // ExtraRepr prints the size.
@@ -380,7 +374,7 @@ func (m *AdaptiveMaxPool2d) ExtraRepr() string { return "output_size=" + m.Outpu
 // ForwardIndices is Forward that also returns the positions of the maxima.
 func (m *AdaptiveMaxPool2d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
 	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
-		return call2("adaptive_max_pool2d_with_indices", x, adaptiveSize(x, m.OutputSize, 2))
+		return F.AdaptiveMaxPool2dWithIndices(x, adaptiveSize(x, m.OutputSize, 2))
 	})
 }
 
@@ -402,7 +396,7 @@ func NewLPPool2d[S SizeArg](normType tensor.Scalar, kernelSize S, opts ...LPPool
 // Forward applies the layer to (N, C, …) or (C, …).
 func (m *LPPool2d) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return call("lp_pool2d", x, toFloat(m.NormType), m.KernelSize, m.Stride, m.CeilMode)
+		return F.LPPool2d(x, toFloat(m.NormType), m.KernelSize.expand(2), F.LPPool2dOptions{Stride: m.Stride.expand(2), CeilMode: m.CeilMode})
 	})
 }
 
@@ -432,7 +426,7 @@ func NewMaxUnpool2d[S SizeArg](kernelSize S, opts ...MaxUnpoolOptions) *MaxUnpoo
 // Forward applies the layer to pooled values and their positions. The output size, when given, chooses among those that pool to this one.
 func (m *MaxUnpool2d) Forward(x, indices *Tensor, outputSize ...int) *Tensor {
 	return m.runN(m, []*Tensor{x, indices}, func(in []*Tensor) *Tensor {
-		return call("max_unpool2d", in[0], in[1], m.KernelSize, m.Stride, m.Padding, outputSizeArg(outputSize))
+		return F.MaxUnpool2d(in[0], in[1], m.KernelSize.expand(2), F.MaxUnpool2dOptions{Stride: m.Stride.expand(2), Padding: m.Padding.expand(2), OutputSize: given(outputSize)})
 	})
 }
 
@@ -467,7 +461,7 @@ func (m *FractionalMaxPool2d) Forward(x *Tensor) *Tensor {
 // ForwardIndices is Forward that also returns the positions of the maxima.
 func (m *FractionalMaxPool2d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
 	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
-		return call2("fractional_max_pool2d_with_indices", x, m.KernelSize, m.OutputSize, ratioArg(m.OutputRatio), kw{"_random_samples": m.RandomSamples})
+		return F.FractionalMaxPool2dWithIndices(x, m.KernelSize, F.FractionalMaxPool2dWithIndicesOptions{OutputSize: m.OutputSize, OutputRatio: m.OutputRatio, RandomSamples: m.RandomSamples})
 	})
 }
 
@@ -496,14 +490,14 @@ func NewMaxPool3d[S SizeArg](kernelSize S, opts ...MaxPool3dOptions) *MaxPool3d 
 // Forward applies the layer to (N, C, …) or (C, …).
 func (m *MaxPool3d) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return call("max_pool3d", x, m.KernelSize, m.Stride, m.Padding, m.Dilation, m.CeilMode)
+		return F.MaxPool3d(x, m.KernelSize.expand(3), F.MaxPool3dOptions{Stride: m.Stride.expand(3), Padding: m.Padding.expand(3), Dilation: m.Dilation.expand(3), CeilMode: m.CeilMode})
 	})
 }
 
 // ForwardIndices is Forward that also returns the positions of the maxima.
 func (m *MaxPool3d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
 	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
-		return call2("max_pool3d_with_indices", x, m.KernelSize, m.Stride, m.Padding, m.Dilation, m.CeilMode)
+		return F.MaxPool3dWithIndices(x, m.KernelSize.expand(3), F.MaxPool3dWithIndicesOptions{Stride: m.Stride.expand(3), Padding: m.Padding.expand(3), Dilation: m.Dilation.expand(3), CeilMode: m.CeilMode})
 	})
 }
 
@@ -538,11 +532,11 @@ func NewAvgPool3d[S SizeArg](kernelSize S, opts ...AvgPool3dOptions) *AvgPool3d 
 // Forward applies the layer to (N, C, …) or (C, …).
 func (m *AvgPool3d) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		var divisor any
+		o := F.AvgPool3dOptions{Stride: m.Stride.expand(3), Padding: m.Padding.expand(3), CeilMode: m.CeilMode, NoCountIncludePad: !m.CountIncludePad}
 		if m.DivisorOverride != 0 {
-			divisor = m.DivisorOverride
+			o.DivisorOverride = tensor.Some(m.DivisorOverride)
 		}
-		return call("avg_pool3d", x, m.KernelSize, m.Stride, m.Padding, m.CeilMode, m.CountIncludePad, divisor)
+		return F.AvgPool3d(x, m.KernelSize.expand(3), o)
 	})
 }
 
@@ -566,7 +560,7 @@ func NewAdaptiveAvgPool3d[S SizeArg](outputSize S) *AdaptiveAvgPool3d {
 
 // Forward applies the layer to (N, C, …) or (C, …).
 func (m *AdaptiveAvgPool3d) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return call("adaptive_avg_pool3d", x, adaptiveSize(x, m.OutputSize, 3)) })
+	return m.Run(m, x, func(x *Tensor) *Tensor { return F.AdaptiveAvgPool3d(x, adaptiveSize(x, m.OutputSize, 3)) })
 }
 
 // ExtraRepr prints the size.
@@ -587,7 +581,7 @@ func NewAdaptiveMaxPool3d[S SizeArg](outputSize S, opts ...AdaptiveMaxPoolOption
 
 // Forward applies the layer to (N, C, …) or (C, …).
 func (m *AdaptiveMaxPool3d) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return call("adaptive_max_pool3d", x, adaptiveSize(x, m.OutputSize, 3)) })
+	return m.Run(m, x, func(x *Tensor) *Tensor { return F.AdaptiveMaxPool3d(x, adaptiveSize(x, m.OutputSize, 3)) })
 }
 
 // ExtraRepr prints the size.
@@ -596,7 +590,7 @@ func (m *AdaptiveMaxPool3d) ExtraRepr() string { return "output_size=" + m.Outpu
 // ForwardIndices is Forward that also returns the positions of the maxima.
 func (m *AdaptiveMaxPool3d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
 	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
-		return call2("adaptive_max_pool3d_with_indices", x, adaptiveSize(x, m.OutputSize, 3))
+		return F.AdaptiveMaxPool3dWithIndices(x, adaptiveSize(x, m.OutputSize, 3))
 	})
 }
 
@@ -618,7 +612,7 @@ func NewLPPool3d[S SizeArg](normType tensor.Scalar, kernelSize S, opts ...LPPool
 // Forward applies the layer to (N, C, …) or (C, …).
 func (m *LPPool3d) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return call("lp_pool3d", x, toFloat(m.NormType), m.KernelSize, m.Stride, m.CeilMode)
+		return F.LPPool3d(x, toFloat(m.NormType), m.KernelSize.expand(3), F.LPPool3dOptions{Stride: m.Stride.expand(3), CeilMode: m.CeilMode})
 	})
 }
 
@@ -648,7 +642,7 @@ func NewMaxUnpool3d[S SizeArg](kernelSize S, opts ...MaxUnpoolOptions) *MaxUnpoo
 // Forward applies the layer to pooled values and their positions. The output size, when given, chooses among those that pool to this one.
 func (m *MaxUnpool3d) Forward(x, indices *Tensor, outputSize ...int) *Tensor {
 	return m.runN(m, []*Tensor{x, indices}, func(in []*Tensor) *Tensor {
-		return call("max_unpool3d", in[0], in[1], m.KernelSize, m.Stride, m.Padding, outputSizeArg(outputSize))
+		return F.MaxUnpool3d(in[0], in[1], m.KernelSize.expand(3), F.MaxUnpool3dOptions{Stride: m.Stride.expand(3), Padding: m.Padding.expand(3), OutputSize: given(outputSize)})
 	})
 }
 
@@ -683,8 +677,16 @@ func (m *FractionalMaxPool3d) Forward(x *Tensor) *Tensor {
 // ForwardIndices is Forward that also returns the positions of the maxima.
 func (m *FractionalMaxPool3d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
 	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
-		return call2("fractional_max_pool3d_with_indices", x, m.KernelSize, m.OutputSize, ratioArg(m.OutputRatio), kw{"_random_samples": m.RandomSamples})
+		return F.FractionalMaxPool3dWithIndices(x, m.KernelSize, F.FractionalMaxPool3dWithIndicesOptions{OutputSize: m.OutputSize, OutputRatio: m.OutputRatio, RandomSamples: m.RandomSamples})
 	})
+}
+
+// given is an optional list of arguments, nil when it is empty.
+func given(s []int) []int {
+	if len(s) == 0 {
+		return nil
+	}
+	return s
 }
 
 func noneOr(s Size) string {
@@ -692,20 +694,6 @@ func noneOr(s Size) string {
 		return "None"
 	}
 	return s.String()
-}
-
-func outputSizeArg(s []int) any {
-	if len(s) == 0 {
-		return nil
-	}
-	return s
-}
-
-func ratioArg(r []float64) any {
-	if r == nil {
-		return nil
-	}
-	return r
 }
 
 func checkFractional(name string, o *FractionalMaxPoolOptions, n int) {

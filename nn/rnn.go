@@ -1,6 +1,8 @@
 package nn
 
 import (
+	"github.com/gotorch-dev/torch"
+
 	"fmt"
 	"strings"
 
@@ -17,6 +19,7 @@ type RNNOptions struct {
 	Bidirectional bool
 	ProjSize      int // LSTM only: size that the hidden state is projected to; 0: none
 	DType         tensor.DType
+	Device        tensor.Device // where the parameters are made; the default device unless given
 }
 
 // RNNBase is what the recurrent layers share. Parameters are found by name: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, with
@@ -76,15 +79,15 @@ func (m *RNNBase) setup(mode string, in, hidden int, opts []RNNOptions) {
 			size = real * m.directions()
 		}
 		for d := range m.directions() {
-			w := rnnWeights{suffix: fmt.Sprintf("_l%d", l), ih: param(o.DType, rows, size), hh: param(o.DType, rows, real)}
+			w := rnnWeights{suffix: fmt.Sprintf("_l%d", l), ih: param(at{o.DType, o.Device}, rows, size), hh: param(at{o.DType, o.Device}, rows, real)}
 			if d == 1 {
 				w.suffix += "_reverse"
 			}
 			if m.Bias {
-				w.bih, w.bhh = param(o.DType, rows), param(o.DType, rows)
+				w.bih, w.bhh = param(at{o.DType, o.Device}, rows), param(at{o.DType, o.Device}, rows)
 			}
 			if m.ProjSize > 0 {
-				w.hr = param(o.DType, m.ProjSize, hidden)
+				w.hr = param(at{o.DType, o.Device}, m.ProjSize, hidden)
 			}
 			m.cells = append(m.cells, w)
 		}
@@ -153,173 +156,27 @@ func (m *RNNBase) ExtraRepr() string {
 	return b.String()
 }
 
-func unbind0(x *Tensor) []*Tensor {
-	out := make([]*Tensor, x.Size(0))
-	for i := range out {
-		out[i] = call("select", x, 0, i)
-	}
-	return out
+// params lists the parameters in the order in which the operators take them.
+func (m *RNNBase) params() []*Tensor {
+	list := make([]*Tensor, 0, 4*len(m.cells))
+	m.WalkOwn(func(_ string, t *Tensor) { list = append(list, t) }, noBuf, noChild)
+	return list
 }
 
-func stack0(xs []*Tensor) *Tensor { return call("stack", xs, 0) }
-
-func cat(xs []*Tensor, dim int) *Tensor { return call("cat", xs, dim) }
-
-// step computes the next state of one cell. gi is the input's part of the gates, W_ih·x + b_ih.
-func (m *RNNBase) step(w *rnnWeights, gi, h, c *Tensor) (hn, cn *Tensor) {
-	return cellStep(m.mode, m.ReLU, gi, h, c, w.hh, w.bhh, w.hr)
-}
-
-// rnnMode is the number of a kind of cell in the operators.
-func rnnMode(mode string, relu bool) int {
+// run calls the operator of the network: all layers, both directions.
+func (m *RNNBase) run(x, h0, c0 *Tensor) (out, hn, cn *Tensor) {
+	params, dropout := m.params(), toFloat(m.Dropout)
 	switch {
-	case mode == "LSTM":
-		return 2
-	case mode == "GRU":
-		return 3
-	case relu:
-		return 1
+	case m.mode == "LSTM":
+		return torch.LSTM(x, []*Tensor{h0, c0}, params, m.Bias, m.NumLayers, dropout, m.Training(), m.Bidirectional, m.BatchFirst)
+	case m.mode == "GRU":
+		out, hn = torch.GRU(x, h0, params, m.Bias, m.NumLayers, dropout, m.Training(), m.Bidirectional, m.BatchFirst)
+	case m.ReLU:
+		out, hn = torch.RNNReLU(x, h0, params, m.Bias, m.NumLayers, dropout, m.Training(), m.Bidirectional, m.BatchFirst)
+	default:
+		out, hn = torch.RNNTanh(x, h0, params, m.Bias, m.NumLayers, dropout, m.Training(), m.Bidirectional, m.BatchFirst)
 	}
-	return 0
-}
-
-func cellStep(mode string, relu bool, gi, h, c, whh, bhh, whr *Tensor) (hn, cn *Tensor) {
-	return call2("_rnn_cell", gi, h, c, whh, bhh, whr, rnnMode(mode, relu))
-}
-
-// run computes all layers. x is (L, N, in), h0 and c0 are (layers·directions, N, hidden). sizes, for packed sequences, are the batch
-// sizes of each step; x is then the packed data (total, in).
-func (m *RNNBase) run(x, h0, c0 *Tensor, sizes []int) (out, hn, cn *Tensor) {
-	hs := unbind0(h0)
-	var cs []*Tensor
-	if c0 != nil {
-		cs = unbind0(c0)
-	}
-	var lastH, lastC []*Tensor
-	for l := range m.NumLayers {
-		var outs []*Tensor
-		for d := range m.directions() {
-			k := l*m.directions() + d
-			w := &m.cells[k]
-			var c *Tensor
-			if cs != nil {
-				c = cs[k]
-			}
-			var ys []*Tensor
-			h := hs[k]
-			switch {
-			case sizes != nil:
-				ys, h, c = m.runPacked(w, linear(x, w.ih, w.bih), sizes, h, c, d == 1)
-				outs = append(outs, cat(ys, 0))
-			case w.hr != nil:
-				ys, h, c = m.runSteps(w, unbind0(linear(x, w.ih, w.bih)), h, c, d == 1)
-				outs = append(outs, stack0(ys))
-			default:
-				var y *Tensor
-				y, h, c = m.runLayer(w, x, h, c, d == 1)
-				outs = append(outs, y)
-			}
-			lastH = append(lastH, h)
-			if c != nil {
-				lastC = append(lastC, c)
-			}
-		}
-		x = outs[0]
-		if len(outs) == 2 {
-			x = cat(outs, -1)
-		}
-		if p := toFloat(m.Dropout); p > 0 && m.Training() && l < m.NumLayers-1 {
-			x = call("F::dropout", x, p, true)
-		}
-	}
-	if lastC != nil {
-		cn = stack0(lastC)
-	}
-	return x, stack0(lastH), cn
-}
-
-// runLayer is one direction of one layer as a single operator.
-func (m *RNNBase) runLayer(w *rnnWeights, x, h, c *Tensor, backward bool) (y, hn, cn *Tensor) {
-	res := callAll("_rnn_layer", x, h, c, w.ih, w.hh, w.bih, w.bhh, rnnMode(m.mode, m.ReLU), backward)
-	y = res[0].T
-	last := y.Size(0) - 1
-	if backward {
-		last = 0
-	}
-	if c != nil {
-		cn = res[1].T
-	}
-	return y, call("select", y, 0, last), cn
-}
-
-// runSteps is runLayer step by step, for hidden states that are projected.
-func (m *RNNBase) runSteps(w *rnnWeights, gates []*Tensor, h, c *Tensor, backward bool) (ys []*Tensor, hn, cn *Tensor) {
-	ys = make([]*Tensor, len(gates))
-	for i := range gates {
-		t := i
-		if backward {
-			t = len(gates) - 1 - i
-		}
-		h, c = m.step(w, gates[t], h, c)
-		ys[t] = h
-	}
-	return ys, h, c
-}
-
-// runPacked runs over steps of shrinking batches: sequences are sorted by length, longest first.
-func (m *RNNBase) runPacked(w *rnnWeights, gates *Tensor, sizes []int, h, c *Tensor, backward bool) (ys []*Tensor, hn, cn *Tensor) {
-	rows := func(x *Tensor, from, n int) *Tensor { return call("narrow", x, 0, from, n) }
-	offset := make([]int, len(sizes)+1)
-	for i, n := range sizes {
-		offset[i+1] = offset[i] + n
-	}
-	ys = make([]*Tensor, len(sizes))
-	var doneH, doneC []*Tensor // states of sequences that have ended
-	h0, c0 := h, c
-	if backward {
-		h = rows(h0, 0, sizes[len(sizes)-1])
-		if c0 != nil {
-			c = rows(c0, 0, sizes[len(sizes)-1])
-		}
-	}
-	for i := range sizes {
-		t := i
-		if backward {
-			t = len(sizes) - 1 - i
-		}
-		n := sizes[t]
-		switch cur := h.Size(0); {
-		case n < cur: // the shorter sequences end here
-			doneH = append(doneH, rows(h, n, cur-n))
-			h = rows(h, 0, n)
-			if c != nil {
-				doneC = append(doneC, rows(c, n, cur-n))
-				c = rows(c, 0, n)
-			}
-		case n > cur: // backwards they begin here
-			h = cat([]*Tensor{h, rows(h0, cur, n-cur)}, 0)
-			if c != nil {
-				c = cat([]*Tensor{c, rows(c0, cur, n-cur)}, 0)
-			}
-		}
-		h, c = m.step(w, rows(gates, offset[t], n), h, c)
-		ys[t] = h
-	}
-	join := func(last *Tensor, done []*Tensor) *Tensor {
-		if len(done) == 0 {
-			return last
-		}
-		all := []*Tensor{last}
-		for i := len(done) - 1; i >= 0; i-- {
-			all = append(all, done[i])
-		}
-		return cat(all, 0)
-	}
-	hn = join(h, doneH)
-	if c != nil {
-		cn = join(c, doneC)
-	}
-	return ys, hn, cn
+	return out, hn, nil
 }
 
 // forward checks shapes, adds what is missing and runs the layers.
@@ -333,34 +190,28 @@ func (m *RNNBase) forward(x *Tensor, h0, c0 *Tensor) (out, hn, cn *Tensor) {
 		batch = 0
 	}
 	if unbatched {
-		x = unsqueeze(x, batch)
+		x = x.Unsqueeze(batch)
 		for _, p := range []**Tensor{&h0, &c0} {
 			if *p != nil {
 				if (*p).Dim() != 2 {
 					tensor.Fail(tensor.ErrShape, "For unbatched 2-D input, hx should also be 2-D but got %d-D tensor", (*p).Dim())
 				}
-				*p = unsqueeze(*p, 1)
+				*p = (*p).Unsqueeze(1)
 			}
 		}
-	}
-	if m.BatchFirst {
-		x = x.Transpose(0, 1)
 	}
 	if x.Size(2) != m.InputSize {
 		tensor.Fail(tensor.ErrShape, "input.size(-1) must be equal to input_size. Expected %d, got %d", m.InputSize, x.Size(2))
 	}
-	if x.Size(0) == 0 {
+	if x.Size(1-batch) == 0 {
 		tensor.Fail(tensor.ErrShape, "Expected sequence length to be larger than 0 in RNN")
 	}
-	h0, c0 = m.start(x.DType(), x.Size(1), h0, c0)
-	out, hn, cn = m.run(x, h0, c0, nil)
-	if m.BatchFirst {
-		out = out.Transpose(0, 1)
-	}
+	h0, c0 = m.start(x, x.Size(batch), h0, c0)
+	out, hn, cn = m.run(x, h0, c0)
 	if unbatched {
-		out, hn = squeeze(out, batch), squeeze(hn, 1)
+		out, hn = out.SqueezeDim(batch), hn.SqueezeDim(1)
 		if cn != nil {
-			cn = squeeze(cn, 1)
+			cn = cn.SqueezeDim(1)
 		}
 	}
 	return out, hn, cn
@@ -384,13 +235,18 @@ func (m *RNNBase) hooked(x, h0, c0 *Tensor) (out, hn, cn *Tensor) {
 	return r[0], r[1], r[2]
 }
 
+// zerosLike is a tensor of zeros of x's dtype, on its device.
+func zerosLike(x *Tensor, shape []int) *Tensor {
+	return torch.Zeros(shape, torch.ZerosOptions{DType: x.DType(), Device: x.Device()})
+}
+
 // start checks the initial states, or makes zeros.
-func (m *RNNBase) start(dt tensor.DType, n int, h0, c0 *Tensor) (h, c *Tensor) {
+func (m *RNNBase) start(x *Tensor, n int, h0, c0 *Tensor) (h, c *Tensor) {
 	layers := m.NumLayers * m.directions()
 	check := func(t *Tensor, size int, what string) *Tensor {
 		want := []int{layers, n, size}
 		if t == nil {
-			return constant(dt, 0, want...)
+			return zerosLike(x, want)
 		}
 		if !tensor.SameShape(t.Shape(), want) {
 			tensor.Fail(tensor.ErrShape, "Expected %s size (%d, %d, %d), got %s", what, layers, n, size, tensor.ShapeString(t.Shape()))
@@ -476,6 +332,7 @@ type RNNCellOptions struct {
 	NoBias bool
 	ReLU   bool // RNNCell only: ReLU instead of tanh
 	DType  tensor.DType
+	Device tensor.Device // where the parameters are made; the default device unless given
 }
 
 // RNNCellBase is what the recurrent cells share.
@@ -493,9 +350,9 @@ func (m *RNNCellBase) setup(mode string, in, hidden int, opts []RNNCellOptions) 
 	o := first(opts)
 	m.mode, m.InputSize, m.HiddenSize, m.ReLU = mode, in, hidden, o.ReLU
 	rows := gatesOf(mode) * hidden
-	m.WeightIH, m.WeightHH = param(o.DType, rows, in), param(o.DType, rows, hidden)
+	m.WeightIH, m.WeightHH = param(at{o.DType, o.Device}, rows, in), param(at{o.DType, o.Device}, rows, hidden)
 	if !o.NoBias {
-		m.BiasIH, m.BiasHH = param(o.DType, rows), param(o.DType, rows)
+		m.BiasIH, m.BiasHH = param(at{o.DType, o.Device}, rows), param(at{o.DType, o.Device}, rows)
 	}
 	m.ResetParameters()
 }
@@ -532,12 +389,20 @@ func (m *RNNCellBase) forward(x, h, c *Tensor) (hn, cn *Tensor) {
 	}
 	shape := append(append([]int(nil), x.Shape()[:x.Dim()-1]...), m.HiddenSize)
 	if h == nil {
-		h = constant(x.DType(), 0, shape...)
+		h = zerosLike(x, shape)
 	}
 	if c == nil && m.mode == "LSTM" {
-		c = constant(x.DType(), 0, shape...)
+		c = zerosLike(x, shape)
 	}
-	return cellStep(m.mode, m.ReLU, linear(x, m.WeightIH, m.BiasIH), h, c, m.WeightHH, m.BiasHH, nil)
+	switch {
+	case m.mode == "LSTM":
+		return torch.LSTMCell(x, []*Tensor{h, c}, m.WeightIH, m.WeightHH, torch.LSTMCellOptions{BIh: m.BiasIH, BHh: m.BiasHH})
+	case m.mode == "GRU":
+		return torch.GRUCell(x, h, m.WeightIH, m.WeightHH, torch.GRUCellOptions{BIh: m.BiasIH, BHh: m.BiasHH}), nil
+	case m.ReLU:
+		return torch.RNNReLUCell(x, h, m.WeightIH, m.WeightHH, torch.RNNReLUCellOptions{BIh: m.BiasIH, BHh: m.BiasHH}), nil
+	}
+	return torch.RNNTanhCell(x, h, m.WeightIH, m.WeightHH, torch.RNNTanhCellOptions{BIh: m.BiasIH, BHh: m.BiasHH}), nil
 }
 
 // hooked is forward with the module's hooks around it.

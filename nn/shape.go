@@ -1,6 +1,9 @@
 package nn
 
 import (
+	"github.com/gotorch-dev/torch"
+	F "github.com/gotorch-dev/torch/nn/functional"
+
 	"fmt"
 	"strings"
 
@@ -28,27 +31,9 @@ func NewFlatten(opts ...FlattenOptions) *Flatten {
 
 // Forward reshapes x.
 func (m *Flatten) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return flatten(x, m.StartDim, m.EndDim) })
-}
-
-func flatten(x *Tensor, start, end int) *Tensor {
-	if x.Dim() == 0 {
-		return x.Reshape([]int{1})
-	}
-	a, b := tensor.WrapDim(start, x.Dim()), tensor.WrapDim(end, x.Dim())
-	if a > b {
-		tensor.Fail(tensor.ErrValue, "flatten() has invalid args: start_dim cannot come after end_dim")
-	}
-	if a == b {
-		return x
-	}
-	n := 1
-	for _, s := range x.Shape()[a : b+1] {
-		n *= s
-	}
-	sh := append([]int(nil), x.Shape()[:a]...)
-	sh = append(append(sh, n), x.Shape()[b+1:]...)
-	return x.Reshape(sh)
+	return m.Run(m, x, func(x *Tensor) *Tensor {
+		return x.Flatten(tensor.FlattenOptions{StartDim: m.StartDim, EndDim: tensor.Some(m.EndDim)})
+	})
 }
 
 // ExtraRepr prints the dimensions.
@@ -71,12 +56,7 @@ func NewUnflatten(dim int, size Size) *Unflatten {
 
 // Forward reshapes x.
 func (m *Unflatten) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor {
-		d := tensor.WrapDim(m.Dim, x.Dim())
-		sh := append([]int(nil), x.Shape()[:d]...)
-		sh = append(sh, tensor.InferSize(m.UnflattenedSize, x.Size(d))...)
-		return x.Reshape(append(sh, x.Shape()[d+1:]...))
-	})
+	return m.Run(m, x, func(x *Tensor) *Tensor { return x.Unflatten(m.Dim, m.UnflattenedSize) })
 }
 
 // ExtraRepr prints the sizes.
@@ -99,7 +79,7 @@ func NewPixelShuffle(upscaleFactor int) *PixelShuffle {
 
 // Forward rearranges x.
 func (m *PixelShuffle) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return call("pixel_shuffle", x, m.UpscaleFactor) })
+	return m.Run(m, x, func(x *Tensor) *Tensor { return x.PixelShuffle(m.UpscaleFactor) })
 }
 
 // ExtraRepr prints the factor.
@@ -118,7 +98,7 @@ func NewPixelUnshuffle(downscaleFactor int) *PixelUnshuffle {
 
 // Forward rearranges x.
 func (m *PixelUnshuffle) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return call("pixel_unshuffle", x, m.DownscaleFactor) })
+	return m.Run(m, x, func(x *Tensor) *Tensor { return x.PixelUnshuffle(m.DownscaleFactor) })
 }
 
 // ExtraRepr prints the factor.
@@ -137,7 +117,7 @@ func NewChannelShuffle(groups int) *ChannelShuffle { return New(&ChannelShuffle{
 
 // Forward rearranges x.
 func (m *ChannelShuffle) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return call("channel_shuffle", x, m.Groups) })
+	return m.Run(m, x, func(x *Tensor) *Tensor { return x.ChannelShuffle(m.Groups) })
 }
 
 // ExtraRepr prints the number of groups.
@@ -166,7 +146,7 @@ func NewUnfold[S SizeArg](kernelSize S, opts ...WindowOptions) *Unfold {
 // Forward lists the windows.
 func (m *Unfold) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return call("F::unfold", x, m.KernelSize.expand(2), m.Dilation.expand(2), m.Padding.expand(2), m.Stride.expand(2))
+		return F.Unfold(x, m.KernelSize.expand(2), F.UnfoldOptions{Dilation: m.Dilation.expand(2), Padding: m.Padding.expand(2), Stride: m.Stride.expand(2)})
 	})
 }
 
@@ -191,7 +171,7 @@ func NewFold[S, K SizeArg](outputSize S, kernelSize K, opts ...WindowOptions) *F
 // Forward adds up the windows.
 func (m *Fold) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return call("F::fold", x, m.OutputSize.expand(2), m.KernelSize.expand(2), m.Dilation.expand(2), m.Padding.expand(2), m.Stride.expand(2))
+		return F.Fold(x, m.OutputSize.expand(2), m.KernelSize.expand(2), F.FoldOptions{Dilation: m.Dilation.expand(2), Padding: m.Padding.expand(2), Stride: m.Stride.expand(2)})
 	})
 }
 
@@ -253,24 +233,21 @@ func (m *Upsample) setup(o UpsampleOptions) {
 // Forward resizes (N, C, …).
 func (m *Upsample) Forward(x *Tensor) *Tensor {
 	return m.Run(m.self, x, func(x *Tensor) *Tensor {
-		args := kw{"mode": m.Mode.String()}
+		o := F.InterpolateOptions{Mode: m.Mode.String(), AlignCorners: m.AlignCorners}
 		if m.Size != nil {
-			args["size"] = []int(m.Size.expand(x.Dim() - 2))
+			o.Size = m.Size.expand(x.Dim() - 2)
 		}
 		if m.ScaleFactor != nil {
 			f := append([]float64(nil), m.ScaleFactor...)
 			for len(f) == 1 && len(f) < x.Dim()-2 || len(m.ScaleFactor) == 1 && len(f) < x.Dim()-2 {
 				f = append(f, f[0])
 			}
-			args["scale_factor"] = f
-		}
-		if v, ok := m.AlignCorners.Get(); ok {
-			args["align_corners"] = v
+			o.ScaleFactor = f
 		}
 		if m.RecomputeScaleFactor {
-			args["recompute_scale_factor"] = true
+			o.RecomputeScaleFactor = tensor.Some(true)
 		}
-		return call("F::interpolate", x, args)
+		return F.Interpolate(x, o)
 	})
 }
 
@@ -339,7 +316,9 @@ func NewCosineSimilarity(opts ...CosineSimilarityOptions) *CosineSimilarity {
 
 // Forward compares x1 and x2.
 func (m *CosineSimilarity) Forward(x1, x2 *Tensor) *Tensor {
-	return m.runN(m, []*Tensor{x1, x2}, func(in []*Tensor) *Tensor { return call("cosine_similarity", in[0], in[1], m.Dim, m.Eps) })
+	return m.runN(m, []*Tensor{x1, x2}, func(in []*Tensor) *Tensor {
+		return torch.CosineSimilarity(in[0], in[1], torch.CosineSimilarityOptions{Dim: tensor.Some(m.Dim), Eps: tensor.Some(m.Eps)})
+	})
 }
 
 // PairwiseDistanceOptions are the options of NewPairwiseDistance; the zero value is PyTorch's default.
@@ -365,6 +344,6 @@ func NewPairwiseDistance(opts ...PairwiseDistanceOptions) *PairwiseDistance {
 // Forward compares x1 and x2.
 func (m *PairwiseDistance) Forward(x1, x2 *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{x1, x2}, func(in []*Tensor) *Tensor {
-		return call("pairwise_distance", in[0], in[1], m.P, m.Eps, m.KeepDim)
+		return torch.PairwiseDistance(in[0], in[1], torch.PairwiseDistanceOptions{P: tensor.Some(m.P), Eps: tensor.Some(m.Eps), KeepDim: m.KeepDim})
 	})
 }

@@ -3,7 +3,8 @@ package nn
 import (
 	"reflect"
 
-	"github.com/gotorch-dev/torch/nn/init"
+	"github.com/gotorch-dev/torch/internal/fused"
+	nninit "github.com/gotorch-dev/torch/nn/init"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -12,8 +13,8 @@ type Activation func(x *Tensor) *Tensor
 
 // The activations that Python spells as strings; any function may be given.
 var (
-	ActivationReLU Activation = func(x *Tensor) *Tensor { return call("relu", x) }
-	ActivationGELU Activation = func(x *Tensor) *Tensor { return call("gelu", x) }
+	ActivationReLU Activation = func(x *Tensor) *Tensor { return x.ReLU() }
+	ActivationGELU Activation = func(x *Tensor) *Tensor { return x.GELU() }
 )
 
 // is reports that both are the same of the functions above.
@@ -21,25 +22,20 @@ func (a Activation) is(b Activation) bool {
 	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }
 
-// feedForward is linear2(dropout(activation(linear1(x)))); one product does the first two where nobody can tell.
+// feedForward is linear2(dropout(activation(linear1(x)))).
 func feedForward(x *Tensor, linear1 *Linear, activation Activation, dropout *Dropout, linear2 *Linear) *Tensor {
-	name := ""
 	switch {
-	case !tensor.Unwatched() || Hooked(linear1) || !x.DType().IsFloat():
+	case linear1.hooks != nil:
+		x = activation(linear1.Forward(x))
 	case activation.is(ActivationReLU):
-		name = "relu"
-	case activation.is(ActivationGELU) && tensor.MayFuse(): // its gradient needs what comes before it
-		name = "gelu"
-	}
-	if name != "" {
-		x = apply(opLinearFused, tv(x), tv(linear1.Weight), tv(linear1.Bias), tensor.StrValue(name))
-	} else {
+		x = fused.LinearFused(x, linear1.Weight, linear1.Bias, "relu")
+	case activation.is(ActivationGELU):
+		x = fused.LinearFused(x, linear1.Weight, linear1.Bias, "gelu")
+	default:
 		x = activation(linear1.Forward(x))
 	}
 	return linear2.Forward(dropout.Forward(x))
 }
-
-var opLinearFused = tensor.Slot("gotorch::linear_fused")
 
 // TransformerLayerOptions are the options of the Transformer's layers; the zero value is PyTorch's default.
 type TransformerLayerOptions struct {
@@ -51,6 +47,7 @@ type TransformerLayerOptions struct {
 	NormFirst      bool                // normalise before attention and feed-forward instead of after
 	NoBias         bool
 	DType          tensor.DType
+	Device         tensor.Device // where the parameters are made; the default device unless given
 }
 
 func (o *TransformerLayerOptions) fill() {
@@ -63,15 +60,15 @@ func (o *TransformerLayerOptions) fill() {
 }
 
 func (o *TransformerLayerOptions) attention(d, heads int) *MultiheadAttention {
-	return NewMultiheadAttention(d, heads, MultiheadAttentionOptions{Dropout: o.Dropout.Or(0), NoBias: o.NoBias, BatchFirst: o.BatchFirst, DType: o.DType})
+	return NewMultiheadAttention(d, heads, MultiheadAttentionOptions{Dropout: o.Dropout.Or(0), NoBias: o.NoBias, BatchFirst: o.BatchFirst, DType: o.DType, Device: o.Device})
 }
 
 func (o *TransformerLayerOptions) linear(in, out int) *Linear {
-	return NewLinear(in, out, LinearOptions{NoBias: o.NoBias, DType: o.DType})
+	return NewLinear(in, out, LinearOptions{NoBias: o.NoBias, DType: o.DType, Device: o.Device})
 }
 
 func (o *TransformerLayerOptions) norm(d int) *LayerNorm {
-	return NewLayerNorm(d, LayerNormOptions{Eps: o.LayerNormEps, NoBias: o.NoBias, DType: o.DType})
+	return NewLayerNorm(d, LayerNormOptions{Eps: o.LayerNormEps, NoBias: o.NoBias, DType: o.DType, Device: o.Device})
 }
 
 func (o *TransformerLayerOptions) dropout() *Dropout {
@@ -207,7 +204,7 @@ func (m *TransformerDecoderLayer) Forward(tgt, memory *Tensor, masks ...DecoderM
 func cloneState(dst, src Module) {
 	own := StateDict(src)
 	for k, t := range StateDict(dst).All() {
-		tensor.CopyRaw(t, own.Get(k))
+		tensor.NoGrad(func() { t.CopyInPlace(own.Get(k)) })
 	}
 	Train(dst, src.moduleBase().Training())
 }

@@ -1,19 +1,18 @@
 package optim
 
 import (
-	"math"
-
 	"github.com/gotorch-dev/torch/internal/pyfmt"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// AdamOptions are the options of Adam. The zero value is PyTorch's default; an explicit 0 is written [Zero].
+// AdamOptions are the options of Adam. The zero value is PyTorch's default; a number whose default is another than 0 is given as
+// torch.Some(x).
 type AdamOptions struct {
-	// Betas are the coefficients of the running averages of the gradient and its square (default 0.9, 0.999).
-	Betas [2]float64
+	// Betas are the coefficients β1, β2 of the running averages of the gradient and its square (default 0.9, 0.999).
+	Betas tensor.Opt[[2]float64]
 	// Eps is added to the denominator (default 1e-8).
-	Eps float64
-	// WeightDecay is an L2 penalty (default 0).
+	Eps tensor.Opt[float64]
+	// WeightDecay is the factor of an L2 penalty (default 0).
 	WeightDecay float64
 	// AMSGrad divides by the largest average of squares so far.
 	AMSGrad bool
@@ -23,31 +22,43 @@ type AdamOptions struct {
 	DecoupledWeightDecay bool
 }
 
-// AdamWOptions are the options of AdamW. The zero value is PyTorch's default; an explicit 0 is written [Zero].
+// AdamWOptions are the options of AdamW. The zero value is PyTorch's default; a number whose default is another than 0 is given as
+// torch.Some(x).
 type AdamWOptions struct {
-	// Betas are the coefficients of the running averages of the gradient and its square (default 0.9, 0.999).
-	Betas [2]float64
+	// Betas are the coefficients β1, β2 of the running averages of the gradient and its square (default 0.9, 0.999).
+	Betas tensor.Opt[[2]float64]
 	// Eps is added to the denominator (default 1e-8).
-	Eps float64
+	Eps tensor.Opt[float64]
 	// WeightDecay shrinks the parameters by lr·WeightDecay each step (default 0.01).
-	WeightDecay float64
+	WeightDecay tensor.Opt[float64]
 	// AMSGrad divides by the largest average of squares so far.
 	AMSGrad bool
 	// Maximize climbs instead of descending.
 	Maximize bool
 }
 
-// Adam adapts the step of every element to the running averages of its gradient and the gradient's square:
+// Adam adapts the step of every element to the running averages of its gradient and the gradient's square. With g the gradient, t the
+// number of the step and p the parameter:
 //
-//	m += (1-β1)·(g - m)
+//	g += weight_decay·p
+//	m = β1·m + (1-β1)·g
 //	v = β2·v + (1-β2)·g²
 //	p -= lr/(1-β1^t) · m / (√v/√(1-β2^t) + eps)
 //
+// AMSGrad takes the largest v so far for v in the last line (https://openreview.net/forum?id=ryQu7f-RZ); Maximize takes -g for g.
+//
 // See https://arxiv.org/abs/1412.6980 and https://docs.pytorch.org/docs/stable/generated/torch.optim.Adam.html. Its state is "step" (a
-// float32 tensor, as PyTorch's), "exp_avg", "exp_avg_sq" and, with AMSGrad, "max_exp_avg_sq".
+// float32 tensor, as PyTorch's), "exp_avg" (m), "exp_avg_sq" (v) and, with AMSGrad, "max_exp_avg_sq".
 type Adam struct{ base }
 
-// AdamW is Adam with weight decay apart from the gradient (https://arxiv.org/abs/1711.05101): p -= lr·weight_decay·p before the step.
+// AdamW is Adam with weight decay apart from the gradient (https://arxiv.org/abs/1711.05101):
+//
+//	p -= lr·weight_decay·p
+//	m = β1·m + (1-β1)·g
+//	v = β2·v + (1-β2)·g²
+//	p -= lr/(1-β1^t) · m / (√v/√(1-β2^t) + eps)
+//
+// See https://docs.pytorch.org/docs/stable/generated/torch.optim.AdamW.html and [Adam] for the options and the state.
 type AdamW struct{ Adam }
 
 // NewAdam optimizes parameters with learning rate lr (PyTorch's default is 1e-3). It panics when a setting is out of range, a parameter is
@@ -58,12 +69,8 @@ func NewAdam(params []*Tensor, lr float64, opts ...AdamOptions) *Adam {
 
 // NewAdamGroups is NewAdam with several groups, which may override lr, betas, eps, weight decay, AMSGrad and Maximize.
 func NewAdamGroups(groups []Group, lr float64, opts ...AdamOptions) *Adam {
-	var o AdamOptions
-	if len(opts) > 0 {
-		o = opts[0]
-	}
 	a := &Adam{}
-	a.setup(a, "Adam", groups, lr, o)
+	a.setup(a, "Adam", groups, lr, first(opts))
 	return a
 }
 
@@ -74,28 +81,17 @@ func NewAdamW(params []*Tensor, lr float64, opts ...AdamWOptions) *AdamW {
 
 // NewAdamWGroups is NewAdamW with several groups.
 func NewAdamWGroups(groups []Group, lr float64, opts ...AdamWOptions) *AdamW {
-	var o AdamWOptions
-	if len(opts) > 0 {
-		o = opts[0]
-	}
+	o := first(opts)
 	a := &AdamW{}
-	wd := o.WeightDecay
-	if !given(wd) {
-		wd = 1e-2
-	}
-	a.setup(a, "AdamW", groups, lr, AdamOptions{o.Betas, o.Eps, wd, o.AMSGrad, o.Maximize, true})
+	a.setup(a, "AdamW", groups, lr, AdamOptions{o.Betas, o.Eps, o.WeightDecay.Or(1e-2), o.AMSGrad, o.Maximize, true})
 	return a
 }
 
 func (a *Adam) setup(self Optimizer, name string, groups []Group, lr float64, o AdamOptions) {
-	var wd any = plainZero(o.WeightDecay)
-	if !given(o.WeightDecay) {
-		wd = 0
-	}
 	a.check = checkAdam
-	a.update = a.collect
+	a.update = a.step
 	a.init(self, name, []setting{
-		{"lr", lr}, {"betas", [2]float64{or(o.Betas[0], 0.9), or(o.Betas[1], 0.999)}}, {"eps", or(o.Eps, 1e-8)}, {"weight_decay", wd},
+		{"lr", lr}, {"betas", o.Betas.Or([2]float64{0.9, 0.999})}, {"eps", o.Eps.Or(1e-8)}, {"weight_decay", number(o.WeightDecay)},
 		{"amsgrad", o.AMSGrad}, {"maximize", o.Maximize}, {"foreach", nil}, {"capturable", false}, {"differentiable", false}, {"fused", nil},
 		{"decoupled_weight_decay", o.DecoupledWeightDecay},
 	}, groups)
@@ -114,56 +110,68 @@ func checkAdam(g *ParamGroup) {
 	}
 }
 
-func (a *Adam) collect(g *ParamGroup, b *batch) {
-	betas, lr, wd := g.Betas(), g.LR(), g.Float("weight_decay")
+// The lists of Adam's step.
+const (
+	adamParams = iota
+	adamGrads
+	adamAvgs
+	adamSquares
+	adamMaxima
+	adamSteps
+	adamLists
+)
+
+var adamOps = stepOps("adam")
+var adamwOps = stepOps("adamw")
+
+func (a *Adam) step(g *ParamGroup) {
 	amsgrad := g.Bool("amsgrad")
-	h := hyper{decay: 1, beta1c: 1 - betas[0], beta2: betas[1], beta2c: 1 - betas[1], eps: g.Float("eps"), maximize: g.Bool("maximize")}
-	h.rule = plainAdam
-	if amsgrad {
-		h.rule = amsgradAdam
-	}
-	if g.Bool("decoupled_weight_decay") {
-		h.decay = 1 - lr*wd
-	} else {
-		h.l2 = wd
-	}
-	lastStep := math.NaN() // parameters of a group nearly always have the same count: do not raise the powers anew
+	s := newSteps(g, adamLists)
 	for _, p := range g.Params {
-		grad := tensor.GradRaw(p)
+		grad := gradient(p)
 		if grad == nil {
 			continue
 		}
 		st := a.stateOf(p)
+		step := counter(g, p, st)
 		m := st.Tensor("exp_avg")
 		if m == nil {
 			m = zerosLike(p)
-			if st.Get("step") == nil {
-				step := tensor.New(nil, tensor.Float32).Keep()
-				tensor.ZeroRaw(step)
-				st.Set("step", step)
-			}
 			st.Set("exp_avg", m)
 			st.Set("exp_avg_sq", zerosLike(p))
 		}
-		v := st.Tensor("exp_avg_sq")
 		if amsgrad && st.Tensor("max_exp_avg_sq") == nil {
 			st.Set("max_exp_avg_sq", zerosLike(p))
 		}
-		if step := count(st); step != lastStep {
-			h.step = lr / (1 - math.Pow(betas[0], step))
-			h.corr = math.Sqrt(1 - math.Pow(betas[1], step))
-			lastStep = step
-		}
+		l := s.of(p, false)
+		l.add(adamParams, p)
+		l.add(adamGrads, grad)
+		l.add(adamAvgs, m)
+		l.add(adamSquares, st.Tensor("exp_avg_sq"))
+		l.add(adamSteps, step)
 		if amsgrad {
-			b.add(p, grad, h, m, v, st.Tensor("max_exp_avg_sq"))
-		} else {
-			b.add(p, grad, h, m, v)
+			l.add(adamMaxima, st.Tensor("max_exp_avg_sq"))
 		}
+	}
+	ops := adamOps
+	if g.Bool("decoupled_weight_decay") {
+		ops = adamwOps
+	}
+	betas := g.Betas()
+	for i := range s.parts {
+		l := &s.parts[i]
+		c := tensor.NewCall(opCount, 2)
+		*c.Arg(0), *c.Arg(1) = tensor.TensorsValue(l.lists[adamSteps]), tensor.IntValue(1)
+		c.Do0()
+		c = l.call(ops, g)
+		fill(c, adamLists, g.lrValue(), tensor.FloatValue(betas[0]), tensor.FloatValue(betas[1]), tensor.FloatValue(g.Float("weight_decay")),
+			tensor.FloatValue(g.Float("eps")), tensor.BoolValue(amsgrad), tensor.BoolValue(g.Bool("maximize")))
+		c.Do0()
 	}
 }
 
-// count adds one to a parameter's step and returns it. Files from old versions of PyTorch hold a number instead of a tensor.
-func count(st *State) float64 {
+// counter is a parameter's step counter, made on first use. Files from old versions of PyTorch hold a number instead of a tensor.
+func counter(g *ParamGroup, p *Tensor, st *State) *Tensor {
 	t := st.Tensor("step")
 	if t == nil || t.DType() != tensor.Float32 {
 		n := 0.0
@@ -173,13 +181,10 @@ func count(st *State) float64 {
 		case float64:
 			n = x
 		case *Tensor:
-			n = x.Num().F
+			n = x.Item()
 		}
-		t = tensor.FromSlice([]float32{float32(n)}, []int{}...)
+		t = tensor.FromSlice([]float32{float32(n)}, []int{}...).To(g.counterDevice(p))
 		st.Set("step", t)
 	}
-	f := (*float32)(tensor.Ptr(t))
-	*f++
-	tensor.Bump(t)
-	return float64(*f)
+	return t
 }

@@ -1,7 +1,6 @@
 package optim
 
 import (
-	"math"
 	"strings"
 
 	"github.com/gotorch-dev/torch/internal/pyfmt"
@@ -11,32 +10,17 @@ import (
 // Tensor is a tensor.
 type Tensor = tensor.Tensor
 
-// Zero is an explicit 0 in options and groups whose zero value means "the default" or "as the optimizer": AdamWOptions{WeightDecay:
-// optim.Zero} switches AdamW's decay off.
-var Zero = math.Copysign(0, -1)
-
-// given reports a value that was set: any number but plain 0.
-func given(f float64) bool { return f != 0 || math.Signbit(f) }
-
-// plainZero turns the mark for an explicit zero into an ordinary 0.
-func plainZero(f float64) float64 {
-	if f == 0 {
-		return 0
-	}
-	return f
-}
-
-// Group describes a parameter group to a constructor or AddParamGroup. Fields left at their zero value are inherited from the optimizer;
-// an explicit 0 is written [Zero]. A field that the optimizer does not have is a mistake and panics.
+// Group describes a parameter group to a constructor or AddParamGroup. Settings that are not given are inherited from the optimizer; a given
+// one is written torch.Some(x), 0 like any other number. A setting that the optimizer does not have is a mistake and panics.
 type Group struct {
 	Params []*Tensor
 
-	LR          float64
-	Betas       [2]float64
-	Eps         float64
-	Momentum    float64
-	Dampening   float64
-	WeightDecay float64
+	LR          tensor.Opt[float64]
+	Betas       tensor.Opt[[2]float64]
+	Eps         tensor.Opt[float64]
+	Momentum    tensor.Opt[float64]
+	Dampening   tensor.Opt[float64]
+	WeightDecay tensor.Opt[float64]
 	Nesterov    tensor.Opt[bool]
 	AMSGrad     tensor.Opt[bool]
 	Maximize    tensor.Opt[bool]
@@ -45,28 +29,22 @@ type Group struct {
 // overrides lists the settings that a group changes, under Python's names.
 func (g *Group) overrides() []setting {
 	var out []setting
-	num := func(key string, f float64) {
-		if given(f) {
-			out = append(out, setting{key, plainZero(f)})
-		}
-	}
-	flag := func(key string, o tensor.Opt[bool]) {
-		if b, ok := o.Get(); ok {
-			out = append(out, setting{key, b})
-		}
-	}
-	num("lr", g.LR)
-	if given(g.Betas[0]) || given(g.Betas[1]) {
-		out = append(out, setting{"betas", [2]float64{plainZero(g.Betas[0]), plainZero(g.Betas[1])}})
-	}
-	num("eps", g.Eps)
-	num("momentum", g.Momentum)
-	num("dampening", g.Dampening)
-	num("weight_decay", g.WeightDecay)
-	flag("nesterov", g.Nesterov)
-	flag("amsgrad", g.AMSGrad)
-	flag("maximize", g.Maximize)
+	override(&out, "lr", g.LR)
+	override(&out, "betas", g.Betas)
+	override(&out, "eps", g.Eps)
+	override(&out, "momentum", g.Momentum)
+	override(&out, "dampening", g.Dampening)
+	override(&out, "weight_decay", g.WeightDecay)
+	override(&out, "nesterov", g.Nesterov)
+	override(&out, "amsgrad", g.AMSGrad)
+	override(&out, "maximize", g.Maximize)
 	return out
+}
+
+func override[V any](out *[]setting, key string, o tensor.Opt[V]) {
+	if v, ok := o.Get(); ok {
+		*out = append(*out, setting{key, v})
+	}
 }
 
 type setting struct {
@@ -147,6 +125,15 @@ func (g *ParamGroup) Bool(key string) bool { return g.Float(key) != 0 }
 func (g *ParamGroup) Betas() [2]float64 {
 	b, _ := g.Get("betas").([2]float64)
 	return b
+}
+
+// counterDevice is where the step counter of a parameter lies: on the CPU, where every step reads it, unless the group was told otherwise.
+// https://docs.pytorch.org/docs/stable/generated/torch.optim.Adam.html has the settings "capturable" and "fused".
+func (g *ParamGroup) counterDevice(p *Tensor) tensor.Device {
+	if g.Bool("capturable") || g.Bool("fused") {
+		return p.Device()
+	}
+	return tensor.Device{}
 }
 
 // Keys lists the settings in order, without "params".

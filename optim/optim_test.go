@@ -2,9 +2,12 @@ package optim_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/gotorch-dev/torch/internal/par"
@@ -195,8 +198,8 @@ func TestViewWithGaps(t *testing.T) {
 
 func TestGroups(t *testing.T) {
 	a, b, c := param(1), param(1), param(1)
-	opt := optim.NewSGDGroups([]optim.Group{{Params: []*tensor.Tensor{a}, LR: 1e-3}, {Params: []*tensor.Tensor{b}}}, 1e-2, optim.SGDOptions{Momentum: 0.9, WeightDecay: 1e-4})
-	opt.AddParamGroup(optim.Group{Params: []*tensor.Tensor{c}, WeightDecay: optim.Zero})
+	opt := optim.NewSGDGroups([]optim.Group{{Params: []*tensor.Tensor{a}, LR: tensor.Some(1e-3)}, {Params: []*tensor.Tensor{b}}}, 1e-2, optim.SGDOptions{Momentum: 0.9, WeightDecay: 1e-4})
+	opt.AddParamGroup(optim.Group{Params: []*tensor.Tensor{c}, WeightDecay: tensor.Some(0.0)})
 	var got []string
 	for _, g := range opt.ParamGroups() {
 		got = append(got, fmt.Sprint(len(g.Params), g.LR(), g.Float("momentum"), g.Float("weight_decay")))
@@ -229,7 +232,7 @@ func TestZeroGrad(t *testing.T) {
 // TestNesterovGroup checks that a group may do without the momentum, or dampen it, of an optimizer with Nesterov's.
 func TestNesterovGroup(t *testing.T) {
 	plain, damped := param(1), param(1)
-	opt := optim.NewSGDGroups([]optim.Group{{Params: []*tensor.Tensor{plain}, Momentum: optim.Zero}, {Params: []*tensor.Tensor{damped}, Dampening: 0.5}}, 0.5, optim.SGDOptions{Momentum: 0.5, Nesterov: true})
+	opt := optim.NewSGDGroups([]optim.Group{{Params: []*tensor.Tensor{plain}, Momentum: tensor.Some(0.0)}, {Params: []*tensor.Tensor{damped}, Dampening: tensor.Some(0.5)}}, 0.5, optim.SGDOptions{Momentum: 0.5, Nesterov: true})
 	for range 2 {
 		for _, p := range []*tensor.Tensor{plain, damped} {
 			grad(p, 1)
@@ -253,10 +256,10 @@ func TestErrors(t *testing.T) {
 		{"Invalid learning rate: -1", func() { optim.NewSGD(list, -1) }},
 		{"Invalid momentum value: -1", func() { optim.NewSGD(list, 1, optim.SGDOptions{Momentum: -1}) }},
 		{"Nesterov momentum requires a momentum and zero dampening", func() { optim.NewSGD(list, 1, optim.SGDOptions{Nesterov: true}) }},
-		{"Invalid beta parameter at index 1: 1.5", func() { optim.NewAdam(list, 1, optim.AdamOptions{Betas: [2]float64{0.9, 1.5}}) }},
-		{"Invalid epsilon value: -1", func() { optim.NewAdamW(list, 1, optim.AdamWOptions{Eps: -1}) }},
+		{"Invalid beta parameter at index 1: 1.5", func() { optim.NewAdam(list, 1, optim.AdamOptions{Betas: tensor.Some([2]float64{0.9, 1.5})}) }},
+		{"Invalid epsilon value: -1", func() { optim.NewAdamW(list, 1, optim.AdamWOptions{Eps: tensor.Some(-1.0)}) }},
 		{"some parameters appear in more than one parameter group", func() { optim.NewSGD([]*tensor.Tensor{p, p}, 1) }},
-		{"has no setting \"betas\"", func() { optim.NewSGDGroups([]optim.Group{{Params: list, Betas: [2]float64{0.5, 0.5}}}, 1) }},
+		{"has no setting \"betas\"", func() { optim.NewSGDGroups([]optim.Group{{Params: list, Betas: tensor.Some([2]float64{0.5, 0.5})}}, 1) }},
 		{"only optimize floating point", func() { optim.NewSGD([]*tensor.Tensor{tensor.FromSlice([]int64{1})}, 1) }},
 	} {
 		if err := tensor.Try(c.f); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -398,7 +401,7 @@ func ExampleNewAdamWGroups() {
 	weight, bias := tensor.FromSlice([]float64{1}), tensor.FromSlice([]float64{0})
 	opt := optim.NewAdamWGroups([]optim.Group{
 		{Params: []*tensor.Tensor{weight}},
-		{Params: []*tensor.Tensor{bias}, WeightDecay: optim.Zero},
+		{Params: []*tensor.Tensor{bias}, WeightDecay: tensor.Some(0.0)},
 	}, 1e-3)
 	for _, g := range opt.ParamGroups() {
 		fmt.Println(g.LR(), g.Float("weight_decay"))
@@ -438,4 +441,161 @@ func BenchmarkAdam4M(b *testing.B) {
 	for b.Loop() {
 		opt.Step()
 	}
+}
+
+// An explicit zero is a zero, and what is not given is inherited.
+func TestExplicitZero(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		opt  optim.Optimizer
+		key  string
+		want any
+	}{
+		{"AdamW without decay", optim.NewAdamW([]*tensor.Tensor{param(1)}, 1, optim.AdamWOptions{WeightDecay: tensor.Some(0.0)}), "weight_decay", 0.0},
+		{"first beta", optim.NewAdam([]*tensor.Tensor{param(1)}, 1, optim.AdamOptions{Betas: tensor.Some([2]float64{0, 0.9})}), "betas", [2]float64{0, 0.9}},
+		{"second beta", optim.NewAdamW([]*tensor.Tensor{param(1)}, 1, optim.AdamWOptions{Betas: tensor.Some([2]float64{0.9, 0})}), "betas", [2]float64{0.9, 0}},
+		{"eps", optim.NewAdam([]*tensor.Tensor{param(1)}, 1, optim.AdamOptions{Eps: tensor.Some(0.0)}), "eps", 0.0},
+		{"default", optim.NewAdamW([]*tensor.Tensor{param(1)}, 1), "weight_decay", 0.01},
+		{"learning rate", optim.NewSGD([]*tensor.Tensor{param(1)}, 0), "lr", 0.0},
+		{"group", optim.NewAdamWGroups([]optim.Group{{Params: []*tensor.Tensor{param(1)}, WeightDecay: tensor.Some(0.0)}}, 1), "weight_decay", 0.0},
+		{"group's rate", optim.NewAdamWGroups([]optim.Group{{Params: []*tensor.Tensor{param(1)}, LR: tensor.Some(0.0)}}, 1), "lr", 0.0},
+		{"group's betas", optim.NewAdamGroups([]optim.Group{{Params: []*tensor.Tensor{param(1)}, Betas: tensor.Some([2]float64{})}}, 1), "betas", [2]float64{}},
+		{"group without", optim.NewAdamWGroups([]optim.Group{{Params: []*tensor.Tensor{param(1)}}}, 1), "weight_decay", 0.01},
+	} {
+		g := c.opt.ParamGroups()[0]
+		got := g.Get(c.key)
+		if c.key != "betas" {
+			got = g.Float(c.key)
+		}
+		if got != c.want {
+			t.Errorf("%s: %s is %v, want %v", c.name, c.key, got, c.want)
+		}
+	}
+	p := param(1)
+	opt := optim.NewAdamW([]*tensor.Tensor{p}, 0.5, optim.AdamWOptions{WeightDecay: tensor.Some(0.0)})
+	grad(p, 0)
+	opt.Step()
+	near(t, "undecayed", values(p), []float64{1})
+}
+
+// Steps of one optimizer that meet are refused with an error that says so; the other one is not disturbed.
+func TestStepsAtOnce(t *testing.T) {
+	p := tensor.FromSlice(make([]float32, 1000)).SetRequiresGrad(true)
+	p.SetGrad(tensor.FromSlice(make([]float32, 1000)))
+	opt := optim.NewAdam([]*tensor.Tensor{p}, 0.1)
+	inside, leave := make(chan bool), make(chan bool)
+	opt.RegisterStepPreHook(func(optim.Optimizer) {
+		inside <- true
+		<-leave
+	})
+	done := make(chan error)
+	go func() { done <- tensor.Try(opt.Step) }()
+	<-inside
+	err := tensor.Try(opt.Step)
+	var e *tensor.Error
+	if !errors.As(err, &e) || !strings.Contains(err.Error(), "Adam.Step was called while another Step of the same optimizer runs") {
+		t.Errorf("the second step: %v", err)
+	}
+	leave <- true
+	if err := <-done; err != nil {
+		t.Errorf("the first step: %v", err)
+	}
+	if n := opt.State(p).Tensor("step").Item(); n != 1 {
+		t.Errorf("%v steps", n)
+	}
+
+	// And without anything that makes them meet.
+	opt = optim.NewAdam([]*tensor.Tensor{p}, 0.1)
+	var wg sync.WaitGroup
+	var taken atomic.Int64
+	for range 4 {
+		wg.Go(func() {
+			for range 200 {
+				err := tensor.Try(opt.Step)
+				if err == nil {
+					taken.Add(1)
+				} else if !strings.Contains(err.Error(), "belongs to one goroutine at a time") {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := opt.State(p).Tensor("step").Item(); n != float64(taken.Load()) {
+		t.Errorf("%v steps, %d were taken", n, taken.Load())
+	}
+}
+
+// After a step that failed the optimizer can be used again.
+func TestStepAfterError(t *testing.T) {
+	p := param(1)
+	opt := optim.NewSGD([]*tensor.Tensor{p}, 0.5)
+	remove := opt.RegisterStepPreHook(func(optim.Optimizer) { tensor.Fail(tensor.ErrValue, "no") })
+	if err := tensor.Try(opt.Step); err == nil {
+		t.Error("no error")
+	}
+	remove()
+	grad(p, 1)
+	opt.Step()
+	near(t, "p", values(p), []float64{0.5})
+}
+
+// seen collects the names of the operators that a layer sees.
+type seen struct{ names []string }
+
+func (s *seen) Rank() tensor.Rank { return tensor.RankTrace }
+
+func (s *seen) Call(c *tensor.Ctx, next func()) {
+	s.names = append(s.names, c.Op().FullName())
+	next()
+}
+
+// A step is calls of PyTorch's operators.
+func TestStepIsOperators(t *testing.T) {
+	p, q := param(1), tensor.FromSlice([]float32{1}).SetRequiresGrad(true)
+	for _, c := range []struct {
+		opt  optim.Optimizer
+		want string
+	}{
+		{optim.NewSGD([]*tensor.Tensor{p}, 0.1), "aten::_fused_sgd_"},
+		{optim.NewAdam([]*tensor.Tensor{p}, 0.1), "aten::_foreach_add_.Scalar aten::_fused_adam_"},
+		{optim.NewAdamW([]*tensor.Tensor{p}, 0.1), "aten::_foreach_add_.Scalar aten::_fused_adamw_"},
+		{optim.NewAdamW([]*tensor.Tensor{p, q}, 0.1), "aten::_foreach_add_.Scalar aten::_fused_adamw_ aten::_foreach_add_.Scalar aten::_fused_adamw_"},
+	} {
+		grad(p, 1)
+		q.SetGrad(tensor.FromSlice([]float32{1}))
+		c.opt.Step()
+		var s seen
+		tensor.WithLayer(&s, c.opt.Step)
+		if got := strings.Join(s.names, " "); got != c.want {
+			t.Errorf("a step of %T is %s, want %s", c.opt, got, c.want)
+		}
+	}
+}
+
+// A learning rate may be a tensor, as in PyTorch's files.
+func TestTensorLR(t *testing.T) {
+	for _, mk := range []func(p []*tensor.Tensor) optim.Optimizer{
+		func(p []*tensor.Tensor) optim.Optimizer { return optim.NewSGD(p, 0.25) },
+		func(p []*tensor.Tensor) optim.Optimizer { return optim.NewAdamW(p, 0.25) },
+	} {
+		p, q := param(1), param(1)
+		a, b := mk([]*tensor.Tensor{p}), mk([]*tensor.Tensor{q})
+		b.ParamGroups()[0].Set("lr", tensor.FromSlice([]float32{0.25}, []int{}...))
+		for range 2 {
+			grad(p, 1)
+			grad(q, 1)
+			a.Step()
+			b.Step()
+		}
+		near(t, "q", values(q), values(p))
+	}
+}
+
+// A gradient that holds places of memory twice is read like any other.
+func TestExpandedGradient(t *testing.T) {
+	p := param(1, 2)
+	p.SetGrad(tensor.FromSlice([]float64{1}).Expand([]int{2}))
+	optim.NewSGD([]*tensor.Tensor{p}, 0.5).Step()
+	near(t, "p", values(p), []float64{0.5, 1.5})
 }

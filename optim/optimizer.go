@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/gotorch-dev/torch/internal/pyfmt"
 	"github.com/gotorch-dev/torch/serialize"
@@ -89,7 +90,12 @@ func (s *State) Set(key string, val any) {
 }
 
 // Keys lists the entries in order.
-func (s *State) Keys() []string { return slices.Clone(s.keys) }
+func (s *State) Keys() []string {
+	if s == nil {
+		return nil
+	}
+	return slices.Clone(s.keys)
+}
 
 // stepHook is one registered function; nil when removed.
 type stepHook struct{ f func(Optimizer) }
@@ -104,8 +110,10 @@ type base struct {
 	pre      []*stepHook
 	post     []*stepHook
 	check    func(g *ParamGroup) // validates a group's settings
-	update   func(g *ParamGroup, b *batch)
-	batch    batch
+	update   func(g *ParamGroup) // takes a group's step
+
+	stepping atomic.Bool // Step runs
+	updating atomic.Bool // the part of Step between the hooks runs
 }
 
 // init sets the optimizer up and adds the groups.
@@ -132,6 +140,7 @@ func one(params []*Tensor) []Group {
 
 // AddParamGroup adds parameters with settings of their own; see [Group].
 func (b *base) AddParamGroup(g Group) {
+	b.idle("AddParamGroup")
 	ng := &ParamGroup{Params: slices.Clone(g.Params)}
 	for _, s := range g.overrides() {
 		if !b.defaults.Has(s.key) {
@@ -178,7 +187,9 @@ func (b *base) State(p *Tensor) *State { return b.state[p] }
 
 // ZeroGrad drops the gradients of all parameters; with KeepZeros it fills them with zeros instead.
 func (b *base) ZeroGrad(how ...ZeroGradMode) {
+	b.idle("ZeroGrad")
 	keep := len(how) > 0 && how[0] == KeepZeros
+	var clear []*Tensor
 	for _, g := range b.groups {
 		for _, p := range g.Params {
 			switch grad := tensor.GradRaw(p); {
@@ -186,16 +197,18 @@ func (b *base) ZeroGrad(how ...ZeroGradMode) {
 			case !keep:
 				p.SetGrad(nil)
 			case grad.GradFn() != nil: // kept by create_graph: cut it off
-				z := tensor.New(grad.Shape(), grad.DType())
-				tensor.ZeroRaw(z)
-				p.SetGrad(z)
+				tensor.NoGrad(func() { p.SetGrad(grad.ZerosLike()) })
 			default:
-				zero := tensor.New(nil, grad.DType())
-				tensor.ZeroRaw(zero)
-				tensor.CopyRaw(grad, zero)
-				tensor.Bump(grad)
+				clear = append(clear, grad)
 			}
 		}
+	}
+	if len(clear) > 0 {
+		tensor.NoGrad(func() {
+			c := tensor.NewCall(opZero, 1)
+			*c.Arg(0) = tensor.TensorsValue(clear)
+			c.Do0()
+		})
 	}
 }
 
@@ -211,19 +224,34 @@ func addHook(list *[]*stepHook, f func(Optimizer)) func() {
 	return func() { *list = slices.DeleteFunc(*list, func(x *stepHook) bool { return x == h }) }
 }
 
-// Step updates every parameter that has a gradient.
+// Step updates every parameter that has a gradient. It panics with a *tensor.Error when a step of the same optimizer runs already, in
+// another goroutine or around the hook that calls Step.
 func (b *base) Step() {
+	if !b.stepping.CompareAndSwap(false, true) {
+		tensor.Fail(tensor.ErrValue, "optim: %s.Step was called while another Step of the same optimizer runs: an optimizer belongs to one goroutine at a time", b.name)
+	}
+	defer b.stepping.Store(false)
 	for _, h := range slices.Clone(b.pre) {
 		h.f(b.self)
 	}
-	// All groups go into one batch, so that the whole step is one parallel loop.
-	b.batch.reset()
-	for _, g := range b.groups {
-		b.update(g, &b.batch)
-	}
-	b.batch.run()
+	b.updateAll()
 	for _, h := range slices.Clone(b.post) {
 		h.f(b.self)
+	}
+}
+
+func (b *base) updateAll() {
+	b.updating.Store(true)
+	defer b.updating.Store(false)
+	for _, g := range b.groups { // no NoGrad around it: nothing in a step is recorded
+		b.update(g)
+	}
+}
+
+// idle refuses what changes parameters, gradients or state while a step reads and writes them.
+func (b *base) idle(method string) {
+	if b.updating.Load() {
+		tensor.Fail(tensor.ErrValue, "optim: %s.%s was called while a Step of the same optimizer runs: an optimizer belongs to one goroutine at a time", b.name, method)
 	}
 }
 
@@ -280,10 +308,14 @@ func (b *base) StateDict() *serialize.Dict {
 	return serialize.NewDict("state", state, "param_groups", groups)
 }
 
-// LoadStateDict takes over a state, of this package or PyTorch's. The tensors are copied; on an error nothing has changed.
+// LoadStateDict takes over a state, of this package or PyTorch's. The tensors are copied, to the devices of their parameters; step counters
+// go where a new optimizer has them. On an error nothing has changed.
 func (b *base) LoadStateDict(d *serialize.Dict) error {
 	fail := func(format string, args ...any) error {
 		return fmt.Errorf("optim: %s.LoadStateDict: %s", b.name, fmt.Sprintf(format, args...))
+	}
+	if err := tensor.Try(func() { b.idle("LoadStateDict") }); err != nil {
+		return err
 	}
 	groups, ok := d.Get("param_groups").([]any)
 	if !ok {
@@ -293,7 +325,7 @@ func (b *base) LoadStateDict(d *serialize.Dict) error {
 		return fail("loaded state dict has a different number of parameter groups: %d, the optimizer has %d", len(groups), len(b.groups))
 	}
 	// Everything is read before anything changes, so that a bad file leaves the optimizer as it was.
-	params := map[int]*Tensor{}
+	params, owner := map[int]*Tensor{}, map[int]*ParamGroup{}
 	var loaded []*ParamGroup
 	for i, g := range groups {
 		gd, ok := g.(*serialize.Dict)
@@ -312,6 +344,9 @@ func (b *base) LoadStateDict(d *serialize.Dict) error {
 			params[n] = b.groups[i].Params[j]
 		}
 		ng := &ParamGroup{Params: b.groups[i].Params}
+		for _, id := range ids {
+			owner[id.(int)] = ng
+		}
 		for k, v := range gd.All() {
 			key, ok := k.(string)
 			if !ok || key == "params" {
@@ -359,7 +394,7 @@ func (b *base) LoadStateDict(d *serialize.Dict) error {
 				return fail("state[%v] has a key %v, want a name", k, name)
 			}
 			if t, ok := val.(*Tensor); ok {
-				c, err := adopt(t, p, key)
+				c, err := adopt(t, p, key, owner[id].counterDevice(p))
 				if err != nil {
 					return fail("state[%v][%q]: %v", k, key, err)
 				}
@@ -376,20 +411,27 @@ func (b *base) LoadStateDict(d *serialize.Dict) error {
 	return nil
 }
 
-// adopt copies a loaded tensor into the parameter's dtype and layout. Step counters keep theirs.
-func adopt(t, p *Tensor, key string) (*Tensor, error) {
-	if key == "step" {
-		if t.Numel() != 1 {
-			return nil, fmt.Errorf("shape %s, want one element", tensor.ShapeString(t.Shape()))
-		}
-		return tensor.CloneRaw(t), nil
-	}
-	if !tensor.SameShape(t.Shape(), p.Shape()) {
+// adopt copies a loaded tensor into the parameter's dtype and layout and to its device. Step counters keep their dtype and go to the device
+// of the counters.
+func adopt(t, p *Tensor, key string, counters tensor.Device) (c *Tensor, err error) {
+	switch {
+	case key == "step" && t.Numel() != 1:
+		return nil, fmt.Errorf("shape %s, want one element", tensor.ShapeString(t.Shape()))
+	case key != "step" && !tensor.SameShape(t.Shape(), p.Shape()):
 		return nil, fmt.Errorf("shape %s, the parameter's is %s", tensor.ShapeString(t.Shape()), tensor.ShapeString(p.Shape()))
 	}
-	c := like(p)
-	tensor.CopyRaw(c, t)
-	return c, nil
+	err = tensor.Try(func() {
+		tensor.NoGrad(func() {
+			if key == "step" {
+				if c = t.Detach().To(counters); c.Device() == t.Device() {
+					c = c.Clone()
+				}
+				return
+			}
+			c = p.Detach().EmptyLike().CopyInPlace(t)
+		})
+	})
+	return c, err
 }
 
 func pair(l []any) (p [2]float64, ok bool) {
@@ -425,20 +467,8 @@ func (b *base) String() string {
 	return s.String()
 }
 
-// like returns an uninitialised tensor, exempt from Tidy, of p's shape and, when it has no gaps, layout.
-func like(p *Tensor) *Tensor {
-	if p.IsDense() {
-		return tensor.NewStrided(p.Shape(), p.Strides(), p.DType()).Keep()
-	}
-	return tensor.New(p.Shape(), p.DType()).Keep()
-}
-
-// zerosLike is like, cleared.
-func zerosLike(p *Tensor) *Tensor {
-	z := like(p)
-	tensor.ZeroRaw(z)
-	return z
-}
+// zerosLike returns a cleared tensor on p's device, of p's shape and, when p has no gaps, layout.
+func zerosLike(p *Tensor) *Tensor { return p.Detach().ZerosLike() }
 
 // number boxes a setting as Python has it: a default of 0 prints "0", a given float prints as a float.
 func number(f float64) any {
@@ -448,10 +478,11 @@ func number(f float64) any {
 	return f
 }
 
-// or returns the value, or def when none was given.
-func or(f, def float64) float64 {
-	if !given(f) {
-		return def
+// first is the options that were given, or the zero value.
+func first[O any](opts []O) O {
+	var o O
+	if len(opts) > 0 {
+		o = opts[0]
 	}
-	return plainZero(f)
+	return o
 }

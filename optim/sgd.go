@@ -6,8 +6,11 @@ import (
 
 // SGDOptions are the options of SGD. The zero value is PyTorch's default.
 type SGDOptions struct {
-	Momentum    float64
-	Dampening   float64
+	// Momentum is the part of the last step's direction that is kept.
+	Momentum float64
+	// Dampening is the part of the gradient that does not go into the momentum.
+	Dampening float64
+	// WeightDecay is the factor of an L2 penalty.
 	WeightDecay float64
 	// Nesterov looks ahead along the momentum; it needs a momentum and no dampening.
 	Nesterov bool
@@ -15,13 +18,14 @@ type SGDOptions struct {
 	Maximize bool
 }
 
-// SGD is stochastic gradient descent, with momentum and weight decay if wanted:
+// SGD is stochastic gradient descent, with momentum and weight decay if wanted. With g the gradient and p the parameter:
 //
-//	d = grad + weight_decay·p
-//	buf = momentum·buf + (1-dampening)·d   (the first step takes buf = d)
-//	p -= lr·buf                            (Nesterov: lr·(d + momentum·buf))
+//	g += weight_decay·p
+//	buf = momentum·buf + (1-dampening)·g   (the first step takes buf = g)
+//	p -= lr·buf                            (Nesterov: lr·(g + momentum·buf); without momentum: lr·g)
 //
-// See https://docs.pytorch.org/docs/stable/generated/torch.optim.SGD.html. Its state is "momentum_buffer", there when momentum is not 0.
+// Maximize takes -g for g. See https://docs.pytorch.org/docs/stable/generated/torch.optim.SGD.html and, for both kinds of momentum,
+// https://proceedings.mlr.press/v28/sutskever13.html. Its state is "momentum_buffer", there when momentum is not 0.
 type SGD struct{ base }
 
 // NewSGD optimizes parameters with learning rate lr (PyTorch's default is 1e-3). It panics when a setting is out of range, a parameter is
@@ -32,16 +36,13 @@ func NewSGD(params []*Tensor, lr float64, opts ...SGDOptions) *SGD {
 
 // NewSGDGroups is NewSGD with several groups, which may override lr, momentum, dampening, weight decay, Nesterov and Maximize.
 func NewSGDGroups(groups []Group, lr float64, opts ...SGDOptions) *SGD {
-	var o SGDOptions
-	if len(opts) > 0 {
-		o = opts[0]
-	}
+	o := first(opts)
 	if o.Nesterov && (o.Momentum <= 0 || o.Dampening != 0) { // a group may switch its momentum off
 		tensor.Fail(tensor.ErrValue, "Nesterov momentum requires a momentum and zero dampening")
 	}
 	s := &SGD{}
 	s.check = checkSGD
-	s.update = s.collect
+	s.update = s.step
 	s.init(s, "SGD", []setting{
 		{"lr", lr}, {"momentum", number(o.Momentum)}, {"dampening", number(o.Dampening)}, {"weight_decay", number(o.WeightDecay)},
 		{"nesterov", o.Nesterov}, {"maximize", o.Maximize}, {"foreach", nil}, {"differentiable", false}, {"fused", nil},
@@ -57,33 +58,46 @@ func checkSGD(g *ParamGroup) {
 	}
 }
 
-func (s *SGD) collect(g *ParamGroup, b *batch) {
-	h := hyper{lr: g.LR(), l2: g.Float("weight_decay"), momentum: g.Float("momentum"), damp: 1 - g.Float("dampening"),
-		maximize: g.Bool("maximize"), rule: momentumSGD}
-	switch {
-	case h.momentum == 0:
-		h.rule = plainSGD
-	case g.Bool("nesterov"):
-		h.rule = nesterovSGD
-	}
+// The lists of SGD's step.
+const (
+	sgdParams = iota
+	sgdGrads
+	sgdBuffers
+	sgdLists
+)
+
+var sgdOps = stepOps("sgd")
+
+func (s *SGD) step(g *ParamGroup) {
+	momentum := g.Float("momentum")
+	x := newSteps(g, sgdLists)
 	for _, p := range g.Params {
-		grad := tensor.GradRaw(p)
+		grad := gradient(p)
 		if grad == nil {
 			continue
 		}
-		if h.momentum == 0 {
-			b.add(p, grad, h)
-			continue
+		var buf *Tensor
+		first := true
+		if momentum != 0 {
+			st := s.stateOf(p)
+			buf = st.Tensor("momentum_buffer")
+			if first = buf == nil; first {
+				buf = p.Detach().EmptyLike()
+				st.Set("momentum_buffer", buf)
+			}
 		}
-		hp := h
-		st := s.stateOf(p)
-		buf := st.Tensor("momentum_buffer")
-		if buf == nil {
-			// The first step takes the gradient undamped: from a cleared buffer that is momentum·0 + 1·d.
-			buf = zerosLike(p)
-			st.Set("momentum_buffer", buf)
-			hp.damp = 1
+		l := x.of(p, first)
+		l.add(sgdParams, p)
+		l.add(sgdGrads, grad)
+		if buf != nil {
+			l.add(sgdBuffers, buf)
 		}
-		b.add(p, grad, hp, buf)
+	}
+	for i := range x.parts {
+		l := &x.parts[i]
+		c := l.call(sgdOps, g)
+		fill(c, sgdLists, tensor.FloatValue(g.Float("weight_decay")), tensor.FloatValue(momentum), g.lrValue(), tensor.FloatValue(g.Float("dampening")),
+			tensor.BoolValue(g.Bool("nesterov")), tensor.BoolValue(g.Bool("maximize")), tensor.BoolValue(l.first))
+		c.Do0()
 	}
 }

@@ -155,8 +155,9 @@ func Save(w io.Writer, v any) error {
 	return torchzip.Save(w, root, torchzip.SaveOptions{})
 }
 
-// LoadFile reads a file that torch.save wrote. Dicts come back as *Dict, lists as []any, tuples as Tuple, ints as int, floats as float64.
-func LoadFile(path string) (any, error) {
+// LoadFile reads a file that torch.save wrote. Dicts come back as *Dict, lists as []any, tuples as Tuple, ints as int, floats as float64,
+// tensors on the devices that they were saved from unless the options say otherwise.
+func LoadFile(path string, opts ...LoadOptions) (any, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -166,7 +167,7 @@ func LoadFile(path string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := Load(f, st.Size())
+	v, err := Load(f, st.Size(), opts...)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -174,21 +175,26 @@ func LoadFile(path string) (any, error) {
 }
 
 // Load reads what Save or torch.save wrote.
-func Load(r io.ReaderAt, size int64) (any, error) {
+func Load(r io.ReaderAt, size int64, opts ...LoadOptions) (any, error) {
 	root, err := torchzip.Load(r, size)
 	if err != nil {
 		return nil, err
 	}
 	d := decoder{storages: map[*torchzip.StorageRef]*tensor.Storage{}}
+	if len(opts) > 0 {
+		d.opts = opts[0]
+	}
 	return d.decode(root, 0)
 }
 
 // LoadBytes is Load from memory.
-func LoadBytes(b []byte) (any, error) { return Load(bytes.NewReader(b), int64(len(b))) }
+func LoadBytes(b []byte, opts ...LoadOptions) (any, error) {
+	return Load(bytes.NewReader(b), int64(len(b)), opts...)
+}
 
 // LoadStateDict reads a file that holds a state dict.
-func LoadStateDict(path string) (*tensor.StateDict, error) {
-	v, err := LoadFile(path)
+func LoadStateDict(path string, opts ...LoadOptions) (*tensor.StateDict, error) {
+	v, err := LoadFile(path, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -341,8 +347,7 @@ func (e *encoder) tensor(t *tensor.Tensor) (pickle.Value, error) {
 	ref := e.storages[st]
 	dt := torchzip.DType(t.DType().Name())
 	if ref == nil {
-		n := st.NumBytes()
-		ref = &torchzip.StorageRef{DType: dt.StorageClass(), NumElements: n / t.ElementSize(), Data: st.Bytes()[:n/t.ElementSize()*t.ElementSize()]}
+		ref = describe(st, dt, t.ElementSize())
 		e.storages[st] = ref
 	}
 	return &torchzip.TensorRef{Storage: ref, DType: dt, Offset: t.StorageOffset(), Shape: t.Shape(), Stride: t.Strides(),
@@ -350,6 +355,7 @@ func (e *encoder) tensor(t *tensor.Tensor) (pickle.Value, error) {
 }
 
 type decoder struct {
+	opts     LoadOptions
 	storages map[*torchzip.StorageRef]*tensor.Storage
 }
 
@@ -421,13 +427,9 @@ func (d *decoder) tensor(r *torchzip.TensorRef) (t *tensor.Tensor, err error) {
 	if dt == 0 {
 		return nil, fmt.Errorf("tensor of dtype %s, which is not supported", r.DType)
 	}
-	st := d.storages[r.Storage]
-	if st == nil {
-		st = tensor.NewStorage(int(r.Storage.NumBytes()))
-		if err := r.Storage.ReadInto(st.Bytes()); err != nil {
-			return nil, err
-		}
-		d.storages[r.Storage] = st
+	st, err := d.storage(r.Storage)
+	if err != nil {
+		return nil, err
 	}
 	err = tensor.Try(func() { t = tensor.FromStorage(st, dt, r.Shape, r.Stride, r.Offset) })
 	if err != nil {

@@ -129,6 +129,9 @@ var nodeSeq atomic.Uint64
 // Name is PyTorch's name of the node, "MulBackward0".
 func (n *Node) Name() string {
 	if n.op != nil {
+		if f := n.op.GradOf; f != nil {
+			return f(n.args)
+		}
 		return n.op.grad
 	}
 	if n.more != nil {

@@ -289,6 +289,18 @@ func (c *Ctx) kernelFor(d Device) func(c *Ctx) {
 	return c.op.others[d.Type]
 }
 
+// hasKernel reports that a device's backend computes the operator in one go. The meta device runs bodies: they say what is computed.
+func (c *Ctx) hasKernel(d Device) bool {
+	if c.kernelFor(d) != nil {
+		return true
+	}
+	if d.Type == CPUDevice || d.Type == MetaDevice {
+		return false
+	}
+	_, ok := d.backend().(Runner)
+	return ok
+}
+
 // foreignKernel computes the outputs on a device that is not the CPU.
 func (c *Ctx) foreignKernel() {
 	if k := c.kernelFor(c.dev); k != nil {

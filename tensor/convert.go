@@ -3,9 +3,9 @@ package tensor
 // Methods that convert. They are written by hand because the functions of the same names would hide the dtype constants of package torch.
 
 var (
-	slotFloat, slotDouble, slotHalf, slotBFloat16 = slot("aten::float"), slot("aten::double"), slot("aten::half"), slot("aten::bfloat16")
-	slotInt, slotLong, slotShort, slotChar        = slot("aten::int"), slot("aten::long"), slot("aten::short"), slot("aten::char")
-	slotByte, slotBool, slotCFloat, slotCDouble   = slot("aten::byte"), slot("aten::bool"), slot("aten::cfloat"), slot("aten::cdouble")
+	slotFloat, slotDouble, slotHalf, slotBFloat16 = slot("Tensor::float"), slot("Tensor::double"), slot("Tensor::half"), slot("Tensor::bfloat16")
+	slotInt, slotLong, slotShort, slotChar        = slot("Tensor::int"), slot("Tensor::long"), slot("Tensor::short"), slot("Tensor::char")
+	slotByte, slotBool, slotCFloat, slotCDouble   = slot("Tensor::byte"), slot("Tensor::bool"), slot("Tensor::cfloat"), slot("Tensor::cdouble")
 	slotToLayout                                  = slot("aten::to.dtype_layout")
 )
 

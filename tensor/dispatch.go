@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gotorch-dev/torch/internal/dtype"
 )
@@ -22,6 +23,10 @@ func (c *Ctx) Run() {
 // dispatch runs a call below the layers that rank above autograd: it records the call for the backward pass and has the backend compute it.
 func (c *Ctx) dispatch() {
 	op := c.op
+	if op.target != nil {
+		c.runTarget()
+		return
+	}
 	if (op.variant != functional || c.outForm) && !(op.variant == inPlace && op.base == nil && op.Body != nil) {
 		c.runVariant()
 		return
@@ -43,11 +48,22 @@ func (c *Ctx) dispatch() {
 	}
 }
 
+// runTarget has an alias call the operator that it is a name of.
+func (c *Ctx) runTarget() {
+	op := c.op
+	c.op = op.target
+	if op.numberTarget != nil && c.args[op.numberArg].isNumber() {
+		c.op = op.numberTarget
+	}
+	c.Run()
+	c.op = op
+}
+
 // fuses reports that a composed operator is computed by a kernel of the backend's instead of its body: the backend has one, it takes these
 // arguments, its gradient is known if one is wanted, and nobody looks at the operators of the body.
 func (c *Ctx) fuses() bool {
 	op := c.op
-	return op.CPU != nil && !c.mode.watched() && c.kernelFor(c.findDevice()) != nil && (op.Fuses == nil || op.Fuses(c)) &&
+	return op.CPU != nil && !c.mode.watched() && c.hasKernel(c.findDevice()) && (op.Fuses == nil || op.Fuses(c)) &&
 		(op.VJP != nil || !c.records() || !c.anyRequiresGrad())
 }
 
@@ -79,6 +95,10 @@ func (c *Ctx) kernel() {
 // runVariant runs an in-place or out form.
 func (c *Ctx) runVariant() {
 	op := c.op
+	if op.options >= 0 {
+		c.runWithOptions()
+		return
+	}
 	nres := len(op.Sch.Results)
 	if op.variant == outVariant || c.outForm {
 		n := len(op.Sch.Params)
@@ -98,6 +118,9 @@ func (c *Ctx) runVariant() {
 		if c.records() && c.anyRequiresGrad() {
 			c.Fail(ErrAutograd, "%s(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.", op.Sch.Name)
 		}
+	} else if op.Sch.Params[0].Kind == KTensors {
+		c.runInPlaceLists()
+		return
 	} else {
 		self := c.args[0].T
 		c.checkInPlace(self)
@@ -132,6 +155,43 @@ func (c *Ctx) runVariant() {
 	if c.inplace {
 		c.recordInPlace(before)
 	}
+}
+
+// runInPlaceLists runs an operator with a kernel that writes to the tensors of its lists, as the steps of optimizers do. Nothing is recorded,
+// and parameters that require gradients are no mistake: PyTorch knows no gradient of these operators, and does not look for one.
+func (c *Ctx) runInPlaceLists() {
+	c.written(c.checkOverlap)
+	c.compute()
+	c.written((*Tensor).bump)
+}
+
+// written calls f with every tensor of the lists that the schema says are written to.
+func (c *Ctx) written(f func(t *Tensor)) {
+	for i := range c.op.Sch.Params {
+		if p := &c.op.Sch.Params[i]; p.Writes && p.Kind == KTensors {
+			list, _ := c.args[i].X.([]*Tensor)
+			for _, t := range list {
+				f(t)
+			}
+		}
+	}
+}
+
+// runWithOptions runs the call of an out form that lacks the parameters dtype, layout, device and pin_memory as one of the operator that
+// has them, with results to write to: its rules and its kernel count the arguments.
+func (c *Ctx) runWithOptions() {
+	op, args := c.op, c.args
+	n := len(args) - len(op.Sch.Results)
+	for _, v := range args[n:] {
+		if v.T == nil {
+			c.Fail(ErrType, "%s: argument 'out' must be a Tensor, not %s", op.full, v)
+		}
+		c.given = append(c.given, v.T)
+	}
+	c.args = slices.Concat(args[:op.options], make([]Value, numOptions), args[op.options:n])
+	c.op, c.outForm = op.base, true
+	c.runVariant()
+	c.op, c.args, c.outForm = op, args, false
 }
 
 func (c *Ctx) runComposedVariant() {

@@ -174,7 +174,7 @@ func (t *Tensor) rebase(n *Node) {
 
 var (
 	opAsStrided        = slot("aten::as_strided")
-	opAsStridedScatter = slot("aten::_strided_scatter")
+	opAsStridedScatter = slot("gotorch::strided_scatter")
 	opViewAsReal       = slot("aten::view_as_real")
 	opViewAsComplex    = slot("aten::view_as_complex")
 )

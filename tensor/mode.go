@@ -164,18 +164,24 @@ func IsGradEnabled() bool {
 	return m == nil || !m.noGrad
 }
 
-// MayFuse reports that nothing looks at single operators: no gradient is recorded and no layer is there. Modules may then call an
-// operator that does the work of several.
-func MayFuse() bool {
+// IsTracing reports that a layer records, or transforms, the program of this goroutine, as torch.jit.is_tracing does. It is for programs that
+// must choose another way then, because what they would do depends on the elements of tensors.
+func IsTracing() bool {
 	m := currentMode()
-	return m != nil && m.noGrad && len(m.layers) == 0
+	if m == nil {
+		return false
+	}
+	for _, l := range m.layers {
+		if r := l.Rank(); r == RankTransform || r == RankTrace {
+			return true
+		}
+	}
+	return false
 }
 
-// Unwatched reports that no layer looks at single operators, whether gradients are recorded or not.
-func Unwatched() bool {
-	m := currentMode()
-	return m == nil || len(m.layers) == 0
-}
+// Unwatched reports that no layer looks at single operators. A body may leave out operators that change nothing then, such as broadcasting to
+// the same shape.
+func Unwatched() bool { return !currentMode().watched() }
 
 // IsInference reports a tensor that was made in InferenceMode.
 func (t *Tensor) IsInference() bool { return t.st.bits.Load()&stInference != 0 }

@@ -17,12 +17,18 @@ type Def struct {
 	Doc string
 	// Go overrides the generated Go name ("-": generate nothing).
 	Go string
-	// Aliases are further names of the same operator ("absolute" for abs).
+	// Aliases are further names of the operator ("absolute" for abs), which have the same forms and call it. A name with a namespace
+	// ("Tensor::__abs__") is a function of Python's that calls the operator; it has no other forms, and a number in place of the tensor
+	// that Scalar names calls the form with a number.
 	Aliases []string
 	// InPlace derives name_ which writes to the first tensor argument; Out derives the overload with an out argument.
 	InPlace, Out bool
 	// Scalar names a tensor parameter that may also be a number: derives the overload ".Scalar".
 	Scalar string
+	// FormNames gives PyTorch's names of derived forms where the rule of FormsOf does not: ".out=.Tensor_out", with the names of the out
+	// arguments where they are not those of the results (".dim_out=.dim_max(max,max_values)"); "-" is for a form that PyTorch has not.
+	// In front of the first name may stand that of an alias.
+	FormNames string
 
 	// Infer checks the arguments and allocates the outputs with Ctx.Alloc.
 	Infer func(c *Ctx)
@@ -52,6 +58,9 @@ type Def struct {
 	NoGrad string
 	// Grad overrides the name of the node ("SumBackward1").
 	Grad string
+	// GradOf names the node instead of Grad where PyTorch's name depends on the arguments: PyTorch composes l1_loss, and the node has the
+	// name of the last step, "MeanBackward0" or "SumBackward0".
+	GradOf func(args []Value) string
 
 	// DataDependent says that the size or the value of a result depends on the elements of the arguments, as nonzero's does: on the meta
 	// device such a call is an error.
@@ -75,11 +84,13 @@ type AMPClass uint8
 
 // The autocast classes.
 const (
-	AMPKeep    AMPClass = iota // leave as they are
-	AMPLower                   // cast to the autocast type
-	AMPFP32                    // cast to float32
-	AMPPromote                 // cast to the widest type among them
-	AMPBanned                  // refuse
+	AMPKeep            AMPClass = iota // leave as they are
+	AMPLower                           // cast to the autocast type
+	AMPFP32                            // cast to float32
+	AMPPromote                         // cast to the widest type among them
+	AMPBanned                          // refuse
+	AMPFP32OptDType                    // give the option dtype float32, unless it is set
+	AMPFP32AppendDType                 // call the overload with a dtype, float32
 )
 
 // String is the class's name in PyTorch's lists.
@@ -103,6 +114,11 @@ type Op struct {
 	lists   bool // there are lists of tensors among the parameters
 	floor   floor
 	def     string // full name that the Def's schema gives, without aliases and variants
+	options int    // where the Def's schema has dtype, layout, device and pin_memory, which this out form lacks; -1 in other forms
+
+	target       *Op // of an alias: the form under the operator's own name that it calls
+	numberTarget *Op // what it calls when argument numberArg is a number, nil where that makes no difference
+	numberArg    int
 }
 
 type variant uint8
@@ -194,73 +210,71 @@ func Register(d Def) {
 	if d.Body == nil && d.CPU == nil && d.View == nil {
 		panic("tensor.Register: " + d.Schema + ": give CPU, View or Body")
 	}
+	forms, err := FormsOf(&d)
+	if err != nil {
+		panic(err)
+	}
 	d.full = sch.FullName()
 	d.others = new([maxDeviceTypes]func(c *Ctx))
 	registry.Lock()
 	defer registry.Unlock()
-	for _, alias := range append([]string{sch.Name}, d.Aliases...) {
-		s := *sch
-		s.Name = alias
-		dd := d
-		form := functional
-		if len(s.Params) > 0 && s.Params[0].Writes { // declared in place, as copy_ is
-			form = inPlace
+	own := map[string]*Op{} // the forms under the operator's own name
+	var base *Op
+	var dd *Def
+	for i, f := range forms {
+		if i == 0 || f.Alias != forms[i-1].Alias {
+			copied := d
+			dd, base = &copied, nil
 		}
-		base := add(&dd, &s, nil, form)
-		forms := []*Op{base}
-		if d.Scalar != "" {
-			forms = append(forms, addScalar(&dd, &s, base, functional))
+		v := functional
+		switch {
+		case f.Out:
+			v = outVariant
+		case f.InPlace:
+			v = inPlace
 		}
-		if d.InPlace {
-			si := s
-			si.Name += "_"
-			si.Params = append([]Param(nil), s.Params...)
-			si.Params[0].Writes, si.Params[0].Alias = true, true
-			b := add(&dd, &si, base, inPlace)
-			if d.Scalar != "" {
-				addScalar(&dd, &si, b, inPlace)
+		o := add(dd, sch, f.Schema, base, v)
+		o.scalar = f.Number
+		if f.Out {
+			o.options = sch.options()
+		}
+		if base == nil {
+			base = o
+		}
+		switch {
+		case f.Alias == 0:
+			own[f.suffix] = o
+		case o.floor == transparent:
+			o.target, o.scalar = own["."+sch.Overload], -1
+			if sch.Overload == "" {
+				o.target = own[""]
 			}
-		}
-		if d.Out {
-			for _, f := range forms {
-				so := *f.Sch
-				so.Params = append([]Param(nil), f.Sch.Params...)
-				if so.Overload == "" {
-					so.Overload = "out"
-				} else if f == base && so.Overload == "Tensor" && !taken(so.Namespace+"::"+so.Name+".out") {
-					so.Overload = "out"
-				} else {
-					so.Overload += "_out"
-				}
-				for i, r := range s.Results {
-					name := "out"
-					if len(s.Results) > 1 {
-						name = r.Name
-						if name == "" {
-							name = fmt.Sprintf("out%d", i)
-						}
-					}
-					so.Params = append(so.Params, Param{Name: name, Kind: KTensor, KwOnly: true, Writes: true, Alias: true})
-				}
-				o := add(&dd, &so, base, outVariant)
-				o.scalar = f.scalar
+			if f.Number >= 0 {
+				o.numberTarget, o.numberArg = numberTarget(forms, own), f.Number
 			}
+		default:
+			o.target = own[f.suffix]
 		}
 	}
 }
 
-// taken reports that a full name is registered already, as clamp.out is when clamp.Tensor comes.
-func taken(full string) bool {
-	o := registry.ops[full]
-	return o != nil && o.Def != nil
+// numberTarget is the form of an operator's own name that takes a number and gives a new tensor.
+func numberTarget(forms []Form, own map[string]*Op) *Op {
+	for _, f := range forms {
+		if f.Alias == 0 && f.Number >= 0 && !f.InPlace && !f.Out {
+			return own[f.suffix]
+		}
+	}
+	return nil
 }
 
-func add(d *Def, s *Schema, base *Op, v variant) *Op {
+// add registers one form with its schema s; declared is the schema of the Def.
+func add(d *Def, declared, s *Schema, base *Op, v variant) *Op {
 	o := slot(s.FullName())
 	if o.Def != nil {
 		panic("tensor.Register: " + s.FullName() + " is registered twice")
 	}
-	o.Def, o.Sch, o.base, o.variant, o.scalar = d, s, base, v, -1
+	o.Def, o.Sch, o.base, o.variant, o.scalar, o.options = d, s, base, v, -1, -1
 	o.nparams = len(s.Params)
 	o.def = d.full
 	o.devArg = s.Index("device")
@@ -280,13 +294,13 @@ func add(d *Def, s *Schema, base *Op, v variant) *Op {
 	}
 	for _, name := range strings.Fields(save) {
 		found := false
-		for i := range s.Params {
-			if s.Params[i].Name == name {
+		for i := range declared.Params {
+			if declared.Params[i].Name == name {
 				o.saveIn |= 1 << i
 				found = true
 			}
 		}
-		for i, r := range s.Results {
+		for i, r := range declared.Results {
 			if r.Name == name || (name == "result" && i == 0) || name == fmt.Sprintf("result%d", i) {
 				o.saveOut |= 1 << i
 				found = true
@@ -302,31 +316,6 @@ func add(d *Def, s *Schema, base *Op, v variant) *Op {
 	}
 	key := s.Namespace + "::" + s.Name
 	registry.byName[key] = append(registry.byName[key], o)
-	return o
-}
-
-func addScalar(d *Def, s *Schema, base *Op, v variant) *Op {
-	ss := *s
-	ss.Params = append([]Param(nil), s.Params...)
-	i := ss.Index(d.Scalar)
-	if i < 0 {
-		panic("tensor.Register: " + d.Schema + ": Scalar names no parameter")
-	}
-	ss.Params[i].Kind = KScalar
-	switch {
-	case s.Overload == "Tensor" || s.Overload == "":
-		ss.Overload = "Scalar"
-	case strings.Contains(s.Overload, "Tensor"):
-		ss.Overload = strings.Replace(s.Overload, "Tensor", "Scalar", 1)
-	default:
-		ss.Overload += "_Scalar"
-	}
-	b := base
-	if b.base != nil {
-		b = b.base
-	}
-	o := add(d, &ss, b, v)
-	o.scalar = i
 	return o
 }
 

@@ -92,14 +92,16 @@ func (o *Op) numbersAsTensors() bool {
 	if o.Sch.Namespace != "aten" {
 		return true
 	}
-	if o.Sch.Name == "__rmod__" { // number % tensor comes with the number first
-		return true
-	}
 	switch strings.TrimSuffix(o.Sch.Name, "_") {
 	case "add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide", "to", "_to_copy", "copy":
 		return true
 	}
 	return false
+}
+
+// isMethod reports a function of torch.Tensor, whose first argument must be a tensor.
+func (o *Op) isMethod() bool {
+	return o.Sch.Namespace == "Tensor" && o.Sch.Name != "__rmod__" // torch.Tensor.__rmod__ passes its arguments on unseen
 }
 
 // pythonType is the parameter's type as Python's error texts name it.
@@ -261,7 +263,7 @@ func (o *Op) bind(args []Value, kwargs map[string]Value, strict bool) ([]Value, 
 			vals[i] = *p.Default
 			continue
 		}
-		w, ok := coerce(v, p, strict || p.Kind == KTensor && !o.numbersAsTensors())
+		w, ok := coerce(v, p, strict || p.Kind == KTensor && (!o.numbersAsTensors() || i == 0 && o.isMethod()))
 		if !ok {
 			name, where := p.Name, ""
 			if name == "self" {
@@ -308,12 +310,17 @@ func (o *Op) spreadOut(kwargs map[string]Value) (_ map[string]Value, why string)
 	return spread, ""
 }
 
+// isNumber reports a number of Python's.
+func (v Value) isNumber() bool {
+	return v.K == KInt || v.K == KFloat || v.K == KBool || v.K == KComplex
+}
+
 // coerce fits one argument to a parameter; strict refuses what only a looser overload should take.
 func coerce(v Value, p *Param, strict bool) (Value, bool) {
 	if v.K == KNone {
 		return v, p.Optional || p.Kind == KAny || p.Default != nil && p.Default.K == KNone
 	}
-	isNum := v.K == KInt || v.K == KFloat || v.K == KBool || v.K == KComplex
+	isNum := v.isNumber()
 	switch p.Kind {
 	case KTensor:
 		return v, v.K == KTensor || isNum && !strict && !p.Writes

@@ -108,6 +108,9 @@ func (o *Op) AMPOn(d DeviceType) AMPClass {
 	}
 	facts.RLock()
 	defer facts.RUnlock()
+	if o.target != nil { // an alias: what it calls takes part
+		return facts.amp[d][o.full]
+	}
 	if c, ok := facts.amp[d][o.def]; ok {
 		return c
 	}

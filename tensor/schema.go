@@ -46,8 +46,8 @@ type Param struct {
 	ElemOpt  bool // Tensor?[]
 	Fixed    int  // int[2]: a single int counts as two
 	KwOnly   bool
-	Writes   bool // Tensor(a!)
-	Alias    bool // Tensor(a)
+	Writes   bool   // Tensor(a!)
+	Alias    string // what the parentheses of Tensor(a!) hold, "" without
 	Default  *Value
 	DefText  string
 }
@@ -57,8 +57,10 @@ func (p *Param) Required() bool { return p.Default == nil }
 
 // Result is one return value of a schema.
 type Result struct {
-	Name string
-	Kind Kind
+	Name     string
+	Kind     Kind
+	Optional bool
+	Alias    string // "a!" in Tensor(a!)
 }
 
 // Schema is an operator's signature.
@@ -139,7 +141,7 @@ func ParseSchema(text string) (*Schema, error) {
 		if !p.setType(typ) {
 			return bad("unknown result type " + typ)
 		}
-		s.Results = append(s.Results, Result{Name: name, Kind: p.Kind})
+		s.Results = append(s.Results, Result{Name: name, Kind: p.Kind, Optional: p.Optional, Alias: p.Alias})
 	}
 	return s, nil
 }
@@ -192,8 +194,8 @@ func splitTop(s string) []string {
 func (p *Param) setType(t string) bool {
 	if i := strings.IndexByte(t, '('); i >= 0 {
 		j := strings.IndexByte(t, ')')
-		p.Alias = true
-		p.Writes = strings.Contains(t[i:j], "!")
+		p.Alias = t[i+1 : j]
+		p.Writes = strings.Contains(p.Alias, "!")
 		t = t[:i] + t[j+1:]
 	}
 	if strings.HasSuffix(t, "?") {
@@ -290,7 +292,6 @@ func (s *Schema) String() string {
 	var b strings.Builder
 	b.WriteString(s.FullName() + "(")
 	kw := false
-	alias := 'a'
 	for i := range s.Params {
 		p := &s.Params[i]
 		if i > 0 {
@@ -300,7 +301,7 @@ func (s *Schema) String() string {
 			b.WriteString("*, ")
 			kw = true
 		}
-		b.WriteString(p.typeText(&alias) + " " + p.Name)
+		b.WriteString(p.typeText() + " " + p.Name)
 		if p.Default != nil {
 			text := p.DefText
 			if text == "" {
@@ -311,16 +312,9 @@ func (s *Schema) String() string {
 	}
 	b.WriteString(") -> ")
 	var results []string
-	written := 0
-	for i := range s.Params {
-		if s.Params[i].Writes {
-			written++
-		}
-	}
-	letter := 'a'
 	for _, r := range s.Results {
-		p := Param{Kind: r.Kind, Writes: written >= len(s.Results), Alias: written >= len(s.Results)}
-		text := p.typeText(&letter)
+		p := Param{Kind: r.Kind, Alias: r.Alias, Optional: r.Optional}
+		text := p.typeText()
 		if r.Name != "" {
 			text += " " + r.Name
 		}
@@ -334,21 +328,16 @@ func (s *Schema) String() string {
 	return b.String()
 }
 
-// typeText prints the type of a parameter; next is the letter of the next alias set.
-func (p *Param) typeText(next *rune) string {
+// typeText prints the type of a parameter.
+func (p *Param) typeText() string {
 	name := kindText[p.Kind]
 	list := false
 	switch p.Kind {
 	case KTensors, KInts, KFloats, KBools, KScalars:
 		list = true
 	}
-	if p.Alias || p.Writes {
-		set := "(" + string(*next)
-		*next++
-		if p.Writes {
-			set += "!"
-		}
-		name += set + ")"
+	if p.Alias != "" {
+		name += "(" + p.Alias + ")"
 	}
 	if list {
 		if p.ElemOpt {

@@ -201,21 +201,23 @@ func ReleaseRaw(t *Tensor) {
 // ReleaseAfter says that only the tape refers to the tensors inner, and that the rule of y's node, which has saved them, is the last one
 // of a backward pass that reads them: when it has run in a pass that does not keep its graph, their memory is freed. It is for modules,
 // and for values that no hook and no user has seen. Where something else may look on, a layer or a hook of saved tensors, nothing
-// happens; what a recorded backward pass has read stays, too.
-func ReleaseAfter(y *Tensor, inner ...*Tensor) {
+// happens; what a recorded backward pass has read stays, too. It reports whether y's node has saved one of them.
+func ReleaseAfter(y *Tensor, inner ...*Tensor) (saved bool) {
 	n := y.node
 	if n == nil || n.released || n.more != nil {
-		return
+		return false
 	}
 	if m := currentMode(); m != nil && (len(m.layers) > 0 || m.pack != nil) {
-		return
+		return false
 	}
 	for _, t := range inner {
 		if t.base == nil && n.saves(t.st) {
 			t.st.bits.Or(stInner)
 			n.extra().inner = append(n.extra().inner, t.st)
+			saved = true
 		}
 	}
+	return saved
 }
 
 // saves reports that the node's rule reads the storage.

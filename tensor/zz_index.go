@@ -18,22 +18,6 @@ func (t *Tensor) IndexTensors(indices []*Tensor, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotUnsafeIndexTensors = slot("aten::_unsafe_index.Tensor")
-
-// UnsafeIndexTensors is another name of [Tensor.IndexTensors].
-func (t *Tensor) UnsafeIndexTensors(indices []*Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotUnsafeIndexTensors, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorsValue(indices)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
 var slotIndexPut = slot("aten::index_put")
 
 // IndexPutOptions are the optional arguments of IndexPut; the zero value is PyTorch's default.
@@ -70,48 +54,6 @@ func (t *Tensor) IndexPutInPlace(indices []*Tensor, values *Tensor, opts ...Inde
 	*c.Arg(1) = TensorsValue(indices)
 	*c.Arg(2) = TensorValue(values)
 	*c.Arg(3) = *slotIndexPutInPlace.Sch.Params[3].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		*c.Arg(3) = BoolValue(o.Accumulate)
-	}
-	return c.Do1()
-}
-
-var slotUnsafeIndexPut = slot("aten::_unsafe_index_put")
-
-// UnsafeIndexPutOptions are the optional arguments of UnsafeIndexPut; the zero value is PyTorch's default.
-type UnsafeIndexPutOptions struct {
-	Accumulate bool // default False
-}
-
-// UnsafeIndexPut is another name of [Tensor.IndexPut].
-func (t *Tensor) UnsafeIndexPut(indices []*Tensor, values *Tensor, opts ...UnsafeIndexPutOptions) *Tensor {
-	c := NewCall(slotUnsafeIndexPut, 4)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorsValue(indices)
-	*c.Arg(2) = TensorValue(values)
-	*c.Arg(3) = *slotUnsafeIndexPut.Sch.Params[3].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		*c.Arg(3) = BoolValue(o.Accumulate)
-	}
-	return c.Do1()
-}
-
-var slotUnsafeIndexPutInPlace = slot("aten::_unsafe_index_put_")
-
-// UnsafeIndexPutInPlaceOptions are the optional arguments of UnsafeIndexPutInPlace; the zero value is PyTorch's default.
-type UnsafeIndexPutInPlaceOptions struct {
-	Accumulate bool // default False
-}
-
-// UnsafeIndexPutInPlace is UnsafeIndexPut written to the tensor itself, which is returned.
-func (t *Tensor) UnsafeIndexPutInPlace(indices []*Tensor, values *Tensor, opts ...UnsafeIndexPutInPlaceOptions) *Tensor {
-	c := NewCall(slotUnsafeIndexPutInPlace, 4)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorsValue(indices)
-	*c.Arg(2) = TensorValue(values)
-	*c.Arg(3) = *slotUnsafeIndexPutInPlace.Sch.Params[3].Default
 	if len(opts) > 0 {
 		o := &opts[0]
 		*c.Arg(3) = BoolValue(o.Accumulate)
@@ -492,15 +434,9 @@ func (t *Tensor) Nonzero(opts ...OutOptions) *Tensor {
 var slotArgWhere = slot("aten::argwhere")
 
 // ArgWhere is another name of [Tensor.Nonzero].
-func (t *Tensor) ArgWhere(opts ...OutOptions) *Tensor {
+func (t *Tensor) ArgWhere() *Tensor {
 	c := NewCall(slotArgWhere, 1)
 	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
 	return c.Do1()
 }
 

@@ -4,7 +4,7 @@ package tensor
 
 var slotTensorDot = slot("aten::tensordot")
 
-// TensorDot sums products over pairs of dimensions of the two tensors.tensordot.html
+// TensorDot is PyTorch's tensordot.
 func (t *Tensor) TensorDot(other *Tensor, dimsSelf []int, dimsOther []int, opts ...OutOptions) *Tensor {
 	c := NewCall(slotTensorDot, 4)
 	*c.Arg(0) = TensorValue(t)
@@ -37,10 +37,25 @@ func (t *Tensor) IntMM(mat2 *Tensor, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
+var slotInverse = slot("aten::inverse")
+
+// Inverse is the inverse of a square matrix, or of each of a batch.
+// https://pytorch.org/docs/stable/generated/torch.inverse.html
+func (t *Tensor) Inverse(opts ...OutOptions) *Tensor {
+	c := NewCall(slotInverse, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
 var slotMatMul = slot("aten::matmul")
 
-// MatMul is the matrix product: of vectors their dot product, of matrices mm, of more dimensions a batch of products whose leading
-// dimensions broadcast.matmul.html
+// MatMul is PyTorch's matmul.
 func (t *Tensor) MatMul(other *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotMatMul, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -72,7 +87,7 @@ func (t *Tensor) LinalgMatMul(other *Tensor, opts ...OutOptions) *Tensor {
 
 var slotMM = slot("aten::mm")
 
-// MM multiplies two matrices, [m, k] and [k, n], of one dtype; no broadcasting.mm.html
+// MM is PyTorch's mm.
 func (t *Tensor) MM(mat2 *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotMM, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -95,7 +110,7 @@ type AddMMOptions struct {
 	Out   *Tensor // write the result to this tensor
 }
 
-// AddMM is beta*self + alpha*(mat1 @ mat2); self is broadcast to the product's shape and not read when beta is 0.addmm.html
+// AddMM is PyTorch's addmm.
 func (t *Tensor) AddMM(mat1 *Tensor, mat2 *Tensor, opts ...AddMMOptions) *Tensor {
 	c := NewCall(slotAddMM, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -148,7 +163,7 @@ func (t *Tensor) AddMMInPlace(mat1 *Tensor, mat2 *Tensor, opts ...AddMMInPlaceOp
 
 var slotBMM = slot("aten::bmm")
 
-// BMM multiplies two batches of matrices, [b, m, k] and [b, k, n], of one dtype; no broadcasting.bmm.html
+// BMM is PyTorch's bmm.
 func (t *Tensor) BMM(mat2 *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotBMM, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -171,7 +186,7 @@ type BAddBMMOptions struct {
 	Out   *Tensor // write the result to this tensor
 }
 
-// BAddBMM is beta*self + alpha*(batch1 @ batch2) for each matrix of a batch.baddbmm.html
+// BAddBMM is PyTorch's baddbmm.
 func (t *Tensor) BAddBMM(batch1 *Tensor, batch2 *Tensor, opts ...BAddBMMOptions) *Tensor {
 	c := NewCall(slotBAddBMM, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -231,7 +246,7 @@ type AddBMMOptions struct {
 	Out   *Tensor // write the result to this tensor
 }
 
-// AddBMM is beta*self + alpha * the sum over the batch of batch1 @ batch2.addbmm.html
+// AddBMM is PyTorch's addbmm.
 func (t *Tensor) AddBMM(batch1 *Tensor, batch2 *Tensor, opts ...AddBMMOptions) *Tensor {
 	c := NewCall(slotAddBMM, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -284,7 +299,7 @@ func (t *Tensor) AddBMMInPlace(batch1 *Tensor, batch2 *Tensor, opts ...AddBMMInP
 
 var slotMV = slot("aten::mv")
 
-// MV multiplies a matrix [m, k] with a vector [k].mv.html
+// MV is PyTorch's mv.
 func (t *Tensor) MV(vec *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotMV, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -307,7 +322,7 @@ type AddMVOptions struct {
 	Out   *Tensor // write the result to this tensor
 }
 
-// AddMV is beta*self + alpha*(mat @ vec).addmv.html
+// AddMV is PyTorch's addmv.
 func (t *Tensor) AddMV(mat *Tensor, vec *Tensor, opts ...AddMVOptions) *Tensor {
 	c := NewCall(slotAddMV, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -360,7 +375,7 @@ func (t *Tensor) AddMVInPlace(mat *Tensor, vec *Tensor, opts ...AddMVInPlaceOpti
 
 var slotDot = slot("aten::dot")
 
-// Dot is the sum of the products of two vectors' elements.dot.html
+// Dot is PyTorch's dot.
 func (t *Tensor) Dot(tensorArg *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotDot, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -376,7 +391,7 @@ func (t *Tensor) Dot(tensorArg *Tensor, opts ...OutOptions) *Tensor {
 
 var slotVdot = slot("aten::vdot")
 
-// Vdot is dot with the complex conjugate of self.vdot.html
+// Vdot is PyTorch's vdot.
 func (t *Tensor) Vdot(other *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotVdot, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -390,9 +405,101 @@ func (t *Tensor) Vdot(other *Tensor, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
+var slotOuter = slot("aten::outer")
+
+// Outer is PyTorch's outer.
+func (t *Tensor) Outer(vec2 *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotOuter, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(vec2)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotGer = slot("aten::ger")
+
+// Ger is another name of [Tensor.Outer].
+func (t *Tensor) Ger(vec2 *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotGer, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(vec2)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAddr = slot("aten::addr")
+
+// AddrOptions are the optional arguments of Addr; the zero value is PyTorch's default.
+type AddrOptions struct {
+	Beta  Scalar  // default 1
+	Alpha Scalar  // default 1
+	Out   *Tensor // write the result to this tensor
+}
+
+// Addr is PyTorch's addr.
+func (t *Tensor) Addr(vec1 *Tensor, vec2 *Tensor, opts ...AddrOptions) *Tensor {
+	c := NewCall(slotAddr, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(vec1)
+	*c.Arg(2) = TensorValue(vec2)
+	*c.Arg(3) = *slotAddr.Sch.Params[3].Default
+	*c.Arg(4) = *slotAddr.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Beta != nil {
+			*c.Arg(3) = ScalarValue(o.Beta)
+		}
+		if o.Alpha != nil {
+			*c.Arg(4) = ScalarValue(o.Alpha)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAddrInPlace = slot("aten::addr_")
+
+// AddrInPlaceOptions are the optional arguments of AddrInPlace; the zero value is PyTorch's default.
+type AddrInPlaceOptions struct {
+	Beta  Scalar // default 1
+	Alpha Scalar // default 1
+}
+
+// AddrInPlace is Addr written to the tensor itself, which is returned.
+func (t *Tensor) AddrInPlace(vec1 *Tensor, vec2 *Tensor, opts ...AddrInPlaceOptions) *Tensor {
+	c := NewCall(slotAddrInPlace, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(vec1)
+	*c.Arg(2) = TensorValue(vec2)
+	*c.Arg(3) = *slotAddrInPlace.Sch.Params[3].Default
+	*c.Arg(4) = *slotAddrInPlace.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Beta != nil {
+			*c.Arg(3) = ScalarValue(o.Beta)
+		}
+		if o.Alpha != nil {
+			*c.Arg(4) = ScalarValue(o.Alpha)
+		}
+	}
+	return c.Do1()
+}
+
 var slotInner = slot("aten::inner")
 
-// Inner is the dot product over the last dimensions of the two tensors.inner.html
+// Inner is PyTorch's inner.
 func (t *Tensor) Inner(other *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotInner, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -408,7 +515,7 @@ func (t *Tensor) Inner(other *Tensor, opts ...OutOptions) *Tensor {
 
 var slotKron = slot("aten::kron")
 
-// Kron is the Kronecker product.kron.html
+// Kron is PyTorch's kron.
 func (t *Tensor) Kron(other *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotKron, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -490,7 +597,7 @@ type CrossOptions struct {
 	Out *Tensor  // write the result to this tensor
 }
 
-// Cross is the cross product along dim, by default the first dimension of size 3.cross.html
+// Cross is PyTorch's cross.
 func (t *Tensor) Cross(other *Tensor, opts ...CrossOptions) *Tensor {
 	c := NewCall(slotCross, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -502,98 +609,6 @@ func (t *Tensor) Cross(other *Tensor, opts ...CrossOptions) *Tensor {
 		}
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotOuter = slot("aten::outer")
-
-// Outer is the matrix of the products of two vectors' elements.outer.html
-func (t *Tensor) Outer(vec2 *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotOuter, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(vec2)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotGer = slot("aten::ger")
-
-// Ger is another name of [Tensor.Outer].
-func (t *Tensor) Ger(vec2 *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotGer, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(vec2)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotAddr = slot("aten::addr")
-
-// AddrOptions are the optional arguments of Addr; the zero value is PyTorch's default.
-type AddrOptions struct {
-	Beta  Scalar  // default 1
-	Alpha Scalar  // default 1
-	Out   *Tensor // write the result to this tensor
-}
-
-// Addr is beta*self + alpha * the outer product of two vectors.addr.html
-func (t *Tensor) Addr(vec1 *Tensor, vec2 *Tensor, opts ...AddrOptions) *Tensor {
-	c := NewCall(slotAddr, 5)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(vec1)
-	*c.Arg(2) = TensorValue(vec2)
-	*c.Arg(3) = *slotAddr.Sch.Params[3].Default
-	*c.Arg(4) = *slotAddr.Sch.Params[4].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Beta != nil {
-			*c.Arg(3) = ScalarValue(o.Beta)
-		}
-		if o.Alpha != nil {
-			*c.Arg(4) = ScalarValue(o.Alpha)
-		}
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotAddrInPlace = slot("aten::addr_")
-
-// AddrInPlaceOptions are the optional arguments of AddrInPlace; the zero value is PyTorch's default.
-type AddrInPlaceOptions struct {
-	Beta  Scalar // default 1
-	Alpha Scalar // default 1
-}
-
-// AddrInPlace is Addr written to the tensor itself, which is returned.
-func (t *Tensor) AddrInPlace(vec1 *Tensor, vec2 *Tensor, opts ...AddrInPlaceOptions) *Tensor {
-	c := NewCall(slotAddrInPlace, 5)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(vec1)
-	*c.Arg(2) = TensorValue(vec2)
-	*c.Arg(3) = *slotAddrInPlace.Sch.Params[3].Default
-	*c.Arg(4) = *slotAddrInPlace.Sch.Params[4].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Beta != nil {
-			*c.Arg(3) = ScalarValue(o.Beta)
-		}
-		if o.Alpha != nil {
-			*c.Arg(4) = ScalarValue(o.Alpha)
 		}
 	}
 	return c.Do1()

@@ -223,15 +223,9 @@ func (t *Tensor) ELUInPlace(opts ...ELUInPlaceOptions) *Tensor {
 var slotSELU = slot("aten::selu")
 
 // SELU is the self-normalising exponential linear unit.
-func (t *Tensor) SELU(opts ...OutOptions) *Tensor {
+func (t *Tensor) SELU() *Tensor {
 	c := NewCall(slotSELU, 1)
 	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
 	return c.Do1()
 }
 
@@ -474,27 +468,6 @@ func (t *Tensor) Hardshrink(opts ...HardshrinkOptions) *Tensor {
 		}
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotHardshrinkInPlace = slot("aten::hardshrink_")
-
-// HardshrinkInPlaceOptions are the optional arguments of HardshrinkInPlace; the zero value is PyTorch's default.
-type HardshrinkInPlaceOptions struct {
-	Lambd Scalar // default 0.5
-}
-
-// HardshrinkInPlace is Hardshrink written to the tensor itself, which is returned.
-func (t *Tensor) HardshrinkInPlace(opts ...HardshrinkInPlaceOptions) *Tensor {
-	c := NewCall(slotHardshrinkInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = *slotHardshrinkInPlace.Sch.Params[1].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Lambd != nil {
-			*c.Arg(1) = ScalarValue(o.Lambd)
 		}
 	}
 	return c.Do1()
@@ -1328,7 +1301,7 @@ func (t *Tensor) FloorDivideScalar(other Scalar) *Tensor {
 	return c.Do1()
 }
 
-var slotFloorDivideInPlace = slot("aten::floor_divide_")
+var slotFloorDivideInPlace = slot("aten::floor_divide_.Tensor")
 
 // FloorDivideInPlace is FloorDivide written to the tensor itself, which is returned.
 func (t *Tensor) FloorDivideInPlace(other *Tensor) *Tensor {
@@ -1550,7 +1523,7 @@ func (t *Tensor) Fmin(other *Tensor, opts ...OutOptions) *Tensor {
 
 var slotPowTensor = slot("aten::pow.Tensor_Tensor")
 
-// PowTensor is self to the power of exponent, element by element, broadcasting and promoting dtypes. Integers wrap around.
+// PowTensor is PyTorch's pow.
 func (t *Tensor) PowTensor(exponent *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotPowTensor, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -1564,7 +1537,7 @@ func (t *Tensor) PowTensor(exponent *Tensor, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotPowTensorInPlace = slot("aten::pow_.Tensor_Tensor")
+var slotPowTensorInPlace = slot("aten::pow_.Tensor")
 
 // PowTensorInPlace is PowTensor written to the tensor itself, which is returned.
 func (t *Tensor) PowTensorInPlace(exponent *Tensor) *Tensor {
@@ -1576,7 +1549,7 @@ func (t *Tensor) PowTensorInPlace(exponent *Tensor) *Tensor {
 
 var slotPow = slot("aten::pow.Tensor_Scalar")
 
-// Pow is self to the power of a number. Integers wrap around and refuse negative exponents.
+// Pow is PyTorch's pow.
 func (t *Tensor) Pow(exponent Scalar, opts ...OutOptions) *Tensor {
 	c := NewCall(slotPow, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -1590,7 +1563,7 @@ func (t *Tensor) Pow(exponent Scalar, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotPowInPlace = slot("aten::pow_.Tensor_Scalar")
+var slotPowInPlace = slot("aten::pow_.Scalar")
 
 // PowInPlace is Pow written to the tensor itself, which is returned.
 func (t *Tensor) PowInPlace(exponent Scalar) *Tensor {
@@ -3017,7 +2990,7 @@ func (t *Tensor) XlogyInPlace(other *Tensor) *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialXlogy = slot("aten::special_xlogy.Tensor")
+var slotSpecialXlogy = slot("aten::special_xlogy")
 
 // SpecialXlogy is another name of [Tensor.Xlogy].
 func (t *Tensor) SpecialXlogy(other *Tensor, opts ...OutOptions) *Tensor {
@@ -3030,16 +3003,6 @@ func (t *Tensor) SpecialXlogy(other *Tensor, opts ...OutOptions) *Tensor {
 			c.SetOutArg(o.Out)
 		}
 	}
-	return c.Do1()
-}
-
-var slotSpecialXlogyInPlace = slot("aten::special_xlogy_.Tensor")
-
-// SpecialXlogyInPlace is SpecialXlogy written to the tensor itself, which is returned.
-func (t *Tensor) SpecialXlogyInPlace(other *Tensor) *Tensor {
-	c := NewCall(slotSpecialXlogyInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
 	return c.Do1()
 }
 
@@ -3075,7 +3038,7 @@ func (t *Tensor) Ldexp(other *Tensor, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotLdexpInPlace = slot("aten::ldexp_.Tensor")
+var slotLdexpInPlace = slot("aten::ldexp_")
 
 // LdexpInPlace is Ldexp written to the tensor itself, which is returned.
 func (t *Tensor) LdexpInPlace(other *Tensor) *Tensor {
@@ -3101,7 +3064,7 @@ func (t *Tensor) FloatPowerTensor(exponent *Tensor, opts ...OutOptions) *Tensor 
 	return c.Do1()
 }
 
-var slotFloatPowerTensorInPlace = slot("aten::float_power_.Tensor_Tensor")
+var slotFloatPowerTensorInPlace = slot("aten::float_power_.Tensor")
 
 // FloatPowerTensorInPlace is FloatPowerTensor written to the tensor itself, which is returned.
 func (t *Tensor) FloatPowerTensorInPlace(exponent *Tensor) *Tensor {
@@ -3127,7 +3090,7 @@ func (t *Tensor) FloatPower(exponent Scalar, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotFloatPowerInPlace = slot("aten::float_power_.Tensor_Scalar")
+var slotFloatPowerInPlace = slot("aten::float_power_.Scalar")
 
 // FloatPowerInPlace is FloatPower written to the tensor itself, which is returned.
 func (t *Tensor) FloatPowerInPlace(exponent Scalar) *Tensor {
@@ -3385,15 +3348,6 @@ func (t *Tensor) SpecialGammaln(opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialGammalnInPlace = slot("aten::special_gammaln_")
-
-// SpecialGammalnInPlace is SpecialGammaln written to the tensor itself, which is returned.
-func (t *Tensor) SpecialGammalnInPlace() *Tensor {
-	c := NewCall(slotSpecialGammalnInPlace, 1)
-	*c.Arg(0) = TensorValue(t)
-	return c.Do1()
-}
-
 var slotDigamma = slot("aten::digamma")
 
 // Digamma is the derivative of the logarithm of the gamma function.
@@ -3443,15 +3397,6 @@ func (t *Tensor) SpecialDigamma(opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialDigammaInPlace = slot("aten::special_digamma_")
-
-// SpecialDigammaInPlace is SpecialDigamma written to the tensor itself, which is returned.
-func (t *Tensor) SpecialDigammaInPlace() *Tensor {
-	c := NewCall(slotSpecialDigammaInPlace, 1)
-	*c.Arg(0) = TensorValue(t)
-	return c.Do1()
-}
-
 var slotSpecialPsi = slot("aten::special_psi")
 
 // SpecialPsi is another name of [Tensor.Digamma].
@@ -3469,15 +3414,6 @@ func (t *Tensor) SpecialPsi(opts ...OutOptions) *Tensor {
 			c.SetOutArg(o.Out)
 		}
 	}
-	return c.Do1()
-}
-
-var slotSpecialPsiInPlace = slot("aten::special_psi_")
-
-// SpecialPsiInPlace is SpecialPsi written to the tensor itself, which is returned.
-func (t *Tensor) SpecialPsiInPlace() *Tensor {
-	c := NewCall(slotSpecialPsiInPlace, 1)
-	*c.Arg(0) = TensorValue(t)
 	return c.Do1()
 }
 
@@ -3533,16 +3469,6 @@ func (t *Tensor) SpecialMultigammaln(p int, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialMultigammalnInPlace = slot("aten::special_multigammaln_")
-
-// SpecialMultigammalnInPlace is SpecialMultigammaln written to the tensor itself, which is returned.
-func (t *Tensor) SpecialMultigammalnInPlace(p int) *Tensor {
-	c := NewCall(slotSpecialMultigammalnInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = IntValue(p)
-	return c.Do1()
-}
-
 var slotI0 = slot("aten::i0")
 
 // I0 is the modified Bessel function of the first kind and order 0.
@@ -3589,15 +3515,6 @@ func (t *Tensor) SpecialI0(opts ...OutOptions) *Tensor {
 			c.SetOutArg(o.Out)
 		}
 	}
-	return c.Do1()
-}
-
-var slotSpecialI0InPlace = slot("aten::special_i0_")
-
-// SpecialI0InPlace is SpecialI0 written to the tensor itself, which is returned.
-func (t *Tensor) SpecialI0InPlace() *Tensor {
-	c := NewCall(slotSpecialI0InPlace, 1)
-	*c.Arg(0) = TensorValue(t)
 	return c.Do1()
 }
 
@@ -3989,26 +3906,6 @@ func (t *Tensor) SpecialLogit(opts ...SpecialLogitOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialLogitInPlace = slot("aten::special_logit_")
-
-// SpecialLogitInPlaceOptions are the optional arguments of SpecialLogitInPlace; the zero value is PyTorch's default.
-type SpecialLogitInPlaceOptions struct {
-	Eps Opt[float64] // default None
-}
-
-// SpecialLogitInPlace is SpecialLogit written to the tensor itself, which is returned.
-func (t *Tensor) SpecialLogitInPlace(opts ...SpecialLogitInPlaceOptions) *Tensor {
-	c := NewCall(slotSpecialLogitInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if v, ok := o.Eps.Get(); ok {
-			*c.Arg(1) = FloatValue(v)
-		}
-	}
-	return c.Do1()
-}
-
 var slotIgamma = slot("aten::igamma")
 
 // Igamma is the regularised lower incomplete gamma function.
@@ -4051,16 +3948,6 @@ func (t *Tensor) SpecialGammainc(other *Tensor, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialGammaincInPlace = slot("aten::special_gammainc_")
-
-// SpecialGammaincInPlace is SpecialGammainc written to the tensor itself, which is returned.
-func (t *Tensor) SpecialGammaincInPlace(other *Tensor) *Tensor {
-	c := NewCall(slotSpecialGammaincInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	return c.Do1()
-}
-
 var slotIgammac = slot("aten::igammac")
 
 // Igammac is the regularised upper incomplete gamma function.
@@ -4100,16 +3987,6 @@ func (t *Tensor) SpecialGammaincc(other *Tensor, opts ...OutOptions) *Tensor {
 			c.SetOutArg(o.Out)
 		}
 	}
-	return c.Do1()
-}
-
-var slotSpecialGammainccInPlace = slot("aten::special_gammaincc_")
-
-// SpecialGammainccInPlace is SpecialGammaincc written to the tensor itself, which is returned.
-func (t *Tensor) SpecialGammainccInPlace(other *Tensor) *Tensor {
-	c := NewCall(slotSpecialGammainccInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
 	return c.Do1()
 }
 
@@ -4721,15 +4598,6 @@ func (t *Tensor) SpecialExp2(opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialExp2InPlace = slot("aten::special_exp2_")
-
-// SpecialExp2InPlace is SpecialExp2 written to the tensor itself, which is returned.
-func (t *Tensor) SpecialExp2InPlace() *Tensor {
-	c := NewCall(slotSpecialExp2InPlace, 1)
-	*c.Arg(0) = TensorValue(t)
-	return c.Do1()
-}
-
 var slotExpm1 = slot("aten::expm1")
 
 // Expm1 is exp(self) - 1 without loss of digits near 0.
@@ -4776,15 +4644,6 @@ func (t *Tensor) SpecialExpm1(opts ...OutOptions) *Tensor {
 			c.SetOutArg(o.Out)
 		}
 	}
-	return c.Do1()
-}
-
-var slotSpecialExpm1InPlace = slot("aten::special_expm1_")
-
-// SpecialExpm1InPlace is SpecialExpm1 written to the tensor itself, which is returned.
-func (t *Tensor) SpecialExpm1InPlace() *Tensor {
-	c := NewCall(slotSpecialExpm1InPlace, 1)
-	*c.Arg(0) = TensorValue(t)
 	return c.Do1()
 }
 
@@ -4921,15 +4780,6 @@ func (t *Tensor) SpecialLog1p(opts ...OutOptions) *Tensor {
 			c.SetOutArg(o.Out)
 		}
 	}
-	return c.Do1()
-}
-
-var slotSpecialLog1pInPlace = slot("aten::special_log1p_")
-
-// SpecialLog1pInPlace is SpecialLog1p written to the tensor itself, which is returned.
-func (t *Tensor) SpecialLog1pInPlace() *Tensor {
-	c := NewCall(slotSpecialLog1pInPlace, 1)
-	*c.Arg(0) = TensorValue(t)
 	return c.Do1()
 }
 
@@ -5591,15 +5441,6 @@ func (t *Tensor) SpecialExpit(opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialExpitInPlace = slot("aten::special_expit_")
-
-// SpecialExpitInPlace is SpecialExpit written to the tensor itself, which is returned.
-func (t *Tensor) SpecialExpitInPlace() *Tensor {
-	c := NewCall(slotSpecialExpitInPlace, 1)
-	*c.Arg(0) = TensorValue(t)
-	return c.Do1()
-}
-
 var slotErf = slot("aten::erf")
 
 // Erf is the error function.
@@ -5646,15 +5487,6 @@ func (t *Tensor) SpecialErf(opts ...OutOptions) *Tensor {
 			c.SetOutArg(o.Out)
 		}
 	}
-	return c.Do1()
-}
-
-var slotSpecialErfInPlace = slot("aten::special_erf_")
-
-// SpecialErfInPlace is SpecialErf written to the tensor itself, which is returned.
-func (t *Tensor) SpecialErfInPlace() *Tensor {
-	c := NewCall(slotSpecialErfInPlace, 1)
-	*c.Arg(0) = TensorValue(t)
 	return c.Do1()
 }
 
@@ -5707,15 +5539,6 @@ func (t *Tensor) SpecialErfc(opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialErfcInPlace = slot("aten::special_erfc_")
-
-// SpecialErfcInPlace is SpecialErfc written to the tensor itself, which is returned.
-func (t *Tensor) SpecialErfcInPlace() *Tensor {
-	c := NewCall(slotSpecialErfcInPlace, 1)
-	*c.Arg(0) = TensorValue(t)
-	return c.Do1()
-}
-
 var slotErfinv = slot("aten::erfinv")
 
 // Erfinv is the inverse of the error function.
@@ -5762,15 +5585,6 @@ func (t *Tensor) SpecialErfinv(opts ...OutOptions) *Tensor {
 			c.SetOutArg(o.Out)
 		}
 	}
-	return c.Do1()
-}
-
-var slotSpecialErfinvInPlace = slot("aten::special_erfinv_")
-
-// SpecialErfinvInPlace is SpecialErfinv written to the tensor itself, which is returned.
-func (t *Tensor) SpecialErfinvInPlace() *Tensor {
-	c := NewCall(slotSpecialErfinvInPlace, 1)
-	*c.Arg(0) = TensorValue(t)
 	return c.Do1()
 }
 
@@ -5823,15 +5637,6 @@ func (t *Tensor) SpecialSinc(opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialSincInPlace = slot("aten::special_sinc_")
-
-// SpecialSincInPlace is SpecialSinc written to the tensor itself, which is returned.
-func (t *Tensor) SpecialSincInPlace() *Tensor {
-	c := NewCall(slotSpecialSincInPlace, 1)
-	*c.Arg(0) = TensorValue(t)
-	return c.Do1()
-}
-
 var slotBitwiseNot = slot("aten::bitwise_not")
 
 // BitwiseNot inverts every bit of integers; it is the logical inverse of bools.
@@ -5865,8 +5670,7 @@ type ClampOptions struct {
 	Out *Tensor // write the result to this tensor
 }
 
-// Clamp limits every element to [min, max]; a bound that is not given does not limit. When min > max the result is max. The
-// gradient of an element on a bound is zero.
+// Clamp is PyTorch's clamp.
 func (t *Tensor) Clamp(opts ...ClampOptions) *Tensor {
 	c := NewCall(slotClamp, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -5970,8 +5774,7 @@ type ClampTensorOptions struct {
 	Out *Tensor // write the result to this tensor
 }
 
-// ClampTensor limits every element to the bounds in the tensors min and max, which are broadcast; a bound that is not given does
-// not limit. An element on a bound shares the gradient with it.
+// ClampTensor is PyTorch's clamp.
 func (t *Tensor) ClampTensor(opts ...ClampTensorOptions) *Tensor {
 	c := NewCall(slotClampTensor, 3)
 	*c.Arg(0) = TensorValue(t)

@@ -2,6 +2,50 @@
 
 package tensor
 
+var slotDropoutInPlace = slot("aten::dropout_")
+
+// DropoutInPlace is Dropout written to the tensor itself, which is returned.
+func (t *Tensor) DropoutInPlace(p float64, train bool) *Tensor {
+	c := NewCall(slotDropoutInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = FloatValue(p)
+	*c.Arg(2) = BoolValue(train)
+	return c.Do1()
+}
+
+var slotFeatureDropoutInPlace = slot("aten::feature_dropout_")
+
+// FeatureDropoutInPlace is FeatureDropout written to the tensor itself, which is returned.
+func (t *Tensor) FeatureDropoutInPlace(p float64, train bool) *Tensor {
+	c := NewCall(slotFeatureDropoutInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = FloatValue(p)
+	*c.Arg(2) = BoolValue(train)
+	return c.Do1()
+}
+
+var slotAlphaDropoutInPlace = slot("aten::alpha_dropout_")
+
+// AlphaDropoutInPlace is AlphaDropout written to the tensor itself, which is returned.
+func (t *Tensor) AlphaDropoutInPlace(p float64, train bool) *Tensor {
+	c := NewCall(slotAlphaDropoutInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = FloatValue(p)
+	*c.Arg(2) = BoolValue(train)
+	return c.Do1()
+}
+
+var slotFeatureAlphaDropoutInPlace = slot("aten::feature_alpha_dropout_")
+
+// FeatureAlphaDropoutInPlace is FeatureAlphaDropout written to the tensor itself, which is returned.
+func (t *Tensor) FeatureAlphaDropoutInPlace(p float64, train bool) *Tensor {
+	c := NewCall(slotFeatureAlphaDropoutInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = FloatValue(p)
+	*c.Arg(2) = BoolValue(train)
+	return c.Do1()
+}
+
 var slotStandardGamma = slot("aten::_standard_gamma")
 
 // StandardGammaOptions are the optional arguments of StandardGamma; the zero value is PyTorch's default.
@@ -53,7 +97,7 @@ func (t *Tensor) SampleDirichlet(opts ...SampleDirichletOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotRandLike = slot("aten::rand_like")
+var slotRandLike = slot("torch::rand_like")
 
 // RandLikeOptions are the optional arguments of RandLike; the zero value is PyTorch's default.
 type RandLikeOptions struct {
@@ -86,7 +130,7 @@ func (t *Tensor) RandLike(opts ...RandLikeOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotRandnLike = slot("aten::randn_like")
+var slotRandnLike = slot("torch::randn_like")
 
 // RandnLikeOptions are the optional arguments of RandnLike; the zero value is PyTorch's default.
 type RandnLikeOptions struct {
@@ -119,7 +163,7 @@ func (t *Tensor) RandnLike(opts ...RandnLikeOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotRandintLike = slot("aten::randint_like")
+var slotRandintLike = slot("torch::randint_like")
 
 // RandintLikeOptions are the optional arguments of RandintLike; the zero value is PyTorch's default.
 type RandintLikeOptions struct {
@@ -152,7 +196,7 @@ func (t *Tensor) RandintLike(high int, opts ...RandintLikeOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotRandintLikeLowDType = slot("aten::randint_like.low_dtype")
+var slotRandintLikeLowDType = slot("torch::randint_like.low_dtype")
 
 // RandintLikeLowDTypeOptions are the optional arguments of RandintLikeLowDType; the zero value is PyTorch's default.
 type RandintLikeLowDTypeOptions struct {

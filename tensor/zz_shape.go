@@ -30,66 +30,6 @@ func (t *Tensor) ConstantPadNd(pad []int, opts ...ConstantPadNdOptions) *Tensor 
 	return c.Do1()
 }
 
-var slotReflectionPad1d = slot("aten::reflection_pad1d")
-
-// ReflectionPad1d surrounds the last dimension with its mirror image.
-func (t *Tensor) ReflectionPad1d(padding []int) *Tensor {
-	c := NewCall(slotReflectionPad1d, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = OptIntsValue(padding)
-	return c.Do1()
-}
-
-var slotReflectionPad2d = slot("aten::reflection_pad2d")
-
-// ReflectionPad2d surrounds the last two dimensions with their mirror images.
-func (t *Tensor) ReflectionPad2d(padding []int) *Tensor {
-	c := NewCall(slotReflectionPad2d, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = OptIntsValue(padding)
-	return c.Do1()
-}
-
-var slotReflectionPad3d = slot("aten::reflection_pad3d")
-
-// ReflectionPad3d surrounds the last three dimensions with their mirror images.
-func (t *Tensor) ReflectionPad3d(padding []int) *Tensor {
-	c := NewCall(slotReflectionPad3d, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = OptIntsValue(padding)
-	return c.Do1()
-}
-
-var slotReplicationPad1d = slot("aten::replication_pad1d")
-
-// ReplicationPad1d surrounds the last dimension with its border.
-func (t *Tensor) ReplicationPad1d(padding []int) *Tensor {
-	c := NewCall(slotReplicationPad1d, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = OptIntsValue(padding)
-	return c.Do1()
-}
-
-var slotReplicationPad2d = slot("aten::replication_pad2d")
-
-// ReplicationPad2d surrounds the last two dimensions with their borders.
-func (t *Tensor) ReplicationPad2d(padding []int) *Tensor {
-	c := NewCall(slotReplicationPad2d, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = OptIntsValue(padding)
-	return c.Do1()
-}
-
-var slotReplicationPad3d = slot("aten::replication_pad3d")
-
-// ReplicationPad3d surrounds the last three dimensions with their borders.
-func (t *Tensor) ReplicationPad3d(padding []int) *Tensor {
-	c := NewCall(slotReplicationPad3d, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = OptIntsValue(padding)
-	return c.Do1()
-}
-
 var slotFlip = slot("aten::flip")
 
 // Flip reverses the order of the entries along dimensions (a copy).
@@ -478,7 +418,7 @@ func (t *Tensor) ToOther(other *Tensor, opts ...ToOtherOptions) *Tensor {
 
 var slotTypeAs = slot("aten::type_as")
 
-// TypeAs converts to the dtype of other.
+// TypeAs converts to the dtype and device of other.
 // https://pytorch.org/docs/stable/generated/torch.Tensor.type_as.html
 func (t *Tensor) TypeAs(other *Tensor) *Tensor {
 	c := NewCall(slotTypeAs, 2)
@@ -1019,7 +959,7 @@ func (t *Tensor) NumpyT() *Tensor {
 	return c.Do1()
 }
 
-var slotT = slot("aten::T")
+var slotT = slot("Tensor::T")
 
 // T is another name of [Tensor.NumpyT].
 func (t *Tensor) T() *Tensor {
@@ -1064,7 +1004,7 @@ func (t *Tensor) MatrixH() *Tensor {
 	return c.Do1()
 }
 
-var slotH = slot("aten::H")
+var slotH = slot("Tensor::H")
 
 // H is another name of [Tensor.MatrixH].
 func (t *Tensor) H() *Tensor {
@@ -1097,12 +1037,12 @@ func (t *Tensor) SwapDimsInPlace(dim0 int, dim1 int) *Tensor {
 
 var slotSwapAxesInPlace = slot("aten::swapaxes_")
 
-// SwapAxesInPlace is another name of [Tensor.TransposeInPlace].
-func (t *Tensor) SwapAxesInPlace(dim0 int, dim1 int) *Tensor {
+// SwapAxesInPlace swaps two dimensions of the tensor itself.
+func (t *Tensor) SwapAxesInPlace(axis0 int, axis1 int) *Tensor {
 	c := NewCall(slotSwapAxesInPlace, 3)
 	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = IntValue(dim0)
-	*c.Arg(2) = IntValue(dim1)
+	*c.Arg(1) = IntValue(axis0)
+	*c.Arg(2) = IntValue(axis1)
 	return c.Do1()
 }
 
@@ -1686,6 +1626,72 @@ func (t *Tensor) Combinations(opts ...CombinationsOptions) *Tensor {
 		}
 		*c.Arg(2) = BoolValue(o.WithReplacement)
 	}
+	return c.Do1()
+}
+
+var slotReflectionPad1d = slot("aten::reflection_pad1d")
+
+// ReflectionPad1d surrounds the last dimension with its mirror image.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html
+func (t *Tensor) ReflectionPad1d(padding []int) *Tensor {
+	c := NewCall(slotReflectionPad1d, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(padding)
+	return c.Do1()
+}
+
+var slotReflectionPad2d = slot("aten::reflection_pad2d")
+
+// ReflectionPad2d surrounds the last two dimensions with their mirror images.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html
+func (t *Tensor) ReflectionPad2d(padding []int) *Tensor {
+	c := NewCall(slotReflectionPad2d, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(padding)
+	return c.Do1()
+}
+
+var slotReflectionPad3d = slot("aten::reflection_pad3d")
+
+// ReflectionPad3d surrounds the last three dimensions with their mirror images.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html
+func (t *Tensor) ReflectionPad3d(padding []int) *Tensor {
+	c := NewCall(slotReflectionPad3d, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(padding)
+	return c.Do1()
+}
+
+var slotReplicationPad1d = slot("aten::replication_pad1d")
+
+// ReplicationPad1d surrounds the last dimension with its border.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html
+func (t *Tensor) ReplicationPad1d(padding []int) *Tensor {
+	c := NewCall(slotReplicationPad1d, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(padding)
+	return c.Do1()
+}
+
+var slotReplicationPad2d = slot("aten::replication_pad2d")
+
+// ReplicationPad2d surrounds the last two dimensions with their borders.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html
+func (t *Tensor) ReplicationPad2d(padding []int) *Tensor {
+	c := NewCall(slotReplicationPad2d, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(padding)
+	return c.Do1()
+}
+
+var slotReplicationPad3d = slot("aten::replication_pad3d")
+
+// ReplicationPad3d surrounds the last three dimensions with their borders.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html
+func (t *Tensor) ReplicationPad3d(padding []int) *Tensor {
+	c := NewCall(slotReplicationPad3d, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(padding)
 	return c.Do1()
 }
 
@@ -2352,7 +2358,7 @@ func (t *Tensor) Transpose(dim0 int, dim1 int) *Tensor {
 	return c.Do1()
 }
 
-var slotSwapDims = slot("aten::swapdims.int")
+var slotSwapDims = slot("aten::swapdims")
 
 // SwapDims is another name of [Tensor.Transpose].
 func (t *Tensor) SwapDims(dim0 int, dim1 int) *Tensor {

@@ -28,31 +28,6 @@ func (t *Tensor) Softmax(dim int, opts ...SoftmaxOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialSoftmax = slot("aten::special_softmax.int")
-
-// SpecialSoftmaxOptions are the optional arguments of SpecialSoftmax; the zero value is PyTorch's default.
-type SpecialSoftmaxOptions struct {
-	DType DType   // default None
-	Out   *Tensor // write the result to this tensor
-}
-
-// SpecialSoftmax is another name of [Tensor.Softmax].
-func (t *Tensor) SpecialSoftmax(dim int, opts ...SpecialSoftmaxOptions) *Tensor {
-	c := NewCall(slotSpecialSoftmax, 3)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = IntValue(dim)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.DType != 0 {
-			*c.Arg(2) = DTypeValue(o.DType)
-		}
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
 var slotLogSoftmax = slot("aten::log_softmax.int")
 
 // LogSoftmaxOptions are the optional arguments of LogSoftmax; the zero value is PyTorch's default.
@@ -74,6 +49,27 @@ func (t *Tensor) LogSoftmax(dim int, opts ...LogSoftmaxOptions) *Tensor {
 		}
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialSoftmax = slot("aten::special_softmax")
+
+// SpecialSoftmaxOptions are the optional arguments of SpecialSoftmax; the zero value is PyTorch's default.
+type SpecialSoftmaxOptions struct {
+	DType DType // default None
+}
+
+// SpecialSoftmax is another name of [Tensor.Softmax].
+func (t *Tensor) SpecialSoftmax(dim int, opts ...SpecialSoftmaxOptions) *Tensor {
+	c := NewCall(slotSpecialSoftmax, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = IntValue(dim)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.DType != 0 {
+			*c.Arg(2) = DTypeValue(o.DType)
 		}
 	}
 	return c.Do1()

@@ -10,8 +10,7 @@ type BincountOptions struct {
 	Minlength int     // default 0
 }
 
-// Bincount counts how often each number from 0 occurs, or adds up the weights of its occurrences.
-// bincount.html
+// Bincount is PyTorch's bincount.
 func (t *Tensor) Bincount(opts ...BincountOptions) *Tensor {
 	c := NewCall(slotBincount, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -38,9 +37,7 @@ type HistcOptions struct {
 	Out  *Tensor  // write the result to this tensor
 }
 
-// Histc counts the elements in bins of equal width between Min and Max, or between the smallest and the largest element when both
-// are 0.
-// histc.html
+// Histc is PyTorch's histc.
 func (t *Tensor) Histc(opts ...HistcOptions) *Tensor {
 	c := NewCall(slotHistc, 4)
 	*c.Arg(0) = TensorValue(t)
@@ -285,8 +282,7 @@ type ArgSortOptions struct {
 	Descending bool     // default False
 }
 
-// ArgSort is the order that sorts along a dimension.
-// argsort.html
+// ArgSort is PyTorch's argsort.
 func (t *Tensor) ArgSort(opts ...ArgSortOptions) *Tensor {
 	c := NewCall(slotArgSort, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -329,8 +325,7 @@ func (t *Tensor) ArgSortStable(stable bool, opts ...ArgSortStableOptions) *Tenso
 
 var slotMsort = slot("aten::msort")
 
-// Msort sorts along the first dimension.
-// msort.html
+// Msort is PyTorch's msort.
 func (t *Tensor) Msort(opts ...OutOptions) *Tensor {
 	c := NewCall(slotMsort, 1)
 	*c.Arg(0) = TensorValue(t)
@@ -353,8 +348,7 @@ type TopKOptions struct {
 	Out       *Tensor  // write the result to this tensor
 }
 
-// TopK gives the k largest (or smallest) elements along a dimension, in order, and where they are.
-// topk.html
+// TopK is PyTorch's topk.
 func (t *Tensor) TopK(k int, opts ...TopKOptions) (values, indices *Tensor) {
 	c := NewCall(slotTopK, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -520,9 +514,7 @@ type UniqueOptions struct {
 	ReturnCounts  bool // default False
 }
 
-// Unique gives the distinct elements in order, for each element which of them it is, and how often each occurs; the last two are
-// empty unless asked for.
-// unique.html
+// Unique is PyTorch's _unique2.
 func (t *Tensor) Unique(opts ...UniqueOptions) (r0, r1, r2 *Tensor) {
 	c := NewCall(slotUnique, 4)
 	*c.Arg(0) = TensorValue(t)
@@ -547,8 +539,7 @@ type UniqueDimOptions struct {
 	ReturnCounts  bool // default False
 }
 
-// UniqueDim is Unique for the slices along a dimension.
-// unique.html
+// UniqueDim is PyTorch's unique_dim.
 func (t *Tensor) UniqueDim(dim int, opts ...UniqueDimOptions) (r0, r1, r2 *Tensor) {
 	c := NewCall(slotUniqueDim, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -574,8 +565,7 @@ type UniqueConsecutiveOptions struct {
 	Dim           Opt[int] // default None
 }
 
-// UniqueConsecutive keeps the first of equal elements in a row; with Dim of equal slices. The other results are those of Unique.
-// unique_consecutive.html
+// UniqueConsecutive is PyTorch's unique_consecutive.
 func (t *Tensor) UniqueConsecutive(opts ...UniqueConsecutiveOptions) (r0, r1, r2 *Tensor) {
 	c := NewCall(slotUniqueConsecutive, 4)
 	*c.Arg(0) = TensorValue(t)

@@ -59,14 +59,32 @@ func (r *runner) wider(s tensor.Sample) {
 	}
 }
 
-// isRandom reports an operator that draws random numbers.
+// isRandom reports an operator that draws random numbers: it, or an overload of it, takes a generator.
 func isRandom(op *tensor.Op) bool {
-	for _, p := range op.Sch.Params {
-		if p.Kind == tensor.KGenerator || p.Name == "training" || p.Name == "train" {
-			return true
+	for _, o := range tensor.Overloads(op.Sch.Namespace + "::" + op.Sch.Name) {
+		for _, p := range o.Sch.Params {
+			if p.Kind == tensor.KGenerator || p.Name == "training" || p.Name == "train" {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// outFormArgs are the arguments of an out form without the results: those of its base that it has too. What a creation function is told
+// about dtype and device it takes from the results.
+func outFormArgs(f *tensor.Op, args []tensor.Value) []tensor.Value {
+	base := f.Base().Sch
+	if len(f.Sch.Params) == len(base.Params)+len(base.Results) {
+		return args
+	}
+	var kept []tensor.Value
+	for i, a := range args {
+		if f.Sch.Index(base.Params[i].Name) >= 0 {
+			kept = append(kept, a)
+		}
+	}
+	return kept
 }
 
 // variants compares the derived forms with the functional one.
@@ -105,7 +123,7 @@ func (r *runner) variants(s tensor.Sample) {
 			r.gradientInPlace(f, s)
 		case f.IsOut():
 			for _, how := range []int{0, 1} { // empty, then of the right shape but strided
-				args := clones(s.Args)
+				args := outFormArgs(f, clones(s.Args))
 				ok := true
 				var outs []*tensor.Tensor
 				for _, w := range want {

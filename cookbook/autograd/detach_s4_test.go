@@ -67,7 +67,7 @@ func TestClipGradNorm(t *testing.T) {
 
 	q := torch.Zeros([]int{4}).SetRequiresGrad(true)
 	q.MulScalar(3).Sum().Backward()
-	near(t, utils.ClipGradNorm([]*torch.Tensor{q}, 2, utils.ClipOptions{NormType: 2}), 6)
+	near(t, utils.ClipGradNorm([]*torch.Tensor{q}, 2, utils.ClipOptions{NormType: torch.Some(2.0)}), 6)
 	near(t, q.Grad(), 1, 1, 1, 1)
 }
 

@@ -85,9 +85,9 @@ func TestThreeGroups(t *testing.T) {
 func TestAddParamGroup(t *testing.T) {
 	net := nn.NewSequential(nn.NewConv2d(3, 8, 3, nn.Conv2dOptions{NoBias: true}), nn.NewBatchNorm2d(8), nn.NewFlatten(), nn.NewLinear(8, 2))
 	g0, g1, g2 := groups(net)
-	optim.NewAdam(g0, 0.01, optim.AdamOptions{Betas: [2]float64{0.937, 0.999}})
+	optim.NewAdam(g0, 0.01, optim.AdamOptions{Betas: torch.Some([2]float64{0.937, 0.999})})
 	opt := optim.NewSGD(g0, 0.01, optim.SGDOptions{Momentum: 0.937, Nesterov: true})
-	opt.AddParamGroup(optim.Group{Params: g1, WeightDecay: 0.0005})
+	opt.AddParamGroup(optim.Group{Params: g1, WeightDecay: torch.Some(0.0005)})
 	opt.AddParamGroup(optim.Group{Params: g2})
 	got := ""
 	for _, g := range opt.ParamGroups() {
@@ -115,7 +115,7 @@ func TestRatePerGroup(t *testing.T) {
 			body = append(body, p)
 		}
 	}
-	opt := optim.NewSGDGroups([]optim.Group{{Params: body, LR: 1e-3}, {Params: head}}, 1e-2, optim.SGDOptions{Momentum: 0.9, WeightDecay: 1e-4})
+	opt := optim.NewSGDGroups([]optim.Group{{Params: body, LR: torch.Some(1e-3)}, {Params: head}}, 1e-2, optim.SGDOptions{Momentum: 0.9, WeightDecay: 1e-4})
 	got := ""
 	for _, g := range opt.ParamGroups() {
 		got += fmt.Sprintf("(%d, %g, %g, %g)", len(g.Params), g.LR(), g.Float("momentum"), g.Float("weight_decay"))

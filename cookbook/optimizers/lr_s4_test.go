@@ -50,7 +50,7 @@ func Example_lambdaLR() {
 
 // StepLR multiplies by gamma every few epochs. S4-189
 func Example_stepLR() {
-	fmt.Printf("%.4g\n", rates(lr.NewStepLR(sgd(0.1), 3, lr.Options{Gamma: 0.1}), 8))
+	fmt.Printf("%.4g\n", rates(lr.NewStepLR(sgd(0.1), 3, lr.Options{Gamma: tensor.Some(0.1)}), 8))
 	// Output:
 	// [0.1 0.1 0.1 0.01 0.01 0.01 0.001 0.001]
 }

@@ -123,7 +123,7 @@ func Example_addParamGroup() {
 	w2 := torch.Randn([]int{3, 3}).SetRequiresGrad(true)
 	opt := optim.NewSGD(params(w1), 0.1)
 	fmt.Println(opt.ParamGroups()[0])
-	opt.AddParamGroup(optim.Group{Params: params(w2), LR: 0.0001})
+	opt.AddParamGroup(optim.Group{Params: params(w2), LR: torch.Some(0.0001)})
 	fmt.Println(len(opt.ParamGroups()))
 	fmt.Println(opt.ParamGroups()[1])
 	// Output:
@@ -138,7 +138,7 @@ func Example_addParamGroup() {
 // An optimizer prints its groups. S4-035
 func Example_string() {
 	opt := optim.NewSGD(params(leaf(1)), 0.1)
-	opt.AddParamGroup(optim.Group{Params: params(leaf(2)), LR: 0.0001})
+	opt.AddParamGroup(optim.Group{Params: params(leaf(2)), LR: torch.Some(0.0001)})
 	fmt.Println(opt)
 	// Output:
 	// SGD (

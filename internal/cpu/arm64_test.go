@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// Instructions that Go's assembler does not know stand in the arm64 assembly as words with their name in a comment. GNU's assembler, where
-// it is there, makes the same words of these names. R18 belongs to the system on some platforms.
+// Instructions that Go's assembler does not know stand in the arm64 assembly as words with their name in a comment.
+// GNU's assembler, where it is there, makes the same words of these names. R18 belongs to the system on some platforms.
 func TestWordsOfARM64(t *testing.T) {
 	files, err := filepath.Glob("*/*_arm64.s")
 	if err != nil || len(files) == 0 {

@@ -5,8 +5,8 @@ package cpu
 // cpuid returns the registers that the CPUID instruction gives for a leaf and subleaf.
 func cpuid(leaf, sub uint32) (a, b, c, d uint32)
 
-// detectCache returns the size of a level's data or unified cache in bytes, 0 if it is not told. Leaf 4 is Intel's and leaf
-// 0x8000001D AMD's; their format is the same (AMD64 Architecture Programmer's Manual, volume 3, appendix E).
+// detectCache returns the size of a level's data or unified cache in bytes, 0 if it is not told. Leaf 4 is Intel's and
+// leaf 0x8000001D AMD's; their format is the same (AMD64 Architecture Programmer's Manual, volume 3, appendix E).
 func detectCache(level int) int {
 	for _, leaf := range []uint32{4, 0x8000001d} {
 		if most, _, _, _ := cpuid(leaf&0x80000000, 0); most < leaf {
@@ -28,7 +28,8 @@ func detectCache(level int) int {
 	return 0
 }
 
-// AMDFamily returns the family of a processor of AMD's, 0 for others (AMD64 Architecture Programmer's Manual, volume 3, appendix E).
+// AMDFamily returns the family of a processor of AMD's, 0 for others (AMD64 Architecture Programmer's Manual, volume 3,
+// appendix E).
 func AMDFamily() int {
 	if _, b, c, d := cpuid(0, 0); b != 0x68747541 || d != 0x69746e65 || c != 0x444d4163 { // AuthenticAMD
 		return 0

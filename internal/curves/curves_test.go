@@ -395,7 +395,7 @@ func gpt(drop float64) func() languageModel {
 }
 
 func adamW(m nn.Module, steps int) (optim.Optimizer, lr.Scheduler) {
-	opt := optim.NewAdamW(nn.Parameters(m), 3e-3, optim.AdamWOptions{WeightDecay: .01})
+	opt := optim.NewAdamW(nn.Parameters(m), 3e-3, optim.AdamWOptions{WeightDecay: torch.Some(.01)})
 	return opt, lr.NewCosineAnnealingLR(opt, steps)
 }
 

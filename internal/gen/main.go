@@ -1,4 +1,5 @@
-// Command gen writes the Tensor methods, the functions of package torch and those of nn/functional from the operator schemas.
+// Command gen writes the Tensor methods, the functions of package torch, those of nn/functional and those of internal/fused, which are the
+// operators of the namespace gotorch, from the operator schemas.
 //
 // It reads the source of ops/<family> (no type checking): every string literal that is a schema declares an operator, and the fields
 // Doc, Go, InPlace, Out, Scalar and Aliases of the same Def literal say what to derive. A call such as unary("tanh(Tensor self) ->
@@ -26,11 +27,67 @@ import (
 )
 
 type def struct {
+	text                string // the schema
 	sch                 *tensor.Schema
 	doc, goName, scalar string
+	formNames           string
 	inPlace, out, plain bool
 	aliases             []string
 	pos                 token.Position
+	same                *tensor.Schema // of the operator that a function of torch.nn.functional is under another name
+}
+
+// sameOperators finds the functions of torch.nn.functional that are operators under another name, as F.conv2d is aten::conv2d: there is one
+// of the same name and overload, or with the overload "input", whose parameters have the same types and defaults. Their Go functions call
+// the operator itself.
+func sameOperators(defs []*def) map[*def]*tensor.Schema {
+	aten := map[string]*tensor.Schema{}
+	for _, d := range defs {
+		if d.sch.Namespace == "aten" {
+			aten[d.sch.Name+"."+d.sch.Overload] = d.sch
+		}
+	}
+	same := map[*def]*tensor.Schema{}
+	for _, d := range defs {
+		if d.sch.Namespace != "F" {
+			continue
+		}
+		for _, overload := range []string{d.sch.Overload, "input"} {
+			if a := aten[d.sch.Name+"."+overload]; a != nil && sameCall(d.sch, a) {
+				same[d] = a
+				break
+			}
+		}
+	}
+	return same
+}
+
+func sameCall(f, a *tensor.Schema) bool {
+	if len(f.Params) != len(a.Params) || len(f.Results) != len(a.Results) {
+		return false
+	}
+	for i := range f.Params {
+		p, q := &f.Params[i], &a.Params[i]
+		if p.Kind != q.Kind || p.Optional != q.Optional || p.Writes != q.Writes || p.Required() != q.Required() || defaultOf(p) != defaultOf(q) {
+			return false
+		}
+	}
+	return true
+}
+
+// defaultOf is the text of a default in which the elements of a list are written once where they are all the same: 1 for [1, 1].
+func defaultOf(p *tensor.Param) string {
+	t := strings.Trim(p.DefText, "[]")
+	if p.Kind == tensor.KInts {
+		l := strings.Split(strings.ReplaceAll(t, " ", ""), ",")
+		for _, x := range l {
+			if x != l[0] {
+				return t
+			}
+		}
+		return l[0]
+	}
+	return strings.ReplaceAll(t, "'", "\"")
 }
 
 var schemaRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_:.]*\(.*\) -> .+$`)
@@ -53,13 +110,16 @@ func generate(root, out string) {
 			continue
 		}
 		defs := read(f)
-		var methods, funcs, functional bytes.Buffer
+		same := sameOperators(defs)
+		var methods, funcs, functional, fused bytes.Buffer
 		for _, d := range defs {
-			emit(d, &methods, &funcs, &functional)
+			d.same = same[d]
+			emit(d, &methods, &funcs, &functional, &fused)
 		}
 		write(filepath.Join(out, "tensor", "zz_"+name+".go"), "tensor", "", methods.Bytes())
 		write(filepath.Join(out, "zz_"+name+".go"), "torch", "import \"github.com/gotorch-dev/torch/tensor\"\n", funcs.Bytes())
 		write(filepath.Join(out, "nn", "functional", "zz_"+name+".go"), "functional", "import \"github.com/gotorch-dev/torch/tensor\"\n", functional.Bytes())
+		write(filepath.Join(out, "internal", "fused", "zz_"+name+".go"), "fused", "import \"github.com/gotorch-dev/torch/tensor\"\n", fused.Bytes())
 	}
 }
 
@@ -121,18 +181,15 @@ func read(dir string) []*def {
 	}
 	var defs []*def
 	seen := map[token.Pos]bool{}
-	add := func(lit *ast.BasicLit) *def {
-		if seen[lit.Pos()] || lit.Kind != token.STRING {
-			return nil
-		}
-		s, err := strconv.Unquote(lit.Value)
-		if err != nil || !schemaRE.MatchString(s) {
+	add := func(lit ast.Expr) *def {
+		s := stringOf(lit)
+		if seen[lit.Pos()] || !schemaRE.MatchString(s) {
 			return nil
 		}
 		seen[lit.Pos()] = true
 		sch, err := tensor.ParseSchema(s)
 		check(err)
-		d := &def{sch: sch, pos: fset.Position(lit.Pos())}
+		d := &def{text: s, sch: sch, pos: fset.Position(lit.Pos())}
 		defs = append(defs, d)
 		return d
 	}
@@ -143,9 +200,7 @@ func read(dir string) []*def {
 				var d *def
 				for _, e := range x.Elts {
 					if kv, ok := e.(*ast.KeyValueExpr); ok && ident(kv.Key) == "Schema" {
-						if lit, ok := kv.Value.(*ast.BasicLit); ok {
-							d = add(lit)
-						}
+						d = add(kv.Value)
 					}
 				}
 				if d != nil {
@@ -222,6 +277,8 @@ func (d *def) field(name string, v ast.Expr) {
 		d.goName = str()
 	case "Scalar":
 		d.scalar = str()
+	case "FormNames":
+		d.formNames = str()
 	case "InPlace":
 		d.inPlace = ident(v) == "true"
 	case "Out":
@@ -237,58 +294,65 @@ func (d *def) field(name string, v ast.Expr) {
 	}
 }
 
+// stringOf is the text of a string literal, or of a sum of them; "" for an expression with other parts, which only a running program knows.
 func stringOf(e ast.Expr) string {
+	s, _ := literal(e)
+	return s
+}
+
+func literal(e ast.Expr) (text string, ok bool) {
 	switch x := e.(type) {
 	case *ast.BasicLit:
-		s, _ := strconv.Unquote(x.Value)
-		return s
+		s, err := strconv.Unquote(x.Value)
+		return s, err == nil
 	case *ast.BinaryExpr:
-		return stringOf(x.X) + stringOf(x.Y)
+		a, ok := literal(x.X)
+		b, both := literal(x.Y)
+		if ok && both {
+			return a + b, true
+		}
 	}
-	return ""
+	return "", false
 }
 
 // emit writes the Go forms of one operator: the method or function, its in-place form and its scalar form.
-func emit(d *def, methods, funcs, functional *bytes.Buffer) {
+func emit(d *def, methods, funcs, functional, fused *bytes.Buffer) {
 	if d.goName == "-" {
 		return
 	}
-	names := append([]string{d.sch.Name}, d.aliases...)
-	for i, n := range names {
-		if i > 0 && strings.HasPrefix(n, "__") { // Python's operator names are for boxed calls
-			continue
+	forms, err := tensor.FormsOf(&tensor.Def{Schema: d.text, Scalar: d.scalar, InPlace: d.inPlace, Out: d.out, Aliases: d.aliases, FormNames: d.formNames})
+	check(err)
+	hasOut := map[int]bool{} // by alias
+	for _, f := range forms {
+		if f.Out {
+			hasOut[f.Alias] = true
 		}
-		s := *d.sch
-		s.Name = n
-		base := d.goName
-		if base == "" || i > 0 {
-			base = goname.Of(n) + goname.Suffix(s.Overload)
-			if rest, ok := strings.CutPrefix(d.goName, goname.Of(d.sch.Name)); ok && i > 0 {
-				base = goname.Of(n) + rest // ClampTensor: ClipTensor
+	}
+	var base, doc string
+	for i, f := range forms {
+		s := f.Schema
+		if i == 0 || f.Alias != forms[i-1].Alias {
+			base, doc = d.goName, d.doc
+			if f.Alias > 0 {
+				base = goname.Of(s.Name) + goname.Suffix(s.Overload)
+				if rest, ok := strings.CutPrefix(d.goName, goname.Of(d.sch.Name)); ok {
+					base = goname.Of(s.Name) + rest // ClampTensor: ClipTensor
+				}
+				doc = fmt.Sprintf("is another name of [Tensor.%s].", first(d.goName, goname.Of(d.sch.Name)+goname.Suffix(d.sch.Overload)))
+			} else if base == "" {
+				base = goname.Of(s.Name) + goname.Suffix(s.Overload)
 			}
 		}
-		doc := d.doc
-		if i > 0 {
-			doc = fmt.Sprintf("is another name of [Tensor.%s].", first(d.goName, goname.Of(d.sch.Name)+goname.Suffix(d.sch.Overload)))
-		}
-		emitForm(d, &s, base, doc, "", d.out, methods, funcs, functional)
-		if d.scalar != "" {
-			sc := s
-			sc.Params = append([]tensor.Param(nil), s.Params...)
-			sc.Params[sc.Index(d.scalar)].Kind = tensor.KScalar
-			sc.Overload = scalarOverload(s.Overload)
-			emitForm(d, &sc, base+"Scalar", "is "+base+" with a number.", "", false, methods, funcs, functional)
-		}
-		if d.inPlace {
-			ip := s
-			ip.Name += "_"
-			emitForm(d, &ip, base+"InPlace", "is "+base+" written to the tensor itself, which is returned.", "", false, methods, funcs, functional)
-			if d.scalar != "" {
-				ip.Params = append([]tensor.Param(nil), s.Params...)
-				ip.Params[ip.Index(d.scalar)].Kind = tensor.KScalar
-				ip.Overload = scalarOverload(s.Overload)
-				emitForm(d, &ip, base+"ScalarInPlace", "is "+base+"Scalar written to the tensor itself, which is returned.", "", false, methods, funcs, functional)
-			}
+		switch {
+		case f.Out, s.Namespace != d.sch.Namespace && strings.HasPrefix(s.Name, "__"): // an option; Python's operators, which are for boxed calls
+		case i == 0 || f.Alias != forms[i-1].Alias:
+			emitForm(d, s, base, doc, hasOut[f.Alias], methods, funcs, functional, fused)
+		case f.InPlace && f.Number >= 0:
+			emitForm(d, s, base+"ScalarInPlace", "is "+base+"Scalar written to the tensor itself, which is returned.", false, methods, funcs, functional, fused)
+		case f.InPlace:
+			emitForm(d, s, base+"InPlace", "is "+base+" written to the tensor itself, which is returned.", false, methods, funcs, functional, fused)
+		default:
+			emitForm(d, s, base+"Scalar", "is "+base+" with a number.", false, methods, funcs, functional, fused)
 		}
 	}
 }
@@ -298,16 +362,6 @@ func first(a, b string) string {
 		return a
 	}
 	return b
-}
-
-func scalarOverload(o string) string {
-	switch {
-	case o == "Tensor" || o == "":
-		return "Scalar"
-	case strings.Contains(o, "Tensor"):
-		return strings.Replace(o, "Tensor", "Scalar", 1)
-	}
-	return o + "_Scalar"
 }
 
 // goType is the Go type of a parameter and the expression that boxes a value of it.
@@ -365,13 +419,16 @@ func lower(s string) string {
 	return l
 }
 
-func emitForm(d *def, s *tensor.Schema, name, doc, _ string, out bool, methods, funcs, functional *bytes.Buffer) {
-	inPkgTensor := &bytes.Buffer{}
-	isF := s.Namespace == "F"
-	method := !isF && len(s.Params) > 0 && s.Params[0].Name == "self" && s.Params[0].Kind == tensor.KTensor
+func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, methods, funcs, functional, fused *bytes.Buffer) {
+	isF, ours := s.Namespace == "F", s.Namespace == "gotorch"
+	method := !isF && !ours && len(s.Params) > 0 && s.Params[0].Name == "self" && s.Params[0].Kind == tensor.KTensor
 	gen := func(b *bytes.Buffer, q string, asMethod bool, optType string) {
 		slotVar := "slot" + name
-		fmt.Fprintf(b, "var %s = %s(%q)\n\n", slotVar, map[bool]string{true: "slot", false: "tensor.Slot"}[q == ""], s.FullName())
+		full := s.FullName()
+		if d.same != nil && s.Name == d.sch.Name {
+			full = d.same.FullName()
+		}
+		fmt.Fprintf(b, "var %s = %s(%q)\n\n", slotVar, map[bool]string{true: "slot", false: "tensor.Slot"}[q == ""], full)
 		var pos, opt []int
 		for i := range s.Params {
 			p := &s.Params[i]
@@ -485,10 +542,11 @@ func emitForm(d *def, s *tensor.Schema, name, doc, _ string, out bool, methods, 
 		}
 		fmt.Fprintf(b, "\t%s\n}\n\n", do)
 	}
-	_ = inPkgTensor
 	switch {
 	case isF:
 		gen(functional, "tensor.", false, "")
+	case ours:
+		gen(fused, "tensor.", false, "")
 	case method:
 		gen(methods, "", true, "")
 		if !strings.HasSuffix(s.Name, "_") {

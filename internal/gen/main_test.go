@@ -12,7 +12,7 @@ func TestGeneratedFilesAreFresh(t *testing.T) {
 	root, out := filepath.Join("..", ".."), t.TempDir()
 	generate(root, out)
 	n := 0
-	for _, dir := range []string{".", "tensor", filepath.Join("nn", "functional")} {
+	for _, dir := range []string{".", "tensor", filepath.Join("nn", "functional"), filepath.Join("internal", "fused")} {
 		names := map[string]bool{}
 		for _, base := range []string{root, out} {
 			files, err := filepath.Glob(filepath.Join(base, dir, "zz_*.go"))

@@ -9,12 +9,12 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// fillLeast is the bytes of a row from which on the kernel for rows of one element each pays, fillMost the elements up to which a loop does where
-// there is none.
+// fillLeast is the size in bytes from which on rows of one repeated element are worth their own kernel.
+// fillMost is the number of elements up to which a loop is used where there is no such kernel.
 const fillLeast, fillMost = 32, 64
 
-// Copy copies src to dst, which have the given shape; elements are converted. src may be broadcast, and strides may be negative: P is
-// where index 0 of every dimension lies. They do not overlap.
+// Copy copies src to dst, which have the given shape, and converts the elements. src may be broadcast, and
+// strides may be negative: P is the address of index 0 of every dimension. src and dst do not overlap.
 func Copy(shape []int, dst, src Operand) {
 	total := numel(shape)
 	if total == 0 {
@@ -60,8 +60,10 @@ func (w *walk) spread(total int, convert dtype.Converter) {
 	w.move(total)
 }
 
-// move copies elements as they are. The walk is cut into planes of two dimensions, which a function of its own copies (see plane): the
-// innermost one of dst, and across it one in which src is contiguous if the innermost is not, else the next one.
+// move copies elements without converting them. The walk is cut into planes of two dimensions, each of which
+// the function plane copies: the innermost dimension of dst and another one. The other one is a dimension
+// along which src is contiguous, if src is not contiguous along the innermost one; otherwise the next
+// dimension.
 func (w *walk) move(total int) {
 	w.widen()
 	size := w.size[0]
@@ -87,7 +89,7 @@ func (w *walk) move(total int) {
 	w.planes(a, total)
 }
 
-// widen makes runs of 2, 4, 8 or 16 bytes that are contiguous on both sides into elements.
+// widen makes one element of each run of 2, 4, 8 or 16 bytes that is contiguous in both arrays.
 func (w *walk) widen() {
 	size := w.size[0]
 	k := len(w.shape) - 1
@@ -101,7 +103,8 @@ func (w *walk) widen() {
 	}
 }
 
-// planes copies plane by plane, a plane being dimension a and the innermost one; large planes are cut into tiles.
+// planes copies plane by plane. A plane is dimension a and the innermost dimension; large planes are cut into
+// tiles.
 func (w *walk) planes(a, total int) {
 	k := len(w.shape) - 1
 	size := w.size[0]
@@ -111,7 +114,8 @@ func (w *walk) planes(a, total int) {
 		na, da, sa = w.shape[a], w.strides[0][a], w.strides[1][a]
 	}
 	dk, sk := w.strides[0][k], w.strides[1][k]
-	// Across two orders of memory, a tile is as much as stays in the second-level cache on both sides; else it is some rows.
+	// In a transposition, a tile is as much of both arrays as stays in the second-level cache; otherwise a tile is
+	// some rows.
 	ta, tk := na, nk
 	if sa == size && sk != size {
 		ta, tk = min(na, 64), min(nk, 512)
@@ -146,7 +150,8 @@ func (w *walk) planes(a, total int) {
 				plane(d, da, dk, s, sa, sk, na, nk, size)
 			} else {
 				i, j := t/ck*ta, t%ck*tk
-				plane(unsafe.Add(d, i*da+j*dk), da, dk, unsafe.Add(s, i*sa+j*sk), sa, sk, min(ta, na-i), min(tk, nk-j), size)
+				plane(unsafe.Add(d, i*da+j*dk), da, dk, unsafe.Add(s, i*sa+j*sk), sa, sk, min(ta, na-i), min(tk, nk-j),
+					size)
 				if t++; t < ca*ck {
 					continue
 				}
@@ -172,7 +177,8 @@ func (w *walk) planes(a, total int) {
 	}
 }
 
-// plane copies na rows of nk elements; da, dk, sa and sk are the bytes between rows and between elements of a row, on both sides.
+// plane copies na rows of nk elements. da and dk are the bytes between rows and between elements of a row in
+// d, sa and sk in s.
 func plane(d unsafe.Pointer, da, dk int, s unsafe.Pointer, sa, sk, na, nk, size int) {
 	// Pointers are not stepped beyond the last row: the garbage collector may look at them during the calls.
 	switch {
@@ -204,11 +210,12 @@ func plane(d unsafe.Pointer, da, dk int, s unsafe.Pointer, sa, sk, na, nk, size 
 	case dk == size && sk == -size && nk*size >= 8:
 		vec.ReverseRows(d, da, unsafe.Add(s, (1-nk)*size), sa, na, nk, size)
 	case dk == size && sa == size && size == 4 && nk == 2 && da == 8 && na > 8 && sk%4 == 0:
-		vec.Interleave(unsafe.Slice((*float32)(d), 2*na), unsafe.Slice((*float32)(s), na), unsafe.Slice((*float32)(unsafe.Add(s, sk)), na))
+		vec.Interleave(unsafe.Slice((*float32)(d), 2*na), unsafe.Slice((*float32)(s), na),
+			unsafe.Slice((*float32)(unsafe.Add(s, sk)), na))
 	case dk == size && sa == size && na >= 4 && nk >= 2:
 		Transpose(d, da, s, sk, nk, na, size)
 	default:
-		if na > nk { // the longer one inside
+		if na > nk { // the longer dimension becomes the inner loop
 			da, dk, sa, sk, na, nk = dk, da, sk, sa, nk, na
 		}
 		for i := range na {
@@ -246,8 +253,8 @@ func elementsT[T any](d unsafe.Pointer, dk int, s unsafe.Pointer, sk, n int) {
 	}
 }
 
-// Transpose sets element (j, i) of d to element (i, j) of s for i < rows and j < cols. ldd and lds are the bytes between rows, size those of an
-// element: a power of two up to 16, or 24.
+// Transpose sets element (j, i) of d to element (i, j) of s for i < rows and j < cols. ldd and lds are the
+// bytes between rows. size is the size of an element in bytes: a power of two up to 16, or 24.
 func Transpose(d unsafe.Pointer, ldd int, s unsafe.Pointer, lds, rows, cols, size int) {
 	switch size {
 	case 1:
@@ -260,14 +267,16 @@ func Transpose(d unsafe.Pointer, ldd int, s unsafe.Pointer, lds, rows, cols, siz
 			return
 		}
 		ldd, lds = ldd/4, lds/4
-		vec.TransposeF32(unsafe.Slice((*float32)(d), (cols-1)*ldd+rows), ldd, unsafe.Slice((*float32)(s), (rows-1)*lds+cols), lds, rows, cols)
+		vec.TransposeF32(unsafe.Slice((*float32)(d), (cols-1)*ldd+rows), ldd,
+			unsafe.Slice((*float32)(s), (rows-1)*lds+cols), lds, rows, cols)
 	case 8:
 		if ldd%8 != 0 || lds%8 != 0 || ldd < 0 || lds < 0 || rows < 4 || cols < 4 {
 			turn[uint64](d, ldd, s, lds, rows, cols)
 			return
 		}
 		ldd, lds = ldd/8, lds/8
-		vec.Transpose64(unsafe.Slice((*uint64)(d), (cols-1)*ldd+rows), ldd, unsafe.Slice((*uint64)(s), (rows-1)*lds+cols), lds, rows, cols)
+		vec.Transpose64(unsafe.Slice((*uint64)(d), (cols-1)*ldd+rows), ldd,
+			unsafe.Slice((*uint64)(s), (rows-1)*lds+cols), lds, rows, cols)
 	case 16:
 		turn[c16](d, ldd, s, lds, rows, cols)
 	case 24:
@@ -285,13 +294,15 @@ func turn[T any](d unsafe.Pointer, ldd int, s unsafe.Pointer, lds, rows, cols in
 	}
 }
 
-// transposeT goes by strips of columns, lines of d, and in each of them by eight rows, so that the lines of both sides are still in the
-// first-level cache when their other elements are wanted.
+// transposeT goes through the columns in strips, which are cache lines of d, and through each strip by eight
+// rows, so that the cache lines of both arrays are still in the first-level cache when their other elements
+// are needed.
 func transposeT[T any](d unsafe.Pointer, ldd int, s unsafe.Pointer, lds, rows, cols int) {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
 	const strip = 16
-	if size >= 16 || size == 8 && lds >= ldd { // sixteen elements fill whole lines of d at once, and far lines of s are read one after another
+	// sixteen elements fill whole lines of d at once, and far lines of s are read one after another
+	if size >= 16 || size == 8 && lds >= ldd {
 		for i := 0; i < rows; i += 16 {
 			n := min(16, rows-i)
 			for j := range cols {
@@ -315,8 +326,10 @@ func transposeT[T any](d unsafe.Pointer, ldd int, s unsafe.Pointer, lds, rows, c
 			s4, s5, s6, s7 := unsafe.Add(s0, 4*lds), unsafe.Add(s0, 5*lds), unsafe.Add(s0, 6*lds), unsafe.Add(s0, 7*lds)
 			for x := 0; ; {
 				q := (*[8]T)(dd)
-				q[0], q[1], q[2], q[3] = *(*T)(unsafe.Add(s0, x)), *(*T)(unsafe.Add(s1, x)), *(*T)(unsafe.Add(s2, x)), *(*T)(unsafe.Add(s3, x))
-				q[4], q[5], q[6], q[7] = *(*T)(unsafe.Add(s4, x)), *(*T)(unsafe.Add(s5, x)), *(*T)(unsafe.Add(s6, x)), *(*T)(unsafe.Add(s7, x))
+				q[0], q[1], q[2], q[3] = *(*T)(unsafe.Add(s0, x)), *(*T)(unsafe.Add(s1, x)), *(*T)(unsafe.Add(s2, x)),
+					*(*T)(unsafe.Add(s3, x))
+				q[4], q[5], q[6], q[7] = *(*T)(unsafe.Add(s4, x)), *(*T)(unsafe.Add(s5, x)), *(*T)(unsafe.Add(s6, x)),
+					*(*T)(unsafe.Add(s7, x))
 				if x += size; x == n*size {
 					break
 				}
@@ -339,7 +352,8 @@ func interleave[T any](d unsafe.Pointer, ldd int, s unsafe.Pointer, lds, rows, c
 		s1, s2, s3 := unsafe.Add(s0, lds), unsafe.Add(s0, 2*lds), unsafe.Add(s0, 3*lds)
 		for x := 0; ; {
 			q := (*[4]T)(dd)
-			q[0], q[1], q[2], q[3] = *(*T)(unsafe.Add(s0, x)), *(*T)(unsafe.Add(s1, x)), *(*T)(unsafe.Add(s2, x)), *(*T)(unsafe.Add(s3, x))
+			q[0], q[1], q[2], q[3] = *(*T)(unsafe.Add(s0, x)), *(*T)(unsafe.Add(s1, x)), *(*T)(unsafe.Add(s2, x)),
+				*(*T)(unsafe.Add(s3, x))
 			if x += size; x == cols*size {
 				break
 			}
@@ -373,7 +387,8 @@ func interleave[T any](d unsafe.Pointer, ldd int, s unsafe.Pointer, lds, rows, c
 	}
 }
 
-// bytes8 transposes eight rows of eight bytes: blocks of four, two and one byte change places across the diagonal.
+// bytes8 transposes eight rows of eight bytes: blocks of four, then of two, then of one byte change places
+// across the diagonal (Warren, Hacker's Delight, section 7-3).
 func bytes8(d unsafe.Pointer, ldd int, s unsafe.Pointer, lds int) {
 	row := func(i int) uint64 { return *(*uint64)(unsafe.Add(s, i*lds)) }
 	a, b, c, e, f, g, h, k := row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)

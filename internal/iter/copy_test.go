@@ -18,7 +18,8 @@ func strided(b []byte, off int, strides []int, dt dtype.DType) Operand {
 // TestCopy compares copies between many layouts with a plain loop, and looks at what lies around the result.
 func TestCopy(t *testing.T) {
 	defer par.SetNumThreads(par.NumThreads())
-	shapes := [][]int{{1, 1}, {3, 5}, {4, 4}, {7, 9}, {16, 33}, {70, 130}, {65, 1030}, {200, 300}, {2, 3, 40, 50}, {3, 70, 1, 33}, {2, 17, 5, 6, 4}}
+	shapes := [][]int{{1, 1}, {3, 5}, {4, 4}, {7, 9}, {16, 33}, {70, 130}, {65, 1030}, {200, 300}, {2, 3, 40, 50},
+		{3, 70, 1, 33}, {2, 17, 5, 6, 4}}
 	types := []dtype.DType{dtype.Uint8, dtype.BFloat16, dtype.Float32, dtype.Float64, dtype.Complex128}
 	for _, f := range []cpu.Features{{}, {AVX2FMA: true}, {AVX2FMA: true, AVX512: true}} {
 		restore := cpu.Set(f)
@@ -39,7 +40,8 @@ func TestCopy(t *testing.T) {
 // checkCopy copies from a layout whose order of dimensions and gaps perm chooses.
 func checkCopy(t *testing.T, shape []int, kind int, dt dtype.DType) {
 	t.Helper()
-	perm, apart := kind%4, 1 // from kind 4 on every other dimension of the source runs backwards, from kind 8 on the result has gaps
+	// from kind 4 on every other dimension of the source runs backwards, from kind 8 on the result has gaps
+	perm, apart := kind%4, 1
 	if kind >= 8 {
 		apart = 3
 	}

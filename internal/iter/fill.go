@@ -8,9 +8,9 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// Fill writes n copies of the element of size bytes at src to dst, on several threads if they are many.
+// Fill writes n copies of the element of size bytes at src to dst, on several threads if n is large.
 func Fill(dst, src unsafe.Pointer, n, size int) {
-	one := elementAt(src, size) // src may lie in what is filled
+	one := elementAt(src, size) // a copy, because src may lie in dst
 	if one == (element{}) {
 		Zero(dst, n*size)
 		return
@@ -19,11 +19,11 @@ func Fill(dst, src unsafe.Pointer, n, size int) {
 		one.repeat(dst, n, size)
 		return
 	}
-	many := one // not in the memory of the short way
+	many := one // the closure's own copy, so that the variable of the short path is not allocated on the heap
 	par.For(n, fillGrain/size, func(lo, hi int) { many.repeat(unsafe.Add(dst, lo*size), hi-lo, size) })
 }
 
-// Zero clears n bytes, on several threads if they are many.
+// Zero clears n bytes, on several threads if n is large.
 func Zero(dst unsafe.Pointer, n int) {
 	words := n / 4
 	d := unsafe.Slice((*float32)(dst), words)
@@ -36,10 +36,10 @@ func Zero(dst unsafe.Pointer, n int) {
 	clear(unsafe.Slice((*byte)(dst), n)[words*4:])
 }
 
-// fillGrain is the bytes of a task.
+// fillGrain is the number of bytes of a task.
 const fillGrain = 256 << 10
 
-// element holds one element, repeated as often as there is room.
+// element holds one element of up to 16 bytes, repeated over the 16 bytes.
 type element [2]uint64
 
 func elementAt(p unsafe.Pointer, size int) element {
@@ -73,7 +73,7 @@ func (e *element) repeat(dst unsafe.Pointer, n, size int) {
 		copy(d[words*8:], unsafe.Slice((*byte)(unsafe.Pointer(e)), 8))
 		return
 	}
-	// A piece that stays in the nearest cache is copied again and again.
+	// A piece that stays in the first-level cache is copied again and again.
 	first := d[:min(len(d), 4096)]
 	for k := copy(first, unsafe.Slice((*byte)(unsafe.Pointer(e)), 16)); k < len(first); k *= 2 {
 		copy(first[k:], first[:k])

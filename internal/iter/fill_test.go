@@ -9,7 +9,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// Every element size, at lengths around the words of the kernels and above a task, at odd places, with bytes around that must stay.
+// Every element size, at lengths around the words of the kernels and above a task, at odd places, with bytes around
+// that must stay.
 func TestFill(t *testing.T) {
 	defer par.SetNumThreads(par.NumThreads())
 	const guard = 64
@@ -29,7 +30,8 @@ func TestFill(t *testing.T) {
 					want := bytes.Repeat([]byte{0xaa}, len(got))
 					copy(want[at:], bytes.Repeat(one[:size], n))
 					if !bytes.Equal(got, want) {
-						t.Errorf("%d elements of %d bytes, %d threads: wrong bytes for % x", n, size, threads, one[:size])
+						t.Errorf("%d elements of %d bytes, %d threads: wrong bytes for % x", n, size, threads,
+							one[:size])
 					}
 				}
 			}
@@ -55,7 +57,8 @@ func TestFillSlices(t *testing.T) {
 				size := kind.Size()
 				got, want := bytes.Repeat([]byte{0xaa}, rows*ld*size), bytes.Repeat([]byte{0xaa}, rows*ld*size)
 				value := int64(5)
-				Copy([]int{rows, cols}, Operand{P: unsafe.Pointer(&got[0]), Strides: []int{ld, 1}, Mem: kind}, Operand{P: unsafe.Pointer(&value), Strides: []int{0, 0}, Mem: dtype.Int64})
+				Copy([]int{rows, cols}, Operand{P: unsafe.Pointer(&got[0]), Strides: []int{ld, 1}, Mem: kind},
+					Operand{P: unsafe.Pointer(&value), Strides: []int{0, 0}, Mem: dtype.Int64})
 				one := make([]byte, 8)
 				if kind == dtype.Int64 {
 					one[0] = 5

@@ -1,7 +1,8 @@
 // Package iter walks several strided arrays of one logical shape and hands contiguous runs of them to kernels.
 //
-// It is the only place that knows about strides, broadcasting (stride 0), element conversion and goroutines for elementwise work: a
-// kernel sees plain slices. Work is cut into blocks whose size does not depend on the number of threads, so neither does the result.
+// It is the only place that knows about strides, broadcasting (stride 0), element conversion and goroutines for
+// elementwise work: a kernel sees plain slices. Work is cut into blocks whose size does not depend on the number of
+// threads, so neither does the result.
 package iter
 
 import (
@@ -18,8 +19,8 @@ import (
 // MaxOperands bounds the number of arrays of one walk.
 const MaxOperands = 6
 
-// Operand is one array: its first element, its strides in elements (aligned with the walk's shape; 0 broadcasts), the type that its
-// memory has and the type that the kernel wants to see.
+// Operand is one array: its first element, its strides in elements (aligned with the walk's shape; 0
+// broadcasts), the type of its memory and the type that the kernel wants to see.
 type Operand struct {
 	P       unsafe.Pointer
 	Strides []int
@@ -31,10 +32,10 @@ type Operand struct {
 type Ptrs [MaxOperands]unsafe.Pointer
 
 const (
-	block    = 1024      // elements of a converted or gathered run; of elements of less than eight bytes there are more
+	block    = 1024      // elements of eight bytes in a converted or gathered run; runs of smaller elements have more
 	grain    = 32 * 1024 // elements of a parallel task
 	minInner = 32        // shortest row that is handed over without gathering
-	minPlain = 8         // the same where nothing is to be converted or copied first
+	minPlain = 8         // shortest row that is handed over where nothing needs to be converted or gathered first
 )
 
 type walk struct {
@@ -48,11 +49,12 @@ type walk struct {
 	store   [MaxOperands]dtype.Converter
 	dims    [MaxOperands + 1][8]int
 	kernel  func(p *Ptrs, n int)
-	number  int // the operand that the kernel takes by its one element, 0: none
+	number  int // the operand that is one element along rows and that the kernel takes as such; 0: none
 	many    RowsKernel
 }
 
-// RowsKernel is the form of a kernel of two operands and a result that takes m rows of n elements, step bytes apart in each of the three.
+// RowsKernel is the form of a kernel, of two operands and a result, that takes m rows of n elements. In each
+// of the three arrays the rows lie step bytes apart.
 type RowsKernel func(p *Ptrs, n, m int, step [3]int)
 
 // numel is the number of elements of a shape.
@@ -64,8 +66,8 @@ func numel(shape []int) int {
 	return n
 }
 
-// Run calls kernel for runs that together cover the shape once. The first nout operands are written, the others read. Reading and
-// writing the very same elements is allowed, other overlap is not.
+// Run calls kernel for runs that together cover the shape once. The first nout operands are written, the
+// others read. A written operand may be the very same array as a read one; other overlap is not allowed.
 func Run(shape []int, nout int, ops []Operand, kernel func(p *Ptrs, n int)) {
 	total := numel(shape)
 	if total == 0 {
@@ -77,8 +79,9 @@ func Run(shape []int, nout int, ops []Operand, kernel func(p *Ptrs, n int)) {
 	w.run(total)
 }
 
-// RunNumber is Run for two operands and a result. Along rows where the second operand is one element, number is called in place of kernel,
-// and first where the first one is; a nil one is not. Nor is many, which takes several rows that lie apart at once.
+// RunNumber is Run for two operands and a result, with special kernels. Along rows where the second operand
+// is one element, number is called in place of kernel; where the first operand is one element, first is
+// called. many takes several rows that lie apart at once. A nil kernel is never called.
 func RunNumber(shape []int, ops *[3]Operand, kernel, number, first func(p *Ptrs, n int), many RowsKernel) {
 	total := numel(shape)
 	if total == 0 {
@@ -98,15 +101,16 @@ func RunNumber(shape []int, ops *[3]Operand, kernel, number, first func(p *Ptrs,
 	w.run(total)
 }
 
-// takesRows reports rows that lie apart, contiguous in all operands, of a length for which a call each, or to gather them, costs more than a
-// call for many.
+// takesRows reports whether many shall be used: there are many rows, which lie apart and are contiguous in
+// all operands, of a length for which one call for many rows costs less than a call for each row, or than
+// gathering the rows.
 func (w *walk) takesRows() bool {
 	k := len(w.shape) - 1
 	if k < 1 || w.shape[k-1] < rowsFew || !w.plain() {
 		return false
 	}
 	row := w.shape[k] * w.size[0]
-	gaps := row >= 4*rowsLeast // rows that are only repeated are written out if they are shorter
+	gaps := row >= 4*rowsLeast // shorter rows that are only repeated are written out instead, see stack
 	for i := range w.n {
 		down := w.strides[i][k-1]
 		if down < 0 {
@@ -117,10 +121,10 @@ func (w *walk) takesRows() bool {
 	return gaps && row >= rowsLeast && row <= rowsMost
 }
 
-// rowsLeast and rowsMost bound the bytes of such rows; fewer than rowsFew are not worth a call.
+// rowsLeast and rowsMost bound the size of such rows in bytes; fewer rows than rowsFew are not worth a call.
 const rowsLeast, rowsMost, rowsFew = 128, 4 << 10, 8
 
-// run walks and gives w back.
+// run walks and returns w to its pool.
 func (w *walk) run(total int) {
 	if len(w.shape) == 1 && w.plain() && w.number == 0 {
 		w.runPlain(total)
@@ -135,8 +139,8 @@ func (w *walk) run(total int) {
 	walkPool.Put(w)
 }
 
-// walkPool keeps the descriptions of walks: they are large, and goroutines refer to them. A walk whose kernel panics is left to the
-// collector.
+// walkPool keeps the descriptions of walks: they are large, and goroutines refer to them. A walk whose kernel panics is
+// left to the collector.
 var walkPool = sync.Pool{New: func() any { return new(walk) }}
 
 func (w *walk) init(shape []int, nout int, ops []Operand) {
@@ -167,7 +171,7 @@ func (w *walk) init(shape []int, nout int, ops []Operand) {
 			perm[j], perm[j-1] = perm[j-1], perm[j]
 		}
 	}
-	// merge neighbours that every operand walks as one
+	// merge neighbouring dimensions that are one dimension for every operand
 	for _, d := range perm {
 		k := len(w.shape) - 1
 		merge := k >= 0
@@ -197,7 +201,8 @@ func (w *walk) init(shape []int, nout int, ops []Operand) {
 	}
 }
 
-// outer reports that dimension a must be walked outside dimension b, although it stands inside.
+// outer reports whether dimension a must be walked outside dimension b, although a comes after b in the
+// shape.
 func outer(ops []Operand, a, b int) bool {
 	for i := range ops {
 		sa, sb := abs(ops[i].Strides[a]), abs(ops[i].Strides[b])
@@ -216,7 +221,8 @@ func abs(x int) int {
 	return x
 }
 
-// numberAt makes operand i, which must not change along the innermost dimension, one that the kernel takes by its element.
+// numberAt tries to make operand i the number: the operand that does not change along the innermost dimension
+// and that the kernel takes as one element.
 func (w *walk) numberAt(i int) bool {
 	k := len(w.shape) - 1
 	w.number = i
@@ -227,8 +233,8 @@ func (w *walk) numberAt(i int) bool {
 	return false
 }
 
-// aloneFrom is the bytes that a row must have more of for a call of its own with a number to cost less than a run of that number: with AVX-512
-// runs cost less.
+// aloneFrom is the size in bytes above which a row costs less with a call of its own, with a number, than
+// stacked with a run that repeats the number. With AVX-512 stacked runs cost less.
 func aloneFrom() int {
 	if cpu.HasAVX512 {
 		return shallow
@@ -236,7 +242,7 @@ func aloneFrom() int {
 	return shallow / 2
 }
 
-// plain reports that the innermost dimension of every operand is contiguous and of the wanted type.
+// plain reports whether the innermost dimension of every operand is contiguous and of the kernel's type.
 func (w *walk) plain() bool {
 	k := len(w.shape) - 1
 	for i := 0; i < w.n; i++ {
@@ -265,7 +271,7 @@ func (w *walk) runPlain(total int) {
 	})
 }
 
-// bytes is the memory that all operands take together.
+// bytes is the size of the memory of all operands together.
 func (w *walk) bytes() int {
 	sum := 0
 	for i := range w.n {
@@ -280,9 +286,10 @@ func (w *walk) bytes() int {
 	return sum
 }
 
-// grain is the number of elements of a task of a plain walk on operands of bytes bytes together: longer runs go faster, as long as there are
-// enough of them, alike, and two threads have as many. Where the caches do not hold the arrays, and the result is none that is read, tasks
-// are so large that kernels store around the caches.
+// grain is the number of elements of a task of a plain walk on operands of the given number of bytes
+// together. Longer runs are faster, as long as there are enough tasks of equal size for the threads. Where
+// the caches do not hold the arrays, and the result is not one of the inputs, tasks are so large that kernels
+// use non-temporal stores.
 func (w *walk) grain(total, bytes int) int {
 	size := w.size[0]
 	inPlace := false
@@ -290,8 +297,8 @@ func (w *walk) grain(total, bytes int) int {
 		size = max(size, w.size[i])
 		inPlace = inPlace || w.p[i] == w.p[0]
 	}
-	if bytes >= vec.Beyond && w.nout == 1 && !inPlace && total*w.size[0] >= aroundTasks*vec.AroundFrom {
-		return max(grain, vec.AroundFrom/w.size[0])
+	if bytes >= vec.BeyondCaches && w.nout == 1 && !inPlace && total*w.size[0] >= aroundTasks*vec.NonTemporalFrom {
+		return max(grain, vec.NonTemporalFrom/w.size[0])
 	}
 	if total <= 16*grain {
 		tasks := 2 * ((total + 2*grain - 1) / (2 * grain))
@@ -301,14 +308,15 @@ func (w *walk) grain(total, bytes int) int {
 }
 
 const (
-	// longest bounds the bytes of an operand of a task.
+	// longest bounds the bytes of an operand in a task.
 	longest = 512 << 10
 
-	// aroundTasks is how many tasks there must be of those that store around the caches: threads share few large ones badly.
+	// aroundTasks is the least number of tasks with non-temporal stores, which are large: few large tasks
+	// would be shared badly among threads.
 	aroundTasks = 6
 )
 
-// runRows handles everything else: long rows are cut into blocks, short ones are gathered into blocks.
+// runRows handles all other walks: long rows are cut into blocks, short ones are gathered into blocks.
 func (w *walk) runRows(total int) {
 	k := len(w.shape) - 1
 	inner := w.shape[k]
@@ -345,7 +353,7 @@ func (w *walk) runRows(total int) {
 		})
 		return
 	}
-	if inner*w.size[0] >= line { // shorter rows are better left in the order of the results
+	if inner*w.size[0] >= line { // with shorter rows, the order of the result is best
 		w.tiles()
 	}
 	if total <= grain {
@@ -355,11 +363,17 @@ func (w *walk) runRows(total int) {
 	par.For(total, grain, w.gather)
 }
 
-// tiles are the operands, as bits, that are contiguous along another dimension than the innermost one: a tile of them is turned around at
-// once, where row by row each element would come from a line of memory of its own. That dimension, the one of most of them, becomes the
-// next to innermost. Where it is that already, a line is still in the cache when the next row wants it: then only elements of one,
-// four or eight bytes, for which there is a fast transpose, and short rows, of which the kernel may take several at once, are worth the way
-// through a buffer.
+// tiles returns, as bits, the operands that are contiguous along another dimension than the innermost one. A
+// tile of such an operand is transposed at once; read row by row, each element would come from a cache line
+// of its own. The dimension along which most operands are contiguous becomes the one next to the innermost.
+// Where it is next to the innermost already, a cache line that one row reads is still in the cache when the
+// next row needs it. Then transposing pays only for elements of one, four or eight bytes, for which there is
+// a fast transpose, and for short rows, of which the kernel may take several at once.
+//
+//	operand in memory (columns contiguous)     tile, transposed in a buffer
+//	  a b c d …  ← first column                a e i m   ← a row of the walk
+//	  e f g h …                                b f j n
+//	  i j k l …                                c g k o
 func (w *walk) tiles() (set int) {
 	k := len(w.shape) - 1
 	short := w.shape[k] <= shortRow
@@ -367,7 +381,8 @@ func (w *walk) tiles() (set int) {
 	best := k
 	for d := k - 1; d >= 0; d-- {
 		for i := w.nout; i < w.n; i++ {
-			if st := w.strides[i][k]; w.strides[i][d] == w.size[i] && st > w.size[i] && w.shape[d] >= minPlain && (d < k-1 || w.size[i] != 2 || short) {
+			if st := w.strides[i][k]; w.strides[i][d] == w.size[i] && st > w.size[i] && w.shape[d] >= minPlain &&
+				(d < k-1 || w.size[i] != 2 || short) {
 				sets[d] |= 1 << i
 			}
 		}
@@ -387,14 +402,16 @@ func (w *walk) tiles() (set int) {
 
 // A tile has tileRows rows of up to tileCols elements, or whole rows one after the other, of tileRun elements together.
 const (
+	// A tile has tileRows rows of up to tileCols elements. Where whole rows follow one another, a tile has
+	// tileRun elements of them.
 	tileRows = 16
 	tileRun  = 2048
 	shortRow = 128 // elements of a row of which the kernel may take several at once
 	line     = 64  // bytes of a line of the caches
 )
 
-// tileCols is as many as is best for the memory behind the nearest cache: each row of the results is one run, and what is turned around need
-// not stay in that cache.
+// tileCols is the number of columns of a tile that suits the second-level cache: each row of the result is
+// one run, and a transposed tile need not stay in the first-level cache.
 func tileCols() int {
 	if cpu.HasAVX512 {
 		return 256
@@ -402,7 +419,7 @@ func tileCols() int {
 	return 1024
 }
 
-// adjoin reports that the rows of all operands but those to be turned around, given as bits, lie one after the other.
+// adjoin reports whether the rows of all operands but those in set lie one after the other.
 func (w *walk) adjoin(set int) bool {
 	k := len(w.shape) - 1
 	for i := range w.n {
@@ -413,7 +430,8 @@ func (w *walk) adjoin(set int) bool {
 	return true
 }
 
-// runTiles handles walks with operands to be turned around, given as bits.
+// runTiles handles walks in which the operands in set are transposed tile by tile. gather runs the kernel on
+// the elements [lo,hi), gathered into blocks.
 func (w *walk) runTiles(total, set int) {
 	k := len(w.shape) - 1
 	inner, rows := w.shape[k], w.shape[k-1]
@@ -488,7 +506,7 @@ func (w *walk) rows(lo, hi, k int) {
 	}
 }
 
-// gather runs the kernel on the elements of a range, gathered into blocks.
+// gather runs the kernel on the elements [lo,hi), gathered into blocks.
 func (w *walk) gather(lo, hi int) {
 	b, block := newBuffers(w), w.block()
 	defer b.free()
@@ -510,38 +528,41 @@ func (w *walk) at(p *Ptrs, r, k int) {
 	}
 }
 
-// block is the number of elements of a run: as many as 8 KB hold of the largest ones.
+// block is the number of elements of a run: as many of the largest elements as 8 KB hold.
 func (w *walk) block() int {
 	size := 1
 	for i := 0; i < w.n; i++ {
-		if size = max(size, w.asSize[i]); w.strides[i][len(w.shape)-1] != 0 { // else one element is converted, and then repeated
+		// a broadcast element is converted before it is repeated
+		if size = max(size, w.asSize[i]); w.strides[i][len(w.shape)-1] != 0 {
 			size = max(size, w.size[i])
 		}
 	}
 	return block * 8 / min(size, 8)
 }
 
-// buffers are the scratch runs of one task: raw (memory type, gathered) and conv (wanted type).
+// buffers are the scratch runs of one task: raw (gathered, in the type of the memory) and conv (in the
+// kernel's type).
 type buffers struct {
-	run       int // elements that they hold
+	run       int // elements of a run
 	raw, conv [MaxOperands][]uint64
 	tile      [MaxOperands][]uint64 // see runTiles
 	q         Ptrs                  // the addresses that a kernel is given
-	last      Ptrs                  // the broadcast scalar that conv[i] is filled with
-	turned    int                   // the operands whose rows are made contiguous already, as bits
+	last      Ptrs                  // address of the broadcast element with which conv[i] is filled
+	turned    int                   // as bits: the operands whose rows have been transposed to contiguous ones
 }
 
-// bufferPool keeps the scratch of tasks, which are many. That of a task whose kernel panics is left to the collector.
+// bufferPool keeps the scratch of tasks, which are many. The scratch of a task whose kernel panics is left to
+// the garbage collector.
 var bufferPool = sync.Pool{New: func() any { return new(buffers) }}
 
-// lend gives buffers for run elements.
+// lend returns buffers for run elements.
 func lend(run int) *buffers {
 	b := bufferPool.Get().(*buffers)
 	b.run, b.last, b.turned = run, Ptrs{}, 0
 	return b
 }
 
-// free takes them back.
+// free returns the buffers to the pool.
 func (b *buffers) free() { bufferPool.Put(b) }
 
 func newBuffers(w *walk) *buffers {
@@ -620,10 +641,10 @@ func (w *walk) runBlock(b *buffers, p *Ptrs, n, k int, again bool) {
 	}
 }
 
-// gatherBlock runs the kernel on n elements from the linear position lo, whatever rows they lie in.
+// gatherBlock runs the kernel on n elements from the linear position lo on, in whatever rows they lie.
 func (w *walk) gatherBlock(b *buffers, lo, n int) {
 	q := &b.q
-	dense := 0 // operands that the walk goes through without gaps, as bits
+	dense := 0 // as bits: operands that the walk goes through without gaps
 	for i := 0; i < w.n; i++ {
 		mem := unsafe.Add(w.p[i], lo*w.size[i])
 		if w.dense(i) {
@@ -662,7 +683,7 @@ func (w *walk) gatherBlock(b *buffers, lo, n int) {
 	}
 }
 
-// dense reports that the walk goes through operand i without gaps.
+// dense reports whether the walk goes through operand i without gaps.
 func (w *walk) dense(i int) bool {
 	next := w.size[i]
 	for d := len(w.shape) - 1; d >= 0; d-- {
@@ -674,8 +695,9 @@ func (w *walk) dense(i int) bool {
 	return true
 }
 
-// moveBlock moves n elements of operand i from the linear position lo to a contiguous run (gather) or from there (scatter). It goes from
-// row to row like an odometer, for divisions would cost more than short rows.
+// moveBlock moves n elements of operand i, from the linear position lo on, to a contiguous run (move is
+// gather) or from it (move is scatter). It counts rows like an odometer, because divisions would cost more
+// than short rows.
 func (w *walk) moveBlock(i int, run unsafe.Pointer, lo, n int, move func(d, s unsafe.Pointer, st, n, size int)) {
 	k := len(w.shape) - 1
 	inner, strides, size := w.shape[k], w.strides[i], w.size[i]
@@ -740,7 +762,9 @@ func gather(d, s unsafe.Pointer, st, n, size int) {
 	}
 }
 
-// second gathers every second element. Those between them go where others go later, halves of what is left at a time.
+// second gathers every second element with a deinterleaving kernel. The elements between, which nobody wants,
+// are written to places of dst that are overwritten later: half of the remaining elements is gathered at a
+// time.
 func second[E float32 | float64](d, s unsafe.Pointer, n int) {
 	dst, src := unsafe.Slice((*E)(d), n), unsafe.Slice((*E)(s), 2*n-1)
 	for len(dst) >= 16 {
@@ -755,7 +779,8 @@ func second[E float32 | float64](d, s unsafe.Pointer, n int) {
 
 func scatter(d, s unsafe.Pointer, st, n, size int) { elements(d, st, s, size, n, size) }
 
-// Split gives the product of the sizes before a dimension, its own size, and the product of those after it.
+// Split returns the product of the sizes before a dimension, the size of the dimension, and the product of
+// the sizes after it.
 func Split(shape []int, dim int) (outer, n, inner int) {
 	outer, n, inner = 1, 1, 1
 	for d, s := range shape {

@@ -7,14 +7,22 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// A stacked walk takes several rows at once, as one run. Operands that are broadcast along rows or across them are written out into a
-// buffer that stays in the nearest cache, those with gaps are gathered there, or scattered from there, and all others must lie without gaps: so
-// a kernel needs no form of its own for a column, a row or a number, and short rows cost no more than long ones.
+// A stacked walk takes several rows at once, as one run. Operands that are broadcast along rows or across rows are
+// written out into a buffer that stays in the first-level cache; operands with gaps are gathered into the buffer or
+// scattered from it; all other operands must lie without gaps. So a kernel needs no special form for a column, a row or
+// a number, and short rows cost no more than long ones.
+//
+//	x (3×4)       + column (3×1)    written out     one run of 12
+//	x0 x1 x2  x3    c0              c0 c0 c0 c0     x0+c0 x1+c0 x2+c0 x3+c0 x4+c1 …
+//	x4 x5 x6  x7    c1              c1 c1 c1 c1
+//	x8 x9 x10 x11   c2              c2 c2 c2 c2
 
-// shallow is the bytes of the longest row that is not handed over as it is when all operands are contiguous along it.
+// shallow is the size in bytes of the longest rows that are stacked when all operands are contiguous along
+// the row; longer rows are handed to the kernel one by one.
 const shallow = 1 << 10
 
-// tiny is the same for rows that would have to be gathered first, of all operands together: a call costs as much as copying so many bytes.
+// tiny is the size in bytes, of all operands together, up to which rows are stacked when they must be
+// gathered first: a call costs as much as copying so many bytes.
 const tiny = 3 << 7
 
 // stack is the number of rows of a stacked walk, 0 if there cannot or should not be one.
@@ -28,11 +36,11 @@ func (w *walk) stack() int {
 		return 0
 	}
 	across := w.plain()
-	gapped := shallow // the most bytes that are gathered for a row
+	gapped := shallow // bytes that may still be gathered for a row
 	if across {
 		gapped = tiny
 	}
-	again := k > 1 // what is broadcast is so along a third dimension, too
+	again := k > 1 // the broadcast operands are broadcast along a third dimension, too
 	for i := 0; i < w.n; i++ {
 		in, down, size := w.strides[i][k], w.strides[i][k-1], w.size[i]
 		switch {
@@ -57,13 +65,14 @@ func (w *walk) stack() int {
 		}
 	}
 	rows := w.shape[k-1]
-	if again && inner*rows <= 2*room { // then it is written out once
+	if again && inner*rows <= 2*room { // then the broadcast operands are written out once
 		return rows
 	}
 	return min(room/inner, rows)
 }
 
-// near is how many elements apart those of a row may lie that are gathered as they come: most of their lines are used.
+// near is how many elements apart the elements of a row may lie that are gathered: most of each cache line is
+// then used.
 const near = 4
 
 // runStacked walks with up to m rows at once.
@@ -89,7 +98,7 @@ func (w *walk) runStacked(total, m int) {
 	par.For(tasks, max(1, grain/(m*inner)), body)
 }
 
-// runStack runs the kernel on n rows, of a buffer's most.
+// runStack runs the kernel on n rows; the buffer has room for most rows.
 func (w *walk) runStack(b *buffers, p *Ptrs, n, most int) {
 	k := len(w.shape) - 1
 	inner, q := w.shape[k], &b.q
@@ -125,7 +134,7 @@ func (w *walk) runStack(b *buffers, p *Ptrs, n, most int) {
 			if load != nil {
 				load(c, d, n*inner)
 			}
-		case b.last[i] == p[i]: // still there
+		case b.last[i] == p[i]: // the buffer still holds this operand
 		case in == 0 && down == 0:
 			b.take(i, c, p[i], 1, load, as)
 			Fill(c, c, most*inner, as)
@@ -166,7 +175,7 @@ func (w *walk) runStack(b *buffers, p *Ptrs, n, most int) {
 	}
 }
 
-// take brings n elements at src to c, in the wanted type.
+// take brings n elements at src to c, converted to the kernel's type.
 func (b *buffers) take(i int, c, src unsafe.Pointer, n int, load func(d, s unsafe.Pointer, n int), as int) {
 	if load != nil {
 		load(c, src, n)
@@ -175,8 +184,8 @@ func (b *buffers) take(i int, c, src unsafe.Pointer, n int, load func(d, s unsaf
 	}
 }
 
-// spread writes each of n elements of size bytes, which lie lds bytes apart, inner times. It may write up to seven bytes more, for which a
-// buffer has room.
+// spread writes each of n elements of size bytes, which lie lds bytes apart, inner times. It may write up to
+// seven bytes more; a buffer has room for them.
 func spread(d, s unsafe.Pointer, lds, n, inner, size int) {
 	row := inner * size
 	if vec.SpreadRows(d, s, lds, n, row, size) {

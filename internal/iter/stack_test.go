@@ -9,8 +9,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// TestStacked adds operands that are broadcast in every way, without gaps, with gaps between elements and between rows, those of the result,
-// too, in their own type and converted, and compares with a plain loop.
+// TestStacked adds operands that are broadcast in every way, without gaps, with gaps between elements and between rows,
+// those of the result, too, in their own type and converted, and compares with a plain loop.
 func TestStacked(t *testing.T) {
 	defer par.SetNumThreads(par.NumThreads())
 	for _, shape := range [][]int{{5, 3}, {300, 7}, {40, 129}, {3, 2049}, {3, 9, 40}, {4, 1, 33, 5}, {2, 3, 50, 200}} {
@@ -86,7 +86,8 @@ func TestStacked(t *testing.T) {
 							got = float64(unsafe.Slice((*float32)(ops[0].P), j+1)[j])
 						}
 						if got != want {
-							t.Fatalf("shape %v ways %b gaps %d kind %d threads %d: element %d is %v, want %v", shape, ways, gaps, kind, threads, j, got, want)
+							t.Fatalf("shape %v ways %b gaps %d kind %d threads %d: element %d is %v, want %v", shape,
+								ways, gaps, kind, threads, j, got, want)
 						}
 					}
 				}
@@ -102,8 +103,8 @@ func addRun[E uint8 | float32 | float64](p *Ptrs, n int) {
 	}
 }
 
-// TestGathered adds an operand in any order of memory to one without gaps and to one with gaps between its rows, whose innermost rows are too
-// short for a call each.
+// TestGathered adds an operand in any order of memory to one without gaps and to one with gaps between its rows, whose
+// innermost rows are too short for a call each.
 func TestGathered(t *testing.T) {
 	for _, shape := range [][]int{{40, 12, 3}, {7, 50, 16}, {100, 5, 2}, {3, 4, 30, 5}} {
 		nd, total := len(shape), numel(shape)
@@ -131,7 +132,8 @@ func TestGathered(t *testing.T) {
 		for i := range x {
 			x[i] = float32(i * 5 % 97)
 		}
-		for which, strides := range [][3][]int{{plain, mixed, plain}, {plain, mixed, gapped}, {mixed, plain, mixed}, {gapped, mixed, plain}} {
+		for which, strides := range [][3][]int{{plain, mixed, plain}, {plain, mixed, gapped}, {mixed, plain, mixed},
+			{gapped, mixed, plain}} {
 			for _, as := range []dtype.DType{dtype.Float32, dtype.Float64} {
 				got, want := make([]float32, 2*total), make([]float32, 2*total)
 				ops := make([]Operand, 3)

@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// discard gives the pages of an unused block back to the system at once. The runtime would do so only long after the next collection.
+// discard gives the pages of an unused block back to the system at once. The runtime would do so only long after the
+// next collection.
 func discard(p unsafe.Pointer, size int) {
 	if n := size &^ (unix.Getpagesize() - 1); n > 0 && uintptr(p)&uintptr(unix.Getpagesize()-1) == 0 {
 		_ = unix.Madvise(unsafe.Slice((*byte)(p), n), unix.MADV_DONTNEED)
@@ -15,8 +16,9 @@ func discard(p unsafe.Pointer, size int) {
 
 const hugePage = 2 << 20
 
-// advise asks for huge pages wherever a large block lies, also for those at its ends, which it shares with neighbours: fewer faults when it
-// is first written, fewer misses afterwards. It is a hint, so an error means only that the system does without.
+// advise asks for huge pages wherever a large block lies, also for those at its ends, which it shares with neighbours:
+// fewer faults when it is first written, fewer misses afterwards. It is a hint, so an error means only that the system
+// does without.
 func advise(p unsafe.Pointer, size int) {
 	if size < hugePage/4 {
 		return

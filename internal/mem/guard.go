@@ -9,8 +9,9 @@ import (
 	"unsafe"
 )
 
-// Guarded says that the program was built with the tag guard: the bytes around every piece are watched, and [CheckGuards] tells who
-// wrote there. It is for tests; it takes time, and memory that is in use stays in use until the check.
+// Guarded says that the program was built with the tag guard: the bytes around every piece are watched, and
+// [CheckGuards] tells who wrote there. It is for tests; it takes time, and memory that is in use stays in use until the
+// check.
 const Guarded = true
 
 const guardByte = 0xA7
@@ -28,8 +29,8 @@ var guards struct {
 	first  error
 }
 
-// guard surrounds a piece with front and tail bytes of a pattern. Blocks that are handed out again get a new guard, as their size may
-// differ.
+// guard surrounds a piece with front and tail bytes of a pattern. Blocks that are handed out again get a new guard, as
+// their size may differ.
 func guard(p unsafe.Pointer, n, front int) unsafe.Pointer {
 	g := piece{p: p, n: n, front: front}
 	runtime.Callers(3, g.by[:])
@@ -48,7 +49,8 @@ func guard(p unsafe.Pointer, n, front int) unsafe.Pointer {
 }
 
 func (g *piece) around() [2][]byte {
-	return [2][]byte{unsafe.Slice((*byte)(unsafe.Add(g.p, -g.front)), g.front), unsafe.Slice((*byte)(unsafe.Add(g.p, g.n)), tail)}
+	return [2][]byte{unsafe.Slice((*byte)(unsafe.Add(g.p, -g.front)), g.front),
+		unsafe.Slice((*byte)(unsafe.Add(g.p, g.n)), tail)}
 }
 
 // unguard checks a piece that is about to be freed and forgets it.

@@ -1,12 +1,13 @@
 // Package mem allocates the memory of tensors: 64-byte aligned, followed by at least 64 readable bytes, not cleared.
 //
-// Small pieces are ordinary Go memory. From [Large] on they are blocks of some sizes that are kept and handed out again, because fresh
-// large memory is slow: the system has to map and clear every page of it.
+// Small pieces are ordinary Go memory. From [Large] on they are blocks of some sizes that are kept and handed out
+// again, because fresh large memory is slow: the system has to map and clear every page of it.
 //
-// A block comes back in one of two ways. [Free] returns it at once; whoever calls it knows that nobody uses the memory any more. All
-// other blocks are returned by a finaliser, which hands the unreachable block to the free list instead of letting it go. So the garbage
-// collector sees every pointer into a block, from a tensor, a slice or a kernel's registers, and a block is reused only when there is
-// none: forgetting to free costs time, never correctness. See docs/adr/0003-memory.md.
+// A block comes back in one of two ways. [Free] returns it at once; whoever calls it knows that nobody uses the memory
+// any more. All other blocks are returned by a finaliser, which hands the unreachable block to the free list instead of
+// letting it go. So the garbage collector sees every pointer into a block, from a tensor, a slice or a kernel's
+// registers, and a block is reused only when there is none: forgetting to free costs time, never correctness. See
+// docs/adr/0003-memory.md.
 package mem
 
 import (
@@ -23,23 +24,26 @@ const (
 	align = 64
 	tail  = 64 // readable bytes behind a piece
 
-	// Blocks begin on pages of page bytes. Pieces begin up to (places-1)*apart bytes behind that: operands at the same place of their
-	// pages would share few sets of the first-level cache, and a load could be taken for one of what was just stored elsewhere. A
-	// distance of one or two lines is the worst: loops that store that far ahead of where they load, modulo 4096, take up to a third longer.
+	// Blocks begin on pages of page bytes. Pieces begin up to (places-1)*apart bytes behind that: operands at the same
+	// place of their pages would share few sets of the first-level cache, and a load could be taken for one of what was
+	// just stored elsewhere. A distance of one or two lines is the worst: loops that store that far ahead of where they
+	// load, modulo 4096, take up to a third longer.
 	page   = 8192 // of the Go runtime
 	places = 3
 	apart  = 448
 	pad    = tail + (places-1)*apart
 
-	// Large is the size in bytes from which blocks are pooled. Below it clearing fresh memory costs less than a finaliser; above it, a
-	// piece that was freed a moment ago is still in the cache, and fresh memory of the Go heap is not.
+	// Large is the size in bytes from which blocks are pooled. Below it clearing fresh memory costs less than a
+	// finaliser; above it, a piece that was freed a moment ago is still in the cache, and fresh memory of the Go heap
+	// is not.
 	Large = 4 << 10
 
-	// whole is the size from which the Go heap starts every object on a page of its own. All blocks take a multiple of page: of smaller
-	// objects there are size classes for these sizes that do so, too.
+	// whole is the size from which the Go heap starts every object on a page of its own. All blocks take a multiple of
+	// page: of smaller objects there are size classes for these sizes that do so, too.
 	whole = 32 << 10
 
-	// systemPage is the smallest page of any system, behind is how much of a block is touched behind its first piece: all of it up to fine.
+	// systemPage is the smallest page of any system, behind is how much of a block is touched behind its first piece:
+	// all of it up to fine.
 	systemPage = 4 << 10
 	behind     = fine / 4
 
@@ -80,9 +84,9 @@ var pool struct {
 	stats    Stats
 }
 
-// classOf rounds a size up to one of a few sizes per power of two: four, so that at most a fifth is lost, and sixteen from [fine] on,
-// where memory counts for more than the number of lists. The pad comes on top, so that round sizes lose nothing, and small blocks fill
-// their pages.
+// classOf rounds a size up to one of a few sizes per power of two: four, so that at most a fifth is lost, and sixteen
+// from [fine] on, where memory counts for more than the number of lists. The pad comes on top, so that round sizes lose
+// nothing, and small blocks fill their pages.
 func classOf(n int) (class, size int) {
 	k := bits.Len(uint(n-1)) - 1 // 2^k <= n-1 < 2^(k+1)
 	b := 2
@@ -159,11 +163,13 @@ func allocLarge(n int) unsafe.Pointer {
 // blockOf is the block that a piece lies in.
 func blockOf(p unsafe.Pointer) unsafe.Pointer { return unsafe.Add(p, -int(uintptr(p)%page)) }
 
-// fresh gets new memory from the Go heap. A string builder's buffer is the one allocation that the language does not clear. Objects of
-// these sizes start on a page of the runtime; should that ever change for the smaller ones, they become larger.
+// fresh gets new memory from the Go heap. A string builder's buffer is the one allocation that the language does not
+// clear. Objects of these sizes start on a page of the runtime; should that ever change for the smaller ones, they
+// become larger.
 //
-// The pages behind a piece of n bytes are touched: kernels fetch ahead of what they work on, and there are processors that search for each
-// line of a page that is not there for a third of a microsecond. A later piece of the block ends among them, too.
+// The pages behind a piece of n bytes are touched: kernels fetch ahead of what they work on, and there are processors
+// that search for each line of a page that is not there for a third of a microsecond. A later piece of the block ends
+// among them, too.
 func fresh(size, n int) unsafe.Pointer {
 	p := uncleared(size)
 	if uintptr(p)%page != 0 {
@@ -236,10 +242,12 @@ func drop(class int) {
 	pool.free[class] = nil
 }
 
-// pacer wakes the collector: memory that is reused does not count as allocated for the runtime, so its own pacer would sleep.
+// pacer wakes the collector: memory that is reused does not count as allocated for the runtime, so its own pacer would
+// sleep.
 var pacer sync.Mutex
 
-// finalizersLate is how long a finaliser of the program may hold up those of the blocks before the allocator goes on without them.
+// finalizersLate is how long a finaliser of the program may hold up those of the blocks before the allocator goes on
+// without them.
 const finalizersLate = time.Second
 
 func collect() {
@@ -247,12 +255,13 @@ func collect() {
 		return // somebody is at it
 	}
 	defer pacer.Unlock()
-	// A collection that the runtime began by itself does not count: its finalisers may be far from done, and a program that takes
-	// the blocks they have not yet returned for live ones would let its memory double each time.
+	// A collection that the runtime began by itself does not count: its finalisers may be far from done, and a program
+	// that takes the blocks they have not yet returned for live ones would let its memory double each time.
 	done := make(chan struct{}, 1)
 	sentinel(done)
 	runtime.GC()
-	// The finalisers run on their own goroutine. Wait for one that is as new as the blocks: when it has run, so have most others.
+	// The finalisers run on their own goroutine. Wait for one that is as new as the blocks: when it has run, so have
+	// most others.
 	select {
 	case <-done:
 	case <-time.After(finalizersLate):

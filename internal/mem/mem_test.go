@@ -113,7 +113,8 @@ func BenchmarkAllocFree(b *testing.B) {
 	}
 }
 
-// Blocks begin on pages, pieces of them at different places of theirs, and with all of the piece and its tail inside of the block.
+// Blocks begin on pages, pieces of them at different places of theirs, and with all of the piece and its tail inside of
+// the block.
 func TestPlaces(t *testing.T) {
 	EmptyCache()
 	seen := map[uintptr]bool{}

@@ -1,8 +1,8 @@
 // Package par is the worker pool on which every CPU kernel runs.
 //
-// It has one verb, [For]: cut the range [0,n) into blocks of a fixed size and
-// run them on the calling goroutine and the pool's workers. [Sweep] is a For
-// that turns around each time.
+// It has one verb, [For]: cut the range [0,n) into blocks of a fixed size and run them on the
+// calling goroutine and the pool's workers. [Sweep] is a For that alternates between ascending and
+// descending order.
 //
 // Three promises shape the package:
 //
@@ -16,9 +16,9 @@
 //     not started: on a busy machine the worst case is the serial time plus the
 //     block that a worker has in hand.
 //
-// Each thread begins with its own part of the range, the same in every loop of
-// the same size, and finds there what it has left in its cache; when it is done
-// it helps the others from the far end of theirs.
+// Each thread begins with its own part of the range, the same part in every loop of the same size,
+// and finds there what an earlier loop has left in its cache. A thread that is done with its part
+// helps the others from the far end of their parts.
 //
 // Workers spin for a short while after a job and then park: handing work to a
 // spinning worker costs a fraction of a microsecond, waking a parked one about

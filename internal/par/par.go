@@ -12,10 +12,9 @@ import (
 )
 
 const (
-	// spinWindow is how long an idle worker polls for the next job before it
-	// parks. It must exceed the time that waking a parked worker takes (about
-	// 110 µs), or a steady stream of small operators would pay for a wake-up
-	// every time.
+	// spinWindow is how long an idle worker polls for the next job before it parks. It must exceed the time
+	// that waking a parked worker takes (about 110 µs), or a steady stream of small operators would pay for a
+	// wake-up every time.
 	spinWindow = 300 * time.Microsecond
 
 	// wakeWorth is the remaining work below which parked workers are left
@@ -45,10 +44,10 @@ type pool struct {
 	// closed, read by workers that have joined it.
 	f        func(lo, hi int)
 	n, grain int
-	back     bool    // blocks are taken from the last to the first
+	back     bool    // threads take the blocks from the last to the first
 	shares   []share // one for the caller and each worker
 
-	sweeps atomic.Uint32 // how many a pool has seen
+	sweeps atomic.Uint32 // number of calls of Sweep
 
 	workers int
 	parked  atomic.Int32
@@ -60,9 +59,15 @@ type pool struct {
 	fail   any // the first panic of a worker
 }
 
-// share is the blocks of a job that one thread begins with, those that nobody has claimed yet: from the first, in the lower half of the
-// word, to before the last, in the upper half. Its thread claims from the front; a thread whose own share is used up takes from the back of
-// the others'. So loop after loop over the same range meets the same data on the same core. A job that goes back exchanges front and back.
+// share is the blocks of a job with which one thread begins and that nobody has claimed yet. The lower half
+// of the word is the first of these blocks, the upper half the block after the last. The thread claims blocks
+// from the front of its own share. When its share is used up, it takes blocks from the back of the others'
+// shares. So loop after loop over the same range meets the same data on the same core. In a job with back
+// set, front and back change places.
+//
+//	blocks   0 1 2 3 | 4 5 6 7 | 8 9 10 11
+//	shares   thread 0  thread 1  thread 2
+//	         0,1,2→  ←  4,5→  ←  8→          thread 2 is done first: it takes 3, then 7
 type share struct {
 	left atomic.Uint64
 	_    [56]byte
@@ -93,9 +98,8 @@ var (
 	setMu   sync.Mutex
 )
 
-// newPool starts the workers for a team of threads, the caller included. There
-// are never more of them than GOMAXPROCS allows to run at once: surplus
-// spinning workers would only take time from the useful ones.
+// newPool starts the workers for a team of threads, the caller included. There are never more workers than
+// GOMAXPROCS allows to run at once: surplus spinning workers would only take time from the useful ones.
 func newPool(threads int) *pool {
 	p := &pool{threads: threads, done: make(chan struct{}, 1)}
 	p.workers = min(threads, runtime.GOMAXPROCS(0)) - 1
@@ -126,9 +130,9 @@ func getPool() *pool {
 // at first use.
 func NumThreads() int { return getPool().threads }
 
-// SetNumThreads sets the size of the team. With n larger than GOMAXPROCS only
-// GOMAXPROCS threads take part. Loops that are running keep their team. It
-// panics if n < 1. Results of kernels do not depend on it.
+// SetNumThreads sets the size of the team. With n larger than GOMAXPROCS only GOMAXPROCS threads take part.
+// Loops that are running keep their team. It panics if n < 1. The results of kernels do not depend on the
+// number of threads.
 func SetNumThreads(n int) {
 	if n < 1 {
 		panic(fmt.Sprintf("par.SetNumThreads: got %d threads, expected at least 1", n))
@@ -155,9 +159,11 @@ func SetNumThreads(n int) {
 // as 1; n below 1 does nothing.
 func For(n, grain int, f func(lo, hi int)) { loop(n, grain, f, false) }
 
-// Sweep is For for loops that stream through arrays of bytes bytes together, of which the near caches hold but a part: every other one takes
-// the blocks of each thread from the last to the first, also where it runs serially. So it meets first what the loop before it, over the same
-// arrays or over one that this one reads, has left in the caches. Beyond the last level that gains nothing, and going on in order is faster.
+// Sweep is For for loops that stream through arrays of the given number of bytes together, of which the near
+// caches hold only a part. Every other Sweep takes the blocks of each thread from the last to the first, also
+// where it runs serially. So it begins with the data that the loop before it, over the same arrays, has left
+// in the caches. For arrays larger than the last-level cache that gains nothing, and ascending order is
+// faster.
 func Sweep(n, grain, bytes int, f func(lo, hi int)) { loop(n, grain, f, bytes < cpu.L3) }
 
 func loop(n, grain int, f func(lo, hi int), sweep bool) {
@@ -201,7 +207,7 @@ func serial(lo, n, grain int, f func(lo, hi int)) {
 func (p *pool) run(n, grain int, f func(lo, hi int)) {
 	first := 0 // block
 	if int(p.parked.Load()) == p.workers {
-		// Everyone sleeps. Time one block before deciding to wake them.
+		// All workers are parked. Time one block before deciding to wake them.
 		first = 1
 		opened := false
 		defer func() {
@@ -227,7 +233,8 @@ func (p *pool) run(n, grain int, f func(lo, hi int)) {
 	}
 	p.state.Store((p.state.Load()&^(epochUnit-1) + epochUnit) | openBit)
 	if parked := int(p.parked.Load()); parked > 0 {
-		p.wakeUp(min(parked, max(total-first-1, 1))) // a single block is done before they come, but not its like of the next job
+		// a single block is done before a worker wakes, but the worker is then there for the next job
+		p.wakeUp(min(parked, max(total-first-1, 1)))
 	}
 	// Deferred, because the caller's own block may panic: workers must have
 	// left before anything that f uses goes out of scope.
@@ -235,10 +242,10 @@ func (p *pool) run(n, grain int, f func(lo, hi int)) {
 	p.blocks(0, f, n, grain)
 }
 
-// part is where share i of total blocks begins. The caller, who begins at once, has the most.
+// part is the first block of share i. The caller, who begins at once, has the largest share.
 func part(i, total, shares int) int { return (i*total + shares - 1) / shares }
 
-// blocks claims and runs blocks until none is left: first those of the thread's own share.
+// blocks claims and runs blocks until none is left: first the blocks of the thread's own share.
 func (p *pool) blocks(me int, f func(lo, hi int), n, grain int) {
 	for i := range p.shares {
 		s := &p.shares[(me+i)%len(p.shares)]
@@ -250,7 +257,7 @@ func (p *pool) blocks(me int, f func(lo, hi int), n, grain int) {
 	}
 }
 
-// stop hands out no more blocks.
+// stop makes claim find no more blocks.
 func (p *pool) stop() {
 	for i := range p.shares {
 		p.shares[i].set(0, 0)

@@ -4,7 +4,7 @@ package functional
 
 import "github.com/gotorch-dev/torch/tensor"
 
-var slotConv1d = tensor.Slot("F::conv1d")
+var slotConv1d = tensor.Slot("aten::conv1d")
 
 // Conv1dOptions are the optional arguments of Conv1d; the zero value is PyTorch's default.
 type Conv1dOptions struct {
@@ -15,7 +15,11 @@ type Conv1dOptions struct {
 	Groups   tensor.Opt[int] // default 1
 }
 
-// Conv1d is PyTorch's conv1d.
+// Conv1d slides kernels over the input and sums products: out[n, o, p] = bias[o] + Σ weight[o, i, k] · input[n, i, p·stride +
+// k·dilation - padding], with zeros beyond the edges. Shapes: input [n, in, L] or [in, L], weight [out, in/groups, k], bias
+// [out]. Each spatial size becomes (size + 2·padding - dilation·(k-1) - 1)/stride + 1, rounded down. With groups, each part of
+// the output channels sees one part of the input channels.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.conv1d.html
 func Conv1d(input *tensor.Tensor, weight *tensor.Tensor, opts ...Conv1dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotConv1d, 7)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -45,7 +49,7 @@ func Conv1d(input *tensor.Tensor, weight *tensor.Tensor, opts ...Conv1dOptions) 
 	return c.Do1()
 }
 
-var slotConv2d = tensor.Slot("F::conv2d")
+var slotConv2d = tensor.Slot("aten::conv2d")
 
 // Conv2dOptions are the optional arguments of Conv2d; the zero value is PyTorch's default.
 type Conv2dOptions struct {
@@ -56,7 +60,11 @@ type Conv2dOptions struct {
 	Groups   tensor.Opt[int] // default 1
 }
 
-// Conv2d is PyTorch's conv2d.
+// Conv2d slides kernels over the input and sums products: out[n, o, p] = bias[o] + Σ weight[o, i, k] · input[n, i, p·stride +
+// k·dilation - padding], with zeros beyond the edges. Shapes: input [n, in, H, W] or [in, H, W], weight [out, in/groups, kh, kw],
+// bias [out]. Each spatial size becomes (size + 2·padding - dilation·(k-1) - 1)/stride + 1, rounded down. With groups, each part
+// of the output channels sees one part of the input channels.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.conv2d.html
 func Conv2d(input *tensor.Tensor, weight *tensor.Tensor, opts ...Conv2dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotConv2d, 7)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -86,7 +94,7 @@ func Conv2d(input *tensor.Tensor, weight *tensor.Tensor, opts ...Conv2dOptions) 
 	return c.Do1()
 }
 
-var slotConv3d = tensor.Slot("F::conv3d")
+var slotConv3d = tensor.Slot("aten::conv3d")
 
 // Conv3dOptions are the optional arguments of Conv3d; the zero value is PyTorch's default.
 type Conv3dOptions struct {
@@ -97,7 +105,11 @@ type Conv3dOptions struct {
 	Groups   tensor.Opt[int] // default 1
 }
 
-// Conv3d is PyTorch's conv3d.
+// Conv3d slides kernels over the input and sums products: out[n, o, p] = bias[o] + Σ weight[o, i, k] · input[n, i, p·stride +
+// k·dilation - padding], with zeros beyond the edges. Shapes: input [n, in, D, H, W] or [in, D, H, W], weight [out, in/groups,
+// kd, kh, kw], bias [out]. Each spatial size becomes (size + 2·padding - dilation·(k-1) - 1)/stride + 1, rounded down. With
+// groups, each part of the output channels sees one part of the input channels.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.conv3d.html
 func Conv3d(input *tensor.Tensor, weight *tensor.Tensor, opts ...Conv3dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotConv3d, 7)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -127,7 +139,7 @@ func Conv3d(input *tensor.Tensor, weight *tensor.Tensor, opts ...Conv3dOptions) 
 	return c.Do1()
 }
 
-var slotConv1dPadding = tensor.Slot("F::conv1d.padding")
+var slotConv1dPadding = tensor.Slot("aten::conv1d.padding")
 
 // Conv1dPaddingOptions are the optional arguments of Conv1dPadding; the zero value is PyTorch's default.
 type Conv1dPaddingOptions struct {
@@ -138,7 +150,10 @@ type Conv1dPaddingOptions struct {
 	Groups   tensor.Opt[int] // default 1
 }
 
-// Conv1dPadding is PyTorch's conv1d.
+// Conv1dPadding is Conv1d with padding by name: "valid" adds none; "same" adds as many zeros as give the result the size of the
+// input, one more at the end if they are odd, and takes stride 1 only. Shapes: input [n, in, L] or [in, L], weight [out,
+// in/groups, k], bias [out].
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.conv1d.html
 func Conv1dPadding(input *tensor.Tensor, weight *tensor.Tensor, opts ...Conv1dPaddingOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotConv1dPadding, 7)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -168,7 +183,7 @@ func Conv1dPadding(input *tensor.Tensor, weight *tensor.Tensor, opts ...Conv1dPa
 	return c.Do1()
 }
 
-var slotConv2dPadding = tensor.Slot("F::conv2d.padding")
+var slotConv2dPadding = tensor.Slot("aten::conv2d.padding")
 
 // Conv2dPaddingOptions are the optional arguments of Conv2dPadding; the zero value is PyTorch's default.
 type Conv2dPaddingOptions struct {
@@ -179,7 +194,10 @@ type Conv2dPaddingOptions struct {
 	Groups   tensor.Opt[int] // default 1
 }
 
-// Conv2dPadding is PyTorch's conv2d.
+// Conv2dPadding is Conv2d with padding by name: "valid" adds none; "same" adds as many zeros as give the result the size of the
+// input, one more at the end if they are odd, and takes stride 1 only. Shapes: input [n, in, H, W] or [in, H, W], weight [out,
+// in/groups, kh, kw], bias [out].
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.conv2d.html
 func Conv2dPadding(input *tensor.Tensor, weight *tensor.Tensor, opts ...Conv2dPaddingOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotConv2dPadding, 7)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -209,7 +227,7 @@ func Conv2dPadding(input *tensor.Tensor, weight *tensor.Tensor, opts ...Conv2dPa
 	return c.Do1()
 }
 
-var slotConv3dPadding = tensor.Slot("F::conv3d.padding")
+var slotConv3dPadding = tensor.Slot("aten::conv3d.padding")
 
 // Conv3dPaddingOptions are the optional arguments of Conv3dPadding; the zero value is PyTorch's default.
 type Conv3dPaddingOptions struct {
@@ -220,7 +238,10 @@ type Conv3dPaddingOptions struct {
 	Groups   tensor.Opt[int] // default 1
 }
 
-// Conv3dPadding is PyTorch's conv3d.
+// Conv3dPadding is Conv3d with padding by name: "valid" adds none; "same" adds as many zeros as give the result the size of the
+// input, one more at the end if they are odd, and takes stride 1 only. Shapes: input [n, in, D, H, W] or [in, D, H, W], weight
+// [out, in/groups, kd, kh, kw], bias [out].
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.conv3d.html
 func Conv3dPadding(input *tensor.Tensor, weight *tensor.Tensor, opts ...Conv3dPaddingOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotConv3dPadding, 7)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -250,7 +271,7 @@ func Conv3dPadding(input *tensor.Tensor, weight *tensor.Tensor, opts ...Conv3dPa
 	return c.Do1()
 }
 
-var slotConvTranspose1d = tensor.Slot("F::conv_transpose1d")
+var slotConvTranspose1d = tensor.Slot("aten::conv_transpose1d")
 
 // ConvTranspose1dOptions are the optional arguments of ConvTranspose1d; the zero value is PyTorch's default.
 type ConvTranspose1dOptions struct {
@@ -262,7 +283,11 @@ type ConvTranspose1dOptions struct {
 	Dilation      []int           // default 1
 }
 
-// ConvTranspose1d is PyTorch's conv_transpose1d.
+// ConvTranspose1d spreads every element of the input with a kernel, which is the gradient of Conv1d by its input: out[n, o,
+// p·stride + k·dilation - padding] gets input[n, i, p] · weight[i, o, k] added to bias[o]. Shapes: input [n, in, L] or [in, L],
+// weight [in, out/groups, k], bias [out]. Each spatial size becomes (size-1)·stride - 2·padding + dilation·(k-1) +
+// output_padding + 1.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.conv_transpose1d.html
 func ConvTranspose1d(input *tensor.Tensor, weight *tensor.Tensor, opts ...ConvTranspose1dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotConvTranspose1d, 8)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -296,7 +321,7 @@ func ConvTranspose1d(input *tensor.Tensor, weight *tensor.Tensor, opts ...ConvTr
 	return c.Do1()
 }
 
-var slotConvTranspose2d = tensor.Slot("F::conv_transpose2d")
+var slotConvTranspose2d = tensor.Slot("aten::conv_transpose2d.input")
 
 // ConvTranspose2dOptions are the optional arguments of ConvTranspose2d; the zero value is PyTorch's default.
 type ConvTranspose2dOptions struct {
@@ -308,7 +333,11 @@ type ConvTranspose2dOptions struct {
 	Dilation      []int           // default 1
 }
 
-// ConvTranspose2d is PyTorch's conv_transpose2d.
+// ConvTranspose2d spreads every element of the input with a kernel, which is the gradient of Conv2d by its input: out[n, o,
+// p·stride + k·dilation - padding] gets input[n, i, p] · weight[i, o, k] added to bias[o]. Shapes: input [n, in, H, W] or [in,
+// H, W], weight [in, out/groups, kh, kw], bias [out]. Each spatial size becomes (size-1)·stride - 2·padding + dilation·(k-1) +
+// output_padding + 1.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.conv_transpose2d.html
 func ConvTranspose2d(input *tensor.Tensor, weight *tensor.Tensor, opts ...ConvTranspose2dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotConvTranspose2d, 8)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -342,7 +371,7 @@ func ConvTranspose2d(input *tensor.Tensor, weight *tensor.Tensor, opts ...ConvTr
 	return c.Do1()
 }
 
-var slotConvTranspose3d = tensor.Slot("F::conv_transpose3d")
+var slotConvTranspose3d = tensor.Slot("aten::conv_transpose3d.input")
 
 // ConvTranspose3dOptions are the optional arguments of ConvTranspose3d; the zero value is PyTorch's default.
 type ConvTranspose3dOptions struct {
@@ -354,7 +383,11 @@ type ConvTranspose3dOptions struct {
 	Dilation      []int           // default 1
 }
 
-// ConvTranspose3d is PyTorch's conv_transpose3d.
+// ConvTranspose3d spreads every element of the input with a kernel, which is the gradient of Conv3d by its input: out[n, o,
+// p·stride + k·dilation - padding] gets input[n, i, p] · weight[i, o, k] added to bias[o]. Shapes: input [n, in, D, H, W] or
+// [in, D, H, W], weight [in, out/groups, kd, kh, kw], bias [out]. Each spatial size becomes (size-1)·stride - 2·padding +
+// dilation·(k-1) + output_padding + 1.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.conv_transpose3d.html
 func ConvTranspose3d(input *tensor.Tensor, weight *tensor.Tensor, opts ...ConvTranspose3dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotConvTranspose3d, 8)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -397,7 +430,9 @@ type UnfoldOptions struct {
 	Stride   []int // default 1
 }
 
-// Unfold is PyTorch's unfold.
+// Unfold copies every window of an image to a column. Shapes: input [n, c, H, W] or [c, H, W]; result [n, c·kh·kw, windows], the
+// windows row by row. Each spatial size has (size + 2·padding - dilation·(k-1) - 1)/stride + 1 windows.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.unfold.html
 func Unfold(input *tensor.Tensor, kernelSize []int, opts ...UnfoldOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotUnfold, 5)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -429,7 +464,9 @@ type FoldOptions struct {
 	Stride   []int // default 1
 }
 
-// Fold is PyTorch's fold.
+// Fold adds the windows in columns up to images; it is the transpose of Unfold. Shapes: input [n, c·kh·kw, windows] or
+// [c·kh·kw, windows]; result [n, c, output_size].
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.fold.html
 func Fold(input *tensor.Tensor, outputSize []int, kernelSize []int, opts ...FoldOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotFold, 6)
 	*c.Arg(0) = tensor.TensorValue(input)

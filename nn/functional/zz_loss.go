@@ -4,6 +4,50 @@ package functional
 
 import "github.com/gotorch-dev/torch/tensor"
 
+var slotCrossEntropy = tensor.Slot("F::cross_entropy")
+
+// CrossEntropyOptions are the optional arguments of CrossEntropy; the zero value is PyTorch's default.
+type CrossEntropyOptions struct {
+	Weight         *tensor.Tensor      // default None
+	SizeAverage    tensor.Opt[bool]    // default None
+	IgnoreIndex    tensor.Opt[int]     // default -100
+	Reduce         tensor.Opt[bool]    // default None
+	Reduction      string              // default 'mean'
+	LabelSmoothing tensor.Opt[float64] // default 0.0
+}
+
+// CrossEntropy is PyTorch's cross_entropy.
+func CrossEntropy(input *tensor.Tensor, target *tensor.Tensor, opts ...CrossEntropyOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotCrossEntropy, 8)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(target)
+	*c.Arg(4) = *slotCrossEntropy.Sch.Params[4].Default
+	*c.Arg(6) = *slotCrossEntropy.Sch.Params[6].Default
+	*c.Arg(7) = *slotCrossEntropy.Sch.Params[7].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Weight != nil {
+			*c.Arg(2) = tensor.TensorValue(o.Weight)
+		}
+		if v, ok := o.SizeAverage.Get(); ok {
+			*c.Arg(3) = tensor.BoolValue(v)
+		}
+		if v, ok := o.IgnoreIndex.Get(); ok {
+			*c.Arg(4) = tensor.IntValue(v)
+		}
+		if v, ok := o.Reduce.Get(); ok {
+			*c.Arg(5) = tensor.BoolValue(v)
+		}
+		if o.Reduction != "" {
+			*c.Arg(6) = tensor.OptStrValue(o.Reduction)
+		}
+		if v, ok := o.LabelSmoothing.Get(); ok {
+			*c.Arg(7) = tensor.FloatValue(v)
+		}
+	}
+	return c.Do1()
+}
+
 var slotCTCLoss = tensor.Slot("F::ctc_loss")
 
 // CTCLossOptions are the optional arguments of CTCLoss; the zero value is PyTorch's default.
@@ -32,6 +76,74 @@ func CTCLoss(logProbs *tensor.Tensor, targets *tensor.Tensor, inputLengths *tens
 			*c.Arg(5) = tensor.OptStrValue(o.Reduction)
 		}
 		*c.Arg(6) = tensor.BoolValue(o.ZeroInfinity)
+	}
+	return c.Do1()
+}
+
+var slotMSELoss = tensor.Slot("F::mse_loss")
+
+// MSELossOptions are the optional arguments of MSELoss; the zero value is PyTorch's default.
+type MSELossOptions struct {
+	SizeAverage tensor.Opt[bool] // default None
+	Reduce      tensor.Opt[bool] // default None
+	Reduction   string           // default 'mean'
+	Weight      *tensor.Tensor   // default None
+}
+
+// MSELoss is PyTorch's mse_loss.
+func MSELoss(input *tensor.Tensor, target *tensor.Tensor, opts ...MSELossOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotMSELoss, 6)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(target)
+	*c.Arg(4) = *slotMSELoss.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.SizeAverage.Get(); ok {
+			*c.Arg(2) = tensor.BoolValue(v)
+		}
+		if v, ok := o.Reduce.Get(); ok {
+			*c.Arg(3) = tensor.BoolValue(v)
+		}
+		if o.Reduction != "" {
+			*c.Arg(4) = tensor.OptStrValue(o.Reduction)
+		}
+		if o.Weight != nil {
+			*c.Arg(5) = tensor.TensorValue(o.Weight)
+		}
+	}
+	return c.Do1()
+}
+
+var slotL1Loss = tensor.Slot("F::l1_loss")
+
+// L1LossOptions are the optional arguments of L1Loss; the zero value is PyTorch's default.
+type L1LossOptions struct {
+	SizeAverage tensor.Opt[bool] // default None
+	Reduce      tensor.Opt[bool] // default None
+	Reduction   string           // default 'mean'
+	Weight      *tensor.Tensor   // default None
+}
+
+// L1Loss is PyTorch's l1_loss.
+func L1Loss(input *tensor.Tensor, target *tensor.Tensor, opts ...L1LossOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotL1Loss, 6)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(target)
+	*c.Arg(4) = *slotL1Loss.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.SizeAverage.Get(); ok {
+			*c.Arg(2) = tensor.BoolValue(v)
+		}
+		if v, ok := o.Reduce.Get(); ok {
+			*c.Arg(3) = tensor.BoolValue(v)
+		}
+		if o.Reduction != "" {
+			*c.Arg(4) = tensor.OptStrValue(o.Reduction)
+		}
+		if o.Weight != nil {
+			*c.Arg(5) = tensor.TensorValue(o.Weight)
+		}
 	}
 	return c.Do1()
 }
@@ -80,7 +192,7 @@ type HuberLossOptions struct {
 	Weight    *tensor.Tensor      // default None
 }
 
-// HuberLoss is quadratic for differences up to delta, linear above.
+// HuberLoss is PyTorch's huber_loss.
 func HuberLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...HuberLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotHuberLoss, 5)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -184,8 +296,7 @@ type KLDivOptions struct {
 	LogTarget   bool             // default False
 }
 
-// KLDiv is the Kullback-Leibler divergence of log-probabilities (input) from target; reduction batchmean divides by the batch
-// size.
+// KLDiv is PyTorch's kl_div.
 func KLDiv(input *tensor.Tensor, target *tensor.Tensor, opts ...KLDivOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotKLDiv, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -587,7 +698,7 @@ type GaussianNLLLossOptions struct {
 	Reduction string              // default 'mean'
 }
 
-// GaussianNLLLoss is the negative log-likelihood of normal values with the given variances.
+// GaussianNLLLoss is PyTorch's gaussian_nll_loss.
 func GaussianNLLLoss(input *tensor.Tensor, target *tensor.Tensor, varArg *tensor.Tensor, opts ...GaussianNLLLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotGaussianNLLLoss, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -609,7 +720,7 @@ func GaussianNLLLoss(input *tensor.Tensor, target *tensor.Tensor, varArg *tensor
 	return c.Do1()
 }
 
-var slotCosineSimilarity = tensor.Slot("F::cosine_similarity")
+var slotCosineSimilarity = tensor.Slot("aten::cosine_similarity")
 
 // CosineSimilarityOptions are the optional arguments of CosineSimilarity; the zero value is PyTorch's default.
 type CosineSimilarityOptions struct {
@@ -617,7 +728,7 @@ type CosineSimilarityOptions struct {
 	Eps tensor.Opt[float64] // default 1e-08
 }
 
-// CosineSimilarity is the cosine of the angle between vectors along a dimension.
+// CosineSimilarity is PyTorch's cosine_similarity.
 func CosineSimilarity(x1 *tensor.Tensor, x2 *tensor.Tensor, opts ...CosineSimilarityOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotCosineSimilarity, 4)
 	*c.Arg(0) = tensor.TensorValue(x1)
@@ -636,7 +747,7 @@ func CosineSimilarity(x1 *tensor.Tensor, x2 *tensor.Tensor, opts ...CosineSimila
 	return c.Do1()
 }
 
-var slotPairwiseDistance = tensor.Slot("F::pairwise_distance")
+var slotPairwiseDistance = tensor.Slot("aten::pairwise_distance")
 
 // PairwiseDistanceOptions are the optional arguments of PairwiseDistance; the zero value is PyTorch's default.
 type PairwiseDistanceOptions struct {
@@ -645,7 +756,7 @@ type PairwiseDistanceOptions struct {
 	KeepDim bool                // default False
 }
 
-// PairwiseDistance is the norm of order p of the difference of vectors in the last dimension.
+// PairwiseDistance is PyTorch's pairwise_distance.
 func PairwiseDistance(x1 *tensor.Tensor, x2 *tensor.Tensor, opts ...PairwiseDistanceOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotPairwiseDistance, 5)
 	*c.Arg(0) = tensor.TensorValue(x1)
@@ -677,9 +788,7 @@ type NLLLossOptions struct {
 	Reduction   string           // default 'mean'
 }
 
-// NLLLoss is the negative log-likelihood loss of log-probabilities [C], [N, C] or [N, C, …] and class indices [], [N] or [N,
-// …].
-// https://pytorch.org/docs/stable/generated/torch.nn.functional.nll_loss.html
+// NLLLoss is PyTorch's nll_loss.
 func NLLLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...NLLLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotNLLLoss, 7)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -702,122 +811,6 @@ func NLLLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...NLLLossOptions
 		}
 		if o.Reduction != "" {
 			*c.Arg(6) = tensor.OptStrValue(o.Reduction)
-		}
-	}
-	return c.Do1()
-}
-
-var slotCrossEntropy = tensor.Slot("F::cross_entropy")
-
-// CrossEntropyOptions are the optional arguments of CrossEntropy; the zero value is PyTorch's default.
-type CrossEntropyOptions struct {
-	Weight         *tensor.Tensor      // default None
-	SizeAverage    tensor.Opt[bool]    // default None
-	IgnoreIndex    tensor.Opt[int]     // default -100
-	Reduce         tensor.Opt[bool]    // default None
-	Reduction      string              // default 'mean'
-	LabelSmoothing tensor.Opt[float64] // default 0.0
-}
-
-// CrossEntropy is the cross entropy of logits [C], [N, C] or [N, C, …] and targets: class indices (one dimension less), or
-// probabilities of the input's shape.
-// https://pytorch.org/docs/stable/generated/torch.nn.functional.cross_entropy.html
-func CrossEntropy(input *tensor.Tensor, target *tensor.Tensor, opts ...CrossEntropyOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotCrossEntropy, 8)
-	*c.Arg(0) = tensor.TensorValue(input)
-	*c.Arg(1) = tensor.TensorValue(target)
-	*c.Arg(4) = *slotCrossEntropy.Sch.Params[4].Default
-	*c.Arg(6) = *slotCrossEntropy.Sch.Params[6].Default
-	*c.Arg(7) = *slotCrossEntropy.Sch.Params[7].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Weight != nil {
-			*c.Arg(2) = tensor.TensorValue(o.Weight)
-		}
-		if v, ok := o.SizeAverage.Get(); ok {
-			*c.Arg(3) = tensor.BoolValue(v)
-		}
-		if v, ok := o.IgnoreIndex.Get(); ok {
-			*c.Arg(4) = tensor.IntValue(v)
-		}
-		if v, ok := o.Reduce.Get(); ok {
-			*c.Arg(5) = tensor.BoolValue(v)
-		}
-		if o.Reduction != "" {
-			*c.Arg(6) = tensor.OptStrValue(o.Reduction)
-		}
-		if v, ok := o.LabelSmoothing.Get(); ok {
-			*c.Arg(7) = tensor.FloatValue(v)
-		}
-	}
-	return c.Do1()
-}
-
-var slotMSELoss = tensor.Slot("F::mse_loss")
-
-// MSELossOptions are the optional arguments of MSELoss; the zero value is PyTorch's default.
-type MSELossOptions struct {
-	SizeAverage tensor.Opt[bool] // default None
-	Reduce      tensor.Opt[bool] // default None
-	Reduction   string           // default 'mean'
-	Weight      *tensor.Tensor   // default None
-}
-
-// MSELoss is the mean (or sum, or none) of the squared differences.
-// https://pytorch.org/docs/stable/generated/torch.nn.functional.mse_loss.html
-func MSELoss(input *tensor.Tensor, target *tensor.Tensor, opts ...MSELossOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotMSELoss, 6)
-	*c.Arg(0) = tensor.TensorValue(input)
-	*c.Arg(1) = tensor.TensorValue(target)
-	*c.Arg(4) = *slotMSELoss.Sch.Params[4].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if v, ok := o.SizeAverage.Get(); ok {
-			*c.Arg(2) = tensor.BoolValue(v)
-		}
-		if v, ok := o.Reduce.Get(); ok {
-			*c.Arg(3) = tensor.BoolValue(v)
-		}
-		if o.Reduction != "" {
-			*c.Arg(4) = tensor.OptStrValue(o.Reduction)
-		}
-		if o.Weight != nil {
-			*c.Arg(5) = tensor.TensorValue(o.Weight)
-		}
-	}
-	return c.Do1()
-}
-
-var slotL1Loss = tensor.Slot("F::l1_loss")
-
-// L1LossOptions are the optional arguments of L1Loss; the zero value is PyTorch's default.
-type L1LossOptions struct {
-	SizeAverage tensor.Opt[bool] // default None
-	Reduce      tensor.Opt[bool] // default None
-	Reduction   string           // default 'mean'
-	Weight      *tensor.Tensor   // default None
-}
-
-// L1Loss is the mean (or sum, or none) of the absolute differences.
-// https://pytorch.org/docs/stable/generated/torch.nn.functional.l1_loss.html
-func L1Loss(input *tensor.Tensor, target *tensor.Tensor, opts ...L1LossOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotL1Loss, 6)
-	*c.Arg(0) = tensor.TensorValue(input)
-	*c.Arg(1) = tensor.TensorValue(target)
-	*c.Arg(4) = *slotL1Loss.Sch.Params[4].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if v, ok := o.SizeAverage.Get(); ok {
-			*c.Arg(2) = tensor.BoolValue(v)
-		}
-		if v, ok := o.Reduce.Get(); ok {
-			*c.Arg(3) = tensor.BoolValue(v)
-		}
-		if o.Reduction != "" {
-			*c.Arg(4) = tensor.OptStrValue(o.Reduction)
-		}
-		if o.Weight != nil {
-			*c.Arg(5) = tensor.TensorValue(o.Weight)
 		}
 	}
 	return c.Do1()

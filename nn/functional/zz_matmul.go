@@ -4,7 +4,7 @@ package functional
 
 import "github.com/gotorch-dev/torch/tensor"
 
-var slotLinear = tensor.Slot("F::linear")
+var slotLinear = tensor.Slot("aten::linear")
 
 // LinearOptions are the optional arguments of Linear; the zero value is PyTorch's default.
 type LinearOptions struct {
@@ -27,7 +27,7 @@ func Linear(input *tensor.Tensor, weight *tensor.Tensor, opts ...LinearOptions) 
 	return c.Do1()
 }
 
-var slotBilinear = tensor.Slot("F::bilinear")
+var slotBilinear = tensor.Slot("aten::bilinear")
 
 // BilinearOptions are the optional arguments of Bilinear; the zero value is PyTorch's default.
 type BilinearOptions struct {

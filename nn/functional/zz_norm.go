@@ -15,8 +15,7 @@ type BatchNormOptions struct {
 	Eps      tensor.Opt[float64] // default 1e-05
 }
 
-// BatchNorm normalises each channel (dimension 1) of an input [n, c, ...]: with the batch's statistics in training, which also
-// move running_mean and running_var (nil: none), with those two otherwise.batch_norm.html
+// BatchNorm is PyTorch's batch_norm.
 func BatchNorm(input *tensor.Tensor, runningMean *tensor.Tensor, runningVar *tensor.Tensor, opts ...BatchNormOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotBatchNorm, 8)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -53,8 +52,7 @@ type GroupNormOptions struct {
 	Eps    tensor.Opt[float64] // default 1e-05
 }
 
-// GroupNorm normalises num_groups groups of the channels of an input [n, c, ...], then scales and shifts by
-// channel.group_norm.html
+// GroupNorm is PyTorch's group_norm.
 func GroupNorm(input *tensor.Tensor, numGroups int, opts ...GroupNormOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotGroupNorm, 5)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -88,8 +86,7 @@ type InstanceNormOptions struct {
 	Eps             tensor.Opt[float64] // default 1e-05
 }
 
-// InstanceNorm normalises each channel of each image of an input [n, c, ...] and moves the running statistics, where given,
-// towards the mean of the images'.instance_norm.html
+// InstanceNorm is PyTorch's instance_norm.
 func InstanceNorm(input *tensor.Tensor, opts ...InstanceNormOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotInstanceNorm, 8)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -130,8 +127,7 @@ type LayerNormOptions struct {
 	Eps    tensor.Opt[float64] // default 1e-05
 }
 
-// LayerNorm normalises over the trailing dimensions normalized_shape, then scales by weight and adds bias, both of that
-// shape.layer_norm.html
+// LayerNorm is PyTorch's layer_norm.
 func LayerNorm(input *tensor.Tensor, normalizedShape []int, opts ...LayerNormOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLayerNorm, 5)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -152,7 +148,7 @@ func LayerNorm(input *tensor.Tensor, normalizedShape []int, opts ...LayerNormOpt
 	return c.Do1()
 }
 
-var slotRMSNorm = tensor.Slot("F::rms_norm")
+var slotRMSNorm = tensor.Slot("aten::rms_norm")
 
 // RMSNormOptions are the optional arguments of RMSNorm; the zero value is PyTorch's default.
 type RMSNormOptions struct {
@@ -160,8 +156,7 @@ type RMSNormOptions struct {
 	Eps    tensor.Opt[float64] // default None
 }
 
-// RMSNorm divides by the root mean square over the trailing dimensions normalized_shape, then scales by weight; eps defaults to
-// the dtype's machine epsilon.rms_norm.html
+// RMSNorm is PyTorch's rms_norm.
 func RMSNorm(input *tensor.Tensor, normalizedShape []int, opts ...RMSNormOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotRMSNorm, 4)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -187,8 +182,7 @@ type LocalResponseNormOptions struct {
 	K     tensor.Opt[float64] // default 1.0
 }
 
-// LocalResponseNorm divides by (k + alpha * mean of squares over size neighbouring channels) to the power
-// beta.local_response_norm.html
+// LocalResponseNorm is PyTorch's local_response_norm.
 func LocalResponseNorm(input *tensor.Tensor, size int, opts ...LocalResponseNormOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLocalResponseNorm, 5)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -220,7 +214,7 @@ type NormalizeOptions struct {
 	Eps tensor.Opt[float64] // default 1e-12
 }
 
-// Normalize divides by the p-norm along dim, or by eps where the norm is smaller.normalize.html
+// Normalize is PyTorch's normalize.
 func Normalize(input *tensor.Tensor, opts ...NormalizeOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotNormalize, 4)
 	*c.Arg(0) = tensor.TensorValue(input)

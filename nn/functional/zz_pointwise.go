@@ -386,7 +386,7 @@ func LogSigmoid(input *tensor.Tensor) *tensor.Tensor {
 	return c.Do1()
 }
 
-var slotTanh = tensor.Slot("F::tanh")
+var slotTanh = tensor.Slot("aten::tanh")
 
 // Tanh is the hyperbolic tangent.
 func Tanh(input *tensor.Tensor) *tensor.Tensor {
@@ -395,7 +395,7 @@ func Tanh(input *tensor.Tensor) *tensor.Tensor {
 	return c.Do1()
 }
 
-var slotSigmoid = tensor.Slot("F::sigmoid")
+var slotSigmoid = tensor.Slot("aten::sigmoid")
 
 // Sigmoid is 1 / (1 + exp(-input)).
 func Sigmoid(input *tensor.Tensor) *tensor.Tensor {
@@ -490,7 +490,7 @@ func Softplus(input *tensor.Tensor, opts ...SoftplusOptions) *tensor.Tensor {
 	return c.Do1()
 }
 
-var slotGELU = tensor.Slot("F::gelu")
+var slotGELU = tensor.Slot("aten::gelu")
 
 // GELUOptions are the optional arguments of GELU; the zero value is PyTorch's default.
 type GELUOptions struct {
@@ -511,7 +511,7 @@ func GELU(input *tensor.Tensor, opts ...GELUOptions) *tensor.Tensor {
 	return c.Do1()
 }
 
-var slotPReLU = tensor.Slot("F::prelu")
+var slotPReLU = tensor.Slot("aten::prelu")
 
 // PReLU is input where it is positive and weight * input elsewhere; the weight is one number or one for each channel (dimension
 // 1).
@@ -522,7 +522,7 @@ func PReLU(input *tensor.Tensor, weight *tensor.Tensor) *tensor.Tensor {
 	return c.Do1()
 }
 
-var slotGLU = tensor.Slot("F::glu")
+var slotGLU = tensor.Slot("aten::glu")
 
 // GLUOptions are the optional arguments of GLU; the zero value is PyTorch's default.
 type GLUOptions struct {

@@ -6,7 +6,10 @@ import "github.com/gotorch-dev/torch/tensor"
 
 var slotAdaptiveAvgPool1d = tensor.Slot("F::adaptive_avg_pool1d")
 
-// AdaptiveAvgPool1d is PyTorch's adaptive_avg_pool1d.
+// AdaptiveAvgPool1d is the mean of windows that are placed so that output_size of them cover the input. Window i of m over a size
+// begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, c, L] or [c, L]; the spatial sizes become
+// output_size.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool1d.html
 func AdaptiveAvgPool1d(input *tensor.Tensor, outputSize []int) *tensor.Tensor {
 	c := tensor.NewCall(slotAdaptiveAvgPool1d, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -16,7 +19,10 @@ func AdaptiveAvgPool1d(input *tensor.Tensor, outputSize []int) *tensor.Tensor {
 
 var slotAdaptiveAvgPool2d = tensor.Slot("F::adaptive_avg_pool2d")
 
-// AdaptiveAvgPool2d is PyTorch's adaptive_avg_pool2d.
+// AdaptiveAvgPool2d is the mean of windows that are placed so that output_size of them cover the input. Window i of m over a size
+// begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, c, H, W] or [c, H, W]; the spatial sizes
+// become output_size.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool2d.html
 func AdaptiveAvgPool2d(input *tensor.Tensor, outputSize []int) *tensor.Tensor {
 	c := tensor.NewCall(slotAdaptiveAvgPool2d, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -26,7 +32,10 @@ func AdaptiveAvgPool2d(input *tensor.Tensor, outputSize []int) *tensor.Tensor {
 
 var slotAdaptiveAvgPool3d = tensor.Slot("F::adaptive_avg_pool3d")
 
-// AdaptiveAvgPool3d is PyTorch's adaptive_avg_pool3d.
+// AdaptiveAvgPool3d is the mean of windows that are placed so that output_size of them cover the input. Window i of m over a size
+// begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, c, D, H, W] or [c, D, H, W]; the spatial sizes
+// become output_size.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool3d.html
 func AdaptiveAvgPool3d(input *tensor.Tensor, outputSize []int) *tensor.Tensor {
 	c := tensor.NewCall(slotAdaptiveAvgPool3d, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -41,7 +50,10 @@ type AdaptiveMaxPool1dOptions struct {
 	ReturnIndices bool // default False
 }
 
-// AdaptiveMaxPool1d is PyTorch's adaptive_max_pool1d.
+// AdaptiveMaxPool1d is the maximum of windows that are placed so that output_size of them cover the input. Window i of m over a
+// size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, c, L] or [c, L]; the spatial sizes become
+// output_size.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool1d.html
 func AdaptiveMaxPool1d(input *tensor.Tensor, outputSize []int, opts ...AdaptiveMaxPool1dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotAdaptiveMaxPool1d, 3)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -61,7 +73,10 @@ type AdaptiveMaxPool2dOptions struct {
 	ReturnIndices bool // default False
 }
 
-// AdaptiveMaxPool2d is PyTorch's adaptive_max_pool2d.
+// AdaptiveMaxPool2d is the maximum of windows that are placed so that output_size of them cover the input. Window i of m over a
+// size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, c, H, W] or [c, H, W]; the spatial sizes
+// become output_size.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool2d.html
 func AdaptiveMaxPool2d(input *tensor.Tensor, outputSize []int, opts ...AdaptiveMaxPool2dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotAdaptiveMaxPool2d, 3)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -81,7 +96,10 @@ type AdaptiveMaxPool3dOptions struct {
 	ReturnIndices bool // default False
 }
 
-// AdaptiveMaxPool3d is PyTorch's adaptive_max_pool3d.
+// AdaptiveMaxPool3d is the maximum of windows that are placed so that output_size of them cover the input. Window i of m over a
+// size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, c, D, H, W] or [c, D, H, W]; the spatial
+// sizes become output_size.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool3d.html
 func AdaptiveMaxPool3d(input *tensor.Tensor, outputSize []int, opts ...AdaptiveMaxPool3dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotAdaptiveMaxPool3d, 3)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -101,7 +119,10 @@ type AdaptiveMaxPool1dWithIndicesOptions struct {
 	ReturnIndices bool // default False
 }
 
-// AdaptiveMaxPool1dWithIndices is PyTorch's adaptive_max_pool1d_with_indices.
+// AdaptiveMaxPool1dWithIndices is AdaptiveMaxPool1d, and the position of each maximum in the flattened spatial dimensions of the
+// input. Window i of m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, c, L] or [c,
+// L]; the spatial sizes become output_size.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool1d.html
 func AdaptiveMaxPool1dWithIndices(input *tensor.Tensor, outputSize []int, opts ...AdaptiveMaxPool1dWithIndicesOptions) (r0, r1 *tensor.Tensor) {
 	c := tensor.NewCall(slotAdaptiveMaxPool1dWithIndices, 3)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -121,7 +142,10 @@ type AdaptiveMaxPool2dWithIndicesOptions struct {
 	ReturnIndices bool // default False
 }
 
-// AdaptiveMaxPool2dWithIndices is PyTorch's adaptive_max_pool2d_with_indices.
+// AdaptiveMaxPool2dWithIndices is AdaptiveMaxPool2d, and the position of each maximum in the flattened spatial dimensions of the
+// input. Window i of m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, c, H, W] or
+// [c, H, W]; the spatial sizes become output_size.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool2d.html
 func AdaptiveMaxPool2dWithIndices(input *tensor.Tensor, outputSize []int, opts ...AdaptiveMaxPool2dWithIndicesOptions) (r0, r1 *tensor.Tensor) {
 	c := tensor.NewCall(slotAdaptiveMaxPool2dWithIndices, 3)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -141,7 +165,10 @@ type AdaptiveMaxPool3dWithIndicesOptions struct {
 	ReturnIndices bool // default False
 }
 
-// AdaptiveMaxPool3dWithIndices is PyTorch's adaptive_max_pool3d_with_indices.
+// AdaptiveMaxPool3dWithIndices is AdaptiveMaxPool3d, and the position of each maximum in the flattened spatial dimensions of the
+// input. Window i of m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, c, D, H, W]
+// or [c, D, H, W]; the spatial sizes become output_size.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool3d.html
 func AdaptiveMaxPool3dWithIndices(input *tensor.Tensor, outputSize []int, opts ...AdaptiveMaxPool3dWithIndicesOptions) (r0, r1 *tensor.Tensor) {
 	c := tensor.NewCall(slotAdaptiveMaxPool3dWithIndices, 3)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -164,7 +191,10 @@ type AvgPool1dOptions struct {
 	NoCountIncludePad bool  // switches count_include_pad off
 }
 
-// AvgPool1d is PyTorch's avg_pool1d.
+// AvgPool1d is the mean of each window. Padding counts as zeros, unless count_include_pad is off. Shapes: input [n, c, L] or [c,
+// L]; each spatial size becomes (size + 2·padding - k)/stride + 1, rounded down, or up with ceil_mode. The stride is kernel_size
+// if it is not given.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.avg_pool1d.html
 func AvgPool1d(input *tensor.Tensor, kernelSize []int, opts ...AvgPool1dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotAvgPool1d, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -197,7 +227,10 @@ type AvgPool2dOptions struct {
 	DivisorOverride   tensor.Opt[int] // default None
 }
 
-// AvgPool2d is PyTorch's avg_pool2d.
+// AvgPool2d is the mean of each window. Padding counts as zeros, unless count_include_pad is off; a divisor_override replaces the
+// number of elements. Shapes: input [n, c, H, W] or [c, H, W]; each spatial size becomes (size + 2·padding - k)/stride + 1,
+// rounded down, or up with ceil_mode. The stride is kernel_size if it is not given.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.avg_pool2d.html
 func AvgPool2d(input *tensor.Tensor, kernelSize []int, opts ...AvgPool2dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotAvgPool2d, 7)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -233,7 +266,10 @@ type AvgPool3dOptions struct {
 	DivisorOverride   tensor.Opt[int] // default None
 }
 
-// AvgPool3d is PyTorch's avg_pool3d.
+// AvgPool3d is the mean of each window. Padding counts as zeros, unless count_include_pad is off; a divisor_override replaces the
+// number of elements. Shapes: input [n, c, D, H, W] or [c, D, H, W]; each spatial size becomes (size + 2·padding - k)/stride + 1,
+// rounded down, or up with ceil_mode. The stride is kernel_size if it is not given.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.avg_pool3d.html
 func AvgPool3d(input *tensor.Tensor, kernelSize []int, opts ...AvgPool3dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotAvgPool3d, 7)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -268,7 +304,11 @@ type FractionalMaxPool2dOptions struct {
 	RandomSamples *tensor.Tensor // default None
 }
 
-// FractionalMaxPool2d is the maximumfractional_max_pool2d.html
+// FractionalMaxPool2d is the maximum of windows of kernel_size whose places are random (Graham 2014,
+// https://arxiv.org/abs/1412.6071). Shapes: input [n, c, H, W] or [c, H, W]; the spatial sizes become output_size, or output_ratio
+// times what they are: one of the two must be given. The places come from _random_samples [n, c, 2], numbers in [0, 1), drawn from
+// the default generator if they are not given.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.fractional_max_pool2d.html
 func FractionalMaxPool2d(input *tensor.Tensor, kernelSize []int, opts ...FractionalMaxPool2dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotFractionalMaxPool2d, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -300,7 +340,11 @@ type FractionalMaxPool3dOptions struct {
 	RandomSamples *tensor.Tensor // default None
 }
 
-// FractionalMaxPool3d is the maximumfractional_max_pool3d.html
+// FractionalMaxPool3d is the maximum of windows of kernel_size whose places are random (Graham 2014,
+// https://arxiv.org/abs/1412.6071). Shapes: input [n, c, D, H, W] or [c, D, H, W]; the spatial sizes become output_size, or
+// output_ratio times what they are: one of the two must be given. The places come from _random_samples [n, c, 3], numbers in [0,
+// 1), drawn from the default generator if they are not given.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.fractional_max_pool3d.html
 func FractionalMaxPool3d(input *tensor.Tensor, kernelSize []int, opts ...FractionalMaxPool3dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotFractionalMaxPool3d, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -332,7 +376,11 @@ type FractionalMaxPool2dWithIndicesOptions struct {
 	RandomSamples *tensor.Tensor // default None
 }
 
-// FractionalMaxPool2dWithIndices is the maximum, and its position,fractional_max_pool2d.html
+// FractionalMaxPool2dWithIndices is the maximum, and its position in the flattened spatial dimensions of the input, of windows of
+// kernel_size whose places are random (Graham 2014, https://arxiv.org/abs/1412.6071). Shapes: input [n, c, H, W] or [c, H, W]; the
+// spatial sizes become output_size, or output_ratio times what they are: one of the two must be given. The places come from
+// _random_samples [n, c, 2], numbers in [0, 1), drawn from the default generator if they are not given.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.fractional_max_pool2d.html
 func FractionalMaxPool2dWithIndices(input *tensor.Tensor, kernelSize []int, opts ...FractionalMaxPool2dWithIndicesOptions) (r0, r1 *tensor.Tensor) {
 	c := tensor.NewCall(slotFractionalMaxPool2dWithIndices, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -364,7 +412,11 @@ type FractionalMaxPool3dWithIndicesOptions struct {
 	RandomSamples *tensor.Tensor // default None
 }
 
-// FractionalMaxPool3dWithIndices is the maximum, and its position,fractional_max_pool3d.html
+// FractionalMaxPool3dWithIndices is the maximum, and its position in the flattened spatial dimensions of the input, of windows of
+// kernel_size whose places are random (Graham 2014, https://arxiv.org/abs/1412.6071). Shapes: input [n, c, D, H, W] or [c, D, H,
+// W]; the spatial sizes become output_size, or output_ratio times what they are: one of the two must be given. The places come
+// from _random_samples [n, c, 3], numbers in [0, 1), drawn from the default generator if they are not given.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.fractional_max_pool3d.html
 func FractionalMaxPool3dWithIndices(input *tensor.Tensor, kernelSize []int, opts ...FractionalMaxPool3dWithIndicesOptions) (r0, r1 *tensor.Tensor) {
 	c := tensor.NewCall(slotFractionalMaxPool3dWithIndices, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -394,7 +446,10 @@ type LPPool1dOptions struct {
 	CeilMode bool  // default False
 }
 
-// LPPool1d lp_pool1d.html
+// LPPool1d is the p-norm of each window, (Σ x^p)^(1/p) for p = norm_type, and the largest (smallest) absolute value where p is
+// (minus) infinity; norm_type 0 is an error. Shapes: input [n, c, L] or [c, L]; each spatial size becomes (size - k)/stride + 1,
+// rounded down, or up with ceil_mode. The stride is kernel_size if it is not given.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.lp_pool1d.html
 func LPPool1d(input *tensor.Tensor, normType float64, kernelSize []int, opts ...LPPool1dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLPPool1d, 5)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -419,7 +474,10 @@ type LPPool2dOptions struct {
 	CeilMode bool  // default False
 }
 
-// LPPool2d lp_pool2d.html
+// LPPool2d is the p-norm of each window, (Σ x^p)^(1/p) for p = norm_type, and the largest (smallest) absolute value where p is
+// (minus) infinity; norm_type 0 is an error. Shapes: input [n, c, H, W] or [c, H, W]; each spatial size becomes (size - k)/stride
+// + 1, rounded down, or up with ceil_mode. The stride is kernel_size if it is not given.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.lp_pool2d.html
 func LPPool2d(input *tensor.Tensor, normType float64, kernelSize []int, opts ...LPPool2dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLPPool2d, 5)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -444,7 +502,10 @@ type LPPool3dOptions struct {
 	CeilMode bool  // default False
 }
 
-// LPPool3d lp_pool3d.html
+// LPPool3d is the p-norm of each window, (Σ x^p)^(1/p) for p = norm_type, and the largest (smallest) absolute value where p is
+// (minus) infinity; norm_type 0 is an error. Shapes: input [n, c, D, H, W] or [c, D, H, W]; each spatial size becomes (size -
+// k)/stride + 1, rounded down, or up with ceil_mode. The stride is kernel_size if it is not given.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.lp_pool3d.html
 func LPPool3d(input *tensor.Tensor, normType float64, kernelSize []int, opts ...LPPool3dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLPPool3d, 5)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -472,7 +533,10 @@ type MaxPool1dOptions struct {
 	ReturnIndices bool  // default False
 }
 
-// MaxPool1d is PyTorch's max_pool1d.
+// MaxPool1d is the largest element of each window, or NaN where there is one; padding never wins. Shapes: input [n, c, L] or [c,
+// L]; each spatial size becomes (size + 2·padding - dilation·(k-1) - 1)/stride + 1, rounded down, or up with ceil_mode. The
+// stride is kernel_size if it is not given.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.max_pool1d.html
 func MaxPool1d(input *tensor.Tensor, kernelSize []int, opts ...MaxPool1dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotMaxPool1d, 7)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -509,7 +573,10 @@ type MaxPool2dOptions struct {
 	ReturnIndices bool  // default False
 }
 
-// MaxPool2d is PyTorch's max_pool2d.
+// MaxPool2d is the largest element of each window, or NaN where there is one; padding never wins. Shapes: input [n, c, H, W] or
+// [c, H, W]; each spatial size becomes (size + 2·padding - dilation·(k-1) - 1)/stride + 1, rounded down, or up with ceil_mode.
+// The stride is kernel_size if it is not given.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.max_pool2d.html
 func MaxPool2d(input *tensor.Tensor, kernelSize []int, opts ...MaxPool2dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotMaxPool2d, 7)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -546,7 +613,10 @@ type MaxPool3dOptions struct {
 	ReturnIndices bool  // default False
 }
 
-// MaxPool3d is PyTorch's max_pool3d.
+// MaxPool3d is the largest element of each window, or NaN where there is one; padding never wins. Shapes: input [n, c, D, H, W] or
+// [c, D, H, W]; each spatial size becomes (size + 2·padding - dilation·(k-1) - 1)/stride + 1, rounded down, or up with
+// ceil_mode. The stride is kernel_size if it is not given.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.max_pool3d.html
 func MaxPool3d(input *tensor.Tensor, kernelSize []int, opts ...MaxPool3dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotMaxPool3d, 7)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -583,7 +653,10 @@ type MaxPool1dWithIndicesOptions struct {
 	ReturnIndices bool  // default False
 }
 
-// MaxPool1dWithIndices is PyTorch's max_pool1d_with_indices.
+// MaxPool1dWithIndices is the largest element of each window, or NaN where there is one, and its position in the flattened spatial
+// dimensions of the input. Shapes: input [n, c, L] or [c, L]; each spatial size becomes (size + 2·padding - dilation·(k-1) -
+// 1)/stride + 1, rounded down, or up with ceil_mode. The stride is kernel_size if it is not given.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.max_pool1d.html
 func MaxPool1dWithIndices(input *tensor.Tensor, kernelSize []int, opts ...MaxPool1dWithIndicesOptions) (r0, r1 *tensor.Tensor) {
 	c := tensor.NewCall(slotMaxPool1dWithIndices, 7)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -620,7 +693,10 @@ type MaxPool2dWithIndicesOptions struct {
 	ReturnIndices bool  // default False
 }
 
-// MaxPool2dWithIndices is PyTorch's max_pool2d_with_indices.
+// MaxPool2dWithIndices is the largest element of each window, or NaN where there is one, and its position in the flattened spatial
+// dimensions of the input. Shapes: input [n, c, H, W] or [c, H, W]; each spatial size becomes (size + 2·padding - dilation·(k-1)
+// - 1)/stride + 1, rounded down, or up with ceil_mode. The stride is kernel_size if it is not given.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.max_pool2d.html
 func MaxPool2dWithIndices(input *tensor.Tensor, kernelSize []int, opts ...MaxPool2dWithIndicesOptions) (r0, r1 *tensor.Tensor) {
 	c := tensor.NewCall(slotMaxPool2dWithIndices, 7)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -657,7 +733,10 @@ type MaxPool3dWithIndicesOptions struct {
 	ReturnIndices bool  // default False
 }
 
-// MaxPool3dWithIndices is PyTorch's max_pool3d_with_indices.
+// MaxPool3dWithIndices is the largest element of each window, or NaN where there is one, and its position in the flattened spatial
+// dimensions of the input. Shapes: input [n, c, D, H, W] or [c, D, H, W]; each spatial size becomes (size + 2·padding -
+// dilation·(k-1) - 1)/stride + 1, rounded down, or up with ceil_mode. The stride is kernel_size if it is not given.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.max_pool3d.html
 func MaxPool3dWithIndices(input *tensor.Tensor, kernelSize []int, opts ...MaxPool3dWithIndicesOptions) (r0, r1 *tensor.Tensor) {
 	c := tensor.NewCall(slotMaxPool3dWithIndices, 7)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -692,7 +771,10 @@ type MaxUnpool1dOptions struct {
 	OutputSize []int // default None
 }
 
-// MaxUnpool1d is PyTorch's max_unpool1d.
+// MaxUnpool1d is the reverse of max_pool1d: it writes each element to the position that indices names, and zeros elsewhere.
+// Shapes: input and indices [n, c, L] or [c, L]; each spatial size becomes output_size, or (size-1)·stride - 2·padding +
+// kernel_size.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.max_unpool1d.html
 func MaxUnpool1d(input *tensor.Tensor, indices *tensor.Tensor, kernelSize []int, opts ...MaxUnpool1dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotMaxUnpool1d, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -723,7 +805,10 @@ type MaxUnpool2dOptions struct {
 	OutputSize []int // default None
 }
 
-// MaxUnpool2d is PyTorch's max_unpool2d.
+// MaxUnpool2d is the reverse of max_pool2d: it writes each element to the position that indices names, and zeros elsewhere.
+// Shapes: input and indices [n, c, H, W] or [c, H, W]; each spatial size becomes output_size, or (size-1)·stride - 2·padding +
+// kernel_size.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.max_unpool2d.html
 func MaxUnpool2d(input *tensor.Tensor, indices *tensor.Tensor, kernelSize []int, opts ...MaxUnpool2dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotMaxUnpool2d, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -754,7 +839,10 @@ type MaxUnpool3dOptions struct {
 	OutputSize []int // default None
 }
 
-// MaxUnpool3d is PyTorch's max_unpool3d.
+// MaxUnpool3d is the reverse of max_pool3d: it writes each element to the position that indices names, and zeros elsewhere.
+// Shapes: input and indices [n, c, D, H, W] or [c, D, H, W]; each spatial size becomes output_size, or (size-1)·stride -
+// 2·padding + kernel_size.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.max_unpool3d.html
 func MaxUnpool3d(input *tensor.Tensor, indices *tensor.Tensor, kernelSize []int, opts ...MaxUnpool3dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotMaxUnpool3d, 6)
 	*c.Arg(0) = tensor.TensorValue(input)

@@ -16,7 +16,12 @@ type InterpolateOptions struct {
 	Antialias            bool             // default False
 }
 
-// Interpolate is PyTorch's interpolate.
+// Interpolate resizes an image or volume to size, or by scale_factor: one number for all spatial dimensions, or one each. Shapes:
+// input [n, c, L], [n, c, H, W] or [n, c, D, H, W]. The modes are nearest, nearest-exact (the nearest after rounding, as other
+// libraries have it), linear (3-d), bilinear, bicubic, lanczos (4-d), trilinear (5-d) and area, the mean of what each element
+// covers. With align_corners the outermost elements of input and result lie at the same places, otherwise the edges of the
+// outermost elements. antialias has shrinking take all elements into account, as Pillow does.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.interpolate.html
 func Interpolate(input *tensor.Tensor, opts ...InterpolateOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotInterpolate, 7)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -44,9 +49,11 @@ func Interpolate(input *tensor.Tensor, opts ...InterpolateOptions) *tensor.Tenso
 	return c.Do1()
 }
 
-var slotPixelShuffle = tensor.Slot("F::pixel_shuffle")
+var slotPixelShuffle = tensor.Slot("aten::pixel_shuffle")
 
-// PixelShuffle is PyTorch's pixel_shuffle.
+// PixelShuffle turns channels into pixels: out[…, c, h·r + i, w·r + j] = input[…, (c·r + i)·r + j, h, w] for r =
+// upscale_factor. Shapes: input [*, c·r·r, H, W], result [*, c, H·r, W·r].
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.pixel_shuffle.html
 func PixelShuffle(input *tensor.Tensor, upscaleFactor int) *tensor.Tensor {
 	c := tensor.NewCall(slotPixelShuffle, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -54,9 +61,11 @@ func PixelShuffle(input *tensor.Tensor, upscaleFactor int) *tensor.Tensor {
 	return c.Do1()
 }
 
-var slotPixelUnshuffle = tensor.Slot("F::pixel_unshuffle")
+var slotPixelUnshuffle = tensor.Slot("aten::pixel_unshuffle")
 
-// PixelUnshuffle is PyTorch's pixel_unshuffle.
+// PixelUnshuffle turns pixels into channels, the reverse of PixelShuffle. Shapes, for r = downscale_factor: input [*, c, H·r,
+// W·r], result [*, c·r·r, H, W].
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.pixel_unshuffle.html
 func PixelUnshuffle(input *tensor.Tensor, downscaleFactor int) *tensor.Tensor {
 	c := tensor.NewCall(slotPixelUnshuffle, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -64,9 +73,11 @@ func PixelUnshuffle(input *tensor.Tensor, downscaleFactor int) *tensor.Tensor {
 	return c.Do1()
 }
 
-var slotChannelShuffle = tensor.Slot("F::channel_shuffle")
+var slotChannelShuffle = tensor.Slot("aten::channel_shuffle")
 
-// ChannelShuffle is PyTorch's channel_shuffle.
+// ChannelShuffle interleaves groups of channels: with c channels, channel i of group g becomes channel i·groups + g. Shapes:
+// input and result [n, c, *].
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.channel_shuffle.html
 func ChannelShuffle(input *tensor.Tensor, groups int) *tensor.Tensor {
 	c := tensor.NewCall(slotChannelShuffle, 2)
 	*c.Arg(0) = tensor.TensorValue(input)

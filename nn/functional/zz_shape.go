@@ -4,7 +4,7 @@ package functional
 
 import "github.com/gotorch-dev/torch/tensor"
 
-var slotPad = tensor.Slot("F::pad")
+var slotPad = tensor.Slot("aten::pad")
 
 // PadOptions are the optional arguments of Pad; the zero value is PyTorch's default.
 type PadOptions struct {

@@ -13,7 +13,7 @@ type SoftmaxOptions struct {
 	DType      tensor.DType    // default None
 }
 
-// Softmax is exp(x) / sum(exp(x)) along a dimension; without one it is dimension 0 of tensors with 0, 1 or 3 dimensions, else 1.
+// Softmax is PyTorch's softmax.
 func Softmax(input *tensor.Tensor, opts ...SoftmaxOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotSoftmax, 4)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -42,7 +42,7 @@ type LogSoftmaxOptions struct {
 	DType      tensor.DType    // default None
 }
 
-// LogSoftmax is log(softmax(x)) along a dimension; without one it is dimension 0 of tensors with 0, 1 or 3 dimensions, else 1.
+// LogSoftmax is PyTorch's log_softmax.
 func LogSoftmax(input *tensor.Tensor, opts ...LogSoftmaxOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLogSoftmax, 4)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -71,7 +71,7 @@ type SoftminOptions struct {
 	DType      tensor.DType    // default None
 }
 
-// Softmin is softmax(-x) along a dimension.
+// Softmin is PyTorch's softmin.
 func Softmin(input *tensor.Tensor, opts ...SoftminOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotSoftmin, 4)
 	*c.Arg(0) = tensor.TensorValue(input)

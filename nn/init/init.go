@@ -61,7 +61,7 @@ func Normal(t *Tensor, mean, std float64, opts ...GeneratorOptions) *Tensor {
 
 // Constant sets every element to v.
 func Constant(t *Tensor, v float64) *Tensor {
-	tensor.NoGrad(func() { t.CopyInPlace(tensor.FromSlice([]float64{v}, 1)) })
+	tensor.NoGrad(func() { t.FillScalarInPlace(v) })
 	return t
 }
 
@@ -71,7 +71,10 @@ func Ones(t *Tensor) *Tensor { return Constant(t, 1) }
 // Zeros sets every element to 0.
 func Zeros(t *Tensor) *Tensor { return Constant(t, 0) }
 
-// write copies float64 values into t.
+// onMeta reports a tensor without memory, for which there is nothing to draw.
+func onMeta(t *Tensor) bool { return t.Device().Type == tensor.MetaDevice }
+
+// write copies values that were computed in the host's memory into t, wherever that is.
 func write(t *Tensor, v []float64) *Tensor {
 	tensor.NoGrad(func() { t.CopyInPlace(tensor.FromSlice(v, t.Shape()...)) })
 	return t
@@ -81,6 +84,9 @@ func write(t *Tensor, v []float64) *Tensor {
 func Eye(t *Tensor) *Tensor {
 	if t.Dim() != 2 {
 		tensor.Fail(tensor.ErrShape, "nninit.Eye: Only tensors with 2 dimensions are supported, got shape %s", tensor.ShapeString(t.Shape()))
+	}
+	if onMeta(t) {
+		return t
 	}
 	rows, cols := t.Size(0), t.Size(1)
 	v := make([]float64, rows*cols)
@@ -108,6 +114,9 @@ func Dirac(t *Tensor, opts ...DiracOptions) *Tensor {
 	sh := t.Shape()
 	if sh[0]%groups != 0 {
 		tensor.Fail(tensor.ErrValue, "nninit.Dirac: dim 0 must be divisible by groups")
+	}
+	if onMeta(t) {
+		return t
 	}
 	v := make([]float64, t.Numel())
 	perGroup := sh[0] / groups
@@ -248,6 +257,9 @@ func TruncNormal(t *Tensor, opts ...TruncNormalOptions) *Tensor {
 	if len(opts) > 0 {
 		o = opts[0]
 	}
+	if onMeta(t) {
+		return t
+	}
 	mean, std, a, b := o.Mean, o.Std.Or(1), o.A.Or(-2), o.B.Or(2)
 	cdf := func(x float64) float64 { return (1 + math.Erf(x/math.Sqrt2)) / 2 }
 	draw := func(f func(x *Tensor)) []float64 {
@@ -320,7 +332,7 @@ func Orthogonal(t *Tensor, opts ...OrthogonalOptions) *Tensor {
 	if t.Dim() < 2 {
 		tensor.Fail(tensor.ErrShape, "nninit.Orthogonal: Only tensors with 2 or more dimensions are supported")
 	}
-	if t.Numel() == 0 {
+	if t.Numel() == 0 || onMeta(t) {
 		return t
 	}
 	rows := t.Size(0)
@@ -423,9 +435,12 @@ func Sparse(t *Tensor, sparsity float64, opts ...SparseOptions) *Tensor {
 		tensor.Fail(tensor.ErrShape, "nninit.Sparse: Only tensors with 2 dimensions are supported, got shape %s", tensor.ShapeString(t.Shape()))
 	}
 	rows, cols := t.Size(0), t.Size(1)
+	if onMeta(t) {
+		return t
+	}
 	zeros := int(math.Ceil(sparsity * float64(rows)))
 	normal(t, 0, o.Std.Or(0.01), o.Generator)
-	v := append([]float64(nil), tensor.Data[float64](tensor.DenseAs(t.Detach(), tensor.Float64))...)
+	v := append([]float64(nil), tensor.Data[float64](tensor.DenseAs(t.Detach().CPU(), tensor.Float64))...)
 	p := make([]int64, rows)
 	for c := range cols {
 		rng.RandPerm(rng.Default, p) // from the default generator always, as in PyTorch

@@ -2,7 +2,7 @@
 package utils
 
 import (
-	"math"
+	"github.com/gotorch-dev/torch"
 
 	"github.com/gotorch-dev/torch/internal/pyfmt"
 	"github.com/gotorch-dev/torch/tensor"
@@ -13,9 +13,9 @@ type Tensor = tensor.Tensor
 
 // ClipOptions are the options of ClipGradNorm.
 type ClipOptions struct {
-	// NormType is the p of the norm (default 2); math.Inf(1) takes the largest element. An explicit 0, which counts the parameters whose
-	// gradients are not zero, is written optim.Zero.
-	NormType float64
+	// NormType is the p of the norm (default 2); math.Inf(1) takes the largest element, 0 counts the parameters whose gradients are not
+	// zero.
+	NormType tensor.Opt[float64]
 	// ErrorIfNonfinite panics when the norm is NaN or infinite, instead of scaling by it.
 	ErrorIfNonfinite bool
 }
@@ -29,13 +29,13 @@ func ClipGradNorm(parameters []*Tensor, maxNorm float64, opts ...ClipOptions) *T
 		o = opts[0]
 	}
 	total := GradNorm(parameters, opts...)
-	if n := total.Num().F; o.ErrorIfNonfinite && (math.IsNaN(n) || math.IsInf(n, 0)) {
+	if o.ErrorIfNonfinite && total.IsFinite().Item() == 0 {
 		tensor.Fail(tensor.ErrValue, "The total norm of order %s for gradients from `parameters` is non-finite, so it cannot be clipped. To disable this error and scale the gradients by the non-finite norm anyway, set `error_if_nonfinite=False`", pyfmt.Float(normType(o)))
 	}
 	tensor.NoGrad(func() {
 		// as PyTorch rounds: the coefficient in the norm's type, at most 1
 		coef := total.AddScalar(1e-6).Reciprocal().MulScalar(maxNorm).Clamp(tensor.ClampOptions{Max: 1.0})
-		if coef.Num().F == 1 {
+		if coef.Device().Type == tensor.CPUDevice && coef.Item() == 1 { // nothing to do; elsewhere reading it would wait for the device
 			return
 		}
 		for _, p := range parameters {
@@ -47,18 +47,10 @@ func ClipGradNorm(parameters []*Tensor, maxNorm float64, opts ...ClipOptions) *T
 	return total
 }
 
-func normType(o ClipOptions) float64 {
-	switch {
-	case o.NormType != 0:
-		return o.NormType
-	case math.Signbit(o.NormType): // optim.Zero
-		return 0
-	}
-	return 2
-}
+func normType(o ClipOptions) float64 { return o.NormType.Or(2) }
 
 // GradNorm is the norm of all gradients together.
-func GradNorm(parameters []*Tensor, opts ...ClipOptions) *Tensor {
+func GradNorm(parameters []*Tensor, opts ...ClipOptions) (total *Tensor) {
 	var o ClipOptions
 	if len(opts) > 0 {
 		o = opts[0]
@@ -73,13 +65,10 @@ func GradNorm(parameters []*Tensor, opts ...ClipOptions) *Tensor {
 		}
 	})
 	if len(norms) == 0 {
-		return tensor.FromSlice([]float32{0}).View([]int{})
+		return torch.Zeros([]int{})
 	}
-	all := tensor.New([]int{len(norms)}, norms[0].DType())
-	for i, n := range norms {
-		tensor.CopyRaw(tensor.Alias(all, []int{}, nil, i), n)
-	}
-	return all.LinalgVectorNorm(tensor.LinalgVectorNormOptions{Ord: p})
+	tensor.NoGrad(func() { total = torch.Stack(norms).LinalgVectorNorm(tensor.LinalgVectorNormOptions{Ord: p}) })
+	return total
 }
 
 // ClipGradValue limits every element of the gradients to [-value, value].

@@ -5,12 +5,14 @@ import (
 	"testing"
 
 	"github.com/gotorch-dev/torch/nn/utils"
-	"github.com/gotorch-dev/torch/optim"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
 func TestClipGradNorm(t *testing.T) {
-	for _, c := range []struct{ p, norm, first float64 }{{0, 5, 0.6}, {1, 7, 3.0 / 7}, {optim.Zero, 2, 1.5}, {math.Inf(1), 4, 0.75}} {
+	for _, c := range []struct {
+		p           tensor.Opt[float64]
+		norm, first float64
+	}{{norm: 5, first: 0.6}, {tensor.Some(1.0), 7, 3.0 / 7}, {tensor.Some(0.0), 2, 1.5}, {tensor.Some(math.Inf(1)), 4, 0.75}} {
 		a, b := tensor.FromSlice([]float64{1}, 1).SetRequiresGrad(true), tensor.FromSlice([]float64{1, 1}, 2).SetRequiresGrad(true)
 		a.SetGrad(tensor.FromSlice([]float64{3}, 1))
 		b.SetGrad(tensor.FromSlice([]float64{0, -4}, 2))

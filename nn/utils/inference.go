@@ -138,30 +138,16 @@ func (p *plan) stale() bool {
 	return false
 }
 
-// recorder is the layer that records calls.
+// recorder is the layer that records calls. It takes composed operators whole: they find their way also when the memory layout of their
+// arguments changes, and the patterns below know them by PyTorch's names.
 type recorder struct {
 	p      *plan
 	number map[*Tensor]int
 	keep   []*Tensor // so that no address is used twice
 }
 
-// opened are the composed operators that are recorded by their parts, because those can be fused. All others are recorded as they were
-// called: they find their way also when the memory layout of their arguments changes.
-var opened = map[string]bool{
-	"aten::conv1d": true, "aten::conv2d": true, "aten::conv3d": true,
-	"aten::batch_norm": true,
-}
-
 // Rank is that of a tracer.
 func (r *recorder) Rank() tensor.Rank { return tensor.RankTrace }
-
-// Sees has the opened operators recorded by their parts.
-func (r *recorder) Sees(op *tensor.Op) tensor.Sight {
-	if op.Body != nil && opened[op.FullName()] {
-		return tensor.Inside
-	}
-	return tensor.Whole
-}
 
 // Call records one call.
 func (r *recorder) Call(c *tensor.Ctx, next func()) {
@@ -340,11 +326,9 @@ type fuser struct {
 }
 
 var (
-	opConv         = tensor.Slot("aten::convolution")
 	opConvFused    = tensor.Slot("gotorch::conv_fused")
 	opConvPair     = tensor.Slot("gotorch::conv_depthwise_fused")
 	opConvPool     = tensor.Slot("gotorch::conv_pool_fused")
-	opBatchNorm    = tensor.Slot("aten::native_batch_norm")
 	opLinear       = tensor.Slot("aten::linear")
 	opLinearFused  = tensor.Slot("gotorch::linear_fused")
 	opLinearPack   = tensor.Slot("gotorch::linear_pack")
@@ -354,7 +338,7 @@ var (
 func (f *fuser) run() {
 	f.readSteps()
 	for i, s := range f.steps {
-		if s != nil && s.op == opConv && s.args[0].K == tensor.KTensor && s.constant(1) && s.constant(2) && s.args[6].N == 0 && len(s.in) == 1 {
+		if s != nil && s.isConv() && s.args[0].K == tensor.KTensor && s.constant(1) && s.constant(2) && len(s.in) == 1 {
 			f.fuse(i)
 		} else if s != nil && s.op == opLinear && s.constant(1) && s.constant(2) && len(s.in) == 1 {
 			f.fuseLinear(i)
@@ -376,6 +360,25 @@ func (f *fuser) run() {
 		}
 	}
 	f.compact()
+}
+
+// isConv reports a convolution of a batch.
+func (s *step) isConv() bool {
+	switch s.op.FullName() {
+	case "aten::conv1d", "aten::conv2d", "aten::conv3d":
+		return s.args[0].T.Dim() == s.args[1].T.Dim()
+	}
+	return false
+}
+
+// isBatchNorm reports a batch norm that uses its running statistics.
+func (s *step) isBatchNorm() bool {
+	switch s.op.FullName() {
+	case "aten::batch_norm", "aten::native_batch_norm": // their first eight arguments are the same
+	default:
+		return false
+	}
+	return s.args[5].N == 0 && s.args[3].T != nil && s.args[4].T != nil // the batch's own statistics are not used
 }
 
 // readSteps finds the readers of each value.
@@ -431,9 +434,7 @@ func (f *fuser) fusePool(i int) {
 	if n == nil || !f.intact(s.in[0].value, i, at) {
 		return
 	}
-	switch n.op.FullName() {
-	case "aten::max_pool2d", "F::max_pool2d":
-	default:
+	if n.op.FullName() != "aten::max_pool2d" {
 		return
 	}
 	window, stride := n.args[1], n.args[2]
@@ -498,8 +499,8 @@ func (f *fuser) fuse(i int) {
 		if n == nil || !f.intact(s.in[0].value, i, next) {
 			break
 		}
-		if n.op == opBatchNorm && residual < 0 && !changed {
-			if n.args[5].N != 0 || n.in[0].arg != 0 || len(n.in) != 1 || n.args[3].T == nil || n.args[4].T == nil {
+		if n.isBatchNorm() && residual < 0 && !changed {
+			if n.in[0].arg != 0 || len(n.in) != 1 {
 				break
 			}
 			w, b = FuseConvBNWeights(w, b, n.args[3].T, n.args[4].T, n.args[7].Float(), n.args[1].T, n.args[2].T, false)
@@ -526,7 +527,7 @@ func (f *fuser) fuse(i int) {
 	}
 	n := &step{op: opConvFused, outs: []int{cur}, in: []slot{{0, 0, s.in[0].value}}, args: []tensor.Value{
 		{K: tensor.KTensor}, tensor.TensorValue(w), tensor.TensorValue(b), {},
-		s.args[3], s.args[4], s.args[5], s.args[8], tensor.FloatValue(lo), tensor.FloatValue(hi),
+		s.args[3], s.args[4], s.args[5], s.args[6], tensor.FloatValue(lo), tensor.FloatValue(hi),
 	}}
 	if residual >= 0 {
 		n.args[3] = tensor.Value{K: tensor.KTensor}
@@ -573,11 +574,11 @@ func (f *fuser) intact(v, i, j int) bool {
 // limits reads an activation that clamps.
 func limits(n *step) (lo, hi float64, ok bool) {
 	switch n.op.FullName() {
-	case "aten::relu", "aten::relu_", "F::relu":
+	case "aten::relu", "aten::relu_":
 		return 0, math.Inf(1), true
-	case "aten::relu6", "aten::relu6_", "F::relu6":
+	case "aten::relu6", "aten::relu6_":
 		return 0, 6, true
-	case "aten::hardtanh", "aten::hardtanh_", "F::hardtanh", "aten::clamp", "aten::clamp_":
+	case "aten::hardtanh", "aten::hardtanh_", "aten::clamp", "aten::clamp_":
 		number := func(v tensor.Value, none float64) float64 {
 			if v.K == tensor.KNone {
 				return none

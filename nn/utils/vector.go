@@ -1,6 +1,9 @@
 package utils
 
-import "github.com/gotorch-dev/torch/tensor"
+import (
+	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/tensor"
+)
 
 // ParametersToVector joins tensors into one vector.
 func ParametersToVector(params []*Tensor) *Tensor {
@@ -8,11 +11,7 @@ func ParametersToVector(params []*Tensor) *Tensor {
 	for i, p := range params {
 		flat[i] = p.Reshape([]int{-1})
 	}
-	res, err := tensor.ResolveCall([]string{"aten::cat"}, []tensor.Value{tensor.TensorsValue(flat)}, nil)
-	if err != nil {
-		panic(err)
-	}
-	return res[0].T
+	return torch.Cat(flat)
 }
 
 // VectorToParameters copies the parts of a vector into the tensors; its length must be that of all of them together.

@@ -78,14 +78,14 @@ func TestCorners(t *testing.T) {
 		{"nansum to integers", func() *T { return op.Call1("aten::nansum", vector(1.5, nan, 16.5), nil, false, tensor.Int64) }, "int64[] 17"},
 		// out= says what is computed in
 		{"sum out", func() *T {
-			return op.Call1("aten::sum.dim_IntList_out", half(256, 1), []int{0}, false, nil, number(0.))
+			return op.Call1("aten::sum.IntList_out", half(256, 1), []int{0}, false, nil, number(0.))
 		}, "float64[] 257"},
 		{"prod out", func() *T {
-			return op.Call1("aten::prod.dim_int_out", half(255, 255), 0, false, nil, number(0.))
+			return op.Call1("aten::prod.int_out", half(255, 255), 0, false, nil, number(0.))
 		}, "float64[] 65025"},
 		{"cumsum out", func() *T { return op.Call1("aten::cumsum.out", vector(1.5, 1.5), 0, nil, vector(0, 0)) }, "int64[2] 1 2"},
 		{"norm to another type", func() *T {
-			return op.Call1("aten::norm.name", vector[float32](3, 4), "fro", []int{0}, false, tensor.Float64)
+			return op.Call1("torch::norm.name", vector[float32](3, 4), "fro", []int{0}, false, tensor.Float64)
 		}, "float64[] 5"},
 		{"cumulative_trapezoid of nothing", func() *T {
 			return op.Call1("aten::cumulative_trapezoid.dx", tensor.New([]int{0, 3}, tensor.Float32), 1, 0)

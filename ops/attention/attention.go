@@ -3,6 +3,7 @@ package attention
 import (
 	"math"
 
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -13,64 +14,14 @@ type (
 	Ctx = tensor.Ctx
 )
 
-// op calls an operator whose Go function lies in a package above this one.
-func op(full string, args ...any) *T {
-	vals := make([]tensor.Value, len(args))
-	for i, a := range args {
-		vals[i] = tensor.Box(a)
-	}
-	res, err := tensor.CallOp(full, vals...)
-	if err != nil {
-		panic(err)
-	}
-	return res[0].T
-}
-
-// additive turns a boolean mask, true where attention is wanted (or, with invert, where it is not), into one to be added: 0 and -inf.
-func additive(mask *T, dt tensor.DType, invert bool) *T {
-	zero := tensor.FromSlice([]float64{0}, 1).ToDType(dt)
-	if invert {
-		return op("aten::where.ScalarSelf", mask, math.Inf(-1), zero)
-	}
-	return op("aten::where.ScalarOther", mask, zero, math.Inf(-1))
+// additive turns a boolean mask, true where attention is wanted, into one of like's dtype to be added to scores: 0 and -inf.
+func additive(mask, like *T) *T {
+	return like.NewZeros(mask.Shape()).MaskedFillScalar(mask.LogicalNot(), math.Inf(-1))
 }
 
 // causal is the additive mask that lets row i attend to columns up to i.
-func causal(rows, cols int, dt tensor.DType) *T {
-	m := tensor.New([]int{rows, cols}, tensor.Bool)
-	b := tensor.Data[bool](m)
-	for i := range rows {
-		for j := range cols {
-			b[i*cols+j] = j <= i
-		}
-	}
-	return additive(m, dt, false)
-}
-
-// weights are softmax(scores + mask); rows that may attend to nothing are zero.
-func weights(scores, mask *T) *T {
-	if mask == nil {
-		return scores.Softmax(-1)
-	}
-	scores = scores.Add(mask)
-	var nothing *T
-	tensor.NoGrad(func() {
-		nothing = op("aten::eq.Scalar", scores, math.Inf(-1)).AllDim(-1, tensor.AllDimOptions{KeepDim: true})
-	})
-	if !anyTrue(nothing) {
-		return scores.Softmax(-1)
-	}
-	// before the softmax, too: its gradient would be NaN there
-	return op("aten::where.ScalarSelf", nothing, 0.0, op("aten::where.ScalarSelf", nothing, 0.0, scores).Softmax(-1))
-}
-
-func anyTrue(t *T) bool {
-	for _, x := range tensor.Data[bool](tensor.Dense(t)) {
-		if x {
-			return true
-		}
-	}
-	return false
+func causal(rows, cols int, like *T) *T {
+	return additive(like.NewOnes([]int{rows, cols}, tensor.NewOnesOptions{DType: tensor.Bool}).Tril(), like)
 }
 
 func sdpa(c *Ctx) {
@@ -96,16 +47,18 @@ func sdpa(c *Ctx) {
 	if c.Has(6) {
 		scale = c.Float(6)
 	}
-	if out := fused(q, k, v, mask, p, isCausal, scale, gqa); out != nil {
-		c.Return(out)
-		return
+	if p == 0 || tensor.Unwatched() { // PyTorch's kernel has no dropout: who looks on sees the composition
+		if out := tiled(q, k, v, mask, p, isCausal, scale, gqa); out != nil {
+			c.Return(out)
+			return
+		}
 	}
 	if gqa && q.Dim() > 2 {
 		k, v = repeatHeads(c, k, q.Size(-3)), repeatHeads(c, v, q.Size(-3))
 	}
 	c.Return(composed(q, k, v, mask, isCausal, scale, func(w *T) *T {
 		if p > 0 {
-			w = op("aten::dropout", w, p, true)
+			w = op.Call1("aten::dropout", w, p, true)
 		}
 		return w
 	}))
@@ -115,10 +68,10 @@ func sdpa(c *Ctx) {
 // else the tiles do not serve. drop is applied to the weights.
 func composed(q, k, v, mask *T, isCausal bool, scale float64, drop func(w *T) *T) *T {
 	if mask != nil && mask.DType() == tensor.Bool {
-		mask = additive(mask, q.DType(), false)
+		mask = additive(mask, q)
 	}
 	if isCausal {
-		mask = causal(q.Size(-2), k.Size(-2), q.DType())
+		mask = causal(q.Size(-2), k.Size(-2), q)
 	}
 	half := q.DType() == tensor.Float16 || q.DType() == tensor.BFloat16
 	dt := q.DType()
@@ -131,7 +84,11 @@ func composed(q, k, v, mask *T, isCausal bool, scale float64, drop func(w *T) *T
 	// both factors take the root of the scale, so that neither overflows in half precision
 	root := math.Sqrt(math.Abs(scale))
 	qs := q.MulScalar(math.Copysign(root, scale))
-	out := drop(weights(qs.MatMul(k.MulScalar(root).Transpose(-2, -1)), mask)).MatMul(v)
+	scores := qs.MatMul(k.MulScalar(root).Transpose(-2, -1))
+	if mask != nil {
+		scores = scores.Add(mask)
+	}
+	out := drop(op.Call1("aten::_safe_softmax", scores, -1)).MatMul(v)
 	if half {
 		out = out.ToDType(dt)
 	}
@@ -147,6 +104,7 @@ func repeatHeads(c *Ctx, x *T, n int) *T {
 	return repeated(x, n)
 }
 
+// repeated is repeatHeads for numbers that fit.
 func repeated(x *T, n int) *T {
 	h := x.Size(-3)
 	if h == n {
@@ -180,7 +138,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::multi_head_attention_forward(Tensor query, Tensor key, Tensor value, int embed_dim_to_check, int num_heads, Tensor? in_proj_weight, Tensor? in_proj_bias, Tensor? bias_k, Tensor? bias_v, bool add_zero_attn, float dropout_p, Tensor out_proj_weight, Tensor? out_proj_bias, bool training=True, Tensor? key_padding_mask=None, bool need_weights=True, Tensor? attn_mask=None, bool use_separate_proj_weight=False, Tensor? q_proj_weight=None, Tensor? k_proj_weight=None, Tensor? v_proj_weight=None, Tensor? static_k=None, Tensor? static_v=None, bool average_attn_weights=True, bool is_causal=False) -> (Tensor, Tensor)",
-		Doc:    "computes attention of several heads on (L, N, E), as MultiheadAttention does; it returns the outputs and, with need_weights, the attention weights.",
-		Body:   multiHead,
+		Doc: "computes attention of several heads on query (L, N, E), key and value (S, N, E), as MultiheadAttention does: it projects the three, computes softmax(q·kᵀ/sqrt(E/heads) + masks)·v for each head, and projects the joined heads. " +
+			"It returns the outputs (L, N, E) and, with needWeights, the attention weights (N, L, S), or (N, heads, L, S) without averageAttnWeights. Boolean masks are true where attention is not allowed.\n" +
+			"https://pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html",
+		Body: multiHead,
 	})
 }

@@ -3,18 +3,19 @@ package attention
 import (
 	"math"
 
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
 // linear is x·wᵀ + b. An x (L, N, E) that is a transposed (N, L, E), as batch-first modules hand it on, is multiplied in the order in which
 // it lies in memory, which saves its copy; so does the result lie.
 func linear(x, w, b *T) *T {
-	if x.Dim() == 3 && !x.IsContiguous() {
+	if tensor.Unwatched() && x.Dim() == 3 && !x.IsContiguous() {
 		if y := x.Transpose(0, 1); y.IsContiguous() {
-			return op("aten::linear", y, w, b).Transpose(0, 1)
+			return op.Call1("aten::linear", y, w, b).Transpose(0, 1)
 		}
 	}
-	return op("aten::linear", x, w, b)
+	return op.Call1("aten::linear", x, w, b)
 }
 
 // canonical gives a mask of dtype dt to be added: boolean masks are true where attention is not wanted.
@@ -23,7 +24,8 @@ func canonical(c *Ctx, mask *T, name string, dt tensor.DType) *T {
 		return nil
 	}
 	if mask.DType() == tensor.Bool {
-		return additive(mask, dt, true)
+		z := mask.ZerosLike(tensor.ZerosLikeOptions{DType: dt})
+		return z.MaskedFillScalarInPlace(mask, math.Inf(-1))
 	}
 	if !mask.DType().IsFloat() {
 		c.Fail(tensor.ErrDType, "only bool and floating types of %s are supported", name)
@@ -41,7 +43,21 @@ func widen(mask *T, n int) *T {
 	return cat(-1, mask, mask.NewZeros(sh))
 }
 
-func cat(dim int, ts ...*T) *T { return op("aten::cat", ts, dim) }
+// split gives the n parts of a packed projection along its last dimension. While nobody looks on they are views of it; otherwise they are what
+// PyTorch makes of it, by a copy that lays each part out by itself.
+func split(p *T, n int) []*T {
+	if tensor.Unwatched() {
+		return p.Chunk(n, tensor.ChunkOptions{Dim: -1})
+	}
+	p = p.Unflatten(-1, []int{n, p.Size(-1) / n}).Unsqueeze(0).Transpose(0, -2).SqueezeDim(-2).Contiguous()
+	parts := make([]*T, n)
+	for i := range parts {
+		parts[i] = p.Select(0, i)
+	}
+	return parts
+}
+
+func cat(dim int, ts ...*T) *T { return op.Call1("aten::cat", ts, dim) }
 
 // project computes queries, keys and values.
 func project(c *Ctx, q, k, v *T) (*T, *T, *T) {
@@ -59,21 +75,24 @@ func project(c *Ctx, q, k, v *T) (*T, *T, *T) {
 			c.Fail(tensor.ErrShape, "expected in_proj_weight of %d rows for queries of %d features, got %s", 3*e, e, tensor.ShapeString(w.Shape()))
 		}
 		if q == k && k == v { // self-attention: one product
-			p := linear(q, w, bias).Chunk(3, tensor.ChunkOptions{Dim: -1})
+			p := split(linear(q, w, bias), 3)
 			return p[0], p[1], p[2]
+		}
+		if k == v {
+			var bq, b *T
+			ws := w.SplitWithSizes([]int{e, 2 * e})
+			if bias != nil {
+				bs := bias.SplitWithSizes([]int{e, 2 * e})
+				bq, b = bs[0], bs[1]
+			}
+			query := linear(q, ws[0], bq)
+			p := split(linear(k, ws[1], b), 2)
+			return query, p[0], p[1]
 		}
 		ws := w.Chunk(3)
 		bs := []*T{nil, nil, nil}
 		if bias != nil {
 			bs = bias.Chunk(3)
-		}
-		if k == v {
-			var b *T
-			if bias != nil {
-				b = bias.Narrow(0, e, 2*e)
-			}
-			p := linear(k, w.Narrow(0, e, 2*e), b).Chunk(2, tensor.ChunkOptions{Dim: -1})
-			return linear(q, ws[0], bs[0]), p[0], p[1]
 		}
 		return linear(q, ws[0], bs[0]), linear(k, ws[1], bs[1]), linear(v, ws[2], bs[2])
 	}
@@ -116,8 +135,10 @@ func multiHead(c *Ctx) {
 	training, needWeights, average, isCausal := c.Bool(13), c.Bool(15), c.Bool(23), c.Bool(24)
 	pad, mask := c.T(14), c.T(16)
 	batched := check(c, q, k, v, pad, mask, heads)
+	// A layer that looks on sees PyTorch's steps; otherwise fewer copies lead to the same.
+	watched := !tensor.Unwatched()
 	if !batched {
-		same, sameKV := k == q, v == k
+		same, sameKV := k == q && !watched, v == k && !watched
 		q = q.Unsqueeze(1)
 		if same {
 			k = q
@@ -178,7 +199,11 @@ func multiHead(c *Ctx) {
 	extra := 0
 	if bk, bv := c.T(7), c.T(8); bk != nil && bv != nil { // one more key and value, to be learnt
 		sh := []int{1, n, e}
-		k, v = cat(0, k, bk.Expand(sh)), cat(0, v, bv.Expand(sh))
+		if watched {
+			k, v = cat(0, k, bk.Repeat([]int{1, n, 1})), cat(0, v, bv.Repeat([]int{1, n, 1}))
+		} else {
+			k, v = cat(0, k, bk.Expand(sh)), cat(0, v, bv.Expand(sh))
+		}
 		extra++
 	}
 	p := c.Float(10)
@@ -186,19 +211,22 @@ func multiHead(c *Ctx) {
 		p = 0
 	}
 	var four func(x *T) *T // queries, keys and values as (N, heads, positions, features)
-	if c.T(21) == nil && c.T(22) == nil && !c.Bool(9) && !needWeights {
+	if c.T(21) == nil && c.T(22) == nil && !c.Bool(9) && !needWeights && !watched {
 		// the heads stay where the projection has left them
 		four = func(x *T) *T { return x.View([]int{x.Size(0), n, heads, hd}).Permute([]int{1, 2, 0, 3}) }
 		S = k.Size(0)
 	} else {
 		four = func(x *T) *T { return x.View([]int{n, heads, x.Size(1), hd}) }
-		split := func(x, static *T) *T {
-			if static != nil {
+		byHead := func(x, static *T) *T {
+			switch {
+			case static != nil:
 				return static
+			case watched:
+				return x.View([]int{x.Size(0), n * heads, hd}).Transpose(0, 1)
 			}
 			return x.Reshape([]int{x.Size(0), n * heads, hd}).Transpose(0, 1)
 		}
-		q, k, v = split(q, nil), split(k, c.T(21)), split(v, c.T(22))
+		q, k, v = byHead(q, nil), byHead(k, c.T(21)), byHead(v, c.T(22))
 		if c.Bool(9) { // one more key and value of zeros
 			zero := k.NewZeros([]int{n * heads, 1, hd})
 			k, v = cat(1, k, zero), cat(1, v, zero)
@@ -210,7 +238,18 @@ func multiHead(c *Ctx) {
 	if pad != nil && (pad.Size(0) != n || pad.Size(1) != S) {
 		c.Fail(tensor.ErrShape, "Expected key_padding_mask.shape to be [%d, %d], but got %s", n, S, tensor.ShapeString(pad.Shape()))
 	}
-	mask = joined(mask, pad, n, heads, S, needWeights)
+	mask = joined(mask, pad, n, heads, S, needWeights || watched)
+	if watched && !needWeights && mask != nil {
+		if mask.Size(0) == 1 && mask.Dim() == 3 {
+			mask = mask.Unsqueeze(0)
+		} else {
+			mask = mask.View([]int{n, heads, -1, S})
+		}
+	}
+	flat := []int{L, n, e}
+	if watched { // PyTorch's linear takes all positions as rows
+		flat = []int{L * n, e}
+	}
 	var out, w *T
 	if needWeights {
 		qs := q.MulScalar(math.Sqrt(1 / float64(hd)))
@@ -222,30 +261,34 @@ func multiHead(c *Ctx) {
 		}
 		w = w.Softmax(-1)
 		if p > 0 {
-			w = op("aten::dropout", w, p, true)
+			w = op.Call1("aten::dropout", w, p, true)
 		}
-		out = w.BMM(v).Transpose(0, 1).Reshape([]int{L, n, e})
-		w = w.View([]int{n, heads, L, S})
-		if average {
-			w = w.MeanDim([]int{1})
-		}
-		if !batched {
-			w = w.SqueezeDim(0)
-		}
+		out = w.BMM(v).Transpose(0, 1).Reshape(flat)
 	} else {
 		res, err := tensor.ResolveCall([]string{"aten::scaled_dot_product_attention"},
 			[]tensor.Value{tensor.TensorValue(four(q)), tensor.TensorValue(four(k)), tensor.TensorValue(four(v)), tensor.TensorValue(mask), tensor.FloatValue(p), tensor.BoolValue(isCausal)}, nil)
 		if err != nil {
 			panic(err)
 		}
-		out = res[0].T.Permute([]int{2, 0, 1, 3}).Reshape([]int{L, n, e})
-		if training {
+		out = res[0].T.Permute([]int{2, 0, 1, 3}).Reshape(flat)
+		if training && !watched {
 			out = out.Contiguous() // dropout that follows draws in the order of memory
 		}
 	}
 	out = linear(out, c.T(11), c.T(12))
+	if watched {
+		out = out.View([]int{L, n, e})
+	}
+	if needWeights {
+		w = w.View([]int{n, heads, L, S})
+		if average {
+			w = w.MeanDim([]int{1})
+		}
+	}
 	if !batched {
-		out = out.SqueezeDim(1)
+		if out = out.SqueezeDim(1); needWeights {
+			w = w.SqueezeDim(0)
+		}
 	}
 	c.Return(out, w)
 }

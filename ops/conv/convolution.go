@@ -394,18 +394,66 @@ func init() {
 		{Schema: "conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], str padding=\"valid\", SymInt[1] dilation=[1], SymInt groups=1) -> Tensor", Doc: paddingDoc, Go: "-", Body: paddingBody(1)},
 		{Schema: "conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], str padding=\"valid\", SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor", Doc: paddingDoc, Go: "-", Body: paddingBody(2)},
 		{Schema: "conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], str padding=\"valid\", SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor", Doc: paddingDoc, Go: "-", Body: paddingBody(3)},
-		{Schema: "F::conv1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, SymInt[1] padding=0, SymInt[1] dilation=1, SymInt groups=1) -> Tensor", Doc: convDoc, Body: convBody(1)},
-		{Schema: "F::conv2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, SymInt[2] padding=0, SymInt[2] dilation=1, SymInt groups=1) -> Tensor", Doc: convDoc, Body: convBody(2)},
-		{Schema: "F::conv3d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, SymInt[3] dilation=1, SymInt groups=1) -> Tensor", Doc: convDoc, Body: convBody(3)},
-		{Schema: "F::conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, str padding=\"valid\", SymInt[1] dilation=1, SymInt groups=1) -> Tensor", Doc: paddingDoc, Body: paddingBody(1)},
-		{Schema: "F::conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, str padding=\"valid\", SymInt[2] dilation=1, SymInt groups=1) -> Tensor", Doc: paddingDoc, Body: paddingBody(2)},
-		{Schema: "F::conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, str padding=\"valid\", SymInt[3] dilation=1, SymInt groups=1) -> Tensor", Doc: paddingDoc, Body: paddingBody(3)},
+		{Schema: "F::conv1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, SymInt[1] padding=0, SymInt[1] dilation=1, SymInt groups=1) -> Tensor", Doc: "slides kernels over the input and sums products: out[n, o, p] = bias[o] + Σ weight[o, i, k] · " +
+			"input[n, i, p·stride + k·dilation - padding], with zeros beyond the edges. Shapes: input [n, " +
+			"in, L] or [in, L], weight [out, in/groups, k], bias [out]. Each spatial size becomes (size + " +
+			"2·padding - dilation·(k-1) - 1)/stride + 1, rounded down. With groups, each part of the output " +
+			"channels sees one part of the input channels." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.conv1d.html",
+			Body: calls("aten::conv1d")},
+		{Schema: "F::conv2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, SymInt[2] padding=0, SymInt[2] dilation=1, SymInt groups=1) -> Tensor", Doc: "slides kernels over the input and sums products: out[n, o, p] = bias[o] + Σ weight[o, i, k] · " +
+			"input[n, i, p·stride + k·dilation - padding], with zeros beyond the edges. Shapes: input [n, " +
+			"in, H, W] or [in, H, W], weight [out, in/groups, kh, kw], bias [out]. Each spatial size becomes " +
+			"(size + 2·padding - dilation·(k-1) - 1)/stride + 1, rounded down. With groups, each part of the " +
+			"output channels sees one part of the input channels." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.conv2d.html",
+			Body: calls("aten::conv2d")},
+		{Schema: "F::conv3d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, SymInt[3] dilation=1, SymInt groups=1) -> Tensor", Doc: "slides kernels over the input and sums products: out[n, o, p] = bias[o] + Σ weight[o, i, k] · " +
+			"input[n, i, p·stride + k·dilation - padding], with zeros beyond the edges. Shapes: input [n, " +
+			"in, D, H, W] or [in, D, H, W], weight [out, in/groups, kd, kh, kw], bias [out]. Each spatial " +
+			"size becomes (size + 2·padding - dilation·(k-1) - 1)/stride + 1, rounded down. With groups, " +
+			"each part of the output channels sees one part of the input channels." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.conv3d.html",
+			Body: calls("aten::conv3d")},
+		{Schema: "F::conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, str padding=\"valid\", SymInt[1] dilation=1, SymInt groups=1) -> Tensor", Doc: "is Conv1d with padding by name: \"valid\" adds none; \"same\" adds as many zeros as give the result " +
+			"the size of the input, one more at the end if they are odd, and takes stride 1 only. Shapes: " +
+			"input [n, in, L] or [in, L], weight [out, in/groups, k], bias [out]." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.conv1d.html",
+			Body: calls("aten::conv1d.padding")},
+		{Schema: "F::conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, str padding=\"valid\", SymInt[2] dilation=1, SymInt groups=1) -> Tensor", Doc: "is Conv2d with padding by name: \"valid\" adds none; \"same\" adds as many zeros as give the result " +
+			"the size of the input, one more at the end if they are odd, and takes stride 1 only. Shapes: " +
+			"input [n, in, H, W] or [in, H, W], weight [out, in/groups, kh, kw], bias [out]." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.conv2d.html",
+			Body: calls("aten::conv2d.padding")},
+		{Schema: "F::conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, str padding=\"valid\", SymInt[3] dilation=1, SymInt groups=1) -> Tensor", Doc: "is Conv3d with padding by name: \"valid\" adds none; \"same\" adds as many zeros as give the result " +
+			"the size of the input, one more at the end if they are odd, and takes stride 1 only. Shapes: " +
+			"input [n, in, D, H, W] or [in, D, H, W], weight [out, in/groups, kd, kh, kw], bias [out]." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.conv3d.html",
+			Body: calls("aten::conv3d.padding")},
 		{Schema: "conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1] padding=[0], SymInt[1] output_padding=[0], SymInt groups=1, SymInt[1] dilation=[1]) -> Tensor", Doc: transposeDoc, Go: "-", AMP: tensor.AMPLower, Body: transposeBody(1)},
 		{Schema: "conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] output_padding=[0, 0], SymInt groups=1, SymInt[2] dilation=[1, 1]) -> Tensor", Doc: transposeDoc, Go: "-", AMP: tensor.AMPLower, Body: transposeBody(2)},
 		{Schema: "conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], SymInt[3] output_padding=[0, 0, 0], SymInt groups=1, SymInt[3] dilation=[1, 1, 1]) -> Tensor", Doc: transposeDoc, Go: "-", AMP: tensor.AMPLower, Body: transposeBody(3)},
-		{Schema: "F::conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, SymInt[1] padding=0, SymInt[1] output_padding=0, SymInt groups=1, SymInt[1] dilation=1) -> Tensor", Doc: transposeDoc, Body: transposeBody(1)},
-		{Schema: "F::conv_transpose2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, SymInt[2] padding=0, SymInt[2] output_padding=0, SymInt groups=1, SymInt[2] dilation=1) -> Tensor", Doc: transposeDoc, Body: transposeBody(2)},
-		{Schema: "F::conv_transpose3d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, SymInt[3] output_padding=0, SymInt groups=1, SymInt[3] dilation=1) -> Tensor", Doc: transposeDoc, Body: transposeBody(3)},
+		{Schema: "F::conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, SymInt[1] padding=0, SymInt[1] output_padding=0, SymInt groups=1, SymInt[1] dilation=1) -> Tensor", Doc: "spreads every element of the input with a kernel, which is the gradient of Conv1d by its input: " +
+			"out[n, o, p·stride + k·dilation - padding] gets input[n, i, p] · weight[i, o, k] added to " +
+			"bias[o]. Shapes: input [n, in, L] or [in, L], weight [in, out/groups, k], bias [out]. Each " +
+			"spatial size becomes (size-1)·stride - 2·padding + dilation·(k-1) + output_padding + 1." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.conv_transpose1d.html",
+			Body: calls("aten::conv_transpose1d")},
+		{Schema: "F::conv_transpose2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, SymInt[2] padding=0, SymInt[2] output_padding=0, SymInt groups=1, SymInt[2] dilation=1) -> Tensor", Doc: "spreads every element of the input with a kernel, which is the gradient of Conv2d by its input: " +
+			"out[n, o, p·stride + k·dilation - padding] gets input[n, i, p] · weight[i, o, k] added to " +
+			"bias[o]. Shapes: input [n, in, H, W] or [in, H, W], weight [in, out/groups, kh, kw], bias " +
+			"[out]. Each spatial size becomes (size-1)·stride - 2·padding + dilation·(k-1) + output_padding " +
+			"+ 1." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.conv_transpose2d.html",
+			Body: calls("aten::conv_transpose2d.input")},
+		{Schema: "F::conv_transpose3d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, SymInt[3] output_padding=0, SymInt groups=1, SymInt[3] dilation=1) -> Tensor", Doc: "spreads every element of the input with a kernel, which is the gradient of Conv3d by its input: " +
+			"out[n, o, p·stride + k·dilation - padding] gets input[n, i, p] · weight[i, o, k] added to " +
+			"bias[o]. Shapes: input [n, in, D, H, W] or [in, D, H, W], weight [in, out/groups, kd, kh, kw], " +
+			"bias [out]. Each spatial size becomes (size-1)·stride - 2·padding + dilation·(k-1) + " +
+			"output_padding + 1." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.conv_transpose3d.html",
+			Body: calls("aten::conv_transpose3d.input")},
+		{Schema: "_convolution_mode(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, str padding, SymInt[] dilation, SymInt groups) -> Tensor", Doc: paddingDoc, Go: "-", Body: modeBody},
 		{Schema: "_convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool benchmark, bool deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor", Go: "-", Body: generalBody},
 		{Schema: "_convolution.deprecated(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, int[] output_padding, SymInt groups, bool benchmark, bool deterministic, bool cudnn_enabled) -> Tensor", Go: "-", Body: generalBody},
 	} {
@@ -438,7 +486,7 @@ func batched(c *Ctx, nd int) (in *T, added bool) {
 	case nd + 2:
 		return in, false
 	case nd + 1:
-		return in.Reshape(append([]int{1}, in.Shape()...)), true
+		return in.Unsqueeze(0), true
 	}
 	name := c.Op().Sch.Name
 	if len(name) > 5 && name[:5] == "conv_" {
@@ -450,7 +498,7 @@ func batched(c *Ctx, nd int) (in *T, added bool) {
 
 func unbatch(t *T, added bool) *T {
 	if added {
-		return t.Reshape(t.Shape()[1:])
+		return t.SqueezeDim(0)
 	}
 	return t
 }
@@ -471,42 +519,61 @@ func transposeBody(nd int) func(c *Ctx) {
 	}
 }
 
+var (
+	opMode = tensor.Slot("aten::_convolution_mode")
+	opPad  = tensor.Slot("aten::constant_pad_nd")
+)
+
 func paddingBody(nd int) func(c *Ctx) {
 	return func(c *Ctx) {
 		in, added := batched(c, nd)
-		w := c.T(1)
-		a := arguments{stride: list(c, "stride", c.Ints(3), nd), pad: make([]int, nd), dil: list(c, "dilation", c.Ints(5), nd), outPad: make([]int, nd), groups: c.Int(6)}
-		switch mode := c.Str(4); mode {
-		case "valid":
-		case "same":
-			if anyOf(a.stride, func(x int) bool { return x != 1 }) {
-				c.Fail(tensor.ErrValue, "padding='same' is not supported for strided convolutions")
-			}
-			odd := false
-			extra := make([]int, nd)
-			for i := range nd {
-				total := a.dil[i] * (w.Size(2+i) - 1)
-				a.pad[i], extra[i] = total/2, total%2
-				odd = odd || extra[i] != 0
-			}
-			if odd { // the odd row or column goes to the far end
-				in = padEnd(in, extra)
-			}
-		default:
-			c.Fail(tensor.ErrValue, "Invalid padding string: '%s'", mode)
-		}
-		c.Return(unbatch(convolution(in, w, c.T(2), a), added))
+		c.Return(unbatch(call(opMode, in, c.T(1), c.T(2), list(c, "stride", c.Ints(3), nd), c.Str(4), list(c, "dilation", c.Ints(5), nd), c.Int(6))[0], added))
 	}
 }
 
-// padEnd adds zeros after the last spatial positions.
-func padEnd(t *T, extra []int) *T {
-	sh := slices.Clone(t.Shape())
-	for i, e := range extra {
-		sh[2+i] += e
+// modeBody is the convolution with padding by name. With "same" the result has the input's size: what cannot be the same on both sides goes,
+// as zeros, to the far ends beforehand.
+func modeBody(c *Ctx) {
+	in, w := c.T(0), c.T(1)
+	nd := max(1, w.Dim()-2)
+	a := arguments{stride: list(c, "stride", c.Ints(3), nd), pad: make([]int, nd), dil: list(c, "dilation", c.Ints(5), nd), outPad: make([]int, nd), groups: c.Int(6)}
+	switch mode := c.Str(4); mode {
+	case "valid":
+	case "same":
+		if anyOf(a.stride, func(x int) bool { return x != 1 }) {
+			c.Fail(tensor.ErrValue, "padding='same' is not supported for strided convolutions")
+		}
+		if w.Dim() < 3 || in.Dim() != w.Dim() {
+			c.Fail(tensor.ErrShape, "Expected an input of %d dimensions for a weight of shape %s, got %s", w.Dim(), tensor.ShapeString(w.Shape()), tensor.ShapeString(in.Shape()))
+		}
+		odd := false
+		extra := make([]int, 2*nd) // from the last dimension on, before and behind
+		for i := range nd {
+			total := a.dil[i] * (w.Size(2+i) - 1)
+			a.pad[i], extra[2*(nd-1-i)+1] = total/2, total%2
+			odd = odd || total%2 != 0
+		}
+		if odd {
+			in = call(opPad, in, extra, 0)[0]
+		}
+	default:
+		c.Fail(tensor.ErrValue, "Invalid padding string: '%s'", mode)
 	}
-	z := tensor.New(sh, t.DType())
-	tensor.ZeroRaw(z)
-	st := z.Strides()
-	return z.AsStridedScatter(t, t.Shape(), st)
+	c.Return(convolution(in, w, c.T(2), a))
+}
+
+// calls is the body of a function that hands its arguments to an operator.
+func calls(name string) func(c *Ctx) {
+	op := tensor.Slot(name)
+	return func(c *Ctx) {
+		r := tensor.NewCall(op, c.NumArgs())
+		for i := range c.NumArgs() {
+			v := c.Value(i)
+			if v.K == tensor.KInt && op.Sch.Params[i].Kind == tensor.KInts {
+				v = tensor.IntsValue(c.Ints(i))
+			}
+			*r.Arg(i) = v
+		}
+		c.Return(r.Do1())
+	}
 }

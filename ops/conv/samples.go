@@ -17,6 +17,7 @@ func init() {
 		"conv_transpose2d.input F::conv_transpose2d :: 2x4x3x4 4x3x3x2 3 ; 2x4x3x4 4x3x3x3 6 [2,2] [1,1] [1,1] 2",
 		"conv_transpose3d.input F::conv_transpose3d :: 1x2x2x3x4 2x3x2x2x2 3",
 		"convolution :: 2x4x5x6 3x4x3x2 3 [1,1] [0,0] [1,1] false [0,0] 1 ; 2x4x3x4 4x3x3x2 3 [2,1] [1,0] [1,1] true [0,0] 1",
+		"_convolution_mode :: 2x4x5x6 3x4x3x2 3 [1,1] same [1,1] 1 ; 2x4x7 6x2x3 None [2] valid [1] 2",
 		"_convolution :: 2x4x5x6 3x4x3x2 3 [1,1] [0,0] [1,1] false [0,0] 1 false false false false",
 		"_convolution.deprecated :: 2x4x5x6 3x4x3x2 3 [1,1] [0,0] [1,1] false [0,0] 1 false false false",
 		"convolution_backward :: 2x3x3x5 2x4x5x6 3x4x3x2 [3] [1,1] [0,0] [1,1] false [0,0] 1 [true,true,true] | nogradgrad",
@@ -51,4 +52,12 @@ func lastSamples(name string, lines ...string) {
 			}
 		}
 	})
+}
+
+// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands for "not in the list".
+func init() {
+	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPKeep, "aten::_convolution", "aten::convolution")
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPKeep, "aten::conv1d.padding", "aten::conv2d.padding",
+		"aten::conv3d.padding")
+	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPLower, "aten::_convolution.deprecated")
 }

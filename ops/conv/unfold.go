@@ -106,7 +106,7 @@ func init() {
 	foldDoc := "adds the windows in the columns [n, c*kh*kw, windows] up to images [n, c, h, w]: the transpose of unfold." + site + "fold.html"
 	tensor.Register(tensor.Def{
 		Schema: "im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
-		Doc:    unfoldDoc, Go: "-", Out: true,
+		Doc:    unfoldDoc, Go: "-", Out: true, Grad: "Im2ColBackward0",
 		Infer: func(c *Ctx) {
 			sh := c.Shape(0)
 			k, dil, pad, stride := windowArgs(c, 1)
@@ -141,7 +141,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
-		Doc:    foldDoc, Go: "-", Out: true,
+		Doc:    foldDoc, Go: "-", Out: true, Grad: "Col2ImBackward0",
 		Infer: func(c *Ctx) {
 			sh := c.Shape(0)
 			size := list(c, "output_size", c.Ints(1), 2)
@@ -172,14 +172,19 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::unfold(Tensor input, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1) -> Tensor",
-		Doc:    unfoldDoc,
+		Doc: "copies every window of an image to a column. Shapes: input [n, c, H, W] or [c, H, W]; result " +
+			"[n, c·kh·kw, windows], the windows row by row. Each spatial size has (size + 2·padding - " +
+			"dilation·(k-1) - 1)/stride + 1 windows." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.unfold.html",
 		Body: func(c *Ctx) {
 			c.Return(call(im2col, c.T(0), c.Ints(1), c.Ints(2), c.Ints(3), c.Ints(4))[0])
 		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::fold(Tensor input, int[2] output_size, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1) -> Tensor",
-		Doc:    foldDoc,
+		Doc: "adds the windows in columns up to images; it is the transpose of Unfold. Shapes: input [n, " +
+			"c·kh·kw, windows] or [c·kh·kw, windows]; result [n, c, output_size]." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.fold.html",
 		Body: func(c *Ctx) {
 			c.Return(call(col2im, c.T(0), c.Ints(1), c.Ints(2), c.Ints(3), c.Ints(4), c.Ints(5))[0])
 		},

@@ -9,10 +9,13 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// advanced is an index list made ready: masks became numbers, the index tensors are broadcast, and the places are linear.
+// advanced is an index list made ready: masks became numbers, the index tensors are broadcast, and the places are linear. What does not
+// depend on the elements of the index tensors is found out by plan, the places by place.
 type advanced struct {
 	off        []int64 // of every index position, in elements from the start of self
 	offMem     *T      // the memory of off
+	self       geom    // the indexed tensor, with dimensions that a mask covers as one where possible
+	dims       []int   // its dimensions that are indexed
 	before     geom    // dimensions before the indexed ones
 	after      geom    // and after them
 	shape      []int   // of the result
@@ -95,22 +98,34 @@ func expandMasks(c *Ctx, shape, stride []int, list []*T) (newShape, newStride []
 	return newShape, newStride, out
 }
 
-// prepare makes an index list ready for a tensor of the given shape and strides. Negative indices count from the end.
+// hasMask reports that a list of indices holds a mask, so that the size of what it picks depends on elements.
+func hasMask(list []*T) bool {
+	return slices.ContainsFunc(list, func(t *T) bool { return t != nil && (t.DType() == tensor.Bool || t.DType() == tensor.Uint8) })
+}
+
+// prepare makes an index list ready for a tensor of the given shape and strides, for kernels. Negative indices count from the end.
 func prepare(c *Ctx, shape, stride []int, list []*T) *advanced {
 	nd := len(shape)
 	shape, stride, list = expandMasks(c, shape, stride, list)
+	return plan(c, nd, shape, stride, list).place(c, list)
+}
+
+// plan finds out what a list of index tensors without masks picks of a tensor of nd dimensions, which the list sees with the given shape and
+// strides. It reads no elements.
+func plan(c *Ctx, nd int, shape, stride []int, list []*T) *advanced {
 	if len(list) > len(shape) {
 		c.Fail(tensor.ErrIndex, "too many indices for tensor of dimension %d (got %d)", nd, len(list)+nd-len(shape))
 	}
-	for len(list) < len(shape) {
-		list = append(list, nil)
-	}
+	a := &advanced{self: geom{shape, stride}}
 	var shapes [][]int
-	var dims []int
 	for d, t := range list {
-		if t != nil {
-			shapes, dims = append(shapes, t.Shape()), append(dims, d)
+		if t == nil {
+			continue
 		}
+		if dt := t.DType(); dt != tensor.Int64 && dt != tensor.Int32 {
+			c.Fail(tensor.ErrType, "tensors used as indices must be long, int, byte or bool tensors")
+		}
+		shapes, a.dims = append(shapes, t.Shape()), append(a.dims, d)
 	}
 	if err := tensor.Try(func() { shapes = [][]int{tensor.BroadcastShapes(shapes...)} }); err != nil {
 		text := ""
@@ -122,18 +137,11 @@ func prepare(c *Ctx, shape, stride []int, list []*T) *advanced {
 		}
 		c.Fail(tensor.ErrIndex, "shape mismatch: indexing tensors could not be broadcast together with shapes %s", text)
 	}
-	ish := shapes[0]
-	a := &advanced{indexShape: ish}
-	n := 1
-	for _, s := range ish {
-		n *= s
-	}
-	a.offMem = tensor.New([]int{n}, tensor.Int64)
-	a.off = tensor.Data[int64](a.offMem)
-	a.offsetsOf(c, shape, stride, list, dims)
+	ish, dims := shapes[0], a.dims
+	a.indexShape = ish
 	adjacent := len(dims) == 0 || dims[len(dims)-1]-dims[0] == len(dims)-1
 	for d := range shape {
-		if list[d] != nil {
+		if slices.Contains(dims, d) {
 			continue
 		}
 		if adjacent && len(dims) > 0 && d < dims[0] {
@@ -143,8 +151,6 @@ func prepare(c *Ctx, shape, stride []int, list []*T) *advanced {
 		}
 	}
 	a.shape = append(append(slices.Clone(a.before.shape), ish...), a.after.shape...)
-	a.beforeOff = a.before.offsets()
-	a.beforeN = len(a.beforeOff)
 	a.runContig, a.afterN = true, 1
 	want := 1
 	for d := len(a.after.shape) - 1; d >= 0; d-- {
@@ -154,19 +160,40 @@ func prepare(c *Ctx, shape, stride []int, list []*T) *advanced {
 		want *= a.after.shape[d]
 		a.afterN *= a.after.shape[d]
 	}
+	return a
+}
+
+// place reads the index tensors and works out the places that they name.
+func (a *advanced) place(c *Ctx, list []*T) *advanced {
+	a.offMem = tensor.New([]int{numel(a.indexShape)}, tensor.Int64)
+	a.off = tensor.Data[int64](a.offMem)
+	a.offsetsOf(c, list)
+	a.beforeOff = a.before.offsets()
+	a.beforeN = len(a.beforeOff)
 	if !a.runContig {
 		a.afterOff = a.after.offsets()
 	}
 	return a
 }
 
-// offsetsOf adds up what the index tensors of dims contribute to each element's place. As in PyTorch the elements are checked one after
+// checkDevices refuses index tensors that are neither on the CPU nor where the indexed tensor is.
+func checkDevices(c *Ctx, self *T, list []*T) {
+	d := self.Device()
+	for _, t := range list {
+		if t != nil && t.Device().Type != tensor.CPUDevice && t.Device() != d {
+			c.Fail(tensor.ErrDevice, "indices should be either on cpu or on the same device as the indexed tensor (%s)", d)
+		}
+	}
+}
+
+// offsetsOf adds up what the index tensors contribute to each element's place. As in PyTorch the elements are checked one after
 // another, each in all its dimensions (counted among the indexed ones), and nothing is checked where nothing is picked.
-func (a *advanced) offsetsOf(c *Ctx, shape, stride []int, list []*T, dims []int) {
+func (a *advanced) offsetsOf(c *Ctx, list []*T) {
+	shape, stride, dims := a.self.shape, a.self.stride, a.dims
 	picked := len(a.off)
 	for d, s := range shape {
 		switch {
-		case list[d] == nil:
+		case !slices.Contains(dims, d):
 			picked *= s
 		case s == 0 && len(a.off) > 0:
 			c.Fail(tensor.ErrIndex, "index is out of bounds for dimension with size 0")
@@ -342,19 +369,31 @@ func putAdd[E number](a *advanced, dst, src []E) {
 }
 
 func indexInfer(c *Ctx) {
-	self := c.T(0)
-	a := prepare(c, self.Shape(), self.Strides(), c.Tensors(1))
-	c.Keep(a)
+	self, list := c.T(0), c.Tensors(1)
+	checkDevices(c, self, list)
 	if g := c.GivenOut(0); g != nil {
 		noOverlap(c, g)
 	}
+	if hasMask(list) { // the kernel finds out how many elements are picked
+		return
+	}
+	a := plan(c, self.Dim(), self.Shape(), self.Strides(), list)
+	c.Keep(a)
 	c.Alloc(0, a.shape, self.DType())
 }
 
 func indexCPU(c *Ctx) {
-	self, o, a := c.T(0), c.Out(0), c.Kept().(*advanced)
+	self, list := c.T(0), c.Tensors(1)
+	a, planned := c.Kept().(*advanced)
 	c.Keep(nil)
+	if planned {
+		a.place(c, list)
+	} else {
+		a = prepare(c, self.Shape(), self.Strides(), list)
+		c.Alloc(0, a.shape, self.DType())
+	}
 	defer a.done()
+	o := c.Out(0)
 	if o.Numel() == 0 {
 		return
 	}
@@ -378,22 +417,29 @@ func indexPutInfer(c *Ctx) {
 	if v.DType() != self.DType() {
 		c.Fail(tensor.ErrDType, "Index put requires the source and destination dtypes match, got %s for the destination and %s for the source.", self.DType().ClassName(), v.DType().ClassName())
 	}
+	if d := v.Device(); d != self.Device() && (d.Type != tensor.CPUDevice || v.Dim() > 0) {
+		c.Fail(tensor.ErrDevice, "Expected all tensors to be on the same device, but found at least two devices, %s and %s!", self.Device(), d)
+	}
+	list := c.Tensors(1)
+	checkDevices(c, self, list)
 	o := c.AllocStrided(0, self.Shape(), likeStrides(self), self.DType())
-	if m := onlyMask(self.Shape(), c.Tensors(1)); m != nil && v.Numel() == 1 && !c.Bool(3) {
-		c.Keep(m) // one number, which goes where the mask is set
+	if hasMask(list) { // how many values are wanted depends on elements
 		return
 	}
-	a := prepare(c, o.Shape(), o.Strides(), c.Tensors(1))
+	a := plan(c, o.Dim(), o.Shape(), o.Strides(), list)
+	checkValues(c, a, v)
 	c.Keep(a)
-	if !tensor.Broadcastable(v.Shape(), a.shape) {
-		ok := false // leading ones may be too many
-		if v.Dim() > len(a.shape) {
-			ok = tensor.SameShape(v.Shape()[v.Dim()-len(a.shape):], a.shape) && v.Numel() == numel(a.shape)
-		}
-		if !ok {
-			c.Fail(tensor.ErrShape, "shape mismatch: value tensor of shape %s cannot be broadcast to indexing result of shape %s", tensor.ShapeString(v.Shape()), tensor.ShapeString(a.shape))
-		}
+}
+
+// checkValues refuses values that cannot be broadcast to what an index picks.
+func checkValues(c *Ctx, a *advanced, v *T) {
+	if tensor.Broadcastable(v.Shape(), a.shape) {
+		return
 	}
+	if v.Dim() > len(a.shape) && tensor.SameShape(v.Shape()[v.Dim()-len(a.shape):], a.shape) && v.Numel() == numel(a.shape) {
+		return // leading ones may be too many
+	}
+	c.Fail(tensor.ErrShape, "shape mismatch: value tensor of shape %s cannot be broadcast to indexing result of shape %s", tensor.ShapeString(v.Shape()), tensor.ShapeString(a.shape))
 }
 
 // onlyMask is the mask that alone indexes a tensor of a shape, with dimensions of size 1 for those behind it; nil if there is another index.
@@ -421,15 +467,23 @@ func numel(s []int) int {
 
 func indexPutCPU(c *Ctx, accumulate bool) {
 	self, o := c.T(0), c.Out(0)
-	v := c.T(2).Detach()
-	if m, ok := c.Kept().(*T); ok {
-		c.Keep(nil)
-		bySize(o, func() { fillMasked[uint8](o, self, m, v) }, func() { fillMasked[uint16](o, self, m, v) }, func() { fillMasked[uint32](o, self, m, v) },
-			func() { fillMasked[uint64](o, self, m, v) }, func() { fillMasked[wide](o, self, m, v) })
-		return
-	}
-	a := c.Kept().(*advanced)
+	v, list := c.T(2).Detach(), c.Tensors(1)
+	a, planned := c.Kept().(*advanced)
 	c.Keep(nil)
+	switch {
+	case planned:
+		a.place(c, list)
+	case v.Numel() == 1 && !accumulate:
+		if m := onlyMask(self.Shape(), list); m != nil { // one number, which goes where the mask is set
+			bySize(o, func() { fillMasked[uint8](o, self, m, v) }, func() { fillMasked[uint16](o, self, m, v) }, func() { fillMasked[uint32](o, self, m, v) },
+				func() { fillMasked[uint64](o, self, m, v) }, func() { fillMasked[wide](o, self, m, v) })
+			return
+		}
+		fallthrough
+	default:
+		a = prepare(c, o.Shape(), o.Strides(), list)
+		checkValues(c, a, v)
+	}
 	if v.Dim() > len(a.shape) {
 		v = v.Reshape(a.shape)
 	}
@@ -481,13 +535,19 @@ func indexPutCPU(c *Ctx, accumulate bool) {
 
 func init() {
 	indexVJP := func(c *Ctx, g *T) []*T {
-		return pick(c, op.Call1("aten::index_put", zeroBase(c.Shape(0), g.DType()), c.Tensors(1), g, true), nil)
+		return pick(c, op.Call1("aten::index_put_", op.Zeros(g, c.Shape(0), g.DType()), c.Tensors(1), g, true), nil)
 	}
 	tensor.Register(tensor.Def{
 		Schema: "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
 		Doc:    "picks elements by index tensors, one per dimension (nil: all of the dimension). Index is the convenient form.",
-		Go:     "IndexTensors", Aliases: []string{"_unsafe_index"}, Out: true,
+		Go:     "IndexTensors", Out: true, FormNames: "index.out=.Tensor_out", DataDependent: true, CrossDevice: true,
 		Infer: indexInfer, CPU: indexCPU, Save: "indices", VJP: indexVJP, Grad: "IndexBackward0",
+	})
+	tensor.Register(tensor.Def{
+		Schema: "_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
+		Doc:    "is index, for indices that are known to be in range.",
+		Go:     "-", DataDependent: true, CrossDevice: true,
+		Infer: indexInfer, CPU: indexCPU, Save: "indices", VJP: indexVJP, Grad: "UnsafeIndexBackward0",
 	})
 	putVJP := func(c *Ctx, g *T) []*T {
 		var gs, gv *T
@@ -495,7 +555,7 @@ func init() {
 		if c.Needs(0) {
 			gs = g
 			if !c.Bool(3) {
-				gs = op.Call1("aten::index_put", g, list, zeros(nil, g.DType()), false)
+				gs = op.Call1("aten::index_put", g, list, op.Zeros(g, nil, g.DType()), false)
 			}
 		}
 		if n := c.Shape(2); c.Needs(2) {
@@ -509,17 +569,23 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema:  "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
 		Doc:     "is self with values written (or added) to the elements that the index tensors pick. SetIndex is the convenient form.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.index_put_.html",
-		Aliases: []string{"_unsafe_index_put"},
-		InPlace: true, Infer: indexPutInfer,
+		InPlace: true, DataDependent: true, CrossDevice: true, Infer: indexPutInfer,
 		CPU:  func(c *Ctx) { indexPutCPU(c, c.Bool(3)) },
 		Save: "indices", VJP: putVJP, Grad: "IndexPutBackward0",
+	})
+	tensor.Register(tensor.Def{
+		Schema: "_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+		Doc:    "is index_put, for indices that are known to be in range.",
+		Go:     "-", DataDependent: true, CrossDevice: true, Infer: indexPutInfer,
+		CPU:  func(c *Ctx) { indexPutCPU(c, c.Bool(3)) },
+		Save: "indices", VJP: putVJP, Grad: "UnsafeIndexPutBackward0",
 	})
 	tensor.Register(tensor.Def{
 		Schema: "_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> Tensor",
 		Doc:    "is Index with clamped indices where the mask is set and a number elsewhere.",
 		Go:     "-",
 		Body: func(c *Ctx) {
-			r := op.Call1("aten::index.Tensor", c.T(0), clampIndices(c, c.T(0), c.Tensors(2)))
+			r := op.Call1("aten::_unsafe_index.Tensor", c.T(0), clampIndices(c.T(0), c.Tensors(2)))
 			c.Return(op.Call1("aten::masked_fill.Scalar", r, invert(c.T(1)), c.Num(3)))
 		},
 	})
@@ -529,25 +595,19 @@ func init() {
 		Go:     "-",
 		Body: func(c *Ctx) {
 			v := op.Call1("aten::masked_fill.Scalar", c.T(3), invert(c.T(1)), 0)
-			c.Return(op.Call1("aten::index_put", c.T(0), clampIndices(c, c.T(0), c.Tensors(2)), v, true))
+			c.Return(op.Call1("aten::_unsafe_index_put", c.T(0), clampIndices(c.T(0), c.Tensors(2)), v, true))
 		},
 	})
 }
 
 // clampIndices brings indices into the range of their dimensions.
-func clampIndices(c *Ctx, self *T, list []*T) []*T {
+func clampIndices(self *T, list []*T) []*T {
 	out := make([]*T, len(list))
 	for d, t := range list {
-		if t == nil {
-			continue
+		if t != nil {
+			n := self.Size(d)
+			out[d] = op.Call1("aten::clamp", t, -n, n-1)
 		}
-		n := int64(self.Size(d))
-		w := tensor.CloneRaw(tensor.DenseAs(t, tensor.Int64))
-		x := tensor.Data[int64](w)
-		for i := range x {
-			x[i] = min(max(x[i], -n), n-1)
-		}
-		out[d] = w
 	}
 	return out
 }

@@ -33,6 +33,9 @@ func bags(c *Ctx) (ix []int64, from []int, bag []int64) {
 		from = append(from, len(ix))
 	}
 	bag = make([]int64, len(ix))
+	for i := from[len(from)-1]; i < len(ix); i++ {
+		bag[i] = int64(len(from) - 1) // behind the last bag
+	}
 	for b := 0; b+1 < len(from); b++ {
 		if from[b+1] < from[b] {
 			c.Fail(tensor.ErrValue, "embedding_bag: offsets must not decrease, got %d after %d", from[b+1], from[b])
@@ -90,8 +93,6 @@ func bagCPU(c *Ctx) {
 			bagRun(raw[float32](o), raw[float32](as(w, dt)), psw, ix, from, d, mode, pad, tensor.Data[int64](c.Out(2)), tensor.Data[int64](c.Out(3)))
 		}
 	})
-	// the gradient of the weight needs the maxima
-	c.Keep([]*T{c.Out(2), c.Out(3)})
 }
 
 // bagRun reduces the bags, in parallel.
@@ -196,7 +197,7 @@ func (s *maxima[E]) bagMax(k *maxKernels[E], row, w []E, rows, top []int64) {
 	for i, x := range rows {
 		src := w[int(x)*d:][:d]
 		if i+2 < len(rows) {
-			vec.Ahead(w[int(rows[i+2])*d:][:d])
+			vec.PrefetchRow(w[int(rows[i+2])*d:][:d])
 		}
 		if i == 0 {
 			copy(row, src)
@@ -228,79 +229,66 @@ var (
 	maxKernels64 = maxKernels[float64]{vec.GtF64, vec.WhereF64, vec.FillF64}
 )
 
-// bagVJP brings the gradient of every bag back to the rows in it.
+// bagVJP brings the gradient of every bag back to the rows in it. The further results of the operator tell the bag of every index, the size of
+// every bag and where the maxima come from.
 func bagVJP(c *Ctx, g *T) []*T {
-	ix, from, bag := bags(c)
-	w := c.T(0)
 	mode, pad := c.Int(4), c.Int(8)
-	kept := c.Kept().([]*T)
-	r := []*T{nil, nil, nil}
-	if c.Value(6).K == tensor.KTensor || len(c.Op().Sch.Params) > 6 {
-		r = append(r, nil)
-	}
+	bag := c.Out(1)
+	r := []*T{nil, nil, nil, nil}
 	if c.Needs(0) {
-		switch {
-		case !tensor.IsGradEnabled():
-			r[0] = bagDense(c, g, ix, from, bag, kept)
-		case mode == 2:
-			top := tensor.CloneRaw(kept[1])
-			t := tensor.Data[int64](top)
-			none := tensor.New(top.Shape(), tensor.Bool)
-			for i := range t {
-				tensor.Data[bool](none)[i] = t[i] < 0
-				t[i] = max(t[i], 0)
-			}
-			r[0] = op.Call1("aten::scatter_add", zeros(w.Shape(), g.DType()), 0, top, g.MaskedFillScalar(none, 0))
-		default:
-			part := g.IndexSelect(0, tensor.FromSlice(bag))
-			if mode == 1 {
-				size := tensor.Data[int64](kept[0])
-				part = part.Mul(constant(g.DType(), []int{len(bag), 1}, func(i int) float64 { return 1 / max(1, float64(size[bag[i]])) }))
-			}
+		if tensor.IsGradEnabled() {
+			r[0] = bagGradComposed(c, g)
+		} else {
+			var psw any
 			if c.Has(6) {
-				part = part.Mul(c.T(6).Unsqueeze(1))
+				psw = c.T(6)
 			}
-			if k := from[len(from)-1]; k < len(ix) { // indices after the last offset are in no bag
-				drop := tensor.New([]int{len(ix), 1}, tensor.Bool)
-				for i := range ix {
-					tensor.Data[bool](drop)[i] = i >= k
-				}
-				part = part.MaskedFillScalar(drop, 0)
-			}
-			r[0] = op.Call1("aten::embedding_dense_backward", part, c.T(1), w.Shape()[0], pad, c.Bool(3))
+			r[0] = op.Call1("aten::_embedding_bag_dense_backward", g, c.T(1), bag, c.Out(2), c.Out(3), c.Shape(0)[0], c.Bool(3), mode, psw, pad)
 		}
 	}
 	if c.Has(6) && c.Needs(6) {
-		rows := w.IndexSelect(0, c.T(1))
-		s := op.Call1("aten::sum.dim_IntList", g.IndexSelect(0, tensor.FromSlice(bag)).Mul(rows), []int{1})
+		s := bagRows(c, g).Mul(c.T(0).IndexSelect(0, c.T(1))).SumDim([]int{1})
 		if pad >= 0 {
-			m := tensor.New([]int{len(ix)}, tensor.Bool)
-			for i, x := range ix {
-				tensor.Data[bool](m)[i] = int(x) == pad
-			}
-			s = s.MaskedFillScalar(m, 0)
+			s = s.MaskedFillScalar(c.T(1).EqScalar(pad), 0)
 		}
 		r[3] = s
 	}
 	return r
 }
 
-// bagDense is the weight's gradient where it is not recorded.
-func bagDense(c *Ctx, g *T, ix []int64, from []int, bag []int64, kept []*T) *T {
-	for i := from[len(from)-1]; i < len(ix); i++ {
-		bag[i] = -1 // in no bag
+// bagRows is, for every index, the row of its bag in g: zeros for the indices behind the last offset, which are in no bag.
+func bagRows(c *Ctx, g *T) *T {
+	bag := c.Out(1)
+	if !c.Bool(7) { // the last bag goes to the end
+		return g.IndexSelect(0, bag)
 	}
-	var psw any
+	one := op.Zeros(g, []int{1, g.Size(1)}, g.DType()) // the bag that there is not
+	return op.Call1("aten::cat", []*T{g, one}, 0).IndexSelect(0, bag)
+}
+
+// bagGradComposed is the weight's gradient of operators that have gradients themselves.
+func bagGradComposed(c *Ctx, g *T) *T {
+	mode := c.Int(4)
+	if mode == 2 {
+		top := c.Out(3)
+		none := top.LtScalar(0)
+		return op.Call1("aten::scatter_add_", op.Zeros(g, c.Shape(0), g.DType()), 0, top.MaskedFillScalar(none, 0), g.MaskedFillScalar(none, 0))
+	}
+	if mode == 1 {
+		size := c.Out(2)
+		g = g.Div(size.MaskedFillScalar(size.EqScalar(0), 1).ToDType(g.DType()).Unsqueeze(1))
+	}
+	part := bagRows(c, g)
 	if c.Has(6) {
-		psw = c.T(6)
+		part = part.Mul(c.T(6).Unsqueeze(1))
 	}
-	return op.Call1("aten::_embedding_bag_dense_backward", g, tensor.FromSlice(ix), tensor.FromSlice(bag), kept[0], kept[1], c.Shape(0)[0], c.Bool(3), c.Int(4), psw, c.Int(8))
+	return op.Call1("aten::embedding_dense_backward", part, c.T(1), c.Shape(0)[0], c.Int(8), c.Bool(3))
 }
 
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "_embedding_bag_dense_backward(Tensor grad, Tensor indices, Tensor offset2bag, Tensor bag_size, Tensor maximum_indices, SymInt num_weights, bool scale_grad_by_freq, int mode, Tensor? per_sample_weights, int padding_idx=-1) -> Tensor",
-		Doc:    "is the gradient of an embedding bag's weight. Indices whose bag is -1 count for nothing.",
+		Doc:    "is the gradient of an embedding bag's weight. Indices with the number of bags as their bag count for nothing.",
 		Go:     "-", NoGrad: "the gradient of a gradient goes through embedding_dense_backward",
 		Infer: func(c *Ctx) { c.Alloc(0, []int{c.Int(5), c.Shape(0)[1]}, c.ArgDType(0)) },
 		CPU: func(c *Ctx) {
@@ -324,6 +312,7 @@ func bagGrad[E float32 | float64](c *Ctx, o *T) {
 	dt := o.DType()
 	n, d := o.Shape()[0], o.Shape()[1]
 	ix, bag, size := longs(c.T(1)), longs(c.T(2)), longs(c.T(3))
+	bags := c.Shape(0)[0]
 	g, mode := raw[E](as(c.T(0), dt)), c.Int(7)
 	if mode == 2 {
 		maxGrad(raw[E](o), g, longs(c.T(4)), d)
@@ -360,7 +349,7 @@ func bagGrad[E float32 | float64](c *Ctx, o *T) {
 			if psw != nil {
 				b, s = int(bag[i]), s*float64(psw[i])
 			}
-			if b < 0 { // in no bag
+			if b >= bags { // in no bag
 				continue
 			}
 			x := g[b*d:][:d]

@@ -25,7 +25,7 @@ func copyTable(dst, src []byte, ix []int64, outer, n, row int) {
 		a, j := lo/k, lo%k
 		for r := lo; r < hi; r++ {
 			if large && j+far < k {
-				vec.AheadBytes(src[(a*n+int(ix[j+far]))*row:][:row])
+				vec.PrefetchBytes(src[(a*n+int(ix[j+far]))*row:][:row])
 			}
 			copy(dst[r*row:][:row], src[(a*n+int(ix[j]))*row:][:row])
 			if j++; j == k {
@@ -120,12 +120,7 @@ func init() {
 		VJP: func(c *Ctx, g *T) []*T {
 			r := op.Call1("aten::embedding", g, c.T(1))
 			if pad := c.Int(3); pad >= 0 {
-				x := longs(c.T(1))
-				m := tensor.New(append(append([]int{}, c.T(1).Shape()...), 1), tensor.Bool)
-				for i, b := range x {
-					tensor.Data[bool](m)[i] = int(b) == pad
-				}
-				r = r.MaskedFillScalar(m, 0)
+				r = r.MaskedFillScalar(c.T(1).EqScalar(pad).Unsqueeze(-1), 0)
 			}
 			return []*T{r, nil}
 		},
@@ -134,11 +129,14 @@ func init() {
 		Schema: "embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> Tensor(a!)",
 		Doc:    "scales the rows that indices name down to max_norm where their norm is larger.",
 		NoGrad: "changes the weight outside the tape, as PyTorch",
-		Body: func(c *Ctx) {
+		Infer: func(c *Ctx) {
 			w := c.T(0)
-			renorm(c, w, longs(c.T(1)), c.Float(2), c.Float(3))
-			c.Return(w)
+			if w.Dim() != 2 {
+				c.Fail(tensor.ErrShape, "Expected 2-dimensional tensor, but got %d-dimensional tensor for argument #1 'self' (while checking arguments for embedding_renorm_)", w.Dim())
+			}
+			c.SetOut(0, w)
 		},
+		CPU: func(c *Ctx) { renorm(c, c.T(0), longs(c.T(1)), c.Float(2), c.Float(3)) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::embedding(Tensor input, Tensor weight, int? padding_idx=None, float? max_norm=None, float norm_type=2.0, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
@@ -151,7 +149,7 @@ func init() {
 			}
 			pad := padIndex(c, 2, w)
 			if c.Has(3) {
-				renorm(c, w.Detach(), longs(ix), c.Float(3), c.Float(4))
+				renormRows(w, ix, c.Float(3), c.Float(4))
 			}
 			c.Return(op.Call1("aten::embedding", w, ix, pad, c.Bool(5), false))
 		},
@@ -159,39 +157,40 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "one_hot(Tensor self, int num_classes=-1) -> Tensor",
 		Doc:    "has a last dimension that is 1 at the class and 0 elsewhere. Without NumClasses the largest class decides.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.one_hot.html",
-		NoGrad: "integer result",
+		NoGrad: "integer result", DataDependent: true,
 		Infer: func(c *Ctx) {
 			if dt := c.ArgDType(0); dt != tensor.Int64 {
 				c.Fail(tensor.ErrDType, "one_hot is only applicable to index tensor of type LongTensor.")
 			}
-			n := c.Int(1)
-			top := int64(-1)
-			for _, x := range longs(c.T(0)) {
-				if x < 0 {
-					c.Fail(tensor.ErrValue, "Class values must be non-negative.")
-				}
-				top = max(top, x)
-			}
-			switch {
+			switch n := c.Int(1); {
 			case n == -1 && c.T(0).Numel() == 0:
 				c.Fail(tensor.ErrValue, "Can not infer total number of classes from empty tensor.")
-			case n == -1:
-				n = int(top) + 1
+			case n == -1: // the kernel looks for the largest class
 			case n < 1:
 				c.Fail(tensor.ErrValue, "num_classes should be positive")
-			case int(top) >= n:
-				c.Fail(tensor.ErrValue, "Class values must be smaller than num_classes.")
+			default:
+				c.Alloc(0, append(append([]int{}, c.Shape(0)...), n), tensor.Int64)
 			}
-			c.Alloc(0, append(append([]int{}, c.Shape(0)...), n), tensor.Int64)
 		},
 		CPU: func(c *Ctx) {
+			classes, n := longs(c.T(0)), c.Int(1)
+			lo, hi := op.Extent(classes)
+			switch {
+			case lo < 0:
+				c.Fail(tensor.ErrValue, "Class values must be non-negative.")
+			case n == -1:
+				n = int(hi) + 1
+				c.Alloc(0, append(append([]int{}, c.Shape(0)...), n), tensor.Int64)
+			case int(hi) >= n:
+				c.Fail(tensor.ErrValue, "Class values must be smaller than num_classes.")
+			}
 			o := c.Out(0)
 			tensor.ZeroRaw(o)
 			if o.Numel() == 0 {
 				return
 			}
-			d, n := tensor.Data[int64](o), o.Shape()[o.Dim()-1]
-			for i, x := range longs(c.T(0)) {
+			d := tensor.Data[int64](o)
+			for i, x := range classes {
 				d[i*n+int(x)] = 1
 			}
 		},
@@ -202,19 +201,25 @@ func init() {
 		Doc:    "reduces bags of embedding rows; further results: the bag of every index, the size of every bag, the row of every maximum.",
 		Go:     "-",
 		Infer:  bagInfer, CPU: bagCPU,
-		Save: "weight indices offsets per_sample_weights",
+		Save: "weight indices per_sample_weights result1 result2 result3",
 		VJP:  bagVJP,
 	})
 	tensor.Register(tensor.Def{
-		Schema: "embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)",
+		Schema: "embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) -> (Tensor, Tensor, Tensor, Tensor)",
 		Doc:    "reduces bags of embedding rows: mode 0 sums, 1 averages, 2 takes the maximum.",
 		Go:     "-",
+		Body:   func(c *Ctx) { embeddingBag(c, -1) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)",
+		Doc:    "is embedding_bag where the entries that name row padding_idx count for nothing.",
+		Go:     "-",
 		Body: func(c *Ctx) {
-			var psw any
-			if c.Has(6) {
-				psw = c.T(6)
+			if c.Has(8) {
+				embeddingBag(c, padIndex(c, 8, c.T(0)))
+				return
 			}
-			c.Return(op.Call("aten::_embedding_bag", c.T(0), c.T(1), c.T(2), c.Bool(3), c.Int(4), false, psw, c.Bool(7), c.Int(8))...)
+			embeddingBag(c, -1)
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -236,12 +241,11 @@ func init() {
 				if c.Has(2) {
 					c.Fail(tensor.ErrValue, "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences. However, found offsets of type Tensor")
 				}
-				n, per := ix.Shape()[0], ix.Shape()[1]
-				l := make([]int64, n)
-				for i := range l {
-					l[i] = int64(i * per)
+				// a bag per row; rows without entries, for which arange has no step, are empty bags
+				off = op.Call1("aten::arange.start_step", 0, ix.Numel(), max(1, ix.Size(1)), tensor.Int64, nil, ix.Device())
+				if ix.Size(1) == 0 {
+					off = op.Zeros(ix, ix.Shape()[:1], tensor.Int64)
 				}
-				off = tensor.FromSlice(l)
 				ix = ix.Reshape([]int{-1})
 			case 1:
 				if !c.Has(2) {
@@ -264,13 +268,21 @@ func init() {
 			if psw != nil && mode != 0 {
 				c.Fail(tensor.ErrNotImpl, "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got mode='%s'). Please open a feature request on GitHub.", c.Str(6))
 			}
-			pad := padIndex(c, 10, w)
-			if c.Has(3) {
-				renorm(c, w.Detach(), longs(ix), c.Float(3), c.Float(4))
+			var padding any
+			if c.Has(10) {
+				padding = padIndex(c, 10, w)
 			}
-			c.Return(op.Call("aten::_embedding_bag", w, ix, off, c.Bool(5), mode, false, psw, c.Bool(9), pad)[0])
+			if c.Has(3) {
+				renormRows(w, ix, c.Float(3), c.Float(4))
+			}
+			c.Return(op.Call("aten::embedding_bag.padding_idx", w, ix, off, c.Bool(5), mode, c.Bool(7), psw, c.Bool(9), padding)[0])
 		},
 	})
+}
+
+// embeddingBag calls _embedding_bag with the arguments of a form of embedding_bag.
+func embeddingBag(c *Ctx, pad int) {
+	c.Return(op.Call("aten::_embedding_bag", c.T(0), c.T(1), c.T(2), c.Bool(3), c.Int(4), c.Bool(5), c.Value(6), c.Bool(7), pad)...)
 }
 
 // padIndex reads padding_idx, which may count from the end; -1 when absent.
@@ -287,13 +299,15 @@ func padIndex(c *Ctx, arg int, w *T) int {
 	return p
 }
 
+// renormRows is embedding_renorm_ outside the tape, as torch.nn.functional calls it.
+func renormRows(w, ix *T, maxNorm, p float64) {
+	tensor.NoGrad(func() { op.Call1("aten::embedding_renorm_", w.Detach(), ix, maxNorm, p) })
+}
+
 // renorm shortens the rows of w that ix names to maxNorm.
 func renorm(c *Ctx, w *T, ix []int64, maxNorm, p float64) {
-	if w.Dim() != 2 {
-		c.Fail(tensor.ErrShape, "Expected 2-dimensional tensor, but got %d-dimensional tensor for argument #1 'self' (while checking arguments for embedding_renorm_)", w.Dim())
-	}
 	n, d := w.Shape()[0], w.Shape()[1]
-	x := tensor.Data[float64](tensor.CloneRaw(tensor.DenseAs(w.Detach(), tensor.Float64)))
+	x := tensor.Data[float64](tensor.CloneRaw(tensor.DenseAs(w, tensor.Float64)))
 	done := map[int64]bool{}
 	for _, i := range ix {
 		if uint64(i) >= uint64(n) {
@@ -328,6 +342,6 @@ func renorm(c *Ctx, w *T, ix []int64, maxNorm, p float64) {
 		}
 	}
 	if len(done) > 0 {
-		tensor.NoGrad(func() { w.Detach().CopyInPlace(tensor.FromSlice(x, n, d)) })
+		tensor.CopyRaw(w, tensor.FromSlice(x, n, d))
 	}
 }

@@ -75,7 +75,7 @@ func init() {
 		},
 		Save: "index",
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{op.Call1("aten::scatter_add", zeroBase(c.Shape(0), g.DType()), c.Int(1), c.T(2), g), nil}
+			return []*T{op.Call1("aten::scatter_add_", op.Zeros(g, c.Shape(0), g.DType()), c.Int(1), c.T(2), g), nil}
 		},
 	})
 
@@ -330,7 +330,7 @@ func fitTo(g *T, shape []int) *T {
 		if g.Dim() > d && g.Shape()[d] < shape[d] {
 			z := append([]int{}, g.Shape()...)
 			z[d] = shape[d] - g.Shape()[d]
-			g = op.Call1("aten::cat", []*T{g, zeros(z, g.DType())}, d)
+			g = op.Call1("aten::cat", []*T{g, op.Zeros(g, z, g.DType())}, d)
 		}
 	}
 	return g.Reshape(shape)

@@ -46,24 +46,34 @@ func part(v tensor.Value) any {
 	return v.X
 }
 
+// boolList is a mask on the CPU made of the bools of an index.
 func boolList(l []int) *T {
-	m := tensor.New([]int{len(l)}, tensor.Bool)
+	m := make([]bool, len(l))
 	for i, b := range l {
-		tensor.Data[bool](m)[i] = b != 0
+		m[i] = b != 0
 	}
-	return m
+	return tensor.FromSlice(m)
+}
+
+// numberList is an index tensor on the CPU made of the numbers of an index.
+func numberList(l []int) *T {
+	x := make([]int64, len(l))
+	for i, v := range l {
+		x[i] = int64(v)
+	}
+	return tensor.FromSlice(x)
 }
 
 // listTensor makes a tensor from nested Go lists of ints or bools.
 func listTensor(c *Ctx, l []any) *T {
 	if len(l) == 0 {
-		return tensor.New([]int{0}, tensor.Int64)
+		return numberList(nil)
 	}
 	var ts []*T
 	for _, e := range l {
 		switch x := e.(type) {
 		case int:
-			ts = append(ts, tensor.FromSlice([]int64{int64(x)}).View([]int{}))
+			ts = append(ts, numberList([]int{x}).View([]int{}))
 		case bool:
 			b := 0
 			if x {
@@ -124,11 +134,7 @@ func basic(c *Ctx, t *T, ps []any) (*T, []*T) {
 			p = nil
 		}
 		if l, ok := p.(tensor.ListIndex); ok {
-			x := make([]int64, len(l))
-			for i, v := range l {
-				x[i] = int64(v)
-			}
-			p = tensor.FromSlice(x)
+			p = numberList(l)
 		}
 		switch x := p.(type) {
 		case int, tensor.SliceIndex:
@@ -254,7 +260,8 @@ func compact(list []*T) []*T {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "Tensor::__getitem__(Tensor self, Any index) -> Tensor",
-		Go:     "-",
+		Doc:    "is Python's self[index]: views for numbers, slices, None and the ellipsis, and a copy of what index tensors pick.",
+		Go:     "-", DataDependent: true, CrossDevice: true,
 		Body: func(c *Ctx) {
 			self := c.T(0)
 			t, list := basic(c, self, parts(c.Value(1)))
@@ -270,7 +277,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "Tensor::__setitem__(Tensor(a!) self, Any index, Tensor value) -> ()",
-		Go:     "-",
+		Doc:    "writes value, which is broadcast, to the elements that Python's self[index] picks, by the operators that Python calls for it.",
+		Go:     "-", CrossDevice: true,
 		Body: func(c *Ctx) {
 			self, v := c.T(0), c.T(2)
 			t, list := basic(c, self, parts(c.Value(1)))
@@ -279,17 +287,34 @@ func init() {
 				lead++
 			}
 			if list != nil {
-				if v.DType() != t.DType() {
-					v = v.ToDType(t.DType())
-				}
-				v = v.Reshape(v.Shape()[lead:])
-				op.Call1("aten::index_put_", t, compact(list), v, false)
+				putIndexed(t, compact(list), v, lead)
 				return
 			}
-			if v.Dim() > 0 && !tensor.SameShape(v.Shape(), t.Shape()) {
-				v = v.Reshape(v.Shape()[lead:]).Expand(t.Shape())
+			switch {
+			case tensor.SameShape(v.Shape(), t.Shape()):
+			case v.Dim() == 0 && v.Device().Type == tensor.CPUDevice:
+				op.Call1("aten::fill_.Tensor", t, v)
+				return
+			default:
+				if lead > 0 {
+					v = v.Reshape(v.Shape()[lead:])
+				}
+				if !tensor.SameShape(v.Shape(), t.Shape()) {
+					v = v.Expand(t.Shape())
+				}
 			}
 			t.CopyInPlace(v)
 		},
 	})
+}
+
+// putIndexed writes v without its leading dimensions of size 1 to what an index list picks of t.
+func putIndexed(t *T, list []*T, v *T, lead int) {
+	if v.DType() != t.DType() {
+		v = v.ToDType(t.DType())
+	}
+	if lead > 0 {
+		v = v.Reshape(v.Shape()[lead:])
+	}
+	op.Call1("aten::index_put_", t, list, v, false)
 }

@@ -51,19 +51,6 @@ func as(t *T, dt tensor.DType) *T { return tensor.DenseAs(t, dt) }
 // longs reads an integer tensor as int64 in logical order.
 func longs(t *T) []int64 { return tensor.Data[int64](tensor.DenseAs(t, tensor.Int64)) }
 
-func zeros(shape []int, dt tensor.DType) *T {
-	t := tensor.New(shape, dt)
-	tensor.CopyRaw(t, zero)
-	return t
-}
-
-var zero = tensor.IntValue(0).Num().Tensor()
-
-// zeroBase is zeros without the memory: one zero, expanded. It is for arguments that are copied anyway.
-func zeroBase(shape []int, dt tensor.DType) *T {
-	return tensor.Alias(zeros(nil, dt), shape, make([]int, len(shape)), 0)
-}
-
 // likeStrides lays a result out like t where t is dense.
 func likeStrides(t *T) []int {
 	if t.IsContiguous() {

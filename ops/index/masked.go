@@ -147,7 +147,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "masked_select(Tensor self, Tensor mask) -> Tensor",
 		Doc:    "lists the elements of self where mask is true.\nhttps://pytorch.org/docs/stable/generated/torch.masked_select.html",
-		Out:    true,
+		Out:    true, DataDependent: true,
 		Infer: func(c *Ctx) {
 			if dt := c.ArgDType(1); dt != tensor.Bool {
 				c.Fail(tensor.ErrDType, "masked_select: expected BoolTensor for mask")
@@ -155,23 +155,20 @@ func init() {
 			if g := c.GivenOut(0); g != nil {
 				noOverlap(c, g)
 			}
-			sh := c.BroadcastArgs(0, 1)
-			m := truthsOf(expand(c.T(1), sh))
-			c.Keep(m)
-			c.Alloc(0, []int{m.count()}, c.ArgDType(0))
+			c.BroadcastArgs(0, 1)
 		},
 		CPU: func(c *Ctx) {
-			m, o := c.Kept().(*truths), c.Out(0)
+			m := truthsOf(expand(c.T(1), c.BroadcastArgs(0, 1)))
+			o := c.Alloc(0, []int{m.count()}, c.ArgDType(0))
 			self := tensor.Dense(expand(c.T(0), m.shape))
 			bySize(o, func() { sel(m, raw[uint8](o), raw[uint8](self)) }, func() { sel(m, raw[uint16](o), raw[uint16](self)) },
 				func() { sel(m, raw[uint32](o), raw[uint32](self)) }, func() { sel(m, raw[uint64](o), raw[uint64](self)) },
 				func() { sel(m, raw[wide](o), raw[wide](self)) })
-			c.Keep(nil)
 		},
 		Save: "mask",
 		VJP: func(c *Ctx, g *T) []*T {
 			sh := tensor.BroadcastShapes(c.Shape(0), c.Shape(1))
-			return []*T{zeroBase(sh, g.DType()).MaskedScatter(c.T(1), g), nil}
+			return []*T{op.Call1("aten::masked_scatter_", op.Zeros(g, sh, g.DType()), c.T(1), g), nil}
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -211,34 +208,51 @@ func init() {
 				r[0] = g.MaskedFillScalar(c.T(1), 0)
 			}
 			if sh := c.Shape(2); c.Needs(2) {
-				s := g.MaskedSelect(c.T(1).Detach().Expand(g.Shape()))
-				if extra := numel(sh) - s.Numel(); extra > 0 {
-					s = op.Call1("aten::cat", []*T{s, zeros([]int{extra}, g.DType())}, 0)
-				}
-				r[2] = s.Reshape(sh)
+				r[2] = op.Call1("aten::masked_scatter_backward", g, c.T(1), sh)
 			}
 			return r
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema: "nonzero(Tensor self) -> Tensor",
-		Doc:    "lists the positions of the elements that are not zero, one per row.\nhttps://pytorch.org/docs/stable/generated/torch.nonzero.html",
-		Out:    true, NoGrad: "integer result",
-		Aliases: []string{"argwhere"},
+		Schema: "masked_scatter_backward(Tensor grad_output, Tensor mask, SymInt[] sizes) -> Tensor",
+		Doc:    "is the gradient of the source of masked_scatter: the elements of grad_output where mask is true, in order, and zeros behind them.",
+		Go:     "-",
 		Infer: func(c *Ctx) {
-			m := truthsOf(c.T(0))
-			c.Keep(m)
-			c.Alloc(0, []int{m.count(), len(m.shape)}, tensor.Int64)
+			c.BroadcastArgs(0, 1)
+			c.Alloc(0, c.Ints(2), c.ArgDType(0))
 		},
 		CPU: func(c *Ctx) {
-			m := c.Kept().(*truths)
-			c.Keep(nil)
-			m.rows(c.Out(0))
+			o := c.Out(0)
+			m := truthsOf(expand(c.T(1), c.Shape(0)))
+			if m.count() > o.Numel() {
+				c.Fail(tensor.ErrShape, "masked_scatter_backward: got %d ones in mask for %d elements", m.count(), o.Numel())
+			}
+			tensor.ZeroRaw(o)
+			g := tensor.Dense(c.T(0))
+			bySize(o, func() { sel(m, raw[uint8](o), raw[uint8](g)) }, func() { sel(m, raw[uint16](o), raw[uint16](g)) },
+				func() { sel(m, raw[uint32](o), raw[uint32](g)) }, func() { sel(m, raw[uint64](o), raw[uint64](g)) },
+				func() { sel(m, raw[wide](o), raw[wide](g)) })
+		},
+		Save: "mask",
+		VJP: func(c *Ctx, g *T) []*T {
+			return []*T{op.Call1("aten::masked_scatter_", op.Zeros(g, c.Shape(0), g.DType()), c.T(1), g), nil}
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema: "nonzero.as_tuple(Tensor self, *, bool as_tuple) -> Any",
-		Go:     "-",
+		Schema: "nonzero(Tensor self) -> Tensor",
+		Doc:    "lists the positions of the elements that are not zero, one per row.\nhttps://pytorch.org/docs/stable/generated/torch.nonzero.html",
+		Out:    true, NoGrad: "integer result", DataDependent: true,
+		Aliases: []string{"argwhere"}, FormNames: "argwhere.out=-",
+		Infer: func(c *Ctx) {}, // the kernel finds out how many rows there are
+		CPU: func(c *Ctx) {
+			m := truthsOf(c.T(0))
+			m.rows(c.Alloc(0, []int{m.count(), len(m.shape)}, tensor.Int64))
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "torch::nonzero(Tensor input, *, bool as_tuple=False) -> Any",
+		Doc:    "lists the positions of the elements that are not zero: one per row, or with as_tuple one tensor per dimension.",
+		Go:     "-", Aliases: []string{"Tensor::nonzero"}, DataDependent: true,
 		Body: func(c *Ctx) {
 			if c.Bool(1) {
 				c.ReturnValue(tensor.TensorsValue(op.Call("aten::nonzero_numpy", c.T(0))))
@@ -272,8 +286,9 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema: "nonzero_numpy(Tensor self) -> Tensor[]",
-		Doc:    "gives the positions of the elements that are not zero, one tensor per dimension.",
+		Schema:        "nonzero_numpy(Tensor self) -> Tensor[]",
+		Doc:           "gives the positions of the elements that are not zero, one tensor per dimension.",
+		DataDependent: true,
 		Body: func(c *Ctx) {
 			t := c.T(0)
 			if t.Dim() == 0 {
@@ -285,8 +300,8 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "where(Tensor condition) -> Tensor[]",
 		Doc:    "gives the positions where condition holds, one tensor per dimension.\nhttps://pytorch.org/docs/stable/generated/torch.where.html",
-		Go:     "-",
-		Body:   func(c *Ctx) { c.Return(op.Call("aten::nonzero_numpy", c.T(0))...) },
+		Go:     "-", DataDependent: true,
+		Body: func(c *Ctx) { c.Return(op.Call("aten::nonzero_numpy", c.T(0))...) },
 	})
 }
 

@@ -56,22 +56,8 @@ func highest(dt tensor.DType) int64 {
 	return 1
 }
 
-// constant is a tensor without gradient computed from others in float64 (complex128 for complex ones) element by element.
-func constant(dt tensor.DType, shape []int, f func(i int) float64) *T {
-	w := tensor.New(shape, tensor.Float64)
-	d := tensor.Data[float64](w)
-	for i := range d {
-		d[i] = f(i)
-	}
-	return tensor.DenseAs(w, dt)
-}
-
 // ones is a one, expanded.
-func ones(shape []int, dt tensor.DType) *T {
-	t := tensor.New(nil, dt)
-	tensor.CopyRaw(t, tensor.IntValue(1).Num().Tensor())
-	return tensor.Alias(t, shape, make([]int, len(shape)), 0)
-}
+func ones(like *T, shape []int, dt tensor.DType) *T { return op.Full(like, nil, 1, dt).Expand(shape) }
 
 // reducer knows how scatter_reduce and index_reduce read and write the places that an index names.
 type reducer struct {
@@ -108,11 +94,11 @@ func (r *reducer) grads(how string, include bool, self, src, out, g *T) (gs, gsr
 	case "sum":
 		gs, gsrc = g, r.spread(g)
 	case "mean":
-		n := zeroBase(g.Shape(), g.DType())
+		n := op.Zeros(g, g.Shape(), g.DType())
 		if include {
-			n = ones(g.Shape(), g.DType())
+			n = ones(g, g.Shape(), g.DType())
 		}
-		n = r.collect(n, ones(src.Shape(), g.DType()))
+		n = r.collect(n, ones(g, src.Shape(), g.DType()))
 		gs = g.Div(n.MaskedFillScalar(n.EqScalar(0), 1))
 		gsrc = r.spread(gs)
 	case "amax", "amin":
@@ -123,10 +109,10 @@ func (r *reducer) grads(how string, include bool, self, src, out, g *T) (gs, gsr
 		selfZero, srcZero := self.Detach().EqScalar(0), src.Detach().EqScalar(0)
 		safe := self.MaskedFillScalar(selfZero, 1)
 		gs = g.Mul(r.reduce(safe, src)).Div(safe)
-		count := r.spread(r.collect(zeroBase(self.Shape(), self.DType()), srcZero.ToDType(self.DType())))
+		count := r.spread(r.collect(op.Zeros(self, self.Shape(), self.DType()), srcZero.ToDType(self.DType())))
 		single := srcZero.LogicalAnd(count.EqScalar(1))
 		gsrc = r.spread(g.Mul(out)).Div(src.MaskedFillScalar(srcZero, 1))
-		if single.Any().Item() != 0 { // rare
+		if g.Device().Type == tensor.MetaDevice || single.Any().Item() != 0 { // rare; the number is read in PyTorch as well
 			others := r.spread(g.Mul(r.reduce(self, src.MaskedFillScalar(single, 1))))
 			gsrc = op.Call1("aten::where.self", single, others, gsrc)
 		}

@@ -128,7 +128,7 @@ func fill[E number](dst, src []E, all int) {
 func sumIntoRows[E number](l *rowList, dst, src []E, d int, byFreq bool) {
 	ahead := func(i int) {
 		if s, ok := any(src).([]float32); ok {
-			vec.Ahead(s[i*d:][:d])
+			vec.PrefetchRow(s[i*d:][:d])
 		}
 	}
 	eachRow(l, dst, d, ahead, func(scratch []E, k int) []E {

@@ -112,7 +112,7 @@ func init() {
 		},
 		Save: "index",
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{op.Call1("aten::index_add", zeroBase(c.Shape(0), g.DType()), c.Int(1), c.T(2), g), nil}
+			return []*T{op.Call1("aten::index_add_", op.Zeros(g, c.Shape(0), g.DType()), c.Int(1), c.T(2), g), nil}
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -218,13 +218,9 @@ func init() {
 				r[0] = op.Call1("aten::index_fill.int_Scalar", g, c.Int(1), c.T(2), 0)
 			}
 			if c.Needs(3) {
-				_, n, _ := iter.Split(g.Shape(), op.Wrap(c, c.Int(1), g.Dim()))
-				ix := slices.Clone(longs(c.T(2)))
-				for k, i := range ix {
-					ix[k] = (i + int64(n)) % int64(n)
-				}
-				slices.Sort(ix) // a place that is named twice is filled once
-				r[2] = op.Call1("aten::sum", g.IndexSelect(c.Int(1), tensor.FromSlice(slices.Compact(ix))))
+				// A place that is named twice is filled once: a mask of the places that are named tells what counts.
+				mask := op.Call1("aten::index_fill_.int_Scalar", op.Zeros(g, g.Shape(), tensor.Bool), c.Int(1), c.T(2), true)
+				r[2] = op.Call1("aten::sum", op.Where(mask, g))
 			}
 			return r
 		},
@@ -283,7 +279,7 @@ func init() {
 		},
 		Save: "index",
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{op.Call1("aten::put", zeroBase(c.Shape(0), g.DType()), c.T(1), g, true), nil}
+			return []*T{op.Call1("aten::put_", op.Zeros(g, c.Shape(0), g.DType()), c.T(1), g, true), nil}
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -333,7 +329,7 @@ func init() {
 			if c.Needs(0) {
 				r[0] = g
 				if !c.Bool(3) {
-					r[0] = op.Call1("aten::put", g, c.T(1), zeros(c.T(1).Shape(), g.DType()), false)
+					r[0] = op.Call1("aten::put", g, c.T(1), op.Zeros(g, c.T(1).Shape(), g.DType()), false)
 				}
 			}
 			if c.Needs(2) {
@@ -359,9 +355,6 @@ func init() {
 				c.Fail(tensor.ErrShape, "torch.take_along_dim(): input and indices should have the same number of dimensions, but got %d dimensions for input, and %d dimensions for indices", t.Dim(), ix.Dim())
 			}
 			d := tensor.WrapDim(c.Int(2), t.Dim())
-			if t.Dim() > 0 { // here, unlike in gather, indices may count from the end
-				ix = wrapIndex(ix, t.Shape()[d])
-			}
 			a, b := slices.Clone(t.Shape()), slices.Clone(ix.Shape())
 			if len(a) == 0 {
 				c.Return(op.Call1("aten::gather", t, d, ix))
@@ -372,64 +365,39 @@ func init() {
 			sh := tensor.BroadcastShapes(a, b)
 			sa, sb := slices.Clone(sh), slices.Clone(sh)
 			sa[d], sb[d] = n, m
-			c.Return(op.Call1("aten::gather", t.Expand(sa), d, ix.Detach().Expand(sb)))
+			ix = ix.Detach().Expand(sb)
+			if n > 0 { // here, unlike in gather, indices may count from the end
+				ix = op.Call1("aten::remainder.Scalar", ix, n)
+			}
+			c.Return(op.Call1("aten::gather", t.Expand(sa), d, ix))
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema: "unravel_index(Tensor indices, SymInt[] shape) -> Tensor[]",
+		Schema: "torch::unravel_index(Tensor indices, SymInt[] shape) -> Tensor[]",
 		Doc:    "turns positions in a flattened tensor of the given shape into one index tensor per dimension.\nhttps://pytorch.org/docs/stable/generated/torch.unravel_index.html",
 		Body: func(c *Ctx) {
 			t := c.T(0)
 			if !t.DType().IsInt() {
 				c.Fail(tensor.ErrDType, "expected 'indices' to be integer dtype, but got %s", t.DType())
 			}
-			sh := c.Ints(1)
-			for _, s := range sh {
+			sizes, steps := make([]int64, len(c.Ints(1))), make([]int64, len(c.Ints(1)))
+			step := int64(1)
+			for d := len(sizes) - 1; d >= 0; d-- {
+				s := int64(c.Ints(1)[d])
 				if s < 0 {
-					c.Fail(tensor.ErrShape, "'shape' cannot have negative values, but got %s", tensor.ShapeString(sh))
+					c.Fail(tensor.ErrShape, "'shape' cannot have negative values, but got %s", tensor.ShapeString(c.Ints(1)))
 				}
+				sizes[d], steps[d] = max(s, 1), step // of a size of 0 there are no positions
+				step *= max(s, 1)
 			}
-			ix := longs(t)
-			out := make([]*T, len(sh))
-			step := 1
-			for d := len(sh) - 1; d >= 0; d-- {
-				l := make([]int64, len(ix))
-				for i, x := range ix {
-					if sh[d] > 0 {
-						q := int(x) / step
-						r := q % sh[d]
-						if r < 0 {
-							r += sh[d]
-						}
-						l[i] = int64(r)
-					}
-				}
-				step *= max(1, sh[d])
-				w := tensor.New(t.Shape(), tensor.Int64)
-				tensor.CopyRaw(w, tensor.FromSlice(l, append([]int{}, t.Shape()...)...))
-				out[d] = w
+			if len(sizes) == 0 {
+				c.Return()
+				return
 			}
-			c.Return(out...)
+			at := op.Call1("aten::floor_divide", t.Unsqueeze(-1), op.Numbers(t, steps))
+			c.Return(op.Call("aten::unbind.int", op.Call1("aten::remainder.Tensor", at, op.Numbers(t, sizes)), -1)...)
 		},
 	})
-}
-
-// wrapIndex adds n to negative indices.
-func wrapIndex(ix *T, n int) *T {
-	x := longs(ix)
-	for _, v := range x {
-		if v < 0 {
-			w := tensor.FromSlice(x, append([]int{}, ix.Shape()...)...)
-			y := tensor.Data[int64](w)
-			for i := range y {
-				if y[i] < 0 {
-					y[i] += int64(n)
-				}
-			}
-			return w
-		}
-	}
-	return ix
 }
 
 // flatIndex reads positions in n flattened elements; negative ones count from the end.

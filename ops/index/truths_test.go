@@ -57,7 +57,7 @@ func TestTruths(t *testing.T) {
 				check("places", truthsOf(mask).places(), flat)
 				check("nonzero", op.Call1("aten::nonzero", mask), rows)
 				check("masked_select", op.Call1("aten::masked_select", src, mask), picked)
-				check("masked_scatter", op.Call1("aten::masked_scatter", zeroBase(shape, tensor.Int64).SubScalar(1), mask, number), placed)
+				check("masked_scatter", op.Call1("aten::masked_scatter", op.Zeros(src, shape, tensor.Int64).SubScalar(1), mask, number), placed)
 				for _, size := range []int{0, len(flat) / 2, len(flat) + 3} {
 					want := slices.Clone(rows[:min(size, len(flat))*len(shape)])
 					for range (size - min(size, len(flat))) * len(shape) {

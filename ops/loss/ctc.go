@@ -259,9 +259,10 @@ func ctcBackward[E real](grad, g, lp, nll, alpha []E, l *labels, steps, batch, c
 }
 
 // lengths reads a 1-d (or 0-d) integer tensor of lengths.
-func lengths(c *Ctx, name string, t *T) []int {
+func lengths(c *Ctx, i int) []int {
+	t := c.T(i)
 	if !t.DType().IsInt() {
-		c.Fail(tensor.ErrDType, "%s must be integral", name)
+		c.Fail(tensor.ErrDType, "%s must be integral", c.Op().Sch.Params[i].Name)
 	}
 	d := op.Raw[int64](tensor.DenseAs(t, tensor.Int64))
 	l := make([]int, len(d))
@@ -271,8 +272,10 @@ func lengths(c *Ctx, name string, t *T) []int {
 	return l
 }
 
-// ctc is ctc_loss: the losses of _ctc_loss, reduced. A single sequence has log_probs [T, C].
-func ctc(c *Ctx, lp, t *T, in, target []int, blank, how int, zeroInf bool) *T {
+// ctc is ctc_loss: the losses of _ctc_loss, reduced. A single sequence has log_probs [T, C]. The lengths are lists, or tensors.
+func ctc(c *Ctx, name string, how int) *T {
+	lp, t := c.T(0), c.T(1)
+	zeroInf := c.Bool(6)
 	batched := lp.Dim() == 3
 	if !batched {
 		if lp.Dim() != 2 {
@@ -280,22 +283,22 @@ func ctc(c *Ctx, lp, t *T, in, target []int, blank, how int, zeroInf bool) *T {
 		}
 		lp, t = lp.Unsqueeze(1), t.Unsqueeze(0)
 	}
-	y := op.Call("aten::_ctc_loss", lp, t, in, target, blank, zeroInf)[0]
+	y := op.Call(name, lp, t, c.Value(2), c.Value(3), c.Int(4), zeroInf)[0]
 	if zeroInf {
-		y = where(y.Detach().NeScalar(math.Inf(1)), y, 0)
+		y = op.Call1("aten::where.self", y.Detach().EqScalar(math.Inf(1)), y.NewZeros(nil), y)
 	}
 	switch how {
 	case meanOf:
-		n := make([]int64, len(target))
-		for i, v := range target {
-			n[i] = int64(max(v, 1)) // an empty sequence counts as one label
+		n := c.Value(3).T
+		if n == nil {
+			n = op.Call1("gotorch::list_tensor", y.Detach(), c.Ints(3))
 		}
-		return y.Div(tensor.DenseAs(tensor.FromSlice(n), y.DType())).Mean()
+		return y.Div(n.ClampMin(1).ToDType(y.DType())).Mean() // an empty sequence counts as one label
 	case sumOf:
 		return y.Sum()
 	}
 	if !batched {
-		y = y.Reshape(nil)
+		y = y.SqueezeDim(0)
 	}
 	return y
 }
@@ -321,28 +324,54 @@ func ctcInfer(c *Ctx, in, target []int) *labels {
 	return ctcLabels(c, lp.Shape(), t, in, target, c.Int(4))
 }
 
+// ctcRun computes the losses and the forward variables of checked sequences.
+func ctcRun(c *Ctx, l *labels) {
+	lp, sh := tensor.Dense(c.T(0)), c.Shape(0)
+	l.read(c, c.T(1), sh[2])
+	if lp.DType() == tensor.Float64 {
+		ctcForward(op.Raw[float64](c.Out(0)), op.Raw[float64](c.Out(1)), op.Raw[float64](lp), l, sh[0], sh[1], sh[2], c.Int(4))
+	} else {
+		ctcForward(op.Raw[float32](c.Out(0)), op.Raw[float32](c.Out(1)), op.Raw[float32](lp), l, sh[0], sh[1], sh[2], c.Int(4))
+	}
+}
+
+func ctcAlloc(c *Ctx, l *labels) {
+	sh := c.Shape(0)
+	c.Alloc(0, []int{sh[1]}, c.ArgDType(0))
+	c.Alloc(1, []int{sh[1], sh[0], 2*l.longest + 1}, c.ArgDType(0))
+}
+
+func ctcBackwardRun(c *Ctx, in, target []int) {
+	sh := c.Shape(1)
+	l := ctcLabels(c, sh, c.T(2), in, target, c.Int(7))
+	l.read(c, c.T(2), sh[2])
+	if a := c.Shape(6); !tensor.SameShape(a, []int{sh[1], sh[0], 2*l.longest + 1}) || c.T(5).Numel() != sh[1] || c.T(0).Numel() != sh[1] {
+		c.Fail(tensor.ErrShape, "_ctc_loss_backward: log_alpha of shape %s does not fit log_probs of shape %s", tensor.ShapeString(a), tensor.ShapeString(sh))
+	}
+	dt := c.ArgDType(1)
+	x := make([]*T, 4)
+	for i, k := range []int{0, 1, 5, 6} {
+		x[i] = tensor.DenseAs(c.T(k), dt)
+	}
+	if dt == tensor.Float64 {
+		ctcBackward(op.Raw[float64](c.Out(0)), op.Raw[float64](x[0]), op.Raw[float64](x[1]), op.Raw[float64](x[2]), op.Raw[float64](x[3]), l, sh[0], sh[1], sh[2], c.Int(7), c.Bool(8))
+	} else {
+		ctcBackward(op.Raw[float32](c.Out(0)), op.Raw[float32](x[0]), op.Raw[float32](x[1]), op.Raw[float32](x[2]), op.Raw[float32](x[3]), l, sh[0], sh[1], sh[2], c.Int(7), c.Bool(8))
+	}
+}
+
 func init() {
+	noSecond := func(c *Ctx, _ *T) []*T {
+		c.Fail(tensor.ErrNotImpl, "the derivative for '_ctc_loss_backward' is not implemented")
+		return nil
+	}
 	tensor.Register(tensor.Def{
 		Schema: "_ctc_loss(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)",
 		Doc:    "is the loss of each sequence [N] and the forward variables [N, T, 2S+1] that the gradient needs.",
 		Go:     "-",
-		Infer: func(c *Ctx) {
-			sh := c.Shape(0)
-			l := ctcInfer(c, c.Ints(2), c.Ints(3))
-			c.Alloc(0, []int{sh[1]}, c.ArgDType(0))
-			c.Alloc(1, []int{sh[1], sh[0], 2*l.longest + 1}, c.ArgDType(0))
-		},
-		CPU: func(c *Ctx) {
-			lp, sh := tensor.Dense(c.T(0)), c.Shape(0)
-			l := ctcInfer(c, c.Ints(2), c.Ints(3))
-			l.read(c, c.T(1), sh[2])
-			if lp.DType() == tensor.Float64 {
-				ctcForward(op.Raw[float64](c.Out(0)), op.Raw[float64](c.Out(1)), op.Raw[float64](lp), l, sh[0], sh[1], sh[2], c.Int(4))
-			} else {
-				ctcForward(op.Raw[float32](c.Out(0)), op.Raw[float32](c.Out(1)), op.Raw[float32](lp), l, sh[0], sh[1], sh[2], c.Int(4))
-			}
-		},
-		Save: "log_probs targets result0 result1",
+		Infer:  func(c *Ctx) { ctcAlloc(c, ctcInfer(c, c.Ints(2), c.Ints(3))) },
+		CPU:    func(c *Ctx) { ctcRun(c, ctcInfer(c, c.Ints(2), c.Ints(3))) },
+		Save:   "log_probs targets result0 result1",
 		VJP: func(c *Ctx, g *T) []*T {
 			return []*T{op.Call1("aten::_ctc_loss_backward", g, c.T(0), c.T(1), c.Ints(2), c.Ints(3), c.Out(0), c.Out(1), c.Int(4), c.Bool(5)), nil}
 		},
@@ -353,57 +382,62 @@ func init() {
 		Doc:    "is the gradient of _ctc_loss for log_probs.",
 		Go:     "-",
 		Infer:  func(c *Ctx) { c.Alloc(0, c.Shape(1), c.ArgDType(1)) },
-		CPU: func(c *Ctx) {
-			sh := c.Shape(1)
-			l := ctcLabels(c, sh, c.T(2), c.Ints(3), c.Ints(4), c.Int(7))
-			l.read(c, c.T(2), sh[2])
-			if a := c.Shape(6); !tensor.SameShape(a, []int{sh[1], sh[0], 2*l.longest + 1}) || c.T(5).Numel() != sh[1] || c.T(0).Numel() != sh[1] {
-				c.Fail(tensor.ErrShape, "_ctc_loss_backward: log_alpha of shape %s does not fit log_probs of shape %s", tensor.ShapeString(a), tensor.ShapeString(sh))
-			}
-			dt := c.ArgDType(1)
-			in := make([]*T, 4)
-			for i, k := range []int{0, 1, 5, 6} {
-				in[i] = tensor.DenseAs(c.T(k), dt)
-			}
-			if dt == tensor.Float64 {
-				ctcBackward(op.Raw[float64](c.Out(0)), op.Raw[float64](in[0]), op.Raw[float64](in[1]), op.Raw[float64](in[2]), op.Raw[float64](in[3]), l, sh[0], sh[1], sh[2], c.Int(7), c.Bool(8))
-			} else {
-				ctcBackward(op.Raw[float32](c.Out(0)), op.Raw[float32](in[0]), op.Raw[float32](in[1]), op.Raw[float32](in[2]), op.Raw[float32](in[3]), l, sh[0], sh[1], sh[2], c.Int(7), c.Bool(8))
-			}
-		},
-		VJP: func(c *Ctx, g *T) []*T {
-			c.Fail(tensor.ErrNotImpl, "the derivative for '_ctc_loss_backward' is not implemented")
-			return nil
-		},
+		CPU:    func(c *Ctx) { ctcBackwardRun(c, c.Ints(3), c.Ints(4)) },
+		VJP:    noSecond,
 	})
 	tensor.Register(tensor.Def{
 		Schema: "_ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)",
 		Doc:    "is _ctc_loss with the lengths in tensors.",
+		Go:     "-", DataDependent: true,
+		CPU: func(c *Ctx) {
+			l := ctcInfer(c, lengths(c, 2), lengths(c, 3))
+			ctcAlloc(c, l)
+			ctcRun(c, l)
+		},
+		Save: "log_probs targets input_lengths target_lengths result0 result1",
+		VJP: func(c *Ctx, g *T) []*T {
+			return []*T{op.Call1("aten::_ctc_loss_backward.Tensor", g, c.T(0), c.T(1), c.T(2), c.T(3), c.Out(0), c.Out(1), c.Int(4), c.Bool(5)), nil, nil, nil}
+		},
+		Grad: "CtcLossBackward1",
+	})
+	tensor.Register(tensor.Def{
+		Schema: "_ctc_loss_backward.Tensor(Tensor grad, Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor",
+		Doc:    "is the gradient of _ctc_loss.Tensor for log_probs.",
 		Go:     "-",
-		Body: func(c *Ctx) {
-			r := op.Call("aten::_ctc_loss", c.T(0), c.T(1), lengths(c, "input_lengths", c.T(2)), lengths(c, "target_lengths", c.T(3)), c.Int(4), c.Bool(5))
-			c.Return(r...)
+		Infer:  func(c *Ctx) { c.Alloc(0, c.Shape(1), c.ArgDType(1)) },
+		CPU:    func(c *Ctx) { ctcBackwardRun(c, lengths(c, 3), lengths(c, 4)) },
+		VJP:    noSecond,
+	})
+	tensor.Register(tensor.Def{
+		Schema: "gotorch::list_tensor(Tensor like, int[] values) -> Tensor",
+		Doc:    "is a list of integers as a tensor on the device of another one.",
+		Go:     "-", NoGrad: "integer result",
+		Infer: func(c *Ctx) { c.Alloc(0, []int{len(c.Ints(1))}, tensor.Int64) },
+		CPU: func(c *Ctx) {
+			o := op.Raw[int64](c.Out(0))
+			for i, v := range c.Ints(1) {
+				o[i] = int64(v)
+			}
 		},
 	})
-	// The same four forms for the public function: lengths in lists or tensors, aten's or Python's names.
-	list := func(how func(c *Ctx) int) func(c *Ctx) {
-		return func(c *Ctx) {
-			c.Return(ctc(c, c.T(0), c.T(1), c.Ints(2), c.Ints(3), c.Int(4), how(c), c.Bool(6)))
-		}
-	}
-	tens := func(how func(c *Ctx) int) func(c *Ctx) {
-		return func(c *Ctx) {
-			c.Return(ctc(c, c.T(0), c.T(1), lengths(c, "input_lengths", c.T(2)), lengths(c, "target_lengths", c.T(3)), c.Int(4), how(c), c.Bool(6)))
-		}
-	}
-	enum := func(c *Ctx) int { return c.Int(5) }
-	text := func(c *Ctx) int { return reduction(c, -1, -1, 5) }
-	for _, d := range []tensor.Def{
-		{Schema: "ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor", Go: "-", Doc: ctcDoc, Body: list(enum)},
-		{Schema: "ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor", Go: "-", Doc: ctcDoc, Body: tens(enum)},
-		{Schema: "F::ctc_loss(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, str reduction='mean', bool zero_infinity=False) -> Tensor", Doc: ctcDoc + ctcSite, Body: tens(text)},
-		{Schema: "F::ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, str reduction='mean', bool zero_infinity=False) -> Tensor", Go: "-", Doc: ctcDoc + ctcSite, Body: list(text)},
+	// The public operator has two forms, the lengths in lists or in tensors; so has Python's function.
+	for _, d := range []struct{ schema, name string }{
+		{"ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor", "aten::_ctc_loss"},
+		{"ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor", "aten::_ctc_loss.Tensor"},
 	} {
-		tensor.Register(d)
+		tensor.Register(tensor.Def{Schema: d.schema, Go: "-", Doc: ctcDoc, DataDependent: d.name == "aten::_ctc_loss.Tensor", Body: func(c *Ctx) { c.Return(ctc(c, d.name, c.Int(5))) }})
 	}
+	python := func(name string) func(c *Ctx) {
+		return func(c *Ctx) {
+			c.Return(op.Call1(name, c.T(0), c.T(1), c.Value(2), c.Value(3), c.Int(4), reduction(c, -1, -1, 5), c.Bool(6)))
+		}
+	}
+	tensor.Register(tensor.Def{
+		Schema: "F::ctc_loss(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, str reduction='mean', bool zero_infinity=False) -> Tensor",
+		Doc:    ctcDoc + ctcSite, DataDependent: true, Body: python("aten::ctc_loss.Tensor"),
+	})
+	tensor.Register(tensor.Def{
+		Schema: "F::ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, str reduction='mean', bool zero_infinity=False) -> Tensor",
+		Go:     "-", Doc: ctcDoc + ctcSite, Body: python("aten::ctc_loss.IntList"),
+	})
 }

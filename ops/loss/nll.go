@@ -348,109 +348,6 @@ func nllND(c *Ctx, x, t, w *T, how, ignore int) *T {
 	return y
 }
 
-// crossEntropy serves class indices and class probabilities.
-func crossEntropy(c *Ctx, x, t, w *T, how, ignore int, smoothing float64) *T {
-	if tensor.SameShape(x.Shape(), t.Shape()) {
-		if !t.DType().IsFloat() {
-			c.Fail(tensor.ErrDType, "Expected floating point type for target with class probabilities, got %s", t.DType().ClassName())
-		}
-		if ignore >= 0 {
-			c.Fail(tensor.ErrValue, "ignore_index is not supported for floating point target")
-		}
-		return crossEntropyProb(c, x, t, w, how, smoothing)
-	}
-	if smoothing < 0 || smoothing > 1 {
-		c.Fail(tensor.ErrValue, "label_smoothing must be between 0.0 and 1.0. Got: %v", smoothing)
-	}
-	if fusable(x, t, w, smoothing) {
-		name := "aten::_cross_entropy"
-		if x.Dim() > 2 {
-			name = "aten::_cross_entropy2d"
-		}
-		return op.Call(name, x, t, w, how, ignore, smoothing)[0]
-	}
-	return composedEntropy(c, x, t, w, how, ignore, smoothing)
-}
-
-// composedEntropy is the cross entropy with class indices in public operators.
-func composedEntropy(c *Ctx, x, t, w *T, how, ignore int, smoothing float64) *T {
-	dim := classDim(x)
-	lp := x.LogSoftmax(dim)
-	nll := nllND(c, lp, t, w, how, ignore)
-	if smoothing == 0 {
-		return nll
-	}
-	// the uniform part: the mean of the log-probabilities over classes, weighted
-	classes := x.Size(dim)
-	mask := t.EqScalar(ignore)
-	var smooth *T
-	if w != nil {
-		smooth = lp.Mul(classWeights(w, x.Dim(), dim)).SumDim([]int{dim}).Neg()
-	} else {
-		smooth = lp.SumDim([]int{dim}).Neg()
-	}
-	smooth = op.ZeroWhere(smooth, mask)
-	switch how {
-	case meanOf:
-		if w != nil { // divide by the weight of the targets that count
-			valid := op.ZeroWhere(t, mask)
-			wt := op.ZeroWhere(op.Call1("aten::index_select", w, 0, valid.Reshape([]int{-1})).Reshape(t.Shape()), mask)
-			smooth = smooth.Sum().Div(wt.Sum())
-		} else {
-			smooth = smooth.Sum().Div(mask.LogicalNot().Sum())
-		}
-	case sumOf:
-		smooth = smooth.Sum()
-	}
-	return nll.MulScalar(1 - smoothing).Add(smooth.MulScalar(smoothing / float64(classes)))
-}
-
-func classDim(x *T) int {
-	if x.Dim() == 1 {
-		return 0
-	}
-	return 1
-}
-
-// classWeights shapes one weight per class for broadcasting along dim.
-func classWeights(w *T, nd, dim int) *T {
-	sh := make([]int, nd)
-	for i := range sh {
-		sh[i] = 1
-	}
-	sh[dim] = w.Numel()
-	return w.Reshape(sh)
-}
-
-func crossEntropyProb(c *Ctx, x, t, w *T, how int, smoothing float64) *T {
-	dim := classDim(x)
-	classes := x.Size(dim)
-	if w != nil && (w.Dim() != 1 || w.Numel() != classes) {
-		c.Fail(tensor.ErrShape, "cross_entropy: weight tensor should be defined either for all %d classes or no classes but got weight tensor of shape: %s", classes, tensor.ShapeString(w.Shape()))
-	}
-	if smoothing > 0 {
-		if smoothing > 1 {
-			c.Fail(tensor.ErrValue, "label_smoothing must be between 0.0 and 1.0. Got: %v", smoothing)
-		}
-		t = t.MulScalar(1 - smoothing).AddScalar(smoothing / float64(classes))
-	}
-	y := x.LogSoftmax(dim).Mul(t)
-	if w != nil {
-		y = y.Mul(classWeights(w, x.Dim(), dim))
-	}
-	switch how {
-	case meanOf:
-		n := x.Numel() / max(1, classes)
-		if x.Numel() == 0 {
-			n = 0
-		}
-		return y.Sum().Neg().DivScalar(n)
-	case sumOf:
-		return y.Sum().Neg()
-	}
-	return y.SumDim([]int{dim}).Neg()
-}
-
 func init() {
 	nllPair("nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)",
 		"nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor", false, "NllLossBackward0")
@@ -458,38 +355,25 @@ func init() {
 		"nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor", true, "NllLoss2DBackward0")
 	tensor.Register(tensor.Def{
 		Schema: "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor", Go: "-", Out: true,
-		Doc: "is the negative log-likelihood loss of log-probabilities [N, C] or [C].",
+		Doc: "is the negative log-likelihood of log-probabilities [N, C] or [C] and class numbers [N] or [], reduced (0: not, 1: mean, 2: sum).",
 		Body: func(c *Ctx) {
 			c.Return(op.Call("aten::nll_loss_forward", c.T(0), c.T(1), c.T(2), c.Int(3), c.Int(4))[0])
 		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor", Go: "-", Out: true,
-		Doc: "is the negative log-likelihood loss of log-probabilities [N, C, H, W].",
+		Doc: "is the negative log-likelihood of log-probabilities [N, C, H, W] and class numbers [N, H, W], reduced (0: not, 1: mean, 2: sum).",
 		Body: func(c *Ctx) {
 			c.Return(op.Call("aten::nll_loss2d_forward", c.T(0), c.T(1), c.T(2), c.Int(3), c.Int(4))[0])
 		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor", Go: "-",
-		Doc:  "is the negative log-likelihood loss of log-probabilities [N, C, …].",
+		Doc:  "is the negative log-likelihood of log-probabilities [C], [N, C] or [N, C, …] and class numbers [], [N] or [N, …], reduced (0: not, 1: mean, 2: sum).",
 		Body: func(c *Ctx) { c.Return(nllND(c, c.T(0), c.T(1), c.T(2), c.Int(3), c.Int(4))) },
 	})
-	tensor.Register(tensor.Def{
-		Schema: "cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100, float label_smoothing=0.0) -> Tensor", Go: "-",
-		Doc:  "is the cross entropy of logits and targets: class indices, or probabilities of the input's shape.",
-		Body: func(c *Ctx) { c.Return(crossEntropy(c, c.T(0), c.T(1), c.T(2), c.Int(3), c.Int(4), c.Float(5))) },
-	})
-	tensor.Register(tensor.Def{
-		Schema: "F::nll_loss(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, int ignore_index=-100, bool? reduce=None, str reduction='mean') -> Tensor",
-		Doc:    "is the negative log-likelihood loss of log-probabilities [C], [N, C] or [N, C, …] and class indices [], [N] or [N, …].\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.nll_loss.html",
-		Body:   func(c *Ctx) { c.Return(nllND(c, c.T(0), c.T(1), c.T(2), reduction(c, 3, 5, 6), c.Int(4))) },
-	})
-	tensor.Register(tensor.Def{
-		Schema: "F::cross_entropy(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, int ignore_index=-100, bool? reduce=None, str reduction='mean', float label_smoothing=0.0) -> Tensor",
-		Doc:    "is the cross entropy of logits [C], [N, C] or [N, C, …] and targets: class indices (one dimension less), or probabilities of the input's shape.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.cross_entropy.html",
-		Body: func(c *Ctx) {
-			c.Return(crossEntropy(c, c.T(0), c.T(1), c.T(2), reduction(c, 3, 5, 6), c.Int(4), c.Float(7)))
-		},
-	})
+	function("F::nll_loss(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, int ignore_index=-100, bool? reduce=None, str reduction='mean') -> Tensor",
+		"is the negative log-likelihood -weight[target] * input[target] of log-probabilities [C], [N, C] or [N, C, …] and class numbers [], [N] or [N, …]; positions whose class is ignoreIndex count nothing. "+
+			"weight [C] gives each class a weight, and the mean divides by the sum of the targets' weights. "+reductionDoc+"\n"+site+"nll_loss.html", reductionAt(3, 5, 6),
+		func(c *Ctx, how int) *T { return op.Call1("aten::nll_loss_nd", c.T(0), c.T(1), c.T(2), how, c.Int(4)) })
 }

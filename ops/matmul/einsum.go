@@ -379,6 +379,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "torch::tensordot(Tensor a, Tensor b, Any dims=2) -> Tensor",
+		Doc:    "sums products over the last dims dimensions of a and the first dims of b, or over the pairs of dimensions that two lists name." + site + "tensordot.html",
 		Go:     "-",
 		Body: func(c *Ctx) {
 			a, b := c.T(0), c.T(1)
@@ -395,7 +396,7 @@ func init() {
 				for i := range n {
 					x, y = append(x, a.Dim()-n+i), append(y, i)
 				}
-				c.Return(tensordot(c, a, b, x, y))
+				c.Return(call(opTensordot, a, b, x, y)[0])
 				return
 			}
 			l, _ := v.X.([]tensor.Value)
@@ -405,7 +406,7 @@ func init() {
 			if len(l) != 2 {
 				c.Fail(tensor.ErrType, "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] containing two lists, but got dims=%v", v)
 			}
-			c.Return(tensordot(c, a, b, l[0].Ints(), l[1].Ints()))
+			c.Return(call(opTensordot, a, b, l[0].Ints(), l[1].Ints())[0])
 		},
 	})
 }

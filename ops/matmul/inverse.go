@@ -8,10 +8,20 @@ import (
 )
 
 func init() {
+	opInv := tensor.Slot("aten::linalg_inv")
 	tensor.Register(tensor.Def{
-		Schema:  "linalg_inv(Tensor A) -> Tensor",
-		Doc:     "is the inverse of a square matrix, or of each of a batch.\nhttps://pytorch.org/docs/stable/generated/torch.linalg.inv.html",
-		Aliases: []string{"inverse"}, Out: true,
+		Schema: "inverse(Tensor self) -> Tensor", Out: true,
+		Doc: "is the inverse of a square matrix, or of each of a batch.\nhttps://pytorch.org/docs/stable/generated/torch.inverse.html",
+		Body: func(c *Ctx) {
+			k := tensor.NewCall(opInv, 1)
+			*k.Arg(0) = c.Value(0)
+			c.Return(k.Do1())
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "linalg_inv(Tensor A) -> Tensor",
+		Doc:    "is the inverse of a square matrix, or of each of a batch.\nhttps://pytorch.org/docs/stable/generated/torch.linalg.inv.html",
+		Out:    true,
 		Infer: func(c *Ctx) {
 			a := c.T(0)
 			switch dt := a.DType(); {

@@ -115,7 +115,7 @@ const (
 
 // columnSums is the sum over the rows of a gradient, to the bit what the operator sum gives: that adds up a few short rows in this order too.
 func columnSums(out, g *T, dy matrix, m, n int) {
-	narrow := n == 1 || n <= groupRows && m >= 2*groupRows // the operator adds such rows in another order
+	narrow := n == 1 || n <= 32 && m >= 2*groupRows // the operator adds such rows in another order
 	if g.DType() != tensor.Float32 || narrow || n > smallSum || m > smallSum || dy.cs != 1 || dy.rs != n {
 		tensor.NoGrad(func() { g.Reshape([]int{m, n}).SumDim([]int{0}, tensor.SumDimOptions{Out: out}) })
 		return

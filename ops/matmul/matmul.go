@@ -17,16 +17,16 @@ func init() {
 		Body: func(c *Ctx) { c.Return(matmul(c, c.T(0), c.T(1))) },
 	})
 	tensor.Register(tensor.Def{
-		Schema: "__matmul__(Tensor self, Tensor other) -> Tensor",
+		Schema: "Tensor::__matmul__(Tensor self, Tensor other) -> Tensor",
 		Doc:    "is matmul(self, other).",
 		Go:     "-",
-		Body:   func(c *Ctx) { c.Return(matmul(c, c.T(0), c.T(1))) },
+		Body:   func(c *Ctx) { c.Return(c.T(0).MatMul(c.T(1))) },
 	})
 	tensor.Register(tensor.Def{
-		Schema: "__rmatmul__(Tensor self, Tensor other) -> Tensor",
+		Schema: "Tensor::__rmatmul__(Tensor self, Tensor other) -> Tensor",
 		Doc:    "is matmul(other, self).",
 		Go:     "-",
-		Body:   func(c *Ctx) { c.Return(matmul(c, c.T(1), c.T(0))) },
+		Body:   func(c *Ctx) { c.Return(c.T(1).MatMul(c.T(0))) },
 	})
 	linear := func(c *Ctx) { linearRun(c.Out(0), c.T(0), c.T(1), c.T(2), gemm.ActNone) }
 	infer := func(c *Ctx) {
@@ -83,16 +83,15 @@ func init() {
 		Schema: "gotorch::linear_fused(Tensor input, Tensor weight, Tensor? bias, str activation) -> Tensor",
 		Doc: "is activation(linear(input, weight, bias)) in one pass over the result; activation is none, relu, gelu or gelu_tanh. Where gradients are " +
 			"recorded only ReLU is fused, whose gradient needs nothing but the result: that of GELU reads the sum before it, which a fused kernel does not keep.",
-		Go:   "-",
 		Body: func(c *Ctx) { c.Return(activate(c, 3, call(opLinear, c.T(0), c.T(1), c.T(2))[0])) },
 		Fuses: func(c *Ctx) bool {
 			return c.ArgDType(0).IsFloat() && c.T(1).Dim() == 2 && (c.Str(3) == "relu" || !c.Wants())
 		},
 		Infer: func(c *Ctx) {
-			activation(c, 3)
+			checkActivation(c, 3)
 			infer(c)
 		},
-		CPU:  func(c *Ctx) { linearRun(c.Out(0), c.T(0), c.T(1), c.T(2), activation(c, 3)) },
+		CPU:  func(c *Ctx) { linearRun(c.Out(0), c.T(0), c.T(1), c.T(2), activations[c.Str(3)]) },
 		Save: "input weight result",
 		VJP:  func(c *Ctx, g *T) []*T { return linearVJP(c, call(opThresholdBackward, g, c.Out(0), 0)[0]) },
 		Grad: "ReluBackward0",
@@ -111,30 +110,25 @@ func init() {
 	})
 }
 
-// activation is the function that argument i names.
-func activation(c *Ctx, i int) gemm.Activation {
-	switch c.Str(i) {
-	case "none":
-		return gemm.ActNone
-	case "relu":
-		return gemm.ActReLU
-	case "gelu":
-		return gemm.ActGELU
-	case "gelu_tanh":
-		return gemm.ActGELUTanh
+// activations are the names of the functions that a fused linear layer applies to its result.
+var activations = map[string]gemm.Activation{"none": gemm.ActNone, "relu": gemm.ActReLU, "gelu": gemm.ActGELU, "gelu_tanh": gemm.ActGELUTanh}
+
+// checkActivation refuses an argument that names no activation.
+func checkActivation(c *Ctx, i int) {
+	if _, ok := activations[c.Str(i)]; !ok {
+		c.Fail(tensor.ErrValue, "activation: got %q, expected none, relu, gelu or gelu_tanh", c.Str(i))
 	}
-	c.Fail(tensor.ErrValue, "activation: got %q, expected none, relu, gelu or gelu_tanh", c.Str(i))
-	return 0
 }
 
 // activate applies the function that argument i names, by the operator that a module would call.
 func activate(c *Ctx, i int, t *T) *T {
-	switch activation(c, i) {
-	case gemm.ActReLU:
+	checkActivation(c, i)
+	switch c.Str(i) {
+	case "relu":
 		return t.ReLU()
-	case gemm.ActGELU:
+	case "gelu":
 		return call(opGELU, t)[0]
-	case gemm.ActGELUTanh:
+	case "gelu_tanh":
 		return call(opGELU, t, "tanh")[0]
 	}
 	return t
@@ -174,6 +168,7 @@ var (
 	opLinear            = tensor.Slot("aten::linear")
 	opThresholdBackward = tensor.Slot("aten::threshold_backward")
 	opGELU              = tensor.Slot("aten::gelu")
+	opUnsafeView        = tensor.Slot("aten::_unsafe_view")
 )
 
 // call runs an operator with the given leading arguments and the defaults of the others.
@@ -212,7 +207,7 @@ func matmul(c *Ctx, a, b *T) *T {
 	case da == 2 && db == 1:
 		return a.MV(b)
 	case da == 1 && db == 2:
-		return a.Reshape([]int{1, -1}).MM(b).Reshape([]int{b.Size(1)})
+		return a.Unsqueeze(0).MM(b).SqueezeDimInPlace(0)
 	case da == 2 && db == 2:
 		return a.MM(b)
 	case da >= 3 && db <= 2:
@@ -220,22 +215,22 @@ func matmul(c *Ctx, a, b *T) *T {
 		sh := slices.Clone(a.Shape()[:da-1])
 		k := a.Size(-1)
 		if db == 1 {
-			return fold(a, k).MV(b).Reshape(sh)
+			return unsafeView(fold(a, k).MV(b), sh)
 		}
-		return fold(a, k).MM(b).Reshape(append(sh, b.Size(1)))
+		return unsafeView(fold(a, k).MM(b), append(sh, b.Size(1)))
 	case db >= 3 && da <= 2:
 		// (a·b) = (bᵀ·aᵀ)ᵀ, with b's leading dimensions as rows
-		bt := b.Transpose(-2, -1)
+		bt := b.MT()
 		sh := slices.Clone(bt.Shape()[:db-1])
 		k := bt.Size(-1)
 		if da == 1 {
-			return fold(bt, k).MV(a).Reshape(sh)
+			return unsafeView(fold(bt, k).MV(a), sh)
 		}
 		if k != a.Size(1) {
 			c.Fail(tensor.ErrShape, "mm: mat1 and mat2 shapes cannot be multiplied (%dx%d and %dx%d)", a.Size(0), a.Size(1), k, bt.Numel()/max(k, 1))
 		}
 		if canFold(bt) {
-			return fold(bt, k).MM(a.Transpose(0, 1)).Reshape(append(sh, a.Size(0))).Transpose(-2, -1)
+			return unsafeView(fold(bt, k).MM(a.Transpose(0, 1)), append(sh, a.Size(0))).MT()
 		}
 	}
 	// a batch of products with broadcast leading dimensions
@@ -247,8 +242,11 @@ func matmul(c *Ctx, a, b *T) *T {
 	m, k, k2, p := a.Size(-2), a.Size(-1), b.Size(-2), b.Size(-1)
 	x := a.Expand(append(slices.Clone(lead), m, k)).Reshape([]int{n, m, k})
 	y := b.Expand(append(slices.Clone(lead), k2, p)).Reshape([]int{n, k2, p})
-	return x.BMM(y).Reshape(append(slices.Clone(lead), m, p))
+	return unsafeView(x.BMM(y), append(slices.Clone(lead), m, p))
 }
+
+// unsafeView gives a new tensor, which nothing else refers to, another shape.
+func unsafeView(t *T, shape []int) *T { return call(opUnsafeView, t, shape)[0] }
 
 // rows sees all dimensions of t but the last as the rows of an m×k matrix: without a copy when they are evenly spaced.
 func rows(t *T, m, k int) matrix {

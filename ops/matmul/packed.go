@@ -47,7 +47,7 @@ func init() {
 			if b != nil && (b.Dim() != 1 || b.Size(0) != n || b.DType() != p.DType()) {
 				c.Fail(tensor.ErrShape, "expected a bias of %d %s, got %s of %s", n, p.DType(), tensor.ShapeString(b.Shape()), b.DType())
 			}
-			activation(c, 4)
+			checkActivation(c, 4)
 			var buf [8]int // on the stack
 			c.Alloc(0, append(append(buf[:0], x.Shape()[:x.Dim()-1]...), n), x.DType())
 		},
@@ -56,9 +56,9 @@ func init() {
 			switch {
 			case o.Numel() == 0:
 			case p.DType() == tensor.Float64:
-				packedRun[float64](o, x, p, b, activation(c, 4))
+				packedRun[float64](o, x, p, b, activations[c.Str(4)])
 			default:
-				packedRun[float32](o, x, p, b, activation(c, 4))
+				packedRun[float32](o, x, p, b, activations[c.Str(4)])
 			}
 		},
 	})

@@ -17,8 +17,8 @@ func init() {
 		"addr :: 3x4 3 4 ; 4 3 4 beta=0.5 alpha=2",
 		"addbmm :: 3x5 2x3x4 2x4x5 ; 3x5 2x3x4 2x4x5 beta=0.5 alpha=2",
 		"baddbmm :: 2x3x5 2x3x4 2x4x5 ; 3x5 2x3x4 2x4x5 beta=0.5 alpha=2",
-		"matmul __matmul__ :: 3x4 4x5 ; 4 4 ; 3x4 4 ; 4 4x5 ; 2x1x3x4 3x4x5 ; 2x3x4 4x5",
-		"__rmatmul__ :: 4x5 3x4 ; 4 4",
+		"matmul Tensor::__matmul__ :: 3x4 4x5 ; 4 4 ; 3x4 4 ; 4 4x5 ; 2x1x3x4 3x4x5 ; 2x3x4 4x5",
+		"Tensor::__rmatmul__ :: 4x5 3x4 ; 4 4",
 		"linear F::linear :: 3x4 5x4 5 ; 2x3x4 5x4 ; 4 5x4 5 ; 0x4 5x4 5 ; 3x4 4",
 		"gotorch::linear_fused :: 3x4 5x4 5 none ; 2x3x4 5x4 None relu ; 3x4 5x4 5 gelu ; 3x4 5x4 5 gelu_tanh ; 0x4 5x4 5 gelu_tanh",
 		"gotorch::linear_backward :: 3x5 3x4 5x4 True True True ; 2x3x5 2x3x4 5x4 True False True ; 3 3x4 4 True True False ; 0x5 0x4 5x4 True True True",
@@ -57,4 +57,11 @@ func init() {
 	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPLower, "aten::addmv", "aten::addr", "aten::mv", "aten::einsum", "aten::linalg_vecdot")
 	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPPromote, "aten::bilinear", "aten::dot", "aten::vdot", "aten::tensordot")
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPKeep, "aten::addmv", "aten::addr", "aten::mv", "aten::dot", "aten::vdot", "aten::einsum")
+}
+
+// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands for "not in the list".
+func init() {
+	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::inverse", "aten::linalg_inv")
+	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPLower, "aten::linalg_vecdot")
+	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPKeep, "aten::chain_matmul", "aten::linalg_multi_dot")
 }

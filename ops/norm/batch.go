@@ -115,6 +115,7 @@ func call(op *tensor.Op, args ...any) []*T {
 }
 
 var (
+	opBatchNorm     = tensor.Slot("aten::batch_norm")
 	opBatch         = tensor.Slot("aten::native_batch_norm")
 	opBatchBackward = tensor.Slot("aten::native_batch_norm_backward")
 )
@@ -230,7 +231,7 @@ func init() {
 		Infer: infer(5), CPU: kernel, Save: save, VJP: vjp, AMP: tensor.AMPKeep,
 	})
 	tensor.Register(tensor.Def{
-		Schema: "_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+		Schema: "_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
 		Doc:    "is native_batch_norm with running statistics.",
 		Go:     "-",
 		Infer:  infer(5), CPU: kernel, Save: save, VJP: vjp,
@@ -244,12 +245,12 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema: "_batch_norm_with_update(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)",
+		Schema: "_batch_norm_with_update(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)",
 		Doc:    "is native_batch_norm in training; the fourth result is empty.",
 		Go:     "-",
 		Body: func(c *Ctx) {
 			r := call(opBatch, c.T(0), c.T(1), c.T(2), c.T(3), c.T(4), true, c.Float(5), c.Float(6))
-			c.Return(append(r, tensor.New([]int{0}, tensor.Uint8))...)
+			c.Return(append(r, c.T(0).NewEmpty([]int{0}, tensor.NewEmptyOptions{DType: tensor.Uint8}))...)
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -289,7 +290,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
-		Doc:    "normalises each channel (dimension 1)." + site + "batch_norm.html",
+		Doc:    "normalises each channel (dimension 1) of an input [n, c, ...], as native_batch_norm does." + site + "batch_norm.html",
 		Go:     "-",
 		Body: func(c *Ctx) {
 			c.Return(call(opBatch, c.T(0), c.T(1), c.T(2), c.T(3), c.T(4), c.Bool(5), c.Float(6), c.Float(7))[0])
@@ -306,7 +307,7 @@ func init() {
 					c.Fail(tensor.ErrShape, "Expected more than 1 value per channel when training, got input size torch.Size(%s)", tensor.ShapeString(x.Shape()))
 				}
 			}
-			c.Return(call(opBatch, x, c.T(3), c.T(4), c.T(1), c.T(2), c.Bool(5), c.Float(6), c.Float(7))[0])
+			c.Return(call(opBatchNorm, x, c.T(3), c.T(4), c.T(1), c.T(2), c.Bool(5), c.Float(6), c.Float(7), true)[0])
 		},
 	})
 }

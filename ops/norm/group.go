@@ -10,7 +10,11 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-var opGroup = tensor.Slot("aten::native_group_norm")
+var (
+	opGroupNorm    = tensor.Slot("aten::group_norm")
+	opInstanceNorm = tensor.Slot("aten::instance_norm")
+	opGroup        = tensor.Slot("aten::native_group_norm")
+)
 
 // groups is the shape of a group norm: p.n images of g groups of cg channels.
 type groups struct {
@@ -476,7 +480,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor",
-		Doc:    "normalises groups of channels." + site + "group_norm.html",
+		Doc:    "normalises num_groups groups of the channels of an input [n, c, ...]; weight and bias have an element for each channel." + site + "group_norm.html",
 		Go:     "-",
 		Body:   groupBody,
 	})
@@ -487,7 +491,7 @@ func init() {
 			if x, n := c.T(0), c.Int(1); x.Dim() >= 2 && x.Numel() == n && x.Size(0)*x.Size(1) == n {
 				c.Fail(tensor.ErrShape, "Expected more than 1 value per channel when training, got input size %s in %d groups", tensor.ShapeString(x.Shape()), n)
 			}
-			groupBody(c)
+			c.Return(call(opGroupNorm, c.T(0), c.Int(1), c.T(2), c.T(3), c.Float(4), true)[0])
 		},
 	})
 	instance := func(c *Ctx, x, rm, rv, w, b *T, stats bool, momentum, eps float64) *T {
@@ -500,24 +504,25 @@ func init() {
 		// every image's channels are channels of one image, which needs their planes in memory
 		x = x.Contiguous()
 		n, ch := x.Size(0), x.Size(1)
+		// weights of all images are views where one image needs no copy; running statistics are copies, which batch_norm writes to
 		rep := func(t *T) *T {
 			if t == nil {
 				return nil
 			}
 			return t.Expand([]int{n, ch}).Reshape([]int{n * ch})
 		}
-		own := func(t *T) *T { // every image's statistics in elements of their own, as batch_norm writes there
-			if t != nil && (n == 1 || ch == 1) {
-				return tensor.CloneRaw(t)
+		own := func(t *T) *T {
+			if t == nil {
+				return nil
 			}
-			return t
+			return t.Repeat([]int{n})
 		}
-		rm2, rv2 := own(rep(rm)), own(rep(rv))
-		y := call(opBatch, x.Reshape(append([]int{1, n * ch}, x.Shape()[2:]...)), rep(w), rep(b), rm2, rv2, stats, momentum, eps)[0]
+		rm2, rv2 := own(rm), own(rv)
+		y := call(opBatchNorm, x.Reshape(append([]int{1, n * ch}, x.Shape()[2:]...)), rep(w), rep(b), rm2, rv2, stats, momentum, eps, true)[0]
 		if stats && n > 0 {
 			back := func(t, t2 *T) {
 				if t != nil {
-					t.CopyInPlace(t2.Reshape([]int{n, ch}).SumDim([]int{0}).MulScalar(1 / float64(n)))
+					t.CopyInPlace(t2.View([]int{n, ch}).MeanDim([]int{0}))
 				}
 			}
 			back(rm, rm2)
@@ -527,7 +532,7 @@ func init() {
 	}
 	tensor.Register(tensor.Def{
 		Schema: "instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor",
-		Doc:    "normalises each channel of each image." + site + "instance_norm.html",
+		Doc:    "normalises each channel of each image, as batch_norm of one image with all their channels." + site + "instance_norm.html",
 		Go:     "-",
 		Body: func(c *Ctx) {
 			c.Return(instance(c, c.T(0), c.T(3), c.T(4), c.T(1), c.T(2), c.Bool(5), c.Float(6), c.Float(7)))
@@ -547,7 +552,7 @@ func init() {
 					c.Fail(tensor.ErrShape, "Expected more than 1 spatial element when training, got input size torch.Size(%s)", tensor.ShapeString(x.Shape()))
 				}
 			}
-			c.Return(instance(c, x, c.T(1), c.T(2), c.T(3), c.T(4), c.Bool(5), c.Float(6), c.Float(7)))
+			c.Return(call(opInstanceNorm, x, c.T(3), c.T(4), c.T(1), c.T(2), c.Bool(5), c.Float(6), c.Float(7), true)[0])
 		},
 	})
 }

@@ -12,6 +12,7 @@ import (
 )
 
 var (
+	opLayerNorm     = tensor.Slot("aten::layer_norm")
 	opLayer         = tensor.Slot("aten::native_layer_norm")
 	opLayerBackward = tensor.Slot("aten::native_layer_norm_backward")
 )
@@ -98,7 +99,7 @@ func (m field[E]) narrow() []float32 {
 // ahead fetches n elements from i on, if there are as many.
 func ahead(x []float32, i, n int) {
 	if i+n <= len(x) {
-		vec.Ahead(x[i:][:n])
+		vec.PrefetchRow(x[i:][:n])
 	}
 }
 
@@ -224,7 +225,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor",
-		Doc:    "normalises over the trailing dimensions normalized_shape, then scales by weight and adds bias, both of that shape." + site + "layer_norm.html",
+		Doc:    "is (x - mean) / sqrt(variance + eps) * weight + bias, with mean and variance of each row, which are the trailing dimensions normalizedShape; weight and bias have that shape." + site + "layer_norm.html",
 		Go:     "-",
 		Body: func(c *Ctx) {
 			c.Return(call(opLayer, c.T(0), c.Ints(1), c.T(2), c.T(3), c.Float(4))[0])
@@ -232,9 +233,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05) -> Tensor",
-		Doc:    "normalises over the trailing dimensions normalized_shape, then scales by weight and adds bias, both of that shape." + site + "layer_norm.html",
+		Doc:    "is (x - mean) / sqrt(variance + eps) * weight + bias, with mean and variance of each row, which are the trailing dimensions normalizedShape; weight and bias have that shape." + site + "layer_norm.html",
 		Body: func(c *Ctx) {
-			c.Return(call(opLayer, c.T(0), c.Ints(1), c.T(2), c.T(3), c.Float(4))[0])
+			c.Return(call(opLayerNorm, c.T(0), c.Ints(1), c.T(2), c.T(3), c.Float(4), true)[0])
 		},
 	})
 }

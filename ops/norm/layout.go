@@ -53,7 +53,7 @@ func far[E float](m ...field[E]) bool {
 			return false
 		}
 	}
-	return bytes >= vec.Beyond
+	return bytes >= vec.BeyondCaches
 }
 
 // fieldIn is t laid out in a memory format, still of its own type where that is a 16-bit float.

@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	opRMS         = tensor.Slot("aten::_fused_rms_norm")
+	opRMSNorm     = tensor.Slot("aten::rms_norm")
 	opRMSBackward = tensor.Slot("aten::_fused_rms_norm_backward")
 )
 
@@ -38,7 +38,7 @@ func rmsForward[E float](m, n int, out, x, w, rstd []E, eps float64) {
 		for r := lo; r < hi; r++ {
 			xr, o := x[r*n:r*n+n], out[r*n:r*n+n]
 			if r+1 < m {
-				vec.Ahead(x[(r+1)*n:][:n])
+				vec.PrefetchRow(x[(r+1)*n:][:n])
 			}
 			rs := E(1 / math.Sqrt(vec.SumSquares(xr)/float64(n)+eps))
 			rstd[r] = rs
@@ -63,8 +63,8 @@ func rmsBackward(m, n int, gx, gw, g, x, w, rstd []float32) {
 		for r := lo; r < hi; r++ {
 			gr, xr := g[r*n:r*n+n], x[r*n:r*n+n]
 			if r+1 < m {
-				vec.Ahead(g[(r+1)*n:][:n])
-				vec.Ahead(x[(r+1)*n:][:n])
+				vec.PrefetchRow(g[(r+1)*n:][:n])
+				vec.PrefetchRow(x[(r+1)*n:][:n])
 			}
 			if gx != nil {
 				vec.RMSNormGradF32(gx[r*n:r*n+n], gr, w, xr, rstd[r])
@@ -124,95 +124,62 @@ func init() {
 			if !x.DType().IsFloat() {
 				refuseRMS(c, x.DType())
 			}
-			st := append([]int(nil), x.Shape()...)
-			for _, i := range last(len(st), len(norm)) {
-				st[i] = 1
-			}
 			c.Alloc(0, x.Shape(), x.DType())
-			c.Alloc(1, st, x.DType().Compute())
+			c.Alloc(1, rmsShape(c), x.DType().Compute())
 		},
 		CPU: func(c *Ctx) {
 			if c.T(0).DType() == tensor.Float64 {
-				rmsRun[float64](c)
+				rmsRun[float64](c, c.Out(1))
 			} else {
-				rmsRun[float32](c)
+				rmsRun[float32](c, c.Out(1))
 			}
 		},
 		Save: "input weight result1",
-		VJP: func(c *Ctx, g *T) []*T {
-			x, w := c.T(0), c.T(2)
-			f32 := x.DType() == tensor.Float32 && g.DType() == tensor.Float32 && (w == nil || w.DType() == tensor.Float32)
-			if f32 && !tensor.IsGradEnabled() && x.Numel() > 0 {
-				mask := []bool{c.Needs(0), w != nil && c.Needs(2)}
-				q := call(opRMSBackward, g, x, c.Ints(1), c.Out(1), w, mask)
-				r := make([]*T, 2)
-				if mask[0] {
-					r[0] = q[0]
-				}
-				if mask[1] {
-					r[1] = q[1]
-				}
-				return r
-			}
-			dt := x.DType().Compute()
-			x, g = x.ToDType(dt), g.ToDType(dt)
-			axes := last(x.Dim(), len(c.Ints(1)))
-			_, n := rows(x.Shape(), c.Ints(1))
-			avg := func(t *T) *T {
-				return t.SumDim(axes, tensor.SumDimOptions{KeepDim: true}).MulScalar(1 / float64(n))
-			}
-			rs := call(opRsqrt, avg(x.Mul(x)).AddScalar(rmsEps(c)))[0]
-			xh := x.Mul(rs)
-			r := make([]*T, 2)
-			if c.Needs(0) {
-				gw := g
-				if w != nil {
-					gw = g.Mul(w)
-				}
-				r[0] = rs.Mul(gw.Add(xh.Mul(avg(gw.Mul(xh))).MulScalar(-1)))
-			}
-			if w != nil && c.Needs(2) {
-				r[1] = g.Mul(xh)
-			}
-			return r
-		},
+		VJP:  func(c *Ctx, g *T) []*T { return rmsVJP(c, g, c.Out(1)) },
 	})
-	body := func(c *Ctx) {
-		x, norm, w := c.T(0), c.Ints(1), c.T(2)
-		checkNormalized(c, x.Shape(), norm, w, nil)
-		if x.DType().IsFloat() && (w == nil || w.DType().IsFloat()) {
-			c.Return(call(opRMS, x, norm, w, c.Value(3))[0])
-			return
-		}
-		if x.DType().IsIntOrBool() {
-			refuseRMS(c, x.DType())
-		}
-		axes := last(x.Dim(), len(norm))
-		_, n := rows(x.Shape(), norm)
-		ms := x.Mul(x).SumDim(axes, tensor.SumDimOptions{KeepDim: true}).MulScalar(1 / float64(n))
-		y := x.Mul(call(opRsqrt, ms.AddScalar(rmsEps(c)))[0])
-		if w != nil {
-			y = y.Mul(w)
-		}
-		c.Return(y.ToDType(x.DType()))
-	}
 	tensor.Register(tensor.Def{
 		Schema: "rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
-		Doc:    "divides by the root mean square over the trailing dimensions normalized_shape." + site + "rms_norm.html",
-		Go:     "-",
-		Body:   body,
+		Doc:    "is x / sqrt(mean(x²) + eps) * weight, with the mean over the trailing dimensions normalized_shape." + site + "rms_norm.html",
+		Go:     "-", Grad: "MulBackward0",
+		Body: rmsBody,
+		Fuses: func(c *Ctx) bool {
+			w := c.T(2)
+			return c.ArgDType(0).IsFloat() && (w == nil || w.DType().IsFloat())
+		},
+		Infer: func(c *Ctx) {
+			x := c.T(0)
+			checkNormalized(c, x.Shape(), c.Ints(1), c.T(2), nil)
+			c.Alloc(0, x.Shape(), x.DType())
+		},
+		CPU: func(c *Ctx) {
+			st := tensor.New(rmsShape(c), c.ArgDType(0).Compute())
+			if c.T(0).DType() == tensor.Float64 {
+				rmsRun[float64](c, st)
+			} else {
+				rmsRun[float32](c, st)
+			}
+			if c.Wants() {
+				c.Keep(st)
+			}
+		},
+		Save: "input weight",
+		VJP: func(c *Ctx, g *T) []*T {
+			st, _ := c.Kept().(*T)
+			return rmsVJP(c, g, st)
+		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
-		Doc:    "divides by the root mean square over the trailing dimensions normalized_shape, then scales by weight; eps defaults to the dtype's machine epsilon." + site + "rms_norm.html",
+		Doc:    "is x / sqrt(mean(x²) + eps) * weight, with the mean over the trailing dimensions normalizedShape, which weight's shape is; eps defaults to the dtype's machine epsilon." + site + "rms_norm.html",
 		Go:     "RMSNorm",
-		Body:   body,
+		Body:   func(c *Ctx) { c.Return(call(opRMSNorm, c.T(0), c.Ints(1), c.T(2), c.Value(3))[0]) },
 	})
 	pow, div := tensor.Slot("aten::pow.Tensor_Scalar"), tensor.Slot("aten::div.Tensor")
+	pad := tensor.Slot("aten::pad")
 	pool2, pool3 := tensor.Slot("aten::avg_pool2d"), tensor.Slot("aten::avg_pool3d")
 	tensor.Register(tensor.Def{
 		Schema: "F::local_response_norm(Tensor input, int size, float alpha=0.0001, float beta=0.75, float k=1.0) -> Tensor",
-		Doc:    "divides by (k + alpha * mean of squares over size neighbouring channels) to the power beta." + site + "local_response_norm.html",
+		Doc:    "is x / (k + alpha * m)^beta for inputs [n, c, ...] of at least three dimensions, with m the mean of the squares of size neighbouring channels." + site + "local_response_norm.html",
 		Body: func(c *Ctx) {
 			x, size := c.T(0), c.Int(1)
 			if x.Dim() < 3 {
@@ -222,35 +189,52 @@ func init() {
 				c.Return(x)
 				return
 			}
-			sh := x.Shape()
-			sq := x.Mul(x)
-			// symmetric padding gives one window too many when size is even: the last is cut off
-			cut := func(t *T) *T {
-				if t.Size(2) == sh[1] {
-					return t
+			sh, sq := x.Shape(), x.Mul(x)
+			// A window over the channels reaches size/2 before and (size-1)/2 behind each. While nobody looks on, pooling pads both sides by
+			// size/2 itself, which saves a copy, and what is too much for an even size is cut off.
+			windows := func(x *T, kernel []int) *T {
+				nd := len(kernel)
+				padding, one := make([]int, nd), []int{1, 1, 1}[:nd]
+				if tensor.Unwatched() {
+					padding[0] = size / 2
+				} else {
+					sides := make([]int, 2*nd)
+					sides[2*nd-2], sides[2*nd-1] = size/2, (size-1)/2
+					x = call(pad, x, sides, "constant", nil)[0]
 				}
-				s := append([]int(nil), t.Shape()...)
-				s[2] = sh[1]
-				return t.AsStrided(s, t.Strides())
+				if nd == 2 {
+					x = call(pool2, x, kernel, one, padding, false, true, nil)[0]
+				} else {
+					x = call(pool3, x, kernel, one, padding, false, true, nil)[0]
+				}
+				if x.Size(2) > sh[1] {
+					x = x.Narrow(2, 0, sh[1])
+				}
+				return x.SqueezeDim(1)
 			}
 			var m *T
 			if x.Dim() == 3 {
-				m = cut(call(pool2, sq.Reshape([]int{sh[0], 1, sh[1], sh[2]}), []int{size, 1}, []int{1, 1}, []int{size / 2, 0}, false, true, nil)[0])
+				m = windows(sq.Unsqueeze(1), []int{size, 1})
 			} else {
-				m = cut(call(pool3, sq.Reshape([]int{sh[0], 1, sh[1], sh[2], -1}), []int{size, 1, 1}, []int{1, 1, 1}, []int{size / 2, 0, 0}, false, true, nil)[0])
+				m = windows(sq.View([]int{sh[0], 1, sh[1], sh[2], -1}), []int{size, 1, 1})
+				if m.IsContiguous() {
+					m = m.View(sh)
+				} else {
+					m = m.Reshape(sh)
+				}
 			}
-			m = m.Reshape(sh).MulScalar(c.Float(2)).AddScalar(c.Float(4))
+			m = m.MulScalar(c.Float(2)).AddScalar(c.Float(4))
 			c.Return(call(div, x, call(pow, m, c.Float(3))[0])[0])
 		},
 	})
 	norm, clamp := tensor.Slot("aten::linalg_vector_norm"), tensor.Slot("aten::clamp_min")
 	tensor.Register(tensor.Def{
 		Schema: "F::normalize(Tensor input, float p=2.0, int dim=1, float eps=1e-12) -> Tensor",
-		Doc:    "divides by the p-norm along dim, or by eps where the norm is smaller." + site + "normalize.html",
+		Doc:    "is x / max(|x|, eps), with |x| the norm of order p of vectors along dimension dim of a tensor of any shape." + site + "normalize.html",
 		Body: func(c *Ctx) {
 			x := c.T(0)
 			d := call(norm, x, c.Float(1), []int{c.Int(2)}, true, nil)[0]
-			c.Return(call(div, x, call(clamp, d, c.Float(3))[0].Expand(x.Shape()))[0])
+			c.Return(call(div, x, call(clamp, d, c.Float(3))[0].ExpandAs(x))[0])
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -259,19 +243,89 @@ func init() {
 		Body: func(c *Ctx) {
 			x := c.T(0)
 			d := call(norm, x, c.Float(1), []int{c.Int(2)}, true, nil)[0]
-			c.Return(c.T(4).CopyInPlace(call(div, x, call(clamp, d, c.Float(3))[0].Expand(x.Shape()))[0]))
+			c.Return(c.T(4).CopyInPlace(call(div, x, call(clamp, d, c.Float(3))[0].ExpandAs(x))[0]))
 		},
 	})
 }
 
-func rmsRun[E float](c *Ctx) {
+// rmsShape is the shape of the statistics: the input's with 1 for the normalised dimensions.
+func rmsShape(c *Ctx) []int {
+	st := append([]int(nil), c.Shape(0)...)
+	for _, i := range last(len(st), len(c.Ints(1))) {
+		st[i] = 1
+	}
+	return st
+}
+
+// rmsVJP is the gradient rule of rms_norm and _fused_rms_norm; rstd is the inverse root mean square of each row.
+func rmsVJP(c *Ctx, g, rstd *T) []*T {
+	x, w := c.T(0), c.T(2)
+	f32 := x.DType() == tensor.Float32 && g.DType() == tensor.Float32 && (w == nil || w.DType() == tensor.Float32)
+	if f32 && !tensor.IsGradEnabled() && x.Numel() > 0 {
+		mask := []bool{c.Needs(0), w != nil && c.Needs(2)}
+		q := call(opRMSBackward, g, x, c.Ints(1), rstd, w, mask)
+		r := make([]*T, 2)
+		if mask[0] {
+			r[0] = q[0]
+		}
+		if mask[1] {
+			r[1] = q[1]
+		}
+		return r
+	}
+	dt := x.DType().Compute()
+	x, g = x.ToDType(dt), g.ToDType(dt)
+	axes := last(x.Dim(), len(c.Ints(1)))
+	_, n := rows(x.Shape(), c.Ints(1))
+	avg := func(t *T) *T {
+		return t.SumDim(axes, tensor.SumDimOptions{KeepDim: true}).MulScalar(1 / float64(n))
+	}
+	rs := call(opRsqrt, avg(x.Mul(x)).AddScalar(rmsEps(c)))[0]
+	xh := x.Mul(rs)
+	r := make([]*T, 2)
+	if c.Needs(0) {
+		gw := g
+		if w != nil {
+			gw = g.Mul(w)
+		}
+		r[0] = rs.Mul(gw.Add(xh.Mul(avg(gw.Mul(xh))).MulScalar(-1)))
+	}
+	if w != nil && c.Needs(2) {
+		r[1] = g.Mul(xh)
+	}
+	return r
+}
+
+// rmsBody is rms_norm in public operators, computed in the compute type of the input's.
+func rmsBody(c *Ctx) {
+	x, norm, w := c.T(0), c.Ints(1), c.T(2)
+	checkNormalized(c, x.Shape(), norm, w, nil)
+	if x.DType().IsIntOrBool() {
+		refuseRMS(c, x.DType())
+	}
+	wide := x
+	if x.DType().IsReduced() {
+		wide = x.ToDType(tensor.Float32)
+	}
+	ms := wide.Pow(2).MeanDim(last(x.Dim(), len(norm)), tensor.MeanDimOptions{KeepDim: true})
+	y := wide.Mul(ms.AddScalar(rmsEps(c)).Rsqrt())
+	if w != nil {
+		y = y.Mul(w)
+	}
+	if y.DType() != x.DType() {
+		y = y.ToDType(x.DType())
+	}
+	c.Return(y)
+}
+
+func rmsRun[E float](c *Ctx, st *T) {
 	x := c.T(0)
 	m, n := rows(x.Shape(), c.Ints(1))
 	if x.Numel() == 0 {
 		return
 	}
 	into(c.Out(0), false, func(out []E) {
-		into(c.Out(1), false, func(rstd []E) {
+		into(st, false, func(rstd []E) {
 			rmsForward(m, n, out, dense[E](x), dense[E](c.T(2)), rstd, rmsEps(c))
 		})
 	})

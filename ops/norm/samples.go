@@ -25,3 +25,8 @@ func init() {
 	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPFP32, "aten::layer_norm", "aten::native_layer_norm", "aten::group_norm", "aten::rms_norm")
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPKeep, "aten::layer_norm", "aten::native_layer_norm", "aten::group_norm", "aten::native_group_norm", "aten::rms_norm", "aten::_fused_rms_norm")
 }
+
+// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands for "not in the list".
+func init() {
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPKeep, "aten::_fused_rms_norm", "aten::native_group_norm")
+}

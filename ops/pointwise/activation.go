@@ -379,7 +379,7 @@ func init() {
 		tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T { return eluGrad(c, g, c.Value(1), c.Value(2), c.Value(3)) }})
 	const seluAlpha, seluScale = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 	activation("selu(Tensor self) -> Tensor", "is the self-normalising exponential linear unit.", func(c *Ctx) { eluBody(c, seluAlpha, seluScale, 1) },
-		tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
+		tensor.Def{FormNames: ".out=-", Save: "self", VJP: func(c *Ctx, g *T) []*T {
 			return eluGrad(c, g, tensor.FloatValue(seluAlpha), tensor.FloatValue(seluScale), tensor.IntValue(1))
 		}})
 	tensor.Register(tensor.Def{
@@ -501,7 +501,7 @@ func init() {
 	activation("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", "is 0 where -lambd <= self <= lambd and self elsewhere.", func(c *Ctx) {
 		l := c.Num(1).F
 		floats1(c, "hardshrink", 0, with1(vec.HardShrink16, l), func(d, a []float32) { vec.HardShrinkF32(d, a, float32(l)) }, func(d, a []float64) { vec.HardShrinkF64(d, a, l) })
-	}, tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return hardshrinkBackward(tv(g), tv(c.T(0)), c.Value(1)) })})
+	}, tensor.Def{FormNames: "_=-", Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return hardshrinkBackward(tv(g), tv(c.T(0)), c.Value(1)) })})
 	gradient("hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor", "is 0 where -lambd <= self <= lambd and grad_out elsewhere.", 1, func(c *Ctx) {
 		l := c.Num(2).F
 		floats2(c, "hardshrink_backward", 0, 1, with2(vec.ShrinkBackwardF16, vec.ShrinkBackwardBF16, l), func(d, g, x []float32) { vec.ShrinkBackwardF32(d, g, x, float32(l)) }, func(d, g, x []float64) { vec.ShrinkBackwardF64(d, g, x, l) })

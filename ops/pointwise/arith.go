@@ -207,7 +207,7 @@ func init() {
 		Schema: "sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
 		Doc: "is self - alpha * other, broadcasting and promoting dtypes. Bool tensors are refused.\n" +
 			"https://pytorch.org/docs/stable/generated/torch.sub.html",
-		Aliases: []string{"subtract"},
+		Aliases: []string{"subtract"}, FormNames: "subtract.Scalar_out=-",
 		InPlace: true, Out: true, Scalar: "other", Elementwise: true,
 		Plain: subKernels.plain(),
 		Infer: func(c *Ctx) {
@@ -233,7 +233,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
 		Doc:    "is other - alpha * self, broadcasting and promoting dtypes.",
-		Out:    true, Scalar: "other", Elementwise: true, Aliases: []string{"__rsub__"},
+		Out:    true, Scalar: "other", Elementwise: true, Aliases: []string{"Tensor::__rsub__"}, FormNames: ".out=.Tensor_out",
 		Infer: func(c *Ctx) {
 			checkSub(c)
 			binaryInfer(c)
@@ -258,7 +258,7 @@ func init() {
 		Schema: "mul.Tensor(Tensor self, Tensor other) -> Tensor",
 		Doc: "multiplies element by element, broadcasting and promoting dtypes.\n" +
 			"https://pytorch.org/docs/stable/generated/torch.mul.html",
-		Aliases: []string{"multiply"},
+		Aliases: []string{"multiply"}, FormNames: "multiply.Scalar_out=-",
 		InPlace: true, Out: true, Scalar: "other", Elementwise: true,
 		Plain: mulKernels.plain(),
 		Infer: binaryInfer,
@@ -279,7 +279,7 @@ func init() {
 		Schema: "div.Tensor(Tensor self, Tensor other) -> Tensor",
 		Doc: "divides element by element, broadcasting and promoting dtypes; integers give floating-point results.\n" +
 			"https://pytorch.org/docs/stable/generated/torch.div.html",
-		Aliases: []string{"divide", "true_divide"},
+		Aliases: []string{"divide", "true_divide"}, FormNames: "divide.Scalar_out=- true_divide.Scalar_out=-",
 		InPlace: true, Out: true, Scalar: "other", Elementwise: true,
 		Plain: divKernels.plain(),
 		Infer: floatInfer,
@@ -292,7 +292,7 @@ func init() {
 		Doc: "divides element by element. The rounding mode is empty (true division), \"trunc\" (towards zero) or \"floor\" (towards minus infinity); " +
 			"the latter two keep integers and refuse an integer zero as divisor (ZeroDivisionError).\n" +
 			"https://pytorch.org/docs/stable/generated/torch.div.html",
-		Aliases: []string{"divide"},
+		Aliases: []string{"divide"}, FormNames: ".Tensor_mode_out=.out_mode divide.Scalar_mode_out=-",
 		InPlace: true, Out: true, Scalar: "other", Elementwise: true,
 		Infer: func(c *Ctx) {
 			switch m := c.Str(2); {
@@ -326,7 +326,8 @@ func init() {
 		Schema: "floor_divide(Tensor self, Tensor other) -> Tensor",
 		Doc: "is the quotient rounded towards minus infinity. Integers stay integers; an integer zero as divisor is a ZeroDivisionError.\n" +
 			"https://pytorch.org/docs/stable/generated/torch.floor_divide.html",
-		InPlace: true, Out: true, Scalar: "other", Elementwise: true,
+		FormNames: "_=_.Tensor",
+		InPlace:   true, Out: true, Scalar: "other", Elementwise: true,
 		Infer:  binaryInfer,
 		CPU:    func(c *Ctx) { runDivision(c, &floorDivKernels) },
 		NoGrad: "piecewise constant",
@@ -335,7 +336,8 @@ func init() {
 		Schema: "fmod.Tensor(Tensor self, Tensor other) -> Tensor",
 		Doc: "is the remainder of the division that rounds towards zero: it has the sign of self.\n" +
 			"https://pytorch.org/docs/stable/generated/torch.fmod.html",
-		InPlace: true, Out: true, Scalar: "other", Elementwise: true,
+		FormNames: ".out=.Tensor_out",
+		InPlace:   true, Out: true, Scalar: "other", Elementwise: true,
 		Infer: binaryInfer,
 		CPU:   func(c *Ctx) { runDivision(c, &fmodKernels) },
 		Save:  "self other",
@@ -345,7 +347,8 @@ func init() {
 		Schema: "remainder.Tensor(Tensor self, Tensor other) -> Tensor",
 		Doc: "is the remainder of the division that rounds towards minus infinity, as Python's %: it has the sign of other.\n" +
 			"https://pytorch.org/docs/stable/generated/torch.remainder.html",
-		InPlace: true, Out: true, Scalar: "other", Elementwise: true,
+		FormNames: ".out=.Tensor_out",
+		InPlace:   true, Out: true, Scalar: "other", Elementwise: true,
 		Infer: binaryInfer,
 		CPU:   func(c *Ctx) { runDivision(c, &remainderKernels) },
 		Save:  "self other",

@@ -65,11 +65,11 @@ func init() {
 		Save:  "self other", VJP: func(c *Ctx, g *T) []*T { return extremumGrads(c, g, true) },
 	})
 	tensor.Register(tensor.Def{
-		Schema: "max.other(Tensor self, Tensor other) -> Tensor", Doc: "is another name of [Tensor.Maximum].", Go: "MaxOther", Out: true,
+		Schema: "max.other(Tensor self, Tensor other) -> Tensor", FormNames: ".other_out=.out", Doc: "is another name of [Tensor.Maximum].", Go: "MaxOther", Out: true,
 		Body: func(c *Ctx) { c.Return(c.T(0).Maximum(c.T(1))) },
 	})
 	tensor.Register(tensor.Def{
-		Schema: "min.other(Tensor self, Tensor other) -> Tensor", Doc: "is another name of [Tensor.Minimum].", Go: "MinOther", Out: true,
+		Schema: "min.other(Tensor self, Tensor other) -> Tensor", FormNames: ".other_out=.out", Doc: "is another name of [Tensor.Minimum].", Go: "MinOther", Out: true,
 		Body: func(c *Ctx) { c.Return(c.T(0).Minimum(c.T(1))) },
 	})
 	// equal elements share the gradient; a NaN leaves it to the other element
@@ -263,8 +263,8 @@ func registerPow() {
 	tensor.Register(tensor.Def{
 		Schema: "pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
 		Doc:    "is self to the power of exponent, element by element, broadcasting and promoting dtypes. Integers wrap around.\n" + doc,
-		Go:     "PowTensor", InPlace: true, Out: true, Elementwise: true,
-		Aliases: []string{"__pow__"},
+		Go:     "PowTensor", FormNames: "_.Tensor_Tensor=_.Tensor", InPlace: true, Out: true, Elementwise: true,
+		Aliases: []string{"Tensor::__pow__"},
 		Infer:   binaryInfer,
 		CPU: func(c *Ctx) {
 			if v := c.Value(1); v.K == tensor.KTensor && v.T.Dim() == 0 && !v.T.DType().IsIntOrBool() && c.Value(0).K == tensor.KTensor {
@@ -288,8 +288,8 @@ func registerPow() {
 	tensor.Register(tensor.Def{
 		Schema: "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
 		Doc:    "is self to the power of a number. Integers wrap around and refuse negative exponents.\n" + doc,
-		Go:     "Pow", InPlace: true, Out: true, Elementwise: true,
-		Aliases: []string{"__pow__"},
+		Go:     "Pow", FormNames: "_.Tensor_Scalar=_.Scalar", InPlace: true, Out: true, Elementwise: true,
+		Aliases: []string{"Tensor::__pow__"},
 		Infer: func(c *Ctx) {
 			if n := c.Num(1); n.IsInt() && n.I < 0 && c.ArgDType(0).IsIntOrBool() {
 				c.Fail(tensor.ErrValue, "Integers to negative integer powers are not allowed.")
@@ -327,7 +327,7 @@ func registerPow() {
 	tensor.Register(tensor.Def{
 		Schema: "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
 		Doc:    "is a number to the power of exponent.\n" + doc,
-		Go:     "PowNumber", Out: true, Elementwise: true, Aliases: []string{"__pow__"},
+		Go:     "PowNumber", Out: true, Elementwise: true,
 		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(1), c.PromoteArgs(0, 1)) },
 		CPU: func(c *Ctx) {
 			if c.Num(0).C == 1 {

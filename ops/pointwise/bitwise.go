@@ -33,10 +33,10 @@ func init() {
 			args := []tensor.Value{c.Value(0), c.Value(1), tensor.IntValue(1)}
 			c.Return(call(op, args[:len(op.Sch.Params)]...))
 		}
-		tensor.Register(tensor.Def{Schema: fmt.Sprintf("__r%s__.Tensor(Tensor self, Tensor other) -> Tensor", f[0]), Go: "-", Body: body, Scalar: "other"})
+		tensor.Register(tensor.Def{Schema: fmt.Sprintf("Tensor::__r%s__.Tensor(Tensor self, Tensor other) -> Tensor", f[0]), Go: "-", Body: body, Scalar: "other"})
 	}
 	reversed := func(name string, f func(self, other *T) *T) {
-		tensor.Register(tensor.Def{Schema: fmt.Sprintf("__r%s__.Tensor(Tensor self, Tensor other) -> Tensor", name), Go: "-", Scalar: "other",
+		tensor.Register(tensor.Def{Schema: fmt.Sprintf("Tensor::__r%s__.Tensor(Tensor self, Tensor other) -> Tensor", name), Go: "-", Scalar: "other",
 			Body: func(c *Ctx) { c.Return(f(c.T(0), c.T(1))) }})
 	}
 	reversed("div", func(a, b *T) *T { return a.Reciprocal().Mul(b) })
@@ -53,13 +53,13 @@ func init() {
 //
 //gen:bitwise InPlace Out Scalar=other
 func bitwise(schema, doc string, k *biK) {
-	tensor.Register(tensor.Def{Schema: schema, Doc: doc, InPlace: true, Out: true, Scalar: "other", Elementwise: true, Infer: binaryInfer,
+	tensor.Register(tensor.Def{Schema: schema, Doc: doc, InPlace: true, Out: true, Scalar: "other", FormNames: ".out=.Tensor_out", Elementwise: true, Infer: binaryInfer,
 		CPU: func(c *Ctx) { k.run(c, 0, 1) }, NoGrad: "integer result"})
 }
 
 //gen:shift InPlace Out
 func shift(schema, doc string, k *biK) {
-	tensor.Register(tensor.Def{Schema: schema, Doc: doc, InPlace: true, Out: true, Elementwise: true, Infer: binaryInfer,
+	tensor.Register(tensor.Def{Schema: schema, Doc: doc, InPlace: true, Out: true, FormNames: ".out=.Tensor_out", Elementwise: true, Infer: binaryInfer,
 		CPU: func(c *Ctx) { k.run(c, 0, 1) }, NoGrad: "integer result"})
 }
 

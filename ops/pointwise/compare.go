@@ -68,7 +68,7 @@ var (
 //
 //gen:compare InPlace Out Scalar=other
 func compare(schema, doc string, k *cmpK, x tensor.Def) {
-	x.Schema, x.Doc, x.InPlace, x.Out, x.Scalar, x.Elementwise = schema, doc, true, true, "other", true
+	x.Schema, x.Doc, x.InPlace, x.Out, x.Scalar, x.FormNames, x.Elementwise = schema, doc, true, true, "other", ".out=.Tensor_out", true
 	x.Infer = boolInfer
 	x.CPU = func(c *Ctx) { k.run(c, c.PromoteArgs(0, 1)) }
 	x.NoGrad = "bool result"

@@ -3,6 +3,7 @@ package pointwise
 import (
 	"math"
 	"math/cmplx"
+	"strings"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/tensor"
@@ -28,9 +29,9 @@ func pair(schema, doc string, k *biK, infer func(c *Ctx), x tensor.Def) {
 
 // numberForm registers an overload in which a number stands for a tensor of another operator; it has no Go name of its own, since the
 // boxed call is all that it is for.
-func numberForm(schema, target string, inPlace bool) {
+func numberForm(schema, target string, inPlace bool, formNames ...string) {
 	op := tensor.Slot("aten::" + target)
-	tensor.Register(tensor.Def{Schema: schema, Doc: "is " + target + " with a number.", Go: "-", Out: true, InPlace: inPlace, Body: func(c *Ctx) {
+	tensor.Register(tensor.Def{Schema: schema, Doc: "is " + target + " with a number.", Go: "-", Out: true, InPlace: inPlace, FormNames: strings.Join(formNames, " "), Body: func(c *Ctx) {
 		args := make([]tensor.Value, c.NumArgs())
 		for i := range args {
 			args[i] = c.Value(i)
@@ -115,7 +116,7 @@ func init() {
 	pair("logaddexp2(Tensor self, Tensor other) -> Tensor", "is the logarithm of 2^self + 2^other to base 2.", &biK{name: "logaddexp2", f32: vec.LogAddExp2F32, f64: vec.LogAddExp2F64}, binaryInfer,
 		tensor.Def{Save: "self other", VJP: addExp(func(x *T) *T { return x.Exp2() })})
 	binary("xlogy.Tensor(Tensor self, Tensor other) -> Tensor", "is self * log(other), 0 where self is 0.", &biK{name: "xlogy", f32: vec.XLogYF32, f64: vec.XLogYF64}, floatInfer,
-		tensor.Def{Aliases: []string{"special_xlogy"}, Save: "self other", VJP: func(c *Ctx, g *T) []*T {
+		tensor.Def{Aliases: []string{"special_xlogy"}, FormNames: "xlogy.out=.OutTensor special_xlogy.Tensor=", Save: "self other", VJP: func(c *Ctx, g *T) []*T {
 			x, y := c.T(0), c.T(1)
 			r := make([]*T, 2)
 			if c.Needs(0) {
@@ -126,8 +127,8 @@ func init() {
 			}
 			return r
 		}})
-	numberForm("xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", "xlogy.Tensor", false)
-	numberForm("xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", "xlogy.Tensor", true)
+	numberForm("xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", "xlogy.Tensor", false, ".Scalar_Self_out=.OutScalar_Self")
+	numberForm("xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", "xlogy.Tensor", true, ".Scalar_Other_out=.OutScalar_Other")
 	numberForm("special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor", "xlogy.Tensor", false)
 	numberForm("special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor", "xlogy.Tensor", false)
 	opXLog1py := tensor.Slot("aten::special_xlog1py")
@@ -147,7 +148,7 @@ func init() {
 	numberForm("special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor", "special_xlog1py", false)
 
 	tensor.Register(tensor.Def{
-		Schema: "ldexp.Tensor(Tensor self, Tensor other) -> Tensor", Doc: "is self * 2^other.", InPlace: true, Out: true,
+		Schema: "ldexp.Tensor(Tensor self, Tensor other) -> Tensor", Doc: "is self * 2^other.", FormNames: "_.Tensor=_", InPlace: true, Out: true,
 		Body: func(c *Ctx) {
 			x, e := c.T(0), c.T(1)
 			two := tensor.FloatValue(2).Num().Tensor()
@@ -282,8 +283,8 @@ func registerFloatPower() {
 		}
 		c.Return(a.PowTensor(b))
 	}
-	tensor.Register(tensor.Def{Schema: "float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", Doc: "is self to the power of exponent, computed in float64 or complex128.", Go: "FloatPowerTensor", InPlace: true, Out: true, Body: body})
-	tensor.Register(tensor.Def{Schema: "float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", Doc: "is self to the power of a number, computed in float64 or complex128.", Go: "FloatPower", InPlace: true, Out: true, Body: body})
+	tensor.Register(tensor.Def{Schema: "float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", Doc: "is self to the power of exponent, computed in float64 or complex128.", Go: "FloatPowerTensor", FormNames: "_.Tensor_Tensor=_.Tensor", InPlace: true, Out: true, Body: body})
+	tensor.Register(tensor.Def{Schema: "float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", Doc: "is self to the power of a number, computed in float64 or complex128.", Go: "FloatPower", FormNames: "_.Tensor_Scalar=_.Scalar", InPlace: true, Out: true, Body: body})
 	tensor.Register(tensor.Def{Schema: "float_power.Scalar(Scalar self, Tensor exponent) -> Tensor", Doc: "is a number to the power of exponent, computed in float64 or complex128.", Go: "FloatPowerNumber", Out: true, Body: body})
 }
 

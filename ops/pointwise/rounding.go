@@ -55,7 +55,7 @@ func init() {
 		Body: func(c *Ctx) { c.Return(c.T(0).RoundDecimals(c.Int(1))) },
 	})
 	tensor.Register(tensor.Def{
-		Schema: "frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)", Doc: "splits numbers into mantissa, of magnitude [0.5, 1), and power of 2 (int32).", Out: true, Elementwise: true,
+		Schema: "frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)", FormNames: ".out=.Tensor_out", Doc: "splits numbers into mantissa, of magnitude [0.5, 1), and power of 2 (int32).", Out: true, Elementwise: true,
 		Infer: func(c *Ctx) {
 			if !c.ArgDType(0).IsFloat() {
 				c.Fail(tensor.ErrDType, "torch.frexp() only supports floating-point dtypes")

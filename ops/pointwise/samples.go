@@ -51,7 +51,7 @@ func init() {
 		"eq.Tensor ne.Tensor lt.Tensor le.Tensor gt.Tensor ge.Tensor :: 3x4 3x4 ; 3x4:i3 3x4:i3 ; 3x1 1x4",
 		"logical_and logical_or logical_xor :: 3x4:b 3x4:b ; 3x4 4:b",
 		"bitwise_and.Tensor bitwise_or.Tensor bitwise_xor.Tensor __and__.Tensor __or__.Tensor __xor__.Tensor __iand__.Tensor __ior__.Tensor __ixor__.Tensor "+
-			"__rand__.Tensor __ror__.Tensor __rxor__.Tensor :: 3x4:i9 3x4:i9 ; 3x4:b 3x4:b ; 3x4:i9 4:i9",
+			"Tensor::__rand__.Tensor Tensor::__ror__.Tensor Tensor::__rxor__.Tensor :: 3x4:i9 3x4:i9 ; 3x4:b 3x4:b ; 3x4:i9 4:i9",
 		"bitwise_left_shift.Tensor bitwise_right_shift.Tensor __lshift__.Tensor __rshift__.Tensor __ilshift__.Tensor __irshift__.Tensor :: 3x4:i9 3x4:i4 ; 3x4:i9 4:i4",
 		"bitwise_and.Scalar_Tensor bitwise_or.Scalar_Tensor bitwise_xor.Scalar_Tensor bitwise_left_shift.Scalar_Tensor bitwise_right_shift.Scalar_Tensor :: 5 3x4:i4",
 		"bitwise_left_shift.Tensor_Scalar bitwise_right_shift.Tensor_Scalar __and__.Scalar __or__.Scalar __xor__.Scalar __iand__.Scalar __ior__.Scalar "+
@@ -111,10 +111,10 @@ func init() {
 		"softplus_backward :: 3x4 3x4 1 20",
 		"_prelu_kernel_backward :: 3x4 3x4 3x4",
 		// Python's reflected operators
-		"__radd__.Tensor __rmul__.Tensor :: 3x4 3x4 ; 3x4 4",
-		"__rdiv__.Tensor __rtruediv__.Tensor :: 3x4@0.5..2 3x4",
-		"__rfloordiv__.Tensor __rmod__.Tensor :: 3x4@0.5..2 3x4",
-		"__rpow__.Tensor :: 3x4 3x4@0.5..2",
+		"Tensor::__radd__.Tensor Tensor::__rmul__.Tensor :: 3x4 3x4 ; 3x4 4",
+		"Tensor::__rdiv__.Tensor Tensor::__rtruediv__.Tensor :: 3x4@0.5..2 3x4",
+		"Tensor::__rfloordiv__.Tensor Tensor::__rmod__.Tensor :: 3x4@0.5..2 3x4",
+		"Tensor::__rpow__.Tensor :: 3x4 3x4@0.5..2",
 		"fill.Tensor :: 3x4 s",
 	)
 	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPFP32, "aten::acos", "aten::asin", "aten::cosh", "aten::erfinv", "aten::exp", "aten::expm1", "aten::log", "aten::log10",
@@ -122,4 +122,9 @@ func init() {
 	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPPromote, "aten::addcdiv", "aten::addcmul", "aten::atan2", "aten::cross")
 	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPLower, "aten::prelu")
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::polar", "aten::view_as_complex")
+}
+
+// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands for "not in the list".
+func init() {
+	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPLower, "aten::prelu")
 }

@@ -541,7 +541,7 @@ func init() {
 		VJP:  rule(func(c *Ctx, g *T) *T { return call(logitBackward, tv(g), tv(c.T(0)), c.Value(1)) }),
 	})
 	tensor.Register(tensor.Def{
-		Schema: "logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor", Doc: "is the gradient of logit.", Go: "-", Out: true, Elementwise: true,
+		Schema: "logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor", Doc: "is the gradient of logit.", Go: "-", Out: true, FormNames: ".out=.grad_input(grad_input)", Elementwise: true,
 		Infer: binaryInfer,
 		CPU: func(c *Ctx) {
 			lo, hi, beyond := 0.0, 1.0, math.NaN() // where the function is not defined

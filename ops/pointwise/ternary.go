@@ -11,7 +11,7 @@ import (
 
 func init() {
 	tensor.Register(tensor.Def{
-		Schema:  "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
+		Schema: "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", FormNames: ".out=.Tensor_out",
 		Doc:     "is self + weight * (end - self).\nhttps://pytorch.org/docs/stable/generated/torch.lerp.html",
 		InPlace: true, Out: true, Scalar: "weight", Elementwise: true,
 		Infer: func(c *Ctx) {

@@ -204,7 +204,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema:  "abs(Tensor self) -> Tensor",
 		Doc:     "is the absolute value; that of complex numbers is real.",
-		Aliases: []string{"absolute", "__abs__"},
+		Aliases: []string{"absolute", "Tensor::__abs__"},
 		InPlace: true, Out: true, Elementwise: true,
 		Infer: func(c *Ctx) {
 			dt := c.ArgDType(0)
@@ -233,7 +233,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema:  "neg(Tensor self) -> Tensor",
 		Doc:     "is -self. Bool tensors are refused.",
-		Aliases: []string{"negative", "__neg__"},
+		Aliases: []string{"negative", "Tensor::__neg__"},
 		InPlace: true, Out: true, Elementwise: true,
 		Infer: func(c *Ctx) {
 			if c.ArgDType(0) == tensor.Bool {
@@ -247,7 +247,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema:  "positive(Tensor(a) self) -> Tensor(a)",
 		Doc:     "is self itself. Bool tensors are refused.",
-		Aliases: []string{"__pos__"},
+		Aliases: []string{"Tensor::__pos__"},
 		Body: func(c *Ctx) {
 			if c.T(0).DType() == tensor.Bool {
 				c.Fail(tensor.ErrDType, "The `+` operator, on a bool tensor is not supported.")
@@ -348,7 +348,7 @@ func init() {
 
 	tensor.Register(tensor.Def{
 		Schema: "bitwise_not(Tensor self) -> Tensor", Doc: "inverts every bit of integers; it is the logical inverse of bools.",
-		Aliases: []string{"__invert__"}, InPlace: true, Out: true, Elementwise: true,
+		Aliases: []string{"Tensor::__invert__"}, InPlace: true, Out: true, Elementwise: true,
 		Infer:  func(c *Ctx) { c.Alloc(0, c.Shape(0), c.ArgDType(0)) },
 		CPU:    func(c *Ctx) { notKernels.run(c, c.Out(0), c.T(0), c.Out(0).DType()) },
 		NoGrad: "integer result",

@@ -167,7 +167,7 @@ func registerClamp() {
 		Schema: "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
 		Doc:    "limits every element to the bounds in the tensors min and max, which are broadcast; a bound that is not given does not limit. An element on a bound shares the gradient with it.\n" + doc,
 		Go:     "ClampTensor", Aliases: []string{"clip"},
-		InPlace: true, Out: true, Elementwise: true,
+		InPlace: true, Out: true, FormNames: ".out=.Tensor_out", Elementwise: true,
 		Infer: func(c *Ctx) {
 			noBounds(c)
 			c.Alloc(0, c.BroadcastArgs(0, 1, 2), c.PromoteArgs(0, 1, 2))
@@ -236,7 +236,7 @@ func registerClamp() {
 		Save:  "self", VJP: rule(func(c *Ctx, g *T) *T { return keepIf(c.T(0).LtScalar(c.Num(1)), g) }),
 	})
 	tensor.Register(tensor.Def{
-		Schema: "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", Doc: "limits every element from below by a tensor.", Go: "ClampMinTensor",
+		Schema: "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", Doc: "limits every element from below by a tensor.", Go: "ClampMinTensor", FormNames: ".out=.Tensor_out",
 		InPlace: true, Out: true, Elementwise: true,
 		Infer: func(c *Ctx) { refuseClamp(c); binaryInfer(c) },
 		CPU:   func(c *Ctx) { maximumKernels.run(c, 0, 1) },
@@ -244,7 +244,7 @@ func registerClamp() {
 		VJP:   func(c *Ctx, g *T) []*T { return extremumGrads(c, g, false) },
 	})
 	tensor.Register(tensor.Def{
-		Schema: "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", Doc: "limits every element from above by a tensor.", Go: "ClampMaxTensor",
+		Schema: "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", Doc: "limits every element from above by a tensor.", Go: "ClampMaxTensor", FormNames: ".out=.Tensor_out",
 		InPlace: true, Out: true, Elementwise: true,
 		Infer: func(c *Ctx) { refuseClamp(c); binaryInfer(c) },
 		CPU:   func(c *Ctx) { minimumKernels.run(c, 0, 1) },

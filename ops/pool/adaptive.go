@@ -351,9 +351,11 @@ func (k *taps[E, S]) adaptiveMax(w *window, out, index, in *T, nd int) {
 	})
 }
 
-func adaptiveAvgDef(schema string, nd int, backward *tensor.Op) tensor.Def {
+// adaptiveAvgDef is an average over adaptive windows with a kernel and a gradient rule of its own; body, if any, says it in PyTorch's steps.
+func adaptiveAvgDef(schema string, nd int, grad string, body func(c *Ctx)) tensor.Def {
+	backward := opsAdaptiveAvgBackward[nd]
 	return tensor.Def{
-		Schema: schema, Doc: adaptiveAvgDoc, Go: "-",
+		Schema: schema, Doc: adaptiveAvgDoc, Go: "-", Grad: grad, Body: body,
 		Infer: func(c *Ctx) { allocLike(c, nd, 0, adaptiveCheck(c, nd, true), c.T(0), c.ArgDType(0)) },
 		CPU: func(c *Ctx) {
 			in, out := c.T(0), c.Out(0)
@@ -367,14 +369,22 @@ func adaptiveAvgDef(schema string, nd int, backward *tensor.Op) tensor.Def {
 			}
 			poolerFor(c, in.DType()).adaptiveAvg(w, out, in, nd)
 		},
-		VJP: func(c *Ctx, g *T) []*T { return []*T{call(backward, g, c.Shape(0))[0]} },
+		VJP: func(c *Ctx, g *T) []*T { return c.Grads1(call(backward, g, c.Shape(0))[0]) },
 	}
 }
 
+// adaptiveAvgBackwardDef is the gradient of the input. Argument 1 is the input, as in PyTorch, or its shape: gradient rules call the operators
+// of the namespace gotorch, which do not keep the input's memory alive.
 func adaptiveAvgBackwardDef(schema string, nd int, forward *tensor.Op) tensor.Def {
 	return tensor.Def{
 		Schema: schema, Doc: "shares each gradient among the elements of its window.", Go: "-",
-		Infer: func(c *Ctx) { allocLike(c, nd, 0, c.Ints(1), c.T(0), c.ArgDType(0)) },
+		Infer: func(c *Ctx) {
+			g, sh := c.Shape(0), shapeArg(c, 1)
+			if len(g) != len(sh) || len(sh) != nd+1 && len(sh) != nd+2 {
+				c.Fail(tensor.ErrShape, "%s(): expected a grad_output of as many dimensions as the input %s, got %s", c.Op().Sch.Name, tensor.ShapeString(sh), tensor.ShapeString(g))
+			}
+			allocLike(c, nd, 0, sh, c.T(0), c.ArgDType(0))
+		},
 		CPU: func(c *Ctx) {
 			g, out := c.T(0), c.Out(0)
 			if out.Numel() == 0 {
@@ -386,14 +396,33 @@ func adaptiveAvgBackwardDef(schema string, nd int, forward *tensor.Op) tensor.De
 		},
 		VJP: func(c *Ctx, g *T) []*T {
 			gs := c.Shape(0)
-			return []*T{call(forward, g, slices.Clone(gs[len(gs)-nd:]))[0]}
+			return onlyFirst(c, call(forward, g, slices.Clone(gs[len(gs)-nd:]))[0])
 		},
 	}
 }
 
-func adaptiveMaxDef(schema string, nd int) tensor.Def {
+// shapeArg is argument i, a shape or the tensor that has it.
+func shapeArg(c *Ctx, i int) []int {
+	if c.Op().Sch.Params[i].Kind == tensor.KTensor {
+		return c.Shape(i)
+	}
+	return c.Ints(i)
+}
+
+// onlyFirst is what a gradient rule returns when only the first tensor argument has a gradient.
+func onlyFirst(c *Ctx, g *T) []*T {
+	l := []*T{g}
+	for _, p := range c.Op().Sch.Params[1:] {
+		if p.Kind == tensor.KTensor {
+			l = append(l, nil)
+		}
+	}
+	return l
+}
+
+func adaptiveMaxDef(schema string, nd int, grad string, body func(c *Ctx)) tensor.Def {
 	return tensor.Def{
-		Schema: schema, Doc: adaptiveMaxDoc, Go: "-",
+		Schema: schema, Doc: adaptiveMaxDoc, Go: "-", Grad: grad, Body: body,
 		Infer: func(c *Ctx) {
 			sh := adaptiveCheck(c, nd, false)
 			allocLike(c, nd, 0, sh, c.T(0), c.ArgDType(0))
@@ -409,8 +438,27 @@ func adaptiveMaxDef(schema string, nd int) tensor.Def {
 		},
 		Save: "result1",
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{call(opPlace, g, c.Out(1), c.Shape(0), nd)[0]}
+			return c.Grads1(call(opScatter, g, c.Out(1), c.Shape(0), nd)[0])
 		},
+	}
+}
+
+// indicesBackwardDef is the gradient of the input of a maximum pooling that returned indices, argument i; argument 1 is the input, of which only
+// the shape is read.
+func indicesBackwardDef(schema string, nd, i int) tensor.Def {
+	return tensor.Def{
+		Schema: schema,
+		Doc:    "adds each gradient to the element that indices names.",
+		Go:     "-",
+		Infer: func(c *Ctx) {
+			if g := c.Shape(0); !tensor.SameShape(g, c.Shape(i)) || len(g) < nd {
+				c.Fail(tensor.ErrShape, "%s(): expected grad_output of the indices' shape %s, got %s", c.Op().Sch.Name, tensor.ShapeString(c.Shape(i)), tensor.ShapeString(g))
+			}
+			allocLike(c, nd, 0, c.Shape(1), c.T(1), c.ArgDType(0))
+		},
+		CPU:  func(c *Ctx) { scatterRun(c, c.Out(0), c.T(0), c.T(i), nd) },
+		Save: "indices",
+		VJP:  func(c *Ctx, g *T) []*T { return onlyFirst(c, call(opGather, g, c.T(i), nd)[0]) },
 	}
 }
 
@@ -455,13 +503,68 @@ func sizes(c *Ctx, nd int) []int {
 	return out
 }
 
-func init() {
-	var avg, back, mx [4]*tensor.Op
+// slots are the operators of a name for one, two and three dimensions, at these indices.
+func slots(name string) [4]*tensor.Op {
+	var l [4]*tensor.Op
 	for nd := 1; nd <= 3; nd++ {
-		avg[nd] = tensor.Slot(fmt.Sprintf("aten::adaptive_avg_pool%dd", nd))
-		back[nd] = tensor.Slot(fmt.Sprintf("aten::_adaptive_avg_pool%dd_grad", nd))
-		mx[nd] = tensor.Slot(fmt.Sprintf("aten::adaptive_max_pool%dd", nd))
+		l[nd] = tensor.Slot(fmt.Sprintf(name, nd))
 	}
+	return l
+}
+
+var (
+	opsAdaptiveAvg         = slots("aten::adaptive_avg_pool%dd")
+	opsAdaptiveAvgLeaf     = slots("aten::_adaptive_avg_pool%dd") // those with a kernel; there is none for one dimension
+	opsAdaptiveAvgBackward = slots("gotorch::adaptive_avg_pool%dd_backward")
+	opsAdaptiveMax         = slots("aten::adaptive_max_pool%dd")
+)
+
+// adaptiveAvgBody is what PyTorch does: the mean of whole planes, which keeps the memory format, or the operator for windows.
+func adaptiveAvgBody(nd int) func(c *Ctx) {
+	return func(c *Ctx) {
+		x, out := c.T(0), c.Ints(1)
+		if len(out) != nd || slices.ContainsFunc(out, func(n int) bool { return n != 1 }) || x.Dim() < nd+1 || x.Numel() == 0 {
+			c.Return(call(opsAdaptiveAvgLeaf[nd], x, out)[0])
+			return
+		}
+		dims := []int{-1, -2, -3}[:nd]
+		y := x.MeanDim(dims, tensor.MeanDimOptions{KeepDim: true})
+		if f := formatOf(x, nd); f != tensor.ContiguousFormat {
+			y = y.AsStridedInPlace(y.Shape(), tensor.FormatStrides(y.Shape(), f))
+		}
+		c.Return(y)
+	}
+}
+
+// line gives a plane of one line to an operator of two dimensions. It leaves inputs of other ranks to that operator's errors.
+func line(c *Ctx) *T {
+	x := c.T(0)
+	if x.Dim() != 2 && x.Dim() != 3 {
+		c.Fail(tensor.ErrShape, "%s(): Expected 2D or 3D tensor, but got %s", c.Op().Sch.Name, tensor.ShapeString(x.Shape()))
+	}
+	return x.Unsqueeze(-2)
+}
+
+func adaptiveAvgLineBody(c *Ctx) {
+	checkLineSize(c)
+	c.Return(call(opsAdaptiveAvg[2], line(c), append([]int{1}, c.Ints(1)...))[0].SqueezeDim(-2))
+}
+
+func adaptiveMaxLineBody(c *Ctx) {
+	checkLineSize(c)
+	r := call(opsAdaptiveMax[2], line(c), append([]int{1}, c.Ints(1)...))
+	c.Return(r[0].SqueezeDim(-2), r[1].SqueezeDim(-2))
+}
+
+// checkLineSize refuses an output_size of several numbers.
+func checkLineSize(c *Ctx) {
+	if n := len(c.Ints(1)); n != 1 {
+		c.Fail(tensor.ErrShape, "%s() argument 'output_size' should contain one int (got %d)", c.Op().Sch.Name, n)
+	}
+}
+
+func init() {
+	avg, mx := opsAdaptiveAvg, opsAdaptiveMax
 	avgBody := func(nd int) func(c *Ctx) {
 		return func(c *Ctx) { c.Return(call(avg[nd], c.T(0), sizes(c, nd))[0]) }
 	}
@@ -479,34 +582,76 @@ func init() {
 		return func(c *Ctx) { c.Return(call(mx[nd], c.T(0), sizes(c, nd))...) }
 	}
 	for _, d := range []tensor.Def{
-		adaptiveAvgDef("adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor", 1, back[1]),
-		adaptiveAvgDef("adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", 2, back[2]),
-		adaptiveAvgDef("adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor", 3, back[3]),
-		adaptiveAvgBackwardDef("_adaptive_avg_pool1d_grad(Tensor grad_output, int[] size) -> Tensor", 1, avg[1]),
-		adaptiveAvgBackwardDef("_adaptive_avg_pool2d_grad(Tensor grad_output, int[] size) -> Tensor", 2, avg[2]),
-		adaptiveAvgBackwardDef("_adaptive_avg_pool3d_grad(Tensor grad_output, int[] size) -> Tensor", 3, avg[3]),
-		{Schema: "_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", Go: "-", Body: func(c *Ctx) { c.Return(call(avg[2], c.T(0), c.Ints(1))[0]) }},
-		{Schema: "_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor", Go: "-", Body: func(c *Ctx) { c.Return(call(avg[3], c.T(0), c.Ints(1))[0]) }},
-		adaptiveMaxDef("adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)", 1),
-		adaptiveMaxDef("adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)", 2),
-		adaptiveMaxDef("adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)", 3),
-		{Schema: "F::adaptive_avg_pool1d(Tensor input, int[1] output_size) -> Tensor", Doc: adaptiveAvgDoc, Body: avgBody(1)},
+		adaptiveAvgDef("adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor", 1, "SqueezeBackward1", adaptiveAvgLineBody),
+		adaptiveAvgDef("adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", 2, "AdaptiveAvgPool2DBackward0", adaptiveAvgBody(2)),
+		adaptiveAvgDef("adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor", 3, "AdaptiveAvgPool3DBackward0", adaptiveAvgBody(3)),
+		adaptiveAvgDef("_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", 2, "AdaptiveAvgPool2DBackward0", nil),
+		adaptiveAvgDef("_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor", 3, "AdaptiveAvgPool3DBackward0", nil),
+		adaptiveAvgBackwardDef("_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor", 2, opsAdaptiveAvgLeaf[2]),
+		adaptiveAvgBackwardDef("_adaptive_avg_pool3d_backward(Tensor grad_output, Tensor self) -> Tensor", 3, opsAdaptiveAvgLeaf[3]),
+		adaptiveAvgBackwardDef("gotorch::adaptive_avg_pool1d_backward(Tensor grad_output, int[] size) -> Tensor", 1, avg[1]),
+		adaptiveAvgBackwardDef("gotorch::adaptive_avg_pool2d_backward(Tensor grad_output, int[] size) -> Tensor", 2, opsAdaptiveAvgLeaf[2]),
+		adaptiveAvgBackwardDef("gotorch::adaptive_avg_pool3d_backward(Tensor grad_output, int[] size) -> Tensor", 3, opsAdaptiveAvgLeaf[3]),
+		adaptiveMaxDef("adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)", 1, "SqueezeBackward1", adaptiveMaxLineBody),
+		adaptiveMaxDef("adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)", 2, "AdaptiveMaxPool2DBackward0", nil),
+		adaptiveMaxDef("adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)", 3, "AdaptiveMaxPool3DBackward0", nil),
+		indicesBackwardDef("adaptive_max_pool2d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor", 2, 2),
+		indicesBackwardDef("adaptive_max_pool3d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor", 3, 2),
+		{Schema: "F::adaptive_avg_pool1d(Tensor input, int[1] output_size) -> Tensor", Doc: "is the mean of windows that are placed so that output_size of them cover the input. Window i of " +
+			"m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, " +
+			"c, L] or [c, L]; the spatial sizes become output_size." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool1d.html",
+			Body: avgBody(1)},
 		{Schema: "F::adaptive_avg_pool1d.any(Tensor input, Any output_size) -> Tensor", Go: "-", Body: avgBody(1)},
-		{Schema: "F::adaptive_avg_pool2d(Tensor input, int[2] output_size) -> Tensor", Doc: adaptiveAvgDoc, Body: avgBody(2)},
+		{Schema: "F::adaptive_avg_pool2d(Tensor input, int[2] output_size) -> Tensor", Doc: "is the mean of windows that are placed so that output_size of them cover the input. Window i of " +
+			"m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, " +
+			"c, H, W] or [c, H, W]; the spatial sizes become output_size." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool2d.html",
+			Body: avgBody(2)},
 		{Schema: "F::adaptive_avg_pool2d.any(Tensor input, Any output_size) -> Tensor", Go: "-", Body: avgBody(2)},
-		{Schema: "F::adaptive_avg_pool3d(Tensor input, int[3] output_size) -> Tensor", Doc: adaptiveAvgDoc, Body: avgBody(3)},
+		{Schema: "F::adaptive_avg_pool3d(Tensor input, int[3] output_size) -> Tensor", Doc: "is the mean of windows that are placed so that output_size of them cover the input. Window i of " +
+			"m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, " +
+			"c, D, H, W] or [c, D, H, W]; the spatial sizes become output_size." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool3d.html",
+			Body: avgBody(3)},
 		{Schema: "F::adaptive_avg_pool3d.any(Tensor input, Any output_size) -> Tensor", Go: "-", Body: avgBody(3)},
-		{Schema: "F::adaptive_max_pool1d(Tensor input, int[1] output_size, bool return_indices=False) -> Tensor", Doc: adaptiveMaxDoc, Body: maxBody(1)},
+		{Schema: "F::adaptive_max_pool1d(Tensor input, int[1] output_size, bool return_indices=False) -> Tensor", Doc: "is the maximum of windows that are placed so that output_size of them cover the input. Window i " +
+			"of m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input " +
+			"[n, c, L] or [c, L]; the spatial sizes become output_size." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool1d.html",
+			Body: maxBody(1)},
 		{Schema: "F::adaptive_max_pool1d.any(Tensor input, Any output_size, bool return_indices=False) -> Tensor", Go: "-", Body: maxBody(1)},
-		{Schema: "F::adaptive_max_pool2d(Tensor input, int[2] output_size, bool return_indices=False) -> Tensor", Doc: adaptiveMaxDoc, Body: maxBody(2)},
+		{Schema: "F::adaptive_max_pool2d(Tensor input, int[2] output_size, bool return_indices=False) -> Tensor", Doc: "is the maximum of windows that are placed so that output_size of them cover the input. Window i " +
+			"of m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input " +
+			"[n, c, H, W] or [c, H, W]; the spatial sizes become output_size." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool2d.html",
+			Body: maxBody(2)},
 		{Schema: "F::adaptive_max_pool2d.any(Tensor input, Any output_size, bool return_indices=False) -> Tensor", Go: "-", Body: maxBody(2)},
-		{Schema: "F::adaptive_max_pool3d(Tensor input, int[3] output_size, bool return_indices=False) -> Tensor", Doc: adaptiveMaxDoc, Body: maxBody(3)},
+		{Schema: "F::adaptive_max_pool3d(Tensor input, int[3] output_size, bool return_indices=False) -> Tensor", Doc: "is the maximum of windows that are placed so that output_size of them cover the input. Window i " +
+			"of m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input " +
+			"[n, c, D, H, W] or [c, D, H, W]; the spatial sizes become output_size." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool3d.html",
+			Body: maxBody(3)},
 		{Schema: "F::adaptive_max_pool3d.any(Tensor input, Any output_size, bool return_indices=False) -> Tensor", Go: "-", Body: maxBody(3)},
-		{Schema: "F::adaptive_max_pool1d_with_indices(Tensor input, int[1] output_size, bool return_indices=False) -> (Tensor, Tensor)", Doc: adaptiveMaxDoc, Body: bothBody(1)},
+		{Schema: "F::adaptive_max_pool1d_with_indices(Tensor input, int[1] output_size, bool return_indices=False) -> (Tensor, Tensor)", Doc: "is AdaptiveMaxPool1d, and the position of each maximum in the flattened spatial dimensions of " +
+			"the input. Window i of m over a size begins at floor(i·size/m) and ends before " +
+			"ceil((i+1)·size/m). Shapes: input [n, c, L] or [c, L]; the spatial sizes become output_size." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool1d.html",
+			Body: bothBody(1)},
 		{Schema: "F::adaptive_max_pool1d_with_indices.any(Tensor input, Any output_size, bool return_indices=False) -> (Tensor, Tensor)", Go: "-", Body: bothBody(1)},
-		{Schema: "F::adaptive_max_pool2d_with_indices(Tensor input, int[2] output_size, bool return_indices=False) -> (Tensor, Tensor)", Doc: adaptiveMaxDoc, Body: bothBody(2)},
+		{Schema: "F::adaptive_max_pool2d_with_indices(Tensor input, int[2] output_size, bool return_indices=False) -> (Tensor, Tensor)", Doc: "is AdaptiveMaxPool2d, and the position of each maximum in the flattened spatial dimensions of " +
+			"the input. Window i of m over a size begins at floor(i·size/m) and ends before " +
+			"ceil((i+1)·size/m). Shapes: input [n, c, H, W] or [c, H, W]; the spatial sizes become " +
+			"output_size." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool2d.html",
+			Body: bothBody(2)},
 		{Schema: "F::adaptive_max_pool2d_with_indices.any(Tensor input, Any output_size, bool return_indices=False) -> (Tensor, Tensor)", Go: "-", Body: bothBody(2)},
-		{Schema: "F::adaptive_max_pool3d_with_indices(Tensor input, int[3] output_size, bool return_indices=False) -> (Tensor, Tensor)", Doc: adaptiveMaxDoc, Body: bothBody(3)},
+		{Schema: "F::adaptive_max_pool3d_with_indices(Tensor input, int[3] output_size, bool return_indices=False) -> (Tensor, Tensor)", Doc: "is AdaptiveMaxPool3d, and the position of each maximum in the flattened spatial dimensions of " +
+			"the input. Window i of m over a size begins at floor(i·size/m) and ends before " +
+			"ceil((i+1)·size/m). Shapes: input [n, c, D, H, W] or [c, D, H, W]; the spatial sizes become " +
+			"output_size." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool3d.html",
+			Body: bothBody(3)},
 		{Schema: "F::adaptive_max_pool3d_with_indices.any(Tensor input, Any output_size, bool return_indices=False) -> (Tensor, Tensor)", Go: "-", Body: bothBody(3)},
 	} {
 		tensor.Register(d)

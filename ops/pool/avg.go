@@ -83,8 +83,9 @@ func avgCheck(c *Ctx, sh []int, nd, i int) *window {
 	return w
 }
 
-func avgDef(schema string, nd int, backward *tensor.Op) tensor.Def {
+func avgDef(schema string, nd int, grad string, body func(c *Ctx)) tensor.Def {
 	return tensor.Def{
+		Grad: grad, Body: body,
 		Schema: schema,
 		Doc:    avgDoc,
 		Go:     "-",
@@ -111,17 +112,24 @@ func avgDef(schema string, nd int, backward *tensor.Op) tensor.Def {
 			if c.NumArgs() > 6 {
 				args = append(args, c.Value(6))
 			}
-			return []*T{call(backward, args...)[0]}
+			return c.Grads1(call(opsAvgBackward[nd], args...)[0])
 		},
 	}
 }
 
-func avgBackwardDef(schema string, nd int, forward *tensor.Op) tensor.Def {
+// avgBackwardDef is the gradient of the input. Argument 1 is the input, as in PyTorch, or its shape, as with adaptiveAvgBackwardDef.
+func avgBackwardDef(schema string, nd int) tensor.Def {
 	return tensor.Def{
 		Schema: schema,
 		Doc:    "shares each gradient among the elements of its window.",
 		Go:     "-",
-		Infer:  func(c *Ctx) { allocLike(c, nd, 0, c.Ints(1), c.T(0), c.ArgDType(0)) },
+		Infer: func(c *Ctx) {
+			sh := shapeArg(c, 1)
+			if want := resultShape(sh, nd, avgCheck(c, sh, nd, 2)); !tensor.SameShape(want, c.Shape(0)) {
+				c.Fail(tensor.ErrShape, "%s(): expected grad_output of shape %s, got %s", c.Op().Sch.Name, tensor.ShapeString(want), tensor.ShapeString(c.Shape(0)))
+			}
+			allocLike(c, nd, 0, sh, c.T(0), c.ArgDType(0))
+		},
 		CPU: func(c *Ctx) {
 			g, out := c.T(0), c.Out(0)
 			w := avgWindow(c, out.Shape(), nd, 2)
@@ -132,7 +140,7 @@ func avgBackwardDef(schema string, nd int, forward *tensor.Op) tensor.Def {
 			if c.NumArgs() > 7 {
 				args = append(args, c.Value(7))
 			}
-			return []*T{call(forward, args...)[0]}
+			return onlyFirst(c, call(opsAvg[nd], args...)[0])
 		},
 	}
 }
@@ -140,19 +148,56 @@ func avgBackwardDef(schema string, nd int, forward *tensor.Op) tensor.Def {
 const avgDoc = "is the mean of each window of an input [n, c, ...] or [c, ...]; the stride defaults to the kernel's size, and padding counts as zeros unless count_include_pad is off." +
 	site + "avg_pool2d.html"
 
+var (
+	opsAvg         = slots("aten::avg_pool%dd")
+	opsAvgBackward = slots("gotorch::avg_pool%dd_backward")
+)
+
+// avgLineBody is avg_pool1d as PyTorch computes it: avg_pool2d of planes of one line.
+func avgLineBody(c *Ctx) {
+	y := call(opsAvg[2], line(c), inLine(c, 1, 1), inLine(c, 2, 1), inLine(c, 3, 0), c.Bool(4), c.Bool(5), nil)[0]
+	c.Return(y.SqueezeDim(-2))
+}
+
+// inLine is a window's argument i, of one number, for planes of one line; an empty list stays empty.
+func inLine(c *Ctx, i, first int) []int {
+	switch l := c.Ints(i); len(l) {
+	case 0:
+		return []int{}
+	case 1:
+		return []int{first, l[0]}
+	default:
+		return list(c, c.Op().Sch.Params[i].Name, l, nil, 1)
+	}
+}
+
 func init() {
-	a1, a2, a3 := tensor.Slot("aten::avg_pool1d"), tensor.Slot("aten::avg_pool2d"), tensor.Slot("aten::avg_pool3d")
-	b1, b2, b3 := tensor.Slot("aten::_avg_pool1d_backward"), tensor.Slot("aten::_avg_pool2d_backward"), tensor.Slot("aten::_avg_pool3d_backward")
 	for _, d := range []tensor.Def{
-		avgDef("avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool ceil_mode=False, bool count_include_pad=True) -> Tensor", 1, b1),
-		avgDef("avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor", 2, b2),
-		avgDef("avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor", 3, b3),
-		avgBackwardDef("_avg_pool1d_backward(Tensor grad_output, int[] size, int[1] kernel_size, int[1] stride, int[1] padding, bool ceil_mode, bool count_include_pad) -> Tensor", 1, a1),
-		avgBackwardDef("_avg_pool2d_backward(Tensor grad_output, int[] size, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor", 2, a2),
-		avgBackwardDef("_avg_pool3d_backward(Tensor grad_output, int[] size, int[3] kernel_size, int[3] stride, int[3] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor", 3, a3),
-		{Schema: "F::avg_pool1d(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, bool ceil_mode=False, bool count_include_pad=True) -> Tensor", Doc: avgDoc, Body: avgBody(a1)},
-		{Schema: "F::avg_pool2d(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor", Doc: avgDoc, Body: avgBody(a2)},
-		{Schema: "F::avg_pool3d(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor", Doc: avgDoc, Body: avgBody(a3)},
+		avgDef("avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool ceil_mode=False, bool count_include_pad=True) -> Tensor", 1, "SqueezeBackward1", avgLineBody),
+		avgDef("avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor", 2, "AvgPool2DBackward0", nil),
+		avgDef("avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor", 3, "AvgPool3DBackward0", nil),
+		avgBackwardDef("avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor", 2),
+		avgBackwardDef("avg_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor", 3),
+		avgBackwardDef("gotorch::avg_pool1d_backward(Tensor grad_output, int[] size, int[1] kernel_size, int[1] stride, int[1] padding, bool ceil_mode, bool count_include_pad) -> Tensor", 1),
+		avgBackwardDef("gotorch::avg_pool2d_backward(Tensor grad_output, int[] size, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor", 2),
+		avgBackwardDef("gotorch::avg_pool3d_backward(Tensor grad_output, int[] size, int[3] kernel_size, int[3] stride, int[3] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor", 3),
+		{Schema: "F::avg_pool1d(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, bool ceil_mode=False, bool count_include_pad=True) -> Tensor", Doc: "is the mean of each window. Padding counts as zeros, unless count_include_pad is off. Shapes: " +
+			"input [n, c, L] or [c, L]; each spatial size becomes (size + 2·padding - k)/stride + 1, rounded " +
+			"down, or up with ceil_mode. The stride is kernel_size if it is not given." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.avg_pool1d.html",
+			Body: avgBody(opsAvg[1])},
+		{Schema: "F::avg_pool2d(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor", Doc: "is the mean of each window. Padding counts as zeros, unless count_include_pad is off; a " +
+			"divisor_override replaces the number of elements. Shapes: input [n, c, H, W] or [c, H, W]; each " +
+			"spatial size becomes (size + 2·padding - k)/stride + 1, rounded down, or up with ceil_mode. The " +
+			"stride is kernel_size if it is not given." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.avg_pool2d.html",
+			Body: avgBody(opsAvg[2])},
+		{Schema: "F::avg_pool3d(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor", Doc: "is the mean of each window. Padding counts as zeros, unless count_include_pad is off; a " +
+			"divisor_override replaces the number of elements. Shapes: input [n, c, D, H, W] or [c, D, H, " +
+			"W]; each spatial size becomes (size + 2·padding - k)/stride + 1, rounded down, or up with " +
+			"ceil_mode. The stride is kernel_size if it is not given." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.avg_pool3d.html",
+			Body: avgBody(opsAvg[3])},
 	} {
 		tensor.Register(d)
 	}

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/gotorch-dev/torch/tensor"
@@ -110,7 +111,7 @@ func fractionalDef(schema string, nd int) tensor.Def {
 	return tensor.Def{
 		Schema: schema,
 		Doc:    "is the maximum of windows placed by random_samples [n, c, dimensions], and its position in the input's plane.",
-		Go:     "-",
+		Go:     "-", Grad: fmt.Sprintf("FractionalMaxPool%dDBackward0", nd),
 		Infer: func(c *Ctx) {
 			w := fractionalWindow(c, nd)
 			if dt := c.ArgDType(0); !dt.IsFloat() {
@@ -132,17 +133,8 @@ func fractionalDef(schema string, nd int) tensor.Def {
 		},
 		Save: "result1",
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{call(opPlace, g, c.Out(1), c.Shape(0), nd)[0], nil}
+			return []*T{call(opScatter, g, c.Out(1), c.Shape(0), nd)[0], nil}
 		},
-	}
-}
-
-func fractionalBackwardDef(schema string, nd int) tensor.Def {
-	return tensor.Def{
-		Schema: schema,
-		Doc:    "adds each gradient to the element that indices names.",
-		Go:     "-",
-		Body:   func(c *Ctx) { c.Return(call(opPlace, c.T(0), c.T(4), c.Shape(1), nd)[0]) },
 	}
 }
 
@@ -182,29 +174,50 @@ func fractionalBoth(c *Ctx, nd int, op *tensor.Op) []*T {
 			n = sh[0]
 		}
 		// in the input's type, so that a seed gives PyTorch's windows
-		r = call(opRand, []int{n, sh[len(sh)-nd-1], nd}, tensor.Value{}, x.DType())[0]
+		r = call(opRand, []int{n, sh[len(sh)-nd-1], nd}, x.DType(), nil, x.Device())[0]
 	}
 	return call(op, x, c.Ints(1), size, r)
 }
-
-const fractionalDoc = " of windows of kernel_size placed at random (Graham 2014) in an input [n, c, ...] or [c, ...]. The result has output_size, or output_ratio times the input's size; " +
-	"one must be given. The windows come from _random_samples [n, c, dimensions], by default drawn from the default generator." + site
 
 func init() {
 	two, three := tensor.Slot("aten::fractional_max_pool2d"), tensor.Slot("aten::fractional_max_pool3d")
 	for _, d := range []tensor.Def{
 		fractionalDef("fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples) -> (Tensor, Tensor)", 2),
 		fractionalDef("fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor random_samples) -> (Tensor, Tensor)", 3),
-		fractionalBackwardDef("fractional_max_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] output_size, Tensor indices) -> Tensor", 2),
-		fractionalBackwardDef("fractional_max_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] output_size, Tensor indices) -> Tensor", 3),
+		indicesBackwardDef("fractional_max_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] output_size, Tensor indices) -> Tensor", 2, 4),
+		indicesBackwardDef("fractional_max_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] output_size, Tensor indices) -> Tensor", 3, 4),
 		{Schema: "F::fractional_max_pool2d(Tensor input, int[2] kernel_size, int[2]? output_size=None, float[]? output_ratio=None, bool return_indices=False, Tensor? _random_samples=None) -> Tensor",
-			Doc: "is the maximum" + fractionalDoc + "fractional_max_pool2d.html", Body: fractionalBody(2, two)},
+			Doc: "is the maximum of windows of kernel_size whose places are random (Graham 2014, " +
+				"https://arxiv.org/abs/1412.6071). Shapes: input [n, c, H, W] or [c, H, W]; the spatial sizes " +
+				"become output_size, or output_ratio times what they are: one of the two must be given. The " +
+				"places come from _random_samples [n, c, 2], numbers in [0, 1), drawn from the default generator " +
+				"if they are not given." +
+				"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.fractional_max_pool2d.html",
+			Body: fractionalBody(2, two)},
 		{Schema: "F::fractional_max_pool3d(Tensor input, int[3] kernel_size, int[3]? output_size=None, float[]? output_ratio=None, bool return_indices=False, Tensor? _random_samples=None) -> Tensor",
-			Doc: "is the maximum" + fractionalDoc + "fractional_max_pool3d.html", Body: fractionalBody(3, three)},
+			Doc: "is the maximum of windows of kernel_size whose places are random (Graham 2014, " +
+				"https://arxiv.org/abs/1412.6071). Shapes: input [n, c, D, H, W] or [c, D, H, W]; the spatial " +
+				"sizes become output_size, or output_ratio times what they are: one of the two must be given. " +
+				"The places come from _random_samples [n, c, 3], numbers in [0, 1), drawn from the default " +
+				"generator if they are not given." +
+				"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.fractional_max_pool3d.html",
+			Body: fractionalBody(3, three)},
 		{Schema: "F::fractional_max_pool2d_with_indices(Tensor input, int[2] kernel_size, int[2]? output_size=None, float[]? output_ratio=None, bool return_indices=False, Tensor? _random_samples=None) -> (Tensor, Tensor)",
-			Doc: "is the maximum, and its position," + fractionalDoc + "fractional_max_pool2d.html", Body: func(c *Ctx) { c.Return(fractionalBoth(c, 2, two)...) }},
+			Doc: "is the maximum, and its position in the flattened spatial dimensions of the input, of windows " +
+				"of kernel_size whose places are random (Graham 2014, https://arxiv.org/abs/1412.6071). Shapes: " +
+				"input [n, c, H, W] or [c, H, W]; the spatial sizes become output_size, or output_ratio times " +
+				"what they are: one of the two must be given. The places come from _random_samples [n, c, 2], " +
+				"numbers in [0, 1), drawn from the default generator if they are not given." +
+				"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.fractional_max_pool2d.html",
+			Body: func(c *Ctx) { c.Return(fractionalBoth(c, 2, two)...) }},
 		{Schema: "F::fractional_max_pool3d_with_indices(Tensor input, int[3] kernel_size, int[3]? output_size=None, float[]? output_ratio=None, bool return_indices=False, Tensor? _random_samples=None) -> (Tensor, Tensor)",
-			Doc: "is the maximum, and its position," + fractionalDoc + "fractional_max_pool3d.html", Body: func(c *Ctx) { c.Return(fractionalBoth(c, 3, three)...) }},
+			Doc: "is the maximum, and its position in the flattened spatial dimensions of the input, of windows " +
+				"of kernel_size whose places are random (Graham 2014, https://arxiv.org/abs/1412.6071). Shapes: " +
+				"input [n, c, D, H, W] or [c, D, H, W]; the spatial sizes become output_size, or output_ratio " +
+				"times what they are: one of the two must be given. The places come from _random_samples [n, c, " +
+				"3], numbers in [0, 1), drawn from the default generator if they are not given." +
+				"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.fractional_max_pool3d.html",
+			Body: func(c *Ctx) { c.Return(fractionalBoth(c, 3, three)...) }},
 	} {
 		tensor.Register(d)
 	}

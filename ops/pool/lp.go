@@ -6,8 +6,6 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-const lpDoc = "is the p-norm of each window: (Σ xᵖ)^(1/p) for p = norm_type; the largest (smallest) absolute value when p is (minus) infinity. The stride defaults to the kernel's size. norm_type 0 is an error."
-
 // lpBody is torch.nn.functional.lp_poolNd, composed as there from an average so that results round alike.
 func lpBody(nd int, avg, pool *tensor.Op) func(c *Ctx) {
 	return func(c *Ctx) {
@@ -42,17 +40,32 @@ func lpBody(nd int, avg, pool *tensor.Op) func(c *Ctx) {
 			n *= s
 		}
 		// Python's form of sum^(1/p): the sign of an odd power stays, and a window of zeros has gradient 0.
-		c.Return(y.Sign().Mul(y.Abs().ReLU()).MulScalar(n).Pow(1 / p))
+		c.Return(call(opMul, y.Sign().Mul(y.Abs().ReLU()), n)[0].Pow(1 / p))
 	}
 }
 
+var opMul = tensor.Slot("aten::mul.Tensor") // which Python calls also with a number
+
 func init() {
-	a1, a2, a3 := tensor.Slot("aten::avg_pool1d"), tensor.Slot("aten::avg_pool2d"), tensor.Slot("aten::avg_pool3d")
-	m1, m2, m3 := tensor.Slot("aten::max_pool1d"), tensor.Slot("aten::max_pool2d"), tensor.Slot("aten::max_pool3d")
 	for _, d := range []tensor.Def{
-		{Schema: "F::lp_pool1d(Tensor input, float norm_type, int[1] kernel_size, int[1]? stride=None, bool ceil_mode=False) -> Tensor", Doc: lpDoc + site + "lp_pool1d.html", Body: lpBody(1, a1, m1)},
-		{Schema: "F::lp_pool2d(Tensor input, float norm_type, int[2] kernel_size, int[2]? stride=None, bool ceil_mode=False) -> Tensor", Doc: lpDoc + site + "lp_pool2d.html", Body: lpBody(2, a2, m2)},
-		{Schema: "F::lp_pool3d(Tensor input, float norm_type, int[3] kernel_size, int[3]? stride=None, bool ceil_mode=False) -> Tensor", Doc: lpDoc + site + "lp_pool3d.html", Body: lpBody(3, a3, m3)},
+		{Schema: "F::lp_pool1d(Tensor input, float norm_type, int[1] kernel_size, int[1]? stride=None, bool ceil_mode=False) -> Tensor", Doc: "is the p-norm of each window, (Σ x^p)^(1/p) for p = norm_type, and the largest (smallest) " +
+			"absolute value where p is (minus) infinity; norm_type 0 is an error. Shapes: input [n, c, L] or " +
+			"[c, L]; each spatial size becomes (size - k)/stride + 1, rounded down, or up with ceil_mode. " +
+			"The stride is kernel_size if it is not given." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.lp_pool1d.html",
+			Body: lpBody(1, opsAvg[1], opsMax[1])},
+		{Schema: "F::lp_pool2d(Tensor input, float norm_type, int[2] kernel_size, int[2]? stride=None, bool ceil_mode=False) -> Tensor", Doc: "is the p-norm of each window, (Σ x^p)^(1/p) for p = norm_type, and the largest (smallest) " +
+			"absolute value where p is (minus) infinity; norm_type 0 is an error. Shapes: input [n, c, H, W] " +
+			"or [c, H, W]; each spatial size becomes (size - k)/stride + 1, rounded down, or up with " +
+			"ceil_mode. The stride is kernel_size if it is not given." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.lp_pool2d.html",
+			Body: lpBody(2, opsAvg[2], opsMax[2])},
+		{Schema: "F::lp_pool3d(Tensor input, float norm_type, int[3] kernel_size, int[3]? stride=None, bool ceil_mode=False) -> Tensor", Doc: "is the p-norm of each window, (Σ x^p)^(1/p) for p = norm_type, and the largest (smallest) " +
+			"absolute value where p is (minus) infinity; norm_type 0 is an error. Shapes: input [n, c, D, H, " +
+			"W] or [c, D, H, W]; each spatial size becomes (size - k)/stride + 1, rounded down, or up with " +
+			"ceil_mode. The stride is kernel_size if it is not given." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.lp_pool3d.html",
+			Body: lpBody(3, opsAvg[3], opsMax[3])},
 	} {
 		tensor.Register(d)
 	}

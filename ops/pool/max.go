@@ -106,9 +106,35 @@ func pick[E number](planes, isz, osz int, d, g []E, index []int64) {
 		ix := index[p*osz:][:osz]
 		dst := d[p*osz:][:osz]
 		for i := range dst {
-			dst[i] = src[ix[i]]
+			if at := ix[i]; uint64(at) < uint64(len(src)) {
+				dst[i] = src[at]
+			} else { // a window in the padding
+				dst[i] = 0
+			}
 		}
 	})
+}
+
+// checkPlanes refuses shapes that do not agree in the dimensions before the last nd.
+func checkPlanes(c *Ctx, a, b []int, nd int) {
+	if n := len(a); nd < 1 || n < nd || len(b) != n || !tensor.SameShape(a[:n-nd], b[:n-nd]) {
+		c.Fail(tensor.ErrShape, "expected shapes that differ in the last %d dimensions only, got %s and %s", nd, tensor.ShapeString(a), tensor.ShapeString(b))
+	}
+}
+
+// gather runs pick on the planes of t.
+func gather(c *Ctx, out, t, index *T, nd int) {
+	planes, isz := spatial(t.Shape(), nd)
+	_, osz := spatial(out.Shape(), nd)
+	ix := tensor.Data[int64](tensor.Dense(index))
+	onType(c, t.DType(),
+		func() { into(out, func(d []float32) { pick(planes, isz, osz, d, dense[float32](t), ix) }) },
+		func() { into(out, func(d []float64) { pick(planes, isz, osz, d, dense[float64](t), ix) }) },
+		func() { into(out, func(d []int64) { pick(planes, isz, osz, d, dense[int64](t), ix) }) },
+		func() { into(out, func(d []int32) { pick(planes, isz, osz, d, dense[int32](t), ix) }) },
+		func() { into(out, func(d []int16) { pick(planes, isz, osz, d, dense[int16](t), ix) }) },
+		func() { into(out, func(d []int8) { pick(planes, isz, osz, d, dense[int8](t), ix) }) },
+		func() { into(out, func(d []uint8) { pick(planes, isz, osz, d, dense[uint8](t), ix) }) })
 }
 
 // spatial is the number of elements of the last nd dimensions, planes that of the others.
@@ -180,14 +206,12 @@ func maxWindow(c *Ctx, sh []int, nd, i int) *window {
 	return makeWindow(c, sh, nd, k, list(c, "stride", c.Ints(i+1), k, nd), list(c, "padding", c.Ints(i+2), nil, nd), list(c, "dilation", c.Ints(i+3), nil, nd), c.Bool(i+4))
 }
 
-var opPick = tensor.Slot("aten::_pool_pick")
-
 // maxDef is max_poolNd_with_indices.
-func maxDef(schema string, nd int, backward func() *tensor.Op) tensor.Def {
-	return tensor.Def{
+func maxDef(schema string, nd int, grad string, body func(c *Ctx)) tensor.Def {
+	d := tensor.Def{
 		Schema: schema,
 		Doc:    "is the maximum of each window and its position in the input's plane; NaN counts as the maximum. Padding never wins." + site + "max_pool2d.html",
-		Go:     "-",
+		Go:     "-", Grad: grad, Body: body,
 		Infer: func(c *Ctx) {
 			sh := c.Shape(0)
 			k := list(c, "kernel_size", c.Ints(1), nil, nd)
@@ -224,11 +248,17 @@ func maxDef(schema string, nd int, backward func() *tensor.Op) tensor.Def {
 				func() { into(out, func(d []int8) { maxForward(w, d, ix, dense[int8](in)) }) },
 				func() { into(out, func(d []uint8) { maxForward(w, d, ix, dense[uint8](in)) }) })
 		},
-		Save: "self result1",
-		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{call(backward(), g, c.T(0), c.Ints(1), c.Ints(2), c.Ints(3), c.Ints(4), c.Bool(5), c.Out(1))[0]}
-		},
 	}
+	if body != nil { // PyTorch has no operator for this gradient
+		d.Save = "result1"
+		d.VJP = func(c *Ctx, g *T) []*T { return c.Grads1(call(opScatter, g, c.Out(1), c.Shape(0), nd)[0]) }
+		return d
+	}
+	d.Save = "self result1"
+	d.VJP = func(c *Ctx, g *T) []*T {
+		return c.Grads1(call(opsMaxBackward[nd], g, c.T(0), c.Ints(1), c.Ints(2), c.Ints(3), c.Ints(4), c.Bool(5), c.Out(1))[0])
+	}
+	return d
 }
 
 func last3(v []int, def int) [3]int {
@@ -237,72 +267,86 @@ func last3(v []int, def int) [3]int {
 	return a
 }
 
-// maxBackwardDef is max_poolNd_with_indices_backward.
-func maxBackwardDef(schema string, nd int) tensor.Def {
-	return tensor.Def{
-		Schema: schema,
-		Doc:    "adds each gradient to the element that indices names.",
-		Go:     "-",
-		Infer:  func(c *Ctx) { allocLike(c, nd, 0, c.Shape(1), c.T(1), c.ArgDType(0)) },
-		CPU:    func(c *Ctx) { scatterRun(c, c.Out(0), c.T(0), c.T(7), nd) },
-		Save:   "indices",
-		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{call(opPick, g, c.T(7), nd)[0], nil, nil}
-		},
-	}
+// maxLineBody is max_pool1d_with_indices as PyTorch computes it: max_pool2d_with_indices of planes of one line.
+func maxLineBody(c *Ctx) {
+	r := call(opsMaxIndices[2], line(c), inLine(c, 1, 1), inLine(c, 2, 1), inLine(c, 3, 0), inLine(c, 4, 1), c.Bool(5))
+	c.Return(r[0].SqueezeDim(-2), r[1].SqueezeDim(-2))
 }
 
 func init() {
-	back2, back3 := tensor.Slot("aten::max_pool2d_with_indices_backward"), tensor.Slot("aten::max_pool3d_with_indices_backward")
-	back1 := tensor.Slot("aten::_max_pool1d_with_indices_backward")
 	defs := []tensor.Def{
-		maxDef("max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> (Tensor, Tensor)", 1, func() *tensor.Op { return back1 }),
-		maxDef("max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)", 2, func() *tensor.Op { return back2 }),
-		maxDef("max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)", 3, func() *tensor.Op { return back3 }),
-		maxBackwardDef("_max_pool1d_with_indices_backward(Tensor grad_output, Tensor self, int[1] kernel_size, int[1] stride, int[1] padding, int[1] dilation, bool ceil_mode, Tensor indices) -> Tensor", 1),
-		maxBackwardDef("max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor", 2),
-		maxBackwardDef("max_pool3d_with_indices_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, int[3] dilation, bool ceil_mode, Tensor indices) -> Tensor", 3),
-		{Schema: "max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> Tensor", Doc: maxDoc, Go: "-", Body: maxBody(1)},
-		{Schema: "max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor", Doc: maxDoc, Go: "-", Body: maxBody(2)},
-		{Schema: "max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> Tensor", Doc: maxDoc, Go: "-", Body: maxBody(3)},
-		{Schema: "F::max_pool1d(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1] dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor", Doc: maxDoc, Body: maxBody(1)},
-		{Schema: "F::max_pool2d(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor", Doc: maxDoc, Body: maxBody(2)},
-		{Schema: "F::max_pool3d(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[3] dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor", Doc: maxDoc, Body: maxBody(3)},
-		{Schema: "F::max_pool1d_with_indices(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1] dilation=1, bool ceil_mode=False, bool return_indices=False) -> (Tensor, Tensor)", Doc: indexDoc, Body: indexBody(1)},
-		{Schema: "F::max_pool2d_with_indices(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, bool ceil_mode=False, bool return_indices=False) -> (Tensor, Tensor)", Doc: indexDoc, Body: indexBody(2)},
-		{Schema: "F::max_pool3d_with_indices(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[3] dilation=1, bool ceil_mode=False, bool return_indices=False) -> (Tensor, Tensor)", Doc: indexDoc, Body: indexBody(3)},
+		maxDef("max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> (Tensor, Tensor)", 1, "SqueezeBackward1", maxLineBody),
+		maxDef("max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)", 2, "MaxPool2DWithIndicesBackward0", nil),
+		maxDef("max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)", 3, "MaxPool3DWithIndicesBackward0", nil),
+		indicesBackwardDef("max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor", 2, 7),
+		indicesBackwardDef("max_pool3d_with_indices_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, int[3] dilation, bool ceil_mode, Tensor indices) -> Tensor", 3, 7),
+		maxOnlyDef("max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> Tensor", 1, "SqueezeBackward1"),
+		maxOnlyDef("max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor", 2, "MaxPool2DWithIndicesBackward0"),
+		maxOnlyDef("max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> Tensor", 3, "MaxPool3DWithIndicesBackward0"),
+		{Schema: "F::max_pool1d(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1] dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor", Doc: "is the largest element of each window, or NaN where there is one; padding never wins. Shapes: " +
+			"input [n, c, L] or [c, L]; each spatial size becomes (size + 2·padding - dilation·(k-1) - " +
+			"1)/stride + 1, rounded down, or up with ceil_mode. The stride is kernel_size if it is not " +
+			"given." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.max_pool1d.html",
+			Body: maxBody(1)},
+		{Schema: "F::max_pool2d(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor", Doc: "is the largest element of each window, or NaN where there is one; padding never wins. Shapes: " +
+			"input [n, c, H, W] or [c, H, W]; each spatial size becomes (size + 2·padding - dilation·(k-1) - " +
+			"1)/stride + 1, rounded down, or up with ceil_mode. The stride is kernel_size if it is not " +
+			"given." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.max_pool2d.html",
+			Body: maxBody(2)},
+		{Schema: "F::max_pool3d(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[3] dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor", Doc: "is the largest element of each window, or NaN where there is one; padding never wins. Shapes: " +
+			"input [n, c, D, H, W] or [c, D, H, W]; each spatial size becomes (size + 2·padding - " +
+			"dilation·(k-1) - 1)/stride + 1, rounded down, or up with ceil_mode. The stride is kernel_size " +
+			"if it is not given." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.max_pool3d.html",
+			Body: maxBody(3)},
+		{Schema: "F::max_pool1d_with_indices(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1] dilation=1, bool ceil_mode=False, bool return_indices=False) -> (Tensor, Tensor)", Doc: "is the largest element of each window, or NaN where there is one, and its position in the " +
+			"flattened spatial dimensions of the input. Shapes: input [n, c, L] or [c, L]; each spatial size " +
+			"becomes (size + 2·padding - dilation·(k-1) - 1)/stride + 1, rounded down, or up with ceil_mode. " +
+			"The stride is kernel_size if it is not given." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.max_pool1d.html",
+			Body: indexBody(1)},
+		{Schema: "F::max_pool2d_with_indices(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, bool ceil_mode=False, bool return_indices=False) -> (Tensor, Tensor)", Doc: "is the largest element of each window, or NaN where there is one, and its position in the " +
+			"flattened spatial dimensions of the input. Shapes: input [n, c, H, W] or [c, H, W]; each " +
+			"spatial size becomes (size + 2·padding - dilation·(k-1) - 1)/stride + 1, rounded down, or up " +
+			"with ceil_mode. The stride is kernel_size if it is not given." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.max_pool2d.html",
+			Body: indexBody(2)},
+		{Schema: "F::max_pool3d_with_indices(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[3] dilation=1, bool ceil_mode=False, bool return_indices=False) -> (Tensor, Tensor)", Doc: "is the largest element of each window, or NaN where there is one, and its position in the " +
+			"flattened spatial dimensions of the input. Shapes: input [n, c, D, H, W] or [c, D, H, W]; each " +
+			"spatial size becomes (size + 2·padding - dilation·(k-1) - 1)/stride + 1, rounded down, or up " +
+			"with ceil_mode. The stride is kernel_size if it is not given." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.max_pool3d.html",
+			Body: indexBody(3)},
 		{
-			Schema: "_pool_pick(Tensor self, Tensor indices, int nd) -> Tensor",
+			Schema: "gotorch::pool_gather(Tensor self, Tensor indices, int nd) -> Tensor",
 			Doc:    "reads, in each plane of the last nd dimensions, the elements that indices names.",
 			Go:     "-",
-			Infer:  func(c *Ctx) { c.Alloc(0, c.Shape(1), c.ArgDType(0)) },
-			CPU: func(c *Ctx) {
-				t, out, nd := c.T(0), c.Out(0), c.Int(2)
-				planes, isz := spatial(t.Shape(), nd)
-				_, osz := spatial(out.Shape(), nd)
-				ix := tensor.Data[int64](tensor.Dense(c.T(1)))
-				onType(c, t.DType(),
-					func() { into(out, func(d []float32) { pick(planes, isz, osz, d, dense[float32](t), ix) }) },
-					func() { into(out, func(d []float64) { pick(planes, isz, osz, d, dense[float64](t), ix) }) },
-					func() { into(out, func(d []int64) { pick(planes, isz, osz, d, dense[int64](t), ix) }) },
-					func() { into(out, func(d []int32) { pick(planes, isz, osz, d, dense[int32](t), ix) }) },
-					func() { into(out, func(d []int16) { pick(planes, isz, osz, d, dense[int16](t), ix) }) },
-					func() { into(out, func(d []int8) { pick(planes, isz, osz, d, dense[int8](t), ix) }) },
-					func() { into(out, func(d []uint8) { pick(planes, isz, osz, d, dense[uint8](t), ix) }) })
+			Infer: func(c *Ctx) {
+				checkPlanes(c, c.Shape(0), c.Shape(1), c.Int(2))
+				c.Alloc(0, c.Shape(1), c.ArgDType(0))
 			},
+			CPU:  func(c *Ctx) { gather(c, c.Out(0), c.T(0), c.T(1), c.Int(2)) },
 			Save: "indices",
 			VJP: func(c *Ctx, g *T) []*T {
-				return []*T{call(opPlace, g, c.T(1), c.Shape(0), c.Int(2))[0], nil}
+				return []*T{call(opScatter, g, c.T(1), c.Shape(0), c.Int(2))[0], nil}
 			},
 		},
 		{
-			Schema: "_pool_place(Tensor self, Tensor indices, int[] size, int nd) -> Tensor",
+			Schema: "gotorch::pool_scatter_add(Tensor self, Tensor indices, int[] size, int nd) -> Tensor",
 			Doc:    "adds, in each plane of the last nd dimensions, the elements of self to zeros of the given size, at indices.",
 			Go:     "-",
-			Infer:  func(c *Ctx) { allocLike(c, c.Int(3), 0, c.Ints(2), c.T(1), c.ArgDType(0)) },
-			CPU:    func(c *Ctx) { scatterRun(c, c.Out(0), c.T(0), c.T(1), c.Int(3)) },
-			Save:   "indices",
-			VJP:    func(c *Ctx, g *T) []*T { return []*T{call(opPick, g, c.T(1), c.Int(3))[0], nil} },
+			Infer: func(c *Ctx) {
+				checkPlanes(c, c.Ints(2), c.Shape(1), c.Int(3))
+				if !tensor.SameShape(c.Shape(0), c.Shape(1)) {
+					c.Fail(tensor.ErrShape, "expected self and indices of one shape, got %s and %s", tensor.ShapeString(c.Shape(0)), tensor.ShapeString(c.Shape(1)))
+				}
+				allocLike(c, c.Int(3), 0, c.Ints(2), c.T(1), c.ArgDType(0))
+			},
+			CPU:  func(c *Ctx) { scatterRun(c, c.Out(0), c.T(0), c.T(1), c.Int(3)) },
+			Save: "indices",
+			VJP:  func(c *Ctx, g *T) []*T { return []*T{call(opGather, g, c.T(1), c.Int(3))[0], nil} },
 		},
 	}
 	for _, d := range defs {
@@ -310,41 +354,32 @@ func init() {
 	}
 }
 
-var opPlace = tensor.Slot("aten::_pool_place")
+const maxDoc = "is the maximum of each window of an input [n, c, ...] or [c, ...]; the stride defaults to the kernel's size." + site + "max_pool2d.html"
 
-const (
-	maxDoc   = "is the maximum of each window of an input [n, c, ...] or [c, ...]; the stride defaults to the kernel's size." + site + "max_pool2d.html"
-	indexDoc = "is the maximum of each window and its position in the input's plane." + site + "max_pool2d.html"
+var (
+	opsMax         = slots("aten::max_pool%dd")
+	opsMaxIndices  = slots("aten::max_pool%dd_with_indices")
+	opsMaxBackward = slots("aten::max_pool%dd_with_indices_backward")
+	opGather       = tensor.Slot("gotorch::pool_gather")
+	opScatter      = tensor.Slot("gotorch::pool_scatter_add")
 )
 
-var opsMax = []*tensor.Op{nil, tensor.Slot("aten::max_pool1d_with_indices"), tensor.Slot("aten::max_pool2d_with_indices"), tensor.Slot("aten::max_pool3d_with_indices")}
-
-func maxBoth(c *Ctx, nd int) []*T {
-	stride := c.Ints(2)
-	if stride == nil {
-		stride = []int{}
-	}
-	return call(opsMax[nd], c.T(0), c.Ints(1), stride, c.Ints(3), c.Ints(4), c.Bool(5))
+// windowed calls an operator with the arguments of a maximum pooling.
+func windowed(c *Ctx, op *tensor.Op) []*T {
+	return call(op, c.T(0), c.Ints(1), append([]int{}, c.Ints(2)...), c.Ints(3), c.Ints(4), c.Bool(5))
 }
 
+// maxBody is F.max_poolNd.
 func maxBody(nd int) func(c *Ctx) {
 	return func(c *Ctx) {
-		if c.NumArgs() > 6 && c.Bool(6) {
-			c.Return(maxBoth(c, nd)...)
+		if c.Bool(6) {
+			c.Return(windowed(c, opsMaxIndices[nd])...)
 			return
 		}
-		if x := c.T(0); codable(x, nd, c.Ints(1), c.Ints(2), c.Ints(3), c.Ints(4)) {
-			stride := c.Ints(2)
-			if stride == nil {
-				stride = []int{}
-			}
-			c.Return(call(opCodes, x, c.Ints(1), stride, c.Ints(3), c.Ints(4), c.Bool(5), nd)[0])
-			return
-		}
-		c.Return(maxBoth(c, nd)[0])
+		c.Return(windowed(c, opsMax[nd])[0])
 	}
 }
 
 func indexBody(nd int) func(c *Ctx) {
-	return func(c *Ctx) { c.Return(maxBoth(c, nd)...) }
+	return func(c *Ctx) { c.Return(windowed(c, opsMaxIndices[nd])...) }
 }

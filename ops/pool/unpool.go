@@ -50,6 +50,7 @@ func place[E number](planes, dsz, gsz int, d, g []E, index []int64) (bad int64) 
 func unpoolDef(schema string, nd int) tensor.Def {
 	return tensor.Def{
 		Schema: schema,
+		Grad:   fmt.Sprintf("MaxUnpool%dDBackward0", nd),
 		Doc:    "writes each element to the position of a plane of zeros that indices (from max pooling) names." + site + fmt.Sprintf("max_unpool%dd.html", nd),
 		Go:     "-",
 		Infer: func(c *Ctx) {
@@ -92,7 +93,7 @@ func unpoolDef(schema string, nd int) tensor.Def {
 			}
 		},
 		Save: "indices",
-		VJP:  func(c *Ctx, g *T) []*T { return []*T{call(opPick, g, c.T(1), nd)[0], nil} },
+		VJP:  func(c *Ctx, g *T) []*T { return []*T{call(opGather, g, c.T(1), nd)[0], nil} },
 	}
 }
 
@@ -136,10 +137,7 @@ func unpoolBody(nd int) func(c *Ctx) {
 		size := unpoolSize(c, x.Shape(), nd, k, stride, pad)
 		switch nd {
 		case 1: // as 2-d with a last dimension of size 1
-			x2 := x.Reshape(append(slices.Clone(x.Shape()), 1))
-			ix2 := ix.Reshape(append(slices.Clone(ix.Shape()), 1))
-			r := call(opUnpool[2], x2, ix2, append(size, 1))[0]
-			c.Return(r.Reshape(r.Shape()[:r.Dim()-1]))
+			c.Return(call(opUnpool[2], x.Unsqueeze(-1), ix.Unsqueeze(-1), append(size, 1))[0].SqueezeDim(-1))
 		case 2:
 			c.Return(call(opUnpool[2], x, ix, size)[0])
 		default:
@@ -149,13 +147,24 @@ func unpoolBody(nd int) func(c *Ctx) {
 }
 
 func init() {
-	doc := "reverses max pooling: writes each element to the position that indices names, zeros elsewhere." + site + "max_unpool2d.html"
 	for _, d := range []tensor.Def{
 		unpoolDef("max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor", 2),
 		unpoolDef("max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> Tensor", 3),
-		{Schema: "F::max_unpool1d(Tensor input, Tensor indices, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[]? output_size=None) -> Tensor", Doc: doc, Body: unpoolBody(1)},
-		{Schema: "F::max_unpool2d(Tensor input, Tensor indices, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[]? output_size=None) -> Tensor", Doc: doc, Body: unpoolBody(2)},
-		{Schema: "F::max_unpool3d(Tensor input, Tensor indices, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[]? output_size=None) -> Tensor", Doc: doc, Body: unpoolBody(3)},
+		{Schema: "F::max_unpool1d(Tensor input, Tensor indices, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[]? output_size=None) -> Tensor", Doc: "is the reverse of max_pool1d: it writes each element to the position that indices names, and " +
+			"zeros elsewhere. Shapes: input and indices [n, c, L] or [c, L]; each spatial size becomes " +
+			"output_size, or (size-1)·stride - 2·padding + kernel_size." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.max_unpool1d.html",
+			Body: unpoolBody(1)},
+		{Schema: "F::max_unpool2d(Tensor input, Tensor indices, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[]? output_size=None) -> Tensor", Doc: "is the reverse of max_pool2d: it writes each element to the position that indices names, and " +
+			"zeros elsewhere. Shapes: input and indices [n, c, H, W] or [c, H, W]; each spatial size becomes " +
+			"output_size, or (size-1)·stride - 2·padding + kernel_size." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.max_unpool2d.html",
+			Body: unpoolBody(2)},
+		{Schema: "F::max_unpool3d(Tensor input, Tensor indices, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[]? output_size=None) -> Tensor", Doc: "is the reverse of max_pool3d: it writes each element to the position that indices names, and " +
+			"zeros elsewhere. Shapes: input and indices [n, c, D, H, W] or [c, D, H, W]; each spatial size " +
+			"becomes output_size, or (size-1)·stride - 2·padding + kernel_size." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.max_unpool3d.html",
+			Body: unpoolBody(3)},
 	} {
 		tensor.Register(d)
 	}

@@ -257,27 +257,39 @@ func init() {
 	drop("alpha_dropout(Tensor input, float p, bool train) -> Tensor", "is dropout that keeps mean and variance of SELU activations (https://arxiv.org/abs/1706.02515).", alphaDropout, false)
 	drop("feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor", "is AlphaDropout for whole channels.", alphaDropout, true)
 	functional("F::dropout(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor",
-		func(c *Ctx, x *T, p float64, train bool) *T { return dropout(c, x, p, train, false) })
+		callDrop(tensor.Slot("aten::dropout")))
 	functional("F::alpha_dropout(Tensor input, float p=0.5, bool training=False, bool inplace=False) -> Tensor",
-		func(c *Ctx, x *T, p float64, train bool) *T { return alphaDropout(c, x, p, train, false) })
+		callDrop(tensor.Slot("aten::alpha_dropout")))
 	functional("F::feature_alpha_dropout(Tensor input, float p=0.5, bool training=False, bool inplace=False) -> Tensor",
-		func(c *Ctx, x *T, p float64, train bool) *T { return alphaDropout(c, x, p, train, true) })
+		callDrop(tensor.Slot("aten::feature_alpha_dropout")))
 	functional("F::dropout1d(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor",
-		func(c *Ctx, x *T, p float64, train bool) *T { return dropoutNd(c, x, p, train, 1) })
+		dropoutNd(1))
 	functional("F::dropout2d(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor",
-		func(c *Ctx, x *T, p float64, train bool) *T { return dropout(c, x, p, train, true) })
+		callDrop(opFeatureDropout))
 	functional("F::dropout3d(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor",
-		func(c *Ctx, x *T, p float64, train bool) *T { return dropoutNd(c, x, p, train, 3) })
+		dropoutNd(3))
+}
+
+var opFeatureDropout = tensor.Slot("aten::feature_dropout")
+
+// callDrop calls a dropout operator.
+func callDrop(op *tensor.Op) func(c *Ctx, x *T, p float64, train bool) *T {
+	return func(_ *Ctx, x *T, p float64, train bool) *T {
+		n := tensor.NewCall(op, 3)
+		*n.Arg(0), *n.Arg(1), *n.Arg(2) = tensor.TensorValue(x), tensor.FloatValue(p), tensor.BoolValue(train)
+		return n.Do1()
+	}
 }
 
 // dropoutNd drops channels of a batch, or of a single sample without a batch dimension.
-func dropoutNd(c *Ctx, x *T, p float64, train bool, nd int) *T {
-	if x.Dim() == nd+2 || x.Dim() != nd+1 {
-		return dropout(c, x, p, train, true)
+func dropoutNd(nd int) func(c *Ctx, x *T, p float64, train bool) *T {
+	drop := callDrop(opFeatureDropout)
+	return func(c *Ctx, x *T, p float64, train bool) *T {
+		if x.Dim() != nd+1 {
+			return drop(c, x, p, train)
+		}
+		return drop(c, x.Unsqueeze(0), p, train).SqueezeDim(0)
 	}
-	sh := append([]int{1}, x.Shape()...)
-	y := dropout(c, x.Reshape(sh), p, train, true)
-	return y.Reshape(x.Shape())
 }
 
 // alphaScale keeps the variance of alpha dropout at 1.

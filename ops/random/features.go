@@ -12,20 +12,12 @@ import (
 // The dropouts of whole channels multiply planes by one number each, and those of SELU add one.
 
 var (
-	opFeature      = tensor.Slot("aten::_feature_dropout")
-	opAlphaFeature = tensor.Slot("aten::_feature_alpha_dropout")
+	opFeature      = tensor.Slot("gotorch::feature_scale")
+	opAlphaFeature = tensor.Slot("gotorch::feature_scale_shift")
 )
 
-// onFeatures is x [n, c, ...] times scale [n, c, 1 ...], plus shift unless that is nil. Only planes of floats that lie one after the
-// other go to the operator op.
+// onFeatures is x [n, c, ...] times scale [n, c, 1 ...], plus shift unless that is nil.
 func onFeatures(op *tensor.Op, x, scale, shift *T) *T {
-	if !x.DType().IsFloat() || !slices.Equal(x.Strides(), tensor.FormatStrides(x.Shape(), tensor.ContiguousFormat)) {
-		y := x.Mul(scale)
-		if shift != nil {
-			y = y.Add(shift)
-		}
-		return y
-	}
 	n := tensor.NewCall(op, 3)
 	*n.Arg(0), *n.Arg(1) = tensor.TensorValue(x), tensor.TensorValue(scale)
 	if shift != nil {
@@ -35,7 +27,7 @@ func onFeatures(op *tensor.Op, x, scale, shift *T) *T {
 }
 
 func init() {
-	for name, grad := range map[string]string{"_feature_dropout": "MulBackward0", "_feature_alpha_dropout": "AddBackward0"} {
+	for name, grad := range map[string]string{"gotorch::feature_scale": "MulBackward0", "gotorch::feature_scale_shift": "AddBackward0"} {
 		tensor.Register(tensor.Def{
 			Schema: name + "(Tensor self, Tensor scale, Tensor? shift) -> Tensor",
 			Doc:    "multiplies each channel of each sample by a number, and adds another.",
@@ -48,6 +40,17 @@ func init() {
 				} else {
 					scaleFeatures(o, tensor.Dense(x), c.T(1), c.T(2), vec.MulScalarF32, vec.AddScalarF32)
 				}
+			},
+			Fuses: func(c *Ctx) bool {
+				x := c.T(0)
+				return x.DType().IsFloat() && slices.Equal(x.Strides(), tensor.FormatStrides(x.Shape(), tensor.ContiguousFormat))
+			},
+			Body: func(c *Ctx) {
+				y := c.T(0).Mul(c.T(1))
+				if c.Has(2) {
+					y = y.Add(c.T(2))
+				}
+				c.Return(y)
 			},
 			Save: "scale",
 			VJP: func(c *Ctx, g *T) []*T {

@@ -2,52 +2,131 @@ package random
 
 import (
 	"math"
+	"strings"
 
 	"github.com/gotorch-dev/torch/internal/rng"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// factory declares a sampler that makes a tensor: the arguments before size, and what fills it.
+// factory declares a sampler that makes a tensor: the places of its arguments size, generator and dtype, and what fills the tensor.
 //
 //gen:factory
 func factory(schema, doc string, sizeArg, gen, dtypeArg int, def func() tensor.DType, f func(c *Ctx, g *rng.Generator, t *T)) {
-	tensor.Register(tensor.Def{
-		Schema: schema, Doc: doc, NoGrad: "random numbers",
+	drawn(schema, doc, gen, func(shift int) tensor.Def { return factoryDef(sizeArg, gen, dtypeArg, shift, def, f) })
+}
+
+func factoryDef(sizeArg, gen, dtypeArg, shift int, def func() tensor.DType, f func(c *Ctx, g *rng.Generator, t *T)) tensor.Def {
+	return tensor.Def{
+		NoGrad: "random numbers",
 		Infer: func(c *Ctx) {
-			dt := c.DType(dtypeArg)
+			dt := c.DType(dtypeArg + shift)
 			if dt == 0 {
 				dt = def()
 			}
 			c.Alloc(0, c.Ints(sizeArg), dt)
 		},
-		CPU: func(c *Ctx) { f(c, generator(c, gen), c.Out(0)) },
-	})
+		CPU: func(c *Ctx) { f(c, drawing(c, gen, shift), c.Out(0)) },
+	}
 }
 
 // like declares a sampler that makes a tensor like another one, in its memory layout.
 //
 //gen:like
 func like(schema, doc string, dtypeArg, gen, format int, f func(c *Ctx, g *rng.Generator, t *T)) {
-	tensor.Register(tensor.Def{
-		Schema: schema, Doc: doc, NoGrad: "random numbers",
-		Infer: func(c *Ctx) {
-			t := c.T(0)
-			dt := c.DType(dtypeArg)
-			if dt == 0 {
-				dt = t.DType()
-			}
-			var st []int
-			switch f := c.Format(format); f {
-			case tensor.NoFormat, tensor.PreserveFormat:
-				if !t.IsContiguous() {
-					st = tensor.PermutedStrides(t)
+	drawn(schema, doc, gen, func(shift int) tensor.Def {
+		return tensor.Def{
+			Infer: func(c *Ctx) {
+				t := c.T(0)
+				dt := c.DType(dtypeArg + shift)
+				if dt == 0 {
+					dt = t.DType()
 				}
-			default:
-				st = tensor.FormatStrides(t.Shape(), f)
+				var st []int
+				switch f := c.Format(format + shift); f {
+				case tensor.NoFormat, tensor.PreserveFormat:
+					if !t.IsContiguous() {
+						st = tensor.PermutedStrides(t)
+					}
+				default:
+					st = tensor.FormatStrides(t.Shape(), f)
+				}
+				c.AllocStrided(0, t.Shape(), st, dt)
+			},
+			CPU: func(c *Ctx) { f(c, drawing(c, gen, shift), c.Out(0)) },
+		}
+	})
+}
+
+// drawn registers the three operators behind a function of Python's with an optional generator, "torch::rand(…, Generator? generator=None,
+// …)": aten's operator without that argument, the one with it ("rand.generator", "randint.low_generator"), and the function, which calls
+// one of the two. The argument is number gen. In the operator without it those that follow are one place further left: def makes a
+// Def for that shift, -1 or 0.
+func drawn(schema, doc string, gen int, def func(shift int) tensor.Def) {
+	const optional, required = "Generator? generator=None, ", "Generator? generator, "
+	aten := strings.TrimPrefix(schema, "torch::")
+	name, arguments, _ := strings.Cut(aten, "(")
+	base, overload, _ := strings.Cut(name, ".")
+	switch overload {
+	case "":
+		overload = "generator"
+	case "low_dtype":
+		overload = "low_generator_dtype"
+	default:
+		overload += "_generator"
+	}
+	register := func(schema string, shift int) *tensor.Op {
+		d := def(shift)
+		d.Schema, d.Doc, d.Go, d.NoGrad = schema, doc, "-", "random numbers"
+		tensor.Register(d)
+		full, _, _ := strings.Cut(schema, "(")
+		return tensor.LookupOp("aten::" + full)
+	}
+	without := register(strings.Replace(aten, optional, "", 1), -1)
+	with := register(base+"."+overload+"("+strings.Replace(arguments, optional, required, 1), 0)
+	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Body: func(c *Ctx) {
+		n, op := c.NumArgs(), with
+		if !c.Has(gen) {
+			n, op = n-1, without
+		}
+		k := tensor.NewCall(op, n)
+		for i := range n {
+			if op == without && i >= gen {
+				*k.Arg(i) = c.Value(i + 1)
+			} else {
+				*k.Arg(i) = c.Value(i)
 			}
-			c.AllocStrided(0, t.Shape(), st, dt)
-		},
-		CPU: func(c *Ctx) { f(c, generator(c, gen), c.Out(0)) },
+		}
+		c.Return(k.Do1())
+	}})
+}
+
+// drawing is the generator of a call of an operator that drawn registered.
+func drawing(c *Ctx, gen, shift int) *rng.Generator {
+	if shift < 0 {
+		return rng.Default
+	}
+	return generator(c, gen)
+}
+
+// permutation declares randperm.
+//
+//gen:permutation
+func permutation(schema, doc string) {
+	const gen, dtypeArg = 1, 2
+	drawn(schema, doc, gen, func(shift int) tensor.Def {
+		return tensor.Def{
+			Infer: func(c *Ctx) {
+				if c.Int(0) < 0 {
+					c.Fail(tensor.ErrValue, "n must be non-negative, got %d", c.Int(0))
+				}
+				c.Alloc(0, []int{c.Int(0)}, orInt64(c.DType(dtypeArg+shift)))
+			},
+			CPU: func(c *Ctx) {
+				p := tensor.New(c.Out(0).Shape(), tensor.Int64)
+				rng.RandPerm(drawing(c, gen, shift), tensor.Data[int64](p))
+				tensor.CopyRaw(c.Out(0), p)
+			},
+		}
 	})
 }
 
@@ -96,50 +175,29 @@ func randint(c *Ctx, g *rng.Generator, t *T, from, to int) {
 }
 
 func init() {
-	factory("rand(SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+	factory("torch::rand(SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
 		"is filled with numbers drawn uniformly from [0, 1).\nhttps://pytorch.org/docs/stable/generated/torch.rand.html", 0, 1, 2, tensor.DefaultDType, uniform01)
-	factory("randn(SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+	factory("torch::randn(SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
 		"is filled with numbers drawn from the standard normal distribution.\nhttps://pytorch.org/docs/stable/generated/torch.randn.html", 0, 1, 2, tensor.DefaultDType,
 		func(c *Ctx, g *rng.Generator, t *T) { normal(c, g, t, 0, 1) })
-	tensor.Register(tensor.Def{
-		Schema: "randint(SymInt high, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "is filled with integers from 0 to high-1.\nhttps://pytorch.org/docs/stable/generated/torch.randint.html",
-		NoGrad: "random numbers",
-		Infer:  func(c *Ctx) { c.Alloc(0, c.Ints(1), orInt64(c.DType(3))) },
-		CPU:    func(c *Ctx) { randint(c, generator(c, 2), c.Out(0), 0, c.Int(0)) },
-	})
-	tensor.Register(tensor.Def{
-		Schema: "randint.low(SymInt low, SymInt high, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "is filled with integers from low to high-1.\nhttps://pytorch.org/docs/stable/generated/torch.randint.html",
-		NoGrad: "random numbers",
-		Infer:  func(c *Ctx) { c.Alloc(0, c.Ints(2), orInt64(c.DType(4))) },
-		CPU:    func(c *Ctx) { randint(c, generator(c, 3), c.Out(0), c.Int(0), c.Int(1)) },
-	})
-	tensor.Register(tensor.Def{
-		Schema: "randperm(SymInt n, *, Generator? generator=None, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "is a random permutation of 0 to n-1.\nhttps://pytorch.org/docs/stable/generated/torch.randperm.html",
-		NoGrad: "random numbers",
-		Infer: func(c *Ctx) {
-			if c.Int(0) < 0 {
-				c.Fail(tensor.ErrValue, "n must be non-negative, got %d", c.Int(0))
-			}
-			c.Alloc(0, []int{c.Int(0)}, orInt64(c.DType(2)))
-		},
-		CPU: func(c *Ctx) {
-			p := tensor.New(c.Out(0).Shape(), tensor.Int64)
-			rng.RandPerm(generator(c, 1), tensor.Data[int64](p))
-			tensor.CopyRaw(c.Out(0), p)
-		},
-	})
-	like("rand_like(Tensor self, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+	long := func() tensor.DType { return tensor.Int64 }
+	factory("torch::randint(SymInt high, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+		"is filled with integers from 0 to high-1.\nhttps://pytorch.org/docs/stable/generated/torch.randint.html", 1, 2, 3, long,
+		func(c *Ctx, g *rng.Generator, t *T) { randint(c, g, t, 0, c.Int(0)) })
+	factory("torch::randint.low(SymInt low, SymInt high, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+		"is filled with integers from low to high-1.\nhttps://pytorch.org/docs/stable/generated/torch.randint.html", 2, 3, 4, long,
+		func(c *Ctx, g *rng.Generator, t *T) { randint(c, g, t, c.Int(0), c.Int(1)) })
+	permutation("torch::randperm(SymInt n, *, Generator? generator=None, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+		"is a random permutation of 0 to n-1.\nhttps://pytorch.org/docs/stable/generated/torch.randperm.html")
+	like("torch::rand_like(Tensor self, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
 		"is shaped like self and filled with numbers drawn uniformly from [0, 1).\nhttps://pytorch.org/docs/stable/generated/torch.rand_like.html", 2, 1, 6, uniform01)
-	like("randn_like(Tensor self, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+	like("torch::randn_like(Tensor self, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
 		"is shaped like self and filled with numbers drawn from the standard normal distribution.\nhttps://pytorch.org/docs/stable/generated/torch.randn_like.html", 2, 1, 6,
 		func(c *Ctx, g *rng.Generator, t *T) { normal(c, g, t, 0, 1) })
-	like("randint_like(Tensor self, SymInt high, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+	like("torch::randint_like(Tensor self, SymInt high, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
 		"is shaped like self and filled with integers from 0 to high-1.", 3, 2, 7,
 		func(c *Ctx, g *rng.Generator, t *T) { randint(c, g, t, 0, c.Int(1)) })
-	like("randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+	like("torch::randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
 		"is shaped like self and filled with integers from low to high-1.", 4, 3, 8,
 		func(c *Ctx, g *rng.Generator, t *T) { randint(c, g, t, c.Int(1), c.Int(2)) })
 
@@ -287,9 +345,12 @@ func init() {
 		},
 		VJP: func(c *Ctx, g *T) []*T { return []*T{g.MulScalar(0)} },
 	})
-	factory("normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		"draws from a normal distribution.", 2, 3, 4, tensor.DefaultDType,
-		func(c *Ctx, g *rng.Generator, t *T) { normal(c, g, t, c.Float(0), c.Float(1)) })
+	sized := factoryDef(2, 3, 4, 0, tensor.DefaultDType, func(c *Ctx, g *rng.Generator, t *T) { normal(c, g, t, c.Float(0), c.Float(1)) })
+	tensor.Register(tensor.Def{
+		Schema: "normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+		Doc:    "draws from a normal distribution.",
+		Infer:  sized.Infer, CPU: sized.CPU, NoGrad: sized.NoGrad,
+	})
 
 	tensor.Register(tensor.Def{
 		Schema: "multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",

@@ -11,10 +11,10 @@ func init() {
 		"binomial :: 3x4@1..9 3x4@0..1", "poisson :: 3x4@0.5..4", "_standard_gamma :: 3x4@0.5..4 | nograd", "_sample_dirichlet :: 3x4@0.5..4 | nograd",
 		"_standard_gamma_grad :: 3x4@0.5..4 3x4@0.2..5", "_dirichlet_grad :: 3x4@0.1..0.9 3x4@0.5..4 3x4@5..9", "multinomial :: 3x4@0.1..1 2 | nolayout ; 4@0.1..1 6 true",
 		"normal.Tensor_Tensor :: 3x4 3x4@0.1..1 | nograd nolayout", "normal.Tensor_float :: 3x4 0.5 | nograd nolayout", "normal.float_Tensor :: 1 3x4@0.1..1 | nograd nolayout",
-		"normal.float_float :: 1 0.5 [3,4]", "rand randn :: [3,4]", "rand_like randn_like :: 3x4 | nolayout", "randint :: 9 [3,4]", "randint.low :: 2 9 [3,4]",
-		"randint_like :: 3x4 9 | nolayout", "randint_like.low_dtype :: 3x4 2 9 | nolayout", "randperm :: 9",
+		"normal.float_float :: 1 0.5 [3,4]", "rand randn torch::rand torch::randn :: [3,4]", "rand_like randn_like torch::rand_like torch::randn_like :: 3x4 | nolayout", "randint torch::randint :: 9 [3,4]", "randint.low torch::randint.low :: 2 9 [3,4]",
+		"randint_like torch::randint_like :: 3x4 9 | nolayout", "randint_like.low_dtype torch::randint_like.low_dtype :: 3x4 2 9 | nolayout", "randperm torch::randperm :: 9",
 		"dropout alpha_dropout feature_dropout feature_alpha_dropout :: 3x4 0.3 true | nolayout ; 3x4 0.3 false",
 		"F::dropout :: 3x4 0.3 | nolayout", "F::alpha_dropout F::feature_alpha_dropout :: 3x4 0.3 true | nolayout", "F::dropout1d :: 2x3x4 0.3 | nolayout", "F::dropout2d :: 2x3x4x2 0.3 | nolayout", "F::dropout3d :: 2x3x4x2x2 0.3 | nolayout",
 	)
-	samples.None("dropout's own step, exercised by dropout", "native_dropout native_dropout_backward _feature_dropout _feature_alpha_dropout")
+	samples.None("dropout's own step, exercised by dropout", "native_dropout native_dropout_backward gotorch::feature_scale gotorch::feature_scale_shift")
 }

@@ -208,7 +208,7 @@ func boolType(t *T) tensor.DType {
 //
 //gen:boolAll Out
 func boolAll(schema, doc string, q question) {
-	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Out: true, NoGrad: "boolean result",
+	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Out: true, FormNames: ".out=.all_out", NoGrad: "boolean result",
 		Infer: func(c *Ctx) { c.Alloc(0, nil, boolType(c.T(0))) },
 		CPU:   func(c *Ctx) { ask(c.Out(0), c.T(0), allDims(c.T(0)), q) },
 	})
@@ -216,7 +216,7 @@ func boolAll(schema, doc string, q question) {
 
 //gen:boolDim Out
 func boolDim(schema, doc string, q question) {
-	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Out: true, NoGrad: "boolean result",
+	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Out: true, FormNames: ".dim_out=.out", NoGrad: "boolean result",
 		Infer: func(c *Ctx) {
 			_, sh := dims(c, c.T(0), []int{c.Int(1)}, c.Bool(2))
 			c.Alloc(0, sh, boolType(c.T(0)))

@@ -371,7 +371,7 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema: "_cdist_backward(Tensor grad, Tensor x1, Tensor x2, float p, Tensor cdist) -> Tensor", Go: "-",
+		Schema: "_cdist_backward(Tensor grad_output, Tensor x1, Tensor x2, float p, Tensor cdist) -> Tensor", Go: "-",
 		Doc: "is the gradient of x1.", NoGrad: "the gradient of a gradient goes through the composed form",
 		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(1), c.ArgDType(1)) },
 		CPU: func(c *Ctx) {
@@ -413,7 +413,7 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema: "_pdist_backward(Tensor grad, Tensor self, float p, Tensor pdist) -> Tensor", Go: "-",
+		Schema: "_pdist_backward(Tensor grad_output, Tensor self, float p, Tensor pdist) -> Tensor", Go: "-",
 		Doc: "is the gradient of self.", NoGrad: "the gradient of a gradient goes through the composed form",
 		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(1), c.ArgDType(1)) },
 		CPU: func(c *Ctx) {

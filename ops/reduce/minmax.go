@@ -157,7 +157,7 @@ func extAll(schema, doc string, isMax bool) {
 	name := op.Pick(isMax, "max", "min")
 	kernel := name + "_all"
 	tensor.Register(tensor.Def{
-		Schema: schema, Doc: doc, Out: true,
+		Schema: schema, Doc: doc, Out: true, FormNames: ".out=.unary_out",
 		Infer: func(c *Ctx) {
 			t := c.T(0)
 			if t.Numel() == 0 {
@@ -185,7 +185,7 @@ func extAll(schema, doc string, isMax bool) {
 func extDim(schema, doc string, isMax bool) {
 	name := op.Pick(isMax, "max", "min")
 	tensor.Register(tensor.Def{
-		Schema: schema, Doc: doc, Out: true,
+		Schema: schema, Doc: doc, Out: true, FormNames: op.Pick(isMax, ".dim_out=.dim_max(max,max_values)", ".dim_out=.dim_min(min,min_indices)"),
 		Infer: func(c *Ctx) {
 			t := c.T(0)
 			d := op.Wrap(c, c.Int(1), t.Dim())

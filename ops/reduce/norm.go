@@ -327,17 +327,17 @@ func init() {
 	})
 	// torch.norm of Python, which takes names of norms and None for everything
 	tensor.Register(tensor.Def{
-		Schema: "norm.python(Tensor self, Scalar? p=2, int[1]? dim=None, bool keepdim=False, ScalarType? dtype=None) -> Tensor", Go: "-", Out: true,
+		Schema: "torch::norm.number(Tensor self, Scalar? p=2, int[1]? dim=None, bool keepdim=False, ScalarType? dtype=None) -> Tensor", Go: "-", Out: true, Aliases: []string{"Tensor::norm"},
 		Doc:  "is the norm over dimensions (none given: all).",
 		Body: normBody(1, 2, 3, 4),
 	})
 	tensor.Register(tensor.Def{
-		Schema: "norm.name(Tensor self, str p='fro', int[1]? dim=None, bool keepdim=False, ScalarType? dtype=None) -> Tensor", Go: "-", Out: true,
+		Schema: "torch::norm.name(Tensor self, str p='fro', int[1]? dim=None, bool keepdim=False, ScalarType? dtype=None) -> Tensor", Go: "-", Out: true, Aliases: []string{"Tensor::norm"},
 		Doc:  "is the Frobenius or the nuclear norm.",
 		Body: normBody(1, 2, 3, 4),
 	})
 	tensor.Register(tensor.Def{
-		Schema: "frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", Go: "-", Out: true,
+		Schema: "frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", Go: "-", Out: true, FormNames: ".dim_out=.out",
 		Doc:  "is the Frobenius norm over dimensions.",
 		Body: func(c *Ctx) { c.Return(vectorNorm(c.T(0), 2, c.Ints(1), c.Bool(2), 0)) },
 	})

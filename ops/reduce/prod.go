@@ -103,7 +103,7 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema: "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", Out: true, Go: "ProdDim",
+		Schema: "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", Out: true, FormNames: ".dim_int_out=.int_out", Go: "ProdDim",
 		Doc: "multiplies along a dimension.",
 		Infer: func(c *Ctx) {
 			_, sh := dims(c, c.T(0), []int{c.Int(1)}, c.Bool(2))

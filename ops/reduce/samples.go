@@ -29,8 +29,8 @@ func init() {
 		"norm.ScalarOpt_dim :: 3x4 2 [0] ; 2x3x5 3 [0,2] true",
 		"norm.ScalarOpt_dim_dtype :: 3x4 2 [0] false dtype=f32",
 		"norm.ScalarOpt_dtype :: 3x4 2 dtype=f32",
-		"norm.name :: 3x4 fro",
-		"norm.python :: 3x4 ; 3x4 3 [1]",
+		"torch::norm.name :: 3x4 fro",
+		"torch::norm.number :: 3x4 ; 3x4 3 [1]",
 		"frobenius_norm.dim :: 3x4 [0,1]",
 		"linalg_vector_norm :: 3x4 ; 3x4 3 [1] ; 2x3x5 1 [0,2] true ; 3x4 0 | nograd",
 		"dist :: 3x4 3x4 ; 3x4 3x4 1 ; 3x4 3x4 3",
@@ -48,4 +48,14 @@ func init() {
 		"aten::dist", "aten::cdist", "aten::pdist", "aten::renorm", "aten::cosine_similarity")
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::prod", "aten::trace", "aten::cdist")
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPKeep, "aten::sum", "aten::norm", "aten::linalg_vector_norm", "aten::logsumexp")
+}
+
+// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands for "not in the list".
+func init() {
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPFP32OptDType, "aten::linalg_vector_norm", "aten::prod",
+		"aten::sum")
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPFP32AppendDType, "aten::norm.Scalar",
+		"aten::norm.ScalarOpt_dim")
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPKeep, "aten::norm.ScalarOpt_dim_dtype",
+		"aten::norm.ScalarOpt_dtype")
 }

@@ -273,9 +273,9 @@ func init() {
 		AMP:    tensor.AMPFP32,
 	})
 	tensor.Register(tensor.Def{
-		Schema: "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-		Doc:    "sums over dimensions (none given: all). Integers and bool sum to int64.\nhttps://pytorch.org/docs/stable/generated/torch.sum.html",
-		Out:    true,
+		Schema: "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", FormNames: ".dim_IntList_out=.IntList_out",
+		Doc: "sums over dimensions (none given: all). Integers and bool sum to int64.\nhttps://pytorch.org/docs/stable/generated/torch.sum.html",
+		Out: true,
 		Infer: func(c *Ctx) {
 			_, sh := dims(c, c.T(0), c.Ints(1), c.Bool(2))
 			c.Alloc(0, sh, sumType(c, c.DType(3)))
@@ -300,9 +300,9 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema: "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-		Doc:    "is the mean over dimensions (none given: all).\nhttps://pytorch.org/docs/stable/generated/torch.mean.html",
-		Out:    true,
+		Schema: "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", FormNames: ".dim_out=.out",
+		Doc: "is the mean over dimensions (none given: all).\nhttps://pytorch.org/docs/stable/generated/torch.mean.html",
+		Out: true,
 		Infer: func(c *Ctx) {
 			_, sh := dims(c, c.T(0), c.Ints(1), c.Bool(2))
 			c.Alloc(0, sh, meanType(c, c.T(0), c.DType(3)))

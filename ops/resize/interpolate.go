@@ -9,11 +9,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-var (
-	opResize     = tensor.Slot("aten::_resize_planes")
-	opResizeBack = tensor.Slot("aten::_resize_planes_backward")
-	adaptive     = []*tensor.Op{nil, tensor.Slot("aten::adaptive_avg_pool1d"), tensor.Slot("aten::adaptive_avg_pool2d"), tensor.Slot("aten::adaptive_avg_pool3d")}
-)
+// adaptive are the operators that the mode "area" calls, by the number of dimensions.
+var adaptive = []*tensor.Op{nil, tensor.Slot("aten::adaptive_avg_pool1d"), tensor.Slot("aten::adaptive_avg_pool2d"), tensor.Slot("aten::adaptive_avg_pool3d")}
 
 // invoke runs an operator with all its arguments.
 func invoke(op *tensor.Op, args ...any) *T {
@@ -39,122 +36,184 @@ func hw(sh []int) string {
 
 const site = "\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional."
 
-func init() {
+// upsampling is one of the ATen operators: a mode and a number of dimensions.
+type upsampling struct {
+	name, mode    string
+	nd            int
+	align, smooth bool // there is an argument align_corners; shrinking looks at every element of the input
+	grad          string
+
+	forward, backward, vec *tensor.Op
+}
+
+var upsamplings = []*upsampling{
+	{name: "upsample_nearest1d", mode: "nearest", nd: 1, grad: "UpsampleNearest1D"},
+	{name: "upsample_nearest2d", mode: "nearest", nd: 2, grad: "UpsampleNearest2D"},
+	{name: "upsample_nearest3d", mode: "nearest", nd: 3, grad: "UpsampleNearest3D"},
+	{name: "_upsample_nearest_exact1d", mode: "nearest-exact", nd: 1, grad: "UpsampleNearestExact1D"},
+	{name: "_upsample_nearest_exact2d", mode: "nearest-exact", nd: 2, grad: "UpsampleNearestExact2D"},
+	{name: "_upsample_nearest_exact3d", mode: "nearest-exact", nd: 3, grad: "UpsampleNearestExact3D"},
+	{name: "upsample_linear1d", mode: "linear", nd: 1, align: true, grad: "UpsampleLinear1D"},
+	{name: "upsample_bilinear2d", mode: "linear", nd: 2, align: true, grad: "UpsampleBilinear2D"},
+	{name: "upsample_trilinear3d", mode: "linear", nd: 3, align: true, grad: "UpsampleTrilinear3D"},
+	{name: "upsample_bicubic2d", mode: "cubic", nd: 2, align: true, grad: "UpsampleBicubic2D"},
+	{name: "_upsample_bilinear2d_aa", mode: "linear", nd: 2, align: true, smooth: true, grad: "UpsampleBilinear2DAa"},
+	{name: "_upsample_bicubic2d_aa", mode: "cubic", nd: 2, align: true, smooth: true, grad: "UpsampleBicubic2DAa"},
+	{name: "_upsample_lanczos2d_aa", mode: "lanczos", nd: 2, align: true, smooth: true, grad: "UpsampleLanczos2DAa"},
+}
+
+// settings are the arguments align_corners and scales, which begin at position at; a scale of 0 means none given.
+func (u *upsampling) settings(c *Ctx, at int) (align bool, scales []float64) {
+	if u.align {
+		align = c.Bool(at)
+		at++
+	}
+	scales = make([]float64, u.nd)
+	for i := range scales {
+		if c.Has(at + i) {
+			scales[i] = c.Float(at + i)
+		}
+	}
+	return align, scales
+}
+
+// boxed are the arguments after the sizes for a call: those from position at on as they came.
+func (u *upsampling) boxed(c *Ctx, at int) []any {
+	var l []any
+	for i := at; i < c.NumArgs(); i++ {
+		l = append(l, c.Value(i))
+	}
+	return l
+}
+
+// check refuses sizes and dtypes that the operator does not take.
+func (u *upsampling) check(c *Ctx, sh, out []int, dt tensor.DType) {
+	if len(out) != u.nd {
+		c.Fail(tensor.ErrShape, "It is expected output_size equals to %d, but got size %d", u.nd, len(out))
+	}
+	if len(sh) != u.nd+2 {
+		c.Fail(tensor.ErrShape, "It is expected input_size equals to %d, but got size %d", u.nd+2, len(sh))
+	}
+	for i := range out {
+		if sh[2+i] <= 0 || out[i] <= 0 {
+			c.Fail(tensor.ErrShape, "Input and output sizes should be greater than 0, but got input (%s) output (%s)", hw(sh[2:]), hw(out))
+		}
+	}
+	if sh[1] == 0 {
+		c.Fail(tensor.ErrShape, "Non-empty %dD data tensor expected but got a tensor with sizes %s", len(sh), tensor.ShapeString(sh))
+	}
+	if !dt.IsFloat() && (dt != tensor.Uint8 || u.nd != 2 && !strings.HasPrefix(u.mode, "nearest")) {
+		c.Fail(tensor.ErrNotImpl, "\"upsample_%s\" not implemented for '%s'", u.mode, dt.ClassName())
+	}
+}
+
+// register defines the operator with sizes and factors as arguments of their own, its gradient, and the overload vec, whose sizes follow from
+// a list of factors if they are not given.
+func (u *upsampling) register() {
+	align, last := "", 2
+	if u.align {
+		align, last = ", bool align_corners", 3
+	}
+	factors := []string{"", ", float? scales=None", ", float? scales_h=None, float? scales_w=None", ", float? scales_d=None, float? scales_h=None, float? scales_w=None"}[u.nd]
+	u.forward, u.backward = tensor.Slot("aten::"+u.name), tensor.Slot("aten::"+u.name+"_backward")
 	tensor.Register(tensor.Def{
-		Schema: "_resize_planes(Tensor self, int[] output_size, str mode, bool align_corners, float[] scales, bool antialias) -> Tensor",
-		Doc:    "resizes the dimensions after the first two; a scale of 0 means none given.",
-		Go:     "-",
+		Schema: fmt.Sprintf("%s(Tensor self, SymInt[%d] output_size%s%s) -> Tensor", u.name, u.nd, align, factors),
+		Go:     "-", Out: true, Grad: u.grad + "Backward0",
 		Infer: func(c *Ctx) {
-			x, out, mode := c.T(0), c.Ints(1), c.Str(2)
-			sh := x.Shape()
-			name := "upsample_" + mode
-			if len(sh) != len(out)+2 {
-				c.Fail(tensor.ErrShape, "It is expected input_size equals to %d, but got size %d", len(out)+2, len(sh))
-			}
-			for i := range out {
-				if sh[2+i] <= 0 || out[i] <= 0 {
-					c.Fail(tensor.ErrShape, "Input and output sizes should be greater than 0, but got input (%s) output (%s)", hw(sh[2:]), hw(out))
-				}
-			}
-			if sh[1] == 0 {
-				c.Fail(tensor.ErrShape, "Non-empty %dD data tensor expected but got a tensor with sizes %s", len(sh), tensor.ShapeString(sh))
-			}
-			ok := x.DType().IsFloat() || x.DType() == tensor.Uint8 && (len(out) == 2 || strings.HasPrefix(mode, "nearest"))
-			if !ok {
-				c.Fail(tensor.ErrNotImpl, "\"%s\" not implemented for '%s'", name, x.DType().ClassName())
-			}
-			sh = append([]int{sh[0], sh[1]}, out...)
+			x, out := c.T(0), c.Ints(1)
+			u.check(c, x.Shape(), out, x.DType())
+			sh := append([]int{x.Size(0), x.Size(1)}, out...)
 			c.AllocStrided(0, sh, tensor.FormatStrides(sh, x.SuggestFormat()), x.DType())
 		},
 		CPU: func(c *Ctx) {
 			x, out := c.T(0), c.Out(0)
-			if out.Numel() == 0 {
-				return
+			if out.Numel() > 0 {
+				align, scales := u.settings(c, 2)
+				run(out, x, x.Shape()[2:], c.Ints(1), u.mode, align, scales, u.smooth, false)
 			}
-			run(out, x, x.Shape()[2:], c.Ints(1), c.Str(2), c.Bool(3), c.Floats(4), c.Bool(5), false)
 		},
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{invoke(opResizeBack, g, slices.Clone(c.Shape(0)[2:]), c.Str(2), c.Bool(3), c.Floats(4), c.Bool(5))}
+			return c.Grads1(invoke(u.backward, append([]any{g, c.Ints(1), slices.Clone(c.Shape(0))}, u.boxed(c, 2)...)...))
 		},
-		Grad: "UpsampleBackward0",
 	})
 	tensor.Register(tensor.Def{
-		Schema: "_resize_planes_backward(Tensor grad_output, int[] input_size, str mode, bool align_corners, float[] scales, bool antialias) -> Tensor",
-		Doc:    "is the gradient of _resize_planes.",
-		Go:     "-",
+		Schema: fmt.Sprintf("%s_backward(Tensor grad_output, SymInt[%d] output_size, SymInt[%d] input_size%s%s) -> Tensor", u.name, u.nd, u.nd+2, align, factors),
+		Doc:    "is the gradient of " + u.name + "'s input.",
+		Go:     "-", Grad: u.grad + "BackwardBackward0",
 		Infer: func(c *Ctx) {
-			if dt := c.T(0).DType(); !dt.IsFloat() {
-				c.Fail(tensor.ErrNotImpl, "the gradient of interpolation is not implemented for '%s'", dt.ClassName())
+			g, sh := c.T(0), c.Ints(2)
+			if dt := g.DType(); !dt.IsFloat() {
+				c.Fail(tensor.ErrNotImpl, "\"%s_backward\" not implemented for '%s'", u.name, dt.ClassName())
 			}
-			sh := append(slices.Clone(c.Shape(0)[:2]), c.Ints(1)...)
-			c.AllocStrided(0, sh, tensor.FormatStrides(sh, c.T(0).SuggestFormat()), c.ArgDType(0))
+			if len(sh) != u.nd+2 {
+				c.Fail(tensor.ErrShape, "It is expected input_size equals to %d, but got size %d", u.nd+2, len(sh))
+			}
+			u.check(c, sh, c.Ints(1), g.DType())
+			if want := append([]int{sh[0], sh[1]}, c.Ints(1)...); !tensor.SameShape(g.Shape(), want) {
+				c.Fail(tensor.ErrShape, "Expected grad_output to have the same shape as output; output.shape = %s but got grad_output.shape = %s", tensor.ShapeString(want), tensor.ShapeString(g.Shape()))
+			}
+			c.AllocStrided(0, sh, tensor.FormatStrides(sh, g.SuggestFormat()), g.DType())
 		},
 		CPU: func(c *Ctx) {
 			g, out := c.T(0), c.Out(0)
-			if out.Numel() == 0 {
-				return
+			if out.Numel() > 0 {
+				align, scales := u.settings(c, 3)
+				run(out, g, c.Ints(2)[2:], c.Ints(1), u.mode, align, scales, u.smooth, true)
 			}
-			run(out, g, c.Ints(1), g.Shape()[2:], c.Str(2), c.Bool(3), c.Floats(4), c.Bool(5), true)
 		},
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{invoke(opResize, g, slices.Clone(c.Shape(0)[2:]), c.Str(2), c.Bool(3), c.Floats(4), c.Bool(5))}
+			return c.Grads1(invoke(u.forward, append([]any{g, c.Ints(1)}, u.boxed(c, 3)...)...))
 		},
 	})
-	// The ATen forms: sizes and factors as separate arguments, or as lists of which one is given.
-	for _, v := range []struct {
-		name, mode    string
-		nd            int
-		align, smooth bool
-	}{
-		{"upsample_nearest1d", "nearest", 1, false, false}, {"upsample_nearest2d", "nearest", 2, false, false}, {"upsample_nearest3d", "nearest", 3, false, false},
-		{"_upsample_nearest_exact1d", "nearest-exact", 1, false, false}, {"_upsample_nearest_exact2d", "nearest-exact", 2, false, false}, {"_upsample_nearest_exact3d", "nearest-exact", 3, false, false},
-		{"upsample_linear1d", "linear", 1, true, false}, {"upsample_bilinear2d", "linear", 2, true, false}, {"upsample_trilinear3d", "linear", 3, true, false},
-		{"upsample_bicubic2d", "cubic", 2, true, false},
-		{"_upsample_bilinear2d_aa", "linear", 2, true, true}, {"_upsample_bicubic2d_aa", "cubic", 2, true, true}, {"_upsample_lanczos2d_aa", "lanczos", 2, true, true},
-	} {
-		align, at := "", 2
-		if v.align {
-			align, at = ", bool align_corners", 3
-		}
-		factors := []string{"", ", float? scales=None", ", float? scales_h=None, float? scales_w=None", ", float? scales_d=None, float? scales_h=None, float? scales_w=None"}[v.nd]
-		aligned := func(c *Ctx) bool { return v.align && c.Bool(2) }
-		tensor.Register(tensor.Def{
-			Schema: fmt.Sprintf("%s(Tensor self, SymInt[%d] output_size%s%s) -> Tensor", v.name, v.nd, align, factors),
-			Go:     "-", Out: true,
-			Body: func(c *Ctx) {
-				s := make([]float64, v.nd)
-				for i := range s {
-					if c.Has(at + i) {
-						s[i] = c.Float(at + i)
-					}
+	u.vec = tensor.Slot("aten::" + u.name + ".vec")
+	tensor.Register(tensor.Def{
+		Schema: fmt.Sprintf("%s.vec(Tensor input, SymInt[]? output_size%s, float[]? scale_factors) -> Tensor", u.name, align),
+		Go:     "-",
+		Body: func(c *Ctx) {
+			x, size := c.T(0), c.Ints(1)
+			if c.Has(1) == c.Has(last) {
+				c.Fail(tensor.ErrValue, "Must specify exactly one of output_size and scale_factors")
+			}
+			if x.Dim() != u.nd+2 {
+				c.Fail(tensor.ErrShape, "It is expected input_size equals to %d, but got size %d", u.nd+2, x.Dim())
+			}
+			args := make([]any, last, last+u.nd)
+			if u.align {
+				args[2] = c.Value(2)
+			}
+			if c.Has(last) {
+				s := c.Floats(last)
+				if len(s) != u.nd {
+					c.Fail(tensor.ErrShape, "It is expected scale_factors equals to %d, but got size %d", u.nd, len(s))
 				}
-				if len(c.Ints(1)) != v.nd {
-					c.Fail(tensor.ErrShape, "It is expected output_size equals to %d, but got size %d", v.nd, len(c.Ints(1)))
+				size = scaled(x.Shape()[2:], s)
+				for _, f := range s {
+					args = append(args, f)
 				}
-				c.Return(invoke(opResize, c.T(0), c.Ints(1), v.mode, aligned(c), s, v.smooth))
-			},
-		})
-		tensor.Register(tensor.Def{
-			Schema: fmt.Sprintf("%s.vec(Tensor input, SymInt[]? output_size%s, float[]? scale_factors) -> Tensor", v.name, align),
-			Go:     "-",
-			Body: func(c *Ctx) {
-				x := c.T(0)
-				size, s := c.Ints(1), make([]float64, v.nd)
-				if c.Has(at) {
-					copy(s, c.Floats(at))
-				}
-				if !c.Has(1) {
-					size = scaled(x.Shape()[2:], s)
-				}
-				c.Return(invoke(opResize, x, size, v.mode, aligned(c), s, v.smooth))
-			},
-		})
+			} else {
+				args = args[:last+u.nd] // no factors
+			}
+			args[0], args[1] = x, size
+			c.Return(invoke(u.forward, args...))
+		},
+	})
+}
+
+func init() {
+	for _, u := range upsamplings {
+		u.register()
 	}
-	doc := "resizes the dimensions after the first two of an input [n, c, ...], to size or by scale_factor (one value for all dimensions, or one each). Modes: nearest, nearest-exact, linear (3-d), bilinear, bicubic, lanczos (4-d), trilinear (5-d), area." + site + "interpolate.html"
 	tensor.Register(tensor.Def{
 		Schema: "F::interpolate(Tensor input, int[]? size=None, float[]? scale_factor=None, str mode=\"nearest\", bool? align_corners=None, bool? recompute_scale_factor=None, bool antialias=False) -> Tensor",
-		Doc:    doc,
-		Body:   func(c *Ctx) { c.Return(interpolate(c, c.Str(3), c.Value(4), c.Bool(5), c.Bool(6))) },
+		Doc: "resizes an image or volume to size, or by scale_factor: one number for all spatial dimensions, " +
+			"or one each. Shapes: input [n, c, L], [n, c, H, W] or [n, c, D, H, W]. The modes are nearest, " +
+			"nearest-exact (the nearest after rounding, as other libraries have it), linear (3-d), bilinear, " +
+			"bicubic, lanczos (4-d), trilinear (5-d) and area, the mean of what each element covers. With " +
+			"align_corners the outermost elements of input and result lie at the same places, otherwise the " +
+			"edges of the outermost elements. antialias has shrinking take all elements into account, as " +
+			"Pillow does." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.interpolate.html",
+		Body: func(c *Ctx) { c.Return(interpolate(c, c.Str(3), c.Value(4), c.Bool(5), c.Bool(6))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::interpolate.any(Tensor input, Any size=None, Any scale_factor=None, str mode=\"nearest\", bool? align_corners=None, bool? recompute_scale_factor=None, bool antialias=False) -> Tensor",
@@ -258,15 +317,21 @@ func interpolate(c *Ctx, mode string, align tensor.Value, recompute, antialias b
 	if want != 0 && x.Dim() != want {
 		c.Fail(tensor.ErrNotImpl, "Got %dD input, but %s mode needs %dD input", x.Dim(), mode, want)
 	}
-	scales := make([]float64, nd)
-	if size == nil {
-		size = scaled(x.Shape()[2:], factors)
-		if !recompute {
-			copy(scales, factors)
+	if mode == "area" || recompute {
+		if size == nil {
+			size, factors = scaled(x.Shape()[2:], factors), nil
+		}
+		if mode == "area" {
+			return invoke(adaptive[nd], x, size)
 		}
 	}
-	if mode == "area" {
-		return invoke(adaptive[nd], x, size)
+	i := slices.IndexFunc(upsamplings, func(u *upsampling) bool { return u.mode == kind && u.nd == nd && u.smooth == antialias })
+	u, args := upsamplings[i], []any{x, tensor.OptIntsValue(size)}
+	if u.align {
+		args = append(args, align.N != 0)
 	}
-	return invoke(opResize, x, size, kind, align.N != 0, scales, antialias)
+	if factors == nil {
+		return invoke(u.vec, append(args, nil)...)
+	}
+	return invoke(u.vec, append(args, factors)...)
 }

@@ -4,27 +4,11 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-var opBackward = tensor.Slot("aten::_rnn_layer_backward")
-
-// op calls an operator of another family with one tensor result.
-func op(full string, args ...any) *T {
-	vals := make([]tensor.Value, len(args))
-	for i, a := range args {
-		if t, ok := a.(*T); ok && t == nil {
-			continue
-		}
-		vals[i] = tensor.Box(a)
-	}
-	res, err := tensor.CallOp(full, vals...)
-	if err != nil {
-		panic(err)
-	}
-	return res[0].T
-}
+var opBackward = tensor.Slot("gotorch::rnn_layer_backward")
 
 // cell computes the next state from the input's part of the gates.
 func cell(mode int, gi, h, c, whh, bhh, whr *T) (hn, cn *T) {
-	gh := op("aten::linear", h, whh, bhh)
+	gh := linear(h, whh, bhh)
 	switch mode {
 	case modeLSTM:
 		g := gi.Add(gh).Chunk(4, tensor.ChunkOptions{Dim: -1})
@@ -32,7 +16,7 @@ func cell(mode int, gi, h, c, whh, bhh, whr *T) (hn, cn *T) {
 		cn = f.Mul(c).Add(i.Mul(z))
 		hn = o.Mul(cn.Tanh())
 		if whr != nil {
-			hn = op("aten::linear", hn, whr)
+			hn = linear(hn, whr, nil)
 		}
 		return hn, cn
 	case modeGRU:
@@ -49,7 +33,7 @@ func cell(mode int, gi, h, c, whh, bhh, whr *T) (hn, cn *T) {
 
 // composed is the layer in public operators: what gradients of gradients are made of.
 func composed(x, h, c, wih, whh, bih, bhh *T, mode int, reverse bool) (out, cn *T) {
-	gates := op("aten::linear", x, wih, bih)
+	gates := linear(x, wih, bih)
 	ys := make([]*T, x.Size(0))
 	for s := range ys {
 		t := s
@@ -59,10 +43,10 @@ func composed(x, h, c, wih, whh, bih, bhh *T, mode int, reverse bool) (out, cn *
 		h, c = cell(mode, gates.Select(0, t), h, c, whh, bhh, nil)
 		ys[t] = h
 	}
-	return op("aten::stack", ys, 0), c
+	return join(opStack, ys, 0), c
 }
 
-// run fills in what forward and backward share. The tensors are numbered as in _rnn_layer, from at on.
+// run fills in what forward and backward share. The tensors are numbered as in rnn_layer, from at on.
 func newLayer[E float](c *Ctx, at int, mode int, reverse bool) *layer[E] {
 	dt := tensor.DTypeOf[E]()
 	get := func(i int) []E {
@@ -270,18 +254,10 @@ func vjp(c *Ctx, g *T) []*T {
 
 func init() {
 	tensor.Register(tensor.Def{
-		Schema: "_rnn_cell(Tensor gates, Tensor hx, Tensor? cx, Tensor weight_hh, Tensor? bias_hh, Tensor? weight_hr, int mode) -> (Tensor, Tensor)",
-		Doc:    "is one step of a recurrent layer: mode 0 with tanh, 1 with ReLU, 2 LSTM, 3 GRU. gates is the input's part, weight_ih·x + bias_ih. It returns the new state and an LSTM's cell state.",
-		Go:     "-",
-		Body: func(c *Ctx) {
-			c.Return(cell(c.Int(6), c.T(0), c.T(1), c.T(2), c.T(3), c.T(4), c.T(5)))
-		},
-	})
-	tensor.Register(tensor.Def{
-		Schema: "_rnn_layer(Tensor input, Tensor hx, Tensor? cx, Tensor weight_ih, Tensor weight_hh, Tensor? bias_ih, Tensor? bias_hh, int mode, bool reverse) -> (Tensor output, Tensor cy, Tensor workspace)",
+		Schema: "gotorch::rnn_layer(Tensor input, Tensor hx, Tensor? cx, Tensor weight_ih, Tensor weight_hh, Tensor? bias_ih, Tensor? bias_hh, int mode, bool reverse) -> (Tensor output, Tensor cy, Tensor workspace)",
 		Doc:    "is one direction of one recurrent layer over the sequences (L, N, I); mode 0 with tanh, 1 with ReLU, 2 LSTM, 3 GRU. It returns the outputs (L, N, H), an LSTM's last cell state and what the gradient needs.",
-		Go:     "-", AMP: tensor.AMPLower,
-		Infer: infer,
+		Go:     "-",
+		Infer:  infer,
 		CPU: func(c *Ctx) {
 			if opMath(c.ArgDType(0)) == tensor.Float64 {
 				run[float64](c)
@@ -289,12 +265,20 @@ func init() {
 				run[float32](c)
 			}
 		},
+		Body: func(c *Ctx) {
+			out, cn := composed(c.T(0), c.T(1), c.T(2), c.T(3), c.T(4), c.T(5), c.T(6), c.Int(7), c.Bool(8))
+			none := out.NewEmpty([]int{0})
+			if cn == nil {
+				cn = none
+			}
+			c.Return(out, cn, none)
+		},
 		Save: "input hx cx weight_ih weight_hh bias_ih bias_hh output workspace",
 		VJP:  vjp,
 	})
 	tensor.Register(tensor.Def{
-		Schema: "_rnn_layer_backward(Tensor grad_output, Tensor? grad_cy, Tensor input, Tensor hx, Tensor? cx, Tensor weight_ih, Tensor weight_hh, Tensor? bias_ih, Tensor? bias_hh, Tensor output, Tensor workspace, int mode, bool reverse, bool[7] output_mask) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)",
-		Doc:    "are the gradients of _rnn_layer's tensors; output_mask says which are wanted, the others come back empty.",
+		Schema: "gotorch::rnn_layer_backward(Tensor grad_output, Tensor? grad_cy, Tensor input, Tensor hx, Tensor? cx, Tensor weight_ih, Tensor weight_hh, Tensor? bias_ih, Tensor? bias_hh, Tensor output, Tensor workspace, int mode, bool reverse, bool[7] output_mask) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)",
+		Doc:    "are the gradients of rnn_layer's tensors; output_mask says which are wanted, the others come back empty.",
 		Go:     "-", NoGrad: "the gradient of a gradient goes through the composed form",
 		Infer: func(c *Ctx) {
 			for i, want := range c.Bools(13) {

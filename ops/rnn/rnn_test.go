@@ -52,7 +52,7 @@ func call(full string, args ...any) []tensor.Value {
 
 // layer runs the operator; the result joins the outputs and the last cell state.
 func layer(x []*T, mode int, reverse bool) *T {
-	r := call("aten::_rnn_layer", x[0], x[1], x[2], x[3], x[4], x[5], x[6], mode, reverse)
+	r := call("gotorch::rnn_layer", x[0], x[1], x[2], x[3], x[4], x[5], x[6], mode, reverse)
 	if mode != 2 {
 		return r[0].T
 	}
@@ -61,7 +61,6 @@ func layer(x []*T, mode int, reverse bool) *T {
 
 // plain is the same step by step.
 func plain(x []*T, mode int, reverse bool) *T {
-	gi := call("aten::linear", x[0], x[3], x[5])[0].T
 	h, c := x[1], x[2]
 	ys := make([]*T, x[0].Size(0))
 	for s := range ys {
@@ -69,8 +68,15 @@ func plain(x []*T, mode int, reverse bool) *T {
 		if reverse {
 			t = len(ys) - 1 - s
 		}
-		r := call("aten::_rnn_cell", gi.Select(0, t), h, c, x[4], x[6], (*T)(nil), mode)
-		h, c = r[0].T, r[1].T
+		name, state := []string{"rnn_tanh", "rnn_relu", "lstm", "gru"}[mode], any(h)
+		if mode == 2 {
+			state = []*T{h, c}
+		}
+		r := call("aten::"+name+"_cell", x[0].Select(0, t), state, x[3], x[4], x[5], x[6])
+		h = r[0].T
+		if mode == 2 {
+			c = r[1].T
+		}
 		ys[t] = h
 	}
 	if mode == 2 {

@@ -15,3 +15,8 @@ func init() {
 	)
 	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPFP32, "aten::cumsum", "aten::cumprod")
 }
+
+// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands for "not in the list".
+func init() {
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPFP32OptDType, "aten::cumprod", "aten::cumsum")
+}

@@ -156,61 +156,6 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema: "reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor",
-		Doc:    "surrounds the last dimension with its mirror image.", Body: func(c *Ctx) { c.Return(padBy(c, c.T(0), c.Ints(1), "reflect", 1)) },
-	})
-	tensor.Register(tensor.Def{
-		Schema: "reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor",
-		Doc:    "surrounds the last two dimensions with their mirror images.", Body: func(c *Ctx) { c.Return(padBy(c, c.T(0), c.Ints(1), "reflect", 2)) },
-	})
-	tensor.Register(tensor.Def{
-		Schema: "reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor",
-		Doc:    "surrounds the last three dimensions with their mirror images.", Body: func(c *Ctx) { c.Return(padBy(c, c.T(0), c.Ints(1), "reflect", 3)) },
-	})
-	tensor.Register(tensor.Def{
-		Schema: "replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor",
-		Doc:    "surrounds the last dimension with its border.", Body: func(c *Ctx) { c.Return(padBy(c, c.T(0), c.Ints(1), "replicate", 1)) },
-	})
-	tensor.Register(tensor.Def{
-		Schema: "replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor",
-		Doc:    "surrounds the last two dimensions with their borders.", Body: func(c *Ctx) { c.Return(padBy(c, c.T(0), c.Ints(1), "replicate", 2)) },
-	})
-	tensor.Register(tensor.Def{
-		Schema: "replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor",
-		Doc:    "surrounds the last three dimensions with their borders.", Body: func(c *Ctx) { c.Return(padBy(c, c.T(0), c.Ints(1), "replicate", 3)) },
-	})
-	tensor.Register(tensor.Def{
-		Schema: "_pad_circular(Tensor self, SymInt[] pad) -> Tensor",
-		Go:     "-", Body: func(c *Ctx) { c.Return(padBy(c, c.T(0), c.Ints(1), "circular", 0)) },
-	})
-	pad := func(c *Ctx) {
-		t, p, mode := c.T(0), c.Ints(1), c.Str(2)
-		switch mode {
-		case "constant":
-			v := tensor.FloatValue(0)
-			if c.Has(3) {
-				v = c.Value(3)
-			}
-			c.Return(op.Call1("aten::constant_pad_nd", t, p, v))
-		case "reflect", "replicate", "circular":
-			if c.Has(3) && c.Float(3) != 0 {
-				c.Fail(tensor.ErrValue, "Padding mode \"%s\" doesn't take in value argument", mode)
-			}
-			c.Return(padBy(c, t, p, mode, 0))
-		default:
-			c.Fail(tensor.ErrNotImpl, "Unrecognised padding mode %s", mode)
-		}
-	}
-	tensor.Register(tensor.Def{
-		Schema: "pad(Tensor self, SymInt[] pad, str mode=\"constant\", float? value=None) -> Tensor",
-		Go:     "-", Body: pad,
-	})
-	tensor.Register(tensor.Def{
-		Schema: "F::pad(Tensor input, int[] pad, str mode=\"constant\", float? value=None) -> Tensor",
-		Doc:    "surrounds the last dimensions with a number (\"constant\"), their mirror image (\"reflect\"), their border (\"replicate\") or their other end (\"circular\"). pad holds two sizes per dimension, the last dimension first.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html",
-		Body:   pad,
-	})
-	tensor.Register(tensor.Def{
 		Schema: "flip(Tensor self, int[] dims) -> Tensor",
 		Doc:    "reverses the order of the entries along dimensions (a copy).\nhttps://pytorch.org/docs/stable/generated/torch.flip.html",
 		Infer: func(c *Ctx) {
@@ -356,43 +301,6 @@ func init() {
 			c.Return(c.T(0).Repeat(r))
 		},
 	})
-	counts := func(c *Ctx, r *T, size int) *T {
-		if !r.DType().IsInt() || r.DType() != tensor.Int64 && r.DType() != tensor.Int32 {
-			c.Fail(tensor.ErrDType, "repeats has to be Long or Int tensor")
-		}
-		if r.Dim() > 1 {
-			c.Fail(tensor.ErrShape, "repeat_interleave only accept 1D vector as repeat")
-		}
-		x := tensor.Data[int64](tensor.DenseAs(r, tensor.Int64))
-		if size >= 0 && len(x) == 1 && size != 1 {
-			x = slices.Repeat(x, size)
-		}
-		if size >= 0 && len(x) != size {
-			c.Fail(tensor.ErrShape, "repeats must have the same size as input along dim, but got repeats.size(0) = %d and input.size(0) = %d", len(x), size)
-		}
-		var out []int64
-		for i, n := range x {
-			if n < 0 {
-				c.Fail(tensor.ErrValue, "repeats can not be negative")
-			}
-			for ; n > 0; n-- {
-				out = append(out, int64(i))
-			}
-		}
-		return tensor.FromSlice(out)
-	}
-	inter := func(c *Ctx, r *T) {
-		t, d := c.T(0), 0
-		if c.Has(2) {
-			d = tensor.WrapDim(c.Int(2), t.Dim())
-		} else {
-			t = t.Reshape([]int{-1})
-		}
-		if t.Dim() == 0 {
-			t = t.Reshape([]int{1})
-		}
-		c.Return(t.IndexSelect(d, counts(c, r, t.Shape()[d])))
-	}
 	tensor.Register(tensor.Def{
 		Schema: "repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor",
 		Doc:    "repeats every entry along Dim (of the flattened tensor without it).\nhttps://pytorch.org/docs/stable/generated/torch.repeat_interleave.html",
@@ -419,12 +327,54 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor",
 		Doc:    "repeats every entry along Dim as often as repeats says.\nhttps://pytorch.org/docs/stable/generated/torch.repeat_interleave.html",
-		Go:     "RepeatInterleaveTensor",
-		Body:   func(c *Ctx) { inter(c, c.T(1)) },
+		Go:     "RepeatInterleaveTensor", DataDependent: true,
+		Body: func(c *Ctx) {
+			t, r, d := c.T(0), c.T(1), 0
+			if c.Has(2) {
+				d = tensor.WrapDim(c.Int(2), t.Dim())
+			} else {
+				t = t.Reshape([]int{-1})
+			}
+			if t.Dim() == 0 {
+				t = t.Reshape([]int{1})
+			}
+			checkRepeats(c, r)
+			size := t.Size(d)
+			if r.Numel() == 1 && size != 1 {
+				r = r.Reshape([]int{1}).Expand([]int{size})
+			}
+			if r.Numel() != size {
+				c.Fail(tensor.ErrShape, "repeats must have the same size as input along dim, but got repeats.size(0) = %d and input.size(0) = %d", r.Numel(), size)
+			}
+			c.Return(t.IndexSelect(d, op.Call1("aten::repeat_interleave.Tensor", r, c.Value(3))))
+		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
-		Go:     "-", Body: func(c *Ctx) { c.Return(counts(c, c.T(0), -1)) },
+		Doc:    "lists every number from 0 on as often as repeats says.",
+		Go:     "-", NoGrad: "integer result", DataDependent: true,
+		Infer: func(c *Ctx) { checkRepeats(c, c.T(0)) },
+		CPU: func(c *Ctx) {
+			total := 0
+			x := tensor.Data[int64](tensor.DenseAs(c.T(0), tensor.Int64))
+			for _, n := range x {
+				if n < 0 {
+					c.Fail(tensor.ErrValue, "repeats can not be negative")
+				}
+				total += int(n)
+			}
+			if c.Has(1) && c.Int(1) != total {
+				c.Fail(tensor.ErrShape, "allocated size does not match required size")
+			}
+			o := c.Alloc(0, []int{total}, c.ArgDType(0))
+			list := make([]int64, 0, total)
+			for i, n := range x {
+				for ; n > 0; n-- {
+					list = append(list, int64(i))
+				}
+			}
+			tensor.CopyRaw(o, tensor.FromSlice(list))
+		},
 	})
 	tri := func(c *Ctx) {
 		if c.T(0).Dim() < 2 {
@@ -494,4 +444,14 @@ func init() {
 		Doc:    "makes a diagonal matrix from the flattened tensor.\nhttps://pytorch.org/docs/stable/generated/torch.diagflat.html",
 		Body:   func(c *Ctx) { c.Return(op.Call1("aten::diag", c.T(0).Reshape([]int{-1}), c.Int(1))) },
 	})
+}
+
+// checkRepeats refuses numbers of repetitions that are no vector of int32 or int64.
+func checkRepeats(c *Ctx, r *T) {
+	if r.DType() != tensor.Int64 && r.DType() != tensor.Int32 {
+		c.Fail(tensor.ErrDType, "repeats has to be Long or Int tensor")
+	}
+	if r.Dim() > 1 {
+		c.Fail(tensor.ErrShape, "repeat_interleave only accept 1D vector as repeat")
+	}
 }

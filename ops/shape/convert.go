@@ -4,17 +4,11 @@ import "github.com/gotorch-dev/torch/tensor"
 
 var opToCopy = tensor.Slot("aten::_to_copy")
 
-// convert is to(): t itself when there is nothing to do, else a copy with another dtype, on another device or in another memory format. The
-// device is argument dev of the call, none where dev is negative.
-func convert(c *Ctx, t *T, dt tensor.DType, dev int, copyIt bool, f tensor.MemoryFormat) *T {
+// convert is to(): t itself when there is nothing to do, else a copy with another dtype, on another device or in another memory format. It is
+// one call of _to_copy, as in PyTorch.
+func convert(t *T, dt tensor.DType, to tensor.Device, copyIt bool, f tensor.MemoryFormat) *T {
 	if dt == 0 {
 		dt = t.DType()
-	}
-	to := t.Device()
-	if dev >= 0 {
-		if d, given := c.DeviceArg(dev); given {
-			to = d
-		}
 	}
 	if t.DType() == dt && to == t.Device() && !copyIt && (f == tensor.NoFormat || f == tensor.PreserveFormat || f == t.SuggestFormat() && t.IsContiguousFormat(f)) {
 		return t
@@ -30,64 +24,66 @@ func convert(c *Ctx, t *T, dt tensor.DType, dev int, copyIt bool, f tensor.Memor
 	return k.Do1()
 }
 
+// deviceOr is the device that argument i names, that of self where it is none.
+func deviceOr(c *Ctx, i int) tensor.Device {
+	if d, given := c.DeviceArg(i); given {
+		return d
+	}
+	return c.T(0).Device()
+}
+
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
 		Doc:    "converts the elements; the tensor itself is returned when there is nothing to do and Copy is not set.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.to.html",
 		Go:     "ToDType",
-		Body:   func(c *Ctx) { c.Return(convert(c, c.T(0), c.DType(1), -1, c.Bool(3), c.Format(4))) },
+		Body:   func(c *Ctx) { c.Return(convert(c.T(0), c.DType(1), c.T(0).Device(), c.Bool(3), c.Format(4))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
 		Go:     "-",
-		Body:   func(c *Ctx) { c.Return(convert(c, c.T(0), c.DType(2), 1, c.Bool(4), c.Format(5))) },
+		Body:   func(c *Ctx) { c.Return(convert(c.T(0), c.DType(2), deviceOr(c, 1), c.Bool(4), c.Format(5))) },
 	})
 	tensor.Register(tensor.Def{
-		Schema: "to.prim_Device(Tensor(a) self, Device? device, ScalarType? dtype=None, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)",
+		Schema: "Tensor::to(Tensor(a) self, Device? device, ScalarType? dtype=None, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)",
 		Go:     "-",
-		Body:   func(c *Ctx) { c.Return(convert(c, c.T(0), c.DType(2), 1, c.Bool(4), c.Format(5))) },
+		Body:   func(c *Ctx) { c.Return(convert(c.T(0), c.DType(2), deviceOr(c, 1), c.Bool(4), c.Format(5))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
 		Doc:    "converts to the dtype and device of other.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.to.html",
-		Body: func(c *Ctx) {
-			t := c.T(0)
-			if d := c.T(1).Device(); d != t.Device() {
-				t = t.To(d)
-			}
-			c.Return(convert(c, t, c.ArgDType(1), -1, c.Bool(3), c.Format(4)))
-		},
+		Body:   func(c *Ctx) { c.Return(convert(c.T(0), c.ArgDType(1), c.T(1).Device(), c.Bool(3), c.Format(4))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
 		Go:     "-",
-		Body:   func(c *Ctx) { c.Return(convert(c, c.T(0), c.DType(1), 3, c.Bool(6), c.Format(7))) },
+		Body:   func(c *Ctx) { c.Return(convert(c.T(0), c.DType(1), deviceOr(c, 3), c.Bool(6), c.Format(7))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "type_as(Tensor self, Tensor other) -> Tensor",
-		Doc:    "converts to the dtype of other.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.type_as.html",
-		Body:   func(c *Ctx) { c.Return(convert(c, c.T(0), c.ArgDType(1), -1, false, 0)) },
+		Doc:    "converts to the dtype and device of other.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.type_as.html",
+		Body:   func(c *Ctx) { c.Return(convert(c.T(0), c.ArgDType(1), c.T(1).Device(), false, 0)) },
 	})
 	to := func(dt tensor.DType) func(c *Ctx) {
-		return func(c *Ctx) { c.Return(convert(c, c.T(0), dt, -1, false, c.Format(1))) }
+		return func(c *Ctx) { c.Return(convert(c.T(0), dt, c.T(0).Device(), false, c.Format(1))) }
 	}
-	tensor.Register(tensor.Def{Schema: "float(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Float32)})
-	tensor.Register(tensor.Def{Schema: "double(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Float64)})
-	tensor.Register(tensor.Def{Schema: "half(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Float16)})
-	tensor.Register(tensor.Def{Schema: "bfloat16(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.BFloat16)})
-	tensor.Register(tensor.Def{Schema: "int(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Int32)})
-	tensor.Register(tensor.Def{Schema: "long(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Int64)})
-	tensor.Register(tensor.Def{Schema: "short(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Int16)})
-	tensor.Register(tensor.Def{Schema: "char(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Int8)})
-	tensor.Register(tensor.Def{Schema: "byte(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Uint8)})
-	tensor.Register(tensor.Def{Schema: "bool(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Bool)})
-	tensor.Register(tensor.Def{Schema: "cfloat(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Complex64)})
-	tensor.Register(tensor.Def{Schema: "cdouble(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Complex128)})
+	tensor.Register(tensor.Def{Schema: "Tensor::float(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Float32)})
+	tensor.Register(tensor.Def{Schema: "Tensor::double(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Float64)})
+	tensor.Register(tensor.Def{Schema: "Tensor::half(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Float16)})
+	tensor.Register(tensor.Def{Schema: "Tensor::bfloat16(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.BFloat16)})
+	tensor.Register(tensor.Def{Schema: "Tensor::int(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Int32)})
+	tensor.Register(tensor.Def{Schema: "Tensor::long(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Int64)})
+	tensor.Register(tensor.Def{Schema: "Tensor::short(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Int16)})
+	tensor.Register(tensor.Def{Schema: "Tensor::char(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Int8)})
+	tensor.Register(tensor.Def{Schema: "Tensor::byte(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Uint8)})
+	tensor.Register(tensor.Def{Schema: "Tensor::bool(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Bool)})
+	tensor.Register(tensor.Def{Schema: "Tensor::cfloat(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Complex64)})
+	tensor.Register(tensor.Def{Schema: "Tensor::cdouble(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Complex128)})
 
 	tensor.Register(tensor.Def{
 		Schema: "item(Tensor self) -> Scalar",
 		Doc:    "is the only element as a number.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.item.html",
-		Go:     "-", NoGrad: "a number",
+		Go:     "-", NoGrad: "a number", DataDependent: true,
 		Body: func(c *Ctx) { c.ReturnValue(c.T(0).Num().Value()) },
 	})
 	tensor.Register(tensor.Def{
@@ -95,7 +91,7 @@ func init() {
 		Body: func(c *Ctx) { c.ReturnValue(tensor.IntValue(c.T(0).Numel())) },
 	})
 	tensor.Register(tensor.Def{
-		Schema: "dim(Tensor self) -> int", Go: "-", Aliases: []string{"ndimension"},
+		Schema: "dim(Tensor self) -> int", Go: "-", Aliases: []string{"Tensor::ndimension"},
 		Body: func(c *Ctx) { c.ReturnValue(tensor.IntValue(c.T(0).Dim())) },
 	})
 	tensor.Register(tensor.Def{
@@ -153,8 +149,9 @@ func init() {
 		Body:   func(c *Ctx) { c.ReturnValue(tensor.BoolValue(tensor.SameShape(c.Shape(0), c.Shape(1)))) },
 	})
 	tensor.Register(tensor.Def{
-		Schema: "is_nonzero(Tensor self) -> bool",
-		Doc:    "reports that the only element is not zero.\nhttps://pytorch.org/docs/stable/generated/torch.is_nonzero.html",
+		Schema:        "is_nonzero(Tensor self) -> bool",
+		Doc:           "reports that the only element is not zero.\nhttps://pytorch.org/docs/stable/generated/torch.is_nonzero.html",
+		DataDependent: true,
 		Body: func(c *Ctx) {
 			if n := c.T(0).Numel(); n != 1 {
 				c.Fail(tensor.ErrShape, "Boolean value of Tensor with %s is ambiguous", map[bool]string{true: "no values", false: "more than one value"}[n == 0])
@@ -203,6 +200,7 @@ func init() {
 			if c.ArgDType(0) != c.ArgDType(1) {
 				c.Fail(tensor.ErrDType, "Could not set tensor of type %s to a tensor of type %s", c.ArgDType(1).Name(), c.ArgDType(0).Name())
 			}
+			sameDevice(c)
 			tensor.SetRaw(c.T(0), c.T(1))
 			c.Return(c.T(0))
 		},
@@ -215,6 +213,7 @@ func init() {
 			if len(st) == 0 {
 				st = tensor.FormatStrides(c.Ints(3), tensor.ContiguousFormat)
 			}
+			sameDevice(c)
 			tensor.SetRaw(c.T(0), asStrided(c, c.T(1), c.Ints(3), st, c.Int(2)))
 			c.Return(c.T(0))
 		},
@@ -226,4 +225,11 @@ func init() {
 			c.Return(c.T(0))
 		},
 	})
+}
+
+// sameDevice refuses to let a tensor look at the memory of another device.
+func sameDevice(c *Ctx) {
+	if a, b := c.T(0).Device(), c.T(1).Device(); a != b {
+		c.Fail(tensor.ErrDevice, "Attempted to set the storage of a tensor on device \"%s\" to a storage on different device \"%s\".  This is no longer allowed; the devices must match.", a, b)
+	}
 }

@@ -1,6 +1,9 @@
 package shape
 
-import "github.com/gotorch-dev/torch/tensor"
+import (
+	"github.com/gotorch-dev/torch/ops/internal/op"
+	"github.com/gotorch-dev/torch/tensor"
+)
 
 // formatStrides are the strides of a copy of t in a memory format.
 func formatStrides(c *Ctx, t *T, f tensor.MemoryFormat) []int {
@@ -77,7 +80,7 @@ func init() {
 		VJP: func(c *Ctx, g *T) []*T {
 			r := []*T{nil, nil}
 			if c.Needs(0) {
-				r[0] = zeros(g.Shape(), g.DType()) // of what is overwritten, whatever g is
+				r[0] = op.Zeros(g, g.Shape(), g.DType()) // of what is overwritten, whatever g is
 			}
 			if c.Needs(1) {
 				r[1] = onDevice(g, c.ArgDevice(1))

@@ -59,13 +59,6 @@ var (
 	oneNum  = tensor.IntValue(1).Num()
 )
 
-// zeros is a tensor of zeros that no operator made: for gradient rules.
-func zeros(shape []int, dt tensor.DType) *T {
-	t := tensor.New(shape, dt)
-	tensor.ZeroRaw(t)
-	return t
-}
-
 // likeStrides are the strides of a new tensor like t in a memory format (None counts as preserve).
 func likeStrides(c *Ctx, t *T, f tensor.MemoryFormat) []int { return formatStrides(c, t, f) }
 
@@ -98,9 +91,10 @@ func init() {
 		CPU:   factory(func(c *Ctx) tensor.Num { return c.Num(1) }),
 	})
 	tensor.Register(tensor.Def{
-		Schema: "empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-		Doc:    "makes a tensor whose elements are not set.\nhttps://pytorch.org/docs/stable/generated/torch.empty.html",
-		Go:     "Empty", Out: true, NoGrad: noGrad,
+		FormNames: ".memory_format_out=.out",
+		Schema:    "empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+		Doc:       "makes a tensor whose elements are not set.\nhttps://pytorch.org/docs/stable/generated/torch.empty.html",
+		Go:        "Empty", Out: true, NoGrad: noGrad,
 		Infer: func(c *Ctx) {
 			size := checkSize(c, c.Ints(0))
 			var st []int
@@ -335,9 +329,10 @@ func init() {
 	})
 	i3, k3 := arange(0, 1, 2, 3)
 	tensor.Register(tensor.Def{
-		Schema: "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "counts from start to end, which is left out, in steps of Step.\nhttps://pytorch.org/docs/stable/generated/torch.arange.html",
-		Go:     "ArangeStep", Out: true, NoGrad: noGrad, Infer: i3, CPU: k3,
+		FormNames: ".start_step_out=.start_out",
+		Schema:    "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+		Doc:       "counts from start to end, which is left out, in steps of Step.\nhttps://pytorch.org/docs/stable/generated/torch.arange.html",
+		Go:        "ArangeStep", Out: true, NoGrad: noGrad, Infer: i3, CPU: k3,
 	})
 
 	space := func(dt int, log bool) (infer, cpu func(c *Ctx)) {
@@ -352,8 +347,11 @@ func init() {
 				c.Fail(tensor.ErrValue, "number of steps must be non-negative")
 			}
 			d := tensor.DefaultDType()
-			if c.Num(0).K == tensor.KComplex || c.Num(1).K == tensor.KComplex {
-				d = d.Complex()
+			for i := range 2 { // the type alone: a shape rule reads no elements
+				if c.Value(i).K == tensor.KTensor && c.ArgDType(i).IsComplex() || c.Value(i).K == tensor.KComplex {
+					d = d.Complex()
+					break
+				}
 			}
 			c.Alloc(0, []int{n}, dtypeOr(c, dt, d))
 		}
@@ -449,13 +447,13 @@ func init() {
 	}
 	ti, tk := tri(false)
 	tensor.Register(tensor.Def{
-		Schema: "tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+		Schema: "tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
 		Doc:    "lists the row and column numbers of the lower triangle of a row x col matrix.\nhttps://pytorch.org/docs/stable/generated/torch.tril_indices.html",
 		NoGrad: noGrad, Infer: ti, CPU: tk,
 	})
 	ui, uk := tri(true)
 	tensor.Register(tensor.Def{
-		Schema: "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+		Schema: "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
 		Doc:    "lists the row and column numbers of the upper triangle of a row x col matrix.\nhttps://pytorch.org/docs/stable/generated/torch.triu_indices.html",
 		NoGrad: noGrad, Infer: ui, CPU: uk,
 	})
@@ -466,7 +464,7 @@ func init() {
 		InPlace: true, Elementwise: true,
 		Infer: func(c *Ctx) { c.AllocStrided(0, c.Shape(0), likeStrides(c, c.T(0), tensor.NoFormat), c.ArgDType(0)) },
 		CPU:   factory(func(c *Ctx) tensor.Num { return zeroNum }),
-		VJP:   func(c *Ctx, g *T) []*T { return []*T{zeros(c.Shape(0), c.ArgDType(0))} },
+		VJP:   func(c *Ctx, g *T) []*T { return []*T{op.Zeros(g, c.Shape(0), c.ArgDType(0))} },
 	})
 	tensor.Register(tensor.Def{
 		Schema:  "fill.Tensor(Tensor self, Tensor value) -> Tensor",
@@ -480,7 +478,7 @@ func init() {
 		},
 		CPU: func(c *Ctx) { fillNum(c.Out(0), c.T(1).Num()) },
 		VJP: func(c *Ctx, g *T) []*T {
-			r := []*T{zeros(c.Shape(0), c.ArgDType(0)), nil}
+			r := []*T{op.Zeros(g, c.Shape(0), c.ArgDType(0)), nil}
 			if c.Needs(1) {
 				r[1] = op.Call1("aten::sum", g)
 			}

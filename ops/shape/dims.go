@@ -101,11 +101,9 @@ func init() {
 		Doc:    "is a copy that is not connected to the tape.",
 		Go:     "-", Body: func(c *Ctx) { c.Return(copyOf(c.T(0).Detach())) },
 	})
-	tensor.Register(tensor.Def{
-		Schema: "lift(Tensor self) -> Tensor",
-		Go:     "-", Aliases: []string{"lift_fresh"},
-		Body: func(c *Ctx) { c.Return(c.T(0)) },
-	})
+	for _, schema := range []string{"lift(Tensor self) -> Tensor", "lift_fresh(Tensor(a) self) -> Tensor(a)"} {
+		tensor.Register(tensor.Def{Schema: schema, Go: "-", Body: func(c *Ctx) { c.Return(c.T(0)) }})
+	}
 	tensor.Register(tensor.Def{
 		Schema: "expand_as(Tensor(a) self, Tensor other) -> Tensor(a)",
 		Doc:    "is Expand to the shape of other.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.expand_as.html",
@@ -159,7 +157,7 @@ func init() {
 		Schema:  "numpy_T(Tensor(a) self) -> Tensor(a)",
 		Doc:     "reverses the order of the dimensions: the transpose of a matrix. It stands for Python's x.T and x.t().\nhttps://pytorch.org/docs/stable/generated/torch.t.html",
 		Go:      "NumpyT",
-		Aliases: []string{"T"},
+		Aliases: []string{"Tensor::T"},
 		Body: func(c *Ctx) {
 			t := c.T(0)
 			p := make([]int, t.Dim())
@@ -196,7 +194,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema:  "matrix_H(Tensor(a) self) -> Tensor(a)",
 		Doc:     "is the conjugate transpose of a matrix.",
-		Aliases: []string{"H"},
+		Aliases: []string{"Tensor::H"},
 		Body: func(c *Ctx) {
 			t := c.T(0)
 			switch t.Dim() {
@@ -211,8 +209,13 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)",
-		Doc:    "swaps two dimensions of the tensor itself.", Aliases: []string{"swapdims_", "swapaxes_"},
+		Doc:    "swaps two dimensions of the tensor itself.", Aliases: []string{"swapdims_"},
 		Body: func(c *Ctx) { t := c.T(0); c.Return(tensor.BecomeView(t, t.Transpose(c.Int(1), c.Int(2)))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)",
+		Doc:    "swaps two dimensions of the tensor itself.",
+		Body:   func(c *Ctx) { t := c.T(0); c.Return(tensor.BecomeView(t, t.Transpose(c.Int(1), c.Int(2)))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
@@ -461,8 +464,9 @@ func init() {
 		return op.Call1("aten::slice.Tensor", c.Value(0), c.Value(1), c.Value(2), c.Value(3), c.Value(4))
 	})
 	tensor.Register(tensor.Def{
-		Schema: "slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor",
-		Doc:    "is a copy of SliceAlong.", Out: true, Body: copyBody("slice"),
+		FormNames: ".out=.Tensor_out",
+		Schema:    "slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor",
+		Doc:       "is a copy of SliceAlong.", Out: true, Body: copyBody("slice"),
 	})
 	copies("diagonal", func(c *Ctx) *T { return op.Call1("aten::diagonal", c.T(0), c.Int(1), c.Int(2), c.Int(3)) })
 	tensor.Register(tensor.Def{

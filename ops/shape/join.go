@@ -160,7 +160,7 @@ func init() {
 			d, at := catDim(ts, c.Int(1)), 0
 			for i, t := range ts {
 				if skipCat(t) {
-					out[i] = zeros([]int{0}, t.DType())
+					out[i] = op.Zeros(g, []int{0}, t.DType())
 					continue
 				}
 				n := t.Shape()[d]
@@ -242,7 +242,7 @@ func init() {
 		Body: func(c *Ctx) {
 			ts := c.Tensors(0)
 			if len(ts) == 0 { // as PyTorch: an empty row
-				c.Return(zeros([]int{1, 0}, tensor.DefaultDType()))
+				c.Return(op.Call1("aten::zeros", []int{1, 0}))
 				return
 			}
 			cols := 0
@@ -416,7 +416,7 @@ func init() {
 				c.Fail(tensor.ErrValue, "Expect a non-negative number, but got %d", r)
 			}
 			if r == 0 {
-				c.Return(tensor.New([]int{0}, t.DType()))
+				c.Return(t.NewEmpty([]int{0}))
 				return
 			}
 			var ix []int64
@@ -438,7 +438,7 @@ func init() {
 				}
 			}
 			rec(0, 0)
-			c.Return(t.IndexSelect(0, tensor.FromSlice(ix)).View([]int{len(ix) / r, r}))
+			c.Return(t.IndexSelect(0, op.Numbers(t, ix)).View([]int{len(ix) / r, r}))
 		},
 	})
 }

@@ -1,6 +1,7 @@
 package shape
 
 import (
+	"fmt"
 	"slices"
 	"unsafe"
 
@@ -41,8 +42,9 @@ func padIndex(n, lo, hi int, mode string) []int {
 	return out
 }
 
-// padBy pads the last len(pad)/2 dimensions by repeating entries of the tensor itself. nd is 0 or the number of padded dimensions wanted.
-func padBy(c *Ctx, t *T, pad []int, mode string, nd int) *T {
+// checkPad refuses, in PyTorch's words, to pad the last len(pad)/2 dimensions with entries of the tensor itself. nd is 0 or the number of padded
+// dimensions wanted.
+func checkPad(c *Ctx, t *T, pad []int, mode string, nd int) {
 	k := len(pad) / 2
 	name := map[string]string{"replicate": "replication_pad", "reflect": "reflection_pad", "circular": "circular padding"}[mode]
 	if len(pad)%2 != 0 {
@@ -51,7 +53,7 @@ func padBy(c *Ctx, t *T, pad []int, mode string, nd int) *T {
 	if nd > 0 && k != nd {
 		c.Fail(tensor.ErrShape, "padding size is expected to be %d, but got: %d", 2*nd, len(pad))
 	}
-	if t.Dim() != k+1 && t.Dim() != k+2 {
+	if t.Dim() != k+1 && t.Dim() != k+2 || mode != "circular" && (k < 1 || k > 3) {
 		if mode == "circular" {
 			c.Fail(tensor.ErrShape, "Invalid padding size, expected %d but got %d", 2*max(0, t.Dim()-2), len(pad))
 		}
@@ -78,7 +80,6 @@ func padBy(c *Ctx, t *T, pad []int, mode string, nd int) *T {
 			c.Fail(tensor.ErrShape, "%s: input (size %d at dimension %d) is too small for padding (%d, %d)", name, n, d, lo, hi)
 		}
 	}
-	return op.Call1("aten::_pad_entries", t, pad, mode)
 }
 
 // padding is a padding by entries of the tensor itself as it lies in memory: outer blocks of three dimensions, absent ones of size 1,
@@ -363,65 +364,175 @@ func padFormat(t *tensor.Tensor, pad []int, mode string) tensor.MemoryFormat {
 	return tensor.ContiguousFormat
 }
 
+// padInfer makes the shape rule for padding the last dimensions in a mode; nd is 0 or their number.
+func padInfer(mode string, nd int) func(c *Ctx) {
+	return func(c *Ctx) {
+		t, pad := c.T(0), c.Ints(1)
+		checkPad(c, t, pad, mode, nd)
+		sh := slices.Clone(t.Shape())
+		for i := range len(pad) / 2 {
+			sh[len(sh)-1-i] += pad[2*i] + pad[2*i+1]
+		}
+		c.AllocStrided(0, sh, tensor.FormatStrides(sh, padFormat(t, pad, mode)), t.DType())
+	}
+}
+
+func padCPU(mode string) func(c *Ctx) {
+	return func(c *Ctx) {
+		t, o := c.T(0), c.Out(0)
+		if o.Numel() == 0 {
+			return
+		}
+		f := padFormat(t, c.Ints(1), mode)
+		p := newPadding(t.Shape(), c.Ints(1), mode, f)
+		t = tensor.DenseIn(t, f, t.DType())
+		padRun(p, o, t, nil)
+	}
+}
+
+func padVJP(mode string) func(c *Ctx, g *T) []*T {
+	return func(c *Ctx, g *T) []*T {
+		return []*T{op.Call1("gotorch::pad_backward", g, c.Shape(0), c.Ints(1), mode)}
+	}
+}
+
+// circularBody is _pad_circular as PyTorch composes it: the tensor is copied into the middle of the result, and then, a dimension after the
+// other, the ends of the result are copied from within it.
+func circularBody(c *Ctx) {
+	t, pad := c.T(0), c.Ints(1)
+	checkPad(c, t, pad, "circular", 0)
+	sh := slices.Clone(t.Shape())
+	for i := range len(pad) / 2 {
+		sh[len(sh)-1-i] += pad[2*i] + pad[2*i+1]
+	}
+	out := t.NewEmpty(sh)
+	to, from := out, t
+	for i := range len(pad) / 2 {
+		d, lo, hi := len(sh)-1-i, pad[2*i], pad[2*i+1]
+		to = sliceOp(to, d, max(lo, 0), sh[d]-max(hi, 0), 1)
+		from = sliceOp(from, d, max(-lo, 0), t.Size(d)-max(-hi, 0), 1)
+	}
+	to.CopyInPlace(from)
+	for i := range len(pad) / 2 {
+		d, lo, hi := len(sh)-1-i, pad[2*i], pad[2*i+1]
+		if lo > 0 {
+			end := sh[d] - max(hi, 0)
+			sliceOp(out, d, 0, lo, 1).CopyInPlace(sliceOp(out, d, end-lo, end, 1))
+		}
+		if hi > 0 {
+			at := max(lo, 0)
+			sliceOp(out, d, sh[d]-hi, sh[d], 1).CopyInPlace(sliceOp(out, d, at, at+hi, 1))
+		}
+	}
+	c.Return(out)
+}
+
 func init() {
 	tensor.Register(tensor.Def{
-		Schema: "_pad_entries(Tensor self, int[] pad, str mode) -> Tensor",
-		Doc:    "surrounds the last dimensions with entries of the tensor itself.",
-		Go:     "-",
-		Infer: func(c *Ctx) {
-			t, pad := c.T(0), c.Ints(1)
-			sh := slices.Clone(t.Shape())
-			for i := range len(pad) / 2 {
-				sh[len(sh)-1-i] += pad[2*i] + pad[2*i+1]
-			}
-			c.AllocStrided(0, sh, tensor.FormatStrides(sh, padFormat(t, pad, c.Str(2))), t.DType())
-		},
-		CPU: func(c *Ctx) {
-			t, o := c.T(0), c.Out(0)
-			if o.Numel() == 0 {
-				return
-			}
-			f := padFormat(t, c.Ints(1), c.Str(2))
-			p := newPadding(t.Shape(), c.Ints(1), c.Str(2), f)
-			t = tensor.DenseIn(t, f, t.DType())
-			padRun(p, o, t, nil)
-		},
-		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{op.Call1("aten::_pad_entries_backward", g, c.Shape(0), c.Ints(1), c.Str(2))}
-		},
-		Grad: "PadBackward0",
+		Schema: "reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor",
+		Doc:    "surrounds the last dimension with its mirror image.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html",
+		Infer:  padInfer("reflect", 1), CPU: padCPU("reflect"), VJP: padVJP("reflect"), Grad: "ReflectionPad1DBackward0",
 	})
 	tensor.Register(tensor.Def{
-		Schema: "_pad_entries_backward(Tensor grad, int[] size, int[] pad, str mode) -> Tensor",
-		Doc:    "adds the gradients of all places that show an entry.",
+		Schema: "reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor",
+		Doc:    "surrounds the last two dimensions with their mirror images.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html",
+		Infer:  padInfer("reflect", 2), CPU: padCPU("reflect"), VJP: padVJP("reflect"), Grad: "ReflectionPad2DBackward0",
+	})
+	tensor.Register(tensor.Def{
+		Schema: "reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor",
+		Doc:    "surrounds the last three dimensions with their mirror images.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html",
+		Infer:  padInfer("reflect", 3), CPU: padCPU("reflect"), VJP: padVJP("reflect"), Grad: "ReflectionPad3DBackward0",
+	})
+	tensor.Register(tensor.Def{
+		Schema: "replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor",
+		Doc:    "surrounds the last dimension with its border.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html",
+		Infer:  padInfer("replicate", 1), CPU: padCPU("replicate"), VJP: padVJP("replicate"), Grad: "ReplicationPad1DBackward0",
+	})
+	tensor.Register(tensor.Def{
+		Schema: "replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor",
+		Doc:    "surrounds the last two dimensions with their borders.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html",
+		Infer:  padInfer("replicate", 2), CPU: padCPU("replicate"), VJP: padVJP("replicate"), Grad: "ReplicationPad2DBackward0",
+	})
+	tensor.Register(tensor.Def{
+		Schema: "replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor",
+		Doc:    "surrounds the last three dimensions with their borders.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html",
+		Infer:  padInfer("replicate", 3), CPU: padCPU("replicate"), VJP: padVJP("replicate"), Grad: "ReplicationPad3DBackward0",
+	})
+	tensor.Register(tensor.Def{
+		Schema: "_pad_circular(Tensor self, SymInt[] pad) -> Tensor",
+		Doc:    "surrounds the last dimensions, each with what lies at its other end.",
+		Go:     "-", Body: circularBody,
+		Infer: padInfer("circular", 0), CPU: padCPU("circular"), VJP: padVJP("circular"), Grad: "CopySlices",
+	})
+	tensor.Register(tensor.Def{
+		Schema: "pad(Tensor self, SymInt[] pad, str mode=\"constant\", float? value=None) -> Tensor",
+		Doc:    "surrounds the last dimensions with a number, or with entries of the tensor itself, by the operator of the mode.",
+		Go:     "-", Body: padBody,
+	})
+	tensor.Register(tensor.Def{
+		Schema: "F::pad(Tensor input, int[] pad, str mode=\"constant\", float? value=None) -> Tensor",
+		Doc:    "surrounds the last dimensions with a number (\"constant\"), their mirror image (\"reflect\"), their border (\"replicate\") or their other end (\"circular\"). pad holds two sizes per dimension, the last dimension first.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html",
+		Body:   func(c *Ctx) { c.Return(op.Call1("aten::pad", c.T(0), c.Ints(1), c.Value(2), c.Value(3))) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "gotorch::pad_backward(Tensor grad, int[] size, int[] pad, str mode) -> Tensor",
+		Doc:    "adds up, for each entry of a tensor of the given size, the gradients of all places that show the entry after padding.",
 		Go:     "-",
 		Infer: func(c *Ctx) {
 			sh := c.Ints(1)
 			c.AllocStrided(0, sh, tensor.FormatStrides(sh, padFormat(c.T(0), c.Ints(2), c.Str(3))), c.ArgDType(0))
 		},
-		CPU: func(c *Ctx) {
-			g, o := c.T(0), c.Out(0)
-			if o.Numel() == 0 {
-				return
-			}
-			f := padFormat(g, c.Ints(2), c.Str(3))
-			p := newPadding(c.Ints(1), c.Ints(2), c.Str(3), f)
-			dt := g.DType()
-			if dt.IsComplex() { // two numbers side by side
-				p.unit *= 2
-			}
-			if dt == tensor.Float64 || dt == tensor.Complex128 {
-				padAdd(p, memory[float64](o), memory[float64](tensor.DenseIn(g, f, dt)), vec.AddF64)
-				return
-			}
-			if dt == tensor.Float32 || dt == tensor.Complex64 {
-				padAdd(p, memory[float32](o), memory[float32](tensor.DenseIn(g, f, dt)), vec.AddF32)
-				return
-			}
-			sum := tensor.NewStrided(o.Shape(), tensor.FormatStrides(o.Shape(), f), tensor.Float32)
-			padAdd(p, memory[float32](sum), memory[float32](tensor.DenseIn(g, f, tensor.Float32)), vec.AddF32)
-			tensor.CopyRaw(o, sum)
-		},
-		VJP: func(c *Ctx, g *T) []*T { return []*T{op.Call1("aten::_pad_entries", g, c.Ints(2), c.Str(3))} },
+		CPU: padBackwardCPU,
+		VJP: func(c *Ctx, g *T) []*T { return []*T{op.Call1("aten::pad", g, c.Ints(2), c.Str(3))} },
 	})
+}
+
+// padBody finds the operator of a padding mode.
+func padBody(c *Ctx) {
+	t, p, mode := c.T(0), c.Ints(1), c.Str(2)
+	switch mode {
+	case "constant":
+		v := tensor.FloatValue(0)
+		if c.Has(3) {
+			v = c.Value(3)
+		}
+		c.Return(op.Call1("aten::constant_pad_nd", t, p, v))
+	case "reflect", "replicate", "circular":
+		if c.Has(3) && c.Float(3) != 0 {
+			c.Fail(tensor.ErrValue, "Padding mode \"%s\" doesn't take in value argument", mode)
+		}
+		checkPad(c, t, p, mode, 0)
+		name := map[string]string{"reflect": "aten::reflection_pad%dd", "replicate": "aten::replication_pad%dd"}[mode]
+		if name == "" {
+			c.Return(op.Call1("aten::_pad_circular", t, p))
+			return
+		}
+		c.Return(op.Call1(fmt.Sprintf(name, len(p)/2), t, p))
+	default:
+		c.Fail(tensor.ErrNotImpl, "Unrecognised padding mode %s", mode)
+	}
+}
+
+func padBackwardCPU(c *Ctx) {
+	g, o := c.T(0), c.Out(0)
+	if o.Numel() == 0 {
+		return
+	}
+	f := padFormat(g, c.Ints(2), c.Str(3))
+	p := newPadding(c.Ints(1), c.Ints(2), c.Str(3), f)
+	dt := g.DType()
+	if dt.IsComplex() { // two numbers side by side
+		p.unit *= 2
+	}
+	if dt == tensor.Float64 || dt == tensor.Complex128 {
+		padAdd(p, memory[float64](o), memory[float64](tensor.DenseIn(g, f, dt)), vec.AddF64)
+		return
+	}
+	if dt == tensor.Float32 || dt == tensor.Complex64 {
+		padAdd(p, memory[float32](o), memory[float32](tensor.DenseIn(g, f, dt)), vec.AddF32)
+		return
+	}
+	sum := tensor.NewStrided(o.Shape(), tensor.FormatStrides(o.Shape(), f), tensor.Float32)
+	padAdd(p, memory[float32](sum), memory[float32](tensor.DenseIn(g, f, tensor.Float32)), vec.AddF32)
+	tensor.CopyRaw(o, sum)
 }

@@ -15,7 +15,7 @@ func init() {
 		"matrix_H adjoint linalg_diagonal :: 3x4",
 		"type_as view_as reshape_as expand_as :: 3x4 3x4",
 		"as_strided as_strided_copy as_strided_ :: 3x4 [2,3] [4,1] 1 | nolayout ; 3x4 [2,2] [1,1] | nolayout nogradgrad",
-		"as_strided_scatter _strided_scatter :: 3x4 2x3 [2,3] [4,1] 1 | nolayout nograd",
+		"as_strided_scatter gotorch::strided_scatter :: 3x4 2x3 [2,3] [4,1] 1 | nolayout nograd",
 		"broadcast_to expand expand_copy :: 3x1 [3,4] ; 4 [2,3,4] ; s [2,2]",
 		"chunk :: 7x4 3 ; 3x4 2 1",
 		"diagonal diagonal_copy :: 3x4 ; 2x3x4 1 1 2",
@@ -31,7 +31,7 @@ func init() {
 		"movedim.int :: 2x3x5 0 2", "movedim.intlist :: 2x3x5 [0,1] [2,0]",
 		"narrow narrow_copy :: 5x4 0 1 3", "narrow.Tensor :: 5x4 0 s:i1..2 3 | nolayout",
 		"permute permute_copy :: 2x3x5 [2,0,1] ; s []",
-		"reshape view view_copy :: 6x4 [3,8] | nolayout ; 2x3x5 [-1] | nolayout",
+		"reshape view view_copy _unsafe_view :: 6x4 [3,8] | nolayout ; 2x3x5 [-1] | nolayout",
 		"select.int select_copy.int :: 3x4 0 1 ; 2x3x5 1 -1",
 		"select_scatter :: 3x4 4 0 1", "select_backward :: 4 [3,4] 0 1",
 		"slice.Tensor slice_copy.Tensor :: 5x4 0 1 4 ; 5x4 1 None None 2 ; 5x4 0 -2",
@@ -54,20 +54,19 @@ func init() {
 		"repeat :: 3x4 [2,3] ; 3 [2,2]", "tile :: 3x4 [2]", "tril triu :: 3x4 ; 4x4 1 ; 2x3x3 -1",
 		"repeat_interleave.self_int :: 3x4 2 ; 3x4 2 1", "repeat_interleave.self_Tensor :: 3x4 {1,0,2} 0", "repeat_interleave.Tensor :: {1,0,2}",
 		"pad F::pad :: 3x4 [1,2] ; 3x4 [1,2,-1,1] ; 2x3x4 [1,1] reflect ; 2x3x4 [2,1] replicate ; 2x3x4 [1,1] circular", "constant_pad_nd :: 3x4 [1,2] ; 3x4 [1,2,0,1] 1.5",
-		"_pad_entries :: 2x3x4 [1,2] reflect ; 2x3x4 [2,1,1,0] replicate ; 2x3x4 [1,2] circular",
-		"_pad_entries_backward :: 2x3x7 [2,3,4] [1,2] reflect ; 2x4x7 [2,3,4] [2,1,1,0] replicate ; 2x3x7 [2,3,4] [1,2] circular",
-		"_pad_circular :: 2x3x4 [1,2]", "reflection_pad1d replication_pad1d :: 2x3x5 [1,2]", "reflection_pad2d replication_pad2d :: 2x3x4 [1,2,1,0]",
+		"gotorch::pad_backward :: 2x3x7 [2,3,4] [1,2] reflect ; 2x4x7 [2,3,4] [2,1,1,0] replicate ; 2x3x7 [2,3,4] [1,2] circular",
+		"_pad_circular :: 2x3x4 [1,2] ; 2x3x4 [2,-1] ; 2x3x4 [0,0]", "reflection_pad1d replication_pad1d :: 2x3x5 [1,2]", "reflection_pad2d replication_pad2d :: 2x3x4 [1,2,1,0] ; 2x3x4 [-1,2,2,-1]",
 		"reflection_pad3d replication_pad3d :: 2x3x4x3 [1,2,1,0,1,1]",
 		"channel_shuffle F::channel_shuffle :: 1x4x2x2 2", "sum_to_size :: 3x4 [1,4] ; 2x3x4 [4]",
-		"unravel_index :: {5,1,11} [3,4]",
+		"torch::unravel_index :: {5,1,11} [3,4]",
 		// creation
 		"arange :: 5 ; 2.5", "arange.start :: 1 5", "arange.start_step :: 1 5 2 ; 5 1 -1.5", "eye :: 3", "eye.m :: 3 4", "full :: [2,3] 1.5 ; [2] 3", "full_like :: 3x4 1.5",
 		"linspace logspace :: 0 2 5 ; 1 -1 4", "linspace.Scalar_Tensor logspace.Scalar_Tensor :: 0 s 5", "linspace.Tensor_Scalar logspace.Tensor_Scalar :: s 2 5",
 		"linspace.Tensor_Tensor logspace.Tensor_Tensor :: s s 5", "new_full :: 3x4 [2,2] 1.5", "new_ones new_zeros :: 3x4 [2,2]", "ones zeros :: [2,3] ; []", "ones_like zeros_like :: 3x4",
 		"scalar_tensor :: 2.5", "tril_indices triu_indices :: 3 4 ; 3 4 1",
 		// conversion and questions
-		"bfloat16 bool byte cdouble cfloat char double float half int long short :: 3x4 | nograd ; 3x4:i5 | nograd", "_to_copy to.dtype :: 3x4 f64 ; 3x4 i64 | nograd",
-		"to.dtype_layout :: 3x4 dtype=f64", "to.other :: 3x4 2 ; 3x4 2:i3 | nograd", "to.prim_Device :: 3x4 None",
+		"Tensor::bfloat16 Tensor::bool Tensor::byte Tensor::cdouble Tensor::cfloat Tensor::char Tensor::double Tensor::float Tensor::half Tensor::int Tensor::long Tensor::short :: 3x4 | nograd ; 3x4:i5 | nograd", "_to_copy to.dtype :: 3x4 f64 ; 3x4 i64 | nograd",
+		"to.dtype_layout :: 3x4 dtype=f64", "to.other :: 3x4 2 ; 3x4 2:i3 | nograd", "Tensor::to :: 3x4 None",
 		"copy_ :: 3x4 3x4 ; 3x4 4", "dim numel is_complex is_conj is_floating_point is_neg is_inference is_signed size :: 3x4", "is_contiguous stride storage_offset :: 3x4 | nolayout",
 		"is_contiguous.memory_format :: 3x4x2x2 channels_last | nolayout", "is_nonzero item :: s", "is_same_size :: 3x4 3x4 ; 3x4 4", "size.int :: 3x4 1", "stride.int :: 3x4 1 | nolayout",
 		"resize_ :: 3x4 [4,3] | nolayout nograd", "resize_as_ :: 3x4 4x3 | nolayout nograd",
@@ -79,4 +78,9 @@ func init() {
 		tensor.RegisterAMP(d, tensor.AMPPromote, "aten::cat", "aten::stack")
 	}
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::reflection_pad1d", "aten::reflection_pad2d", "aten::replication_pad1d", "aten::replication_pad2d", "aten::replication_pad3d")
+}
+
+// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands for "not in the list".
+func init() {
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPKeep, "aten::cat", "aten::stack")
 }

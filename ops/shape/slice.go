@@ -115,7 +115,7 @@ func scatterCPU(c *Ctx, v func(t *T) *T) {
 func scatterVJP(c *Ctx, view *T, outside func(zero *T) *T) []*T {
 	r := []*T{nil, view}
 	if c.Needs(0) {
-		r[0] = outside(zeros(view.Shape(), view.DType()))
+		r[0] = outside(op.Zeros(view, view.Shape(), view.DType()))
 	}
 	return r
 }
@@ -278,7 +278,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)",
-		Go:     "-",
+		Doc:    "is narrow with the start in a 0-d tensor, which is read.",
+		Go:     "-", DataDependent: true,
 		Body: func(c *Ctx) {
 			s := c.T(2)
 			if s.Dim() != 0 || !s.DType().IsInt() {
@@ -363,9 +364,8 @@ func init() {
 		VJP:    splitVJP(2),
 	})
 	tensor.Register(tensor.Def{
-		Schema:  "chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]",
-		Doc:     "cuts a dimension into at most the given number of views of equal size, the last one possibly smaller.\nhttps://pytorch.org/docs/stable/generated/torch.chunk.html",
-		Aliases: []string{"unsafe_chunk"},
+		Schema: "chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]",
+		Doc:    "cuts a dimension into at most the given number of views of equal size, the last one possibly smaller.\nhttps://pytorch.org/docs/stable/generated/torch.chunk.html",
 		Body: func(c *Ctx) {
 			t, n := c.T(0), c.Int(1)
 			if t.Dim() == 0 {
@@ -382,6 +382,11 @@ func init() {
 			}
 			c.Return(op.Call("aten::split.Tensor", t, per, c.Int(2))...)
 		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]",
+		Doc:    "is another name of [Tensor.Chunk].",
+		Body:   func(c *Ctx) { c.Return(op.Call("aten::chunk", c.T(0), c.Int(1), c.Int(2))...) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]",
@@ -411,7 +416,7 @@ func init() {
 			part := slices.Delete(slices.Clone(sh), d, d+1)
 			for i := range gs {
 				if gs[i] = c.G(i); gs[i] == nil {
-					gs[i] = zeros(part, c.ArgDType(0))
+					gs[i] = op.Zeros(g, part, c.ArgDType(0))
 				}
 			}
 			return []*T{stack(gs, d)}
@@ -452,7 +457,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
-		Go:     "-",
+		Doc:    "cuts a dimension into sections, or before indices, that a tensor holds; its elements are read.",
+		Go:     "-", CrossDevice: true, DataDependent: true,
 		Body: func(c *Ctx) {
 			s := c.T(1)
 			if s.DType() != tensor.Int64 {
@@ -462,9 +468,9 @@ func init() {
 			case 0:
 				tensorSplit(c, c.T(0), nil, int(s.Num().I), c.Int(2))
 			case 1:
-				at := []int{}
-				for _, i := range tensor.Data[int64](tensor.Dense(s)) {
-					at = append(at, int(i))
+				at := make([]int, s.Size(0))
+				for i := range at {
+					at[i] = int(s.Select(0, i).Num().I)
 				}
 				tensorSplit(c, c.T(0), at, 0, c.Int(2))
 			default:
@@ -665,7 +671,7 @@ func splitVJP(dimArg int) func(c *Ctx, g *T) []*T {
 			if gs[i] = c.G(i); gs[i] == nil {
 				part := slices.Clone(sh)
 				part[d] = s
-				gs[i] = zeros(part, c.ArgDType(0))
+				gs[i] = op.Zeros(g, part, c.ArgDType(0))
 			}
 		}
 		if whole := adjacent(gs, d, sh); whole != nil {

@@ -51,18 +51,22 @@ func init() {
 		if !tensor.SameShape(c.Shape(1), c.Ints(2)) {
 			c.Fail(tensor.ErrShape, "expected src to have a size equal to the slice of self. src size = %s, slice size = %s", tensor.ShapeString(c.Shape(1)), tensor.ShapeString(c.Ints(2)))
 		}
-		c.SetOut(0, cloneStorage(c.T(0)))
+		t := c.T(0)
+		c.Keep(geometryOf(t))
+		c.SetOut(0, tensor.FromStorage(newStorage(c.Device(), t.Storage().NumBytes()), t.DType(), t.Shape(), t.Strides(), t.StorageOffset()))
 	}
 	cpu := func(c *Ctx) {
 		o := c.Out(0)
+		tensor.CopyRaw(bytesOf(o), bytesOf(c.T(0)))
 		tensor.CopyRaw(asStrided(c, o, c.Ints(2), c.Ints(3), offsetArg(c, 4, o.StorageOffset())), c.T(1))
-		c.Keep(geometryOf(c.T(0)))
 	}
 	// parts gives the gradient's elements with a zero behind them, and where in them the view's elements lie
 	parts := func(c *Ctx, g *T) (padded, at *T) {
 		self := c.Kept().(geometry)
-		at = places(self, offsetArg(c, 4, self.off), c.Ints(2), c.Ints(3))
-		return cat([]*T{g.Reshape([]int{-1}), zeros([]int{1}, g.DType())}, 0), at
+		if list := places(self, offsetArg(c, 4, self.off), c.Ints(2), c.Ints(3)); list != nil {
+			at = op.Numbers(g, list)
+		}
+		return cat([]*T{g.Reshape([]int{-1}), op.Zeros(g, []int{1}, g.DType())}, 0), at
 	}
 	tensor.Register(tensor.Def{
 		Schema: "as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor",
@@ -72,25 +76,26 @@ func init() {
 		VJP: func(c *Ctx, g *T) []*T {
 			padded, at := parts(c, g)
 			if at == nil {
-				return []*T{zeros(c.Shape(0), g.DType()), zeros(c.Ints(2), g.DType())}
+				return []*T{op.Zeros(g, c.Shape(0), g.DType()), op.Zeros(g, c.Ints(2), g.DType())}
 			}
 			sl := padded.IndexSelect(0, at)
 			r := []*T{nil, sl.View(c.Ints(2))}
 			if c.Needs(0) {
-				r[0] = op.Call1("aten::index_copy", zeros([]int{g.Numel() + 1}, g.DType()), 0, at, sl).Narrow(0, 0, g.Numel()).View(c.Shape(0))
+				r[0] = op.Call1("aten::index_copy", op.Zeros(g, []int{g.Numel() + 1}, g.DType()), 0, at, sl).Narrow(0, 0, g.Numel()).View(c.Shape(0))
 			}
 			return r
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema: "_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor",
-		Doc:    "is AsStridedScatter with the mathematical gradient; the tape's own operator for in-place changes of views.",
-		Go:     "-",
-		Infer:  infer, CPU: cpu,
+		Schema: "gotorch::strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor",
+		Doc: "is as_strided_scatter with the mathematical gradient: that of self is zero where src took its place. The gradient of a tensor whose view " +
+			"was changed in place is made of it.",
+		Go:    "-",
+		Infer: infer, CPU: cpu,
 		VJP: func(c *Ctx, g *T) []*T {
 			padded, at := parts(c, g)
 			if at == nil {
-				return []*T{g, zeros(c.Ints(2), g.DType())}
+				return []*T{g, op.Zeros(g, c.Ints(2), g.DType())}
 			}
 			r := []*T{nil, padded.IndexSelect(0, at).View(c.Ints(2))}
 			if c.Needs(0) {
@@ -103,26 +108,23 @@ func init() {
 
 // places finds, for every element of the view (size, stride, off), which element of self lies there; self.numel where none does. nil when
 // the view is empty.
-func places(self geometry, off int, size, stride []int) *T {
-	own := linearIndex(self.shape, self.stride, self.off)
-	view := linearIndex(size, stride, off)
-	at := make(map[int64]int64, own.Numel())
-	for i, p := range tensor.Data[int64](own) {
-		at[p] = int64(i)
-	}
-	v := tensor.Data[int64](view)
-	if len(v) == 0 {
+func places(self geometry, off int, size, stride []int) []int64 {
+	own, view := linearIndex(self.shape, self.stride, self.off), linearIndex(size, stride, off)
+	if len(view) == 0 {
 		return nil
 	}
-	out := make([]int64, len(v))
-	for i, p := range v {
+	at := make(map[int64]int64, len(own))
+	for i, p := range own {
+		at[p] = int64(i)
+	}
+	for i, p := range view {
 		k, ok := at[p]
 		if !ok {
-			k = int64(own.Numel())
+			k = int64(len(own))
 		}
-		out[i] = k
+		view[i] = k
 	}
-	return tensor.FromSlice(out)
+	return view
 }
 
 func offsetArg(c *Ctx, arg, def int) int {
@@ -132,13 +134,15 @@ func offsetArg(c *Ctx, arg, def int) int {
 	return def
 }
 
-// cloneStorage copies a tensor with all of its storage, so that the copy has the same strides and offset.
-func cloneStorage(t *T) *T {
-	n := t.Storage().NumBytes()
-	s := tensor.NewStorage(n)
-	c := tensor.FromStorage(s, tensor.Uint8, []int{n}, []int{1}, 0)
-	tensor.CopyRaw(c, tensor.FromStorage(t.Storage(), tensor.Uint8, []int{n}, []int{1}, 0))
-	return tensor.FromStorage(s, t.DType(), t.Shape(), t.Strides(), t.StorageOffset())
+// newStorage is a storage of n bytes on a device.
+func newStorage(d tensor.Device, n int) *tensor.Storage {
+	return tensor.NewOn(d, []int{n}, nil, tensor.Uint8).Storage()
+}
+
+// bytesOf sees all of a tensor's storage as bytes.
+func bytesOf(t *T) *T {
+	s := t.Storage()
+	return tensor.FromStorage(s, tensor.Uint8, []int{s.NumBytes()}, []int{1}, 0)
 }
 
 func asStrided(c *Ctx, t *T, size, stride []int, off int) *T {
@@ -167,30 +171,29 @@ func asStrided(c *Ctx, t *T, size, stride []int, off int) *T {
 func stridedAccumulate(self, view geometry, g *T) *T {
 	base := min(view.off, self.off)
 	n := max(extent(self.shape, self.stride)+self.off, extent(view.shape, view.stride)+view.off) - base
-	flat := zeros([]int{n}, g.DType())
+	flat := op.Zeros(g, []int{n}, g.DType())
 	shared := overlaps(self.shape, self.stride)
 	if !shared && !overlaps(view.shape, view.stride) {
-		all := op.Call1("aten::_strided_scatter", flat, g, view.shape, view.stride, view.off-base)
+		all := op.Call1("gotorch::strided_scatter", flat, g, view.shape, view.stride, view.off-base)
 		r := op.Call1("aten::as_strided", all, self.shape, self.stride, self.off-base)
 		if n > 2*r.Numel() {
 			r = r.Contiguous() // without the gaps
 		}
 		return r
 	}
-	acc := flat.IndexAdd(0, linearIndex(view.shape, view.stride, view.off-base), g.Reshape([]int{-1}))
+	acc := flat.IndexAdd(0, op.Numbers(g, linearIndex(view.shape, view.stride, view.off-base)), g.Reshape([]int{-1}))
+	own := linearIndex(self.shape, self.stride, self.off-base)
 	if shared {
-		share := make([]float64, n)
-		for _, p := range tensor.Data[int64](linearIndex(self.shape, self.stride, self.off-base)) {
-			share[p]++
+		holders := make([]int64, n) // of each place
+		for _, p := range own {
+			holders[p]++
 		}
-		for i := range share {
-			if share[i] > 0 {
-				share[i] = 1 / share[i]
-			}
+		for i, k := range holders {
+			holders[i] = max(k, 1)
 		}
-		acc = acc.Mul(tensor.FromSlice(share).ToDType(g.DType()))
+		acc = acc.Div(op.Numbers(g, holders))
 	}
-	return acc.IndexSelect(0, linearIndex(self.shape, self.stride, self.off-base)).View(self.shape)
+	return acc.IndexSelect(0, op.Numbers(g, own)).View(self.shape)
 }
 
 // overlaps reports that two elements of a geometry may share a place. As in PyTorch a geometry whose sorted strides nest does not.
@@ -227,7 +230,7 @@ func extent(shape, stride []int) int {
 }
 
 // linearIndex lists the storage positions of a strided view in logical order.
-func linearIndex(shape, stride []int, off int) *T {
+func linearIndex(shape, stride []int, off int) []int64 {
 	n := 1
 	for _, s := range shape {
 		n *= s
@@ -247,5 +250,5 @@ func linearIndex(shape, stride []int, off int) *T {
 			pos[d] = 0
 		}
 	}
-	return tensor.FromSlice(out)
+	return out
 }

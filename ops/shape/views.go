@@ -13,11 +13,7 @@ func init() {
 		View: func(c *Ctx) *T {
 			t := c.T(0)
 			size := tensor.InferSize(c.Ints(1), t.Numel())
-			st, ok := tensor.ViewStrides(t.Shape(), t.Strides(), size)
-			if !ok {
-				c.Fail(tensor.ErrShape, "view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead.")
-			}
-			return tensor.Alias(t, size, st, t.StorageOffset())
+			return tensor.Alias(t, size, viewStrides(c, t, size), t.StorageOffset())
 		},
 		VJP: func(c *Ctx, g *T) []*T { return []*T{g.Reshape(c.Shape(0))} },
 	})
@@ -33,6 +29,18 @@ func init() {
 			}
 			c.Return(t.Clone(tensor.CloneOptions{MemoryFormat: tensor.ContiguousFormat}).View(size))
 		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "_unsafe_view(Tensor self, SymInt[] size) -> Tensor",
+		Doc:    "is view of a tensor that nothing else refers to: autograd takes the result for a new tensor, not for a view of self.",
+		Go:     "-",
+		Infer: func(c *Ctx) {
+			t := c.T(0)
+			size := tensor.InferSize(c.Ints(1), t.Numel())
+			c.SetOut(0, tensor.Alias(t, size, viewStrides(c, t, size), t.StorageOffset()))
+		},
+		CPU: func(c *Ctx) {}, // the result is there already
+		VJP: func(c *Ctx, g *T) []*T { return []*T{g.Reshape(c.Shape(0))} },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
@@ -72,7 +80,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema:  "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
 		Doc:     "swaps two dimensions.\nhttps://pytorch.org/docs/stable/generated/torch.transpose.html",
-		Aliases: []string{"swapdims"},
+		Aliases: []string{"swapdims"}, FormNames: "swapdims.int=",
 		View: func(c *Ctx) *T {
 			t := c.T(0)
 			a, b := tensor.WrapDim(c.Int(1), t.Dim()), tensor.WrapDim(c.Int(2), t.Dim())
@@ -84,6 +92,15 @@ func init() {
 		},
 		VJP: func(c *Ctx, g *T) []*T { return []*T{g.Transpose(c.Int(1), c.Int(2))} },
 	})
+}
+
+// viewStrides are the strides with which the memory of t has another shape; it is an error when there are none.
+func viewStrides(c *Ctx, t *T, size []int) []int {
+	st, ok := tensor.ViewStrides(t.Shape(), t.Strides(), size)
+	if !ok {
+		c.Fail(tensor.ErrShape, "view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead.")
+	}
+	return st
 }
 
 func expand(c *Ctx) *T {

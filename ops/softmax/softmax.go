@@ -230,7 +230,7 @@ func inferRows(kernel string) func(c *Ctx) {
 	}
 }
 
-// likely dim for softmax without one, the rule of torch.nn.functional of old.
+// oldDim is the dimension of a softmax without one, by the rule of torch.nn.functional of old.
 func oldDim(nd int) int {
 	if nd == 0 || nd == 1 || nd == 3 {
 		return 0
@@ -238,7 +238,7 @@ func oldDim(nd int) int {
 	return 1
 }
 
-// int form: a dtype casts first.
+// composed calls _softmax or _log_softmax; a dtype converts the input first.
 func composed(c *Ctx, name string, x *T, dim int, dt tensor.DType) *T {
 	if dt != 0 && dt != x.DType() {
 		x = x.ToDType(dt)
@@ -321,7 +321,7 @@ func init() {
 		Grad: "LogSoftmaxBackwardDataBackward0",
 	})
 	tensor.Register(tensor.Def{
-		Schema: "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", Out: true, Aliases: []string{"special_softmax"},
+		Schema: "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", Out: true,
 		Doc:  "is exp(x) / sum(exp(x)) along a dimension; a dtype converts the input first.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.softmax.html",
 		Body: func(c *Ctx) { c.Return(composed(c, "aten::_softmax", c.T(0), c.Int(1), c.DType(2))) },
 	})
@@ -331,19 +331,47 @@ func init() {
 		Body: func(c *Ctx) { c.Return(composed(c, "aten::_log_softmax", c.T(0), c.Int(1), c.DType(2))) },
 	})
 	tensor.Register(tensor.Def{
+		Schema: "special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+		Doc:    "is another name of [Tensor.Softmax].",
+		Body:   func(c *Ctx) { c.Return(composed(c, "aten::_softmax", c.T(0), c.Int(1), c.DType(2))) },
+	})
+	tensor.Register(tensor.Def{
 		Schema: "special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
 		Doc:    "is another name of [Tensor.LogSoftmax].",
 		Body:   func(c *Ctx) { c.Return(composed(c, "aten::_log_softmax", c.T(0), c.Int(1), c.DType(2))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", Go: "-",
-		Doc: "is softmax with zeros where a whole line is -Inf.",
-		Body: func(c *Ctx) {
-			x := c.T(0)
-			masked := op.Call1("aten::all.dim", x.Detach().EqScalar(math.Inf(-1)), c.Int(1), true)
-			// before the softmax, too: its gradient would be NaN there
-			c.Return(op.ZeroWhere(composed(c, "aten::_softmax", op.ZeroWhere(x, masked), c.Int(1), c.DType(2)), masked))
+		Doc: "is softmax with zeros along lines of which every element is -Inf, as a mask that allows nothing leaves them.",
+		Infer: func(c *Ctx) {
+			t := c.T(0)
+			op.Wrap(c, c.Int(1), t.Dim())
+			dt := c.DType(2)
+			if dt == 0 {
+				dt = t.DType()
+			}
+			if !dt.IsFloat() {
+				c.Fail(tensor.ErrNotImpl, "\"softmax_lastdim_kernel_impl\" not implemented for '%s'", dt.ClassName())
+			}
+			c.Alloc(0, t.Shape(), dt)
 		},
+		CPU: func(c *Ctx) {
+			x, o, dim := tensor.DenseAs(c.T(0), c.Out(0).DType()), c.Out(0), op.Wrap(c, c.Int(1), c.T(0).Dim())
+			softmax.run(o, dim, x)
+			switch o.ElementSize() {
+			case 8:
+				clearMasked(op.Raw[uint64](o), op.Raw[uint64](x), o.Shape(), dim, 0xfff0<<48)
+			case 4:
+				clearMasked(op.Raw[uint32](o), op.Raw[uint32](x), o.Shape(), dim, 0xff80<<16)
+			default:
+				clearMasked(op.Raw[uint16](o), op.Raw[uint16](x), o.Shape(), dim, op.Pick[uint16](o.DType() == tensor.Float16, 0xfc00, 0xff80))
+			}
+		},
+		Save: "result",
+		VJP: func(c *Ctx, g *T) []*T {
+			return []*T{op.Call1("aten::_softmax_backward_data", g, c.Out(0), c.Int(1), c.ArgDType(0))}
+		},
+		Grad: "SafeSoftmaxBackward0",
 	})
 	dimOf := func(c *Ctx) int {
 		if c.Has(1) {
@@ -351,19 +379,45 @@ func init() {
 		}
 		return oldDim(c.T(0).Dim())
 	}
+	const page = "https://pytorch.org/docs/stable/generated/torch.nn.functional."
+	const dims = " dim counts from the end if it is negative; without one it is dimension 0 of tensors with 0, 1 or 3 dimensions, else 1. dtype converts the input first.\n" + page
 	tensor.Register(tensor.Def{
 		Schema: "F::softmax(Tensor input, int? dim=None, int _stacklevel=3, ScalarType? dtype=None) -> Tensor",
-		Doc:    "is exp(x) / sum(exp(x)) along a dimension; without one it is dimension 0 of tensors with 0, 1 or 3 dimensions, else 1.",
-		Body:   func(c *Ctx) { c.Return(composed(c, "aten::_softmax", c.T(0), dimOf(c), c.DType(3))) },
+		Doc:    "is exp(x) / sum(exp(x)) along a dimension of a tensor of any shape: numbers between 0 and 1 that add up to 1." + dims + "softmax.html",
+		Body:   func(c *Ctx) { c.Return(op.Call1("aten::softmax.int", c.T(0), dimOf(c), c.Value(3))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::log_softmax(Tensor input, int? dim=None, int _stacklevel=3, ScalarType? dtype=None) -> Tensor",
-		Doc:    "is log(softmax(x)) along a dimension; without one it is dimension 0 of tensors with 0, 1 or 3 dimensions, else 1.",
-		Body:   func(c *Ctx) { c.Return(composed(c, "aten::_log_softmax", c.T(0), dimOf(c), c.DType(3))) },
+		Doc:    "is x - log(sum(exp(x))) along a dimension of a tensor of any shape, the logarithm of softmax without its overflow." + dims + "log_softmax.html",
+		Body:   func(c *Ctx) { c.Return(op.Call1("aten::log_softmax.int", c.T(0), dimOf(c), c.Value(3))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::softmin(Tensor input, int? dim=None, int _stacklevel=3, ScalarType? dtype=None) -> Tensor",
-		Doc:    "is softmax(-x) along a dimension.",
-		Body:   func(c *Ctx) { c.Return(composed(c, "aten::_softmax", c.T(0).Neg(), dimOf(c), c.DType(3))) },
+		Doc:    "is exp(-x) / sum(exp(-x)) along a dimension of a tensor of any shape." + dims + "softmin.html",
+		Body:   func(c *Ctx) { c.Return(op.Call1("aten::softmax.int", c.T(0).Neg(), dimOf(c), c.Value(3))) },
 	})
 }
+
+// clearMasked sets the lines of a softmax o to zero whose inputs x are all -Inf; minusInf are the bits of that number. The softmax of such a
+// line is NaN throughout, which only its first element is looked at for.
+func clearMasked[E uint16 | uint32 | uint64](o, x []E, shape []int, dim int, minusInf E) {
+	outer, n, inner := iter.Split(shape, dim)
+	if n == 0 {
+		return
+	}
+	par.For(outer*inner, max(1, 1<<14/n), func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			at := r/inner*n*inner + r%inner
+			masked := o[at]&^signBit[E]() > minusInf&^signBit[E]() // NaN
+			for k := 0; masked && k < n; k++ {
+				masked = x[at+k*inner] == minusInf
+			}
+			for k := 0; masked && k < n; k++ {
+				o[at+k*inner] = 0
+			}
+		}
+	})
+}
+
+// signBit is the sign of a floating-point number of E's size.
+func signBit[E uint16 | uint32 | uint64]() E { return E(1) << (unsafe.Sizeof(E(0))*8 - 1) }

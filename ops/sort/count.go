@@ -302,7 +302,7 @@ func quantile(c *Ctx, name string) *T {
 		if sorted != nil {
 			return sorted.Gather(-1, ranks)
 		}
-		return rows.Gather(-1, op.Call1("aten::_ranked", rows.Detach(), ranks))
+		return rows.Gather(-1, op.Call1("gotorch::ranked", rows.Detach(), ranks))
 	}
 	var ranks *T
 	if name == "nanquantile" {

@@ -11,7 +11,7 @@ const fewRanks = 2
 
 func init() {
 	tensor.Register(tensor.Def{
-		Schema: "_ranked(Tensor self, Tensor ranks) -> Tensor", Go: "-",
+		Schema: "gotorch::ranked(Tensor self, Tensor ranks) -> Tensor", Go: "-",
 		Doc:    "gives the positions in the last dimension of the elements that a stable sort would put at the ranks.",
 		NoGrad: "integer result",
 		Infer: func(c *Ctx) {

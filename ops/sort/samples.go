@@ -1,6 +1,9 @@
 package sort
 
-import "github.com/gotorch-dev/torch/internal/samples"
+import (
+	"github.com/gotorch-dev/torch/internal/samples"
+	"github.com/gotorch-dev/torch/tensor"
+)
 
 // The sample calls of the family; internal/samples describes the notation.
 func init() {
@@ -21,5 +24,10 @@ func init() {
 		"quantile.scalar nanquantile.scalar :: 3x4 0.3 ; 3x4 0.6 1 true",
 		"bucketize.Scalar :: 1.2 {0.5,1.5,2.5}",
 	)
-	samples.None("an inner step of quantile, whose ranks are in a range", "_ranked")
+	samples.None("an inner step of quantile, whose ranks are in a range", "gotorch::ranked")
+}
+
+// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands for "not in the list".
+func init() {
+	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::quantile", "aten::nanquantile")
 }

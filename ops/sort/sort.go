@@ -247,15 +247,17 @@ func sortDef(schema, doc string, dimAt, descAt int) tensor.Def {
 }
 
 //gen:sorted Out
-func sorted(schema, doc string, dimAt, descAt int) {
-	tensor.Register(sortDef(schema, doc, dimAt, descAt))
+func sorted(schema, doc, outName string, dimAt, descAt int) {
+	d := sortDef(schema, doc, dimAt, descAt)
+	d.FormNames = outName
+	tensor.Register(d)
 }
 
 // picked declares an operator that selects one element per line: arguments self, [k], dim, keepdim.
 //
 //gen:picked Out
-func picked(schema, doc string, dimAt int, sel func(c *Ctx, n int) *selector) {
-	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Out: true,
+func picked(schema, doc, outName string, dimAt int, sel func(c *Ctx, n int) *selector) {
+	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Out: true, FormNames: outName,
 		Infer: func(c *Ctx) {
 			noComplex(c)
 			t := c.T(0)
@@ -324,8 +326,8 @@ func medianAll(schema, doc string, skipNaN bool) {
 
 func init() {
 	const base = "https://pytorch.org/docs/stable/generated/torch."
-	sorted("sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)", "sorts along a dimension, stably; NaN counts as largest.\n"+base+"sort.html", 1, 2)
-	sorted("sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)", "sorts along a dimension, stably.", 2, 3)
+	sorted("sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)", "sorts along a dimension, stably; NaN counts as largest.\n"+base+"sort.html", ".out=.values", 1, 2)
+	sorted("sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)", "sorts along a dimension, stably.", ".stable_out=.values_stable", 2, 3)
 	tensor.Register(tensor.Def{
 		Schema: "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
 		Doc:    "is the order that sorts along a dimension.\n" + base + "argsort.html",
@@ -342,7 +344,7 @@ func init() {
 		Body: func(c *Ctx) { c.Return(op.Call("aten::sort", c.T(0), 0, false)[0]) },
 	})
 	tensor.Register(tensor.Def{
-		Schema: "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)", Out: true,
+		Schema: "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)", Out: true, FormNames: ".out=.values",
 		Doc: "gives the k largest (or smallest) elements along a dimension, in order, and where they are.\n" + base + "topk.html",
 		Infer: func(c *Ctx) {
 			noComplex(c)
@@ -371,7 +373,7 @@ func init() {
 		Save: "indices",
 		VJP:  func(c *Ctx, g *T) []*T { return []*T{put(c, g, c.Out(1), c.Int(2), true)} },
 	})
-	picked("kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", "gives the k-th smallest element along a dimension (k from 1).\n"+base+"kthvalue.html", 2,
+	picked("kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", "gives the k-th smallest element along a dimension (k from 1).\n"+base+"kthvalue.html", ".out=.values", 2,
 		func(c *Ctx, n int) *selector {
 			k := c.Int(1)
 			if g := c.GivenOut(0); g != nil && op.Overlap(g, c.T(0)) {
@@ -388,10 +390,10 @@ func init() {
 		}
 	}
 	medianAll("median(Tensor self) -> Tensor", "is the lower median of all elements, NaN if there is one.\n"+base+"median.html", false)
-	picked("median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", "gives the lower median along a dimension, NaN if there is one.", 1, median(false))
+	picked("median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", "gives the lower median along a dimension, NaN if there is one.", ".dim_out=.dim_values", 1, median(false))
 	medianAll("nanmedian(Tensor self) -> Tensor", "is the lower median of the elements that are not NaN.\n"+base+"nanmedian.html", true)
-	picked("nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", "gives the lower median along a dimension of the elements that are not NaN.", 1, median(true))
-	picked("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", "gives the most frequent value along a dimension, the smallest of several.\n"+base+"mode.html", 1,
+	picked("nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", "gives the lower median along a dimension of the elements that are not NaN.", ".dim_out=.dim_values", 1, median(true))
+	picked("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", "gives the most frequent value along a dimension, the smallest of several.\n"+base+"mode.html", ".out=.values", 1,
 		func(c *Ctx, n int) *selector {
 			return single(modeAt[float32], modeAt[float64], modeAt[int64], modeAt[int32], modeAt[uint8])
 		})

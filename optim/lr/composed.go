@@ -225,11 +225,11 @@ const (
 type PlateauOptions struct {
 	Mode PlateauMode
 	// Factor multiplies the rate (default 0.1).
-	Factor float64
+	Factor tensor.Opt[float64]
 	// Patience is the number of epochs without improvement that are let pass (default 10).
 	Patience tensor.Opt[int]
 	// Threshold is what counts as an improvement (default 1e-4).
-	Threshold     float64
+	Threshold     tensor.Opt[float64]
 	ThresholdMode ThresholdMode
 	// Cooldown is the number of epochs after a change in which nothing is counted.
 	Cooldown int
@@ -237,7 +237,7 @@ type PlateauOptions struct {
 	MinLR  float64
 	MinLRs []float64
 	// Eps is the smallest change that is made (default 1e-8).
-	Eps float64
+	Eps tensor.Opt[float64]
 }
 
 // ReduceLROnPlateau lowers the rate when a metric stops improving.
@@ -263,18 +263,18 @@ type ReduceLROnPlateau struct {
 // NewReduceLROnPlateau lowers the rate by Factor when the metric has not improved for Patience epochs.
 func NewReduceLROnPlateau(opt optim.Optimizer, opts ...PlateauOptions) *ReduceLROnPlateau {
 	o := first(opts)
-	s := &ReduceLROnPlateau{opt: opt, factor: or(o.Factor, 0.1), patience: o.Patience.Or(10), cooldown: o.Cooldown, eps: or(o.Eps, 1e-8),
-		mode: o.Mode, threshold: or(o.Threshold, 1e-4), tmode: o.ThresholdMode}
+	s := &ReduceLROnPlateau{opt: opt, factor: o.Factor.Or(0.1), patience: o.Patience.Or(10), cooldown: o.Cooldown, eps: o.Eps.Or(1e-8),
+		mode: o.Mode, threshold: o.Threshold.Or(1e-4), tmode: o.ThresholdMode}
 	if s.factor >= 1 {
 		tensor.Fail(tensor.ErrValue, "Factor should be < 1.0.")
 	}
 	if o.MinLRs == nil {
-		m := or(o.MinLR, 0)
+		m := o.MinLR
 		s.defaultMin = &m
 	} else if len(o.MinLRs) != len(opt.ParamGroups()) {
 		tensor.Fail(tensor.ErrValue, "expected %d min_lrs, got %d", len(opt.ParamGroups()), len(o.MinLRs))
 	}
-	s.minLRs = perGroup("min_lr", opt, or(o.MinLR, 0), o.MinLRs)
+	s.minLRs = perGroup("min_lr", opt, o.MinLR, o.MinLRs)
 	s.setWorse()
 	s.best = s.worse
 	s.remember()

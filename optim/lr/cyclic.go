@@ -22,20 +22,20 @@ const (
 // CyclicOptions are the options of CyclicLR.
 type CyclicOptions struct {
 	// StepSizeUp is the number of steps of the rising half (default 2000).
-	StepSizeUp int
+	StepSizeUp tensor.Opt[int]
 	// StepSizeDown is the number of steps of the falling half (default StepSizeUp).
-	StepSizeDown int
+	StepSizeDown tensor.Opt[int]
 	// Mode changes the height of the cycles.
 	Mode CyclicMode
 	// Gamma is ExpRange's factor (default 1).
-	Gamma float64
+	Gamma tensor.Opt[float64]
 	// ScaleFn gives the height instead of Mode, as a function of the cycle's number or, with ScaleIterations, of the step's.
 	ScaleFn         func(x float64) float64
 	ScaleIterations bool
 	// NoCycleMomentum leaves the momentum alone; otherwise it goes from MaxMomentum (default 0.9) to BaseMomentum (default 0.8) while the
 	// rate goes up.
 	NoCycleMomentum           bool
-	BaseMomentum, MaxMomentum float64
+	BaseMomentum, MaxMomentum tensor.Opt[float64]
 	// BaseLRs and MaxLRs give each group rates of its own.
 	BaseLRs, MaxLRs []float64
 	LastEpoch       tensor.Opt[int]
@@ -59,11 +59,14 @@ type CyclicLR struct {
 // is not set.
 func NewCyclicLR(opt optim.Optimizer, baseLR, maxLR float64, opts ...CyclicOptions) *CyclicLR {
 	o := first(opts)
-	s := &CyclicLR{mode: o.Mode, gamma: or(o.Gamma, 1), custom: o.ScaleFn, cycleMomentum: !o.NoCycleMomentum}
+	s := &CyclicLR{mode: o.Mode, gamma: o.Gamma.Or(1), custom: o.ScaleFn, cycleMomentum: !o.NoCycleMomentum}
 	bases := perGroup("base_lr", opt, baseLR, o.BaseLRs)
 	s.maxLRs = perGroup("max_lr", opt, maxLR, o.MaxLRs)
-	up := float64(orInt(o.StepSizeUp, 2000))
-	down := float64(orInt(o.StepSizeDown, int(up)))
+	up := float64(o.StepSizeUp.Or(2000))
+	down := float64(o.StepSizeDown.Or(int(up)))
+	if up <= 0 || down < 0 {
+		tensor.Fail(tensor.ErrValue, "CyclicLR: step_size_up is %g and step_size_down %g, want positive numbers", up, down)
+	}
 	s.total = up + down
 	s.ratio = up / s.total
 	switch {
@@ -81,8 +84,8 @@ func NewCyclicLR(opt optim.Optimizer, baseLR, maxLR float64, opts ...CyclicOptio
 	}
 	if s.cycleMomentum {
 		s.beta1 = hasBetas(opt)
-		s.baseMom = perGroup("base_momentum", opt, or(o.BaseMomentum, 0.8), nil)
-		s.maxMom = perGroup("max_momentum", opt, or(o.MaxMomentum, 0.9), nil)
+		s.baseMom = perGroup("base_momentum", opt, o.BaseMomentum.Or(0.8), nil)
+		s.maxMom = perGroup("max_momentum", opt, o.MaxMomentum.Or(0.9), nil)
 		if fresh {
 			startMomentum(opt, s.beta1, s.baseMom, s.maxMom)
 		}
@@ -175,16 +178,16 @@ type OneCycleOptions struct {
 	// Epochs and StepsPerEpoch give the number of steps when totalSteps is 0.
 	Epochs, StepsPerEpoch int
 	// PctStart is the part of the cycle in which the rate rises (default 0.3).
-	PctStart float64
+	PctStart tensor.Opt[float64]
 	// Anneal is the form of the change.
 	Anneal Anneal
 	// NoCycleMomentum leaves the momentum alone; otherwise it goes from MaxMomentum (default 0.95) to BaseMomentum (default 0.85) and back.
 	NoCycleMomentum           bool
-	BaseMomentum, MaxMomentum float64
+	BaseMomentum, MaxMomentum tensor.Opt[float64]
 	// DivFactor: the first rate is maxLR/DivFactor (default 25).
-	DivFactor float64
+	DivFactor tensor.Opt[float64]
 	// FinalDivFactor: the last rate is the first divided by it (default 1e4).
-	FinalDivFactor float64
+	FinalDivFactor tensor.Opt[float64]
 	// ThreePhase falls back to the first rate before it falls on.
 	ThreePhase bool
 	// MaxLRs gives each group a highest rate of its own.
@@ -218,9 +221,13 @@ func NewOneCycleLR(opt optim.Optimizer, maxLR float64, totalSteps int, opts ...O
 	if s.total <= 0 {
 		tensor.Fail(tensor.ErrValue, "You must define either total_steps OR (epochs AND steps_per_epoch): expected positive integer total_steps, but got %d", totalSteps)
 	}
-	pct := or(o.PctStart, 0.3)
+	pct := o.PctStart.Or(0.3)
 	if pct < 0 || pct > 1 {
 		tensor.Fail(tensor.ErrValue, "Expected float between 0 and 1 pct_start, but got %g", pct)
+	}
+	div, finalDiv := o.DivFactor.Or(25), o.FinalDivFactor.Or(1e4)
+	if div == 0 || finalDiv == 0 {
+		tensor.Fail(tensor.ErrValue, "OneCycleLR: div_factor is %g and final_div_factor %g: rates are divided by them", div, finalDiv)
 	}
 	n := float64(s.total)
 	up := phase{pct*n - 1, false, "initial_lr", "max_lr", "max_momentum", "base_momentum"}
@@ -236,16 +243,16 @@ func NewOneCycleLR(opt optim.Optimizer, maxLR float64, totalSteps int, opts ...O
 	if fresh {
 		most := perGroup("max_lr", opt, maxLR, o.MaxLRs)
 		for i, g := range opt.ParamGroups() {
-			g.Set("initial_lr", most[i]/or(o.DivFactor, 25))
+			g.Set("initial_lr", most[i]/div)
 			g.Set("max_lr", most[i])
-			g.Set("min_lr", g.Float("initial_lr")/or(o.FinalDivFactor, 1e4))
+			g.Set("min_lr", g.Float("initial_lr")/finalDiv)
 		}
 	}
 	if s.cycleMomentum {
 		s.beta1 = hasBetas(opt)
 		s.before = append(s.before, boolean("use_beta1", &s.beta1))
 		if fresh {
-			startMomentum(opt, s.beta1, perGroup("base_momentum", opt, or(o.BaseMomentum, 0.85), nil), perGroup("max_momentum", opt, or(o.MaxMomentum, 0.95), nil))
+			startMomentum(opt, s.beta1, perGroup("base_momentum", opt, o.BaseMomentum.Or(0.85), nil), perGroup("max_momentum", opt, o.MaxMomentum.Or(0.95), nil))
 		}
 	}
 	s.next = s.rates

@@ -17,7 +17,7 @@ func sgd(rate float64) *optim.SGD {
 
 func Example() {
 	opt := sgd(0.1)
-	sched := lr.NewStepLR(opt, 3, lr.Options{Gamma: 0.1})
+	sched := lr.NewStepLR(opt, 3, lr.Options{Gamma: tensor.Some(0.1)})
 	for range 5 {
 		fmt.Printf("%.3f ", sched.LastLR()[0])
 		opt.Step()
@@ -29,7 +29,7 @@ func Example() {
 func ExampleNewSequentialLR() {
 	opt := sgd(1)
 	sched := lr.NewSequentialLR(opt, []lr.Scheduler{
-		lr.NewLinearLR(opt, lr.LinearOptions{StartFactor: 0.25, TotalIters: 3}), // warm-up
+		lr.NewLinearLR(opt, lr.LinearOptions{StartFactor: tensor.Some(0.25), TotalIters: tensor.Some(3)}), // warm-up
 		lr.NewCosineAnnealingLR(opt, 4),
 	}, []int{3})
 	for range 8 {
@@ -67,7 +67,7 @@ func TestErrors(t *testing.T) {
 		f    func()
 	}{
 		{"param 'initial_lr' is not specified in param_groups[0]", func() { lr.NewStepLR(sgd(1), 3, lr.Options{LastEpoch: tensor.Some(4)}) }},
-		{"Factor should be < 1.0.", func() { lr.NewReduceLROnPlateau(plain, lr.PlateauOptions{Factor: 1}) }},
+		{"Factor should be < 1.0.", func() { lr.NewReduceLROnPlateau(plain, lr.PlateauOptions{Factor: tensor.Some(1.0)}) }},
 		{"Expected 1 lr_lambdas, but got 2", func() {
 			f := func(int) float64 { return 1 }
 			lr.NewLambdaLR(plain, f, f)
@@ -93,7 +93,7 @@ func TestErrors(t *testing.T) {
 func TestResume(t *testing.T) {
 	opt := sgd(1)
 	opt.ParamGroups()[0].Set("initial_lr", 1.0)
-	s := lr.NewMultiStepLR(opt, []int{2, 5}, lr.Options{Gamma: 0.5, LastEpoch: tensor.Some(1)})
+	s := lr.NewMultiStepLR(opt, []int{2, 5}, lr.Options{Gamma: tensor.Some(0.5), LastEpoch: tensor.Some(1)})
 	if got := s.LastLR()[0]; got != 0.5 || s.LastEpoch() != 2 {
 		t.Errorf("rate %v at epoch %d", got, s.LastEpoch())
 	}
@@ -108,5 +108,68 @@ func TestLoadBadState(t *testing.T) {
 		if err := s.LoadStateDict(d); err == nil {
 			t.Errorf("loading %v succeeded", d)
 		}
+	}
+}
+
+// An explicit zero is a zero and not the default.
+func TestExplicitZero(t *testing.T) {
+	zero, none := tensor.Some(0.0), tensor.Some(0)
+	rates := func(opt *optim.SGD, s lr.Scheduler, n int) string {
+		out := fmt.Sprint(opt.ParamGroups()[0].LR())
+		for range n {
+			opt.Step()
+			s.Step()
+			out += fmt.Sprintf(" %.3g", opt.ParamGroups()[0].LR())
+		}
+		return out
+	}
+	for _, c := range []struct {
+		name string
+		make func(opt *optim.SGD) lr.Scheduler
+		want string
+	}{
+		{"StepLR, gamma", func(o *optim.SGD) lr.Scheduler { return lr.NewStepLR(o, 2, lr.Options{Gamma: zero}) }, "1 1 0 0"},
+		{"MultiStepLR, gamma", func(o *optim.SGD) lr.Scheduler { return lr.NewMultiStepLR(o, []int{1}, lr.Options{Gamma: zero}) }, "1 0 0 0"},
+		{"ConstantLR, factor", func(o *optim.SGD) lr.Scheduler { return lr.NewConstantLR(o, lr.FactorOptions{Factor: zero}) }, "0 0 0 0"},
+		{"LinearLR, end", func(o *optim.SGD) lr.Scheduler {
+			return lr.NewLinearLR(o, lr.LinearOptions{StartFactor: tensor.Some(1.0), EndFactor: zero, TotalIters: tensor.Some(2)})
+		}, "1 0.5 0 0"},
+		{"PolynomialLR, power", func(o *optim.SGD) lr.Scheduler {
+			return lr.NewPolynomialLR(o, lr.PolynomialOptions{TotalIters: tensor.Some(2), Power: zero})
+		}, "1 1 1 1"},
+		{"PolynomialLR, iterations", func(o *optim.SGD) lr.Scheduler {
+			return lr.NewPolynomialLR(o, lr.PolynomialOptions{TotalIters: none})
+		}, "1 1 1 1"},
+	} {
+		opt := sgd(1)
+		s := c.make(opt)
+		if got := rates(opt, s, 3); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+	plain := sgd(1)
+	for want, f := range map[string]func(){
+		"T_mult":         func() { lr.NewCosineAnnealingWarmRestarts(plain, 3, lr.RestartOptions{TMult: none}) },
+		"greater than 0": func() { lr.NewLinearLR(plain, lr.LinearOptions{StartFactor: zero}) },
+		"cannot be restored": func() {
+			s := lr.NewConstantLR(plain, lr.FactorOptions{Factor: zero, TotalIters: tensor.Some(1)})
+			plain.Step()
+			s.Step()
+		},
+		"step_size_up": func() {
+			lr.NewCyclicLR(plain, 0.1, 1, lr.CyclicOptions{StepSizeUp: none, NoCycleMomentum: true})
+		},
+		"div_factor": func() { lr.NewOneCycleLR(plain, 1, 5, lr.OneCycleOptions{DivFactor: zero, NoCycleMomentum: true}) },
+	} {
+		if err := tensor.Try(f); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	s := lr.NewReduceLROnPlateau(plain, lr.PlateauOptions{Factor: zero, Patience: none, Threshold: zero, Eps: zero})
+	plain.ParamGroups()[0].SetLR(1)
+	s.Step(1)
+	s.Step(1)
+	if r := plain.ParamGroups()[0].LR(); r != 0 {
+		t.Errorf("the rate on the plateau is %v", r)
 	}
 }

@@ -278,20 +278,6 @@ func enum[T ~int](name string, p *T, names ...string) field {
 	}}
 }
 
-// given reports an option that was set; an explicit 0 is negative zero.
-func given(f float64) bool { return f != 0 || math.Signbit(f) }
-
-// or is an option's value, or its default.
-func or(f, def float64) float64 {
-	switch {
-	case !given(f):
-		return def
-	case f == 0:
-		return 0
-	}
-	return f
-}
-
 func first[T any](opts []T) T {
 	var zero T
 	if len(opts) > 0 {

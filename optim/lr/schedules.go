@@ -13,7 +13,7 @@ import (
 // Options are those of the schedules that multiply by a factor.
 type Options struct {
 	// Gamma is the factor (default 0.1).
-	Gamma float64
+	Gamma tensor.Opt[float64]
 	// LastEpoch resumes after that many steps; the optimizer's groups must have "initial_lr", as they have after loading their state.
 	LastEpoch tensor.Opt[int]
 }
@@ -31,7 +31,7 @@ func NewStepLR(opt optim.Optimizer, stepSize int, opts ...Options) *StepLR {
 		tensor.Fail(tensor.ErrValue, "StepLR: step_size is %d, want a positive number", stepSize)
 	}
 	o := first(opts)
-	s := &StepLR{stepSize: stepSize, gamma: or(o.Gamma, 0.1)}
+	s := &StepLR{stepSize: stepSize, gamma: o.Gamma.Or(0.1)}
 	s.before = []field{integer("step_size", &s.stepSize), number("gamma", &s.gamma)}
 	s.next = func() []float64 {
 		if s.lastEpoch == 0 || s.lastEpoch%s.stepSize != 0 {
@@ -56,7 +56,7 @@ type MultiStepLR struct {
 // NewMultiStepLR multiplies the rate by Gamma at each of the milestones; one given twice counts twice.
 func NewMultiStepLR(opt optim.Optimizer, milestones []int, opts ...Options) *MultiStepLR {
 	o := first(opts)
-	s := &MultiStepLR{milestones: map[int]int{}, gamma: or(o.Gamma, 0.1)}
+	s := &MultiStepLR{milestones: map[int]int{}, gamma: o.Gamma.Or(0.1)}
 	for _, m := range milestones {
 		s.milestones[m]++
 	}
@@ -115,9 +115,9 @@ func (s *MultiStepLR) loadMilestones(v any) error {
 // FactorOptions are the options of ConstantLR.
 type FactorOptions struct {
 	// Factor multiplies the rate at first (default 1/3).
-	Factor float64
+	Factor tensor.Opt[float64]
 	// TotalIters is the number of epochs with the factor (default 5).
-	TotalIters int
+	TotalIters tensor.Opt[int]
 	LastEpoch  tensor.Opt[int]
 }
 
@@ -131,7 +131,7 @@ type ConstantLR struct {
 // NewConstantLR multiplies the rate by Factor until TotalIters epochs have passed.
 func NewConstantLR(opt optim.Optimizer, opts ...FactorOptions) *ConstantLR {
 	o := first(opts)
-	s := &ConstantLR{factor: or(o.Factor, 1.0/3), total: orInt(o.TotalIters, 5)}
+	s := &ConstantLR{factor: o.Factor.Or(1.0 / 3), total: o.TotalIters.Or(5)}
 	if s.factor > 1 || s.factor < 0 {
 		tensor.Fail(tensor.ErrValue, "Constant multiplicative factor expected to be between 0 and 1.")
 	}
@@ -141,6 +141,9 @@ func NewConstantLR(opt optim.Optimizer, opts ...FactorOptions) *ConstantLR {
 		case 0:
 			return s.scaled(s.factor)
 		case s.total:
+			if s.factor == 0 {
+				tensor.Fail(tensor.ErrValue, "ConstantLR: a rate that was multiplied by a factor of 0 cannot be restored: give a factor above 0")
+			}
 			return s.scaled(1 / s.factor)
 		}
 		return s.current()
@@ -159,11 +162,11 @@ func NewConstantLR(opt optim.Optimizer, opts ...FactorOptions) *ConstantLR {
 // LinearOptions are the options of LinearLR.
 type LinearOptions struct {
 	// StartFactor multiplies the rate in the first epoch (default 1/3).
-	StartFactor float64
+	StartFactor tensor.Opt[float64]
 	// EndFactor multiplies it at the end (default 1).
-	EndFactor float64
+	EndFactor tensor.Opt[float64]
 	// TotalIters is the number of epochs from one to the other (default 5).
-	TotalIters int
+	TotalIters tensor.Opt[int]
 	LastEpoch  tensor.Opt[int]
 }
 
@@ -177,7 +180,7 @@ type LinearLR struct {
 // NewLinearLR changes the factor from StartFactor to EndFactor in TotalIters epochs.
 func NewLinearLR(opt optim.Optimizer, opts ...LinearOptions) *LinearLR {
 	o := first(opts)
-	s := &LinearLR{from: or(o.StartFactor, 1.0/3), to: or(o.EndFactor, 1), total: orInt(o.TotalIters, 5)}
+	s := &LinearLR{from: o.StartFactor.Or(1.0 / 3), to: o.EndFactor.Or(1), total: o.TotalIters.Or(5)}
 	if s.from > 1 || s.from <= 0 {
 		tensor.Fail(tensor.ErrValue, "Starting multiplicative factor expected to be greater than 0 and less or equal to 1.")
 	}
@@ -228,9 +231,9 @@ func NewExponentialLR(opt optim.Optimizer, gamma float64, lastEpoch ...int) *Exp
 // PolynomialOptions are the options of PolynomialLR.
 type PolynomialOptions struct {
 	// TotalIters is the number of epochs until the rate is 0 (default 5).
-	TotalIters int
+	TotalIters tensor.Opt[int]
 	// Power is the polynomial's degree (default 1).
-	Power     float64
+	Power     tensor.Opt[float64]
 	LastEpoch tensor.Opt[int]
 }
 
@@ -244,7 +247,7 @@ type PolynomialLR struct {
 // NewPolynomialLR lets the rate fall to 0 in TotalIters epochs.
 func NewPolynomialLR(opt optim.Optimizer, opts ...PolynomialOptions) *PolynomialLR {
 	o := first(opts)
-	s := &PolynomialLR{total: orInt(o.TotalIters, 5), power: or(o.Power, 1)}
+	s := &PolynomialLR{total: o.TotalIters.Or(5), power: o.Power.Or(1)}
 	s.before = []field{integer("total_iters", &s.total), number("power", &s.power)}
 	s.next = func() []float64 {
 		if s.initial || s.lastEpoch > s.total {
@@ -278,7 +281,7 @@ type CosineAnnealingLR struct {
 // NewCosineAnnealingLR lets the rate fall to EtaMin in tMax epochs.
 func NewCosineAnnealingLR(opt optim.Optimizer, tMax int, opts ...CosineOptions) *CosineAnnealingLR {
 	o := first(opts)
-	s := &CosineAnnealingLR{tMax: tMax, etaMin: or(o.EtaMin, 0)}
+	s := &CosineAnnealingLR{tMax: tMax, etaMin: o.EtaMin}
 	if tMax <= 0 {
 		tensor.Fail(tensor.ErrValue, "CosineAnnealingLR: T_max is %d, want a positive number", tMax)
 	}
@@ -316,7 +319,7 @@ func NewCosineAnnealingLR(opt optim.Optimizer, tMax int, opts ...CosineOptions) 
 // RestartOptions are the options of CosineAnnealingWarmRestarts.
 type RestartOptions struct {
 	// TMult multiplies the period after each restart (default 1).
-	TMult int
+	TMult tensor.Opt[int]
 	// EtaMin is the lowest rate (default 0).
 	EtaMin    float64
 	LastEpoch tensor.Opt[int]
@@ -333,7 +336,7 @@ type CosineAnnealingWarmRestarts struct {
 // NewCosineAnnealingWarmRestarts restarts after t0 epochs, and then after periods that grow by TMult.
 func NewCosineAnnealingWarmRestarts(opt optim.Optimizer, t0 int, opts ...RestartOptions) *CosineAnnealingWarmRestarts {
 	o := first(opts)
-	s := &CosineAnnealingWarmRestarts{t0: t0, ti: t0, tMult: orInt(o.TMult, 1), etaMin: or(o.EtaMin, 0), tCur: float64(o.LastEpoch.Or(-1))}
+	s := &CosineAnnealingWarmRestarts{t0: t0, ti: t0, tMult: o.TMult.Or(1), etaMin: o.EtaMin, tCur: float64(o.LastEpoch.Or(-1))}
 	if t0 <= 0 {
 		tensor.Fail(tensor.ErrValue, "Expected positive integer T_0, but got %d", t0)
 	}
@@ -467,13 +470,6 @@ func lambdas(opt optim.Optimizer, f func(int) float64, more []func(int) float64)
 // noLambdas stands for functions, which cannot be saved, as in Python.
 func noLambdas(n int) field {
 	return field{"lr_lambdas", func() any { return make([]any, n) }, func(any) error { return nil }}
-}
-
-func orInt(n, def int) int {
-	if n == 0 {
-		return def
-	}
-	return n
 }
 
 func optInt(l []int) tensor.Opt[int] {

@@ -65,7 +65,7 @@ func (m *GPT) Forward(x *tensor.Tensor) *tensor.Tensor {
 	if t > m.Config.Context {
 		tensor.Fail(tensor.ErrShape, "GPT: %d tokens exceed the context of %d", t, m.Config.Context)
 	}
-	h := m.Tok.Forward(x).Add(m.Pos.Forward(torch.Arange(t)))
+	h := m.Tok.Forward(x).Add(m.Pos.Forward(torch.Arange(t, torch.ArangeOptions{Device: x.Device()})))
 	for _, b := range m.Blocks {
 		h = b.Forward(h)
 	}
@@ -99,7 +99,7 @@ func (m *GPT) Generate(tokens []int64, n int, s Sampling, each func(int64) bool)
 	torch.NoGrad(func() {
 		for range n {
 			ctx := tokens[max(0, len(tokens)-m.Config.Context):]
-			logits := m.Forward(torch.FromSlice(ctx, 1, len(ctx))).Select(1, -1).Select(0, 0)
+			logits := m.Forward(torch.FromSlice(ctx, 1, len(ctx)).To(m.Tok.Weight.Device())).Select(1, -1).Select(0, 0)
 			tok := pick(logits, s)
 			tokens = append(tokens, tok)
 			if each != nil && !each(tok) {
@@ -111,7 +111,7 @@ func (m *GPT) Generate(tokens []int64, n int, s Sampling, each func(int64) bool)
 }
 
 func pick(logits *tensor.Tensor, s Sampling) int64 {
-	l := append([]float32(nil), torch.Data[float32](logits.Contiguous())...)
+	l := append([]float32(nil), torch.Data[float32](logits.CPU().Contiguous())...)
 	if s.Temperature == 0 {
 		best := 0
 		for i, v := range l {

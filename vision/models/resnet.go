@@ -67,53 +67,23 @@ func newBottleneck(in, planes, stride, groups, base int, down *nn.Sequential) bl
 func (b *BasicBlock) norm() *nn.BatchNorm2d { return b.BN2 }
 func (b *Bottleneck) norm() *nn.BatchNorm2d { return b.BN3 }
 
-// convNorm is a batch norm behind a convolution, whose result nobody else sees: its memory is freed in the backward pass. So is that of the
-// activation behind them, unless relu is nil, when inner says that only modules without hooks get it.
-func convNorm(conv *nn.Conv2d, norm *nn.BatchNorm2d, relu *nn.ReLU, inner bool, x *tensor.Tensor) *tensor.Tensor {
-	c := conv.Forward(x)
-	y := norm.Forward(c)
-	if !nn.Hooked(conv, norm) {
-		tensor.ReleaseAfter(y, c)
-	} else {
-		inner = false
-	}
-	if relu == nil {
-		return y
-	}
-	y = relu.Forward(y)
-	if inner && !nn.Hooked(relu) {
-		tensor.ReleaseAfter(y, y)
-	}
-	return y
-}
-
 // shortcut is the way around a block.
 func shortcut(down *nn.Sequential, x *tensor.Tensor) *tensor.Tensor {
 	if down == nil {
 		return x
-	}
-	if down.Len() == 2 && !nn.Hooked(down) {
-		conv, isConv := down.At(0).(*nn.Conv2d)
-		norm, isNorm := down.At(1).(*nn.BatchNorm2d)
-		if isConv && isNorm {
-			return convNorm(conv, norm, nil, false, x)
-		}
 	}
 	return down.Forward(x)
 }
 
 // Forward maps (N, in, H, W) to (N, planes, H/stride, W/stride).
 func (b *BasicBlock) Forward(x *tensor.Tensor) *tensor.Tensor {
-	y := convNorm(b.Conv1, b.BN1, b.ReLU, !nn.Hooked(b.Conv2), x)
-	y = convNorm(b.Conv2, b.BN2, nil, false, y)
+	y := nn.Chain(x, b.Conv1, b.BN1, b.ReLU, b.Conv2, b.BN2)
 	return b.ReLU.Forward(y.AddInPlace(shortcut(b.Downsample, x)))
 }
 
 // Forward maps (N, in, H, W) to (N, 4*planes, H/stride, W/stride).
 func (b *Bottleneck) Forward(x *tensor.Tensor) *tensor.Tensor {
-	y := convNorm(b.Conv1, b.BN1, b.ReLU, !nn.Hooked(b.Conv2), x)
-	y = convNorm(b.Conv2, b.BN2, b.ReLU, !nn.Hooked(b.Conv3), y)
-	y = convNorm(b.Conv3, b.BN3, nil, false, y)
+	y := nn.Chain(x, b.Conv1, b.BN1, b.ReLU, b.Conv2, b.BN2, b.ReLU, b.Conv3, b.BN3)
 	return b.ReLU.Forward(y.AddInPlace(shortcut(b.Downsample, x)))
 }
 
@@ -188,9 +158,8 @@ func fanOut(c *nn.Conv2d) {
 
 // Forward maps images (N, 3, H, W) to logits (N, classes).
 func (m *ResNet) Forward(x *tensor.Tensor) *tensor.Tensor {
-	x = m.MaxPool.Forward(convNorm(m.Conv1, m.BN1, m.ReLU, !nn.Hooked(m.MaxPool), x))
-	x = m.Layer4.Forward(m.Layer3.Forward(m.Layer2.Forward(m.Layer1.Forward(x))))
-	return m.FC.Forward(m.AvgPool.Forward(x).Flatten(tensor.FlattenOptions{StartDim: 1}))
+	x = nn.Chain(x, m.Conv1, m.BN1, m.ReLU, m.MaxPool, m.Layer1, m.Layer2, m.Layer3, m.Layer4, m.AvgPool)
+	return m.FC.Forward(x.Flatten(tensor.FlattenOptions{StartDim: 1}))
 }
 
 // NewResNet18 makes torchvision's resnet18.

@@ -136,16 +136,15 @@ func runCase(d *golden.Decoder, rec *record, c *caseRecord) (err error) {
 	return nil
 }
 
-func runMode(d *golden.Decoder, rec *record, c *caseRecord, m nn.Module, dt tensor.DType, train bool) error {
+// prepare gives a module the parameters and buffers of a case and reads the case's arguments.
+func prepare(d *golden.Decoder, c *caseRecord, m nn.Module, dt tensor.DType, train bool) (args []any, kwargs map[string]any, params, own map[string]*tensor.Tensor, err error) {
 	nn.ToDType(m, dt)
 	nn.Train(m, train)
-	args, err := d.Args(c.Args)
-	if err != nil {
-		return err
+	if args, err = d.Args(c.Args); err != nil {
+		return args, kwargs, params, own, err
 	}
-	kwargs, err := d.Kwargs(c.Kwargs)
-	if err != nil {
-		return err
+	if kwargs, err = d.Kwargs(c.Kwargs); err != nil {
+		return args, kwargs, params, own, err
 	}
 	if c.Lazy {
 		if lazy, ok := m.(nn.Lazy); ok {
@@ -153,11 +152,11 @@ func runMode(d *golden.Decoder, rec *record, c *caseRecord, m nn.Module, dt tens
 			nn.ToDType(m, dt)
 		}
 	}
-	params := map[string]*tensor.Tensor{}
+	params = map[string]*tensor.Tensor{}
 	for n, p := range nn.NamedParameters(m) {
 		params[n] = p
 	}
-	own := map[string]*tensor.Tensor{}
+	own = map[string]*tensor.Tensor{}
 	for n, b := range nn.NamedBuffers(m) {
 		own[n] = b
 	}
@@ -180,13 +179,21 @@ func runMode(d *golden.Decoder, rec *record, c *caseRecord, m nn.Module, dt tens
 		return nil
 	}
 	if err := load(params, c.Params, "parameter"); err != nil {
-		return err
+		return args, kwargs, params, own, err
 	}
 	if err := load(own, c.Buffers, "buffer"); err != nil {
-		return err
+		return args, kwargs, params, own, err
 	}
 	if c.Seed != nil {
 		rng.Default.ManualSeed(*c.Seed)
+	}
+	return args, kwargs, params, own, nil
+}
+
+func runMode(d *golden.Decoder, rec *record, c *caseRecord, m nn.Module, dt tensor.DType, train bool) error {
+	args, kwargs, params, own, err := prepare(d, c, m, dt, train)
+	if err != nil {
+		return err
 	}
 	got := forward(m, args, kwargs)
 	if s := nn.Repr(m); s != rec.Repr {
@@ -289,14 +296,14 @@ func gradients(d *golden.Decoder, c *caseRecord, got any, params map[string]*ten
 		switch {
 		case w == nil && g == nil:
 		case w == nil:
-			if why := golden.Close(g, g.Detach().ZerosLike(), golden.ToleranceOf(dt)); why != "" {
+			if why := golden.CloseOnDevice(g, g.Detach().ZerosLike(), golden.ToleranceOf(dt)); why != "" {
 				return fmt.Errorf("gradient of %s: %s, want none", names[i], why)
 			}
 		case g == nil:
 			g = w.Detach().ZerosLike()
 			fallthrough
 		default:
-			if why := golden.Close(g, w, golden.ToleranceOf(w.DType()).Times(10)); why != "" {
+			if why := golden.CloseOnDevice(g, w, golden.ToleranceOf(w.DType()).Times(10)); why != "" {
 				return fmt.Errorf("gradient of %s: %s", names[i], why)
 			}
 		}

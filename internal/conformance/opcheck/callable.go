@@ -42,9 +42,9 @@ func registryNames(dotted string) []string {
 	case strings.HasPrefix(dotted, "torch.signal.windows."):
 		return []string{"signal::" + last}
 	case strings.HasPrefix(dotted, "torch.Tensor."):
-		return []string{"aten::" + last, "Tensor::" + last}
+		return []string{"Tensor::" + last, "aten::" + last}
 	case len(parts) == 2 && parts[0] == "torch":
-		return []string{"torch::" + last, "aten::" + last} // a Python function hides the operator of its name
+		return []string{"torch::" + last, "aten::" + last} // a function written in Python hides the operator of its name
 	}
 	return []string{strings.ReplaceAll(dotted, ".", "::")}
 }

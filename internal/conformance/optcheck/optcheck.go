@@ -135,24 +135,26 @@ func num(m map[string]any, key string) float64 { f, _ := m[key].(float64); retur
 
 func flag(m map[string]any, key string) bool { b, _ := m[key].(bool); return b }
 
-// explicit is a number as an option: 0 that is given is not the default.
-func explicit(m map[string]any, key string) float64 {
-	f, ok := m[key].(float64)
-	if ok && f == 0 {
-		return optim.Zero
+// explicit is a number that may be missing.
+func explicit(m map[string]any, key string) (o tensor.Opt[float64]) {
+	if f, ok := m[key].(float64); ok {
+		o = tensor.Some(f)
 	}
-	return f
+	return o
 }
 
-func betas(m map[string]any) (b [2]float64) {
-	if l, ok := m["betas"].([]any); ok && len(l) == 2 {
-		for i := range b {
-			if b[i] = l[i].(float64); b[i] == 0 {
-				b[i] = optim.Zero
-			}
-		}
+func explicitInt(m map[string]any, key string) (o tensor.Opt[int]) {
+	if f, ok := m[key].(float64); ok {
+		o = tensor.Some(int(f))
 	}
-	return b
+	return o
+}
+
+func betas(m map[string]any) (o tensor.Opt[[2]float64]) {
+	if l, ok := m["betas"].([]any); ok && len(l) == 2 {
+		o = tensor.Some([2]float64{l[0].(float64), l[1].(float64)})
+	}
+	return o
 }
 
 func ints(v any) []int {
@@ -219,7 +221,7 @@ func Make(name string, groups []optim.Group, lr float64, k map[string]any) optim
 		return optim.NewSGDGroups(groups, lr, optim.SGDOptions{Momentum: num(k, "momentum"), Dampening: num(k, "dampening"),
 			WeightDecay: num(k, "weight_decay"), Nesterov: flag(k, "nesterov"), Maximize: flag(k, "maximize")})
 	case "Adam":
-		return optim.NewAdamGroups(groups, lr, optim.AdamOptions{Betas: betas(k), Eps: explicit(k, "eps"), WeightDecay: explicit(k, "weight_decay"),
+		return optim.NewAdamGroups(groups, lr, optim.AdamOptions{Betas: betas(k), Eps: explicit(k, "eps"), WeightDecay: num(k, "weight_decay"),
 			AMSGrad: flag(k, "amsgrad"), Maximize: flag(k, "maximize"), DecoupledWeightDecay: flag(k, "decoupled_weight_decay")})
 	case "AdamW":
 		return optim.NewAdamWGroups(groups, lr, optim.AdamWOptions{Betas: betas(k), Eps: explicit(k, "eps"), WeightDecay: explicit(k, "weight_decay"),

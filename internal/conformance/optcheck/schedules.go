@@ -172,7 +172,7 @@ func newSchedule(r *scheduleRecord, opt optim.Optimizer) (stepper, error) {
 func oneOrList(k map[string]any, key string) (float64, []float64) {
 	l, ok := k[key].([]any)
 	if !ok {
-		return explicit(k, key), nil
+		return num(k, key), nil
 	}
 	out := make([]float64, len(l))
 	for i, e := range l {
@@ -195,19 +195,19 @@ func simple(spec scheduleSpec, opt optim.Optimizer) (lr.Scheduler, error) {
 	case "MultiStepLR":
 		return lr.NewMultiStepLR(opt, ints(k["milestones"]), lr.Options{Gamma: explicit(k, "gamma")}), nil
 	case "ConstantLR":
-		return lr.NewConstantLR(opt, lr.FactorOptions{Factor: explicit(k, "factor"), TotalIters: n("total_iters")}), nil
+		return lr.NewConstantLR(opt, lr.FactorOptions{Factor: explicit(k, "factor"), TotalIters: explicitInt(k, "total_iters")}), nil
 	case "LinearLR":
-		return lr.NewLinearLR(opt, lr.LinearOptions{StartFactor: explicit(k, "start_factor"), EndFactor: explicit(k, "end_factor"), TotalIters: n("total_iters")}), nil
+		return lr.NewLinearLR(opt, lr.LinearOptions{StartFactor: explicit(k, "start_factor"), EndFactor: explicit(k, "end_factor"), TotalIters: explicitInt(k, "total_iters")}), nil
 	case "ExponentialLR":
 		return lr.NewExponentialLR(opt, num(k, "gamma")), nil
 	case "PolynomialLR":
-		return lr.NewPolynomialLR(opt, lr.PolynomialOptions{TotalIters: n("total_iters"), Power: explicit(k, "power")}), nil
+		return lr.NewPolynomialLR(opt, lr.PolynomialOptions{TotalIters: explicitInt(k, "total_iters"), Power: explicit(k, "power")}), nil
 	case "CosineAnnealingLR":
 		return lr.NewCosineAnnealingLR(opt, n("T_max"), lr.CosineOptions{EtaMin: num(k, "eta_min")}), nil
 	case "CosineAnnealingWarmRestarts":
-		return lr.NewCosineAnnealingWarmRestarts(opt, n("T_0"), lr.RestartOptions{TMult: n("T_mult"), EtaMin: num(k, "eta_min")}), nil
+		return lr.NewCosineAnnealingWarmRestarts(opt, n("T_0"), lr.RestartOptions{TMult: explicitInt(k, "T_mult"), EtaMin: num(k, "eta_min")}), nil
 	case "CyclicLR":
-		o := lr.CyclicOptions{StepSizeUp: n("step_size_up"), StepSizeDown: n("step_size_down"), Gamma: explicit(k, "gamma"), NoCycleMomentum: off("cycle_momentum")}
+		o := lr.CyclicOptions{StepSizeUp: explicitInt(k, "step_size_up"), StepSizeDown: explicitInt(k, "step_size_down"), Gamma: explicit(k, "gamma"), NoCycleMomentum: off("cycle_momentum")}
 		switch k["mode"] {
 		case "triangular2":
 			o.Mode = lr.Triangular2
@@ -220,7 +220,7 @@ func simple(spec scheduleSpec, opt optim.Optimizer) (lr.Scheduler, error) {
 		return lr.NewCyclicLR(opt, base, most, o), nil
 	case "OneCycleLR":
 		o := lr.OneCycleOptions{Epochs: n("epochs"), StepsPerEpoch: n("steps_per_epoch"), PctStart: explicit(k, "pct_start"), Anneal: anneal,
-			NoCycleMomentum: off("cycle_momentum"), DivFactor: num(k, "div_factor"), FinalDivFactor: num(k, "final_div_factor"), ThreePhase: flag(k, "three_phase")}
+			NoCycleMomentum: off("cycle_momentum"), DivFactor: explicit(k, "div_factor"), FinalDivFactor: explicit(k, "final_div_factor"), ThreePhase: flag(k, "three_phase")}
 		var most float64
 		most, o.MaxLRs = oneOrList(k, "max_lr")
 		return lr.NewOneCycleLR(opt, most, n("total_steps"), o), nil

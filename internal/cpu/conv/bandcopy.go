@@ -85,7 +85,8 @@ func (j *job[T]) transposeInput(es int) []T {
 		for t := lo; t < hi; t++ {
 			n, at, c0 := t/parts/blocks, t%parts*most, t/parts%blocks*channels
 			count := min(most, size-at)
-			scatter(data[(n*size+at)*c+c0:], off[:count], j.in.Data[(n*c+c0)*size+at:], size, min(channels, c-c0), count)
+			scatter(data[(n*size+at)*c+c0:], off[:count], j.in.Data[(n*c+c0)*size+at:], size, min(channels, c-c0),
+				count)
 		}
 	})
 	return data
@@ -134,7 +135,8 @@ func (j *job[T]) store(b *block, t *resultBuffer) {
 			for y := range lines {
 				if j.bf16Out != nil {
 					src, _ := any(src[y*t.line:]).([]float32)
-					j.bf16Out.store(n, b.group*j.co+b.c0, pos+y*j.outD[2], src, t.pix, count, b.c1-b.c0, j.bf16Residual, func(d []float32) { j.clampRow(any(d).([]T)) })
+					j.bf16Out.store(n, b.group*j.co+b.c0, pos+y*j.outD[2], src, t.pix, count, b.c1-b.c0, j.bf16Residual,
+						func(d []float32) { j.clampRow(any(d).([]T)) })
 					continue
 				}
 				at := (n*j.groups+b.group)*j.co*size + b.c0*size + pos + y*j.outD[2]
@@ -163,7 +165,8 @@ func (j *job[T]) storePlanar(dst, src []T, pix, count, channels int) {
 	for c := 0; c < channels; c += 16 {
 		n := min(16, channels-c)
 		for i := 0; i < count; i += 16 {
-			scatterFar(unsafe.Pointer(&dst[c*size+i]), j.chanOff, unsafe.Pointer(&src[i*pix+c]), pix*es, min(16, count-i), n, past && count-i >= 16)
+			scatterFar(unsafe.Pointer(&dst[c*size+i]), j.chanOff, unsafe.Pointer(&src[i*pix+c]), pix*es,
+				min(16, count-i), n, past && count-i >= 16)
 		}
 	}
 }

@@ -62,10 +62,12 @@ func ForwardBF16(s *Shape, out, in, w BFloats, ep *Epilogue[float32], residual [
 	}
 	p := *s
 	p.Cin = ceilDiv(cg, 2) * s.Groups
-	src := packSource[float32]{origin: unsafe.Pointer(&w.Data[0]), fill: func() ([]float32, func()) { return w.channelPairs(s) }}
+	src := packSource[float32]{origin: unsafe.Pointer(&w.Data[0]),
+		fill: func() ([]float32, func()) { return w.channelPairs(s) }}
 	src.col, src.row, src.tap = Weights[float32]{Last: w.Last}.strides(ceilDiv(cg, 2), taps)
 	src.groups = src.col * (s.Cout / s.Groups)
-	key := planKey{s: *s, pt: pathBF16, inLast: in.Last, outLast: out.Last, w: src.origin, wLast: w.Last, residual: residual != nil}
+	key := planKey{s: *s, pt: pathBF16, inLast: in.Last, outLast: out.Last, w: src.origin, wLast: w.Last,
+		residual: residual != nil}
 	if tail != nil {
 		key.window = tail.Window
 	}
@@ -105,7 +107,8 @@ func BackwardDataBF16(s *Shape, gin, gout, w BFloats, ep *Epilogue[float32], res
 	}
 	p := *s
 	p.Cout = ceilDiv(og, 2) * s.Groups
-	src := packSource[float32]{origin: unsafe.Pointer(unsafe.SliceData(w.Data)), fill: func() ([]float32, func()) { return w.outputPairs(s) }}
+	src := packSource[float32]{origin: unsafe.Pointer(unsafe.SliceData(w.Data)),
+		fill: func() ([]float32, func()) { return w.outputPairs(s) }}
 	src.row, src.col, src.tap = Weights[float32]{Last: w.Last}.strides(cg, s.Taps())
 	src.groups = src.row * ceilDiv(og, 2)
 	j := backwardJob(&p, Image[float32]{}, Image[float32]{}, ep)
@@ -172,7 +175,8 @@ func (s *Shape) pointwiseBF16(out, in BFloats, cout, cin int, residual []uint16)
 // productBF16 is product in bfloat16.
 func productBF16(s *Shape, out, in []uint16, rows, cols int, w []uint16, rs, cs int, ep *gemm.Epilogue[float32]) {
 	size := volume(s.In)
-	gemm.GEMMHalf(gemm.BFloat16, productBatch(s, rows, cols), rows, size, cols, 1, w, rs, cs, in, size, 1, 0, out, size, 1, ep)
+	gemm.GEMMHalf(gemm.BFloat16, productBatch(s, rows, cols), rows, size, cols, 1, w, rs, cs, in, size, 1, 0, out, size,
+		1, ep)
 }
 
 // useBF16 makes bfloat16 images the images of a job.
@@ -212,7 +216,8 @@ func (w BFloats) channelPairs(s *Shape) ([]float32, func()) {
 		case inner == 1:
 			copyRowsPadded(unsafe.Pointer(&d[lo*half]), half, &w.Data[lo*cg], cg, hi-lo, cg)
 		case cg%2 == 0: // the pairs of successive runs follow one another at equal distances
-			interleavePairs(unsafe.Pointer(&d[lo*half*inner]), inner, w.Data, lo*cg*inner, inner, 2*inner, (hi-lo)*half, inner)
+			interleavePairs(unsafe.Pointer(&d[lo*half*inner]), inner, w.Data, lo*cg*inner, inner, 2*inner, (hi-lo)*half,
+				inner)
 		default:
 			for o := lo; o < hi; o++ {
 				to, from := unsafe.Pointer(&d[o*half*inner]), o*cg*inner
@@ -300,7 +305,8 @@ func (h *bf16Images) loadPlanar(dst unsafe.Pointer, off []int, n, c, pos, kc, co
 			first, second := h.at(n, c, pos+p)
 			interleavePairs(unsafe.Pointer(&buf), bf16Run, h.Data, first, second, pitch, whole, cols)
 			// Where no rows are left, the address only has to lie inside the buffer.
-			interleavePairs(unsafe.Pointer(&buf[whole*bf16Run%len(buf)]), bf16Run, h.Data, first+whole*pitch, 0, pitch, rows-whole, cols)
+			interleavePairs(unsafe.Pointer(&buf[whole*bf16Run%len(buf)]), bf16Run, h.Data, first+whole*pitch, 0, pitch,
+				rows-whole, cols)
 			scatter16(dst, off[p:p+cols], unsafe.Pointer(&buf), bf16Run*4, rows, cols)
 		}
 	}
@@ -325,7 +331,8 @@ func (h *bf16Images) loadLine(dst unsafe.Pointer, pix, n, c, pos, step, kc, coun
 
 // store rounds count positions of the given channels, from channel c on and pix apart in src, to where they
 // belong in the image. Before rounding, a residual is added and the sum is clamped.
-func (h *bf16Images) store(n, c, pos int, src []float32, pix, count, channels int, residual []uint16, clamp func([]float32)) {
+func (h *bf16Images) store(n, c, pos int, src []float32, pix, count, channels int, residual []uint16,
+	clamp func([]float32)) {
 	finish := func(d, at int, s []float32) {
 		if residual != nil {
 			var line [bf16Run]float32
@@ -351,7 +358,8 @@ func (h *bf16Images) store(n, c, pos int, src []float32, pix, count, channels in
 		for p := 0; p < count; p += bf16Run {
 			cols := min(bf16Run, count-p)
 			for i := 0; i < cols; i += 16 {
-				scatter16(unsafe.Pointer(&buf[i]), bf16RowOffsets[:rows], unsafe.Pointer(&src[(p+i)*pix+k]), pix*4, min(16, cols-i), rows)
+				scatter16(unsafe.Pointer(&buf[i]), bf16RowOffsets[:rows], unsafe.Pointer(&src[(p+i)*pix+k]), pix*4,
+					min(16, cols-i), rows)
 			}
 			for r := range rows {
 				finish(cols, (n*h.channels+c+k+r)*h.size+pos+p, buf[r*bf16Run:][:cols])
@@ -378,7 +386,8 @@ func interleavePairs(dst unsafe.Pointer, ldd int, d []uint16, first, second, lds
 	most := max(1, bf16CallPairs/max(cols, 1))
 	for i := 0; i < rows; i += most {
 		for j := 0; j < cols; j += bf16CallPairs {
-			interleavePairsOnce(unsafe.Add(dst, (i*ldd+j)*4), ldd*4, unsafe.Add(a, (i*lds+j)*2), addUnlessNil(b, (i*lds+j)*2), lds*2, min(most, rows-i), min(bf16CallPairs, cols-j))
+			interleavePairsOnce(unsafe.Add(dst, (i*ldd+j)*4), ldd*4, unsafe.Add(a, (i*lds+j)*2),
+				addUnlessNil(b, (i*lds+j)*2), lds*2, min(most, rows-i), min(bf16CallPairs, cols-j))
 		}
 	}
 }
@@ -398,6 +407,7 @@ func addUnlessNil(p unsafe.Pointer, n int) unsafe.Pointer {
 func copyRowsPadded(dst unsafe.Pointer, ldd int, src *uint16, lds, rows, words int) {
 	most := max(1, bf16CallPairs/max(words, 1))
 	for i := 0; i < rows; i += most {
-		copyRowsPaddedOnce(unsafe.Add(dst, i*ldd*4), ldd*4, unsafe.Add(unsafe.Pointer(src), i*lds*2), lds*2, min(most, rows-i), words)
+		copyRowsPaddedOnce(unsafe.Add(dst, i*ldd*4), ldd*4, unsafe.Add(unsafe.Pointer(src), i*lds*2), lds*2,
+			min(most, rows-i), words)
 	}
 }

@@ -74,7 +74,8 @@ func checkBF16(t *testing.T, s *Shape, seed int64) {
 			b[i] = float32(r.Float64())
 		}
 	}
-	y, dx, dw, db := make([]float64, len(gr)), make([]float64, len(xr)), make([]float64, len(wr)), make([]float64, s.Cout)
+	y, dx, dw, db := make([]float64, len(gr)), make([]float64, len(xr)), make([]float64, len(wr)),
+		make([]float64, s.Cout)
 	ys, dxs, dws := make([]float64, len(gr)), make([]float64, len(xr)), make([]float64, len(wr))
 	visit(s, func(i, k, o int) {
 		y[o] += xr[i] * wr[k]
@@ -126,7 +127,8 @@ func checkBF16(t *testing.T, s *Shape, seed int64) {
 		}
 		kept.Clamp, kept.Hi = true, 1
 		forward("forward with weights kept", fused, &kept, res.Data)
-		run("gradient of the input", dx, dxs, s.Cin, is, last, func(out BFloats) { BackwardDataBF16(s, out, g, w, nil, nil) })
+		run("gradient of the input", dx, dxs, s.Cin, is, last,
+			func(out BFloats) { BackwardDataBF16(s, out, g, w, nil, nil) })
 		run("gradient of the input with epilogue", dfused, dxs, s.Cin, is, last, func(out BFloats) {
 			BackwardDataBF16(s, out, g, w, &Epilogue[float32]{Bias: inBias}, dr.Data)
 		})
@@ -136,7 +138,8 @@ func checkBF16(t *testing.T, s *Shape, seed int64) {
 		checkGuards(t, whole, out)
 		whole, out = guarded[float32](s.Cout)
 		BackwardBiasBF16(out, g, s.N, s.Cout)
-		compare(t, where+"gradient of the bias", out, db, with(db, func(int, float64) float64 { return float64(s.N * os) }), 1, s.Cout, 1, true)
+		compare(t, where+"gradient of the bias", out, db,
+			with(db, func(int, float64) float64 { return float64(s.N * os) }), 1, s.Cout, 1, true)
 		checkGuards(t, whole, out)
 	}
 }
@@ -154,13 +157,16 @@ func TestBF16AgainstReference(t *testing.T) {
 		list = append(list, shape2d(1+c%3, c, 71-c, 5+c%4, 6+c%11, 1+c%3, 1+c%2, c%2, 1, 1))
 	}
 	list = append(list,
-		shape2d(2, 600, 34, 5, 5, 3, 1, 1, 1, 1), shape2d(3, 1100, 20, 4, 3, 3, 1, 1, 1, 1), // more channels than are summed at a time
+		// more channels than are summed at a time
+		shape2d(2, 600, 34, 5, 5, 3, 1, 1, 1, 1), shape2d(3, 1100, 20, 4, 3, 3, 1, 1, 1, 1),
 		shape2d(2, 20, 600, 5, 5, 3, 1, 1, 1, 1),
-		shape2d(3, 3, 32, 40, 300, 3, 2, 1, 1, 1), shape2d(2, 6, 5, 1, 900, 1, 1, 0, 1, 1), shape2d(5, 40, 40, 12, 12, 3, 1, 1, 1, 2), shape2d(4, 48, 96, 9, 9, 3, 2, 1, 1, 8),
+		shape2d(3, 3, 32, 40, 300, 3, 2, 1, 1, 1), shape2d(2, 6, 5, 1, 900, 1, 1, 0, 1, 1),
+		shape2d(5, 40, 40, 12, 12, 3, 1, 1, 1, 2), shape2d(4, 48, 96, 9, 9, 3, 2, 1, 1, 8),
 	)
 	for i, s := range list {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			if products := s.N * s.Cout * volume(s.Out) * s.Cin / s.Groups * s.Taps(); testing.Short() && products > 1e6 {
+			if products := s.N * s.Cout * volume(s.Out) * s.Cin / s.Groups * s.Taps(); testing.Short() &&
+				products > 1e6 {
 				t.Skip("many products")
 			}
 			checkBF16(t, s, int64(i))
@@ -175,7 +181,8 @@ func TestBF16AgainstReference(t *testing.T) {
 func TestBF16Infinity(t *testing.T) {
 	needBF16(t)
 	for _, last := range []bool{true, false} {
-		for _, s := range []*Shape{shape2d(1, 3, 5, 6, 7, 3, 1, 1, 1, 1), shape2d(1, 5, 3, 9, 20, 1, 1, 0, 1, 1), shape2d(3, 1, 1, 5, 5, 3, 1, 1, 1, 1)} {
+		for _, s := range []*Shape{shape2d(1, 3, 5, 6, 7, 3, 1, 1, 1, 1), shape2d(1, 5, 3, 9, 20, 1, 1, 0, 1, 1),
+			shape2d(3, 1, 1, 5, 5, 3, 1, 1, 1, 1)} {
 			r := rand.New(rand.NewSource(3))
 			x := imageBF16(valuesBF16(r, s.N*s.Cin*volume(s.In)), s.N, s.Cin, volume(s.In), last)
 			w := imageBF16(valuesBF16(r, s.Cout*s.Cin*s.Taps()), s.Cout, s.Cin, s.Taps(), last)
@@ -188,7 +195,8 @@ func TestBF16Infinity(t *testing.T) {
 				return f
 			}
 			want := make([]float32, len(out.Data))
-			Forward(s, Image[float32]{want, last}, Image[float32]{wide(x.Data), last}, Weights[float32]{wide(w.Data), last}, nil)
+			Forward(s, Image[float32]{want, last}, Image[float32]{wide(x.Data), last},
+				Weights[float32]{wide(w.Data), last}, nil)
 			for i, v := range wide(out.Data) {
 				if math.IsInf(float64(v), 0) != math.IsInf(float64(want[i]), 0) || (v != v) != (want[i] != want[i]) {
 					t.Fatalf("%+v, last %v: element %d is %v, in float32 %v", *s, last, i, v, want[i])
@@ -203,12 +211,14 @@ func TestBF16SameBits(t *testing.T) {
 	needBF16(t)
 	defer par.SetNumThreads(par.NumThreads())
 	for _, s := range []*Shape{
-		shape2d(3, 32, 48, 20, 23, 3, 1, 1, 1, 1), shape2d(5, 23, 70, 13, 13, 3, 2, 1, 1, 1), shape2d(4, 40, 80, 9, 9, 1, 1, 0, 1, 1),
+		shape2d(3, 32, 48, 20, 23, 3, 1, 1, 1, 1), shape2d(5, 23, 70, 13, 13, 3, 2, 1, 1, 1),
+		shape2d(4, 40, 80, 9, 9, 1, 1, 0, 1, 1),
 		shape2d(3, 64, 64, 9, 9, 3, 2, 1, 1, 4), shape2d(2, 300, 40, 7, 7, 3, 1, 1, 1, 1),
 	} {
 		r := rand.New(rand.NewSource(5))
 		is, os := volume(s.In), volume(s.Out)
-		xr, gr, wr := valuesBF16(r, s.N*s.Cin*is), valuesBF16(r, s.N*s.Cout*os), valuesBF16(r, s.Cout*s.Cin/s.Groups*s.Taps())
+		xr, gr, wr := valuesBF16(r, s.N*s.Cin*is), valuesBF16(r, s.N*s.Cout*os),
+			valuesBF16(r, s.Cout*s.Cin/s.Groups*s.Taps())
 		var want [3][]float64
 		for _, last := range []bool{true, false} {
 			x, g := imageBF16(xr, s.N, s.Cin, is, last), imageBF16(gr, s.N, s.Cout, os, last)
@@ -272,7 +282,8 @@ func TestBF16Tail(t *testing.T) {
 				checkGuardsBF16(t, what, whole, len(want))
 				for k, v := range want {
 					if vec.BF16ToF32(out[k]) != v || withCodes && tail.Codes[k] != wantCodes[k] {
-						t.Fatalf("%s: element %d is %v with tap %d, want %v with %d", what, k, vec.BF16ToF32(out[k]), slices.Concat(tail.Codes, make([]uint8, len(want)))[k], v, wantCodes[k])
+						t.Fatalf("%s: element %d is %v with tap %d, want %v with %d", what, k, vec.BF16ToF32(out[k]),
+							slices.Concat(tail.Codes, make([]uint8, len(want)))[k], v, wantCodes[k])
 					}
 				}
 			}

@@ -158,7 +158,8 @@ func Forward[T Float](s *Shape, out, in Image[T], w Weights[T], ep *Epilogue[T])
 	}
 	if s.Cout == 1 && in.Last && s.samePositions() {
 		if e, ok := productEpilogue(ep, 1); ok { // dot products of all positions with the weights
-			gemm.GEMM(1, s.N*volume(s.In), s.Cin, 1, w.Data, s.Cin, 1, in.Data, 1, s.Cin, 0, out.Data, s.N*volume(s.In), 1, e)
+			gemm.GEMM(1, s.N*volume(s.In), s.Cin, 1, w.Data, s.Cin, 1, in.Data, 1, s.Cin, 0, out.Data, s.N*volume(s.In),
+				1, e)
 			return
 		}
 	}

@@ -210,32 +210,46 @@ func shapes() []*Shape {
 		shape2d(2, 12, 12, 9, 9, 3, 1, 1, 1, 12),
 		shape2d(2, 5, 10, 9, 11, 3, 2, 1, 1, 5),
 		shape2d(2, 70, 70, 15, 31, 3, 1, 1, 1, 70),
-		shape2d(2, 32, 32, 15, 17, 3, 1, 1, 1, 8), shape2d(2, 48, 48, 9, 11, 3, 2, 1, 1, 6), shape2d(1, 64, 64, 8, 9, 1, 1, 0, 1, 32),
-		shape2d(1, 4, 4, 4, 0, 2, 1, 1, 1, 2), shape2d(1, 4, 4, 4, 0, 2, 1, 1, 1, 4), shape2d(1, 4, 4, 4, 0, 2, 1, 1, 1, 1),
-		shape2d(2, 21, 21, 9, 9, 3, 1, 1, 1, 7), shape2d(1, 50, 50, 7, 9, 5, 3, 2, 2, 10), shape2d(2, 12, 12, 7, 6, 2, 1, 0, 1, 2), shape2d(1, 33, 33, 7, 7, 7, 1, 3, 1, 11),
+		shape2d(2, 32, 32, 15, 17, 3, 1, 1, 1, 8), shape2d(2, 48, 48, 9, 11, 3, 2, 1, 1, 6),
+		shape2d(1, 64, 64, 8, 9, 1, 1, 0, 1, 32),
+		shape2d(1, 4, 4, 4, 0, 2, 1, 1, 1, 2), shape2d(1, 4, 4, 4, 0, 2, 1, 1, 1, 4),
+		shape2d(1, 4, 4, 4, 0, 2, 1, 1, 1, 1),
+		shape2d(2, 21, 21, 9, 9, 3, 1, 1, 1, 7), shape2d(1, 50, 50, 7, 9, 5, 3, 2, 2, 10),
+		shape2d(2, 12, 12, 7, 6, 2, 1, 0, 1, 2), shape2d(1, 33, 33, 7, 7, 7, 1, 3, 1, 11),
 		shape2d(2, 33, 33, 14, 9, 5, 2, 2, 1, 33),
-		shape2d(1, 16, 16, 5, 61, 3, 1, 1, 1, 16), shape2d(2, 24, 24, 7, 47, 3, 2, 1, 1, 24), shape2d(1, 32, 32, 8, 41, 5, 1, 2, 1, 32), shape2d(1, 24, 24, 9, 45, 7, 2, 3, 1, 24),
+		shape2d(1, 16, 16, 5, 61, 3, 1, 1, 1, 16), shape2d(2, 24, 24, 7, 47, 3, 2, 1, 1, 24),
+		shape2d(1, 32, 32, 8, 41, 5, 1, 2, 1, 32), shape2d(1, 24, 24, 9, 45, 7, 2, 3, 1, 24),
 		shape2d(1, 48, 48, 20, 11, 3, 2, 1, 1, 48),
 		shape2d(1, 20, 20, 9, 12, 3, 1, 2, 2, 20),
 		shape2d(1, 17, 17, 9, 9, 7, 3, 3, 1, 17),
 		// 1x1 with few channels on one side.
-		shape2d(2, 1, 20, 12, 17, 1, 1, 0, 1, 1), shape2d(3, 20, 1, 12, 17, 1, 1, 0, 1, 1), shape2d(2, 3, 17, 70, 64, 1, 1, 0, 1, 1), shape2d(2, 18, 4, 9, 12, 1, 1, 0, 1, 1),
-		shape2d(1, 1, 1, 80, 70, 1, 1, 0, 1, 1), shape2d(2, 12, 6, 13, 11, 1, 1, 0, 1, 3), shape2d(2, 6, 12, 13, 11, 1, 1, 0, 1, 3), shape2d(1, 64, 1, 90, 95, 1, 1, 0, 1, 1),
+		shape2d(2, 1, 20, 12, 17, 1, 1, 0, 1, 1), shape2d(3, 20, 1, 12, 17, 1, 1, 0, 1, 1),
+		shape2d(2, 3, 17, 70, 64, 1, 1, 0, 1, 1), shape2d(2, 18, 4, 9, 12, 1, 1, 0, 1, 1),
+		shape2d(1, 1, 1, 80, 70, 1, 1, 0, 1, 1), shape2d(2, 12, 6, 13, 11, 1, 1, 0, 1, 3),
+		shape2d(2, 6, 12, 13, 11, 1, 1, 0, 1, 3), shape2d(1, 64, 1, 90, 95, 1, 1, 0, 1, 1),
 		shape2d(2, 5, 10, 13, 11, 1, 1, 0, 1, 5), shape2d(2, 2, 40, 60, 90, 1, 1, 0, 1, 1),
 		// Taps of a line at distances of several columns.
-		shape2d(2, 24, 24, 9, 23, 3, 1, 2, 2, 24), shape2d(1, 32, 32, 10, 61, 3, 1, 4, 4, 32), shape2d(1, 40, 40, 7, 6, 3, 1, 3, 3, 40), shape2d(1, 16, 16, 13, 61, 3, 2, 2, 2, 16),
-		shape2d(1, 24, 24, 12, 40, 5, 1, 4, 2, 24), shape2d(1, 32, 32, 12, 40, 5, 2, 2, 3, 32), shape2d(2, 17, 17, 9, 50, 3, 2, 3, 3, 17), shape2d(1, 16, 16, 9, 9, 7, 1, 9, 3, 16),
+		shape2d(2, 24, 24, 9, 23, 3, 1, 2, 2, 24), shape2d(1, 32, 32, 10, 61, 3, 1, 4, 4, 32),
+		shape2d(1, 40, 40, 7, 6, 3, 1, 3, 3, 40), shape2d(1, 16, 16, 13, 61, 3, 2, 2, 2, 16),
+		shape2d(1, 24, 24, 12, 40, 5, 1, 4, 2, 24), shape2d(1, 32, 32, 12, 40, 5, 2, 2, 3, 32),
+		shape2d(2, 17, 17, 9, 50, 3, 2, 3, 3, 17), shape2d(1, 16, 16, 9, 9, 7, 1, 9, 3, 16),
 		// Taps that no position sees inside the image; images side by side; one vector of columns, read in place.
-		shape2d(3, 32, 20, 2, 3, 7, 1, 3, 1, 1), shape2d(2, 48, 33, 3, 2, 3, 1, 4, 4, 1), shape2d(9, 40, 48, 7, 7, 3, 1, 1, 1, 1), shape2d(5, 28, 16, 15, 9, 3, 2, 1, 1, 1),
+		shape2d(3, 32, 20, 2, 3, 7, 1, 3, 1, 1), shape2d(2, 48, 33, 3, 2, 3, 1, 4, 4, 1),
+		shape2d(9, 40, 48, 7, 7, 3, 1, 1, 1, 1), shape2d(5, 28, 16, 15, 9, 3, 2, 1, 1, 1),
 		// Many outputs: planar images are transposed in advance, except images whose channels are a page apart.
-		shape2d(3, 20, 200, 6, 7, 3, 1, 1, 1, 1), shape2d(2, 24, 250, 11, 11, 1, 1, 0, 1, 1), shape2d(2, 200, 34, 13, 12, 3, 2, 1, 1, 1),
-		shape2d(2, 40, 400, 7, 6, 3, 1, 1, 1, 2), shape2d(1, 70, 130, 33, 34, 1, 2, 0, 1, 1), shape2d(2, 1024, 130, 3, 2, 1, 1, 0, 1, 1),
+		shape2d(3, 20, 200, 6, 7, 3, 1, 1, 1, 1), shape2d(2, 24, 250, 11, 11, 1, 1, 0, 1, 1),
+		shape2d(2, 200, 34, 13, 12, 3, 2, 1, 1, 1),
+		shape2d(2, 40, 400, 7, 6, 3, 1, 1, 1, 2), shape2d(1, 70, 130, 33, 34, 1, 2, 0, 1, 1),
+		shape2d(2, 1024, 130, 3, 2, 1, 1, 0, 1, 1),
 		// Both images of a gradient of weights read in place: groups, strides, volumes and parts of long lines.
-		shape2d(3, 64, 96, 7, 9, 3, 1, 1, 1, 2), shape2d(2, 32, 80, 9, 12, 3, 2, 1, 1, 1), shape2d(1, 24, 48, 2, 850, 3, 1, 1, 1, 1), shape2d(2, 40, 64, 21, 24, 1, 2, 0, 1, 1),
+		shape2d(3, 64, 96, 7, 9, 3, 1, 1, 1, 2), shape2d(2, 32, 80, 9, 12, 3, 2, 1, 1, 1),
+		shape2d(1, 24, 48, 2, 850, 3, 1, 1, 1, 1), shape2d(2, 40, 64, 21, 24, 1, 2, 0, 1, 1),
 		shapeOf(3, 24, 48, 1, [3]int{3, 4, 5}, [3]int{2, 3, 3}, [3]int{1, 1, 1}, [3]int{1, 1, 1}, [3]int{1, 1, 1}),
 		// Few channels, several positions of which count as one.
-		shape2d(2, 3, 3, 30, 41, 5, 1, 2, 1, 3), shape2d(1, 2, 2, 300, 70, 9, 1, 0, 1, 2), shape2d(2, 6, 6, 9, 37, 3, 1, 4, 2, 6), shape2d(2, 20, 20, 9, 37, 5, 1, 2, 1, 20),
-		shape2d(1, 4, 4, 9, 33, 7, 1, 6, 1, 4), shape2d(3, 3, 3, 5, 16, 3, 1, 0, 1, 3), shape2d(1, 3, 3, 6, 40, 3, 1, 9, 3, 3),
+		shape2d(2, 3, 3, 30, 41, 5, 1, 2, 1, 3), shape2d(1, 2, 2, 300, 70, 9, 1, 0, 1, 2),
+		shape2d(2, 6, 6, 9, 37, 3, 1, 4, 2, 6), shape2d(2, 20, 20, 9, 37, 5, 1, 2, 1, 20),
+		shape2d(1, 4, 4, 9, 33, 7, 1, 6, 1, 4), shape2d(3, 3, 3, 5, 16, 3, 1, 0, 1, 3),
+		shape2d(1, 3, 3, 6, 40, 3, 1, 9, 3, 3),
 		shapeOf(2, 3, 3, 3, [3]int{4, 5, 40}, [3]int{3, 2, 3}, [3]int{1, 1, 1}, [3]int{1, 0, 2}, [3]int{1, 1, 1}),
 		shapeOf(2, 9, 9, 9, [3]int{4, 5, 6}, [3]int{2, 3, 3}, [3]int{2, 1, 1}, [3]int{1, 1, 0}, [3]int{1, 1, 1}),
 		shapeOf(1, 24, 24, 24, [3]int{1, 1, 5000}, [3]int{1, 1, 4}, [3]int{1, 1, 1}, [3]int{0, 0, 3}, [3]int{1, 1, 1}),
@@ -246,7 +260,8 @@ func shapes() []*Shape {
 	}
 	// The padding of a transposed convolution's output: there is more input than the windows reach.
 	for _, s := range []*Shape{
-		shape2d(2, 24, 40, 12, 17, 1, 1, 0, 2, 1), shape2d(2, 24, 40, 12, 17, 1, 1, 0, 2, 4), shape2d(2, 7, 18, 6, 9, 3, 1, 1, 2, 1),
+		shape2d(2, 24, 40, 12, 17, 1, 1, 0, 2, 1), shape2d(2, 24, 40, 12, 17, 1, 1, 0, 2, 4),
+		shape2d(2, 7, 18, 6, 9, 3, 1, 1, 2, 1),
 		shape2d(2, 20, 20, 8, 9, 3, 1, 1, 2, 20), shape2d(1, 16, 32, 7, 6, 3, 3, 1, 1, 1),
 	} {
 		s.In[1]++
@@ -292,7 +307,8 @@ func TestCopyRows(t *testing.T) {
 					for i, v := range dst {
 						r, c := i/ld, i%ld
 						if c < n && v != src[1+r*(ld+1)+c] || c >= n && v == v {
-							t.Fatalf("%s: %d rows of %d, %d apart: element %d of row %d is %v", l.Name, rows, n, ld, c, r, v)
+							t.Fatalf("%s: %d rows of %d, %d apart: element %d of row %d is %v", l.Name, rows, n, ld, c,
+								r, v)
 						}
 					}
 				}
@@ -304,7 +320,8 @@ func TestCopyRows(t *testing.T) {
 func TestAgainstReference(t *testing.T) {
 	for i, s := range shapes() {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			if products := s.N * s.Cout * volume(s.Out) * s.Cin / s.Groups * s.Taps(); testing.Short() && products > 1e6 {
+			if products := s.N * s.Cout * volume(s.Out) * s.Cin / s.Groups * s.Taps(); testing.Short() &&
+				products > 1e6 {
 				t.Skip("many products")
 			}
 			check[float32](t, s, int64(i))
@@ -318,8 +335,8 @@ func TestAgainstReference(t *testing.T) {
 	}
 }
 
-// TestRandomShapes tries combinations that nobody thought of: sizes of kernels, strides, padding and dilation that differ by direction, with
-// few products each.
+// TestRandomShapes tries combinations that nobody thought of: sizes of kernels, strides, padding and dilation that
+// differ by direction, with few products each.
 func TestRandomShapes(t *testing.T) {
 	r := rand.New(rand.NewSource(20))
 	pick := func(l ...int) int { return l[r.Intn(len(l))] }
@@ -369,18 +386,21 @@ func TestSameBits(t *testing.T) {
 	for _, s := range []*Shape{
 		shape2d(3, 32, 48, 20, 23, 3, 1, 1, 1, 1), shape2d(5, 24, 70, 13, 13, 3, 2, 1, 1, 1),
 		shape2d(4, 40, 80, 17, 17, 1, 1, 0, 1, 1), shape2d(4, 40, 40, 17, 17, 3, 1, 1, 1, 40),
-		shape2d(3, 40, 40, 11, 9, 5, 1, 2, 1, 40), shape2d(4, 48, 48, 17, 17, 3, 1, 1, 1, 12), shape2d(3, 64, 64, 9, 9, 3, 2, 1, 1, 4),
+		shape2d(3, 40, 40, 11, 9, 5, 1, 2, 1, 40), shape2d(4, 48, 48, 17, 17, 3, 1, 1, 1, 12),
+		shape2d(3, 64, 64, 9, 9, 3, 2, 1, 1, 4),
 		shape2d(2, 24, 3, 60, 50, 5, 1, 2, 1, 1), shape2d(2, 3, 3, 200, 50, 5, 1, 2, 1, 3),
 	} {
 		for _, last := range []bool{true, false} {
 			r := rand.New(rand.NewSource(5))
 			x := image[float32](values[float32](r, s.N*s.Cin*volume(s.In)), s.N, s.Cin, volume(s.In), last)
 			g := image[float32](values[float32](r, s.N*s.Cout*volume(s.Out)), s.N, s.Cout, volume(s.Out), last)
-			w := image[float32](values[float32](r, s.Cout*s.Cin/s.Groups*s.Taps()), s.Cout, s.Cin/s.Groups, s.Taps(), last)
+			w := image[float32](values[float32](r, s.Cout*s.Cin/s.Groups*s.Taps()), s.Cout, s.Cin/s.Groups, s.Taps(),
+				last)
 			var want [3][]float32
 			for _, threads := range []int{1, 2, 3, 8} {
 				par.SetNumThreads(threads)
-				got := [3][]float32{make([]float32, len(g.Data)), make([]float32, len(x.Data)), make([]float32, len(w.Data))}
+				got := [3][]float32{make([]float32, len(g.Data)), make([]float32, len(x.Data)),
+					make([]float32, len(w.Data))}
 				Forward(s, Image[float32]{got[0], last}, x, Weights[float32](w), nil)
 				BackwardData(s, Image[float32]{got[1], last}, g, Weights[float32](w), nil)
 				BackwardWeight(s, Weights[float32]{got[2], last}, g, x)

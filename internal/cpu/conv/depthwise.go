@@ -11,7 +11,8 @@ import (
 // vector holds several groups, and the kernel combines the channels of each group. From then on every channel
 // counts as a group.
 func (j *job[T]) depthwise() bool {
-	if j.groupSize == 0 && j.ci == j.co && j.groups > 1 && (j.ci == 1 || hasGroupedKernel[T](j.pt, j.ci, j.ci*j.groups)) {
+	if j.groupSize == 0 && j.ci == j.co && j.groups > 1 &&
+		(j.ci == 1 || hasGroupedKernel[T](j.pt, j.ci, j.ci*j.groups)) {
 		j.groupSize, j.groups, j.ci, j.co = j.ci, j.groups*j.ci, 1, 1
 	}
 	return j.groupSize > 0
@@ -26,13 +27,14 @@ func (j *job[T]) depthwise() bool {
 // that fall inside the image. Other images are copied to bands, some channels at a time.
 type depthwiseJob[T Float] struct {
 	*job[T]
-	es      int
-	vl      int            // channels of a vector, a whole number of groups
-	w       unsafe.Pointer // weights: [block of channels][taps and, for groups, channels that are read][channel of the block]
-	wrow    int            // bytes of the last dimension of w
-	wlen    int            // bytes of a block of channels in w
-	wtap    int            // bytes between taps
-	wmix    int            // bytes between the channels that are read
+	es int
+	vl int // channels of a vector, a whole number of groups
+	// weights: [block of channels][taps and, for groups, channels that are read][channel of the block]
+	w       unsafe.Pointer
+	wrow    int // bytes of the last dimension of w
+	wlen    int // bytes of a block of channels in w
+	wtap    int // bytes between taps
+	wmix    int // bytes between the channels that are read
 	bias    unsafe.Pointer
 	sliding slidingTaps // taps that a kernel takes together in a band, see slidingTaps
 
@@ -149,7 +151,8 @@ func (d *depthwiseJob[T]) pack(src packSource[T], block int) {
 	if d.groupSize > 1 && src.groups == d.groupSize*src.col {
 		d.wtap, d.wmix = src.tap*d.wrow, src.row*d.wrow // in the order of memory
 	}
-	key := packedKey{pt: d.pt, groups: d.groups, ci: d.groupSize, cb: block, es: d.es, taps: taps, data: unsafe.Pointer(&src.data[0]), row: src.groups}
+	key := packedKey{pt: d.pt, groups: d.groups, ci: d.groupSize, cb: block, es: d.es, taps: taps,
+		data: unsafe.Pointer(&src.data[0]), row: src.groups}
 	d.w = d.packed.get(key, func() unsafe.Pointer { return d.layOutWeights(src, block, width, taps) })
 }
 
@@ -213,7 +216,8 @@ const (
 // runLast computes channels-last images in place, some lines of the grid at a time.
 func (d *depthwiseJob[T]) runLast() {
 	line := d.grid[2] * d.groups
-	yb := min(depthwiseTaskWork/max(line*len(d.phases[0].taps)*d.groupSize, 1), depthwiseInputBytes/max(d.inD[2]*d.groups*d.istep[1]*d.es, 1), d.grid[1])
+	yb := min(depthwiseTaskWork/max(line*len(d.phases[0].taps)*d.groupSize, 1),
+		depthwiseInputBytes/max(d.inD[2]*d.groups*d.istep[1]*d.es, 1), d.grid[1])
 	blocks := ceilDiv(d.grid[1], max(yb, 1))
 	yb = ceilDiv(d.grid[1], blocks)
 	// Each vector of channels has a chance to fetch ahead with each tap of each
@@ -337,7 +341,8 @@ func (d *depthwiseJob[T]) lineOf(img, z, y int, t tap) int {
 
 // result is the offset, in bytes, of a grid position in the result.
 func (d *depthwiseJob[T]) result(ph *phase, img, z, y, x int) int {
-	return (((img*d.outD[0]+z*d.ostep[0]+ph.at[0])*d.outD[1]+y*d.ostep[1]+ph.at[1]-d.outY)*d.outD[2] + x*d.ostep[2] + ph.at[2]) * d.outPix * d.es
+	return (((img*d.outD[0]+z*d.ostep[0]+ph.at[0])*d.outD[1]+y*d.ostep[1]+ph.at[1]-d.outY)*d.outD[2] + x*d.ostep[2] +
+		ph.at[2]) * d.outPix * d.es
 }
 
 // slidingTaps describes a sliding window: a kernel that takes several taps of a line together loads each
@@ -546,7 +551,8 @@ func (d *depthwiseJob[T]) slidingRuns(ph *phase, off []int, pix, step int) slidi
 		by := d.slidingKernel(w, (off[1]-off[0])/pix, step)
 		same := by.taps > 0 && n%w == 0
 		for k := range n {
-			same = same && (k%w == 0 || off[k]-off[k-1] == by.columns*pix && ph.taps[k].wi-ph.taps[k-1].wi == ph.taps[1].wi-ph.taps[0].wi)
+			same = same && (k%w == 0 || off[k]-off[k-1] == by.columns*pix &&
+				ph.taps[k].wi-ph.taps[k-1].wi == ph.taps[1].wi-ph.taps[0].wi)
 		}
 		if same {
 			return by
@@ -623,7 +629,8 @@ func (d *depthwiseJob[T]) bandTask(p *args, b *block, s *scratch) {
 		}
 		step, every := 1, 1
 		if full.sliding = ph.sliding; ph.sliding.taps > 0 {
-			step, every, rows = ph.sliding.taps, ph.sliding.every, slidingMaxPositions[T](j.pt, ph.sliding.taps, ph.sliding.stride)
+			step, every, rows = ph.sliding.taps, ph.sliding.every,
+				slidingMaxPositions[T](j.pt, ph.sliding.taps, ph.sliding.stride)
 			p.cs, p.tapStep = ph.sliding.columns*j.pix*d.es, (ph.taps[1].wi-ph.taps[0].wi)*d.wtap
 		}
 		p.rs, p.ldc = every*pix, every*ldc
@@ -649,7 +656,8 @@ func (d *depthwiseJob[T]) bandTask(p *args, b *block, s *scratch) {
 				if j.out.Last {
 					c = d.result(ph, b.n0, b.lo[0], b.lo[1], b.lo[2]+x) + b.group*d.es
 				} else {
-					at := (b.lo[0]*j.ostep[0]+ph.at[0]-dst.at[0])*dst.slice + (b.lo[1]*j.ostep[1]+ph.at[1]-dst.at[1])*dst.line
+					at := (b.lo[0]*j.ostep[0]+ph.at[0]-dst.at[0])*dst.slice +
+						(b.lo[1]*j.ostep[1]+ph.at[1]-dst.at[1])*dst.line
 					c = (at + (x*j.ostep[2]+ph.at[2])*dst.pix) * d.es
 				}
 				full.tile(p, unsafe.Add(s.band, x*pix), full.dst, c, tiles[k+1]-t, channels)

@@ -71,7 +71,8 @@ func (g *gradJob[T]) depthwiseGrad(gw Weights[T]) {
 				f.start(&p, depthwiseFetchLines, 0)
 				if last && q+1 < end {
 					next := j.band(q + 1)
-					f.start(&p, depthwiseFetchLines, 4*(c1-c0)*rows/4*j.yb*j.xb, j.outputRange(&next), j.inputRange(&next, &b))
+					f.start(&p, depthwiseFetchLines, 4*(c1-c0)*rows/4*j.yb*j.xb, j.outputRange(&next),
+						j.inputRange(&next, &b))
 					p.prefetchStep = min(p.prefetchStep, 64) // one line at a time
 				}
 				for c := c0; c < c1; c++ {
@@ -137,7 +138,8 @@ func (g *gradJob[T]) depthwiseBand(p *args, f *prefetcher, b *block, buf, out []
 	// Runs of taps at equal distances; two runs of the same kind share a tile.
 	run := func(i int) int {
 		k := i + 1
-		for k < len(ph.taps) && k-i < rows/2 && ph.taps[k].d[0] == ph.taps[i].d[0] && ph.taps[k].d[1] == ph.taps[i].d[1] {
+		for k < len(ph.taps) && k-i < rows/2 && ph.taps[k].d[0] == ph.taps[i].d[0] &&
+			ph.taps[k].d[1] == ph.taps[i].d[1] {
 			k++
 		}
 		return k - i
@@ -200,7 +202,8 @@ func (g *gradJob[T]) depthwiseGradInPlace(gw Weights[T], l, es int) {
 				if t+1 < min((c+1)*per, total) {
 					at, line := (img*j.grid[0]+z)*j.grid[1]+y+yb, j.grid[2]*j.groups
 					d := depthwiseJob[T]{job: j}
-					f.start(&p, depthwiseFetchLines, 4*yb*j.grid[2]*nv, rangeOf(j.out.Data, at*line, (at+yb)*line), d.linesAfter(img, z, y+yb, yb))
+					f.start(&p, depthwiseFetchLines, 4*yb*j.grid[2]*nv, rangeOf(j.out.Data, at*line, (at+yb)*line),
+						d.linesAfter(img, z, y+yb, yb))
 					p.prefetchStep = min(p.prefetchStep, 64) // one line at a time
 				}
 				g.depthwiseLines(&p, &f, img, z, y, min(y+yb, j.grid[1]), parts[c*size:][:size], seg, l, es)
@@ -270,7 +273,8 @@ func (g *gradJob[T]) depthwiseLines(p *args, f *prefetcher, img, z, y0, y1 int, 
 
 // depthwiseTapLine adds the lines [y0, y1) to the sums of a run of taps, and to the sums of a second run at
 // the same columns, which begins at tap second, unless second is negative.
-func (g *gradJob[T]) depthwiseTapLine(p *args, f *prefetcher, img, z, y0, y1 int, r tapLine, second, c int, out []T, seg []int, l, es int) {
+func (g *gradJob[T]) depthwiseTapLine(p *args, f *prefetcher, img, z, y0, y1 int, r tapLine, second, c int, out []T,
+	seg []int, l, es int) {
 	if y0 >= y1 {
 		return
 	}

@@ -212,7 +212,8 @@ func (j *job[T]) nextRanges(t int, b *block) (first, input, results addressRange
 		input = j.inputRange(&next, b)
 	}
 	switch {
-	case j.weightsFitCache && j.npb == 1 && j.groups == 1 && j.ostep == [3]int{1, 1, 1} && (j.columnsInner || j.res != nil):
+	case j.weightsFitCache && j.npb == 1 && j.groups == 1 && j.ostep == [3]int{1, 1, 1} &&
+		(j.columnsInner || j.res != nil):
 		first = j.outputRange(&next)
 	case !j.columnsInner || next.group != b.group || next.c0 != b.c0:
 		first = j.weightRange(0, next.group, next.c0, 0)
@@ -322,7 +323,8 @@ func (j *job[T]) storesNonTemporal() bool {
 	if !j.out.Last {
 		line = volume(j.outD) * es
 	}
-	return (j.pt == pathAVX512 || j.pt == pathAVX2) && (j.out.Last || j.res == nil) && len(j.out.Data)*es >= nonTemporalBytes && line%64 == 0 &&
+	return (j.pt == pathAVX512 || j.pt == pathAVX2) && (j.out.Last || j.res == nil) &&
+		len(j.out.Data)*es >= nonTemporalBytes && line%64 == 0 &&
 		uintptr(unsafe.Pointer(&j.out.Data[0]))%64 == 0
 }
 
@@ -333,7 +335,8 @@ func (j *job[T]) tapTiles(ph *phase, b *block) int {
 
 // columns computes all panels of a block's columns. Unless all their weights stay in cache, the weights of
 // the next panel are prefetched while a panel is computed; later is what is prefetched during the last panel.
-func (j *job[T]) columns(p *args, s *scratch, b *block, dst *resultBuffer, src bandPosition, k0, kc, es int, later [3]addressRange) {
+func (j *job[T]) columns(p *args, s *scratch, b *block, dst *resultBuffer, src bandPosition, k0, kc, es int,
+	later [3]addressRange) {
 	for c := b.c0; c < b.c1; c += j.nr {
 		for i := range j.phases {
 			ph := &j.phases[i]
@@ -368,7 +371,8 @@ func (j *job[T]) columnsInnerPositions(es int) int {
 
 // panel computes one panel of columns, from column c on, of one phase, and adds up the channels [k0, k0+kc).
 // The panel's weights are at p.b.
-func (j *job[T]) panel(p *args, f *prefetcher, ph *phase, b *block, dst *resultBuffer, src bandPosition, c, k0, kc, es int) {
+func (j *job[T]) panel(p *args, f *prefetcher, ph *phase, b *block, dst *resultBuffer, src bandPosition, c, k0, kc,
+	es int) {
 	p.flags = 0
 	if k0 > 0 {
 		p.flags |= flagLoadC

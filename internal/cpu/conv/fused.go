@@ -96,8 +96,10 @@ func ForwardDepthwise[T Float](out, in Image[T], first, depth Layer[T], last *La
 		return
 	}
 	var key planKey
-	keep := first.packed() != nil && (depth.packed() != nil || depth.Max && last == nil) && (last == nil || last.packed() != nil) &&
-		!first.adds() && !depth.adds() && (currentPath() == pathAVX512 || ds.Cin%lanes[T](currentPath()) == 0) // else the bias is copied
+	keep := first.packed() != nil && (depth.packed() != nil || depth.Max && last == nil) &&
+		(last == nil || last.packed() != nil) &&
+		// else the bias is copied
+		!first.adds() && !depth.adds() && (currentPath() == pathAVX512 || ds.Cin%lanes[T](currentPath()) == 0)
 	if keep {
 		key = planKey{
 			s: *s, next: *ds, pt: currentPath(), inLast: in.Last, outLast: out.Last, wLast: first.W.Last,

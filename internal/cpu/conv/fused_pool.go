@@ -36,7 +36,8 @@ func (d *depthwiseJob[T]) maxPoolLines(img, y0, y1 int) {
 			if len(taps) > 0 {
 				in = taps[len(taps)-1].Off + (n-1)*lda + d.channels
 			}
-			windows.Max(unsafe.Slice((*T)(dst), (n-1)*d.outPix+d.channels), d.outPix, unsafe.Slice((*T)(src), in), lda, n, d.channels, taps)
+			windows.Max(unsafe.Slice((*T)(dst), (n-1)*d.outPix+d.channels), d.outPix, unsafe.Slice((*T)(src), in), lda,
+				n, d.channels, taps)
 		}
 	}
 }

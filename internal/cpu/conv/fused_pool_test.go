@@ -49,7 +49,8 @@ func testMax[T Float](t *testing.T) {
 						for _, threads := range []int{1, 2, 3} { // the second time with the plan of the first
 							par.SetNumThreads(threads)
 							whole, out := guarded[T](len(want))
-							ForwardDepthwise(Image[T]{out, outLast}, x, Layer[T]{Shape: s, W: w, Epilogue: &ep}, Layer[T]{Shape: d, Max: true}, nil)
+							ForwardDepthwise(Image[T]{out, outLast}, x, Layer[T]{Shape: s, W: w, Epilogue: &ep},
+								Layer[T]{Shape: d, Max: true}, nil)
 							checkGuards(t, whole, out)
 							for k, v := range out {
 								if v != want[k] && (v == v || want[k] == want[k]) {
@@ -79,7 +80,8 @@ func maxOf[T Float](d *Shape, in Image[T]) []T {
 							if iy < 0 || iy >= d.In[1] || ix < 0 || ix >= d.In[2] {
 								continue
 							}
-							v := in.Data[place((n*d.Cout+c)*volume(d.In)+iy*d.In[2]+ix, d.N, d.Cout, volume(d.In), in.Last)]
+							v := in.Data[place((n*d.Cout+c)*volume(d.In)+iy*d.In[2]+ix, d.N, d.Cout, volume(d.In),
+								in.Last)]
 							if v > m || v != v {
 								m = v
 							}

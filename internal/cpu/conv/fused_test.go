@@ -49,7 +49,8 @@ func testPair[T Float](t *testing.T) {
 				where := fmt.Sprintf("%s, pair %d, last %v, %T", l.Name, i, last, bias[0])
 				restore := cpu.Set(l.Features)
 				x := image[T](xr, c.n, c.ci, c.h*c.w, last)
-				w, dw := Weights[T](image[T](wr, c.co, c.ci, s.Taps(), last)), Weights[T](image[T](dwr, c.co, 1, d.Taps(), last))
+				w, dw := Weights[T](image[T](wr, c.co, c.ci, s.Taps(), last)),
+					Weights[T](image[T](dwr, c.co, 1, d.Taps(), last))
 				ep, dep := Epilogue[T]{Bias: bias}.ReLU6(), Epilogue[T]{Bias: bias, Clamp: true, Lo: -1, Hi: 1}
 				mid := Image[T]{make([]T, c.n*c.co*volume(s.Out)), true}
 				want := Image[T]{make([]T, c.n*c.co*volume(d.Out)), true}
@@ -59,7 +60,8 @@ func testPair[T Float](t *testing.T) {
 				ep.Packed, dep.Packed = &PackedWeights{}, &PackedWeights{}
 				for range 2 { // the second time with the packed weights of the first
 					whole, out := guarded[T](len(want.Data))
-					ForwardDepthwise(Image[T]{out, true}, x, Layer[T]{Shape: s, W: w, Epilogue: &ep}, Layer[T]{Shape: d, W: dw, Epilogue: &dep}, nil)
+					ForwardDepthwise(Image[T]{out, true}, x, Layer[T]{Shape: s, W: w, Epilogue: &ep},
+						Layer[T]{Shape: d, W: dw, Epilogue: &dep}, nil)
 					checkGuards(t, whole, out)
 					for k, v := range out {
 						if v != want.Data[k] {
@@ -71,7 +73,9 @@ func testPair[T Float](t *testing.T) {
 				Forward(s, mid, x, w, nil)
 				Forward(d, want, mid, dw, nil)
 				whole, out := guarded[T](len(want.Data))
-				ForwardDepthwise(Image[T]{out, true}, x, Layer[T]{Shape: s, W: w, Epilogue: &Epilogue[T]{Packed: ep.Packed}}, Layer[T]{Shape: d, W: dw, Epilogue: &Epilogue[T]{Packed: dep.Packed}}, nil)
+				ForwardDepthwise(Image[T]{out, true}, x,
+					Layer[T]{Shape: s, W: w, Epilogue: &Epilogue[T]{Packed: ep.Packed}},
+					Layer[T]{Shape: d, W: dw, Epilogue: &Epilogue[T]{Packed: dep.Packed}}, nil)
 				checkGuards(t, whole, out)
 				for k, v := range out {
 					if v != want.Data[k] {
@@ -84,7 +88,8 @@ func testPair[T Float](t *testing.T) {
 					Forward(s, mid, x, w, nil)
 					Forward(d, want, mid, dw, nil)
 					whole, out := guarded[T](len(want.Data))
-					ForwardDepthwise(Image[T]{out, outLast}, x, Layer[T]{Shape: s, W: w}, Layer[T]{Shape: d, W: dw}, nil)
+					ForwardDepthwise(Image[T]{out, outLast}, x, Layer[T]{Shape: s, W: w}, Layer[T]{Shape: d, W: dw},
+						nil)
 					checkGuards(t, whole, out)
 					for k, v := range out {
 						if v != want.Data[k] {
@@ -123,9 +128,11 @@ func testChain[T Float](t *testing.T) {
 			for _, l := range cpu.Levels() {
 				restore := cpu.Set(l.Features)
 				for k, add := range [][]T{nil, res.Data} {
-					ep, dep := Epilogue[T]{Packed: &PackedWeights{}}.ReLU6(), Epilogue[T]{Bias: res.Data[:c.co], Packed: &PackedWeights{}}
+					ep, dep := Epilogue[T]{Packed: &PackedWeights{}}.ReLU6(),
+						Epilogue[T]{Bias: res.Data[:c.co], Packed: &PackedWeights{}}
 					lep := Epilogue[T]{Bias: lw.Data[:co], Residual: add, Packed: &PackedWeights{}}.ReLU()
-					first, depth, last := Layer[T]{Shape: s, W: w, Epilogue: &ep}, Layer[T]{Shape: d, W: dw, Epilogue: &dep}, Layer[T]{Shape: third, W: lw, Epilogue: &lep}
+					first, depth, last := Layer[T]{Shape: s, W: w, Epilogue: &ep},
+						Layer[T]{Shape: d, W: dw, Epilogue: &dep}, Layer[T]{Shape: third, W: lw, Epilogue: &lep}
 					mid, want := Image[T]{make([]T, c.n*c.co*volume(d.Out)), true}, Image[T]{make([]T, size), true}
 					ForwardDepthwise(mid, x, first, depth, nil)
 					Forward(third, want, mid, lw, &lep)
@@ -136,12 +143,14 @@ func testChain[T Float](t *testing.T) {
 						checkGuards(t, whole, out)
 						for at, v := range out {
 							if v != want.Data[at] && (v == v || want.Data[at] == want.Data[at]) {
-								t.Fatalf("%s, chain %d to %d, residual %v: element %d is %v, want %v", l.Name, i, co, k > 0, at, v, want.Data[at])
+								t.Fatalf("%s, chain %d to %d, residual %v: element %d is %v, want %v", l.Name, i, co,
+									k > 0, at, v, want.Data[at])
 							}
 						}
 					}
 				}
-				if p := newFusedJob(Image[T]{make([]T, size), true}, x, &Layer[T]{Shape: s, W: w}, &Layer[T]{Shape: d, W: dw}, &Layer[T]{Shape: third, W: lw}); p != nil {
+				if p := newFusedJob(Image[T]{make([]T, size), true}, x, &Layer[T]{Shape: s, W: w},
+					&Layer[T]{Shape: d, W: dw}, &Layer[T]{Shape: third, W: lw}); p != nil {
 					planned++
 				}
 				restore()
@@ -164,14 +173,16 @@ func TestPairSameBits(t *testing.T) {
 	third := shape2d(2, 70, 20, 57, 23, 1, 1, 0, 1, 1)
 	r := rand.New(rand.NewSource(5))
 	x := image[float32](values[float32](r, 2*24*57*23), 2, 24, 57*23, true)
-	w, dw := Weights[float32](image[float32](values[float32](r, 24*70), 70, 24, 1, true)), Weights[float32](image[float32](values[float32](r, 70*9), 70, 1, 9, true))
+	w, dw := Weights[float32](image[float32](values[float32](r, 24*70), 70, 24, 1, true)),
+		Weights[float32](image[float32](values[float32](r, 70*9), 70, 1, 9, true))
 	lw := Weights[float32](image[float32](values[float32](r, 20*70), 20, 70, 1, true))
 	var want [2][]float32
 	for _, threads := range []int{1, 2, 3, 8} {
 		par.SetNumThreads(threads)
 		for i, last := range []*Layer[float32]{nil, {Shape: third, W: lw}} {
 			got := make([]float32, 2*[2]int{70, 20}[i]*57*23)
-			ForwardDepthwise(Image[float32]{got, true}, x, Layer[float32]{Shape: s, W: w}, Layer[float32]{Shape: d, W: dw}, last)
+			ForwardDepthwise(Image[float32]{got, true}, x, Layer[float32]{Shape: s, W: w},
+				Layer[float32]{Shape: d, W: dw}, last)
 			if want[i] == nil {
 				want[i] = got
 			}

@@ -21,7 +21,9 @@ type args struct {
 	r0, r1 unsafe.Pointer // first row of the residual in each group of rows
 	bias   unsafe.Pointer // one value per column
 
-	seg, segEnd unsafe.Pointer // list of segments: pairs of an offset from a0 and a1 in bytes, and a place in B, in units of tapStep or, for depthwise kernels, in bytes
+	// list of segments: pairs of an offset from a0 and a1 in bytes, and a place in B, in units of tapStep or, for
+	// depthwise kernels, in bytes
+	seg, segEnd unsafe.Pointer
 
 	rs, cs   int // bytes between rows (forward) and steps (gradient) of A
 	ldc, ldr int // bytes between rows of C and of the residual
@@ -157,10 +159,11 @@ func finishRow[T Float](p *args, c, res unsafe.Pointer, sum []T) {
 
 // kernels are the kernels of a path for one element type; nil where the path has none.
 type kernels struct {
-	conv, grad               func(*args)       // direct convolution: forward, and gradient of the weights
-	depthwise, depthwiseGrad func(*args)       // depthwise convolution
-	grouped, groupedGrad     func(*args)       // groups of a few channels, several groups in a vector
-	sliding                  [3][2]func(*args) // depthwise with a sliding window of three, five and seven taps, by stride
+	conv, grad               func(*args) // direct convolution: forward, and gradient of the weights
+	depthwise, depthwiseGrad func(*args) // depthwise convolution
+	grouped, groupedGrad     func(*args) // groups of a few channels, several groups in a vector
+	// depthwise with a sliding window of three, five and seven taps, by stride
+	sliding [3][2]func(*args)
 
 	scatter            func(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int) // see scatter16
 	scatterFar         func(dst unsafe.Pointer, off *int, src unsafe.Pointer, lds, rows, cols int)
@@ -234,7 +237,8 @@ func hasGroupedKernel[T Float](pt path, n, channels int) bool {
 // slidingMaxPositions is the most positions of a tile of slidingTile for the given number of taps and the
 // stride, 0 where there is no kernel.
 func slidingMaxPositions[T Float](pt path, taps, stride int) int {
-	if i := (taps - 3) / 2; taps < 3 || taps%2 == 0 || taps > 7 || stride > 2 || kernelsOf[T](pt).sliding[i][stride-1] == nil {
+	if i := (taps - 3) / 2; taps < 3 || taps%2 == 0 || taps > 7 || stride > 2 ||
+		kernelsOf[T](pt).sliding[i][stride-1] == nil {
 		return 0
 	}
 	most, apart := 14, 9

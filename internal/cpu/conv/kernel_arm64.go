@@ -44,10 +44,13 @@ func winogradWeightNEON(a *winogradArgs)
 var assembly = [...][2]kernels{
 	pathNEON: {
 		{
-			conv: neonTiles[float32](sconvNEON), grad: neonTiles[float32](sgradNEON), depthwise: sdepthNEON, depthwiseGrad: sdepthGradNEON,
-			winograd: [...]func(*winogradArgs){winogradInput: winogradInputNEON, winogradOutput: winogradOutputNEON, winogradWeights: winogradWeightNEON},
+			conv: neonTiles[float32](sconvNEON), grad: neonTiles[float32](sgradNEON), depthwise: sdepthNEON,
+			depthwiseGrad: sdepthGradNEON,
+			winograd: [...]func(*winogradArgs){winogradInput: winogradInputNEON, winogradOutput: winogradOutputNEON,
+				winogradWeights: winogradWeightNEON},
 		},
-		{conv: neonTiles[float64](dconvNEON), grad: neonTiles[float64](dgradNEON), depthwise: ddepthNEON, depthwiseGrad: ddepthGradNEON},
+		{conv: neonTiles[float64](dconvNEON), grad: neonTiles[float64](dgradNEON), depthwise: ddepthNEON,
+			depthwiseGrad: ddepthGradNEON},
 	},
 }
 

@@ -208,7 +208,8 @@ func (f *kn2row[T]) multiply(p []T, img, group, a, b, at int) {
 	}
 	c := p[f.front+at*f.unit:]
 	if a < b {
-		gemm.GEMMBatch(batch, f.rows, n, f.ci, 1, f.w[group*f.rows*f.ci:], f.ci, 1, f.in.Data[first:], channel, position, 0, c, f.row, 1, nil)
+		gemm.GEMMBatch(batch, f.rows, n, f.ci, 1, f.w[group*f.rows*f.ci:], f.ci, 1, f.in.Data[first:], channel,
+			position, 0, c, f.row, 1, nil)
 	}
 	r := 0
 	for _, ph := range f.phases {
@@ -278,7 +279,8 @@ func (f *kn2row[T]) addShifted(p, sum []T, img, group, g, e, from int) {
 					}
 					at := [3]int{az, ay, lo[2] + t.d[2]}
 					at[f.cut] -= from
-					taps = append(taps, vec.Tap{Off: (row+k*f.co)*f.row + f.front + (at[0]*f.inD[1]+at[1])*f.pitch + at[2]})
+					taps = append(taps, vec.Tap{Off: (row+k*f.co)*f.row + f.front + (at[0]*f.inD[1]+at[1])*f.pitch +
+						at[2]})
 				}
 				n := (next-y-1)*f.pitch + cols
 				for c := range f.co {

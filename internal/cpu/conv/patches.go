@@ -130,7 +130,8 @@ func (p *patches[T]) forward(out Image[T], w Weights[T], ep *Epilogue[T]) bool {
 	if !out.Last && p.out > 1 { // rows of the result are channels
 		p.forWindows(func(n, images int, windows []T, _, _ int) {
 			batch := []gemm.BatchDim{{N: images, B: p.out * p.k, C: p.out * p.Cout}}
-			gemm.GEMMBatch(batch, p.Cout, p.out, p.k, 1, w.Data, p.k, 1, windows, 1, p.k, 0, out.Data[n*p.out*p.Cout:], p.out, 1, e)
+			gemm.GEMMBatch(batch, p.Cout, p.out, p.k, 1, w.Data, p.k, 1, windows, 1, p.k, 0, out.Data[n*p.out*p.Cout:],
+				p.out, 1, e)
 		})
 		return true
 	}
@@ -138,7 +139,8 @@ func (p *patches[T]) forward(out Image[T], w Weights[T], ep *Epilogue[T]) bool {
 		e.BiasCol, e.BiasRow = e.BiasRow, nil
 	}
 	p.forWindows(func(n, images int, windows []T, _, _ int) {
-		gemm.GEMM(images*p.out, p.Cout, p.k, 1, windows, p.k, 1, w.Data, 1, p.k, 0, out.Data[n*p.out*p.Cout:], p.Cout, 1, e)
+		gemm.GEMM(images*p.out, p.Cout, p.k, 1, windows, p.k, 1, w.Data, 1, p.k, 0, out.Data[n*p.out*p.Cout:], p.Cout,
+			1, e)
 	})
 	return true
 }
@@ -175,7 +177,8 @@ func (p *patches[T]) backwardWeight(gw Weights[T], gout Image[T]) bool {
 			if n+i > 0 {
 				beta = 1
 			}
-			gemm.GEMM(p.Cout, p.k, count, 1, gout.Data[(n*p.out+i)*p.Cout:], cg, rg, windows[i*rs:], rs, cs, beta, gw.Data, p.k, 1, nil)
+			gemm.GEMM(p.Cout, p.k, count, 1, gout.Data[(n*p.out+i)*p.Cout:], cg, rg, windows[i*rs:], rs, cs, beta,
+				gw.Data, p.k, 1, nil)
 		}
 	})
 	return true

@@ -8,18 +8,20 @@ import (
 // job is one call: a sum over taps at every output position, see phase. Both the forward convolution and the
 // gradient of the input are jobs; for the gradient, "in" is the output's gradient and "out" the input's.
 type job[T Float] struct {
-	pt              path
-	n, groups       int
-	ci, co          int // channels of a group
-	in, out         Image[T]
-	inTail          *Tail[T] // the pooling whose gradient "in" is; nil for none
-	outTail         *Tail[T] // the tail that is computed from the result; for the gradient of the weights, the tail of the convolution
-	inD, outD       [3]int
-	istep, ostep    [3]int
-	phases          []phase
-	bias, res       unsafe.Pointer
-	bf16In, bf16Out *bf16Images // bfloat16 images that are written, and that are read unless their elements are adjacent pairs already
-	bf16Residual    []uint16    // the bfloat16 residual, nil for none
+	pt        path
+	n, groups int
+	ci, co    int // channels of a group
+	in, out   Image[T]
+	inTail    *Tail[T] // the pooling whose gradient "in" is; nil for none
+	// the tail that is computed from the result; for the gradient of the weights, the tail of the convolution
+	outTail      *Tail[T]
+	inD, outD    [3]int
+	istep, ostep [3]int
+	phases       []phase
+	bias, res    unsafe.Pointer
+	// bfloat16 images that are written, and that are read unless their elements are adjacent pairs already
+	bf16In, bf16Out *bf16Images
+	bf16Residual    []uint16 // the bfloat16 residual, nil for none
 	clamp           bool
 	lo, hi          T
 	packInTask      *packer[T] // not nil: each task packs the weights that it needs
@@ -90,7 +92,8 @@ const (
 	// transposeMinTasks is how many tasks must need the same planar input for it to be transposed once, in advance.
 	transposeMinTasks = 3
 
-	columnsInnerMaxWeights = 256 << 10 // bytes of weights that stay in cache while all columns of some positions are computed
+	// bytes of weights that stay in cache while all columns of some positions are computed
+	columnsInnerMaxWeights = 256 << 10
 	columnsInnerBytes      = 112 << 10 // bytes of the inputs of these positions
 
 	bigWeights = 1 << 20   // bytes of weights that do not stay in the second-level cache
@@ -276,7 +279,8 @@ func (j *job[T]) sharePanels(taps, bands int) {
 // shareBands makes bands smaller where there would be fewer tasks than processors, even if each task had a
 // single panel.
 func (j *job[T]) shareBands(taps int) {
-	tasks := ceilDiv(j.n, j.images) * j.grid[0] * ceilDiv(j.grid[1], j.yb) * ceilDiv(j.grid[2], j.xb) * j.groups * ceilDiv(j.co, j.nr)
+	tasks := ceilDiv(j.n, j.images) * j.grid[0] * ceilDiv(j.grid[1], j.yb) * ceilDiv(j.grid[2], j.xb) * j.groups *
+		ceilDiv(j.co, j.nr)
 	want := min(evenTasks, j.n*volume(j.grid)*taps*j.ci*j.groups*roundUp(j.co, j.nr)/leastWork)
 	if tasks >= want {
 		return

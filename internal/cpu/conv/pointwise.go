@@ -30,7 +30,8 @@ func (s *Shape) samePositions() bool {
 // with the planes of the image. An image of one channel counts as planar.
 func pointwise[T Float](s *Shape, out, in Image[T], cout, cin int) bool {
 	planar := (!in.Last || cin == 1) && (!out.Last || cout == 1)
-	return planar && s.samePositions() && volume(s.In) >= pointwiseMin && (s.Groups == 1 || s.Cin > s.Groups && s.Cout > s.Groups)
+	return planar && s.samePositions() && volume(s.In) >= pointwiseMin &&
+		(s.Groups == 1 || s.Cin > s.Groups && s.Cout > s.Groups)
 }
 
 // productEpilogue translates an epilogue for the matrix product, or reports that the product cannot compute
@@ -106,7 +107,8 @@ func pointwiseGrad[T Float](s *Shape, gw Weights[T], gout, in Image[T]) bool {
 				k := min(piece, size-at)
 				if planar {
 					img := i/pieces*s.Groups + grp
-					gemm.GEMM(m, n, k, 1, few.Data[img*m*size+at:], size, 1, many.Data[img*n*size+at:], 1, size, beta, sum, n, 1, nil)
+					gemm.GEMM(m, n, k, 1, few.Data[img*m*size+at:], size, 1, many.Data[img*n*size+at:], 1, size, beta,
+						sum, n, 1, nil)
 				} else {
 					gemm.GEMM(m, n, k, 1, few.Data[at*m:], 1, m, many.Data[at*n:], n, 1, beta, sum, n, 1, nil)
 				}

@@ -16,11 +16,12 @@ import (
 //	│ 4 │    6    │ 4 │
 //	└───┴─────────┴───┘
 type region struct {
-	lo, hi  [3]int
-	taps    []int // numbers of the taps inside the image
-	at      int   // bytes from a position's place in the band to its first tap
-	seg     []int // segments: pairs of the bytes from the first tap to a run of taps, and the number of the run's first tap
-	runTaps int   // taps of a run, which are adjacent in memory
+	lo, hi [3]int
+	taps   []int // numbers of the taps inside the image
+	at     int   // bytes from a position's place in the band to its first tap
+	// segments: pairs of the bytes from the first tap to a run of taps, and the number of the run's first tap
+	seg     []int
+	runTaps int // taps of a run, which are adjacent in memory
 }
 
 // tapBoundaries lists the positions along direction i of a phase's grid at which the set of taps inside the

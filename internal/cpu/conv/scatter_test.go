@@ -7,7 +7,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu"
 )
 
-// The kernels that transpose planar images move all sizes, write nothing else, and no element beside the rows reaches a result.
+// The kernels that transpose planar images move all sizes, write nothing else, and no element beside the rows reaches a
+// result.
 func TestScatter(t *testing.T) {
 	for _, l := range cpu.Levels() {
 		t.Run(l.Name, func(t *testing.T) {
@@ -34,7 +35,8 @@ func TestScatter(t *testing.T) {
 	}
 }
 
-// testScatter turns rows of a guarded matrix into columns that begin on cache lines, 32 elements apart and in reverse order.
+// testScatter turns rows of a guarded matrix into columns that begin on cache lines, 32 elements apart and in reverse
+// order.
 func testScatter(t *testing.T, rows, cols int, turn func(dst unsafe.Pointer, off []int, src unsafe.Pointer, lds int)) {
 	t.Helper()
 	const apart = 32

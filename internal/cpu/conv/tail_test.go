@@ -21,7 +21,8 @@ func tailShapes() (list []*Shape, windows [][3]int) {
 	add(shape2d(34, 4, 34, 15, 15, 3, 1, 1, 1, 1), 3, 3)
 	add(shape2d(1, 70, 20, 9, 1000, 1, 1, 0, 1, 1), 1, 4)
 	add(shapeOf(2, 6, 9, 1, [3]int{3, 8, 7}, [3]int{2, 3, 3}, [3]int{1, 1, 1}, [3]int{1, 1, 1}, [3]int{1, 1, 1}), 2, 2)
-	add(shapeOf(2, 5, 7, 1, [3]int{1, 1, 900}, [3]int{1, 1, 5}, [3]int{1, 1, 1}, [3]int{0, 0, 2}, [3]int{1, 1, 1}), 1, 2)
+	add(shapeOf(2, 5, 7, 1, [3]int{1, 1, 900}, [3]int{1, 1, 5}, [3]int{1, 1, 1}, [3]int{0, 0, 2}, [3]int{1, 1, 1}), 1,
+		2)
 	r := rand.New(rand.NewSource(3))
 	for range 40 {
 		k, s, p := 1+r.Intn(4), 1+r.Intn(2), r.Intn(3)
@@ -158,7 +159,8 @@ func checkTail[T Float](t *testing.T, s *Shape, win [3]int) {
 					BackwardDataBehind(s, Image[T]{dx, last}, Image[T]{c.g, true}, w, nil, c.tail)
 					alike(t, where+"gradient of the input", dx, wantX)
 				}
-				dw, wantW, db, wantB := make([]T, len(w.Data)), make([]T, len(w.Data)), make([]T, s.Cout), make([]T, s.Cout)
+				dw, wantW, db, wantB := make([]T, len(w.Data)), make([]T, len(w.Data)), make([]T, s.Cout),
+					make([]T, s.Cout)
 				BackwardWeight(s, Weights[T]{wantW, last}, Image[T]{c.full, true}, x)
 				BackwardBias(wantB, Image[T]{c.full, true}, s.N, s.Cout)
 				BackwardWeightBehind(s, Weights[T]{dw, last}, db, Image[T]{c.g, true}, x, c.tail)
@@ -202,7 +204,8 @@ func TestTailSameBits(t *testing.T) {
 	for _, threads := range []int{1, 2, 3, 8} {
 		par.SetNumThreads(threads)
 		tail := &Tail[float32]{Window: win, Codes: make([]uint8, small), ReLU: true}
-		out, dx, dw, db, dw2, db2 := make([]float32, small), make([]float32, len(x.Data)), make([]float32, len(w.Data)), make([]float32, s.Cout), make([]float32, len(w.Data)), make([]float32, s.Cout)
+		out, dx, dw, db, dw2, db2 := make([]float32, small), make([]float32, len(x.Data)), make([]float32, len(w.Data)),
+			make([]float32, s.Cout), make([]float32, len(w.Data)), make([]float32, s.Cout)
 		Forward(s, Image[float32]{out, true}, x, w, &Epilogue[float32]{Tail: tail})
 		BackwardDataBehind(s, Image[float32]{dx, true}, Image[float32]{out, true}, w, nil, tail)
 		BackwardWeightBehind(s, Weights[float32]{dw, true}, db, Image[float32]{out, true}, x, tail)

@@ -9,14 +9,15 @@ import (
 )
 
 const (
-	gradPixels  = 200      // output positions summed at a time: so many rows of a panel stay in the first-level cache
-	gradRows    = 576      // weights per output channel in a task
-	gradCols    = 128      // output channels of a task
-	gradMaxCols = 256      // output channels of a task where each has few weights
-	gradSums    = 72 << 10 // weights (rows times columns) of a task: their sums share the second-level cache with what is read
-	gradTasks   = 16       // if there are fewer tasks, the positions are cut into chunks with sums of their own
-	gradParts   = 16 << 20 // elements of the sums of all chunks, at most
-	gradPacked  = 8 << 20  // elements of the output's gradient, at most, that are packed once for all tasks
+	gradPixels  = 200 // output positions summed at a time: so many rows of a panel stay in the first-level cache
+	gradRows    = 576 // weights per output channel in a task
+	gradCols    = 128 // output channels of a task
+	gradMaxCols = 256 // output channels of a task where each has few weights
+	// weights (rows times columns) of a task: their sums share the second-level cache with what is read
+	gradSums   = 72 << 10
+	gradTasks  = 16       // if there are fewer tasks, the positions are cut into chunks with sums of their own
+	gradParts  = 16 << 20 // elements of the sums of all chunks, at most
+	gradPacked = 8 << 20  // elements of the output's gradient, at most, that are packed once for all tasks
 )
 
 // gradJob computes the gradient of the weights as a matrix product over all output positions: the bands of
@@ -355,7 +356,8 @@ func (g *gradJob[T]) segments(s *gradSegments, r *gradRun, b *block, es int) {
 
 // task sums the blocks [t0, t1) of weights over one chunk of bands. The result of each block is a sequence of
 // panels: rows (tap, channel) of nr columns.
-func (g *gradJob[T]) task(chunk, t0, t1 int, results []T, bandBuf, packed unsafe.Pointer, segs []gradSegments, sums *rowAdder[T], es int) {
+func (g *gradJob[T]) task(chunk, t0, t1 int, results []T, bandBuf, packed unsafe.Pointer, segs []gradSegments,
+	sums *rowAdder[T], es int) {
 	j := g.job
 	per := ceilDiv(g.bands, g.chunks)
 	maxRows, _ := tileSize[T](j.pt)
@@ -475,7 +477,8 @@ func (g *gradJob[T]) wholePanels() bool {
 // only where few rows of A meet them. Panels of AVX2 and NEON are narrow and stay in that cache when they are
 // packed.
 func (g *gradJob[T]) panelsInPlace(es int) bool {
-	if !g.out.Last || g.co != g.ocols || g.bf16Out != nil || g.outTail != nil && (g.outTail.pools() || g.outTail.Result != nil) {
+	if !g.out.Last || g.co != g.ocols || g.bf16Out != nil || g.outTail != nil &&
+		(g.outTail.pools() || g.outTail.Result != nil) {
 		return false
 	}
 	shared, few := 1024, 512
@@ -494,7 +497,8 @@ func (g *gradJob[T]) bandInPlace(es int) bool {
 		return true
 	}
 	half := j.pt != pathAVX512 && j.istep[2]*j.ci*j.groups*es%2048 == 0
-	return j.in.Last && j.bf16In == nil && j.inTail == nil && j.cb >= ownRunMinChannels && !j.conflictsInCache() && !half
+	return j.in.Last && j.bf16In == nil && j.inTail == nil && j.cb >= ownRunMinChannels && !j.conflictsInCache() &&
+		!half
 }
 
 // packOutput packs the output's gradient at the block's positions in panels: position after position, nr
@@ -632,7 +636,8 @@ const sumRows = 16
 // BackwardBias sums the output's gradient of n images over images and positions. The sums are taken in
 // float64, in blocks that depend on the sizes alone.
 func BackwardBias[T Float](gb []T, gout Image[T], n, channels int) {
-	biasSums(gb, gout.Last, len(gout.Data), n, channels, 0, func(_ []T, at, count int) []T { return gout.Data[at:][:count] })
+	biasSums(gb, gout.Last, len(gout.Data), n, channels, 0,
+		func(_ []T, at, count int) []T { return gout.Data[at:][:count] })
 }
 
 // biasSums is BackwardBias for an image of size elements, of any storage type. read returns count elements

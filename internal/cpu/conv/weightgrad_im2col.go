@@ -62,7 +62,8 @@ func (f *im2colGrad[T]) plan(es int) {
 	f.unit = [3]int{f.inD[1] * f.inD[2], f.inD[2], 1}[f.cut]
 	rows, grid := len(f.taps)*f.co, f.inD[f.cut]
 	f.steps = min(max(im2colGradBytes/(rows*f.unit*es), 1), grid)
-	f.pieces = min(max(ceilDiv(gradTasks, f.n), 1), max(rows*f.ci*volume(f.inD)/kn2rowMinWork, 1), ceilDiv(grid, f.steps))
+	f.pieces = min(max(ceilDiv(gradTasks, f.n), 1), max(rows*f.ci*volume(f.inD)/kn2rowMinWork, 1),
+		ceilDiv(grid, f.steps))
 	f.size = ceilDiv(grid, f.pieces)
 	f.pieces = ceilDiv(grid, f.size)
 	f.steps = ceilDiv(f.size, ceilDiv(f.size, f.steps))
@@ -94,7 +95,8 @@ func (f *im2colGrad[T]) compute(gw Weights[T]) {
 			for i := chunk * images / f.chunks; i < (chunk+1)*images/f.chunks; i++ {
 				at := i % f.pieces * f.size
 				for end := min(at+f.size, f.inD[f.cut]); at < end; at += f.steps {
-					f.multiply(sums[t*f.sum:][:f.sum], beta, i/f.pieces, group, at, min(at+f.steps, end), buf[:shifted], buf[shifted:])
+					f.multiply(sums[t*f.sum:][:f.sum], beta, i/f.pieces, group, at, min(at+f.steps, end), buf[:shifted],
+						buf[shifted:])
 					beta = 1
 				}
 			}
@@ -141,7 +143,8 @@ func (f *im2colGrad[T]) multiply(sum []T, beta T, img, group, a, b int, shifted,
 		}
 	}
 	first, channel, position := f.source(img, group, a*f.unit)
-	gemm.GEMM(len(f.taps)*f.co, f.ci, count, 1, shifted, count, 1, f.in.Data[first:], position, channel, beta, sum, f.ci, 1, nil)
+	gemm.GEMM(len(f.taps)*f.co, f.ci, count, 1, shifted, count, 1, f.in.Data[first:], position, channel, beta, sum,
+		f.ci, 1, nil)
 }
 
 // copyLines copies the box [from, to) of F, which is zero outside the image.

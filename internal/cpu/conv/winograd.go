@@ -64,7 +64,8 @@ const winogradSharedBytes = 8 << 20
 
 // winogradFits reports whether the job may, can and should be computed by Winograd's algorithm.
 func (j *job[T]) winogradFits() bool {
-	if !winogradOn.Load() || kernelsOf[T](j.pt).winograd[winogradInput] == nil || len(j.phases) != 1 || j.ci < 16 || j.co%lanes[T](j.pt) != 0 || j.inTail != nil || j.outTail.pools() {
+	if !winogradOn.Load() || kernelsOf[T](j.pt).winograd[winogradInput] == nil || len(j.phases) != 1 || j.ci < 16 ||
+		j.co%lanes[T](j.pt) != 0 || j.inTail != nil || j.outTail.pools() {
 		return false
 	}
 	taps := j.phases[0].taps
@@ -143,7 +144,8 @@ func (w *winogradJob) run(src packSource[float32]) {
 	w.plan()
 	w.pack = &packer[float32]{job: j, src: src}
 	bytes := w.panelAt(j.groups, 0) * 4
-	key := packedKey{pt: j.pt, groups: j.groups, ci: j.ci, co: j.co, cb: -1, nr: j.nr, es: 4, taps: 36, data: unsafe.Pointer(&src.data[0]), row: src.row, col: src.col}
+	key := packedKey{pt: j.pt, groups: j.groups, ci: j.ci, co: j.co, cb: -1, nr: j.nr, es: 4, taps: 36,
+		data: unsafe.Pointer(&src.data[0]), row: src.row, col: src.col}
 	if j.packed != nil || !w.shared {
 		w.u = j.packed.get(key, func() unsafe.Pointer { return w.transformWeights(bytes) })
 	} else {
@@ -275,7 +277,8 @@ func (w *winogradJob) makePanel(group, c int, dst, buf unsafe.Pointer) {
 	for at := 0; at < size; at += 1 << 14 {
 		runWinogradTransform(j.pt, winogradWeights, &winogradArgs{
 			dst: unsafe.Add(dst, at), src: unsafe.Add(buf, at), tmp: tmp,
-			row: 3 * size, col: size, outRow: 6 * (size + winogradSkew*4), outCol: size + winogradSkew*4, n: min(1<<14, size-at) / (4 * lanes[float32](j.pt)),
+			row: 3 * size, col: size, outRow: 6 * (size + winogradSkew*4), outCol: size + winogradSkew*4,
+			n:      min(1<<14, size-at) / (4 * lanes[float32](j.pt)),
 			consts: unsafe.Pointer(&winogradConsts),
 		})
 	}
@@ -337,7 +340,8 @@ func (w *winogradJob) input(b *block, s *winogradScratch, v unsafe.Pointer) {
 	}
 	j.load(b, band, 0, j.ci)
 	a := winogradArgs{
-		row: j.line * 4, col: j.pix * 4, outRow: 6 * w.vFreq * 4, outCol: w.vFreq * 4, n: ceilDiv(j.ci, lanes[float32](j.pt)),
+		row: j.line * 4, col: j.pix * 4, outRow: 6 * w.vFreq * 4, outCol: w.vFreq * 4,
+		n:   ceilDiv(j.ci, lanes[float32](j.pt)),
 		tmp: s.tmp, consts: unsafe.Pointer(&winogradConsts), dst: v,
 	}
 	for img := range b.n1 - b.n0 {
@@ -383,7 +387,8 @@ func (w *winogradJob) products(b *block, s *winogradScratch, v, u unsafe.Pointer
 			}
 			setColumns[float32](j.pt, &p, width, width)
 			p.b = unsafe.Add(u, panel(f, c).at-uintptr(u))
-			t := tiler{p: &p, prefetch: &fetch, a: bandPosition{v, f * w.vFreq * 4}, dst: s.m, c: (f*w.mFreq + c - b.c0) * 4}
+			t := tiler{p: &p, prefetch: &fetch, a: bandPosition{v, f * w.vFreq * 4}, dst: s.m,
+				c: (f*w.mFreq + c - b.c0) * 4}
 			tileRegion[float32](&t, j.pt, [3]axis{{n: 1}, {n: 1}, {count, w.vPitch * 4, w.mPitch * 4}}, rows, 1)
 		}
 	}
@@ -405,8 +410,9 @@ func (w *winogradJob) finish(b *block, s *winogradScratch) {
 	}
 	cols := b.c1 - b.c0
 	a := winogradArgs{
-		row: 6 * w.mFreq * 4, col: w.mFreq * 4, n: cols / lanes[float32](j.pt), tmp: s.tmp, consts: unsafe.Pointer(&winogradConsts),
-		lo: float32(math.Inf(-1)), hi: float32(math.Inf(1)),
+		row: 6 * w.mFreq * 4, col: w.mFreq * 4, n: cols / lanes[float32](j.pt), tmp: s.tmp,
+		consts: unsafe.Pointer(&winogradConsts),
+		lo:     float32(math.Inf(-1)), hi: float32(math.Inf(1)),
 	}
 	if j.clamp && j.res == nil {
 		a.lo, a.hi = j.lo, j.hi
@@ -430,7 +436,8 @@ func (w *winogradJob) finish(b *block, s *winogradScratch) {
 					runWinogradTransform(j.pt, winogradOutput, &a)
 					for r := range h {
 						for q := range n {
-							copy(unsafe.Slice((*float32)(unsafe.Add(dst.p, (at+r*dst.line+q*dst.pix)*4)), cols), full[(r*4+q)*cols:])
+							copy(unsafe.Slice((*float32)(unsafe.Add(dst.p, (at+r*dst.line+q*dst.pix)*4)), cols),
+								full[(r*4+q)*cols:])
 						}
 					}
 				}

@@ -19,7 +19,8 @@ func TestWinArgsLayout(t *testing.T) {
 		name      string
 		got, want uintptr
 	}{
-		{"tmp", unsafe.Offsetof(a.tmp), 16}, {"row", unsafe.Offsetof(a.row), 24}, {"outCol", unsafe.Offsetof(a.outCol), 48},
+		{"tmp", unsafe.Offsetof(a.tmp), 16}, {"row", unsafe.Offsetof(a.row), 24},
+		{"outCol", unsafe.Offsetof(a.outCol), 48},
 		{"n", unsafe.Offsetof(a.n), 56}, {"bias", unsafe.Offsetof(a.bias), 64}, {"lo", unsafe.Offsetof(a.lo), 72},
 		{"hi", unsafe.Offsetof(a.hi), 76}, {"consts", unsafe.Offsetof(a.consts), 80},
 	} {
@@ -31,9 +32,11 @@ func TestWinArgsLayout(t *testing.T) {
 
 // winMatrices are the matrices of the one-dimensional transforms.
 var winMatrices = [...][][]float64{
-	winogradInput:   {{4, 0, -5, 0, 1, 0}, {0, -4, -4, 1, 1, 0}, {0, 4, -4, -1, 1, 0}, {0, -2, -1, 2, 1, 0}, {0, 2, -1, -2, 1, 0}, {0, 4, 0, -5, 0, 1}},
-	winogradOutput:  {{1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}},
-	winogradWeights: {{1. / 4, 0, 0}, {-1. / 6, -1. / 6, -1. / 6}, {-1. / 6, 1. / 6, -1. / 6}, {1. / 24, 1. / 12, 1. / 6}, {1. / 24, -1. / 12, 1. / 6}, {0, 0, 1}},
+	winogradInput: {{4, 0, -5, 0, 1, 0}, {0, -4, -4, 1, 1, 0}, {0, 4, -4, -1, 1, 0}, {0, -2, -1, 2, 1, 0},
+		{0, 2, -1, -2, 1, 0}, {0, 4, 0, -5, 0, 1}},
+	winogradOutput: {{1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}},
+	winogradWeights: {{1. / 4, 0, 0}, {-1. / 6, -1. / 6, -1. / 6}, {-1. / 6, 1. / 6, -1. / 6},
+		{1. / 24, 1. / 12, 1. / 6}, {1. / 24, -1. / 12, 1. / 6}, {0, 0, 1}},
 }
 
 // The kernels multiply by the matrices from both sides, and touch nothing else.
@@ -85,7 +88,8 @@ func TestWinogradTransforms(t *testing.T) {
 						want = min(max(want+float64(bias[ch]), 0), 6)
 					}
 					if got := float64(got); !(math.Abs(got-want) <= 1e-4) && (got == got || want == want) {
-						t.Fatalf("kind %d, %d vectors: position %d of channel %d is %v, want %v", kind, n, pos, ch, got, want)
+						t.Fatalf("kind %d, %d vectors: position %d of channel %d is %v, want %v", kind, n, pos, ch, got,
+							want)
 					}
 				}
 			}
@@ -114,16 +118,21 @@ func TestWinograd(t *testing.T) { eachWinogradPath(t, testWinograd) }
 
 func testWinograd(t *testing.T, pt path) {
 	for _, s := range []*Shape{
-		shape2d(2, 64, 64, 16, 16, 3, 1, 1, 1, 1), shape2d(3, 40, 48, 13, 9, 3, 1, 1, 1, 1), shape2d(2, 16, 32, 7, 7, 3, 1, 1, 1, 1),
-		shape2d(1, 32, 80, 30, 31, 3, 1, 0, 1, 1), shape2d(9, 48, 144, 15, 14, 3, 1, 1, 1, 1), shape2d(21, 32, 192, 7, 5, 3, 1, 1, 1, 2),
-		shape2d(2, 96, 64, 9, 10, 3, 1, 1, 1, 2), shape2d(2, 24, 40, 6, 11, 3, 1, 1, 1, 1), shape2d(1, 32, 32, 3, 2, 3, 1, 2, 1, 1),
+		shape2d(2, 64, 64, 16, 16, 3, 1, 1, 1, 1), shape2d(3, 40, 48, 13, 9, 3, 1, 1, 1, 1),
+		shape2d(2, 16, 32, 7, 7, 3, 1, 1, 1, 1),
+		shape2d(1, 32, 80, 30, 31, 3, 1, 0, 1, 1), shape2d(9, 48, 144, 15, 14, 3, 1, 1, 1, 1),
+		shape2d(21, 32, 192, 7, 5, 3, 1, 1, 1, 2),
+		shape2d(2, 96, 64, 9, 10, 3, 1, 1, 1, 2), shape2d(2, 24, 40, 6, 11, 3, 1, 1, 1, 1),
+		shape2d(1, 32, 32, 3, 2, 3, 1, 2, 1, 1),
 		shape2d(1, 18, 64, 5, 90, 3, 1, 1, 1, 1), shape2d(2, 21, 32, 4, 4, 3, 1, 1, 1, 1),
 	} {
 		r := rand.New(rand.NewSource(3))
 		is, os, cg, og := volume(s.In), volume(s.Out), s.Cin/s.Groups, s.Cout/s.Groups
-		xr, gr, wr := values[float32](r, s.N*s.Cin*is), values[float32](r, s.N*s.Cout*os), values[float32](r, s.Cout*cg*9)
+		xr, gr, wr := values[float32](r, s.N*s.Cin*is), values[float32](r, s.N*s.Cout*os),
+			values[float32](r, s.Cout*cg*9)
 		for _, last := range []bool{true, false} {
-			x, g, w := image[float32](xr, s.N, s.Cin, is, last), image[float32](gr, s.N, s.Cout, os, last), Weights[float32](image[float32](wr, s.Cout, cg, 9, last))
+			x, g, w := image[float32](xr, s.N, s.Cin, is, last), image[float32](gr, s.N, s.Cout, os, last),
+				Weights[float32](image[float32](wr, s.Cout, cg, 9, last))
 			res := image[float32](gr, s.N, s.Cout, os, last)
 			ep := Epilogue[float32]{Bias: make([]float32, s.Cout), Residual: res.Data}.ReLU6()
 			for i := range ep.Bias {
@@ -138,10 +147,17 @@ func testWinograd(t *testing.T, pt path) {
 			}{
 				{"forward", len(gr), func(out []float32) { Forward(s, Image[float32]{out, last}, x, w, nil) }},
 				{"bias and ReLU", len(gr), func(out []float32) { Forward(s, Image[float32]{out, last}, x, w, &plain) }},
-				{"residual and ReLU6", len(gr), func(out []float32) { Forward(s, Image[float32]{out, last}, x, w, &ep) }},
+				{"residual and ReLU6", len(gr), func(out []float32) {
+					Forward(s, Image[float32]{out, last}, x, w,
+						&ep)
+				}},
 				{"weights kept", len(gr), func(out []float32) { Forward(s, Image[float32]{out, last}, x, w, &kept) }},
-				{"weights kept, again", len(gr), func(out []float32) { Forward(s, Image[float32]{out, last}, x, w, &kept) }},
-				{"gradient of the input", len(xr), func(out []float32) { BackwardData(s, Image[float32]{out, last}, g, w, nil) }},
+				{"weights kept, again", len(gr), func(out []float32) {
+					Forward(s, Image[float32]{out, last}, x, w,
+						&kept)
+				}},
+				{"gradient of the input", len(xr),
+					func(out []float32) { BackwardData(s, Image[float32]{out, last}, g, w, nil) }},
 			} {
 				what := fmt.Sprintf("%+v, last %v, %s", *s, last, c.name)
 				want := make([]float32, c.n)
@@ -173,18 +189,21 @@ func TestWinogradSameBits(t *testing.T) {
 	defer SetWinograd(SetWinograd(true))
 	eachWinogradPath(t, func(t *testing.T, _ path) {
 		for _, s := range []*Shape{
-			shape2d(3, 32, 48, 20, 23, 3, 1, 1, 1, 1), shape2d(11, 528, 64, 7, 7, 3, 1, 1, 1, 1), shape2d(2, 96, 64, 9, 10, 3, 1, 1, 1, 2),
+			shape2d(3, 32, 48, 20, 23, 3, 1, 1, 1, 1), shape2d(11, 528, 64, 7, 7, 3, 1, 1, 1, 1),
+			shape2d(2, 96, 64, 9, 10, 3, 1, 1, 1, 2),
 		} {
 			for _, last := range []bool{true, false} {
 				r := rand.New(rand.NewSource(5))
 				x := image[float32](values[float32](r, s.N*s.Cin*volume(s.In)), s.N, s.Cin, volume(s.In), last)
-				w := image[float32](values[float32](r, s.Cout*s.Cin/s.Groups*s.Taps()), s.Cout, s.Cin/s.Groups, s.Taps(), last)
+				w := image[float32](values[float32](r, s.Cout*s.Cin/s.Groups*s.Taps()), s.Cout, s.Cin/s.Groups,
+					s.Taps(), last)
 				want := make([]float32, s.N*s.Cout*volume(s.Out))
 				one := *s
 				one.N = 1
 				for i := range s.N {
 					a, b := len(want)/s.N, len(x.Data)/s.N
-					Forward(&one, Image[float32]{want[i*a : (i+1)*a], last}, Image[float32]{x.Data[i*b : (i+1)*b], last}, Weights[float32](w), nil)
+					Forward(&one, Image[float32]{want[i*a : (i+1)*a], last},
+						Image[float32]{x.Data[i*b : (i+1)*b], last}, Weights[float32](w), nil)
 				}
 				for _, threads := range []int{1, 2, 3, 8} {
 					par.SetNumThreads(threads)

@@ -7,7 +7,8 @@ import (
 )
 
 // gemmBF16 is GEMMHalf with a kernel for pairs of bfloat16. The arguments have been checked and no size is 0.
-func gemmBF16(kernel lowPrecisionKernel, nb int, batch []BatchDim, m, n, k int, alpha float32, a []uint16, rsA, csA int, b []uint16, rsB, csB int, beta float32, c []uint16, rsC, csC int, ep *Epilogue[float32]) {
+func gemmBF16(kernel lowPrecisionKernel, nb int, batch []BatchDim, m, n, k int, alpha float32, a []uint16, rsA, csA int,
+	b []uint16, rsB, csB int, beta float32, c []uint16, rsC, csC int, ep *Epilogue[float32]) {
 	e := bf16Epilogue{alpha: alpha, beta: beta, rs: rsC, cs: csC}
 	if ep != nil {
 		ep.check(m, n)

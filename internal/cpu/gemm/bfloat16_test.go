@@ -51,7 +51,8 @@ func bf16Kernels() map[string]lowPrecisionKernel {
 		if k, ok := bf16Kernel(); ok {
 			ks["instruction"] = k
 		}
-		k := lowPrecisionKernel{path: currentPath(), mr: 14, packedRows: 16, nr: 32, pack: packWords, run: modelBF16(14, 16, 32)}
+		k := lowPrecisionKernel{path: currentPath(), mr: 14, packedRows: 16, nr: 32, pack: packWords,
+			run: modelBF16(14, 16, 32)}
 		switch {
 		case lanes[float32](k.path) == 0:
 			k.path = pathGeneric
@@ -162,7 +163,8 @@ func TestBF16Sizes(t *testing.T) {
 			rng := rand.New(rand.NewPCG(31, 32))
 			draw := func(d [3]int) {
 				checkBF16(t, kernel, rng.Uint64(), bf16Problem{m: d[0], n: d[1], k: d[2],
-					la: layouts[rng.IntN(len(layouts))], lb: layouts[rng.IntN(len(layouts))], lc: layouts[rng.IntN(len(layouts))],
+					la: layouts[rng.IntN(len(layouts))], lb: layouts[rng.IntN(len(layouts))],
+					lc:    layouts[rng.IntN(len(layouts))],
 					alpha: []float32{1, 1, -0.5}[rng.IntN(3)], beta: []float32{0, 1, 0.5}[rng.IntN(3)],
 					bias: rng.IntN(4), act: Activation(rng.IntN(4)), fine: rng.IntN(2) == 0})
 			}
@@ -175,12 +177,14 @@ func TestBF16Sizes(t *testing.T) {
 					}
 				}
 			}
-			for _, d := range [][3]int{{1, 1, 5000}, {17, 33, 2500}, {70, 300, 130}, {150, 130, 40}, {2, 700, 64}, {300, 5, 30}} {
+			for _, d := range [][3]int{{1, 1, 5000}, {17, 33, 2500}, {70, 300, 130}, {150, 130, 40}, {2, 700, 64},
+				{300, 5, 30}} {
 				draw(d)
 			}
 			for x, la := range layouts {
 				for y, lb := range layouts {
-					checkBF16(t, kernel, rng.Uint64(), bf16Problem{m: 33, n: 65, k: 37, la: la, lb: lb, lc: layouts[(x+y)%len(layouts)], alpha: 1})
+					checkBF16(t, kernel, rng.Uint64(),
+						bf16Problem{m: 33, n: 65, k: 37, la: la, lb: lb, lc: layouts[(x+y)%len(layouts)], alpha: 1})
 				}
 			}
 		})
@@ -209,12 +213,14 @@ func TestBF16Instruction(t *testing.T) {
 			got := newGuarded[int32](rows*ldc, 0x5a5a5a5a)
 			want := newGuarded[int32](rows*ldc, 0x5a5a5a5a)
 			for add := range 2 {
-				for i, f := range []func(*lowPrecisionArgs){kernel.run, modelBF16(kernel.mr, kernel.packedRows, kernel.nr)} {
+				for i, f := range []func(*lowPrecisionArgs){kernel.run,
+					modelBF16(kernel.mr, kernel.packedRows, kernel.nr)} {
 					c := got.data
 					if i == 1 {
 						c = want.data
 					}
-					f(&lowPrecisionArgs{a: unsafe.Pointer(&a[0]), b: unsafe.Pointer(&b[0]), c: unsafe.Pointer(&c[0]), ldc: ldc * 4, k: k, count: count, stepB: k * kernel.nr * 4, rows: rows, add: add})
+					f(&lowPrecisionArgs{a: unsafe.Pointer(&a[0]), b: unsafe.Pointer(&b[0]), c: unsafe.Pointer(&c[0]),
+						ldc: ldc * 4, k: k, count: count, stepB: k * kernel.nr * 4, rows: rows, add: add})
 				}
 				different := 0
 				for i := range got.raw {
@@ -222,12 +228,14 @@ func TestBF16Instruction(t *testing.T) {
 					if got.raw[i] != want.raw[i] {
 						different++
 						if !(math.Abs(float64(x-y)) < 1e-5*k) {
-							t.Fatalf("%d rows, %d strips, add %d: element %d: got %v, expected %v", rows, count, add, i, x, y)
+							t.Fatalf("%d rows, %d strips, add %d: element %d: got %v, expected %v", rows, count, add, i,
+								x, y)
 						}
 					}
 				}
 				if different > 0 {
-					t.Logf("%d rows, %d strips: %d of %d sums are rounded differently", rows, count, different, rows*count*kernel.nr)
+					t.Logf("%d rows, %d strips: %d of %d sums are rounded differently", rows, count, different,
+						rows*count*kernel.nr)
 				}
 			}
 		}
@@ -267,7 +275,8 @@ func TestBF16Rounds(t *testing.T) {
 		gemmBF16(kernel, 1, nil, p.m, p.n, p.k, 1, a, p.k, 1, b, p.n, 1, 0, got.data, ld, 1, ep)
 		gemmBF16(apart, 1, nil, p.m, p.n, p.k, 1, a, p.k, 1, b, p.n, 1, 0, want.data, ld, 1, ep)
 		for i, x := range got.raw {
-			if y := want.raw[i]; x != y && !(vec.BF16ToF32(x) != vec.BF16ToF32(x) && vec.BF16ToF32(y) != vec.BF16ToF32(y)) {
+			if y := want.raw[i]; x != y && !(vec.BF16ToF32(x) != vec.BF16ToF32(x) &&
+				vec.BF16ToF32(y) != vec.BF16ToF32(y)) {
 				t.Fatalf("%dx%dx%d, bias %t: element %d: got %#x, expected %#x", p.m, p.n, p.k, p.bias, i, x, y)
 			}
 		}

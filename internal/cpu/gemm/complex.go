@@ -58,7 +58,8 @@ func dotComplex[C complex64 | complex128, F float32 | float64](a, b []C) C {
 }
 
 // gemmComplex is [GEMMAny] for complex numbers; F is the type of their parts.
-func gemmComplex[C complex64 | complex128, F float32 | float64](batch []BatchDim, m, n, k int, alpha C, a []C, rsA, csA int, b []C, rsB, csB int, beta C, c []C, rsC, csC int) {
+func gemmComplex[C complex64 | complex128, F float32 | float64](batch []BatchDim, m, n, k int, alpha C, a []C, rsA,
+	csA int, b []C, rsB, csB int, beta C, c []C, rsC, csC int) {
 	nb := checkBatch(batch, m, n, k, len(a), rsA, csA, len(b), rsB, csB, len(c), rsC, csC, alpha == 0)
 	if nb == 0 || m == 0 || n == 0 {
 		return
@@ -80,7 +81,8 @@ func gemmComplex[C complex64 | complex128, F float32 | float64](batch []BatchDim
 		c[0] = sum
 		return
 	}
-	g := complexProduct[C, F]{m: m, n: n, k: k, rsA: rsA, csA: csA, rsB: rsB, csB: csB, rsC: rsC, csC: csC, alpha: alpha, beta: beta}
+	g := complexProduct[C, F]{m: m, n: n, k: k, rsA: rsA, csA: csA, rsB: rsB, csB: csB, rsC: rsC, csC: csC,
+		alpha: alpha, beta: beta}
 	// A single column of B, or a transposed C, is computed as Cᵀ = Bᵀ·Aᵀ: then the matrix is read in its order.
 	swap := n == 1 && m > 1 || n > 1 && csC != 1 && rsC == 1
 	if swap {
@@ -182,7 +184,8 @@ func (g *complexProduct[C, F]) timesDoubledB(a, b, c []C, d BatchDim) {
 		width = min(n, complexBlock/steps)
 	}
 	par.For((n+width-1)/width, 1, func(lo, hi int) {
-		ld := roundUp(2*width, 16) + 16 // whole cache lines, and no rows a page apart, which the product would copy once more
+		// whole cache lines, and no rows a page apart, which the product would copy once more
+		ld := roundUp(2*width, 16) + 16
 		buf := getBuffer(copies * steps * ld * es)
 		defer buf.put()
 		pairs := unsafe.Slice((*C)(buf.p), copies*steps*ld)
@@ -199,7 +202,8 @@ func (g *complexProduct[C, F]) timesDoubledB(a, b, c []C, d BatchDim) {
 				if copies == 1 {
 					dims[0].B = 0
 				}
-				GEMMBatch(dims[:], m, 2*cols, 2*steps, alpha, asReals[C, F](a[min(q, len(a)):]), 2*rsA, 1, asReals[C, F](pairs), ld, 1, beta, asReals[C, F](to[j:]), 2*rsTo, 1, nil)
+				GEMMBatch(dims[:], m, 2*cols, 2*steps, alpha, asReals[C, F](a[min(q, len(a)):]), 2*rsA, 1,
+					asReals[C, F](pairs), ld, 1, beta, asReals[C, F](to[j:]), 2*rsTo, 1, nil)
 				beta = 1
 			}
 		}

@@ -11,7 +11,8 @@ import (
 )
 
 // anySizes are rows, columns and steps of k for every type.
-var anySizes = [][3]int{{1, 1, 1}, {3, 5, 7}, {20, 300, 33}, {4, 600, 2}, {2, 3, 0}, {1, 1, 70}, {1, 40, 65}, {35, 1, 20}, {2, 3, 40}, {13, 33, 12}, {31, 70, 40}, {1, 67, 900}, {45, 47, 700}, {300, 3, 9}}
+var anySizes = [][3]int{{1, 1, 1}, {3, 5, 7}, {20, 300, 33}, {4, 600, 2}, {2, 3, 0}, {1, 1, 70}, {1, 40, 65},
+	{35, 1, 20}, {2, 3, 40}, {13, 33, 12}, {31, 70, 40}, {1, 67, 900}, {45, 47, 700}, {300, 3, 9}}
 
 func checkAny[T Number](t *testing.T, sizes [][3]int, random func(*rand.Rand) T) {
 	t.Helper()
@@ -42,7 +43,8 @@ func checkAny[T Number](t *testing.T, sizes [][3]int, random func(*rand.Rand) T)
 					}
 					o := i*rsC + j*csC
 					if want := alpha*s + beta*old[o]; c[o] != want {
-						t.Fatalf("%v %s %s %s C[%d,%d]: got %v, expected %v", d, la.name, lb.name, lc.name, i, j, c[o], want)
+						t.Fatalf("%v %s %s %s C[%d,%d]: got %v, expected %v", d, la.name, lb.name, lc.name, i, j, c[o],
+							want)
 					}
 				}
 			}
@@ -72,8 +74,10 @@ func testAny(t *testing.T) {
 func TestShort(t *testing.T) {
 	onEveryPath(t, func(t *testing.T) {
 		sizes := [][3]int{
-			{1, 16, 1100}, {1, 17, 1001}, {2, 15, 700}, {3, 33, 257}, {8, 100, 67}, {8, 1100, 9}, {9, 40, 64}, {5, 513, 8}, {4, 700, 7},
-			{4, 600, 17}, {1, 4, 20011}, {7, 31, 160}, {1, 2, 17000}, {100, 8, 23}, {513, 3, 16}, {1, 1, 33000}, {70, 70, 35}, {6, 5, 600}, {17, 1030, 3},
+			{1, 16, 1100}, {1, 17, 1001}, {2, 15, 700}, {3, 33, 257}, {8, 100, 67}, {8, 1100, 9}, {9, 40, 64},
+			{5, 513, 8}, {4, 700, 7},
+			{4, 600, 17}, {1, 4, 20011}, {7, 31, 160}, {1, 2, 17000}, {100, 8, 23}, {513, 3, 16}, {1, 1, 33000},
+			{70, 70, 35}, {6, 5, 600}, {17, 1030, 3},
 		}
 		checkAny(t, sizes, func(r *rand.Rand) uint8 { return uint8(r.Uint32()) })
 		checkAny(t, sizes, func(r *rand.Rand) int8 { return int8(r.Uint32()) })
@@ -131,7 +135,8 @@ func randomProducts[T Number](t *testing.T, number func(v int) T) {
 	}
 	for range count {
 		size := func() int {
-			return pick(1, 2, 3, 1+r.IntN(20), 1+r.IntN(20), 1+r.IntN(70), 1+r.IntN(70), 60+r.IntN(250), pick(0, 16, 32, 64, 512, 1025))
+			return pick(1, 2, 3, 1+r.IntN(20), 1+r.IntN(20), 1+r.IntN(70), 1+r.IntN(70), 60+r.IntN(250),
+				pick(0, 16, 32, 64, 512, 1025))
 		}
 		m, n, k := size(), size(), size()
 		var batch []BatchDim
@@ -247,7 +252,8 @@ func testHalf(t *testing.T) {
 		if h == BFloat16 {
 			to, from = vec.BF16ToF32, vec.F32ToBF16
 		}
-		for _, d := range [][3]int{{1, 1, 1}, {5, 7, 9}, {40, 300, 20}, {3, 4, 0}, {6, 200, 700}, {1, 4200, 40}, {6, 131, 65}, {2, 64, 300}, {8, 67, 300}, {700, 1, 90}, {3, 515, 129}} {
+		for _, d := range [][3]int{{1, 1, 1}, {5, 7, 9}, {40, 300, 20}, {3, 4, 0}, {6, 200, 700}, {1, 4200, 40},
+			{6, 131, 65}, {2, 64, 300}, {8, 67, 300}, {700, 1, 90}, {3, 515, 129}} {
 			m, n, k := d[0], d[1], d[2]
 			for li := range layouts {
 				la, lb, lc := layouts[li], layouts[(li+1)%len(layouts)], layouts[(li*5+1)%len(layouts)]
@@ -289,7 +295,8 @@ func testHalf(t *testing.T) {
 							o := x*sc + i*rsC + j*csC
 							want := from(max(0, s/2+beta*to(old[o])+ep.BiasCol[j]+ep.BiasRow[i]))
 							if c[o] != want && !(to(c[o]) == 0 && to(want) == 0) {
-								t.Fatalf("format %d %v %s C[%d,%d]: got %v, expected %v", h, d, la.name, i, j, to(c[o]), to(want))
+								t.Fatalf("format %d %v %s C[%d,%d]: got %v, expected %v", h, d, la.name, i, j, to(c[o]),
+									to(want))
 							}
 						}
 					}
@@ -303,7 +310,8 @@ func TestGELU(t *testing.T) {
 	for _, c := range []struct {
 		act     Activation
 		x, want float64
-	}{{ActGELU, 1, 0.8413447460685429}, {ActGELUTanh, 1, 0.8411919906082768}, {ActReLU, -1, 0}, {ActGELU, math.Inf(1), math.Inf(1)}} {
+	}{{ActGELU, 1, 0.8413447460685429}, {ActGELUTanh, 1, 0.8411919906082768}, {ActReLU, -1, 0},
+		{ActGELU, math.Inf(1), math.Inf(1)}} {
 		x := []float64{c.x}
 		if activate(c.act, x); !(math.Abs(x[0]-c.want) < 1e-12 || x[0] == c.want) {
 			t.Errorf("activation %d of %v: got %v, expected %v", c.act, c.x, x[0], c.want)

@@ -7,23 +7,23 @@
 //
 // # Map
 //
-//	file                              what it computes                                    chosen for
-//	--------------------------------  --------------------------------------------------  -----------------------------
-//	gemm.go, dispatch.go              entry points                                        every element type
-//	outer.go                          column times row (ger)                              k = 1, wide C
-//	smallmatrix.go                    small products without a plan                       some thousand multiply-adds
-//	dot.go                            dot products                                        few rows, B contiguous along k
-//	skinny.go                         one tile of rows times a large B (gemv, skinny)     B from memory, row-major
-//	fusedpack.go                      B is packed by the kernels while they multiply      up to some hundred rows
-//	job.go, plan.go, macrokernel.go   packing, blocking, tasks, loops around the kernel   everything else
-//	pack.go                           panels of A and B
-//	kernel.go, kernel_*.go            the micro-kernel's arguments; the portable one; choice by instruction set
-//	half.go, skinnyhalf.go            float16, bfloat16 widened to float32                where there is no instruction
-//	bfloat16.go, int8.go,             bfloat16, bytes and int16 multiplied in groups      VDPBF16PS, VPDPBUSD, VPMADDWD
+//	file                             what it computes                                 chosen for
+//	-------------------------------  -----------------------------------------------  ------------------------------
+//	gemm.go, dispatch.go             entry points                                     every element type
+//	outer.go                         column times row (ger)                           k = 1, wide C
+//	smallmatrix.go                   small products without a plan                    some thousand multiply-adds
+//	dot.go                           dot products                                     few rows, B contiguous along k
+//	skinny.go                        one tile of rows times a large B (gemv, skinny)  B from memory, row-major
+//	fusedpack.go                     kernels pack B while they multiply               up to some hundred rows
+//	job.go, plan.go, macrokernel.go  packing, blocking, tasks, loops around a kernel  everything else
+//	pack.go                          panels of A and B
+//	kernel.go, kernel_*.go           arguments of the micro-kernel; the portable one; choice by instruction set
+//	half.go, skinnyhalf.go           float16, bfloat16 widened to float32             no instruction for the format
+//	bfloat16.go, int8.go,            bfloat16, bytes and int16 multiplied in groups   VDPBF16PS, VPDPBUSD, VPMADDWD
 //	narrowint.go, lowprecision*.go
-//	complex.go                        complex products as real ones
-//	activation.go, peak.go            activations; the processor's peak rate
-//	zz_*.s                            assembly, written by ../_asm/gemm
+//	complex.go                       complex products as real ones
+//	activation.go, peak.go           activations; the processor's peak rate
+//	zz_*.s                           assembly, written by ../_asm/gemm
 //
 // # How it works
 //

@@ -219,7 +219,8 @@ func (g *product[T]) dotsOfFewColumns(offA, offB, offC int) {
 		for j := range g.n {
 			var s T
 			for k0 := 0; k0 < g.k; k0 += dotPiece {
-				s += g.dotPair(unsafe.Add(g.a.p, offA+i*g.a.rs+k0*es), unsafe.Add(g.b.p, offB+j*g.b.cs+k0*g.b.rs), min(dotPiece, g.k-k0))
+				s += g.dotPair(unsafe.Add(g.a.p, offA+i*g.a.rs+k0*es), unsafe.Add(g.b.p, offB+j*g.b.cs+k0*g.b.rs),
+					min(dotPiece, g.k-k0))
 			}
 			sums := [1]T{s}
 			g.finish(i, j, offC, sums[:])

@@ -50,7 +50,8 @@ var conflictStride = 1024
 func (g *job[T]) usesFusedPack() bool {
 	mr, nr := g.tileSize()
 	size := g.n * g.k * g.elemSize()
-	if g.nb > 1 || !g.readsBInOrder() || g.m <= mr || g.m > fusedPackMaxRows || g.k < 64 || g.n < 4*nr || size <= blockB {
+	if g.nb > 1 || !g.readsBInOrder() || g.m <= mr || g.m > fusedPackMaxRows || g.k < 64 || g.n < 4*nr ||
+		size <= blockB {
 		return false
 	}
 	return g.b.rs%conflictStride == 0 || (g.b.rs|int(uintptr(g.b.p)))%64 != 0 || g.m <= 64 && size > skinnyMinBytesB
@@ -68,7 +69,8 @@ func (g *job[T]) runFusedPack() {
 	g.prefetch = true
 	strips := (g.n + g.nr - 1) / g.nr
 	each := max(4, fusedPackTaskMACs/(g.m*g.k*g.nr))
-	blocks := min(max(1, (strips+fusedPackTaskMultiple*each/2)/(fusedPackTaskMultiple*each))*fusedPackTaskMultiple, strips)
+	blocks := min(max(1, (strips+fusedPackTaskMultiple*each/2)/(fusedPackTaskMultiple*each))*fusedPackTaskMultiple,
+		strips)
 	cost := g.m * g.k * (g.n / blocks)
 	par.For(blocks, max(1, minTask/cost), func(lo, hi int) {
 		for b := lo; b < hi; b++ {
@@ -168,7 +170,8 @@ func (r *fusedPacker[T]) startPacking(dst unsafe.Pointer, t, after stripBlock) i
 func (r *fusedPacker[T]) packRest(dst unsafe.Pointer, t stripBlock, done int) {
 	if g := r.job; done < t.k {
 		es := g.elemSize()
-		packColumns[T](g.pt, unsafe.Add(dst, done*g.nr*es), g.nr, operand{unsafe.Add(t.src, done*g.b.rs), g.b.rs, es}, t.cols, g.n-t.f*g.nr, t.k-done)
+		packColumns[T](g.pt, unsafe.Add(dst, done*g.nr*es), g.nr, operand{unsafe.Add(t.src, done*g.b.rs), g.b.rs, es},
+			t.cols, g.n-t.f*g.nr, t.k-done)
 	}
 }
 

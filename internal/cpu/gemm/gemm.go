@@ -35,25 +35,29 @@ type BatchDim struct {
 // likewise for B and C; strides must not be negative. With beta = 0, C is only
 // written; with alpha = 0, A and B are not read. C must not overlap A or B. It
 // panics when a slice is too short.
-func SGEMM(m, n, k int, alpha float32, a []float32, rsA, csA int, b []float32, rsB, csB int, beta float32, c []float32, rsC, csC int) {
+func SGEMM(m, n, k int, alpha float32, a []float32, rsA, csA int, b []float32, rsB, csB int, beta float32, c []float32,
+	rsC, csC int) {
 	GEMM(m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, nil)
 }
 
 // DGEMM is [SGEMM] for float64.
-func DGEMM(m, n, k int, alpha float64, a []float64, rsA, csA int, b []float64, rsB, csB int, beta float64, c []float64, rsC, csC int) {
+func DGEMM(m, n, k int, alpha float64, a []float64, rsA, csA int, b []float64, rsB, csB int, beta float64, c []float64,
+	rsC, csC int) {
 	GEMM(m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, nil)
 }
 
 // GEMM is [SGEMM] and [DGEMM] with an optional epilogue: bias and activation
 // are applied to alpha·A·B + beta·C.
-func GEMM[T element](m, n, k int, alpha T, a []T, rsA, csA int, b []T, rsB, csB int, beta T, c []T, rsC, csC int, ep *Epilogue[T]) {
+func GEMM[T element](m, n, k int, alpha T, a []T, rsA, csA int, b []T, rsB, csB int, beta T, c []T, rsC, csC int,
+	ep *Epilogue[T]) {
 	GEMMBatch(nil, m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, ep)
 }
 
 // GEMMBatch runs [GEMM] on every matrix of a batch with any number of
 // dimensions, none meaning a single product. The same epilogue applies to each
 // matrix. Matrices and their parts are computed in parallel.
-func GEMMBatch[T element](batch []BatchDim, m, n, k int, alpha T, a []T, rsA, csA int, b []T, rsB, csB int, beta T, c []T, rsC, csC int, ep *Epilogue[T]) {
+func GEMMBatch[T element](batch []BatchDim, m, n, k int, alpha T, a []T, rsA, csA int, b []T, rsB, csB int, beta T,
+	c []T, rsC, csC int, ep *Epilogue[T]) {
 	nb := checkBatch(batch, m, n, k, len(a), rsA, csA, len(b), rsB, csB, len(c), rsC, csC, alpha == 0)
 	if nb == 0 || m == 0 || n == 0 {
 		return
@@ -109,7 +113,8 @@ func (g *product[T]) epilogue(ep *Epilogue[T]) {
 		panic("gemm: integers have no epilogue")
 	}
 	ep.check(g.m, g.n)
-	g.biasCol, g.biasRow, g.act = unsafe.Pointer(unsafe.SliceData(ep.BiasCol)), unsafe.Pointer(unsafe.SliceData(ep.BiasRow)), ep.Act
+	g.biasCol, g.biasRow, g.act = unsafe.Pointer(unsafe.SliceData(ep.BiasCol)),
+		unsafe.Pointer(unsafe.SliceData(ep.BiasRow)), ep.Act
 }
 
 // check panics unless the biases are long enough for an m×n matrix.
@@ -139,7 +144,8 @@ func checkSpan(name string, have, rows, rs, cols, cs, base int) {
 		panic(fmt.Sprintf("gemm: %s: got strides %d and %d, expected none to be negative", name, rs, cs))
 	}
 	if need := base + (rows-1)*rs + (cols-1)*cs + 1; have < need {
-		panic(fmt.Sprintf("gemm: %s: got %d elements, expected at least %d for %d×%d with strides %d and %d", name, have, need, rows, cols, rs, cs))
+		panic(fmt.Sprintf("gemm: %s: got %d elements, expected at least %d for %d×%d with strides %d and %d", name,
+			have, need, rows, cols, rs, cs))
 	}
 }
 

@@ -100,7 +100,8 @@ type problem struct {
 }
 
 func (p problem) String() string {
-	return fmt.Sprintf("%dx%dx%d A %s B %s C %s alpha %v beta %v bias %d act %d panels %v", p.m, p.n, p.k, p.la.name, p.lb.name, p.lc.name, p.alpha, p.beta, p.bias, p.act, p.panels)
+	return fmt.Sprintf("%dx%dx%d A %s B %s C %s alpha %v beta %v bias %d act %d panels %v", p.m, p.n, p.k, p.la.name,
+		p.lb.name, p.lc.name, p.alpha, p.beta, p.bias, p.act, p.panels)
 }
 
 func check[T element](t *testing.T, seed uint64, p problem) {
@@ -189,7 +190,8 @@ func TestSizes(t *testing.T) {
 					i++
 					p := problem{
 						m: d[0], n: d[1], k: d[2],
-						la: layouts[rng.IntN(len(layouts))], lb: layouts[rng.IntN(len(layouts))], lc: layouts[rng.IntN(len(layouts))],
+						la: layouts[rng.IntN(len(layouts))], lb: layouts[rng.IntN(len(layouts))],
+						lc:    layouts[rng.IntN(len(layouts))],
 						alpha: alphas[rng.IntN(len(alphas))], beta: betas[rng.IntN(len(betas))],
 						bias: rng.IntN(4), act: Activation(rng.IntN(4)),
 					}
@@ -206,7 +208,8 @@ func TestEdges(t *testing.T) {
 	onEveryPath(t, func(t *testing.T) {
 		for m := 1; m <= 29; m++ {
 			for _, n := range []int{1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65, 100} {
-				p := problem{m: m, n: n, k: 1 + (m*7+n)%23, la: layouts[m%2], lb: layouts[n%2], lc: layouts[0], alpha: 1, bias: 3, act: ActReLU}
+				p := problem{m: m, n: n, k: 1 + (m*7+n)%23, la: layouts[m%2], lb: layouts[n%2], lc: layouts[0],
+					alpha: 1, bias: 3, act: ActReLU}
 				check[float32](t, uint64(m*1000+n), p)
 				check[float64](t, uint64(m*1000+n), p)
 			}
@@ -223,7 +226,8 @@ func TestOuter(t *testing.T) {
 				for _, lc := range layouts {
 					for _, d := range [][2]int{{2, outerCols}, {7, 2*outerCols + 13}, {outerCols + 5, 3}, {60, 700}} {
 						seed++
-						p := problem{m: d[0], n: d[1], k: 1, la: la, lb: lb, lc: lc, alpha: 1, bias: int(seed/2) % 4, act: Activation(seed % 3)}
+						p := problem{m: d[0], n: d[1], k: 1, la: la, lb: lb, lc: lc, alpha: 1, bias: int(seed/2) % 4,
+							act: Activation(seed % 3)}
 						if seed%5 == 0 {
 							p.beta = 1
 						}
@@ -239,14 +243,16 @@ func TestOuter(t *testing.T) {
 // Sizes that reach several blocks of k, panels, packed A and many tasks.
 func TestLarge(t *testing.T) {
 	onEveryPath(t, func(t *testing.T) {
-		for i, d := range [][3]int{{70, 90, 1030}, {300, 140, 130}, {513, 70, 70}, {1, 700, 1100}, {700, 1, 1100}, {3, 300, 2000}, {9, 130, 700}, {150, 300, 513}, {600, 40, 600},
+		for i, d := range [][3]int{{70, 90, 1030}, {300, 140, 130}, {513, 70, 70}, {1, 700, 1100}, {700, 1, 1100},
+			{3, 300, 2000}, {9, 130, 700}, {150, 300, 513}, {600, 40, 600},
 			{90, 600, 1100}, {40, 700, 600}, {700, 300, 600}, {500, 260, 600}} {
 			for la := range layouts {
 				for lb := range layouts {
 					if (la+lb+i)%3 != 0 && !(la == lb) || i > 8 && la+2*lb != 5 && la != 5 {
 						continue // a sample of the pairs
 					}
-					p := problem{m: d[0], n: d[1], k: d[2], la: layouts[la], lb: layouts[lb], lc: layouts[(la+lb)%2], alpha: 1, beta: float64(i % 2), bias: i % 4, act: Activation((i + la) % 4)}
+					p := problem{m: d[0], n: d[1], k: d[2], la: layouts[la], lb: layouts[lb], lc: layouts[(la+lb)%2],
+						alpha: 1, beta: float64(i % 2), bias: i % 4, act: Activation((i + la) % 4)}
 					if i%2 == 0 {
 						check[float32](t, uint64(i), p)
 					} else {
@@ -263,13 +269,18 @@ func TestLarge(t *testing.T) {
 func TestTurnedGradient(t *testing.T) {
 	onEveryPath(t, func(t *testing.T) {
 		turned := 0
-		for i, d := range [][3]int{{20, 5, 700}, {64, 6, 500}, {64, 4, 500}, {200, 13, 131}, {256, 10, 128}, {130, 14, 2100}, {257, 64, 300}, {260, 65, 300}, {300, 33, 140}, {700, 100, 1030}} {
-			for _, la := range []layout{layouts[1], layouts[3], {"page", func(r, c int) (int, int) { return 1, (r + 1023) &^ 1023 }}} {
-				p := problem{m: d[0], n: d[1], k: d[2], la: la, lb: layouts[i%2*2], lc: layouts[i/2%2*2], alpha: []float64{1, -0.5}[i%2], beta: []float64{0, 1, 0.5}[i%3], bias: i % 4, act: Activation(i / 2 % 4)}
+		for i, d := range [][3]int{{20, 5, 700}, {64, 6, 500}, {64, 4, 500}, {200, 13, 131}, {256, 10, 128},
+			{130, 14, 2100}, {257, 64, 300}, {260, 65, 300}, {300, 33, 140}, {700, 100, 1030}} {
+			for _, la := range []layout{layouts[1], layouts[3],
+				{"page", func(r, c int) (int, int) { return 1, (r + 1023) &^ 1023 }}} {
+				p := problem{m: d[0], n: d[1], k: d[2], la: la, lb: layouts[i%2*2], lc: layouts[i/2%2*2],
+					alpha: []float64{1, -0.5}[i%2], beta: []float64{0, 1, 0.5}[i%3], bias: i % 4,
+					act: Activation(i / 2 % 4)}
 				check[float32](t, uint64(i), p)
 				check[float64](t, uint64(i), p)
 				_, cs := la.stride(p.m, p.k)
-				g := product[float32]{pt: pathOf[float32](), nb: 1, m: p.m, n: p.n, k: p.k, a: operand{nil, 4, cs * 4}, b: operand{nil, p.n * 4, 4}}
+				g := product[float32]{pt: pathOf[float32](), nb: 1, m: p.m, n: p.n, k: p.k, a: operand{nil, 4, cs * 4},
+					b: operand{nil, p.n * 4, 4}}
 				if g.paysToTransposeC() {
 					turned++
 				}
@@ -292,7 +303,8 @@ func TestFarDots(t *testing.T) {
 			for _, n := range []int{4, 5, 7, 8, 39, 131} {
 				for _, k := range []int{8, 9, 15, 16, 17, 31, 33, 48, 63, 64, 65, 200, 257, 700} {
 					p := problem{m: m, n: n, k: k, la: layouts[i%2*2], lb: layouts[1+i/2%2*2], lc: layouts[0],
-						alpha: []float64{1, -0.5}[i%2], beta: []float64{0, 0.5, 1}[i%3], bias: i % 4, act: Activation(i / 2 % 2)}
+						alpha: []float64{1, -0.5}[i%2], beta: []float64{0, 0.5, 1}[i%3], bias: i % 4,
+						act: Activation(i / 2 % 2)}
 					check[float32](t, uint64(i), p)
 					check[float64](t, uint64(i), p)
 					i++
@@ -315,7 +327,8 @@ func TestSkimAndRelay(t *testing.T) {
 					continue
 				}
 				p := problem{m: m, n: d[0], k: d[1], la: layouts[i%len(layouts)], lb: layouts[0], lc: layouts[0],
-					alpha: []float64{1, -0.5}[i%2], beta: []float64{0, 0.5, 1}[i%3], bias: i % 4, act: Activation(i / 2 % 4)}
+					alpha: []float64{1, -0.5}[i%2], beta: []float64{0, 0.5, 1}[i%3], bias: i % 4,
+					act: Activation(i / 2 % 4)}
 				if i%3 == 0 {
 					p.lb = layouts[2+i%2*3] // rows that begin anywhere, or compete for the same sets
 				}
@@ -348,12 +361,14 @@ func panelsOf[T element](b *matrix[T]) []T {
 func TestPanels(t *testing.T) {
 	onEveryPath(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(5, 6))
-		shapes := [][3]int{{1, 700, 1100}, {3, 300, 2000}, {700, 1, 300}, {130, 500, 1100}, {600, 40, 600}, {40, 700, 600}, {64, 512, 784}, {300, 200, 0}}
+		shapes := [][3]int{{1, 700, 1100}, {3, 300, 2000}, {700, 1, 300}, {130, 500, 1100}, {600, 40, 600},
+			{40, 700, 600}, {64, 512, 784}, {300, 200, 0}}
 		for range 150 {
 			shapes = append(shapes, [3]int{1 + rng.IntN(40), 1 + rng.IntN(140), 1 + rng.IntN(70)})
 		}
 		for i, d := range shapes {
-			p := problem{m: d[0], n: d[1], k: d[2], la: layouts[i%len(layouts)], lb: layouts[0], lc: layouts[i%2*2], alpha: 1, bias: i % 4, act: Activation(i / 2 % 4), panels: true}
+			p := problem{m: d[0], n: d[1], k: d[2], la: layouts[i%len(layouts)], lb: layouts[0], lc: layouts[i%2*2],
+				alpha: 1, bias: i % 4, act: Activation(i / 2 % 4), panels: true}
 			check[float32](t, uint64(i), p)
 			check[float64](t, uint64(i), p)
 		}
@@ -376,7 +391,8 @@ func TestPanelRounds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short")
 	}
-	check[float32](t, 1, problem{m: 300, n: 2500, k: 2100, la: layouts[0], lb: layouts[1], lc: layouts[0], alpha: 1, beta: 1, bias: 3})
+	check[float32](t, 1, problem{m: 300, n: 2500, k: 2100, la: layouts[0], lb: layouts[1], lc: layouts[0], alpha: 1,
+		beta: 1, bias: 3})
 }
 
 func TestEmpty(t *testing.T) {
@@ -423,7 +439,9 @@ func TestThreads(t *testing.T) {
 			}
 			return x
 		}
-		for _, d := range [][3]int{{200, 300, 520}, {1, 3000, 300}, {1, 700, 400}, {2, 600, 500}, {800, 1, 300}, {6, 500, 900}, {300, 33, 700}, {60, 700, 1100}, {700, 260, 600}, {130, 128, 128}, {400, 256, 1024}, {32, 1000, 1700}, {3, 900, 2000}, {1000, 64, 600}} {
+		for _, d := range [][3]int{{200, 300, 520}, {1, 3000, 300}, {1, 700, 400}, {2, 600, 500}, {800, 1, 300},
+			{6, 500, 900}, {300, 33, 700}, {60, 700, 1100}, {700, 260, 600}, {130, 128, 128}, {400, 256, 1024},
+			{32, 1000, 1700}, {3, 900, 2000}, {1000, 64, 600}} {
 			m, n, k := d[0], d[1], d[2]
 			a, b := random(m*k), random(k*n)
 			panels := panelsOf(&matrix[float32]{rows: k, cols: n, rs: n, cs: 1, data: b})
@@ -448,7 +466,8 @@ func TestThreads(t *testing.T) {
 					}
 					for i := range c {
 						if c[i] != want[i] {
-							t.Fatalf("%v, transposed: %v: element %d differs between 1 and %d threads: %v, %v", d, transposed, i, threads, want[i], c[i])
+							t.Fatalf("%v, transposed: %v: element %d differs between 1 and %d threads: %v, %v", d,
+								transposed, i, threads, want[i], c[i])
 						}
 					}
 				}
@@ -495,7 +514,8 @@ func TestBatch(t *testing.T) {
 								want += a[oa+i*k+q] * b[ob+q*rsB+j*csB]
 							}
 							if got := c[oc+i*n+j]; got != want {
-								t.Fatalf("%v variant %d matrix %d C[%d,%d]: got %v, expected %v", d, variant, x, i, j, got, want)
+								t.Fatalf("%v variant %d matrix %d C[%d,%d]: got %v, expected %v", d, variant, x, i, j,
+									got, want)
 							}
 						}
 					}
@@ -511,7 +531,8 @@ func TestBatchSmall(t *testing.T) {
 	onEveryPath(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(8, 9))
 		const nb = 37
-		for _, d := range [][3]int{{1, 1, 1}, {3, 5, 2}, {2, 17, 9}, {9, 40, 7}, {7, 3, 31}, {16, 16, 16}, {29, 33, 17}, {40, 70, 40}, {128, 64, 100}} {
+		for _, d := range [][3]int{{1, 1, 1}, {3, 5, 2}, {2, 17, 9}, {9, 40, 7}, {7, 3, 31}, {16, 16, 16}, {29, 33, 17},
+			{40, 70, 40}, {128, 64, 100}} {
 			m, n, k := d[0], d[1], d[2]
 			for variant := range 4 {
 				a, b := newMatrix[float32](rng, nb*m, k, layouts[0], 3), newMatrix[float32](rng, nb*k, n, layouts[0], 1)
@@ -524,7 +545,8 @@ func TestBatchSmall(t *testing.T) {
 				ep := &Epilogue[float32]{BiasCol: bias[:n], BiasRow: bias[n:]}
 				beta := float32(variant / 2)
 				c0 := append([]float32(nil), c.data...)
-				GEMMBatch([]BatchDim{{nb, m * k, k * n, m * c.rs}}, m, n, k, 2, a.data, k, 1, b.data, rsB, csB, beta, c.data, c.rs, 1, ep)
+				GEMMBatch([]BatchDim{{nb, m * k, k * n, m * c.rs}}, m, n, k, 2, a.data, k, 1, b.data, rsB, csB, beta,
+					c.data, c.rs, 1, ep)
 				for x := range nb * m * n {
 					i, j := x/n%m, x%n
 					mat := x / (m * n)
@@ -537,7 +559,8 @@ func TestBatchSmall(t *testing.T) {
 						want += 2 * float64(a.data[(mat*m+i)*k+q]) * float64(b.data[mat*k*n+q*rsB+j*csB])
 					}
 					if got := float64(c.data[at]); math.Abs(got-want) > 1e-4*(1+math.Abs(want)) {
-						t.Fatalf("%v variant %d matrix %d C[%d,%d]: got %v, expected %v", d, variant, mat, i, j, got, want)
+						t.Fatalf("%v variant %d matrix %d C[%d,%d]: got %v, expected %v", d, variant, mat, i, j, got,
+							want)
 					}
 				}
 				if !c.intact() {
@@ -583,9 +606,13 @@ func TestShortSlicesPanic(t *testing.T) {
 		"negative": func() { SGEMM(4, -4, 4, 1, long, 4, 1, long, 4, 1, 0, long, 4, 1) },
 		"stride":   func() { SGEMM(4, 4, 4, 1, long, -4, 1, long, 4, 1, 0, long, 4, 1) },
 		"bias": func() {
-			GEMM(4, 4, 4, 1, long, 4, 1, long, 4, 1, 0, make([]float32, 16), 4, 1, &Epilogue[float32]{BiasCol: long[:3]})
+			GEMM(4, 4, 4, 1, long, 4, 1, long, 4, 1, 0, make([]float32, 16), 4, 1,
+				&Epilogue[float32]{BiasCol: long[:3]})
 		},
-		"batch": func() { GEMMBatch([]BatchDim{{3, 50, 4, 4}}, 2, 2, 2, 1, long, 2, 1, long, 2, 1, 0, long, 2, 1, nil) },
+		"batch": func() {
+			GEMMBatch([]BatchDim{{3, 50, 4, 4}}, 2, 2, 2, 1, long, 2, 1, long, 2, 1, 0, long, 2, 1,
+				nil)
+		},
 	} {
 		func() {
 			defer func() {
@@ -660,8 +687,10 @@ func BenchmarkShapes(b *testing.B) {
 	for _, d := range []struct {
 		m, n, k int
 		t       bool
-	}{{128, 768, 768, true}, {32, 1000, 2048, true}, {1, 1000, 2048, true}, {1, 1024, 1024, false}, {1024, 1, 1024, false}, {4, 1024, 1024, true},
-		{12544, 64, 576, false}, {64, 3136, 576, false}, {512, 512, 512, true}, {1024, 1024, 1024, true}, {64, 10, 84, true}} {
+	}{{128, 768, 768, true}, {32, 1000, 2048, true}, {1, 1000, 2048, true}, {1, 1024, 1024, false},
+		{1024, 1, 1024, false}, {4, 1024, 1024, true},
+		{12544, 64, 576, false}, {64, 3136, 576, false}, {512, 512, 512, true}, {1024, 1024, 1024, true},
+		{64, 10, 84, true}} {
 		name := fmt.Sprintf("%dx%dx%d", d.m, d.n, d.k)
 		if d.t {
 			name += "T"
@@ -717,9 +746,11 @@ func checkRows[T float32 | float64](t *testing.T) {
 			for _, column := range []bool{false, true} {
 				run := func(batch []BatchDim, a, b, c []T) {
 					if column { // (n×k)·(k×1) of a matrix that lies the other way
-						GEMMBatch(batch, n, 1, k, -2, b, 1, n, a, 1, 1, 3, c, 1, 1, &Epilogue[T]{BiasRow: bias, Act: act})
+						GEMMBatch(batch, n, 1, k, -2, b, 1, n, a, 1, 1, 3, c, 1, 1,
+							&Epilogue[T]{BiasRow: bias, Act: act})
 					} else {
-						GEMMBatch(batch, 1, n, k, -2, a, k, 1, b, n, 1, 3, c, n, 1, &Epilogue[T]{BiasCol: bias, Act: act})
+						GEMMBatch(batch, 1, n, k, -2, a, k, 1, b, n, 1, 3, c, n, 1,
+							&Epilogue[T]{BiasCol: bias, Act: act})
 					}
 				}
 				dim := BatchDim{N: count, A: k, B: k * n, C: n}
@@ -735,7 +766,8 @@ func checkRows[T float32 | float64](t *testing.T) {
 					run(nil, a[x*k:][:k], b[x*k*n:][:k*n], want[x*n:][:n])
 				}
 				if !slices.Equal(got, want) {
-					t.Fatalf("%T, %d steps, %d columns, activation %d, as a column %v: the batch differs", bias, k, n, act, column)
+					t.Fatalf("%T, %d steps, %d columns, activation %d, as a column %v: the batch differs", bias, k, n,
+						act, column)
 				}
 			}
 		}
@@ -749,7 +781,8 @@ func TestLargeBatch(t *testing.T) {
 		const count = 2
 		for _, d := range [][3]int{{20, 512, 300}, {6, 2048, 80}, {2, 512, 300}, {1, 2048, 300}} {
 			m, n, k := d[0], d[1], d[2]
-			a, b, got, want := make([]float32, count*m*k), make([]float32, count*k*n), make([]float32, count*m*n), make([]float32, count*m*n)
+			a, b, got, want := make([]float32, count*m*k), make([]float32, count*k*n), make([]float32, count*m*n),
+				make([]float32, count*m*n)
 			for i := range a {
 				a[i] = float32(i%13 - 6)
 			}
@@ -797,7 +830,8 @@ func checkPanels[T element](t *testing.T) {
 				for r := range rows {
 					for q := range k {
 						if got, want := dst[q*width+r], src[r*most+q]; got != want {
-							t.Fatalf("%T, path %d, %d rows, %d steps: row %d, step %d: got %v, expected %v", got, pt, rows, k, r, q, got, want)
+							t.Fatalf("%T, path %d, %d rows, %d steps: row %d, step %d: got %v, expected %v", got, pt,
+								rows, k, r, q, got, want)
 						}
 					}
 				}
@@ -836,17 +870,20 @@ func checkColumns[T element](t *testing.T) {
 				for i := range dst {
 					dst[i] = mark
 				}
-				packColumns[T](pt, unsafe.Pointer(&dst[0]), width, operand{unsafe.Pointer(&src[0]), rs * es, cs * es}, cols, cols, k)
+				packColumns[T](pt, unsafe.Pointer(&dst[0]), width, operand{unsafe.Pointer(&src[0]), rs * es, cs * es},
+					cols, cols, k)
 				for i, got := range dst {
 					q, j := i/width, i%width
 					switch {
 					case q < k && j < cols:
 						if want := src[q*rs+j*cs]; got != want {
-							t.Fatalf("%T, %d columns, %d steps, %d apart: column %d, step %d: got %v, expected %v", got, cols, k, cs, j, q, got, want)
+							t.Fatalf("%T, %d columns, %d steps, %d apart: column %d, step %d: got %v, expected %v", got,
+								cols, k, cs, j, q, got, want)
 						}
 					case pt == pathAVX2 && q < k && j < roundUp(cols, lanes[T](pt)):
 						if got != 0 && (k*size[T]() < 16 || cs == 1 || got != src[q+(cols-1)*cs]) {
-							t.Fatalf("%T, %d columns, %d steps, %d apart: column %d, step %d: got %v", got, cols, k, cs, j, q, got)
+							t.Fatalf("%T, %d columns, %d steps, %d apart: column %d, step %d: got %v", got, cols, k, cs,
+								j, q, got)
 						}
 					case i >= width*k && got != mark:
 						t.Fatalf("%T, %d columns, %d steps: overwrote what follows", got, cols, k)

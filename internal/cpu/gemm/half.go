@@ -42,7 +42,8 @@ const smallBF16 = 1 << 17
 // sums float32 all the same, but they are added in pairs, the order of the
 // additions differs, and numbers too small to be normal count as zero, be they
 // elements or sums. PyTorch's oneDNN uses the same instruction.
-func GEMMHalf(h Half, batch []BatchDim, m, n, k int, alpha float32, a []uint16, rsA, csA int, b []uint16, rsB, csB int, beta float32, c []uint16, rsC, csC int, ep *Epilogue[float32]) {
+func GEMMHalf(h Half, batch []BatchDim, m, n, k int, alpha float32, a []uint16, rsA, csA int, b []uint16, rsB, csB int,
+	beta float32, c []uint16, rsC, csC int, ep *Epilogue[float32]) {
 	if h.trySkinny(batch, m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, ep) {
 		return
 	}
@@ -59,7 +60,8 @@ func GEMMHalf(h Half, batch []BatchDim, m, n, k int, alpha float32, a []uint16, 
 
 // gemmWidened computes a product of elements of type N in the wider type W. It widens as much of the operands
 // at a time as the cache holds.
-func gemmWidened[N any, W element](h storageFormat[N, W], batch []BatchDim, m, n, k int, alpha W, a []N, rsA, csA int, b []N, rsB, csB int, beta W, c []N, rsC, csC int, ep *Epilogue[W]) {
+func gemmWidened[N any, W element](h storageFormat[N, W], batch []BatchDim, m, n, k int, alpha W, a []N, rsA, csA int,
+	b []N, rsB, csB int, beta W, c []N, rsC, csC int, ep *Epilogue[W]) {
 	nb := checkBatch(batch, m, n, k, len(a), rsA, csA, len(b), rsB, csB, len(c), rsC, csC, alpha == 0)
 	if nb == 0 || m == 0 || n == 0 {
 		return
@@ -138,7 +140,8 @@ func gemmWidened[N any, W element](h storageFormat[N, W], batch []BatchDim, m, n
 const smallMatrixMACs = 1 << 14
 
 // smallMatrices computes a batch of small matrices, in groups that fit the L1 cache after widening.
-func (h *storageFormat[N, W]) smallMatrices(d BatchDim, m, n, k int, alpha W, a []N, rsA, csA int, b []N, rsB, csB int, beta W, c []N, rsC, csC int, ep *Epilogue[W]) {
+func (h *storageFormat[N, W]) smallMatrices(d BatchDim, m, n, k int, alpha W, a []N, rsA, csA int, b []N, rsB, csB int,
+	beta W, c []N, rsC, csC int, ep *Epilogue[W]) {
 	per := m*k + k*n + m*n
 	group := max(1, 1<<12/per)
 	var z W

@@ -126,7 +126,8 @@ func checkInt8[A int8 | uint8](t *testing.T, kernel lowPrecisionKernel, seed uin
 			sum += int64(a[i*rsA+q*csA]) * int64(b[q*rsB+j*csB])
 		}
 		if got := c.data[i*rsC+j*csC]; got != int32(sum) {
-			t.Fatalf("%T %dx%dx%d A %s B %s C %s add %v: C[%d,%d]: got %d, expected %d", a, p.m, p.n, p.k, p.la.name, p.lb.name, p.lc.name, p.add, i, j, got, int32(sum))
+			t.Fatalf("%T %dx%dx%d A %s B %s C %s add %v: C[%d,%d]: got %d, expected %d", a, p.m, p.n, p.k, p.la.name,
+				p.lb.name, p.lc.name, p.add, i, j, got, int32(sum))
 		}
 	}
 	if !c.outside(p.m, p.n, rsC, csC) {
@@ -141,7 +142,8 @@ func TestInt8Sizes(t *testing.T) {
 		draw := func(d [3]int) {
 			seed++
 			p := int8Problem{m: d[0], n: d[1], k: d[2], add: rng.IntN(3) == 0,
-				la: layouts[rng.IntN(len(layouts))], lb: layouts[rng.IntN(len(layouts))], lc: layouts[rng.IntN(len(layouts))]}
+				la: layouts[rng.IntN(len(layouts))], lb: layouts[rng.IntN(len(layouts))],
+				lc: layouts[rng.IntN(len(layouts))]}
 			checkInt8[int8](t, kernel, seed, p)
 			checkInt8[uint8](t, kernel, seed, p)
 		}
@@ -155,7 +157,8 @@ func TestInt8Sizes(t *testing.T) {
 			}
 		}
 		// Several blocks of k, tasks, strips that are not full.
-		for _, d := range [][3]int{{3, 40, 0}, {1, 1, 5000}, {17, 33, 2500}, {70, 300, 260}, {150, 130, 1100}, {2, 1000, 64}, {300, 5, 30}, {70, 40, 2500}} {
+		for _, d := range [][3]int{{3, 40, 0}, {1, 1, 5000}, {17, 33, 2500}, {70, 300, 260}, {150, 130, 1100},
+			{2, 1000, 64}, {300, 5, 30}, {70, 40, 2500}} {
 			draw(d)
 		}
 	})

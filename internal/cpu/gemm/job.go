@@ -155,7 +155,8 @@ func (g *job[T]) copyRowsOfA(a operand, buf unsafe.Pointer) {
 		for t := lo; t < hi; t++ {
 			i, q := t/pieces*rows, t%pieces*piece
 			from := operand{unsafe.Add(a.p, i*a.rs+(g.k0+q)*a.cs), a.rs, a.cs}
-			packRows[T](g.pt, unsafe.Add(buf, i*stride+q*es), stride, from, min(rows, g.m-i), min(piece, kk-q), g.k-g.k0-q)
+			packRows[T](g.pt, unsafe.Add(buf, i*stride+q*es), stride, from, min(rows, g.m-i), min(piece, kk-q),
+				g.k-g.k0-q)
 		}
 	})
 	g.a, g.ka = operand{buf, stride, es}, g.k0
@@ -271,7 +272,8 @@ func (g *job[T]) packRound() {
 			s, q0 := t/pieces, t%pieces*piece
 			j := s * g.nr
 			part := operand{unsafe.Add(b.p, j*b.cs+q0*b.rs), b.rs, b.cs}
-			packColumns[T](g.pt, unsafe.Add(g.panels, (s*(kk+panelGap)+q0)*g.nr*es), g.nr, part, min(g.nr, cols-j), avail-j, min(piece, kk-q0))
+			packColumns[T](g.pt, unsafe.Add(g.panels, (s*(kk+panelGap)+q0)*g.nr*es), g.nr, part, min(g.nr, cols-j),
+				avail-j, min(piece, kk-q0))
 		}
 	})
 }

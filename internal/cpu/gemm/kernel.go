@@ -35,7 +35,8 @@ type args struct {
 	nearB                 int            // bytes from a row of B to the row that is fetched with it into the L1 cache
 	packDst               unsafe.Pointer // with flagFusedPack: where the next row is copied to
 	pfLeft                int            // with flagStreamB: steps of k until the next jump
-	pfSide, pfBack        int            // bytes that pf moves by after the first and third, and after the second prefetch of four
+	// bytes that pf moves by after the first and third, and after the second prefetch of four
+	pfSide, pfBack int
 
 	// With flagFusedPack, see fusedpack.go: the next row of B to copy and the bytes to the row
 	// after it; the bytes from a row to the row that is prefetched with it, and the steps of k

@@ -213,7 +213,8 @@ func (g *lowPrecisionJob) correctStrips(lo, hi int) {
 func (g *lowPrecisionJob) correct(b unsafe.Pointer, strips int, fix []int32) {
 	stepB := g.kg * g.nr * 4
 	for q := 0; q < g.kg; q += g.kc {
-		p := lowPrecisionArgs{a: g.ones, b: unsafe.Add(b, q*g.nr*4), c: unsafe.Pointer(&fix[0]), k: min(g.kc, g.kg-q), count: strips, stepB: stepB, rows: 1}
+		p := lowPrecisionArgs{a: g.ones, b: unsafe.Add(b, q*g.nr*4), c: unsafe.Pointer(&fix[0]), k: min(g.kc, g.kg-q),
+			count: strips, stepB: stepB, rows: 1}
 		if q > 0 {
 			p.add = 1
 		}

@@ -58,7 +58,8 @@ func bf16Kernel() (lowPrecisionKernel, bool) {
 	if !cpu.HasBF16 {
 		return lowPrecisionKernel{}, false
 	}
-	return lowPrecisionKernel{path: pathAVX512, mr: 14, packedRows: 16, nr: 32, pack: packWords, run: runBF16, rounds: true}, true
+	return lowPrecisionKernel{path: pathAVX512, mr: 14, packedRows: 16, nr: 32, pack: packWords, run: runBF16,
+		rounds: true}, true
 }
 
 // int8Kernel returns the kernel for bytes. Its pack format is packBytes where A must be unsigned, or

@@ -79,7 +79,8 @@ func (o *lowPrecisionOperand) packPanel(l *lowPrecisionKernel, dst unsafe.Pointe
 			stride := roundUp(width, interleaveWidth(o.pack)) * es
 			have := min(width, o.n-j)
 			for i := range max(k1-k0, 0) {
-				copy(unsafe.Slice((*byte)(unsafe.Add(tmp, i*stride)), have*es), unsafe.Slice((*byte)(unsafe.Add(src, i*o.ks)), have*es))
+				copy(unsafe.Slice((*byte)(unsafe.Add(tmp, i*stride)), have*es),
+					unsafe.Slice((*byte)(unsafe.Add(src, i*o.ks)), have*es))
 			}
 			o.packInterleaved(d, tmp, stride, width, n)
 		}
@@ -102,7 +103,8 @@ func (o *lowPrecisionOperand) packInterleaved(dst, src unsafe.Pointer, stride, w
 
 // packTransposed packs n groups of count positions whose elements are adjacent along k: a transposition of
 // 32-bit groups. avail positions and have steps of k exist.
-func (o *lowPrecisionOperand) packTransposed(pt path, dst unsafe.Pointer, width int, src unsafe.Pointer, count, avail, have, n int) {
+func (o *lowPrecisionOperand) packTransposed(pt path, dst unsafe.Pointer, width int, src unsafe.Pointer, count, avail,
+	have, n int) {
 	lane := lanes[float32](pt)
 	row := n * 4 // bytes of a position in dst
 	es := o.pack.size()
@@ -170,7 +172,8 @@ func (o *lowPrecisionOperand) packGeneric(dst unsafe.Pointer, width int, src uns
 
 // genericPairsKernel is the portable kernel for pairs of int16.
 func genericPairsKernel(pack elementFormat) lowPrecisionKernel {
-	return lowPrecisionKernel{path: pathGeneric, mr: genericPairsRows, packedRows: genericPairsRows, nr: genericPairsCols, pack: pack, run: genericPairs}
+	return lowPrecisionKernel{path: pathGeneric, mr: genericPairsRows, packedRows: genericPairsRows,
+		nr: genericPairsCols, pack: pack, run: genericPairs}
 }
 
 // genericPairs is the portable kernel, for pairs of int16.

@@ -153,7 +153,8 @@ type macroKernel[T element] struct {
 func (s *macroKernel[T]) packStrip(f int) {
 	g := s.job
 	j := f * g.nr
-	packColumns[T](g.pt, unsafe.Add(s.b, f*s.stepB), g.nr, operand{unsafe.Add(s.srcB, f*s.stepSrc), g.b.rs, g.b.cs}, min(g.nr, s.j1-s.j0-j), g.n-s.j0-j, s.args.k)
+	packColumns[T](g.pt, unsafe.Add(s.b, f*s.stepB), g.nr, operand{unsafe.Add(s.srcB, f*s.stepSrc), g.b.rs, g.b.cs},
+		min(g.nr, s.j1-s.j0-j), g.n-s.j0-j, s.args.k)
 }
 
 // tilesOuter multiplies tile after tile of A with all strips of B. Meanwhile the tile of A stays in the L1

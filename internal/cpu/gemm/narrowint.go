@@ -54,10 +54,12 @@ func (s *narrowInt[N]) multiply() {
 		kernel = pairsKernel(packWords)
 	}
 	if kernel.path == pathGeneric || s.m*s.n*s.k <= narrowIntMaxWidenMACs || s.alpha == 0 {
-		gemmWidened(s.storageFormat, s.batch, s.m, s.n, s.k, s.alpha, s.a, s.rsA, s.csA, s.b, s.rsB, s.csB, s.beta, s.c, s.rsC, s.csC, nil)
+		gemmWidened(s.storageFormat, s.batch, s.m, s.n, s.k, s.alpha, s.a, s.rsA, s.csA, s.b, s.rsB, s.csB, s.beta, s.c,
+			s.rsC, s.csC, nil)
 		return
 	}
-	nb := checkBatch(s.batch, s.m, s.n, s.k, len(s.a), s.rsA, s.csA, len(s.b), s.rsB, s.csB, len(s.c), s.rsC, s.csC, false)
+	nb := checkBatch(s.batch, s.m, s.n, s.k, len(s.a), s.rsA, s.csA, len(s.b), s.rsB, s.csB, len(s.c), s.rsC, s.csC,
+		false)
 	few := min(s.m, s.n) <= narrowIntMaxRows
 	if few && s.n < s.m || !few && s.csC != 1 && s.rsC == 1 {
 		s.transpose()
@@ -219,5 +221,6 @@ func (s *narrowInt[N]) dotProducts(x, j0, j1 int) {
 var (
 	ofI16 = storageFormat[int16, int32]{vec.I16ToI32s, vec.I32ToI16s}
 	ofU8  = storageFormat[uint8, int32]{vec.U8ToI32s, vec.I32ToU8s}
-	ofI8  = storageFormat[int8, int32]{vec.I8ToI32s, func(dst []int8, src []int32) { vec.I32ToU8s(like([]uint8(nil), dst), src) }}
+	ofI8  = storageFormat[int8, int32]{vec.I8ToI32s,
+		func(dst []int8, src []int32) { vec.I32ToU8s(like([]uint8(nil), dst), src) }}
 )

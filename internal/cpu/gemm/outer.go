@@ -23,7 +23,7 @@ func (g *product[T]) tryOuter() bool {
 		return false
 	}
 	h := newJob(g) // outlives this call's stack frame
-	far := h.nb*h.m*h.n*es > vec.Beyond && h.act != ActReLU
+	far := h.nb*h.m*h.n*es > vec.BeyondCaches && h.act != ActReLU
 	par.For(h.nb*h.m, max(1, minTask/16/h.n), func(lo, hi int) {
 		for t := lo; t < hi; t++ {
 			offA, offB, offC := h.offsets(t / h.m)

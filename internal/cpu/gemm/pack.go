@@ -57,7 +57,8 @@ func packPanel[T element](pt path, dst unsafe.Pointer, width int, src unsafe.Poi
 		}
 	}
 	if r < rows {
-		copyStrided[T](operand{unsafe.Add(dst, r*es), es, width * es}, operand{unsafe.Add(src, r*rs), rs, cs}, rows-r, k)
+		copyStrided[T](operand{unsafe.Add(dst, r*es), es, width * es}, operand{unsafe.Add(src, r*rs), rs, cs}, rows-r,
+			k)
 	}
 }
 
@@ -117,7 +118,8 @@ func packStrips[T element](pt path, dst unsafe.Pointer, width, strip int, b oper
 			ahead = 4 * b.rs // rows are short: fetch the rows after the next
 		}
 		for kk := range k {
-			if !copyFast[T](pt, unsafe.Add(dst, kk*width*es), unsafe.Add(b.p, kk*b.rs), strip, width*es, width, full, ahead) {
+			if !copyFast[T](pt, unsafe.Add(dst, kk*width*es), unsafe.Add(b.p, kk*b.rs), strip, width*es, width, full,
+				ahead) {
 				break
 			}
 			f = full
@@ -125,7 +127,8 @@ func packStrips[T element](pt path, dst unsafe.Pointer, width, strip int, b oper
 	}
 	for ; f*width < cols; f++ {
 		j := f * width
-		packColumns[T](pt, unsafe.Add(dst, f*strip), width, operand{unsafe.Add(b.p, j*b.cs), b.rs, b.cs}, min(width, cols-j), avail-j, k)
+		packColumns[T](pt, unsafe.Add(dst, f*strip), width, operand{unsafe.Add(b.p, j*b.cs), b.rs, b.cs},
+			min(width, cols-j), avail-j, k)
 	}
 }
 

@@ -84,7 +84,8 @@ var blockL2 = min(blockB, cpu.L2/16*9)
 // two cases, and in both the large operand is read in place:
 //
 //   - B is large and transposed (a linear layer, y = x·Wᵀ): the few rows of A are packed instead of B.
-//   - A is transposed and has many rows (the gradient of the layer's weights, gᵀ·x): the few columns of B are packed instead of A.
+//   - A is transposed and has many rows (the gradient of the layer's weights, gᵀ·x): the few columns of B are packed
+//     instead of A.
 func (g *product[T]) paysToTransposeC() bool {
 	es := g.elemSize()
 	if g.nb > 1 || lanes[T](g.pt) == 0 || g.k < 32 || g.strip > 0 {
@@ -97,7 +98,8 @@ func (g *product[T]) paysToTransposeC() bool {
 	if g.b.cs != es || g.a.rs != es || g.a.cs == es || g.n < 5 {
 		return false
 	}
-	if _, nr := tileSize[T](g.pt, g.n); g.a.cs >= page && nr*es < 128 || g.a.cs%(page/2) == 0 && g.n > transposeCMaxCols {
+	if _, nr := tileSize[T](g.pt, g.n); g.a.cs >= page && nr*es < 128 || g.a.cs%(page/2) == 0 &&
+		g.n > transposeCMaxCols {
 		return false // the rows of A, read as strips, would compete for cache sets
 	}
 	// From memory, A is better read once and in its order.
@@ -140,7 +142,8 @@ func (g *job[T]) blockK() {
 	// The smaller operand should stay in the L2 cache while the larger one passes. A single
 	// strip with little to compute goes through all tiles of A in few, long calls.
 	g.stripsOuter = !g.transposedC && g.m <= g.n && g.m*g.kc*es <= blockB || g.nb == 1 && g.n <= g.nr && g.k <= 64
-	if most := blockB / (g.n * es); g.a.cs != es && !g.stripsOuter && !g.transposedC && most < g.kc && 4*most >= 3*g.kc {
+	if most := blockB / (g.n * es); g.a.cs != es && !g.stripsOuter && !g.transposedC && most < g.kc &&
+		4*most >= 3*g.kc {
 		// With somewhat shorter blocks of k, all columns of B fit the L2 cache. A, whose
 		// rows must be packed, is then packed once.
 		g.blockKEvenly(most)

@@ -40,7 +40,8 @@ var skinnyMinBytesB = cpu.L3 / 16 * 3
 // isSkinny reports whether the product is computed by this file.
 func (g *job[T]) isSkinny() bool {
 	mr, nr := g.tileSize()
-	return g.nb == 1 && g.readsBInOrder() && g.m <= mr && g.k >= 64 && g.n >= 4*nr && g.n*g.k*g.elemSize() > skinnyMinBytesB || g.isRowTimesMatrix()
+	return g.nb == 1 && g.readsBInOrder() && g.m <= mr && g.k >= 64 && g.n >= 4*nr &&
+		g.n*g.k*g.elemSize() > skinnyMinBytesB || g.isRowTimesMatrix()
 }
 
 // isRowTimesMatrix reports whether the product is a single row times a B with long rows (the BLAS operation
@@ -164,7 +165,8 @@ func (g *job[T]) skinnyColumns(to operand, j0, j1, k0, k1 int) {
 	s := macroKernel[T]{job: g, i1: g.m, j0: j0, j1: j1}
 	s.c, s.ldA, s.kA, s.stepB = unsafe.Add(to.p, j0*es), g.a.rs, g.a.cs, g.nr*es
 	p := &s.args
-	p.alpha, p.ldc, p.rsA, p.csA, p.ldb, p.nearB = bits(g.alpha), to.rs, g.a.rs, g.a.cs, g.b.rs, skinnyPrefetchStrips*s.stepB
+	p.alpha, p.ldc, p.rsA, p.csA, p.ldb, p.nearB = bits(g.alpha), to.rs, g.a.rs, g.a.cs, g.b.rs,
+		skinnyPrefetchStrips*s.stepB
 	for q := k0; q < k1; q += g.kc {
 		p.k = min(g.kc, k1-q)
 		g.setFlags(p, q-k0, q+p.k)

@@ -20,7 +20,8 @@ const (
 )
 
 // trySkinny computes the products in this way, or reports that they are not skinny.
-func (h Half) trySkinny(batch []BatchDim, m, n, k int, alpha float32, a []uint16, rsA, csA int, b []uint16, rsB, csB int, beta float32, c []uint16, rsC, csC int, ep *Epilogue[float32]) bool {
+func (h Half) trySkinny(batch []BatchDim, m, n, k int, alpha float32, a []uint16, rsA, csA int, b []uint16, rsB,
+	csB int, beta float32, c []uint16, rsC, csC int, ep *Epilogue[float32]) bool {
 	if !hasHalfKernels() || alpha == 0 || m*n*k <= smallMatrixMACs {
 		return false
 	}
@@ -33,7 +34,8 @@ func (h Half) trySkinny(batch []BatchDim, m, n, k int, alpha float32, a []uint16
 		f.transpose()
 	}
 	f.dots = f.csB != 1 && f.rsB == 1
-	if f.k < 32 || f.n < 16 || f.m > skinnyHalfMaxRows && !(f.dots && f.m <= skinnyHalfMaxDotRows) || f.csB != 1 && !f.dots {
+	if f.k < 32 || f.n < 16 || f.m > skinnyHalfMaxRows && !(f.dots && f.m <= skinnyHalfMaxDotRows) || f.csB != 1 &&
+		!f.dots {
 		return false
 	}
 	nb := checkBatch(batch, m, n, k, len(a), rsA, csA, len(b), rsB, csB, len(c), rsC, csC, false)
@@ -54,7 +56,8 @@ func (h Half) trySkinny(batch []BatchDim, m, n, k int, alpha float32, a []uint16
 		defer buf.put()
 		for t := lo; t < hi; t++ {
 			j := t % blocks * width
-			f.columns(t/blocks, j, min(j+width, f.n), unsafe.Slice((*float32)(buf.p), f.m*(f.k+width)), t == lo || j == 0)
+			f.columns(t/blocks, j, min(j+width, f.n), unsafe.Slice((*float32)(buf.p), f.m*(f.k+width)), t == lo ||
+				j == 0)
 		}
 	})
 	return true
@@ -98,7 +101,8 @@ func (f *skinnyHalf) columns(x, j0, j1 int, scratch []float32, fresh bool) {
 	if f.beta != 0 {
 		h.widenRows(sums, out, f.m, w, f.rsC, f.csC)
 	}
-	g := product[float32]{pt: pathOf[float32](), nb: 1, m: f.m, n: w, k: f.k, alpha: f.alpha, beta: f.beta, act: f.ep.Act}
+	g := product[float32]{pt: pathOf[float32](), nb: 1, m: f.m, n: w, k: f.k, alpha: f.alpha, beta: f.beta,
+		act: f.ep.Act}
 	g.a = operand{unsafe.Pointer(&fa[0]), f.k * 4, 4}
 	g.b = operand{unsafe.Pointer(&f.b[ob+j0*f.csB]), f.rsB * 2, f.csB * 2}
 	g.c = operand{unsafe.Pointer(&sums[0]), w * 4, 4}
@@ -128,7 +132,8 @@ func (g *product[T]) skinnyHalfSlabs(h Half) {
 		depth = 64 // longer slabs load and store the sums of C less often
 	}
 	var p args
-	p.alpha, p.ldc, p.ldb, p.rsA, p.csA, p.nearB = bits(g.alpha), g.c.rs, g.b.rs, g.a.rs, g.a.cs, skinnyPrefetchStrips*2*nr
+	p.alpha, p.ldc, p.ldb, p.rsA, p.csA, p.nearB = bits(g.alpha), g.c.rs, g.b.rs, g.a.rs, g.a.cs,
+		skinnyPrefetchStrips*2*nr
 	p.rows = g.m
 	full, edge := g.n/nr, g.n%nr
 	most := max(1, callMACs/(g.m*nr*depth))

@@ -99,7 +99,8 @@ const smallMatrixElements = 256
 // row: the matrix-vector product then reads the matrix in its order.
 func (g *product[T]) normalise() {
 	es := g.elemSize()
-	if (g.n == 1 && g.m > 1 && (g.nb == 1 || g.m*g.k > smallMatrixElements)) || (g.c.cs != es && g.c.rs == es && g.n > 1) {
+	if (g.n == 1 && g.m > 1 && (g.nb == 1 || g.m*g.k > smallMatrixElements)) ||
+		(g.c.cs != es && g.c.rs == es && g.n > 1) {
 		g.transpose()
 		g.strip = 0 // B was a single column, whose elements lie a panel width apart
 	}

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// refExp and refLog are those of package math moved away from the ends of the range, where its assembly gives up too early.
+// refExp and refLog are those of package math moved away from the ends of the range, where its assembly gives up too
+// early.
 func refExp(x float64) float64 {
 	if math.Abs(x) < 600 || math.Abs(x) > 1000 || x != x {
 		return math.Exp(x)
@@ -54,7 +55,8 @@ func refPow(x, y float64) float64 {
 func TestAccuracyF64(t *testing.T) {
 	r := rand.New(rand.NewSource(5))
 	x := append([]float64(nil), specials...)
-	x = append(x, 709.78, 709.79, -708.4, -745.1, -745.2, 1e300, -1e300, 5e-324, math.MaxFloat64, -math.MaxFloat64, math.Sqrt2, math.Sqrt2/2, 19.07, 22)
+	x = append(x, 709.78, 709.79, -708.4, -745.1, -745.2, 1e300, -1e300, 5e-324, math.MaxFloat64, -math.MaxFloat64,
+		math.Sqrt2, math.Sqrt2/2, 19.07, 22)
 	for e := uint64(0); e < 2047; e++ { // every binade, both signs
 		for range 20 {
 			v := math.Float64frombits(e<<52 | r.Uint64()>>12)
@@ -99,7 +101,8 @@ func TestAccuracyF64(t *testing.T) {
 		{"asinh", AsinhF64, math.Asinh, 5},
 		{"acosh", AcoshF64, math.Acosh, 5},
 		{"atanh", AtanhF64, math.Atanh, 5},
-		{"x^2.5", func(d, a []float64) { PowScalarF64(d, a, 2.5) }, func(x float64) float64 { return refPow(x, 2.5) }, 2},
+		{"x^2.5", func(d, a []float64) { PowScalarF64(d, a, 2.5) }, func(x float64) float64 { return refPow(x, 2.5) },
+			2},
 		{"x^-3", func(d, a []float64) { PowScalarF64(d, a, -3) }, func(x float64) float64 { return refPow(x, -3) }, 2},
 	} {
 		eachPath(t, func(t *testing.T) {

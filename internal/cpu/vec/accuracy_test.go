@@ -94,20 +94,28 @@ func TestAccuracy(t *testing.T) {
 		{"log", LogF32, math.Log, 1, 0},
 		{"log1p", Log1pF32, math.Log1p, 2, 0},
 		{"exp2", Exp2F32, math.Exp2, 1, 0},
-		{"log sigmoid", LogSigmoidF32, func(x float64) float64 { return math.Min(x, 0) - math.Log1p(math.Exp(-math.Abs(x))) }, 3, 3e-39},
+		{"log sigmoid", LogSigmoidF32, func(x float64) float64 {
+			return math.Min(x, 0) -
+				math.Log1p(math.Exp(-math.Abs(x)))
+		}, 3, 3e-39},
 		{"mish", MishF32, func(x float64) float64 { return x * math.Tanh(math.Log1p(math.Exp(x))) }, 5, 3e-37},
-		{"x^2.5", func(d, a []float32) { PowScalarF32(d, a, 2.5) }, func(x float64) float64 { return math.Pow(x, 2.5) }, 2, 0},
-		{"x^-3", func(d, a []float32) { PowScalarF32(d, a, -3) }, func(x float64) float64 { return math.Pow(x, -3) }, 2, 0},
+		{"x^2.5", func(d, a []float32) { PowScalarF32(d, a, 2.5) }, func(x float64) float64 { return math.Pow(x, 2.5) },
+			2, 0},
+		{"x^-3", func(d, a []float32) { PowScalarF32(d, a, -3) }, func(x float64) float64 { return math.Pow(x, -3) }, 2,
+			0},
 		{"1.0007^x", powOf(1.0007), func(x float64) float64 { return math.Pow(float64(float32(1.0007)), x) }, 2, 0},
 		{"-7^x", powOf(-7), func(x float64) float64 { return math.Pow(-7, x) }, 2, 0},
 		{"0.3^x", powOf(0.3), func(x float64) float64 { return math.Pow(float64(float32(0.3)), x) }, 2, 0},
 		{"inf^x", powOf(inf32), func(x float64) float64 { return math.Pow(inf64, x) }, 0, 0},
 		{"-inf^x", powOf(-inf32), func(x float64) float64 { return math.Pow(-inf64, x) }, 0, 0},
 		{"0^x", powOf(0), func(x float64) float64 { return math.Pow(0, x) }, 0, 0},
-		{"x^inf", func(d, a []float32) { PowScalarF32(d, a, inf32) }, func(x float64) float64 { return math.Pow(x, inf64) }, 0, 0},
-		{"x^-inf", func(d, a []float32) { PowScalarF32(d, a, -inf32) }, func(x float64) float64 { return math.Pow(x, -inf64) }, 0, 0},
+		{"x^inf", func(d, a []float32) { PowScalarF32(d, a, inf32) },
+			func(x float64) float64 { return math.Pow(x, inf64) }, 0, 0},
+		{"x^-inf", func(d, a []float32) { PowScalarF32(d, a, -inf32) },
+			func(x float64) float64 { return math.Pow(x, -inf64) }, 0, 0},
 		{"x^0", func(d, a []float32) { PowScalarF32(d, a, 0) }, func(x float64) float64 { return 1 }, 0, 0},
-		{"x^nan", func(d, a []float32) { PowScalarF32(d, a, nan32) }, func(x float64) float64 { return math.Pow(x, nan64) }, 0, 0},
+		{"x^nan", func(d, a []float32) { PowScalarF32(d, a, nan32) },
+			func(x float64) float64 { return math.Pow(x, nan64) }, 0, 0},
 		{"log2", Log2F32, math.Log2, 3, 0},
 		{"log10", Log10F32, math.Log10, 3, 0},
 		{"tanh", TanhF32, math.Tanh, 2, 0},
@@ -172,7 +180,8 @@ func TestAccuracy(t *testing.T) {
 			if worst > c.tol {
 				d := []float32{0}
 				c.f(d, []float32{at})
-				t.Errorf("%s(%g): got %g, want %g: %.2f ulp, allowed %.2f", c.name, at, d[0], c.ref(float64(at)), worst, c.tol)
+				t.Errorf("%s(%g): got %g, want %g: %.2f ulp, allowed %.2f", c.name, at, d[0], c.ref(float64(at)), worst,
+					c.tol)
 			} else {
 				t.Logf("%s: %.2f ulp at %g", c.name, worst, at)
 			}
@@ -200,7 +209,8 @@ func TestBackward(t *testing.T) {
 			return 3 * math.Expm1(0.5*x)
 		}},
 		{"silu", SiLUBackwardF32, func(x float64) float64 { return x * sigmoid64(x) }},
-		{"softplus", func(d, g, x []float32) { SoftplusBackwardF32(d, g, x, 1, 20) }, func(x float64) float64 { return math.Log1p(math.Exp(x)) }},
+		{"softplus", func(d, g, x []float32) { SoftplusBackwardF32(d, g, x, 1, 20) },
+			func(x float64) float64 { return math.Log1p(math.Exp(x)) }},
 		{"tanh", func(d, g, x []float32) {
 			y := make([]float32, len(x))
 			TanhF32(y, x)
@@ -315,7 +325,8 @@ func TestHalf(t *testing.T) {
 	for _, c := range []struct {
 		f float32
 		h uint16
-	}{{65519.99, 0x7bff}, {65520, 0x7c00}, {1e10, 0x7c00}, {inf32, 0x7c00}, {-inf32, 0xfc00}, {0x1p-25, 0}, {0x1.000002p-25, 1}} {
+	}{{65519.99, 0x7bff}, {65520, 0x7c00}, {1e10, 0x7c00}, {inf32, 0x7c00}, {-inf32, 0xfc00}, {0x1p-25, 0},
+		{0x1.000002p-25, 1}} {
 		if got := F32ToF16(c.f); got != c.h {
 			t.Errorf("F32ToF16(%g) = %#x, want %#x", c.f, got, c.h)
 		}
@@ -323,7 +334,8 @@ func TestHalf(t *testing.T) {
 	for _, c := range []struct {
 		f float32
 		h uint16
-	}{{1, 0x3f80}, {math.Float32frombits(0x3f808000), 0x3f80}, {math.Float32frombits(0x3f818000), 0x3f82}, {math.MaxFloat32, 0x7f80}, {nan32, 0x7fc0}, {-2, 0xc000}} {
+	}{{1, 0x3f80}, {math.Float32frombits(0x3f808000), 0x3f80}, {math.Float32frombits(0x3f818000), 0x3f82},
+		{math.MaxFloat32, 0x7f80}, {nan32, 0x7fc0}, {-2, 0xc000}} {
 		if got := F32ToBF16(c.f); got != c.h {
 			t.Errorf("F32ToBF16(%g) = %#x, want %#x", c.f, got, c.h)
 		}

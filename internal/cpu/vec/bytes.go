@@ -2,8 +2,8 @@ package vec
 
 import "encoding/binary"
 
-// This file holds kernels on bytes. What the assembly leaves over goes eight at a time in a word: the carries between bytes are masked out
-// (Warren, Hacker's Delight, section 2-18).
+// This file holds kernels on bytes. What the assembly leaves over goes eight at a time in a word: the carries between
+// bytes are masked out (Warren, Hacker's Delight, section 2-18).
 
 const (
 	low  uint64 = 0x7f7f7f7f7f7f7f7f // all bits of a byte but the highest

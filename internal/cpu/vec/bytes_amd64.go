@@ -8,7 +8,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu"
 )
 
-// hasBytes reports whether bytes_amd64.s may be used: kernels that move and multiply what the generator's language has no lanes for.
+// hasBytes reports whether bytes_amd64.s may be used: kernels that move and multiply what the generator's language has
+// no lanes for.
 func hasBytes() bool { return cpu.HasAVX2FMA }
 
 // reverseRows handles rows of n >= 8 bytes.

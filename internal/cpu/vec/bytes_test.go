@@ -2,7 +2,8 @@ package vec
 
 import "testing"
 
-// TestByteWords compares the kernels of bytes with one byte at a time, at all lengths and with values on both sides of every carry.
+// TestByteWords compares the kernels of bytes with one byte at a time, at all lengths and with values on both sides of
+// every carry.
 func TestByteWords(t *testing.T) { eachPath(t, testByteWords) }
 
 func testByteWords(t *testing.T) {

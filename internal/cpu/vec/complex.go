@@ -13,7 +13,8 @@ func MulC64(dst, a, b []complex64) {
 		i += m
 		yield(i, n)
 	}
-	mulParts[float32](unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(a)), unsafe.Pointer(unsafe.SliceData(b)), i, n)
+	mulParts[float32](unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(a)),
+		unsafe.Pointer(unsafe.SliceData(b)), i, n)
 }
 
 // MulC128 is MulC64 for complex128.
@@ -27,10 +28,12 @@ func MulC128(dst, a, b []complex128) {
 		i += m
 		yield(i, n)
 	}
-	mulParts[float64](unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(a)), unsafe.Pointer(unsafe.SliceData(b)), i, n)
+	mulParts[float64](unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(a)),
+		unsafe.Pointer(unsafe.SliceData(b)), i, n)
 }
 
-// mulParts multiplies elements i to n. The language would widen the products of complex64; the conversions keep it from fusing products and sums.
+// mulParts multiplies elements i to n. The language would widen the products of complex64; the conversions keep it from
+// fusing products and sums.
 func mulParts[E float32 | float64](dst, a, b unsafe.Pointer, i, n int) {
 	d, s, t := unsafe.Slice((*[2]E)(dst), n), unsafe.Slice((*[2]E)(a), n), unsafe.Slice((*[2]E)(b), n)
 	for ; i < n; i++ {

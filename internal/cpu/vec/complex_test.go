@@ -6,7 +6,8 @@ import (
 	"unsafe"
 )
 
-// product64 and product128 round every step; the language would compute complex64 in float64, or fuse products and sums.
+// product64 and product128 round every step; the language would compute complex64 in float64, or fuse products and
+// sums.
 func product64(a, b complex64) complex64 {
 	p := product(*(*[2]float32)(unsafe.Pointer(&a)), *(*[2]float32)(unsafe.Pointer(&b)))
 	return complex(p[0], p[1])
@@ -21,7 +22,8 @@ func product[E float32 | float64](x, y [2]E) [2]E {
 	return [2]E{E(x[0]*y[0]) - E(x[1]*y[1]), E(x[0]*y[1]) + E(x[1]*y[0])}
 }
 
-// TestMulComplex compares products, also of numbers that are not finite, with those of their parts: the bits are the same.
+// TestMulComplex compares products, also of numbers that are not finite, with those of their parts: the bits are the
+// same.
 func TestMulComplex(t *testing.T) {
 	same := func(v, w complex128) bool {
 		x, y := *(*[2]float64)(unsafe.Pointer(&v)), *(*[2]float64)(unsafe.Pointer(&w))
@@ -75,7 +77,8 @@ func parts(z complex128) (re, im float64) {
 	return p[0], p[1]
 }
 
-// TestReciprocalParts compares the parts of inverses with those that complex numbers of Go have, and looks at the limits.
+// TestReciprocalParts compares the parts of inverses with those that complex numbers of Go have, and looks at the
+// limits.
 func TestReciprocalParts(t *testing.T) {
 	eachPath(t, func(t *testing.T) {
 		a := []float64{1, -3, 0.5, 0, 1e300, 1e-300, 2e-308, 1e308, 0, math.Inf(1), math.NaN(), 7, -1e-9, 3, 4, 5, 6}

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestIntegersToFloats takes integers on and beside the middle between two floats of either width, where a second rounding would show.
+// TestIntegersToFloats takes integers on and beside the middle between two floats of either width, where a second
+// rounding would show.
 func TestIntegersToFloats(t *testing.T) {
 	a := []int64{0, 1, -1, math.MaxInt64, math.MinInt64, math.MinInt64 + 1}
 	r := rand.New(rand.NewSource(1))

@@ -1,7 +1,7 @@
 package vec
 
-// Distances are functions of the difference of two rows, added up or compared. Each sets dst[r] to that of a and of row r of b, whose
-// rows are as long as a and lie one after the other.
+// Distances are functions of the difference of two rows, added up or compared. Each sets dst[r] to that of a and of row
+// r of b, whose rows are as long as a and lie one after the other.
 type Distances[E real] struct {
 	Abs, Square, Max func(dst, a, b []E)
 
@@ -21,10 +21,12 @@ func (k *Distances[E]) AddSigns(dst, a, b, s []E) {
 // Distances32 and Distances64 are the sum of |a-b|, the sum of (a-b)² and the largest |a-b|, NaN if there is one.
 var (
 	Distances32 = Distances[float32]{
-		distances(absDiffBlockRowsF32, plus[float32]), distances(sqDiffBlockRowsF32, plus[float32]), distances(maxDiffBlockRowsF32, larger[float32]),
+		distances(absDiffBlockRowsF32, plus[float32]), distances(sqDiffBlockRowsF32, plus[float32]),
+		distances(maxDiffBlockRowsF32, larger[float32]),
 		addDiffRowsF32, addSignRowsF32}
 	Distances64 = Distances[float64]{
-		distances(absDiffBlockRowsF64, plus[float64]), distances(sqDiffBlockRowsF64, plus[float64]), distances(maxDiffBlockRowsF64, larger[float64]),
+		distances(absDiffBlockRowsF64, plus[float64]), distances(sqDiffBlockRowsF64, plus[float64]),
+		distances(maxDiffBlockRowsF64, larger[float64]),
 		addDiffRowsF64, addSignRowsF64}
 )
 
@@ -39,7 +41,8 @@ func larger[E real](x, y E) E {
 }
 
 // distances cuts long rows into blocks, whose results join takes together.
-func distances[E real](block func(rows, cols int, dst, a []E, lda int, b []E, ldb int), join func(x, y E) E) func(dst, a, b []E) {
+func distances[E real](block func(rows, cols int, dst, a []E, lda int, b []E, ldb int), join func(x, y E) E) func(dst,
+	a, b []E) {
 	return func(dst, a, b []E) {
 		n := len(a)
 		if n == 0 {

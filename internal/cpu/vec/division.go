@@ -12,8 +12,9 @@ const exactQuotient = 1 << 51
 // remainderRuns lend the memory of blocks: short runs would spend more time on clearing their own.
 var remainderRuns = sync.Pool{New: func() any { return new([512]float64) }}
 
-// remainders cuts a run into blocks, computes the remainders with the sign of a into a buffer, and hands each block and its remainders
-// to finish. Elements whose quotient is too large for the kernel, or is not finite, are computed one by one.
+// remainders cuts a run into blocks, computes the remainders with the sign of a into a buffer, and hands each block and
+// its remainders to finish. Elements whose quotient is too large for the kernel, or is not finite, are computed one by
+// one.
 func remainders[E float32 | float64](dst, a, b []E, kernel func(m, a, b []E) float64, finish func(dst, a, b, m []E)) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	mem := remainderRuns.Get().(*[512]float64)
@@ -50,7 +51,8 @@ func RemainderF32(dst, a, b []float32) { remainders(dst, a, b, fmod32, remainder
 // RemainderF64 is RemainderF32 for float64.
 func RemainderF64(dst, a, b []float64) { remainders(dst, a, b, fmodBlockF64, remainderFromF64) }
 
-// FloorDivF32 sets dst[i] = a[i]/b[i] rounded down, without the error that rounding the quotient itself first would bring.
+// FloorDivF32 sets dst[i] = a[i]/b[i] rounded down, without the error that rounding the quotient itself first would
+// bring.
 func FloorDivF32(dst, a, b []float32) { remainders(dst, a, b, fmod32, floorDivFromF32) }
 
 // FloorDivF64 is FloorDivF32 for float64.

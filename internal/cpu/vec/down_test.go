@@ -8,7 +8,8 @@ import (
 )
 
 // checkDown compares a form that goes down columns with one that takes up a row at a time.
-func checkDown[D float32 | float64, E float32 | float64 | uint16](t *testing.T, name string, element func(r *rand.Rand) E, down func(dst []D, a []E, rows, lda int), row func(dst []D, a []E)) {
+func checkDown[D float32 | float64, E float32 | float64 | uint16](t *testing.T, name string,
+	element func(r *rand.Rand) E, down func(dst []D, a []E, rows, lda int), row func(dst []D, a []E)) {
 	eachPath(t, func(t *testing.T) {
 		r := rand.New(rand.NewSource(3))
 		for i := range 300 {
@@ -33,7 +34,8 @@ func checkDown[D float32 | float64, E float32 | float64 | uint16](t *testing.T, 
 			}
 			for i := range got {
 				if got[i] != want[i] && (got[i] == got[i] || want[i] == want[i]) {
-					t.Fatalf("%s, %d rows of %d, %d apart: column %d is %v, expected %v", name, rows, cols, lda, i-around, got[i], want[i])
+					t.Fatalf("%s, %d rows of %d, %d apart: column %d is %v, expected %v", name, rows, cols, lda,
+						i-around, got[i], want[i])
 				}
 			}
 		}
@@ -50,8 +52,10 @@ func TestDown(t *testing.T) {
 	f64 := func(r *rand.Rand) float64 { return float64(f32(r)) }
 	checkDown(t, "sum of float32", f32, SumDownF32, func(d, a []float32) { AddF32(d, d, a) })
 	checkDown(t, "sum of float64", f64, SumDownF64, func(d, a []float64) { AddF64(d, d, a) })
-	checkDown(t, "sum of float16", func(r *rand.Rand) uint16 { return F32ToF16(f32(r)) }, SumDownF16, func(d []float32, a []uint16) { AccumulateF16ToF32(d, a) })
-	checkDown(t, "sum of bfloat16", func(r *rand.Rand) uint16 { return F32ToBF16(f32(r)) }, SumDownBF16, func(d []float32, a []uint16) { AccumulateBF16ToF32(d, a) })
+	checkDown(t, "sum of float16", func(r *rand.Rand) uint16 { return F32ToF16(f32(r)) }, SumDownF16,
+		func(d []float32, a []uint16) { AccumulateF16ToF32(d, a) })
+	checkDown(t, "sum of bfloat16", func(r *rand.Rand) uint16 { return F32ToBF16(f32(r)) }, SumDownBF16,
+		func(d []float32, a []uint16) { AccumulateBF16ToF32(d, a) })
 	checkDown(t, "sum of numbers", f32, SumNumbersDownF32, func(d, a []float32) {
 		for i, v := range a {
 			if v == v {

@@ -2,8 +2,8 @@ package vec
 
 import "fmt"
 
-// GatherSumF32 adds rows of a table to dst: dst[j] += scale[i]*table[rows[i]*d+j] for each i in order, with d the length of dst. Without
-// scale the rows are added as they are; with it each product and sum is rounded once.
+// GatherSumF32 adds rows of a table to dst: dst[j] += scale[i]*table[rows[i]*d+j] for each i in order, with d the
+// length of dst. Without scale the rows are added as they are; with it each product and sum is rounded once.
 //
 // One call for many rows lets the processor fetch the next rows while it adds: tables are larger than caches.
 func GatherSumF32(dst, table []float32, rows []int64, scale []float32) {

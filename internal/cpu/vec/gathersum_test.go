@@ -9,7 +9,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu"
 )
 
-// TestGatherSum compares every path with sums in float64, for all small widths and some larger ones, with guards around the row.
+// TestGatherSum compares every path with sums in float64, for all small widths and some larger ones, with guards around
+// the row.
 func TestGatherSum(t *testing.T) {
 	rnd := rand.New(rand.NewSource(1))
 	var first map[string][]float32
@@ -51,7 +52,8 @@ func TestGatherSum(t *testing.T) {
 					GatherSumF32(dst, table, rows, s)
 					for j, x := range dst {
 						if !(math.Abs(float64(x)-want[j]) <= 1e-4*(1+math.Abs(want[j]))) {
-							t.Fatalf("%s, %d columns, %d rows: column %d is %g, want %g", level.Name, d, k, j, x, want[j])
+							t.Fatalf("%s, %d columns, %d rows: column %d is %g, want %g", level.Name, d, k, j, x,
+								want[j])
 						}
 					}
 					for i, x := range buf {

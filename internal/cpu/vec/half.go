@@ -61,7 +61,7 @@ func lanesRun(op int, dst, a []uint16, run *[2048]uint16) int {
 	}
 	flags := 0
 	if how&lanePast != 0 {
-		flags = around(dst)
+		flags = nonTemporalFlag(dst)
 	}
 	n := len(dst) - len(dst)%max(unit/2, 1)
 	for i := 0; i < n; i += len(run) {

@@ -16,8 +16,8 @@ var halfFormats = [2]struct {
 // same16 compares bits; NaN may have any payload.
 func same16(x, y, inf uint16) bool { return x == y || x&0x7fff > inf && y&0x7fff > inf }
 
-// TestHalfKernels compares every kernel on 16-bit floats with its steps: widening, the kernel on float32, and rounding. The operands run
-// over all 65536 bit patterns.
+// TestHalfKernels compares every kernel on 16-bit floats with its steps: widening, the kernel on float32, and rounding.
+// The operands run over all 65536 bit patterns.
 func TestHalfKernels(t *testing.T) {
 	const n = 1 << 16
 	a, b, d, want := make([]uint16, n), make([]uint16, n), make([]uint16, n), make([]uint16, n)
@@ -34,7 +34,8 @@ func TestHalfKernels(t *testing.T) {
 				format.narrow(want, fd)
 				for i := range d {
 					if !same16(d[i], want[i], format.inf) {
-						t.Fatalf("%s of %s %#x and %#x: got %#x, want %#x", name, format.name, a[i], b[i], d[i], want[i])
+						t.Fatalf("%s of %s %#x and %#x: got %#x, want %#x", name, format.name, a[i], b[i], d[i],
+							want[i])
 					}
 				}
 			}
@@ -42,9 +43,12 @@ func TestHalfKernels(t *testing.T) {
 				half Unary16
 				full func(dst, a []float32)
 			}{
-				"abs": {Abs16, AbsF32}, "neg": {Neg16, NegF32}, "relu": {ReLU16, ReLUF32}, "sqrt": {Sqrt16, SqrtF32}, "rsqrt": {Rsqrt16, RsqrtF32},
-				"reciprocal": {Reciprocal16, ReciprocalF32}, "square": {Square16, SquareF32}, "exp": {Exp16, ExpF32}, "log": {Log16, LogF32},
-				"tanh": {Tanh16, TanhF32}, "sigmoid": {Sigmoid16, SigmoidF32}, "erf": {Erf16, ErfF32}, "gelu": {GELU16, GELUF32},
+				"abs": {Abs16, AbsF32}, "neg": {Neg16, NegF32}, "relu": {ReLU16, ReLUF32}, "sqrt": {Sqrt16, SqrtF32},
+				"rsqrt":      {Rsqrt16, RsqrtF32},
+				"reciprocal": {Reciprocal16, ReciprocalF32}, "square": {Square16, SquareF32}, "exp": {Exp16, ExpF32},
+				"log":  {Log16, LogF32},
+				"tanh": {Tanh16, TanhF32}, "sigmoid": {Sigmoid16, SigmoidF32}, "erf": {Erf16, ErfF32},
+				"gelu":      {GELU16, GELUF32},
 				"gelu tanh": {GELUTanh16, GELUTanhF32}, "silu": {SiLU16, SiLUF32}, "mish": {Mish16, MishF32},
 				"hardsigmoid": {Hardsigmoid16, HardsigmoidF32}, "hardswish": {Hardswish16, HardswishF32},
 			} {
@@ -56,9 +60,13 @@ func TestHalfKernels(t *testing.T) {
 				half Binary16
 				full func(dst, a, b []float32)
 			}{
-				"add": {Add16, AddF32}, "sub": {Sub16, SubF32}, "mul": {Mul16, MulF32}, "div": {Div16, DivF32}, "maximum": {Maximum16, MaximumF32},
-				"minimum": {Minimum16, MinimumF32}, "tanh backward": {TanhBackward16, TanhBackwardF32}, "sigmoid backward": {SigmoidBackward16, SigmoidBackwardF32},
-				"gelu backward": {GELUBackward16, GELUBackwardF32}, "gelu tanh backward": {GELUTanhBackward16, GELUTanhBackwardF32}, "silu backward": {SiLUBackward16, SiLUBackwardF32},
+				"add": {Add16, AddF32}, "sub": {Sub16, SubF32}, "mul": {Mul16, MulF32}, "div": {Div16, DivF32},
+				"maximum": {Maximum16, MaximumF32},
+				"minimum": {Minimum16, MinimumF32}, "tanh backward": {TanhBackward16, TanhBackwardF32},
+				"sigmoid backward":   {SigmoidBackward16, SigmoidBackwardF32},
+				"gelu backward":      {GELUBackward16, GELUBackwardF32},
+				"gelu tanh backward": {GELUTanhBackward16, GELUTanhBackwardF32},
+				"silu backward":      {SiLUBackward16, SiLUBackwardF32},
 			} {
 				k.half[f](d, a, b)
 				k.full(fd, fa, fb)
@@ -68,8 +76,10 @@ func TestHalfKernels(t *testing.T) {
 				half Scalar16
 				full func(dst, a []float32, s float32)
 			}{
-				"add number": {AddScalar16, AddScalarF32}, "sub number": {SubScalar16, SubScalarF32}, "number sub": {RSubScalar16, RSubScalarF32},
-				"mul number": {MulScalar16, MulScalarF32}, "div number": {DivScalar16, DivScalarF32}, "number div": {RDivScalar16, RDivScalarF32},
+				"add number": {AddScalar16, AddScalarF32}, "sub number": {SubScalar16, SubScalarF32},
+				"number sub": {RSubScalar16, RSubScalarF32},
+				"mul number": {MulScalar16, MulScalarF32}, "div number": {DivScalar16, DivScalarF32},
+				"number div": {RDivScalar16, RDivScalarF32},
 			} {
 				k.half[f](d, a, 1.7)
 				k.full(fd, fa, 1.7)

@@ -2,7 +2,8 @@ package vec
 
 import "unsafe"
 
-// Deinterleave sends the elements of src to even and odd in turn; even must have room for (len(src)+1)/2, odd for len(src)/2.
+// Deinterleave sends the elements of src to even and odd in turn; even must have room for (len(src)+1)/2, odd for
+// len(src)/2.
 func Deinterleave[E float32 | float64](even, odd, src []E) {
 	n := len(src) / 2
 	even, odd = even[:len(src)-n], odd[:n]

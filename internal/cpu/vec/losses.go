@@ -24,8 +24,8 @@ func HuberF32(a, b []float32, limit, square, slope float32) float64 {
 	return sumBlocks(a, b, func(a, b []float32) float32 { return huberBlockF32(a, b, limit, square, slope) })
 }
 
-// CrossEntropyF32 returns the sum of -(b[i]*log(a[i]) + (1-b[i])*log(1-a[i])), with logarithms of at least -100, and whether all of a
-// lies within 0 and 1 (or is NaN).
+// CrossEntropyF32 returns the sum of -(b[i]*log(a[i]) + (1-b[i])*log(1-a[i])), with logarithms of at least -100, and
+// whether all of a lies within 0 and 1 (or is NaN).
 func CrossEntropyF32(a, b []float32) (sum float64, ok bool) {
 	ok = true
 	sum = sumBlocks(a, b, func(a, b []float32) float32 {

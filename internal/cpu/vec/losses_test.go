@@ -35,18 +35,26 @@ func TestLosses(t *testing.T) {
 				loss, grad func(a, b float64) float64
 				kernel     func(dst, a, b []float32, s float32)
 			}{
-				{"squared", x, y, SquaredErrorF32, func(a, b float64) float64 { return (a - b) * (a - b) }, func(a, b float64) float64 { return a - b }, func(d, a, b []float32, s float32) { HuberGradF32(d, a, b, s, float32(math.Inf(1))) }},
-				{"absolute", x, y, AbsErrorF32, func(a, b float64) float64 { return math.Abs(a - b) }, func(a, b float64) float64 { return sign(a - b) }, AbsErrorGradF32},
-				{"huber", x, y, func(a, b []float32) float64 { return HuberF32(a, b, limit, 0.5, limit) }, func(a, b float64) float64 {
-					if z := math.Abs(a - b); z > limit {
-						return limit * (z - limit/2)
-					}
-					return (a - b) * (a - b) / 2
-				}, func(a, b float64) float64 { return math.Max(-limit, math.Min(limit, a-b)) },
+				{"squared", x, y, SquaredErrorF32, func(a, b float64) float64 { return (a - b) * (a - b) },
+					func(a, b float64) float64 { return a - b },
+					func(d, a, b []float32, s float32) { HuberGradF32(d, a, b, s, float32(math.Inf(1))) }},
+				{"absolute", x, y, AbsErrorF32, func(a, b float64) float64 { return math.Abs(a - b) },
+					func(a, b float64) float64 { return sign(a - b) }, AbsErrorGradF32},
+				{"huber", x, y, func(a, b []float32) float64 { return HuberF32(a, b, limit, 0.5, limit) },
+					func(a, b float64) float64 {
+						if z := math.Abs(a - b); z > limit {
+							return limit * (z - limit/2)
+						}
+						return (a - b) * (a - b) / 2
+					}, func(a, b float64) float64 { return math.Max(-limit, math.Min(limit, a-b)) },
 					func(d, a, b []float32, s float32) { HuberGradF32(d, a, b, s, limit) }},
-				{"cross entropy", p, q, entropySum, func(a, b float64) float64 { return -b*clampLog(a) - (1-b)*clampLog(1-a) },
+				{"cross entropy", p, q, entropySum,
+					func(a, b float64) float64 { return -b*clampLog(a) - (1-b)*clampLog(1-a) },
 					func(a, b float64) float64 { return (a - b) / math.Max(a*(1-a), 1e-12) }, CrossEntropyGradF32},
-				{"logits", x, q, LogitEntropyF32, func(a, b float64) float64 { return (1-b)*a + math.Log1p(math.Exp(-a)) },
+				{"logits", x, q, LogitEntropyF32, func(a,
+					b float64) float64 {
+					return (1-b)*a + math.Log1p(math.Exp(-a))
+				},
 					func(a, b float64) float64 { return 1/(1+math.Exp(-a)) - b }, LogitEntropyGradF32},
 				{"divergence", x, q, DivergenceF32, func(a, b float64) float64 {
 					if b == 0 {

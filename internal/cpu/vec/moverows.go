@@ -7,8 +7,8 @@ import "unsafe"
 // moveMost is how long rows may be: longer ones are copied by the runtime.
 const moveMost = 2048
 
-// MoveRows copies rows of n bytes, ldd bytes apart in dst and lds in src, which do not overlap. It reports false, and does nothing, where that
-// is not faster than a copy for each.
+// MoveRows copies rows of n bytes, ldd bytes apart in dst and lds in src, which do not overlap. It reports false, and
+// does nothing, where that is not faster than a copy for each.
 func MoveRows(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, n int) bool {
 	if !movesRows(n) || rows <= 0 {
 		return false
@@ -21,9 +21,9 @@ func MoveRows(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, n int)
 	return true
 }
 
-// SpreadRows writes each of some elements of 1, 2, 4 or 8 bytes, which lie lds bytes apart, over a row of n bytes of dst, one row behind the
-// other. It may write up to seven bytes behind the last row, if it is shorter than eight. It reports false, and does nothing, where it has
-// no assembly.
+// SpreadRows writes each of some elements of 1, 2, 4 or 8 bytes, which lie lds bytes apart, over a row of n bytes of
+// dst, one row behind the other. It may write up to seven bytes behind the last row, if it is shorter than eight. It
+// reports false, and does nothing, where it has no assembly.
 func SpreadRows(dst, src unsafe.Pointer, lds, rows, n, size int) bool {
 	if !spreads() || size > 8 || n > moveMost || rows <= 0 {
 		return false

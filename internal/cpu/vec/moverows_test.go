@@ -6,20 +6,23 @@ import (
 	"unsafe"
 )
 
-// TestMoveRows copies rows of every length, near and far apart, forwards and backwards, on every path and looks at what lies around them.
+// TestMoveRows copies rows of every length, near and far apart, forwards and backwards, on every path and looks at what
+// lies around them.
 func TestMoveRows(t *testing.T) {
 	eachPath(t, func(t *testing.T) {
 		for n := 1; n < 140; n++ {
 			for _, gap := range []int{0, 1, 37} {
 				const rows = 5
-				src, dst, want := make([]byte, rows*(n+gap)+1), make([]byte, rows*(n+2*gap)+1), make([]byte, rows*(n+2*gap)+1)
+				src, dst, want := make([]byte, rows*(n+gap)+1), make([]byte, rows*(n+2*gap)+1),
+					make([]byte, rows*(n+2*gap)+1)
 				for i := range src {
 					src[i] = byte(i*7 + 1)
 				}
 				for r := range rows { // src from its last row on
 					copy(want[1+r*(n+2*gap):][:n], src[1+(rows-1-r)*(n+gap):])
 				}
-				moved := MoveRows(unsafe.Pointer(&dst[1]), n+2*gap, unsafe.Pointer(&src[1+(rows-1)*(n+gap)]), -(n + gap), rows, n)
+				moved := MoveRows(unsafe.Pointer(&dst[1]), n+2*gap, unsafe.Pointer(&src[1+(rows-1)*(n+gap)]),
+					-(n + gap), rows, n)
 				if moved != movesRows(n) {
 					t.Fatalf("rows of %d bytes: moved is %v", n, moved)
 				}
@@ -42,7 +45,8 @@ func TestMoveRows(t *testing.T) {
 	})
 }
 
-// TestSpreadRows writes elements of every size over rows of every length, from a column with gaps, and looks at what lies around them.
+// TestSpreadRows writes elements of every size over rows of every length, from a column with gaps, and looks at what
+// lies around them.
 func TestSpreadRows(t *testing.T) {
 	const rows, gap = 5, 3
 	eachPath(t, func(t *testing.T) {

@@ -2,9 +2,9 @@ package vec
 
 import "math"
 
-// This file holds softmax and layer norm of many rows, cols adjacent elements each: the very bits that the functions of one row
-// give. Each step is one call for all rows, which should together fit the first-level cache; a call for every short row would cost
-// more than its work.
+// This file holds softmax and layer norm of many rows, cols adjacent elements each: the very bits that the functions of
+// one row give. Each step is one call for all rows, which should together fit the first-level cache; a call for every
+// short row would cost more than its work.
 
 type real interface{ float32 | float64 }
 
@@ -13,13 +13,18 @@ type rowSteps[E real] struct {
 	sum            func(rows, cols int, dst, a []E, lda int)
 	squares        func(rows, cols int, dst, a []E, lda int, c []E, ldc int)
 	gradSums       func(rows, cols int, s0, s1, grad []E, ldgrad int, x []E, ldx int, mean []E, ldmean int)
-	gradSumsWeight func(rows, cols int, s0, s1, grad []E, ldgrad int, w []E, ldw int, x []E, ldx int, mean []E, ldmean int)
+	gradSumsWeight func(rows, cols int, s0, s1, grad []E, ldgrad int, w []E, ldw int, x []E, ldx int, mean []E,
+		ldmean int)
 
-	normalize      func(rows, cols int, dst []E, lddst int, a []E, lda int, mean []E, ldmean int, rstd []E, ldrstd int)
-	affine         func(rows, cols int, dst []E, lddst int, a []E, lda int, w []E, ldw int, c []E, ldc int, mean []E, ldmean int, rstd []E, ldrstd int)
-	backward       func(rows, cols int, dst []E, lddst int, grad []E, ldgrad int, x []E, ldx int, mean []E, ldmean int, rstd []E, ldrstd int, c1 []E, ldc1 int, c2 []E, ldc2 int)
-	affineBackward func(rows, cols int, dst []E, lddst int, grad []E, ldgrad int, w []E, ldw int, x []E, ldx int, mean []E, ldmean int, rstd []E, ldrstd int, c1 []E, ldc1 int, c2 []E, ldc2 int)
-	params         func(rows, cols int, dw []E, lddw int, db []E, lddb int, grad []E, ldgrad int, x []E, ldx int, mean []E, ldmean int, rstd []E, ldrstd int)
+	normalize func(rows, cols int, dst []E, lddst int, a []E, lda int, mean []E, ldmean int, rstd []E, ldrstd int)
+	affine    func(rows, cols int, dst []E, lddst int, a []E, lda int, w []E, ldw int, c []E, ldc int, mean []E,
+		ldmean int, rstd []E, ldrstd int)
+	backward func(rows, cols int, dst []E, lddst int, grad []E, ldgrad int, x []E, ldx int, mean []E, ldmean int,
+		rstd []E, ldrstd int, c1 []E, ldc1 int, c2 []E, ldc2 int)
+	affineBackward func(rows, cols int, dst []E, lddst int, grad []E, ldgrad int, w []E, ldw int, x []E, ldx int,
+		mean []E, ldmean int, rstd []E, ldrstd int, c1 []E, ldc1 int, c2 []E, ldc2 int)
+	params func(rows, cols int, dw []E, lddw int, db []E, lddb int, grad []E, ldgrad int, x []E, ldx int,
+		mean []E, ldmean int, rstd []E, ldrstd int)
 
 	layerNorm     func(dst, a, w, c []E, eps E) (mean, rstd E)
 	layerNormGrad func(dst, grad, w, x []E, mean, rstd E)
@@ -29,10 +34,12 @@ type rowSteps[E real] struct {
 
 var (
 	rowSteps32 = rowSteps[float32]{sumBlockRowsF32, sumSqBlockRowsF32, gradSumsBlockRowsF32, gradSumsWeightBlockRowsF32,
-		NormalizeRowsF32, NormalizeAffineRowsF32, NormalizeBackwardRowsF32, NormalizeAffineBackwardRowsF32, NormalizeParamsBackwardRowsF32,
+		NormalizeRowsF32, NormalizeAffineRowsF32, NormalizeBackwardRowsF32, NormalizeAffineBackwardRowsF32,
+		NormalizeParamsBackwardRowsF32,
 		LayerNormF32, LayerNormGradF32, make([]float32, 1)}
 	rowSteps64 = rowSteps[float64]{sumBlockRowsF64, sumSqBlockRowsF64, gradSumsBlockRowsF64, gradSumsWeightBlockRowsF64,
-		NormalizeRowsF64, NormalizeAffineRowsF64, NormalizeBackwardRowsF64, NormalizeAffineBackwardRowsF64, NormalizeParamsBackwardRowsF64,
+		NormalizeRowsF64, NormalizeAffineRowsF64, NormalizeBackwardRowsF64, NormalizeAffineBackwardRowsF64,
+		NormalizeParamsBackwardRowsF64,
 		LayerNormF64, LayerNormGradF64, make([]float64, 1)}
 )
 
@@ -66,8 +73,8 @@ func SoftmaxRowsF32(dst, a []float32, cols int, tmp []float32) {
 	MulScalarRowsF32(rows, cols, dst, cols, dst, cols, s, 1)
 }
 
-// LogSoftmaxRowsF32 is LogSoftmaxF32 of rows; tmp has room for two numbers a row. round, unless nil, rounds the rows' sums and then their
-// logarithms.
+// LogSoftmaxRowsF32 is LogSoftmaxF32 of rows; tmp has room for two numbers a row. round, unless nil, rounds the rows'
+// sums and then their logarithms.
 func LogSoftmaxRowsF32(dst, a []float32, cols int, tmp []float32, round func(x []float32)) {
 	if cols > redBlock {
 		eachRow(len(dst), cols, func(lo, hi int) { logSoftmax(dst[lo:hi], a[lo:hi], round) })
@@ -81,8 +88,8 @@ func LogSoftmaxRowsF32(dst, a []float32, cols int, tmp []float32, round func(x [
 	logSoftmaxShiftRowsF32(rows, cols, dst, cols, a, cols, m, 1, s, 1)
 }
 
-// MaxSumExpRowsF32 sets top and sum to the maximum of each row and the sum of e^(a[i]-top) over it. The sum, not the maximum, of a short row with
-// NaN is NaN.
+// MaxSumExpRowsF32 sets top and sum to the maximum of each row and the sum of e^(a[i]-top) over it. The sum, not the
+// maximum, of a short row with NaN is NaN.
 func MaxSumExpRowsF32(top, sum, a []float32, cols int) {
 	if cols > redBlock {
 		for i := range top {
@@ -118,7 +125,8 @@ func LogSoftmaxGradRowsF32(dst, grad, y []float32, cols int, tmp []float32) {
 	LogSoftmaxBackwardRowsF32(rows, cols, dst, cols, grad, cols, y, cols, tmp, 1)
 }
 
-// LayerNormRows is LayerNormF32 or LayerNormF64 of rows, with w and c both given or both nil. The results for each row go to mean and rstd.
+// LayerNormRows is LayerNormF32 or LayerNormF64 of rows, with w and c both given or both nil. The results for each row
+// go to mean and rstd.
 func LayerNormRows[E real](dst, a, w, c []E, cols int, eps E, mean, rstd []E) {
 	k := stepsOf[E]()
 	if cols > redBlock || cols == 0 {
@@ -150,8 +158,8 @@ func LayerNormRows[E real](dst, a, w, c []E, cols int, eps E, mean, rstd []E) {
 	}
 }
 
-// RMSNormRows divides each row, of at most 4096 elements, by the root of its mean square plus eps, whose reciprocals go to rstd. With w and c,
-// both given or both nil, it is multiplied by w and added to c.
+// RMSNormRows divides each row, of at most 4096 elements, by the root of its mean square plus eps, whose reciprocals go
+// to rstd. With w and c, both given or both nil, it is multiplied by w and added to c.
 func RMSNormRows[E real](dst, a, w, c []E, cols int, eps float64, rstd []E) {
 	k := stepsOf[E]()
 	rows := len(rstd)
@@ -199,8 +207,8 @@ func LayerNormParamsRows[E real](dw, db, grad, x []E, cols int, mean, rstd []E) 
 	stepsOf[E]().params(len(mean), cols, dw, 0, db, 0, grad, cols, x, cols, mean, 1, rstd, 1)
 }
 
-// GradSumsRows is GradSumsF32 or GradSumsF64, without weights, of the rows of cols elements that grad and x consist of, each with a mean of its
-// own.
+// GradSumsRows is GradSumsF32 or GradSumsF64, without weights, of the rows of cols elements that grad and x consist of,
+// each with a mean of its own.
 func GradSumsRows[E real](s0, s1, grad, x []E, cols int, mean []E) {
 	if cols == 0 || cols > redBlock {
 		panic("vec: rows that are no block")

@@ -52,7 +52,8 @@ func equalRows[E real](t *testing.T, what string, got, want []E) {
 	}
 }
 
-func normRows[E real](t *testing.T, norm func(dst, a, w, c []E, eps E) (mean, rstd E), grad func(dst, grad, w, x []E, mean, rstd E), params func(dw, db, grad, x []E, mean, rstd E)) {
+func normRows[E real](t *testing.T, norm func(dst, a, w, c []E, eps E) (mean, rstd E),
+	grad func(dst, grad, w, x []E, mean, rstd E), params func(dw, db, grad, x []E, mean, rstd E)) {
 	r := rand.New(rand.NewSource(1))
 	rowSizes(func(rows, cols int, special float64) {
 		for _, affine := range []bool{false, true} {

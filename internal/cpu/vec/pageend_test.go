@@ -9,13 +9,15 @@ import (
 	"unsafe"
 )
 
-// TestPageEnd runs every kernel on every path with slices that end where memory ends: what lies beyond must not even be read.
+// TestPageEnd runs every kernel on every path with slices that end where memory ends: what lies beyond must not even be
+// read.
 func TestPageEnd(t *testing.T) {
 	const most = 12 // slices of a kernel
 	page := syscall.Getpagesize()
 	var ends [most]unsafe.Pointer
 	for i := range ends {
-		m, err := syscall.Mmap(-1, 0, 2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+		m, err := syscall.Mmap(-1, 0, 2*page, syscall.PROT_READ|syscall.PROT_WRITE,
+			syscall.MAP_ANON|syscall.MAP_PRIVATE)
 		if err != nil {
 			t.Skip(err)
 		}

@@ -39,7 +39,8 @@ const guard = 32
 
 // specials are float values at which implementations like to differ.
 var specials = []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(),
-	1, -1, 0.5, 2, 1e-40, -1e-40, 1e-45, 3e38, -3e38, 88.7, 89, -87.5, -103.9, -104.5, 0.625, 0.92, 1e-8, 1.5, 2.5, 65504, 65519, 65520}
+	1, -1, 0.5, 2, 1e-40, -1e-40, 1e-45, 3e38, -3e38, 88.7, 89, -87.5, -103.9, -104.5, 0.625, 0.92, 1e-8, 1.5, 2.5,
+	65504, 65519, 65520}
 
 // fillTest fills a slice of any element type; about one float in eight is special.
 func fillTest(v reflect.Value, r *rand.Rand, special bool) {
@@ -121,7 +122,8 @@ func sameBits(a, b reflect.Value) bool {
 	return a.Uint() == b.Uint()
 }
 
-// sameIn is sameBits for an argument of a kernel: where it holds float16, NaN payloads may differ, which addition takes from either operand.
+// sameIn is sameBits for an argument of a kernel: where it holds float16, NaN payloads may differ, which addition takes
+// from either operand.
 func sameIn(kernel string, a, b reflect.Value) bool {
 	if a.Kind() == reflect.Uint16 && strings.HasSuffix(kernel, "F16") && !strings.HasSuffix(kernel, "BF16") {
 		return same16(uint16(a.Uint()), uint16(b.Uint()), halfFormats[0].inf)
@@ -242,7 +244,8 @@ func compareCall(kernel string, f, g reflect.Value, a, b, abuf []reflect.Value, 
 		}
 		for j := 0; j < n; j++ {
 			if !sameIn(kernel, a[i].Index(j), b[i].Index(j)) {
-				return fmt.Errorf("argument %d element %d: got %v, plain Go gives %v", i, j, a[i].Index(j), b[i].Index(j))
+				return fmt.Errorf("argument %d element %d: got %v, plain Go gives %v", i, j, a[i].Index(j),
+					b[i].Index(j))
 			}
 		}
 		for j := 0; j < abuf[i].Len(); j++ {
@@ -260,7 +263,8 @@ func TestChunks(t *testing.T) {
 		for _, k := range kernelTable {
 			switch k.name {
 			case "AddF32", "ExpF32", "EqF64", "F32ToBF16s", "AddF16", "ExpBF16", "AdamF32", "F64ToF32s":
-				if err := comparePaths(k.name, reflect.ValueOf(k.dispatch), k.plain(), []int{2*chunk + 13}); err != nil {
+				if err := comparePaths(k.name, reflect.ValueOf(k.dispatch), k.plain(),
+					[]int{2*chunk + 13}); err != nil {
 					t.Errorf("%s: %v", k.name, err)
 				}
 			}

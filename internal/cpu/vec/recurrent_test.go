@@ -8,8 +8,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu"
 )
 
-// TestRecurrent compares the steps of recurrent layers, forward and backward, and the exponentials of columns with their formulas in
-// float64.
+// TestRecurrent compares the steps of recurrent layers, forward and backward, and the exponentials of columns with
+// their formulas in float64.
 func TestRecurrent(t *testing.T) {
 	const n = 83
 	rnd := rand.New(rand.NewSource(2))
@@ -30,14 +30,16 @@ func TestRecurrent(t *testing.T) {
 			}
 		}
 		i, f, g, o, prev, dh, dc := fresh(), fresh(), fresh(), fresh(), fresh(), fresh(), fresh()
-		in := [][]float32{append([]float32(nil), i...), append([]float32(nil), f...), append([]float32(nil), g...), append([]float32(nil), o...), append([]float32(nil), dc...)}
+		in := [][]float32{append([]float32(nil), i...), append([]float32(nil), f...), append([]float32(nil), g...),
+			append([]float32(nil), o...), append([]float32(nil), dc...)}
 		h, c := make([]float32, n), make([]float32, n)
 		LSTMCellF32(h, c, i, f, g, o, prev)
 		di, df, dg, do := make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n)
 		LSTMOutputBackwardF32(dc, do, dh, o, c)
 		LSTMGatesBackwardF32(dc, di, df, dg, i, f, g, prev)
 		for x := range n {
-			a, b, z, e := sig(float64(in[0][x])), sig(float64(in[1][x])), math.Tanh(float64(in[2][x])), sig(float64(in[3][x]))
+			a, b, z, e := sig(float64(in[0][x])), sig(float64(in[1][x])), math.Tanh(float64(in[2][x])),
+				sig(float64(in[3][x]))
 			p, d := float64(prev[x]), float64(dh[x])
 			cn := b*p + a*z
 			th := math.Tanh(cn)
@@ -52,7 +54,8 @@ func TestRecurrent(t *testing.T) {
 		}
 		r, z, nw, hn := fresh(), fresh(), fresh(), fresh()
 		dh = fresh()
-		in = [][]float32{append([]float32(nil), r...), append([]float32(nil), z...), append([]float32(nil), nw...), append([]float32(nil), dh...)}
+		in = [][]float32{append([]float32(nil), r...), append([]float32(nil), z...), append([]float32(nil), nw...),
+			append([]float32(nil), dh...)}
 		GRUCellF32(h, r, z, nw, hn, prev)
 		dr, dz, dn, dhn := di, df, dg, do
 		GRUOutputBackwardF32(dh, dz, dn, z, nw, prev)
@@ -92,7 +95,8 @@ func TestRecurrent(t *testing.T) {
 	}
 }
 
-// TestRecurrentRows compares the forms that walk rows with the flat ones, bit by bit; what lies between the rows must stay as it is.
+// TestRecurrentRows compares the forms that walk rows with the flat ones, bit by bit; what lies between the rows must
+// stay as it is.
 func TestRecurrentRows(t *testing.T) {
 	kernels := []struct {
 		name string
@@ -107,7 +111,8 @@ func TestRecurrentRows(t *testing.T) {
 			LSTMOutputBackwardRowsF32(r, c, x[0], l[0], x[1], l[1], x[2], l[2], x[3], l[3], x[4], l[4])
 		}, func(x [][]float32) { LSTMOutputBackwardF32(x[0], x[1], x[2], x[3], x[4]) }},
 		{"LSTMGatesBackward", 8, func(r, c int, x [][]float32, l []int) {
-			LSTMGatesBackwardRowsF32(r, c, x[0], l[0], x[1], l[1], x[2], l[2], x[3], l[3], x[4], l[4], x[5], l[5], x[6], l[6], x[7], l[7])
+			LSTMGatesBackwardRowsF32(r, c, x[0], l[0], x[1], l[1], x[2], l[2], x[3], l[3], x[4], l[4], x[5], l[5], x[6],
+				l[6], x[7], l[7])
 		}, func(x [][]float32) { LSTMGatesBackwardF32(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]) }},
 		{"GRUCell", 6, func(r, c int, x [][]float32, l []int) {
 			GRUCellRowsF32(r, c, x[0], l[0], x[1], l[1], x[2], l[2], x[3], l[3], x[4], l[4], x[5], l[5])
@@ -149,7 +154,8 @@ func TestRecurrentRows(t *testing.T) {
 					for a := range got {
 						for i, x := range got[a] {
 							if w := want[a][i]; x != w && (x == x || w == w) {
-								t.Fatalf("%s: %d rows of %d: argument %d, element %d is %v, want %v", k.name, rows, cols, a, i, x, w)
+								t.Fatalf("%s: %d rows of %d: argument %d, element %d is %v, want %v", k.name, rows,
+									cols, a, i, x, w)
 							}
 						}
 					}

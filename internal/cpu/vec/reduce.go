@@ -114,8 +114,8 @@ func SumSquares[E real](a []E) float64 {
 	return SumSquaresF64(any(a).([]float64), 0)
 }
 
-// preciseSquares is the sum of squares of a, which is s as far as float32 can tell: where squares may have come near its limits they are summed
-// in float64.
+// preciseSquares is the sum of squares of a, which is s as far as float32 can tell: where squares may have come near
+// its limits they are summed in float64.
 func preciseSquares[E real](s float64, a []E) float64 {
 	if a, ok := any(a).([]float32); ok && !(s > 0x1p-80 && s < 0x1p127) {
 		return SumSquaresF32As64(a, 0)

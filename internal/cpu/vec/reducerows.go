@@ -1,11 +1,12 @@
 package vec
 
-// This file holds reductions of many rows, cols elements each, lda elements apart: dst[r] is the reduction of a[r*lda:][:cols], the
-// very bits that the function of one row gives. A call for many short rows lets the processor work on the next row while it folds
-// the lanes of one.
+// This file holds reductions of many rows, cols elements each, lda elements apart: dst[r] is the reduction of
+// a[r*lda:][:cols], the very bits that the function of one row gives. A call for many short rows lets the processor
+// work on the next row while it folds the lanes of one.
 
 // overRows runs a kernel on rows that fit a block, and the function of one row on longer ones.
-func overRows[D, E any](dst []D, a []E, rows, cols, lda int, block func(rows, cols int, dst []D, a []E, lda int), one func(a []E) D) {
+func overRows[D, E any](dst []D, a []E, rows, cols, lda int, block func(rows, cols int, dst []D, a []E, lda int),
+	one func(a []E) D) {
 	if cols > 0 && cols <= redBlock {
 		block(rows, cols, dst, a, lda)
 		return

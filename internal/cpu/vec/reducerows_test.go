@@ -7,7 +7,8 @@ import (
 )
 
 // checkRows compares a reduction of rows with that of each row, bit for bit; what follows the results must stay.
-func checkRows[D float32 | float64, E any](t *testing.T, name string, fill func(n int) []E, rowsOf func(dst []D, a []E, rows, cols, lda int), one func(a []E) D) {
+func checkRows[D float32 | float64, E any](t *testing.T, name string, fill func(n int) []E,
+	rowsOf func(dst []D, a []E, rows, cols, lda int), one func(a []E) D) {
 	t.Helper()
 	for _, rows := range []int{1, 2, 7, 130} {
 		for _, cols := range []int{1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 70, 100, 129, 600, 4096, 5000} {
@@ -58,8 +59,10 @@ func TestReduceRows(t *testing.T) {
 		checkRows(t, "SumRowsF64", f64, SumRowsF64, SumF64)
 		checkRows(t, "SumNumbersRowsF32", f32, SumNumbersRowsF32, SumNumbersF32)
 		checkRows(t, "SumNumbersRowsF64", f64, SumNumbersRowsF64, SumNumbersF64)
-		checkRows(t, "SumSquaresRowsF64", f64, SumSquaresRowsF64, func(a []float64) float64 { return SumSquaresF64(a, 0) })
-		checkRows(t, "SumSquaresRowsF32As64", f32, SumSquaresRowsF32As64, func(a []float32) float64 { return SumSquaresF32As64(a, 0) })
+		checkRows(t, "SumSquaresRowsF64", f64, SumSquaresRowsF64,
+			func(a []float64) float64 { return SumSquaresF64(a, 0) })
+		checkRows(t, "SumSquaresRowsF32As64", f32, SumSquaresRowsF32As64,
+			func(a []float32) float64 { return SumSquaresF32As64(a, 0) })
 		checkRows(t, "MaxRowsF32", f32, MaxRowsF32, MaxF32)
 		checkRows(t, "MaxRowsF64", f64, MaxRowsF64, MaxF64)
 		checkRows(t, "MinRowsF32", f32, MinRowsF32, MinF32)
@@ -118,7 +121,8 @@ func TestReduceReference(t *testing.T) {
 func checkIntRows[E Integer](t *testing.T, r *rand.Rand) {
 	t.Helper()
 	for _, rows := range []int{1, 2, 7, 40, 1500} {
-		for _, cols := range []int{1, 2, 3, 7, 8, 9, 15, 16, 17, 20, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 200, 257, 300, 20000} {
+		for _, cols := range []int{1, 2, 3, 7, 8, 9, 15, 16, 17, 20, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 200,
+			257, 300, 20000} {
 			if rows*cols > 100000 {
 				continue
 			}
@@ -146,12 +150,14 @@ func checkIntRows[E Integer](t *testing.T, r *rand.Rand) {
 					wl[j], ws[j] = max(wl[j], x), min(ws[j], x)
 				}
 				if large[i] != l || small[i] != s {
-					t.Fatalf("%T: row %d of %d, %d columns: %v and %v, want %v and %v", l, i, rows, cols, large[i], small[i], l, s)
+					t.Fatalf("%T: row %d of %d, %d columns: %v and %v, want %v and %v", l, i, rows, cols, large[i],
+						small[i], l, s)
 				}
 			}
 			for j := range cols {
 				if cl[j] != wl[j] || cs[j] != ws[j] {
-					t.Fatalf("%T: column %d of %d, %d rows: %v and %v, want %v and %v", wl[j], j, cols, rows, cl[j], cs[j], wl[j], ws[j])
+					t.Fatalf("%T: column %d of %d, %d rows: %v and %v, want %v and %v", wl[j], j, cols, rows, cl[j],
+						cs[j], wl[j], ws[j])
 				}
 			}
 			if large[rows] != 77 || small[rows] != 77 || cl[cols] != 77 || cs[cols] != 77 {

@@ -296,10 +296,12 @@ func TestReductions(t *testing.T) {
 			near("GradSumsF64 0", d0, sum, e64)
 			near("GradSumsF64 1", d1, s1, e64)
 			if float64(MaxF32(a)) != hi || MaxF64(a64) != hi || float64(MinF32(a)) != lo || MinF64(a64) != lo {
-				t.Errorf("extrema n=%d: got %v %v %v %v, want %v %v", n, MaxF32(a), MaxF64(a64), MinF32(a), MinF64(a64), hi, lo)
+				t.Errorf("extrema n=%d: got %v %v %v %v, want %v %v", n, MaxF32(a), MaxF64(a64), MinF32(a), MinF64(a64),
+					hi, lo)
 			}
 			if ArgMaxF32(a) != hiAt || ArgMaxF64(a64) != hiAt || ArgMinF32(a) != loAt || ArgMinF64(a64) != loAt {
-				t.Errorf("arg extrema n=%d: got %d %d %d %d, want %d %d", n, ArgMaxF32(a), ArgMaxF64(a64), ArgMinF32(a), ArgMinF64(a64), hiAt, loAt)
+				t.Errorf("arg extrema n=%d: got %d %d %d %d, want %d %d", n, ArgMaxF32(a), ArgMaxF64(a64), ArgMinF32(a),
+					ArgMinF64(a64), hiAt, loAt)
 			}
 			if n == 0 {
 				continue
@@ -510,7 +512,8 @@ func TestConversions(t *testing.T) {
 			}
 		}
 		in := []float32{1.9, -1.9, 2147483520, -2147483648, 3e9, -3e9, nan32, inf32, -0.5, 16777217}
-		want := []int32{1, -1, 2147483520, math.MinInt32, math.MinInt32, math.MinInt32, math.MinInt32, math.MinInt32, 0, 16777216}
+		want := []int32{1, -1, 2147483520, math.MinInt32, math.MinInt32, math.MinInt32, math.MinInt32, math.MinInt32, 0,
+			16777216}
 		got := make([]int32, len(in))
 		F32ToI32s(got, in)
 		for i := range in {
@@ -518,8 +521,10 @@ func TestConversions(t *testing.T) {
 				t.Errorf("F32ToI32s(%v): got %d, want %d", in[i], got[i], want[i])
 			}
 		}
-		in64 := []float64{1.9, -1.9, 1 << 53, -1 << 63, 0x1p63, -0x1.0000000000001p63, nan64, inf64, -inf64, -0.5, 0x1.fffffffffffffp62}
-		want64 := []int64{1, -1, 1 << 53, math.MinInt64, math.MinInt64, math.MinInt64, math.MinInt64, math.MinInt64, math.MinInt64, 0, math.MaxInt64 - 1023}
+		in64 := []float64{1.9, -1.9, 1 << 53, -1 << 63, 0x1p63, -0x1.0000000000001p63, nan64, inf64, -inf64, -0.5,
+			0x1.fffffffffffffp62}
+		want64 := []int64{1, -1, 1 << 53, math.MinInt64, math.MinInt64, math.MinInt64, math.MinInt64, math.MinInt64,
+			math.MinInt64, 0, math.MaxInt64 - 1023}
 		got64 := make([]int64, len(in64))
 		F64ToI64s(got64, in64)
 		for i := range in64 {
@@ -528,7 +533,8 @@ func TestConversions(t *testing.T) {
 			}
 		}
 		in = []float32{2.9, -2.9, 0x1.fffffep62, -0x1p63, 0x1p63, nan32, inf32, -inf32, 1 << 40}
-		want64 = []int64{2, -2, 0x7fffff8000000000, math.MinInt64, math.MinInt64, math.MinInt64, math.MinInt64, math.MinInt64, 1 << 40}
+		want64 = []int64{2, -2, 0x7fffff8000000000, math.MinInt64, math.MinInt64, math.MinInt64, math.MinInt64,
+			math.MinInt64, 1 << 40}
 		F32ToI64s(got64[:len(in)], in)
 		for i := range in {
 			if got64[i] != want64[i] {
@@ -602,7 +608,8 @@ func TestSignedZeros(t *testing.T) {
 		MaximumF32(hi, a, b)
 		MinimumF32(lo, a, b)
 		for i := 0; i < 2; i++ {
-			if math.Signbit(float64(hi[i])) != math.Signbit(float64(a[i])) || math.Signbit(float64(lo[i])) != math.Signbit(float64(a[i])) {
+			if math.Signbit(float64(hi[i])) != math.Signbit(float64(a[i])) ||
+				math.Signbit(float64(lo[i])) != math.Signbit(float64(a[i])) {
 				t.Errorf("of %v and %v: maximum %v, minimum %v, want the first", a[i], b[i], hi[i], lo[i])
 			}
 		}

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// ReverseRows copies rows of n elements of size bytes (1, 2, 4, 8 or 16), the elements of a row in reverse order. ldd and lds are the bytes
-// between rows. dst and src do not overlap.
+// ReverseRows copies rows of n elements of size bytes (1, 2, 4, 8 or 16), the elements of a row in reverse order. ldd
+// and lds are the bytes between rows. dst and src do not overlap.
 func ReverseRows(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, n, size int) {
 	n *= size
 	if n < 8 || !hasBytes() {
@@ -33,7 +33,8 @@ func ReverseRows(dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, rows, n, 
 // reverseBytes is the bytes of a call, a multiple of every element's.
 const reverseBytes = 1 << 15
 
-// reverseMasks give, for elements of 1, 2, 4, 8 and 16 bytes, the byte of sixteen that stands at each place when they are turned round.
+// reverseMasks give, for elements of 1, 2, 4, 8 and 16 bytes, the byte of sixteen that stands at each place when they
+// are turned round.
 var reverseMasks = func() (m [5][16]uint8) {
 	for k := range m {
 		for i := range m[k] {

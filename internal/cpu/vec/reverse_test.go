@@ -29,7 +29,8 @@ func TestReverseRows(t *testing.T) {
 						row := dst[guard+r*ldd:][:n*size]
 						for i := range row {
 							if want := src[guard+r*lds+(n-1-i/size)*size+i%size]; row[i] != want {
-								t.Fatalf("%d elements of %d bytes, row %d, byte %d: got %x, want %x", n, size, r, i, row[i], want)
+								t.Fatalf("%d elements of %d bytes, row %d, byte %d: got %x, want %x", n, size, r, i,
+									row[i], want)
 							}
 							row[i] = 0xee
 						}

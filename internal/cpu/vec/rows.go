@@ -122,8 +122,8 @@ func MeanVarF32(a []float32) (mean, variance float32) {
 	return mean, variance
 }
 
-// hardlyVaries says that the elements' deviations from their mean are so much smaller than the mean that what float32 sums lose of it
-// would show in them.
+// hardlyVaries says that the elements' deviations from their mean are so much smaller than the mean that what float32
+// sums lose of it would show in them.
 func hardlyVaries[E real](mean, variance E) bool { return mean*mean > 256*variance }
 
 // preciseMeanVar is MeanVarF32 with the mean summed in float64.

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestRowForms compares the forms that walk rows with the flat ones, for row lengths and distances around the vector's length; what lies
-// between the rows must stay as it is.
+// TestRowForms compares the forms that walk rows with the flat ones, for row lengths and distances around the vector's
+// length; what lies between the rows must stay as it is.
 func TestRowForms(t *testing.T) {
 	eachPath(t, func(t *testing.T) {
 		r := rand.New(rand.NewSource(1))
@@ -47,7 +47,10 @@ func TestRowForms(t *testing.T) {
 								addTapF32Generic(dst[i*ldd:][:cols], a[i*lda:])
 							}
 						}},
-					"MaxTapGrad": {func(dst, at []float32) { MaxTapGradRowsF32(rows, cols, dst, ldd, a, lda, code, ldd, 2) },
+					"MaxTapGrad": {func(dst, at []float32) {
+						MaxTapGradRowsF32(rows, cols, dst, ldd, a, lda, code, ldd,
+							2)
+					},
 						func(dst, at []float32) {
 							for i := range rows {
 								maxTapGradF32Generic(dst[i*ldd:][:cols], a[i*lda:], code[i*ldd:], 2)
@@ -59,8 +62,10 @@ func TestRowForms(t *testing.T) {
 					f[0](d1, t1)
 					f[1](d2, t2)
 					for i := range d1 {
-						if d1[i] != d2[i] && (d1[i] == d1[i] || d2[i] == d2[i]) || t1[i] != t2[i] && (t1[i] == t1[i] || t2[i] == t2[i]) {
-							t.Fatalf("%s: %d rows of %d: element %d is %v (%v), want %v (%v)", name, rows, cols, i, d1[i], t1[i], d2[i], t2[i])
+						if d1[i] != d2[i] && (d1[i] == d1[i] || d2[i] == d2[i]) || t1[i] != t2[i] &&
+							(t1[i] == t1[i] || t2[i] == t2[i]) {
+							t.Fatalf("%s: %d rows of %d: element %d is %v (%v), want %v (%v)", name, rows, cols, i,
+								d1[i], t1[i], d2[i], t2[i])
 						}
 					}
 				}
@@ -112,8 +117,10 @@ func TestRowForms64(t *testing.T) {
 					f[0](d1, t1)
 					f[1](d2, t2)
 					for i := range d1 {
-						if d1[i] != d2[i] && (d1[i] == d1[i] || d2[i] == d2[i]) || t1[i] != t2[i] && (t1[i] == t1[i] || t2[i] == t2[i]) {
-							t.Fatalf("%s: %d rows of %d: element %d is %v (%v), want %v (%v)", name, rows, cols, i, d1[i], t1[i], d2[i], t2[i])
+						if d1[i] != d2[i] && (d1[i] == d1[i] || d2[i] == d2[i]) || t1[i] != t2[i] &&
+							(t1[i] == t1[i] || t2[i] == t2[i]) {
+							t.Fatalf("%s: %d rows of %d: element %d is %v (%v), want %v (%v)", name, rows, cols, i,
+								d1[i], t1[i], d2[i], t2[i])
 						}
 					}
 				}

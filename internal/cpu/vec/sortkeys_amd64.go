@@ -21,8 +21,8 @@ func outside512(keys *[64]uint64, lo, hi uint64) (below, above uint64)
 //go:noescape
 func outside256(keys *[64]uint64, lo, hi uint64) (below, above uint64)
 
-// SortKeysF32 sets dst to keys of a: unsigned integers in the order of the numbers, NaN as [math.MaxUint32] after all, one key for -0 and 0.
-// The bits of flip are inverted in each.
+// SortKeysF32 sets dst to keys of a: unsigned integers in the order of the numbers, NaN as [math.MaxUint32] after all,
+// one key for -0 and 0. The bits of flip are inverted in each.
 func SortKeysF32(dst []uint64, a []float32, flip uint64) {
 	n := 0
 	if cpu.HasAVX2FMA && len(a) >= 8 {

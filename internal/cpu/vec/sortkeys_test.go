@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestOutside64 compares the masks with comparisons one by one, also of keys and limits at both ends and beyond the sign bit.
+// TestOutside64 compares the masks with comparisons one by one, also of keys and limits at both ends and beyond the
+// sign bit.
 func TestOutside64(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	limits := []uint64{0, 1, 5, 1<<63 - 1, 1 << 63, 1<<63 + 1, math.MaxUint64 - 1, math.MaxUint64}
@@ -68,7 +69,8 @@ func TestSortKeys(t *testing.T) {
 			}
 			for i := range n {
 				for j := range n {
-					if x, y := k[i]^flip, k[j]^flip; (x < y) != (a[i] < a[j] || a[j] != a[j] && a[i] == a[i]) || x > math.MaxUint32 {
+					if x, y := k[i]^flip, k[j]^flip; (x < y) != (a[i] < a[j] || a[j] != a[j] && a[i] == a[i]) ||
+						x > math.MaxUint32 {
 						t.Fatalf("keys of float32 %v and %v: %#x, %#x", a[i], a[j], x, y)
 					}
 					if x, y := l[i]^flip, l[j]^flip; (x < y) != (b[i] < b[j] || b[j] != b[j] && b[i] == b[i]) {

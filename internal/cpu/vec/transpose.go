@@ -14,14 +14,15 @@ func Transpose64(dst []uint64, ldd int, src []uint64, lds, rows, cols int) {
 }
 
 // transpose goes by blocks, which keep both sides in the cache; those of side rows and columns have a kernel.
-func transpose[E float32 | uint64](dst []E, ldd int, src []E, lds, rows, cols, side int, has bool, kernel func(dst *E, ldd int, src *E, lds, blocks int)) {
+func transpose[E float32 | uint64](dst []E, ldd int, src []E, lds, rows, cols, side int, has bool,
+	kernel func(dst *E, ldd int, src *E, lds, blocks int)) {
 	if rows == 0 || cols == 0 {
 		return
 	}
 	_, _ = dst[(cols-1)*ldd+rows-1], src[(rows-1)*lds+cols-1]
 	i := 0
-	// A strip of the destination is narrower than a cache line of the source: tiles of rows keep the rest of each line at hand for the
-	// next strip.
+	// A strip of the destination is narrower than a cache line of the source: tiles of rows keep the rest of each line
+	// at hand for the next strip.
 	const most = 256
 	tile := most
 	if es := int(unsafe.Sizeof(src[0])); lds*es%4096 == 0 && cols*ldd*es <= 32<<10 {

@@ -8,8 +8,9 @@ const (
 	trigMax64 = 1 << 20
 )
 
-// trig runs a kernel on the blocks without large arguments. Where there are some it takes the elements one by one: the plain form of
-// the kernel for those that it can do, because the result of an element must not depend on its neighbours, and slow for the others.
+// trig runs a kernel on the blocks without large arguments. Where there are some it takes the elements one by one: the
+// plain form of the kernel for those that it can do, because the result of an element must not depend on its
+// neighbours, and slow for the others.
 func trig[E float32 | float64](dst, a []E, most E, kernel, generic func(dst, a []E), slow func(float64) float64) {
 	a = a[:len(dst)]
 	for len(dst) > 0 {
@@ -47,7 +48,8 @@ func CosF64(dst, a []float64) { trig(dst, a, trigMax64, cosF64, cosF64Generic, m
 // TanF64 sets dst[i] = tan(a[i]).
 func TanF64(dst, a []float64) { trig(dst, a, trigMax64, tanF64, tanF64Generic, math.Tan) }
 
-// trigSmall reports that the kernels can take all of a. A NaN hides large values from the maximum, so it counts as large.
+// trigSmall reports that the kernels can take all of a. A NaN hides large values from the maximum, so it counts as
+// large.
 func trigSmall[E float32 | float64](a []E, most E) bool {
 	switch a := any(a).(type) {
 	case []float32:

@@ -109,7 +109,8 @@ func truncI32(x float32) int32 {
 	return math.MinInt32
 }
 
-// truncI64 does the same for int64. On x86 the conversion itself gives the smallest one; in Go that depends on the processor.
+// truncI64 does the same for int64. On x86 the conversion itself gives the smallest one; in Go that depends on the
+// processor.
 func truncI64(x float64) int64 {
 	if runtime.GOARCH == "amd64" || x >= -0x1p63 && x < 0x1p63 {
 		return int64(x)

@@ -17,19 +17,19 @@ func AddF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			addF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			addF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -87,19 +87,19 @@ func SubF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			subF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			subF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			subF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			subF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -157,19 +157,19 @@ func MulF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			mulF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			mulF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -227,19 +227,19 @@ func DivF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			divF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			divF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -297,19 +297,19 @@ func DivOrOneF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divOrOneF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			divOrOneF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divOrOneF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			divOrOneF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -331,19 +331,19 @@ func MaximumF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			maximumF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			maximumF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			maximumF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			maximumF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -401,19 +401,19 @@ func MinimumF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			minimumF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			minimumF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			minimumF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			minimumF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -470,19 +470,19 @@ func AddScalarF32(dst, a []float32, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addScalarF32AVX512(&dst[i], &a[i], s, cnt|how)
+			addScalarF32AVX512(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addScalarF32AVX2(&dst[i], &a[i], s, cnt|how)
+			addScalarF32AVX2(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -503,19 +503,19 @@ func SubScalarF32(dst, a []float32, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			subScalarF32AVX512(&dst[i], &a[i], s, cnt|how)
+			subScalarF32AVX512(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			subScalarF32AVX2(&dst[i], &a[i], s, cnt|how)
+			subScalarF32AVX2(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -536,19 +536,19 @@ func RSubScalarF32(dst, a []float32, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rSubScalarF32AVX512(&dst[i], &a[i], s, cnt|how)
+			rSubScalarF32AVX512(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rSubScalarF32AVX2(&dst[i], &a[i], s, cnt|how)
+			rSubScalarF32AVX2(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -569,19 +569,19 @@ func MulScalarF32(dst, a []float32, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulScalarF32AVX512(&dst[i], &a[i], s, cnt|how)
+			mulScalarF32AVX512(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulScalarF32AVX2(&dst[i], &a[i], s, cnt|how)
+			mulScalarF32AVX2(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -638,19 +638,19 @@ func DivScalarF32(dst, a []float32, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divScalarF32AVX512(&dst[i], &a[i], s, cnt|how)
+			divScalarF32AVX512(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divScalarF32AVX2(&dst[i], &a[i], s, cnt|how)
+			divScalarF32AVX2(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -671,19 +671,19 @@ func RDivScalarF32(dst, a []float32, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rDivScalarF32AVX512(&dst[i], &a[i], s, cnt|how)
+			rDivScalarF32AVX512(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rDivScalarF32AVX2(&dst[i], &a[i], s, cnt|how)
+			rDivScalarF32AVX2(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -704,19 +704,19 @@ func MaximumScalarF32(dst, a []float32, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			maximumScalarF32AVX512(&dst[i], &a[i], s, cnt|how)
+			maximumScalarF32AVX512(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			maximumScalarF32AVX2(&dst[i], &a[i], s, cnt|how)
+			maximumScalarF32AVX2(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -737,19 +737,19 @@ func MinimumScalarF32(dst, a []float32, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			minimumScalarF32AVX512(&dst[i], &a[i], s, cnt|how)
+			minimumScalarF32AVX512(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			minimumScalarF32AVX2(&dst[i], &a[i], s, cnt|how)
+			minimumScalarF32AVX2(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -770,19 +770,19 @@ func AbsF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			absF32AVX512(&dst[i], &a[i], cnt|how)
+			absF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			absF32AVX2(&dst[i], &a[i], cnt|how)
+			absF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -803,19 +803,19 @@ func NegF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			negF32AVX512(&dst[i], &a[i], cnt|how)
+			negF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			negF32AVX2(&dst[i], &a[i], cnt|how)
+			negF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -836,19 +836,19 @@ func SqrtF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sqrtF32AVX512(&dst[i], &a[i], cnt|how)
+			sqrtF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sqrtF32AVX2(&dst[i], &a[i], cnt|how)
+			sqrtF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -869,19 +869,19 @@ func RsqrtF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rsqrtF32AVX512(&dst[i], &a[i], cnt|how)
+			rsqrtF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rsqrtF32AVX2(&dst[i], &a[i], cnt|how)
+			rsqrtF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -902,19 +902,19 @@ func ReciprocalF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			reciprocalF32AVX512(&dst[i], &a[i], cnt|how)
+			reciprocalF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			reciprocalF32AVX2(&dst[i], &a[i], cnt|how)
+			reciprocalF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -935,19 +935,19 @@ func SquareF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			squareF32AVX512(&dst[i], &a[i], cnt|how)
+			squareF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			squareF32AVX2(&dst[i], &a[i], cnt|how)
+			squareF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -968,19 +968,19 @@ func ReLUF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			reLUF32AVX512(&dst[i], &a[i], cnt|how)
+			reLUF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			reLUF32AVX2(&dst[i], &a[i], cnt|how)
+			reLUF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -1001,19 +1001,19 @@ func SignF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			signF32AVX512(&dst[i], &a[i], cnt|how)
+			signF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			signF32AVX2(&dst[i], &a[i], cnt|how)
+			signF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -1034,19 +1034,19 @@ func FloorF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			floorF32AVX512(&dst[i], &a[i], cnt|how)
+			floorF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			floorF32AVX2(&dst[i], &a[i], cnt|how)
+			floorF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -1067,19 +1067,19 @@ func CeilF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			ceilF32AVX512(&dst[i], &a[i], cnt|how)
+			ceilF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			ceilF32AVX2(&dst[i], &a[i], cnt|how)
+			ceilF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -1100,19 +1100,19 @@ func TruncF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			truncF32AVX512(&dst[i], &a[i], cnt|how)
+			truncF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			truncF32AVX2(&dst[i], &a[i], cnt|how)
+			truncF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -1133,19 +1133,19 @@ func RoundF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			roundF32AVX512(&dst[i], &a[i], cnt|how)
+			roundF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			roundF32AVX2(&dst[i], &a[i], cnt|how)
+			roundF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -1167,19 +1167,19 @@ func AddScaledF32(dst, a, b []float32, alpha float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addScaledF32AVX512(&dst[i], &a[i], &b[i], alpha, cnt|how)
+			addScaledF32AVX512(&dst[i], &a[i], &b[i], alpha, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addScaledF32AVX2(&dst[i], &a[i], &b[i], alpha, cnt|how)
+			addScaledF32AVX2(&dst[i], &a[i], &b[i], alpha, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -1196,15 +1196,15 @@ func addScaledF32AVX2(dst *float32, a *float32, b *float32, alpha float32, n int
 
 // MulAddF32 sets dst[i] = a[i]*b[i] + c[i], rounded once.
 func MulAddF32(dst, a, b, c []float32) {
-	mulAddF32(dst, a, b, c, around(dst))
+	mulAddF32(dst, a, b, c, nonTemporalFlag(dst))
 }
 
-// MulAddPartF32 is MulAddF32 of parts of arrays; far says that the caches do not hold these (see Beyond).
+// MulAddPartF32 is MulAddF32 of parts of arrays; far says that the caches do not hold these (see BeyondCaches).
 func MulAddPartF32(dst, a, b, c []float32, far bool) {
-	mulAddF32(dst, a, b, c, aroundIf(dst, far))
+	mulAddF32(dst, a, b, c, nonTemporalFlagIf(dst, far))
 }
 
-func mulAddF32(dst, a, b, c []float32, how int) {
+func mulAddF32(dst, a, b, c []float32, flag int) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	c = c[:len(dst)]
@@ -1213,7 +1213,7 @@ func mulAddF32(dst, a, b, c []float32, how int) {
 	case cpu.HasAVX512:
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulAddF32AVX512(&dst[i], &a[i], &b[i], &c[i], cnt|how)
+			mulAddF32AVX512(&dst[i], &a[i], &b[i], &c[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -1221,7 +1221,7 @@ func mulAddF32(dst, a, b, c []float32, how int) {
 	case cpu.HasAVX2FMA:
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulAddF32AVX2(&dst[i], &a[i], &b[i], &c[i], cnt|how)
+			mulAddF32AVX2(&dst[i], &a[i], &b[i], &c[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -1244,19 +1244,19 @@ func AddcmulF32(dst, a, b, c []float32, value float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addcmulF32AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt|how)
+			addcmulF32AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addcmulF32AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|how)
+			addcmulF32AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -1279,19 +1279,19 @@ func AddcdivF32(dst, a, b, c []float32, value float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addcdivF32AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt|how)
+			addcdivF32AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addcdivF32AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|how)
+			addcdivF32AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -1313,19 +1313,19 @@ func LerpF32(dst, a, b []float32, w float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			lerpF32AVX512(&dst[i], &a[i], &b[i], w, cnt|how)
+			lerpF32AVX512(&dst[i], &a[i], &b[i], w, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			lerpF32AVX2(&dst[i], &a[i], &b[i], w, cnt|how)
+			lerpF32AVX2(&dst[i], &a[i], &b[i], w, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -1342,22 +1342,22 @@ func lerpF32AVX2(dst *float32, a *float32, b *float32, w float32, n int)
 
 // ScaleShiftF32 sets dst[i] = a[i]*scale + shift, rounded once.
 func ScaleShiftF32(dst, a []float32, scale, shift float32) {
-	scaleShiftF32(dst, a, scale, shift, around(dst))
+	scaleShiftF32(dst, a, scale, shift, nonTemporalFlag(dst))
 }
 
-// ScaleShiftPartF32 is ScaleShiftF32 of parts of arrays; far says that the caches do not hold these (see Beyond).
+// ScaleShiftPartF32 is ScaleShiftF32 of parts of arrays; far says that the caches do not hold these (see BeyondCaches).
 func ScaleShiftPartF32(dst, a []float32, scale, shift float32, far bool) {
-	scaleShiftF32(dst, a, scale, shift, aroundIf(dst, far))
+	scaleShiftF32(dst, a, scale, shift, nonTemporalFlagIf(dst, far))
 }
 
-func scaleShiftF32(dst, a []float32, scale, shift float32, how int) {
+func scaleShiftF32(dst, a []float32, scale, shift float32, flag int) {
 	a = a[:len(dst)]
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
 		for i < n {
 			cnt := min(n-i, chunk)
-			scaleShiftF32AVX512(&dst[i], &a[i], scale, shift, cnt|how)
+			scaleShiftF32AVX512(&dst[i], &a[i], scale, shift, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -1365,7 +1365,7 @@ func scaleShiftF32(dst, a []float32, scale, shift float32, how int) {
 	case cpu.HasAVX2FMA:
 		for i < n {
 			cnt := min(n-i, chunk)
-			scaleShiftF32AVX2(&dst[i], &a[i], scale, shift, cnt|how)
+			scaleShiftF32AVX2(&dst[i], &a[i], scale, shift, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -1419,15 +1419,15 @@ func scaleShiftRowsF32AVX2(dst *float32, a *float32, scale *float32, shift *floa
 
 // CombineF32 sets dst[i] = x*a[i] + y*b[i] + z; batch norm's input gradient has this form.
 func CombineF32(dst, a, b []float32, x, y, z float32) {
-	combineF32(dst, a, b, x, y, z, around(dst))
+	combineF32(dst, a, b, x, y, z, nonTemporalFlag(dst))
 }
 
-// CombinePartF32 is CombineF32 of parts of arrays; far says that the caches do not hold these (see Beyond).
+// CombinePartF32 is CombineF32 of parts of arrays; far says that the caches do not hold these (see BeyondCaches).
 func CombinePartF32(dst, a, b []float32, x, y, z float32, far bool) {
-	combineF32(dst, a, b, x, y, z, aroundIf(dst, far))
+	combineF32(dst, a, b, x, y, z, nonTemporalFlagIf(dst, far))
 }
 
-func combineF32(dst, a, b []float32, x, y, z float32, how int) {
+func combineF32(dst, a, b []float32, x, y, z float32, flag int) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	n, i := len(dst), 0
@@ -1435,7 +1435,7 @@ func combineF32(dst, a, b []float32, x, y, z float32, how int) {
 	case cpu.HasAVX512:
 		for i < n {
 			cnt := min(n-i, chunk)
-			combineF32AVX512(&dst[i], &a[i], &b[i], x, y, z, cnt|how)
+			combineF32AVX512(&dst[i], &a[i], &b[i], x, y, z, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -1443,7 +1443,7 @@ func combineF32(dst, a, b []float32, x, y, z float32, how int) {
 	case cpu.HasAVX2FMA:
 		for i < n {
 			cnt := min(n-i, chunk)
-			combineF32AVX2(&dst[i], &a[i], &b[i], x, y, z, cnt|how)
+			combineF32AVX2(&dst[i], &a[i], &b[i], x, y, z, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -1503,19 +1503,19 @@ func ClampF32(dst, a []float32, lo, hi float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			clampF32AVX512(&dst[i], &a[i], lo, hi, cnt|how)
+			clampF32AVX512(&dst[i], &a[i], lo, hi, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			clampF32AVX2(&dst[i], &a[i], lo, hi, cnt|how)
+			clampF32AVX2(&dst[i], &a[i], lo, hi, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -1537,19 +1537,19 @@ func ThresholdBackwardF32(dst, grad, x []float32, threshold float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			thresholdBackwardF32AVX512(&dst[i], &grad[i], &x[i], threshold, cnt|how)
+			thresholdBackwardF32AVX512(&dst[i], &grad[i], &x[i], threshold, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			thresholdBackwardF32AVX2(&dst[i], &grad[i], &x[i], threshold, cnt|how)
+			thresholdBackwardF32AVX2(&dst[i], &grad[i], &x[i], threshold, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -1570,19 +1570,19 @@ func HardsigmoidF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardsigmoidF32AVX512(&dst[i], &a[i], cnt|how)
+			hardsigmoidF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardsigmoidF32AVX2(&dst[i], &a[i], cnt|how)
+			hardsigmoidF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -1603,19 +1603,19 @@ func HardswishF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardswishF32AVX512(&dst[i], &a[i], cnt|how)
+			hardswishF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardswishF32AVX2(&dst[i], &a[i], cnt|how)
+			hardswishF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -1637,19 +1637,19 @@ func HardsigmoidBackwardF32(dst, grad, x []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardsigmoidBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|how)
+			hardsigmoidBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardsigmoidBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|how)
+			hardsigmoidBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -1671,19 +1671,19 @@ func HardswishBackwardF32(dst, grad, x []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardswishBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|how)
+			hardswishBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardswishBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|how)
+			hardswishBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -1704,19 +1704,19 @@ func LeakyReLUF32(dst, a []float32, slope float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			leakyReLUF32AVX512(&dst[i], &a[i], slope, cnt|how)
+			leakyReLUF32AVX512(&dst[i], &a[i], slope, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			leakyReLUF32AVX2(&dst[i], &a[i], slope, cnt|how)
+			leakyReLUF32AVX2(&dst[i], &a[i], slope, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -1738,19 +1738,19 @@ func LeakyReLUBackwardF32(dst, grad, x []float32, slope float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			leakyReLUBackwardF32AVX512(&dst[i], &grad[i], &x[i], slope, cnt|how)
+			leakyReLUBackwardF32AVX512(&dst[i], &grad[i], &x[i], slope, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			leakyReLUBackwardF32AVX2(&dst[i], &grad[i], &x[i], slope, cnt|how)
+			leakyReLUBackwardF32AVX2(&dst[i], &grad[i], &x[i], slope, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -1772,19 +1772,19 @@ func TanhBackwardF32(dst, grad, y []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			tanhBackwardF32AVX512(&dst[i], &grad[i], &y[i], cnt|how)
+			tanhBackwardF32AVX512(&dst[i], &grad[i], &y[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			tanhBackwardF32AVX2(&dst[i], &grad[i], &y[i], cnt|how)
+			tanhBackwardF32AVX2(&dst[i], &grad[i], &y[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -1806,19 +1806,19 @@ func SigmoidBackwardF32(dst, grad, y []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sigmoidBackwardF32AVX512(&dst[i], &grad[i], &y[i], cnt|how)
+			sigmoidBackwardF32AVX512(&dst[i], &grad[i], &y[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sigmoidBackwardF32AVX2(&dst[i], &grad[i], &y[i], cnt|how)
+			sigmoidBackwardF32AVX2(&dst[i], &grad[i], &y[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -1840,19 +1840,19 @@ func LogitBackwardF32(dst, grad, x []float32, lo, hi, beyond float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logitBackwardF32AVX512(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt|how)
+			logitBackwardF32AVX512(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logitBackwardF32AVX2(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt|how)
+			logitBackwardF32AVX2(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -1874,19 +1874,19 @@ func SoftmaxBackwardF32(dst, grad, y []float32, dot float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softmaxBackwardF32AVX512(&dst[i], &grad[i], &y[i], dot, cnt|how)
+			softmaxBackwardF32AVX512(&dst[i], &grad[i], &y[i], dot, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softmaxBackwardF32AVX2(&dst[i], &grad[i], &y[i], dot, cnt|how)
+			softmaxBackwardF32AVX2(&dst[i], &grad[i], &y[i], dot, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -1943,19 +1943,19 @@ func FillF32(dst []float32, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fillF32AVX512(&dst[i], s, cnt|how)
+			fillF32AVX512(&dst[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fillF32AVX2(&dst[i], s, cnt|how)
+			fillF32AVX2(&dst[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -2356,19 +2356,19 @@ func WhereF32(dst []float32, mask []uint8, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			whereF32AVX512(&dst[i], &mask[i], &a[i], &b[i], cnt|how)
+			whereF32AVX512(&dst[i], &mask[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			whereF32AVX2(&dst[i], &mask[i], &a[i], &b[i], cnt|how)
+			whereF32AVX2(&dst[i], &mask[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -2432,10 +2432,10 @@ func WhereU16(dst []uint16, mask []uint8, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			whereU16AVX2(&dst[i], &mask[i], &a[i], &b[i], cnt|how)
+			whereU16AVX2(&dst[i], &mask[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -2457,19 +2457,19 @@ func MaskedFillF32(dst, a []float32, mask []uint8, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			maskedFillF32AVX512(&dst[i], &a[i], &mask[i], s, cnt|how)
+			maskedFillF32AVX512(&dst[i], &a[i], &mask[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			maskedFillF32AVX2(&dst[i], &a[i], &mask[i], s, cnt|how)
+			maskedFillF32AVX2(&dst[i], &a[i], &mask[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -2491,19 +2491,19 @@ func DropoutF32(dst, a []float32, mask []uint8, scale float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			dropoutF32AVX512(&dst[i], &a[i], &mask[i], scale, cnt|how)
+			dropoutF32AVX512(&dst[i], &a[i], &mask[i], scale, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			dropoutF32AVX2(&dst[i], &a[i], &mask[i], scale, cnt|how)
+			dropoutF32AVX2(&dst[i], &a[i], &mask[i], scale, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -3488,19 +3488,19 @@ func ExpOrZeroF32(dst, a []float32, m float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expOrZeroF32AVX512(&dst[i], &a[i], m, cnt|how)
+			expOrZeroF32AVX512(&dst[i], &a[i], m, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expOrZeroF32AVX2(&dst[i], &a[i], m, cnt|how)
+			expOrZeroF32AVX2(&dst[i], &a[i], m, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -3541,19 +3541,19 @@ func NormalizeF32(dst, a []float32, mean, rstd float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeF32AVX512(&dst[i], &a[i], mean, rstd, cnt|how)
+			normalizeF32AVX512(&dst[i], &a[i], mean, rstd, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeF32AVX2(&dst[i], &a[i], mean, rstd, cnt|how)
+			normalizeF32AVX2(&dst[i], &a[i], mean, rstd, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -3613,19 +3613,19 @@ func NormalizeAffineF32(dst, a, w, c []float32, mean, rstd float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeAffineF32AVX512(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt|how)
+			normalizeAffineF32AVX512(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeAffineF32AVX2(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt|how)
+			normalizeAffineF32AVX2(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -3687,19 +3687,19 @@ func NormalizeBackwardF32(dst, grad, x []float32, mean, rstd, c1, c2 float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeBackwardF32AVX512(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt|how)
+			normalizeBackwardF32AVX512(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeBackwardF32AVX2(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt|how)
+			normalizeBackwardF32AVX2(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -3762,19 +3762,19 @@ func NormalizeAffineBackwardF32(dst, grad, w, x []float32, mean, rstd, c1, c2 fl
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeAffineBackwardF32AVX512(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt|how)
+			normalizeAffineBackwardF32AVX512(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeAffineBackwardF32AVX2(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt|how)
+			normalizeAffineBackwardF32AVX2(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -3970,15 +3970,15 @@ func accumulateCenteredF32AVX2(dst *float32, grad *float32, x *float32, mean *fl
 
 // CombineColumnsF32 sets dst[i] = x[i]*a[i] + y[i]*b[i] + z[i]: Combine with coefficients per column.
 func CombineColumnsF32(dst, a, b, x, y, z []float32) {
-	combineColumnsF32(dst, a, b, x, y, z, around(dst))
+	combineColumnsF32(dst, a, b, x, y, z, nonTemporalFlag(dst))
 }
 
-// CombineColumnsPartF32 is CombineColumnsF32 of parts of arrays; far says that the caches do not hold these (see Beyond).
+// CombineColumnsPartF32 is CombineColumnsF32 of parts of arrays; far says that the caches do not hold these (see BeyondCaches).
 func CombineColumnsPartF32(dst, a, b, x, y, z []float32, far bool) {
-	combineColumnsF32(dst, a, b, x, y, z, aroundIf(dst, far))
+	combineColumnsF32(dst, a, b, x, y, z, nonTemporalFlagIf(dst, far))
 }
 
-func combineColumnsF32(dst, a, b, x, y, z []float32, how int) {
+func combineColumnsF32(dst, a, b, x, y, z []float32, flag int) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	x = x[:len(dst)]
@@ -3989,7 +3989,7 @@ func combineColumnsF32(dst, a, b, x, y, z []float32, how int) {
 	case cpu.HasAVX512:
 		for i < n {
 			cnt := min(n-i, chunk)
-			combineColumnsF32AVX512(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt|how)
+			combineColumnsF32AVX512(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -3997,7 +3997,7 @@ func combineColumnsF32(dst, a, b, x, y, z []float32, how int) {
 	case cpu.HasAVX2FMA:
 		for i < n {
 			cnt := min(n-i, chunk)
-			combineColumnsF32AVX2(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt|how)
+			combineColumnsF32AVX2(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -4189,19 +4189,19 @@ func ExpF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expF32AVX512(&dst[i], &a[i], cnt|how)
+			expF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expF32AVX2(&dst[i], &a[i], cnt|how)
+			expF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -4222,19 +4222,19 @@ func Expm1F32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expm1F32AVX512(&dst[i], &a[i], cnt|how)
+			expm1F32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expm1F32AVX2(&dst[i], &a[i], cnt|how)
+			expm1F32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -4255,19 +4255,19 @@ func LogF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logF32AVX512(&dst[i], &a[i], cnt|how)
+			logF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logF32AVX2(&dst[i], &a[i], cnt|how)
+			logF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -4288,19 +4288,19 @@ func Log1pF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			log1pF32AVX512(&dst[i], &a[i], cnt|how)
+			log1pF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			log1pF32AVX2(&dst[i], &a[i], cnt|how)
+			log1pF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -4321,19 +4321,19 @@ func Log2F32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			log2F32AVX512(&dst[i], &a[i], cnt|how)
+			log2F32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			log2F32AVX2(&dst[i], &a[i], cnt|how)
+			log2F32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -4354,19 +4354,19 @@ func Log10F32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			log10F32AVX512(&dst[i], &a[i], cnt|how)
+			log10F32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			log10F32AVX2(&dst[i], &a[i], cnt|how)
+			log10F32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -4387,19 +4387,19 @@ func Exp2F32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			exp2F32AVX512(&dst[i], &a[i], cnt|how)
+			exp2F32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			exp2F32AVX2(&dst[i], &a[i], cnt|how)
+			exp2F32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -4420,19 +4420,19 @@ func LogSigmoidF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSigmoidF32AVX512(&dst[i], &a[i], cnt|how)
+			logSigmoidF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSigmoidF32AVX2(&dst[i], &a[i], cnt|how)
+			logSigmoidF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -4453,19 +4453,19 @@ func MishF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mishF32AVX512(&dst[i], &a[i], cnt|how)
+			mishF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mishF32AVX2(&dst[i], &a[i], cnt|how)
+			mishF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -4486,19 +4486,19 @@ func TanhF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			tanhF32AVX512(&dst[i], &a[i], cnt|how)
+			tanhF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			tanhF32AVX2(&dst[i], &a[i], cnt|how)
+			tanhF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -4519,19 +4519,19 @@ func SigmoidF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sigmoidF32AVX512(&dst[i], &a[i], cnt|how)
+			sigmoidF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sigmoidF32AVX2(&dst[i], &a[i], cnt|how)
+			sigmoidF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -4552,19 +4552,19 @@ func ErfF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfF32AVX512(&dst[i], &a[i], cnt|how)
+			erfF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfF32AVX2(&dst[i], &a[i], cnt|how)
+			erfF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -4585,19 +4585,19 @@ func ErfcF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfcF32AVX512(&dst[i], &a[i], cnt|how)
+			erfcF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfcF32AVX2(&dst[i], &a[i], cnt|how)
+			erfcF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -4618,19 +4618,19 @@ func NdtrF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			ndtrF32AVX512(&dst[i], &a[i], cnt|how)
+			ndtrF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			ndtrF32AVX2(&dst[i], &a[i], cnt|how)
+			ndtrF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -4651,19 +4651,19 @@ func GELUF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUF32AVX512(&dst[i], &a[i], cnt|how)
+			gELUF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUF32AVX2(&dst[i], &a[i], cnt|how)
+			gELUF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -4684,19 +4684,19 @@ func GELUTanhF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUTanhF32AVX512(&dst[i], &a[i], cnt|how)
+			gELUTanhF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUTanhF32AVX2(&dst[i], &a[i], cnt|how)
+			gELUTanhF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -4717,19 +4717,19 @@ func SiLUF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			siLUF32AVX512(&dst[i], &a[i], cnt|how)
+			siLUF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			siLUF32AVX2(&dst[i], &a[i], cnt|how)
+			siLUF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -4843,19 +4843,19 @@ func AsinF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			asinF32AVX512(&dst[i], &a[i], cnt|how)
+			asinF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			asinF32AVX2(&dst[i], &a[i], cnt|how)
+			asinF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -4876,19 +4876,19 @@ func AcosF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			acosF32AVX512(&dst[i], &a[i], cnt|how)
+			acosF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			acosF32AVX2(&dst[i], &a[i], cnt|how)
+			acosF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -4909,19 +4909,19 @@ func AtanF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			atanF32AVX512(&dst[i], &a[i], cnt|how)
+			atanF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			atanF32AVX2(&dst[i], &a[i], cnt|how)
+			atanF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -4943,19 +4943,19 @@ func Atan2F32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			atan2F32AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			atan2F32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			atan2F32AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			atan2F32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -4976,19 +4976,19 @@ func SinhF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sinhF32AVX512(&dst[i], &a[i], cnt|how)
+			sinhF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sinhF32AVX2(&dst[i], &a[i], cnt|how)
+			sinhF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -5009,19 +5009,19 @@ func CoshF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			coshF32AVX512(&dst[i], &a[i], cnt|how)
+			coshF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			coshF32AVX2(&dst[i], &a[i], cnt|how)
+			coshF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -5042,19 +5042,19 @@ func AsinhF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			asinhF32AVX512(&dst[i], &a[i], cnt|how)
+			asinhF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			asinhF32AVX2(&dst[i], &a[i], cnt|how)
+			asinhF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -5075,19 +5075,19 @@ func AcoshF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			acoshF32AVX512(&dst[i], &a[i], cnt|how)
+			acoshF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			acoshF32AVX2(&dst[i], &a[i], cnt|how)
+			acoshF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -5108,19 +5108,19 @@ func AtanhF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			atanhF32AVX512(&dst[i], &a[i], cnt|how)
+			atanhF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			atanhF32AVX2(&dst[i], &a[i], cnt|how)
+			atanhF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -5141,19 +5141,19 @@ func LogitF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logitF32AVX512(&dst[i], &a[i], cnt|how)
+			logitF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logitF32AVX2(&dst[i], &a[i], cnt|how)
+			logitF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -5175,19 +5175,19 @@ func LogAddExpF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logAddExpF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			logAddExpF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logAddExpF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			logAddExpF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -5209,19 +5209,19 @@ func LogAddExp2F32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logAddExp2F32AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			logAddExp2F32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logAddExp2F32AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			logAddExp2F32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -5243,19 +5243,19 @@ func NextafterF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			nextafterF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			nextafterF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			nextafterF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			nextafterF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -5277,19 +5277,19 @@ func XLogYF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			xLogYF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			xLogYF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			xLogYF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			xLogYF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -5311,19 +5311,19 @@ func HypotF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hypotF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			hypotF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hypotF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			hypotF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -5345,19 +5345,19 @@ func LogSigmoidBackwardF32(dst, grad, x []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSigmoidBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|how)
+			logSigmoidBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSigmoidBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|how)
+			logSigmoidBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -5379,19 +5379,19 @@ func MishBackwardF32(dst, grad, x []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mishBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|how)
+			mishBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mishBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|how)
+			mishBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -5413,19 +5413,19 @@ func GELUBackwardF32(dst, grad, x []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|how)
+			gELUBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|how)
+			gELUBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -5447,19 +5447,19 @@ func GELUTanhBackwardF32(dst, grad, x []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUTanhBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|how)
+			gELUTanhBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUTanhBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|how)
+			gELUTanhBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -5481,19 +5481,19 @@ func SiLUBackwardF32(dst, grad, x []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			siLUBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|how)
+			siLUBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			siLUBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|how)
+			siLUBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -5514,19 +5514,19 @@ func SoftplusF32(dst, a []float32, beta, threshold float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softplusF32AVX512(&dst[i], &a[i], beta, threshold, cnt|how)
+			softplusF32AVX512(&dst[i], &a[i], beta, threshold, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softplusF32AVX2(&dst[i], &a[i], beta, threshold, cnt|how)
+			softplusF32AVX2(&dst[i], &a[i], beta, threshold, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -5548,19 +5548,19 @@ func SoftplusBackwardF32(dst, grad, x []float32, beta, threshold float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softplusBackwardF32AVX512(&dst[i], &grad[i], &x[i], beta, threshold, cnt|how)
+			softplusBackwardF32AVX512(&dst[i], &grad[i], &x[i], beta, threshold, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softplusBackwardF32AVX2(&dst[i], &grad[i], &x[i], beta, threshold, cnt|how)
+			softplusBackwardF32AVX2(&dst[i], &grad[i], &x[i], beta, threshold, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -5582,19 +5582,19 @@ func PowF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			powF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			powF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			powF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			powF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -5615,19 +5615,19 @@ func ELUF32(dst, a []float32, alpha, scale, inputScale float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			eLUF32AVX512(&dst[i], &a[i], alpha, scale, inputScale, cnt|how)
+			eLUF32AVX512(&dst[i], &a[i], alpha, scale, inputScale, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			eLUF32AVX2(&dst[i], &a[i], alpha, scale, inputScale, cnt|how)
+			eLUF32AVX2(&dst[i], &a[i], alpha, scale, inputScale, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -5682,19 +5682,19 @@ func ELUBackwardF32(dst, grad, x []float32, alpha, scale, inputScale float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			eLUBackwardF32AVX512(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt|how)
+			eLUBackwardF32AVX512(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			eLUBackwardF32AVX2(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt|how)
+			eLUBackwardF32AVX2(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -5715,19 +5715,19 @@ func NaNToNumF32(dst, a []float32, nan, pos, neg float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			naNToNumF32AVX512(&dst[i], &a[i], nan, pos, neg, cnt|how)
+			naNToNumF32AVX512(&dst[i], &a[i], nan, pos, neg, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			naNToNumF32AVX2(&dst[i], &a[i], nan, pos, neg, cnt|how)
+			naNToNumF32AVX2(&dst[i], &a[i], nan, pos, neg, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -5748,19 +5748,19 @@ func FracF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fracF32AVX512(&dst[i], &a[i], cnt|how)
+			fracF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fracF32AVX2(&dst[i], &a[i], cnt|how)
+			fracF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -5781,19 +5781,19 @@ func AngleF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			angleF32AVX512(&dst[i], &a[i], cnt|how)
+			angleF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			angleF32AVX2(&dst[i], &a[i], cnt|how)
+			angleF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -5814,19 +5814,19 @@ func HardShrinkF32(dst, a []float32, l float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardShrinkF32AVX512(&dst[i], &a[i], l, cnt|how)
+			hardShrinkF32AVX512(&dst[i], &a[i], l, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardShrinkF32AVX2(&dst[i], &a[i], l, cnt|how)
+			hardShrinkF32AVX2(&dst[i], &a[i], l, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -5847,19 +5847,19 @@ func SoftShrinkF32(dst, a []float32, l float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softShrinkF32AVX512(&dst[i], &a[i], l, cnt|how)
+			softShrinkF32AVX512(&dst[i], &a[i], l, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softShrinkF32AVX2(&dst[i], &a[i], l, cnt|how)
+			softShrinkF32AVX2(&dst[i], &a[i], l, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -5881,19 +5881,19 @@ func ShrinkBackwardF32(dst, grad, x []float32, l float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			shrinkBackwardF32AVX512(&dst[i], &grad[i], &x[i], l, cnt|how)
+			shrinkBackwardF32AVX512(&dst[i], &grad[i], &x[i], l, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			shrinkBackwardF32AVX2(&dst[i], &grad[i], &x[i], l, cnt|how)
+			shrinkBackwardF32AVX2(&dst[i], &grad[i], &x[i], l, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -5915,19 +5915,19 @@ func HardTanhBackwardF32(dst, grad, x []float32, lo, hi float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardTanhBackwardF32AVX512(&dst[i], &grad[i], &x[i], lo, hi, cnt|how)
+			hardTanhBackwardF32AVX512(&dst[i], &grad[i], &x[i], lo, hi, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardTanhBackwardF32AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt|how)
+			hardTanhBackwardF32AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -5948,19 +5948,19 @@ func ThresholdF32(dst, a []float32, s, v float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			thresholdF32AVX512(&dst[i], &a[i], s, v, cnt|how)
+			thresholdF32AVX512(&dst[i], &a[i], s, v, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			thresholdF32AVX2(&dst[i], &a[i], s, v, cnt|how)
+			thresholdF32AVX2(&dst[i], &a[i], s, v, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -5983,19 +5983,19 @@ func ClampToF32(dst, a, lo, hi []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			clampToF32AVX512(&dst[i], &a[i], &lo[i], &hi[i], cnt|how)
+			clampToF32AVX512(&dst[i], &a[i], &lo[i], &hi[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			clampToF32AVX2(&dst[i], &a[i], &lo[i], &hi[i], cnt|how)
+			clampToF32AVX2(&dst[i], &a[i], &lo[i], &hi[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -6018,19 +6018,19 @@ func LerpToF32(dst, a, b, w []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			lerpToF32AVX512(&dst[i], &a[i], &b[i], &w[i], cnt|how)
+			lerpToF32AVX512(&dst[i], &a[i], &b[i], &w[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			lerpToF32AVX2(&dst[i], &a[i], &b[i], &w[i], cnt|how)
+			lerpToF32AVX2(&dst[i], &a[i], &b[i], &w[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -6052,19 +6052,19 @@ func PReLUF32(dst, a, w []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			pReLUF32AVX512(&dst[i], &a[i], &w[i], cnt|how)
+			pReLUF32AVX512(&dst[i], &a[i], &w[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			pReLUF32AVX2(&dst[i], &a[i], &w[i], cnt|how)
+			pReLUF32AVX2(&dst[i], &a[i], &w[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -6086,19 +6086,19 @@ func CopysignF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			copysignF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			copysignF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			copysignF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			copysignF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -6120,19 +6120,19 @@ func FMaxF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fMaxF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			fMaxF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fMaxF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			fMaxF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -6154,19 +6154,19 @@ func FMinF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fMinF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			fMinF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fMinF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			fMinF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -6188,19 +6188,19 @@ func TruncDivF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			truncDivF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			truncDivF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			truncDivF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			truncDivF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -6221,19 +6221,19 @@ func CubeF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			cubeF32AVX512(&dst[i], &a[i], cnt|how)
+			cubeF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			cubeF32AVX2(&dst[i], &a[i], cnt|how)
+			cubeF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -6254,19 +6254,19 @@ func InvSquareF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			invSquareF32AVX512(&dst[i], &a[i], cnt|how)
+			invSquareF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			invSquareF32AVX2(&dst[i], &a[i], cnt|how)
+			invSquareF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -6288,19 +6288,19 @@ func HeavisideF32(dst, a, b []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			heavisideF32AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			heavisideF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			heavisideF32AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			heavisideF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -6409,19 +6409,19 @@ func AddF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			addF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			addF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -6479,19 +6479,19 @@ func SubF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			subF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			subF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			subF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			subF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -6549,19 +6549,19 @@ func MulF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			mulF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			mulF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -6619,19 +6619,19 @@ func DivF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			divF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			divF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -6689,19 +6689,19 @@ func DivOrOneF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divOrOneF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			divOrOneF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divOrOneF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			divOrOneF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -6723,19 +6723,19 @@ func MaximumF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			maximumF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			maximumF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			maximumF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			maximumF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -6793,19 +6793,19 @@ func MinimumF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			minimumF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			minimumF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			minimumF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			minimumF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -6862,19 +6862,19 @@ func AddScalarF64(dst, a []float64, s float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addScalarF64AVX512(&dst[i], &a[i], s, cnt|how)
+			addScalarF64AVX512(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addScalarF64AVX2(&dst[i], &a[i], s, cnt|how)
+			addScalarF64AVX2(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -6895,19 +6895,19 @@ func SubScalarF64(dst, a []float64, s float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			subScalarF64AVX512(&dst[i], &a[i], s, cnt|how)
+			subScalarF64AVX512(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			subScalarF64AVX2(&dst[i], &a[i], s, cnt|how)
+			subScalarF64AVX2(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -6928,19 +6928,19 @@ func RSubScalarF64(dst, a []float64, s float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rSubScalarF64AVX512(&dst[i], &a[i], s, cnt|how)
+			rSubScalarF64AVX512(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rSubScalarF64AVX2(&dst[i], &a[i], s, cnt|how)
+			rSubScalarF64AVX2(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -6961,19 +6961,19 @@ func MulScalarF64(dst, a []float64, s float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulScalarF64AVX512(&dst[i], &a[i], s, cnt|how)
+			mulScalarF64AVX512(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulScalarF64AVX2(&dst[i], &a[i], s, cnt|how)
+			mulScalarF64AVX2(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -6994,19 +6994,19 @@ func DivScalarF64(dst, a []float64, s float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divScalarF64AVX512(&dst[i], &a[i], s, cnt|how)
+			divScalarF64AVX512(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divScalarF64AVX2(&dst[i], &a[i], s, cnt|how)
+			divScalarF64AVX2(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7027,19 +7027,19 @@ func RDivScalarF64(dst, a []float64, s float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rDivScalarF64AVX512(&dst[i], &a[i], s, cnt|how)
+			rDivScalarF64AVX512(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rDivScalarF64AVX2(&dst[i], &a[i], s, cnt|how)
+			rDivScalarF64AVX2(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7060,19 +7060,19 @@ func MaximumScalarF64(dst, a []float64, s float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			maximumScalarF64AVX512(&dst[i], &a[i], s, cnt|how)
+			maximumScalarF64AVX512(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			maximumScalarF64AVX2(&dst[i], &a[i], s, cnt|how)
+			maximumScalarF64AVX2(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7093,19 +7093,19 @@ func MinimumScalarF64(dst, a []float64, s float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			minimumScalarF64AVX512(&dst[i], &a[i], s, cnt|how)
+			minimumScalarF64AVX512(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			minimumScalarF64AVX2(&dst[i], &a[i], s, cnt|how)
+			minimumScalarF64AVX2(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7126,19 +7126,19 @@ func AbsF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			absF64AVX512(&dst[i], &a[i], cnt|how)
+			absF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			absF64AVX2(&dst[i], &a[i], cnt|how)
+			absF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7159,19 +7159,19 @@ func NegF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			negF64AVX512(&dst[i], &a[i], cnt|how)
+			negF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			negF64AVX2(&dst[i], &a[i], cnt|how)
+			negF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7192,19 +7192,19 @@ func SqrtF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sqrtF64AVX512(&dst[i], &a[i], cnt|how)
+			sqrtF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sqrtF64AVX2(&dst[i], &a[i], cnt|how)
+			sqrtF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7225,19 +7225,19 @@ func RsqrtF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rsqrtF64AVX512(&dst[i], &a[i], cnt|how)
+			rsqrtF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rsqrtF64AVX2(&dst[i], &a[i], cnt|how)
+			rsqrtF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7258,19 +7258,19 @@ func ReciprocalF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			reciprocalF64AVX512(&dst[i], &a[i], cnt|how)
+			reciprocalF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			reciprocalF64AVX2(&dst[i], &a[i], cnt|how)
+			reciprocalF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7291,19 +7291,19 @@ func SquareF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			squareF64AVX512(&dst[i], &a[i], cnt|how)
+			squareF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			squareF64AVX2(&dst[i], &a[i], cnt|how)
+			squareF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7324,19 +7324,19 @@ func ReLUF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			reLUF64AVX512(&dst[i], &a[i], cnt|how)
+			reLUF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			reLUF64AVX2(&dst[i], &a[i], cnt|how)
+			reLUF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7357,19 +7357,19 @@ func SignF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			signF64AVX512(&dst[i], &a[i], cnt|how)
+			signF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			signF64AVX2(&dst[i], &a[i], cnt|how)
+			signF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7390,19 +7390,19 @@ func FloorF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			floorF64AVX512(&dst[i], &a[i], cnt|how)
+			floorF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			floorF64AVX2(&dst[i], &a[i], cnt|how)
+			floorF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7423,19 +7423,19 @@ func CeilF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			ceilF64AVX512(&dst[i], &a[i], cnt|how)
+			ceilF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			ceilF64AVX2(&dst[i], &a[i], cnt|how)
+			ceilF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7456,19 +7456,19 @@ func TruncF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			truncF64AVX512(&dst[i], &a[i], cnt|how)
+			truncF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			truncF64AVX2(&dst[i], &a[i], cnt|how)
+			truncF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7489,19 +7489,19 @@ func RoundF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			roundF64AVX512(&dst[i], &a[i], cnt|how)
+			roundF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			roundF64AVX2(&dst[i], &a[i], cnt|how)
+			roundF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7523,19 +7523,19 @@ func AddScaledF64(dst, a, b []float64, alpha float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addScaledF64AVX512(&dst[i], &a[i], &b[i], alpha, cnt|how)
+			addScaledF64AVX512(&dst[i], &a[i], &b[i], alpha, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addScaledF64AVX2(&dst[i], &a[i], &b[i], alpha, cnt|how)
+			addScaledF64AVX2(&dst[i], &a[i], &b[i], alpha, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7552,15 +7552,15 @@ func addScaledF64AVX2(dst *float64, a *float64, b *float64, alpha float64, n int
 
 // MulAddF64 sets dst[i] = a[i]*b[i] + c[i], rounded once.
 func MulAddF64(dst, a, b, c []float64) {
-	mulAddF64(dst, a, b, c, around(dst))
+	mulAddF64(dst, a, b, c, nonTemporalFlag(dst))
 }
 
-// MulAddPartF64 is MulAddF64 of parts of arrays; far says that the caches do not hold these (see Beyond).
+// MulAddPartF64 is MulAddF64 of parts of arrays; far says that the caches do not hold these (see BeyondCaches).
 func MulAddPartF64(dst, a, b, c []float64, far bool) {
-	mulAddF64(dst, a, b, c, aroundIf(dst, far))
+	mulAddF64(dst, a, b, c, nonTemporalFlagIf(dst, far))
 }
 
-func mulAddF64(dst, a, b, c []float64, how int) {
+func mulAddF64(dst, a, b, c []float64, flag int) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	c = c[:len(dst)]
@@ -7569,7 +7569,7 @@ func mulAddF64(dst, a, b, c []float64, how int) {
 	case cpu.HasAVX512:
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulAddF64AVX512(&dst[i], &a[i], &b[i], &c[i], cnt|how)
+			mulAddF64AVX512(&dst[i], &a[i], &b[i], &c[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7577,7 +7577,7 @@ func mulAddF64(dst, a, b, c []float64, how int) {
 	case cpu.HasAVX2FMA:
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulAddF64AVX2(&dst[i], &a[i], &b[i], &c[i], cnt|how)
+			mulAddF64AVX2(&dst[i], &a[i], &b[i], &c[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7600,19 +7600,19 @@ func AddcmulF64(dst, a, b, c []float64, value float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addcmulF64AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt|how)
+			addcmulF64AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addcmulF64AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|how)
+			addcmulF64AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7635,19 +7635,19 @@ func AddcdivF64(dst, a, b, c []float64, value float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addcdivF64AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt|how)
+			addcdivF64AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addcdivF64AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|how)
+			addcdivF64AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7669,19 +7669,19 @@ func LerpF64(dst, a, b []float64, w float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			lerpF64AVX512(&dst[i], &a[i], &b[i], w, cnt|how)
+			lerpF64AVX512(&dst[i], &a[i], &b[i], w, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			lerpF64AVX2(&dst[i], &a[i], &b[i], w, cnt|how)
+			lerpF64AVX2(&dst[i], &a[i], &b[i], w, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7698,22 +7698,22 @@ func lerpF64AVX2(dst *float64, a *float64, b *float64, w float64, n int)
 
 // ScaleShiftF64 sets dst[i] = a[i]*scale + shift, rounded once.
 func ScaleShiftF64(dst, a []float64, scale, shift float64) {
-	scaleShiftF64(dst, a, scale, shift, around(dst))
+	scaleShiftF64(dst, a, scale, shift, nonTemporalFlag(dst))
 }
 
-// ScaleShiftPartF64 is ScaleShiftF64 of parts of arrays; far says that the caches do not hold these (see Beyond).
+// ScaleShiftPartF64 is ScaleShiftF64 of parts of arrays; far says that the caches do not hold these (see BeyondCaches).
 func ScaleShiftPartF64(dst, a []float64, scale, shift float64, far bool) {
-	scaleShiftF64(dst, a, scale, shift, aroundIf(dst, far))
+	scaleShiftF64(dst, a, scale, shift, nonTemporalFlagIf(dst, far))
 }
 
-func scaleShiftF64(dst, a []float64, scale, shift float64, how int) {
+func scaleShiftF64(dst, a []float64, scale, shift float64, flag int) {
 	a = a[:len(dst)]
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
 		for i < n {
 			cnt := min(n-i, chunk)
-			scaleShiftF64AVX512(&dst[i], &a[i], scale, shift, cnt|how)
+			scaleShiftF64AVX512(&dst[i], &a[i], scale, shift, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7721,7 +7721,7 @@ func scaleShiftF64(dst, a []float64, scale, shift float64, how int) {
 	case cpu.HasAVX2FMA:
 		for i < n {
 			cnt := min(n-i, chunk)
-			scaleShiftF64AVX2(&dst[i], &a[i], scale, shift, cnt|how)
+			scaleShiftF64AVX2(&dst[i], &a[i], scale, shift, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7775,15 +7775,15 @@ func scaleShiftRowsF64AVX2(dst *float64, a *float64, scale *float64, shift *floa
 
 // CombineF64 sets dst[i] = x*a[i] + y*b[i] + z; batch norm's input gradient has this form.
 func CombineF64(dst, a, b []float64, x, y, z float64) {
-	combineF64(dst, a, b, x, y, z, around(dst))
+	combineF64(dst, a, b, x, y, z, nonTemporalFlag(dst))
 }
 
-// CombinePartF64 is CombineF64 of parts of arrays; far says that the caches do not hold these (see Beyond).
+// CombinePartF64 is CombineF64 of parts of arrays; far says that the caches do not hold these (see BeyondCaches).
 func CombinePartF64(dst, a, b []float64, x, y, z float64, far bool) {
-	combineF64(dst, a, b, x, y, z, aroundIf(dst, far))
+	combineF64(dst, a, b, x, y, z, nonTemporalFlagIf(dst, far))
 }
 
-func combineF64(dst, a, b []float64, x, y, z float64, how int) {
+func combineF64(dst, a, b []float64, x, y, z float64, flag int) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	n, i := len(dst), 0
@@ -7791,7 +7791,7 @@ func combineF64(dst, a, b []float64, x, y, z float64, how int) {
 	case cpu.HasAVX512:
 		for i < n {
 			cnt := min(n-i, chunk)
-			combineF64AVX512(&dst[i], &a[i], &b[i], x, y, z, cnt|how)
+			combineF64AVX512(&dst[i], &a[i], &b[i], x, y, z, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7799,7 +7799,7 @@ func combineF64(dst, a, b []float64, x, y, z float64, how int) {
 	case cpu.HasAVX2FMA:
 		for i < n {
 			cnt := min(n-i, chunk)
-			combineF64AVX2(&dst[i], &a[i], &b[i], x, y, z, cnt|how)
+			combineF64AVX2(&dst[i], &a[i], &b[i], x, y, z, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7859,19 +7859,19 @@ func ClampF64(dst, a []float64, lo, hi float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			clampF64AVX512(&dst[i], &a[i], lo, hi, cnt|how)
+			clampF64AVX512(&dst[i], &a[i], lo, hi, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			clampF64AVX2(&dst[i], &a[i], lo, hi, cnt|how)
+			clampF64AVX2(&dst[i], &a[i], lo, hi, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7893,19 +7893,19 @@ func ThresholdBackwardF64(dst, grad, x []float64, threshold float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			thresholdBackwardF64AVX512(&dst[i], &grad[i], &x[i], threshold, cnt|how)
+			thresholdBackwardF64AVX512(&dst[i], &grad[i], &x[i], threshold, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			thresholdBackwardF64AVX2(&dst[i], &grad[i], &x[i], threshold, cnt|how)
+			thresholdBackwardF64AVX2(&dst[i], &grad[i], &x[i], threshold, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7926,19 +7926,19 @@ func HardsigmoidF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardsigmoidF64AVX512(&dst[i], &a[i], cnt|how)
+			hardsigmoidF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardsigmoidF64AVX2(&dst[i], &a[i], cnt|how)
+			hardsigmoidF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7959,19 +7959,19 @@ func HardswishF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardswishF64AVX512(&dst[i], &a[i], cnt|how)
+			hardswishF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardswishF64AVX2(&dst[i], &a[i], cnt|how)
+			hardswishF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -7993,19 +7993,19 @@ func HardsigmoidBackwardF64(dst, grad, x []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardsigmoidBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|how)
+			hardsigmoidBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardsigmoidBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|how)
+			hardsigmoidBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -8027,19 +8027,19 @@ func HardswishBackwardF64(dst, grad, x []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardswishBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|how)
+			hardswishBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardswishBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|how)
+			hardswishBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -8060,19 +8060,19 @@ func LeakyReLUF64(dst, a []float64, slope float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			leakyReLUF64AVX512(&dst[i], &a[i], slope, cnt|how)
+			leakyReLUF64AVX512(&dst[i], &a[i], slope, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			leakyReLUF64AVX2(&dst[i], &a[i], slope, cnt|how)
+			leakyReLUF64AVX2(&dst[i], &a[i], slope, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -8094,19 +8094,19 @@ func LeakyReLUBackwardF64(dst, grad, x []float64, slope float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			leakyReLUBackwardF64AVX512(&dst[i], &grad[i], &x[i], slope, cnt|how)
+			leakyReLUBackwardF64AVX512(&dst[i], &grad[i], &x[i], slope, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			leakyReLUBackwardF64AVX2(&dst[i], &grad[i], &x[i], slope, cnt|how)
+			leakyReLUBackwardF64AVX2(&dst[i], &grad[i], &x[i], slope, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -8128,19 +8128,19 @@ func TanhBackwardF64(dst, grad, y []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			tanhBackwardF64AVX512(&dst[i], &grad[i], &y[i], cnt|how)
+			tanhBackwardF64AVX512(&dst[i], &grad[i], &y[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			tanhBackwardF64AVX2(&dst[i], &grad[i], &y[i], cnt|how)
+			tanhBackwardF64AVX2(&dst[i], &grad[i], &y[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -8162,19 +8162,19 @@ func SigmoidBackwardF64(dst, grad, y []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sigmoidBackwardF64AVX512(&dst[i], &grad[i], &y[i], cnt|how)
+			sigmoidBackwardF64AVX512(&dst[i], &grad[i], &y[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sigmoidBackwardF64AVX2(&dst[i], &grad[i], &y[i], cnt|how)
+			sigmoidBackwardF64AVX2(&dst[i], &grad[i], &y[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -8196,19 +8196,19 @@ func LogitBackwardF64(dst, grad, x []float64, lo, hi, beyond float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logitBackwardF64AVX512(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt|how)
+			logitBackwardF64AVX512(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logitBackwardF64AVX2(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt|how)
+			logitBackwardF64AVX2(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -8230,19 +8230,19 @@ func SoftmaxBackwardF64(dst, grad, y []float64, dot float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softmaxBackwardF64AVX512(&dst[i], &grad[i], &y[i], dot, cnt|how)
+			softmaxBackwardF64AVX512(&dst[i], &grad[i], &y[i], dot, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softmaxBackwardF64AVX2(&dst[i], &grad[i], &y[i], dot, cnt|how)
+			softmaxBackwardF64AVX2(&dst[i], &grad[i], &y[i], dot, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -8262,19 +8262,19 @@ func FillF64(dst []float64, s float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fillF64AVX512(&dst[i], s, cnt|how)
+			fillF64AVX512(&dst[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fillF64AVX2(&dst[i], s, cnt|how)
+			fillF64AVX2(&dst[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -8675,19 +8675,19 @@ func WhereF64(dst []float64, mask []uint8, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			whereF64AVX512(&dst[i], &mask[i], &a[i], &b[i], cnt|how)
+			whereF64AVX512(&dst[i], &mask[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			whereF64AVX2(&dst[i], &mask[i], &a[i], &b[i], cnt|how)
+			whereF64AVX2(&dst[i], &mask[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -8709,19 +8709,19 @@ func MaskedFillF64(dst, a []float64, mask []uint8, s float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			maskedFillF64AVX512(&dst[i], &a[i], &mask[i], s, cnt|how)
+			maskedFillF64AVX512(&dst[i], &a[i], &mask[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			maskedFillF64AVX2(&dst[i], &a[i], &mask[i], s, cnt|how)
+			maskedFillF64AVX2(&dst[i], &a[i], &mask[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -8743,19 +8743,19 @@ func DropoutF64(dst, a []float64, mask []uint8, scale float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			dropoutF64AVX512(&dst[i], &a[i], &mask[i], scale, cnt|how)
+			dropoutF64AVX512(&dst[i], &a[i], &mask[i], scale, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			dropoutF64AVX2(&dst[i], &a[i], &mask[i], scale, cnt|how)
+			dropoutF64AVX2(&dst[i], &a[i], &mask[i], scale, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -10463,19 +10463,19 @@ func ExpOrZeroF64(dst, a []float64, m float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expOrZeroF64AVX512(&dst[i], &a[i], m, cnt|how)
+			expOrZeroF64AVX512(&dst[i], &a[i], m, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expOrZeroF64AVX2(&dst[i], &a[i], m, cnt|how)
+			expOrZeroF64AVX2(&dst[i], &a[i], m, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -10516,19 +10516,19 @@ func NormalizeF64(dst, a []float64, mean, rstd float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeF64AVX512(&dst[i], &a[i], mean, rstd, cnt|how)
+			normalizeF64AVX512(&dst[i], &a[i], mean, rstd, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeF64AVX2(&dst[i], &a[i], mean, rstd, cnt|how)
+			normalizeF64AVX2(&dst[i], &a[i], mean, rstd, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -10588,19 +10588,19 @@ func NormalizeAffineF64(dst, a, w, c []float64, mean, rstd float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeAffineF64AVX512(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt|how)
+			normalizeAffineF64AVX512(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeAffineF64AVX2(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt|how)
+			normalizeAffineF64AVX2(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -10662,19 +10662,19 @@ func NormalizeBackwardF64(dst, grad, x []float64, mean, rstd, c1, c2 float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeBackwardF64AVX512(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt|how)
+			normalizeBackwardF64AVX512(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeBackwardF64AVX2(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt|how)
+			normalizeBackwardF64AVX2(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -10737,19 +10737,19 @@ func NormalizeAffineBackwardF64(dst, grad, w, x []float64, mean, rstd, c1, c2 fl
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeAffineBackwardF64AVX512(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt|how)
+			normalizeAffineBackwardF64AVX512(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			normalizeAffineBackwardF64AVX2(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt|how)
+			normalizeAffineBackwardF64AVX2(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -10945,15 +10945,15 @@ func accumulateCenteredF64AVX2(dst *float64, grad *float64, x *float64, mean *fl
 
 // CombineColumnsF64 sets dst[i] = x[i]*a[i] + y[i]*b[i] + z[i]: Combine with coefficients per column.
 func CombineColumnsF64(dst, a, b, x, y, z []float64) {
-	combineColumnsF64(dst, a, b, x, y, z, around(dst))
+	combineColumnsF64(dst, a, b, x, y, z, nonTemporalFlag(dst))
 }
 
-// CombineColumnsPartF64 is CombineColumnsF64 of parts of arrays; far says that the caches do not hold these (see Beyond).
+// CombineColumnsPartF64 is CombineColumnsF64 of parts of arrays; far says that the caches do not hold these (see BeyondCaches).
 func CombineColumnsPartF64(dst, a, b, x, y, z []float64, far bool) {
-	combineColumnsF64(dst, a, b, x, y, z, aroundIf(dst, far))
+	combineColumnsF64(dst, a, b, x, y, z, nonTemporalFlagIf(dst, far))
 }
 
-func combineColumnsF64(dst, a, b, x, y, z []float64, how int) {
+func combineColumnsF64(dst, a, b, x, y, z []float64, flag int) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	x = x[:len(dst)]
@@ -10964,7 +10964,7 @@ func combineColumnsF64(dst, a, b, x, y, z []float64, how int) {
 	case cpu.HasAVX512:
 		for i < n {
 			cnt := min(n-i, chunk)
-			combineColumnsF64AVX512(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt|how)
+			combineColumnsF64AVX512(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -10972,7 +10972,7 @@ func combineColumnsF64(dst, a, b, x, y, z []float64, how int) {
 	case cpu.HasAVX2FMA:
 		for i < n {
 			cnt := min(n-i, chunk)
-			combineColumnsF64AVX2(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt|how)
+			combineColumnsF64AVX2(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -11164,19 +11164,19 @@ func ExpF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expF64AVX512(&dst[i], &a[i], cnt|how)
+			expF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expF64AVX2(&dst[i], &a[i], cnt|how)
+			expF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -11197,19 +11197,19 @@ func Expm1F64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expm1F64AVX512(&dst[i], &a[i], cnt|how)
+			expm1F64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expm1F64AVX2(&dst[i], &a[i], cnt|how)
+			expm1F64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -11230,19 +11230,19 @@ func LogF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logF64AVX512(&dst[i], &a[i], cnt|how)
+			logF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logF64AVX2(&dst[i], &a[i], cnt|how)
+			logF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -11263,19 +11263,19 @@ func Log1pF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			log1pF64AVX512(&dst[i], &a[i], cnt|how)
+			log1pF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			log1pF64AVX2(&dst[i], &a[i], cnt|how)
+			log1pF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -11296,19 +11296,19 @@ func Log2F64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			log2F64AVX512(&dst[i], &a[i], cnt|how)
+			log2F64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			log2F64AVX2(&dst[i], &a[i], cnt|how)
+			log2F64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -11329,19 +11329,19 @@ func Log10F64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			log10F64AVX512(&dst[i], &a[i], cnt|how)
+			log10F64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			log10F64AVX2(&dst[i], &a[i], cnt|how)
+			log10F64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -11362,19 +11362,19 @@ func Exp2F64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			exp2F64AVX512(&dst[i], &a[i], cnt|how)
+			exp2F64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			exp2F64AVX2(&dst[i], &a[i], cnt|how)
+			exp2F64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -11395,19 +11395,19 @@ func LogSigmoidF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSigmoidF64AVX512(&dst[i], &a[i], cnt|how)
+			logSigmoidF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSigmoidF64AVX2(&dst[i], &a[i], cnt|how)
+			logSigmoidF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -11428,19 +11428,19 @@ func MishF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mishF64AVX512(&dst[i], &a[i], cnt|how)
+			mishF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mishF64AVX2(&dst[i], &a[i], cnt|how)
+			mishF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -11461,19 +11461,19 @@ func TanhF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			tanhF64AVX512(&dst[i], &a[i], cnt|how)
+			tanhF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			tanhF64AVX2(&dst[i], &a[i], cnt|how)
+			tanhF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -11494,19 +11494,19 @@ func SigmoidF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sigmoidF64AVX512(&dst[i], &a[i], cnt|how)
+			sigmoidF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sigmoidF64AVX2(&dst[i], &a[i], cnt|how)
+			sigmoidF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -11527,19 +11527,19 @@ func ErfF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfF64AVX512(&dst[i], &a[i], cnt|how)
+			erfF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfF64AVX2(&dst[i], &a[i], cnt|how)
+			erfF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -11560,19 +11560,19 @@ func ErfcF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfcF64AVX512(&dst[i], &a[i], cnt|how)
+			erfcF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfcF64AVX2(&dst[i], &a[i], cnt|how)
+			erfcF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -11593,19 +11593,19 @@ func NdtrF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			ndtrF64AVX512(&dst[i], &a[i], cnt|how)
+			ndtrF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			ndtrF64AVX2(&dst[i], &a[i], cnt|how)
+			ndtrF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -11626,19 +11626,19 @@ func GELUF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUF64AVX512(&dst[i], &a[i], cnt|how)
+			gELUF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUF64AVX2(&dst[i], &a[i], cnt|how)
+			gELUF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -11659,19 +11659,19 @@ func GELUTanhF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUTanhF64AVX512(&dst[i], &a[i], cnt|how)
+			gELUTanhF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUTanhF64AVX2(&dst[i], &a[i], cnt|how)
+			gELUTanhF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -11692,19 +11692,19 @@ func SiLUF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			siLUF64AVX512(&dst[i], &a[i], cnt|how)
+			siLUF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			siLUF64AVX2(&dst[i], &a[i], cnt|how)
+			siLUF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -11818,19 +11818,19 @@ func AsinF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			asinF64AVX512(&dst[i], &a[i], cnt|how)
+			asinF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			asinF64AVX2(&dst[i], &a[i], cnt|how)
+			asinF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -11851,19 +11851,19 @@ func AcosF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			acosF64AVX512(&dst[i], &a[i], cnt|how)
+			acosF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			acosF64AVX2(&dst[i], &a[i], cnt|how)
+			acosF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -11884,19 +11884,19 @@ func AtanF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			atanF64AVX512(&dst[i], &a[i], cnt|how)
+			atanF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			atanF64AVX2(&dst[i], &a[i], cnt|how)
+			atanF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -11918,19 +11918,19 @@ func Atan2F64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			atan2F64AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			atan2F64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			atan2F64AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			atan2F64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -11951,19 +11951,19 @@ func SinhF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sinhF64AVX512(&dst[i], &a[i], cnt|how)
+			sinhF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sinhF64AVX2(&dst[i], &a[i], cnt|how)
+			sinhF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -11984,19 +11984,19 @@ func CoshF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			coshF64AVX512(&dst[i], &a[i], cnt|how)
+			coshF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			coshF64AVX2(&dst[i], &a[i], cnt|how)
+			coshF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -12017,19 +12017,19 @@ func AsinhF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			asinhF64AVX512(&dst[i], &a[i], cnt|how)
+			asinhF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			asinhF64AVX2(&dst[i], &a[i], cnt|how)
+			asinhF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -12050,19 +12050,19 @@ func AcoshF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			acoshF64AVX512(&dst[i], &a[i], cnt|how)
+			acoshF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			acoshF64AVX2(&dst[i], &a[i], cnt|how)
+			acoshF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -12083,19 +12083,19 @@ func AtanhF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			atanhF64AVX512(&dst[i], &a[i], cnt|how)
+			atanhF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			atanhF64AVX2(&dst[i], &a[i], cnt|how)
+			atanhF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -12116,19 +12116,19 @@ func LogitF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logitF64AVX512(&dst[i], &a[i], cnt|how)
+			logitF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logitF64AVX2(&dst[i], &a[i], cnt|how)
+			logitF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -12150,19 +12150,19 @@ func LogAddExpF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logAddExpF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			logAddExpF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logAddExpF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			logAddExpF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -12184,19 +12184,19 @@ func LogAddExp2F64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logAddExp2F64AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			logAddExp2F64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logAddExp2F64AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			logAddExp2F64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -12218,19 +12218,19 @@ func NextafterF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			nextafterF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			nextafterF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			nextafterF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			nextafterF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -12252,19 +12252,19 @@ func XLogYF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			xLogYF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			xLogYF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			xLogYF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			xLogYF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -12286,19 +12286,19 @@ func HypotF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hypotF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			hypotF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hypotF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			hypotF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -12320,19 +12320,19 @@ func LogSigmoidBackwardF64(dst, grad, x []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSigmoidBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|how)
+			logSigmoidBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSigmoidBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|how)
+			logSigmoidBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -12354,19 +12354,19 @@ func MishBackwardF64(dst, grad, x []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mishBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|how)
+			mishBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mishBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|how)
+			mishBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -12388,19 +12388,19 @@ func GELUBackwardF64(dst, grad, x []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|how)
+			gELUBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|how)
+			gELUBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -12422,19 +12422,19 @@ func GELUTanhBackwardF64(dst, grad, x []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUTanhBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|how)
+			gELUTanhBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUTanhBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|how)
+			gELUTanhBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -12456,19 +12456,19 @@ func SiLUBackwardF64(dst, grad, x []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			siLUBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|how)
+			siLUBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			siLUBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|how)
+			siLUBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -12489,19 +12489,19 @@ func SoftplusF64(dst, a []float64, beta, threshold float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softplusF64AVX512(&dst[i], &a[i], beta, threshold, cnt|how)
+			softplusF64AVX512(&dst[i], &a[i], beta, threshold, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softplusF64AVX2(&dst[i], &a[i], beta, threshold, cnt|how)
+			softplusF64AVX2(&dst[i], &a[i], beta, threshold, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -12523,19 +12523,19 @@ func SoftplusBackwardF64(dst, grad, x []float64, beta, threshold float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softplusBackwardF64AVX512(&dst[i], &grad[i], &x[i], beta, threshold, cnt|how)
+			softplusBackwardF64AVX512(&dst[i], &grad[i], &x[i], beta, threshold, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softplusBackwardF64AVX2(&dst[i], &grad[i], &x[i], beta, threshold, cnt|how)
+			softplusBackwardF64AVX2(&dst[i], &grad[i], &x[i], beta, threshold, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -12557,19 +12557,19 @@ func PowF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			powF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			powF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			powF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			powF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -12590,19 +12590,19 @@ func ELUF64(dst, a []float64, alpha, scale, inputScale float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			eLUF64AVX512(&dst[i], &a[i], alpha, scale, inputScale, cnt|how)
+			eLUF64AVX512(&dst[i], &a[i], alpha, scale, inputScale, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			eLUF64AVX2(&dst[i], &a[i], alpha, scale, inputScale, cnt|how)
+			eLUF64AVX2(&dst[i], &a[i], alpha, scale, inputScale, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -12657,19 +12657,19 @@ func ELUBackwardF64(dst, grad, x []float64, alpha, scale, inputScale float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			eLUBackwardF64AVX512(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt|how)
+			eLUBackwardF64AVX512(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			eLUBackwardF64AVX2(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt|how)
+			eLUBackwardF64AVX2(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -12690,19 +12690,19 @@ func NaNToNumF64(dst, a []float64, nan, pos, neg float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			naNToNumF64AVX512(&dst[i], &a[i], nan, pos, neg, cnt|how)
+			naNToNumF64AVX512(&dst[i], &a[i], nan, pos, neg, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			naNToNumF64AVX2(&dst[i], &a[i], nan, pos, neg, cnt|how)
+			naNToNumF64AVX2(&dst[i], &a[i], nan, pos, neg, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -12723,19 +12723,19 @@ func FracF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fracF64AVX512(&dst[i], &a[i], cnt|how)
+			fracF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fracF64AVX2(&dst[i], &a[i], cnt|how)
+			fracF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -12756,19 +12756,19 @@ func AngleF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			angleF64AVX512(&dst[i], &a[i], cnt|how)
+			angleF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			angleF64AVX2(&dst[i], &a[i], cnt|how)
+			angleF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -12789,19 +12789,19 @@ func HardShrinkF64(dst, a []float64, l float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardShrinkF64AVX512(&dst[i], &a[i], l, cnt|how)
+			hardShrinkF64AVX512(&dst[i], &a[i], l, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardShrinkF64AVX2(&dst[i], &a[i], l, cnt|how)
+			hardShrinkF64AVX2(&dst[i], &a[i], l, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -12822,19 +12822,19 @@ func SoftShrinkF64(dst, a []float64, l float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softShrinkF64AVX512(&dst[i], &a[i], l, cnt|how)
+			softShrinkF64AVX512(&dst[i], &a[i], l, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softShrinkF64AVX2(&dst[i], &a[i], l, cnt|how)
+			softShrinkF64AVX2(&dst[i], &a[i], l, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -12856,19 +12856,19 @@ func ShrinkBackwardF64(dst, grad, x []float64, l float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			shrinkBackwardF64AVX512(&dst[i], &grad[i], &x[i], l, cnt|how)
+			shrinkBackwardF64AVX512(&dst[i], &grad[i], &x[i], l, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			shrinkBackwardF64AVX2(&dst[i], &grad[i], &x[i], l, cnt|how)
+			shrinkBackwardF64AVX2(&dst[i], &grad[i], &x[i], l, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -12890,19 +12890,19 @@ func HardTanhBackwardF64(dst, grad, x []float64, lo, hi float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardTanhBackwardF64AVX512(&dst[i], &grad[i], &x[i], lo, hi, cnt|how)
+			hardTanhBackwardF64AVX512(&dst[i], &grad[i], &x[i], lo, hi, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardTanhBackwardF64AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt|how)
+			hardTanhBackwardF64AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -12923,19 +12923,19 @@ func ThresholdF64(dst, a []float64, s, v float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			thresholdF64AVX512(&dst[i], &a[i], s, v, cnt|how)
+			thresholdF64AVX512(&dst[i], &a[i], s, v, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			thresholdF64AVX2(&dst[i], &a[i], s, v, cnt|how)
+			thresholdF64AVX2(&dst[i], &a[i], s, v, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -12958,19 +12958,19 @@ func ClampToF64(dst, a, lo, hi []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			clampToF64AVX512(&dst[i], &a[i], &lo[i], &hi[i], cnt|how)
+			clampToF64AVX512(&dst[i], &a[i], &lo[i], &hi[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			clampToF64AVX2(&dst[i], &a[i], &lo[i], &hi[i], cnt|how)
+			clampToF64AVX2(&dst[i], &a[i], &lo[i], &hi[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -12993,19 +12993,19 @@ func LerpToF64(dst, a, b, w []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			lerpToF64AVX512(&dst[i], &a[i], &b[i], &w[i], cnt|how)
+			lerpToF64AVX512(&dst[i], &a[i], &b[i], &w[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			lerpToF64AVX2(&dst[i], &a[i], &b[i], &w[i], cnt|how)
+			lerpToF64AVX2(&dst[i], &a[i], &b[i], &w[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -13027,19 +13027,19 @@ func PReLUF64(dst, a, w []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			pReLUF64AVX512(&dst[i], &a[i], &w[i], cnt|how)
+			pReLUF64AVX512(&dst[i], &a[i], &w[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			pReLUF64AVX2(&dst[i], &a[i], &w[i], cnt|how)
+			pReLUF64AVX2(&dst[i], &a[i], &w[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -13061,19 +13061,19 @@ func CopysignF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			copysignF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			copysignF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			copysignF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			copysignF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -13095,19 +13095,19 @@ func FMaxF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fMaxF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			fMaxF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fMaxF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			fMaxF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -13129,19 +13129,19 @@ func FMinF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fMinF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			fMinF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fMinF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			fMinF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -13163,19 +13163,19 @@ func TruncDivF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			truncDivF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			truncDivF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			truncDivF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			truncDivF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -13196,19 +13196,19 @@ func CubeF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			cubeF64AVX512(&dst[i], &a[i], cnt|how)
+			cubeF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			cubeF64AVX2(&dst[i], &a[i], cnt|how)
+			cubeF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -13229,19 +13229,19 @@ func InvSquareF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			invSquareF64AVX512(&dst[i], &a[i], cnt|how)
+			invSquareF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			invSquareF64AVX2(&dst[i], &a[i], cnt|how)
+			invSquareF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -13263,19 +13263,19 @@ func HeavisideF64(dst, a, b []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			heavisideF64AVX512(&dst[i], &a[i], &b[i], cnt|how)
+			heavisideF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			heavisideF64AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			heavisideF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -13383,19 +13383,19 @@ func LgammaF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			lgammaF64AVX512(&dst[i], &a[i], cnt|how)
+			lgammaF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			lgammaF64AVX2(&dst[i], &a[i], cnt|how)
+			lgammaF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -13416,19 +13416,19 @@ func DigammaF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			digammaF64AVX512(&dst[i], &a[i], cnt|how)
+			digammaF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			digammaF64AVX2(&dst[i], &a[i], cnt|how)
+			digammaF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -13449,19 +13449,19 @@ func NdtriF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			ndtriF64AVX512(&dst[i], &a[i], cnt|how)
+			ndtriF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			ndtriF64AVX2(&dst[i], &a[i], cnt|how)
+			ndtriF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -13482,19 +13482,19 @@ func I0eF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i0eF64AVX512(&dst[i], &a[i], cnt|how)
+			i0eF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i0eF64AVX2(&dst[i], &a[i], cnt|how)
+			i0eF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -13515,19 +13515,19 @@ func I1eF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i1eF64AVX512(&dst[i], &a[i], cnt|how)
+			i1eF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i1eF64AVX2(&dst[i], &a[i], cnt|how)
+			i1eF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -13548,19 +13548,19 @@ func I0F64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i0F64AVX512(&dst[i], &a[i], cnt|how)
+			i0F64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i0F64AVX2(&dst[i], &a[i], cnt|how)
+			i0F64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -13581,19 +13581,19 @@ func I1F64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i1F64AVX512(&dst[i], &a[i], cnt|how)
+			i1F64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i1F64AVX2(&dst[i], &a[i], cnt|how)
+			i1F64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -13615,19 +13615,19 @@ func TrigammaF64(dst, a, sin []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			trigammaF64AVX512(&dst[i], &a[i], &sin[i], cnt|how)
+			trigammaF64AVX512(&dst[i], &a[i], &sin[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			trigammaF64AVX2(&dst[i], &a[i], &sin[i], cnt|how)
+			trigammaF64AVX2(&dst[i], &a[i], &sin[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -13648,19 +13648,19 @@ func ErfinvF32(dst, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfinvF32AVX512(&dst[i], &a[i], cnt|how)
+			erfinvF32AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfinvF32AVX2(&dst[i], &a[i], cnt|how)
+			erfinvF32AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -13681,19 +13681,19 @@ func ErfinvF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfinvF64AVX512(&dst[i], &a[i], cnt|how)
+			erfinvF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfinvF64AVX2(&dst[i], &a[i], cnt|how)
+			erfinvF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -13714,19 +13714,19 @@ func K0eF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			k0eF64AVX512(&dst[i], &a[i], cnt|how)
+			k0eF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			k0eF64AVX2(&dst[i], &a[i], cnt|how)
+			k0eF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -13747,19 +13747,19 @@ func K0F64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			k0F64AVX512(&dst[i], &a[i], cnt|how)
+			k0F64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			k0F64AVX2(&dst[i], &a[i], cnt|how)
+			k0F64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -13780,19 +13780,19 @@ func K1eF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			k1eF64AVX512(&dst[i], &a[i], cnt|how)
+			k1eF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			k1eF64AVX2(&dst[i], &a[i], cnt|how)
+			k1eF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -13813,19 +13813,19 @@ func K1F64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			k1F64AVX512(&dst[i], &a[i], cnt|how)
+			k1F64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			k1F64AVX2(&dst[i], &a[i], cnt|how)
+			k1F64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -13848,19 +13848,19 @@ func J0F64(dst, a, sin, cos []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			j0F64AVX512(&dst[i], &a[i], &sin[i], &cos[i], cnt|how)
+			j0F64AVX512(&dst[i], &a[i], &sin[i], &cos[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			j0F64AVX2(&dst[i], &a[i], &sin[i], &cos[i], cnt|how)
+			j0F64AVX2(&dst[i], &a[i], &sin[i], &cos[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -13883,19 +13883,19 @@ func J1F64(dst, a, sin, cos []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			j1F64AVX512(&dst[i], &a[i], &sin[i], &cos[i], cnt|how)
+			j1F64AVX512(&dst[i], &a[i], &sin[i], &cos[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			j1F64AVX2(&dst[i], &a[i], &sin[i], &cos[i], cnt|how)
+			j1F64AVX2(&dst[i], &a[i], &sin[i], &cos[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -13919,19 +13919,19 @@ func Y0F64(dst, a, sin, cos, j []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			y0F64AVX512(&dst[i], &a[i], &sin[i], &cos[i], &j[i], cnt|how)
+			y0F64AVX512(&dst[i], &a[i], &sin[i], &cos[i], &j[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			y0F64AVX2(&dst[i], &a[i], &sin[i], &cos[i], &j[i], cnt|how)
+			y0F64AVX2(&dst[i], &a[i], &sin[i], &cos[i], &j[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -13955,19 +13955,19 @@ func Y1F64(dst, a, sin, cos, j []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			y1F64AVX512(&dst[i], &a[i], &sin[i], &cos[i], &j[i], cnt|how)
+			y1F64AVX512(&dst[i], &a[i], &sin[i], &cos[i], &j[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			y1F64AVX2(&dst[i], &a[i], &sin[i], &cos[i], &j[i], cnt|how)
+			y1F64AVX2(&dst[i], &a[i], &sin[i], &cos[i], &j[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -13988,19 +13988,19 @@ func ErfcxF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfcxF64AVX512(&dst[i], &a[i], cnt|how)
+			erfcxF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfcxF64AVX2(&dst[i], &a[i], cnt|how)
+			erfcxF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -14021,19 +14021,19 @@ func LogNdtrF64(dst, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logNdtrF64AVX512(&dst[i], &a[i], cnt|how)
+			logNdtrF64AVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logNdtrF64AVX2(&dst[i], &a[i], cnt|how)
+			logNdtrF64AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -14221,19 +14221,19 @@ func LogSoftmaxBackwardF32(dst, grad, y []float32, sum float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSoftmaxBackwardF32AVX512(&dst[i], &grad[i], &y[i], sum, cnt|how)
+			logSoftmaxBackwardF32AVX512(&dst[i], &grad[i], &y[i], sum, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSoftmaxBackwardF32AVX2(&dst[i], &grad[i], &y[i], sum, cnt|how)
+			logSoftmaxBackwardF32AVX2(&dst[i], &grad[i], &y[i], sum, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -14359,19 +14359,19 @@ func F16ToF32s(dst []float32, a []uint16) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			f16ToF32sAVX512(&dst[i], &a[i], cnt|how)
+			f16ToF32sAVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			f16ToF32sAVX2(&dst[i], &a[i], cnt|how)
+			f16ToF32sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -14400,10 +14400,10 @@ func F32ToF16s(dst []uint16, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			f32ToF16sAVX2(&dst[i], &a[i], cnt|how)
+			f32ToF16sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -14424,19 +14424,19 @@ func BF16ToF32s(dst []float32, a []uint16) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			bF16ToF32sAVX512(&dst[i], &a[i], cnt|how)
+			bF16ToF32sAVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			bF16ToF32sAVX2(&dst[i], &a[i], cnt|how)
+			bF16ToF32sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -14465,10 +14465,10 @@ func F32ToBF16s(dst []uint16, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			f32ToBF16sAVX2(&dst[i], &a[i], cnt|how)
+			f32ToBF16sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -14497,10 +14497,10 @@ func F64ToF32s(dst []float32, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			f64ToF32sAVX2(&dst[i], &a[i], cnt|how)
+			f64ToF32sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -14521,19 +14521,19 @@ func F32ToF64s(dst []float64, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			f32ToF64sAVX512(&dst[i], &a[i], cnt|how)
+			f32ToF64sAVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			f32ToF64sAVX2(&dst[i], &a[i], cnt|how)
+			f32ToF64sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -14554,19 +14554,19 @@ func U8ToF32s(dst []float32, a []uint8) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			u8ToF32sAVX512(&dst[i], &a[i], cnt|how)
+			u8ToF32sAVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			u8ToF32sAVX2(&dst[i], &a[i], cnt|how)
+			u8ToF32sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -14587,19 +14587,19 @@ func I8ToF32s(dst []float32, a []int8) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i8ToF32sAVX512(&dst[i], &a[i], cnt|how)
+			i8ToF32sAVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i8ToF32sAVX2(&dst[i], &a[i], cnt|how)
+			i8ToF32sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -14620,19 +14620,19 @@ func I32ToF32s(dst []float32, a []int32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i32ToF32sAVX512(&dst[i], &a[i], cnt|how)
+			i32ToF32sAVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i32ToF32sAVX2(&dst[i], &a[i], cnt|how)
+			i32ToF32sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -14653,19 +14653,19 @@ func F32ToI32s(dst []int32, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			f32ToI32sAVX512(&dst[i], &a[i], cnt|how)
+			f32ToI32sAVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			f32ToI32sAVX2(&dst[i], &a[i], cnt|how)
+			f32ToI32sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -14756,10 +14756,10 @@ func F32ToI16s(dst []int16, a []float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			f32ToI16sAVX2(&dst[i], &a[i], cnt|how)
+			f32ToI16sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -14780,19 +14780,19 @@ func I16ToF32s(dst []float32, a []int16) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i16ToF32sAVX512(&dst[i], &a[i], cnt|how)
+			i16ToF32sAVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i16ToF32sAVX2(&dst[i], &a[i], cnt|how)
+			i16ToF32sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -14883,10 +14883,10 @@ func U8ToI16s(dst []int16, a []uint8) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			u8ToI16sAVX2(&dst[i], &a[i], cnt|how)
+			u8ToI16sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -14907,19 +14907,19 @@ func U8ToI32s(dst []int32, a []uint8) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			u8ToI32sAVX512(&dst[i], &a[i], cnt|how)
+			u8ToI32sAVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			u8ToI32sAVX2(&dst[i], &a[i], cnt|how)
+			u8ToI32sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -14940,19 +14940,19 @@ func U8ToI64s(dst []int64, a []uint8) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			u8ToI64sAVX512(&dst[i], &a[i], cnt|how)
+			u8ToI64sAVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			u8ToI64sAVX2(&dst[i], &a[i], cnt|how)
+			u8ToI64sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -14973,19 +14973,19 @@ func U8ToF64s(dst []float64, a []uint8) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			u8ToF64sAVX512(&dst[i], &a[i], cnt|how)
+			u8ToF64sAVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			u8ToF64sAVX2(&dst[i], &a[i], cnt|how)
+			u8ToF64sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -15014,10 +15014,10 @@ func I8ToI16s(dst []int16, a []int8) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i8ToI16sAVX2(&dst[i], &a[i], cnt|how)
+			i8ToI16sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -15038,19 +15038,19 @@ func I8ToI32s(dst []int32, a []int8) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i8ToI32sAVX512(&dst[i], &a[i], cnt|how)
+			i8ToI32sAVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i8ToI32sAVX2(&dst[i], &a[i], cnt|how)
+			i8ToI32sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -15071,19 +15071,19 @@ func I8ToI64s(dst []int64, a []int8) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i8ToI64sAVX512(&dst[i], &a[i], cnt|how)
+			i8ToI64sAVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i8ToI64sAVX2(&dst[i], &a[i], cnt|how)
+			i8ToI64sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -15104,19 +15104,19 @@ func I8ToF64s(dst []float64, a []int8) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i8ToF64sAVX512(&dst[i], &a[i], cnt|how)
+			i8ToF64sAVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i8ToF64sAVX2(&dst[i], &a[i], cnt|how)
+			i8ToF64sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -15168,19 +15168,19 @@ func I16ToI32s(dst []int32, a []int16) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i16ToI32sAVX512(&dst[i], &a[i], cnt|how)
+			i16ToI32sAVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i16ToI32sAVX2(&dst[i], &a[i], cnt|how)
+			i16ToI32sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -15201,19 +15201,19 @@ func I16ToI64s(dst []int64, a []int16) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i16ToI64sAVX512(&dst[i], &a[i], cnt|how)
+			i16ToI64sAVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i16ToI64sAVX2(&dst[i], &a[i], cnt|how)
+			i16ToI64sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -15234,19 +15234,19 @@ func I16ToF64s(dst []float64, a []int16) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i16ToF64sAVX512(&dst[i], &a[i], cnt|how)
+			i16ToF64sAVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i16ToF64sAVX2(&dst[i], &a[i], cnt|how)
+			i16ToF64sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -15306,10 +15306,10 @@ func I32ToI16s(dst []int16, a []int32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i32ToI16sAVX2(&dst[i], &a[i], cnt|how)
+			i32ToI16sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -15330,19 +15330,19 @@ func I32ToI64s(dst []int64, a []int32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i32ToI64sAVX512(&dst[i], &a[i], cnt|how)
+			i32ToI64sAVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i32ToI64sAVX2(&dst[i], &a[i], cnt|how)
+			i32ToI64sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -15363,19 +15363,19 @@ func I32ToF64s(dst []float64, a []int32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i32ToF64sAVX512(&dst[i], &a[i], cnt|how)
+			i32ToF64sAVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i32ToF64sAVX2(&dst[i], &a[i], cnt|how)
+			i32ToF64sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -15466,10 +15466,10 @@ func I64ToI32s(dst []int32, a []int64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i64ToI32sAVX2(&dst[i], &a[i], cnt|how)
+			i64ToI32sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -15498,10 +15498,10 @@ func I64ToF32s(dst []float32, a []int64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i64ToF32sAVX2(&dst[i], &a[i], cnt|how)
+			i64ToF32sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -15522,19 +15522,19 @@ func I64ToF64s(dst []float64, a []int64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i64ToF64sAVX512(&dst[i], &a[i], cnt|how)
+			i64ToF64sAVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			i64ToF64sAVX2(&dst[i], &a[i], cnt|how)
+			i64ToF64sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -15555,10 +15555,10 @@ func F32ToI64s(dst []int64, a []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			f32ToI64sAVX512(&dst[i], &a[i], cnt|how)
+			f32ToI64sAVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -15576,10 +15576,10 @@ func F64ToI64s(dst []int64, a []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			f64ToI64sAVX512(&dst[i], &a[i], cnt|how)
+			f64ToI64sAVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -15605,10 +15605,10 @@ func F64ToI32s(dst []int32, a []float64) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			f64ToI32sAVX2(&dst[i], &a[i], cnt|how)
+			f64ToI32sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -15722,19 +15722,19 @@ func U32ToU64s(dst []int64, a []uint32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			u32ToU64sAVX512(&dst[i], &a[i], cnt|how)
+			u32ToU64sAVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			u32ToU64sAVX2(&dst[i], &a[i], cnt|how)
+			u32ToU64sAVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -16868,19 +16868,19 @@ func AbsErrorGradF32(dst, a, b []float32, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			absErrorGradF32AVX512(&dst[i], &a[i], &b[i], s, cnt|how)
+			absErrorGradF32AVX512(&dst[i], &a[i], &b[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			absErrorGradF32AVX2(&dst[i], &a[i], &b[i], s, cnt|how)
+			absErrorGradF32AVX2(&dst[i], &a[i], &b[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -16922,19 +16922,19 @@ func HuberErrorF32(dst, a, b []float32, limit, square, slope float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			huberErrorF32AVX512(&dst[i], &a[i], &b[i], limit, square, slope, cnt|how)
+			huberErrorF32AVX512(&dst[i], &a[i], &b[i], limit, square, slope, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			huberErrorF32AVX2(&dst[i], &a[i], &b[i], limit, square, slope, cnt|how)
+			huberErrorF32AVX2(&dst[i], &a[i], &b[i], limit, square, slope, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -16957,19 +16957,19 @@ func HuberErrorBackwardF32(dst, grad, a, b []float32, limit, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			huberErrorBackwardF32AVX512(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|how)
+			huberErrorBackwardF32AVX512(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			huberErrorBackwardF32AVX2(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|how)
+			huberErrorBackwardF32AVX2(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -16991,19 +16991,19 @@ func HuberErrorF64(dst, a, b []float64, limit, square, slope float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			huberErrorF64AVX512(&dst[i], &a[i], &b[i], limit, square, slope, cnt|how)
+			huberErrorF64AVX512(&dst[i], &a[i], &b[i], limit, square, slope, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			huberErrorF64AVX2(&dst[i], &a[i], &b[i], limit, square, slope, cnt|how)
+			huberErrorF64AVX2(&dst[i], &a[i], &b[i], limit, square, slope, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -17026,19 +17026,19 @@ func HuberErrorBackwardF64(dst, grad, a, b []float64, limit, s float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			huberErrorBackwardF64AVX512(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|how)
+			huberErrorBackwardF64AVX512(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			huberErrorBackwardF64AVX2(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|how)
+			huberErrorBackwardF64AVX2(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -17060,19 +17060,19 @@ func HuberGradF32(dst, a, b []float32, s, limit float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			huberGradF32AVX512(&dst[i], &a[i], &b[i], s, limit, cnt|how)
+			huberGradF32AVX512(&dst[i], &a[i], &b[i], s, limit, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			huberGradF32AVX2(&dst[i], &a[i], &b[i], s, limit, cnt|how)
+			huberGradF32AVX2(&dst[i], &a[i], &b[i], s, limit, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -17114,19 +17114,19 @@ func CrossEntropyGradF32(dst, a, b []float32, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			crossEntropyGradF32AVX512(&dst[i], &a[i], &b[i], s, cnt|how)
+			crossEntropyGradF32AVX512(&dst[i], &a[i], &b[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			crossEntropyGradF32AVX2(&dst[i], &a[i], &b[i], s, cnt|how)
+			crossEntropyGradF32AVX2(&dst[i], &a[i], &b[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -17168,19 +17168,19 @@ func LogitEntropyGradF32(dst, a, b []float32, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logitEntropyGradF32AVX512(&dst[i], &a[i], &b[i], s, cnt|how)
+			logitEntropyGradF32AVX512(&dst[i], &a[i], &b[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logitEntropyGradF32AVX2(&dst[i], &a[i], &b[i], s, cnt|how)
+			logitEntropyGradF32AVX2(&dst[i], &a[i], &b[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -17242,19 +17242,19 @@ func LogDivergenceGradF32(dst, a, b []float32, s float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logDivergenceGradF32AVX512(&dst[i], &a[i], &b[i], s, cnt|how)
+			logDivergenceGradF32AVX512(&dst[i], &a[i], &b[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logDivergenceGradF32AVX2(&dst[i], &a[i], &b[i], s, cnt|how)
+			logDivergenceGradF32AVX2(&dst[i], &a[i], &b[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -17283,10 +17283,10 @@ func ReLUF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			reLUF16AVX2(&dst[i], &a[i], cnt|how)
+			reLUF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -17315,10 +17315,10 @@ func ReLUBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			reLUBF16AVX2(&dst[i], &a[i], cnt|how)
+			reLUBF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -17347,10 +17347,10 @@ func SqrtF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sqrtF16AVX2(&dst[i], &a[i], cnt|how)
+			sqrtF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -17379,10 +17379,10 @@ func SqrtBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sqrtBF16AVX2(&dst[i], &a[i], cnt|how)
+			sqrtBF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -17411,10 +17411,10 @@ func RsqrtF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rsqrtF16AVX2(&dst[i], &a[i], cnt|how)
+			rsqrtF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -17443,10 +17443,10 @@ func RsqrtBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rsqrtBF16AVX2(&dst[i], &a[i], cnt|how)
+			rsqrtBF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -17475,10 +17475,10 @@ func ReciprocalF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			reciprocalF16AVX2(&dst[i], &a[i], cnt|how)
+			reciprocalF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -17507,10 +17507,10 @@ func ReciprocalBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			reciprocalBF16AVX2(&dst[i], &a[i], cnt|how)
+			reciprocalBF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -17539,10 +17539,10 @@ func SquareF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			squareF16AVX2(&dst[i], &a[i], cnt|how)
+			squareF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -17571,10 +17571,10 @@ func SquareBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			squareBF16AVX2(&dst[i], &a[i], cnt|how)
+			squareBF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -17603,10 +17603,10 @@ func ExpF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expF16AVX2(&dst[i], &a[i], cnt|how)
+			expF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -17635,10 +17635,10 @@ func ExpBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expBF16AVX2(&dst[i], &a[i], cnt|how)
+			expBF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -17667,10 +17667,10 @@ func LogF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logF16AVX2(&dst[i], &a[i], cnt|how)
+			logF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -17699,10 +17699,10 @@ func LogBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logBF16AVX2(&dst[i], &a[i], cnt|how)
+			logBF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -17731,10 +17731,10 @@ func TanhF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			tanhF16AVX2(&dst[i], &a[i], cnt|how)
+			tanhF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -17763,10 +17763,10 @@ func TanhBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			tanhBF16AVX2(&dst[i], &a[i], cnt|how)
+			tanhBF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -17795,10 +17795,10 @@ func SigmoidF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sigmoidF16AVX2(&dst[i], &a[i], cnt|how)
+			sigmoidF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -17827,10 +17827,10 @@ func SigmoidBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sigmoidBF16AVX2(&dst[i], &a[i], cnt|how)
+			sigmoidBF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -17859,10 +17859,10 @@ func ErfF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfF16AVX2(&dst[i], &a[i], cnt|how)
+			erfF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -17891,10 +17891,10 @@ func ErfBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			erfBF16AVX2(&dst[i], &a[i], cnt|how)
+			erfBF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -17923,10 +17923,10 @@ func GELUF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUF16AVX2(&dst[i], &a[i], cnt|how)
+			gELUF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -17955,10 +17955,10 @@ func GELUBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUBF16AVX2(&dst[i], &a[i], cnt|how)
+			gELUBF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -17987,10 +17987,10 @@ func GELUTanhF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUTanhF16AVX2(&dst[i], &a[i], cnt|how)
+			gELUTanhF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18019,10 +18019,10 @@ func GELUTanhBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUTanhBF16AVX2(&dst[i], &a[i], cnt|how)
+			gELUTanhBF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18051,10 +18051,10 @@ func SiLUF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			siLUF16AVX2(&dst[i], &a[i], cnt|how)
+			siLUF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18083,10 +18083,10 @@ func SiLUBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			siLUBF16AVX2(&dst[i], &a[i], cnt|how)
+			siLUBF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18115,10 +18115,10 @@ func MishF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mishF16AVX2(&dst[i], &a[i], cnt|how)
+			mishF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18147,10 +18147,10 @@ func MishBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mishBF16AVX2(&dst[i], &a[i], cnt|how)
+			mishBF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18179,10 +18179,10 @@ func HardsigmoidF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardsigmoidF16AVX2(&dst[i], &a[i], cnt|how)
+			hardsigmoidF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18211,10 +18211,10 @@ func HardsigmoidBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardsigmoidBF16AVX2(&dst[i], &a[i], cnt|how)
+			hardsigmoidBF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18243,10 +18243,10 @@ func HardswishF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardswishF16AVX2(&dst[i], &a[i], cnt|how)
+			hardswishF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18275,10 +18275,10 @@ func HardswishBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardswishBF16AVX2(&dst[i], &a[i], cnt|how)
+			hardswishBF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18307,10 +18307,10 @@ func CeilF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			ceilF16AVX2(&dst[i], &a[i], cnt|how)
+			ceilF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18339,10 +18339,10 @@ func CeilBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			ceilBF16AVX2(&dst[i], &a[i], cnt|how)
+			ceilBF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18371,10 +18371,10 @@ func FloorF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			floorF16AVX2(&dst[i], &a[i], cnt|how)
+			floorF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18403,10 +18403,10 @@ func FloorBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			floorBF16AVX2(&dst[i], &a[i], cnt|how)
+			floorBF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18435,10 +18435,10 @@ func RoundF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			roundF16AVX2(&dst[i], &a[i], cnt|how)
+			roundF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18467,10 +18467,10 @@ func RoundBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			roundBF16AVX2(&dst[i], &a[i], cnt|how)
+			roundBF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18499,10 +18499,10 @@ func TruncF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			truncF16AVX2(&dst[i], &a[i], cnt|how)
+			truncF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18531,10 +18531,10 @@ func TruncBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			truncBF16AVX2(&dst[i], &a[i], cnt|how)
+			truncBF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18563,10 +18563,10 @@ func SignF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			signF16AVX2(&dst[i], &a[i], cnt|how)
+			signF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18595,10 +18595,10 @@ func SignBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			signBF16AVX2(&dst[i], &a[i], cnt|how)
+			signBF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18627,10 +18627,10 @@ func FracF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fracF16AVX2(&dst[i], &a[i], cnt|how)
+			fracF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18659,10 +18659,10 @@ func FracBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fracBF16AVX2(&dst[i], &a[i], cnt|how)
+			fracBF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18691,10 +18691,10 @@ func AngleF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			angleF16AVX2(&dst[i], &a[i], cnt|how)
+			angleF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18723,10 +18723,10 @@ func AngleBF16(dst, a []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			angleBF16AVX2(&dst[i], &a[i], cnt|how)
+			angleBF16AVX2(&dst[i], &a[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18756,10 +18756,10 @@ func AddF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			addF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18789,10 +18789,10 @@ func AddBF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addBF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			addBF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18822,10 +18822,10 @@ func SubF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			subF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			subF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18855,10 +18855,10 @@ func SubBF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			subBF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			subBF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18888,10 +18888,10 @@ func MulF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			mulF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18921,10 +18921,10 @@ func MulBF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulBF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			mulBF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18954,10 +18954,10 @@ func DivF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			divF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -18987,10 +18987,10 @@ func DivBF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divBF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			divBF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19020,10 +19020,10 @@ func MaximumF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			maximumF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			maximumF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19053,10 +19053,10 @@ func MaximumBF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			maximumBF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			maximumBF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19086,10 +19086,10 @@ func MinimumF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			minimumF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			minimumF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19119,10 +19119,10 @@ func MinimumBF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			minimumBF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			minimumBF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19152,10 +19152,10 @@ func TanhBackwardF16(dst, grad, y []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			tanhBackwardF16AVX2(&dst[i], &grad[i], &y[i], cnt|how)
+			tanhBackwardF16AVX2(&dst[i], &grad[i], &y[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19185,10 +19185,10 @@ func TanhBackwardBF16(dst, grad, y []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			tanhBackwardBF16AVX2(&dst[i], &grad[i], &y[i], cnt|how)
+			tanhBackwardBF16AVX2(&dst[i], &grad[i], &y[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19218,10 +19218,10 @@ func SigmoidBackwardF16(dst, grad, y []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sigmoidBackwardF16AVX2(&dst[i], &grad[i], &y[i], cnt|how)
+			sigmoidBackwardF16AVX2(&dst[i], &grad[i], &y[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19251,10 +19251,10 @@ func SigmoidBackwardBF16(dst, grad, y []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			sigmoidBackwardBF16AVX2(&dst[i], &grad[i], &y[i], cnt|how)
+			sigmoidBackwardBF16AVX2(&dst[i], &grad[i], &y[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19284,10 +19284,10 @@ func GELUBackwardF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt|how)
+			gELUBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19317,10 +19317,10 @@ func GELUBackwardBF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt|how)
+			gELUBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19350,10 +19350,10 @@ func GELUTanhBackwardF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUTanhBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt|how)
+			gELUTanhBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19383,10 +19383,10 @@ func GELUTanhBackwardBF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			gELUTanhBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt|how)
+			gELUTanhBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19416,10 +19416,10 @@ func SiLUBackwardF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			siLUBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt|how)
+			siLUBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19449,10 +19449,10 @@ func SiLUBackwardBF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			siLUBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt|how)
+			siLUBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19482,10 +19482,10 @@ func HardsigmoidBackwardF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardsigmoidBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt|how)
+			hardsigmoidBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19515,10 +19515,10 @@ func HardsigmoidBackwardBF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardsigmoidBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt|how)
+			hardsigmoidBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19548,10 +19548,10 @@ func HardswishBackwardF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardswishBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt|how)
+			hardswishBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19581,10 +19581,10 @@ func HardswishBackwardBF16(dst, grad, x []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardswishBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt|how)
+			hardswishBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19614,10 +19614,10 @@ func CopysignF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			copysignF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			copysignF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19647,10 +19647,10 @@ func CopysignBF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			copysignBF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			copysignBF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19680,10 +19680,10 @@ func PReLUF16(dst, a, w []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			pReLUF16AVX2(&dst[i], &a[i], &w[i], cnt|how)
+			pReLUF16AVX2(&dst[i], &a[i], &w[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19713,10 +19713,10 @@ func PReLUBF16(dst, a, w []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			pReLUBF16AVX2(&dst[i], &a[i], &w[i], cnt|how)
+			pReLUBF16AVX2(&dst[i], &a[i], &w[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19746,10 +19746,10 @@ func FMaxF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fMaxF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			fMaxF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19779,10 +19779,10 @@ func FMaxBF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fMaxBF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			fMaxBF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19812,10 +19812,10 @@ func FMinF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fMinF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			fMinF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19845,10 +19845,10 @@ func FMinBF16(dst, a, b []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			fMinBF16AVX2(&dst[i], &a[i], &b[i], cnt|how)
+			fMinBF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19877,10 +19877,10 @@ func AddScalarF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addScalarF16AVX2(&dst[i], &a[i], s, cnt|how)
+			addScalarF16AVX2(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19909,10 +19909,10 @@ func AddScalarBF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addScalarBF16AVX2(&dst[i], &a[i], s, cnt|how)
+			addScalarBF16AVX2(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19941,10 +19941,10 @@ func SubScalarF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			subScalarF16AVX2(&dst[i], &a[i], s, cnt|how)
+			subScalarF16AVX2(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -19973,10 +19973,10 @@ func SubScalarBF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			subScalarBF16AVX2(&dst[i], &a[i], s, cnt|how)
+			subScalarBF16AVX2(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20005,10 +20005,10 @@ func RSubScalarF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rSubScalarF16AVX2(&dst[i], &a[i], s, cnt|how)
+			rSubScalarF16AVX2(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20037,10 +20037,10 @@ func RSubScalarBF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rSubScalarBF16AVX2(&dst[i], &a[i], s, cnt|how)
+			rSubScalarBF16AVX2(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20069,10 +20069,10 @@ func MulScalarF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulScalarF16AVX2(&dst[i], &a[i], s, cnt|how)
+			mulScalarF16AVX2(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20101,10 +20101,10 @@ func MulScalarBF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			mulScalarBF16AVX2(&dst[i], &a[i], s, cnt|how)
+			mulScalarBF16AVX2(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20133,10 +20133,10 @@ func DivScalarF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divScalarF16AVX2(&dst[i], &a[i], s, cnt|how)
+			divScalarF16AVX2(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20165,10 +20165,10 @@ func DivScalarBF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			divScalarBF16AVX2(&dst[i], &a[i], s, cnt|how)
+			divScalarBF16AVX2(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20197,10 +20197,10 @@ func RDivScalarF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rDivScalarF16AVX2(&dst[i], &a[i], s, cnt|how)
+			rDivScalarF16AVX2(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20229,10 +20229,10 @@ func RDivScalarBF16(dst, a []uint16, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			rDivScalarBF16AVX2(&dst[i], &a[i], s, cnt|how)
+			rDivScalarBF16AVX2(&dst[i], &a[i], s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20261,10 +20261,10 @@ func LeakyReLUF16(dst, a []uint16, slope float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			leakyReLUF16AVX2(&dst[i], &a[i], slope, cnt|how)
+			leakyReLUF16AVX2(&dst[i], &a[i], slope, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20293,10 +20293,10 @@ func LeakyReLUBF16(dst, a []uint16, slope float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			leakyReLUBF16AVX2(&dst[i], &a[i], slope, cnt|how)
+			leakyReLUBF16AVX2(&dst[i], &a[i], slope, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20325,10 +20325,10 @@ func HardShrinkF16(dst, a []uint16, l float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardShrinkF16AVX2(&dst[i], &a[i], l, cnt|how)
+			hardShrinkF16AVX2(&dst[i], &a[i], l, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20357,10 +20357,10 @@ func HardShrinkBF16(dst, a []uint16, l float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardShrinkBF16AVX2(&dst[i], &a[i], l, cnt|how)
+			hardShrinkBF16AVX2(&dst[i], &a[i], l, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20389,10 +20389,10 @@ func SoftShrinkF16(dst, a []uint16, l float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softShrinkF16AVX2(&dst[i], &a[i], l, cnt|how)
+			softShrinkF16AVX2(&dst[i], &a[i], l, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20421,10 +20421,10 @@ func SoftShrinkBF16(dst, a []uint16, l float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softShrinkBF16AVX2(&dst[i], &a[i], l, cnt|how)
+			softShrinkBF16AVX2(&dst[i], &a[i], l, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20454,10 +20454,10 @@ func AddScaledF16(dst, a, b []uint16, alpha float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addScaledF16AVX2(&dst[i], &a[i], &b[i], alpha, cnt|how)
+			addScaledF16AVX2(&dst[i], &a[i], &b[i], alpha, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20487,10 +20487,10 @@ func AddScaledBF16(dst, a, b []uint16, alpha float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addScaledBF16AVX2(&dst[i], &a[i], &b[i], alpha, cnt|how)
+			addScaledBF16AVX2(&dst[i], &a[i], &b[i], alpha, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20520,10 +20520,10 @@ func ThresholdBackwardF16(dst, grad, x []uint16, threshold float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			thresholdBackwardF16AVX2(&dst[i], &grad[i], &x[i], threshold, cnt|how)
+			thresholdBackwardF16AVX2(&dst[i], &grad[i], &x[i], threshold, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20553,10 +20553,10 @@ func ThresholdBackwardBF16(dst, grad, x []uint16, threshold float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			thresholdBackwardBF16AVX2(&dst[i], &grad[i], &x[i], threshold, cnt|how)
+			thresholdBackwardBF16AVX2(&dst[i], &grad[i], &x[i], threshold, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20585,10 +20585,10 @@ func ClampF16(dst, a []uint16, lo, hi float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			clampF16AVX2(&dst[i], &a[i], lo, hi, cnt|how)
+			clampF16AVX2(&dst[i], &a[i], lo, hi, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20617,10 +20617,10 @@ func ClampBF16(dst, a []uint16, lo, hi float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			clampBF16AVX2(&dst[i], &a[i], lo, hi, cnt|how)
+			clampBF16AVX2(&dst[i], &a[i], lo, hi, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20651,10 +20651,10 @@ func AddcmulF16(dst, a, b, c []uint16, value float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addcmulF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|how)
+			addcmulF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20685,10 +20685,10 @@ func AddcmulBF16(dst, a, b, c []uint16, value float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addcmulBF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|how)
+			addcmulBF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20719,10 +20719,10 @@ func AddcdivF16(dst, a, b, c []uint16, value float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addcdivF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|how)
+			addcdivF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20753,10 +20753,10 @@ func AddcdivBF16(dst, a, b, c []uint16, value float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			addcdivBF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|how)
+			addcdivBF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20786,10 +20786,10 @@ func LerpF16(dst, a, b []uint16, w float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			lerpF16AVX2(&dst[i], &a[i], &b[i], w, cnt|how)
+			lerpF16AVX2(&dst[i], &a[i], &b[i], w, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20819,10 +20819,10 @@ func LerpBF16(dst, a, b []uint16, w float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			lerpBF16AVX2(&dst[i], &a[i], &b[i], w, cnt|how)
+			lerpBF16AVX2(&dst[i], &a[i], &b[i], w, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20853,10 +20853,10 @@ func LerpToF16(dst, a, b, w []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			lerpToF16AVX2(&dst[i], &a[i], &b[i], &w[i], cnt|how)
+			lerpToF16AVX2(&dst[i], &a[i], &b[i], &w[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20887,10 +20887,10 @@ func LerpToBF16(dst, a, b, w []uint16) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			lerpToBF16AVX2(&dst[i], &a[i], &b[i], &w[i], cnt|how)
+			lerpToBF16AVX2(&dst[i], &a[i], &b[i], &w[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20920,10 +20920,10 @@ func LeakyReLUBackwardF16(dst, grad, x []uint16, slope float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			leakyReLUBackwardF16AVX2(&dst[i], &grad[i], &x[i], slope, cnt|how)
+			leakyReLUBackwardF16AVX2(&dst[i], &grad[i], &x[i], slope, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20953,10 +20953,10 @@ func LeakyReLUBackwardBF16(dst, grad, x []uint16, slope float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			leakyReLUBackwardBF16AVX2(&dst[i], &grad[i], &x[i], slope, cnt|how)
+			leakyReLUBackwardBF16AVX2(&dst[i], &grad[i], &x[i], slope, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -20986,10 +20986,10 @@ func HuberErrorF16(dst, a, b []uint16, limit, square, slope float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			huberErrorF16AVX2(&dst[i], &a[i], &b[i], limit, square, slope, cnt|how)
+			huberErrorF16AVX2(&dst[i], &a[i], &b[i], limit, square, slope, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -21019,10 +21019,10 @@ func HuberErrorBF16(dst, a, b []uint16, limit, square, slope float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			huberErrorBF16AVX2(&dst[i], &a[i], &b[i], limit, square, slope, cnt|how)
+			huberErrorBF16AVX2(&dst[i], &a[i], &b[i], limit, square, slope, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -21053,10 +21053,10 @@ func HuberErrorBackwardF16(dst, grad, a, b []uint16, limit, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			huberErrorBackwardF16AVX2(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|how)
+			huberErrorBackwardF16AVX2(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -21087,10 +21087,10 @@ func HuberErrorBackwardBF16(dst, grad, a, b []uint16, limit, s float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			huberErrorBackwardBF16AVX2(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|how)
+			huberErrorBackwardBF16AVX2(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -21120,10 +21120,10 @@ func ShrinkBackwardF16(dst, grad, x []uint16, l float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			shrinkBackwardF16AVX2(&dst[i], &grad[i], &x[i], l, cnt|how)
+			shrinkBackwardF16AVX2(&dst[i], &grad[i], &x[i], l, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -21153,10 +21153,10 @@ func ShrinkBackwardBF16(dst, grad, x []uint16, l float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			shrinkBackwardBF16AVX2(&dst[i], &grad[i], &x[i], l, cnt|how)
+			shrinkBackwardBF16AVX2(&dst[i], &grad[i], &x[i], l, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -21186,10 +21186,10 @@ func HardTanhBackwardF16(dst, grad, x []uint16, lo, hi float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardTanhBackwardF16AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt|how)
+			hardTanhBackwardF16AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -21219,10 +21219,10 @@ func HardTanhBackwardBF16(dst, grad, x []uint16, lo, hi float32) {
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			hardTanhBackwardBF16AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt|how)
+			hardTanhBackwardBF16AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -21803,19 +21803,19 @@ func ExpScaleF32(dst, a []float32, m, s, c float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expScaleF32AVX512(&dst[i], &a[i], m, s, c, cnt|how)
+			expScaleF32AVX512(&dst[i], &a[i], m, s, c, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			expScaleF32AVX2(&dst[i], &a[i], m, s, c, cnt|how)
+			expScaleF32AVX2(&dst[i], &a[i], m, s, c, cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -21903,19 +21903,19 @@ func LogSoftmaxColumnsF32(dst, a, m, s []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSoftmaxColumnsF32AVX512(&dst[i], &a[i], &m[i], &s[i], cnt|how)
+			logSoftmaxColumnsF32AVX512(&dst[i], &a[i], &m[i], &s[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSoftmaxColumnsF32AVX2(&dst[i], &a[i], &m[i], &s[i], cnt|how)
+			logSoftmaxColumnsF32AVX2(&dst[i], &a[i], &m[i], &s[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -21938,19 +21938,19 @@ func SoftmaxBackwardColumnsF32(dst, grad, y, dot []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softmaxBackwardColumnsF32AVX512(&dst[i], &grad[i], &y[i], &dot[i], cnt|how)
+			softmaxBackwardColumnsF32AVX512(&dst[i], &grad[i], &y[i], &dot[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softmaxBackwardColumnsF32AVX2(&dst[i], &grad[i], &y[i], &dot[i], cnt|how)
+			softmaxBackwardColumnsF32AVX2(&dst[i], &grad[i], &y[i], &dot[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -21973,19 +21973,19 @@ func LogSoftmaxColumnsF64(dst, a, m, s []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSoftmaxColumnsF64AVX512(&dst[i], &a[i], &m[i], &s[i], cnt|how)
+			logSoftmaxColumnsF64AVX512(&dst[i], &a[i], &m[i], &s[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSoftmaxColumnsF64AVX2(&dst[i], &a[i], &m[i], &s[i], cnt|how)
+			logSoftmaxColumnsF64AVX2(&dst[i], &a[i], &m[i], &s[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -22008,19 +22008,19 @@ func SoftmaxBackwardColumnsF64(dst, grad, y, dot []float64) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softmaxBackwardColumnsF64AVX512(&dst[i], &grad[i], &y[i], &dot[i], cnt|how)
+			softmaxBackwardColumnsF64AVX512(&dst[i], &grad[i], &y[i], &dot[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			softmaxBackwardColumnsF64AVX2(&dst[i], &grad[i], &y[i], &dot[i], cnt|how)
+			softmaxBackwardColumnsF64AVX2(&dst[i], &grad[i], &y[i], &dot[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
@@ -22043,19 +22043,19 @@ func LogSoftmaxBackwardColumnsF32(dst, grad, y, sum []float32) {
 	n, i := len(dst), 0
 	switch {
 	case cpu.HasAVX512:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSoftmaxBackwardColumnsF32AVX512(&dst[i], &grad[i], &y[i], &sum[i], cnt|how)
+			logSoftmaxBackwardColumnsF32AVX512(&dst[i], &grad[i], &y[i], &sum[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}
 		return
 	case cpu.HasAVX2FMA:
-		how := around(dst)
+		flag := nonTemporalFlag(dst)
 		for i < n {
 			cnt := min(n-i, chunk)
-			logSoftmaxBackwardColumnsF32AVX2(&dst[i], &grad[i], &y[i], &sum[i], cnt|how)
+			logSoftmaxBackwardColumnsF32AVX2(&dst[i], &grad[i], &y[i], &sum[i], cnt|flag)
 			i += cnt
 			yield(i, n)
 		}

@@ -728,7 +728,7 @@ func MulAddF32(dst, a, b, c []float32) {
 	}
 }
 
-// MulAddPartF32 is MulAddF32 of parts of arrays; far says that the caches do not hold these (see Beyond).
+// MulAddPartF32 is MulAddF32 of parts of arrays; far says that the caches do not hold these (see BeyondCaches).
 func MulAddPartF32(dst, a, b, c []float32, far bool) {
 	MulAddF32(dst, a, b, c)
 }
@@ -810,7 +810,7 @@ func ScaleShiftF32(dst, a []float32, scale, shift float32) {
 	}
 }
 
-// ScaleShiftPartF32 is ScaleShiftF32 of parts of arrays; far says that the caches do not hold these (see Beyond).
+// ScaleShiftPartF32 is ScaleShiftF32 of parts of arrays; far says that the caches do not hold these (see BeyondCaches).
 func ScaleShiftPartF32(dst, a []float32, scale, shift float32, far bool) {
 	ScaleShiftF32(dst, a, scale, shift)
 }
@@ -862,7 +862,7 @@ func CombineF32(dst, a, b []float32, x, y, z float32) {
 	}
 }
 
-// CombinePartF32 is CombineF32 of parts of arrays; far says that the caches do not hold these (see Beyond).
+// CombinePartF32 is CombineF32 of parts of arrays; far says that the caches do not hold these (see BeyondCaches).
 func CombinePartF32(dst, a, b []float32, x, y, z float32, far bool) {
 	CombineF32(dst, a, b, x, y, z)
 }
@@ -2284,7 +2284,7 @@ func CombineColumnsF32(dst, a, b, x, y, z []float32) {
 	}
 }
 
-// CombineColumnsPartF32 is CombineColumnsF32 of parts of arrays; far says that the caches do not hold these (see Beyond).
+// CombineColumnsPartF32 is CombineColumnsF32 of parts of arrays; far says that the caches do not hold these (see BeyondCaches).
 func CombineColumnsPartF32(dst, a, b, x, y, z []float32, far bool) {
 	CombineColumnsF32(dst, a, b, x, y, z)
 }
@@ -4322,7 +4322,7 @@ func MulAddF64(dst, a, b, c []float64) {
 	}
 }
 
-// MulAddPartF64 is MulAddF64 of parts of arrays; far says that the caches do not hold these (see Beyond).
+// MulAddPartF64 is MulAddF64 of parts of arrays; far says that the caches do not hold these (see BeyondCaches).
 func MulAddPartF64(dst, a, b, c []float64, far bool) {
 	MulAddF64(dst, a, b, c)
 }
@@ -4404,7 +4404,7 @@ func ScaleShiftF64(dst, a []float64, scale, shift float64) {
 	}
 }
 
-// ScaleShiftPartF64 is ScaleShiftF64 of parts of arrays; far says that the caches do not hold these (see Beyond).
+// ScaleShiftPartF64 is ScaleShiftF64 of parts of arrays; far says that the caches do not hold these (see BeyondCaches).
 func ScaleShiftPartF64(dst, a []float64, scale, shift float64, far bool) {
 	ScaleShiftF64(dst, a, scale, shift)
 }
@@ -4456,7 +4456,7 @@ func CombineF64(dst, a, b []float64, x, y, z float64) {
 	}
 }
 
-// CombinePartF64 is CombineF64 of parts of arrays; far says that the caches do not hold these (see Beyond).
+// CombinePartF64 is CombineF64 of parts of arrays; far says that the caches do not hold these (see BeyondCaches).
 func CombinePartF64(dst, a, b []float64, x, y, z float64, far bool) {
 	CombineF64(dst, a, b, x, y, z)
 }
@@ -6234,7 +6234,7 @@ func CombineColumnsF64(dst, a, b, x, y, z []float64) {
 	}
 }
 
-// CombineColumnsPartF64 is CombineColumnsF64 of parts of arrays; far says that the caches do not hold these (see Beyond).
+// CombineColumnsPartF64 is CombineColumnsF64 of parts of arrays; far says that the caches do not hold these (see BeyondCaches).
 func CombineColumnsPartF64(dst, a, b, x, y, z []float64, far bool) {
 	CombineColumnsF64(dst, a, b, x, y, z)
 }

@@ -182,7 +182,7 @@ func AddScaledF32(dst, a, b []float32, alpha float32) { addScaledF32Generic(dst,
 // MulAddF32 sets dst[i] = a[i]*b[i] + c[i], rounded once.
 func MulAddF32(dst, a, b, c []float32) { mulAddF32Generic(dst, a, b, c) }
 
-// MulAddPartF32 is MulAddF32 of parts of arrays; far says that the caches do not hold these (see Beyond).
+// MulAddPartF32 is MulAddF32 of parts of arrays; far says that the caches do not hold these (see BeyondCaches).
 func MulAddPartF32(dst, a, b, c []float32, far bool) {
 	MulAddF32(dst, a, b, c)
 }
@@ -201,7 +201,7 @@ func ScaleShiftF32(dst, a []float32, scale, shift float32) {
 	scaleShiftF32Generic(dst, a, scale, shift)
 }
 
-// ScaleShiftPartF32 is ScaleShiftF32 of parts of arrays; far says that the caches do not hold these (see Beyond).
+// ScaleShiftPartF32 is ScaleShiftF32 of parts of arrays; far says that the caches do not hold these (see BeyondCaches).
 func ScaleShiftPartF32(dst, a []float32, scale, shift float32, far bool) {
 	ScaleShiftF32(dst, a, scale, shift)
 }
@@ -223,7 +223,7 @@ func ScaleShiftRowsF32(rows, cols int, dst []float32, lddst int, a []float32, ld
 // CombineF32 sets dst[i] = x*a[i] + y*b[i] + z; batch norm's input gradient has this form.
 func CombineF32(dst, a, b []float32, x, y, z float32) { combineF32Generic(dst, a, b, x, y, z) }
 
-// CombinePartF32 is CombineF32 of parts of arrays; far says that the caches do not hold these (see Beyond).
+// CombinePartF32 is CombineF32 of parts of arrays; far says that the caches do not hold these (see BeyondCaches).
 func CombinePartF32(dst, a, b []float32, x, y, z float32, far bool) {
 	CombineF32(dst, a, b, x, y, z)
 }
@@ -752,7 +752,7 @@ func AccumulateCenteredF32(dst, grad, x, mean []float32) {
 // CombineColumnsF32 sets dst[i] = x[i]*a[i] + y[i]*b[i] + z[i]: Combine with coefficients per column.
 func CombineColumnsF32(dst, a, b, x, y, z []float32) { combineColumnsF32Generic(dst, a, b, x, y, z) }
 
-// CombineColumnsPartF32 is CombineColumnsF32 of parts of arrays; far says that the caches do not hold these (see Beyond).
+// CombineColumnsPartF32 is CombineColumnsF32 of parts of arrays; far says that the caches do not hold these (see BeyondCaches).
 func CombineColumnsPartF32(dst, a, b, x, y, z []float32, far bool) {
 	CombineColumnsF32(dst, a, b, x, y, z)
 }
@@ -1165,7 +1165,7 @@ func AddScaledF64(dst, a, b []float64, alpha float64) { addScaledF64Generic(dst,
 // MulAddF64 sets dst[i] = a[i]*b[i] + c[i], rounded once.
 func MulAddF64(dst, a, b, c []float64) { mulAddF64Generic(dst, a, b, c) }
 
-// MulAddPartF64 is MulAddF64 of parts of arrays; far says that the caches do not hold these (see Beyond).
+// MulAddPartF64 is MulAddF64 of parts of arrays; far says that the caches do not hold these (see BeyondCaches).
 func MulAddPartF64(dst, a, b, c []float64, far bool) {
 	MulAddF64(dst, a, b, c)
 }
@@ -1184,7 +1184,7 @@ func ScaleShiftF64(dst, a []float64, scale, shift float64) {
 	scaleShiftF64Generic(dst, a, scale, shift)
 }
 
-// ScaleShiftPartF64 is ScaleShiftF64 of parts of arrays; far says that the caches do not hold these (see Beyond).
+// ScaleShiftPartF64 is ScaleShiftF64 of parts of arrays; far says that the caches do not hold these (see BeyondCaches).
 func ScaleShiftPartF64(dst, a []float64, scale, shift float64, far bool) {
 	ScaleShiftF64(dst, a, scale, shift)
 }
@@ -1206,7 +1206,7 @@ func ScaleShiftRowsF64(rows, cols int, dst []float64, lddst int, a []float64, ld
 // CombineF64 sets dst[i] = x*a[i] + y*b[i] + z; batch norm's input gradient has this form.
 func CombineF64(dst, a, b []float64, x, y, z float64) { combineF64Generic(dst, a, b, x, y, z) }
 
-// CombinePartF64 is CombineF64 of parts of arrays; far says that the caches do not hold these (see Beyond).
+// CombinePartF64 is CombineF64 of parts of arrays; far says that the caches do not hold these (see BeyondCaches).
 func CombinePartF64(dst, a, b []float64, x, y, z float64, far bool) {
 	CombineF64(dst, a, b, x, y, z)
 }
@@ -1880,7 +1880,7 @@ func AccumulateCenteredF64(dst, grad, x, mean []float64) {
 // CombineColumnsF64 sets dst[i] = x[i]*a[i] + y[i]*b[i] + z[i]: Combine with coefficients per column.
 func CombineColumnsF64(dst, a, b, x, y, z []float64) { combineColumnsF64Generic(dst, a, b, x, y, z) }
 
-// CombineColumnsPartF64 is CombineColumnsF64 of parts of arrays; far says that the caches do not hold these (see Beyond).
+// CombineColumnsPartF64 is CombineColumnsF64 of parts of arrays; far says that the caches do not hold these (see BeyondCaches).
 func CombineColumnsPartF64(dst, a, b, x, y, z []float64, far bool) {
 	CombineColumnsF64(dst, a, b, x, y, z)
 }

@@ -38,7 +38,7 @@ func (r *run) checkpoint() *serialize.Dict {
 	s := &r.st
 	return serialize.NewDict(
 		"format", "gotorch.train", "version", formatVersion, "config", r.cfg.dict(), "task_state", r.task.state(),
-		"model", nn.StateDict(r.task.model()), "optimizer", r.opt.StateDict(), "scheduler", r.schedState(),
+		"model", onHost(nn.StateDict(r.task.model())), "optimizer", onHost(r.opt.StateDict()), "scheduler", r.schedState(),
 		"rng_state", bytesTensor(torch.RNGState()), "epoch_rng_state", bytesTensor(s.epochRNG),
 		"epoch", s.epoch, "step", s.step, "batch_in_epoch", s.inEpoch, "loss_sum", s.lossSum, "correct", s.correct, "seen", s.seen,
 		"losses", torch.FromSlice(s.losses), "eval_steps", s.evalSteps, "evals", s.evals, "done", s.done)

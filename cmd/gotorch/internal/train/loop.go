@@ -23,13 +23,14 @@ import (
 
 // run is one training run.
 type run struct {
-	cfg   Config
-	task  task
-	opt   optim.Optimizer
-	sched lr.Scheduler // nil: constant
-	st    state
-	out   string
-	every int // steps between checkpoints
+	cfg    Config
+	device torch.Device
+	task   task
+	opt    optim.Optimizer
+	sched  lr.Scheduler // nil: constant
+	st     state
+	out    string
+	every  int // steps between checkpoints
 
 	report report
 	board  *tensorboard.SummaryWriter
@@ -62,7 +63,7 @@ func newOptimizer(c *Config, params []*torch.Tensor) optim.Optimizer {
 	case "sgd":
 		return optim.NewSGD(params, c.LR, optim.SGDOptions{Momentum: 0.9, WeightDecay: c.WeightDecay})
 	case "adamw":
-		return optim.NewAdamW(params, c.LR, optim.AdamWOptions{WeightDecay: c.WeightDecay})
+		return optim.NewAdamW(params, c.LR, optim.AdamWOptions{WeightDecay: torch.Some(c.WeightDecay)})
 	}
 	return optim.NewAdam(params, c.LR, optim.AdamOptions{WeightDecay: c.WeightDecay})
 }
@@ -91,7 +92,7 @@ func (r *run) schedState() any {
 // prepare builds everything that a run needs, new or from its checkpoint.
 func (r *run) prepare(workers int) (err error) {
 	torch.ManualSeed(int64(r.cfg.Seed))
-	if r.task, err = newTask(&r.cfg, workers); err != nil {
+	if r.task, err = newTask(&r.cfg, r.device, workers); err != nil {
 		return err
 	}
 	r.total = r.cfg.Steps
@@ -283,7 +284,7 @@ func (r *run) interrupted(bar *progress.Bar) error {
 // finish writes the model and the curve and reports the end.
 func (r *run) finish(start time.Time, samples int) error {
 	s := &r.st
-	if err := serialize.SaveFile(r.path(modelFile), nn.StateDict(r.task.model())); err != nil {
+	if err := serialize.SaveFile(r.path(modelFile), onHost(nn.StateDict(r.task.model()))); err != nil {
 		return fmt.Errorf("cannot write the model %s: %w", r.path(modelFile), err)
 	}
 	if len(s.steps) > 0 {
@@ -363,7 +364,7 @@ func (r *run) logGraph() error {
 	}
 	nn.Eval(m)
 	defer nn.Train(m, true)
-	g, err := tensorboard.TraceGraph(m, x)
+	g, err := tensorboard.TraceGraph(m, x.To(r.device))
 	if err != nil {
 		return err
 	}

@@ -58,11 +58,12 @@ func (e evaluation) accuracy() float64 {
 	return float64(e.correct) / float64(e.total)
 }
 
-func newTask(c *Config, workers int) (task, error) {
+// newTask makes a task whose model is on a device. The model begins with the numbers that the CPU's generator draws, whatever the device.
+func newTask(c *Config, d torch.Device, workers int) (task, error) {
 	if c.Task == "charlm" {
-		return newCharLM(c)
+		return newCharLM(c, d)
 	}
-	return newClassify(c, workers)
+	return newClassify(c, d, workers)
 }
 
 // images is a set of grey pictures that become float32 only when they are taken.
@@ -137,14 +138,15 @@ func newClassifier(name string) classifier {
 
 type classify struct {
 	net         classifier
+	device      torch.Device
 	train, test images
 	loader      *data.DataLoader[batch, batch]
 	testLoader  *data.DataLoader[batch, batch]
 	batchSize   int
 }
 
-func newClassify(c *Config, workers int) (*classify, error) {
-	t := &classify{batchSize: c.BatchSize}
+func newClassify(c *Config, d torch.Device, workers int) (*classify, error) {
+	t := &classify{batchSize: c.BatchSize, device: d}
 	var err error
 	if t.train, err = loadImages(c.Data, c.Root, true); err != nil {
 		return nil, err
@@ -153,6 +155,7 @@ func newClassify(c *Config, workers int) (*classify, error) {
 		return nil, err
 	}
 	t.net = newClassifier(c.Model)
+	moveTo(t.net, d)
 	t.loader = data.NewDataLoader[batch](t.train, data.LoaderOptions{BatchSize: c.BatchSize, Shuffle: true, Workers: workers})
 	t.testLoader = testLoader(t.test, workers)
 	return t, nil
@@ -180,13 +183,14 @@ func (t *classify) begin(ctx context.Context, from int) batches {
 }
 
 func (t *classify) loss(b batch) (*torch.Tensor, int) {
+	b = b.to(t.device)
 	logits := t.net.Forward(b.x)
 	return F.CrossEntropy(logits, b.y), countCorrect(logits, b.y, nil)
 }
 
 // countCorrect compares the largest logits with the labels, and counts every pair in confusion unless nil.
 func countCorrect(logits, y *torch.Tensor, confusion [][]int) int {
-	l, labels := torch.Data[float32](logits.Detach().Contiguous()), torch.Data[int64](y)
+	l, labels := torch.Data[float32](logits.Detach().CPU().Contiguous()), torch.Data[int64](y.CPU())
 	k := len(l) / len(labels)
 	n := 0
 	for i, label := range labels {
@@ -207,10 +211,10 @@ func countCorrect(logits, y *torch.Tensor, confusion [][]int) int {
 }
 
 func (t *classify) evaluate(ctx context.Context) (evaluation, error) {
-	return evaluateImages(ctx, t.net, t.testLoader)
+	return evaluateImages(ctx, t.net, t.device, t.testLoader)
 }
 
-func evaluateImages(ctx context.Context, net classifier, loader *data.DataLoader[batch, batch]) (e evaluation, err error) {
+func evaluateImages(ctx context.Context, net classifier, d torch.Device, loader *data.DataLoader[batch, batch]) (e evaluation, err error) {
 	nn.Eval(net)
 	defer nn.Train(net, true)
 	e.confusion = make([][]int, 10)
@@ -223,6 +227,7 @@ func evaluateImages(ctx context.Context, net classifier, loader *data.DataLoader
 				err = berr
 				return
 			}
+			b = b.to(d)
 			logits := net.Forward(b.x)
 			n := b.y.Numel()
 			e.loss += float64(n) * itemOf(F.CrossEntropy(logits, b.y))
@@ -236,17 +241,18 @@ func evaluateImages(ctx context.Context, net classifier, loader *data.DataLoader
 	return e, err
 }
 
-func itemOf(t *torch.Tensor) float64 { return t.Num().F }
+func itemOf(t *torch.Tensor) float64 { return t.Item() }
 
 // charLM is a small GPT over the characters of a text.
 type charLM struct {
-	net   *textmodels.GPT
-	text  *chartext.Text
-	batch int
-	ctx   int
+	net    *textmodels.GPT
+	device torch.Device
+	text   *chartext.Text
+	batch  int
+	ctx    int
 }
 
-func newCharLM(c *Config) (*charLM, error) {
+func newCharLM(c *Config, d torch.Device) (*charLM, error) {
 	text, err := chartext.Load(c.Text)
 	if err != nil {
 		return nil, err
@@ -254,7 +260,9 @@ func newCharLM(c *Config) (*charLM, error) {
 	if text.Train.Windows(c.Context) == 0 || text.Val.Windows(c.Context) == 0 {
 		return nil, fmt.Errorf("%s is too short: both its training part and its last tenth must be longer than --context %d", c.Text, c.Context)
 	}
-	return &charLM{net: newGPT(c, text.Vocab.Len()), text: text, batch: c.BatchSize, ctx: c.Context}, nil
+	net := newGPT(c, text.Vocab.Len())
+	moveTo(net, d)
+	return &charLM{net: net, device: d, text: text, batch: c.BatchSize, ctx: c.Context}, nil
 }
 
 func newGPT(c *Config, vocab int) *textmodels.GPT {
@@ -304,6 +312,7 @@ func (t *charLM) windowsAt(tokens chartext.Tokens, starts []int64) batch {
 }
 
 func (t *charLM) loss(b batch) (*torch.Tensor, int) {
+	b = b.to(t.device)
 	logits := t.net.Forward(b.x)
 	return F.CrossEntropy(logits.View([]int{-1, logits.Size(-1)}), b.y.View([]int{-1})), -1
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/serialize"
+	"github.com/gotorch-dev/torch/tensor"
 	"github.com/gotorch-dev/torch/tensorboard"
 )
 
@@ -29,6 +30,7 @@ type trainFlags struct {
 	every       int
 	threads     int
 	workers     int
+	device      string
 	json, quiet bool
 	board       bool
 }
@@ -80,6 +82,7 @@ func trainCommand() *cobra.Command {
 	fl.IntVar(&c.Width, "width", 96, "width of the gpt")
 	fl.IntVar(&c.Seed, "seed", 0, "seed of every random number")
 	fl.IntVar(&f.threads, "threads", 0, "threads of the operators (default: all cores)")
+	fl.StringVar(&f.device, "device", "cpu", "where to train: "+strings.Join(tensor.BackendNames(), ", ")+"; a run may be resumed on another device")
 	fl.IntVar(&f.workers, "workers", 1, "goroutines that prepare batches; 0: none")
 	fl.StringVar(&f.out, "out", "", "folder for the results (default runs/NAME, numbered when it exists)")
 	fl.StringVar(&f.resume, "resume", "", "go on from a checkpoint: a file, a folder, or nothing for --out or the latest run")
@@ -120,7 +123,11 @@ func (f *trainFlags) run(cmd *cobra.Command) (err error) {
 	if f.threads > 0 {
 		torch.SetNumThreads(f.threads)
 	}
-	r := &run{every: f.every, report: report{w: cmd.OutOrStdout(), json: f.json, quiet: f.quiet}}
+	device, err := trainingDevice(f.device)
+	if err != nil {
+		return err
+	}
+	r := &run{device: device, every: f.every, report: report{w: cmd.OutOrStdout(), json: f.json, quiet: f.quiet}}
 	if err := f.place(r, set); err != nil {
 		return err
 	}
@@ -153,7 +160,11 @@ func (f *trainFlags) run(cmd *cobra.Command) (err error) {
 	if r.resume != nil {
 		r.report.line("resuming %s at step %d of %d", r.out, r.st.step, r.total)
 	}
-	r.report.line("training %s on %s, %s of %d samples, %s, into %s", r.cfg.Model, dataName(&r.cfg), count(r.total, "step"), r.cfg.BatchSize, count(torch.NumThreads(), "thread"), r.out)
+	where := count(torch.NumThreads(), "thread")
+	if device.Type != tensor.CPUDevice {
+		where = "device " + device.String()
+	}
+	r.report.line("training %s on %s, %s of %d samples, %s, into %s", r.cfg.Model, dataName(&r.cfg), count(r.total, "step"), r.cfg.BatchSize, where, r.out)
 	err = r.train(cmd.Context())
 	if errors.Is(err, errInterrupted) {
 		return ExitCode(130)

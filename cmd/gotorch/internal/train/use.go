@@ -104,7 +104,7 @@ func evalCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			e, err := evaluateImages(cmd.Context(), net, testLoader(set, 1))
+			e, err := evaluateImages(cmd.Context(), net, torch.Device{}, testLoader(set, 1))
 			if err != nil {
 				return err
 			}

@@ -1,5 +1,6 @@
-// Package a64 writes vector instructions of arm64. Each function takes GNU's name and order, destination first, and returns a line of Go
-// assembly: an instruction where Go's assembler knows it, else a WORD with the instruction in GNU's notation beside it.
+// Package a64 writes vector instructions of arm64. Each function takes GNU's name and order, destination first, and
+// returns a line of Go assembly: an instruction where Go's assembler knows it, else a WORD with the instruction in
+// GNU's notation beside it.
 package a64
 
 import (
@@ -30,8 +31,8 @@ func (a Arr) Bits() int { return 8 << a }
 // half names the lower half of a register with lanes of this width.
 func (a Arr) half() string { return [...]string{"8b", "4h", "2s", "1d"}[a] }
 
-// An op is an instruction's bits for the smallest arrangement it has. Those of floats have one bit for the width, at 22; those of
-// integers two, at 22 and 23; logical ones none.
+// An op is an instruction's bits for the smallest arrangement it has. Those of floats have one bit for the width, at
+// 22; those of integers two, at 22 and 23; logical ones none.
 type op struct {
 	bits uint32
 	kind int
@@ -112,7 +113,8 @@ func Three(name string, a Arr, d, n, m int) string {
 	if !ok {
 		panic("a64: no instruction " + name)
 	}
-	return word(o.at(name, a)|uint32(m)<<16|uint32(n)<<5|uint32(d), "%s v%d.%s, v%d.%[3]s, v%[5]d.%[3]s", name, d, a, n, m)
+	return word(o.at(name, a)|uint32(m)<<16|uint32(n)<<5|uint32(d), "%s v%d.%s, v%d.%[3]s, v%[5]d.%[3]s", name, d, a, n,
+		m)
 }
 
 // Two is name d, n on all lanes.
@@ -133,13 +135,14 @@ func Shift(name string, a Arr, d, n, by int) string {
 	case "shl", "ushr":
 		return fmt.Sprintf("V%s $%d, V%d.%s, V%d.%[4]s", strings.ToUpper(name), by, n, a.Go(), d)
 	case "sshr":
-		return word(0x4f000400|uint32(2*a.Bits()-by)<<16|uint32(n)<<5|uint32(d), "sshr v%d.%s, v%d.%[2]s, #%[4]d", d, a, n, by)
+		return word(0x4f000400|uint32(2*a.Bits()-by)<<16|uint32(n)<<5|uint32(d), "sshr v%d.%s, v%d.%[2]s, #%[4]d", d, a,
+			n, by)
 	}
 	panic("a64: no instruction " + name)
 }
 
-// Widen sets d to the lower lanes of n, extended to twice their width; a is the result's arrangement. The names: uxtl and sxtl of
-// integers without and with sign, shll puts them into the upper half, fcvtl converts floats.
+// Widen sets d to the lower lanes of n, extended to twice their width; a is the result's arrangement. The names: uxtl
+// and sxtl of integers without and with sign, shll puts them into the upper half, fcvtl converts floats.
 func Widen(name string, a Arr, d, n int) string {
 	regs := uint32(n)<<5 | uint32(d)
 	from := a - 1
@@ -156,8 +159,8 @@ func Widen(name string, a Arr, d, n int) string {
 	panic("a64: no instruction " + name)
 }
 
-// Narrow sets the lower half of d to the lanes of n at half their width and clears the rest; a is the arrangement of n. xtn keeps the
-// low bits, fcvtn rounds floats.
+// Narrow sets the lower half of d to the lanes of n at half their width and clears the rest; a is the arrangement of n.
+// xtn keeps the low bits, fcvtn rounds floats.
 func Narrow(name string, a Arr, d, n int) string {
 	regs := uint32(n)<<5 | uint32(d)
 	to := a - 1
@@ -173,5 +176,6 @@ func Narrow(name string, a Arr, d, n int) string {
 // MulAddFirst is d += n * m[0]: fmla with the first lane of m for all.
 func MulAddFirst(a Arr, d, n, m int) string {
 	lane := map[Arr]string{S4: "s", D2: "d"}[a]
-	return word(0x4f801000|uint32(a-S4)<<22|uint32(m)<<16|uint32(n)<<5|uint32(d), "fmla v%d.%s, v%d.%[2]s, v%[4]d.%[5]s[0]", d, a, n, m, lane)
+	return word(0x4f801000|uint32(a-S4)<<22|uint32(m)<<16|uint32(n)<<5|uint32(d),
+		"fmla v%d.%s, v%d.%[2]s, v%[4]d.%[5]s[0]", d, a, n, m, lane)
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/_asm/text"
 )
 
-// The kernels of this file take an element of 32 bits for two of bfloat16: one
-// instruction adds both their products to a float32. So they are those of float32
-// with another instruction inside, without a residual, and with
-// results that may be rounded to bfloat16 as they are stored.
+// The kernels of this file take a pair of bfloat16 where the others take a float32: one instruction
+// multiplies two pairs and adds both products to a float32. So they are the float32 kernels with another
+// instruction inside, without a residual, and with results that may be rounded to bfloat16 as they are
+// stored.
 //
-// What the pairs are made of is the caller's choice: two channels of a position
-// for a convolution, two images for the gradient of the weights.
+// The caller chooses what a pair is made of: two channels of a position for a convolution, two images for the
+// gradient of the weights.
 
 // bf16Files writes the kernels for pairs, a file for each way to walk A.
 func bf16Files(dir string) {
@@ -38,7 +38,7 @@ func (g *gen) multiplyAdd(s isa, b, a, acc string) {
 	g.I("VFMADD231%s %s, %s, %s", s.P(), b, a, acc)
 }
 
-// number is that of a vector register.
+// number is the number of a vector register, given its name.
 func number(reg string) int {
 	n, err := strconv.Atoi(reg[1:])
 	if err != nil {
@@ -47,9 +47,10 @@ func number(reg string) int {
 	return n
 }
 
-// storeRounded rounds the tile to bfloat16, stores it and goes to the label with _h,
-// if that is asked for. Masks count elements of 16 bits here.
-func (g *gen) storeRounded(label string, acc func(r, v int) string, nv int, each func(off0, off1 int, stride string, f func(r int))) {
+// storeRounded emits the stores of a tile that is rounded to bfloat16, and a jump to the label with _h, all
+// of which is skipped unless the flags ask for rounding. Masks count elements of 16 bits here.
+func (g *gen) storeRounded(label string, acc func(r, v int) string, nv int,
+	each func(off0, off1 int, stride string, f func(r int))) {
 	wide := label + "_g"
 	g.I("TESTQ $%d, R15", flagRoundBF16)
 	g.I("JZ %s", wide)

@@ -234,7 +234,8 @@ func (g *gen) depthwiseEnd(s isa, label string, rows, first int, mixed bool) {
 		each(offC0, offC1, offLDC, func(r int) { g.I("VMOVU%s %s, (SI)", s.P(), acc(r)) })
 	}
 	// The next line, or back to the first with the next channels.
-	steps := []struct{ step, at int }{{offStepA, offA0}, {offStepA, offA1}, {offStepC, offC0}, {offStepC, offC1}, {offStepC, offR0}, {offStepC, offR1}}
+	steps := []struct{ step, at int }{{offStepA, offA0}, {offStepA, offA1}, {offStepC, offC0}, {offStepC, offC1},
+		{offStepC, offR0}, {offStepC, offR1}}
 	for i, st := range steps {
 		if i%2 == 0 {
 			g.I("MOVQ %d(AX), R13", st.step)

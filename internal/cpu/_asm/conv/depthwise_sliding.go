@@ -23,11 +23,14 @@ func (g *gen) depthwiseSliding(name string, s isa, taps, stride int) {
 			most = min(most, 9)
 		}
 	}
-	g.depthwiseFunc(name, offCS, most, func(label string, rows int) { g.depthwiseSlidingRows(s, label, taps, stride, rows) })
+	g.depthwiseFunc(name, offCS, most, func(label string,
+		rows int) {
+		g.depthwiseSlidingRows(s, label, taps, stride, rows)
+	})
 }
 
-// slidingSums is the number of registers for sums beside those for so many weights
-// and for positions of A, of which AVX2 has one.
+// slidingSums is the number of registers for sums. The others hold the weights of all taps and positions of
+// A, of which AVX2 holds one at a time.
 func slidingSums(s isa, taps int) int {
 	if s.Mask {
 		return 2 * s.group

@@ -106,11 +106,10 @@ var rowIndex = [...]string{"", "(R8*1)", "(R8*2)", "(R9*1)", "(R8*4)", "(R10*1)"
 //
 // One call computes some such tiles, one after the other in A and C.
 //
-// The rows are two groups with a pointer each, the first ⌈rows/2⌉ and the rest,
-// so that a tile may span two lines of an image. A segment is a run of k steps
-// of A that starts at an offset from the pointers, and its place in the packed B,
-// in units of offTapStep, which for the gradient is that of k in B. Each element adds its products in order with one fused
-// multiply-add each: its bits do not depend on the tile it was in.
+// The rows are two groups with a pointer each, the first ⌈rows/2⌉ and the rest, so that a tile may span two lines of an
+// image. A segment is a run of k steps of A that starts at an offset from the pointers, and its place in the packed B,
+// in units of offTapStep, which for the gradient is that of k in B. Each element adds its products in order with one
+// fused multiply-add each: its bits do not depend on the tile it was in.
 //
 // Elements that are pairs of bfloat16 add two products at a time, and know no
 // residual: see bf16.go. With flagNonTemporal, forward and not of pairs, C goes
@@ -364,7 +363,8 @@ func (g *gen) kernel(s isa, m mode, label string, nv, rows int) {
 
 // fromBias starts the sums with the bias if there is one, and goes on at the label
 // with _z; else it falls through.
-func (g *gen) fromBias(s isa, label string, nv int, acc func(r, v int) string, bv func(v int) string, tmp string, rows int) {
+func (g *gen) fromBias(s isa, label string, nv int, acc func(r, v int) string, bv func(v int) string, tmp string,
+	rows int) {
 	zero, whole, loaded := label+"_x", label+"_w", label+"_l"
 	g.I("TESTQ $%d, %d(AX)", flagBias, offFlags)
 	g.I("JZ %s", zero)

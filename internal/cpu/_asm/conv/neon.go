@@ -8,8 +8,9 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/_asm/a64"
 )
 
-// This file writes the kernels for arm64: those of family and depthwise, of up to 6 rows by one or two times 32 bytes, two registers
-// each. There are no masked moves. Narrower tiles are stored whole, to a place of the caller's, and finished there.
+// This file writes the kernels for arm64: those of family and depthwise, of up to 6 rows by one or two times 32 bytes,
+// two registers each. There are no masked moves. Narrower tiles are stored whole, to a place of the caller's, and
+// finished there.
 //
 // Registers of all kernels:
 //
@@ -212,8 +213,8 @@ func (g *neonGen) kernel(m mode, label string, nq, rows int) {
 	g.I("RET")
 }
 
-// finish adds what the flags in R16 ask for to the sums and stores them. If there are offset registers they are added to the pointers: one
-// to those of C and of what is added to it, one to the bias.
+// finish adds what the flags in R16 ask for to the sums and stores them. If there are offset registers they are added
+// to the pointers: one to those of C and of what is added to it, one to the bias.
 func (g *neonGen) finish(label string, rows, nq int, offset, channel string) {
 	first := (rows + 1) / 2
 	const tmp = 24
@@ -274,7 +275,8 @@ func (g *neonGen) finish(label string, rows, nq int, offset, channel string) {
 	each(offC0, offC1, func(r int) { g.pairs(true, r*nq, nq, 0, "R14") })
 }
 
-// eachRows emits the frame of a depthwise kernel: the given fields of args in registers, and the body for each number of rows.
+// eachRows emits the frame of a depthwise kernel: the given fields of args in registers, and the body for each number
+// of rows.
 func (g *neonGen) eachRows(name string, fields map[int]int, body func(label string, rows int)) {
 	g.L("")
 	g.L("// func %s(a *args)", name)
@@ -319,7 +321,8 @@ func (g *neonGen) products(rows int, step bool) {
 	}
 }
 
-// depthwise emits what gen.depthwise does, 32 bytes of channels at a time, whole vectors only, and nothing is fetched ahead.
+// depthwise emits what gen.depthwise does, 32 bytes of channels at a time, whole vectors only, and nothing is fetched
+// ahead.
 func (g *neonGen) depthwise(name string) {
 	g.eachRows(name, map[int]int{8: offRS, 13: offSegEnd, 15: offLDC, 16: offFlags}, func(l string, rows int) {
 		g.I("MOVD ZR, R19")
@@ -362,29 +365,30 @@ func (g *neonGen) depthwise(name string) {
 
 // depthwiseGrad emits what gen.depthwiseGrad does for 32 bytes of channels.
 func (g *neonGen) depthwiseGrad(name string) {
-	g.eachRows(name, map[int]int{8: offRS, 9: offCS, 12: offSeg, 13: offSegEnd, 14: offC0, 15: offLDR}, func(l string, rows int) {
-		for r := range rows {
-			g.pairs(false, r*depthQ, depthQ, 16*depthQ*r, "R14")
-		}
-		g.L("%s_s:", l)
-		g.I("LDP (R12), (R7, R17)")
-		g.I("ADD $16, R12")
-		g.load(offB, 10)
-		g.I("ADD R17, R10")
-		g.pointers(rows, false)
-		g.load(offK, 11)
-		g.L("%s_k:", l)
-		g.pairs(false, depthB, depthQ, 0, "R10")
-		g.I("ADD R15, R10")
-		g.products(rows, true)
-		g.I("SUBS $1, R11")
-		g.I("BGT %s_k", l)
-		g.I("CMP R13, R12")
-		g.I("BLO %s_s", l)
-		for r := range rows {
-			g.pairs(true, r*depthQ, depthQ, 16*depthQ*r, "R14")
-		}
-	})
+	g.eachRows(name, map[int]int{8: offRS, 9: offCS, 12: offSeg, 13: offSegEnd, 14: offC0, 15: offLDR},
+		func(l string, rows int) {
+			for r := range rows {
+				g.pairs(false, r*depthQ, depthQ, 16*depthQ*r, "R14")
+			}
+			g.L("%s_s:", l)
+			g.I("LDP (R12), (R7, R17)")
+			g.I("ADD $16, R12")
+			g.load(offB, 10)
+			g.I("ADD R17, R10")
+			g.pointers(rows, false)
+			g.load(offK, 11)
+			g.L("%s_k:", l)
+			g.pairs(false, depthB, depthQ, 0, "R10")
+			g.I("ADD R15, R10")
+			g.products(rows, true)
+			g.I("SUBS $1, R11")
+			g.I("BGT %s_k", l)
+			g.I("CMP R13, R12")
+			g.I("BLO %s_s", l)
+			for r := range rows {
+				g.pairs(true, r*depthQ, depthQ, 16*depthQ*r, "R14")
+			}
+		})
 }
 
 // winograd emits a transform of Winograd's, see winograd.go, in vectors of 16 bytes, of which the caller counts pairs.

@@ -92,7 +92,8 @@ func (g *gen) transposeHead(name string) {
 	g.I("MOVQ lds+24(FP), R8")
 }
 
-// unpack transposes blocks of four rows by four columns inside the 128-bit lanes of the first n registers, by way of n others from t on.
+// unpack transposes blocks of four rows by four columns inside the 128-bit lanes of the first n registers, by way of n
+// others from t on.
 func (g *gen) unpack(s isa, n, t int) {
 	// Pairs of rows, then quads.
 	for i := 0; i < n; i += 2 {

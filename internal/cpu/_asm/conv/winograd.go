@@ -39,12 +39,13 @@ type winogradTransform struct {
 	name    string
 	in, out int
 	emit    func(o winogradOps)
-	finish  bool        // with bias and clamp
-	places  map[int]int // the registers of those beyond 11 in AVX2, where their values may follow others that are done with
+	finish  bool // with bias and clamp
+	// the registers of those beyond 11 in AVX2, where their values may follow others that are done with
+	places map[int]int
 }
 
-// winogradOps emits the instructions of a one-dimensional transform: op those on registers, the last of which it sets, by their names
-// on arm64. Of a difference the first operand is taken away.
+// winogradOps emits the instructions of a one-dimensional transform: op those on registers, the last of which it sets,
+// by their names on arm64. Of a difference the first operand is taken away.
 type winogradOps struct {
 	op   func(name string, a, b, dst int)
 	move func(src, dst int)
@@ -70,7 +71,8 @@ func (g *winogradGen) reg(i int) string {
 }
 
 var winNames = map[string]string{
-	"fadd": "VADDPS", "fsub": "VSUBPS", "fmul": "VMULPS", "fmla": "VFMADD231PS", "fmls": "VFNMADD231PS", "eor": "VXORPS", "fmax": "VMAXPS", "fmin": "VMINPS",
+	"fadd": "VADDPS", "fsub": "VSUBPS", "fmul": "VMULPS", "fmla": "VFMADD231PS", "fmls": "VFNMADD231PS",
+	"eor": "VXORPS", "fmax": "VMAXPS", "fmin": "VMINPS",
 }
 
 func (g *winogradGen) op(name string, a, b, dst int) {
@@ -141,8 +143,10 @@ func winogradWeight(o winogradOps) {
 
 var winogradTransforms = []winogradTransform{
 	{"winogradInput", 6, 6, winogradInput, false, map[int]int{12: 9, 13: 10, 14: 0, 15: 2, 24: 13, 25: 14, 26: 15}},
-	{"winogradOutput", 6, 4, winogradOutput, true, map[int]int{10: 8, 11: 1, 12: 2, 24: 10, 25: 11, 27: 12, winBiasReg: 13, winLoReg: 14, winHiReg: 15}},
-	{"winogradWeight", 3, 6, winogradWeight, false, map[int]int{12: 3, 13: 4, 14: 5, 15: 3, 16: 4, 28: 12, 29: 13, 30: 14, 31: 15}},
+	{"winogradOutput", 6, 4, winogradOutput, true,
+		map[int]int{10: 8, 11: 1, 12: 2, 24: 10, 25: 11, 27: 12, winBiasReg: 13, winLoReg: 14, winHiReg: 15}},
+	{"winogradWeight", 3, 6, winogradWeight, false,
+		map[int]int{12: 3, 13: 4, 14: 5, 15: 3, 16: 4, 28: 12, 29: 13, 30: 14, 31: 15}},
 }
 
 // winograd emits one transform.
@@ -156,7 +160,8 @@ func (g *winogradGen) winograd() {
 	for _, r := range []struct {
 		off int
 		reg string
-	}{{winDst, "DX"}, {winSrc, "DI"}, {winTmp, "SI"}, {winRow, "R8"}, {winCol, "R11"}, {winOutRow, "R12"}, {winOutCol, "R13"}, {winN, "R15"}} {
+	}{{winDst, "DX"}, {winSrc, "DI"}, {winTmp, "SI"}, {winRow, "R8"}, {winCol, "R11"}, {winOutRow, "R12"},
+		{winOutCol, "R13"}, {winN, "R15"}} {
 		g.I("MOVQ %d(AX), %s", r.off, r.reg)
 	}
 	g.I("LEAQ (R8)(R8*2), R9")

@@ -15,7 +15,8 @@ func (g *gen) neon(name string, es int) {
 	g.L("// func %s(a *args)", name)
 	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", name)
 	g.I("MOVD a+0(FP), R0")
-	for _, f := range []struct{ off, reg int }{{offA, 1}, {offRSA, 16}, {offCSA, 9}, {offB, 10}, {offLDB, 11}, {offK, 12}, {offC, 14}, {offLDC, 15}, {offFlags, 13}, {offVariant, 17}} {
+	for _, f := range []struct{ off, reg int }{{offA, 1}, {offRSA, 16}, {offCSA, 9}, {offB, 10}, {offLDB, 11},
+		{offK, 12}, {offC, 14}, {offLDC, 15}, {offFlags, 13}, {offVariant, 17}} {
 		g.I("MOVD %d(R0), R%d", f.off, f.reg)
 	}
 	for r := 2; r <= mr; r++ {

@@ -13,7 +13,8 @@ import "fmt"
 //	SI = this group of b   R10 = groups left   DX = out   CX = k left
 func (g *gen) dot(name string, s isa, maxRows int) {
 	const nj = 4
-	g.function(name, "out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer", "DX", "", "SI", "R8", "R11", "", "R15", "R10", "AX")
+	g.function(name, "out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer", "DX", "", "SI",
+		"R8", "R11", "", "R15", "R10", "AX")
 	g.I("LEAQ (R8)(R8*2), R9")
 	g.I("LEAQ (R11)(R11*2), R12")
 	for r := maxRows; r > 1; r-- {
@@ -117,16 +118,16 @@ func (g *gen) dot(name string, s isa, maxRows int) {
 	}
 }
 
-// dotStream is dot, on AVX-512, for a b that comes from memory: it reads one row of b after the
-// other, in the order in which they lie there, which the hardware foresees;
-// four rows at a time it would read half as fast. Two sets of sums take turns
-// along a row; the second one is added to the row's own when it ends.
+// dotStream is dot, on AVX-512, for a b that comes from memory. It reads one row of b after the other, in the
+// order of memory, which the hardware prefetchers follow; four rows at a time would be read half as fast. Two
+// sets of sums take turns along a row; the second set is added to the row's own sums at the end.
 //
-//	DI = a   BX = b   R8 = a's stride   R11 = b's
+//	DI = a   BX = b   R8 = a's stride   R11 = b's stride
 //	SI = this row of b   R10 = groups left   DX = out   CX = k left
 func (g *gen) dotStream(name string, s isa, maxRows int) {
 	const nj = 4
-	g.function(name, "out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer", "DX", "", "SI", "R8", "R11", "", "R15", "R10", "AX")
+	g.function(name, "out, a, b unsafe.Pointer, rsA, rsB, k, rows, groups int, mask unsafe.Pointer", "DX", "", "SI",
+		"R8", "R11", "", "R15", "R10", "AX")
 	g.I("LEAQ (R8)(R8*2), R9")
 	for r := maxRows; r > 1; r-- {
 		g.I("CMPQ R15, $%d", r)

@@ -64,16 +64,16 @@ func (t tile) check() {
 	}
 }
 
-// prefetches reports whether the tile is full and worth a loop that fetches the next
-// block of A or B meanwhile.
+// prefetches reports whether the tile is full and worth a loop that prefetches the next block of A or B.
 func (t tile) prefetches() bool { return !t.masked && t.rows*t.nv >= 12 && !t.integer && t.half == "" }
 
-// streams reports whether the tile has the loops for a B that comes from memory.
+// streams reports whether the tile has the loops for a B that comes from memory (skinny and fused-packing
+// products).
 func (t tile) streams() bool { return !t.masked && t.nv == 2 && 2*t.rows >= t.shape.rows && !t.integer }
 
-// prefetchesB reports whether the tile fetches rows of B. Those read in place lie
-// apart: the hardware does not foresee the next ones. Where there is little
-// arithmetic to hide behind, these instructions would cost more than they bring.
+// prefetchesB reports whether the tile prefetches rows of B. Rows that are read in place lie apart, so the
+// hardware does not foresee the next ones. Where there is little arithmetic to hide prefetches behind, they
+// would cost more than they gain.
 func (t tile) prefetchesB() bool { return !t.masked && t.rows*t.nv >= 8 }
 
 // each calls f for all sums.
@@ -252,9 +252,9 @@ func (g *gen) sum(t tile) {
 	g.L("%s_e:", t.label)
 }
 
-// prefetchBEnd emits R14 = what to fetch with the last eight rows of B, as a distance: the first rows of the next tile's strip instead of rows
-// that are not there, for which some processors search long. Loops of two or four steps begin with it up to three rows earlier, k modulo 4:
-// so the distance counts a multiple of four rows.
+// prefetchBEnd emits R14 = what to fetch with the last eight rows of B, as a distance: the first rows of the next
+// tile's strip instead of rows that are not there, for which some processors search long. Loops of two or four steps
+// begin with it up to three rows earlier, k modulo 4: so the distance counts a multiple of four rows.
 func (g *gen) prefetchBEnd(t tile) {
 	g.I("MOVQ %d(AX), R14", offK)
 	g.I("ANDQ $-4, R14")
@@ -360,7 +360,8 @@ func (g *gen) next(t tile) {
 	for _, p := range []struct {
 		reg       string
 		off, step int
-	}{{"DI", offA, offStepA}, {"BX", offB, offStepB}, {"DX", offC, offStepC}, {"SI", offBiasCol, offStepCol}, {"SI", offBiasRow, offStepRow}} {
+	}{{"DI", offA, offStepA}, {"BX", offB, offStepB}, {"DX", offC, offStepC}, {"SI", offBiasCol, offStepCol},
+		{"SI", offBiasRow, offStepRow}} {
 		g.I("MOVQ %d(AX), %s", p.off, p.reg)
 		g.I("ADDQ %d(AX), %s", p.step, p.reg)
 		g.I("MOVQ %s, %d(AX)", p.reg, p.off)

@@ -6,10 +6,9 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/_asm/text"
 )
 
-// The kernels of this file multiply operands of 8 and 16 bits. Both operands
-// are packed beforehand, in groups of four bytes that are adjacent along k: two
-// bfloat16, two int16 or four bytes. So every one of them is the same loop over
-// 32-bit lanes, as in a product of float32, with another instruction inside.
+// The kernels of this file multiply operands of 8 and 16 bits. Both operands are packed beforehand, in groups
+// of four bytes that are adjacent along k: two bfloat16, two int16 or four bytes. So each of these kernels is
+// the same loop over 32-bit lanes as in a product of float32, with another instruction inside.
 
 // Offsets in the Go struct lowPrecisionArgs (lowprecision.go of internal/cpu/gemm), which a test checks.
 const (
@@ -57,8 +56,8 @@ var lowPrecisionKinds = []lowPrecisionKind{
 	{name: "i16AVX2", isa: text.AVX2, rows: 6, packedRows: 8, add: "VPADDD", emit: multiplyAdd, spare: 1},
 }
 
-// multiplyAdd is what does without VNNI: pairs of int16. The sum of two
-// products of bytes cannot overflow.
+// multiplyAdd is the step without VNNI: pairs of int16 are multiplied and added (VPMADDWD). The sum of two
+// products of bytes cannot overflow 32 bits.
 func multiplyAdd(g *gen, b, a, acc int, spare []int, s text.ISA) {
 	t := spare[acc%len(spare)]
 	g.I("VPMADDWD %s, %s, %s", s.V(b), s.V(a), s.V(t))
@@ -237,8 +236,8 @@ func (g *gen) lowPrecisionTile(d lowPrecisionKind, label string, rows int) {
 	g.I("RET")
 }
 
-// fourRows are what follows the address of a row to name it and the next three:
-// R8 holds the distance, R9 three times as much.
+// fourRows are the index parts that, behind the address of a row, name this row and the next three: R8 holds
+// the distance of rows, R9 three times as much.
 var fourRows = []string{"", "(R8*1)", "(R8*2)", "(R9*1)"}
 
 // interleave emits a packer of rows that follow each other along k:
@@ -252,7 +251,8 @@ var fourRows = []string{"", "(R8*1)", "(R8*2)", "(R9*1)"}
 //	DX dst   DI src   R8 srcStride   R9 three of them   R13 dstStride   CX steps
 //	SI, BX position in the rows and in dst   R11 what remains of the width
 func (g *gen) interleave(name, load string, group, loaded int) {
-	g.function(name, "dst, src unsafe.Pointer, dstStride, srcStride, width, steps int", "DX", "DI", "R13", "R8", "R10", "CX")
+	g.function(name, "dst, src unsafe.Pointer, dstStride, srcStride, width, steps int", "DX", "DI", "R13", "R8", "R10",
+		"CX")
 	g.I("LEAQ (R8)(R8*2), R9")
 	columns := 16
 	if group == 4 {

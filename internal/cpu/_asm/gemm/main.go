@@ -69,7 +69,7 @@ func (g *gen) muladd(s isa, x, y, acc, tmp string) {
 	g.I("%s %s, %s, %s", s.add(), tmp, acc, acc)
 }
 
-// Offsets in the Go struct args (kernel_amd64.go), which a test checks.
+// Offsets in the Go struct args (kernel.go of internal/cpu/gemm), which a test checks.
 const (
 	offA        = 0
 	offB        = 8

@@ -54,9 +54,8 @@ func (g *gen) transpose(name string, s isa) {
 	g.I("RET")
 }
 
-// storeTransposed emits the transposition inside lanes of the registers 0 to q-1,
-// q the elements of a lane, and stores the result in steps of R13 bytes from DX
-// on, which moves on.
+// storeTransposed emits the transposition inside the 128-bit lanes of the registers 0 to q-1 (q is the number
+// of elements of a lane), and stores the result from DX on, in steps of R13 bytes; DX moves on.
 func (g *gen) storeTransposed(s isa) {
 	out := []int{4, 5}
 	if s.ES == 4 {
@@ -113,7 +112,8 @@ func (g *gen) transposeFewRows(name string, s isa) {
 // steps of nv vectors, the last one masked. What lies ahead bytes further is
 // fetched by hand, as the source's steps may be far apart.
 func (g *gen) copyPanel(name string, s isa) {
-	g.function(name, "dst, src unsafe.Pointer, dstStride, srcStride, k int, mask uint64, ahead int", "DX", "DI", "R13", "R8", "CX", "AX", "R9")
+	g.function(name, "dst, src unsafe.Pointer, dstStride, srcStride, k int, mask uint64, ahead int", "DX", "DI", "R13",
+		"R8", "CX", "AX", "R9")
 	g.I("KMOVW AX, K1")
 	g.I("SHRQ $%d, AX", s.Lanes())
 	g.I("KMOVW AX, K2")

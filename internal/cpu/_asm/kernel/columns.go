@@ -49,7 +49,8 @@ func EmitDownAMD64(w *strings.Builder, k *Kernel) {
 	}
 	fmt.Fprintf(w, "\t\t}\n\t}\n\t%s\n}\n\n", k.Down)
 	for _, isa := range isas {
-		fmt.Fprintf(w, "//go:noescape\nfunc %s(dst *%s, a *%s, n, rows, ld int)\n\n", downAsm(k, isa), k.Lane.Go(), k.Args[0].T.Go())
+		fmt.Fprintf(w, "//go:noescape\nfunc %s(dst *%s, a *%s, n, rows, ld int)\n\n", downAsm(k, isa), k.Lane.Go(),
+			k.Args[0].T.Go())
 	}
 }
 
@@ -86,7 +87,8 @@ func EmitDownX86(out *strings.Builder, data *X86Constants, k *Kernel, isa ISA) {
 	move, mask := "VMOVUP"+x.sfx(), ""
 	strip := func(label string, vectors int, masked bool) {
 		for u := range vectors {
-			x.p("%s%s %d(R8),%s %s", move, map[bool]string{true: ".Z"}[masked && isa == AVX512], u*x.bytes, mask, x.v(u))
+			x.p("%s%s %d(R8),%s %s", move, map[bool]string{true: ".Z"}[masked && isa == AVX512], u*x.bytes, mask,
+				x.v(u))
 		}
 		x.p("MOVQ R9, DI")
 		x.p("MOVQ R11, CX")

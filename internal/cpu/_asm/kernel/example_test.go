@@ -12,7 +12,8 @@ func Example() {
 	k := &kernel.Kernel{
 		Name: "AxpyF64",
 		Lane: kernel.F64,
-		Args: []kernel.Arg{kernel.InOut("y", kernel.F64), kernel.In("x", kernel.F64), kernel.Scalar("alpha", kernel.F64)},
+		Args: []kernel.Arg{kernel.InOut("y", kernel.F64), kernel.In("x", kernel.F64),
+			kernel.Scalar("alpha", kernel.F64)},
 		Body: func(b *kernel.Builder) {
 			b.Store("y", b.FMA(b.Load("x"), b.Load("alpha"), b.Load("y")))
 		},

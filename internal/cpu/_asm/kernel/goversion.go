@@ -24,7 +24,8 @@ func params(k *Kernel) string {
 		if a.Kind != ArgScalar {
 			t = "[]" + t
 		}
-		if i+1 < len(k.Args) && k.Args[i+1].T.Go() == a.T.Go() && (k.Args[i+1].Kind == ArgScalar) == (a.Kind == ArgScalar) {
+		if i+1 < len(k.Args) && k.Args[i+1].T.Go() == a.T.Go() &&
+			(k.Args[i+1].Kind == ArgScalar) == (a.Kind == ArgScalar) {
 			p = append(p, a.Name)
 		} else {
 			p = append(p, a.Name+" "+t)
@@ -314,7 +315,8 @@ func EmitGo(w *strings.Builder, k *Kernel, isa ISA) {
 	for _, a := range k.Accs {
 		fmt.Fprintf(w, "\tvar %ss [%d]%s\n", a.Name, k.Lanes, k.Lane.Go())
 		if a.Init != 0 {
-			fmt.Fprintf(w, "\tfor l := range %ss {\n\t\t%ss[l] = %s\n\t}\n", a.Name, a.Name, literal(b.C(a.Init), false))
+			fmt.Fprintf(w, "\tfor l := range %ss {\n\t\t%ss[l] = %s\n\t}\n", a.Name, a.Name,
+				literal(b.C(a.Init), false))
 		}
 	}
 	fmt.Fprintf(w, "\tfor i := range %s {\n\t\tl := i & %d\n", sliceArgs(k)[0], k.Lanes-1)
@@ -351,7 +353,8 @@ func EmitNoAssembly(w *strings.Builder, k *Kernel) {
 	if len(k.Accs) > 0 {
 		ret = "return "
 	}
-	fmt.Fprintf(w, "%sfunc %s(%s)%s { %s%s(%s) }\n\n", docComment(k), k.Name, params(k), results(k), ret, GoName(k, Generic), argNames(k))
+	fmt.Fprintf(w, "%sfunc %s(%s)%s { %s%s(%s) }\n\n", docComment(k), k.Name, params(k), results(k), ret,
+		GoName(k, Generic), argNames(k))
 	emitPart(w, k, fmt.Sprintf("%s(%s)", k.Name, argNames(k)))
 }
 
@@ -361,7 +364,7 @@ func partName(k *Kernel) string { return k.Name[:len(k.Name)-3] + "Part" + k.Nam
 // emitPart writes the form of k for parts of arrays, if k has one; call is its body.
 func emitPart(w *strings.Builder, k *Kernel, call string) {
 	if k.Part {
-		fmt.Fprintf(w, "// %s is %s of parts of arrays; far says that the caches do not hold these (see Beyond).\nfunc %s(%s, far bool) {\n\t%s\n}\n\n", partName(k), k.Name, partName(k), params(k), call)
+		fmt.Fprintf(w, "// %s is %s of parts of arrays; far says that the caches do not hold these (see BeyondCaches).\nfunc %s(%s, far bool) {\n\t%s\n}\n\n", partName(k), k.Name, partName(k), params(k), call)
 	}
 }
 
@@ -372,9 +375,9 @@ func EmitAMD64(w *strings.Builder, k *Kernel) {
 	head := fmt.Sprintf("%sfunc %s(%s)%s {\n", docComment(k), k.Name, params(k), results(k))
 	if k.Part { // the forms for whole arrays and for parts share their loops
 		run := strings.ToLower(k.Name[:1]) + k.Name[1:]
-		fmt.Fprintf(w, "%s\t%s(%s, around(%s))\n}\n\n", head, run, argNames(k), s[0])
-		emitPart(w, k, fmt.Sprintf("%s(%s, aroundIf(%s, far))", run, argNames(k), s[0]))
-		head = fmt.Sprintf("func %s(%s, how int) {\n", run, params(k))
+		fmt.Fprintf(w, "%s\t%s(%s, nonTemporalFlag(%s))\n}\n\n", head, run, argNames(k), s[0])
+		emitPart(w, k, fmt.Sprintf("%s(%s, nonTemporalFlagIf(%s, far))", run, argNames(k), s[0]))
+		head = fmt.Sprintf("func %s(%s, flag int) {\n", run, params(k))
 	}
 	w.WriteString(head + reslice(k))
 	call := func(isa ISA, index, n string) string {
@@ -391,7 +394,8 @@ func EmitAMD64(w *strings.Builder, k *Kernel) {
 	}
 	if len(k.Accs) > 0 {
 		// The assembly does not touch memory when n is 0, but &x[0] would panic.
-		fmt.Fprintf(w, "\tif n := len(%s); n > 0 {\n\t\tswitch {\n\t\tcase cpu.HasAVX512:\n\t\t\treturn %s\n", s[0], call(AVX512, "0", "n"))
+		fmt.Fprintf(w, "\tif n := len(%s); n > 0 {\n\t\tswitch {\n\t\tcase cpu.HasAVX512:\n\t\t\treturn %s\n", s[0],
+			call(AVX512, "0", "n"))
 		if !k.NoAVX2 {
 			fmt.Fprintf(w, "\t\tcase cpu.HasAVX2FMA:\n\t\t\treturn %s\n", call(AVX2, "0", "n"))
 		}
@@ -405,14 +409,14 @@ func EmitAMD64(w *strings.Builder, k *Kernel) {
 			if path.isa == AVX2 && k.NoAVX2 {
 				continue
 			}
-			how, count := "", "cnt"
+			flag, count := "", "cnt"
 			if storesNonTemporal(k, path.isa) {
-				count = "cnt|how"
+				count = "cnt|flag"
 				if !k.Part {
-					how = "\t\thow := around(" + s[0] + ")\n"
+					flag = "\t\tflag := nonTemporalFlag(" + s[0] + ")\n"
 				}
 			}
-			fmt.Fprintf(w, "\tcase %s:\n%s\t\tfor i < n {\n\t\t\tcnt := min(n-i, chunk)\n\t\t\t%s\n\t\t\ti += cnt\n\t\t\tyield(i, n)\n\t\t}\n\t\treturn\n", path.has, how, call(path.isa, "i", count))
+			fmt.Fprintf(w, "\tcase %s:\n%s\t\tfor i < n {\n\t\t\tcnt := min(n-i, chunk)\n\t\t\t%s\n\t\t\ti += cnt\n\t\t\tyield(i, n)\n\t\t}\n\t\treturn\n", path.has, flag, call(path.isa, "i", count))
 		}
 		var rest []string
 		for _, a := range k.Args {

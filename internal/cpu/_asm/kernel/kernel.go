@@ -44,7 +44,8 @@ const (
 
 // Go names the type in Go source.
 func (t Type) Go() string {
-	return [...]string{"float32", "float64", "int32", "int64", "uint8", "int8", "uint16", "uint16", "bool", "int16", "uint32"}[t]
+	return [...]string{"float32", "float64", "int32", "int64", "uint8", "int8", "uint16", "uint16", "bool", "int16",
+		"uint32"}[t]
 }
 
 // Size is the size of one element in memory.
@@ -617,7 +618,8 @@ func NewTable(name string, f func(j int) float64) *Table {
 func (t *Table) declaration() string {
 	var w strings.Builder
 	for i := 0; i < len(t.Values); i += 2 {
-		fmt.Fprintf(&w, "DATA %s<>+%d(SB)/8, $0x%08x%08x\n", t.Name, 4*i, math.Float32bits(t.Values[i+1]), math.Float32bits(t.Values[i]))
+		fmt.Fprintf(&w, "DATA %s<>+%d(SB)/8, $0x%08x%08x\n", t.Name, 4*i, math.Float32bits(t.Values[i+1]),
+			math.Float32bits(t.Values[i]))
 	}
 	fmt.Fprintf(&w, "GLOBL %s<>(SB), RODATA|NOPTR, $64\n", t.Name)
 	return w.String()

@@ -326,7 +326,8 @@ func (x *neon) body(b *Builder, u int, masked bool) {
 			x.op3(name, v.reg, regs[0], regs[1])
 		case opCmp:
 			a, c := 0, 1
-			name := map[int]string{EQ: "fcmeq", NEQ: "fcmeq", UNORD: "fcmeq", GT: "fcmgt", LT: "fcmgt", GE: "fcmge", LE: "fcmge"}[v.imm]
+			name := map[int]string{EQ: "fcmeq", NEQ: "fcmeq", UNORD: "fcmeq", GT: "fcmgt", LT: "fcmgt", GE: "fcmge",
+				LE: "fcmge"}[v.imm]
 			if v.imm == LT || v.imm == LE {
 				a, c = 1, 0
 			}

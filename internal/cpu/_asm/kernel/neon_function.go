@@ -95,8 +95,10 @@ func EmitNEON(out *strings.Builder, pool *NEONConstants, k *Kernel, rows bool) {
 
 // tryNEON writes the assembly with the given constants in registers, and reports whether the registers were
 // enough.
-func tryNEON(w *strings.Builder, pool *NEONConstants, k *Kernel, rows bool, b *Builder, ops int, hoisted []*Value, nconst int) bool {
-	x := &neon{k: k, w: w, pool: pool, rows: rows, fixed: map[*Value]int{}, inv: map[*Value]bool{}, arr: a64.S4, lanes: 4}
+func tryNEON(w *strings.Builder, pool *NEONConstants, k *Kernel, rows bool, b *Builder, ops int, hoisted []*Value,
+	nconst int) bool {
+	x := &neon{k: k, w: w, pool: pool, rows: rows, fixed: map[*Value]int{}, inv: map[*Value]bool{}, arr: a64.S4,
+		lanes: 4}
 	if k.Lane == F64 {
 		x.arr, x.lanes = a64.D2, 2
 	}
@@ -221,7 +223,8 @@ func tryNEON(w *strings.Builder, pool *NEONConstants, k *Kernel, rows bool, b *B
 	}
 	for i, a := range k.Accs {
 		x.fold(i, a.Comb)
-		x.p("FMOV%s F%d, %s+%d(FP)", map[Type]string{F32: "S", F64: "D"}[k.Lane], x.accReg[i], a.Name, x.retOff+i*k.Lane.Size())
+		x.p("FMOV%s F%d, %s+%d(FP)", map[Type]string{F32: "S", F64: "D"}[k.Lane], x.accReg[i], a.Name,
+			x.retOff+i*k.Lane.Size())
 	}
 	x.p("RET")
 	fmt.Fprintln(w)
@@ -345,7 +348,8 @@ func EmitARM64(w *strings.Builder, k *Kernel) {
 	call := GoName(k, NEON) + "(" + strings.Join(at, ", ")
 	if len(k.Accs) > 0 {
 		// The assembly does not touch memory when n is 0, but &x[0] would panic.
-		fmt.Fprintf(w, "\tif n := len(%s); n > 0 && cpu.HasNEON {\n\t\treturn %s, n)\n\t}\n\treturn %s(%s)\n}\n\n", s[0], call, GoName(k, Generic), argNames(k))
+		fmt.Fprintf(w, "\tif n := len(%s); n > 0 && cpu.HasNEON {\n\t\treturn %s, n)\n\t}\n\treturn %s(%s)\n}\n\n",
+			s[0], call, GoName(k, Generic), argNames(k))
 	} else {
 		fmt.Fprintf(w, "\tif !cpu.HasNEON {\n\t\t%s(%s)\n\t\treturn\n\t}\n", GoName(k, Generic), argNames(k))
 		fmt.Fprintf(w, "\tfor n, i := len(%s), 0; i < n; {\n\t\tcnt := min(n-i, chunk)\n\t\t%s, cnt)\n\t\ti += cnt\n\t\tyield(i, n)\n\t}\n}\n\n", s[0], call)

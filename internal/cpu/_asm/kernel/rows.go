@@ -47,7 +47,8 @@ func rowsParams(k *Kernel) string {
 // rowsHead opens the function and checks the lengths of its slices.
 func rowsHead(k *Kernel) string {
 	var w strings.Builder
-	fmt.Fprintf(&w, "// %s does what %s does on each of rows rows of cols elements, ldx elements apart in slice x.\n", rowsGoName(k), k.Name)
+	fmt.Fprintf(&w, "// %s does what %s does on each of rows rows of cols elements, ldx elements apart in slice x.\n",
+		rowsGoName(k), k.Name)
 	fmt.Fprintf(&w, "func %s(%s) {\n\tif rows <= 0 || cols <= 0 {\n\t\treturn\n\t}\n", rowsGoName(k), rowsParams(k))
 	for _, s := range sliceArgs(k) {
 		fmt.Fprintf(&w, "\t_ = %s[(rows-1)*ld%s+cols-1]\n", s, s)
@@ -123,7 +124,8 @@ func emitRows(w *strings.Builder, k *Kernel, isas []ISA) {
 			ld = append(ld, fmt.Sprintf("&%ss[r]", a.Name))
 		}
 		fmt.Fprintf(w, "\t\tcase cpu.Has%s:\n\t\t\tfor r := 0; r < rows; r += per {\n\t\t\t\t%s(%s, cols, min(per, rows-r), %s)\n\t\t\t\tyield(r+per, rows)\n\t\t\t}\n\t\t\treturn\n",
-			map[ISA]string{AVX512: "AVX512", AVX2: "AVX2FMA", NEON: "NEON"}[isa], rowsName(k, isa), strings.Join(p, ", "), strings.Join(ld, ", "))
+			map[ISA]string{AVX512: "AVX512", AVX2: "AVX2FMA", NEON: "NEON"}[isa], rowsName(k, isa),
+			strings.Join(p, ", "), strings.Join(ld, ", "))
 	}
 	w.WriteString("\t\t}\n\t}\n" + rowsLoop(k))
 	for _, isa := range isas {
@@ -140,6 +142,7 @@ func emitRows(w *strings.Builder, k *Kernel, isas []ISA) {
 		for _, a := range k.Accs {
 			out += ", " + a.Name + " *" + k.Lane.Go()
 		}
-		fmt.Fprintf(w, "//go:noescape\nfunc %s(%s, n, rows, %s int%s)\n\n", rowsName(k, isa), strings.Join(p, ", "), strings.Join(ld, ", "), out)
+		fmt.Fprintf(w, "//go:noescape\nfunc %s(%s, n, rows, %s int%s)\n\n", rowsName(k, isa), strings.Join(p, ", "),
+			strings.Join(ld, ", "), out)
 	}
 }

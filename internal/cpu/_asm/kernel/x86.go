@@ -92,7 +92,8 @@ func (d *X86Constants) Constant(size int, bits uint64) string {
 	n := fmt.Sprintf("c%d_%0*x", size*8, size*2, bits)
 	if !d.names[n] {
 		d.names[n] = true
-		fmt.Fprintf(&d.text, "DATA %s<>+0(SB)/%d, $0x%0*x\nGLOBL %s<>(SB), RODATA|NOPTR, $%d\n", n, size, size*2, bits, n, size)
+		fmt.Fprintf(&d.text, "DATA %s<>+0(SB)/%d, $0x%0*x\nGLOBL %s<>(SB), RODATA|NOPTR, $%d\n", n, size, size*2, bits,
+			n, size)
 	}
 	return n + "<>(SB)"
 }
@@ -495,7 +496,8 @@ func (x *x86) step(b *Builder, i, u int, masked bool) {
 			if mem == 0 {
 				f0, f1 = f1, f0
 			}
-			x.p("VF%sADD231P%s%s %s, %s, %s", map[opcode]string{opFMA: "M", opFNMA: "NM"}[v.op], x.sfx(), bcst, f1, f0, x.v(direct))
+			x.p("VF%sADD231P%s%s %s, %s, %s", map[opcode]string{opFMA: "M", opFNMA: "NM"}[v.op], x.sfx(), bcst, f1, f0,
+				x.v(direct))
 			release()
 			break
 		}

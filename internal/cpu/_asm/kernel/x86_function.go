@@ -90,7 +90,8 @@ func registerOnly(v *Value, j int) bool {
 
 // tryX86 writes the assembly with the given number of interleaved copies and the given constants in
 // registers, and reports whether the registers were enough.
-func tryX86(w *strings.Builder, data *X86Constants, k *Kernel, isa ISA, rows bool, b *Builder, ops, copies int, hoisted []*Value, nconst int) bool {
+func tryX86(w *strings.Builder, data *X86Constants, k *Kernel, isa ISA, rows bool, b *Builder, ops, copies int,
+	hoisted []*Value, nconst int) bool {
 	x := &x86{k: k, isa: isa, w: w, data: data, fixed: map[*Value]int{}, rows: rows}
 	nreg := 16
 	x.bytes, x.pfx = 32, "Y"
@@ -161,7 +162,8 @@ func tryX86(w *strings.Builder, data *X86Constants, k *Kernel, isa ISA, rows boo
 	if copies > 1 {
 		together = fmt.Sprintf(", %d together", copies)
 	}
-	fmt.Fprintf(w, "// %s: %d lanes x %d%s. %s; BX=elements left.\n", name, x.lanes, unroll, together, strings.Join(sig, ", "))
+	fmt.Fprintf(w, "// %s: %d lanes x %d%s. %s; BX=elements left.\n", name, x.lanes, unroll, together,
+		strings.Join(sig, ", "))
 	for i, a := range k.Accs {
 		fmt.Fprintf(w, "// Accumulator %s: %s%d-%s%d.\n", a.Name, x.pfx, x.accReg[i], x.pfx, x.accReg[i]+x.perAcc-1)
 	}

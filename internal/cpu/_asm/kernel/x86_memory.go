@@ -154,7 +154,8 @@ func (x *x86) store(v *Value, r, u int, masked bool, tmp func() int) {
 		case a.T == I32:
 			x.storeTail(v, t, m, masked)
 		default:
-			x.p("VPBROADCASTQ %s, X%d", x.data.Constant(8, map[int]uint64{1: 0xff000000ff, 2: 0xffff0000ffff}[a.T.Size()]), t2)
+			x.p("VPBROADCASTQ %s, X%d", x.data.Constant(8,
+				map[int]uint64{1: 0xff000000ff, 2: 0xffff0000ffff}[a.T.Size()]), t2)
 			x.p("VPAND X%d, X%d, X%d", t2, t, t)
 			x.p("VPACKUSDW X%d, X%d, X%d", t, t, t)
 			if a.T != I16 {
@@ -280,7 +281,8 @@ func (x *x86) loadTailFromBefore(name string, v *Value) {
 func (x *x86) storeTail(v *Value, t int, m string, masked bool) {
 	size := x.k.Args[v.arg].T.Size()
 	move := func(elements int, to string) {
-		ins := map[int]string{1: "VPEXTRB $0, X", 2: "VPEXTRW $0, X", 4: "VMOVD X", 8: "VMOVQ X", 16: "VMOVDQU X", 32: "VMOVDQU Y"}[elements*size]
+		ins := map[int]string{1: "VPEXTRB $0, X", 2: "VPEXTRW $0, X", 4: "VMOVD X", 8: "VMOVQ X", 16: "VMOVDQU X",
+			32: "VMOVDQU Y"}[elements*size]
 		if x.nonTemporal && elements*size == 16 {
 			ins = "VMOVNTDQ X"
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/_asm/kernel"
 )
 
-// This file derives the kernels of float16 and bfloat16 from those of float32: the same body, whose loads widen and whose stores
-// round, so that a result is what float32 gives, rounded once, with no pass through memory between.
+// This file derives the kernels of float16 and bfloat16 from those of float32: the same body, whose loads widen and
+// whose stores round, so that a result is what float32 gives, rounded once, with no pass through memory between.
 
 // half is what is to be derived from one kernel; exact is as in Kernel.
 type half struct {
@@ -22,16 +22,25 @@ var halves = []struct {
 	names []half
 }{
 	{"Unary16", []half{{"ReLU", true}, {"Sqrt", false}, {"Rsqrt", false}, {"Reciprocal", false}, {"Square", false},
-		{"Exp", false}, {"Log", false}, {"Tanh", false}, {"Sigmoid", false}, {"Erf", false}, {"GELU", false}, {"GELUTanh", false},
+		{"Exp", false}, {"Log", false}, {"Tanh", false}, {"Sigmoid", false}, {"Erf", false}, {"GELU", false},
+		{"GELUTanh", false},
 		{"SiLU", false}, {"Mish", false}, {"Hardsigmoid", false}, {"Hardswish", false},
-		{"Ceil", true}, {"Floor", true}, {"Round", true}, {"Trunc", true}, {"Sign", true}, {"Frac", false}, {"Angle", false}}},
-	{"Binary16", []half{{"Add", false}, {"Sub", false}, {"Mul", false}, {"Div", false}, {"Maximum", true}, {"Minimum", true},
-		{"TanhBackward", false}, {"SigmoidBackward", false}, {"GELUBackward", false}, {"GELUTanhBackward", false}, {"SiLUBackward", false},
-		{"HardsigmoidBackward", false}, {"HardswishBackward", false}, {"Copysign", true}, {"PReLU", false}, {"FMax", true}, {"FMin", true}}},
-	{"Scalar16", []half{{"AddScalar", false}, {"SubScalar", false}, {"RSubScalar", false}, {"MulScalar", false}, {"DivScalar", false}, {"RDivScalar", false},
+		{"Ceil", true}, {"Floor", true}, {"Round", true}, {"Trunc", true}, {"Sign", true}, {"Frac", false},
+		{"Angle", false}}},
+	{"Binary16", []half{{"Add", false}, {"Sub", false}, {"Mul", false}, {"Div", false}, {"Maximum", true},
+		{"Minimum", true},
+		{"TanhBackward", false}, {"SigmoidBackward", false}, {"GELUBackward", false}, {"GELUTanhBackward", false},
+		{"SiLUBackward", false},
+		{"HardsigmoidBackward", false}, {"HardswishBackward", false}, {"Copysign", true}, {"PReLU", false},
+		{"FMax", true}, {"FMin", true}}},
+	{"Scalar16", []half{{"AddScalar", false}, {"SubScalar", false}, {"RSubScalar", false}, {"MulScalar", false},
+		{"DivScalar", false}, {"RDivScalar", false},
 		{"LeakyReLU", false}, {"HardShrink", true}, {"SoftShrink", false}}},
-	{"", []half{{"AddScaled", false}, {"ThresholdBackward", true}, {"Clamp", false}, {"Addcmul", false}, {"Addcdiv", false}, {"Lerp", false}, {"LerpTo", false},
-		{"LeakyReLUBackward", false}, {"HuberError", false}, {"HuberErrorBackward", false}, {"ShrinkBackward", true}, {"HardTanhBackward", true}, {"sumBlock", false}, {"sumNumbersBlock", false}, {"maxBlock", false}, {"minBlock", false}}},
+	{"", []half{{"AddScaled", false}, {"ThresholdBackward", true}, {"Clamp", false}, {"Addcmul", false},
+		{"Addcdiv", false}, {"Lerp", false}, {"LerpTo", false},
+		{"LeakyReLUBackward", false}, {"HuberError", false}, {"HuberErrorBackward", false}, {"ShrinkBackward", true},
+		{"HardTanhBackward", true}, {"sumBlock", false}, {"sumNumbersBlock", false}, {"maxBlock", false},
+		{"minBlock", false}}},
 }
 
 // sixteenBits adds the derived kernels; those that they come from stand in the list already.
@@ -82,7 +91,8 @@ func emitHalf() string {
 		}
 		w.WriteString("var (\n")
 		for _, h := range list.names {
-			fmt.Fprintf(&w, "\t// %s16 holds %sF16 and %sBF16.\n\t%s16 = %s{%sF16, %sBF16}\n", h.name, h.name, h.name, h.name, list.kind, h.name, h.name)
+			fmt.Fprintf(&w, "\t// %s16 holds %sF16 and %sBF16.\n\t%s16 = %s{%sF16, %sBF16}\n", h.name, h.name, h.name,
+				h.name, list.kind, h.name, h.name)
 		}
 		w.WriteString(")\n\n")
 	}

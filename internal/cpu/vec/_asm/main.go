@@ -37,7 +37,8 @@ func run(dir string) error {
 	arm64.WriteString(banner + "//go:build !purego\n\npackage vec\n\nimport (\n\t\"unsafe\"\n\n\t\"github.com/gotorch-dev/torch/internal/cpu\"\n)\n\n")
 	table.WriteString(banner + "package vec\n\nimport \"math\"\n\n// kernelTable lists every generated kernel for the tests.\nvar kernelTable = []kernelEntry{\n")
 	text := map[kernel.ISA]*strings.Builder{kernel.AVX2: {}, kernel.AVX512: {}}
-	data := map[kernel.ISA]*kernel.X86Constants{kernel.AVX2: kernel.NewX86Constants(), kernel.AVX512: kernel.NewX86Constants()}
+	data := map[kernel.ISA]*kernel.X86Constants{kernel.AVX2: kernel.NewX86Constants(),
+		kernel.AVX512: kernel.NewX86Constants()}
 	pool := kernel.NewNEONConstants()
 	seen := map[string]bool{}
 	for _, k := range kernels {
@@ -109,14 +110,14 @@ func run(dir string) error {
 	}
 	table.WriteString("}\n\n" + plain.String())
 	for name, src := range map[string]string{
-		"zz_generic.go":      generic.String(),
-		"zz_noasm.go":        noasm.String(),
-		"zz_amd64.go":        amd64.String(),
-		"zz_arm64.go":        arm64.String(),
-		"zz_table_test.go":   table.String(),
-		"zz_half.go":         emitHalf(),
-		"zz_pixels_amd64.go": emitWindowsGo(),
-		"zz_taps_amd64.go":   taps.String(),
+		"zz_generic.go":           generic.String(),
+		"zz_noasm.go":             noasm.String(),
+		"zz_amd64.go":             amd64.String(),
+		"zz_arm64.go":             arm64.String(),
+		"zz_table_test.go":        table.String(),
+		"zz_half.go":              emitHalf(),
+		"zz_poolwindows_amd64.go": emitWindowsGo(),
+		"zz_sparse_amd64.go":      taps.String(),
 	} {
 		b, err := format.Source([]byte(src))
 		if err != nil {
@@ -128,7 +129,8 @@ func run(dir string) error {
 			return err
 		}
 	}
-	if err := write(filepath.Join(dir, "zz_neon_arm64.s"), []byte(strings.TrimRight(pool.File(banner, neon.String()), "\n"))); err != nil {
+	if err := write(filepath.Join(dir, "zz_neon_arm64.s"),
+		[]byte(strings.TrimRight(pool.File(banner, neon.String()), "\n"))); err != nil {
 		return err
 	}
 	for isa, w := range text {

@@ -56,8 +56,8 @@ func expClamp(b *kernel.Builder, x *kernel.Value) *kernel.Value {
 	return b.MaxX(b.C(-104), b.MinX(b.C(104), x))
 }
 
-// expTable is e^(sign*x). With sign*x = n*ln2 + r, where n is a multiple of 1/16 and |r| <= ln2/32, it is 2^n, for which there is a table, times
-// e^r, for which a polynomial of degree 3 does.
+// expTable is e^(sign*x). With sign*x = n*ln2 + r, where n is a multiple of 1/16 and |r| <= ln2/32, it is 2^n, for
+// which there is a table, times e^r, for which a polynomial of degree 3 does.
 func expTable(b *kernel.Builder, x *kernel.Value, sign float64) *kernel.Value {
 	if b.ISA != kernel.AVX512 {
 		x = expClamp(b, x)
@@ -70,7 +70,8 @@ func expTable(b *kernel.Builder, x *kernel.Value, sign float64) *kernel.Value {
 	n := b.Sub(t, b.C(b.RootRoundingConstant()))
 	r := sub(n, b.C(ln2Lo), sub(n, b.C(ln2Hi), x))
 	if b.ISA == kernel.AVX512 {
-		// The scale by 2^n, which may be anything here, gives 0, +Inf and NaN by itself as long as what it scales is a positive number.
+		// The scale by 2^n, which may be anything here, gives 0, +Inf and NaN by itself as long as what it scales is a
+		// positive number.
 		r = b.Bound(r, b.C(0.022))
 	}
 	p := add(b.Mul(r, r), add(r, b.C(0x1.55559ep-3), b.C(0x1.00021ep-1)), r) // e^r - 1, or 1 - e^r
@@ -167,8 +168,8 @@ func Tanh(b *kernel.Builder, x *kernel.Value) *kernel.Value {
 	}
 	// N/(N+1) with N = (e^2|x| - 1)/2 keeps its digits near 0.
 	d := b.MinX(b.C(10), b.Abs(x)) // tanh is 1 from 9.02 on
-	// 2|x| = n*ln2 + 2r. The rounding constant holds the bias of an exponent of half of 2^n, too, so that a shift makes that of its sum's
-	// bits. What ln2Lo takes off other arguments makes no difference here.
+	// 2|x| = n*ln2 + 2r. The rounding constant holds the bias of an exponent of half of 2^n, too, so that a shift makes
+	// that of its sum's bits. What ln2Lo takes off other arguments makes no difference here.
 	const magic = kernel.RoundingConstant32 + 126
 	t := b.FMA(d, b.C(2*log2E), b.C(magic))
 	n := b.Sub(t, b.C(magic))
@@ -209,8 +210,8 @@ func GELU(b *kernel.Builder, x *kernel.Value) *kernel.Value {
 	return b.FNMA(d, q, b.MaxX(b.C(0), x))
 }
 
-// normalTail is d, which is |x| as far as the result is not next to nothing, and Phi(-d), the normal distribution function. For NaN both
-// are NaN, or d is.
+// normalTail is d, which is |x| as far as the result is not next to nothing, and Phi(-d), the normal distribution
+// function. For NaN both are NaN, or d is.
 func normalTail(b *kernel.Builder, x *kernel.Value) (d, y *kernel.Value) {
 	if b.HasTables() {
 		return normalPieces.of(b, x)
@@ -231,7 +232,8 @@ func geluTail(b *kernel.Builder, x *kernel.Value) *kernel.Value {
 	// The density without its constant, e^(-d²/2), times a polynomial.
 	d := b.MinX(b.C(13), b.Abs(x))
 	s := b.Mul(d, d)
-	p := b.PolySplit(d, s, 0.5, -0x1.988424p-1, 0x1.fff1d6p-3, -0x1.0ffa02p-3, 0x1.fb1eb4p-5, -0x1.a0d738p-6, 0x1.266db2p-7,
+	p := b.PolySplit(d, s, 0.5, -0x1.988424p-1, 0x1.fff1d6p-3, -0x1.0ffa02p-3, 0x1.fb1eb4p-5, -0x1.a0d738p-6,
+		0x1.266db2p-7,
 		-0x1.539fe6p-9, 0x1.2bf66cp-11, -0x1.79b762p-14, 0x1.36bb54p-17, -0x1.23cb9cp-21, 0x1.ce102ap-27)
 	return b.Mul(p, normalExp2(b, b.Mul(s, b.C(-log2E/2))))
 }
@@ -270,8 +272,8 @@ func geluTanhArg(b *kernel.Builder, x *kernel.Value) *kernel.Value {
 	return b.Mul(x, b.FMA(b.Mul(x, x), b.C(-2*geluBeta*geluKappa), b.C(-2*geluBeta)))
 }
 
-// GELUTanhGrad is the derivative of GELUTanh: s + x*s(1-s)*2u' with s = 1 / (1+e) and e = e^-2u. In place of 1-s it takes e*s, which
-// keeps its digits; the bound of the exponent keeps e finite.
+// GELUTanhGrad is the derivative of GELUTanh: s + x*s(1-s)*2u' with s = 1 / (1+e) and e = e^-2u. In place of 1-s it
+// takes e*s, which keeps its digits; the bound of the exponent keeps e finite.
 func GELUTanhGrad(b *kernel.Builder, x *kernel.Value) *kernel.Value {
 	e := exp(b, b.MinX(b.C(b.Pick(80, 700)), geluTanhArg(b, x)))
 	s := b.Div(b.C(1), b.Add(e, b.C(1)))

@@ -55,7 +55,8 @@ func Pow(b *kernel.Builder, x, y *kernel.Value) *kernel.Value {
 	z2 = b.FMA(k2, twoThirds, b.FMA(k, c, z2))
 	// Add up, largest first: e*ln2 (its high part is short, so that the product is exact), 2s, z.
 	twoS := b.Add(s, s)
-	ln2Short, ln2Rest := b.C(b.Pick(0x1.62e4p-1, 0x1.62e42fefa38p-1)), b.C(b.Pick(0x1.7f7d1cp-20, 0x1.ef35793c76730p-45))
+	ln2Short, ln2Rest := b.C(b.Pick(0x1.62e4p-1, 0x1.62e42fefa38p-1)),
+		b.C(b.Pick(0x1.7f7d1cp-20, 0x1.ef35793c76730p-45))
 	h := b.FMA(e, ln2Short, twoS)
 	lo := b.Add(b.FMA(e, ln2Short, b.Neg(h)), twoS)
 	h, l1 := twoSum(b, h, z)

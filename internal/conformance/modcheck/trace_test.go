@@ -1,0 +1,182 @@
+package modcheck_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/internal/conformance/modcheck"
+	sharedata "github.com/gotorch-dev/torch/internal/shared"
+	"github.com/gotorch-dev/torch/nn"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// same compares two traces line by line.
+func same(t *testing.T, what string, got, want []string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: a tracer sees\n\t%s\nexpected\n\t%s", what, strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
+	}
+}
+
+// schemaNames are the names of PyTorch's operators.
+func schemaNames(t *testing.T) map[string]bool {
+	f, err := os.Open(sharedata.Path(t, "golden/schemas.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	names := map[string]bool{}
+	for s := bufio.NewScanner(f); s.Scan(); {
+		l := strings.SplitN(s.Text(), "\t", 3)
+		if len(l) < 2 {
+			continue
+		}
+		n := l[0]
+		if l[1] != "" {
+			n += "." + l[1]
+		}
+		names[n] = true
+	}
+	return names
+}
+
+// A tracer sees PyTorch's operators for every module, and the same calls with and without gradients and in both memory formats.
+func TestTraces(t *testing.T) {
+	public := schemaNames(t)
+	bad := map[string]bool{}
+	cases := 0
+	err := modcheck.Each(sharedata.Path(t, "golden/modules"), nil, func(name string, _ nn.Module, run func(func(*tensor.Tensor) *tensor.Tensor, func(func()))) {
+		cases++
+		trace := func(arg func(*tensor.Tensor) *tensor.Tensor, grad bool) *modcheck.Tracer {
+			tr := &modcheck.Tracer{}
+			run(arg, func(forward func()) {
+				tensor.SetGradEnabled(grad, func() { tensor.WithLayer(tr, forward) })
+			})
+			return tr
+		}
+		clone := func(x *tensor.Tensor) *tensor.Tensor { return x.Clone() }
+		last := func(x *tensor.Tensor) *tensor.Tensor {
+			switch x = x.Clone(); x.Dim() {
+			case 4:
+				return x.Contiguous(tensor.ContiguousOptions{MemoryFormat: tensor.ChannelsLast})
+			case 5:
+				return x.Contiguous(tensor.ContiguousOptions{MemoryFormat: tensor.ChannelsLast3d})
+			}
+			return x
+		}
+		if err := tensor.Try(func() {
+			want := trace(clone, true)
+			for _, n := range want.Names {
+				if !public[n] && !bad[n] {
+					bad[n] = true
+					t.Errorf("%s: a tracer sees %s, which is no operator of PyTorch's, in\n\t%s", name, n, strings.Join(want.Calls, "\n\t"))
+				}
+			}
+			same(t, name+" without gradients", trace(clone, false).Calls, want.Calls)
+			same(t, name+" in channels-last memory", trace(last, true).Calls, want.Calls)
+			same(t, name+" in channels-last memory without gradients", trace(last, false).Calls, want.Calls)
+		}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cases < 500 {
+		t.Errorf("only %d cases ran", cases)
+	}
+}
+
+// Layers that one operator computes together are seen one by one, whatever the memory format and whether gradients are recorded.
+func TestTraceOfChain(t *testing.T) {
+	for _, last := range []bool{false, true} {
+		for _, inplace := range []bool{false, true} {
+			net := nn.NewSequential(nn.NewConv2d(3, 6, 3, nn.Conv2dOptions{Padding: nn.Size{1}}), nn.NewBatchNorm2d(6), nn.NewReLU(nn.InplaceOptions{Inplace: inplace}),
+				nn.NewMaxPool2d(2), nn.NewConv2d(6, 4, 3), nn.NewReLU(nn.InplaceOptions{Inplace: inplace}), nn.NewMaxPool2d(2), nn.NewConv2d(4, 4, 1), nn.NewMaxPool2d(2),
+				nn.NewReLU(), nn.NewFlatten(), nn.NewLinear(4, 5), nn.NewReLU(), nn.NewLinear(5, 5), nn.NewGELU())
+			net.Eval()
+			x := torch.Randn([]int{2, 3, 16, 16})
+			if last {
+				nn.ToMemoryFormat(net, tensor.ChannelsLast)
+				x = x.To(tensor.ChannelsLast)
+			}
+			relu := "aten::relu"
+			if inplace {
+				relu = "aten::relu_"
+			}
+			want := []string{"aten::conv2d", "aten::batch_norm", relu, "aten::max_pool2d", "aten::conv2d", relu, "aten::max_pool2d", "aten::conv2d", "aten::max_pool2d",
+				"aten::relu", "aten::flatten.using_ints", "aten::linear", "aten::relu", "aten::linear", "aten::gelu"}
+			for _, grad := range []bool{true, false} {
+				var tr modcheck.Tracer
+				tensor.SetGradEnabled(grad, func() { tensor.WithLayer(&tr, func() { net.Forward(x) }) })
+				same(t, "chain", tr.Names, want)
+			}
+		}
+	}
+}
+
+// The operators that a tracer sees are those of the programs that torch.export writes for the same models.
+func TestExportedNames(t *testing.T) {
+	raw, err := os.ReadFile(sharedata.Path(t, "golden/graphs/pt2/index.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var index struct {
+		Models []struct {
+			Name string
+			Ops  []string
+		}
+	}
+	if err := json.Unmarshal(raw, &index); err != nil {
+		t.Fatal(err)
+	}
+	ops := map[string][]string{}
+	for _, m := range index.Models {
+		ops[m.Name] = m.Ops
+	}
+	conv := func(in, out int) *nn.Conv2d {
+		return nn.NewConv2d(in, out, 3, nn.Conv2dOptions{Padding: nn.Size{1}, NoBias: true})
+	}
+	eval := func(m nn.Layer, shape ...int) func() {
+		nn.Eval(m)
+		x := torch.Randn(shape)
+		return func() { m.Forward(x) }
+	}
+	bn := nn.NewSequential(nn.NewConv2d(2, 4, 3), nn.NewBatchNorm2d(4), nn.NewReLU(), nn.NewFlatten())
+	images := torch.Randn([]int{4, 2, 6, 6})
+	lstm, sequences := nn.NewLSTM(5, 6, nn.RNNOptions{BatchFirst: true}), torch.Randn([]int{2, 4, 5})
+	encoder, tokens := nn.NewTransformerEncoder(nn.NewTransformerEncoderLayer(8, 2, nn.TransformerLayerOptions{DimFeedforward: 16, BatchFirst: true}), 2, nil), torch.Randn([]int{2, 5, 8})
+	encoder.Eval()
+	for name, run := range map[string]func(){
+		"convbn": eval(nn.NewSequential(conv(3, 6), nn.NewBatchNorm2d(6), nn.NewReLU(), nn.NewMaxPool2d(2), conv(6, 8), nn.NewBatchNorm2d(8), nn.NewReLU(), nn.NewMaxPool2d(2),
+			nn.NewAdaptiveAvgPool2d(1), nn.NewFlatten(), nn.NewLinear(8, 5)), 2, 3, 16, 16),
+		"bn_train":            func() { bn.Forward(images) },
+		"lstm":                func() { lstm.Forward(sequences) },
+		"transformer_encoder": func() { encoder.Forward(tokens) },
+		"bf16_net":            eval(nn.NewSequential(nn.NewLinear(4, 6), nn.NewGELU(), nn.NewLayerNorm(6), nn.NewLinear(6, 3)), 3, 4),
+		"double_net":          eval(nn.NewSequential(nn.NewLinear(4, 6), nn.NewSoftplus(), nn.NewLinear(6, 3), nn.NewSoftmax(1)), 3, 4),
+	} {
+		var want []string
+		for _, o := range ops[name+"-training"] {
+			n, ok := strings.CutPrefix(o, "aten.")
+			if !ok || strings.HasPrefix(n, "sym_size") { // numbers of the traced program
+				continue
+			}
+			want = append(want, "aten::"+strings.TrimSuffix(n, ".default"))
+		}
+		if want == nil {
+			t.Errorf("%s is not in the index", name)
+			continue
+		}
+		var tr modcheck.Tracer
+		tensor.WithLayer(&tr, run)
+		got := slices.Compact(slices.Sorted(slices.Values(tr.Names)))
+		slices.Sort(want)
+		same(t, name, got, want)
+	}
+}

@@ -1,8 +1,0 @@
-//go:build !purego
-
-package vec
-
-import "unsafe"
-
-//go:noescape
-func ahead(p unsafe.Pointer, lines int)

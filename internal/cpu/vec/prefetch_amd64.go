@@ -1,0 +1,8 @@
+//go:build !purego
+
+package vec
+
+import "unsafe"
+
+//go:noescape
+func prefetchLines(p unsafe.Pointer, lines int)

@@ -1,0 +1,14 @@
+//go:build !purego
+
+#include "textflag.h"
+
+// func prefetchLines(p unsafe.Pointer, lines int)
+TEXT ·prefetchLines(SB), NOSPLIT, $0-16
+	MOVQ p+0(FP), SI
+	MOVQ lines+8(FP), BX
+loop:
+	PREFETCHT0 (SI)
+	ADDQ $64, SI
+	DECQ BX
+	JNE loop
+	RET

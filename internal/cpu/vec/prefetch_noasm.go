@@ -1,0 +1,7 @@
+//go:build !amd64 || purego
+
+package vec
+
+import "unsafe"
+
+func prefetchLines(unsafe.Pointer, int) {}

@@ -1,0 +1,189 @@
+package loss
+
+import (
+	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/op"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// A row of the target lists classes; the list ends at the first negative number.
+
+// multilabelCheck refuses arguments that do not fit.
+func multilabelCheck(c *Ctx, x, t *T) {
+	needScores(c, x)
+	nd := x.Dim()
+	if x.Numel() != t.Numel() || nd == 2 && !tensor.SameShape(x.Shape(), t.Shape()) || nd < 2 && t.Dim() > 1 {
+		c.Fail(tensor.ErrShape, "inconsistent target size: %s for input of size: %s", tensor.ShapeString(t.Shape()), tensor.ShapeString(x.Shape()))
+	}
+	needLong(c, t)
+	if !x.DType().IsFloat() {
+		c.Fail(tensor.ErrNotImpl, "\"multilabel_margin_loss_forward_out_frame\" not implemented for '%s'", x.DType().ClassName())
+	}
+}
+
+// listedClasses counts in d, which is zero, how often each class of a sample is in its list.
+func listedClasses[E real](d []E, list []int64) {
+	for _, k := range list {
+		if k < 0 {
+			break
+		}
+		d[k]++
+	}
+}
+
+// composedMultilabelMargin is the loss of each sample in public operators.
+func composedMultilabelMargin(x, t, isTarget *T) *T {
+	n, classes := samplesOfClasses(x)
+	m, list := x.Reshape([]int{n, classes}), t.Reshape([]int{n, classes})
+	counts := list.LtScalar(0).CumSum(1).EqScalar(0) // before the end of the list
+	others := isTarget.Reshape([]int{n, 1, classes}).RsubScalar(1)
+	z := m.Gather(1, list.ClampMin(0)).RsubScalar(1).Unsqueeze(2).Add(m.Unsqueeze(1)).ReLU()
+	y := z.Mul(counts.Unsqueeze(2)).Mul(others).SumDim([]int{1, 2}).DivScalar(classes)
+	if x.Dim() < 2 {
+		y = y.Reshape(nil)
+	}
+	return y
+}
+
+// multilabelRows calls f for every sample: its logits, and in list and rest the classes that are listed and those that are not; times
+// says how often a class is listed.
+func multilabelRows[E real](x *T, t *T, f func(row int, x, times []E, list, rest []int)) {
+	n, classes := samplesOfClasses(x)
+	v, src := op.Raw[E](tensor.DenseAs(x, tensor.DTypeOf[E]())), op.Raw[int64](tensor.DenseAs(t, tensor.Int64))
+	par.For(n, max(1, 1<<13/(classes*classes)), func(lo, hi int) {
+		times, order := make([]E, classes), make([]int, 2*classes)
+		for r := lo; r < hi; r++ {
+			clear(times)
+			listedClasses(times, src[r*classes:][:classes])
+			list, rest := order[:0:classes], order[classes:classes]
+			for k, m := range times {
+				if m > 0 {
+					list = append(list, k)
+				} else {
+					rest = append(rest, k)
+				}
+			}
+			f(r, v[r*classes:][:classes], times, list, rest)
+		}
+	})
+}
+
+// multilabelForward computes the losses, reduced, and marks the listed classes in is_target.
+func multilabelForward[E real](c *Ctx) {
+	x, t := c.T(0), c.T(1)
+	n, classes := samplesOfClasses(x)
+	for i, src := 0, op.Raw[int64](tensor.Dense(t)); i < n; i++ {
+		for _, k := range src[i*classes:][:classes] {
+			if k < 0 {
+				break
+			}
+			if k >= int64(classes) {
+				c.Fail(tensor.ErrIndex, "argument #2 'target' is out of range")
+			}
+		}
+	}
+	losses, marks := tensor.New([]int{n}, tensor.DTypeOf[E]()), tensor.New(c.Out(1).Shape(), tensor.DTypeOf[E]())
+	o, isTarget := op.Raw[E](losses), op.Raw[E](marks)
+	multilabelRows(x, t, func(row int, x, times []E, list, rest []int) {
+		mark := isTarget[row*classes:][:classes]
+		clear(mark)
+		sum := 0.0
+		for _, k := range list {
+			mark[k] = 1
+			one, s := 1-x[k], 0.0
+			for _, j := range rest {
+				// max(0, NaN) is NaN
+				s += float64(max(0, one+x[j]))
+			}
+			sum += s * float64(times[k])
+		}
+		o[row] = E(sum / float64(len(x)))
+	})
+	y := reduce(losses, c.Int(2))
+	if c.Int(2) == none && x.Dim() < 2 {
+		y = y.Reshape(nil)
+	}
+	tensor.CopyRaw(c.Out(0), y)
+	tensor.CopyRaw(c.Out(1), marks)
+}
+
+func multilabelBackward[E real](c *Ctx) {
+	x, how := c.T(1), c.Int(3)
+	n, _ := samplesOfClasses(x)
+	out := tensor.New(c.Out(0).Shape(), tensor.DTypeOf[E]())
+	g := c.T(0).Detach()
+	if g.Numel() == 1 {
+		g = g.Reshape(nil)
+	}
+	o, each := op.Raw[E](out), op.Raw[E](tensor.DenseAs(expandRaw(g, []int{n}), tensor.DTypeOf[E]()))
+	scale := E(reductionScale(how, n))
+	multilabelRows(x, c.T(2), func(row int, x, times []E, list, rest []int) {
+		d := o[row*len(x):][:len(x)]
+		clear(d)
+		s := each[row] * scale / E(len(x))
+		for _, k := range list {
+			one, w, n := 1-x[k], s*times[k], 0
+			for _, j := range rest {
+				if one+x[j] > 0 {
+					d[j] += w
+					n++
+				}
+			}
+			d[k] -= w * E(n)
+		}
+	})
+	tensor.CopyRaw(c.Out(0), out)
+}
+
+func init() {
+	tensor.Register(tensor.Def{
+		Schema: "multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", Go: "-", Out: true,
+		Doc:  "is the sum of max(0, 1 - self[k] + self[j]) over the listed classes k and the others j, divided by the number of classes, for scores [N, C] or [C], reduced (0: not, 1: mean, 2: sum).",
+		Body: func(c *Ctx) { c.Return(op.Call("aten::multilabel_margin_loss_forward", c.T(0), c.T(1), c.Int(2))[0]) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor is_target)",
+		Doc:    "is multilabel_margin_loss, and 1 for the classes that are in their sample's list.",
+		Go:     "-", Grad: "MultilabelMarginLossBackward0",
+		Infer: func(c *Ctx) {
+			multilabelCheck(c, c.T(0), c.T(1))
+			var out []int
+			if sh := c.Shape(0); len(sh) == 2 && c.Int(2) == none {
+				out = sh[:1]
+			}
+			c.Alloc(0, out, c.ArgDType(0))
+			c.Alloc(1, c.Shape(1), c.ArgDType(0))
+		},
+		CPU: func(c *Ctx) {
+			if c.ArgDType(0) == tensor.Float64 {
+				multilabelForward[float64](c)
+			} else {
+				multilabelForward[float32](c)
+			}
+		},
+		Save: "self target is_target",
+		VJP: func(c *Ctx, g *T) []*T {
+			return []*T{op.Call1("aten::multilabel_margin_loss_backward", g, c.T(0), c.T(1), c.Int(2), c.Out(1)), nil}
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "multilabel_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, Tensor is_target) -> Tensor",
+		Doc:    "is the gradient of multilabel_margin_loss for the scores.",
+		Go:     "-",
+		Infer: func(c *Ctx) {
+			multilabelCheck(c, c.T(1), c.T(2))
+			c.Alloc(0, c.Shape(1), c.ArgDType(1))
+		},
+		CPU: func(c *Ctx) {
+			if c.ArgDType(1) == tensor.Float64 {
+				multilabelBackward[float64](c)
+			} else {
+				multilabelBackward[float32](c)
+			}
+		},
+		Save: "grad_output self target is_target",
+		VJP: func(c *Ctx, u *T) []*T {
+			return append(secondOrder(c, u, c.Int(3), func(x, t *T) *T { return composedMultilabelMargin(x, t, c.T(4)) }), nil)
+		},
+	})
+}
