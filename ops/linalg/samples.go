@@ -1,6 +1,9 @@
 package linalg
 
-import "github.com/gotorch-dev/torch/internal/samples"
+import (
+	"github.com/gotorch-dev/torch/internal/samples"
+	"github.com/gotorch-dev/torch/tensor"
+)
 
 // The sample calls of the family; internal/samples describes the notation.
 func init() {
@@ -15,4 +18,5 @@ func init() {
 	)
 	samples.None("eigenvectors are defined up to a factor; checked by their products", "_linalg_eigh")
 	samples.None("no result", "_linalg_check_errors")
+	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::cholesky_inverse", "aten::cholesky_solve", "aten::linalg_cholesky", "aten::linalg_cholesky_ex", "aten::linalg_eigvalsh")
 }
