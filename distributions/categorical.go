@@ -76,7 +76,8 @@ func (d *Categorical) Mode() *Tensor {
 func (d *Categorical) Sample(sampleShape ...int) (x *Tensor) {
 	torch.NoGrad(func() {
 		rows := d.Probs().Reshape([]int{Size(d.batch).Numel(), d.k})
-		x = rows.Multinomial(Size(sampleShape).Numel(), tensor.MultinomialOptions{Replacement: true}).NumpyT().Reshape(d.shape(sampleShape))
+		x = rows.Multinomial(Size(sampleShape).Numel(),
+			tensor.MultinomialOptions{Replacement: true}).NumpyT().Reshape(d.shape(sampleShape))
 	})
 	return x
 }
@@ -189,8 +190,8 @@ func (d *OneHotCategorical) EnumerateSupport(opts ...EnumerateOptions) *Tensor {
 	return v.Expand(join([]int{n}, d.batch, []int{n}))
 }
 
-// OneHotCategoricalStraightThrough is a OneHotCategorical whose draws let gradients through to the probabilities as they are (Y. Bengio et al.,
-// Estimating or propagating gradients through stochastic neurons, 2013).
+// OneHotCategoricalStraightThrough is a OneHotCategorical whose draws let gradients through to the probabilities as
+// they are (Y. Bengio et al., Estimating or propagating gradients through stochastic neurons, 2013).
 // https://pytorch.org/docs/stable/distributions.html#torch.distributions.one_hot_categorical.OneHotCategoricalStraightThrough
 type OneHotCategoricalStraightThrough struct{ OneHotCategorical }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// ProbOptions are the options of families that are given by probabilities or by logits: exactly one of both must be set. The other one is
-// computed when it is asked for.
+// ProbOptions are the options of families that are given by probabilities or by logits: exactly one of both must be
+// set. The other one is computed when it is asked for.
 type ProbOptions struct {
 	Probs, Logits *Tensor
 	ValidateArgs  tensor.Opt[bool]
@@ -131,8 +131,8 @@ func (d *Bernoulli) NaturalParams() []*Tensor { return []*Tensor{d.Probs().Logit
 // LogNormalizer is the log-partition function of the natural parameter.
 func (d *Bernoulli) LogNormalizer(p ...*Tensor) *Tensor { return p[0].Exp().Log1p() }
 
-// ContinuousBernoulli has the density of a Bernoulli's probability, normalized on [0, 1] (G. Loaiza-Ganem and J. Cunningham, The continuous
-// Bernoulli, 2019).
+// ContinuousBernoulli has the density of a Bernoulli's probability, normalized on [0, 1] (G. Loaiza-Ganem and J.
+// Cunningham, The continuous Bernoulli, 2019).
 // https://pytorch.org/docs/stable/distributions.html#continuousbernoulli
 type ContinuousBernoulli struct {
 	binary
@@ -142,7 +142,8 @@ type ContinuousBernoulli struct {
 // ContinuousBernoulliOptions are the options of NewContinuousBernoulli.
 type ContinuousBernoulliOptions struct {
 	Probs, Logits *Tensor // exactly one
-	// Lims are the probabilities between which Taylor series replace formulas that divide by almost nothing; default 0.499 and 0.501.
+	// Lims are the probabilities between which Taylor series replace formulas that divide by almost nothing; default
+	// 0.499 and 0.501.
 	Lims         tensor.Opt[[2]float64]
 	ValidateArgs tensor.Opt[bool]
 }
@@ -193,7 +194,8 @@ func (d *ContinuousBernoulli) logNorm() *Tensor {
 	low := c.LeScalar(0.5)
 	below := torch.Where(low, c, c.ZerosLike())
 	above := torch.Where(c.GeScalar(0.5), c, c.OnesLike())
-	l := c.Neg().Log1p().Sub(c.Log()).Abs().Log().Sub(torch.Where(low, below.MulScalar(-2).Log1p(), above.MulScalar(2).SubScalar(1).Log()))
+	l := c.Neg().Log1p().Sub(c.Log()).Abs().Log().Sub(torch.Where(low, below.MulScalar(-2).Log1p(),
+		above.MulScalar(2).SubScalar(1).Log()))
 	x := d.Probs().SubScalar(0.5).Pow(2)
 	taylor := x.MulScalar(104.0 / 45).AddScalar(4.0 / 3).Mul(x).AddScalar(math.Ln2)
 	return torch.Where(d.stable(), l, taylor)
@@ -233,7 +235,8 @@ func (d *ContinuousBernoulli) LogProb(value *Tensor) *Tensor {
 func (d *ContinuousBernoulli) CDF(value *Tensor) *Tensor {
 	d.check(value)
 	c := d.cut()
-	f := c.PowTensor(value).Mul(rsub(1, c).PowTensor(rsub(1, value))).Add(c).SubScalar(1).Div(c.MulScalar(2).SubScalar(1))
+	f := c.PowTensor(value).Mul(rsub(1, c).PowTensor(rsub(1,
+		value))).Add(c).SubScalar(1).Div(c.MulScalar(2).SubScalar(1))
 	f = torch.Where(d.stable(), f, value)
 	return torch.Where(value.LeScalar(0), value.ZerosLike(), torch.Where(value.GeScalar(1), value.OnesLike(), f))
 }
@@ -277,7 +280,8 @@ func NewGeometric(o ProbOptions) *Geometric {
 	d.init(d, "Geometric", p.Shape(), nil, validates(o.ValidateArgs), entry{name, p})
 	if d.validate && name == "probs" && p.Device().Type != tensor.MetaDevice {
 		if ok := p.Detach().GtScalar(0); ok.All().Item() == 0 {
-			tensor.Fail(tensor.ErrValue, "Expected parameter probs (%s of shape %s) of distribution %s to be positive but found invalid values:\n%s",
+			tensor.Fail(tensor.ErrValue,
+				"Expected parameter probs (%s of shape %s) of distribution %s to be positive but found invalid values:\n%s",
 				typeName(p), tuple(p.Shape()), d, p.Detach().MaskedSelect(ok.LogicalNot()))
 		}
 	}
@@ -338,7 +342,8 @@ func (d *counted) setup(self Distribution, name string, count *Tensor, o ProbOpt
 	given, p := o.param()
 	b := broadcast(count, p)
 	d.given = given
-	d.init(self, name, b[1].Shape(), nil, validates(o.ValidateArgs), entry{"total_count", b[0].TypeAs(b[1])}, entry{given, b[1]})
+	d.init(self, name, b[1].Shape(), nil, validates(o.ValidateArgs), entry{"total_count", b[0].TypeAs(b[1])},
+		entry{given, b[1]})
 }
 
 // Binomial is the number of successes in total_count trials.
@@ -447,7 +452,8 @@ func NewNegativeBinomial(totalCount *Tensor, o ProbOptions) *NegativeBinomial {
 
 // ArgConstraints of a NegativeBinomial.
 func (d *NegativeBinomial) ArgConstraints() []Arg {
-	return []Arg{{"total_count", constraints.GreaterThanEqScalar(0)}, {"probs", constraints.HalfOpenInterval(0.0, 1.0)}, {"logits", constraints.Real}}
+	return []Arg{{"total_count", constraints.GreaterThanEqScalar(0)}, {"probs", constraints.HalfOpenInterval(0.0, 1.0)},
+		{"logits", constraints.Real}}
 }
 
 // Support of a NegativeBinomial.

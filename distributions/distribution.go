@@ -52,7 +52,8 @@ type Distribution interface {
 	Mode() *Tensor
 	Variance() *Tensor
 	StdDev() *Tensor
-	// Expand is the same distribution with a larger batch shape, with which the present one must broadcast. Memory is shared.
+	// Expand is the same distribution with a larger batch shape, with which the present one must broadcast. Memory is
+	// shared.
 	Expand(batchShape []int) Distribution
 	// String prints as in Python: "Normal(loc: 0.0, scale: 1.0)".
 	String() string
@@ -78,8 +79,8 @@ type EnumerateOptions struct {
 
 var unchecked atomic.Bool
 
-// SetDefaultValidateArgs says whether distributions made from now on check parameters and values when their options do not say so. They do at
-// first. Checks read numbers, which costs time where a model works already.
+// SetDefaultValidateArgs says whether distributions made from now on check parameters and values when their options do
+// not say so. They do at first. Checks read numbers, which costs time where a model works already.
 func SetDefaultValidateArgs(on bool) { unchecked.Store(!on) }
 
 func option[O any](opts []O) (o O) {
@@ -98,8 +99,8 @@ type entry struct {
 	t    *Tensor
 }
 
-// base is what all families embed: shapes, parameters by name, and the methods that PyTorch's class Distribution has. A family sets self, so
-// that methods of base call the family's own.
+// base is what all families embed: shapes, parameters by name, and the methods that PyTorch's class Distribution has. A
+// family sets self, so that methods of base call the family's own.
 type base struct {
 	self         Distribution
 	name         string
@@ -228,7 +229,8 @@ func (d *base) lookup(name string) *Tensor {
 	return nil
 }
 
-// lazy finds a tensor, or computes and stores it. Gradients are recorded whatever the mode, as what is stored serves later calls too.
+// lazy finds a tensor, or computes and stores it. Gradients are recorded whatever the mode, as what is stored serves
+// later calls too.
 func (d *base) lazy(name string, f func() *Tensor) *Tensor {
 	t := d.lookup(name)
 	if t == nil {
@@ -262,7 +264,8 @@ func (d *base) checkArgs() {
 		var ok bool
 		torch.NoGrad(func() { ok = a.Constraint.Check(t).All().Item() != 0 })
 		if !ok {
-			tensor.Fail(tensor.ErrValue, "Expected parameter %s (%s of shape %s) of distribution %s to satisfy the constraint %s, but found invalid values:\n%s",
+			tensor.Fail(tensor.ErrValue,
+				"Expected parameter %s (%s of shape %s) of distribution %s to satisfy the constraint %s, but found invalid values:\n%s",
 				a.Name, typeName(t), tuple(t.Shape()), d.self, a.Constraint, constraints.Text(t))
 		}
 	}
@@ -282,12 +285,14 @@ func (d *base) checkValue(value *Tensor) {
 	sh := value.Shape()
 	cut := len(sh) - len(d.event)
 	if cut < 0 || !slices.Equal(sh[cut:], d.event) {
-		tensor.Fail(tensor.ErrValue, "The right-most size of value must match event_shape: %s vs %s.", Size(sh), Size(d.event))
+		tensor.Fail(tensor.ErrValue, "The right-most size of value must match event_shape: %s vs %s.", Size(sh),
+			Size(d.event))
 	}
 	want := join(d.batch, d.event)
 	for i, j := len(sh)-1, len(want)-1; i >= 0 && j >= 0; i, j = i-1, j-1 {
 		if sh[i] != 1 && want[j] != 1 && sh[i] != want[j] {
-			tensor.Fail(tensor.ErrValue, "Value is not broadcastable with batch_shape+event_shape: %s vs %s.", Size(sh), Size(want))
+			tensor.Fail(tensor.ErrValue, "Value is not broadcastable with batch_shape+event_shape: %s vs %s.", Size(sh),
+				Size(want))
 		}
 	}
 	if value.Device().Type == tensor.MetaDevice {
@@ -297,7 +302,8 @@ func (d *base) checkValue(value *Tensor) {
 	var ok bool
 	torch.NoGrad(func() { ok = support.Check(value).All().Item() != 0 })
 	if !ok {
-		tensor.Fail(tensor.ErrValue, "Expected value argument (%s of shape %s) to be within the support (%s) of the distribution %s, but found invalid values:\n%s",
+		tensor.Fail(tensor.ErrValue,
+			"Expected value argument (%s of shape %s) to be within the support (%s) of the distribution %s, but found invalid values:\n%s",
 			typeName(value), tuple(sh), support, d.self, constraints.Text(value))
 	}
 }
@@ -305,8 +311,8 @@ func (d *base) checkValue(value *Tensor) {
 // shape is the shape of a sample.
 func (d *base) shape(sampleShape []int) []int { return join(sampleShape, d.batch, d.event) }
 
-// expandInto fills the base of a new distribution of the same family: every tensor in d is expanded to the batch shape and what it has beyond
-// the old one.
+// expandInto fills the base of a new distribution of the same family: every tensor in d is expanded to the batch shape
+// and what it has beyond the old one.
 func (d *base) expandInto(n *base, self Distribution, batch []int) {
 	n.self, n.name, n.batch, n.event, n.validate, n.rsample = self, d.name, slices.Clone(batch), d.event, d.validate, d.rsample
 	d.mu.Lock()

@@ -55,7 +55,8 @@ func ExampleTransformedDistribution() {
 		distributions.NewSigmoidTransform().Inv(),
 		distributions.NewAffineTransform(torch.ScalarTensor(2.0), torch.ScalarTensor(0.5)),
 	})
-	fmt.Printf("%.4f %.4f\n", logistic.LogProb(torch.FromSlice([]float32{2})).Item(), logistic.CDF(torch.FromSlice([]float32{2})).Item())
+	fmt.Printf("%.4f %.4f\n", logistic.LogProb(torch.FromSlice([]float32{2})).Item(),
+		logistic.CDF(torch.FromSlice([]float32{2})).Item())
 	// Output: -0.6931 0.5000
 }
 
@@ -85,7 +86,8 @@ func ExampleRegisterKL() {
 	})
 	torch.ManualSeed(0)
 	one := torch.Ones([]int{1})
-	kl := distributions.KLDivergence(distributions.NewLaplace(torch.Zeros([]int{1}), one.MulScalar(0.5)), distributions.NewGumbel(torch.Zeros([]int{1}), one))
+	kl := distributions.KLDivergence(distributions.NewLaplace(torch.Zeros([]int{1}), one.MulScalar(0.5)),
+		distributions.NewGumbel(torch.Zeros([]int{1}), one))
 	fmt.Println(math.Abs(kl.Item()-0.333) < 0.02)
 	// Output: true
 }
@@ -111,7 +113,8 @@ func ExampleLKJCholesky() {
 func ExampleMultivariateNormal() {
 	cov := torch.FromSlice([]float32{2, 0.5, 0.5, 1}, 2, 2)
 	loc, x := torch.Zeros([]int{2}), torch.Ones([]int{2})
-	for _, o := range []distributions.MultivariateNormalOptions{{CovarianceMatrix: cov}, {PrecisionMatrix: torch.Inverse(cov)}, {ScaleTril: cov.LinalgCholesky()}} {
+	for _, o := range []distributions.MultivariateNormalOptions{{CovarianceMatrix: cov},
+		{PrecisionMatrix: torch.Inverse(cov)}, {ScaleTril: cov.LinalgCholesky()}} {
 		fmt.Printf("%.4f\n", distributions.NewMultivariateNormal(loc, o).LogProb(x).Item())
 	}
 	// Output:
@@ -122,7 +125,8 @@ func ExampleMultivariateNormal() {
 
 // A list of all outcomes, and checks switched off where they cost too much.
 func ExampleOptions() {
-	d := distributions.NewBernoulli(distributions.ProbOptions{Probs: torch.FromSlice([]float32{0.25}), ValidateArgs: tensor.Some(false)})
+	d := distributions.NewBernoulli(distributions.ProbOptions{Probs: torch.FromSlice([]float32{0.25}),
+		ValidateArgs: tensor.Some(false)})
 	x := d.EnumerateSupport()
 	fmt.Println(x.Flatten(), d.LogProb(x).Exp().Flatten())
 	// Output: tensor([0., 1.]) tensor([0.7500, 0.2500])

@@ -21,7 +21,8 @@ func NewGamma(concentration, rate *Tensor, opts ...Options) *Gamma {
 func (d *Gamma) setup(self Distribution, name string, concentration, rate *Tensor, opts []Options) {
 	p := broadcast(concentration, rate)
 	d.rsample = true
-	d.init(self, name, p[0].Shape(), nil, validates(option(opts).ValidateArgs), entry{"concentration", p[0]}, entry{"rate", p[1]})
+	d.init(self, name, p[0].Shape(), nil, validates(option(opts).ValidateArgs), entry{"concentration", p[0]},
+		entry{"rate", p[1]})
 }
 
 // Concentration is the shape parameter, often called α.
@@ -265,8 +266,8 @@ func (d *Dirichlet) RSample(sampleShape ...int) *Tensor {
 	return autograd.Apply1(dirichletDraw{}, d.Concentration().Expand(d.shape(sampleShape)))
 }
 
-// dirichletDraw is a draw with its implicit gradient (M. Figurnov et al., Implicit reparameterization gradients, 2018). The draw as an operator
-// has no gradient, in PyTorch neither.
+// dirichletDraw is a draw with its implicit gradient (M. Figurnov et al., Implicit reparameterization gradients, 2018).
+// The draw as an operator has no gradient, in PyTorch neither.
 type dirichletDraw struct{}
 
 // Forward draws.
@@ -296,7 +297,8 @@ func (d *Dirichlet) LogProb(value *Tensor) *Tensor {
 func (d *Dirichlet) Entropy() *Tensor {
 	a := d.Concentration()
 	k, s := float64(a.Size(-1)), sumLast(a)
-	return sumLast(a.Lgamma()).Sub(s.Lgamma()).Sub(rsub(k, s).Mul(s.Digamma())).Sub(sumLast(a.SubScalar(1).Mul(a.Digamma())))
+	return sumLast(a.Lgamma()).Sub(s.Lgamma()).Sub(rsub(k,
+		s).Mul(s.Digamma())).Sub(sumLast(a.SubScalar(1).Mul(a.Digamma())))
 }
 
 // NaturalParams is the concentration.
@@ -317,7 +319,8 @@ type Beta struct {
 // NewBeta makes a Beta: concentration1 is often called α, concentration0 β.
 func NewBeta(concentration1, concentration0 *Tensor, opts ...Options) *Beta {
 	p := broadcast(concentration1, concentration0)
-	return newBeta(NewDirichlet(torch.Stack(p, torch.StackOptions{Dim: -1}), opts...), validates(option(opts).ValidateArgs))
+	return newBeta(NewDirichlet(torch.Stack(p, torch.StackOptions{Dim: -1}), opts...),
+		validates(option(opts).ValidateArgs))
 }
 
 func newBeta(dir *Dirichlet, validate bool) *Beta {
@@ -398,7 +401,8 @@ func NewFisherSnedecor(df1, df2 *Tensor, opts ...Options) *FisherSnedecor {
 	p := broadcast(df1, df2)
 	d := &FisherSnedecor{gamma1: NewGamma(p[0].MulScalar(0.5), p[0]), gamma2: NewGamma(p[1].MulScalar(0.5), p[1])}
 	d.rsample = true
-	d.init(d, "FisherSnedecor", p[0].Shape(), nil, validates(option(opts).ValidateArgs), entry{"df1", p[0]}, entry{"df2", p[1]})
+	d.init(d, "FisherSnedecor", p[0].Shape(), nil, validates(option(opts).ValidateArgs), entry{"df1", p[0]},
+		entry{"df2", p[1]})
 	return d
 }
 

@@ -45,19 +45,23 @@ var (
 	klRegistry = map[[2]reflect.Type]klFunc{}
 )
 
-// RegisterKL adds a formula for the KL divergence of a Q from a P, or replaces one. The types are pointers to families, or the interface
-// ExponentialFamily. A family of one's own that is a special case of another one says so with a method Super() Distribution; a formula for
-// the other one then serves for it too.
+// RegisterKL adds a formula for the KL divergence of a Q from a P, or replaces one. The types are pointers to families,
+// or the interface ExponentialFamily. A family of one's own that is a special case of another one says so with a method
+// Super() Distribution; a formula for the other one then serves for it too.
 //
 //	distributions.RegisterKL(func(p *distributions.Normal, q *Mine) *torch.Tensor { … })
 func RegisterKL[P, Q Distribution](f func(p P, q Q) *Tensor) {
 	klMu.Lock()
 	defer klMu.Unlock()
-	klRegistry[[2]reflect.Type{reflect.TypeFor[P](), reflect.TypeFor[Q]()}] = func(p, q Distribution) *Tensor { return f(p.(P), q.(Q)) }
+	klRegistry[[2]reflect.Type{reflect.TypeFor[P](), reflect.TypeFor[Q]()}] = func(p,
+		q Distribution) *Tensor {
+		return f(p.(P), q.(Q))
+	}
 }
 
-// KLDivergence is the Kullback-Leibler divergence ∫ p log(p/q) of q from p, batched over the batch shapes. It panics with tensor.ErrNotImpl for
-// pairs of families without a formula. Of several formulas that fit, the one nearest to p's type is taken, then the one nearest to q's.
+// KLDivergence is the Kullback-Leibler divergence ∫ p log(p/q) of q from p, batched over the batch shapes. It panics
+// with tensor.ErrNotImpl for pairs of families without a formula. Of several formulas that fit, the one nearest to p's
+// type is taken, then the one nearest to q's.
 func KLDivergence(p, q Distribution) *Tensor {
 	pt, ps := classes(p)
 	qt, qs := classes(q)
@@ -71,7 +75,8 @@ func KLDivergence(p, q Distribution) *Tensor {
 			}
 		}
 	}
-	tensor.Fail(tensor.ErrNotImpl, "No KL(p || q) is implemented for p type %s and q type %s", familyName(p), familyName(q))
+	tensor.Fail(tensor.ErrNotImpl, "No KL(p || q) is implemented for p type %s and q type %s", familyName(p),
+		familyName(q))
 	return nil
 }
 
@@ -115,7 +120,8 @@ func init() {
 	RegisterKL(func(p, q *Binomial) *Tensor {
 		n, m := p.TotalCount(), q.TotalCount()
 		if n.Device().Type != tensor.MetaDevice && n.Lt(m).Any().Item() != 0 {
-			tensor.Fail(tensor.ErrNotImpl, "KL between Binomials where q.total_count > p.total_count is not implemented")
+			tensor.Fail(tensor.ErrNotImpl,
+				"KL between Binomials where q.total_count > p.total_count is not implemented")
 		}
 		kl := n.Mul(p.Probs().Mul(p.Logits().Sub(q.Logits())).Add(p.Probs().Neg().Log1p()).Sub(q.Probs().Neg().Log1p()))
 		return infiniteWhere(kl, n.Gt(m))
@@ -168,7 +174,8 @@ func init() {
 	})
 	RegisterKL(func(p, q *TransformedDistribution) *Tensor {
 		if !equalTransforms(p.transforms, q.transforms) || !slices.Equal(p.event, q.event) {
-			tensor.Fail(tensor.ErrNotImpl, "KL divergence of transformed distributions needs equal transforms and event shapes")
+			tensor.Fail(tensor.ErrNotImpl,
+				"KL divergence of transformed distributions needs equal transforms and event shapes")
 		}
 		return KLDivergence(p.baseDist, q.baseDist)
 	})
@@ -178,7 +185,8 @@ func init() {
 	})
 	RegisterKL(func(p, q *Independent) *Tensor {
 		if p.n != q.n {
-			tensor.Fail(tensor.ErrNotImpl, "KL divergence of Independent distributions needs as many reinterpreted dimensions in both, got %d and %d", p.n, q.n)
+			tensor.Fail(tensor.ErrNotImpl,
+				"KL divergence of Independent distributions needs as many reinterpreted dimensions in both, got %d and %d", p.n, q.n)
 		}
 		return sumRight(KLDivergence(p.baseDist, q.baseDist), p.n)
 	})
@@ -203,11 +211,12 @@ func klNormal(p, q *Normal) *Tensor {
 	return v.Add(t).SubScalar(1).Sub(v.Log()).MulScalar(0.5)
 }
 
-// klExponentialFamily is the Bregman divergence of the log-normalizer (F. Nielsen and R. Nock, Entropies and cross-entropies of exponential families,
-// 2010), whose gradient is taken by automatic differentiation.
+// klExponentialFamily is the Bregman divergence of the log-normalizer (F. Nielsen and R. Nock, Entropies and
+// cross-entropies of exponential families, 2010), whose gradient is taken by automatic differentiation.
 func klExponentialFamily(p, q ExponentialFamily) (kl *Tensor) {
 	if reflect.TypeOf(p) != reflect.TypeOf(q) {
-		tensor.Fail(tensor.ErrNotImpl, "The cross KL-divergence between different exponential families cannot be computed using Bregman divergences")
+		tensor.Fail(tensor.ErrNotImpl,
+			"The cross KL-divergence between different exponential families cannot be computed using Bregman divergences")
 	}
 	torch.EnableGrad(func() {
 		pn, qn := p.NaturalParams(), q.NaturalParams()
@@ -425,7 +434,8 @@ func registerCross() {
 // sameEvents refuses pairs of vectors of different length.
 func sameEvents(what string, p, q Distribution) int {
 	if !slices.Equal(p.EventShape(), q.EventShape()) {
-		tensor.Fail(tensor.ErrValue, "KL-divergence between two %s with different event shapes cannot be computed", what)
+		tensor.Fail(tensor.ErrValue, "KL-divergence between two %s with different event shapes cannot be computed",
+			what)
 	}
 	return p.EventShape()[0]
 }

@@ -13,8 +13,8 @@ import (
 // matrixVector multiplies each matrix of a batch with a vector.
 func matrixVector(m, v *Tensor) *Tensor { return m.MatMul(v.Unsqueeze(-1)).SqueezeDim(-1) }
 
-// mahalanobis is xᵀ·(L·Lᵀ)⁻¹·x for lower triangular L and vectors x, whose batch dimensions broadcast. The dimensions of x that L lacks become
-// columns of one triangular system, so that no matrix is copied.
+// mahalanobis is xᵀ·(L·Lᵀ)⁻¹·x for lower triangular L and vectors x, whose batch dimensions broadcast. The dimensions
+// of x that L lacks become columns of one triangular system, so that no matrix is copied.
 func mahalanobis(l, x *Tensor) *Tensor {
 	n := x.Size(-1)
 	batch := x.Shape()[:x.Dim()-1]
@@ -123,27 +123,31 @@ type MultivariateNormalOptions struct {
 	ValidateArgs     tensor.Opt[bool]
 }
 
-// NewMultivariateNormal makes a MultivariateNormal. A Cholesky factor is the fastest of the three matrices: all work is done with it.
+// NewMultivariateNormal makes a MultivariateNormal. A Cholesky factor is the fastest of the three matrices: all work is
+// done with it.
 func NewMultivariateNormal(loc *Tensor, o MultivariateNormalOptions) *MultivariateNormal {
 	if loc.Dim() < 1 {
 		tensor.Fail(tensor.ErrValue, "loc must be at least one-dimensional.")
 	}
 	name, m, n := choose(o.CovarianceMatrix, o.PrecisionMatrix, o.ScaleTril)
 	if n != 1 {
-		tensor.Fail(tensor.ErrValue, "Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
+		tensor.Fail(tensor.ErrValue,
+			"Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
 	}
 	if m.Dim() < 2 {
 		what := name
 		if name == "scale_tril" {
 			what = "scale_tril matrix"
 		}
-		tensor.Fail(tensor.ErrValue, "%s must be at least two-dimensional, with optional leading batch dimensions", what)
+		tensor.Fail(tensor.ErrValue, "%s must be at least two-dimensional, with optional leading batch dimensions",
+			what)
 	}
 	batch := torch.BroadcastShapes(m.Shape()[:m.Dim()-2], loc.Shape()[:loc.Dim()-1])
 	loc = loc.Expand(join(batch, []int{-1}))
 	d := &MultivariateNormal{}
 	d.rsample = true
-	d.init(d, "MultivariateNormal", batch, loc.Shape()[len(batch):], validates(o.ValidateArgs), entry{"loc", loc}, entry{name, m.Expand(join(batch, []int{-1, -1}))})
+	d.init(d, "MultivariateNormal", batch, loc.Shape()[len(batch):], validates(o.ValidateArgs), entry{"loc", loc},
+		entry{name, m.Expand(join(batch, []int{-1, -1}))})
 	d.tril = factor(name, m)
 	return d
 }
@@ -153,7 +157,8 @@ func (d *MultivariateNormal) Loc() *Tensor { return d.lookup("loc") }
 
 // ArgConstraints of a MultivariateNormal.
 func (d *MultivariateNormal) ArgConstraints() []Arg {
-	return []Arg{{"loc", constraints.RealVector}, {"covariance_matrix", constraints.PositiveDefinite}, {"precision_matrix", constraints.PositiveDefinite}, {"scale_tril", constraints.LowerCholesky}}
+	return []Arg{{"loc", constraints.RealVector}, {"covariance_matrix", constraints.PositiveDefinite},
+		{"precision_matrix", constraints.PositiveDefinite}, {"scale_tril", constraints.LowerCholesky}}
 }
 
 // Support of a MultivariateNormal.
@@ -203,8 +208,8 @@ func spreadTo(x *Tensor, batch []int) *Tensor {
 	return x.Expand(batch)
 }
 
-// LowRankMultivariateNormal is the normal distribution of vectors with covariance W·Wᵀ + D, D diagonal. Everything is computed with matrices as
-// small as the rank of W (Woodbury's identity, the matrix determinant lemma).
+// LowRankMultivariateNormal is the normal distribution of vectors with covariance W·Wᵀ + D, D diagonal. Everything is
+// computed with matrices as small as the rank of W (Woodbury's identity, the matrix determinant lemma).
 // https://pytorch.org/docs/stable/distributions.html#lowrankmultivariatenormal
 type LowRankMultivariateNormal struct {
 	base
@@ -218,7 +223,8 @@ func NewLowRankMultivariateNormal(loc, covFactor, covDiag *Tensor, opts ...Optio
 	}
 	n := loc.Size(-1)
 	if covFactor.Dim() < 2 {
-		tensor.Fail(tensor.ErrValue, "cov_factor must be at least two-dimensional, with optional leading batch dimensions")
+		tensor.Fail(tensor.ErrValue,
+			"cov_factor must be at least two-dimensional, with optional leading batch dimensions")
 	}
 	if covFactor.Size(-2) != n {
 		tensor.Fail(tensor.ErrValue, "cov_factor must be a batch of matrices with shape %d x m", n)
@@ -230,14 +236,16 @@ func NewLowRankMultivariateNormal(loc, covFactor, covDiag *Tensor, opts ...Optio
 	if err := torch.Try(func() {
 		p = torch.BroadcastTensors([]*Tensor{loc.Unsqueeze(-1), covFactor, covDiag.Unsqueeze(-1)})
 	}); err != nil {
-		tensor.Fail(tensor.ErrValue, "Incompatible batch shapes: loc %s, cov_factor %s, cov_diag %s", Size(loc.Shape()), Size(covFactor.Shape()), Size(covDiag.Shape()))
+		tensor.Fail(tensor.ErrValue, "Incompatible batch shapes: loc %s, cov_factor %s, cov_diag %s", Size(loc.Shape()),
+			Size(covFactor.Shape()), Size(covDiag.Shape()))
 	}
 	d := &LowRankMultivariateNormal{w: covFactor, diag: covDiag}
 	d.tril = scaledTranspose(covFactor, covDiag).MatMul(covFactor)
 	d.tril = plusIdentity(d.tril).LinalgCholesky()
 	d.rsample = true
 	l, dg := selectLast(p[0], 0), selectLast(p[2], 0)
-	d.init(d, "LowRankMultivariateNormal", l.Shape()[:l.Dim()-1], []int{n}, validates(option(opts).ValidateArgs), entry{"loc", l}, entry{"cov_factor", p[1]}, entry{"cov_diag", dg})
+	d.init(d, "LowRankMultivariateNormal", l.Shape()[:l.Dim()-1], []int{n}, validates(option(opts).ValidateArgs),
+		entry{"loc", l}, entry{"cov_factor", p[1]}, entry{"cov_diag", dg})
 	return d
 }
 
@@ -259,7 +267,8 @@ func (d *LowRankMultivariateNormal) CovDiag() *Tensor { return d.lookup("cov_dia
 
 // ArgConstraints of a LowRankMultivariateNormal.
 func (d *LowRankMultivariateNormal) ArgConstraints() []Arg {
-	return []Arg{{"loc", constraints.RealVector}, {"cov_factor", constraints.Independent(constraints.Real, 2)}, {"cov_diag", constraints.Independent(constraints.Positive, 1)}}
+	return []Arg{{"loc", constraints.RealVector}, {"cov_factor", constraints.Independent(constraints.Real, 2)},
+		{"cov_diag", constraints.Independent(constraints.Positive, 1)}}
 }
 
 // Support of a LowRankMultivariateNormal.
@@ -340,7 +349,8 @@ func (d *LowRankMultivariateNormal) Entropy() *Tensor {
 	return spreadTo(d.logDet().AddScalar(float64(d.event[0])*(1+math.Log(2*math.Pi))).MulScalar(0.5), d.batch)
 }
 
-// Wishart is the distribution of sums of outer products of normal vectors: of covariance matrices of samples, up to a factor.
+// Wishart is the distribution of sums of outer products of normal vectors: of covariance matrices of samples, up to a
+// factor.
 // https://pytorch.org/docs/stable/distributions.html#wishart
 type Wishart struct {
 	matrices
@@ -359,21 +369,25 @@ type WishartOptions struct {
 func NewWishart(df *Tensor, o WishartOptions) *Wishart {
 	name, m, n := choose(o.CovarianceMatrix, o.PrecisionMatrix, o.ScaleTril)
 	if n != 1 {
-		tensor.Fail(tensor.ErrValue, "Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
+		tensor.Fail(tensor.ErrValue,
+			"Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
 	}
 	if m.Dim() < 2 {
-		tensor.Fail(tensor.ErrValue, "scale_tril must be at least two-dimensional, with optional leading batch dimensions")
+		tensor.Fail(tensor.ErrValue,
+			"scale_tril must be at least two-dimensional, with optional leading batch dimensions")
 	}
 	batch := torch.BroadcastShapes(m.Shape()[:m.Dim()-2], df.Shape())
 	event := m.Shape()[m.Dim()-2:]
 	given := df
 	df = df.Expand(batch)
 	if df.Device().Type != tensor.MetaDevice && df.Detach().LeScalar(event[1]-1).Any().Item() != 0 {
-		tensor.Fail(tensor.ErrValue, "Value of df=%s expected to be greater than ndim - 1 = %d.", constraints.Text(given), event[1]-1)
+		tensor.Fail(tensor.ErrValue, "Value of df=%s expected to be greater than ndim - 1 = %d.",
+			constraints.Text(given), event[1]-1)
 	}
 	d := &Wishart{}
 	d.rsample = true
-	d.init(d, "Wishart", batch, event, validates(o.ValidateArgs), entry{name, m.Expand(join(batch, []int{-1, -1}))}, entry{"df", df})
+	d.init(d, "Wishart", batch, event, validates(o.ValidateArgs), entry{name, m.Expand(join(batch, []int{-1, -1}))},
+		entry{"df", df})
 	d.tril = factor(name, m)
 	d.chi2 = d.diagonalSquares()
 	return d
@@ -390,7 +404,8 @@ func (d *Wishart) DF() *Tensor { return d.lookup("df") }
 
 // ArgConstraints of a Wishart.
 func (d *Wishart) ArgConstraints() []Arg {
-	return []Arg{{"covariance_matrix", constraints.PositiveDefinite}, {"precision_matrix", constraints.PositiveDefinite}, {"scale_tril", constraints.LowerCholesky},
+	return []Arg{{"covariance_matrix", constraints.PositiveDefinite}, {"precision_matrix",
+		constraints.PositiveDefinite}, {"scale_tril", constraints.LowerCholesky},
 		{"df", constraints.GreaterThanScalar(d.event[len(d.event)-1] - 1)}}
 }
 
@@ -434,12 +449,14 @@ func (d *Wishart) Variance() *Tensor {
 	return d.df11().Mul(v.Pow(2).Add(g.Unsqueeze(-1).Mul(g.Unsqueeze(-2))))
 }
 
-// bartlett draws by M. Bartlett's decomposition (1933): the Cholesky factor has chi-distributed numbers on its diagonal and normal ones below.
+// bartlett draws by M. Bartlett's decomposition (1933): the Cholesky factor has chi-distributed numbers on its diagonal
+// and normal ones below.
 func (d *Wishart) bartlett(sampleShape []int) *Tensor {
 	n := d.event[1]
 	x := d.chi2.RSample(sampleShape...).Sqrt()
 	x = clamp(x, eps(x), nil).DiagEmbed()
-	e := torch.Randn(join(sampleShape, d.batch, []int{n * (n - 1) / 2}), torch.RandnOptions{DType: x.DType(), Device: x.Device()})
+	e := torch.Randn(join(sampleShape, d.batch, []int{n * (n - 1) / 2}), torch.RandnOptions{DType: x.DType(),
+		Device: x.Device()})
 	if n > 1 {
 		x = x.Add(vectorToTril(e, -1))
 	}
@@ -447,8 +464,8 @@ func (d *Wishart) bartlett(sampleShape []int) *Tensor {
 	return l.MatMul(l.MT())
 }
 
-// RSample draws matrices. PyTorch means to draw those anew that rounding made singular, up to ten times, but takes the regular ones for them at first,
-// so that each regular matrix is drawn twice; the same numbers need the same.
+// RSample draws matrices. PyTorch means to draw those anew that rounding made singular, up to ten times, but takes the
+// regular ones for them at first, so that each regular matrix is drawn twice; the same numbers need the same.
 func (d *Wishart) RSample(sampleShape ...int) *Tensor {
 	x := d.bartlett(sampleShape)
 	if x.Device().Type == tensor.MetaDevice {
@@ -512,8 +529,9 @@ func (d *Wishart) LogNormalizer(p ...*Tensor) *Tensor {
 	return half.Mul(l.Neg().AddScalar(math.Ln2 * float64(n))).Add(half.Mvlgamma(n))
 }
 
-// LKJCholesky is the distribution of Cholesky factors of correlation matrices whose density is the determinant to the power concentration - 1
-// (D. Lewandowski, D. Kurowicka and H. Joe, Generating random correlation matrices based on vines and extended onion method, 2009).
+// LKJCholesky is the distribution of Cholesky factors of correlation matrices whose density is the determinant to the
+// power concentration - 1 (D. Lewandowski, D. Kurowicka and H. Joe, Generating random correlation matrices based on
+// vines and extended onion method, 2009).
 // https://pytorch.org/docs/stable/distributions.html#lkjcholesky
 type LKJCholesky struct {
 	base
@@ -599,22 +617,26 @@ type MixtureSameFamily struct {
 	component Distribution
 }
 
-// NewMixtureSameFamily makes a MixtureSameFamily: the last batch dimension of the components is the one that the mixture chooses from.
+// NewMixtureSameFamily makes a MixtureSameFamily: the last batch dimension of the components is the one that the
+// mixture chooses from.
 func NewMixtureSameFamily(mixture *Categorical, component Distribution, opts ...Options) *MixtureSameFamily {
 	mb, cb := mixture.BatchShape(), component.BatchShape()
 	if len(cb) == 0 {
-		tensor.Fail(tensor.ErrValue, "distributions: the components need a batch dimension to choose from, got %s", component)
+		tensor.Fail(tensor.ErrValue, "distributions: the components need a batch dimension to choose from, got %s",
+			component)
 	}
 	k := cb[len(cb)-1]
 	cb = cb[:len(cb)-1]
 	for i, j := len(mb)-1, len(cb)-1; i >= 0 && j >= 0; i, j = i-1, j-1 {
 		if mb[i] != 1 && cb[j] != 1 && mb[i] != cb[j] {
-			tensor.Fail(tensor.ErrValue, "`mixture_distribution.batch_shape` (%s) is not compatible with `component_distribution.batch_shape`(%s)", mb, cb)
+			tensor.Fail(tensor.ErrValue,
+				"`mixture_distribution.batch_shape` (%s) is not compatible with `component_distribution.batch_shape`(%s)", mb, cb)
 		}
 	}
 	mixture.Logits() // computed at once, as in Python, where they print
 	if mixture.k != k {
-		tensor.Fail(tensor.ErrValue, "`mixture_distribution component` (%d) does not equal `component_distribution.batch_shape[-1]` (%d)", mixture.k, k)
+		tensor.Fail(tensor.ErrValue,
+			"`mixture_distribution component` (%d) does not equal `component_distribution.batch_shape[-1]` (%d)", mixture.k, k)
 	}
 	d := &MixtureSameFamily{mixture: mixture, component: component}
 	d.init(d, "MixtureSameFamily", cb, component.EventShape(), validates(option(opts).ValidateArgs))
@@ -634,7 +656,8 @@ func (d *MixtureSameFamily) Support() Constraint {
 
 // Expand shares the parameters.
 func (d *MixtureSameFamily) Expand(batchShape []int) Distribution {
-	n := &MixtureSameFamily{mixture: d.mixture.Expand(batchShape).(*Categorical), component: d.component.Expand(join(batchShape, []int{d.mixture.k}))}
+	n := &MixtureSameFamily{mixture: d.mixture.Expand(batchShape).(*Categorical),
+		component: d.component.Expand(join(batchShape, []int{d.mixture.k}))}
 	d.expandInto(&n.base, n, batchShape)
 	return n
 }
@@ -650,7 +673,8 @@ func (d *MixtureSameFamily) average(x *Tensor) *Tensor {
 	if n := len(d.mixture.batch); n != 1 {
 		pads = len(d.batch) - n
 	}
-	p = p.Reshape(join(sh[:len(sh)-1], slices.Repeat([]int{1}, pads), sh[len(sh)-1:], slices.Repeat([]int{1}, len(d.event))))
+	p = p.Reshape(join(sh[:len(sh)-1], slices.Repeat([]int{1}, pads), sh[len(sh)-1:], slices.Repeat([]int{1},
+		len(d.event))))
 	return p.Mul(x).SumDim([]int{-1 - len(d.event)})
 }
 
@@ -682,7 +706,8 @@ func (d *MixtureSameFamily) Sample(sampleShape ...int) (x *Tensor) {
 		m := d.mixture.Sample(sampleShape...)
 		c := d.component.Sample(sampleShape...)
 		sh := m.Shape()
-		m = m.Reshape(join(sh, slices.Repeat([]int{1}, len(d.event)+1))).Repeat(join(slices.Repeat([]int{1}, len(sh)+1), d.event))
+		m = m.Reshape(join(sh, slices.Repeat([]int{1}, len(d.event)+1))).Repeat(join(slices.Repeat([]int{1}, len(sh)+1),
+			d.event))
 		x = c.Gather(at, m).SqueezeDim(at)
 	})
 	return x

@@ -15,7 +15,8 @@ var locScale = []Arg{{"loc", constraints.Real}, {"scale", constraints.Positive}}
 func (d *base) initLocScale(self Distribution, name string, loc, scale *Tensor, opts []Options) {
 	p := broadcast(loc, scale)
 	d.rsample = true
-	d.init(self, name, p[0].Shape(), nil, validates(option(opts).ValidateArgs), entry{"loc", p[0]}, entry{"scale", p[1]})
+	d.init(self, name, p[0].Shape(), nil, validates(option(opts).ValidateArgs), entry{"loc", p[0]}, entry{"scale",
+		p[1]})
 }
 
 // Normal is the normal (Gaussian) distribution with mean loc and standard deviation scale.
@@ -268,7 +269,8 @@ func NewStudentT(df *Tensor, opts ...StudentTOptions) *StudentT {
 	p := broadcast(df, o.Loc, o.Scale)
 	d := &StudentT{chi2: NewChi2(p[0])}
 	d.rsample = true
-	d.init(d, "StudentT", p[0].Shape(), nil, validates(o.ValidateArgs), entry{"df", p[0]}, entry{"loc", p[1]}, entry{"scale", p[2]})
+	d.init(d, "StudentT", p[0].Shape(), nil, validates(o.ValidateArgs), entry{"df", p[0]}, entry{"loc", p[1]},
+		entry{"scale", p[2]})
 	return d
 }
 
@@ -347,7 +349,8 @@ func NewUniform(low, high *Tensor, opts ...Options) *Uniform {
 	p := broadcast(low, high)
 	d := &Uniform{}
 	d.rsample = true
-	d.init(d, "Uniform", p[0].Shape(), nil, validates(option(opts).ValidateArgs), entry{"low", p[0]}, entry{"high", p[1]})
+	d.init(d, "Uniform", p[0].Shape(), nil, validates(option(opts).ValidateArgs), entry{"low", p[0]}, entry{"high",
+		p[1]})
 	return d
 }
 

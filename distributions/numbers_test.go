@@ -155,7 +155,8 @@ func TestSamples(t *testing.T) {
 		{"Binomial", []*Tensor{vec64(0.3)}, func(p []*Tensor) Distribution {
 			return NewBinomial(BinomialOptions{TotalCount: vec64(12), Probs: p[0]})
 		}, 0, 0},
-		{"NegativeBinomial", []*Tensor{vec64(0.3)}, func(p []*Tensor) Distribution { return NewNegativeBinomial(vec64(5), Probs(p[0])) }, 0, 0},
+		{"NegativeBinomial", []*Tensor{vec64(0.3)},
+			func(p []*Tensor) Distribution { return NewNegativeBinomial(vec64(5), Probs(p[0])) }, 0, 0},
 	}
 	for _, f := range append(continuous(), discrete...) {
 		if f.name == "Cauchy" || f.name == "HalfCauchy" {
@@ -213,20 +214,27 @@ func TestLogProbGradients(t *testing.T) {
 	spd := vec64(2, 0.3, 0.3, 1).View([]int{2, 2})
 	more := append(continuous(),
 		family{"Dirichlet", []*Tensor{vec64(2, 1.5, 3)}, single(NewDirichlet), 0, 0},
-		family{"Categorical", []*Tensor{vec64(0.2, -0.4, 1)}, func(p []*Tensor) Distribution { return NewCategorical(Logits(p[0])) }, 0, 0},
-		family{"LowRank", []*Tensor{vec64(1, 2, 3), vec64(0.4, 0.2, -0.3).View([]int{3, 1}), vec64(1, 0.5, 2)}, func(p []*Tensor) Distribution {
-			return NewLowRankMultivariateNormal(p[0], p[1], p[2])
-		}, 0, 0},
+		family{"Categorical", []*Tensor{vec64(0.2, -0.4, 1)},
+			func(p []*Tensor) Distribution { return NewCategorical(Logits(p[0])) }, 0, 0},
+		family{"LowRank", []*Tensor{vec64(1, 2, 3), vec64(0.4, 0.2, -0.3).View([]int{3, 1}), vec64(1, 0.5, 2)},
+			func(p []*Tensor) Distribution {
+				return NewLowRankMultivariateNormal(p[0], p[1], p[2])
+			}, 0, 0},
 		family{"MultivariateNormal", []*Tensor{vec64(1, 2), spd}, func(p []*Tensor) Distribution {
-			return NewMultivariateNormal(p[0], MultivariateNormalOptions{CovarianceMatrix: p[1].Add(p[1].MT()).MulScalar(0.5)})
+			return NewMultivariateNormal(p[0],
+				MultivariateNormalOptions{CovarianceMatrix: p[1].Add(p[1].MT()).MulScalar(0.5)})
 		}, 0, 0},
 		family{"Precision", []*Tensor{vec64(1, 2), spd}, func(p []*Tensor) Distribution {
-			return NewMultivariateNormal(p[0], MultivariateNormalOptions{PrecisionMatrix: p[1].Add(p[1].MT()).MulScalar(0.5)})
+			return NewMultivariateNormal(p[0],
+				MultivariateNormalOptions{PrecisionMatrix: p[1].Add(p[1].MT()).MulScalar(0.5)})
 		}, 0, 0},
 		family{"Wishart", []*Tensor{vec64(4.5), spd}, func(p []*Tensor) Distribution {
 			return NewWishart(p[0], WishartOptions{CovarianceMatrix: p[1].Add(p[1].MT()).MulScalar(0.5)})
 		}, 0, 0},
-		family{"LKJCholesky", []*Tensor{vec64(1.5)}, func(p []*Tensor) Distribution { return NewLKJCholesky(3, LKJCholeskyOptions{Concentration: p[0]}) }, 0, 0},
+		family{"LKJCholesky", []*Tensor{vec64(1.5)}, func(p []*Tensor) Distribution {
+			return NewLKJCholesky(3,
+				LKJCholeskyOptions{Concentration: p[0]})
+		}, 0, 0},
 	)
 	for _, f := range more {
 		x := f.make(f.params).Sample(3)
@@ -276,7 +284,8 @@ func TestKLIntegrals(t *testing.T) {
 		{NewHalfNormal(a(1)), NewHalfNormal(a(2)), 0, 12},
 		{NewLogNormal(a(0), a(0.4)), NewLogNormal(a(0.2), a(0.5)), 1e-6, 20},
 		{NewChi2(a(4)), NewChi2(a(5)), 0, 80},
-		{NewContinuousBernoulli(ContinuousBernoulliOptions{Probs: a(0.3)}), NewContinuousBernoulli(ContinuousBernoulliOptions{Probs: a(0.6)}), 0, 1},
+		{NewContinuousBernoulli(ContinuousBernoulliOptions{Probs: a(0.3)}),
+			NewContinuousBernoulli(ContinuousBernoulliOptions{Probs: a(0.6)}), 0, 1},
 	} {
 		x, dx := grid(c.lo, c.hi, 200_000)
 		lp := c.p.LogProb(x)
@@ -297,12 +306,16 @@ func TestKLSamples(t *testing.T) {
 	low := NewLowRankMultivariateNormal(vec64(0, 0), vec64(0.5, -0.2).View([]int{2, 1}), vec64(1, 0.7))
 	low2 := NewLowRankMultivariateNormal(vec64(0.2, 0), vec64(0.1, 0.6).View([]int{2, 1}), vec64(0.6, 0.9))
 	for i, c := range [][2]Distribution{
-		{full, low}, {low, full}, {low, low2}, {full, NewMultivariateNormal(vec64(0, 0), MultivariateNormalOptions{ScaleTril: torch.Eye(2, torch.EyeOptions{DType: torch.Float64})})},
+		{full, low}, {low, full}, {low, low2}, {full, NewMultivariateNormal(vec64(0, 0),
+			MultivariateNormalOptions{ScaleTril: torch.Eye(2, torch.EyeOptions{DType: torch.Float64})})},
 		{NewDirichlet(vec64(2, 3, 1.5)), NewDirichlet(vec64(1, 2, 2))},
-		{NewPoisson(vec64(3)), NewPoisson(vec64(4))}, {NewGeometric(Probs(vec64(0.4))), NewGeometric(Probs(vec64(0.3)))},
-		{NewCategorical(Probs(vec64(1, 2, 3))), NewCategorical(Probs(vec64(3, 2, 1)))}, {NewBernoulli(Probs(vec64(0.4))), NewPoisson(vec64(0.6))},
+		{NewPoisson(vec64(3)), NewPoisson(vec64(4))}, {NewGeometric(Probs(vec64(0.4))),
+			NewGeometric(Probs(vec64(0.3)))},
+		{NewCategorical(Probs(vec64(1, 2, 3))), NewCategorical(Probs(vec64(3, 2,
+			1)))}, {NewBernoulli(Probs(vec64(0.4))), NewPoisson(vec64(0.6))},
 		{NewOneHotCategorical(Probs(vec64(1, 2, 3))), NewOneHotCategoricalStraightThrough(Probs(vec64(3, 2, 1)))},
-		{NewIndependent(NewNormal(vec64(0, 1), vec64(1, 2)), 1), NewIndependent(NewNormal(vec64(1, 1), vec64(2, 2)), 1)},
+		{NewIndependent(NewNormal(vec64(0, 1), vec64(1, 2)), 1), NewIndependent(NewNormal(vec64(1, 1), vec64(2, 2)),
+			1)},
 	} {
 		x := c[0].Sample(40_000)
 		want := c[0].LogProb(x).Sub(c[1].LogProb(x)).Mean().Item()
@@ -328,7 +341,8 @@ func TestRegisterKL(t *testing.T) {
 	}
 	// two exponential families without a formula of their own
 	w := func(df float64) *Wishart {
-		return NewWishart(vec64(df), WishartOptions{CovarianceMatrix: torch.Eye(2, torch.EyeOptions{DType: torch.Float64})})
+		return NewWishart(vec64(df), WishartOptions{CovarianceMatrix: torch.Eye(2,
+			torch.EyeOptions{DType: torch.Float64})})
 	}
 	if got := KLDivergence(w(4), w(4)).Item(); !near(got, 0, 1e-9) {
 		t.Errorf("KL of equal Wisharts is %g", got)
@@ -343,19 +357,28 @@ func vectors() map[string]Distribution {
 	v := func(x ...float64) *Tensor { return vec64(x...).View([]int{2, len(x) / 2}) }
 	spd := vec64(2, 0.3, 0.3, 1).View([]int{2, 2})
 	return map[string]Distribution{
-		"Categorical": NewCategorical(Probs(v(1, 2, 3, 4))), "OneHotCategorical": NewOneHotCategorical(Logits(v(1, 2, 3, 4))),
-		"StraightThrough": NewOneHotCategoricalStraightThrough(Probs(v(1, 2, 3, 4))), "Dirichlet": NewDirichlet(v(1, 2, 3, 4)),
-		"Multinomial":      NewMultinomial(MultinomialOptions{TotalCount: torch.Some(5), Probs: v(1, 2, 3, 4)}),
-		"RelaxedBernoulli": NewRelaxedBernoulli(num(1).Double(), Probs(vec64(0.2, 0.3))), "RelaxedOneHot": NewRelaxedOneHotCategorical(num(1).Double(), Probs(v(1, 2, 3, 4))),
-		"LogisticNormal": NewLogisticNormal(v(1, 2, 3, 4), v(1, 2, 3, 4)), "Independent": NewIndependent(NewNormal(v(1, 2, 3, 4), v(1, 2, 3, 4)), 1),
+		"Categorical": NewCategorical(Probs(v(1, 2, 3, 4))), "OneHotCategorical": NewOneHotCategorical(Logits(v(1, 2, 3,
+			4))),
+		"StraightThrough": NewOneHotCategoricalStraightThrough(Probs(v(1, 2, 3, 4))), "Dirichlet": NewDirichlet(v(1, 2,
+			3, 4)),
+		"Multinomial": NewMultinomial(MultinomialOptions{TotalCount: torch.Some(5), Probs: v(1, 2, 3, 4)}),
+		"RelaxedBernoulli": NewRelaxedBernoulli(num(1).Double(), Probs(vec64(0.2,
+			0.3))), "RelaxedOneHot": NewRelaxedOneHotCategorical(num(1).Double(), Probs(v(1, 2, 3, 4))),
+		"LogisticNormal": NewLogisticNormal(v(1, 2, 3, 4), v(1, 2, 3, 4)), "Independent": NewIndependent(NewNormal(v(1,
+			2, 3, 4), v(1, 2, 3, 4)), 1),
 		"MultivariateNormal": NewMultivariateNormal(v(1, 2, 3, 4), MultivariateNormalOptions{CovarianceMatrix: spd}),
 		"LowRank":            NewLowRankMultivariateNormal(v(1, 2, 3, 4), vec64(1, 2).View([]int{2, 1}), vec64(1, 2)),
-		"Wishart":            NewWishart(vec64(3, 4), WishartOptions{ScaleTril: torch.Eye(2, torch.EyeOptions{DType: torch.Float64})}),
-		"LKJCholesky":        NewLKJCholesky(3, LKJCholeskyOptions{Concentration: vec64(1, 2)}),
-		"Mixture":            NewMixtureSameFamily(NewCategorical(Probs(v(1, 2, 3, 4))), NewNormal(v(1, 2, 3, 4), v(1, 2, 3, 4))),
-		"Transformed":        NewTransformedDistribution(NewNormal(vec64(0, 1), vec64(1, 2)), []Transform{NewTanhTransform()}),
-		"Binomial":           NewBinomial(BinomialOptions{TotalCount: vec64(3, 3), Probs: vec64(.2, .3)}), "NegativeBinomial": NewNegativeBinomial(vec64(3, 4), Logits(vec64(0, 1))),
-		"Poisson": NewPoisson(vec64(3, 4)), "Geometric": NewGeometric(Logits(vec64(0, 1))), "Bernoulli": NewBernoulli(Logits(vec64(0, 1))),
+		"Wishart": NewWishart(vec64(3, 4), WishartOptions{ScaleTril: torch.Eye(2,
+			torch.EyeOptions{DType: torch.Float64})}),
+		"LKJCholesky": NewLKJCholesky(3, LKJCholeskyOptions{Concentration: vec64(1, 2)}),
+		"Mixture": NewMixtureSameFamily(NewCategorical(Probs(v(1, 2, 3, 4))), NewNormal(v(1, 2, 3, 4), v(1,
+			2, 3, 4))),
+		"Transformed": NewTransformedDistribution(NewNormal(vec64(0, 1), vec64(1, 2)),
+			[]Transform{NewTanhTransform()}),
+		"Binomial": NewBinomial(BinomialOptions{TotalCount: vec64(3, 3), Probs: vec64(.2,
+			.3)}), "NegativeBinomial": NewNegativeBinomial(vec64(3, 4), Logits(vec64(0, 1))),
+		"Poisson": NewPoisson(vec64(3, 4)), "Geometric": NewGeometric(Logits(vec64(0,
+			1))), "Bernoulli": NewBernoulli(Logits(vec64(0, 1))),
 	}
 }
 
@@ -372,7 +395,8 @@ func TestExpand(t *testing.T) {
 	for name, d := range all {
 		torch.ManualSeed(4)
 		e := d.Expand([]int{3, 2})
-		if got := []int(e.BatchShape()); !slices.Equal(got, []int{3, 2}) || !slices.Equal(e.EventShape(), d.EventShape()) {
+		if got := []int(e.BatchShape()); !slices.Equal(got, []int{3, 2}) || !slices.Equal(e.EventShape(),
+			d.EventShape()) {
 			t.Errorf("%s: batch shape %v, event shape %v", name, got, e.EventShape())
 			continue
 		}
@@ -406,7 +430,8 @@ func TestEmptyBatchesAndTypes(t *testing.T) {
 				p[i] = f.params[i].ToDType(dt).Expand([]int{0, 1})
 			}
 			d := f.make(p)
-			for what, x := range map[string]*Tensor{"sample": d.Sample(3), "log_prob": d.LogProb(torch.Ones([]int{0, 1}, torch.OnesOptions{DType: dt})), "mean": d.Mean()} {
+			for what, x := range map[string]*Tensor{"sample": d.Sample(3), "log_prob": d.LogProb(torch.Ones([]int{0, 1},
+				torch.OnesOptions{DType: dt})), "mean": d.Mean()} {
 				if x.DType() != dt || x.Numel() != 0 {
 					t.Errorf("%s: %s of an empty batch: %s %v", f.name, what, x.DType(), x.Shape())
 				}
@@ -467,8 +492,10 @@ func TestOtherDevices(t *testing.T) {
 
 // Transforms invert, and their log-determinants are those of the Jacobian matrix.
 func TestTransforms(t *testing.T) {
-	scalar := []Transform{NewExpTransform(), NewSigmoidTransform(), NewTanhTransform(), NewSoftplusTransform(), NewAffineTransform(vec64(0.3), vec64(-2)),
-		NewPowerTransform(vec64(1.7)), NewComposeTransform([]Transform{NewAffineTransform(vec64(1), vec64(2)), NewExpTransform()}), NewSigmoidTransform().Inv(),
+	scalar := []Transform{NewExpTransform(), NewSigmoidTransform(), NewTanhTransform(), NewSoftplusTransform(),
+		NewAffineTransform(vec64(0.3), vec64(-2)),
+		NewPowerTransform(vec64(1.7)), NewComposeTransform([]Transform{NewAffineTransform(vec64(1), vec64(2)),
+			NewExpTransform()}), NewSigmoidTransform().Inv(),
 		NewCumulativeDistributionTransform(NewNormal(vec64(0), vec64(1)))}
 	x := vec64(0.2, 0.5, 0.7, 0.9)
 	const h = 1e-6
@@ -484,15 +511,18 @@ func TestTransforms(t *testing.T) {
 				t.Errorf("%s: log-determinant %g, the slope is %g", f, l[i], slope[i])
 			}
 		}
-		if i := f.Inv(); i.Inv() != f || !i.Forward(y).AllClose(x) || !near(i.LogAbsDetJacobian(y, x).Sum().Item(), -f.LogAbsDetJacobian(x, y).Sum().Item(), 1e-12) {
+		if i := f.Inv(); i.Inv() != f || !i.Forward(y).AllClose(x) || !near(i.LogAbsDetJacobian(y, x).Sum().Item(),
+			-f.LogAbsDetJacobian(x, y).Sum().Item(), 1e-12) {
 			t.Errorf("%s: the inverse as a transform", f)
 		}
 	}
 	// vectors: the volume that the first coordinates of the image span
-	for _, f := range []Transform{NewStickBreakingTransform(), NewIndependentTransform(NewExpTransform(), 1), NewReshapeTransform([]int{3}, []int{1, 3})} {
+	for _, f := range []Transform{NewStickBreakingTransform(), NewIndependentTransform(NewExpTransform(), 1),
+		NewReshapeTransform([]int{3}, []int{1, 3})} {
 		x := vec64(0.2, -0.5, 0.7)
 		y := f.Forward(x)
-		if !f.Inverse(y).AllClose(x) || !slices.Equal(f.ForwardShape([]int{3}), y.Shape()) || !slices.Equal(f.InverseShape(y.Shape()), []int{3}) {
+		if !f.Inverse(y).AllClose(x) || !slices.Equal(f.ForwardShape([]int{3}),
+			y.Shape()) || !slices.Equal(f.InverseShape(y.Shape()), []int{3}) {
 			t.Errorf("%s: inverse or shapes", f)
 		}
 		j := autograd.Jacobian(func(in []*Tensor) []*Tensor { return []*Tensor{f.Forward(in[0]).Reshape([]int{-1}).Narrow(0, 0, 3)} }, []*Tensor{x})[0][0]
@@ -520,18 +550,22 @@ func TestCachedInverse(t *testing.T) {
 	if plain.WithCache(1) == Transform(plain) || cached.WithCache(1) != Transform(cached) {
 		t.Error("WithCache")
 	}
-	all := NewComposeTransform([]Transform{plain, NewAffineTransform(vec64(1), vec64(2))}, TransformOptions{CacheSize: 1})
+	all := NewComposeTransform([]Transform{plain, NewAffineTransform(vec64(1), vec64(2))},
+		TransformOptions{CacheSize: 1})
 	if y := all.Forward(x); all.Inverse(y) != x {
 		t.Error("a composition with caches does not give the very input back")
 	}
-	for _, f := range []Transform{plain, all, NewCatTransform([]Transform{plain, NewSigmoidTransform()}), NewStackTransform([]Transform{plain, NewSigmoidTransform()}),
-		NewStickBreakingTransform(), NewSoftmaxTransform(), NewPowerTransform(vec64(2)), NewReshapeTransform([]int{2}, []int{2, 1}), NewCorrCholeskyTransform(),
+	for _, f := range []Transform{plain, all, NewCatTransform([]Transform{plain, NewSigmoidTransform()}),
+		NewStackTransform([]Transform{plain, NewSigmoidTransform()}),
+		NewStickBreakingTransform(), NewSoftmaxTransform(), NewPowerTransform(vec64(2)), NewReshapeTransform([]int{2},
+			[]int{2, 1}), NewCorrCholeskyTransform(),
 		NewIndependentTransform(plain, 1), NewCumulativeDistributionTransform(NewNormal(vec64(0), vec64(1)))} {
 		if g := f.WithCache(1).WithCache(0); fmt.Sprintf("%T", g) != fmt.Sprintf("%T", f) {
 			t.Errorf("WithCache makes a %T of a %T", g, f)
 		}
 	}
-	if !NewExpTransform().Equal(plain) || NewExpTransform().Equal(NewTanhTransform()) || !NewAffineTransform(vec64(1), vec64(2)).Equal(NewAffineTransform(vec64(1), vec64(2))) ||
+	if !NewExpTransform().Equal(plain) || NewExpTransform().Equal(NewTanhTransform()) || !NewAffineTransform(vec64(1),
+		vec64(2)).Equal(NewAffineTransform(vec64(1), vec64(2))) ||
 		NewPowerTransform(vec64(1)).Equal(NewPowerTransform(vec64(2))) || !plain.Inv().Equal(NewExpTransform().Inv()) {
 		t.Error("Equal")
 	}
@@ -542,11 +576,15 @@ func TestRegistry(t *testing.T) {
 	torch.ManualSeed(6)
 	square := torch.Randn([]int{3, 3}, torch.RandnOptions{DType: torch.Float64})
 	numbers := vec64(-2, -0.1, 0.3, 1.5, 2, -1)
-	for _, c := range []constraints.Constraint{constraints.Real, constraints.Positive, constraints.Nonnegative, constraints.UnitInterval, constraints.Interval(1, 3),
-		constraints.HalfOpenInterval(0.0, 2.0), constraints.LessThanScalar(4), constraints.GreaterThanScalar(-3), constraints.GreaterThanEq(vec64(2)), constraints.IntervalTensor(vec64(1), vec64(2)),
+	for _, c := range []constraints.Constraint{constraints.Real, constraints.Positive, constraints.Nonnegative,
+		constraints.UnitInterval, constraints.Interval(1, 3),
+		constraints.HalfOpenInterval(0.0,
+			2.0), constraints.LessThanScalar(4), constraints.GreaterThanScalar(-3), constraints.GreaterThanEq(vec64(2)), constraints.IntervalTensor(vec64(1), vec64(2)),
 		constraints.RealVector, constraints.Simplex, constraints.CorrCholesky, constraints.Stack(slices.Repeat([]constraints.Constraint{constraints.Positive}, 6), 0),
-		constraints.Cat([]constraints.Constraint{constraints.Positive, constraints.UnitInterval}, 0, []int{2, 4}), constraints.Independent(constraints.Positive, 1)} {
-		for what, f := range map[string]func(constraints.Constraint) Transform{"BijectTo": BijectTo, "TransformTo": TransformTo} {
+		constraints.Cat([]constraints.Constraint{constraints.Positive, constraints.UnitInterval}, 0, []int{2,
+			4}), constraints.Independent(constraints.Positive, 1)} {
+		for what, f := range map[string]func(constraints.Constraint) Transform{"BijectTo": BijectTo,
+			"TransformTo": TransformTo} {
 			y := f(c).Forward(numbers)
 			if c.Check(y).All().Item() == 0 {
 				t.Errorf("%s(%s) gives %v", what, c, y)
@@ -556,7 +594,8 @@ func TestRegistry(t *testing.T) {
 			t.Errorf("BijectTo(%s) is not bijective", c)
 		}
 	}
-	for _, c := range []constraints.Constraint{constraints.LowerCholesky, constraints.PositiveDefinite, constraints.PositiveSemidefinite} {
+	for _, c := range []constraints.Constraint{constraints.LowerCholesky, constraints.PositiveDefinite,
+		constraints.PositiveSemidefinite} {
 		f := TransformTo(c)
 		y := f.Forward(square)
 		if c.Check(y).All().Item() == 0 {
@@ -566,9 +605,12 @@ func TestRegistry(t *testing.T) {
 			t.Errorf("TransformTo(%s): the inverse", c)
 		}
 	}
-	for c, bad := range map[constraints.Constraint]*Tensor{constraints.Boolean: vec64(2), constraints.OneHot: vec64(1, 1), constraints.Simplex: vec64(0.5, 0.4), constraints.PositiveInteger: vec64(0),
-		constraints.LowerTriangular: square, constraints.Symmetric: square, constraints.Square: zeros(2, 3), constraints.PositiveDefinite: square, constraints.PositiveSemidefinite: torch.Eye(2).Neg(),
-		constraints.Multinomial(3): vec64(2, 2), constraints.IntegerInterval(0, 3): vec64(4), constraints.IntegerIntervalTo(0, vec64(1)): vec64(2)} {
+	for c, bad := range map[constraints.Constraint]*Tensor{constraints.Boolean: vec64(2), constraints.OneHot: vec64(1,
+		1), constraints.Simplex: vec64(0.5, 0.4), constraints.PositiveInteger: vec64(0),
+		constraints.LowerTriangular: square, constraints.Symmetric: square, constraints.Square: zeros(2,
+			3), constraints.PositiveDefinite: square, constraints.PositiveSemidefinite: torch.Eye(2).Neg(),
+		constraints.Multinomial(3): vec64(2, 2), constraints.IntegerInterval(0,
+			3): vec64(4), constraints.IntegerIntervalTo(0, vec64(1)): vec64(2)} {
 		if c.Check(bad).All().Item() != 0 {
 			t.Errorf("%s holds %v", c, bad)
 		}

@@ -55,11 +55,12 @@ func (r *ConstraintRegistry) Get(c Constraint) Transform {
 // The registries behind BijectTo and TransformTo.
 var Bijections, Transforms ConstraintRegistry
 
-// BijectTo is a bijection from all real numbers to a constraint, with a log-determinant: what Hamiltonian Monte Carlo needs.
+// BijectTo is a bijection from all real numbers to a constraint, with a log-determinant: what Hamiltonian Monte Carlo
+// needs.
 func BijectTo(c Constraint) Transform { return Bijections.Get(c) }
 
-// TransformTo is a transform from all real numbers to a constraint, not necessarily bijective: what gradient descent on constrained parameters
-// needs. It often overparameterizes, which spares rotations.
+// TransformTo is a transform from all real numbers to a constraint, not necessarily bijective: what gradient descent on
+// constrained parameters needs. It often overparameterizes, which spares rotations.
 func TransformTo(c Constraint) Transform { return Transforms.Get(c) }
 
 // numberOf is a bound as a tensor.
@@ -124,8 +125,10 @@ func init() {
 	Bijections.Register(constraints.Simplex, func(Constraint) Transform { return NewStickBreakingTransform() })
 	Transforms.Register(constraints.Simplex, func(Constraint) Transform { return NewSoftmaxTransform() })
 	Transforms.Register(constraints.LowerCholesky, func(Constraint) Transform { return NewLowerCholeskyTransform() })
-	Transforms.Register(constraints.PositiveDefinite, func(Constraint) Transform { return NewPositiveDefiniteTransform() })
-	Transforms.Register(constraints.PositiveSemidefinite, func(Constraint) Transform { return NewPositiveDefiniteTransform() })
+	Transforms.Register(constraints.PositiveDefinite,
+		func(Constraint) Transform { return NewPositiveDefiniteTransform() })
+	Transforms.Register(constraints.PositiveSemidefinite,
+		func(Constraint) Transform { return NewPositiveDefiniteTransform() })
 	both(constraints.CorrCholesky, func(Constraint) Transform { return NewCorrCholeskyTransform() })
 }
 

@@ -50,8 +50,8 @@ func (d *LogitRelaxedBernoulli) LogProb(value *Tensor) *Tensor {
 	return d.temperature.Log().Add(x).Sub(x.Exp().Log1p().MulScalar(2))
 }
 
-// RelaxedBernoulli is a Bernoulli whose draws lie between 0 and 1 and let gradients through (C. Maddison et al., The concrete distribution, 2017;
-// E. Jang et al., Categorical reparameterization with Gumbel-softmax, 2017).
+// RelaxedBernoulli is a Bernoulli whose draws lie between 0 and 1 and let gradients through (C. Maddison et al., The
+// concrete distribution, 2017; E. Jang et al., Categorical reparameterization with Gumbel-softmax, 2017).
 // https://pytorch.org/docs/stable/distributions.html#relaxedbernoulli
 type RelaxedBernoulli struct{ TransformedDistribution }
 
@@ -147,7 +147,8 @@ type RelaxedOneHotCategorical struct{ TransformedDistribution }
 func NewRelaxedOneHotCategorical(temperature *Tensor, o ProbOptions) *RelaxedOneHotCategorical {
 	d := &RelaxedOneHotCategorical{}
 	d.derived = []derived{{"probs", d.Probs}, {"logits", d.Logits}}
-	d.transform(d, "RelaxedOneHotCategorical", NewExpRelaxedCategorical(temperature, o), []Transform{NewExpTransform()}, validates(o.ValidateArgs))
+	d.transform(d, "RelaxedOneHotCategorical", NewExpRelaxedCategorical(temperature, o), []Transform{NewExpTransform()},
+		validates(o.ValidateArgs))
 	return d
 }
 

@@ -26,14 +26,16 @@ func NewTransformedDistribution(base Distribution, transforms []Transform, opts 
 }
 
 // transform sets d up; families that are transformed distributions call it with themselves as self.
-func (d *TransformedDistribution) transform(self Distribution, name string, base Distribution, transforms []Transform, validate bool, params ...entry) {
+func (d *TransformedDistribution) transform(self Distribution, name string, base Distribution, transforms []Transform,
+	validate bool, params ...entry) {
 	d.transforms = slices.Clone(transforms)
 	shape := join(base.BatchShape(), base.EventShape())
 	baseDim := len(base.EventShape())
 	t := NewComposeTransform(d.transforms)
 	domain, codomain := t.Domain().EventDim(), t.Codomain().EventDim()
 	if len(shape) < domain {
-		tensor.Fail(tensor.ErrValue, "base_distribution needs to have shape with size at least %d, but got %s.", domain, Size(shape))
+		tensor.Fail(tensor.ErrValue, "base_distribution needs to have shape with size at least %d, but got %s.", domain,
+			Size(shape))
 	}
 	forward := t.ForwardShape(shape)
 	expanded := t.InverseShape(forward)
@@ -175,7 +177,8 @@ type Independent struct {
 func NewIndependent(base Distribution, n int, opts ...Options) *Independent {
 	batch := base.BatchShape()
 	if n > len(batch) {
-		tensor.Fail(tensor.ErrValue, "Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), actual %d vs %d", n, len(batch))
+		tensor.Fail(tensor.ErrValue,
+			"Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), actual %d vs %d", n, len(batch))
 	}
 	d := &Independent{baseDist: base, n: n}
 	cut := len(batch) - n
@@ -252,7 +255,8 @@ type LogNormal struct{ TransformedDistribution }
 func NewLogNormal(loc, scale *Tensor, opts ...Options) *LogNormal {
 	d := &LogNormal{}
 	d.derived = []derived{{"loc", d.Loc}, {"scale", d.Scale}}
-	d.transform(d, "LogNormal", NewNormal(loc, scale, opts...), []Transform{NewExpTransform()}, validates(option(opts).ValidateArgs))
+	d.transform(d, "LogNormal", NewNormal(loc, scale, opts...), []Transform{NewExpTransform()},
+		validates(option(opts).ValidateArgs))
 	return d
 }
 
@@ -337,7 +341,8 @@ var noCheck = Options{ValidateArgs: tensor.Some(false)}
 func NewHalfNormal(scale *Tensor, opts ...Options) *HalfNormal {
 	d := &HalfNormal{}
 	d.derived = []derived{{"scale", d.Scale}}
-	d.transform(d, "HalfNormal", NewNormal(scale.NewZeros(nil), scale, noCheck), []Transform{NewAbsTransform()}, validates(option(opts).ValidateArgs))
+	d.transform(d, "HalfNormal", NewNormal(scale.NewZeros(nil), scale, noCheck), []Transform{NewAbsTransform()},
+		validates(option(opts).ValidateArgs))
 	return d
 }
 
@@ -368,7 +373,8 @@ type HalfCauchy struct{ half }
 func NewHalfCauchy(scale *Tensor, opts ...Options) *HalfCauchy {
 	d := &HalfCauchy{}
 	d.derived = []derived{{"scale", d.Scale}}
-	d.transform(d, "HalfCauchy", NewCauchy(scale.NewZeros(nil), scale, noCheck), []Transform{NewAbsTransform()}, validates(option(opts).ValidateArgs))
+	d.transform(d, "HalfCauchy", NewCauchy(scale.NewZeros(nil), scale, noCheck), []Transform{NewAbsTransform()},
+		validates(option(opts).ValidateArgs))
 	return d
 }
 
@@ -460,7 +466,8 @@ type Pareto struct{ TransformedDistribution }
 func NewPareto(scale, alpha *Tensor, opts ...Options) *Pareto {
 	p := broadcast(scale, alpha)
 	d := &Pareto{}
-	d.transform(d, "Pareto", NewExponential(p[1], opts...), []Transform{NewExpTransform(), NewAffineTransform(p[0].NewZeros(nil), p[0])},
+	d.transform(d, "Pareto", NewExponential(p[1], opts...), []Transform{NewExpTransform(),
+		NewAffineTransform(p[0].NewZeros(nil), p[0])},
 		validates(option(opts).ValidateArgs), entry{"scale", p[0]}, entry{"alpha", p[1]})
 	return d
 }
@@ -584,7 +591,8 @@ func NewInverseGamma(concentration, rate *Tensor, opts ...Options) *InverseGamma
 	d := &InverseGamma{}
 	d.derived = []derived{{"concentration", d.Concentration}, {"rate", d.Rate}}
 	g := NewGamma(concentration, rate, opts...)
-	d.transform(d, "InverseGamma", g, []Transform{NewPowerTransform(g.Rate().NewFull(nil, -1))}, validates(option(opts).ValidateArgs))
+	d.transform(d, "InverseGamma", g, []Transform{NewPowerTransform(g.Rate().NewFull(nil, -1))},
+		validates(option(opts).ValidateArgs))
 	return d
 }
 
@@ -750,7 +758,8 @@ func NewGeneralizedPareto(loc, scale, concentration *Tensor, opts ...Options) *G
 	p := broadcast(loc, scale, concentration)
 	d := &GeneralizedPareto{}
 	d.rsample = true
-	d.init(d, "GeneralizedPareto", p[0].Shape(), nil, validates(option(opts).ValidateArgs), entry{"loc", p[0]}, entry{"scale", p[1]}, entry{"concentration", p[2]})
+	d.init(d, "GeneralizedPareto", p[0].Shape(), nil, validates(option(opts).ValidateArgs), entry{"loc", p[0]},
+		entry{"scale", p[1]}, entry{"concentration", p[2]})
 	return d
 }
 
@@ -793,7 +802,8 @@ func (d *GeneralizedPareto) shapeOf(z *Tensor) (zero, safe *Tensor) {
 	return zero, torch.Where(zero, c.OnesLike(), c)
 }
 
-// float32Zero is what PyTorch compares the concentration with in densities: a zero of the default type, so that float64 is refused there.
+// float32Zero is what PyTorch compares the concentration with in densities: a zero of the default type, so that float64
+// is refused there.
 func (d *GeneralizedPareto) float32Zero() *Tensor {
 	return torch.ScalarTensor(0.0, torch.ScalarTensorOptions{DType: torch.DefaultDType(), Device: d.Loc().Device()})
 }

@@ -12,15 +12,17 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Transform is a differentiable map with, where it is bijective, an inverse and the logarithm of the determinant of its Jacobian.
+// Transform is a differentiable map with, where it is bijective, an inverse and the logarithm of the determinant of its
+// Jacobian.
 // https://pytorch.org/docs/stable/distributions.html#module-torch.distributions.transforms
 type Transform interface {
-	// Domain and Codomain are the regions between which the transform maps; their event dimensions say what is mapped together.
+	// Domain and Codomain are the regions between which the transform maps; their event dimensions say what is mapped
+	// together.
 	Domain() Constraint
 	Codomain() Constraint
 	Bijective() bool
-	// Sign is +1 or -1 where the transform rises or falls monotonically everywhere, as a number or, by element, as a tensor (the other one
-	// is 0 or nil).
+	// Sign is +1 or -1 where the transform rises or falls monotonically everywhere, as a number or, by element, as a
+	// tensor (the other one is 0 or nil).
 	Sign() (int, *Tensor)
 	// Forward maps x to y, Inverse y to x. Inverses of maps that are not injective choose one x.
 	Forward(x *Tensor) *Tensor
@@ -32,8 +34,8 @@ type Transform interface {
 	InverseShape(shape []int) []int
 	// Inv is the inverse as a transform.
 	Inv() Transform
-	// WithCache is the transform with a cache of size 0 or 1: with 1, the last input and output are kept, so that the inverse of an output gives
-	// the very input, which matters where inverses are expensive or inexact.
+	// WithCache is the transform with a cache of size 0 or 1: with 1, the last input and output are kept, so that the
+	// inverse of an output gives the very input, which matters where inverses are expensive or inexact.
 	WithCache(size int) Transform
 	// Equal says that both transforms map alike, as far as is known.
 	Equal(o Transform) bool
@@ -189,7 +191,8 @@ func (t *inverseTransform) Equal(o Transform) bool {
 func (t *inverseTransform) String() string { return fmt.Sprintf("_InverseTransform(%s)", t.of) }
 
 // plain makes a transform without parameters; all of one name are equal.
-func plain(name string, domain, codomain Constraint, opts []TransformOptions, call, inverse func(x *Tensor) *Tensor, jacobian func(x, y *Tensor) *Tensor) *PlainTransform {
+func plain(name string, domain, codomain Constraint, opts []TransformOptions, call, inverse func(x *Tensor) *Tensor,
+	jacobian func(x, y *Tensor) *Tensor) *PlainTransform {
 	t := &PlainTransform{}
 	t.domain, t.codomain, t.call, t.inverse, t.jacobian = domain, codomain, call, inverse, jacobian
 	if jacobian != nil {
@@ -216,7 +219,10 @@ func (t *PlainTransform) Equal(o Transform) bool {
 // NewExpTransform maps x to exp x.
 func NewExpTransform(opts ...TransformOptions) *PlainTransform {
 	return plain("ExpTransform", constraints.Real, constraints.Positive, opts,
-		func(x *Tensor) *Tensor { return x.Exp() }, func(y *Tensor) *Tensor { return y.Log() }, func(x, _ *Tensor) *Tensor { return x })
+		func(x *Tensor) *Tensor { return x.Exp() }, func(y *Tensor) *Tensor { return y.Log() }, func(x,
+			_ *Tensor) *Tensor {
+			return x
+		})
 }
 
 // clippedSigmoid is the sigmoid function kept away from 0 and 1.
@@ -240,7 +246,8 @@ func NewSoftplusTransform(opts ...TransformOptions) *PlainTransform {
 		func(x, _ *Tensor) *Tensor { return x.Neg().Softplus().Neg() })
 }
 
-// NewTanhTransform maps x to tanh x. It equals a composition of an affine and a sigmoid transform, with more digits near ±1.
+// NewTanhTransform maps x to tanh x. It equals a composition of an affine and a sigmoid transform, with more digits
+// near ±1.
 func NewTanhTransform(opts ...TransformOptions) *PlainTransform {
 	return plain("TanhTransform", constraints.Real, constraints.Interval(-1.0, 1.0), opts,
 		func(x *Tensor) *Tensor { return x.Tanh() }, func(y *Tensor) *Tensor { return y.Atanh() },
@@ -255,8 +262,8 @@ func NewAbsTransform(opts ...TransformOptions) *PlainTransform {
 		func(x *Tensor) *Tensor { return x.Abs() }, func(y *Tensor) *Tensor { return y }, nil)
 }
 
-// SoftmaxTransform maps vectors to the simplex by softmax, which is not bijective; its inverse is log. It is meant for gradient descent
-// on constrained parameters; Hamiltonian Monte Carlo needs StickBreakingTransform.
+// SoftmaxTransform maps vectors to the simplex by softmax, which is not bijective; its inverse is log. It is meant for
+// gradient descent on constrained parameters; Hamiltonian Monte Carlo needs StickBreakingTransform.
 type SoftmaxTransform struct{ trans }
 
 // NewSoftmaxTransform makes a SoftmaxTransform.
@@ -269,7 +276,8 @@ func NewSoftmaxTransform(opts ...TransformOptions) *SoftmaxTransform {
 		return p.Div(sumLastKeep(p))
 	}
 	t.inverse = func(y *Tensor) *Tensor { return y.Log() }
-	t.setup(t, "SoftmaxTransform", option(opts).CacheSize, func(n int) Transform { return NewSoftmaxTransform(TransformOptions{n}) })
+	t.setup(t, "SoftmaxTransform", option(opts).CacheSize,
+		func(n int) Transform { return NewSoftmaxTransform(TransformOptions{n}) })
 	return t
 }
 
@@ -289,8 +297,8 @@ func atLeast(s []int, n int) []int {
 	return s
 }
 
-// StickBreakingTransform maps vectors to the simplex with one more coordinate: each number says which part of the rest of a stick of length 1 is
-// broken off.
+// StickBreakingTransform maps vectors to the simplex with one more coordinate: each number says which part of the rest
+// of a stick of length 1 is broken off.
 type StickBreakingTransform struct{ trans }
 
 // NewStickBreakingTransform makes a StickBreakingTransform.
@@ -315,7 +323,8 @@ func NewStickBreakingTransform(opts ...TransformOptions) *StickBreakingTransform
 		x = x.Sub(offset(x, n).Log())
 		return sumLast(x.Neg().Add(x.LogSigmoid()).Add(y.Narrow(-1, 0, y.Size(-1)-1).Log()))
 	}
-	t.setup(t, "StickBreakingTransform", option(opts).CacheSize, func(n int) Transform { return NewStickBreakingTransform(TransformOptions{n}) })
+	t.setup(t, "StickBreakingTransform", option(opts).CacheSize,
+		func(n int) Transform { return NewStickBreakingTransform(TransformOptions{n}) })
 	return t
 }
 
@@ -342,9 +351,11 @@ func pad(x *Tensor, before, after int, v float64) *Tensor {
 	return x.ConstantPadNd([]int{before, after}, tensor.ConstantPadNdOptions{Value: v})
 }
 
-// NewLowerCholeskyTransform maps matrices to lower triangular ones with a positive diagonal, for the Cholesky factor of a matrix to be learned.
+// NewLowerCholeskyTransform maps matrices to lower triangular ones with a positive diagonal, for the Cholesky factor of
+// a matrix to be learned.
 func NewLowerCholeskyTransform(opts ...TransformOptions) *PlainTransform {
-	return plain("LowerCholeskyTransform", constraints.Independent(constraints.Real, 2), constraints.LowerCholesky, opts, toLowerCholesky,
+	return plain("LowerCholeskyTransform", constraints.Independent(constraints.Real, 2), constraints.LowerCholesky,
+		opts, toLowerCholesky,
 		func(y *Tensor) *Tensor { return belowDiagonal(y).Add(diagonal(y).Log().DiagEmbed()) }, nil)
 }
 
@@ -358,7 +369,8 @@ func diagonal(x *Tensor) *Tensor {
 
 // NewPositiveDefiniteTransform maps matrices to positive-definite ones.
 func NewPositiveDefiniteTransform(opts ...TransformOptions) *PlainTransform {
-	return plain("PositiveDefiniteTransform", constraints.Independent(constraints.Real, 2), constraints.PositiveDefinite, opts,
+	return plain("PositiveDefiniteTransform", constraints.Independent(constraints.Real, 2),
+		constraints.PositiveDefinite, opts,
 		func(x *Tensor) *Tensor { l := toLowerCholesky(x); return l.MatMul(l.MT()) },
 		func(y *Tensor) *Tensor {
 			l := y.LinalgCholesky()
@@ -366,8 +378,9 @@ func NewPositiveDefiniteTransform(opts ...TransformOptions) *PlainTransform {
 		}, nil)
 }
 
-// CorrCholeskyTransform maps vectors of n(n-1)/2 numbers to Cholesky factors of n×n correlation matrices (D. Lewandowski, D. Kurowicka and
-// H. Joe, Generating random correlation matrices, 2009; the Stan reference manual, section on Cholesky factors of correlation matrices).
+// CorrCholeskyTransform maps vectors of n(n-1)/2 numbers to Cholesky factors of n×n correlation matrices (D.
+// Lewandowski, D. Kurowicka and H. Joe, Generating random correlation matrices, 2009; the Stan reference manual,
+// section on Cholesky factors of correlation matrices).
 type CorrCholeskyTransform struct{ trans }
 
 // NewCorrCholeskyTransform makes a CorrCholeskyTransform.
@@ -394,7 +407,8 @@ func NewCorrCholeskyTransform(opts ...TransformOptions) *CorrCholeskyTransform {
 		stick := sumLast(rest.Log()).MulScalar(0.5)
 		return stick.Add(sumLast(x.Add(x.MulScalar(-2).Softplus()).SubScalar(math.Ln2)).MulScalar(-2))
 	}
-	t.setup(t, "CorrCholeskyTransform", option(opts).CacheSize, func(n int) Transform { return NewCorrCholeskyTransform(TransformOptions{n}) })
+	t.setup(t, "CorrCholeskyTransform", option(opts).CacheSize,
+		func(n int) Transform { return NewCorrCholeskyTransform(TransformOptions{n}) })
 	return t
 }
 
@@ -436,7 +450,8 @@ func vectorToTril(x *Tensor, diag int) *Tensor {
 	root := (-(1 + 2*d) + math.Sqrt((1+2*d)*(1+2*d)+8*k+4*math.Abs(d)*(d+1))) / 2
 	n := int(math.Round(root))
 	if math.Abs(float64(n)-root) > 1e-6 {
-		tensor.Fail(tensor.ErrValue, "The size of last dimension is %d which cannot be expressed as the lower triangular part of a square D x D matrix.", x.Size(-1))
+		tensor.Fail(tensor.ErrValue,
+			"The size of last dimension is %d which cannot be expressed as the lower triangular part of a square D x D matrix.", x.Size(-1))
 	}
 	m := x.NewZeros(join(x.Shape()[:x.Dim()-1], []int{n, n}))
 	return m.SetIndex(x, tensor.EllipsisIndex{}, trilMask(x, n, diag))
@@ -528,7 +543,10 @@ func NewPowerTransform(exponent *Tensor, opts ...TransformOptions) *PowerTransfo
 	t.call = func(x *Tensor) *Tensor { return x.PowTensor(t.exponent) }
 	t.inverse = func(y *Tensor) *Tensor { return y.PowTensor(over(1, t.exponent)) }
 	t.jacobian = func(x, y *Tensor) *Tensor { return t.exponent.Mul(y).Div(x).Abs().Log() }
-	t.setup(t, "PowerTransform", option(opts).CacheSize, func(n int) Transform { return NewPowerTransform(exponent, TransformOptions{n}) })
+	t.setup(t, "PowerTransform", option(opts).CacheSize, func(n int) Transform {
+		return NewPowerTransform(exponent,
+			TransformOptions{n})
+	})
 	return t
 }
 
@@ -564,12 +582,16 @@ func NewReshapeTransform(inShape, outShape []int, opts ...TransformOptions) *Res
 		tensor.Fail(tensor.ErrValue, "in_shape, out_shape have different numbers of elements")
 	}
 	t := &ReshapeTransform{in: slices.Clone(inShape), out: slices.Clone(outShape)}
-	t.domain, t.codomain = constraints.Independent(constraints.Real, len(inShape)), constraints.Independent(constraints.Real, len(outShape))
+	t.domain, t.codomain = constraints.Independent(constraints.Real,
+		len(inShape)), constraints.Independent(constraints.Real, len(outShape))
 	t.bijective = true
 	t.call = func(x *Tensor) *Tensor { return x.Reshape(join(x.Shape()[:x.Dim()-len(t.in)], t.out)) }
 	t.inverse = func(y *Tensor) *Tensor { return y.Reshape(join(y.Shape()[:y.Dim()-len(t.out)], t.in)) }
 	t.jacobian = func(x, _ *Tensor) *Tensor { return x.NewZeros(x.Shape()[:x.Dim()-len(t.in)]) }
-	t.setup(t, "ReshapeTransform", option(opts).CacheSize, func(n int) Transform { return NewReshapeTransform(inShape, outShape, TransformOptions{n}) })
+	t.setup(t, "ReshapeTransform", option(opts).CacheSize, func(n int) Transform {
+		return NewReshapeTransform(inShape,
+			outShape, TransformOptions{n})
+	})
 	return t
 }
 
@@ -603,7 +625,10 @@ func NewIndependentTransform(base Transform, n int, opts ...TransformOptions) *I
 	t.call = func(x *Tensor) *Tensor { atLeast(x.Shape(), t.domain.EventDim()); return t.base.Forward(x) }
 	t.inverse = func(y *Tensor) *Tensor { atLeast(y.Shape(), t.codomain.EventDim()); return t.base.Inverse(y) }
 	t.jacobian = func(x, y *Tensor) *Tensor { return sumRight(t.base.LogAbsDetJacobian(x, y), t.n) }
-	t.setup(t, "IndependentTransform", o.CacheSize, func(c int) Transform { return NewIndependentTransform(base, n, TransformOptions{c}) })
+	t.setup(t, "IndependentTransform", o.CacheSize, func(c int) Transform {
+		return NewIndependentTransform(base, n,
+			TransformOptions{c})
+	})
 	return t
 }
 
@@ -964,11 +989,13 @@ func NewStackTransform(transforms []Transform, opts ...StackTransformOptions) *S
 func (t *StackTransform) checkSize(x *Tensor) {
 	inDim(x, t.dim)
 	if x.Size(t.dim) != len(t.transforms) {
-		tensor.Fail(tensor.ErrShape, "x.size(%d) = %d must equal len(transforms) %d", t.dim, x.Size(t.dim), len(t.transforms))
+		tensor.Fail(tensor.ErrShape, "x.size(%d) = %d must equal len(transforms) %d", t.dim, x.Size(t.dim),
+			len(t.transforms))
 	}
 }
 
-// CumulativeDistributionTransform maps values by the distribution function of a distribution, whose density is the Jacobian.
+// CumulativeDistributionTransform maps values by the distribution function of a distribution, whose density is the
+// Jacobian.
 type CumulativeDistributionTransform struct{ trans }
 
 // NewCumulativeDistributionTransform makes a CumulativeDistributionTransform.

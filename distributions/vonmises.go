@@ -15,7 +15,8 @@ type VonMises struct{ base }
 func NewVonMises(loc, concentration *Tensor, opts ...Options) *VonMises {
 	p := broadcast(loc, concentration)
 	d := &VonMises{}
-	d.init(d, "VonMises", p[0].Shape(), nil, validates(option(opts).ValidateArgs), entry{"loc", p[0]}, entry{"concentration", p[1]})
+	d.init(d, "VonMises", p[0].Shape(), nil, validates(option(opts).ValidateArgs), entry{"loc", p[0]},
+		entry{"concentration", p[1]})
 	return d
 }
 
@@ -59,7 +60,8 @@ func (d *VonMises) LogProb(value *Tensor) *Tensor {
 	return k.Mul(value.Sub(d.Loc()).Cos()).SubScalar(math.Log(2 * math.Pi)).Sub(logBessel(k, 0))
 }
 
-// Sample draws by the rejection method of D. Best and N. Fisher, Efficient simulation of the von Mises distribution (1979), in float64.
+// Sample draws by the rejection method of D. Best and N. Fisher, Efficient simulation of the von Mises distribution
+// (1979), in float64.
 func (d *VonMises) Sample(sampleShape ...int) (x *Tensor) {
 	torch.NoGrad(func() {
 		loc, k := d.Loc().Double(), d.Concentration().Double()
@@ -75,7 +77,8 @@ func (d *VonMises) Sample(sampleShape ...int) (x *Tensor) {
 			z := u[0].MulScalar(math.Pi).Cos()
 			f := r.Mul(z).AddScalar(1).Div(r.Add(z))
 			c := k.Mul(r.Sub(f))
-			accept := c.Mul(rsub(2, c)).Sub(u[1]).GtScalar(0).BitwiseOr(c.Div(u[1]).Log().AddScalar(1).Sub(c).GeScalar(0))
+			accept := c.Mul(rsub(2,
+				c)).Sub(u[1]).GtScalar(0).BitwiseOr(c.Div(u[1]).Log().AddScalar(1).Sub(c).GeScalar(0))
 			if accept.Any().Item() != 0 {
 				x = torch.Where(accept, u[2].SubScalar(0.5).Sign().Mul(f.Acos()), x)
 				done = done.BitwiseOr(accept)
@@ -86,8 +89,8 @@ func (d *VonMises) Sample(sampleShape ...int) (x *Tensor) {
 	return x
 }
 
-// besselSmall and besselLarge are the polynomials of M. Abramowitz and I. Stegun, Handbook of Mathematical Functions, 9.8.1 to 9.8.4, for the
-// modified Bessel functions of orders 0 and 1 below and above 3.75.
+// besselSmall and besselLarge are the polynomials of M. Abramowitz and I. Stegun, Handbook of Mathematical Functions,
+// 9.8.1 to 9.8.4, for the modified Bessel functions of orders 0 and 1 below and above 3.75.
 var (
 	besselSmall = [2][]float64{
 		{1.0, 3.5156229, 3.0899424, 1.2067492, 0.2659732, 0.0360768, 0.0045813},
@@ -95,11 +98,13 @@ var (
 	}
 	besselLarge = [2][]float64{
 		{0.39894228, 0.01328592, 0.00225319, -0.00157565, 0.00916281, -0.02057706, 0.02635537, -0.01647633, 0.00392377},
-		{0.39894228, -0.03988024, -0.00362018, 0.00163801, -0.01031555, 0.02282967, -0.02895312, 0.01787654, -0.00420059},
+		{0.39894228, -0.03988024, -0.00362018, 0.00163801, -0.01031555, 0.02282967, -0.02895312, 0.01787654,
+			-0.00420059},
 	}
 )
 
-// logBessel is the logarithm of the modified Bessel function of the first kind; PyTorch uses the same approximation here, of about seven digits.
+// logBessel is the logarithm of the modified Bessel function of the first kind; PyTorch uses the same approximation
+// here, of about seven digits.
 func logBessel(x *Tensor, order int) *Tensor {
 	y := x.DivScalar(3.75)
 	small := polynomial(y.Mul(y), besselSmall[order])

@@ -36,8 +36,8 @@ func (a Axes) String() string {
 	return "{" + strings.Join(s, ", ") + "}"
 }
 
-// Rearrange reorders the elements of a tensor: transposes, splits and merges axes, and adds and removes axes of length 1. The result is a view
-// where one can do.
+// Rearrange reorders the elements of a tensor: transposes, splits and merges axes, and adds and removes axes of length
+// 1. The result is a view where one can do.
 // https://einops.rocks/api/rearrange/
 func Rearrange(x *Tensor, pattern string, axes ...Axes) *Tensor {
 	return transform(x, nil, pattern, "rearrange", nil, named(axes))
@@ -48,7 +48,8 @@ func RearrangeList(xs []*Tensor, pattern string, axes ...Axes) *Tensor {
 	return transform(nil, xs, pattern, "rearrange", nil, named(axes))
 }
 
-// Reduce removes the axes that the right side does not name by a reduction: "min", "max", "sum", "mean", "prod", "any" or "all".
+// Reduce removes the axes that the right side does not name by a reduction: "min", "max", "sum", "mean", "prod", "any"
+// or "all".
 // https://einops.rocks/api/reduce/
 func Reduce(x *Tensor, pattern, reduction string, axes ...Axes) *Tensor {
 	return transform(x, nil, pattern, reduction, nil, named(axes))
@@ -64,8 +65,8 @@ func ReduceFunc(x *Tensor, pattern string, reduction func(x *Tensor, dims []int)
 	return transform(x, nil, pattern, custom, reduction, named(axes))
 }
 
-// Repeat copies elements along new axes, whose lengths are numbers in the pattern or given by name. The result is a view where one can do, as
-// when a new axis is a dimension of its own.
+// Repeat copies elements along new axes, whose lengths are numbers in the pattern or given by name. The result is a
+// view where one can do, as when a new axis is a dimension of its own.
 // https://einops.rocks/api/repeat/
 func Repeat(x *Tensor, pattern string, axes ...Axes) *Tensor {
 	return transform(x, nil, pattern, "repeat", nil, named(axes))
@@ -76,7 +77,8 @@ func RepeatList(xs []*Tensor, pattern string, axes ...Axes) *Tensor {
 	return transform(nil, xs, pattern, "repeat", nil, named(axes))
 }
 
-func transform(x *Tensor, list []*Tensor, pattern, operation string, f func(x *Tensor, dims []int) *Tensor, axes Axes) *Tensor {
+func transform(x *Tensor, list []*Tensor, pattern, operation string, f func(x *Tensor, dims []int) *Tensor,
+	axes Axes) *Tensor {
 	if x == nil {
 		if len(list) == 0 {
 			tensor.Fail(tensor.ErrType, "Rearrange/Reduce/Repeat can't be applied to an empty list")
@@ -89,7 +91,8 @@ func transform(x *Tensor, list []*Tensor, pattern, operation string, f func(x *T
 		s, err = r.solve(x.Shape(), axes)
 	}
 	if err != nil {
-		fail(err, " Error while processing %s-reduction pattern \"%s\".\n Input tensor shape: %s. Additional info: %s.\n %s", operation, pattern, tensor.Size(x.Shape()), axes, err)
+		fail(err,
+			" Error while processing %s-reduction pattern \"%s\".\n Input tensor shape: %s. Additional info: %s.\n %s", operation, pattern, tensor.Size(x.Shape()), axes, err)
 	}
 	return s.apply(x, func(x *Tensor, dims []int) *Tensor {
 		if f != nil {
@@ -156,8 +159,8 @@ func reduce(x *Tensor, operation string, dims []int) *Tensor {
 	return x
 }
 
-// ParseShape names the dimensions of a tensor: the pattern has one axis name per dimension, "_" where a dimension does not matter, "..." for
-// several of these.
+// ParseShape names the dimensions of a tensor: the pattern has one axis name per dimension, "_" where a dimension does
+// not matter, "..." for several of these.
 // https://einops.rocks/api/parse_shape/
 func ParseShape(x *Tensor, pattern string) Axes {
 	shape := x.Shape()
@@ -198,12 +201,13 @@ func ParseShape(x *Tensor, pattern string) Axes {
 	return out
 }
 
-// Einsum sums products of elements of tensors over the axes that the right side does not name: "b i j, b j k -> b i k". Axes may have
-// names of several letters; composed axes and numbers are not allowed.
+// Einsum sums products of elements of tensors over the axes that the right side does not name: "b i j, b j k -> b i k".
+// Axes may have names of several letters; composed axes and numbers are not allowed.
 // https://einops.rocks/api/einsum/
 func Einsum(pattern string, xs ...*Tensor) *Tensor {
 	if len(xs) == 0 {
-		tensor.Fail(tensor.ErrValue, "`einops.einsum` takes at minimum two arguments: the tensors (at least one), followed by the pattern.")
+		tensor.Fail(tensor.ErrValue,
+			"`einops.einsum` takes at minimum two arguments: the tensors (at least one), followed by the pattern.")
 	}
 	return torch.Einsum(compact(pattern), xs)
 }
@@ -263,8 +267,8 @@ func compact(pattern string) string {
 	return b.String()
 }
 
-// Validate checks a pattern without a tensor, as far as it does not depend on shapes: the operation is "rearrange", "repeat", or a reduction. It
-// returns an error with the message that Rearrange, Reduce or Repeat would panic with.
+// Validate checks a pattern without a tensor, as far as it does not depend on shapes: the operation is "rearrange",
+// "repeat", or a reduction. It returns an error with the message that Rearrange, Reduce or Repeat would panic with.
 func Validate(pattern, operation string, axes ...Axes) error {
 	left, _, err := sides(pattern)
 	if err != nil {

@@ -16,7 +16,8 @@ type Mix struct {
 	FanIn      int    // inputs that are summed for one output
 }
 
-// ParseMix reads the patterns of an EinMix layer: "b (head cin) -> b (head cout)" with the weight "head cin cout", and a bias ("" for none).
+// ParseMix reads the patterns of an EinMix layer: "b (head cin) -> b (head cout)" with the weight "head cin cout", and
+// a bias ("" for none).
 func ParseMix(pattern, weightShape, biasShape string, axes Axes) (*Mix, error) {
 	ls, rs, err := sides(pattern)
 	if err != nil {
@@ -174,7 +175,8 @@ func checkMix(pattern, weightShape string, left, right, weight *expression, axes
 	return nil
 }
 
-// mixBias is the shape of a bias: as long as the output's elementary axes after the ellipsis, 1 where it does not depend on them.
+// mixBias is the shape of a bias: as long as the output's elementary axes after the ellipsis, 1 where it does not
+// depend on them.
 func mixBias(biasShape string, right *expression, axes Axes) ([]int, error) {
 	id := 0
 	bias, err := parse(biasShape, rules{}, &id)

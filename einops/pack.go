@@ -34,8 +34,8 @@ func star(pattern, operation string) (before, after int) {
 	return at, len(names) - at - 1
 }
 
-// Pack joins tensors along one axis: the dimensions at the star, any number of them in each tensor, are flattened and concatenated. The shapes
-// returned are those of the star, for Unpack.
+// Pack joins tensors along one axis: the dimensions at the star, any number of them in each tensor, are flattened and
+// concatenated. The shapes returned are those of the star, for Unpack.
 // https://einops.rocks/api/pack_unpack/
 func Pack(xs []*Tensor, pattern string) (packed *Tensor, shapes [][]int) {
 	before, after := star(pattern, "pack")
@@ -46,7 +46,8 @@ func Pack(xs []*Tensor, pattern string) (packed *Tensor, shapes [][]int) {
 	for i, x := range xs {
 		sh := x.Shape()
 		if len(sh) < before+after {
-			tensor.Fail(tensor.ErrValue, "packed tensor #%d (enumeration starts with 0) has shape %s, while pattern %s assumes at least %d axes", i, tensor.Size(sh), pattern, before+after)
+			tensor.Fail(tensor.ErrValue,
+				"packed tensor #%d (enumeration starts with 0) has shape %s, while pattern %s assumes at least %d axes", i, tensor.Size(sh), pattern, before+after)
 		}
 		end := len(sh) - after
 		middle := slices.Clone(sh[before:end])
@@ -57,13 +58,14 @@ func Pack(xs []*Tensor, pattern string) (packed *Tensor, shapes [][]int) {
 	return torch.Cat(flat, torch.CatOptions{Dim: before}), shapes
 }
 
-// Unpack splits a tensor along the star of the pattern into tensors that have the given shapes there. One number of the shapes may be -1: it is
-// inferred. The results are views.
+// Unpack splits a tensor along the star of the pattern into tensors that have the given shapes there. One number of the
+// shapes may be -1: it is inferred. The results are views.
 func Unpack(x *Tensor, shapes [][]int, pattern string) []*Tensor {
 	before, after := star(pattern, "unpack")
 	sh := x.Shape()
 	if len(sh) != before+1+after {
-		tensor.Fail(tensor.ErrValue, "unpack(..., %s) received input of wrong dim with shape %s", pattern, tensor.Size(sh))
+		tensor.Fail(tensor.ErrValue, "unpack(..., %s) received input of wrong dim with shape %s", pattern,
+			tensor.Size(sh))
 	}
 	if len(shapes) == 0 {
 		return nil
@@ -74,14 +76,16 @@ func Unpack(x *Tensor, shapes [][]int, pattern string) []*Tensor {
 		lengths[i] = tensor.Size(s).Numel()
 		if slices.Contains(s, -1) {
 			if unknown >= 0 {
-				tensor.Fail(tensor.ErrValue, "unpack(..., %s) received more than one -1 in %s and can't infer dimensions", pattern, lists(shapes))
+				tensor.Fail(tensor.ErrValue,
+					"unpack(..., %s) received more than one -1 in %s and can't infer dimensions", pattern, lists(shapes))
 			}
 			unknown, lengths[i] = i, -1
 		}
 	}
 	total := sh[before]
 	failed := func() {
-		tensor.Fail(tensor.ErrValue, "Error during unpack(..., \"%s\"): could not split axis of size %d into requested %s", pattern, total, lists(shapes))
+		tensor.Fail(tensor.ErrValue,
+			"Error during unpack(..., \"%s\"): could not split axis of size %d into requested %s", pattern, total, lists(shapes))
 	}
 	sum := 0
 	for i, n := range lengths {
@@ -101,7 +105,10 @@ func Unpack(x *Tensor, shapes [][]int, pattern string) []*Tensor {
 	for i, s := range shapes {
 		part := x.Narrow(before, at, lengths[i])
 		at += lengths[i]
-		if err := torch.Try(func() { out[i] = part.Reshape(slices.Concat(sh[:before], s, sh[before+1:])) }); err != nil {
+		if err := torch.Try(func() {
+			out[i] = part.Reshape(slices.Concat(sh[:before], s,
+				sh[before+1:]))
+		}); err != nil {
 			failed()
 		}
 	}

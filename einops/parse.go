@@ -20,7 +20,8 @@ type axis struct {
 
 func (a axis) anonymous() bool { return a.name == "" }
 
-// group is one dimension of a side: the axes composed into it. The ellipsis outside parentheses is a group marked as such.
+// group is one dimension of a side: the axes composed into it. The ellipsis outside parentheses is a group marked as
+// such.
 type group struct {
 	axes     []axis
 	ellipsis bool
@@ -222,7 +223,8 @@ type valueError string
 
 func (e valueError) Error() string { return string(e) }
 
-// set prints axes as Python prints a set of names; the order of a set is not defined there, here it is that of the pattern.
+// set prints axes as Python prints a set of names; the order of a set is not defined there, here it is that of the
+// pattern.
 func set(names []axis) string {
 	if len(names) == 0 {
 		return "set()"

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// recipe is a pattern made ready for tensors of a number of dimensions: elementary axes are numbered in the order of the left side, then the
-// new ones of the right side.
+// recipe is a pattern made ready for tensors of a number of dimensions: elementary axes are numbered in the order of
+// the left side, then the new ones of the right side.
 type recipe struct {
 	lengths []int          // of the elementary axes; -1 where the shape or Axes tell
 	index   map[string]int // of the axes named in Axes

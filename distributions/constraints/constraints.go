@@ -1,8 +1,8 @@
-// Package constraints holds the sets that parameters and samples of probability distributions lie in: positive numbers, simplexes,
-// positive-definite matrices, and so on. It is Python's torch.distributions.constraints.
+// Package constraints holds the sets that parameters and samples of probability distributions lie in: positive numbers,
+// simplexes, positive-definite matrices, and so on. It is Python's torch.distributions.constraints.
 //
-// A [Constraint] tests values element by element, or vector by vector, matrix by matrix, as its event dimension says. The singletons are
-// package-level variables (Real, Positive, Simplex), those with bounds are made by functions:
+// A [Constraint] tests values element by element, or vector by vector, matrix by matrix, as its event dimension says.
+// The singletons are package-level variables (Real, Positive, Simplex), those with bounds are made by functions:
 //
 //	ok := constraints.Interval(0, 1).Check(x)
 //
@@ -73,7 +73,8 @@ var (
 	LowerTriangular Constraint = &simple{kind{"LowerTriangular", false, 2}, isLower}
 	// LowerCholesky holds lower triangular matrices with a positive diagonal.
 	LowerCholesky Constraint = &simple{kind{"LowerCholesky", false, 2}, isLowerCholesky}
-	// CorrCholesky holds lower triangular matrices with a positive diagonal and rows of length 1: Cholesky factors of correlation matrices.
+	// CorrCholesky holds lower triangular matrices with a positive diagonal and rows of length 1: Cholesky factors of
+	// correlation matrices.
 	CorrCholesky Constraint = &simple{kind{"CorrCholesky", false, 2}, func(x *Tensor) *Tensor {
 		tol := eps(x.DType()) * float64(x.Size(-1)) * 10
 		norm := x.Detach().Square().SumDim(last).Sqrt()
@@ -122,7 +123,8 @@ func flat(x *Tensor) *Tensor { return x.Flatten(tensor.FlattenOptions{StartDim: 
 func isLower(x *Tensor) *Tensor { return flat(x.Tril().Eq(x)).AllDim(-1) }
 
 func isLowerCholesky(x *Tensor) *Tensor {
-	return isLower(x).BitwiseAnd(x.Diagonal(tensor.DiagonalOptions{Dim1: -2, Dim2: tensor.Some(-1)}).GtScalar(0).AllDim(-1))
+	return isLower(x).BitwiseAnd(x.Diagonal(tensor.DiagonalOptions{Dim1: -2,
+		Dim2: tensor.Some(-1)}).GtScalar(0).AllDim(-1))
 }
 
 func isSquare(x *Tensor) *Tensor {
@@ -190,7 +192,8 @@ func (b bound) String() string {
 	return fmt.Sprint(b.num)
 }
 
-// Text prints a tensor as Python's format does: one without dimensions, unless it is a parameter, as its number, others as str does.
+// Text prints a tensor as Python's format does: one without dimensions, unless it is a parameter, as its number, others
+// as str does.
 func Text(t *Tensor) string {
 	switch {
 	case t.Dim() != 0 || t.IsParameter() || t.IsComplex() || t.Device().Type == tensor.MetaDevice:
@@ -235,7 +238,8 @@ func (c *Bounded) String() string {
 }
 
 func bounded(name string, lower, upper bound, check func(c *Bounded, x *Tensor) *Tensor) *Bounded {
-	return &Bounded{kind: kind{name: name}, lower: lower, upper: upper, hasL: lower != bound{}, hasU: upper != bound{}, check: check}
+	return &Bounded{kind: kind{name: name}, lower: lower, upper: upper, hasL: lower != bound{}, hasU: upper != bound{},
+		check: check}
 }
 
 func greater(b bound) *Bounded {
@@ -251,7 +255,10 @@ func less(b bound) *Bounded {
 }
 
 func interval(l, u bound) *Bounded {
-	return bounded("Interval", l, u, func(c *Bounded, x *Tensor) *Tensor { return c.lower.atMost(x).BitwiseAnd(c.upper.atLeast(x)) })
+	return bounded("Interval", l, u, func(c *Bounded,
+		x *Tensor) *Tensor {
+		return c.lower.atMost(x).BitwiseAnd(c.upper.atLeast(x))
+	})
 }
 
 func integers(name string, l, u bound) *Bounded {
@@ -325,7 +332,8 @@ type IndependentConstraint struct {
 	N    int
 }
 
-// Independent takes the n rightmost batch dimensions of a constraint together: a value lies in it when all parts lie in base.
+// Independent takes the n rightmost batch dimensions of a constraint together: a value lies in it when all parts lie in
+// base.
 func Independent(base Constraint, n int) *IndependentConstraint {
 	if n < 0 {
 		tensor.Fail(tensor.ErrValue, "reinterpreted_batch_ndims must be >= 0, got %d", n)
@@ -359,7 +367,8 @@ func allRight(x *Tensor, d int) *Tensor {
 	return x.Reshape(sh).AllDim(-1)
 }
 
-// MixtureSameFamilyConstraint is the support of a mixture: values lie in it when they lie in the support of every component.
+// MixtureSameFamilyConstraint is the support of a mixture: values lie in it when they lie in the support of every
+// component.
 type MixtureSameFamilyConstraint struct{ Base Constraint }
 
 // IsDiscrete is that of the base.

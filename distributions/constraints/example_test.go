@@ -9,7 +9,8 @@ import (
 
 func Example() {
 	x := torch.FromSlice([]float32{0.2, 0.5, 0.3})
-	for _, c := range []constraints.Constraint{constraints.UnitInterval, constraints.Simplex, constraints.GreaterThanScalar(0.25)} {
+	for _, c := range []constraints.Constraint{constraints.UnitInterval, constraints.Simplex,
+		constraints.GreaterThanScalar(0.25)} {
 		fmt.Println(c, c.EventDim(), c.Check(x))
 	}
 	// Output:

@@ -1,5 +1,5 @@
-// Package layers has the operations of package einops as modules, for nn.Sequential and for networks that are printed or saved, and EinMix, a
-// linear layer along any axes.
+// Package layers has the operations of package einops as modules, for nn.Sequential and for networks that are printed
+// or saved, and EinMix, a linear layer along any axes.
 package layers
 
 import (
@@ -90,8 +90,8 @@ func (m *Reduce) ExtraRepr() string {
 	return pyfmt.Str(m.Pattern) + ", " + pyfmt.Str(m.Reduction) + lengths(m.Axes)
 }
 
-// EinMix is a linear layer along any axes: an einsum of the input with a weight, with rearrangement of composed axes before and after it, and a
-// bias.
+// EinMix is a linear layer along any axes: an einsum of the input with a weight, with rearrangement of composed axes
+// before and after it, and a bias.
 //
 //	layers.NewEinMix("t b cin -> t b cout", "cin cout", layers.EinMixOptions{BiasShape: "cout", Axes: einops.Axes{"cin": 10, "cout": 20}})
 //
@@ -117,8 +117,8 @@ type EinMixOptions struct {
 	DType tensor.DType
 }
 
-// NewEinMix makes an EinMix. The weight is drawn uniformly within ±√(3/n), the bias within ±√(1/n), where n is the number of inputs that are summed
-// for one output.
+// NewEinMix makes an EinMix. The weight is drawn uniformly within ±√(3/n), the bias within ±√(1/n), where n is the
+// number of inputs that are summed for one output.
 func NewEinMix(pattern, weightShape string, opts ...EinMixOptions) *EinMix {
 	var o EinMixOptions
 	if len(opts) > 0 {

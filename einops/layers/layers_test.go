@@ -47,7 +47,8 @@ func ExampleEinMix() {
 
 func TestEinMixIsLinear(t *testing.T) {
 	torch.ManualSeed(0)
-	m := layers.NewEinMix("t b cin -> t b cout", "cin cout", layers.EinMixOptions{BiasShape: "cout", Axes: einops.Axes{"cin": 6, "cout": 5}})
+	m := layers.NewEinMix("t b cin -> t b cout", "cin cout", layers.EinMixOptions{BiasShape: "cout",
+		Axes: einops.Axes{"cin": 6, "cout": 5}})
 	x := torch.Randn([]int{3, 2, 6})
 	want := x.MatMul(m.Weight).Add(m.Bias)
 	if got := m.Forward(x); !got.AllClose(want) {
@@ -79,20 +80,32 @@ func TestRefusals(t *testing.T) {
 		f    func()
 		want string
 	}{
-		{func() { layers.NewRearrange("a b -> a") }, " Error while preparing Rearrange('a b -> a')\n Identifiers only on one side"},
+		{func() { layers.NewRearrange("a b -> a") },
+			" Error while preparing Rearrange('a b -> a')\n Identifiers only on one side"},
 		{func() { layers.NewReduce("a b -> a c", "sum") }, " Error while preparing Reduce('a b -> a c', 'sum')"},
-		{func() { layers.NewReduce("a b -> a", "any").Forward(torch.Ones([]int{2, 2})) }, "('Unknown reduction ', 'any')"},
-		{func() { layers.NewEinMix("a -> b", "a c", layers.EinMixOptions{Axes: axes}) }, "Unrecognized identifiers on the right side of EinMix {'b'}"},
-		{func() { layers.NewEinMix("a -> a", "a ...", layers.EinMixOptions{Axes: axes}) }, "Ellipsis is not supported in weight"},
-		{func() { layers.NewEinMix("a ... -> a", "a", layers.EinMixOptions{Axes: axes}) }, "Ellipsis in EinMix should be on both sides"},
-		{func() { layers.NewEinMix("a 2 -> a", "a", layers.EinMixOptions{Axes: axes}) }, "Anonymous axes (numbers) are not allowed in EinMix"},
-		{func() { layers.NewEinMix("a -> b", "(a b)", layers.EinMixOptions{Axes: axes}) }, "Parenthesis is not allowed in weight shape"},
+		{func() { layers.NewReduce("a b -> a", "any").Forward(torch.Ones([]int{2, 2})) },
+			"('Unknown reduction ', 'any')"},
+		{func() { layers.NewEinMix("a -> b", "a c", layers.EinMixOptions{Axes: axes}) },
+			"Unrecognized identifiers on the right side of EinMix {'b'}"},
+		{func() { layers.NewEinMix("a -> a", "a ...", layers.EinMixOptions{Axes: axes}) },
+			"Ellipsis is not supported in weight"},
+		{func() { layers.NewEinMix("a ... -> a", "a", layers.EinMixOptions{Axes: axes}) },
+			"Ellipsis in EinMix should be on both sides"},
+		{func() { layers.NewEinMix("a 2 -> a", "a", layers.EinMixOptions{Axes: axes}) },
+			"Anonymous axes (numbers) are not allowed in EinMix"},
+		{func() { layers.NewEinMix("a -> b", "(a b)", layers.EinMixOptions{Axes: axes}) },
+			"Parenthesis is not allowed in weight shape"},
 		{func() { layers.NewEinMix("a -> b", "a b") }, "Dimension a of weight should be specified"},
-		{func() { layers.NewEinMix("a -> a", "a", layers.EinMixOptions{Axes: axes}) }, "Axes {'b'} are not used in pattern"},
-		{func() { layers.NewEinMix("a -> a", "a b", layers.EinMixOptions{Axes: axes}) }, "Weight axes {'b'} are redundant"},
-		{func() { layers.NewEinMix("a -> b", "a b", layers.EinMixOptions{BiasShape: "c", Axes: axes}) }, "Bias axes {'c'} not present in output"},
-		{func() { layers.NewEinMix("a c -> b c", "a b", layers.EinMixOptions{BiasShape: "c", Axes: axes}) }, "Sizes not provided for bias axes {'c'}"},
-		{func() { layers.NewEinMix("a ... -> b ...", "a b", layers.EinMixOptions{BiasShape: "b", Axes: axes}) }, "all bias dimensions should go after ellipsis in the output"},
+		{func() { layers.NewEinMix("a -> a", "a", layers.EinMixOptions{Axes: axes}) },
+			"Axes {'b'} are not used in pattern"},
+		{func() { layers.NewEinMix("a -> a", "a b", layers.EinMixOptions{Axes: axes}) },
+			"Weight axes {'b'} are redundant"},
+		{func() { layers.NewEinMix("a -> b", "a b", layers.EinMixOptions{BiasShape: "c", Axes: axes}) },
+			"Bias axes {'c'} not present in output"},
+		{func() { layers.NewEinMix("a c -> b c", "a b", layers.EinMixOptions{BiasShape: "c", Axes: axes}) },
+			"Sizes not provided for bias axes {'c'}"},
+		{func() { layers.NewEinMix("a ... -> b ...", "a b", layers.EinMixOptions{BiasShape: "b", Axes: axes}) },
+			"all bias dimensions should go after ellipsis in the output"},
 	} {
 		err := torch.Try(c.f)
 		var e *tensor.Error

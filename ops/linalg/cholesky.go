@@ -71,11 +71,14 @@ func init() {
 			checkSquare(c, "cholesky_solve", "input2", l)
 			switch {
 			case b.DType() != l.DType():
-				c.Fail(tensor.ErrDType, "cholesky_solve: expected both arguments to have the same dtype, but got %s and %s", b.DType().ClassName(), l.DType().ClassName())
+				c.Fail(tensor.ErrDType,
+					"cholesky_solve: expected both arguments to have the same dtype, but got %s and %s", b.DType().ClassName(), l.DType().ClassName())
 			case b.Size(-2) != l.Size(-1):
-				c.Fail(tensor.ErrShape, "Incompatible matrix sizes for cholesky_solve: each A matrix is %d by %d but each b matrix is %d by %d", l.Size(-1), l.Size(-1), b.Size(-2), b.Size(-1))
+				c.Fail(tensor.ErrShape,
+					"Incompatible matrix sizes for cholesky_solve: each A matrix is %d by %d but each b matrix is %d by %d", l.Size(-1), l.Size(-1), b.Size(-2), b.Size(-1))
 			}
-			c.Alloc(0, append(append([]int{}, tensor.BroadcastShapes(batch(b.Shape()), batch(l.Shape()))...), b.Size(-2), b.Size(-1)), b.DType())
+			c.Alloc(0, append(append([]int{}, tensor.BroadcastShapes(batch(b.Shape()), batch(l.Shape()))...),
+				b.Size(-2), b.Size(-1)), b.DType())
 		},
 		CPU: func(c *Ctx) {
 			bs := batch(c.Out(0).Shape())
@@ -143,8 +146,8 @@ func init() {
 	})
 }
 
-// choleskyGrad is the rule of I. Murray, Differentiation of the Cholesky decomposition (2016): with Φ the lower triangle whose diagonal is
-// halved, the gradient of A is L⁻ᴴ·(Φ(LᴴG) + Φ(LᴴG)ᴴ)·L⁻¹ / 2.
+// choleskyGrad is the rule of I. Murray, Differentiation of the Cholesky decomposition (2016): with Φ the lower
+// triangle whose diagonal is halved, the gradient of A is L⁻ᴴ·(Φ(LᴴG) + Φ(LᴴG)ᴴ)·L⁻¹ / 2.
 func choleskyGrad(c *Ctx, g *T) []*T {
 	if c.G(0) == nil {
 		return []*T{nil}
@@ -160,7 +163,8 @@ func choleskyGrad(c *Ctx, g *T) []*T {
 	return []*T{solveTriangular(l, p, false, false)}
 }
 
-// choleskyBatch factors each n×n matrix in place, row by row (Banachiewicz), from its lower triangle; the upper triangle becomes zero.
+// choleskyBatch factors each n×n matrix in place, row by row (Banachiewicz), from its lower triangle; the upper
+// triangle becomes zero.
 func choleskyBatch[E element](a []E, info []int32, n int) {
 	for m := range info {
 		x := a[m*n*n : (m+1)*n*n]
@@ -225,6 +229,7 @@ func checkInfo(c *Ctx, api string, info []int32, batched bool) {
 		if batched {
 			where = "(Batch element " + tensor.IntValue(m).String() + "): "
 		}
-		c.Fail(tensor.ErrValue, "%s: %sThe factorization could not be completed because the input is not positive-definite (the leading minor of order %d is not positive-definite).", api, where, i)
+		c.Fail(tensor.ErrValue,
+			"%s: %sThe factorization could not be completed because the input is not positive-definite (the leading minor of order %d is not positive-definite).", api, where, i)
 	}
 }

@@ -76,7 +76,8 @@ func init() {
 	})
 }
 
-// slogdet factors each matrix in place with the largest pivot of each column, and multiplies the diagonal of the upper factor.
+// slogdet factors each matrix in place with the largest pivot of each column, and multiplies the diagonal of the upper
+// factor.
 func slogdet[E element](sign []E, logs []float64, a []E, piv []int32, n int) {
 	for m := range sign {
 		x, s, l := a[m*n*n:(m+1)*n*n], number[E](1), 0.0

@@ -1,8 +1,8 @@
-// Package linalg holds factorizations of matrices and what is computed with them: Cholesky and LU factors, triangular systems, determinants,
-// eigenvalues of symmetric matrices.
+// Package linalg holds factorizations of matrices and what is computed with them: Cholesky and LU factors, triangular
+// systems, determinants, eigenvalues of symmetric matrices.
 //
-// All operators take batches: the last two dimensions are the matrices. Kernels compute float32 in float64, as the errors of factorizations
-// grow with the condition number of the matrix.
+// All operators take batches: the last two dimensions are the matrices. Kernels compute float32 in float64, as the
+// errors of factorizations grow with the condition number of the matrix.
 package linalg
 
 import (
@@ -114,7 +114,8 @@ func checkMatrix(c *Ctx, api, name string, t *T) {
 func checkSquare(c *Ctx, api, name string, t *T) {
 	checkMatrix(c, api, name, t)
 	if t.Size(-1) != t.Size(-2) {
-		c.Fail(tensor.ErrShape, "%s: %s must be batches of square matrices, but they are %d by %d matrices", api, name, t.Size(-2), t.Size(-1))
+		c.Fail(tensor.ErrShape, "%s: %s must be batches of square matrices, but they are %d by %d matrices", api, name,
+			t.Size(-2), t.Size(-1))
 	}
 }
 

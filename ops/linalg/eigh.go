@@ -32,7 +32,8 @@ func init() {
 			lower := c.Str(1) == "L" || c.Str(1) == "l"
 			vals, vecs := tensor.New(c.Out(0).Shape(), tensor.Float64), tensor.New(w.Shape(), w.DType())
 			if w.DType().IsComplex() {
-				eighBatch(tensor.Data[float64](vals), tensor.Data[complex128](vecs), tensor.Data[complex128](w), n, lower)
+				eighBatch(tensor.Data[float64](vals), tensor.Data[complex128](vecs), tensor.Data[complex128](w), n,
+					lower)
 			} else {
 				eighBatch(tensor.Data[float64](vals), tensor.Data[float64](vecs), tensor.Data[float64](w), n, lower)
 			}
@@ -81,8 +82,8 @@ func init() {
 	})
 }
 
-// eighBatch diagonalizes Hermitian matrices by cyclic Jacobi rotations (Golub and Van Loan, Matrix Computations, section 8.5), which
-// find small eigenvalues as precisely as large ones.
+// eighBatch diagonalizes Hermitian matrices by cyclic Jacobi rotations (Golub and Van Loan, Matrix Computations,
+// section 8.5), which find small eigenvalues as precisely as large ones.
 func eighBatch[E element](vals []float64, vecs, a []E, n int, lower bool) {
 	order, diag := make([]int, n), make([]float64, n)
 	v := make([]E, n*n)
@@ -117,7 +118,8 @@ func eighBatch[E element](vals []float64, vecs, a []E, n int, lower bool) {
 	}
 }
 
-// jacobi rotates x until its off-diagonal elements vanish beside the diagonal; the rows of v take part in the rotations.
+// jacobi rotates x until its off-diagonal elements vanish beside the diagonal; the rows of v take part in the
+// rotations.
 func jacobi[E element](x, v []E, n int) {
 	const sweeps = 60
 	for range sweeps {

@@ -127,8 +127,11 @@ func TestWhatCannotBeFactored(t *testing.T) {
 	}
 	nan.LinalgEigvalsh() // ends
 	for what, f := range map[string]func(){
-		"not definite":      func() { bad.LinalgCholesky() },
-		"in a batch":        func() { torch.Stack([]*T{torch.Eye(2, torch.EyeOptions{DType: torch.Float64}), bad}).LinalgCholesky() },
+		"not definite": func() { bad.LinalgCholesky() },
+		"in a batch": func() {
+			torch.Stack([]*T{torch.Eye(2, torch.EyeOptions{DType: torch.Float64}),
+				bad}).LinalgCholesky()
+		},
 		"no matrix":         func() { torch.Ones([]int{3}).LinalgCholesky() },
 		"not square":        func() { torch.Ones([]int{3, 2}).LinalgCholesky() },
 		"integers":          func() { torch.Ones([]int{2, 2}).Long().LinalgCholesky() },
@@ -149,7 +152,8 @@ func TestWhatCannotBeFactored(t *testing.T) {
 	if sign.Item() != 0 || !math.IsInf(log.Item(), -1) {
 		t.Errorf("determinant 0: sign %v, logarithm %v", sign, log)
 	}
-	if s, l := torch.LinalgSlogdet(tensor.FromSlice([]float64{0, 2, 1, 0}, 2, 2)); s.Item() != -1 || math.Abs(l.Item()-math.Ln2) > 1e-12 {
+	if s, l := torch.LinalgSlogdet(tensor.FromSlice([]float64{0, 2, 1, 0}, 2,
+		2)); s.Item() != -1 || math.Abs(l.Item()-math.Ln2) > 1e-12 {
 		t.Errorf("determinant -2: sign %v, logarithm %v", s, l)
 	}
 }

@@ -18,13 +18,17 @@ func init() {
 			checkMatrix(c, api, "B", b)
 			switch {
 			case a.DType() != b.DType():
-				c.Fail(tensor.ErrDType, "%s: Expected A and B to have the same dtype, but found A of type %s and B of type %s instead", api, a.DType().ClassName(), b.DType().ClassName())
+				c.Fail(tensor.ErrDType,
+					"%s: Expected A and B to have the same dtype, but found A of type %s and B of type %s instead", api, a.DType().ClassName(), b.DType().ClassName())
 			case c.Bool(3) && a.Size(-2) != b.Size(-2):
-				c.Fail(tensor.ErrShape, "%s: Incompatible shapes of A and B for the equation AX = B (%dx%d and %dx%d)", api, a.Size(-2), a.Size(-1), b.Size(-2), b.Size(-1))
+				c.Fail(tensor.ErrShape, "%s: Incompatible shapes of A and B for the equation AX = B (%dx%d and %dx%d)",
+					api, a.Size(-2), a.Size(-1), b.Size(-2), b.Size(-1))
 			case !c.Bool(3) && a.Size(-2) != b.Size(-1):
-				c.Fail(tensor.ErrShape, "%s: Incompatible shapes of A and B for the equation XA = B (%dx%d and %dx%d)", api, a.Size(-2), a.Size(-1), b.Size(-2), b.Size(-1))
+				c.Fail(tensor.ErrShape, "%s: Incompatible shapes of A and B for the equation XA = B (%dx%d and %dx%d)",
+					api, a.Size(-2), a.Size(-1), b.Size(-2), b.Size(-1))
 			}
-			c.Alloc(0, append(append([]int{}, tensor.BroadcastShapes(batch(a.Shape()), batch(b.Shape()))...), b.Size(-2), b.Size(-1)), b.DType())
+			c.Alloc(0, append(append([]int{}, tensor.BroadcastShapes(batch(a.Shape()), batch(b.Shape()))...),
+				b.Size(-2), b.Size(-1)), b.DType())
 		},
 		CPU: func(c *Ctx) {
 			bs := batch(c.Out(0).Shape())

@@ -22,7 +22,8 @@ func init() {
 				err = rng.StandardGamma(g, tensor.Data[float64](o), tensor.Data[float64](tensor.Dense(t)))
 			} else {
 				w := tensor.New(o.Shape(), tensor.Float32)
-				err = rng.StandardGamma(g, tensor.Data[float32](w), tensor.Data[float32](tensor.DenseAs(t, tensor.Float32)))
+				err = rng.StandardGamma(g, tensor.Data[float32](w), tensor.Data[float32](tensor.DenseAs(t,
+					tensor.Float32)))
 				tensor.CopyRaw(o, w)
 			}
 			if err != nil {
@@ -73,7 +74,8 @@ func init() {
 				err = rng.Dirichlet(g, tensor.Data[float64](o), tensor.Data[float64](tensor.Dense(t)), k)
 			} else {
 				w := tensor.New(o.Shape(), tensor.Float32)
-				err = rng.Dirichlet(g, tensor.Data[float32](w), tensor.Data[float32](tensor.DenseAs(t, tensor.Float32)), k)
+				err = rng.Dirichlet(g, tensor.Data[float32](w), tensor.Data[float32](tensor.DenseAs(t, tensor.Float32)),
+					k)
 				tensor.CopyRaw(o, w)
 			}
 			if err != nil {
@@ -90,7 +92,8 @@ func init() {
 		CPU: func(c *Ctx) {
 			o := c.Out(0)
 			x, a, t := wideTo(c.T(0), o.Shape()), wideTo(c.T(1), o.Shape()), wideTo(c.T(2), o.Shape())
-			b, pa, pb, pt := make([]float64, len(a)), make([]float64, len(a)), make([]float64, len(a)), make([]float64, len(a))
+			b, pa, pb, pt := make([]float64, len(a)), make([]float64, len(a)), make([]float64, len(a)), make([]float64,
+				len(a))
 			for i := range b {
 				b[i] = t[i] - a[i]
 			}
@@ -116,9 +119,10 @@ func wideTo(t *T, shape []int) []float64 {
 	return tensor.Data[float64](w)
 }
 
-// The derivatives below are of the form -(∂F/∂α)/f, with F and f the distribution function and the density (M. Figurnov et al., Implicit
-// reparameterization gradients, 2018). Where a series does not converge fast they are approximated, to about four digits, by expansions and by
-// fitted rational functions; thresholds, orders and coefficients are PyTorch's, so that the same seed trains to the same numbers.
+// The derivatives below are of the form -(∂F/∂α)/f, with F and f the distribution function and the density (M. Figurnov
+// et al., Implicit reparameterization gradients, 2018). Where a series does not converge fast they are approximated, to
+// about four digits, by expansions and by fitted rational functions; thresholds, orders and coefficients are PyTorch's,
+// so that the same seed trains to the same numbers.
 
 // gammaGrad is the derivative of a Gamma draw x by its concentration alpha; psi is the digamma function of alpha.
 func gammaGrad(alpha, psi, x float64) float64 {
@@ -171,10 +175,12 @@ func gammaGrad(alpha, psi, x float64) float64 {
 var gammaFit = [3][8]float64{
 	{0.16009398, -0.094634809, 0.025146376, -0.0030648343, 1, 0.32668115, 0.10406089, 0.0014179084},
 	{0.53487893, 0.1298071, 0.065735949, -0.0015649758, 0.16639465, 0.020070113, -0.0035938915, -0.00058392623},
-	{0.040121004, -0.0065914022, -0.0026286047, -0.0013441777, 0.017050642, -0.0021309326, 0.00085092367, -1.5247877e-07},
+	{0.040121004, -0.0065914022, -0.0026286047, -0.0013441777, 0.017050642, -0.0021309326, 0.00085092367,
+		-1.5247877e-07},
 }
 
-// dirichletGrad is the derivative of a Beta(a, b) draw x by a, divided by 1-x; t = a+b, and the other arguments are digamma functions.
+// dirichletGrad is the derivative of a Beta(a, b) draw x by a, divided by 1-x; t = a+b, and the other arguments are
+// digamma functions.
 func dirichletGrad(x, a, b, t, psiA, psiB, psiT float64) float64 {
 	edge := t * x * (1 - x)
 	switch {
@@ -203,7 +209,8 @@ func dirichletGrad(x, a, b, t, psiA, psiB, psiT float64) float64 {
 	return p / q * (x * (psiT - psiA) / b)
 }
 
-// betaGradFirst is the derivative by the first parameter for small x, from the Taylor series of the distribution function; dpsi is ψ(a) - ψ(a+b).
+// betaGradFirst is the derivative by the first parameter for small x, from the Taylor series of the distribution
+// function; dpsi is ψ(a) - ψ(a+b).
 func betaGradFirst(x, a, b, dpsi float64) float64 {
 	f := dpsi - math.Log(x)
 	num := 1.0
@@ -234,8 +241,8 @@ func betaGradSecond(x, a, b, dpsi float64) float64 {
 	return 0
 }
 
-// betaGradLarge is the derivative by the first parameter when both are large: a saddle point expansion, with a series of its own near the
-// singularity at the mean.
+// betaGradLarge is the derivative by the first parameter when both are large: a saddle point expansion, with a series
+// of its own near the singularity at the mean.
 func betaGradLarge(x, a, b float64) float64 {
 	t := a + b
 	mean := a / t
@@ -263,13 +270,19 @@ func betaGradLarge(x, a, b float64) float64 {
 // betaFit are numerator and denominator: by powers of log(x), of log(a/x) and of log(t) - log(a/x).
 var betaFit = [2][3][3][4]float64{
 	{
-		{{1.003668233, -0.01061107488, -0.0657888334, 0.01201642863}, {0.6336835991, -0.3557432599, 0.05486251648, -0.001465281033}, {-0.03276231906, 0.004474107445, 0.002429354597, -0.0001557569013}},
-		{{0.221950385, -0.3187676331, 0.01799915743, 0.01074823814}, {-0.2951249643, 0.06219954479, 0.01535556598, 0.001550077057}, {0.02155310298, 0.004170831599, 0.001292462449, 6.976601077e-05}},
-		{{-0.05980841433, 0.008441916499, 0.01085618172, 0.002319392565}, {0.02911413504, 0.01400243777, -0.002721828457, 0.000751041181}, {0.005900514878, -0.001936558688, -9.495446725e-06, 5.385558597e-05}},
+		{{1.003668233, -0.01061107488, -0.0657888334, 0.01201642863}, {0.6336835991, -0.3557432599, 0.05486251648,
+			-0.001465281033}, {-0.03276231906, 0.004474107445, 0.002429354597, -0.0001557569013}},
+		{{0.221950385, -0.3187676331, 0.01799915743, 0.01074823814}, {-0.2951249643, 0.06219954479, 0.01535556598,
+			0.001550077057}, {0.02155310298, 0.004170831599, 0.001292462449, 6.976601077e-05}},
+		{{-0.05980841433, 0.008441916499, 0.01085618172, 0.002319392565}, {0.02911413504, 0.01400243777,
+			-0.002721828457, 0.000751041181}, {0.005900514878, -0.001936558688, -9.495446725e-06, 5.385558597e-05}},
 	},
 	{
-		{{1, -0.02924021934, -0.04438342661, 0.007285809825}, {0.6357567472, -0.3473456711, 0.05454656494, -0.002407477521}, {-0.03301322327, 0.004845219414, 0.00231480583, -0.0002307248149}},
-		{{0.5925320577, -0.1757678135, 0.01505928619, 0.000564515273}, {0.1014815858, -0.06589186703, 0.01272886114, -0.0007316646956}, {-0.007258481865, 0.001096195486, 0.0003934994223, -4.12701925e-05}},
-		{{0.06469649321, -0.0236701437, 0.002902096474, -5.896963079e-05}, {0.001925008108, -0.002869809258, 0.0008000589141, -6.063713228e-05}, {-0.0003477407336, 6.959756487e-05, 1.097287507e-05, -1.650964693e-06}},
+		{{1, -0.02924021934, -0.04438342661, 0.007285809825}, {0.6357567472, -0.3473456711, 0.05454656494,
+			-0.002407477521}, {-0.03301322327, 0.004845219414, 0.00231480583, -0.0002307248149}},
+		{{0.5925320577, -0.1757678135, 0.01505928619, 0.000564515273}, {0.1014815858, -0.06589186703, 0.01272886114,
+			-0.0007316646956}, {-0.007258481865, 0.001096195486, 0.0003934994223, -4.12701925e-05}},
+		{{0.06469649321, -0.0236701437, 0.002902096474, -5.896963079e-05}, {0.001925008108, -0.002869809258,
+			0.0008000589141, -6.063713228e-05}, {-0.0003477407336, 6.959756487e-05, 1.097287507e-05, -1.650964693e-06}},
 	},
 }

@@ -38,7 +38,8 @@ func TestDirichletGradient(t *testing.T) {
 		for _, u := range []float64{0.05, 0.3, 0.6, 0.95} {
 			x := math.Pow(u, 1/a)
 			want := -x * math.Log(u) / (a * a)
-			g := torch.DirichletGrad(tensor.FromSlice([]float64{x}), tensor.FromSlice([]float64{a}), tensor.FromSlice([]float64{a + 1})).Item()
+			g := torch.DirichletGrad(tensor.FromSlice([]float64{x}), tensor.FromSlice([]float64{a}),
+				tensor.FromSlice([]float64{a + 1})).Item()
 			if got := g * (1 - x); math.Abs(got-want) > 3e-3*want+1e-4 {
 				t.Errorf("a %g, u %g: got %g, want %g", a, u, got, want)
 			}

@@ -48,16 +48,23 @@ func odds[D dist](f func(o distributions.ProbOptions) D) func(a args) dist {
 
 // families are the constructors by Python's class names; the parameters have Python's names.
 var families = map[string]func(a args) dist{
-	"Normal": two(distributions.NewNormal, "loc", "scale"), "LogNormal": two(distributions.NewLogNormal, "loc", "scale"),
+	"Normal": two(distributions.NewNormal, "loc", "scale"), "LogNormal": two(distributions.NewLogNormal, "loc",
+		"scale"),
 	"Laplace": two(distributions.NewLaplace, "loc", "scale"), "Cauchy": two(distributions.NewCauchy, "loc", "scale"),
 	"Gumbel": two(distributions.NewGumbel, "loc", "scale"), "Uniform": two(distributions.NewUniform, "low", "high"),
 	"LogisticNormal": two(distributions.NewLogisticNormal, "loc", "scale"),
-	"Gamma":          two(distributions.NewGamma, "concentration", "rate"), "InverseGamma": two(distributions.NewInverseGamma, "concentration", "rate"),
-	"Beta": two(distributions.NewBeta, "concentration1", "concentration0"), "Kumaraswamy": two(distributions.NewKumaraswamy, "concentration1", "concentration0"),
-	"FisherSnedecor": two(distributions.NewFisherSnedecor, "df1", "df2"), "Pareto": two(distributions.NewPareto, "scale", "alpha"),
-	"Weibull": two(distributions.NewWeibull, "scale", "concentration"), "VonMises": two(distributions.NewVonMises, "loc", "concentration"),
-	"Exponential": one(distributions.NewExponential, "rate"), "Chi2": one(distributions.NewChi2, "df"), "Poisson": one(distributions.NewPoisson, "rate"),
-	"HalfNormal": one(distributions.NewHalfNormal, "scale"), "HalfCauchy": one(distributions.NewHalfCauchy, "scale"), "Dirichlet": one(distributions.NewDirichlet, "concentration"),
+	"Gamma": two(distributions.NewGamma, "concentration",
+		"rate"), "InverseGamma": two(distributions.NewInverseGamma, "concentration", "rate"),
+	"Beta": two(distributions.NewBeta, "concentration1",
+		"concentration0"), "Kumaraswamy": two(distributions.NewKumaraswamy, "concentration1", "concentration0"),
+	"FisherSnedecor": two(distributions.NewFisherSnedecor, "df1", "df2"), "Pareto": two(distributions.NewPareto,
+		"scale", "alpha"),
+	"Weibull": two(distributions.NewWeibull, "scale", "concentration"), "VonMises": two(distributions.NewVonMises,
+		"loc", "concentration"),
+	"Exponential": one(distributions.NewExponential, "rate"), "Chi2": one(distributions.NewChi2,
+		"df"), "Poisson": one(distributions.NewPoisson, "rate"),
+	"HalfNormal": one(distributions.NewHalfNormal, "scale"), "HalfCauchy": one(distributions.NewHalfCauchy,
+		"scale"), "Dirichlet": one(distributions.NewDirichlet, "concentration"),
 	"Bernoulli": odds(distributions.NewBernoulli), "Geometric": odds(distributions.NewGeometric), "Categorical": odds(distributions.NewCategorical),
 	"OneHotCategorical": odds(distributions.NewOneHotCategorical), "OneHotCategoricalStraightThrough": odds(distributions.NewOneHotCategoricalStraightThrough),
 	"StudentT": func(a args) dist {
@@ -67,10 +74,12 @@ var families = map[string]func(a args) dist{
 		return distributions.NewGeneralizedPareto(a.t["loc"], a.t["scale"], a.t["concentration"])
 	},
 	"ContinuousBernoulli": func(a args) dist {
-		return distributions.NewContinuousBernoulli(distributions.ContinuousBernoulliOptions{Probs: a.t["probs"], Logits: a.t["logits"]})
+		return distributions.NewContinuousBernoulli(distributions.ContinuousBernoulliOptions{Probs: a.t["probs"],
+			Logits: a.t["logits"]})
 	},
 	"Binomial": func(a args) dist {
-		return distributions.NewBinomial(distributions.BinomialOptions{TotalCount: a.t["total_count"], Probs: a.t["probs"], Logits: a.t["logits"]})
+		return distributions.NewBinomial(distributions.BinomialOptions{TotalCount: a.t["total_count"],
+			Probs: a.t["probs"], Logits: a.t["logits"]})
 	},
 	"NegativeBinomial": func(a args) dist { return distributions.NewNegativeBinomial(a.t["total_count"], a.probs()) },
 	"Multinomial": func(a args) dist {
@@ -81,16 +90,21 @@ var families = map[string]func(a args) dist{
 		return distributions.NewRelaxedOneHotCategorical(a.t["temperature"], a.probs())
 	},
 	"MultivariateNormal": func(a args) dist {
-		return distributions.NewMultivariateNormal(a.t["loc"], distributions.MultivariateNormalOptions{CovarianceMatrix: a.t["covariance_matrix"], PrecisionMatrix: a.t["precision_matrix"], ScaleTril: a.t["scale_tril"]})
+		return distributions.NewMultivariateNormal(a.t["loc"],
+			distributions.MultivariateNormalOptions{CovarianceMatrix: a.t["covariance_matrix"],
+				PrecisionMatrix: a.t["precision_matrix"], ScaleTril: a.t["scale_tril"]})
 	},
 	"LowRankMultivariateNormal": func(a args) dist {
 		return distributions.NewLowRankMultivariateNormal(a.t["loc"], a.t["cov_factor"], a.t["cov_diag"])
 	},
 	"Wishart": func(a args) dist {
-		return distributions.NewWishart(a.t["df"], distributions.WishartOptions{CovarianceMatrix: a.t["covariance_matrix"], PrecisionMatrix: a.t["precision_matrix"], ScaleTril: a.t["scale_tril"]})
+		return distributions.NewWishart(a.t["df"],
+			distributions.WishartOptions{CovarianceMatrix: a.t["covariance_matrix"],
+				PrecisionMatrix: a.t["precision_matrix"], ScaleTril: a.t["scale_tril"]})
 	},
 	"LKJCholesky": func(a args) dist {
-		return distributions.NewLKJCholesky(a.num("dim"), distributions.LKJCholeskyOptions{Concentration: a.t["concentration"]})
+		return distributions.NewLKJCholesky(a.num("dim"),
+			distributions.LKJCholeskyOptions{Concentration: a.t["concentration"]})
 	},
 }
 
@@ -106,7 +120,8 @@ func as[T transform](f func(o ...distributions.TransformOptions) T) func(o ...di
 	return func(o ...distributions.TransformOptions) transform { return f(o...) }
 }
 
-// node is a parsed expression such as "Compose([Affine(0,.5),Exp.inv])": a name with arguments, a list or a tuple (no name), or a number.
+// node is a parsed expression such as "Compose([Affine(0,.5),Exp.inv])": a name with arguments, a list or a tuple (no
+// name), or a number.
 type node struct {
 	name string
 	num  float64
@@ -222,7 +237,8 @@ func (b builder) transform(n node) (t transform, err error) {
 	case n.name == "Compose":
 		t = distributions.NewComposeTransform(parts)
 	case n.name == "Cat":
-		t = distributions.NewCatTransform(parts, distributions.CatTransformOptions{Dim: int(n.kid(1).num), Lengths: n.kid(2).ints()})
+		t = distributions.NewCatTransform(parts, distributions.CatTransformOptions{Dim: int(n.kid(1).num),
+			Lengths: n.kid(2).ints()})
 	case n.name == "Stack":
 		t = distributions.NewStackTransform(parts, distributions.StackTransformOptions{Dim: int(n.kid(1).num)})
 	case n.name == "Independent":
@@ -235,7 +251,8 @@ func (b builder) transform(n node) (t transform, err error) {
 		if n.kid(0).name != "Normal" {
 			return nil, fmt.Errorf("distribution %s in a transform", n.kid(0).name)
 		}
-		t = distributions.NewCumulativeDistributionTransform(distributions.NewNormal(b.scalar(n.kid(0).kid(0).num), b.scalar(n.kid(0).kid(1).num)))
+		t = distributions.NewCumulativeDistributionTransform(distributions.NewNormal(b.scalar(n.kid(0).kid(0).num),
+			b.scalar(n.kid(0).kid(1).num)))
 	default:
 		return nil, fmt.Errorf("unknown transform %q", n.name)
 	}
@@ -245,7 +262,8 @@ func (b builder) transform(n node) (t transform, err error) {
 	return t, nil
 }
 
-// distribution makes a distribution: by its class, or, for those that are made of others, by the expression that is its name.
+// distribution makes a distribution: by its class, or, for those that are made of others, by the expression that is its
+// name.
 func (b builder) distribution(cls, name string, a args) (dist, error) {
 	if f := families[cls]; f != nil {
 		return f(a), nil

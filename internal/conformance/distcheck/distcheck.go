@@ -201,7 +201,8 @@ func value(raw json.RawMessage, dt tensor.DType) (*tensor.Tensor, error) {
 	return t.To(golden.Device), nil
 }
 
-// same compares a result with the recorded numbers, within the tolerance of the type times a factor. The result's own type may be an integer one.
+// same compares a result with the recorded numbers, within the tolerance of the type times a factor. The result's own
+// type may be an integer one.
 func same(got *tensor.Tensor, raw json.RawMessage, dt tensor.DType, times float64) string {
 	return within(got, raw, dt, golden.ToleranceOf(dt).Times(times))
 }
@@ -298,7 +299,8 @@ func (r *run) distribution(name string, rec map[string]json.RawMessage) {
 	for _, m := range []struct {
 		key string
 		f   func() *tensor.Tensor
-	}{{"mean", d.Mean}, {"variance", d.Variance}, {"stddev", d.StdDev}, {"mode", d.Mode}, {"entropy", d.Entropy}, {"perplexity", d.Perplexity}} {
+	}{{"mean", d.Mean}, {"variance", d.Variance}, {"stddev", d.StdDev}, {"mode", d.Mode}, {"entropy",
+		d.Entropy}, {"perplexity", d.Perplexity}} {
 		raw, ok := rec[m.key]
 		switch {
 		case ok:
@@ -424,7 +426,8 @@ func compareGrads(params tensorMap, want map[string]json.RawMessage, dt tensor.D
 	return ""
 }
 
-// tolerance of random numbers: a few units in the last place of the logarithms and powers that they go through; whole numbers are exact.
+// tolerance of random numbers: a few units in the last place of the logarithms and powers that they go through; whole
+// numbers are exact.
 func tolerance(dt tensor.DType) golden.Tolerance {
 	if dt == torch.Float64 {
 		return golden.Tolerance{RTol: 1e-12, ATol: 1e-12}

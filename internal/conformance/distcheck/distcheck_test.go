@@ -46,7 +46,8 @@ func TestWrongDataFails(t *testing.T) {
 	for _, r := range results {
 		failed[r.Name] = r.Failed
 	}
-	for name, want := range map[string]int{"Normal": 15, "Nobody": 1, "KL Normal": 2, "ExpTransform": 3, "NoTransform(": 1} {
+	for name, want := range map[string]int{"Normal": 15, "Nobody": 1, "KL Normal": 2, "ExpTransform": 3,
+		"NoTransform(": 1} {
 		if failed[name] < want {
 			t.Errorf("%s: %d comparisons failed, want at least %d", name, failed[name], want)
 		}
