@@ -235,8 +235,8 @@ func (d *ContinuousBernoulli) LogProb(value *Tensor) *Tensor {
 func (d *ContinuousBernoulli) CDF(value *Tensor) *Tensor {
 	d.check(value)
 	c := d.cut()
-	f := c.PowTensor(value).Mul(rsub(1, c).PowTensor(rsub(1,
-		value))).Add(c).SubScalar(1).Div(c.MulScalar(2).SubScalar(1))
+	f := c.PowTensor(value).Mul(rsub(1, c).PowTensor(rsub(1, value)))
+	f = f.Add(c).SubScalar(1).Div(c.MulScalar(2).SubScalar(1))
 	f = torch.Where(d.stable(), f, value)
 	return torch.Where(value.LeScalar(0), value.ZerosLike(), torch.Where(value.GeScalar(1), value.OnesLike(), f))
 }

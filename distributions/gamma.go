@@ -297,8 +297,8 @@ func (d *Dirichlet) LogProb(value *Tensor) *Tensor {
 func (d *Dirichlet) Entropy() *Tensor {
 	a := d.Concentration()
 	k, s := float64(a.Size(-1)), sumLast(a)
-	return sumLast(a.Lgamma()).Sub(s.Lgamma()).Sub(rsub(k,
-		s).Mul(s.Digamma())).Sub(sumLast(a.SubScalar(1).Mul(a.Digamma())))
+	norm := sumLast(a.Lgamma()).Sub(s.Lgamma())
+	return norm.Sub(rsub(k, s).Mul(s.Digamma())).Sub(sumLast(a.SubScalar(1).Mul(a.Digamma())))
 }
 
 // NaturalParams is the concentration.

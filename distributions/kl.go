@@ -53,8 +53,8 @@ var (
 func RegisterKL[P, Q Distribution](f func(p P, q Q) *Tensor) {
 	klMu.Lock()
 	defer klMu.Unlock()
-	klRegistry[[2]reflect.Type{reflect.TypeFor[P](), reflect.TypeFor[Q]()}] = func(p,
-		q Distribution) *Tensor {
+	types := [2]reflect.Type{reflect.TypeFor[P](), reflect.TypeFor[Q]()}
+	klRegistry[types] = func(p, q Distribution) *Tensor {
 		return f(p.(P), q.(Q))
 	}
 }

@@ -219,8 +219,8 @@ func (t *PlainTransform) Equal(o Transform) bool {
 // NewExpTransform maps x to exp x.
 func NewExpTransform(opts ...TransformOptions) *PlainTransform {
 	return plain("ExpTransform", constraints.Real, constraints.Positive, opts,
-		func(x *Tensor) *Tensor { return x.Exp() }, func(y *Tensor) *Tensor { return y.Log() }, func(x,
-			_ *Tensor) *Tensor {
+		func(x *Tensor) *Tensor { return x.Exp() }, func(y *Tensor) *Tensor { return y.Log() },
+		func(x, _ *Tensor) *Tensor {
 			return x
 		})
 }

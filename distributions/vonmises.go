@@ -77,8 +77,8 @@ func (d *VonMises) Sample(sampleShape ...int) (x *Tensor) {
 			z := u[0].MulScalar(math.Pi).Cos()
 			f := r.Mul(z).AddScalar(1).Div(r.Add(z))
 			c := k.Mul(r.Sub(f))
-			accept := c.Mul(rsub(2,
-				c)).Sub(u[1]).GtScalar(0).BitwiseOr(c.Div(u[1]).Log().AddScalar(1).Sub(c).GeScalar(0))
+			accept := c.Mul(rsub(2, c)).Sub(u[1]).GtScalar(0)
+			accept = accept.BitwiseOr(c.Div(u[1]).Log().AddScalar(1).Sub(c).GeScalar(0))
 			if accept.Any().Item() != 0 {
 				x = torch.Where(accept, u[2].SubScalar(0.5).Sign().Mul(f.Acos()), x)
 				done = done.BitwiseOr(accept)

@@ -255,8 +255,7 @@ func less(b bound) *Bounded {
 }
 
 func interval(l, u bound) *Bounded {
-	return bounded("Interval", l, u, func(c *Bounded,
-		x *Tensor) *Tensor {
+	return bounded("Interval", l, u, func(c *Bounded, x *Tensor) *Tensor {
 		return c.lower.atMost(x).BitwiseAnd(c.upper.atLeast(x))
 	})
 }

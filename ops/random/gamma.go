@@ -22,8 +22,8 @@ func init() {
 				err = rng.StandardGamma(g, tensor.Data[float64](o), tensor.Data[float64](tensor.Dense(t)))
 			} else {
 				w := tensor.New(o.Shape(), tensor.Float32)
-				err = rng.StandardGamma(g, tensor.Data[float32](w), tensor.Data[float32](tensor.DenseAs(t,
-					tensor.Float32)))
+				alpha := tensor.DenseAs(t, tensor.Float32)
+				err = rng.StandardGamma(g, tensor.Data[float32](w), tensor.Data[float32](alpha))
 				tensor.CopyRaw(o, w)
 			}
 			if err != nil {
