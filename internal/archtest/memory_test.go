@@ -14,7 +14,7 @@ import (
 )
 
 // memoryFree are the families of operators whose bodies, gradient rules, views and shape rules must not touch memory (docs/adr/0006-two-floors.md).
-var memoryFree = []string{"index", "matmul", "random", "resize", "rnn", "shape", "softmax"}
+var memoryFree = []string{"index", "matmul", "pointwise", "random", "reduce", "resize", "rnn", "shape", "softmax"}
 
 // memoryExceptions are functions that may touch memory although a rule calls them, with the reason.
 var memoryExceptions = map[string]string{

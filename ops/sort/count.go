@@ -261,7 +261,7 @@ func quantile(c *Ctx, name string) *T {
 		if !(v >= 0 && v <= 1) {
 			c.Fail(tensor.ErrValue, "%s() q must be in the range [0, 1] but got %v", name, v)
 		}
-		q = op.Call1("aten::full", []int{}, v, x.DType())
+		q = op.Full(x, nil, v, x.DType())
 	}
 	switch {
 	case x.Numel() == 0:
@@ -273,8 +273,10 @@ func quantile(c *Ctx, name string) *T {
 	case q.DType() != x.DType():
 		c.Fail(tensor.ErrDType, "%s() q tensor must be same dtype as the input tensor", name)
 	}
-	for _, v := range op.Raw[float64](tensor.DenseAs(q, tensor.Float64)) {
-		if !(v >= 0 && v <= 1) {
+	// On other devices reading the answer would mean waiting; PyTorch makes the same distinction.
+	if q.Device().Type == tensor.CPUDevice && q.Numel() > 0 {
+		r := op.Call("aten::aminmax", q.Detach())
+		if !(r[0].Item() >= 0 && r[1].Item() <= 1) { // both are NaN where one of q is
 			c.Fail(tensor.ErrValue, "%s() q values must be in the range [0, 1]", name)
 		}
 	}
