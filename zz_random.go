@@ -49,6 +49,40 @@ func FeatureAlphaDropout(input *tensor.Tensor, p float64, train bool) *tensor.Te
 	return c.Do1()
 }
 
+// StandardGamma is the function form of [tensor.Tensor.StandardGamma].
+func StandardGamma(t *tensor.Tensor, opts ...tensor.StandardGammaOptions) *tensor.Tensor {
+	return t.StandardGamma(opts...)
+}
+
+// StandardGammaOptions are the optional arguments of StandardGamma.
+type StandardGammaOptions = tensor.StandardGammaOptions
+
+// StandardGammaGrad is the function form of [tensor.Tensor.StandardGammaGrad].
+func StandardGammaGrad(t *tensor.Tensor, output *tensor.Tensor) *tensor.Tensor {
+	return t.StandardGammaGrad(output)
+}
+
+// SampleDirichlet is the function form of [tensor.Tensor.SampleDirichlet].
+func SampleDirichlet(t *tensor.Tensor, opts ...tensor.SampleDirichletOptions) *tensor.Tensor {
+	return t.SampleDirichlet(opts...)
+}
+
+// SampleDirichletOptions are the optional arguments of SampleDirichlet.
+type SampleDirichletOptions = tensor.SampleDirichletOptions
+
+var slotDirichletGrad = tensor.Slot("aten::_dirichlet_grad")
+
+// DirichletGrad is the derivative of a coordinate x of a draw from a Dirichlet distribution by its concentration alpha, divided by
+// 1 - x;
+// total is the sum of the concentrations.
+func DirichletGrad(x *tensor.Tensor, alpha *tensor.Tensor, total *tensor.Tensor) *tensor.Tensor {
+	c := tensor.NewCall(slotDirichletGrad, 3)
+	*c.Arg(0) = tensor.TensorValue(x)
+	*c.Arg(1) = tensor.TensorValue(alpha)
+	*c.Arg(2) = tensor.TensorValue(total)
+	return c.Do1()
+}
+
 var slotRand = tensor.Slot("aten::rand")
 
 var slotRandGenerator = tensor.Slot("aten::rand.generator")
@@ -403,14 +437,6 @@ func Poisson(t *tensor.Tensor, opts ...tensor.PoissonOptions) *tensor.Tensor {
 
 // PoissonOptions are the optional arguments of Poisson.
 type PoissonOptions = tensor.PoissonOptions
-
-// StandardGamma is the function form of [tensor.Tensor.StandardGamma].
-func StandardGamma(t *tensor.Tensor, opts ...tensor.StandardGammaOptions) *tensor.Tensor {
-	return t.StandardGamma(opts...)
-}
-
-// StandardGammaOptions are the optional arguments of StandardGamma.
-type StandardGammaOptions = tensor.StandardGammaOptions
 
 var slotBinomial = tensor.Slot("aten::binomial")
 

@@ -14,6 +14,8 @@ import (
 
 	_ "github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/internal/conformance/cococheck"
+	"github.com/gotorch-dev/torch/internal/conformance/distcheck"
+	"github.com/gotorch-dev/torch/internal/conformance/einopscheck"
 	"github.com/gotorch-dev/torch/internal/conformance/golden"
 	"github.com/gotorch-dev/torch/internal/conformance/modcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/opcheck"
@@ -41,10 +43,12 @@ var kinds = map[string]func(dir string, only *regexp.Regexp, verbose func(string
 	"rng": func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result, error) {
 		return rngcheck.Run(dir, rngcheck.Options{Only: only, Verbose: verbose, Module: modcheck.Call, Init: modcheck.Init})
 	},
-	"modules":     modcheck.Run,
-	"tensorboard": whole(tbcheck.Run),
-	"coco":        whole(cococheck.Run),
-	"recordio":    whole(recordiocheck.Run),
+	"modules":       modcheck.Run,
+	"tensorboard":   whole(tbcheck.Run),
+	"coco":          whole(cococheck.Run),
+	"distributions": distcheck.Run,
+	"einops":        einopscheck.Run,
+	"recordio":      whole(recordiocheck.Run),
 }
 
 // whole adapts a runner that has no options.

@@ -46,6 +46,57 @@ func (t *Tensor) FeatureAlphaDropoutInPlace(p float64, train bool) *Tensor {
 	return c.Do1()
 }
 
+var slotStandardGamma = slot("aten::_standard_gamma")
+
+// StandardGammaOptions are the optional arguments of StandardGamma; the zero value is PyTorch's default.
+type StandardGammaOptions struct {
+	Generator *Generator // default None
+}
+
+// StandardGamma draws from Gamma distributions with the concentrations in self and rate 1. The gradient is that of the draw at a
+// fixed quantile.
+func (t *Tensor) StandardGamma(opts ...StandardGammaOptions) *Tensor {
+	c := NewCall(slotStandardGamma, 2)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Generator != nil {
+			*c.Arg(1) = OptGeneratorValue(o.Generator)
+		}
+	}
+	return c.Do1()
+}
+
+var slotStandardGammaGrad = slot("aten::_standard_gamma_grad")
+
+// StandardGammaGrad is the derivative of a draw from a Gamma distribution, in output, by its concentration, in self.
+func (t *Tensor) StandardGammaGrad(output *Tensor) *Tensor {
+	c := NewCall(slotStandardGammaGrad, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(output)
+	return c.Do1()
+}
+
+var slotSampleDirichlet = slot("aten::_sample_dirichlet")
+
+// SampleDirichletOptions are the optional arguments of SampleDirichlet; the zero value is PyTorch's default.
+type SampleDirichletOptions struct {
+	Generator *Generator // default None
+}
+
+// SampleDirichlet draws from Dirichlet distributions with the concentrations in the last dimension of self.
+func (t *Tensor) SampleDirichlet(opts ...SampleDirichletOptions) *Tensor {
+	c := NewCall(slotSampleDirichlet, 2)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Generator != nil {
+			*c.Arg(1) = OptGeneratorValue(o.Generator)
+		}
+	}
+	return c.Do1()
+}
+
 var slotRandLike = slot("aten::rand_like")
 
 var slotRandLikeGenerator = slot("aten::rand_like.generator")
@@ -572,26 +623,6 @@ type PoissonOptions struct {
 // https://pytorch.org/docs/stable/generated/torch.poisson.html
 func (t *Tensor) Poisson(opts ...PoissonOptions) *Tensor {
 	c := NewCall(slotPoisson, 2)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Generator != nil {
-			*c.Arg(1) = OptGeneratorValue(o.Generator)
-		}
-	}
-	return c.Do1()
-}
-
-var slotStandardGamma = slot("aten::_standard_gamma")
-
-// StandardGammaOptions are the optional arguments of StandardGamma; the zero value is PyTorch's default.
-type StandardGammaOptions struct {
-	Generator *Generator // default None
-}
-
-// StandardGamma draws from Gamma distributions with the concentrations in self and rate 1.
-func (t *Tensor) StandardGamma(opts ...StandardGammaOptions) *Tensor {
-	c := NewCall(slotStandardGamma, 2)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
 		o := &opts[0]

@@ -6,6 +6,7 @@ import (
 	_ "github.com/gotorch-dev/torch/ops/conv"
 	_ "github.com/gotorch-dev/torch/ops/foreach"
 	_ "github.com/gotorch-dev/torch/ops/index"
+	_ "github.com/gotorch-dev/torch/ops/linalg"
 	_ "github.com/gotorch-dev/torch/ops/loss"
 	_ "github.com/gotorch-dev/torch/ops/matmul"
 	_ "github.com/gotorch-dev/torch/ops/norm"

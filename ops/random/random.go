@@ -398,8 +398,6 @@ func init() {
 	})
 	rates("poisson(Tensor self, Generator? generator=None) -> Tensor", "draws from Poisson distributions with the rates in self.\nhttps://pytorch.org/docs/stable/generated/torch.poisson.html",
 		func(g *rng.Generator, d, r []float32) error { return rng.Poisson(g, d, r) }, func(g *rng.Generator, d, r []float64) error { return rng.Poisson(g, d, r) })
-	rates("_standard_gamma(Tensor self, Generator? generator=None) -> Tensor", "draws from Gamma distributions with the concentrations in self and rate 1.",
-		func(g *rng.Generator, d, r []float32) error { return rng.StandardGamma(g, d, r) }, func(g *rng.Generator, d, r []float64) error { return rng.StandardGamma(g, d, r) })
 	tensor.Register(tensor.Def{
 		Schema: "binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor",
 		Doc:    "draws from binomial distributions.\nhttps://pytorch.org/docs/stable/generated/torch.binomial.html",

@@ -1,0 +1,235 @@
+package linalg
+
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/ops/internal/op"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+func init() {
+	tensor.Register(tensor.Def{
+		Schema: "_linalg_check_errors(Tensor info, str api_name, *, bool is_matrix) -> ()",
+		Doc:    "panics when a factorization, of which info tells, failed.",
+		NoGrad: "no result", Go: "-",
+		Infer: func(c *Ctx) {},
+		CPU:   func(c *Ctx) { checkInfo(c, c.Str(1), tensor.Data[int32](tensor.Dense(c.T(0))), !c.Bool(2)) },
+	})
+	tensor.Register(tensor.Def{
+		Schema: "linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)",
+		Doc: "factors Hermitian positive-definite matrices into L times its conjugate transpose, L lower triangular (with Upper, the conjugate transpose of L).\n" +
+			"Info is 0, or the order of the leading minor that is not positive-definite.\nhttps://pytorch.org/docs/stable/generated/torch.linalg.cholesky_ex.html",
+		Infer: func(c *Ctx) {
+			a := c.T(0)
+			checkSquare(c, "linalg.cholesky", "A", a)
+			c.Alloc(0, a.Shape(), a.DType())
+			c.Alloc(1, batch(a.Shape()), tensor.Int32)
+		},
+		CPU: func(c *Ctx) {
+			a, n := c.T(0), c.T(0).Size(-1)
+			upper := c.Bool(1)
+			if upper { // the other triangle is read: A = Uᴴ·U
+				tensor.NoGrad(func() { a = a.MH() })
+			}
+			w, info := wide(a), tensor.Data[int32](c.Out(1))
+			if a.DType().IsComplex() {
+				choleskyBatch(tensor.Data[complex128](w), info, n)
+			} else {
+				choleskyBatch(tensor.Data[float64](w), info, n)
+			}
+			if upper {
+				tensor.NoGrad(func() { w = w.MH() })
+			}
+			tensor.CopyRaw(c.Out(0), w)
+			if c.Bool(2) {
+				checkInfo(c, "linalg.cholesky_ex", info, len(batch(a.Shape())) > 0)
+			}
+		},
+		Save: "L",
+		VJP:  choleskyGrad,
+		Grad: "LinalgCholeskyExBackward0",
+	})
+	tensor.Register(tensor.Def{
+		Schema: "linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor",
+		Doc: "factors Hermitian positive-definite matrices into L times its conjugate transpose, L lower triangular (with Upper, the conjugate transpose of L).\n" +
+			"It panics when a matrix is not positive-definite.\nhttps://pytorch.org/docs/stable/generated/torch.linalg.cholesky.html",
+		Out: true,
+		Body: func(c *Ctx) {
+			x := op.Call("aten::linalg_cholesky_ex", c.T(0), c.Bool(1))
+			op.Call("aten::_linalg_check_errors", x[1], "linalg.cholesky", c.T(0).Dim() == 2)
+			c.Return(x[0])
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
+		Doc: "solves A·X = self for X, where input2 is the lower (with Upper, the upper) Cholesky factor of A.\n" +
+			"https://pytorch.org/docs/stable/generated/torch.cholesky_solve.html",
+		Out: true,
+		Infer: func(c *Ctx) {
+			b, l := c.T(0), c.T(1)
+			checkMatrix(c, "cholesky_solve", "self", b)
+			checkSquare(c, "cholesky_solve", "input2", l)
+			switch {
+			case b.DType() != l.DType():
+				c.Fail(tensor.ErrDType,
+					"cholesky_solve: expected both arguments to have the same dtype, but got %s and %s", b.DType().ClassName(), l.DType().ClassName())
+			case b.Size(-2) != l.Size(-1):
+				c.Fail(tensor.ErrShape,
+					"Incompatible matrix sizes for cholesky_solve: each A matrix is %d by %d but each b matrix is %d by %d", l.Size(-1), l.Size(-1), b.Size(-2), b.Size(-1))
+			}
+			c.Alloc(0, append(append([]int{}, tensor.BroadcastShapes(batch(b.Shape()), batch(l.Shape()))...),
+				b.Size(-2), b.Size(-1)), b.DType())
+		},
+		CPU: func(c *Ctx) {
+			bs := batch(c.Out(0).Shape())
+			b, l := spread(c.T(0), bs), spread(c.T(1), bs)
+			n, k := b.Size(-2), b.Size(-1)
+			if c.Bool(2) {
+				tensor.NoGrad(func() { l = l.MH() })
+			}
+			x, f := wide(b), wide(l)
+			if b.DType().IsComplex() {
+				choleskySolve(tensor.Data[complex128](x), tensor.Data[complex128](f), n, k)
+			} else {
+				choleskySolve(tensor.Data[float64](x), tensor.Data[float64](f), n, k)
+			}
+			tensor.CopyRaw(c.Out(0), x)
+		},
+		Save: "input2 result",
+		VJP: func(c *Ctx, g *T) []*T {
+			l, up, r := c.T(1), c.Bool(2), make([]*T, 2)
+			gb := op.Call1("aten::cholesky_solve", g, l, up)
+			r[0] = gb
+			if c.Needs(1) {
+				s := gb.MatMul(c.Out(0).MH())
+				s = s.Add(s.MH()).Neg()
+				if up {
+					r[1] = l.MatMul(s)
+				} else {
+					r[1] = s.MatMul(l)
+				}
+			}
+			return r
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "cholesky_inverse(Tensor self, bool upper=False) -> Tensor",
+		Doc:    "is the inverse of the matrices whose lower (with Upper, upper) Cholesky factors are given.\nhttps://pytorch.org/docs/stable/generated/torch.cholesky_inverse.html",
+		Out:    true,
+		Infer: func(c *Ctx) {
+			checkSquare(c, "cholesky_inverse", "A", c.T(0))
+			c.Alloc(0, c.Shape(0), c.ArgDType(0))
+		},
+		CPU: func(c *Ctx) {
+			l, n := c.T(0), c.T(0).Size(-1)
+			if c.Bool(1) {
+				tensor.NoGrad(func() { l = l.MH() })
+			}
+			f := wide(l)
+			x := tensor.New(l.Shape(), f.DType())
+			if f.DType().IsComplex() {
+				choleskyInverse(tensor.Data[complex128](x), tensor.Data[complex128](f), n)
+			} else {
+				choleskyInverse(tensor.Data[float64](x), tensor.Data[float64](f), n)
+			}
+			tensor.CopyRaw(c.Out(0), x)
+		},
+		Save: "self result",
+		VJP: func(c *Ctx, g *T) []*T {
+			y := c.Out(0)
+			s := y.MatMul(g.Add(g.MH()).MatMul(y)).Neg()
+			if c.Bool(1) {
+				return []*T{c.T(0).MatMul(s)}
+			}
+			return []*T{s.MatMul(c.T(0))}
+		},
+	})
+}
+
+// choleskyGrad is the rule of I. Murray, Differentiation of the Cholesky decomposition (2016): with Φ the lower
+// triangle whose diagonal is halved, the gradient of A is L⁻ᴴ·(Φ(LᴴG) + Φ(LᴴG)ᴴ)·L⁻¹ / 2.
+func choleskyGrad(c *Ctx, g *T) []*T {
+	if c.G(0) == nil {
+		return []*T{nil}
+	}
+	l := c.Out(0)
+	g = c.G(0)
+	if c.Bool(1) {
+		l, g = l.MH(), g.MH()
+	}
+	p := l.MH().MatMul(g)
+	p = p.Tril().Add(p.Tril(tensor.TrilOptions{Diagonal: -1}).MH()).MulScalar(0.5)
+	p = solveTriangular(l.MH(), p, true, true)
+	return []*T{solveTriangular(l, p, false, false)}
+}
+
+// choleskyBatch factors each n×n matrix in place, row by row (Banachiewicz), from its lower triangle; the upper
+// triangle becomes zero.
+func choleskyBatch[E element](a []E, info []int32, n int) {
+	for m := range info {
+		x := a[m*n*n : (m+1)*n*n]
+		info[m] = 0
+		for i := range n {
+			row := x[i*n : (i+1)*n]
+			for j := range i {
+				row[j] = (row[j] - dotConj(row[:j], x[j*n:j*n+j])) / x[j*n+j]
+			}
+			d := re(row[i]) - re(dotConj(row[:i], row[:i]))
+			clear(row[i:])
+			if !(d > 0) {
+				if info[m] == 0 {
+					info[m] = int32(i + 1)
+				}
+				row[i] = number[E](d)
+				// The columns that follow have no meaning; PyTorch's hold what LAPACK left.
+				for k := i + 1; k < n; k++ {
+					clear(x[k*n+k+1 : (k+1)*n])
+				}
+				break
+			}
+			row[i] = number[E](math.Sqrt(d))
+		}
+	}
+}
+
+// choleskySolve solves L·Lᴴ·X = B in place of B.
+func choleskySolve[E element](b, l []E, n, k int) {
+	for m := 0; (m+1)*n*n <= len(l) && n > 0; m++ {
+		f, x := l[m*n*n:(m+1)*n*n], b[m*n*k:(m+1)*n*k]
+		solveLower(x, f, n, k, false)
+		for i := n - 1; i >= 0; i-- { // Lᴴ is upper triangular; column i of it is the conjugate of row i of L
+			row := x[i*k : (i+1)*k]
+			for j := range row {
+				row[j] /= conj(f[i*n+i])
+			}
+			for r := range i {
+				minus(x[r*k:(r+1)*k], conj(f[i*n+r]), row)
+			}
+		}
+	}
+}
+
+func choleskyInverse[E element](x, l []E, n int) {
+	clear(x)
+	for m := 0; m < len(x); m += n * n {
+		for i := range n {
+			x[m+i*n+i] = number[E](1)
+		}
+	}
+	choleskySolve(x, l, n, n)
+}
+
+// checkInfo panics for the first factorization that failed.
+func checkInfo(c *Ctx, api string, info []int32, batched bool) {
+	for m, i := range info {
+		if i == 0 {
+			continue
+		}
+		where := ""
+		if batched {
+			where = "(Batch element " + tensor.IntValue(m).String() + "): "
+		}
+		c.Fail(tensor.ErrValue,
+			"%s: %sThe factorization could not be completed because the input is not positive-definite (the leading minor of order %d is not positive-definite).", api, where, i)
+	}
+}
