@@ -11,7 +11,10 @@ type EinsumOptions struct {
 	Path []int // default None
 }
 
-// Einsum is PyTorch's einsum.
+// Einsum sums products of the operands' elements along the dimensions that the equation names, for example "bij,bjk->bik". Letters
+// that the output lacks are summed; without "->" the output has the letters that occur once, in alphabetical order; "..." stands
+// for further dimensions, which broadcast.
+// https://pytorch.org/docs/stable/generated/torch.einsum.html
 func Einsum(equation string, tensors []*tensor.Tensor, opts ...EinsumOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotEinsum, 3)
 	*c.Arg(0) = tensor.OptStrValue(equation)
@@ -169,7 +172,8 @@ func LinalgMultiDot(tensors []*tensor.Tensor, opts ...tensor.OutOptions) *tensor
 
 var slotChainMatMul = tensor.Slot("aten::chain_matmul")
 
-// ChainMatMul is PyTorch's chain_matmul.
+// ChainMatMul multiplies a chain of matrices in the order that needs the fewest operations.
+// https://pytorch.org/docs/stable/generated/torch.chain_matmul.html
 func ChainMatMul(matrices []*tensor.Tensor) *tensor.Tensor {
 	c := tensor.NewCall(slotChainMatMul, 1)
 	*c.Arg(0) = tensor.TensorsValue(matrices)

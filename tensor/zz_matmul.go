@@ -4,7 +4,8 @@ package tensor
 
 var slotTensorDot = slot("aten::tensordot")
 
-// TensorDot is PyTorch's tensordot.
+// TensorDot sums products over pairs of dimensions of the two tensors.
+// https://pytorch.org/docs/stable/generated/torch.tensordot.html
 func (t *Tensor) TensorDot(other *Tensor, dimsSelf []int, dimsOther []int, opts ...OutOptions) *Tensor {
 	c := NewCall(slotTensorDot, 4)
 	*c.Arg(0) = TensorValue(t)
@@ -55,7 +56,9 @@ func (t *Tensor) Inverse(opts ...OutOptions) *Tensor {
 
 var slotMatMul = slot("aten::matmul")
 
-// MatMul is PyTorch's matmul.
+// MatMul is the matrix product: of vectors their dot product, of matrices mm, of more dimensions a batch of products whose leading
+// dimensions broadcast.
+// https://pytorch.org/docs/stable/generated/torch.matmul.html
 func (t *Tensor) MatMul(other *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotMatMul, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -87,7 +90,8 @@ func (t *Tensor) LinalgMatMul(other *Tensor, opts ...OutOptions) *Tensor {
 
 var slotMM = slot("aten::mm")
 
-// MM is PyTorch's mm.
+// MM multiplies two matrices, [m, k] and [k, n], of one dtype; no broadcasting.
+// https://pytorch.org/docs/stable/generated/torch.mm.html
 func (t *Tensor) MM(mat2 *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotMM, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -110,7 +114,8 @@ type AddMMOptions struct {
 	Out   *Tensor // write the result to this tensor
 }
 
-// AddMM is PyTorch's addmm.
+// AddMM is beta*self + alpha*(mat1 @ mat2); self is broadcast to the product's shape and not read when beta is 0.
+// https://pytorch.org/docs/stable/generated/torch.addmm.html
 func (t *Tensor) AddMM(mat1 *Tensor, mat2 *Tensor, opts ...AddMMOptions) *Tensor {
 	c := NewCall(slotAddMM, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -163,7 +168,8 @@ func (t *Tensor) AddMMInPlace(mat1 *Tensor, mat2 *Tensor, opts ...AddMMInPlaceOp
 
 var slotBMM = slot("aten::bmm")
 
-// BMM is PyTorch's bmm.
+// BMM multiplies two batches of matrices, [b, m, k] and [b, k, n], of one dtype; no broadcasting.
+// https://pytorch.org/docs/stable/generated/torch.bmm.html
 func (t *Tensor) BMM(mat2 *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotBMM, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -186,7 +192,8 @@ type BAddBMMOptions struct {
 	Out   *Tensor // write the result to this tensor
 }
 
-// BAddBMM is PyTorch's baddbmm.
+// BAddBMM is beta*self + alpha*(batch1 @ batch2) for each matrix of a batch.
+// https://pytorch.org/docs/stable/generated/torch.baddbmm.html
 func (t *Tensor) BAddBMM(batch1 *Tensor, batch2 *Tensor, opts ...BAddBMMOptions) *Tensor {
 	c := NewCall(slotBAddBMM, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -246,7 +253,8 @@ type AddBMMOptions struct {
 	Out   *Tensor // write the result to this tensor
 }
 
-// AddBMM is PyTorch's addbmm.
+// AddBMM is beta*self + alpha * the sum over the batch of batch1 @ batch2.
+// https://pytorch.org/docs/stable/generated/torch.addbmm.html
 func (t *Tensor) AddBMM(batch1 *Tensor, batch2 *Tensor, opts ...AddBMMOptions) *Tensor {
 	c := NewCall(slotAddBMM, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -299,7 +307,8 @@ func (t *Tensor) AddBMMInPlace(batch1 *Tensor, batch2 *Tensor, opts ...AddBMMInP
 
 var slotMV = slot("aten::mv")
 
-// MV is PyTorch's mv.
+// MV multiplies a matrix [m, k] with a vector [k].
+// https://pytorch.org/docs/stable/generated/torch.mv.html
 func (t *Tensor) MV(vec *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotMV, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -322,7 +331,8 @@ type AddMVOptions struct {
 	Out   *Tensor // write the result to this tensor
 }
 
-// AddMV is PyTorch's addmv.
+// AddMV is beta*self + alpha*(mat @ vec).
+// https://pytorch.org/docs/stable/generated/torch.addmv.html
 func (t *Tensor) AddMV(mat *Tensor, vec *Tensor, opts ...AddMVOptions) *Tensor {
 	c := NewCall(slotAddMV, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -375,7 +385,8 @@ func (t *Tensor) AddMVInPlace(mat *Tensor, vec *Tensor, opts ...AddMVInPlaceOpti
 
 var slotDot = slot("aten::dot")
 
-// Dot is PyTorch's dot.
+// Dot is the sum of the products of two vectors' elements.
+// https://pytorch.org/docs/stable/generated/torch.dot.html
 func (t *Tensor) Dot(tensorArg *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotDot, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -391,7 +402,8 @@ func (t *Tensor) Dot(tensorArg *Tensor, opts ...OutOptions) *Tensor {
 
 var slotVdot = slot("aten::vdot")
 
-// Vdot is PyTorch's vdot.
+// Vdot is dot with the complex conjugate of self.
+// https://pytorch.org/docs/stable/generated/torch.vdot.html
 func (t *Tensor) Vdot(other *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotVdot, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -407,7 +419,8 @@ func (t *Tensor) Vdot(other *Tensor, opts ...OutOptions) *Tensor {
 
 var slotOuter = slot("aten::outer")
 
-// Outer is PyTorch's outer.
+// Outer is the matrix of the products of two vectors' elements.
+// https://pytorch.org/docs/stable/generated/torch.outer.html
 func (t *Tensor) Outer(vec2 *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotOuter, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -446,7 +459,8 @@ type AddrOptions struct {
 	Out   *Tensor // write the result to this tensor
 }
 
-// Addr is PyTorch's addr.
+// Addr is beta*self + alpha * the outer product of two vectors.
+// https://pytorch.org/docs/stable/generated/torch.addr.html
 func (t *Tensor) Addr(vec1 *Tensor, vec2 *Tensor, opts ...AddrOptions) *Tensor {
 	c := NewCall(slotAddr, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -499,7 +513,8 @@ func (t *Tensor) AddrInPlace(vec1 *Tensor, vec2 *Tensor, opts ...AddrInPlaceOpti
 
 var slotInner = slot("aten::inner")
 
-// Inner is PyTorch's inner.
+// Inner is the dot product over the last dimensions of the two tensors.
+// https://pytorch.org/docs/stable/generated/torch.inner.html
 func (t *Tensor) Inner(other *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotInner, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -515,7 +530,8 @@ func (t *Tensor) Inner(other *Tensor, opts ...OutOptions) *Tensor {
 
 var slotKron = slot("aten::kron")
 
-// Kron is PyTorch's kron.
+// Kron is the Kronecker product.
+// https://pytorch.org/docs/stable/generated/torch.kron.html
 func (t *Tensor) Kron(other *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotKron, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -597,7 +613,8 @@ type CrossOptions struct {
 	Out *Tensor  // write the result to this tensor
 }
 
-// Cross is PyTorch's cross.
+// Cross is the cross product along dim, by default the first dimension of size 3.
+// https://pytorch.org/docs/stable/generated/torch.cross.html
 func (t *Tensor) Cross(other *Tensor, opts ...CrossOptions) *Tensor {
 	c := NewCall(slotCross, 3)
 	*c.Arg(0) = TensorValue(t)

@@ -222,7 +222,8 @@ func (t *Tensor) ELUInPlace(opts ...ELUInPlaceOptions) *Tensor {
 
 var slotSELU = slot("aten::selu")
 
-// SELU is PyTorch's selu.
+// SELU is the self-normalizing exponential linear unit.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.selu.html
 func (t *Tensor) SELU() *Tensor {
 	c := NewCall(slotSELU, 1)
 	*c.Arg(0) = TensorValue(t)

@@ -477,7 +477,8 @@ type VarCorrectionOptions struct {
 	Out        *Tensor // write the result to this tensor
 }
 
-// VarCorrection is PyTorch's var.
+// VarCorrection is the variance over dimensions (none given: all), divided by n minus the correction (1).
+// https://pytorch.org/docs/stable/generated/torch.var.html
 func (t *Tensor) VarCorrection(opts ...VarCorrectionOptions) *Tensor {
 	c := NewCall(slotVarCorrection, 4)
 	*c.Arg(0) = TensorValue(t)

@@ -4,7 +4,8 @@ package tensor
 
 var slotPixelShuffle = slot("aten::pixel_shuffle")
 
-// PixelShuffle is PyTorch's pixel_shuffle.
+// PixelShuffle turns [*, c*r*r, h, w] into [*, c, h*r, w*r]: each group of r*r channels becomes a block of pixels.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.pixel_shuffle.html
 func (t *Tensor) PixelShuffle(upscaleFactor int, opts ...OutOptions) *Tensor {
 	c := NewCall(slotPixelShuffle, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -20,7 +21,8 @@ func (t *Tensor) PixelShuffle(upscaleFactor int, opts ...OutOptions) *Tensor {
 
 var slotPixelUnshuffle = slot("aten::pixel_unshuffle")
 
-// PixelUnshuffle is PyTorch's pixel_unshuffle.
+// PixelUnshuffle turns [*, c, h*r, w*r] into [*, c*r*r, h, w]: the reverse of pixel_shuffle.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.pixel_unshuffle.html
 func (t *Tensor) PixelUnshuffle(downscaleFactor int, opts ...OutOptions) *Tensor {
 	c := NewCall(slotPixelUnshuffle, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -36,7 +38,8 @@ func (t *Tensor) PixelUnshuffle(downscaleFactor int, opts ...OutOptions) *Tensor
 
 var slotChannelShuffle = slot("aten::channel_shuffle")
 
-// ChannelShuffle is PyTorch's channel_shuffle.
+// ChannelShuffle interleaves groups of channels: channel i of group g becomes channel i*groups + g.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.channel_shuffle.html
 func (t *Tensor) ChannelShuffle(groups int) *Tensor {
 	c := NewCall(slotChannelShuffle, 2)
 	*c.Arg(0) = TensorValue(t)

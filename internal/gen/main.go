@@ -31,6 +31,7 @@ type def struct {
 	text                string // the schema
 	sch                 *tensor.Schema
 	doc, goName, scalar string
+	known               constants // of the package
 	formNames           string
 	inPlace, out, plain bool
 	aliases             []string
@@ -180,17 +181,18 @@ func read(dir string) []*def {
 			}
 		}
 	}
+	known := constantsOf(parsed)
 	var defs []*def
 	seen := map[token.Pos]bool{}
 	add := func(lit ast.Expr) *def {
-		s := stringOf(lit)
+		s := known.text(lit)
 		if seen[lit.Pos()] || !schemaRE.MatchString(s) {
 			return nil
 		}
 		seen[lit.Pos()] = true
 		sch, err := tensor.ParseSchema(s)
 		check(err)
-		d := &def{text: s, sch: sch, pos: fset.Position(lit.Pos())}
+		d := &def{text: s, sch: sch, known: known, pos: fset.Position(lit.Pos())}
 		defs = append(defs, d)
 		return d
 	}
@@ -239,9 +241,7 @@ func read(dir string) []*def {
 					}
 				}
 				if len(x.Args) > 1 {
-					if doc, ok := x.Args[1].(*ast.BasicLit); ok && doc.Kind == token.STRING {
-						d.doc, _ = strconv.Unquote(doc.Value)
-					}
+					d.doc = known.text(x.Args[1])
 				}
 				for _, a := range x.Args[1:] {
 					if cl, ok := a.(*ast.CompositeLit); ok {
@@ -270,7 +270,7 @@ func ident(e ast.Expr) string {
 }
 
 func (d *def) field(name string, v ast.Expr) {
-	str := func() string { return stringOf(v) }
+	str := func() string { return d.known.text(v) }
 	switch name {
 	case "Doc":
 		d.doc = str()
@@ -289,26 +289,56 @@ func (d *def) field(name string, v ast.Expr) {
 	case "Aliases":
 		if cl, ok := v.(*ast.CompositeLit); ok {
 			for _, e := range cl.Elts {
-				d.aliases = append(d.aliases, stringOf(e))
+				d.aliases = append(d.aliases, d.known.text(e))
 			}
 		}
 	}
 }
 
-// stringOf is the text of a string literal, or of a sum of them; "" for an expression with other parts, which only a running program knows.
-func stringOf(e ast.Expr) string {
-	s, _ := literal(e)
+// constants are the values of a package's constants by name. A name that several scopes declare has no value.
+type constants map[string]ast.Expr
+
+func constantsOf(files []*ast.File) constants {
+	known := constants{}
+	for _, f := range files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			if d, ok := n.(*ast.GenDecl); ok && d.Tok == token.CONST {
+				for _, s := range d.Specs {
+					v := s.(*ast.ValueSpec)
+					for i, name := range v.Names {
+						if _, twice := known[name.Name]; twice || i >= len(v.Values) {
+							known[name.Name] = nil
+						} else {
+							known[name.Name] = v.Values[i]
+						}
+					}
+				}
+			}
+			return true
+		})
+	}
+	return known
+}
+
+// text is the text of a string literal, a constant, or a sum of them; "" for an expression with other parts, which only a running program
+// knows.
+func (known constants) text(e ast.Expr) string {
+	s, _ := known.find(e)
 	return s
 }
 
-func literal(e ast.Expr) (text string, ok bool) {
+func (known constants) find(e ast.Expr) (text string, ok bool) {
 	switch x := e.(type) {
 	case *ast.BasicLit:
 		s, err := strconv.Unquote(x.Value)
-		return s, err == nil
+		return s, err == nil && x.Kind == token.STRING
+	case *ast.Ident:
+		if v := known[x.Name]; v != nil {
+			return known.find(v)
+		}
 	case *ast.BinaryExpr:
-		a, ok := literal(x.X)
-		b, both := literal(x.Y)
+		a, ok := known.find(x.X)
+		b, both := known.find(x.Y)
 		if ok && both {
 			return a + b, true
 		}

@@ -16,7 +16,12 @@ type CrossEntropyOptions struct {
 	LabelSmoothing tensor.Opt[float64] // default 0.0
 }
 
-// CrossEntropy is PyTorch's cross_entropy.
+// CrossEntropy is -weight[target] * log(softmax(input))[target] of logits [C], [N, C] or [N, C, …] and class numbers [], [N] or
+// [N, …]; positions whose class is ignoreIndex count nothing. Targets may also be probabilities of the input's shape. weight [C]
+// gives each class a weight, and the mean divides by the sum of the targets' weights. labelSmoothing mixes the target with the
+// uniform distribution. reduction is "mean" (the default), "sum", or "none" for the losses themselves; sizeAverage and reduce are
+// its old form.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.cross_entropy.html
 func CrossEntropy(input *tensor.Tensor, target *tensor.Tensor, opts ...CrossEntropyOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotCrossEntropy, 8)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -57,7 +62,11 @@ type CTCLossOptions struct {
 	ZeroInfinity bool   // default False
 }
 
-// CTCLoss is PyTorch's ctc_loss.
+// CTCLoss is the connectionist temporal classification loss of log-probabilities log_probs [T, N, C] (or [T, C]) and targets: [N,
+// S] padded, or the N sequences one after another in one dimension. reduction mean divides each loss by its target's length (at
+// least 1) and takes the mean; zero_infinity sets infinite losses (input shorter than the target needs) and their gradients to
+// zero. The gradient assumes that log_probs comes from a log-softmax, as in PyTorch. A target that is not a class is an error.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.ctc_loss.html
 func CTCLoss(logProbs *tensor.Tensor, targets *tensor.Tensor, inputLengths *tensor.Tensor, targetLengths *tensor.Tensor, opts ...CTCLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotCTCLoss, 7)
 	*c.Arg(0) = tensor.TensorValue(logProbs)
@@ -90,7 +99,10 @@ type MSELossOptions struct {
 	Weight      *tensor.Tensor   // default None
 }
 
-// MSELoss is PyTorch's mse_loss.
+// MSELoss is the squared error (input - target)² of tensors that broadcast to one shape. With a weight of the input's shape each
+// error is multiplied by its weight, and the mean divides by the sum of the weights. reduction is "mean" (the default), "sum", or
+// "none" for the losses themselves; sizeAverage and reduce are its old form.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.mse_loss.html
 func MSELoss(input *tensor.Tensor, target *tensor.Tensor, opts ...MSELossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotMSELoss, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -124,7 +136,10 @@ type L1LossOptions struct {
 	Weight      *tensor.Tensor   // default None
 }
 
-// L1Loss is PyTorch's l1_loss.
+// L1Loss is the absolute error |input - target| of tensors that broadcast to one shape. With a weight of the input's shape each
+// error is multiplied by its weight, and the mean divides by the sum of the weights. reduction is "mean" (the default), "sum", or
+// "none" for the losses themselves; sizeAverage and reduce are its old form.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.l1_loss.html
 func L1Loss(input *tensor.Tensor, target *tensor.Tensor, opts ...L1LossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotL1Loss, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -158,7 +173,10 @@ type SmoothL1LossOptions struct {
 	Beta        tensor.Opt[float64] // default 1.0
 }
 
-// SmoothL1Loss is PyTorch's smooth_l1_loss.
+// SmoothL1Loss is 0.5*d²/beta for differences d = |input - target| below beta, and d - 0.5*beta for others; input and target
+// broadcast to one shape. reduction is "mean" (the default), "sum", or "none" for the losses themselves; sizeAverage and reduce
+// are its old form.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.smooth_l1_loss.html
 func SmoothL1Loss(input *tensor.Tensor, target *tensor.Tensor, opts ...SmoothL1LossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotSmoothL1Loss, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -192,7 +210,10 @@ type HuberLossOptions struct {
 	Weight    *tensor.Tensor      // default None
 }
 
-// HuberLoss is PyTorch's huber_loss.
+// HuberLoss is 0.5*d² for differences d = |input - target| up to delta, and delta*(d - 0.5*delta) for others; input and target
+// broadcast to one shape. With a weight of the input's shape each loss is multiplied by its weight; unlike mse_loss, the mean
+// divides by the number of losses. reduction is "mean" (the default), "sum" or "none".
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.huber_loss.html
 func HuberLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...HuberLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotHuberLoss, 5)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -224,7 +245,10 @@ type BinaryCrossEntropyOptions struct {
 	Reduction   string           // default 'mean'
 }
 
-// BinaryCrossEntropy is PyTorch's binary_cross_entropy.
+// BinaryCrossEntropy is -weight * (target*log(input) + (1-target)*log(1-input)) for probabilities input and targets of one shape,
+// both between 0 and 1; logarithms are at least -100. weight broadcasts to their shape. reduction is "mean" (the default), "sum",
+// or "none" for the losses themselves; sizeAverage and reduce are its old form.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.binary_cross_entropy.html
 func BinaryCrossEntropy(input *tensor.Tensor, target *tensor.Tensor, opts ...BinaryCrossEntropyOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotBinaryCrossEntropy, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -259,7 +283,10 @@ type BinaryCrossEntropyWithLogitsOptions struct {
 	PosWeight   *tensor.Tensor   // default None
 }
 
-// BinaryCrossEntropyWithLogits is PyTorch's binary_cross_entropy_with_logits.
+// BinaryCrossEntropyWithLogits is binary_cross_entropy of sigmoid(input), computed without overflow, for logits and targets of one
+// shape. weight multiplies the losses, posWeight the term of the positive examples; both broadcast. reduction is "mean" (the
+// default), "sum", or "none" for the losses themselves; sizeAverage and reduce are its old form.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.binary_cross_entropy_with_logits.html
 func BinaryCrossEntropyWithLogits(input *tensor.Tensor, target *tensor.Tensor, opts ...BinaryCrossEntropyWithLogitsOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotBinaryCrossEntropyWithLogits, 7)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -296,7 +323,11 @@ type KLDivOptions struct {
 	LogTarget   bool             // default False
 }
 
-// KLDiv is PyTorch's kl_div.
+// KLDiv is the Kullback-Leibler divergence target*(log(target) - input) of log-probabilities input from probabilities target of
+// the same shape, or from their logarithms with logTarget. reduction is "mean" (the default), "sum", or "none" for the losses
+// themselves; sizeAverage and reduce are its old form. With "batchmean" the sum is divided by the size of the first dimension, as
+// the definition of the divergence has it.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.kl_div.html
 func KLDiv(input *tensor.Tensor, target *tensor.Tensor, opts ...KLDivOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotKLDiv, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -328,7 +359,9 @@ type SoftMarginLossOptions struct {
 	Reduction   string           // default 'mean'
 }
 
-// SoftMarginLoss is PyTorch's soft_margin_loss.
+// SoftMarginLoss is log(1 + exp(-target*input)) for targets of 1 and -1. reduction is "mean" (the default), "sum", or "none" for
+// the losses themselves; sizeAverage and reduce are its old form.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.soft_margin_loss.html
 func SoftMarginLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...SoftMarginLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotSoftMarginLoss, 5)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -359,7 +392,10 @@ type MarginRankingLossOptions struct {
 	Reduction   string              // default 'mean'
 }
 
-// MarginRankingLoss is PyTorch's margin_ranking_loss.
+// MarginRankingLoss is max(0, -target*(input1-input2) + margin) for tensors with the same number of dimensions: target is 1 where
+// input1 should be the larger one, -1 where input2 should. reduction is "mean" (the default), "sum", or "none" for the losses
+// themselves; sizeAverage and reduce are its old form.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.margin_ranking_loss.html
 func MarginRankingLoss(input1 *tensor.Tensor, input2 *tensor.Tensor, target *tensor.Tensor, opts ...MarginRankingLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotMarginRankingLoss, 7)
 	*c.Arg(0) = tensor.TensorValue(input1)
@@ -395,7 +431,10 @@ type HingeEmbeddingLossOptions struct {
 	Reduction   string              // default 'mean'
 }
 
-// HingeEmbeddingLoss is PyTorch's hinge_embedding_loss.
+// HingeEmbeddingLoss is input where target is 1, and max(0, margin-input) where target is -1: input is a distance of two things
+// that are alike or not. reduction is "mean" (the default), "sum", or "none" for the losses themselves; sizeAverage and reduce are
+// its old form.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.hinge_embedding_loss.html
 func HingeEmbeddingLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...HingeEmbeddingLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotHingeEmbeddingLoss, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -430,7 +469,10 @@ type CosineEmbeddingLossOptions struct {
 	Reduction   string              // default 'mean'
 }
 
-// CosineEmbeddingLoss is PyTorch's cosine_embedding_loss.
+// CosineEmbeddingLoss is 1 - cos where target is 1, and max(0, cos - margin) where target is -1; cos is the cosine of the angle
+// between input1 and input2 [N, D] with a target [N], or [D] with a target []. reduction is "mean" (the default), "sum", or "none"
+// for the losses themselves; sizeAverage and reduce are its old form.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.cosine_embedding_loss.html
 func CosineEmbeddingLoss(input1 *tensor.Tensor, input2 *tensor.Tensor, target *tensor.Tensor, opts ...CosineEmbeddingLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotCosineEmbeddingLoss, 7)
 	*c.Arg(0) = tensor.TensorValue(input1)
@@ -469,7 +511,10 @@ type TripletMarginLossOptions struct {
 	Reduction   string              // default 'mean'
 }
 
-// TripletMarginLoss is PyTorch's triplet_margin_loss.
+// TripletMarginLoss is max(0, d(anchor, positive) - d(anchor, negative) + margin) for tensors [N, D] or [D], with d the
+// pairwise_distance of order p. With swap, d(positive, negative) takes the place of d(anchor, negative) where it is smaller.
+// reduction is "mean" (the default), "sum", or "none" for the losses themselves; sizeAverage and reduce are its old form.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.triplet_margin_loss.html
 func TripletMarginLoss(anchor *tensor.Tensor, positive *tensor.Tensor, negative *tensor.Tensor, opts ...TripletMarginLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotTripletMarginLoss, 10)
 	*c.Arg(0) = tensor.TensorValue(anchor)
@@ -515,7 +560,9 @@ type TripletMarginWithDistanceLossOptions struct {
 	Reduction        string              // default 'mean'
 }
 
-// TripletMarginWithDistanceLoss is PyTorch's triplet_margin_with_distance_loss.
+// TripletMarginWithDistanceLoss is triplet_margin_loss with a distance of its own, a func(a, b *tensor.Tensor) *tensor.Tensor
+// (nil: pairwise_distance). reduction is "mean" (the default), "sum" or "none".
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.triplet_margin_with_distance_loss.html
 func TripletMarginWithDistanceLoss(anchor *tensor.Tensor, positive *tensor.Tensor, negative *tensor.Tensor, opts ...TripletMarginWithDistanceLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotTripletMarginWithDistanceLoss, 7)
 	*c.Arg(0) = tensor.TensorValue(anchor)
@@ -552,7 +599,11 @@ type MultiMarginLossOptions struct {
 	Reduction   string              // default 'mean'
 }
 
-// MultiMarginLoss is PyTorch's multi_margin_loss.
+// MultiMarginLoss is the sum over all classes j but the target's of max(0, margin - input[target] + input[j])^p, divided by the
+// number of classes C, for scores [N, C] or [C] and class numbers [N] or []; p is 1 or 2. weight [C] multiplies the terms of a
+// target's class. reduction is "mean" (the default), "sum", or "none" for the losses themselves; sizeAverage and reduce are its
+// old form.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.multi_margin_loss.html
 func MultiMarginLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...MultiMarginLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotMultiMarginLoss, 8)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -593,7 +644,11 @@ type MultilabelMarginLossOptions struct {
 	Reduction   string           // default 'mean'
 }
 
-// MultilabelMarginLoss is PyTorch's multilabel_margin_loss.
+// MultilabelMarginLoss is the sum of max(0, 1 - input[k] + input[j]) over the listed classes k and the others j, divided by the
+// number of classes C, for scores [N, C] or [C]. Each row of target, of the same shape, lists class numbers up to the first
+// negative number. reduction is "mean" (the default), "sum", or "none" for the losses themselves; sizeAverage and reduce are its
+// old form.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.multilabel_margin_loss.html
 func MultilabelMarginLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...MultilabelMarginLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotMultilabelMarginLoss, 5)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -624,7 +679,10 @@ type MultilabelSoftMarginLossOptions struct {
 	Reduction   string           // default 'mean'
 }
 
-// MultilabelSoftMarginLoss is PyTorch's multilabel_soft_margin_loss.
+// MultilabelSoftMarginLoss is the mean over the classes of the binary cross entropy of logits: -(target*log(sigmoid(input)) +
+// (1-target)*log(sigmoid(-input))), times weight [C], for input and target [N, C] or [C]. reduction is "mean" (the default),
+// "sum", or "none" for the losses themselves; sizeAverage and reduce are its old form.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.multilabel_soft_margin_loss.html
 func MultilabelSoftMarginLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...MultilabelSoftMarginLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotMultilabelSoftMarginLoss, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -660,7 +718,11 @@ type PoissonNLLLossOptions struct {
 	Reduction   string              // default 'mean'
 }
 
-// PoissonNLLLoss is PyTorch's poisson_nll_loss.
+// PoissonNLLLoss is the negative log-likelihood of counts target from Poisson distributions, without the term that depends on the
+// target alone: exp(input) - target*input with logInput, which is the default, else input - target*log(input+eps). full adds
+// Stirling's approximation of that term where the target is above 1. reduction is "mean" (the default), "sum", or "none" for the
+// losses themselves; sizeAverage and reduce are its old form.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.poisson_nll_loss.html
 func PoissonNLLLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...PoissonNLLLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotPoissonNLLLoss, 8)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -698,7 +760,10 @@ type GaussianNLLLossOptions struct {
 	Reduction string              // default 'mean'
 }
 
-// GaussianNLLLoss is PyTorch's gaussian_nll_loss.
+// GaussianNLLLoss is the negative log-likelihood 0.5*(log(var) + (input-target)²/var) of values target from normal distributions
+// with means input and variances var, which are at least eps; full adds 0.5*log(2π). var has the input's shape, or 1 in its last
+// dimension, or lacks that dimension; a negative variance is an error. reduction is "mean" (the default), "sum" or "none".
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.gaussian_nll_loss.html
 func GaussianNLLLoss(input *tensor.Tensor, target *tensor.Tensor, varArg *tensor.Tensor, opts ...GaussianNLLLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotGaussianNLLLoss, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -728,7 +793,9 @@ type CosineSimilarityOptions struct {
 	Eps tensor.Opt[float64] // default 1e-08
 }
 
-// CosineSimilarity is PyTorch's cosine_similarity.
+// CosineSimilarity is the cosine x1·x2 / (max(|x1|, eps) * max(|x2|, eps)) of the angles between vectors along dimension dim; x1
+// and x2 broadcast to one shape, and the result lacks that dimension.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.cosine_similarity.html
 func CosineSimilarity(x1 *tensor.Tensor, x2 *tensor.Tensor, opts ...CosineSimilarityOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotCosineSimilarity, 4)
 	*c.Arg(0) = tensor.TensorValue(x1)
@@ -756,7 +823,9 @@ type PairwiseDistanceOptions struct {
 	KeepDim bool                // default False
 }
 
-// PairwiseDistance is PyTorch's pairwise_distance.
+// PairwiseDistance is the norm of order p of x1 - x2 + eps over the last dimension, for tensors [N, D] or [D] that broadcast;
+// keepdim leaves that dimension with one element.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.pairwise_distance.html
 func PairwiseDistance(x1 *tensor.Tensor, x2 *tensor.Tensor, opts ...PairwiseDistanceOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotPairwiseDistance, 5)
 	*c.Arg(0) = tensor.TensorValue(x1)
@@ -788,7 +857,11 @@ type NLLLossOptions struct {
 	Reduction   string           // default 'mean'
 }
 
-// NLLLoss is PyTorch's nll_loss.
+// NLLLoss is the negative log-likelihood -weight[target] * input[target] of log-probabilities [C], [N, C] or [N, C, …] and class
+// numbers [], [N] or [N, …]; positions whose class is ignoreIndex count nothing. weight [C] gives each class a weight, and the
+// mean divides by the sum of the targets' weights. reduction is "mean" (the default), "sum", or "none" for the losses themselves;
+// sizeAverage and reduce are its old form.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.nll_loss.html
 func NLLLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...NLLLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotNLLLoss, 7)
 	*c.Arg(0) = tensor.TensorValue(input)

@@ -34,7 +34,8 @@ type BilinearOptions struct {
 	Bias *tensor.Tensor // default None
 }
 
-// Bilinear is PyTorch's bilinear.
+// Bilinear is x1ᵀ·W·x2 + bias for each output: inputs [*, in1] and [*, in2], weight [out, in1, in2].
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.bilinear.html
 func Bilinear(input1 *tensor.Tensor, input2 *tensor.Tensor, weight *tensor.Tensor, opts ...BilinearOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotBilinear, 4)
 	*c.Arg(0) = tensor.TensorValue(input1)

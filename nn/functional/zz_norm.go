@@ -15,7 +15,9 @@ type BatchNormOptions struct {
 	Eps      tensor.Opt[float64] // default 1e-05
 }
 
-// BatchNorm is PyTorch's batch_norm.
+// BatchNorm normalises each channel (dimension 1) of an input [n, c, ...]: with the batch's statistics in training, which also
+// move running_mean and running_var (nil: none), with those two otherwise.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.batch_norm.html
 func BatchNorm(input *tensor.Tensor, runningMean *tensor.Tensor, runningVar *tensor.Tensor, opts ...BatchNormOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotBatchNorm, 8)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -52,7 +54,8 @@ type GroupNormOptions struct {
 	Eps    tensor.Opt[float64] // default 1e-05
 }
 
-// GroupNorm is PyTorch's group_norm.
+// GroupNorm normalises num_groups groups of the channels of an input [n, c, ...], then scales and shifts by channel.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.group_norm.html
 func GroupNorm(input *tensor.Tensor, numGroups int, opts ...GroupNormOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotGroupNorm, 5)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -86,7 +89,9 @@ type InstanceNormOptions struct {
 	Eps             tensor.Opt[float64] // default 1e-05
 }
 
-// InstanceNorm is PyTorch's instance_norm.
+// InstanceNorm normalises each channel of each image of an input [n, c, ...] and moves the running statistics, where given,
+// towards the mean of the images'.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.instance_norm.html
 func InstanceNorm(input *tensor.Tensor, opts ...InstanceNormOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotInstanceNorm, 8)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -127,7 +132,9 @@ type LayerNormOptions struct {
 	Eps    tensor.Opt[float64] // default 1e-05
 }
 
-// LayerNorm is PyTorch's layer_norm.
+// LayerNorm is (x - mean) / sqrt(variance + eps) * weight + bias, with mean and variance of each row, which are the trailing
+// dimensions normalizedShape; weight and bias have that shape.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.layer_norm.html
 func LayerNorm(input *tensor.Tensor, normalizedShape []int, opts ...LayerNormOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLayerNorm, 5)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -156,7 +163,9 @@ type RMSNormOptions struct {
 	Eps    tensor.Opt[float64] // default None
 }
 
-// RMSNorm is PyTorch's rms_norm.
+// RMSNorm is x / sqrt(mean(x²) + eps) * weight, with the mean over the trailing dimensions normalizedShape, which weight's shape
+// is; eps defaults to the dtype's machine epsilon.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.rms_norm.html
 func RMSNorm(input *tensor.Tensor, normalizedShape []int, opts ...RMSNormOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotRMSNorm, 4)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -182,7 +191,9 @@ type LocalResponseNormOptions struct {
 	K     tensor.Opt[float64] // default 1.0
 }
 
-// LocalResponseNorm is PyTorch's local_response_norm.
+// LocalResponseNorm is x / (k + alpha * m)^beta for inputs [n, c, ...] of at least three dimensions, with m the mean of the
+// squares of size neighbouring channels.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.local_response_norm.html
 func LocalResponseNorm(input *tensor.Tensor, size int, opts ...LocalResponseNormOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLocalResponseNorm, 5)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -214,7 +225,8 @@ type NormalizeOptions struct {
 	Eps tensor.Opt[float64] // default 1e-12
 }
 
-// Normalize is PyTorch's normalize.
+// Normalize is x / max(|x|, eps), with |x| the norm of order p of vectors along dimension dim of a tensor of any shape.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.normalize.html
 func Normalize(input *tensor.Tensor, opts ...NormalizeOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotNormalize, 4)
 	*c.Arg(0) = tensor.TensorValue(input)

@@ -11,7 +11,9 @@ type ReLUOptions struct {
 	Inplace bool // default False
 }
 
-// ReLU is PyTorch's relu.
+// ReLU is the rectified linear unit max(x, 0) of every element x of input, which has any shape. The result has the shape of input;
+// with Inplace it is written to input.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.relu.html
 func ReLU(input *tensor.Tensor, opts ...ReLUOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotReLU, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -25,7 +27,8 @@ func ReLU(input *tensor.Tensor, opts ...ReLUOptions) *tensor.Tensor {
 
 var slotReLUInPlace = tensor.Slot("F::relu_")
 
-// ReLUInPlace is PyTorch's relu_.
+// ReLUInPlace is ReLU, max(x, 0), written to input, which is returned; input has any shape.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.relu_.html
 func ReLUInPlace(input *tensor.Tensor) *tensor.Tensor {
 	c := tensor.NewCall(slotReLUInPlace, 1)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -39,7 +42,9 @@ type ReLU6Options struct {
 	Inplace bool // default False
 }
 
-// ReLU6 is PyTorch's relu6.
+// ReLU6 is min(max(x, 0), 6) of every element x of input, which has any shape. The result has the shape of input; with Inplace it
+// is written to input.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.relu6.html
 func ReLU6(input *tensor.Tensor, opts ...ReLU6Options) *tensor.Tensor {
 	c := tensor.NewCall(slotReLU6, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -58,7 +63,10 @@ type SELUOptions struct {
 	Inplace bool // default False
 }
 
-// SELU is PyTorch's selu.
+// SELU is the self-normalizing exponential linear unit, scale * (max(0, x) + min(0, alpha * (exp(x) - 1))) with alpha = 1.6732632
+// and scale = 1.0507010, of every element x of input, which has any shape. The result has the shape of input; with Inplace it is
+// written to input.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.selu.html
 func SELU(input *tensor.Tensor, opts ...SELUOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotSELU, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -72,7 +80,8 @@ func SELU(input *tensor.Tensor, opts ...SELUOptions) *tensor.Tensor {
 
 var slotSELUInPlace = tensor.Slot("aten::selu_")
 
-// SELUInPlace is PyTorch's selu_.
+// SELUInPlace is SELU written to input, which is returned; input has any shape.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.selu.html
 func SELUInPlace(input *tensor.Tensor) *tensor.Tensor {
 	c := tensor.NewCall(slotSELUInPlace, 1)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -86,7 +95,9 @@ type SiLUOptions struct {
 	Inplace bool // default False
 }
 
-// SiLU is PyTorch's silu.
+// SiLU is the sigmoid linear unit x * sigmoid(x), also called swish, of every element x of input, which has any shape. The result
+// has the shape of input; with Inplace it is written to input.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.silu.html
 func SiLU(input *tensor.Tensor, opts ...SiLUOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotSiLU, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -105,7 +116,9 @@ type MishOptions struct {
 	Inplace bool // default False
 }
 
-// Mish is PyTorch's mish.
+// Mish is x * tanh(softplus(x)) of every element x of input, which has any shape. The result has the shape of input; with Inplace
+// it is written to input.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.mish.html
 func Mish(input *tensor.Tensor, opts ...MishOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotMish, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -124,7 +137,9 @@ type HardSigmoidOptions struct {
 	Inplace bool // default False
 }
 
-// HardSigmoid is PyTorch's hardsigmoid.
+// HardSigmoid is min(max(x + 3, 0), 6) / 6, which approximates sigmoid(x), of every element x of input, which has any shape. The
+// result has the shape of input; with Inplace it is written to input.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.hardsigmoid.html
 func HardSigmoid(input *tensor.Tensor, opts ...HardSigmoidOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotHardSigmoid, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -143,7 +158,9 @@ type HardSwishOptions struct {
 	Inplace bool // default False
 }
 
-// HardSwish is PyTorch's hardswish.
+// HardSwish is x * min(max(x + 3, 0), 6) / 6, which approximates SiLU, of every element x of input, which has any shape. The
+// result has the shape of input; with Inplace it is written to input.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.hardswish.html
 func HardSwish(input *tensor.Tensor, opts ...HardSwishOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotHardSwish, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -163,7 +180,9 @@ type CELUOptions struct {
 	Inplace bool                // default False
 }
 
-// CELU is PyTorch's celu.
+// CELU is the continuously differentiable exponential linear unit, max(0, x) + min(0, alpha * (exp(x / alpha) - 1)), of every
+// element x of input, which has any shape. The result has the shape of input; with Inplace it is written to input.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.celu.html
 func CELU(input *tensor.Tensor, opts ...CELUOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotCELU, 3)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -186,7 +205,8 @@ type CELUInPlaceOptions struct {
 	Alpha tensor.Opt[float64] // default 1.0
 }
 
-// CELUInPlace is PyTorch's celu_.
+// CELUInPlace is CELU written to input, which is returned; input has any shape.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.celu.html
 func CELUInPlace(input *tensor.Tensor, opts ...CELUInPlaceOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotCELUInPlace, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -208,7 +228,9 @@ type LeakyReLUOptions struct {
 	Inplace       bool                // default False
 }
 
-// LeakyReLU is PyTorch's leaky_relu.
+// LeakyReLU is max(0, x) + negativeSlope * min(0, x) of every element x of input, which has any shape. The result has the shape of
+// input; with Inplace it is written to input.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.leaky_relu.html
 func LeakyReLU(input *tensor.Tensor, opts ...LeakyReLUOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLeakyReLU, 3)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -231,7 +253,8 @@ type LeakyReLUInPlaceOptions struct {
 	NegativeSlope tensor.Opt[float64] // default 0.01
 }
 
-// LeakyReLUInPlace is PyTorch's leaky_relu_.
+// LeakyReLUInPlace is LeakyReLU written to input, which is returned; input has any shape.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.leaky_relu_.html
 func LeakyReLUInPlace(input *tensor.Tensor, opts ...LeakyReLUInPlaceOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLeakyReLUInPlace, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -253,7 +276,9 @@ type ELUOptions struct {
 	Inplace bool                // default False
 }
 
-// ELU is PyTorch's elu.
+// ELU is the exponential linear unit, x where x is positive and alpha * (exp(x) - 1) elsewhere, of every element x of input, which
+// has any shape. The result has the shape of input; with Inplace it is written to input.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.elu.html
 func ELU(input *tensor.Tensor, opts ...ELUOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotELU, 3)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -276,7 +301,8 @@ type ELUInPlaceOptions struct {
 	Alpha tensor.Opt[float64] // default 1.0
 }
 
-// ELUInPlace is PyTorch's elu_.
+// ELUInPlace is ELU written to input, which is returned; input has any shape.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.elu_.html
 func ELUInPlace(input *tensor.Tensor, opts ...ELUInPlaceOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotELUInPlace, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -299,7 +325,9 @@ type HardTanhOptions struct {
 	Inplace bool                // default False
 }
 
-// HardTanh is PyTorch's hardtanh.
+// HardTanh is min(max(x, minVal), maxVal) of every element x of input, which has any shape. The result has the shape of input;
+// with Inplace it is written to input.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.hardtanh.html
 func HardTanh(input *tensor.Tensor, opts ...HardTanhOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotHardTanh, 4)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -327,7 +355,8 @@ type HardTanhInPlaceOptions struct {
 	MaxVal tensor.Opt[float64] // default 1.0
 }
 
-// HardTanhInPlace is PyTorch's hardtanh_.
+// HardTanhInPlace is HardTanh written to input, which is returned; input has any shape.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.hardtanh_.html
 func HardTanhInPlace(input *tensor.Tensor, opts ...HardTanhInPlaceOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotHardTanhInPlace, 3)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -352,7 +381,9 @@ type ThresholdOptions struct {
 	Inplace bool // default False
 }
 
-// Threshold is PyTorch's threshold.
+// Threshold is x where x > threshold and value elsewhere, of every element x of input, which has any shape. The result has the
+// shape of input; with Inplace it is written to input.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.threshold.html
 func Threshold(input *tensor.Tensor, threshold float64, value float64, opts ...ThresholdOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotThreshold, 4)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -368,7 +399,8 @@ func Threshold(input *tensor.Tensor, threshold float64, value float64, opts ...T
 
 var slotThresholdInPlace = tensor.Slot("F::threshold_")
 
-// ThresholdInPlace is PyTorch's threshold_.
+// ThresholdInPlace is Threshold written to input, which is returned; input has any shape.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.threshold_.html
 func ThresholdInPlace(input *tensor.Tensor, threshold float64, value float64) *tensor.Tensor {
 	c := tensor.NewCall(slotThresholdInPlace, 3)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -379,7 +411,9 @@ func ThresholdInPlace(input *tensor.Tensor, threshold float64, value float64) *t
 
 var slotLogSigmoid = tensor.Slot("F::logsigmoid")
 
-// LogSigmoid is PyTorch's logsigmoid.
+// LogSigmoid is log(1 / (1 + exp(-x))), computed without overflow, of every element x of input, which has any shape. The result
+// has the shape of input.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.logsigmoid.html
 func LogSigmoid(input *tensor.Tensor) *tensor.Tensor {
 	c := tensor.NewCall(slotLogSigmoid, 1)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -388,7 +422,9 @@ func LogSigmoid(input *tensor.Tensor) *tensor.Tensor {
 
 var slotTanh = tensor.Slot("aten::tanh")
 
-// Tanh is PyTorch's tanh.
+// Tanh is the hyperbolic tangent (exp(x) - exp(-x)) / (exp(x) + exp(-x)) of every element x of input, which has any shape. The
+// result has the shape of input.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.tanh.html
 func Tanh(input *tensor.Tensor) *tensor.Tensor {
 	c := tensor.NewCall(slotTanh, 1)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -397,7 +433,8 @@ func Tanh(input *tensor.Tensor) *tensor.Tensor {
 
 var slotSigmoid = tensor.Slot("aten::sigmoid")
 
-// Sigmoid is PyTorch's sigmoid.
+// Sigmoid is 1 / (1 + exp(-x)) of every element x of input, which has any shape. The result has the shape of input.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.sigmoid.html
 func Sigmoid(input *tensor.Tensor) *tensor.Tensor {
 	c := tensor.NewCall(slotSigmoid, 1)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -406,7 +443,8 @@ func Sigmoid(input *tensor.Tensor) *tensor.Tensor {
 
 var slotSoftsign = tensor.Slot("F::softsign")
 
-// Softsign is PyTorch's softsign.
+// Softsign is x / (1 + |x|) of every element x of input, which has any shape. The result has the shape of input.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.softsign.html
 func Softsign(input *tensor.Tensor) *tensor.Tensor {
 	c := tensor.NewCall(slotSoftsign, 1)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -415,7 +453,8 @@ func Softsign(input *tensor.Tensor) *tensor.Tensor {
 
 var slotTanhshrink = tensor.Slot("F::tanhshrink")
 
-// Tanhshrink is PyTorch's tanhshrink.
+// Tanhshrink is x - tanh(x) of every element x of input, which has any shape. The result has the shape of input.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.tanhshrink.html
 func Tanhshrink(input *tensor.Tensor) *tensor.Tensor {
 	c := tensor.NewCall(slotTanhshrink, 1)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -429,7 +468,9 @@ type HardshrinkOptions struct {
 	Lambd tensor.Opt[float64] // default 0.5
 }
 
-// Hardshrink is PyTorch's hardshrink.
+// Hardshrink is 0 where -lambd <= x <= lambd and x elsewhere, of every element x of input, which has any shape. The result has the
+// shape of input.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.hardshrink.html
 func Hardshrink(input *tensor.Tensor, opts ...HardshrinkOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotHardshrink, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -450,7 +491,9 @@ type SoftshrinkOptions struct {
 	Lambd tensor.Opt[float64] // default 0.5
 }
 
-// Softshrink is PyTorch's softshrink.
+// Softshrink is x - lambd where x > lambd, x + lambd where x < -lambd, and 0 between, of every element x of input, which has any
+// shape. The result has the shape of input.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.softshrink.html
 func Softshrink(input *tensor.Tensor, opts ...SoftshrinkOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotSoftshrink, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -472,7 +515,9 @@ type SoftplusOptions struct {
 	Threshold tensor.Opt[float64] // default 20.0
 }
 
-// Softplus is PyTorch's softplus.
+// Softplus is log(1 + exp(beta * x)) / beta, and x itself where beta * x > threshold, of every element x of input, which has any
+// shape. The result has the shape of input.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.softplus.html
 func Softplus(input *tensor.Tensor, opts ...SoftplusOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotSoftplus, 3)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -497,7 +542,10 @@ type GELUOptions struct {
 	Approximate string // default "none"
 }
 
-// GELU is PyTorch's gelu.
+// GELU is the Gaussian error linear unit x * Φ(x), Φ being the cumulative distribution function of the standard normal
+// distribution, or with approximate "tanh" 0.5 * x * (1 + tanh(sqrt(2/π) * (x + 0.044715 * x³))), of every element x of input,
+// which has any shape. The result has the shape of input.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.gelu.html
 func GELU(input *tensor.Tensor, opts ...GELUOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotGELU, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -513,7 +561,9 @@ func GELU(input *tensor.Tensor, opts ...GELUOptions) *tensor.Tensor {
 
 var slotPReLU = tensor.Slot("aten::prelu")
 
-// PReLU is PyTorch's prelu.
+// PReLU is max(0, x) + weight * min(0, x) of every element x of input, [N, C, ...] or any other shape. weight has one element, or
+// one for each channel (dimension 1 of input), and the dtype of input. The result has the shape of input.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.prelu.html
 func PReLU(input *tensor.Tensor, weight *tensor.Tensor) *tensor.Tensor {
 	c := tensor.NewCall(slotPReLU, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -528,7 +578,9 @@ type GLUOptions struct {
 	Dim tensor.Opt[int] // default -1
 }
 
-// GLU is PyTorch's glu.
+// GLU is the gated linear unit a * sigmoid(b), a and b being the first and the second half of input along dim, whose size must be
+// even. The result has half that size.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.glu.html
 func GLU(input *tensor.Tensor, opts ...GLUOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotGLU, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -552,7 +604,10 @@ type RReLUOptions struct {
 	Inplace  bool                // default False
 }
 
-// RReLU is PyTorch's rrelu.
+// RReLU is max(0, x) + a * min(0, x) of every element x of input, which has any shape. In training each slope a is drawn from
+// [lower, upper], otherwise it is the middle of that interval. The result has the shape of input; with Inplace it is written to
+// input.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.rrelu.html
 func RReLU(input *tensor.Tensor, opts ...RReLUOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotRReLU, 5)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -583,7 +638,8 @@ type RReLUInPlaceOptions struct {
 	Training bool                // default False
 }
 
-// RReLUInPlace is PyTorch's rrelu_.
+// RReLUInPlace is RReLU written to input, which is returned; input has any shape.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.rrelu_.html
 func RReLUInPlace(input *tensor.Tensor, opts ...RReLUInPlaceOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotRReLUInPlace, 4)
 	*c.Arg(0) = tensor.TensorValue(input)

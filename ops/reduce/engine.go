@@ -20,28 +20,28 @@ const (
 	grain    = 32 * 1024 // elements of a parallel task
 	rowBlock = 32 * 1024 // elements of a long row that are reduced as one
 	rowGroup = 256       // short rows that are reduced in one call
-	rowShort = 4096      // what is short
+	rowShort = 4096      // rows of up to so many elements count as short
 	colTile  = 1024      // columns that are accumulated side by side
 	colRows  = 256       // rows of a column block, more where they are short
 
-	colNarrow = 32  // columns that are few
-	colWide   = 512 // columns that several rows of them make at most
-	wideLeast = 16  // such rows at least
+	colNarrow = 32  // so many columns count as few: several rows of them are joined to a wide row
+	colWide   = 512 // columns of a joined row, at most
+	wideLeast = 16  // fewer joined rows than these are not worth it
 
-	fewMost = 4 // elements of a row that are few
+	fewMost = 4 // rows of up to so many elements go to the kernel's form few
 
-	turnWide   = 128      // bytes of a row that is turned to a column
-	turnNarrow = 24       // where its elements have one or two, which are turned more slowly
-	turnLeast  = 16       // such rows, for that to pay
-	turnBytes  = 16 << 10 // of them that are turned, or brought together, at a time
+	turnWide   = 128      // rows of up to so many bytes are transposed to columns
+	turnNarrow = 24       // the same for elements of one or two bytes, whose transposition is slower
+	turnLeast  = 16       // fewer rows than these are not worth transposing
+	turnBytes  = 16 << 10 // bytes that are transposed, or gathered, at a time: a part of the first-level cache
 
-	matsMost   = 40  // elements of a matrix that is turned, too, so that columns of many go together
-	matsTall   = 160 // where there are few columns
-	matsNarrow = 8   // what is few
-	matsLeast  = 32  // such matrices
+	matsMost   = 40  // matrices of up to so many elements are transposed, so that the columns of many lie side by side
+	matsTall   = 160 // the same for matrices of few columns
+	matsNarrow = 8   // so many columns count as few
+	matsLeast  = 32  // fewer matrices than these are not worth transposing
 
-	runMost = 32  // bytes of a run for several accumulators that is brought together with others
-	gapMost = 256 // bytes of a run of several for one accumulator that is brought together with them
+	runMost = 32  // contiguous runs of up to so many bytes that go to several accumulators are gathered in a buffer first
+	gapMost = 256 // the same for runs that go to one accumulator, where there are several
 )
 
 // cast is t in another dtype, t itself when it has it. Not recorded.
