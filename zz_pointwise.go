@@ -509,6 +509,97 @@ func PowNumber(self tensor.Scalar, exponent *tensor.Tensor, opts ...tensor.OutOp
 	return c.Do1()
 }
 
+// Heaviside is the function form of [tensor.Tensor.Heaviside].
+func Heaviside(t *tensor.Tensor, values *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Heaviside(values, opts...)
+}
+
+// Hypot is the function form of [tensor.Tensor.Hypot].
+func Hypot(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Hypot(other, opts...)
+}
+
+// Atan2 is the function form of [tensor.Tensor.Atan2].
+func Atan2(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Atan2(other, opts...)
+}
+
+// ArcTan2 is the function form of [tensor.Tensor.ArcTan2].
+func ArcTan2(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.ArcTan2(other, opts...)
+}
+
+// Copysign is the function form of [tensor.Tensor.Copysign].
+func Copysign(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Copysign(other, opts...)
+}
+
+// CopysignScalar is the function form of [tensor.Tensor.CopysignScalar].
+func CopysignScalar(t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
+	return t.CopysignScalar(other)
+}
+
+// Nextafter is the function form of [tensor.Tensor.Nextafter].
+func Nextafter(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Nextafter(other, opts...)
+}
+
+// Logaddexp is the function form of [tensor.Tensor.Logaddexp].
+func Logaddexp(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Logaddexp(other, opts...)
+}
+
+// Logaddexp2 is the function form of [tensor.Tensor.Logaddexp2].
+func Logaddexp2(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Logaddexp2(other, opts...)
+}
+
+// Xlogy is the function form of [tensor.Tensor.Xlogy].
+func Xlogy(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Xlogy(other, opts...)
+}
+
+// SpecialXlogy is the function form of [tensor.Tensor.SpecialXlogy].
+func SpecialXlogy(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.SpecialXlogy(other, opts...)
+}
+
+// SpecialXlog1py is the function form of [tensor.Tensor.SpecialXlog1py].
+func SpecialXlog1py(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.SpecialXlog1py(other, opts...)
+}
+
+// Ldexp is the function form of [tensor.Tensor.Ldexp].
+func Ldexp(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Ldexp(other, opts...)
+}
+
+// FloatPowerTensor is the function form of [tensor.Tensor.FloatPowerTensor].
+func FloatPowerTensor(t *tensor.Tensor, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.FloatPowerTensor(exponent, opts...)
+}
+
+// FloatPower is the function form of [tensor.Tensor.FloatPower].
+func FloatPower(t *tensor.Tensor, exponent tensor.Scalar, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.FloatPower(exponent, opts...)
+}
+
+var slotFloatPowerNumber = tensor.Slot("aten::float_power.Scalar")
+
+// FloatPowerNumber is a number to the power of exponent, computed in float64 or complex128.
+func FloatPowerNumber(self tensor.Scalar, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotFloatPowerNumber, 2)
+	*c.Arg(0) = tensor.ScalarValue(self)
+	*c.Arg(1) = tensor.TensorValue(exponent)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
 // BitwiseAnd is the function form of [tensor.Tensor.BitwiseAnd].
 func BitwiseAnd(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.BitwiseAnd(other, opts...)
@@ -796,14 +887,6 @@ func PReLU(t *tensor.Tensor, weight *tensor.Tensor) *tensor.Tensor {
 	return t.PReLU(weight)
 }
 
-// RReLU is the function form of [tensor.Tensor.RReLU].
-func RReLU(t *tensor.Tensor, opts ...tensor.RReLUOptions) *tensor.Tensor {
-	return t.RReLU(opts...)
-}
-
-// RReLUOptions are the optional arguments of RReLU.
-type RReLUOptions = tensor.RReLUOptions
-
 // GLU is the function form of [tensor.Tensor.GLU].
 func GLU(t *tensor.Tensor, opts ...tensor.GLUOptions) *tensor.Tensor {
 	return t.GLU(opts...)
@@ -811,97 +894,6 @@ func GLU(t *tensor.Tensor, opts ...tensor.GLUOptions) *tensor.Tensor {
 
 // GLUOptions are the optional arguments of GLU.
 type GLUOptions = tensor.GLUOptions
-
-// Heaviside is the function form of [tensor.Tensor.Heaviside].
-func Heaviside(t *tensor.Tensor, values *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.Heaviside(values, opts...)
-}
-
-// Hypot is the function form of [tensor.Tensor.Hypot].
-func Hypot(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.Hypot(other, opts...)
-}
-
-// Atan2 is the function form of [tensor.Tensor.Atan2].
-func Atan2(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.Atan2(other, opts...)
-}
-
-// ArcTan2 is the function form of [tensor.Tensor.ArcTan2].
-func ArcTan2(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.ArcTan2(other, opts...)
-}
-
-// Copysign is the function form of [tensor.Tensor.Copysign].
-func Copysign(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.Copysign(other, opts...)
-}
-
-// CopysignScalar is the function form of [tensor.Tensor.CopysignScalar].
-func CopysignScalar(t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
-	return t.CopysignScalar(other)
-}
-
-// Nextafter is the function form of [tensor.Tensor.Nextafter].
-func Nextafter(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.Nextafter(other, opts...)
-}
-
-// Logaddexp is the function form of [tensor.Tensor.Logaddexp].
-func Logaddexp(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.Logaddexp(other, opts...)
-}
-
-// Logaddexp2 is the function form of [tensor.Tensor.Logaddexp2].
-func Logaddexp2(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.Logaddexp2(other, opts...)
-}
-
-// Xlogy is the function form of [tensor.Tensor.Xlogy].
-func Xlogy(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.Xlogy(other, opts...)
-}
-
-// SpecialXlogy is the function form of [tensor.Tensor.SpecialXlogy].
-func SpecialXlogy(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialXlogy(other, opts...)
-}
-
-// SpecialXlog1py is the function form of [tensor.Tensor.SpecialXlog1py].
-func SpecialXlog1py(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialXlog1py(other, opts...)
-}
-
-// Ldexp is the function form of [tensor.Tensor.Ldexp].
-func Ldexp(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.Ldexp(other, opts...)
-}
-
-// FloatPowerTensor is the function form of [tensor.Tensor.FloatPowerTensor].
-func FloatPowerTensor(t *tensor.Tensor, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.FloatPowerTensor(exponent, opts...)
-}
-
-// FloatPower is the function form of [tensor.Tensor.FloatPower].
-func FloatPower(t *tensor.Tensor, exponent tensor.Scalar, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.FloatPower(exponent, opts...)
-}
-
-var slotFloatPowerNumber = tensor.Slot("aten::float_power.Scalar")
-
-// FloatPowerNumber is a number to the power of exponent, computed in float64 or complex128.
-func FloatPowerNumber(self tensor.Scalar, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotFloatPowerNumber, 2)
-	*c.Arg(0) = tensor.ScalarValue(self)
-	*c.Arg(1) = tensor.TensorValue(exponent)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
 
 // Angle is the function form of [tensor.Tensor.Angle].
 func Angle(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
@@ -959,6 +951,14 @@ func NaNToNum(t *tensor.Tensor, opts ...tensor.NaNToNumOptions) *tensor.Tensor {
 
 // NaNToNumOptions are the optional arguments of NaNToNum.
 type NaNToNumOptions = tensor.NaNToNumOptions
+
+// RReLU is the function form of [tensor.Tensor.RReLU].
+func RReLU(t *tensor.Tensor, opts ...tensor.RReLUOptions) *tensor.Tensor {
+	return t.RReLU(opts...)
+}
+
+// RReLUOptions are the optional arguments of RReLU.
+type RReLUOptions = tensor.RReLUOptions
 
 // Lgamma is the function form of [tensor.Tensor.Lgamma].
 func Lgamma(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {

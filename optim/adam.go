@@ -126,6 +126,31 @@ var adamwOps = stepOps("adamw")
 
 func (a *Adam) step(g *ParamGroup) {
 	amsgrad := g.Bool("amsgrad")
+	s := a.planned(g, amsgrad, adamGrads)
+	if s == nil {
+		s = a.collect(g, amsgrad)
+		a.remember(g, amsgrad, s)
+	}
+	ops := adamOps
+	if g.Bool("decoupled_weight_decay") {
+		ops = adamwOps
+	}
+	betas := g.Betas()
+	for i := range s.parts {
+		l := &s.parts[i]
+		c := tensor.NewCall(opCount, 2)
+		*c.Arg(0), *c.Arg(1) = tensor.TensorsValue(l.lists[adamSteps]), tensor.IntValue(1)
+		c.Do0()
+		c = l.call(ops, g)
+		fill(c, adamLists, g.lrValue(), tensor.FloatValue(betas[0]), tensor.FloatValue(betas[1]), tensor.FloatValue(g.Float("weight_decay")),
+			tensor.FloatValue(g.Float("eps")), tensor.BoolValue(amsgrad), tensor.BoolValue(g.Bool("maximize")))
+		c.Do0()
+		clear(l.lists[adamGrads]) // the plan must not keep them
+	}
+}
+
+// collect lists the parameters that have gradients with their state, which is made where there is none.
+func (a *Adam) collect(g *ParamGroup, amsgrad bool) *steps {
 	s := newSteps(g, adamLists)
 	for _, p := range g.Params {
 		grad := gradient(p)
@@ -153,21 +178,7 @@ func (a *Adam) step(g *ParamGroup) {
 			l.add(adamMaxima, st.Tensor("max_exp_avg_sq"))
 		}
 	}
-	ops := adamOps
-	if g.Bool("decoupled_weight_decay") {
-		ops = adamwOps
-	}
-	betas := g.Betas()
-	for i := range s.parts {
-		l := &s.parts[i]
-		c := tensor.NewCall(opCount, 2)
-		*c.Arg(0), *c.Arg(1) = tensor.TensorsValue(l.lists[adamSteps]), tensor.IntValue(1)
-		c.Do0()
-		c = l.call(ops, g)
-		fill(c, adamLists, g.lrValue(), tensor.FloatValue(betas[0]), tensor.FloatValue(betas[1]), tensor.FloatValue(g.Float("weight_decay")),
-			tensor.FloatValue(g.Float("eps")), tensor.BoolValue(amsgrad), tensor.BoolValue(g.Bool("maximize")))
-		c.Do0()
-	}
+	return &s
 }
 
 // counter is a parameter's step counter, made on first use. Files from old versions of PyTorch hold a number instead of a tensor.

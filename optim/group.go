@@ -57,6 +57,7 @@ type setting struct {
 type ParamGroup struct {
 	Params   []*Tensor
 	settings []setting
+	plan     *plan // of the last step
 }
 
 // LR is the learning rate.

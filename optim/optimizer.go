@@ -52,8 +52,9 @@ const (
 
 // State is what an optimizer remembers of one parameter: tensors, or numbers, by PyTorch's names and in its order.
 type State struct {
-	keys []string
-	vals []any
+	keys    []string
+	vals    []any
+	changed *uint64 // counts changes of the optimizer's state
 }
 
 // Get returns an entry, nil when there is none.
@@ -79,6 +80,9 @@ func (s *State) Tensor(key string) *Tensor {
 func (s *State) Set(key string, val any) {
 	if t, ok := val.(*Tensor); ok {
 		t.Keep()
+	}
+	if s.changed != nil {
+		*s.changed++
 	}
 	for i, k := range s.keys {
 		if k == key {
@@ -107,6 +111,7 @@ type base struct {
 	groups   []*ParamGroup
 	defaults *ParamGroup
 	state    map[*Tensor]*State
+	changed  uint64 // counts changes of the state, so that a plan of a step notices them
 	pre      []*stepHook
 	post     []*stepHook
 	check    func(g *ParamGroup) // validates a group's settings
@@ -266,8 +271,9 @@ func (b *base) StepClosure(f func() *Tensor) (loss *Tensor) {
 func (b *base) stateOf(p *Tensor) *State {
 	s := b.state[p]
 	if s == nil {
-		s = &State{}
+		s = &State{changed: &b.changed}
 		b.state[p] = s
+		b.changed++
 	}
 	return s
 }
@@ -408,6 +414,10 @@ func (b *base) LoadStateDict(d *serialize.Dict) error {
 		*b.groups[i] = *g // in place: schedulers and users may hold the group
 	}
 	b.state = state
+	b.changed++
+	for _, s := range state {
+		s.changed = &b.changed
+	}
 	return nil
 }
 

@@ -70,6 +70,23 @@ var sgdOps = stepOps("sgd")
 
 func (s *SGD) step(g *ParamGroup) {
 	momentum := g.Float("momentum")
+	x := s.planned(g, momentum != 0, sgdGrads)
+	if x == nil {
+		x = s.collect(g, momentum)
+		s.remember(g, momentum != 0, x)
+	}
+	for i := range x.parts {
+		l := &x.parts[i]
+		c := l.call(sgdOps, g)
+		fill(c, sgdLists, tensor.FloatValue(g.Float("weight_decay")), tensor.FloatValue(momentum), g.lrValue(), tensor.FloatValue(g.Float("dampening")),
+			tensor.BoolValue(g.Bool("nesterov")), tensor.BoolValue(g.Bool("maximize")), tensor.BoolValue(l.first))
+		c.Do0()
+		clear(l.lists[sgdGrads]) // the plan must not keep them
+	}
+}
+
+// collect lists the parameters that have gradients with their momentum, which is made where there is none.
+func (s *SGD) collect(g *ParamGroup, momentum float64) *steps {
 	x := newSteps(g, sgdLists)
 	for _, p := range g.Params {
 		grad := gradient(p)
@@ -77,7 +94,7 @@ func (s *SGD) step(g *ParamGroup) {
 			continue
 		}
 		var buf *Tensor
-		first := true
+		first := false
 		if momentum != 0 {
 			st := s.stateOf(p)
 			buf = st.Tensor("momentum_buffer")
@@ -93,11 +110,5 @@ func (s *SGD) step(g *ParamGroup) {
 			l.add(sgdBuffers, buf)
 		}
 	}
-	for i := range x.parts {
-		l := &x.parts[i]
-		c := l.call(sgdOps, g)
-		fill(c, sgdLists, tensor.FloatValue(g.Float("weight_decay")), tensor.FloatValue(momentum), g.lrValue(), tensor.FloatValue(g.Float("dampening")),
-			tensor.BoolValue(g.Bool("nesterov")), tensor.BoolValue(g.Bool("maximize")), tensor.BoolValue(l.first))
-		c.Do0()
-	}
+	return &x
 }

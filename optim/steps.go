@@ -15,6 +15,49 @@ func stepOps(name string) [2]*tensor.Op {
 	return [2]*tensor.Op{tensor.Slot("aten::_fused_" + name + "_"), tensor.Slot("aten::_fused_" + name + "_.tensor_lr")}
 }
 
+// plan is what the last step of a group found out, for the next one: as long as the group has the same parameters and the optimizer has not
+// changed what it remembers of them, only the gradients are looked up.
+type plan struct {
+	steps
+	params  []*Tensor // the group's list
+	changed uint64    // the optimizer's count of changes
+	variant bool      // a setting that decides which lists there are
+}
+
+// planned returns the steps of a group's plan with new gradients in list grads, nil when there is no plan that holds.
+func (b *base) planned(g *ParamGroup, variant bool, grads int) *steps {
+	pl := g.plan
+	if pl == nil || pl.changed != b.changed || pl.variant != variant || len(pl.params) != len(g.Params) || &pl.params[0] != &g.Params[0] {
+		return nil
+	}
+	for i := range pl.parts {
+		x := &pl.parts[i]
+		for k, p := range x.lists[0] {
+			grad := gradient(p)
+			if grad == nil || p.DType() != x.dt || p.Device() != x.dev {
+				g.plan = nil
+				return nil
+			}
+			x.lists[grads][k] = grad
+		}
+	}
+	return &pl.steps
+}
+
+// remember makes a plan of steps, if every parameter takes part and none its first step.
+func (b *base) remember(g *ParamGroup, variant bool, s *steps) {
+	n := 0
+	for i := range s.parts {
+		if s.parts[i].first {
+			return
+		}
+		n += len(s.parts[i].lists[0])
+	}
+	if n > 0 && n == len(g.Params) {
+		g.plan = &plan{steps: *s, params: g.Params, changed: b.changed, variant: variant}
+	}
+}
+
 // steps are the parameters of a group, parted so that one operator call updates each part. PyTorch's _group_tensors_by_device_and_dtype
 // does the same: https://github.com/pytorch/pytorch/blob/main/torch/utils/_foreach_utils.py
 type steps struct {

@@ -160,18 +160,28 @@ func (c *Ctx) runVariant() {
 // runInPlaceLists runs an operator with a kernel that writes to the tensors of its lists, as the steps of optimizers do. Nothing is recorded,
 // and parameters that require gradients are no mistake: PyTorch knows no gradient of these operators, and does not look for one.
 func (c *Ctx) runInPlaceLists() {
-	c.written(c.checkOverlap)
-	c.compute()
-	c.written((*Tensor).bump)
-}
-
-// written calls f with every tensor of the lists that the schema says are written to.
-func (c *Ctx) written(f func(t *Tensor)) {
 	for i := range c.op.Sch.Params {
 		if p := &c.op.Sch.Params[i]; p.Writes && p.Kind == KTensors {
 			list, _ := c.args[i].X.([]*Tensor)
 			for _, t := range list {
-				f(t)
+				if t.st.bits.Load()&stInference != 0 {
+					c.checkOverlap(t)
+					continue
+				}
+				for _, s := range t.stride {
+					if s == 0 {
+						c.checkOverlap(t)
+					}
+				}
+			}
+		}
+	}
+	c.compute()
+	for i := range c.op.Sch.Params {
+		if p := &c.op.Sch.Params[i]; p.Writes && p.Kind == KTensors {
+			list, _ := c.args[i].X.([]*Tensor)
+			for _, t := range list {
+				t.bump()
 			}
 		}
 	}

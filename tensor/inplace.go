@@ -10,7 +10,9 @@ import (
 
 // checkOverlap refuses to write to a tensor that holds a place of memory twice.
 func (c *Ctx) checkOverlap(t *Tensor) {
-	c.refuseInferenceWrite(t)
+	if t.IsInference() {
+		c.refuseInferenceWrite(t)
+	}
 	for i, s := range t.stride {
 		if s == 0 && t.shape[i] > 1 && t.numel > 0 {
 			c.Fail(ErrShape, "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before performing the operation.")

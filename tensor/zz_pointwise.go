@@ -222,7 +222,7 @@ func (t *Tensor) ELUInPlace(opts ...ELUInPlaceOptions) *Tensor {
 
 var slotSELU = slot("aten::selu")
 
-// SELU is the self-normalising exponential linear unit.
+// SELU is PyTorch's selu.
 func (t *Tensor) SELU() *Tensor {
 	c := NewCall(slotSELU, 1)
 	*c.Arg(0) = TensorValue(t)
@@ -1573,6 +1573,350 @@ func (t *Tensor) PowInPlace(exponent Scalar) *Tensor {
 	return c.Do1()
 }
 
+var slotHeaviside = slot("aten::heaviside")
+
+// Heaviside is 0 where self < 0, values where self is 0 and 1 elsewhere.
+func (t *Tensor) Heaviside(values *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotHeaviside, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(values)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotHeavisideInPlace = slot("aten::heaviside_")
+
+// HeavisideInPlace is Heaviside written to the tensor itself, which is returned.
+func (t *Tensor) HeavisideInPlace(values *Tensor) *Tensor {
+	c := NewCall(slotHeavisideInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(values)
+	return c.Do1()
+}
+
+var slotHypot = slot("aten::hypot")
+
+// Hypot is sqrt(self² + other²) without overflow on the way.
+func (t *Tensor) Hypot(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotHypot, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotHypotInPlace = slot("aten::hypot_")
+
+// HypotInPlace is Hypot written to the tensor itself, which is returned.
+func (t *Tensor) HypotInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotHypotInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotAtan2 = slot("aten::atan2")
+
+// Atan2 is the angle of the point (other, self).
+func (t *Tensor) Atan2(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotAtan2, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotAtan2InPlace = slot("aten::atan2_")
+
+// Atan2InPlace is Atan2 written to the tensor itself, which is returned.
+func (t *Tensor) Atan2InPlace(other *Tensor) *Tensor {
+	c := NewCall(slotAtan2InPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotArcTan2 = slot("aten::arctan2")
+
+// ArcTan2 is another name of [Tensor.Atan2].
+func (t *Tensor) ArcTan2(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotArcTan2, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotArcTan2InPlace = slot("aten::arctan2_")
+
+// ArcTan2InPlace is ArcTan2 written to the tensor itself, which is returned.
+func (t *Tensor) ArcTan2InPlace(other *Tensor) *Tensor {
+	c := NewCall(slotArcTan2InPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotCopysign = slot("aten::copysign.Tensor")
+
+// Copysign is |self| with the sign of other.
+func (t *Tensor) Copysign(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotCopysign, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotCopysignScalar = slot("aten::copysign.Scalar")
+
+// CopysignScalar is Copysign with a number.
+func (t *Tensor) CopysignScalar(other Scalar) *Tensor {
+	c := NewCall(slotCopysignScalar, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotCopysignInPlace = slot("aten::copysign_.Tensor")
+
+// CopysignInPlace is Copysign written to the tensor itself, which is returned.
+func (t *Tensor) CopysignInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotCopysignInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotCopysignScalarInPlace = slot("aten::copysign_.Scalar")
+
+// CopysignScalarInPlace is CopysignScalar written to the tensor itself, which is returned.
+func (t *Tensor) CopysignScalarInPlace(other Scalar) *Tensor {
+	c := NewCall(slotCopysignScalarInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
+var slotNextafter = slot("aten::nextafter")
+
+// Nextafter is the next number of the dtype after self in the direction of other.
+func (t *Tensor) Nextafter(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotNextafter, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotNextafterInPlace = slot("aten::nextafter_")
+
+// NextafterInPlace is Nextafter written to the tensor itself, which is returned.
+func (t *Tensor) NextafterInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotNextafterInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotLogaddexp = slot("aten::logaddexp")
+
+// Logaddexp is log(exp(self) + exp(other)) without overflow.
+func (t *Tensor) Logaddexp(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotLogaddexp, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLogaddexp2 = slot("aten::logaddexp2")
+
+// Logaddexp2 is the logarithm of 2^self + 2^other to base 2.
+func (t *Tensor) Logaddexp2(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotLogaddexp2, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotXlogy = slot("aten::xlogy.Tensor")
+
+// Xlogy is self * log(other), 0 where self is 0.
+func (t *Tensor) Xlogy(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotXlogy, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotXlogyInPlace = slot("aten::xlogy_.Tensor")
+
+// XlogyInPlace is Xlogy written to the tensor itself, which is returned.
+func (t *Tensor) XlogyInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotXlogyInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotSpecialXlogy = slot("aten::special_xlogy")
+
+// SpecialXlogy is another name of [Tensor.Xlogy].
+func (t *Tensor) SpecialXlogy(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialXlogy, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSpecialXlog1py = slot("aten::special_xlog1py")
+
+// SpecialXlog1py is self * log(1 + other), 0 where self is 0.
+func (t *Tensor) SpecialXlog1py(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotSpecialXlog1py, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLdexp = slot("aten::ldexp.Tensor")
+
+// Ldexp is self * 2^other.
+func (t *Tensor) Ldexp(other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotLdexp, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLdexpInPlace = slot("aten::ldexp_")
+
+// LdexpInPlace is Ldexp written to the tensor itself, which is returned.
+func (t *Tensor) LdexpInPlace(other *Tensor) *Tensor {
+	c := NewCall(slotLdexpInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotFloatPowerTensor = slot("aten::float_power.Tensor_Tensor")
+
+// FloatPowerTensor is self to the power of exponent, computed in float64 or complex128.
+func (t *Tensor) FloatPowerTensor(exponent *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotFloatPowerTensor, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(exponent)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotFloatPowerTensorInPlace = slot("aten::float_power_.Tensor")
+
+// FloatPowerTensorInPlace is FloatPowerTensor written to the tensor itself, which is returned.
+func (t *Tensor) FloatPowerTensorInPlace(exponent *Tensor) *Tensor {
+	c := NewCall(slotFloatPowerTensorInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(exponent)
+	return c.Do1()
+}
+
+var slotFloatPower = slot("aten::float_power.Tensor_Scalar")
+
+// FloatPower is self to the power of a number, computed in float64 or complex128.
+func (t *Tensor) FloatPower(exponent Scalar, opts ...OutOptions) *Tensor {
+	c := NewCall(slotFloatPower, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(exponent)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotFloatPowerInPlace = slot("aten::float_power_.Scalar")
+
+// FloatPowerInPlace is FloatPower written to the tensor itself, which is returned.
+func (t *Tensor) FloatPowerInPlace(exponent Scalar) *Tensor {
+	c := NewCall(slotFloatPowerInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(exponent)
+	return c.Do1()
+}
+
 var slotBitwiseAnd = slot("aten::bitwise_and.Tensor")
 
 // BitwiseAnd combines the bits of integers, or bools, by and.
@@ -2663,73 +3007,6 @@ func (t *Tensor) PReLU(weight *Tensor) *Tensor {
 	return c.Do1()
 }
 
-var slotRReLU = slot("aten::rrelu")
-
-// RReLUOptions are the optional arguments of RReLU; the zero value is PyTorch's default.
-type RReLUOptions struct {
-	Lower     Scalar     // default 0.125
-	Upper     Scalar     // default 0.33333333333333331
-	Training  bool       // default False
-	Generator *Generator // default None
-}
-
-// RReLU is self where it is positive and a * self elsewhere; a is drawn from [lower, upper] for every element in training and is
-// its middle otherwise.
-func (t *Tensor) RReLU(opts ...RReLUOptions) *Tensor {
-	c := NewCall(slotRReLU, 5)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = *slotRReLU.Sch.Params[1].Default
-	*c.Arg(2) = *slotRReLU.Sch.Params[2].Default
-	*c.Arg(3) = *slotRReLU.Sch.Params[3].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Lower != nil {
-			*c.Arg(1) = ScalarValue(o.Lower)
-		}
-		if o.Upper != nil {
-			*c.Arg(2) = ScalarValue(o.Upper)
-		}
-		*c.Arg(3) = BoolValue(o.Training)
-		if o.Generator != nil {
-			*c.Arg(4) = OptGeneratorValue(o.Generator)
-		}
-	}
-	return c.Do1()
-}
-
-var slotRReLUInPlace = slot("aten::rrelu_")
-
-// RReLUInPlaceOptions are the optional arguments of RReLUInPlace; the zero value is PyTorch's default.
-type RReLUInPlaceOptions struct {
-	Lower     Scalar     // default 0.125
-	Upper     Scalar     // default 0.33333333333333331
-	Training  bool       // default False
-	Generator *Generator // default None
-}
-
-// RReLUInPlace is RReLU written to the tensor itself, which is returned.
-func (t *Tensor) RReLUInPlace(opts ...RReLUInPlaceOptions) *Tensor {
-	c := NewCall(slotRReLUInPlace, 5)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = *slotRReLUInPlace.Sch.Params[1].Default
-	*c.Arg(2) = *slotRReLUInPlace.Sch.Params[2].Default
-	*c.Arg(3) = *slotRReLUInPlace.Sch.Params[3].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Lower != nil {
-			*c.Arg(1) = ScalarValue(o.Lower)
-		}
-		if o.Upper != nil {
-			*c.Arg(2) = ScalarValue(o.Upper)
-		}
-		*c.Arg(3) = BoolValue(o.Training)
-		if o.Generator != nil {
-			*c.Arg(4) = OptGeneratorValue(o.Generator)
-		}
-	}
-	return c.Do1()
-}
-
 var slotGLU = slot("aten::glu")
 
 // GLUOptions are the optional arguments of GLU; the zero value is PyTorch's default.
@@ -2753,350 +3030,6 @@ func (t *Tensor) GLU(opts ...GLUOptions) *Tensor {
 			c.SetOutArg(o.Out)
 		}
 	}
-	return c.Do1()
-}
-
-var slotHeaviside = slot("aten::heaviside")
-
-// Heaviside is 0 where self < 0, values where self is 0 and 1 elsewhere.
-func (t *Tensor) Heaviside(values *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotHeaviside, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(values)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotHeavisideInPlace = slot("aten::heaviside_")
-
-// HeavisideInPlace is Heaviside written to the tensor itself, which is returned.
-func (t *Tensor) HeavisideInPlace(values *Tensor) *Tensor {
-	c := NewCall(slotHeavisideInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(values)
-	return c.Do1()
-}
-
-var slotHypot = slot("aten::hypot")
-
-// Hypot is sqrt(self² + other²) without overflow on the way.
-func (t *Tensor) Hypot(other *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotHypot, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotHypotInPlace = slot("aten::hypot_")
-
-// HypotInPlace is Hypot written to the tensor itself, which is returned.
-func (t *Tensor) HypotInPlace(other *Tensor) *Tensor {
-	c := NewCall(slotHypotInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	return c.Do1()
-}
-
-var slotAtan2 = slot("aten::atan2")
-
-// Atan2 is the angle of the point (other, self).
-func (t *Tensor) Atan2(other *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotAtan2, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotAtan2InPlace = slot("aten::atan2_")
-
-// Atan2InPlace is Atan2 written to the tensor itself, which is returned.
-func (t *Tensor) Atan2InPlace(other *Tensor) *Tensor {
-	c := NewCall(slotAtan2InPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	return c.Do1()
-}
-
-var slotArcTan2 = slot("aten::arctan2")
-
-// ArcTan2 is another name of [Tensor.Atan2].
-func (t *Tensor) ArcTan2(other *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotArcTan2, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotArcTan2InPlace = slot("aten::arctan2_")
-
-// ArcTan2InPlace is ArcTan2 written to the tensor itself, which is returned.
-func (t *Tensor) ArcTan2InPlace(other *Tensor) *Tensor {
-	c := NewCall(slotArcTan2InPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	return c.Do1()
-}
-
-var slotCopysign = slot("aten::copysign.Tensor")
-
-// Copysign is |self| with the sign of other.
-func (t *Tensor) Copysign(other *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotCopysign, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotCopysignScalar = slot("aten::copysign.Scalar")
-
-// CopysignScalar is Copysign with a number.
-func (t *Tensor) CopysignScalar(other Scalar) *Tensor {
-	c := NewCall(slotCopysignScalar, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = ScalarValue(other)
-	return c.Do1()
-}
-
-var slotCopysignInPlace = slot("aten::copysign_.Tensor")
-
-// CopysignInPlace is Copysign written to the tensor itself, which is returned.
-func (t *Tensor) CopysignInPlace(other *Tensor) *Tensor {
-	c := NewCall(slotCopysignInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	return c.Do1()
-}
-
-var slotCopysignScalarInPlace = slot("aten::copysign_.Scalar")
-
-// CopysignScalarInPlace is CopysignScalar written to the tensor itself, which is returned.
-func (t *Tensor) CopysignScalarInPlace(other Scalar) *Tensor {
-	c := NewCall(slotCopysignScalarInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = ScalarValue(other)
-	return c.Do1()
-}
-
-var slotNextafter = slot("aten::nextafter")
-
-// Nextafter is the next number of the dtype after self in the direction of other.
-func (t *Tensor) Nextafter(other *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotNextafter, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotNextafterInPlace = slot("aten::nextafter_")
-
-// NextafterInPlace is Nextafter written to the tensor itself, which is returned.
-func (t *Tensor) NextafterInPlace(other *Tensor) *Tensor {
-	c := NewCall(slotNextafterInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	return c.Do1()
-}
-
-var slotLogaddexp = slot("aten::logaddexp")
-
-// Logaddexp is log(exp(self) + exp(other)) without overflow.
-func (t *Tensor) Logaddexp(other *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotLogaddexp, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotLogaddexp2 = slot("aten::logaddexp2")
-
-// Logaddexp2 is the logarithm of 2^self + 2^other to base 2.
-func (t *Tensor) Logaddexp2(other *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotLogaddexp2, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotXlogy = slot("aten::xlogy.Tensor")
-
-// Xlogy is self * log(other), 0 where self is 0.
-func (t *Tensor) Xlogy(other *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotXlogy, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotXlogyInPlace = slot("aten::xlogy_.Tensor")
-
-// XlogyInPlace is Xlogy written to the tensor itself, which is returned.
-func (t *Tensor) XlogyInPlace(other *Tensor) *Tensor {
-	c := NewCall(slotXlogyInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	return c.Do1()
-}
-
-var slotSpecialXlogy = slot("aten::special_xlogy")
-
-// SpecialXlogy is another name of [Tensor.Xlogy].
-func (t *Tensor) SpecialXlogy(other *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotSpecialXlogy, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialXlog1py = slot("aten::special_xlog1py")
-
-// SpecialXlog1py is self * log(1 + other), 0 where self is 0.
-func (t *Tensor) SpecialXlog1py(other *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotSpecialXlog1py, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotLdexp = slot("aten::ldexp.Tensor")
-
-// Ldexp is self * 2^other.
-func (t *Tensor) Ldexp(other *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotLdexp, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotLdexpInPlace = slot("aten::ldexp_")
-
-// LdexpInPlace is Ldexp written to the tensor itself, which is returned.
-func (t *Tensor) LdexpInPlace(other *Tensor) *Tensor {
-	c := NewCall(slotLdexpInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	return c.Do1()
-}
-
-var slotFloatPowerTensor = slot("aten::float_power.Tensor_Tensor")
-
-// FloatPowerTensor is self to the power of exponent, computed in float64 or complex128.
-func (t *Tensor) FloatPowerTensor(exponent *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotFloatPowerTensor, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(exponent)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotFloatPowerTensorInPlace = slot("aten::float_power_.Tensor")
-
-// FloatPowerTensorInPlace is FloatPowerTensor written to the tensor itself, which is returned.
-func (t *Tensor) FloatPowerTensorInPlace(exponent *Tensor) *Tensor {
-	c := NewCall(slotFloatPowerTensorInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(exponent)
-	return c.Do1()
-}
-
-var slotFloatPower = slot("aten::float_power.Tensor_Scalar")
-
-// FloatPower is self to the power of a number, computed in float64 or complex128.
-func (t *Tensor) FloatPower(exponent Scalar, opts ...OutOptions) *Tensor {
-	c := NewCall(slotFloatPower, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = ScalarValue(exponent)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotFloatPowerInPlace = slot("aten::float_power_.Scalar")
-
-// FloatPowerInPlace is FloatPower written to the tensor itself, which is returned.
-func (t *Tensor) FloatPowerInPlace(exponent Scalar) *Tensor {
-	c := NewCall(slotFloatPowerInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = ScalarValue(exponent)
 	return c.Do1()
 }
 
@@ -3294,6 +3227,74 @@ func (t *Tensor) NaNToNumInPlace(opts ...NaNToNumInPlaceOptions) *Tensor {
 		}
 		if v, ok := o.Neginf.Get(); ok {
 			*c.Arg(3) = FloatValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotRReLU = slot("aten::rrelu")
+
+// RReLUOptions are the optional arguments of RReLU; the zero value is PyTorch's default.
+type RReLUOptions struct {
+	Lower     Scalar     // default 0.125
+	Upper     Scalar     // default 0.33333333333333331
+	Training  bool       // default False
+	Generator *Generator // default None
+}
+
+// RReLU is self where it is positive and a * self elsewhere; a is drawn from [lower, upper] for every element in training and is
+// the middle of that interval otherwise.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.rrelu.html
+func (t *Tensor) RReLU(opts ...RReLUOptions) *Tensor {
+	c := NewCall(slotRReLU, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotRReLU.Sch.Params[1].Default
+	*c.Arg(2) = *slotRReLU.Sch.Params[2].Default
+	*c.Arg(3) = *slotRReLU.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Lower != nil {
+			*c.Arg(1) = ScalarValue(o.Lower)
+		}
+		if o.Upper != nil {
+			*c.Arg(2) = ScalarValue(o.Upper)
+		}
+		*c.Arg(3) = BoolValue(o.Training)
+		if o.Generator != nil {
+			*c.Arg(4) = OptGeneratorValue(o.Generator)
+		}
+	}
+	return c.Do1()
+}
+
+var slotRReLUInPlace = slot("aten::rrelu_")
+
+// RReLUInPlaceOptions are the optional arguments of RReLUInPlace; the zero value is PyTorch's default.
+type RReLUInPlaceOptions struct {
+	Lower     Scalar     // default 0.125
+	Upper     Scalar     // default 0.33333333333333331
+	Training  bool       // default False
+	Generator *Generator // default None
+}
+
+// RReLUInPlace is RReLU written to the tensor itself, which is returned.
+func (t *Tensor) RReLUInPlace(opts ...RReLUInPlaceOptions) *Tensor {
+	c := NewCall(slotRReLUInPlace, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotRReLUInPlace.Sch.Params[1].Default
+	*c.Arg(2) = *slotRReLUInPlace.Sch.Params[2].Default
+	*c.Arg(3) = *slotRReLUInPlace.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Lower != nil {
+			*c.Arg(1) = ScalarValue(o.Lower)
+		}
+		if o.Upper != nil {
+			*c.Arg(2) = ScalarValue(o.Upper)
+		}
+		*c.Arg(3) = BoolValue(o.Training)
+		if o.Generator != nil {
+			*c.Arg(4) = OptGeneratorValue(o.Generator)
 		}
 	}
 	return c.Do1()

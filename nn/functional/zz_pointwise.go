@@ -11,7 +11,7 @@ type ReLUOptions struct {
 	Inplace bool // default False
 }
 
-// ReLU is max(input, 0).
+// ReLU is PyTorch's relu.
 func ReLU(input *tensor.Tensor, opts ...ReLUOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotReLU, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -25,7 +25,7 @@ func ReLU(input *tensor.Tensor, opts ...ReLUOptions) *tensor.Tensor {
 
 var slotReLUInPlace = tensor.Slot("F::relu_")
 
-// ReLUInPlace is ReLU written to its argument.
+// ReLUInPlace is PyTorch's relu_.
 func ReLUInPlace(input *tensor.Tensor) *tensor.Tensor {
 	c := tensor.NewCall(slotReLUInPlace, 1)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -39,7 +39,7 @@ type ReLU6Options struct {
 	Inplace bool // default False
 }
 
-// ReLU6 is min(max(input, 0), 6).
+// ReLU6 is PyTorch's relu6.
 func ReLU6(input *tensor.Tensor, opts ...ReLU6Options) *tensor.Tensor {
 	c := tensor.NewCall(slotReLU6, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -58,7 +58,7 @@ type SELUOptions struct {
 	Inplace bool // default False
 }
 
-// SELU is the self-normalising exponential linear unit.
+// SELU is PyTorch's selu.
 func SELU(input *tensor.Tensor, opts ...SELUOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotSELU, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -70,9 +70,9 @@ func SELU(input *tensor.Tensor, opts ...SELUOptions) *tensor.Tensor {
 	return c.Do1()
 }
 
-var slotSELUInPlace = tensor.Slot("F::selu_")
+var slotSELUInPlace = tensor.Slot("aten::selu_")
 
-// SELUInPlace is SELU written to its argument.
+// SELUInPlace is PyTorch's selu_.
 func SELUInPlace(input *tensor.Tensor) *tensor.Tensor {
 	c := tensor.NewCall(slotSELUInPlace, 1)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -86,7 +86,7 @@ type SiLUOptions struct {
 	Inplace bool // default False
 }
 
-// SiLU is input * sigmoid(input).
+// SiLU is PyTorch's silu.
 func SiLU(input *tensor.Tensor, opts ...SiLUOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotSiLU, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -105,7 +105,7 @@ type MishOptions struct {
 	Inplace bool // default False
 }
 
-// Mish is input * tanh(softplus(input)).
+// Mish is PyTorch's mish.
 func Mish(input *tensor.Tensor, opts ...MishOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotMish, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -124,7 +124,7 @@ type HardSigmoidOptions struct {
 	Inplace bool // default False
 }
 
-// HardSigmoid is min(max(input + 3, 0), 6) / 6.
+// HardSigmoid is PyTorch's hardsigmoid.
 func HardSigmoid(input *tensor.Tensor, opts ...HardSigmoidOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotHardSigmoid, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -143,7 +143,7 @@ type HardSwishOptions struct {
 	Inplace bool // default False
 }
 
-// HardSwish is input * min(max(input + 3, 0), 6) / 6.
+// HardSwish is PyTorch's hardswish.
 func HardSwish(input *tensor.Tensor, opts ...HardSwishOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotHardSwish, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -163,7 +163,7 @@ type CELUOptions struct {
 	Inplace bool                // default False
 }
 
-// CELU is max(0, input) + min(0, alpha * (exp(input / alpha) - 1)).
+// CELU is PyTorch's celu.
 func CELU(input *tensor.Tensor, opts ...CELUOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotCELU, 3)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -186,7 +186,7 @@ type CELUInPlaceOptions struct {
 	Alpha tensor.Opt[float64] // default 1.0
 }
 
-// CELUInPlace is CELU written to its argument.
+// CELUInPlace is PyTorch's celu_.
 func CELUInPlace(input *tensor.Tensor, opts ...CELUInPlaceOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotCELUInPlace, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -208,7 +208,7 @@ type LeakyReLUOptions struct {
 	Inplace       bool                // default False
 }
 
-// LeakyReLU is input where it is positive and negative_slope * input elsewhere.
+// LeakyReLU is PyTorch's leaky_relu.
 func LeakyReLU(input *tensor.Tensor, opts ...LeakyReLUOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLeakyReLU, 3)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -231,7 +231,7 @@ type LeakyReLUInPlaceOptions struct {
 	NegativeSlope tensor.Opt[float64] // default 0.01
 }
 
-// LeakyReLUInPlace is LeakyReLU written to its argument.
+// LeakyReLUInPlace is PyTorch's leaky_relu_.
 func LeakyReLUInPlace(input *tensor.Tensor, opts ...LeakyReLUInPlaceOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLeakyReLUInPlace, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -253,7 +253,7 @@ type ELUOptions struct {
 	Inplace bool                // default False
 }
 
-// ELU is input where it is positive and alpha * (exp(input) - 1) elsewhere.
+// ELU is PyTorch's elu.
 func ELU(input *tensor.Tensor, opts ...ELUOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotELU, 3)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -276,7 +276,7 @@ type ELUInPlaceOptions struct {
 	Alpha tensor.Opt[float64] // default 1.0
 }
 
-// ELUInPlace is ELU written to its argument.
+// ELUInPlace is PyTorch's elu_.
 func ELUInPlace(input *tensor.Tensor, opts ...ELUInPlaceOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotELUInPlace, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -299,7 +299,7 @@ type HardTanhOptions struct {
 	Inplace bool                // default False
 }
 
-// HardTanh limits every element to [min_val, max_val].
+// HardTanh is PyTorch's hardtanh.
 func HardTanh(input *tensor.Tensor, opts ...HardTanhOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotHardTanh, 4)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -327,7 +327,7 @@ type HardTanhInPlaceOptions struct {
 	MaxVal tensor.Opt[float64] // default 1.0
 }
 
-// HardTanhInPlace is HardTanh written to its argument.
+// HardTanhInPlace is PyTorch's hardtanh_.
 func HardTanhInPlace(input *tensor.Tensor, opts ...HardTanhInPlaceOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotHardTanhInPlace, 3)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -352,7 +352,7 @@ type ThresholdOptions struct {
 	Inplace bool // default False
 }
 
-// Threshold is input where input > threshold and value elsewhere.
+// Threshold is PyTorch's threshold.
 func Threshold(input *tensor.Tensor, threshold float64, value float64, opts ...ThresholdOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotThreshold, 4)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -368,7 +368,7 @@ func Threshold(input *tensor.Tensor, threshold float64, value float64, opts ...T
 
 var slotThresholdInPlace = tensor.Slot("F::threshold_")
 
-// ThresholdInPlace is Threshold written to its argument.
+// ThresholdInPlace is PyTorch's threshold_.
 func ThresholdInPlace(input *tensor.Tensor, threshold float64, value float64) *tensor.Tensor {
 	c := tensor.NewCall(slotThresholdInPlace, 3)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -379,7 +379,7 @@ func ThresholdInPlace(input *tensor.Tensor, threshold float64, value float64) *t
 
 var slotLogSigmoid = tensor.Slot("F::logsigmoid")
 
-// LogSigmoid is log(sigmoid(input)).
+// LogSigmoid is PyTorch's logsigmoid.
 func LogSigmoid(input *tensor.Tensor) *tensor.Tensor {
 	c := tensor.NewCall(slotLogSigmoid, 1)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -388,7 +388,7 @@ func LogSigmoid(input *tensor.Tensor) *tensor.Tensor {
 
 var slotTanh = tensor.Slot("aten::tanh")
 
-// Tanh is the hyperbolic tangent.
+// Tanh is PyTorch's tanh.
 func Tanh(input *tensor.Tensor) *tensor.Tensor {
 	c := tensor.NewCall(slotTanh, 1)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -397,7 +397,7 @@ func Tanh(input *tensor.Tensor) *tensor.Tensor {
 
 var slotSigmoid = tensor.Slot("aten::sigmoid")
 
-// Sigmoid is 1 / (1 + exp(-input)).
+// Sigmoid is PyTorch's sigmoid.
 func Sigmoid(input *tensor.Tensor) *tensor.Tensor {
 	c := tensor.NewCall(slotSigmoid, 1)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -406,7 +406,7 @@ func Sigmoid(input *tensor.Tensor) *tensor.Tensor {
 
 var slotSoftsign = tensor.Slot("F::softsign")
 
-// Softsign is input / (1 + |input|).
+// Softsign is PyTorch's softsign.
 func Softsign(input *tensor.Tensor) *tensor.Tensor {
 	c := tensor.NewCall(slotSoftsign, 1)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -415,7 +415,7 @@ func Softsign(input *tensor.Tensor) *tensor.Tensor {
 
 var slotTanhshrink = tensor.Slot("F::tanhshrink")
 
-// Tanhshrink is input - tanh(input).
+// Tanhshrink is PyTorch's tanhshrink.
 func Tanhshrink(input *tensor.Tensor) *tensor.Tensor {
 	c := tensor.NewCall(slotTanhshrink, 1)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -429,7 +429,7 @@ type HardshrinkOptions struct {
 	Lambd tensor.Opt[float64] // default 0.5
 }
 
-// Hardshrink is 0 where -lambd <= input <= lambd and input elsewhere.
+// Hardshrink is PyTorch's hardshrink.
 func Hardshrink(input *tensor.Tensor, opts ...HardshrinkOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotHardshrink, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -450,7 +450,7 @@ type SoftshrinkOptions struct {
 	Lambd tensor.Opt[float64] // default 0.5
 }
 
-// Softshrink moves every element towards 0 by lambd, stopping there.
+// Softshrink is PyTorch's softshrink.
 func Softshrink(input *tensor.Tensor, opts ...SoftshrinkOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotSoftshrink, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -472,7 +472,7 @@ type SoftplusOptions struct {
 	Threshold tensor.Opt[float64] // default 20.0
 }
 
-// Softplus is log(1 + exp(beta * input)) / beta, and input itself where beta * input > threshold.
+// Softplus is PyTorch's softplus.
 func Softplus(input *tensor.Tensor, opts ...SoftplusOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotSoftplus, 3)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -497,7 +497,7 @@ type GELUOptions struct {
 	Approximate string // default "none"
 }
 
-// GELU is input * Φ(input); with approximate "tanh" an approximation of it.
+// GELU is PyTorch's gelu.
 func GELU(input *tensor.Tensor, opts ...GELUOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotGELU, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -513,8 +513,7 @@ func GELU(input *tensor.Tensor, opts ...GELUOptions) *tensor.Tensor {
 
 var slotPReLU = tensor.Slot("aten::prelu")
 
-// PReLU is input where it is positive and weight * input elsewhere; the weight is one number or one for each channel (dimension
-// 1).
+// PReLU is PyTorch's prelu.
 func PReLU(input *tensor.Tensor, weight *tensor.Tensor) *tensor.Tensor {
 	c := tensor.NewCall(slotPReLU, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -529,7 +528,7 @@ type GLUOptions struct {
 	Dim tensor.Opt[int] // default -1
 }
 
-// GLU is a * sigmoid(b), a and b being the halves of input along dim.
+// GLU is PyTorch's glu.
 func GLU(input *tensor.Tensor, opts ...GLUOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotGLU, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -553,8 +552,7 @@ type RReLUOptions struct {
 	Inplace  bool                // default False
 }
 
-// RReLU is input where it is positive and a * input elsewhere; a is drawn from [lower, upper] for every element in training and is
-// its middle otherwise.
+// RReLU is PyTorch's rrelu.
 func RReLU(input *tensor.Tensor, opts ...RReLUOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotRReLU, 5)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -572,6 +570,35 @@ func RReLU(input *tensor.Tensor, opts ...RReLUOptions) *tensor.Tensor {
 		}
 		*c.Arg(3) = tensor.BoolValue(o.Training)
 		*c.Arg(4) = tensor.BoolValue(o.Inplace)
+	}
+	return c.Do1()
+}
+
+var slotRReLUInPlace = tensor.Slot("F::rrelu_")
+
+// RReLUInPlaceOptions are the optional arguments of RReLUInPlace; the zero value is PyTorch's default.
+type RReLUInPlaceOptions struct {
+	Lower    tensor.Opt[float64] // default 0.125
+	Upper    tensor.Opt[float64] // default 0.3333333333333333
+	Training bool                // default False
+}
+
+// RReLUInPlace is PyTorch's rrelu_.
+func RReLUInPlace(input *tensor.Tensor, opts ...RReLUInPlaceOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotRReLUInPlace, 4)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = *slotRReLUInPlace.Sch.Params[1].Default
+	*c.Arg(2) = *slotRReLUInPlace.Sch.Params[2].Default
+	*c.Arg(3) = *slotRReLUInPlace.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Lower.Get(); ok {
+			*c.Arg(1) = tensor.FloatValue(v)
+		}
+		if v, ok := o.Upper.Get(); ok {
+			*c.Arg(2) = tensor.FloatValue(v)
+		}
+		*c.Arg(3) = tensor.BoolValue(o.Training)
 	}
 	return c.Do1()
 }

@@ -2,6 +2,8 @@
 package utils
 
 import (
+	"slices"
+
 	"github.com/gotorch-dev/torch"
 
 	"github.com/gotorch-dev/torch/internal/pyfmt"
@@ -38,13 +40,34 @@ func ClipGradNorm(parameters []*Tensor, maxNorm float64, opts ...ClipOptions) *T
 		if coef.Device().Type == tensor.CPUDevice && coef.Item() == 1 { // nothing to do; elsewhere reading it would wait for the device
 			return
 		}
-		for _, p := range parameters {
-			if g := p.Grad(); g != nil {
-				g.MulInPlace(coef.ToDType(g.DType()))
-			}
+		for _, l := range gradients(parameters) {
+			c := tensor.NewCall(opScale, 2)
+			*c.Arg(0), *c.Arg(1) = tensor.TensorsValue(l), tensor.TensorValue(coef.ToDType(l[0].DType()))
+			c.Do0()
 		}
 	})
 	return total
+}
+
+var (
+	opNorms = tensor.Slot("aten::_foreach_norm.Scalar")
+	opScale = tensor.Slot("aten::_foreach_mul_.Tensor")
+)
+
+// gradients lists the gradients of parameters, parted by device and dtype as the operators on lists want them.
+func gradients(parameters []*Tensor) (parts [][]*Tensor) {
+	for _, x := range parameters {
+		g := x.Grad()
+		if g == nil {
+			continue
+		}
+		i := slices.IndexFunc(parts, func(l []*Tensor) bool { return l[0].Device() == g.Device() && l[0].DType() == g.DType() })
+		if i < 0 {
+			i, parts = len(parts), append(parts, make([]*Tensor, 0, len(parameters)))
+		}
+		parts[i] = append(parts[i], g)
+	}
+	return parts
 }
 
 func normType(o ClipOptions) float64 { return o.NormType.Or(2) }
@@ -58,10 +81,10 @@ func GradNorm(parameters []*Tensor, opts ...ClipOptions) (total *Tensor) {
 	p := normType(o)
 	var norms []*Tensor
 	tensor.NoGrad(func() {
-		for _, x := range parameters {
-			if g := x.Grad(); g != nil {
-				norms = append(norms, g.LinalgVectorNorm(tensor.LinalgVectorNormOptions{Ord: p}))
-			}
+		for _, l := range gradients(parameters) {
+			c := tensor.NewCall(opNorms, len(opNorms.Sch.Params))
+			*c.Arg(0), *c.Arg(1) = tensor.TensorsValue(l), tensor.FloatValue(p)
+			norms = append(norms, c.DoN()...)
 		}
 	})
 	if len(norms) == 0 {

@@ -48,7 +48,7 @@ type hyper struct {
 
 // item is one parameter of a step.
 type item struct {
-	h      hyper
+	h      *hyper
 	dt     tensor.DType // of the parts: float32 for complex64
 	n      int
 	p, g   unsafe.Pointer
@@ -70,7 +70,7 @@ type copyBack struct{ to, from *T }
 var batches = sync.Pool{New: func() any { return new(batch) }}
 
 // add puts a parameter with its gradient and state arrays into the batch.
-func (b *batch) add(p, g *T, h hyper, state ...*T) {
+func (b *batch) add(p, g *T, h *hyper, state ...*T) {
 	if p.Numel() == 0 {
 		return
 	}
@@ -80,7 +80,7 @@ func (b *batch) add(p, g *T, h hyper, state ...*T) {
 		it.n *= 2 // the parts are independent
 	}
 	shape, stride := p.Shape(), p.Strides()
-	if !p.IsDense() {
+	if p.IsContiguous() || !p.IsDense() {
 		stride = nil
 	}
 	it.p = b.inLayout(p, shape, stride, true)
@@ -180,7 +180,7 @@ func run32(it *item, from, to int) {
 	for k := range it.ns {
 		s[k] = sliceAt[float32](it.s[k], from, to)
 	}
-	prepare(&it.h, g, s[0])
+	prepare(it.h, g, s[0])
 	if !it.h.maximize {
 		it.h.step32(p, g, &s)
 		return
@@ -209,7 +209,7 @@ func run64(it *item, from, to int) {
 	for k := range it.ns {
 		s[k] = sliceAt[float64](it.s[k], from, to)
 	}
-	prepare(&it.h, g, s[0])
+	prepare(it.h, g, s[0])
 	if !it.h.maximize {
 		it.h.step64(p, g, &s)
 		return
@@ -250,7 +250,7 @@ func runHalf(it *item, from, to int) {
 			s[k] = buf[2+k][:n]
 			widen(unsafe.Pointer(&s[k][0]), unsafe.Add(it.s[k], at), n)
 		}
-		prepare(&it.h, g, s[0])
+		prepare(it.h, g, s[0])
 		if it.h.scale != 0 {
 			narrow(unsafe.Add(it.g, at), unsafe.Pointer(&g[0]), n)
 		}

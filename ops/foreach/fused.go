@@ -65,29 +65,42 @@ func match(c *Ctx, counters int, lists ...int) {
 		if i == 0 {
 			continue
 		}
-		name, l := c.Op().Sch.Params[i].Name, c.Tensors(i)
+		l := c.Tensors(i)
+		name := c.Op().Sch.Params[i].Name
 		if len(l) != len(params) {
 			c.Fail(tensor.ErrValue, "there are %d parameters and %d tensors in %s", len(params), len(l), name)
 		}
 		for k, t := range l {
-			p := params[k]
-			switch {
-			case t == nil:
-				c.Fail(tensor.ErrType, "%s[%d] is None", name, k)
-			case i == counters && t.Numel() != 1:
-				c.Fail(tensor.ErrShape, "%s[%d] has shape %s, want one element", name, k, tensor.ShapeString(t.Shape()))
-			case i == counters:
-			case t.DType() != p.DType():
-				c.Fail(tensor.ErrDType, "%s[%d] is %s, its parameter %s", name, k, t.DType(), p.DType())
-			case !tensor.SameShape(t.Shape(), p.Shape()):
-				c.Fail(tensor.ErrShape, "%s[%d] has shape %s, its parameter %s", name, k, tensor.ShapeString(t.Shape()), tensor.ShapeString(p.Shape()))
+			if t == nil || i == counters && t.Numel() != 1 || i != counters && (t.DType() != params[k].DType() || !tensor.SameShape(t.Shape(), params[k].Shape())) {
+				refuse(c, name, k, t, params[k], i == counters)
 			}
 		}
 	}
 }
 
+// refuse says what is wrong with element k of a list.
+func refuse(c *Ctx, name string, k int, t, p *T, counter bool) {
+	switch {
+	case t == nil:
+		c.Fail(tensor.ErrType, "%s[%d] is None", name, k)
+	case counter:
+		c.Fail(tensor.ErrShape, "%s[%d] has shape %s, want one element", name, k, tensor.ShapeString(t.Shape()))
+	case t.DType() != p.DType():
+		c.Fail(tensor.ErrDType, "%s[%d] is %s, its parameter %s", name, k, t.DType(), p.DType())
+	}
+	c.Fail(tensor.ErrShape, "%s[%d] has shape %s, its parameter %s", name, k, tensor.ShapeString(t.Shape()), tensor.ShapeString(p.Shape()))
+}
+
 // skip reports that the gradients are not finite, as a gradient scaler has found: then a step changes nothing.
 func skip(c *Ctx, found int) bool { return c.Has(found) && c.T(found).Num().F == 1 }
+
+// counted is the number that a counter of steps holds.
+func counted(t *T) float64 {
+	if t.DType() == tensor.Float32 && t.Device().Type == tensor.CPUDevice {
+		return float64(*(*float32)(tensor.Ptr(t)))
+	}
+	return t.Num().F
+}
 
 // scaleOf is what the gradients are to be divided by, 0 for nothing.
 func scaleOf(c *Ctx, i int) float64 {
@@ -141,17 +154,22 @@ func adamStep(c *Ctx, decoupled bool) {
 	}
 	grads, m, v, most, steps := c.Tensors(adamGrads), c.Tensors(adamAvgs), c.Tensors(adamSquares), c.Tensors(adamMaxima), c.Tensors(adamSteps)
 	b := batches.Get().(*batch)
-	last := math.NaN() // nearly always all parameters have the same count: do not raise the powers anew
+	last := math.NaN() // nearly always all parameters have the same count: they share what is worked out from it
+	at := &h
 	for i, p := range c.Tensors(0) {
-		if step := steps[i].Num().F; step != last {
-			h.step = lr / (1 - math.Pow(beta1, step))
-			h.corr = math.Sqrt(1 - math.Pow(beta2, step))
+		if step := counted(steps[i]); step != last {
+			if i > 0 {
+				next := h
+				at = &next
+			}
+			at.step = lr / (1 - math.Pow(beta1, step))
+			at.corr = math.Sqrt(1 - math.Pow(beta2, step))
 			last = step
 		}
 		if amsgrad {
-			b.add(p, grads[i], h, m[i], v[i], most[i])
+			b.add(p, grads[i], at, m[i], v[i], most[i])
 		} else {
-			b.add(p, grads[i], h, m[i], v[i])
+			b.add(p, grads[i], at, m[i], v[i])
 		}
 	}
 	b.run()
@@ -200,9 +218,9 @@ func sgdStep(c *Ctx) {
 	b := batches.Get().(*batch)
 	for i, p := range c.Tensors(0) {
 		if h.momentum == 0 {
-			b.add(p, grads[i], h)
+			b.add(p, grads[i], &h)
 		} else {
-			b.add(p, grads[i], h, buffers[i])
+			b.add(p, grads[i], &h, buffers[i])
 		}
 	}
 	b.run()
@@ -232,8 +250,9 @@ func adagradStep(c *Ctx) {
 	grads, sums, steps := c.Tensors(gradGrads), c.Tensors(gradSums), c.Tensors(gradSteps)
 	b := batches.Get().(*batch)
 	for i, p := range c.Tensors(0) {
-		h.lr = c.Float(gradLR) / (1 + (steps[i].Num().F-1)*c.Float(gradLRDecay))
-		b.add(p, grads[i], h, sums[i])
+		own := h
+		own.lr = c.Float(gradLR) / (1 + (counted(steps[i])-1)*c.Float(gradLRDecay))
+		b.add(p, grads[i], &own, sums[i])
 	}
 	b.run()
 }

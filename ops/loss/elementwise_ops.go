@@ -167,7 +167,7 @@ func leaf(name, parameter, kernel, doc string, check func(c *Ctx, p float64), pi
 				gx = gradient(c, g, x, t)
 			}
 			switch { // all of these losses are the same with input and target exchanged
-			case c.Needs(1) && gx != nil && name != "soft_margin_loss": // they depend on the difference
+			case c.Needs(1) && gx != nil && x.DType() == t.DType() && name != "soft_margin_loss": // they depend on the difference
 				gt = gx.Neg()
 			case c.Needs(1):
 				gt = gradient(c, g, t, x)
@@ -178,7 +178,16 @@ func leaf(name, parameter, kernel, doc string, check func(c *Ctx, p float64), pi
 	tensor.Register(tensor.Def{
 		Schema: name + "_backward(Tensor grad_output, Tensor self, Tensor target, int reduction" + arg + ") -> Tensor",
 		Doc:    "is the gradient of " + name + " for the input.", Go: "-",
-		Infer: func(c *Ctx) { c.Alloc(0, c.BroadcastArgs(0, 1, 2), c.PromoteArgs(1, 2)) },
+		Infer: func(c *Ctx) {
+			dt, x := c.PromoteArgs(0, 1, 2), c.ArgDType(1)
+			if !tensor.CanCast(dt, x) {
+				c.Fail(tensor.ErrDType, "result type %s can't be cast to the desired output type %s", dt.ClassName(), x.ClassName())
+			}
+			if !dt.IsFloat() {
+				c.Fail(tensor.ErrNotImpl, "\"%s_backward_cpu_out\" not implemented for '%s'", strings.TrimSuffix(kernel, "_cpu"), dt.ClassName())
+			}
+			c.Alloc(0, c.BroadcastArgs(0, 1, 2), x)
+		},
 		CPU: func(c *Ctx) {
 			p := at(c, 4)
 			pick(p).backward(c.Out(0), c.T(0), c.T(1), c.T(2), c.Int(3), p)

@@ -45,7 +45,7 @@ func init() {
 			tensor.RegisterAMP(d, tensor.AMPFP32, "aten::"+n)
 		}
 	}
-	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::binary_cross_entropy", "aten::cross_entropy_loss")
+	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::binary_cross_entropy", "aten::cross_entropy_loss", "aten::multilabel_margin_loss_forward")
 	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPBanned, "aten::binary_cross_entropy")
 	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPKeep, "aten::ctc_loss")
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/ops/internal/half"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -251,7 +252,7 @@ func init() {
 			missing(c, "threshold", out.DType())
 		}
 	}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
-		return []*T{thresholdBackward(tv(g), tv(c.T(1)), c.Value(2)), zeros(c.Shape(1), c.ArgDType(1))}
+		return []*T{thresholdBackward(tv(g), tv(c.T(1)), c.Value(2)), op.Zeros(g, c.Shape(1), c.ArgDType(1))}
 	}})
 
 	gradient("sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor", "is grad_output * output * (1 - output).", 1,
@@ -378,10 +379,28 @@ func init() {
 		func(c *Ctx) { eluBody(c, c.Num(1).F, c.Num(2).F, c.Num(3).F) },
 		tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T { return eluGrad(c, g, c.Value(1), c.Value(2), c.Value(3)) }})
 	const seluAlpha, seluScale = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
-	activation("selu(Tensor self) -> Tensor", "is the self-normalising exponential linear unit.", func(c *Ctx) { eluBody(c, seluAlpha, seluScale, 1) },
-		tensor.Def{FormNames: ".out=-", Save: "self", VJP: func(c *Ctx, g *T) []*T {
+	// PyTorch composes selu of elu, which names the gradient's node; the kernel saves a call.
+	opELU, opELUInPlace := tensor.Slot("aten::elu"), tensor.Slot("aten::elu_")
+	selu := func(elu *tensor.Op) func(c *Ctx) {
+		return func(c *Ctx) {
+			c.Return(call(elu, tv(c.T(0)), tensor.FloatValue(seluAlpha), tensor.FloatValue(seluScale), tensor.IntValue(1)))
+		}
+	}
+	tensor.Register(tensor.Def{
+		Schema: "selu(Tensor self) -> Tensor", Doc: "is the self-normalizing exponential linear unit.\n" + activations + "selu.html",
+		Elementwise: true,
+		Body:        selu(opELU),
+		Infer:       sameInfer(0),
+		CPU:         func(c *Ctx) { eluBody(c, seluAlpha, seluScale, 1) },
+		Save:        "self",
+		VJP: func(c *Ctx, g *T) []*T {
 			return eluGrad(c, g, tensor.FloatValue(seluAlpha), tensor.FloatValue(seluScale), tensor.IntValue(1))
-		}})
+		},
+		Grad: "EluBackward0",
+	})
+	tensor.Register(tensor.Def{
+		Schema: "selu_(Tensor(a!) self) -> Tensor(a!)", Doc: "is SELU written to the tensor itself, which is returned.", Go: "SELUInPlace", Body: selu(opELUInPlace),
+	})
 	tensor.Register(tensor.Def{
 		Schema: "celu(Tensor self, Scalar alpha=1.) -> Tensor", Doc: "is max(0, self) + min(0, alpha * (exp(self / alpha) - 1)).",
 		InPlace: true, Elementwise: true,
@@ -432,7 +451,7 @@ func init() {
 		s := c.Num(2).F
 		floats2(c, "leaky_relu_backward", 0, 1, with2(vec.LeakyReLUBackwardF16, vec.LeakyReLUBackwardBF16, s), func(d, g, x []float32) { vec.LeakyReLUBackwardF32(d, g, x, float32(s)) }, func(d, g, x []float64) { vec.LeakyReLUBackwardF64(d, g, x, s) })
 	}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
-		return []*T{leakyBackward(tv(g), tv(c.T(1)), c.Value(2), tensor.BoolValue(false)), zeros(c.Shape(1), c.ArgDType(1))}
+		return []*T{leakyBackward(tv(g), tv(c.T(1)), c.Value(2), tensor.BoolValue(false)), op.Zeros(g, c.Shape(1), c.ArgDType(1))}
 	}})
 
 	tensor.Register(tensor.Def{
@@ -468,7 +487,7 @@ func init() {
 			func(d, g, x []uint16) { vec.HardTanhBackwardBF16(d, g, x, float32(lo), float32(hi)) },
 		}, func(d, g, x []float32) { vec.HardTanhBackwardF32(d, g, x, float32(lo), float32(hi)) }, func(d, g, x []float64) { vec.HardTanhBackwardF64(d, g, x, lo, hi) })
 	}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
-		return []*T{hardtanhBackward(tv(g), tv(c.T(1)), c.Value(2), c.Value(3)), zeros(c.Shape(1), c.ArgDType(1))}
+		return []*T{hardtanhBackward(tv(g), tv(c.T(1)), c.Value(2), c.Value(3)), op.Zeros(g, c.Shape(1), c.ArgDType(1))}
 	}})
 	relu6 := func(hardtanh *tensor.Op) func(c *Ctx) {
 		return func(c *Ctx) { c.Return(call(hardtanh, tv(c.T(0)), tensor.IntValue(0), tensor.IntValue(6))) }
@@ -485,7 +504,7 @@ func init() {
 			floats2(c, "hardsigmoid_backward", 0, 1, vec.HardsigmoidBackward16, vec.HardsigmoidBackwardF32, vec.HardsigmoidBackwardF64)
 		},
 		tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
-			return []*T{hardsigmoidBackward(tv(g), tv(c.T(1))), zeros(c.Shape(1), c.ArgDType(1))}
+			return []*T{hardsigmoidBackward(tv(g), tv(c.T(1))), op.Zeros(g, c.Shape(1), c.ArgDType(1))}
 		}})
 	activation("hardswish(Tensor self) -> Tensor", "is self * min(max(self + 3, 0), 6) / 6.", func(c *Ctx) { floats1(c, "hardswish", 0, vec.Hardswish16, vec.HardswishF32, vec.HardswishF64) },
 		tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return hardswishBackward(tv(g), tv(c.T(0))) })})
@@ -506,7 +525,7 @@ func init() {
 		l := c.Num(2).F
 		floats2(c, "hardshrink_backward", 0, 1, with2(vec.ShrinkBackwardF16, vec.ShrinkBackwardBF16, l), func(d, g, x []float32) { vec.ShrinkBackwardF32(d, g, x, float32(l)) }, func(d, g, x []float64) { vec.ShrinkBackwardF64(d, g, x, l) })
 	}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
-		return []*T{hardshrinkBackward(tv(g), tv(c.T(1)), c.Value(2)), zeros(c.Shape(1), c.ArgDType(1))}
+		return []*T{hardshrinkBackward(tv(g), tv(c.T(1)), c.Value(2)), op.Zeros(g, c.Shape(1), c.ArgDType(1))}
 	}})
 	tensor.Register(tensor.Def{
 		Schema: "softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", Doc: "moves every element towards 0 by lambd, stopping there.", Out: true, Elementwise: true,
@@ -528,7 +547,7 @@ func init() {
 		l := c.Num(2).F
 		floats2(c, "softshrink_backward", 0, 1, with2(vec.ShrinkBackwardF16, vec.ShrinkBackwardBF16, l), func(d, g, x []float32) { vec.ShrinkBackwardF32(d, g, x, float32(l)) }, func(d, g, x []float64) { vec.ShrinkBackwardF64(d, g, x, l) })
 	}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
-		return []*T{softshrinkBackward(tv(g), tv(c.T(1)), c.Value(2)), zeros(c.Shape(1), c.ArgDType(1))}
+		return []*T{softshrinkBackward(tv(g), tv(c.T(1)), c.Value(2)), op.Zeros(g, c.Shape(1), c.ArgDType(1))}
 	}})
 	tensor.Register(tensor.Def{
 		Schema: "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", Doc: "is log(1 + exp(beta * self)) / beta, and self itself where beta * self > threshold.", Out: true, Elementwise: true,

@@ -372,10 +372,10 @@ func divGrads(c *Ctx, g *T, mode string) []*T {
 	r := make([]*T, 2)
 	if mode != "" {
 		if c.Needs(0) {
-			r[0] = zerosLike(g)
+			r[0] = g.ZerosLike()
 		}
 		if c.Needs(1) {
-			r[1] = zerosLike(g)
+			r[1] = g.ZerosLike()
 		}
 		return r
 	}

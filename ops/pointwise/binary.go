@@ -310,7 +310,7 @@ func registerPow() {
 		VJP: rule(func(c *Ctx, g *T) *T {
 			n := c.Num(1)
 			if isZero(n) {
-				return zerosLike(g)
+				return g.ZerosLike()
 			}
 			x := c.T(0)
 			if n.C == 2 {

@@ -77,7 +77,7 @@ func init() {
 			if !c.ArgDType(0).IsComplex() {
 				return g
 			}
-			return call(opComplex, tv(g), tv(zerosLike(g)))
+			return call(opComplex, tv(g), tv(g.ZerosLike()))
 		}),
 	})
 	tensor.Register(tensor.Def{
@@ -89,7 +89,7 @@ func init() {
 			}
 			return part(c, 1)
 		},
-		VJP: rule(func(c *Ctx, g *T) *T { return call(opComplex, tv(zerosLike(g)), tv(g)) }),
+		VJP: rule(func(c *Ctx, g *T) *T { return call(opComplex, tv(g.ZerosLike()), tv(g)) }),
 	})
 	tensor.Register(tensor.Def{
 		Schema: "complex(Tensor real, Tensor imag) -> Tensor", Doc: "puts complex numbers together.", Out: true, Elementwise: true,

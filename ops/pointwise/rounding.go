@@ -48,7 +48,7 @@ func init() {
 				floats1(c, "round", 0, none1, f32, f64)
 			}
 		},
-		VJP: rule(func(c *Ctx, g *T) *T { return zerosLike(g) }),
+		VJP: rule(func(c *Ctx, g *T) *T { return g.ZerosLike() }),
 	})
 	tensor.Register(tensor.Def{
 		Schema: "special_round(Tensor self, *, int decimals=0) -> Tensor", Doc: "rounds to a number of decimals, halves to even.", Out: true,

@@ -580,7 +580,7 @@ func init() {
 	binary("igammac(Tensor self, Tensor other) -> Tensor", "is the regularised upper incomplete gamma function.", gammaPair("igammac", true), floatInfer,
 		tensor.Def{Aliases: []string{"special_gammaincc"}, Save: "self other", VJP: igammaGrad(-1)})
 	zetaOp := tensor.Slot("aten::special_zeta")
-	pair("special_zeta(Tensor self, Tensor other) -> Tensor", "is Hurwitz's zeta function of self, starting at other.", &biK{name: "zeta", f32: byWide(func(d, a, b []float64) { zetas(d, a, b, false) }), f64: func(d, a, b []float64) { zetas(d, a, b, false) }}, floatInfer,
+	binaryOut("special_zeta(Tensor self, Tensor other) -> Tensor", "is Hurwitz's zeta function of self, starting at other.", &biK{name: "zeta", f32: byWide(func(d, a, b []float64) { zetas(d, a, b, false) }), f64: func(d, a, b []float64) { zetas(d, a, b, false) }}, floatInfer,
 		tensor.Def{Save: "self other", VJP: func(c *Ctx, g *T) []*T {
 			if c.Needs(0) {
 				c.Fail(tensor.ErrAutograd, "the derivative for 'special_zeta: self' is not implemented.")

@@ -65,7 +65,7 @@ func result(f func(g, y *T) *T) tensor.Def {
 
 // flat is a Def of a piecewise constant function.
 func flat() tensor.Def {
-	return tensor.Def{VJP: func(c *Ctx, g *T) []*T { return []*T{zerosLike(g)} }}
+	return tensor.Def{VJP: func(c *Ctx, g *T) []*T { return []*T{g.ZerosLike()} }}
 }
 
 // asPairs makes a kernel of complex numbers from one of their parts.
@@ -262,7 +262,7 @@ func init() {
 		tensor.Def{Save: "self result", VJP: rule(func(c *Ctx, g *T) *T {
 			x := c.T(0)
 			if !x.IsComplex() {
-				return zerosLike(g)
+				return g.ZerosLike()
 			}
 			// d z/|z|: the part of g along z drops out
 			y, m := c.Out(0), x.Abs()

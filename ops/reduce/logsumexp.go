@@ -119,11 +119,37 @@ func logSums[E float](o, x *T, red []bool, k *kern[E, expSum]) {
 	})
 }
 
-// softmaxOf is g*e^(x-y), where g and y have an element for each row of the last dimension.
-func softmaxOf(g, x, y *T) *T {
-	o := tensor.New(x.Shape(), x.DType())
+// lastOnly reports that g and y, the gradient and the result of logsumexp, have an element for each row of the last dimension of x.
+func lastOnly(g, x, y *T) bool {
+	d := x.Dim() - 1
+	return d >= 0 && x.Numel() > 0 && g.Numel()*x.Size(d) == x.Numel() && y.Numel() == g.Numel() && y.Size(d) == 1
+}
+
+func init() {
+	tensor.Register(tensor.Def{
+		Schema: "gotorch::logsumexp_backward(Tensor grad, Tensor self, Tensor result) -> Tensor", Go: "-",
+		Doc: "is the gradient of logsumexp, grad * exp(self - result); grad and result have the reduced dimensions, of size 1.",
+		Body: func(c *Ctx) {
+			c.Return(c.T(0).Mul(c.T(1).Sub(c.T(2)).Exp().Conj()))
+		},
+		Fuses: func(c *Ctx) bool {
+			for i := range 3 {
+				if c.ArgDType(i) != tensor.Float32 {
+					return false
+				}
+			}
+			return c.T(1).IsContiguous() && lastOnly(c.T(0), c.T(1), c.T(2))
+		},
+		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(1), tensor.Float32) },
+		CPU:   logsumexpBackward,
+	})
+}
+
+// logsumexpBackward computes the gradient of logsumexp over the last dimension row by row.
+func logsumexpBackward(c *Ctx) {
+	x := c.T(1)
 	n := x.Size(x.Dim() - 1)
-	d, s, gs, ys := op.Raw[float32](o), op.Raw[float32](x), op.Raw[float32](tensor.Dense(g)), op.Raw[float32](tensor.Dense(y))
+	d, s, gs, ys := op.Raw[float32](c.Out(0)), op.Raw[float32](x), op.Raw[float32](tensor.Dense(c.T(0))), op.Raw[float32](tensor.Dense(c.T(2)))
 	par.For(len(gs), max(1, grain/4/n), func(lo, hi int) {
 		for r := lo; r < hi; r++ {
 			row := d[r*n:][:n]
@@ -131,5 +157,4 @@ func softmaxOf(g, x, y *T) *T {
 			vec.MulScalarF32(row, row, gs[r])
 		}
 	})
-	return o
 }

@@ -170,6 +170,9 @@ func extAll(schema, doc string, isMax bool) {
 		Save: "self result",
 		VJP: func(c *Ctx, g *T) []*T {
 			x, y := c.T(0), c.Out(0)
+			if x.Device().Type != tensor.CPUDevice { // where reading an element would mean waiting; PyTorch makes the same distinction
+				return []*T{op.Evenly(g, x.Eq(y).LogicalOr(x.IsNaN().LogicalAnd(y.IsNaN())))}
+			}
 			if y.Num().IsNaN() { // which equals nothing
 				return []*T{op.Evenly(g, x.IsNaN())}
 			}

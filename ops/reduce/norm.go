@@ -158,6 +158,11 @@ func normInto(o, t *T, red []bool, p float64) {
 
 // normBackward is the gradient of a norm of order p; y and g have the dimensions that were reduced, of size 1.
 func normBackward(g, x, y *T, p float64, list []int) *T {
+	if p == 2 {
+		c := tensor.NewCall(opNorm2Backward, 3)
+		*c.Arg(0), *c.Arg(1), *c.Arg(2) = tensor.TensorValue(g), tensor.TensorValue(x), tensor.TensorValue(y)
+		return c.Do1()
+	}
 	zero := func(v, mask *T) *T { return op.ZeroWhere(v, mask) }
 	isZero := y.Detach().EqScalar(0)
 	switch {
@@ -165,10 +170,6 @@ func normBackward(g, x, y *T, p float64, list []int) *T {
 		return nil
 	case p == 1:
 		return x.Sgn().Mul(g)
-	case p == 2 && moderate(g) && moderate(y): // the division is then one of few numbers
-		return x.Mul(zero(g.Div(y), isZero))
-	case p == 2:
-		return g.Mul(zero(x.Div(y), isZero))
 	case math.IsInf(p, 0):
 		a := x.Abs()
 		m := a.Eq(y).LogicalOr(a.IsNaN().LogicalAnd(y.IsNaN())).ToDType(y.DType())
@@ -182,15 +183,65 @@ func normBackward(g, x, y *T, p float64, list []int) *T {
 	return x.Mul(x.Abs().Pow(p - 2)).Mul(zero(g.Div(y.Pow(p-1)), isZero))
 }
 
-// moderate reports that a quotient of such numbers, and its product with another, stay within the normal range. It is not asked where
-// gradients of gradients are to follow, nor of 16-bit floats, whose roundings would not be PyTorch's.
-func moderate(t *T) bool {
-	if tensor.IsGradEnabled() || t.DType() != tensor.Float32 && t.DType() != tensor.Float64 {
-		return false
+func init() {
+	tensor.Register(tensor.Def{
+		Schema: "gotorch::norm2_backward(Tensor grad, Tensor self, Tensor result) -> Tensor", Go: "-",
+		Doc: "is the gradient of a Euclidean norm, grad * self / result, and 0 where the norm is 0; grad and result have the reduced dimensions, of size 1.",
+		Body: func(c *Ctx) {
+			c.Return(norm2Backward(c.T(0), c.T(1), c.T(2)))
+		},
+		// The roundings of the kernel would not be PyTorch's for 16-bit floats.
+		Fuses: func(c *Ctx) bool {
+			dt := c.ArgDType(0)
+			return (dt == tensor.Float32 || dt == tensor.Float64) && c.ArgDType(1) == dt && c.ArgDType(2) == dt && tensor.SameShape(c.Shape(0), c.Shape(2))
+		},
+		Infer:       func(c *Ctx) { c.Alloc(0, c.BroadcastArgs(0, 1), c.ArgDType(1)) },
+		Elementwise: true,
+		CPU: func(c *Ctx) {
+			g, x, y := c.T(0), c.T(1), c.T(2)
+			q := tensor.New(g.Shape(), g.DType())
+			good := false
+			if g.DType() == tensor.Float32 {
+				good = quotients[float32](q, g, y)
+			} else {
+				good = quotients[float64](q, g, y)
+			}
+			if !good {
+				x, q = norm2Unit(x, y), g
+			}
+			k := tensor.NewCall(opMulOut, 3)
+			*k.Arg(0), *k.Arg(1), *k.Arg(2) = tensor.TensorValue(x), tensor.TensorValue(q), tensor.TensorValue(c.Out(0))
+			k.Do1()
+		},
+	})
+}
+
+var (
+	opNorm2Backward = tensor.Slot("gotorch::norm2_backward")
+	opMulOut        = tensor.Slot("aten::mul.out")
+)
+
+// norm2Unit is x divided by its Euclidean norm y, 0 where that is 0.
+func norm2Unit(x, y *T) *T { return op.ZeroWhere(x.Div(y), y.Detach().EqScalar(0)) }
+
+// norm2Backward is PyTorch's order of steps: one division for each element.
+func norm2Backward(g, x, y *T) *T { return g.Mul(norm2Unit(x, y)) }
+
+// quotients sets q to g / y, 0 where y is 0. Multiplying by these few quotients saves a division for each element of x. It reports false
+// when a number is so large or small that a quotient or its product with an element could leave the normal range.
+func quotients[E float](q, g, y *T) bool {
+	moderate := func(v E) bool {
+		a := math.Abs(float64(v))
+		return a == 0 || a > 1e-15 && a < 1e15
 	}
-	for _, v := range tensor.Data[float64](tensor.DenseAs(t, tensor.Float64)) {
-		if v = math.Abs(v); v != 0 && !(v > 1e-15 && v < 1e15) {
+	d, gs, ys := op.Raw[E](q), op.Raw[E](tensor.Dense(g)), op.Raw[E](tensor.Dense(y))
+	for i, v := range gs {
+		if !moderate(v) || !moderate(ys[i]) {
 			return false
+		}
+		d[i] = 0
+		if ys[i] != 0 {
+			d[i] = v / ys[i]
 		}
 	}
 	return true
@@ -366,12 +417,7 @@ func init() {
 		Save: "self result",
 		VJP: func(c *Ctx, g *T) []*T {
 			l, keep := c.Ints(1), c.Bool(2)
-			x, y := c.T(0), unreduce(c, c.Out(0), l, keep)
-			g = unreduce(c, g, l, keep)
-			if d := x.Dim() - 1; !tensor.IsGradEnabled() && x.DType() == tensor.Float32 && x.IsContiguous() && d >= 0 && x.Numel() > 0 && g.Numel()*x.Size(d) == x.Numel() && y.Size(d) == 1 {
-				return []*T{softmaxOf(g, x, y)}
-			}
-			return []*T{g.Mul(x.Sub(y).Exp().Conj())}
+			return []*T{op.Call1("gotorch::logsumexp_backward", unreduce(c, g, l, keep), c.T(0), unreduce(c, c.Out(0), l, keep))}
 		},
 	})
 }
@@ -412,7 +458,7 @@ func renorm(c *Ctx) {
 		wide = tensor.Float32
 	}
 	n := vectorNorm(x, p, others, true, wide)
-	f := op.Call1("aten::where.self", n.Detach().GtScalar(limit), n.AddScalar(1e-7).Reciprocal().MulScalar(limit), tensor.FromSlice([]float64{1}).ToDType(n.DType()))
+	f := op.Call1("aten::where.self", n.Detach().GtScalar(limit), n.AddScalar(1e-7).Reciprocal().MulScalar(limit), op.Full(n, nil, 1, n.DType()))
 	if wide != 0 {
 		f = f.ToDType(x.DType())
 	}

@@ -46,12 +46,13 @@ func prodInto(o, t *T, red []bool) {
 	}
 }
 
-// prodBackward divides the product by the elements, or, where zeros forbid it, multiplies what stands before and behind each.
+// prodBackward divides the product by the elements, or, where zeros forbid that, multiplies what stands before and behind each. As PyTorch
+// does, it reads whether there are zeros, and on the meta device, which has no elements, assumes that there are.
 func prodBackward(g, x, y *T, dim int) *T {
 	if x.Dim() == 0 {
 		return g
 	}
-	if !hasZero(x) {
+	if x.Device().Type != tensor.MetaDevice && x.All().Item() != 0 {
 		return g.Mul(y.Div(x).Conj())
 	}
 	n := x.Size(dim)
@@ -60,28 +61,12 @@ func prodBackward(g, x, y *T, dim int) *T {
 	}
 	sh := append([]int(nil), x.Shape()...)
 	sh[dim] = 1
-	one := tensor.FromSlice([]float32{1}, 1).ToDType(x.DType()).Expand(sh)
+	one := op.Full(x, sh, 1, x.DType())
+	flip := func(x *T) *T { return op.Call1("aten::flip", x, []int{dim}) }
 	cumprod := func(parts ...*T) *T { return op.Call1("aten::cumprod", op.Call1("aten::cat", parts, dim), dim) }
 	before := cumprod(one, op.Call1("aten::narrow", x, dim, 0, n-1))
-	rev := flip(op.Call1("aten::narrow", x, dim, 1, n-1), dim)
-	behind := flip(cumprod(one, rev), dim)
+	behind := flip(cumprod(one, flip(op.Call1("aten::narrow", x, dim, 1, n-1))))
 	return g.Mul(before.Mul(behind).Conj())
-}
-
-// flip reverses a dimension.
-func flip(x *T, d int) *T {
-	n := x.Size(d)
-	ix := make([]int64, n)
-	for i := range ix {
-		ix[i] = int64(n - 1 - i)
-	}
-	return x.IndexSelect(d, tensor.FromSlice(ix, n))
-}
-
-func hasZero(x *T) bool {
-	all := tensor.New(nil, tensor.Bool)
-	ask(all, x, allDims(x), isAll)
-	return op.Raw[uint8](all)[0] == 0
 }
 
 func init() {
@@ -140,13 +125,7 @@ func init() {
 		},
 		VJP: func(c *Ctx, g *T) []*T {
 			sh := c.Shape(0)
-			eye := tensor.New(sh, tensor.Bool)
-			tensor.ZeroRaw(eye)
-			d := op.Raw[uint8](eye)
-			for i := range min(sh[0], sh[1]) {
-				d[i*sh[1]+i] = 1
-			}
-			return []*T{op.Where(eye, g)}
+			return []*T{op.Call1("aten::diagonal_backward", g.Expand([]int{min(sh[0], sh[1])}), sh, 0, 0, 1)}
 		},
 	})
 }

@@ -248,28 +248,44 @@ func mean(o, t *T, red []bool) {
 	sumInto(o, t, red, false, n)
 }
 
-// spread is g, expanded to a shape. A small result that is not recorded is written out, because most rules would have to do that.
-func spread(g *T, shape []int) *T {
-	n := 1
-	for _, s := range shape {
-		n *= s
-	}
-	if n > 4096 || tensor.IsGradEnabled() {
-		return g.Expand(shape)
-	}
-	t := tensor.NewOn(g.Device(), shape, nil, g.DType())
-	tensor.CopyRaw(t, g)
-	return t
+// expandMost is the number of elements up to which a gradient that is not recorded is expanded into memory of its own: most gradient rules
+// that read it are faster with contiguous elements than with elements that repeat.
+const expandMost = 4096
+
+// expand is g expanded to a shape.
+func expand(g *T, shape []int) *T {
+	c := tensor.NewCall(opExpandDense, 2)
+	*c.Arg(0), *c.Arg(1) = tensor.TensorValue(g), tensor.IntsValue(shape)
+	return c.Do1()
 }
 
+var opExpandDense = tensor.Slot("gotorch::expand_dense")
+
 func init() {
+	tensor.Register(tensor.Def{
+		Schema: "gotorch::expand_dense(Tensor self, int[] size) -> Tensor", Go: "-",
+		Doc:   "expands a tensor: small ones into memory of their own, others, and wherever a layer looks on, as a view.",
+		Body:  func(c *Ctx) { c.Return(c.T(0).Expand(c.Ints(1))) },
+		Fuses: func(c *Ctx) bool { return reducedCount(c.Ints(1), nil) <= expandMost },
+		Infer: func(c *Ctx) {
+			to, from := c.Ints(1), c.Shape(0)
+			lead := len(to) - len(from)
+			for i, n := range from {
+				if lead < 0 || n != 1 && n != to[lead+i] {
+					c.Fail(tensor.ErrShape, "gotorch::expand_dense: a tensor of shape %s does not expand to %s", tensor.ShapeString(from), tensor.ShapeString(to))
+				}
+			}
+			c.Alloc(0, to, c.ArgDType(0))
+		},
+		CPU: func(c *Ctx) { tensor.CopyRaw(c.Out(0), c.T(0)) },
+	})
 	tensor.Register(tensor.Def{
 		Schema: "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
 		Doc:    "sums all elements. Integers and bool sum to int64.\nhttps://pytorch.org/docs/stable/generated/torch.sum.html",
 		Out:    true,
 		Infer:  func(c *Ctx) { c.Alloc(0, nil, sumType(c, c.DType(1))) },
 		CPU:    func(c *Ctx) { sumInto(c.Out(0), c.T(0), allDims(c.T(0)), false, 1) },
-		VJP:    func(c *Ctx, g *T) []*T { return c.Grads1(spread(g, c.Shape(0))) },
+		VJP:    func(c *Ctx, g *T) []*T { return c.Grads1(expand(g, c.Shape(0))) },
 		AMP:    tensor.AMPFP32,
 	})
 	tensor.Register(tensor.Def{
@@ -285,7 +301,7 @@ func init() {
 			sumInto(c.Out(0), c.T(0), red, false, 1)
 		},
 		VJP: func(c *Ctx, g *T) []*T {
-			return c.Grads1(spread(unreduce(c, g, c.Ints(1), c.Bool(2)), c.Shape(0)))
+			return c.Grads1(expand(unreduce(c, g, c.Ints(1), c.Bool(2)), c.Shape(0)))
 		},
 		Grad: "SumBackward1",
 		AMP:  tensor.AMPFP32,
@@ -296,7 +312,7 @@ func init() {
 		Infer:  func(c *Ctx) { c.Alloc(0, nil, meanType(c, c.T(0), c.DType(1))) },
 		CPU:    func(c *Ctx) { mean(c.Out(0), c.T(0), allDims(c.T(0))) },
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{spread(g.DivScalar(reducedCount(c.Shape(0), nil)), c.Shape(0))}
+			return []*T{expand(g.DivScalar(reducedCount(c.Shape(0), nil)), c.Shape(0))}
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -313,7 +329,7 @@ func init() {
 		},
 		VJP: func(c *Ctx, g *T) []*T {
 			g = unreduce(c, g, c.Ints(1), c.Bool(2)).DivScalar(reducedCount(c.Shape(0), c.Ints(1)))
-			return []*T{spread(g, c.Shape(0))}
+			return []*T{expand(g, c.Shape(0))}
 		},
 		Grad: "MeanBackward1",
 	})

@@ -28,6 +28,14 @@ func ToleranceOf(dt tensor.DType) Tolerance {
 // Times loosens both bounds.
 func (t Tolerance) Times(f float64) Tolerance { return Tolerance{t.RTol * f, t.ATol * f} }
 
+// CloseOnDevice is Close for a result of operators, which must be on Device.
+func CloseOnDevice(got, want *tensor.Tensor, tol Tolerance) string {
+	if got != nil && got.Device() != Device {
+		return fmt.Sprintf("device %s, want %s", got.Device(), Device)
+	}
+	return Close(got, want, tol)
+}
+
 // Close compares got with want: dtype, shape, values. It returns "" or what differs.
 func Close(got, want *tensor.Tensor, tol Tolerance) string {
 	if got == nil {
@@ -41,9 +49,6 @@ func Close(got, want *tensor.Tensor, tol Tolerance) string {
 	}
 	if want.Numel() == 0 || got.Device().Type == tensor.MetaDevice {
 		return "" // there are no elements to compare
-	}
-	if got.Device() != Device {
-		return fmt.Sprintf("device %s, want %s", got.Device(), Device)
 	}
 	got, want = got.Detach().CPU(), want.Detach().CPU()
 	switch dt := want.DType(); {

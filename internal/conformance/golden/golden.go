@@ -374,6 +374,9 @@ func (d *Decoder) Kwargs(raw json.RawMessage) (map[string]any, error) {
 			return nil, err
 		}
 		v, err := d.Decode(e)
+		if name == "device" && v == "cpu" {
+			v = Device
+		}
 		if err != nil {
 			return nil, err
 		}

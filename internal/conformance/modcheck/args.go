@@ -197,6 +197,11 @@ func set(a *args, name string, f reflect.Value, x any) {
 		*p = x
 	case **tensor.Tensor:
 		*p, ok = x.(*tensor.Tensor)
+	case *tensor.Device:
+		if s, isText := x.(string); isText && s == "cpu" {
+			x = golden.Device
+		}
+		*p, ok = x.(tensor.Device)
 	case *tensor.DType:
 		*p, ok = x.(tensor.DType)
 	case *nn.Size:

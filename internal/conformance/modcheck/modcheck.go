@@ -296,14 +296,14 @@ func gradients(d *golden.Decoder, c *caseRecord, got any, params map[string]*ten
 		switch {
 		case w == nil && g == nil:
 		case w == nil:
-			if why := golden.Close(g, g.Detach().ZerosLike(), golden.ToleranceOf(dt)); why != "" {
+			if why := golden.CloseOnDevice(g, g.Detach().ZerosLike(), golden.ToleranceOf(dt)); why != "" {
 				return fmt.Errorf("gradient of %s: %s, want none", names[i], why)
 			}
 		case g == nil:
 			g = w.Detach().ZerosLike()
 			fallthrough
 		default:
-			if why := golden.Close(g, w, golden.ToleranceOf(w.DType()).Times(10)); why != "" {
+			if why := golden.CloseOnDevice(g, w, golden.ToleranceOf(w.DType()).Times(10)); why != "" {
 				return fmt.Errorf("gradient of %s: %s", names[i], why)
 			}
 		}

@@ -268,7 +268,7 @@ func compare(d *golden.Decoder, got, want any, dt tensor.DType, tol golden.Toler
 		if t == (golden.Tolerance{}) {
 			t = golden.ToleranceOf(w.DType())
 		}
-		if why := golden.Close(g, w, t); why != "" {
+		if why := golden.CloseOnDevice(g, w, t); why != "" {
 			return errors.New(why)
 		}
 		if info := d.Info[w]; info.Alias != "" {
@@ -419,14 +419,14 @@ func checkGrad(d *golden.Decoder, c *caseRecord, got any, dt tensor.DType) error
 	for i, w := range wants {
 		switch {
 		case w == nil && grads[i] != nil:
-			if golden.Close(grads[i], grads[i].Detach().ZerosLike(), golden.Tolerance{}) != "" {
+			if golden.CloseOnDevice(grads[i], grads[i].Detach().ZerosLike(), golden.Tolerance{}) != "" {
 				return fmt.Errorf("gradient %d: got one, want none", i)
 			}
 		case w == nil:
 		case grads[i] == nil:
 			return fmt.Errorf("gradient %d: got none", i)
 		default:
-			if why := golden.Close(grads[i], w, golden.ToleranceOf(w.DType()).Times(10)); why != "" {
+			if why := golden.CloseOnDevice(grads[i], w, golden.ToleranceOf(w.DType()).Times(10)); why != "" {
 				return fmt.Errorf("gradient %d: %s", i, why)
 			}
 		}

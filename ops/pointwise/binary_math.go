@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -18,10 +19,10 @@ func binary(schema, doc string, k *biK, infer func(c *Ctx), x tensor.Def) {
 	tensor.Register(x)
 }
 
-// pair is binary without an in-place form.
+// binaryOut is binary without an in-place form.
 //
-//gen:pair Out
-func pair(schema, doc string, k *biK, infer func(c *Ctx), x tensor.Def) {
+//gen:binaryOut Out
+func binaryOut(schema, doc string, k *biK, infer func(c *Ctx), x tensor.Def) {
 	x.Schema, x.Doc, x.Out, x.Elementwise, x.Infer = schema, doc, true, true, infer
 	x.CPU = func(c *Ctx) { k.run(c, 0, 1) }
 	tensor.Register(x)
@@ -78,7 +79,7 @@ func init() {
 			x := c.T(0)
 			r := []*T{dropIf(x.EqScalar(0), g.Mul(c.Out(0).Div(x))), nil}
 			if c.Needs(1) {
-				r[1] = zeros(c.Shape(1), c.ArgDType(1))
+				r[1] = op.Zeros(g, c.Shape(1), c.ArgDType(1))
 			}
 			return r
 		},
@@ -100,7 +101,7 @@ func init() {
 		Save: "self other",
 		VJP: func(c *Ctx, g *T) []*T {
 			eq := c.T(0).Eq(c.T(1)) // where the result is other itself
-			return []*T{dropIf(eq, g), zeros(c.Shape(1), c.ArgDType(1))}
+			return []*T{dropIf(eq, g), op.Zeros(g, c.Shape(1), c.ArgDType(1))}
 		},
 	})
 	addExp := func(exp func(x *T) *T) func(c *Ctx, g *T) []*T {
@@ -110,10 +111,10 @@ func init() {
 			return []*T{g.Div(exp(b.Sub(a)).AddScalar(1).Conj()), g.Div(exp(a.Sub(b)).AddScalar(1).Conj())}
 		}
 	}
-	pair("logaddexp(Tensor self, Tensor other) -> Tensor", "is log(exp(self) + exp(other)) without overflow.",
+	binaryOut("logaddexp(Tensor self, Tensor other) -> Tensor", "is log(exp(self) + exp(other)) without overflow.",
 		&biK{name: "logaddexp", f32: vec.LogAddExpF32, f64: vec.LogAddExpF64, c64: logAddExpC64, c128: logAddExpC128}, binaryInfer,
 		tensor.Def{Save: "self other", VJP: addExp(func(x *T) *T { return x.Exp() })})
-	pair("logaddexp2(Tensor self, Tensor other) -> Tensor", "is the logarithm of 2^self + 2^other to base 2.", &biK{name: "logaddexp2", f32: vec.LogAddExp2F32, f64: vec.LogAddExp2F64}, binaryInfer,
+	binaryOut("logaddexp2(Tensor self, Tensor other) -> Tensor", "is the logarithm of 2^self + 2^other to base 2.", &biK{name: "logaddexp2", f32: vec.LogAddExp2F32, f64: vec.LogAddExp2F64}, binaryInfer,
 		tensor.Def{Save: "self other", VJP: addExp(func(x *T) *T { return x.Exp2() })})
 	binary("xlogy.Tensor(Tensor self, Tensor other) -> Tensor", "is self * log(other), 0 where self is 0.", &biK{name: "xlogy", f32: vec.XLogYF32, f64: vec.XLogYF64}, floatInfer,
 		tensor.Def{Aliases: []string{"special_xlogy"}, FormNames: "xlogy.out=.OutTensor special_xlogy.Tensor=", Save: "self other", VJP: func(c *Ctx, g *T) []*T {
@@ -132,7 +133,7 @@ func init() {
 	numberForm("special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor", "xlogy.Tensor", false)
 	numberForm("special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor", "xlogy.Tensor", false)
 	opXLog1py := tensor.Slot("aten::special_xlog1py")
-	pair("special_xlog1py(Tensor self, Tensor other) -> Tensor", "is self * log(1 + other), 0 where self is 0.", xlog1pyKernels, floatInfer,
+	binaryOut("special_xlog1py(Tensor self, Tensor other) -> Tensor", "is self * log(1 + other), 0 where self is 0.", xlog1pyKernels, floatInfer,
 		tensor.Def{Save: "self other", VJP: func(c *Ctx, g *T) []*T {
 			x, y := c.T(0), c.T(1)
 			r := make([]*T, 2)

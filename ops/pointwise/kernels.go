@@ -588,17 +588,6 @@ func b2u(b bool) uint8 {
 	return 0
 }
 
-// zerosLike is a constant of zeros with t's shape and dtype.
-func zerosLike(t *T) *T { return zeros(t.Shape(), t.DType()) }
-
-func zeros(shape []int, dt DType) *T {
-	z := tensor.New(shape, dt)
-	if n := z.Numel() * dt.Size(); n > 0 {
-		clear(slice[byte](tensor.Ptr(z), n))
-	}
-	return z
-}
-
 // call runs an operator on tensors, numbers and strings.
 func call(op *tensor.Op, args ...tensor.Value) *T {
 	c := tensor.NewCall(op, len(args))

@@ -25,7 +25,7 @@ func init() {
 		VJP: rule(func(c *Ctx, g *T) *T {
 			x := c.T(0)
 			if !x.IsComplex() {
-				return zerosLike(g)
+				return g.ZerosLike()
 			}
 			re, im := call(opReal, tv(x)), x.Imag()
 			m := re.Mul(re).Add(im.Mul(im))
