@@ -85,6 +85,14 @@ func (c *Ctx) kernel() {
 	if c.op.Infer != nil {
 		c.op.Infer(c)
 	}
+	if m := c.mode; m != nil && m.device != (Device{}) { // what a kernel makes for itself lies where the kernel runs
+		with(func(n *mode) { n.device = Device{} }, c.runKernel)
+		return
+	}
+	c.runKernel()
+}
+
+func (c *Ctx) runKernel() {
 	if c.dev.Type == CPUDevice && c.op.CPU != nil {
 		c.op.CPU(c)
 		return
