@@ -214,14 +214,8 @@ func maxDef(schema string, nd int, grad string, body func(c *Ctx)) tensor.Def {
 		Doc:    "is the maximum of each window and its position in the input's plane; NaN counts as the maximum. Padding never wins." + site + "max_pool2d.html",
 		Go:     "-", Grad: grad, Body: body,
 		Infer: func(c *Ctx) {
-			sh := c.Shape(0)
-			k := list(c, "kernel_size", c.Ints(1), nil, nd)
-			st := list(c, "stride", c.Ints(2), k, nd)
-			checkWindow(c, sh, nd, &window{k: last3(k, 1), stride: last3(st, 1), pad: last3(list(c, "padding", c.Ints(3), nil, nd), 0), dil: last3(list(c, "dilation", c.Ints(4), nil, nd), 1)})
-			checkInput(c, sh, nd)
-			w := maxWindow(c, sh, nd, 1)
-			checkOutput(c, nd, w)
-			out := resultShape(sh, nd, w)
+			w := checkMax(c, nd)
+			out := resultShape(c.Shape(0), nd, w)
 			allocLike(c, nd, 0, out, c.T(0), c.ArgDType(0))
 			allocLike(c, nd, 1, out, c.T(0), tensor.Int64)
 		},
@@ -268,8 +262,22 @@ func last3(v []int, def int) [3]int {
 	return a
 }
 
+// checkMax refuses arguments of max_poolNd_with_indices that make no sense.
+func checkMax(c *Ctx, nd int) *window {
+	sh := c.Shape(0)
+	k := list(c, "kernel_size", c.Ints(1), nil, nd)
+	st := list(c, "stride", c.Ints(2), k, nd)
+	checkWindow(c, sh, nd, &window{k: last3(k, 1), stride: last3(st, 1), pad: last3(list(c, "padding", c.Ints(3), nil, nd), 0),
+		dil: last3(list(c, "dilation", c.Ints(4), nil, nd), 1)})
+	checkInput(c, sh, nd)
+	w := maxWindow(c, sh, nd, 1)
+	checkOutput(c, nd, w)
+	return w
+}
+
 // maxLineBody is max_pool1d_with_indices as PyTorch computes it: max_pool2d_with_indices of planes of one line.
 func maxLineBody(c *Ctx) {
+	checkMax(c, 1)
 	r := call(opsMaxIndices[2], line(c), inLine(c, 1, 1), inLine(c, 2, 1), inLine(c, 3, 0), inLine(c, 4, 1), c.Bool(5))
 	c.Return(r[0].SqueezeDim(-2), r[1].SqueezeDim(-2))
 }

@@ -56,7 +56,7 @@ func prodBackward(g, x, y *T, dim int) *T {
 		return g.Mul(y.Div(x).Conj())
 	}
 	n := x.Size(dim)
-	if n == 1 {
+	if n <= 1 {
 		return g.Expand(x.Shape())
 	}
 	sh := append([]int(nil), x.Shape()...)

@@ -393,6 +393,9 @@ func (d *Decoder) Args(raws []json.RawMessage) ([]any, error) {
 		if err != nil {
 			return nil, err
 		}
+		if v == "cpu" && Device != (tensor.Device{}) {
+			v = Device
+		}
 		out = append(out, v)
 	}
 	return out, nil

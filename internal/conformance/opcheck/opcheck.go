@@ -163,6 +163,9 @@ func runCase(d *golden.Decoder, call *callable, c *caseRecord) (err error) {
 		rng.Default.ManualSeed(*c.Seed)
 	}
 	got, err := call.run(append([]any{input}, args...), kwargs)
+	if c.Error != nil && golden.NeedsElements(err) {
+		return err
+	}
 	if c.Error != nil {
 		return checkError(c, err)
 	}
