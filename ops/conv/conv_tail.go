@@ -10,6 +10,7 @@ import (
 var (
 	opTailBackward      = tensor.Slot("gotorch::conv_tail_backward")
 	opThresholdBackward = tensor.Slot("aten::threshold_backward")
+	opReLUMaxPool       = tensor.Slot("gotorch::relu_max_pool")
 	opCodesBackward     = tensor.Slot("gotorch::max_pool_codes_backward")
 )
 
@@ -55,19 +56,26 @@ func tailBody(c *Ctx) {
 			y = y.ReLU()
 		}
 	}
-	if !c.Bool(9) {
+	win := c.Ints(8)
+	first := !c.Bool(9) // the ReLU
+	if first && len(win) == 0 {
 		relu()
 	}
-	if win := c.Ints(8); len(win) > 0 {
+	if len(win) > 0 {
 		orElse := func(i, x int) []int {
 			if l := c.Ints(i); len(l) > 0 {
 				return l
 			}
 			return []int{x, x}
 		}
-		y = call(opMaxPools[2], y, win, append([]int{}, c.Ints(11)...), orElse(12, 0), orElse(13, 1), c.Bool(14))[0]
+		stride, pad, dil := append([]int{}, c.Ints(11)...), orElse(12, 0), orElse(13, 1)
+		if first && c.Bool(7) {
+			y = call(opReLUMaxPool, y, win, stride, pad, dil, c.Bool(14), 2, c.Bool(10))[0]
+		} else {
+			y = call(opMaxPools[2], y, win, stride, pad, dil, c.Bool(14))[0]
+		}
 	}
-	if c.Bool(9) {
+	if !first {
 		relu()
 	}
 	c.Return(y)
