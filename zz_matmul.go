@@ -153,7 +153,8 @@ func Kron(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *te
 
 var slotLinalgMultiDot = tensor.Slot("aten::linalg_multi_dot")
 
-// LinalgMultiDot multiplies a chain of matrices in the order that needs the fewest operations; the first and last may be vectors.
+// LinalgMultiDot multiplies a chain of matrices in the order that needs the fewest operations; the first and last may
+// be vectors.
 // https://pytorch.org/docs/stable/generated/torch.linalg.multi_dot.html
 func LinalgMultiDot(tensors []*tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLinalgMultiDot, 1)

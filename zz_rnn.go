@@ -7,7 +7,7 @@ import "github.com/gotorch-dev/torch/tensor"
 var slotLSTM = tensor.Slot("aten::lstm.input")
 
 // LSTM is PyTorch's lstm.
-func LSTM(input *tensor.Tensor, hx []*tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool, batchFirst bool) (r0, r1, r2 *tensor.Tensor) {
+func LSTM(input *tensor.Tensor, hx []*tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool, batchFirst bool) (output, hn, cn *tensor.Tensor) {
 	c := tensor.NewCall(slotLSTM, 9)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.TensorsValue(hx)
@@ -24,7 +24,7 @@ func LSTM(input *tensor.Tensor, hx []*tensor.Tensor, params []*tensor.Tensor, ha
 var slotLSTMData = tensor.Slot("aten::lstm.data")
 
 // LSTMData is PyTorch's lstm.
-func LSTMData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx []*tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool) (r0, r1, r2 *tensor.Tensor) {
+func LSTMData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx []*tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool) (output, hn, cn *tensor.Tensor) {
 	c := tensor.NewCall(slotLSTMData, 9)
 	*c.Arg(0) = tensor.TensorValue(data)
 	*c.Arg(1) = tensor.TensorValue(batchSizes)
@@ -41,7 +41,7 @@ func LSTMData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx []*tensor.Tenso
 var slotGRU = tensor.Slot("aten::gru.input")
 
 // GRU is PyTorch's gru.
-func GRU(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool, batchFirst bool) (r0, r1 *tensor.Tensor) {
+func GRU(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool, batchFirst bool) (output, hn *tensor.Tensor) {
 	c := tensor.NewCall(slotGRU, 9)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.TensorValue(hx)
@@ -58,7 +58,7 @@ func GRU(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBi
 var slotGRUData = tensor.Slot("aten::gru.data")
 
 // GRUData is PyTorch's gru.
-func GRUData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool) (r0, r1 *tensor.Tensor) {
+func GRUData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool) (output, hn *tensor.Tensor) {
 	c := tensor.NewCall(slotGRUData, 9)
 	*c.Arg(0) = tensor.TensorValue(data)
 	*c.Arg(1) = tensor.TensorValue(batchSizes)
@@ -75,7 +75,7 @@ func GRUData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx *tensor.Tensor, 
 var slotRNNTanh = tensor.Slot("aten::rnn_tanh.input")
 
 // RNNTanh is PyTorch's rnn_tanh.
-func RNNTanh(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool, batchFirst bool) (r0, r1 *tensor.Tensor) {
+func RNNTanh(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool, batchFirst bool) (output, hn *tensor.Tensor) {
 	c := tensor.NewCall(slotRNNTanh, 9)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.TensorValue(hx)
@@ -92,7 +92,7 @@ func RNNTanh(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, h
 var slotRNNTanhData = tensor.Slot("aten::rnn_tanh.data")
 
 // RNNTanhData is PyTorch's rnn_tanh.
-func RNNTanhData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool) (r0, r1 *tensor.Tensor) {
+func RNNTanhData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool) (output, hn *tensor.Tensor) {
 	c := tensor.NewCall(slotRNNTanhData, 9)
 	*c.Arg(0) = tensor.TensorValue(data)
 	*c.Arg(1) = tensor.TensorValue(batchSizes)
@@ -109,7 +109,7 @@ func RNNTanhData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx *tensor.Tens
 var slotRNNReLU = tensor.Slot("aten::rnn_relu.input")
 
 // RNNReLU is PyTorch's rnn_relu.
-func RNNReLU(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool, batchFirst bool) (r0, r1 *tensor.Tensor) {
+func RNNReLU(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool, batchFirst bool) (output, hn *tensor.Tensor) {
 	c := tensor.NewCall(slotRNNReLU, 9)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.TensorValue(hx)
@@ -126,7 +126,7 @@ func RNNReLU(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, h
 var slotRNNReLUData = tensor.Slot("aten::rnn_relu.data")
 
 // RNNReLUData is PyTorch's rnn_relu.
-func RNNReLUData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool) (r0, r1 *tensor.Tensor) {
+func RNNReLUData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool) (output, hn *tensor.Tensor) {
 	c := tensor.NewCall(slotRNNReLUData, 9)
 	*c.Arg(0) = tensor.TensorValue(data)
 	*c.Arg(1) = tensor.TensorValue(batchSizes)
@@ -149,7 +149,7 @@ type LSTMCellOptions struct {
 }
 
 // LSTMCell is PyTorch's lstm_cell.
-func LSTMCell(input *tensor.Tensor, hx []*tensor.Tensor, wIh *tensor.Tensor, wHh *tensor.Tensor, opts ...LSTMCellOptions) (r0, r1 *tensor.Tensor) {
+func LSTMCell(input *tensor.Tensor, hx []*tensor.Tensor, wIh *tensor.Tensor, wHh *tensor.Tensor, opts ...LSTMCellOptions) (hy, cy *tensor.Tensor) {
 	c := tensor.NewCall(slotLSTMCell, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.TensorsValue(hx)

@@ -49,10 +49,10 @@ type ConvNd struct {
 
 // ConvOptions are the options of the convolution layers; the zero value is PyTorch's default.
 type ConvOptions struct {
-	Stride      Size // default 1
-	Padding     Size // default 0; PaddingSame, PaddingValid
-	Dilation    Size // default 1
-	Groups      int  // default 1
+	Stride      Size            // default 1
+	Padding     Size            // default 0; PaddingSame, PaddingValid
+	Dilation    Size            // default 1
+	Groups      tensor.Opt[int] // default 1
 	NoBias      bool
 	PaddingMode PaddingMode
 	DType       tensor.DType
@@ -68,10 +68,10 @@ type (
 
 // ConvTransposeOptions are the options of the transposed convolution layers; the zero value is PyTorch's default.
 type ConvTransposeOptions struct {
-	Stride        Size // default 1
-	Padding       Size // default 0
-	OutputPadding Size // default 0
-	Groups        int  // default 1
+	Stride        Size            // default 1
+	Padding       Size            // default 0
+	OutputPadding Size            // default 0
+	Groups        tensor.Opt[int] // default 1
 	NoBias        bool
 	Dilation      Size // default 1
 	DType         tensor.DType
@@ -87,7 +87,7 @@ type (
 
 func (m *ConvNd) setup(nd, in, out int, kernel Size, o ConvOptions) {
 	m.nd, m.InChannels, m.OutChannels = nd, in, out
-	m.Groups = or(o.Groups, 1)
+	m.Groups = o.Groups.Or(1)
 	if m.Groups < 0 {
 		tensor.Fail(tensor.ErrValue, "groups must be a positive integer")
 	}

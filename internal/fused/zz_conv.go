@@ -16,12 +16,12 @@ type ConvTailOptions struct {
 	CeilMode     bool  // default False
 }
 
-// ConvTail is a convolution over two spatial dimensions with what often comes behind it: a ReLU, and, unless window is empty, a
-// maximum pooling with max_pool2d's arguments. With pool_first the pooling comes before the ReLU. In channels-last memory the
-// whole is one pass over the result, where the windows lie side by side: the larger image between convolution and pooling is never
-// written. The gradient needs one byte for each window: the number of the tap that the maximum comes from, 255 where the ReLU
-// leaves nothing.
-func ConvTail(input *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, stride []int, padding []int, dilation []int, groups int, reLU bool, window []int, opts ...ConvTailOptions) *tensor.Tensor {
+// ConvTail is a convolution over two spatial dimensions with what often comes behind it: a ReLU, and, unless window is
+// empty, a maximum pooling with max_pool2d's arguments. With pool_first the pooling comes before the ReLU. In
+// channels-last memory the whole is one pass over the result, where the windows lie side by side: the larger image
+// between convolution and pooling is never written. The gradient needs one byte for each window: the number of the tap
+// that the maximum comes from, 255 where the ReLU leaves nothing.
+func ConvTail(input *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, stride []int, padding []int, dilation []int, groups int, relu bool, window []int, opts ...ConvTailOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotConvTail, 15)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.TensorValue(weight)
@@ -30,7 +30,7 @@ func ConvTail(input *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, 
 	*c.Arg(4) = tensor.OptIntsValue(padding)
 	*c.Arg(5) = tensor.OptIntsValue(dilation)
 	*c.Arg(6) = tensor.IntValue(groups)
-	*c.Arg(7) = tensor.BoolValue(reLU)
+	*c.Arg(7) = tensor.BoolValue(relu)
 	*c.Arg(8) = tensor.OptIntsValue(window)
 	*c.Arg(9) = *slotConvTail.Sch.Params[9].Default
 	*c.Arg(10) = *slotConvTail.Sch.Params[10].Default

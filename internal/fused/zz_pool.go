@@ -6,10 +6,10 @@ import "github.com/gotorch-dev/torch/tensor"
 
 var slotReLUMaxPool = tensor.Slot("gotorch::relu_max_pool")
 
-// ReLUMaxPool is a ReLU and the maximum pooling over nd spatial dimensions behind it, with max_pool2d's arguments. The kernel
-// takes the maximum of each window and zero, and never writes the ReLU's result. With relu_inplace the ReLU is one in place, of a
-// tensor that nobody else reads: what stands in it afterwards is not said.
-func ReLUMaxPool(self *tensor.Tensor, kernelSize []int, stride []int, padding []int, dilation []int, ceilMode bool, nd int, reLUInplace bool) *tensor.Tensor {
+// ReLUMaxPool is a ReLU and the maximum pooling over nd spatial dimensions behind it, with max_pool2d's arguments. The
+// kernel takes the maximum of each window and zero, and never writes the ReLU's result. With relu_inplace the ReLU is
+// one in place, of a tensor that nobody else reads: what stands in it afterwards is not said.
+func ReLUMaxPool(self *tensor.Tensor, kernelSize []int, stride []int, padding []int, dilation []int, ceilMode bool, nd int, reluInplace bool) *tensor.Tensor {
 	c := tensor.NewCall(slotReLUMaxPool, 8)
 	*c.Arg(0) = tensor.TensorValue(self)
 	*c.Arg(1) = tensor.OptIntsValue(kernelSize)
@@ -18,6 +18,6 @@ func ReLUMaxPool(self *tensor.Tensor, kernelSize []int, stride []int, padding []
 	*c.Arg(4) = tensor.OptIntsValue(dilation)
 	*c.Arg(5) = tensor.BoolValue(ceilMode)
 	*c.Arg(6) = tensor.IntValue(nd)
-	*c.Arg(7) = tensor.BoolValue(reLUInplace)
+	*c.Arg(7) = tensor.BoolValue(reluInplace)
 	return c.Do1()
 }

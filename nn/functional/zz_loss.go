@@ -12,7 +12,7 @@ type CrossEntropyOptions struct {
 	SizeAverage    tensor.Opt[bool]    // default None
 	IgnoreIndex    tensor.Opt[int]     // default -100
 	Reduce         tensor.Opt[bool]    // default None
-	Reduction      string              // default 'mean'
+	Reduction      Reduction           // default 'mean'
 	LabelSmoothing tensor.Opt[float64] // default 0.0
 }
 
@@ -38,8 +38,8 @@ func CrossEntropy(input *tensor.Tensor, target *tensor.Tensor, opts ...CrossEntr
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(5) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(6) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(6) = tensor.StrValue(o.Reduction.String())
 		}
 		if v, ok := o.LabelSmoothing.Get(); ok {
 			*c.Arg(7) = tensor.FloatValue(v)
@@ -52,9 +52,9 @@ var slotCTCLoss = tensor.Slot("F::ctc_loss")
 
 // CTCLossOptions are the optional arguments of CTCLoss; the zero value is PyTorch's default.
 type CTCLossOptions struct {
-	Blank        int    // default 0
-	Reduction    string // default 'mean'
-	ZeroInfinity bool   // default False
+	Blank        int       // default 0
+	Reduction    Reduction // default 'mean'
+	ZeroInfinity bool      // default False
 }
 
 // CTCLoss is PyTorch's ctc_loss.
@@ -72,8 +72,8 @@ func CTCLoss(logProbs *tensor.Tensor, targets *tensor.Tensor, inputLengths *tens
 		if o.Blank != 0 {
 			*c.Arg(4) = tensor.IntValue(o.Blank)
 		}
-		if o.Reduction != "" {
-			*c.Arg(5) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(5) = tensor.StrValue(o.Reduction.String())
 		}
 		*c.Arg(6) = tensor.BoolValue(o.ZeroInfinity)
 	}
@@ -86,7 +86,7 @@ var slotMSELoss = tensor.Slot("F::mse_loss")
 type MSELossOptions struct {
 	SizeAverage tensor.Opt[bool] // default None
 	Reduce      tensor.Opt[bool] // default None
-	Reduction   string           // default 'mean'
+	Reduction   Reduction        // default 'mean'
 	Weight      *tensor.Tensor   // default None
 }
 
@@ -104,8 +104,8 @@ func MSELoss(input *tensor.Tensor, target *tensor.Tensor, opts ...MSELossOptions
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(3) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(4) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(4) = tensor.StrValue(o.Reduction.String())
 		}
 		if o.Weight != nil {
 			*c.Arg(5) = tensor.TensorValue(o.Weight)
@@ -120,7 +120,7 @@ var slotL1Loss = tensor.Slot("F::l1_loss")
 type L1LossOptions struct {
 	SizeAverage tensor.Opt[bool] // default None
 	Reduce      tensor.Opt[bool] // default None
-	Reduction   string           // default 'mean'
+	Reduction   Reduction        // default 'mean'
 	Weight      *tensor.Tensor   // default None
 }
 
@@ -138,8 +138,8 @@ func L1Loss(input *tensor.Tensor, target *tensor.Tensor, opts ...L1LossOptions) 
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(3) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(4) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(4) = tensor.StrValue(o.Reduction.String())
 		}
 		if o.Weight != nil {
 			*c.Arg(5) = tensor.TensorValue(o.Weight)
@@ -154,7 +154,7 @@ var slotSmoothL1Loss = tensor.Slot("F::smooth_l1_loss")
 type SmoothL1LossOptions struct {
 	SizeAverage tensor.Opt[bool]    // default None
 	Reduce      tensor.Opt[bool]    // default None
-	Reduction   string              // default 'mean'
+	Reduction   Reduction           // default 'mean'
 	Beta        tensor.Opt[float64] // default 1.0
 }
 
@@ -173,8 +173,8 @@ func SmoothL1Loss(input *tensor.Tensor, target *tensor.Tensor, opts ...SmoothL1L
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(3) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(4) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(4) = tensor.StrValue(o.Reduction.String())
 		}
 		if v, ok := o.Beta.Get(); ok {
 			*c.Arg(5) = tensor.FloatValue(v)
@@ -187,7 +187,7 @@ var slotHuberLoss = tensor.Slot("F::huber_loss")
 
 // HuberLossOptions are the optional arguments of HuberLoss; the zero value is PyTorch's default.
 type HuberLossOptions struct {
-	Reduction string              // default 'mean'
+	Reduction Reduction           // default 'mean'
 	Delta     tensor.Opt[float64] // default 1.0
 	Weight    *tensor.Tensor      // default None
 }
@@ -201,8 +201,8 @@ func HuberLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...HuberLossOpt
 	*c.Arg(3) = *slotHuberLoss.Sch.Params[3].Default
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Reduction != "" {
-			*c.Arg(2) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(2) = tensor.StrValue(o.Reduction.String())
 		}
 		if v, ok := o.Delta.Get(); ok {
 			*c.Arg(3) = tensor.FloatValue(v)
@@ -221,7 +221,7 @@ type BinaryCrossEntropyOptions struct {
 	Weight      *tensor.Tensor   // default None
 	SizeAverage tensor.Opt[bool] // default None
 	Reduce      tensor.Opt[bool] // default None
-	Reduction   string           // default 'mean'
+	Reduction   Reduction        // default 'mean'
 }
 
 // BinaryCrossEntropy is PyTorch's binary_cross_entropy.
@@ -241,8 +241,8 @@ func BinaryCrossEntropy(input *tensor.Tensor, target *tensor.Tensor, opts ...Bin
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(4) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(5) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(5) = tensor.StrValue(o.Reduction.String())
 		}
 	}
 	return c.Do1()
@@ -255,7 +255,7 @@ type BinaryCrossEntropyWithLogitsOptions struct {
 	Weight      *tensor.Tensor   // default None
 	SizeAverage tensor.Opt[bool] // default None
 	Reduce      tensor.Opt[bool] // default None
-	Reduction   string           // default 'mean'
+	Reduction   Reduction        // default 'mean'
 	PosWeight   *tensor.Tensor   // default None
 }
 
@@ -276,8 +276,8 @@ func BinaryCrossEntropyWithLogits(input *tensor.Tensor, target *tensor.Tensor, o
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(4) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(5) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(5) = tensor.StrValue(o.Reduction.String())
 		}
 		if o.PosWeight != nil {
 			*c.Arg(6) = tensor.TensorValue(o.PosWeight)
@@ -292,7 +292,7 @@ var slotKLDiv = tensor.Slot("F::kl_div")
 type KLDivOptions struct {
 	SizeAverage tensor.Opt[bool] // default None
 	Reduce      tensor.Opt[bool] // default None
-	Reduction   string           // default 'mean'
+	Reduction   Reduction        // default 'mean'
 	LogTarget   bool             // default False
 }
 
@@ -311,8 +311,8 @@ func KLDiv(input *tensor.Tensor, target *tensor.Tensor, opts ...KLDivOptions) *t
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(3) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(4) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(4) = tensor.StrValue(o.Reduction.String())
 		}
 		*c.Arg(5) = tensor.BoolValue(o.LogTarget)
 	}
@@ -325,7 +325,7 @@ var slotSoftMarginLoss = tensor.Slot("F::soft_margin_loss")
 type SoftMarginLossOptions struct {
 	SizeAverage tensor.Opt[bool] // default None
 	Reduce      tensor.Opt[bool] // default None
-	Reduction   string           // default 'mean'
+	Reduction   Reduction        // default 'mean'
 }
 
 // SoftMarginLoss is PyTorch's soft_margin_loss.
@@ -342,8 +342,8 @@ func SoftMarginLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...SoftMar
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(3) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(4) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(4) = tensor.StrValue(o.Reduction.String())
 		}
 	}
 	return c.Do1()
@@ -356,7 +356,7 @@ type MarginRankingLossOptions struct {
 	Margin      tensor.Opt[float64] // default 0.0
 	SizeAverage tensor.Opt[bool]    // default None
 	Reduce      tensor.Opt[bool]    // default None
-	Reduction   string              // default 'mean'
+	Reduction   Reduction           // default 'mean'
 }
 
 // MarginRankingLoss is PyTorch's margin_ranking_loss.
@@ -378,8 +378,8 @@ func MarginRankingLoss(input1 *tensor.Tensor, input2 *tensor.Tensor, target *ten
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(5) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(6) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(6) = tensor.StrValue(o.Reduction.String())
 		}
 	}
 	return c.Do1()
@@ -392,7 +392,7 @@ type HingeEmbeddingLossOptions struct {
 	Margin      tensor.Opt[float64] // default 1.0
 	SizeAverage tensor.Opt[bool]    // default None
 	Reduce      tensor.Opt[bool]    // default None
-	Reduction   string              // default 'mean'
+	Reduction   Reduction           // default 'mean'
 }
 
 // HingeEmbeddingLoss is PyTorch's hinge_embedding_loss.
@@ -413,8 +413,8 @@ func HingeEmbeddingLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...Hin
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(4) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(5) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(5) = tensor.StrValue(o.Reduction.String())
 		}
 	}
 	return c.Do1()
@@ -427,7 +427,7 @@ type CosineEmbeddingLossOptions struct {
 	Margin      tensor.Opt[float64] // default 0.0
 	SizeAverage tensor.Opt[bool]    // default None
 	Reduce      tensor.Opt[bool]    // default None
-	Reduction   string              // default 'mean'
+	Reduction   Reduction           // default 'mean'
 }
 
 // CosineEmbeddingLoss is PyTorch's cosine_embedding_loss.
@@ -449,8 +449,8 @@ func CosineEmbeddingLoss(input1 *tensor.Tensor, input2 *tensor.Tensor, target *t
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(5) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(6) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(6) = tensor.StrValue(o.Reduction.String())
 		}
 	}
 	return c.Do1()
@@ -466,7 +466,7 @@ type TripletMarginLossOptions struct {
 	Swap        bool                // default False
 	SizeAverage tensor.Opt[bool]    // default None
 	Reduce      tensor.Opt[bool]    // default None
-	Reduction   string              // default 'mean'
+	Reduction   Reduction           // default 'mean'
 }
 
 // TripletMarginLoss is PyTorch's triplet_margin_loss.
@@ -498,8 +498,8 @@ func TripletMarginLoss(anchor *tensor.Tensor, positive *tensor.Tensor, negative 
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(8) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(9) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(9) = tensor.StrValue(o.Reduction.String())
 		}
 	}
 	return c.Do1()
@@ -512,7 +512,7 @@ type TripletMarginWithDistanceLossOptions struct {
 	DistanceFunction any                 // default None
 	Margin           tensor.Opt[float64] // default 1.0
 	Swap             bool                // default False
-	Reduction        string              // default 'mean'
+	Reduction        Reduction           // default 'mean'
 }
 
 // TripletMarginWithDistanceLoss is PyTorch's triplet_margin_with_distance_loss.
@@ -533,8 +533,8 @@ func TripletMarginWithDistanceLoss(anchor *tensor.Tensor, positive *tensor.Tenso
 			*c.Arg(4) = tensor.FloatValue(v)
 		}
 		*c.Arg(5) = tensor.BoolValue(o.Swap)
-		if o.Reduction != "" {
-			*c.Arg(6) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(6) = tensor.StrValue(o.Reduction.String())
 		}
 	}
 	return c.Do1()
@@ -549,7 +549,7 @@ type MultiMarginLossOptions struct {
 	Weight      *tensor.Tensor      // default None
 	SizeAverage tensor.Opt[bool]    // default None
 	Reduce      tensor.Opt[bool]    // default None
-	Reduction   string              // default 'mean'
+	Reduction   Reduction           // default 'mean'
 }
 
 // MultiMarginLoss is PyTorch's multi_margin_loss.
@@ -577,8 +577,8 @@ func MultiMarginLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...MultiM
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(6) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(7) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(7) = tensor.StrValue(o.Reduction.String())
 		}
 	}
 	return c.Do1()
@@ -590,7 +590,7 @@ var slotMultilabelMarginLoss = tensor.Slot("F::multilabel_margin_loss")
 type MultilabelMarginLossOptions struct {
 	SizeAverage tensor.Opt[bool] // default None
 	Reduce      tensor.Opt[bool] // default None
-	Reduction   string           // default 'mean'
+	Reduction   Reduction        // default 'mean'
 }
 
 // MultilabelMarginLoss is PyTorch's multilabel_margin_loss.
@@ -607,8 +607,8 @@ func MultilabelMarginLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...M
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(3) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(4) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(4) = tensor.StrValue(o.Reduction.String())
 		}
 	}
 	return c.Do1()
@@ -621,7 +621,7 @@ type MultilabelSoftMarginLossOptions struct {
 	Weight      *tensor.Tensor   // default None
 	SizeAverage tensor.Opt[bool] // default None
 	Reduce      tensor.Opt[bool] // default None
-	Reduction   string           // default 'mean'
+	Reduction   Reduction        // default 'mean'
 }
 
 // MultilabelSoftMarginLoss is PyTorch's multilabel_soft_margin_loss.
@@ -641,8 +641,8 @@ func MultilabelSoftMarginLoss(input *tensor.Tensor, target *tensor.Tensor, opts 
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(4) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(5) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(5) = tensor.StrValue(o.Reduction.String())
 		}
 	}
 	return c.Do1()
@@ -657,7 +657,7 @@ type PoissonNLLLossOptions struct {
 	SizeAverage tensor.Opt[bool]    // default None
 	Eps         tensor.Opt[float64] // default 1e-08
 	Reduce      tensor.Opt[bool]    // default None
-	Reduction   string              // default 'mean'
+	Reduction   Reduction           // default 'mean'
 }
 
 // PoissonNLLLoss is PyTorch's poisson_nll_loss.
@@ -682,8 +682,8 @@ func PoissonNLLLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...Poisson
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(6) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(7) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(7) = tensor.StrValue(o.Reduction.String())
 		}
 	}
 	return c.Do1()
@@ -695,7 +695,7 @@ var slotGaussianNLLLoss = tensor.Slot("F::gaussian_nll_loss")
 type GaussianNLLLossOptions struct {
 	Full      bool                // default False
 	Eps       tensor.Opt[float64] // default 1e-06
-	Reduction string              // default 'mean'
+	Reduction Reduction           // default 'mean'
 }
 
 // GaussianNLLLoss is PyTorch's gaussian_nll_loss.
@@ -713,8 +713,8 @@ func GaussianNLLLoss(input *tensor.Tensor, target *tensor.Tensor, varArg *tensor
 		if v, ok := o.Eps.Get(); ok {
 			*c.Arg(4) = tensor.FloatValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(5) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(5) = tensor.StrValue(o.Reduction.String())
 		}
 	}
 	return c.Do1()
@@ -785,7 +785,7 @@ type NLLLossOptions struct {
 	SizeAverage tensor.Opt[bool] // default None
 	IgnoreIndex tensor.Opt[int]  // default -100
 	Reduce      tensor.Opt[bool] // default None
-	Reduction   string           // default 'mean'
+	Reduction   Reduction        // default 'mean'
 }
 
 // NLLLoss is PyTorch's nll_loss.
@@ -809,8 +809,8 @@ func NLLLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...NLLLossOptions
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(5) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(6) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(6) = tensor.StrValue(o.Reduction.String())
 		}
 	}
 	return c.Do1()

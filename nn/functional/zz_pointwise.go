@@ -513,8 +513,8 @@ func GELU(input *tensor.Tensor, opts ...GELUOptions) *tensor.Tensor {
 
 var slotPReLU = tensor.Slot("aten::prelu")
 
-// PReLU is input where it is positive and weight * input elsewhere; the weight is one number or one for each channel (dimension
-// 1).
+// PReLU is input where it is positive and weight * input elsewhere; the weight is one number or one for each channel
+// (dimension 1).
 func PReLU(input *tensor.Tensor, weight *tensor.Tensor) *tensor.Tensor {
 	c := tensor.NewCall(slotPReLU, 2)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -553,8 +553,8 @@ type RReLUOptions struct {
 	Inplace  bool                // default False
 }
 
-// RReLU is input where it is positive and a * input elsewhere; a is drawn from [lower, upper] for every element in training and is
-// its middle otherwise.
+// RReLU is input where it is positive and a * input elsewhere; a is drawn from [lower, upper] for every element in
+// training and is its middle otherwise.
 func RReLU(input *tensor.Tensor, opts ...RReLUOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotRReLU, 5)
 	*c.Arg(0) = tensor.TensorValue(input)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/gotorch-dev/torch/internal/fused"
 	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -93,9 +94,7 @@ func (o *Optimized) packed(w *Tensor) *Tensor {
 	defer o.mu.Unlock()
 	c := o.copies[w]
 	if c.t == nil || c.version != w.Version() {
-		call := tensor.NewCall(opLinearPack, 1)
-		*call.Arg(0) = tensor.TensorValue(w)
-		c = dated{call.Do1().Keep(), w.Version()} // beyond a Tidy around the first call
+		c = dated{fused.LinearPack(w).Keep(), w.Version()} // beyond a Tidy around the first call
 		o.copies[w] = c
 	}
 	return c.t
@@ -331,7 +330,6 @@ var (
 	opConvPool     = tensor.Slot("gotorch::conv_pool_fused")
 	opLinear       = tensor.Slot("aten::linear")
 	opLinearFused  = tensor.Slot("gotorch::linear_fused")
-	opLinearPack   = tensor.Slot("gotorch::linear_pack")
 	opLinearPacked = tensor.Slot("gotorch::linear_packed")
 )
 

@@ -245,15 +245,16 @@ func set(a *args, name string, f reflect.Value, x any) {
 }
 
 func setEnum(f reflect.Value, text string) (ok bool) {
-	defer func() { // String panics beyond the last value
+	defer func() { // some String panic beyond the last value
 		if recover() != nil {
 			ok = false
 		}
 	}()
-	for i := uint64(0); ; i++ {
+	for i := range uint64(1 << 8) {
 		f.SetUint(i)
 		if f.Addr().MethodByName("String").Call(nil)[0].String() == text {
 			return true
 		}
 	}
+	return false
 }
