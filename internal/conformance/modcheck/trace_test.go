@@ -150,7 +150,7 @@ func TestExportedNames(t *testing.T) {
 	bn := nn.NewSequential(nn.NewConv2d(2, 4, 3), nn.NewBatchNorm2d(4), nn.NewReLU(), nn.NewFlatten())
 	images := torch.Randn([]int{4, 2, 6, 6})
 	lstm, sequences := nn.NewLSTM(5, 6, nn.RNNOptions{BatchFirst: true}), torch.Randn([]int{2, 4, 5})
-	encoder, tokens := nn.NewTransformerEncoder(nn.NewTransformerEncoderLayer(8, 2, nn.TransformerLayerOptions{DimFeedforward: 16, BatchFirst: true}), 2, nil), torch.Randn([]int{2, 5, 8})
+	encoder, tokens := nn.NewTransformerEncoder(nn.NewTransformerEncoderLayer(8, 2, nn.TransformerLayerOptions{DimFeedforward: torch.Some(16), BatchFirst: true}), 2, nil), torch.Randn([]int{2, 5, 8})
 	encoder.Eval()
 	for name, run := range map[string]func(){
 		"convbn": eval(nn.NewSequential(conv(3, 6), nn.NewBatchNorm2d(6), nn.NewReLU(), nn.NewMaxPool2d(2), conv(6, 8), nn.NewBatchNorm2d(8), nn.NewReLU(), nn.NewMaxPool2d(2),
