@@ -156,6 +156,9 @@ func fill(a *args, v reflect.Value) {
 			continue
 		}
 		for name, x := range a.vals {
+			if ignored[name] { // the case says where it runs
+				continue
+			}
 			p := plainName(name)
 			switch plain := plainName(f.Name); {
 			case f.Name == "ReLU" && name == "nonlinearity":
