@@ -48,7 +48,7 @@ func (m *ReLU) Forward(x *Tensor) *Tensor {
 // ExtraRepr prints the flag.
 func (m *ReLU) ExtraRepr() string { return inplaceOnly(m.Inplace) }
 
-// ReLU6 is min(max(x, 0), 6).
+// ReLU6 is min(max(x, 0), 6), a Hardtanh.
 // https://pytorch.org/docs/stable/generated/torch.nn.ReLU6.html
 type ReLU6 struct {
 	Base
@@ -62,9 +62,9 @@ func NewReLU6(opts ...InplaceOptions) *ReLU6 { return New(&ReLU6{Inplace: first(
 func (m *ReLU6) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
 		if m.Inplace {
-			return x.ReLU6InPlace()
+			return x.HardTanhInPlace(tensor.HardTanhInPlaceOptions{MinVal: 0.0, MaxVal: 6.0})
 		}
-		return x.ReLU6()
+		return x.HardTanh(tensor.HardTanhOptions{MinVal: 0.0, MaxVal: 6.0})
 	})
 }
 

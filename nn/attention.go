@@ -112,6 +112,7 @@ func (m *MultiheadAttention) Forward(query, key, value *Tensor, opts ...Attentio
 
 func (m *MultiheadAttention) forward(query, key, value *Tensor, o AttentionOptions) (out, weights *Tensor) {
 	batched := query.Dim() == 3
+	o.KeyPaddingMask, o.AttnMask = addedMask(o.KeyPaddingMask, query), addedMask(o.AttnMask, query)
 	if m.BatchFirst && batched {
 		// the same tensor stays the same tensor, so that self-attention is recognised
 		q, k := query, key
@@ -136,6 +137,14 @@ func (m *MultiheadAttention) forward(query, key, value *Tensor, o AttentionOptio
 		out = out.Transpose(1, 0)
 	}
 	return out, weights
+}
+
+// addedMask turns a mask of bools, true where attention is not wanted, into one of query's type that is added to the scores.
+func addedMask(mask, query *Tensor) *Tensor {
+	if mask == nil || mask.DType() != tensor.Bool {
+		return mask
+	}
+	return mask.ZerosLike(tensor.ZerosLikeOptions{DType: query.DType()}).MaskedFillScalarInPlace(mask, math.Inf(-1))
 }
 
 // CausalMask is the (n, n) mask to be added to scores that lets each position attend to itself and earlier ones.

@@ -52,7 +52,7 @@ func convTail(x *Tensor, ms []Module, _ bool) (y *Tensor, n int) {
 	}
 	var relu *ReLU
 	var pool *MaxPool2d
-	o := fused.ConvTailOptions{}
+	o := fused.ConvTailOptions{PaddingName: c.paddingName()}
 	n = 1
 run:
 	for _, m := range ms[1:min(3, len(ms))] {

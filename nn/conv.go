@@ -150,19 +150,42 @@ func (m *ConvNd) evenPadding() (pad Size, even bool) {
 	return left, slices.Equal(left, right)
 }
 
+// paddingName is Python's name of the padding, "" for one in numbers.
+func (m *ConvNd) paddingName() string {
+	switch {
+	case isPadding(m.Padding, PaddingSame):
+		return "same"
+	case isPadding(m.Padding, PaddingValid):
+		return "valid"
+	}
+	return ""
+}
+
+// convNamed is conv where the padding has a name.
+func (m *ConvNd) convNamed(x *Tensor, name string) *Tensor {
+	groups := tensor.Some(m.Groups)
+	switch m.nd {
+	case 1:
+		return F.Conv1dPadding(x, m.Weight, F.Conv1dPaddingOptions{Bias: m.Bias, Stride: m.Stride, Padding: name, Dilation: m.Dilation, Groups: groups})
+	case 2:
+		return F.Conv2dPadding(x, m.Weight, F.Conv2dPaddingOptions{Bias: m.Bias, Stride: m.Stride, Padding: name, Dilation: m.Dilation, Groups: groups})
+	}
+	return F.Conv3dPadding(x, m.Weight, F.Conv3dPaddingOptions{Bias: m.Bias, Stride: m.Stride, Padding: name, Dilation: m.Dilation, Groups: groups})
+}
+
 func (m *ConvNd) conv(x *Tensor) *Tensor {
-	pad, even := m.evenPadding()
-	if m.PaddingMode != Zeros || !even {
+	pad := m.Padding
+	if m.PaddingMode == Zeros {
+		if name := m.paddingName(); name != "" {
+			return m.convNamed(x, name)
+		}
+	} else {
 		left, right := m.pads()
 		list := make([]int, 0, 2*m.nd) // F.pad starts with the last dimension
 		for i := m.nd - 1; i >= 0; i-- {
 			list = append(list, left[i], right[i])
 		}
-		o := F.PadOptions{} // zeros
-		if m.PaddingMode != Zeros {
-			o.Mode = m.PaddingMode.String()
-		}
-		x = F.Pad(x, list, o)
+		x = F.Pad(x, list, F.PadOptions{Mode: m.PaddingMode.String()})
 		pad = make(Size, m.nd)
 	}
 	groups := tensor.Some(m.Groups)

@@ -387,7 +387,21 @@ func (m *RNNCellBase) forward(x, h, c *Tensor) (hn, cn *Tensor) {
 			tensor.Fail(tensor.ErrShape, "%sCell: Expected hidden to be %dD, got %dD instead", m.mode, x.Dim(), s.Dim())
 		}
 	}
-	shape := append(append([]int(nil), x.Shape()[:x.Dim()-1]...), m.HiddenSize)
+	if x.Dim() == 1 { // a batch of one
+		rows := []*Tensor{x, h, c}
+		for i, t := range rows {
+			if t != nil {
+				rows[i] = t.Unsqueeze(0)
+			}
+		}
+		hn, cn = m.forward(rows[0], rows[1], rows[2])
+		hn = hn.SqueezeDim(0)
+		if cn != nil {
+			cn = cn.SqueezeDim(0)
+		}
+		return hn, cn
+	}
+	shape := []int{x.Size(0), m.HiddenSize}
 	if h == nil {
 		h = zerosLike(x, shape)
 	}

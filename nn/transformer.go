@@ -115,6 +115,7 @@ type EncoderMasks struct {
 func (m *TransformerEncoderLayer) Forward(x *Tensor, masks ...EncoderMasks) *Tensor {
 	o := first(masks)
 	return m.Run(m, x, func(x *Tensor) *Tensor {
+		o.KeyPaddingMask, o.Mask = addedMask(o.KeyPaddingMask, x), addedMask(o.Mask, x)
 		attend := func(x *Tensor) *Tensor { return m.Dropout1.Forward(selfAttend(m.SelfAttn, x, o, m.Dropout1)) }
 		ff := func(x *Tensor) *Tensor {
 			return m.Dropout2.Forward(feedForward(x, m.Linear1, m.Activation, m.Dropout, m.Linear2))
@@ -246,6 +247,7 @@ func (m *TransformerEncoder) Forward(x *Tensor, masks ...EncoderMasks) *Tensor {
 		if n := m.lengths(x, o); n != nil {
 			return m.withoutPadding(x, n)
 		}
+		o.KeyPaddingMask, o.Mask = addedMask(o.KeyPaddingMask, x), addedMask(o.Mask, x)
 		for _, l := range m.Layers {
 			x = l.Forward(x, o)
 		}

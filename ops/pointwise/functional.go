@@ -3,6 +3,7 @@ package pointwise
 import (
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/rng"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -95,7 +96,7 @@ func init() {
 	functionInPlace("F::logsigmoid(Tensor input) -> Tensor", "is log(sigmoid(input)).", one("log_sigmoid"))
 	functionInPlace("F::tanh(Tensor input) -> Tensor", "is the hyperbolic tangent.", one("tanh"))
 	functionInPlace("F::sigmoid(Tensor input) -> Tensor", "is 1 / (1 + exp(-input)).", one("sigmoid"))
-	functionInPlace("F::softsign(Tensor input) -> Tensor", "is input / (1 + |input|).", func(c *Ctx, x *T) *T { return x.Div(x.Abs().AddScalar(1)) })
+	functionInPlace("F::softsign(Tensor input) -> Tensor", "is input / (1 + |input|).", func(c *Ctx, x *T) *T { return x.Div(op.Call1("aten::add.Tensor", x.Abs(), 1, 1)) })
 	functionInPlace("F::tanhshrink(Tensor input) -> Tensor", "is input - tanh(input).", func(c *Ctx, x *T) *T { return x.Sub(x.Tanh()) })
 	withNumber := func(name string, n int) func(c *Ctx, x *T) *T {
 		f, _ := forms(name, n)
