@@ -3,6 +3,7 @@ package nn
 import (
 	"fmt"
 
+	F "github.com/gotorch-dev/torch/nn/functional"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -229,7 +230,7 @@ func NewSoftsign() *Softsign { return New(&Softsign{}) }
 
 // Forward applies the activation.
 func (m *Softsign) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return x.Div(x.Abs().AddScalar(1)) })
+	return m.Run(m, x, func(x *Tensor) *Tensor { return F.Softsign(x) })
 }
 
 // Tanhshrink is x - tanh(x).

@@ -591,20 +591,7 @@ func NewTripletMarginWithDistanceLoss(opts ...TripletMarginWithDistanceLossOptio
 // Forward computes the loss.
 func (m *TripletMarginWithDistanceLoss) Forward(anchor, positive, negative *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{anchor, positive, negative}, func(in []*Tensor) *Tensor {
-		dp, dn := m.DistanceFunction(in[0], in[1]), m.DistanceFunction(in[0], in[2])
-		if m.Swap {
-			dn = dn.Minimum(m.DistanceFunction(in[1], in[2]))
-		}
-		return reduce(dp.Sub(dn).AddScalar(m.Margin).ClampMin(0), m.Reduction)
+		return F.TripletMarginWithDistanceLoss(in[0], in[1], in[2], F.TripletMarginWithDistanceLossOptions{DistanceFunction: m.DistanceFunction,
+			Margin: tensor.Some(m.Margin), Swap: m.Swap, Reduction: m.Reduction})
 	})
-}
-
-func reduce(x *Tensor, r Reduction) *Tensor {
-	switch r {
-	case Mean:
-		return x.Mean()
-	case Sum:
-		return x.Sum()
-	}
-	return x
 }
