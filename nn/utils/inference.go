@@ -148,6 +148,15 @@ type recorder struct {
 // Rank is that of a tracer.
 func (r *recorder) Rank() tensor.Rank { return tensor.RankTrace }
 
+// Sees says that of a convolution whose padding has a name its parts are recorded: it may pad one side only.
+func (r *recorder) Sees(op *tensor.Op) tensor.Sight {
+	switch op.FullName() {
+	case "aten::conv1d.padding", "aten::conv2d.padding", "aten::conv3d.padding", "aten::_convolution_mode":
+		return tensor.Inside
+	}
+	return tensor.Whole
+}
+
 // Call records one call.
 func (r *recorder) Call(c *tensor.Ctx, next func()) {
 	s := &step{op: c.Op()}
@@ -162,6 +171,7 @@ func (r *recorder) Call(c *tensor.Ctx, next func()) {
 			}
 		}
 	}
+	s.plainConv()
 	next()
 	for i := range c.NumOut() {
 		t := c.Out(i)
@@ -171,6 +181,16 @@ func (r *recorder) Call(c *tensor.Ctx, next func()) {
 		r.p.values++
 	}
 	r.p.steps = append(r.p.steps, s)
+}
+
+// plainConv turns a convolution in its general form into that of its number of dimensions, unless it is transposed.
+func (s *step) plainConv() {
+	if s.op.FullName() != "aten::convolution" || s.args[6].N != 0 {
+		return
+	}
+	if nd := s.args[1].T.Dim() - 2; nd >= 1 && nd <= 3 {
+		s.op, s.args = opConvs[nd], append(s.args[:6:6], s.args[8])
+	}
 }
 
 func (s *step) note(r *recorder, arg, elem int, t *Tensor) {
@@ -325,6 +345,7 @@ type fuser struct {
 }
 
 var (
+	opConvs        = [4]*tensor.Op{1: tensor.Slot("aten::conv1d"), 2: tensor.Slot("aten::conv2d"), 3: tensor.Slot("aten::conv3d")}
 	opConvFused    = tensor.Slot("gotorch::conv_fused")
 	opConvPair     = tensor.Slot("gotorch::conv_depthwise_fused")
 	opConvPool     = tensor.Slot("gotorch::conv_pool_fused")

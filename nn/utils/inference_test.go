@@ -309,6 +309,8 @@ func TestOptimizeForInferenceChain(t *testing.T) {
 		"two projections":    {nn.NewSequential(block(1, nn.Conv2dOptions{}), nn.NewConv2d(6, 9, 1)), 1, 1},
 		"projection 3x3":     {block(3, nn.Conv2dOptions{}), 1, 1},
 		"projection strided": {block(1, nn.Conv2dOptions{Stride: nn.Size{2}}), 1, 1},
+		"padding same":       {block(3, nn.Conv2dOptions{Padding: nn.PaddingSame}), 1, 1},
+		"padding uneven":     {block(2, nn.Conv2dOptions{Padding: nn.PaddingSame}), 1, 1},
 		"groups":             {block(1, nn.Conv2dOptions{Groups: torch.Some(2)}), 1, 1},
 		"read twice":         {nn.New(&inverted{Parts: block(1, nn.Conv2dOptions{}), Middle: true}), 1, 1},
 	} {
