@@ -6,8 +6,8 @@ import "github.com/gotorch-dev/torch/tensor"
 
 var slotConvolution = tensor.Slot("aten::convolution")
 
-// Convolution is the general convolution over one to three spatial dimensions: input [n, in, ...], weight [out, in/groups, ...]
-// (transposed: [in, out/groups, ...]), bias [out].
+// Convolution is the general convolution over one to three spatial dimensions: input [n, in, ...], weight [out,
+// in/groups, ...] (transposed: [in, out/groups, ...]), bias [out].
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.conv2d.html
 func Convolution(input *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, stride []int, padding []int, dilation []int, transposed bool, outputPadding []int, groups int) *tensor.Tensor {
 	c := tensor.NewCall(slotConvolution, 9)
@@ -25,9 +25,9 @@ func Convolution(input *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tenso
 
 var slotConvolutionBackward = tensor.Slot("aten::convolution_backward")
 
-// ConvolutionBackward are the gradients of convolution's input, weight and bias; output_mask says which are wanted, the others
-// come back empty.
-func ConvolutionBackward(gradOutput *tensor.Tensor, input *tensor.Tensor, weight *tensor.Tensor, biasSizes []int, stride []int, padding []int, dilation []int, transposed bool, outputPadding []int, groups int, outputMask []bool) (r0, r1, r2 *tensor.Tensor) {
+// ConvolutionBackward are the gradients of convolution's input, weight and bias; output_mask says which are wanted, the
+// others come back empty.
+func ConvolutionBackward(gradOutput *tensor.Tensor, input *tensor.Tensor, weight *tensor.Tensor, biasSizes []int, stride []int, padding []int, dilation []int, transposed bool, outputPadding []int, groups int, outputMask []bool) (gradInput, gradWeight, gradBias *tensor.Tensor) {
 	c := tensor.NewCall(slotConvolutionBackward, 11)
 	*c.Arg(0) = tensor.TensorValue(gradOutput)
 	*c.Arg(1) = tensor.TensorValue(input)

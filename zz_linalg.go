@@ -38,7 +38,8 @@ type CholeskyInverseOptions = tensor.CholeskyInverseOptions
 
 var slotLinalgSlogdet = tensor.Slot("aten::linalg_slogdet")
 
-// LinalgSlogdet gives the sign (of complex matrices: the phase) of determinants and the logarithm of their absolute value.
+// LinalgSlogdet gives the sign (of complex matrices: the phase) of determinants and the logarithm of their absolute
+// value.
 // https://pytorch.org/docs/stable/generated/torch.linalg.slogdet.html
 func LinalgSlogdet(a *tensor.Tensor) (sign, logabsdet *tensor.Tensor) {
 	c := tensor.NewCall(slotLinalgSlogdet, 1)

@@ -12,8 +12,8 @@ type CosineSimilarityOptions struct {
 	Eps tensor.Opt[float64] // default 1e-08
 }
 
-// CosineSimilarity is the cosine x1·x2 / (max(|x1|, eps) * max(|x2|, eps)) of the angles between vectors along dimension dim, for
-// tensors that broadcast.
+// CosineSimilarity is the cosine x1·x2 / (max(|x1|, eps) * max(|x2|, eps)) of the angles between vectors along
+// dimension dim, for tensors that broadcast.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.cosine_similarity.html
 func CosineSimilarity(x1 *tensor.Tensor, x2 *tensor.Tensor, opts ...CosineSimilarityOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotCosineSimilarity, 4)

@@ -11,9 +11,9 @@ type EinsumOptions struct {
 	Path []int // default None
 }
 
-// Einsum sums products of the operands' elements along the dimensions that the equation names, for example "bij,bjk->bik". Letters
-// that the output lacks are summed; without "->" the output has the letters that occur once, in alphabetical order; "..." stands
-// for further dimensions, which broadcast.
+// Einsum sums products of the operands' elements along the dimensions that the equation names, for example
+// "bij,bjk->bik". Letters that the output lacks are summed; without "->" the output has the letters that occur once, in
+// alphabetical order; "..." stands for further dimensions, which broadcast.
 // https://pytorch.org/docs/stable/generated/torch.einsum.html
 func Einsum(equation string, tensors []*tensor.Tensor, opts ...EinsumOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotEinsum, 3)
@@ -156,7 +156,8 @@ func Kron(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *te
 
 var slotLinalgMultiDot = tensor.Slot("aten::linalg_multi_dot")
 
-// LinalgMultiDot multiplies a chain of matrices in the order that needs the fewest operations; the first and last may be vectors.
+// LinalgMultiDot multiplies a chain of matrices in the order that needs the fewest operations; the first and last may
+// be vectors.
 // https://pytorch.org/docs/stable/generated/torch.linalg.multi_dot.html
 func LinalgMultiDot(tensors []*tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLinalgMultiDot, 1)

@@ -6,10 +6,10 @@ import "github.com/gotorch-dev/torch/tensor"
 
 var slotNativeBatchNorm = tensor.Slot("aten::native_batch_norm")
 
-// NativeBatchNorm normalises each channel (dimension 1). In training the statistics are the batch's, and running_mean and
-// running_var, where given, are moved towards them in place; otherwise the running ones are used.
+// NativeBatchNorm normalises each channel (dimension 1). In training the statistics are the batch's, and running_mean
+// and running_var, where given, are moved towards them in place; otherwise the running ones are used.
 // The results are the output, the batch's mean and its inverse standard deviation (both empty outside training).
-func NativeBatchNorm(input *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, runningMean *tensor.Tensor, runningVar *tensor.Tensor, training bool, momentum float64, eps float64) (r0, r1, r2 *tensor.Tensor) {
+func NativeBatchNorm(input *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, runningMean *tensor.Tensor, runningVar *tensor.Tensor, training bool, momentum float64, eps float64) (output, saveMean, saveInvstd *tensor.Tensor) {
 	c := tensor.NewCall(slotNativeBatchNorm, 8)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.TensorValue(weight)
@@ -24,9 +24,9 @@ func NativeBatchNorm(input *tensor.Tensor, weight *tensor.Tensor, bias *tensor.T
 
 var slotNativeBatchNormBackward = tensor.Slot("aten::native_batch_norm_backward")
 
-// NativeBatchNormBackward are the gradients of batch norm's input, weight and bias; output_mask says which are wanted, the others
-// come back empty.
-func NativeBatchNormBackward(gradOut *tensor.Tensor, input *tensor.Tensor, weight *tensor.Tensor, runningMean *tensor.Tensor, runningVar *tensor.Tensor, saveMean *tensor.Tensor, saveInvstd *tensor.Tensor, train bool, eps float64, outputMask []bool) (r0, r1, r2 *tensor.Tensor) {
+// NativeBatchNormBackward are the gradients of batch norm's input, weight and bias; output_mask says which are wanted,
+// the others come back empty.
+func NativeBatchNormBackward(gradOut *tensor.Tensor, input *tensor.Tensor, weight *tensor.Tensor, runningMean *tensor.Tensor, runningVar *tensor.Tensor, saveMean *tensor.Tensor, saveInvstd *tensor.Tensor, train bool, eps float64, outputMask []bool) (gradInput, gradWeight, gradBias *tensor.Tensor) {
 	c := tensor.NewCall(slotNativeBatchNormBackward, 10)
 	*c.Arg(0) = tensor.TensorValue(gradOut)
 	*c.Arg(1) = tensor.TensorValue(input)
@@ -43,9 +43,9 @@ func NativeBatchNormBackward(gradOut *tensor.Tensor, input *tensor.Tensor, weigh
 
 var slotNativeGroupNorm = tensor.Slot("aten::native_group_norm")
 
-// NativeGroupNorm normalises groups of channels; the results are the output, and the mean and inverse standard deviation of each
-// image and group.
-func NativeGroupNorm(input *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, n int, cArg int, hxW int, group int, eps float64) (r0, r1, r2 *tensor.Tensor) {
+// NativeGroupNorm normalises groups of channels; the results are the output, and the mean and inverse standard
+// deviation of each image and group.
+func NativeGroupNorm(input *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, n int, cArg int, hxW int, group int, eps float64) (output, mean, rstd *tensor.Tensor) {
 	c := tensor.NewCall(slotNativeGroupNorm, 8)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.TensorValue(weight)
@@ -60,9 +60,9 @@ func NativeGroupNorm(input *tensor.Tensor, weight *tensor.Tensor, bias *tensor.T
 
 var slotNativeGroupNormBackward = tensor.Slot("aten::native_group_norm_backward")
 
-// NativeGroupNormBackward are the gradients of group norm's input, weight and bias; output_mask says which are wanted, the others
-// come back empty.
-func NativeGroupNormBackward(gradOut *tensor.Tensor, input *tensor.Tensor, mean *tensor.Tensor, rstd *tensor.Tensor, weight *tensor.Tensor, n int, cArg int, hxW int, group int, outputMask []bool) (r0, r1, r2 *tensor.Tensor) {
+// NativeGroupNormBackward are the gradients of group norm's input, weight and bias; output_mask says which are wanted,
+// the others come back empty.
+func NativeGroupNormBackward(gradOut *tensor.Tensor, input *tensor.Tensor, mean *tensor.Tensor, rstd *tensor.Tensor, weight *tensor.Tensor, n int, cArg int, hxW int, group int, outputMask []bool) (gradInput, gradWeight, gradBias *tensor.Tensor) {
 	c := tensor.NewCall(slotNativeGroupNormBackward, 10)
 	*c.Arg(0) = tensor.TensorValue(gradOut)
 	*c.Arg(1) = tensor.TensorValue(input)
@@ -79,9 +79,9 @@ func NativeGroupNormBackward(gradOut *tensor.Tensor, input *tensor.Tensor, mean 
 
 var slotNativeLayerNorm = tensor.Slot("aten::native_layer_norm")
 
-// NativeLayerNorm normalises over the trailing dimensions; the results are the output, the mean and the inverse standard deviation
-// of each row.
-func NativeLayerNorm(input *tensor.Tensor, normalizedShape []int, weight *tensor.Tensor, bias *tensor.Tensor, eps float64) (r0, r1, r2 *tensor.Tensor) {
+// NativeLayerNorm normalises over the trailing dimensions; the results are the output, the mean and the inverse
+// standard deviation of each row.
+func NativeLayerNorm(input *tensor.Tensor, normalizedShape []int, weight *tensor.Tensor, bias *tensor.Tensor, eps float64) (output, mean, rstd *tensor.Tensor) {
 	c := tensor.NewCall(slotNativeLayerNorm, 5)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.OptIntsValue(normalizedShape)
@@ -93,9 +93,9 @@ func NativeLayerNorm(input *tensor.Tensor, normalizedShape []int, weight *tensor
 
 var slotNativeLayerNormBackward = tensor.Slot("aten::native_layer_norm_backward")
 
-// NativeLayerNormBackward are the gradients of layer norm's input, weight and bias; output_mask says which are wanted, the others
-// come back empty.
-func NativeLayerNormBackward(gradOut *tensor.Tensor, input *tensor.Tensor, normalizedShape []int, mean *tensor.Tensor, rstd *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, outputMask []bool) (r0, r1, r2 *tensor.Tensor) {
+// NativeLayerNormBackward are the gradients of layer norm's input, weight and bias; output_mask says which are wanted,
+// the others come back empty.
+func NativeLayerNormBackward(gradOut *tensor.Tensor, input *tensor.Tensor, normalizedShape []int, mean *tensor.Tensor, rstd *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, outputMask []bool) (gradInput, gradWeight, gradBias *tensor.Tensor) {
 	c := tensor.NewCall(slotNativeLayerNormBackward, 8)
 	*c.Arg(0) = tensor.TensorValue(gradOut)
 	*c.Arg(1) = tensor.TensorValue(input)

@@ -72,8 +72,8 @@ type SampleDirichletOptions = tensor.SampleDirichletOptions
 
 var slotDirichletGrad = tensor.Slot("aten::_dirichlet_grad")
 
-// DirichletGrad is the derivative of a coordinate x of a draw from a Dirichlet distribution by its concentration alpha, divided by
-// 1 - x;
+// DirichletGrad is the derivative of a coordinate x of a draw from a Dirichlet distribution by its concentration alpha,
+// divided by 1 - x;
 // total is the sum of the concentrations.
 func DirichletGrad(x *tensor.Tensor, alpha *tensor.Tensor, total *tensor.Tensor) *tensor.Tensor {
 	c := tensor.NewCall(slotDirichletGrad, 3)

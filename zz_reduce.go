@@ -209,7 +209,7 @@ func StdCorrection(t *tensor.Tensor, opts ...tensor.StdCorrectionOptions) *tenso
 type StdCorrectionOptions = tensor.StdCorrectionOptions
 
 // VarMean is the function form of [tensor.Tensor.VarMean].
-func VarMean(t *tensor.Tensor, opts ...tensor.VarMeanOptions) (r0, r1 *tensor.Tensor) {
+func VarMean(t *tensor.Tensor, opts ...tensor.VarMeanOptions) (variance, mean *tensor.Tensor) {
 	return t.VarMean(opts...)
 }
 
@@ -217,7 +217,7 @@ func VarMean(t *tensor.Tensor, opts ...tensor.VarMeanOptions) (r0, r1 *tensor.Te
 type VarMeanOptions = tensor.VarMeanOptions
 
 // VarMeanDim is the function form of [tensor.Tensor.VarMeanDim].
-func VarMeanDim(t *tensor.Tensor, dim []int, opts ...tensor.VarMeanDimOptions) (r0, r1 *tensor.Tensor) {
+func VarMeanDim(t *tensor.Tensor, dim []int, opts ...tensor.VarMeanDimOptions) (variance, mean *tensor.Tensor) {
 	return t.VarMeanDim(dim, opts...)
 }
 
@@ -225,7 +225,7 @@ func VarMeanDim(t *tensor.Tensor, dim []int, opts ...tensor.VarMeanDimOptions) (
 type VarMeanDimOptions = tensor.VarMeanDimOptions
 
 // VarMeanCorrection is the function form of [tensor.Tensor.VarMeanCorrection].
-func VarMeanCorrection(t *tensor.Tensor, opts ...tensor.VarMeanCorrectionOptions) (r0, r1 *tensor.Tensor) {
+func VarMeanCorrection(t *tensor.Tensor, opts ...tensor.VarMeanCorrectionOptions) (variance, mean *tensor.Tensor) {
 	return t.VarMeanCorrection(opts...)
 }
 
@@ -233,7 +233,7 @@ func VarMeanCorrection(t *tensor.Tensor, opts ...tensor.VarMeanCorrectionOptions
 type VarMeanCorrectionOptions = tensor.VarMeanCorrectionOptions
 
 // StdMean is the function form of [tensor.Tensor.StdMean].
-func StdMean(t *tensor.Tensor, opts ...tensor.StdMeanOptions) (r0, r1 *tensor.Tensor) {
+func StdMean(t *tensor.Tensor, opts ...tensor.StdMeanOptions) (std, mean *tensor.Tensor) {
 	return t.StdMean(opts...)
 }
 
@@ -241,7 +241,7 @@ func StdMean(t *tensor.Tensor, opts ...tensor.StdMeanOptions) (r0, r1 *tensor.Te
 type StdMeanOptions = tensor.StdMeanOptions
 
 // StdMeanDim is the function form of [tensor.Tensor.StdMeanDim].
-func StdMeanDim(t *tensor.Tensor, dim []int, opts ...tensor.StdMeanDimOptions) (r0, r1 *tensor.Tensor) {
+func StdMeanDim(t *tensor.Tensor, dim []int, opts ...tensor.StdMeanDimOptions) (std, mean *tensor.Tensor) {
 	return t.StdMeanDim(dim, opts...)
 }
 
@@ -249,7 +249,7 @@ func StdMeanDim(t *tensor.Tensor, dim []int, opts ...tensor.StdMeanDimOptions) (
 type StdMeanDimOptions = tensor.StdMeanDimOptions
 
 // StdMeanCorrection is the function form of [tensor.Tensor.StdMeanCorrection].
-func StdMeanCorrection(t *tensor.Tensor, opts ...tensor.StdMeanCorrectionOptions) (r0, r1 *tensor.Tensor) {
+func StdMeanCorrection(t *tensor.Tensor, opts ...tensor.StdMeanCorrectionOptions) (std, mean *tensor.Tensor) {
 	return t.StdMeanCorrection(opts...)
 }
 

@@ -6,10 +6,11 @@ import "github.com/gotorch-dev/torch/tensor"
 
 var slotLSTM = tensor.Slot("aten::lstm.input")
 
-// LSTM is a long short-term memory network (Hochreiter and Schmidhuber, Long short-term memory, 1997): the outputs of its last
-// layer and the last states. params are, for each direction of each layer, the weights and, with has_biases, the biases.
+// LSTM is a long short-term memory network (Hochreiter and Schmidhuber, Long short-term memory, 1997): the outputs of
+// its last layer and the last states. params are, for each direction of each layer, the weights and, with has_biases,
+// the biases.
 // https://pytorch.org/docs/stable/generated/torch.nn.LSTM.html
-func LSTM(input *tensor.Tensor, hx []*tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool, batchFirst bool) (r0, r1, r2 *tensor.Tensor) {
+func LSTM(input *tensor.Tensor, hx []*tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool, batchFirst bool) (output, hn, cn *tensor.Tensor) {
 	c := tensor.NewCall(slotLSTM, 9)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.TensorsValue(hx)
@@ -25,9 +26,10 @@ func LSTM(input *tensor.Tensor, hx []*tensor.Tensor, params []*tensor.Tensor, ha
 
 var slotLSTMData = tensor.Slot("aten::lstm.data")
 
-// LSTMData is the same for a packed sequence: the elements of all sequences step by step, and how many sequences reach each step.
+// LSTMData is the same for a packed sequence: the elements of all sequences step by step, and how many sequences reach
+// each step.
 // https://pytorch.org/docs/stable/generated/torch.nn.LSTM.html
-func LSTMData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx []*tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool) (r0, r1, r2 *tensor.Tensor) {
+func LSTMData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx []*tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool) (output, hn, cn *tensor.Tensor) {
 	c := tensor.NewCall(slotLSTMData, 9)
 	*c.Arg(0) = tensor.TensorValue(data)
 	*c.Arg(1) = tensor.TensorValue(batchSizes)
@@ -43,11 +45,11 @@ func LSTMData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx []*tensor.Tenso
 
 var slotGRU = tensor.Slot("aten::gru.input")
 
-// GRU is a network of gated recurrent units (Cho et al., Learning phrase representations using RNN encoder-decoder, 2014): the
-// outputs of its last layer and the last states. params are, for each direction of each layer, the weights and, with has_biases,
-// the biases.
+// GRU is a network of gated recurrent units (Cho et al., Learning phrase representations using RNN encoder-decoder,
+// 2014): the outputs of its last layer and the last states. params are, for each direction of each layer, the weights
+// and, with has_biases, the biases.
 // https://pytorch.org/docs/stable/generated/torch.nn.GRU.html
-func GRU(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool, batchFirst bool) (r0, r1 *tensor.Tensor) {
+func GRU(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool, batchFirst bool) (output, hn *tensor.Tensor) {
 	c := tensor.NewCall(slotGRU, 9)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.TensorValue(hx)
@@ -63,9 +65,10 @@ func GRU(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBi
 
 var slotGRUData = tensor.Slot("aten::gru.data")
 
-// GRUData is the same for a packed sequence: the elements of all sequences step by step, and how many sequences reach each step.
+// GRUData is the same for a packed sequence: the elements of all sequences step by step, and how many sequences reach
+// each step.
 // https://pytorch.org/docs/stable/generated/torch.nn.GRU.html
-func GRUData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool) (r0, r1 *tensor.Tensor) {
+func GRUData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool) (output, hn *tensor.Tensor) {
 	c := tensor.NewCall(slotGRUData, 9)
 	*c.Arg(0) = tensor.TensorValue(data)
 	*c.Arg(1) = tensor.TensorValue(batchSizes)
@@ -81,10 +84,11 @@ func GRUData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx *tensor.Tensor, 
 
 var slotRNNTanh = tensor.Slot("aten::rnn_tanh.input")
 
-// RNNTanh is a simple recurrent network (Elman, Finding structure in time, 1990) with tanh: the outputs of its last layer and the
-// last states. params are, for each direction of each layer, the weights and, with has_biases, the biases.
+// RNNTanh is a simple recurrent network (Elman, Finding structure in time, 1990) with tanh: the outputs of its last
+// layer and the last states. params are, for each direction of each layer, the weights and, with has_biases, the
+// biases.
 // https://pytorch.org/docs/stable/generated/torch.nn.RNN.html
-func RNNTanh(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool, batchFirst bool) (r0, r1 *tensor.Tensor) {
+func RNNTanh(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool, batchFirst bool) (output, hn *tensor.Tensor) {
 	c := tensor.NewCall(slotRNNTanh, 9)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.TensorValue(hx)
@@ -100,10 +104,10 @@ func RNNTanh(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, h
 
 var slotRNNTanhData = tensor.Slot("aten::rnn_tanh.data")
 
-// RNNTanhData is the same for a packed sequence: the elements of all sequences step by step, and how many sequences reach each
-// step.
+// RNNTanhData is the same for a packed sequence: the elements of all sequences step by step, and how many sequences
+// reach each step.
 // https://pytorch.org/docs/stable/generated/torch.nn.RNN.html
-func RNNTanhData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool) (r0, r1 *tensor.Tensor) {
+func RNNTanhData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool) (output, hn *tensor.Tensor) {
 	c := tensor.NewCall(slotRNNTanhData, 9)
 	*c.Arg(0) = tensor.TensorValue(data)
 	*c.Arg(1) = tensor.TensorValue(batchSizes)
@@ -119,10 +123,10 @@ func RNNTanhData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx *tensor.Tens
 
 var slotRNNReLU = tensor.Slot("aten::rnn_relu.input")
 
-// RNNReLU is a simple recurrent network with ReLU: the outputs of its last layer and the last states. params are, for each
-// direction of each layer, the weights and, with has_biases, the biases.
+// RNNReLU is a simple recurrent network with ReLU: the outputs of its last layer and the last states. params are, for
+// each direction of each layer, the weights and, with has_biases, the biases.
 // https://pytorch.org/docs/stable/generated/torch.nn.RNN.html
-func RNNReLU(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool, batchFirst bool) (r0, r1 *tensor.Tensor) {
+func RNNReLU(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool, batchFirst bool) (output, hn *tensor.Tensor) {
 	c := tensor.NewCall(slotRNNReLU, 9)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.TensorValue(hx)
@@ -138,10 +142,10 @@ func RNNReLU(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, h
 
 var slotRNNReLUData = tensor.Slot("aten::rnn_relu.data")
 
-// RNNReLUData is the same for a packed sequence: the elements of all sequences step by step, and how many sequences reach each
-// step.
+// RNNReLUData is the same for a packed sequence: the elements of all sequences step by step, and how many sequences
+// reach each step.
 // https://pytorch.org/docs/stable/generated/torch.nn.RNN.html
-func RNNReLUData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool) (r0, r1 *tensor.Tensor) {
+func RNNReLUData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool) (output, hn *tensor.Tensor) {
 	c := tensor.NewCall(slotRNNReLUData, 9)
 	*c.Arg(0) = tensor.TensorValue(data)
 	*c.Arg(1) = tensor.TensorValue(batchSizes)
@@ -165,7 +169,7 @@ type LSTMCellOptions struct {
 
 // LSTMCell is one step of a long short-term memory network: the new hidden state and cell state.
 // https://pytorch.org/docs/stable/generated/torch.nn.LSTMCell.html
-func LSTMCell(input *tensor.Tensor, hx []*tensor.Tensor, wIh *tensor.Tensor, wHh *tensor.Tensor, opts ...LSTMCellOptions) (r0, r1 *tensor.Tensor) {
+func LSTMCell(input *tensor.Tensor, hx []*tensor.Tensor, wIh *tensor.Tensor, wHh *tensor.Tensor, opts ...LSTMCellOptions) (hy, cy *tensor.Tensor) {
 	c := tensor.NewCall(slotLSTMCell, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.TensorsValue(hx)

@@ -110,8 +110,8 @@ func Diagflat(t *tensor.Tensor, opts ...tensor.DiagflatOptions) *tensor.Tensor {
 type DiagflatOptions = tensor.DiagflatOptions
 
 // ToDType is the function form of [tensor.Tensor.ToDType].
-func ToDType(t *tensor.Tensor, dType tensor.DType, opts ...tensor.ToDTypeOptions) *tensor.Tensor {
-	return t.ToDType(dType, opts...)
+func ToDType(t *tensor.Tensor, dtype tensor.DType, opts ...tensor.ToDTypeOptions) *tensor.Tensor {
+	return t.ToDType(dtype, opts...)
 }
 
 // ToDTypeOptions are the optional arguments of ToDType.
@@ -316,7 +316,8 @@ type EmptyPermutedOptions struct {
 	Device tensor.Device // default None
 }
 
-// EmptyPermuted makes a dense tensor, its elements not set, whose dimensions lie in memory in the given order, outermost first.
+// EmptyPermuted makes a dense tensor, its elements not set, whose dimensions lie in memory in the given order,
+// outermost first.
 // https://pytorch.org/docs/stable/generated/torch.empty_permuted.html
 func EmptyPermuted(size []int, physicalLayout []int, opts ...EmptyPermutedOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotEmptyPermuted, 6)

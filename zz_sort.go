@@ -287,7 +287,7 @@ func Mode(t *tensor.Tensor, opts ...tensor.ModeOptions) (values, indices *tensor
 type ModeOptions = tensor.ModeOptions
 
 // Unique is the function form of [tensor.Tensor.Unique].
-func Unique(t *tensor.Tensor, opts ...tensor.UniqueOptions) (r0, r1, r2 *tensor.Tensor) {
+func Unique(t *tensor.Tensor, opts ...tensor.UniqueOptions) (output, inverse, counts *tensor.Tensor) {
 	return t.Unique(opts...)
 }
 
@@ -295,7 +295,7 @@ func Unique(t *tensor.Tensor, opts ...tensor.UniqueOptions) (r0, r1, r2 *tensor.
 type UniqueOptions = tensor.UniqueOptions
 
 // UniqueDim is the function form of [tensor.Tensor.UniqueDim].
-func UniqueDim(t *tensor.Tensor, dim int, opts ...tensor.UniqueDimOptions) (r0, r1, r2 *tensor.Tensor) {
+func UniqueDim(t *tensor.Tensor, dim int, opts ...tensor.UniqueDimOptions) (output, inverse, counts *tensor.Tensor) {
 	return t.UniqueDim(dim, opts...)
 }
 
@@ -303,7 +303,7 @@ func UniqueDim(t *tensor.Tensor, dim int, opts ...tensor.UniqueDimOptions) (r0, 
 type UniqueDimOptions = tensor.UniqueDimOptions
 
 // UniqueConsecutive is the function form of [tensor.Tensor.UniqueConsecutive].
-func UniqueConsecutive(t *tensor.Tensor, opts ...tensor.UniqueConsecutiveOptions) (r0, r1, r2 *tensor.Tensor) {
+func UniqueConsecutive(t *tensor.Tensor, opts ...tensor.UniqueConsecutiveOptions) (output, inverse, counts *tensor.Tensor) {
 	return t.UniqueConsecutive(opts...)
 }
 

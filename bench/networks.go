@@ -124,7 +124,7 @@ var networks = []network{
 			patch := nn.NewConv2d(3, d, 16, nn.Conv2dOptions{Stride: nn.Size{16}})
 			class, position := nn.NewParameter(randn(1, 1, d)), nn.NewParameter(randn(1, 197, d))
 			layer := nn.NewTransformerEncoderLayer(d, 3, nn.TransformerLayerOptions{
-				DimFeedforward: 4 * d, Dropout: torch.Some(0.0), Activation: nn.ActivationGELU, BatchFirst: true, NormFirst: true})
+				DimFeedforward: torch.Some(4 * d), Dropout: torch.Some(0.0), Activation: nn.ActivationGELU, BatchFirst: true, NormFirst: true})
 			encoder, head := nn.NewTransformerEncoder(layer, 2, nn.NewLayerNorm(d)), nn.NewLinear(d, 100)
 			x, y := randn(batch, 3, 224, 224), classes(100, batch)
 			return layers{patch, nn.NewParameterList(class, position), encoder, head}, func() *torch.Tensor {
@@ -137,7 +137,7 @@ var networks = []network{
 		make: func(batch int, _ layout) (layers, func() *torch.Tensor) {
 			const d, length = 256, 64
 			layer := nn.NewTransformerEncoderLayer(d, 4, nn.TransformerLayerOptions{
-				DimFeedforward: 1024, Dropout: torch.Some(0.1), Activation: nn.ActivationGELU, BatchFirst: true})
+				DimFeedforward: torch.Some(1024), Dropout: torch.Some(0.1), Activation: nn.ActivationGELU, BatchFirst: true})
 			encoder, embed, head := nn.NewTransformerEncoder(layer, 3, nil), nn.NewEmbedding(10000, d), nn.NewLinear(d, 2)
 			x, y := classes(10000, batch, length), classes(2, batch)
 			padding := torch.Arange(length).GtScalar(40).Expand([]int{batch, length})
@@ -149,8 +149,8 @@ var networks = []network{
 	{id: "seq2seq", name: "Transformer (2+2)x128, 32 tokens, batch 16", batch: 16,
 		make: func(batch int, _ layout) (layers, func() *torch.Tensor) {
 			const d, words, length = 128, 1000, 32
-			m := nn.NewTransformer(nn.TransformerOptions{DModel: d, NHead: 4, NumEncoderLayers: 2, NumDecoderLayers: 2,
-				TransformerLayerOptions: nn.TransformerLayerOptions{DimFeedforward: 512, BatchFirst: true}})
+			m := nn.NewTransformer(nn.TransformerOptions{DModel: torch.Some(d), NHead: torch.Some(4), NumEncoderLayers: torch.Some(2), NumDecoderLayers: torch.Some(2),
+				TransformerLayerOptions: nn.TransformerLayerOptions{DimFeedforward: torch.Some(512), BatchFirst: true}})
 			from, to, head := nn.NewEmbedding(words, d), nn.NewEmbedding(words, d), nn.NewLinear(d, words)
 			x, t, y := classes(words, batch, length), classes(words, batch, length), classes(words, batch*length)
 			later := torch.Full([]int{length, length}, math.Inf(-1)).Triu(tensor.TriuOptions{Diagonal: 1})
@@ -192,7 +192,7 @@ var networks = []network{
 	{id: "convnext", name: "ConvNeXt block of 96, images of 40, batch 4", batch: 4, images: true,
 		make: func(batch int, put layout) (layers, func() *torch.Tensor) {
 			const d = 96
-			depth := nn.NewConv2d(d, d, 7, nn.Conv2dOptions{Padding: nn.Size{3}, Groups: d})
+			depth := nn.NewConv2d(d, d, 7, nn.Conv2dOptions{Padding: nn.Size{3}, Groups: torch.Some(d)})
 			norm, wide, back, scale := nn.NewLayerNorm(d), nn.NewLinear(d, 4*d), nn.NewLinear(4*d, d), nn.NewParameter(torch.Ones([]int{d}))
 			x := put(randn(batch, d, 40, 40))
 			return layers{depth, norm, wide, back, nn.NewParameterList(scale)}, func() *torch.Tensor {
@@ -247,7 +247,7 @@ var networks = []network{
 		}},
 	{id: "gru", name: "GRU 2x128 both ways, 50 steps, batch 32", batch: 32,
 		make: func(batch int, _ layout) (layers, func() *torch.Tensor) {
-			m, head := nn.NewGRU(64, 128, nn.RNNOptions{NumLayers: 2, Bidirectional: true, BatchFirst: true}), nn.NewLinear(256, 10)
+			m, head := nn.NewGRU(64, 128, nn.RNNOptions{NumLayers: torch.Some(2), Bidirectional: true, BatchFirst: true}), nn.NewLinear(256, 10)
 			x, y := randn(batch, 50, 64), classes(10, batch)
 			return layers{m, head}, func() *torch.Tensor {
 				o, _ := m.Forward(x)
@@ -257,7 +257,7 @@ var networks = []network{
 	{id: "charlstm", name: "char-LSTM 2x256, 64 letters, batch 16", batch: 16, clip: true,
 		make: func(batch int, _ layout) (layers, func() *torch.Tensor) {
 			const letters, length = 65, 64
-			embed, m := nn.NewEmbedding(letters, 128), nn.NewLSTM(128, 256, nn.RNNOptions{NumLayers: 2, BatchFirst: true, Dropout: 0.2})
+			embed, m := nn.NewEmbedding(letters, 128), nn.NewLSTM(128, 256, nn.RNNOptions{NumLayers: torch.Some(2), BatchFirst: true, Dropout: 0.2})
 			head := nn.NewLinear(256, letters)
 			x, y := classes(letters, batch, length), classes(letters, batch*length)
 			return layers{embed, m, head}, func() *torch.Tensor {
@@ -274,7 +274,7 @@ var networks = []network{
 				h := F.ReLU(in.Forward(x))
 				m, l := mean.Forward(h), logvar.Forward(h)
 				z := m.Add(torch.RandnLike(m).Mul(l.MulScalar(0.5).Exp()))
-				bce := F.BinaryCrossEntropy(F.Sigmoid(out.Forward(z)), x, F.BinaryCrossEntropyOptions{Reduction: "sum"})
+				bce := F.BinaryCrossEntropy(F.Sigmoid(out.Forward(z)), x, F.BinaryCrossEntropyOptions{Reduction: F.Sum})
 				return bce.Add(l.AddScalar(1).Sub(m.Pow(2)).Sub(l.Exp()).Sum().MulScalar(-0.5))
 			}
 		}},

@@ -192,7 +192,7 @@ var losses = map[string]func(x, y *torch.Tensor) *torch.Tensor{
 	"smooth_l1_loss":                   func(x, y *torch.Tensor) *torch.Tensor { return F.SmoothL1Loss(x, y) },
 	"binary_cross_entropy":             func(x, y *torch.Tensor) *torch.Tensor { return F.BinaryCrossEntropy(x, y) },
 	"binary_cross_entropy_with_logits": func(x, y *torch.Tensor) *torch.Tensor { return F.BinaryCrossEntropyWithLogits(x, y) },
-	"kl_div":                           func(x, y *torch.Tensor) *torch.Tensor { return F.KLDiv(x, y, F.KLDivOptions{Reduction: "sum"}) },
+	"kl_div":                           func(x, y *torch.Tensor) *torch.Tensor { return F.KLDiv(x, y, F.KLDivOptions{Reduction: F.Sum}) },
 }
 
 func lossRow(name string, n int) row {

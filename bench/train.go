@@ -125,7 +125,7 @@ func encoder(d, heads, ff, batch, seq int, backward bool) row {
 		name: fmt.Sprintf("TransformerEncoderLayer %d/%d/%d on %dx%d, %s", d, heads, ff, batch, seq, pass), flops: flops,
 		peer: "transformer", args: arg{"d": d, "heads": heads, "ff": ff, "batch": batch, "seq": seq, "backward": backward},
 		prepare: func() work {
-			m := nn.NewTransformerEncoderLayer(d, heads, nn.TransformerLayerOptions{DimFeedforward: ff, Dropout: torch.Some(0.0), BatchFirst: true})
+			m := nn.NewTransformerEncoderLayer(d, heads, nn.TransformerLayerOptions{DimFeedforward: torch.Some(ff), Dropout: torch.Some(0.0), BatchFirst: true})
 			x := torch.Randn([]int{batch, seq, d})
 			if !backward {
 				m.Eval()

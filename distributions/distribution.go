@@ -450,7 +450,7 @@ func binaryLogits(p *Tensor) *Tensor {
 }
 
 func crossEntropyWithLogits(logits, target *Tensor) *Tensor {
-	return F.BinaryCrossEntropyWithLogits(logits, target, F.BinaryCrossEntropyWithLogitsOptions{Reduction: "none"})
+	return F.BinaryCrossEntropyWithLogits(logits, target, F.BinaryCrossEntropyWithLogitsOptions{Reduction: F.None})
 }
 
 func selectLast(x *Tensor, i int) *Tensor { return x.Select(-1, i) }

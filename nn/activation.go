@@ -3,6 +3,7 @@ package nn
 import (
 	"fmt"
 
+	F "github.com/gotorch-dev/torch/nn/functional"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -48,7 +49,7 @@ func (m *ReLU) Forward(x *Tensor) *Tensor {
 // ExtraRepr prints the flag.
 func (m *ReLU) ExtraRepr() string { return inplaceOnly(m.Inplace) }
 
-// ReLU6 is min(max(x, 0), 6).
+// ReLU6 is min(max(x, 0), 6), a Hardtanh.
 // https://pytorch.org/docs/stable/generated/torch.nn.ReLU6.html
 type ReLU6 struct {
 	Base
@@ -62,9 +63,9 @@ func NewReLU6(opts ...InplaceOptions) *ReLU6 { return New(&ReLU6{Inplace: first(
 func (m *ReLU6) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
 		if m.Inplace {
-			return x.ReLU6InPlace()
+			return x.HardTanhInPlace(tensor.HardTanhInPlaceOptions{MinVal: 0.0, MaxVal: 6.0})
 		}
-		return x.ReLU6()
+		return x.HardTanh(tensor.HardTanhOptions{MinVal: 0.0, MaxVal: 6.0})
 	})
 }
 
@@ -229,7 +230,7 @@ func NewSoftsign() *Softsign { return New(&Softsign{}) }
 
 // Forward applies the activation.
 func (m *Softsign) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return x.Div(x.Abs().AddScalar(1)) })
+	return m.Run(m, x, func(x *Tensor) *Tensor { return F.Softsign(x) })
 }
 
 // Tanhshrink is x - tanh(x).
@@ -254,14 +255,14 @@ type ELU struct {
 
 // ELUOptions are the options of NewELU; the zero value is PyTorch's default.
 type ELUOptions struct {
-	Alpha   tensor.Scalar // default 1.0
-	Inplace bool          // overwrite the input
+	Alpha   tensor.Opt[float64] // default 1.0
+	Inplace bool                // overwrite the input
 }
 
 // NewELU makes a ELU.
 func NewELU(opts ...ELUOptions) *ELU {
 	o := first(opts)
-	return New(&ELU{Alpha: num(o.Alpha, 1.0), Inplace: o.Inplace})
+	return New(&ELU{Alpha: o.Alpha.Or(1.0), Inplace: o.Inplace})
 }
 
 // Forward applies the activation.
@@ -289,14 +290,14 @@ type CELU struct {
 
 // CELUOptions are the options of NewCELU; the zero value is PyTorch's default.
 type CELUOptions struct {
-	Alpha   tensor.Scalar // default 1.0
-	Inplace bool          // overwrite the input
+	Alpha   tensor.Opt[float64] // default 1.0
+	Inplace bool                // overwrite the input
 }
 
 // NewCELU makes a CELU.
 func NewCELU(opts ...CELUOptions) *CELU {
 	o := first(opts)
-	return New(&CELU{Alpha: num(o.Alpha, 1.0), Inplace: o.Inplace})
+	return New(&CELU{Alpha: o.Alpha.Or(1.0), Inplace: o.Inplace})
 }
 
 // Forward applies the activation.
@@ -324,14 +325,14 @@ type LeakyReLU struct {
 
 // LeakyReLUOptions are the options of NewLeakyReLU; the zero value is PyTorch's default.
 type LeakyReLUOptions struct {
-	NegativeSlope tensor.Scalar // default 0.01
-	Inplace       bool          // overwrite the input
+	NegativeSlope tensor.Opt[float64] // default 0.01
+	Inplace       bool                // overwrite the input
 }
 
 // NewLeakyReLU makes a LeakyReLU.
 func NewLeakyReLU(opts ...LeakyReLUOptions) *LeakyReLU {
 	o := first(opts)
-	return New(&LeakyReLU{NegativeSlope: num(o.NegativeSlope, 0.01), Inplace: o.Inplace})
+	return New(&LeakyReLU{NegativeSlope: o.NegativeSlope.Or(0.01), Inplace: o.Inplace})
 }
 
 // Forward applies the activation.
@@ -359,15 +360,15 @@ type Hardtanh struct {
 
 // HardtanhOptions are the options of NewHardtanh; the zero value is PyTorch's default.
 type HardtanhOptions struct {
-	MinVal  tensor.Scalar // default -1.0
-	MaxVal  tensor.Scalar // default 1.0
-	Inplace bool          // overwrite the input
+	MinVal  tensor.Opt[float64] // default -1.0
+	MaxVal  tensor.Opt[float64] // default 1.0
+	Inplace bool                // overwrite the input
 }
 
 // NewHardtanh makes a Hardtanh.
 func NewHardtanh(opts ...HardtanhOptions) *Hardtanh {
 	o := first(opts)
-	return New(&Hardtanh{MinVal: num(o.MinVal, -1.0), MaxVal: num(o.MaxVal, 1.0), Inplace: o.Inplace})
+	return New(&Hardtanh{MinVal: o.MinVal.Or(-1.0), MaxVal: o.MaxVal.Or(1.0), Inplace: o.Inplace})
 }
 
 // Forward applies the activation.
@@ -394,14 +395,14 @@ type Softplus struct {
 
 // SoftplusOptions are the options of NewSoftplus; the zero value is PyTorch's default.
 type SoftplusOptions struct {
-	Beta      tensor.Scalar // default 1.0
-	Threshold tensor.Scalar // default 20.0
+	Beta      tensor.Opt[float64] // default 1.0
+	Threshold tensor.Opt[float64] // default 20.0
 }
 
 // NewSoftplus makes a Softplus.
 func NewSoftplus(opts ...SoftplusOptions) *Softplus {
 	o := first(opts)
-	return New(&Softplus{Beta: num(o.Beta, 1.0), Threshold: num(o.Threshold, 20.0)})
+	return New(&Softplus{Beta: o.Beta.Or(1.0), Threshold: o.Threshold.Or(20.0)})
 }
 
 // Forward applies the activation.
@@ -425,13 +426,13 @@ type Hardshrink struct {
 
 // HardshrinkOptions are the options of NewHardshrink; the zero value is PyTorch's default.
 type HardshrinkOptions struct {
-	Lambd tensor.Scalar // default 0.5
+	Lambd tensor.Opt[float64] // default 0.5
 }
 
 // NewHardshrink makes a Hardshrink.
 func NewHardshrink(opts ...HardshrinkOptions) *Hardshrink {
 	o := first(opts)
-	return New(&Hardshrink{Lambd: num(o.Lambd, 0.5)})
+	return New(&Hardshrink{Lambd: o.Lambd.Or(0.5)})
 }
 
 // Forward applies the activation.
@@ -453,13 +454,13 @@ type Softshrink struct {
 
 // SoftshrinkOptions are the options of NewSoftshrink; the zero value is PyTorch's default.
 type SoftshrinkOptions struct {
-	Lambd tensor.Scalar // default 0.5
+	Lambd tensor.Opt[float64] // default 0.5
 }
 
 // NewSoftshrink makes a Softshrink.
 func NewSoftshrink(opts ...SoftshrinkOptions) *Softshrink {
 	o := first(opts)
-	return New(&Softshrink{Lambd: num(o.Lambd, 0.5)})
+	return New(&Softshrink{Lambd: o.Lambd.Or(0.5)})
 }
 
 // Forward applies the activation.
@@ -510,15 +511,15 @@ type RReLU struct {
 
 // RReLUOptions are the options of NewRReLU; the zero value is PyTorch's default.
 type RReLUOptions struct {
-	Lower   tensor.Scalar // default 1/8
-	Upper   tensor.Scalar // default 1/3
-	Inplace bool          // overwrite the input
+	Lower   tensor.Opt[float64] // default 1/8
+	Upper   tensor.Opt[float64] // default 1/3
+	Inplace bool                // overwrite the input
 }
 
 // NewRReLU makes an RReLU.
 func NewRReLU(opts ...RReLUOptions) *RReLU {
 	o := first(opts)
-	return New(&RReLU{Lower: num(o.Lower, 1.0/8), Upper: num(o.Upper, 1.0/3), Inplace: o.Inplace})
+	return New(&RReLU{Lower: o.Lower.Or(1.0 / 8), Upper: o.Upper.Or(1.0 / 3), Inplace: o.Inplace})
 }
 
 // Forward applies the activation.
@@ -607,7 +608,7 @@ type PReLU struct {
 
 // PReLUOptions are the options of NewPReLU; the zero value is PyTorch's default.
 type PReLUOptions struct {
-	NumParameters int                 // 1 or the number of channels; default 1
+	NumParameters tensor.Opt[int]     // 1 or the number of channels; default 1
 	Init          tensor.Opt[float64] // default 0.25
 	DType         tensor.DType
 	Device        tensor.Device // where the parameters are made; the default device unless given
@@ -616,7 +617,7 @@ type PReLUOptions struct {
 // NewPReLU makes a PReLU.
 func NewPReLU(opts ...PReLUOptions) *PReLU {
 	o := first(opts)
-	n := or(o.NumParameters, 1)
+	n := o.NumParameters.Or(1)
 	return New(&PReLU{NumParameters: n, Weight: NewParameter(constant(at{o.DType, o.Device}, o.Init.Or(0.25), n))})
 }
 

@@ -203,7 +203,7 @@ func (m *LinearCrossEntropyLoss) Forward(x, target *Tensor) *Tensor {
 			sh := append([]int(nil), y.Shape()[:y.Dim()-1]...)
 			y = y.Reshape(append(append(sh, m.NumClasses), m.OutFeatures...))
 		}
-		return F.CrossEntropy(y, in[1], F.CrossEntropyOptions{Weight: m.Weight, IgnoreIndex: m.IgnoreIndex, LabelSmoothing: tensor.Some(m.LabelSmoothing), Reduction: m.Reduction.String()})
+		return F.CrossEntropy(y, in[1], F.CrossEntropyOptions{Weight: m.Weight, IgnoreIndex: m.IgnoreIndex, LabelSmoothing: tensor.Some(m.LabelSmoothing), Reduction: m.Reduction})
 	})
 }
 

@@ -15,10 +15,10 @@ import (
 type MultiheadAttentionOptions struct {
 	Dropout     float64 // of the attention weights while training
 	NoBias      bool
-	AddBiasKV   bool // one more key and value, to be learnt
-	AddZeroAttn bool // one more key and value of zeros
-	KDim, VDim  int  // features of keys and values; default embedDim
-	BatchFirst  bool // inputs are (N, L, E) instead of (L, N, E)
+	AddBiasKV   bool            // one more key and value, to be learnt
+	AddZeroAttn bool            // one more key and value of zeros
+	KDim, VDim  tensor.Opt[int] // features of keys and values; default embedDim
+	BatchFirst  bool            // inputs are (N, L, E) instead of (L, N, E)
 	DType       tensor.DType
 	Device      tensor.Device // where the parameters are made; the default device unless given
 }
@@ -46,7 +46,7 @@ func NewMultiheadAttention(embedDim, numHeads int, opts ...MultiheadAttentionOpt
 	if embedDim%numHeads != 0 {
 		tensor.Fail(tensor.ErrValue, "embed_dim must be divisible by num_heads")
 	}
-	m := &MultiheadAttention{EmbedDim: embedDim, NumHeads: numHeads, KDim: or(o.KDim, embedDim), VDim: or(o.VDim, embedDim), Dropout: o.Dropout, BatchFirst: o.BatchFirst, AddZeroAttn: o.AddZeroAttn}
+	m := &MultiheadAttention{EmbedDim: embedDim, NumHeads: numHeads, KDim: o.KDim.Or(embedDim), VDim: o.VDim.Or(embedDim), Dropout: o.Dropout, BatchFirst: o.BatchFirst, AddZeroAttn: o.AddZeroAttn}
 	same := m.KDim == embedDim && m.VDim == embedDim
 	if same {
 		m.InProjWeight = param(at{o.DType, o.Device}, 3*embedDim, embedDim)
@@ -112,6 +112,7 @@ func (m *MultiheadAttention) Forward(query, key, value *Tensor, opts ...Attentio
 
 func (m *MultiheadAttention) forward(query, key, value *Tensor, o AttentionOptions) (out, weights *Tensor) {
 	batched := query.Dim() == 3
+	o.KeyPaddingMask, o.AttnMask = addedMask(o.KeyPaddingMask, query), addedMask(o.AttnMask, query)
 	if m.BatchFirst && batched {
 		// the same tensor stays the same tensor, so that self-attention is recognised
 		q, k := query, key
@@ -136,6 +137,14 @@ func (m *MultiheadAttention) forward(query, key, value *Tensor, o AttentionOptio
 		out = out.Transpose(1, 0)
 	}
 	return out, weights
+}
+
+// addedMask turns a mask of bools, true where attention is not wanted, into one of query's type that is added to the scores.
+func addedMask(mask, query *Tensor) *Tensor {
+	if mask == nil || mask.DType() != tensor.Bool {
+		return mask
+	}
+	return mask.ZerosLike(tensor.ZerosLikeOptions{DType: query.DType()}).MaskedFillScalarInPlace(mask, math.Inf(-1))
 }
 
 // CausalMask is the (n, n) mask to be added to scores that lets each position attend to itself and earlier ones.

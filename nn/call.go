@@ -12,22 +12,6 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// num is a number option's value, or its default.
-func num(s, def tensor.Scalar) tensor.Scalar {
-	if s == nil {
-		return def
-	}
-	return s
-}
-
-// or is an int option's value, or its default.
-func or(n, def int) int {
-	if n == 0 {
-		return def
-	}
-	return n
-}
-
 // some is a number option for a function that takes a float.
 func some(s tensor.Scalar) tensor.Opt[float64] { return tensor.Some(toFloat(s)) }
 

@@ -18,12 +18,13 @@ func Chain(x *Tensor, layers ...Layer) *Tensor {
 }
 
 // fusions is the table of patterns: by the kind of the first layer, a function that recognises a run of layers at the start of ms and calls
-// one operator of the namespace gotorch for them. It returns the number of layers in the run, 0 if there is none. The operator's body is the
+// one operator of the namespace gotorch for them. inner says that only the chain knows x. The function returns the number of layers in the run, 0 if there is none. The operator's body is the
 // sequence of public operators that the layers call, so a function looks at layers only; whether there is a kernel for these tensors,
 // on this device, with or without gradients, and whether somebody looks on, is the dispatcher's to decide.
-var fusions = [numKinds]func(x *Tensor, ms []Module) (y *Tensor, n int){
+var fusions = [numKinds]func(x *Tensor, ms []Module, inner bool) (y *Tensor, n int){
 	conv2dLayer: convTail,
 	linearLayer: linearActivation,
+	reluLayer:   reluMaxPool,
 }
 
 func chain(x *Tensor, ms []Module) *Tensor {
@@ -31,7 +32,7 @@ func chain(x *Tensor, ms []Module) *Tensor {
 	for len(ms) > 0 {
 		y, n := (*Tensor)(nil), 0
 		if f := fusions[kindOf(ms[0])]; f != nil && len(ms) > 1 {
-			y, n = f(x, ms)
+			y, n = f(x, ms, inner)
 		}
 		if n == 0 {
 			y, n = ms[0].(Layer).Forward(x), 1
@@ -43,7 +44,7 @@ func chain(x *Tensor, ms []Module) *Tensor {
 }
 
 // convTail recognises a convolution with a ReLU and a max pooling behind it, or one of them, in either order.
-func convTail(x *Tensor, ms []Module) (y *Tensor, n int) {
+func convTail(x *Tensor, ms []Module, _ bool) (y *Tensor, n int) {
 	c := ms[0].(*Conv2d)
 	pad, even := c.evenPadding()
 	if c.hooks != nil || c.PaddingMode != Zeros || !even {
@@ -51,7 +52,7 @@ func convTail(x *Tensor, ms []Module) (y *Tensor, n int) {
 	}
 	var relu *ReLU
 	var pool *MaxPool2d
-	o := fused.ConvTailOptions{}
+	o := fused.ConvTailOptions{PaddingName: c.paddingName()}
 	n = 1
 run:
 	for _, m := range ms[1:min(3, len(ms))] {
@@ -84,7 +85,7 @@ run:
 }
 
 // linearActivation recognises a linear layer with a ReLU or a GELU behind it.
-func linearActivation(x *Tensor, ms []Module) (y *Tensor, n int) {
+func linearActivation(x *Tensor, ms []Module, _ bool) (y *Tensor, n int) {
 	l := ms[0].(*Linear)
 	if l.hooks != nil {
 		return nil, 0
@@ -98,6 +99,29 @@ func linearActivation(x *Tensor, ms []Module) (y *Tensor, n int) {
 		if a.hooks == nil {
 			return fused.LinearFused(x, l.Weight, l.Bias, [...]string{"gelu", "gelu_tanh"}[a.Approximate]), 2
 		}
+	}
+	return nil, 0
+}
+
+// reluMaxPool recognises a ReLU with a maximum pooling behind it. A ReLU in place must be seen to have happened unless x is inner.
+func reluMaxPool(x *Tensor, ms []Module, inner bool) (y *Tensor, n int) {
+	r := ms[0].(*ReLU)
+	if r.hooks != nil || r.Inplace && !inner {
+		return nil, 0
+	}
+	pool := func(hooks *hooks, k, stride, pad, dilation Size, ceil bool, nd int) (*Tensor, int) {
+		if hooks != nil {
+			return nil, 0
+		}
+		return fused.ReLUMaxPool(x, k, stride, pad, dilation, ceil, nd, r.Inplace), 2
+	}
+	switch p := ms[1].(type) {
+	case *MaxPool1d:
+		return pool(p.hooks, p.KernelSize, p.Stride, p.Padding, p.Dilation, p.CeilMode, 1)
+	case *MaxPool2d:
+		return pool(p.hooks, p.KernelSize, p.Stride, p.Padding, p.Dilation, p.CeilMode, 2)
+	case *MaxPool3d:
+		return pool(p.hooks, p.KernelSize, p.Stride, p.Padding, p.Dilation, p.CeilMode, 3)
 	}
 	return nil, 0
 }

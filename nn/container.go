@@ -10,7 +10,7 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// namedModules is an ordered list of modules with names, what the containers are made of.
+// namedList is an ordered list of modules with names, what the containers are made of.
 type namedList struct {
 	names []string
 	mods  []Module

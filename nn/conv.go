@@ -49,10 +49,10 @@ type ConvNd struct {
 
 // ConvOptions are the options of the convolution layers; the zero value is PyTorch's default.
 type ConvOptions struct {
-	Stride      Size // default 1
-	Padding     Size // default 0; PaddingSame, PaddingValid
-	Dilation    Size // default 1
-	Groups      int  // default 1
+	Stride      Size            // default 1
+	Padding     Size            // default 0; PaddingSame, PaddingValid
+	Dilation    Size            // default 1
+	Groups      tensor.Opt[int] // default 1
 	NoBias      bool
 	PaddingMode PaddingMode
 	DType       tensor.DType
@@ -68,10 +68,10 @@ type (
 
 // ConvTransposeOptions are the options of the transposed convolution layers; the zero value is PyTorch's default.
 type ConvTransposeOptions struct {
-	Stride        Size // default 1
-	Padding       Size // default 0
-	OutputPadding Size // default 0
-	Groups        int  // default 1
+	Stride        Size            // default 1
+	Padding       Size            // default 0
+	OutputPadding Size            // default 0
+	Groups        tensor.Opt[int] // default 1
 	NoBias        bool
 	Dilation      Size // default 1
 	DType         tensor.DType
@@ -87,7 +87,7 @@ type (
 
 func (m *ConvNd) setup(nd, in, out int, kernel Size, o ConvOptions) {
 	m.nd, m.InChannels, m.OutChannels = nd, in, out
-	m.Groups = or(o.Groups, 1)
+	m.Groups = o.Groups.Or(1)
 	if m.Groups < 0 {
 		tensor.Fail(tensor.ErrValue, "groups must be a positive integer")
 	}
@@ -150,19 +150,42 @@ func (m *ConvNd) evenPadding() (pad Size, even bool) {
 	return left, slices.Equal(left, right)
 }
 
+// paddingName is Python's name of the padding, "" for one in numbers.
+func (m *ConvNd) paddingName() string {
+	switch {
+	case isPadding(m.Padding, PaddingSame):
+		return "same"
+	case isPadding(m.Padding, PaddingValid):
+		return "valid"
+	}
+	return ""
+}
+
+// convNamed is conv where the padding has a name.
+func (m *ConvNd) convNamed(x *Tensor, name string) *Tensor {
+	groups := tensor.Some(m.Groups)
+	switch m.nd {
+	case 1:
+		return F.Conv1dPadding(x, m.Weight, F.Conv1dPaddingOptions{Bias: m.Bias, Stride: m.Stride, Padding: name, Dilation: m.Dilation, Groups: groups})
+	case 2:
+		return F.Conv2dPadding(x, m.Weight, F.Conv2dPaddingOptions{Bias: m.Bias, Stride: m.Stride, Padding: name, Dilation: m.Dilation, Groups: groups})
+	}
+	return F.Conv3dPadding(x, m.Weight, F.Conv3dPaddingOptions{Bias: m.Bias, Stride: m.Stride, Padding: name, Dilation: m.Dilation, Groups: groups})
+}
+
 func (m *ConvNd) conv(x *Tensor) *Tensor {
-	pad, even := m.evenPadding()
-	if m.PaddingMode != Zeros || !even {
+	pad := m.Padding
+	if m.PaddingMode == Zeros {
+		if name := m.paddingName(); name != "" {
+			return m.convNamed(x, name)
+		}
+	} else {
 		left, right := m.pads()
 		list := make([]int, 0, 2*m.nd) // F.pad starts with the last dimension
 		for i := m.nd - 1; i >= 0; i-- {
 			list = append(list, left[i], right[i])
 		}
-		o := F.PadOptions{} // zeros
-		if m.PaddingMode != Zeros {
-			o.Mode = m.PaddingMode.String()
-		}
-		x = F.Pad(x, list, o)
+		x = F.Pad(x, list, F.PadOptions{Mode: m.PaddingMode.String()})
 		pad = make(Size, m.nd)
 	}
 	groups := tensor.Some(m.Groups)

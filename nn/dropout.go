@@ -8,8 +8,8 @@ import (
 
 // DropoutOptions are the options of the dropout layers; the zero value is PyTorch's default.
 type DropoutOptions struct {
-	P       tensor.Scalar // default 0.5
-	Inplace bool          // overwrite the input
+	P       tensor.Opt[float64] // default 0.5
+	Inplace bool                // overwrite the input
 }
 
 // DropoutBase is what the dropout layers share.
@@ -21,7 +21,7 @@ type DropoutBase struct {
 
 func (m *DropoutBase) setup(opts []DropoutOptions) {
 	o := first(opts)
-	m.P, m.Inplace = num(o.P, 0.5), o.Inplace
+	m.P, m.Inplace = o.P.Or(0.5), o.Inplace
 	if p := toFloat(m.P); !(p >= 0 && p <= 1) {
 		tensor.Fail(tensor.ErrValue, "dropout probability has to be between 0 and 1, but got %s", pyNum(m.P))
 	}
@@ -52,7 +52,9 @@ func NewDropout(opts ...DropoutOptions) *Dropout {
 }
 
 // Forward applies the layer.
-func (m *Dropout) Forward(x *Tensor) *Tensor { return m.drop(x, torch.Dropout, (*Tensor).DropoutInPlace) }
+func (m *Dropout) Forward(x *Tensor) *Tensor {
+	return m.drop(x, torch.Dropout, (*Tensor).DropoutInPlace)
+}
 
 // Dropout1d is dropout of whole channels of (N, C, L) or (C, L).
 // https://pytorch.org/docs/stable/generated/torch.nn.Dropout1d.html

@@ -14,7 +14,7 @@ import (
 type EmbeddingOptions struct {
 	PaddingIdx      tensor.Opt[int]     // row that is zero at the start and gets no gradient; default none
 	MaxNorm         tensor.Opt[float64] // rows that are used are shortened to this norm; default none
-	NormType        tensor.Scalar       // default 2
+	NormType        tensor.Opt[float64] // default 2
 	ScaleGradByFreq bool
 	Sparse          bool    // gradients are dense all the same
 	Weight          *Tensor // (num, dim) to start from, instead of random numbers
@@ -72,12 +72,10 @@ func embeddingWeight(num, dim int, given *Tensor, freeze bool, pad tensor.Opt[in
 // NewEmbedding makes a table of num rows of dim elements, drawn from the standard normal distribution.
 func NewEmbedding(num, dim int, opts ...EmbeddingOptions) *Embedding {
 	o := first(opts)
-	m := &Embedding{NumEmbeddings: num, EmbeddingDim: dim, PaddingIdx: paddingIndex(o.PaddingIdx, num), MaxNorm: o.MaxNorm, NormType: num2(o.NormType), ScaleGradByFreq: o.ScaleGradByFreq, Sparse: o.Sparse}
+	m := &Embedding{NumEmbeddings: num, EmbeddingDim: dim, PaddingIdx: paddingIndex(o.PaddingIdx, num), MaxNorm: o.MaxNorm, NormType: o.NormType.Or(2), ScaleGradByFreq: o.ScaleGradByFreq, Sparse: o.Sparse}
 	m.Weight = embeddingWeight(num, dim, o.Weight, o.Freeze, m.PaddingIdx, at{o.DType, o.Device})
 	return New(m)
 }
-
-func num2(s tensor.Scalar) tensor.Scalar { return num(s, 2.0) }
 
 // Forward looks up the rows.
 func (m *Embedding) Forward(x *Tensor) *Tensor {
@@ -134,7 +132,7 @@ func (m BagMode) String() string { return [...]string{"mean", "sum", "max"}[m] }
 // EmbeddingBagOptions are the options of NewEmbeddingBag; the zero value is PyTorch's default.
 type EmbeddingBagOptions struct {
 	MaxNorm           tensor.Opt[float64] // default none
-	NormType          tensor.Scalar       // default 2
+	NormType          tensor.Opt[float64] // default 2
 	ScaleGradByFreq   bool
 	Mode              BagMode
 	Sparse            bool    // gradients are dense all the same
@@ -161,7 +159,7 @@ type EmbeddingBag struct {
 // NewEmbeddingBag makes a table of num rows of dim elements, drawn from the standard normal distribution.
 func NewEmbeddingBag(num, dim int, opts ...EmbeddingBagOptions) *EmbeddingBag {
 	o := first(opts)
-	m := &EmbeddingBag{NumEmbeddings: num, EmbeddingDim: dim, MaxNorm: o.MaxNorm, NormType: num2(o.NormType), ScaleGradByFreq: o.ScaleGradByFreq,
+	m := &EmbeddingBag{NumEmbeddings: num, EmbeddingDim: dim, MaxNorm: o.MaxNorm, NormType: o.NormType.Or(2), ScaleGradByFreq: o.ScaleGradByFreq,
 		Sparse: o.Sparse, IncludeLastOffset: o.IncludeLastOffset, Mode: o.Mode, PaddingIdx: paddingIndex(o.PaddingIdx, num)}
 	m.Weight = embeddingWeight(num, dim, o.Weight, false, m.PaddingIdx, at{o.DType, o.Device})
 	return New(m)

@@ -96,7 +96,7 @@ func ExampleLoadStateDict() {
 
 func ExampleLSTM() {
 	torch.ManualSeed(0)
-	lstm := nn.NewLSTM(3, 5, nn.RNNOptions{NumLayers: 2, BatchFirst: true, Bidirectional: true})
+	lstm := nn.NewLSTM(3, 5, nn.RNNOptions{NumLayers: torch.Some(2), BatchFirst: true, Bidirectional: true})
 	out, h, c := lstm.Forward(torch.FromSlice(make([]float32, 2*4*3), 2, 4, 3))
 	fmt.Println(lstm)
 	fmt.Println(out.Shape(), h.Shape(), c.Shape())

@@ -290,7 +290,7 @@ func (m *LazyConvTranspose3d) ForwardSize(x *Tensor, outputSize ...int) *Tensor 
 // preview sets what is printed before there are parameters.
 func (m *ConvNd) preview(nd, out int, kernel Size, o ConvOptions) {
 	m.nd, m.OutChannels, m.KernelSize = nd, out, kernel.expand(nd)
-	m.Stride, m.Dilation, m.Groups = o.Stride.or(1).expand(nd), o.Dilation.or(1).expand(nd), or(o.Groups, 1)
+	m.Stride, m.Dilation, m.Groups = o.Stride.or(1).expand(nd), o.Dilation.or(1).expand(nd), o.Groups.Or(1)
 	m.Padding, m.PaddingMode = o.Padding.or(0), o.PaddingMode
 	if !isPadding(m.Padding, PaddingSame) && !isPadding(m.Padding, PaddingValid) {
 		m.Padding = m.Padding.expand(nd)

@@ -5,19 +5,16 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Reduction says what a loss returns.
-type Reduction uint8
+// Reduction says what a loss returns: the type of nn/functional.
+type Reduction = F.Reduction
 
 // The reductions.
 const (
-	Mean      Reduction = iota // the mean over all elements
-	Sum                        // their sum
-	None                       // one value per element
-	BatchMean                  // KLDivLoss: the sum divided by the batch size
+	Mean      = F.Mean      // the mean over all elements
+	Sum       = F.Sum       // their sum
+	None      = F.None      // one value per element
+	BatchMean = F.BatchMean // KLDivLoss: the sum divided by the batch size
 )
-
-// String is Python's name.
-func (r Reduction) String() string { return [...]string{"mean", "sum", "none", "batchmean"}[r] }
 
 // LossOptions are the options of losses that have no other.
 type LossOptions struct{ Reduction Reduction }
@@ -38,7 +35,7 @@ func NewL1Loss(opts ...LossOptions) *L1Loss {
 // Forward computes the loss.
 func (m *L1Loss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return F.L1Loss(in[0], in[1], F.L1LossOptions{Reduction: m.Reduction.String()})
+		return F.L1Loss(in[0], in[1], F.L1LossOptions{Reduction: m.Reduction})
 	})
 }
 
@@ -58,7 +55,7 @@ func NewMSELoss(opts ...LossOptions) *MSELoss {
 // Forward computes the loss.
 func (m *MSELoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return F.MSELoss(in[0], in[1], F.MSELossOptions{Reduction: m.Reduction.String()})
+		return F.MSELoss(in[0], in[1], F.MSELossOptions{Reduction: m.Reduction})
 	})
 }
 
@@ -87,7 +84,7 @@ func NewNLLLoss(opts ...NLLLossOptions) *NLLLoss {
 // Forward computes the loss.
 func (m *NLLLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return F.NLLLoss(in[0], in[1], F.NLLLossOptions{Weight: m.Weight, IgnoreIndex: tensor.Some(m.IgnoreIndex), Reduction: m.Reduction.String()})
+		return F.NLLLoss(in[0], in[1], F.NLLLossOptions{Weight: m.Weight, IgnoreIndex: tensor.Some(m.IgnoreIndex), Reduction: m.Reduction})
 	})
 }
 
@@ -118,7 +115,7 @@ func NewCrossEntropyLoss(opts ...CrossEntropyLossOptions) *CrossEntropyLoss {
 // Forward computes the loss.
 func (m *CrossEntropyLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return F.CrossEntropy(in[0], in[1], F.CrossEntropyOptions{Weight: m.Weight, IgnoreIndex: tensor.Some(m.IgnoreIndex), Reduction: m.Reduction.String(), LabelSmoothing: tensor.Some(m.LabelSmoothing)})
+		return F.CrossEntropy(in[0], in[1], F.CrossEntropyOptions{Weight: m.Weight, IgnoreIndex: tensor.Some(m.IgnoreIndex), Reduction: m.Reduction, LabelSmoothing: tensor.Some(m.LabelSmoothing)})
 	})
 }
 
@@ -145,7 +142,7 @@ func NewKLDivLoss(opts ...KLDivLossOptions) *KLDivLoss {
 // Forward computes the loss.
 func (m *KLDivLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return F.KLDiv(in[0], in[1], F.KLDivOptions{LogTarget: m.LogTarget, Reduction: m.Reduction.String()})
+		return F.KLDiv(in[0], in[1], F.KLDivOptions{LogTarget: m.LogTarget, Reduction: m.Reduction})
 	})
 }
 
@@ -172,7 +169,7 @@ func NewBCELoss(opts ...BCELossOptions) *BCELoss {
 // Forward computes the loss.
 func (m *BCELoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return F.BinaryCrossEntropy(in[0], in[1], F.BinaryCrossEntropyOptions{Weight: m.Weight, Reduction: m.Reduction.String()})
+		return F.BinaryCrossEntropy(in[0], in[1], F.BinaryCrossEntropyOptions{Weight: m.Weight, Reduction: m.Reduction})
 	})
 }
 
@@ -201,7 +198,7 @@ func NewBCEWithLogitsLoss(opts ...BCEWithLogitsLossOptions) *BCEWithLogitsLoss {
 // Forward computes the loss.
 func (m *BCEWithLogitsLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return F.BinaryCrossEntropyWithLogits(in[0], in[1], F.BinaryCrossEntropyWithLogitsOptions{Weight: m.Weight, PosWeight: m.PosWeight, Reduction: m.Reduction.String()})
+		return F.BinaryCrossEntropyWithLogits(in[0], in[1], F.BinaryCrossEntropyWithLogitsOptions{Weight: m.Weight, PosWeight: m.PosWeight, Reduction: m.Reduction})
 	})
 }
 
@@ -232,7 +229,7 @@ func NewPoissonNLLLoss(opts ...PoissonNLLLossOptions) *PoissonNLLLoss {
 // Forward computes the loss.
 func (m *PoissonNLLLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return F.PoissonNLLLoss(in[0], in[1], F.PoissonNLLLossOptions{NoLogInput: !m.LogInput, Full: m.Full, Eps: tensor.Some(m.Eps), Reduction: m.Reduction.String()})
+		return F.PoissonNLLLoss(in[0], in[1], F.PoissonNLLLossOptions{NoLogInput: !m.LogInput, Full: m.Full, Eps: tensor.Some(m.Eps), Reduction: m.Reduction})
 	})
 }
 
@@ -261,7 +258,7 @@ func NewGaussianNLLLoss(opts ...GaussianNLLLossOptions) *GaussianNLLLoss {
 // Forward computes the loss.
 func (m *GaussianNLLLoss) Forward(input, target, variance *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target, variance}, func(in []*Tensor) *Tensor {
-		return F.GaussianNLLLoss(in[0], in[1], in[2], F.GaussianNLLLossOptions{Full: m.Full, Eps: tensor.Some(m.Eps), Reduction: m.Reduction.String()})
+		return F.GaussianNLLLoss(in[0], in[1], in[2], F.GaussianNLLLossOptions{Full: m.Full, Eps: tensor.Some(m.Eps), Reduction: m.Reduction})
 	})
 }
 
@@ -288,7 +285,7 @@ func NewHingeEmbeddingLoss(opts ...HingeEmbeddingLossOptions) *HingeEmbeddingLos
 // Forward computes the loss.
 func (m *HingeEmbeddingLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return F.HingeEmbeddingLoss(in[0], in[1], F.HingeEmbeddingLossOptions{Margin: tensor.Some(m.Margin), Reduction: m.Reduction.String()})
+		return F.HingeEmbeddingLoss(in[0], in[1], F.HingeEmbeddingLossOptions{Margin: tensor.Some(m.Margin), Reduction: m.Reduction})
 	})
 }
 
@@ -315,7 +312,7 @@ func NewHuberLoss(opts ...HuberLossOptions) *HuberLoss {
 // Forward computes the loss.
 func (m *HuberLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return F.HuberLoss(in[0], in[1], F.HuberLossOptions{Delta: tensor.Some(m.Delta), Reduction: m.Reduction.String()})
+		return F.HuberLoss(in[0], in[1], F.HuberLossOptions{Delta: tensor.Some(m.Delta), Reduction: m.Reduction})
 	})
 }
 
@@ -342,7 +339,7 @@ func NewSmoothL1Loss(opts ...SmoothL1LossOptions) *SmoothL1Loss {
 // Forward computes the loss.
 func (m *SmoothL1Loss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return F.SmoothL1Loss(in[0], in[1], F.SmoothL1LossOptions{Beta: tensor.Some(m.Beta), Reduction: m.Reduction.String()})
+		return F.SmoothL1Loss(in[0], in[1], F.SmoothL1LossOptions{Beta: tensor.Some(m.Beta), Reduction: m.Reduction})
 	})
 }
 
@@ -362,7 +359,7 @@ func NewSoftMarginLoss(opts ...LossOptions) *SoftMarginLoss {
 // Forward computes the loss.
 func (m *SoftMarginLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return F.SoftMarginLoss(in[0], in[1], F.SoftMarginLossOptions{Reduction: m.Reduction.String()})
+		return F.SoftMarginLoss(in[0], in[1], F.SoftMarginLossOptions{Reduction: m.Reduction})
 	})
 }
 
@@ -389,7 +386,7 @@ func NewCosineEmbeddingLoss(opts ...CosineEmbeddingLossOptions) *CosineEmbedding
 // Forward computes the loss.
 func (m *CosineEmbeddingLoss) Forward(input1, input2, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input1, input2, target}, func(in []*Tensor) *Tensor {
-		return F.CosineEmbeddingLoss(in[0], in[1], in[2], F.CosineEmbeddingLossOptions{Margin: tensor.Some(m.Margin), Reduction: m.Reduction.String()})
+		return F.CosineEmbeddingLoss(in[0], in[1], in[2], F.CosineEmbeddingLossOptions{Margin: tensor.Some(m.Margin), Reduction: m.Reduction})
 	})
 }
 
@@ -416,7 +413,7 @@ func NewMarginRankingLoss(opts ...MarginRankingLossOptions) *MarginRankingLoss {
 // Forward computes the loss.
 func (m *MarginRankingLoss) Forward(input1, input2, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input1, input2, target}, func(in []*Tensor) *Tensor {
-		return F.MarginRankingLoss(in[0], in[1], in[2], F.MarginRankingLossOptions{Margin: tensor.Some(m.Margin), Reduction: m.Reduction.String()})
+		return F.MarginRankingLoss(in[0], in[1], in[2], F.MarginRankingLossOptions{Margin: tensor.Some(m.Margin), Reduction: m.Reduction})
 	})
 }
 
@@ -436,7 +433,7 @@ func NewMultiLabelMarginLoss(opts ...LossOptions) *MultiLabelMarginLoss {
 // Forward computes the loss.
 func (m *MultiLabelMarginLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return F.MultilabelMarginLoss(in[0], in[1], F.MultilabelMarginLossOptions{Reduction: m.Reduction.String()})
+		return F.MultilabelMarginLoss(in[0], in[1], F.MultilabelMarginLossOptions{Reduction: m.Reduction})
 	})
 }
 
@@ -463,7 +460,7 @@ func NewMultiLabelSoftMarginLoss(opts ...MultiLabelSoftMarginLossOptions) *Multi
 // Forward computes the loss.
 func (m *MultiLabelSoftMarginLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return F.MultilabelSoftMarginLoss(in[0], in[1], F.MultilabelSoftMarginLossOptions{Weight: m.Weight, Reduction: m.Reduction.String()})
+		return F.MultilabelSoftMarginLoss(in[0], in[1], F.MultilabelSoftMarginLossOptions{Weight: m.Weight, Reduction: m.Reduction})
 	})
 }
 
@@ -494,7 +491,7 @@ func NewMultiMarginLoss(opts ...MultiMarginLossOptions) *MultiMarginLoss {
 // Forward computes the loss.
 func (m *MultiMarginLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return F.MultiMarginLoss(in[0], in[1], F.MultiMarginLossOptions{P: tensor.Some(m.P), Margin: tensor.Some(m.Margin), Weight: m.Weight, Reduction: m.Reduction.String()})
+		return F.MultiMarginLoss(in[0], in[1], F.MultiMarginLossOptions{P: tensor.Some(m.P), Margin: tensor.Some(m.Margin), Weight: m.Weight, Reduction: m.Reduction})
 	})
 }
 
@@ -527,7 +524,7 @@ func NewTripletMarginLoss(opts ...TripletMarginLossOptions) *TripletMarginLoss {
 // Forward computes the loss.
 func (m *TripletMarginLoss) Forward(anchor, positive, negative *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{anchor, positive, negative}, func(in []*Tensor) *Tensor {
-		return F.TripletMarginLoss(in[0], in[1], in[2], F.TripletMarginLossOptions{Margin: tensor.Some(m.Margin), P: tensor.Some(m.P), Eps: tensor.Some(m.Eps), Swap: m.Swap, Reduction: m.Reduction.String()})
+		return F.TripletMarginLoss(in[0], in[1], in[2], F.TripletMarginLossOptions{Margin: tensor.Some(m.Margin), P: tensor.Some(m.P), Eps: tensor.Some(m.Eps), Swap: m.Swap, Reduction: m.Reduction})
 	})
 }
 
@@ -556,7 +553,7 @@ func NewCTCLoss(opts ...CTCLossOptions) *CTCLoss {
 // Forward computes the loss.
 func (m *CTCLoss) Forward(logProbs, targets, inputLengths, targetLengths *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{logProbs, targets, inputLengths, targetLengths}, func(in []*Tensor) *Tensor {
-		return F.CTCLoss(in[0], in[1], in[2], in[3], F.CTCLossOptions{Blank: m.Blank, ZeroInfinity: m.ZeroInfinity, Reduction: m.Reduction.String()})
+		return F.CTCLoss(in[0], in[1], in[2], in[3], F.CTCLossOptions{Blank: m.Blank, ZeroInfinity: m.ZeroInfinity, Reduction: m.Reduction})
 	})
 }
 
@@ -594,20 +591,7 @@ func NewTripletMarginWithDistanceLoss(opts ...TripletMarginWithDistanceLossOptio
 // Forward computes the loss.
 func (m *TripletMarginWithDistanceLoss) Forward(anchor, positive, negative *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{anchor, positive, negative}, func(in []*Tensor) *Tensor {
-		dp, dn := m.DistanceFunction(in[0], in[1]), m.DistanceFunction(in[0], in[2])
-		if m.Swap {
-			dn = dn.Minimum(m.DistanceFunction(in[1], in[2]))
-		}
-		return reduce(dp.Sub(dn).AddScalar(m.Margin).ClampMin(0), m.Reduction)
+		return F.TripletMarginWithDistanceLoss(in[0], in[1], in[2], F.TripletMarginWithDistanceLossOptions{DistanceFunction: m.DistanceFunction,
+			Margin: tensor.Some(m.Margin), Swap: m.Swap, Reduction: m.Reduction})
 	})
-}
-
-func reduce(x *Tensor, r Reduction) *Tensor {
-	switch r {
-	case Mean:
-		return x.Mean()
-	case Sum:
-		return x.Sum()
-	}
-	return x
 }

@@ -62,11 +62,11 @@ func TestErrors(t *testing.T) {
 		name, want string
 		f          func()
 	}{
-		{"groups", "divisible by groups", func() { nn.NewConv2d(3, 4, 3, nn.Conv2dOptions{Groups: 2}) }},
+		{"groups", "divisible by groups", func() { nn.NewConv2d(3, 4, 3, nn.Conv2dOptions{Groups: torch.Some(2)}) }},
 		{"same stride", "not supported for strided", func() { nn.NewConv1d(1, 1, 3, nn.Conv1dOptions{Stride: nn.Size{2}, Padding: nn.PaddingSame}) }},
 		{"batch norm dims", "expected 4D input (got 2D input)", func() { nn.NewBatchNorm2d(3).Forward(torch.FromSlice([]float32{1, 2, 3}, 1, 3)) }},
 		{"heads", "divisible by num_heads", func() { nn.NewMultiheadAttention(7, 2) }},
-		{"dropout", "between 0 and 1", func() { nn.NewDropout(nn.DropoutOptions{P: 1.5}) }},
+		{"dropout", "between 0 and 1", func() { nn.NewDropout(nn.DropoutOptions{P: torch.Some(1.5)}) }},
 		{"module name", "module name can't", func() { nn.NewSequential().Add("a.b", nn.NewReLU()) }},
 		{"index", "out of range", func() { nn.NewSequential().At(0) }},
 		{"lstm states", "give h and c", func() {
@@ -108,7 +108,7 @@ func TestSnakeCase(t *testing.T) {
 
 func TestTransformerCopiesDrawNothing(t *testing.T) {
 	torch.ManualSeed(3)
-	layer := nn.NewTransformerEncoderLayer(8, 2, nn.TransformerLayerOptions{DimFeedforward: 16})
+	layer := nn.NewTransformerEncoderLayer(8, 2, nn.TransformerLayerOptions{DimFeedforward: torch.Some(16)})
 	before := string(torch.RNGState())
 	enc := nn.NewTransformerEncoder(layer, 3, nil)
 	if string(torch.RNGState()) != before {
@@ -174,7 +174,7 @@ func TestConvTail(t *testing.T) {
 		{nn.NewReLU(), nn.NewMaxPool2d(2, nn.MaxPoolOptions{CeilMode: true})},
 		{nn.NewMaxPool2d(7)},
 	} {
-		for _, o := range []nn.Conv2dOptions{{Padding: nn.Size{1}}, {Padding: nn.Size{1}, Groups: 3, NoBias: true}, {PaddingMode: nn.Circular, Padding: nn.Size{1}}} {
+		for _, o := range []nn.Conv2dOptions{{Padding: nn.Size{1}}, {Padding: nn.Size{1}, Groups: torch.Some(3), NoBias: true}, {PaddingMode: nn.Circular, Padding: nn.Size{1}}} {
 			torch.ManualSeed(int64(i))
 			m := nn.NewSequential(nn.NewConv2d(3, 6, 3, o))
 			for _, b := range behind {
@@ -207,7 +207,7 @@ func TestConvTail(t *testing.T) {
 				}
 			}
 			compare("together", run(m.Forward))
-			if i == 1 && o.Groups == 0 && o.PaddingMode == nn.Zeros { // what a pooling makes may change in place
+			if i == 1 && o.Groups == (tensor.Opt[int]{}) && o.PaddingMode == nn.Zeros { // what a pooling makes may change in place
 				compare("changed in place", run(func(x *nn.Tensor) *nn.Tensor { return m.Forward(x).AddScalarInPlace(1).SubScalar(1) }))
 			}
 			seen := 0

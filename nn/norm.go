@@ -455,9 +455,9 @@ func (m *GroupNorm) ExtraRepr() string {
 
 // LocalResponseNormOptions are the options of NewLocalResponseNorm and NewCrossMapLRN2d; the zero value is PyTorch's default.
 type LocalResponseNormOptions struct {
-	Alpha tensor.Scalar // default 1e-4
-	Beta  tensor.Scalar // default 0.75
-	K     tensor.Scalar // default 1
+	Alpha tensor.Opt[float64] // default 1e-4
+	Beta  tensor.Opt[float64] // default 0.75
+	K     tensor.Opt[float64] // default 1
 }
 
 // LocalResponseNorm divides each channel by a power of the squares of its neighbours (Krizhevsky et al. 2012).
@@ -471,7 +471,7 @@ type LocalResponseNorm struct {
 // NewLocalResponseNorm makes a LocalResponseNorm over size channels.
 func NewLocalResponseNorm(size int, opts ...LocalResponseNormOptions) *LocalResponseNorm {
 	o := first(opts)
-	return New(&LocalResponseNorm{Size: size, Alpha: num(o.Alpha, 1e-4), Beta: num(o.Beta, 0.75), K: num(o.K, 1.0)})
+	return New(&LocalResponseNorm{Size: size, Alpha: o.Alpha.Or(1e-4), Beta: o.Beta.Or(0.75), K: o.K.Or(1.0)})
 }
 
 // Forward applies the layer to (N, C, …).
@@ -496,7 +496,7 @@ type CrossMapLRN2d struct {
 // NewCrossMapLRN2d makes a CrossMapLRN2d.
 func NewCrossMapLRN2d(size int, opts ...LocalResponseNormOptions) *CrossMapLRN2d {
 	o := first(opts)
-	return New(&CrossMapLRN2d{Size: size, Alpha: num(o.Alpha, 1e-4), Beta: num(o.Beta, 0.75), K: num(o.K, 1)})
+	return New(&CrossMapLRN2d{Size: size, Alpha: o.Alpha.Or(1e-4), Beta: o.Beta.Or(0.75), K: 1})
 }
 
 // Forward applies the layer to (N, C, H, W).

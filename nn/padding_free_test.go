@@ -24,7 +24,7 @@ func TestEncoderWithoutPadding(t *testing.T) {
 		{"norm first", []int{3, 7, 1, 2, 5}, false, func(l *nn.TransformerEncoderLayer) { l.NormFirst = true }},
 		{"training", []int{3, 7, 1, 2, 5}, false, func(l *nn.TransformerEncoderLayer) { l.Train() }},
 	} {
-		layer := nn.NewTransformerEncoderLayer(width, 2, nn.TransformerLayerOptions{DimFeedforward: 16, Dropout: torch.Some(0.0), BatchFirst: true})
+		layer := nn.NewTransformerEncoderLayer(width, 2, nn.TransformerLayerOptions{DimFeedforward: torch.Some(16), Dropout: torch.Some(0.0), BatchFirst: true})
 		m := nn.NewTransformerEncoder(layer, 2, nn.NewLayerNorm(width))
 		m.Eval()
 		for _, l := range m.Layers {

@@ -24,7 +24,7 @@ type AvgPoolOptions struct {
 	Padding           Size // default 0
 	CeilMode          bool
 	NoCountIncludePad bool
-	DivisorOverride   int // 2d and 3d; 0: the window's size
+	DivisorOverride   tensor.Opt[int] // 2d and 3d; default the window's size
 }
 
 // LPPoolOptions are the options of the power-average pooling layers.
@@ -114,7 +114,7 @@ type AvgPool1d struct {
 	Base
 	KernelSize, Stride, Padding Size
 	CeilMode, CountIncludePad   bool
-	DivisorOverride             int
+	DivisorOverride             tensor.Opt[int]
 }
 
 // AvgPool1dOptions are the options of NewAvgPool1d.
@@ -296,7 +296,7 @@ type AvgPool2d struct {
 	Base
 	KernelSize, Stride, Padding Size
 	CeilMode, CountIncludePad   bool
-	DivisorOverride             int
+	DivisorOverride             tensor.Opt[int]
 }
 
 // AvgPool2dOptions are the options of NewAvgPool2d.
@@ -317,9 +317,7 @@ func NewAvgPool2d[S SizeArg](kernelSize S, opts ...AvgPool2dOptions) *AvgPool2d 
 func (m *AvgPool2d) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
 		o := F.AvgPool2dOptions{Stride: m.Stride.expand(2), Padding: m.Padding.expand(2), CeilMode: m.CeilMode, NoCountIncludePad: !m.CountIncludePad}
-		if m.DivisorOverride != 0 {
-			o.DivisorOverride = tensor.Some(m.DivisorOverride)
-		}
+		o.DivisorOverride = m.DivisorOverride
 		return F.AvgPool2d(x, m.KernelSize.expand(2), o)
 	})
 }
@@ -512,7 +510,7 @@ type AvgPool3d struct {
 	Base
 	KernelSize, Stride, Padding Size
 	CeilMode, CountIncludePad   bool
-	DivisorOverride             int
+	DivisorOverride             tensor.Opt[int]
 }
 
 // AvgPool3dOptions are the options of NewAvgPool3d.
@@ -533,9 +531,7 @@ func NewAvgPool3d[S SizeArg](kernelSize S, opts ...AvgPool3dOptions) *AvgPool3d 
 func (m *AvgPool3d) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
 		o := F.AvgPool3dOptions{Stride: m.Stride.expand(3), Padding: m.Padding.expand(3), CeilMode: m.CeilMode, NoCountIncludePad: !m.CountIncludePad}
-		if m.DivisorOverride != 0 {
-			o.DivisorOverride = tensor.Some(m.DivisorOverride)
-		}
+		o.DivisorOverride = m.DivisorOverride
 		return F.AvgPool3d(x, m.KernelSize.expand(3), o)
 	})
 }

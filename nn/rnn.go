@@ -11,11 +11,11 @@ import (
 
 // RNNOptions are the options of the recurrent layers; the zero value is PyTorch's default.
 type RNNOptions struct {
-	NumLayers     int  // default 1
-	ReLU          bool // RNN only: ReLU instead of tanh
+	NumLayers     tensor.Opt[int] // default 1
+	ReLU          bool            // RNN only: ReLU instead of tanh
 	NoBias        bool
-	BatchFirst    bool          // inputs are (N, L, …) instead of (L, N, …)
-	Dropout       tensor.Scalar // between layers while training; default 0
+	BatchFirst    bool    // inputs are (N, L, …) instead of (L, N, …)
+	Dropout       float64 // between layers while training; default 0
 	Bidirectional bool
 	ProjSize      int // LSTM only: size that the hidden state is projected to; 0: none
 	DType         tensor.DType
@@ -53,9 +53,9 @@ func gatesOf(mode string) int {
 
 func (m *RNNBase) setup(mode string, in, hidden int, opts []RNNOptions) {
 	o := first(opts)
-	m.mode, m.InputSize, m.HiddenSize, m.NumLayers = mode, in, hidden, or(o.NumLayers, 1)
+	m.mode, m.InputSize, m.HiddenSize, m.NumLayers = mode, in, hidden, o.NumLayers.Or(1)
 	m.Bias, m.BatchFirst, m.Bidirectional, m.ReLU, m.ProjSize = !o.NoBias, o.BatchFirst, o.Bidirectional, o.ReLU, o.ProjSize
-	m.Dropout = num(o.Dropout, 0.0)
+	m.Dropout = o.Dropout
 	if p := toFloat(m.Dropout); !(p >= 0 && p <= 1) {
 		tensor.Fail(tensor.ErrValue, "dropout should be a number in range [0, 1] representing the probability of an element being zeroed")
 	}
@@ -387,7 +387,21 @@ func (m *RNNCellBase) forward(x, h, c *Tensor) (hn, cn *Tensor) {
 			tensor.Fail(tensor.ErrShape, "%sCell: Expected hidden to be %dD, got %dD instead", m.mode, x.Dim(), s.Dim())
 		}
 	}
-	shape := append(append([]int(nil), x.Shape()[:x.Dim()-1]...), m.HiddenSize)
+	if x.Dim() == 1 { // a batch of one
+		rows := []*Tensor{x, h, c}
+		for i, t := range rows {
+			if t != nil {
+				rows[i] = t.Unsqueeze(0)
+			}
+		}
+		hn, cn = m.forward(rows[0], rows[1], rows[2])
+		hn = hn.SqueezeDim(0)
+		if cn != nil {
+			cn = cn.SqueezeDim(0)
+		}
+		return hn, cn
+	}
+	shape := []int{x.Size(0), m.HiddenSize}
 	if h == nil {
 		h = zerosLike(x, shape)
 	}

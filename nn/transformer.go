@@ -39,7 +39,7 @@ func feedForward(x *Tensor, linear1 *Linear, activation Activation, dropout *Dro
 
 // TransformerLayerOptions are the options of the Transformer's layers; the zero value is PyTorch's default.
 type TransformerLayerOptions struct {
-	DimFeedforward int                 // default 2048
+	DimFeedforward tensor.Opt[int]     // default 2048
 	Dropout        tensor.Opt[float64] // default 0.1
 	Activation     Activation          // default ActivationReLU
 	LayerNormEps   tensor.Opt[float64] // default 1e-5
@@ -51,7 +51,6 @@ type TransformerLayerOptions struct {
 }
 
 func (o *TransformerLayerOptions) fill() {
-	o.DimFeedforward = or(o.DimFeedforward, 2048)
 	o.Dropout = tensor.Some(o.Dropout.Or(0.1))
 	o.LayerNormEps = tensor.Some(o.LayerNormEps.Or(1e-5))
 	if o.Activation == nil {
@@ -72,7 +71,7 @@ func (o *TransformerLayerOptions) norm(d int) *LayerNorm {
 }
 
 func (o *TransformerLayerOptions) dropout() *Dropout {
-	return NewDropout(DropoutOptions{P: o.Dropout.Or(0)})
+	return NewDropout(DropoutOptions{P: o.Dropout})
 }
 
 // TransformerEncoderLayer is self-attention and a feed-forward network, each with a residual connection and normalisation.
@@ -96,9 +95,9 @@ func NewTransformerEncoderLayer(dModel, nhead int, opts ...TransformerLayerOptio
 	o.fill()
 	m := &TransformerEncoderLayer{NormFirst: o.NormFirst, Activation: o.Activation}
 	m.SelfAttn = o.attention(dModel, nhead)
-	m.Linear1 = o.linear(dModel, o.DimFeedforward)
+	m.Linear1 = o.linear(dModel, o.DimFeedforward.Or(2048))
 	m.Dropout = o.dropout()
-	m.Linear2 = o.linear(o.DimFeedforward, dModel)
+	m.Linear2 = o.linear(o.DimFeedforward.Or(2048), dModel)
 	m.Norm1, m.Norm2 = o.norm(dModel), o.norm(dModel)
 	m.Dropout1, m.Dropout2 = o.dropout(), o.dropout()
 	m.make = func() *TransformerEncoderLayer { return NewTransformerEncoderLayer(dModel, nhead, o) }
@@ -116,6 +115,7 @@ type EncoderMasks struct {
 func (m *TransformerEncoderLayer) Forward(x *Tensor, masks ...EncoderMasks) *Tensor {
 	o := first(masks)
 	return m.Run(m, x, func(x *Tensor) *Tensor {
+		o.KeyPaddingMask, o.Mask = addedMask(o.KeyPaddingMask, x), addedMask(o.Mask, x)
 		attend := func(x *Tensor) *Tensor { return m.Dropout1.Forward(selfAttend(m.SelfAttn, x, o, m.Dropout1)) }
 		ff := func(x *Tensor) *Tensor {
 			return m.Dropout2.Forward(feedForward(x, m.Linear1, m.Activation, m.Dropout, m.Linear2))
@@ -158,9 +158,9 @@ func NewTransformerDecoderLayer(dModel, nhead int, opts ...TransformerLayerOptio
 	m := &TransformerDecoderLayer{NormFirst: o.NormFirst, Activation: o.Activation}
 	m.SelfAttn = o.attention(dModel, nhead)
 	m.MultiheadAttn = o.attention(dModel, nhead)
-	m.Linear1 = o.linear(dModel, o.DimFeedforward)
+	m.Linear1 = o.linear(dModel, o.DimFeedforward.Or(2048))
 	m.Dropout = o.dropout()
-	m.Linear2 = o.linear(o.DimFeedforward, dModel)
+	m.Linear2 = o.linear(o.DimFeedforward.Or(2048), dModel)
 	m.Norm1, m.Norm2, m.Norm3 = o.norm(dModel), o.norm(dModel), o.norm(dModel)
 	m.Dropout1, m.Dropout2, m.Dropout3 = o.dropout(), o.dropout(), o.dropout()
 	m.make = func() *TransformerDecoderLayer { return NewTransformerDecoderLayer(dModel, nhead, o) }
@@ -247,6 +247,7 @@ func (m *TransformerEncoder) Forward(x *Tensor, masks ...EncoderMasks) *Tensor {
 		if n := m.lengths(x, o); n != nil {
 			return m.withoutPadding(x, n)
 		}
+		o.KeyPaddingMask, o.Mask = addedMask(o.KeyPaddingMask, x), addedMask(o.Mask, x)
 		for _, l := range m.Layers {
 			x = l.Forward(x, o)
 		}
@@ -295,10 +296,10 @@ func (m *TransformerDecoder) Forward(tgt, memory *Tensor, masks ...DecoderMasks)
 
 // TransformerOptions are the options of NewTransformer; the zero value is PyTorch's default.
 type TransformerOptions struct {
-	DModel           int // default 512
-	NHead            int // default 8
-	NumEncoderLayers int // default 6
-	NumDecoderLayers int // default 6
+	DModel           tensor.Opt[int] // default 512
+	NHead            tensor.Opt[int] // default 8
+	NumEncoderLayers tensor.Opt[int] // default 6
+	NumDecoderLayers tensor.Opt[int] // default 6
 	TransformerLayerOptions
 }
 
@@ -315,12 +316,12 @@ type Transformer struct {
 // NewTransformer makes a Transformer. Its matrices are drawn by XavierUniform.
 func NewTransformer(opts ...TransformerOptions) *Transformer {
 	o := first(opts)
-	d, h := or(o.DModel, 512), or(o.NHead, 8)
+	d, h := o.DModel.Or(512), o.NHead.Or(8)
 	l := o.TransformerLayerOptions
 	l.fill()
 	m := &Transformer{DModel: d, NHead: h, BatchFirst: o.BatchFirst}
-	m.Encoder = NewTransformerEncoder(NewTransformerEncoderLayer(d, h, l), or(o.NumEncoderLayers, 6), l.norm(d))
-	m.Decoder = NewTransformerDecoder(NewTransformerDecoderLayer(d, h, l), or(o.NumDecoderLayers, 6), l.norm(d))
+	m.Encoder = NewTransformerEncoder(NewTransformerEncoderLayer(d, h, l), o.NumEncoderLayers.Or(6), l.norm(d))
+	m.Decoder = NewTransformerDecoder(NewTransformerDecoderLayer(d, h, l), o.NumDecoderLayers.Or(6), l.norm(d))
 	New(m)
 	for _, p := range Parameters(m) {
 		if p.Dim() > 1 {

@@ -33,7 +33,7 @@ func TestTransformerFeedForward(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			torch.ManualSeed(1)
-			o := nn.TransformerLayerOptions{DimFeedforward: 32, Activation: tc.activation, DType: tc.dtype}
+			o := nn.TransformerLayerOptions{DimFeedforward: torch.Some(32), Activation: tc.activation, DType: tc.dtype}
 			enc, dec := nn.NewTransformerEncoderLayer(16, 4, o), nn.NewTransformerDecoderLayer(16, 4, o)
 			enc.Eval()
 			dec.Eval()
@@ -65,7 +65,7 @@ func TestTransformerFeedForward(t *testing.T) {
 func TestTransformerGradients(t *testing.T) {
 	for _, batchFirst := range []bool{false, true} {
 		torch.ManualSeed(2)
-		m := nn.NewTransformerEncoderLayer(16, 4, nn.TransformerLayerOptions{DimFeedforward: 32, BatchFirst: batchFirst, Dropout: torch.Some(0.0), DType: torch.Float64})
+		m := nn.NewTransformerEncoderLayer(16, 4, nn.TransformerLayerOptions{DimFeedforward: torch.Some(32), BatchFirst: batchFirst, Dropout: torch.Some(0.0), DType: torch.Float64})
 		x, g := torch.Randn([]int{5, 3, 16}).To(torch.Float64).SetRequiresGrad(true), torch.Randn([]int{5, 3, 16}).To(torch.Float64)
 		gradients := func(forward func() *torch.Tensor) []*torch.Tensor {
 			nn.ZeroGrad(m)

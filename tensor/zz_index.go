@@ -4,7 +4,8 @@ package tensor
 
 var slotIndexTensors = slot("aten::index.Tensor")
 
-// IndexTensors picks elements by index tensors, one per dimension (nil: all of the dimension). Index is the convenient form.
+// IndexTensors picks elements by index tensors, one per dimension (nil: all of the dimension). Index is the convenient
+// form.
 func (t *Tensor) IndexTensors(indices []*Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotIndexTensors, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -25,7 +26,8 @@ type IndexPutOptions struct {
 	Accumulate bool // default False
 }
 
-// IndexPut is self with values written (or added) to the elements that the index tensors pick. SetIndex is the convenient form.
+// IndexPut is self with values written (or added) to the elements that the index tensors pick. SetIndex is the
+// convenient form.
 // https://pytorch.org/docs/stable/generated/torch.Tensor.index_put_.html
 func (t *Tensor) IndexPut(indices []*Tensor, values *Tensor, opts ...IndexPutOptions) *Tensor {
 	c := NewCall(slotIndexPut, 4)
@@ -185,8 +187,8 @@ func (t *Tensor) ScatterValueInPlace(dim int, index *Tensor, value Scalar) *Tens
 
 var slotScatterWith = slot("aten::scatter.reduce")
 
-// ScatterWith is self with the elements of src added to, or multiplied into, the places that index names; reduce is "add" or
-// "multiply".
+// ScatterWith is self with the elements of src added to, or multiplied into, the places that index names; reduce is
+// "add" or "multiply".
 func (t *Tensor) ScatterWith(dim int, index *Tensor, src *Tensor, reduce string, opts ...OutOptions) *Tensor {
 	c := NewCall(slotScatterWith, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -287,7 +289,8 @@ type ScatterReduceOptions struct {
 	Out           *Tensor // write the result to this tensor
 }
 
-// ScatterReduce reduces the elements of src into the places that index names; reduce is "sum", "prod", "mean", "amax" or "amin".
+// ScatterReduce reduces the elements of src into the places that index names; reduce is "sum", "prod", "mean", "amax"
+// or "amin".
 // https://pytorch.org/docs/stable/generated/torch.Tensor.scatter_reduce_.html
 func (t *Tensor) ScatterReduce(dim int, index *Tensor, src *Tensor, reduce string, opts ...ScatterReduceOptions) *Tensor {
 	c := NewCall(slotScatterReduce, 6)
@@ -630,8 +633,8 @@ type IndexReduceOptions struct {
 	Out           *Tensor // write the result to this tensor
 }
 
-// IndexReduce reduces the entries of source into the places along dim that index names; reduce is "prod", "mean", "amax" or
-// "amin".
+// IndexReduce reduces the entries of source into the places along dim that index names; reduce is "prod", "mean",
+// "amax" or "amin".
 // https://pytorch.org/docs/stable/generated/torch.Tensor.index_reduce_.html
 func (t *Tensor) IndexReduce(dim int, index *Tensor, source *Tensor, reduce string, opts ...IndexReduceOptions) *Tensor {
 	c := NewCall(slotIndexReduce, 6)

@@ -10,8 +10,8 @@ type LinalgCholeskyExOptions struct {
 	CheckErrors bool // default False
 }
 
-// LinalgCholeskyEx factors Hermitian positive-definite matrices into L times its conjugate transpose, L lower triangular (with
-// Upper, the conjugate transpose of L).
+// LinalgCholeskyEx factors Hermitian positive-definite matrices into L times its conjugate transpose, L lower
+// triangular (with Upper, the conjugate transpose of L).
 // Info is 0, or the order of the leading minor that is not positive-definite.
 // https://pytorch.org/docs/stable/generated/torch.linalg.cholesky_ex.html
 func (t *Tensor) LinalgCholeskyEx(opts ...LinalgCholeskyExOptions) (l, info *Tensor) {
@@ -35,8 +35,8 @@ type LinalgCholeskyOptions struct {
 	Out   *Tensor // write the result to this tensor
 }
 
-// LinalgCholesky factors Hermitian positive-definite matrices into L times its conjugate transpose, L lower triangular (with
-// Upper, the conjugate transpose of L).
+// LinalgCholesky factors Hermitian positive-definite matrices into L times its conjugate transpose, L lower triangular
+// (with Upper, the conjugate transpose of L).
 // It panics when a matrix is not positive-definite.
 // https://pytorch.org/docs/stable/generated/torch.linalg.cholesky.html
 func (t *Tensor) LinalgCholesky(opts ...LinalgCholeskyOptions) *Tensor {
@@ -147,8 +147,8 @@ type LinalgSolveTriangularOptions struct {
 	Out           *Tensor // write the result to this tensor
 }
 
-// LinalgSolveTriangular solves A·X = B (X·A = B when not Left) for X, where A is self, of which the triangle named by upper is
-// read.
+// LinalgSolveTriangular solves A·X = B (X·A = B when not Left) for X, where A is self, of which the triangle named by
+// upper is read.
 // https://pytorch.org/docs/stable/generated/torch.linalg.solve_triangular.html
 func (t *Tensor) LinalgSolveTriangular(b *Tensor, upper bool, opts ...LinalgSolveTriangularOptions) *Tensor {
 	c := NewCall(slotLinalgSolveTriangular, 5)

@@ -23,8 +23,8 @@ func (t *Tensor) TensorDot(other *Tensor, dimsSelf []int, dimsOther []int, opts 
 
 var slotIntMM = slot("aten::_int_mm")
 
-// IntMM multiplies two matrices of bytes, [m, k] of int8 or uint8 and [k, n] of int8, into int32, exactly: the product inside
-// quantized layers. mm of the same tensors gives int8, which wraps around.
+// IntMM multiplies two matrices of bytes, [m, k] of int8 or uint8 and [k, n] of int8, into int32, exactly: the product
+// inside quantized layers. mm of the same tensors gives int8, which wraps around.
 func (t *Tensor) IntMM(mat2 *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotIntMM, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -56,8 +56,8 @@ func (t *Tensor) Inverse(opts ...OutOptions) *Tensor {
 
 var slotMatMul = slot("aten::matmul")
 
-// MatMul is the matrix product: of vectors their dot product, of matrices mm, of more dimensions a batch of products whose leading
-// dimensions broadcast.
+// MatMul is the matrix product: of vectors their dot product, of matrices mm, of more dimensions a batch of products
+// whose leading dimensions broadcast.
 // https://pytorch.org/docs/stable/generated/torch.matmul.html
 func (t *Tensor) MatMul(other *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotMatMul, 2)
@@ -547,7 +547,8 @@ func (t *Tensor) Kron(other *Tensor, opts ...OutOptions) *Tensor {
 
 var slotLinalgMatrixPower = slot("aten::linalg_matrix_power")
 
-// LinalgMatrixPower multiplies a square matrix, or each of a batch, n times with itself; negative powers are those of the inverse.
+// LinalgMatrixPower multiplies a square matrix, or each of a batch, n times with itself; negative powers are those of
+// the inverse.
 // https://pytorch.org/docs/stable/generated/torch.linalg.matrix_power.html
 func (t *Tensor) LinalgMatrixPower(n int, opts ...OutOptions) *Tensor {
 	c := NewCall(slotLinalgMatrixPower, 2)

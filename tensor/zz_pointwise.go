@@ -1174,8 +1174,8 @@ func (t *Tensor) TrueDivideScalarInPlace(other Scalar) *Tensor {
 
 var slotDivMode = slot("aten::div.Tensor_mode")
 
-// DivMode divides element by element. The rounding mode is empty (true division), "trunc" (towards zero) or "floor" (towards minus
-// infinity); the latter two keep integers and refuse an integer zero as divisor (ZeroDivisionError).
+// DivMode divides element by element. The rounding mode is empty (true division), "trunc" (towards zero) or "floor"
+// (towards minus infinity); the latter two keep integers and refuse an integer zero as divisor (ZeroDivisionError).
 // https://pytorch.org/docs/stable/generated/torch.div.html
 func (t *Tensor) DivMode(other *Tensor, roundingMode string, opts ...OutOptions) *Tensor {
 	c := NewCall(slotDivMode, 3)
@@ -1371,7 +1371,8 @@ func (t *Tensor) FmodScalarInPlace(other Scalar) *Tensor {
 
 var slotRemainder = slot("aten::remainder.Tensor")
 
-// Remainder is the remainder of the division that rounds towards minus infinity, as Python's %: it has the sign of other.
+// Remainder is the remainder of the division that rounds towards minus infinity, as Python's %: it has the sign of
+// other.
 // https://pytorch.org/docs/stable/generated/torch.remainder.html
 func (t *Tensor) Remainder(other *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotRemainder, 2)
@@ -2058,7 +2059,8 @@ func (t *Tensor) BitwiseXorScalarInPlace(other Scalar) *Tensor {
 
 var slotBitwiseLeftShift = slot("aten::bitwise_left_shift.Tensor")
 
-// BitwiseLeftShift shifts the bits of integers to the left; 0 where the distance is negative or the width of the type or more.
+// BitwiseLeftShift shifts the bits of integers to the left; 0 where the distance is negative or the width of the type
+// or more.
 func (t *Tensor) BitwiseLeftShift(other *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotBitwiseLeftShift, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -2971,8 +2973,8 @@ func (t *Tensor) ViewAsReal() *Tensor {
 
 var slotViewAsComplex = slot("aten::view_as_complex")
 
-// ViewAsComplex is a view of a real tensor, whose last dimension of 2 holds real and imaginary part side by side, as a complex
-// one.
+// ViewAsComplex is a view of a real tensor, whose last dimension of 2 holds real and imaginary part side by side, as a
+// complex one.
 func (t *Tensor) ViewAsComplex() *Tensor {
 	c := NewCall(slotViewAsComplex, 1)
 	*c.Arg(0) = TensorValue(t)
@@ -2999,7 +3001,8 @@ func (t *Tensor) Imag() *Tensor {
 
 var slotPReLU = slot("aten::prelu")
 
-// PReLU is self where it is positive and weight * self elsewhere; the weight is one number or one for each channel (dimension 1).
+// PReLU is self where it is positive and weight * self elsewhere; the weight is one number or one for each channel
+// (dimension 1).
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.prelu.html
 func (t *Tensor) PReLU(weight *Tensor) *Tensor {
 	c := NewCall(slotPReLU, 2)
@@ -3183,7 +3186,8 @@ type NaNToNumOptions struct {
 	Out    *Tensor      // write the result to this tensor
 }
 
-// NaNToNum replaces NaN (by 0) and infinities (by the largest and smallest number of the dtype), or by the numbers given.
+// NaNToNum replaces NaN (by 0) and infinities (by the largest and smallest number of the dtype), or by the numbers
+// given.
 func (t *Tensor) NaNToNum(opts ...NaNToNumOptions) *Tensor {
 	c := NewCall(slotNaNToNum, 4)
 	*c.Arg(0) = TensorValue(t)
@@ -3243,8 +3247,8 @@ type RReLUOptions struct {
 	Generator *Generator // default None
 }
 
-// RReLU is self where it is positive and a * self elsewhere; a is drawn from [lower, upper] for every element in training and is
-// the middle of that interval otherwise.
+// RReLU is self where it is positive and a * self elsewhere; a is drawn from [lower, upper] for every element in
+// training and is the middle of that interval otherwise.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.rrelu.html
 func (t *Tensor) RReLU(opts ...RReLUOptions) *Tensor {
 	c := NewCall(slotRReLU, 5)

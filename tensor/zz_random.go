@@ -53,8 +53,8 @@ type StandardGammaOptions struct {
 	Generator *Generator // default None
 }
 
-// StandardGamma draws from Gamma distributions with the concentrations in self and rate 1. The gradient is that of the draw at a
-// fixed quantile.
+// StandardGamma draws from Gamma distributions with the concentrations in self and rate 1. The gradient is that of the
+// draw at a fixed quantile.
 func (t *Tensor) StandardGamma(opts ...StandardGammaOptions) *Tensor {
 	c := NewCall(slotStandardGamma, 2)
 	*c.Arg(0) = TensorValue(t)

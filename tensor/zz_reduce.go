@@ -278,8 +278,8 @@ type ArgMaxOptions struct {
 	Out     *Tensor  // write the result to this tensor
 }
 
-// ArgMax is the index of the largest element along a dimension, or in the flattened tensor: the first of equal ones, NaN before
-// all.
+// ArgMax is the index of the largest element along a dimension, or in the flattened tensor: the first of equal ones,
+// NaN before all.
 // https://pytorch.org/docs/stable/generated/torch.argmax.html
 func (t *Tensor) ArgMax(opts ...ArgMaxOptions) *Tensor {
 	c := NewCall(slotArgMax, 3)
@@ -377,8 +377,8 @@ type ArgMinOptions struct {
 	Out     *Tensor  // write the result to this tensor
 }
 
-// ArgMin is the index of the smallest element along a dimension, or in the flattened tensor: the first of equal ones, NaN before
-// all.
+// ArgMin is the index of the smallest element along a dimension, or in the flattened tensor: the first of equal ones,
+// NaN before all.
 // https://pytorch.org/docs/stable/generated/torch.argmin.html
 func (t *Tensor) ArgMin(opts ...ArgMinOptions) *Tensor {
 	c := NewCall(slotArgMin, 3)
@@ -580,7 +580,7 @@ type VarMeanOptions struct {
 }
 
 // VarMean gives variance and mean of all elements.
-func (t *Tensor) VarMean(opts ...VarMeanOptions) (r0, r1 *Tensor) {
+func (t *Tensor) VarMean(opts ...VarMeanOptions) (variance, mean *Tensor) {
 	c := NewCall(slotVarMean, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = *slotVarMean.Sch.Params[1].Default
@@ -600,7 +600,7 @@ type VarMeanDimOptions struct {
 }
 
 // VarMeanDim gives variance and mean over dimensions.
-func (t *Tensor) VarMeanDim(dim []int, opts ...VarMeanDimOptions) (r0, r1 *Tensor) {
+func (t *Tensor) VarMeanDim(dim []int, opts ...VarMeanDimOptions) (variance, mean *Tensor) {
 	c := NewCall(slotVarMeanDim, 4)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = OptIntsValue(dim)
@@ -624,7 +624,7 @@ type VarMeanCorrectionOptions struct {
 }
 
 // VarMeanCorrection gives variance and mean over dimensions, with a correction (1).
-func (t *Tensor) VarMeanCorrection(opts ...VarMeanCorrectionOptions) (r0, r1 *Tensor) {
+func (t *Tensor) VarMeanCorrection(opts ...VarMeanCorrectionOptions) (variance, mean *Tensor) {
 	c := NewCall(slotVarMeanCorrection, 4)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(3) = *slotVarMeanCorrection.Sch.Params[3].Default
@@ -649,7 +649,7 @@ type StdMeanOptions struct {
 }
 
 // StdMean gives standard deviation and mean of all elements.
-func (t *Tensor) StdMean(opts ...StdMeanOptions) (r0, r1 *Tensor) {
+func (t *Tensor) StdMean(opts ...StdMeanOptions) (std, mean *Tensor) {
 	c := NewCall(slotStdMean, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = *slotStdMean.Sch.Params[1].Default
@@ -669,7 +669,7 @@ type StdMeanDimOptions struct {
 }
 
 // StdMeanDim gives standard deviation and mean over dimensions.
-func (t *Tensor) StdMeanDim(dim []int, opts ...StdMeanDimOptions) (r0, r1 *Tensor) {
+func (t *Tensor) StdMeanDim(dim []int, opts ...StdMeanDimOptions) (std, mean *Tensor) {
 	c := NewCall(slotStdMeanDim, 4)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = OptIntsValue(dim)
@@ -693,7 +693,7 @@ type StdMeanCorrectionOptions struct {
 }
 
 // StdMeanCorrection gives standard deviation and mean over dimensions, with a correction (1).
-func (t *Tensor) StdMeanCorrection(opts ...StdMeanCorrectionOptions) (r0, r1 *Tensor) {
+func (t *Tensor) StdMeanCorrection(opts ...StdMeanCorrectionOptions) (std, mean *Tensor) {
 	c := NewCall(slotStdMeanCorrection, 4)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(3) = *slotStdMeanCorrection.Sch.Params[3].Default
@@ -721,8 +721,8 @@ type LinalgVectorNormOptions struct {
 	Out     *Tensor // write the result to this tensor
 }
 
-// LinalgVectorNorm is the vector norm of the given order over dimensions (none given: all): sum(|x|^ord)^(1/ord), the largest or
-// smallest |x| for ±Inf, the number of nonzeros for 0.
+// LinalgVectorNorm is the vector norm of the given order over dimensions (none given: all): sum(|x|^ord)^(1/ord), the
+// largest or smallest |x| for ±Inf, the number of nonzeros for 0.
 // https://pytorch.org/docs/stable/generated/torch.linalg.vector_norm.html
 func (t *Tensor) LinalgVectorNorm(opts ...LinalgVectorNormOptions) *Tensor {
 	c := NewCall(slotLinalgVectorNorm, 5)

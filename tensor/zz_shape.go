@@ -10,8 +10,8 @@ type ConstantPadNdOptions struct {
 	Out   *Tensor // write the result to this tensor
 }
 
-// ConstantPadNd surrounds the last dimensions with a number: pad holds two sizes per dimension, the last dimension first; negative
-// ones cut.
+// ConstantPadNd surrounds the last dimensions with a number: pad holds two sizes per dimension, the last dimension
+// first; negative ones cut.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html
 func (t *Tensor) ConstantPadNd(pad []int, opts ...ConstantPadNdOptions) *Tensor {
 	c := NewCall(slotConstantPadNd, 3)
@@ -68,8 +68,8 @@ type RollOptions struct {
 	Dims []int // default []
 }
 
-// Roll shifts the entries along dimensions; what leaves at one end comes in at the other. Without Dims the tensor is flattened
-// first.
+// Roll shifts the entries along dimensions; what leaves at one end comes in at the other. Without Dims the tensor is
+// flattened first.
 // https://pytorch.org/docs/stable/generated/torch.roll.html
 func (t *Tensor) Roll(shifts []int, opts ...RollOptions) *Tensor {
 	c := NewCall(slotRoll, 3)
@@ -371,10 +371,10 @@ type ToDTypeOptions struct {
 
 // ToDType converts the elements; the tensor itself is returned when there is nothing to do and Copy is not set.
 // https://pytorch.org/docs/stable/generated/torch.Tensor.to.html
-func (t *Tensor) ToDType(dType DType, opts ...ToDTypeOptions) *Tensor {
+func (t *Tensor) ToDType(dtype DType, opts ...ToDTypeOptions) *Tensor {
 	c := NewCall(slotToDType, 5)
 	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = DTypeValue(dType)
+	*c.Arg(1) = DTypeValue(dtype)
 	*c.Arg(2) = *slotToDType.Sch.Params[2].Default
 	*c.Arg(3) = *slotToDType.Sch.Params[3].Default
 	if len(opts) > 0 {
@@ -1803,7 +1803,8 @@ type DiagonalOptions struct {
 	Dim2   Opt[int] // default 1
 }
 
-// Diagonal is the diagonal of two dimensions, which becomes the last dimension. Offset > 0 lies above the main diagonal.
+// Diagonal is the diagonal of two dimensions, which becomes the last dimension. Offset > 0 lies above the main
+// diagonal.
 // https://pytorch.org/docs/stable/generated/torch.diagonal.html
 func (t *Tensor) Diagonal(opts ...DiagonalOptions) *Tensor {
 	c := NewCall(slotDiagonal, 4)
@@ -2202,7 +2203,8 @@ type AsStridedOptions struct {
 	StorageOffset Opt[int] // default None
 }
 
-// AsStrided looks at the storage with any shape, strides and offset (in elements). It fails when they reach outside the storage.
+// AsStrided looks at the storage with any shape, strides and offset (in elements). It fails when they reach outside the
+// storage.
 // https://pytorch.org/docs/stable/generated/torch.as_strided.html
 func (t *Tensor) AsStrided(size []int, stride []int, opts ...AsStridedOptions) *Tensor {
 	c := NewCall(slotAsStrided, 4)
@@ -2273,8 +2275,8 @@ type AsStridedScatterOptions struct {
 	StorageOffset Opt[int] // default None
 }
 
-// AsStridedScatter is a copy of self in which the view that AsStrided would give holds src. As in PyTorch the gradient of self is
-// that of the view's elements alone.
+// AsStridedScatter is a copy of self in which the view that AsStrided would give holds src. As in PyTorch the gradient
+// of self is that of the view's elements alone.
 // https://pytorch.org/docs/stable/generated/torch.as_strided_scatter.html
 func (t *Tensor) AsStridedScatter(src *Tensor, size []int, stride []int, opts ...AsStridedScatterOptions) *Tensor {
 	c := NewCall(slotAsStridedScatter, 5)
@@ -2293,8 +2295,8 @@ func (t *Tensor) AsStridedScatter(src *Tensor, size []int, stride []int, opts ..
 
 var slotView = slot("aten::view")
 
-// View returns the same memory seen with another shape; one size may be -1. It fails where the strides do not allow it: use
-// Reshape there.
+// View returns the same memory seen with another shape; one size may be -1. It fails where the strides do not allow it:
+// use Reshape there.
 // https://pytorch.org/docs/stable/generated/torch.Tensor.view.html
 func (t *Tensor) View(size []int) *Tensor {
 	c := NewCall(slotView, 2)
@@ -2305,7 +2307,8 @@ func (t *Tensor) View(size []int) *Tensor {
 
 var slotReshape = slot("aten::reshape")
 
-// Reshape returns the elements with another shape: a view where the strides allow it, a copy otherwise. One size may be -1.
+// Reshape returns the elements with another shape: a view where the strides allow it, a copy otherwise. One size may be
+// -1.
 // https://pytorch.org/docs/stable/generated/torch.reshape.html
 func (t *Tensor) Reshape(shape []int) *Tensor {
 	c := NewCall(slotReshape, 2)

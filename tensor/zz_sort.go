@@ -515,7 +515,7 @@ type UniqueOptions struct {
 }
 
 // Unique is PyTorch's _unique2.
-func (t *Tensor) Unique(opts ...UniqueOptions) (r0, r1, r2 *Tensor) {
+func (t *Tensor) Unique(opts ...UniqueOptions) (output, inverse, counts *Tensor) {
 	c := NewCall(slotUnique, 4)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = *slotUnique.Sch.Params[1].Default
@@ -540,7 +540,7 @@ type UniqueDimOptions struct {
 }
 
 // UniqueDim is PyTorch's unique_dim.
-func (t *Tensor) UniqueDim(dim int, opts ...UniqueDimOptions) (r0, r1, r2 *Tensor) {
+func (t *Tensor) UniqueDim(dim int, opts ...UniqueDimOptions) (output, inverse, counts *Tensor) {
 	c := NewCall(slotUniqueDim, 5)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = IntValue(dim)
@@ -566,7 +566,7 @@ type UniqueConsecutiveOptions struct {
 }
 
 // UniqueConsecutive is PyTorch's unique_consecutive.
-func (t *Tensor) UniqueConsecutive(opts ...UniqueConsecutiveOptions) (r0, r1, r2 *Tensor) {
+func (t *Tensor) UniqueConsecutive(opts ...UniqueConsecutiveOptions) (output, inverse, counts *Tensor) {
 	c := NewCall(slotUniqueConsecutive, 4)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = *slotUniqueConsecutive.Sch.Params[1].Default

@@ -33,7 +33,7 @@ func TestConv2dParameters(t *testing.T) {
 
 // Impossible channels are refused when the layer is made, or when it runs. S4-206
 func TestConv2dErrors(t *testing.T) {
-	fails(t, "in_channels must be divisible by groups", func() { nn.NewConv2d(3, 4, 3, nn.Conv2dOptions{Groups: 2}) })
+	fails(t, "in_channels must be divisible by groups", func() { nn.NewConv2d(3, 4, 3, nn.Conv2dOptions{Groups: torch.Some(2)}) })
 	fails(t, "Given groups=1, weight of size [3, 3, 3, 3], expected input[1, 2, 5, 5] to have 3 channels, but got 2 channels instead", func() {
 		nn.NewConv2d(3, 3, 3).Forward(image(2, 5, 5))
 	})
@@ -65,13 +65,13 @@ func TestConv2dGroups(t *testing.T) {
 // The weight holds in/groups channels for each output; with as many groups as inputs each channel has filters of its own. S4-210, S4-211,
 // S4-212
 func TestConv2dWeightShape(t *testing.T) {
-	shaped(t, nn.NewConv2d(6, 6, 1, nn.Conv2dOptions{Groups: 3}).Weight, 6, 2, 1, 1)
-	shaped(t, nn.NewConv2d(4, 8, 3, nn.Conv2dOptions{Groups: 4}).Weight, 8, 1, 3, 3)
+	shaped(t, nn.NewConv2d(6, 6, 1, nn.Conv2dOptions{Groups: torch.Some(3)}).Weight, 6, 2, 1, 1)
+	shaped(t, nn.NewConv2d(4, 8, 3, nn.Conv2dOptions{Groups: torch.Some(4)}).Weight, 8, 1, 3, 3)
 }
 
 // A transposed convolution has its channels the other way round; padding takes rows and columns away from the output. S4-053, S4-054
 func TestConvTranspose2d(t *testing.T) {
-	shaped(t, nn.NewConvTranspose2d(2, 4, 3, nn.ConvTranspose2dOptions{Groups: 2}).Weight, 2, 2, 3, 3)
+	shaped(t, nn.NewConvTranspose2d(2, 4, 3, nn.ConvTranspose2dOptions{Groups: torch.Some(2)}).Weight, 2, 2, 3, 3)
 	for padding, want := range []int{7, 5} {
 		m := nn.NewConvTranspose2d(1, 1, 3, nn.ConvTranspose2dOptions{Padding: nn.Size{padding}})
 		shaped(t, m.Forward(image(1, 5, 5)), 1, 1, want, want)

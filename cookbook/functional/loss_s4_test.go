@@ -88,7 +88,7 @@ func TestPosWeight(t *testing.T) {
 // Focal loss around an unreduced binary cross entropy: samples that are right already count little. S4-140, S4-141
 func TestFocalLoss(t *testing.T) {
 	focal := func(pred, label *torch.Tensor, gamma, alpha float64) *torch.Tensor {
-		loss := F.BinaryCrossEntropyWithLogits(pred, label, F.BinaryCrossEntropyWithLogitsOptions{Reduction: "none"})
+		loss := F.BinaryCrossEntropyWithLogits(pred, label, F.BinaryCrossEntropyWithLogitsOptions{Reduction: F.None})
 		p, wrong := pred.Sigmoid(), label.RsubScalar(1)
 		pt := label.Mul(p).Add(wrong.Mul(p.RsubScalar(1)))
 		factor := label.MulScalar(alpha).Add(wrong.MulScalar(1 - alpha))

@@ -20,8 +20,8 @@ func TestTransformerDefaults(t *testing.T) {
 // A small one in figures, without and with a mask that hides the future. S4-002, S4-004, S4-005
 func TestTransformer(t *testing.T) {
 	torch.ManualSeed(0)
-	m := nn.NewTransformer(nn.TransformerOptions{DModel: 8, NHead: 2, NumEncoderLayers: 1, NumDecoderLayers: 1,
-		TransformerLayerOptions: nn.TransformerLayerOptions{DimFeedforward: 16}})
+	m := nn.NewTransformer(nn.TransformerOptions{DModel: torch.Some(8), NHead: torch.Some(2), NumEncoderLayers: torch.Some(1), NumDecoderLayers: torch.Some(1),
+		TransformerLayerOptions: nn.TransformerLayerOptions{DimFeedforward: torch.Some(16)}})
 	m.Eval()
 	src := torch.Arange(24).View([]int{3, 1, 8}).Float().DivScalar(24)
 	tgt := torch.Arange(16).View([]int{2, 1, 8}).Float().DivScalar(16)

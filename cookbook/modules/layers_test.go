@@ -63,7 +63,7 @@ func TestTrainingMode(t *testing.T) {
 // S0-006, S0-007, S0-008
 func TestDropout(t *testing.T) {
 	x := torch.TensorOf[float32](1, 2, 3, 4, 5)
-	model := nn.NewSequential(nn.NewDropout(nn.DropoutOptions{P: 0.3}))
+	model := nn.NewSequential(nn.NewDropout(nn.DropoutOptions{P: torch.Some(0.3)}))
 	torch.ManualSeed(8)
 	near(t, model.Forward(x), 0, 2.8571, 4.2857, 5.7143, 7.1429)
 	torch.ManualSeed(0)
@@ -72,13 +72,13 @@ func TestDropout(t *testing.T) {
 	near(t, model.Forward(x), 1, 2, 3, 4, 5)
 
 	torch.ManualSeed(0)
-	y := nn.NewDropout(nn.DropoutOptions{P: 0.3}).Forward(torch.Ones([]int{100000}))
+	y := nn.NewDropout(nn.DropoutOptions{P: torch.Some(0.3)}).Forward(torch.Ones([]int{100000}))
 	if zeros := y.EqScalar(0).Sum().Item(); zeros != 30072 {
 		t.Errorf("%v zeros", zeros)
 	}
-	near(t, nn.NewDropout(nn.DropoutOptions{P: 0.0}).Forward(x), 1, 2, 3, 4, 5)
-	near(t, nn.NewDropout(nn.DropoutOptions{P: 1.0}).Forward(x), 0, 0, 0, 0, 0)
-	fails(t, "dropout probability has to be between 0 and 1, but got 1.1", func() { nn.NewDropout(nn.DropoutOptions{P: 1.1}) })
+	near(t, nn.NewDropout(nn.DropoutOptions{P: torch.Some(0.0)}).Forward(x), 1, 2, 3, 4, 5)
+	near(t, nn.NewDropout(nn.DropoutOptions{P: torch.Some(1.0)}).Forward(x), 0, 0, 0, 0, 0)
+	fails(t, "dropout probability has to be between 0 and 1, but got 1.1", func() { nn.NewDropout(nn.DropoutOptions{P: torch.Some(1.1)}) })
 }
 
 // The class and the function do the same.

@@ -8,21 +8,23 @@ var slotConvTail = tensor.Slot("gotorch::conv_tail")
 
 // ConvTailOptions are the optional arguments of ConvTail; the zero value is PyTorch's default.
 type ConvTailOptions struct {
-	PoolFirst    bool  // default False
-	ReLUInplace  bool  // default False
-	PoolStride   []int // default []
-	PoolPadding  []int // default []
-	PoolDilation []int // default []
-	CeilMode     bool  // default False
+	PoolFirst    bool   // default False
+	ReLUInplace  bool   // default False
+	PoolStride   []int  // default []
+	PoolPadding  []int  // default []
+	PoolDilation []int  // default []
+	CeilMode     bool   // default False
+	PaddingName  string // default ""
 }
 
-// ConvTail is a convolution over two spatial dimensions with what often comes behind it: a ReLU, and, unless window is empty, a
-// maximum pooling with max_pool2d's arguments. With pool_first the pooling comes before the ReLU. In channels-last memory the
-// whole is one pass over the result, where the windows lie side by side: the larger image between convolution and pooling is never
-// written. The gradient needs one byte for each window: the number of the tap that the maximum comes from, 255 where the ReLU
+// ConvTail is a convolution over two spatial dimensions with what often comes behind it: a ReLU, and, unless window is
+// empty, a maximum pooling with max_pool2d's arguments. With pool_first the pooling comes before the ReLU.
+// padding_name, same or valid, says where the padding comes from. In channels-last memory the whole is one pass over
+// the result, where the windows lie side by side: the larger image between convolution and pooling is never written.
+// The gradient needs one byte for each window: the number of the tap that the maximum comes from, 255 where the ReLU
 // leaves nothing.
-func ConvTail(input *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, stride []int, padding []int, dilation []int, groups int, reLU bool, window []int, opts ...ConvTailOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotConvTail, 15)
+func ConvTail(input *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, stride []int, padding []int, dilation []int, groups int, relu bool, window []int, opts ...ConvTailOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotConvTail, 16)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.TensorValue(weight)
 	*c.Arg(2) = tensor.TensorValue(bias)
@@ -30,7 +32,7 @@ func ConvTail(input *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, 
 	*c.Arg(4) = tensor.OptIntsValue(padding)
 	*c.Arg(5) = tensor.OptIntsValue(dilation)
 	*c.Arg(6) = tensor.IntValue(groups)
-	*c.Arg(7) = tensor.BoolValue(reLU)
+	*c.Arg(7) = tensor.BoolValue(relu)
 	*c.Arg(8) = tensor.OptIntsValue(window)
 	*c.Arg(9) = *slotConvTail.Sch.Params[9].Default
 	*c.Arg(10) = *slotConvTail.Sch.Params[10].Default
@@ -38,6 +40,7 @@ func ConvTail(input *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, 
 	*c.Arg(12) = *slotConvTail.Sch.Params[12].Default
 	*c.Arg(13) = *slotConvTail.Sch.Params[13].Default
 	*c.Arg(14) = *slotConvTail.Sch.Params[14].Default
+	*c.Arg(15) = *slotConvTail.Sch.Params[15].Default
 	if len(opts) > 0 {
 		o := &opts[0]
 		*c.Arg(9) = tensor.BoolValue(o.PoolFirst)
@@ -52,6 +55,9 @@ func ConvTail(input *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, 
 			*c.Arg(13) = tensor.OptIntsValue(o.PoolDilation)
 		}
 		*c.Arg(14) = tensor.BoolValue(o.CeilMode)
+		if o.PaddingName != "" {
+			*c.Arg(15) = tensor.OptStrValue(o.PaddingName)
+		}
 	}
 	return c.Do1()
 }

@@ -6,14 +6,24 @@ import "github.com/gotorch-dev/torch/tensor"
 
 var slotLinearFused = tensor.Slot("gotorch::linear_fused")
 
-// LinearFused is activation(linear(input, weight, bias)) in one pass over the result; activation is none, relu, gelu or gelu_tanh.
-// Where gradients are recorded only ReLU is fused, whose gradient needs nothing but the result: that of GELU reads the sum before
-// it, which a fused kernel does not keep.
+// LinearFused is activation(linear(input, weight, bias)) in one pass over the result; activation is none, relu, gelu or
+// gelu_tanh. Where gradients are recorded only ReLU is fused, whose gradient needs nothing but the result: that of GELU
+// reads the sum before it, which a fused kernel does not keep.
 func LinearFused(input *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, activation string) *tensor.Tensor {
 	c := tensor.NewCall(slotLinearFused, 4)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.TensorValue(weight)
 	*c.Arg(2) = tensor.TensorValue(bias)
 	*c.Arg(3) = tensor.OptStrValue(activation)
+	return c.Do1()
+}
+
+var slotLinearPack = tensor.Slot("gotorch::linear_pack")
+
+// LinearPack copies the weight [out, in] of a linear layer into panels, for gotorch::linear_packed on this processor.
+// Surplus outputs of the last panel are 0.
+func LinearPack(weight *tensor.Tensor) *tensor.Tensor {
+	c := tensor.NewCall(slotLinearPack, 1)
+	*c.Arg(0) = tensor.TensorValue(weight)
 	return c.Do1()
 }

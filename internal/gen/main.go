@@ -16,12 +16,14 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gotorch-dev/torch/internal/goname"
 	"github.com/gotorch-dev/torch/tensor"
@@ -411,6 +413,9 @@ func goType(p *tensor.Param, q string) (typ, box string) {
 	case tensor.KScalar:
 		return q + "Scalar", "ScalarValue(%s)"
 	case tensor.KStr:
+		if isReduction(p) {
+			return "Reduction", "StrValue(%s.String())"
+		}
 		return "string", "OptStrValue(%s)"
 	case tensor.KInts:
 		return "[]int", "OptIntsValue(%s)"
@@ -432,6 +437,11 @@ func goType(p *tensor.Param, q string) (typ, box string) {
 	return "any", "AnyValue(%s)"
 }
 
+// isReduction reports the argument of a loss that nn/functional has a type for, whose zero value is the mean.
+func isReduction(p *tensor.Param) bool {
+	return p.Kind == tensor.KStr && p.Name == "reduction" && strings.Trim(p.DefText, `'"`) == "mean"
+}
+
 var keywords = map[string]bool{"type": true, "func": true, "range": true, "len": true, "cap": true, "new": true, "max": true, "min": true, "copy": true, "string": true,
 	"return": true, "default": true, "select": true, "import": true, "var": true, "tensor": true, "int": true, "c": true, "o": true, "t": true}
 
@@ -441,7 +451,10 @@ func lower(s string) string {
 		g = "x"
 	}
 	l := strings.ToLower(g[:1]) + g[1:]
-	if strings.ToUpper(g) == g {
+	// The first word is in lower case as a whole: relu_inplace is reluInplace.
+	if first, rest, _ := strings.Cut(strings.TrimLeft(s, "_"), "_"); rest != "" && len(first) > 1 {
+		l = strings.ToLower(first) + goname.Of(rest)
+	} else if strings.ToUpper(g) == g || rest == "" && goname.Of(first) != strings.ToUpper(first[:1])+first[1:] {
 		l = strings.ToLower(g)
 	}
 	if keywords[l] {
@@ -583,7 +596,9 @@ func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, methods, fun
 					fmt.Fprintf(b, "\t\t*c.Arg(%s) = %sBoolValue(o.%s)\n", arg(i), q, f)
 				default:
 					zero := map[tensor.Kind]string{tensor.KInt: "0", tensor.KFloat: "0", tensor.KStr: `""`, tensor.KDType: "0", tensor.KFormat: "0", tensor.KDevice: "(" + q + "Device{})", tensor.KComplex: "0"}[p.Kind]
-					if zero == "" {
+					if isReduction(p) {
+						zero = "Mean"
+					} else if zero == "" {
 						zero = "nil"
 					}
 					place := arg(i)
@@ -717,7 +732,7 @@ func results(s *tensor.Schema, q string) (ret, do string) {
 		allT = allT && r.Kind == tensor.KTensor
 		nm := r.Name
 		if nm == "" {
-			nm = fmt.Sprintf("r%d", i)
+			nm = resultNames(s)[i]
 		}
 		names = append(names, lower(nm))
 	}
@@ -730,6 +745,32 @@ func results(s *tensor.Schema, q string) (ret, do string) {
 	return "[]" + q + "Value", "return c.DoAll()"
 }
 
+// documented are names of results that schemas leave out, from PyTorch's documentation and derivatives.yaml, by the operator's name, or
+// by what it ends with if the name begins with "*".
+var documented = []struct{ op, names string }{
+	{"std_mean", "std mean"}, {"var_mean", "variance mean"},
+	{"unique", "output inverse counts"}, {"unique_*", "output inverse counts"}, {"_unique*", "output inverse counts"},
+	{"*_with_indices", "output indices"}, {"*max_pool?d", "output indices"},
+	{"multi_head_attention_forward", "output weights"},
+	{"lstm_cell", "hy cy"}, {"lstm", "output hn cn"}, {"gru", "output hn"}, {"rnn_*", "output hn"},
+	{"convolution_backward", "grad_input grad_weight grad_bias"}, {"native_*_backward", "grad_input grad_weight grad_bias"},
+	{"*_backward", "grad_input grad_weight grad_bias"},
+	{"native_batch_norm", "output save_mean save_invstd"}, {"native_*_norm", "output mean rstd"},
+}
+
+// resultNames are the names of an operator's results in Go.
+func resultNames(s *tensor.Schema) []string {
+	for _, d := range documented {
+		if ok, err := path.Match(d.op, s.Name); err == nil && ok {
+			if l := strings.Fields(d.names); len(l) >= len(s.Results) {
+				return l
+			}
+		}
+	}
+	check(fmt.Errorf("%s has results without names: add them to documented", s))
+	return nil
+}
+
 func comment(name, doc string) string {
 	if r := doc[0]; r >= 'a' && r <= 'z' {
 		doc = name + " " + doc
@@ -740,7 +781,7 @@ func comment(name, doc string) string {
 	for _, l := range strings.Split(doc, "\n") {
 		line := "//"
 		for _, w := range strings.Fields(l) {
-			if len(line)+len(w) > 130 {
+			if utf8.RuneCountInString(line)+1+utf8.RuneCountInString(w) > 120 && line != "//" {
 				b.WriteString(line + "\n")
 				line = "//"
 			}

@@ -61,12 +61,12 @@ type MultiHeadAttentionForwardOptions struct {
 	IsCausal              bool           // default False
 }
 
-// MultiHeadAttentionForward computes attention of several heads on query (L, N, E), key and value (S, N, E), as MultiheadAttention
-// does: it projects the three, computes softmax(q·kᵀ/sqrt(E/heads) + masks)·v for each head, and projects the joined heads. It
-// returns the outputs (L, N, E) and, with needWeights, the attention weights (N, L, S), or (N, heads, L, S) without
-// averageAttnWeights. Boolean masks are true where attention is not allowed.
+// MultiHeadAttentionForward computes attention of several heads on query (L, N, E), key and value (S, N, E), as
+// MultiheadAttention does: it projects the three, computes softmax(q·kᵀ/sqrt(E/heads) + masks)·v for each head, and
+// projects the joined heads. It returns the outputs (L, N, E) and, with needWeights, the attention weights (N, L, S),
+// or (N, heads, L, S) without averageAttnWeights. Boolean masks are true where attention is not allowed.
 // https://pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html
-func MultiHeadAttentionForward(query *tensor.Tensor, key *tensor.Tensor, value *tensor.Tensor, embedDimToCheck int, numHeads int, inProjWeight *tensor.Tensor, inProjBias *tensor.Tensor, biasK *tensor.Tensor, biasV *tensor.Tensor, addZeroAttn bool, dropoutP float64, outProjWeight *tensor.Tensor, outProjBias *tensor.Tensor, opts ...MultiHeadAttentionForwardOptions) (r0, r1 *tensor.Tensor) {
+func MultiHeadAttentionForward(query *tensor.Tensor, key *tensor.Tensor, value *tensor.Tensor, embedDimToCheck int, numHeads int, inProjWeight *tensor.Tensor, inProjBias *tensor.Tensor, biasK *tensor.Tensor, biasV *tensor.Tensor, addZeroAttn bool, dropoutP float64, outProjWeight *tensor.Tensor, outProjBias *tensor.Tensor, opts ...MultiHeadAttentionForwardOptions) (output, weights *tensor.Tensor) {
 	c := tensor.NewCall(slotMultiHeadAttentionForward, 25)
 	*c.Arg(0) = tensor.TensorValue(query)
 	*c.Arg(1) = tensor.TensorValue(key)

@@ -15,10 +15,10 @@ type Conv1dOptions struct {
 	Groups   tensor.Opt[int] // default 1
 }
 
-// Conv1d slides kernels over the input and sums products: out[n, o, p] = bias[o] + Σ weight[o, i, k] · input[n, i, p·stride +
-// k·dilation - padding], with zeros beyond the edges. Shapes: input [n, in, L] or [in, L], weight [out, in/groups, k], bias
-// [out]. Each spatial size becomes (size + 2·padding - dilation·(k-1) - 1)/stride + 1, rounded down. With groups, each part of
-// the output channels sees one part of the input channels.
+// Conv1d slides kernels over the input and sums products: out[n, o, p] = bias[o] + Σ weight[o, i, k] · input[n, i,
+// p·stride + k·dilation - padding], with zeros beyond the edges. Shapes: input [n, in, L] or [in, L], weight [out,
+// in/groups, k], bias [out]. Each spatial size becomes (size + 2·padding - dilation·(k-1) - 1)/stride + 1, rounded
+// down. With groups, each part of the output channels sees one part of the input channels.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.conv1d.html
 func Conv1d(input *tensor.Tensor, weight *tensor.Tensor, opts ...Conv1dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotConv1d, 7)
@@ -60,10 +60,10 @@ type Conv2dOptions struct {
 	Groups   tensor.Opt[int] // default 1
 }
 
-// Conv2d slides kernels over the input and sums products: out[n, o, p] = bias[o] + Σ weight[o, i, k] · input[n, i, p·stride +
-// k·dilation - padding], with zeros beyond the edges. Shapes: input [n, in, H, W] or [in, H, W], weight [out, in/groups, kh, kw],
-// bias [out]. Each spatial size becomes (size + 2·padding - dilation·(k-1) - 1)/stride + 1, rounded down. With groups, each part
-// of the output channels sees one part of the input channels.
+// Conv2d slides kernels over the input and sums products: out[n, o, p] = bias[o] + Σ weight[o, i, k] · input[n, i,
+// p·stride + k·dilation - padding], with zeros beyond the edges. Shapes: input [n, in, H, W] or [in, H, W], weight
+// [out, in/groups, kh, kw], bias [out]. Each spatial size becomes (size + 2·padding - dilation·(k-1) - 1)/stride + 1,
+// rounded down. With groups, each part of the output channels sees one part of the input channels.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.conv2d.html
 func Conv2d(input *tensor.Tensor, weight *tensor.Tensor, opts ...Conv2dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotConv2d, 7)
@@ -105,10 +105,10 @@ type Conv3dOptions struct {
 	Groups   tensor.Opt[int] // default 1
 }
 
-// Conv3d slides kernels over the input and sums products: out[n, o, p] = bias[o] + Σ weight[o, i, k] · input[n, i, p·stride +
-// k·dilation - padding], with zeros beyond the edges. Shapes: input [n, in, D, H, W] or [in, D, H, W], weight [out, in/groups,
-// kd, kh, kw], bias [out]. Each spatial size becomes (size + 2·padding - dilation·(k-1) - 1)/stride + 1, rounded down. With
-// groups, each part of the output channels sees one part of the input channels.
+// Conv3d slides kernels over the input and sums products: out[n, o, p] = bias[o] + Σ weight[o, i, k] · input[n, i,
+// p·stride + k·dilation - padding], with zeros beyond the edges. Shapes: input [n, in, D, H, W] or [in, D, H, W],
+// weight [out, in/groups, kd, kh, kw], bias [out]. Each spatial size becomes (size + 2·padding - dilation·(k-1) -
+// 1)/stride + 1, rounded down. With groups, each part of the output channels sees one part of the input channels.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.conv3d.html
 func Conv3d(input *tensor.Tensor, weight *tensor.Tensor, opts ...Conv3dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotConv3d, 7)
@@ -150,9 +150,9 @@ type Conv1dPaddingOptions struct {
 	Groups   tensor.Opt[int] // default 1
 }
 
-// Conv1dPadding is Conv1d with padding by name: "valid" adds none; "same" adds as many zeros as give the result the size of the
-// input, one more at the end if they are odd, and takes stride 1 only. Shapes: input [n, in, L] or [in, L], weight [out,
-// in/groups, k], bias [out].
+// Conv1dPadding is Conv1d with padding by name: "valid" adds none; "same" adds as many zeros as give the result the
+// size of the input, one more at the end if they are odd, and takes stride 1 only. Shapes: input [n, in, L] or [in, L],
+// weight [out, in/groups, k], bias [out].
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.conv1d.html
 func Conv1dPadding(input *tensor.Tensor, weight *tensor.Tensor, opts ...Conv1dPaddingOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotConv1dPadding, 7)
@@ -194,9 +194,9 @@ type Conv2dPaddingOptions struct {
 	Groups   tensor.Opt[int] // default 1
 }
 
-// Conv2dPadding is Conv2d with padding by name: "valid" adds none; "same" adds as many zeros as give the result the size of the
-// input, one more at the end if they are odd, and takes stride 1 only. Shapes: input [n, in, H, W] or [in, H, W], weight [out,
-// in/groups, kh, kw], bias [out].
+// Conv2dPadding is Conv2d with padding by name: "valid" adds none; "same" adds as many zeros as give the result the
+// size of the input, one more at the end if they are odd, and takes stride 1 only. Shapes: input [n, in, H, W] or [in,
+// H, W], weight [out, in/groups, kh, kw], bias [out].
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.conv2d.html
 func Conv2dPadding(input *tensor.Tensor, weight *tensor.Tensor, opts ...Conv2dPaddingOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotConv2dPadding, 7)
@@ -238,9 +238,9 @@ type Conv3dPaddingOptions struct {
 	Groups   tensor.Opt[int] // default 1
 }
 
-// Conv3dPadding is Conv3d with padding by name: "valid" adds none; "same" adds as many zeros as give the result the size of the
-// input, one more at the end if they are odd, and takes stride 1 only. Shapes: input [n, in, D, H, W] or [in, D, H, W], weight
-// [out, in/groups, kd, kh, kw], bias [out].
+// Conv3dPadding is Conv3d with padding by name: "valid" adds none; "same" adds as many zeros as give the result the
+// size of the input, one more at the end if they are odd, and takes stride 1 only. Shapes: input [n, in, D, H, W] or
+// [in, D, H, W], weight [out, in/groups, kd, kh, kw], bias [out].
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.conv3d.html
 func Conv3dPadding(input *tensor.Tensor, weight *tensor.Tensor, opts ...Conv3dPaddingOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotConv3dPadding, 7)
@@ -283,10 +283,10 @@ type ConvTranspose1dOptions struct {
 	Dilation      []int           // default 1
 }
 
-// ConvTranspose1d spreads every element of the input with a kernel, which is the gradient of Conv1d by its input: out[n, o,
-// p·stride + k·dilation - padding] gets input[n, i, p] · weight[i, o, k] added to bias[o]. Shapes: input [n, in, L] or [in, L],
-// weight [in, out/groups, k], bias [out]. Each spatial size becomes (size-1)·stride - 2·padding + dilation·(k-1) +
-// output_padding + 1.
+// ConvTranspose1d spreads every element of the input with a kernel, which is the gradient of Conv1d by its input:
+// out[n, o, p·stride + k·dilation - padding] gets input[n, i, p] · weight[i, o, k] added to bias[o]. Shapes: input [n,
+// in, L] or [in, L], weight [in, out/groups, k], bias [out]. Each spatial size becomes (size-1)·stride - 2·padding +
+// dilation·(k-1) + output_padding + 1.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.conv_transpose1d.html
 func ConvTranspose1d(input *tensor.Tensor, weight *tensor.Tensor, opts ...ConvTranspose1dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotConvTranspose1d, 8)
@@ -333,10 +333,10 @@ type ConvTranspose2dOptions struct {
 	Dilation      []int           // default 1
 }
 
-// ConvTranspose2d spreads every element of the input with a kernel, which is the gradient of Conv2d by its input: out[n, o,
-// p·stride + k·dilation - padding] gets input[n, i, p] · weight[i, o, k] added to bias[o]. Shapes: input [n, in, H, W] or [in,
-// H, W], weight [in, out/groups, kh, kw], bias [out]. Each spatial size becomes (size-1)·stride - 2·padding + dilation·(k-1) +
-// output_padding + 1.
+// ConvTranspose2d spreads every element of the input with a kernel, which is the gradient of Conv2d by its input:
+// out[n, o, p·stride + k·dilation - padding] gets input[n, i, p] · weight[i, o, k] added to bias[o]. Shapes: input [n,
+// in, H, W] or [in, H, W], weight [in, out/groups, kh, kw], bias [out]. Each spatial size becomes (size-1)·stride -
+// 2·padding + dilation·(k-1) + output_padding + 1.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.conv_transpose2d.html
 func ConvTranspose2d(input *tensor.Tensor, weight *tensor.Tensor, opts ...ConvTranspose2dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotConvTranspose2d, 8)
@@ -383,10 +383,10 @@ type ConvTranspose3dOptions struct {
 	Dilation      []int           // default 1
 }
 
-// ConvTranspose3d spreads every element of the input with a kernel, which is the gradient of Conv3d by its input: out[n, o,
-// p·stride + k·dilation - padding] gets input[n, i, p] · weight[i, o, k] added to bias[o]. Shapes: input [n, in, D, H, W] or
-// [in, D, H, W], weight [in, out/groups, kd, kh, kw], bias [out]. Each spatial size becomes (size-1)·stride - 2·padding +
-// dilation·(k-1) + output_padding + 1.
+// ConvTranspose3d spreads every element of the input with a kernel, which is the gradient of Conv3d by its input:
+// out[n, o, p·stride + k·dilation - padding] gets input[n, i, p] · weight[i, o, k] added to bias[o]. Shapes: input [n,
+// in, D, H, W] or [in, D, H, W], weight [in, out/groups, kd, kh, kw], bias [out]. Each spatial size becomes
+// (size-1)·stride - 2·padding + dilation·(k-1) + output_padding + 1.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.conv_transpose3d.html
 func ConvTranspose3d(input *tensor.Tensor, weight *tensor.Tensor, opts ...ConvTranspose3dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotConvTranspose3d, 8)
@@ -430,8 +430,8 @@ type UnfoldOptions struct {
 	Stride   []int // default 1
 }
 
-// Unfold copies every window of an image to a column. Shapes: input [n, c, H, W] or [c, H, W]; result [n, c·kh·kw, windows], the
-// windows row by row. Each spatial size has (size + 2·padding - dilation·(k-1) - 1)/stride + 1 windows.
+// Unfold copies every window of an image to a column. Shapes: input [n, c, H, W] or [c, H, W]; result [n, c·kh·kw,
+// windows], the windows row by row. Each spatial size has (size + 2·padding - dilation·(k-1) - 1)/stride + 1 windows.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.unfold.html
 func Unfold(input *tensor.Tensor, kernelSize []int, opts ...UnfoldOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotUnfold, 5)

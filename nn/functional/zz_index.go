@@ -15,8 +15,8 @@ type EmbeddingOptions struct {
 	Sparse          bool                // default False
 }
 
-// Embedding looks up the rows of weight that input names. The row PaddingIdx gets no gradient; rows longer than MaxNorm are
-// shortened first, in place. Sparse is accepted, but gradients are dense.
+// Embedding looks up the rows of weight that input names. The row PaddingIdx gets no gradient; rows longer than MaxNorm
+// are shortened first, in place. Sparse is accepted, but gradients are dense.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.embedding.html
 func Embedding(input *tensor.Tensor, weight *tensor.Tensor, opts ...EmbeddingOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotEmbedding, 7)
@@ -57,8 +57,8 @@ type EmbeddingBagOptions struct {
 	PaddingIdx        tensor.Opt[int]     // default None
 }
 
-// EmbeddingBag reduces bags of embedding rows: "sum", "mean" or "max". The rows of a 2-d input are the bags; a 1-d input is cut at
-// Offsets.
+// EmbeddingBag reduces bags of embedding rows: "sum", "mean" or "max". The rows of a 2-d input are the bags; a 1-d
+// input is cut at Offsets.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.embedding_bag.html
 func EmbeddingBag(input *tensor.Tensor, weight *tensor.Tensor, opts ...EmbeddingBagOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotEmbeddingBag, 11)

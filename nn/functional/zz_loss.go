@@ -12,15 +12,15 @@ type CrossEntropyOptions struct {
 	SizeAverage    tensor.Opt[bool]    // default None
 	IgnoreIndex    tensor.Opt[int]     // default -100
 	Reduce         tensor.Opt[bool]    // default None
-	Reduction      string              // default 'mean'
+	Reduction      Reduction           // default 'mean'
 	LabelSmoothing tensor.Opt[float64] // default 0.0
 }
 
-// CrossEntropy is -weight[target] * log(softmax(input))[target] of logits [C], [N, C] or [N, C, …] and class numbers [], [N] or
-// [N, …]; positions whose class is ignoreIndex count nothing. Targets may also be probabilities of the input's shape. weight [C]
-// gives each class a weight, and the mean divides by the sum of the targets' weights. labelSmoothing mixes the target with the
-// uniform distribution. reduction is "mean" (the default), "sum", or "none" for the losses themselves; sizeAverage and reduce are
-// its old form.
+// CrossEntropy is -weight[target] * log(softmax(input))[target] of logits [C], [N, C] or [N, C, …] and class numbers
+// [], [N] or [N, …]; positions whose class is ignoreIndex count nothing. Targets may also be probabilities of the
+// input's shape. weight [C] gives each class a weight, and the mean divides by the sum of the targets' weights.
+// labelSmoothing mixes the target with the uniform distribution. reduction is "mean" (the default), "sum", or "none"
+// for the losses themselves; sizeAverage and reduce are its old form.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.cross_entropy.html
 func CrossEntropy(input *tensor.Tensor, target *tensor.Tensor, opts ...CrossEntropyOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotCrossEntropy, 8)
@@ -43,8 +43,8 @@ func CrossEntropy(input *tensor.Tensor, target *tensor.Tensor, opts ...CrossEntr
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(5) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(6) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(6) = tensor.StrValue(o.Reduction.String())
 		}
 		if v, ok := o.LabelSmoothing.Get(); ok {
 			*c.Arg(7) = tensor.FloatValue(v)
@@ -57,15 +57,16 @@ var slotCTCLoss = tensor.Slot("F::ctc_loss")
 
 // CTCLossOptions are the optional arguments of CTCLoss; the zero value is PyTorch's default.
 type CTCLossOptions struct {
-	Blank        int    // default 0
-	Reduction    string // default 'mean'
-	ZeroInfinity bool   // default False
+	Blank        int       // default 0
+	Reduction    Reduction // default 'mean'
+	ZeroInfinity bool      // default False
 }
 
-// CTCLoss is the connectionist temporal classification loss of log-probabilities log_probs [T, N, C] (or [T, C]) and targets: [N,
-// S] padded, or the N sequences one after another in one dimension. reduction mean divides each loss by its target's length (at
-// least 1) and takes the mean; zero_infinity sets infinite losses (input shorter than the target needs) and their gradients to
-// zero. The gradient assumes that log_probs comes from a log-softmax, as in PyTorch. A target that is not a class is an error.
+// CTCLoss is the connectionist temporal classification loss of log-probabilities log_probs [T, N, C] (or [T, C]) and
+// targets: [N, S] padded, or the N sequences one after another in one dimension. reduction mean divides each loss by
+// its target's length (at least 1) and takes the mean; zero_infinity sets infinite losses (input shorter than the
+// target needs) and their gradients to zero. The gradient assumes that log_probs comes from a log-softmax, as in
+// PyTorch. A target that is not a class is an error.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.ctc_loss.html
 func CTCLoss(logProbs *tensor.Tensor, targets *tensor.Tensor, inputLengths *tensor.Tensor, targetLengths *tensor.Tensor, opts ...CTCLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotCTCLoss, 7)
@@ -81,8 +82,8 @@ func CTCLoss(logProbs *tensor.Tensor, targets *tensor.Tensor, inputLengths *tens
 		if o.Blank != 0 {
 			*c.Arg(4) = tensor.IntValue(o.Blank)
 		}
-		if o.Reduction != "" {
-			*c.Arg(5) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(5) = tensor.StrValue(o.Reduction.String())
 		}
 		*c.Arg(6) = tensor.BoolValue(o.ZeroInfinity)
 	}
@@ -95,13 +96,13 @@ var slotMSELoss = tensor.Slot("F::mse_loss")
 type MSELossOptions struct {
 	SizeAverage tensor.Opt[bool] // default None
 	Reduce      tensor.Opt[bool] // default None
-	Reduction   string           // default 'mean'
+	Reduction   Reduction        // default 'mean'
 	Weight      *tensor.Tensor   // default None
 }
 
-// MSELoss is the squared error (input - target)² of tensors that broadcast to one shape. With a weight of the input's shape each
-// error is multiplied by its weight, and the mean divides by the sum of the weights. reduction is "mean" (the default), "sum", or
-// "none" for the losses themselves; sizeAverage and reduce are its old form.
+// MSELoss is the squared error (input - target)² of tensors that broadcast to one shape. With a weight of the input's
+// shape each error is multiplied by its weight, and the mean divides by the sum of the weights. reduction is "mean"
+// (the default), "sum", or "none" for the losses themselves; sizeAverage and reduce are its old form.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.mse_loss.html
 func MSELoss(input *tensor.Tensor, target *tensor.Tensor, opts ...MSELossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotMSELoss, 6)
@@ -116,8 +117,8 @@ func MSELoss(input *tensor.Tensor, target *tensor.Tensor, opts ...MSELossOptions
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(3) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(4) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(4) = tensor.StrValue(o.Reduction.String())
 		}
 		if o.Weight != nil {
 			*c.Arg(5) = tensor.TensorValue(o.Weight)
@@ -132,13 +133,13 @@ var slotL1Loss = tensor.Slot("F::l1_loss")
 type L1LossOptions struct {
 	SizeAverage tensor.Opt[bool] // default None
 	Reduce      tensor.Opt[bool] // default None
-	Reduction   string           // default 'mean'
+	Reduction   Reduction        // default 'mean'
 	Weight      *tensor.Tensor   // default None
 }
 
-// L1Loss is the absolute error |input - target| of tensors that broadcast to one shape. With a weight of the input's shape each
-// error is multiplied by its weight, and the mean divides by the sum of the weights. reduction is "mean" (the default), "sum", or
-// "none" for the losses themselves; sizeAverage and reduce are its old form.
+// L1Loss is the absolute error |input - target| of tensors that broadcast to one shape. With a weight of the input's
+// shape each error is multiplied by its weight, and the mean divides by the sum of the weights. reduction is "mean"
+// (the default), "sum", or "none" for the losses themselves; sizeAverage and reduce are its old form.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.l1_loss.html
 func L1Loss(input *tensor.Tensor, target *tensor.Tensor, opts ...L1LossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotL1Loss, 6)
@@ -153,8 +154,8 @@ func L1Loss(input *tensor.Tensor, target *tensor.Tensor, opts ...L1LossOptions) 
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(3) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(4) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(4) = tensor.StrValue(o.Reduction.String())
 		}
 		if o.Weight != nil {
 			*c.Arg(5) = tensor.TensorValue(o.Weight)
@@ -169,13 +170,13 @@ var slotSmoothL1Loss = tensor.Slot("F::smooth_l1_loss")
 type SmoothL1LossOptions struct {
 	SizeAverage tensor.Opt[bool]    // default None
 	Reduce      tensor.Opt[bool]    // default None
-	Reduction   string              // default 'mean'
+	Reduction   Reduction           // default 'mean'
 	Beta        tensor.Opt[float64] // default 1.0
 }
 
-// SmoothL1Loss is 0.5*d²/beta for differences d = |input - target| below beta, and d - 0.5*beta for others; input and target
-// broadcast to one shape. reduction is "mean" (the default), "sum", or "none" for the losses themselves; sizeAverage and reduce
-// are its old form.
+// SmoothL1Loss is 0.5*d²/beta for differences d = |input - target| below beta, and d - 0.5*beta for others; input and
+// target broadcast to one shape. reduction is "mean" (the default), "sum", or "none" for the losses themselves;
+// sizeAverage and reduce are its old form.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.smooth_l1_loss.html
 func SmoothL1Loss(input *tensor.Tensor, target *tensor.Tensor, opts ...SmoothL1LossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotSmoothL1Loss, 6)
@@ -191,8 +192,8 @@ func SmoothL1Loss(input *tensor.Tensor, target *tensor.Tensor, opts ...SmoothL1L
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(3) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(4) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(4) = tensor.StrValue(o.Reduction.String())
 		}
 		if v, ok := o.Beta.Get(); ok {
 			*c.Arg(5) = tensor.FloatValue(v)
@@ -205,14 +206,14 @@ var slotHuberLoss = tensor.Slot("F::huber_loss")
 
 // HuberLossOptions are the optional arguments of HuberLoss; the zero value is PyTorch's default.
 type HuberLossOptions struct {
-	Reduction string              // default 'mean'
+	Reduction Reduction           // default 'mean'
 	Delta     tensor.Opt[float64] // default 1.0
 	Weight    *tensor.Tensor      // default None
 }
 
-// HuberLoss is 0.5*d² for differences d = |input - target| up to delta, and delta*(d - 0.5*delta) for others; input and target
-// broadcast to one shape. With a weight of the input's shape each loss is multiplied by its weight; unlike mse_loss, the mean
-// divides by the number of losses. reduction is "mean" (the default), "sum" or "none".
+// HuberLoss is 0.5*d² for differences d = |input - target| up to delta, and delta*(d - 0.5*delta) for others; input and
+// target broadcast to one shape. With a weight of the input's shape each loss is multiplied by its weight; unlike
+// mse_loss, the mean divides by the number of losses. reduction is "mean" (the default), "sum" or "none".
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.huber_loss.html
 func HuberLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...HuberLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotHuberLoss, 5)
@@ -222,8 +223,8 @@ func HuberLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...HuberLossOpt
 	*c.Arg(3) = *slotHuberLoss.Sch.Params[3].Default
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Reduction != "" {
-			*c.Arg(2) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(2) = tensor.StrValue(o.Reduction.String())
 		}
 		if v, ok := o.Delta.Get(); ok {
 			*c.Arg(3) = tensor.FloatValue(v)
@@ -242,12 +243,12 @@ type BinaryCrossEntropyOptions struct {
 	Weight      *tensor.Tensor   // default None
 	SizeAverage tensor.Opt[bool] // default None
 	Reduce      tensor.Opt[bool] // default None
-	Reduction   string           // default 'mean'
+	Reduction   Reduction        // default 'mean'
 }
 
-// BinaryCrossEntropy is -weight * (target*log(input) + (1-target)*log(1-input)) for probabilities input and targets of one shape,
-// both between 0 and 1; logarithms are at least -100. weight broadcasts to their shape. reduction is "mean" (the default), "sum",
-// or "none" for the losses themselves; sizeAverage and reduce are its old form.
+// BinaryCrossEntropy is -weight * (target*log(input) + (1-target)*log(1-input)) for probabilities input and targets of
+// one shape, both between 0 and 1; logarithms are at least -100. weight broadcasts to their shape. reduction is "mean"
+// (the default), "sum", or "none" for the losses themselves; sizeAverage and reduce are its old form.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.binary_cross_entropy.html
 func BinaryCrossEntropy(input *tensor.Tensor, target *tensor.Tensor, opts ...BinaryCrossEntropyOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotBinaryCrossEntropy, 6)
@@ -265,8 +266,8 @@ func BinaryCrossEntropy(input *tensor.Tensor, target *tensor.Tensor, opts ...Bin
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(4) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(5) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(5) = tensor.StrValue(o.Reduction.String())
 		}
 	}
 	return c.Do1()
@@ -279,13 +280,14 @@ type BinaryCrossEntropyWithLogitsOptions struct {
 	Weight      *tensor.Tensor   // default None
 	SizeAverage tensor.Opt[bool] // default None
 	Reduce      tensor.Opt[bool] // default None
-	Reduction   string           // default 'mean'
+	Reduction   Reduction        // default 'mean'
 	PosWeight   *tensor.Tensor   // default None
 }
 
-// BinaryCrossEntropyWithLogits is binary_cross_entropy of sigmoid(input), computed without overflow, for logits and targets of one
-// shape. weight multiplies the losses, posWeight the term of the positive examples; both broadcast. reduction is "mean" (the
-// default), "sum", or "none" for the losses themselves; sizeAverage and reduce are its old form.
+// BinaryCrossEntropyWithLogits is binary_cross_entropy of sigmoid(input), computed without overflow, for logits and
+// targets of one shape. weight multiplies the losses, posWeight the term of the positive examples; both broadcast.
+// reduction is "mean" (the default), "sum", or "none" for the losses themselves; sizeAverage and reduce are its old
+// form.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.binary_cross_entropy_with_logits.html
 func BinaryCrossEntropyWithLogits(input *tensor.Tensor, target *tensor.Tensor, opts ...BinaryCrossEntropyWithLogitsOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotBinaryCrossEntropyWithLogits, 7)
@@ -303,8 +305,8 @@ func BinaryCrossEntropyWithLogits(input *tensor.Tensor, target *tensor.Tensor, o
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(4) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(5) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(5) = tensor.StrValue(o.Reduction.String())
 		}
 		if o.PosWeight != nil {
 			*c.Arg(6) = tensor.TensorValue(o.PosWeight)
@@ -319,14 +321,14 @@ var slotKLDiv = tensor.Slot("F::kl_div")
 type KLDivOptions struct {
 	SizeAverage tensor.Opt[bool] // default None
 	Reduce      tensor.Opt[bool] // default None
-	Reduction   string           // default 'mean'
+	Reduction   Reduction        // default 'mean'
 	LogTarget   bool             // default False
 }
 
-// KLDiv is the Kullback-Leibler divergence target*(log(target) - input) of log-probabilities input from probabilities target of
-// the same shape, or from their logarithms with logTarget. reduction is "mean" (the default), "sum", or "none" for the losses
-// themselves; sizeAverage and reduce are its old form. With "batchmean" the sum is divided by the size of the first dimension, as
-// the definition of the divergence has it.
+// KLDiv is the Kullback-Leibler divergence target*(log(target) - input) of log-probabilities input from probabilities
+// target of the same shape, or from their logarithms with logTarget. reduction is "mean" (the default), "sum", or
+// "none" for the losses themselves; sizeAverage and reduce are its old form. With "batchmean" the sum is divided by the
+// size of the first dimension, as the definition of the divergence has it.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.kl_div.html
 func KLDiv(input *tensor.Tensor, target *tensor.Tensor, opts ...KLDivOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotKLDiv, 6)
@@ -342,8 +344,8 @@ func KLDiv(input *tensor.Tensor, target *tensor.Tensor, opts ...KLDivOptions) *t
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(3) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(4) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(4) = tensor.StrValue(o.Reduction.String())
 		}
 		*c.Arg(5) = tensor.BoolValue(o.LogTarget)
 	}
@@ -356,11 +358,11 @@ var slotSoftMarginLoss = tensor.Slot("F::soft_margin_loss")
 type SoftMarginLossOptions struct {
 	SizeAverage tensor.Opt[bool] // default None
 	Reduce      tensor.Opt[bool] // default None
-	Reduction   string           // default 'mean'
+	Reduction   Reduction        // default 'mean'
 }
 
-// SoftMarginLoss is log(1 + exp(-target*input)) for targets of 1 and -1. reduction is "mean" (the default), "sum", or "none" for
-// the losses themselves; sizeAverage and reduce are its old form.
+// SoftMarginLoss is log(1 + exp(-target*input)) for targets of 1 and -1. reduction is "mean" (the default), "sum", or
+// "none" for the losses themselves; sizeAverage and reduce are its old form.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.soft_margin_loss.html
 func SoftMarginLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...SoftMarginLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotSoftMarginLoss, 5)
@@ -375,8 +377,8 @@ func SoftMarginLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...SoftMar
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(3) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(4) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(4) = tensor.StrValue(o.Reduction.String())
 		}
 	}
 	return c.Do1()
@@ -389,12 +391,12 @@ type MarginRankingLossOptions struct {
 	Margin      tensor.Opt[float64] // default 0.0
 	SizeAverage tensor.Opt[bool]    // default None
 	Reduce      tensor.Opt[bool]    // default None
-	Reduction   string              // default 'mean'
+	Reduction   Reduction           // default 'mean'
 }
 
-// MarginRankingLoss is max(0, -target*(input1-input2) + margin) for tensors with the same number of dimensions: target is 1 where
-// input1 should be the larger one, -1 where input2 should. reduction is "mean" (the default), "sum", or "none" for the losses
-// themselves; sizeAverage and reduce are its old form.
+// MarginRankingLoss is max(0, -target*(input1-input2) + margin) for tensors with the same number of dimensions: target
+// is 1 where input1 should be the larger one, -1 where input2 should. reduction is "mean" (the default), "sum", or
+// "none" for the losses themselves; sizeAverage and reduce are its old form.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.margin_ranking_loss.html
 func MarginRankingLoss(input1 *tensor.Tensor, input2 *tensor.Tensor, target *tensor.Tensor, opts ...MarginRankingLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotMarginRankingLoss, 7)
@@ -414,8 +416,8 @@ func MarginRankingLoss(input1 *tensor.Tensor, input2 *tensor.Tensor, target *ten
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(5) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(6) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(6) = tensor.StrValue(o.Reduction.String())
 		}
 	}
 	return c.Do1()
@@ -428,12 +430,12 @@ type HingeEmbeddingLossOptions struct {
 	Margin      tensor.Opt[float64] // default 1.0
 	SizeAverage tensor.Opt[bool]    // default None
 	Reduce      tensor.Opt[bool]    // default None
-	Reduction   string              // default 'mean'
+	Reduction   Reduction           // default 'mean'
 }
 
-// HingeEmbeddingLoss is input where target is 1, and max(0, margin-input) where target is -1: input is a distance of two things
-// that are alike or not. reduction is "mean" (the default), "sum", or "none" for the losses themselves; sizeAverage and reduce are
-// its old form.
+// HingeEmbeddingLoss is input where target is 1, and max(0, margin-input) where target is -1: input is a distance of
+// two things that are alike or not. reduction is "mean" (the default), "sum", or "none" for the losses themselves;
+// sizeAverage and reduce are its old form.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.hinge_embedding_loss.html
 func HingeEmbeddingLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...HingeEmbeddingLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotHingeEmbeddingLoss, 6)
@@ -452,8 +454,8 @@ func HingeEmbeddingLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...Hin
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(4) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(5) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(5) = tensor.StrValue(o.Reduction.String())
 		}
 	}
 	return c.Do1()
@@ -466,12 +468,12 @@ type CosineEmbeddingLossOptions struct {
 	Margin      tensor.Opt[float64] // default 0.0
 	SizeAverage tensor.Opt[bool]    // default None
 	Reduce      tensor.Opt[bool]    // default None
-	Reduction   string              // default 'mean'
+	Reduction   Reduction           // default 'mean'
 }
 
-// CosineEmbeddingLoss is 1 - cos where target is 1, and max(0, cos - margin) where target is -1; cos is the cosine of the angle
-// between input1 and input2 [N, D] with a target [N], or [D] with a target []. reduction is "mean" (the default), "sum", or "none"
-// for the losses themselves; sizeAverage and reduce are its old form.
+// CosineEmbeddingLoss is 1 - cos where target is 1, and max(0, cos - margin) where target is -1; cos is the cosine of
+// the angle between input1 and input2 [N, D] with a target [N], or [D] with a target []. reduction is "mean" (the
+// default), "sum", or "none" for the losses themselves; sizeAverage and reduce are its old form.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.cosine_embedding_loss.html
 func CosineEmbeddingLoss(input1 *tensor.Tensor, input2 *tensor.Tensor, target *tensor.Tensor, opts ...CosineEmbeddingLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotCosineEmbeddingLoss, 7)
@@ -491,8 +493,8 @@ func CosineEmbeddingLoss(input1 *tensor.Tensor, input2 *tensor.Tensor, target *t
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(5) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(6) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(6) = tensor.StrValue(o.Reduction.String())
 		}
 	}
 	return c.Do1()
@@ -508,12 +510,13 @@ type TripletMarginLossOptions struct {
 	Swap        bool                // default False
 	SizeAverage tensor.Opt[bool]    // default None
 	Reduce      tensor.Opt[bool]    // default None
-	Reduction   string              // default 'mean'
+	Reduction   Reduction           // default 'mean'
 }
 
 // TripletMarginLoss is max(0, d(anchor, positive) - d(anchor, negative) + margin) for tensors [N, D] or [D], with d the
-// pairwise_distance of order p. With swap, d(positive, negative) takes the place of d(anchor, negative) where it is smaller.
-// reduction is "mean" (the default), "sum", or "none" for the losses themselves; sizeAverage and reduce are its old form.
+// pairwise_distance of order p. With swap, d(positive, negative) takes the place of d(anchor, negative) where it is
+// smaller. reduction is "mean" (the default), "sum", or "none" for the losses themselves; sizeAverage and reduce are
+// its old form.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.triplet_margin_loss.html
 func TripletMarginLoss(anchor *tensor.Tensor, positive *tensor.Tensor, negative *tensor.Tensor, opts ...TripletMarginLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotTripletMarginLoss, 10)
@@ -543,8 +546,8 @@ func TripletMarginLoss(anchor *tensor.Tensor, positive *tensor.Tensor, negative 
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(8) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(9) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(9) = tensor.StrValue(o.Reduction.String())
 		}
 	}
 	return c.Do1()
@@ -557,11 +560,11 @@ type TripletMarginWithDistanceLossOptions struct {
 	DistanceFunction any                 // default None
 	Margin           tensor.Opt[float64] // default 1.0
 	Swap             bool                // default False
-	Reduction        string              // default 'mean'
+	Reduction        Reduction           // default 'mean'
 }
 
-// TripletMarginWithDistanceLoss is triplet_margin_loss with a distance of its own, a func(a, b *tensor.Tensor) *tensor.Tensor
-// (nil: pairwise_distance). reduction is "mean" (the default), "sum" or "none".
+// TripletMarginWithDistanceLoss is triplet_margin_loss with a distance of its own, a func(a, b *tensor.Tensor)
+// *tensor.Tensor (nil: pairwise_distance). reduction is "mean" (the default), "sum" or "none".
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.triplet_margin_with_distance_loss.html
 func TripletMarginWithDistanceLoss(anchor *tensor.Tensor, positive *tensor.Tensor, negative *tensor.Tensor, opts ...TripletMarginWithDistanceLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotTripletMarginWithDistanceLoss, 7)
@@ -580,8 +583,8 @@ func TripletMarginWithDistanceLoss(anchor *tensor.Tensor, positive *tensor.Tenso
 			*c.Arg(4) = tensor.FloatValue(v)
 		}
 		*c.Arg(5) = tensor.BoolValue(o.Swap)
-		if o.Reduction != "" {
-			*c.Arg(6) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(6) = tensor.StrValue(o.Reduction.String())
 		}
 	}
 	return c.Do1()
@@ -596,13 +599,13 @@ type MultiMarginLossOptions struct {
 	Weight      *tensor.Tensor      // default None
 	SizeAverage tensor.Opt[bool]    // default None
 	Reduce      tensor.Opt[bool]    // default None
-	Reduction   string              // default 'mean'
+	Reduction   Reduction           // default 'mean'
 }
 
-// MultiMarginLoss is the sum over all classes j but the target's of max(0, margin - input[target] + input[j])^p, divided by the
-// number of classes C, for scores [N, C] or [C] and class numbers [N] or []; p is 1 or 2. weight [C] multiplies the terms of a
-// target's class. reduction is "mean" (the default), "sum", or "none" for the losses themselves; sizeAverage and reduce are its
-// old form.
+// MultiMarginLoss is the sum over all classes j but the target's of max(0, margin - input[target] + input[j])^p,
+// divided by the number of classes C, for scores [N, C] or [C] and class numbers [N] or []; p is 1 or 2. weight [C]
+// multiplies the terms of a target's class. reduction is "mean" (the default), "sum", or "none" for the losses
+// themselves; sizeAverage and reduce are its old form.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.multi_margin_loss.html
 func MultiMarginLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...MultiMarginLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotMultiMarginLoss, 8)
@@ -628,8 +631,8 @@ func MultiMarginLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...MultiM
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(6) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(7) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(7) = tensor.StrValue(o.Reduction.String())
 		}
 	}
 	return c.Do1()
@@ -641,13 +644,13 @@ var slotMultilabelMarginLoss = tensor.Slot("F::multilabel_margin_loss")
 type MultilabelMarginLossOptions struct {
 	SizeAverage tensor.Opt[bool] // default None
 	Reduce      tensor.Opt[bool] // default None
-	Reduction   string           // default 'mean'
+	Reduction   Reduction        // default 'mean'
 }
 
-// MultilabelMarginLoss is the sum of max(0, 1 - input[k] + input[j]) over the listed classes k and the others j, divided by the
-// number of classes C, for scores [N, C] or [C]. Each row of target, of the same shape, lists class numbers up to the first
-// negative number. reduction is "mean" (the default), "sum", or "none" for the losses themselves; sizeAverage and reduce are its
-// old form.
+// MultilabelMarginLoss is the sum of max(0, 1 - input[k] + input[j]) over the listed classes k and the others j,
+// divided by the number of classes C, for scores [N, C] or [C]. Each row of target, of the same shape, lists class
+// numbers up to the first negative number. reduction is "mean" (the default), "sum", or "none" for the losses
+// themselves; sizeAverage and reduce are its old form.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.multilabel_margin_loss.html
 func MultilabelMarginLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...MultilabelMarginLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotMultilabelMarginLoss, 5)
@@ -662,8 +665,8 @@ func MultilabelMarginLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...M
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(3) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(4) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(4) = tensor.StrValue(o.Reduction.String())
 		}
 	}
 	return c.Do1()
@@ -676,12 +679,13 @@ type MultilabelSoftMarginLossOptions struct {
 	Weight      *tensor.Tensor   // default None
 	SizeAverage tensor.Opt[bool] // default None
 	Reduce      tensor.Opt[bool] // default None
-	Reduction   string           // default 'mean'
+	Reduction   Reduction        // default 'mean'
 }
 
-// MultilabelSoftMarginLoss is the mean over the classes of the binary cross entropy of logits: -(target*log(sigmoid(input)) +
-// (1-target)*log(sigmoid(-input))), times weight [C], for input and target [N, C] or [C]. reduction is "mean" (the default),
-// "sum", or "none" for the losses themselves; sizeAverage and reduce are its old form.
+// MultilabelSoftMarginLoss is the mean over the classes of the binary cross entropy of logits:
+// -(target*log(sigmoid(input)) + (1-target)*log(sigmoid(-input))), times weight [C], for input and target [N, C] or
+// [C]. reduction is "mean" (the default), "sum", or "none" for the losses themselves; sizeAverage and reduce are its
+// old form.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.multilabel_soft_margin_loss.html
 func MultilabelSoftMarginLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...MultilabelSoftMarginLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotMultilabelSoftMarginLoss, 6)
@@ -699,8 +703,8 @@ func MultilabelSoftMarginLoss(input *tensor.Tensor, target *tensor.Tensor, opts 
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(4) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(5) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(5) = tensor.StrValue(o.Reduction.String())
 		}
 	}
 	return c.Do1()
@@ -715,13 +719,13 @@ type PoissonNLLLossOptions struct {
 	SizeAverage tensor.Opt[bool]    // default None
 	Eps         tensor.Opt[float64] // default 1e-08
 	Reduce      tensor.Opt[bool]    // default None
-	Reduction   string              // default 'mean'
+	Reduction   Reduction           // default 'mean'
 }
 
-// PoissonNLLLoss is the negative log-likelihood of counts target from Poisson distributions, without the term that depends on the
-// target alone: exp(input) - target*input with logInput, which is the default, else input - target*log(input+eps). full adds
-// Stirling's approximation of that term where the target is above 1. reduction is "mean" (the default), "sum", or "none" for the
-// losses themselves; sizeAverage and reduce are its old form.
+// PoissonNLLLoss is the negative log-likelihood of counts target from Poisson distributions, without the term that
+// depends on the target alone: exp(input) - target*input with logInput, which is the default, else input -
+// target*log(input+eps). full adds Stirling's approximation of that term where the target is above 1. reduction is
+// "mean" (the default), "sum", or "none" for the losses themselves; sizeAverage and reduce are its old form.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.poisson_nll_loss.html
 func PoissonNLLLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...PoissonNLLLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotPoissonNLLLoss, 8)
@@ -744,8 +748,8 @@ func PoissonNLLLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...Poisson
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(6) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(7) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(7) = tensor.StrValue(o.Reduction.String())
 		}
 	}
 	return c.Do1()
@@ -757,12 +761,13 @@ var slotGaussianNLLLoss = tensor.Slot("F::gaussian_nll_loss")
 type GaussianNLLLossOptions struct {
 	Full      bool                // default False
 	Eps       tensor.Opt[float64] // default 1e-06
-	Reduction string              // default 'mean'
+	Reduction Reduction           // default 'mean'
 }
 
-// GaussianNLLLoss is the negative log-likelihood 0.5*(log(var) + (input-target)²/var) of values target from normal distributions
-// with means input and variances var, which are at least eps; full adds 0.5*log(2π). var has the input's shape, or 1 in its last
-// dimension, or lacks that dimension; a negative variance is an error. reduction is "mean" (the default), "sum" or "none".
+// GaussianNLLLoss is the negative log-likelihood 0.5*(log(var) + (input-target)²/var) of values target from normal
+// distributions with means input and variances var, which are at least eps; full adds 0.5*log(2π). var has the input's
+// shape, or 1 in its last dimension, or lacks that dimension; a negative variance is an error. reduction is "mean" (the
+// default), "sum" or "none".
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.gaussian_nll_loss.html
 func GaussianNLLLoss(input *tensor.Tensor, target *tensor.Tensor, varArg *tensor.Tensor, opts ...GaussianNLLLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotGaussianNLLLoss, 6)
@@ -778,8 +783,8 @@ func GaussianNLLLoss(input *tensor.Tensor, target *tensor.Tensor, varArg *tensor
 		if v, ok := o.Eps.Get(); ok {
 			*c.Arg(4) = tensor.FloatValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(5) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(5) = tensor.StrValue(o.Reduction.String())
 		}
 	}
 	return c.Do1()
@@ -793,8 +798,8 @@ type CosineSimilarityOptions struct {
 	Eps tensor.Opt[float64] // default 1e-08
 }
 
-// CosineSimilarity is the cosine x1·x2 / (max(|x1|, eps) * max(|x2|, eps)) of the angles between vectors along dimension dim; x1
-// and x2 broadcast to one shape, and the result lacks that dimension.
+// CosineSimilarity is the cosine x1·x2 / (max(|x1|, eps) * max(|x2|, eps)) of the angles between vectors along
+// dimension dim; x1 and x2 broadcast to one shape, and the result lacks that dimension.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.cosine_similarity.html
 func CosineSimilarity(x1 *tensor.Tensor, x2 *tensor.Tensor, opts ...CosineSimilarityOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotCosineSimilarity, 4)
@@ -823,8 +828,8 @@ type PairwiseDistanceOptions struct {
 	KeepDim bool                // default False
 }
 
-// PairwiseDistance is the norm of order p of x1 - x2 + eps over the last dimension, for tensors [N, D] or [D] that broadcast;
-// keepdim leaves that dimension with one element.
+// PairwiseDistance is the norm of order p of x1 - x2 + eps over the last dimension, for tensors [N, D] or [D] that
+// broadcast; keepdim leaves that dimension with one element.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.pairwise_distance.html
 func PairwiseDistance(x1 *tensor.Tensor, x2 *tensor.Tensor, opts ...PairwiseDistanceOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotPairwiseDistance, 5)
@@ -854,13 +859,13 @@ type NLLLossOptions struct {
 	SizeAverage tensor.Opt[bool] // default None
 	IgnoreIndex tensor.Opt[int]  // default -100
 	Reduce      tensor.Opt[bool] // default None
-	Reduction   string           // default 'mean'
+	Reduction   Reduction        // default 'mean'
 }
 
-// NLLLoss is the negative log-likelihood -weight[target] * input[target] of log-probabilities [C], [N, C] or [N, C, …] and class
-// numbers [], [N] or [N, …]; positions whose class is ignoreIndex count nothing. weight [C] gives each class a weight, and the
-// mean divides by the sum of the targets' weights. reduction is "mean" (the default), "sum", or "none" for the losses themselves;
-// sizeAverage and reduce are its old form.
+// NLLLoss is the negative log-likelihood -weight[target] * input[target] of log-probabilities [C], [N, C] or [N, C, …]
+// and class numbers [], [N] or [N, …]; positions whose class is ignoreIndex count nothing. weight [C] gives each class
+// a weight, and the mean divides by the sum of the targets' weights. reduction is "mean" (the default), "sum", or
+// "none" for the losses themselves; sizeAverage and reduce are its old form.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.nll_loss.html
 func NLLLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...NLLLossOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotNLLLoss, 7)
@@ -882,8 +887,8 @@ func NLLLoss(input *tensor.Tensor, target *tensor.Tensor, opts ...NLLLossOptions
 		if v, ok := o.Reduce.Get(); ok {
 			*c.Arg(5) = tensor.BoolValue(v)
 		}
-		if o.Reduction != "" {
-			*c.Arg(6) = tensor.OptStrValue(o.Reduction)
+		if o.Reduction != Mean {
+			*c.Arg(6) = tensor.StrValue(o.Reduction.String())
 		}
 	}
 	return c.Do1()

@@ -11,8 +11,8 @@ type LinearOptions struct {
 	Bias *tensor.Tensor // default None
 }
 
-// Linear is input @ weightᵀ + bias for an input [*, in], a weight [out, in] (or [in], which drops the last dimension) and a bias
-// that broadcasts to the result [*, out].
+// Linear is input @ weightᵀ + bias for an input [*, in], a weight [out, in] (or [in], which drops the last dimension)
+// and a bias that broadcasts to the result [*, out].
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.linear.html
 func Linear(input *tensor.Tensor, weight *tensor.Tensor, opts ...LinearOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLinear, 3)

@@ -15,8 +15,8 @@ type BatchNormOptions struct {
 	Eps      tensor.Opt[float64] // default 1e-05
 }
 
-// BatchNorm normalises each channel (dimension 1) of an input [n, c, ...]: with the batch's statistics in training, which also
-// move running_mean and running_var (nil: none), with those two otherwise.
+// BatchNorm normalises each channel (dimension 1) of an input [n, c, ...]: with the batch's statistics in training,
+// which also move running_mean and running_var (nil: none), with those two otherwise.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.batch_norm.html
 func BatchNorm(input *tensor.Tensor, runningMean *tensor.Tensor, runningVar *tensor.Tensor, opts ...BatchNormOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotBatchNorm, 8)
@@ -89,8 +89,8 @@ type InstanceNormOptions struct {
 	Eps             tensor.Opt[float64] // default 1e-05
 }
 
-// InstanceNorm normalises each channel of each image of an input [n, c, ...] and moves the running statistics, where given,
-// towards the mean of the images'.
+// InstanceNorm normalises each channel of each image of an input [n, c, ...] and moves the running statistics, where
+// given, towards the mean of the images'.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.instance_norm.html
 func InstanceNorm(input *tensor.Tensor, opts ...InstanceNormOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotInstanceNorm, 8)
@@ -132,8 +132,8 @@ type LayerNormOptions struct {
 	Eps    tensor.Opt[float64] // default 1e-05
 }
 
-// LayerNorm is (x - mean) / sqrt(variance + eps) * weight + bias, with mean and variance of each row, which are the trailing
-// dimensions normalizedShape; weight and bias have that shape.
+// LayerNorm is (x - mean) / sqrt(variance + eps) * weight + bias, with mean and variance of each row, which are the
+// trailing dimensions normalizedShape; weight and bias have that shape.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.layer_norm.html
 func LayerNorm(input *tensor.Tensor, normalizedShape []int, opts ...LayerNormOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLayerNorm, 5)
@@ -163,8 +163,8 @@ type RMSNormOptions struct {
 	Eps    tensor.Opt[float64] // default None
 }
 
-// RMSNorm is x / sqrt(mean(x²) + eps) * weight, with the mean over the trailing dimensions normalizedShape, which weight's shape
-// is; eps defaults to the dtype's machine epsilon.
+// RMSNorm is x / sqrt(mean(x²) + eps) * weight, with the mean over the trailing dimensions normalizedShape, which
+// weight's shape is; eps defaults to the dtype's machine epsilon.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.rms_norm.html
 func RMSNorm(input *tensor.Tensor, normalizedShape []int, opts ...RMSNormOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotRMSNorm, 4)
@@ -191,8 +191,8 @@ type LocalResponseNormOptions struct {
 	K     tensor.Opt[float64] // default 1.0
 }
 
-// LocalResponseNorm is x / (k + alpha * m)^beta for inputs [n, c, ...] of at least three dimensions, with m the mean of the
-// squares of size neighbouring channels.
+// LocalResponseNorm is x / (k + alpha * m)^beta for inputs [n, c, ...] of at least three dimensions, with m the mean of
+// the squares of size neighbouring channels.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.local_response_norm.html
 func LocalResponseNorm(input *tensor.Tensor, size int, opts ...LocalResponseNormOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLocalResponseNorm, 5)

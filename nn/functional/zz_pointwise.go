@@ -11,8 +11,8 @@ type ReLUOptions struct {
 	Inplace bool // default False
 }
 
-// ReLU is the rectified linear unit max(x, 0) of every element x of input, which has any shape. The result has the shape of input;
-// with Inplace it is written to input.
+// ReLU is the rectified linear unit max(x, 0) of every element x of input, which has any shape. The result has the
+// shape of input; with Inplace it is written to input.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.relu.html
 func ReLU(input *tensor.Tensor, opts ...ReLUOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotReLU, 2)
@@ -42,8 +42,8 @@ type ReLU6Options struct {
 	Inplace bool // default False
 }
 
-// ReLU6 is min(max(x, 0), 6) of every element x of input, which has any shape. The result has the shape of input; with Inplace it
-// is written to input.
+// ReLU6 is min(max(x, 0), 6) of every element x of input, which has any shape. The result has the shape of input; with
+// Inplace it is written to input.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.relu6.html
 func ReLU6(input *tensor.Tensor, opts ...ReLU6Options) *tensor.Tensor {
 	c := tensor.NewCall(slotReLU6, 2)
@@ -63,9 +63,9 @@ type SELUOptions struct {
 	Inplace bool // default False
 }
 
-// SELU is the self-normalizing exponential linear unit, scale * (max(0, x) + min(0, alpha * (exp(x) - 1))) with alpha = 1.6732632
-// and scale = 1.0507010, of every element x of input, which has any shape. The result has the shape of input; with Inplace it is
-// written to input.
+// SELU is the self-normalizing exponential linear unit, scale * (max(0, x) + min(0, alpha * (exp(x) - 1))) with alpha =
+// 1.6732632 and scale = 1.0507010, of every element x of input, which has any shape. The result has the shape of input;
+// with Inplace it is written to input.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.selu.html
 func SELU(input *tensor.Tensor, opts ...SELUOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotSELU, 2)
@@ -95,8 +95,8 @@ type SiLUOptions struct {
 	Inplace bool // default False
 }
 
-// SiLU is the sigmoid linear unit x * sigmoid(x), also called swish, of every element x of input, which has any shape. The result
-// has the shape of input; with Inplace it is written to input.
+// SiLU is the sigmoid linear unit x * sigmoid(x), also called swish, of every element x of input, which has any shape.
+// The result has the shape of input; with Inplace it is written to input.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.silu.html
 func SiLU(input *tensor.Tensor, opts ...SiLUOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotSiLU, 2)
@@ -116,8 +116,8 @@ type MishOptions struct {
 	Inplace bool // default False
 }
 
-// Mish is x * tanh(softplus(x)) of every element x of input, which has any shape. The result has the shape of input; with Inplace
-// it is written to input.
+// Mish is x * tanh(softplus(x)) of every element x of input, which has any shape. The result has the shape of input;
+// with Inplace it is written to input.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.mish.html
 func Mish(input *tensor.Tensor, opts ...MishOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotMish, 2)
@@ -137,8 +137,8 @@ type HardSigmoidOptions struct {
 	Inplace bool // default False
 }
 
-// HardSigmoid is min(max(x + 3, 0), 6) / 6, which approximates sigmoid(x), of every element x of input, which has any shape. The
-// result has the shape of input; with Inplace it is written to input.
+// HardSigmoid is min(max(x + 3, 0), 6) / 6, which approximates sigmoid(x), of every element x of input, which has any
+// shape. The result has the shape of input; with Inplace it is written to input.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.hardsigmoid.html
 func HardSigmoid(input *tensor.Tensor, opts ...HardSigmoidOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotHardSigmoid, 2)
@@ -158,8 +158,8 @@ type HardSwishOptions struct {
 	Inplace bool // default False
 }
 
-// HardSwish is x * min(max(x + 3, 0), 6) / 6, which approximates SiLU, of every element x of input, which has any shape. The
-// result has the shape of input; with Inplace it is written to input.
+// HardSwish is x * min(max(x + 3, 0), 6) / 6, which approximates SiLU, of every element x of input, which has any
+// shape. The result has the shape of input; with Inplace it is written to input.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.hardswish.html
 func HardSwish(input *tensor.Tensor, opts ...HardSwishOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotHardSwish, 2)
@@ -180,8 +180,9 @@ type CELUOptions struct {
 	Inplace bool                // default False
 }
 
-// CELU is the continuously differentiable exponential linear unit, max(0, x) + min(0, alpha * (exp(x / alpha) - 1)), of every
-// element x of input, which has any shape. The result has the shape of input; with Inplace it is written to input.
+// CELU is the continuously differentiable exponential linear unit, max(0, x) + min(0, alpha * (exp(x / alpha) - 1)), of
+// every element x of input, which has any shape. The result has the shape of input; with Inplace it is written to
+// input.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.celu.html
 func CELU(input *tensor.Tensor, opts ...CELUOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotCELU, 3)
@@ -228,8 +229,8 @@ type LeakyReLUOptions struct {
 	Inplace       bool                // default False
 }
 
-// LeakyReLU is max(0, x) + negativeSlope * min(0, x) of every element x of input, which has any shape. The result has the shape of
-// input; with Inplace it is written to input.
+// LeakyReLU is max(0, x) + negativeSlope * min(0, x) of every element x of input, which has any shape. The result has
+// the shape of input; with Inplace it is written to input.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.leaky_relu.html
 func LeakyReLU(input *tensor.Tensor, opts ...LeakyReLUOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLeakyReLU, 3)
@@ -276,8 +277,8 @@ type ELUOptions struct {
 	Inplace bool                // default False
 }
 
-// ELU is the exponential linear unit, x where x is positive and alpha * (exp(x) - 1) elsewhere, of every element x of input, which
-// has any shape. The result has the shape of input; with Inplace it is written to input.
+// ELU is the exponential linear unit, x where x is positive and alpha * (exp(x) - 1) elsewhere, of every element x of
+// input, which has any shape. The result has the shape of input; with Inplace it is written to input.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.elu.html
 func ELU(input *tensor.Tensor, opts ...ELUOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotELU, 3)
@@ -325,8 +326,8 @@ type HardTanhOptions struct {
 	Inplace bool                // default False
 }
 
-// HardTanh is min(max(x, minVal), maxVal) of every element x of input, which has any shape. The result has the shape of input;
-// with Inplace it is written to input.
+// HardTanh is min(max(x, minVal), maxVal) of every element x of input, which has any shape. The result has the shape of
+// input; with Inplace it is written to input.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.hardtanh.html
 func HardTanh(input *tensor.Tensor, opts ...HardTanhOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotHardTanh, 4)
@@ -381,8 +382,8 @@ type ThresholdOptions struct {
 	Inplace bool // default False
 }
 
-// Threshold is x where x > threshold and value elsewhere, of every element x of input, which has any shape. The result has the
-// shape of input; with Inplace it is written to input.
+// Threshold is x where x > threshold and value elsewhere, of every element x of input, which has any shape. The result
+// has the shape of input; with Inplace it is written to input.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.threshold.html
 func Threshold(input *tensor.Tensor, threshold float64, value float64, opts ...ThresholdOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotThreshold, 4)
@@ -411,8 +412,8 @@ func ThresholdInPlace(input *tensor.Tensor, threshold float64, value float64) *t
 
 var slotLogSigmoid = tensor.Slot("F::logsigmoid")
 
-// LogSigmoid is log(1 / (1 + exp(-x))), computed without overflow, of every element x of input, which has any shape. The result
-// has the shape of input.
+// LogSigmoid is log(1 / (1 + exp(-x))), computed without overflow, of every element x of input, which has any shape.
+// The result has the shape of input.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.logsigmoid.html
 func LogSigmoid(input *tensor.Tensor) *tensor.Tensor {
 	c := tensor.NewCall(slotLogSigmoid, 1)
@@ -422,8 +423,8 @@ func LogSigmoid(input *tensor.Tensor) *tensor.Tensor {
 
 var slotTanh = tensor.Slot("aten::tanh")
 
-// Tanh is the hyperbolic tangent (exp(x) - exp(-x)) / (exp(x) + exp(-x)) of every element x of input, which has any shape. The
-// result has the shape of input.
+// Tanh is the hyperbolic tangent (exp(x) - exp(-x)) / (exp(x) + exp(-x)) of every element x of input, which has any
+// shape. The result has the shape of input.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.tanh.html
 func Tanh(input *tensor.Tensor) *tensor.Tensor {
 	c := tensor.NewCall(slotTanh, 1)
@@ -468,8 +469,8 @@ type HardshrinkOptions struct {
 	Lambd tensor.Opt[float64] // default 0.5
 }
 
-// Hardshrink is 0 where -lambd <= x <= lambd and x elsewhere, of every element x of input, which has any shape. The result has the
-// shape of input.
+// Hardshrink is 0 where -lambd <= x <= lambd and x elsewhere, of every element x of input, which has any shape. The
+// result has the shape of input.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.hardshrink.html
 func Hardshrink(input *tensor.Tensor, opts ...HardshrinkOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotHardshrink, 2)
@@ -491,8 +492,8 @@ type SoftshrinkOptions struct {
 	Lambd tensor.Opt[float64] // default 0.5
 }
 
-// Softshrink is x - lambd where x > lambd, x + lambd where x < -lambd, and 0 between, of every element x of input, which has any
-// shape. The result has the shape of input.
+// Softshrink is x - lambd where x > lambd, x + lambd where x < -lambd, and 0 between, of every element x of input,
+// which has any shape. The result has the shape of input.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.softshrink.html
 func Softshrink(input *tensor.Tensor, opts ...SoftshrinkOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotSoftshrink, 2)
@@ -515,8 +516,8 @@ type SoftplusOptions struct {
 	Threshold tensor.Opt[float64] // default 20.0
 }
 
-// Softplus is log(1 + exp(beta * x)) / beta, and x itself where beta * x > threshold, of every element x of input, which has any
-// shape. The result has the shape of input.
+// Softplus is log(1 + exp(beta * x)) / beta, and x itself where beta * x > threshold, of every element x of input,
+// which has any shape. The result has the shape of input.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.softplus.html
 func Softplus(input *tensor.Tensor, opts ...SoftplusOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotSoftplus, 3)
@@ -543,8 +544,8 @@ type GELUOptions struct {
 }
 
 // GELU is the Gaussian error linear unit x * Φ(x), Φ being the cumulative distribution function of the standard normal
-// distribution, or with approximate "tanh" 0.5 * x * (1 + tanh(sqrt(2/π) * (x + 0.044715 * x³))), of every element x of input,
-// which has any shape. The result has the shape of input.
+// distribution, or with approximate "tanh" 0.5 * x * (1 + tanh(sqrt(2/π) * (x + 0.044715 * x³))), of every element x of
+// input, which has any shape. The result has the shape of input.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.gelu.html
 func GELU(input *tensor.Tensor, opts ...GELUOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotGELU, 2)
@@ -561,8 +562,8 @@ func GELU(input *tensor.Tensor, opts ...GELUOptions) *tensor.Tensor {
 
 var slotPReLU = tensor.Slot("aten::prelu")
 
-// PReLU is max(0, x) + weight * min(0, x) of every element x of input, [N, C, ...] or any other shape. weight has one element, or
-// one for each channel (dimension 1 of input), and the dtype of input. The result has the shape of input.
+// PReLU is max(0, x) + weight * min(0, x) of every element x of input, [N, C, ...] or any other shape. weight has one
+// element, or one for each channel (dimension 1 of input), and the dtype of input. The result has the shape of input.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.prelu.html
 func PReLU(input *tensor.Tensor, weight *tensor.Tensor) *tensor.Tensor {
 	c := tensor.NewCall(slotPReLU, 2)
@@ -578,8 +579,8 @@ type GLUOptions struct {
 	Dim tensor.Opt[int] // default -1
 }
 
-// GLU is the gated linear unit a * sigmoid(b), a and b being the first and the second half of input along dim, whose size must be
-// even. The result has half that size.
+// GLU is the gated linear unit a * sigmoid(b), a and b being the first and the second half of input along dim, whose
+// size must be even. The result has half that size.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.glu.html
 func GLU(input *tensor.Tensor, opts ...GLUOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotGLU, 2)
@@ -604,9 +605,9 @@ type RReLUOptions struct {
 	Inplace  bool                // default False
 }
 
-// RReLU is max(0, x) + a * min(0, x) of every element x of input, which has any shape. In training each slope a is drawn from
-// [lower, upper], otherwise it is the middle of that interval. The result has the shape of input; with Inplace it is written to
-// input.
+// RReLU is max(0, x) + a * min(0, x) of every element x of input, which has any shape. In training each slope a is
+// drawn from [lower, upper], otherwise it is the middle of that interval. The result has the shape of input; with
+// Inplace it is written to input.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.rrelu.html
 func RReLU(input *tensor.Tensor, opts ...RReLUOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotRReLU, 5)

@@ -6,9 +6,9 @@ import "github.com/gotorch-dev/torch/tensor"
 
 var slotAdaptiveAvgPool1d = tensor.Slot("F::adaptive_avg_pool1d")
 
-// AdaptiveAvgPool1d is the mean of windows that are placed so that output_size of them cover the input. Window i of m over a size
-// begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, c, L] or [c, L]; the spatial sizes become
-// output_size.
+// AdaptiveAvgPool1d is the mean of windows that are placed so that output_size of them cover the input. Window i of m
+// over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, c, L] or [c, L]; the
+// spatial sizes become output_size.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool1d.html
 func AdaptiveAvgPool1d(input *tensor.Tensor, outputSize []int) *tensor.Tensor {
 	c := tensor.NewCall(slotAdaptiveAvgPool1d, 2)
@@ -19,9 +19,9 @@ func AdaptiveAvgPool1d(input *tensor.Tensor, outputSize []int) *tensor.Tensor {
 
 var slotAdaptiveAvgPool2d = tensor.Slot("F::adaptive_avg_pool2d")
 
-// AdaptiveAvgPool2d is the mean of windows that are placed so that output_size of them cover the input. Window i of m over a size
-// begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, c, H, W] or [c, H, W]; the spatial sizes
-// become output_size.
+// AdaptiveAvgPool2d is the mean of windows that are placed so that output_size of them cover the input. Window i of m
+// over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, c, H, W] or [c, H, W];
+// the spatial sizes become output_size.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool2d.html
 func AdaptiveAvgPool2d(input *tensor.Tensor, outputSize []int) *tensor.Tensor {
 	c := tensor.NewCall(slotAdaptiveAvgPool2d, 2)
@@ -32,9 +32,9 @@ func AdaptiveAvgPool2d(input *tensor.Tensor, outputSize []int) *tensor.Tensor {
 
 var slotAdaptiveAvgPool3d = tensor.Slot("F::adaptive_avg_pool3d")
 
-// AdaptiveAvgPool3d is the mean of windows that are placed so that output_size of them cover the input. Window i of m over a size
-// begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, c, D, H, W] or [c, D, H, W]; the spatial sizes
-// become output_size.
+// AdaptiveAvgPool3d is the mean of windows that are placed so that output_size of them cover the input. Window i of m
+// over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, c, D, H, W] or [c, D, H,
+// W]; the spatial sizes become output_size.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool3d.html
 func AdaptiveAvgPool3d(input *tensor.Tensor, outputSize []int) *tensor.Tensor {
 	c := tensor.NewCall(slotAdaptiveAvgPool3d, 2)
@@ -50,9 +50,9 @@ type AdaptiveMaxPool1dOptions struct {
 	ReturnIndices bool // default False
 }
 
-// AdaptiveMaxPool1d is the maximum of windows that are placed so that output_size of them cover the input. Window i of m over a
-// size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, c, L] or [c, L]; the spatial sizes become
-// output_size.
+// AdaptiveMaxPool1d is the maximum of windows that are placed so that output_size of them cover the input. Window i of
+// m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, c, L] or [c, L]; the
+// spatial sizes become output_size.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool1d.html
 func AdaptiveMaxPool1d(input *tensor.Tensor, outputSize []int, opts ...AdaptiveMaxPool1dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotAdaptiveMaxPool1d, 3)
@@ -73,9 +73,9 @@ type AdaptiveMaxPool2dOptions struct {
 	ReturnIndices bool // default False
 }
 
-// AdaptiveMaxPool2d is the maximum of windows that are placed so that output_size of them cover the input. Window i of m over a
-// size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, c, H, W] or [c, H, W]; the spatial sizes
-// become output_size.
+// AdaptiveMaxPool2d is the maximum of windows that are placed so that output_size of them cover the input. Window i of
+// m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, c, H, W] or [c, H, W];
+// the spatial sizes become output_size.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool2d.html
 func AdaptiveMaxPool2d(input *tensor.Tensor, outputSize []int, opts ...AdaptiveMaxPool2dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotAdaptiveMaxPool2d, 3)
@@ -96,9 +96,9 @@ type AdaptiveMaxPool3dOptions struct {
 	ReturnIndices bool // default False
 }
 
-// AdaptiveMaxPool3d is the maximum of windows that are placed so that output_size of them cover the input. Window i of m over a
-// size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, c, D, H, W] or [c, D, H, W]; the spatial
-// sizes become output_size.
+// AdaptiveMaxPool3d is the maximum of windows that are placed so that output_size of them cover the input. Window i of
+// m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, c, D, H, W] or [c, D,
+// H, W]; the spatial sizes become output_size.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool3d.html
 func AdaptiveMaxPool3d(input *tensor.Tensor, outputSize []int, opts ...AdaptiveMaxPool3dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotAdaptiveMaxPool3d, 3)
@@ -119,11 +119,11 @@ type AdaptiveMaxPool1dWithIndicesOptions struct {
 	ReturnIndices bool // default False
 }
 
-// AdaptiveMaxPool1dWithIndices is AdaptiveMaxPool1d, and the position of each maximum in the flattened spatial dimensions of the
-// input. Window i of m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, c, L] or [c,
-// L]; the spatial sizes become output_size.
+// AdaptiveMaxPool1dWithIndices is AdaptiveMaxPool1d, and the position of each maximum in the flattened spatial
+// dimensions of the input. Window i of m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m).
+// Shapes: input [n, c, L] or [c, L]; the spatial sizes become output_size.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool1d.html
-func AdaptiveMaxPool1dWithIndices(input *tensor.Tensor, outputSize []int, opts ...AdaptiveMaxPool1dWithIndicesOptions) (r0, r1 *tensor.Tensor) {
+func AdaptiveMaxPool1dWithIndices(input *tensor.Tensor, outputSize []int, opts ...AdaptiveMaxPool1dWithIndicesOptions) (output, indices *tensor.Tensor) {
 	c := tensor.NewCall(slotAdaptiveMaxPool1dWithIndices, 3)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.OptIntsValue(outputSize)
@@ -142,11 +142,11 @@ type AdaptiveMaxPool2dWithIndicesOptions struct {
 	ReturnIndices bool // default False
 }
 
-// AdaptiveMaxPool2dWithIndices is AdaptiveMaxPool2d, and the position of each maximum in the flattened spatial dimensions of the
-// input. Window i of m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, c, H, W] or
-// [c, H, W]; the spatial sizes become output_size.
+// AdaptiveMaxPool2dWithIndices is AdaptiveMaxPool2d, and the position of each maximum in the flattened spatial
+// dimensions of the input. Window i of m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m).
+// Shapes: input [n, c, H, W] or [c, H, W]; the spatial sizes become output_size.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool2d.html
-func AdaptiveMaxPool2dWithIndices(input *tensor.Tensor, outputSize []int, opts ...AdaptiveMaxPool2dWithIndicesOptions) (r0, r1 *tensor.Tensor) {
+func AdaptiveMaxPool2dWithIndices(input *tensor.Tensor, outputSize []int, opts ...AdaptiveMaxPool2dWithIndicesOptions) (output, indices *tensor.Tensor) {
 	c := tensor.NewCall(slotAdaptiveMaxPool2dWithIndices, 3)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.OptIntsValue(outputSize)
@@ -165,11 +165,11 @@ type AdaptiveMaxPool3dWithIndicesOptions struct {
 	ReturnIndices bool // default False
 }
 
-// AdaptiveMaxPool3dWithIndices is AdaptiveMaxPool3d, and the position of each maximum in the flattened spatial dimensions of the
-// input. Window i of m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, c, D, H, W]
-// or [c, D, H, W]; the spatial sizes become output_size.
+// AdaptiveMaxPool3dWithIndices is AdaptiveMaxPool3d, and the position of each maximum in the flattened spatial
+// dimensions of the input. Window i of m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m).
+// Shapes: input [n, c, D, H, W] or [c, D, H, W]; the spatial sizes become output_size.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool3d.html
-func AdaptiveMaxPool3dWithIndices(input *tensor.Tensor, outputSize []int, opts ...AdaptiveMaxPool3dWithIndicesOptions) (r0, r1 *tensor.Tensor) {
+func AdaptiveMaxPool3dWithIndices(input *tensor.Tensor, outputSize []int, opts ...AdaptiveMaxPool3dWithIndicesOptions) (output, indices *tensor.Tensor) {
 	c := tensor.NewCall(slotAdaptiveMaxPool3dWithIndices, 3)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.OptIntsValue(outputSize)
@@ -191,9 +191,9 @@ type AvgPool1dOptions struct {
 	NoCountIncludePad bool  // switches count_include_pad off
 }
 
-// AvgPool1d is the mean of each window. Padding counts as zeros, unless count_include_pad is off. Shapes: input [n, c, L] or [c,
-// L]; each spatial size becomes (size + 2·padding - k)/stride + 1, rounded down, or up with ceil_mode. The stride is kernel_size
-// if it is not given.
+// AvgPool1d is the mean of each window. Padding counts as zeros, unless count_include_pad is off. Shapes: input [n, c,
+// L] or [c, L]; each spatial size becomes (size + 2·padding - k)/stride + 1, rounded down, or up with ceil_mode. The
+// stride is kernel_size if it is not given.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.avg_pool1d.html
 func AvgPool1d(input *tensor.Tensor, kernelSize []int, opts ...AvgPool1dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotAvgPool1d, 6)
@@ -227,9 +227,9 @@ type AvgPool2dOptions struct {
 	DivisorOverride   tensor.Opt[int] // default None
 }
 
-// AvgPool2d is the mean of each window. Padding counts as zeros, unless count_include_pad is off; a divisor_override replaces the
-// number of elements. Shapes: input [n, c, H, W] or [c, H, W]; each spatial size becomes (size + 2·padding - k)/stride + 1,
-// rounded down, or up with ceil_mode. The stride is kernel_size if it is not given.
+// AvgPool2d is the mean of each window. Padding counts as zeros, unless count_include_pad is off; a divisor_override
+// replaces the number of elements. Shapes: input [n, c, H, W] or [c, H, W]; each spatial size becomes (size + 2·padding
+// - k)/stride + 1, rounded down, or up with ceil_mode. The stride is kernel_size if it is not given.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.avg_pool2d.html
 func AvgPool2d(input *tensor.Tensor, kernelSize []int, opts ...AvgPool2dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotAvgPool2d, 7)
@@ -266,9 +266,9 @@ type AvgPool3dOptions struct {
 	DivisorOverride   tensor.Opt[int] // default None
 }
 
-// AvgPool3d is the mean of each window. Padding counts as zeros, unless count_include_pad is off; a divisor_override replaces the
-// number of elements. Shapes: input [n, c, D, H, W] or [c, D, H, W]; each spatial size becomes (size + 2·padding - k)/stride + 1,
-// rounded down, or up with ceil_mode. The stride is kernel_size if it is not given.
+// AvgPool3d is the mean of each window. Padding counts as zeros, unless count_include_pad is off; a divisor_override
+// replaces the number of elements. Shapes: input [n, c, D, H, W] or [c, D, H, W]; each spatial size becomes (size +
+// 2·padding - k)/stride + 1, rounded down, or up with ceil_mode. The stride is kernel_size if it is not given.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.avg_pool3d.html
 func AvgPool3d(input *tensor.Tensor, kernelSize []int, opts ...AvgPool3dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotAvgPool3d, 7)
@@ -305,9 +305,9 @@ type FractionalMaxPool2dOptions struct {
 }
 
 // FractionalMaxPool2d is the maximum of windows of kernel_size whose places are random (Graham 2014,
-// https://arxiv.org/abs/1412.6071). Shapes: input [n, c, H, W] or [c, H, W]; the spatial sizes become output_size, or output_ratio
-// times what they are: one of the two must be given. The places come from _random_samples [n, c, 2], numbers in [0, 1), drawn from
-// the default generator if they are not given.
+// https://arxiv.org/abs/1412.6071). Shapes: input [n, c, H, W] or [c, H, W]; the spatial sizes become output_size, or
+// output_ratio times what they are: one of the two must be given. The places come from _random_samples [n, c, 2],
+// numbers in [0, 1), drawn from the default generator if they are not given.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.fractional_max_pool2d.html
 func FractionalMaxPool2d(input *tensor.Tensor, kernelSize []int, opts ...FractionalMaxPool2dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotFractionalMaxPool2d, 6)
@@ -341,9 +341,9 @@ type FractionalMaxPool3dOptions struct {
 }
 
 // FractionalMaxPool3d is the maximum of windows of kernel_size whose places are random (Graham 2014,
-// https://arxiv.org/abs/1412.6071). Shapes: input [n, c, D, H, W] or [c, D, H, W]; the spatial sizes become output_size, or
-// output_ratio times what they are: one of the two must be given. The places come from _random_samples [n, c, 3], numbers in [0,
-// 1), drawn from the default generator if they are not given.
+// https://arxiv.org/abs/1412.6071). Shapes: input [n, c, D, H, W] or [c, D, H, W]; the spatial sizes become
+// output_size, or output_ratio times what they are: one of the two must be given. The places come from _random_samples
+// [n, c, 3], numbers in [0, 1), drawn from the default generator if they are not given.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.fractional_max_pool3d.html
 func FractionalMaxPool3d(input *tensor.Tensor, kernelSize []int, opts ...FractionalMaxPool3dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotFractionalMaxPool3d, 6)
@@ -376,12 +376,13 @@ type FractionalMaxPool2dWithIndicesOptions struct {
 	RandomSamples *tensor.Tensor // default None
 }
 
-// FractionalMaxPool2dWithIndices is the maximum, and its position in the flattened spatial dimensions of the input, of windows of
-// kernel_size whose places are random (Graham 2014, https://arxiv.org/abs/1412.6071). Shapes: input [n, c, H, W] or [c, H, W]; the
-// spatial sizes become output_size, or output_ratio times what they are: one of the two must be given. The places come from
-// _random_samples [n, c, 2], numbers in [0, 1), drawn from the default generator if they are not given.
+// FractionalMaxPool2dWithIndices is the maximum, and its position in the flattened spatial dimensions of the input, of
+// windows of kernel_size whose places are random (Graham 2014, https://arxiv.org/abs/1412.6071). Shapes: input [n, c,
+// H, W] or [c, H, W]; the spatial sizes become output_size, or output_ratio times what they are: one of the two must be
+// given. The places come from _random_samples [n, c, 2], numbers in [0, 1), drawn from the default generator if they
+// are not given.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.fractional_max_pool2d.html
-func FractionalMaxPool2dWithIndices(input *tensor.Tensor, kernelSize []int, opts ...FractionalMaxPool2dWithIndicesOptions) (r0, r1 *tensor.Tensor) {
+func FractionalMaxPool2dWithIndices(input *tensor.Tensor, kernelSize []int, opts ...FractionalMaxPool2dWithIndicesOptions) (output, indices *tensor.Tensor) {
 	c := tensor.NewCall(slotFractionalMaxPool2dWithIndices, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.OptIntsValue(kernelSize)
@@ -412,12 +413,13 @@ type FractionalMaxPool3dWithIndicesOptions struct {
 	RandomSamples *tensor.Tensor // default None
 }
 
-// FractionalMaxPool3dWithIndices is the maximum, and its position in the flattened spatial dimensions of the input, of windows of
-// kernel_size whose places are random (Graham 2014, https://arxiv.org/abs/1412.6071). Shapes: input [n, c, D, H, W] or [c, D, H,
-// W]; the spatial sizes become output_size, or output_ratio times what they are: one of the two must be given. The places come
-// from _random_samples [n, c, 3], numbers in [0, 1), drawn from the default generator if they are not given.
+// FractionalMaxPool3dWithIndices is the maximum, and its position in the flattened spatial dimensions of the input, of
+// windows of kernel_size whose places are random (Graham 2014, https://arxiv.org/abs/1412.6071). Shapes: input [n, c,
+// D, H, W] or [c, D, H, W]; the spatial sizes become output_size, or output_ratio times what they are: one of the two
+// must be given. The places come from _random_samples [n, c, 3], numbers in [0, 1), drawn from the default generator if
+// they are not given.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.fractional_max_pool3d.html
-func FractionalMaxPool3dWithIndices(input *tensor.Tensor, kernelSize []int, opts ...FractionalMaxPool3dWithIndicesOptions) (r0, r1 *tensor.Tensor) {
+func FractionalMaxPool3dWithIndices(input *tensor.Tensor, kernelSize []int, opts ...FractionalMaxPool3dWithIndicesOptions) (output, indices *tensor.Tensor) {
 	c := tensor.NewCall(slotFractionalMaxPool3dWithIndices, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.OptIntsValue(kernelSize)
@@ -446,9 +448,9 @@ type LPPool1dOptions struct {
 	CeilMode bool  // default False
 }
 
-// LPPool1d is the p-norm of each window, (Σ x^p)^(1/p) for p = norm_type, and the largest (smallest) absolute value where p is
-// (minus) infinity; norm_type 0 is an error. Shapes: input [n, c, L] or [c, L]; each spatial size becomes (size - k)/stride + 1,
-// rounded down, or up with ceil_mode. The stride is kernel_size if it is not given.
+// LPPool1d is the p-norm of each window, (Σ x^p)^(1/p) for p = norm_type, and the largest (smallest) absolute value
+// where p is (minus) infinity; norm_type 0 is an error. Shapes: input [n, c, L] or [c, L]; each spatial size becomes
+// (size - k)/stride + 1, rounded down, or up with ceil_mode. The stride is kernel_size if it is not given.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.lp_pool1d.html
 func LPPool1d(input *tensor.Tensor, normType float64, kernelSize []int, opts ...LPPool1dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLPPool1d, 5)
@@ -474,9 +476,9 @@ type LPPool2dOptions struct {
 	CeilMode bool  // default False
 }
 
-// LPPool2d is the p-norm of each window, (Σ x^p)^(1/p) for p = norm_type, and the largest (smallest) absolute value where p is
-// (minus) infinity; norm_type 0 is an error. Shapes: input [n, c, H, W] or [c, H, W]; each spatial size becomes (size - k)/stride
-// + 1, rounded down, or up with ceil_mode. The stride is kernel_size if it is not given.
+// LPPool2d is the p-norm of each window, (Σ x^p)^(1/p) for p = norm_type, and the largest (smallest) absolute value
+// where p is (minus) infinity; norm_type 0 is an error. Shapes: input [n, c, H, W] or [c, H, W]; each spatial size
+// becomes (size - k)/stride + 1, rounded down, or up with ceil_mode. The stride is kernel_size if it is not given.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.lp_pool2d.html
 func LPPool2d(input *tensor.Tensor, normType float64, kernelSize []int, opts ...LPPool2dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLPPool2d, 5)
@@ -502,9 +504,9 @@ type LPPool3dOptions struct {
 	CeilMode bool  // default False
 }
 
-// LPPool3d is the p-norm of each window, (Σ x^p)^(1/p) for p = norm_type, and the largest (smallest) absolute value where p is
-// (minus) infinity; norm_type 0 is an error. Shapes: input [n, c, D, H, W] or [c, D, H, W]; each spatial size becomes (size -
-// k)/stride + 1, rounded down, or up with ceil_mode. The stride is kernel_size if it is not given.
+// LPPool3d is the p-norm of each window, (Σ x^p)^(1/p) for p = norm_type, and the largest (smallest) absolute value
+// where p is (minus) infinity; norm_type 0 is an error. Shapes: input [n, c, D, H, W] or [c, D, H, W]; each spatial
+// size becomes (size - k)/stride + 1, rounded down, or up with ceil_mode. The stride is kernel_size if it is not given.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.lp_pool3d.html
 func LPPool3d(input *tensor.Tensor, normType float64, kernelSize []int, opts ...LPPool3dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLPPool3d, 5)
@@ -533,9 +535,9 @@ type MaxPool1dOptions struct {
 	ReturnIndices bool  // default False
 }
 
-// MaxPool1d is the largest element of each window, or NaN where there is one; padding never wins. Shapes: input [n, c, L] or [c,
-// L]; each spatial size becomes (size + 2·padding - dilation·(k-1) - 1)/stride + 1, rounded down, or up with ceil_mode. The
-// stride is kernel_size if it is not given.
+// MaxPool1d is the largest element of each window, or NaN where there is one; padding never wins. Shapes: input [n, c,
+// L] or [c, L]; each spatial size becomes (size + 2·padding - dilation·(k-1) - 1)/stride + 1, rounded down, or up with
+// ceil_mode. The stride is kernel_size if it is not given.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.max_pool1d.html
 func MaxPool1d(input *tensor.Tensor, kernelSize []int, opts ...MaxPool1dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotMaxPool1d, 7)
@@ -573,9 +575,9 @@ type MaxPool2dOptions struct {
 	ReturnIndices bool  // default False
 }
 
-// MaxPool2d is the largest element of each window, or NaN where there is one; padding never wins. Shapes: input [n, c, H, W] or
-// [c, H, W]; each spatial size becomes (size + 2·padding - dilation·(k-1) - 1)/stride + 1, rounded down, or up with ceil_mode.
-// The stride is kernel_size if it is not given.
+// MaxPool2d is the largest element of each window, or NaN where there is one; padding never wins. Shapes: input [n, c,
+// H, W] or [c, H, W]; each spatial size becomes (size + 2·padding - dilation·(k-1) - 1)/stride + 1, rounded down, or up
+// with ceil_mode. The stride is kernel_size if it is not given.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.max_pool2d.html
 func MaxPool2d(input *tensor.Tensor, kernelSize []int, opts ...MaxPool2dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotMaxPool2d, 7)
@@ -613,9 +615,9 @@ type MaxPool3dOptions struct {
 	ReturnIndices bool  // default False
 }
 
-// MaxPool3d is the largest element of each window, or NaN where there is one; padding never wins. Shapes: input [n, c, D, H, W] or
-// [c, D, H, W]; each spatial size becomes (size + 2·padding - dilation·(k-1) - 1)/stride + 1, rounded down, or up with
-// ceil_mode. The stride is kernel_size if it is not given.
+// MaxPool3d is the largest element of each window, or NaN where there is one; padding never wins. Shapes: input [n, c,
+// D, H, W] or [c, D, H, W]; each spatial size becomes (size + 2·padding - dilation·(k-1) - 1)/stride + 1, rounded down,
+// or up with ceil_mode. The stride is kernel_size if it is not given.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.max_pool3d.html
 func MaxPool3d(input *tensor.Tensor, kernelSize []int, opts ...MaxPool3dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotMaxPool3d, 7)
@@ -653,11 +655,12 @@ type MaxPool1dWithIndicesOptions struct {
 	ReturnIndices bool  // default False
 }
 
-// MaxPool1dWithIndices is the largest element of each window, or NaN where there is one, and its position in the flattened spatial
-// dimensions of the input. Shapes: input [n, c, L] or [c, L]; each spatial size becomes (size + 2·padding - dilation·(k-1) -
-// 1)/stride + 1, rounded down, or up with ceil_mode. The stride is kernel_size if it is not given.
+// MaxPool1dWithIndices is the largest element of each window, or NaN where there is one, and its position in the
+// flattened spatial dimensions of the input. Shapes: input [n, c, L] or [c, L]; each spatial size becomes (size +
+// 2·padding - dilation·(k-1) - 1)/stride + 1, rounded down, or up with ceil_mode. The stride is kernel_size if it is
+// not given.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.max_pool1d.html
-func MaxPool1dWithIndices(input *tensor.Tensor, kernelSize []int, opts ...MaxPool1dWithIndicesOptions) (r0, r1 *tensor.Tensor) {
+func MaxPool1dWithIndices(input *tensor.Tensor, kernelSize []int, opts ...MaxPool1dWithIndicesOptions) (output, indices *tensor.Tensor) {
 	c := tensor.NewCall(slotMaxPool1dWithIndices, 7)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.OptIntsValue(kernelSize)
@@ -693,11 +696,12 @@ type MaxPool2dWithIndicesOptions struct {
 	ReturnIndices bool  // default False
 }
 
-// MaxPool2dWithIndices is the largest element of each window, or NaN where there is one, and its position in the flattened spatial
-// dimensions of the input. Shapes: input [n, c, H, W] or [c, H, W]; each spatial size becomes (size + 2·padding - dilation·(k-1)
-// - 1)/stride + 1, rounded down, or up with ceil_mode. The stride is kernel_size if it is not given.
+// MaxPool2dWithIndices is the largest element of each window, or NaN where there is one, and its position in the
+// flattened spatial dimensions of the input. Shapes: input [n, c, H, W] or [c, H, W]; each spatial size becomes (size +
+// 2·padding - dilation·(k-1) - 1)/stride + 1, rounded down, or up with ceil_mode. The stride is kernel_size if it is
+// not given.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.max_pool2d.html
-func MaxPool2dWithIndices(input *tensor.Tensor, kernelSize []int, opts ...MaxPool2dWithIndicesOptions) (r0, r1 *tensor.Tensor) {
+func MaxPool2dWithIndices(input *tensor.Tensor, kernelSize []int, opts ...MaxPool2dWithIndicesOptions) (output, indices *tensor.Tensor) {
 	c := tensor.NewCall(slotMaxPool2dWithIndices, 7)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.OptIntsValue(kernelSize)
@@ -733,11 +737,12 @@ type MaxPool3dWithIndicesOptions struct {
 	ReturnIndices bool  // default False
 }
 
-// MaxPool3dWithIndices is the largest element of each window, or NaN where there is one, and its position in the flattened spatial
-// dimensions of the input. Shapes: input [n, c, D, H, W] or [c, D, H, W]; each spatial size becomes (size + 2·padding -
-// dilation·(k-1) - 1)/stride + 1, rounded down, or up with ceil_mode. The stride is kernel_size if it is not given.
+// MaxPool3dWithIndices is the largest element of each window, or NaN where there is one, and its position in the
+// flattened spatial dimensions of the input. Shapes: input [n, c, D, H, W] or [c, D, H, W]; each spatial size becomes
+// (size + 2·padding - dilation·(k-1) - 1)/stride + 1, rounded down, or up with ceil_mode. The stride is kernel_size if
+// it is not given.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.max_pool3d.html
-func MaxPool3dWithIndices(input *tensor.Tensor, kernelSize []int, opts ...MaxPool3dWithIndicesOptions) (r0, r1 *tensor.Tensor) {
+func MaxPool3dWithIndices(input *tensor.Tensor, kernelSize []int, opts ...MaxPool3dWithIndicesOptions) (output, indices *tensor.Tensor) {
 	c := tensor.NewCall(slotMaxPool3dWithIndices, 7)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.OptIntsValue(kernelSize)
@@ -771,9 +776,9 @@ type MaxUnpool1dOptions struct {
 	OutputSize []int // default None
 }
 
-// MaxUnpool1d is the reverse of max_pool1d: it writes each element to the position that indices names, and zeros elsewhere.
-// Shapes: input and indices [n, c, L] or [c, L]; each spatial size becomes output_size, or (size-1)·stride - 2·padding +
-// kernel_size.
+// MaxUnpool1d is the reverse of max_pool1d: it writes each element to the position that indices names, and zeros
+// elsewhere. Shapes: input and indices [n, c, L] or [c, L]; each spatial size becomes output_size, or (size-1)·stride -
+// 2·padding + kernel_size.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.max_unpool1d.html
 func MaxUnpool1d(input *tensor.Tensor, indices *tensor.Tensor, kernelSize []int, opts ...MaxUnpool1dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotMaxUnpool1d, 6)
@@ -805,9 +810,9 @@ type MaxUnpool2dOptions struct {
 	OutputSize []int // default None
 }
 
-// MaxUnpool2d is the reverse of max_pool2d: it writes each element to the position that indices names, and zeros elsewhere.
-// Shapes: input and indices [n, c, H, W] or [c, H, W]; each spatial size becomes output_size, or (size-1)·stride - 2·padding +
-// kernel_size.
+// MaxUnpool2d is the reverse of max_pool2d: it writes each element to the position that indices names, and zeros
+// elsewhere. Shapes: input and indices [n, c, H, W] or [c, H, W]; each spatial size becomes output_size, or
+// (size-1)·stride - 2·padding + kernel_size.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.max_unpool2d.html
 func MaxUnpool2d(input *tensor.Tensor, indices *tensor.Tensor, kernelSize []int, opts ...MaxUnpool2dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotMaxUnpool2d, 6)
@@ -839,9 +844,9 @@ type MaxUnpool3dOptions struct {
 	OutputSize []int // default None
 }
 
-// MaxUnpool3d is the reverse of max_pool3d: it writes each element to the position that indices names, and zeros elsewhere.
-// Shapes: input and indices [n, c, D, H, W] or [c, D, H, W]; each spatial size becomes output_size, or (size-1)·stride -
-// 2·padding + kernel_size.
+// MaxUnpool3d is the reverse of max_pool3d: it writes each element to the position that indices names, and zeros
+// elsewhere. Shapes: input and indices [n, c, D, H, W] or [c, D, H, W]; each spatial size becomes output_size, or
+// (size-1)·stride - 2·padding + kernel_size.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.max_unpool3d.html
 func MaxUnpool3d(input *tensor.Tensor, indices *tensor.Tensor, kernelSize []int, opts ...MaxUnpool3dOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotMaxUnpool3d, 6)

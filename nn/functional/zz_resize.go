@@ -16,11 +16,12 @@ type InterpolateOptions struct {
 	Antialias            bool             // default False
 }
 
-// Interpolate resizes an image or volume to size, or by scale_factor: one number for all spatial dimensions, or one each. Shapes:
-// input [n, c, L], [n, c, H, W] or [n, c, D, H, W]. The modes are nearest, nearest-exact (the nearest after rounding, as other
-// libraries have it), linear (3-d), bilinear, bicubic, lanczos (4-d), trilinear (5-d) and area, the mean of what each element
-// covers. With align_corners the outermost elements of input and result lie at the same places, otherwise the edges of the
-// outermost elements. antialias has shrinking take all elements into account, as Pillow does.
+// Interpolate resizes an image or volume to size, or by scale_factor: one number for all spatial dimensions, or one
+// each. Shapes: input [n, c, L], [n, c, H, W] or [n, c, D, H, W]. The modes are nearest, nearest-exact (the nearest
+// after rounding, as other libraries have it), linear (3-d), bilinear, bicubic, lanczos (4-d), trilinear (5-d) and
+// area, the mean of what each element covers. With align_corners the outermost elements of input and result lie at the
+// same places, otherwise the edges of the outermost elements. antialias has shrinking take all elements into account,
+// as Pillow does.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.interpolate.html
 func Interpolate(input *tensor.Tensor, opts ...InterpolateOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotInterpolate, 7)
@@ -63,8 +64,8 @@ func PixelShuffle(input *tensor.Tensor, upscaleFactor int) *tensor.Tensor {
 
 var slotPixelUnshuffle = tensor.Slot("aten::pixel_unshuffle")
 
-// PixelUnshuffle turns pixels into channels, the reverse of PixelShuffle. Shapes, for r = downscale_factor: input [*, c, H·r,
-// W·r], result [*, c·r·r, H, W].
+// PixelUnshuffle turns pixels into channels, the reverse of PixelShuffle. Shapes, for r = downscale_factor: input [*,
+// c, H·r, W·r], result [*, c·r·r, H, W].
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.pixel_unshuffle.html
 func PixelUnshuffle(input *tensor.Tensor, downscaleFactor int) *tensor.Tensor {
 	c := tensor.NewCall(slotPixelUnshuffle, 2)
@@ -75,8 +76,8 @@ func PixelUnshuffle(input *tensor.Tensor, downscaleFactor int) *tensor.Tensor {
 
 var slotChannelShuffle = tensor.Slot("aten::channel_shuffle")
 
-// ChannelShuffle interleaves groups of channels: with c channels, channel i of group g becomes channel i·groups + g. Shapes:
-// input and result [n, c, *].
+// ChannelShuffle interleaves groups of channels: with c channels, channel i of group g becomes channel i·groups + g.
+// Shapes: input and result [n, c, *].
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.channel_shuffle.html
 func ChannelShuffle(input *tensor.Tensor, groups int) *tensor.Tensor {
 	c := tensor.NewCall(slotChannelShuffle, 2)

@@ -12,8 +12,8 @@ type PadOptions struct {
 	Value tensor.Opt[float64] // default None
 }
 
-// Pad surrounds the last dimensions with a number ("constant"), their mirror image ("reflect"), their border ("replicate") or
-// their other end ("circular"). pad holds two sizes per dimension, the last dimension first.
+// Pad surrounds the last dimensions with a number ("constant"), their mirror image ("reflect"), their border
+// ("replicate") or their other end ("circular"). pad holds two sizes per dimension, the last dimension first.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html
 func Pad(input *tensor.Tensor, pad []int, opts ...PadOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotPad, 4)

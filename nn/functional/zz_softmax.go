@@ -13,9 +13,9 @@ type SoftmaxOptions struct {
 	DType      tensor.DType    // default None
 }
 
-// Softmax is exp(x) / sum(exp(x)) along a dimension of a tensor of any shape: numbers between 0 and 1 that add up to 1. dim counts
-// from the end if it is negative; without one it is dimension 0 of tensors with 0, 1 or 3 dimensions, else 1. dtype converts the
-// input first.
+// Softmax is exp(x) / sum(exp(x)) along a dimension of a tensor of any shape: numbers between 0 and 1 that add up to 1.
+// dim counts from the end if it is negative; without one it is dimension 0 of tensors with 0, 1 or 3 dimensions, else
+// 1. dtype converts the input first.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.softmax.html
 func Softmax(input *tensor.Tensor, opts ...SoftmaxOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotSoftmax, 4)
@@ -45,9 +45,9 @@ type LogSoftmaxOptions struct {
 	DType      tensor.DType    // default None
 }
 
-// LogSoftmax is x - log(sum(exp(x))) along a dimension of a tensor of any shape, the logarithm of softmax without its overflow.
-// dim counts from the end if it is negative; without one it is dimension 0 of tensors with 0, 1 or 3 dimensions, else 1. dtype
-// converts the input first.
+// LogSoftmax is x - log(sum(exp(x))) along a dimension of a tensor of any shape, the logarithm of softmax without its
+// overflow. dim counts from the end if it is negative; without one it is dimension 0 of tensors with 0, 1 or 3
+// dimensions, else 1. dtype converts the input first.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html
 func LogSoftmax(input *tensor.Tensor, opts ...LogSoftmaxOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotLogSoftmax, 4)
@@ -77,8 +77,8 @@ type SoftminOptions struct {
 	DType      tensor.DType    // default None
 }
 
-// Softmin is exp(-x) / sum(exp(-x)) along a dimension of a tensor of any shape. dim counts from the end if it is negative; without
-// one it is dimension 0 of tensors with 0, 1 or 3 dimensions, else 1. dtype converts the input first.
+// Softmin is exp(-x) / sum(exp(-x)) along a dimension of a tensor of any shape. dim counts from the end if it is
+// negative; without one it is dimension 0 of tensors with 0, 1 or 3 dimensions, else 1. dtype converts the input first.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.softmin.html
 func Softmin(input *tensor.Tensor, opts ...SoftminOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotSoftmin, 4)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/gotorch-dev/torch/internal/fused"
 	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -93,9 +94,7 @@ func (o *Optimized) packed(w *Tensor) *Tensor {
 	defer o.mu.Unlock()
 	c := o.copies[w]
 	if c.t == nil || c.version != w.Version() {
-		call := tensor.NewCall(opLinearPack, 1)
-		*call.Arg(0) = tensor.TensorValue(w)
-		c = dated{call.Do1().Keep(), w.Version()} // beyond a Tidy around the first call
+		c = dated{fused.LinearPack(w).Keep(), w.Version()} // beyond a Tidy around the first call
 		o.copies[w] = c
 	}
 	return c.t
@@ -149,6 +148,15 @@ type recorder struct {
 // Rank is that of a tracer.
 func (r *recorder) Rank() tensor.Rank { return tensor.RankTrace }
 
+// Sees says that of a convolution whose padding has a name its parts are recorded: it may pad one side only.
+func (r *recorder) Sees(op *tensor.Op) tensor.Sight {
+	switch op.FullName() {
+	case "aten::conv1d.padding", "aten::conv2d.padding", "aten::conv3d.padding", "aten::_convolution_mode":
+		return tensor.Inside
+	}
+	return tensor.Whole
+}
+
 // Call records one call.
 func (r *recorder) Call(c *tensor.Ctx, next func()) {
 	s := &step{op: c.Op()}
@@ -163,6 +171,7 @@ func (r *recorder) Call(c *tensor.Ctx, next func()) {
 			}
 		}
 	}
+	s.plainConv()
 	next()
 	for i := range c.NumOut() {
 		t := c.Out(i)
@@ -172,6 +181,16 @@ func (r *recorder) Call(c *tensor.Ctx, next func()) {
 		r.p.values++
 	}
 	r.p.steps = append(r.p.steps, s)
+}
+
+// plainConv turns a convolution in its general form into that of its number of dimensions, unless it is transposed.
+func (s *step) plainConv() {
+	if s.op.FullName() != "aten::convolution" || s.args[6].N != 0 {
+		return
+	}
+	if nd := s.args[1].T.Dim() - 2; nd >= 1 && nd <= 3 {
+		s.op, s.args = opConvs[nd], append(s.args[:6:6], s.args[8])
+	}
 }
 
 func (s *step) note(r *recorder, arg, elem int, t *Tensor) {
@@ -326,12 +345,12 @@ type fuser struct {
 }
 
 var (
+	opConvs        = [4]*tensor.Op{1: tensor.Slot("aten::conv1d"), 2: tensor.Slot("aten::conv2d"), 3: tensor.Slot("aten::conv3d")}
 	opConvFused    = tensor.Slot("gotorch::conv_fused")
 	opConvPair     = tensor.Slot("gotorch::conv_depthwise_fused")
 	opConvPool     = tensor.Slot("gotorch::conv_pool_fused")
 	opLinear       = tensor.Slot("aten::linear")
 	opLinearFused  = tensor.Slot("gotorch::linear_fused")
-	opLinearPack   = tensor.Slot("gotorch::linear_pack")
 	opLinearPacked = tensor.Slot("gotorch::linear_packed")
 )
 

@@ -295,7 +295,7 @@ func TestOptimizeForInferenceChain(t *testing.T) {
 		o.Padding = nn.Size{k / 2}
 		return nn.NewSequential(
 			nn.NewSequential(nn.NewConv2d(6, 20, 1), nn.NewBatchNorm2d(20), nn.NewReLU6()),
-			nn.NewSequential(nn.NewConv2d(20, 20, 3, nn.Conv2dOptions{Padding: nn.Size{1}, Groups: 20}), nn.NewBatchNorm2d(20), nn.NewReLU6()),
+			nn.NewSequential(nn.NewConv2d(20, 20, 3, nn.Conv2dOptions{Padding: nn.Size{1}, Groups: torch.Some(20)}), nn.NewBatchNorm2d(20), nn.NewReLU6()),
 			nn.NewSequential(nn.NewConv2d(20, 6, k, o), nn.NewBatchNorm2d(6)),
 		)
 	}
@@ -309,7 +309,9 @@ func TestOptimizeForInferenceChain(t *testing.T) {
 		"two projections":    {nn.NewSequential(block(1, nn.Conv2dOptions{}), nn.NewConv2d(6, 9, 1)), 1, 1},
 		"projection 3x3":     {block(3, nn.Conv2dOptions{}), 1, 1},
 		"projection strided": {block(1, nn.Conv2dOptions{Stride: nn.Size{2}}), 1, 1},
-		"groups":             {block(1, nn.Conv2dOptions{Groups: 2}), 1, 1},
+		"padding same":       {block(3, nn.Conv2dOptions{Padding: nn.PaddingSame}), 1, 1},
+		"padding uneven":     {block(2, nn.Conv2dOptions{Padding: nn.PaddingSame}), 1, 1},
+		"groups":             {block(1, nn.Conv2dOptions{Groups: torch.Some(2)}), 1, 1},
 		"read twice":         {nn.New(&inverted{Parts: block(1, nn.Conv2dOptions{}), Middle: true}), 1, 1},
 	} {
 		torch.ManualSeed(3)

@@ -33,14 +33,12 @@ func canonicalMask(c *Ctx, mask *T, name string, dt tensor.DType) *T {
 	return mask
 }
 
-// padMask adds n columns of zeros to a mask.
-func padMask(mask *T, n int) *T {
-	if mask == nil || n == 0 {
-		return mask
+// widen adds a column of zeros to a mask.
+func widen(mask *T) *T {
+	if mask == nil {
+		return nil
 	}
-	sh := append([]int(nil), mask.Shape()...)
-	sh[len(sh)-1] = n
-	return cat(-1, mask, mask.NewZeros(sh))
+	return op.Call1("aten::pad", mask, []int{0, 1}, "constant", nil)
 }
 
 // unpack gives the n parts of a packed projection along its last dimension. While nobody looks on they are views of
@@ -196,7 +194,6 @@ func multiHead(c *Ctx) {
 			mask = mask.Unsqueeze(0)
 		}
 	}
-	extra := 0
 	if bk, bv := c.T(7), c.T(8); bk != nil && bv != nil { // one more key and value, to be learnt
 		sh := []int{1, n, e}
 		if watched {
@@ -204,7 +201,7 @@ func multiHead(c *Ctx) {
 		} else {
 			k, v = cat(0, k, bk.Expand(sh)), cat(0, v, bv.Expand(sh))
 		}
-		extra++
+		mask, pad = widen(mask), widen(pad)
 	}
 	p := c.Float(10)
 	if !training {
@@ -228,13 +225,19 @@ func multiHead(c *Ctx) {
 		}
 		q, k, v = byHead(q, nil), byHead(k, c.T(21)), byHead(v, c.T(22))
 		if c.Bool(9) { // one more key and value of zeros
-			zero := k.NewZeros([]int{n * heads, 1, hd})
-			k, v = cat(1, k, zero), cat(1, v, zero)
-			extra++
+			sh := []int{n * heads, 1, hd}
+			if watched {
+				zeros := func(x *T) *T { return op.Call1("aten::zeros", sh, x.DType(), nil, x.Device()) }
+				k = cat(1, k, zeros(k))
+				v = cat(1, v, zeros(v))
+			} else {
+				zero := k.NewZeros(sh)
+				k, v = cat(1, k, zero), cat(1, v, zero)
+			}
+			mask, pad = widen(mask), widen(pad)
 		}
 		S = k.Size(1)
 	}
-	mask, pad = padMask(mask, extra), padMask(pad, extra)
 	if pad != nil && (pad.Size(0) != n || pad.Size(1) != S) {
 		c.Fail(tensor.ErrShape, "Expected key_padding_mask.shape to be [%d, %d], but got %s", n, S, tensor.ShapeString(pad.Shape()))
 	}
@@ -252,7 +255,7 @@ func multiHead(c *Ctx) {
 	}
 	var out, w *T
 	if needWeights {
-		qs := q.MulScalar(math.Sqrt(1 / float64(hd)))
+		qs := op.Call1("aten::mul.Tensor", q, math.Sqrt(1/float64(hd)))
 		kt := k.Transpose(-2, -1)
 		if mask != nil {
 			w = mask.BAddBMM(qs, kt)

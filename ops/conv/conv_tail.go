@@ -10,6 +10,8 @@ import (
 var (
 	opTailBackward      = tensor.Slot("gotorch::conv_tail_backward")
 	opThresholdBackward = tensor.Slot("aten::threshold_backward")
+	opConv2dPadding     = tensor.Slot("aten::conv2d.padding")
+	opReLUMaxPool       = tensor.Slot("gotorch::relu_max_pool")
 	opCodesBackward     = tensor.Slot("gotorch::max_pool_codes_backward")
 )
 
@@ -46,7 +48,12 @@ func fitsTail(c *Ctx) (mid, out []int, ok bool) {
 
 // tailBody are the layers of conv_tail one after the other.
 func tailBody(c *Ctx) {
-	y := convNd(c.T(0), c.T(1), c.T(2), fusedArguments(c, 3, c.T(1).Dim()-2, c.Int(6)))
+	var y *T
+	if name := c.Str(15); name != "" {
+		y = call(opConv2dPadding, c.T(0), c.T(1), c.T(2), c.Ints(3), name, c.Ints(5), c.Int(6))[0]
+	} else {
+		y = convNd(c.T(0), c.T(1), c.T(2), fusedArguments(c, 3, c.T(1).Dim()-2, c.Int(6)))
+	}
 	relu := func() {
 		switch {
 		case c.Bool(7) && c.Bool(10):
@@ -55,19 +62,26 @@ func tailBody(c *Ctx) {
 			y = y.ReLU()
 		}
 	}
-	if !c.Bool(9) {
+	win := c.Ints(8)
+	first := !c.Bool(9) // the ReLU
+	if first && len(win) == 0 {
 		relu()
 	}
-	if win := c.Ints(8); len(win) > 0 {
+	if len(win) > 0 {
 		orElse := func(i, x int) []int {
 			if l := c.Ints(i); len(l) > 0 {
 				return l
 			}
 			return []int{x, x}
 		}
-		y = call(opMaxPools[2], y, win, append([]int{}, c.Ints(11)...), orElse(12, 0), orElse(13, 1), c.Bool(14))[0]
+		stride, pad, dil := append([]int{}, c.Ints(11)...), orElse(12, 0), orElse(13, 1)
+		if first && c.Bool(7) {
+			y = call(opReLUMaxPool, y, win, stride, pad, dil, c.Bool(14), 2, c.Bool(10))[0]
+		} else {
+			y = call(opMaxPools[2], y, win, stride, pad, dil, c.Bool(14))[0]
+		}
 	}
-	if c.Bool(9) {
+	if !first {
 		relu()
 	}
 	c.Return(y)
@@ -76,9 +90,9 @@ func tailBody(c *Ctx) {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "gotorch::conv_tail(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, int groups, bool relu, int[] window, " +
-			"bool pool_first=False, bool relu_inplace=False, int[] pool_stride=[], int[] pool_padding=[], int[] pool_dilation=[], bool ceil_mode=False) -> Tensor",
+			"bool pool_first=False, bool relu_inplace=False, int[] pool_stride=[], int[] pool_padding=[], int[] pool_dilation=[], bool ceil_mode=False, str padding_name=\"\") -> Tensor",
 		Doc: "is a convolution over two spatial dimensions with what often comes behind it: a ReLU, and, unless window is empty, a maximum pooling with " +
-			"max_pool2d's arguments. With pool_first the pooling comes before the ReLU. In channels-last memory the whole is one pass over the result, " +
+			"max_pool2d's arguments. With pool_first the pooling comes before the ReLU. padding_name, same or valid, says where the padding comes from. In channels-last memory the whole is one pass over the result, " +
 			"where the windows lie side by side: the larger image between convolution and pooling is never written. The gradient needs one byte for each " +
 			"window: the number of the tap that the maximum comes from, 255 where the ReLU leaves nothing.",
 		Fuses: func(c *Ctx) bool {

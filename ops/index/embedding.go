@@ -301,7 +301,7 @@ func padIndex(c *Ctx, arg int, w *T) int {
 
 // renormRows is embedding_renorm_ outside the tape, as torch.nn.functional calls it.
 func renormRows(w, ix *T, maxNorm, p float64) {
-	tensor.NoGrad(func() { op.Call1("aten::embedding_renorm_", w.Detach(), ix, maxNorm, p) })
+	tensor.NoGrad(func() { op.Call1("aten::embedding_renorm_", op.Call1("aten::detach", w), ix, maxNorm, p) })
 }
 
 // renorm shortens the rows of w that ix names to maxNorm.

@@ -30,7 +30,7 @@ func TestCrossEntropy(t *testing.T) {
 		for _, weighted := range []bool{false, true} {
 			for _, smooth := range []float64{0, 0.2} {
 				for _, ignore := range []int{-100, 2} {
-					for _, how := range []string{"mean", "sum", "none"} {
+					for _, how := range []F.Reduction{F.Mean, F.Sum, F.None} {
 						name := fmt.Sprint(sh, weighted, smooth, ignore, how)
 						var weight *T
 						if weighted {
@@ -77,7 +77,7 @@ func near(t *testing.T, what string, got *T, want []float64, dt tensor.DType) {
 }
 
 // entropyByHand is the loss and the gradient of its sum, from the formulas.
-func entropyByHand(x, target, weight *T, dim, ignore int, smooth float64, how string) (value, grad []float64) {
+func entropyByHand(x, target, weight *T, dim, ignore int, smooth float64, how F.Reduction) (value, grad []float64) {
 	n, inner := 1, x.Numel()/x.Size(dim)
 	if dim == 1 {
 		n = x.Size(0)
@@ -118,14 +118,14 @@ func entropyByHand(x, target, weight *T, dim, ignore int, smooth float64, how st
 		}
 		value = append(value, loss)
 	}
-	if how == "none" {
+	if how == F.None {
 		return value, grad
 	}
 	sum := 0.0
 	for _, l := range value {
 		sum += l
 	}
-	if how == "mean" {
+	if how == F.Mean {
 		sum /= total
 		for i := range grad {
 			grad[i] /= total

@@ -386,9 +386,10 @@ func init() {
 		VJP:    noSecond,
 	})
 	tensor.Register(tensor.Def{
-		Schema: "_ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)",
-		Doc:    "is _ctc_loss with the lengths in tensors.",
-		Go:     "-", DataDependent: true,
+		Schema:      "_ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)",
+		CrossDevice: true, // the lengths may lie on the CPU
+		Doc:         "is _ctc_loss with the lengths in tensors.",
+		Go:          "-", DataDependent: true,
 		CPU: func(c *Ctx) {
 			l := ctcInfer(c, lengths(c, 2), lengths(c, 3))
 			ctcAlloc(c, l)
@@ -401,12 +402,13 @@ func init() {
 		Grad: "CtcLossBackward1",
 	})
 	tensor.Register(tensor.Def{
-		Schema: "_ctc_loss_backward.Tensor(Tensor grad, Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor",
-		Doc:    "is the gradient of _ctc_loss.Tensor for log_probs.",
-		Go:     "-",
-		Infer:  func(c *Ctx) { c.Alloc(0, c.Shape(1), c.ArgDType(1)) },
-		CPU:    func(c *Ctx) { ctcBackwardRun(c, lengths(c, 3), lengths(c, 4)) },
-		VJP:    noSecond,
+		Schema:      "_ctc_loss_backward.Tensor(Tensor grad, Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor",
+		CrossDevice: true, // the lengths may lie on the CPU
+		Doc:         "is the gradient of _ctc_loss.Tensor for log_probs.",
+		Go:          "-",
+		Infer:       func(c *Ctx) { c.Alloc(0, c.Shape(1), c.ArgDType(1)) },
+		CPU:         func(c *Ctx) { ctcBackwardRun(c, lengths(c, 3), lengths(c, 4)) },
+		VJP:         noSecond,
 	})
 	tensor.Register(tensor.Def{
 		Schema: "gotorch::list_tensor(Tensor like, int[] values) -> Tensor",

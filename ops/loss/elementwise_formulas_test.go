@@ -16,16 +16,16 @@ import (
 var pairFormulas = []struct {
 	name        string
 	unit, signs bool
-	f           func(x, t *tensor.Tensor, how string) *tensor.Tensor
+	f           func(x, t *tensor.Tensor, how F.Reduction) *tensor.Tensor
 	loss, slope func(x, t float64) float64
 }{
-	{"mse", false, false, func(x, t *tensor.Tensor, how string) *tensor.Tensor {
+	{"mse", false, false, func(x, t *tensor.Tensor, how F.Reduction) *tensor.Tensor {
 		return F.MSELoss(x, t, F.MSELossOptions{Reduction: how})
 	}, func(x, t float64) float64 { return (x - t) * (x - t) }, func(x, t float64) float64 { return 2 * (x - t) }},
-	{"l1", false, false, func(x, t *tensor.Tensor, how string) *tensor.Tensor {
+	{"l1", false, false, func(x, t *tensor.Tensor, how F.Reduction) *tensor.Tensor {
 		return F.L1Loss(x, t, F.L1LossOptions{Reduction: how})
 	}, func(x, t float64) float64 { return math.Abs(x - t) }, func(x, t float64) float64 { return sign(x - t) }},
-	{"smooth l1", false, false, func(x, t *tensor.Tensor, how string) *tensor.Tensor {
+	{"smooth l1", false, false, func(x, t *tensor.Tensor, how F.Reduction) *tensor.Tensor {
 		return F.SmoothL1Loss(x, t, F.SmoothL1LossOptions{Reduction: how, Beta: tensor.Some(0.5)})
 	}, func(x, t float64) float64 {
 		if z := math.Abs(x - t); z < 0.5 {
@@ -33,7 +33,7 @@ var pairFormulas = []struct {
 		}
 		return math.Abs(x-t) - 0.25
 	}, func(x, t float64) float64 { return min(max((x-t)*2, -1), 1) }},
-	{"huber", false, false, func(x, t *tensor.Tensor, how string) *tensor.Tensor {
+	{"huber", false, false, func(x, t *tensor.Tensor, how F.Reduction) *tensor.Tensor {
 		return F.HuberLoss(x, t, F.HuberLossOptions{Reduction: how, Delta: tensor.Some(0.5)})
 	}, func(x, t float64) float64 {
 		if z := math.Abs(x - t); z < 0.5 {
@@ -41,15 +41,15 @@ var pairFormulas = []struct {
 		}
 		return 0.5 * (math.Abs(x-t) - 0.25)
 	}, func(x, t float64) float64 { return min(max(x-t, -0.5), 0.5) }},
-	{"bce", true, false, func(x, t *tensor.Tensor, how string) *tensor.Tensor {
+	{"bce", true, false, func(x, t *tensor.Tensor, how F.Reduction) *tensor.Tensor {
 		return F.BinaryCrossEntropy(x, t, F.BinaryCrossEntropyOptions{Reduction: how})
 	}, func(x, t float64) float64 {
 		return -t*math.Max(math.Log(x), -100) - (1-t)*math.Max(math.Log1p(-x), -100)
 	}, func(x, t float64) float64 { return (x - t) / math.Max((1-x)*x, 1e-12) }},
-	{"bce with logits", false, false, func(x, t *tensor.Tensor, how string) *tensor.Tensor {
+	{"bce with logits", false, false, func(x, t *tensor.Tensor, how F.Reduction) *tensor.Tensor {
 		return F.BinaryCrossEntropyWithLogits(x, t, F.BinaryCrossEntropyWithLogitsOptions{Reduction: how})
 	}, func(x, t float64) float64 { return math.Log1p(math.Exp(x)) - t*x }, func(x, t float64) float64 { return 1/(1+math.Exp(-x)) - t }},
-	{"kl div", false, false, func(x, t *tensor.Tensor, how string) *tensor.Tensor {
+	{"kl div", false, false, func(x, t *tensor.Tensor, how F.Reduction) *tensor.Tensor {
 		return F.KLDiv(x, t, F.KLDivOptions{Reduction: how})
 	}, func(x, t float64) float64 {
 		if t == 0 {
@@ -57,19 +57,19 @@ var pairFormulas = []struct {
 		}
 		return t * (math.Log(t) - x)
 	}, func(x, t float64) float64 { return -t }},
-	{"kl div of logarithms", false, false, func(x, t *tensor.Tensor, how string) *tensor.Tensor {
+	{"kl div of logarithms", false, false, func(x, t *tensor.Tensor, how F.Reduction) *tensor.Tensor {
 		return F.KLDiv(x, t, F.KLDivOptions{Reduction: how, LogTarget: true})
 	}, func(x, t float64) float64 { return math.Exp(t) * (t - x) }, func(x, t float64) float64 { return -math.Exp(t) }},
-	{"soft margin", false, true, func(x, t *tensor.Tensor, how string) *tensor.Tensor {
+	{"soft margin", false, true, func(x, t *tensor.Tensor, how F.Reduction) *tensor.Tensor {
 		return F.SoftMarginLoss(x, t, F.SoftMarginLossOptions{Reduction: how})
 	}, func(x, t float64) float64 { return math.Log1p(math.Exp(-t * x)) }, func(x, t float64) float64 { return -t / (1 + math.Exp(t*x)) }},
-	{"poisson of logarithms", false, false, func(x, t *tensor.Tensor, how string) *tensor.Tensor {
+	{"poisson of logarithms", false, false, func(x, t *tensor.Tensor, how F.Reduction) *tensor.Tensor {
 		return F.PoissonNLLLoss(x, t, F.PoissonNLLLossOptions{Reduction: how})
 	}, func(x, t float64) float64 { return math.Exp(x) - t*x }, func(x, t float64) float64 { return math.Exp(x) - t }},
-	{"poisson", true, false, func(x, t *tensor.Tensor, how string) *tensor.Tensor {
+	{"poisson", true, false, func(x, t *tensor.Tensor, how F.Reduction) *tensor.Tensor {
 		return F.PoissonNLLLoss(x, t, F.PoissonNLLLossOptions{Reduction: how, NoLogInput: true, Eps: tensor.Some(0.5)})
 	}, func(x, t float64) float64 { return x - t*math.Log(x+0.5) }, func(x, t float64) float64 { return 1 - t/(x+0.5) }},
-	{"hinge embedding", false, true, func(x, t *tensor.Tensor, how string) *tensor.Tensor {
+	{"hinge embedding", false, true, func(x, t *tensor.Tensor, how F.Reduction) *tensor.Tensor {
 		return F.HingeEmbeddingLoss(x, t, F.HingeEmbeddingLossOptions{Reduction: how, Margin: tensor.Some(0.5)})
 	}, func(x, t float64) float64 {
 		if t == 1 {
@@ -125,20 +125,20 @@ func TestPairFormulas(t *testing.T) {
 						each[i], slopes[i] = c.loss(xs[i], qs[i]), c.slope(xs[i], qs[i])
 						total += each[i]
 					}
-					for _, how := range []string{"none", "sum", "mean"} {
+					for _, how := range []F.Reduction{F.None, F.Sum, F.Mean} {
 						name := fmt.Sprintf("%s, %s of %v (transposed: %v), %s", c.name, dt, sh, transposed, how)
 						v := x.Detach().SetRequiresGrad(true)
 						y := c.f(v, q, how)
 						g := torch.Ones(y.Shape()).ToDType(dt)
-						if how == "none" {
+						if how == F.None {
 							g = g.MulScalar(2)
 						}
 						grad := torch.Grad([]*tensor.Tensor{y}, []*tensor.Tensor{v}, torch.GradOptions{GradOutputs: []*tensor.Tensor{g}})[0]
 						want, factor := each, 2.0
 						switch how {
-						case "sum":
+						case F.Sum:
 							want, factor = []float64{total}, 1
-						case "mean":
+						case F.Mean:
 							want, factor = []float64{total / float64(n)}, 1/float64(n)
 						}
 						wantGrad, beyond := make([]float64, n), false
@@ -148,10 +148,10 @@ func TestPairFormulas(t *testing.T) {
 								beyond = true
 							}
 						}
-						if beyond || dt == tensor.Float16 && how == "mean" && n > 1000 {
+						if beyond || dt == tensor.Float16 && how == F.Mean && n > 1000 {
 							wantGrad = nil // beyond the range, or subnormal
 						}
-						if dt == tensor.Float16 && how == "sum" && n > 10000 {
+						if dt == tensor.Float16 && how == F.Sum && n > 10000 {
 							continue // beyond the type's range
 						}
 						closeTo(t, name, y, want, tol)
@@ -182,10 +182,10 @@ func closeTo(t *testing.T, name string, got *tensor.Tensor, want []float64, tol 
 
 // TestOneGradientTwice takes second derivatives by the first or the second argument alone.
 func TestOneGradientTwice(t *testing.T) {
-	cosine := func(x, t *tensor.Tensor, _ string) *tensor.Tensor { return F.CosineSimilarity(x, t) }
-	check := func(name string, f func(x, t *tensor.Tensor, how string) *tensor.Tensor, x, y *tensor.Tensor) {
-		opstest.GradCheck(t, name+" by the input", func(in []*tensor.Tensor) *tensor.Tensor { return f(in[0], y, "mean") }, x)
-		opstest.GradCheck(t, name+" by the target", func(in []*tensor.Tensor) *tensor.Tensor { return f(x, in[0], "mean") }, y)
+	cosine := func(x, t *tensor.Tensor, _ F.Reduction) *tensor.Tensor { return F.CosineSimilarity(x, t) }
+	check := func(name string, f func(x, t *tensor.Tensor, how F.Reduction) *tensor.Tensor, x, y *tensor.Tensor) {
+		opstest.GradCheck(t, name+" by the input", func(in []*tensor.Tensor) *tensor.Tensor { return f(in[0], y, F.Mean) }, x)
+		opstest.GradCheck(t, name+" by the target", func(in []*tensor.Tensor) *tensor.Tensor { return f(x, in[0], F.Mean) }, y)
 	}
 	x, y := opstest.Fill(tensor.Float64, 1, 3, 4), opstest.Fill(tensor.Float64, 2, 3, 4)
 	for _, l := range pairFormulas {

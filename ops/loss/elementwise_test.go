@@ -15,30 +15,30 @@ import (
 // pairLosses are the losses in one pass; the test's tensors are logits x, probabilities p and q.
 var pairLosses = []struct {
 	name string
-	f    func(x, p, q *tensor.Tensor, how string) *tensor.Tensor
+	f    func(x, p, q *tensor.Tensor, how F.Reduction) *tensor.Tensor
 }{
-	{"mse", func(x, p, q *tensor.Tensor, how string) *tensor.Tensor {
+	{"mse", func(x, p, q *tensor.Tensor, how F.Reduction) *tensor.Tensor {
 		return F.MSELoss(x, q, F.MSELossOptions{Reduction: how})
 	}},
-	{"l1", func(x, p, q *tensor.Tensor, how string) *tensor.Tensor {
+	{"l1", func(x, p, q *tensor.Tensor, how F.Reduction) *tensor.Tensor {
 		return F.L1Loss(x, q, F.L1LossOptions{Reduction: how})
 	}},
-	{"smooth l1", func(x, p, q *tensor.Tensor, how string) *tensor.Tensor {
+	{"smooth l1", func(x, p, q *tensor.Tensor, how F.Reduction) *tensor.Tensor {
 		return F.SmoothL1Loss(x, q, F.SmoothL1LossOptions{Reduction: how, Beta: tensor.Some(0.4)})
 	}},
-	{"huber", func(x, p, q *tensor.Tensor, how string) *tensor.Tensor {
+	{"huber", func(x, p, q *tensor.Tensor, how F.Reduction) *tensor.Tensor {
 		return F.HuberLoss(x, q, F.HuberLossOptions{Reduction: how, Delta: tensor.Some(0.6)})
 	}},
-	{"bce", func(x, p, q *tensor.Tensor, how string) *tensor.Tensor {
+	{"bce", func(x, p, q *tensor.Tensor, how F.Reduction) *tensor.Tensor {
 		return F.BinaryCrossEntropy(p, q, F.BinaryCrossEntropyOptions{Reduction: how})
 	}},
-	{"bce with logits", func(x, p, q *tensor.Tensor, how string) *tensor.Tensor {
+	{"bce with logits", func(x, p, q *tensor.Tensor, how F.Reduction) *tensor.Tensor {
 		return F.BinaryCrossEntropyWithLogits(x, q, F.BinaryCrossEntropyWithLogitsOptions{Reduction: how})
 	}},
-	{"kl div", func(x, p, q *tensor.Tensor, how string) *tensor.Tensor {
+	{"kl div", func(x, p, q *tensor.Tensor, how F.Reduction) *tensor.Tensor {
 		return F.KLDiv(x, q, F.KLDivOptions{Reduction: how})
 	}},
-	{"kl div of logarithms", func(x, p, q *tensor.Tensor, how string) *tensor.Tensor {
+	{"kl div of logarithms", func(x, p, q *tensor.Tensor, how F.Reduction) *tensor.Tensor {
 		return F.KLDiv(x, q, F.KLDivOptions{Reduction: how, LogTarget: true})
 	}},
 }
@@ -51,7 +51,7 @@ func TestOnePass(t *testing.T) {
 	torch.ManualSeed(2)
 	x0, q0 := torch.Randn([]int{7, 11000}), torch.Rand([]int{7, 11000})
 	for _, c := range pairLosses {
-		for _, how := range []string{"mean", "sum", "none"} {
+		for _, how := range []F.Reduction{F.Mean, F.Sum, F.None} {
 			run := func(dt tensor.DType, threads int) (out []float64, bits string) {
 				par.SetNumThreads(threads)
 				x := x0.To(dt).Detach().SetRequiresGrad(true)
@@ -90,7 +90,7 @@ func TestOnePassTarget(t *testing.T) {
 		grads := func(dt tensor.DType) []*tensor.Tensor {
 			torch.ManualSeed(3)
 			x, q := torch.Randn([]int{30, 20}).To(dt).SetRequiresGrad(true), torch.Rand([]int{20, 30}).To(dt).SetRequiresGrad(true)
-			return torch.Grad([]*tensor.Tensor{c.f(x.T(), x.T().Sigmoid(), q, "mean")}, []*tensor.Tensor{x, q})
+			return torch.Grad([]*tensor.Tensor{c.f(x.T(), x.T().Sigmoid(), q, F.Mean)}, []*tensor.Tensor{x, q})
 		}
 		got, want := grads(tensor.Float32), grads(tensor.Float64)
 		for i := range got {
@@ -111,7 +111,7 @@ func TestGradientNames(t *testing.T) {
 	}
 	x, q := torch.Ones([]int{3}).SetRequiresGrad(true), torch.Ones([]int{3})
 	for _, c := range pairLosses {
-		for i, how := range []string{"none", "mean", "sum"} {
+		for i, how := range []F.Reduction{F.None, F.Mean, F.Sum} {
 			if w, ok := want[c.name]; ok {
 				if got := c.f(x, nil, q, how).GradFn().Name(); got != w[i] {
 					t.Errorf("%s, %s: %s, want %s", c.name, how, got, w[i])
@@ -125,7 +125,7 @@ func TestGradientNames(t *testing.T) {
 func TestNoProbability(t *testing.T) {
 	nan := math.NaN()
 	for _, dt := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16} {
-		for _, how := range []string{"mean", "none"} {
+		for _, how := range []F.Reduction{F.Mean, F.None} {
 			for _, c := range []struct {
 				x, y float64
 				ok   bool
@@ -150,7 +150,7 @@ func TestNoProbability(t *testing.T) {
 func TestLossLayout(t *testing.T) {
 	last := func(x *T) *T { return x.Contiguous(tensor.ContiguousOptions{MemoryFormat: tensor.ChannelsLast}) }
 	x, y := opstest.Fill(tensor.Float32, 1, 2, 3, 4, 5), opstest.Fill(tensor.Float32, 2, 2, 3, 4, 5)
-	o := F.MSELossOptions{Reduction: "none"}
+	o := F.MSELossOptions{Reduction: F.None}
 	want := F.MSELoss(x, y, o)
 	for _, c := range []struct {
 		x, y    *T

@@ -131,7 +131,7 @@ func init() {
 		func(c *Ctx, how int) *T {
 			y := op.Call1("aten::kl_div", c.T(0), c.T(1), how, c.Bool(5))
 			if c.Str(4) == "batchmean" && c.T(0).Dim() > 0 {
-				y = y.DivScalar(c.T(0).Size(0))
+				y = op.Call1("aten::div.Tensor", y, c.T(0).Size(0))
 			}
 			return y
 		})
@@ -186,7 +186,7 @@ func init() {
 			if c.Bool(5) {
 				dn = dn.Minimum(d(p, n))
 			}
-			return reduce(dp.AddScalar(c.Float(4)).Sub(dn).ClampMin(0), how)
+			return reduce(op.Call1("aten::add.Tensor", dp, c.Float(4), 1).Sub(dn).ClampMin(0), how)
 		})
 	function("F::multi_margin_loss(Tensor input, Tensor target, int p=1, float margin=1.0, Tensor? weight=None, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor",
 		"is the sum over all classes j but the target's of max(0, margin - input[target] + input[j])^p, divided by the number of classes C, for scores [N, C] or [C] and class numbers [N] or []; p is 1 or 2. "+
@@ -253,7 +253,7 @@ func multilabelSoftMargin(x, t, w *T) *T {
 		y = y.Mul(w)
 	}
 	d := x.Dim() - 1
-	return y.SumDim([]int{d}).DivScalar(x.Size(d))
+	return op.Call1("aten::div.Tensor", y.SumDim([]int{d}), x.Size(d))
 }
 
 func gaussianNLL(c *Ctx, x, t, v *T, full bool, eps float64) *T {
@@ -283,9 +283,9 @@ func gaussianNLL(c *Ctx, x, t, v *T, full bool, eps float64) *T {
 	}
 	v = v.Clone()
 	tensor.NoGrad(func() { v.ClampMinInPlace(eps) }) // the lower bound is no part of the gradient
-	y := v.Log().Add(x.Sub(t).Pow(2).Div(v)).MulScalar(0.5)
+	y := op.Call1("aten::mul.Tensor", v.Log().Add(x.Sub(t).Pow(2).Div(v)), 0.5)
 	if full {
-		y = y.AddScalar(0.5 * math.Log(2*math.Pi))
+		y = op.Call1("aten::add.Tensor", y, 0.5*math.Log(2*math.Pi), 1)
 	}
 	return y
 }

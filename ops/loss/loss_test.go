@@ -21,10 +21,10 @@ func TestGradients(t *testing.T) {
 	class := tensor.FromSlice([]int64{1, 0, 3, 2}, 4)
 	ignored := tensor.FromSlice([]int64{1, 0, 3, 0}, 4)
 	weight := fill(9, 5).Abs().AddScalar(0.5)
-	for _, reduction := range []string{"mean", "sum", "none"} {
+	for _, reduction := range []F.Reduction{F.Mean, F.Sum, F.None} {
 		check := func(name string, f func(x []*T) *T, in ...*T) {
 			t.Helper()
-			opstest.GradCheck(t, name+", "+reduction, f, in...)
+			opstest.GradCheck(t, name+", "+reduction.String(), f, in...)
 		}
 		check("mse_loss", func(x []*T) *T { return F.MSELoss(x[0], x[1], F.MSELossOptions{Reduction: reduction}) }, fill(1, 4, 5), fill(2, 4, 5))
 		check("huber_loss", func(x []*T) *T {

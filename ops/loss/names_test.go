@@ -36,7 +36,7 @@ func TestSeen(t *testing.T) {
 		{"binary_cross_entropy with weights", func() { F.BinaryCrossEntropy(p, p, F.BinaryCrossEntropyOptions{Weight: w}) }, "expand binary_cross_entropy"},
 		{"binary_cross_entropy_with_logits", func() { F.BinaryCrossEntropyWithLogits(x, p) }, "binary_cross_entropy_with_logits"},
 		{"kl_div", func() { F.KLDiv(x, p) }, "kl_div"},
-		{"kl_div by batch", func() { F.KLDiv(x, p, F.KLDivOptions{Reduction: "batchmean"}) }, "kl_div div.Tensor"},
+		{"kl_div by batch", func() { F.KLDiv(x, p, F.KLDivOptions{Reduction: F.BatchMean}) }, "kl_div div.Tensor"},
 		{"soft_margin_loss", func() { F.SoftMarginLoss(x, s) }, "soft_margin_loss"},
 		{"hinge_embedding_loss", func() { F.HingeEmbeddingLoss(x, s) }, "hinge_embedding_loss"},
 		{"poisson_nll_loss", func() { F.PoissonNLLLoss(x, p) }, "poisson_nll_loss"},

@@ -11,7 +11,6 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "gotorch::linear_pack(Tensor weight) -> Tensor",
 		Doc:    "copies the weight [out, in] of a linear layer into panels, for gotorch::linear_packed on this processor. Surplus outputs of the last panel are 0.",
-		Go:     "-",
 		Body: func(c *Ctx) {
 			w := c.T(0)
 			if w.Dim() != 2 || !packable(w) {

@@ -175,6 +175,7 @@ func init() {
 		Body:   func(c *Ctx) { c.Return(call(opRMSNorm, c.T(0), c.Ints(1), c.T(2), c.Value(3))[0]) },
 	})
 	pow, div := tensor.Slot("aten::pow.Tensor_Scalar"), tensor.Slot("aten::div.Tensor")
+	mul, add := tensor.Slot("aten::mul.Tensor"), tensor.Slot("aten::add.Tensor") // which Python calls also with a number
 	pad := tensor.Slot("aten::pad")
 	pool2, pool3 := tensor.Slot("aten::avg_pool2d"), tensor.Slot("aten::avg_pool3d")
 	tensor.Register(tensor.Def{
@@ -224,7 +225,7 @@ func init() {
 					m = m.Reshape(sh)
 				}
 			}
-			m = m.MulScalar(c.Float(2)).AddScalar(c.Float(4))
+			m = call(add, call(mul, m, c.Float(2))[0], c.Float(4), 1)[0]
 			c.Return(call(div, x, call(pow, m, c.Float(3))[0])[0])
 		},
 	})

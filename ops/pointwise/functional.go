@@ -2,6 +2,7 @@ package pointwise
 
 import (
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -105,7 +106,7 @@ func init() {
 	function("F::logsigmoid(Tensor input) -> Tensor", "is log(1 / (1 + exp(-x))), computed without overflow,"+plain+"logsigmoid.html", calls("log_sigmoid", 0))
 	function("F::tanh(Tensor input) -> Tensor", "is the hyperbolic tangent (exp(x) - exp(-x)) / (exp(x) + exp(-x))"+plain+"tanh.html", calls("tanh", 0))
 	function("F::sigmoid(Tensor input) -> Tensor", "is 1 / (1 + exp(-x))"+plain+"sigmoid.html", calls("sigmoid", 0))
-	function("F::softsign(Tensor input) -> Tensor", "is x / (1 + |x|)"+plain+"softsign.html", func(c *Ctx, x *T) *T { return x.Div(x.Abs().AddScalar(1)) })
+	function("F::softsign(Tensor input) -> Tensor", "is x / (1 + |x|)"+plain+"softsign.html", func(c *Ctx, x *T) *T { return x.Div(op.Call1("aten::add.Tensor", x.Abs(), 1, 1)) })
 	function("F::tanhshrink(Tensor input) -> Tensor", "is x - tanh(x)"+plain+"tanhshrink.html", func(c *Ctx, x *T) *T { return x.Sub(x.Tanh()) })
 	function("F::hardshrink(Tensor input, float lambd=0.5) -> Tensor", "is 0 where -lambd <= x <= lambd and x elsewhere,"+plain+"hardshrink.html", calls("hardshrink", 1))
 	function("F::softshrink(Tensor input, float lambd=0.5) -> Tensor", "is x - lambd where x > lambd, x + lambd where x < -lambd, and 0 between,"+plain+"softshrink.html", calls("softshrink", 1))

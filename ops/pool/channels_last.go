@@ -131,10 +131,11 @@ func alike(a, b []link, d int) bool {
 // pixels is a block of pixels of a line that is computed at once.
 type pixels[E float] struct {
 	*lines
-	line   int // of all lines of all images
-	x0, x1 int // the block's part of it
-	at     int // where that begins in memory
-	dst    []E // where the numbers are to be computed
+	line   int      // of all lines of all images
+	x0, x1 int      // the block's part of it
+	at     int      // where that begins in memory
+	dst    []E      // where the numbers are to be computed
+	first  *vec.Tap // of all windows, before their own taps; nil without
 	list   []vec.Tap
 }
 
@@ -170,6 +171,9 @@ func (b *pixels[E]) each(f func(i, n int, taps []vec.Tap)) {
 			continue
 		}
 		b.list = b.list[:0]
+		if b.first != nil {
+			b.list = append(b.list, *b.first)
+		}
 		for _, pz := range l.z[z] {
 			for _, py := range l.y[y] {
 				row := ((image*l.from[0]+pz.at)*l.from[1]+py.at)*l.from[2] + i*l.gap
@@ -183,16 +187,35 @@ func (b *pixels[E]) each(f func(i, n int, taps []vec.Tap)) {
 	}
 }
 
-// maxLast is maxTaps for channels-last memory.
-func (k *taps[E, S]) maxLast(l *lines, out, in []S, codes func(at int, code []uint8)) {
+// maxLast is maxTaps for channels-last memory. With a ReLU, in may have more zeros behind its end than a line of it has elements: they are
+// then the first tap of each window, which wins unless another tap is positive.
+func (k *taps[E, S]) maxLast(l *lines, out, in []S, zeros bool, codes func(at int, code []uint8)) {
 	c := l.c
+	var first *vec.Tap
+	if l.w.relu && zeros {
+		first = &vec.Tap{Off: l.w.planes * l.w.inSize(), Code: noTap}
+	}
 	k.blocks(l, out, func(b *pixels[E]) {
+		b.first = first
 		if codes == nil {
 			b.each(func(i, n int, taps []vec.Tap) { k.win.Max(b.dst[i:], c, in, l.gap*c, n, c, taps) })
+			if l.w.relu && !zeros {
+				k.relu(b.dst, b.dst)
+			}
 			return
 		}
 		at := make([]uint8, len(b.dst))
 		b.each(func(i, n int, taps []vec.Tap) { k.win.MaxAt(b.dst[i:], at[i:], c, in, l.gap*c, n, c, taps) })
+		if l.w.relu && !zeros {
+			for i, v := range b.dst {
+				var none uint8 // without a branch, which would be mispredicted
+				if v <= 0 {
+					none = noTap
+				}
+				at[i] |= none
+			}
+			k.relu(b.dst, b.dst)
+		}
 		codes(b.at, at)
 	})
 }

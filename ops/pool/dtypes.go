@@ -24,15 +24,16 @@ type floatKernels[E float] struct {
 	divBy func(dst, a []E, s E)
 	codes func(dst []uint8, a []E)
 	most  func(a []E) E
+	relu  func(dst, a []E)
 }
 
 var (
-	kernels32 = floatKernels[float32]{vec.FillF32, vec.DivF32, vec.DivScalarF32, vec.F32ToU8s, vec.MaxF32}
+	kernels32 = floatKernels[float32]{vec.FillF32, vec.DivF32, vec.DivScalarF32, vec.F32ToU8s, vec.MaxF32, vec.ReLUF32}
 	kernels64 = floatKernels[float64]{vec.FillF64, vec.DivF64, vec.DivScalarF64, func(dst []uint8, a []float64) {
 		for i, v := range a {
 			dst[i] = uint8(int(v))
 		}
-	}, vec.MaxF64}
+	}, vec.MaxF64, vec.ReLUF64}
 )
 
 func kernels[E float]() *floatKernels[E] {

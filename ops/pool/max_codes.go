@@ -1,6 +1,8 @@
 package pool
 
 import (
+	"math"
+
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -39,15 +41,22 @@ func codable(x *T, nd int, args ...[]int) bool {
 	return taps <= 256
 }
 
-// offsets are the distances of a window's taps from its first one in the input's plane.
+// noTap is the code of a window behind which a ReLU leaves nothing: no gradient comes back to it.
+const noTap = 255
+
+// offsets are the distances of a window's taps from its first one in the input's plane. That of noTap, unless the window has so many taps,
+// is outside of every plane.
 func (w *window) offsets() []int {
-	l := make([]int, 0, w.k[0]*w.k[1]*w.k[2])
+	l := make([]int, 0, noTap+1)
 	for a := range w.k[0] {
 		for b := range w.k[1] {
 			for c := range w.k[2] {
 				l = append(l, (a*w.dil[0]*w.in[1]+b*w.dil[1])*w.in[2]+c*w.dil[2])
 			}
 		}
+	}
+	for len(l) <= noTap {
+		l = append(l, math.MinInt/2)
 	}
 	return l
 }
@@ -142,25 +151,36 @@ func maxOnlyDef(schema string, nd int, grad string) tensor.Def {
 		Schema: schema, Doc: maxDoc, Go: "-", Grad: grad,
 		Body:  func(c *Ctx) { c.Return(windowed(c, opsMaxIndices[nd])[0]) },
 		Fuses: func(c *Ctx) bool { return codable(c.T(0), nd, c.Ints(1), c.Ints(2), c.Ints(3), c.Ints(4)) },
-		Infer: func(c *Ctx) {
-			x := c.T(0)
-			w := maxWindow(c, x.Shape(), nd, 1)
-			checkOutput(c, nd, w)
-			allocLike(c, nd, 0, resultShape(x.Shape(), nd, w), x, x.DType())
-		},
-		CPU: func(c *Ctx) {
-			x, out := c.T(0), c.Out(0)
-			var codes *T
-			if c.Wants() {
-				codes = tensor.NewStrided(out.Shape(), tensor.FormatStrides(out.Shape(), formatOf(x, nd)), tensor.Uint8)
-				c.Keep(codes)
-			}
-			poolerFor(c, x.DType()).maxCodes(maxWindow(c, x.Shape(), nd, 1), out, codes, x, nd)
-		},
-		VJP: func(c *Ctx, g *T) []*T {
-			return c.Grads1(call(opCodesBackward, g, c.Kept().(*T), c.Shape(0), c.Ints(1), c.Ints(2), c.Ints(3), c.Ints(4), c.Bool(5), nd)[0])
-		},
+		Infer: func(c *Ctx) { inferMax(c, nd) },
+		CPU:   func(c *Ctx) { runMax(c, nd, false) },
+		VJP:   func(c *Ctx, g *T) []*T { return maxRule(c, g, nd) },
 	}
+}
+
+// inferMax allocates the result of a maximum pooling.
+func inferMax(c *Ctx, nd int) {
+	x := c.T(0)
+	w := maxWindow(c, x.Shape(), nd, 1)
+	checkOutput(c, nd, w)
+	allocLike(c, nd, 0, resultShape(x.Shape(), nd, w), x, x.DType())
+}
+
+// runMax computes a maximum pooling, of a ReLU's result if relu is set.
+func runMax(c *Ctx, nd int, relu bool) {
+	x, out := c.T(0), c.Out(0)
+	var codes *T
+	if c.Wants() {
+		codes = tensor.NewStrided(out.Shape(), tensor.FormatStrides(out.Shape(), formatOf(x, nd)), tensor.Uint8)
+		c.Keep(codes)
+	}
+	w := maxWindow(c, x.Shape(), nd, 1)
+	w.relu = relu
+	poolerFor(c, x.DType()).maxCodes(w, out, codes, x, nd)
+}
+
+// maxRule is the gradient of a maximum pooling that has kept numbers of taps.
+func maxRule(c *Ctx, g *T, nd int) []*T {
+	return c.Grads1(call(opCodesBackward, g, c.Kept().(*T), c.Shape(0), c.Ints(1), c.Ints(2), c.Ints(3), c.Ints(4), c.Bool(5), nd)[0])
 }
 
 func init() {

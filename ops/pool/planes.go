@@ -223,13 +223,16 @@ func firstOfPlanes[E float](p *phases, at []E, n int) {
 func (k *taps[E, S]) maxTaps(w *window, c int, out, in []S, codes func(at int, code []uint8)) {
 	switch {
 	case c > 0:
-		k.maxLast(forward(w, c), out, in, codes)
+		k.maxLast(forward(w, c), out, in, false, codes)
 		return
 	case k.slim(w):
 		k.maxSlim(w, out, in, codes)
 		return
 	}
 	low := lowest[E]()
+	if w.relu {
+		low = 0
+	}
 	wide := poolerOf[E]()
 	p := newPhases(w)
 	isz, osz := w.inSize(), w.outSize()
@@ -243,7 +246,11 @@ func (k *taps[E, S]) maxTaps(w *window, c int, out, in []S, codes func(at int, c
 		if codes == nil {
 			p.taps(n, func(rows, cols, o, ldo, i, ldi, _ int) { wide.max(rows, cols, dst[o:], ldo, src[i:], ldi) })
 		} else {
-			firstOfPlanes(p, at, n)
+			if w.relu {
+				k.fill(at, noTap)
+			} else {
+				firstOfPlanes(p, at, n)
+			}
 			p.taps(n, func(rows, cols, o, ldo, i, ldi, code int) {
 				wide.maxAt(rows, cols, dst[o:], ldo, at[o:], ldo, src[i:], ldi, E(code))
 			})

@@ -25,6 +25,7 @@ func init() {
 		"max_pool1d F::max_pool1d max_pool1d_with_indices F::max_pool1d_with_indices :: 2x3x7 [3] ; 2x3x7 [3] [2] [1] [1] true",
 		"max_pool2d F::max_pool2d max_pool2d_with_indices F::max_pool2d_with_indices :: 2x3x5x6 [3,2] ; 2x3x5x6 [3,3] [2,1] [1,1] [1,1] true ; 2x3x5x6 [2,2] [1,1] [0,0] [2,2]",
 		"max_pool3d F::max_pool3d max_pool3d_with_indices F::max_pool3d_with_indices :: 1x2x4x4x5 [2,2,3] ; 1x2x4x4x5 [2,2,2] [2,1,2] [1,1,1]",
+		"gotorch::relu_max_pool :: 2x9x7 [3] [] [0] [1] false 1 false ; 2x3x5x6 [3,2] [] [0] [1] false 2 false ; 2x9x5x6 [3,3] [2,1] [1,1] [1,1] true 2 false",
 		"max_pool2d_with_indices_backward :: 1x1x2x2 1x1x4x4 [2,2] [2,2] [0,0] [1,1] false 1x1x2x2:i16 | nograd",
 		"max_pool3d_with_indices_backward :: 1x1x1x1x2 1x1x2x2x4 [2,2,2] [2,2,2] [0,0,0] [1,1,1] false 1x1x1x1x2:i16 | nograd",
 		"adaptive_max_pool2d_backward :: 1x1x2x2 1x1x4x4 1x1x2x2:i16 | const=1", "adaptive_max_pool3d_backward :: 1x1x1x1x2 1x1x2x2x4 1x1x1x1x2:i16 | const=1",

@@ -56,14 +56,15 @@ func (w *window) of(planes int) *window {
 	return &v
 }
 
-// besides calls f for all groups of planes, in parallel: the first plane, the lines of so many, and the memory to
-// take from and give to, turned. There are from and to elements in a plane of either.
-func besides[D, S any](b *beside, out []D, to int, in []S, from int, f func(first int, l *lines, d []D, s []S)) {
+// eachPlaneGroup calls f for all groups of planes, in parallel: the first plane, the lines of so many, and the memory to take from and give to,
+// turned. There are from and to elements in a plane of either. Behind the memory to take from, within its capacity, come zeros elements of 0
+// for each of the planes.
+func eachPlaneGroup[D, S any](b *beside, out []D, to int, in []S, from, zeros int, f func(first int, l *lines, d []D, s []S)) {
 	groups := (b.w.planes + b.n - 1) / b.n
 	par.For(groups, max(1, block/(b.n*b.w.inSize())), func(lo, hi int) {
 		d, freeD := lend[D](b.n * to)
 		defer freeD()
-		s, freeS := lend[S](b.n * from)
+		s, freeS := lend[S](b.n * (from + zeros))
 		defer freeS()
 		for g := lo; g < hi; g++ {
 			first := g * b.n
@@ -72,6 +73,7 @@ func besides[D, S any](b *beside, out []D, to int, in []S, from int, f func(firs
 				l = b.line[1]
 			}
 			d, s := d[:l.c*to], s[:l.c*from]
+			clear(s[len(s) : len(s)+l.c*zeros])
 			turn(s, in[first*from:], l.c, from)
 			f(first, l, d, s)
 			turn(out[first*to:], d, to, l.c)
@@ -95,14 +97,18 @@ func turn[E any](d, s []E, rows, cols int) {
 
 // maxSlim is maxTaps of such planes.
 func (k *taps[E, S]) maxSlim(w *window, out, in []S, codes func(at int, code []uint8)) {
-	osz := w.outSize()
-	besides(newBeside(w, forward), out, osz, in, w.inSize(), func(first int, l *lines, d, s []S) {
+	osz, zeros := w.outSize(), 0
+	if w.relu {
+		zeros = w.in[2]
+	}
+	eachPlaneGroup(newBeside(w, forward), out, osz, in, w.inSize(), zeros, func(first int, l *lines, d, s []S) {
+		s = s[:len(s)+l.c*zeros]
 		if codes == nil {
-			k.maxLast(l, d, s, nil)
+			k.maxLast(l, d, s, true, nil)
 			return
 		}
 		at := make([]uint8, 2*len(d))
-		k.maxLast(l, d, s, func(i int, code []uint8) { copy(at[i:], code) })
+		k.maxLast(l, d, s, true, func(i int, code []uint8) { copy(at[i:], code) })
 		turn(at[len(d):], at, osz, l.c)
 		codes(first*osz, at[len(d):])
 	})
@@ -111,7 +117,7 @@ func (k *taps[E, S]) maxSlim(w *window, out, in []S, codes func(at int, code []u
 // maxBackwardSlim is the gradient of maxSlim.
 func (k *taps[E, S]) maxBackwardSlim(w *window, gin, grad []S, codes []uint8) {
 	osz := w.outSize()
-	besides(newBeside(w, backward), gin, w.inSize(), grad, osz, func(first int, l *lines, d, g []S) {
+	eachPlaneGroup(newBeside(w, backward), gin, w.inSize(), grad, osz, 0, func(first int, l *lines, d, g []S) {
 		code, free := lend[uint8](len(g))
 		defer free()
 		turn(code, codes[first*osz:], l.c, osz)
@@ -123,7 +129,7 @@ func (k *taps[E, S]) maxBackwardSlim(w *window, gin, grad []S, codes []uint8) {
 func (k *taps[E, S]) avgSlim(w *window, out, in []S) {
 	b := newBeside(w, forward)
 	div := [2]*divider[E]{newDivider[E](w, b.c[0]), newDivider[E](w, b.c[1])}
-	besides(b, out, w.outSize(), in, w.inSize(), func(first int, l *lines, d, s []S) {
+	eachPlaneGroup(b, out, w.outSize(), in, w.inSize(), 0, func(first int, l *lines, d, s []S) {
 		i := 0
 		if l == b.line[1] {
 			i = 1
@@ -134,5 +140,5 @@ func (k *taps[E, S]) avgSlim(w *window, out, in []S) {
 
 // avgBackwardSlim shares gradients that have been divided.
 func (k *taps[E, S]) avgBackwardSlim(w *window, gin []S, g []E) {
-	besides(newBeside(w, backward), gin, w.inSize(), g, w.outSize(), func(first int, l *lines, d []S, g []E) { k.shareLast(l, d, g) })
+	eachPlaneGroup(newBeside(w, backward), gin, w.inSize(), g, w.outSize(), 0, func(first int, l *lines, d []S, g []E) { k.shareLast(l, d, g) })
 }

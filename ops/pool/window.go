@@ -17,6 +17,7 @@ type window struct {
 	in, out, k, stride, pad, dil [3]int
 	ceil, countPad               bool
 	sides                        bool // means are divided by one side of the window after the other
+	relu                         bool // maxima below zero are zeros, whose code is noTap
 	divisor                      int
 }
 

@@ -51,7 +51,7 @@ func NewGPT(c GPTConfig) *GPT {
 		m.Blocks = append(m.Blocks, nn.New(&Block{
 			LN1: nn.NewLayerNorm(nn.Size{d}), QKV: nn.NewLinear(d, 3*d), Proj: nn.NewLinear(d, d),
 			LN2: nn.NewLayerNorm(nn.Size{d}), FC: nn.NewLinear(d, 4*d), Out: nn.NewLinear(4*d, d),
-			Drop: nn.NewDropout(nn.DropoutOptions{P: c.Dropout}), heads: c.Heads,
+			Drop: nn.NewDropout(nn.DropoutOptions{P: torch.Some(c.Dropout)}), heads: c.Heads,
 		}))
 	}
 	m.LN = nn.NewLayerNorm(nn.Size{c.Width})

@@ -93,7 +93,7 @@ func NewMobileNetV2(opts ...MobileNetV2Options) *MobileNetV2 {
 	features.Append(convReLU6(in, last, 1, 1, 1))
 	m := nn.New(&MobileNetV2{
 		Features:   features,
-		Classifier: nn.NewSequential(nn.NewDropout(nn.DropoutOptions{P: o.Dropout.Or(0.2)}), nn.NewLinear(last, o.NumClasses)),
+		Classifier: nn.NewSequential(nn.NewDropout(nn.DropoutOptions{P: tensor.Some(o.Dropout.Or(0.2))}), nn.NewLinear(last, o.NumClasses)),
 	})
 	for c := range nn.Modules(m) {
 		switch c := c.(type) {

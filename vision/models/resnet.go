@@ -44,7 +44,7 @@ type Bottleneck struct {
 
 // convNB is a convolution without bias that keeps the size but for its stride.
 func convNB(in, out, kernel, stride, groups int) *nn.Conv2d {
-	return nn.NewConv2d(in, out, kernel, nn.Conv2dOptions{Stride: nn.Size{stride}, Padding: nn.Size{(kernel - 1) / 2}, Groups: groups, NoBias: true})
+	return nn.NewConv2d(in, out, kernel, nn.Conv2dOptions{Stride: nn.Size{stride}, Padding: nn.Size{(kernel - 1) / 2}, Groups: tensor.Some(groups), NoBias: true})
 }
 
 func newBasicBlock(in, planes, stride, _, _ int, down *nn.Sequential) block {

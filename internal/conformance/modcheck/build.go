@@ -2,6 +2,7 @@ package modcheck
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/gotorch-dev/torch/internal/conformance/golden"
@@ -305,7 +306,28 @@ func Build(m golden.Module) (out nn.Module, err error) {
 	a := bind(m, strings.Fields(c.names))
 	out = c.make(a)
 	a.done()
+	keepInts(a, reflect.ValueOf(out).Elem())
 	return out, nil
+}
+
+// keepInts puts the ints that Python was given back into fields of the module that hold numbers of any kind: options hold floats, and
+// Python prints an int as one.
+func keepInts(a *args, m reflect.Value) {
+	for i := range m.NumField() {
+		f := m.Type().Field(i)
+		if f.Anonymous && f.Type.Kind() == reflect.Struct {
+			keepInts(a, m.Field(i))
+			continue
+		}
+		if f.Type != reflect.TypeFor[tensor.Scalar]() || !f.IsExported() {
+			continue
+		}
+		for name, x := range a.vals {
+			if n, ok := x.(int); ok && plainName(name) == plainName(f.Name) {
+				m.Field(i).Set(reflect.ValueOf(n))
+			}
+		}
+	}
 }
 
 // built replaces the description of a module by the module.
