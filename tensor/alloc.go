@@ -39,7 +39,12 @@ func (c *Ctx) alloc(i int, shape, stride []int, dt DType, strided bool) *Tensor 
 	} else if !strided && c.op.Elementwise {
 		stride = c.layout(shape)
 	}
-	t := NewOn(c.dev, shape, stride, dt)
+	var t *Tensor
+	if c.dev.Type == CPUDevice {
+		t = NewStrided(shape, stride, dt)
+	} else {
+		t = NewOn(c.dev, shape, stride, dt)
+	}
 	c.outs[i] = t
 	return t
 }

@@ -217,8 +217,25 @@ func (c *Ctx) findDevice() Device {
 			return c.mixedDevice()
 		}
 	}
-	if op.lists || op.devArg >= 0 || len(c.given) > 0 {
+	if op.devArg >= 0 && (c.args[op.devArg].K != KNone || c.mode != nil && c.mode.device != (Device{})) {
 		return c.mixedDevice()
+	}
+	if op.lists {
+		for i := range c.args {
+			if c.args[i].K != KTensors {
+				continue
+			}
+			for _, t := range c.args[i].X.([]*Tensor) {
+				if t != nil && t.dev.Type != CPUDevice {
+					return c.mixedDevice()
+				}
+			}
+		}
+	}
+	for _, t := range c.given {
+		if t.dev.Type != CPUDevice {
+			return c.mixedDevice()
+		}
 	}
 	return Device{}
 }

@@ -16,6 +16,7 @@ type Ctx struct {
 
 	mode     *mode          // of the goroutine, while the call runs
 	dev      Device         // that the call runs on
+	located  bool           // dev is known
 	backward *backwardState // while a gradient rule runs
 	inplace  bool
 	copyBack bool
@@ -69,7 +70,7 @@ func (c *Ctx) free() {
 	if c.backward != nil {
 		c.backward, c.state = nil, backwardState{}
 	}
-	c.inplace, c.copyBack, c.isView, c.outForm, c.dev = false, false, false, false, Device{}
+	c.inplace, c.copyBack, c.isView, c.outForm, c.located, c.dev = false, false, false, false, false, Device{}
 	ctxPool.Put(c)
 }
 

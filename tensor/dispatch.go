@@ -43,7 +43,12 @@ func (c *Ctx) dispatch() {
 		c.record()
 		c.markViews(v == nil)
 	default:
-		c.compute()
+		if m := c.mode; m == nil || len(m.layers) == 0 && m.device == (Device{}) { // compute without its detours
+			c.infer()
+			c.runKernel()
+		} else {
+			c.compute()
+		}
 		c.record()
 	}
 }
@@ -63,8 +68,11 @@ func (c *Ctx) runTarget() {
 // arguments, its gradient is known if one is wanted, and nobody looks at the operators of the body.
 func (c *Ctx) fuses() bool {
 	op := c.op
-	return op.CPU != nil && !c.mode.watched() && c.hasKernel(c.findDevice()) && (op.Fuses == nil || op.Fuses(c)) &&
-		(op.VJP != nil || !c.records() || !c.anyRequiresGrad())
+	if op.CPU == nil || c.mode.watched() {
+		return false
+	}
+	c.dev, c.located = c.findDevice(), true
+	return c.hasKernel(c.dev) && (op.Fuses == nil || op.Fuses(c)) && (op.VJP != nil || !c.records() || !c.anyRequiresGrad())
 }
 
 // records reports that gradients are recorded while this call runs.
@@ -81,15 +89,22 @@ func (c *Ctx) compute() {
 
 // kernel finds the device of the call, has the shape rule provide the results there, and runs the kernel of the device's backend.
 func (c *Ctx) kernel() {
-	c.dev = c.findDevice()
-	if c.op.Infer != nil {
-		c.op.Infer(c)
-	}
+	c.infer()
 	if m := c.mode; m != nil && m.device != (Device{}) { // what a kernel makes for itself lies where the kernel runs
 		with(func(n *mode) { n.device = Device{} }, c.runKernel)
 		return
 	}
 	c.runKernel()
+}
+
+// infer finds the device of the call and has the shape rule provide the results there.
+func (c *Ctx) infer() {
+	if !c.located {
+		c.dev = c.findDevice()
+	}
+	if c.op.Infer != nil {
+		c.op.Infer(c)
+	}
 }
 
 func (c *Ctx) runKernel() {
