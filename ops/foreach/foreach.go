@@ -1,8 +1,11 @@
 package foreach
 
 import (
+	"sort"
 	"strings"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -119,6 +122,9 @@ func register(name string, forms ...list) {
 		if name == "add" && f.overload == "Scalar" {
 			d.Fuses, d.CPU = areCounters, count
 		}
+		if name == "mul" && f.overload == "Tensor" {
+			d.Fuses, d.CPU = isScale, scale
+		}
 		tensor.Register(d)
 	}
 }
@@ -193,6 +199,45 @@ func sameLengths(c *Ctx) int {
 		}
 	}
 	return n
+}
+
+// isScale reports that contiguous tensors of float32 are to be multiplied by one number of float32, as gradients are when they are clipped.
+func isScale(c *Ctx) bool {
+	by := c.T(1)
+	ok := by.Numel() == 1 && by.Dim() == 0 && plain(by) && len(c.Tensors(0)) > 0
+	for _, t := range c.Tensors(0) {
+		ok = ok && t != nil && t.IsContiguous() && plain(t)
+	}
+	return ok
+}
+
+// plain reports a tensor of float32 on the CPU that may be written to and needs no record.
+func plain(t *T) bool {
+	return t.DType() == tensor.Float32 && t.Device().Type == tensor.CPUDevice && !t.RequiresGrad() && !t.IsInference()
+}
+
+// scale multiplies all tensors in one parallel loop over places in a common index space.
+func scale(c *Ctx) {
+	list, by := c.Tensors(0), tensor.Data[float32](c.T(1))[0]
+	ends, n := make([]int, len(list)), 0
+	for i, t := range list {
+		n += t.Numel()
+		ends[i] = n
+	}
+	par.For(n, grain, func(lo, hi int) {
+		i := sort.SearchInts(ends, lo+1)
+		for at := lo; at < hi; i++ {
+			begin := ends[i] - list[i].Numel()
+			if to := min(hi, ends[i]); at < to {
+				part := sliceAt[float32](tensor.Ptr(list[i]), at-begin, to-begin)
+				vec.MulScalarF32(part, part, by)
+				at = to
+			}
+		}
+	})
+	for _, t := range list {
+		tensor.Bump(t)
+	}
 }
 
 // areCounters reports that the tensors to be raised are 0-d of float32, as the step counters of optimizers are: an optimizer raises one for

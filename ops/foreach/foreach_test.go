@@ -176,3 +176,27 @@ func TestGradients(t *testing.T) {
 		t.Errorf("gradients are %v and %v", g[0], g[1])
 	}
 }
+
+// The kernel that multiplies a list by one number gives what single multiplications give.
+func TestScale(t *testing.T) {
+	for _, sizes := range [][]int{{5}, {0, 3, 0}, {70_000, 1, 16_384, 7}, {0}} {
+		var list, want []*T
+		by := tensor.FromSlice([]float32{0.37}).View([]int{})
+		for k, n := range sizes {
+			d := make([]float32, n)
+			for i := range d {
+				d[i] = float32(i%101) - 50 + float32(k)/3
+			}
+			x := tensor.FromSlice(d, n)
+			list, want = append(list, x), append(want, x.Mul(by))
+		}
+		if _, err := tensor.CallOp("aten::_foreach_mul_.Tensor", tensor.TensorsValue(list), tensor.TensorValue(by)); err != nil {
+			t.Fatal(err)
+		}
+		for i := range list {
+			if !list[i].Equal(want[i]) || list[i].Version() == 0 {
+				t.Errorf("sizes %v: tensor %d differs", sizes, i)
+			}
+		}
+	}
+}

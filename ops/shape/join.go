@@ -23,6 +23,23 @@ func catDim(ts []*T, dim int) int {
 	return -1
 }
 
+// stackedBytes is the size up to which stack copies tensors one after the other: larger ones are worth all threads, as cat uses them.
+const stackedBytes = 1 << 18
+
+// stacksRows reports tensors of one shape and dtype, each contiguous, that become the rows of a matrix: then stack is one copy for each.
+func stacksRows(c *Ctx) bool {
+	ts := c.Tensors(0)
+	if c.Int(1) != 0 || len(ts) == 0 || ts[0] == nil || ts[0].Numel()*ts[0].ElementSize()*len(ts) > stackedBytes {
+		return false
+	}
+	for _, t := range ts {
+		if t == nil || t.DType() != ts[0].DType() || !t.IsContiguous() || !tensor.SameShape(t.Shape(), ts[0].Shape()) {
+			return false
+		}
+	}
+	return true
+}
+
 func catInfer(c *Ctx) {
 	ts := c.Tensors(0)
 	if len(ts) == 0 {
@@ -174,6 +191,24 @@ func init() {
 		Schema: "stack(Tensor[] tensors, int dim=0) -> Tensor",
 		Doc:    "joins tensors of one shape along a new dimension.\nhttps://pytorch.org/docs/stable/generated/torch.stack.html",
 		Out:    true,
+		Grad:   "StackBackward0",
+		Fuses:  stacksRows,
+		Infer: func(c *Ctx) {
+			ts := c.Tensors(0)
+			c.Alloc(0, append([]int{len(ts)}, ts[0].Shape()...), ts[0].DType())
+		},
+		CPU: func(c *Ctx) {
+			ts, o := c.Tensors(0), c.Out(0)
+			if o.Numel() == 0 {
+				return
+			}
+			n := ts[0].Numel() * o.ElementSize()
+			to := bytesFrom(o, o.Numel())
+			for i, t := range ts {
+				copy(to[i*n:][:n], bytesFrom(t, t.Numel()))
+			}
+		},
+		VJP: func(c *Ctx, g *T) []*T { return op.Call("aten::unbind.int", g, 0) },
 		Body: func(c *Ctx) {
 			ts := c.Tensors(0)
 			if len(ts) == 0 {
