@@ -76,11 +76,14 @@ func TestInPlace(t *testing.T) {
 	z := y.Mul(y)
 	y.AddScalarInPlace(1)
 	err := tensor.Try(func() { sum(z).Backward() })
-	if err == nil || !strings.Contains(err.Error(), "modified by an inplace operation: [torch.FloatTensor [3]], which is output 0 of Mul, is at version 1; expected version 0 instead") {
+	if err == nil || !strings.Contains(err.Error(),
+		"modified by an inplace operation: [torch.FloatTensor [3]], which is output 0 of Mul, is at version 1; "+
+			"expected version 0 instead") {
 		t.Fatalf("stale value: %v", err)
 	}
 	err = tensor.Try(func() { x.AddScalarInPlace(1) })
-	if err == nil || !strings.Contains(err.Error(), "a leaf Variable that requires grad is being used in an in-place operation.") {
+	if err == nil || !strings.Contains(err.Error(),
+		"a leaf Variable that requires grad is being used in an in-place operation.") {
 		t.Fatalf("leaf: %v", err)
 	}
 }
@@ -200,10 +203,14 @@ func TestInPlaceOnParts(t *testing.T) {
 		},
 	}
 	want := map[string]struct{ y, gx, gw []float32 }{
-		"real":               {[]float32{10, 2, 60, 4, 150, 6}, []float32{200, 4, 2400, 8, 9000, 12}, []float32{20, 360, 1500}},
-		"imag of a slice":    {[]float32{1, 2, 3, 80, 5, 180}, []float32{2, 4, 6, 3200, 10, 10800}, []float32{0, 640, 2160}},
-		"complex":            {[]float32{10, 20, 60, 80, 150, 180}, []float32{200, 400, 2400, 3200, 9000, 10800}, []float32{100, 1000, 3660}},
-		"complex of a slice": {[]float32{1, 2, 60, 80, 150, 180}, []float32{2, 4, 2400, 3200, 9000, 10800}, []float32{0, 1000, 3660}},
+		"real": {[]float32{10, 2, 60, 4, 150, 6}, []float32{200, 4, 2400, 8, 9000, 12},
+			[]float32{20, 360, 1500}},
+		"imag of a slice": {[]float32{1, 2, 3, 80, 5, 180}, []float32{2, 4, 6, 3200, 10, 10800},
+			[]float32{0, 640, 2160}},
+		"complex": {[]float32{10, 20, 60, 80, 150, 180}, []float32{200, 400, 2400, 3200, 9000, 10800},
+			[]float32{100, 1000, 3660}},
+		"complex of a slice": {[]float32{1, 2, 60, 80, 150, 180}, []float32{2, 4, 2400, 3200, 9000, 10800},
+			[]float32{0, 1000, 3660}},
 	}
 	for name, form := range forms {
 		x, w := tensor.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 3, 2).SetRequiresGrad(true), leaf(10, 20, 30)
@@ -213,7 +220,8 @@ func TestInPlaceOnParts(t *testing.T) {
 			what string
 			got  *tensor.Tensor
 			want []float32
-		}{{"result", y, want[name].y}, {"gradient", x.Grad(), want[name].gx}, {"factor's gradient", w.Grad(), want[name].gw}} {
+		}{{"result", y, want[name].y}, {"gradient", x.Grad(), want[name].gx},
+			{"factor's gradient", w.Grad(), want[name].gw}} {
 			if got := tensor.Data[float32](c.got.Detach().Contiguous()); !slices.Equal(got, c.want) {
 				t.Errorf("%s: %s %v, want %v", name, c.what, got, c.want)
 			}
@@ -225,7 +233,8 @@ func TestInPlaceOnParts(t *testing.T) {
 func TestSecondOrderThroughView(t *testing.T) {
 	second := func(f func(y *tensor.Tensor) *tensor.Tensor) []float32 {
 		x := leaf(0.1, 0.5, -0.3)
-		g := tensor.Grad([]*tensor.Tensor{sum(f(x.MulScalar(2)))}, []*tensor.Tensor{x}, tensor.GradOptions{CreateGraph: true})[0]
+		g := tensor.Grad([]*tensor.Tensor{sum(f(x.MulScalar(2)))}, []*tensor.Tensor{x},
+			tensor.GradOptions{CreateGraph: true})[0]
 		return tensor.Data[float32](tensor.Grad([]*tensor.Tensor{sum(g)}, []*tensor.Tensor{x})[0])
 	}
 	want := second(func(y *tensor.Tensor) *tensor.Tensor { return y.Tanh() })
@@ -247,21 +256,28 @@ func TestViewsThatMayNotChange(t *testing.T) {
 		name, want string
 		do         func(x, y *tensor.Tensor)
 	}{
-		{"one of many", many + "is being modified inplace.", func(x, y *tensor.Tensor) { y.Unbind()[0].AddScalarInPlace(1) }},
-		{"one of many, a leaf's", many + "is being modified inplace.", func(x, y *tensor.Tensor) { x.Unbind()[0].AddScalarInPlace(1) }},
-		{"one of many, its shape", many + "is being modified inplace.", func(x, y *tensor.Tensor) { y.Unbind()[0].UnsqueezeInPlace(0) }},
-		{"one of many, the base", many + "its base or another view of its base has been modified inplace.", func(x, y *tensor.Tensor) {
-			v := y.Unbind()[0]
-			y.AddScalarInPlace(1)
-			v.MulScalar(2)
-		}},
-		{"without gradient", "A view was created in no_grad mode and is being modified inplace", func(x, y *tensor.Tensor) {
-			var v *tensor.Tensor
-			tensor.NoGrad(func() { v = y.Unsqueeze(0) })
-			v.AddScalarInPlace(1)
-		}},
-		{"a leaf's view", "a view of a leaf Variable that requires grad", func(x, y *tensor.Tensor) { x.Unsqueeze(0).AddScalarInPlace(1) }},
-		{"a leaf's view, its shape", "a view of a leaf Variable that requires grad", func(x, y *tensor.Tensor) { x.Unsqueeze(0).SqueezeInPlace() }},
+		{"one of many", many + "is being modified inplace.",
+			func(x, y *tensor.Tensor) { y.Unbind()[0].AddScalarInPlace(1) }},
+		{"one of many, a leaf's", many + "is being modified inplace.",
+			func(x, y *tensor.Tensor) { x.Unbind()[0].AddScalarInPlace(1) }},
+		{"one of many, its shape", many + "is being modified inplace.",
+			func(x, y *tensor.Tensor) { y.Unbind()[0].UnsqueezeInPlace(0) }},
+		{"one of many, the base", many + "its base or another view of its base has been modified inplace.",
+			func(x, y *tensor.Tensor) {
+				v := y.Unbind()[0]
+				y.AddScalarInPlace(1)
+				v.MulScalar(2)
+			}},
+		{"without gradient", "A view was created in no_grad mode and is being modified inplace",
+			func(x, y *tensor.Tensor) {
+				var v *tensor.Tensor
+				tensor.NoGrad(func() { v = y.Unsqueeze(0) })
+				v.AddScalarInPlace(1)
+			}},
+		{"a leaf's view", "a view of a leaf Variable that requires grad",
+			func(x, y *tensor.Tensor) { x.Unsqueeze(0).AddScalarInPlace(1) }},
+		{"a leaf's view, its shape", "a view of a leaf Variable that requires grad",
+			func(x, y *tensor.Tensor) { x.Unsqueeze(0).SqueezeInPlace() }},
 		{"a leaf's shape", "a leaf Variable that requires grad", func(x, y *tensor.Tensor) { x.UnsqueezeInPlace(0) }},
 	} {
 		x := leaf(1, 2, 3)
@@ -272,7 +288,8 @@ func TestViewsThatMayNotChange(t *testing.T) {
 	}
 }
 
-// TestInPlaceViewOfChangedBase changes a view, then the shape of its base in place; the gradient must still find the view's place.
+// TestInPlaceViewOfChangedBase changes a view, then the shape of its base in place; the gradient must still find the
+// view's place.
 func TestInPlaceViewOfChangedBase(t *testing.T) {
 	for name, f := range map[string]func(x *tensor.Tensor){
 		"unsqueeze_": func(x *tensor.Tensor) { x.UnsqueezeInPlace(1) },
@@ -294,18 +311,21 @@ func TestInPlaceViewOfChangedBase(t *testing.T) {
 // TestGradientOfSharedPlaces looks at an expanded tensor, which holds each element twice, through as_strided.
 func TestGradientOfSharedPlaces(t *testing.T) {
 	x := leaf(1, 1)
-	sum(x.Expand([]int{2, 2}).AsStrided([]int{2, 2}, []int{0, 1}).Mul(tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2))).Backward()
+	sum(x.Expand([]int{2, 2}).AsStrided([]int{2, 2},
+		[]int{0, 1}).Mul(tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2))).Backward()
 	want(t, x.Grad(), 4, 6)
 }
 
 // TestGradientOfParts gives view_as_real a gradient that begins at an odd place.
 func TestGradientOfParts(t *testing.T) {
 	z := tensor.FromSlice([]complex64{1}).SetRequiresGrad(true)
-	sum(torch.Cat([]*tensor.Tensor{torch.Ones([]int{1}), z.ViewAsReal().View([]int{2})}).Mul(tensor.FromSlice([]float32{1, 2, 3}))).Backward()
+	sum(torch.Cat([]*tensor.Tensor{torch.Ones([]int{1}),
+		z.ViewAsReal().View([]int{2})}).Mul(tensor.FromSlice([]float32{1, 2, 3}))).Backward()
 	want(t, z.Grad().ViewAsReal(), 2, 3)
 }
 
-// TestChangedArgumentThatIsNotNeeded changes what only the gradient of the other argument, which wants none, would read.
+// TestChangedArgumentThatIsNotNeeded changes what only the gradient of the other argument, which wants none, would
+// read.
 func TestChangedArgumentThatIsNotNeeded(t *testing.T) {
 	x, y := leaf(1, 1), torch.Zeros([]int{2})
 	z := x.Hypot(y)

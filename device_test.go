@@ -19,29 +19,36 @@ func TestDeviceErrors(t *testing.T) {
 		f    func()
 		want string
 	}{
-		"mixture":            {func() { x.Add(y) }, "Expected all tensors to be on the same device, but found at least two devices, cpu and second:0!"},
+		"mixture": {func() { x.Add(y) },
+			"Expected all tensors to be on the same device, but found at least two devices, cpu and second:0!"},
 		"mixture, other way": {func() { y.MatMul(x.T()) }, "but found at least two devices, second:0 and cpu!"},
-		"two devices":        {func() { y.Add(y.To(torch.Device{Type: second.Device.Type, Index: 1})) }, "second:0 and second:1!"},
-		"list":               {func() { torch.Cat([]*torch.Tensor{x, y}) }, "cpu and second:0!"},
-		"meta and cpu":       {func() { x.To(torch.Meta).Mul(x) }, "meta and cpu!"},
+		"two devices": {func() { y.Add(y.To(torch.Device{Type: second.Device.Type, Index: 1})) },
+			"second:0 and second:1!"},
+		"list":         {func() { torch.Cat([]*torch.Tensor{x, y}) }, "cpu and second:0!"},
+		"meta and cpu": {func() { x.To(torch.Meta).Mul(x) }, "meta and cpu!"},
 		"out": {func() {
 			torch.Exp(x, torch.OutOptions{Out: torch.Empty([]int{2, 3}, torch.EmptyOptions{Device: second.Device})})
 		}, "cpu and second:0!"},
-		"missing driver":      {func() { x.To(cuda) }, "device cuda:0 is not available in this program"},
-		"missing for zeros":   {func() { torch.Zeros([]int{2}, torch.ZerosOptions{Device: cuda}) }, `no backend "cuda" is linked`},
-		"missing by number":   {func() { x.To(torch.Device{Type: second.Device.Type, Index: 7}) }, "there are 2 devices of this kind"},
+		"missing driver": {func() { x.To(cuda) }, "device cuda:0 is not available in this program"},
+		"missing for zeros": {func() { torch.Zeros([]int{2}, torch.ZerosOptions{Device: cuda}) },
+			`no backend "cuda" is linked`},
+		"missing by number": {func() { x.To(torch.Device{Type: second.Device.Type, Index: 7}) },
+			"there are 2 devices of this kind"},
 		"missing for a block": {func() { torch.WithDevice(cuda, func() {}) }, "device cuda:0 is not available"},
 		"memory from Go":      {func() { torch.Data[float32](y) }, "use Tensor.CPU()"},
 		"memory of meta":      {func() { torch.Data[float32](x.To(torch.Meta)) }, "a meta tensor has no data"},
 		"copy out of meta":    {func() { x.To(torch.Meta).CPU() }, "Cannot copy out of meta tensor; no data!"},
-		"item of meta":        {func() { x.Sum().To(torch.Meta).Item() }, "Tensor.item() cannot be called on meta tensors"},
-		"too large":           {func() { torch.Zeros([]int{1 << 40}, torch.ZerosOptions{Device: second.Device}) }, "bytes on device second:0"},
+		"item of meta": {func() { x.Sum().To(torch.Meta).Item() },
+			"Tensor.item() cannot be called on meta tensors"},
+		"too large": {func() { torch.Zeros([]int{1 << 40}, torch.ZerosOptions{Device: second.Device}) },
+			"bytes on device second:0"},
 	} {
 		err := torch.Try(c.f)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want an error with %q", name, err, c.want)
 		}
-		if want := tensor.ErrDevice; name == "too large" && !errors.Is(err, tensor.ErrMemory) || name != "too large" && !errors.Is(err, want) {
+		if want := tensor.ErrDevice; name == "too large" && !errors.Is(err, tensor.ErrMemory) || name != "too large" &&
+			!errors.Is(err, want) {
 			t.Errorf("%s: the cause of %v", name, err)
 		}
 	}
@@ -59,8 +66,10 @@ func TestDeviceErrors(t *testing.T) {
 func TestNumbersOnDevices(t *testing.T) {
 	x := torch.FromSlice([]float32{1, 2, 3}).To(second.Device)
 	two := torch.FromSlice([]float64{2}).View([]int{})
-	for name, y := range map[string]*torch.Tensor{"number": x.MulScalar(2), "0-d": x.Mul(two), "0-d first": two.Mul(x)} {
-		if y.Device() != second.Device || y.DType() != torch.Float32 || !y.CPU().Equal(torch.FromSlice([]float32{2, 4, 6})) {
+	for name, y := range map[string]*torch.Tensor{"number": x.MulScalar(2), "0-d": x.Mul(two),
+		"0-d first": two.Mul(x)} {
+		if y.Device() != second.Device || y.DType() != torch.Float32 ||
+			!y.CPU().Equal(torch.FromSlice([]float32{2, 4, 6})) {
 			t.Errorf("%s: %v", name, y)
 		}
 	}
@@ -76,9 +85,12 @@ func TestNumbersOnDevices(t *testing.T) {
 func TestFactoriesOnDevices(t *testing.T) {
 	for _, d := range []torch.Device{second.Device, torch.Meta} {
 		for name, x := range map[string]*torch.Tensor{
-			"zeros": torch.Zeros([]int{2}, torch.ZerosOptions{Device: d}), "full": torch.Full([]int{2}, 3, torch.FullOptions{Device: d}),
-			"arange": torch.Arange(5, torch.ArangeOptions{Device: d}), "rand": torch.Rand([]int{2}, torch.RandOptions{Device: d}),
-			"like": torch.Ones([]int{2}).ZerosLike(torch.ZerosLikeOptions{Device: d}), "eye": torch.Eye(3, torch.EyeOptions{Device: d}),
+			"zeros":  torch.Zeros([]int{2}, torch.ZerosOptions{Device: d}),
+			"full":   torch.Full([]int{2}, 3, torch.FullOptions{Device: d}),
+			"arange": torch.Arange(5, torch.ArangeOptions{Device: d}),
+			"rand":   torch.Rand([]int{2}, torch.RandOptions{Device: d}),
+			"like":   torch.Ones([]int{2}).ZerosLike(torch.ZerosLikeOptions{Device: d}),
+			"eye":    torch.Eye(3, torch.EyeOptions{Device: d}),
 		} {
 			if x.Device() != d {
 				t.Errorf("%s is on %s, want %s", name, x.Device(), d)

@@ -32,7 +32,8 @@ func TestIndex(t *testing.T) {
 		first int64
 	}{
 		{"adjacent lists stay", []any{torch.Slice(), torch.List(0, 2), torch.List(1, 3)}, []int{2, 2}, 1},
-		{"separated ones move to the front", []any{torch.List(0, 1), torch.Slice(1, nil), torch.List(3, 0)}, []int{2, 2}, 7},
+		{"separated ones move to the front", []any{torch.List(0, 1), torch.Slice(1, nil), torch.List(3, 0)},
+			[]int{2, 2}, 7},
 		{"an int between counts as basic", []any{1, torch.Slice(), torch.List(2)}, []int{3, 1}, 14},
 		{"ellipsis", []any{torch.Ellipsis, -1}, []int{2, 3}, 3},
 		{"new axis", []any{torch.Slice(), nil, 2}, []int{2, 1, 4}, 8},
@@ -56,7 +57,8 @@ func TestIndex(t *testing.T) {
 	if got, want := torch.Data[float32](y), []float32{0, 5, 5, 2, 0, 1}; !slices.Equal(got, want) {
 		t.Errorf("SetIndex: %v, want %v", got, want)
 	}
-	for _, bad := range [][]any{{5}, {0, 0, 0, 0}, {1.5}, {torch.Ellipsis, torch.Ellipsis}, {torch.List(9)}, {torch.Slice(0, 1, -1)}} {
+	for _, bad := range [][]any{{5}, {0, 0, 0, 0}, {1.5}, {torch.Ellipsis, torch.Ellipsis}, {torch.List(9)},
+		{torch.Slice(0, 1, -1)}} {
 		if torch.Try(func() { x.Index(bad...) }) == nil {
 			t.Errorf("Index(%v) did not fail", bad)
 		}
@@ -79,7 +81,8 @@ func TestIndexGradient(t *testing.T) {
 	}
 }
 
-// TestIndexMessages compares what a wrong index or value is told with PyTorch's text; nothing is checked where nothing is picked.
+// TestIndexMessages compares what a wrong index or value is told with PyTorch's text; nothing is checked where nothing
+// is picked.
 func TestIndexMessages(t *testing.T) {
 	x := torch.Zeros([]int{2, 3})
 	for _, c := range []struct {
@@ -94,10 +97,17 @@ func TestIndexMessages(t *testing.T) {
 		{[]any{torch.Slice(0, 0), torch.List(9)}, nil, ""},
 		{[]any{torch.Slice(0, 1, 0)}, nil, "slice step cannot be zero"},
 		{[]any{torch.Slice(0, 1, -1)}, nil, "step must be greater than zero"},
-		{[]any{0, 0}, torch.Zeros([]int{3}), "expand(torch.FloatTensor{[3]}, size=[]): the number of sizes provided (0) must be greater or equal to the number of dimensions in the tensor (1)"},
-		{[]any{0}, torch.Zeros([]int{4}), "The expanded size of the tensor (3) must match the existing size (4) at non-singleton dimension 0.  Target sizes: [3].  Tensor sizes: [4]"},
-		{[]any{nil, 0}, torch.Zeros([]int{3, 4}), "The expanded size of the tensor (3) must match the existing size (4) at non-singleton dimension 1.  Target sizes: [1, 3].  Tensor sizes: [3, 4]"},
-		{[]any{torch.List(0)}, torch.Zeros([]int{1, 1, 4}), "shape mismatch: value tensor of shape [4] cannot be broadcast to indexing result of shape [1, 3]"},
+		{[]any{0, 0}, torch.Zeros([]int{3}),
+			"expand(torch.FloatTensor{[3]}, size=[]): the number of sizes provided (0) must be greater or equal to " +
+				"the number of dimensions in the tensor (1)"},
+		{[]any{0}, torch.Zeros([]int{4}),
+			"The expanded size of the tensor (3) must match the existing size (4) at non-singleton dimension 0.  " +
+				"Target sizes: [3].  Tensor sizes: [4]"},
+		{[]any{nil, 0}, torch.Zeros([]int{3, 4}),
+			"The expanded size of the tensor (3) must match the existing size (4) at non-singleton dimension 1.  " +
+				"Target sizes: [1, 3].  Tensor sizes: [3, 4]"},
+		{[]any{torch.List(0)}, torch.Zeros([]int{1, 1, 4}),
+			"shape mismatch: value tensor of shape [4] cannot be broadcast to indexing result of shape [1, 3]"},
 		{[]any{0}, torch.Zeros([]int{1, 1, 3}), ""},
 		{[]any{torch.List(0, 1), 0}, torch.Zeros([]int{1, 1, 2}), ""},
 	} {

@@ -24,9 +24,11 @@ func TestInferenceMode(t *testing.T) {
 		name      string
 		got, want bool
 	}{
-		{"large", x.IsInference(), true}, {"small", y.IsInference(), true}, {"result needs a gradient", y.RequiresGrad(), false},
+		{"large", x.IsInference(), true}, {"small", y.IsInference(), true},
+		{"result needs a gradient", y.RequiresGrad(), false},
 		{"view of an ordinary tensor", v.IsInference(), false}, {"ordinary tensor", n.IsInference(), false},
-		{"view outside", small.IsInference(), true}, {"clone outside", x.Clone().IsInference(), false}, {"detached", x.Detach().IsInference(), true},
+		{"view outside", small.IsInference(), true}, {"clone outside", x.Clone().IsInference(), false},
+		{"detached", x.Detach().IsInference(), true},
 		{"result outside", n.Mul(y).IsInference(), false}, {"sum that saves nothing", w.Add(y).RequiresGrad(), true},
 	} {
 		if c.got != c.want {
@@ -44,7 +46,8 @@ func TestInferenceMode(t *testing.T) {
 		{"view in place", inPlace, func() { small.AddScalarInPlace(1) }},
 		{"in place without gradients", inPlace, func() { torch.NoGrad(func() { x.AddScalarInPlace(1) }) }},
 		{"out", inPlace, func() { n.Add(n, tensor.AddOptions{Out: y}) }},
-		{"requires grad", "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.", func() { x.SetRequiresGrad(true) }},
+		{"requires grad", "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.",
+			func() { x.SetRequiresGrad(true) }},
 	} {
 		if err := torch.Try(c.f); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)

@@ -112,9 +112,12 @@ func TestLayersAndComposedOperators(t *testing.T) {
 		{[]*spy{{rank: tensor.RankTrace, sees: whole}}, "aten::matmul"},
 		{[]*spy{{rank: tensor.RankTrace, sees: inside}}, "aten::mm"},
 		{[]*spy{{rank: tensor.RankTrace, sees: both}}, "aten::matmul, aten::mm"},
-		{[]*spy{{rank: tensor.RankTrace, name: "t", sees: inside}, {rank: tensor.RankAutocast, name: "a", sees: whole}}, "a aten::matmul, t aten::mm"},
-		{[]*spy{{rank: tensor.RankTrace, name: "t", sees: whole}, {rank: tensor.RankAutocast, name: "a", sees: inside}}, "t aten::matmul, a aten::mm"},
-		{[]*spy{{rank: tensor.RankBelow, name: "b"}, {rank: tensor.RankTrace, name: "t", sees: whole}}, "t aten::matmul, b aten::mm"},
+		{[]*spy{{rank: tensor.RankTrace, name: "t", sees: inside}, {rank: tensor.RankAutocast, name: "a", sees: whole}},
+			"a aten::matmul, t aten::mm"},
+		{[]*spy{{rank: tensor.RankTrace, name: "t", sees: whole}, {rank: tensor.RankAutocast, name: "a", sees: inside}},
+			"t aten::matmul, a aten::mm"},
+		{[]*spy{{rank: tensor.RankBelow, name: "b"}, {rank: tensor.RankTrace, name: "t", sees: whole}},
+			"t aten::matmul, b aten::mm"},
 	} {
 		if got := see(c.layers...); got != c.want {
 			t.Errorf("%s, want %s", got, c.want)
@@ -157,7 +160,8 @@ func (autocast) Sees(op *tensor.Op) tensor.Sight {
 
 func (autocast) Call(c *tensor.Ctx, next func()) {
 	for i := range c.NumArgs() {
-		if v := c.Value(i); v.K == tensor.KTensor && v.T.DType() == torch.Float32 && c.Op().AMPOn(tensor.CPUDevice) == tensor.AMPLower {
+		if v := c.Value(i); v.K == tensor.KTensor && v.T.DType() == torch.Float32 &&
+			c.Op().AMPOn(tensor.CPUDevice) == tensor.AMPLower {
 			c.SetValue(i, tensor.TensorValue(v.T.BFloat16()))
 		}
 	}
@@ -179,7 +183,11 @@ func TestAutocastLayer(t *testing.T) {
 		if y.DType() != torch.BFloat16 {
 			t.Errorf("%s: the result is %s", name, y.DType())
 		}
-		if log[len(log)-1] != "aten::linear" || !slices.ContainsFunc(log, func(s string) bool { return strings.HasPrefix(s, "aten::to.") || s == "aten::_to_copy" }) {
+		if log[len(log)-1] != "aten::linear" ||
+			!slices.ContainsFunc(log, func(s string) bool {
+				return strings.HasPrefix(s, "aten::to.") ||
+					s == "aten::_to_copy"
+			}) {
 			t.Errorf("%s: the tracer sees %v", name, log)
 		}
 		if y.RequiresGrad() != (name == "alone") {

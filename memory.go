@@ -5,8 +5,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// MemoryStatistics describes the memory of tensors on the CPU, in bytes and counts. Tensors below 4 KiB live on the Go heap and are not
-// counted.
+// MemoryStatistics describes the memory of tensors on the CPU, in bytes and counts. Tensors below 4 KiB live on the Go
+// heap and are not counted.
 type MemoryStatistics struct {
 	Allocated    int // in use, or not yet found to be unused by the garbage collector
 	Reserved     int // Allocated and what is kept to be used again
@@ -29,11 +29,12 @@ func ResetPeakMemoryStats() { mem.ResetPeak() }
 // EmptyCache gives memory that is kept to be used again back to the system.
 func EmptyCache() { mem.EmptyCache() }
 
-// Tidy runs f and then frees the memory of all tensors that were made in it on this goroutine, except parameters and their gradients,
-// what optimizers keep, and tensors on which Keep was called. Using any other tensor made in f afterwards panics with ErrReleased.
+// Tidy runs f and then frees the memory of all tensors that were made in it on this goroutine, except parameters and
+// their gradients, what optimizers keep, and tensors on which Keep was called. Using any other tensor made in f
+// afterwards panics with ErrReleased.
 //
-// It is never needed: without it the garbage collector finds unused tensors, only later. A training step inside Tidy stays at its own
-// peak of memory.
+// It is never needed: without it the garbage collector finds unused tensors, only later. A training step inside Tidy
+// stays at its own peak of memory.
 func Tidy(f func()) { tensor.Tidy(f) }
 
 // TidyReturn is Tidy for a function with a result, which lives on together with what its Backward needs.

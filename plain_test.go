@@ -23,12 +23,18 @@ func TestPlainCallsEqualOthers(t *testing.T) {
 		grad      string
 	}
 	binary := map[string]func(x, z *torch.Tensor) *torch.Tensor{
-		"add": func(x, z *torch.Tensor) *torch.Tensor { return x.Add(z) }, "sub": func(x, z *torch.Tensor) *torch.Tensor { return x.Sub(z) },
-		"mul": func(x, z *torch.Tensor) *torch.Tensor { return x.Mul(z) }, "div": func(x, z *torch.Tensor) *torch.Tensor { return x.Div(z) },
-		"maximum": func(x, z *torch.Tensor) *torch.Tensor { return x.Maximum(z) }, "minimum": func(x, z *torch.Tensor) *torch.Tensor { return x.Minimum(z) },
-		"relu": func(x, z *torch.Tensor) *torch.Tensor { return x.ReLU().Add(z) }, "exp": func(x, z *torch.Tensor) *torch.Tensor { return x.Exp().Mul(z) },
-		"tanh": func(x, z *torch.Tensor) *torch.Tensor { return x.Tanh().Mul(z.Sigmoid()) }, "neg": func(x, z *torch.Tensor) *torch.Tensor { return x.Neg().Mul(z.Abs().Sqrt()) },
-		"square": func(x, z *torch.Tensor) *torch.Tensor { return x.Mul(x).Mul(z) }, "numbers": func(x, z *torch.Tensor) *torch.Tensor {
+		"add":     func(x, z *torch.Tensor) *torch.Tensor { return x.Add(z) },
+		"sub":     func(x, z *torch.Tensor) *torch.Tensor { return x.Sub(z) },
+		"mul":     func(x, z *torch.Tensor) *torch.Tensor { return x.Mul(z) },
+		"div":     func(x, z *torch.Tensor) *torch.Tensor { return x.Div(z) },
+		"maximum": func(x, z *torch.Tensor) *torch.Tensor { return x.Maximum(z) },
+		"minimum": func(x, z *torch.Tensor) *torch.Tensor { return x.Minimum(z) },
+		"relu":    func(x, z *torch.Tensor) *torch.Tensor { return x.ReLU().Add(z) },
+		"exp":     func(x, z *torch.Tensor) *torch.Tensor { return x.Exp().Mul(z) },
+		"tanh":    func(x, z *torch.Tensor) *torch.Tensor { return x.Tanh().Mul(z.Sigmoid()) },
+		"neg":     func(x, z *torch.Tensor) *torch.Tensor { return x.Neg().Mul(z.Abs().Sqrt()) },
+		"square":  func(x, z *torch.Tensor) *torch.Tensor { return x.Mul(x).Mul(z) },
+		"numbers": func(x, z *torch.Tensor) *torch.Tensor {
 			return x.MulScalar(3).AddScalar(0.5).Div(z.SubScalar(7)).DivScalar(float32(2))
 		},
 	}
@@ -56,7 +62,8 @@ func TestPlainCallsEqualOthers(t *testing.T) {
 					t.Errorf("%s %v: recorded as %s, not %s", name, shape, a.grad, b.grad)
 				}
 				for i, p := range [][2]*torch.Tensor{{a.y, b.y}, {a.gx, b.gx}, {a.gz, b.gz}} {
-					if !torch.Equal(p[0], p[1]) || p[0].DType() != dt || !tensor.SameShape(p[0].Strides(), p[1].Strides()) {
+					if !torch.Equal(p[0], p[1]) || p[0].DType() != dt ||
+						!tensor.SameShape(p[0].Strides(), p[1].Strides()) {
 						t.Errorf("%s %s %v: result %d is %v, not %v", name, dt, shape, i, p[0], p[1])
 					}
 				}

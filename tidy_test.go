@@ -240,8 +240,8 @@ func TestDroppedGradients(t *testing.T) {
 	}
 }
 
-// Operators that move elements let go of all their memory: a kernel that shows its memory to the program would have it wait for the
-// garbage collector, and every result come from fresh pages.
+// Operators that move elements let go of all their memory: a kernel that shows its memory to the program would have it
+// wait for the garbage collector, and every result come from fresh pages.
 func TestTidyFreesAtOnce(t *testing.T) {
 	x := torch.Rand([]int{100, 100})
 	ix := torch.Randint(100, []int{100, 100})
@@ -266,7 +266,8 @@ func TestTidyFreesAtOnce(t *testing.T) {
 		before := mem.ReadStats()
 		torch.NoGrad(func() { torch.Tidy(f) })
 		after := mem.ReadStats()
-		if made, freed := after.Allocations-before.Allocations, after.FreedAtOnce-before.FreedAtOnce; made == 0 || made != freed {
+		if made, freed := after.Allocations-before.Allocations, after.FreedAtOnce-before.FreedAtOnce; made == 0 ||
+			made != freed {
 			t.Errorf("%s: made %d blocks of memory, freed %d at once", name, made, freed)
 		}
 	}

@@ -1,4 +1,5 @@
-// Package torch is the front door: tensors and their creation, operators as functions, modes, random seeds, saving and loading.
+// Package torch is the front door: tensors and their creation, operators as functions, modes, random seeds, saving and
+// loading.
 //
 //go:generate go run ./internal/gen
 package torch
@@ -99,7 +100,8 @@ var (
 // Some is a given optional value in an options struct.
 func Some[T any](v T) tensor.Opt[T] { return tensor.Some(v) }
 
-// FromSlice copies a Go slice into a new tensor of the given shape, on the default device; without a shape the result is 1-d.
+// FromSlice copies a Go slice into a new tensor of the given shape, on the default device; without a shape the result
+// is 1-d.
 func FromSlice[T tensor.Element](data []T, shape ...int) *Tensor {
 	t := tensor.FromSlice(data, shape...)
 	if d := tensor.DefaultDevice(); d != CPU {

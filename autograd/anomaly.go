@@ -22,9 +22,10 @@ type AnomalyOptions struct {
 // anomaly notes the stack of every recorded operator and looks at every gradient.
 type anomaly struct{ o AnomalyOptions }
 
-// DetectAnomaly runs f, on this goroutine, in anomaly mode: when Backward computes a gradient that is NaN, it panics with ErrAutograd
-// naming the operator, and writes where that operator was called. It is slow, and meant for debugging. Both the forward and the
-// backward pass should be inside. https://pytorch.org/docs/stable/autograd.html#anomaly-detection
+// DetectAnomaly runs f, on this goroutine, in anomaly mode: when Backward computes a gradient that is NaN, it panics
+// with ErrAutograd naming the operator, and writes where that operator was called. It is slow, and meant for debugging.
+// Both the forward and the backward pass should be inside.
+// https://pytorch.org/docs/stable/autograd.html#anomaly-detection
 func DetectAnomaly(f func(), opts ...AnomalyOptions) { tensor.WithLayer(newAnomaly(opts), f) }
 
 func newAnomaly(opts []AnomalyOptions) *anomaly {
@@ -97,14 +98,16 @@ func (a *anomaly) report(n *tensor.Node) {
 		w = os.Stderr
 	}
 	if n.Stack() == nil {
-		fmt.Fprintf(w, "Error detected in %s. No forward pass information available. Enable detect anomaly during forward pass for more information.\n", n.Name())
+		fmt.Fprintf(w, "Error detected in %s. No forward pass information available. Enable detect anomaly during "+
+			"forward pass for more information.\n", n.Name())
 		return
 	}
 	fmt.Fprintf(w, "Error detected in %s. Traceback of forward call that caused the error:\n", n.Name())
 	frames := runtime.CallersFrames(n.Stack())
 	for {
 		f, more := frames.Next()
-		inside := strings.HasPrefix(f.Function, "github.com/gotorch-dev/torch/tensor.") || strings.Contains(f.Function, "autograd.(*anomaly)")
+		inside := strings.HasPrefix(f.Function, "github.com/gotorch-dev/torch/tensor.") ||
+			strings.Contains(f.Function, "autograd.(*anomaly)")
 		if !inside && !strings.HasPrefix(f.Function, "runtime.") {
 			fmt.Fprintf(w, "  %s:%d %s\n", f.File, f.Line, f.Function)
 		}

@@ -38,7 +38,8 @@ func near(t *testing.T, got *T, want ...float64) {
 
 func fails(t *testing.T, text string, f func()) {
 	t.Helper()
-	if err := torch.Try(f); err == nil || !strings.Contains(err.Error(), text) || !errors.Is(err, torch.ErrAutograd) && !errors.Is(err, torch.ErrShape) {
+	if err := torch.Try(f); err == nil || !strings.Contains(err.Error(), text) || !errors.Is(err, torch.ErrAutograd) &&
+		!errors.Is(err, torch.ErrShape) {
 		t.Errorf("got error %v, want %q", err, text)
 	}
 }
@@ -81,15 +82,18 @@ func TestFunction(t *testing.T) {
 	y = autograd.Apply1(cube{}, x)
 	y.AddScalarInPlace(1)
 	fails(t, "modified by an inplace operation", func() { sum(y).Backward() })
-	fails(t, "function cubeBackward returned an incorrect number of gradients (expected 1, got 0)", func() { sum(autograd.Apply1(cube{1}, x)).Backward() })
-	fails(t, "Function cubeBackward returned an invalid gradient at index 0 - got [1, 1, 1] but expected shape compatible with [3]", func() { sum(autograd.Apply1(cube{2}, x)).Backward() })
+	fails(t, "function cubeBackward returned an incorrect number of gradients (expected 1, got 0)",
+		func() { sum(autograd.Apply1(cube{1}, x)).Backward() })
+	fails(t, "Function cubeBackward returned an invalid gradient at index 0 - got [1, 1, 1] but expected shape "+
+		"compatible with [3]", func() { sum(autograd.Apply1(cube{2}, x)).Backward() })
 	if autograd.Apply1(cube{}, x.Detach()).RequiresGrad() {
 		t.Error("recorded without need")
 	}
 	if err := autograd.Gradcheck(func(in []*T) []*T { return autograd.Apply(cube{}, in...) }, []*T{x}); err != nil {
 		t.Error(err)
 	}
-	if err := autograd.Gradgradcheck(func(in []*T) []*T { return autograd.Apply(cube{}, in...) }, []*T{x}, nil); err != nil {
+	if err := autograd.Gradgradcheck(func(in []*T) []*T { return autograd.Apply(cube{}, in...) }, []*T{x},
+		nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -128,13 +132,15 @@ func TestFunctionResults(t *testing.T) {
 
 func TestGradcheckFindsMistakes(t *testing.T) {
 	err := autograd.Gradcheck(func(in []*T) []*T { return []*T{in[0].Mul(in[0].Detach())} }, []*T{leaf(1, 2)})
-	if err == nil || !strings.Contains(err.Error(), "Jacobian mismatch for output 0 with respect to input 0,\nnumerical:2") {
+	if err == nil || !strings.Contains(err.Error(),
+		"Jacobian mismatch for output 0 with respect to input 0,\nnumerical:2") {
 		t.Error(err)
 	}
 	if err := autograd.Gradcheck(func(in []*T) []*T { return in }, []*T{leaf(1).Detach()}); err == nil {
 		t.Error("no input requires grad, and no error")
 	}
-	if err := autograd.Gradcheck(func(in []*T) []*T { return []*T{in[0].Mul(in[1]).Exp(), in[1]} }, []*T{leaf(1, 2), leaf(0.5)}); err != nil {
+	if err := autograd.Gradcheck(func(in []*T) []*T { return []*T{in[0].Mul(in[1]).Exp(), in[1]} },
+		[]*T{leaf(1, 2), leaf(0.5)}); err != nil {
 		t.Error(err)
 	}
 }
@@ -153,7 +159,8 @@ func TestFunctional(t *testing.T) {
 	near(t, h[0][0], 6, 0, 0, 6)
 	near(t, h[0][1], 2, 4)
 	near(t, h[1][1], 0)
-	fails(t, "The Tensor returned by the function given to hessian should contain a single element", func() { autograd.Hessian(f, []*T{x, y}) })
+	fails(t, "The Tensor returned by the function given to hessian should contain a single element",
+		func() { autograd.Hessian(f, []*T{x, y}) })
 	v := torch.FromSlice([]float64{1, 10})
 	out, p := autograd.VJP(f, []*T{x, y}, []*T{v})
 	near(t, out[0], 3, 12)
@@ -164,9 +171,12 @@ func TestFunctional(t *testing.T) {
 	_, p = autograd.HVP(g, []*T{x, y}, []*T{v, torch.FromSlice([]float64{0})})
 	near(t, p[0], 6, 60)
 	near(t, p[1], 42)
-	fails(t, "v is a tuple of invalid length: should be 1 but got 2.", func() { autograd.VJP(f, []*T{x, y}, []*T{v, v}) })
-	fails(t, "Entry 0 in v has invalid size: should be torch.Size([2]) but got torch.Size([1]).", func() { autograd.VJP(f, []*T{x, y}, []*T{y}) })
-	j = autograd.Jacobian(func(in []*T) []*T { return []*T{in[0].Mul(in[0])} }, []*T{x}, autograd.Options{CreateGraph: true})
+	fails(t, "v is a tuple of invalid length: should be 1 but got 2.",
+		func() { autograd.VJP(f, []*T{x, y}, []*T{v, v}) })
+	fails(t, "Entry 0 in v has invalid size: should be torch.Size([2]) but got torch.Size([1]).",
+		func() { autograd.VJP(f, []*T{x, y}, []*T{y}) })
+	j = autograd.Jacobian(func(in []*T) []*T { return []*T{in[0].Mul(in[0])} }, []*T{x},
+		autograd.Options{CreateGraph: true})
 	sum(j[0][0]).Backward()
 	near(t, x.Grad(), 2, 2)
 }
@@ -219,11 +229,15 @@ func TestCheckpointRules(t *testing.T) {
 			return b(x)
 		}
 	}
-	fails(t, "A different number of tensors was saved during the original forward and recomputation.\nNumber of tensors saved during forward: 3\nNumber of tensors saved during recomputation: 1.", func() {
-		sum(autograd.Checkpoint1(twice(func(x *T) *T { return x.Sin().Exp().Tanh() }, func(x *T) *T { return x.Sin() }), x)).Backward()
+	fails(t, "A different number of tensors was saved during the original forward and recomputation.\nNumber of "+
+		"tensors saved during forward: 3\nNumber of tensors saved during recomputation: 1.", func() {
+		sum(autograd.Checkpoint1(twice(func(x *T) *T { return x.Sin().Exp().Tanh() }, func(x *T) *T { return x.Sin() }),
+			x)).Backward()
 	})
-	fails(t, "saved metadata: {'shape': torch.Size([3]), 'dtype': torch.float64, 'device': device(type='cpu')}\nrecomputed metadata: {'shape': torch.Size([2])", func() {
-		sum(autograd.Checkpoint1(twice(func(x *T) *T { return x.Mul(w).Sin() }, func(x *T) *T { return x.Narrow(0, 0, 2).Mul(w.Narrow(0, 0, 2)).Sin() }), x)).Backward()
+	fails(t, "saved metadata: {'shape': torch.Size([3]), 'dtype': torch.float64, 'device': "+
+		"device(type='cpu')}\nrecomputed metadata: {'shape': torch.Size([2])", func() {
+		sum(autograd.Checkpoint1(twice(func(x *T) *T { return x.Mul(w).Sin() },
+			func(x *T) *T { return x.Narrow(0, 0, 2).Mul(w.Narrow(0, 0, 2)).Sin() }), x)).Backward()
 	})
 	// it stops as soon as it has what Backward needs
 	var steps []int
@@ -255,7 +269,8 @@ func TestCheckpointRules(t *testing.T) {
 	after := x.Detach().RandnLike()
 	torch.ManualSeed(3)
 	ck := autograd.Checkpoint1(drop, x)
-	near(t, autograd.Grad([]*T{sum(ck)}, []*T{x})[0], torch.Data[float64](autograd.Grad([]*T{sum(plain)}, []*T{x})[0])...)
+	near(t, autograd.Grad([]*T{sum(ck)}, []*T{x})[0],
+		torch.Data[float64](autograd.Grad([]*T{sum(plain)}, []*T{x})[0])...)
 	near(t, x.Detach().RandnLike(), torch.Data[float64](after)...)
 }
 
@@ -263,9 +278,10 @@ func TestSavedTensorsHooks(t *testing.T) {
 	x := leaf(1, 2)
 	var y *T
 	n := 0
-	autograd.SavedTensorsHooks(func(t *T) any { n++; return t.To(torch.Float32) }, func(v any) *T { n += 10; return v.(*T).To(torch.Float64) }, func() {
-		y = x.Mul(x).Exp()
-	})
+	autograd.SavedTensorsHooks(func(t *T) any { n++; return t.To(torch.Float32) },
+		func(v any) *T { n += 10; return v.(*T).To(torch.Float64) }, func() {
+			y = x.Mul(x).Exp()
+		})
 	g := autograd.Grad([]*T{sum(y)}, []*T{x}, autograd.GradOptions{CreateGraph: true})[0]
 	near(t, g, 2*math.E, 4*math.Exp(4))
 	if n != 33 {
@@ -278,8 +294,10 @@ func TestAnomaly(t *testing.T) {
 	var b bytes.Buffer
 	o := autograd.AnomalyOptions{Output: &b}
 	bad := func() { sum(x.Sqrt().MulScalar(0)).Backward() }
-	fails(t, "Function 'SqrtBackward0' returned nan values in its 0th output.", func() { autograd.DetectAnomaly(bad, o) })
-	if s := b.String(); !strings.Contains(s, "Error detected in SqrtBackward0. Traceback of forward call") || !strings.Contains(s, "autograd_test.go") {
+	fails(t, "Function 'SqrtBackward0' returned nan values in its 0th output.",
+		func() { autograd.DetectAnomaly(bad, o) })
+	if s := b.String(); !strings.Contains(s, "Error detected in SqrtBackward0. Traceback of forward call") ||
+		!strings.Contains(s, "autograd_test.go") {
 		t.Errorf("report: %s", s)
 	}
 	bad() // no error outside

@@ -18,8 +18,8 @@ type CheckpointOptions struct {
 	NoEarlyStop bool
 }
 
-// SavedTensorsHooks runs f such that every tensor that operators save for Backward goes through pack, and what Backward reads comes from
-// unpack: to keep activations on disk, in a smaller dtype, or not at all.
+// SavedTensorsHooks runs f such that every tensor that operators save for Backward goes through pack, and what Backward
+// reads comes from unpack: to keep activations on disk, in a smaller dtype, or not at all.
 // https://pytorch.org/docs/stable/autograd.html#torch.autograd.graph.saved_tensors_hooks
 func SavedTensorsHooks(pack func(*Tensor) any, unpack func(any) *Tensor, f func()) {
 	tensor.SavedTensorsHooks(pack, unpack, f)
@@ -38,7 +38,8 @@ type meta struct {
 func metaOf(t *Tensor) meta { return meta{append([]int(nil), t.Shape()...), t.DType(), t.Device()} }
 
 func (m meta) String() string {
-	return fmt.Sprintf("{'shape': torch.Size(%s), 'dtype': torch.%s, 'device': %s}", tensor.ShapeString(m.shape), m.dt.Name(), pyDevice(m.dev))
+	return fmt.Sprintf("{'shape': torch.Size(%s), 'dtype': torch.%s, 'device': %s}", tensor.ShapeString(m.shape),
+		m.dt.Name(), pyDevice(m.dev))
 }
 
 // pyDevice prints a device as Python does.
@@ -59,9 +60,10 @@ type frame struct {
 	again  []*Tensor // the values of the second run that Backward has not read yet
 }
 
-// Checkpoint calls f without keeping what its operators save for Backward, and calls it again when Backward needs that: memory for time.
-// f must do the same both times. Its random numbers are the same, unless switched off. Anything that works with an ordinary f works with
-// this one, gradients of gradients and Grad included; it is PyTorch's use_reentrant=False, and there is no other form.
+// Checkpoint calls f without keeping what its operators save for Backward, and calls it again when Backward needs that:
+// memory for time. f must do the same both times. Its random numbers are the same, unless switched off. Anything that
+// works with an ordinary f works with this one, gradients of gradients and Grad included; it is PyTorch's
+// use_reentrant=False, and there is no other form.
 // https://pytorch.org/docs/stable/checkpoint.html
 func Checkpoint(f func(inputs []*Tensor) []*Tensor, inputs []*Tensor, opts ...CheckpointOptions) []*Tensor {
 	if !tensor.IsGradEnabled() {
@@ -89,11 +91,13 @@ func Checkpoint1(f func(x *Tensor) *Tensor, x *Tensor, opts ...CheckpointOptions
 	return Checkpoint(func(in []*Tensor) []*Tensor { return []*Tensor{f(in[0])} }, []*Tensor{x}, opts...)[0]
 }
 
-// CheckpointSequential runs functions one after another in the given number of checkpointed segments, the last of which is not.
+// CheckpointSequential runs functions one after another in the given number of checkpointed segments, the last of which
+// is not.
 // https://pytorch.org/docs/stable/checkpoint.html#torch.utils.checkpoint.checkpoint_sequential
 func CheckpointSequential(fs []func(*Tensor) *Tensor, segments int, x *Tensor, opts ...CheckpointOptions) *Tensor {
 	if segments < 1 || len(fs)/segments == 0 {
-		tensor.Fail(tensor.ErrValue, "CheckpointSequential: %d segments of %d functions: each needs one", segments, len(fs))
+		tensor.Fail(tensor.ErrValue, "CheckpointSequential: %d segments of %d functions: each needs one", segments,
+			len(fs))
 	}
 	run := func(l []func(*Tensor) *Tensor) func(*Tensor) *Tensor {
 		return func(x *Tensor) *Tensor {
@@ -157,7 +161,9 @@ func (fr *frame) recompute() {
 
 func (fr *frame) compare(got []*Tensor) {
 	if len(got) != len(fr.metas) {
-		tensor.Fail(tensor.ErrAutograd, "torch.utils.checkpoint: A different number of tensors was saved during the original forward and recomputation.\nNumber of tensors saved during forward: %d\nNumber of tensors saved during recomputation: %d.", len(fr.metas), len(got))
+		tensor.Fail(tensor.ErrAutograd, "torch.utils.checkpoint: A different number of tensors was saved during the "+
+			"original forward and recomputation.\nNumber of tensors saved during forward: %d\nNumber of tensors "+
+			"saved during recomputation: %d.", len(fr.metas), len(got))
 	}
 	var b strings.Builder
 	for i, t := range got {
@@ -166,6 +172,7 @@ func (fr *frame) compare(got []*Tensor) {
 		}
 	}
 	if b.Len() > 0 {
-		tensor.Fail(tensor.ErrAutograd, "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than during the forward pass.%s", b.String())
+		tensor.Fail(tensor.ErrAutograd, "torch.utils.checkpoint: Recomputed values for the following tensors have "+
+			"different metadata than during the forward pass.%s", b.String())
 	}
 }

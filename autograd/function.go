@@ -11,17 +11,18 @@ import (
 // Tensor is torch.Tensor.
 type Tensor = tensor.Tensor
 
-// Function is an operation with its own gradient rule, as a subclass of Python's torch.autograd.Function. Forward runs without
-// recording. Backward gets the gradients of Forward's results and returns one gradient per input, nil where there is none; when it is
-// made of differentiable operators, gradients of gradients work.
+// Function is an operation with its own gradient rule, as a subclass of Python's torch.autograd.Function. Forward runs
+// without recording. Backward gets the gradients of Forward's results and returns one gradient per input, nil where
+// there is none; when it is made of differentiable operators, gradients of gradients work.
 // https://pytorch.org/docs/stable/autograd.html#function
 type Function interface {
 	Forward(ctx *Context, inputs ...*Tensor) []*Tensor
 	Backward(ctx *Context, grads ...*Tensor) []*Tensor
 }
 
-// Context connects the Forward and the Backward of one call. A Function may also keep anything else in fields of its own value, but
-// tensors belong here: it notices when they were changed in place, and drops them when the graph is freed.
+// Context connects the Forward and the Backward of one call. A Function may also keep anything else in fields of its
+// own value, but tensors belong here: it notices when they were changed in place, and drops them when the graph is
+// freed.
 type Context struct {
 	saved    []tensor.SavedTensor
 	raw      []*Tensor
@@ -38,8 +39,8 @@ func (c *Context) SaveForBackward(ts ...*Tensor) {
 	c.raw = append([]*Tensor(nil), ts...)
 }
 
-// SavedTensors are the tensors given to SaveForBackward. It panics with ErrAutograd when one was changed in place since, or when they
-// were freed by an earlier Backward.
+// SavedTensors are the tensors given to SaveForBackward. It panics with ErrAutograd when one was changed in place
+// since, or when they were freed by an earlier Backward.
 func (c *Context) SavedTensors() []*Tensor {
 	if c.released {
 		tensor.FailSecondBackward()
@@ -60,8 +61,8 @@ func (c *Context) MarkDirty(ts ...*Tensor) { c.dirty = append(c.dirty, ts...) }
 // SetMaterializeGrads(false) gives Backward nil instead of zeros for results that nothing depends on.
 func (c *Context) SetMaterializeGrads(on bool) { c.noZeros = !on }
 
-// MarkOnceDifferentiable says that Backward is not made of differentiable operators: a gradient of the gradient is then an error
-// instead of wrong. In Python it is the decorator once_differentiable.
+// MarkOnceDifferentiable says that Backward is not made of differentiable operators: a gradient of the gradient is then
+// an error instead of wrong. In Python it is the decorator once_differentiable.
 func (c *Context) MarkOnceDifferentiable() { c.once = true }
 
 // NeedsInputGrad reports whether the gradient of input i is wanted.
@@ -76,7 +77,8 @@ func has(l []*Tensor, t *Tensor) bool {
 	return false
 }
 
-// Apply calls a Function and records it as one node, named after the type of f: "MyExp" gives "MyExpBackward". Inputs may be nil.
+// Apply calls a Function and records it as one node, named after the type of f: "MyExp" gives "MyExpBackward". Inputs
+// may be nil.
 func Apply(f Function, inputs ...*Tensor) []*Tensor {
 	ctx := &Context{needs: make([]bool, len(inputs))}
 	for i, t := range inputs {
@@ -99,7 +101,8 @@ func Apply(f Function, inputs ...*Tensor) []*Tensor {
 	}
 	for _, t := range ctx.dirty {
 		if tensor.IsGradEnabled() && t.RequiresGrad() && t.IsLeaf() {
-			tensor.Fail(tensor.ErrAutograd, "a leaf Variable that requires grad is being used in an in-place operation.")
+			tensor.Fail(tensor.ErrAutograd,
+				"a leaf Variable that requires grad is being used in an in-place operation.")
 		}
 	}
 	shapes := make([]*Tensor, len(outs)) // what zeros look like; no memory
@@ -114,7 +117,8 @@ func Apply(f Function, inputs ...*Tensor) []*Tensor {
 			in := append([]*Tensor(nil), grads...)
 			for i := range in {
 				if in[i] == nil && !ctx.noZeros && shapes[i] != nil {
-					in[i] = torch.Zeros(shapes[i].Shape(), torch.ZerosOptions{DType: shapes[i].DType(), Device: shapes[i].Device()})
+					in[i] = torch.Zeros(shapes[i].Shape(),
+						torch.ZerosOptions{DType: shapes[i].DType(), Device: shapes[i].Device()})
 				}
 			}
 			var r []*Tensor
@@ -122,7 +126,8 @@ func Apply(f Function, inputs ...*Tensor) []*Tensor {
 				tensor.NoGrad(func() { r = f.Backward(ctx, in...) })
 				if tensor.IsGradEnabled() {
 					tensor.Custom{Name: "Error", Inputs: in, Outputs: r, Backward: func([]*Tensor) []*Tensor {
-						tensor.Fail(tensor.ErrAutograd, "trying to differentiate twice a function that was marked with @once_differentiable")
+						tensor.Fail(tensor.ErrAutograd,
+							"trying to differentiate twice a function that was marked with @once_differentiable")
 						return nil
 					}}.Attach()
 				}
@@ -134,7 +139,9 @@ func Apply(f Function, inputs ...*Tensor) []*Tensor {
 				r = r[:len(r)-1]
 			}
 			if len(r) != len(inputs) {
-				tensor.Fail(tensor.ErrAutograd, "function %s returned an incorrect number of gradients (expected %d, got %d)", name, len(inputs), len(r))
+				tensor.Fail(tensor.ErrAutograd,
+					"function %s returned an incorrect number of gradients (expected %d, got %d)", name, len(inputs),
+					len(r))
 			}
 			for i := range r {
 				if inputs[i] == nil {

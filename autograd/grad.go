@@ -17,8 +17,9 @@ func Grad(outputs, inputs []*Tensor, opts ...GradOptions) []*Tensor {
 	return tensor.Grad(outputs, inputs, opts...)
 }
 
-// Backward adds the gradients of the sum of tensors to the leaves' Grad. gradTensors holds a gradient for each of them, nil standing for
-// one; it may be nil altogether. https://pytorch.org/docs/stable/generated/torch.autograd.backward.html
+// Backward adds the gradients of the sum of tensors to the leaves' Grad. gradTensors holds a gradient for each of them,
+// nil standing for one; it may be nil altogether.
+// https://pytorch.org/docs/stable/generated/torch.autograd.backward.html
 func Backward(tensors, gradTensors []*Tensor, opts ...BackwardOptions) {
 	var o BackwardOptions
 	if len(opts) > 0 {
@@ -69,18 +70,23 @@ func gradsOf(what string, outs, ins, gs []*Tensor, o Options, create bool) []*Te
 		if y.RequiresGrad() {
 			ys, vs = append(ys, y), append(vs, gs[i])
 		} else if o.Strict {
-			tensor.Fail(tensor.ErrAutograd, "Output %d of the user-provided function does not require gradients. The outputs must be computed in a differentiable manner from the input when running in strict mode.", i)
+			tensor.Fail(tensor.ErrAutograd,
+				"Output %d of the user-provided function does not require gradients. The outputs must be computed in "+
+					"a differentiable manner from the input when running in strict mode.", i)
 		}
 	}
 	if len(ys) > 0 {
-		r = tensor.Grad(ys, ins, GradOptions{GradOutputs: vs, RetainGraph: true, CreateGraph: create, AllowUnused: true})
+		r = tensor.Grad(ys, ins, GradOptions{GradOutputs: vs, RetainGraph: true, CreateGraph: create,
+			AllowUnused: true})
 	}
 	for i, g := range r {
 		if g != nil {
 			continue
 		}
 		if o.Strict {
-			tensor.Fail(tensor.ErrAutograd, "%s: the output of the user-provided function is independent of input %d. This is not allowed in strict mode.", what, i)
+			tensor.Fail(tensor.ErrAutograd,
+				"%s: the output of the user-provided function is independent of input %d. This is not allowed in "+
+					"strict mode.", what, i)
 		}
 		r[i] = ins[i].ZerosLike().Detach()
 	}
@@ -98,7 +104,8 @@ func detachAll(ts []*Tensor, create bool) []*Tensor {
 
 func join(a, b []int) []int { return append(append([]int(nil), a...), b...) }
 
-// Jacobian is the matrix of all derivatives of f at the inputs: element [i][j] has the shape of result i followed by that of input j.
+// Jacobian is the matrix of all derivatives of f at the inputs: element [i][j] has the shape of result i followed by
+// that of input j.
 // https://pytorch.org/docs/stable/generated/torch.autograd.functional.jacobian.html
 func Jacobian(f Func, inputs []*Tensor, opts ...Options) [][]*Tensor {
 	o := option(opts)
@@ -130,8 +137,9 @@ func Jacobian(f Func, inputs []*Tensor, opts ...Options) [][]*Tensor {
 	return out
 }
 
-// Hessian is the matrix of the second derivatives of a function with one number as its result: element [i][j] has the shape of input i
-// followed by that of input j. https://pytorch.org/docs/stable/generated/torch.autograd.functional.hessian.html
+// Hessian is the matrix of the second derivatives of a function with one number as its result: element [i][j] has the
+// shape of input i followed by that of input j.
+// https://pytorch.org/docs/stable/generated/torch.autograd.functional.hessian.html
 func Hessian(f Func, inputs []*Tensor, opts ...Options) [][]*Tensor {
 	o := option(opts)
 	return Jacobian(func(in []*Tensor) []*Tensor {
@@ -145,7 +153,8 @@ func scalar(name string, ys []*Tensor) *Tensor {
 		tensor.Fail(tensor.ErrShape, "The function given to %s should return a single Tensor", name)
 	}
 	if ys[0].Numel() != 1 {
-		tensor.Fail(tensor.ErrShape, "The Tensor returned by the function given to %s should contain a single element", name)
+		tensor.Fail(tensor.ErrShape, "The Tensor returned by the function given to %s should contain a single element",
+			name)
 	}
 	return ys[0]
 }
@@ -164,13 +173,16 @@ func checkV(v, like []*Tensor, what string) []*Tensor {
 	}
 	for i := range v {
 		if !tensor.SameShape(v[i].Shape(), like[i].Shape()) {
-			tensor.Fail(tensor.ErrShape, "Entry %d in v has invalid size: should be torch.Size(%s) but got torch.Size(%s).", i, tensor.ShapeString(like[i].Shape()), tensor.ShapeString(v[i].Shape()))
+			tensor.Fail(tensor.ErrShape,
+				"Entry %d in v has invalid size: should be torch.Size(%s) but got torch.Size(%s).", i,
+				tensor.ShapeString(like[i].Shape()), tensor.ShapeString(v[i].Shape()))
 		}
 	}
 	return v
 }
 
-// VJP is the product of v with the Jacobian of f, and f's results. v may be nil when f has a single number as its result.
+// VJP is the product of v with the Jacobian of f, and f's results. v may be nil when f has a single number as its
+// result.
 // https://pytorch.org/docs/stable/generated/torch.autograd.functional.vjp.html
 func VJP(f Func, inputs, v []*Tensor, opts ...Options) (outputs, vjp []*Tensor) {
 	o := option(opts)
@@ -183,8 +195,8 @@ func VJP(f Func, inputs, v []*Tensor, opts ...Options) (outputs, vjp []*Tensor) 
 	return detachAll(outputs, o.CreateGraph), detachAll(vjp, o.CreateGraph)
 }
 
-// JVP is the product of the Jacobian of f with v, and f's results. It differentiates the product of a second vector with the Jacobian
-// with respect to that vector, so f's gradient rules must be differentiable.
+// JVP is the product of the Jacobian of f with v, and f's results. It differentiates the product of a second vector
+// with the Jacobian with respect to that vector, so f's gradient rules must be differentiable.
 // https://pytorch.org/docs/stable/generated/torch.autograd.functional.jvp.html
 func JVP(f Func, inputs, v []*Tensor, opts ...Options) (outputs, jvp []*Tensor) {
 	o := option(opts)

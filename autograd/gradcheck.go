@@ -28,8 +28,9 @@ func (o *GradcheckOptions) defaults() {
 	}
 }
 
-// Gradcheck compares the gradients of f with numerical derivatives, at the inputs that require grad. They should be float64: with less
-// the differences are mostly noise. It returns nil or an error that shows where the two disagree; Python's raises it.
+// Gradcheck compares the gradients of f with numerical derivatives, at the inputs that require grad. They should be
+// float64: with less the differences are mostly noise. It returns nil or an error that shows where the two disagree;
+// Python's raises it.
 // https://pytorch.org/docs/stable/generated/torch.autograd.gradcheck.gradcheck.html
 func Gradcheck(f Func, inputs []*Tensor, opts ...GradcheckOptions) error {
 	var o GradcheckOptions
@@ -45,7 +46,8 @@ func Gradcheck(f Func, inputs []*Tensor, opts ...GradcheckOptions) error {
 		}
 	}
 	if len(which) == 0 {
-		return fmt.Errorf("gradcheck expects at least one input tensor to require gradient, but none of the them have requires_grad=True")
+		return fmt.Errorf("gradcheck expects at least one input tensor to require gradient, but none of the them " +
+			"have requires_grad=True")
 	}
 	in := append([]*Tensor(nil), inputs...)
 	for _, i := range which {
@@ -96,7 +98,8 @@ func check(f Func, in []*Tensor, which []int, o GradcheckOptions) error {
 				v := y.Detach().ZerosLike().Contiguous()
 				v.View([]int{-1}).Select(0, e).FillScalarInPlace(1)
 				run := func() []*Tensor {
-					return tensor.Grad([]*Tensor{y}, wrt, GradOptions{GradOutputs: []*Tensor{v}, RetainGraph: true, AllowUnused: true})
+					return tensor.Grad([]*Tensor{y}, wrt,
+						GradOptions{GradOutputs: []*Tensor{v}, RetainGraph: true, AllowUnused: true})
 				}
 				again := run()
 				for k, g := range run() {
@@ -106,7 +109,9 @@ func check(f Func, in []*Tensor, which []int, o GradcheckOptions) error {
 					rows[k] = floats(g)
 					for j, x := range floats(again[k]) {
 						if d := math.Abs(x - rows[k][j]); d > o.NondetTol || d != d && !(x != x) {
-							return fmt.Errorf("Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives different values, although analytical gradient matches numerical gradient.The tolerance for nondeterminism was %g.", o.NondetTol)
+							return fmt.Errorf("Backward is not reentrant, i.e., running backward with same input and "+
+								"grad_output multiple times gives different values, although analytical gradient "+
+								"matches numerical gradient.The tolerance for nondeterminism was %g.", o.NondetTol)
 						}
 					}
 				}
@@ -118,7 +123,9 @@ func check(f Func, in []*Tensor, which []int, o GradcheckOptions) error {
 						a = rows[k][j]
 					}
 					if !(math.Abs(a-n) <= o.Atol+o.Rtol*math.Abs(n)) && !(a != a && n != n) && a != n {
-						return fmt.Errorf("Jacobian mismatch for output %d with respect to input %d,\nnumerical:%g\nanalytical:%g\nat element %d of the output and element %d of the input", oi, which[k], n, a, e, j)
+						return fmt.Errorf("Jacobian mismatch for output %d with respect to input "+
+							"%d,\nnumerical:%g\nanalytical:%g\nat element %d of the output and element %d of the input",
+							oi, which[k], n, a, e, j)
 					}
 				}
 			}
@@ -172,8 +179,9 @@ func realOnly(f Func, inputs []*Tensor) (Func, []*Tensor) {
 	}, in
 }
 
-// Gradgradcheck compares the gradients of f's gradients with numerical derivatives. gradOutputs are what the first gradient is taken
-// with; nil gives random ones. https://pytorch.org/docs/stable/generated/torch.autograd.gradcheck.gradgradcheck.html
+// Gradgradcheck compares the gradients of f's gradients with numerical derivatives. gradOutputs are what the first
+// gradient is taken with; nil gives random ones.
+// https://pytorch.org/docs/stable/generated/torch.autograd.gradcheck.gradgradcheck.html
 func Gradgradcheck(f Func, inputs, gradOutputs []*Tensor, opts ...GradcheckOptions) error {
 	n := len(inputs)
 	var wrt []int
@@ -217,7 +225,8 @@ func Gradgradcheck(f Func, inputs, gradOutputs []*Tensor, opts ...GradcheckOptio
 			for _, i := range diff {
 				sel = append(sel, ys[i])
 			}
-			for i, g := range tensor.Grad(sel, x, GradOptions{GradOutputs: ts[n:], CreateGraph: true, AllowUnused: true}) {
+			for i, g := range tensor.Grad(sel, x,
+				GradOptions{GradOutputs: ts[n:], CreateGraph: true, AllowUnused: true}) {
 				if g == nil {
 					g = x[i].Detach().ZerosLike()
 				}

@@ -24,7 +24,8 @@ func (halves) Backward(ctx *autograd.Context, g ...*T) []*T {
 	return []*T{g[0].Mul(x.Exp()).Add(g[1].Mul(x).MulScalar(2))}
 }
 
-// TestSecondDevice runs everything of the package on a device whose memory Go code cannot reach, and wants the bits of the CPU.
+// TestSecondDevice runs everything of the package on a device whose memory Go code cannot reach, and wants the bits of
+// the CPU.
 func TestSecondDevice(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -73,7 +74,8 @@ func TestSecondDevice(t *testing.T) {
 	if err := autograd.Gradcheck(func(in []*T) []*T { return []*T{in[0].Exp().Mul(in[0])} }, []*T{x}); err != nil {
 		t.Error(err)
 	}
-	if err := autograd.Gradgradcheck(func(in []*T) []*T { return []*T{in[0].Exp().Mul(in[0])} }, []*T{x}, nil); err != nil {
+	if err := autograd.Gradgradcheck(func(in []*T) []*T { return []*T{in[0].Exp().Mul(in[0])} }, []*T{x},
+		nil); err != nil {
 		t.Error(err)
 	}
 	err := torch.Try(func() {

@@ -103,14 +103,16 @@ func TestPeer(t *testing.T) {
 		t.Fatalf("%+v", res)
 	}
 	if res.Peers["torch"] != 2e6 || res.Peers["onnxruntime"] != 1e6 || *res.TorchNS != 2e6 {
-		t.Errorf("peers %v, torch_ns %g: want the faster way of torch, and onnxruntime beside it", res.Peers, *res.TorchNS)
+		t.Errorf("peers %v, torch_ns %g: want the faster way of torch, and onnxruntime beside it", res.Peers,
+			*res.TorchNS)
 	}
 	if want := 1e6 / *res.NS; *res.Ratio != want {
 		t.Errorf("ratio %g, want that of the fastest peer, %g", *res.Ratio, want)
 	}
 	// A peer that cannot do one kind of work goes on with the next.
 	r.peer = "bmm"
-	if res := measure(context.Background(), c, r, 1, []*peer{p}); len(res.Notes) != 1 || res.Notes[0] != "torch: cannot do that" || res.NS == nil {
+	if res := measure(context.Background(), c, r, 1, []*peer{p}); len(res.Notes) != 1 ||
+		res.Notes[0] != "torch: cannot do that" || res.NS == nil {
 		t.Errorf("%+v", res)
 	}
 	r.peer = "matmul"
@@ -142,7 +144,8 @@ func TestPeerFailures(t *testing.T) {
 			t.Errorf("%s: %v, want %q", x.mode, err, x.want)
 		}
 	}
-	if _, err := startPeer(context.Background(), filepath.Join(t.TempDir(), "python"), 1); err == nil || !strings.Contains(err.Error(), "-torch") {
+	if _, err := startPeer(context.Background(), filepath.Join(t.TempDir(), "python"), 1); err == nil ||
+		!strings.Contains(err.Error(), "-torch") {
 		t.Errorf("missing program: %v", err)
 	}
 	c := &config{windows: 1, window: time.Millisecond, tiny: true}
@@ -158,7 +161,8 @@ func TestPeerFailures(t *testing.T) {
 		if len(res.Notes) != 1 || !strings.HasPrefix(res.Notes[0], x.want) || res.NS == nil {
 			t.Errorf("%s: %+v", x.mode, res)
 		}
-		if res := measure(context.Background(), c, gemmRows(c)[0], 1, []*peer{p}); res.NS == nil || len(res.Notes) != 0 {
+		if res := measure(context.Background(), c, gemmRows(c)[0], 1, []*peer{p}); res.NS == nil ||
+			len(res.Notes) != 0 {
 			t.Errorf("%s, next row: %+v", x.mode, res)
 		}
 	}
@@ -187,7 +191,8 @@ func TestRows(t *testing.T) {
 	if err := os.WriteFile(md, []byte("# Title\n"+markBegin+"\nold\n"+markEnd+"\nend\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	c, err := parse([]string{"-threads", "1,2", "-windows", "1", "-json", filepath.Join(dir, "out.json"), "-md", md}, os.Stderr)
+	c, err := parse([]string{"-threads", "1,2", "-windows", "1", "-json", filepath.Join(dir, "out.json"), "-md", md},
+		os.Stderr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +218,8 @@ func TestRows(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range recs {
 		seen[r["suite"].(string)] = true
-		for _, k := range []string{"suite", "name", "threads", "ns", "gflops", "gbps", "peak_share", "torch_ns", "ratio"} {
+		for _, k := range []string{"suite", "name", "threads", "ns", "gflops", "gbps", "peak_share", "torch_ns",
+			"ratio"} {
 			if _, ok := r[k]; !ok {
 				t.Errorf("record %v lacks %s", r, k)
 			}
@@ -233,8 +239,10 @@ func TestRows(t *testing.T) {
 		}
 	}
 	b, _ = os.ReadFile(md)
-	if s := string(b); !strings.HasPrefix(s, "# Title\n"+markBegin) || !strings.HasSuffix(s, markEnd+"\nend\n") || strings.Contains(s, "old") ||
-		!strings.Contains(s, "### 1 thread\n") || !strings.Contains(s, "| gemm | GoTorch | ratio | rate | share |\n|---|--:|--:|--:|--:|\n| sgemm 32³ |") {
+	if s := string(b); !strings.HasPrefix(s, "# Title\n"+markBegin) || !strings.HasSuffix(s, markEnd+"\nend\n") ||
+		strings.Contains(s, "old") ||
+		!strings.Contains(s, "### 1 thread\n") ||
+		!strings.Contains(s, "| gemm | GoTorch | ratio | rate | share |\n|---|--:|--:|--:|--:|\n| sgemm 32³ |") {
 		t.Error(s)
 	}
 }
@@ -245,8 +253,10 @@ func TestPicture(t *testing.T) {
 	if err := os.WriteFile(md, []byte(markBegin+markEnd), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	one := &section{threads: 1, results: []result{{Suite: "gemm", Name: "a", Ratio: ptr(1.5)}, {Suite: "io", Name: "b"}}}
-	two := &section{threads: 2, results: []result{{Suite: "gemm", Name: "a", Ratio: ptr(0.5)}, {Suite: "conv", Name: "c", Ratio: ptr(40.0)}}}
+	one := &section{threads: 1, results: []result{{Suite: "gemm", Name: "a", Ratio: ptr(1.5)},
+		{Suite: "io", Name: "b"}}}
+	two := &section{threads: 2, results: []result{{Suite: "gemm", Name: "a", Ratio: ptr(0.5)},
+		{Suite: "conv", Name: "c", Ratio: ptr(40.0)}}}
 	picture, err := drawPicture(md, []*section{one, two})
 	if err != nil {
 		t.Fatal(err)
@@ -290,7 +300,8 @@ func TestScriptKnowsTheRows(t *testing.T) {
 				t.Errorf("%s: peer.py has no work %s", r.name, r.peer)
 				continue
 			}
-			if id, ok := r.args["name"].(string); ok && r.peer == "network" && !strings.Contains(script, "\n@kind\ndef "+id+"(batch, put)") {
+			if id, ok := r.args["name"].(string); ok && r.peer == "network" &&
+				!strings.Contains(script, "\n@kind\ndef "+id+"(batch, put)") {
 				t.Errorf("%s: peer.py has no network %s", r.name, id)
 			}
 			params, _, _ := strings.Cut(rest, ")")
@@ -315,7 +326,8 @@ func TestFlags(t *testing.T) {
 		{"-nosuch", "flag provided but not defined"},
 		{"gemm", `unexpected argument "gemm"`},
 	} {
-		if _, err := parse(strings.Fields(x.args), new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), x.want) {
+		if _, err := parse(strings.Fields(x.args), new(bytes.Buffer)); err == nil ||
+			!strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: %v, want %q", x.args, err, x.want)
 		}
 	}
@@ -336,7 +348,8 @@ func TestFlags(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.tiny = true
-		if err := run(context.Background(), c, new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), x.want) {
+		if err := run(context.Background(), c, new(bytes.Buffer)); err == nil ||
+			!strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: %v, want %q", x.args, err, x.want)
 		}
 	}
@@ -344,7 +357,8 @@ func TestFlags(t *testing.T) {
 
 func TestFigures(t *testing.T) {
 	for _, x := range []struct{ got, want string }{
-		{duration(5.128), "5.13 ns"}, {duration(51_280), "51.3 µs"}, {duration(512.8e6), "513 ms"}, {duration(2e9), "2.00 s"},
+		{duration(5.128), "5.13 ns"}, {duration(51_280), "51.3 µs"}, {duration(512.8e6), "513 ms"},
+		{duration(2e9), "2.00 s"},
 		{size(47_100_000), "47.1 MB"}, {count(1_000_000), "1e6"}, {count(12), "12"},
 		{fmt.Sprint(median(nil), median([]float64{3, 1}), median([]float64{9, 1, 2})), "0 2 2"},
 		{libOf("onnxruntime2"), "onnxruntime"},
@@ -376,7 +390,8 @@ func TestLoop(t *testing.T) {
 
 func TestProcessor(t *testing.T) {
 	for _, c := range [][2]string{
-		{"processor\t: 0\nvendor_id\t: X\ncpu family\t: 25\nmodel\t\t: 17\nmodel name\t: X EPYC\n\nprocessor\t: 1\nmodel name\t: other\n", "X EPYC (family 25, model 17)"},
+		{"processor\t: 0\nvendor_id\t: X\ncpu family\t: 25\nmodel\t\t: 17\nmodel name\t: X EPYC\n\nprocessor\t: " +
+			"1\nmodel name\t: other\n", "X EPYC (family 25, model 17)"},
 		{"processor\t: 0\nBogoMIPS\t: 50.00\n", "arm64"},
 		{"", "arm64"},
 	} {

@@ -29,11 +29,13 @@ func convRows(c *config) []row {
 	n := c.size(16, 1)
 	square := func(k, in, size, out int) convShape {
 		size = c.size(size, 8)
-		return convShape{fmt.Sprintf("conv %dx%d %d→%d@%d", k, k, in, out, size), n, in, size, out, k, 1, k / 2, 1, false}
+		return convShape{fmt.Sprintf("conv %dx%d %d→%d@%d", k, k, in, out, size), n, in, size, out, k, 1, k / 2, 1,
+			false}
 	}
 	var rows []row
 	layouts := []string{"channels-last", "NCHW"}
-	for _, s := range []convShape{square(3, 64, 56, 64), square(3, 128, 28, 128), square(3, 256, 14, 256), square(3, 512, 7, 512)} {
+	for _, s := range []convShape{square(3, 64, 56, 64), square(3, 128, 28, 128), square(3, 256, 14, 256),
+		square(3, 512, 7, 512)} {
 		for _, l := range layouts {
 			rows = append(rows, convolution(s, l, false), convolution(s, l, true))
 		}
@@ -57,7 +59,8 @@ func convRows(c *config) []row {
 	return rows
 }
 
-// winograd is a forward pass with the switch on that trades accuracy for speed. The rate counts the work of the direct way.
+// winograd is a forward pass with the switch on that trades accuracy for speed. The rate counts the work of the direct
+// way.
 func winograd(r row) row {
 	r.name += ", Winograd"
 	prepare := r.prepare
@@ -73,8 +76,9 @@ func winograd(r row) row {
 	return r
 }
 
-// convolution is one pass. Backward means both gradients, of the images and of the weights, and twice the arithmetic. The share of the peak
-// of one in bfloat16 is that of the float32 peak, which processors with instructions for it exceed.
+// convolution is one pass. Backward means both gradients, of the images and of the weights, and twice the arithmetic.
+// The share of the peak of one in bfloat16 is that of the float32 peak, which processors with instructions for it
+// exceed.
 func convolution(s convShape, layout string, backward bool) row {
 	pass, flops := "forward", s.flops()
 	if backward {
@@ -90,7 +94,8 @@ func convolution(s convShape, layout string, backward bool) row {
 	}
 	r := row{
 		name: fmt.Sprintf("%s %s %s", s.name, layout, pass), flops: flops,
-		peer: "conv", args: arg{"n": s.n, "c": s.in, "h": s.size, "w": s.size, "out": s.out, "kernel": s.kernel, "stride": s.stride,
+		peer: "conv", args: arg{"n": s.n, "c": s.in, "h": s.size, "w": s.size, "out": s.out, "kernel": s.kernel,
+			"stride":  s.stride,
 			"padding": s.padding, "groups": s.groups, "layout": layout, "backward": backward, "dtype": dtype.String()},
 		prepare: func() work {
 			x := torch.Randn([]int{s.n, s.in, s.size, s.size}).To(format).To(dtype)
@@ -105,7 +110,8 @@ func convolution(s convShape, layout string, backward bool) row {
 			g := torch.Randn(y.Shape()).To(format).To(dtype)
 			return work{grad: true, step: func() {
 				torch.Tidy(func() {
-					torch.Grad([]*torch.Tensor{y}, []*torch.Tensor{x, w}, torch.GradOptions{GradOutputs: []*torch.Tensor{g}, RetainGraph: true})
+					torch.Grad([]*torch.Tensor{y}, []*torch.Tensor{x, w},
+						torch.GradOptions{GradOutputs: []*torch.Tensor{g}, RetainGraph: true})
 				})
 			}}
 		},

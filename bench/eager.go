@@ -30,7 +30,8 @@ func eagerRows(c *config) []row {
 	chain := row{
 		name: fmt.Sprintf("chain of %d multiplications, forward+backward", links), peer: "chain", args: arg{"n": links},
 		prepare: func() work {
-			x, y := torch.FromSlice([]float32{1}).SetRequiresGrad(true), torch.FromSlice([]float32{1}).SetRequiresGrad(true)
+			x, y := torch.FromSlice([]float32{1}).SetRequiresGrad(true),
+				torch.FromSlice([]float32{1}).SetRequiresGrad(true)
 			return work{grad: true, step: func() {
 				z := x
 				for range links {

@@ -18,7 +18,8 @@ type collector struct {
 
 func watchCollector() *collector {
 	c := &collector{s: []metrics.Sample{
-		{Name: "/sched/pauses/total/gc:seconds"}, {Name: "/gc/cycles/total:gc-cycles"}, {Name: "/cpu/classes/gc/total:cpu-seconds"},
+		{Name: "/sched/pauses/total/gc:seconds"}, {Name: "/gc/cycles/total:gc-cycles"},
+		{Name: "/cpu/classes/gc/total:cpu-seconds"},
 	}}
 	metrics.Read(c.s)
 	// The histogram's counts may be reused by the next Read.
@@ -28,7 +29,8 @@ func watchCollector() *collector {
 	return c
 }
 
-// report says how long the longest pause was in which the world stood still, how often the collector ran, and what it cost.
+// report says how long the longest pause was in which the world stood still, how often the collector ran, and what it
+// cost.
 func (c *collector) report() string {
 	metrics.Read(c.s)
 	h := c.s[0].Value.Float64Histogram()
@@ -43,6 +45,7 @@ func (c *collector) report() string {
 			}
 		}
 	}
-	return fmt.Sprintf("garbage collector: longest stop of the world %s in %d pauses, %d collections, %.3g s of CPU time",
+	return fmt.Sprintf("garbage collector: longest stop of the world %s in %d pauses, %d collections, %.3g s of CPU "+
+		"time",
 		duration(1e9*longest), pauses, c.s[1].Value.Uint64()-c.before.cycles, c.s[2].Value.Float64()-c.before.cpu)
 }

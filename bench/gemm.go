@@ -20,12 +20,14 @@ func gemmRows(c *config) []row {
 	rows = append(rows,
 		product(fmt.Sprintf("sgemm %d³ A·Bᵀ", n), n, n, n, false, true),
 		product(fmt.Sprintf("sgemm %d³ Aᵀ·B", n), n, n, n, true, false),
-		lowProduct("bfloat16", n), lowProduct("float16", n/2), lowProduct("int8", n/2), // PyTorch takes seconds for larger ones
+		// PyTorch takes seconds for larger ones
+		lowProduct("bfloat16", n), lowProduct("float16", n/2), lowProduct("int8", n/2),
 	)
 	if c.tiny {
 		return rows
 	}
-	// m×n×k: a layer of an MLP, a classifier's last layer, a convolution as a product; the first two also as a linear layer has them.
+	// m×n×k: a layer of an MLP, a classifier's last layer, a convolution as a product; the first two also as a linear
+	// layer has them.
 	for _, s := range [][3]int{{128, 784, 512}, {32, 1000, 2048}, {12544, 64, 576}} {
 		rows = append(rows, product(fmt.Sprintf("sgemm %dx%dx%d", s[0], s[1], s[2]), s[0], s[2], s[1], false, false))
 	}
@@ -54,8 +56,8 @@ func product(name string, m, k, n int, ta, tb bool) row {
 	}
 }
 
-// lowProduct is a product of matrices with elements of 8 or 16 bits; that of int8 gives int32. Its share of the peak is that of the
-// float32 peak, which processors with instructions for these types exceed.
+// lowProduct is a product of matrices with elements of 8 or 16 bits; that of int8 gives int32. Its share of the peak is
+// that of the float32 peak, which processors with instructions for these types exceed.
 func lowProduct(dtype string, n int) row {
 	return row{
 		name: fmt.Sprintf("gemm %s %d³", dtype, n), flops: 2 * float64(n) * float64(n) * float64(n),

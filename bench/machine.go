@@ -34,8 +34,8 @@ func measureBounds(c *config, threads int) bounds {
 	return bounds{peakFlops(threads, d), triad(n)}
 }
 
-// peakFlops is the sum of the peaks that the threads reach side by side: cores clock down when all of them work. Threads beyond the
-// processors add nothing.
+// peakFlops is the sum of the peaks that the threads reach side by side: cores clock down when all of them work.
+// Threads beyond the processors add nothing.
 func peakFlops(threads int, d time.Duration) float64 {
 	each := make([]float64, min(threads, runtime.NumCPU()))
 	var wg sync.WaitGroup
@@ -77,11 +77,12 @@ func machineName() string {
 		defer func() { _ = f.Close() }()
 		name = processor(f, name)
 	}
-	return fmt.Sprintf("%s, %d cores, %s kernels, %s/%s, %s", name, runtime.NumCPU(), kernels(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+	return fmt.Sprintf("%s, %d cores, %s kernels, %s/%s, %s", name, runtime.NumCPU(), kernels(), runtime.GOOS,
+		runtime.GOARCH, runtime.Version())
 }
 
-// processor reads the name of the first processor in Linux's list, with its family and model where the name does not tell a generation; it
-// is other where there is none.
+// processor reads the name of the first processor in Linux's list, with its family and model where the name does not
+// tell a generation; it is other where there is none.
 func processor(list io.Reader, other string) string {
 	first := map[string]string{}
 	for s := bufio.NewScanner(list); s.Scan() && s.Text() != ""; {

@@ -4,11 +4,13 @@
 //	go run ./bench -suite all -torch python3            against PyTorch, in turns
 //	go run ./bench -only 'resnet18' -torch a/bin/python,b/bin/python -json out.json
 //
-// Each row of a suite is one line of the report: the median time of a call, that of the same work in each peer, the ratio of the fastest
-// peer to us, GF/s or GB/s, and the share of what the machine can do: of its peak of fused multiply-adds for arithmetic, of the triad
-// bandwidth for memory, both measured at the beginning. Rows that fit the caches can pass the latter.
+// Each row of a suite is one line of the report: the median time of a call, that of the same work in each peer, the
+// ratio of the fastest peer to us, GF/s or GB/s, and the share of what the machine can do: of its peak of fused
+// multiply-adds for arithmetic, of the triad bandwidth for memory, both measured at the beginning. Rows that fit the
+// caches can pass the latter.
 //
-// The code of the rows is an example of its own: how to write a step so that it is fast. See docs/performance.md for the method.
+// The code of the rows is an example of its own: how to write a step so that it is fast. See docs/performance.md for
+// the method.
 package main
 
 import (
@@ -58,10 +60,13 @@ func parse(args []string, w io.Writer) (*config, error) {
 	fs.SetOutput(w)
 	fs.StringVar(&c.suite, "suite", "all", "what to measure: all, "+strings.Join(suiteNames(), ", "))
 	fs.StringVar(&only, "only", "", "only rows whose suite/name matches this regular `expression`")
-	fs.StringVar(&threads, "threads", strconv.Itoa(runtime.GOMAXPROCS(0)), "`number` of threads of both sides; 1,2 makes a table for each")
-	fs.StringVar(&pythons, "torch", "", "Python `programs` with torch (and onnxruntime) to compare with, separated by commas")
+	fs.StringVar(&threads, "threads", strconv.Itoa(runtime.GOMAXPROCS(0)),
+		"`number` of threads of both sides; 1,2 makes a table for each")
+	fs.StringVar(&pythons, "torch", "", "Python `programs` with torch (and onnxruntime) to compare with, separated "+
+		"by commas")
 	fs.StringVar(&c.json, "json", "", "`file` to write the records to")
-	fs.StringVar(&c.md, "md", "", "Markdown `file` in which the table between the marks is replaced; with -torch, a picture is drawn beside it (file.png)")
+	fs.StringVar(&c.md, "md", "", "Markdown `file` in which the table between the marks is replaced; with -torch, a "+
+		"picture is drawn beside it (file.png)")
 	fs.IntVar(&c.windows, "windows", c.windows, "windows of each side, whose median counts")
 	if err := fs.Parse(args); err != nil {
 		return nil, err
@@ -162,7 +167,8 @@ func run(ctx context.Context, c *config, w io.Writer) error {
 func runSection(ctx context.Context, c *config, w io.Writer, rows []row, threads int, peers []*peer) (*section, error) {
 	torch.SetNumThreads(threads)
 	s := &section{threads: threads, bounds: measureBounds(c, threads), peers: columns(peers)}
-	fmt.Fprintf(w, "\n%s: FMA peak %.0f GF/s, triad %.1f GB/s\n", plural(threads, "thread"), s.bounds.gflops, s.bounds.gbps)
+	fmt.Fprintf(w, "\n%s: FMA peak %.0f GF/s, triad %.1f GB/s\n", plural(threads, "thread"), s.bounds.gflops,
+		s.bounds.gbps)
 	suite := ""
 	for i := range rows {
 		r := rows[i]
@@ -213,7 +219,8 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// check panics with an error of a row's own code, as tensors do with theirs: torch.Try in own turns it into the row's note.
+// check panics with an error of a row's own code, as tensors do with theirs: torch.Try in own turns it into the row's
+// note.
 func check(err error) {
 	if err != nil {
 		panic(&torch.Error{Op: "bench", Err: err})

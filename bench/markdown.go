@@ -39,7 +39,8 @@ func writeMarkdown(path, picture string, all []*section, peers []*peer) error {
 	before, rest, _ := strings.Cut(string(b), markBegin)
 	_, after, _ := strings.Cut(rest, markEnd)
 	return atomicfile.Write(path, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s%s\n%s%s%s", before, markBegin, table(picture, all, peers, time.Now()), markEnd, after)
+		_, err := fmt.Fprintf(w, "%s%s\n%s%s%s", before, markBegin, table(picture, all, peers, time.Now()), markEnd,
+			after)
 		return err
 	})
 }
@@ -55,7 +56,8 @@ func table(picture string, all []*section, peers []*peer, now time.Time) string 
 		fmt.Fprintf(&w, "\n![GoTorch beside the fastest peer: ratios of all rows](%s)\n", filepath.Base(picture))
 	}
 	for _, s := range all {
-		fmt.Fprintf(&w, "\n### %s\n\nFMA peak %.0f GF/s, triad %.1f GB/s.\n", plural(s.threads, "thread"), s.bounds.gflops, s.bounds.gbps)
+		fmt.Fprintf(&w, "\n### %s\n\nFMA peak %.0f GF/s, triad %.1f GB/s.\n", plural(s.threads, "thread"),
+			s.bounds.gflops, s.bounds.gbps)
 		suite := ""
 		for i := range s.results {
 			r := &s.results[i]

@@ -19,9 +19,11 @@ type model interface {
 func newModel(name string) model {
 	switch name {
 	case "mlp":
-		return nn.NewSequential(nn.NewFlatten(), nn.NewLinear(784, 512), nn.NewReLU(), nn.NewLinear(512, 256), nn.NewReLU(), nn.NewLinear(256, 10))
+		return nn.NewSequential(nn.NewFlatten(), nn.NewLinear(784, 512), nn.NewReLU(), nn.NewLinear(512, 256),
+			nn.NewReLU(), nn.NewLinear(256, 10))
 	case "lenet":
-		return nn.NewSequential(nn.NewConv2d(1, 32, 3), nn.NewReLU(), nn.NewConv2d(32, 64, 3), nn.NewReLU(), nn.NewMaxPool2d(2), nn.NewFlatten(),
+		return nn.NewSequential(nn.NewConv2d(1, 32, 3), nn.NewReLU(), nn.NewConv2d(32, 64, 3), nn.NewReLU(),
+			nn.NewMaxPool2d(2), nn.NewFlatten(),
 			nn.NewLinear(9216, 128), nn.NewReLU(), nn.NewLinear(128, 10))
 	case "resnet18":
 		return models.NewResNet18()

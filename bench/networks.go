@@ -19,7 +19,8 @@ type (
 	layout = func(*torch.Tensor) *torch.Tensor
 )
 
-// network is a kind of network that people train, small enough for a step in a fraction of a second. Its namesake in peer.py is the same.
+// network is a kind of network that people train, small enough for a step in a fraction of a second. Its namesake in
+// peer.py is the same.
 type network struct {
 	id, name string
 	batch    int
@@ -100,7 +101,8 @@ var networks = []network{
 			}
 			var blocks []block
 			for range 2 {
-				b := block{nn.NewLayerNorm(d), nn.NewLayerNorm(d), nn.NewLinear(d, 3*d), nn.NewLinear(d, d), nn.NewLinear(d, 4*d), nn.NewLinear(4*d, d)}
+				b := block{nn.NewLayerNorm(d), nn.NewLayerNorm(d), nn.NewLinear(d, 3*d), nn.NewLinear(d, d),
+					nn.NewLinear(d, 4*d), nn.NewLinear(4*d, d)}
 				blocks, parts = append(blocks, b), append(parts, b.norm1, b.norm2, b.qkv, b.proj, b.wide, b.back)
 			}
 			x, y, p := classes(words, batch, length), classes(words, batch*length), torch.Arange(length)
@@ -111,7 +113,8 @@ var networks = []network{
 					for i := range q {
 						q[i] = q[i].View([]int{batch, length, heads, d / heads}).Transpose(1, 2)
 					}
-					a := F.ScaledDotProductAttention(q[0], q[1], q[2], F.ScaledDotProductAttentionOptions{IsCausal: true})
+					a := F.ScaledDotProductAttention(q[0], q[1], q[2],
+						F.ScaledDotProductAttentionOptions{IsCausal: true})
 					z = z.Add(b.proj.Forward(a.Transpose(1, 2).Reshape([]int{batch, length, d})))
 					z = z.Add(b.back.Forward(F.GELU(b.wide.Forward(b.norm2.Forward(z)))))
 				}
@@ -124,7 +127,8 @@ var networks = []network{
 			patch := nn.NewConv2d(3, d, 16, nn.Conv2dOptions{Stride: nn.Size{16}})
 			class, position := nn.NewParameter(randn(1, 1, d)), nn.NewParameter(randn(1, 197, d))
 			layer := nn.NewTransformerEncoderLayer(d, 3, nn.TransformerLayerOptions{
-				DimFeedforward: torch.Some(4 * d), Dropout: torch.Some(0.0), Activation: nn.ActivationGELU, BatchFirst: true, NormFirst: true})
+				DimFeedforward: torch.Some(4 * d), Dropout: torch.Some(0.0), Activation: nn.ActivationGELU,
+				BatchFirst: true, NormFirst: true})
 			encoder, head := nn.NewTransformerEncoder(layer, 2, nn.NewLayerNorm(d)), nn.NewLinear(d, 100)
 			x, y := randn(batch, 3, 224, 224), classes(100, batch)
 			return layers{patch, nn.NewParameterList(class, position), encoder, head}, func() *torch.Tensor {
@@ -137,8 +141,10 @@ var networks = []network{
 		make: func(batch int, _ layout) (layers, func() *torch.Tensor) {
 			const d, length = 256, 64
 			layer := nn.NewTransformerEncoderLayer(d, 4, nn.TransformerLayerOptions{
-				DimFeedforward: torch.Some(1024), Dropout: torch.Some(0.1), Activation: nn.ActivationGELU, BatchFirst: true})
-			encoder, embed, head := nn.NewTransformerEncoder(layer, 3, nil), nn.NewEmbedding(10000, d), nn.NewLinear(d, 2)
+				DimFeedforward: torch.Some(1024), Dropout: torch.Some(0.1), Activation: nn.ActivationGELU,
+				BatchFirst: true})
+			encoder, embed, head := nn.NewTransformerEncoder(layer, 3, nil), nn.NewEmbedding(10000, d),
+				nn.NewLinear(d, 2)
 			x, y := classes(10000, batch, length), classes(2, batch)
 			padding := torch.Arange(length).GtScalar(40).Expand([]int{batch, length})
 			return layers{encoder, embed, head}, func() *torch.Tensor {
@@ -149,7 +155,8 @@ var networks = []network{
 	{id: "seq2seq", name: "Transformer (2+2)x128, 32 tokens, batch 16", batch: 16,
 		make: func(batch int, _ layout) (layers, func() *torch.Tensor) {
 			const d, words, length = 128, 1000, 32
-			m := nn.NewTransformer(nn.TransformerOptions{DModel: torch.Some(d), NHead: torch.Some(4), NumEncoderLayers: torch.Some(2), NumDecoderLayers: torch.Some(2),
+			m := nn.NewTransformer(nn.TransformerOptions{DModel: torch.Some(d), NHead: torch.Some(4),
+				NumEncoderLayers: torch.Some(2), NumDecoderLayers: torch.Some(2),
 				TransformerLayerOptions: nn.TransformerLayerOptions{DimFeedforward: torch.Some(512), BatchFirst: true}})
 			from, to, head := nn.NewEmbedding(words, d), nn.NewEmbedding(words, d), nn.NewLinear(d, words)
 			x, t, y := classes(words, batch, length), classes(words, batch, length), classes(words, batch*length)
@@ -172,13 +179,15 @@ var networks = []network{
 	{id: "unet", name: "U-Net 16-32-64, images of 96, batch 4", batch: 4, images: true,
 		make: func(batch int, put layout) (layers, func() *torch.Tensor) {
 			double := func(in, out int) *nn.Sequential {
-				return nn.NewSequential(conv3(in, out), nn.NewBatchNorm2d(out), nn.NewReLU(), conv3(out, out), nn.NewBatchNorm2d(out), nn.NewReLU())
+				return nn.NewSequential(conv3(in, out), nn.NewBatchNorm2d(out), nn.NewReLU(), conv3(out, out),
+					nn.NewBatchNorm2d(out), nn.NewReLU())
 			}
 			up := func(in, out int) *nn.ConvTranspose2d {
 				return nn.NewConvTranspose2d(in, out, 2, nn.ConvTranspose2dOptions{Stride: nn.Size{2}})
 			}
 			half := func(x *torch.Tensor) *torch.Tensor { return F.MaxPool2d(x, []int{2}) }
-			down1, down2, down3, up2, up1 := double(3, 16), double(16, 32), double(32, 64), double(64, 32), double(32, 16)
+			down1, down2, down3, up2, up1 := double(3, 16), double(16, 32), double(32, 64), double(64, 32),
+				double(32, 16)
 			wider2, wider1, out := up(64, 32), up(32, 16), nn.NewConv2d(16, 1, 1)
 			x, y := put(randn(batch, 3, 96, 96)), put(torch.Rand([]int{batch, 1, 96, 96}))
 			return layers{down1, down2, down3, up2, up1, wider2, wider1, out}, func() *torch.Tensor {
@@ -193,7 +202,8 @@ var networks = []network{
 		make: func(batch int, put layout) (layers, func() *torch.Tensor) {
 			const d = 96
 			depth := nn.NewConv2d(d, d, 7, nn.Conv2dOptions{Padding: nn.Size{3}, Groups: torch.Some(d)})
-			norm, wide, back, scale := nn.NewLayerNorm(d), nn.NewLinear(d, 4*d), nn.NewLinear(4*d, d), nn.NewParameter(torch.Ones([]int{d}))
+			norm, wide, back, scale := nn.NewLayerNorm(d), nn.NewLinear(d, 4*d), nn.NewLinear(4*d, d),
+				nn.NewParameter(torch.Ones([]int{d}))
 			x := put(randn(batch, d, 40, 40))
 			return layers{depth, norm, wide, back, nn.NewParameterList(scale)}, func() *torch.Tensor {
 				z := norm.Forward(depth.Forward(x).Permute([]int{0, 2, 3, 1}))
@@ -212,7 +222,8 @@ var networks = []network{
 				z := first.Forward(x)
 				h := conv1.Forward(F.SiLU(norm1.Forward(z))).Add(time.Forward(F.SiLU(t)).Unsqueeze(-1).Unsqueeze(-1))
 				z = z.Add(conv2.Forward(F.SiLU(norm2.Forward(h))))
-				q := qkv.Forward(norm3.Forward(z)).Reshape([]int{batch, 3, heads, d / heads, pixels}).Permute([]int{1, 0, 2, 4, 3})
+				q := qkv.Forward(norm3.Forward(z)).Reshape([]int{batch, 3, heads, d / heads, pixels}).Permute([]int{1,
+					0, 2, 4, 3})
 				a := F.ScaledDotProductAttention(q.Select(0, 0), q.Select(0, 1), q.Select(0, 2))
 				z = z.Add(proj.Forward(a.Transpose(2, 3).Reshape([]int{batch, d, 24, 24})))
 				return z.Square().Mean()
@@ -221,16 +232,19 @@ var networks = []network{
 	{id: "dcgan", name: "DCGAN generator, images of 32, batch 16", batch: 16, images: true,
 		make: func(batch int, put layout) (layers, func() *torch.Tensor) {
 			up := func(in, out, stride, padding int) *nn.ConvTranspose2d {
-				return nn.NewConvTranspose2d(in, out, 4, nn.ConvTranspose2dOptions{Stride: nn.Size{stride}, Padding: nn.Size{padding}, NoBias: true})
+				return nn.NewConvTranspose2d(in, out, 4,
+					nn.ConvTranspose2dOptions{Stride: nn.Size{stride}, Padding: nn.Size{padding}, NoBias: true})
 			}
-			m := nn.NewSequential(up(100, 256, 1, 0), nn.NewBatchNorm2d(256), nn.NewReLU(), up(256, 128, 2, 1), nn.NewBatchNorm2d(128), nn.NewReLU(),
+			m := nn.NewSequential(up(100, 256, 1, 0), nn.NewBatchNorm2d(256), nn.NewReLU(), up(256, 128, 2, 1),
+				nn.NewBatchNorm2d(128), nn.NewReLU(),
 				up(128, 64, 2, 1), nn.NewBatchNorm2d(64), nn.NewReLU(), up(64, 3, 2, 1), nn.NewTanh())
 			x := put(randn(batch, 100, 1, 1))
 			return layers{m}, func() *torch.Tensor { return m.Forward(x).Square().Mean() }
 		}},
 	{id: "audio", name: "Conv1d 64-64-128, 16000 samples, batch 16", batch: 16,
 		make: func(batch int, _ layout) (layers, func() *torch.Tensor) {
-			m := nn.NewSequential(nn.NewConv1d(1, 64, 80, nn.Conv1dOptions{Stride: nn.Size{16}}), nn.NewBatchNorm1d(64), nn.NewReLU(), nn.NewMaxPool1d(4),
+			m := nn.NewSequential(nn.NewConv1d(1, 64, 80, nn.Conv1dOptions{Stride: nn.Size{16}}), nn.NewBatchNorm1d(64),
+				nn.NewReLU(), nn.NewMaxPool1d(4),
 				nn.NewConv1d(64, 64, 3), nn.NewBatchNorm1d(64), nn.NewReLU(), nn.NewMaxPool1d(4),
 				nn.NewConv1d(64, 128, 3), nn.NewBatchNorm1d(128), nn.NewReLU(), nn.NewMaxPool1d(4),
 				nn.NewAdaptiveAvgPool1d(1), nn.NewFlatten(), nn.NewLinear(128, 35))
@@ -239,15 +253,20 @@ var networks = []network{
 		}},
 	{id: "conv3d", name: "Conv3d 16-32, volumes of 16x32x32, batch 4", batch: 4,
 		make: func(batch int, _ layout) (layers, func() *torch.Tensor) {
-			conv := func(in, out int) *nn.Conv3d { return nn.NewConv3d(in, out, 3, nn.Conv3dOptions{Padding: nn.Size{1}}) }
-			m := nn.NewSequential(conv(1, 16), nn.NewBatchNorm3d(16), nn.NewReLU(), nn.NewMaxPool3d(2), conv(16, 32), nn.NewBatchNorm3d(32), nn.NewReLU(),
+			conv := func(in, out int) *nn.Conv3d {
+				return nn.NewConv3d(in, out, 3,
+					nn.Conv3dOptions{Padding: nn.Size{1}})
+			}
+			m := nn.NewSequential(conv(1, 16), nn.NewBatchNorm3d(16), nn.NewReLU(), nn.NewMaxPool3d(2), conv(16, 32),
+				nn.NewBatchNorm3d(32), nn.NewReLU(),
 				nn.NewAdaptiveAvgPool3d(1), nn.NewFlatten(), nn.NewLinear(32, 5))
 			x, y := randn(batch, 1, 16, 32, 32), classes(5, batch)
 			return layers{m}, func() *torch.Tensor { return F.CrossEntropy(m.Forward(x), y) }
 		}},
 	{id: "gru", name: "GRU 2x128 both ways, 50 steps, batch 32", batch: 32,
 		make: func(batch int, _ layout) (layers, func() *torch.Tensor) {
-			m, head := nn.NewGRU(64, 128, nn.RNNOptions{NumLayers: torch.Some(2), Bidirectional: true, BatchFirst: true}), nn.NewLinear(256, 10)
+			m, head := nn.NewGRU(64, 128,
+				nn.RNNOptions{NumLayers: torch.Some(2), Bidirectional: true, BatchFirst: true}), nn.NewLinear(256, 10)
 			x, y := randn(batch, 50, 64), classes(10, batch)
 			return layers{m, head}, func() *torch.Tensor {
 				o, _ := m.Forward(x)
@@ -257,7 +276,8 @@ var networks = []network{
 	{id: "charlstm", name: "char-LSTM 2x256, 64 letters, batch 16", batch: 16, clip: true,
 		make: func(batch int, _ layout) (layers, func() *torch.Tensor) {
 			const letters, length = 65, 64
-			embed, m := nn.NewEmbedding(letters, 128), nn.NewLSTM(128, 256, nn.RNNOptions{NumLayers: torch.Some(2), BatchFirst: true, Dropout: 0.2})
+			embed, m := nn.NewEmbedding(letters, 128),
+				nn.NewLSTM(128, 256, nn.RNNOptions{NumLayers: torch.Some(2), BatchFirst: true, Dropout: 0.2})
 			head := nn.NewLinear(256, letters)
 			x, y := classes(letters, batch, length), classes(letters, batch*length)
 			return layers{embed, m, head}, func() *torch.Tensor {
@@ -315,7 +335,8 @@ var networks = []network{
 		}},
 	{id: "mlp", name: "MLP 20-64-64-2 with tanh, batch 8", batch: 8,
 		make: func(batch int, _ layout) (layers, func() *torch.Tensor) {
-			m := nn.NewSequential(nn.NewLinear(20, 64), nn.NewTanh(), nn.NewLinear(64, 64), nn.NewTanh(), nn.NewLinear(64, 2))
+			m := nn.NewSequential(nn.NewLinear(20, 64), nn.NewTanh(), nn.NewLinear(64, 64), nn.NewTanh(),
+				nn.NewLinear(64, 2))
 			x, y := randn(batch, 20), classes(2, batch)
 			return layers{m}, func() *torch.Tensor { return F.CrossEntropy(m.Forward(x), y) }
 		}},

@@ -8,8 +8,8 @@ import (
 	"github.com/gotorch-dev/torch/optim"
 )
 
-// optimRows are steps of optimizers: many small parameters, and one large one. PyTorch's default has no kernel for the whole step, its
-// fused=True has; both are shown.
+// optimRows are steps of optimizers: many small parameters, and one large one. PyTorch's default has no kernel for the
+// whole step, its fused=True has; both are shown.
 func optimRows(c *config) []row {
 	large := c.size(10_000_000, 1000)
 	adam := func(name string, n int, shape []int, fused bool) row {
@@ -41,8 +41,10 @@ func optimRows(c *config) []row {
 	small := []int{16, 16}
 	return []row{
 		adam("Adam, 100 tensors of 16x16", 100, small, false), adam("Adam, 100 tensors of 16x16", 100, small, true),
-		adam(fmt.Sprintf("Adam, one of %s", count(large)), 1, []int{large}, false), adam(fmt.Sprintf("Adam, one of %s", count(large)), 1, []int{large}, true),
-		clip("clip_grad_norm_, 100 tensors of 16x16", 100, small), clip(fmt.Sprintf("clip_grad_norm_, one of %s", count(large)), 1, []int{large}),
+		adam(fmt.Sprintf("Adam, one of %s", count(large)), 1, []int{large}, false),
+		adam(fmt.Sprintf("Adam, one of %s", count(large)), 1, []int{large}, true),
+		clip("clip_grad_norm_, 100 tensors of 16x16", 100, small),
+		clip(fmt.Sprintf("clip_grad_norm_, one of %s", count(large)), 1, []int{large}),
 	}
 }
 

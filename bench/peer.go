@@ -42,8 +42,8 @@ type peer struct {
 	dead   error // why the process answers no more
 }
 
-// startLimit bounds the time that Python takes to import its libraries, answerLimit the time of one command: a compiler is at work in
-// some.
+// startLimit bounds the time that Python takes to import its libraries, answerLimit the time of one command: a compiler
+// is at work in some.
 const (
 	startLimit  = 2 * time.Minute
 	answerLimit = 10 * time.Minute
@@ -162,15 +162,16 @@ func (p *peer) ask(cmd map[string]any, answer any, limit time.Duration) error {
 	return nil
 }
 
-// prepare sets a row's work up and returns a side for each library that can do it, in the best of the ways that the library has, with
-// notes on the ways that failed.
+// prepare sets a row's work up and returns a side for each library that can do it, in the best of the ways that the
+// library has, with notes on the ways that failed.
 func (p *peer) prepare(r *row, threads int) (sides []*side, notes []string) {
 	var got struct {
 		Choices []struct{ Lib, Name string }
 		Notes   []string
 	}
 	note := func(format string, args ...any) { notes = append(notes, p.name+": "+fmt.Sprintf(format, args...)) }
-	err := p.ask(map[string]any{"cmd": "prepare", "work": r.peer, "args": r.args, "threads": threads}, &got, answerLimit)
+	err := p.ask(map[string]any{"cmd": "prepare", "work": r.peer, "args": r.args, "threads": threads}, &got,
+		answerLimit)
 	if err != nil {
 		note("%v", err)
 		return nil, notes
@@ -215,7 +216,8 @@ func (p *peer) prepare(r *row, threads int) (sides []*side, notes []string) {
 		if l != "torch" {
 			name = strings.Replace(p.name, "torch", l, 1)
 		}
-		sides = append(sides, &side{name: name, window: func(d time.Duration) (float64, error) { return p.window(i, d) }})
+		sides = append(sides, &side{name: name,
+			window: func(d time.Duration) (float64, error) { return p.window(i, d) }})
 	}
 	return sides, notes
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/plotpng"
 )
 
-// drawPicture draws the ratios of all rows, by suite and number of threads, beside the Markdown file and returns its path. Without a
-// ratio there is nothing to draw, and the path is "".
+// drawPicture draws the ratios of all rows, by suite and number of threads, beside the Markdown file and returns its
+// path. Without a ratio there is nothing to draw, and the path is "".
 func drawPicture(md string, all []*section) (string, error) {
 	var suites []string
 	var series []plotpng.RatioSeries
@@ -34,5 +34,6 @@ func drawPicture(md string, all []*section) (string, error) {
 		series = append(series, plotpng.RatioSeries{Name: plural(s.threads, "thread"), Values: values})
 	}
 	path := strings.TrimSuffix(md, filepath.Ext(md)) + ".png"
-	return path, plotpng.Ratios(path, "GoTorch beside the fastest peer", "times as fast (one dot a row, a stroke at the median)", suites, series)
+	return path, plotpng.Ratios(path, "GoTorch beside the fastest peer",
+		"times as fast (one dot a row, a stroke at the median)", suites, series)
 }

@@ -7,7 +7,8 @@ import (
 	F "github.com/gotorch-dev/torch/nn/functional"
 )
 
-// pointwiseRows are elementwise operators, reductions, rows and tables: what memory bounds. Every result is a new tensor, freed by Tidy.
+// pointwiseRows are elementwise operators, reductions, rows and tables: what memory bounds. Every result is a new
+// tensor, freed by Tidy.
 func pointwiseRows(c *config) []row {
 	var rows []row
 	add := func(r ...row) { rows = append(rows, r...) }
@@ -15,16 +16,20 @@ func pointwiseRows(c *config) []row {
 	for _, op := range []string{"exp", "tanh", "gelu", "sigmoid", "log", "silu"} {
 		add(unary(op, million, torch.Float32))
 	}
-	add(unary("exp", ten, torch.Float32), binary("add", ten, torch.Float32), unary("relu", ten, torch.Float32), unary("gelu", ten, torch.Float32))
+	add(unary("exp", ten, torch.Float32), binary("add", ten, torch.Float32), unary("relu", ten, torch.Float32),
+		unary("gelu", ten, torch.Float32))
 	side := c.size(1000, 16)
 	add(softmaxRows(side, side), layerNormRows(side, side), rmsNormRows(side, side))
-	for _, name := range []string{"mse_loss", "smooth_l1_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits", "kl_div"} {
+	for _, name := range []string{"mse_loss", "smooth_l1_loss", "binary_cross_entropy",
+		"binary_cross_entropy_with_logits", "kl_div"} {
 		add(lossRow(name, million))
 	}
 	add(sumAll(ten, torch.Float32), sumDim0(c.size(10_000, 20), side), transposed(side, side))
-	add(embedding(c.size(50_000, 50), 128, c.size(4096, 8)), embeddingBag(c.size(50_000, 50), 128, c.size(1024, 4), c.size(20, 3)))
+	add(embedding(c.size(50_000, 50), 128, c.size(4096, 8)),
+		embeddingBag(c.size(50_000, 50), 128, c.size(1024, 4), c.size(20, 3)))
 	// Other types, of which PyTorch has fast kernels too.
-	for _, dt := range []torch.DType{torch.BFloat16, torch.Float16, torch.Int64, torch.Int32, torch.Uint8, torch.Float64} {
+	for _, dt := range []torch.DType{torch.BFloat16, torch.Float16, torch.Int64, torch.Int32, torch.Uint8,
+		torch.Float64} {
 		add(binary("add", million, dt), binary("mul", million, dt))
 		if dt.IsFloat() {
 			add(unary("exp", million, dt), unary("relu", million, dt), unary("gelu", million, dt))
@@ -34,8 +39,10 @@ func pointwiseRows(c *config) []row {
 		add(sumAll(million, dt))
 	}
 	add(binary("logical_and", million, torch.Bool), sumAll(million, torch.Bool), binary("lt", million, torch.Float32))
-	add(casting(million, torch.Float32, torch.BFloat16), casting(million, torch.BFloat16, torch.Float32), casting(million, torch.Float32, torch.Float16),
-		casting(million, torch.Int64, torch.Float32), casting(million, torch.Float32, torch.Int64), casting(million, torch.Uint8, torch.Float32))
+	add(casting(million, torch.Float32, torch.BFloat16), casting(million, torch.BFloat16, torch.Float32),
+		casting(million, torch.Float32, torch.Float16),
+		casting(million, torch.Int64, torch.Float32), casting(million, torch.Float32, torch.Int64),
+		casting(million, torch.Uint8, torch.Float32))
 	add(choosing(million), addRow(side, side))
 	return rows
 }
@@ -121,8 +128,9 @@ func binary(op string, n int, dt torch.DType) row {
 
 func casting(n int, from, to torch.DType) row {
 	return row{
-		name: fmt.Sprintf("%s to %s %s", pythonName(from), pythonName(to), count(n)), bytes: float64(n * (from.Size() + to.Size())),
-		peer: "cast", args: arg{"n": n, "src": pythonName(from), "dst": pythonName(to)},
+		name:  fmt.Sprintf("%s to %s %s", pythonName(from), pythonName(to), count(n)),
+		bytes: float64(n * (from.Size() + to.Size())),
+		peer:  "cast", args: arg{"n": n, "src": pythonName(from), "dst": pythonName(to)},
 		prepare: func() work {
 			x := filled(n, from)
 			return work{step: func() { torch.Tidy(func() { x.To(to) }) }}
@@ -188,11 +196,17 @@ func rmsNormRows(rows, cols int) row {
 }
 
 var losses = map[string]func(x, y *torch.Tensor) *torch.Tensor{
-	"mse_loss":                         func(x, y *torch.Tensor) *torch.Tensor { return F.MSELoss(x, y) },
-	"smooth_l1_loss":                   func(x, y *torch.Tensor) *torch.Tensor { return F.SmoothL1Loss(x, y) },
-	"binary_cross_entropy":             func(x, y *torch.Tensor) *torch.Tensor { return F.BinaryCrossEntropy(x, y) },
-	"binary_cross_entropy_with_logits": func(x, y *torch.Tensor) *torch.Tensor { return F.BinaryCrossEntropyWithLogits(x, y) },
-	"kl_div":                           func(x, y *torch.Tensor) *torch.Tensor { return F.KLDiv(x, y, F.KLDivOptions{Reduction: F.Sum}) },
+	"mse_loss":             func(x, y *torch.Tensor) *torch.Tensor { return F.MSELoss(x, y) },
+	"smooth_l1_loss":       func(x, y *torch.Tensor) *torch.Tensor { return F.SmoothL1Loss(x, y) },
+	"binary_cross_entropy": func(x, y *torch.Tensor) *torch.Tensor { return F.BinaryCrossEntropy(x, y) },
+	"binary_cross_entropy_with_logits": func(x,
+		y *torch.Tensor) *torch.Tensor {
+		return F.BinaryCrossEntropyWithLogits(x, y)
+	},
+	"kl_div": func(x,
+		y *torch.Tensor) *torch.Tensor {
+		return F.KLDiv(x, y, F.KLDivOptions{Reduction: F.Sum})
+	},
 }
 
 func lossRow(name string, n int) row {
@@ -244,7 +258,8 @@ func transposed(rows, cols int) row {
 
 func embedding(num, dim, n int) row {
 	return row{
-		name: fmt.Sprintf("embedding %dx%d, %d rows, forward+backward", num, dim, n), bytes: float64(4*num*dim) + float64(16*n*dim),
+		name: fmt.Sprintf("embedding %dx%d, %d rows, forward+backward", num, dim, n), bytes: float64(4*num*dim) +
+			float64(16*n*dim),
 		peer: "embedding", args: arg{"num": num, "dim": dim, "n": n},
 		prepare: func() work {
 			w := torch.Randn([]int{num, dim}).SetRequiresGrad(true)

@@ -121,7 +121,8 @@ type side struct {
 	err     error
 }
 
-// sample lets the sides take turns until each has had its windows: whatever disturbs the machine for a while hits all of them.
+// sample lets the sides take turns until each has had its windows: whatever disturbs the machine for a while hits all
+// of them.
 func sample(ctx context.Context, c *config, sides []*side) {
 	first := func(s *side) float64 { // warms caches up and tells how long a call takes
 		ns, err := s.window(0)

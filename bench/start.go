@@ -14,8 +14,8 @@ import (
 	"github.com/gotorch-dev/torch"
 )
 
-// childVar makes this program do one thing and end, instead of measuring: the start of a process and its memory can only be seen from
-// outside.
+// childVar makes this program do one thing and end, instead of measuring: the start of a process and its memory can
+// only be seen from outside.
 const childVar = "GOTORCH_BENCH_CHILD"
 
 // child does what childVar asks for; false: nothing.

@@ -20,8 +20,8 @@ func trainRows(c *config) []row {
 			encoder(16, 2, 32, 2, 4, true), lstm(8, 8, 3, 2, true), memoryRow(c),
 		}
 	}
-	// Multiplications and additions of a forward pass of one image; a training step has three times as many, less the gradient of
-	// the images themselves.
+	// Multiplications and additions of a forward pass of one image; a training step has three times as many, less the
+	// gradient of the images themselves.
 	const mlpFlops, lenetFlops, resnetFlops, mobileFlops = 2 * (784*512 + 512*256 + 256*10), 24.0e6, 3.63e9, 0.6e9
 	resnet := func(batch int) []int { return []int{batch, 3, 224, 224} }
 	mlpTrain := 128 * (3*mlpFlops - 2*784*512.)
@@ -29,7 +29,8 @@ func trainRows(c *config) []row {
 		training(c, "MLP 784-512-256-10, batch 128, Adam step", "mlp", []int{128, 784}, 10, "adam", mlpTrain),
 		training(c, "LeNet, batch 64, Adam step", "lenet", []int{64, 1, 28, 28}, 10, "adam", 64*3*lenetFlops),
 		inference(c, "resnet18 batch 16, forward", "resnet18", resnet(16), 16*resnetFlops, "eager"),
-		inference(c, "resnet18 batch 16, forward, PyTorch compiled", "resnet18", resnet(16), 16*resnetFlops, "script", "compile"),
+		inference(c, "resnet18 batch 16, forward, PyTorch compiled", "resnet18", resnet(16), 16*resnetFlops, "script",
+			"compile"),
 		{
 			name: "resnet18 batch 16, train step (SGD)", flops: 16 * (3*resnetFlops - 0.24e9),
 			peer: "train", args: arg{"model": "resnet18", "shape": resnet(16), "classes": 1000, "optimizer": "sgd"},
@@ -122,10 +123,13 @@ func encoder(d, heads, ff, batch, seq int, backward bool) row {
 		pass, flops = "train", 3*flops
 	}
 	return row{
-		name: fmt.Sprintf("TransformerEncoderLayer %d/%d/%d on %dx%d, %s", d, heads, ff, batch, seq, pass), flops: flops,
-		peer: "transformer", args: arg{"d": d, "heads": heads, "ff": ff, "batch": batch, "seq": seq, "backward": backward},
+		name:  fmt.Sprintf("TransformerEncoderLayer %d/%d/%d on %dx%d, %s", d, heads, ff, batch, seq, pass),
+		flops: flops,
+		peer:  "transformer", args: arg{"d": d, "heads": heads, "ff": ff, "batch": batch, "seq": seq,
+			"backward": backward},
 		prepare: func() work {
-			m := nn.NewTransformerEncoderLayer(d, heads, nn.TransformerLayerOptions{DimFeedforward: torch.Some(ff), Dropout: torch.Some(0.0), BatchFirst: true})
+			m := nn.NewTransformerEncoderLayer(d, heads,
+				nn.TransformerLayerOptions{DimFeedforward: torch.Some(ff), Dropout: torch.Some(0.0), BatchFirst: true})
 			x := torch.Randn([]int{batch, seq, d})
 			if !backward {
 				m.Eval()

@@ -56,14 +56,16 @@ func synthetic(images, perImage int, segm bool) (gt *Dataset, dt []*Annotation) 
 		objects := 1 + rng.IntN(13)
 		for range objects {
 			b := box()
-			a := &Annotation{ID: int64(len(gt.Annotations) + 1), ImageID: img, CategoryID: cat(), Bbox: b, Area: b[2] * b[3], IsCrowd: rng.IntN(80) == 0}
+			a := &Annotation{ID: int64(len(gt.Annotations) + 1), ImageID: img, CategoryID: cat(), Bbox: b,
+				Area: b[2] * b[3], IsCrowd: rng.IntN(80) == 0}
 			if segm {
 				a.Segmentation = &Segmentation{Polygons: blob(b)}
 			}
 			gt.Annotations = append(gt.Annotations, a)
 			for range rng.IntN(3) {
 				j := func(v, by float64) float64 { return round(v + by*.15*(rng.Float64()-.5)) }
-				detect(img, a.CategoryID, []float64{j(b[0], b[2]), j(b[1], b[3]), max(1, j(b[2], b[2])), max(1, j(b[3], b[3]))})
+				detect(img, a.CategoryID,
+					[]float64{j(b[0], b[2]), j(b[1], b[3]), max(1, j(b[2], b[2])), max(1, j(b[3], b[3]))})
 			}
 		}
 		for range perImage - objects {

@@ -81,7 +81,8 @@ func (c *COCO) index() error {
 			return inField("categories", inEntry(i, problem("nil")))
 		}
 		if c.cats[k.ID] != nil {
-			return inField("categories", inEntry(i, inField("id", problem("%d is the id of an earlier category", k.ID))))
+			return inField("categories",
+				inEntry(i, inField("id", problem("%d is the id of an earlier category", k.ID))))
 		}
 		c.cats[k.ID] = k
 	}
@@ -110,7 +111,8 @@ func (a *Annotation) check() error {
 		return inField("bbox", problem("want 4 numbers, got %d", len(a.Bbox)))
 	}
 	if len(a.Keypoints)%3 != 0 {
-		return inField("keypoints", problem("want x, y, visibility for each keypoint, got %d numbers", len(a.Keypoints)))
+		return inField("keypoints", problem("want x, y, visibility for each keypoint, got %d numbers",
+			len(a.Keypoints)))
 	}
 	return nil
 }

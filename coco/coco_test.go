@@ -81,7 +81,8 @@ func TestQueries(t *testing.T) {
 		{"no crowds", c.AnnIDs(Filter{IsCrowd: &no, ImgIDs: []int64{10}}), []int64{5}},
 		{"all categories", c.CatIDs(Filter{}), []int64{2, 1, 3}},
 		{"categories by supercategory", c.CatIDs(Filter{SupNames: []string{"animal"}}), []int64{2, 3}},
-		{"categories by all", c.CatIDs(Filter{SupNames: []string{"animal"}, CatNames: []string{"cat", "person"}, CatIDs: []int64{1, 3}}), []int64{3}},
+		{"categories by all", c.CatIDs(Filter{SupNames: []string{"animal"}, CatNames: []string{"cat", "person"},
+			CatIDs: []int64{1, 3}}), []int64{3}},
 		{"all images", c.ImgIDs(Filter{}), []int64{10, 20, 30}},
 		{"images by category", c.ImgIDs(Filter{CatIDs: []int64{2}}), []int64{10, 30}},
 		{"images with both", c.ImgIDs(Filter{CatIDs: []int64{2, 1}}), []int64{10}},
@@ -125,7 +126,8 @@ func TestAnnToMask(t *testing.T) {
 			n += int(p)
 		}
 		if r.Area() != want || n != want || m.H != 6 || m.W != 8 {
-			t.Errorf("annotation %d: area %d, %d pixels of %d x %d, want %d of 6 x 8", anns[i].ID, r.Area(), n, m.H, m.W, want)
+			t.Errorf("annotation %d: area %d, %d pixels of %d x %d, want %d of 6 x 8", anns[i].ID, r.Area(), n, m.H,
+				m.W, want)
 		}
 	}
 	anns, _ = c.LoadAnns(2)
@@ -152,8 +154,10 @@ func TestBadFiles(t *testing.T) {
 		{`{"images": [{"id": 1, "width": -4}]}`, `images[0].width: want a size in pixels, got -4`},
 		{`{"images": [{"id": 1}, {"id": 1}]}`, `images[1].id: 1 is the id of an earlier image`},
 		{`{"categories": [{"name": "x"}]}`, `categories[0].id: missing`},
-		{`{"categories": [{"id": 1, "skeleton": [[1, 2, 3]]}]}`, `categories[0].skeleton[0]: want 2 keypoint numbers, got 3`},
-		{`{"categories": [{"id": 1, "skeleton": [[0, 2]]}]}`, `categories[0].skeleton[0][0]: keypoints are counted from 1, got 0`},
+		{`{"categories": [{"id": 1, "skeleton": [[1, 2, 3]]}]}`,
+			`categories[0].skeleton[0]: want 2 keypoint numbers, got 3`},
+		{`{"categories": [{"id": 1, "skeleton": [[0, 2]]}]}`,
+			`categories[0].skeleton[0][0]: keypoints are counted from 1, got 0`},
 		{ann(`"id": 2`), `annotations[1].image_id: missing`},
 		{ann(`"image_id": 2`), `annotations[1].id: missing`},
 		{ann(`"id": 2, "image_id": 1`), `annotations[1].category_id: missing`},
@@ -172,16 +176,24 @@ func TestBadFiles(t *testing.T) {
 		{ann(`"keypoints": [1, 2]`), `annotations[1].keypoints: want x, y, visibility for each keypoint, got 2 numbers`},
 		{ann(`"caption": 3`), `annotations[1].caption: want a string, got a number`},
 		{ann(`"segmentation": "x"`), `annotations[1].segmentation: want polygons or an RLE object, got a string`},
-		{ann(`"segmentation": [1, 2, 3, 4]`), `annotations[1].segmentation[0]: want a polygon (a list of numbers), got a number`},
-		{ann(`"segmentation": [[1, 2, 3, 4, 5]]`), `annotations[1].segmentation[0]: want an even number of coordinates, at least 4, got 5`},
+		{ann(`"segmentation": [1, 2, 3, 4]`),
+			`annotations[1].segmentation[0]: want a polygon (a list of numbers), got a number`},
+		{ann(`"segmentation": [[1, 2, 3, 4, 5]]`),
+			`annotations[1].segmentation[0]: want an even number of coordinates, at least 4, got 5`},
 		{ann(`"segmentation": {"counts": "0"}`), `annotations[1].segmentation.size: missing`},
-		{ann(`"segmentation": {"size": [4]}`), `annotations[1].segmentation.size: want 2 numbers (height, width), got 1`},
+		{ann(`"segmentation": {"size": [4]}`),
+			`annotations[1].segmentation.size: want 2 numbers (height, width), got 1`},
 		{ann(`"segmentation": {"size": [4, 4]}`), `annotations[1].segmentation.counts: missing`},
-		{ann(`"segmentation": {"size": [4, 4], "counts": [1, -1]}`), `annotations[1].segmentation.counts[1]: a run cannot have the length -1`},
-		{ann(`"segmentation": {"size": [4, 4], "counts": 3}`), `annotations[1].segmentation.counts: want a string or a list of numbers, got a number`},
-		{ann(`"segmentation": {"size": [1000000000, 1000000000], "counts": "0"}`), `annotations[1].segmentation.size: 1000000000 x 1000000000 is over the limit`},
-		{ann(`"segmentation": {"size": [100000, 100000], "counts": "0"}`), `annotations[1].segmentation: mask: Parse: size 100000 x 100000 is over the limit`},
-		{ann(`"segmentation": {"size": [4, 4], "counts": "1"}`), `annotations[1].segmentation: mask: Parse: counts: the runs cover 1 pixels, a 4 x 4 mask has 16`},
+		{ann(`"segmentation": {"size": [4, 4], "counts": [1, -1]}`),
+			`annotations[1].segmentation.counts[1]: a run cannot have the length -1`},
+		{ann(`"segmentation": {"size": [4, 4], "counts": 3}`),
+			`annotations[1].segmentation.counts: want a string or a list of numbers, got a number`},
+		{ann(`"segmentation": {"size": [1000000000, 1000000000], "counts": "0"}`),
+			`annotations[1].segmentation.size: 1000000000 x 1000000000 is over the limit`},
+		{ann(`"segmentation": {"size": [100000, 100000], "counts": "0"}`),
+			`annotations[1].segmentation: mask: Parse: size 100000 x 100000 is over the limit`},
+		{ann(`"segmentation": {"size": [4, 4], "counts": "1"}`),
+			`annotations[1].segmentation: mask: Parse: counts: the runs cover 1 pixels, a 4 x 4 mask has 16`},
 		{ann(`"x": ` + strings.Repeat("[", 5000)), `values nest deeper than 200`},
 		{ann(`"x": "\q"`), `unknown escape \q`},
 		{ann(`"x": "` + "\xff" + `"`), `is not UTF-8`},
@@ -201,7 +213,8 @@ func TestBadFiles(t *testing.T) {
 }
 
 func TestNumbers(t *testing.T) {
-	for _, s := range []string{"0", "-0.5", "12.25", "0.1", "318.37", "1e3", "-2.5E-3", "123456789012345", "99999999999999.9", "9007199254740993", "0.3000000000000000444", "296.42"} {
+	for _, s := range []string{"0", "-0.5", "12.25", "0.1", "318.37", "1e3", "-2.5E-3", "123456789012345",
+		"99999999999999.9", "9007199254740993", "0.3000000000000000444", "296.42"} {
 		d := &decoder{b: []byte(s)}
 		got, err := d.float()
 		var want float64
@@ -223,7 +236,8 @@ func TestLoadRes(t *testing.T) {
 	}
 	boxes := load(`[{"image_id": 10, "category_id": 1, "bbox": [1, 1, 3, 2.5], "score": 0.5}, {"image_id": 30, "category_id": 2, "bbox": [0, 0, 1, 1], "score": 0.25}]`)
 	a := boxes.Dataset.Annotations
-	if a[0].ID != 1 || a[1].ID != 2 || a[0].Area != 7.5 || len(boxes.Dataset.Images) != 3 || len(boxes.Dataset.Categories) != 3 {
+	if a[0].ID != 1 || a[1].ID != 2 || a[0].Area != 7.5 || len(boxes.Dataset.Images) != 3 ||
+		len(boxes.Dataset.Categories) != 3 {
 		t.Errorf("boxes: %+v %+v", a[0], a[1])
 	}
 	// The shape of a box is the box.
@@ -232,7 +246,8 @@ func TestLoadRes(t *testing.T) {
 	}
 	segments := load(`[{"image_id": 10, "category_id": 1, "segmentation": {"size": [6, 8], "counts": "0240T1"}, "score": 1}, {"image_id": 10, "category_id": 1, "segmentation": [[1, 1, 5, 1, 5, 5, 1, 5]], "score": 1}]`)
 	a = segments.Dataset.Annotations
-	if a[0].Area != 4 || !reflect.DeepEqual(a[0].Bbox, []float64{0, 0, 2, 2}) || a[1].Area != 16 || !reflect.DeepEqual(a[1].Bbox, []float64{1, 1, 4, 4}) {
+	if a[0].Area != 4 || !reflect.DeepEqual(a[0].Bbox, []float64{0, 0, 2, 2}) || a[1].Area != 16 ||
+		!reflect.DeepEqual(a[1].Bbox, []float64{1, 1, 4, 4}) {
 		t.Errorf("segments: %+v %+v", a[0], a[1])
 	}
 	kps := load(`[{"image_id": 10, "category_id": 1, "keypoints": [5, 1, 1, 2, 7, 0], "score": 1}]`)
@@ -251,9 +266,11 @@ func TestLoadRes(t *testing.T) {
 		{`[{"image_id": 10}]`, `results[0]: neither bbox, segmentation, keypoints nor caption`},
 		{`[{"bbox": [1, 2, 3, 4]}]`, `results[0].image_id: missing`},
 		{`[{"image_id": 10, "category_id": 1, "bbox": [1, 2, 3, 4]}, {"image_id": 11, "category_id": 1, "bbox": [1, 2, 3, 4]}]`, `results[1].image_id: the annotation file has no image 11`},
-		{`[{"image_id": 10, "category_id": 1, "bbox": [1, 2, 3, 4]}, {"image_id": 10, "category_id": 1}]`, `results[1].bbox: missing`},
+		{`[{"image_id": 10, "category_id": 1, "bbox": [1, 2, 3, 4]}, {"image_id": 10, "category_id": 1}]`,
+			`results[1].bbox: missing`},
 		{`[{"image_id": 10, "bbox": [1, 2, 3, 4]}]`, `results[0].category_id: missing`},
-		{`[{"image_id": 10, "category_id": 1, "bbox": [1, 2, 3, "4"]}]`, `results[0].bbox[3]: want a number, got a string`},
+		{`[{"image_id": 10, "category_id": 1, "bbox": [1, 2, 3, "4"]}]`,
+			`results[0].bbox[3]: want a number, got a string`},
 	} {
 		if _, err := c.LoadResReader(strings.NewReader(e.in)); err == nil || !strings.Contains(err.Error(), e.want) {
 			t.Errorf("%s\n got %v\nwant %s", e.in, err, e.want)
@@ -265,7 +282,8 @@ func TestWriteResults(t *testing.T) {
 	c := open(t, small)
 	r, _ := mask.FromCounts(6, 8, []int{3, 5, 40})
 	in := append(AnnsFromRows([][7]float64{{10, 1, 2, 3, 4, 0, 1}}),
-		&Annotation{ImageID: 30, CategoryID: 2, Bbox: []float64{0, 0, 1, 1}, Segmentation: &Segmentation{RLE: &r}, Score: .75})
+		&Annotation{ImageID: 30, CategoryID: 2, Bbox: []float64{0, 0, 1, 1}, Segmentation: &Segmentation{RLE: &r},
+			Score: .75})
 	var buf bytes.Buffer
 	if err := WriteResults(&buf, in); err != nil {
 		t.Fatal(err)
@@ -287,7 +305,8 @@ func TestWriteResults(t *testing.T) {
 	}
 	for i, a := range file.Dataset.Annotations {
 		b := memory.Dataset.Annotations[i]
-		if a.ImageID != b.ImageID || a.CategoryID != b.CategoryID || a.Score != b.Score || a.Area != b.Area || !reflect.DeepEqual(a.Bbox, b.Bbox) || a.need(hasScore) != nil {
+		if a.ImageID != b.ImageID || a.CategoryID != b.CategoryID || a.Score != b.Score || a.Area != b.Area ||
+			!reflect.DeepEqual(a.Bbox, b.Bbox) || a.need(hasScore) != nil {
 			t.Errorf("from the file %+v, from memory %+v", a, b)
 		}
 		ra, err := file.AnnToRLE(a)
@@ -335,7 +354,8 @@ func TestZerosAreWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := open(t, string(text))
-	if err := c.Dataset.Annotations[0].need(hasID | hasImageID | hasCategoryID | hasArea | hasNumKeypoints); err != nil {
+	if err := c.Dataset.Annotations[0].need(hasID | hasImageID | hasCategoryID | hasArea |
+		hasNumKeypoints); err != nil {
 		t.Errorf("%v in %s", err, text)
 	}
 	var buf bytes.Buffer
@@ -353,7 +373,8 @@ func TestZerosAreWritten(t *testing.T) {
 		t.Errorf("%s, %v", text, err)
 	}
 	// By value as well as by pointer.
-	if text, err = json.Marshal([]Annotation{{IsCrowd: true}}); err != nil || !strings.Contains(string(text), `"iscrowd":1`) {
+	if text, err = json.Marshal([]Annotation{{IsCrowd: true}}); err != nil ||
+		!strings.Contains(string(text), `"iscrowd":1`) {
 		t.Errorf("%s, %v", text, err)
 	}
 }

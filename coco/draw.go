@@ -183,7 +183,8 @@ func (p *painter) shape(a *Annotation, c color.RGBA, line float64) error {
 			return inField("segmentation", problem("%v", err))
 		}
 		if s.RLE.H != int(p.h) || s.RLE.W != int(p.w) {
-			return inField("segmentation", problem("the mask is %d x %d, the image %d x %d", s.RLE.H, s.RLE.W, int(p.h), int(p.w)))
+			return inField("segmentation",
+				problem("the mask is %d x %d, the image %d x %d", s.RLE.H, s.RLE.W, int(p.h), int(p.w)))
 		}
 		p.fill(*s.RLE, c, .5)
 		return nil
@@ -432,7 +433,8 @@ func (p *painter) captions(face font.Face, captions []string) {
 	for _, s := range captions {
 		line := ""
 		for _, word := range strings.Fields(s) {
-			if next := strings.TrimSpace(line + " " + word); line != "" && font.MeasureString(face, next).Ceil() > int(p.w)-2*pad {
+			if next := strings.TrimSpace(line + " " + word); line != "" &&
+				font.MeasureString(face, next).Ceil() > int(p.w)-2*pad {
 				lines = append(lines, line)
 				line = word
 			} else {

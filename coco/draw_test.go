@@ -59,7 +59,8 @@ func TestDraw(t *testing.T) {
 	} {
 		got := out.RGBAAt(c.x, c.y)
 		near := func(a, b uint8) bool { return math.Abs(float64(a)-float64(b)) <= 50 }
-		if c.want == ground && got != ground || !near(got.R, c.want.R) || !near(got.G, c.want.G) || !near(got.B, c.want.B) {
+		if c.want == ground && got != ground || !near(got.R, c.want.R) || !near(got.G, c.want.G) ||
+			!near(got.B, c.want.B) {
 			t.Errorf("%s: %v, want about %v", c.name, got, c.want)
 		}
 	}
@@ -132,12 +133,15 @@ func TestDrawHostile(t *testing.T) {
 		a    *Annotation
 		want string
 	}{
-		{&Annotation{ID: 7, Segmentation: &Segmentation{RLE: &rle}}, "annotation 7.segmentation: the mask is 5 x 5, the image 4 x 4"},
-		{&Annotation{ID: 8, Segmentation: &Segmentation{Polygons: [][]float64{{1, 2, 3}}}}, "annotation 8.segmentation"},
+		{&Annotation{ID: 7, Segmentation: &Segmentation{RLE: &rle}},
+			"annotation 7.segmentation: the mask is 5 x 5, the image 4 x 4"},
+		{&Annotation{ID: 8, Segmentation: &Segmentation{Polygons: [][]float64{{1, 2, 3}}}},
+			"annotation 8.segmentation"},
 		{&Annotation{ID: 9, Bbox: []float64{1}}, "annotation 9.bbox: want 4 numbers, got 1"},
 		{nil, "annotation 0 of the list is nil"},
 	} {
-		if _, err := Draw(canvas(4, 4), []*Annotation{c.a}, DrawOptions{}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Draw(canvas(4, 4), []*Annotation{c.a}, DrawOptions{}); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %s", err, c.want)
 		}
 	}

@@ -59,7 +59,8 @@ func (e *Eval) EvaluateImg(imgID, catID int64, areaRng [2]float64, maxDet int) (
 	m.load(p, g.gts, g.dts, &g.cells[ci])
 	m.run(p, areaRng, maxDet)
 	d, n := min(len(m.dts), maxDet), len(m.gts)
-	out := &ImageEval{ImageID: imgID, CategoryID: catID, AreaRng: areaRng, MaxDet: maxDet, GtIgnore: slices.Clone(m.ignored)}
+	out := &ImageEval{ImageID: imgID, CategoryID: catID, AreaRng: areaRng, MaxDet: maxDet,
+		GtIgnore: slices.Clone(m.ignored)}
 	for _, o := range m.dts[:d] {
 		out.DtIDs = append(out.DtIDs, o.ann.ID)
 		out.DtScores = append(out.DtScores, o.ann.Score)
@@ -87,7 +88,8 @@ func (e *Eval) EvaluateImg(imgID, catID int64, areaRng [2]float64, maxDet int) (
 				gm[i] = out.DtIDs[at]
 			}
 		}
-		out.DtMatches, out.DtIgnore, out.GtMatches = append(out.DtMatches, dm), append(out.DtIgnore, di), append(out.GtMatches, gm)
+		out.DtMatches, out.DtIgnore, out.GtMatches = append(out.DtMatches, dm), append(out.DtIgnore, di),
+			append(out.GtMatches, gm)
 	}
 	return out, nil
 }

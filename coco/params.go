@@ -56,7 +56,8 @@ func DefaultParams(t IoUType) Params {
 		p.AreaRng = [][2]float64{{0, 1e10}, {1024, 9216}, {9216, 1e10}}
 		p.AreaRngLbl = []string{"all", "medium", "large"}
 		// The benchmark's seventeen body points, from the nose to the ankles.
-		for _, s := range []float64{.26, .25, .25, .35, .35, .79, .79, .72, .72, .62, .62, 1.07, 1.07, .87, .87, .89, .89} {
+		for _, s := range []float64{.26, .25, .25, .35, .35, .79, .79, .72, .72, .62, .62, 1.07, 1.07, .87, .87, .89,
+			.89} {
 			p.KptOKSSigmas = append(p.KptOKSSigmas, s/10)
 		}
 	}

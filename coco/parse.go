@@ -302,7 +302,8 @@ func (d *decoder) rle() (*mask.RLE, error) {
 	for _, v := range size {
 		// Checked before the conversion to int, which may be 32 bits wide.
 		if v < 0 || v > mask.MaxPixels {
-			return nil, inField("size", problem("%d x %d is over the limit of %d pixels", size[0], size[1], mask.MaxPixels))
+			return nil, inField("size", problem("%d x %d is over the limit of %d pixels", size[0], size[1],
+				mask.MaxPixels))
 		}
 	}
 	var r mask.RLE

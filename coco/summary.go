@@ -41,7 +41,8 @@ func metrics(p *Params) ([]Metric, error) {
 	return []Metric{
 		{"AP", false, 0, "all", n, 0}, {"AP50", false, .5, "all", d[2], 0}, {"AP75", false, .75, "all", d[2], 0},
 		{"APs", false, 0, "small", d[2], 0}, {"APm", false, 0, "medium", d[2], 0}, {"APl", false, 0, "large", d[2], 0},
-		{fmt.Sprint("AR", d[0]), true, 0, "all", d[0], 0}, {fmt.Sprint("AR", d[1]), true, 0, "all", d[1], 0}, {fmt.Sprint("AR", d[2]), true, 0, "all", d[2], 0},
+		{fmt.Sprint("AR", d[0]), true, 0, "all", d[0], 0}, {fmt.Sprint("AR", d[1]), true, 0, "all", d[1], 0},
+		{fmt.Sprint("AR", d[2]), true, 0, "all", d[2], 0},
 		{"ARs", true, 0, "small", d[2], 0}, {"ARm", true, 0, "medium", d[2], 0}, {"ARl", true, 0, "large", d[2], 0},
 	}, nil
 }
@@ -139,7 +140,8 @@ func (e *Eval) String() string {
 		if m.IoU == 0 {
 			iou = fmt.Sprintf("%0.2f:%0.2f", e.done.IoUThrs[0], e.done.IoUThrs[len(e.done.IoUThrs)-1])
 		}
-		fmt.Fprintf(&s, " %-18s %s @[ IoU=%-9s | area=%6s | maxDets=%3d ] = %0.3f\n", title, short, iou, m.Area, m.MaxDets, m.Value)
+		fmt.Fprintf(&s, " %-18s %s @[ IoU=%-9s | area=%6s | maxDets=%3d ] = %0.3f\n", title, short, iou, m.Area,
+			m.MaxDets, m.Value)
 	}
 	return s.String()
 }

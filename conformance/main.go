@@ -41,7 +41,8 @@ var kinds = map[string]func(dir string, only *regexp.Regexp, verbose func(string
 		return printcheck.Run(dir, printcheck.Options{Only: only, Verbose: verbose, Module: modcheck.PrintRecord})
 	},
 	"rng": func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result, error) {
-		return rngcheck.Run(dir, rngcheck.Options{Only: only, Verbose: verbose, Module: modcheck.Call, Init: modcheck.Init})
+		return rngcheck.Run(dir, rngcheck.Options{Only: only, Verbose: verbose, Module: modcheck.Call,
+			Init: modcheck.Init})
 	},
 	"modules":       modcheck.Run,
 	"tensorboard":   whole(tbcheck.Run),
@@ -52,7 +53,8 @@ var kinds = map[string]func(dir string, only *regexp.Regexp, verbose func(string
 }
 
 // whole adapts a runner that has no options.
-func whole(run func(dir string) ([]golden.Result, error)) func(string, *regexp.Regexp, func(string, ...any)) ([]golden.Result, error) {
+func whole(run func(dir string) ([]golden.Result, error)) func(string, *regexp.Regexp,
+	func(string, ...any)) ([]golden.Result, error) {
 	return func(dir string, _ *regexp.Regexp, _ func(string, ...any)) ([]golden.Result, error) { return run(dir) }
 }
 
@@ -69,7 +71,9 @@ func run() error {
 	only := flag.String("only", "", "run only names that match this regular expression")
 	strict := flag.Bool("strict", false, "exit 1 when a case fails")
 	out := flag.String("json", "", "also write the results to this file")
-	device := flag.String("device", "cpu", "where the cases run: "+strings.Join(tensor.BackendNames(), ", ")+" (on meta shapes, strides and dtypes are compared)")
+	device := flag.String("device", "cpu",
+		"where the cases run: "+strings.Join(tensor.BackendNames(),
+			", ")+" (on meta shapes, strides and dtypes are compared)")
 	verbose := flag.Bool("v", false, "print every failing case, and what was skipped")
 	flag.Parse()
 	f := kinds[*kind]

@@ -7,8 +7,9 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// DefaultCollate joins samples into a batch of the same type: tensors are stacked along a new first dimension, slices and maps and
-// structs of tensors element by element. Other kinds (numbers, strings) need a Collate function of your own.
+// DefaultCollate joins samples into a batch of the same type: tensors are stacked along a new first dimension, slices
+// and maps and structs of tensors element by element. Other kinds (numbers, strings) need a Collate function of your
+// own.
 func DefaultCollate[T any](samples []T) (T, error) {
 	var zero T
 	vals := make([]reflect.Value, len(samples))
@@ -35,7 +36,8 @@ func collate(vals []reflect.Value, at string) (reflect.Value, error) {
 				return reflect.Value{}, fmt.Errorf("data: collate: %s of sample %d is nil", at, i)
 			}
 			if !tensor.SameShape(ts[i].Shape(), ts[0].Shape()) || ts[i].DType() != ts[0].DType() {
-				return reflect.Value{}, fmt.Errorf("data: collate: stack expects each tensor to be equal size, but got %s at entry 0 and %s at entry %d",
+				return reflect.Value{}, fmt.Errorf("data: collate: stack expects each tensor to be equal size, but "+
+					"got %s at entry 0 and %s at entry %d",
 					tensor.ShapeString(ts[0].Shape()), tensor.ShapeString(ts[i].Shape()), i)
 			}
 		}
@@ -51,7 +53,9 @@ func collate(vals []reflect.Value, at string) (reflect.Value, error) {
 			part := make([]reflect.Value, len(vals))
 			for i, v := range vals {
 				if v.Len() != n {
-					return reflect.Value{}, fmt.Errorf("data: collate: each element in list of batch should be of equal size: %d and %d", n, v.Len())
+					return reflect.Value{},
+						fmt.Errorf("data: collate: each element in list of batch should be of equal size: %d and %d", n,
+							v.Len())
 				}
 				part[i] = v.Index(j)
 			}
@@ -93,7 +97,8 @@ func collate(vals []reflect.Value, at string) (reflect.Value, error) {
 		}
 		return out, nil
 	}
-	return reflect.Value{}, fmt.Errorf("data: default collate cannot join values of type %s (%s): give a Collate function", t, at)
+	return reflect.Value{}, fmt.Errorf("data: default collate cannot join values of type %s (%s): give a Collate "+
+		"function", t, at)
 }
 
 // stack joins tensors of one shape along a new first dimension, on the device where they are.

@@ -17,7 +17,8 @@ type Tensor = tensor.Tensor
 // Generator draws random numbers.
 type Generator = tensor.Generator
 
-// Dataset is a collection of samples that can be had by number. Get is called from several goroutines when the loader has workers.
+// Dataset is a collection of samples that can be had by number. Get is called from several goroutines when the loader
+// has workers.
 type Dataset[T any] interface {
 	Len() int
 	Get(i int) (T, error)
@@ -28,13 +29,14 @@ type BatchGetter[B any] interface {
 	GetBatch(indices []int) (B, error)
 }
 
-// IterableDataset is a stream of samples. Each worker iterates over its own stream: use the worker's number to share the data out.
+// IterableDataset is a stream of samples. Each worker iterates over its own stream: use the worker's number to share
+// the data out.
 type IterableDataset[T any] interface {
 	Iter(ctx context.Context, w WorkerInfo) iter.Seq2[T, error]
 }
 
-// WorkerInfo tells an IterableDataset who iterates: worker ID of NumWorkers, with a seed of its own. NumWorkers is 0 when the loader's own
-// goroutine does.
+// WorkerInfo tells an IterableDataset who iterates: worker ID of NumWorkers, with a seed of its own. NumWorkers is 0
+// when the loader's own goroutine does.
 type WorkerInfo struct {
 	ID, NumWorkers int
 	Seed           int64
@@ -49,7 +51,8 @@ type TensorDataset struct {
 func NewTensorDataset(tensors ...*Tensor) *TensorDataset {
 	for _, t := range tensors {
 		if t.Dim() == 0 || t.Size(0) != tensors[0].Size(0) {
-			tensor.Fail(tensor.ErrShape, "Size mismatch between tensors: TensorDataset wants equal first sizes, got %s and %s",
+			tensor.Fail(tensor.ErrShape,
+				"Size mismatch between tensors: TensorDataset wants equal first sizes, got %s and %s",
 				tensor.ShapeString(tensors[0].Shape()), tensor.ShapeString(t.Shape()))
 		}
 	}
@@ -190,8 +193,8 @@ func (s *Subset[T]) Get(i int) (T, error) {
 	return s.Dataset.Get(s.Indices[i])
 }
 
-// RandomSplit deals a dataset out at random into parts of the given lengths, which must sum to its length. A nil generator means the
-// default one.
+// RandomSplit deals a dataset out at random into parts of the given lengths, which must sum to its length. A nil
+// generator means the default one.
 func RandomSplit[T any](d Dataset[T], lengths []int, g *Generator) ([]*Subset[T], error) {
 	sum := 0
 	for _, n := range lengths {
@@ -201,7 +204,8 @@ func RandomSplit[T any](d Dataset[T], lengths []int, g *Generator) ([]*Subset[T]
 		sum += n
 	}
 	if sum != d.Len() {
-		return nil, fmt.Errorf("data: Sum of input lengths does not equal the length of the input dataset! (%d, %d)", sum, d.Len())
+		return nil, fmt.Errorf("data: Sum of input lengths does not equal the length of the input dataset! (%d, %d)",
+			sum, d.Len())
 	}
 	perm := randPerm(orDefault(g), sum)
 	var out []*Subset[T]

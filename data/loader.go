@@ -62,7 +62,8 @@ func NewCollatedLoader[T, B any](d Dataset[T], collate func([]T) (B, error), opt
 	o := &l.o
 	if o.BatchSampler != nil {
 		if o.BatchSize > 1 || o.Shuffle || o.Sampler != nil || o.DropLast {
-			tensor.Fail(tensor.ErrValue, "data: batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last")
+			tensor.Fail(tensor.ErrValue,
+				"data: batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last")
 		}
 		l.batches = o.BatchSampler
 		return l
@@ -82,10 +83,12 @@ func NewCollatedLoader[T, B any](d Dataset[T], collate func([]T) (B, error), opt
 }
 
 // NewIterableLoader loads batches from a stream.
-func NewIterableLoader[T, B any](d IterableDataset[T], collate func([]T) (B, error), opts ...LoaderOptions) *DataLoader[T, B] {
+func NewIterableLoader[T, B any](d IterableDataset[T], collate func([]T) (B, error),
+	opts ...LoaderOptions) *DataLoader[T, B] {
 	l := &DataLoader[T, B]{stream: d, collate: collate, o: options(opts)}
 	if l.o.Shuffle || l.o.Sampler != nil || l.o.BatchSampler != nil {
-		tensor.Fail(tensor.ErrValue, "data: DataLoader with IterableDataset: expected unspecified shuffle and sampler options")
+		tensor.Fail(tensor.ErrValue, "data: DataLoader with IterableDataset: expected unspecified shuffle and "+
+			"sampler options")
 	}
 	return l
 }
@@ -96,7 +99,8 @@ func options(opts []LoaderOptions) LoaderOptions {
 		o = opts[0]
 	}
 	if o.Workers < 0 {
-		tensor.Fail(tensor.ErrValue, "data: num_workers option should be non-negative; use num_workers=0 to disable multiprocessing")
+		tensor.Fail(tensor.ErrValue, "data: num_workers option should be non-negative; use num_workers=0 to disable "+
+			"multiprocessing")
 	}
 	if o.Timeout < 0 {
 		tensor.Fail(tensor.ErrValue, "data: timeout option should be non-negative")
@@ -171,8 +175,8 @@ func (l *DataLoader[T, B]) Begin(ctx context.Context) *Epoch[T, B] {
 	return e
 }
 
-// Skip passes over n batches without loading them: for resuming in the middle of an epoch. It draws the order now. It must be called
-// before Next.
+// Skip passes over n batches without loading them: for resuming in the middle of an epoch. It draws the order now. It
+// must be called before Next.
 func (e *Epoch[T, B]) Skip(n int) {
 	e.open()
 	for range n {
@@ -218,7 +222,8 @@ func (e *Epoch[T, B]) Next() (b B, err error, ok bool) {
 	return b, err, ok
 }
 
-// Close stops the workers and waits for them; after a timeout not longer than that, since a worker that hangs cannot be stopped.
+// Close stops the workers and waits for them; after a timeout not longer than that, since a worker that hangs cannot be
+// stopped.
 func (e *Epoch[T, B]) Close() {
 	e.done = true
 	e.cancel()
@@ -305,7 +310,8 @@ func (e *Epoch[T, B]) start() {
 	}
 }
 
-// initWorker prepares a worker; a panic in the caller's function becomes the error of the batches that the worker is given.
+// initWorker prepares a worker; a panic in the caller's function becomes the error of the batches that the worker is
+// given.
 func (l *DataLoader[T, B]) initWorker(id int) error {
 	if l.o.WorkerInit == nil {
 		return nil
@@ -382,7 +388,8 @@ func (e *Epoch[T, B]) startStreams() {
 				send(result[B]{err: err})
 				return
 			}
-			for b, err := range l.streamBatches(e.ctx, WorkerInfo{ID: id, NumWorkers: l.o.Workers, Seed: e.seed + int64(id)}) {
+			for b, err := range l.streamBatches(e.ctx,
+				WorkerInfo{ID: id, NumWorkers: l.o.Workers, Seed: e.seed + int64(id)}) {
 				if !send(result[B]{b: b, err: err}) || err != nil {
 					return
 				}

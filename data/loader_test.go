@@ -70,7 +70,8 @@ func TestWorkersKeepOrder(t *testing.T) {
 		time.Sleep(time.Duration(i*7%5) * time.Millisecond)
 		return i, nil
 	}
-	for _, o := range []data.LoaderOptions{{BatchSize: 3}, {BatchSize: 3, DropLast: true}, {BatchSize: 1, Prefetch: 1}, {BatchSize: 100}} {
+	for _, o := range []data.LoaderOptions{{BatchSize: 3}, {BatchSize: 3, DropLast: true}, {BatchSize: 1, Prefetch: 1},
+		{BatchSize: 100}} {
 		want := all(t, newLoader(numbers{n: 23}, o))
 		for workers := 1; workers <= 4; workers++ {
 			o.Workers = workers
@@ -85,7 +86,8 @@ func TestWorkersKeepOrder(t *testing.T) {
 func TestWorkersShuffleAlike(t *testing.T) {
 	g := func() *data.Generator { return tensorGenerator(7) }
 	want := all(t, newLoader(numbers{n: 40}, data.LoaderOptions{BatchSize: 4, Shuffle: true, Generator: g()}))
-	got := all(t, newLoader(numbers{n: 40}, data.LoaderOptions{BatchSize: 4, Shuffle: true, Generator: g(), Workers: 3}))
+	got := all(t, newLoader(numbers{n: 40},
+		data.LoaderOptions{BatchSize: 4, Shuffle: true, Generator: g(), Workers: 3}))
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -109,7 +111,8 @@ func TestErrorNamesTheSample(t *testing.T) {
 				return i, nil
 			}}
 			good, failure := 0, error(nil)
-			for _, err := range newLoader(d, data.LoaderOptions{BatchSize: 5, Workers: workers}).Iter(context.Background()) {
+			for _, err := range newLoader(d,
+				data.LoaderOptions{BatchSize: 5, Workers: workers}).Iter(context.Background()) {
 				if err != nil {
 					failure = err
 				} else {
@@ -163,7 +166,8 @@ func TestTimeout(t *testing.T) {
 	}}
 	begin := time.Now()
 	var last error
-	for _, err := range newLoader(d, data.LoaderOptions{Workers: 2, Timeout: 50 * time.Millisecond}).Iter(context.Background()) {
+	for _, err := range newLoader(d, data.LoaderOptions{Workers: 2,
+		Timeout: 50 * time.Millisecond}).Iter(context.Background()) {
 		last = err
 	}
 	if last == nil || !strings.Contains(last.Error(), "timed out after 50ms") {
@@ -223,7 +227,8 @@ func TestStreams(t *testing.T) {
 		{2, true, "[[0 2 4] [1 3 5]]"},
 		{20, true, "[]"},
 	} {
-		l := data.NewIterableLoader(data.IterableDataset[int](stream{n: 10, fail: -1}), same, data.LoaderOptions{BatchSize: 3, Workers: c.workers, DropLast: c.drop})
+		l := data.NewIterableLoader(data.IterableDataset[int](stream{n: 10, fail: -1}), same,
+			data.LoaderOptions{BatchSize: 3, Workers: c.workers, DropLast: c.drop})
 		got := all(t, l)
 		if s := fmt.Sprint(got); s != c.want {
 			t.Errorf("%d workers: got %s, want %s", c.workers, s, c.want)
@@ -231,7 +236,8 @@ func TestStreams(t *testing.T) {
 	}
 	for _, workers := range []int{0, 2} {
 		var last error
-		for _, err := range data.NewIterableLoader(data.IterableDataset[int](stream{n: 10, fail: 4}), same, data.LoaderOptions{Workers: workers}).Iter(context.Background()) {
+		for _, err := range data.NewIterableLoader(data.IterableDataset[int](stream{n: 10, fail: 4}), same,
+			data.LoaderOptions{Workers: workers}).Iter(context.Background()) {
 			last = err
 		}
 		if !errors.Is(last, errBroken) {
@@ -243,7 +249,8 @@ func TestStreams(t *testing.T) {
 func TestSkip(t *testing.T) {
 	l := newLoader(numbers{n: 20}, data.LoaderOptions{BatchSize: 4, Shuffle: true, Generator: tensorGenerator(3)})
 	want := all(t, l)
-	l = newLoader(numbers{n: 20}, data.LoaderOptions{BatchSize: 4, Shuffle: true, Generator: tensorGenerator(3), Workers: 2})
+	l = newLoader(numbers{n: 20}, data.LoaderOptions{BatchSize: 4, Shuffle: true, Generator: tensorGenerator(3),
+		Workers: 2})
 	e := l.Begin(context.Background())
 	defer e.Close()
 	e.Skip(3)
@@ -337,7 +344,8 @@ func TestDistributedSampler(t *testing.T) {
 func ExampleDataLoader() {
 	xs := tensor.FromSlice([]float32{1, 2, 3, 4, 5})
 	ys := tensor.FromSlice([]int64{0, 1, 0, 1, 0})
-	loader := data.NewDataLoader[[]*tensor.Tensor](data.NewTensorDataset(xs, ys), data.LoaderOptions{BatchSize: 2, Workers: 2})
+	loader := data.NewDataLoader[[]*tensor.Tensor](data.NewTensorDataset(xs, ys),
+		data.LoaderOptions{BatchSize: 2, Workers: 2})
 	for batch, err := range loader.Iter(context.Background()) {
 		if err != nil {
 			fmt.Println(err)
@@ -351,7 +359,8 @@ func ExampleDataLoader() {
 	// tensor([5.]) tensor([0])
 }
 
-// TestTensorDatasetLayouts compares batches of tensors with gaps, of other types and without features with the samples themselves.
+// TestTensorDatasetLayouts compares batches of tensors with gaps, of other types and without features with the samples
+// themselves.
 func TestTensorDatasetLayouts(t *testing.T) {
 	n := 50
 	x := torch.Arange(n * 6).Reshape([]int{n, 2, 3})

@@ -7,7 +7,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Sampler gives the order of one epoch. Indices is called once an epoch, at the first batch, and may draw random numbers.
+// Sampler gives the order of one epoch. Indices is called once an epoch, at the first batch, and may draw random
+// numbers.
 type Sampler interface {
 	Indices() iter.Seq[int]
 	Len() int
@@ -58,7 +59,8 @@ type RandomOptions struct {
 	Replacement bool
 	// NumSamples of an epoch; 0 means the length of the dataset.
 	NumSamples int
-	// Generator draws the order. Without one, every epoch takes a seed from the default generator and uses a generator of its own.
+	// Generator draws the order. Without one, every epoch takes a seed from the default generator and uses a generator
+	// of its own.
 	Generator *Generator
 }
 
@@ -117,8 +119,8 @@ func (s *RandomSampler) Indices() iter.Seq[int] {
 				}
 			}
 		}
-		// PyTorch draws one more permutation even when nothing of it is left to give: with a generator of the caller's, the next epoch
-		// depends on that.
+		// PyTorch draws one more permutation even when nothing of it is left to give: with a generator of the caller's,
+		// the next epoch depends on that.
 		for _, i := range randPerm(g, s.n)[:left%s.n] {
 			if !yield(i) {
 				return
@@ -182,7 +184,8 @@ func (s *WeightedRandomSampler) Len() int { return s.n }
 func (s *WeightedRandomSampler) Indices() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		out := make([]int64, s.n)
-		if err := rng.Multinomial(orDefault(s.o.Generator), out, s.weights, 1, len(s.weights), s.n, !s.o.NoReplacement, false, nil); err != nil {
+		if err := rng.Multinomial(orDefault(s.o.Generator), out, s.weights, 1, len(s.weights), s.n, !s.o.NoReplacement,
+			false, nil); err != nil {
 			tensor.Fail(tensor.ErrValue, "data: WeightedRandomSampler: %v", err)
 		}
 		for _, i := range out {
@@ -203,7 +206,8 @@ type BatchSampler struct {
 // NewBatchSampler groups the indices of a sampler into batches; dropLast leaves out a shorter last one.
 func NewBatchSampler(s Sampler, batchSize int, dropLast bool) *BatchSampler {
 	if batchSize <= 0 {
-		tensor.Fail(tensor.ErrValue, "data: batch_size should be a positive integer value, but got batch_size=%d", batchSize)
+		tensor.Fail(tensor.ErrValue, "data: batch_size should be a positive integer value, but got batch_size=%d",
+			batchSize)
 	}
 	return &BatchSampler{s, batchSize, dropLast}
 }
@@ -242,11 +246,13 @@ type DistributedOptions struct {
 	NoShuffle bool
 	// Seed of the order, the same for all processes.
 	Seed int64
-	// DropLast leaves out samples at the end so that all processes get the same number; otherwise the first ones come twice.
+	// DropLast leaves out samples at the end so that all processes get the same number; otherwise the first ones come
+	// twice.
 	DropLast bool
 }
 
-// DistributedSampler gives each of several processes its share of the samples: every numReplicas-th, beginning with its rank.
+// DistributedSampler gives each of several processes its share of the samples: every numReplicas-th, beginning with its
+// rank.
 type DistributedSampler struct {
 	n, replicas, rank int
 	o                 DistributedOptions

@@ -152,7 +152,8 @@ type ContinuousBernoulliOptions struct {
 func NewContinuousBernoulli(o ContinuousBernoulliOptions) *ContinuousBernoulli {
 	name, p := ProbOptions{Probs: o.Probs, Logits: o.Logits}.param()
 	if name == "probs" {
-		if on, given := o.ValidateArgs.Get(); given && on && p.Device().Type != tensor.MetaDevice && constraints.UnitInterval.Check(p).All().Item() == 0 {
+		if on, given := o.ValidateArgs.Get(); given && on && p.Device().Type != tensor.MetaDevice &&
+			constraints.UnitInterval.Check(p).All().Item() == 0 {
 			tensor.Fail(tensor.ErrValue, "The parameter probs has invalid values")
 		}
 		p = clampProbs(p)
@@ -281,7 +282,8 @@ func NewGeometric(o ProbOptions) *Geometric {
 	if d.validate && name == "probs" && p.Device().Type != tensor.MetaDevice {
 		if ok := p.Detach().GtScalar(0); ok.All().Item() == 0 {
 			tensor.Fail(tensor.ErrValue,
-				"Expected parameter probs (%s of shape %s) of distribution %s to be positive but found invalid values:\n%s",
+				"Expected parameter probs (%s of shape %s) of distribution %s to be positive but found invalid "+
+					"values:\n%s",
 				typeName(p), tuple(p.Shape()), d, p.Detach().MaskedSelect(ok.LogicalNot()))
 		}
 	}

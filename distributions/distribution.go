@@ -265,7 +265,8 @@ func (d *base) checkArgs() {
 		torch.NoGrad(func() { ok = a.Constraint.Check(t).All().Item() != 0 })
 		if !ok {
 			tensor.Fail(tensor.ErrValue,
-				"Expected parameter %s (%s of shape %s) of distribution %s to satisfy the constraint %s, but found invalid values:\n%s",
+				"Expected parameter %s (%s of shape %s) of distribution %s to satisfy the constraint %s, but found "+
+					"invalid values:\n%s",
 				a.Name, typeName(t), tuple(t.Shape()), d.self, a.Constraint, constraints.Text(t))
 		}
 	}
@@ -303,7 +304,8 @@ func (d *base) checkValue(value *Tensor) {
 	torch.NoGrad(func() { ok = support.Check(value).All().Item() != 0 })
 	if !ok {
 		tensor.Fail(tensor.ErrValue,
-			"Expected value argument (%s of shape %s) to be within the support (%s) of the distribution %s, but found invalid values:\n%s",
+			"Expected value argument (%s of shape %s) to be within the support (%s) of the distribution %s, but "+
+				"found invalid values:\n%s",
 			typeName(value), tuple(sh), support, d.self, constraints.Text(value))
 	}
 }
@@ -314,7 +316,8 @@ func (d *base) shape(sampleShape []int) []int { return join(sampleShape, d.batch
 // expandInto fills the base of a new distribution of the same family: every tensor in d is expanded to the batch shape
 // and what it has beyond the old one.
 func (d *base) expandInto(n *base, self Distribution, batch []int) {
-	n.self, n.name, n.batch, n.event, n.validate, n.rsample = self, d.name, slices.Clone(batch), d.event, d.validate, d.rsample
+	n.self, n.name, n.batch, n.event, n.validate, n.rsample = self, d.name, slices.Clone(batch), d.event, d.validate,
+		d.rsample
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, e := range d.entries {

@@ -186,7 +186,8 @@ func init() {
 	RegisterKL(func(p, q *Independent) *Tensor {
 		if p.n != q.n {
 			tensor.Fail(tensor.ErrNotImpl,
-				"KL divergence of Independent distributions needs as many reinterpreted dimensions in both, got %d and %d", p.n, q.n)
+				"KL divergence of Independent distributions needs as many reinterpreted dimensions in both, got %d "+
+					"and %d", p.n, q.n)
 		}
 		return sumRight(KLDivergence(p.baseDist, q.baseDist), p.n)
 	})
@@ -216,7 +217,8 @@ func klNormal(p, q *Normal) *Tensor {
 func klExponentialFamily(p, q ExponentialFamily) (kl *Tensor) {
 	if reflect.TypeOf(p) != reflect.TypeOf(q) {
 		tensor.Fail(tensor.ErrNotImpl,
-			"The cross KL-divergence between different exponential families cannot be computed using Bregman divergences")
+			"The cross KL-divergence between different exponential families cannot be computed using Bregman "+
+				"divergences")
 	}
 	torch.EnableGrad(func() {
 		pn, qn := p.NaturalParams(), q.NaturalParams()
@@ -367,7 +369,8 @@ func registerCross() {
 		r := d.Div(p.Scale())
 		t2 := p.Scale().MulScalar(math.Sqrt(2 / math.Pi)).Mul(r.Pow(2).MulScalar(-0.5).Exp())
 		t3 := d.Mul(r.MulScalar(math.Sqrt(0.5)).Erf())
-		return t2.Add(t3).Div(q.Scale()).Sub(p.Scale().Div(q.Scale()).Log()).SubScalar(0.5 * (1 + math.Log(0.5*math.Pi)))
+		return t2.Add(t3).Div(q.Scale()).Sub(p.Scale().Div(q.Scale()).Log()).SubScalar(0.5 * (1 +
+			math.Log(0.5*math.Pi)))
 	})
 	RegisterKL(func(p *Pareto, q *Exponential) *Tensor {
 		a, s := p.Alpha(), p.Scale().Mul(q.Rate())

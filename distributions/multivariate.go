@@ -630,13 +630,15 @@ func NewMixtureSameFamily(mixture *Categorical, component Distribution, opts ...
 	for i, j := len(mb)-1, len(cb)-1; i >= 0 && j >= 0; i, j = i-1, j-1 {
 		if mb[i] != 1 && cb[j] != 1 && mb[i] != cb[j] {
 			tensor.Fail(tensor.ErrValue,
-				"`mixture_distribution.batch_shape` (%s) is not compatible with `component_distribution.batch_shape`(%s)", mb, cb)
+				"`mixture_distribution.batch_shape` (%s) is not compatible with "+
+					"`component_distribution.batch_shape`(%s)", mb, cb)
 		}
 	}
 	mixture.Logits() // computed at once, as in Python, where they print
 	if mixture.k != k {
 		tensor.Fail(tensor.ErrValue,
-			"`mixture_distribution component` (%d) does not equal `component_distribution.batch_shape[-1]` (%d)", mixture.k, k)
+			"`mixture_distribution component` (%d) does not equal `component_distribution.batch_shape[-1]` (%d)",
+			mixture.k, k)
 	}
 	d := &MixtureSameFamily{mixture: mixture, component: component}
 	d.init(d, "MixtureSameFamily", cb, component.EventShape(), validates(option(opts).ValidateArgs))

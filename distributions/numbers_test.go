@@ -501,7 +501,8 @@ func TestTransforms(t *testing.T) {
 	const h = 1e-6
 	for _, f := range scalar {
 		y := f.Forward(x)
-		back, slope := floats(f.Inverse(y)), floats(f.Forward(x.AddScalar(h)).Sub(f.Forward(x.SubScalar(h))).DivScalar(2*h))
+		back, slope := floats(f.Inverse(y)),
+			floats(f.Forward(x.AddScalar(h)).Sub(f.Forward(x.SubScalar(h))).DivScalar(2*h))
 		l := floats(f.LogAbsDetJacobian(x, y))
 		for i, want := range floats(x) {
 			if !near(back[i], want, 1e-9) {
@@ -579,8 +580,10 @@ func TestRegistry(t *testing.T) {
 	for _, c := range []constraints.Constraint{constraints.Real, constraints.Positive, constraints.Nonnegative,
 		constraints.UnitInterval, constraints.Interval(1, 3),
 		constraints.HalfOpenInterval(0.0,
-			2.0), constraints.LessThanScalar(4), constraints.GreaterThanScalar(-3), constraints.GreaterThanEq(vec64(2)), constraints.IntervalTensor(vec64(1), vec64(2)),
-		constraints.RealVector, constraints.Simplex, constraints.CorrCholesky, constraints.Stack(slices.Repeat([]constraints.Constraint{constraints.Positive}, 6), 0),
+			2.0), constraints.LessThanScalar(4), constraints.GreaterThanScalar(-3), constraints.GreaterThanEq(vec64(2)),
+		constraints.IntervalTensor(vec64(1), vec64(2)),
+		constraints.RealVector, constraints.Simplex, constraints.CorrCholesky,
+		constraints.Stack(slices.Repeat([]constraints.Constraint{constraints.Positive}, 6), 0),
 		constraints.Cat([]constraints.Constraint{constraints.Positive, constraints.UnitInterval}, 0, []int{2,
 			4}), constraints.Independent(constraints.Positive, 1)} {
 		for what, f := range map[string]func(constraints.Constraint) Transform{"BijectTo": BijectTo,

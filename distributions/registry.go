@@ -24,7 +24,8 @@ func key(c Constraint) any {
 	case *constraints.Joined:
 		return x.Lengths == nil
 	}
-	if t := reflect.TypeOf(c); t != reflect.TypeOf(constraints.Real) { // the constraints without parameters have one type
+	// the constraints without parameters have one type
+	if t := reflect.TypeOf(c); t != reflect.TypeOf(constraints.Real) {
 		return t
 	}
 	return c

@@ -48,7 +48,8 @@ func TestString(t *testing.T) {
 			"MultivariateNormal(loc: torch.Size([2]), covariance_matrix: torch.Size([2, 2]))"},
 		{NewIndependent(standard(3), 1), "Independent(Normal(loc: torch.Size([3]), scale: torch.Size([3])), 1)"},
 		{NewMixtureSameFamily(NewCategorical(Probs(ones(3))), standard(3)),
-			"MixtureSameFamily(\n  Categorical(probs: torch.Size([3]), logits: torch.Size([3])),\n  Normal(loc: torch.Size([3]), scale: torch.Size([3])))"},
+			"MixtureSameFamily(\n  Categorical(probs: torch.Size([3]), logits: torch.Size([3])),\n  Normal(loc: " +
+				"torch.Size([3]), scale: torch.Size([3])))"},
 		{NewTransformedDistribution(standard(3), []Transform{NewExpTransform()}), "TransformedDistribution()"},
 		{NewUniform(num(0), num(1)), "Uniform(low: 0.0, high: 1.0)"},
 		{NewPareto(num(1), num(2)), "Pareto(alpha: 2.0, scale: 1.0)"},
@@ -90,43 +91,60 @@ func TestRefusals(t *testing.T) {
 		cause error
 	}{
 		{func() { NewNormal(zeros(2), vec(1, -1)) },
-			"Expected parameter scale (Tensor of shape (2,)) of distribution Normal(loc: torch.Size([2]), scale: torch.Size([2])) to satisfy the constraint GreaterThan(lower_bound=0.0), but found invalid values:\ntensor([ 1., -1.])", torch.ErrValue},
+			"Expected parameter scale (Tensor of shape (2,)) of distribution Normal(loc: torch.Size([2]), scale: " +
+				"torch.Size([2])) to satisfy the constraint GreaterThan(lower_bound=0.0), but found invalid " +
+				"values:\ntensor([ 1., -1.])", torch.ErrValue},
 		{func() { NewChi2(num(-1)) },
-			"Expected parameter df (Tensor of shape ()) of distribution Chi2() to satisfy the constraint GreaterThan(lower_bound=0.0), but found invalid values:\n-1.0", torch.ErrValue},
+			"Expected parameter df (Tensor of shape ()) of distribution Chi2() to satisfy the constraint " +
+				"GreaterThan(lower_bound=0.0), but found invalid values:\n-1.0", torch.ErrValue},
 		{func() { NewBeta(num(-1), num(1)) },
-			"Expected parameter concentration (Tensor of shape (2,)) of distribution Dirichlet(concentration: torch.Size([2])) to satisfy the constraint IndependentConstraint(GreaterThan(lower_bound=0.0), 1), but found invalid values:\ntensor([-1.,  1.])", torch.ErrValue},
+			"Expected parameter concentration (Tensor of shape (2,)) of distribution Dirichlet(concentration: " +
+				"torch.Size([2])) to satisfy the constraint IndependentConstraint(GreaterThan(lower_bound=0.0), 1), " +
+				"but found invalid values:\ntensor([-1.,  1.])", torch.ErrValue},
 		{func() { NewUniform(num(1), num(0)) },
-			"Expected parameter low (Tensor of shape ()) of distribution Uniform(low: 1.0, high: 0.0) to satisfy the constraint LessThan(upper_bound=0.0), but found invalid values:\n1.0", torch.ErrValue},
+			"Expected parameter low (Tensor of shape ()) of distribution Uniform(low: 1.0, high: 0.0) to satisfy the " +
+				"constraint LessThan(upper_bound=0.0), but found invalid values:\n1.0", torch.ErrValue},
 		{func() { NewBernoulli(ProbOptions{}) }, "Either `probs` or `logits` must be specified, but not both.",
 			torch.ErrValue},
 		{func() { NewBernoulli(ProbOptions{Probs: num(.1), Logits: num(.1)}) },
 			"Either `probs` or `logits` must be specified, but not both.", torch.ErrValue},
 		{func() { NewBernoulli(Probs(num(1.5))) },
-			"Expected parameter probs (Tensor of shape ()) of distribution Bernoulli(probs: 1.5) to satisfy the constraint Interval(lower_bound=0.0, upper_bound=1.0), but found invalid values:\n1.5", torch.ErrValue},
+			"Expected parameter probs (Tensor of shape ()) of distribution Bernoulli(probs: 1.5) to satisfy the " +
+				"constraint Interval(lower_bound=0.0, upper_bound=1.0), but found invalid values:\n1.5",
+			torch.ErrValue},
 		{func() { NewCategorical(Probs(num(.5))) }, "`probs` parameter must be at least one-dimensional.",
 			torch.ErrValue},
 		{func() { standard(3).LogProb(zeros(2)) },
-			"Value is not broadcastable with batch_shape+event_shape: torch.Size([2]) vs torch.Size([3]).", torch.ErrValue},
+			"Value is not broadcastable with batch_shape+event_shape: torch.Size([2]) vs torch.Size([3]).",
+			torch.ErrValue},
 		{func() { NewDirichlet(ones(3)).LogProb(zeros(2)) },
 			"The right-most size of value must match event_shape: torch.Size([2]) vs torch.Size([3]).", torch.ErrValue},
 		{func() { NewExponential(num(1)).LogProb(num(-1)) },
-			"Expected value argument (Tensor of shape ()) to be within the support (GreaterThanEq(lower_bound=0.0)) of the distribution Exponential(rate: 1.0), but found invalid values:\n-1.0", torch.ErrValue},
+			"Expected value argument (Tensor of shape ()) to be within the support (GreaterThanEq(lower_bound=0.0)) " +
+				"of the distribution Exponential(rate: 1.0), but found invalid values:\n-1.0", torch.ErrValue},
 		{func() { NewPoisson(num(1)).LogProb(num(1.5)) },
-			"Expected value argument (Tensor of shape ()) to be within the support (IntegerGreaterThan(lower_bound=0)) of the distribution Poisson(rate: 1.0), but found invalid values:\n1.5", torch.ErrValue},
+			"Expected value argument (Tensor of shape ()) to be within the support " +
+				"(IntegerGreaterThan(lower_bound=0)) of the distribution Poisson(rate: 1.0), but found invalid " +
+				"values:\n1.5", torch.ErrValue},
 		{func() { NewGeometric(Probs(vec(0, .5))) },
-			"Expected parameter probs (Tensor of shape (2,)) of distribution Geometric(probs: torch.Size([2])) to be positive but found invalid values:\ntensor([0.])", torch.ErrValue},
+			"Expected parameter probs (Tensor of shape (2,)) of distribution Geometric(probs: torch.Size([2])) to be " +
+				"positive but found invalid values:\ntensor([0.])", torch.ErrValue},
 		{func() { NewMultivariateNormal(zeros(2), MultivariateNormalOptions{}) },
 			"Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.", torch.ErrValue},
 		{func() { NewMultivariateNormal(num(0), MultivariateNormalOptions{CovarianceMatrix: eye(2)}) },
 			"loc must be at least one-dimensional.", torch.ErrValue},
 		{func() { NewMultivariateNormal(zeros(2), MultivariateNormalOptions{CovarianceMatrix: eye(2).Neg()}) },
-			"Expected parameter covariance_matrix (Tensor of shape (2, 2)) of distribution MultivariateNormal(loc: torch.Size([2]), covariance_matrix: torch.Size([2, 2])) to satisfy the constraint PositiveDefinite(), but found invalid values:\ntensor([[-1., -0.],\n        [-0., -1.]])", torch.ErrValue},
+			"Expected parameter covariance_matrix (Tensor of shape (2, 2)) of distribution MultivariateNormal(loc: " +
+				"torch.Size([2]), covariance_matrix: torch.Size([2, 2])) to satisfy the constraint " +
+				"PositiveDefinite(), but found invalid values:\ntensor([[-1., -0.],\n        [-0., -1.]])",
+			torch.ErrValue},
 		{func() { NewLKJCholesky(1) }, "Expected dim to be an integer greater than or equal to 2. Found dim=1.",
 			torch.ErrValue},
 		{func() { NewIndependent(standard(), 1) },
 			"Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), actual 1 vs 0", torch.ErrValue},
 		{func() { NewMixtureSameFamily(NewCategorical(Probs(ones(2))), standard(3)) },
-			"`mixture_distribution component` (2) does not equal `component_distribution.batch_shape[-1]` (3)", torch.ErrValue},
+			"`mixture_distribution component` (2) does not equal `component_distribution.batch_shape[-1]` (3)",
+			torch.ErrValue},
 		{func() { NewMixtureSameFamily(NewCategorical(Probs(ones(2))), standard()) },
 			"the components need a batch dimension", torch.ErrValue},
 		{func() { NewBinomial(BinomialOptions{TotalCount: vec(1, 2), Probs: num(.5)}).Entropy() },
@@ -140,11 +158,13 @@ func TestRefusals(t *testing.T) {
 		{func() { NewLowRankMultivariateNormal(zeros(2), zeros(3, 1), ones(2)) },
 			"cov_factor must be a batch of matrices with shape 2 x m", torch.ErrValue},
 		{func() { NewLowRankMultivariateNormal(zeros(2, 2), zeros(3, 2, 1), ones(2)) },
-			"Incompatible batch shapes: loc torch.Size([2, 2]), cov_factor torch.Size([3, 2, 1]), cov_diag torch.Size([2])", torch.ErrValue},
+			"Incompatible batch shapes: loc torch.Size([2, 2]), cov_factor torch.Size([3, 2, 1]), cov_diag " +
+				"torch.Size([2])", torch.ErrValue},
 		{func() { NewRelaxedBernoulli(num(1), Probs(num(2))) }, "distribution LogitRelaxedBernoulli(probs: 2.0)",
 			torch.ErrValue},
 		{func() { standard().LogProb(num(nan)) },
-			"Expected value argument (Tensor of shape ()) to be within the support (Real()) of the distribution Normal(loc: 0.0, scale: 1.0), but found invalid values:\nnan", torch.ErrValue},
+			"Expected value argument (Tensor of shape ()) to be within the support (Real()) of the distribution " +
+				"Normal(loc: 0.0, scale: 1.0), but found invalid values:\nnan", torch.ErrValue},
 		{func() { standard().LogProb(nil) }, "must be a Tensor", torch.ErrValue},
 		{func() { NewNormal(nil, num(1)) }, "a required parameter is nil", torch.ErrValue},
 		{func() { BijectTo(constraints.Boolean) }, "Cannot transform _Boolean constraints", tensor.ErrNotImpl},

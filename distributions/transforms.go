@@ -451,7 +451,8 @@ func vectorToTril(x *Tensor, diag int) *Tensor {
 	n := int(math.Round(root))
 	if math.Abs(float64(n)-root) > 1e-6 {
 		tensor.Fail(tensor.ErrValue,
-			"The size of last dimension is %d which cannot be expressed as the lower triangular part of a square D x D matrix.", x.Size(-1))
+			"The size of last dimension is %d which cannot be expressed as the lower triangular part of a square D x "+
+				"D matrix.", x.Size(-1))
 	}
 	m := x.NewZeros(join(x.Shape()[:x.Dim()-1], []int{n, n}))
 	return m.SetIndex(x, tensor.EllipsisIndex{}, trilMask(x, n, diag))

@@ -92,7 +92,8 @@ func transform(x *Tensor, list []*Tensor, pattern, operation string, f func(x *T
 	}
 	if err != nil {
 		fail(err,
-			" Error while processing %s-reduction pattern \"%s\".\n Input tensor shape: %s. Additional info: %s.\n %s", operation, pattern, tensor.Size(x.Shape()), axes, err)
+			" Error while processing %s-reduction pattern \"%s\".\n Input tensor shape: %s. Additional info: %s.\n %s",
+			operation, pattern, tensor.Size(x.Shape()), axes, err)
 	}
 	return s.apply(x, func(x *Tensor, dims []int) *Tensor {
 		if f != nil {

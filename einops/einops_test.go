@@ -180,7 +180,9 @@ func FuzzPattern(f *testing.F) {
 					case "repeat":
 						// A pattern can ask for any number of copies: look at the numbers before.
 						if strings.ContainsFunc(pattern,
-							func(c rune) bool { return c >= '3' && c <= '9' || c > 127 }) || strings.Count(pattern, "2") > 3 || strings.Contains(pattern, "22") || strings.ContainsAny(pattern, "01") {
+							func(c rune) bool { return c >= '3' && c <= '9' || c > 127 }) ||
+							strings.Count(pattern, "2") > 3 || strings.Contains(pattern, "22") ||
+							strings.ContainsAny(pattern, "01") {
 							return
 						}
 						y = einops.Repeat(x, pattern, axes)

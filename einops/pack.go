@@ -47,7 +47,8 @@ func Pack(xs []*Tensor, pattern string) (packed *Tensor, shapes [][]int) {
 		sh := x.Shape()
 		if len(sh) < before+after {
 			tensor.Fail(tensor.ErrValue,
-				"packed tensor #%d (enumeration starts with 0) has shape %s, while pattern %s assumes at least %d axes", i, tensor.Size(sh), pattern, before+after)
+				"packed tensor #%d (enumeration starts with 0) has shape %s, while pattern %s assumes at least %d axes",
+				i, tensor.Size(sh), pattern, before+after)
 		}
 		end := len(sh) - after
 		middle := slices.Clone(sh[before:end])
@@ -77,7 +78,8 @@ func Unpack(x *Tensor, shapes [][]int, pattern string) []*Tensor {
 		if slices.Contains(s, -1) {
 			if unknown >= 0 {
 				tensor.Fail(tensor.ErrValue,
-					"unpack(..., %s) received more than one -1 in %s and can't infer dimensions", pattern, lists(shapes))
+					"unpack(..., %s) received more than one -1 in %s and can't infer dimensions", pattern,
+					lists(shapes))
 			}
 			unknown, lengths[i] = i, -1
 		}
@@ -85,7 +87,8 @@ func Unpack(x *Tensor, shapes [][]int, pattern string) []*Tensor {
 	total := sh[before]
 	failed := func() {
 		tensor.Fail(tensor.ErrValue,
-			"Error during unpack(..., \"%s\"): could not split axis of size %d into requested %s", pattern, total, lists(shapes))
+			"Error during unpack(..., \"%s\"): could not split axis of size %d into requested %s", pattern, total,
+			lists(shapes))
 	}
 	sum := 0
 	for i, n := range lengths {

@@ -18,8 +18,8 @@ type AdaptiveLogSoftmaxOptions struct {
 	Device   tensor.Device // where the parameters are made; the default device unless given
 }
 
-// AdaptiveLogSoftmaxWithLoss is a softmax over many classes that spends less on rare ones (Grave et al. 2016). Classes must be sorted by
-// frequency, the most frequent first.
+// AdaptiveLogSoftmaxWithLoss is a softmax over many classes that spends less on rare ones (Grave et al. 2016). Classes
+// must be sorted by frequency, the most frequent first.
 // https://pytorch.org/docs/stable/generated/torch.nn.AdaptiveLogSoftmaxWithLoss.html
 type AdaptiveLogSoftmaxWithLoss struct {
 	Base
@@ -30,7 +30,8 @@ type AdaptiveLogSoftmaxWithLoss struct {
 }
 
 // NewAdaptiveLogSoftmaxWithLoss makes an AdaptiveLogSoftmaxWithLoss; the cutoffs rise and lie between 1 and nClasses-1.
-func NewAdaptiveLogSoftmaxWithLoss(in, nClasses int, cutoffs []int, opts ...AdaptiveLogSoftmaxOptions) *AdaptiveLogSoftmaxWithLoss {
+func NewAdaptiveLogSoftmaxWithLoss(in, nClasses int, cutoffs []int,
+	opts ...AdaptiveLogSoftmaxOptions) *AdaptiveLogSoftmaxWithLoss {
 	o := first(opts)
 	last := 0
 	for _, c := range cutoffs {
@@ -41,14 +42,18 @@ func NewAdaptiveLogSoftmaxWithLoss(in, nClasses int, cutoffs []int, opts ...Adap
 		last = c
 	}
 	if len(cutoffs) == 0 || last == nClasses {
-		tensor.Fail(tensor.ErrValue, "cutoffs should be a sequence of unique, positive integers sorted in an increasing order, where each value is between 1 and n_classes-1")
+		tensor.Fail(tensor.ErrValue, "cutoffs should be a sequence of unique, positive integers sorted in an "+
+			"increasing order, where each value is between 1 and n_classes-1")
 	}
-	m := &AdaptiveLogSoftmaxWithLoss{InFeatures: in, NClasses: nClasses, Cutoffs: append(append([]int(nil), cutoffs...), nClasses)}
-	m.Head = NewLinear(in, cutoffs[0]+len(cutoffs), LinearOptions{NoBias: !o.HeadBias, DType: o.DType, Device: o.Device})
+	m := &AdaptiveLogSoftmaxWithLoss{InFeatures: in, NClasses: nClasses,
+		Cutoffs: append(append([]int(nil), cutoffs...), nClasses)}
+	m.Head = NewLinear(in, cutoffs[0]+len(cutoffs),
+		LinearOptions{NoBias: !o.HeadBias, DType: o.DType, Device: o.Device})
 	plain := LinearOptions{NoBias: true, DType: o.DType, Device: o.Device}
 	for i := range cutoffs {
 		mid := int(math.Floor(float64(in) / math.Pow(o.DivValue.Or(4), float64(i+1))))
-		m.Tail = append(m.Tail, NewSequential(NewLinear(in, mid, plain), NewLinear(mid, m.Cutoffs[i+1]-m.Cutoffs[i], plain)))
+		m.Tail = append(m.Tail, NewSequential(NewLinear(in, mid, plain),
+			NewLinear(mid, m.Cutoffs[i+1]-m.Cutoffs[i], plain)))
 	}
 	return New(m)
 }
@@ -69,8 +74,8 @@ func (m *AdaptiveLogSoftmaxWithLoss) Predict(x *Tensor) *Tensor {
 	return m.LogProb(x).ArgMax(tensor.ArgMaxOptions{Dim: tensor.Some(1)})
 }
 
-// Forward gives each row's log-probability of its target, and their mean times -1: x (N, in) and target (N), or (in) and a 0-d target.
-// Only the clusters that the targets lie in are computed.
+// Forward gives each row's log-probability of its target, and their mean times -1: x (N, in) and target (N), or (in)
+// and a 0-d target. Only the clusters that the targets lie in are computed.
 func (m *AdaptiveLogSoftmaxWithLoss) Forward(x, target *Tensor) (out, loss *Tensor) {
 	r := m.runAll(m, []*Tensor{x, target}, func(in []*Tensor) []*Tensor {
 		out, loss := m.forward(in[0], in[1])
@@ -87,7 +92,8 @@ func (m *AdaptiveLogSoftmaxWithLoss) forward(x, target *Tensor) (out, loss *Tens
 	case batched && (x.Dim() != 2 || x.Size(0) != target.Size(0)):
 		tensor.Fail(tensor.ErrShape, "Input and target should have the same size in the batch dimension.")
 	case !batched && x.Dim() != 1:
-		tensor.Fail(tensor.ErrShape, "0D target tensor expects 1D input tensors, but found inputs with size %s", tensor.ShapeString(x.Shape()))
+		tensor.Fail(tensor.ErrShape, "0D target tensor expects 1D input tensors, but found inputs with size %s",
+			tensor.ShapeString(x.Shape()))
 	}
 	if !batched {
 		x, target = x.Unsqueeze(0), target.Unsqueeze(0)
@@ -112,7 +118,8 @@ func (m *AdaptiveLogSoftmaxWithLoss) forward(x, target *Tensor) (out, loss *Tens
 		low = high
 	}
 	if used != n {
-		tensor.Fail(tensor.ErrIndex, "Target values should be in [0, %d], but values in range [%d, %d] were found. ", m.NClasses-1, int(target.Min().Item()), int(target.Max().Item()))
+		tensor.Fail(tensor.ErrIndex, "Target values should be in [0, %d], but values in range [%d, %d] were found. ",
+			m.NClasses-1, int(target.Min().Item()), int(target.Max().Item()))
 	}
 	out = out.AddInPlace(m.Head.Forward(x).LogSoftmax(1).Gather(1, headIndex.Unsqueeze(1)).SqueezeDim(1))
 	loss = out.Neg().Mean()
@@ -135,8 +142,8 @@ type LinearCrossEntropyLossOptions struct {
 	Device         tensor.Device // where the parameters are made; the default device unless given
 }
 
-// LinearCrossEntropyOptions say how PyTorch cuts the computation into chunks. They are kept and printed; here the whole is computed at
-// once, with the same results.
+// LinearCrossEntropyOptions say how PyTorch cuts the computation into chunks. They are kept and printed; here the whole
+// is computed at once, with the same results.
 type LinearCrossEntropyOptions struct {
 	AllowRetainGraph bool
 	BatchChunkSize   int    // 0: None
@@ -162,7 +169,8 @@ func (o *LinearCrossEntropyOptions) text() string {
 		}
 		return s
 	}
-	return fmt.Sprintf("LinearCrossEntropyOptions(allow_retain_graph=%s, batch_chunk_size=%s, chunking_method='%s', acc_policy='%s', acc_dtype=%s)",
+	return fmt.Sprintf("LinearCrossEntropyOptions(allow_retain_graph=%s, batch_chunk_size=%s, chunking_method='%s', "+
+		"acc_policy='%s', acc_dtype=%s)",
 		pyBool(o.AllowRetainGraph), size, auto(o.ChunkingMethod), auto(o.AccPolicy), dt)
 }
 
@@ -187,7 +195,9 @@ func NewLinearCrossEntropyLoss(in, numClasses int, opts ...LinearCrossEntropyLos
 	for _, n := range o.OutFeatures {
 		out *= n
 	}
-	m := &LinearCrossEntropyLoss{InFeatures: in, NumClasses: numClasses, OutFeatures: o.OutFeatures, IgnoreIndex: o.IgnoreIndex, LabelSmoothing: o.LabelSmoothing, Reduction: o.Reduction, Options: o.Options, Weight: o.Weight}
+	m := &LinearCrossEntropyLoss{InFeatures: in, NumClasses: numClasses, OutFeatures: o.OutFeatures,
+		IgnoreIndex: o.IgnoreIndex, LabelSmoothing: o.LabelSmoothing, Reduction: o.Reduction, Options: o.Options,
+		Weight: o.Weight}
 	if m.OutFeatures == nil {
 		m.OutFeatures = Size{}
 	}
@@ -195,7 +205,8 @@ func NewLinearCrossEntropyLoss(in, numClasses int, opts ...LinearCrossEntropyLos
 	return New(m)
 }
 
-// Forward computes the loss of x (N, in) or (in) against class numbers (N, OutFeatures…) or probabilities (N, C, OutFeatures…).
+// Forward computes the loss of x (N, in) or (in) against class numbers (N, OutFeatures…) or probabilities (N, C,
+// OutFeatures…).
 func (m *LinearCrossEntropyLoss) Forward(x, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{x, target}, func(in []*Tensor) *Tensor {
 		y := m.Linear.Forward(in[0])
@@ -203,12 +214,15 @@ func (m *LinearCrossEntropyLoss) Forward(x, target *Tensor) *Tensor {
 			sh := append([]int(nil), y.Shape()[:y.Dim()-1]...)
 			y = y.Reshape(append(append(sh, m.NumClasses), m.OutFeatures...))
 		}
-		return F.CrossEntropy(y, in[1], F.CrossEntropyOptions{Weight: m.Weight, IgnoreIndex: m.IgnoreIndex, LabelSmoothing: tensor.Some(m.LabelSmoothing), Reduction: m.Reduction})
+		return F.CrossEntropy(y, in[1], F.CrossEntropyOptions{Weight: m.Weight, IgnoreIndex: m.IgnoreIndex,
+			LabelSmoothing: tensor.Some(m.LabelSmoothing), Reduction: m.Reduction})
 	})
 }
 
 // ExtraRepr prints the settings.
 func (m *LinearCrossEntropyLoss) ExtraRepr() string {
-	return fmt.Sprintf("in_features=%d, num_classes=%d, out_features=%s, bias=%s, reduction=%s, ignore_index=%s, label_smoothing=%s, options=%s",
-		m.InFeatures, m.NumClasses, m.OutFeatures.tuple(), pyBool(m.Linear.Bias != nil), m.Reduction, pyOptInt(m.IgnoreIndex), pyFloat(m.LabelSmoothing), m.Options.text())
+	return fmt.Sprintf("in_features=%d, num_classes=%d, out_features=%s, bias=%s, reduction=%s, ignore_index=%s, "+
+		"label_smoothing=%s, options=%s",
+		m.InFeatures, m.NumClasses, m.OutFeatures.tuple(), pyBool(m.Linear.Bias != nil), m.Reduction,
+		pyOptInt(m.IgnoreIndex), pyFloat(m.LabelSmoothing), m.Options.text())
 }

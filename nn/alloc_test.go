@@ -8,7 +8,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// A module's Forward allocates little more than its result: there is no boxing and no look-up on the way to the operator.
+// A module's Forward allocates little more than its result: there is no boxing and no look-up on the way to the
+// operator.
 func TestForwardAllocs(t *testing.T) {
 	x := torch.Randn([]int{1, 16})
 	img := torch.Randn([]int{1, 4, 8, 8})

@@ -41,12 +41,14 @@ type MultiheadAttention struct {
 func NewMultiheadAttention(embedDim, numHeads int, opts ...MultiheadAttentionOptions) *MultiheadAttention {
 	o := first(opts)
 	if embedDim <= 0 || numHeads <= 0 {
-		tensor.Fail(tensor.ErrValue, "embed_dim and num_heads must be greater than 0, got embed_dim=%d and num_heads=%d instead", embedDim, numHeads)
+		tensor.Fail(tensor.ErrValue, "embed_dim and num_heads must be greater than 0, got embed_dim=%d and "+
+			"num_heads=%d instead", embedDim, numHeads)
 	}
 	if embedDim%numHeads != 0 {
 		tensor.Fail(tensor.ErrValue, "embed_dim must be divisible by num_heads")
 	}
-	m := &MultiheadAttention{EmbedDim: embedDim, NumHeads: numHeads, KDim: o.KDim.Or(embedDim), VDim: o.VDim.Or(embedDim), Dropout: o.Dropout, BatchFirst: o.BatchFirst, AddZeroAttn: o.AddZeroAttn}
+	m := &MultiheadAttention{EmbedDim: embedDim, NumHeads: numHeads, KDim: o.KDim.Or(embedDim),
+		VDim: o.VDim.Or(embedDim), Dropout: o.Dropout, BatchFirst: o.BatchFirst, AddZeroAttn: o.AddZeroAttn}
 	same := m.KDim == embedDim && m.VDim == embedDim
 	if same {
 		m.InProjWeight = param(at{o.DType, o.Device}, 3*embedDim, embedDim)
@@ -96,8 +98,9 @@ type AttentionOptions struct {
 	anyOrder bool
 }
 
-// Forward computes attention of query (L, N, E), key (S, N, KDim) and value (S, N, VDim); with BatchFirst the batch comes first, without a
-// batch there is no N. It returns the output, shaped as the query, and the attention weights (N, L, S), nil with NoWeights.
+// Forward computes attention of query (L, N, E), key (S, N, KDim) and value (S, N, VDim); with BatchFirst the batch
+// comes first, without a batch there is no N. It returns the output, shaped as the query, and the attention weights (N,
+// L, S), nil with NoWeights.
 func (m *MultiheadAttention) Forward(query, key, value *Tensor, opts ...AttentionOptions) (out, weights *Tensor) {
 	o := first(opts)
 	if m.hooks == nil {
@@ -127,10 +130,13 @@ func (m *MultiheadAttention) forward(query, key, value *Tensor, o AttentionOptio
 		}
 		key, value = key2, value2
 	}
-	out, weights = F.MultiHeadAttentionForward(query, key, value, m.EmbedDim, m.NumHeads, m.InProjWeight, m.InProjBias, m.BiasK, m.BiasV,
+	out, weights = F.MultiHeadAttentionForward(query, key, value, m.EmbedDim, m.NumHeads, m.InProjWeight, m.InProjBias,
+		m.BiasK, m.BiasV,
 		m.AddZeroAttn, m.Dropout, m.OutProj.Weight, m.OutProj.Bias, F.MultiHeadAttentionForwardOptions{
-			NoTraining: !m.Training() || m.Dropout == 0 && o.anyOrder, KeyPaddingMask: o.KeyPaddingMask, NoNeedWeights: o.NoWeights, AttnMask: o.AttnMask,
-			UseSeparateProjWeight: m.InProjWeight == nil, QProjWeight: m.QProjWeight, KProjWeight: m.KProjWeight, VProjWeight: m.VProjWeight,
+			NoTraining: !m.Training() || m.Dropout == 0 &&
+				o.anyOrder, KeyPaddingMask: o.KeyPaddingMask, NoNeedWeights: o.NoWeights, AttnMask: o.AttnMask,
+			UseSeparateProjWeight: m.InProjWeight == nil, QProjWeight: m.QProjWeight, KProjWeight: m.KProjWeight,
+			VProjWeight:          m.VProjWeight,
 			NoAverageAttnWeights: o.NoAverage, IsCausal: o.IsCausal,
 		})
 	if m.BatchFirst && batched {
@@ -139,7 +145,8 @@ func (m *MultiheadAttention) forward(query, key, value *Tensor, o AttentionOptio
 	return out, weights
 }
 
-// addedMask turns a mask of bools, true where attention is not wanted, into one of query's type that is added to the scores.
+// addedMask turns a mask of bools, true where attention is not wanted, into one of query's type that is added to the
+// scores.
 func addedMask(mask, query *Tensor) *Tensor {
 	if mask == nil || mask.DType() != tensor.Bool {
 		return mask
@@ -149,5 +156,6 @@ func addedMask(mask, query *Tensor) *Tensor {
 
 // CausalMask is the (n, n) mask to be added to scores that lets each position attend to itself and earlier ones.
 func CausalMask(n int, dtype ...tensor.DType) *Tensor {
-	return torch.Full([]int{n, n}, math.Inf(-1), torch.FullOptions{DType: first(dtype)}).Triu(tensor.TriuOptions{Diagonal: 1})
+	return torch.Full([]int{n, n}, math.Inf(-1),
+		torch.FullOptions{DType: first(dtype)}).Triu(tensor.TriuOptions{Diagonal: 1})
 }

@@ -5,10 +5,10 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Chain applies layers one after the other, as a Sequential of them does: y = last(…second(first(x))). For a model that keeps its layers in
-// fields it does what Sequential does for a list: runs of layers that one operator computes are handed to that operator, and values that
-// only the tape knows are freed as soon as the backward pass has read them. Results, gradients and what an observer sees are those of the
-// layers called one by one. See docs/adr/0007-fusing.md.
+// Chain applies layers one after the other, as a Sequential of them does: y = last(…second(first(x))). For a model that
+// keeps its layers in fields it does what Sequential does for a list: runs of layers that one operator computes are
+// handed to that operator, and values that only the tape knows are freed as soon as the backward pass has read them.
+// Results, gradients and what an observer sees are those of the layers called one by one. See docs/adr/0007-fusing.md.
 func Chain(x *Tensor, layers ...Layer) *Tensor {
 	ms := make([]Module, len(layers))
 	for i, l := range layers {
@@ -17,10 +17,11 @@ func Chain(x *Tensor, layers ...Layer) *Tensor {
 	return chain(x, ms)
 }
 
-// fusions is the table of patterns: by the kind of the first layer, a function that recognises a run of layers at the start of ms and calls
-// one operator of the namespace gotorch for them. inner says that only the chain knows x. The function returns the number of layers in the run, 0 if there is none. The operator's body is the
-// sequence of public operators that the layers call, so a function looks at layers only; whether there is a kernel for these tensors,
-// on this device, with or without gradients, and whether somebody looks on, is the dispatcher's to decide.
+// fusions is the table of patterns: by the kind of the first layer, a function that recognises a run of layers at the
+// start of ms and calls one operator of the namespace gotorch for them. inner says that only the chain knows x. The
+// function returns the number of layers in the run, 0 if there is none. The operator's body is the sequence of public
+// operators that the layers call, so a function looks at layers only; whether there is a kernel for these tensors, on
+// this device, with or without gradients, and whether somebody looks on, is the dispatcher's to decide.
 var fusions = [numKinds]func(x *Tensor, ms []Module, inner bool) (y *Tensor, n int){
 	conv2dLayer: convTail,
 	linearLayer: linearActivation,
@@ -78,7 +79,8 @@ run:
 	var window []int
 	if pool != nil {
 		window = pool.KernelSize.expand(2)
-		o.PoolStride, o.PoolPadding, o.PoolDilation = pool.Stride.expand(2), pool.Padding.expand(2), pool.Dilation.expand(2)
+		o.PoolStride, o.PoolPadding, o.PoolDilation = pool.Stride.expand(2), pool.Padding.expand(2),
+			pool.Dilation.expand(2)
 		o.CeilMode = pool.CeilMode
 	}
 	return fused.ConvTail(x, c.Weight, c.Bias, c.Stride, pad, c.Dilation, c.Groups, relu != nil, window, o), n
@@ -103,7 +105,8 @@ func linearActivation(x *Tensor, ms []Module, _ bool) (y *Tensor, n int) {
 	return nil, 0
 }
 
-// reluMaxPool recognises a ReLU with a maximum pooling behind it. A ReLU in place must be seen to have happened unless x is inner.
+// reluMaxPool recognises a ReLU with a maximum pooling behind it. A ReLU in place must be seen to have happened unless
+// x is inner.
 func reluMaxPool(x *Tensor, ms []Module, inner bool) (y *Tensor, n int) {
 	r := ms[0].(*ReLU)
 	if r.hooks != nil || r.Inplace && !inner {
@@ -159,10 +162,10 @@ func kindOf(m Module) kind {
 	return otherLayer
 }
 
-// through reports whether the result y of the layer m, or of a run of layers that begins with m, is inner: nothing but the chain and the tape
-// refers to its memory. If the layer's input x is inner, the backward pass frees its memory with the last rule that reads it, which is that of
-// the layer that made it, or else that of m. Without this it would live until the garbage collector comes: in a residual network that is a
-// third of the memory of a training step.
+// through reports whether the result y of the layer m, or of a run of layers that begins with m, is inner: nothing but
+// the chain and the tape refers to its memory. If the layer's input x is inner, the backward pass frees its memory with
+// the last rule that reads it, which is that of the layer that made it, or else that of m. Without this it would live
+// until the garbage collector comes: in a residual network that is a third of the memory of a training step.
 func through(m Module, x, y *Tensor, inner bool) bool {
 	switch {
 	case kindOf(m) == otherLayer || m.moduleBase().hooks != nil:

@@ -347,7 +347,8 @@ func (d *ParameterDict) WalkOwn(param func(string, *Tensor), _ func(string, *Ten
 func (d *ParameterDict) Repr() string {
 	var lines []string
 	for i, p := range d.items {
-		lines = append(lines, fmt.Sprintf("(%s): Parameter containing: [torch.%s of size %s]", d.names[i], legacyType(p.DType()), sizeText(p)))
+		lines = append(lines, fmt.Sprintf("(%s): Parameter containing: [torch.%s of size %s]", d.names[i],
+			legacyType(p.DType()), sizeText(p)))
 	}
 	return paramRepr("ParameterDict", lines)
 }

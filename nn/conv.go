@@ -41,10 +41,11 @@ type ConvNd struct {
 	KernelSize, Stride, Padding, Dilation, OutputPadding Size
 	Groups                                               int
 	PaddingMode                                          PaddingMode
-	Weight                                               *Tensor // (out, in/groups, kernel…); transposed: (in, out/groups, kernel…)
-	Bias                                                 *Tensor // (out), nil without
-	nd                                                   int
-	transposed                                           bool
+	// (out, in/groups, kernel…); transposed: (in, out/groups, kernel…)
+	Weight     *Tensor
+	Bias       *Tensor // (out), nil without
+	nd         int
+	transposed bool
 }
 
 // ConvOptions are the options of the convolution layers; the zero value is PyTorch's default.
@@ -166,11 +167,14 @@ func (m *ConvNd) convNamed(x *Tensor, name string) *Tensor {
 	groups := tensor.Some(m.Groups)
 	switch m.nd {
 	case 1:
-		return F.Conv1dPadding(x, m.Weight, F.Conv1dPaddingOptions{Bias: m.Bias, Stride: m.Stride, Padding: name, Dilation: m.Dilation, Groups: groups})
+		return F.Conv1dPadding(x, m.Weight,
+			F.Conv1dPaddingOptions{Bias: m.Bias, Stride: m.Stride, Padding: name, Dilation: m.Dilation, Groups: groups})
 	case 2:
-		return F.Conv2dPadding(x, m.Weight, F.Conv2dPaddingOptions{Bias: m.Bias, Stride: m.Stride, Padding: name, Dilation: m.Dilation, Groups: groups})
+		return F.Conv2dPadding(x, m.Weight,
+			F.Conv2dPaddingOptions{Bias: m.Bias, Stride: m.Stride, Padding: name, Dilation: m.Dilation, Groups: groups})
 	}
-	return F.Conv3dPadding(x, m.Weight, F.Conv3dPaddingOptions{Bias: m.Bias, Stride: m.Stride, Padding: name, Dilation: m.Dilation, Groups: groups})
+	return F.Conv3dPadding(x, m.Weight, F.Conv3dPaddingOptions{Bias: m.Bias, Stride: m.Stride, Padding: name,
+		Dilation: m.Dilation, Groups: groups})
 }
 
 func (m *ConvNd) conv(x *Tensor) *Tensor {
@@ -191,11 +195,14 @@ func (m *ConvNd) conv(x *Tensor) *Tensor {
 	groups := tensor.Some(m.Groups)
 	switch m.nd {
 	case 1:
-		return F.Conv1d(x, m.Weight, F.Conv1dOptions{Bias: m.Bias, Stride: m.Stride, Padding: pad, Dilation: m.Dilation, Groups: groups})
+		return F.Conv1d(x, m.Weight, F.Conv1dOptions{Bias: m.Bias, Stride: m.Stride, Padding: pad, Dilation: m.Dilation,
+			Groups: groups})
 	case 2:
-		return F.Conv2d(x, m.Weight, F.Conv2dOptions{Bias: m.Bias, Stride: m.Stride, Padding: pad, Dilation: m.Dilation, Groups: groups})
+		return F.Conv2d(x, m.Weight, F.Conv2dOptions{Bias: m.Bias, Stride: m.Stride, Padding: pad, Dilation: m.Dilation,
+			Groups: groups})
 	}
-	return F.Conv3d(x, m.Weight, F.Conv3dOptions{Bias: m.Bias, Stride: m.Stride, Padding: pad, Dilation: m.Dilation, Groups: groups})
+	return F.Conv3d(x, m.Weight, F.Conv3dOptions{Bias: m.Bias, Stride: m.Stride, Padding: pad, Dilation: m.Dilation,
+		Groups: groups})
 }
 
 // Forward applies the layer to (N, in, …) or, without a batch, (in, …).
@@ -204,7 +211,8 @@ func (m *ConvNd) Forward(x *Tensor) *Tensor { return m.Run(m.self, x, m.conv) }
 // ExtraRepr prints the sizes.
 func (m *ConvNd) ExtraRepr() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d, %d, kernel_size=%s, stride=%s", m.InChannels, m.OutChannels, m.KernelSize.tuple(), m.Stride.tuple())
+	fmt.Fprintf(&b, "%d, %d, kernel_size=%s, stride=%s", m.InChannels, m.OutChannels, m.KernelSize.tuple(),
+		m.Stride.tuple())
 	switch {
 	case isPadding(m.Padding, PaddingSame):
 		b.WriteString(", padding=same")
@@ -241,14 +249,15 @@ func (m *ConvTransposeNd) setup(nd, in, out int, kernel Size, opts []ConvTranspo
 	}
 	m.transposed = true
 	m.OutputPadding = o.OutputPadding.or(0).expand(nd)
-	m.ConvNd.setup(nd, in, out, kernel, ConvOptions{Stride: o.Stride, Padding: o.Padding, Dilation: o.Dilation, Groups: o.Groups, NoBias: o.NoBias, DType: o.DType, Device: o.Device})
+	m.ConvNd.setup(nd, in, out, kernel, ConvOptions{Stride: o.Stride, Padding: o.Padding, Dilation: o.Dilation,
+		Groups: o.Groups, NoBias: o.NoBias, DType: o.DType, Device: o.Device})
 }
 
 // Forward applies the layer to (N, in, …) or (in, …).
 func (m *ConvTransposeNd) Forward(x *Tensor) *Tensor { return m.ForwardSize(x) }
 
-// ForwardSize is Forward with an output size, which chooses among the sizes that strides leave open: (H, W) or (N, C, H, W) in two
-// dimensions.
+// ForwardSize is Forward with an output size, which chooses among the sizes that strides leave open: (H, W) or (N, C,
+// H, W) in two dimensions.
 func (m *ConvTransposeNd) ForwardSize(x *Tensor, outputSize ...int) *Tensor {
 	return m.Run(m.self, x, func(x *Tensor) *Tensor {
 		pad := m.OutputPadding
@@ -258,11 +267,17 @@ func (m *ConvTransposeNd) ForwardSize(x *Tensor, outputSize ...int) *Tensor {
 		groups := tensor.Some(m.Groups)
 		switch m.nd {
 		case 1:
-			return F.ConvTranspose1d(x, m.Weight, F.ConvTranspose1dOptions{Bias: m.Bias, Stride: m.Stride, Padding: m.Padding, OutputPadding: pad, Groups: groups, Dilation: m.Dilation})
+			return F.ConvTranspose1d(x, m.Weight,
+				F.ConvTranspose1dOptions{Bias: m.Bias, Stride: m.Stride, Padding: m.Padding, OutputPadding: pad,
+					Groups: groups, Dilation: m.Dilation})
 		case 2:
-			return F.ConvTranspose2d(x, m.Weight, F.ConvTranspose2dOptions{Bias: m.Bias, Stride: m.Stride, Padding: m.Padding, OutputPadding: pad, Groups: groups, Dilation: m.Dilation})
+			return F.ConvTranspose2d(x, m.Weight,
+				F.ConvTranspose2dOptions{Bias: m.Bias, Stride: m.Stride, Padding: m.Padding, OutputPadding: pad,
+					Groups: groups, Dilation: m.Dilation})
 		}
-		return F.ConvTranspose3d(x, m.Weight, F.ConvTranspose3dOptions{Bias: m.Bias, Stride: m.Stride, Padding: m.Padding, OutputPadding: pad, Groups: groups, Dilation: m.Dilation})
+		return F.ConvTranspose3d(x, m.Weight,
+			F.ConvTranspose3dOptions{Bias: m.Bias, Stride: m.Stride, Padding: m.Padding, OutputPadding: pad,
+				Groups: groups, Dilation: m.Dilation})
 	})
 }
 
@@ -278,7 +293,9 @@ func (m *ConvTransposeNd) outputPadding(x *Tensor, size []int) Size {
 		in := x.Size(x.Dim() - m.nd + i)
 		low := (in-1)*m.Stride[i] - 2*m.Padding[i] + m.Dilation[i]*(m.KernelSize[i]-1) + 1
 		if size[i] < low || size[i] > low+m.Stride[i]-1 {
-			tensor.Fail(tensor.ErrValue, "requested an output size of %v, but valid sizes of dimension %d range from %d to %d", size, i, low, low+m.Stride[i]-1)
+			tensor.Fail(tensor.ErrValue,
+				"requested an output size of %v, but valid sizes of dimension %d range from %d to %d", size, i, low,
+				low+m.Stride[i]-1)
 		}
 		out[i] = size[i] - low
 	}
@@ -350,7 +367,8 @@ func NewConv3d[S SizeArg](in, out int, kernelSize S, opts ...Conv3dOptions) *Con
 	return New(m)
 }
 
-// ConvTranspose3d is the gradient of Conv3d with respect to its input, as a layer: it enlarges volumes (N, in, D, H, W).
+// ConvTranspose3d is the gradient of Conv3d with respect to its input, as a layer: it enlarges volumes (N, in, D, H,
+// W).
 // https://pytorch.org/docs/stable/generated/torch.nn.ConvTranspose3d.html
 type ConvTranspose3d struct{ ConvTransposeNd }
 

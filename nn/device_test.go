@@ -22,10 +22,12 @@ type reader struct {
 func newReader(d tensor.Device) *reader {
 	return nn.New(&reader{
 		Body: nn.NewSequential(
-			nn.NewConv2d(3, 8, 3, nn.Conv2dOptions{Padding: nn.Size{1}, Device: d}), nn.NewBatchNorm2d(8, nn.BatchNorm2dOptions{Device: d}), nn.NewReLU(), nn.NewMaxPool2d(2),
+			nn.NewConv2d(3, 8, 3, nn.Conv2dOptions{Padding: nn.Size{1}, Device: d}),
+			nn.NewBatchNorm2d(8, nn.BatchNorm2dOptions{Device: d}), nn.NewReLU(), nn.NewMaxPool2d(2),
 			nn.NewConv2d(8, 4, 3, nn.Conv2dOptions{Padding: nn.Size{1}, Device: d}), nn.NewReLU(), nn.NewMaxPool2d(2)),
 		LSTM: nn.NewLSTM(16, 6, nn.RNNOptions{BatchFirst: true, Device: d}),
-		Head: nn.NewSequential(nn.NewLinear(6, 8, nn.LinearOptions{Device: d}), nn.NewReLU(), nn.NewLinear(8, 5, nn.LinearOptions{Device: d})),
+		Head: nn.NewSequential(nn.NewLinear(6, 8, nn.LinearOptions{Device: d}), nn.NewReLU(),
+			nn.NewLinear(8, 5, nn.LinearOptions{Device: d})),
 	})
 }
 
@@ -59,8 +61,9 @@ func compare(t *testing.T, what string, got, want nn.Module, tol float64) {
 	}
 }
 
-// A model that is built on another device, or moved there, has the CPU's numbers, and nearly so after a training step, in which the device
-// runs the bodies of fused operators. Where it has kernels for these, too, the numbers are the same to the last bit.
+// A model that is built on another device, or moved there, has the CPU's numbers, and nearly so after a training step,
+// in which the device runs the bodies of fused operators. Where it has kernels for these, too, the numbers are the same
+// to the last bit.
 func TestSecondDevice(t *testing.T) {
 	build := func(d tensor.Device) *reader {
 		torch.ManualSeed(7)
@@ -122,7 +125,9 @@ func TestMetaDevice(t *testing.T) {
 		const d, hidden = 8192, 28672
 		m = nn.NewModuleList(nn.NewEmbedding(128256, d))
 		for range 80 { // the sizes of Llama 3 70B (Grattafiori et al., The Llama 3 herd of models, 2024)
-			m.Append(nn.NewLinear(d, d), nn.NewLinear(d, 1024), nn.NewLinear(d, 1024), nn.NewLinear(d, d), nn.NewLinear(d, hidden), nn.NewLinear(d, hidden), nn.NewLinear(hidden, d), nn.NewRMSNorm(d), nn.NewRMSNorm(d))
+			m.Append(nn.NewLinear(d, d), nn.NewLinear(d, 1024), nn.NewLinear(d, 1024), nn.NewLinear(d, d),
+				nn.NewLinear(d, hidden), nn.NewLinear(d, hidden), nn.NewLinear(hidden, d), nn.NewRMSNorm(d),
+				nn.NewRMSNorm(d))
 		}
 		m.Append(nn.NewRMSNorm(d), nn.NewLinear(d, 128256))
 	})

@@ -72,7 +72,8 @@ func embeddingWeight(num, dim int, given *Tensor, freeze bool, pad tensor.Opt[in
 // NewEmbedding makes a table of num rows of dim elements, drawn from the standard normal distribution.
 func NewEmbedding(num, dim int, opts ...EmbeddingOptions) *Embedding {
 	o := first(opts)
-	m := &Embedding{NumEmbeddings: num, EmbeddingDim: dim, PaddingIdx: paddingIndex(o.PaddingIdx, num), MaxNorm: o.MaxNorm, NormType: o.NormType.Or(2), ScaleGradByFreq: o.ScaleGradByFreq, Sparse: o.Sparse}
+	m := &Embedding{NumEmbeddings: num, EmbeddingDim: dim, PaddingIdx: paddingIndex(o.PaddingIdx, num),
+		MaxNorm: o.MaxNorm, NormType: o.NormType.Or(2), ScaleGradByFreq: o.ScaleGradByFreq, Sparse: o.Sparse}
 	m.Weight = embeddingWeight(num, dim, o.Weight, o.Freeze, m.PaddingIdx, at{o.DType, o.Device})
 	return New(m)
 }
@@ -80,11 +81,13 @@ func NewEmbedding(num, dim int, opts ...EmbeddingOptions) *Embedding {
 // Forward looks up the rows.
 func (m *Embedding) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return F.Embedding(x, m.Weight, F.EmbeddingOptions{PaddingIdx: m.PaddingIdx, MaxNorm: m.MaxNorm, NormType: some(m.NormType), ScaleGradByFreq: m.ScaleGradByFreq, Sparse: m.Sparse})
+		return F.Embedding(x, m.Weight, F.EmbeddingOptions{PaddingIdx: m.PaddingIdx, MaxNorm: m.MaxNorm,
+			NormType: some(m.NormType), ScaleGradByFreq: m.ScaleGradByFreq, Sparse: m.Sparse})
 	})
 }
 
-func embeddingRepr(num, dim int, pad tensor.Opt[int], maxNorm tensor.Opt[float64], normType tensor.Scalar, scale, sparse bool, mode string) string {
+func embeddingRepr(num, dim int, pad tensor.Opt[int], maxNorm tensor.Opt[float64], normType tensor.Scalar, scale,
+	sparse bool, mode string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d, %d", num, dim)
 	if i, ok := pad.Get(); ok && mode == "" {
@@ -113,7 +116,8 @@ func embeddingRepr(num, dim int, pad tensor.Opt[int], maxNorm tensor.Opt[float64
 
 // ExtraRepr prints the settings.
 func (m *Embedding) ExtraRepr() string {
-	return embeddingRepr(m.NumEmbeddings, m.EmbeddingDim, m.PaddingIdx, m.MaxNorm, m.NormType, m.ScaleGradByFreq, m.Sparse, "")
+	return embeddingRepr(m.NumEmbeddings, m.EmbeddingDim, m.PaddingIdx, m.MaxNorm, m.NormType, m.ScaleGradByFreq,
+		m.Sparse, "")
 }
 
 // BagMode says how EmbeddingBag joins the rows of a bag.
@@ -159,8 +163,10 @@ type EmbeddingBag struct {
 // NewEmbeddingBag makes a table of num rows of dim elements, drawn from the standard normal distribution.
 func NewEmbeddingBag(num, dim int, opts ...EmbeddingBagOptions) *EmbeddingBag {
 	o := first(opts)
-	m := &EmbeddingBag{NumEmbeddings: num, EmbeddingDim: dim, MaxNorm: o.MaxNorm, NormType: o.NormType.Or(2), ScaleGradByFreq: o.ScaleGradByFreq,
-		Sparse: o.Sparse, IncludeLastOffset: o.IncludeLastOffset, Mode: o.Mode, PaddingIdx: paddingIndex(o.PaddingIdx, num)}
+	m := &EmbeddingBag{NumEmbeddings: num, EmbeddingDim: dim, MaxNorm: o.MaxNorm, NormType: o.NormType.Or(2),
+		ScaleGradByFreq: o.ScaleGradByFreq,
+		Sparse:          o.Sparse, IncludeLastOffset: o.IncludeLastOffset, Mode: o.Mode,
+		PaddingIdx: paddingIndex(o.PaddingIdx, num)}
 	m.Weight = embeddingWeight(num, dim, o.Weight, false, m.PaddingIdx, at{o.DType, o.Device})
 	return New(m)
 }
@@ -175,12 +181,16 @@ type BagInput struct {
 func (m *EmbeddingBag) Forward(x *Tensor, in ...BagInput) *Tensor {
 	o := first(in)
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return F.EmbeddingBag(x, m.Weight, F.EmbeddingBagOptions{Offsets: o.Offsets, MaxNorm: m.MaxNorm, NormType: some(m.NormType), ScaleGradByFreq: m.ScaleGradByFreq,
-			Mode: m.Mode.String(), Sparse: m.Sparse, PerSampleWeights: o.PerSampleWeights, IncludeLastOffset: m.IncludeLastOffset, PaddingIdx: m.PaddingIdx})
+		return F.EmbeddingBag(x, m.Weight,
+			F.EmbeddingBagOptions{Offsets: o.Offsets, MaxNorm: m.MaxNorm, NormType: some(m.NormType),
+				ScaleGradByFreq: m.ScaleGradByFreq,
+				Mode:            m.Mode.String(), Sparse: m.Sparse, PerSampleWeights: o.PerSampleWeights,
+				IncludeLastOffset: m.IncludeLastOffset, PaddingIdx: m.PaddingIdx})
 	})
 }
 
 // ExtraRepr prints the settings.
 func (m *EmbeddingBag) ExtraRepr() string {
-	return embeddingRepr(m.NumEmbeddings, m.EmbeddingDim, m.PaddingIdx, m.MaxNorm, m.NormType, m.ScaleGradByFreq, m.Sparse, m.Mode.String())
+	return embeddingRepr(m.NumEmbeddings, m.EmbeddingDim, m.PaddingIdx, m.MaxNorm, m.NormType, m.ScaleGradByFreq,
+		m.Sparse, m.Mode.String())
 }

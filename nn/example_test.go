@@ -20,7 +20,8 @@ func (n *Net) Forward(x *nn.Tensor) *nn.Tensor {
 }
 
 func newNet() *Net {
-	return nn.New(&Net{FC1: nn.NewLinear(4, 8), FC2: nn.NewLinear(8, 2, nn.LinearOptions{NoBias: true}), Act: nn.NewReLU()})
+	return nn.New(&Net{FC1: nn.NewLinear(4, 8), FC2: nn.NewLinear(8, 2, nn.LinearOptions{NoBias: true}),
+		Act: nn.NewReLU()})
 }
 
 func Example() {

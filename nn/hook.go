@@ -37,8 +37,8 @@ func (b *Base) RegisterForwardPreHook(f func(m Module, inputs []*Tensor) []*Tens
 	return register(&b.hookSet().pre, f)
 }
 
-// RegisterForwardHook calls f after every Forward; what it returns, unless nil, is used instead of the output. Of a module with several
-// results, as LSTM, f sees and replaces the first; RegisterForwardHookAll is for all of them.
+// RegisterForwardHook calls f after every Forward; what it returns, unless nil, is used instead of the output. Of a
+// module with several results, as LSTM, f sees and replaces the first; RegisterForwardHookAll is for all of them.
 func (b *Base) RegisterForwardHook(f func(m Module, inputs []*Tensor, output *Tensor) *Tensor) Handle {
 	return b.RegisterForwardHookAll(func(m Module, inputs, outputs []*Tensor) []*Tensor {
 		r := f(m, inputs, outputs[0])
@@ -49,27 +49,28 @@ func (b *Base) RegisterForwardHook(f func(m Module, inputs []*Tensor, output *Te
 	})
 }
 
-// RegisterForwardHookAll calls f after every Forward with all results in a row: LSTM's are the outputs, h and c, those of
-// MultiheadAttention the outputs and the weights (nil when they are not wanted). What it returns, unless nil, is used instead.
+// RegisterForwardHookAll calls f after every Forward with all results in a row: LSTM's are the outputs, h and c, those
+// of MultiheadAttention the outputs and the weights (nil when they are not wanted). What it returns, unless nil, is
+// used instead.
 func (b *Base) RegisterForwardHookAll(f func(m Module, inputs, outputs []*Tensor) []*Tensor) Handle {
 	return register(&b.hookSet().post, f)
 }
 
-// RegisterFullBackwardHook calls f when the gradients with respect to the module's inputs are known; those that it returns, unless
-// nil, are used instead. Where no input requires grad, as in the first layer of a network, f is called when the gradients of the outputs
-// are known, and gradInput holds only nils.
+// RegisterFullBackwardHook calls f when the gradients with respect to the module's inputs are known; those that it
+// returns, unless nil, are used instead. Where no input requires grad, as in the first layer of a network, f is called
+// when the gradients of the outputs are known, and gradInput holds only nils.
 func (b *Base) RegisterFullBackwardHook(f func(m Module, gradInput, gradOutput []*Tensor) []*Tensor) Handle {
 	return register(&b.hookSet().back, f)
 }
 
-// RegisterFullBackwardPreHook calls f before the gradient passes through the module; the gradients of the outputs that it returns, unless
-// nil, are used instead.
+// RegisterFullBackwardPreHook calls f before the gradient passes through the module; the gradients of the outputs that
+// it returns, unless nil, are used instead.
 func (b *Base) RegisterFullBackwardPreHook(f func(m Module, gradOutput []*Tensor) []*Tensor) Handle {
 	return register(&b.hookSet().backPre, f)
 }
 
-// Run calls forward with the module's hooks around it. The layers of this package do so in Forward; a module of your own does when
-// its Forward is written as m.Run(m, x, m.forward), or when it is called by Call.
+// Run calls forward with the module's hooks around it. The layers of this package do so in Forward; a module of your
+// own does when its Forward is written as m.Run(m, x, m.forward), or when it is called by Call.
 func (b *Base) Run(m Module, x *Tensor, forward func(*Tensor) *Tensor) *Tensor {
 	if b.hooks == nil {
 		return forward(x)
@@ -121,7 +122,8 @@ func (b *Base) runHooked(m Module, in []*Tensor, forward func([]*Tensor) []*Tens
 	if len(h.back)+len(h.backPre) == 0 || !tensor.IsGradEnabled() {
 		return b.post(m, in, forward(in))
 	}
-	// gradients with respect to the inputs pass through an identity node in front of the module, those of the outputs through one behind
+	// gradients with respect to the inputs pass through an identity node in front of the module, those of the outputs
+	// through one behind
 	var gradOut []*Tensor
 	call := func(g []*Tensor) []*Tensor {
 		for _, f := range h.back {
@@ -148,8 +150,8 @@ func (b *Base) runHooked(m Module, in []*Tensor, forward func([]*Tensor) []*Tens
 	return b.post(m, in, res)
 }
 
-// passing gives each tensor that requires grad an identity node whose gradients go through f: one entry for each of ts, nil where no
-// gradient arrives. ok is false when none requires grad.
+// passing gives each tensor that requires grad an identity node whose gradients go through f: one entry for each of ts,
+// nil where no gradient arrives. ok is false when none requires grad.
 func passing(ts []*Tensor, f func(grads []*Tensor) []*Tensor) (out []*Tensor, ok bool) {
 	out = append([]*Tensor(nil), ts...)
 	var from, to []*Tensor

@@ -21,13 +21,17 @@ func shapesOf(ts []*nn.Tensor) string {
 	return s
 }
 
-// TestHookOrder runs a network without an input that requires grad: the hooks of the first layer fire all the same, and all in
-// PyTorch's order.
+// TestHookOrder runs a network without an input that requires grad: the hooks of the first layer fire all the same, and
+// all in PyTorch's order.
 func TestHookOrder(t *testing.T) {
 	m := nn.NewSequential(nn.NewLinear(2, 3), nn.NewReLU(), nn.NewLinear(3, 1))
 	var got []string
 	for name, x := range nn.NamedModules(m) {
-		nn.RegisterForwardPreHook(x, func(nn.Module, []*nn.Tensor) []*nn.Tensor { got = append(got, "pre "+name); return nil })
+		nn.RegisterForwardPreHook(x, func(nn.Module,
+			[]*nn.Tensor) []*nn.Tensor {
+			got = append(got, "pre "+name)
+			return nil
+		})
 		nn.RegisterForwardHook(x, func(_ nn.Module, _ []*nn.Tensor, out *nn.Tensor) *nn.Tensor {
 			got = append(got, fmt.Sprint("post ", name, " ", out.Shape()))
 			return nil
@@ -36,11 +40,13 @@ func TestHookOrder(t *testing.T) {
 			got = append(got, "back "+name+" "+shapesOf(in)+"/ "+shapesOf(out))
 			return nil
 		})
-		nn.RegisterFullBackwardPreHook(x, func(_ nn.Module, out []*nn.Tensor) []*nn.Tensor { got = append(got, "backpre "+name); return nil })
+		nn.RegisterFullBackwardPreHook(x,
+			func(_ nn.Module, out []*nn.Tensor) []*nn.Tensor { got = append(got, "backpre "+name); return nil })
 	}
 	m.Forward(torch.Ones([]int{4, 2})).Sum().Backward()
 	want := []string{"pre ", "pre 0", "post 0 [4 3]", "pre 1", "post 1 [4 3]", "pre 2", "post 2 [4 1]", "post  [4 1]",
-		"backpre ", "back  nil / [4 1] ", "backpre 2", "back 2 [4 3] / [4 1] ", "backpre 1", "back 1 [4 3] / [4 3] ", "backpre 0", "back 0 nil / [4 3] "}
+		"backpre ", "back  nil / [4 1] ", "backpre 2", "back 2 [4 3] / [4 1] ", "backpre 1", "back 1 [4 3] / [4 3] ",
+		"backpre 0", "back 0 nil / [4 3] "}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%q\nwant\n%q", got, want)
 	}
@@ -50,7 +56,8 @@ func TestHookOrder(t *testing.T) {
 func TestHooksOfSeveralResults(t *testing.T) {
 	torch.ManualSeed(0)
 	x := torch.Randn([]int{5, 4, 2}).SetRequiresGrad(true)
-	lstm, gru, rnn, cell, att := nn.NewLSTM(2, 3), nn.NewGRU(2, 3), nn.NewRNN(2, 3), nn.NewLSTMCell(2, 3), nn.NewMultiheadAttention(2, 1)
+	lstm, gru, rnn, cell, att := nn.NewLSTM(2, 3), nn.NewGRU(2, 3), nn.NewRNN(2, 3), nn.NewLSTMCell(2, 3),
+		nn.NewMultiheadAttention(2, 1)
 	pool := nn.NewMaxPool1d(2, nn.MaxPool1dOptions{ReturnIndices: true})
 	q := torch.Randn([]int{5, 4, 2}).SetRequiresGrad(true)
 	for _, c := range []struct {
@@ -58,22 +65,30 @@ func TestHooksOfSeveralResults(t *testing.T) {
 		run  func() *nn.Tensor
 		want string
 	}{
-		{lstm, func() *nn.Tensor { o, _, _ := lstm.Forward(x); return o }, "[5 4 2] > [5 4 3] [1 4 3] [1 4 3] | [5 4 2] < [5 4 3] nil nil "},
-		{gru, func() *nn.Tensor { o, _ := gru.Forward(x, torch.Zeros([]int{1, 4, 3})); return o }, "[5 4 2] [1 4 3] > [5 4 3] [1 4 3] | [5 4 2] nil < [5 4 3] nil "},
-		{rnn, func() *nn.Tensor { o, _ := rnn.Forward(x); return o }, "[5 4 2] > [5 4 3] [1 4 3] | [5 4 2] < [5 4 3] nil "},
-		{cell, func() *nn.Tensor { h, _ := cell.Forward(x.Select(0, 0)); return h }, "[4 2] > [4 3] [4 3] | [4 2] < [4 3] nil "},
-		{att, func() *nn.Tensor { o, _ := att.Forward(q, q, q); return o }, "[5 4 2] [5 4 2] [5 4 2] > [5 4 2] [4 5 5] | [5 4 2] [5 4 2] [5 4 2] < [5 4 2] nil "},
+		{lstm, func() *nn.Tensor { o, _, _ := lstm.Forward(x); return o },
+			"[5 4 2] > [5 4 3] [1 4 3] [1 4 3] | [5 4 2] < [5 4 3] nil nil "},
+		{gru, func() *nn.Tensor { o, _ := gru.Forward(x, torch.Zeros([]int{1, 4, 3})); return o },
+			"[5 4 2] [1 4 3] > [5 4 3] [1 4 3] | [5 4 2] nil < [5 4 3] nil "},
+		{rnn, func() *nn.Tensor { o, _ := rnn.Forward(x); return o },
+			"[5 4 2] > [5 4 3] [1 4 3] | [5 4 2] < [5 4 3] nil "},
+		{cell, func() *nn.Tensor { h, _ := cell.Forward(x.Select(0, 0)); return h },
+			"[4 2] > [4 3] [4 3] | [4 2] < [4 3] nil "},
+		{att, func() *nn.Tensor { o, _ := att.Forward(q, q, q); return o },
+			"[5 4 2] [5 4 2] [5 4 2] > [5 4 2] [4 5 5] | [5 4 2] [5 4 2] [5 4 2] < [5 4 2] nil "},
 		{att, func() *nn.Tensor {
 			o, _ := att.Forward(q, q, q, nn.AttentionOptions{NoWeights: true})
 			return o
 		}, "[5 4 2] [5 4 2] [5 4 2] > [5 4 2] nil | [5 4 2] [5 4 2] [5 4 2] < [5 4 2] nil "},
-		{pool, func() *nn.Tensor { o, _ := pool.ForwardIndices(x); return o }, "[5 4 2] > [5 4 1] [5 4 1] | [5 4 2] < [5 4 1] nil "},
+		{pool, func() *nn.Tensor { o, _ := pool.ForwardIndices(x); return o },
+			"[5 4 2] > [5 4 1] [5 4 1] | [5 4 2] < [5 4 1] nil "},
 	} {
 		plain := c.run().Sum()
 		got := ""
 		hooks := []nn.Handle{
-			nn.RegisterForwardPreHook(c.m, func(_ nn.Module, in []*nn.Tensor) []*nn.Tensor { got += shapesOf(in) + "> "; return nil }),
-			nn.RegisterForwardHookAll(c.m, func(_ nn.Module, _, out []*nn.Tensor) []*nn.Tensor { got += shapesOf(out) + "| "; return nil }),
+			nn.RegisterForwardPreHook(c.m,
+				func(_ nn.Module, in []*nn.Tensor) []*nn.Tensor { got += shapesOf(in) + "> "; return nil }),
+			nn.RegisterForwardHookAll(c.m,
+				func(_ nn.Module, _, out []*nn.Tensor) []*nn.Tensor { got += shapesOf(out) + "| "; return nil }),
 			nn.RegisterFullBackwardHook(c.m, func(_ nn.Module, in, out []*nn.Tensor) []*nn.Tensor {
 				got += shapesOf(in) + "< " + shapesOf(out)
 				return nil
@@ -99,7 +114,10 @@ func TestHooksOfSeveralResults(t *testing.T) {
 	}
 	// the gradient that a pre-hook returns is the one that passes through
 	l := nn.NewLinear(2, 1)
-	l.RegisterFullBackwardPreHook(func(_ nn.Module, out []*nn.Tensor) []*nn.Tensor { return []*nn.Tensor{out[0].MulScalar(3)} })
+	l.RegisterFullBackwardPreHook(func(_ nn.Module,
+		out []*nn.Tensor) []*nn.Tensor {
+		return []*nn.Tensor{out[0].MulScalar(3)}
+	})
 	l.Forward(torch.Ones([]int{1, 2})).Sum().Backward()
 	if g := l.Weight.Grad().Sum().Item(); g != 6 {
 		t.Errorf("gradient %v, want 6", g)

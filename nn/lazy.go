@@ -5,8 +5,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Lazy is implemented by layers that learn an input size from their first input. Until then they have no parameters: StateDict lists
-// none, and an optimizer must be made after the first Forward, or after Materialize.
+// Lazy is implemented by layers that learn an input size from their first input. Until then they have no parameters:
+// StateDict lists none, and an optimizer must be made after the first Forward, or after Materialize.
 type Lazy interface {
 	Module
 	// Materialize makes the parameters for inputs like x, unless that has happened.
@@ -63,7 +63,8 @@ func lazyName(name string, lazy bool) string {
 // channelsOf is the size of the channel dimension of (N, C, …) or (C, …).
 func channelsOf(name string, x *Tensor, nd int) int {
 	if x.Dim() != nd+1 && x.Dim() != nd+2 {
-		tensor.Fail(tensor.ErrShape, "Expected %dD (unbatched) or %dD (batched) input to %s, but got input of size: %s", nd+1, nd+2, name, tensor.ShapeString(x.Shape()))
+		tensor.Fail(tensor.ErrShape, "Expected %dD (unbatched) or %dD (batched) input to %s, but got input of size: %s",
+			nd+1, nd+2, name, tensor.ShapeString(x.Shape()))
 	}
 	return x.Size(x.Dim() - nd - 1)
 }
@@ -112,7 +113,8 @@ type LazyConvTranspose1d struct {
 // NewLazyConvTranspose1d makes a LazyConvTranspose1d.
 func NewLazyConvTranspose1d[S SizeArg](out int, kernelSize S, opts ...ConvTranspose1dOptions) *LazyConvTranspose1d {
 	m := New(&LazyConvTranspose1d{kernel: sizeOf(kernelSize), options: first(opts)})
-	m.preview(1, out, m.kernel, ConvOptions{Stride: m.options.Stride, Padding: m.options.Padding, Dilation: m.options.Dilation, Groups: m.options.Groups})
+	m.preview(1, out, m.kernel, ConvOptions{Stride: m.options.Stride, Padding: m.options.Padding,
+		Dilation: m.options.Dilation, Groups: m.options.Groups})
 	m.OutputPadding = m.options.OutputPadding.or(0).expand(1)
 	return m
 }
@@ -120,7 +122,8 @@ func NewLazyConvTranspose1d[S SizeArg](out int, kernelSize S, opts ...ConvTransp
 // Materialize makes the parameters for inputs like x.
 func (m *LazyConvTranspose1d) Materialize(x *Tensor) {
 	if m.Weight == nil {
-		m.ConvTransposeNd.setup(1, channelsOf("LazyConvTranspose1d", x, 1), m.OutChannels, m.kernel, []ConvTransposeOptions{m.options})
+		m.ConvTransposeNd.setup(1, channelsOf("LazyConvTranspose1d", x, 1), m.OutChannels, m.kernel,
+			[]ConvTransposeOptions{m.options})
 	}
 }
 
@@ -185,7 +188,8 @@ type LazyConvTranspose2d struct {
 // NewLazyConvTranspose2d makes a LazyConvTranspose2d.
 func NewLazyConvTranspose2d[S SizeArg](out int, kernelSize S, opts ...ConvTranspose2dOptions) *LazyConvTranspose2d {
 	m := New(&LazyConvTranspose2d{kernel: sizeOf(kernelSize), options: first(opts)})
-	m.preview(2, out, m.kernel, ConvOptions{Stride: m.options.Stride, Padding: m.options.Padding, Dilation: m.options.Dilation, Groups: m.options.Groups})
+	m.preview(2, out, m.kernel, ConvOptions{Stride: m.options.Stride, Padding: m.options.Padding,
+		Dilation: m.options.Dilation, Groups: m.options.Groups})
 	m.OutputPadding = m.options.OutputPadding.or(0).expand(2)
 	return m
 }
@@ -193,7 +197,8 @@ func NewLazyConvTranspose2d[S SizeArg](out int, kernelSize S, opts ...ConvTransp
 // Materialize makes the parameters for inputs like x.
 func (m *LazyConvTranspose2d) Materialize(x *Tensor) {
 	if m.Weight == nil {
-		m.ConvTransposeNd.setup(2, channelsOf("LazyConvTranspose2d", x, 2), m.OutChannels, m.kernel, []ConvTransposeOptions{m.options})
+		m.ConvTransposeNd.setup(2, channelsOf("LazyConvTranspose2d", x, 2), m.OutChannels, m.kernel,
+			[]ConvTransposeOptions{m.options})
 	}
 }
 
@@ -258,7 +263,8 @@ type LazyConvTranspose3d struct {
 // NewLazyConvTranspose3d makes a LazyConvTranspose3d.
 func NewLazyConvTranspose3d[S SizeArg](out int, kernelSize S, opts ...ConvTranspose3dOptions) *LazyConvTranspose3d {
 	m := New(&LazyConvTranspose3d{kernel: sizeOf(kernelSize), options: first(opts)})
-	m.preview(3, out, m.kernel, ConvOptions{Stride: m.options.Stride, Padding: m.options.Padding, Dilation: m.options.Dilation, Groups: m.options.Groups})
+	m.preview(3, out, m.kernel, ConvOptions{Stride: m.options.Stride, Padding: m.options.Padding,
+		Dilation: m.options.Dilation, Groups: m.options.Groups})
 	m.OutputPadding = m.options.OutputPadding.or(0).expand(3)
 	return m
 }
@@ -266,7 +272,8 @@ func NewLazyConvTranspose3d[S SizeArg](out int, kernelSize S, opts ...ConvTransp
 // Materialize makes the parameters for inputs like x.
 func (m *LazyConvTranspose3d) Materialize(x *Tensor) {
 	if m.Weight == nil {
-		m.ConvTransposeNd.setup(3, channelsOf("LazyConvTranspose3d", x, 3), m.OutChannels, m.kernel, []ConvTransposeOptions{m.options})
+		m.ConvTransposeNd.setup(3, channelsOf("LazyConvTranspose3d", x, 3), m.OutChannels, m.kernel,
+			[]ConvTransposeOptions{m.options})
 	}
 }
 
@@ -315,7 +322,8 @@ type LazyBatchNorm1d struct {
 func NewLazyBatchNorm1d(opts ...BatchNormOptions) *LazyBatchNorm1d {
 	o := first(opts)
 	m := &LazyBatchNorm1d{place: at{o.DType, o.Device}}
-	m.setup(0, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, at{o.DType, o.Device})
+	m.setup(0, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias,
+		at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -342,11 +350,13 @@ type LazyInstanceNorm1d struct {
 	place at
 }
 
-// NewLazyInstanceNorm1d makes a LazyInstanceNorm1d. As in PyTorch it is affine and tracks running statistics unless told not to.
+// NewLazyInstanceNorm1d makes a LazyInstanceNorm1d. As in PyTorch it is affine and tracks running statistics unless
+// told not to.
 func NewLazyInstanceNorm1d(opts ...BatchNormOptions) *LazyInstanceNorm1d {
 	o := first(opts)
 	m := &LazyInstanceNorm1d{place: at{o.DType, o.Device}}
-	m.setup(0, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, at{o.DType, o.Device})
+	m.setup(0, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias,
+		at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -379,7 +389,8 @@ type LazyBatchNorm2d struct {
 func NewLazyBatchNorm2d(opts ...BatchNormOptions) *LazyBatchNorm2d {
 	o := first(opts)
 	m := &LazyBatchNorm2d{place: at{o.DType, o.Device}}
-	m.setup(0, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, at{o.DType, o.Device})
+	m.setup(0, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias,
+		at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -406,11 +417,13 @@ type LazyInstanceNorm2d struct {
 	place at
 }
 
-// NewLazyInstanceNorm2d makes a LazyInstanceNorm2d. As in PyTorch it is affine and tracks running statistics unless told not to.
+// NewLazyInstanceNorm2d makes a LazyInstanceNorm2d. As in PyTorch it is affine and tracks running statistics unless
+// told not to.
 func NewLazyInstanceNorm2d(opts ...BatchNormOptions) *LazyInstanceNorm2d {
 	o := first(opts)
 	m := &LazyInstanceNorm2d{place: at{o.DType, o.Device}}
-	m.setup(0, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, at{o.DType, o.Device})
+	m.setup(0, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias,
+		at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -443,7 +456,8 @@ type LazyBatchNorm3d struct {
 func NewLazyBatchNorm3d(opts ...BatchNormOptions) *LazyBatchNorm3d {
 	o := first(opts)
 	m := &LazyBatchNorm3d{place: at{o.DType, o.Device}}
-	m.setup(0, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, at{o.DType, o.Device})
+	m.setup(0, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias,
+		at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -470,11 +484,13 @@ type LazyInstanceNorm3d struct {
 	place at
 }
 
-// NewLazyInstanceNorm3d makes a LazyInstanceNorm3d. As in PyTorch it is affine and tracks running statistics unless told not to.
+// NewLazyInstanceNorm3d makes a LazyInstanceNorm3d. As in PyTorch it is affine and tracks running statistics unless
+// told not to.
 func NewLazyInstanceNorm3d(opts ...BatchNormOptions) *LazyInstanceNorm3d {
 	o := first(opts)
 	m := &LazyInstanceNorm3d{place: at{o.DType, o.Device}}
-	m.setup(0, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, at{o.DType, o.Device})
+	m.setup(0, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias,
+		at{o.DType, o.Device})
 	return New(m)
 }
 

@@ -92,7 +92,8 @@ func NewBilinear(in1, in2, out int, opts ...LinearOptions) *Bilinear {
 	if len(opts) > 0 {
 		o = opts[0]
 	}
-	m := New(&Bilinear{In1Features: in1, In2Features: in2, OutFeatures: out, Weight: param(at{o.DType, o.Device}, out, in1, in2)})
+	m := New(&Bilinear{In1Features: in1, In2Features: in2, OutFeatures: out,
+		Weight: param(at{o.DType, o.Device}, out, in1, in2)})
 	if !o.NoBias {
 		m.Bias = param(at{o.DType, o.Device}, out)
 	}
@@ -105,10 +106,14 @@ func NewBilinear(in1, in2, out int, opts ...LinearOptions) *Bilinear {
 
 // Forward applies the layer to (…, in1) and (…, in2).
 func (m *Bilinear) Forward(x1, x2 *Tensor) *Tensor {
-	return m.runN(m, []*Tensor{x1, x2}, func(in []*Tensor) *Tensor { return F.Bilinear(in[0], in[1], m.Weight, F.BilinearOptions{Bias: m.Bias}) })
+	return m.runN(m, []*Tensor{x1, x2}, func(in []*Tensor) *Tensor {
+		return F.Bilinear(in[0], in[1], m.Weight,
+			F.BilinearOptions{Bias: m.Bias})
+	})
 }
 
 // ExtraRepr prints the sizes.
 func (m *Bilinear) ExtraRepr() string {
-	return fmt.Sprintf("in1_features=%d, in2_features=%d, out_features=%d, bias=%s", m.In1Features, m.In2Features, m.OutFeatures, pyBool(m.Bias != nil))
+	return fmt.Sprintf("in1_features=%d, in2_features=%d, out_features=%d, bias=%s", m.In1Features, m.In2Features,
+		m.OutFeatures, pyBool(m.Bias != nil))
 }

@@ -84,11 +84,13 @@ func NewNLLLoss(opts ...NLLLossOptions) *NLLLoss {
 // Forward computes the loss.
 func (m *NLLLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return F.NLLLoss(in[0], in[1], F.NLLLossOptions{Weight: m.Weight, IgnoreIndex: tensor.Some(m.IgnoreIndex), Reduction: m.Reduction})
+		return F.NLLLoss(in[0], in[1], F.NLLLossOptions{Weight: m.Weight, IgnoreIndex: tensor.Some(m.IgnoreIndex),
+			Reduction: m.Reduction})
 	})
 }
 
-// CrossEntropyLoss is LogSoftmax followed by NLLLoss: scores (N, C, …) against class numbers (N, …) or probabilities (N, C, …).
+// CrossEntropyLoss is LogSoftmax followed by NLLLoss: scores (N, C, …) against class numbers (N, …) or probabilities
+// (N, C, …).
 // https://pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html
 type CrossEntropyLoss struct {
 	Base
@@ -109,13 +111,16 @@ type CrossEntropyLossOptions struct {
 // NewCrossEntropyLoss makes a CrossEntropyLoss.
 func NewCrossEntropyLoss(opts ...CrossEntropyLossOptions) *CrossEntropyLoss {
 	o := first(opts)
-	return New(&CrossEntropyLoss{Weight: o.Weight, IgnoreIndex: o.IgnoreIndex.Or(-100), LabelSmoothing: o.LabelSmoothing, Reduction: o.Reduction})
+	return New(&CrossEntropyLoss{Weight: o.Weight, IgnoreIndex: o.IgnoreIndex.Or(-100),
+		LabelSmoothing: o.LabelSmoothing, Reduction: o.Reduction})
 }
 
 // Forward computes the loss.
 func (m *CrossEntropyLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return F.CrossEntropy(in[0], in[1], F.CrossEntropyOptions{Weight: m.Weight, IgnoreIndex: tensor.Some(m.IgnoreIndex), Reduction: m.Reduction, LabelSmoothing: tensor.Some(m.LabelSmoothing)})
+		return F.CrossEntropy(in[0], in[1],
+			F.CrossEntropyOptions{Weight: m.Weight, IgnoreIndex: tensor.Some(m.IgnoreIndex), Reduction: m.Reduction,
+				LabelSmoothing: tensor.Some(m.LabelSmoothing)})
 	})
 }
 
@@ -198,7 +203,8 @@ func NewBCEWithLogitsLoss(opts ...BCEWithLogitsLossOptions) *BCEWithLogitsLoss {
 // Forward computes the loss.
 func (m *BCEWithLogitsLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return F.BinaryCrossEntropyWithLogits(in[0], in[1], F.BinaryCrossEntropyWithLogitsOptions{Weight: m.Weight, PosWeight: m.PosWeight, Reduction: m.Reduction})
+		return F.BinaryCrossEntropyWithLogits(in[0], in[1],
+			F.BinaryCrossEntropyWithLogitsOptions{Weight: m.Weight, PosWeight: m.PosWeight, Reduction: m.Reduction})
 	})
 }
 
@@ -229,7 +235,9 @@ func NewPoissonNLLLoss(opts ...PoissonNLLLossOptions) *PoissonNLLLoss {
 // Forward computes the loss.
 func (m *PoissonNLLLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return F.PoissonNLLLoss(in[0], in[1], F.PoissonNLLLossOptions{NoLogInput: !m.LogInput, Full: m.Full, Eps: tensor.Some(m.Eps), Reduction: m.Reduction})
+		return F.PoissonNLLLoss(in[0], in[1],
+			F.PoissonNLLLossOptions{NoLogInput: !m.LogInput, Full: m.Full, Eps: tensor.Some(m.Eps),
+				Reduction: m.Reduction})
 	})
 }
 
@@ -258,7 +266,8 @@ func NewGaussianNLLLoss(opts ...GaussianNLLLossOptions) *GaussianNLLLoss {
 // Forward computes the loss.
 func (m *GaussianNLLLoss) Forward(input, target, variance *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target, variance}, func(in []*Tensor) *Tensor {
-		return F.GaussianNLLLoss(in[0], in[1], in[2], F.GaussianNLLLossOptions{Full: m.Full, Eps: tensor.Some(m.Eps), Reduction: m.Reduction})
+		return F.GaussianNLLLoss(in[0], in[1], in[2],
+			F.GaussianNLLLossOptions{Full: m.Full, Eps: tensor.Some(m.Eps), Reduction: m.Reduction})
 	})
 }
 
@@ -285,7 +294,8 @@ func NewHingeEmbeddingLoss(opts ...HingeEmbeddingLossOptions) *HingeEmbeddingLos
 // Forward computes the loss.
 func (m *HingeEmbeddingLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return F.HingeEmbeddingLoss(in[0], in[1], F.HingeEmbeddingLossOptions{Margin: tensor.Some(m.Margin), Reduction: m.Reduction})
+		return F.HingeEmbeddingLoss(in[0], in[1],
+			F.HingeEmbeddingLossOptions{Margin: tensor.Some(m.Margin), Reduction: m.Reduction})
 	})
 }
 
@@ -386,7 +396,8 @@ func NewCosineEmbeddingLoss(opts ...CosineEmbeddingLossOptions) *CosineEmbedding
 // Forward computes the loss.
 func (m *CosineEmbeddingLoss) Forward(input1, input2, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input1, input2, target}, func(in []*Tensor) *Tensor {
-		return F.CosineEmbeddingLoss(in[0], in[1], in[2], F.CosineEmbeddingLossOptions{Margin: tensor.Some(m.Margin), Reduction: m.Reduction})
+		return F.CosineEmbeddingLoss(in[0], in[1], in[2],
+			F.CosineEmbeddingLossOptions{Margin: tensor.Some(m.Margin), Reduction: m.Reduction})
 	})
 }
 
@@ -413,7 +424,8 @@ func NewMarginRankingLoss(opts ...MarginRankingLossOptions) *MarginRankingLoss {
 // Forward computes the loss.
 func (m *MarginRankingLoss) Forward(input1, input2, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input1, input2, target}, func(in []*Tensor) *Tensor {
-		return F.MarginRankingLoss(in[0], in[1], in[2], F.MarginRankingLossOptions{Margin: tensor.Some(m.Margin), Reduction: m.Reduction})
+		return F.MarginRankingLoss(in[0], in[1], in[2],
+			F.MarginRankingLossOptions{Margin: tensor.Some(m.Margin), Reduction: m.Reduction})
 	})
 }
 
@@ -460,7 +472,8 @@ func NewMultiLabelSoftMarginLoss(opts ...MultiLabelSoftMarginLossOptions) *Multi
 // Forward computes the loss.
 func (m *MultiLabelSoftMarginLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return F.MultilabelSoftMarginLoss(in[0], in[1], F.MultilabelSoftMarginLossOptions{Weight: m.Weight, Reduction: m.Reduction})
+		return F.MultilabelSoftMarginLoss(in[0], in[1],
+			F.MultilabelSoftMarginLossOptions{Weight: m.Weight, Reduction: m.Reduction})
 	})
 }
 
@@ -491,7 +504,9 @@ func NewMultiMarginLoss(opts ...MultiMarginLossOptions) *MultiMarginLoss {
 // Forward computes the loss.
 func (m *MultiMarginLoss) Forward(input, target *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
-		return F.MultiMarginLoss(in[0], in[1], F.MultiMarginLossOptions{P: tensor.Some(m.P), Margin: tensor.Some(m.Margin), Weight: m.Weight, Reduction: m.Reduction})
+		return F.MultiMarginLoss(in[0], in[1],
+			F.MultiMarginLossOptions{P: tensor.Some(m.P), Margin: tensor.Some(m.Margin), Weight: m.Weight,
+				Reduction: m.Reduction})
 	})
 }
 
@@ -518,17 +533,21 @@ type TripletMarginLossOptions struct {
 // NewTripletMarginLoss makes a TripletMarginLoss.
 func NewTripletMarginLoss(opts ...TripletMarginLossOptions) *TripletMarginLoss {
 	o := first(opts)
-	return New(&TripletMarginLoss{Margin: o.Margin.Or(1), P: o.P.Or(2), Eps: o.Eps.Or(1e-6), Swap: o.Swap, Reduction: o.Reduction})
+	return New(&TripletMarginLoss{Margin: o.Margin.Or(1), P: o.P.Or(2), Eps: o.Eps.Or(1e-6), Swap: o.Swap,
+		Reduction: o.Reduction})
 }
 
 // Forward computes the loss.
 func (m *TripletMarginLoss) Forward(anchor, positive, negative *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{anchor, positive, negative}, func(in []*Tensor) *Tensor {
-		return F.TripletMarginLoss(in[0], in[1], in[2], F.TripletMarginLossOptions{Margin: tensor.Some(m.Margin), P: tensor.Some(m.P), Eps: tensor.Some(m.Eps), Swap: m.Swap, Reduction: m.Reduction})
+		return F.TripletMarginLoss(in[0], in[1], in[2],
+			F.TripletMarginLossOptions{Margin: tensor.Some(m.Margin), P: tensor.Some(m.P), Eps: tensor.Some(m.Eps),
+				Swap: m.Swap, Reduction: m.Reduction})
 	})
 }
 
-// CTCLoss is the negative log likelihood of label sequences under connectionist temporal classification (Graves et al. 2006).
+// CTCLoss is the negative log likelihood of label sequences under connectionist temporal classification (Graves et al.
+// 2006).
 // https://pytorch.org/docs/stable/generated/torch.nn.CTCLoss.html
 type CTCLoss struct {
 	Base
@@ -553,11 +572,13 @@ func NewCTCLoss(opts ...CTCLossOptions) *CTCLoss {
 // Forward computes the loss.
 func (m *CTCLoss) Forward(logProbs, targets, inputLengths, targetLengths *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{logProbs, targets, inputLengths, targetLengths}, func(in []*Tensor) *Tensor {
-		return F.CTCLoss(in[0], in[1], in[2], in[3], F.CTCLossOptions{Blank: m.Blank, ZeroInfinity: m.ZeroInfinity, Reduction: m.Reduction})
+		return F.CTCLoss(in[0], in[1], in[2], in[3],
+			F.CTCLossOptions{Blank: m.Blank, ZeroInfinity: m.ZeroInfinity, Reduction: m.Reduction})
 	})
 }
 
-// TripletMarginWithDistanceLossOptions are the options of NewTripletMarginWithDistanceLoss; the zero value is PyTorch's default.
+// TripletMarginWithDistanceLossOptions are the options of NewTripletMarginWithDistanceLoss; the zero value is PyTorch's
+// default.
 type TripletMarginWithDistanceLossOptions struct {
 	DistanceFunction func(a, b *Tensor) *Tensor // default PairwiseDistance
 	Margin           tensor.Opt[float64]        // default 1
@@ -569,7 +590,8 @@ type TripletMarginWithDistanceLossOptions struct {
 // https://pytorch.org/docs/stable/generated/torch.nn.TripletMarginWithDistanceLoss.html
 type TripletMarginWithDistanceLoss struct {
 	Base
-	Distance         *PairwiseDistance `torch:"distance_function"` // the default distance, nil with a function of one's own
+	// the default distance, nil with a function of one's own
+	Distance         *PairwiseDistance `torch:"distance_function"`
 	DistanceFunction func(a, b *Tensor) *Tensor
 	Margin           float64
 	Swap             bool
@@ -585,13 +607,15 @@ func NewTripletMarginWithDistanceLoss(opts ...TripletMarginWithDistanceLossOptio
 		d = NewPairwiseDistance()
 		f = d.Forward
 	}
-	return New(&TripletMarginWithDistanceLoss{Distance: d, DistanceFunction: f, Margin: o.Margin.Or(1), Swap: o.Swap, Reduction: o.Reduction})
+	return New(&TripletMarginWithDistanceLoss{Distance: d, DistanceFunction: f, Margin: o.Margin.Or(1), Swap: o.Swap,
+		Reduction: o.Reduction})
 }
 
 // Forward computes the loss.
 func (m *TripletMarginWithDistanceLoss) Forward(anchor, positive, negative *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{anchor, positive, negative}, func(in []*Tensor) *Tensor {
-		return F.TripletMarginWithDistanceLoss(in[0], in[1], in[2], F.TripletMarginWithDistanceLossOptions{DistanceFunction: m.DistanceFunction,
-			Margin: tensor.Some(m.Margin), Swap: m.Swap, Reduction: m.Reduction})
+		return F.TripletMarginWithDistanceLoss(in[0], in[1], in[2],
+			F.TripletMarginWithDistanceLossOptions{DistanceFunction: m.DistanceFunction,
+				Margin: tensor.Some(m.Margin), Swap: m.Swap, Reduction: m.Reduction})
 	})
 }

@@ -44,8 +44,8 @@ type hooks struct {
 
 func (b *Base) moduleBase() *Base { return b }
 
-// New makes the methods of Base (Train, StateDict, String, …) work on a module of your own, and returns it. The constructors of this
-// package have done so for theirs.
+// New makes the methods of Base (Train, StateDict, String, …) work on a module of your own, and returns it. The
+// constructors of this package have done so for theirs.
 func New[M Module](m M) M {
 	m.moduleBase().self = m
 	return m
@@ -53,7 +53,8 @@ func New[M Module](m M) M {
 
 func (b *Base) me(method string) Module {
 	if b.self == nil {
-		tensor.Fail(tensor.ErrValue, "nn: %s was called on a module that was not made with nn.New(&Net{…}): use nn.New, or the function nn.%s(m)", method, method)
+		tensor.Fail(tensor.ErrValue, "nn: %s was called on a module that was not made with nn.New(&Net{…}): use "+
+			"nn.New, or the function nn.%s(m)", method, method)
 	}
 	return b.self
 }
@@ -244,13 +245,15 @@ func collectFields(t reflect.Type, prefix []int, out *[]field) {
 	}
 }
 
-// SnakeCase turns a Go name into the Python one: "InProjWeight" is "in_proj_weight", "FC1" is "fc1", "Conv1" is "conv1".
+// SnakeCase turns a Go name into the Python one: "InProjWeight" is "in_proj_weight", "FC1" is "fc1", "Conv1" is
+// "conv1".
 func SnakeCase(s string) string {
 	r := []rune(s)
 	var b strings.Builder
 	for i, c := range r {
-		if unicode.IsUpper(c) && i > 0 && (unicode.IsLower(r[i-1]) || unicode.IsDigit(r[i-1]) && i+1 < len(r) && unicode.IsLower(r[i+1]) ||
-			i+1 < len(r) && unicode.IsLower(r[i+1]) && unicode.IsUpper(r[i-1])) {
+		if unicode.IsUpper(c) && i > 0 &&
+			(unicode.IsLower(r[i-1]) || unicode.IsDigit(r[i-1]) && i+1 < len(r) && unicode.IsLower(r[i+1]) ||
+				i+1 < len(r) && unicode.IsLower(r[i+1]) && unicode.IsUpper(r[i-1])) {
 			b.WriteByte('_')
 		}
 		b.WriteRune(unicode.ToLower(c))
@@ -258,10 +261,13 @@ func SnakeCase(s string) string {
 	return b.String()
 }
 
-// Custom is implemented by modules whose parameters, buffers or children are not plain fields: containers, recurrent layers.
+// Custom is implemented by modules whose parameters, buffers or children are not plain fields: containers, recurrent
+// layers.
 type Custom interface {
-	// WalkOwn calls the functions for the module's own parameters, buffers and children, in the order of the state dict.
-	WalkOwn(param func(name string, t *Tensor), buffer func(name string, t *Tensor, persistent bool), child func(name string, m Module))
+	// WalkOwn calls the functions for the module's own parameters, buffers and children, in the order of the state
+	// dict.
+	WalkOwn(param func(name string, t *Tensor), buffer func(name string, t *Tensor, persistent bool),
+		child func(name string, m Module))
 }
 
 // walkOwn visits what belongs to m itself, in order. A nil child is visited only when it is the element of a list.
@@ -439,7 +445,8 @@ func Parameters(m Module) []*Tensor {
 	return w.out
 }
 
-// paramWalk collects parameters in the order of NamedParameters. It makes up no names: training steps come here to clear gradients.
+// paramWalk collects parameters in the order of NamedParameters. It makes up no names: training steps come here to
+// clear gradients.
 type paramWalk struct {
 	mods map[*Base]bool
 	seen map[*Tensor]bool
@@ -531,7 +538,8 @@ func ZeroGrad(m Module) {
 // ToDType converts all floating-point parameters and buffers in place.
 func ToDType(m Module, dt tensor.DType) {
 	if !dt.IsFloat() && !dt.IsComplex() {
-		tensor.Fail(tensor.ErrDType, "nn.Module.to only accepts floating point or complex dtypes, but got desired dtype=%s", dt)
+		tensor.Fail(tensor.ErrDType, "nn.Module.to only accepts floating point or complex dtypes, but got desired "+
+			"dtype=%s", dt)
 	}
 	convert(m, func(t *Tensor) *Tensor {
 		if !t.DType().IsDifferentiable() {
@@ -541,8 +549,8 @@ func ToDType(m Module, dt tensor.DType) {
 	})
 }
 
-// convert gives the parameters, their gradients and the buffers of m and its children what f makes of them, in place: they stay the tensors
-// that an optimizer knows.
+// convert gives the parameters, their gradients and the buffers of m and its children what f makes of them, in place:
+// they stay the tensors that an optimizer knows.
 func convert(m Module, f func(t *Tensor) *Tensor) {
 	tensor.NoGrad(func() {
 		set := func(t *Tensor) {
@@ -567,14 +575,16 @@ func ToDevice(m Module, d tensor.Device) {
 	d.Check()
 	convert(m, func(t *Tensor) *Tensor {
 		if t.Device().Type == tensor.MetaDevice && d.Type != tensor.MetaDevice {
-			tensor.Fail(tensor.ErrDevice, "Cannot copy out of meta tensor; no data! Please use torch.nn.Module.to_empty() instead of torch.nn.Module.to() when moving module from meta to a different device.")
+			tensor.Fail(tensor.ErrDevice,
+				"Cannot copy out of meta tensor; no data! Please use torch.nn.Module.to_empty() instead of "+
+					"torch.nn.Module.to() when moving module from meta to a different device.")
 		}
 		return t.To(d)
 	})
 }
 
-// ToEmpty gives the parameters and buffers memory on a device without copying what they hold, as Python's to_empty: for a module that was
-// made on the meta device, before its state dict is loaded.
+// ToEmpty gives the parameters and buffers memory on a device without copying what they hold, as Python's to_empty: for
+// a module that was made on the meta device, before its state dict is loaded.
 func ToEmpty(m Module, d tensor.Device) {
 	d.Check()
 	tensor.WithDevice(d, func() {
@@ -599,8 +609,8 @@ func ToMemoryFormat(m Module, f tensor.MemoryFormat) {
 // Versioned is implemented by modules whose state dict has a version number (batch norm: 2).
 type Versioned interface{ StateVersion() int }
 
-// Defaulted is implemented by modules whose older state dicts lack entries: StateDefaults names those that a state dict of the given version
-// (0: unknown) may lack; they keep their values then.
+// Defaulted is implemented by modules whose older state dicts lack entries: StateDefaults names those that a state dict
+// of the given version (0: unknown) may lack; they keep their values then.
 type Defaulted interface{ StateDefaults(version int) []string }
 
 // missingInOld lists the names that sd may lack because it was made by an older version of a module.
@@ -620,8 +630,8 @@ func missingInOld(m Module, sd *tensor.StateDict) map[string]bool {
 	return out
 }
 
-// StateDict lists the parameters and persistent buffers of m and its children under Python's names. The tensors share memory with the
-// module but are not connected to the tape.
+// StateDict lists the parameters and persistent buffers of m and its children under Python's names. The tensors share
+// memory with the module but are not connected to the tape.
 func StateDict(m Module) *tensor.StateDict {
 	sd := &tensor.StateDict{}
 	stateDict(m, "", sd)
@@ -668,8 +678,9 @@ type LoadResult struct {
 	MissingKeys, UnexpectedKeys []string
 }
 
-// LoadStateDict copies the tensors of sd into the parameters and buffers of the same names. Missing or unexpected names (unless
-// NonStrict) and other shapes are an error that lists them all, in Python's words; nothing has been changed then.
+// LoadStateDict copies the tensors of sd into the parameters and buffers of the same names. Missing or unexpected names
+// (unless NonStrict) and other shapes are an error that lists them all, in Python's words; nothing has been changed
+// then.
 func LoadStateDict(m Module, sd *tensor.StateDict, opts ...LoadOptions) error {
 	var o LoadOptions
 	if len(opts) > 0 {
@@ -686,7 +697,8 @@ func LoadStateDict(m Module, sd *tensor.StateDict, opts ...LoadOptions) error {
 		case src == nil:
 			res.MissingKeys = append(res.MissingKeys, k)
 		case !tensor.SameShape(src.Shape(), t.Shape()):
-			msgs = append(msgs, fmt.Sprintf("size mismatch for %s: copying a param with shape torch.Size(%s) from checkpoint, the shape in current model is torch.Size(%s).",
+			msgs = append(msgs, fmt.Sprintf("size mismatch for %s: copying a param with shape torch.Size(%s) from "+
+				"checkpoint, the shape in current model is torch.Size(%s).",
 				k, tensor.ShapeString(src.Shape()), tensor.ShapeString(t.Shape())))
 		}
 	}

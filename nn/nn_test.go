@@ -63,8 +63,10 @@ func TestErrors(t *testing.T) {
 		f          func()
 	}{
 		{"groups", "divisible by groups", func() { nn.NewConv2d(3, 4, 3, nn.Conv2dOptions{Groups: torch.Some(2)}) }},
-		{"same stride", "not supported for strided", func() { nn.NewConv1d(1, 1, 3, nn.Conv1dOptions{Stride: nn.Size{2}, Padding: nn.PaddingSame}) }},
-		{"batch norm dims", "expected 4D input (got 2D input)", func() { nn.NewBatchNorm2d(3).Forward(torch.FromSlice([]float32{1, 2, 3}, 1, 3)) }},
+		{"same stride", "not supported for strided",
+			func() { nn.NewConv1d(1, 1, 3, nn.Conv1dOptions{Stride: nn.Size{2}, Padding: nn.PaddingSame}) }},
+		{"batch norm dims", "expected 4D input (got 2D input)",
+			func() { nn.NewBatchNorm2d(3).Forward(torch.FromSlice([]float32{1, 2, 3}, 1, 3)) }},
 		{"heads", "divisible by num_heads", func() { nn.NewMultiheadAttention(7, 2) }},
 		{"dropout", "between 0 and 1", func() { nn.NewDropout(nn.DropoutOptions{P: torch.Some(1.5)}) }},
 		{"module name", "module name can't", func() { nn.NewSequential().Add("a.b", nn.NewReLU()) }},
@@ -99,7 +101,8 @@ func TestCumulativeMean(t *testing.T) {
 }
 
 func TestSnakeCase(t *testing.T) {
-	for in, want := range map[string]string{"FC1": "fc1", "InProjWeight": "in_proj_weight", "Conv1": "conv1", "WeightIH": "weight_ih", "RunningMean": "running_mean"} {
+	for in, want := range map[string]string{"FC1": "fc1", "InProjWeight": "in_proj_weight", "Conv1": "conv1",
+		"WeightIH": "weight_ih", "RunningMean": "running_mean"} {
 		if got := nn.SnakeCase(in); got != want {
 			t.Errorf("SnakeCase(%s) = %s, want %s", in, got, want)
 		}
@@ -162,8 +165,8 @@ func TestToMemoryFormat(t *testing.T) {
 	}
 }
 
-// In channels-last memory a Sequential computes a convolution with what is behind it: results and gradients are those of the layers one by
-// one, and hooks see what they always do.
+// In channels-last memory a Sequential computes a convolution with what is behind it: results and gradients are those
+// of the layers one by one, and hooks see what they always do.
 func TestConvTail(t *testing.T) {
 	for i, behind := range [][]nn.Module{
 		{nn.NewReLU()},
@@ -174,14 +177,17 @@ func TestConvTail(t *testing.T) {
 		{nn.NewReLU(), nn.NewMaxPool2d(2, nn.MaxPoolOptions{CeilMode: true})},
 		{nn.NewMaxPool2d(7)},
 	} {
-		for _, o := range []nn.Conv2dOptions{{Padding: nn.Size{1}}, {Padding: nn.Size{1}, Groups: torch.Some(3), NoBias: true}, {PaddingMode: nn.Circular, Padding: nn.Size{1}}} {
+		for _, o := range []nn.Conv2dOptions{{Padding: nn.Size{1}},
+			{Padding: nn.Size{1}, Groups: torch.Some(3), NoBias: true},
+			{PaddingMode: nn.Circular, Padding: nn.Size{1}}} {
 			torch.ManualSeed(int64(i))
 			m := nn.NewSequential(nn.NewConv2d(3, 6, 3, o))
 			for _, b := range behind {
 				m.Append(b.(nn.Layer))
 			}
 			m.ToMemoryFormat(torch.ChannelsLast)
-			in := torch.Randn([]int{2, 3, 9, 8}).SubScalar(1).To(torch.ChannelsLast) // windows without a positive number, too
+			// windows without a positive number, too
+			in := torch.Randn([]int{2, 3, 9, 8}).SubScalar(1).To(torch.ChannelsLast)
 			run := func(f func(x *nn.Tensor) *nn.Tensor) []*nn.Tensor {
 				m.ZeroGrad()
 				x := in.Clone().SetRequiresGrad(true)
@@ -207,11 +213,17 @@ func TestConvTail(t *testing.T) {
 				}
 			}
 			compare("together", run(m.Forward))
-			if i == 1 && o.Groups == (tensor.Opt[int]{}) && o.PaddingMode == nn.Zeros { // what a pooling makes may change in place
-				compare("changed in place", run(func(x *nn.Tensor) *nn.Tensor { return m.Forward(x).AddScalarInPlace(1).SubScalar(1) }))
+			// what a pooling makes may change in place
+			if i == 1 && o.Groups == (tensor.Opt[int]{}) && o.PaddingMode == nn.Zeros {
+				compare("changed in place",
+					run(func(x *nn.Tensor) *nn.Tensor { return m.Forward(x).AddScalarInPlace(1).SubScalar(1) }))
 			}
 			seen := 0
-			h := m.At(0).(*nn.Conv2d).RegisterForwardHook(func(nn.Module, []*nn.Tensor, *nn.Tensor) *nn.Tensor { seen++; return nil })
+			h := m.At(0).(*nn.Conv2d).RegisterForwardHook(func(nn.Module, []*nn.Tensor,
+				*nn.Tensor) *nn.Tensor {
+				seen++
+				return nil
+			})
 			compare("with a hook", run(m.Forward))
 			h.Remove()
 			if seen != 1 {
@@ -227,7 +239,9 @@ func TestReLUBeforeMaxPool(t *testing.T) {
 	x := torch.Randn([]int{2, 3, 6, 6}).MulScalar(3).Floor()
 	torch.Data[float32](x)[7] = float32(math.NaN())
 	x.Narrow(2, 2, 4).Narrow(3, 2, 4).Select(0, 1).SubScalarInPlace(100) // windows without a positive number
-	pools := []nn.Layer{nn.NewMaxPool2d(2), nn.NewMaxPool2d(3, nn.MaxPoolOptions{Stride: nn.Size{1}, Padding: nn.Size{1}}), nn.NewMaxPool2d(3, nn.MaxPoolOptions{CeilMode: true})}
+	pools := []nn.Layer{nn.NewMaxPool2d(2),
+		nn.NewMaxPool2d(3, nn.MaxPoolOptions{Stride: nn.Size{1}, Padding: nn.Size{1}}),
+		nn.NewMaxPool2d(3, nn.MaxPoolOptions{CeilMode: true})}
 	for i, pool := range pools {
 		run := func(f func(x *nn.Tensor) *nn.Tensor) (y, grad *nn.Tensor) {
 			in := x.Clone().SetRequiresGrad(true)
@@ -237,13 +251,15 @@ func TestReLUBeforeMaxPool(t *testing.T) {
 		}
 		y, g := run(nn.NewSequential(nn.NewReLU(), pool).Forward)
 		wantY, wantG := run(func(x *nn.Tensor) *nn.Tensor { return pool.Forward(x.ReLU()) })
-		if !torch.AllClose(y, wantY, torch.AllCloseOptions{Rtol: torch.Some(0.0), EqualNaN: true}) || !torch.AllClose(g, wantG, torch.AllCloseOptions{Rtol: torch.Some(0.0), EqualNaN: true}) {
+		if !torch.AllClose(y, wantY, torch.AllCloseOptions{Rtol: torch.Some(0.0), EqualNaN: true}) ||
+			!torch.AllClose(g, wantG, torch.AllCloseOptions{Rtol: torch.Some(0.0), EqualNaN: true}) {
 			t.Errorf("pooling %d:\n%v, want\n%v\ngradient\n%v, want\n%v", i, y, wantY, g, wantG)
 		}
 	}
 	// The result of a max pooling may be changed in place, that of a ReLU may not.
 	for _, format := range []torch.MemoryFormat{torch.ContiguousFormat, torch.ChannelsLast} {
-		m := nn.NewSequential(nn.NewConv2d(3, 4, 3), nn.NewReLU(), nn.NewMaxPool2d(2), nn.NewReLU(nn.InplaceOptions{Inplace: true}))
+		m := nn.NewSequential(nn.NewConv2d(3, 4, 3), nn.NewReLU(), nn.NewMaxPool2d(2),
+			nn.NewReLU(nn.InplaceOptions{Inplace: true}))
 		m.ToMemoryFormat(format)
 		y := m.Forward(torch.Randn([]int{2, 3, 6, 6}).To(format))
 		if err := torch.Try(func() { y.Sum().Backward() }); err != nil {
@@ -258,7 +274,11 @@ func TestReLUBeforeMaxPool(t *testing.T) {
 	}
 	seen := 0
 	relu := nn.NewReLU()
-	relu.RegisterForwardHook(func(_ nn.Module, _ []*nn.Tensor, y *nn.Tensor) *nn.Tensor { seen = y.Numel(); return nil })
+	relu.RegisterForwardHook(func(_ nn.Module, _ []*nn.Tensor,
+		y *nn.Tensor) *nn.Tensor {
+		seen = y.Numel()
+		return nil
+	})
 	nn.NewSequential(relu, pools[0]).Forward(x)
 	if seen != x.Numel() {
 		t.Errorf("the hook saw %d elements, want those before the pooling: %d", seen, x.Numel())

@@ -10,7 +10,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// NormBase is what batch and instance normalisation share. Momentum is None (a cumulative mean) when CumulativeMean is set.
+// NormBase is what batch and instance normalisation share. Momentum is None (a cumulative mean) when CumulativeMean is
+// set.
 type NormBase struct {
 	Base
 	NumFeatures       int
@@ -110,7 +111,8 @@ func (m *NormBase) ExtraRepr() string {
 	if m.CumulativeMean {
 		mom = "None"
 	}
-	return fmt.Sprintf("%d, eps=%s, momentum=%s, affine=%s, bias=%s, track_running_stats=%s", m.NumFeatures, pyFloat(m.Eps), mom, pyBool(m.affine), pyBool(m.hasBias), pyBool(m.track))
+	return fmt.Sprintf("%d, eps=%s, momentum=%s, affine=%s, bias=%s, track_running_stats=%s", m.NumFeatures,
+		pyFloat(m.Eps), mom, pyBool(m.affine), pyBool(m.hasBias), pyBool(m.track))
 }
 
 // check refuses inputs of another number of dimensions.
@@ -139,7 +141,9 @@ func (m *NormBase) batchNorm(x *Tensor) *Tensor {
 	if m.Training() && !m.track {
 		mean, variance = nil, nil
 	}
-	return F.BatchNorm(x, mean, variance, F.BatchNormOptions{Weight: m.Weight, Bias: m.Bias, Training: useBatch, Momentum: tensor.Some(factor), Eps: tensor.Some(m.Eps)})
+	return F.BatchNorm(x, mean, variance,
+		F.BatchNormOptions{Weight: m.Weight, Bias: m.Bias, Training: useBatch, Momentum: tensor.Some(factor),
+			Eps: tensor.Some(m.Eps)})
 }
 
 func (m *NormBase) instanceNorm(x *Tensor, withBatch int) *Tensor {
@@ -148,9 +152,11 @@ func (m *NormBase) instanceNorm(x *Tensor, withBatch int) *Tensor {
 		x = x.Unsqueeze(0)
 	}
 	if x.Size(1) != m.NumFeatures && m.affine {
-		tensor.Fail(tensor.ErrValue, "expected input's size at dim=%d to match num_features (%d), but got: %d.", 1, m.NumFeatures, x.Size(1))
+		tensor.Fail(tensor.ErrValue, "expected input's size at dim=%d to match num_features (%d), but got: %d.", 1,
+			m.NumFeatures, x.Size(1))
 	}
-	y := F.InstanceNorm(x, F.InstanceNormOptions{RunningMean: m.RunningMean, RunningVar: m.RunningVar, Weight: m.Weight, Bias: m.Bias,
+	y := F.InstanceNorm(x, F.InstanceNormOptions{RunningMean: m.RunningMean, RunningVar: m.RunningVar, Weight: m.Weight,
+		Bias:            m.Bias,
 		NoUseInputStats: !m.Training() && m.track, Momentum: tensor.Some(m.Momentum), Eps: tensor.Some(m.Eps)})
 	if unbatched {
 		y = y.SqueezeDim(0)
@@ -158,7 +164,8 @@ func (m *NormBase) instanceNorm(x *Tensor, withBatch int) *Tensor {
 	return y
 }
 
-// BatchNorm1d normalises each channel of (N, C) or (N, C, L) over the batch, and in evaluation with running statistics (Ioffe and Szegedy 2015).
+// BatchNorm1d normalises each channel of (N, C) or (N, C, L) over the batch, and in evaluation with running statistics
+// (Ioffe and Szegedy 2015).
 // https://pytorch.org/docs/stable/generated/torch.nn.BatchNorm1d.html
 type BatchNorm1d struct{ NormBase }
 
@@ -169,7 +176,8 @@ type BatchNorm1dOptions = BatchNormOptions
 func NewBatchNorm1d(numFeatures int, opts ...BatchNorm1dOptions) *BatchNorm1d {
 	o := first(opts)
 	m := &BatchNorm1d{}
-	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, at{o.DType, o.Device})
+	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats,
+		!o.NoBias, at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -192,7 +200,8 @@ type InstanceNorm1dOptions = InstanceNormOptions
 func NewInstanceNorm1d(numFeatures int, opts ...InstanceNorm1dOptions) *InstanceNorm1d {
 	o := first(opts)
 	m := &InstanceNorm1d{}
-	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, o.Affine, o.TrackRunningStats, !o.NoBias, at{o.DType, o.Device})
+	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, o.Affine, o.TrackRunningStats, !o.NoBias,
+		at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -204,7 +213,8 @@ func (m *InstanceNorm1d) Forward(x *Tensor) *Tensor {
 	})
 }
 
-// BatchNorm2d normalises each channel of (N, C, H, W) over the batch, and in evaluation with running statistics (Ioffe and Szegedy 2015).
+// BatchNorm2d normalises each channel of (N, C, H, W) over the batch, and in evaluation with running statistics (Ioffe
+// and Szegedy 2015).
 // https://pytorch.org/docs/stable/generated/torch.nn.BatchNorm2d.html
 type BatchNorm2d struct{ NormBase }
 
@@ -215,7 +225,8 @@ type BatchNorm2dOptions = BatchNormOptions
 func NewBatchNorm2d(numFeatures int, opts ...BatchNorm2dOptions) *BatchNorm2d {
 	o := first(opts)
 	m := &BatchNorm2d{}
-	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, at{o.DType, o.Device})
+	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats,
+		!o.NoBias, at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -238,7 +249,8 @@ type InstanceNorm2dOptions = InstanceNormOptions
 func NewInstanceNorm2d(numFeatures int, opts ...InstanceNorm2dOptions) *InstanceNorm2d {
 	o := first(opts)
 	m := &InstanceNorm2d{}
-	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, o.Affine, o.TrackRunningStats, !o.NoBias, at{o.DType, o.Device})
+	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, o.Affine, o.TrackRunningStats, !o.NoBias,
+		at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -250,7 +262,8 @@ func (m *InstanceNorm2d) Forward(x *Tensor) *Tensor {
 	})
 }
 
-// BatchNorm3d normalises each channel of (N, C, D, H, W) over the batch, and in evaluation with running statistics (Ioffe and Szegedy 2015).
+// BatchNorm3d normalises each channel of (N, C, D, H, W) over the batch, and in evaluation with running statistics
+// (Ioffe and Szegedy 2015).
 // https://pytorch.org/docs/stable/generated/torch.nn.BatchNorm3d.html
 type BatchNorm3d struct{ NormBase }
 
@@ -261,7 +274,8 @@ type BatchNorm3dOptions = BatchNormOptions
 func NewBatchNorm3d(numFeatures int, opts ...BatchNorm3dOptions) *BatchNorm3d {
 	o := first(opts)
 	m := &BatchNorm3d{}
-	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, at{o.DType, o.Device})
+	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats,
+		!o.NoBias, at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -284,7 +298,8 @@ type InstanceNorm3dOptions = InstanceNormOptions
 func NewInstanceNorm3d(numFeatures int, opts ...InstanceNorm3dOptions) *InstanceNorm3d {
 	o := first(opts)
 	m := &InstanceNorm3d{}
-	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, o.Affine, o.TrackRunningStats, !o.NoBias, at{o.DType, o.Device})
+	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, o.Affine, o.TrackRunningStats, !o.NoBias,
+		at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -296,15 +311,16 @@ func (m *InstanceNorm3d) Forward(x *Tensor) *Tensor {
 	})
 }
 
-// SyncBatchNorm is batch normalisation whose statistics are shared by all processes of a group; in a single process it is BatchNorm for
-// inputs of any number of dimensions.
+// SyncBatchNorm is batch normalisation whose statistics are shared by all processes of a group; in a single process it
+// is BatchNorm for inputs of any number of dimensions.
 type SyncBatchNorm struct{ NormBase }
 
 // NewSyncBatchNorm makes a SyncBatchNorm.
 func NewSyncBatchNorm(numFeatures int, opts ...BatchNormOptions) *SyncBatchNorm {
 	o := first(opts)
 	m := &SyncBatchNorm{}
-	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats, !o.NoBias, at{o.DType, o.Device})
+	m.setup(numFeatures, o.Eps.Or(1e-5), o.Momentum.Or(0.1), o.CumulativeMean, !o.NoAffine, !o.NoTrackRunningStats,
+		!o.NoBias, at{o.DType, o.Device})
 	return New(m)
 }
 
@@ -353,13 +369,15 @@ func NewLayerNorm[S SizeArg](shape S, opts ...LayerNormOptions) *LayerNorm {
 // Forward applies the layer.
 func (m *LayerNorm) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return F.LayerNorm(x, m.NormalizedShape, F.LayerNormOptions{Weight: m.Weight, Bias: m.Bias, Eps: tensor.Some(m.Eps)})
+		return F.LayerNorm(x, m.NormalizedShape,
+			F.LayerNormOptions{Weight: m.Weight, Bias: m.Bias, Eps: tensor.Some(m.Eps)})
 	})
 }
 
 // ExtraRepr prints the settings.
 func (m *LayerNorm) ExtraRepr() string {
-	return fmt.Sprintf("%s, eps=%s, elementwise_affine=%s, bias=%s", m.NormalizedShape.tuple(), pyFloat(m.Eps), pyBool(m.ElementwiseAffine), pyBool(m.Bias != nil))
+	return fmt.Sprintf("%s, eps=%s, elementwise_affine=%s, bias=%s", m.NormalizedShape.tuple(), pyFloat(m.Eps),
+		pyBool(m.ElementwiseAffine), pyBool(m.Bias != nil))
 }
 
 // RMSNormOptions are the options of NewRMSNorm; the zero value is PyTorch's default.
@@ -450,10 +468,12 @@ func (m *GroupNorm) Forward(x *Tensor) *Tensor {
 
 // ExtraRepr prints the settings.
 func (m *GroupNorm) ExtraRepr() string {
-	return fmt.Sprintf("%d, %d, eps=%s, affine=%s, bias=%s", m.NumGroups, m.NumChannels, pyFloat(m.Eps), pyBool(m.Affine), pyBool(m.Bias != nil))
+	return fmt.Sprintf("%d, %d, eps=%s, affine=%s, bias=%s", m.NumGroups, m.NumChannels, pyFloat(m.Eps),
+		pyBool(m.Affine), pyBool(m.Bias != nil))
 }
 
-// LocalResponseNormOptions are the options of NewLocalResponseNorm and NewCrossMapLRN2d; the zero value is PyTorch's default.
+// LocalResponseNormOptions are the options of NewLocalResponseNorm and NewCrossMapLRN2d; the zero value is PyTorch's
+// default.
 type LocalResponseNormOptions struct {
 	Alpha tensor.Opt[float64] // default 1e-4
 	Beta  tensor.Opt[float64] // default 0.75
@@ -477,7 +497,8 @@ func NewLocalResponseNorm(size int, opts ...LocalResponseNormOptions) *LocalResp
 // Forward applies the layer to (N, C, …).
 func (m *LocalResponseNorm) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return F.LocalResponseNorm(x, m.Size, F.LocalResponseNormOptions{Alpha: some(m.Alpha), Beta: some(m.Beta), K: some(m.K)})
+		return F.LocalResponseNorm(x, m.Size,
+			F.LocalResponseNormOptions{Alpha: some(m.Alpha), Beta: some(m.Beta), K: some(m.K)})
 	})
 }
 
@@ -502,7 +523,8 @@ func NewCrossMapLRN2d(size int, opts ...LocalResponseNormOptions) *CrossMapLRN2d
 // Forward applies the layer to (N, C, H, W).
 func (m *CrossMapLRN2d) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return F.LocalResponseNorm(x, m.Size, F.LocalResponseNormOptions{Alpha: some(m.Alpha), Beta: some(m.Beta), K: some(m.K)})
+		return F.LocalResponseNorm(x, m.Size,
+			F.LocalResponseNormOptions{Alpha: some(m.Alpha), Beta: some(m.Beta), K: some(m.K)})
 	})
 }
 

@@ -8,7 +8,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// PadBase is what the padding layers share. Padding lists the elements added at both ends, beginning with the last dimension.
+// PadBase is what the padding layers share. Padding lists the elements added at both ends, beginning with the last
+// dimension.
 type PadBase struct {
 	Base
 	Padding Size
@@ -24,7 +25,8 @@ func (m *PadBase) ExtraRepr() string { return m.Padding.tuple() }
 // ZeroPad1d adds zeros at the ends of the last 1 dimension.
 type ZeroPad1d struct{ PadBase }
 
-// NewZeroPad1d makes a ZeroPad1d. The padding is one number for all sides, or two per dimension, the last dimension first.
+// NewZeroPad1d makes a ZeroPad1d. The padding is one number for all sides, or two per dimension, the last dimension
+// first.
 func NewZeroPad1d[S SizeArg](padding S) *ZeroPad1d {
 	return New(&ZeroPad1d{PadBase{Padding: sizeOf(padding).expand(2)}})
 }
@@ -37,7 +39,8 @@ func (m *ZeroPad1d) Forward(x *Tensor) *Tensor {
 // ZeroPad2d adds zeros at the ends of the last 2 dimensions.
 type ZeroPad2d struct{ PadBase }
 
-// NewZeroPad2d makes a ZeroPad2d. The padding is one number for all sides, or two per dimension, the last dimension first.
+// NewZeroPad2d makes a ZeroPad2d. The padding is one number for all sides, or two per dimension, the last dimension
+// first.
 func NewZeroPad2d[S SizeArg](padding S) *ZeroPad2d {
 	return New(&ZeroPad2d{PadBase{Padding: sizeOf(padding).expand(4)}})
 }
@@ -50,7 +53,8 @@ func (m *ZeroPad2d) Forward(x *Tensor) *Tensor {
 // ZeroPad3d adds zeros at the ends of the last 3 dimensions.
 type ZeroPad3d struct{ PadBase }
 
-// NewZeroPad3d makes a ZeroPad3d. The padding is one number for all sides, or two per dimension, the last dimension first.
+// NewZeroPad3d makes a ZeroPad3d. The padding is one number for all sides, or two per dimension, the last dimension
+// first.
 func NewZeroPad3d[S SizeArg](padding S) *ZeroPad3d {
 	return New(&ZeroPad3d{PadBase{Padding: sizeOf(padding).expand(6)}})
 }
@@ -63,7 +67,8 @@ func (m *ZeroPad3d) Forward(x *Tensor) *Tensor {
 // ReflectionPad1d adds the input mirrored at its edge at the ends of the last 1 dimension.
 type ReflectionPad1d struct{ PadBase }
 
-// NewReflectionPad1d makes a ReflectionPad1d. The padding is one number for all sides, or two per dimension, the last dimension first.
+// NewReflectionPad1d makes a ReflectionPad1d. The padding is one number for all sides, or two per dimension, the last
+// dimension first.
 func NewReflectionPad1d[S SizeArg](padding S) *ReflectionPad1d {
 	return New(&ReflectionPad1d{PadBase{Padding: sizeOf(padding).expand(2)}})
 }
@@ -74,7 +79,8 @@ func (m *ReflectionPad1d) Forward(x *Tensor) *Tensor { return m.pad(x, F.PadOpti
 // ReflectionPad2d adds the input mirrored at its edge at the ends of the last 2 dimensions.
 type ReflectionPad2d struct{ PadBase }
 
-// NewReflectionPad2d makes a ReflectionPad2d. The padding is one number for all sides, or two per dimension, the last dimension first.
+// NewReflectionPad2d makes a ReflectionPad2d. The padding is one number for all sides, or two per dimension, the last
+// dimension first.
 func NewReflectionPad2d[S SizeArg](padding S) *ReflectionPad2d {
 	return New(&ReflectionPad2d{PadBase{Padding: sizeOf(padding).expand(4)}})
 }
@@ -85,7 +91,8 @@ func (m *ReflectionPad2d) Forward(x *Tensor) *Tensor { return m.pad(x, F.PadOpti
 // ReflectionPad3d adds the input mirrored at its edge at the ends of the last 3 dimensions.
 type ReflectionPad3d struct{ PadBase }
 
-// NewReflectionPad3d makes a ReflectionPad3d. The padding is one number for all sides, or two per dimension, the last dimension first.
+// NewReflectionPad3d makes a ReflectionPad3d. The padding is one number for all sides, or two per dimension, the last
+// dimension first.
 func NewReflectionPad3d[S SizeArg](padding S) *ReflectionPad3d {
 	return New(&ReflectionPad3d{PadBase{Padding: sizeOf(padding).expand(6)}})
 }
@@ -96,7 +103,8 @@ func (m *ReflectionPad3d) Forward(x *Tensor) *Tensor { return m.pad(x, F.PadOpti
 // ReplicationPad1d adds the edge repeated at the ends of the last 1 dimension.
 type ReplicationPad1d struct{ PadBase }
 
-// NewReplicationPad1d makes a ReplicationPad1d. The padding is one number for all sides, or two per dimension, the last dimension first.
+// NewReplicationPad1d makes a ReplicationPad1d. The padding is one number for all sides, or two per dimension, the last
+// dimension first.
 func NewReplicationPad1d[S SizeArg](padding S) *ReplicationPad1d {
 	return New(&ReplicationPad1d{PadBase{Padding: sizeOf(padding).expand(2)}})
 }
@@ -109,7 +117,8 @@ func (m *ReplicationPad1d) Forward(x *Tensor) *Tensor {
 // ReplicationPad2d adds the edge repeated at the ends of the last 2 dimensions.
 type ReplicationPad2d struct{ PadBase }
 
-// NewReplicationPad2d makes a ReplicationPad2d. The padding is one number for all sides, or two per dimension, the last dimension first.
+// NewReplicationPad2d makes a ReplicationPad2d. The padding is one number for all sides, or two per dimension, the last
+// dimension first.
 func NewReplicationPad2d[S SizeArg](padding S) *ReplicationPad2d {
 	return New(&ReplicationPad2d{PadBase{Padding: sizeOf(padding).expand(4)}})
 }
@@ -122,7 +131,8 @@ func (m *ReplicationPad2d) Forward(x *Tensor) *Tensor {
 // ReplicationPad3d adds the edge repeated at the ends of the last 3 dimensions.
 type ReplicationPad3d struct{ PadBase }
 
-// NewReplicationPad3d makes a ReplicationPad3d. The padding is one number for all sides, or two per dimension, the last dimension first.
+// NewReplicationPad3d makes a ReplicationPad3d. The padding is one number for all sides, or two per dimension, the last
+// dimension first.
 func NewReplicationPad3d[S SizeArg](padding S) *ReplicationPad3d {
 	return New(&ReplicationPad3d{PadBase{Padding: sizeOf(padding).expand(6)}})
 }
@@ -135,7 +145,8 @@ func (m *ReplicationPad3d) Forward(x *Tensor) *Tensor {
 // CircularPad1d adds the other end of the input at the ends of the last 1 dimension.
 type CircularPad1d struct{ PadBase }
 
-// NewCircularPad1d makes a CircularPad1d. The padding is one number for all sides, or two per dimension, the last dimension first.
+// NewCircularPad1d makes a CircularPad1d. The padding is one number for all sides, or two per dimension, the last
+// dimension first.
 func NewCircularPad1d[S SizeArg](padding S) *CircularPad1d {
 	return New(&CircularPad1d{PadBase{Padding: sizeOf(padding).expand(2)}})
 }
@@ -146,7 +157,8 @@ func (m *CircularPad1d) Forward(x *Tensor) *Tensor { return m.pad(x, F.PadOption
 // CircularPad2d adds the other end of the input at the ends of the last 2 dimensions.
 type CircularPad2d struct{ PadBase }
 
-// NewCircularPad2d makes a CircularPad2d. The padding is one number for all sides, or two per dimension, the last dimension first.
+// NewCircularPad2d makes a CircularPad2d. The padding is one number for all sides, or two per dimension, the last
+// dimension first.
 func NewCircularPad2d[S SizeArg](padding S) *CircularPad2d {
 	return New(&CircularPad2d{PadBase{Padding: sizeOf(padding).expand(4)}})
 }
@@ -157,7 +169,8 @@ func (m *CircularPad2d) Forward(x *Tensor) *Tensor { return m.pad(x, F.PadOption
 // CircularPad3d adds the other end of the input at the ends of the last 3 dimensions.
 type CircularPad3d struct{ PadBase }
 
-// NewCircularPad3d makes a CircularPad3d. The padding is one number for all sides, or two per dimension, the last dimension first.
+// NewCircularPad3d makes a CircularPad3d. The padding is one number for all sides, or two per dimension, the last
+// dimension first.
 func NewCircularPad3d[S SizeArg](padding S) *CircularPad3d {
 	return New(&CircularPad3d{PadBase{Padding: sizeOf(padding).expand(6)}})
 }
@@ -171,7 +184,8 @@ type ConstantPad1d struct {
 	Value tensor.Scalar
 }
 
-// NewConstantPad1d makes a ConstantPad1d. The padding is one number for all sides, or two per dimension, the last dimension first.
+// NewConstantPad1d makes a ConstantPad1d. The padding is one number for all sides, or two per dimension, the last
+// dimension first.
 func NewConstantPad1d[S SizeArg](padding S, value tensor.Scalar) *ConstantPad1d {
 	return New(&ConstantPad1d{PadBase: PadBase{Padding: sizeOf(padding).expand(2)}, Value: value})
 }
@@ -192,7 +206,8 @@ type ConstantPad2d struct {
 	Value tensor.Scalar
 }
 
-// NewConstantPad2d makes a ConstantPad2d. The padding is one number for all sides, or two per dimension, the last dimension first.
+// NewConstantPad2d makes a ConstantPad2d. The padding is one number for all sides, or two per dimension, the last
+// dimension first.
 func NewConstantPad2d[S SizeArg](padding S, value tensor.Scalar) *ConstantPad2d {
 	return New(&ConstantPad2d{PadBase: PadBase{Padding: sizeOf(padding).expand(4)}, Value: value})
 }
@@ -213,7 +228,8 @@ type ConstantPad3d struct {
 	Value tensor.Scalar
 }
 
-// NewConstantPad3d makes a ConstantPad3d. The padding is one number for all sides, or two per dimension, the last dimension first.
+// NewConstantPad3d makes a ConstantPad3d. The padding is one number for all sides, or two per dimension, the last
+// dimension first.
 func NewConstantPad3d[S SizeArg](padding S, value tensor.Scalar) *ConstantPad3d {
 	return New(&ConstantPad3d{PadBase: PadBase{Padding: sizeOf(padding).expand(6)}, Value: value})
 }

@@ -6,13 +6,14 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// lengths are the numbers of positions of each sequence of x (N, L, E) that a mask (N, L) leaves, where PyTorch computes the encoder without
-// the others and sets those to zero in the result: in evaluation, without gradients, with layers that its fast path knows, when padding stands
-// at the ends. Otherwise they are nil. As in PyTorch a tracer sees the layers with all positions: which positions are left out is no part of a
-// program that other masks are to be given.
+// lengths are the numbers of positions of each sequence of x (N, L, E) that a mask (N, L) leaves, where PyTorch
+// computes the encoder without the others and sets those to zero in the result: in evaluation, without gradients, with
+// layers that its fast path knows, when padding stands at the ends. Otherwise they are nil. As in PyTorch a tracer sees
+// the layers with all positions: which positions are left out is no part of a program that other masks are to be given.
 func (m *TransformerEncoder) lengths(x *Tensor, o EncoderMasks) []int {
 	k := o.KeyPaddingMask
-	if k == nil || o.Mask != nil || len(m.Layers) == 0 || x.Dim() != 3 || k.Dim() != 2 || k.Size(0) != x.Size(0) || k.Size(1) != x.Size(1) || tensor.IsTracing() {
+	if k == nil || o.Mask != nil || len(m.Layers) == 0 || x.Dim() != 3 || k.Dim() != 2 || k.Size(0) != x.Size(0) ||
+		k.Size(1) != x.Size(1) || tensor.IsTracing() {
 		return nil
 	}
 	grads := tensor.IsGradEnabled()
@@ -21,7 +22,8 @@ func (m *TransformerEncoder) lengths(x *Tensor, o EncoderMasks) []int {
 	}
 	for _, l := range m.Layers {
 		a := l.SelfAttn
-		if l.Training() || l.NormFirst || !a.BatchFirst || a.InProjWeight == nil || a.InProjBias == nil || a.BiasK != nil || a.AddZeroAttn || a.NumHeads%2 != 0 ||
+		if l.Training() || l.NormFirst || !a.BatchFirst || a.InProjWeight == nil || a.InProjBias == nil ||
+			a.BiasK != nil || a.AddZeroAttn || a.NumHeads%2 != 0 ||
 			!l.Activation.is(ActivationReLU) && !l.Activation.is(ActivationGELU) || l.Norm1.Eps != l.Norm2.Eps {
 			return nil
 		}
@@ -49,7 +51,8 @@ func (m *TransformerEncoder) lengths(x *Tensor, o EncoderMasks) []int {
 	return n
 }
 
-// withoutPadding applies the layers and the norm to the first n[i] positions of each sequence i of x; the others are zero in the result.
+// withoutPadding applies the layers and the norm to the first n[i] positions of each sequence i of x; the others are
+// zero in the result.
 func (m *TransformerEncoder) withoutPadding(x *Tensor, n []int) *Tensor {
 	shape := x.Shape()
 	var at []int64

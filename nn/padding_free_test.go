@@ -8,7 +8,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// In evaluation an encoder leaves padding out: the other positions are what they are with a layer that looks at all of them, padding is zero.
+// In evaluation an encoder leaves padding out: the other positions are what they are with a layer that looks at all of
+// them, padding is zero.
 func TestEncoderWithoutPadding(t *testing.T) {
 	torch.ManualSeed(4)
 	const batch, length, width = 5, 7, 8
@@ -24,7 +25,8 @@ func TestEncoderWithoutPadding(t *testing.T) {
 		{"norm first", []int{3, 7, 1, 2, 5}, false, func(l *nn.TransformerEncoderLayer) { l.NormFirst = true }},
 		{"training", []int{3, 7, 1, 2, 5}, false, func(l *nn.TransformerEncoderLayer) { l.Train() }},
 	} {
-		layer := nn.NewTransformerEncoderLayer(width, 2, nn.TransformerLayerOptions{DimFeedforward: torch.Some(16), Dropout: torch.Some(0.0), BatchFirst: true})
+		layer := nn.NewTransformerEncoderLayer(width, 2,
+			nn.TransformerLayerOptions{DimFeedforward: torch.Some(16), Dropout: torch.Some(0.0), BatchFirst: true})
 		m := nn.NewTransformerEncoder(layer, 2, nn.NewLayerNorm(width))
 		m.Eval()
 		for _, l := range m.Layers {

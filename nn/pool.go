@@ -39,7 +39,8 @@ type MaxUnpoolOptions struct {
 	Padding Size // default 0
 }
 
-// FractionalMaxPoolOptions are the options of the fractional maximum pooling layers: OutputSize or OutputRatio must be given.
+// FractionalMaxPoolOptions are the options of the fractional maximum pooling layers: OutputSize or OutputRatio must be
+// given.
 type FractionalMaxPoolOptions struct {
 	OutputSize    Size
 	OutputRatio   []float64 // one for all dimensions, or one each
@@ -82,7 +83,8 @@ type MaxPool1dOptions = MaxPoolOptions
 func NewMaxPool1d[S SizeArg](kernelSize S, opts ...MaxPool1dOptions) *MaxPool1d {
 	o := first(opts)
 	k := sizeOf(kernelSize)
-	m := &MaxPool1d{KernelSize: k, Stride: o.Stride, Padding: o.Padding.or(0), Dilation: o.Dilation.or(1), ReturnIndices: o.ReturnIndices, CeilMode: o.CeilMode}
+	m := &MaxPool1d{KernelSize: k, Stride: o.Stride, Padding: o.Padding.or(0), Dilation: o.Dilation.or(1),
+		ReturnIndices: o.ReturnIndices, CeilMode: o.CeilMode}
 	if m.Stride == nil {
 		m.Stride = k
 	}
@@ -92,20 +94,24 @@ func NewMaxPool1d[S SizeArg](kernelSize S, opts ...MaxPool1dOptions) *MaxPool1d 
 // Forward applies the layer to (N, C, …) or (C, …).
 func (m *MaxPool1d) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return F.MaxPool1d(x, m.KernelSize, F.MaxPool1dOptions{Stride: m.Stride, Padding: m.Padding, Dilation: m.Dilation, CeilMode: m.CeilMode})
+		return F.MaxPool1d(x, m.KernelSize,
+			F.MaxPool1dOptions{Stride: m.Stride, Padding: m.Padding, Dilation: m.Dilation, CeilMode: m.CeilMode})
 	})
 }
 
 // ForwardIndices is Forward that also returns the positions of the maxima.
 func (m *MaxPool1d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
 	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
-		return F.MaxPool1dWithIndices(x, m.KernelSize, F.MaxPool1dWithIndicesOptions{Stride: m.Stride, Padding: m.Padding, Dilation: m.Dilation, CeilMode: m.CeilMode})
+		return F.MaxPool1dWithIndices(x, m.KernelSize,
+			F.MaxPool1dWithIndicesOptions{Stride: m.Stride, Padding: m.Padding, Dilation: m.Dilation,
+				CeilMode: m.CeilMode})
 	})
 }
 
 // ExtraRepr prints the sizes.
 func (m *MaxPool1d) ExtraRepr() string {
-	return fmt.Sprintf("kernel_size=%s, stride=%s, padding=%s, dilation=%s, ceil_mode=%s", m.KernelSize, m.Stride, m.Padding, m.Dilation, pyBool(m.CeilMode))
+	return fmt.Sprintf("kernel_size=%s, stride=%s, padding=%s, dilation=%s, ceil_mode=%s", m.KernelSize, m.Stride,
+		m.Padding, m.Dilation, pyBool(m.CeilMode))
 }
 
 // AvgPool1d takes the mean of each window of 1 spatial dimension.
@@ -124,7 +130,8 @@ type AvgPool1dOptions = AvgPoolOptions
 func NewAvgPool1d[S SizeArg](kernelSize S, opts ...AvgPool1dOptions) *AvgPool1d {
 	o := first(opts)
 	k := sizeOf(kernelSize)
-	m := &AvgPool1d{KernelSize: k, Stride: o.Stride, Padding: o.Padding.or(0), CeilMode: o.CeilMode, CountIncludePad: !o.NoCountIncludePad, DivisorOverride: o.DivisorOverride}
+	m := &AvgPool1d{KernelSize: k, Stride: o.Stride, Padding: o.Padding.or(0), CeilMode: o.CeilMode,
+		CountIncludePad: !o.NoCountIncludePad, DivisorOverride: o.DivisorOverride}
 	if m.Stride == nil {
 		m.Stride = k
 	}
@@ -134,13 +141,16 @@ func NewAvgPool1d[S SizeArg](kernelSize S, opts ...AvgPool1dOptions) *AvgPool1d 
 // Forward applies the layer to (N, C, …) or (C, …).
 func (m *AvgPool1d) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return F.AvgPool1d(x, m.KernelSize, F.AvgPool1dOptions{Stride: m.Stride, Padding: m.Padding, CeilMode: m.CeilMode, NoCountIncludePad: !m.CountIncludePad})
+		return F.AvgPool1d(x, m.KernelSize,
+			F.AvgPool1dOptions{Stride: m.Stride, Padding: m.Padding, CeilMode: m.CeilMode,
+				NoCountIncludePad: !m.CountIncludePad})
 	})
 }
 
 // ExtraRepr prints the sizes.
 func (m *AvgPool1d) ExtraRepr() string {
-	return fmt.Sprintf("kernel_size=%s, stride=%s, padding=%s", m.KernelSize.tuple(), m.Stride.tuple(), m.Padding.tuple())
+	return fmt.Sprintf("kernel_size=%s, stride=%s, padding=%s", m.KernelSize.tuple(), m.Stride.tuple(),
+		m.Padding.tuple())
 }
 
 // AdaptiveAvgPool1d takes the mean of windows chosen so that the output has the given size.
@@ -210,13 +220,15 @@ func NewLPPool1d[S SizeArg](normType tensor.Scalar, kernelSize S, opts ...LPPool
 // Forward applies the layer to (N, C, …) or (C, …).
 func (m *LPPool1d) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return F.LPPool1d(x, toFloat(m.NormType), m.KernelSize, F.LPPool1dOptions{Stride: m.Stride, CeilMode: m.CeilMode})
+		return F.LPPool1d(x, toFloat(m.NormType), m.KernelSize,
+			F.LPPool1dOptions{Stride: m.Stride, CeilMode: m.CeilMode})
 	})
 }
 
 // ExtraRepr prints the sizes.
 func (m *LPPool1d) ExtraRepr() string {
-	return fmt.Sprintf("norm_type=%s, kernel_size=%s, stride=%s, ceil_mode=%s", pyNum(m.NormType), m.KernelSize, noneOr(m.Stride), pyBool(m.CeilMode))
+	return fmt.Sprintf("norm_type=%s, kernel_size=%s, stride=%s, ceil_mode=%s", pyNum(m.NormType), m.KernelSize,
+		noneOr(m.Stride), pyBool(m.CeilMode))
 }
 
 // MaxUnpool1d puts values back to the positions that MaxPool1d found them at, zeros elsewhere.
@@ -237,16 +249,19 @@ func NewMaxUnpool1d[S SizeArg](kernelSize S, opts ...MaxUnpoolOptions) *MaxUnpoo
 	return New(m)
 }
 
-// Forward applies the layer to pooled values and their positions. The output size, when given, chooses among those that pool to this one.
+// Forward applies the layer to pooled values and their positions. The output size, when given, chooses among those that
+// pool to this one.
 func (m *MaxUnpool1d) Forward(x, indices *Tensor, outputSize ...int) *Tensor {
 	return m.runN(m, []*Tensor{x, indices}, func(in []*Tensor) *Tensor {
-		return F.MaxUnpool1d(in[0], in[1], m.KernelSize, F.MaxUnpool1dOptions{Stride: m.Stride, Padding: m.Padding, OutputSize: given(outputSize)})
+		return F.MaxUnpool1d(in[0], in[1], m.KernelSize,
+			F.MaxUnpool1dOptions{Stride: m.Stride, Padding: m.Padding, OutputSize: given(outputSize)})
 	})
 }
 
 // ExtraRepr prints the sizes.
 func (m *MaxUnpool1d) ExtraRepr() string {
-	return fmt.Sprintf("kernel_size=%s, stride=%s, padding=%s", m.KernelSize.tuple(), m.Stride.tuple(), m.Padding.tuple())
+	return fmt.Sprintf("kernel_size=%s, stride=%s, padding=%s", m.KernelSize.tuple(), m.Stride.tuple(),
+		m.Padding.tuple())
 }
 
 // MaxPool2d takes the maximum of each window of 2 spatial dimensions.
@@ -264,7 +279,8 @@ type MaxPool2dOptions = MaxPoolOptions
 func NewMaxPool2d[S SizeArg](kernelSize S, opts ...MaxPool2dOptions) *MaxPool2d {
 	o := first(opts)
 	k := sizeOf(kernelSize)
-	m := &MaxPool2d{KernelSize: k, Stride: o.Stride, Padding: o.Padding.or(0), Dilation: o.Dilation.or(1), ReturnIndices: o.ReturnIndices, CeilMode: o.CeilMode}
+	m := &MaxPool2d{KernelSize: k, Stride: o.Stride, Padding: o.Padding.or(0), Dilation: o.Dilation.or(1),
+		ReturnIndices: o.ReturnIndices, CeilMode: o.CeilMode}
 	if m.Stride == nil {
 		m.Stride = k
 	}
@@ -274,20 +290,25 @@ func NewMaxPool2d[S SizeArg](kernelSize S, opts ...MaxPool2dOptions) *MaxPool2d 
 // Forward applies the layer to (N, C, …) or (C, …).
 func (m *MaxPool2d) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return F.MaxPool2d(x, m.KernelSize.expand(2), F.MaxPool2dOptions{Stride: m.Stride.expand(2), Padding: m.Padding.expand(2), Dilation: m.Dilation.expand(2), CeilMode: m.CeilMode})
+		return F.MaxPool2d(x, m.KernelSize.expand(2),
+			F.MaxPool2dOptions{Stride: m.Stride.expand(2), Padding: m.Padding.expand(2), Dilation: m.Dilation.expand(2),
+				CeilMode: m.CeilMode})
 	})
 }
 
 // ForwardIndices is Forward that also returns the positions of the maxima.
 func (m *MaxPool2d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
 	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
-		return F.MaxPool2dWithIndices(x, m.KernelSize.expand(2), F.MaxPool2dWithIndicesOptions{Stride: m.Stride.expand(2), Padding: m.Padding.expand(2), Dilation: m.Dilation.expand(2), CeilMode: m.CeilMode})
+		return F.MaxPool2dWithIndices(x, m.KernelSize.expand(2),
+			F.MaxPool2dWithIndicesOptions{Stride: m.Stride.expand(2), Padding: m.Padding.expand(2),
+				Dilation: m.Dilation.expand(2), CeilMode: m.CeilMode})
 	})
 }
 
 // ExtraRepr prints the sizes.
 func (m *MaxPool2d) ExtraRepr() string {
-	return fmt.Sprintf("kernel_size=%s, stride=%s, padding=%s, dilation=%s, ceil_mode=%s", m.KernelSize, m.Stride, m.Padding, m.Dilation, pyBool(m.CeilMode))
+	return fmt.Sprintf("kernel_size=%s, stride=%s, padding=%s, dilation=%s, ceil_mode=%s", m.KernelSize, m.Stride,
+		m.Padding, m.Dilation, pyBool(m.CeilMode))
 }
 
 // AvgPool2d takes the mean of each window of 2 spatial dimensions.
@@ -306,7 +327,8 @@ type AvgPool2dOptions = AvgPoolOptions
 func NewAvgPool2d[S SizeArg](kernelSize S, opts ...AvgPool2dOptions) *AvgPool2d {
 	o := first(opts)
 	k := sizeOf(kernelSize)
-	m := &AvgPool2d{KernelSize: k, Stride: o.Stride, Padding: o.Padding.or(0), CeilMode: o.CeilMode, CountIncludePad: !o.NoCountIncludePad, DivisorOverride: o.DivisorOverride}
+	m := &AvgPool2d{KernelSize: k, Stride: o.Stride, Padding: o.Padding.or(0), CeilMode: o.CeilMode,
+		CountIncludePad: !o.NoCountIncludePad, DivisorOverride: o.DivisorOverride}
 	if m.Stride == nil {
 		m.Stride = k
 	}
@@ -316,7 +338,8 @@ func NewAvgPool2d[S SizeArg](kernelSize S, opts ...AvgPool2dOptions) *AvgPool2d 
 // Forward applies the layer to (N, C, …) or (C, …).
 func (m *AvgPool2d) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		o := F.AvgPool2dOptions{Stride: m.Stride.expand(2), Padding: m.Padding.expand(2), CeilMode: m.CeilMode, NoCountIncludePad: !m.CountIncludePad}
+		o := F.AvgPool2dOptions{Stride: m.Stride.expand(2), Padding: m.Padding.expand(2), CeilMode: m.CeilMode,
+			NoCountIncludePad: !m.CountIncludePad}
 		o.DivisorOverride = m.DivisorOverride
 		return F.AvgPool2d(x, m.KernelSize.expand(2), o)
 	})
@@ -394,13 +417,15 @@ func NewLPPool2d[S SizeArg](normType tensor.Scalar, kernelSize S, opts ...LPPool
 // Forward applies the layer to (N, C, …) or (C, …).
 func (m *LPPool2d) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return F.LPPool2d(x, toFloat(m.NormType), m.KernelSize.expand(2), F.LPPool2dOptions{Stride: m.Stride.expand(2), CeilMode: m.CeilMode})
+		return F.LPPool2d(x, toFloat(m.NormType), m.KernelSize.expand(2),
+			F.LPPool2dOptions{Stride: m.Stride.expand(2), CeilMode: m.CeilMode})
 	})
 }
 
 // ExtraRepr prints the sizes.
 func (m *LPPool2d) ExtraRepr() string {
-	return fmt.Sprintf("norm_type=%s, kernel_size=%s, stride=%s, ceil_mode=%s", pyNum(m.NormType), m.KernelSize, noneOr(m.Stride), pyBool(m.CeilMode))
+	return fmt.Sprintf("norm_type=%s, kernel_size=%s, stride=%s, ceil_mode=%s", pyNum(m.NormType), m.KernelSize,
+		noneOr(m.Stride), pyBool(m.CeilMode))
 }
 
 // MaxUnpool2d puts values back to the positions that MaxPool2d found them at, zeros elsewhere.
@@ -421,16 +446,20 @@ func NewMaxUnpool2d[S SizeArg](kernelSize S, opts ...MaxUnpoolOptions) *MaxUnpoo
 	return New(m)
 }
 
-// Forward applies the layer to pooled values and their positions. The output size, when given, chooses among those that pool to this one.
+// Forward applies the layer to pooled values and their positions. The output size, when given, chooses among those that
+// pool to this one.
 func (m *MaxUnpool2d) Forward(x, indices *Tensor, outputSize ...int) *Tensor {
 	return m.runN(m, []*Tensor{x, indices}, func(in []*Tensor) *Tensor {
-		return F.MaxUnpool2d(in[0], in[1], m.KernelSize.expand(2), F.MaxUnpool2dOptions{Stride: m.Stride.expand(2), Padding: m.Padding.expand(2), OutputSize: given(outputSize)})
+		return F.MaxUnpool2d(in[0], in[1], m.KernelSize.expand(2),
+			F.MaxUnpool2dOptions{Stride: m.Stride.expand(2), Padding: m.Padding.expand(2),
+				OutputSize: given(outputSize)})
 	})
 }
 
 // ExtraRepr prints the sizes.
 func (m *MaxUnpool2d) ExtraRepr() string {
-	return fmt.Sprintf("kernel_size=%s, stride=%s, padding=%s", m.KernelSize.tuple(), m.Stride.tuple(), m.Padding.tuple())
+	return fmt.Sprintf("kernel_size=%s, stride=%s, padding=%s", m.KernelSize.tuple(), m.Stride.tuple(),
+		m.Padding.tuple())
 }
 
 // FractionalMaxPool2d takes maxima of windows placed at random (Graham 2014).
@@ -447,7 +476,8 @@ type FractionalMaxPool2d struct {
 func NewFractionalMaxPool2d[S SizeArg](kernelSize S, opts ...FractionalMaxPoolOptions) *FractionalMaxPool2d {
 	o := first(opts)
 	checkFractional("FractionalMaxPool2d", &o, 2)
-	return New(&FractionalMaxPool2d{KernelSize: sizeOf(kernelSize).expand(2), OutputSize: o.OutputSize.expand(2), OutputRatio: o.OutputRatio, ReturnIndices: o.ReturnIndices, RandomSamples: o.RandomSamples})
+	return New(&FractionalMaxPool2d{KernelSize: sizeOf(kernelSize).expand(2), OutputSize: o.OutputSize.expand(2),
+		OutputRatio: o.OutputRatio, ReturnIndices: o.ReturnIndices, RandomSamples: o.RandomSamples})
 }
 
 // Forward applies the layer to (N, C, …) or (C, …).
@@ -459,7 +489,9 @@ func (m *FractionalMaxPool2d) Forward(x *Tensor) *Tensor {
 // ForwardIndices is Forward that also returns the positions of the maxima.
 func (m *FractionalMaxPool2d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
 	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
-		return F.FractionalMaxPool2dWithIndices(x, m.KernelSize, F.FractionalMaxPool2dWithIndicesOptions{OutputSize: m.OutputSize, OutputRatio: m.OutputRatio, RandomSamples: m.RandomSamples})
+		return F.FractionalMaxPool2dWithIndices(x, m.KernelSize,
+			F.FractionalMaxPool2dWithIndicesOptions{OutputSize: m.OutputSize, OutputRatio: m.OutputRatio,
+				RandomSamples: m.RandomSamples})
 	})
 }
 
@@ -478,7 +510,8 @@ type MaxPool3dOptions = MaxPoolOptions
 func NewMaxPool3d[S SizeArg](kernelSize S, opts ...MaxPool3dOptions) *MaxPool3d {
 	o := first(opts)
 	k := sizeOf(kernelSize)
-	m := &MaxPool3d{KernelSize: k, Stride: o.Stride, Padding: o.Padding.or(0), Dilation: o.Dilation.or(1), ReturnIndices: o.ReturnIndices, CeilMode: o.CeilMode}
+	m := &MaxPool3d{KernelSize: k, Stride: o.Stride, Padding: o.Padding.or(0), Dilation: o.Dilation.or(1),
+		ReturnIndices: o.ReturnIndices, CeilMode: o.CeilMode}
 	if m.Stride == nil {
 		m.Stride = k
 	}
@@ -488,20 +521,25 @@ func NewMaxPool3d[S SizeArg](kernelSize S, opts ...MaxPool3dOptions) *MaxPool3d 
 // Forward applies the layer to (N, C, …) or (C, …).
 func (m *MaxPool3d) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return F.MaxPool3d(x, m.KernelSize.expand(3), F.MaxPool3dOptions{Stride: m.Stride.expand(3), Padding: m.Padding.expand(3), Dilation: m.Dilation.expand(3), CeilMode: m.CeilMode})
+		return F.MaxPool3d(x, m.KernelSize.expand(3),
+			F.MaxPool3dOptions{Stride: m.Stride.expand(3), Padding: m.Padding.expand(3), Dilation: m.Dilation.expand(3),
+				CeilMode: m.CeilMode})
 	})
 }
 
 // ForwardIndices is Forward that also returns the positions of the maxima.
 func (m *MaxPool3d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
 	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
-		return F.MaxPool3dWithIndices(x, m.KernelSize.expand(3), F.MaxPool3dWithIndicesOptions{Stride: m.Stride.expand(3), Padding: m.Padding.expand(3), Dilation: m.Dilation.expand(3), CeilMode: m.CeilMode})
+		return F.MaxPool3dWithIndices(x, m.KernelSize.expand(3),
+			F.MaxPool3dWithIndicesOptions{Stride: m.Stride.expand(3), Padding: m.Padding.expand(3),
+				Dilation: m.Dilation.expand(3), CeilMode: m.CeilMode})
 	})
 }
 
 // ExtraRepr prints the sizes.
 func (m *MaxPool3d) ExtraRepr() string {
-	return fmt.Sprintf("kernel_size=%s, stride=%s, padding=%s, dilation=%s, ceil_mode=%s", m.KernelSize, m.Stride, m.Padding, m.Dilation, pyBool(m.CeilMode))
+	return fmt.Sprintf("kernel_size=%s, stride=%s, padding=%s, dilation=%s, ceil_mode=%s", m.KernelSize, m.Stride,
+		m.Padding, m.Dilation, pyBool(m.CeilMode))
 }
 
 // AvgPool3d takes the mean of each window of 3 spatial dimensions.
@@ -520,7 +558,8 @@ type AvgPool3dOptions = AvgPoolOptions
 func NewAvgPool3d[S SizeArg](kernelSize S, opts ...AvgPool3dOptions) *AvgPool3d {
 	o := first(opts)
 	k := sizeOf(kernelSize)
-	m := &AvgPool3d{KernelSize: k, Stride: o.Stride, Padding: o.Padding.or(0), CeilMode: o.CeilMode, CountIncludePad: !o.NoCountIncludePad, DivisorOverride: o.DivisorOverride}
+	m := &AvgPool3d{KernelSize: k, Stride: o.Stride, Padding: o.Padding.or(0), CeilMode: o.CeilMode,
+		CountIncludePad: !o.NoCountIncludePad, DivisorOverride: o.DivisorOverride}
 	if m.Stride == nil {
 		m.Stride = k
 	}
@@ -530,7 +569,8 @@ func NewAvgPool3d[S SizeArg](kernelSize S, opts ...AvgPool3dOptions) *AvgPool3d 
 // Forward applies the layer to (N, C, …) or (C, …).
 func (m *AvgPool3d) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		o := F.AvgPool3dOptions{Stride: m.Stride.expand(3), Padding: m.Padding.expand(3), CeilMode: m.CeilMode, NoCountIncludePad: !m.CountIncludePad}
+		o := F.AvgPool3dOptions{Stride: m.Stride.expand(3), Padding: m.Padding.expand(3), CeilMode: m.CeilMode,
+			NoCountIncludePad: !m.CountIncludePad}
 		o.DivisorOverride = m.DivisorOverride
 		return F.AvgPool3d(x, m.KernelSize.expand(3), o)
 	})
@@ -608,13 +648,15 @@ func NewLPPool3d[S SizeArg](normType tensor.Scalar, kernelSize S, opts ...LPPool
 // Forward applies the layer to (N, C, …) or (C, …).
 func (m *LPPool3d) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return F.LPPool3d(x, toFloat(m.NormType), m.KernelSize.expand(3), F.LPPool3dOptions{Stride: m.Stride.expand(3), CeilMode: m.CeilMode})
+		return F.LPPool3d(x, toFloat(m.NormType), m.KernelSize.expand(3),
+			F.LPPool3dOptions{Stride: m.Stride.expand(3), CeilMode: m.CeilMode})
 	})
 }
 
 // ExtraRepr prints the sizes.
 func (m *LPPool3d) ExtraRepr() string {
-	return fmt.Sprintf("norm_type=%s, kernel_size=%s, stride=%s, ceil_mode=%s", pyNum(m.NormType), m.KernelSize, noneOr(m.Stride), pyBool(m.CeilMode))
+	return fmt.Sprintf("norm_type=%s, kernel_size=%s, stride=%s, ceil_mode=%s", pyNum(m.NormType), m.KernelSize,
+		noneOr(m.Stride), pyBool(m.CeilMode))
 }
 
 // MaxUnpool3d puts values back to the positions that MaxPool3d found them at, zeros elsewhere.
@@ -635,16 +677,20 @@ func NewMaxUnpool3d[S SizeArg](kernelSize S, opts ...MaxUnpoolOptions) *MaxUnpoo
 	return New(m)
 }
 
-// Forward applies the layer to pooled values and their positions. The output size, when given, chooses among those that pool to this one.
+// Forward applies the layer to pooled values and their positions. The output size, when given, chooses among those that
+// pool to this one.
 func (m *MaxUnpool3d) Forward(x, indices *Tensor, outputSize ...int) *Tensor {
 	return m.runN(m, []*Tensor{x, indices}, func(in []*Tensor) *Tensor {
-		return F.MaxUnpool3d(in[0], in[1], m.KernelSize.expand(3), F.MaxUnpool3dOptions{Stride: m.Stride.expand(3), Padding: m.Padding.expand(3), OutputSize: given(outputSize)})
+		return F.MaxUnpool3d(in[0], in[1], m.KernelSize.expand(3),
+			F.MaxUnpool3dOptions{Stride: m.Stride.expand(3), Padding: m.Padding.expand(3),
+				OutputSize: given(outputSize)})
 	})
 }
 
 // ExtraRepr prints the sizes.
 func (m *MaxUnpool3d) ExtraRepr() string {
-	return fmt.Sprintf("kernel_size=%s, stride=%s, padding=%s", m.KernelSize.tuple(), m.Stride.tuple(), m.Padding.tuple())
+	return fmt.Sprintf("kernel_size=%s, stride=%s, padding=%s", m.KernelSize.tuple(), m.Stride.tuple(),
+		m.Padding.tuple())
 }
 
 // FractionalMaxPool3d takes maxima of windows placed at random (Graham 2014).
@@ -661,7 +707,8 @@ type FractionalMaxPool3d struct {
 func NewFractionalMaxPool3d[S SizeArg](kernelSize S, opts ...FractionalMaxPoolOptions) *FractionalMaxPool3d {
 	o := first(opts)
 	checkFractional("FractionalMaxPool3d", &o, 3)
-	return New(&FractionalMaxPool3d{KernelSize: sizeOf(kernelSize).expand(3), OutputSize: o.OutputSize.expand(3), OutputRatio: o.OutputRatio, ReturnIndices: o.ReturnIndices, RandomSamples: o.RandomSamples})
+	return New(&FractionalMaxPool3d{KernelSize: sizeOf(kernelSize).expand(3), OutputSize: o.OutputSize.expand(3),
+		OutputRatio: o.OutputRatio, ReturnIndices: o.ReturnIndices, RandomSamples: o.RandomSamples})
 }
 
 // Forward applies the layer to (N, C, …) or (C, …).
@@ -673,7 +720,9 @@ func (m *FractionalMaxPool3d) Forward(x *Tensor) *Tensor {
 // ForwardIndices is Forward that also returns the positions of the maxima.
 func (m *FractionalMaxPool3d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
 	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
-		return F.FractionalMaxPool3dWithIndices(x, m.KernelSize, F.FractionalMaxPool3dWithIndicesOptions{OutputSize: m.OutputSize, OutputRatio: m.OutputRatio, RandomSamples: m.RandomSamples})
+		return F.FractionalMaxPool3dWithIndices(x, m.KernelSize,
+			F.FractionalMaxPool3dWithIndicesOptions{OutputSize: m.OutputSize, OutputRatio: m.OutputRatio,
+				RandomSamples: m.RandomSamples})
 	})
 }
 
@@ -708,7 +757,8 @@ func checkFractional(name string, o *FractionalMaxPoolOptions, n int) {
 	}
 	for _, r := range o.OutputRatio {
 		if !(r > 0 && r < 1) {
-			tensor.Fail(tensor.ErrValue, "output_ratio must be between 0 and 1 (got %s)", strconv.FormatFloat(r, 'g', -1, 64))
+			tensor.Fail(tensor.ErrValue, "output_ratio must be between 0 and 1 (got %s)",
+				strconv.FormatFloat(r, 'g', -1, 64))
 		}
 	}
 }

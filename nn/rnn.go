@@ -22,8 +22,8 @@ type RNNOptions struct {
 	Device        tensor.Device // where the parameters are made; the default device unless given
 }
 
-// RNNBase is what the recurrent layers share. Parameters are found by name: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, with
-// LSTM's ProjSize weight_hr_l0, and the same with _reverse for the backward direction.
+// RNNBase is what the recurrent layers share. Parameters are found by name: weight_ih_l0, weight_hh_l0, bias_ih_l0,
+// bias_hh_l0, with LSTM's ProjSize weight_hr_l0, and the same with _reverse for the backward direction.
 type RNNBase struct {
 	Base
 	InputSize, HiddenSize, NumLayers int
@@ -54,10 +54,12 @@ func gatesOf(mode string) int {
 func (m *RNNBase) setup(mode string, in, hidden int, opts []RNNOptions) {
 	o := first(opts)
 	m.mode, m.InputSize, m.HiddenSize, m.NumLayers = mode, in, hidden, o.NumLayers.Or(1)
-	m.Bias, m.BatchFirst, m.Bidirectional, m.ReLU, m.ProjSize = !o.NoBias, o.BatchFirst, o.Bidirectional, o.ReLU, o.ProjSize
+	m.Bias, m.BatchFirst, m.Bidirectional, m.ReLU, m.ProjSize = !o.NoBias, o.BatchFirst, o.Bidirectional, o.ReLU,
+		o.ProjSize
 	m.Dropout = o.Dropout
 	if p := toFloat(m.Dropout); !(p >= 0 && p <= 1) {
-		tensor.Fail(tensor.ErrValue, "dropout should be a number in range [0, 1] representing the probability of an element being zeroed")
+		tensor.Fail(tensor.ErrValue, "dropout should be a number in range [0, 1] representing the probability of an "+
+			"element being zeroed")
 	}
 	if hidden <= 0 {
 		tensor.Fail(tensor.ErrValue, "hidden_size must be greater than zero")
@@ -79,7 +81,8 @@ func (m *RNNBase) setup(mode string, in, hidden int, opts []RNNOptions) {
 			size = real * m.directions()
 		}
 		for d := range m.directions() {
-			w := rnnWeights{suffix: fmt.Sprintf("_l%d", l), ih: param(at{o.DType, o.Device}, rows, size), hh: param(at{o.DType, o.Device}, rows, real)}
+			w := rnnWeights{suffix: fmt.Sprintf("_l%d", l), ih: param(at{o.DType, o.Device}, rows, size),
+				hh: param(at{o.DType, o.Device}, rows, real)}
 			if d == 1 {
 				w.suffix += "_reverse"
 			}
@@ -168,13 +171,16 @@ func (m *RNNBase) run(x, h0, c0 *Tensor) (out, hn, cn *Tensor) {
 	params, dropout := m.params(), toFloat(m.Dropout)
 	switch {
 	case m.mode == "LSTM":
-		return torch.LSTM(x, []*Tensor{h0, c0}, params, m.Bias, m.NumLayers, dropout, m.Training(), m.Bidirectional, m.BatchFirst)
+		return torch.LSTM(x, []*Tensor{h0, c0}, params, m.Bias, m.NumLayers, dropout, m.Training(), m.Bidirectional,
+			m.BatchFirst)
 	case m.mode == "GRU":
 		out, hn = torch.GRU(x, h0, params, m.Bias, m.NumLayers, dropout, m.Training(), m.Bidirectional, m.BatchFirst)
 	case m.ReLU:
-		out, hn = torch.RNNReLU(x, h0, params, m.Bias, m.NumLayers, dropout, m.Training(), m.Bidirectional, m.BatchFirst)
+		out, hn = torch.RNNReLU(x, h0, params, m.Bias, m.NumLayers, dropout, m.Training(), m.Bidirectional,
+			m.BatchFirst)
 	default:
-		out, hn = torch.RNNTanh(x, h0, params, m.Bias, m.NumLayers, dropout, m.Training(), m.Bidirectional, m.BatchFirst)
+		out, hn = torch.RNNTanh(x, h0, params, m.Bias, m.NumLayers, dropout, m.Training(), m.Bidirectional,
+			m.BatchFirst)
 	}
 	return out, hn, nil
 }
@@ -194,14 +200,16 @@ func (m *RNNBase) forward(x *Tensor, h0, c0 *Tensor) (out, hn, cn *Tensor) {
 		for _, p := range []**Tensor{&h0, &c0} {
 			if *p != nil {
 				if (*p).Dim() != 2 {
-					tensor.Fail(tensor.ErrShape, "For unbatched 2-D input, hx should also be 2-D but got %d-D tensor", (*p).Dim())
+					tensor.Fail(tensor.ErrShape, "For unbatched 2-D input, hx should also be 2-D but got %d-D tensor",
+						(*p).Dim())
 				}
 				*p = (*p).Unsqueeze(1)
 			}
 		}
 	}
 	if x.Size(2) != m.InputSize {
-		tensor.Fail(tensor.ErrShape, "input.size(-1) must be equal to input_size. Expected %d, got %d", m.InputSize, x.Size(2))
+		tensor.Fail(tensor.ErrShape, "input.size(-1) must be equal to input_size. Expected %d, got %d", m.InputSize,
+			x.Size(2))
 	}
 	if x.Size(1-batch) == 0 {
 		tensor.Fail(tensor.ErrShape, "Expected sequence length to be larger than 0 in RNN")
@@ -249,7 +257,8 @@ func (m *RNNBase) start(x *Tensor, n int, h0, c0 *Tensor) (h, c *Tensor) {
 			return zerosLike(x, want)
 		}
 		if !tensor.SameShape(t.Shape(), want) {
-			tensor.Fail(tensor.ErrShape, "Expected %s size (%d, %d, %d), got %s", what, layers, n, size, tensor.ShapeString(t.Shape()))
+			tensor.Fail(tensor.ErrShape, "Expected %s size (%d, %d, %d), got %s", what, layers, n, size,
+				tensor.ShapeString(t.Shape()))
 		}
 		return t
 	}
@@ -275,8 +284,9 @@ func NewRNN(inputSize, hiddenSize int, opts ...RNNOptions) *RNN {
 	return New(m)
 }
 
-// Forward runs over the sequences x (L, N, in), (N, L, in) when BatchFirst, or (L, in), from the state h0 (layers·directions, N, hidden),
-// zeros when it is not given. It returns the last layer's outputs and the last states of all layers.
+// Forward runs over the sequences x (L, N, in), (N, L, in) when BatchFirst, or (L, in), from the state h0
+// (layers·directions, N, hidden), zeros when it is not given. It returns the last layer's outputs and the last states
+// of all layers.
 func (m *RNN) Forward(x *Tensor, h0 ...*Tensor) (out, hn *Tensor) {
 	out, hn, _ = m.hooked(x, first(h0), nil)
 	return out, hn
@@ -310,7 +320,8 @@ func NewLSTM(inputSize, hiddenSize int, opts ...RNNOptions) *LSTM {
 	return New(m)
 }
 
-// Forward is RNN's, with the states h0 (layers·directions, N, hidden or ProjSize) and c0 (layers·directions, N, hidden): give both or none.
+// Forward is RNN's, with the states h0 (layers·directions, N, hidden or ProjSize) and c0 (layers·directions, N,
+// hidden): give both or none.
 func (m *LSTM) Forward(x *Tensor, state ...*Tensor) (out, hn, cn *Tensor) {
 	h0, c0 := pair(state)
 	return m.hooked(x, h0, c0)
@@ -410,11 +421,13 @@ func (m *RNNCellBase) forward(x, h, c *Tensor) (hn, cn *Tensor) {
 	}
 	switch {
 	case m.mode == "LSTM":
-		return torch.LSTMCell(x, []*Tensor{h, c}, m.WeightIH, m.WeightHH, torch.LSTMCellOptions{BIh: m.BiasIH, BHh: m.BiasHH})
+		return torch.LSTMCell(x, []*Tensor{h, c}, m.WeightIH, m.WeightHH,
+			torch.LSTMCellOptions{BIh: m.BiasIH, BHh: m.BiasHH})
 	case m.mode == "GRU":
 		return torch.GRUCell(x, h, m.WeightIH, m.WeightHH, torch.GRUCellOptions{BIh: m.BiasIH, BHh: m.BiasHH}), nil
 	case m.ReLU:
-		return torch.RNNReLUCell(x, h, m.WeightIH, m.WeightHH, torch.RNNReLUCellOptions{BIh: m.BiasIH, BHh: m.BiasHH}), nil
+		return torch.RNNReLUCell(x, h, m.WeightIH, m.WeightHH, torch.RNNReLUCellOptions{BIh: m.BiasIH, BHh: m.BiasHH}),
+			nil
 	}
 	return torch.RNNTanhCell(x, h, m.WeightIH, m.WeightHH, torch.RNNTanhCellOptions{BIh: m.BiasIH, BHh: m.BiasHH}), nil
 }

@@ -140,19 +140,22 @@ type Unfold struct {
 // NewUnfold makes an Unfold.
 func NewUnfold[S SizeArg](kernelSize S, opts ...WindowOptions) *Unfold {
 	o := first(opts)
-	return New(&Unfold{KernelSize: sizeOf(kernelSize), Dilation: o.Dilation.or(1), Padding: o.Padding.or(0), Stride: o.Stride.or(1)})
+	return New(&Unfold{KernelSize: sizeOf(kernelSize), Dilation: o.Dilation.or(1), Padding: o.Padding.or(0),
+		Stride: o.Stride.or(1)})
 }
 
 // Forward lists the windows.
 func (m *Unfold) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return F.Unfold(x, m.KernelSize.expand(2), F.UnfoldOptions{Dilation: m.Dilation.expand(2), Padding: m.Padding.expand(2), Stride: m.Stride.expand(2)})
+		return F.Unfold(x, m.KernelSize.expand(2),
+			F.UnfoldOptions{Dilation: m.Dilation.expand(2), Padding: m.Padding.expand(2), Stride: m.Stride.expand(2)})
 	})
 }
 
 // ExtraRepr prints the sizes.
 func (m *Unfold) ExtraRepr() string {
-	return fmt.Sprintf("kernel_size=%s, dilation=%s, padding=%s, stride=%s", m.KernelSize, m.Dilation, m.Padding, m.Stride)
+	return fmt.Sprintf("kernel_size=%s, dilation=%s, padding=%s, stride=%s", m.KernelSize, m.Dilation, m.Padding,
+		m.Stride)
 }
 
 // Fold adds up windows given as columns, the adjoint of Unfold.
@@ -165,19 +168,22 @@ type Fold struct {
 // NewFold makes a Fold.
 func NewFold[S, K SizeArg](outputSize S, kernelSize K, opts ...WindowOptions) *Fold {
 	o := first(opts)
-	return New(&Fold{OutputSize: sizeOf(outputSize), KernelSize: sizeOf(kernelSize), Dilation: o.Dilation.or(1), Padding: o.Padding.or(0), Stride: o.Stride.or(1)})
+	return New(&Fold{OutputSize: sizeOf(outputSize), KernelSize: sizeOf(kernelSize), Dilation: o.Dilation.or(1),
+		Padding: o.Padding.or(0), Stride: o.Stride.or(1)})
 }
 
 // Forward adds up the windows.
 func (m *Fold) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return F.Fold(x, m.OutputSize.expand(2), m.KernelSize.expand(2), F.FoldOptions{Dilation: m.Dilation.expand(2), Padding: m.Padding.expand(2), Stride: m.Stride.expand(2)})
+		return F.Fold(x, m.OutputSize.expand(2), m.KernelSize.expand(2),
+			F.FoldOptions{Dilation: m.Dilation.expand(2), Padding: m.Padding.expand(2), Stride: m.Stride.expand(2)})
 	})
 }
 
 // ExtraRepr prints the sizes.
 func (m *Fold) ExtraRepr() string {
-	return fmt.Sprintf("output_size=%s, kernel_size=%s, dilation=%s, padding=%s, stride=%s", m.OutputSize, m.KernelSize, m.Dilation, m.Padding, m.Stride)
+	return fmt.Sprintf("output_size=%s, kernel_size=%s, dilation=%s, padding=%s, stride=%s", m.OutputSize, m.KernelSize,
+		m.Dilation, m.Padding, m.Stride)
 }
 
 // InterpolateMode says how Upsample computes values between elements.
@@ -227,7 +233,8 @@ func NewUpsample(opts ...UpsampleOptions) *Upsample {
 }
 
 func (m *Upsample) setup(o UpsampleOptions) {
-	m.Size, m.ScaleFactor, m.Mode, m.AlignCorners, m.RecomputeScaleFactor = o.Size, o.ScaleFactor, o.Mode, o.AlignCorners, o.RecomputeScaleFactor
+	m.Size, m.ScaleFactor, m.Mode, m.AlignCorners, m.RecomputeScaleFactor = o.Size, o.ScaleFactor, o.Mode,
+		o.AlignCorners, o.RecomputeScaleFactor
 }
 
 // Forward resizes (N, C, …).
@@ -291,7 +298,8 @@ type UpsamplingBilinear2d struct{ Upsample }
 func NewUpsamplingBilinear2d(opts ...UpsamplingOptions) *UpsamplingBilinear2d {
 	o := first(opts)
 	m := &UpsamplingBilinear2d{}
-	m.setup(UpsampleOptions{Size: o.Size, ScaleFactor: o.ScaleFactor, Mode: BilinearMode, AlignCorners: tensor.Some(true)})
+	m.setup(UpsampleOptions{Size: o.Size, ScaleFactor: o.ScaleFactor, Mode: BilinearMode,
+		AlignCorners: tensor.Some(true)})
 	return New(m)
 }
 
@@ -317,7 +325,8 @@ func NewCosineSimilarity(opts ...CosineSimilarityOptions) *CosineSimilarity {
 // Forward compares x1 and x2.
 func (m *CosineSimilarity) Forward(x1, x2 *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{x1, x2}, func(in []*Tensor) *Tensor {
-		return torch.CosineSimilarity(in[0], in[1], torch.CosineSimilarityOptions{Dim: tensor.Some(m.Dim), Eps: tensor.Some(m.Eps)})
+		return torch.CosineSimilarity(in[0], in[1],
+			torch.CosineSimilarityOptions{Dim: tensor.Some(m.Dim), Eps: tensor.Some(m.Eps)})
 	})
 }
 
@@ -344,6 +353,7 @@ func NewPairwiseDistance(opts ...PairwiseDistanceOptions) *PairwiseDistance {
 // Forward compares x1 and x2.
 func (m *PairwiseDistance) Forward(x1, x2 *Tensor) *Tensor {
 	return m.runN(m, []*Tensor{x1, x2}, func(in []*Tensor) *Tensor {
-		return torch.PairwiseDistance(in[0], in[1], torch.PairwiseDistanceOptions{P: tensor.Some(m.P), Eps: tensor.Some(m.Eps), KeepDim: m.KeepDim})
+		return torch.PairwiseDistance(in[0], in[1],
+			torch.PairwiseDistanceOptions{P: tensor.Some(m.P), Eps: tensor.Some(m.Eps), KeepDim: m.KeepDim})
 	})
 }

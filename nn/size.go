@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Size is one int per spatial dimension, or a single one for all of them: Size{2}, Size{2, 3}. A nil Size in an options struct is the
-// default.
+// Size is one int per spatial dimension, or a single one for all of them: Size{2}, Size{2, 3}. A nil Size in an options
+// struct is the default.
 type Size []int
 
 // SizeArg is an argument that takes an int for all dimensions, or a Size.

@@ -59,7 +59,9 @@ func (o *TransformerLayerOptions) fill() {
 }
 
 func (o *TransformerLayerOptions) attention(d, heads int) *MultiheadAttention {
-	return NewMultiheadAttention(d, heads, MultiheadAttentionOptions{Dropout: o.Dropout.Or(0), NoBias: o.NoBias, BatchFirst: o.BatchFirst, DType: o.DType, Device: o.Device})
+	return NewMultiheadAttention(d, heads,
+		MultiheadAttentionOptions{Dropout: o.Dropout.Or(0), NoBias: o.NoBias, BatchFirst: o.BatchFirst, DType: o.DType,
+			Device: o.Device})
 }
 
 func (o *TransformerLayerOptions) linear(in, out int) *Linear {
@@ -74,7 +76,8 @@ func (o *TransformerLayerOptions) dropout() *Dropout {
 	return NewDropout(DropoutOptions{P: o.Dropout})
 }
 
-// TransformerEncoderLayer is self-attention and a feed-forward network, each with a residual connection and normalisation.
+// TransformerEncoderLayer is self-attention and a feed-forward network, each with a residual connection and
+// normalisation.
 // https://pytorch.org/docs/stable/generated/torch.nn.TransformerEncoderLayer.html
 type TransformerEncoderLayer struct {
 	Base
@@ -131,7 +134,8 @@ func (m *TransformerEncoderLayer) Forward(x *Tensor, masks ...EncoderMasks) *Ten
 
 // selfAttend attends from x to itself; dropout is what follows.
 func selfAttend(a *MultiheadAttention, x *Tensor, o EncoderMasks, dropout *Dropout) *Tensor {
-	y, _ := a.Forward(x, x, x, AttentionOptions{KeyPaddingMask: o.KeyPaddingMask, AttnMask: o.Mask, NoWeights: true, IsCausal: o.IsCausal && o.Mask != nil, anyOrder: toFloat(dropout.P) == 0})
+	y, _ := a.Forward(x, x, x, AttentionOptions{KeyPaddingMask: o.KeyPaddingMask, AttnMask: o.Mask, NoWeights: true,
+		IsCausal: o.IsCausal && o.Mask != nil, anyOrder: toFloat(dropout.P) == 0})
 	return y
 }
 
@@ -180,10 +184,13 @@ func (m *TransformerDecoderLayer) Forward(tgt, memory *Tensor, masks ...DecoderM
 	return m.runN(m, []*Tensor{tgt, memory}, func(in []*Tensor) *Tensor {
 		x, memory := in[0], in[1]
 		self := func(x *Tensor) *Tensor {
-			return m.Dropout1.Forward(selfAttend(m.SelfAttn, x, EncoderMasks{o.TgtMask, o.TgtKeyPaddingMask, o.TgtIsCausal}, m.Dropout1))
+			return m.Dropout1.Forward(selfAttend(m.SelfAttn, x,
+				EncoderMasks{o.TgtMask, o.TgtKeyPaddingMask, o.TgtIsCausal}, m.Dropout1))
 		}
 		cross := func(x *Tensor) *Tensor {
-			y, _ := m.MultiheadAttn.Forward(x, memory, memory, AttentionOptions{KeyPaddingMask: o.MemoryKeyPaddingMask, AttnMask: o.MemoryMask, NoWeights: true, IsCausal: o.MemoryIsCausal && o.MemoryMask != nil, anyOrder: toFloat(m.Dropout2.P) == 0})
+			y, _ := m.MultiheadAttn.Forward(x, memory, memory,
+				AttentionOptions{KeyPaddingMask: o.MemoryKeyPaddingMask, AttnMask: o.MemoryMask, NoWeights: true,
+					IsCausal: o.MemoryIsCausal && o.MemoryMask != nil, anyOrder: toFloat(m.Dropout2.P) == 0})
 			return m.Dropout2.Forward(y)
 		}
 		ff := func(x *Tensor) *Tensor {
@@ -239,8 +246,9 @@ func NewTransformerEncoder(layer *TransformerEncoderLayer, numLayers int, norm L
 	return New(m)
 }
 
-// Forward applies the layers. As in PyTorch, positions that the key padding mask ignores are left out in evaluation, and zero in the result,
-// when no gradients are recorded, the batch comes first and the padding last, the norms follow the other steps, and there is no other mask.
+// Forward applies the layers. As in PyTorch, positions that the key padding mask ignores are left out in evaluation,
+// and zero in the result, when no gradients are recorded, the batch comes first and the padding last, the norms follow
+// the other steps, and there is no other mask.
 func (m *TransformerEncoder) Forward(x *Tensor, masks ...EncoderMasks) *Tensor {
 	o := first(masks)
 	return m.Run(m, x, func(x *Tensor) *Tensor {
@@ -353,6 +361,8 @@ func (m *Transformer) Forward(src, tgt *Tensor, masks ...TransformerMasks) *Tens
 	}
 	return m.runN(m, []*Tensor{src, tgt}, func(in []*Tensor) *Tensor {
 		memory := m.Encoder.Forward(in[0], EncoderMasks{o.SrcMask, o.SrcKeyPaddingMask, o.SrcIsCausal})
-		return m.Decoder.Forward(in[1], memory, DecoderMasks{o.TgtMask, o.MemoryMask, o.TgtKeyPaddingMask, o.MemoryKeyPaddingMask, o.TgtIsCausal, o.MemoryIsCausal})
+		return m.Decoder.Forward(in[1], memory,
+			DecoderMasks{o.TgtMask, o.MemoryMask, o.TgtKeyPaddingMask, o.MemoryKeyPaddingMask, o.TgtIsCausal,
+				o.MemoryIsCausal})
 	})
 }

@@ -19,7 +19,8 @@ func (o *opNames) Call(c *tensor.Ctx, next func()) {
 	next()
 }
 
-// Without gradients the feed-forward part takes fewer operators. It computes the same, and whoever looks on sees all of them.
+// Without gradients the feed-forward part takes fewer operators. It computes the same, and whoever looks on sees all of
+// them.
 func TestTransformerFeedForward(t *testing.T) {
 	for _, tc := range []struct {
 		name       string
@@ -51,7 +52,11 @@ func TestTransformerFeedForward(t *testing.T) {
 				t.Errorf("an interceptor sees %v", seen)
 			}
 			calls := 0
-			enc.Linear1.RegisterForwardHook(func(nn.Module, []*torch.Tensor, *torch.Tensor) *torch.Tensor { calls++; return nil })
+			enc.Linear1.RegisterForwardHook(func(nn.Module, []*torch.Tensor,
+				*torch.Tensor) *torch.Tensor {
+				calls++
+				return nil
+			})
 			torch.NoGrad(func() { run() })
 			if calls != 1 {
 				t.Errorf("Linear1's hook was called %d times, expected once", calls)
@@ -60,13 +65,16 @@ func TestTransformerFeedForward(t *testing.T) {
 	}
 }
 
-// The gradients of a layer do not depend on which operators do the work: a hook makes the feed-forward part take one by one, and attention
-// weights make attention take products instead of tiles.
+// The gradients of a layer do not depend on which operators do the work: a hook makes the feed-forward part take one by
+// one, and attention weights make attention take products instead of tiles.
 func TestTransformerGradients(t *testing.T) {
 	for _, batchFirst := range []bool{false, true} {
 		torch.ManualSeed(2)
-		m := nn.NewTransformerEncoderLayer(16, 4, nn.TransformerLayerOptions{DimFeedforward: torch.Some(32), BatchFirst: batchFirst, Dropout: torch.Some(0.0), DType: torch.Float64})
-		x, g := torch.Randn([]int{5, 3, 16}).To(torch.Float64).SetRequiresGrad(true), torch.Randn([]int{5, 3, 16}).To(torch.Float64)
+		m := nn.NewTransformerEncoderLayer(16, 4,
+			nn.TransformerLayerOptions{DimFeedforward: torch.Some(32), BatchFirst: batchFirst, Dropout: torch.Some(0.0),
+				DType: torch.Float64})
+		x, g := torch.Randn([]int{5, 3, 16}).To(torch.Float64).SetRequiresGrad(true),
+			torch.Randn([]int{5, 3, 16}).To(torch.Float64)
 		gradients := func(forward func() *torch.Tensor) []*torch.Tensor {
 			nn.ZeroGrad(m)
 			x.SetGrad(nil)

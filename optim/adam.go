@@ -5,8 +5,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// AdamOptions are the options of Adam. The zero value is PyTorch's default; a number whose default is another than 0 is given as
-// torch.Some(x).
+// AdamOptions are the options of Adam. The zero value is PyTorch's default; a number whose default is another than 0 is
+// given as torch.Some(x).
 type AdamOptions struct {
 	// Betas are the coefficients β1, β2 of the running averages of the gradient and its square (default 0.9, 0.999).
 	Betas tensor.Opt[[2]float64]
@@ -22,8 +22,8 @@ type AdamOptions struct {
 	DecoupledWeightDecay bool
 }
 
-// AdamWOptions are the options of AdamW. The zero value is PyTorch's default; a number whose default is another than 0 is given as
-// torch.Some(x).
+// AdamWOptions are the options of AdamW. The zero value is PyTorch's default; a number whose default is another than 0
+// is given as torch.Some(x).
 type AdamWOptions struct {
 	// Betas are the coefficients β1, β2 of the running averages of the gradient and its square (default 0.9, 0.999).
 	Betas tensor.Opt[[2]float64]
@@ -37,18 +37,20 @@ type AdamWOptions struct {
 	Maximize bool
 }
 
-// Adam adapts the step of every element to the running averages of its gradient and the gradient's square. With g the gradient, t the
-// number of the step and p the parameter:
+// Adam adapts the step of every element to the running averages of its gradient and the gradient's square. With g the
+// gradient, t the number of the step and p the parameter:
 //
 //	g += weight_decay·p
 //	m = β1·m + (1-β1)·g
 //	v = β2·v + (1-β2)·g²
 //	p -= lr/(1-β1^t) · m / (√v/√(1-β2^t) + eps)
 //
-// AMSGrad takes the largest v so far for v in the last line (https://openreview.net/forum?id=ryQu7f-RZ); Maximize takes -g for g.
+// AMSGrad takes the largest v so far for v in the last line (https://openreview.net/forum?id=ryQu7f-RZ); Maximize takes
+// -g for g.
 //
-// See https://arxiv.org/abs/1412.6980 and https://docs.pytorch.org/docs/stable/generated/torch.optim.Adam.html. Its state is "step" (a
-// float32 tensor, as PyTorch's), "exp_avg" (m), "exp_avg_sq" (v) and, with AMSGrad, "max_exp_avg_sq".
+// See https://arxiv.org/abs/1412.6980 and https://docs.pytorch.org/docs/stable/generated/torch.optim.Adam.html. Its
+// state is "step" (a float32 tensor, as PyTorch's), "exp_avg" (m), "exp_avg_sq" (v) and, with AMSGrad,
+// "max_exp_avg_sq".
 type Adam struct{ base }
 
 // AdamW is Adam with weight decay apart from the gradient (https://arxiv.org/abs/1711.05101):
@@ -61,8 +63,8 @@ type Adam struct{ base }
 // See https://docs.pytorch.org/docs/stable/generated/torch.optim.AdamW.html and [Adam] for the options and the state.
 type AdamW struct{ Adam }
 
-// NewAdam optimizes parameters with learning rate lr (PyTorch's default is 1e-3). It panics when a setting is out of range, a parameter is
-// not a leaf, or the list is empty.
+// NewAdam optimizes parameters with learning rate lr (PyTorch's default is 1e-3). It panics when a setting is out of
+// range, a parameter is not a leaf, or the list is empty.
 func NewAdam(params []*Tensor, lr float64, opts ...AdamOptions) *Adam {
 	return NewAdamGroups(one(params), lr, opts...)
 }
@@ -91,14 +93,17 @@ func (a *Adam) setup(self Optimizer, name string, groups []Group, lr float64, o 
 	a.check = checkAdam
 	a.update = a.step
 	a.init(self, name, []setting{
-		{"lr", lr}, {"betas", o.Betas.Or([2]float64{0.9, 0.999})}, {"eps", o.Eps.Or(1e-8)}, {"weight_decay", number(o.WeightDecay)},
-		{"amsgrad", o.AMSGrad}, {"maximize", o.Maximize}, {"foreach", nil}, {"capturable", false}, {"differentiable", false}, {"fused", nil},
+		{"lr", lr}, {"betas", o.Betas.Or([2]float64{0.9, 0.999})}, {"eps", o.Eps.Or(1e-8)},
+		{"weight_decay", number(o.WeightDecay)},
+		{"amsgrad", o.AMSGrad}, {"maximize", o.Maximize}, {"foreach", nil}, {"capturable", false},
+		{"differentiable", false}, {"fused", nil},
 		{"decoupled_weight_decay", o.DecoupledWeightDecay},
 	}, groups)
 }
 
 func checkAdam(g *ParamGroup) {
-	for _, c := range []struct{ key, what string }{{"lr", "learning rate"}, {"eps", "epsilon value"}, {"weight_decay", "weight_decay value"}} {
+	for _, c := range []struct{ key, what string }{{"lr", "learning rate"}, {"eps", "epsilon value"},
+		{"weight_decay", "weight_decay value"}} {
 		if f := g.Float(c.key); !(f >= 0) {
 			tensor.Fail(tensor.ErrValue, "Invalid %s: %g", c.what, f)
 		}
@@ -142,7 +147,8 @@ func (a *Adam) step(g *ParamGroup) {
 		*c.Arg(0), *c.Arg(1) = tensor.TensorsValue(l.lists[adamSteps]), tensor.IntValue(1)
 		c.Do0()
 		c = l.call(ops, g)
-		fill(c, adamLists, g.lrValue(), tensor.FloatValue(betas[0]), tensor.FloatValue(betas[1]), tensor.FloatValue(g.Float("weight_decay")),
+		fill(c, adamLists, g.lrValue(), tensor.FloatValue(betas[0]), tensor.FloatValue(betas[1]),
+			tensor.FloatValue(g.Float("weight_decay")),
 			tensor.FloatValue(g.Float("eps")), tensor.BoolValue(amsgrad), tensor.BoolValue(g.Bool("maximize")))
 		c.Do0()
 		clear(l.lists[adamGrads]) // the plan must not keep them
@@ -181,7 +187,8 @@ func (a *Adam) collect(g *ParamGroup, amsgrad bool) *steps {
 	return &s
 }
 
-// counter is a parameter's step counter, made on first use. Files from old versions of PyTorch hold a number instead of a tensor.
+// counter is a parameter's step counter, made on first use. Files from old versions of PyTorch hold a number instead of
+// a tensor.
 func counter(g *ParamGroup, p *Tensor, st *State) *Tensor {
 	t := st.Tensor("step")
 	if t == nil || t.DType() != tensor.Float32 {

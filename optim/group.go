@@ -10,8 +10,9 @@ import (
 // Tensor is a tensor.
 type Tensor = tensor.Tensor
 
-// Group describes a parameter group to a constructor or AddParamGroup. Settings that are not given are inherited from the optimizer; a given
-// one is written torch.Some(x), 0 like any other number. A setting that the optimizer does not have is a mistake and panics.
+// Group describes a parameter group to a constructor or AddParamGroup. Settings that are not given are inherited from
+// the optimizer; a given one is written torch.Some(x), 0 like any other number. A setting that the optimizer does not
+// have is a mistake and panics.
 type Group struct {
 	Params []*Tensor
 
@@ -52,8 +53,8 @@ type setting struct {
 	val any
 }
 
-// ParamGroup is a group of parameters with its settings, under Python's names and in Python's order: "lr", "momentum", "weight_decay",
-// … Values are float64, int, bool, nil (Python's None), string or [2]float64 (the betas).
+// ParamGroup is a group of parameters with its settings, under Python's names and in Python's order: "lr", "momentum",
+// "weight_decay", … Values are float64, int, bool, nil (Python's None), string or [2]float64 (the betas).
 type ParamGroup struct {
 	Params   []*Tensor
 	settings []setting
@@ -128,8 +129,9 @@ func (g *ParamGroup) Betas() [2]float64 {
 	return b
 }
 
-// counterDevice is where the step counter of a parameter lies: on the CPU, where every step reads it, unless the group was told otherwise.
-// https://docs.pytorch.org/docs/stable/generated/torch.optim.Adam.html has the settings "capturable" and "fused".
+// counterDevice is where the step counter of a parameter lies: on the CPU, where every step reads it, unless the group
+// was told otherwise. https://docs.pytorch.org/docs/stable/generated/torch.optim.Adam.html has the settings
+// "capturable" and "fused".
 func (g *ParamGroup) counterDevice(p *Tensor) tensor.Device {
 	if g.Bool("capturable") || g.Bool("fused") {
 		return p.Device()

@@ -41,12 +41,18 @@ func TestSGD(t *testing.T) {
 		g    func(w float64, step int) float64
 		want []float64
 	}{
-		{"plain", optim.SGDOptions{}, func(w float64, _ int) float64 { return 2 * w }, []float64{0.8, 0.64, 0.512, 0.4096}},
-		{"momentum", optim.SGDOptions{Momentum: 0.9}, func(float64, int) float64 { return 1 }, []float64{0.9, 0.71, 0.439, 0.0951}},
-		{"momentum, w²", optim.SGDOptions{Momentum: 0.9}, func(w float64, _ int) float64 { return 2 * w }, []float64{0.8, 0.46, 0.062, -0.3086}},
-		{"nesterov", optim.SGDOptions{Momentum: 0.9, Nesterov: true}, func(w float64, _ int) float64 { return 2 * w }, []float64{0.62, 0.2224, -0.108352, -0.324823}},
-		{"maximize", optim.SGDOptions{Maximize: true}, func(float64, int) float64 { return 1 }, []float64{1.1, 1.2, 1.3, 1.4}},
-		{"decay", optim.SGDOptions{WeightDecay: 1}, func(float64, int) float64 { return 0 }, []float64{0.9, 0.81, 0.729, 0.6561}},
+		{"plain", optim.SGDOptions{}, func(w float64, _ int) float64 { return 2 * w },
+			[]float64{0.8, 0.64, 0.512, 0.4096}},
+		{"momentum", optim.SGDOptions{Momentum: 0.9}, func(float64, int) float64 { return 1 },
+			[]float64{0.9, 0.71, 0.439, 0.0951}},
+		{"momentum, w²", optim.SGDOptions{Momentum: 0.9}, func(w float64, _ int) float64 { return 2 * w },
+			[]float64{0.8, 0.46, 0.062, -0.3086}},
+		{"nesterov", optim.SGDOptions{Momentum: 0.9, Nesterov: true}, func(w float64, _ int) float64 { return 2 * w },
+			[]float64{0.62, 0.2224, -0.108352, -0.324823}},
+		{"maximize", optim.SGDOptions{Maximize: true}, func(float64, int) float64 { return 1 },
+			[]float64{1.1, 1.2, 1.3, 1.4}},
+		{"decay", optim.SGDOptions{WeightDecay: 1}, func(float64, int) float64 { return 0 },
+			[]float64{0.9, 0.81, 0.729, 0.6561}},
 	} {
 		p := param(1)
 		opt := optim.NewSGD([]*tensor.Tensor{p}, 0.1, c.o)
@@ -71,7 +77,8 @@ func TestDampening(t *testing.T) {
 }
 
 // adam is the textbook's formula, in plain loops.
-func adam(w, g []float64, m, v, vmax []float64, step int, lr, b1, b2, eps, wd float64, decoupled, amsgrad, maximize bool) {
+func adam(w, g []float64, m, v, vmax []float64, step int, lr, b1, b2, eps, wd float64, decoupled, amsgrad,
+	maximize bool) {
 	for i := range w {
 		gi := g[i]
 		if maximize {
@@ -89,13 +96,15 @@ func adam(w, g []float64, m, v, vmax []float64, step int, lr, b1, b2, eps, wd fl
 			vmax[i] = math.Max(vmax[i], v[i])
 			d = vmax[i]
 		}
-		w[i] -= lr / (1 - math.Pow(b1, float64(step))) * m[i] / (math.Sqrt(d)/math.Sqrt(1-math.Pow(b2, float64(step))) + eps)
+		w[i] -= lr / (1 - math.Pow(b1, float64(step))) * m[i] / (math.Sqrt(d)/math.Sqrt(1-math.Pow(b2, float64(step))) +
+			eps)
 	}
 }
 
 // Every dtype, layout and variant against the formula; sizes that cross the blocks of the parallel loop.
 func TestAdamVariants(t *testing.T) {
-	for _, dt := range []tensor.DType{tensor.Float64, tensor.Float32, tensor.BFloat16, tensor.Float16, tensor.Complex64, tensor.Complex128} {
+	for _, dt := range []tensor.DType{tensor.Float64, tensor.Float32, tensor.BFloat16, tensor.Float16, tensor.Complex64,
+		tensor.Complex128} {
 		for variant := range 8 {
 			amsgrad, maximize, decoupled := variant&1 != 0, variant&2 != 0, variant&4 != 0
 			shapes := [][]int{{3}, {5000}, {40000}, {7, 5}, {}, {0}}
@@ -117,9 +126,12 @@ func TestAdamVariants(t *testing.T) {
 				tensor.CopyRaw(p, tensor.FromSlice(w, sh...))
 				w = values(p) // as rounded to the dtype
 				ps = append(ps, p.SetRequiresGrad(true))
-				ws, ms, vs, xs = append(ws, append([]float64(nil), w...)), append(ms, make([]float64, n)), append(vs, make([]float64, n)), append(xs, make([]float64, n))
+				ws, ms, vs, xs = append(ws, append([]float64(nil), w...)), append(ms, make([]float64, n)),
+					append(vs, make([]float64, n)), append(xs, make([]float64, n))
 			}
-			opt := optim.NewAdam(ps, 0.01, optim.AdamOptions{WeightDecay: 0.1, AMSGrad: amsgrad, Maximize: maximize, DecoupledWeightDecay: decoupled})
+			opt := optim.NewAdam(ps, 0.01,
+				optim.AdamOptions{WeightDecay: 0.1, AMSGrad: amsgrad, Maximize: maximize,
+					DecoupledWeightDecay: decoupled})
 			for step := 1; step <= 3; step++ {
 				for k, p := range ps {
 					g := make([]float64, p.Numel())
@@ -129,18 +141,21 @@ func TestAdamVariants(t *testing.T) {
 					gt := tensor.New(p.Shape(), dt)
 					tensor.CopyRaw(gt, tensor.FromSlice(g, p.Shape()...))
 					p.SetGrad(gt)
-					adam(ws[k], values(gt), ms[k], vs[k], xs[k], step, 0.01, 0.9, 0.999, 1e-8, 0.1, decoupled, amsgrad, maximize)
+					adam(ws[k], values(gt), ms[k], vs[k], xs[k], step, 0.01, 0.9, 0.999, 1e-8, 0.1, decoupled, amsgrad,
+						maximize)
 				}
 				opt.Step()
 			}
-			tol := map[tensor.DType]float64{tensor.Float64: 1e-12, tensor.Complex128: 1e-12, tensor.BFloat16: 3e-2, tensor.Float16: 4e-3}[dt]
+			tol := map[tensor.DType]float64{tensor.Float64: 1e-12, tensor.Complex128: 1e-12, tensor.BFloat16: 3e-2,
+				tensor.Float16: 4e-3}[dt]
 			if tol == 0 {
 				tol = 2e-6
 			}
 			for k, p := range ps {
 				for i, got := range values(p) {
 					if math.Abs(got-ws[k][i]) > tol {
-						t.Fatalf("%s, variant %d, parameter %d: element %d is %g, want %g", dt, variant, k, i, got, ws[k][i])
+						t.Fatalf("%s, variant %d, parameter %d: element %d is %g, want %g", dt, variant, k, i, got,
+							ws[k][i])
 					}
 				}
 			}
@@ -198,7 +213,8 @@ func TestViewWithGaps(t *testing.T) {
 
 func TestGroups(t *testing.T) {
 	a, b, c := param(1), param(1), param(1)
-	opt := optim.NewSGDGroups([]optim.Group{{Params: []*tensor.Tensor{a}, LR: tensor.Some(1e-3)}, {Params: []*tensor.Tensor{b}}}, 1e-2, optim.SGDOptions{Momentum: 0.9, WeightDecay: 1e-4})
+	opt := optim.NewSGDGroups([]optim.Group{{Params: []*tensor.Tensor{a}, LR: tensor.Some(1e-3)},
+		{Params: []*tensor.Tensor{b}}}, 1e-2, optim.SGDOptions{Momentum: 0.9, WeightDecay: 1e-4})
 	opt.AddParamGroup(optim.Group{Params: []*tensor.Tensor{c}, WeightDecay: tensor.Some(0.0)})
 	var got []string
 	for _, g := range opt.ParamGroups() {
@@ -207,7 +223,9 @@ func TestGroups(t *testing.T) {
 	if s := strings.Join(got, "; "); s != "1 0.001 0.9 0.0001; 1 0.01 0.9 0.0001; 1 0.01 0.9 0" {
 		t.Error(s)
 	}
-	if d := opt.Defaults(); d.LR() != 1e-2 || strings.Join(d.Keys(), " ") != "lr momentum dampening weight_decay nesterov maximize foreach differentiable fused" {
+	if d := opt.Defaults(); d.LR() != 1e-2 ||
+		strings.Join(d.Keys(), " ") != "lr momentum dampening weight_decay nesterov maximize foreach differentiable "+
+			"fused" {
 		t.Error(d.Keys())
 	}
 }
@@ -232,7 +250,9 @@ func TestZeroGrad(t *testing.T) {
 // TestNesterovGroup checks that a group may do without the momentum, or dampen it, of an optimizer with Nesterov's.
 func TestNesterovGroup(t *testing.T) {
 	plain, damped := param(1), param(1)
-	opt := optim.NewSGDGroups([]optim.Group{{Params: []*tensor.Tensor{plain}, Momentum: tensor.Some(0.0)}, {Params: []*tensor.Tensor{damped}, Dampening: tensor.Some(0.5)}}, 0.5, optim.SGDOptions{Momentum: 0.5, Nesterov: true})
+	opt := optim.NewSGDGroups([]optim.Group{{Params: []*tensor.Tensor{plain}, Momentum: tensor.Some(0.0)},
+		{Params: []*tensor.Tensor{damped}, Dampening: tensor.Some(0.5)}}, 0.5,
+		optim.SGDOptions{Momentum: 0.5, Nesterov: true})
 	for range 2 {
 		for _, p := range []*tensor.Tensor{plain, damped} {
 			grad(p, 1)
@@ -255,11 +275,16 @@ func TestErrors(t *testing.T) {
 		{"optimizer got an empty parameter list", func() { optim.NewSGD(nil, 0.1) }},
 		{"Invalid learning rate: -1", func() { optim.NewSGD(list, -1) }},
 		{"Invalid momentum value: -1", func() { optim.NewSGD(list, 1, optim.SGDOptions{Momentum: -1}) }},
-		{"Nesterov momentum requires a momentum and zero dampening", func() { optim.NewSGD(list, 1, optim.SGDOptions{Nesterov: true}) }},
-		{"Invalid beta parameter at index 1: 1.5", func() { optim.NewAdam(list, 1, optim.AdamOptions{Betas: tensor.Some([2]float64{0.9, 1.5})}) }},
+		{"Nesterov momentum requires a momentum and zero dampening",
+			func() { optim.NewSGD(list, 1, optim.SGDOptions{Nesterov: true}) }},
+		{"Invalid beta parameter at index 1: 1.5",
+			func() { optim.NewAdam(list, 1, optim.AdamOptions{Betas: tensor.Some([2]float64{0.9, 1.5})}) }},
 		{"Invalid epsilon value: -1", func() { optim.NewAdamW(list, 1, optim.AdamWOptions{Eps: tensor.Some(-1.0)}) }},
 		{"some parameters appear in more than one parameter group", func() { optim.NewSGD([]*tensor.Tensor{p, p}, 1) }},
-		{"has no setting \"betas\"", func() { optim.NewSGDGroups([]optim.Group{{Params: list, Betas: tensor.Some([2]float64{0.5, 0.5})}}, 1) }},
+		{"has no setting \"betas\"", func() {
+			optim.NewSGDGroups([]optim.Group{{Params: list,
+				Betas: tensor.Some([2]float64{0.5, 0.5})}}, 1)
+		}},
 		{"only optimize floating point", func() { optim.NewSGD([]*tensor.Tensor{tensor.FromSlice([]int64{1})}, 1) }},
 	} {
 		if err := tensor.Try(c.f); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -306,10 +331,14 @@ func TestStateDict(t *testing.T) {
 	}
 	before := opt2.String()
 	for _, d := range []*serialize.Dict{
-		serialize.NewDict(), serialize.NewDict("param_groups", []any{}), serialize.NewDict("param_groups", []any{serialize.NewDict("params", []any{0, 1})}),
-		serialize.NewDict("state", serialize.NewDict(), "param_groups", []any{serialize.NewDict("lr", -3.0, "params", []any{0})}),
-		serialize.NewDict("state", serialize.NewDict(7, serialize.NewDict()), "param_groups", []any{serialize.NewDict("lr", 3.0, "params", []any{0})}),
-		serialize.NewDict("state", serialize.NewDict(0, serialize.NewDict("exp_avg", tensor.FromSlice([]float64{1}))), "param_groups", []any{serialize.NewDict("lr", 3.0, "params", []any{0})}),
+		serialize.NewDict(), serialize.NewDict("param_groups", []any{}),
+		serialize.NewDict("param_groups", []any{serialize.NewDict("params", []any{0, 1})}),
+		serialize.NewDict("state", serialize.NewDict(), "param_groups",
+			[]any{serialize.NewDict("lr", -3.0, "params", []any{0})}),
+		serialize.NewDict("state", serialize.NewDict(7, serialize.NewDict()), "param_groups",
+			[]any{serialize.NewDict("lr", 3.0, "params", []any{0})}),
+		serialize.NewDict("state", serialize.NewDict(0, serialize.NewDict("exp_avg", tensor.FromSlice([]float64{1}))),
+			"param_groups", []any{serialize.NewDict("lr", 3.0, "params", []any{0})}),
 	} {
 		if err := opt2.LoadStateDict(d); err == nil {
 			t.Errorf("loading %v succeeded", d)
@@ -451,16 +480,23 @@ func TestExplicitZero(t *testing.T) {
 		key  string
 		want any
 	}{
-		{"AdamW without decay", optim.NewAdamW([]*tensor.Tensor{param(1)}, 1, optim.AdamWOptions{WeightDecay: tensor.Some(0.0)}), "weight_decay", 0.0},
-		{"first beta", optim.NewAdam([]*tensor.Tensor{param(1)}, 1, optim.AdamOptions{Betas: tensor.Some([2]float64{0, 0.9})}), "betas", [2]float64{0, 0.9}},
-		{"second beta", optim.NewAdamW([]*tensor.Tensor{param(1)}, 1, optim.AdamWOptions{Betas: tensor.Some([2]float64{0.9, 0})}), "betas", [2]float64{0.9, 0}},
+		{"AdamW without decay", optim.NewAdamW([]*tensor.Tensor{param(1)}, 1,
+			optim.AdamWOptions{WeightDecay: tensor.Some(0.0)}), "weight_decay", 0.0},
+		{"first beta", optim.NewAdam([]*tensor.Tensor{param(1)}, 1,
+			optim.AdamOptions{Betas: tensor.Some([2]float64{0, 0.9})}), "betas", [2]float64{0, 0.9}},
+		{"second beta", optim.NewAdamW([]*tensor.Tensor{param(1)}, 1,
+			optim.AdamWOptions{Betas: tensor.Some([2]float64{0.9, 0})}), "betas", [2]float64{0.9, 0}},
 		{"eps", optim.NewAdam([]*tensor.Tensor{param(1)}, 1, optim.AdamOptions{Eps: tensor.Some(0.0)}), "eps", 0.0},
 		{"default", optim.NewAdamW([]*tensor.Tensor{param(1)}, 1), "weight_decay", 0.01},
 		{"learning rate", optim.NewSGD([]*tensor.Tensor{param(1)}, 0), "lr", 0.0},
-		{"group", optim.NewAdamWGroups([]optim.Group{{Params: []*tensor.Tensor{param(1)}, WeightDecay: tensor.Some(0.0)}}, 1), "weight_decay", 0.0},
-		{"group's rate", optim.NewAdamWGroups([]optim.Group{{Params: []*tensor.Tensor{param(1)}, LR: tensor.Some(0.0)}}, 1), "lr", 0.0},
-		{"group's betas", optim.NewAdamGroups([]optim.Group{{Params: []*tensor.Tensor{param(1)}, Betas: tensor.Some([2]float64{})}}, 1), "betas", [2]float64{}},
-		{"group without", optim.NewAdamWGroups([]optim.Group{{Params: []*tensor.Tensor{param(1)}}}, 1), "weight_decay", 0.01},
+		{"group", optim.NewAdamWGroups([]optim.Group{{Params: []*tensor.Tensor{param(1)},
+			WeightDecay: tensor.Some(0.0)}}, 1), "weight_decay", 0.0},
+		{"group's rate", optim.NewAdamWGroups([]optim.Group{{Params: []*tensor.Tensor{param(1)}, LR: tensor.Some(0.0)}},
+			1), "lr", 0.0},
+		{"group's betas", optim.NewAdamGroups([]optim.Group{{Params: []*tensor.Tensor{param(1)},
+			Betas: tensor.Some([2]float64{})}}, 1), "betas", [2]float64{}},
+		{"group without", optim.NewAdamWGroups([]optim.Group{{Params: []*tensor.Tensor{param(1)}}}, 1), "weight_decay",
+			0.01},
 	} {
 		g := c.opt.ParamGroups()[0]
 		got := g.Get(c.key)
@@ -493,7 +529,8 @@ func TestStepsAtOnce(t *testing.T) {
 	<-inside
 	err := tensor.Try(opt.Step)
 	var e *tensor.Error
-	if !errors.As(err, &e) || !strings.Contains(err.Error(), "Adam.Step was called while another Step of the same optimizer runs") {
+	if !errors.As(err, &e) || !strings.Contains(err.Error(),
+		"Adam.Step was called while another Step of the same optimizer runs") {
 		t.Errorf("the second step: %v", err)
 	}
 	leave <- true
@@ -560,7 +597,8 @@ func TestStepIsOperators(t *testing.T) {
 		{optim.NewSGD([]*tensor.Tensor{p}, 0.1), "aten::_fused_sgd_"},
 		{optim.NewAdam([]*tensor.Tensor{p}, 0.1), "aten::_foreach_add_.Scalar aten::_fused_adam_"},
 		{optim.NewAdamW([]*tensor.Tensor{p}, 0.1), "aten::_foreach_add_.Scalar aten::_fused_adamw_"},
-		{optim.NewAdamW([]*tensor.Tensor{p, q}, 0.1), "aten::_foreach_add_.Scalar aten::_fused_adamw_ aten::_foreach_add_.Scalar aten::_fused_adamw_"},
+		{optim.NewAdamW([]*tensor.Tensor{p, q}, 0.1),
+			"aten::_foreach_add_.Scalar aten::_fused_adamw_ aten::_foreach_add_.Scalar aten::_fused_adamw_"},
 	} {
 		grad(p, 1)
 		q.SetGrad(tensor.FromSlice([]float32{1}))

@@ -15,8 +15,8 @@ import (
 type Optimizer interface {
 	// Step updates every parameter that has a gradient.
 	Step()
-	// StepClosure calls f with gradients enabled, which clears the gradients, computes the loss and calls Backward; then it steps. It
-	// returns the loss.
+	// StepClosure calls f with gradients enabled, which clears the gradients, computes the loss and calls Backward;
+	// then it steps. It returns the loss.
 	StepClosure(f func() *Tensor) *Tensor
 	// ZeroGrad drops the gradients of all parameters; with KeepZeros it fills them with zeros instead.
 	ZeroGrad(how ...ZeroGradMode)
@@ -172,7 +172,8 @@ func (b *base) AddParamGroup(g Group) {
 		case !p.IsLeaf() && !p.RetainsGrad():
 			tensor.Fail(tensor.ErrValue, "can't optimize a non-leaf Tensor")
 		case !p.DType().IsDifferentiable():
-			tensor.Fail(tensor.ErrDType, "optimizer can only optimize floating point and complex tensors, but parameter %d is %s", i, p.DType())
+			tensor.Fail(tensor.ErrDType,
+				"optimizer can only optimize floating point and complex tensors, but parameter %d is %s", i, p.DType())
 		case seen[p]:
 			tensor.Fail(tensor.ErrValue, "some parameters appear in more than one parameter group")
 		}
@@ -229,11 +230,12 @@ func addHook(list *[]*stepHook, f func(Optimizer)) func() {
 	return func() { *list = slices.DeleteFunc(*list, func(x *stepHook) bool { return x == h }) }
 }
 
-// Step updates every parameter that has a gradient. It panics with a *tensor.Error when a step of the same optimizer runs already, in
-// another goroutine or around the hook that calls Step.
+// Step updates every parameter that has a gradient. It panics with a *tensor.Error when a step of the same optimizer
+// runs already, in another goroutine or around the hook that calls Step.
 func (b *base) Step() {
 	if !b.stepping.CompareAndSwap(false, true) {
-		tensor.Fail(tensor.ErrValue, "optim: %s.Step was called while another Step of the same optimizer runs: an optimizer belongs to one goroutine at a time", b.name)
+		tensor.Fail(tensor.ErrValue, "optim: %s.Step was called while another Step of the same optimizer runs: an "+
+			"optimizer belongs to one goroutine at a time", b.name)
 	}
 	defer b.stepping.Store(false)
 	for _, h := range slices.Clone(b.pre) {
@@ -256,7 +258,8 @@ func (b *base) updateAll() {
 // idle refuses what changes parameters, gradients or state while a step reads and writes them.
 func (b *base) idle(method string) {
 	if b.updating.Load() {
-		tensor.Fail(tensor.ErrValue, "optim: %s.%s was called while a Step of the same optimizer runs: an optimizer belongs to one goroutine at a time", b.name, method)
+		tensor.Fail(tensor.ErrValue, "optim: %s.%s was called while a Step of the same optimizer runs: an optimizer "+
+			"belongs to one goroutine at a time", b.name, method)
 	}
 }
 
@@ -314,8 +317,8 @@ func (b *base) StateDict() *serialize.Dict {
 	return serialize.NewDict("state", state, "param_groups", groups)
 }
 
-// LoadStateDict takes over a state, of this package or PyTorch's. The tensors are copied, to the devices of their parameters; step counters
-// go where a new optimizer has them. On an error nothing has changed.
+// LoadStateDict takes over a state, of this package or PyTorch's. The tensors are copied, to the devices of their
+// parameters; step counters go where a new optimizer has them. On an error nothing has changed.
 func (b *base) LoadStateDict(d *serialize.Dict) error {
 	fail := func(format string, args ...any) error {
 		return fmt.Errorf("optim: %s.LoadStateDict: %s", b.name, fmt.Sprintf(format, args...))
@@ -328,7 +331,8 @@ func (b *base) LoadStateDict(d *serialize.Dict) error {
 		return fail("param_groups is a %T, want a list", d.Get("param_groups"))
 	}
 	if len(groups) != len(b.groups) {
-		return fail("loaded state dict has a different number of parameter groups: %d, the optimizer has %d", len(groups), len(b.groups))
+		return fail("loaded state dict has a different number of parameter groups: %d, the optimizer has %d",
+			len(groups), len(b.groups))
 	}
 	// Everything is read before anything changes, so that a bad file leaves the optimizer as it was.
 	params, owner := map[int]*Tensor{}, map[int]*ParamGroup{}
@@ -340,7 +344,9 @@ func (b *base) LoadStateDict(d *serialize.Dict) error {
 		}
 		ids, ok := gd.Get("params").([]any)
 		if !ok || len(ids) != len(b.groups[i].Params) {
-			return fail("loaded state dict contains a parameter group that doesn't match the size of optimizer's group: group %d has %d parameters in the dict and %d in the optimizer", i, len(ids), len(b.groups[i].Params))
+			return fail("loaded state dict contains a parameter group that doesn't match the size of optimizer's "+
+				"group: group %d has %d parameters in the dict and %d in the optimizer", i, len(ids),
+				len(b.groups[i].Params))
 		}
 		for j, id := range ids {
 			n, ok := id.(int)
@@ -421,14 +427,15 @@ func (b *base) LoadStateDict(d *serialize.Dict) error {
 	return nil
 }
 
-// adopt copies a loaded tensor into the parameter's dtype and layout and to its device. Step counters keep their dtype and go to the device
-// of the counters.
+// adopt copies a loaded tensor into the parameter's dtype and layout and to its device. Step counters keep their dtype
+// and go to the device of the counters.
 func adopt(t, p *Tensor, key string, counters tensor.Device) (c *Tensor, err error) {
 	switch {
 	case key == "step" && t.Numel() != 1:
 		return nil, fmt.Errorf("shape %s, want one element", tensor.ShapeString(t.Shape()))
 	case key != "step" && !tensor.SameShape(t.Shape(), p.Shape()):
-		return nil, fmt.Errorf("shape %s, the parameter's is %s", tensor.ShapeString(t.Shape()), tensor.ShapeString(p.Shape()))
+		return nil, fmt.Errorf("shape %s, the parameter's is %s", tensor.ShapeString(t.Shape()),
+			tensor.ShapeString(p.Shape()))
 	}
 	err = tensor.Try(func() {
 		tensor.NoGrad(func() {

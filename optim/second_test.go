@@ -19,7 +19,8 @@ type made struct {
 	params []*tensor.Tensor
 }
 
-// everyOptimizer are the optimizers with settings that take another way through a step, each for two groups of parameters.
+// everyOptimizer are the optimizers with settings that take another way through a step, each for two groups of
+// parameters.
 var everyOptimizer = []struct {
 	name string
 	make func(groups []optim.Group) optim.Optimizer
@@ -47,7 +48,8 @@ var everyOptimizer = []struct {
 // setUp makes parameters of several dtypes and layouts on a device, and an optimizer of two groups of them.
 func setUp(k int, d tensor.Device) made {
 	var m made
-	for i, dt := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16, tensor.Float32, tensor.Complex64} {
+	for i, dt := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16, tensor.Float32,
+		tensor.Complex64} {
 		v := make([]float64, 35)
 		for j := range v {
 			v[j] = math.Sin(float64(j + i))
@@ -58,7 +60,8 @@ func setUp(k int, d tensor.Device) made {
 		}
 		m.params = append(m.params, p.To(d).Detach().SetRequiresGrad(true))
 	}
-	m.opt = everyOptimizer[k].make([]optim.Group{{Params: m.params[:2]}, {Params: m.params[2:], LR: tensor.Some(0.02), WeightDecay: tensor.Some(0.0)}})
+	m.opt = everyOptimizer[k].make([]optim.Group{{Params: m.params[:2]},
+		{Params: m.params[2:], LR: tensor.Some(0.02), WeightDecay: tensor.Some(0.0)}})
 	return m
 }
 
@@ -106,8 +109,8 @@ func (m made) same(t *testing.T, what string, want made) {
 	}
 }
 
-// TestSecondDevice takes the same steps on a device whose memory Go code cannot reach: parameters and state have the CPU's bits, also after
-// a state went through a file from one device to the other.
+// TestSecondDevice takes the same steps on a device whose memory Go code cannot reach: parameters and state have the
+// CPU's bits, also after a state went through a file from one device to the other.
 func TestSecondDevice(t *testing.T) {
 	for k, c := range everyOptimizer {
 		on, cpu := setUp(k, second.Device), setUp(k, tensor.Device{})

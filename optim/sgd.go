@@ -18,23 +18,26 @@ type SGDOptions struct {
 	Maximize bool
 }
 
-// SGD is stochastic gradient descent, with momentum and weight decay if wanted. With g the gradient and p the parameter:
+// SGD is stochastic gradient descent, with momentum and weight decay if wanted. With g the gradient and p the
+// parameter:
 //
 //	g += weight_decay·p
 //	buf = momentum·buf + (1-dampening)·g   (the first step takes buf = g)
 //	p -= lr·buf                            (Nesterov: lr·(g + momentum·buf); without momentum: lr·g)
 //
-// Maximize takes -g for g. See https://docs.pytorch.org/docs/stable/generated/torch.optim.SGD.html and, for both kinds of momentum,
-// https://proceedings.mlr.press/v28/sutskever13.html. Its state is "momentum_buffer", there when momentum is not 0.
+// Maximize takes -g for g. See https://docs.pytorch.org/docs/stable/generated/torch.optim.SGD.html and, for both kinds
+// of momentum, https://proceedings.mlr.press/v28/sutskever13.html. Its state is "momentum_buffer", there when momentum
+// is not 0.
 type SGD struct{ base }
 
-// NewSGD optimizes parameters with learning rate lr (PyTorch's default is 1e-3). It panics when a setting is out of range, a parameter is
-// not a leaf, or the list is empty.
+// NewSGD optimizes parameters with learning rate lr (PyTorch's default is 1e-3). It panics when a setting is out of
+// range, a parameter is not a leaf, or the list is empty.
 func NewSGD(params []*Tensor, lr float64, opts ...SGDOptions) *SGD {
 	return NewSGDGroups(one(params), lr, opts...)
 }
 
-// NewSGDGroups is NewSGD with several groups, which may override lr, momentum, dampening, weight decay, Nesterov and Maximize.
+// NewSGDGroups is NewSGD with several groups, which may override lr, momentum, dampening, weight decay, Nesterov and
+// Maximize.
 func NewSGDGroups(groups []Group, lr float64, opts ...SGDOptions) *SGD {
 	o := first(opts)
 	if o.Nesterov && (o.Momentum <= 0 || o.Dampening != 0) { // a group may switch its momentum off
@@ -44,14 +47,16 @@ func NewSGDGroups(groups []Group, lr float64, opts ...SGDOptions) *SGD {
 	s.check = checkSGD
 	s.update = s.step
 	s.init(s, "SGD", []setting{
-		{"lr", lr}, {"momentum", number(o.Momentum)}, {"dampening", number(o.Dampening)}, {"weight_decay", number(o.WeightDecay)},
+		{"lr", lr}, {"momentum", number(o.Momentum)}, {"dampening", number(o.Dampening)},
+		{"weight_decay", number(o.WeightDecay)},
 		{"nesterov", o.Nesterov}, {"maximize", o.Maximize}, {"foreach", nil}, {"differentiable", false}, {"fused", nil},
 	}, groups)
 	return s
 }
 
 func checkSGD(g *ParamGroup) {
-	for _, c := range []struct{ key, what string }{{"lr", "learning rate"}, {"momentum", "momentum value"}, {"weight_decay", "weight_decay value"}} {
+	for _, c := range []struct{ key, what string }{{"lr", "learning rate"}, {"momentum", "momentum value"},
+		{"weight_decay", "weight_decay value"}} {
 		if f := g.Float(c.key); f < 0 {
 			tensor.Fail(tensor.ErrValue, "Invalid %s: %g", c.what, f)
 		}
@@ -78,7 +83,8 @@ func (s *SGD) step(g *ParamGroup) {
 	for i := range x.parts {
 		l := &x.parts[i]
 		c := l.call(sgdOps, g)
-		fill(c, sgdLists, tensor.FloatValue(g.Float("weight_decay")), tensor.FloatValue(momentum), g.lrValue(), tensor.FloatValue(g.Float("dampening")),
+		fill(c, sgdLists, tensor.FloatValue(g.Float("weight_decay")), tensor.FloatValue(momentum), g.lrValue(),
+			tensor.FloatValue(g.Float("dampening")),
 			tensor.BoolValue(g.Bool("nesterov")), tensor.BoolValue(g.Bool("maximize")), tensor.BoolValue(l.first))
 		c.Do0()
 		clear(l.lists[sgdGrads]) // the plan must not keep them

@@ -15,8 +15,8 @@ func stepOps(name string) [2]*tensor.Op {
 	return [2]*tensor.Op{tensor.Slot("aten::_fused_" + name + "_"), tensor.Slot("aten::_fused_" + name + "_.tensor_lr")}
 }
 
-// plan is what the last step of a group found out, for the next one: as long as the group has the same parameters and the optimizer has not
-// changed what it remembers of them, only the gradients are looked up.
+// plan is what the last step of a group found out, for the next one: as long as the group has the same parameters and
+// the optimizer has not changed what it remembers of them, only the gradients are looked up.
 type plan struct {
 	steps
 	params  []*Tensor // the group's list
@@ -27,7 +27,8 @@ type plan struct {
 // planned returns the steps of a group's plan with new gradients in list grads, nil when there is no plan that holds.
 func (b *base) planned(g *ParamGroup, variant bool, grads int) *steps {
 	pl := g.plan
-	if pl == nil || pl.changed != b.changed || pl.variant != variant || len(pl.params) != len(g.Params) || &pl.params[0] != &g.Params[0] {
+	if pl == nil || pl.changed != b.changed || pl.variant != variant || len(pl.params) != len(g.Params) ||
+		&pl.params[0] != &g.Params[0] {
 		return nil
 	}
 	for i := range pl.parts {
@@ -58,8 +59,9 @@ func (b *base) remember(g *ParamGroup, variant bool, s *steps) {
 	}
 }
 
-// steps are the parameters of a group, parted so that one operator call updates each part. PyTorch's _group_tensors_by_device_and_dtype
-// does the same: https://github.com/pytorch/pytorch/blob/main/torch/utils/_foreach_utils.py
+// steps are the parameters of a group, parted so that one operator call updates each part. PyTorch's
+// _group_tensors_by_device_and_dtype does the same:
+// https://github.com/pytorch/pytorch/blob/main/torch/utils/_foreach_utils.py
 type steps struct {
 	parts []part
 	lists int
@@ -122,8 +124,8 @@ func (g *ParamGroup) lrValue() tensor.Value {
 	return tensor.FloatValue(g.LR())
 }
 
-// gradient is a parameter's gradient, nil when there is none. One that holds a place of memory twice, as an expanded tensor does, is copied:
-// the step's operator may write to gradients.
+// gradient is a parameter's gradient, nil when there is none. One that holds a place of memory twice, as an expanded
+// tensor does, is copied: the step's operator may write to gradients.
 func gradient(p *Tensor) *Tensor {
 	g := tensor.GradRaw(p)
 	if g != nil && !g.IsDense() {

@@ -102,7 +102,8 @@ func TestEveryDamage(t *testing.T) {
 			ok = ok && bytes.Equal(got[len(got)-len(tail)+i], tail[i])
 		}
 		if !ok {
-			t.Errorf("round %d: %s at %d+%d of record %d (%d bytes): got %d records of %d", round, kind, at-lo, n, k, hi-lo, len(got), len(records))
+			t.Errorf("round %d: %s at %d+%d of record %d (%d bytes): got %d records of %d", round, kind, at-lo, n, k,
+				hi-lo, len(got), len(records))
 		}
 	}
 }
@@ -125,7 +126,8 @@ func TestSwallowed(t *testing.T) {
 			}
 			p, err := r.Next()
 			var bad *CorruptError
-			if !errors.As(err, &bad) || bad.Offset != 16 || !strings.Contains(bad.Reason, "runs over the record at offset 32") {
+			if !errors.As(err, &bad) || bad.Offset != 16 ||
+				!strings.Contains(bad.Reason, "runs over the record at offset 32") {
 				t.Errorf("%s, %d more: %q, %v", name, add, p, err)
 			}
 		}

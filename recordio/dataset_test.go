@@ -94,7 +94,8 @@ func TestDataset(t *testing.T) {
 }
 
 func TestList(t *testing.T) {
-	items, bad := ParseList("5\t1.000000\ta/b c.jpg\n7\t1\t2.5\t-3e2\tx.png\r\n\nz\t1\tq\n1\tz\tq\n1\tonly two\n 8 \t 1e999 \t y \r9\t0\tlast")
+	items, bad := ParseList("5\t1.000000\ta/b c.jpg\n7\t1\t2.5\t-3e2\tx.png\r\n\nz\t1\tq\n1\tz\tq\n1\tonly two\n 8 " +
+		"\t 1e999 \t y \r9\t0\tlast")
 	if len(bad) != 4 || !strings.Contains(bad[1].Error(), "line 4") {
 		t.Errorf("bad lines: %v", bad)
 	}

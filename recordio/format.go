@@ -104,7 +104,8 @@ func readPart(src source, off int64) (part, error) {
 	case have == 0:
 		return part{}, io.EOF
 	case have < headSize:
-		return part{}, &CorruptError{src.name(), off, fmt.Sprintf("cut record header: %d of %d bytes left", have, headSize), io.ErrUnexpectedEOF}
+		return part{}, &CorruptError{src.name(), off,
+			fmt.Sprintf("cut record header: %d of %d bytes left", have, headSize), io.ErrUnexpectedEOF}
 	}
 	var h [headSize]byte
 	if err := readFull(src, h[:], off); err != nil {
@@ -124,7 +125,9 @@ func readPart(src source, off int64) (part, error) {
 		return p, readError(src, off, err)
 	}
 	if have < need {
-		return p, &CorruptError{src.name(), off, fmt.Sprintf("record of %d bytes needs %d bytes with header and padding, only %d left in the file", p.size, need, have), io.ErrUnexpectedEOF}
+		return p, &CorruptError{src.name(), off,
+			fmt.Sprintf("record of %d bytes needs %d bytes with header and padding, only %d left in the file", p.size,
+				need, have), io.ErrUnexpectedEOF}
 	}
 	return p, nil
 }
@@ -146,7 +149,8 @@ func walk(src source, off int64, dead map[int64]struct{}) (span, error) {
 		return span{}, err
 	}
 	if p.flag == flagMiddle || p.flag == flagLast {
-		return span{}, &CorruptError{src.name(), off, fmt.Sprintf("continuation flag %d where a record should start", p.flag), nil}
+		return span{}, &CorruptError{src.name(), off,
+			fmt.Sprintf("continuation flag %d where a record should start", p.flag), nil}
 	}
 	s := span{size: p.size, next: p.end(off)}
 	if p.flag == flagWhole {
@@ -180,7 +184,8 @@ func walk(src source, off int64, dead map[int64]struct{}) (span, error) {
 			return fail(at, "", err)
 		}
 		if p.flag != flagMiddle && p.flag != flagLast {
-			return fail(at, fmt.Sprintf("continuation flag %d inside a record of several parts, expected 2 or 3", p.flag), nil)
+			return fail(at, fmt.Sprintf("continuation flag %d inside a record of several parts, expected 2 or 3",
+				p.flag), nil)
 		}
 		s.size += 4 + p.size
 		s.next = p.end(at)
@@ -220,7 +225,8 @@ func load(src source, off int64, s span, dst []byte) ([]byte, error) {
 			return dst[:base], readError(src, off, err)
 		}
 		if at, ok := swallowed(src, dst[at:], off+headSize); ok {
-			return dst[:base], &CorruptError{src.name(), off, fmt.Sprintf("length %d runs over the record at offset %d", p.size, at), errSwallowed}
+			return dst[:base], &CorruptError{src.name(), off,
+				fmt.Sprintf("length %d runs over the record at offset %d", p.size, at), errSwallowed}
 		}
 		off = p.end(off)
 		if off >= s.next {

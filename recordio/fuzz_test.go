@@ -50,7 +50,8 @@ func FuzzReader(f *testing.F) {
 		a, aerr := readAll(NewReaderAt(bytes.NewReader(data), int64(len(data)), opt))
 		b, berr := readAll(NewReader(bytes.NewReader(data), opt))
 		if aerr != nil || berr != nil || len(a) != len(b) || len(a) < len(strict) {
-			t.Fatalf("recovery: %d records, %v; from a stream %d, %v; strictly %d", len(a), aerr, len(b), berr, len(strict))
+			t.Fatalf("recovery: %d records, %v; from a stream %d, %v; strictly %d", len(a), aerr, len(b), berr,
+				len(strict))
 		}
 		r := NewReaderAt(bytes.NewReader(data), int64(len(data)))
 		for n := 0; ; n++ {
@@ -129,7 +130,8 @@ func FuzzList(f *testing.F) {
 
 func FuzzProto(f *testing.F) {
 	f.Add([]byte("\x0a\x15\x0a\x06values\x12\x0b:\x09\x0a\x01\x01\x12\x01\x01\x1a\x01\x05"))
-	f.Add(AppendProto(nil, &ProtoRecord{Features: map[string]ProtoValue{"x": {Kind: ProtoFloat64, Float64: []float64{1}, Shape: []uint64{1}}}, UID: "u"}))
+	f.Add(AppendProto(nil, &ProtoRecord{Features: map[string]ProtoValue{"x": {Kind: ProtoFloat64, Float64: []float64{1},
+		Shape: []uint64{1}}}, UID: "u"}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		rec, err := ParseProto(data)
 		if err != nil {

@@ -55,7 +55,8 @@ func Pack(h IRHeader, payload []byte) []byte {
 // record shorter than its header and label array is an error.
 func Unpack(record []byte) (IRHeader, []byte, error) {
 	if len(record) < HeaderSize {
-		return IRHeader{}, nil, fmt.Errorf("recordio: unpack: record of %d bytes, an image header needs %d", len(record), HeaderSize)
+		return IRHeader{}, nil, fmt.Errorf("recordio: unpack: record of %d bytes, an image header needs %d",
+			len(record), HeaderSize)
 	}
 	h := IRHeader{
 		Flag:  binary.LittleEndian.Uint32(record),

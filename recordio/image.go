@@ -198,7 +198,8 @@ func DecodeImage(data []byte, iscolor ColorFlag) (*Image, error) {
 	}
 	px := int64(cfg.Width) * int64(cfg.Height)
 	if cfg.Width <= 0 || cfg.Height <= 0 || px > maxPixels || px > ratio*int64(len(data))+free {
-		return nil, fmt.Errorf("recordio: decode: %s header claims %d x %d pixels, too many for %d bytes", format, cfg.Width, cfg.Height, len(data))
+		return nil, fmt.Errorf("recordio: decode: %s header claims %d x %d pixels, too many for %d bytes", format,
+			cfg.Width, cfg.Height, len(data))
 	}
 	src, format, err := image.Decode(bytes.NewReader(data))
 	if err != nil {

@@ -172,7 +172,8 @@ func TestImageErrors(t *testing.T) {
 	copy(bomb[16:], "\x00\x00\x7f\xff\x00\x00\x7f\xff") // 32767 x 32767 pixels in a few hundred bytes
 	// The checksum of the header chunk would betray the change.
 	fixPNGHeader(bomb)
-	for name, data := range map[string][]byte{"empty": nil, "text": []byte("multi-label"), "cut": good[:len(good)/2], "bomb": bomb} {
+	for name, data := range map[string][]byte{"empty": nil, "text": []byte("multi-label"), "cut": good[:len(good)/2],
+		"bomb": bomb} {
 		if _, err := DecodeImage(data, Color); err == nil {
 			t.Errorf("%s: decoded", name)
 		} else if name == "bomb" && !strings.Contains(err.Error(), "claims") {

@@ -264,7 +264,8 @@ func appendVarints(t protoField, add func(uint64)) error {
 	for b := t.b; len(b) > 0; {
 		v, n := protowire.ConsumeVarint(b)
 		if n < 0 {
-			return fmt.Errorf("offset %d: bad number in a packed field: %w", t.at+len(t.b)-len(b), protowire.ParseError(n))
+			return fmt.Errorf("offset %d: bad number in a packed field: %w", t.at+len(t.b)-len(b),
+				protowire.ParseError(n))
 		}
 		add(v)
 		b = b[n:]

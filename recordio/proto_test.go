@@ -19,10 +19,14 @@ func TestProtoKnown(t *testing.T) {
 		kind            ProtoKind
 		features, label string
 	}{
-		{"dense int32", "0a130a0676616c75657312093a070a050001000000120f0a0676616c75657312053a030a0101", ProtoInt32, "[0 1 0 0 0]", "[1]"},
-		{"sparse int32", "0a150a0676616c756573120b3a090a01011201011a0105120f0a0676616c75657312053a030a0101", ProtoInt32, "[0 1 0 0 0]", "[1]"},
-		{"sparse zero row", "0a0f0a0676616c75657312053a031a010312160a0676616c756573120c1a0a0a08000000000000f03f", ProtoInt32, "[0 0 0]", "[1]"},
-		{"float64 zero row", "0a0f0a0676616c75657312051a031a010112160a0676616c756573120c1a0a0a080000000000000000", ProtoFloat64, "[0]", "[0]"},
+		{"dense int32", "0a130a0676616c75657312093a070a050001000000120f0a0676616c75657312053a030a0101", ProtoInt32,
+			"[0 1 0 0 0]", "[1]"},
+		{"sparse int32", "0a150a0676616c756573120b3a090a01011201011a0105120f0a0676616c75657312053a030a0101", ProtoInt32,
+			"[0 1 0 0 0]", "[1]"},
+		{"sparse zero row", "0a0f0a0676616c75657312053a031a010312160a0676616c756573120c1a0a0a08000000000000f03f",
+			ProtoInt32, "[0 0 0]", "[1]"},
+		{"float64 zero row", "0a0f0a0676616c75657312051a031a010112160a0676616c756573120c1a0a0a080000000000000000",
+			ProtoFloat64, "[0]", "[0]"},
 		{"last of three", "0a150a0676616c756573120b3a090a01011201021a010312160a0676616c756573120c1a0a0a08000000000000f03f", ProtoInt32, "[0 0 1]", "[1]"},
 	}
 	for _, c := range cases {
@@ -34,7 +38,8 @@ func TestProtoKnown(t *testing.T) {
 		}
 		f, ferr := rec.Features["values"].Dense(100)
 		l, lerr := rec.Label["values"].Dense(100)
-		if fmt.Sprint(f) != c.features || fmt.Sprint(l) != c.label || ferr != nil || lerr != nil || rec.Features["values"].Kind != c.kind {
+		if fmt.Sprint(f) != c.features || fmt.Sprint(l) != c.label || ferr != nil || lerr != nil ||
+			rec.Features["values"].Kind != c.kind {
 			t.Errorf("%s: features %v (%v), label %v (%v)", c.name, f, ferr, l, lerr)
 		}
 		if got := AppendProto(nil, rec); !bytes.Equal(got, raw) {

@@ -97,7 +97,8 @@ func (r *Reader) AppendNext(dst []byte) ([]byte, error) {
 		}
 		out, err := load(r.src, r.off, s, dst)
 		if err == nil && r.opt.SkipBad && r.shifted(s) {
-			err = &CorruptError{r.src.name(), r.off, fmt.Sprintf("length %d runs over another record", s.size), errSwallowed}
+			err = &CorruptError{r.src.name(), r.off, fmt.Sprintf("length %d runs over another record", s.size),
+				errSwallowed}
 		}
 		if err == nil {
 			r.advance(s)

@@ -83,7 +83,8 @@ func TestWriteKnownBytes(t *testing.T) {
 		{"empty", "", "0a23d7ce00000000"},
 		{"four bytes take twelve", "abcd", "0a23d7ce0400000061626364"},
 		{"padding", "abcde", "0a23d7ce05000000" + "6162636465000000"},
-		{"magic inside", "abcd" + m + "efgh" + m + "xyz", "0a23d7ce0400002061626364" + "0a23d7ce0400004065666768" + "0a23d7ce0300006078797a00"},
+		{"magic inside", "abcd" + m + "efgh" + m + "xyz", "0a23d7ce0400002061626364" + "0a23d7ce0400004065666768" +
+			"0a23d7ce0300006078797a00"},
 		{"magic alone", m, "0a23d7ce00000020" + "0a23d7ce00000060"},
 		{"magic twice", m + m, "0a23d7ce00000020" + "0a23d7ce00000040" + "0a23d7ce00000060"},
 		{"magic unaligned", "a" + m + "bcd", "0a23d7ce08000000" + "610a23d7ce626364"},
@@ -189,9 +190,11 @@ func TestCorruptionHasOffset(t *testing.T) {
 		{"huge length", mut(func(b []byte) []byte { copy(b[20:], "\xff\xff\xff\x1f"); return b }), 1, 16, "536870911"},
 		{"short length", mut(func(b []byte) []byte { b[20] = 4; return b }), 2, 28, "bad magic"},
 		{"flag 4", mut(func(b []byte) []byte { b[23] = 0x80; return b }), 1, 16, "continuation flag 4"},
-		{"starts with a middle part", mut(func(b []byte) []byte { b[23] = 0x40; return b }), 1, 16, "continuation flag 2"},
+		{"starts with a middle part", mut(func(b []byte) []byte { b[23] = 0x40; return b }), 1, 16,
+			"continuation flag 2"},
 		{"never finished", mut(func(b []byte) []byte { b[39] = 0x20; return b }), 2, 48, "ends inside"},
-		{"new record inside a split one", mut(func(b []byte) []byte { b[23] = 0x20; return b }), 1, 32, "continuation flag 0"},
+		{"new record inside a split one", mut(func(b []byte) []byte { b[23] = 0x20; return b }), 1, 32,
+			"continuation flag 0"},
 		{"second part cut", multi[:len(multi)-4], 0, 12, "only 8 left"},
 		{"second part with a bad magic", append(bytes.Clone(multi[:12]), make([]byte, 12)...), 0, 12, "bad magic"},
 		{"not a record file", []byte("hello, world"), 0, 0, "bad magic"},
@@ -205,7 +208,8 @@ func TestCorruptionHasOffset(t *testing.T) {
 					t.Fatalf("%s: error %v, want a CorruptError", name, err)
 				}
 				if len(got) != c.before || ce.Offset != c.offset || !strings.Contains(err.Error(), c.text) {
-					t.Errorf("%s: %d records then %v; want %d records, offset %d, text %q", name, len(got), err, c.before, c.offset, c.text)
+					t.Errorf("%s: %d records then %v; want %d records, offset %d, text %q", name, len(got), err,
+						c.before, c.offset, c.text)
 				}
 				if _, again := r.Next(); again == nil || again.Error() != err.Error() {
 					t.Errorf("%s: second Next: %v, want the same error", name, again)
@@ -259,7 +263,8 @@ func TestSkipBad(t *testing.T) {
 					s += strings.TrimPrefix(string(b), "record_")
 				}
 				if s != c.want || calls != c.bad || r.Skipped() != c.bad {
-					t.Errorf("%s: records %q, %d bad (%d calls); want %q, %d", name, s, r.Skipped(), calls, c.want, c.bad)
+					t.Errorf("%s: records %q, %d bad (%d calls); want %q, %d", name, s, r.Skipped(), calls, c.want,
+						c.bad)
 				}
 			}
 		})
@@ -604,8 +609,10 @@ func TestPackUnpack(t *testing.T) {
 		hex  string
 	}{
 		{"number", IRHeader{Flag: 9, Label: 4, ID: 2574}, "00000000000080400e0a0000000000000000000000000000"},
-		{"array", IRHeader{Label: 4, Labels: []float32{1, 2, 3}, ID: 2574}, "03000000000000000e0a00000000000000000000000000000000803f0000004000004040"},
-		{"empty array", IRHeader{Labels: []float32{}, ID: 1, ID2: 2}, "000000000000000001000000000000000200000000000000"},
+		{"array", IRHeader{Label: 4, Labels: []float32{1, 2, 3}, ID: 2574},
+			"03000000000000000e0a00000000000000000000000000000000803f0000004000004040"},
+		{"empty array", IRHeader{Labels: []float32{}, ID: 1, ID2: 2},
+			"000000000000000001000000000000000200000000000000"},
 	}
 	for _, c := range cases {
 		b := Pack(c.h, []byte("data"))
@@ -628,7 +635,8 @@ func TestPackUnpack(t *testing.T) {
 }
 
 func TestIndexPath(t *testing.T) {
-	for in, want := range map[string]string{"a/b.rec": "a/b.idx", "b": "b.idx", "x.y/b": "x.y/b.idx", "a/.rec": "a/.rec.idx", "t.v1.rec": "t.v1.idx"} {
+	for in, want := range map[string]string{"a/b.rec": "a/b.idx", "b": "b.idx", "x.y/b": "x.y/b.idx",
+		"a/.rec": "a/.rec.idx", "t.v1.rec": "t.v1.idx"} {
 		if got := IndexPath(in); got != want {
 			t.Errorf("IndexPath(%q) = %q, want %q", in, got, want)
 		}

@@ -11,8 +11,9 @@ import (
 
 // LoadOptions are the options of the functions that read files.
 type LoadOptions struct {
-	// MapLocation says on which device a storage is to be, given the tag of the device that it was saved from ("cpu", "cuda:0", "meta").
-	// Where it is nil or answers false the storage goes to the device of its tag, which must be there. It is map_location of torch.load.
+	// MapLocation says on which device a storage is to be, given the tag of the device that it was saved from ("cpu",
+	// "cuda:0", "meta"). Where it is nil or answers false the storage goes to the device of its tag, which must be
+	// there. It is map_location of torch.load.
 	// https://pytorch.org/docs/stable/generated/torch.load.html
 	MapLocation func(location string) (d tensor.Device, ok bool)
 }
@@ -40,12 +41,16 @@ func (d *decoder) deviceOf(location string) (dev tensor.Device, err error) {
 		number = "0"
 	}
 	if _, missing := tensor.ParseDevice(kind); missing == nil {
-		return dev, &tensor.Error{Err: tensor.ErrDevice, Msg: fmt.Sprintf("Attempting to deserialize object on %s device %s, which this machine does not have. "+
-			"Please use LoadOptions.MapLocation (map_location) to map your storages to an existing device.", strings.ToUpper(kind), number)}
+		return dev, &tensor.Error{Err: tensor.ErrDevice,
+			Msg: fmt.Sprintf("Attempting to deserialize object on %s device %s, which this machine does not have. "+
+				"Please use LoadOptions.MapLocation (map_location) to map your storages to an existing device.",
+				strings.ToUpper(kind), number)}
 	}
-	return dev, &tensor.Error{Err: tensor.ErrDevice, Msg: fmt.Sprintf("Attempting to deserialize object on a %s device but no such device is available: %v. "+
-		"If you are running on a CPU-only machine, please use LoadOptions.MapLocation (map_location), such as serialize.ToDevice(torch.CPU), "+
-		"to map your storages to the CPU.", strings.ToUpper(kind), errors.Unwrap(err))}
+	return dev, &tensor.Error{Err: tensor.ErrDevice,
+		Msg: fmt.Sprintf("Attempting to deserialize object on a %s device but no such device is available: %v. "+
+			"If you are running on a CPU-only machine, please use LoadOptions.MapLocation (map_location), such as "+
+			"serialize.ToDevice(torch.CPU), "+
+			"to map your storages to the CPU.", strings.ToUpper(kind), errors.Unwrap(err))}
 }
 
 // storage reads a storage and puts it on its device.
@@ -54,7 +59,8 @@ func (d *decoder) storage(r *torchzip.StorageRef) (st *tensor.Storage, err error
 		return st, nil
 	}
 	n := int(r.NumBytes())
-	if r.Location == "meta" { // there is nothing to read: it stays a meta tensor, whatever it is mapped to, as in PyTorch
+	// there is nothing to read: it stays a meta tensor, whatever it is mapped to, as in PyTorch
+	if r.Location == "meta" {
 		meta := tensor.Device{Type: tensor.MetaDevice}
 		st = tensor.NewOn(meta, []int{n}, nil, tensor.Uint8).Storage()
 		d.storages[r] = st

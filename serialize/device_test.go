@@ -65,7 +65,10 @@ func TestDevices(t *testing.T) {
 	cpu, other := tensor.Device{}, tensor.Device{Type: second.Device.Type, Index: 1}
 	check("as saved", load(), cpu, second.Device, second.Device, meta.Device())
 	check("to the CPU", load(serialize.LoadOptions{MapLocation: serialize.ToDevice(cpu)}), cpu, cpu, cpu, meta.Device())
-	check("by a function", load(serialize.LoadOptions{MapLocation: func(tag string) (tensor.Device, bool) { return other, tag == "second:0" }}),
+	check("by a function", load(serialize.LoadOptions{MapLocation: func(tag string) (tensor.Device,
+		bool) {
+		return other, tag == "second:0"
+	}}),
 		cpu, other, other, meta.Device())
 }
 
@@ -76,18 +79,22 @@ func TestMissingDevice(t *testing.T) {
 	} {
 		ref := &torchzip.StorageRef{DType: "FloatStorage", NumElements: 1, Location: tag, Data: make([]byte, 4)}
 		var buf bytes.Buffer
-		if err := torchzip.Save(&buf, &torchzip.TensorRef{Storage: ref, DType: "float32", Shape: []int{1}, Stride: []int{1}}, torchzip.SaveOptions{}); err != nil {
+		if err := torchzip.Save(&buf, &torchzip.TensorRef{Storage: ref, DType: "float32", Shape: []int{1},
+			Stride: []int{1}}, torchzip.SaveOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		_, err := serialize.LoadBytes(buf.Bytes())
-		if !errors.Is(err, tensor.ErrDevice) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "map_location") {
+		if !errors.Is(err, tensor.ErrDevice) || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "map_location") {
 			t.Errorf("%s: got %v, want an error that says %q and names map_location", tag, err, want)
 		}
-		v, err := serialize.LoadBytes(buf.Bytes(), serialize.LoadOptions{MapLocation: serialize.ToDevice(tensor.Device{})})
+		v, err := serialize.LoadBytes(buf.Bytes(),
+			serialize.LoadOptions{MapLocation: serialize.ToDevice(tensor.Device{})})
 		if err != nil || v.(*tensor.Tensor).Device() != (tensor.Device{}) {
 			t.Errorf("%s mapped to the CPU: got %v, %v", tag, v, err)
 		}
-		_, err = serialize.LoadBytes(buf.Bytes(), serialize.LoadOptions{MapLocation: serialize.ToDevice(tensor.Device{Type: tensor.CUDADevice})})
+		_, err = serialize.LoadBytes(buf.Bytes(),
+			serialize.LoadOptions{MapLocation: serialize.ToDevice(tensor.Device{Type: tensor.CUDADevice})})
 		if !errors.Is(err, tensor.ErrDevice) {
 			t.Errorf("%s mapped to a missing device: got %v", tag, err)
 		}

@@ -134,8 +134,8 @@ func dictKey(k any) any {
 	return fmt.Sprintf("%T:%v", k, k)
 }
 
-// SaveFile writes a value to a file as torch.save does: to a temporary file first, synced and renamed, so that an existing file is either
-// kept or replaced whole.
+// SaveFile writes a value to a file as torch.save does: to a temporary file first, synced and renamed, so that an
+// existing file is either kept or replaced whole.
 func SaveFile(path string, v any) error {
 	e := encoder{storages: map[*tensor.Storage]*torchzip.StorageRef{}}
 	root, err := e.encode(v)
@@ -155,8 +155,8 @@ func Save(w io.Writer, v any) error {
 	return torchzip.Save(w, root, torchzip.SaveOptions{})
 }
 
-// LoadFile reads a file that torch.save wrote. Dicts come back as *Dict, lists as []any, tuples as Tuple, ints as int, floats as float64,
-// tensors on the devices that they were saved from unless the options say otherwise.
+// LoadFile reads a file that torch.save wrote. Dicts come back as *Dict, lists as []any, tuples as Tuple, ints as int,
+// floats as float64, tensors on the devices that they were saved from unless the options say otherwise.
 func LoadFile(path string, opts ...LoadOptions) (any, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -350,7 +350,8 @@ func (e *encoder) tensor(t *tensor.Tensor) (pickle.Value, error) {
 		ref = describe(st, dt, t.ElementSize())
 		e.storages[st] = ref
 	}
-	return &torchzip.TensorRef{Storage: ref, DType: dt, Offset: t.StorageOffset(), Shape: t.Shape(), Stride: t.Strides(),
+	return &torchzip.TensorRef{Storage: ref, DType: dt, Offset: t.StorageOffset(), Shape: t.Shape(),
+		Stride:       t.Strides(),
 		RequiresGrad: t.RequiresGrad() && t.IsLeaf(), Parameter: t.IsParameter()}, nil
 }
 

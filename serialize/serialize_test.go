@@ -21,7 +21,8 @@ func TestRoundTrip(t *testing.T) {
 	sd.Set("w", a)
 	sd.Set("wt", tensor.Alias(a, []int{3, 2}, []int{1, 3}, 0))
 	path := filepath.Join(t.TempDir(), "x.pt")
-	in := serialize.NewDict("model", sd, "epoch", 3, "lr", 0.5, "names", []string{"a", "b"}, 7, serialize.Tuple{true, nil})
+	in := serialize.NewDict("model", sd, "epoch", 3, "lr", 0.5, "names", []string{"a", "b"}, 7,
+		serialize.Tuple{true, nil})
 	if err := serialize.SaveFile(path, in); err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,8 @@ func TestConjugateBit(t *testing.T) {
 		t.Fatal(err)
 	}
 	memory := tensor.FromSlice([]complex64{1 + 2i, 3 - 4i}).Storage().Bytes()
-	ref := &torchzip.TensorRef{Storage: &torchzip.StorageRef{DType: "ComplexFloatStorage", NumElements: 2, Data: memory}, DType: "complex64",
+	ref := &torchzip.TensorRef{Storage: &torchzip.StorageRef{DType: "ComplexFloatStorage", NumElements: 2,
+		Data: memory}, DType: "complex64",
 		Shape: []int{2}, Stride: []int{1}, Metadata: meta}
 	var b bytes.Buffer
 	if err := torchzip.Save(&b, ref, torchzip.SaveOptions{}); err != nil {
@@ -105,7 +107,8 @@ func TestConjugateBit(t *testing.T) {
 // TestOtherValues saves numbers and lists of other Go types, and what a file may hold besides.
 func TestOtherValues(t *testing.T) {
 	type named []uint8
-	in := serialize.NewDict("u8", uint8(200), "u64", uint64(math.MaxUint64), "i16", int16(-5), "f32", float32(0.5), "bools", []bool{true, false},
+	in := serialize.NewDict("u8", uint8(200), "u64", uint64(math.MaxUint64), "i16", int16(-5), "f32", float32(0.5),
+		"bools", []bool{true, false},
 		"array", [2]int8{1, -2}, "named", []named{{7}}, "complex", 1+2i)
 	var b bytes.Buffer
 	if err := serialize.Save(&b, in); err != nil {
@@ -115,7 +118,8 @@ func TestOtherValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "{'u8': 200, 'u64': 18446744073709551615, 'i16': -5, 'f32': 0.5, 'bools': [True, False], 'array': [1, -2], 'named': [[7]], 'complex': (1+2i)}"
+	const want = "{'u8': 200, 'u64': 18446744073709551615, 'i16': -5, 'f32': 0.5, 'bools': [True, False], 'array': " +
+		"[1, -2], 'named': [[7]], 'complex': (1+2i)}"
 	if got := fmt.Sprint(v); got != want {
 		t.Errorf("got %s", got)
 	}

@@ -2,10 +2,11 @@ package tensor
 
 import "github.com/gotorch-dev/torch/internal/dtype"
 
-// This file provides the results of a call: new tensors on the device of the call, or the tensors that an in-place or out form was given.
+// This file provides the results of a call: new tensors on the device of the call, or the tensors that an in-place or
+// out form was given.
 
-// Alloc provides result i with the given shape and dtype: a new tensor, or the memory that an in-place or out variant was given.
-// Results of elementwise operators take over the memory layout of their inputs.
+// Alloc provides result i with the given shape and dtype: a new tensor, or the memory that an in-place or out variant
+// was given. Results of elementwise operators take over the memory layout of their inputs.
 func (c *Ctx) Alloc(i int, shape []int, dt DType) *Tensor { return c.alloc(i, shape, nil, dt, false) }
 
 // AllocStrided is Alloc with strides.
@@ -23,11 +24,13 @@ func (c *Ctx) alloc(i int, shape, stride []int, dt DType, strided bool) *Tensor 
 	}
 	if g != nil {
 		if !dtype.CanCast(dt, g.dt) {
-			c.Fail(ErrDType, "result type %s can't be cast to the desired output type %s", dt.ClassName(), g.dt.ClassName())
+			c.Fail(ErrDType, "result type %s can't be cast to the desired output type %s", dt.ClassName(),
+				g.dt.ClassName())
 		}
 		if !SameShape(g.shape, shape) {
 			if c.inplace {
-				c.Fail(ErrShape, "output with shape %s doesn't match the broadcast shape %s", ShapeString(g.shape), ShapeString(shape))
+				c.Fail(ErrShape, "output with shape %s doesn't match the broadcast shape %s", ShapeString(g.shape),
+					ShapeString(shape))
 			}
 			g.resizeRaw(shape)
 		}
@@ -49,7 +52,8 @@ func (c *Ctx) alloc(i int, shape, stride []int, dt DType, strided bool) *Tensor 
 	return t
 }
 
-// mayWrite reports that a kernel may write into g directly: no input shares its memory, or only elementwise as the same view.
+// mayWrite reports that a kernel may write into g directly: no input shares its memory, or only elementwise as the same
+// view.
 func (c *Ctx) mayWrite(g *Tensor) bool {
 	for k := range c.args {
 		v := &c.args[k]
@@ -57,7 +61,8 @@ func (c *Ctx) mayWrite(g *Tensor) bool {
 			if t == nil || t.st != g.st || t == g && c.op.Elementwise {
 				return true
 			}
-			return c.op.Elementwise && t.off == g.off && t.dt == g.dt && SameShape(t.shape, g.shape) && SameShape(t.stride, g.stride)
+			return c.op.Elementwise && t.off == g.off && t.dt == g.dt && SameShape(t.shape, g.shape) &&
+				SameShape(t.stride, g.stride)
 		}
 		switch v.K {
 		case KTensor:
@@ -89,8 +94,8 @@ func (c *Ctx) SetOut(i int, t *Tensor) {
 	c.outs[i] = t
 }
 
-// GivenOut is the tensor that result i must be written to (out=, or self of an in-place form), nil when the call makes a new one.
-// Creation functions take their dtype from it.
+// GivenOut is the tensor that result i must be written to (out=, or self of an in-place form), nil when the call makes
+// a new one. Creation functions take their dtype from it.
 func (c *Ctx) GivenOut(i int) *Tensor {
 	if i < len(c.given) {
 		return c.given[i]

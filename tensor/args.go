@@ -71,7 +71,8 @@ func (c *Ctx) Float(i int) float64 {
 // Bool is bool argument i; None gives false.
 func (c *Ctx) Bool(i int) bool { return c.args[i].N != 0 }
 
-// Ints is int list argument i; nil when None. A single int counts as a list, repeated to the length that the schema fixes.
+// Ints is int list argument i; nil when None. A single int counts as a list, repeated to the length that the schema
+// fixes.
 func (c *Ctx) Ints(i int) []int {
 	v := &c.args[i]
 	if v.K == KInt {
@@ -200,7 +201,8 @@ func (c *Ctx) G(i int) *Tensor {
 	return nil
 }
 
-// Grads1 and Grads2 are the result of a gradient rule with one or two gradients. They save the slice literal's allocation.
+// Grads1 and Grads2 are the result of a gradient rule with one or two gradients. They save the slice literal's
+// allocation.
 func (c *Ctx) Grads1(a *Tensor) []*Tensor {
 	c.gradBuf[0] = a
 	return c.gradBuf[:1]

@@ -25,8 +25,8 @@ type Node struct {
 	released bool
 	plain    uint8 // of a plain call: the number of tensor arguments, which stand in saved; args is empty
 
-	// What one backward pass knows about the node. Passes that run at the same time over the same graph are rare: the first one to
-	// come by owns the node's own state, the others keep theirs in a map.
+	// What one backward pass knows about the node. Passes that run at the same time over the same graph are rare: the
+	// first one to come by owns the node's own state, the others keep theirs in a map.
 	owner atomic.Pointer[engine]
 	state nodeState
 
@@ -77,8 +77,8 @@ type savedTensor struct {
 	node *Node
 }
 
-// stub stands for a tensor that the rule does not read: its shape, dtype and device. Nodes must not point into the tensors themselves, which
-// would keep their memory.
+// stub stands for a tensor that the rule does not read: its shape, dtype and device. Nodes must not point into the
+// tensors themselves, which would keep their memory.
 type stub struct {
 	buf [4]int
 	big *[]int // of tensors with more dimensions
@@ -143,7 +143,8 @@ func (n *Node) Name() string {
 // String prints the node as grad_fn does in Python.
 func (n *Node) String() string { return fmt.Sprintf("<%s>", n.Name()) }
 
-// NextFunctions are the nodes that the gradients go to, nil where an argument needs none; the second slice holds result numbers.
+// NextFunctions are the nodes that the gradients go to, nil where an argument needs none; the second slice holds result
+// numbers.
 func (n *Node) NextFunctions() ([]*Node, []int) {
 	nodes, nrs := make([]*Node, len(n.next)), make([]int, len(n.next))
 	for i, e := range n.next {
@@ -254,7 +255,8 @@ func (c *Ctx) newNode(before *Tensor) *Node {
 	n.args = append(n.args, c.args...)
 	for i := range n.args {
 		v := &n.args[i]
-		if v.K == KTensor && v.T.flags&flagWrapped != 0 && i != c.op.scalar && i < len(c.op.Sch.Params) && c.op.Sch.Params[i].Kind == KScalar {
+		if v.K == KTensor && v.T.flags&flagWrapped != 0 && i != c.op.scalar && i < len(c.op.Sch.Params) &&
+			c.op.Sch.Params[i].Kind == KScalar {
 			*v = v.T.Num().Value() // a number that the kernel read as a tensor
 		}
 		switch v.K {
@@ -319,7 +321,8 @@ func (c *Ctx) newNode(before *Tensor) *Node {
 				n.next = append(n.next, edge{})
 			}
 		default:
-			if i < len(c.op.Sch.Params) && (c.op.Sch.Params[i].Kind == KTensor || i == c.op.scalar) { // a number in place of a tensor
+			// a number in place of a tensor
+			if i < len(c.op.Sch.Params) && (c.op.Sch.Params[i].Kind == KTensor || i == c.op.scalar) {
 				n.next = append(n.next, edge{})
 			}
 		}
@@ -356,7 +359,8 @@ func (n *Node) saveOuts(c *Ctx) {
 // saved checks and returns a tensor argument in a gradient rule.
 func (c *Ctx) saved(v *Value, i int) *Tensor {
 	if _, ok := v.X.(*stub); ok {
-		panic(fmt.Sprintf("gradient of %s reads argument %s, which Save does not name", c.op.full, c.op.Sch.Params[i].Name))
+		panic(fmt.Sprintf("gradient of %s reads argument %s, which Save does not name", c.op.full,
+			c.op.Sch.Params[i].Name))
 	}
 	return c.backward.node.unpack(v.T)
 }
@@ -373,8 +377,10 @@ func (n *Node) unpack(t *Tensor) *Tensor {
 			if s.node != nil {
 				what = fmt.Sprintf(", which is output %d of %s,", s.nr, forwardName(s.node.Name()))
 			}
-			panic(&Error{Op: n.opName(), Err: ErrAutograd, Caller: caller(), Msg: fmt.Sprintf("one of the variables needed for gradient computation has been modified by an inplace operation: [torch.%sTensor %s]%s is at version %d; expected version %d instead. %s",
-				t.dt.ClassName(), ShapeString(t.shape), what, v, s.ver, inPlaceHint())})
+			panic(&Error{Op: n.opName(), Err: ErrAutograd, Caller: caller(),
+				Msg: fmt.Sprintf("one of the variables needed for gradient computation has been modified by an "+
+					"inplace operation: [torch.%sTensor %s]%s is at version %d; expected version %d instead. %s",
+					t.dt.ClassName(), ShapeString(t.shape), what, v, s.ver, inPlaceHint())})
 		}
 		if n.more != nil && n.more.packed != nil {
 			if x := n.more.packed[t]; x != nil {
@@ -395,11 +401,13 @@ func inPlaceHint() string {
 	if m := currentMode(); m != nil {
 		for _, i := range m.layers {
 			if _, ok := i.(Watcher); ok {
-				return "Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in question was changed in there or anywhere later. Good luck!"
+				return "Hint: the backtrace further above shows the operation that failed to compute its gradient. " +
+					"The variable in question was changed in there or anywhere later. Good luck!"
 			}
 		}
 	}
-	return "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
+	return "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with " +
+		"torch.autograd.set_detect_anomaly(True, check_nan=False)."
 }
 
 // forwardName is a node's name without "Backward" and its number, as PyTorch's message has it.
@@ -419,7 +427,10 @@ func (n *Node) opName() string {
 
 func (n *Node) checkReleased() {
 	if n.released {
-		Fail(ErrAutograd, "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors after calling backward.")
+		Fail(ErrAutograd, "Trying to backward through the graph a second time (or directly access saved tensors "+
+			"after they have already been freed). Saved intermediate values of the graph are freed when you call "+
+			".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a "+
+			"second time or if you need to access saved tensors after calling backward.")
 	}
 }
 
@@ -479,7 +490,8 @@ func ZeroRaw(t *Tensor) {
 
 // RequiresGrad reports whether operators on t are recorded.
 func (t *Tensor) RequiresGrad() bool {
-	return t.flags&flagRequiresGrad != 0 || t.node != nil || t.base != nil && t.attr != t.ver.Load() && t.sharesGrad() && t.base.RequiresGrad()
+	return t.flags&flagRequiresGrad != 0 || t.node != nil || t.base != nil && t.attr != t.ver.Load() &&
+		t.sharesGrad() && t.base.RequiresGrad()
 }
 
 // SetRequiresGrad marks a leaf as one whose gradient is wanted, and returns it.
@@ -494,7 +506,8 @@ func (t *Tensor) SetRequiresGrad(on bool) *Tensor {
 		if on {
 			return t
 		}
-		Fail(ErrAutograd, "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().")
+		Fail(ErrAutograd, "you can only change requires_grad flags of leaf variables. If you want to use a computed "+
+			"variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().")
 	}
 	if on {
 		t.flags |= flagRequiresGrad
@@ -520,7 +533,8 @@ func (t *Tensor) Base() *Tensor { return t.base }
 // IsView reports a view of another tensor.
 func (t *Tensor) IsView() bool { return t.base != nil }
 
-// Grad is the gradient that Backward accumulated, nil when there is none. Only leaves have one, and tensors after RetainGrad.
+// Grad is the gradient that Backward accumulated, nil when there is none. Only leaves have one, and tensors after
+// RetainGrad.
 func (t *Tensor) Grad() *Tensor {
 	if t.ag == nil {
 		return nil
@@ -552,7 +566,8 @@ func (t *Tensor) SetGrad(g *Tensor) {
 		return
 	}
 	if g != nil && !SameShape(g.shape, t.shape) {
-		Fail(ErrShape, "assigned grad has data of a different size: expected %s, got %s", ShapeString(t.shape), ShapeString(g.shape))
+		Fail(ErrShape, "assigned grad has data of a different size: expected %s, got %s", ShapeString(t.shape),
+			ShapeString(g.shape))
 	}
 	m := t.meta()
 	if old := m.grad; old != nil && (g == nil || g.st != old.st) {
@@ -645,8 +660,8 @@ func (t *Tensor) RetainGrad() {
 // RetainsGrad reports whether RetainGrad was called on a tensor that is not a leaf.
 func (t *Tensor) RetainsGrad() bool { return t.flags&flagRetainGrad != 0 }
 
-// RegisterHook calls f when the node has computed its gradients: in holds those of the arguments, out those of the results. What it
-// returns, unless nil, is used instead of in.
+// RegisterHook calls f when the node has computed its gradients: in holds those of the arguments, out those of the
+// results. What it returns, unless nil, is used instead of in.
 func (n *Node) RegisterHook(f func(in, out []*Tensor) []*Tensor) HookHandle {
 	h := &nodeHook{post: f}
 	x := n.extra()
@@ -662,9 +677,10 @@ func (n *Node) RegisterPrehook(f func(out []*Tensor) []*Tensor) HookHandle {
 	return HookHandle{func() { h.off = true }}
 }
 
-// Attach records outputs as computed from inputs by a function with its own gradient: backward gets the gradients of outputs and returns
-// one per input, nil where there is none. It is what custom functions, checkpointing and data-parallel modules are made of. Nothing
-// is recorded when no input requires grad or recording is off; the result tells.
+// Attach records outputs as computed from inputs by a function with its own gradient: backward gets the gradients of
+// outputs and returns one per input, nil where there is none. It is what custom functions, checkpointing and
+// data-parallel modules are made of. Nothing is recorded when no input requires grad or recording is off; the result
+// tells.
 func Attach(name string, inputs, outputs []*Tensor, backward func(grads []*Tensor) []*Tensor) bool {
 	if !IsGradEnabled() {
 		return false
@@ -717,6 +733,7 @@ func (s SavedTensor) Get() *Tensor {
 	if s.t == nil {
 		return nil
 	}
-	n := &Node{more: &nodeMore{name: "custom function"}, saved: []savedTensor{{t: s.t, ver: s.ver, node: s.t.node, nr: s.t.outNr}}}
+	n := &Node{more: &nodeMore{name: "custom function"},
+		saved: []savedTensor{{t: s.t, ver: s.ver, node: s.t.node, nr: s.t.outNr}}}
 	return n.unpack(s.t)
 }

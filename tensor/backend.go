@@ -11,17 +11,19 @@ import (
 // DeviceMemory is a block of memory as a backend knows it: only the backend looks inside.
 type DeviceMemory any
 
-// Backend owns the memory of one kind of device. Kernels for it are added with RegisterKernel; an operator without one runs its body, or, if
-// the backend is a Runner, is left to Run. Offsets and sizes are in bytes. Methods may be called from several goroutines.
+// Backend owns the memory of one kind of device. Kernels for it are added with RegisterKernel; an operator without one
+// runs its body, or, if the backend is a Runner, is left to Run. Offsets and sizes are in bytes. Methods may be called
+// from several goroutines.
 //
-// The CPU's memory is not behind this interface: its storages are blocks of the allocator in internal/mem, which Go code reads in place.
+// The CPU's memory is not behind this interface: its storages are blocks of the allocator in internal/mem, which Go
+// code reads in place.
 type Backend interface {
 	// Devices is the number of devices of this kind that the machine has.
 	Devices() int
 	// Alloc returns n bytes that are not cleared.
 	Alloc(d Device, n int) (DeviceMemory, error)
-	// Free gives memory back that nothing refers to any more. It is called at most once, and not at all for memory that the garbage
-	// collector finds unreachable: a backend whose memory lies outside the Go heap attaches a cleanup.
+	// Free gives memory back that nothing refers to any more. It is called at most once, and not at all for memory that
+	// the garbage collector finds unreachable: a backend whose memory lies outside the Go heap attaches a cleanup.
 	Free(m DeviceMemory)
 	// Fill sets n bytes to one value.
 	Fill(m DeviceMemory, off, n int, b byte)
@@ -34,7 +36,8 @@ type Backend interface {
 	Synchronize(d Device)
 }
 
-// Runner is a Backend that can compute operators for which it has no kernel of their own, as a backend does that falls back to another one.
+// Runner is a Backend that can compute operators for which it has no kernel of their own, as a backend does that falls
+// back to another one.
 type Runner interface {
 	Backend
 	// Run computes the outputs of a call whose shape rule has run.
@@ -59,8 +62,8 @@ func init() {
 	backends.list.Store(&[]backendEntry{{name: "cpu"}, {name: "cuda"}, {name: "meta", b: metaBackend{}}})
 }
 
-// RegisterBackend makes a kind of device available under a name ("cuda"), as database/sql does with drivers: a package that is imported for
-// this effect calls it in its init function. It panics when the name is taken.
+// RegisterBackend makes a kind of device available under a name ("cuda"), as database/sql does with drivers: a package
+// that is imported for this effect calls it in its init function. It panics when the name is taken.
 func RegisterBackend(name string, b Backend) DeviceType {
 	backends.Lock()
 	defer backends.Unlock()
@@ -111,7 +114,8 @@ func (d Device) backend() Backend {
 	e := d.Type.entry()
 	switch {
 	case e.b == nil:
-		Fail(ErrDevice, "device %s is not available in this program: no backend %q is linked (linked are %s)", d, e.name, strings.Join(BackendNames(), ", "))
+		Fail(ErrDevice, "device %s is not available in this program: no backend %q is linked (linked are %s)", d,
+			e.name, strings.Join(BackendNames(), ", "))
 	case int(d.Index) >= e.b.Devices() || d.Index < 0:
 		Fail(ErrDevice, "device %s is not available: there are %d devices of this kind", d, e.b.Devices())
 	}
@@ -125,8 +129,8 @@ func (d Device) Check() {
 	}
 }
 
-// ParseDevice reads "cpu", "cuda", "cuda:1" or "meta", the names of torch.device. It is an error when the text is no such name or the
-// device is not there.
+// ParseDevice reads "cpu", "cuda", "cuda:1" or "meta", the names of torch.device. It is an error when the text is no
+// such name or the device is not there.
 func ParseDevice(s string) (Device, error) {
 	name, num, numbered := strings.Cut(s, ":")
 	var d Device
@@ -146,7 +150,8 @@ func ParseDevice(s string) (Device, error) {
 			return d, Try(d.Check)
 		}
 	}
-	return d, &Error{Err: ErrDevice, Msg: fmt.Sprintf("Expected one of %s device type at start of device string: %s", strings.Join(BackendNames(), ", "), name)}
+	return d, &Error{Err: ErrDevice, Msg: fmt.Sprintf("Expected one of %s device type at start of device string: %s",
+		strings.Join(BackendNames(), ", "), name)}
 }
 
 // NewOn returns an uninitialised tensor on a device, with the given strides in elements (nil: contiguous).
@@ -188,7 +193,8 @@ func (s *Storage) Device() Device {
 	return Device{}
 }
 
-// Memory is the block that a backend allocated for a storage of one of its devices, nil for the CPU. For kernels of the backend.
+// Memory is the block that a backend allocated for a storage of one of its devices, nil for the CPU. For kernels of the
+// backend.
 func (s *Storage) Memory() DeviceMemory {
 	if s.bits.Load()&stReleased != 0 {
 		s.panicReleased()
@@ -205,11 +211,12 @@ func (s *Storage) noHostMemory() {
 	if d.Type == MetaDevice {
 		Fail(ErrDevice, "a meta tensor has no data: only its shape, strides and dtype are known")
 	}
-	Fail(ErrDevice, "can't read the memory of a tensor on device %s from Go: use Tensor.CPU() to copy it to host memory first.", d)
+	Fail(ErrDevice, "can't read the memory of a tensor on device %s from Go: use Tensor.CPU() to copy it to host "+
+		"memory first.", d)
 }
 
-// findDevice is the device that a call runs on: that of its tensors, or the one that a device argument names. Tensors of different devices
-// are an error, but for the operators that copy between devices and for numbers on the CPU.
+// findDevice is the device that a call runs on: that of its tensors, or the one that a device argument names. Tensors
+// of different devices are an error, but for the operators that copy between devices and for numbers on the CPU.
 func (c *Ctx) findDevice() Device {
 	op := c.op
 	for i := range c.args {
@@ -257,7 +264,8 @@ func (c *Ctx) mixedDevice() Device {
 			number = t.dev.Type == CPUDevice && len(t.shape) == 0 && !op.CrossDevice
 		case t.dev == dev || op.CrossDevice || t.dev.Type == CPUDevice && len(t.shape) == 0:
 		default:
-			c.Fail(ErrDevice, "Expected all tensors to be on the same device, but found at least two devices, %s and %s!", dev, t.dev)
+			c.Fail(ErrDevice, "Expected all tensors to be on the same device, but found at least two devices, %s and "+
+				"%s!", dev, t.dev)
 		}
 	}
 	for i := range c.args {
@@ -279,7 +287,8 @@ func (c *Ctx) mixedDevice() Device {
 	return dev
 }
 
-// DeviceArg is device argument i, a Device or its name, and whether it was given. A device that is not there is an error.
+// DeviceArg is device argument i, a Device or its name, and whether it was given. A device that is not there is an
+// error.
 func (c *Ctx) DeviceArg(i int) (d Device, given bool) {
 	switch x := c.args[i].X.(type) {
 	case Device:
@@ -306,7 +315,8 @@ func (c *Ctx) kernelFor(d Device) func(c *Ctx) {
 	return c.op.others[d.Type]
 }
 
-// hasKernel reports that a device's backend computes the operator in one go. The meta device runs bodies: they say what is computed.
+// hasKernel reports that a device's backend computes the operator in one go. The meta device runs bodies: they say what
+// is computed.
 func (c *Ctx) hasKernel(d Device) bool {
 	if c.kernelFor(d) != nil {
 		return true
@@ -355,7 +365,8 @@ func (metaBackend) Run(c *Ctx) {
 	tensors := 0
 	for _, r := range c.op.Sch.Results {
 		if r.Kind != KTensor && r.Kind != KTensors {
-			c.Fail(ErrDevice, "Cannot run %s on meta tensors: its result is a value that depends on their elements", c.op.full)
+			c.Fail(ErrDevice, "Cannot run %s on meta tensors: its result is a value that depends on their elements",
+				c.op.full)
 		}
 		tensors++
 	}

@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// Ctx is one call of an operator: its arguments by schema position, its outputs, and, once recorded, what its gradient rule reads.
+// Ctx is one call of an operator: its arguments by schema position, its outputs, and, once recorded, what its gradient
+// rule reads.
 type Ctx struct {
 	op    *Op
 	args  []Value

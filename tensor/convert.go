@@ -1,12 +1,16 @@
 package tensor
 
-// Methods that convert. They are written by hand because the functions of the same names would hide the dtype constants of package torch.
+// Methods that convert. They are written by hand because the functions of the same names would hide the dtype constants
+// of package torch.
 
 var (
-	slotFloat, slotDouble, slotHalf, slotBFloat16 = slot("Tensor::float"), slot("Tensor::double"), slot("Tensor::half"), slot("Tensor::bfloat16")
-	slotInt, slotLong, slotShort, slotChar        = slot("Tensor::int"), slot("Tensor::long"), slot("Tensor::short"), slot("Tensor::char")
-	slotByte, slotBool, slotCFloat, slotCDouble   = slot("Tensor::byte"), slot("Tensor::bool"), slot("Tensor::cfloat"), slot("Tensor::cdouble")
-	slotToLayout                                  = slot("aten::to.dtype_layout")
+	slotFloat, slotDouble, slotHalf, slotBFloat16 = slot("Tensor::float"), slot("Tensor::double"), slot("Tensor::half"),
+		slot("Tensor::bfloat16")
+	slotInt, slotLong, slotShort, slotChar = slot("Tensor::int"), slot("Tensor::long"), slot("Tensor::short"),
+		slot("Tensor::char")
+	slotByte, slotBool, slotCFloat, slotCDouble = slot("Tensor::byte"), slot("Tensor::bool"), slot("Tensor::cfloat"),
+		slot("Tensor::cdouble")
+	slotToLayout = slot("aten::to.dtype_layout")
 )
 
 func (t *Tensor) convertWith(op *Op) *Tensor {
@@ -54,8 +58,8 @@ func (t *Tensor) CDouble() *Tensor { return t.convertWith(slotCDouble) }
 // CPU copies the tensor to the CPU; a tensor that is there is returned itself.
 func (t *Tensor) CPU() *Tensor { return t.To(Device{}) }
 
-// To converts to what the arguments name: a DType, a Device, a MemoryFormat, or another *Tensor, whose dtype and device are taken. The
-// tensor itself is returned when there is nothing to do. It panics with ErrType on any other argument.
+// To converts to what the arguments name: a DType, a Device, a MemoryFormat, or another *Tensor, whose dtype and device
+// are taken. The tensor itself is returned when there is nothing to do. It panics with ErrType on any other argument.
 // https://pytorch.org/docs/stable/generated/torch.Tensor.to.html
 func (t *Tensor) To(args ...any) *Tensor {
 	c := NewCall(slotToLayout, 8)
@@ -79,8 +83,8 @@ func (t *Tensor) To(args ...any) *Tensor {
 	return c.Do1()
 }
 
-// Item is the only element of the tensor as a float64 (integers and bools are converted; of a complex number the real part). Use Num for
-// the number with its kind. It panics with ErrShape unless there is exactly one element.
+// Item is the only element of the tensor as a float64 (integers and bools are converted; of a complex number the real
+// part). Use Num for the number with its kind. It panics with ErrShape unless there is exactly one element.
 func (t *Tensor) Item() float64 { return t.Num().F }
 
 // Type is the old name of the tensor's class, "torch.FloatTensor", which carries its dtype.

@@ -54,9 +54,9 @@ type packed struct {
 	got  *Tensor // while a rule runs
 }
 
-// SavedTensorsHooks runs f such that every tensor that operators save for Backward is replaced by what pack makes of it; unpack must give
-// a tensor of the same shape and dtype back when a gradient rule reads it. Hooks are called without recording. pack gets a detached
-// tensor that shares memory with the one to be saved.
+// SavedTensorsHooks runs f such that every tensor that operators save for Backward is replaced by what pack makes of
+// it; unpack must give a tensor of the same shape and dtype back when a gradient rule reads it. Hooks are called
+// without recording. pack gets a detached tensor that shares memory with the one to be saved.
 func SavedTensorsHooks(pack func(*Tensor) any, unpack func(any) *Tensor, f func()) {
 	with(func(m *mode) { m.pack = &packer{pack, unpack} }, f)
 }

@@ -20,7 +20,8 @@ func (c *Ctx) Run() {
 	c.dispatch()
 }
 
-// dispatch runs a call below the layers that rank above autograd: it records the call for the backward pass and has the backend compute it.
+// dispatch runs a call below the layers that rank above autograd: it records the call for the backward pass and has the
+// backend compute it.
 func (c *Ctx) dispatch() {
 	op := c.op
 	if op.target != nil {
@@ -64,15 +65,16 @@ func (c *Ctx) runTarget() {
 	c.op = op
 }
 
-// fuses reports that a composed operator is computed by a kernel of the backend's instead of its body: the backend has one, it takes these
-// arguments, its gradient is known if one is wanted, and nobody looks at the operators of the body.
+// fuses reports that a composed operator is computed by a kernel of the backend's instead of its body: the backend has
+// one, it takes these arguments, its gradient is known if one is wanted, and nobody looks at the operators of the body.
 func (c *Ctx) fuses() bool {
 	op := c.op
 	if op.CPU == nil || c.mode.watched() {
 		return false
 	}
 	c.dev, c.located = c.findDevice(), true
-	return c.hasKernel(c.dev) && (op.Fuses == nil || op.Fuses(c)) && (op.VJP != nil || !c.records() || !c.anyRequiresGrad())
+	return c.hasKernel(c.dev) && (op.Fuses == nil || op.Fuses(c)) &&
+		(op.VJP != nil || !c.records() || !c.anyRequiresGrad())
 }
 
 // records reports that gradients are recorded while this call runs.
@@ -87,7 +89,8 @@ func (c *Ctx) compute() {
 	c.kernel()
 }
 
-// kernel finds the device of the call, has the shape rule provide the results there, and runs the kernel of the device's backend.
+// kernel finds the device of the call, has the shape rule provide the results there, and runs the kernel of the
+// device's backend.
 func (c *Ctx) kernel() {
 	c.infer()
 	if m := c.mode; m != nil && m.device != (Device{}) { // what a kernel makes for itself lies where the kernel runs
@@ -139,7 +142,8 @@ func (c *Ctx) runVariant() {
 			c.checkInputs(g)
 		}
 		if c.records() && c.anyRequiresGrad() {
-			c.Fail(ErrAutograd, "%s(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.", op.Sch.Name)
+			c.Fail(ErrAutograd, "%s(): functions with out=... arguments don't support automatic differentiation, but "+
+				"one of the arguments requires grad.", op.Sch.Name)
 		}
 	} else if op.Sch.Params[0].Kind == KTensors {
 		c.runInPlaceLists()
@@ -158,7 +162,8 @@ func (c *Ctx) runVariant() {
 	var before *Tensor // what self was, for a rule that reads it
 	if c.inplace && op.VJP != nil && c.records() && c.anyRequiresGrad() {
 		self := c.args[0].T
-		self.gradNode() // made now for a view whose memory has changed already, since the change to come will look like that one
+		// made now for a view whose memory has changed already, since the change to come will look like that one
+		self.gradNode()
 		if op.saveIn&1 != 0 {
 			before = self.cloneRaw()
 		}
@@ -180,8 +185,9 @@ func (c *Ctx) runVariant() {
 	}
 }
 
-// runInPlaceLists runs an operator with a kernel that writes to the tensors of its lists, as the steps of optimizers do. Nothing is recorded,
-// and parameters that require gradients are no mistake: PyTorch knows no gradient of these operators, and does not look for one.
+// runInPlaceLists runs an operator with a kernel that writes to the tensors of its lists, as the steps of optimizers
+// do. Nothing is recorded, and parameters that require gradients are no mistake: PyTorch knows no gradient of these
+// operators, and does not look for one.
 func (c *Ctx) runInPlaceLists() {
 	for i := range c.op.Sch.Params {
 		if p := &c.op.Sch.Params[i]; p.Writes && p.Kind == KTensors {
@@ -210,8 +216,8 @@ func (c *Ctx) runInPlaceLists() {
 	}
 }
 
-// runWithOptions runs the call of an out form that lacks the parameters dtype, layout, device and pin_memory as one of the operator that
-// has them, with results to write to: its rules and its kernel count the arguments.
+// runWithOptions runs the call of an out form that lacks the parameters dtype, layout, device and pin_memory as one of
+// the operator that has them, with results to write to: its rules and its kernel count the arguments.
 func (c *Ctx) runWithOptions() {
 	op, args := c.op, c.args
 	n := len(args) - len(op.Sch.Results)
@@ -255,11 +261,13 @@ func (c *Ctx) runComposedVariant() {
 	for i, g := range given {
 		r := f.outs[i]
 		if !dtype.CanCast(r.dt, g.dt) {
-			c.Fail(ErrDType, "result type %s can't be cast to the desired output type %s", r.dt.ClassName(), g.dt.ClassName())
+			c.Fail(ErrDType, "result type %s can't be cast to the desired output type %s", r.dt.ClassName(),
+				g.dt.ClassName())
 		}
 		if c.inplace {
 			if !SameShape(g.shape, r.shape) {
-				c.Fail(ErrShape, "output with shape %s doesn't match the broadcast shape %s", ShapeString(g.shape), ShapeString(r.shape))
+				c.Fail(ErrShape, "output with shape %s doesn't match the broadcast shape %s", ShapeString(g.shape),
+					ShapeString(r.shape))
 			}
 			k := NewCall(opCopy, 3)
 			*k.Arg(0), *k.Arg(1), *k.Arg(2) = TensorValue(g), TensorValue(r), BoolValue(false)

@@ -21,7 +21,8 @@ type BackwardOptions struct {
 	Inputs []*Tensor
 }
 
-// Backward computes the gradients of t with respect to all leaves that it was computed from and adds them to their Grad.
+// Backward computes the gradients of t with respect to all leaves that it was computed from and adds them to their
+// Grad.
 func (t *Tensor) Backward(opts ...BackwardOptions) {
 	var o BackwardOptions
 	if len(opts) > 0 {
@@ -90,15 +91,16 @@ func Grad(outputs, inputs []*Tensor, opts ...GradOptions) []*Tensor {
 			case o.MaterializeGrads:
 				out[i] = zerosLike(in)
 			case !o.AllowUnused:
-				Fail(ErrAutograd, "The differentiated Tensor at index %d appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.", i)
+				Fail(ErrAutograd, "The differentiated Tensor at index %d appears to not have been used in the graph. "+
+					"Set allow_unused=True if this is the desired behavior.", i)
 			}
 		}
 	}
 	return out
 }
 
-// engine is one backward pass. It walks the nodes from the latest to the earliest, so the order, and with it every rounding, is the
-// same in every run.
+// engine is one backward pass. It walks the nodes from the latest to the earliest, so the order, and with it every
+// rounding, is the same in every run.
 type engine struct {
 	retain, create bool
 	nodes          []*Node // whose own state belongs to this pass
@@ -115,8 +117,8 @@ type engine struct {
 	ruleBuf        [2]*Tensor // the last rule's result
 }
 
-// Watcher is a Layer that also sees the gradient rules that Backward runs: out holds the gradients of the node's results, in
-// those that its rule returned.
+// Watcher is a Layer that also sees the gradient rules that Backward runs: out holds the gradients of the node's
+// results, in those that its rule returned.
 type Watcher interface {
 	Layer
 	Rule(n *Node, out, in []*Tensor)
@@ -234,9 +236,12 @@ func (e *engine) run(ts, grads []*Tensor) {
 			}
 			g = onesLike(t)
 		} else if !SameShape(g.shape, t.shape) {
-			Fail(ErrShape, "Mismatch in shape: grad_output[%d] has a shape of torch.Size(%s) and output[%d] has a shape of torch.Size(%s).", i, ShapeString(g.shape), i, ShapeString(t.shape))
+			Fail(ErrShape, "Mismatch in shape: grad_output[%d] has a shape of torch.Size(%s) and output[%d] has a "+
+				"shape of torch.Size(%s).", i, ShapeString(g.shape), i, ShapeString(t.shape))
 		} else if g.dt.IsComplex() != t.dt.IsComplex() {
-			Fail(ErrDType, "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: grad_output[%d] has a dtype of %s and output[%d] has a dtype of %s.", i, g.dt, i, t.dt)
+			Fail(ErrDType, "For complex Tensors, both grad_output and output are required to have the same dtype. "+
+				"Mismatch in dtype: grad_output[%d] has a dtype of %s and output[%d] has a dtype of %s.", i, g.dt, i,
+				t.dt)
 		}
 		roots = append(roots, ed)
 		e.count(ed.node)
@@ -284,8 +289,8 @@ func (e *engine) loop() {
 	e.settle(nil, false)
 }
 
-// settle deals with what was made since the last call: without free it stays, with free all memory goes that is not in keep. What stays
-// belongs to the surrounding Tidy.
+// settle deals with what was made since the last call: without free it stays, with free all memory goes that is not in
+// keep. What stays belongs to the surrounding Tidy.
 func (e *engine) settle(keep []*Tensor, free bool) {
 	for _, s := range e.scope.made {
 		if !free || s.bits.Load()&(stKept|stGrad) != 0 || holds(keep, s) {
@@ -302,7 +307,8 @@ func (e *engine) settle(keep []*Tensor, free bool) {
 // drop frees a gradient that only the engine knows. What a small one is made of serves for the next one.
 func (e *engine) drop(g *Tensor) {
 	g.st.release()
-	if g.joined() && g.st.n <= tinySize && g.ag == nil && g.node == nil && g.base == nil && g.flags == 0 && g.st.bits.Load() == stReleased {
+	if g.joined() && g.st.n <= tinySize && g.ag == nil && g.node == nil && g.base == nil && g.flags == 0 &&
+		g.st.bits.Load() == stReleased {
 		e.scope.spare = append(e.scope.spare, (*small)(unsafe.Pointer(g)))
 	}
 }
@@ -495,7 +501,8 @@ func (e *engine) step(n *Node) {
 			w.Rule(n, grads, r)
 		}
 		if len(r) > len(n.next) {
-			panic(fmt.Sprintf("gradient rule of %s returned %d gradients for %d tensors", n.opName(), len(r), len(n.next)))
+			panic(fmt.Sprintf("gradient rule of %s returned %d gradients for %d tensors", n.opName(), len(r),
+				len(n.next)))
 		}
 	}
 	if !e.frees {
@@ -538,7 +545,8 @@ func (e *engine) step(n *Node) {
 		d := e.of(ed.node)
 		if i < len(out) && out[i] != nil {
 			g := out[i]
-			owned := closed && !e.create && e.watch == nil && g.st.seq > before && g.base == nil && g.flags == 0 && g.off == 0 && g.IsDense()
+			owned := closed && !e.create && e.watch == nil && g.st.seq > before && g.base == nil && g.flags == 0 &&
+				g.off == 0 && g.IsDense()
 			for j := range out {
 				if owned && j != i && out[j] != nil && out[j].st == g.st {
 					owned = false
@@ -608,7 +616,8 @@ func (e *engine) skip(n *Node) {
 func (e *engine) fit(n *Node, i int, g *Tensor, m *outMeta) *Tensor {
 	if !SameShape(g.shape, m.sizes()) {
 		if !expandable(m.sizes(), g.shape) {
-			Fail(ErrShape, "Function %s returned an invalid gradient at index %d - got %s but expected shape compatible with %s", n.Name(), i, ShapeString(g.shape), ShapeString(m.sizes()))
+			Fail(ErrShape, "Function %s returned an invalid gradient at index %d - got %s but expected shape "+
+				"compatible with %s", n.Name(), i, ShapeString(g.shape), ShapeString(m.sizes()))
 		}
 		g = sumTo(g, m.sizes())
 	}
@@ -726,9 +735,11 @@ func addT(a, b *Tensor) *Tensor {
 // addGrain is the length of a task of addInto, the same as of an elementwise operator.
 const addGrain = 32 * 1024
 
-// addInto is a += b. The usual case, gradients of the same shape and layout on the CPU, goes straight to the kernel unless a layer looks on.
+// addInto is a += b. The usual case, gradients of the same shape and layout on the CPU, goes straight to the kernel
+// unless a layer looks on.
 func addInto(a, b *Tensor) {
-	if n := a.numel; a.dev.Type|b.dev.Type == CPUDevice && !currentMode().watched() && a.dt == b.dt && (a.dt == Float32 || a.dt == Float64) && SameShape(a.shape, b.shape) &&
+	if n := a.numel; a.dev.Type|b.dev.Type == CPUDevice && !currentMode().watched() && a.dt == b.dt &&
+		(a.dt == Float32 || a.dt == Float64) && SameShape(a.shape, b.shape) &&
 		(a.IsContiguous() && b.IsContiguous() || SameShape(a.stride, b.stride) && a.IsDense()) {
 		if n == 0 {
 			return

@@ -74,7 +74,8 @@ func caller() string {
 	frames := runtime.CallersFrames(pcs[:n])
 	for {
 		f, more := frames.Next()
-		lib := strings.HasPrefix(f.Function, "github.com/gotorch-dev/torch") && !strings.HasSuffix(f.File, "_test.go") &&
+		lib := strings.HasPrefix(f.Function, "github.com/gotorch-dev/torch") &&
+			!strings.HasSuffix(f.File, "_test.go") &&
 			!strings.Contains(f.Function, "/cmd/") && !strings.Contains(f.Function, "/examples/")
 		if !lib && !strings.HasPrefix(f.Function, "runtime.") {
 			return fmt.Sprintf("%s:%d", f.File, f.Line)

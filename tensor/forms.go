@@ -19,8 +19,9 @@ type Form struct {
 	suffix string // the derived part of the name before FormNames is asked: the same for all aliases
 }
 
-// FormsOf derives the forms of a Def, each name's functional form first. The names of derived forms follow the rule that PyTorch mostly
-// follows (add.Tensor gives add.Scalar, add_.Tensor, add_.Scalar, add.out and add.Scalar_out); FormNames holds the exceptions.
+// FormsOf derives the forms of a Def, each name's functional form first. The names of derived forms follow the rule
+// that PyTorch mostly follows (add.Tensor gives add.Scalar, add_.Tensor, add_.Scalar, add.out and add.Scalar_out);
+// FormNames holds the exceptions.
 func FormsOf(d *Def) ([]Form, error) {
 	sch, err := ParseSchema(d.Schema)
 	if err != nil {
@@ -99,7 +100,8 @@ type formName struct {
 	args     []string // of the out arguments
 }
 
-// parseFormNames reads entries such as ".out=.dim_max(max,max_values)", "_.Tensor_Tensor=_.Tensor" and "divide.Scalar_out=-".
+// parseFormNames reads entries such as ".out=.dim_max(max,max_values)", "_.Tensor_Tensor=_.Tensor" and
+// "divide.Scalar_out=-".
 func parseFormNames(text string) (names map[string]formName, unused map[string]bool, err error) {
 	if text == "" {
 		return nil, nil, nil
@@ -160,8 +162,8 @@ func inPlaceForm(s *Schema) *Schema {
 	return n
 }
 
-// outForm is a schema whose results are given as arguments. They bring their dtype and device with them: the options of functions that
-// create tensors fall away.
+// outForm is a schema whose results are given as arguments. They bring their dtype and device with them: the options of
+// functions that create tensors fall away.
 func outForm(s *Schema) *Schema {
 	n := s.clone()
 	if at := n.options(); at >= 0 {
@@ -187,7 +189,8 @@ func outForm(s *Schema) *Schema {
 	return n
 }
 
-// numOptions is the number of parameters that say what tensor to create: dtype, layout, device and pin_memory, in this order.
+// numOptions is the number of parameters that say what tensor to create: dtype, layout, device and pin_memory, in this
+// order.
 const numOptions = 4
 
 // options is the place of the parameters dtype, layout, device and pin_memory, -1 without.

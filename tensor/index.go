@@ -1,7 +1,7 @@
 package tensor
 
-// SliceIndex is a part of an index: the entries from Start to Stop (left out) in steps of Step. A part that is nil is absent, an int, or
-// a 0-d integer tensor.
+// SliceIndex is a part of an index: the entries from Start to Stop (left out) in steps of Step. A part that is nil is
+// absent, an int, or a 0-d integer tensor.
 type SliceIndex struct{ Start, Stop, Step any }
 
 // EllipsisIndex is a part of an index that stands for as many whole dimensions as are missing.
@@ -19,8 +19,9 @@ type TupleIndex []any
 // None stands for an absent part of a slice, as in Slice(None, 3).
 var None any
 
-// Slice is a part of an index, written as Python's start:stop:step. Missing and nil parts are absent: Slice() is the whole dimension,
-// Slice(2) begins at entry 2, Slice(nil, -1) leaves the last entry out. It panics with ErrType on more than three parts.
+// Slice is a part of an index, written as Python's start:stop:step. Missing and nil parts are absent: Slice() is the
+// whole dimension, Slice(2) begins at entry 2, Slice(nil, -1) leaves the last entry out. It panics with ErrType on more
+// than three parts.
 func Slice(parts ...any) SliceIndex {
 	if len(parts) > 3 {
 		Fail(ErrType, "Slice: want start, stop and step, got %d parts", len(parts))
@@ -35,10 +36,11 @@ func List(entries ...int) ListIndex { return ListIndex(entries) }
 
 var slotGetItem, slotSetItem = slot("Tensor::__getitem__"), slot("Tensor::__setitem__")
 
-// Index is Python's t[…] with the parts separated by commas. A part is an int (picks one entry and removes the dimension), a Slice,
-// an EllipsisIndex, nil or a NewAxisIndex (a new dimension), a bool, a List or []int, an integer tensor, or a bool tensor (a mask). The result is a
-// view when only ints, slices and new axes occur, a copy otherwise. Tensors and lists are broadcast to one shape, which takes the place of
-// their dimensions when they stand side by side, and comes first when they do not. Wrong parts panic with ErrIndex.
+// Index is Python's t[…] with the parts separated by commas. A part is an int (picks one entry and removes the
+// dimension), a Slice, an EllipsisIndex, nil or a NewAxisIndex (a new dimension), a bool, a List or []int, an integer
+// tensor, or a bool tensor (a mask). The result is a view when only ints, slices and new axes occur, a copy otherwise.
+// Tensors and lists are broadcast to one shape, which takes the place of their dimensions when they stand side by side,
+// and comes first when they do not. Wrong parts panic with ErrIndex.
 // https://pytorch.org/docs/stable/tensor_view.html
 func (t *Tensor) Index(parts ...any) *Tensor {
 	c := NewCall(slotGetItem, 2)
@@ -46,7 +48,8 @@ func (t *Tensor) Index(parts ...any) *Tensor {
 	return c.Do1()
 }
 
-// SetIndex is Python's t[…] = value: it writes a number or a tensor, broadcast and converted, to what Index would pick. It returns t.
+// SetIndex is Python's t[…] = value: it writes a number or a tensor, broadcast and converted, to what Index would pick.
+// It returns t.
 func (t *Tensor) SetIndex(value any, parts ...any) *Tensor {
 	var v *Tensor
 	if x, ok := value.(*Tensor); ok {

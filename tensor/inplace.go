@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// This file follows in-place changes on the tape, those of views and of what views look at: which are refused, what becomes of the
-// history of a changed base, and how its views find theirs again.
+// This file follows in-place changes on the tape, those of views and of what views look at: which are refused, what
+// becomes of the history of a changed base, and how its views find theirs again.
 
 // checkOverlap refuses to write to a tensor that holds a place of memory twice.
 func (c *Ctx) checkOverlap(t *Tensor) {
@@ -15,13 +15,14 @@ func (c *Ctx) checkOverlap(t *Tensor) {
 	}
 	for i, s := range t.stride {
 		if s == 0 && t.shape[i] > 1 && t.numel > 0 {
-			c.Fail(ErrShape, "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before performing the operation.")
+			c.Fail(ErrShape, "unsupported operation: more than one element of the written-to tensor refers to a "+
+				"single memory location. Please clone() the tensor before performing the operation.")
 		}
 	}
 }
 
-// checkInputs refuses arguments that share some places with t, the tensor written to, but are not the same view: what they hold would
-// depend on the order of the work. Like PyTorch it looks only at tensors without gaps.
+// checkInputs refuses arguments that share some places with t, the tensor written to, but are not the same view: what
+// they hold would depend on the order of the work. Like PyTorch it looks only at tensors without gaps.
 func (c *Ctx) checkInputs(t *Tensor) {
 	for i := range c.args {
 		switch v := &c.args[i]; v.K {
@@ -43,7 +44,8 @@ func (c *Ctx) checkInput(t, x *Tensor) {
 	switch {
 	case lo == t.off*size && hi == (t.off+t.numel)*size && slices.Equal(x.stride, t.stride):
 	case lo < (t.off+t.numel)*size && t.off*size < hi:
-		c.Fail(ErrShape, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the tensor before performing the operation.")
+		c.Fail(ErrShape, "unsupported operation: some elements of the input tensor and the written-to tensor refer "+
+			"to a single memory location. Please clone() the tensor before performing the operation.")
 	}
 }
 
@@ -69,7 +71,8 @@ func (t *Tensor) gapless() bool {
 	return want == t.numel
 }
 
-// markViews notes which views may not be changed in place: one of many, and those taken while nothing was recorded (see checkInPlace).
+// markViews notes which views may not be changed in place: one of many, and those taken while nothing was recorded (see
+// checkInPlace).
 func (c *Ctx) markViews(many bool) {
 	switch {
 	case !c.anyRequiresGrad():
@@ -120,9 +123,14 @@ func (t *Tensor) isGradLeaf() bool { return t.flags&flagRequiresGrad != 0 && t.n
 // viewRefusal says that a view which may not be changed, nor its base, has been (see markViews).
 func (t *Tensor) viewRefusal(done string) string {
 	if t.flags&flagNoGradView != 0 {
-		return "A view was created in no_grad mode and " + done + " with grad mode enabled. Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
+		return "A view was created in no_grad mode and " + done +
+			" with grad mode enabled. Given that this use case is ambiguous and error-prone, it is forbidden. You " +
+			"can clarify your code by moving both the view and the inplace either both inside the no_grad block (if " +
+			"you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
 	}
-	return fmt.Sprintf("Output %d of %s is a view and %s. This view is the output of a function that returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.", t.outNr, forwardName(t.node.Name()), done)
+	return fmt.Sprintf("Output %d of %s is a view and %s. This view is the output of a function that returns "+
+		"multiple views. Such functions do not allow the output views to be modified inplace. You should replace the "+
+		"inplace operation by an out-of-place one.", t.outNr, forwardName(t.node.Name()), done)
 }
 
 // recordInPlace puts an in-place call on the tape: self becomes its result.
@@ -144,12 +152,14 @@ func (t *Tensor) rebase(n *Node) {
 		return
 	}
 	base := t.base
-	w := &Node{more: &nodeMore{name: "CopySlices"}, seq: nodeSeq.Add(1), next: append([]edge{edgeOf(base)}, n.next[1:]...)}
+	w := &Node{more: &nodeMore{name: "CopySlices"}, seq: nodeSeq.Add(1),
+		next: append([]edge{edgeOf(base)}, n.next[1:]...)}
 	w.outMeta = w.metaBuf[:1]
 	w.outMeta[0].set(base)
 	view := t.window()
-	baseStride, baseOff := slices.Clone(base.stride), base.off // an in-place view such as unsqueeze_ may change the base's
-	off := view.off - view.fine(base).off                      // from the base's first element
+	// an in-place view such as unsqueeze_ may change the base's
+	baseStride, baseOff := slices.Clone(base.stride), base.off
+	off := view.off - view.fine(base).off // from the base's first element
 	w.more.fn = func(_ *Node, g []*Tensor) []*Tensor {
 		full := g[0]
 		if !SameShape(full.stride, baseStride) || full.off != baseOff {
@@ -203,13 +213,14 @@ func (t *Tensor) regenerate() {
 	})
 }
 
-// sharesGrad reports that gradients flow between a view and its base: both are of one type, or one is complex and the other its parts.
+// sharesGrad reports that gradients flow between a view and its base: both are of one type, or one is complex and the
+// other its parts.
 func (t *Tensor) sharesGrad() bool {
 	return t.dt == t.base.dt || t.dt.IsDifferentiable() && t.dt.Real() == t.base.dt.Real()
 }
 
-// window is where a view lies in its base: shape, strides and offset, counted in parts of complex numbers when one of both is complex
-// and the other is not.
+// window is where a view lies in its base: shape, strides and offset, counted in parts of complex numbers when one of
+// both is complex and the other is not.
 type window struct {
 	shape, stride []int
 	off           int

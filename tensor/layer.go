@@ -2,8 +2,9 @@ package tensor
 
 import "slices"
 
-// Rank is the place of a layer between the program, which calls operators, and the backend, which computes them. Layers act in the
-// order of their ranks however their functions are nested, and layers of one rank in the order of nesting, the outermost first:
+// Rank is the place of a layer between the program, which calls operators, and the backend, which computes them. Layers
+// act in the order of their ranks however their functions are nested, and layers of one rank in the order of nesting,
+// the outermost first:
 //
 //	program → watchers → transforms → autocast → tracer → autograd → below autograd → backend
 //
@@ -32,17 +33,17 @@ const (
 	Both
 )
 
-// Layer sees the operator calls of a goroutine: autocast, tracing, profiling, anomaly mode. A layer sees public operators only, those of
-// PyTorch (see Op.IsPublic). The calls that a layer makes itself go to the layers below it and to the watchers; those of a watcher are seen
-// by nobody.
+// Layer sees the operator calls of a goroutine: autocast, tracing, profiling, anomaly mode. A layer sees public
+// operators only, those of PyTorch (see Op.IsPublic). The calls that a layer makes itself go to the layers below it and
+// to the watchers; those of a watcher are seen by nobody.
 type Layer interface {
 	Rank() Rank
 	// Call handles one call. It must run next exactly once, or set the results itself.
 	Call(c *Ctx, next func())
 }
 
-// Chooser is a Layer that decides for each operator how to take a call. A Layer that is no Chooser takes every call whole, a watcher both
-// ways. Layers of RankBelow are not asked: they see operators with kernels, never composed ones.
+// Chooser is a Layer that decides for each operator how to take a call. A Layer that is no Chooser takes every call
+// whole, a watcher both ways. Layers of RankBelow are not asked: they see operators with kernels, never composed ones.
 type Chooser interface {
 	Layer
 	Sees(op *Op) Sight
@@ -88,8 +89,8 @@ func SetGlobalLayer(l Layer) {
 	}
 }
 
-// watched reports that a layer, or a hook of saved tensors, looks at single operators: then a composed operator runs its body even where a
-// backend has a kernel for the whole.
+// watched reports that a layer, or a hook of saved tensors, looks at single operators: then a composed operator runs
+// its body even where a backend has a kernel for the whole.
 func (m *mode) watched() bool { return m != nil && (len(m.layers) > 0 || m.pack != nil) }
 
 // runLayers runs a call of a public operator through the layers of the goroutine's mode, the outermost first.
@@ -150,7 +151,8 @@ func under(all []Layer, l Layer) []Layer {
 
 func withLayers(list []Layer, f func()) { with(func(m *mode) { m.layers = list }, f) }
 
-// kernelUnderLayers runs the layers of RankBelow around a kernel. What the kernel itself calls is hidden from all layers.
+// kernelUnderLayers runs the layers of RankBelow around a kernel. What the kernel itself calls is hidden from all
+// layers.
 func (c *Ctx) kernelUnderLayers(m *mode) {
 	var takes []Layer
 	if c.op.IsPublic() {

@@ -2,8 +2,8 @@ package tensor
 
 import "unsafe"
 
-// This file chooses the memory layout of results as PyTorch's iterator does: inputs of one layout hand it on, and where they differ
-// the first input whose strides tell two dimensions apart decides their order.
+// This file chooses the memory layout of results as PyTorch's iterator does: inputs of one layout hand it on, and where
+// they differ the first input whose strides tell two dimensions apart decides their order.
 
 // canonical reports that t's strides are those of a new contiguous tensor, also where a dimension has one element.
 func (t *Tensor) canonical() bool {
@@ -46,8 +46,8 @@ func (c *Ctx) layout(shape []int) []int {
 	return resultStrides(shape, in, same)
 }
 
-// resultStrides chooses the strides of a result of the given shape computed element by element from tensors that broadcast to it; nil
-// is contiguous. With same, all have that very shape, which settles ambiguous cases differently.
+// resultStrides chooses the strides of a result of the given shape computed element by element from tensors that
+// broadcast to it; nil is contiguous. With same, all have that very shape, which settles ambiguous cases differently.
 func resultStrides(shape []int, in []*Tensor, same bool) []int {
 	if same {
 		contiguous, last, dense := true, len(shape) == 4, true
@@ -123,8 +123,8 @@ func PermutedStrides(t *Tensor) []int {
 	return FormatStrides(t.shape, ContiguousFormat)
 }
 
-// SuggestFormat is the memory format that t's strides speak for: ChannelsLast, ChannelsLast3d, or ContiguousFormat, also where they
-// fit several.
+// SuggestFormat is the memory format that t's strides speak for: ChannelsLast, ChannelsLast3d, or ContiguousFormat,
+// also where they fit several.
 func (t *Tensor) SuggestFormat() MemoryFormat {
 	n := len(t.shape)
 	if n != 4 && n != 5 || t.stride[1] == 0 {
@@ -150,7 +150,8 @@ func (t *Tensor) SuggestFormat() MemoryFormat {
 	return ChannelsLast
 }
 
-// DenseIn is t's contents as dt, laid out in a memory format: t itself when it is so already; not recorded: for kernels.
+// DenseIn is t's contents as dt, laid out in a memory format: t itself when it is so already; not recorded: for
+// kernels.
 func DenseIn(t *Tensor, f MemoryFormat, dt DType) *Tensor {
 	if t.dt == dt && t.IsContiguousFormat(f) {
 		return t
@@ -160,11 +161,12 @@ func DenseIn(t *Tensor, f MemoryFormat, dt DType) *Tensor {
 	return c
 }
 
-// Memory is the memory of a dense tensor as a Go slice, in the order in which its elements lie there. As with Data, kernels let go of it
-// before the call ends.
+// Memory is the memory of a dense tensor as a Go slice, in the order in which its elements lie there. As with Data,
+// kernels let go of it before the call ends.
 func Memory[T Element](t *Tensor) []T {
 	if DTypeOf[T]() != t.dt || !t.IsDense() {
-		Fail(ErrShape, "Memory: the tensor (%s, shape %s, strides %s) is not dense or not of the slice's type", t.dt, ShapeString(t.shape), ShapeString(t.stride))
+		Fail(ErrShape, "Memory: the tensor (%s, shape %s, strides %s) is not dense or not of the slice's type", t.dt,
+			ShapeString(t.shape), ShapeString(t.stride))
 	}
 	if t.numel == 0 {
 		return []T{}

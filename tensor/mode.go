@@ -21,7 +21,8 @@ type mode struct {
 // activeModes counts the modes of all goroutines: while it is zero nobody has to look.
 var activeModes atomic.Int32
 
-// defaultMode holds for goroutines that have set none: a layer switched on for the whole program. It counts as one active mode.
+// defaultMode holds for goroutines that have set none: a layer switched on for the whole program. It counts as one
+// active mode.
 var defaultMode atomic.Pointer[mode]
 
 // modeEntry is one goroutine's mode in the table. Only that goroutine reads and writes m; everybody may walk past.
@@ -33,8 +34,8 @@ type modeEntry struct {
 
 const modeBuckets = 256
 
-// modes is a hash table from goroutines to modes. Reading takes no lock, which keeps operators under NoGrad (and so the whole backward
-// pass) nearly as cheap as without a mode.
+// modes is a hash table from goroutines to modes. Reading takes no lock, which keeps operators under NoGrad (and so the
+// whole backward pass) nearly as cheap as without a mode.
 var modes [modeBuckets]struct {
 	sync.Mutex // held by writers
 	head       atomic.Pointer[modeEntry]
@@ -137,9 +138,10 @@ func SetGradEnabled(on bool, f func()) {
 	}
 }
 
-// WithDevice runs f with another device for the tensors that factories such as zeros and rand make where no device is given. It is Python's
-// "with torch.device(d):". The CPU is the zero Device, which an options struct cannot tell from none: inside f, a tensor on the CPU is made by
-// another WithDevice. https://pytorch.org/docs/stable/generated/torch.set_default_device.html
+// WithDevice runs f with another device for the tensors that factories such as zeros and rand make where no device is
+// given. It is Python's "with torch.device(d):". The CPU is the zero Device, which an options struct cannot tell from
+// none: inside f, a tensor on the CPU is made by another WithDevice.
+// https://pytorch.org/docs/stable/generated/torch.set_default_device.html
 func WithDevice(d Device, f func()) {
 	d.Check()
 	with(func(m *mode) { m.device = d }, f)
@@ -153,9 +155,9 @@ func DefaultDevice() Device {
 	return Device{}
 }
 
-// InferenceMode runs f without recording gradients; tensors made in it (and their views) can never take part in recording: saving one for
-// a gradient, changing one in place outside the mode, and SetRequiresGrad outside the mode panic. A clone made outside is an ordinary
-// tensor. EnableGrad has no effect inside.
+// InferenceMode runs f without recording gradients; tensors made in it (and their views) can never take part in
+// recording: saving one for a gradient, changing one in place outside the mode, and SetRequiresGrad outside the mode
+// panic. A clone made outside is an ordinary tensor. EnableGrad has no effect inside.
 func InferenceMode(f func()) { with(func(m *mode) { m.noGrad, m.inference = true, true }, f) }
 
 // IsGradEnabled reports whether operators record gradients on this goroutine.
@@ -164,8 +166,8 @@ func IsGradEnabled() bool {
 	return m == nil || !m.noGrad
 }
 
-// IsTracing reports that a layer records, or transforms, the program of this goroutine, as torch.jit.is_tracing does. It is for programs that
-// must choose another way then, because what they would do depends on the elements of tensors.
+// IsTracing reports that a layer records, or transforms, the program of this goroutine, as torch.jit.is_tracing does.
+// It is for programs that must choose another way then, because what they would do depends on the elements of tensors.
 func IsTracing() bool {
 	m := currentMode()
 	if m == nil {
@@ -179,8 +181,8 @@ func IsTracing() bool {
 	return false
 }
 
-// Unwatched reports that no layer looks at single operators. A body may leave out operators that change nothing then, such as broadcasting to
-// the same shape.
+// Unwatched reports that no layer looks at single operators. A body may leave out operators that change nothing then,
+// such as broadcasting to the same shape.
 func Unwatched() bool { return !currentMode().watched() }
 
 // IsInference reports a tensor that was made in InferenceMode.
@@ -189,14 +191,18 @@ func (t *Tensor) IsInference() bool { return t.st.bits.Load()&stInference != 0 }
 // refuseInference refuses to save a tensor made in InferenceMode for a gradient.
 func refuseInference(t *Tensor) {
 	if t.IsInference() {
-		Fail(ErrAutograd, "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.")
+		Fail(ErrAutograd, "Inference tensors cannot be saved for backward. Please do not use Tensors created in "+
+			"inference mode in computation tracked by autograd. To work around this, you can make a clone to get a "+
+			"normal tensor and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.")
 	}
 }
 
 // refuseInferenceWrite refuses to change such a tensor outside the mode.
 func (c *Ctx) refuseInferenceWrite(t *Tensor) {
 	if t.IsInference() && !IsInferenceModeEnabled() {
-		c.Fail(ErrAutograd, "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.")
+		c.Fail(ErrAutograd, "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a "+
+			"clone to get a normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 "+
+			"for more details.")
 	}
 }
 

@@ -2,8 +2,9 @@ package tensor
 
 import "bytes"
 
-// RunOnHost computes a call of an operator for another device with the operator's CPU kernel: it copies the storages of the arguments to
-// the host, runs the kernel there, and copies what the kernel has written back. For backends that lack a kernel, and for tests.
+// RunOnHost computes a call of an operator for another device with the operator's CPU kernel: it copies the storages of
+// the arguments to the host, runs the kernel there, and copies what the kernel has written back. For backends that lack
+// a kernel, and for tests.
 func RunOnHost(c *Ctx) {
 	if c.op.CPU == nil {
 		c.Fail(ErrNotImpl, "%s has no kernel for the CPU either", c.op.full)
@@ -59,7 +60,8 @@ func (m *mirrors) host(t *Tensor) *Tensor {
 		}
 		m.storages[t.st] = s
 	}
-	h := &Tensor{st: s.st, ver: &s.st.version, off: t.off, dt: t.dt, flags: t.flags & (flagWrapped | flagParam | flagConj)}
+	h := &Tensor{st: s.st, ver: &s.st.version, off: t.off, dt: t.dt,
+		flags: t.flags & (flagWrapped | flagParam | flagConj)}
 	if t.RequiresGrad() {
 		h.flags |= flagRequiresGrad
 	}

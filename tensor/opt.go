@@ -5,7 +5,8 @@ import "github.com/gotorch-dev/torch/internal/rng"
 // Generator draws random numbers as PyTorch's CPU generator does.
 type Generator = rng.Generator
 
-// Opt is an optional value in an options struct whose Go zero value would be a legal value other than the default. Some makes one.
+// Opt is an optional value in an options struct whose Go zero value would be a legal value other than the default. Some
+// makes one.
 type Opt[T any] struct {
 	v   T
 	set bool

@@ -2,10 +2,11 @@ package tensor
 
 import "unsafe"
 
-// Plain holds the kernels of an operator for the commonest call: contiguous operands of one shape and one type, float32 or float64, and
-// every optional argument left at its default. Such a call needs neither Infer nor the argument record of a Ctx, which is what most of
-// the time of an operator on a few numbers goes into. It computes the same as CPU does, and is recorded in the same way; whatever is not
-// plain, and every call that a layer wants to see, takes the way through Ctx.
+// Plain holds the kernels of an operator for the commonest call: contiguous operands of one shape and one type, float32
+// or float64, and every optional argument left at its default. Such a call needs neither Infer nor the argument record
+// of a Ctx, which is what most of the time of an operator on a few numbers goes into. It computes the same as CPU does,
+// and is recorded in the same way; whatever is not plain, and every call that a layer wants to see, takes the way
+// through Ctx.
 type Plain struct {
 	Un32  func(d, a []float32)
 	Un64  func(d, a []float64)
@@ -15,8 +16,8 @@ type Plain struct {
 	Num64 func(d, a []float64, s float64)
 }
 
-// plainMax is the number of elements up to which a call counts as plain: the length of one task of an elementwise operator. Longer calls
-// are shared out among the threads, and do not feel the cost of a Ctx.
+// plainMax is the number of elements up to which a call counts as plain: the length of one task of an elementwise
+// operator. Longer calls are shared out among the threads, and do not feel the cost of a Ctx.
 const plainMax = 32 * 1024
 
 // plainMode returns the goroutine's mode, and whether plain calls may be made in it.
@@ -30,7 +31,8 @@ func plainMode() (*mode, bool) {
 
 // isPlain reports that t is an operand of a plain call.
 func (t *Tensor) isPlain() bool {
-	return (t.dt == Float32 || t.dt == Float64) && uint(t.numel-1) < plainMax && t.dev.Type == CPUDevice && t.canonical()
+	return (t.dt == Float32 || t.dt == Float64) && uint(t.numel-1) < plainMax && t.dev.Type == CPUDevice &&
+		t.canonical()
 }
 
 // plain1 calls a unary operator; nil means that the call is not plain.
@@ -57,7 +59,8 @@ func (o *Op) plain1(a *Tensor) *Tensor {
 
 // plain2 calls a binary operator; nil means that the call is not plain.
 func (o *Op) plain2(a, b *Tensor) *Tensor {
-	if a == nil || b == nil || o.Def == nil || a.dt != b.dt || !a.isPlain() || !SameShape(a.shape, b.shape) || b.dev.Type != CPUDevice || !b.IsContiguous() {
+	if a == nil || b == nil || o.Def == nil || a.dt != b.dt || !a.isPlain() || !SameShape(a.shape, b.shape) ||
+		b.dev.Type != CPUDevice || !b.IsContiguous() {
 		return nil
 	}
 	m, ok := plainMode()
@@ -67,9 +70,11 @@ func (o *Op) plain2(a, b *Tensor) *Tensor {
 	n, p, q := a.numel, Ptr(a), Ptr(b)
 	out, rec := o.plainOut(a, m, a.recorded(m) || b.recorded(m))
 	if a.dt == Float32 {
-		o.Plain.Bin32(unsafe.Slice((*float32)(out.st.p), n), unsafe.Slice((*float32)(p), n), unsafe.Slice((*float32)(q), n))
+		o.Plain.Bin32(unsafe.Slice((*float32)(out.st.p), n), unsafe.Slice((*float32)(p), n),
+			unsafe.Slice((*float32)(q), n))
 	} else {
-		o.Plain.Bin64(unsafe.Slice((*float64)(out.st.p), n), unsafe.Slice((*float64)(p), n), unsafe.Slice((*float64)(q), n))
+		o.Plain.Bin64(unsafe.Slice((*float64)(out.st.p), n), unsafe.Slice((*float64)(p), n),
+			unsafe.Slice((*float64)(q), n))
 	}
 	if rec != nil {
 		rec.record(o, out, a, b)
@@ -134,9 +139,9 @@ func (s *Storage) enter(m *mode) {
 	}
 }
 
-// plainRecord is a recorded result and its node in one piece: the tensor refers to the node in any case, and the node keeps no more
-// than the tensor's header and a few bytes alive. The elements have a piece of their own, because a detached tensor that shares
-// them must not keep the tape.
+// plainRecord is a recorded result and its node in one piece: the tensor refers to the node in any case, and the node
+// keeps no more than the tensor's header and a few bytes alive. The elements have a piece of their own, because a
+// detached tensor that shares them must not keep the tape.
 type plainRecord struct {
 	t Tensor
 	plainNode
@@ -188,8 +193,8 @@ type tiny struct {
 	b [4]uint64
 }
 
-// record fills in the node of a plain call, as newNode does for others. The arguments need no record of their own: they are tensors
-// of the result's shape and type, those that the rule reads stand in saved, and the rest are defaults.
+// record fills in the node of a plain call, as newNode does for others. The arguments need no record of their own: they
+// are tensors of the result's shape and type, those that the rule reads stand in saved, and the rest are defaults.
 func (rec *plainNode) record(o *Op, out, a, b *Tensor) {
 	n := &rec.n
 	n.op, n.seq, n.plain = o, nodeSeq.Add(1), 1

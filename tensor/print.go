@@ -20,8 +20,8 @@ const (
 	FullProfile            // nothing summarised
 )
 
-// PrintOptions say how tensors print. Fields left unset stay as they are, except SciMode: leaving it unset goes back to choosing by the
-// values, as in PyTorch.
+// PrintOptions say how tensors print. Fields left unset stay as they are, except SciMode: leaving it unset goes back to
+// choosing by the values, as in PyTorch.
 type PrintOptions struct {
 	// Precision is the number of digits after the point (4).
 	Precision Opt[int]
@@ -46,7 +46,8 @@ var printOptions atomic.Pointer[printOpts]
 
 func init() { printOptions.Store(&printOpts{precision: 4, threshold: 1000, edge: 3, width: 80}) }
 
-// SetPrintOptions changes how tensors print, for the whole program, and returns what held before: pass that to change back.
+// SetPrintOptions changes how tensors print, for the whole program, and returns what held before: pass that to change
+// back.
 func SetPrintOptions(o PrintOptions) (old PrintOptions) {
 	p := *printOptions.Load()
 	old = PrintOptions{Some(p.precision), Some(p.threshold), Some(p.edge), Some(p.width), p.sci, NoProfile}
@@ -62,7 +63,8 @@ func SetPrintOptions(o PrintOptions) (old PrintOptions) {
 		name string
 		opt  Opt[int]
 		dst  *int
-	}{{"Precision", o.Precision, &p.precision}, {"Threshold", o.Threshold, &p.threshold}, {"EdgeItems", o.EdgeItems, &p.edge}, {"LineWidth", o.LineWidth, &p.width}} {
+	}{{"Precision", o.Precision, &p.precision}, {"Threshold", o.Threshold, &p.threshold},
+		{"EdgeItems", o.EdgeItems, &p.edge}, {"LineWidth", o.LineWidth, &p.width}} {
 		if n, ok := f.opt.Get(); ok {
 			if n < 0 {
 				Fail(ErrValue, "SetPrintOptions: %s is %d, want 0 or more", f.name, n)
@@ -96,8 +98,8 @@ func (d Device) GoString() string {
 	return fmt.Sprintf("device(type='%s', index=%d)", name, d.Index)
 }
 
-// String prints the tensor as Python's repr does, to the byte: rounded by the print options, summarised when long, with dtype, grad_fn and
-// requires_grad where they are not the usual ones.
+// String prints the tensor as Python's repr does, to the byte: rounded by the print options, summarised when long, with
+// dtype, grad_fn and requires_grad where they are not the usual ones.
 func (t *Tensor) String() string {
 	if t == nil {
 		return "None"
@@ -109,8 +111,8 @@ func (t *Tensor) String() string {
 	return s
 }
 
-// Format makes the fmt verbs work: %v and %s print as String does; %d, %f, %e, %g and their like, with width and precision, print the
-// number in a tensor of no dimensions, and String for others.
+// Format makes the fmt verbs work: %v and %s print as String does; %d, %f, %e, %g and their like, with width and
+// precision, print the number in a tensor of no dimensions, and String for others.
 func (t *Tensor) Format(f fmt.State, verb rune) {
 	if t != nil && verb != 'v' && verb != 's' && verb != 'q' && len(t.shape) == 0 && t.dev.Type == CPUDevice {
 		var x any
@@ -152,8 +154,10 @@ func (t *Tensor) repr() string {
 	o := printOptions.Load()
 	const prefix = "tensor("
 	def := DefaultDType()
-	// int64 and bool are what Python makes of its numbers, so they go without saying; complex follows the default float type.
-	usual := t.dt == def || t.dt == Int64 || t.dt == Bool || t.dt == Complex128 && def == Float64 || t.dt == Complex64 && def != Float64
+	// int64 and bool are what Python makes of its numbers, so they go without saying; complex follows the default float
+	// type.
+	usual := t.dt == def || t.dt == Int64 || t.dt == Bool || t.dt == Complex128 && def == Float64 ||
+		t.dt == Complex64 && def != Float64
 	var suffixes []string
 	suffix := func(format string, a ...any) { suffixes = append(suffixes, fmt.Sprintf(format, a...)) }
 	if t.dev.Type != CPUDevice {

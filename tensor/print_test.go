@@ -31,8 +31,10 @@ func TestString(t *testing.T) {
 		{tensor.FromSlice([]int64{}), "tensor([], dtype=torch.int64)"},
 		{tensor.FromSlice(many), "tensor([   0,    1,    2,  ...,  998,  999, 1000])"},
 		{tensor.FromSlice([]float32{3}, []int{}...).SetRequiresGrad(true), "tensor(3., requires_grad=True)"},
-		{tensor.FromSlice([]float32{1}).SetParameter().SetRequiresGrad(true), "Parameter containing:\ntensor([1.], requires_grad=True)"},
-		{tensor.Alias(tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2), []int{2, 2}, []int{1, 2}, 0), "tensor([[1., 3.],\n        [2., 4.]])"},
+		{tensor.FromSlice([]float32{1}).SetParameter().SetRequiresGrad(true),
+			"Parameter containing:\ntensor([1.], requires_grad=True)"},
+		{tensor.Alias(tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2), []int{2, 2}, []int{1, 2}, 0),
+			"tensor([[1., 3.],\n        [2., 4.]])"},
 		{nil, "None"},
 	} {
 		if got := c.t.String(); got != c.want {
@@ -73,8 +75,10 @@ func TestFormatVerbs(t *testing.T) {
 		want   string
 	}{
 		{"%v", pi, "tensor(3.1416)"}, {"%s", pi, "tensor(3.1416)"}, {"%.3f", pi, "3.142"}, {"%8.2f|", pi, "    3.14|"},
-		{"%d", tensor.FromSlice([]int64{7}, []int{}...), "7"}, {"%.1f", tensor.FromSlice([]int64{7}, []int{}...), "7.0"},
-		{"%.3f", tensor.FromSlice([]float32{1}), "tensor([1.])"}, {"%-16s|", pi, "tensor(3.1416)  |"}, {"%q", pi, `"tensor(3.1416)"`},
+		{"%d", tensor.FromSlice([]int64{7}, []int{}...), "7"},
+		{"%.1f", tensor.FromSlice([]int64{7}, []int{}...), "7.0"},
+		{"%.3f", tensor.FromSlice([]float32{1}), "tensor([1.])"}, {"%-16s|", pi, "tensor(3.1416)  |"},
+		{"%q", pi, `"tensor(3.1416)"`},
 		{"%t", tensor.FromSlice([]bool{true}, []int{}...), "true"},
 	} {
 		if got := fmt.Sprintf(c.format, c.t); got != c.want {

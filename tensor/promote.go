@@ -2,8 +2,8 @@ package tensor
 
 import "github.com/gotorch-dev/torch/internal/dtype"
 
-// Promoter finds the common dtype of operands as PyTorch does: tensors with dimensions outrank 0-d tensors, which outrank numbers; a
-// lower rank only matters when it brings a higher category (bool < integer < float < complex).
+// Promoter finds the common dtype of operands as PyTorch does: tensors with dimensions outrank 0-d tensors, which
+// outrank numbers; a lower rank only matters when it brings a higher category (bool < integer < float < complex).
 type Promoter struct{ dim, zero, wrapped DType }
 
 // Add takes a tensor into account.
@@ -118,7 +118,8 @@ func (c *Ctx) broadcast2(a, b []int) []int {
 		case x == 1:
 			out[n-i] = y
 		default:
-			c.Fail(ErrShape, "The size of tensor a (%d) must match the size of tensor b (%d) at non-singleton dimension %d", x, y, n-i)
+			c.Fail(ErrShape, "The size of tensor a (%d) must match the size of tensor b (%d) at non-singleton "+
+				"dimension %d", x, y, n-i)
 		}
 	}
 	return out

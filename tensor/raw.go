@@ -21,7 +21,8 @@ func copyRaw(dst, src *Tensor) {
 		copyAcross(dst, src)
 		return
 	}
-	if dst.dt == src.dt && dst.numel <= parallelCopy && dst.IsContiguous() && src.IsContiguous() && dst.numel == src.numel {
+	if dst.dt == src.dt && dst.numel <= parallelCopy && dst.IsContiguous() && src.IsContiguous() &&
+		dst.numel == src.numel {
 		n := dst.numel * dst.dt.Size()
 		copy(unsafe.Slice((*byte)(Ptr(dst)), n), unsafe.Slice((*byte)(Ptr(src)), n))
 		return
@@ -106,11 +107,13 @@ func SetRaw(t, src *Tensor) {
 
 func (t *Tensor) bump() { t.ver.Add(1) }
 
-// Bump counts an in-place change made outside the operators, as optimizers make, so that autograd notices stale saved values.
+// Bump counts an in-place change made outside the operators, as optimizers make, so that autograd notices stale saved
+// values.
 func Bump(t *Tensor) { t.bump() }
 
-// BecomeView gives t the shape, strides and offset of v, a view of t's memory, and v's place on the tape: for in-place forms of view
-// operators such as unsqueeze_. As any in-place change it counts a version, and is refused where autograd cannot follow.
+// BecomeView gives t the shape, strides and offset of v, a view of t's memory, and v's place on the tape: for in-place
+// forms of view operators such as unsqueeze_. As any in-place change it counts a version, and is refused where autograd
+// cannot follow.
 func BecomeView(t, v *Tensor) *Tensor {
 	if IsGradEnabled() {
 		if msg := t.inPlaceRefusal(); msg != "" {

@@ -7,50 +7,53 @@ import (
 	"sync"
 )
 
-// Def describes one operator: everything that is derived from it (methods, boxed calls, in-place and out variants, gradients of
-// composed operators, tests) follows from this one value. A Def has either Kernel (with Infer) or View or Body.
+// Def describes one operator: everything that is derived from it (methods, boxed calls, in-place and out variants,
+// gradients of composed operators, tests) follows from this one value. A Def has either Kernel (with Infer) or View or
+// Body.
 type Def struct {
-	// Schema is the functional form in PyTorch's schema language. The namespace is aten; "F::name" declares a function of
-	// torch.nn.functional with Python's signature.
+	// Schema is the functional form in PyTorch's schema language. The namespace is aten; "F::name" declares a function
+	// of torch.nn.functional with Python's signature.
 	Schema string
 	// Doc becomes the generated method's comment.
 	Doc string
 	// Go overrides the generated Go name ("-": generate nothing).
 	Go string
-	// Aliases are further names of the operator ("absolute" for abs), which have the same forms and call it. A name with a namespace
-	// ("Tensor::__abs__") is a function of Python's that calls the operator; it has no other forms, and a number in place of the tensor
-	// that Scalar names calls the form with a number.
+	// Aliases are further names of the operator ("absolute" for abs), which have the same forms and call it. A name
+	// with a namespace ("Tensor::__abs__") is a function of Python's that calls the operator; it has no other forms,
+	// and a number in place of the tensor that Scalar names calls the form with a number.
 	Aliases []string
 	// InPlace derives name_ which writes to the first tensor argument; Out derives the overload with an out argument.
 	InPlace, Out bool
 	// Scalar names a tensor parameter that may also be a number: derives the overload ".Scalar".
 	Scalar string
-	// FormNames gives PyTorch's names of derived forms where the rule of FormsOf does not: ".out=.Tensor_out", with the names of the out
-	// arguments where they are not those of the results (".dim_out=.dim_max(max,max_values)"); "-" is for a form that PyTorch has not.
-	// In front of the first name may stand that of an alias.
+	// FormNames gives PyTorch's names of derived forms where the rule of FormsOf does not: ".out=.Tensor_out", with the
+	// names of the out arguments where they are not those of the results (".dim_out=.dim_max(max,max_values)"); "-" is
+	// for a form that PyTorch has not. In front of the first name may stand that of an alias.
 	FormNames string
 
 	// Infer checks the arguments and allocates the outputs with Ctx.Alloc.
 	Infer func(c *Ctx)
 	// CPU computes the outputs.
 	CPU func(c *Ctx)
-	// Plain are shortcuts past Infer and CPU for small calls of the usual kind. The generated methods look for them where the Def
-	// literal has the field, or the helper that makes it the flag.
+	// Plain are shortcuts past Infer and CPU for small calls of the usual kind. The generated methods look for them
+	// where the Def literal has the field, or the helper that makes it the flag.
 	Plain *Plain
 	// Fuses says for which arguments of a composed operator the kernel serves instead of Body; nil is for all.
 	Fuses func(c *Ctx) bool
 	// View returns an alias of an argument (Ctx.SetOut for several).
 	View func(c *Ctx) *Tensor
-	// Body is a composed operator: public operators only; it ends with Ctx.Return or Ctx.ReturnValue. A Def with a Body and a kernel is a
-	// fused operator: the kernel computes what the body says where the backend has one, Fuses agrees and no layer looks on; VJP, if any, is
-	// the gradient of the kernel's results. Without VJP the kernel serves only where nothing is recorded.
+	// Body is a composed operator: public operators only; it ends with Ctx.Return or Ctx.ReturnValue. A Def with a Body
+	// and a kernel is a fused operator: the kernel computes what the body says where the backend has one, Fuses agrees
+	// and no layer looks on; VJP, if any, is the gradient of the kernel's results. Without VJP the kernel serves only
+	// where nothing is recorded.
 	Body func(c *Ctx)
 
-	// VJP is the gradient rule: given the gradient of the first output (see Ctx.G for others) it returns one gradient per tensor argument
-	// in schema order (a list counts as its elements), nil where there is none. Results may have the broadcast shape or a promoted
-	// dtype: the engine reduces and casts them.
+	// VJP is the gradient rule: given the gradient of the first output (see Ctx.G for others) it returns one gradient
+	// per tensor argument in schema order (a list counts as its elements), nil where there is none. Results may have
+	// the broadcast shape or a promoted dtype: the engine reduces and casts them.
 	VJP func(c *Ctx, g *Tensor) []*Tensor
-	// Save names the tensor arguments and results that VJP reads ("self other result"). Others may be asked for their shape only.
+	// Save names the tensor arguments and results that VJP reads ("self other result"). Others may be asked for their
+	// shape only.
 	Save string
 	// SaveInPlace is what the in-place form saves instead; the rule asks c.Op().IsInPlace().
 	SaveInPlace string
@@ -58,12 +61,12 @@ type Def struct {
 	NoGrad string
 	// Grad overrides the name of the node ("SumBackward1").
 	Grad string
-	// GradOf names the node instead of Grad where PyTorch's name depends on the arguments: PyTorch composes l1_loss, and the node has the
-	// name of the last step, "MeanBackward0" or "SumBackward0".
+	// GradOf names the node instead of Grad where PyTorch's name depends on the arguments: PyTorch composes l1_loss,
+	// and the node has the name of the last step, "MeanBackward0" or "SumBackward0".
 	GradOf func(args []Value) string
 
-	// DataDependent says that the size or the value of a result depends on the elements of the arguments, as nonzero's does: on the meta
-	// device such a call is an error.
+	// DataDependent says that the size or the value of a result depends on the elements of the arguments, as nonzero's
+	// does: on the meta device such a call is an error.
 	DataDependent bool
 	// CrossDevice allows tensors of several devices: the call runs where the first one is.
 	CrossDevice bool
@@ -71,8 +74,8 @@ type Def struct {
 	Elementwise bool
 	// AMP is the autocast class.
 	AMP AMPClass
-	// Samples are arguments that tests, benchmarks and documentation run the operator with; a family may give them in a table of its own
-	// instead, with RegisterSamples.
+	// Samples are arguments that tests, benchmarks and documentation run the operator with; a family may give them in a
+	// table of its own instead, with RegisterSamples.
 	Samples func(s *Sampler)
 
 	full   string                        // of the schema
@@ -114,7 +117,8 @@ type Op struct {
 	lists   bool // there are lists of tensors among the parameters
 	floor   floor
 	def     string // full name that the Def's schema gives, without aliases and variants
-	options int    // where the Def's schema has dtype, layout, device and pin_memory, which this out form lacks; -1 in other forms
+	// where the Def's schema has dtype, layout, device and pin_memory, which this out form lacks; -1 in other forms
+	options int
 
 	target       *Op // of an alias: the form under the operator's own name that it calls
 	numberTarget *Op // what it calls when argument numberArg is a number, nil where that makes no difference
@@ -133,20 +137,21 @@ const (
 type floor uint8
 
 const (
-	public      floor = iota // PyTorch's own operators: layers see them
-	transparent              // functions of Python's torch, torch.Tensor and torch.nn.functional: layers see the operators that they call
-	private                  // ours, in the namespace gotorch: nobody sees them
+	public floor = iota // PyTorch's own operators: layers see them
+	// functions of Python's torch, torch.Tensor and torch.nn.functional: layers see the operators that they call
+	transparent
+	private // ours, in the namespace gotorch: nobody sees them
 )
 
-// IsPublic reports an operator of PyTorch's, which layers see. Others are functions of Python's that call operators, and the operators of
-// the namespace gotorch, our own.
+// IsPublic reports an operator of PyTorch's, which layers see. Others are functions of Python's that call operators,
+// and the operators of the namespace gotorch, our own.
 func (o *Op) IsPublic() bool { return o.floor == public }
 
 // IsPrivate reports an operator of the namespace gotorch.
 func (o *Op) IsPrivate() bool { return o.floor == private }
 
-// Floor says who sees the operator's calls: "public" (layers do), "transparent" (a function of Python's: layers see what it calls) or
-// "private" (ours: nobody does).
+// Floor says who sees the operator's calls: "public" (layers do), "transparent" (a function of Python's: layers see
+// what it calls) or "private" (ours: nobody does).
 func (o *Op) Floor() string { return [...]string{"public", "transparent", "private"}[o.floor] }
 
 // Backends are the names of the backends that have a kernel for the operator.
@@ -329,8 +334,8 @@ func camel(s string) string {
 	return b.String()
 }
 
-// RegisterKernel adds a backend's kernel to an operator that is already defined, for all its forms at once: functional, in place, with
-// out= and with numbers, under all names.
+// RegisterKernel adds a backend's kernel to an operator that is already defined, for all its forms at once: functional,
+// in place, with out= and with numbers, under all names.
 func RegisterKernel(full string, d DeviceType, kernel func(c *Ctx)) {
 	registry.Lock()
 	defer registry.Unlock()

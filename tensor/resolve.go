@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// CallOp calls an operator by its full name ("aten::add.Tensor") with boxed arguments by position; missing ones get their defaults.
+// CallOp calls an operator by its full name ("aten::add.Tensor") with boxed arguments by position; missing ones get
+// their defaults.
 func CallOp(full string, args ...Value) ([]Value, error) {
 	op := LookupOp(full)
 	if op == nil {
@@ -17,17 +18,20 @@ func CallOp(full string, args ...Value) ([]Value, error) {
 	return op.Call(args...)
 }
 
-// Call calls the operator with boxed arguments by position; missing ones get their defaults. Mistakes come back as an error.
+// Call calls the operator with boxed arguments by position; missing ones get their defaults. Mistakes come back as an
+// error.
 func (o *Op) Call(args ...Value) (res []Value, err error) {
 	if len(args) > len(o.Sch.Params) {
-		return nil, &Error{Op: o.full, Msg: fmt.Sprintf("%s takes %d arguments, got %d", o.full, len(o.Sch.Params), len(args)), Err: ErrType}
+		return nil, &Error{Op: o.full, Msg: fmt.Sprintf("%s takes %d arguments, got %d", o.full, len(o.Sch.Params),
+			len(args)), Err: ErrType}
 	}
 	c := NewCall(o, len(o.Sch.Params))
 	copy(c.args, args)
 	for i := len(args); i < len(c.args); i++ {
 		p := &o.Sch.Params[i]
 		if p.Default == nil {
-			return nil, &Error{Op: o.full, Msg: fmt.Sprintf("%s() missing required argument '%s'", o.Sch.Name, p.Name), Err: ErrType}
+			return nil, &Error{Op: o.full, Msg: fmt.Sprintf("%s() missing required argument '%s'", o.Sch.Name, p.Name),
+				Err: ErrType}
 		}
 		c.args[i] = *p.Default
 	}
@@ -35,9 +39,10 @@ func (o *Op) Call(args ...Value) (res []Value, err error) {
 	return res, err
 }
 
-// ResolveCall calls the first overload of one of the names ("aten::add", without overload) that accepts the arguments, as Python's argument
-// parser does: positional ones, then keywords; numbers count as tensors where an overload wants one and no number form exists, an
-// int counts as a list where the schema fixes a length. The error lists the overloads when none fits.
+// ResolveCall calls the first overload of one of the names ("aten::add", without overload) that accepts the arguments,
+// as Python's argument parser does: positional ones, then keywords; numbers count as tensors where an overload wants
+// one and no number form exists, an int counts as a list where the schema fixes a length. The error lists the overloads
+// when none fits.
 func ResolveCall(names []string, args []Value, kwargs map[string]Value) ([]Value, error) {
 	op, vals, err := Resolve(names, args, kwargs)
 	if err != nil {
@@ -78,22 +83,26 @@ func Resolve(names []string, args []Value, kwargs map[string]Value) (*Op, []Valu
 		}
 	}
 	if !found {
-		return nil, nil, &Error{Op: names[0], Msg: "no operator " + strings.Join(names, " or ") + " is registered", Err: ErrNotFound}
+		return nil, nil, &Error{Op: names[0], Msg: "no operator " + strings.Join(names, " or ") + " is registered",
+			Err: ErrNotFound}
 	}
 	if signatures == 1 && strings.Contains(reason, " must be ") {
 		return nil, nil, &Error{Op: names[0], Err: ErrType, Msg: single.Sch.Name + "(): " + reason}
 	}
-	return nil, nil, &Error{Op: names[0], Err: ErrType, Msg: strings.TrimPrefix(names[0], "aten::") + "() received an invalid combination of arguments - got (" + kindsOf(args, kwargs) + "), but expected one of:\n" + strings.Join(tried, "\n")}
+	return nil, nil, &Error{Op: names[0], Err: ErrType, Msg: strings.TrimPrefix(names[0], "aten::") +
+		"() received an invalid combination of arguments - got (" + kindsOf(args, kwargs) +
+		"), but expected one of:\n" + strings.Join(tried, "\n")}
 }
 
-// numbersAsTensors reports that PyTorch takes a Python number where the schema has a tensor: the arithmetic operators do, no others.
-// Operators outside aten are Python functions, which check nothing.
+// numbersAsTensors reports that PyTorch takes a Python number where the schema has a tensor: the arithmetic operators
+// do, no others. Operators outside aten are Python functions, which check nothing.
 func (o *Op) numbersAsTensors() bool {
 	if o.Sch.Namespace != "aten" {
 		return true
 	}
 	switch strings.TrimSuffix(o.Sch.Name, "_") {
-	case "add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide", "to", "_to_copy", "copy":
+	case "add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide", "to", "_to_copy",
+		"copy":
 		return true
 	}
 	return false
@@ -101,7 +110,8 @@ func (o *Op) numbersAsTensors() bool {
 
 // isMethod reports a function of torch.Tensor, whose first argument must be a tensor.
 func (o *Op) isMethod() bool {
-	return o.Sch.Namespace == "Tensor" && o.Sch.Name != "__rmod__" // torch.Tensor.__rmod__ passes its arguments on unseen
+	// torch.Tensor.__rmod__ passes its arguments on unseen
+	return o.Sch.Namespace == "Tensor" && o.Sch.Name != "__rmod__"
 }
 
 // pythonType is the parameter's type as Python's error texts name it.

@@ -8,15 +8,15 @@ type Sampler struct {
 	Calls []Sample
 }
 
-// Sample is one call: arguments by schema position, those that are missing at their defaults. Floating-point tensors are float32; a test
-// casts them to the type that it is about.
+// Sample is one call: arguments by schema position, those that are missing at their defaults. Floating-point tensors
+// are float32; a test casts them to the type that it is about.
 type Sample struct {
 	Args []Value
 	Note string
 	// NoGrad leaves the call out of gradient checks (a kink, a random choice), NoGradGrad out of those of second order.
 	NoGrad, NoGradGrad bool
-	// First says that only the first result has a gradient; Const are the arguments that have none although they are floating-point
-	// tensors (statistics that are updated, class weights).
+	// First says that only the first result has a gradient; Const are the arguments that have none although they are
+	// floating-point tensors (statistics that are updated, class weights).
 	First bool
 	Const []int
 	// NoLayout says that the result may depend on the memory layout of the arguments, as that of as_strided does.
@@ -62,8 +62,8 @@ func RegisterNoSamples(full, why string) {
 	facts.noSamples[full] = why
 }
 
-// RegisterAMP puts operators into an autocast class on one device; it goes before the AMP field of the Def. Names without an overload
-// ("aten::exp") stand for every overload.
+// RegisterAMP puts operators into an autocast class on one device; it goes before the AMP field of the Def. Names
+// without an overload ("aten::exp") stand for every overload.
 func RegisterAMP(d DeviceType, class AMPClass, names ...string) {
 	facts.Lock()
 	defer facts.Unlock()

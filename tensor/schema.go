@@ -33,8 +33,10 @@ const (
 )
 
 var kindNames = map[string]Kind{
-	"Tensor": KTensor, "int": KInt, "SymInt": KInt, "float": KFloat, "bool": KBool, "complex": KComplex, "Scalar": KScalar, "str": KStr,
-	"ScalarType": KDType, "Device": KDevice, "Layout": KLayout, "MemoryFormat": KFormat, "Generator": KGenerator, "Any": KAny, "number": KScalar,
+	"Tensor": KTensor, "int": KInt, "SymInt": KInt, "float": KFloat, "bool": KBool, "complex": KComplex,
+	"Scalar": KScalar, "str": KStr,
+	"ScalarType": KDType, "Device": KDevice, "Layout": KLayout, "MemoryFormat": KFormat, "Generator": KGenerator,
+	"Any": KAny, "number": KScalar,
 	"DeviceIndex": KInt, "Dimname": KStr, "Storage": KAny,
 }
 
@@ -91,7 +93,8 @@ func (s *Schema) Index(name string) int {
 	return -1
 }
 
-// ParseSchema reads PyTorch's schema language: "[ns::]name[.overload](Tensor self, int[2] k=1, *, Tensor? w=None) -> (Tensor, Tensor)".
+// ParseSchema reads PyTorch's schema language: "[ns::]name[.overload](Tensor self, int[2] k=1, *, Tensor? w=None) ->
+// (Tensor, Tensor)".
 func ParseSchema(text string) (*Schema, error) {
 	bad := func(why string) (*Schema, error) { return nil, fmt.Errorf("schema %q: %s", text, why) }
 	open := strings.IndexByte(text, '(')
@@ -356,6 +359,8 @@ func (p *Param) typeText() string {
 }
 
 // kindText are the names of the kinds; of lists, that of an element.
-var kindText = [...]string{KNone: "NoneType", KTensor: "Tensor", KTensors: "Tensor", KInt: "int", KFloat: "float", KBool: "bool", KComplex: "complex",
-	KScalar: "Scalar", KStr: "str", KInts: "int", KFloats: "float", KBools: "bool", KScalars: "Scalar", KDType: "ScalarType", KDevice: "Device",
+var kindText = [...]string{KNone: "NoneType", KTensor: "Tensor", KTensors: "Tensor", KInt: "int", KFloat: "float",
+	KBool: "bool", KComplex: "complex",
+	KScalar: "Scalar", KStr: "str", KInts: "int", KFloats: "float", KBools: "bool", KScalars: "Scalar",
+	KDType: "ScalarType", KDevice: "Device",
 	KLayout: "Layout", KFormat: "MemoryFormat", KGenerator: "Generator", KAny: "Any"}

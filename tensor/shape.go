@@ -51,7 +51,8 @@ func BroadcastShapes(shapes ...[]int) []int {
 			case out[j] == 1:
 				out[j] = x
 			default:
-				Fail(ErrShape, "The size of tensor a (%d) must match the size of tensor b (%d) at non-singleton dimension %d", out[j], x, j)
+				Fail(ErrShape, "The size of tensor a (%d) must match the size of tensor b (%d) at non-singleton "+
+					"dimension %d", out[j], x, j)
 			}
 		}
 	}
@@ -70,8 +71,8 @@ func ExpandStrides(t *Tensor, shape []int) []int {
 	return out
 }
 
-// ViewStrides finds the strides with which memory of the given shape and strides can be seen in a new shape without copying; ok is
-// false when it cannot. new must have the same number of elements.
+// ViewStrides finds the strides with which memory of the given shape and strides can be seen in a new shape without
+// copying; ok is false when it cannot. new must have the same number of elements.
 func ViewStrides(shape, stride, new []int) (out []int, ok bool) {
 	out = make([]int, len(new))
 	if numel(shape) == 0 {
@@ -139,7 +140,8 @@ func InferSize(shape []int, n int) []int {
 		return out
 	}
 	if at >= 0 && prod == 0 && n == 0 {
-		Fail(ErrShape, "cannot reshape tensor of 0 elements into shape %s because the unspecified dimension size -1 can be any value and is ambiguous", ShapeString(shape))
+		Fail(ErrShape, "cannot reshape tensor of 0 elements into shape %s because the unspecified dimension size -1 "+
+			"can be any value and is ambiguous", ShapeString(shape))
 	}
 	Fail(ErrShape, "shape '%s' is invalid for input of size %d", ShapeString(shape), n)
 	return nil

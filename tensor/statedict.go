@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// StateDict is an ordered dictionary of tensors, what a module's state_dict is in Python. The zero value is empty and ready to use.
+// StateDict is an ordered dictionary of tensors, what a module's state_dict is in Python. The zero value is empty and
+// ready to use.
 type StateDict struct {
 	keys []string
 	m    map[string]*Tensor
@@ -67,9 +68,9 @@ func (s *StateDict) All() iter.Seq2[string, *Tensor] {
 	}
 }
 
-// StripPrefix is a copy without a prefix of the keys: the weights of a network that was saved inside a wrapper (DataParallel's are called
-// "module.weight") under the names that the network itself knows. Keys that do not begin with the prefix stay as they are; the order is
-// kept. The tensors are shared.
+// StripPrefix is a copy without a prefix of the keys: the weights of a network that was saved inside a wrapper
+// (DataParallel's are called "module.weight") under the names that the network itself knows. Keys that do not begin
+// with the prefix stay as they are; the order is kept. The tensors are shared.
 func (s *StateDict) StripPrefix(prefix string) *StateDict {
 	out := &StateDict{}
 	for k, t := range s.All() {

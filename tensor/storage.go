@@ -9,9 +9,10 @@ import (
 
 // Storage is a block of memory that tensors view. Views of one tensor share a Storage.
 type Storage struct {
-	p       unsafe.Pointer
-	n       int    // bytes
-	seq     uint64 // order of creation where a mode is on, which lets the autograd engine tell what a gradient rule has just made
+	p unsafe.Pointer
+	n int // bytes
+	// order of creation where a mode is on, which lets the autograd engine tell what a gradient rule has just made
+	seq     uint64
 	version atomic.Uint32
 	bits    atomic.Uint32
 	ext     *foreign // of a storage that is not the CPU's: p is nil then
@@ -60,8 +61,8 @@ func (s *Storage) Bytes() []byte {
 	return unsafe.Slice((*byte)(s.p), s.n)
 }
 
-// Shown reports that the program was given the memory itself, which it may write to without raising the version. Small pieces are not
-// watched.
+// Shown reports that the program was given the memory itself, which it may write to without raising the version. Small
+// pieces are not watched.
 func (s *Storage) Shown() bool { return s.bits.Load()&stShown != 0 || s.n < mem.Large }
 
 // DataPtr is the address of the first byte.
@@ -70,7 +71,8 @@ func (s *Storage) DataPtr() unsafe.Pointer {
 	return s.p
 }
 
-// show notes that the program has a slice of the memory, which may outlive the tensor: it is not used again while that is so.
+// show notes that the program has a slice of the memory, which may outlive the tensor: it is not used again while that
+// is so.
 func (s *Storage) show() {
 	b := s.bits.Load()
 	if b&(stReleased|stForeign) != 0 {
@@ -90,7 +92,8 @@ func (s *Storage) panicAccess() {
 }
 
 func (s *Storage) panicReleased() {
-	panic(&Error{Msg: "this tensor's memory was released by Tidy: return it from the function or call Keep on it", Err: ErrReleased, Caller: caller()})
+	panic(&Error{Msg: "this tensor's memory was released by Tidy: return it from the function or call Keep on it",
+		Err: ErrReleased, Caller: caller()})
 }
 
 // release frees the memory at once. Tensors that view it panic with ErrReleased from now on.

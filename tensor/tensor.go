@@ -33,7 +33,8 @@ const (
 // DeviceType names a kind of device.
 type DeviceType uint8
 
-// The kinds of device that PyTorch's programs name; RegisterBackend adds others. A backend for CUDA comes in by blank import.
+// The kinds of device that PyTorch's programs name; RegisterBackend adds others. A backend for CUDA comes in by blank
+// import.
 const (
 	CPUDevice DeviceType = iota
 	CUDADevice
@@ -135,8 +136,8 @@ func (t *Tensor) setDims(shape, stride []int) {
 	t.numel = numel(shape)
 }
 
-// small joins a tensor, its storage and a few elements in one allocation. It does not hold results that are recorded: a detached tensor
-// with the same storage would keep their node, and with it the whole tape. See split.
+// small joins a tensor, its storage and a few elements in one allocation. It does not hold results that are recorded: a
+// detached tensor with the same storage would keep their node, and with it the whole tape. See split.
 type small struct {
 	t Tensor
 	s Storage
@@ -218,7 +219,8 @@ func storageSize(shape, stride []int) int {
 	return n
 }
 
-// newJoined returns a tensor without dimensions and its storage of n bytes in one piece, as in small; the elements lie elsewhere.
+// newJoined returns a tensor without dimensions and its storage of n bytes in one piece, as in small; the elements lie
+// elsewhere.
 func newJoined(n int, dt DType) *Tensor {
 	x := &struct {
 		t Tensor
@@ -241,8 +243,8 @@ func storageLen(shape, stride []int) int {
 	return n
 }
 
-// Alias returns a new tensor over the same storage with another shape, strides (in elements, nil: contiguous) and offset (in elements
-// of the storage). It is a view of t: in-place changes to one are changes to the other.
+// Alias returns a new tensor over the same storage with another shape, strides (in elements, nil: contiguous) and
+// offset (in elements of the storage). It is a view of t: in-place changes to one are changes to the other.
 func Alias(t *Tensor, shape, stride []int, offset int) *Tensor {
 	v := &Tensor{st: t.st, ver: t.ver, off: offset, dt: t.dt, dev: t.dev}
 	v.setDims(shape, stride)
@@ -269,7 +271,8 @@ func FromStorage(s *Storage, dt DType, shape, stride []int, offset int) *Tensor 
 		end = offset + storageLen(t.shape, t.stride)
 	}
 	if offset < 0 || end*dt.Size() > s.n {
-		Fail(ErrShape, "setStorage: sizes %s, strides %s, storage offset %d, and itemsize %d requiring a storage size of %d are out of bounds for storage of size %d",
+		Fail(ErrShape, "setStorage: sizes %s, strides %s, storage offset %d, and itemsize %d requiring a storage "+
+			"size of %d are out of bounds for storage of size %d",
 			ShapeString(t.shape), ShapeString(t.stride), offset, dt.Size(), end*dt.Size(), s.n)
 	}
 	return t
@@ -349,8 +352,8 @@ func (t *Tensor) SetWrappedNumber() *Tensor {
 	return t
 }
 
-// Ptr is the address of the first element. That of no elements is the storage's: an offset might lead to the memory behind it, which the
-// collector would take for alive.
+// Ptr is the address of the first element. That of no elements is the storage's: an offset might lead to the memory
+// behind it, which the collector would take for alive.
 func Ptr(t *Tensor) unsafe.Pointer {
 	if t.st.bits.Load()&(stReleased|stForeign) != 0 {
 		t.st.panicAccess()
@@ -394,7 +397,8 @@ func (t *Tensor) IsContiguousFormat(f MemoryFormat) bool {
 	return t.IsContiguous()
 }
 
-// FormatStrides gives the strides of a dense tensor in a memory format, nil when the format does not fit the number of dimensions.
+// FormatStrides gives the strides of a dense tensor in a memory format, nil when the format does not fit the number of
+// dimensions.
 func FormatStrides(shape []int, f MemoryFormat) []int {
 	n := len(shape)
 	out := make([]int, n)
@@ -449,7 +453,8 @@ func (t *Tensor) IsDense() bool {
 
 // Element is a Go type that holds tensor elements. Float16 and BFloat16 hold the bits of 16-bit floats.
 type Element interface {
-	bool | uint8 | int8 | int16 | int32 | int64 | int | float32 | float64 | complex64 | complex128 | dtype.Float16Bits | dtype.BFloat16Bits
+	bool | uint8 | int8 | int16 | int32 | int64 | int | float32 | float64 | complex64 | complex128 | dtype.Float16Bits |
+		dtype.BFloat16Bits
 }
 
 // DTypeOf is the element type that a Go type stands for; int is Int64.
@@ -482,15 +487,16 @@ func DTypeOf[T Element]() DType {
 	return BFloat16
 }
 
-// Data is the memory of a contiguous tensor as a Go slice that shares it. It panics when the tensor is not contiguous or T is not its
-// element type. The slice keeps the memory alive, but Tidy may free it and have it used again: kernels let go of it before the call ends,
-// everybody else uses SharedData.
+// Data is the memory of a contiguous tensor as a Go slice that shares it. It panics when the tensor is not contiguous
+// or T is not its element type. The slice keeps the memory alive, but Tidy may free it and have it used again: kernels
+// let go of it before the call ends, everybody else uses SharedData.
 func Data[T Element](t *Tensor) []T {
 	if DTypeOf[T]() != t.dt {
 		Fail(ErrDType, "Data: the tensor's dtype is %s, the slice's is %s", t.dt, DTypeOf[T]())
 	}
 	if !t.IsContiguous() {
-		Fail(ErrShape, "Data: the tensor (shape %s, strides %s) is not contiguous: call Contiguous first", ShapeString(t.shape), ShapeString(t.stride))
+		Fail(ErrShape, "Data: the tensor (shape %s, strides %s) is not contiguous: call Contiguous first",
+			ShapeString(t.shape), ShapeString(t.stride))
 	}
 	if t.numel == 0 {
 		return []T{}
@@ -498,8 +504,8 @@ func Data[T Element](t *Tensor) []T {
 	return unsafe.Slice((*T)(Ptr(t)), t.numel)
 }
 
-// SharedData is Data for a slice that may be used after the tensor was freed by Tidy: the memory is then left alone until the slice is
-// unreachable as well. torch.Data is this function.
+// SharedData is Data for a slice that may be used after the tensor was freed by Tidy: the memory is then left alone
+// until the slice is unreachable as well. torch.Data is this function.
 func SharedData[T Element](t *Tensor) []T {
 	t.st.show()
 	return Data[T](t)
@@ -511,7 +517,8 @@ func FromSlice[T Element](data []T, shape ...int) *Tensor {
 		shape = []int{len(data)}
 	}
 	if numel(shape) != len(data) {
-		Fail(ErrShape, "FromSlice: shape %s needs %d elements, the slice has %d", ShapeString(shape), numel(shape), len(data))
+		Fail(ErrShape, "FromSlice: shape %s needs %d elements, the slice has %d", ShapeString(shape), numel(shape),
+			len(data))
 	}
 	t := New(shape, DTypeOf[T]())
 	if len(data) > 0 {
@@ -534,6 +541,7 @@ func ShapeString(s []int) string {
 	return b.String()
 }
 
-// DataPtr is the address of the first element, 0 where there is no memory. It tells whether two tensors begin at the same place.
+// DataPtr is the address of the first element, 0 where there is no memory. It tells whether two tensors begin at the
+// same place.
 // https://pytorch.org/docs/stable/generated/torch.Tensor.data_ptr.html
 func (t *Tensor) DataPtr() uintptr { return uintptr(Ptr(t)) }

@@ -41,16 +41,17 @@ func track(s *Storage) {
 //   - parameters and gradients, and what optimizers and modules keep between steps,
 //   - tensors on which Keep was called, and their views.
 //
-// Using any other tensor made in f afterwards panics with ErrReleased, as does using a view of one. Tensors that existed before are left
-// alone, also when f changes them in place. Calls may be nested: the inner one frees what was made in it. Tidy frees as well when f
-// panics. Tensors made by goroutines that f starts are not concerned, but such goroutines must not use tensors of f when it has returned.
+// Using any other tensor made in f afterwards panics with ErrReleased, as does using a view of one. Tensors that
+// existed before are left alone, also when f changes them in place. Calls may be nested: the inner one frees what was
+// made in it. Tidy frees as well when f panics. Tensors made by goroutines that f starts are not concerned, but such
+// goroutines must not use tensors of f when it has returned.
 //
-// A training step inside Tidy needs no more memory than its own peak, however rarely the garbage collector runs. PyTorch has no such
-// function: it counts references.
+// A training step inside Tidy needs no more memory than its own peak, however rarely the garbage collector runs.
+// PyTorch has no such function: it counts references.
 func Tidy(f func()) { tidy(f, nil) }
 
-// TidyReturn is Tidy for a function with a result. The result lives on, with the tensors that its Backward needs; inside another Tidy it
-// belongs to that one.
+// TidyReturn is Tidy for a function with a result. The result lives on, with the tensors that its Backward needs;
+// inside another Tidy it belongs to that one.
 func TidyReturn(f func() *Tensor) *Tensor {
 	var t *Tensor
 	tidy(func() { t = f() }, func() []*Tensor { return []*Tensor{t} })
@@ -158,8 +159,8 @@ func inTidy() *scope {
 	return nil
 }
 
-// dropGrad is called with a gradient that is about to be set to none or replaced. Inside Tidy it is freed: at once when the program has
-// never asked for it, otherwise with the rest, unless the program may have it from somewhere else.
+// dropGrad is called with a gradient that is about to be set to none or replaced. Inside Tidy it is freed: at once when
+// the program has never asked for it, otherwise with the rest, unless the program may have it from somewhere else.
 func dropGrad(g *Tensor) {
 	b := g.st.bits.Load()
 	if b&stGrad == 0 || b&(stHeld|stKept) != 0 {
@@ -175,8 +176,8 @@ func dropGrad(g *Tensor) {
 	}
 }
 
-// Keep exempts a tensor, and what its Backward needs, from every Tidy, and returns it. Its memory is freed by the garbage collector
-// when nothing refers to it any more.
+// Keep exempts a tensor, and what its Backward needs, from every Tidy, and returns it. Its memory is freed by the
+// garbage collector when nothing refers to it any more.
 func (t *Tensor) Keep() *Tensor {
 	t.flags |= flagKeep
 	if t.node == nil && t.base == nil {
@@ -190,18 +191,19 @@ func (t *Tensor) Keep() *Tensor {
 // IsReleased reports that the tensor's memory was freed: using it would panic with ErrReleased.
 func (t *Tensor) IsReleased() bool { return t.st.bits.Load()&stReleased != 0 }
 
-// ReleaseRaw frees a tensor's memory at once, unless it is small. The caller knows that nobody else refers to it or a view of it: for
-// kernels and optimizers that are done with a temporary of their own.
+// ReleaseRaw frees a tensor's memory at once, unless it is small. The caller knows that nobody else refers to it or a
+// view of it: for kernels and optimizers that are done with a temporary of their own.
 func ReleaseRaw(t *Tensor) {
 	if t != nil && t.st.n >= mem.Large {
 		t.st.release()
 	}
 }
 
-// ReleaseAfter says that only the tape refers to the tensors inner, and that the rule of y's node, which has saved them, is the last one
-// of a backward pass that reads them: when it has run in a pass that does not keep its graph, their memory is freed. It is for modules,
-// and for values that no hook and no user has seen. Where something else may look on, a layer or a hook of saved tensors, nothing
-// happens; what a recorded backward pass has read stays, too. It reports whether y's node has saved one of them.
+// ReleaseAfter says that only the tape refers to the tensors inner, and that the rule of y's node, which has saved
+// them, is the last one of a backward pass that reads them: when it has run in a pass that does not keep its graph,
+// their memory is freed. It is for modules, and for values that no hook and no user has seen. Where something else may
+// look on, a layer or a hook of saved tensors, nothing happens; what a recorded backward pass has read stays, too. It
+// reports whether y's node has saved one of them.
 func ReleaseAfter(y *Tensor, inner ...*Tensor) (saved bool) {
 	n := y.node
 	if n == nil || n.released || n.more != nil {

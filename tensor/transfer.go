@@ -12,7 +12,8 @@ func (t *Tensor) bytesOf() []byte {
 	return unsafe.Slice((*byte)(Ptr(t)), storageLen(t.shape, t.stride)*t.dt.Size())
 }
 
-// HostCopy is a copy of t in the host's memory, with t's strides, from offset 0; not recorded. A tensor on the CPU is returned itself.
+// HostCopy is a copy of t in the host's memory, with t's strides, from offset 0; not recorded. A tensor on the CPU is
+// returned itself.
 func HostCopy(t *Tensor) *Tensor {
 	if t.dev.Type == CPUDevice {
 		return t
@@ -28,8 +29,8 @@ func HostCopy(t *Tensor) *Tensor {
 	return h
 }
 
-// HostWrite writes the elements of h, a CPU tensor with t's shape, strides and dtype, over those of t, a tensor on another device. Where
-// strides leave gaps between the elements, h must hold what lies there: it is made by HostCopy.
+// HostWrite writes the elements of h, a CPU tensor with t's shape, strides and dtype, over those of t, a tensor on
+// another device. Where strides leave gaps between the elements, h must hold what lies there: it is made by HostCopy.
 func HostWrite(t, h *Tensor) {
 	if t.dev.Type == MetaDevice {
 		return

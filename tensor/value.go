@@ -166,7 +166,8 @@ func (v Value) Num() Num {
 // IsInt reports an int or bool.
 func (n Num) IsInt() bool { return n.K == KInt || n.K == KBool }
 
-// DType is the type that a Python number of this kind has as a tensor: bool, int64, the default float type or its complex type.
+// DType is the type that a Python number of this kind has as a tensor: bool, int64, the default float type or its
+// complex type.
 func (n Num) DType() DType {
 	switch n.K {
 	case KBool:

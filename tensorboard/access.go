@@ -25,7 +25,8 @@ func (m *Tensor) Float64s() ([]float64, error) {
 	var out []float64
 	switch {
 	case len(m.Content) > 0:
-		size := map[DataType]int{DTFloat: 4, DTDouble: 8, DTInt32: 4, DTUint8: 1, DTInt16: 2, DTInt8: 1, DTInt64: 8, DTBool: 1,
+		size := map[DataType]int{DTFloat: 4, DTDouble: 8, DTInt32: 4, DTUint8: 1, DTInt16: 2, DTInt8: 1, DTInt64: 8,
+			DTBool:     1,
 			DTBfloat16: 2, DTUint16: 2, DTHalf: 2, DTUint32: 4, DTUint64: 8}[m.DType]
 		if size == 0 || len(m.Content)%size != 0 {
 			return nil, fmt.Errorf("tensorboard: %d bytes of content in a tensor of %v", len(m.Content), m.DType)
@@ -206,7 +207,8 @@ type AudioPoint struct {
 func audioPoint(it item, v *Value) (AudioPoint, error) {
 	p := AudioPoint{Point: Point{it.step, it.wall}, ContentType: "audio/wav"}
 	if v.Kind == ValueAudio {
-		p.ContentType, p.SampleRate, p.Encoded = v.Audio.ContentType, float64(v.Audio.SampleRate), [][]byte{v.Audio.Encoded}
+		p.ContentType, p.SampleRate, p.Encoded = v.Audio.ContentType, float64(v.Audio.SampleRate),
+			[][]byte{v.Audio.Encoded}
 		return p, nil
 	}
 	if v.Tensor == nil {
@@ -562,7 +564,8 @@ func parseProjectorConfig(s string) ([]Embedding, error) {
 			continue
 		}
 		n := 0
-		for n < len(s) && (s[n] == '_' || s[n] >= 'a' && s[n] <= 'z' || s[n] >= 'A' && s[n] <= 'Z' || s[n] >= '0' && s[n] <= '9') {
+		for n < len(s) && (s[n] == '_' || s[n] >= 'a' && s[n] <= 'z' || s[n] >= 'A' && s[n] <= 'Z' || s[n] >= '0' &&
+			s[n] <= '9') {
 			n++
 		}
 		name := s[:n]

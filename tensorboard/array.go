@@ -25,7 +25,8 @@ const (
 	Bool
 )
 
-var kindNames = [...]string{"float32", "float64", "float16", "bfloat16", "uint8", "int8", "int16", "int32", "int64", "bool"}
+var kindNames = [...]string{"float32", "float64", "float16", "bfloat16", "uint8", "int8", "int16", "int32", "int64",
+	"bool"}
 
 // String returns the type's name, such as "float32".
 func (k Kind) String() string {

@@ -71,7 +71,8 @@ func (w *SummaryWriter) AddEmbedding(mat Array, step int64, options ...Embedding
 		}
 		for i, r := range rows {
 			if len(r) != len(rows[0]) {
-				return fmt.Errorf("tensorboard: AddEmbedding: row %d of the metadata has %d columns, the first has %d", i, len(r), len(rows[0]))
+				return fmt.Errorf("tensorboard: AddEmbedding: row %d of the metadata has %d columns, the first has %d",
+					i, len(r), len(rows[0]))
 			}
 			b.WriteString(strings.Join(r, "\t") + "\n")
 		}
@@ -124,7 +125,8 @@ func (w *SummaryWriter) AddEmbedding(mat Array, step int64, options ...Embedding
 			fmt.Fprintf(&b, "  metadata_path: %s\n", textQuote(e.metadata))
 		}
 		if e.sprite != "" {
-			fmt.Fprintf(&b, "  sprite {\n    image_path: %s\n    single_image_dim: %d\n    single_image_dim: %d\n  }\n", textQuote(e.sprite), e.spriteW, e.spriteH)
+			fmt.Fprintf(&b, "  sprite {\n    image_path: %s\n    single_image_dim: %d\n    single_image_dim: %d\n  }\n",
+				textQuote(e.sprite), e.spriteW, e.spriteH)
 		}
 		fmt.Fprintf(&b, "  tensor_path: %s\n}\n", textQuote(e.tensor))
 	}
@@ -136,7 +138,8 @@ func makeSprite(images Array) (*pixels, error) {
 	s := images.Shape()
 	n, c, h, w := s[0], s[1], s[2], s[3]
 	if n*h*w == 0 || c != 1 && c != 3 {
-		return nil, fmt.Errorf("tensorboard: AddEmbedding: images of shape %v, want (N, C, H, W) with 1 or 3 channels", s)
+		return nil, fmt.Errorf("tensorboard: AddEmbedding: images of shape %v, want (N, C, H, W) with 1 or 3 channels",
+			s)
 	}
 	cols := int(math.Ceil(math.Sqrt(float64(n))))
 	side := cols * w

@@ -90,6 +90,7 @@ func ExampleMakeHistogram() {
 }
 
 func ExampleScopedName() {
-	fmt.Println(tensorboard.ScopedName("Net", []tensorboard.ModuleRef{{Class: "Sequential", Field: "features"}, {Class: "Conv2d", Field: "0"}}, "weight"))
+	fmt.Println(tensorboard.ScopedName("Net",
+		[]tensorboard.ModuleRef{{Class: "Sequential", Field: "features"}, {Class: "Conv2d", Field: "0"}}, "weight"))
 	// Output: Net/Sequential[features]/Conv2d[0]/weight
 }

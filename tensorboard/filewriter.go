@@ -59,7 +59,8 @@ func NewFileWriter(dir string, queue int, flush time.Duration, suffix string) (*
 	if err != nil || host == "" {
 		host = "localhost"
 	}
-	name := fmt.Sprintf("events.out.tfevents.%010d.%s.%d.%d%s", time.Now().Unix(), filepath.Base(host), os.Getpid(), fileSerial.Add(1)-1, suffix)
+	name := fmt.Sprintf("events.out.tfevents.%010d.%s.%d.%d%s", time.Now().Unix(), filepath.Base(host), os.Getpid(),
+		fileSerial.Add(1)-1, suffix)
 	path := filepath.Join(dir, name)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {

@@ -13,13 +13,19 @@ import (
 // seeds are the payloads of some events of every kind.
 func seeds(f *testing.F) {
 	for _, e := range []*Event{
-		{WallTime: 1, What: EventFileVersion, FileVersion: "brain.Event:2", SourceMetadata: &SourceMetadata{Writer: "w"}},
+		{WallTime: 1, What: EventFileVersion, FileVersion: "brain.Event:2",
+			SourceMetadata: &SourceMetadata{Writer: "w"}},
 		summaryEvent(3, 2, &Value{Tag: "a", Kind: ValueSimple, SimpleValue: 0.5}),
-		summaryEvent(3, 2, &Value{Tag: "a", Kind: ValueHistogram, Histogram: &Histogram{Min: 1, Max: 2, Num: 3, Limits: []float64{1, 2}, Counts: []float64{0, 3}}}),
-		summaryEvent(3, 2, &Value{Tag: "a", Kind: ValueImage, Image: &Image{Height: 1, Width: 1, Colorspace: 3, Encoded: []byte("x")}}),
-		summaryEvent(3, 2, &Value{Tag: "a", Kind: ValueAudio, Audio: &Audio{SampleRate: 8000, LengthFrames: 2, Encoded: []byte("x")}}),
-		summaryEvent(3, 2, pluginValue("a", PluginAudio, nil, &Tensor{DType: DTString, Shape: shapeOf(1, 2), StringVal: [][]byte{{1}, {}}})),
-		summaryEvent(3, 2, pluginValue("a", PluginScalars, nil, &Tensor{DType: DTHalf, Shape: shapeOf(2), HalfVal: []int32{1, -1}})),
+		summaryEvent(3, 2, &Value{Tag: "a", Kind: ValueHistogram,
+			Histogram: &Histogram{Min: 1, Max: 2, Num: 3, Limits: []float64{1, 2}, Counts: []float64{0, 3}}}),
+		summaryEvent(3, 2, &Value{Tag: "a", Kind: ValueImage,
+			Image: &Image{Height: 1, Width: 1, Colorspace: 3, Encoded: []byte("x")}}),
+		summaryEvent(3, 2, &Value{Tag: "a", Kind: ValueAudio,
+			Audio: &Audio{SampleRate: 8000, LengthFrames: 2, Encoded: []byte("x")}}),
+		summaryEvent(3, 2, pluginValue("a", PluginAudio, nil,
+			&Tensor{DType: DTString, Shape: shapeOf(1, 2), StringVal: [][]byte{{1}, {}}})),
+		summaryEvent(3, 2, pluginValue("a", PluginScalars, nil,
+			&Tensor{DType: DTHalf, Shape: shapeOf(2), HalfVal: []int32{1, -1}})),
 		summaryEvent(3, 2, pluginValue(hparamsStartTag, PluginHParams, []byte{0x1a, 2, 10, 0}, nil)),
 		{What: EventGraphDef, GraphDef: []byte{10, 2, 10, 0}},
 		{What: EventSessionLog, Step: 1, SessionLog: &SessionLog{Status: SessionStart}},
@@ -61,7 +67,8 @@ func FuzzEvent(f *testing.F) {
 		if tag, p, ok := scanScalar(b); ok {
 			v := e.Summary.Values
 			if len(v) != 1 || v[0].Kind != ValueSimple || v[0].Tag != string(tag) || p.Step != e.Step ||
-				math.Float64bits(p.Wall) != math.Float64bits(e.WallTime) || math.Float32bits(float32(p.Value)) != math.Float32bits(v[0].SimpleValue) && p.Value == p.Value {
+				math.Float64bits(p.Wall) != math.Float64bits(e.WallTime) ||
+				math.Float32bits(float32(p.Value)) != math.Float32bits(v[0].SimpleValue) && p.Value == p.Value {
 				t.Fatalf("scanned %q %+v of %s", tag, p, j)
 			}
 		}
@@ -113,7 +120,8 @@ func FuzzRecords(f *testing.F) {
 				total += len(p) + recordOverhead
 			}
 			if total > len(file) || cap(r.buf)+cap(r.big) > 2*len(file)+4*readChunk {
-				t.Fatalf("%d bytes of records and %d of memory from a file of %d", total, cap(r.buf)+cap(r.big), len(file))
+				t.Fatalf("%d bytes of records and %d of memory from a file of %d", total, cap(r.buf)+cap(r.big),
+					len(file))
 			}
 			dir := t.TempDir()
 			if err := os.WriteFile(filepath.Join(dir, "tfevents"), file, 0o600); err != nil {

@@ -97,7 +97,8 @@ func TestGoldenCalls(t *testing.T) {
 	w, err := tensorboard.NewSummaryWriter(dir)
 	ok(t, err)
 	for i := range 20 {
-		ok(t, w.AddScalar("loss/train", 1/float64(i+1), int64(i), tensorboard.ScalarOptions{WallTime: 1e9 + float64(i)}))
+		ok(t, w.AddScalar("loss/train", 1/float64(i+1), int64(i),
+			tensorboard.ScalarOptions{WallTime: 1e9 + float64(i)}))
 		ok(t, w.AddScalars("acc", []tensorboard.Named{{"train", float64(i) / 20}, {"val", float64(i) / 25}}, int64(i)))
 	}
 	ok(t, w.AddHistogram("w", w0, 0))
@@ -118,8 +119,10 @@ func TestGoldenCalls(t *testing.T) {
 	}
 	ok(t, w.AddEmbedding(emb, 0, tensorboard.EmbeddingOptions{Tag: "emb", Metadata: meta, Images: sprite}))
 	ok(t, w.AddGraph(goldenGraph()))
-	ok(t, w.AddCustomScalars([]tensorboard.Category{{Title: "g", Charts: []tensorboard.Chart{{Title: "loss", Tags: []string{"loss/train"}}}}}))
-	ok(t, w.AddMesh("mesh", tensorboard.Of([]float32{0.10492146, 0.2099526, 0.7390749, 0.19234663, 0.839976, 0.26143414, 0.34481817,
+	ok(t, w.AddCustomScalars([]tensorboard.Category{{Title: "g",
+		Charts: []tensorboard.Chart{{Title: "loss", Tags: []string{"loss/train"}}}}}))
+	ok(t, w.AddMesh("mesh", tensorboard.Of([]float32{0.10492146, 0.2099526, 0.7390749, 0.19234663, 0.839976, 0.26143414,
+		0.34481817,
 		0.3564664, 0.977016, 0.33092028, 0.40277714, 0.8025384, 0.15790284, 0.49759156, 0.11378801}, 1, 5, 3), 0))
 	ok(t, w.AddAudio("a", unwav(goldenBlob(t, want["."], "a", 0)), 0, tensorboard.AudioOptions{SampleRate: 8000}))
 	ok(t, w.Close())
@@ -137,7 +140,8 @@ func TestGoldenCalls(t *testing.T) {
 			}
 		}
 	}
-	for _, f := range []string{"projector_config.pbtxt", "00000/emb/metadata.tsv", "00000/emb/tensors.tsv", "00000/emb/sprite.png"} {
+	for _, f := range []string{"projector_config.pbtxt", "00000/emb/metadata.tsv", "00000/emb/tensors.tsv",
+		"00000/emb/sprite.png"} {
 		a, err := os.ReadFile(filepath.Join(dir, f))
 		ok(t, err)
 		b, err := os.ReadFile(filepath.Join(gold, "logdir", f))
@@ -263,13 +267,23 @@ func goldenGraph() *tensorboard.Graph {
 	one := func(d ...int64) [][]int64 { return [][]int64{d} }
 	return &tensorboard.Graph{Nodes: []tensorboard.GraphNode{
 		{Name: "input/input.1", Op: "IO Node", Attrs: attr(""), OutputShapes: one(2, 4)},
-		{Name: "output/output.1", Op: "IO Node", Inputs: []string{"Sequential/Linear[2]/42"}, Attrs: attr(""), OutputShapes: one(2, 2)},
-		{Name: "Sequential/Linear[0]/bias/bias.1", Op: "prim::GetAttr", Inputs: []string{"Sequential/Linear[0]/weight/_0"}, Attrs: attr("{ name :  bias }")},
-		{Name: "Sequential/Linear[0]/weight/weight.1", Op: "prim::GetAttr", Inputs: []string{"Sequential/Linear[0]/weight/_0"}, Attrs: attr("{ name :  weight }")},
-		{Name: "Sequential/Linear[0]/input.3", Op: "aten::linear", Inputs: []string{"input/input.1", "Sequential/Linear[0]/weight/weight.1", "Sequential/Linear[0]/bias/bias.1"}, Attrs: attr("{}"), OutputShapes: one(2, 3)},
-		{Name: "Sequential/ReLU[1]/input", Op: "aten::relu", Inputs: []string{"Sequential/Linear[0]/input.3"}, Attrs: attr("{}"), OutputShapes: one(2, 3)},
-		{Name: "Sequential/Linear[2]/bias/bias", Op: "prim::GetAttr", Inputs: []string{"Sequential/Linear[2]/weight/_2"}, Attrs: attr("{ name :  bias }")},
-		{Name: "Sequential/Linear[2]/weight/weight", Op: "prim::GetAttr", Inputs: []string{"Sequential/Linear[2]/weight/_2"}, Attrs: attr("{ name :  weight }")},
-		{Name: "Sequential/Linear[2]/42", Op: "aten::linear", Inputs: []string{"Sequential/ReLU[1]/input", "Sequential/Linear[2]/weight/weight", "Sequential/Linear[2]/bias/bias"}, Attrs: attr("{}"), OutputShapes: one(2, 2)},
+		{Name: "output/output.1", Op: "IO Node", Inputs: []string{"Sequential/Linear[2]/42"}, Attrs: attr(""),
+			OutputShapes: one(2, 2)},
+		{Name: "Sequential/Linear[0]/bias/bias.1", Op: "prim::GetAttr",
+			Inputs: []string{"Sequential/Linear[0]/weight/_0"}, Attrs: attr("{ name :  bias }")},
+		{Name: "Sequential/Linear[0]/weight/weight.1", Op: "prim::GetAttr",
+			Inputs: []string{"Sequential/Linear[0]/weight/_0"}, Attrs: attr("{ name :  weight }")},
+		{Name: "Sequential/Linear[0]/input.3", Op: "aten::linear",
+			Inputs: []string{"input/input.1", "Sequential/Linear[0]/weight/weight.1",
+				"Sequential/Linear[0]/bias/bias.1"}, Attrs: attr("{}"), OutputShapes: one(2, 3)},
+		{Name: "Sequential/ReLU[1]/input", Op: "aten::relu", Inputs: []string{"Sequential/Linear[0]/input.3"},
+			Attrs: attr("{}"), OutputShapes: one(2, 3)},
+		{Name: "Sequential/Linear[2]/bias/bias", Op: "prim::GetAttr",
+			Inputs: []string{"Sequential/Linear[2]/weight/_2"}, Attrs: attr("{ name :  bias }")},
+		{Name: "Sequential/Linear[2]/weight/weight", Op: "prim::GetAttr",
+			Inputs: []string{"Sequential/Linear[2]/weight/_2"}, Attrs: attr("{ name :  weight }")},
+		{Name: "Sequential/Linear[2]/42", Op: "aten::linear",
+			Inputs: []string{"Sequential/ReLU[1]/input", "Sequential/Linear[2]/weight/weight",
+				"Sequential/Linear[2]/bias/bias"}, Attrs: attr("{}"), OutputShapes: one(2, 2)},
 	}}
 }

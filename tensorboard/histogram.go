@@ -229,7 +229,8 @@ func countEqual(values []float64, first, last float64, n int) (counts, edges []f
 	edges[n] = last
 	for i := range n {
 		if edges[i] >= edges[i+1] {
-			return nil, nil, fmt.Errorf("tensorboard: histogram: too many bins for the data: %d bins of finite size do not fit into [%v, %v]", n, first, last)
+			return nil, nil, fmt.Errorf("tensorboard: histogram: too many bins for the data: %d bins of finite size "+
+				"do not fit into [%v, %v]", n, first, last)
 		}
 	}
 	counts = make([]float64, n)

@@ -117,7 +117,8 @@ func (w *SummaryWriter) AddHParams(params []HParam, metrics []Named, options ...
 		all := append([]HParamValue{p.Value}, p.Domain...)
 		for i, v := range all {
 			if v.Kind != p.Value.Kind {
-				return fmt.Errorf("tensorboard: AddHParams: %q: the domain's values must have the type of the value", p.Name)
+				return fmt.Errorf("tensorboard: AddHParams: %q: the domain's values must have the type of the value",
+					p.Name)
 			}
 			if v.Kind == HParamBool && !o.BoolType {
 				all[i] = HParamValue{}
@@ -176,7 +177,8 @@ func (w *SummaryWriter) AddHParams(params []HParam, metrics []Named, options ...
 	}
 	for _, m := range metrics {
 		if err == nil {
-			err = addTo(f, summaryEvent(o.Step, o.WallTime, &Value{Tag: m.Name, Kind: ValueSimple, SimpleValue: float32(m.Value)}))
+			err = addTo(f, summaryEvent(o.Step, o.WallTime,
+				&Value{Tag: m.Name, Kind: ValueSimple, SimpleValue: float32(m.Value)}))
 		}
 	}
 	if e := f.Close(); err == nil {

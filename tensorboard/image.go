@@ -70,7 +70,8 @@ func toPixels(op string, a Array, format string) (*pixels, error) {
 	}
 	shape := a.Shape()
 	if len(shape) != len(format) {
-		return nil, fmt.Errorf("tensorboard: %s: shape %v has %d dimensions, format %q names %d", op, shape, len(shape), format, len(format))
+		return nil, fmt.Errorf("tensorboard: %s: shape %v has %d dimensions, format %q names %d", op, shape, len(shape),
+			format, len(format))
 	}
 	stride := make([]int, len(shape))
 	for i, s := len(shape)-1, 1; i >= 0; i-- {
@@ -95,7 +96,8 @@ func toPixels(op string, a Array, format string) (*pixels, error) {
 		oc = 3 // the three channels repeat the one
 	}
 	if oc > 4 || len(format) == 4 && oc != 3 {
-		return nil, fmt.Errorf("tensorboard: %s: shape %v has %d channels in format %q, want 1 or 3 (single images: up to 4)", op, shape, c, format)
+		return nil, fmt.Errorf("tensorboard: %s: shape %v has %d channels in format %q, want 1 or 3 (single images: "+
+			"up to 4)", op, shape, c, format)
 	}
 	cols := min(n, 8)
 	rows := (n + cols - 1) / cols

@@ -29,7 +29,8 @@ func (e *Event) MarshalJSON() ([]byte, error) {
 		o.add("summary", s.String())
 	case EventLogMessage:
 		m := jobj{}
-		m.enum("level", e.LogMessage.Level, map[int32]string{10: "DEBUGGING", 20: "INFO", 30: "WARN", 40: "ERROR", 50: "FATAL"})
+		m.enum("level", e.LogMessage.Level,
+			map[int32]string{10: "DEBUGGING", 20: "INFO", 30: "WARN", 40: "ERROR", 50: "FATAL"})
 		m.str("message", e.LogMessage.Message)
 		o.add("logMessage", m.String())
 	case EventSessionLog:
@@ -103,7 +104,8 @@ func (m *Value) json() string {
 		}
 		j.str("displayName", md.DisplayName)
 		j.str("summaryDescription", md.Description)
-		j.enum("dataClass", int32(md.DataClass), map[int32]string{1: "DATA_CLASS_SCALAR", 2: "DATA_CLASS_TENSOR", 3: "DATA_CLASS_BLOB_SEQUENCE"})
+		j.enum("dataClass", int32(md.DataClass),
+			map[int32]string{1: "DATA_CLASS_SCALAR", 2: "DATA_CLASS_TENSOR", 3: "DATA_CLASS_BLOB_SEQUENCE"})
 		o.add("metadata", j.String())
 	}
 	return o.String()

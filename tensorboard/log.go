@@ -207,7 +207,8 @@ func (l *Log) places(run, plugin, tag string, at int) ([]item, []string, *Summar
 	items := x.s.items
 	if at >= 0 {
 		if at >= len(items) {
-			return nil, nil, nil, fmt.Errorf("%w: value %d of tag %q in run %q, which has %d", ErrNotFound, at, tag, run, len(items))
+			return nil, nil, nil, fmt.Errorf("%w: value %d of tag %q in run %q, which has %d", ErrNotFound, at, tag,
+				run, len(items))
 		}
 		items = items[at : at+1]
 	}
@@ -234,7 +235,8 @@ func (it *item) event(paths []string, open map[uint16]*os.File) (*Event, error) 
 	}
 	p := b[:it.size]
 	if binary.LittleEndian.Uint32(b[it.size:]) != maskedCRC(p) {
-		return nil, fmt.Errorf("tensorboard: %s has changed: %w", paths[it.file], &CorruptError{Offset: it.off, Length: uint64(it.size), Part: "data"})
+		return nil, fmt.Errorf("tensorboard: %s has changed: %w", paths[it.file],
+			&CorruptError{Offset: it.off, Length: uint64(it.size), Part: "data"})
 	}
 	return ParseEvent(p)
 }

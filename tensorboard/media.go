@@ -26,7 +26,8 @@ func makeVideo(a Array, fps float64) (*Image, error) {
 	s := a.Shape()
 	n, t, c, h, w := s[0], s[1], s[2], s[3], s[4]
 	if n*t*h*w == 0 || c != 1 && c != 3 || !(fps > 0) {
-		return nil, fmt.Errorf("tensorboard: AddVideo: shape %v at %v frames per second, want (N, T, C, H, W) with 1 or 3 channels", s, fps)
+		return nil, fmt.Errorf("tensorboard: AddVideo: shape %v at %v frames per second, want (N, T, C, H, W) with 1 "+
+			"or 3 channels", s, fps)
 	}
 	rows := 1 << ((bits.Len(uint(n)) - 1) / 2)
 	padded := 1 << bits.Len(uint(n-1))
@@ -201,5 +202,6 @@ func makeAudio(a Array, rate int) (*Audio, error) {
 	b = append(b, "data"...)
 	b = le.AppendUint32(b, uint32(len(pcm)))
 	b = append(b, pcm...)
-	return &Audio{SampleRate: float32(rate), NumChannels: 1, LengthFrames: int64(n), Encoded: b, ContentType: "audio/wav"}, nil
+	return &Audio{SampleRate: float32(rate), NumChannels: 1, LengthFrames: int64(n), Encoded: b,
+		ContentType: "audio/wav"}, nil
 }

@@ -75,14 +75,16 @@ func shapeOf(dims ...int) *TensorShape {
 func modernValue(v *Value) *Value {
 	switch v.Kind {
 	case ValueSimple:
-		return tensorValue(v, PluginScalars, nil, &Tensor{DType: DTFloat, Shape: &TensorShape{}, FloatVal: []float32{v.SimpleValue}})
+		return tensorValue(v, PluginScalars, nil,
+			&Tensor{DType: DTFloat, Shape: &TensorShape{}, FloatVal: []float32{v.SimpleValue}})
 	case ValueHistogram:
 		return tensorValue(v, PluginHistograms, nil, modernHistogram(v.Histogram))
 	case ValueImage:
 		i := v.Image
 		return tensorValue(v, PluginImages, []byte{0x10, 1}, &Tensor{ // converted_to_tensor
 			DType: DTString, Shape: shapeOf(3),
-			StringVal: [][]byte{strconv.AppendInt(nil, int64(i.Width), 10), strconv.AppendInt(nil, int64(i.Height), 10), i.Encoded},
+			StringVal: [][]byte{strconv.AppendInt(nil, int64(i.Width), 10), strconv.AppendInt(nil, int64(i.Height), 10),
+				i.Encoded},
 		})
 	case ValueAudio:
 		return tensorValue(v, PluginAudio, []byte{0x10, 11, 0x18, 1}, &Tensor{ // encoding WAV, converted_to_tensor

@@ -63,13 +63,16 @@ func TestRescale(t *testing.T) {
 		row      []uint8
 		sum      int
 	}{
-		{pattern(37, 3, 6, 8), 2, 3, []uint8{0, 255, 255, 1, 219, 203, 21, 79, 63, 44, 0, 0, 62, 27, 11, 79, 71, 55, 98, 85, 69, 117, 100, 84, 138, 119, 103, 146, 138,
+		{pattern(37, 3, 6, 8), 2, 3, []uint8{0, 255, 255, 1, 219, 203, 21, 79, 63, 44, 0, 0, 62, 27, 11, 79, 71, 55, 98,
+			85, 69, 117, 100, 84, 138, 119, 103, 146, 138,
 			122, 152, 158, 143, 207, 168, 152, 255, 180, 162, 194, 215, 199, 52, 255, 243, 0, 255, 255}, 71865},
 		{pattern(37, 3, 6, 8), .5, 3, []uint8{36, 79, 64, 115, 80, 66, 192, 193, 176, 72, 177, 161}, 4486},
-		{pattern(53, 4, 6, 8), .5, 4, []uint8{102, 181, 201, 115, 125, 74, 171, 110, 126, 189, 149, 133, 112, 119, 200, 132}, 6617},
+		{pattern(53, 4, 6, 8), .5, 4, []uint8{102, 181, 201, 115, 125, 74, 171, 110, 126, 189, 149, 133, 112, 119, 200,
+			132}, 6617},
 	} {
 		v := written(t, func(w *tensorboard.SummaryWriter) {
-			ok(t, w.AddImageWithBoxes("t", c.img, tensorboard.Of([]float32{}, 0, 4), 0, tensorboard.ImageOptions{Rescale: c.scale}))
+			ok(t, w.AddImageWithBoxes("t", c.img, tensorboard.Of([]float32{}, 0, 4), 0,
+				tensorboard.ImageOptions{Rescale: c.scale}))
 		})
 		m, err := png.Decode(bytes.NewReader(v[0].Image.Encoded))
 		ok(t, err)
@@ -189,8 +192,10 @@ func TestHalf(t *testing.T) {
 	}
 	v := written(t, func(w *tensorboard.SummaryWriter) {
 		ok(t, w.AddAudio("a", halves(t, 0.1, -0.3, 0.7), 0))
-		ok(t, w.AddPRCurve("p", tensorboard.Of([]int64{1, 0, 1, 1, 0, 0, 1, 0, 1}), halves(t, p...), 0, tensorboard.PRCurveOptions{NumThresholds: 120}))
-		ok(t, w.AddPRCurve("one", tensorboard.Of([]int64{1, 0, 1}), tensorboard.Of([]float64{.1, .5, .9}), 0, tensorboard.PRCurveOptions{NumThresholds: 1}))
+		ok(t, w.AddPRCurve("p", tensorboard.Of([]int64{1, 0, 1, 1, 0, 0, 1, 0, 1}), halves(t, p...), 0,
+			tensorboard.PRCurveOptions{NumThresholds: 120}))
+		ok(t, w.AddPRCurve("one", tensorboard.Of([]int64{1, 0, 1}), tensorboard.Of([]float64{.1, .5, .9}), 0,
+			tensorboard.PRCurveOptions{NumThresholds: 1}))
 	})
 	if got, want := string(v[0].Audio.Encoded[44:]), "\xcc\x0c\x98\xd9\xa0Y"; got != want {
 		t.Errorf("samples %q, want %q", got, want)
@@ -236,8 +241,9 @@ func TestExactIntegers(t *testing.T) {
 // as Python writes them.
 func TestPythonTexts(t *testing.T) {
 	v := written(t, func(w *tensorboard.SummaryWriter) {
-		ok(t, w.AddMesh("m", tensorboard.Of([]float32{1, 2, 3}, 1, 1, 3), 0, tensorboard.MeshOptions{Config: map[string]any{
-			"fov": 75, "far": 1000.0, "list": []any{1e22, -0.5, nil, true}, "é<": "\x7f\U0001F600"}}))
+		ok(t, w.AddMesh("m", tensorboard.Of([]float32{1, 2, 3}, 1, 1, 3), 0,
+			tensorboard.MeshOptions{Config: map[string]any{
+				"fov": 75, "far": 1000.0, "list": []any{1e22, -0.5, nil, true}, "é<": "\x7f\U0001F600"}}))
 		ok(t, w.AddEmbedding(tensorboard.Of([]float32{1, 2}, 1, 2), 0, tensorboard.EmbeddingOptions{Tag: "é\n\""}))
 		b, err := os.ReadFile(filepath.Join(w.LogDir(), "projector_config.pbtxt"))
 		ok(t, err)
@@ -254,7 +260,8 @@ func TestPythonTexts(t *testing.T) {
 func TestEmptyBin(t *testing.T) {
 	h, err := tensorboard.MakeHistogram([]float64{-3, 7}, tensorboard.BinEdges(0, 1), 0)
 	ok(t, err)
-	if want := (&tensorboard.Histogram{Min: -3, Max: 7, Num: 2, Sum: 4, SumSquares: 58, Limits: []float64{1}, Counts: []float64{0}}); !reflect.DeepEqual(h, want) {
+	if want := (&tensorboard.Histogram{Min: -3, Max: 7, Num: 2, Sum: 4, SumSquares: 58, Limits: []float64{1},
+		Counts: []float64{0}}); !reflect.DeepEqual(h, want) {
 		t.Errorf("got %+v, want %+v", h, want)
 	}
 	if _, err := tensorboard.MakeHistogram([]float64{-3, 7}, tensorboard.BinEdges(0, 1, 2), 0); err == nil {

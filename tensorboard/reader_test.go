@@ -26,12 +26,14 @@ import (
 // scalarEvent is a record with one simple value.
 func scalarEvent(tag string, step int64, v float32) []byte {
 	e := &tensorboard.Event{WallTime: 1e9 + float64(step), Step: step, What: tensorboard.EventSummary,
-		Summary: &tensorboard.Summary{Values: []*tensorboard.Value{{Tag: tag, Kind: tensorboard.ValueSimple, SimpleValue: v}}}}
+		Summary: &tensorboard.Summary{Values: []*tensorboard.Value{{Tag: tag, Kind: tensorboard.ValueSimple,
+			SimpleValue: v}}}}
 	return tensorboard.AppendRecord(nil, e.Append(nil))
 }
 
 func versionEvent(v string) []byte {
-	return tensorboard.AppendRecord(nil, (&tensorboard.Event{WallTime: 1, What: tensorboard.EventFileVersion, FileVersion: v}).Append(nil))
+	return tensorboard.AppendRecord(nil,
+		(&tensorboard.Event{WallTime: 1, What: tensorboard.EventFileVersion, FileVersion: v}).Append(nil))
 }
 
 func startEvent(step int64) []byte {
@@ -197,7 +199,8 @@ func TestResume(t *testing.T) {
 	ok(t, err)
 	s, err := l.Scalars(".", "x")
 	ok(t, err)
-	if !slices.Equal(s.Steps, []int64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) || !slices.Equal(s.Values, []float64{0, 0, 0, 0, 0, 0, 1, 1, 1, 1}) {
+	if !slices.Equal(s.Steps, []int64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) ||
+		!slices.Equal(s.Values, []float64{0, 0, 0, 0, 0, 0, 1, 1, 1, 1}) {
 		t.Errorf("curve %+v", s)
 	}
 	tx, err := l.Texts(".", "t/text_summary")
@@ -261,7 +264,8 @@ func TestSeriesExact(t *testing.T) {
 	odd := []float64{0, math.Copysign(0, -1), math.Inf(1), math.NaN(), 1e300, 0.1, math.MaxFloat64, 5e-324}
 	stepsOf := []int64{0, math.MaxInt64, math.MinInt64, -1, 5, 5, 4, math.MaxInt64}
 	for i := range 1000 {
-		ok(t, w.AddScalar("x", odd[i%8], stepsOf[(i+i/8)%8], tensorboard.ScalarOptions{NewStyle: true, DoublePrecision: true, WallTime: math.Abs(odd[(i+2)%8]) + 1}))
+		ok(t, w.AddScalar("x", odd[i%8], stepsOf[(i+i/8)%8],
+			tensorboard.ScalarOptions{NewStyle: true, DoublePrecision: true, WallTime: math.Abs(odd[(i+2)%8]) + 1}))
 	}
 	ok(t, w.Close())
 	l, err := tensorboard.Open(dir)
@@ -271,7 +275,8 @@ func TestSeriesExact(t *testing.T) {
 	for i := range 1000 {
 		p := s.At(i)
 		wall := math.Abs(odd[(i+2)%8]) + 1
-		if math.Float64bits(p.Value) != math.Float64bits(odd[i%8]) || p.Step != stepsOf[(i+i/8)%8] || math.Float64bits(p.Wall) != math.Float64bits(wall) {
+		if math.Float64bits(p.Value) != math.Float64bits(odd[i%8]) || p.Step != stepsOf[(i+i/8)%8] ||
+			math.Float64bits(p.Wall) != math.Float64bits(wall) {
 			t.Fatalf("point %d: %+v, want %v %v %v", i, p, odd[i%8], stepsOf[(i+i/8)%8], wall)
 		}
 	}
@@ -303,7 +308,8 @@ func TestDamage(t *testing.T) {
 		{"in data", [][]byte{a, b[:20]}, []int64{1}, off, true, ""},
 		{"in checksum", [][]byte{a, b[:len(b)-1]}, []int64{1}, off, true, ""},
 		{"zeros", [][]byte{a, make([]byte, 100)}, []int64{1}, off, false, "length"},
-		{"no message", [][]byte{a, tensorboard.AppendRecord(nil, []byte{0xff, 0xff}), c}, []int64{1, 3}, off, false, ""},
+		{"no message", [][]byte{a, tensorboard.AppendRecord(nil, []byte{0xff, 0xff}), c}, []int64{1, 3}, off, false,
+			""},
 	} {
 		t.Run(k.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -384,7 +390,8 @@ func TestAccess(t *testing.T) {
 	dir := t.TempDir()
 	w, err := tensorboard.NewSummaryWriter(dir)
 	ok(t, err)
-	ok(t, w.AddHistogram("h", tensorboard.Of([]float64{1, 2, 2, 3}), 4, tensorboard.HistogramOptions{Bins: tensorboard.BinEdges(0, 1.5, 2.5, 9)}))
+	ok(t, w.AddHistogram("h", tensorboard.Of([]float64{1, 2, 2, 3}), 4,
+		tensorboard.HistogramOptions{Bins: tensorboard.BinEdges(0, 1.5, 2.5, 9)}))
 	ok(t, w.AddImage("i", bytesOf(3, 4, 5), 1))
 	ok(t, w.AddVideo("v", bytesOf(3, 2, 3, 4, 5), 1))
 	p := plot.New()
@@ -394,16 +401,22 @@ func TestAccess(t *testing.T) {
 	ok(t, w.AddAudio("a", tensorboard.Of(ramp(10)), 1, tensorboard.AudioOptions{SampleRate: 100}))
 	ok(t, w.AddText("t", "one", 1))
 	ok(t, w.AddText("t", "two", 2))
-	ok(t, w.AddPRCurve("p", tensorboard.Of([]int{0, 1}), tensorboard.Of([]float64{0.2, 0.8}), 1, tensorboard.PRCurveOptions{NumThresholds: 3}))
+	ok(t, w.AddPRCurve("p", tensorboard.Of([]int{0, 1}), tensorboard.Of([]float64{0.2, 0.8}), 1,
+		tensorboard.PRCurveOptions{NumThresholds: 3}))
 	ok(t, w.AddMesh("m", unit(1, 4, 3), 1, tensorboard.MeshOptions{Faces: tensorboard.Of([]int{0, 1, 2}, 1, 1, 3)}))
 	ok(t, w.AddGraph(goldenGraph()))
-	layout := []tensorboard.Category{{Title: "c", Closed: true, Charts: []tensorboard.Chart{{Title: "m", Margins: []tensorboard.Margin{{Value: "a", Lower: "b", Upper: "c"}}}, {Title: "l", Tags: []string{"x"}}}}}
+	layout := []tensorboard.Category{{Title: "c", Closed: true,
+		Charts: []tensorboard.Chart{{Title: "m", Margins: []tensorboard.Margin{{Value: "a", Lower: "b", Upper: "c"}}},
+			{Title: "l", Tags: []string{"x"}}}}}
 	ok(t, w.AddCustomScalars(layout))
 	ok(t, w.AddTensor("e", tensorboard.Of([]int16{3, -4}), 1))
-	params := []tensorboard.HParam{tensorboard.BoolParam("b", true), tensorboard.NumberParam("n", 0.5, 0.25, 0.5), tensorboard.StringParam("s", "x", "x", "y")}
-	ok(t, w.AddHParams(params, []tensorboard.Named{{"acc", 1}}, tensorboard.HParamsOptions{RunName: "hp", BoolType: true}))
-	ok(t, w.AddEmbedding(tensorboard.Of([]float32{1, 0.5, 1e-7, 1e20}, 2, 2), 3, tensorboard.EmbeddingOptions{Tag: `a/"b"`,
-		Metadata: [][]string{{"x", "1"}, {"y", "2"}}, Header: []string{"n", "v"}, Images: unit(2, 1, 4, 4)}))
+	params := []tensorboard.HParam{tensorboard.BoolParam("b", true), tensorboard.NumberParam("n", 0.5, 0.25, 0.5),
+		tensorboard.StringParam("s", "x", "x", "y")}
+	ok(t, w.AddHParams(params, []tensorboard.Named{{"acc", 1}},
+		tensorboard.HParamsOptions{RunName: "hp", BoolType: true}))
+	ok(t, w.AddEmbedding(tensorboard.Of([]float32{1, 0.5, 1e-7, 1e20}, 2, 2), 3,
+		tensorboard.EmbeddingOptions{Tag: `a/"b"`,
+			Metadata: [][]string{{"x", "1"}, {"y", "2"}}, Header: []string{"n", "v"}, Images: unit(2, 1, 4, 4)}))
 	ok(t, w.Close())
 
 	l, err := tensorboard.Open(dir)
@@ -411,12 +424,15 @@ func TestAccess(t *testing.T) {
 	if p := l.Problems(); len(p) != 0 {
 		t.Fatal(p)
 	}
-	if got := l.Plugins("."); !slices.Equal(got, []string{"audio", "custom_scalars", "graph_tagged_run_metadata", "graphs", "histograms", "images", "mesh", "pr_curves", "tensor", "text"}) {
+	if got := l.Plugins("."); !slices.Equal(got,
+		[]string{"audio", "custom_scalars", "graph_tagged_run_metadata", "graphs", "histograms", "images", "mesh",
+			"pr_curves", "tensor", "text"}) {
 		t.Errorf("plugins %v", got)
 	}
 	h, err := l.HistogramAt(".", "h", 0)
 	ok(t, err)
-	if want := []tensorboard.Bucket{{1, 1.5, 1}, {1.5, 2.5, 2}, {2.5, 3, 1}}; h.Step != 4 || !slices.Equal(h.Buckets, want) {
+	if want := []tensorboard.Bucket{{1, 1.5, 1}, {1.5, 2.5, 2}, {2.5, 3, 1}}; h.Step != 4 ||
+		!slices.Equal(h.Buckets, want) {
 		t.Errorf("histogram %+v, want %v", h, want)
 	}
 	for _, c := range []struct {
@@ -425,7 +441,8 @@ func TestAccess(t *testing.T) {
 	}{{"i", "\x89PNG", 5, 4}, {"v", "GIF89a", 20, 4}, {"f", "\x89PNG", 640, 480}, {"f2", "\x89PNG", 200, 50}} {
 		m, err := l.Images(".", c.tag)
 		ok(t, err)
-		if len(m) != 1 || m[0].Width != c.w || m[0].Height != c.h || !strings.HasPrefix(string(m[0].Encoded[0]), c.magic) {
+		if len(m) != 1 || m[0].Width != c.w || m[0].Height != c.h ||
+			!strings.HasPrefix(string(m[0].Encoded[0]), c.magic) {
 			t.Errorf("image %s: %d of %dx%d", c.tag, len(m), m[0].Width, m[0].Height)
 		}
 	}
@@ -464,7 +481,8 @@ func TestAccess(t *testing.T) {
 	if v, err := te[0].Tensor.Float64s(); err != nil || !slices.Equal(v, []float64{3, -4}) {
 		t.Errorf("tensor %v %v", v, err)
 	}
-	if s := l.Sessions(); len(s) != 1 || s[0].Run != "hp" || s[0].Status != "SUCCESS" || !slices.Equal(s[0].Metrics, []string{"acc"}) || !reflect.DeepEqual(s[0].Params, params) {
+	if s := l.Sessions(); len(s) != 1 || s[0].Run != "hp" || s[0].Status != "SUCCESS" ||
+		!slices.Equal(s[0].Metrics, []string{"acc"}) || !reflect.DeepEqual(s[0].Params, params) {
 		t.Errorf("sessions %+v", s)
 	}
 	e, err := l.Embeddings(".")
@@ -615,27 +633,30 @@ func TestBadArguments(t *testing.T) {
 	defer w.Close()
 	v := tensorboard.Of([]float64{1, 2, 3})
 	for name, err := range map[string]error{
-		"histogram empty":   w.AddHistogram("x", tensorboard.Of([]float64{}), 0),
-		"histogram nan":     w.AddHistogram("x", tensorboard.Of([]float64{math.NaN()}), 0, tensorboard.HistogramOptions{Bins: tensorboard.BinsAuto}),
-		"histogram outside": w.AddHistogram("x", v, 0, tensorboard.HistogramOptions{Bins: tensorboard.BinEdges(7, 8, 9)}),
-		"histogram edges":   w.AddHistogram("x", v, 0, tensorboard.HistogramOptions{Bins: tensorboard.BinEdges(2, 1)}),
-		"histogram bins":    w.AddHistogram("x", v, 0, tensorboard.HistogramOptions{Bins: tensorboard.BinCount(0)}),
-		"histogram raw":     w.AddHistogramRaw("x", tensorboard.Histogram{Limits: []float64{1}}, 0),
-		"image dims":        w.AddImage("x", v, 0),
-		"image format":      w.AddImage("x", unit(3, 2, 2), 0, tensorboard.ImageOptions{DataFormats: "CCW"}),
-		"image channels":    w.AddImage("x", unit(5, 2, 2), 0),
-		"image empty":       w.AddImage("x", tensorboard.Of([]uint8{}, 3, 0, 2), 0),
-		"image shape":       w.AddImage("x", tensorboard.Of([]uint8{1}, 3, 2, 2), 0),
-		"image nil":         w.AddImage("x", nil, 0),
-		"boxes":             w.AddImageWithBoxes("x", unit(3, 2, 2), v, 0),
-		"audio":             w.AddAudio("x", unit(2, 3), 0),
-		"video":             w.AddVideo("x", unit(2, 3), 0),
-		"curve":             w.AddPRCurve("x", v, tensorboard.Of([]float64{1}), 0),
-		"mesh":              w.AddMesh("x", v, 0),
-		"graph":             w.AddGraph(&tensorboard.Graph{Nodes: []tensorboard.GraphNode{{Name: "a"}, {Name: "a"}}}),
-		"embedding":         w.AddEmbedding(v, 0),
-		"hparams":           w.AddHParams([]tensorboard.HParam{tensorboard.NumberParam("a", 1), tensorboard.NumberParam("a", 1)}, nil),
-		"figure":            w.AddFigure("x", nil, 0),
+		"histogram empty": w.AddHistogram("x", tensorboard.Of([]float64{}), 0),
+		"histogram nan": w.AddHistogram("x", tensorboard.Of([]float64{math.NaN()}), 0,
+			tensorboard.HistogramOptions{Bins: tensorboard.BinsAuto}),
+		"histogram outside": w.AddHistogram("x", v, 0,
+			tensorboard.HistogramOptions{Bins: tensorboard.BinEdges(7, 8, 9)}),
+		"histogram edges": w.AddHistogram("x", v, 0, tensorboard.HistogramOptions{Bins: tensorboard.BinEdges(2, 1)}),
+		"histogram bins":  w.AddHistogram("x", v, 0, tensorboard.HistogramOptions{Bins: tensorboard.BinCount(0)}),
+		"histogram raw":   w.AddHistogramRaw("x", tensorboard.Histogram{Limits: []float64{1}}, 0),
+		"image dims":      w.AddImage("x", v, 0),
+		"image format":    w.AddImage("x", unit(3, 2, 2), 0, tensorboard.ImageOptions{DataFormats: "CCW"}),
+		"image channels":  w.AddImage("x", unit(5, 2, 2), 0),
+		"image empty":     w.AddImage("x", tensorboard.Of([]uint8{}, 3, 0, 2), 0),
+		"image shape":     w.AddImage("x", tensorboard.Of([]uint8{1}, 3, 2, 2), 0),
+		"image nil":       w.AddImage("x", nil, 0),
+		"boxes":           w.AddImageWithBoxes("x", unit(3, 2, 2), v, 0),
+		"audio":           w.AddAudio("x", unit(2, 3), 0),
+		"video":           w.AddVideo("x", unit(2, 3), 0),
+		"curve":           w.AddPRCurve("x", v, tensorboard.Of([]float64{1}), 0),
+		"mesh":            w.AddMesh("x", v, 0),
+		"graph":           w.AddGraph(&tensorboard.Graph{Nodes: []tensorboard.GraphNode{{Name: "a"}, {Name: "a"}}}),
+		"embedding":       w.AddEmbedding(v, 0),
+		"hparams": w.AddHParams([]tensorboard.HParam{tensorboard.NumberParam("a", 1),
+			tensorboard.NumberParam("a", 1)}, nil),
+		"figure": w.AddFigure("x", nil, 0),
 	} {
 		if err == nil || !strings.HasPrefix(err.Error(), "tensorboard: ") {
 			t.Errorf("%s: error %v", name, err)
@@ -779,7 +800,8 @@ func TestWild(t *testing.T) {
 	if p := l.Problems(); len(p) > 0 {
 		t.Error(p)
 	}
-	want := []string{"duplicate_steps/run_1", "duplicate_steps/run_2", "duplicate_steps/run_3", "lax/run_1", "lax/run_2", "lax/run_3", "strict/run_1", "strict/run_2", "strict/run_3"}
+	want := []string{"duplicate_steps/run_1", "duplicate_steps/run_2", "duplicate_steps/run_3", "lax/run_1",
+		"lax/run_2", "lax/run_3", "strict/run_1", "strict/run_2", "strict/run_3"}
 	if !slices.Equal(l.Runs(), want) {
 		t.Fatalf("runs %v", l.Runs())
 	}
@@ -816,8 +838,10 @@ func TestMemory(t *testing.T) {
 	for r := range runs {
 		b := versionEvent("brain.Event:2")
 		for i := range points {
-			e := &tensorboard.Event{WallTime: 1.7e9 + float64(i)*0.05 + 0.001*math.Sin(float64(i*i)), Step: int64(i), What: tensorboard.EventSummary,
-				Summary: &tensorboard.Summary{Values: []*tensorboard.Value{{Tag: "loss", Kind: tensorboard.ValueSimple, SimpleValue: float32(1 / float64(i+1))}}}}
+			e := &tensorboard.Event{WallTime: 1.7e9 + float64(i)*0.05 + 0.001*math.Sin(float64(i*i)), Step: int64(i),
+				What: tensorboard.EventSummary,
+				Summary: &tensorboard.Summary{Values: []*tensorboard.Value{{Tag: "loss", Kind: tensorboard.ValueSimple,
+					SimpleValue: float32(1 / float64(i+1))}}}}
 			b = tensorboard.AppendRecord(b, e.Append(nil))
 		}
 		put(t, filepath.Join(dir, fmt.Sprint(r), "tfevents.1"), b)

@@ -52,7 +52,8 @@ type CorruptError struct {
 
 // Error names the record's offset and the part that is wrong.
 func (e *CorruptError) Error() string {
-	return fmt.Sprintf("tensorboard: corrupt record at offset %d: wrong checksum of its %s (length %d)", e.Offset, e.Part, e.Length)
+	return fmt.Sprintf("tensorboard: corrupt record at offset %d: wrong checksum of its %s (length %d)", e.Offset,
+		e.Part, e.Length)
 }
 
 // Recoverable says whether reading can go on behind the record. It can when only

@@ -69,7 +69,8 @@ func scaled(v []float64, f func(float64) float64) []float64 {
 func TestReferenceCalls(t *testing.T) {
 	dir := t.TempDir()
 	purge := int64(3)
-	w, err := tensorboard.NewSummaryWriter(dir, tensorboard.SummaryWriterOptions{PurgeStep: &purge, FilenameSuffix: ".suffix"})
+	w, err := tensorboard.NewSummaryWriter(dir,
+		tensorboard.SummaryWriterOptions{PurgeStep: &purge, FilenameSuffix: ".suffix"})
 	ok(t, err)
 	ok(t, w.AddScalar("zero", 0, 5))
 	ok(t, w.AddScalar("nan", math.NaN(), 6))
@@ -88,7 +89,8 @@ func TestReferenceCalls(t *testing.T) {
 	}
 	hist("7", tensorboard.Of(x), tensorboard.HistogramOptions{Bins: tensorboard.BinCount(7)})
 	hist("64", tensorboard.Of(x), tensorboard.HistogramOptions{Bins: tensorboard.BinCount(64)})
-	hist("[-2.0, -1.0, 0.5, 2.5]", tensorboard.Of(x), tensorboard.HistogramOptions{Bins: tensorboard.BinEdges(-2, -1, 0.5, 2.5)})
+	hist("[-2.0, -1.0, 0.5, 2.5]", tensorboard.Of(x),
+		tensorboard.HistogramOptions{Bins: tensorboard.BinEdges(-2, -1, 0.5, 2.5)})
 	cubes := scaled(x, func(v float64) float64 { return v * v * v })
 	auto := tensorboard.HistogramOptions{Bins: tensorboard.BinsAuto}
 	hist("cubes", tensorboard.Of(cubes), auto)
@@ -117,7 +119,8 @@ func TestReferenceCalls(t *testing.T) {
 	ok(t, w.AddImages("nchw", bytesOf(11, 3, 4, 5), 1))
 	ok(t, w.AddImages("nhwc", unit(2, 4, 5, 3), 1, tensorboard.ImageOptions{DataFormats: "NHWC"}))
 	ok(t, w.AddImages("n1hw", bytesOf(9, 1, 4, 5), 1))
-	ok(t, w.AddImageWithBoxes("boxes", bytesOf(3, 30, 40), tensorboard.Of([]float64{5, 6, 20, 25, 10.4, 3.7, 33.2, 18.9}, 2, 4), 1))
+	ok(t, w.AddImageWithBoxes("boxes", bytesOf(3, 30, 40),
+		tensorboard.Of([]float64{5, 6, 20, 25, 10.4, 3.7, 33.2, 18.9}, 2, 4), 1))
 	ok(t, w.AddAudio("loud", tensorboard.Of(ramp(50)), 2))
 	soft := float32s(scaled(ramp(50), func(v float64) float64 { return v / 4 }))
 	ok(t, w.AddAudio("soft", tensorboard.Of(soft, 1, 50), 2, tensorboard.AudioOptions{SampleRate: 16000}))
@@ -131,21 +134,28 @@ func TestReferenceCalls(t *testing.T) {
 	}
 	l := tensorboard.Of(labels)
 	ok(t, w.AddPRCurve("pr", l, tensorboard.Of(preds), 1))
-	ok(t, w.AddPRCurve("pr/10", l, tensorboard.Of(float32s(preds)), 1, tensorboard.PRCurveOptions{NumThresholds: 10, Weights: tensorboard.Scalar(0.5)}))
-	ok(t, w.AddPRCurve("pr/weights", l, tensorboard.Of(preds), 1, tensorboard.PRCurveOptions{NumThresholds: 300, Weights: tensorboard.Of(weights)}))
-	ok(t, w.AddPRCurveRaw("pr/raw", tensorboard.PRCurve{TP: []float64{3, 1}, FP: []float64{2, 0}, TN: []float64{0, 2}, FN: []float64{0, 2},
+	ok(t, w.AddPRCurve("pr/10", l, tensorboard.Of(float32s(preds)), 1,
+		tensorboard.PRCurveOptions{NumThresholds: 10, Weights: tensorboard.Scalar(0.5)}))
+	ok(t, w.AddPRCurve("pr/weights", l, tensorboard.Of(preds), 1,
+		tensorboard.PRCurveOptions{NumThresholds: 300, Weights: tensorboard.Of(weights)}))
+	ok(t, w.AddPRCurveRaw("pr/raw", tensorboard.PRCurve{TP: []float64{3, 1}, FP: []float64{2, 0}, TN: []float64{0, 2},
+		FN:        []float64{0, 2},
 		Precision: []float64{0.6, 1}, Recall: []float64{1, 0.25}}, 1, tensorboard.PRCurveOptions{NumThresholds: 2}))
 	ok(t, w.AddCustomScalars([]tensorboard.Category{
-		{Title: "c", Charts: []tensorboard.Chart{{Title: "m", Margins: []tensorboard.Margin{{Value: "a", Lower: "b", Upper: "c"}}}, {Title: "l", Tags: []string{"x", "y"}}}},
+		{Title: "c", Charts: []tensorboard.Chart{{Title: "m",
+			Margins: []tensorboard.Margin{{Value: "a", Lower: "b", Upper: "c"}}},
+			{Title: "l", Tags: []string{"x", "y"}}}},
 		{Title: "d", Charts: []tensorboard.Chart{{Title: "n"}}},
 	}))
 	ok(t, w.AddCustomScalarsMultilineChart([]string{"p", "q"}, "", ""))
 	ok(t, w.AddCustomScalarsMarginChart(tensorboard.Margin{Value: "p", Lower: "q", Upper: "r"}, "k", "t"))
 	ok(t, w.AddMesh("m", unit(1, 4, 3), 8, tensorboard.MeshOptions{
 		Colors: bytesOf(1, 4, 3), Faces: tensorboard.Of([]int{0, 1, 2, 1, 2, 3}, 1, 2, 3),
-		Config: map[string]any{"camera": map[string]any{"cls": "PerspectiveCamera", "fov": 75}, "a": []any{1, 2.5, "ü<\"&>😀"}}}))
+		Config: map[string]any{"camera": map[string]any{"cls": "PerspectiveCamera", "fov": 75},
+			"a": []any{1, 2.5, "ü<\"&>😀"}}}))
 	for _, a := range []tensorboard.Array{
-		tensorboard.Of([]float32{1.5, -2}, 1, 2), tensorboard.Of([]float64{0.1}), tensorboard.Of([]int8{1, -2}), tensorboard.Of([]int16{1, -2}),
+		tensorboard.Of([]float32{1.5, -2}, 1, 2), tensorboard.Of([]float64{0.1}), tensorboard.Of([]int8{1, -2}),
+		tensorboard.Of([]int16{1, -2}),
 		tensorboard.Of([]int32{1, -2}), scalarOf(-7), tensorboard.Of([]uint8{200}), tensorboard.Of([]bool{true, false}),
 		half{tensorboard.Float16}, half{tensorboard.BFloat16},
 	} {
@@ -222,7 +232,8 @@ func TestDefaultDirectory(t *testing.T) {
 	ok(t, err)
 	ok(t, w.Close())
 	host, _ := os.Hostname()
-	m, _ := filepath.Glob("runs/???[0-9][0-9]_[0-9][0-9]-[0-9][0-9]-[0-9][0-9]_" + host + "_lr0.1/events.out.tfevents.*")
+	m, _ := filepath.Glob("runs/???[0-9][0-9]_[0-9][0-9]-[0-9][0-9]-[0-9][0-9]_" + host +
+		"_lr0.1/events.out.tfevents.*")
 	if len(m) != 1 || w.LogDir() != filepath.Dir(m[0]) {
 		t.Errorf("found %v, log dir %s", m, w.LogDir())
 	}

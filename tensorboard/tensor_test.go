@@ -22,9 +22,11 @@ func TestFromTensor(t *testing.T) {
 		{"contiguous", base, tensorboard.Float32, []int{2, 3}, []float64{1, 2, 3, 4, 5, 6}},
 		{"strided", turned, tensorboard.Float32, []int{3, 2}, []float64{1, 4, 2, 5, 3, 6}},
 		{"uint8", tensor.FromSlice([]uint8{0, 255}, 2), tensorboard.Uint8, []int{2}, []float64{0, 255}},
-		{"int64", tensor.FromSlice([]int64{math.MinInt32, 7}, 2), tensorboard.Int64, []int{2}, []float64{math.MinInt32, 7}},
+		{"int64", tensor.FromSlice([]int64{math.MinInt32, 7}, 2), tensorboard.Int64, []int{2},
+			[]float64{math.MinInt32, 7}},
 		{"bool", tensor.FromSlice([]bool{true, false}, 2), tensorboard.Bool, []int{2}, []float64{1, 0}},
-		{"bfloat16", tensor.DenseAs(base, tensor.BFloat16), tensorboard.BFloat16, []int{2, 3}, []float64{1, 2, 3, 4, 5, 6}},
+		{"bfloat16", tensor.DenseAs(base, tensor.BFloat16), tensorboard.BFloat16, []int{2, 3},
+			[]float64{1, 2, 3, 4, 5, 6}},
 		{"empty", tensor.New([]int{0, 3}, tensor.Float64), tensorboard.Float64, []int{0, 3}, nil},
 	} {
 		a := tensorboard.FromTensor(c.in)

@@ -8,9 +8,10 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// TraceGraph runs a model once, without gradients, and returns its graph for AddGraph: the primitive operators that it called as nodes with
-// their output shapes, inside the modules that called them, the parameters and the input. Operators of modules whose Forward does not
-// run their hooks (see nn.Base.Run) belong to the module around them. The model stays in the mode that it is in.
+// TraceGraph runs a model once, without gradients, and returns its graph for AddGraph: the primitive operators that it
+// called as nodes with their output shapes, inside the modules that called them, the parameters and the input.
+// Operators of modules whose Forward does not run their hooks (see nn.Base.Run) belong to the module around them. The
+// model stays in the mode that it is in.
 func TraceGraph(m nn.Layer, input *tensor.Tensor) (g *Graph, err error) {
 	t := &tracer{root: nn.ClassName(m), names: map[*tensor.Tensor]string{}, count: map[string]int{}}
 	const inputName = "input/input"
@@ -49,7 +50,8 @@ func TraceGraph(m nn.Layer, input *tensor.Tensor) (g *Graph, err error) {
 		return nil, err
 	}
 	if from, ok := t.names[t.result]; ok {
-		t.g.Nodes = append(t.g.Nodes, GraphNode{Name: "output/output.1", Op: "IO Node", Inputs: []string{from}, OutputShapes: shapes(t.result)})
+		t.g.Nodes = append(t.g.Nodes, GraphNode{Name: "output/output.1", Op: "IO Node", Inputs: []string{from},
+			OutputShapes: shapes(t.result)})
 	}
 	return &t.g, nil
 }

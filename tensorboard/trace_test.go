@@ -31,11 +31,13 @@ func TestTraceGraph(t *testing.T) {
 		t.Errorf("weight has shape %v", n.OutputShapes)
 	}
 	relu := find("Sequential/ReLU[1]/relu")
-	if !slices.Equal(relu.OutputShapes[0], []int64{5, 3}) || len(relu.Inputs) != 1 || !strings.HasPrefix(relu.Inputs[0], "Sequential/Linear[0]/") {
+	if !slices.Equal(relu.OutputShapes[0], []int64{5, 3}) || len(relu.Inputs) != 1 ||
+		!strings.HasPrefix(relu.Inputs[0], "Sequential/Linear[0]/") {
 		t.Errorf("relu = %+v", relu)
 	}
 	find("Sequential/Sequential[2]/Linear[0]/bias")
-	if out := find("output/output.1"); !strings.HasPrefix(out.Inputs[0], "Sequential/Sequential[2]/Linear[0]/") || !slices.Equal(out.OutputShapes[0], []int64{5, 2}) {
+	if out := find("output/output.1"); !strings.HasPrefix(out.Inputs[0], "Sequential/Sequential[2]/Linear[0]/") ||
+		!slices.Equal(out.OutputShapes[0], []int64{5, 2}) {
 		t.Errorf("output = %+v", out)
 	}
 	w, err := tensorboard.NewSummaryWriter(t.TempDir())

@@ -232,7 +232,8 @@ func (w *SummaryWriter) AddScalars(main string, values []Named, step int64, opti
 		if err != nil {
 			return err
 		}
-		if err := addTo(f, summaryEvent(step, wall, &Value{Tag: main, Kind: ValueSimple, SimpleValue: float32(v.Value)})); err != nil {
+		if err := addTo(f, summaryEvent(step, wall,
+			&Value{Tag: main, Kind: ValueSimple, SimpleValue: float32(v.Value)})); err != nil {
 			return err
 		}
 	}
@@ -314,7 +315,8 @@ func (w *SummaryWriter) AddHistogram(tag string, values Array, step int64, optio
 // the number of values below Limits[i] and not below Limits[i-1].
 func (w *SummaryWriter) AddHistogramRaw(tag string, h Histogram, step int64, options ...EventOptions) error {
 	if len(h.Limits) != len(h.Counts) {
-		return fmt.Errorf("tensorboard: AddHistogramRaw: %d limits and %d counts, want as many", len(h.Limits), len(h.Counts))
+		return fmt.Errorf("tensorboard: AddHistogramRaw: %d limits and %d counts, want as many", len(h.Limits),
+			len(h.Counts))
 	}
 	return w.add(step, opt(options).WallTime, &Value{Tag: tag, Kind: ValueHistogram, Histogram: &h})
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// meta runs the sample where tensors have no memory: results have the CPU's shapes, strides and dtypes, forward and backward.
+// meta runs the sample where tensors have no memory: results have the CPU's shapes, strides and dtypes, forward and
+// backward.
 func (r *runner) meta(s tensor.Sample) {
 	r.onDevice(s, tensor.Device{Type: tensor.MetaDevice}, sameLayout)
 }
@@ -57,7 +58,8 @@ func (r *runner) onDevice(s tensor.Sample, d tensor.Device, same func(got, want 
 }
 
 // callOn compares one call, by the bodies of fused operators or by their kernels.
-func (r *runner) callOn(op *tensor.Op, s tensor.Sample, d tensor.Device, bodies bool, same func(got, want *tensor.Tensor) error) {
+func (r *runner) callOn(op *tensor.Op, s tensor.Sample, d tensor.Device, bodies bool,
+	same func(got, want *tensor.Tensor) error) {
 	wantsGrad := !s.NoGrad && op.NoGrad == "" && !op.Sch.Params[0].Writes || len(op.Sch.Params) == 0
 	run := func(d tensor.Device) (out, args []tensor.Value, grads []*tensor.Tensor, err error) {
 		var leaves []*tensor.Tensor
@@ -112,7 +114,8 @@ func (r *runner) callOn(op *tensor.Op, s tensor.Sample, d tensor.Device, bodies 
 	}
 	look(func() { got, gotArgs, gotGrads, err = run(d) })
 	if err != nil {
-		if d.Type == tensor.MetaDevice && r.op.DataDependent && (errors.Is(err, tensor.ErrNotImpl) || errors.Is(err, tensor.ErrDevice)) {
+		if d.Type == tensor.MetaDevice && r.op.DataDependent &&
+			(errors.Is(err, tensor.ErrNotImpl) || errors.Is(err, tensor.ErrDevice)) {
 			return
 		}
 		r.errorf("%s on %s: %v", op.FullName(), d, err)

@@ -116,7 +116,8 @@ func (r *runner) gradientInPlace(f *tensor.Op, s tensor.Sample) {
 			return nil, err
 		}
 		err = try(func() {
-			list = tensor.Grad([]*tensor.Tensor{out[0].T.Mul(weights(out[0].T.Shape())).Sum()}, leaves, tensor.GradOptions{AllowUnused: true})
+			list = tensor.Grad([]*tensor.Tensor{out[0].T.Mul(weights(out[0].T.Shape())).Sum()}, leaves,
+				tensor.GradOptions{AllowUnused: true})
 		})
 		return list, err
 	}
@@ -141,8 +142,10 @@ func (r *runner) gradientInPlace(f *tensor.Op, s tensor.Sample) {
 	}
 }
 
-// derivatives compares the gradient of f and, unless only the first is wanted, the gradient of that. It reports whether there is more to compare.
-func (r *runner) derivatives(what string, f func(x []*tensor.Tensor) (*tensor.Tensor, error), leaves []*tensor.Tensor, first bool) bool {
+// derivatives compares the gradient of f and, unless only the first is wanted, the gradient of that. It reports whether
+// there is more to compare.
+func (r *runner) derivatives(what string, f func(x []*tensor.Tensor) (*tensor.Tensor, error), leaves []*tensor.Tensor,
+	first bool) bool {
 	if !r.quotients("gradient"+what, f, leaves) || first {
 		return false
 	}
@@ -152,7 +155,8 @@ func (r *runner) derivatives(what string, f func(x []*tensor.Tensor) (*tensor.Te
 			return nil, err
 		}
 		err = try(func() {
-			for _, g := range tensor.Grad([]*tensor.Tensor{y}, x, tensor.GradOptions{CreateGraph: true, AllowUnused: true}) {
+			for _, g := range tensor.Grad([]*tensor.Tensor{y}, x,
+				tensor.GradOptions{CreateGraph: true, AllowUnused: true}) {
 				if g == nil || !g.RequiresGrad() {
 					continue
 				}
@@ -194,8 +198,10 @@ func weights(shape []int) *tensor.Tensor {
 	return w
 }
 
-// quotients compares the gradient of f with central differences at some elements of each input. It reports whether they agree.
-func (r *runner) quotients(what string, f func(x []*tensor.Tensor) (*tensor.Tensor, error), inputs []*tensor.Tensor) bool {
+// quotients compares the gradient of f with central differences at some elements of each input. It reports whether they
+// agree.
+func (r *runner) quotients(what string, f func(x []*tensor.Tensor) (*tensor.Tensor, error),
+	inputs []*tensor.Tensor) bool {
 	const h = 1e-5
 	x := make([]*tensor.Tensor, len(inputs))
 	for i, t := range inputs {
@@ -210,7 +216,10 @@ func (r *runner) quotients(what string, f func(x []*tensor.Tensor) (*tensor.Tens
 		return false
 	}
 	var got []*tensor.Tensor
-	if err := try(func() { got = tensor.Grad([]*tensor.Tensor{y}, x, tensor.GradOptions{AllowUnused: true}) }); err != nil {
+	if err := try(func() {
+		got = tensor.Grad([]*tensor.Tensor{y}, x,
+			tensor.GradOptions{AllowUnused: true})
+	}); err != nil {
 		r.errorf("%s: %v", what, err)
 		return false
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-var allTypes = []tensor.DType{tensor.Bool, tensor.Uint8, tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Float16, tensor.BFloat16, tensor.Float64,
+var allTypes = []tensor.DType{tensor.Bool, tensor.Uint8, tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64,
+	tensor.Float16, tensor.BFloat16, tensor.Float64,
 	tensor.Complex64, tensor.Complex128}
 
 // dtypes sweeps over the types of the floating-point arguments: of all of them, and of the first alone.
@@ -36,7 +37,8 @@ func (r *runner) dtypes(s tensor.Sample) {
 	}
 }
 
-// wider compares float32 with float64, and loosely the 16-bit types with float32 where a result is smooth in its arguments.
+// wider compares float32 with float64, and loosely the 16-bit types with float32 where a result is smooth in its
+// arguments.
 func (r *runner) wider(s tensor.Sample) {
 	tol := s.Tol
 	if tol == 0 {
@@ -71,8 +73,8 @@ func isRandom(op *tensor.Op) bool {
 	return false
 }
 
-// outFormArgs are the arguments of an out form without the results: those of its base that it has too. What a creation function is told
-// about dtype and device it takes from the results.
+// outFormArgs are the arguments of an out form without the results: those of its base that it has too. What a creation
+// function is told about dtype and device it takes from the results.
 func outFormArgs(f *tensor.Op, args []tensor.Value) []tensor.Value {
 	base := f.Base().Sch
 	if len(f.Sch.Params) == len(base.Params)+len(base.Results) {
@@ -107,7 +109,8 @@ func (r *runner) variants(s tensor.Sample) {
 			}
 			if err != nil { // another shape or dtype than self's
 				self := s.Args[0].T
-				if w := want[0].T; w != nil && self != nil && w.DType() == self.DType() && tensor.SameShape(w.Shape(), self.Shape()) {
+				if w := want[0].T; w != nil && self != nil && w.DType() == self.DType() &&
+					tensor.SameShape(w.Shape(), self.Shape()) {
 					r.errorf("%s: %v", f.FullName(), err)
 				}
 				continue
@@ -209,7 +212,8 @@ func expandAll(t *tensor.Tensor) *tensor.Tensor {
 	return tensor.Alias(dense(t), t.Shape(), make([]int, t.Dim()), 0)
 }
 
-// larger repeats the elements of an elementwise call's arguments until several tasks of the worker pool have something to do.
+// larger repeats the elements of an elementwise call's arguments until several tasks of the worker pool have something
+// to do.
 func (r *runner) larger(s tensor.Sample) []tensor.Value {
 	if r.first {
 		if args := r.repeated(s.Args); args != nil {
@@ -219,7 +223,8 @@ func (r *runner) larger(s tensor.Sample) []tensor.Value {
 	return clones(s.Args)
 }
 
-// repeated is the arguments of an elementwise call as long vectors that say the same over and over; nil where their shapes differ.
+// repeated is the arguments of an elementwise call as long vectors that say the same over and over; nil where their
+// shapes differ.
 func (r *runner) repeated(args []tensor.Value) []tensor.Value {
 	var shape []int
 	same := r.op.Elementwise
@@ -263,7 +268,8 @@ func (r *runner) blocks(s tensor.Sample) {
 		}
 		got, err := r.call(r.op, long)
 		if err == nil {
-			err = compare(got, mapTensors(want, func(_, _ int, t *tensor.Tensor) *tensor.Tensor { return repeat(t) }), max(tolerance, s.Tol), true)
+			err = compare(got, mapTensors(want, func(_, _ int, t *tensor.Tensor) *tensor.Tensor { return repeat(t) }),
+				max(tolerance, s.Tol), true)
 		}
 		if err != nil {
 			r.errorf("%v, repeated: %v", dt, err)

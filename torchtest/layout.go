@@ -120,7 +120,8 @@ func (r *runner) layouts(s tensor.Sample) {
 	}
 }
 
-// edges gives arguments no dimensions, no elements or one element. An elementwise operator must take them; others may refuse.
+// edges gives arguments no dimensions, no elements or one element. An elementwise operator must take them; others may
+// refuse.
 func (r *runner) edges(s tensor.Sample) {
 	if inner(r.op) {
 		return
@@ -172,7 +173,8 @@ func (r *runner) edges(s tensor.Sample) {
 	}
 }
 
-// inner reports a step of a gradient rule or of another operator, which is only called with arguments that fit together.
+// inner reports a step of a gradient rule or of another operator, which is only called with arguments that fit
+// together.
 func inner(op *tensor.Op) bool {
 	n := op.Sch.Name
 	return strings.HasPrefix(n, "_") && !strings.HasPrefix(n, "__") || strings.Contains(n, "backward")
@@ -193,6 +195,10 @@ func alike(args []tensor.Value) bool {
 
 func shapes(args []tensor.Value) string {
 	out := ""
-	mapTensors(args, func(_, _ int, t *tensor.Tensor) *tensor.Tensor { out += tensor.ShapeString(t.Shape()) + " "; return t })
+	mapTensors(args, func(_, _ int, t *tensor.Tensor) *tensor.Tensor {
+		out += tensor.ShapeString(t.Shape()) +
+			" "
+		return t
+	})
 	return out
 }

@@ -7,11 +7,12 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// method compares the generated method, which has shortcuts of its own for small calls, with the boxed call. Only calls that leave every
-// optional argument at its default are made: options structs hold nothing but boxed arguments.
+// method compares the generated method, which has shortcuts of its own for small calls, with the boxed call. Only calls
+// that leave every optional argument at its default are made: options structs hold nothing but boxed arguments.
 func (r *runner) method(s tensor.Sample) {
 	ps := r.op.Sch.Params
-	if r.op.Sch.Namespace != "aten" || len(ps) == 0 || ps[0].Name != "self" || ps[0].Kind != tensor.KTensor || r.op.Go == "-" || s.Args[0].T == nil {
+	if r.op.Sch.Namespace != "aten" || len(ps) == 0 || ps[0].Name != "self" || ps[0].Kind != tensor.KTensor ||
+		r.op.Go == "-" || s.Args[0].T == nil {
 		return
 	}
 	name := r.op.Go

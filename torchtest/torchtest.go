@@ -1,15 +1,15 @@
-// Package torchtest is the conformance suite of operators: [Run] calls every operator of the registry that has samples in many ways and
-// checks that they agree with each other.
+// Package torchtest is the conformance suite of operators: [Run] calls every operator of the registry that has samples
+// in many ways and checks that they agree with each other.
 //
 // A program that brings operators or kernels of its own runs it over them:
 //
 //	func TestOperators(t *testing.T) { torchtest.Run(t, torchtest.Options{Only: regexp.MustCompile(`^mylib::`)}) }
 //
-// Checked are, for every sample: transposed, strided, shifted and expanded arguments against contiguous ones; arguments without elements
-// and without dimensions (a result or a [tensor.Error], never another panic); every dtype, likewise; float32 against float64; gradients
-// and gradients of gradients against difference quotients; in-place, out and number forms, and the generated method, against the boxed call;
-// long vectors against short ones; every kernel path of this machine (see the environment variable GOTORCH_CPU); and the same bits for
-// any number of threads.
+// Checked are, for every sample: transposed, strided, shifted and expanded arguments against contiguous ones; arguments
+// without elements and without dimensions (a result or a [tensor.Error], never another panic); every dtype, likewise;
+// float32 against float64; gradients and gradients of gradients against difference quotients; in-place, out and number
+// forms, and the generated method, against the boxed call; long vectors against short ones; every kernel path of this
+// machine (see the environment variable GOTORCH_CPU); and the same bits for any number of threads.
 package torchtest
 
 import (
@@ -29,9 +29,11 @@ import (
 type Options struct {
 	// Only limits the run to operators whose full name ("aten::add.Tensor") matches.
 	Only *regexp.Regexp
-	// Checks limits the run to some of: layout, edge, dtype, float64, grad, variants, method, blocks, paths, threads, fused, meta, second.
+	// Checks limits the run to some of: layout, edge, dtype, float64, grad, variants, method, blocks, paths, threads,
+	// fused, meta, second.
 	Checks []string
-	// Short looks at fewer elements in gradient checks, at fewer dtypes, and changes the layout of all arguments at once only.
+	// Short looks at fewer elements in gradient checks, at fewer dtypes, and changes the layout of all arguments at
+	// once only.
 	Short bool
 }
 
@@ -49,8 +51,10 @@ type check struct {
 }
 
 var checks = []check{
-	{"layout", (*runner).layouts}, {"edge", (*runner).edges}, {"dtype", (*runner).dtypes}, {"float64", (*runner).wider}, {"grad", (*runner).gradients},
-	{"variants", (*runner).variants}, {"method", (*runner).method}, {"blocks", (*runner).blocks}, {"paths", (*runner).paths}, {"threads", (*runner).threads},
+	{"layout", (*runner).layouts}, {"edge", (*runner).edges}, {"dtype", (*runner).dtypes}, {"float64", (*runner).wider},
+	{"grad", (*runner).gradients},
+	{"variants", (*runner).variants}, {"method", (*runner).method}, {"blocks", (*runner).blocks},
+	{"paths", (*runner).paths}, {"threads", (*runner).threads},
 	{"fused", (*runner).fused}, {"meta", (*runner).meta}, {"second", (*runner).second},
 }
 
@@ -166,7 +170,8 @@ func isBad(err error) bool {
 	return errors.As(err, &p)
 }
 
-// mapTensors copies arguments, replacing each tensor; f gets the number of the argument, and the position in a list or -1.
+// mapTensors copies arguments, replacing each tensor; f gets the number of the argument, and the position in a list or
+// -1.
 func mapTensors(args []tensor.Value, f func(i, j int, t *tensor.Tensor) *tensor.Tensor) []tensor.Value {
 	out := append([]tensor.Value(nil), args...)
 	for i, v := range args {

@@ -23,8 +23,10 @@ func main() {
 	root := &cobra.Command{
 		Use:   "gotorch",
 		Short: "PyTorch for Go: train, evaluate and inspect models from one binary",
-		Long: "gotorch trains, evaluates and inspects neural networks, and carries the tools that stand beside them.\n\n" +
-			"Start with:\n  gotorch train            a convolutional network on embedded data\n  gotorch train --help     everything that training takes",
+		Long: "gotorch trains, evaluates and inspects neural networks, and carries the tools that stand beside " +
+			"them.\n\n" +
+			"Start with:\n  gotorch train            a convolutional network on embedded data\n  gotorch train " +
+			"--help     everything that training takes",
 		SilenceUsage:               true,
 		SilenceErrors:              true,
 		SuggestionsMinimumDistance: 2,

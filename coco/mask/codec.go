@@ -48,7 +48,8 @@ func Parse(h, w int, counts string) (RLE, error) {
 	for i := 0; i < len(counts); i++ {
 		c := counts[i] - 48
 		if c > 63 {
-			return RLE{}, fmt.Errorf("mask: Parse: counts: character %q at %d is not part of the encoding", counts[i], i)
+			return RLE{}, fmt.Errorf("mask: Parse: counts: character %q at %d is not part of the encoding", counts[i],
+				i)
 		}
 		if c&0x20 == 0 {
 			n++
@@ -86,12 +87,14 @@ func Parse(h, w int, counts string) (RLE, error) {
 		}
 		total += x
 		if total > want {
-			return RLE{}, fmt.Errorf("mask: Parse: counts: the runs cover more than the %d pixels of a %d x %d mask", want, h, w)
+			return RLE{}, fmt.Errorf("mask: Parse: counts: the runs cover more than the %d pixels of a %d x %d mask",
+				want, h, w)
 		}
 		out = append(out, uint32(x))
 	}
 	if total != want {
-		return RLE{}, fmt.Errorf("mask: Parse: counts: the runs cover %d pixels, a %d x %d mask has %d", total, h, w, want)
+		return RLE{}, fmt.Errorf("mask: Parse: counts: the runs cover %d pixels, a %d x %d mask has %d", total, h, w,
+			want)
 	}
 	return RLE{H: h, W: w, Counts: out}, nil
 }

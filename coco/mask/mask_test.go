@@ -162,7 +162,8 @@ func TestSpecialMasks(t *testing.T) {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 		if r.Area() != c.area || r.ToBbox() != c.box || r.CountsString() != c.text {
-			t.Errorf("%s: area %d, box %v, text %q, want %d, %v, %q", c.name, r.Area(), r.ToBbox(), r.CountsString(), c.area, c.box, c.text)
+			t.Errorf("%s: area %d, box %v, text %q, want %d, %v, %q", c.name, r.Area(), r.ToBbox(), r.CountsString(),
+				c.area, c.box, c.text)
 		}
 		if back, err := Parse(3, 4, r.CountsString()); err != nil || !reflect.DeepEqual(back, r) {
 			t.Errorf("%s: parsed %v, %v", c.name, back, err)

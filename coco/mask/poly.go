@@ -34,7 +34,8 @@ func FromPolygons(polys [][]float64, h, w int) ([]RLE, error) {
 	var t tracer
 	for i, p := range polys {
 		if len(p)%2 != 0 || len(p) < 4 {
-			return nil, fmt.Errorf("mask: FromPolygons: polygon %d: want an even number of coordinates, at least 4, got %d", i, len(p))
+			return nil, fmt.Errorf("mask: FromPolygons: polygon %d: want an even number of coordinates, at least 4, "+
+				"got %d", i, len(p))
 		}
 		counts, err := t.fill(p, h, w)
 		if err != nil {

@@ -179,7 +179,8 @@ func Merge(rles []RLE, intersect bool) (RLE, error) {
 			return RLE{}, fmt.Errorf("mask: Merge: mask %d: %w", i, err)
 		}
 		if r.H != rles[0].H || r.W != rles[0].W {
-			return RLE{}, fmt.Errorf("mask: Merge: mask %d is %d x %d, mask 0 is %d x %d", i, r.H, r.W, rles[0].H, rles[0].W)
+			return RLE{}, fmt.Errorf("mask: Merge: mask %d is %d x %d, mask 0 is %d x %d", i, r.H, r.W, rles[0].H,
+				rles[0].W)
 		}
 	}
 	return mergeValid(rles, intersect), nil

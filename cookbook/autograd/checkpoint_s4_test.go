@@ -9,8 +9,8 @@ import (
 	"github.com/gotorch-dev/torch/nn"
 )
 
-// Checkpointing keeps the inputs only and computes the rest again in the backward pass. Random numbers repeat, so that dropout does, and the
-// gradients are the same bit for bit; cut into two segments as well. S4-195, S4-196, S4-197
+// Checkpointing keeps the inputs only and computes the rest again in the backward pass. Random numbers repeat, so that
+// dropout does, and the gradients are the same bit for bit; cut into two segments as well. S4-195, S4-196, S4-197
 func TestCheckpoint(t *testing.T) {
 	torch.ManualSeed(0)
 	a, relu, drop, b := nn.NewLinear(4, 8), nn.NewReLU(), nn.NewDropout(), nn.NewLinear(8, 2)
@@ -54,10 +54,12 @@ func TestCheckpointSeveralInputs(t *testing.T) {
 	near(t, y.Grad(), 2, 2, 2)
 }
 
-// Anomaly mode names the operator whose gradient is the first that is not a number: here 0·∞ behind a square root. S4-252
+// Anomaly mode names the operator whose gradient is the first that is not a number: here 0·∞ behind a square root.
+// S4-252
 func TestDetectAnomaly(t *testing.T) {
 	x := torch.TensorOf[float32](0).SetRequiresGrad(true)
 	fails(t, "Function 'SqrtBackward0' returned nan values in its 0th output.", func() {
-		autograd.DetectAnomaly(func() { x.Sqrt().MulScalar(0).Sum().Backward() }, autograd.AnomalyOptions{Output: io.Discard})
+		autograd.DetectAnomaly(func() { x.Sqrt().MulScalar(0).Sum().Backward() },
+			autograd.AnomalyOptions{Output: io.Discard})
 	})
 }

@@ -54,7 +54,8 @@ func TestDetachSharesMemory(t *testing.T) {
 	out := a.Sigmoid()
 	out.Detach().ZeroInPlace()
 	near(t, out, 0, 0, 0)
-	fails(t, "one of the variables needed for gradient computation has been modified by an inplace operation: [torch.FloatTensor [3]], which is output 0 of Sigmoid, is at version 1; expected version 0 instead.",
+	fails(t, "one of the variables needed for gradient computation has been modified by an inplace operation: "+
+		"[torch.FloatTensor [3]], which is output 0 of Sigmoid, is at version 1; expected version 0 instead.",
 		func() { out.Sum().Backward() })
 }
 
@@ -79,7 +80,8 @@ func TestClipGradValue(t *testing.T) {
 	near(t, p.Grad(), 1.5, 1.5)
 }
 
-// Gradients that are not numbers make the norm NaN, and all gradients with it; an option turns that into an error. S4-254
+// Gradients that are not numbers make the norm NaN, and all gradients with it; an option turns that into an error.
+// S4-254
 func TestClipNotANumber(t *testing.T) {
 	nan := math.NaN()
 	p := torch.Zeros([]int{2}).SetRequiresGrad(true)

@@ -94,5 +94,6 @@ func TestImageBytes(t *testing.T) {
 func TestBytesWrap(t *testing.T) {
 	x := torch.TensorOf[float32](-1, 0.5, 255.9, 256, 300)
 	near(t, x.Int().Byte(), 255, 0, 255, 0, 44)
-	near(t, torch.TensorOf[float32](-0.1, 0.5, 1.2).MulScalar(255).Clamp(tensor.ClampOptions{Min: 0, Max: 255}).Byte(), 0, 127, 255)
+	near(t, torch.TensorOf[float32](-0.1, 0.5, 1.2).MulScalar(255).Clamp(tensor.ClampOptions{Min: 0, Max: 255}).Byte(),
+		0, 127, 255)
 }

@@ -33,8 +33,8 @@ func Example_fromSlice() {
 	//         [3, 4]]) torch.int64 torch.Size([2, 2])
 }
 
-// What numpy() and from_numpy() do with shared memory, Data does: writing to the slice shows in the tensor. A tensor that requires grad
-// need not be detached first.
+// What numpy() and from_numpy() do with shared memory, Data does: writing to the slice shows in the tensor. A tensor
+// that requires grad need not be detached first.
 //
 // S1-037, S1-039, S2-048
 func Example_sharedMemory() {
@@ -124,7 +124,8 @@ func TestDefaultDType(t *testing.T) {
 	}
 }
 
-// NumPy's old stream (np.random.seed, np.random.rand) comes from the same generator: a number takes 27 bits of one draw, 26 of the next.
+// NumPy's old stream (np.random.seed, np.random.rand) comes from the same generator: a number takes 27 bits of one
+// draw, 26 of the next.
 //
 // S2-010, S3-034
 func TestNumPysNumbers(t *testing.T) {

@@ -11,7 +11,8 @@ import (
 	"github.com/gotorch-dev/torch/data"
 )
 
-// count is the dataset of the numbers below itself: a length and a Get make a dataset, as __len__ and __getitem__ do in Python.
+// count is the dataset of the numbers below itself: a length and a Get make a dataset, as __len__ and __getitem__ do in
+// Python.
 type count int
 
 func (c count) Len() int { return int(c) }
@@ -39,7 +40,8 @@ func batches(t *testing.T, l *data.DataLoader[int, []int]) string {
 	return fmt.Sprint(out)
 }
 
-// refuses looks for a text in the panic that f must end with: wrong options fail when the loader is built, not in the tenth epoch.
+// refuses looks for a text in the panic that f must end with: wrong options fail when the loader is built, not in the
+// tenth epoch.
 func refuses(t *testing.T, text string, f func()) {
 	t.Helper()
 	defer func() {
@@ -115,7 +117,8 @@ func TestExclusiveOptions(t *testing.T) {
 		data.NewCollatedLoader(count(4), asList, data.LoaderOptions{Sampler: s, Shuffle: true})
 	})
 	refuses(t, "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last", func() {
-		data.NewCollatedLoader(count(4), asList, data.LoaderOptions{BatchSampler: data.NewBatchSampler(s, 2, false), BatchSize: 2})
+		data.NewCollatedLoader(count(4), asList,
+			data.LoaderOptions{BatchSampler: data.NewBatchSampler(s, 2, false), BatchSize: 2})
 	})
 	refuses(t, "num_workers option should be non-negative", func() {
 		data.NewCollatedLoader(count(4), asList, data.LoaderOptions{Workers: -1})
@@ -137,11 +140,13 @@ func TestCollate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x := fmt.Sprint(b.X.Shape(), b.X.DType(), b.Label.Shape(), b.Label.DType()); x != "[2 2] torch.float32 [2 1] torch.int64" {
+	if x := fmt.Sprint(b.X.Shape(), b.X.DType(), b.Label.Shape(),
+		b.Label.DType()); x != "[2 2] torch.float32 [2 1] torch.int64" {
 		t.Errorf("batch %s", x)
 	}
 	_, err = data.DefaultCollate([]*torch.Tensor{torch.Zeros([]int{2}), torch.Zeros([]int{3})})
-	if want := "stack expects each tensor to be equal size, but got [2] at entry 0 and [3] at entry 1"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "stack expects each tensor to be equal size, but got [2] at entry 0 and [3] at entry 1"; err == nil ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want one with %q", err, want)
 	}
 }

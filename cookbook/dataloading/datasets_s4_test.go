@@ -69,7 +69,8 @@ func Example_randomSplit() {
 // S4-118
 func TestRandomSplitSum(t *testing.T) {
 	_, err := data.RandomSplit[int](squares(10), []int{3, 6}, nil)
-	if err == nil || !strings.Contains(err.Error(), "Sum of input lengths does not equal the length of the input dataset!") {
+	if err == nil || !strings.Contains(err.Error(),
+		"Sum of input lengths does not equal the length of the input dataset!") {
 		t.Error(err)
 	}
 }

@@ -104,7 +104,8 @@ func TestFolderOfImages(t *testing.T) {
 			t.Fatal(err)
 		}
 		px := b.Image.Index(torch.Slice(), torch.Slice(), 1, 2) // row 1, column 2 of both pictures
-		if got := fmt.Sprint(d.Classes, b.Image.Shape(), torch.Data[int64](b.Label), torch.Data[float32](px.Contiguous())); got !=
+		if got := fmt.Sprint(d.Classes, b.Image.Shape(), torch.Data[int64](b.Label),
+			torch.Data[float32](px.Contiguous())); got !=
 			"[ants bees] [2 3 4 5] [0 1] [1 0 0 1 0.2 0]" {
 			t.Errorf("got %s", got)
 		}

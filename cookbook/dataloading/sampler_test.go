@@ -48,7 +48,8 @@ func TestRandomSamplers(t *testing.T) {
 		{data.NewRandomSampler(10), "[6 9 0 7 3 5 4 2 1 8]"},
 		{data.NewRandomSampler(10, data.RandomOptions{Replacement: true, NumSamples: 6}), "[6 0 4 3 9 5]"},
 		{data.NewRandomSampler(5, data.RandomOptions{NumSamples: 12}), "[1 3 4 2 0 4 0 2 3 1 4 0]"},
-		{data.NewRandomSampler(10, data.RandomOptions{Generator: torch.NewGenerator().ManualSeed(42)}), "[2 6 1 8 4 5 0 9 3 7]"},
+		{data.NewRandomSampler(10, data.RandomOptions{Generator: torch.NewGenerator().ManualSeed(42)}),
+			"[2 6 1 8 4 5 0 9 3 7]"},
 		{data.NewSubsetRandomSampler([]int{10, 20, 30, 40}, nil), "[10 20 40 30]"},
 		{data.NewWeightedRandomSampler(weights, 5), "[5 4 4 5 4]"},
 		{data.NewWeightedRandomSampler(weights, 5, data.WeightedOptions{NoReplacement: true}), "[4 1 2 5 3]"},
@@ -63,10 +64,12 @@ func TestRandomSamplers(t *testing.T) {
 // S3-080
 func TestBatchSampler(t *testing.T) {
 	s := data.NewSequentialSampler(10)
-	if got := fmt.Sprint(slices.Collect(data.NewBatchSampler(s, 3, false).Batches())); got != "[[0 1 2] [3 4 5] [6 7 8] [9]]" {
+	if got := fmt.Sprint(slices.Collect(data.NewBatchSampler(s, 3,
+		false).Batches())); got != "[[0 1 2] [3 4 5] [6 7 8] [9]]" {
 		t.Errorf("batches %s", got)
 	}
-	if got := fmt.Sprint(slices.Collect(data.NewBatchSampler(s, 3, true).Batches())); got != "[[0 1 2] [3 4 5] [6 7 8]]" {
+	if got := fmt.Sprint(slices.Collect(data.NewBatchSampler(s, 3,
+		true).Batches())); got != "[[0 1 2] [3 4 5] [6 7 8]]" {
 		t.Errorf("without the last: %s", got)
 	}
 }

@@ -55,7 +55,8 @@ func (s stuck) Get(int) (int, error) {
 // S3-072
 func TestTimeout(t *testing.T) {
 	d := stuck{make(chan bool)}
-	e := data.NewCollatedLoader(d, asList, data.LoaderOptions{Workers: 1, Timeout: 10 * time.Millisecond}).Begin(context.Background())
+	e := data.NewCollatedLoader(d, asList,
+		data.LoaderOptions{Workers: 1, Timeout: 10 * time.Millisecond}).Begin(context.Background())
 	_, err, _ := e.Next()
 	if err == nil || !strings.Contains(err.Error(), "DataLoader timed out after") {
 		t.Errorf("error %v", err)
@@ -68,7 +69,8 @@ func TestTimeout(t *testing.T) {
 //
 // S3-070
 func TestPinMemory(t *testing.T) {
-	if got := batches(t, data.NewCollatedLoader(count(3), asList, data.LoaderOptions{PinMemory: true, BatchSize: 3})); got != "[[0 1 2]]" {
+	if got := batches(t, data.NewCollatedLoader(count(3), asList,
+		data.LoaderOptions{PinMemory: true, BatchSize: 3})); got != "[[0 1 2]]" {
 		t.Errorf("batches %s", got)
 	}
 }

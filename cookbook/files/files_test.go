@@ -65,7 +65,8 @@ func TestFileIsPyTorchs(t *testing.T) {
 	for _, f := range z.File {
 		names = append(names, f.Name)
 	}
-	want := []string{"xxx/data.pkl", "xxx/.format_version", "xxx/.storage_alignment", "xxx/byteorder", "xxx/data/0", "xxx/data/1", "xxx/version",
+	want := []string{"xxx/data.pkl", "xxx/.format_version", "xxx/.storage_alignment", "xxx/byteorder", "xxx/data/0",
+		"xxx/data/1", "xxx/version",
 		"xxx/.data/serialization_id"}
 	if !slices.Equal(names, want) {
 		t.Errorf("members %v, want %v", names, want)
@@ -102,7 +103,8 @@ func TestPartialLoad(t *testing.T) {
 	sd := &torch.StateDict{}
 	sd.Set("0.weight", torch.Ones([]int{2, 2}))
 	sd.Set("x", torch.Ones([]int{1}))
-	refused(t, model.LoadStateDict(sd), `Missing key(s) in state_dict: "0.bias"`, `Unexpected key(s) in state_dict: "x"`)
+	refused(t, model.LoadStateDict(sd), `Missing key(s) in state_dict: "0.bias"`,
+		`Unexpected key(s) in state_dict: "x"`)
 
 	var res nn.LoadResult
 	check(t, model.LoadStateDict(sd, nn.LoadOptions{NonStrict: true, Result: &res}))
@@ -111,7 +113,8 @@ func TestPartialLoad(t *testing.T) {
 	}
 	sd.Set("0.weight", torch.Ones([]int{3, 2}))
 	refused(t, model.LoadStateDict(sd, nn.LoadOptions{NonStrict: true}),
-		"size mismatch for 0.weight: copying a param with shape torch.Size([3, 2]) from checkpoint, the shape in current model is torch.Size([2, 2]).")
+		"size mismatch for 0.weight: copying a param with shape torch.Size([3, 2]) from checkpoint, the shape in "+
+			"current model is torch.Size([2, 2]).")
 }
 
 // Wrapper holds another module, as DataParallel does in Python.
@@ -139,7 +142,8 @@ func TestPrefix(t *testing.T) {
 	}
 }
 
-// Tensors of a file that was written on a GPU come to the CPU when they are mapped there; otherwise, as in PyTorch, the error says so.
+// Tensors of a file that was written on a GPU come to the CPU when they are mapped there; otherwise, as in PyTorch, the
+// error says so.
 //
 // S2-058, S2-059, S2-061
 func TestLoadToCPU(t *testing.T) {
@@ -157,7 +161,8 @@ func TestLoadToCPU(t *testing.T) {
 		check(t, err)
 		if strings.HasSuffix(f.Name, "/data.pkl") {
 			was := b
-			if b = bytes.ReplaceAll(b, []byte("X\x03\x00\x00\x00cpu"), []byte("X\x06\x00\x00\x00cuda:1")); bytes.Equal(b, was) {
+			if b = bytes.ReplaceAll(b, []byte("X\x03\x00\x00\x00cpu"),
+				[]byte("X\x06\x00\x00\x00cuda:1")); bytes.Equal(b, was) {
 				t.Fatal("the pickle names no place")
 			}
 		}

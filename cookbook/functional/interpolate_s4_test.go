@@ -31,7 +31,8 @@ func Example_interpolate() {
 
 // Bilinear interpolation with the corners' centres kept in place. S4-155
 func Example_interpolateAlignCorners() {
-	fmt.Println(F.Interpolate(small(), F.InterpolateOptions{ScaleFactor: []float64{2}, Mode: "bilinear", AlignCorners: torch.Some(true)}))
+	fmt.Println(F.Interpolate(small(), F.InterpolateOptions{ScaleFactor: []float64{2}, Mode: "bilinear",
+		AlignCorners: torch.Some(true)}))
 	// Output:
 	// tensor([[[[1.0000, 1.3333, 1.6667, 2.0000],
 	//           [1.6667, 2.0000, 2.3333, 2.6667],
@@ -41,7 +42,8 @@ func Example_interpolateAlignCorners() {
 
 // Without that the picture's edges are kept in place. S4-156
 func TestBilinear(t *testing.T) {
-	near(t, F.Interpolate(small(), twice("bilinear")), 1, 1.25, 1.75, 2, 1.5, 1.75, 2.25, 2.5, 2.5, 2.75, 3.25, 3.5, 3, 3.25, 3.75, 4)
+	near(t, F.Interpolate(small(), twice("bilinear")), 1, 1.25, 1.75, 2, 1.5, 1.75, 2.25, 2.5, 2.5, 2.75, 3.25, 3.5, 3,
+		3.25, 3.75, 4)
 }
 
 // The other modes. S4-157
@@ -50,14 +52,17 @@ func TestInterpolateModes(t *testing.T) {
 	near(t, F.Interpolate(line, F.InterpolateOptions{Size: []int{4}, Mode: "linear"}), 1, 1.25, 1.75, 2)
 	near(t, F.Interpolate(small(), F.InterpolateOptions{Size: []int{1, 4}, Mode: "area"}), 2, 2, 3, 3)
 	near(t, F.Interpolate(small(), F.InterpolateOptions{Size: []int{3, 3}}), 1, 1, 2, 1, 1, 2, 3, 3, 4)
-	near(t, F.Interpolate(small(), F.InterpolateOptions{Size: []int{3, 3}, Mode: "nearest-exact"}), 1, 2, 2, 3, 4, 4, 3, 4, 4)
+	near(t, F.Interpolate(small(), F.InterpolateOptions{Size: []int{3, 3}, Mode: "nearest-exact"}), 1, 2, 2, 3, 4, 4, 3,
+		4, 4)
 	volume := torch.Stack([]*torch.Tensor{small(), small()}, torch.StackOptions{Dim: 2})
-	shaped(t, F.Interpolate(volume, F.InterpolateOptions{ScaleFactor: []float64{1, 2, 2}, Mode: "trilinear"}), 1, 1, 2, 4, 4)
+	shaped(t, F.Interpolate(volume, F.InterpolateOptions{ScaleFactor: []float64{1, 2, 2}, Mode: "trilinear"}), 1, 1, 2,
+		4, 4)
 }
 
 // Bicubic interpolation may align corners too, and overshoots: clamp it. S4-152, S4-157, S4-218, S4-219
 func TestBicubic(t *testing.T) {
-	y := F.Interpolate(small(), F.InterpolateOptions{ScaleFactor: []float64{2}, Mode: "bicubic", AlignCorners: torch.Some(true)})
+	y := F.Interpolate(small(), F.InterpolateOptions{ScaleFactor: []float64{2}, Mode: "bicubic",
+		AlignCorners: torch.Some(true)})
 	near(t, y.Index(0, 0, 0), 1, 1.3148, 1.6852, 2)
 
 	row := torch.FromSlice([]float32{0, 0, 255, 255}, 1, 1, 1, 4)
@@ -72,9 +77,11 @@ func TestInterpolateErrors(t *testing.T) {
 	fails(t, "only one of size or scale_factor should be defined", func() {
 		F.Interpolate(small(), F.InterpolateOptions{Size: []int{2}, ScaleFactor: []float64{2}})
 	})
-	fails(t, "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear", func() {
+	fails(t, "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | "+
+		"trilinear", func() {
 		F.Interpolate(small(), F.InterpolateOptions{Size: []int{2}, AlignCorners: torch.Some(true)})
 	})
 	fails(t, "Got 4D input, but linear mode needs 3D input", func() { F.Interpolate(small(), twice("linear")) })
-	shaped(t, F.Interpolate(image(1, 5, 5), F.InterpolateOptions{ScaleFactor: []float64{1.5}}), 1, 1, 7, 7) // rounded down
+	// rounded down
+	shaped(t, F.Interpolate(image(1, 5, 5), F.InterpolateOptions{ScaleFactor: []float64{1.5}}), 1, 1, 7, 7)
 }

@@ -42,7 +42,8 @@ func TestNLLLoss(t *testing.T) {
 	for target, want := range []float64{-1, -2, -3} {
 		near(t, nn.NewNLLLoss().Forward(a, torch.TensorOf(int64(target))), want)
 	}
-	fails(t, "expected target dtype to be Long or Byte, but got Float", func() { nn.NewNLLLoss().Forward(a, torch.TensorOf[float32](0)) })
+	fails(t, "expected target dtype to be Long or Byte, but got Float",
+		func() { nn.NewNLLLoss().Forward(a, torch.TensorOf[float32](0)) })
 }
 
 // Binary cross entropy of logits, its reductions and its weight. S4-143, S4-144, S4-148
@@ -60,13 +61,14 @@ func TestBCEWithLogits(t *testing.T) {
 	})
 }
 
-// BCELoss wants probabilities; on the sigmoid it equals BCEWithLogitsLoss, which is also right where the sigmoid saturates. S4-142, S4-149,
-// S4-150
+// BCELoss wants probabilities; on the sigmoid it equals BCEWithLogitsLoss, which is also right where the sigmoid
+// saturates. S4-142, S4-149, S4-150
 func TestBCE(t *testing.T) {
 	pred, label := torch.TensorOf[float32](3, 2, 1), torch.TensorOf[float32](1, 1, 0)
 	near(t, torch.Sigmoid(pred), 0.9526, 0.8808, 0.7311)
 	near(t, nn.NewBCELoss().Forward(torch.Sigmoid(pred), label), 0.4963)
-	near(t, nn.NewBCEWithLogitsLoss().Forward(torch.Sigmoid(pred), label), 0.5990) // the sigmoid twice: a common mistake
+	// the sigmoid twice: a common mistake
+	near(t, nn.NewBCEWithLogitsLoss().Forward(torch.Sigmoid(pred), label), 0.5990)
 	fails(t, "all elements of input should be between 0 and 1", func() { nn.NewBCELoss().Forward(pred, label) })
 
 	far, wrong := torch.TensorOf[float32](200, -200), torch.TensorOf[float32](0, 1)
@@ -74,7 +76,8 @@ func TestBCE(t *testing.T) {
 	near(t, nn.NewBCELoss().Forward(torch.Sigmoid(far), wrong), 100) // each logarithm is held above -100
 }
 
-// PosWeight makes positives count more: with 100 of them among 300 negatives, 3 balances the two. S4-145, S4-146, S4-147
+// PosWeight makes positives count more: with 100 of them among 300 negatives, 3 balances the two. S4-145, S4-146,
+// S4-147
 func TestPosWeight(t *testing.T) {
 	target := torch.Ones([]int{10, 64})
 	output := torch.Full([]int{10, 64}, 1.5)

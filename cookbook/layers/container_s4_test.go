@@ -82,7 +82,8 @@ func TestSequentialEdit(t *testing.T) {
 		t.Error(m)
 	}
 	m.Delete(1)
-	if keys, want := m.StateDict().Keys(), []string{"0.weight", "0.bias", "1.weight", "1.bias"}; !slices.Equal(keys, want) {
+	if keys, want := m.StateDict().Keys(), []string{"0.weight", "0.bias", "1.weight", "1.bias"}; !slices.Equal(keys,
+		want) {
 		t.Errorf("keys %v, want %v", keys, want)
 	}
 }
@@ -93,7 +94,8 @@ type net struct {
 	Linears []*nn.Linear
 }
 
-// A module is a struct; its fields are found by walking them. Equal neighbours in a list print together. S4-090, S4-221, S4-222
+// A module is a struct; its fields are found by walking them. Equal neighbours in a list print together. S4-090,
+// S4-221, S4-222
 func Example() {
 	m := nn.New(&net{Linears: []*nn.Linear{nn.NewLinear(10, 10), nn.NewLinear(10, 10)}})
 	fmt.Println(m)
@@ -121,7 +123,8 @@ func TestModuleList(t *testing.T) {
 	if l.Len() != 5 || nn.ClassName(l.At(-1)) != "Tanh" {
 		t.Error(l)
 	}
-	if keys, want := l.StateDict().Keys(), []string{"1.weight", "1.bias", "2.weight", "2.bias", "3.weight", "3.bias"}; !slices.Equal(keys, want) {
+	if keys, want := l.StateDict().Keys(), []string{"1.weight", "1.bias", "2.weight", "2.bias", "3.weight",
+		"3.bias"}; !slices.Equal(keys, want) {
 		t.Errorf("keys %v, want %v", keys, want)
 	}
 }
@@ -149,7 +152,8 @@ func Example_apply() {
 	// Sequential
 }
 
-// Half converts the floating-point parameters and buffers; whole numbers stay. The input must be converted too. S4-028, S4-030
+// Half converts the floating-point parameters and buffers; whole numbers stay. The input must be converted too. S4-028,
+// S4-030
 func TestHalf(t *testing.T) {
 	m := nn.NewLinear(3, 2)
 	m.Half()

@@ -34,7 +34,8 @@ func TestXavier(t *testing.T) {
 	near(t, nninit.XavierUniform(seeded(5, 3), gain).Index(0), -0.0092, 0.6570, -1.0080)
 	near(t, nninit.XavierNormal(seeded(5, 3)).Index(0), 0.7705, -0.1467, -1.0894)
 	near(t, nninit.XavierNormal(seeded(400, 600)).Std(), 0.0448)
-	fails(t, "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions", func() { nninit.XavierNormal(seeded(3)) })
+	fails(t, "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions",
+		func() { nninit.XavierNormal(seeded(3)) })
 }
 
 // Kaiming: the same for rectifiers, which drop half. S4-106, S4-107
@@ -46,7 +47,8 @@ func TestKaiming(t *testing.T) {
 	near(t, nninit.KaimingUniform(seeded(5, 3), nninit.KaimingOptions{Mode: nninit.FanOut}).Abs().Max(), 1.0465)
 	near(t, nninit.KaimingNormal(seeded(5, 3)).Index(0), 1.2582, -0.2396, -1.7790)
 	near(t, nninit.KaimingNormal(seeded(400, 600)).Std(), 0.0578)
-	fails(t, "Unsupported nonlinearity leak_relu", func() { nninit.KaimingUniform(seeded(5, 3), nninit.KaimingOptions{Nonlinearity: "leak_relu"}) })
+	fails(t, "Unsupported nonlinearity leak_relu",
+		func() { nninit.KaimingUniform(seeded(5, 3), nninit.KaimingOptions{Nonlinearity: "leak_relu"}) })
 }
 
 // What the following activation asks for. S4-108, S4-109
@@ -59,8 +61,8 @@ func TestGains(t *testing.T) {
 	}
 }
 
-// Ten layers show why: small weights shrink the signal, large ones saturate tanh, and rectifiers need the larger variance.
-// S4-102, S4-105
+// Ten layers show why: small weights shrink the signal, large ones saturate tanh, and rectifiers need the larger
+// variance. S4-102, S4-105
 func TestTenLayers(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -68,10 +70,14 @@ func TestTenLayers(t *testing.T) {
 		act  func(x *torch.Tensor) *torch.Tensor
 		want float64
 	}{
-		{"tanh, 0.01", func(w *torch.Tensor) *torch.Tensor { return nninit.Normal(w, 0, 0.01) }, (*torch.Tensor).TanhInPlace, 1.05e-8},
-		{"tanh, 1", func(w *torch.Tensor) *torch.Tensor { return nninit.Normal(w, 0, 1) }, (*torch.Tensor).TanhInPlace, 0.974},
-		{"tanh, Xavier", func(w *torch.Tensor) *torch.Tensor { return nninit.XavierNormal(w) }, (*torch.Tensor).TanhInPlace, 0.224},
-		{"relu, Xavier", func(w *torch.Tensor) *torch.Tensor { return nninit.XavierNormal(w) }, (*torch.Tensor).ReLUInPlace, 0.0206},
+		{"tanh, 0.01", func(w *torch.Tensor) *torch.Tensor { return nninit.Normal(w, 0, 0.01) },
+			(*torch.Tensor).TanhInPlace, 1.05e-8},
+		{"tanh, 1", func(w *torch.Tensor) *torch.Tensor { return nninit.Normal(w, 0, 1) }, (*torch.Tensor).TanhInPlace,
+			0.974},
+		{"tanh, Xavier", func(w *torch.Tensor) *torch.Tensor { return nninit.XavierNormal(w) },
+			(*torch.Tensor).TanhInPlace, 0.224},
+		{"relu, Xavier", func(w *torch.Tensor) *torch.Tensor { return nninit.XavierNormal(w) },
+			(*torch.Tensor).ReLUInPlace, 0.0206},
 		{"relu, Kaiming", func(w *torch.Tensor) *torch.Tensor {
 			return nninit.KaimingNormal(w, nninit.KaimingOptions{Nonlinearity: "relu"})
 		}, (*torch.Tensor).ReLUInPlace, 0.659},

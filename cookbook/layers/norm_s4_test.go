@@ -10,8 +10,8 @@ import (
 
 func rows(v ...float32) *torch.Tensor { return torch.FromSlice(v, len(v)/2, 2) }
 
-// Training normalises with the batch's own mean and (biased) variance, and keeps running estimates, with the unbiased variance, for
-// evaluation. S4-017, S4-137
+// Training normalises with the batch's own mean and (biased) variance, and keeps running estimates, with the unbiased
+// variance, for evaluation. S4-017, S4-137
 func TestBatchNorm(t *testing.T) {
 	bn := nn.NewBatchNorm1d(2)
 	x := rows(1, 2, 3, 6)
@@ -45,7 +45,8 @@ func TestNoRunningStats(t *testing.T) {
 // One value per channel has no variance: training refuses it, evaluation does not. S4-020, S4-137
 func TestBatchOfOne(t *testing.T) {
 	bn := nn.NewBatchNorm1d(2)
-	fails(t, "Expected more than 1 value per channel when training, got input size torch.Size([1, 2])", func() { bn.Forward(rows(1, 2)) })
+	fails(t, "Expected more than 1 value per channel when training, got input size torch.Size([1, 2])",
+		func() { bn.Forward(rows(1, 2)) })
 	bn.Eval()
 	near(t, bn.Forward(rows(1, 2)), 1, 2)
 }

@@ -12,12 +12,14 @@ import (
 )
 
 func classifier(classes int) *nn.Sequential {
-	return nn.NewSequential().Add("conv1", nn.NewConv2d(1, 2, 3)).Add("bn1", nn.NewBatchNorm2d(2)).Add("fc", nn.NewLinear(2, classes))
+	return nn.NewSequential().Add("conv1", nn.NewConv2d(1, 2, 3)).Add("bn1", nn.NewBatchNorm2d(2)).Add("fc",
+		nn.NewLinear(2, classes))
 }
 
 // A state dict lists parameters and buffers in order, each module's parameters first. S4-225, S4-226
 func TestStateDictKeys(t *testing.T) {
-	want := strings.Fields("conv1.weight conv1.bias bn1.weight bn1.bias bn1.running_mean bn1.running_var bn1.num_batches_tracked fc.weight fc.bias")
+	want := strings.Fields("conv1.weight conv1.bias bn1.weight bn1.bias bn1.running_mean bn1.running_var " +
+		"bn1.num_batches_tracked fc.weight fc.bias")
 	if keys := classifier(2).StateDict().Keys(); !slices.Equal(keys, want) {
 		t.Errorf("keys %q, want %q", keys, want)
 	}
@@ -29,7 +31,8 @@ func TestStrictLoading(t *testing.T) {
 	sd.Set("head.weight", sd.Get("fc.weight"))
 	sd.Delete("fc.weight")
 	err := m.LoadStateDict(sd)
-	for _, words := range []string{`Missing key(s) in state_dict: "fc.weight"`, `Unexpected key(s) in state_dict: "head.weight"`} {
+	for _, words := range []string{`Missing key(s) in state_dict: "fc.weight"`,
+		`Unexpected key(s) in state_dict: "head.weight"`} {
 		if err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("error %v, want %s", err, words)
 		}
@@ -84,7 +87,8 @@ func TestRenameKeys(t *testing.T) {
 func TestOldBatchNormFiles(t *testing.T) {
 	old := classifier(2).StateDict()
 	old.Delete("bn1.num_batches_tracked")
-	if err := classifier(2).LoadStateDict(old); err == nil || !strings.Contains(err.Error(), `Missing key(s) in state_dict: "bn1.num_batches_tracked"`) {
+	if err := classifier(2).LoadStateDict(old); err == nil ||
+		!strings.Contains(err.Error(), `Missing key(s) in state_dict: "bn1.num_batches_tracked"`) {
 		t.Errorf("version 2: %v", err)
 	}
 	old.Metadata = nil
@@ -95,7 +99,8 @@ func TestOldBatchNormFiles(t *testing.T) {
 
 // Cutting a classifier into features and head: slices share the layers and keep their names. S4-213
 func TestSplitNetwork(t *testing.T) {
-	m := nn.NewSequential().Add("conv1", nn.NewConv2d(1, 2, 3)).Add("relu", nn.NewReLU()).Add("pool", nn.NewAdaptiveAvgPool2d(1))
+	m := nn.NewSequential().Add("conv1", nn.NewConv2d(1, 2, 3)).Add("relu", nn.NewReLU()).Add("pool",
+		nn.NewAdaptiveAvgPool2d(1))
 	features, head := m.Slice(0, 2), m.Slice(2, 3)
 	x := torch.Ones([]int{1, 1, 8, 8})
 	shaped(t, features.Forward(x), 1, 2, 6, 6)
@@ -109,7 +114,8 @@ func TestSplitNetwork(t *testing.T) {
 func TestWrappedWeights(t *testing.T) {
 	m := nn.NewLinear(2, 2)
 	wrapped := nn.NewSequential().Add("module", nn.NewLinear(2, 2)).StateDict()
-	if err := m.LoadStateDict(wrapped); err == nil || !strings.Contains(err.Error(), `Unexpected key(s) in state_dict: "module.weight", "module.bias"`) {
+	if err := m.LoadStateDict(wrapped); err == nil ||
+		!strings.Contains(err.Error(), `Unexpected key(s) in state_dict: "module.weight", "module.bias"`) {
 		t.Error(err)
 	}
 	if err := m.LoadStateDict(wrapped.StripPrefix("module.")); err != nil {

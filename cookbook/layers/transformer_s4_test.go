@@ -20,7 +20,8 @@ func TestTransformerDefaults(t *testing.T) {
 // A small one in figures, without and with a mask that hides the future. S4-002, S4-004, S4-005
 func TestTransformer(t *testing.T) {
 	torch.ManualSeed(0)
-	m := nn.NewTransformer(nn.TransformerOptions{DModel: torch.Some(8), NHead: torch.Some(2), NumEncoderLayers: torch.Some(1), NumDecoderLayers: torch.Some(1),
+	m := nn.NewTransformer(nn.TransformerOptions{DModel: torch.Some(8), NHead: torch.Some(2),
+		NumEncoderLayers: torch.Some(1), NumDecoderLayers: torch.Some(1),
 		TransformerLayerOptions: nn.TransformerLayerOptions{DimFeedforward: torch.Some(16)}})
 	m.Eval()
 	src := torch.Arange(24).View([]int{3, 1, 8}).Float().DivScalar(24)
@@ -33,6 +34,7 @@ func TestTransformer(t *testing.T) {
 	near(t, m.Forward(src, tgt, nn.TransformerMasks{TgtMask: mask}).Index(0),
 		-1.5466, -0.3705, 0.1128, -1.4704, 0.5972, 0.3776, 0.8746, 1.4254)
 
-	fails(t, "the feature number of src and tgt must be equal to d_model", func() { m.Forward(torch.Ones([]int{3, 1, 4}), tgt) })
+	fails(t, "the feature number of src and tgt must be equal to d_model",
+		func() { m.Forward(torch.Ones([]int{3, 1, 4}), tgt) })
 	fails(t, "the batch number of src and tgt must be equal", func() { m.Forward(torch.Ones([]int{3, 2, 8}), tgt) })
 }

@@ -62,7 +62,8 @@ func Example() {
 	// 2 0.3333
 }
 
-// The file's name tells when, where and by which process it was written; its first record carries the version of the format.
+// The file's name tells when, where and by which process it was written; its first record carries the version of the
+// format.
 //
 // S4-123
 func TestEventFile(t *testing.T) {

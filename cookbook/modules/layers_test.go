@@ -78,7 +78,8 @@ func TestDropout(t *testing.T) {
 	}
 	near(t, nn.NewDropout(nn.DropoutOptions{P: torch.Some(0.0)}).Forward(x), 1, 2, 3, 4, 5)
 	near(t, nn.NewDropout(nn.DropoutOptions{P: torch.Some(1.0)}).Forward(x), 0, 0, 0, 0, 0)
-	fails(t, "dropout probability has to be between 0 and 1, but got 1.1", func() { nn.NewDropout(nn.DropoutOptions{P: torch.Some(1.1)}) })
+	fails(t, "dropout probability has to be between 0 and 1, but got 1.1",
+		func() { nn.NewDropout(nn.DropoutOptions{P: torch.Some(1.1)}) })
 }
 
 // The class and the function do the same.
@@ -100,7 +101,8 @@ func TestClassAndFunction(t *testing.T) {
 // S1-067, S1-068, S3-087
 func TestFamilies(t *testing.T) {
 	x := torch.Randn([]int{2, 4, 8, 8})
-	y := nn.NewSequential(nn.NewConv2d(4, 8, 3), nn.NewBatchNorm2d(8), nn.NewReLU(), nn.NewMaxPool2d(2), nn.NewDropout(),
+	y := nn.NewSequential(nn.NewConv2d(4, 8, 3), nn.NewBatchNorm2d(8), nn.NewReLU(), nn.NewMaxPool2d(2),
+		nn.NewDropout(),
 		nn.NewFlatten(), nn.NewLinear(72, 10)).Forward(x)
 	if fmt.Sprint(y.Shape()) != "[2 10]" {
 		t.Errorf("shape %v", y.Shape())

@@ -5,8 +5,8 @@ import (
 	"github.com/gotorch-dev/torch/nn"
 )
 
-// BasicBlock is two 3×3 convolutions with a shortcut around them. The fields are found by walking the struct; a tag gives the Python name
-// where it is not the field's own in snake case.
+// BasicBlock is two 3×3 convolutions with a shortcut around them. The fields are found by walking the struct; a tag
+// gives the Python name where it is not the field's own in snake case.
 type BasicBlock struct {
 	nn.Base
 	Conv1      *nn.Conv2d
@@ -18,11 +18,13 @@ type BasicBlock struct {
 }
 
 func conv(in, out, kernel, stride int) *nn.Conv2d {
-	return nn.NewConv2d(in, out, kernel, nn.Conv2dOptions{Stride: nn.Size{stride}, Padding: nn.Size{kernel / 2}, NoBias: true})
+	return nn.NewConv2d(in, out, kernel,
+		nn.Conv2dOptions{Stride: nn.Size{stride}, Padding: nn.Size{kernel / 2}, NoBias: true})
 }
 
 func newBasicBlock(in, out, stride int) *BasicBlock {
-	b := &BasicBlock{Conv1: conv(in, out, 3, stride), BN1: nn.NewBatchNorm2d(out), ReLU: nn.NewReLU(nn.InplaceOptions{Inplace: true}),
+	b := &BasicBlock{Conv1: conv(in, out, 3, stride), BN1: nn.NewBatchNorm2d(out),
+		ReLU:  nn.NewReLU(nn.InplaceOptions{Inplace: true}),
 		Conv2: conv(out, out, 3, 1), BN2: nn.NewBatchNorm2d(out)}
 	if stride != 1 || in != out {
 		b.Downsample = nn.NewSequential(conv(in, out, 1, stride), nn.NewBatchNorm2d(out))

@@ -24,7 +24,8 @@ func TestSummary(t *testing.T) {
 	if got := fmt.Sprintf("%.2f G", float64(s.MultAdds)/1e9); got != "3.39 G" {
 		t.Errorf("multiply-adds %s", got)
 	}
-	if got := mb(s.InputBytes) + " / " + mb(2*s.ForwardBytes) + " / " + mb(s.ParamBytes); got != "1.08 / 72.36 / 46.76" {
+	if got := mb(s.InputBytes) + " / " + mb(2*s.ForwardBytes) + " / " +
+		mb(s.ParamBytes); got != "1.08 / 72.36 / 46.76" {
 		t.Errorf("MB %s", got)
 	}
 }

@@ -61,7 +61,8 @@ func groups(m nn.Module) (norms, weights, biases []*torch.Tensor) {
 
 // S0-072
 func TestThreeGroups(t *testing.T) {
-	net := nn.NewSequential(nn.NewConv2d(3, 8, 3, nn.Conv2dOptions{NoBias: true}), nn.NewBatchNorm2d(8), nn.NewReLU(), nn.NewFlatten(),
+	net := nn.NewSequential(nn.NewConv2d(3, 8, 3, nn.Conv2dOptions{NoBias: true}), nn.NewBatchNorm2d(8), nn.NewReLU(),
+		nn.NewFlatten(),
 		nn.NewLinear(8, 2))
 	g0, g1, g2 := groups(net)
 	shapes := ""
@@ -83,7 +84,8 @@ func TestThreeGroups(t *testing.T) {
 //
 // S0-073, S0-074
 func TestAddParamGroup(t *testing.T) {
-	net := nn.NewSequential(nn.NewConv2d(3, 8, 3, nn.Conv2dOptions{NoBias: true}), nn.NewBatchNorm2d(8), nn.NewFlatten(), nn.NewLinear(8, 2))
+	net := nn.NewSequential(nn.NewConv2d(3, 8, 3, nn.Conv2dOptions{NoBias: true}), nn.NewBatchNorm2d(8),
+		nn.NewFlatten(), nn.NewLinear(8, 2))
 	g0, g1, g2 := groups(net)
 	optim.NewAdam(g0, 0.01, optim.AdamOptions{Betas: torch.Some([2]float64{0.937, 0.999})})
 	opt := optim.NewSGD(g0, 0.01, optim.SGDOptions{Momentum: 0.937, Nesterov: true})
@@ -115,7 +117,8 @@ func TestRatePerGroup(t *testing.T) {
 			body = append(body, p)
 		}
 	}
-	opt := optim.NewSGDGroups([]optim.Group{{Params: body, LR: torch.Some(1e-3)}, {Params: head}}, 1e-2, optim.SGDOptions{Momentum: 0.9, WeightDecay: 1e-4})
+	opt := optim.NewSGDGroups([]optim.Group{{Params: body, LR: torch.Some(1e-3)}, {Params: head}}, 1e-2,
+		optim.SGDOptions{Momentum: 0.9, WeightDecay: 1e-4})
 	got := ""
 	for _, g := range opt.ParamGroups() {
 		got += fmt.Sprintf("(%d, %g, %g, %g)", len(g.Params), g.LR(), g.Float("momentum"), g.Float("weight_decay"))

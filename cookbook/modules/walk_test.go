@@ -90,7 +90,8 @@ func TestCopyLayersByName(t *testing.T) {
 	if got := strings.Join(convs.StateDict().Keys(), " "); got != "conv1.weight conv2.weight" {
 		t.Errorf("keys %s", got)
 	}
-	fails(t, `module name can't contain ".", got: layer1.0.conv1`, func() { convs.Add("layer1.0.conv1", conv(1, 1, 1, 1)) })
+	fails(t, `module name can't contain ".", got: layer1.0.conv1`,
+		func() { convs.Add("layer1.0.conv1", conv(1, 1, 1, 1)) })
 }
 
 // Lists is a module with layers in several kinds of list.

@@ -62,7 +62,8 @@ func Example_multiStepLR() {
 	// [0.1 0.1 0.01 0.01 0.01 0.001 0.001 0.001]
 }
 
-// A new schedule stands at epoch 0. To continue at a later one the optimizer's groups must know their initial rate. S4-190
+// A new schedule stands at epoch 0. To continue at a later one the optimizer's groups must know their initial rate.
+// S4-190
 func TestLastEpoch(t *testing.T) {
 	s := lr.NewStepLR(sgd(0.1), 3)
 	if s.LastEpoch() != 0 {
@@ -72,12 +73,14 @@ func TestLastEpoch(t *testing.T) {
 	for k := range s.StateDict().All() {
 		keys = append(keys, k.(string))
 	}
-	if want := strings.Fields("step_size gamma base_lrs last_epoch _step_count _is_initial _get_lr_called_within_step _last_lr"); !slices.Equal(keys, want) {
+	if want := strings.Fields("step_size gamma base_lrs last_epoch _step_count _is_initial " +
+		"_get_lr_called_within_step _last_lr"); !slices.Equal(keys, want) {
 		t.Errorf("keys %q, want %q", keys, want)
 	}
-	fails(t, "param 'initial_lr' is not specified in param_groups[0] when resuming scheduler with last_epoch >= 0.", func() {
-		lr.NewStepLR(sgd(0.1), 3, lr.Options{LastEpoch: tensor.Some(4)})
-	})
+	fails(t, "param 'initial_lr' is not specified in param_groups[0] when resuming scheduler with last_epoch >= 0.",
+		func() {
+			lr.NewStepLR(sgd(0.1), 3, lr.Options{LastEpoch: tensor.Some(4)})
+		})
 }
 
 // A schedule continues where its state dict was taken. S4-190

@@ -42,7 +42,8 @@ func TestZeroGrad(t *testing.T) {
 	}
 }
 
-// Plain descent and PyTorch's momentum, v = m·v + g and w -= lr·v, on a loss of slope 1 and on w². S4-041, S4-043, S4-111
+// Plain descent and PyTorch's momentum, v = m·v + g and w -= lr·v, on a loss of slope 1 and on w². S4-041, S4-043,
+// S4-111
 func TestSGDRules(t *testing.T) {
 	slope := func(w *torch.Tensor) *torch.Tensor { return w.Sum() }
 	square := func(w *torch.Tensor) *torch.Tensor { return w.Mul(w).Sum() }
@@ -56,8 +57,10 @@ func TestSGDRules(t *testing.T) {
 		{"plain, w²", optim.SGDOptions{}, square, []float64{0.8, 0.64, 0.512, 0.4096}},
 		{"momentum, slope 1", optim.SGDOptions{Momentum: 0.9}, slope, []float64{0.9, 0.71, 0.439, 0.0951}},
 		{"momentum, w²", optim.SGDOptions{Momentum: 0.9}, square, []float64{0.8, 0.46, 0.062, -0.3086}},
-		{"nesterov, w²", optim.SGDOptions{Momentum: 0.9, Nesterov: true}, square, []float64{0.62, 0.2224, -0.108352, -0.324823}},
-		{"dampening, w²", optim.SGDOptions{Momentum: 0.9, Dampening: 0.9}, square, []float64{0.8, 0.604, 0.41552, 0.237578}},
+		{"nesterov, w²", optim.SGDOptions{Momentum: 0.9, Nesterov: true}, square,
+			[]float64{0.62, 0.2224, -0.108352, -0.324823}},
+		{"dampening, w²", optim.SGDOptions{Momentum: 0.9, Dampening: 0.9}, square,
+			[]float64{0.8, 0.604, 0.41552, 0.237578}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := leaf(1)
@@ -72,8 +75,8 @@ func TestSGDRules(t *testing.T) {
 	}
 }
 
-// The momentum buffer sums up gradients 1, 2, 3. With dampening equal to the momentum it averages them instead, except that the first
-// gradient counts in full. S4-043, S4-110
+// The momentum buffer sums up gradients 1, 2, 3. With dampening equal to the momentum it averages them instead, except
+// that the first gradient counts in full. S4-043, S4-110
 func TestMomentumBuffer(t *testing.T) {
 	for _, c := range []struct {
 		dampening float64
@@ -100,7 +103,8 @@ func TestExponentialAverage(t *testing.T) {
 	near(t, torch.TensorOf(v, sum), 0.561, 0.561)
 }
 
-// Gradients add up over several backward passes: divide the loss by their number for the effect of a larger batch. S4-080
+// Gradients add up over several backward passes: divide the loss by their number for the effect of a larger batch.
+// S4-080
 func TestAccumulation(t *testing.T) {
 	for every, want := range map[int]float64{1: 0, 2: 0.5, 4: 0.75} {
 		w := leaf(1)
@@ -116,7 +120,8 @@ func TestAccumulation(t *testing.T) {
 	}
 }
 
-// Groups have settings of their own; what a group does not set it has from the optimizer. They print as in Python. S4-034 … S4-036, S4-187
+// Groups have settings of their own; what a group does not set it has from the optimizer. They print as in Python.
+// S4-034 … S4-036, S4-187
 func Example_addParamGroup() {
 	torch.ManualSeed(0)
 	w1 := torch.Randn([]int{2, 2}).SetRequiresGrad(true)
@@ -170,8 +175,10 @@ func Example_string() {
 func TestAddParamGroupErrors(t *testing.T) {
 	w := leaf(1)
 	opt := optim.NewSGD(params(w), 0.1)
-	fails(t, "some parameters appear in more than one parameter group", func() { opt.AddParamGroup(optim.Group{Params: params(w)}) })
-	fails(t, "can't optimize a non-leaf Tensor", func() { opt.AddParamGroup(optim.Group{Params: params(w.MulScalar(2))}) })
+	fails(t, "some parameters appear in more than one parameter group",
+		func() { opt.AddParamGroup(optim.Group{Params: params(w)}) })
+	fails(t, "can't optimize a non-leaf Tensor",
+		func() { opt.AddParamGroup(optim.Group{Params: params(w.MulScalar(2))}) })
 }
 
 // The state dict has two keys; parameters are numbers in it. A fresh optimizer remembers nothing. S4-037, S4-038
@@ -228,7 +235,8 @@ func TestSaveOptimizer(t *testing.T) {
 
 	two := optim.NewSGD(params(leaf(1), leaf(2)), 0.5)
 	err = two.LoadStateDict(saved.(*serialize.Dict))
-	if err == nil || !strings.Contains(err.Error(), "loaded state dict contains a parameter group that doesn't match the size of optimizer's group") {
+	if err == nil || !strings.Contains(err.Error(),
+		"loaded state dict contains a parameter group that doesn't match the size of optimizer's group") {
 		t.Error(err)
 	}
 }
@@ -236,7 +244,9 @@ func TestSaveOptimizer(t *testing.T) {
 // Adam's group has twelve settings besides its parameters. S4-188
 func TestAdamGroup(t *testing.T) {
 	g := optim.NewAdam(params(leaf(1)), 0.001).ParamGroups()[0]
-	const want = "'lr': 0.001, 'betas': (0.9, 0.999), 'eps': 1e-08, 'weight_decay': 0, 'amsgrad': False, 'maximize': False, 'foreach': None, 'capturable': False, 'differentiable': False, 'fused': None, 'decoupled_weight_decay': False}"
+	const want = "'lr': 0.001, 'betas': (0.9, 0.999), 'eps': 1e-08, 'weight_decay': 0, 'amsgrad': False, 'maximize': " +
+		"False, 'foreach': None, 'capturable': False, 'differentiable': False, 'fused': None, " +
+		"'decoupled_weight_decay': False}"
 	if !strings.HasSuffix(g.String(), want) {
 		t.Error(g)
 	}

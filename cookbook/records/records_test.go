@@ -20,7 +20,8 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// Write three records and read them back. A record is the magic number, its length, the bytes, and zeros up to a multiple of 4.
+// Write three records and read them back. A record is the magic number, its length, the bytes, and zeros up to a
+// multiple of 4.
 //
 // S0-076, S0-077, S0-078, S0-079
 func Example() {
@@ -82,7 +83,8 @@ func TestIndexed(t *testing.T) {
 	}
 }
 
-// Records of 5760, 6742 and 6773 bytes: the padding is not part of what is read, and the index is text, a key and an offset per line.
+// Records of 5760, 6742 and 6773 bytes: the padding is not part of what is read, and the index is text, a key and an
+// offset per line.
 //
 // S0-081, S0-082, S0-083
 func TestPaddingAndIndexText(t *testing.T) {
@@ -141,7 +143,8 @@ func TestImages(t *testing.T) {
 		format  string
 		allowed int
 	}{{grey, ".png", 0}, {colour, ".png", 0}, {grey, ".jpg", 0}, {colour, ".jpg", 5}} {
-		rec, err := recordio.PackImg(recordio.IRHeader{Label: 1}, c.img, recordio.ImgOptions{Format: c.format}) // quality 95
+		// quality 95
+		rec, err := recordio.PackImg(recordio.IRHeader{Label: 1}, c.img, recordio.ImgOptions{Format: c.format})
 		check(t, err)
 		h, got, err := recordio.UnpackImg(rec)
 		check(t, err)

@@ -39,7 +39,8 @@ func Example_gt() {
 	//         [1, 1]], dtype=torch.int32)
 }
 
-// Where chooses element by element; the condition broadcasts. With one argument it lists the places, which is NonzeroNumpy here. S4-238
+// Where chooses element by element; the condition broadcasts. With one argument it lists the places, which is
+// NonzeroNumpy here. S4-238
 func TestWhere(t *testing.T) {
 	x := torch.FromSlice([]int64{1, -2, -3, 4}, 2, 2)
 	near(t, torch.Where(x.GtScalar(0), x, x.ZerosLike()), 1, 0, 0, 4)
@@ -55,7 +56,8 @@ func TestIndexByTensor(t *testing.T) {
 	near(t, torch.Ones([]int{2, 40}).Index(0, index), 1, 1, 1, 1, 1, 1)
 	points := torch.Arange(80).View([]int{2, 40})
 	near(t, points.Index(torch.Slice(), index), 20, 10, 25, 39, 5, 12, 60, 50, 65, 79, 45, 52)
-	fails(t, "index 40 is out of bounds for dimension 0 with size 40", func() { points.Index(0, torch.TensorOf[int64](40)) })
+	fails(t, "index 40 is out of bounds for dimension 0 with size 40",
+		func() { points.Index(0, torch.TensorOf[int64](40)) })
 }
 
 // Integer tensors of any size index; what "too many indices" means is that the tensor has fewer dimensions. S4-266
@@ -63,5 +65,6 @@ func TestIndexErrors(t *testing.T) {
 	row := torch.Arange(40)
 	near(t, row.Index(torch.TensorOf[int32](3, 4)), 3, 4)
 	fails(t, "too many indices for tensor of dimension 1", func() { row.Index(0, torch.TensorOf[int64](1)) })
-	fails(t, "tensors used as indices must be long, int, byte or bool tensors", func() { row.Index(torch.TensorOf[float32](1)) })
+	fails(t, "tensors used as indices must be long, int, byte or bool tensors",
+		func() { row.Index(torch.TensorOf[float32](1)) })
 }

@@ -41,7 +41,8 @@ func TestCatDim(t *testing.T) {
 // All sizes but the one along the dimension agree; a 1-d tensor without elements is skipped. S4-203
 func TestCatShapes(t *testing.T) {
 	a := torch.Ones([]int{2, 3})
-	fails(t, "Sizes of tensors must match except in dimension 0. Expected size 3 but got size 1 for tensor number 1 in the list.", func() {
+	fails(t, "Sizes of tensors must match except in dimension 0. Expected size 3 but got size 1 for tensor number 1 "+
+		"in the list.", func() {
 		torch.Cat([]*torch.Tensor{a, torch.Zeros([]int{2, 1})})
 	})
 	fails(t, "Tensors must have same number of dimensions: got 2 and 1", func() {

@@ -9,7 +9,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// The numbers of float16: the largest is 65504, what rounds above it is infinite; 1e-8 is lost, unless it is scaled first. S4-082
+// The numbers of float16: the largest is 65504, what rounds above it is infinite; 1e-8 is lost, unless it is scaled
+// first. S4-082
 func TestHalfRange(t *testing.T) {
 	half := func(v ...float64) *torch.Tensor { return torch.TensorOf(v...).Half() }
 	inf := math.Inf(1)
@@ -42,7 +43,8 @@ func TestHalfEpsilon(t *testing.T) {
 	}
 }
 
-// Sums of halves overflow, and so does a softmax written by hand; the library's subtracts the maximum first. S4-089, S4-161, S4-162
+// Sums of halves overflow, and so does a softmax written by hand; the library's subtracts the maximum first. S4-089,
+// S4-161, S4-162
 func TestStableSoftmax(t *testing.T) {
 	if s := torch.Ones([]int{70000}, torch.OnesOptions{DType: torch.Float16}).Sum().Item(); !math.IsInf(s, 1) {
 		t.Error(s)
@@ -61,8 +63,8 @@ func TestStableSoftmax(t *testing.T) {
 	}
 }
 
-// Types are not mixed behind one's back: a matrix product of different types is refused, and the error names the operator, the operands
-// with their types, and the place of the call. S4-030, S4-084
+// Types are not mixed behind one's back: a matrix product of different types is refused, and the error names the
+// operator, the operands with their types, and the place of the call. S4-030, S4-084
 func TestMixedTypes(t *testing.T) {
 	a, b := torch.Ones([]int{2, 2}), torch.Ones([]int{2, 2}).Half()
 	for _, words := range []string{
@@ -79,7 +81,8 @@ func TestNotANumber(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	near(t, torch.TensorOf(1, nan).IsNaN().Sum(), 1)
 	zero, one := torch.TensorOf[float32](0), torch.TensorOf[float32](1)
-	if l, q, r := zero.Log().Item(), zero.Div(zero).Item(), one.Div(zero).Item(); l != -inf || !math.IsNaN(q) || r != inf {
+	if l, q, r := zero.Log().Item(), zero.Div(zero).Item(), one.Div(zero).Item(); l != -inf || !math.IsNaN(q) ||
+		r != inf {
 		t.Error(l, q, r)
 	}
 }

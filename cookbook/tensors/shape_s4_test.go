@@ -18,7 +18,8 @@ func TestInPlace(t *testing.T) {
 	}
 	shaped(t, x, 2)
 	leaf := torch.Ones([]int{2}).SetRequiresGrad(true)
-	fails(t, "a leaf Variable that requires grad is being used in an in-place operation.", func() { leaf.AddScalarInPlace(1) })
+	fails(t, "a leaf Variable that requires grad is being used in an in-place operation.",
+		func() { leaf.AddScalarInPlace(1) })
 }
 
 // A tensor like another one, with memory that holds whatever was there. S4-094
@@ -51,7 +52,8 @@ func Example_expand() {
 func TestExpandErrors(t *testing.T) {
 	x := torch.FromSlice([]float32{1, 2, 3}, 3, 1)
 	shaped(t, x.Expand([]int{-1, 4}), 3, 4)
-	fails(t, "The expanded size of the tensor (4) must match the existing size (3) at non-singleton dimension 0.", func() { x.Expand([]int{4, 4}) })
+	fails(t, "The expanded size of the tensor (4) must match the existing size (3) at non-singleton dimension 0.",
+		func() { x.Expand([]int{4, 4}) })
 	fails(t, "unsupported operation: more than one element of the written-to tensor refers to a single memory location.", func() {
 		x.Expand([]int{3, 4}).AddScalarInPlace(1)
 	})
@@ -83,7 +85,8 @@ func Example_newAxis() {
 
 // S4-239
 func TestUnsqueezeRange(t *testing.T) {
-	fails(t, "Dimension out of range (expected to be in range of [-2, 1], but got 2)", func() { torch.ArangeStart(1, 10).Unsqueeze(2) })
+	fails(t, "Dimension out of range (expected to be in range of [-2, 1], but got 2)",
+		func() { torch.ArangeStart(1, 10).Unsqueeze(2) })
 }
 
 // Contiguous is the tensor itself when its elements lie in order, else a copy. S4-248
@@ -100,7 +103,8 @@ func TestContiguous(t *testing.T) {
 // View needs elements in order; after Permute it is Contiguous().View or Reshape. S4-249
 func TestViewAfterPermute(t *testing.T) {
 	x := torch.Arange(6).View([]int{2, 3}).Permute([]int{1, 0})
-	fails(t, "view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead.",
+	fails(t, "view size is not compatible with input tensor's size and stride (at least one dimension spans across "+
+		"two contiguous subspaces). Use .reshape(...) instead.",
 		func() { x.View([]int{-1}) })
 	near(t, x.Contiguous().View([]int{-1}), 0, 3, 1, 4, 2, 5)
 	near(t, x.Reshape([]int{-1}), 0, 3, 1, 4, 2, 5)

@@ -1,5 +1,5 @@
-// Command mnist trains a small convolutional network on MNIST, or on the embedded digits when no folder is given: the whole of a
-// training program on one page.
+// Command mnist trains a small convolutional network on MNIST, or on the embedded digits when no folder is given: the
+// whole of a training program on one page.
 //
 //	go run ./examples/mnist [-root DIR] [-epochs 3]
 package main

@@ -26,8 +26,8 @@ var core = []string{
 // allowed are the modules that the core may use all the same.
 var allowed = []string{"golang.org/x/sys"}
 
-// linksC are packages of the standard library that link the C library where there is one, which the core, and so a program that needs no
-// more than it, must not.
+// linksC are packages of the standard library that link the C library where there is one, which the core, and so a
+// program that needs no more than it, must not.
 var linksC = []string{"archive/tar", "net", "os/user", "plugin", "runtime/cgo"}
 
 // families below ops that are not operators, and may be imported by all of them.
@@ -93,13 +93,16 @@ func violations(imports map[string][]string) []string {
 				if ext, ok := strings.CutPrefix(dep, "!"); ok {
 					if inCore(pkg) && slices.Contains(linksC, ext) {
 						bad = append(bad, how+": the core is linked statically, and this takes the C library along")
-					} else if inCore(pkg) && !slices.ContainsFunc(allowed, func(m string) bool { return ext == m || strings.HasPrefix(ext, m+"/") }) {
+					} else if inCore(pkg) &&
+						!slices.ContainsFunc(allowed,
+							func(m string) bool { return ext == m || strings.HasPrefix(ext, m+"/") }) {
 						bad = append(bad, how+": the core has no third-party imports")
 					}
 					continue
 				}
 				if layer(dep) > layer(pkg) {
-					bad = append(bad, fmt.Sprintf("%s: %s may not import %s", how, layerName[layer(pkg)], layerName[layer(dep)]))
+					bad = append(bad, fmt.Sprintf("%s: %s may not import %s", how, layerName[layer(pkg)],
+						layerName[layer(dep)]))
 				}
 				if a, b := family(pkg), family(dep); a != "" && b != "" && a != b && pkg != opsAll {
 					bad = append(bad, how+": operator families do not import each other; use the Tensor method")
@@ -134,7 +137,8 @@ func graph(t *testing.T, root string) map[string][]string {
 				return nil
 			}
 			// What the go command does not see, we do not either.
-			if n := d.Name(); n == "testdata" || n == "vendor" || strings.HasPrefix(n, ".") || strings.HasPrefix(n, "_") {
+			if n := d.Name(); n == "testdata" || n == "vendor" || strings.HasPrefix(n, ".") ||
+				strings.HasPrefix(n, "_") {
 				return fs.SkipDir
 			}
 			if _, err := os.Stat(filepath.Join(p, "go.mod")); err == nil {

@@ -14,13 +14,16 @@ import (
 
 // memoryExceptions are functions that may touch memory although a rule calls them, with the reason.
 var memoryExceptions = map[string]string{
-	"index.boolList":    "Go bools in an index become a tensor on the CPU, as in PyTorch; indices may be on the CPU whatever the device",
-	"index.numberList":  "Go numbers in an index become a tensor on the CPU, as in PyTorch; indices may be on the CPU whatever the device",
+	"index.boolList": "Go bools in an index become a tensor on the CPU, as in PyTorch; indices may be on the CPU " +
+		"whatever the device",
+	"index.numberList": "Go numbers in an index become a tensor on the CPU, as in PyTorch; indices may be on the " +
+		"CPU whatever the device",
 	"matmul.panelWidth": "the packed form of a weight is that of the CPU's kernels; no element is read",
 }
 
 // rawNames are the functions of package tensor that read or make host memory.
-var rawNames = []string{"Ptr", "Data", "SharedData", "CopyRaw", "CloneRaw", "ZeroRaw", "Dense", "DenseAs", "DenseIn", "New", "NewStrided",
+var rawNames = []string{"Ptr", "Data", "SharedData", "CopyRaw", "CloneRaw", "ZeroRaw", "Dense", "DenseAs", "DenseIn",
+	"New", "NewStrided",
 	"FromSlice", "NewStorage"}
 
 // ruleFields are the fields of a tensor.Def that hold a rule.
@@ -71,7 +74,8 @@ type finding struct {
 
 // rawUses lists the places where rules of the package in dir touch memory.
 func rawUses(dir string, used map[string]bool) ([]string, error) {
-	s := &source{set: token.NewFileSet(), funcs: map[string]*ast.FuncDecl{}, raw: map[string][]string{}, family: filepath.Base(dir), used: used,
+	s := &source{set: token.NewFileSet(), funcs: map[string]*ast.FuncDecl{}, raw: map[string][]string{},
+		family: filepath.Base(dir), used: used,
 		found: map[string]finding{}}
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -160,7 +164,8 @@ func isGradientRule(f *ast.FuncType) bool {
 		return false
 	}
 	list, ok := f.Results.List[0].Type.(*ast.ArrayType)
-	return ok && list.Len == nil && star(list.Elt, "T", "Tensor") && star(f.Params.List[0].Type, "Ctx") && star(f.Params.List[1].Type, "T", "Tensor")
+	return ok && list.Len == nil && star(list.Elt, "T", "Tensor") && star(f.Params.List[0].Type, "Ctx") &&
+		star(f.Params.List[1].Type, "T", "Tensor")
 }
 
 // schemaOf is the name of the operator that a Def literal defines, "" for other literals.

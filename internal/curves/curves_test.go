@@ -74,7 +74,8 @@ func sameInit(t *testing.T, m nn.Module, dir, file string) {
 	}
 }
 
-// spread is how far PyTorch's own runs (other threads, perturbed start, float64) are from each other over the first k steps.
+// spread is how far PyTorch's own runs (other threads, perturbed start, float64) are from each other over the first k
+// steps.
 func (c *curve) spread(k int) float64 {
 	worst := 0.0
 	for key, raw := range c.Spread {
@@ -166,8 +167,8 @@ func (m *lenet) Forward(x *torch.Tensor) *torch.Tensor {
 	return m.F3.Forward(m.F2.Forward(x).ReLU())
 }
 
-// check compares one step with the record. Networks without maxima follow PyTorch for the whole run; the others until a near-tie between
-// two maxima falls the other way.
+// check compares one step with the record. Networks without maxima follow PyTorch for the whole run; the others until a
+// near-tie between two maxima falls the other way.
 func (c *curve) check(t *testing.T, step int, loss, norm float64, smooth bool) {
 	t.Helper()
 	tol := 1e-5
@@ -317,7 +318,8 @@ func lmLoss(m languageModel, x, y *torch.Tensor) *torch.Tensor {
 	return F.CrossEntropy(l.View([]int{-1, l.Size(-1)}), y.View([]int{-1}))
 }
 
-func testText(t *testing.T, name string, build func() languageModel, optimizer func(m nn.Module, steps int) (optim.Optimizer, lr.Scheduler), random bool) {
+func testText(t *testing.T, name string, build func() languageModel,
+	optimizer func(m nn.Module, steps int) (optim.Optimizer, lr.Scheduler), random bool) {
 	c, dir := load(t, name)
 	text := loadText(t)
 	torch.ManualSeed(c.Seed)
@@ -382,7 +384,8 @@ func (m *charLSTM) Forward(x *torch.Tensor) *torch.Tensor {
 
 func TestCurveCharLSTM(t *testing.T) {
 	testText(t, "charlstm", func() languageModel {
-		return nn.New(&charLSTM{E: nn.NewEmbedding(65, 32), R: nn.NewLSTM(32, 64, nn.RNNOptions{BatchFirst: true}), H: nn.NewLinear(64, 65)})
+		return nn.New(&charLSTM{E: nn.NewEmbedding(65, 32), R: nn.NewLSTM(32, 64, nn.RNNOptions{BatchFirst: true}),
+			H: nn.NewLinear(64, 65)})
 	}, func(m nn.Module, _ int) (optim.Optimizer, lr.Scheduler) {
 		return optim.NewAdam(nn.Parameters(m), 3e-3), nil
 	}, false)

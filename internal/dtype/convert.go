@@ -45,20 +45,26 @@ func toBool[S number](d, s unsafe.Pointer, n int) {
 func ints() {
 	c := &converters
 	for _, s := range []DType{Bool, Uint8} {
-		c[Int16][s], c[Int32][s], c[Int64][s], c[Float32][s], c[Float64][s] = by(vec.U8ToI16s), by(vec.U8ToI32s), by(vec.U8ToI64s), by(vec.U8ToF32s), by(vec.U8ToF64s)
+		c[Int16][s], c[Int32][s], c[Int64][s], c[Float32][s], c[Float64][s] = by(vec.U8ToI16s), by(vec.U8ToI32s),
+			by(vec.U8ToI64s), by(vec.U8ToF32s), by(vec.U8ToF64s)
 	}
-	c[Int16][Int8], c[Int32][Int8], c[Int64][Int8], c[Float32][Int8], c[Float64][Int8] = by(vec.I8ToI16s), by(vec.I8ToI32s), by(vec.I8ToI64s), by(vec.I8ToF32s), by(vec.I8ToF64s)
-	c[Int32][Int16], c[Int64][Int16], c[Float32][Int16], c[Float64][Int16] = by(vec.I16ToI32s), by(vec.I16ToI64s), by(vec.I16ToF32s), by(vec.I16ToF64s)
+	c[Int16][Int8], c[Int32][Int8], c[Int64][Int8], c[Float32][Int8], c[Float64][Int8] = by(vec.I8ToI16s),
+		by(vec.I8ToI32s), by(vec.I8ToI64s), by(vec.I8ToF32s), by(vec.I8ToF64s)
+	c[Int32][Int16], c[Int64][Int16], c[Float32][Int16], c[Float64][Int16] = by(vec.I16ToI32s), by(vec.I16ToI64s),
+		by(vec.I16ToF32s), by(vec.I16ToF64s)
 	c[Int64][Int32], c[Float32][Int32], c[Float64][Int32] = by(vec.I32ToI64s), by(vec.I32ToF32s), by(vec.I32ToF64s)
 	c[Float32][Int64], c[Float64][Int64] = by(vec.I64ToF32s), by(vec.I64ToF64s)
 	c[Int16][Int32], c[Int16][Int64], c[Int32][Int64] = by(vec.I32ToI16s), by(vec.I64ToI16s), by(vec.I64ToI32s)
 	for _, d := range []DType{Uint8, Int8} { // the low byte, whatever its sign
 		c[d][Int16], c[d][Int32], c[d][Int64] = by(vec.I16ToU8s), by(vec.I32ToU8s), by(vec.I64ToU8s)
 	}
-	c[Uint8][Float32], c[Int8][Float32], c[Int16][Float32], c[Int32][Float32] = by(vec.F32ToU8s), by(vec.F32ToI8s), by(vec.F32ToI16s), by(vec.F32ToI32s)
-	c[Uint8][Float64], c[Int8][Float64], c[Int16][Float64], c[Int32][Float64] = by(vec.F64ToU8s), by(vec.F64ToI8s), by(vec.F64ToI16s), by(vec.F64ToI32s)
+	c[Uint8][Float32], c[Int8][Float32], c[Int16][Float32], c[Int32][Float32] = by(vec.F32ToU8s), by(vec.F32ToI8s),
+		by(vec.F32ToI16s), by(vec.F32ToI32s)
+	c[Uint8][Float64], c[Int8][Float64], c[Int16][Float64], c[Int32][Float64] = by(vec.F64ToU8s), by(vec.F64ToI8s),
+		by(vec.F64ToI16s), by(vec.F64ToI32s)
 	c[Int64][Float32], c[Int64][Float64] = by(vec.F32ToI64s), by(vec.F64ToI64s)
-	c[Bool][Uint8], c[Bool][Int8], c[Bool][Int16], c[Bool][Int32], c[Bool][Int64] = by(vec.NonzeroInt[uint8]), by(vec.NonzeroInt[int8]), by(vec.NonzeroInt[int16]), by(vec.NonzeroInt[int32]), by(vec.NonzeroInt[int64])
+	c[Bool][Uint8], c[Bool][Int8], c[Bool][Int16], c[Bool][Int32], c[Bool][Int64] = by(vec.NonzeroInt[uint8]),
+		by(vec.NonzeroInt[int8]), by(vec.NonzeroInt[int16]), by(vec.NonzeroInt[int32]), by(vec.NonzeroInt[int64])
 }
 
 func toC128[S number](d, s unsafe.Pointer, n int) {
@@ -125,16 +131,22 @@ func init() {
 		c[d][d] = func(p, q unsafe.Pointer, n int) { copy(sl[byte](p, n*size), sl[byte](q, n*size)) }
 	}
 	c[Uint8][Bool], c[Int8][Uint8], c[Uint8][Int8], c[Int8][Bool] = same[uint8], same[uint8], same[uint8], same[uint8]
-	// What has a vector kernel. Floats become integers as PyTorch has them on x86: what does not fit int32 (for uint8 and int64: int64) is
-	// the smallest one, of which the narrower types take the low bits.
+	// What has a vector kernel. Floats become integers as PyTorch has them on x86: what does not fit int32 (for uint8
+	// and int64: int64) is the smallest one, of which the narrower types take the low bits.
 	ints()
 	c[Bool][Float32] = func(p, q unsafe.Pointer, n int) { vec.NeScalarF32(sl[uint8](p, n), sl[float32](q, n), 0) }
 	c[Bool][Float64] = func(p, q unsafe.Pointer, n int) { vec.NeScalarF64(sl[uint8](p, n), sl[float64](q, n), 0) }
 	c[Float32][Float64], c[Float64][Float32] = by(vec.F64ToF32s), by(vec.F32ToF64s)
 	c[Float16][Float16], c[BFloat16][BFloat16] = same[uint16], same[uint16]
 	c[Complex64][Complex64], c[Complex128][Complex128] = same[complex64], same[complex128]
-	c[Complex128][Complex64] = func(p, q unsafe.Pointer, n int) { vec.F32ToF64s(sl[float64](p, 2*n), sl[float32](q, 2*n)) }
-	c[Complex64][Complex128] = func(p, q unsafe.Pointer, n int) { vec.F64ToF32s(sl[float32](p, 2*n), sl[float64](q, 2*n)) }
+	c[Complex128][Complex64] = func(p, q unsafe.Pointer,
+		n int) {
+		vec.F32ToF64s(sl[float64](p, 2*n), sl[float32](q, 2*n))
+	}
+	c[Complex64][Complex128] = func(p, q unsafe.Pointer,
+		n int) {
+		vec.F64ToF32s(sl[float32](p, 2*n), sl[float64](q, 2*n))
+	}
 	c[Float32][Complex64] = func(p, q unsafe.Pointer, n int) {
 		d, s := sl[float32](p, n), sl[complex64](q, n)
 		for i, v := range s {

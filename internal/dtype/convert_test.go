@@ -18,10 +18,13 @@ func converted[D, S any](to, from DType, src []S) []D {
 // Floats that an integer type cannot hold become what PyTorch makes of them on x86, on every processor.
 func TestFloatsBeyondIntegers(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
-	in := []float64{inf, -inf, nan, 1e10, -1e10, 9.3e18, 300, -300, 70000, 2.9, -2.9, 2147483647, 2147483648, -2147483649, 255.9}
+	in := []float64{inf, -inf, nan, 1e10, -1e10, 9.3e18, 300, -300, 70000, 2.9, -2.9, 2147483647, 2147483648,
+		-2147483649, 255.9}
 	const least32, least64 = math.MinInt32, math.MinInt64
-	i64 := []int64{least64, least64, least64, 1e10, -1e10, least64, 300, -300, 70000, 2, -2, 2147483647, 2147483648, -2147483649, 255}
-	i32 := []int32{least32, least32, least32, least32, least32, least32, 300, -300, 70000, 2, -2, 2147483647, least32, least32, 255}
+	i64 := []int64{least64, least64, least64, 1e10, -1e10, least64, 300, -300, 70000, 2, -2, 2147483647, 2147483648,
+		-2147483649, 255}
+	i32 := []int32{least32, least32, least32, least32, least32, least32, 300, -300, 70000, 2, -2, 2147483647, least32,
+		least32, 255}
 	i16 := []int16{0, 0, 0, 0, 0, 0, 300, -300, 4464, 2, -2, -1, 0, 0, 255}
 	i8 := []int8{0, 0, 0, 0, 0, 0, 44, -44, 112, 2, -2, -1, 0, 0, -1}
 	u8 := []uint8{0, 0, 0, 0, 0, 0, 44, 212, 112, 2, 254, 255, 0, 255, 255}
@@ -41,7 +44,8 @@ func TestFloatsBeyondIntegers(t *testing.T) {
 		t.Errorf("uint8 %v", got)
 	}
 	narrow := converted[float32](Float32, Float64, in)
-	if got := converted[int32](Int32, Float32, narrow); got[0] != least32 || got[3] != least32 || got[11] != least32 || got[6] != 300 {
+	if got := converted[int32](Int32, Float32, narrow); got[0] != least32 || got[3] != least32 || got[11] != least32 ||
+		got[6] != 300 {
 		t.Errorf("float32 to int32 %v", got)
 	}
 }
@@ -95,7 +99,8 @@ func TestRealToComplex(t *testing.T) {
 			t.Errorf("%v", c)
 		}
 	}
-	if got := converted[complex64](Complex64, Int16, []int16{-7, 300, 5}); got[0] != -7 || got[1] != 300 || got[2] != 5 {
+	if got := converted[complex64](Complex64, Int16, []int16{-7, 300, 5}); got[0] != -7 || got[1] != 300 ||
+		got[2] != 5 {
 		t.Errorf("%v", got)
 	}
 }

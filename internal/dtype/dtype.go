@@ -1,4 +1,5 @@
-// Package dtype defines the element types of tensors, their promotion rules and the conversion of contiguous runs from one to another.
+// Package dtype defines the element types of tensors, their promotion rules and the conversion of contiguous runs from
+// one to another.
 package dtype
 
 import "math"
@@ -31,10 +32,13 @@ var info = [numTypes]struct {
 	name, class, c string
 	size           int
 }{
-	{"invalid", "Invalid", "invalid", 0}, {"bool", "Bool", "bool", 1}, {"uint8", "Byte", "unsigned char", 1}, {"int8", "Char", "signed char", 1},
+	{"invalid", "Invalid", "invalid", 0}, {"bool", "Bool", "bool", 1}, {"uint8", "Byte", "unsigned char", 1},
+	{"int8", "Char", "signed char", 1},
 	{"int16", "Short", "short int", 2}, {"int32", "Int", "int", 4}, {"int64", "Long", "long int", 8},
-	{"float16", "Half", "c10::Half", 2}, {"bfloat16", "BFloat16", "c10::BFloat16", 2}, {"float32", "Float", "float", 4}, {"float64", "Double", "double", 8},
-	{"complex64", "ComplexFloat", "c10::complex<float>", 8}, {"complex128", "ComplexDouble", "c10::complex<double>", 16},
+	{"float16", "Half", "c10::Half", 2}, {"bfloat16", "BFloat16", "c10::BFloat16", 2}, {"float32", "Float", "float", 4},
+	{"float64", "Double", "double", 8},
+	{"complex64", "ComplexFloat", "c10::complex<float>", 8},
+	{"complex128", "ComplexDouble", "c10::complex<double>", 16},
 }
 
 // Size is the number of bytes of one element.

@@ -7,12 +7,18 @@ import "strings"
 var initialisms = map[string]string{}
 
 func init() {
-	for _, w := range strings.Fields("ReLU ReLU6 GELU SELU CELU ELU SiLU GLU PReLU RReLU LeakyReLU NLL BCE MSE CTC KL LSTM GRU RNN MM BMM MV FFT IFFT RFFT IRFFT LU QR SVD " +
-		"LogSigmoid LogSoftmax LP Addmm=AddMM Baddbmm=BAddBMM Addbmm=AddBMM Addmv=AddMV Matmul=MatMul Argmax=ArgMax Argmin=ArgMin Argsort=ArgSort Argwhere=ArgWhere " +
-		"Allclose=AllClose Isclose=IsClose Isnan=IsNaN Isinf=IsInf Isfinite=IsFinite Isin=IsIn Isreal=IsReal Isposinf=IsPosInf Isneginf=IsNegInf " +
-		"Cumsum=CumSum Cumprod=CumProd Cummax=CumMax Cummin=CumMin Topk=TopK Arctan2=ArcTan2 Atan2=Atan2 Einsum=Einsum Linspace=Linspace Logspace=Logspace Numel=Numel " +
-		"Dtype=DType Keepdim=KeepDim Hardtanh=HardTanh Hardswish=HardSwish Hardsigmoid=HardSigmoid Logsumexp=LogSumExp Logcumsumexp=LogCumSumExp Unfold=Unfold Id=ID Nan=NaN Nansum=NaNSum Nanmean=NaNMean " +
-		"Nanmedian=NaNMedian Nanquantile=NaNQuantile Swapaxes=SwapAxes Swapdims=SwapDims Tensordot=TensorDot Layernorm=LayerNorm") {
+	for _, w := range strings.Fields("ReLU ReLU6 GELU SELU CELU ELU SiLU GLU PReLU RReLU LeakyReLU NLL BCE MSE CTC " +
+		"KL LSTM GRU RNN MM BMM MV FFT IFFT RFFT IRFFT LU QR SVD " +
+		"LogSigmoid LogSoftmax LP Addmm=AddMM Baddbmm=BAddBMM Addbmm=AddBMM Addmv=AddMV Matmul=MatMul Argmax=ArgMax " +
+		"Argmin=ArgMin Argsort=ArgSort Argwhere=ArgWhere " +
+		"Allclose=AllClose Isclose=IsClose Isnan=IsNaN Isinf=IsInf Isfinite=IsFinite Isin=IsIn Isreal=IsReal " +
+		"Isposinf=IsPosInf Isneginf=IsNegInf " +
+		"Cumsum=CumSum Cumprod=CumProd Cummax=CumMax Cummin=CumMin Topk=TopK Arctan2=ArcTan2 Atan2=Atan2 " +
+		"Einsum=Einsum Linspace=Linspace Logspace=Logspace Numel=Numel " +
+		"Dtype=DType Keepdim=KeepDim Hardtanh=HardTanh Hardswish=HardSwish Hardsigmoid=HardSigmoid " +
+		"Logsumexp=LogSumExp Logcumsumexp=LogCumSumExp Unfold=Unfold Id=ID Nan=NaN Nansum=NaNSum Nanmean=NaNMean " +
+		"Nanmedian=NaNMedian Nanquantile=NaNQuantile Swapaxes=SwapAxes Swapdims=SwapDims Tensordot=TensorDot " +
+		"Layernorm=LayerNorm") {
 		if k, v, ok := strings.Cut(w, "="); ok {
 			initialisms[strings.ToLower(k)] = v
 		} else {

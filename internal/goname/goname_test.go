@@ -4,7 +4,8 @@ import "testing"
 
 func TestOf(t *testing.T) {
 	for in, want := range map[string]string{
-		"log_softmax": "LogSoftmax", "relu_": "ReLUInPlace", "nll_loss": "NLLLoss", "matmul": "MatMul", "mul": "Mul", "_to_copy": "ToCopy",
+		"log_softmax": "LogSoftmax", "relu_": "ReLUInPlace", "nll_loss": "NLLLoss", "matmul": "MatMul", "mul": "Mul",
+		"_to_copy":                     "ToCopy",
 		"scaled_dot_product_attention": "ScaledDotProductAttention", "isnan": "IsNaN",
 	} {
 		if got := Of(in); got != want {
@@ -14,7 +15,8 @@ func TestOf(t *testing.T) {
 }
 
 func TestGeneratorOverload(t *testing.T) {
-	for in, want := range map[string]string{"": "generator", "low": "low_generator", "low_dtype": "low_generator_dtype", "Tensor": "Tensor_generator"} {
+	for in, want := range map[string]string{"": "generator", "low": "low_generator", "low_dtype": "low_generator_dtype",
+		"Tensor": "Tensor_generator"} {
 		if got := GeneratorOverload(in); got != want {
 			t.Errorf("GeneratorOverload(%q) = %q, want %q", in, got, want)
 		}

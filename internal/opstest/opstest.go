@@ -1,5 +1,5 @@
-// Package opstest holds the checks that the operator families' tests share: PyTorch's golden cases, finite differences, and the same
-// bits for every number of threads.
+// Package opstest holds the checks that the operator families' tests share: PyTorch's golden cases, finite differences,
+// and the same bits for every number of threads.
 package opstest
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Conformance runs the golden cases of the operators that only matches and fails when fewer than ratio of them pass, or when one
-// panics with anything but an error. It skips where the golden data is absent.
+// Conformance runs the golden cases of the operators that only matches and fails when fewer than ratio of them pass, or
+// when one panics with anything but an error. It skips where the golden data is absent.
 func Conformance(t *testing.T, only string, ratio float64) {
 	t.Helper()
 	dir := shared.Path(t, "golden", "opinfo")
@@ -63,8 +63,8 @@ func Fill(dt tensor.DType, seed int, shape ...int) *tensor.Tensor {
 	return tensor.FromSlice(v, append([]int{}, shape...)...).ToDType(dt)
 }
 
-// GradCheck compares the gradients of the sum of f's result times fixed weights with central differences in float64, then does the
-// same for the gradients of the gradients. The inputs are float64 leaves.
+// GradCheck compares the gradients of the sum of f's result times fixed weights with central differences in float64,
+// then does the same for the gradients of the gradients. The inputs are float64 leaves.
 func GradCheck(t *testing.T, name string, f func(x []*tensor.Tensor) *tensor.Tensor, inputs ...*tensor.Tensor) {
 	t.Helper()
 	scalar := func(x []*tensor.Tensor) *tensor.Tensor {
@@ -124,7 +124,8 @@ func compare(t *testing.T, name string, f func(x []*tensor.Tensor) *tensor.Tenso
 				have = g[k]
 			}
 			if math.Abs(have-want) > 1e-5*(1+math.Abs(want)) {
-				t.Errorf("%s: gradient of input %d, element %d is %g, the difference quotient %g", name, i, k, have, want)
+				t.Errorf("%s: gradient of input %d, element %d is %g, the difference quotient %g", name, i, k, have,
+					want)
 				return
 			}
 		}

@@ -29,8 +29,8 @@ func (l *tracer) Call(c *tensor.Ctx, next func()) {
 	next()
 }
 
-// Trace lists the names, without "aten::", of the operators that a layer of RankTrace sees while f runs: composed ones whole or, with inside,
-// those that they call.
+// Trace lists the names, without "aten::", of the operators that a layer of RankTrace sees while f runs: composed ones
+// whole or, with inside, those that they call.
 func Trace(inside bool, f func()) []string {
 	l := &tracer{inside: inside}
 	tensor.WithLayer(l, f)
@@ -46,13 +46,15 @@ type Traced struct {
 	parts, last string
 }
 
-// Shows makes a Traced from names separated by blanks: whole are the operators that Python calls, as torch.export has them before any
-// decomposition, parts those that reach a kernel, last the latter for channels-last memory where they are others.
+// Shows makes a Traced from names separated by blanks: whole are the operators that Python calls, as torch.export has
+// them before any decomposition, parts those that reach a kernel, last the latter for channels-last memory where they
+// are others.
 func Shows(name string, f func(x *tensor.Tensor), shape []int, whole, parts string, last ...string) Traced {
 	return Traced{name, f, shape, whole, parts, strings.Join(last, "")}
 }
 
-// CheckTraces compares what layers see of programs with what PyTorch shows: while gradients are recorded and not, in both memory formats.
+// CheckTraces compares what layers see of programs with what PyTorch shows: while gradients are recorded and not, in
+// both memory formats.
 func CheckTraces(t *testing.T, list []Traced) {
 	t.Helper()
 	for _, c := range list {
@@ -82,7 +84,8 @@ func CheckTraces(t *testing.T, list []Traced) {
 						want = c.parts
 					}
 					if !slices.Equal(got, strings.Fields(want)) {
-						t.Errorf("%s, %s, training %v, inside %v: got %v, want %s", c.name, format, training, inside, got, want)
+						t.Errorf("%s, %s, training %v, inside %v: got %v, want %s", c.name, format, training, inside,
+							got, want)
 					}
 				}
 			}

@@ -17,11 +17,13 @@ func TestDecode(t *testing.T) {
 		{"none", "N.", "None"},
 		{"proto0 dict", "(dp0\nVa\np1\nI1\nsVb\np2\n(lp3\nI2\naF1.5\nas.", "{'a': 1, 'b': [2, 1.5]}"},
 		{"bools", "(I00\nI01\n\x88\x89t.", "(False, True, True, False)"},
-		{"ints", "(I-5\nL123456789012345678901L\nK\xffM\xff\xffJ\xff\xff\xff\xff\x8a\x00\x8a\x01\x80\x8a\x02\xff\x00t.", "(-5, 123456789012345678901, 255, 65535, -1, 0, -128, 255)"},
+		{"ints", "(I-5\nL123456789012345678901L\nK\xffM\xff\xffJ\xff\xff\xff\xff\x8a\x00\x8a\x01\x80\x8a\x02\xff\x00t.",
+			"(-5, 123456789012345678901, 255, 65535, -1, 0, -128, 255)"},
 		{"long4", "\x8b\x09\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x40.", "1180591620717411303424"},
 		{"negative big", "\x8a\x09\x00\x00\x00\x00\x00\x00\x00\x00\xff.", "-18446744073709551616"},
 		{"floats", "(Finf\nFnan\nG\x40\x04\x00\x00\x00\x00\x00\x00t.", "(inf, nan, 2.5)"},
-		{"strings", "(S'a\\x41\\n\\101'\nU\x02hiT\x01\x00\x00\x00zX\x02\x00\x00\x00\xc3\xa9\x8c\x01yV\\u00e9x\nt.", "('aA\\nA', 'hi', 'z', 'é', 'y', 'éx')"},
+		{"strings", "(S'a\\x41\\n\\101'\nU\x02hiT\x01\x00\x00\x00zX\x02\x00\x00\x00\xc3\xa9\x8c\x01yV\\u00e9x\nt.",
+			"('aA\\nA', 'hi', 'z', 'é', 'y', 'éx')"},
 		{"py2 bytes", "U\x02\xff\x80.", `b'\xff\x80'`},
 		{"bytes", "(C\x01aB\x01\x00\x00\x00b\x8e\x01\x00\x00\x00\x00\x00\x00\x00c\x96\x01\x00\x00\x00\x00\x00\x00\x00dt.", "(b'a', b'b', b'c', bytearray(b'd'))"},
 		{"tuples", "()K\x01\x85K\x01K\x02\x86K\x01K\x02K\x03\x87t.", "((), (1,), (1, 2), (1, 2, 3))"},
@@ -185,7 +187,8 @@ func TestEncode(t *testing.T) {
 		{"long tuple", Tuple{nil, nil, nil, nil}, "284e4e4e4e747100"},
 		{"shared list", Tuple{shared, shared}, "5d71004b016168008671" + "01"},
 		{"list", NewList(int64(1), int64(2)), "5d7100284b014b0265"},
-		{"ordered", od, "63636f6c6c656374696f6e730a4f726465726564446963740a710029527101" + "58010000006b71024b0173" + "7d710358010000006d71044e7362"},
+		{"ordered", od, "63636f6c6c656374696f6e730a4f726465726564446963740a710029527101" + "58010000006b71024b0173" +
+			"7d710358010000006d71044e7362"},
 		{"defaultdict", dd, "63636f6c6c656374696f6e730a64656661756c74646963740a7100635f5f6275696c74696e5f5f0a6c6f6e670a710185710252710358010000006171" + "04473ff000000000000073"},
 		{"set", set, "635f5f6275696c74696e5f5f0a7365740a71005d71014b036185710252" + "7103"},
 	}
@@ -337,7 +340,8 @@ func FuzzDecode(f *testing.F) {
 	for _, s := range []string{
 		"N.", "](K\x01K\x02e.", "ccollections\nOrderedDict\n)R(U\x01aK\x01u}b.", "}((K\x01tNu.",
 		"\x80\x04\x95\x00\x00\x00\x00\x00\x00\x00\x00\x8f\x94(K\x01\x90.", "c__builtin__\nset\n]\x85R.",
-		"(I1\nL5L\nF2\nS'a'\nVb\nt.", "\x8a\x0f\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff.", "U\x01aQ.",
+		"(I1\nL5L\nF2\nS'a'\nVb\nt.", "\x8a\x0f\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff.",
+		"U\x01aQ.",
 	} {
 		f.Add([]byte(s))
 	}

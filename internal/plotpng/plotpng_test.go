@@ -53,7 +53,8 @@ func TestLossCurve(t *testing.T) {
 	}{
 		{"loss.png", steps, loss, Options{}, 540},
 		{"acc.png", steps, loss, Options{
-			Title: "LeNet on digits", AccuracySteps: []int{1500, 3000, 4500, 6000}, Accuracy: []float64{0.91, 0.965, 0.98, 0.987},
+			Title: "LeNet on digits", AccuracySteps: []int{1500, 3000, 4500, 6000},
+			Accuracy: []float64{0.91, 0.965, 0.98, 0.987},
 		}, 840},
 		{"nan.png", steps, holed, Options{}, 540},
 		{"one.png", []int{0}, []float64{2.3}, Options{}, 540},

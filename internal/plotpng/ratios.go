@@ -23,11 +23,12 @@ type RatioSeries struct {
 }
 
 // seriesColors tell series apart, also in print and for eyes that see few colours.
-var seriesColors = []color.NRGBA{{0x1f, 0x77, 0xb4, 0x90}, {0xd9, 0x6a, 0x0b, 0x90}, {0x2c, 0x8a, 0x3c, 0x90}, {0x80, 0x40, 0x90, 0x90}}
+var seriesColors = []color.NRGBA{{0x1f, 0x77, 0xb4, 0x90}, {0xd9, 0x6a, 0x0b, 0x90}, {0x2c, 0x8a, 0x3c, 0x90},
+	{0x80, 0x40, 0x90, 0x90}}
 
-// Ratios draws ratios on a logarithmic axis, a row of dots for each group and series, with a tick at their median and a line at 1, and
-// writes the picture to path by way of a temporary file. Ratios must be finite and positive, and each series needs one (possibly empty)
-// list for each group.
+// Ratios draws ratios on a logarithmic axis, a row of dots for each group and series, with a tick at their median and a
+// line at 1, and writes the picture to path by way of a temporary file. Ratios must be finite and positive, and each
+// series needs one (possibly empty) list for each group.
 func Ratios(path, title, axis string, groups []string, series []RatioSeries) error {
 	p := newPlot(title, "")
 	p.X.Label.Text = axis
@@ -48,7 +49,8 @@ func Ratios(path, title, axis string, groups []string, series []RatioSeries) err
 			y := float64(len(groups)-1-i) + 0.36*(0.5-(float64(k)+0.5)/float64(len(series)))*2
 			for _, r := range v {
 				if !(r > 0) || math.IsInf(r, 0) {
-					return fmt.Errorf("plotpng: Ratios: %s, %s: ratio %g, want a finite positive number", s.Name, groups[i], r)
+					return fmt.Errorf("plotpng: Ratios: %s, %s: ratio %g, want a finite positive number", s.Name,
+						groups[i], r)
 				}
 				lo, hi = min(lo, r), max(hi, r)
 				dots = append(dots, plotter.XY{X: r, Y: y})

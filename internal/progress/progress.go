@@ -1,5 +1,5 @@
-// Package progress draws the progress bar of a training on a terminal. It stands apart from package term, because the library behind it
-// takes a web server along.
+// Package progress draws the progress bar of a training on a terminal. It stands apart from package term, because the
+// library behind it takes a web server along.
 package progress
 
 import (
@@ -63,7 +63,8 @@ func newBar(w io.Writer, width, epoch, epochs, steps int, now func() time.Time) 
 		progressbar.OptionShowCount(),
 		progressbar.OptionSetPredictTime(true),
 		progressbar.OptionClearOnFinish(),
-		progressbar.OptionSetTheme(progressbar.Theme{Saucer: "█", SaucerHead: "█", SaucerPadding: " ", BarStart: "|", BarEnd: "|"}),
+		progressbar.OptionSetTheme(progressbar.Theme{Saucer: "█", SaucerHead: "█", SaucerPadding: " ", BarStart: "|",
+			BarEnd: "|"}),
 	)
 	return b
 }

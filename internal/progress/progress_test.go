@@ -71,7 +71,8 @@ func TestBar(t *testing.T) {
 		}
 		out.Reset()
 		b.Done()
-		if s := out.String(); strings.TrimSpace(strings.ReplaceAll(s, "\x1b[2K", "")) != "" || !strings.HasSuffix(s, "\r") {
+		if s := out.String(); strings.TrimSpace(strings.ReplaceAll(s, "\x1b[2K", "")) != "" ||
+			!strings.HasSuffix(s, "\r") {
 			t.Errorf("width %d: Done leaves %q", c.width, s)
 		}
 	}

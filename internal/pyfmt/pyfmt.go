@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Float is repr of a float: the shortest digits that read back the same, in plain notation from 1e-4 up to 1e16, with ".0" for whole
-// numbers.
+// Float is repr of a float: the shortest digits that read back the same, in plain notation from 1e-4 up to 1e16, with
+// ".0" for whole numbers.
 func Float(f float64) string {
 	switch {
 	case math.IsNaN(f):
@@ -58,8 +58,8 @@ func Str(s string) string {
 	return b.String()
 }
 
-// Repr writes a Go value as Python would: nil is None, arrays of two floats are tuples, slices are lists. Values of other types print
-// with fmt.
+// Repr writes a Go value as Python would: nil is None, arrays of two floats are tuples, slices are lists. Values of
+// other types print with fmt.
 func Repr(v any) string {
 	switch x := v.(type) {
 	case nil:

@@ -18,7 +18,10 @@ func BenchmarkFill(b *testing.B) {
 	b.Run("uniform/f64", func(b *testing.B) { bench(b, n, 8, func(g *Generator) { _ = Uniform(g, f64, 0, 1) }) })
 	b.Run("normal/f32", func(b *testing.B) { bench(b, n, 4, func(g *Generator) { _ = Normal(g, f32, 0, 1, true) }) })
 	b.Run("normal/f64", func(b *testing.B) { bench(b, n, 8, func(g *Generator) { _ = Normal(g, f64, 0, 1, true) }) })
-	b.Run("normal_scalar/f32", func(b *testing.B) { bench(b, n, 4, func(g *Generator) { _ = Normal(g, f32, 0, 1, false) }) })
+	b.Run("normal_scalar/f32", func(b *testing.B) {
+		bench(b, n, 4,
+			func(g *Generator) { _ = Normal(g, f32, 0, 1, false) })
+	})
 	b.Run("bernoulli/u8", func(b *testing.B) { bench(b, n, 1, func(g *Generator) { _ = Bernoulli(g, u8, 0.3) }) })
 	b.Run("dropout/f32", func(b *testing.B) { bench(b, n, 4, func(g *Generator) { _ = DropoutMask(g, f32, 0.3) }) })
 	b.Run("exponential/f32", func(b *testing.B) { bench(b, n, 4, func(g *Generator) { _ = Exponential(g, f32, 1) }) })

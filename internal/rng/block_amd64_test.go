@@ -79,7 +79,8 @@ func TestBernoulliVectors(t *testing.T) {
 	src := make([]uint32, 2*70)
 	for n := range 70 {
 		g.fill32(src)
-		for _, limit := range []uint64{0, 1, 1 << 50, 1<<53 - 1, 1 << 53, uint64(src[0]&(1<<21-1))<<32 | uint64(src[1])} {
+		for _, limit := range []uint64{0, 1, 1 << 50, 1<<53 - 1, 1 << 53, uint64(src[0]&(1<<21-1))<<32 |
+			uint64(src[1])} {
 			a, b := make([]byte, n+2), make([]byte, n+2)
 			a[0], a[n+1], b[0], b[n+1] = 9, 9, 9, 9
 			useAVX2 = false

@@ -18,13 +18,16 @@ import (
 // drawing without replacement rounds to the weights' type. Of a matrix that is
 // stored by columns, PyTorch draws the numbers for that in the same order:
 // byColumn. It fails, without drawing, when the weights do not qualify.
-func Multinomial[T Float](g *Generator, dst []int64, weights []T, rows, cats, samples int, replacement, byColumn bool, round Rounder) error {
+func Multinomial[T Float](g *Generator, dst []int64, weights []T, rows, cats, samples int, replacement, byColumn bool,
+	round Rounder) error {
 	if rows < 0 || cats <= 0 || samples <= 0 || len(weights) != rows*cats || len(dst) != rows*samples {
-		return fmt.Errorf("rng: multinomial: got %d weights and %d results for %d rows of %d categories with %d samples (the last two must be positive)",
+		return fmt.Errorf("rng: multinomial: got %d weights and %d results for %d rows of %d categories with %d "+
+			"samples (the last two must be positive)",
 			len(weights), len(dst), rows, cats, samples)
 	}
 	if !replacement && samples > cats {
-		return fmt.Errorf("rng: multinomial: cannot draw %d samples of %d categories without replacement", samples, cats)
+		return fmt.Errorf("rng: multinomial: cannot draw %d samples of %d categories without replacement", samples,
+			cats)
 	}
 	inf := T(math.Inf(1))
 	for r := range rows {
@@ -109,7 +112,8 @@ func multinomialReplace[T Float](g *Generator, dst []int64, weights []T, rows, c
 // multinomialDistinct is the exponential race: of w/q with independent
 // exponentials q the largest is category j with probability proportional to
 // w[j], and the following ones go on likewise among the rest.
-func multinomialDistinct[T Float](g *Generator, dst []int64, weights []T, rows, cats, samples int, byColumn bool, round Rounder) {
+func multinomialDistinct[T Float](g *Generator, dst []int64, weights []T, rows, cats, samples int, byColumn bool,
+	round Rounder) {
 	race := make([]T, len(weights))
 	g.exponential64(len(race), 1, func(i int, v float64) {
 		q := T(v)
@@ -147,8 +151,8 @@ func multinomialDistinct[T Float](g *Generator, dst []int64, weights []T, rows, 
 	})
 }
 
-// first appends the indices of the n first elements, in order; of equal ones the earlier comes first. It keeps those found so far
-// in a heap with the last of them on top.
+// first appends the indices of the n first elements, in order; of equal ones the earlier comes first. It keeps those
+// found so far in a heap with the last of them on top.
 func first[T Float](idx []int, row []T, n int) []int {
 	after := func(a, b int) bool { return above(row[b], row[a]) || a > b && !above(row[a], row[b]) }
 	sink := func(i, n int) {
@@ -318,7 +322,8 @@ func gamma[T Float](g *Generator, alpha T) T {
 // Dirichlet distribution of that row of alpha: _sample_dirichlet.
 func Dirichlet[T Float](g *Generator, dst, alpha []T, k int) error {
 	if k <= 0 || len(alpha) != len(dst) || len(dst)%k != 0 {
-		return fmt.Errorf("rng: dirichlet: got %d concentrations and %d elements in rows of %d", len(alpha), len(dst), k)
+		return fmt.Errorf("rng: dirichlet: got %d concentrations and %d elements in rows of %d", len(alpha), len(dst),
+			k)
 	}
 	if err := checkAlpha("dirichlet", alpha); err != nil {
 		return err
@@ -349,7 +354,8 @@ func Dirichlet[T Float](g *Generator, dst, alpha []T, k int) error {
 // negative or not finite, or a prob is no probability.
 func Binomial[T Float](g *Generator, dst, count, prob []T) error {
 	if len(count) != len(dst) || len(prob) != len(dst) {
-		return fmt.Errorf("rng: binomial: got %d counts and %d probabilities for %d elements", len(count), len(prob), len(dst))
+		return fmt.Errorf("rng: binomial: got %d counts and %d probabilities for %d elements", len(count), len(prob),
+			len(dst))
 	}
 	for i, n := range count {
 		if !(n >= 0) || math.IsInf(float64(n), 0) {

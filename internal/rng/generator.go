@@ -183,7 +183,8 @@ func (g *Generator) SetState(b []byte) error {
 	// left-1 words from next on are still to be used; they must exist. PyTorch
 	// checks the two ranges only and would read beyond the words.
 	if left < 1 || left > mtN || next > mtN || uint64(left-1)+next > mtN {
-		return fmt.Errorf("rng: SetState: invalid mt19937 state: left=%d next=%d, expected 1 <= left <= %d and left-1+next <= %[3]d", left, next, mtN)
+		return fmt.Errorf("rng: SetState: invalid mt19937 state: left=%d next=%d, expected 1 <= left <= %d and "+
+			"left-1+next <= %[3]d", left, next, mtN)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -329,7 +329,8 @@ func runBasic(gd *golden, g *Generator, c *goldenCase) (out []float64, ints []in
 		if round != nil {
 			return fill(func(d []float32) error { return UniformLow(g, d, a, b, round) }, nil)
 		}
-		return fill(func(d []float32) error { return Uniform(g, d, a, b) }, func(d []float64) error { return Uniform(g, d, a, b) })
+		return fill(func(d []float32) error { return Uniform(g, d, a, b) },
+			func(d []float64) error { return Uniform(g, d, a, b) })
 	}
 	normal := func(mean, std float64) error {
 		libm = true
@@ -420,7 +421,8 @@ func runBasic(gd *golden, g *Generator, c *goldenCase) (out []float64, ints []in
 				return nil, nil, false, fmt.Errorf("dtype %q", dtype)
 			}
 			err = both(func(d []float32) error { Random(g, d, k); return nil },
-				func(d []float64) error { Random(g, d, k); return nil }, func(d []int64) error { Random(g, d, k); return nil })
+				func(d []float64) error { Random(g, d, k); return nil },
+				func(d []int64) error { Random(g, d, k); return nil })
 		case len(call.Args) == 1:
 			err = num(0, uint64(arg(0).int()))
 		case arg(1).V == nil:
@@ -432,7 +434,8 @@ func runBasic(gd *golden, g *Generator, c *goldenCase) (out []float64, ints []in
 		err = num(arg(0).int(), uint64(arg(1).int())-uint64(arg(0).int()))
 	case "randperm":
 		err = both(func(d []float32) error { RandPerm(g, d); return nil },
-			func(d []float64) error { RandPerm(g, d); return nil }, func(d []int64) error { RandPerm(g, d); return nil })
+			func(d []float64) error { RandPerm(g, d); return nil },
+			func(d []int64) error { RandPerm(g, d); return nil })
 	case "multinomial":
 		shape := arg(0).Shape
 		cats := shape[len(shape)-1]
@@ -478,7 +481,8 @@ func checkState(t *testing.T, g *Generator, c *goldenCase) (exact bool) {
 	t.Helper()
 	st := c.State
 	if g.left != st.Left || g.next != st.Next || g.normalValid != (st.NormalValid != 0) {
-		t.Errorf("state: left %d next %d normal %v, want %d %d %d", g.left, g.next, g.normalValid, st.Left, st.Next, st.NormalValid)
+		t.Errorf("state: left %d next %d normal %v, want %d %d %d", g.left, g.next, g.normalValid, st.Left, st.Next,
+			st.NormalValid)
 		return false
 	}
 	if d := ulps(g.normal, st.Normal); d > 4 {

@@ -99,7 +99,8 @@ func (k Kind) Range(from, to int64) (int64, int64, error) {
 			to = t - step(to-1)
 		}
 		if from >= to {
-			return 0, 0, fmt.Errorf("rng: random: no %v lies in the range after rounding its bounds to from=%d to=%d", k, from, to)
+			return 0, 0, fmt.Errorf("rng: random: no %v lies in the range after rounding its bounds to from=%d to=%d",
+				k, from, to)
 		}
 	}
 	return from, to, nil

@@ -132,7 +132,8 @@ func log1p(x float64) float64 {
 	z2 := float64(z * z)
 	z4 := float64(z2 * z2)
 	z6 := float64(z4 * z2)
-	r := float64(z*c1) + float64(z2*(c2+float64(z*c3))) + float64(z4*(c4+float64(z*c5))) + float64(z6*(c6+float64(z*c7)))
+	r := float64(z*c1) + float64(z2*(c2+float64(z*c3))) + float64(z4*(c4+float64(z*c5))) +
+		float64(z6*(c6+float64(z*c7)))
 	if k == 0 {
 		return f - (half - float64(s*(half+r)))
 	}
@@ -208,7 +209,8 @@ func expParts(x, l float64) float64 {
 	w, we := twoMul(n, ln2Over128B)
 	r, e := twoSum(x-float64(n*ln2Over128A), -w)
 	l += e - we
-	p := float64(float64(r*r) * (1.0/2 + float64(r*(1.0/6+float64(r*(1.0/24+float64(r*(1.0/120+float64(r*(1.0/720))))))))))
+	p := float64(float64(r*r) * (1.0/2 +
+		float64(r*(1.0/6+float64(r*(1.0/24+float64(r*(1.0/120+float64(r*(1.0/720))))))))))
 	i := int(n)
 	t := &expTable[i&127]
 	v := t.hi + (t.lo + float64(t.hi*(r+(l+p))))

@@ -219,7 +219,8 @@ func TestRounders(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ x, want float32 }{
-		{1, 1}, {1 + 0x1p-8, 1}, {1 + 0x1.8p-7, 1 + 0x1p-6}, {-1 - 0x1.01p-8, -1 - 0x1p-7}, {math.MaxFloat32, float32(math.Inf(1))}, {0, 0},
+		{1, 1}, {1 + 0x1p-8, 1}, {1 + 0x1.8p-7, 1 + 0x1p-6}, {-1 - 0x1.01p-8, -1 - 0x1p-7},
+		{math.MaxFloat32, float32(math.Inf(1))}, {0, 0},
 	} {
 		if got := RoundBFloat16(c.x); got != c.want {
 			t.Errorf("RoundBFloat16(%v) = %v, want %v", c.x, got, c.want)
@@ -259,7 +260,8 @@ func TestFunctions(t *testing.T) {
 	}
 	for _, c := range []struct{ got, want float64 }{
 		{ln(1), 0}, {ln(0), math.Inf(-1)}, {ln(math.Inf(1)), math.Inf(1)}, {ln(0x1p-1070), -1070 * math.Ln2},
-		{log1p(0), 0}, {log1p(-1), math.Inf(-1)}, {exp(0), 1}, {exp(-1000), 0}, {exp(1000), math.Inf(1)}, {tan(0), 0}, {pow(1, 5), 1}, {pow(0.5, 1e9), 0},
+		{log1p(0), 0}, {log1p(-1), math.Inf(-1)}, {exp(0), 1}, {exp(-1000), 0}, {exp(1000), math.Inf(1)}, {tan(0), 0},
+		{pow(1, 5), 1}, {pow(0.5, 1e9), 0},
 	} {
 		if ulps(c.got, c.want) > 1 {
 			t.Errorf("got %v, want %v", c.got, c.want)
@@ -331,8 +333,10 @@ func TestMultinomial16(t *testing.T) {
 		round   Rounder
 		a, b, d []int64
 	}{
-		{RoundFloat16, []int64{4, 6, 15, 13, 4, 4, 22, 13, 18, 36, 11, 9}, []int64{19, 6, 31, 36, 35, 18, 30, 11, 25, 15, 17, 22}, []int64{27}},
-		{RoundBFloat16, []int64{4, 6, 15, 13, 4, 4, 22, 13, 18, 36, 11, 9}, []int64{19, 6, 31, 36, 35, 18, 30, 11, 25, 15, 17, 22}, []int64{27}},
+		{RoundFloat16, []int64{4, 6, 15, 13, 4, 4, 22, 13, 18, 36, 11, 9},
+			[]int64{19, 6, 31, 36, 35, 18, 30, 11, 25, 15, 17, 22}, []int64{27}},
+		{RoundBFloat16, []int64{4, 6, 15, 13, 4, 4, 22, 13, 18, 36, 11, 9},
+			[]int64{19, 6, 31, 36, 35, 18, 30, 11, 25, 15, 17, 22}, []int64{27}},
 	} {
 		g := New().ManualSeed(3)
 		w := make([]float32, 37)

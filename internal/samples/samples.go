@@ -1,6 +1,7 @@
 // Package samples reads the one-line notation in which operator families write the sample calls of their operators.
 //
-// A line is a call: arguments separated by blanks, positional ones first, then name=value; how one is read follows from the schema.
+// A line is a call: arguments separated by blanks, positional ones first, then name=value; how one is read follows from
+// the schema.
 // After " | " come settings, the fields of [tensor.Sample]: nograd, nogradgrad, first, const=1,2, nolayout, tol=1e-3.
 //
 //	3x4            tensor of that shape, distinct values between -2 and 2; s is 0-d, 5 has one dimension
@@ -35,8 +36,8 @@ func Calls(lines ...string) func(s *tensor.Sampler) {
 	}
 }
 
-// Table registers samples of many operators: each row is a list of names separated by blanks, ":: " and lines separated by " ; ". Names
-// without a namespace are in aten.
+// Table registers samples of many operators: each row is a list of names separated by blanks, ":: " and lines separated
+// by " ; ". Names without a namespace are in aten.
 func Table(rows ...string) {
 	for _, r := range rows {
 		names, lines, ok := strings.Cut(r, " :: ")
@@ -124,8 +125,10 @@ func Parse(sch *tensor.Schema, line string) (c tensor.Sample, err error) {
 	return c, nil
 }
 
-var dtypes = map[string]tensor.DType{"f64": tensor.Float64, "f32": tensor.Float32, "f16": tensor.Float16, "bf16": tensor.BFloat16,
-	"i64": tensor.Int64, "i32": tensor.Int32, "i16": tensor.Int16, "i8": tensor.Int8, "u8": tensor.Uint8, "bool": tensor.Bool, "c64": tensor.Complex64, "c128": tensor.Complex128}
+var dtypes = map[string]tensor.DType{"f64": tensor.Float64, "f32": tensor.Float32, "f16": tensor.Float16,
+	"bf16": tensor.BFloat16,
+	"i64":  tensor.Int64, "i32": tensor.Int32, "i16": tensor.Int16, "i8": tensor.Int8, "u8": tensor.Uint8,
+	"bool": tensor.Bool, "c64": tensor.Complex64, "c128": tensor.Complex128}
 
 func parse(p *tensor.Param, w string, seed int) (tensor.Value, error) {
 	if w == "None" {
@@ -219,7 +222,8 @@ func parse(p *tensor.Param, w string, seed int) (tensor.Value, error) {
 		}
 		return tensor.DTypeValue(dt), nil
 	case tensor.KFormat:
-		f, ok := map[string]tensor.MemoryFormat{"channels_last": tensor.ChannelsLast, "contiguous": tensor.ContiguousFormat, "preserve": tensor.PreserveFormat}[w]
+		f, ok := map[string]tensor.MemoryFormat{"channels_last": tensor.ChannelsLast,
+			"contiguous": tensor.ContiguousFormat, "preserve": tensor.PreserveFormat}[w]
 		if !ok {
 			return tensor.Value{}, fmt.Errorf("unknown memory format")
 		}

@@ -1,5 +1,6 @@
-// Package second is a device for tests: importing it registers the backend "second", whose memory Go code cannot reach and whose kernels are
-// the CPU's with copies around them. What runs on it unchanged keeps to the rules for other devices.
+// Package second is a device for tests: importing it registers the backend "second", whose memory Go code cannot reach
+// and whose kernels are the CPU's with copies around them. What runs on it unchanged keeps to the rules for other
+// devices.
 package second
 
 import (
@@ -15,7 +16,8 @@ var Device = tensor.Device{Type: tensor.RegisterBackend("second", &backend{})}
 // Runs counts the calls that were computed on the device.
 func Runs() int { return int(runs.Load()) }
 
-// Live is the number of bytes that are allocated and were not freed. Memory that the garbage collector has taken counts as allocated.
+// Live is the number of bytes that are allocated and were not freed. Memory that the garbage collector has taken counts
+// as allocated.
 func Live() int { return int(live.Load()) }
 
 var runs, live atomic.Int64

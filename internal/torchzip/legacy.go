@@ -83,7 +83,8 @@ func loadLegacy(r io.ReaderAt, size int64, opts LoadOptions) (Value, error) {
 		return nil, err
 	}
 	if m, ok := magic.(*big.Int); !ok || m.String() != magicNumber {
-		return nil, formatErr("neither a zip archive nor the magic number of older files, but %s", cut(pickle.Repr(magic)))
+		return nil, formatErr("neither a zip archive nor the magic number of older files, but %s",
+			cut(pickle.Repr(magic)))
 	}
 	version, err := c.pickle()
 	if err != nil {
@@ -239,8 +240,8 @@ func loadTar(r io.ReaderAt, size int64, opts LoadOptions) (Value, error) {
 	return c.pickle()
 }
 
-// tarMembers finds the three members of the archive. This is all of tar that such files need; the standard library's package asks for the
-// users of the system, for which it links the C library where there is one.
+// tarMembers finds the three members of the archive. This is all of tar that such files need; the standard library's
+// package asks for the users of the system, for which it links the C library where there is one.
 func tarMembers(r io.ReaderAt, size int64) (map[string]*cursor, error) {
 	const block = 512
 	parts := map[string]*cursor{}

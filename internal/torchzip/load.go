@@ -179,7 +179,8 @@ func LoadRecord(zr *Reader, name, prefix string, opts LoadOptions) (Value, error
 			if s.Location != "meta" {
 				record := prefix + s.Key
 				if have := zr.Size(record); have != s.NumBytes() {
-					return nil, formatErr("storage %q needs %d bytes, its record has %d", cut(s.Key), s.NumBytes(), have)
+					return nil, formatErr("storage %q needs %d bytes, its record has %d", cut(s.Key), s.NumBytes(),
+						have)
 				}
 				attach(s, swap,
 					func(dst []byte) error { return zr.ReadInto(record, dst) },

@@ -58,7 +58,8 @@ func oldest(t testing.TB, format tar.Format) []byte {
 	for _, m := range []struct {
 		name string
 		b    []byte
-	}{{"sys_info", []byte("little")}, {"storages", storages.Bytes()}, {"tensors", tensors.Bytes()}, {"pickle", value.Bytes()}} {
+	}{{"sys_info", []byte("little")}, {"storages", storages.Bytes()}, {"tensors", tensors.Bytes()},
+		{"pickle", value.Bytes()}} {
 		h := &tar.Header{Name: m.name, Size: int64(len(m.b)), Typeflag: tar.TypeReg, Format: format}
 		if format == tar.FormatPAX {
 			h.PAXRecords = map[string]string{"GOTORCH.note": "a record of its own before the member"}
@@ -102,7 +103,8 @@ func TestOldestFormat(t *testing.T) {
 	}
 }
 
-// TestOldestBroken cuts the archive short, and changes each byte of its headers: none of them may be read as something else.
+// TestOldestBroken cuts the archive short, and changes each byte of its headers: none of them may be read as something
+// else.
 func TestOldestBroken(t *testing.T) {
 	b := oldest(t, tar.FormatUSTAR)
 	end := len(bytes.TrimRight(b, "\x00")) // what follows only fills blocks
@@ -131,8 +133,10 @@ func TestTarNumber(t *testing.T) {
 		want int64
 		ok   bool
 	}{
-		{"00000001750\x00", 1000, true}, {"  17 \x00", 15, true}, {"", 0, false}, {"00000000009", 0, false}, {"-0000000001", 0, false},
-		{"\x80\x00\x00\x00\x00\x00\x00\x02\x00\x00\x00\x00", 2 << 32, true}, {"\x80\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 0, false},
+		{"00000001750\x00", 1000, true}, {"  17 \x00", 15, true}, {"", 0, false}, {"00000000009", 0, false},
+		{"-0000000001", 0, false},
+		{"\x80\x00\x00\x00\x00\x00\x00\x02\x00\x00\x00\x00", 2 << 32, true},
+		{"\x80\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 0, false},
 		{"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 0, false},
 	} {
 		var b [12]byte

@@ -430,7 +430,8 @@ func rebuildParameter(args pickle.Tuple) (Value, error) {
 	}
 	data, ok := args[0].(*TensorRef)
 	if !ok { // a parameter of another layout: leave the description
-		return &pickle.Object{Class: &pickle.Global{Module: "torch._utils", Name: "_rebuild_parameter"}, Args: args}, nil
+		return &pickle.Object{Class: &pickle.Global{Module: "torch._utils", Name: "_rebuild_parameter"}, Args: args},
+			nil
 	}
 	p := *data
 	p.Parameter = true
@@ -478,5 +479,6 @@ func rebuildFromType(args pickle.Tuple) (Value, error) {
 			}
 		}
 	}
-	return &pickle.Object{Class: &pickle.Global{Module: "torch._tensor", Name: "_rebuild_from_type_v2"}, Args: args}, nil
+	return &pickle.Object{Class: &pickle.Global{Module: "torch._tensor", Name: "_rebuild_from_type_v2"}, Args: args},
+		nil
 }

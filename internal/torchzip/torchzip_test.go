@@ -168,11 +168,13 @@ func sample() (*pickle.Dict, *StorageRef) {
 	}
 	d := pickle.NewDict(pickle.PlainDict)
 	d.Set("a", &TensorRef{Storage: s, Shape: []int{2, 3}, Stride: []int{3, 1}})
-	d.Set("b", &TensorRef{Storage: s, Offset: 1, Shape: []int{2}, Stride: []int{3}, Parameter: true, RequiresGrad: true})
-	d.Set("f8", &TensorRef{Storage: &StorageRef{DType: "UntypedStorage", NumElements: 2, Source: func(w io.Writer) error {
-		_, err := w.Write([]byte{1, 2})
-		return err
-	}}, DType: "float8_e4m3fn", Shape: []int{2}, Stride: []int{1}})
+	d.Set("b", &TensorRef{Storage: s, Offset: 1, Shape: []int{2}, Stride: []int{3}, Parameter: true,
+		RequiresGrad: true})
+	d.Set("f8", &TensorRef{Storage: &StorageRef{DType: "UntypedStorage", NumElements: 2,
+		Source: func(w io.Writer) error {
+			_, err := w.Write([]byte{1, 2})
+			return err
+		}}, DType: "float8_e4m3fn", Shape: []int{2}, Stride: []int{1}})
 	d.Set("dtype", DType("bfloat16"))
 	d.Set("device", Device{"cuda", 1})
 	d.Set("size", Size{4, 5})
@@ -230,13 +232,14 @@ func TestRoundTrip(t *testing.T) {
 func TestSaveErrors(t *testing.T) {
 	s := &StorageRef{DType: "FloatStorage", NumElements: 2, Data: make([]byte, 8)}
 	for name, v := range map[string]Value{
-		"past the end":    &TensorRef{Storage: s, Shape: []int{3}, Stride: []int{1}},
-		"no storage":      &TensorRef{Shape: []int{3}, Stride: []int{1}},
-		"short data":      &StorageRef{DType: "FloatStorage", NumElements: 3, Data: make([]byte, 8)},
-		"unknown class":   &StorageRef{DType: "Float", NumElements: 2},
-		"no data":         &StorageRef{DType: "FloatStorage", NumElements: 2},
-		"dtype mismatch":  &TensorRef{Storage: s, DType: "int32", Shape: []int{2}, Stride: []int{1}},
-		"short source":    &StorageRef{DType: "ByteStorage", NumElements: 2, Source: func(io.Writer) error { return nil }},
+		"past the end":   &TensorRef{Storage: s, Shape: []int{3}, Stride: []int{1}},
+		"no storage":     &TensorRef{Shape: []int{3}, Stride: []int{1}},
+		"short data":     &StorageRef{DType: "FloatStorage", NumElements: 3, Data: make([]byte, 8)},
+		"unknown class":  &StorageRef{DType: "Float", NumElements: 2},
+		"no data":        &StorageRef{DType: "FloatStorage", NumElements: 2},
+		"dtype mismatch": &TensorRef{Storage: s, DType: "int32", Shape: []int{2}, Stride: []int{1}},
+		"short source": &StorageRef{DType: "ByteStorage", NumElements: 2,
+			Source: func(io.Writer) error { return nil }},
 		"unknown go type": struct{ X int }{1},
 	} {
 		dir := t.TempDir()
@@ -356,7 +359,8 @@ func archive(records ...string) []byte {
 	var buf bytes.Buffer
 	zw := zip.NewWriter(&buf)
 	for i := 0; i < len(records); i += 2 {
-		w, _ := zw.CreateRaw(&zip.FileHeader{Name: records[i], Method: zip.Store, CRC32: crc32.ChecksumIEEE([]byte(records[i+1])),
+		w, _ := zw.CreateRaw(&zip.FileHeader{Name: records[i], Method: zip.Store,
+			CRC32:            crc32.ChecksumIEEE([]byte(records[i+1])),
 			CompressedSize64: uint64(len(records[i+1])), UncompressedSize64: uint64(len(records[i+1]))})
 		io.WriteString(w, records[i+1])
 	}
@@ -396,13 +400,22 @@ func TestHostile(t *testing.T) {
 		{"byte order", archive("a/data.pkl", "N.", "a/byteorder", "middle"), "byte order"},
 		{"TorchScript", archive("a/constants.pkl", "N."), "TorchScript"},
 		{"no storage", archive("a/data.pkl", tensorPickle("K\x01", "K\x00", one, one)), "its record has -1"},
-		{"short storage", archive("a/data.pkl", tensorPickle("K\x02", "K\x00", one, one), "a/data/0", "abcd"), "needs 8 bytes"},
-		{"huge storage", archive("a/data.pkl", tensorPickle("\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f", "K\x00", one, one), "a/data/0", "abcd"), "claims"},
-		{"shape past the end", archive("a/data.pkl", tensorPickle("K\x01", "K\x00", two, one), "a/data/0", "abcd"), "reach past"},
-		{"offset past the end", archive("a/data.pkl", tensorPickle("K\x01", "K\x01", one, one), "a/data/0", "abcd"), "reach past"},
-		{"overflow", archive("a/data.pkl", tensorPickle("K\x01", "K\x00", "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f\x85", "K\x04\x85"), "a/data/0", "abcd"), "reach past"},
-		{"endless expanded view", archive("a/data.pkl", tensorPickle("K\x01", "K\x00", "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f\x85", "K\x00\x85"), "a/data/0", "abcd"), "reach past"},
-		{"negative", archive("a/data.pkl", tensorPickle("K\x01", "J\xff\xff\xff\xff", one, one), "a/data/0", "abcd"), "non-negative"},
+		{"short storage", archive("a/data.pkl", tensorPickle("K\x02", "K\x00", one, one), "a/data/0", "abcd"),
+			"needs 8 bytes"},
+		{"huge storage", archive("a/data.pkl",
+			tensorPickle("\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f", "K\x00", one, one), "a/data/0", "abcd"), "claims"},
+		{"shape past the end", archive("a/data.pkl", tensorPickle("K\x01", "K\x00", two, one), "a/data/0", "abcd"),
+			"reach past"},
+		{"offset past the end", archive("a/data.pkl", tensorPickle("K\x01", "K\x01", one, one), "a/data/0", "abcd"),
+			"reach past"},
+		{"overflow", archive("a/data.pkl",
+			tensorPickle("K\x01", "K\x00", "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f\x85", "K\x04\x85"), "a/data/0",
+			"abcd"), "reach past"},
+		{"endless expanded view", archive("a/data.pkl",
+			tensorPickle("K\x01", "K\x00", "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f\x85", "K\x00\x85"), "a/data/0",
+			"abcd"), "reach past"},
+		{"negative", archive("a/data.pkl", tensorPickle("K\x01", "J\xff\xff\xff\xff", one, one), "a/data/0", "abcd"),
+			"non-negative"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "x.pt")
@@ -419,7 +432,8 @@ func TestHostile(t *testing.T) {
 }
 
 func TestBigEndian(t *testing.T) {
-	in := archive("a/data.pkl", tensorPickle("K\x01", "K\x00", "K\x01\x85", "K\x01\x85"), "a/byteorder", "big", "a/data/0", "\x3f\x80\x00\x00")
+	in := archive("a/data.pkl", tensorPickle("K\x01", "K\x00", "K\x01\x85", "K\x01\x85"), "a/byteorder", "big",
+		"a/data/0", "\x3f\x80\x00\x00")
 	v, err := Load(bytes.NewReader(in), int64(len(in)))
 	if err != nil {
 		t.Fatal(err)
@@ -471,7 +485,8 @@ func FuzzLoad(f *testing.F) {
 	f.Add(oldest(f, tar.FormatGNU))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var all []*StorageRef
-		v, err := LoadWith(bytes.NewReader(data), int64(len(data)), LoadOptions{onStorage: func(s *StorageRef) { all = append(all, s) }})
+		v, err := LoadWith(bytes.NewReader(data), int64(len(data)),
+			LoadOptions{onStorage: func(s *StorageRef) { all = append(all, s) }})
 		if err != nil {
 			return
 		}

@@ -33,7 +33,8 @@ type Reader struct {
 func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
 	zr, err := zip.NewReader(r, size)
 	if err != nil {
-		if errors.Is(err, zip.ErrFormat) || errors.Is(err, zip.ErrAlgorithm) || errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF {
+		if errors.Is(err, zip.ErrFormat) || errors.Is(err, zip.ErrAlgorithm) || errors.Is(err, io.ErrUnexpectedEOF) ||
+			err == io.EOF {
 			return nil, formatErr("%v", err)
 		}
 		return nil, fmt.Errorf("torchzip: %w", err)
@@ -65,7 +66,8 @@ func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
 			return nil, formatErr("member %q uses compression method %d", f.Name, f.Method)
 		}
 		if f.Method == zip.Store && f.CompressedSize64 != f.UncompressedSize64 {
-			return nil, formatErr("stored member %q has sizes %d and %d", f.Name, f.CompressedSize64, f.UncompressedSize64)
+			return nil, formatErr("stored member %q has sizes %d and %d", f.Name, f.CompressedSize64,
+				f.UncompressedSize64)
 		}
 		// Deflate cannot expand by more than about 1032.
 		if f.CompressedSize64 > uint64(size) || f.UncompressedSize64/1040 > f.CompressedSize64 {

@@ -35,21 +35,28 @@ func spatialCases() map[string]func(x *torch.Tensor) *torch.Tensor {
 		for s := 1; s <= 3; s++ {
 			for _, p := range []int{0, 1} {
 				for _, ceil := range []bool{false, true} {
-					cases[fmt.Sprintf("max_pool2d k%d s%d p%d %v", k, s, p, ceil)] = func(x *torch.Tensor) *torch.Tensor {
-						return F.MaxPool2d(x, []int{k, k}, F.MaxPool2dOptions{Stride: []int{s, s}, Padding: []int{p, p}, CeilMode: ceil})
+					cases[fmt.Sprintf("max_pool2d k%d s%d p%d %v", k, s, p,
+						ceil)] = func(x *torch.Tensor) *torch.Tensor {
+						return F.MaxPool2d(x, []int{k, k},
+							F.MaxPool2dOptions{Stride: []int{s, s}, Padding: []int{p, p}, CeilMode: ceil})
 					}
-					cases[fmt.Sprintf("avg_pool2d k%d s%d p%d %v", k, s, p, ceil)] = func(x *torch.Tensor) *torch.Tensor {
-						return F.AvgPool2d(x, []int{k, k}, F.AvgPool2dOptions{Stride: []int{s, s}, Padding: []int{p, p}, CeilMode: ceil, NoCountIncludePad: s == 2})
+					cases[fmt.Sprintf("avg_pool2d k%d s%d p%d %v", k, s, p,
+						ceil)] = func(x *torch.Tensor) *torch.Tensor {
+						return F.AvgPool2d(x, []int{k, k},
+							F.AvgPool2dOptions{Stride: []int{s, s}, Padding: []int{p, p}, CeilMode: ceil,
+								NoCountIncludePad: s == 2})
 					}
 				}
 			}
 		}
 	}
 	cases["max_pool2d dilated"] = func(x *torch.Tensor) *torch.Tensor {
-		return F.MaxPool2d(x, []int{2, 3}, F.MaxPool2dOptions{Stride: []int{2, 1}, Padding: []int{1, 1}, Dilation: []int{2, 2}})
+		return F.MaxPool2d(x, []int{2, 3},
+			F.MaxPool2dOptions{Stride: []int{2, 1}, Padding: []int{1, 1}, Dilation: []int{2, 2}})
 	}
 	cases["max_pool2d indices"] = func(x *torch.Tensor) *torch.Tensor {
-		v, i := F.MaxPool2dWithIndices(x, []int{3, 3}, F.MaxPool2dWithIndicesOptions{Stride: []int{2, 2}, Padding: []int{1, 1}})
+		v, i := F.MaxPool2dWithIndices(x, []int{3, 3},
+			F.MaxPool2dWithIndicesOptions{Stride: []int{2, 2}, Padding: []int{1, 1}})
 		return v.Add(i.To(x.DType()).MulScalar(1e-3))
 	}
 	return cases
@@ -60,15 +67,17 @@ func run(f func(x *torch.Tensor) *torch.Tensor, x *torch.Tensor) (y, g *torch.Te
 	x = x.Detach().SetRequiresGrad(true)
 	y = f(x)
 	w := torch.Arange(y.Numel()).To(x.DType()).Reshape(y.Shape()).Sin()
-	return y.Detach(), torch.Grad([]*torch.Tensor{y}, []*torch.Tensor{x}, torch.GradOptions{GradOutputs: []*torch.Tensor{w}})[0]
+	return y.Detach(), torch.Grad([]*torch.Tensor{y}, []*torch.Tensor{x},
+		torch.GradOptions{GradOutputs: []*torch.Tensor{w}})[0]
 }
 
 func maxDiff(a, b *torch.Tensor) float64 {
 	return a.Double().Sub(b.Double()).Abs().Max().Item()
 }
 
-// TestFormats compares float32 results and gradients in both memory formats, on every kernel path and for several numbers of threads,
-// with float64 ones. Half of the elements are zero, so that maxima are tied; the results must have the same bits for all threads.
+// TestFormats compares float32 results and gradients in both memory formats, on every kernel path and for several
+// numbers of threads, with float64 ones. Half of the elements are zero, so that maxima are tied; the results must have
+// the same bits for all threads.
 func TestFormats(t *testing.T) {
 	oldThreads := par.NumThreads()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
@@ -91,15 +100,18 @@ func TestFormats(t *testing.T) {
 						y, g := run(f, in)
 						tol := 2e-6 * (1 + wy.Abs().Max().Item())
 						if d := maxDiff(y, wy); !(d <= tol) {
-							t.Fatalf("%s of %v, channels last %v, %s: result differs by %g", name, shape, last, l.Name, d)
+							t.Fatalf("%s of %v, channels last %v, %s: result differs by %g", name, shape, last, l.Name,
+								d)
 						}
 						if d := maxDiff(g, wg); !(d <= 1e-5*(1+wg.Abs().Max().Item())) {
-							t.Fatalf("%s of %v, channels last %v, %s: gradient differs by %g", name, shape, last, l.Name, d)
+							t.Fatalf("%s of %v, channels last %v, %s: gradient differs by %g", name, shape, last,
+								l.Name, d)
 						}
 						if threads == 1 {
 							y1, g1 = y, g
 						} else if !torch.Equal(y, y1) || !torch.Equal(g, g1) {
-							t.Fatalf("%s of %v, channels last %v, %s: other bits with %d threads", name, shape, last, l.Name, threads)
+							t.Fatalf("%s of %v, channels last %v, %s: other bits with %d threads", name, shape, last,
+								l.Name, threads)
 						}
 					}
 					restore()
@@ -109,7 +121,8 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestFormats3d pools volumes in channels-last memory, and pictures and volumes without a batch whose strides look like it.
+// TestFormats3d pools volumes in channels-last memory, and pictures and volumes without a batch whose strides look like
+// it.
 func TestFormats3d(t *testing.T) {
 	torch.ManualSeed(3)
 	pool3 := map[string]func(x *torch.Tensor) *torch.Tensor{

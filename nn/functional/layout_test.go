@@ -62,13 +62,15 @@ var layouts = map[string]func(x *torch.Tensor) *torch.Tensor{
 	},
 	"batch_norm_affine": func(x *torch.Tensor) *torch.Tensor {
 		c := []int{x.Size(1)}
-		return F.BatchNorm(x, torch.Zeros(c), torch.Ones(c), F.BatchNormOptions{Weight: torch.Ones(c), Bias: torch.Ones(c)})
+		return F.BatchNorm(x, torch.Zeros(c), torch.Ones(c),
+			F.BatchNormOptions{Weight: torch.Ones(c), Bias: torch.Ones(c)})
 	},
 	"group_norm":    func(x *torch.Tensor) *torch.Tensor { return F.GroupNorm(x, 1) },
 	"instance_norm": func(x *torch.Tensor) *torch.Tensor { return F.InstanceNorm(x) },
 	"max_pool2d":    maxPool,
 	"max_pool2d_indices": func(x *torch.Tensor) *torch.Tensor {
-		_, i := F.MaxPool2dWithIndices(x, []int{3, 3}, F.MaxPool2dWithIndicesOptions{Stride: []int{2, 2}, Padding: []int{1, 1}})
+		_, i := F.MaxPool2dWithIndices(x, []int{3, 3},
+			F.MaxPool2dWithIndicesOptions{Stride: []int{2, 2}, Padding: []int{1, 1}})
 		return i
 	},
 	"avg_pool2d":            avgPool,
@@ -80,17 +82,26 @@ var layouts = map[string]func(x *torch.Tensor) *torch.Tensor{
 	"bicubic":               interpolate("bicubic"),
 	"dropout":               func(x *torch.Tensor) *torch.Tensor { return F.Dropout(x) },
 	"dropout2d":             func(x *torch.Tensor) *torch.Tensor { return F.Dropout2d(x) },
-	"cat":                   func(x *torch.Tensor) *torch.Tensor { return torch.Cat([]*torch.Tensor{x, x}, torch.CatOptions{Dim: 1}) },
+	"cat": func(x *torch.Tensor) *torch.Tensor {
+		return torch.Cat([]*torch.Tensor{x, x},
+			torch.CatOptions{Dim: 1})
+	},
 	"cat_contig": func(x *torch.Tensor) *torch.Tensor {
 		return torch.Cat([]*torch.Tensor{x, torch.Ones(x.Shape())}, torch.CatOptions{Dim: 1})
 	},
-	"pad":         func(x *torch.Tensor) *torch.Tensor { return F.Pad(x, []int{1, 1, 1, 1}) },
-	"pad_reflect": func(x *torch.Tensor) *torch.Tensor { return F.Pad(x, []int{1, 0, 1, 0}, F.PadOptions{Mode: "reflect"}) },
-	"softmax":     func(x *torch.Tensor) *torch.Tensor { return F.Softmax(x, F.SoftmaxOptions{Dim: torch.Some(1)}) },
-	"clone":       func(x *torch.Tensor) *torch.Tensor { return x.Clone() },
-	"zeros_like":  func(x *torch.Tensor) *torch.Tensor { return torch.ZerosLike(x) },
-	"double":      (*torch.Tensor).Double,
-	"sum1":        func(x *torch.Tensor) *torch.Tensor { return x.SumDim([]int{1}, torch.SumDimOptions{KeepDim: true}) },
+	"pad": func(x *torch.Tensor) *torch.Tensor { return F.Pad(x, []int{1, 1, 1, 1}) },
+	"pad_reflect": func(x *torch.Tensor) *torch.Tensor {
+		return F.Pad(x, []int{1, 0, 1, 0},
+			F.PadOptions{Mode: "reflect"})
+	},
+	"softmax":    func(x *torch.Tensor) *torch.Tensor { return F.Softmax(x, F.SoftmaxOptions{Dim: torch.Some(1)}) },
+	"clone":      func(x *torch.Tensor) *torch.Tensor { return x.Clone() },
+	"zeros_like": func(x *torch.Tensor) *torch.Tensor { return torch.ZerosLike(x) },
+	"double":     (*torch.Tensor).Double,
+	"sum1": func(x *torch.Tensor) *torch.Tensor {
+		return x.SumDim([]int{1},
+			torch.SumDimOptions{KeepDim: true})
+	},
 	"mean_hw": func(x *torch.Tensor) *torch.Tensor {
 		return x.MeanDim([]int{2, 3}, torch.MeanDimOptions{KeepDim: true})
 	},
@@ -127,12 +138,13 @@ func backward(f func(x *torch.Tensor) *torch.Tensor) func(x *torch.Tensor) *torc
 	return func(x *torch.Tensor) *torch.Tensor {
 		x = x.Detach().SetRequiresGrad(true)
 		y := f(x)
-		return torch.Grad([]*torch.Tensor{y}, []*torch.Tensor{x}, torch.GradOptions{GradOutputs: []*torch.Tensor{torch.OnesLike(y.Detach())}})[0]
+		return torch.Grad([]*torch.Tensor{y}, []*torch.Tensor{x},
+			torch.GradOptions{GradOutputs: []*torch.Tensor{torch.OnesLike(y.Detach())}})[0]
 	}
 }
 
-// TestStrides compares the memory layout of results with PyTorch's. Each line of the table is the shape and strides of an input, then
-// strides of results with the operators that give them.
+// TestStrides compares the memory layout of results with PyTorch's. Each line of the table is the shape and strides of
+// an input, then strides of results with the operators that give them.
 func TestStrides(t *testing.T) {
 	f, err := os.Open("testdata/strides.txt")
 	if err != nil {
@@ -150,7 +162,8 @@ func TestStrides(t *testing.T) {
 				if fn == nil {
 					t.Fatalf("no operator %s", op)
 				}
-				got := strings.ReplaceAll(strings.Trim(fmt.Sprint(fn(strided(shape, stride)).Strides()), "[]"), " ", ",")
+				got := strings.ReplaceAll(strings.Trim(fmt.Sprint(fn(strided(shape, stride)).Strides()), "[]"), " ",
+					",")
 				if got != want {
 					if bad[op]++; bad[op] <= 3 {
 						t.Errorf("%s of shape %v strides %v: got %s, want %s", op, shape, stride, got, want)

@@ -1,4 +1,5 @@
-// Package nninit fills tensors with starting values: PyTorch's torch.nn.init, with the same random draws for the same seed.
+// Package nninit fills tensors with starting values: PyTorch's torch.nn.init, with the same random draws for the same
+// seed.
 //
 // Every function writes its tensor in place, records nothing on the tape, and returns the tensor.
 //
@@ -45,7 +46,10 @@ func uniform(t *Tensor, a, b float64, g *Generator) *Tensor {
 }
 
 func normal(t *Tensor, mean, std float64, g *Generator) *Tensor {
-	tensor.NoGrad(func() { t.NormalInPlace(tensor.NormalInPlaceOptions{Mean: mean, Std: tensor.Some(std), Generator: g}) })
+	tensor.NoGrad(func() {
+		t.NormalInPlace(tensor.NormalInPlaceOptions{Mean: mean, Std: tensor.Some(std),
+			Generator: g})
+	})
 	return t
 }
 
@@ -83,7 +87,8 @@ func write(t *Tensor, v []float64) *Tensor {
 // Eye makes a matrix the identity, as far as its shape allows.
 func Eye(t *Tensor) *Tensor {
 	if t.Dim() != 2 {
-		tensor.Fail(tensor.ErrShape, "nninit.Eye: Only tensors with 2 dimensions are supported, got shape %s", tensor.ShapeString(t.Shape()))
+		tensor.Fail(tensor.ErrShape, "nninit.Eye: Only tensors with 2 dimensions are supported, got shape %s",
+			tensor.ShapeString(t.Shape()))
 	}
 	if onMeta(t) {
 		return t
@@ -101,7 +106,8 @@ type DiracOptions struct {
 	Groups int // default 1
 }
 
-// Dirac makes the weight of a convolution with 1 to 3 spatial dimensions one that passes its input on, as many channels as there are.
+// Dirac makes the weight of a convolution with 1 to 3 spatial dimensions one that passes its input on, as many channels
+// as there are.
 func Dirac(t *Tensor, opts ...DiracOptions) *Tensor {
 	groups := 1
 	if len(opts) > 0 && opts[0].Groups != 0 {
@@ -137,7 +143,8 @@ func Dirac(t *Tensor, opts ...DiracOptions) *Tensor {
 // FanInAndFanOut are the numbers of inputs and outputs that one element of a weight's first and second dimension see.
 func FanInAndFanOut(t *Tensor) (fanIn, fanOut int) {
 	if t.Dim() < 2 {
-		tensor.Fail(tensor.ErrShape, "nninit: Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
+		tensor.Fail(tensor.ErrShape, "nninit: Fan in and fan out can not be computed for tensor with fewer than 2 "+
+			"dimensions")
 	}
 	field := 1
 	for _, n := range t.Shape()[2:] {
@@ -146,8 +153,8 @@ func FanInAndFanOut(t *Tensor) (fanIn, fanOut int) {
 	return t.Size(1) * field, t.Size(0) * field
 }
 
-// CalculateGain is the recommended gain of a nonlinearity: "linear", "conv1d" …, "sigmoid", "tanh", "relu", "leaky_relu" (with its slope,
-// 0.01 by default), "selu".
+// CalculateGain is the recommended gain of a nonlinearity: "linear", "conv1d" …, "sigmoid", "tanh", "relu",
+// "leaky_relu" (with its slope, 0.01 by default), "selu".
 func CalculateGain(nonlinearity string, param ...float64) float64 {
 	switch nonlinearity {
 	case "linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "sigmoid":
@@ -250,8 +257,8 @@ type TruncNormalOptions struct {
 	Generator *Generator
 }
 
-// TruncNormal draws normal numbers inside [A, B]. The draws are those of PyTorch 2.15, which samples by rejection; earlier versions
-// inverted the distribution function.
+// TruncNormal draws normal numbers inside [A, B]. The draws are those of PyTorch 2.15, which samples by rejection;
+// earlier versions inverted the distribution function.
 func TruncNormal(t *Tensor, opts ...TruncNormalOptions) *Tensor {
 	var o TruncNormalOptions
 	if len(opts) > 0 {
@@ -268,7 +275,8 @@ func TruncNormal(t *Tensor, opts ...TruncNormalOptions) *Tensor {
 		return append([]float64(nil), tensor.Data[float64](tensor.DenseAs(x, tensor.Float64))...)
 	}
 	round := func(x float64) float64 { // as the tensor's dtype holds it
-		return tensor.Data[float64](tensor.DenseAs(tensor.DenseAs(tensor.FromSlice([]float64{x}, 1), t.DType()), tensor.Float64))[0]
+		return tensor.Data[float64](tensor.DenseAs(tensor.DenseAs(tensor.FromSlice([]float64{x}, 1), t.DType()),
+			tensor.Float64))[0]
 	}
 	if cdf((b-mean)/std)-cdf((a-mean)/std) > 0.3 {
 		// most proposals lie inside: draw whole tensors and take from each what is still missing
@@ -322,8 +330,8 @@ type OrthogonalOptions struct {
 	Generator *Generator
 }
 
-// Orthogonal makes the rows (or columns, whichever are fewer) orthonormal, times Gain; dimensions after the first are seen as one
-// (Saxe et al. 2013).
+// Orthogonal makes the rows (or columns, whichever are fewer) orthonormal, times Gain; dimensions after the first are
+// seen as one (Saxe et al. 2013).
 func Orthogonal(t *Tensor, opts ...OrthogonalOptions) *Tensor {
 	var o OrthogonalOptions
 	if len(opts) > 0 {
@@ -432,7 +440,8 @@ func Sparse(t *Tensor, sparsity float64, opts ...SparseOptions) *Tensor {
 		o = opts[0]
 	}
 	if t.Dim() != 2 {
-		tensor.Fail(tensor.ErrShape, "nninit.Sparse: Only tensors with 2 dimensions are supported, got shape %s", tensor.ShapeString(t.Shape()))
+		tensor.Fail(tensor.ErrShape, "nninit.Sparse: Only tensors with 2 dimensions are supported, got shape %s",
+			tensor.ShapeString(t.Shape()))
 	}
 	rows, cols := t.Size(0), t.Size(1)
 	if onMeta(t) {

@@ -25,8 +25,9 @@ type Spec struct {
 	Device string `json:"device"`
 }
 
-// Operators runs a model's forward pass once and lists the operators that a tracer sees: PyTorch's, composed ones whole. With train the
-// model is in training mode and gradients are recorded; otherwise it is in evaluation mode and they are not.
+// Operators runs a model's forward pass once and lists the operators that a tracer sees: PyTorch's, composed ones
+// whole. With train the model is in training mode and gradients are recorded; otherwise it is in evaluation mode and
+// they are not.
 func Operators(m nn.Module, x *tensor.Tensor, train bool) ([]Call, error) {
 	forward, ok := m.(interface {
 		Forward(*tensor.Tensor) *tensor.Tensor

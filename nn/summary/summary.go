@@ -35,8 +35,8 @@ type Table struct {
 	InputShape        []int
 }
 
-// Of runs a model once, in evaluation mode and without gradients, and collects its layers. Shapes are known of modules that call their hooks
-// (all of package nn do; a module of your own does when its Forward uses Base.Run).
+// Of runs a model once, in evaluation mode and without gradients, and collects its layers. Shapes are known of modules
+// that call their hooks (all of package nn do; a module of your own does when its Forward uses Base.Run).
 func Of(m nn.Module, x *tensor.Tensor) (*Table, error) {
 	t := &Table{InputShape: x.Shape(), InputBytes: x.Numel() * x.ElementSize()}
 	rows := map[nn.Module]*Row{}
@@ -182,10 +182,12 @@ func (t *Table) String() string {
 		fmt.Fprintf(&b, "%s%s %-22s %12s %15s\n", name, strings.Repeat(" ", pad), shape, params, mult)
 	}
 	b.WriteString(line)
-	fmt.Fprintf(&b, "Total params: %s\nTrainable params: %s\nNon-trainable params: %s\nTotal mult-adds: %s\n", comma(t.Params), comma(t.Trainable), comma(t.Params-t.Trainable), comma(t.MultAdds))
+	fmt.Fprintf(&b, "Total params: %s\nTrainable params: %s\nNon-trainable params: %s\nTotal mult-adds: %s\n",
+		comma(t.Params), comma(t.Trainable), comma(t.Params-t.Trainable), comma(t.MultAdds))
 	b.WriteString(line)
 	mb := func(n int) float64 { return float64(n) / 1e6 }
-	fmt.Fprintf(&b, "Input shape: %s\nInput size (MB): %.2f\nForward pass size (MB): %.2f\nParams size (MB): %.2f\nEstimated total size (MB): %.2f\n", tensor.ShapeString(t.InputShape),
+	fmt.Fprintf(&b, "Input shape: %s\nInput size (MB): %.2f\nForward pass size (MB): %.2f\nParams size (MB): "+
+		"%.2f\nEstimated total size (MB): %.2f\n", tensor.ShapeString(t.InputShape),
 		mb(t.InputBytes), mb(t.ForwardBytes), mb(t.ParamBytes), mb(t.InputBytes+t.ForwardBytes+t.ParamBytes))
 	b.WriteString(line)
 	return b.String()

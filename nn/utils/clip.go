@@ -15,15 +15,15 @@ type Tensor = tensor.Tensor
 
 // ClipOptions are the options of ClipGradNorm.
 type ClipOptions struct {
-	// NormType is the p of the norm (default 2); math.Inf(1) takes the largest element, 0 counts the parameters whose gradients are not
-	// zero.
+	// NormType is the p of the norm (default 2); math.Inf(1) takes the largest element, 0 counts the parameters whose
+	// gradients are not zero.
 	NormType tensor.Opt[float64]
 	// ErrorIfNonfinite panics when the norm is NaN or infinite, instead of scaling by it.
 	ErrorIfNonfinite bool
 }
 
-// ClipGradNorm scales the gradients of parameters, together, so that their norm is at most maxNorm, and returns the norm before, as a 0-d
-// tensor. Parameters without gradient do not count.
+// ClipGradNorm scales the gradients of parameters, together, so that their norm is at most maxNorm, and returns the
+// norm before, as a 0-d tensor. Parameters without gradient do not count.
 // https://pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html
 func ClipGradNorm(parameters []*Tensor, maxNorm float64, opts ...ClipOptions) *Tensor {
 	var o ClipOptions
@@ -32,12 +32,15 @@ func ClipGradNorm(parameters []*Tensor, maxNorm float64, opts ...ClipOptions) *T
 	}
 	total := GradNorm(parameters, opts...)
 	if o.ErrorIfNonfinite && total.IsFinite().Item() == 0 {
-		tensor.Fail(tensor.ErrValue, "The total norm of order %s for gradients from `parameters` is non-finite, so it cannot be clipped. To disable this error and scale the gradients by the non-finite norm anyway, set `error_if_nonfinite=False`", pyfmt.Float(normType(o)))
+		tensor.Fail(tensor.ErrValue, "The total norm of order %s for gradients from `parameters` is non-finite, so "+
+			"it cannot be clipped. To disable this error and scale the gradients by the non-finite norm anyway, set "+
+			"`error_if_nonfinite=False`", pyfmt.Float(normType(o)))
 	}
 	tensor.NoGrad(func() {
 		// as PyTorch rounds: the coefficient in the norm's type, at most 1
 		coef := total.AddScalar(1e-6).Reciprocal().MulScalar(maxNorm).Clamp(tensor.ClampOptions{Max: 1.0})
-		if coef.Device().Type == tensor.CPUDevice && coef.Item() == 1 { // nothing to do; elsewhere reading it would wait for the device
+		// nothing to do; elsewhere reading it would wait for the device
+		if coef.Device().Type == tensor.CPUDevice && coef.Item() == 1 {
 			return
 		}
 		for _, l := range gradients(parameters) {
@@ -61,7 +64,10 @@ func gradients(parameters []*Tensor) (parts [][]*Tensor) {
 		if g == nil {
 			continue
 		}
-		i := slices.IndexFunc(parts, func(l []*Tensor) bool { return l[0].Device() == g.Device() && l[0].DType() == g.DType() })
+		i := slices.IndexFunc(parts, func(l []*Tensor) bool {
+			return l[0].Device() == g.Device() &&
+				l[0].DType() == g.DType()
+		})
 		if i < 0 {
 			i, parts = len(parts), append(parts, make([]*Tensor, 0, len(parameters)))
 		}

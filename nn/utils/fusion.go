@@ -27,7 +27,8 @@ func normBase(bn nn.Module) *nn.NormBase {
 	return nil
 }
 
-// FuseConvBNEval is one convolution that does what conv and then bn do; both must be in evaluation mode, and stay as they are.
+// FuseConvBNEval is one convolution that does what conv and then bn do; both must be in evaluation mode, and stay as
+// they are.
 // https://pytorch.org/docs/stable/generated/torch.nn.utils.fuse_conv_bn_eval.html
 func FuseConvBNEval[C Conv](conv C, bn nn.Layer) C {
 	var out nn.Layer
@@ -77,10 +78,11 @@ func folded(mean, variance *Tensor, eps float64, w, b *Tensor) (factor, shift *T
 	return factor, shift
 }
 
-// FuseConvBNWeights gives the weight and bias of a convolution into which a batch norm is folded; transposed says that the weight's
-// second dimension is that of the outputs.
+// FuseConvBNWeights gives the weight and bias of a convolution into which a batch norm is folded; transposed says that
+// the weight's second dimension is that of the outputs.
 // https://pytorch.org/docs/stable/generated/torch.nn.utils.fuse_conv_bn_weights.html
-func FuseConvBNWeights(weight, bias, runningMean, runningVar *Tensor, eps float64, bnWeight, bnBias *Tensor, transposed bool) (w, b *Tensor) {
+func FuseConvBNWeights(weight, bias, runningMean, runningVar *Tensor, eps float64, bnWeight, bnBias *Tensor,
+	transposed bool) (w, b *Tensor) {
 	factor, shift := folded(runningMean, runningVar, eps, bnWeight, bnBias)
 	shape := make([]int, weight.Dim())
 	for i := range shape {
@@ -95,10 +97,12 @@ func FuseConvBNWeights(weight, bias, runningMean, runningVar *Tensor, eps float6
 		shift = shift.Add(bias.Detach().Mul(factor))
 	}
 	w = weight.Detach().Mul(factor.Reshape(shape)).To(weight.DType())
-	return nn.NewParameter(w).SetRequiresGrad(weight.RequiresGrad()), nn.NewParameter(shift.To(weight.DType())).SetRequiresGrad(bias == nil || bias.RequiresGrad())
+	return nn.NewParameter(w).SetRequiresGrad(weight.RequiresGrad()),
+		nn.NewParameter(shift.To(weight.DType())).SetRequiresGrad(bias == nil || bias.RequiresGrad())
 }
 
-// FuseLinearBNEval is one linear layer that does what linear and then bn do; both must be in evaluation mode, and stay as they are.
+// FuseLinearBNEval is one linear layer that does what linear and then bn do; both must be in evaluation mode, and stay
+// as they are.
 // https://pytorch.org/docs/stable/generated/torch.nn.utils.fuse_linear_bn_eval.html
 func FuseLinearBNEval(linear *nn.Linear, bn nn.Layer) *nn.Linear {
 	b := normBase(bn)
@@ -109,17 +113,20 @@ func FuseLinearBNEval(linear *nn.Linear, bn nn.Layer) *nn.Linear {
 		tensor.Fail(tensor.ErrShape, "To fuse, linear.out_features == bn.num_features or bn.num_features == 1")
 	}
 	d := *linear
-	d.Weight, d.Bias = FuseLinearBNWeights(linear.Weight, linear.Bias, b.RunningMean, b.RunningVar, b.Eps, b.Weight, b.Bias)
+	d.Weight, d.Bias = FuseLinearBNWeights(linear.Weight, linear.Bias, b.RunningMean, b.RunningVar, b.Eps, b.Weight,
+		b.Bias)
 	return nn.New(&d)
 }
 
 // FuseLinearBNWeights gives the weight and bias of a linear layer into which a batch norm is folded.
 // https://pytorch.org/docs/stable/generated/torch.nn.utils.fuse_linear_bn_weights.html
-func FuseLinearBNWeights(weight, bias, runningMean, runningVar *Tensor, eps float64, bnWeight, bnBias *Tensor) (w, b *Tensor) {
+func FuseLinearBNWeights(weight, bias, runningMean, runningVar *Tensor, eps float64, bnWeight, bnBias *Tensor) (w,
+	b *Tensor) {
 	factor, shift := folded(runningMean, runningVar, eps, bnWeight, bnBias)
 	if bias != nil {
 		shift = shift.Add(bias.Detach().Mul(factor))
 	}
 	w = weight.Detach().Mul(factor.Reshape([]int{-1, 1})).To(weight.DType())
-	return nn.NewParameter(w).SetRequiresGrad(weight.RequiresGrad()), nn.NewParameter(shift.To(weight.DType())).SetRequiresGrad(bias == nil || bias.RequiresGrad())
+	return nn.NewParameter(w).SetRequiresGrad(weight.RequiresGrad()),
+		nn.NewParameter(shift.To(weight.DType())).SetRequiresGrad(bias == nil || bias.RequiresGrad())
 }

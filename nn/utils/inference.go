@@ -27,21 +27,24 @@ type dated struct {
 	version int
 }
 
-// OptimizeForInference prepares a module in evaluation mode for inference: batch norms are folded into the convolutions before them,
-// ReLU, ReLU6 and the addition of a shortcut run in the convolution's epilogue, ReLU and GELU in that of a linear layer, a depthwise
-// convolution or a maximum pooling runs together with the convolution before it, pictures are kept in channels-last memory, and intermediate results are freed as
-// soon as they are not needed. The weights of convolutions and linear layers are copied for this, into the order in which they are read,
-// which takes their memory once more.
+// OptimizeForInference prepares a module in evaluation mode for inference: batch norms are folded into the convolutions
+// before them, ReLU, ReLU6 and the addition of a shortcut run in the convolution's epilogue, ReLU and GELU in that of a
+// linear layer, a depthwise convolution or a maximum pooling runs together with the convolution before it, pictures are
+// kept in channels-last memory, and intermediate results are freed as soon as they are not needed. The weights of
+// convolutions and linear layers are copied for this, into the order in which they are read, which takes their memory
+// once more.
 //
-// The module runs once for each shape of input; what it did is recorded and afterwards done again without it. As with tracing in
-// PyTorch, a Forward whose course depends on the values in its input, or that draws random numbers, is not fit for this. After a
-// parameter or buffer was changed in place, by an optimizer or by loading a state dict, the module is recorded again. A change through a
-// slice of its memory, or of the module's fields, goes unnoticed: prepare the module again. The module itself stays as it is.
+// The module runs once for each shape of input; what it did is recorded and afterwards done again without it. As with
+// tracing in PyTorch, a Forward whose course depends on the values in its input, or that draws random numbers, is not
+// fit for this. After a parameter or buffer was changed in place, by an optimizer or by loading a state dict, the
+// module is recorded again. A change through a slice of its memory, or of the module's fields, goes unnoticed: prepare
+// the module again. The module itself stays as it is.
 // https://pytorch.org/docs/stable/generated/torch.jit.optimize_for_inference.html
 func OptimizeForInference(module nn.Layer) *Optimized {
 	for m := range nn.Modules(module) {
 		if t, ok := m.(interface{ Training() bool }); ok && t.Training() {
-			tensor.Fail(tensor.ErrValue, "OptimizeForInference: the module (%s) is in training mode: call Eval first", nn.ClassName(m))
+			tensor.Fail(tensor.ErrValue, "OptimizeForInference: the module (%s) is in training mode: call Eval first",
+				nn.ClassName(m))
 		}
 	}
 	o := nn.New(&Optimized{module: module, plans: map[string]*plan{}, copies: map[*Tensor]dated{}})
@@ -78,14 +81,16 @@ func (o *Optimized) Forward(x *Tensor) (y *Tensor) {
 // pack lets a linear layer read a packed copy of its weight.
 func (o *Optimized) pack(s *step) {
 	w, b := s.args[1].T, s.args[2].T
-	if !s.constant(1) || !s.constant(2) || w.Dim() != 2 || w.DType() != tensor.Float32 && w.DType() != tensor.Float64 || b != nil && !slices.Equal(b.Shape(), w.Shape()[:1]) {
+	if !s.constant(1) || !s.constant(2) || w.Dim() != 2 || w.DType() != tensor.Float32 && w.DType() != tensor.Float64 ||
+		b != nil && !slices.Equal(b.Shape(), w.Shape()[:1]) {
 		return
 	}
 	act := tensor.StrValue("none")
 	if s.op == opLinearFused {
 		act = s.args[3]
 	}
-	s.op, s.args = opLinearPacked, []tensor.Value{s.args[0], tensor.TensorValue(o.packed(w)), tensor.IntValue(w.Size(0)), s.args[2], act}
+	s.op, s.args = opLinearPacked, []tensor.Value{s.args[0], tensor.TensorValue(o.packed(w)),
+		tensor.IntValue(w.Size(0)), s.args[2], act}
 }
 
 // packed is a linear layer's weight in the order in which the kernels read it.
@@ -137,8 +142,8 @@ func (p *plan) stale() bool {
 	return false
 }
 
-// recorder is the layer that records calls. It takes composed operators whole: they find their way also when the memory layout of their
-// arguments changes, and the patterns below know them by PyTorch's names.
+// recorder is the layer that records calls. It takes composed operators whole: they find their way also when the memory
+// layout of their arguments changes, and the patterns below know them by PyTorch's names.
 type recorder struct {
 	p      *plan
 	number map[*Tensor]int
@@ -345,7 +350,8 @@ type fuser struct {
 }
 
 var (
-	opConvs        = [4]*tensor.Op{1: tensor.Slot("aten::conv1d"), 2: tensor.Slot("aten::conv2d"), 3: tensor.Slot("aten::conv3d")}
+	opConvs = [4]*tensor.Op{1: tensor.Slot("aten::conv1d"), 2: tensor.Slot("aten::conv2d"),
+		3: tensor.Slot("aten::conv3d")}
 	opConvFused    = tensor.Slot("gotorch::conv_fused")
 	opConvPair     = tensor.Slot("gotorch::conv_depthwise_fused")
 	opConvPool     = tensor.Slot("gotorch::conv_pool_fused")
@@ -415,7 +421,8 @@ func (f *fuser) compact() {
 	f.steps = slices.DeleteFunc(f.steps, func(s *step) bool { return s == nil })
 }
 
-// onlyReader is the step that alone reads a value, and where it stands; nil if there is no such step, or it was taken into another.
+// onlyReader is the step that alone reads a value, and where it stands; nil if there is no such step, or it was taken
+// into another.
 func (f *fuser) onlyReader(value int) (at int, n *step) {
 	r := f.readers[value]
 	if len(r) != 1 || r[0] == len(f.steps) {
@@ -428,7 +435,8 @@ func (f *fuser) onlyReader(value int) (at int, n *step) {
 func (f *fuser) fusePair(i int) {
 	s := f.steps[i]
 	at, n := f.onlyReader(s.outs[0])
-	if n == nil || n.op != opConvFused || s.args[7].N != 1 || len(s.in) != 1 || len(n.in) != 1 || !f.intact(s.in[0].value, i, at) {
+	if n == nil || n.op != opConvFused || s.args[7].N != 1 || len(s.in) != 1 || len(n.in) != 1 ||
+		!f.intact(s.in[0].value, i, at) {
 		return
 	}
 	w, w2 := s.args[1].T, n.args[1].T
@@ -460,14 +468,17 @@ func (f *fuser) fusePool(i int) {
 	if stride.K == tensor.KNone || len(stride.Ints()) == 0 {
 		stride = window
 	}
-	if slices.ContainsFunc(n.args[4].Ints(), func(d int) bool { return d != 1 }) || n.args[5].N != 0 || len(n.outs) != 1 {
+	if slices.ContainsFunc(n.args[4].Ints(), func(d int) bool { return d != 1 }) || n.args[5].N != 0 ||
+		len(n.outs) != 1 {
 		return
 	}
 	p := &step{op: opConvPool, outs: n.outs, in: s.in, args: []tensor.Value{
-		s.args[0], s.args[1], s.args[2], s.args[4], s.args[5], s.args[6], s.args[7], s.args[8], s.args[9], window, stride, n.args[3],
+		s.args[0], s.args[1], s.args[2], s.args[4], s.args[5], s.args[6], s.args[7], s.args[8], s.args[9], window,
+		stride, n.args[3],
 	}}
 	f.steps[i], f.steps[at] = nil, nil
-	if next, c := f.onlyReader(n.outs[0]); c != nil && math.IsInf(s.args[8].Float(), -1) && math.IsInf(s.args[9].Float(), 1) && f.intact(s.in[0].value, at, next) {
+	if next, c := f.onlyReader(n.outs[0]); c != nil && math.IsInf(s.args[8].Float(), -1) &&
+		math.IsInf(s.args[9].Float(), 1) && f.intact(s.in[0].value, at, next) {
 		// Limits may come before the maximum as well.
 		if lo, hi, ok := limits(c); ok {
 			p.args[7], p.args[8], p.outs, at = tensor.FloatValue(lo), tensor.FloatValue(hi), c.outs, next
@@ -480,7 +491,8 @@ func (f *fuser) fusePool(i int) {
 func (f *fuser) fuseThird(i int) {
 	s := f.steps[i]
 	at, n := f.onlyReader(s.outs[0])
-	if n == nil || n.op != opConvFused || n.in[0].value != s.outs[0] || n.in[0].arg != 0 || n.args[7].N != 1 || !f.intact(s.in[0].value, i, at) {
+	if n == nil || n.op != opConvFused || n.in[0].value != s.outs[0] || n.in[0].arg != 0 || n.args[7].N != 1 ||
+		!f.intact(s.in[0].value, i, at) {
 		return
 	}
 	plain := func(i, v int) bool {
@@ -573,10 +585,12 @@ func (f *fuser) fuseLinear(i int) {
 		return
 	}
 	f.steps[i] = nil
-	f.steps[at] = &step{op: opLinearFused, outs: n.outs, in: s.in, args: []tensor.Value{s.args[0], s.args[1], s.args[2], tensor.StrValue(act)}}
+	f.steps[at] = &step{op: opLinearFused, outs: n.outs, in: s.in,
+		args: []tensor.Value{s.args[0], s.args[1], s.args[2], tensor.StrValue(act)}}
 }
 
-// intact reports that the memory of value v is not written by the steps from i up to but without j, and not by j in place.
+// intact reports that the memory of value v is not written by the steps from i up to but without j, and not by j in
+// place.
 func (f *fuser) intact(v, i, j int) bool {
 	for k := i + 1; k <= j; k++ {
 		n := f.steps[k]
@@ -616,7 +630,8 @@ func (f *fuser) shortcut(n *step, cur int) (other int, ok bool) {
 	default:
 		return 0, false
 	}
-	if len(n.in) != 2 || n.in[0].arg != 0 || n.in[1].arg != 1 || !tensor.SameShape(n.args[0].T.Shape(), n.args[1].T.Shape()) || n.args[0].T.DType() != n.args[1].T.DType() {
+	if len(n.in) != 2 || n.in[0].arg != 0 || n.in[1].arg != 1 ||
+		!tensor.SameShape(n.args[0].T.Shape(), n.args[1].T.Shape()) || n.args[0].T.DType() != n.args[1].T.DType() {
 		return 0, false
 	}
 	if len(n.args) > 2 && n.args[2].K != tensor.KNone && n.args[2].Num().F != 1 {

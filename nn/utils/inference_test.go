@@ -59,7 +59,8 @@ func TestOptimizeForInference(t *testing.T) {
 		"mobilenet_v2": func() nn.Layer { return models.NewMobileNetV2() },
 		"resnet9":      func() nn.Layer { return models.NewResNet9(3, 10, 8) },
 		"sequential": func() nn.Layer {
-			return nn.NewSequential(convBN(3, 8, nn.NewReLU()), convBN(8, 8, nn.NewReLU6(nn.InplaceOptions{Inplace: true})), convBN(8, 5, nil), nn.NewSigmoid())
+			return nn.NewSequential(convBN(3, 8, nn.NewReLU()),
+				convBN(8, 8, nn.NewReLU6(nn.InplaceOptions{Inplace: true})), convBN(8, 5, nil), nn.NewSigmoid())
 		},
 		"shortcuts": func() nn.Layer {
 			return nn.New(&shortcuts{A: convBN(3, 6, nn.NewReLU()), B: convBN(6, 6, nn.NewHardtanh())})
@@ -141,7 +142,8 @@ func TestFuseEval(t *testing.T) {
 		t.Errorf("linear: differs by %g", d)
 	}
 	nn.Train(bn, true)
-	if err := tensor.Try(func() { utils.FuseConvBNEval(conv, bn) }); err == nil || err.Error()[:21] != "Fusion only for eval!" {
+	if err := tensor.Try(func() { utils.FuseConvBNEval(conv, bn) }); err == nil ||
+		err.Error()[:21] != "Fusion only for eval!" {
 		t.Errorf("training mode: got %v", err)
 	}
 }
@@ -153,8 +155,10 @@ func TestOptimizeForInferenceLinear(t *testing.T) {
 		layers int
 		more   bool // there are operators beside the layers
 	}{
-		"relu":     {nn.NewSequential(linear(6, 9), nn.NewReLU(), linear(9, 5), nn.NewReLU(nn.InplaceOptions{Inplace: true}), linear(5, 3)), 3, false},
-		"gelu":     {nn.NewSequential(linear(6, 33), nn.NewGELU(), linear(33, 4, nn.LinearOptions{NoBias: true}), nn.NewGELU(nn.GELUOptions{Approximate: nn.TanhApprox})), 2, false},
+		"relu": {nn.NewSequential(linear(6, 9), nn.NewReLU(), linear(9, 5),
+			nn.NewReLU(nn.InplaceOptions{Inplace: true}), linear(5, 3)), 3, false},
+		"gelu": {nn.NewSequential(linear(6, 33), nn.NewGELU(), linear(33, 4, nn.LinearOptions{NoBias: true}),
+			nn.NewGELU(nn.GELUOptions{Approximate: nn.TanhApprox})), 2, false},
 		"others":   {nn.NewSequential(linear(6, 4), nn.NewTanh(), linear(4, 4)), 2, true},
 		"float64":  {nn.NewSequential(linear(6, 7, nn.LinearOptions{DType: torch.Float64}), nn.NewReLU()), 1, false},
 		"two uses": {nn.New(&twice{L: linear(6, 6)}), 1, true},
@@ -167,7 +171,8 @@ func TestOptimizeForInferenceLinear(t *testing.T) {
 			tensor.NoGrad(func() { want = c.m.Forward(x) })
 			got := torch.TidyReturn(func() *torch.Tensor { return o.Forward(x) })
 			if !tensor.SameShape(got.Shape(), want.Shape()) || got.DType() != want.DType() {
-				t.Fatalf("%s of %v: %v %v, want %v %v", name, shape, got.Shape(), got.DType(), want.Shape(), want.DType())
+				t.Fatalf("%s of %v: %v %v, want %v %v", name, shape, got.Shape(), got.DType(), want.Shape(),
+					want.DType())
 			}
 			if got.Numel() > 0 && !(relative(got, want) <= 1e-5) {
 				t.Errorf("%s of %v: result differs by %g", name, shape, relative(got, want))
@@ -295,7 +300,8 @@ func TestOptimizeForInferenceChain(t *testing.T) {
 		o.Padding = nn.Size{k / 2}
 		return nn.NewSequential(
 			nn.NewSequential(nn.NewConv2d(6, 20, 1), nn.NewBatchNorm2d(20), nn.NewReLU6()),
-			nn.NewSequential(nn.NewConv2d(20, 20, 3, nn.Conv2dOptions{Padding: nn.Size{1}, Groups: torch.Some(20)}), nn.NewBatchNorm2d(20), nn.NewReLU6()),
+			nn.NewSequential(nn.NewConv2d(20, 20, 3, nn.Conv2dOptions{Padding: nn.Size{1}, Groups: torch.Some(20)}),
+				nn.NewBatchNorm2d(20), nn.NewReLU6()),
 			nn.NewSequential(nn.NewConv2d(20, 6, k, o), nn.NewBatchNorm2d(6)),
 		)
 	}
@@ -338,7 +344,8 @@ func TestOptimizeForInferenceChain(t *testing.T) {
 // TestOptimizeForInferencePool: a maximum pooling runs with the convolution before it where nobody else reads that.
 func TestOptimizeForInferencePool(t *testing.T) {
 	stem := func(p nn.Layer) *nn.Sequential {
-		return nn.NewSequential(nn.NewConv2d(3, 20, 3, nn.Conv2dOptions{Padding: nn.Size{1}}), nn.NewBatchNorm2d(20), nn.NewReLU(), p)
+		return nn.NewSequential(nn.NewConv2d(3, 20, 3, nn.Conv2dOptions{Padding: nn.Size{1}}), nn.NewBatchNorm2d(20),
+			nn.NewReLU(), p)
 	}
 	for name, c := range map[string]struct {
 		m      nn.Layer

@@ -21,7 +21,8 @@ func VectorToParameters(vec *Tensor, params []*Tensor) {
 		total += p.Numel()
 	}
 	if vec.Dim() != 1 || vec.Numel() != total {
-		tensor.Fail(tensor.ErrShape, "VectorToParameters: the parameters have %d elements, the vector has shape %s", total, tensor.ShapeString(vec.Shape()))
+		tensor.Fail(tensor.ErrShape, "VectorToParameters: the parameters have %d elements, the vector has shape %s",
+			total, tensor.ShapeString(vec.Shape()))
 	}
 	tensor.NoGrad(func() {
 		at := 0

@@ -10,8 +10,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// TestAutocast compares the autocast classes of the operators with PyTorch's lists for each device. Operators that PyTorch's lists name and
-// that are not there yet do not count, nor do those that PyTorch does not have.
+// TestAutocast compares the autocast classes of the operators with PyTorch's lists for each device. Operators that
+// PyTorch's lists name and that are not there yet do not count, nor do those that PyTorch does not have.
 func TestAutocast(t *testing.T) {
 	raw, err := os.ReadFile(shared.Path(t, "golden/amp/lists.json"))
 	if err != nil {
@@ -21,14 +21,17 @@ func TestAutocast(t *testing.T) {
 	if err := json.Unmarshal(raw, &lists); err != nil {
 		t.Fatal(err)
 	}
-	classes := map[string]tensor.AMPClass{"": tensor.AMPKeep, "lower": tensor.AMPLower, "fp32": tensor.AMPFP32, "promote": tensor.AMPPromote,
-		"banned": tensor.AMPBanned, "fp32_set_opt_dtype": tensor.AMPFP32OptDType, "fp32_append_dtype": tensor.AMPFP32AppendDType}
+	classes := map[string]tensor.AMPClass{"": tensor.AMPKeep, "lower": tensor.AMPLower, "fp32": tensor.AMPFP32,
+		"promote": tensor.AMPPromote,
+		"banned":  tensor.AMPBanned, "fp32_set_opt_dtype": tensor.AMPFP32OptDType,
+		"fp32_append_dtype": tensor.AMPFP32AppendDType}
 	names := map[tensor.AMPClass]string{}
 	for name, class := range classes {
 		names[class] = name
 	}
 	except := readExceptions(t, "testdata/schemas.txt")
-	for device, list := range map[tensor.DeviceType]map[string]string{tensor.CPUDevice: lists.CPU, tensor.CUDADevice: lists.CUDA} {
+	for device, list := range map[tensor.DeviceType]map[string]string{tensor.CPUDevice: lists.CPU,
+		tensor.CUDADevice: lists.CUDA} {
 		for _, o := range tensor.Ops() {
 			full := o.FullName()
 			if _, ours := except[full]; ours || !o.IsPublic() {

@@ -11,8 +11,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// TestSchemas compares the operators of the namespace aten, with all forms derived from them, with PyTorch's list of operators:
-// each must be in the list, with the same parameters and results. testdata/schemas.txt holds the exceptions.
+// TestSchemas compares the operators of the namespace aten, with all forms derived from them, with PyTorch's list of
+// operators: each must be in the list, with the same parameters and results. testdata/schemas.txt holds the exceptions.
 func TestSchemas(t *testing.T) {
 	pytorch := readSchemas(t, shared.Path(t, "golden/schemas.tsv"))
 	except := readExceptions(t, "testdata/schemas.txt")
@@ -41,7 +41,8 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// readSchemas reads PyTorch's operators by full name. Those of lists, strings and other types that no operator here takes stay out.
+// readSchemas reads PyTorch's operators by full name. Those of lists, strings and other types that no operator here
+// takes stay out.
 func readSchemas(t *testing.T, path string) map[string]*tensor.Schema {
 	t.Helper()
 	f, err := os.Open(path)
@@ -113,15 +114,18 @@ func canonical(s *tensor.Schema) string {
 
 func typeText(k tensor.Kind, alias string, elemOpt bool, fixed int, optional bool) string {
 	elem, list := k, false
-	for list, e := range map[tensor.Kind]tensor.Kind{tensor.KTensors: tensor.KTensor, tensor.KInts: tensor.KInt, tensor.KFloats: tensor.KFloat,
-		tensor.KBools: tensor.KBool, tensor.KScalars: tensor.KScalar} {
+	for list, e := range map[tensor.Kind]tensor.Kind{tensor.KTensors: tensor.KTensor, tensor.KInts: tensor.KInt,
+		tensor.KFloats: tensor.KFloat,
+		tensor.KBools:  tensor.KBool, tensor.KScalars: tensor.KScalar} {
 		if k == list {
 			elem = e
 		}
 	}
 	list = elem != k
-	text := map[tensor.Kind]string{tensor.KTensor: "Tensor", tensor.KInt: "int", tensor.KFloat: "float", tensor.KBool: "bool",
-		tensor.KComplex: "complex", tensor.KScalar: "Scalar", tensor.KStr: "str", tensor.KDType: "ScalarType", tensor.KDevice: "Device",
+	text := map[tensor.Kind]string{tensor.KTensor: "Tensor", tensor.KInt: "int", tensor.KFloat: "float",
+		tensor.KBool:    "bool",
+		tensor.KComplex: "complex", tensor.KScalar: "Scalar", tensor.KStr: "str", tensor.KDType: "ScalarType",
+		tensor.KDevice: "Device",
 		tensor.KLayout: "Layout", tensor.KFormat: "MemoryFormat", tensor.KGenerator: "Generator"}[elem]
 	if text == "" {
 		text = "Any"
@@ -144,8 +148,8 @@ func typeText(k tensor.Kind, alias string, elemOpt bool, fixed int, optional boo
 	return text
 }
 
-// defaultText writes a default so that equal values have equal texts: PyTorch's list has numbers, "4" for the dtype long and "0" for the
-// contiguous memory format, where its documentation has names.
+// defaultText writes a default so that equal values have equal texts: PyTorch's list has numbers, "4" for the dtype
+// long and "0" for the contiguous memory format, where its documentation has names.
 func defaultText(p *tensor.Param) string {
 	d := *p.Default
 	switch {

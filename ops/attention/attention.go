@@ -30,18 +30,22 @@ func sdpa(c *Ctx) {
 	p, isCausal := c.Float(4), c.Bool(5)
 	gqa := c.Bool(7)
 	if q.DType() != k.DType() || q.DType() != v.DType() {
-		c.Fail(tensor.ErrDType, "Expected query, key, and value to have the same dtype, but got query.dtype: %s key.dtype: %s and value.dtype: %s instead.",
+		c.Fail(tensor.ErrDType, "Expected query, key, and value to have the same dtype, but got query.dtype: %s "+
+			"key.dtype: %s and value.dtype: %s instead.",
 			q.DType().ClassName(), k.DType().ClassName(), v.DType().ClassName())
 	}
 	if q.Dim() < 2 || k.Dim() < 2 || v.Dim() < 2 {
-		c.Fail(tensor.ErrShape, "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: %d, key.dim: %d and value.dim: %d instead.", q.Dim(), k.Dim(), v.Dim())
+		c.Fail(tensor.ErrShape, "Expected query, key, and value to all be  at least 2 dimensional, but got "+
+			"query.dim: %d, key.dim: %d and value.dim: %d instead.", q.Dim(), k.Dim(), v.Dim())
 	}
 	if mask != nil {
 		if isCausal {
-			c.Fail(tensor.ErrValue, "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+			c.Fail(tensor.ErrValue, "_scaled_dot_product_attention: Explicit attn_mask should not be set when "+
+				"is_causal=True")
 		}
 		if mask.DType() != tensor.Bool && mask.DType() != tensor.Float32 && mask.DType() != q.DType() {
-			c.Fail(tensor.ErrDType, "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: %s and  query.dtype: %s instead.", mask.DType().ClassName(), q.DType().ClassName())
+			c.Fail(tensor.ErrDType, "Expected attn_mask dtype to be bool or float or to match query dtype, but got "+
+				"attn_mask.dtype: %s and  query.dtype: %s instead.", mask.DType().ClassName(), q.DType().ClassName())
 		}
 	}
 	scale := 1 / math.Sqrt(float64(q.Size(-1)))
@@ -100,7 +104,8 @@ func composed(q, k, v, mask *T, isCausal bool, scale float64, drop func(w *T) *T
 func repeatHeads(c *Ctx, x *T, n int) *T {
 	h := x.Size(-3)
 	if h != n && (h == 0 || n%h != 0) {
-		c.Fail(tensor.ErrShape, "Number of heads in key and value must divide the number of heads in query, got %d and %d", h, n)
+		c.Fail(tensor.ErrShape, "Number of heads in key and value must divide the number of heads in query, got %d "+
+			"and %d", h, n)
 	}
 	return expandHeads(x, n)
 }
@@ -123,12 +128,16 @@ var opSDPA = tensor.Slot("aten::scaled_dot_product_attention")
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
-		Doc:    "is softmax(query·keyᵀ·scale + mask)·value for query (…, L, E), key (…, S, E), value (…, S, Ev); scale is 1/sqrt(E) unless given. A boolean mask is true where attention is wanted. It is nn/functional's ScaledDotProductAttention.",
-		Body:   sdpa,
+		Doc: "is softmax(query·keyᵀ·scale + mask)·value for query (…, L, E), key (…, S, E), value (…, S, Ev); " +
+			"scale is 1/sqrt(E) unless given. A boolean mask is true where attention is wanted. It is " +
+			"nn/functional's ScaledDotProductAttention.",
+		Body: sdpa,
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, float? scale=None, bool enable_gqa=False) -> Tensor",
-		Doc:    "is softmax(query·keyᵀ·scale + mask)·value for query (…, L, E), key (…, S, E), value (…, S, Ev); scale is 1/sqrt(E) unless given. A boolean mask is true where attention is wanted.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html",
+		Doc: "is softmax(query·keyᵀ·scale + mask)·value for query (…, L, E), key (…, S, E), value (…, S, Ev); " +
+			"scale is 1/sqrt(E) unless given. A boolean mask is true where attention is " +
+			"wanted.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html",
 		Body: func(c *Ctx) {
 			d := tensor.NewCall(opSDPA, 8)
 			for i := range 8 {
@@ -139,8 +148,11 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::multi_head_attention_forward(Tensor query, Tensor key, Tensor value, int embed_dim_to_check, int num_heads, Tensor? in_proj_weight, Tensor? in_proj_bias, Tensor? bias_k, Tensor? bias_v, bool add_zero_attn, float dropout_p, Tensor out_proj_weight, Tensor? out_proj_bias, bool training=True, Tensor? key_padding_mask=None, bool need_weights=True, Tensor? attn_mask=None, bool use_separate_proj_weight=False, Tensor? q_proj_weight=None, Tensor? k_proj_weight=None, Tensor? v_proj_weight=None, Tensor? static_k=None, Tensor? static_v=None, bool average_attn_weights=True, bool is_causal=False) -> (Tensor, Tensor)",
-		Doc: "computes attention of several heads on query (L, N, E), key and value (S, N, E), as MultiheadAttention does: it projects the three, computes softmax(q·kᵀ/sqrt(E/heads) + masks)·v for each head, and projects the joined heads. " +
-			"It returns the outputs (L, N, E) and, with needWeights, the attention weights (N, L, S), or (N, heads, L, S) without averageAttnWeights. Boolean masks are true where attention is not allowed.\n" +
+		Doc: "computes attention of several heads on query (L, N, E), key and value (S, N, E), as MultiheadAttention " +
+			"does: it projects the three, computes softmax(q·kᵀ/sqrt(E/heads) + masks)·v for each head, and projects " +
+			"the joined heads. " +
+			"It returns the outputs (L, N, E) and, with needWeights, the attention weights (N, L, S), or (N, heads, " +
+			"L, S) without averageAttnWeights. Boolean masks are true where attention is not allowed.\n" +
 			"https://pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html",
 		Body: multiHead,
 	})

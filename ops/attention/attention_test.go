@@ -26,7 +26,8 @@ func inputs(dt tensor.DType, z sizes, packed bool) []*T {
 	one := func(seed, heads, l, e int) *T {
 		x := opstest.Fill(dt, seed, z.n, heads, l, e)
 		if packed {
-			x = torch.Empty([]int{l, z.n, heads*e + 3}, torch.EmptyOptions{DType: dt}).Narrow(2, 1, heads*e).View([]int{l, z.n, heads, e}).Permute([]int{1, 2, 0, 3}).CopyInPlace(x)
+			x = torch.Empty([]int{l, z.n, heads*e + 3}, torch.EmptyOptions{DType: dt}).Narrow(2, 1,
+				heads*e).View([]int{l, z.n, heads, e}).Permute([]int{1, 2, 0, 3}).CopyInPlace(x)
 		}
 		return x.Detach().SetRequiresGrad(true)
 	}
@@ -60,7 +61,8 @@ func plain(x []*T, mask *T, isCausal bool, scale float64) *T {
 
 func near(t *testing.T, what string, got, want *T, tol float64) {
 	t.Helper()
-	g, w := tensor.Data[float64](tensor.DenseAs(got.Detach(), tensor.Float64)), tensor.Data[float64](tensor.DenseAs(want.Detach(), tensor.Float64))
+	g, w := tensor.Data[float64](tensor.DenseAs(got.Detach(), tensor.Float64)),
+		tensor.Data[float64](tensor.DenseAs(want.Detach(), tensor.Float64))
 	if len(g) != len(w) {
 		t.Fatalf("%s: got %d elements, want %d", what, len(g), len(w))
 	}
@@ -80,7 +82,9 @@ func TestFused(t *testing.T) {
 	for _, level := range cpu.Levels() {
 		t.Run(level.Name, func(t *testing.T) {
 			defer cpu.Set(level.Features)()
-			for _, z := range []sizes{{2, 3, 3, 5, 7, 4, 6}, {1, 2, 2, 129, 257, 8, 8}, {1, 1, 1, 16, 300, 5, 3}, {1, 4, 2, 33, 40, 8, 8}, {2, 2, 1, 1, 70, 16, 9}, {1, 1, 1, 260, 130, 3, 2}, {1, 9, 9, 140, 131, 4, 4}} {
+			for _, z := range []sizes{{2, 3, 3, 5, 7, 4, 6}, {1, 2, 2, 129, 257, 8, 8}, {1, 1, 1, 16, 300, 5, 3},
+				{1, 4, 2, 33, 40, 8, 8}, {2, 2, 1, 1, 70, 16, 9}, {1, 1, 1, 260, 130, 3, 2},
+				{1, 9, 9, 140, 131, 4, 4}} {
 				for _, kind := range []string{"", "causal", "bool", "float", "float column", "nothing"} {
 					for _, packed := range []bool{false, true} {
 						check(t, z, kind, packed)
@@ -120,7 +124,9 @@ func check(t *testing.T, z sizes, kind string, packed bool) {
 		if mask != nil && mask.DType() != tensor.Bool {
 			m = mask.ToDType(c.dt)
 		}
-		out := torch.ScaledDotProductAttention(x[0], x[1], x[2], torch.ScaledDotProductAttentionOptions{AttnMask: m, IsCausal: kind == "causal", Scale: tensor.Some(0.7), EnableGqa: z.kv != z.heads})
+		out := torch.ScaledDotProductAttention(x[0], x[1], x[2],
+			torch.ScaledDotProductAttentionOptions{AttnMask: m, IsCausal: kind == "causal", Scale: tensor.Some(0.7),
+				EnableGqa: z.kv != z.heads})
 		out.Backward(tensor.BackwardOptions{Gradient: g.ToDType(c.dt)})
 		near(t, name+" out", out, want, c.tol)
 		for i := range x {
@@ -135,13 +141,17 @@ func TestGradients(t *testing.T) {
 		x[i] = x[i].Detach().SetRequiresGrad(true)
 	}
 	opstest.GradCheck(t, "causal, grouped", func(x []*T) *T {
-		return torch.ScaledDotProductAttention(x[0], x[1], x[2], torch.ScaledDotProductAttentionOptions{IsCausal: true, EnableGqa: true})
+		return torch.ScaledDotProductAttention(x[0], x[1], x[2],
+			torch.ScaledDotProductAttentionOptions{IsCausal: true, EnableGqa: true})
 	}, x...)
-	opstest.GradCheck(t, "one tensor thrice", func(x []*T) *T { return torch.ScaledDotProductAttention(x[0], x[0], x[0]) }, opstest.Fill(tensor.Float64, 4, 2, 3, 4))
+	opstest.GradCheck(t, "one tensor thrice",
+		func(x []*T) *T { return torch.ScaledDotProductAttention(x[0], x[0], x[0]) },
+		opstest.Fill(tensor.Float64, 4, 2, 3, 4))
 	// a mask that wants a gradient
 	y := append(x, opstest.Fill(tensor.Float64, 9, 3, 4))
 	opstest.GradCheck(t, "mask", func(x []*T) *T {
-		return torch.ScaledDotProductAttention(x[0], x[1], x[2], torch.ScaledDotProductAttentionOptions{AttnMask: x[3], EnableGqa: true})
+		return torch.ScaledDotProductAttention(x[0], x[1], x[2],
+			torch.ScaledDotProductAttentionOptions{AttnMask: x[3], EnableGqa: true})
 	}, y...)
 }
 
@@ -153,7 +163,8 @@ func TestDropout(t *testing.T) {
 	small := inputs(tensor.Float64, sizes{1, 2, 1, 3, 4, 2, 3}, false)
 	opstest.GradCheck(t, "dropout", func(x []*T) *T {
 		torch.ManualSeed(1)
-		return torch.ScaledDotProductAttention(x[0], x[1], x[2], torch.ScaledDotProductAttentionOptions{EnableGqa: true, DropoutP: tensor.Some(0.4)})
+		return torch.ScaledDotProductAttention(x[0], x[1], x[2],
+			torch.ScaledDotProductAttentionOptions{EnableGqa: true, DropoutP: tensor.Some(0.4)})
 	}, small...)
 }
 
@@ -162,7 +173,8 @@ func checkDropout(t *testing.T, z sizes) {
 		g := opstest.Fill(dt, 8, z.n, z.heads, z.l, z.ev)
 		x, y := inputs(dt, z, true), inputs(dt, z, false)
 		torch.ManualSeed(5)
-		got := torch.ScaledDotProductAttention(x[0], x[1], x[2], torch.ScaledDotProductAttentionOptions{DropoutP: tensor.Some(0.3)})
+		got := torch.ScaledDotProductAttention(x[0], x[1], x[2],
+			torch.ScaledDotProductAttentionOptions{DropoutP: tensor.Some(0.3)})
 		after := torch.Rand([]int{1})
 		got.Backward(tensor.BackwardOptions{Gradient: g})
 		torch.ManualSeed(5)
@@ -199,7 +211,8 @@ func TestThreads(t *testing.T) {
 	for _, z := range []sizes{{2, 8, 8, 140, 150, 16, 16}, {1, 2, 1, 600, 900, 8, 8}} {
 		opstest.SameBits(t, fmt.Sprint(z), func() []*T {
 			x := inputs(tensor.Float32, z, true)
-			y := torch.ScaledDotProductAttention(x[0], x[1], x[2], torch.ScaledDotProductAttentionOptions{EnableGqa: true, IsCausal: z.kv == 1})
+			y := torch.ScaledDotProductAttention(x[0], x[1], x[2],
+				torch.ScaledDotProductAttentionOptions{EnableGqa: true, IsCausal: z.kv == 1})
 			y.Mul(y).Sum().Backward()
 			return []*T{y.Detach(), x[0].Grad(), x[1].Grad(), x[2].Grad()}
 		})
@@ -220,10 +233,12 @@ func TestMaskedRow(t *testing.T) {
 		name  string
 		shape []int // of the mask, with the query's
 		bool  bool
-	}{{"a mask that wants a gradient", []int{3, 4}, false}, {"a boolean mask in five dimensions", []int{1, 2, 1, 3, 4}, true}} {
+	}{{"a mask that wants a gradient", []int{3, 4}, false},
+		{"a boolean mask in five dimensions", []int{1, 2, 1, 3, 4}, true}} {
 		n := len(c.shape)
 		with := func(a, b int) []int { return append(append([]int{}, c.shape[:n-2]...), a, b) }
-		q, k, v := opstest.Fill(tensor.Float64, 1, with(3, 2)...), opstest.Fill(tensor.Float64, 2, with(4, 2)...), opstest.Fill(tensor.Float64, 3, with(4, 5)...)
+		q, k, v := opstest.Fill(tensor.Float64, 1, with(3, 2)...), opstest.Fill(tensor.Float64, 2, with(4, 2)...),
+			opstest.Fill(tensor.Float64, 3, with(4, 5)...)
 		mask := opstest.Fill(tensor.Float64, 4, c.shape...)
 		mask.Narrow(n-2, 1, 1).FillScalarInPlace(math.Inf(-1))
 		if c.bool {
@@ -255,7 +270,8 @@ func TestFloatMask(t *testing.T) {
 	mask := tensor.FromSlice([]float32{1 + 1.0/1024, 1}, 1, 2)
 	q, v := tensor.New([]int{1, 3}, tensor.BFloat16), tensor.FromSlice([]float32{1024, -1024}, 2, 1)
 	for _, grad := range []bool{false, true} {
-		got := torch.ScaledDotProductAttention(q, tensor.New([]int{2, 3}, tensor.BFloat16), v.ToDType(tensor.BFloat16), torch.ScaledDotProductAttentionOptions{AttnMask: mask.SetRequiresGrad(grad)})
+		got := torch.ScaledDotProductAttention(q, tensor.New([]int{2, 3}, tensor.BFloat16), v.ToDType(tensor.BFloat16),
+			torch.ScaledDotProductAttentionOptions{AttnMask: mask.SetRequiresGrad(grad)})
 		if got.DType() != tensor.BFloat16 || got.Item() != 0.5 {
 			t.Errorf("mask that wants a gradient %v: got %v, want 0.5 in bfloat16", grad, got)
 		}

@@ -20,7 +20,8 @@ var (
 // tiled computes attention tile by tile, or returns nil where the arguments ask for the composed form: other dtypes,
 // no elements, a mask that wants a gradient, or shapes that do not fit, for which the composed form has the error.
 func tiled(q, k, v, mask *T, p float64, isCausal bool, scale float64, gqa bool) *T {
-	if !(p >= 0 && p < 1) || !q.DType().IsFloat() || q.Numel() == 0 || k.Numel() == 0 || v.Numel() == 0 || mask != nil && mask.RequiresGrad() && tensor.IsGradEnabled() {
+	if !(p >= 0 && p < 1) || !q.DType().IsFloat() || q.Numel() == 0 || k.Numel() == 0 || v.Numel() == 0 ||
+		mask != nil && mask.RequiresGrad() && tensor.IsGradEnabled() {
 		return nil
 	}
 	n := max(q.Dim(), k.Dim(), v.Dim())
@@ -60,7 +61,8 @@ func tiled(q, k, v, mask *T, p float64, isCausal bool, scale float64, gqa bool) 
 		return nil
 	}
 	heads := lead[n-3]
-	if gqa && (q.Dim() < 3 || k.Dim() < 3 || v.Dim() < 3 || k.Size(-3) != v.Size(-3) || heads%k.Size(-3) != 0 || q.Size(-3) != heads) {
+	if gqa && (q.Dim() < 3 || k.Dim() < 3 || v.Dim() < 3 || k.Size(-3) != v.Size(-3) || heads%k.Size(-3) != 0 ||
+		q.Size(-3) != heads) {
 		return nil
 	}
 	if p > 0 { // the draws are those of weights shaped by query and key
@@ -137,19 +139,24 @@ func opMath(dt tensor.DType) tensor.DType {
 func flashInfer(c *Ctx) {
 	q, k, v := c.T(0), c.T(1), c.T(2)
 	if q.Dim() != 4 || k.Dim() != 4 || v.Dim() != 4 {
-		c.Fail(tensor.ErrShape, "scaled_dot_product_attention_flash_attention: Accept only 4 dims inputs shape of {B, H, T, K}")
+		c.Fail(tensor.ErrShape, "scaled_dot_product_attention_flash_attention: Accept only 4 dims inputs shape of "+
+			"{B, H, T, K}")
 	}
 	if !q.DType().IsFloat() || k.DType() != q.DType() || v.DType() != q.DType() {
 		c.Fail(tensor.ErrDType, "scaled_dot_product_attention_flash_attention: Q/K/V should have the same data type")
 	}
-	if q.Size(3) != k.Size(3) || k.Size(2) != v.Size(2) || k.Size(1) != v.Size(1) || k.Size(0) != q.Size(0) || v.Size(0) != q.Size(0) || k.Size(1) == 0 || q.Size(1)%max(1, k.Size(1)) != 0 {
-		c.Fail(tensor.ErrShape, "scaled_dot_product_attention_flash_attention: Q/K/V of sizes %s, %s and %s do not fit", tensor.ShapeString(q.Shape()), tensor.ShapeString(k.Shape()), tensor.ShapeString(v.Shape()))
+	if q.Size(3) != k.Size(3) || k.Size(2) != v.Size(2) || k.Size(1) != v.Size(1) || k.Size(0) != q.Size(0) ||
+		v.Size(0) != q.Size(0) || k.Size(1) == 0 || q.Size(1)%max(1, k.Size(1)) != 0 {
+		c.Fail(tensor.ErrShape, "scaled_dot_product_attention_flash_attention: Q/K/V of sizes %s, %s and %s do not fit",
+			tensor.ShapeString(q.Shape()), tensor.ShapeString(k.Shape()), tensor.ShapeString(v.Shape()))
 	}
 	if p := c.Float(3); !(p >= 0 && p < 1) {
 		c.Fail(tensor.ErrValue, "dropout probability has to be between 0 and 1, but got %v", p)
 	}
-	if m := c.T(5); m != nil && (m.Dim() > 4 || !broadcasts(m.Shape(), []int{q.Size(0), q.Size(1), q.Size(2), k.Size(2)}, 4)) {
-		c.Fail(tensor.ErrShape, "scaled_dot_product_attention_flash_attention: a mask of size %s does not fit", tensor.ShapeString(m.Shape()))
+	if m := c.T(5); m != nil && (m.Dim() > 4 ||
+		!broadcasts(m.Shape(), []int{q.Size(0), q.Size(1), q.Size(2), k.Size(2)}, 4)) {
+		c.Fail(tensor.ErrShape, "scaled_dot_product_attention_flash_attention: a mask of size %s does not fit",
+			tensor.ShapeString(m.Shape()))
 	}
 	sh := []int{q.Size(0), q.Size(1), q.Size(2), v.Size(3)}
 	st := stridesLike(sh, q)
@@ -226,7 +233,8 @@ func packedGradients(c *Ctx) bool {
 	w := sh[1] * sh[3] // features of a position
 	for i := range 3 {
 		x := c.T(1 + i)
-		if x.Storage() != q.Storage() || x.DType() != q.DType() || x.StorageOffset() != q.StorageOffset()+i*w || !tensor.SameShape(x.Shape(), sh) || !slices.Equal(x.Strides(), st) {
+		if x.Storage() != q.Storage() || x.DType() != q.DType() || x.StorageOffset() != q.StorageOffset()+i*w ||
+			!tensor.SameShape(x.Shape(), sh) || !slices.Equal(x.Strides(), st) {
 			return false
 		}
 	}
@@ -279,7 +287,8 @@ func flashVJP(c *Ctx, g *T) []*T {
 			}
 			return w
 		}
-		out := composed(x[0], expandHeads(x[1], x[0].Size(1)), expandHeads(x[2], x[0].Size(1)), c.T(5), c.Bool(4), scaleOf(c, 6, c.T(0)), drop)
+		out := composed(x[0], expandHeads(x[1], x[0].Size(1)), expandHeads(x[2], x[0].Size(1)), c.T(5), c.Bool(4),
+			scaleOf(c, 6, c.T(0)), drop)
 		gs := tensor.Grad([]*T{out}, want, tensor.GradOptions{GradOutputs: []*T{g}, CreateGraph: true})
 		for i := range x {
 			if c.Needs(i) && x[i].RequiresGrad() {
@@ -310,14 +319,16 @@ func flashVJP(c *Ctx, g *T) []*T {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float dropout_p=0.0, bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)",
-		Doc:    "is the kernel of scaled_dot_product_attention for (batch, heads, positions, features); key and value may have fewer heads. It keeps no matrix of scores.",
-		Go:     "-", AMP: tensor.AMPLower,
+		Doc: "is the kernel of scaled_dot_product_attention for (batch, heads, positions, features); key and " +
+			"value may have fewer heads. It keeps no matrix of scores.",
+		Go: "-", AMP: tensor.AMPLower,
 		Infer: flashInfer, CPU: flashCPU,
 		Save: "query key value attn_mask output logsumexp",
 		VJP:  flashVJP,
 		Grad: "ScaledDotProductFlashAttentionForCpuBackward0",
 	})
-	const args = "(Tensor grad_out, Tensor query, Tensor key, Tensor value, Tensor out, Tensor logsumexp, float dropout_p, bool is_causal, *, Tensor? attn_mask=None, float? scale=None"
+	const args = "(Tensor grad_out, Tensor query, Tensor key, Tensor value, Tensor out, Tensor logsumexp, float " +
+		"dropout_p, bool is_causal, *, Tensor? attn_mask=None, float? scale=None"
 	const results = ") -> (Tensor grad_query, Tensor grad_key, Tensor grad_value)"
 	for _, schema := range []string{
 		"_scaled_dot_product_flash_attention_for_cpu_backward" + args + results,

@@ -31,8 +31,10 @@ type kernels[E float] struct {
 type float interface{ float32 | float64 }
 
 var (
-	kernels32 = kernels[float32]{vec.MaxF32, vec.ExpOrZeroSumF32, vec.ExpOrZeroF32, vec.MulScalarF32, vec.AddF32, vec.WhereF32, vec.SoftmaxBackwardF32, vec.DropoutF32, vec.DotF32}
-	kernels64 = kernels[float64]{vec.MaxF64, vec.ExpOrZeroSumF64, vec.ExpOrZeroF64, vec.MulScalarF64, vec.AddF64, vec.WhereF64, vec.SoftmaxBackwardF64, vec.DropoutF64, vec.DotF64}
+	kernels32 = kernels[float32]{vec.MaxF32, vec.ExpOrZeroSumF32, vec.ExpOrZeroF32, vec.MulScalarF32, vec.AddF32,
+		vec.WhereF32, vec.SoftmaxBackwardF32, vec.DropoutF32, vec.DotF32}
+	kernels64 = kernels[float64]{vec.MaxF64, vec.ExpOrZeroSumF64, vec.ExpOrZeroF64, vec.MulScalarF64, vec.AddF64,
+		vec.WhereF64, vec.SoftmaxBackwardF64, vec.DropoutF64, vec.DotF64}
 )
 
 // Sizes of the tiles. They and the cut into tasks depend on the shapes alone, and so do all roundings.
@@ -124,7 +126,8 @@ func (f *flash[E]) scratch(n int) *[]E {
 func (f *flash[E]) done(b *[]E) { f.pool.Put(b) }
 
 func newFlash[E float](q, k, v, mask *T, causal bool, scale float64) *flash[E] {
-	f := &flash[E]{nb: q.Size(0), heads: q.Size(1), kvHeads: k.Size(1), L: q.Size(2), S: k.Size(2), e: q.Size(3), ev: v.Size(3), scale: E(scale), causal: causal}
+	f := &flash[E]{nb: q.Size(0), heads: q.Size(1), kvHeads: k.Size(1), L: q.Size(2), S: k.Size(2), e: q.Size(3),
+		ev: v.Size(3), scale: E(scale), causal: causal}
 	switch any(f).(type) {
 	case *flash[float32]:
 		f.k, f.pool = any(&kernels32).(*kernels[E]), &pool32

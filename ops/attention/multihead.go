@@ -67,10 +67,12 @@ func project(c *Ctx, q, k, v *T) (*T, *T, *T) {
 			c.Fail(tensor.ErrValue, "use_separate_proj_weight is False but in_proj_weight is None")
 		}
 		if e := q.Size(-1); bias != nil && bias.Numel() != 3*e {
-			c.Fail(tensor.ErrShape, "expected in_proj_bias of %d elements, got %s", 3*e, tensor.ShapeString(bias.Shape()))
+			c.Fail(tensor.ErrShape, "expected in_proj_bias of %d elements, got %s", 3*e,
+				tensor.ShapeString(bias.Shape()))
 		}
 		if e := q.Size(-1); w.Dim() != 2 || w.Size(0) != 3*e {
-			c.Fail(tensor.ErrShape, "expected in_proj_weight of %d rows for queries of %d features, got %s", 3*e, e, tensor.ShapeString(w.Shape()))
+			c.Fail(tensor.ErrShape, "expected in_proj_weight of %d rows for queries of %d features, got %s", 3*e, e,
+				tensor.ShapeString(w.Shape()))
 		}
 		if q == k && k == v { // self-attention: one product
 			p := unpack(linear(q, w, bias), 3)
@@ -109,20 +111,24 @@ func project(c *Ctx, q, k, v *T) (*T, *T, *T) {
 // check refuses shapes that do not fit and reports whether there is a batch dimension.
 func check(c *Ctx, q, k, v, pad, mask *T, heads int) bool {
 	if q.Dim() != 2 && q.Dim() != 3 {
-		c.Fail(tensor.ErrShape, "query should be unbatched 2D or batched 3D tensor but received %d-D query tensor", q.Dim())
+		c.Fail(tensor.ErrShape, "query should be unbatched 2D or batched 3D tensor but received %d-D query tensor",
+			q.Dim())
 	}
 	if k.Dim() != q.Dim() || v.Dim() != q.Dim() {
 		kind := "batched"
 		if q.Dim() == 2 {
 			kind = "unbatched"
 		}
-		c.Fail(tensor.ErrShape, "For %s (%d-D) `query`, expected `key` and `value` to be %d-D but found %d-D and %d-D tensors respectively", kind, q.Dim(), q.Dim(), k.Dim(), v.Dim())
+		c.Fail(tensor.ErrShape, "For %s (%d-D) `query`, expected `key` and `value` to be %d-D but found %d-D and "+
+			"%d-D tensors respectively", kind, q.Dim(), q.Dim(), k.Dim(), v.Dim())
 	}
 	if pad != nil && pad.Dim() != q.Dim()-1 {
-		c.Fail(tensor.ErrShape, "For %d-D `query`, expected `key_padding_mask` to be `None` or %d-D but found %d-D tensor instead", q.Dim(), q.Dim()-1, pad.Dim())
+		c.Fail(tensor.ErrShape, "For %d-D `query`, expected `key_padding_mask` to be `None` or %d-D but found %d-D "+
+			"tensor instead", q.Dim(), q.Dim()-1, pad.Dim())
 	}
 	if mask != nil && mask.Dim() != 2 && mask.Dim() != 3 {
-		c.Fail(tensor.ErrShape, "expected `attn_mask` to be `None`, 2-D or 3-D but found %d-D tensor instead", mask.Dim())
+		c.Fail(tensor.ErrShape, "expected `attn_mask` to be `None`, 2-D or 3-D but found %d-D tensor instead",
+			mask.Dim())
 	}
 	return q.Dim() == 3
 }
@@ -157,7 +163,8 @@ func multiHead(c *Ctx) {
 	dt := q.DType()
 	pad = canonicalMask(c, pad, "key_padding_mask", dt)
 	if isCausal && mask == nil {
-		c.Fail(tensor.ErrValue, "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method `generate_square_subsequent_mask` to create this mask.")
+		c.Fail(tensor.ErrValue, "Need attn_mask if specifying the is_causal hint. You may use the Transformer module "+
+			"method `generate_square_subsequent_mask` to create this mask.")
 	}
 	if isCausal && pad == nil && !needWeights {
 		mask = nil // the kernel's own causal mask takes its place
@@ -176,10 +183,12 @@ func multiHead(c *Ctx) {
 	hd := e / heads
 	if c.Bool(17) {
 		if !tensor.SameShape(k.Shape()[:2], v.Shape()[:2]) {
-			c.Fail(tensor.ErrShape, "key's sequence and batch dims %s do not match value's %s", tensor.ShapeString(k.Shape()[:2]), tensor.ShapeString(v.Shape()[:2]))
+			c.Fail(tensor.ErrShape, "key's sequence and batch dims %s do not match value's %s",
+				tensor.ShapeString(k.Shape()[:2]), tensor.ShapeString(v.Shape()[:2]))
 		}
 	} else if !tensor.SameShape(k.Shape(), v.Shape()) {
-		c.Fail(tensor.ErrShape, "key shape %s does not match value shape %s", tensor.ShapeString(k.Shape()), tensor.ShapeString(v.Shape()))
+		c.Fail(tensor.ErrShape, "key shape %s does not match value shape %s", tensor.ShapeString(k.Shape()),
+			tensor.ShapeString(v.Shape()))
 	}
 	q, k, v = project(c, q, k, v)
 	if mask != nil {
@@ -188,7 +197,8 @@ func multiHead(c *Ctx) {
 			want = []int{n * heads, L, S}
 		}
 		if !tensor.SameShape(mask.Shape(), want) {
-			c.Fail(tensor.ErrShape, "The shape of the %dD attn_mask is %s, but should be %s.", mask.Dim(), tensor.ShapeString(mask.Shape()), tensor.ShapeString(want))
+			c.Fail(tensor.ErrShape, "The shape of the %dD attn_mask is %s, but should be %s.", mask.Dim(),
+				tensor.ShapeString(mask.Shape()), tensor.ShapeString(want))
 		}
 		if mask.Dim() == 2 {
 			mask = mask.Unsqueeze(0)
@@ -239,7 +249,8 @@ func multiHead(c *Ctx) {
 		S = k.Size(1)
 	}
 	if pad != nil && (pad.Size(0) != n || pad.Size(1) != S) {
-		c.Fail(tensor.ErrShape, "Expected key_padding_mask.shape to be [%d, %d], but got %s", n, S, tensor.ShapeString(pad.Shape()))
+		c.Fail(tensor.ErrShape, "Expected key_padding_mask.shape to be [%d, %d], but got %s", n, S,
+			tensor.ShapeString(pad.Shape()))
 	}
 	mask = mergeMasks(mask, pad, n, heads, S, needWeights || watched)
 	if watched && !needWeights && mask != nil {
@@ -269,7 +280,8 @@ func multiHead(c *Ctx) {
 		out = w.BMM(v).Transpose(0, 1).Reshape(flat)
 	} else {
 		res, err := tensor.ResolveCall([]string{"aten::scaled_dot_product_attention"},
-			[]tensor.Value{tensor.TensorValue(four(q)), tensor.TensorValue(four(k)), tensor.TensorValue(four(v)), tensor.TensorValue(mask), tensor.FloatValue(p), tensor.BoolValue(isCausal)}, nil)
+			[]tensor.Value{tensor.TensorValue(four(q)), tensor.TensorValue(four(k)), tensor.TensorValue(four(v)),
+				tensor.TensorValue(mask), tensor.FloatValue(p), tensor.BoolValue(isCausal)}, nil)
 		if err != nil {
 			panic(err)
 		}

@@ -18,7 +18,8 @@ func TestSeen(t *testing.T) {
 		return func() { F.MultiHeadAttentionForward(q, k, v, 4, 2, w, b, nil, nil, false, 0, o, ob, opt) }
 	}
 	const (
-		three   = "linear unflatten.int unsqueeze transpose.int squeeze.dim contiguous select.int select.int select.int "
+		three = "linear unflatten.int unsqueeze transpose.int squeeze.dim contiguous select.int select.int " +
+			"select.int "
 		heads   = "view transpose.int view transpose.int view transpose.int "
 		weights = "mul.Tensor transpose.int bmm softmax.int bmm transpose.int reshape linear view view mean.dim"
 		plain   = "view view view scaled_dot_product_attention permute reshape linear view"
@@ -29,13 +30,17 @@ func TestSeen(t *testing.T) {
 		f    func()
 		want string
 	}{
-		{"scaled_dot_product_attention", func() { F.ScaledDotProductAttention(q, q, q) }, "scaled_dot_product_attention"},
+		{"scaled_dot_product_attention", func() { F.ScaledDotProductAttention(q, q, q) },
+			"scaled_dot_product_attention"},
 		{"self-attention", mha(z, z, z, F.MultiHeadAttentionForwardOptions{}), three + heads + weights},
-		{"self-attention without weights", mha(z, z, z, F.MultiHeadAttentionForwardOptions{NoNeedWeights: true}), three + heads + plain},
+		{"self-attention without weights", mha(z, z, z, F.MultiHeadAttentionForwardOptions{NoNeedWeights: true}),
+			three + heads + plain},
 		{"keys that are the values", mha(z, z2, z2, F.MultiHeadAttentionForwardOptions{}),
-			"split_with_sizes split_with_sizes linear linear unflatten.int unsqueeze transpose.int squeeze.dim contiguous select.int select.int " + heads + weights},
+			"split_with_sizes split_with_sizes linear linear unflatten.int unsqueeze transpose.int squeeze.dim " +
+				"contiguous select.int select.int " + heads + weights},
 		{"three inputs", mha(z, z2, z3, F.MultiHeadAttentionForwardOptions{}), chunks + heads + weights},
-		{"three inputs without weights", mha(z, z2, z3, F.MultiHeadAttentionForwardOptions{NoNeedWeights: true}), chunks + heads + plain},
+		{"three inputs without weights", mha(z, z2, z3, F.MultiHeadAttentionForwardOptions{NoNeedWeights: true}),
+			chunks + heads + plain},
 	} {
 		opstest.Seen(t, c.name, c.f, c.want)
 	}

@@ -50,7 +50,8 @@ func (c halfCase) shapes() (x, w []int) {
 func halfCases() []halfCase {
 	var list []halfCase
 	for c := 1; c <= 70; c++ {
-		h := halfCase{nd: 1 + c%3, n: 1 + c%4, cin: c, cout: 71 - c, groups: 1, kernel: 1 + c/2%3, stride: 1 + c/3%2, padding: c / 4 % 2, dilation: 1 + c/5%2, size: 7 + c%5, transposed: c%6 == 1}
+		h := halfCase{nd: 1 + c%3, n: 1 + c%4, cin: c, cout: 71 - c, groups: 1, kernel: 1 + c/2%3, stride: 1 + c/3%2,
+			padding: c / 4 % 2, dilation: 1 + c/5%2, size: 7 + c%5, transposed: c%6 == 1}
 		if h.nd == 3 {
 			h.size = 5
 		}
@@ -59,8 +60,10 @@ func halfCases() []halfCase {
 	for _, g := range []int{2, 3, 4} {
 		for _, c := range []int{1, 2, 8, 9, 16, 18} {
 			list = append(list,
-				halfCase{nd: 2, n: 2, cin: c * g, cout: c * g, groups: g, kernel: 3, stride: 1 + c%2, padding: 1, dilation: 1, size: 8},
-				halfCase{nd: 2, n: 3, cin: c * g, cout: 2 * c * g, groups: g, kernel: 3, stride: 1, padding: 1, dilation: 1, size: 6, transposed: c > 8})
+				halfCase{nd: 2, n: 2, cin: c * g, cout: c * g, groups: g, kernel: 3, stride: 1 + c%2, padding: 1,
+					dilation: 1, size: 8},
+				halfCase{nd: 2, n: 3, cin: c * g, cout: 2 * c * g, groups: g, kernel: 3, stride: 1, padding: 1,
+					dilation: 1, size: 6, transposed: c > 8})
 		}
 	}
 	return append(list,
@@ -106,10 +109,12 @@ func TestHalf(t *testing.T) {
 				}
 				r := rand.New(rand.NewSource(int64(i)))
 				xs, ws := c.shapes()
-				x, w, b := halfInput(r, dt, layout, xs), halfInput(r, dt, layout, ws), halfInput(r, dt, "", []int{c.cout})
+				x, w, b := halfInput(r, dt, layout, xs), halfInput(r, dt, layout, ws),
+					halfInput(r, dt, "", []int{c.cout})
 				var g *tensor.Tensor
 				results := func(dt tensor.DType) (out [4]*tensor.Tensor) {
-					x, w, b := x.Detach().To(dt).SetRequiresGrad(true), w.Detach().To(dt).SetRequiresGrad(true), b.Detach().To(dt).SetRequiresGrad(true)
+					x, w, b := x.Detach().To(dt).SetRequiresGrad(true), w.Detach().To(dt).SetRequiresGrad(true),
+						b.Detach().To(dt).SetRequiresGrad(true)
 					y := c.run(x, w, b)
 					if g == nil {
 						g = halfInput(r, y.DType(), layout, y.Shape())
@@ -131,7 +136,8 @@ func TestHalf(t *testing.T) {
 						want = results(tensor.Float64)
 					}
 					restore()
-					for k, name := range []string{"result", "gradient of the input", "gradient of the weight", "gradient of the bias"} {
+					for k, name := range []string{"result", "gradient of the input", "gradient of the weight",
+						"gradient of the bias"} {
 						where := fmt.Sprintf("%s, %s, %s: %s of %+v", l.Name, dt, layout, name, c)
 						have, expected := tensor.Data[float64](got[k]), tensor.Data[float64](want[k])
 						for j, e := range expected {
@@ -158,10 +164,12 @@ func TestBFloat16SameBits(t *testing.T) {
 		for _, layout := range []string{"planar", "channels last"} {
 			r := rand.New(rand.NewSource(int64(i)))
 			xs, ws := c.shapes()
-			x, w, b := halfInput(r, tensor.BFloat16, layout, xs), halfInput(r, tensor.BFloat16, layout, ws), halfInput(r, tensor.BFloat16, "", []int{c.cout})
+			x, w, b := halfInput(r, tensor.BFloat16, layout, xs), halfInput(r, tensor.BFloat16, layout, ws),
+				halfInput(r, tensor.BFloat16, "", []int{c.cout})
 			for _, threads := range []int{1, 2, 5} {
 				par.SetNumThreads(threads)
-				x, w, b := x.Detach().SetRequiresGrad(true), w.Detach().SetRequiresGrad(true), b.Detach().SetRequiresGrad(true)
+				x, w, b := x.Detach().SetRequiresGrad(true), w.Detach().SetRequiresGrad(true),
+					b.Detach().SetRequiresGrad(true)
 				y := c.run(x, w, b)
 				y.Mul(y.Detach()).SumDim(nil).Backward()
 				for k, got := range []*tensor.Tensor{y, x.Grad(), w.Grad(), b.Grad()} {
@@ -192,11 +200,13 @@ func TestHalfFused(t *testing.T) {
 			name := func(last int) string { return []string{"planar", "channels last"}[last&1] }
 			x := halfInput(r, c.dt, name(layout), []int{c.n, c.in, c.size, c.size})
 			res := halfInput(r, c.dt, name(layout>>1), []int{c.n, c.out, c.size, c.size})
-			w, b := halfInput(r, c.dt, "planar", []int{c.out, c.in / c.groups, 3, 3}), halfInput(r, c.dt, "", []int{c.out})
+			w, b := halfInput(r, c.dt, "planar", []int{c.out, c.in / c.groups, 3, 3}),
+				halfInput(r, c.dt, "", []int{c.out})
 			for _, hi := range []float64{1, math.Inf(1)} {
 				y := conv.Fused(x, w, b, res, []int{1, 1}, []int{1, 1}, []int{1, 1}, c.groups, 0, hi)
 				wide := func(t *tensor.Tensor) *tensor.Tensor { return t.To(tensor.Float64) }
-				want := F.Conv2d(wide(x), wide(w), F.Conv2dOptions{Bias: wide(b), Padding: []int{1, 1}, Groups: tensor.Some(c.groups)}).Add(wide(res))
+				want := F.Conv2d(wide(x), wide(w),
+					F.Conv2dOptions{Bias: wide(b), Padding: []int{1, 1}, Groups: tensor.Some(c.groups)}).Add(wide(res))
 				got := tensor.Data[float64](tensor.Dense(y.To(tensor.Float64)))
 				for i, v := range tensor.Data[float64](tensor.Dense(want)) {
 					if v = min(max(v, 0), hi); !(math.Abs(got[i]-v) <= v/250+1e-4) {

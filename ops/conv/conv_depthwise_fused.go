@@ -12,8 +12,10 @@ func init() {
 		Schema: "gotorch::conv_depthwise_fused(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, float min, float max, " +
 			"Tensor weight2, Tensor? bias2, int[] stride2, int[] padding2, int[] dilation2, float min2, float max2, " +
 			"Tensor? weight3, Tensor? bias3, Tensor? residual, float min3, float max3) -> Tensor",
-		Doc: "is a gotorch::conv_fused of one group, then a depthwise one of what it makes, and, unless weight3 is none, a third one of one group and no strides " +
-			"or padding, to which the residual is added; for inference: what lies between them, the largest images of many networks, goes through " +
+		Doc: "is a gotorch::conv_fused of one group, then a depthwise one of what it makes, and, unless weight3 is " +
+			"none, a third one of one group and no strides " +
+			"or padding, to which the residual is added; for inference: what lies between them, the largest images " +
+			"of many networks, goes through " +
 			"the cache some lines and channels at a time.",
 		Go: "-",
 		Fuses: func(c *Ctx) bool {
@@ -37,10 +39,12 @@ func init() {
 		Body: func(c *Ctx) {
 			in, w, w2, w3, r := c.T(0), c.T(1), c.T(8), c.T(15), c.T(17)
 			if w2.Size(0) != w.Size(0) {
-				c.Fail(tensor.ErrShape, "expected a second weight of %d channels, got %s", w.Size(0), tensor.ShapeString(w2.Shape()))
+				c.Fail(tensor.ErrShape, "expected a second weight of %d channels, got %s", w.Size(0),
+					tensor.ShapeString(w2.Shape()))
 			}
 			if r != nil && w3 == nil {
-				c.Fail(tensor.ErrShape, "expected a third weight with the residual of shape %s, got none", tensor.ShapeString(r.Shape()))
+				c.Fail(tensor.ErrShape, "expected a third weight with the residual of shape %s, got none",
+					tensor.ShapeString(r.Shape()))
 			}
 			first, second := pairArgs(c)
 			y := limited(convNd(in, w, c.T(2), first), c.Float(6), c.Float(7))
@@ -62,7 +66,8 @@ func fitsDepthwise(c *Ctx) (shape []int, ok bool) {
 	dt := in.DType()
 	first, second := pairArgs(c)
 	sh, ok := fits(in, w, c.T(2), first)
-	if !ok || dt != tensor.Float32 && dt != tensor.Float64 || w2.Dim() != w.Dim() || w2.DType() != dt || w2.Size(0) != w.Size(0) {
+	if !ok || dt != tensor.Float32 && dt != tensor.Float64 || w2.Dim() != w.Dim() || w2.DType() != dt ||
+		w2.Size(0) != w.Size(0) {
 		return nil, false
 	}
 	if sh, ok = fitsBehind(sh, w2, c.T(9), second); !ok || w3 == nil {

@@ -97,8 +97,10 @@ func fusedArguments(c *Ctx, i, nd, groups int) arguments {
 }
 
 var (
-	opConvs    = [4]*tensor.Op{nil, tensor.Slot("aten::conv1d"), tensor.Slot("aten::conv2d"), tensor.Slot("aten::conv3d")}
-	opMaxPools = [4]*tensor.Op{nil, tensor.Slot("aten::max_pool1d"), tensor.Slot("aten::max_pool2d"), tensor.Slot("aten::max_pool3d")}
+	opConvs = [4]*tensor.Op{nil, tensor.Slot("aten::conv1d"), tensor.Slot("aten::conv2d"),
+		tensor.Slot("aten::conv3d")}
+	opMaxPools = [4]*tensor.Op{nil, tensor.Slot("aten::max_pool1d"), tensor.Slot("aten::max_pool2d"),
+		tensor.Slot("aten::max_pool3d")}
 )
 
 // convNd calls aten::conv1d, conv2d or conv3d, as the number of dimensions of the weight says.
@@ -133,7 +135,8 @@ func runFused[E float32 | float64](c *Ctx) {
 
 // epilogue clamps, and keeps the packed weight.
 func epilogue[E float32 | float64](lo, hi float64, w *T) cpuconv.Epilogue[E] {
-	return cpuconv.Epilogue[E]{Clamp: !math.IsInf(lo, -1) || !math.IsInf(hi, 1), Lo: E(lo), Hi: E(hi), Packed: packedFor(w)}
+	return cpuconv.Epilogue[E]{Clamp: !math.IsInf(lo, -1) || !math.IsInf(hi, 1), Lo: E(lo), Hi: E(hi),
+		Packed: packedFor(w)}
 }
 
 // Fused calls gotorch::conv_fused.

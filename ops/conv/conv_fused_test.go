@@ -47,7 +47,8 @@ func TestFused(t *testing.T) {
 	}
 	// A change of the weights in place is seen.
 	run := func() float32 {
-		return tensor.Data[float32](conv.Fused(x, w, b, nil, []int{2, 2}, []int{1, 1}, []int{1, 1}, 1, math.Inf(-1), math.Inf(1)))[0]
+		return tensor.Data[float32](conv.Fused(x, w, b, nil, []int{2, 2}, []int{1, 1}, []int{1, 1}, 1, math.Inf(-1),
+			math.Inf(1)))[0]
 	}
 	before := run()
 	w.MulScalarInPlace(2)
@@ -66,12 +67,14 @@ func TestPair(t *testing.T) {
 	x := opstest.Fill(tensor.Float32, 1, 2, 6, 9, 8)
 	w, w2 := opstest.Fill(tensor.Float32, 2, 40, 6, 1, 1), opstest.Fill(tensor.Float32, 3, 40, 1, 3, 3)
 	b := opstest.Fill(tensor.Float32, 4, 40)
-	w3, b3, res := opstest.Fill(tensor.Float32, 5, 7, 40, 1, 1), opstest.Fill(tensor.Float32, 6, 7), opstest.Fill(tensor.Float32, 7, 2, 7, 5, 4)
+	w3, b3, res := opstest.Fill(tensor.Float32, 5, 7, 40, 1, 1), opstest.Fill(tensor.Float32, 6, 7),
+		opstest.Fill(tensor.Float32, 7, 2, 7, 5, 4)
 	one, none, two := []int{1, 1}, []int{0, 0}, []int{2, 2}
 	inf := math.Inf(1)
 	pair := func(x, w2, w3, b3, res *tensor.Tensor) (*tensor.Tensor, error) {
 		var args []tensor.Value
-		for _, a := range []any{x, w, b, one, none, one, 0.0, 6.0, w2, nil, two, one, one, -1.0, inf, w3, b3, res, 0.0, inf} {
+		for _, a := range []any{x, w, b, one, none, one, 0.0, 6.0, w2, nil, two, one, one, -1.0, inf, w3, b3, res, 0.0,
+			inf} {
 			args = append(args, tensor.Box(a))
 		}
 		y, err := tensor.CallOp("gotorch::conv_depthwise_fused", args...)
@@ -119,7 +122,8 @@ func TestPair(t *testing.T) {
 		}
 	}
 	for _, shape := range [][]int{{39, 1, 3, 3}, {80, 1, 3, 3}, {40, 2, 3, 3}} {
-		if _, err := pair(x, opstest.Fill(tensor.Float32, 5, shape...), nil, nil, nil); !errors.Is(err, tensor.ErrShape) {
+		if _, err := pair(x, opstest.Fill(tensor.Float32, 5, shape...), nil, nil, nil); !errors.Is(err,
+			tensor.ErrShape) {
 			t.Errorf("a second weight of shape %v: got %v, want an error of shapes", shape, err)
 		}
 	}
@@ -158,7 +162,8 @@ func TestPool(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := tensor.CallOp("aten::max_pool2d", tensor.Box(conv.Fused(x, w, b, nil, one, one, one, 1, 0, 6)), tensor.Box(c[0]), tensor.Box(c[1]), tensor.Box(c[2]), tensor.Box(one), tensor.Box(false))
+			want, err := tensor.CallOp("aten::max_pool2d", tensor.Box(conv.Fused(x, w, b, nil, one, one, one, 1, 0, 6)),
+				tensor.Box(c[0]), tensor.Box(c[1]), tensor.Box(c[2]), tensor.Box(one), tensor.Box(false))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,8 +11,10 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "gotorch::conv_pool_fused(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, int groups, float min, float max, " +
 			"int[] window, int[] pool_stride, int[] pool_padding, bool pool_first=False) -> Tensor",
-		Doc: "is a gotorch::conv_fused without a residual and a maximum pooling of what it makes, for inference: the image between them goes through " +
-			"the cache some lines at a time. With pool_first the limits come behind the pooling, which gives the same values.",
+		Doc: "is a gotorch::conv_fused without a residual and a maximum pooling of what it makes, for inference: the " +
+			"image between them goes through " +
+			"the cache some lines at a time. With pool_first the limits come behind the pooling, which gives the " +
+			"same values.",
 		Go: "-",
 		Fuses: func(c *Ctx) bool {
 			_, _, ok := fitsPool(c)
@@ -39,7 +41,8 @@ func init() {
 			if !first {
 				y = limited(y, lo, hi)
 			}
-			y = call(opMaxPools[min(max(c.T(1).Dim()-2, 1), 3)], y, c.Ints(9), c.Ints(10), c.Ints(11), pool.dil, false)[0]
+			y = call(opMaxPools[min(max(c.T(1).Dim()-2, 1), 3)], y, c.Ints(9), c.Ints(10), c.Ints(11), pool.dil,
+				false)[0]
 			if first {
 				y = limited(y, lo, hi)
 			}
@@ -75,7 +78,8 @@ func fitsPool(c *Ctx) (mid, out []int, ok bool) {
 func poolArgs(c *Ctx) (conv, pool arguments) {
 	w := c.T(1)
 	nd := w.Dim() - 2
-	pool = arguments{stride: spread(c.Ints(10), nd), pad: spread(c.Ints(11), nd), dil: slices.Repeat([]int{1}, max(nd, 0)), groups: w.Size(0)}
+	pool = arguments{stride: spread(c.Ints(10), nd), pad: spread(c.Ints(11), nd),
+		dil: slices.Repeat([]int{1}, max(nd, 0)), groups: w.Size(0)}
 	if len(pool.stride) == 0 {
 		pool.stride = spread(c.Ints(9), nd)
 	}
@@ -93,7 +97,8 @@ func runPool[E float32 | float64](c *Ctx) {
 	mid, _, _ := fitsPool(c)
 	ep := epilogue[E](c.Float(7), c.Float(8), w)
 	ep.Bias = dense[E](b)
-	first := cpuconv.Layer[E]{Shape: geometryOf(in.Shape(), mid, w.Shape(), a).shape(), W: weightsOf[E](w), Epilogue: &ep}
+	first := cpuconv.Layer[E]{Shape: geometryOf(in.Shape(), mid, w.Shape(), a).shape(), W: weightsOf[E](w),
+		Epilogue: &ep}
 	second := cpuconv.Layer[E]{Shape: geometryOf(mid, out.Shape(), poolWindow(c, mid), pool).shape(), Max: true}
 	intoLayout(out, func(d []E, last bool) {
 		cpuconv.ForwardDepthwise(cpuconv.Image[E]{Data: d, Last: last}, imageOf[E](in), first, second, nil)

@@ -30,7 +30,8 @@ const mostTailTaps = 64
 // whole's: channels-last memory, in which all channels of a position are computed together, and windows side by side.
 func fitsTail(c *Ctx) (mid, out []int, ok bool) {
 	in, w, relu, win := c.T(0), c.T(1), c.Bool(7), tailWindow(c, 8)
-	if dt := in.DType(); dt != tensor.Float32 && dt != tensor.Float64 || !relu && win == nil || in.Dim() != 4 || in.Numel() == 0 || w.Dim() != 4 ||
+	if dt := in.DType(); dt != tensor.Float32 && dt != tensor.Float64 || !relu && win == nil || in.Dim() != 4 ||
+		in.Numel() == 0 || w.Dim() != 4 ||
 		formatFor(in, w) != tensor.ChannelsLast {
 		return nil, nil, false
 	}
@@ -39,7 +40,8 @@ func fitsTail(c *Ctx) (mid, out []int, ok bool) {
 		return mid, mid, ok
 	}
 	all := func(i, x int) bool { return !anyOf(c.Ints(i), func(v int) bool { return v != x }) }
-	if stride := spread(c.Ints(11), 2); len(win) != 2 || win[0] < 1 || win[1] < 1 || win[0]*win[1] > mostTailTaps || mid[2] < win[0] || mid[3] < win[1] ||
+	if stride := spread(c.Ints(11), 2); len(win) != 2 || win[0] < 1 || win[1] < 1 || win[0]*win[1] > mostTailTaps ||
+		mid[2] < win[0] || mid[3] < win[1] ||
 		len(stride) > 0 && !slices.Equal(stride, win) || !all(12, 0) || !all(13, 1) || c.Bool(14) || a.groups != 1 {
 		return nil, nil, false
 	}
@@ -91,9 +93,12 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "gotorch::conv_tail(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, int groups, bool relu, int[] window, " +
 			"bool pool_first=False, bool relu_inplace=False, int[] pool_stride=[], int[] pool_padding=[], int[] pool_dilation=[], bool ceil_mode=False, str padding_name=\"\") -> Tensor",
-		Doc: "is a convolution over two spatial dimensions with what often comes behind it: a ReLU, and, unless window is empty, a maximum pooling with " +
-			"max_pool2d's arguments. With pool_first the pooling comes before the ReLU. padding_name, same or valid, says where the padding comes from. In channels-last memory the whole is one pass over the result, " +
-			"where the windows lie side by side: the larger image between convolution and pooling is never written. The gradient needs one byte for each " +
+		Doc: "is a convolution over two spatial dimensions with what often comes behind it: a ReLU, and, unless " +
+			"window is empty, a maximum pooling with " +
+			"max_pool2d's arguments. With pool_first the pooling comes before the ReLU. padding_name, same or valid, " +
+			"says where the padding comes from. In channels-last memory the whole is one pass over the result, " +
+			"where the windows lie side by side: the larger image between convolution and pooling is never written. " +
+			"The gradient needs one byte for each " +
 			"window: the number of the tap that the maximum comes from, 255 where the ReLU leaves nothing.",
 		Fuses: func(c *Ctx) bool {
 			_, _, ok := fitsTail(c)
@@ -122,7 +127,8 @@ func init() {
 			}
 			a := fusedArguments(c, 3, 2, c.Int(6))
 			want := []bool{c.Needs(0), c.Needs(1), c.Has(2) && c.Needs(2)}
-			r := call(opTailBackward, g, result, c.T(0), c.T(1), c.Shape(2), a.stride, a.pad, a.dil, a.groups, win, want)
+			r := call(opTailBackward, g, result, c.T(0), c.T(1), c.Shape(2), a.stride, a.pad, a.dil, a.groups, win,
+				want)
 			for i := range r {
 				if !want[i] {
 					r[i] = nil
@@ -133,8 +139,10 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "gotorch::conv_tail_backward(Tensor grad, Tensor result, Tensor input, Tensor weight, int[]? bias_sizes, int[] stride, int[] padding, int[] dilation, int groups, int[] window, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
-		Doc: "are the gradients of conv_tail's input, weight and bias. With a window, result is the numbers of the taps, and the gradient is that behind the " +
-			"pooling; without, result is that of the ReLU. The kernel reads the gradient of the convolution's result, which is never written, through the " +
+		Doc: "are the gradients of conv_tail's input, weight and bias. With a window, result is the numbers of the " +
+			"taps, and the gradient is that behind the " +
+			"pooling; without, result is that of the ReLU. The kernel reads the gradient of the convolution's " +
+			"result, which is never written, through the " +
 			"taps or the ReLU's result. It has no gradient rule: where its own gradient is wanted, the body runs.",
 		Go:    "-",
 		Fuses: fitsTailBackward,
@@ -167,7 +175,8 @@ func init() {
 			if win := tailWindow(c, 9); win != nil {
 				passes := result.NeScalar(cpuconv.NoTap)
 				sh := outputShape(c, in.Shape(), w.Shape(), nil, a)
-				g = call(opCodesBackward, g.Mul(passes.To(g.DType())), result.Mul(passes.To(tensor.Uint8)), sh, win, win, []int{0, 0}, []int{1, 1}, false, 2)[0]
+				g = call(opCodesBackward, g.Mul(passes.To(g.DType())), result.Mul(passes.To(tensor.Uint8)), sh, win,
+					win, []int{0, 0}, []int{1, 1}, false, 2)[0]
 			} else {
 				g = call(opThresholdBackward, g, result, 0)[0]
 			}
@@ -206,7 +215,8 @@ func runTail[E float32 | float64](c *Ctx) {
 		c.Keep(codes)
 	}
 	tensor.IntoFormat(out, tensor.ChannelsLast, func(d []E) {
-		cpuconv.Forward(geometryOf(in.Shape(), mid, w.Shape(), a).shape(), cpuconv.Image[E]{Data: d, Last: true}, imageOf[E](in), weightsOf[E](w), &ep)
+		cpuconv.Forward(geometryOf(in.Shape(), mid, w.Shape(), a).shape(), cpuconv.Image[E]{Data: d, Last: true},
+			imageOf[E](in), weightsOf[E](w), &ep)
 	})
 }
 
@@ -216,7 +226,8 @@ func runTailBackward[E float32 | float64](c *Ctx) {
 	a, win, want := fusedArguments(c, 5, 2, c.Int(8)), tailWindow(c, 9), c.Bools(10)
 	s := geometryOf(in.Shape(), outputShape(c, in.Shape(), w.Shape(), nil, a), w.Shape(), a).shape()
 	// The kernels read gradients behind a tail in channels-last memory.
-	image := cpuconv.Image[E]{Data: tensor.Memory[E](tensor.DenseIn(gout, tensor.ChannelsLast, tensor.DTypeOf[E]())), Last: true}
+	image := cpuconv.Image[E]{Data: tensor.Memory[E](tensor.DenseIn(gout, tensor.ChannelsLast, tensor.DTypeOf[E]())),
+		Last: true}
 	tail := &cpuconv.Tail[E]{}
 	if win == nil {
 		tail.Result = tensor.Memory[E](tensor.DenseIn(result, tensor.ChannelsLast, tensor.DTypeOf[E]()))

@@ -14,7 +14,8 @@ import (
 // convTail calls gotorch::conv_tail with a bias.
 func convTail(x, w, b *tensor.Tensor, stride, groups int, relu bool, window ...int) (*tensor.Tensor, error) {
 	var args []tensor.Value
-	for _, a := range []any{x, w, b, []int{stride, stride}, []int{1, 1}, []int{1, 1}, groups, relu, append([]int{}, window...)} {
+	for _, a := range []any{x, w, b, []int{stride, stride}, []int{1, 1}, []int{1, 1}, groups, relu,
+		append([]int{}, window...)} {
 		args = append(args, tensor.Box(a))
 	}
 	y, err := tensor.CallOp("gotorch::conv_tail", args...)
@@ -57,7 +58,8 @@ func TestTail(t *testing.T) {
 				var grads [2][]*tensor.Tensor
 				for i := range 2 {
 					x := c.layout(opstest.Fill(tensor.Float32, 1, 2, 6, 9, 8).To(c.dt)).SetRequiresGrad(mask&1 > 0)
-					w := c.layout(opstest.Fill(tensor.Float32, 2, 10, 6/c.groups, 3, 3).To(c.dt)).SetRequiresGrad(mask&2 > 0)
+					w := c.layout(opstest.Fill(tensor.Float32, 2, 10, 6/c.groups, 3,
+						3).To(c.dt)).SetRequiresGrad(mask&2 > 0)
 					// Some windows have no positive number.
 					b := opstest.Fill(tensor.Float32, 3, 10).SubScalar(15).To(c.dt).SetRequiresGrad(mask&4 > 0)
 					if i == 0 {
@@ -66,7 +68,9 @@ func TestTail(t *testing.T) {
 							t.Fatalf("%s: %v", name, err)
 						}
 					} else {
-						y[i] = F.Conv2d(x, w, F.Conv2dOptions{Bias: b, Stride: []int{c.stride, c.stride}, Padding: []int{1, 1}, Groups: tensor.Some(c.groups)})
+						y[i] = F.Conv2d(x, w,
+							F.Conv2dOptions{Bias: b, Stride: []int{c.stride, c.stride}, Padding: []int{1, 1},
+								Groups: tensor.Some(c.groups)})
 						if c.relu {
 							y[i] = y[i].ReLU()
 						}
@@ -111,7 +115,8 @@ func TestTail(t *testing.T) {
 			}
 		}
 	}
-	x, w, b := opstest.Fill(tensor.Float32, 1, 2, 6, 9, 8), opstest.Fill(tensor.Float32, 2, 10, 6, 3, 3), opstest.Fill(tensor.Float32, 3, 10)
+	x, w, b := opstest.Fill(tensor.Float32, 1, 2, 6, 9, 8), opstest.Fill(tensor.Float32, 2, 10, 6, 3, 3),
+		opstest.Fill(tensor.Float32, 3, 10)
 	for _, c := range []struct {
 		window []int
 		want   error // that of aten::max_pool2d
@@ -124,7 +129,8 @@ func TestTail(t *testing.T) {
 
 func near(t *testing.T, what string, got, want *tensor.Tensor, eps float64) {
 	t.Helper()
-	g, w := tensor.Data[float64](tensor.Dense(got.To(tensor.Float64))), tensor.Data[float64](tensor.Dense(want.To(tensor.Float64)))
+	g, w := tensor.Data[float64](tensor.Dense(got.To(tensor.Float64))),
+		tensor.Data[float64](tensor.Dense(want.To(tensor.Float64)))
 	if len(g) != len(w) {
 		t.Fatalf("%s: shape %v, want %v", what, got.Shape(), want.Shape())
 	}

@@ -39,7 +39,8 @@ func TestNoChannels(t *testing.T) {
 		for _, dt := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16} {
 			for nd := 1; nd <= 3; nd++ {
 				sh := func(a, b, k int) *tensor.Tensor {
-					return tensor.FromSlice([]float64{}, append([]int{a, b}, slices.Repeat([]int{k}, nd)...)...).To(dt).SetRequiresGrad(true)
+					return tensor.FromSlice([]float64{},
+						append([]int{a, b}, slices.Repeat([]int{k}, nd)...)...).To(dt).SetRequiresGrad(true)
 				}
 				x, w, b := sh(n, 0, 7), sh(8, 0, 3), tensor.FromSlice(make([]float64, 8)).To(dt).SetRequiresGrad(true)
 				one := slices.Repeat([]int{1}, nd)
@@ -58,8 +59,10 @@ func TestNoChannels(t *testing.T) {
 					t.Errorf("%s: the result has shape %v, want %v", dt, y.Shape(), want)
 				}
 				y.SumDim(nil).Backward()
-				if !slices.Equal(w.Grad().Shape(), w.Shape()) || !slices.Equal(b.Grad().Shape(), b.Shape()) || !slices.Equal(x.Grad().Shape(), x.Shape()) {
-					t.Errorf("%s: gradients of shapes %v, %v and %v", dt, x.Grad().Shape(), w.Grad().Shape(), b.Grad().Shape())
+				if !slices.Equal(w.Grad().Shape(), w.Shape()) || !slices.Equal(b.Grad().Shape(), b.Shape()) ||
+					!slices.Equal(x.Grad().Shape(), x.Shape()) {
+					t.Errorf("%s: gradients of shapes %v, %v and %v", dt, x.Grad().Shape(), w.Grad().Shape(),
+						b.Grad().Shape())
 				}
 				if v := b.Grad().Abs().SumDim(nil).Item(); v != 0 {
 					t.Errorf("%s: the bias has a gradient of %g", dt, v)

@@ -14,7 +14,8 @@ func list(c *Ctx, name string, v []int, n int) []int {
 		v = slices.Repeat(v, n)
 	}
 	if len(v) != n {
-		c.Fail(tensor.ErrShape, "expected %s to be a single integer value or a list of %d values to match the convolution dimensions, but got %s=%s", name, n, name, tensor.ShapeString(v))
+		c.Fail(tensor.ErrShape, "expected %s to be a single integer value or a list of %d values to match the "+
+			"convolution dimensions, but got %s=%s", name, n, name, tensor.ShapeString(v))
 	}
 	return v
 }
@@ -29,7 +30,8 @@ type arguments struct {
 // readArgs reads the arguments from position i on for nd spatial dimensions.
 func readArgs(c *Ctx, i, nd int) arguments {
 	return arguments{
-		stride: list(c, "stride", c.Ints(i), nd), pad: list(c, "padding", c.Ints(i+1), nd), dil: list(c, "dilation", c.Ints(i+2), nd),
+		stride: list(c, "stride", c.Ints(i), nd), pad: list(c, "padding", c.Ints(i+1), nd),
+		dil:        list(c, "dilation", c.Ints(i+2), nd),
 		transposed: c.Bool(i + 3), outPad: list(c, "output_padding", c.Ints(i+4), nd), groups: c.Int(i + 5),
 	}
 }
@@ -56,13 +58,17 @@ func outputShape(c *Ctx, in, w []int, bias *T, a arguments) []int {
 	case a.groups <= 0:
 		c.Fail(tensor.ErrValue, "non-positive groups is not supported")
 	case len(in) != len(w):
-		c.Fail(tensor.ErrShape, "Expected %d-dimensional input for %d-dimensional weight %s, but got %d-dimensional input of size %s instead", len(w), len(w), tensor.ShapeString(w), len(in), tensor.ShapeString(in))
+		c.Fail(tensor.ErrShape, "Expected %d-dimensional input for %d-dimensional weight %s, but got %d-dimensional "+
+			"input of size %s instead", len(w), len(w), tensor.ShapeString(w), len(in), tensor.ShapeString(in))
 	case w[0] < a.groups:
-		c.Fail(tensor.ErrShape, "Given groups=%d, expected weight to be at least %d at dimension 0, but got weight of size %s instead", a.groups, a.groups, tensor.ShapeString(w))
+		c.Fail(tensor.ErrShape, "Given groups=%d, expected weight to be at least %d at dimension 0, but got weight "+
+			"of size %s instead", a.groups, a.groups, tensor.ShapeString(w))
 	case w[0]%a.groups != 0:
-		c.Fail(tensor.ErrShape, "Given groups=%d, expected weight to be divisible by %d at dimension 0, but got weight of size [%s] instead", a.groups, a.groups, tensor.ShapeString(w))
+		c.Fail(tensor.ErrShape, "Given groups=%d, expected weight to be divisible by %d at dimension 0, but got "+
+			"weight of size [%s] instead", a.groups, a.groups, tensor.ShapeString(w))
 	case anyOf(w[2:], func(x int) bool { return x <= 0 }):
-		c.Fail(tensor.ErrShape, "kernel size should be greater than zero, but got weight of size %s", tensor.ShapeString(w))
+		c.Fail(tensor.ErrShape, "kernel size should be greater than zero, but got weight of size %s",
+			tensor.ShapeString(w))
 	}
 	out := []int{in[0], w[0]}
 	if in[1] == 0 {
@@ -70,28 +76,36 @@ func outputShape(c *Ctx, in, w []int, bias *T, a arguments) []int {
 	}
 	if a.transposed {
 		if in[1] != w[0] {
-			c.Fail(tensor.ErrShape, "Given transposed=1, weight of size %s, expected input%s to have %d channels, but got %d channels instead", tensor.ShapeString(w), tensor.ShapeString(in), w[0], in[1])
+			c.Fail(tensor.ErrShape, "Given transposed=1, weight of size %s, expected input%s to have %d channels, "+
+				"but got %d channels instead", tensor.ShapeString(w), tensor.ShapeString(in), w[0], in[1])
 		}
 		out[1] = w[1] * a.groups
 		if bias != nil && (bias.Dim() != 1 || bias.Size(0) != out[1]) {
-			c.Fail(tensor.ErrShape, "Given transposed=1, weight of size %s, expected bias to be 1-dimensional with %d elements, but got bias of size %s instead", tensor.ShapeString(w), out[1], tensor.ShapeString(bias.Shape()))
+			c.Fail(tensor.ErrShape, "Given transposed=1, weight of size %s, expected bias to be 1-dimensional with "+
+				"%d elements, but got bias of size %s instead", tensor.ShapeString(w), out[1],
+				tensor.ShapeString(bias.Shape()))
 		}
 		for i := range nd {
 			if a.outPad[i] >= a.stride[i] && a.outPad[i] >= a.dil[i] {
-				c.Fail(tensor.ErrValue, "output padding must be smaller than either stride or dilation, but got output_padding: %s stride: %s dilation: %s", tensor.ShapeString(a.outPad), tensor.ShapeString(a.stride), tensor.ShapeString(a.dil))
+				c.Fail(tensor.ErrValue, "output padding must be smaller than either stride or dilation, but got "+
+					"output_padding: %s stride: %s dilation: %s", tensor.ShapeString(a.outPad),
+					tensor.ShapeString(a.stride), tensor.ShapeString(a.dil))
 			}
 			out = append(out, (in[2+i]-1)*a.stride[i]-2*a.pad[i]+a.dil[i]*(w[2+i]-1)+a.outPad[i]+1)
 		}
 		if anyOf(out[2:], func(x int) bool { return x < 1 }) {
-			c.Fail(tensor.ErrShape, "Given input size per channel: (%s). Calculated output size per channel: (%s). Output size is too small", by(in[2:]), by(out[2:]))
+			c.Fail(tensor.ErrShape, "Given input size per channel: (%s). Calculated output size per channel: (%s). "+
+				"Output size is too small", by(in[2:]), by(out[2:]))
 		}
 		return out
 	}
 	if in[1] != w[1]*a.groups {
-		c.Fail(tensor.ErrShape, "Given groups=%d, weight of size %s, expected input%s to have %d channels, but got %d channels instead", a.groups, tensor.ShapeString(w), tensor.ShapeString(in), w[1]*a.groups, in[1])
+		c.Fail(tensor.ErrShape, "Given groups=%d, weight of size %s, expected input%s to have %d channels, but got "+
+			"%d channels instead", a.groups, tensor.ShapeString(w), tensor.ShapeString(in), w[1]*a.groups, in[1])
 	}
 	if bias != nil && (bias.Dim() != 1 || bias.Size(0) != w[0]) {
-		c.Fail(tensor.ErrShape, "Given weight of size %s, expected bias to be 1-dimensional with %d elements, but got bias of size %s instead", tensor.ShapeString(w), w[0], tensor.ShapeString(bias.Shape()))
+		c.Fail(tensor.ErrShape, "Given weight of size %s, expected bias to be 1-dimensional with %d elements, but "+
+			"got bias of size %s instead", tensor.ShapeString(w), w[0], tensor.ShapeString(bias.Shape()))
 	}
 	var padded, kernel []int
 	small := false
@@ -102,7 +116,8 @@ func outputShape(c *Ctx, in, w []int, bias *T, a arguments) []int {
 		out = append(out, (p-k)/a.stride[i]+1)
 	}
 	if small {
-		c.Fail(tensor.ErrShape, "Calculated padded input size per channel: (%s). Kernel size: (%s). Kernel size can't be greater than actual input size", by(padded), by(kernel))
+		c.Fail(tensor.ErrShape, "Calculated padded input size per channel: (%s). Kernel size: (%s). Kernel size "+
+			"can't be greater than actual input size", by(padded), by(kernel))
 	}
 	return out
 }
@@ -127,7 +142,8 @@ func geometryOf(in, out, w []int, a arguments) *geometry {
 	for i := range 3 {
 		g.in[i], g.out[i], g.k[i], g.stride[i], g.dil[i] = 1, 1, 1, 1, 1
 		if j := i - (3 - nd); j >= 0 {
-			g.in[i], g.out[i], g.k[i], g.stride[i], g.pad[i], g.dil[i] = in[2+j], out[2+j], w[2+j], a.stride[j], a.pad[j], a.dil[j]
+			g.in[i], g.out[i], g.k[i], g.stride[i], g.pad[i], g.dil[i] = in[2+j], out[2+j], w[2+j], a.stride[j],
+				a.pad[j], a.dil[j]
 		}
 	}
 	return g
@@ -256,10 +272,12 @@ func backward(g, in, w *T, biasSize []int, a arguments, want ...bool) []*T {
 
 func checkTypes(c *Ctx, in, w, bias *T) {
 	if in.DType() != w.DType() {
-		c.Fail(tensor.ErrDType, "Input type (%s) and weight type (%s) should be the same", in.DType().ClassName(), w.DType().ClassName())
+		c.Fail(tensor.ErrDType, "Input type (%s) and weight type (%s) should be the same", in.DType().ClassName(),
+			w.DType().ClassName())
 	}
 	if bias != nil && bias.DType() != in.DType() {
-		c.Fail(tensor.ErrDType, "Input type (%s) and bias type (%s) should be the same", in.DType().ClassName(), bias.DType().ClassName())
+		c.Fail(tensor.ErrDType, "Input type (%s) and bias type (%s) should be the same", in.DType().ClassName(),
+			bias.DType().ClassName())
 	}
 	compute(c, in.DType())
 }
@@ -267,7 +285,8 @@ func checkTypes(c *Ctx, in, w, bias *T) {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor",
-		Doc: "is the general convolution over one to three spatial dimensions: input [n, in, ...], weight [out, in/groups, ...] (transposed: [in, out/groups, ...]), bias [out].\n" +
+		Doc: "is the general convolution over one to three spatial dimensions: input [n, in, ...], weight [out, " +
+			"in/groups, ...] (transposed: [in, out/groups, ...]), bias [out].\n" +
 			"https://pytorch.org/docs/stable/generated/torch.nn.functional.conv2d.html",
 		AMP: tensor.AMPLower,
 		Infer: func(c *Ctx) {
@@ -276,7 +295,8 @@ func init() {
 				c.Fail(tensor.ErrShape, "weight should have at least three dimensions")
 			}
 			if w.Dim() > 5 {
-				c.Fail(tensor.ErrShape, "convolution(): at most three spatial dimensions are supported, weight has shape %s", tensor.ShapeString(w.Shape()))
+				c.Fail(tensor.ErrShape, "convolution(): at most three spatial dimensions are supported, weight has "+
+					"shape %s", tensor.ShapeString(w.Shape()))
 			}
 			checkTypes(c, in, w, c.T(2))
 			sh := outputShape(c, in.Shape(), w.Shape(), c.T(2), readArgs(c, 3, w.Dim()-2))
@@ -293,7 +313,8 @@ func init() {
 				func() { runFloat(o, in, w, b, nil, cpuconv.Epilogue[float32]{Packed: packed}, a) },
 				func() { runFloat(o, in, w, b, nil, cpuconv.Epilogue[float64]{Packed: packed}, a) },
 				func() { run[complex64](o, in, w, b, a) }, func() { run[complex128](o, in, w, b, a) },
-				func() { run[int64](o, in, w, b, a) }, func() { run[int32](o, in, w, b, a) }, func() { run[int16](o, in, w, b, a) },
+				func() { run[int64](o, in, w, b, a) }, func() { run[int32](o, in, w, b, a) },
+				func() { run[int16](o, in, w, b, a) },
 				func() { run[int8](o, in, w, b, a) }, func() { run[uint8](o, in, w, b, a) })
 		},
 		Save: "input weight",
@@ -305,7 +326,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
-		Doc:    "are the gradients of convolution's input, weight and bias; output_mask says which are wanted, the others come back empty.",
+		Doc: "are the gradients of convolution's input, weight and bias; output_mask says which are wanted, the " +
+			"others come back empty.",
 		Infer: func(c *Ctx) {
 			mask := c.Bools(10)
 			gb := c.Ints(3)
@@ -342,9 +364,13 @@ func init() {
 			}
 			x, y, z := outs[0], outs[1], outs[2]
 			onType(compute(c, g.DType()),
-				func() { runBackwardFloat[float32](x, y, z, g, in, w, a) }, func() { runBackwardFloat[float64](x, y, z, g, in, w, a) },
-				func() { runBackward[complex64](x, y, z, g, in, w, a) }, func() { runBackward[complex128](x, y, z, g, in, w, a) },
-				func() { runBackward[int64](x, y, z, g, in, w, a) }, func() { runBackward[int32](x, y, z, g, in, w, a) }, func() { runBackward[int16](x, y, z, g, in, w, a) },
+				func() { runBackwardFloat[float32](x, y, z, g, in, w, a) },
+				func() { runBackwardFloat[float64](x, y, z, g, in, w, a) },
+				func() { runBackward[complex64](x, y, z, g, in, w, a) },
+				func() { runBackward[complex128](x, y, z, g, in, w, a) },
+				func() { runBackward[int64](x, y, z, g, in, w, a) },
+				func() { runBackward[int32](x, y, z, g, in, w, a) },
+				func() { runBackward[int16](x, y, z, g, in, w, a) },
 				func() { runBackward[int8](x, y, z, g, in, w, a) }, func() { runBackward[uint8](x, y, z, g, in, w, a) })
 		},
 		Save: "grad_output input weight",
@@ -464,10 +490,13 @@ func init() {
 }
 
 const (
-	site         = "\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional."
-	convDoc      = "slides kernels, weight [out, in/groups, ...], over an input [n, in, ...] or [in, ...] and adds bias [out]; padding is with zeros." + site + "conv2d.html"
-	paddingDoc   = "is the convolution with padding \"valid\" (none) or \"same\" (the result has the input's size; stride 1 only)." + site + "conv2d.html"
-	transposeDoc = "is the gradient of a convolution as a layer of its own: input [n, in, ...] or [in, ...], weight [in, out/groups, ...], bias [out]." + site + "conv_transpose2d.html"
+	site    = "\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional."
+	convDoc = "slides kernels, weight [out, in/groups, ...], over an input [n, in, ...] or [in, ...] and adds " +
+		"bias [out]; padding is with zeros." + site + "conv2d.html"
+	paddingDoc = "is the convolution with padding \"valid\" (none) or \"same\" (the result has the input's size; " +
+		"stride 1 only)." + site + "conv2d.html"
+	transposeDoc = "is the gradient of a convolution as a layer of its own: input [n, in, ...] or [in, ...], weight " +
+		"[in, out/groups, ...], bias [out]." + site + "conv_transpose2d.html"
 )
 
 func generalBody(c *Ctx) {
@@ -481,7 +510,8 @@ func batched(c *Ctx, nd int) (in *T, added bool) {
 		c.Fail(tensor.ErrShape, "weight should have at least three dimensions")
 	}
 	if c.T(1).Dim() != nd+2 && in.Dim() == nd+2 {
-		c.Fail(tensor.ErrShape, "Expected %d-dimensional input for %d-dimensional weight %s, but got %d-dimensional input of size %s instead",
+		c.Fail(tensor.ErrShape, "Expected %d-dimensional input for %d-dimensional weight %s, but got %d-dimensional "+
+			"input of size %s instead",
 			c.T(1).Dim(), c.T(1).Dim(), tensor.ShapeString(c.T(1).Shape()), in.Dim(), tensor.ShapeString(in.Shape()))
 	}
 	switch in.Dim() {
@@ -494,7 +524,8 @@ func batched(c *Ctx, nd int) (in *T, added bool) {
 	if len(name) > 5 && name[:5] == "conv_" {
 		name = fmt.Sprintf("conv_transpose%dd", nd)
 	}
-	c.Fail(tensor.ErrShape, "Expected %dD (unbatched) or %dD (batched) input to %s, but got input of size: %s", nd+1, nd+2, name, tensor.ShapeString(in.Shape()))
+	c.Fail(tensor.ErrShape, "Expected %dD (unbatched) or %dD (batched) input to %s, but got input of size: %s", nd+1,
+		nd+2, name, tensor.ShapeString(in.Shape()))
 	return nil, false
 }
 
@@ -508,7 +539,8 @@ func unbatch(t *T, added bool) *T {
 func convBody(nd int) func(c *Ctx) {
 	return func(c *Ctx) {
 		in, added := batched(c, nd)
-		a := arguments{stride: list(c, "stride", c.Ints(3), nd), pad: list(c, "padding", c.Ints(4), nd), dil: list(c, "dilation", c.Ints(5), nd), outPad: make([]int, nd), groups: c.Int(6)}
+		a := arguments{stride: list(c, "stride", c.Ints(3), nd), pad: list(c, "padding", c.Ints(4), nd),
+			dil: list(c, "dilation", c.Ints(5), nd), outPad: make([]int, nd), groups: c.Int(6)}
 		c.Return(unbatch(convolution(in, c.T(1), c.T(2), a), added))
 	}
 }
@@ -516,7 +548,9 @@ func convBody(nd int) func(c *Ctx) {
 func transposeBody(nd int) func(c *Ctx) {
 	return func(c *Ctx) {
 		in, added := batched(c, nd)
-		a := arguments{stride: list(c, "stride", c.Ints(3), nd), pad: list(c, "padding", c.Ints(4), nd), outPad: list(c, "output_padding", c.Ints(5), nd), groups: c.Int(6), dil: list(c, "dilation", c.Ints(7), nd), transposed: true}
+		a := arguments{stride: list(c, "stride", c.Ints(3), nd), pad: list(c, "padding", c.Ints(4), nd),
+			outPad: list(c, "output_padding", c.Ints(5), nd), groups: c.Int(6), dil: list(c, "dilation", c.Ints(7), nd),
+			transposed: true}
 		c.Return(unbatch(convolution(in, c.T(1), c.T(2), a), added))
 	}
 }
@@ -529,7 +563,8 @@ var (
 func paddingBody(nd int) func(c *Ctx) {
 	return func(c *Ctx) {
 		in, added := batched(c, nd)
-		c.Return(unbatch(call(opMode, in, c.T(1), c.T(2), list(c, "stride", c.Ints(3), nd), c.Str(4), list(c, "dilation", c.Ints(5), nd), c.Int(6))[0], added))
+		c.Return(unbatch(call(opMode, in, c.T(1), c.T(2), list(c, "stride", c.Ints(3), nd), c.Str(4),
+			list(c, "dilation", c.Ints(5), nd), c.Int(6))[0], added))
 	}
 }
 
@@ -538,7 +573,8 @@ func paddingBody(nd int) func(c *Ctx) {
 func modeBody(c *Ctx) {
 	in, w := c.T(0), c.T(1)
 	nd := max(1, w.Dim()-2)
-	a := arguments{stride: list(c, "stride", c.Ints(3), nd), pad: make([]int, nd), dil: list(c, "dilation", c.Ints(5), nd), outPad: make([]int, nd), groups: c.Int(6)}
+	a := arguments{stride: list(c, "stride", c.Ints(3), nd), pad: make([]int, nd),
+		dil: list(c, "dilation", c.Ints(5), nd), outPad: make([]int, nd), groups: c.Int(6)}
 	switch mode := c.Str(4); mode {
 	case "valid":
 	case "same":
@@ -546,7 +582,8 @@ func modeBody(c *Ctx) {
 			c.Fail(tensor.ErrValue, "padding='same' is not supported for strided convolutions")
 		}
 		if w.Dim() < 3 || in.Dim() != w.Dim() {
-			c.Fail(tensor.ErrShape, "Expected an input of %d dimensions for a weight of shape %s, got %s", w.Dim(), tensor.ShapeString(w.Shape()), tensor.ShapeString(in.Shape()))
+			c.Fail(tensor.ErrShape, "Expected an input of %d dimensions for a weight of shape %s, got %s", w.Dim(),
+				tensor.ShapeString(w.Shape()), tensor.ShapeString(in.Shape()))
 		}
 		odd := false
 		extra := make([]int, 2*nd) // from the last dimension on, before and behind

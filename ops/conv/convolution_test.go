@@ -19,9 +19,11 @@ func TestGolden(t *testing.T) {
 func TestGradients(t *testing.T) {
 	fill := func(seed int, sh ...int) *T { return opstest.Fill(tensor.Float64, seed, sh...) }
 	opstest.GradCheck(t, "conv2d", func(x []*T) *T {
-		return F.Conv2d(x[0], x[1], F.Conv2dOptions{Bias: x[2], Stride: []int{2, 1}, Padding: []int{1, 2}, Dilation: []int{1, 2}, Groups: tensor.Some(2)})
+		return F.Conv2d(x[0], x[1], F.Conv2dOptions{Bias: x[2], Stride: []int{2, 1}, Padding: []int{1, 2},
+			Dilation: []int{1, 2}, Groups: tensor.Some(2)})
 	}, fill(1, 2, 4, 6, 7), fill(2, 6, 2, 3, 2), fill(3, 6))
-	opstest.GradCheck(t, "conv2d 1x1", func(x []*T) *T { return F.Conv2d(x[0], x[1]) }, fill(1, 2, 3, 4, 4), fill(2, 5, 3, 1, 1))
+	opstest.GradCheck(t, "conv2d 1x1", func(x []*T) *T { return F.Conv2d(x[0], x[1]) }, fill(1, 2, 3, 4, 4),
+		fill(2, 5, 3, 1, 1))
 	opstest.GradCheck(t, "depthwise conv1d", func(x []*T) *T {
 		return F.Conv1d(x[0], x[1], F.Conv1dOptions{Groups: tensor.Some(3), Padding: []int{1}})
 	}, fill(1, 2, 3, 9), fill(2, 3, 1, 3))
@@ -29,10 +31,13 @@ func TestGradients(t *testing.T) {
 		return F.Conv3dPadding(x[0], x[1], F.Conv3dPaddingOptions{Padding: "same"})
 	}, fill(1, 1, 2, 3, 4, 3), fill(2, 2, 2, 2, 3, 2))
 	opstest.GradCheck(t, "conv_transpose2d", func(x []*T) *T {
-		return F.ConvTranspose2d(x[0], x[1], F.ConvTranspose2dOptions{Bias: x[2], Stride: []int{2, 3}, Padding: []int{1, 0}, OutputPadding: []int{1, 2}, Groups: tensor.Some(2)})
+		return F.ConvTranspose2d(x[0], x[1],
+			F.ConvTranspose2dOptions{Bias: x[2], Stride: []int{2, 3}, Padding: []int{1, 0}, OutputPadding: []int{1, 2},
+				Groups: tensor.Some(2)})
 	}, fill(1, 2, 4, 3, 4), fill(2, 4, 2, 3, 3), fill(3, 4))
 	opstest.GradCheck(t, "conv_transpose2d 1x1 with a padded output", func(x []*T) *T {
-		return F.ConvTranspose2d(x[0], x[1], F.ConvTranspose2dOptions{OutputPadding: []int{1, 1}, Dilation: []int{2, 2}, Groups: tensor.Some(2)})
+		return F.ConvTranspose2d(x[0], x[1],
+			F.ConvTranspose2dOptions{OutputPadding: []int{1, 1}, Dilation: []int{2, 2}, Groups: tensor.Some(2)})
 	}, fill(1, 2, 4, 3, 4), fill(2, 4, 3, 1, 1))
 	opstest.GradCheck(t, "unfold and fold", func(x []*T) *T {
 		u := F.Unfold(x[0], []int{2, 3}, F.UnfoldOptions{Padding: []int{1, 1}, Stride: []int{2, 1}})

@@ -43,7 +43,8 @@ func runHalf(out, in, w, bias, residual *T, ep cpuconv.Epilogue[float32], a argu
 		return false
 	}
 	n := out.Size(0)
-	if out.Numel() == 0 || in.Numel() == 0 || residual != nil && residual.DType() != out.DType() || !out.IsContiguous() && !out.IsContiguousFormat(lastFormat(out.Dim())) {
+	if out.Numel() == 0 || in.Numel() == 0 || residual != nil && residual.DType() != out.DType() ||
+		!out.IsContiguous() && !out.IsContiguousFormat(lastFormat(out.Dim())) {
 		return false
 	}
 	po, pi := out.Numel()/n, in.Numel()/n
@@ -84,7 +85,8 @@ func runHalf(out, in, w, bias, residual *T, ep cpuconv.Epilogue[float32], a argu
 	ep.Bias, ep.Packed = dense[float32](bias), nil
 	for i := 0; i < n; i += per {
 		s.N = min(per, n-i)
-		src, dst := cpuconv.Image[float32]{Data: x[:s.N*pi], Last: fromLast}, cpuconv.Image[float32]{Data: y[:s.N*po], Last: toLast}
+		src, dst := cpuconv.Image[float32]{Data: x[:s.N*pi], Last: fromLast},
+			cpuconv.Image[float32]{Data: y[:s.N*po], Last: toLast}
 		widenAll(src.Data, from[i*pi:])
 		if add != nil {
 			ep.Residual = r[:s.N*po]

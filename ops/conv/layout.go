@@ -96,12 +96,14 @@ func intoLayout[E float32 | float64](out *T, f func(d []E, last bool)) {
 
 // shape is the geometry in the terms of the kernels.
 func (g *geometry) shape() *cpuconv.Shape {
-	return &cpuconv.Shape{N: g.n, Groups: g.groups, Cin: g.cin, Cout: g.cout, In: g.in, Out: g.out, Kernel: g.k, Stride: g.stride, Pad: g.pad, Dilation: g.dil}
+	return &cpuconv.Shape{N: g.n, Groups: g.groups, Cin: g.cin, Cout: g.cout, In: g.in, Out: g.out, Kernel: g.k,
+		Stride: g.stride, Pad: g.pad, Dilation: g.dil}
 }
 
 // runFloat is run for the types that have kernels of their own. The residual and the clamp of ep, if any, are applied.
 func runFloat[E float32 | float64](out, in, w, bias, residual *T, ep cpuconv.Epilogue[E], a arguments) {
-	if f, ok := any(ep).(cpuconv.Epilogue[float32]); ok && (runBF16(out, in, w, bias, residual, f, a) || runHalf(out, in, w, bias, residual, f, a)) {
+	if f, ok := any(ep).(cpuconv.Epilogue[float32]); ok &&
+		(runBF16(out, in, w, bias, residual, f, a) || runHalf(out, in, w, bias, residual, f, a)) {
 		return
 	}
 	intoLayout(out, func(d []E, last bool) {
@@ -109,10 +111,12 @@ func runFloat[E float32 | float64](out, in, w, bias, residual *T, ep cpuconv.Epi
 		ep.Bias = dense[E](bias)
 		ep.Residual = inLayout[E](residual, last)
 		if a.transposed {
-			cpuconv.BackwardData(geometryOf(out.Shape(), in.Shape(), w.Shape(), a).shape(), o, imageOf[E](in), weightsOf[E](w), &ep)
+			cpuconv.BackwardData(geometryOf(out.Shape(), in.Shape(), w.Shape(), a).shape(), o, imageOf[E](in),
+				weightsOf[E](w), &ep)
 			return
 		}
-		cpuconv.Forward(geometryOf(in.Shape(), out.Shape(), w.Shape(), a).shape(), o, imageOf[E](in), weightsOf[E](w), &ep)
+		cpuconv.Forward(geometryOf(in.Shape(), out.Shape(), w.Shape(), a).shape(), o, imageOf[E](in), weightsOf[E](w),
+			&ep)
 	})
 }
 
@@ -151,7 +155,8 @@ func runBackwardFloat[E float32 | float64](gin, gw, gb, gout, in, w *T, a argume
 			if a.transposed {
 				cpuconv.Forward(geometryOf(gout.Shape(), in.Shape(), w.Shape(), a).shape(), o, g, weightsOf[E](w), nil)
 			} else {
-				cpuconv.BackwardData(geometryOf(in.Shape(), gout.Shape(), w.Shape(), a).shape(), o, g, weightsOf[E](w), nil)
+				cpuconv.BackwardData(geometryOf(in.Shape(), gout.Shape(), w.Shape(), a).shape(), o, g, weightsOf[E](w),
+					nil)
 			}
 		})
 	}
@@ -159,11 +164,13 @@ func runBackwardFloat[E float32 | float64](gin, gw, gb, gout, in, w *T, a argume
 	case gw == nil:
 	case a.transposed:
 		intoLayout(gw, func(d []E, last bool) {
-			cpuconv.BackwardWeight(geometryOf(gout.Shape(), in.Shape(), w.Shape(), a).shape(), cpuconv.Weights[E]{Data: d, Last: last}, imageOf[E](in), g)
+			cpuconv.BackwardWeight(geometryOf(gout.Shape(), in.Shape(), w.Shape(), a).shape(),
+				cpuconv.Weights[E]{Data: d, Last: last}, imageOf[E](in), g)
 		})
 	default:
 		intoBoth(gw, gb, gb != nil, func(gw cpuconv.Weights[E], gb []E) {
-			cpuconv.BackwardWeightBehind(geometryOf(in.Shape(), gout.Shape(), w.Shape(), a).shape(), gw, gb, g, imageOf[E](in), nil)
+			cpuconv.BackwardWeightBehind(geometryOf(in.Shape(), gout.Shape(), w.Shape(), a).shape(), gw, gb, g,
+				imageOf[E](in), nil)
 		})
 		gb = nil
 	}

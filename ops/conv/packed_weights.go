@@ -30,7 +30,8 @@ const fewPositions = 1024
 // packedAgain is packedFor for convolutions that are not fused: it keeps parameters that have not changed between two
 // calls with few positions, as in inference. For others, such as those of a training step, it is nil.
 func packedAgain(w *T, positions int) *cpuconv.PackedWeights {
-	if positions > fewPositions || !w.IsParameter() || w.Storage().Shown() || w.DType() != tensor.Float32 && w.DType() != tensor.Float64 && (w.DType() != tensor.BFloat16 || !cpu.HasBF16) {
+	if positions > fewPositions || !w.IsParameter() || w.Storage().Shown() || w.DType() != tensor.Float32 &&
+		w.DType() != tensor.Float64 && (w.DType() != tensor.BFloat16 || !cpu.HasBF16) {
 		return nil
 	}
 	return keepPacked(w, false)

@@ -17,7 +17,8 @@ func TestKeptWeights(t *testing.T) {
 		check := func(what string) {
 			t.Helper()
 			for range 3 {
-				y, want := F.Conv2d(x, p, F.Conv2dOptions{Padding: []int{1, 1}}), F.Conv2d(x, p.Detach().Clone(), F.Conv2dOptions{Padding: []int{1, 1}})
+				y, want := F.Conv2d(x, p, F.Conv2dOptions{Padding: []int{1, 1}}),
+					F.Conv2d(x, p.Detach().Clone(), F.Conv2dOptions{Padding: []int{1, 1}})
 				if !y.Equal(want) {
 					t.Errorf("%s, %s: the result is that of other weights", dt, what)
 				}

@@ -9,32 +9,42 @@ import (
 func init() {
 	samples.Table(
 		"conv1d F::conv1d :: 2x4x7 3x4x3 3 ; 2x4x7 6x2x3 None [2] [1] [1] 2 ; 4x7 3x4x3",
-		"conv2d F::conv2d :: 2x4x5x6 3x4x3x2 3 ; 2x4x5x6 6x2x3x3 None [2,1] [1,1] [1,1] 2 ; 2x4x5x6 4x1x3x3 None [1,1] [1,1] [1,1] 4 ; 4x5x6 3x4x1x1 3",
+		"conv2d F::conv2d :: 2x4x5x6 3x4x3x2 3 ; 2x4x5x6 6x2x3x3 None [2,1] [1,1] [1,1] 2 ; 2x4x5x6 4x1x3x3 None "+
+			"[1,1] [1,1] [1,1] 4 ; 4x5x6 3x4x1x1 3",
 		"conv3d F::conv3d :: 1x2x3x4x5 3x2x2x3x2 3 ; 1x2x3x4x5 2x1x2x2x2 None [1,2,1] [1,1,1] [1,1,1] 2",
-		"conv1d.padding F::conv1d.padding :: 2x4x7 3x4x3 3 [1] same", "conv2d.padding F::conv2d.padding :: 2x4x5x6 3x4x3x2 3 [1,1] same",
+		"conv1d.padding F::conv1d.padding :: 2x4x7 3x4x3 3 [1] same",
+		"conv2d.padding F::conv2d.padding :: 2x4x5x6 3x4x3x2 3 [1,1] same",
 		"conv3d.padding F::conv3d.padding :: 1x2x3x4x5 3x2x3x3x3 3 [1,1,1] same",
 		"conv_transpose1d F::conv_transpose1d :: 2x4x5 4x3x3 3 ; 2x4x5 4x3x3 6 [2] [1] [1] 2",
 		"conv_transpose2d.input F::conv_transpose2d :: 2x4x3x4 4x3x3x2 3 ; 2x4x3x4 4x3x3x3 6 [2,2] [1,1] [1,1] 2",
 		"conv_transpose3d.input F::conv_transpose3d :: 1x2x2x3x4 2x3x2x2x2 3",
-		"convolution :: 2x4x5x6 3x4x3x2 3 [1,1] [0,0] [1,1] false [0,0] 1 ; 2x4x3x4 4x3x3x2 3 [2,1] [1,0] [1,1] true [0,0] 1",
+		"convolution :: 2x4x5x6 3x4x3x2 3 [1,1] [0,0] [1,1] false [0,0] 1 ; 2x4x3x4 4x3x3x2 3 [2,1] [1,0] [1,1] true "+
+			"[0,0] 1",
 		"_convolution_mode :: 2x4x5x6 3x4x3x2 3 [1,1] same [1,1] 1 ; 2x4x7 6x2x3 None [2] valid [1] 2",
 		"_convolution :: 2x4x5x6 3x4x3x2 3 [1,1] [0,0] [1,1] false [0,0] 1 false false false false",
 		"_convolution.deprecated :: 2x4x5x6 3x4x3x2 3 [1,1] [0,0] [1,1] false [0,0] 1 false false false",
-		"convolution_backward :: 2x3x3x5 2x4x5x6 3x4x3x2 [3] [1,1] [0,0] [1,1] false [0,0] 1 [true,true,true] | nogradgrad",
+		"convolution_backward :: 2x3x3x5 2x4x5x6 3x4x3x2 [3] [1,1] [0,0] [1,1] false [0,0] 1 [true,true,true] | "+
+			"nogradgrad",
 		"im2col :: 2x3x5x6 [3,2] [1,1] [1,0] [2,1]", "col2im :: 2x12x6 [3,4] [2,2] [1,1] [0,0] [1,1]",
 		"F::unfold :: 2x3x5x6 [3,2]", "F::fold :: 2x12x6 [3,4] [2,2]",
 	)
-	lastSamples("gotorch::conv_tail", "2x4x5x6 3x4x3x2 3 [1,1] [0,0] [1,1] 1 false [2,2]", "2x4x5x6 6x2x3x3 None [2,1] [1,1] [1,1] 2 true []",
-		"2x4x5x6 3x4x3x3 3 [1,1] [1,1] [1,1] 1 true [2,3] true", "2x4x5x6 3x4x3x3 3 [1,1] [1,1] [1,1] 1 true [3,3] false true [2,2] [1,1]")
-	lastSamples("gotorch::conv_fused", "2x4x5x6 3x4x3x2 3 None [1,1] [0,0] [1,1] 1 0.0 6.0", "2x4x5x6 6x2x3x3 None 2x6x3x6 [2,1] [1,1] [1,1] 2 -1.0 0.5",
+	lastSamples("gotorch::conv_tail", "2x4x5x6 3x4x3x2 3 [1,1] [0,0] [1,1] 1 false [2,2]",
+		"2x4x5x6 6x2x3x3 None [2,1] [1,1] [1,1] 2 true []",
+		"2x4x5x6 3x4x3x3 3 [1,1] [1,1] [1,1] 1 true [2,3] true",
+		"2x4x5x6 3x4x3x3 3 [1,1] [1,1] [1,1] 1 true [3,3] false true [2,2] [1,1]")
+	lastSamples("gotorch::conv_fused", "2x4x5x6 3x4x3x2 3 None [1,1] [0,0] [1,1] 1 0.0 6.0",
+		"2x4x5x6 6x2x3x3 None 2x6x3x6 [2,1] [1,1] [1,1] 2 -1.0 0.5",
 		"2x4x5x6 6x2x3x3 None 2x6x3x6 [2,1] [1,1] [1,1] 2 0.0 inf")
-	lastSamples("gotorch::conv_pool_fused", "2x4x5x6 3x4x3x2 3 [1,1] [0,0] [1,1] 1 0.0 inf [3,2] [2,2] [1,1]", "2x4x5x6 3x4x3x2 3 [1,1] [0,0] [1,1] 1 0.0 inf [2,2] [2,2] [0,0] true")
+	lastSamples("gotorch::conv_pool_fused", "2x4x5x6 3x4x3x2 3 [1,1] [0,0] [1,1] 1 0.0 inf [3,2] [2,2] [1,1]",
+		"2x4x5x6 3x4x3x2 3 [1,1] [0,0] [1,1] 1 0.0 inf [2,2] [2,2] [0,0] true")
 	lastSamples("gotorch::conv_depthwise_fused",
 		"2x4x5x6 8x4x1x1 8 [1,1] [0,0] [1,1] 0.0 6.0 8x1x3x3 8 [2,2] [1,1] [1,1] 0.0 6.0 None None None -inf inf",
 		"2x4x5x6 8x4x1x1 8 [1,1] [0,0] [1,1] 0.0 6.0 8x1x3x3 8 [1,1] [1,1] [1,1] 0.0 6.0 3x8x1x1 3 2x3x5x6 0.0 inf")
-	samples.None("conv_tail's gradients; its own tests compare them with those of the separate operators", "gotorch::conv_tail_backward")
+	samples.None("conv_tail's gradients; its own tests compare them with those of the separate operators",
+		"gotorch::conv_tail_backward")
 	for _, d := range []tensor.DeviceType{tensor.CPUDevice, tensor.CUDADevice} {
-		tensor.RegisterAMP(d, tensor.AMPLower, "aten::conv1d", "aten::conv2d", "aten::conv3d", "aten::conv_transpose1d", "aten::conv_transpose2d", "aten::conv_transpose3d",
+		tensor.RegisterAMP(d, tensor.AMPLower, "aten::conv1d", "aten::conv2d", "aten::conv3d", "aten::conv_transpose1d",
+			"aten::conv_transpose2d", "aten::conv_transpose3d",
 			"aten::convolution", "aten::_convolution")
 	}
 }

@@ -9,13 +9,15 @@ import (
 
 // windowArgs are kernel_size, dilation, padding and stride, checked.
 func windowArgs(c *Ctx, i int) (k, dil, pad, stride []int) {
-	k, dil, pad, stride = list(c, "kernel_size", c.Ints(i), 2), list(c, "dilation", c.Ints(i+1), 2), list(c, "padding", c.Ints(i+2), 2), list(c, "stride", c.Ints(i+3), 2)
+	k, dil, pad, stride = list(c, "kernel_size", c.Ints(i), 2), list(c, "dilation", c.Ints(i+1), 2),
+		list(c, "padding", c.Ints(i+2), 2), list(c, "stride", c.Ints(i+3), 2)
 	for _, v := range []struct {
 		what, name string
 		l          []int
 	}{{"kernel size", "kernel", k}, {"dilation", "dilation", dil}, {"stride", "stride", stride}} {
 		if v.l[0] <= 0 || v.l[1] <= 0 {
-			c.Fail(tensor.ErrValue, "%s should be greater than zero, but got %s_height: %d %s_width: %d", v.what, v.name, v.l[0], v.name, v.l[1])
+			c.Fail(tensor.ErrValue, "%s should be greater than zero, but got %s_height: %d %s_width: %d", v.what,
+				v.name, v.l[0], v.name, v.l[1])
 		}
 	}
 	if pad[0] < 0 || pad[1] < 0 {
@@ -26,8 +28,10 @@ func windowArgs(c *Ctx, i int) (k, dil, pad, stride []int) {
 
 // slide is the geometry of windows over an image of ch channels and size h, w; groups does not matter.
 func slide(n, ch, h, w int, k, dil, pad, stride []int) *geometry {
-	g := &geometry{n: n, cin: ch, groups: 1, in: [3]int{1, h, w}, k: [3]int{1, k[0], k[1]}, dil: [3]int{1, dil[0], dil[1]}, pad: [3]int{0, pad[0], pad[1]}, stride: [3]int{1, stride[0], stride[1]}}
-	g.out = [3]int{1, floorDiv(h+2*pad[0]-dil[0]*(k[0]-1)-1, stride[0]) + 1, floorDiv(w+2*pad[1]-dil[1]*(k[1]-1)-1, stride[1]) + 1}
+	g := &geometry{n: n, cin: ch, groups: 1, in: [3]int{1, h, w}, k: [3]int{1, k[0], k[1]},
+		dil: [3]int{1, dil[0], dil[1]}, pad: [3]int{0, pad[0], pad[1]}, stride: [3]int{1, stride[0], stride[1]}}
+	g.out = [3]int{1, floorDiv(h+2*pad[0]-dil[0]*(k[0]-1)-1, stride[0]) + 1,
+		floorDiv(w+2*pad[1]-dil[1]*(k[1]-1)-1, stride[1]) + 1}
 	return g
 }
 
@@ -76,7 +80,8 @@ func slideAll(out, in *T, g *geometry, fold bool) {
 	}
 	onType(dt, func() { slideRun[float32](out, in, g, fold) }, func() { slideRun[float64](out, in, g, fold) },
 		func() { slideRun[complex64](out, in, g, fold) }, func() { slideRun[complex128](out, in, g, fold) },
-		func() { slideRun[int64](out, in, g, fold) }, func() { slideRun[int32](out, in, g, fold) }, func() { slideRun[int16](out, in, g, fold) },
+		func() { slideRun[int64](out, in, g, fold) }, func() { slideRun[int32](out, in, g, fold) },
+		func() { slideRun[int16](out, in, g, fold) },
 		func() { slideRun[int8](out, in, g, fold) }, func() { slideRun[uint8](out, in, g, fold) })
 }
 
@@ -102,8 +107,10 @@ func images(sh []int) (n, ch, h, w int) {
 
 func init() {
 	im2col, col2im := tensor.Slot("aten::im2col"), tensor.Slot("aten::col2im")
-	unfoldDoc := "copies every window of an image [n, c, h, w] or [c, h, w] to a column: [n, c*kh*kw, windows]." + site + "unfold.html"
-	foldDoc := "adds the windows in the columns [n, c*kh*kw, windows] up to images [n, c, h, w]: the transpose of unfold." + site + "fold.html"
+	unfoldDoc := "copies every window of an image [n, c, h, w] or [c, h, w] to a column: [n, c*kh*kw, windows]." +
+		site + "unfold.html"
+	foldDoc := "adds the windows in the columns [n, c*kh*kw, windows] up to images [n, c, h, w]: the transpose of " +
+		"unfold." + site + "fold.html"
 	tensor.Register(tensor.Def{
 		Schema: "im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
 		Doc:    unfoldDoc, Go: "-", Out: true, Grad: "Im2ColBackward0",
@@ -115,12 +122,15 @@ func init() {
 				ok = sh[i] != 0
 			}
 			if !ok {
-				c.Fail(tensor.ErrShape, "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: %s", tensor.ShapeString(sh))
+				c.Fail(tensor.ErrShape, "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other "+
+					"non-zero dimensions for input, but got: %s", tensor.ShapeString(sh))
 			}
 			n, ch, h, w := images(sh)
 			g := slide(n, ch, h, w, k, dil, pad, stride)
 			if g.out[1] < 1 || g.out[2] < 1 {
-				c.Fail(tensor.ErrShape, "Given input with spatial size (%d, %d), kernel_size=(%d, %d), dilation=(%d, %d), padding=(%d, %d), calculated shape of the array of sliding blocks as (%d, %d), but its components must be at least one.",
+				c.Fail(tensor.ErrShape, "Given input with spatial size (%d, %d), kernel_size=(%d, %d), dilation=(%d, "+
+					"%d), padding=(%d, %d), calculated shape of the array of sliding blocks as (%d, %d), but its "+
+					"components must be at least one.",
 					h, w, k[0], k[1], dil[0], dil[1], pad[0], pad[1], g.out[1], g.out[2])
 			}
 			out := []int{ch * k[0] * k[1], g.outSize()}
@@ -147,17 +157,22 @@ func init() {
 			size := list(c, "output_size", c.Ints(1), 2)
 			k, dil, pad, stride := windowArgs(c, 2)
 			if len(sh) != 2 && len(sh) != 3 || sh[len(sh)-1] == 0 || sh[len(sh)-2] == 0 {
-				c.Fail(tensor.ErrShape, "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for input, but got: %s", tensor.ShapeString(sh))
+				c.Fail(tensor.ErrShape, "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size "+
+					"and non-zero dimensions for input, but got: %s", tensor.ShapeString(sh))
 			}
 			rows, l := sh[len(sh)-2], sh[len(sh)-1]
 			if rows%(k[0]*k[1]) != 0 {
-				c.Fail(tensor.ErrShape, "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got input.size(1)=%d and kernel_size=(%d, %d).", rows, k[0], k[1])
+				c.Fail(tensor.ErrShape, "Expected size of input's dimension 1 to be divisible by the product of "+
+					"kernel_size, but got input.size(1)=%d and kernel_size=(%d, %d).", rows, k[0], k[1])
 			}
 			ch := rows / (k[0] * k[1])
 			g := slide(1, ch, size[0], size[1], k, dil, pad, stride)
 			if g.out[1] < 1 || g.out[2] < 1 || g.outSize() != l {
-				c.Fail(tensor.ErrShape, "Given output_size=(%d, %d), kernel_size=(%d, %d), dilation=(%d, %d), padding=(%d, %d), stride=(%d, %d), expected size of input's dimension 2 to match the calculated number of sliding blocks %d * %d = %d, but got input.size(2)=%d.",
-					size[0], size[1], k[0], k[1], dil[0], dil[1], pad[0], pad[1], stride[0], stride[1], g.out[1], g.out[2], g.outSize(), l)
+				c.Fail(tensor.ErrShape, "Given output_size=(%d, %d), kernel_size=(%d, %d), dilation=(%d, %d), "+
+					"padding=(%d, %d), stride=(%d, %d), expected size of input's dimension 2 to match the calculated "+
+					"number of sliding blocks %d * %d = %d, but got input.size(2)=%d.",
+					size[0], size[1], k[0], k[1], dil[0], dil[1], pad[0], pad[1], stride[0], stride[1], g.out[1],
+					g.out[2], g.outSize(), l)
 			}
 			c.Alloc(0, append(slices.Clone(sh[:len(sh)-2]), ch, size[0], size[1]), c.ArgDType(0))
 		},

@@ -17,14 +17,15 @@ const (
 
 	// grain is the number of elements of one parallel task: some 5 µs of work.
 	grain = 16 * 1024
-	// span aligns the places of parameters in the common index space, so that tasks begin at whole cache lines of every array.
+	// span aligns the places of parameters in the common index space, so that tasks begin at whole cache lines of every
+	// array.
 	span = 64
 	// block is the number of elements that go through scratch memory at a time.
 	block = 2048
 )
 
-// kernel is the rule of a step. The rules are told apart by number and called directly: through a function value every task would put its
-// slices on the heap.
+// kernel is the rule of a step. The rules are told apart by number and called directly: through a function value every
+// task would put its slices on the heap.
 type kernel uint8
 
 const (
@@ -91,8 +92,8 @@ func (b *batch) add(p, g *T, h *hyper, state ...*T) {
 	b.total += (it.n + span - 1) / span * span
 }
 
-// inLayout is the memory of a tensor, or of a copy of it, with the given strides (nil: contiguous). A copy that the step writes to is
-// copied back in the end.
+// inLayout is the memory of a tensor, or of a copy of it, with the given strides (nil: contiguous). A copy that the
+// step writes to is copied back in the end.
 func (b *batch) inLayout(t *T, shape, stride []int, writes bool) unsafe.Pointer {
 	if stride == nil && t.IsContiguous() || stride != nil && sameStrides(shape, t.Strides(), stride) {
 		return tensor.Ptr(t)
@@ -161,7 +162,8 @@ func sliceAt[T any](p unsafe.Pointer, from, to int) []T {
 	return unsafe.Slice((*T)(p), to)[from:to:to]
 }
 
-// prepare unscales a run of the gradient, which a gradient scaler wants to see unscaled afterwards, and clears a run of a momentum that begins.
+// prepare unscales a run of the gradient, which a gradient scaler wants to see unscaled afterwards, and clears a run of
+// a momentum that begins.
 func prepare[F float32 | float64](h *hyper, g, momentum []F) {
 	if h.scale != 0 {
 		by := F(h.scale)
@@ -233,8 +235,8 @@ type scratchBuf [maxArrays + 2][block]float32
 
 var scratch = sync.Pool{New: func() any { return new(scratchBuf) }}
 
-// runHalf widens 16-bit parameters, gradients and state to float32 in blocks and rounds them once when the step is done, as PyTorch's
-// fused kernels do.
+// runHalf widens 16-bit parameters, gradients and state to float32 in blocks and rounds them once when the step is
+// done, as PyTorch's fused kernels do.
 func runHalf(it *item, from, to int) {
 	widen, narrow := dtype.Convert(dtype.Float32, it.dt), dtype.Convert(it.dt, dtype.Float32)
 	buf := scratch.Get().(*scratchBuf)
@@ -278,11 +280,13 @@ func (h *hyper) step32(p, g []float32, s *[maxArrays][]float32) {
 	case nesterovSGD:
 		vec.SGDNesterovF32(p, s[0], g, f(h.lr), f(h.l2), f(h.momentum), f(h.damp))
 	case plainAdam:
-		vec.AdamF32(p, s[0], s[1], g, f(h.decay), f(h.l2), f(h.beta1c), f(h.beta2), f(h.beta2c), f(h.step), f(h.corr), f(h.eps))
+		vec.AdamF32(p, s[0], s[1], g, f(h.decay), f(h.l2), f(h.beta1c), f(h.beta2), f(h.beta2c), f(h.step), f(h.corr),
+			f(h.eps))
 	case adagrad:
 		h.adagrad32(p, g, s[0])
 	case amsgradAdam:
-		vec.AdamAMSGradF32(p, s[0], s[1], s[2], g, f(h.decay), f(h.l2), f(h.beta1c), f(h.beta2), f(h.beta2c), f(h.step), f(h.corr), f(h.eps))
+		vec.AdamAMSGradF32(p, s[0], s[1], s[2], g, f(h.decay), f(h.l2), f(h.beta1c), f(h.beta2), f(h.beta2c), f(h.step),
+			f(h.corr), f(h.eps))
 	}
 }
 

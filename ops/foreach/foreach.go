@@ -31,7 +31,8 @@ func binary(name string, alpha bool) []list {
 	}
 }
 
-// Limits by numbers and tensors: PyTorch computes maximum and clamp_min of lists by one kernel, likewise minimum and clamp_max.
+// Limits by numbers and tensors: PyTorch computes maximum and clamp_min of lists by one kernel, likewise minimum and
+// clamp_max.
 func limit(name string) []list {
 	return []list{
 		{overload: "Scalar", params: "Scalar scalar", single: name},
@@ -53,7 +54,8 @@ func whole(name, params string) list {
 }
 
 // unary are the operators without further arguments.
-const unary = "abs acos asin atan ceil cos cosh erf erfc exp expm1 floor frac lgamma log log10 log1p log2 neg reciprocal round rsqrt sigmoid " +
+const unary = "abs acos asin atan ceil cos cosh erf erfc exp expm1 floor frac lgamma log log10 log1p log2 neg " +
+	"reciprocal round rsqrt sigmoid " +
 	"sign sin sinh sqrt tan tanh trunc"
 
 func init() {
@@ -78,7 +80,8 @@ func init() {
 		list{overload: "Scalar", params: "Scalar exponent", single: "pow.Tensor_Scalar", noWrite: true},
 		list{overload: "List", params: "Tensor[] exponent", single: "pow.Tensor_Tensor", noWrite: true},
 		list{overload: "ScalarList", params: "Scalar[] exponent", single: "pow.Tensor_Scalar", noWrite: true})
-	register("norm", list{overload: "Scalar", params: "Scalar ord=2, ScalarType? dtype=None", single: "linalg_vector_norm", at: []int{0, 1, 4}, noWrite: true})
+	register("norm", list{overload: "Scalar", params: "Scalar ord=2, ScalarType? dtype=None",
+		single: "linalg_vector_norm", at: []int{0, 1, 4}, noWrite: true})
 	register("max", list{single: "max", noWrite: true})
 	register("clone", list{params: "*, MemoryFormat? memory_format=None", single: "clone", noWrite: true})
 	register("copy_", list{params: "Tensor[] src, bool non_blocking=False", single: "copy_"})
@@ -201,7 +204,8 @@ func sameLengths(c *Ctx) int {
 	return n
 }
 
-// isScale reports that contiguous tensors of float32 are to be multiplied by one number of float32, as gradients are when they are clipped.
+// isScale reports that contiguous tensors of float32 are to be multiplied by one number of float32, as gradients are
+// when they are clipped.
 func isScale(c *Ctx) bool {
 	by := c.T(1)
 	ok := by.Numel() == 1 && by.Dim() == 0 && plain(by) && len(c.Tensors(0)) > 0
@@ -240,11 +244,13 @@ func scale(c *Ctx) {
 	}
 }
 
-// areCounters reports that the tensors to be raised are 0-d of float32, as the step counters of optimizers are: an optimizer raises one for
-// each parameter in each step, and a call for each would cost more than the step of a small model.
+// areCounters reports that the tensors to be raised are 0-d of float32, as the step counters of optimizers are: an
+// optimizer raises one for each parameter in each step, and a call for each would cost more than the step of a small
+// model.
 func areCounters(c *Ctx) bool {
 	for _, t := range c.Tensors(0) {
-		if t == nil || t.Dim() != 0 || t.DType() != tensor.Float32 || t.Device().Type != tensor.CPUDevice || t.RequiresGrad() || t.IsInference() {
+		if t == nil || t.Dim() != 0 || t.DType() != tensor.Float32 || t.Device().Type != tensor.CPUDevice ||
+			t.RequiresGrad() || t.IsInference() {
 			return false
 		}
 	}

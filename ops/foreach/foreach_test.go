@@ -41,10 +41,12 @@ func call(t *testing.T, name string, lists [][]*T, kw map[string]any) ([]tensor.
 func TestSteps(t *testing.T) {
 	type kw = map[string]any
 	adam := func(amsgrad bool) kw {
-		return kw{"lr": 0.1, "beta1": 0.9, "beta2": 0.99, "weight_decay": 0.1, "eps": 1e-3, "amsgrad": amsgrad, "maximize": amsgrad, "grad_scale": num(2)}
+		return kw{"lr": 0.1, "beta1": 0.9, "beta2": 0.99, "weight_decay": 0.1, "eps": 1e-3, "amsgrad": amsgrad,
+			"maximize": amsgrad, "grad_scale": num(2)}
 	}
 	sgd := func(nesterov, first bool, more kw) kw {
-		k := kw{"weight_decay": 0.1, "momentum": 0.9, "lr": 0.1, "dampening": 0.5, "nesterov": nesterov, "maximize": nesterov, "is_first_step": first}
+		k := kw{"weight_decay": 0.1, "momentum": 0.9, "lr": 0.1, "dampening": 0.5, "nesterov": nesterov,
+			"maximize": nesterov, "is_first_step": first}
 		for n, v := range more {
 			k[n] = v
 		}
@@ -58,16 +60,28 @@ func TestSteps(t *testing.T) {
 		kw   kw
 		want [][]float32
 	}{
-		{"_fused_adam_", [][]float32{p, g, m, v, nil, {3}}, adam(false), [][]float32{{0.9606909, -1.9083619, 2.9585392}, {0.25, 0.5, -1.0}, {0.125, -0.15, 0.2}, {0.040825, 0.0108, 0.094}, nil, {3}}},
-		{"_fused_adam_", [][]float32{p, g, m, v, most, {3}}, adam(true), [][]float32{{0.9786863, -1.9289545, 2.9219103}, {0.25, 0.5, -1.0}, {0.075, -0.25, 0.4}, {0.039825, 0.0148, 0.106}, {0.05, 0.05, 0.106}, {3}}},
-		{"_fused_adamw_", [][]float32{p, g, m, v, nil, {3}}, adam(false), [][]float32{{0.9535671, -1.9058729, 2.9356766}, {0.25, 0.5, -1.0}, {0.115, -0.13, 0.17}, {0.040225, 0.0124, 0.0991}, nil, {3}}},
-		{"_fused_adamw_", [][]float32{p, g, m, v, most, {3}}, adam(true), [][]float32{{0.9715282, -1.9146382, 2.8952961}, {0.25, 0.5, -1.0}, {0.065, -0.23, 0.37}, {0.040225, 0.0124, 0.0991}, {0.05, 0.05, 0.0991}, {3}}},
-		{"_fused_sgd_", [][]float32{p, g, m}, sgd(false, false, kw{"grad_scale": num(2)}), [][]float32{{0.9735, -1.997, 3.0079999}, {0.25, 0.5, -1.0}, {0.265, -0.03, -0.08}}},
-		{"_fused_sgd_", [][]float32{p, g, m}, sgd(true, true, nil), [][]float32{{1.076, -1.772, 2.563}, {0.5, 1.0, -2.0}, {-0.4, -1.2, 2.3}}},
+		{"_fused_adam_", [][]float32{p, g, m, v, nil, {3}}, adam(false),
+			[][]float32{{0.9606909, -1.9083619, 2.9585392}, {0.25, 0.5, -1.0}, {0.125, -0.15, 0.2},
+				{0.040825, 0.0108, 0.094}, nil, {3}}},
+		{"_fused_adam_", [][]float32{p, g, m, v, most, {3}}, adam(true),
+			[][]float32{{0.9786863, -1.9289545, 2.9219103}, {0.25, 0.5, -1.0}, {0.075, -0.25, 0.4},
+				{0.039825, 0.0148, 0.106}, {0.05, 0.05, 0.106}, {3}}},
+		{"_fused_adamw_", [][]float32{p, g, m, v, nil, {3}}, adam(false),
+			[][]float32{{0.9535671, -1.9058729, 2.9356766}, {0.25, 0.5, -1.0}, {0.115, -0.13, 0.17},
+				{0.040225, 0.0124, 0.0991}, nil, {3}}},
+		{"_fused_adamw_", [][]float32{p, g, m, v, most, {3}}, adam(true),
+			[][]float32{{0.9715282, -1.9146382, 2.8952961}, {0.25, 0.5, -1.0}, {0.065, -0.23, 0.37},
+				{0.040225, 0.0124, 0.0991}, {0.05, 0.05, 0.0991}, {3}}},
+		{"_fused_sgd_", [][]float32{p, g, m}, sgd(false, false, kw{"grad_scale": num(2)}),
+			[][]float32{{0.9735, -1.997, 3.0079999}, {0.25, 0.5, -1.0}, {0.265, -0.03, -0.08}}},
+		{"_fused_sgd_", [][]float32{p, g, m}, sgd(true, true, nil),
+			[][]float32{{1.076, -1.772, 2.563}, {0.5, 1.0, -2.0}, {-0.4, -1.2, 2.3}}},
 		{"_fused_sgd_", [][]float32{p, g, m}, sgd(true, true, kw{"found_inf": num(1)}), [][]float32{p, g, m}},
-		{"_fused_adagrad_", [][]float32{p, g, v, {3}}, kw{"lr": 0.1, "lr_decay": 0.1, "weight_decay": 0.1, "eps": 1e-3, "maximize": false, "grad_scale": num(2)},
+		{"_fused_adagrad_", [][]float32{p, g, v, {3}},
+			kw{"lr": 0.1, "lr_decay": 0.1, "weight_decay": 0.1, "eps": 1e-3, "maximize": false, "grad_scale": num(2)},
 			[][]float32{{0.9278255, -2.0788078, 3.0764949}, {0.25, 0.5, -1.0}, {0.1625, 0.1, 0.58}, {3}}},
-		{"_fused_adagrad_", [][]float32{p, g, v, {3}}, kw{"lr": 0.1, "lr_decay": 0.1, "weight_decay": 0.1, "eps": 1e-3, "maximize": true},
+		{"_fused_adagrad_", [][]float32{p, g, v, {3}},
+			kw{"lr": 0.1, "lr_decay": 0.1, "weight_decay": 0.1, "eps": 1e-3, "maximize": true},
 			[][]float32{{1.0743693, -1.9170234, 2.9174023}, {0.5, 1.0, -2.0}, {0.2, 1.4500002, 5.3799996}, {3}}},
 	} {
 		for _, dt := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16} {
@@ -125,21 +139,27 @@ func TestSteps(t *testing.T) {
 func TestErrors(t *testing.T) {
 	type kw = map[string]any
 	one, two := vec(1), vec(1, 2)
-	sgd := kw{"weight_decay": 0.0, "momentum": 0.9, "lr": 0.1, "dampening": 0.0, "nesterov": false, "maximize": false, "is_first_step": false}
+	sgd := kw{"weight_decay": 0.0, "momentum": 0.9, "lr": 0.1, "dampening": 0.0, "nesterov": false, "maximize": false,
+		"is_first_step": false}
 	for _, c := range []struct {
 		want  string
 		name  string
 		lists [][]*T
 		kw    kw
 	}{
-		{"Tensor lists must have the same number of tensors, got 1 and 2", "_foreach_add.List", [][]*T{{one}, {one, one}}, nil},
-		{"Tensor list must have same number of elements as scalar list.", "_foreach_mul_.ScalarList", [][]*T{{one}}, kw{"scalars": []float64{1, 2}}},
+		{"Tensor lists must have the same number of tensors, got 1 and 2", "_foreach_add.List",
+			[][]*T{{one}, {one, one}}, nil},
+		{"Tensor list must have same number of elements as scalar list.", "_foreach_mul_.ScalarList", [][]*T{{one}},
+			kw{"scalars": []float64{1, 2}}},
 		{"Tensor list must have at least one tensor.", "_foreach_zero_", [][]*T{{}}, nil},
 		{"there are 1 parameters and 2 tensors in grads", "_fused_sgd_", [][]*T{{one}, {one, one}, {one}}, sgd},
 		{"momentum_buffer_list[0] has shape [2], its parameter [1]", "_fused_sgd_", [][]*T{{one}, {one}, {two}}, sgd},
-		{"grads[0] is torch.float64, its parameter torch.float32", "_fused_sgd_", [][]*T{{one}, {one.To(tensor.Float64)}, {one}}, sgd},
-		{"only floating-point and complex parameters", "_fused_sgd_", [][]*T{{one.To(tensor.Int64)}, {one}, {one}}, sgd},
-		{"more than one element of the written-to tensor", "_fused_sgd_", [][]*T{{one.Expand([]int{2})}, {two}, {two}}, sgd},
+		{"grads[0] is torch.float64, its parameter torch.float32", "_fused_sgd_",
+			[][]*T{{one}, {one.To(tensor.Float64)}, {one}}, sgd},
+		{"only floating-point and complex parameters", "_fused_sgd_", [][]*T{{one.To(tensor.Int64)}, {one}, {one}},
+			sgd},
+		{"more than one element of the written-to tensor", "_fused_sgd_", [][]*T{{one.Expand([]int{2})}, {two}, {two}},
+			sgd},
 	} {
 		if _, err := call(t, "aten::"+c.name, c.lists, c.kw); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
@@ -158,7 +178,8 @@ func TestCounters(t *testing.T) {
 		}
 	}
 	leaf := num(1).SetRequiresGrad(true)
-	if _, err := call(t, "aten::_foreach_add_.Scalar", [][]*T{{leaf}}, map[string]any{"scalar": 2}); err == nil || !strings.Contains(err.Error(), "a leaf Variable") {
+	if _, err := call(t, "aten::_foreach_add_.Scalar", [][]*T{{leaf}}, map[string]any{"scalar": 2}); err == nil ||
+		!strings.Contains(err.Error(), "a leaf Variable") {
 		t.Errorf("a leaf: %v", err)
 	}
 }
@@ -190,7 +211,8 @@ func TestScale(t *testing.T) {
 			x := tensor.FromSlice(d, n)
 			list, want = append(list, x), append(want, x.Mul(by))
 		}
-		if _, err := tensor.CallOp("aten::_foreach_mul_.Tensor", tensor.TensorsValue(list), tensor.TensorValue(by)); err != nil {
+		if _, err := tensor.CallOp("aten::_foreach_mul_.Tensor", tensor.TensorsValue(list),
+			tensor.TensorValue(by)); err != nil {
 			t.Fatal(err)
 		}
 		for i := range list {

@@ -13,11 +13,14 @@ func init() {
 		for _, decoupled := range []bool{false, true} {
 			name, doc := "adam", "https://arxiv.org/abs/1412.6980, with weight decay as a part of the gradient."
 			if decoupled {
-				name, doc = "adamw", "https://arxiv.org/abs/1711.05101, which is Adam with weight decay apart from the gradient."
+				name, doc = "adamw", "https://arxiv.org/abs/1711.05101, which is Adam with weight decay apart from "+
+					"the gradient."
 			}
 			tensor.Register(tensor.Def{
-				Schema: "_fused_" + name + "_" + x.name + "(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] exp_avgs, Tensor(d!)[] exp_avg_sqs, " +
-					"Tensor(e!)[] max_exp_avg_sqs, Tensor[] state_steps, *, " + x.lr + ", float beta1, float beta2, float weight_decay, float eps, " +
+				Schema: "_fused_" + name + "_" + x.name +
+					"(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] exp_avgs, Tensor(d!)[] exp_avg_sqs, " +
+					"Tensor(e!)[] max_exp_avg_sqs, Tensor[] state_steps, *, " + x.lr +
+					", float beta1, float beta2, float weight_decay, float eps, " +
 					"bool amsgrad, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None) -> ()",
 				Doc:    "updates parameters by one step of " + doc,
 				Go:     "-",
@@ -27,10 +30,13 @@ func init() {
 			})
 		}
 		tensor.Register(tensor.Def{
-			Schema: "_fused_sgd_" + x.name + "(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] momentum_buffer_list, *, float weight_decay, " +
-				"float momentum, " + x.lr + ", float dampening, bool nesterov, bool maximize, bool is_first_step, Tensor? grad_scale=None, " +
+			Schema: "_fused_sgd_" + x.name +
+				"(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] momentum_buffer_list, *, float weight_decay, " +
+				"float momentum, " + x.lr +
+				", float dampening, bool nesterov, bool maximize, bool is_first_step, Tensor? grad_scale=None, " +
 				"Tensor? found_inf=None) -> ()",
-			Doc:    "updates parameters by one step of stochastic gradient descent. With is_first_step the momentum begins with the gradient.",
+			Doc: "updates parameters by one step of stochastic gradient descent. With is_first_step the momentum " +
+				"begins with the gradient.",
 			Go:     "-",
 			Infer:  checkSGD,
 			CPU:    sgdStep,
@@ -41,7 +47,8 @@ func init() {
 			steps = "Tensor[] state_steps"
 		}
 		tensor.Register(tensor.Def{
-			Schema: "_fused_adagrad_" + x.name + "(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] state_sums, " + steps + ", *, " + x.lr + ", " +
+			Schema: "_fused_adagrad_" + x.name + "(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] state_sums, " +
+				steps + ", *, " + x.lr + ", " +
 				"float lr_decay, float weight_decay, float eps, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None) -> ()",
 			Doc:    "updates parameters by one step of Adagrad, https://jmlr.org/papers/v12/duchi11a.html.",
 			Go:     "-",
@@ -52,13 +59,14 @@ func init() {
 	}
 }
 
-// match refuses lists that do not go with the parameters: another length, or a tensor of another shape or dtype. The first list is that
-// of the gradients, a list of counters has one element in each tensor.
+// match refuses lists that do not go with the parameters: another length, or a tensor of another shape or dtype. The
+// first list is that of the gradients, a list of counters has one element in each tensor.
 func match(c *Ctx, counters int, lists ...int) {
 	params := c.Tensors(0)
 	for k, p := range params {
 		if !p.DType().IsDifferentiable() {
-			c.Fail(tensor.ErrDType, "parameter %d is %s: only floating-point and complex parameters can be optimized", k, p.DType())
+			c.Fail(tensor.ErrDType, "parameter %d is %s: only floating-point and complex parameters can be optimized",
+				k, p.DType())
 		}
 	}
 	for _, i := range append(lists, counters) {
@@ -71,7 +79,8 @@ func match(c *Ctx, counters int, lists ...int) {
 			c.Fail(tensor.ErrValue, "there are %d parameters and %d tensors in %s", len(params), len(l), name)
 		}
 		for k, t := range l {
-			if t == nil || i == counters && t.Numel() != 1 || i != counters && (t.DType() != params[k].DType() || !tensor.SameShape(t.Shape(), params[k].Shape())) {
+			if t == nil || i == counters && t.Numel() != 1 || i != counters &&
+				(t.DType() != params[k].DType() || !tensor.SameShape(t.Shape(), params[k].Shape())) {
 				refuse(c, name, k, t, params[k], i == counters)
 			}
 		}
@@ -88,7 +97,8 @@ func refuse(c *Ctx, name string, k int, t, p *T, counter bool) {
 	case t.DType() != p.DType():
 		c.Fail(tensor.ErrDType, "%s[%d] is %s, its parameter %s", name, k, t.DType(), p.DType())
 	}
-	c.Fail(tensor.ErrShape, "%s[%d] has shape %s, its parameter %s", name, k, tensor.ShapeString(t.Shape()), tensor.ShapeString(p.Shape()))
+	c.Fail(tensor.ErrShape, "%s[%d] has shape %s, its parameter %s", name, k, tensor.ShapeString(t.Shape()),
+		tensor.ShapeString(p.Shape()))
 }
 
 // skip reports that the gradients are not finite, as a gradient scaler has found: then a step changes nothing.
@@ -142,8 +152,9 @@ func adamStep(c *Ctx, decoupled bool) {
 	}
 	lr, wd, beta1, beta2 := c.Float(adamLR), c.Float(adamDecay), c.Float(adamBeta1), c.Float(adamBeta2)
 	amsgrad := c.Bool(adamAMSGrad)
-	h := hyper{decay: 1, beta1c: 1 - beta1, beta2: beta2, beta2c: 1 - beta2, eps: c.Float(adamEps), maximize: c.Bool(adamMaximize),
-		scale: scaleOf(c, adamScale), rule: plainAdam}
+	h := hyper{decay: 1, beta1c: 1 - beta1, beta2: beta2, beta2c: 1 - beta2, eps: c.Float(adamEps),
+		maximize: c.Bool(adamMaximize),
+		scale:    scaleOf(c, adamScale), rule: plainAdam}
 	if amsgrad {
 		h.rule = amsgradAdam
 	}
@@ -152,7 +163,8 @@ func adamStep(c *Ctx, decoupled bool) {
 	} else {
 		h.l2 = wd
 	}
-	grads, m, v, most, steps := c.Tensors(adamGrads), c.Tensors(adamAvgs), c.Tensors(adamSquares), c.Tensors(adamMaxima), c.Tensors(adamSteps)
+	grads, m, v, most, steps := c.Tensors(adamGrads), c.Tensors(adamAvgs), c.Tensors(adamSquares),
+		c.Tensors(adamMaxima), c.Tensors(adamSteps)
 	b := batches.Get().(*batch)
 	last := math.NaN() // nearly always all parameters have the same count: they share what is worked out from it
 	at := &h
@@ -202,7 +214,8 @@ func sgdStep(c *Ctx) {
 	if skip(c, sgdFound) {
 		return
 	}
-	h := hyper{lr: c.Float(sgdLR), l2: c.Float(sgdDecay), momentum: c.Float(sgdMomentum), damp: 1 - c.Float(sgdDampening),
+	h := hyper{lr: c.Float(sgdLR), l2: c.Float(sgdDecay), momentum: c.Float(sgdMomentum),
+		damp:     1 - c.Float(sgdDampening),
 		maximize: c.Bool(sgdMaximize), scale: scaleOf(c, sgdScale), rule: momentumSGD}
 	switch {
 	case h.momentum == 0:
@@ -246,7 +259,8 @@ func adagradStep(c *Ctx) {
 	if skip(c, gradFound) {
 		return
 	}
-	h := hyper{l2: c.Float(gradDecay), eps: c.Float(gradEps), maximize: c.Bool(gradMaximize), scale: scaleOf(c, gradScale), rule: adagrad}
+	h := hyper{l2: c.Float(gradDecay), eps: c.Float(gradEps), maximize: c.Bool(gradMaximize),
+		scale: scaleOf(c, gradScale), rule: adagrad}
 	grads, sums, steps := c.Tensors(gradGrads), c.Tensors(gradSums), c.Tensors(gradSteps)
 	b := batches.Get().(*batch)
 	for i, p := range c.Tensors(0) {

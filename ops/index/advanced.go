@@ -9,8 +9,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// advanced is an index list made ready: masks became numbers, the index tensors are broadcast, and the places are linear. What does not
-// depend on the elements of the index tensors is found out by plan, the places by place.
+// advanced is an index list made ready: masks became numbers, the index tensors are broadcast, and the places are
+// linear. What does not depend on the elements of the index tensors is found out by plan, the places by place.
 type advanced struct {
 	off        []int64 // of every index position, in elements from the start of self
 	offMem     *T      // the memory of off
@@ -52,8 +52,8 @@ func (g geom) offsets() []int {
 	return out
 }
 
-// expandMasks turns bool and uint8 masks into index tensors, one per dimension that the mask covers; dimensions that lie in order become
-// one, so that it needs but one. It returns the dimensions of self as the list then sees them.
+// expandMasks turns bool and uint8 masks into index tensors, one per dimension that the mask covers; dimensions that
+// lie in order become one, so that it needs but one. It returns the dimensions of self as the list then sees them.
 func expandMasks(c *Ctx, shape, stride []int, list []*T) (newShape, newStride []int, out []*T) {
 	newShape, newStride = slices.Clone(shape), slices.Clone(stride)
 	lost := 0 // dimensions that became part of another
@@ -70,7 +70,9 @@ func expandMasks(c *Ctx, shape, stride []int, list []*T) (newShape, newStride []
 					c.Fail(tensor.ErrIndex, "too many indices for tensor of dimension %d", len(shape))
 				}
 				if shape[at+k] != s {
-					c.Fail(tensor.ErrIndex, "The shape of the mask %s at index %d does not match the shape of the indexed tensor %s at index %d", tensor.ShapeString(t.Shape()), k, tensor.ShapeString(shape), at+k)
+					c.Fail(tensor.ErrIndex,
+						"The shape of the mask %s at index %d does not match the shape of the indexed tensor %s at "+
+							"index %d", tensor.ShapeString(t.Shape()), k, tensor.ShapeString(shape), at+k)
 				}
 			}
 			one := t.Dim() > 0
@@ -100,18 +102,22 @@ func expandMasks(c *Ctx, shape, stride []int, list []*T) (newShape, newStride []
 
 // hasMask reports that a list of indices holds a mask, so that the size of what it picks depends on elements.
 func hasMask(list []*T) bool {
-	return slices.ContainsFunc(list, func(t *T) bool { return t != nil && (t.DType() == tensor.Bool || t.DType() == tensor.Uint8) })
+	return slices.ContainsFunc(list, func(t *T) bool {
+		return t != nil &&
+			(t.DType() == tensor.Bool || t.DType() == tensor.Uint8)
+	})
 }
 
-// prepare makes an index list ready for a tensor of the given shape and strides, for kernels. Negative indices count from the end.
+// prepare makes an index list ready for a tensor of the given shape and strides, for kernels. Negative indices count
+// from the end.
 func prepare(c *Ctx, shape, stride []int, list []*T) *advanced {
 	nd := len(shape)
 	shape, stride, list = expandMasks(c, shape, stride, list)
 	return plan(c, nd, shape, stride, list).place(c, list)
 }
 
-// plan finds out what a list of index tensors without masks picks of a tensor of nd dimensions, which the list sees with the given shape and
-// strides. It reads no elements.
+// plan finds out what a list of index tensors without masks picks of a tensor of nd dimensions, which the list sees
+// with the given shape and strides. It reads no elements.
 func plan(c *Ctx, nd int, shape, stride []int, list []*T) *advanced {
 	if len(list) > len(shape) {
 		c.Fail(tensor.ErrIndex, "too many indices for tensor of dimension %d (got %d)", nd, len(list)+nd-len(shape))
@@ -181,13 +187,15 @@ func checkDevices(c *Ctx, self *T, list []*T) {
 	d := self.Device()
 	for _, t := range list {
 		if t != nil && t.Device().Type != tensor.CPUDevice && t.Device() != d {
-			c.Fail(tensor.ErrDevice, "indices should be either on cpu or on the same device as the indexed tensor (%s)", d)
+			c.Fail(tensor.ErrDevice, "indices should be either on cpu or on the same device as the indexed tensor (%s)",
+				d)
 		}
 	}
 }
 
-// offsetsOf adds up what the index tensors contribute to each element's place. As in PyTorch the elements are checked one after
-// another, each in all its dimensions (counted among the indexed ones), and nothing is checked where nothing is picked.
+// offsetsOf adds up what the index tensors contribute to each element's place. As in PyTorch the elements are checked
+// one after another, each in all its dimensions (counted among the indexed ones), and nothing is checked where nothing
+// is picked.
 func (a *advanced) offsetsOf(c *Ctx, list []*T) {
 	shape, stride, dims := a.self.shape, a.self.stride, a.dims
 	picked := len(a.off)
@@ -233,8 +241,8 @@ func (a *advanced) offsetsOf(c *Ctx, list []*T) {
 	}
 }
 
-// addPlaces adds to off (or sets it to) the places of indices along a dimension; negative ones count from its end. It reports whether all
-// are in range.
+// addPlaces adds to off (or sets it to) the places of indices along a dimension; negative ones count from its end. It
+// reports whether all are in range.
 func addPlaces(off, x []int64, size, stride int, set bool) bool {
 	x = x[:len(off)]
 	n, st := int64(size), int64(stride)
@@ -261,8 +269,8 @@ func (a *advanced) done() {
 	tensor.ReleaseRaw(a.offMem)
 }
 
-// rows calls f for parts of the rows that the list picks: from and to count them in the result, s lies before those of the same place in
-// the dimensions before, and off has their places behind s.
+// rows calls f for parts of the rows that the list picks: from and to count them in the result, s lies before those of
+// the same place in the dimensions before, and off has their places behind s.
 func (a *advanced) rows(from, to int, f func(row, s int, off []int64)) {
 	k := len(a.off)
 	for from < to {
@@ -301,12 +309,13 @@ func read[E moved](a *advanced, dst, src []E) {
 	})
 }
 
-// write calls f for parts of the picked rows in such a way that no two tasks meet in one place, and that places that are picked more than
-// once are come upon in order. Of each row f is to write what lies from lo to hi.
+// write calls f for parts of the picked rows in such a way that no two tasks meet in one place, and that places that
+// are picked more than once are come upon in order. Of each row f is to write what lies from lo to hi.
 func (a *advanced) write(f func(row, s int, off []int64, lo, hi int)) {
 	k, m := len(a.off), a.afterN
 	if threads := par.NumThreads(); a.beforeN == 1 && m > 1 && k*m > walkTask && threads > 1 {
-		// Tasks have some columns of all rows; their number may depend on the threads, since no place is written by two of them.
+		// Tasks have some columns of all rows; their number may depend on the threads, since no place is written by two
+		// of them.
 		tasks := min(1+k*m/walkTask, 2*threads)
 		par.For(m, max(32, (m+tasks-1)/tasks), func(lo, hi int) { f(0, 0, a.off, lo, hi) })
 		return
@@ -397,7 +406,8 @@ func indexCPU(c *Ctx) {
 	if o.Numel() == 0 {
 		return
 	}
-	bySize(o, func() { read(a, raw[uint8](o), raw[uint8](self)) }, func() { read(a, raw[uint16](o), raw[uint16](self)) },
+	bySize(o, func() { read(a, raw[uint8](o), raw[uint8](self)) },
+		func() { read(a, raw[uint16](o), raw[uint16](self)) },
 		func() { read(a, raw[uint32](o), raw[uint32](self)) }, func() { read(a, raw[uint64](o), raw[uint64](self)) },
 		func() { read(a, raw[wide](o), raw[wide](self)) })
 }
@@ -415,10 +425,12 @@ func pick(c *Ctx, self, values *T) []*T {
 func indexPutInfer(c *Ctx) {
 	self, v := c.T(0), c.T(2)
 	if v.DType() != self.DType() {
-		c.Fail(tensor.ErrDType, "Index put requires the source and destination dtypes match, got %s for the destination and %s for the source.", self.DType().ClassName(), v.DType().ClassName())
+		c.Fail(tensor.ErrDType, "Index put requires the source and destination dtypes match, got %s for the "+
+			"destination and %s for the source.", self.DType().ClassName(), v.DType().ClassName())
 	}
 	if d := v.Device(); d != self.Device() && (d.Type != tensor.CPUDevice || v.Dim() > 0) {
-		c.Fail(tensor.ErrDevice, "Expected all tensors to be on the same device, but found at least two devices, %s and %s!", self.Device(), d)
+		c.Fail(tensor.ErrDevice, "Expected all tensors to be on the same device, but found at least two devices, %s "+
+			"and %s!", self.Device(), d)
 	}
 	list := c.Tensors(1)
 	checkDevices(c, self, list)
@@ -436,18 +448,22 @@ func checkValues(c *Ctx, a *advanced, v *T) {
 	if tensor.Broadcastable(v.Shape(), a.shape) {
 		return
 	}
-	if v.Dim() > len(a.shape) && tensor.SameShape(v.Shape()[v.Dim()-len(a.shape):], a.shape) && v.Numel() == numel(a.shape) {
+	if v.Dim() > len(a.shape) && tensor.SameShape(v.Shape()[v.Dim()-len(a.shape):], a.shape) &&
+		v.Numel() == numel(a.shape) {
 		return // leading ones may be too many
 	}
-	c.Fail(tensor.ErrShape, "shape mismatch: value tensor of shape %s cannot be broadcast to indexing result of shape %s", tensor.ShapeString(v.Shape()), tensor.ShapeString(a.shape))
+	c.Fail(tensor.ErrShape, "shape mismatch: value tensor of shape %s cannot be broadcast to indexing result of "+
+		"shape %s", tensor.ShapeString(v.Shape()), tensor.ShapeString(a.shape))
 }
 
-// onlyMask is the mask that alone indexes a tensor of a shape, with dimensions of size 1 for those behind it; nil if there is another index.
+// onlyMask is the mask that alone indexes a tensor of a shape, with dimensions of size 1 for those behind it; nil if
+// there is another index.
 func onlyMask(shape []int, list []*T) (m *T) {
 	for d, t := range list {
 		switch {
 		case t == nil:
-		case m != nil || t.DType() != tensor.Bool || d+t.Dim() > len(shape) || !tensor.SameShape(shape[d:d+t.Dim()], t.Shape()):
+		case m != nil || t.DType() != tensor.Bool || d+t.Dim() > len(shape) ||
+			!tensor.SameShape(shape[d:d+t.Dim()], t.Shape()):
 			return nil
 		default:
 			t = t.Detach()
@@ -475,7 +491,8 @@ func indexPutCPU(c *Ctx, accumulate bool) {
 		a.place(c, list)
 	case v.Numel() == 1 && !accumulate:
 		if m := onlyMask(self.Shape(), list); m != nil { // one number, which goes where the mask is set
-			bySize(o, func() { fillMasked[uint8](o, self, m, v) }, func() { fillMasked[uint16](o, self, m, v) }, func() { fillMasked[uint32](o, self, m, v) },
+			bySize(o, func() { fillMasked[uint8](o, self, m, v) }, func() { fillMasked[uint16](o, self, m, v) },
+				func() { fillMasked[uint32](o, self, m, v) },
 				func() { fillMasked[uint64](o, self, m, v) }, func() { fillMasked[wide](o, self, m, v) })
 			return
 		}
@@ -539,8 +556,9 @@ func init() {
 	}
 	tensor.Register(tensor.Def{
 		Schema: "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
-		Doc:    "picks elements by index tensors, one per dimension (nil: all of the dimension). Index is the convenient form.",
-		Go:     "IndexTensors", Out: true, FormNames: "index.out=.Tensor_out", DataDependent: true, CrossDevice: true,
+		Doc: "picks elements by index tensors, one per dimension (nil: all of the dimension). Index is the " +
+			"convenient form.",
+		Go: "IndexTensors", Out: true, FormNames: "index.out=.Tensor_out", DataDependent: true, CrossDevice: true,
 		Infer: indexInfer, CPU: indexCPU, Save: "indices", VJP: indexVJP, Grad: "IndexBackward0",
 	})
 	tensor.Register(tensor.Def{
@@ -567,8 +585,9 @@ func init() {
 		return pick(c, gs, gv)
 	}
 	tensor.Register(tensor.Def{
-		Schema:  "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
-		Doc:     "is self with values written (or added) to the elements that the index tensors pick. SetIndex is the convenient form.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.index_put_.html",
+		Schema: "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+		Doc: "is self with values written (or added) to the elements that the index tensors pick. SetIndex is " +
+			"the convenient form.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.index_put_.html",
 		InPlace: true, DataDependent: true, CrossDevice: true, Infer: indexPutInfer,
 		CPU:  func(c *Ctx) { indexPutCPU(c, c.Bool(3)) },
 		Save: "indices", VJP: putVJP, Grad: "IndexPutBackward0",

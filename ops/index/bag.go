@@ -12,15 +12,19 @@ import (
 // bags gives the bag of every index and where bags begin and end.
 func bags(c *Ctx) (ix []int64, from []int, bag []int64) {
 	if dt := c.ArgDType(1); dt != tensor.Int64 && dt != tensor.Int32 {
-		c.Fail(tensor.ErrDType, "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got torch.%sTensor instead (while checking arguments for embedding_bag)", dt.ClassName())
+		c.Fail(tensor.ErrDType, "Expected tensor for argument #1 'indices' to have one of the following scalar "+
+			"types: Long, Int; but got torch.%sTensor instead (while checking arguments for embedding_bag)",
+			dt.ClassName())
 	}
 	ix = longs(c.T(1))
 	off := longs(c.T(2))
 	if len(off) > 0 && off[0] != 0 {
-		c.Fail(tensor.ErrValue, "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got %d", off[0])
+		c.Fail(tensor.ErrValue, "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start "+
+			"from position 0. However, got %d", off[0])
 	}
 	if n := len(off); n > 0 && int(off[n-1]) > len(ix) {
-		c.Fail(tensor.ErrValue, "offsets[-1] can not be greater than input's length %d but got offsets[-1] of %d", len(ix), off[n-1])
+		c.Fail(tensor.ErrValue, "offsets[-1] can not be greater than input's length %d but got offsets[-1] of %d",
+			len(ix), off[n-1])
 	}
 	for _, o := range off {
 		from = append(from, int(o))
@@ -73,7 +77,8 @@ func bagCPU(c *Ctx) {
 	ix, from, bag := bags(c)
 	for _, i := range ix {
 		if uint64(i) >= uint64(n) {
-			c.Fail(tensor.ErrIndex, "embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be %d", i)
+			c.Fail(tensor.ErrIndex, "embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be %d",
+				i)
 		}
 	}
 	copy(tensor.Data[int64](c.Out(1)), bag)
@@ -88,9 +93,11 @@ func bagCPU(c *Ctx) {
 	}
 	inType(c.Out(0), dt, func(o *T) {
 		if dt == tensor.Float64 {
-			bagRun(raw[float64](o), raw[float64](as(w, dt)), psw, ix, from, d, mode, pad, tensor.Data[int64](c.Out(2)), tensor.Data[int64](c.Out(3)))
+			bagRun(raw[float64](o), raw[float64](as(w, dt)), psw, ix, from, d, mode, pad, tensor.Data[int64](c.Out(2)),
+				tensor.Data[int64](c.Out(3)))
 		} else {
-			bagRun(raw[float32](o), raw[float32](as(w, dt)), psw, ix, from, d, mode, pad, tensor.Data[int64](c.Out(2)), tensor.Data[int64](c.Out(3)))
+			bagRun(raw[float32](o), raw[float32](as(w, dt)), psw, ix, from, d, mode, pad, tensor.Data[int64](c.Out(2)),
+				tensor.Data[int64](c.Out(3)))
 		}
 	})
 }
@@ -175,7 +182,8 @@ type maxima[E float32 | float64] struct {
 	at, is []E // which of the rows has the maximum, and the number of the current one in all columns
 }
 
-// bagMax takes the maximum of rows of w and notes where each came from, -1 without any row. NaN only counts in the first row.
+// bagMax takes the maximum of rows of w and notes where each came from, -1 without any row. NaN only counts in the
+// first row.
 func (s *maxima[E]) bagMax(k *maxKernels[E], row, w []E, rows, top []int64) {
 	const exact = 1 << 24 // numbers that a float32 can tell apart
 	if len(rows) > exact {
@@ -229,8 +237,8 @@ var (
 	maxKernels64 = maxKernels[float64]{vec.GtF64, vec.WhereF64, vec.FillF64}
 )
 
-// bagVJP brings the gradient of every bag back to the rows in it. The further results of the operator tell the bag of every index, the size of
-// every bag and where the maxima come from.
+// bagVJP brings the gradient of every bag back to the rows in it. The further results of the operator tell the bag of
+// every index, the size of every bag and where the maxima come from.
 func bagVJP(c *Ctx, g *T) []*T {
 	mode, pad := c.Int(4), c.Int(8)
 	bag := c.Out(1)
@@ -243,7 +251,8 @@ func bagVJP(c *Ctx, g *T) []*T {
 			if c.Has(6) {
 				psw = c.T(6)
 			}
-			r[0] = op.Call1("aten::_embedding_bag_dense_backward", g, c.T(1), bag, c.Out(2), c.Out(3), c.Shape(0)[0], c.Bool(3), mode, psw, pad)
+			r[0] = op.Call1("aten::_embedding_bag_dense_backward", g, c.T(1), bag, c.Out(2), c.Out(3), c.Shape(0)[0],
+				c.Bool(3), mode, psw, pad)
 		}
 	}
 	if c.Has(6) && c.Needs(6) {
@@ -256,7 +265,8 @@ func bagVJP(c *Ctx, g *T) []*T {
 	return r
 }
 
-// bagRows is, for every index, the row of its bag in g: zeros for the indices behind the last offset, which are in no bag.
+// bagRows is, for every index, the row of its bag in g: zeros for the indices behind the last offset, which are in no
+// bag.
 func bagRows(c *Ctx, g *T) *T {
 	bag := c.Out(1)
 	if !c.Bool(7) { // the last bag goes to the end
@@ -272,7 +282,8 @@ func bagGradComposed(c *Ctx, g *T) *T {
 	if mode == 2 {
 		top := c.Out(3)
 		none := top.LtScalar(0)
-		return op.Call1("aten::scatter_add_", op.Zeros(g, c.Shape(0), g.DType()), 0, top.MaskedFillScalar(none, 0), g.MaskedFillScalar(none, 0))
+		return op.Call1("aten::scatter_add_", op.Zeros(g, c.Shape(0), g.DType()), 0, top.MaskedFillScalar(none, 0),
+			g.MaskedFillScalar(none, 0))
 	}
 	if mode == 1 {
 		size := c.Out(2)
@@ -288,8 +299,9 @@ func bagGradComposed(c *Ctx, g *T) *T {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "_embedding_bag_dense_backward(Tensor grad, Tensor indices, Tensor offset2bag, Tensor bag_size, Tensor maximum_indices, SymInt num_weights, bool scale_grad_by_freq, int mode, Tensor? per_sample_weights, int padding_idx=-1) -> Tensor",
-		Doc:    "is the gradient of an embedding bag's weight. Indices with the number of bags as their bag count for nothing.",
-		Go:     "-", NoGrad: "the gradient of a gradient goes through embedding_dense_backward",
+		Doc: "is the gradient of an embedding bag's weight. Indices with the number of bags as their bag count " +
+			"for nothing.",
+		Go: "-", NoGrad: "the gradient of a gradient goes through embedding_dense_backward",
 		Infer: func(c *Ctx) { c.Alloc(0, []int{c.Int(5), c.Shape(0)[1]}, c.ArgDType(0)) },
 		CPU: func(c *Ctx) {
 			o := c.Out(0)
@@ -363,8 +375,8 @@ func bagGrad[E float32 | float64](c *Ctx, o *T) {
 	})
 }
 
-// maxGrad brings the gradients g of bags to where their maxima came from, row top of the table dst for each of the d columns. A task has
-// columns of its own, and takes the bags in order.
+// maxGrad brings the gradients g of bags to where their maxima came from, row top of the table dst for each of the d
+// columns. A task has columns of its own, and takes the bags in order.
 func maxGrad[E float32 | float64](dst, g []E, top []int64, d int) {
 	const block = 16 // columns: a cache line
 	n := len(dst) / max(1, d)

@@ -19,7 +19,8 @@ func indices(n, rows int) *tensor.Tensor {
 	return tensor.FromSlice(ix)
 }
 
-// TestBagGradient compares the gradient that is written row by row with the one of the recorded rule, which is made of other operators.
+// TestBagGradient compares the gradient that is written row by row with the one of the recorded rule, which is made of
+// other operators.
 func TestBagGradient(t *testing.T) {
 	for _, mode := range []string{"sum", "mean", "max"} {
 		for _, d := range []int{1, 5, 130} {
@@ -36,7 +37,9 @@ func TestBagGradient(t *testing.T) {
 							o.PerSampleWeights = opstest.Fill(tensor.Float64, 3, 40)
 						}
 						y := F.EmbeddingBag(ix, w, o)
-						grads = append(grads, tensor.Grad([]*tensor.Tensor{y}, []*tensor.Tensor{w}, tensor.GradOptions{GradOutputs: []*tensor.Tensor{g}, CreateGraph: create})[0])
+						grads = append(grads,
+							tensor.Grad([]*tensor.Tensor{y}, []*tensor.Tensor{w},
+								tensor.GradOptions{GradOutputs: []*tensor.Tensor{g}, CreateGraph: create})[0])
 					}
 					a, b := tensor.Data[float64](grads[0]), tensor.Data[float64](grads[1].Detach())
 					for i := range a {

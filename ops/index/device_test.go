@@ -17,7 +17,8 @@ func TestIndicesOnTheCPU(t *testing.T) {
 	mask := tensor.FromSlice([]bool{true, false, true})
 	for _, i := range []*tensor.Tensor{ix, ix.To(second.Device), mask, mask.To(second.Device)} {
 		got := op.Call1("aten::index.Tensor", far, []*tensor.Tensor{i})
-		if want := op.Call1("aten::index.Tensor", x, []*tensor.Tensor{i.CPU()}); got.Device() != second.Device || !got.CPU().Equal(want) {
+		if want := op.Call1("aten::index.Tensor", x, []*tensor.Tensor{i.CPU()}); got.Device() != second.Device ||
+			!got.CPU().Equal(want) {
 			t.Errorf("index %v on %s: got %v on %s", i.CPU(), i.Device(), got.CPU(), got.Device())
 		}
 		a, b := far.Clone(), x.Clone()
@@ -29,9 +30,15 @@ func TestIndicesOnTheCPU(t *testing.T) {
 	}
 	for name, f := range map[string]func(){
 		"indices elsewhere": func() { op.Call1("aten::index.Tensor", x, []*tensor.Tensor{ix.To(second.Device)}) },
-		"values elsewhere":  func() { op.Call1("aten::index_put", x, []*tensor.Tensor{ix}, far.Narrow(0, 0, 2), false) },
+		"values elsewhere": func() {
+			op.Call1("aten::index_put", x, []*tensor.Tensor{ix}, far.Narrow(0, 0, 2),
+				false)
+		},
 		"out of range": func() {
-			if err := tensor.Try(func() { op.Call1("aten::index.Tensor", far, []*tensor.Tensor{ix.AddScalar(7)}) }); !errors.Is(err, tensor.ErrIndex) {
+			if err := tensor.Try(func() {
+				op.Call1("aten::index.Tensor", far,
+					[]*tensor.Tensor{ix.AddScalar(7)})
+			}); !errors.Is(err, tensor.ErrIndex) {
 				t.Errorf("out of range: got %v", err)
 			}
 			tensor.Fail(tensor.ErrDevice, "")

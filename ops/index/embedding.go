@@ -74,14 +74,17 @@ func inType(o *T, dt tensor.DType, f func(w *T)) {
 
 func checkIndexType(c *Ctx, t *T) {
 	if dt := t.DType(); dt != tensor.Int64 && dt != tensor.Int32 {
-		c.Fail(tensor.ErrDType, "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got torch.%sTensor instead (while checking arguments for embedding)", dt.ClassName())
+		c.Fail(tensor.ErrDType, "Expected tensor for argument #1 'indices' to have one of the following scalar "+
+			"types: Long, Int; but got torch.%sTensor instead (while checking arguments for embedding)", dt.ClassName())
 	}
 }
 
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
-		Doc:    "looks up rows of a 2-d weight; the row padding_idx gets no gradient (gradients are dense). nn/functional has the form with max_norm.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.embedding.html",
+		Doc: "looks up rows of a 2-d weight; the row padding_idx gets no gradient (gradients are dense). " +
+			"nn/functional has the form with " +
+			"max_norm.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.embedding.html",
 		Infer: func(c *Ctx) {
 			w := c.T(0)
 			if w.Dim() != 2 {
@@ -132,7 +135,8 @@ func init() {
 		Infer: func(c *Ctx) {
 			w := c.T(0)
 			if w.Dim() != 2 {
-				c.Fail(tensor.ErrShape, "Expected 2-dimensional tensor, but got %d-dimensional tensor for argument #1 'self' (while checking arguments for embedding_renorm_)", w.Dim())
+				c.Fail(tensor.ErrShape, "Expected 2-dimensional tensor, but got %d-dimensional tensor for argument "+
+					"#1 'self' (while checking arguments for embedding_renorm_)", w.Dim())
 			}
 			c.SetOut(0, w)
 		},
@@ -140,8 +144,10 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::embedding(Tensor input, Tensor weight, int? padding_idx=None, float? max_norm=None, float norm_type=2.0, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
-		Doc: "looks up the rows of weight that input names. The row PaddingIdx gets no gradient; rows longer than MaxNorm are shortened first, in place. " +
-			"Sparse is accepted, but gradients are dense.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.embedding.html",
+		Doc: "looks up the rows of weight that input names. The row PaddingIdx gets no gradient; rows longer than " +
+			"MaxNorm are shortened first, in place. " +
+			"Sparse is accepted, but gradients are " +
+			"dense.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.embedding.html",
 		Body: func(c *Ctx) {
 			ix, w := c.T(0), c.T(1)
 			if w.Dim() != 2 {
@@ -156,7 +162,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "one_hot(Tensor self, int num_classes=-1) -> Tensor",
-		Doc:    "has a last dimension that is 1 at the class and 0 elsewhere. Without NumClasses the largest class decides.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.one_hot.html",
+		Doc: "has a last dimension that is 1 at the class and 0 elsewhere. Without NumClasses the largest class " +
+			"decides.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.one_hot.html",
 		NoGrad: "integer result", DataDependent: true,
 		Infer: func(c *Ctx) {
 			if dt := c.ArgDType(0); dt != tensor.Int64 {
@@ -198,9 +205,10 @@ func init() {
 	// mode: 0 sum, 1 mean, 2 max
 	tensor.Register(tensor.Def{
 		Schema: "_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)",
-		Doc:    "reduces bags of embedding rows; further results: the bag of every index, the size of every bag, the row of every maximum.",
-		Go:     "-",
-		Infer:  bagInfer, CPU: bagCPU,
+		Doc: "reduces bags of embedding rows; further results: the bag of every index, the size of every bag, the " +
+			"row of every maximum.",
+		Go:    "-",
+		Infer: bagInfer, CPU: bagCPU,
 		Save: "weight indices per_sample_weights result1 result2 result3",
 		VJP:  bagVJP,
 	})
@@ -224,14 +232,17 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::embedding_bag(Tensor input, Tensor weight, Tensor? offsets=None, float? max_norm=None, float norm_type=2, bool scale_grad_by_freq=False, str mode=\"mean\", bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int? padding_idx=None) -> Tensor",
-		Doc:    "reduces bags of embedding rows: \"sum\", \"mean\" or \"max\". The rows of a 2-d input are the bags; a 1-d input is cut at Offsets.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.embedding_bag.html",
+		Doc: "reduces bags of embedding rows: \"sum\", \"mean\" or \"max\". The rows of a 2-d input are the bags; " +
+			"a 1-d input is cut at Offsets.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.embedding_bag.html",
 		Body: func(c *Ctx) {
 			ix, w := c.T(0), c.T(1)
 			var psw any
 			if c.Has(8) {
 				p := c.T(8)
 				if !tensor.SameShape(p.Shape(), ix.Shape()) {
-					c.Fail(tensor.ErrShape, "embedding_bag: If per_sample_weights (%s) is not None, then it must have the same shape as the input (%s)", tensor.ShapeString(p.Shape()), tensor.ShapeString(ix.Shape()))
+					c.Fail(tensor.ErrShape,
+						"embedding_bag: If per_sample_weights (%s) is not None, then it must have the same shape as "+
+							"the input (%s)", tensor.ShapeString(p.Shape()), tensor.ShapeString(ix.Shape()))
 				}
 				psw = p.Reshape([]int{-1})
 			}
@@ -239,10 +250,13 @@ func init() {
 			switch ix.Dim() {
 			case 2:
 				if c.Has(2) {
-					c.Fail(tensor.ErrValue, "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences. However, found offsets of type Tensor")
+					c.Fail(tensor.ErrValue,
+						"if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed "+
+							"length sequences. However, found offsets of type Tensor")
 				}
 				// a bag per row; rows without entries, for which arange has no step, are empty bags
-				off = op.Call1("aten::arange.start_step", 0, ix.Numel(), max(1, ix.Size(1)), tensor.Int64, nil, ix.Device())
+				off = op.Call1("aten::arange.start_step", 0, ix.Numel(), max(1, ix.Size(1)), tensor.Int64, nil,
+					ix.Device())
 				if ix.Size(1) == 0 {
 					off = op.Zeros(ix, ix.Shape()[:1], tensor.Int64)
 				}
@@ -266,7 +280,9 @@ func init() {
 				c.Fail(tensor.ErrValue, "max mode does not support scaling the gradient by the frequency")
 			}
 			if psw != nil && mode != 0 {
-				c.Fail(tensor.ErrNotImpl, "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got mode='%s'). Please open a feature request on GitHub.", c.Str(6))
+				c.Fail(tensor.ErrNotImpl,
+					"embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for "+
+						"mode='sum' (got mode='%s'). Please open a feature request on GitHub.", c.Str(6))
 			}
 			var padding any
 			if c.Has(10) {
@@ -275,14 +291,16 @@ func init() {
 			if c.Has(3) {
 				renormRows(w, ix, c.Float(3), c.Float(4))
 			}
-			c.Return(op.Call("aten::embedding_bag.padding_idx", w, ix, off, c.Bool(5), mode, c.Bool(7), psw, c.Bool(9), padding)[0])
+			c.Return(op.Call("aten::embedding_bag.padding_idx", w, ix, off, c.Bool(5), mode, c.Bool(7), psw, c.Bool(9),
+				padding)[0])
 		},
 	})
 }
 
 // embeddingBag calls _embedding_bag with the arguments of a form of embedding_bag.
 func embeddingBag(c *Ctx, pad int) {
-	c.Return(op.Call("aten::_embedding_bag", c.T(0), c.T(1), c.T(2), c.Bool(3), c.Int(4), c.Bool(5), c.Value(6), c.Bool(7), pad)...)
+	c.Return(op.Call("aten::_embedding_bag", c.T(0), c.T(1), c.T(2), c.Bool(3), c.Int(4), c.Bool(5), c.Value(6),
+		c.Bool(7), pad)...)
 }
 
 // padIndex reads padding_idx, which may count from the end; -1 when absent.

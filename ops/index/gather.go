@@ -6,7 +6,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// checkAlong checks the shapes of a gather or scatter and gives the dimension and its size. self is argument 0, dim 1, index 2; src may be nil.
+// checkAlong checks the shapes of a gather or scatter and gives the dimension and its size. self is argument 0, dim 1,
+// index 2; src may be nil.
 func checkAlong(c *Ctx, self, ix, src *T) (d, n int) {
 	name := c.Op().Sch.Name
 	if dt := ix.DType(); ix.Numel() > 0 && dt != tensor.Int64 && dt != tensor.Int32 {
@@ -16,7 +17,8 @@ func checkAlong(c *Ctx, self, ix, src *T) (d, n int) {
 	sh := ix.Shape()
 	if ix.Numel() > 0 {
 		if max(1, len(sh)) != max(1, self.Dim()) {
-			c.Fail(tensor.ErrShape, "Index tensor must have the same number of dimensions as %s tensor", map[bool]string{true: "input", false: "self"}[src == nil && name == "gather"])
+			c.Fail(tensor.ErrShape, "Index tensor must have the same number of dimensions as %s tensor",
+				map[bool]string{true: "input", false: "self"}[src == nil && name == "gather"])
 		}
 		if src != nil && max(1, len(sh)) != max(1, src.Dim()) {
 			c.Fail(tensor.ErrShape, "Index tensor must have the same number of dimensions as src tensor")
@@ -24,12 +26,17 @@ func checkAlong(c *Ctx, self, ix, src *T) (d, n int) {
 		for k := range sh {
 			if k != d && k < self.Dim() && sh[k] > self.Shape()[k] {
 				if src == nil {
-					c.Fail(tensor.ErrShape, "Size does not match at dimension %d expected index %s to be no larger than self %s apart from dimension %d", k, tensor.ShapeString(sh), tensor.ShapeString(self.Shape()), d)
+					c.Fail(tensor.ErrShape,
+						"Size does not match at dimension %d expected index %s to be no larger than self %s apart "+
+							"from dimension %d", k, tensor.ShapeString(sh), tensor.ShapeString(self.Shape()), d)
 				}
-				c.Fail(tensor.ErrShape, "Expected index %s to be no larger than self %s apart from dimension %d", tensor.ShapeString(sh), tensor.ShapeString(self.Shape()), d)
+				c.Fail(tensor.ErrShape, "Expected index %s to be no larger than self %s apart from dimension %d",
+					tensor.ShapeString(sh), tensor.ShapeString(self.Shape()), d)
 			}
 			if src != nil && (k < src.Dim() && sh[k] > src.Shape()[k] || src.Dim() == 0 && sh[k] > 1) {
-				c.Fail(tensor.ErrShape, "Expected index %s to be no larger than self %s apart from dimension %d and to be no larger size than src %s", tensor.ShapeString(sh), tensor.ShapeString(self.Shape()), d, tensor.ShapeString(src.Shape()))
+				c.Fail(tensor.ErrShape, "Expected index %s to be no larger than self %s apart from dimension %d and "+
+					"to be no larger size than src %s", tensor.ShapeString(sh), tensor.ShapeString(self.Shape()), d,
+					tensor.ShapeString(src.Shape()))
 			}
 		}
 	}
@@ -51,12 +58,14 @@ func atLeast1(st []int) []int {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
-		Doc:    "picks, for every position of index, the element of self at that position with the index in place of dim.\nhttps://pytorch.org/docs/stable/generated/torch.gather.html",
-		Out:    true,
+		Doc: "picks, for every position of index, the element of self at that position with the index in place of " +
+			"dim.\nhttps://pytorch.org/docs/stable/generated/torch.gather.html",
+		Out: true,
 		Infer: func(c *Ctx) {
 			if g := c.GivenOut(0); g != nil {
 				if g.DType() != c.ArgDType(0) {
-					c.Fail(tensor.ErrDType, "Expected out tensor to have dtype %s, but got %s instead", c.ArgDType(0).CName(), g.DType().CName())
+					c.Fail(tensor.ErrDType, "Expected out tensor to have dtype %s, but got %s instead",
+						c.ArgDType(0).CName(), g.DType().CName())
 				}
 				noOverlap(c, g)
 			}
@@ -108,8 +117,9 @@ func init() {
 	}
 	zeroAt := func(c *Ctx, g *T) *T { return op.Call1("aten::scatter.value", g, c.Int(1), c.T(2), 0) }
 	tensor.Register(tensor.Def{
-		Schema:  "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-		Doc:     "is self with the elements of src written to the places that index names along dim.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.scatter_.html",
+		Schema: "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+		Doc: "is self with the elements of src written to the places that index names along " +
+			"dim.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.scatter_.html",
 		Go:      "Scatter", // the plain one
 		InPlace: true, Out: true, Infer: same,
 		CPU:  func(c *Ctx) { write(c, c.T(3), false) },
@@ -126,8 +136,9 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema:  "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-		Doc:     "is self with a number written to the places that index names along dim.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.scatter_.html",
+		Schema: "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+		Doc: "is self with a number written to the places that index names along " +
+			"dim.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.scatter_.html",
 		InPlace: true, Out: true, Infer: same,
 		CPU:  func(c *Ctx) { write(c, number(c, 3), true) },
 		Save: "index",
@@ -138,8 +149,9 @@ func init() {
 		reduceInto(c, d, n, s, how, true)
 	}
 	tensor.Register(tensor.Def{
-		Schema:  "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
-		Doc:     "is self with the elements of src added to, or multiplied into, the places that index names; reduce is \"add\" or \"multiply\".",
+		Schema: "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
+		Doc: "is self with the elements of src added to, or multiplied into, the places that index names; reduce " +
+			"is \"add\" or \"multiply\".",
 		Go:      "ScatterWith",
 		InPlace: true, Out: true, Infer: same, NoGrad: "use ScatterAdd or ScatterReduce",
 		CPU: func(c *Ctx) { reduce(c, c.T(3), false, reduceName(c, c.Str(4))) },
@@ -152,8 +164,9 @@ func init() {
 		CPU: func(c *Ctx) { reduce(c, number(c, 3), true, reduceName(c, c.Str(4))) },
 	})
 	tensor.Register(tensor.Def{
-		Schema:  "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-		Doc:     "is self with the elements of src added to the places that index names along dim.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.scatter_add_.html",
+		Schema: "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+		Doc: "is self with the elements of src added to the places that index names along " +
+			"dim.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.scatter_add_.html",
 		InPlace: true, Out: true, Infer: same,
 		CPU:  func(c *Ctx) { reduce(c, c.T(3), false, "sum") },
 		Save: "index",
@@ -166,8 +179,9 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema:  "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor",
-		Doc:     "reduces the elements of src into the places that index names; reduce is \"sum\", \"prod\", \"mean\", \"amax\" or \"amin\".\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.scatter_reduce_.html",
+		Schema: "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor",
+		Doc: "reduces the elements of src into the places that index names; reduce is \"sum\", \"prod\", " +
+			"\"mean\", \"amax\" or \"amin\".\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.scatter_reduce_.html",
 		Go:      "ScatterReduce",
 		InPlace: true, Out: true, Infer: same,
 		CPU: func(c *Ctx) {
@@ -182,7 +196,8 @@ func init() {
 	})
 }
 
-// divide divides each element by its count where that is more than 1; integers are floored. Both tensors are contiguous.
+// divide divides each element by its count where that is more than 1; integers are floored. Both tensors are
+// contiguous.
 func divide(w, count *T) {
 	n := tensor.Data[int64](count)
 	switch w.DType() {
@@ -261,8 +276,8 @@ func sourceAlong(c *Ctx, src *T, number bool) (d, n int, s *T) {
 	return d, n, tensor.Dense(src)
 }
 
-// reduceInto combines src, whose places are those of the index (argument 2), into a copy of self along dimension d of size n. Without
-// include only what the index names counts, not self.
+// reduceInto combines src, whose places are those of the index (argument 2), into a copy of self along dimension d of
+// size n. Without include only what the index names counts, not self.
 func reduceInto(c *Ctx, d, n int, src *T, how string, include bool) {
 	intoWide(c.Out(0), c.T(0), func(w *T) {
 		if c.T(2).Numel() > 0 {
@@ -340,16 +355,21 @@ func fitTo(g *T, shape []int) *T {
 func noOverlap(c *Ctx, g *T) {
 	for i, s := range g.Strides() {
 		if s == 0 && g.Shape()[i] > 1 && g.Numel() > 0 {
-			c.Fail(tensor.ErrShape, "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before performing the operation.")
+			c.Fail(tensor.ErrShape, "unsupported operation: more than one element of the written-to tensor refers to "+
+				"a single memory location. Please clone() the tensor before performing the operation.")
 		}
 	}
 	for i := 0; i < c.NumArgs(); i++ {
 		v := c.Value(i)
-		if p := c.Op().Sch.Params[i]; v.K == tensor.KTensor && !p.Writes && !(c.Op().IsInPlace() && i == 0) && v.T != g && op.Overlap(v.T, g) {
-			c.Fail(tensor.ErrValue, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the tensor before performing the operation.")
+		if p := c.Op().Sch.Params[i]; v.K == tensor.KTensor && !p.Writes && !(c.Op().IsInPlace() && i == 0) &&
+			v.T != g && op.Overlap(v.T, g) {
+			c.Fail(tensor.ErrValue, "unsupported operation: some elements of the input tensor and the written-to "+
+				"tensor refer to a single memory location. Please clone() the tensor before performing the operation.")
 		}
-		if p := c.Op().Sch.Params[i]; v.K == tensor.KTensor && !p.Writes && !(c.Op().IsInPlace() && i == 0) && v.T == g && g.Numel() > 0 && !c.Op().Elementwise {
-			c.Fail(tensor.ErrValue, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the tensor before performing the operation.")
+		if p := c.Op().Sch.Params[i]; v.K == tensor.KTensor && !p.Writes && !(c.Op().IsInPlace() && i == 0) &&
+			v.T == g && g.Numel() > 0 && !c.Op().Elementwise {
+			c.Fail(tensor.ErrValue, "unsupported operation: some elements of the input tensor and the written-to "+
+				"tensor refer to a single memory location. Please clone() the tensor before performing the operation.")
 		}
 	}
 }

@@ -85,7 +85,8 @@ func listTensor(c *Ctx, l []any) *T {
 		case *T:
 			ts = append(ts, x)
 		default:
-			c.Fail(tensor.ErrIndex, "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got %T)", e)
+			c.Fail(tensor.ErrIndex, "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "+
+				"are valid indices (got %T)", e)
 		}
 	}
 	return op.Call1("aten::stack", ts, 0)
@@ -107,7 +108,8 @@ func bound(c *Ctx, p any) (int, bool) {
 	return 0, false
 }
 
-// basic applies the parts that give views and collects the rest: a list of index tensors by dimension of the view, nil when all were basic.
+// basic applies the parts that give views and collects the rest: a list of index tensors by dimension of the view, nil
+// when all were basic.
 func basic(c *Ctx, t *T, ps []any) (*T, []*T) {
 	// how many dimensions the parts take
 	takes, dots := 0, 0
@@ -149,7 +151,8 @@ func basic(c *Ctx, t *T, ps []any) (*T, []*T) {
 			dots++
 		case nil, bool:
 		default:
-			c.Fail(tensor.ErrIndex, "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got %T)", p)
+			c.Fail(tensor.ErrIndex, "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "+
+				"are valid indices (got %T)", p)
 		}
 		flat = append(flat, p)
 	}
@@ -244,7 +247,8 @@ func basic(c *Ctx, t *T, ps []any) (*T, []*T) {
 	return t, list
 }
 
-// compact drops the places that masks of several dimensions cover in list, because index.Tensor counts a mask as one entry.
+// compact drops the places that masks of several dimensions cover in list, because index.Tensor counts a mask as one
+// entry.
 func compact(list []*T) []*T {
 	var out []*T
 	for d := 0; d < len(list); d++ {
@@ -260,8 +264,9 @@ func compact(list []*T) []*T {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "Tensor::__getitem__(Tensor self, Any index) -> Tensor",
-		Doc:    "is Python's self[index]: views for numbers, slices, None and the ellipsis, and a copy of what index tensors pick.",
-		Go:     "-", DataDependent: true, CrossDevice: true,
+		Doc: "is Python's self[index]: views for numbers, slices, None and the ellipsis, and a copy of what index " +
+			"tensors pick.",
+		Go: "-", DataDependent: true, CrossDevice: true,
 		Body: func(c *Ctx) {
 			self := c.T(0)
 			t, list := basic(c, self, parts(c.Value(1)))
@@ -277,8 +282,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "Tensor::__setitem__(Tensor(a!) self, Any index, Tensor value) -> ()",
-		Doc:    "writes value, which is broadcast, to the elements that Python's self[index] picks, by the operators that Python calls for it.",
-		Go:     "-", CrossDevice: true,
+		Doc: "writes value, which is broadcast, to the elements that Python's self[index] picks, by the operators " +
+			"that Python calls for it.",
+		Go: "-", CrossDevice: true,
 		Body: func(c *Ctx) {
 			self, v := c.T(0), c.T(2)
 			t, list := basic(c, self, parts(c.Value(1)))

@@ -20,7 +20,8 @@ type number interface {
 	uint8 | int32 | int64 | float32 | float64 | complex64 | complex128
 }
 
-// raw sees the storage of t, whatever its dtype, as elements of one size, from t's first element on. Negative strides do not occur.
+// raw sees the storage of t, whatever its dtype, as elements of one size, from t's first element on. Negative strides
+// do not occur.
 func raw[E any](t *T) []E {
 	var e E
 	if int(unsafe.Sizeof(e)) != t.ElementSize() {

@@ -101,13 +101,15 @@ func overflows(n tensor.Num, dt tensor.DType) bool {
 
 func init() {
 	tensor.Register(tensor.Def{
-		Schema:  "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
-		Doc:     "is self with a 0-d value where mask is true.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.masked_fill.html",
+		Schema: "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
+		Doc: "is self with a 0-d value where mask is " +
+			"true.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.masked_fill.html",
 		InPlace: true, Scalar: "value", Elementwise: true,
 		Infer: func(c *Ctx) {
 			v := c.T(2)
 			if v.Dim() != 0 {
-				c.Fail(tensor.ErrShape, "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).", v.Dim())
+				c.Fail(tensor.ErrShape, "masked_fill_ only supports a 0-dimensional value tensor, but got tensor "+
+					"with %d dimension(s).", v.Dim())
 			}
 			if dt := c.ArgDType(1); dt != tensor.Bool {
 				c.Fail(tensor.ErrDType, "masked_fill_ only supports boolean masks, but got mask with dtype %s", dt)
@@ -129,7 +131,8 @@ func init() {
 			}
 			v := tensor.New(nil, o.DType())
 			tensor.CopyRaw(v, c.T(2))
-			bySize(o, func() { fillMasked[uint8](o, self, m, v) }, func() { fillMasked[uint16](o, self, m, v) }, func() { fillMasked[uint32](o, self, m, v) },
+			bySize(o, func() { fillMasked[uint8](o, self, m, v) }, func() { fillMasked[uint16](o, self, m, v) },
+				func() { fillMasked[uint32](o, self, m, v) },
 				func() { fillMasked[uint64](o, self, m, v) }, func() { fillMasked[wide](o, self, m, v) })
 		},
 		Save: "mask",
@@ -146,8 +149,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "masked_select(Tensor self, Tensor mask) -> Tensor",
-		Doc:    "lists the elements of self where mask is true.\nhttps://pytorch.org/docs/stable/generated/torch.masked_select.html",
-		Out:    true, DataDependent: true,
+		Doc: "lists the elements of self where mask is " +
+			"true.\nhttps://pytorch.org/docs/stable/generated/torch.masked_select.html",
+		Out: true, DataDependent: true,
 		Infer: func(c *Ctx) {
 			if dt := c.ArgDType(1); dt != tensor.Bool {
 				c.Fail(tensor.ErrDType, "masked_select: expected BoolTensor for mask")
@@ -161,8 +165,10 @@ func init() {
 			m := truthsOf(expand(c.T(1), c.BroadcastArgs(0, 1)))
 			o := c.Alloc(0, []int{m.count()}, c.ArgDType(0))
 			self := tensor.Dense(expand(c.T(0), m.shape))
-			bySize(o, func() { sel(m, raw[uint8](o), raw[uint8](self)) }, func() { sel(m, raw[uint16](o), raw[uint16](self)) },
-				func() { sel(m, raw[uint32](o), raw[uint32](self)) }, func() { sel(m, raw[uint64](o), raw[uint64](self)) },
+			bySize(o, func() { sel(m, raw[uint8](o), raw[uint8](self)) },
+				func() { sel(m, raw[uint16](o), raw[uint16](self)) },
+				func() { sel(m, raw[uint32](o), raw[uint32](self)) },
+				func() { sel(m, raw[uint64](o), raw[uint64](self)) },
 				func() { sel(m, raw[wide](o), raw[wide](self)) })
 		},
 		Save: "mask",
@@ -172,15 +178,18 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema:  "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
-		Doc:     "is self with the elements of source, in order, where mask is true.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.masked_scatter_.html",
+		Schema: "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
+		Doc: "is self with the elements of source, in order, where mask is " +
+			"true.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.masked_scatter_.html",
 		InPlace: true,
 		Infer: func(c *Ctx) {
 			if c.ArgDType(0) != c.ArgDType(2) {
-				c.Fail(tensor.ErrDType, "masked_scatter_: expected self and source to have same dtypes but got %s and %s", c.ArgDType(0).ClassName(), c.ArgDType(2).ClassName())
+				c.Fail(tensor.ErrDType, "masked_scatter_: expected self and source to have same dtypes but got %s "+
+					"and %s", c.ArgDType(0).ClassName(), c.ArgDType(2).ClassName())
 			}
 			if dt := c.ArgDType(1); dt != tensor.Bool {
-				c.Fail(tensor.ErrDType, "masked_scatter_ only supports boolean masks, but got mask with dtype %s", dt.ClassName())
+				c.Fail(tensor.ErrDType, "masked_scatter_ only supports boolean masks, but got mask with dtype %s",
+					dt.ClassName())
 			}
 			c.Alloc(0, c.BroadcastArgs(0, 1), c.ArgDType(0))
 		},
@@ -189,7 +198,8 @@ func init() {
 			m := truthsOf(expand(c.T(1), o.Shape()))
 			src, n := tensor.Dense(c.T(2)), m.count()
 			if n > src.Numel() {
-				c.Fail(tensor.ErrShape, "masked_scatter: expected the number of elements in source to be greater than or equal to the number of ones in mask: got %d and %d", src.Numel(), n)
+				c.Fail(tensor.ErrShape, "masked_scatter: expected the number of elements in source to be greater "+
+					"than or equal to the number of ones in mask: got %d and %d", src.Numel(), n)
 			}
 			if src.Storage() == o.Storage() {
 				src = tensor.CloneRaw(src)
@@ -197,8 +207,10 @@ func init() {
 			if o != c.T(0) {
 				tensor.CopyRaw(o, c.T(0))
 			}
-			bySize(o, func() { place(m, raw[uint8](o), raw[uint8](src)) }, func() { place(m, raw[uint16](o), raw[uint16](src)) },
-				func() { place(m, raw[uint32](o), raw[uint32](src)) }, func() { place(m, raw[uint64](o), raw[uint64](src)) },
+			bySize(o, func() { place(m, raw[uint8](o), raw[uint8](src)) },
+				func() { place(m, raw[uint16](o), raw[uint16](src)) },
+				func() { place(m, raw[uint32](o), raw[uint32](src)) },
+				func() { place(m, raw[uint64](o), raw[uint64](src)) },
 				func() { placeWide(m, raw[wide](o), raw[wide](src)) })
 		},
 		Save: "mask",
@@ -215,8 +227,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "masked_scatter_backward(Tensor grad_output, Tensor mask, SymInt[] sizes) -> Tensor",
-		Doc:    "is the gradient of the source of masked_scatter: the elements of grad_output where mask is true, in order, and zeros behind them.",
-		Go:     "-",
+		Doc: "is the gradient of the source of masked_scatter: the elements of grad_output where mask is true, in " +
+			"order, and zeros behind them.",
+		Go: "-",
 		Infer: func(c *Ctx) {
 			c.BroadcastArgs(0, 1)
 			c.Alloc(0, c.Ints(2), c.ArgDType(0))
@@ -225,11 +238,13 @@ func init() {
 			o := c.Out(0)
 			m := truthsOf(expand(c.T(1), c.Shape(0)))
 			if m.count() > o.Numel() {
-				c.Fail(tensor.ErrShape, "masked_scatter_backward: got %d ones in mask for %d elements", m.count(), o.Numel())
+				c.Fail(tensor.ErrShape, "masked_scatter_backward: got %d ones in mask for %d elements", m.count(),
+					o.Numel())
 			}
 			tensor.ZeroRaw(o)
 			g := tensor.Dense(c.T(0))
-			bySize(o, func() { sel(m, raw[uint8](o), raw[uint8](g)) }, func() { sel(m, raw[uint16](o), raw[uint16](g)) },
+			bySize(o, func() { sel(m, raw[uint8](o), raw[uint8](g)) },
+				func() { sel(m, raw[uint16](o), raw[uint16](g)) },
 				func() { sel(m, raw[uint32](o), raw[uint32](g)) }, func() { sel(m, raw[uint64](o), raw[uint64](g)) },
 				func() { sel(m, raw[wide](o), raw[wide](g)) })
 		},
@@ -240,8 +255,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "nonzero(Tensor self) -> Tensor",
-		Doc:    "lists the positions of the elements that are not zero, one per row.\nhttps://pytorch.org/docs/stable/generated/torch.nonzero.html",
-		Out:    true, NoGrad: "integer result", DataDependent: true,
+		Doc: "lists the positions of the elements that are not zero, one per " +
+			"row.\nhttps://pytorch.org/docs/stable/generated/torch.nonzero.html",
+		Out: true, NoGrad: "integer result", DataDependent: true,
 		Aliases: []string{"argwhere"}, FormNames: "argwhere.out=-",
 		Infer: func(c *Ctx) {}, // the kernel finds out how many rows there are
 		CPU: func(c *Ctx) {
@@ -251,8 +267,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "torch::nonzero(Tensor input, *, bool as_tuple=False) -> Any",
-		Doc:    "lists the positions of the elements that are not zero: one per row, or with as_tuple one tensor per dimension.",
-		Go:     "-", Aliases: []string{"Tensor::nonzero"}, DataDependent: true,
+		Doc: "lists the positions of the elements that are not zero: one per row, or with as_tuple one tensor per " +
+			"dimension.",
+		Go: "-", Aliases: []string{"Tensor::nonzero"}, DataDependent: true,
 		Body: func(c *Ctx) {
 			if c.Bool(1) {
 				c.ReturnValue(tensor.TensorsValue(op.Call("aten::nonzero_numpy", c.T(0))))
@@ -299,8 +316,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "where(Tensor condition) -> Tensor[]",
-		Doc:    "gives the positions where condition holds, one tensor per dimension.\nhttps://pytorch.org/docs/stable/generated/torch.where.html",
-		Go:     "-", DataDependent: true,
+		Doc: "gives the positions where condition holds, one tensor per " +
+			"dimension.\nhttps://pytorch.org/docs/stable/generated/torch.where.html",
+		Go: "-", DataDependent: true,
 		Body: func(c *Ctx) { c.Return(op.Call("aten::nonzero_numpy", c.T(0))...) },
 	})
 }

@@ -87,8 +87,8 @@ func scatterReduceVJP(c *Ctx, g *T) []*T {
 	return []*T{gs, nil, fitTo(gsrc, full)}
 }
 
-// grads are the gradients of self and src, by PyTorch's formulas: ties share the gradient of a maximum, a single zero among the factors of
-// a product gets the product of the others.
+// grads are the gradients of self and src, by PyTorch's formulas: ties share the gradient of a maximum, a single zero
+// among the factors of a product gets the product of the others.
 func (r *reducer) grads(how string, include bool, self, src, out, g *T) (gs, gsrc *T) {
 	switch how {
 	case "sum":
@@ -102,7 +102,8 @@ func (r *reducer) grads(how string, include bool, self, src, out, g *T) (gs, gsr
 		gs = g.Div(n.MaskedFillScalar(n.EqScalar(0), 1))
 		gsrc = r.spread(gs)
 	case "amax", "amin":
-		selfIs, srcIs := self.Detach().Eq(out.Detach()).ToDType(g.DType()), src.Detach().Eq(r.spread(out.Detach())).ToDType(g.DType())
+		selfIs, srcIs := self.Detach().Eq(out.Detach()).ToDType(g.DType()),
+			src.Detach().Eq(r.spread(out.Detach())).ToDType(g.DType())
 		part := g.Div(r.collect(selfIs, srcIs))
 		gs, gsrc = selfIs.Mul(part), srcIs.Mul(r.spread(part))
 	default: // prod
@@ -112,7 +113,8 @@ func (r *reducer) grads(how string, include bool, self, src, out, g *T) (gs, gsr
 		count := r.spread(r.collect(op.Zeros(self, self.Shape(), self.DType()), srcZero.ToDType(self.DType())))
 		single := srcZero.LogicalAnd(count.EqScalar(1))
 		gsrc = r.spread(g.Mul(out)).Div(src.MaskedFillScalar(srcZero, 1))
-		if g.Device().Type == tensor.MetaDevice || single.Any().Item() != 0 { // rare; the number is read in PyTorch as well
+		// rare; the number is read in PyTorch as well
+		if g.Device().Type == tensor.MetaDevice || single.Any().Item() != 0 {
 			others := r.spread(g.Mul(r.reduce(self, src.MaskedFillScalar(single, 1))))
 			gsrc = op.Call1("aten::where.self", single, others, gsrc)
 		}

@@ -8,8 +8,9 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// rowList says which rows of a table are named by indices, and by which ones, in ascending order. With it the gradient of a table is
-// written in one pass, each row once, by tasks that own ranges of rows: results do not depend on the number of threads.
+// rowList says which rows of a table are named by indices, and by which ones, in ascending order. With it the gradient
+// of a table is written in one pass, each row once, by tasks that own ranges of rows: results do not depend on the
+// number of threads.
 type rowList struct {
 	n     int     // rows of the table
 	rows  []int32 // the rows that are named, ascending
@@ -19,7 +20,8 @@ type rowList struct {
 	mem []*T
 }
 
-// listRows builds the list for a table of n rows, without the row skip. Index i is listed as name[i], unless that is nil.
+// listRows builds the list for a table of n rows, without the row skip. Index i is listed as name[i], unless that is
+// nil.
 func listRows(c *Ctx, ix []int64, n, skip int, name []int64) *rowList {
 	l := &rowList{n: n}
 	count := l.ints(n)
@@ -32,7 +34,8 @@ func listRows(c *Ctx, ix []int64, n, skip int, name []int64) *rowList {
 			count[r]++
 		}
 	}
-	// No branch in the loop: which rows are named cannot be predicted. count becomes the place of each row's next index.
+	// No branch in the loop: which rows are named cannot be predicted. count becomes the place of each row's next
+	// index.
 	l.rows, l.start = l.ints(min(n, len(ix))+1), l.ints(min(n, len(ix))+1)
 	k, at := 0, int32(0)
 	for r, m := range count {
@@ -76,8 +79,8 @@ func (l *rowList) done() {
 // of lists the indices of rows[k].
 func (l *rowList) of(k int) []int32 { return l.by[l.start[k]:l.start[k+1]] }
 
-// eachRow writes a table of rows of d elements: set gives what goes to row k of the list, in scratch or elsewhere, or nil; the other rows
-// become zero. ahead, if not nil, is told the first index of a row that is soon to be set.
+// eachRow writes a table of rows of d elements: set gives what goes to row k of the list, in scratch or elsewhere, or
+// nil; the other rows become zero. ahead, if not nil, is told the first index of a row that is soon to be set.
 func eachRow[E number](l *rowList, dst []E, d int, ahead func(i int), set func(scratch []E, k int) []E) {
 	if d == 0 {
 		return
@@ -105,8 +108,8 @@ func eachRow[E number](l *rowList, dst []E, d int, ahead func(i int), set func(s
 // farRows is how many named rows eachRow looks ahead.
 const farRows = 8
 
-// wipe clears a part of a table of all elements. The runtime's clear takes string instructions from 2 KiB on, which are slow to start: half
-// the speed on runs of a few rows.
+// wipe clears a part of a table of all elements. The runtime's clear takes string instructions from 2 KiB on, which are
+// slow to start: half the speed on runs of a few rows.
 func wipe[E number](x []E, all int) {
 	if x, ok := any(x).([]float32); ok {
 		vec.Zero(x, 4*all)
@@ -124,7 +127,8 @@ func fill[E number](dst, src []E, all int) {
 	copy(dst, src)
 }
 
-// sumIntoRows sums the rows of src that the indices in l count into the rows that name them, divided by their number if byFreq is set.
+// sumIntoRows sums the rows of src that the indices in l count into the rows that name them, divided by their number if
+// byFreq is set.
 func sumIntoRows[E number](l *rowList, dst, src []E, d int, byFreq bool) {
 	ahead := func(i int) {
 		if s, ok := any(src).([]float32); ok {
@@ -163,7 +167,8 @@ func addScaled[E number](row, src []E, s float64, set bool) {
 	}
 }
 
-func addScaledBy[E float32 | float64](row, src []E, s E, set bool, mul func(dst, a []E, s E), add func(dst, a, b []E), fma func(dst, a, b []E, s E)) {
+func addScaledBy[E float32 | float64](row, src []E, s E, set bool, mul func(dst, a []E, s E), add func(dst, a, b []E),
+	fma func(dst, a, b []E, s E)) {
 	switch {
 	case set && s == 1:
 		copy(row, src)

@@ -8,21 +8,24 @@ import (
 // The sample calls of the family; internal/samples describes the notation.
 func init() {
 	samples.Table(
-		"index.Tensor _unsafe_index.Tensor :: 3x4 [{0,2,1}] ; 3x4 [{0,2},{1,1}] ; 3x4 [None,{3,0}] ; 3x4 [{t,f,t}] ; 3x4 [{0;1},{2,3}]",
+		"index.Tensor _unsafe_index.Tensor :: 3x4 [{0,2,1}] ; 3x4 [{0,2},{1,1}] ; 3x4 [None,{3,0}] ; 3x4 [{t,f,t}] ; "+
+			"3x4 [{0;1},{2,3}]",
 		"index_put _unsafe_index_put :: 3x4 [{0,2}] 2x4 ; 3x4 [{0,2,0}] 3x4 true ; 3x4 [None,{3,0}] s ; 3x4 [{t,f,t}] 4",
 		"_unsafe_masked_index :: 4 {t,f,t} [{0,2,1}] 0",
 		"_unsafe_masked_index_put_accumulate :: 4 {t,f,t} [{0,2,1}] 3",
 		"index_add :: 3x4 0 {0,2,0} 3x4 ; 3x4 1 {1,3} 3x2 alpha=2",
 		"index_copy :: 3x4 0 {0,2} 2x4 ; 3x4 1 {1,3} 3x2",
 		"index_fill.int_Tensor :: 3x4 0 {0,2} s",
-		"index_reduce :: 3x4 0 {0,2,0} 3x4 prod ; 3x4 0 {0,2,0} 3x4 mean ; 3x4 0 {0,2,1} 3x4 amax ; 3x4 0 {0,2,1} 3x4 amin include_self=false",
+		"index_reduce :: 3x4 0 {0,2,0} 3x4 prod ; 3x4 0 {0,2,0} 3x4 mean ; 3x4 0 {0,2,1} 3x4 amax ; 3x4 0 {0,2,1} "+
+			"3x4 amin include_self=false",
 		"index_select :: 3x4 0 {0,2,0} ; 2x3x5 1 {1,1} ; 5 0 {3}",
 		"gather :: 3x4 1 {0,3;1,1;2,0} ; 5 0 {3,1}",
 		"scatter.src scatter_add :: 3x4 1 {0,3;1,2;2,0} 3x2 ; 5 0 {3,1} 4",
 		"scatter.value :: 3x4 1 {0,3;1,2;2,0} 1.5",
 		"scatter.reduce :: 3x4 1 {0,3;1,2;2,0} 3x2 reduce=add ; 3x4 1 {0,3;1,2;2,0} 3x2 reduce=multiply",
 		"scatter.value_reduce :: 3x4 1 {0,3;1,2;2,0} 1.5 reduce=multiply",
-		"scatter_reduce.two :: 3x4 1 {0,3;1,1;2,0} 3x2 sum ; 3x4 1 {0,3;1,2;2,0} 3x2 prod ; 3x4 1 {0,3;1,1;2,0} 3x2 mean ; 3x4 1 {0,3;1,2;2,0} 3x2 amax include_self=false",
+		"scatter_reduce.two :: 3x4 1 {0,3;1,1;2,0} 3x2 sum ; 3x4 1 {0,3;1,2;2,0} 3x2 prod ; 3x4 1 {0,3;1,1;2,0} 3x2 "+
+			"mean ; 3x4 1 {0,3;1,2;2,0} 3x2 amax include_self=false",
 		"masked_fill.Tensor :: 3x4 3x4:b s ; 3x4 4:b s",
 		"masked_scatter :: 3x4 3x4:b 12",
 		"masked_select :: 3x4 3x4:b ; 3x4 4:b", "masked_scatter_backward :: 3x4 3x4:b [12] ; 3x4 3x4:b [4,4]",
@@ -36,14 +39,19 @@ func init() {
 		"embedding :: 5x3 {0,4,1} ; 5x3 {0,4;1,0} 0 | nograd",
 		"embedding_dense_backward :: 3x4 {0,4,0} 5 -1 false ; 3x4 {0,4,0} 5 0 true",
 		"embedding_renorm_ :: 5x3 {0,4} 1 2",
-		"embedding_bag.padding_idx :: 5x3 {0,4,1,1} {0,2} false 0 false None false 1 ; 5x3 {0,4,1,1} {0,2} false 1 false None false None | first",
+		"embedding_bag.padding_idx :: 5x3 {0,4,1,1} {0,2} false 0 false None false 1 ; 5x3 {0,4,1,1} {0,2} false 1 "+
+			"false None false None | first",
 		"embedding_bag _embedding_bag :: 5x3 {0,4,1,1} {0,2} ; 5x3 {0,4,1,1} {0,2} mode=1 ; 5x3 {0,4,1,1} {0,2} mode=2",
 		"F::embedding :: {0,4,1} 5x3 ; {0,4;1,0} 5x3 0 | nograd",
 		"F::embedding_bag :: {0,4;1,1} 5x3 ; {0,4,1,1} 5x3 {0,2} mode=sum",
 	)
-	samples.None("a fused step of embedding_bag, whose arguments are its results; the family's tests compare it with the composed form", "_embedding_bag_dense_backward")
+	samples.None("a fused step of embedding_bag, whose arguments are its results; the family's tests compare it with "+
+		"the composed form", "_embedding_bag_dense_backward")
 	for name, args := range map[string]func() []any{
-		"Tensor::__getitem__": func() []any { return []any{tensor.AnyValue(tensor.TupleIndex{1, tensor.SliceIndex{}})} },
+		"Tensor::__getitem__": func() []any {
+			return []any{tensor.AnyValue(tensor.TupleIndex{1,
+				tensor.SliceIndex{}})}
+		},
 		"Tensor::__setitem__": func() []any {
 			v, _ := samples.Tensor("4", 3)
 			return []any{tensor.AnyValue(tensor.TupleIndex{1, tensor.SliceIndex{}}), v}

@@ -9,11 +9,13 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// indices reads a 0-d or 1-d integer index along a dimension of size n. Negative numbers are not wrapped, as in PyTorch.
+// indices reads a 0-d or 1-d integer index along a dimension of size n. Negative numbers are not wrapped, as in
+// PyTorch.
 func indices(c *Ctx, arg, n int) []int64 {
 	t := c.T(arg)
 	if dt := t.DType(); dt != tensor.Int64 && dt != tensor.Int32 {
-		c.Fail(tensor.ErrDType, "%s(): Expected dtype int32 or int64 for index but got: %s", c.Op().Sch.Name, dt.ClassName())
+		c.Fail(tensor.ErrDType, "%s(): Expected dtype int32 or int64 for index but got: %s", c.Op().Sch.Name,
+			dt.ClassName())
 	}
 	if t.Dim() > 1 {
 		c.Fail(tensor.ErrIndex, "%s(): Index is supposed to be a vector", c.Op().Sch.Name)
@@ -48,27 +50,33 @@ func checkSource(c *Ctx, t, s *T, dim, n int) {
 	name := strings.TrimSuffix(c.Op().Sch.Name, "_") + "_"
 	if s.DType() != t.DType() {
 		if name != "index_copy_" {
-			c.Fail(tensor.ErrDType, "%s(): self (%s) and source (%s) must have the same scalar type", name, t.DType().ClassName(), s.DType().ClassName())
+			c.Fail(tensor.ErrDType, "%s(): self (%s) and source (%s) must have the same scalar type", name,
+				t.DType().ClassName(), s.DType().ClassName())
 		}
-		c.Fail(tensor.ErrDType, "%s(): self and source expected to have the same dtype, but got (self) %s and (source) %s", name, t.DType().ClassName(), s.DType().ClassName())
+		c.Fail(tensor.ErrDType, "%s(): self and source expected to have the same dtype, but got (self) %s and "+
+			"(source) %s", name, t.DType().ClassName(), s.DType().ClassName())
 	}
 	a, b := t.Shape(), s.Shape()
 	if len(b) == 0 && n == 1 && t.Dim() <= 1 {
 		return
 	}
 	if len(a) != len(b) && !(len(a) == 0 && s.Numel() == 1) {
-		c.Fail(tensor.ErrShape, "%s(): source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = %s source.shape = %s", name, tensor.ShapeString(a), tensor.ShapeString(b))
+		c.Fail(tensor.ErrShape, "%s(): source tensor shape must match self tensor shape, excluding the specified "+
+			"dimension. Got self.shape = %s source.shape = %s", name, tensor.ShapeString(a), tensor.ShapeString(b))
 	}
 	for i := range a {
 		if i != dim && a[i] != b[i] {
-			c.Fail(tensor.ErrShape, "%s(): source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = %s source.shape = %s", name, tensor.ShapeString(a), tensor.ShapeString(b))
+			c.Fail(tensor.ErrShape, "%s(): source tensor shape must match self tensor shape, excluding the specified "+
+				"dimension. Got self.shape = %s source.shape = %s", name, tensor.ShapeString(a), tensor.ShapeString(b))
 		}
 	}
 	if len(a) > 0 && b[dim] != n {
 		if name != "index_copy_" {
-			c.Fail(tensor.ErrShape, "%s(): Number of indices (%d) should be equal to source.size(dim): (%d), for dim: %d", name, n, b[dim], dim)
+			c.Fail(tensor.ErrShape, "%s(): Number of indices (%d) should be equal to source.size(dim): (%d), for "+
+				"dim: %d", name, n, b[dim], dim)
 		}
-		c.Fail(tensor.ErrShape, "%s(): Number of indices (%d) should be equal to source.size(dim) (%d)", name, n, b[dim])
+		c.Fail(tensor.ErrShape, "%s(): Number of indices (%d) should be equal to source.size(dim) (%d)", name, n,
+			b[dim])
 	}
 }
 
@@ -82,8 +90,9 @@ func sameInfer(c *Ctx) {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "index_select(Tensor self, int dim, Tensor index) -> Tensor",
-		Doc:    "picks the entries along dim that index (1-d, int32 or int64) names.\nhttps://pytorch.org/docs/stable/generated/torch.index_select.html",
-		Out:    true,
+		Doc: "picks the entries along dim that index (1-d, int32 or int64) " +
+			"names.\nhttps://pytorch.org/docs/stable/generated/torch.index_select.html",
+		Out: true,
 		Infer: func(c *Ctx) {
 			t := c.T(0)
 			dim := tensor.WrapDim(c.Int(1), t.Dim())
@@ -116,8 +125,9 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema:  "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
-		Doc:     "is self with alpha times the entries of source added at the places along dim that index names.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.index_add_.html",
+		Schema: "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
+		Doc: "is self with alpha times the entries of source added at the places along dim that index " +
+			"names.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.index_add_.html",
 		InPlace: true, Out: true, Infer: sameInfer,
 		CPU: func(c *Ctx) {
 			o, s, ix, dim, n := along1(c, 3)
@@ -150,8 +160,9 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema:  "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
-		Doc:     "is self with the entries of source written to the places along dim that index names.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.index_copy_.html",
+		Schema: "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
+		Doc: "is self with the entries of source written to the places along dim that index " +
+			"names.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.index_copy_.html",
 		InPlace: true, Out: true, Infer: sameInfer,
 		CPU: func(c *Ctx) {
 			o, s, ix, dim, n := along1(c, 3)
@@ -173,13 +184,15 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema:  "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
-		Doc:     "is self with a 0-d value at the places along dim that index names.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.index_fill_.html",
+		Schema: "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
+		Doc: "is self with a 0-d value at the places along dim that index " +
+			"names.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.index_fill_.html",
 		Go:      "IndexFill",
 		InPlace: true, Scalar: "value",
 		Infer: func(c *Ctx) {
 			if n := c.T(3).Dim(); n != 0 {
-				c.Fail(tensor.ErrShape, "index_fill_ only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).", n)
+				c.Fail(tensor.ErrShape, "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "+
+					"%d dimension(s).", n)
 			}
 			if c.T(3).IsComplex() && !c.ArgDType(0).IsComplex() {
 				c.Fail(tensor.ErrDType, "index_fill_(): Converting complex Scalar to non-complex type is not supported")
@@ -219,26 +232,30 @@ func init() {
 			}
 			if c.Needs(3) {
 				// A place that is named twice is filled once: a mask of the places that are named tells what counts.
-				mask := op.Call1("aten::index_fill_.int_Scalar", op.Zeros(g, g.Shape(), tensor.Bool), c.Int(1), c.T(2), true)
+				mask := op.Call1("aten::index_fill_.int_Scalar", op.Zeros(g, g.Shape(), tensor.Bool), c.Int(1), c.T(2),
+					true)
 				r[2] = op.Call1("aten::sum", op.Where(mask, g))
 			}
 			return r
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema:  "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor",
-		Doc:     "reduces the entries of source into the places along dim that index names; reduce is \"prod\", \"mean\", \"amax\" or \"amin\".\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.index_reduce_.html",
+		Schema: "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor",
+		Doc: "reduces the entries of source into the places along dim that index names; reduce is \"prod\", " +
+			"\"mean\", \"amax\" or \"amin\".\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.index_reduce_.html",
 		InPlace: true, Out: true, Infer: sameInfer,
 		CPU: func(c *Ctx) {
 			how := c.Str(4)
 			if how == "sum" {
-				c.Fail(tensor.ErrValue, "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got %s.", how)
+				c.Fail(tensor.ErrValue, "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but "+
+					"got %s.", how)
 			}
 			checkReduce(c, how)
 			o, s, ix, dim, n := along1(c, 3)
 			intoWide(o, c.T(0), func(w *T) {
 				if s.Numel() > 0 {
-					x := tensor.Alias(tensor.FromSlice(ix), indexShape(w.Shape(), dim, len(ix)), indexStrides(w.Dim(), dim), 0)
+					x := tensor.Alias(tensor.FromSlice(ix), indexShape(w.Shape(), dim, len(ix)),
+						indexStrides(w.Dim(), dim), 0)
 					reduceWalk(c, w, x, as(s, w.DType()), dim, n, how, c.Bool(5))
 				}
 			})
@@ -259,8 +276,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "take(Tensor self, Tensor index) -> Tensor",
-		Doc:    "picks elements by their position in the flattened tensor; negative ones count from the end.\nhttps://pytorch.org/docs/stable/generated/torch.take.html",
-		Out:    true,
+		Doc: "picks elements by their position in the flattened tensor; negative ones count from the " +
+			"end.\nhttps://pytorch.org/docs/stable/generated/torch.take.html",
+		Out: true,
 		Infer: func(c *Ctx) {
 			if dt := c.ArgDType(1); dt != tensor.Int64 {
 				c.Fail(tensor.ErrDType, "take(): Expected a long tensor for index, but got %s", dt.ClassName())
@@ -283,18 +301,21 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema:  "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
-		Doc:     "is self with elements of source written (or added) by their position in the flattened tensor.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.put_.html",
+		Schema: "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
+		Doc: "is self with elements of source written (or added) by their position in the flattened " +
+			"tensor.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.put_.html",
 		InPlace: true,
 		Infer: func(c *Ctx) {
 			if dt := c.ArgDType(1); dt != tensor.Int64 {
 				c.Fail(tensor.ErrDType, "put_(): Expected a long tensor for index, but got %s", dt.ClassName())
 			}
 			if c.ArgDType(0) != c.ArgDType(2) {
-				c.Fail(tensor.ErrDType, "put_(): self and source expected to have the same dtype, but got self.dtype = %s and source.dtype = %s", c.ArgDType(0).ClassName(), c.ArgDType(2).ClassName())
+				c.Fail(tensor.ErrDType, "put_(): self and source expected to have the same dtype, but got self.dtype "+
+					"= %s and source.dtype = %s", c.ArgDType(0).ClassName(), c.ArgDType(2).ClassName())
 			}
 			if numel(c.Shape(1)) != numel(c.Shape(2)) {
-				c.Fail(tensor.ErrShape, "put_(): Expected source and index to have the same number of elements, but got source.numel() = %d, index.numel() = %d", numel(c.Shape(2)), numel(c.Shape(1)))
+				c.Fail(tensor.ErrShape, "put_(): Expected source and index to have the same number of elements, but "+
+					"got source.numel() = %d, index.numel() = %d", numel(c.Shape(2)), numel(c.Shape(1)))
 			}
 			sameInfer(c)
 		},
@@ -340,19 +361,22 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
-		Doc:    "is Gather with broadcasting; without Dim both are flattened.\nhttps://pytorch.org/docs/stable/generated/torch.take_along_dim.html",
-		Out:    true,
+		Doc: "is Gather with broadcasting; without Dim both are " +
+			"flattened.\nhttps://pytorch.org/docs/stable/generated/torch.take_along_dim.html",
+		Out: true,
 		Body: func(c *Ctx) {
 			t, ix := c.T(0), c.T(1)
 			if ix.DType() != tensor.Int64 && ix.DType() != tensor.Int32 {
-				c.Fail(tensor.ErrDType, "torch.take_along_dim(): dtype of indices should be Long but got %s", ix.DType().ClassName())
+				c.Fail(tensor.ErrDType, "torch.take_along_dim(): dtype of indices should be Long but got %s",
+					ix.DType().ClassName())
 			}
 			if !c.Has(2) {
 				c.Return(op.Call1("aten::gather", t.Reshape([]int{-1}), 0, ix.Reshape([]int{-1})))
 				return
 			}
 			if t.Dim() != ix.Dim() {
-				c.Fail(tensor.ErrShape, "torch.take_along_dim(): input and indices should have the same number of dimensions, but got %d dimensions for input, and %d dimensions for indices", t.Dim(), ix.Dim())
+				c.Fail(tensor.ErrShape, "torch.take_along_dim(): input and indices should have the same number of "+
+					"dimensions, but got %d dimensions for input, and %d dimensions for indices", t.Dim(), ix.Dim())
 			}
 			d := tensor.WrapDim(c.Int(2), t.Dim())
 			a, b := slices.Clone(t.Shape()), slices.Clone(ix.Shape())
@@ -374,7 +398,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "torch::unravel_index(Tensor indices, SymInt[] shape) -> Tensor[]",
-		Doc:    "turns positions in a flattened tensor of the given shape into one index tensor per dimension.\nhttps://pytorch.org/docs/stable/generated/torch.unravel_index.html",
+		Doc: "turns positions in a flattened tensor of the given shape into one index tensor per " +
+			"dimension.\nhttps://pytorch.org/docs/stable/generated/torch.unravel_index.html",
 		Body: func(c *Ctx) {
 			t := c.T(0)
 			if !t.DType().IsInt() {
@@ -385,7 +410,8 @@ func init() {
 			for d := len(sizes) - 1; d >= 0; d-- {
 				s := int64(c.Ints(1)[d])
 				if s < 0 {
-					c.Fail(tensor.ErrShape, "'shape' cannot have negative values, but got %s", tensor.ShapeString(c.Ints(1)))
+					c.Fail(tensor.ErrShape, "'shape' cannot have negative values, but got %s",
+						tensor.ShapeString(c.Ints(1)))
 				}
 				sizes[d], steps[d] = max(s, 1), step // of a size of 0 there are no positions
 				step *= max(s, 1)
@@ -404,7 +430,8 @@ func init() {
 func flatIndex(c *Ctx, t *T, n int) []int64 {
 	x := longs(t)
 	if len(x) > 0 && n == 0 {
-		c.Fail(tensor.ErrIndex, "%s", map[bool]string{true: "take(): tried to take from an empty tensor", false: "put_(): Tried to put elements into an empty tensor"}[c.Op().Sch.Name == "take"])
+		c.Fail(tensor.ErrIndex, "%s", map[bool]string{true: "take(): tried to take from an empty tensor",
+			false: "put_(): Tried to put elements into an empty tensor"}[c.Op().Sch.Name == "take"])
 	}
 	switch lo, hi := op.Extent(x); {
 	case lo < -int64(n) || hi >= int64(n):
@@ -424,9 +451,11 @@ func flatIndex(c *Ctx, t *T, n int) []int64 {
 	return x
 }
 
-// alongRows is the walk along dimension dim in which the entries that a 1-d index names are whole slices of big. shape is that of one side.
+// alongRows is the walk along dimension dim in which the entries that a 1-d index names are whole slices of big. shape
+// is that of one side.
 func alongRows(ix []int64, shape []int, dim, n int, big, small []int) *along {
-	a := &along{x: ix, shape: indexShape(shape, dim, len(ix)), dim: dim, n: n, big: slices.Clone(atLeast1(big)), small: slices.Clone(small)}
+	a := &along{x: ix, shape: indexShape(shape, dim, len(ix)), dim: dim, n: n, big: slices.Clone(atLeast1(big)),
+		small: slices.Clone(small)}
 	a.idx = indexStrides(len(a.shape), dim)
 	return a.ready()
 }

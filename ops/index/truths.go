@@ -9,7 +9,8 @@ import (
 // truthBlock is how many places of a mask a task looks at.
 const truthBlock = 1 << 15
 
-// truths are the places of a mask that are set. They are counted by blocks, so that tasks know where their share of a list begins.
+// truths are the places of a mask that are set. They are counted by blocks, so that tasks know where their share of a
+// list begins.
 type truths struct {
 	b      []uint8 // the flattened mask: 0 or 1
 	before []int   // how many are set before each block; last, how many there are
@@ -32,9 +33,9 @@ func truthsOf(t *T) *truths {
 // count is the number of places that are set.
 func (m *truths) count() int { return m.before[len(m.before)-1] }
 
-// blocks calls f for every block that has places set, with the first place and the last one that is set, and how many are set before. The
-// last place is told so that a loop over the others can write first and look at the mask after: whether a place is set cannot be predicted,
-// and a branch on it costs more than the write.
+// blocks calls f for every block that has places set, with the first place and the last one that is set, and how many
+// are set before. The last place is told so that a loop over the others can write first and look at the mask after:
+// whether a place is set cannot be predicted, and a branch on it costs more than the write.
 func (m *truths) blocks(f func(from, last, k int)) {
 	par.For(len(m.b), truthBlock, func(lo, hi int) {
 		k := m.before[lo/truthBlock]

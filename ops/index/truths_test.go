@@ -14,7 +14,8 @@ import (
 func TestTruths(t *testing.T) {
 	defer par.SetNumThreads(par.NumThreads())
 	rng := rand.New(rand.NewPCG(1, 2))
-	for _, shape := range [][]int{{0}, {1}, {70}, {3, 0, 2}, {2*truthBlock + 5}, {3, truthBlock/2 + 1, 2}, {7, 5, 3, 2}} {
+	for _, shape := range [][]int{{0}, {1}, {70}, {3, 0, 2}, {2*truthBlock + 5}, {3, truthBlock/2 + 1, 2},
+		{7, 5, 3, 2}} {
 		for _, share := range []float64{0, 1e-4, .5, .99, 1} {
 			n := numel(shape)
 			mask := tensor.New(shape, tensor.Bool)
@@ -51,13 +52,15 @@ func TestTruths(t *testing.T) {
 				par.SetNumThreads(threads)
 				check := func(what string, got *T, want []int64) {
 					if x := tensor.Data[int64](tensor.DenseAs(got, tensor.Int64)); !slices.Equal(x, want) {
-						t.Errorf("%s of a %v mask, share %g, %d threads: %d numbers differ from the %d wanted", what, shape, share, threads, len(x), len(want))
+						t.Errorf("%s of a %v mask, share %g, %d threads: %d numbers differ from the %d wanted", what,
+							shape, share, threads, len(x), len(want))
 					}
 				}
 				check("places", truthsOf(mask).places(), flat)
 				check("nonzero", op.Call1("aten::nonzero", mask), rows)
 				check("masked_select", op.Call1("aten::masked_select", src, mask), picked)
-				check("masked_scatter", op.Call1("aten::masked_scatter", op.Zeros(src, shape, tensor.Int64).SubScalar(1), mask, number), placed)
+				check("masked_scatter", op.Call1("aten::masked_scatter",
+					op.Zeros(src, shape, tensor.Int64).SubScalar(1), mask, number), placed)
 				for _, size := range []int{0, len(flat) / 2, len(flat) + 3} {
 					want := slices.Clone(rows[:min(size, len(flat))*len(shape)])
 					for range (size - min(size, len(flat))) * len(shape) {

@@ -10,8 +10,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// along describes a walk over an index: each of its places names an entry of big along one dimension, at the place itself in the other
-// dimensions, and has an element of small.
+// along describes a walk over an index: each of its places names an entry of big along one dimension, at the place
+// itself in the other dimensions, and has an element of small.
 type along struct {
 	x               []int64 // the index
 	shape           []int   // of the index
@@ -20,8 +20,8 @@ type along struct {
 	big, small, idx []int   // strides by the dimensions of shape; big's are 0 at dim
 }
 
-// run is a row of a walk: n places, the first one at big, small and ix, and the steps from one to the next (that in big comes on top of
-// what the index says).
+// run is a row of a walk: n places, the first one at big, small and ix, and the steps from one to the next (that in big
+// comes on top of what the index says).
 type run struct {
 	big, small, ix, n         int
 	step, smallStep, indexing int
@@ -36,7 +36,8 @@ const (
 
 // newAlong describes the walk over the index ix along dimension d of a tensor with the given strides.
 func newAlong(ix *T, d, n int, big, small []int) *along {
-	a := &along{shape: slices.Clone(ix.Shape()), dim: d, n: n, big: slices.Clone(atLeast1(big)), small: slices.Clone(small)}
+	a := &along{shape: slices.Clone(ix.Shape()), dim: d, n: n, big: slices.Clone(atLeast1(big)),
+		small: slices.Clone(small)}
 	if ix.DType() == tensor.Int64 { // expanded and transposed ones are walked as they are
 		a.x, a.idx = raw[int64](ix), slices.Clone(ix.Strides())
 	} else {
@@ -59,15 +60,16 @@ func (a *along) ready() *along {
 	return a
 }
 
-// simplify leaves out dimensions of one place, merges neighbours that all sides walk as one, and puts a long dimension innermost. (Places
-// of one element of big keep their order, however the other dimensions are ordered.)
+// simplify leaves out dimensions of one place, merges neighbours that all sides walk as one, and puts a long dimension
+// innermost. (Places of one element of big keep their order, however the other dimensions are ordered.)
 func (a *along) simplify() {
 	k, dim := 0, -1
 	for d, s := range a.shape {
 		if s == 1 {
 			continue
 		}
-		if j := k - 1; k > 0 && d != a.dim && j != dim && a.big[j] == a.big[d]*s && a.small[j] == a.small[d]*s && a.idx[j] == a.idx[d]*s {
+		if j := k - 1; k > 0 && d != a.dim && j != dim && a.big[j] == a.big[d]*s && a.small[j] == a.small[d]*s &&
+			a.idx[j] == a.idx[d]*s {
 			a.shape[j], a.big[j], a.small[j], a.idx[j] = a.shape[j]*s, a.big[d], a.small[d], a.idx[d]
 			continue
 		}
@@ -99,8 +101,9 @@ func (a *along) simplify() {
 	}
 }
 
-// run calls f for all rows and reports whether f did so every time; it stops at the first that f refuses. Tasks have parts of one dimension,
-// which is any of them when only small is written, and else one in which big has places of its own.
+// run calls f for all rows and reports whether f did so every time; it stops at the first that f refuses. Tasks have
+// parts of one dimension, which is any of them when only small is written, and else one in which big has places of its
+// own.
 func (a *along) run(readsBig bool, f func(r *run) bool) bool {
 	total := numel(a.shape)
 	if total == 0 {
@@ -183,7 +186,8 @@ func (a *along) part(cut, lo, hi int, f func(r *run) bool) bool {
 	}
 }
 
-// plain reports that the row's index has an element for each place, small is contiguous, and big's places are neighbours.
+// plain reports that the row's index has an element for each place, small is contiguous, and big's places are
+// neighbours.
 func (a *along) plain(r *run) bool {
 	return r.indexing == 1 && r.smallStep == 1 && r.step == 0 && a.sd == 1
 }

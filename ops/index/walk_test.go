@@ -19,8 +19,8 @@ func memory(t *tensor.Tensor) []byte {
 	return bytes.Clone(unsafe.Slice((*byte)(tensor.Ptr(t)), t.Numel()*t.ElementSize()))
 }
 
-// TestLargeWalks compares walks that are cut into tasks with loops over all places, at several numbers of threads: indices of all layouts,
-// along each dimension.
+// TestLargeWalks compares walks that are cut into tasks with loops over all places, at several numbers of threads:
+// indices of all layouts, along each dimension.
 func TestLargeWalks(t *testing.T) {
 	defer par.SetNumThreads(par.NumThreads())
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
@@ -107,7 +107,8 @@ func TestWalkErrors(t *testing.T) {
 	}
 }
 
-// TestReduceInt32 compares reductions of int32, which compute in their own type, with those of int64, whose lower half they must be.
+// TestReduceInt32 compares reductions of int32, which compute in their own type, with those of int64, whose lower half
+// they must be.
 func TestReduceInt32(t *testing.T) {
 	for _, shape := range [][]int{{1}, {5000}, {60, 7}, {7, 60}, {9, 8, 10}} {
 		n := 1
@@ -126,18 +127,22 @@ func TestReduceInt32(t *testing.T) {
 				self := big.View(shape).ToDType(tensor.Int32)
 				src := big.Flip([]int{0}).View(shape).ToDType(tensor.Int32)
 				for _, include := range []bool{false, true} {
-					for layout, x := range map[string]*tensor.Tensor{"contiguous": flat, "permuted": flat.Transpose(0, -1).Contiguous().Transpose(0, -1)} {
+					for layout, x := range map[string]*tensor.Tensor{"contiguous": flat,
+						"permuted": flat.Transpose(0, -1).Contiguous().Transpose(0, -1)} {
 						a := self.ScatterReduce(dim, x, src, how, tensor.ScatterReduceOptions{NoIncludeSelf: !include})
-						b := self.ToDType(tensor.Int64).ScatterReduce(dim, x, src.ToDType(tensor.Int64), how, tensor.ScatterReduceOptions{NoIncludeSelf: !include})
+						b := self.ToDType(tensor.Int64).ScatterReduce(dim, x, src.ToDType(tensor.Int64), how,
+							tensor.ScatterReduceOptions{NoIncludeSelf: !include})
 						if !a.Equal(b.ToDType(tensor.Int32)) {
-							t.Errorf("scatter_reduce %s of %v along %d, %s index, with self %v", how, shape, dim, layout, include)
+							t.Errorf("scatter_reduce %s of %v along %d, %s index, with self %v", how, shape, dim,
+								layout, include)
 						}
 					}
 					if how == "sum" {
 						continue
 					}
 					a := self.IndexReduce(dim, list, src, how, tensor.IndexReduceOptions{NoIncludeSelf: !include})
-					b := self.ToDType(tensor.Int64).IndexReduce(dim, list, src.ToDType(tensor.Int64), how, tensor.IndexReduceOptions{NoIncludeSelf: !include})
+					b := self.ToDType(tensor.Int64).IndexReduce(dim, list, src.ToDType(tensor.Int64), how,
+						tensor.IndexReduceOptions{NoIncludeSelf: !include})
 					if !a.Equal(b.ToDType(tensor.Int32)) {
 						t.Errorf("index_reduce %s of %v along %d, with self %v", how, shape, dim, include)
 					}
@@ -155,7 +160,8 @@ func TestAccumulateInt32(t *testing.T) {
 			v := opstest.Fill(tensor.Float64, 2, n, cols).MulScalar(1 << 33).ToDType(tensor.Int64)
 			self := opstest.Fill(tensor.Float64, 3, 5, cols).MulScalar(100).ToDType(tensor.Int64)
 			put := func(dt tensor.DType) *tensor.Tensor {
-				return self.ToDType(dt).IndexPut([]*tensor.Tensor{ix}, v.ToDType(dt), tensor.IndexPutOptions{Accumulate: true})
+				return self.ToDType(dt).IndexPut([]*tensor.Tensor{ix}, v.ToDType(dt),
+					tensor.IndexPutOptions{Accumulate: true})
 			}
 			if a, b := put(tensor.Int32), put(tensor.Int64).ToDType(tensor.Int32); !a.Equal(b) {
 				t.Errorf("index_put of %d rows of %d: %v, expected %v", n, cols, a, b)

@@ -17,8 +17,10 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)",
-		Doc: "factors Hermitian positive-definite matrices into L times its conjugate transpose, L lower triangular (with Upper, the conjugate transpose of L).\n" +
-			"Info is 0, or the order of the leading minor that is not positive-definite.\nhttps://pytorch.org/docs/stable/generated/torch.linalg.cholesky_ex.html",
+		Doc: "factors Hermitian positive-definite matrices into L times its conjugate transpose, L lower triangular " +
+			"(with Upper, the conjugate transpose of L).\n" +
+			"Info is 0, or the order of the leading minor that is not " +
+			"positive-definite.\nhttps://pytorch.org/docs/stable/generated/torch.linalg.cholesky_ex.html",
 		Infer: func(c *Ctx) {
 			a := c.T(0)
 			checkSquare(c, "linalg.cholesky", "A", a)
@@ -51,8 +53,10 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor",
-		Doc: "factors Hermitian positive-definite matrices into L times its conjugate transpose, L lower triangular (with Upper, the conjugate transpose of L).\n" +
-			"It panics when a matrix is not positive-definite.\nhttps://pytorch.org/docs/stable/generated/torch.linalg.cholesky.html",
+		Doc: "factors Hermitian positive-definite matrices into L times its conjugate transpose, L lower triangular " +
+			"(with Upper, the conjugate transpose of L).\n" +
+			"It panics when a matrix is not " +
+			"positive-definite.\nhttps://pytorch.org/docs/stable/generated/torch.linalg.cholesky.html",
 		Out: true,
 		Body: func(c *Ctx) {
 			x := op.Call("aten::linalg_cholesky_ex", c.T(0), c.Bool(1))
@@ -72,10 +76,12 @@ func init() {
 			switch {
 			case b.DType() != l.DType():
 				c.Fail(tensor.ErrDType,
-					"cholesky_solve: expected both arguments to have the same dtype, but got %s and %s", b.DType().ClassName(), l.DType().ClassName())
+					"cholesky_solve: expected both arguments to have the same dtype, but got %s and %s",
+					b.DType().ClassName(), l.DType().ClassName())
 			case b.Size(-2) != l.Size(-1):
 				c.Fail(tensor.ErrShape,
-					"Incompatible matrix sizes for cholesky_solve: each A matrix is %d by %d but each b matrix is %d by %d", l.Size(-1), l.Size(-1), b.Size(-2), b.Size(-1))
+					"Incompatible matrix sizes for cholesky_solve: each A matrix is %d by %d but each b matrix is %d "+
+						"by %d", l.Size(-1), l.Size(-1), b.Size(-2), b.Size(-1))
 			}
 			c.Alloc(0, append(append([]int{}, tensor.BroadcastShapes(batch(b.Shape()), batch(l.Shape()))...),
 				b.Size(-2), b.Size(-1)), b.DType())
@@ -114,8 +120,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "cholesky_inverse(Tensor self, bool upper=False) -> Tensor",
-		Doc:    "is the inverse of the matrices whose lower (with Upper, upper) Cholesky factors are given.\nhttps://pytorch.org/docs/stable/generated/torch.cholesky_inverse.html",
-		Out:    true,
+		Doc: "is the inverse of the matrices whose lower (with Upper, upper) Cholesky factors are " +
+			"given.\nhttps://pytorch.org/docs/stable/generated/torch.cholesky_inverse.html",
+		Out: true,
 		Infer: func(c *Ctx) {
 			checkSquare(c, "cholesky_inverse", "A", c.T(0))
 			c.Alloc(0, c.Shape(0), c.ArgDType(0))
@@ -230,6 +237,7 @@ func checkInfo(c *Ctx, api string, info []int32, batched bool) {
 			where = "(Batch element " + tensor.IntValue(m).String() + "): "
 		}
 		c.Fail(tensor.ErrValue,
-			"%s: %sThe factorization could not be completed because the input is not positive-definite (the leading minor of order %d is not positive-definite).", api, where, i)
+			"%s: %sThe factorization could not be completed because the input is not positive-definite (the leading "+
+				"minor of order %d is not positive-definite).", api, where, i)
 	}
 }

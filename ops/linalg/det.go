@@ -64,13 +64,15 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)",
-		Doc: "gives the sign (of complex matrices: the phase) of determinants and the logarithm of their absolute value.\n" +
+		Doc: "gives the sign (of complex matrices: the phase) of determinants and the logarithm of their absolute " +
+			"value.\n" +
 			"https://pytorch.org/docs/stable/generated/torch.linalg.slogdet.html",
 		Body: func(c *Ctx) { x := op.Call("aten::_linalg_slogdet", c.T(0)); c.Return(x[0], x[1]) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)",
-		Doc: "gives the sign (of complex matrices: the phase) of determinants and the logarithm of their absolute value.\n" +
+		Doc: "gives the sign (of complex matrices: the phase) of determinants and the logarithm of their absolute " +
+			"value.\n" +
 			"https://pytorch.org/docs/stable/generated/torch.linalg.slogdet.html",
 		Body: func(c *Ctx) { x := op.Call("aten::_linalg_slogdet", c.T(0)); c.Return(x[0], x[1]) },
 	})

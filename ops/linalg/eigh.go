@@ -11,8 +11,9 @@ import (
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "_linalg_eigh(Tensor A, str UPLO=\"L\", bool compute_v=True) -> (Tensor eigenvalues, Tensor eigenvectors)",
-		Doc:    "gives the eigenvalues of Hermitian matrices in ascending order, and the eigenvectors as columns unless ComputeV is false.",
-		Go:     "-",
+		Doc: "gives the eigenvalues of Hermitian matrices in ascending order, and the eigenvectors as columns " +
+			"unless ComputeV is false.",
+		Go: "-",
 		Infer: func(c *Ctx) {
 			a := c.T(0)
 			checkSquare(c, "linalg.eigh", "A", a)

@@ -10,9 +10,12 @@ func init() {
 	samples.Table(
 		// The rules assume that a matrix stays Hermitian, or a factor triangular, which a change of one element does
 		// not do: the tests of this package check them.
-		"linalg_cholesky linalg_cholesky_ex :: {4.0,1.0,0.5;1.0,3.0,1.0;0.5,1.0,2.0} | nograd ; {4.0,1.0;1.0,3.0} upper=true | nograd",
-		"linalg_solve_triangular :: 3x3@1..2 3x2 upper=false ; 2x3x3@1..2 3x2 upper=true ; 3x3@1..2 2x3 upper=true left=false ; 3x3@1..2 2x3x2 upper=false unitriangular=true",
-		"cholesky_solve :: 3x2 3x3@1..2 | const=1 ; 2x3x2 3x3@1..2 true | const=1", "cholesky_inverse :: 3x3@1..2 | nograd ; 2x3x3@1..2 true | nograd",
+		"linalg_cholesky linalg_cholesky_ex :: {4.0,1.0,0.5;1.0,3.0,1.0;0.5,1.0,2.0} | nograd ; {4.0,1.0;1.0,3.0} "+
+			"upper=true | nograd",
+		"linalg_solve_triangular :: 3x3@1..2 3x2 upper=false ; 2x3x3@1..2 3x2 upper=true ; 3x3@1..2 2x3 upper=true "+
+			"left=false ; 3x3@1..2 2x3x2 upper=false unitriangular=true",
+		"cholesky_solve :: 3x2 3x3@1..2 | const=1 ; 2x3x2 3x3@1..2 true | const=1",
+		"cholesky_inverse :: 3x3@1..2 | nograd ; 2x3x3@1..2 true | nograd",
 		"linalg_slogdet slogdet :: 3x3 ; 2x3x3", "_linalg_slogdet :: 3x3 | nograd ; 2x3x3 | nograd",
 		"linalg_eigvalsh :: 3x3 | nograd ; 2x3x3 U | nograd",
 	)

@@ -8,7 +8,8 @@ import (
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> Tensor",
-		Doc: "solves A·X = B (X·A = B when not Left) for X, where A is self, of which the triangle named by upper is read.\n" +
+		Doc: "solves A·X = B (X·A = B when not Left) for X, where A is self, of which the triangle named by upper is " +
+			"read.\n" +
 			"https://pytorch.org/docs/stable/generated/torch.linalg.solve_triangular.html",
 		Out: true,
 		Infer: func(c *Ctx) {
@@ -19,7 +20,8 @@ func init() {
 			switch {
 			case a.DType() != b.DType():
 				c.Fail(tensor.ErrDType,
-					"%s: Expected A and B to have the same dtype, but found A of type %s and B of type %s instead", api, a.DType().ClassName(), b.DType().ClassName())
+					"%s: Expected A and B to have the same dtype, but found A of type %s and B of type %s instead", api,
+					a.DType().ClassName(), b.DType().ClassName())
 			case c.Bool(3) && a.Size(-2) != b.Size(-2):
 				c.Fail(tensor.ErrShape, "%s: Incompatible shapes of A and B for the equation AX = B (%dx%d and %dx%d)",
 					api, a.Size(-2), a.Size(-1), b.Size(-2), b.Size(-1))

@@ -9,7 +9,8 @@ import (
 func crossEntropy(c *Ctx, x, t, w *T, how, ignore int, smoothing float64) *T {
 	if tensor.SameShape(x.Shape(), t.Shape()) {
 		if !t.DType().IsFloat() {
-			c.Fail(tensor.ErrDType, "Expected floating point type for target with class probabilities, got %s", t.DType().ClassName())
+			c.Fail(tensor.ErrDType, "Expected floating point type for target with class probabilities, got %s",
+				t.DType().ClassName())
 		}
 		if ignore >= 0 {
 			c.Fail(tensor.ErrValue, "ignore_index is not supported for floating point target")
@@ -76,7 +77,8 @@ func crossEntropyProb(c *Ctx, x, t, w *T, how int, smoothing float64) *T {
 	dim := classDim(x)
 	classes := x.Size(dim)
 	if w != nil && (w.Dim() != 1 || w.Numel() != classes) {
-		c.Fail(tensor.ErrShape, "cross_entropy: weight tensor should be defined either for all %d classes or no classes but got weight tensor of shape: %s", classes, tensor.ShapeString(w.Shape()))
+		c.Fail(tensor.ErrShape, "cross_entropy: weight tensor should be defined either for all %d classes or no "+
+			"classes but got weight tensor of shape: %s", classes, tensor.ShapeString(w.Shape()))
 	}
 	if smoothing > 0 {
 		if smoothing > 1 {
@@ -104,7 +106,8 @@ func crossEntropyProb(c *Ctx, x, t, w *T, how int, smoothing float64) *T {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100, float label_smoothing=0.0) -> Tensor", Go: "-",
-		Doc:  "is the cross entropy of logits [C], [N, C] or [N, C, …] and targets: class numbers, or probabilities of the logits' shape. It is reduced (0: not, 1: mean, 2: sum).",
+		Doc: "is the cross entropy of logits [C], [N, C] or [N, C, …] and targets: class numbers, or probabilities " +
+			"of the logits' shape. It is reduced (0: not, 1: mean, 2: sum).",
 		Body: func(c *Ctx) { c.Return(crossEntropy(c, c.T(0), c.T(1), c.T(2), c.Int(3), c.Int(4), c.Float(5))) },
 		// with class numbers one pass over the logits does it all
 		Fuses: func(c *Ctx) bool { return fusesEntropy(c.T(0), c.T(1), c.T(2), c.Float(5)) },
@@ -126,10 +129,13 @@ func init() {
 		VJP: func(c *Ctx, g *T) []*T {
 			x, t, w := c.T(0), c.T(1), c.T(2)
 			if tensor.IsGradEnabled() {
-				return append(op.Recorded(c, g, []*T{x}, func(in []*T) *T { return composedEntropy(c, in[0], t, w, c.Int(3), c.Int(4), c.Float(5)) }), nil, nil)
+				return append(op.Recorded(c, g, []*T{x},
+					func(in []*T) *T { return composedEntropy(c, in[0], t, w, c.Int(3), c.Int(4), c.Float(5)) }), nil,
+					nil)
 			}
 			kept := c.Kept().([]*T)
-			return []*T{op.Call1("gotorch::cross_entropy_backward", g, x, t, w, c.Int(3), c.Int(4), c.Float(5), kept[0], kept[1], kept[2]), nil, nil}
+			return []*T{op.Call1("gotorch::cross_entropy_backward", g, x, t, w, c.Int(3), c.Int(4), c.Float(5), kept[0],
+				kept[1], kept[2]), nil, nil}
 		},
 		GradOf: func(args []tensor.Value) string {
 			switch x := args[0].T; {
@@ -155,8 +161,11 @@ func init() {
 		},
 	})
 	function("F::cross_entropy(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, int ignore_index=-100, bool? reduce=None, str reduction='mean', float label_smoothing=0.0) -> Tensor",
-		"is -weight[target] * log(softmax(input))[target] of logits [C], [N, C] or [N, C, …] and class numbers [], [N] or [N, …]; positions whose class is ignoreIndex count nothing. Targets may also be probabilities of the input's shape. "+
-			"weight [C] gives each class a weight, and the mean divides by the sum of the targets' weights. labelSmoothing mixes the target with the uniform distribution. "+reductionDoc+"\n"+site+"cross_entropy.html", reductionAt(3, 5, 6),
+		"is -weight[target] * log(softmax(input))[target] of logits [C], [N, C] or [N, C, …] and class numbers [], "+
+			"[N] or [N, …]; positions whose class is ignoreIndex count nothing. Targets may also be probabilities of "+
+			"the input's shape. "+
+			"weight [C] gives each class a weight, and the mean divides by the sum of the targets' weights. "+
+			"labelSmoothing mixes the target with the uniform distribution. "+reductionDoc+"\n"+site+"cross_entropy.html", reductionAt(3, 5, 6),
 		func(c *Ctx, how int) *T {
 			return op.Call1("aten::cross_entropy_loss", c.T(0), c.T(1), c.T(2), how, c.Int(4), c.Float(7))
 		})

@@ -8,9 +8,10 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// This file computes the cross entropy with class numbers in one pass over the logits x: the loss of a sample is log(Σ e^(x-m)) + m - x[target],
-// with m the maximum of its logits, so the log-probabilities are never stored. The gradient is e^(x-m)/Σ e^(x-m), less 1 at the target: the
-// forward pass keeps m and the sum of each sample, from which the backward pass computes it in one pass, too.
+// This file computes the cross entropy with class numbers in one pass over the logits x: the loss of a sample is log(Σ
+// e^(x-m)) + m - x[target], with m the maximum of its logits, so the log-probabilities are never stored. The gradient
+// is e^(x-m)/Σ e^(x-m), less 1 at the target: the forward pass keeps m and the sum of each sample, from which the
+// backward pass computes it in one pass, too.
 
 // entropy is one call for samples of classes that lie inner elements apart.
 type entropy[E float32 | float64] struct {
@@ -26,7 +27,8 @@ type entropy[E float32 | float64] struct {
 // newEntropy reads the arguments of cross_entropy_loss, which are numbered from at on.
 func newEntropy[E float32 | float64](c *Ctx, at int, max, sum *T) *entropy[E] {
 	x := c.T(at)
-	e := &entropy[E]{x: tensor.Dense(x), target: targets(c, c.T(at+1)), ignore: c.Int(at + 4), smooth: c.Float(at + 5), max: op.Raw[E](max), sum: op.Raw[E](sum)}
+	e := &entropy[E]{x: tensor.Dense(x), target: targets(c, c.T(at+1)), ignore: c.Int(at + 4), smooth: c.Float(at + 5),
+		max: op.Raw[E](max), sum: op.Raw[E](sum)}
 	e.n, e.classes, e.inner = nllShape(x.Shape())
 	if w := c.T(at + 2); w != nil {
 		e.w = op.Raw[E](tensor.DenseAs(w, tensor.DTypeOf[E]()))
@@ -141,7 +143,8 @@ func expRows[E float32 | float64](top, sum, x []E, classes int) {
 	}
 }
 
-// expColumns is expRows for the classes of positions side by side, the first of which is at off; buf has room for a value of each.
+// expColumns is expRows for the classes of positions side by side, the first of which is at off; buf has room for a
+// value of each.
 func (e *entropy[E]) expColumns(top, sum []E, off int, buf []E) {
 	clear(sum)
 	copy(top, half.Load(e.x, off, buf))
@@ -172,9 +175,11 @@ func (e *entropy[E]) expColumns(top, sum []E, off int, buf []E) {
 func (e *entropy[E]) pick(dst []E, off int, target []int64) {
 	switch e.x.DType() {
 	case tensor.Float16:
-		pickAs(dst, op.Raw[uint16](e.x)[off:], target, e.inner, e.ignore, func(v uint16) E { return E(vec.F16ToF32(v)) })
+		pickAs(dst, op.Raw[uint16](e.x)[off:], target, e.inner, e.ignore,
+			func(v uint16) E { return E(vec.F16ToF32(v)) })
 	case tensor.BFloat16:
-		pickAs(dst, op.Raw[uint16](e.x)[off:], target, e.inner, e.ignore, func(v uint16) E { return E(vec.BF16ToF32(v)) })
+		pickAs(dst, op.Raw[uint16](e.x)[off:], target, e.inner, e.ignore,
+			func(v uint16) E { return E(vec.BF16ToF32(v)) })
 	default:
 		x := op.Raw[E](e.x)[off:]
 		for i, t := range target {
@@ -314,9 +319,11 @@ func (e *entropy[E]) backwardColumns(dst *T, off int, top, factor, hot []E, targ
 	}
 }
 
-// fusesEntropy reports whether the kernel serves these arguments. The composed form serves others, and refuses what is wrong.
+// fusesEntropy reports whether the kernel serves these arguments. The composed form serves others, and refuses what is
+// wrong.
 func fusesEntropy(x, t, w *T, smoothing float64) bool {
-	if smoothing < 0 || smoothing > 1 || !x.DType().IsFloat() || x.Numel() == 0 || x.Dim() == 0 || x.Dim() == 1 && t.Dim() != 0 {
+	if smoothing < 0 || smoothing > 1 || !x.DType().IsFloat() || x.Numel() == 0 || x.Dim() == 0 || x.Dim() == 1 &&
+		t.Dim() != 0 {
 		return false
 	}
 	if t.DType() != tensor.Int64 && t.DType() != tensor.Uint8 {
@@ -329,11 +336,12 @@ func fusesEntropy(x, t, w *T, smoothing float64) bool {
 	if !tensor.SameShape(t.Shape(), want) || smoothing > 0 && x.Dim() > 2 {
 		return false
 	}
-	return w == nil || w.Dim() == 1 && w.Numel() == x.Size(classDim(x)) && w.DType() == x.DType() && !(w.RequiresGrad() && tensor.IsGradEnabled())
+	return w == nil || w.Dim() == 1 && w.Numel() == x.Size(classDim(x)) && w.DType() == x.DType() &&
+		!(w.RequiresGrad() && tensor.IsGradEnabled())
 }
 
-// entropyForward is the kernel of cross_entropy_loss. It keeps the maximum and the sum of exponentials of each sample, and the sum of the
-// targets' weights, for the gradient.
+// entropyForward is the kernel of cross_entropy_loss. It keeps the maximum and the sum of exponentials of each sample,
+// and the sum of the targets' weights, for the gradient.
 func entropyForward[E float32 | float64](c *Ctx) {
 	how, dt, sh := c.Int(3), tensor.DTypeOf[E](), c.Shape(1)
 	tops, sums := tensor.New(sh, dt), tensor.New(sh, dt)

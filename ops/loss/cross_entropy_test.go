@@ -34,13 +34,17 @@ func TestCrossEntropy(t *testing.T) {
 						name := fmt.Sprint(sh, weighted, smooth, ignore, how)
 						var weight *T
 						if weighted {
-							weight = opstest.Fill(tensor.Float64, 3, 5).Abs().AddScalar(0.5).ToDType(tensor.BFloat16).ToDType(tensor.Float64)
+							weight = opstest.Fill(tensor.Float64, 3,
+								5).Abs().AddScalar(0.5).ToDType(tensor.BFloat16).ToDType(tensor.Float64)
 						}
-						x := opstest.Fill(tensor.Float64, 1, sh...).MulScalar(30).ToDType(tensor.BFloat16).ToDType(tensor.Float64) // what every type holds
+						// what every type holds
+						x := opstest.Fill(tensor.Float64, 1,
+							sh...).MulScalar(30).ToDType(tensor.BFloat16).ToDType(tensor.Float64)
 						value, grad := entropyByHand(x, target, weight, dim, ignore, smooth, how)
 						for _, dt := range []tensor.DType{tensor.Float64, tensor.Float32, tensor.BFloat16} {
 							v := x.ToDType(dt).Detach().SetRequiresGrad(true)
-							o := F.CrossEntropyOptions{Reduction: how, LabelSmoothing: tensor.Some(smooth), IgnoreIndex: tensor.Some(ignore)}
+							o := F.CrossEntropyOptions{Reduction: how, LabelSmoothing: tensor.Some(smooth),
+								IgnoreIndex: tensor.Some(ignore)}
 							if weighted {
 								o.Weight = weight.ToDType(dt)
 							}

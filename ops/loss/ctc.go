@@ -17,8 +17,8 @@ type labels struct {
 	longest    int
 }
 
-// ctcLabels checks the arguments of _ctc_loss (log_probs, targets, lengths at 0…3) and finds the sequences: the rows of padded
-// targets, or one after another in 1-d targets.
+// ctcLabels checks the arguments of _ctc_loss (log_probs, targets, lengths at 0…3) and finds the sequences: the rows of
+// padded targets, or one after another in 1-d targets.
 func ctcLabels(c *Ctx, sh []int, t *T, in, target []int, blank int) *labels {
 	steps, batch, classes := sh[0], sh[1], sh[2]
 	switch {
@@ -33,7 +33,8 @@ func ctcLabels(c *Ctx, sh []int, t *T, in, target []int, blank int) *labels {
 	total := 0
 	for i, n := range target {
 		if n < 0 {
-			c.Fail(tensor.ErrValue, "Expected target_lengths to have value at least 0, but got value %d (while checking arguments for ctc_loss_cpu)", n)
+			c.Fail(tensor.ErrValue, "Expected target_lengths to have value at least 0, but got value %d (while "+
+				"checking arguments for ctc_loss_cpu)", n)
 		}
 		l.longest = max(l.longest, n)
 		if t.Dim() == 1 {
@@ -46,24 +47,30 @@ func ctcLabels(c *Ctx, sh []int, t *T, in, target []int, blank int) *labels {
 	switch {
 	case t.Dim() == 1:
 		if t.Size(0) != total {
-			c.Fail(tensor.ErrShape, "Expected tensor to have size %d at dimension 0, but got size %d for argument #2 'targets' (while checking arguments for ctc_loss_cpu)", total, t.Size(0))
+			c.Fail(tensor.ErrShape, "Expected tensor to have size %d at dimension 0, but got size %d for argument #2 "+
+				"'targets' (while checking arguments for ctc_loss_cpu)", total, t.Size(0))
 		}
 	case t.Dim() == 2:
 		if t.Size(0) != batch {
-			c.Fail(tensor.ErrShape, "Expected tensor to have size %d at dimension 0, but got size %d for argument #2 'targets' (while checking arguments for ctc_loss_cpu)", batch, t.Size(0))
+			c.Fail(tensor.ErrShape, "Expected tensor to have size %d at dimension 0, but got size %d for argument #2 "+
+				"'targets' (while checking arguments for ctc_loss_cpu)", batch, t.Size(0))
 		}
 		if t.Size(1) < l.longest {
-			c.Fail(tensor.ErrShape, "Expected tensor to have size at least %d at dimension 1, but got size %d for argument #2 'targets' (while checking arguments for ctc_loss_cpu)", l.longest, t.Size(1))
+			c.Fail(tensor.ErrShape, "Expected tensor to have size at least %d at dimension 1, but got size %d for "+
+				"argument #2 'targets' (while checking arguments for ctc_loss_cpu)", l.longest, t.Size(1))
 		}
 	default:
-		c.Fail(tensor.ErrShape, "Expected 1 to 2 dimensions, but got %d-dimensional tensor for argument #2 'targets' (while checking arguments for ctc_loss_cpu)", t.Dim())
+		c.Fail(tensor.ErrShape, "Expected 1 to 2 dimensions, but got %d-dimensional tensor for argument #2 'targets' "+
+			"(while checking arguments for ctc_loss_cpu)", t.Dim())
 	}
 	for _, n := range in {
 		if n < 0 {
-			c.Fail(tensor.ErrValue, "Expected input_lengths to have value at least 0, but got value %d (while checking arguments for ctc_loss_cpu)", n)
+			c.Fail(tensor.ErrValue, "Expected input_lengths to have value at least 0, but got value %d (while "+
+				"checking arguments for ctc_loss_cpu)", n)
 		}
 		if n > steps {
-			c.Fail(tensor.ErrValue, "Expected input_lengths to have value at most %d, but got value %d (while checking arguments for ctc_loss_cpu)", steps, n)
+			c.Fail(tensor.ErrValue, "Expected input_lengths to have value at most %d, but got value %d (while "+
+				"checking arguments for ctc_loss_cpu)", steps, n)
 		}
 	}
 	return l
@@ -81,8 +88,8 @@ func (l *labels) read(c *Ctx, t *T, classes int) {
 	}
 }
 
-// path is the work on one sequence: its labels, with blanks before, between and after the classes, and room for a step. All is computed in
-// float64, for all labels at once; -Inf is the logarithm of zero.
+// path is the work on one sequence: its labels, with blanks before, between and after the classes, and room for a step.
+// All is computed in float64, for all labels at once; -Inf is the logarithm of zero.
 type path[E real] struct {
 	label      []int
 	skip       []float64 // 0 where the label two before may come right before, which is one of another class; else -Inf
@@ -99,7 +106,8 @@ func newPath[E real](l *labels, b, blank, classes int) *path[E] {
 		buf = buf[n:]
 		return c
 	}
-	w := &path[E]{label: make([]int, n), skip: cut(n), p: cut(n), max: cut(n), terms: cut(3 * n), class: cut(classes), sum: cut(classes)}
+	w := &path[E]{label: make([]int, n), skip: cut(n), p: cut(n), max: cut(n), terms: cut(3 * n), class: cut(classes),
+		sum: cut(classes)}
 	for s := range w.label {
 		if w.label[s] = blank; s%2 == 1 {
 			w.label[s] = int(l.data[l.start[b]+s/2])
@@ -169,8 +177,8 @@ func narrow[E real](d []E, s []float64) {
 	}
 }
 
-// ctcForward runs the forward recursion (Graves et al. 2006, eq. 6) for every sequence: alpha[b][t][s] is the log-probability of all paths
-// through the first t+1 steps that end at label s.
+// ctcForward runs the forward recursion (Graves et al. 2006, eq. 6) for every sequence: alpha[b][t][s] is the
+// log-probability of all paths through the first t+1 steps that end at label s.
 func ctcForward[E real](nll, alpha, lp []E, l *labels, steps, batch, classes, blank int) {
 	width := 2*l.longest + 1
 	par.For(batch, 1, func(lo, hi int) {
@@ -208,8 +216,8 @@ func ctcForward[E real](nll, alpha, lp []E, l *labels, steps, batch, classes, bl
 	})
 }
 
-// ctcBackward runs the recursion from the end and combines both (eq. 16). As in PyTorch the result is the gradient of the loss and of a
-// log-softmax in front of it together; it equals the plain one after the log-softmax's own gradient.
+// ctcBackward runs the recursion from the end and combines both (eq. 16). As in PyTorch the result is the gradient of
+// the loss and of a log-softmax in front of it together; it equals the plain one after the log-softmax's own gradient.
 func ctcBackward[E real](grad, g, lp, nll, alpha []E, l *labels, steps, batch, classes, blank int, zeroInf bool) {
 	width := 2*l.longest + 1
 	par.For(batch, 1, func(lo, hi int) {
@@ -272,14 +280,16 @@ func lengths(c *Ctx, i int) []int {
 	return l
 }
 
-// ctc is ctc_loss: the losses of _ctc_loss, reduced. A single sequence has log_probs [T, C]. The lengths are lists, or tensors.
+// ctc is ctc_loss: the losses of _ctc_loss, reduced. A single sequence has log_probs [T, C]. The lengths are lists, or
+// tensors.
 func ctc(c *Ctx, name string, how int) *T {
 	lp, t := c.T(0), c.T(1)
 	zeroInf := c.Bool(6)
 	batched := lp.Dim() == 3
 	if !batched {
 		if lp.Dim() != 2 {
-			c.Fail(tensor.ErrShape, "Expected 2 to 3 dimensions, but got %d-dimensional tensor for argument #1 'log_probs' (while checking arguments for ctc_loss_cpu)", lp.Dim())
+			c.Fail(tensor.ErrShape, "Expected 2 to 3 dimensions, but got %d-dimensional tensor for argument #1 "+
+				"'log_probs' (while checking arguments for ctc_loss_cpu)", lp.Dim())
 		}
 		lp, t = lp.Unsqueeze(1), t.Unsqueeze(0)
 	}
@@ -303,9 +313,12 @@ func ctc(c *Ctx, name string, how int) *T {
 	return y
 }
 
-const ctcDoc = "is the connectionist temporal classification loss of log-probabilities log_probs [T, N, C] (or [T, C]) and targets: [N, S] padded, or the N sequences one after another in one dimension. " +
-	"reduction mean divides each loss by its target's length (at least 1) and takes the mean; zero_infinity sets infinite losses (input shorter than the target needs) and their gradients to zero. " +
-	"The gradient assumes that log_probs comes from a log-softmax, as in PyTorch. A target that is not a class is an error."
+const ctcDoc = "is the connectionist temporal classification loss of log-probabilities log_probs [T, N, C] (or [T, " +
+	"C]) and targets: [N, S] padded, or the N sequences one after another in one dimension. " +
+	"reduction mean divides each loss by its target's length (at least 1) and takes the mean; zero_infinity sets " +
+	"infinite losses (input shorter than the target needs) and their gradients to zero. " +
+	"The gradient assumes that log_probs comes from a log-softmax, as in PyTorch. A target that is not a class is an " +
+	"error."
 
 const ctcSite = "\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.ctc_loss.html"
 
@@ -313,13 +326,15 @@ func ctcInfer(c *Ctx, in, target []int) *labels {
 	lp, t := c.T(0), c.T(1)
 	switch {
 	case lp.Dim() != 3:
-		c.Fail(tensor.ErrShape, "Expected 3-dimensional tensor, but got %d-dimensional tensor for argument #1 'log_probs' (while checking arguments for ctc_loss_cpu)", lp.Dim())
+		c.Fail(tensor.ErrShape, "Expected 3-dimensional tensor, but got %d-dimensional tensor for argument #1 "+
+			"'log_probs' (while checking arguments for ctc_loss_cpu)", lp.Dim())
 	case lp.Numel() == 0:
 		c.Fail(tensor.ErrShape, "log_probs tensor must not be empty")
 	case lp.DType() != tensor.Float32 && lp.DType() != tensor.Float64:
 		c.Fail(tensor.ErrNotImpl, "\"ctc_loss_cpu\" not implemented for '%s'", lp.DType().ClassName())
 	case t.DType() != tensor.Int64 && t.DType() != tensor.Int32:
-		c.Fail(tensor.ErrDType, "Expected tensor for argument #2 'targets' to have one of the following scalar types: Long, Int; but got %s instead (while checking arguments for ctc_loss_cpu)", t.Type())
+		c.Fail(tensor.ErrDType, "Expected tensor for argument #2 'targets' to have one of the following scalar "+
+			"types: Long, Int; but got %s instead (while checking arguments for ctc_loss_cpu)", t.Type())
 	}
 	return ctcLabels(c, lp.Shape(), t, in, target, c.Int(4))
 }
@@ -329,9 +344,11 @@ func ctcRun(c *Ctx, l *labels) {
 	lp, sh := tensor.Dense(c.T(0)), c.Shape(0)
 	l.read(c, c.T(1), sh[2])
 	if lp.DType() == tensor.Float64 {
-		ctcForward(op.Raw[float64](c.Out(0)), op.Raw[float64](c.Out(1)), op.Raw[float64](lp), l, sh[0], sh[1], sh[2], c.Int(4))
+		ctcForward(op.Raw[float64](c.Out(0)), op.Raw[float64](c.Out(1)), op.Raw[float64](lp), l, sh[0], sh[1], sh[2],
+			c.Int(4))
 	} else {
-		ctcForward(op.Raw[float32](c.Out(0)), op.Raw[float32](c.Out(1)), op.Raw[float32](lp), l, sh[0], sh[1], sh[2], c.Int(4))
+		ctcForward(op.Raw[float32](c.Out(0)), op.Raw[float32](c.Out(1)), op.Raw[float32](lp), l, sh[0], sh[1], sh[2],
+			c.Int(4))
 	}
 }
 
@@ -345,8 +362,10 @@ func ctcBackwardRun(c *Ctx, in, target []int) {
 	sh := c.Shape(1)
 	l := ctcLabels(c, sh, c.T(2), in, target, c.Int(7))
 	l.read(c, c.T(2), sh[2])
-	if a := c.Shape(6); !tensor.SameShape(a, []int{sh[1], sh[0], 2*l.longest + 1}) || c.T(5).Numel() != sh[1] || c.T(0).Numel() != sh[1] {
-		c.Fail(tensor.ErrShape, "_ctc_loss_backward: log_alpha of shape %s does not fit log_probs of shape %s", tensor.ShapeString(a), tensor.ShapeString(sh))
+	if a := c.Shape(6); !tensor.SameShape(a, []int{sh[1], sh[0], 2*l.longest + 1}) || c.T(5).Numel() != sh[1] ||
+		c.T(0).Numel() != sh[1] {
+		c.Fail(tensor.ErrShape, "_ctc_loss_backward: log_alpha of shape %s does not fit log_probs of shape %s",
+			tensor.ShapeString(a), tensor.ShapeString(sh))
 	}
 	dt := c.ArgDType(1)
 	x := make([]*T, 4)
@@ -354,9 +373,11 @@ func ctcBackwardRun(c *Ctx, in, target []int) {
 		x[i] = tensor.DenseAs(c.T(k), dt)
 	}
 	if dt == tensor.Float64 {
-		ctcBackward(op.Raw[float64](c.Out(0)), op.Raw[float64](x[0]), op.Raw[float64](x[1]), op.Raw[float64](x[2]), op.Raw[float64](x[3]), l, sh[0], sh[1], sh[2], c.Int(7), c.Bool(8))
+		ctcBackward(op.Raw[float64](c.Out(0)), op.Raw[float64](x[0]), op.Raw[float64](x[1]), op.Raw[float64](x[2]),
+			op.Raw[float64](x[3]), l, sh[0], sh[1], sh[2], c.Int(7), c.Bool(8))
 	} else {
-		ctcBackward(op.Raw[float32](c.Out(0)), op.Raw[float32](x[0]), op.Raw[float32](x[1]), op.Raw[float32](x[2]), op.Raw[float32](x[3]), l, sh[0], sh[1], sh[2], c.Int(7), c.Bool(8))
+		ctcBackward(op.Raw[float32](c.Out(0)), op.Raw[float32](x[0]), op.Raw[float32](x[1]), op.Raw[float32](x[2]),
+			op.Raw[float32](x[3]), l, sh[0], sh[1], sh[2], c.Int(7), c.Bool(8))
 	}
 }
 
@@ -373,7 +394,8 @@ func init() {
 		CPU:    func(c *Ctx) { ctcRun(c, ctcInfer(c, c.Ints(2), c.Ints(3))) },
 		Save:   "log_probs targets result0 result1",
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{op.Call1("aten::_ctc_loss_backward", g, c.T(0), c.T(1), c.Ints(2), c.Ints(3), c.Out(0), c.Out(1), c.Int(4), c.Bool(5)), nil}
+			return []*T{op.Call1("aten::_ctc_loss_backward", g, c.T(0), c.T(1), c.Ints(2), c.Ints(3), c.Out(0),
+				c.Out(1), c.Int(4), c.Bool(5)), nil}
 		},
 		Grad: "CtcLossBackward0",
 	})
@@ -397,7 +419,8 @@ func init() {
 		},
 		Save: "log_probs targets input_lengths target_lengths result0 result1",
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{op.Call1("aten::_ctc_loss_backward.Tensor", g, c.T(0), c.T(1), c.T(2), c.T(3), c.Out(0), c.Out(1), c.Int(4), c.Bool(5)), nil, nil, nil}
+			return []*T{op.Call1("aten::_ctc_loss_backward.Tensor", g, c.T(0), c.T(1), c.T(2), c.T(3), c.Out(0),
+				c.Out(1), c.Int(4), c.Bool(5)), nil, nil, nil}
 		},
 		Grad: "CtcLossBackward1",
 	})
@@ -427,11 +450,14 @@ func init() {
 		{"ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor", "aten::_ctc_loss"},
 		{"ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor", "aten::_ctc_loss.Tensor"},
 	} {
-		tensor.Register(tensor.Def{Schema: d.schema, Go: "-", Doc: ctcDoc, DataDependent: d.name == "aten::_ctc_loss.Tensor", Body: func(c *Ctx) { c.Return(ctc(c, d.name, c.Int(5))) }})
+		tensor.Register(tensor.Def{Schema: d.schema, Go: "-", Doc: ctcDoc,
+			DataDependent: d.name == "aten::_ctc_loss.Tensor",
+			Body:          func(c *Ctx) { c.Return(ctc(c, d.name, c.Int(5))) }})
 	}
 	python := func(name string) func(c *Ctx) {
 		return func(c *Ctx) {
-			c.Return(op.Call1(name, c.T(0), c.T(1), c.Value(2), c.Value(3), c.Int(4), reduction(c, -1, -1, 5), c.Bool(6)))
+			c.Return(op.Call1(name, c.T(0), c.T(1), c.Value(2), c.Value(3), c.Int(4), reduction(c, -1, -1, 5),
+				c.Bool(6)))
 		}
 	}
 	tensor.Register(tensor.Def{

@@ -16,7 +16,8 @@ func ctcCall(t *testing.T, steps int, targets []int64, in, target []int, reducti
 		v[i] = -math.Log(3)
 	}
 	lp := tensor.FromSlice(v).Reshape([]int{steps, 1, 3})
-	r, err := tensor.CallOp("F::ctc_loss.IntList", tensor.Box(lp), tensor.Box(tensor.FromSlice(targets)), tensor.Box(in), tensor.Box(target), tensor.Box(0), tensor.Box(reduction), tensor.Box(zeroInf))
+	r, err := tensor.CallOp("F::ctc_loss.IntList", tensor.Box(lp), tensor.Box(tensor.FromSlice(targets)),
+		tensor.Box(in), tensor.Box(target), tensor.Box(0), tensor.Box(reduction), tensor.Box(zeroInf))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +38,8 @@ func TestCTCCountsPaths(t *testing.T) {
 		{"no class: ---", 3, []int64{}, 1},
 	} {
 		want := -math.Log(c.paths) + float64(c.steps)*math.Log(3)
-		if got := ctcCall(t, c.steps, c.targets, []int{c.steps}, []int{len(c.targets)}, "sum", false); math.Abs(got-want) > 1e-12 {
+		if got := ctcCall(t, c.steps, c.targets, []int{c.steps}, []int{len(c.targets)}, "sum",
+			false); math.Abs(got-want) > 1e-12 {
 			t.Errorf("%s: %v, want %v", c.name, got, want)
 		}
 	}
@@ -63,7 +65,8 @@ func TestCTCRefusesBadArguments(t *testing.T) {
 		"targets too few":     {[]int64{1}, []int{2}, []int{2}},
 		"lengths not of size": {[]int64{1}, []int{2, 2}, []int{1}},
 	} {
-		_, err := tensor.CallOp("F::ctc_loss.IntList", tensor.Box(lp), tensor.Box(tensor.FromSlice(a.targets)), tensor.Box(a.in), tensor.Box(a.target))
+		_, err := tensor.CallOp("F::ctc_loss.IntList", tensor.Box(lp), tensor.Box(tensor.FromSlice(a.targets)),
+			tensor.Box(a.in), tensor.Box(a.target))
 		if err == nil {
 			t.Errorf("%s: no error", name)
 		}

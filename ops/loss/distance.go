@@ -9,12 +9,13 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// fusesCosine says for which arguments the kernels serve: float32 and float64 vectors of one shape along the last dimension. 16-bit values are
-// rounded between the steps of the composition, as PyTorch's are.
+// fusesCosine says for which arguments the kernels serve: float32 and float64 vectors of one shape along the last
+// dimension. 16-bit values are rounded between the steps of the composition, as PyTorch's are.
 func fusesCosine(c *Ctx) bool {
 	a, b := c.T(0), c.T(1)
 	dt, nd := a.DType(), a.Dim()
-	if dt != tensor.Float32 && dt != tensor.Float64 || b.DType() != dt || nd == 0 || a.Numel() == 0 || !tensor.SameShape(a.Shape(), b.Shape()) {
+	if dt != tensor.Float32 && dt != tensor.Float64 || b.DType() != dt || nd == 0 || a.Numel() == 0 ||
+		!tensor.SameShape(a.Shape(), b.Shape()) {
 		return false
 	}
 	return c.Int(2) == nd-1 || c.Int(2) == -1
@@ -24,7 +25,8 @@ func fusesCosine(c *Ctx) bool {
 func composedCosine(a, b *T, dim int, eps float64) *T {
 	dt := tensor.PromoteTypes(a.DType(), b.DType()) // also those of a 0-d tensor
 	if !dt.IsFloat() {
-		tensor.Fail(tensor.ErrDType, "cosine_similarity: expected common dtype to be floating point, yet common dtype is %s", dt.ClassName())
+		tensor.Fail(tensor.ErrDType, "cosine_similarity: expected common dtype to be floating point, yet common "+
+			"dtype is %s", dt.ClassName())
 	}
 	sh := tensor.BroadcastShapes(a.Shape(), b.Shape())
 	d := tensor.WrapDim(dim, len(sh))
@@ -107,10 +109,12 @@ func pairwise(a, b *T, p, eps float64, keep bool) *T {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
-		Doc:    "is the cosine x1·x2 / (max(|x1|, eps) * max(|x2|, eps)) of the angles between vectors along dimension dim, for tensors that broadcast.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.cosine_similarity.html",
-		Grad:   "SumBackward1",
-		Body:   func(c *Ctx) { c.Return(composedCosine(c.T(0), c.T(1), c.Int(2), c.Float(3))) },
-		Fuses:  fusesCosine,
+		Doc: "is the cosine x1·x2 / (max(|x1|, eps) * max(|x2|, eps)) of the angles between vectors along " +
+			"dimension dim, for tensors that " +
+			"broadcast.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.cosine_similarity.html",
+		Grad:  "SumBackward1",
+		Body:  func(c *Ctx) { c.Return(composedCosine(c.T(0), c.T(1), c.Int(2), c.Float(3))) },
+		Fuses: fusesCosine,
 		Infer: func(c *Ctx) {
 			sh := c.Shape(0)
 			c.Alloc(0, sh[:len(sh)-1], c.ArgDType(0))
@@ -140,8 +144,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "gotorch::cosine_similarity_backward(Tensor grad_output, Tensor x1, Tensor x2, float eps, bool[2] output_mask) -> (Tensor, Tensor)",
-		Doc:    "are the gradients of x1 and x2 for vectors along the last dimension; output_mask says which are wanted, the others come back empty.",
-		Go:     "-", NoGrad: "the gradient of a gradient goes through the composed form",
+		Doc: "are the gradients of x1 and x2 for vectors along the last dimension; output_mask says which are " +
+			"wanted, the others come back empty.",
+		Go: "-", NoGrad: "the gradient of a gradient goes through the composed form",
 		Infer: func(c *Ctx) {
 			for i, wanted := range c.Bools(4) {
 				sh := []int{0}
@@ -161,7 +166,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "pairwise_distance(Tensor x1, Tensor x2, float p=2.0, float eps=1e-06, bool keepdim=False) -> Tensor",
-		Doc:    "is the norm of order p of x1 - x2 + eps over the last dimension.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pairwise_distance.html",
-		Body:   func(c *Ctx) { c.Return(pairwise(c.T(0), c.T(1), c.Float(2), c.Float(3), c.Bool(4))) },
+		Doc: "is the norm of order p of x1 - x2 + eps over the last " +
+			"dimension.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pairwise_distance.html",
+		Body: func(c *Ctx) { c.Return(pairwise(c.T(0), c.T(1), c.Float(2), c.Float(3), c.Bool(4))) },
 	})
 }

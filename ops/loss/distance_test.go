@@ -26,7 +26,8 @@ func TestCosineSimilarity(t *testing.T) {
 				if transposed {
 					x, y = x.T().Contiguous().T(), y.T().Contiguous().T()
 				}
-				a, b := tensor.Data[float64](x.ToDType(tensor.Float64).Contiguous()), tensor.Data[float64](y.ToDType(tensor.Float64).Contiguous())
+				a, b := tensor.Data[float64](x.ToDType(tensor.Float64).Contiguous()),
+					tensor.Data[float64](y.ToDType(tensor.Float64).Contiguous())
 				n := sh[1]
 				want, da, db := make([]float64, sh[0]), make([]float64, len(a)), make([]float64, len(a))
 				for r := range want {
@@ -59,5 +60,6 @@ func TestCosineSimilarity(t *testing.T) {
 			}
 		}
 	}
-	opstest.GradCheck(t, "cosine_similarity", func(x []*T) *T { return F.CosineSimilarity(x[0], x[1]) }, opstest.Fill(tensor.Float64, 1, 3, 5), opstest.Fill(tensor.Float64, 2, 3, 5))
+	opstest.GradCheck(t, "cosine_similarity", func(x []*T) *T { return F.CosineSimilarity(x[0], x[1]) },
+		opstest.Fill(tensor.Float64, 1, 3, 5), opstest.Fill(tensor.Float64, 2, 3, 5))
 }

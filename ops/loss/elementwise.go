@@ -7,35 +7,38 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// This file computes losses that compare an input and a target element by element, among them mse_loss and kl_div. A loss and its
-// reduction take one pass over the two tensors: a task reads a run of both that the first-level cache holds, computes the losses of the
-// run, and adds them up; the losses themselves are stored for reduction "none" only. The gradient takes a second pass over the same
-// tensors. elementwise_formulas.go holds the formulas, elementwise_ops.go the operators.
+// This file computes losses that compare an input and a target element by element, among them mse_loss and kl_div. A
+// loss and its reduction take one pass over the two tensors: a task reads a run of both that the first-level cache
+// holds, computes the losses of the run, and adds them up; the losses themselves are stored for reduction "none" only.
+// The gradient takes a second pass over the same tensors. elementwise_formulas.go holds the formulas,
+// elementwise_ops.go the operators.
 
-// elementGrain is the number of elements of a task. It does not depend on the number of threads, so that a sum has the same bits on any.
+// elementGrain is the number of elements of a task. It does not depend on the number of threads, so that a sum has the
+// same bits on any.
 const elementGrain = 32 * 1024
 
-// elementRun is the number of elements that a task works on at a time, small enough for operands and intermediate values to stay in the
-// first-level cache.
+// elementRun is the number of elements that a task works on at a time, small enough for operands and intermediate
+// values to stay in the first-level cache.
 const elementRun = 1024
 
-// elementLoss is one such loss. Some have a parameter p: beta of smooth_l1_loss, delta of huber_loss, margin of hinge_embedding_loss, eps
-// of poisson_nll_loss.
+// elementLoss is one such loss. Some have a parameter p: beta of smooth_l1_loss, delta of huber_loss, margin of
+// hinge_embedding_loss, eps of poisson_nll_loss.
 type elementLoss struct {
-	// last names the last step before the reduction where PyTorch composes the loss: the gradient's node has the name of the last step.
+	// last names the last step before the reduction where PyTorch composes the loss: the gradient's node has the name
+	// of the last step.
 	last string
 	f32  elementKernels[float32]
 	f64  elementKernels[float64]
 	// bend, unless nil, describes the loss in place of f32 and f64.
 	bend func(p float64) bend
-	// sum, unless nil, is the sum of the losses of a run of elements, and back the input's gradient times s. Both are faster than the
-	// kernels in f32. ok is false where the loss refuses the input.
+	// sum, unless nil, is the sum of the losses of a run of elements, and back the input's gradient times s. Both are
+	// faster than the kernels in f32. ok is false where the loss refuses the input.
 	sum  func(x, t []float32, p float64) (s float64, ok bool)
 	back func(dst, x, t []float32, s float32, p float64)
 	// unit refuses an input outside of 0 to 1.
 	unit bool
-	// rounds says that PyTorch computes 16-bit losses with several operators, each of which rounds to 16 bits. The composed form computes
-	// those.
+	// rounds says that PyTorch computes 16-bit losses with several operators, each of which rounds to 16 bits. The
+	// composed form computes those.
 	rounds bool
 	// gradientOp is the operator of ours that computes the input's gradient, of the losses for which PyTorch has none.
 	gradientOp *tensor.Op
@@ -51,8 +54,8 @@ func reductionScale(how, n int) float64 {
 	return 1
 }
 
-// runs calls f for pieces of the tensors of a task that fit the cache, with room for a result and for intermediate values: two runs of
-// E. load gives n elements of a tensor from i on.
+// runs calls f for pieces of the tensors of a task that fit the cache, with room for a result and for intermediate
+// values: two runs of E. load gives n elements of a tensor from i on.
 func runs[E real](lo, hi int, f func(i, n int, load func(v *T, slot int) []E, dst, tmp []E)) {
 	buf := half.Borrow[E](5 * elementRun)
 	defer half.Return(buf)
@@ -108,7 +111,8 @@ func (l *elementLoss) forward(c *Ctx, o, x, t *T, how int, p float64) {
 	}
 }
 
-func elementForward[E real](c *Ctx, l *elementLoss, k *elementKernels[E], v *reals[E], out, x, t *T, how int, p float64) {
+func elementForward[E real](c *Ctx, l *elementLoss, k *elementKernels[E], v *reals[E], out, x, t *T, how int,
+	p float64) {
 	o := out
 	if !o.IsContiguous() {
 		o = tensor.New(o.Shape(), o.DType())

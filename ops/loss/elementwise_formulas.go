@@ -27,15 +27,20 @@ type reals[E real] struct {
 func (v *reals[E]) unit(a []E) bool { return v.min(a) >= 0 && v.max(a) <= 1 }
 
 var (
-	reals32 = reals[float32]{vec.AddF32, vec.SubF32, vec.MulF32, vec.DivF32, vec.NegF32, vec.SignF32, vec.ExpF32, vec.LogF32, vec.Log1pF32,
-		vec.SigmoidF32, vec.LogSigmoidF32, vec.ReciprocalF32, vec.AddScalarF32, vec.MulScalarF32, vec.RSubScalarF32, vec.MinimumScalarF32, vec.MaximumScalarF32,
+	reals32 = reals[float32]{vec.AddF32, vec.SubF32, vec.MulF32, vec.DivF32, vec.NegF32, vec.SignF32, vec.ExpF32,
+		vec.LogF32, vec.Log1pF32,
+		vec.SigmoidF32, vec.LogSigmoidF32, vec.ReciprocalF32, vec.AddScalarF32, vec.MulScalarF32, vec.RSubScalarF32,
+		vec.MinimumScalarF32, vec.MaximumScalarF32,
 		vec.ClampF32, vec.HuberErrorF32, vec.MinF32, vec.MaxF32, vec.SumF32As64}
-	reals64 = reals[float64]{vec.AddF64, vec.SubF64, vec.MulF64, vec.DivF64, vec.NegF64, vec.SignF64, vec.ExpF64, vec.LogF64, vec.Log1pF64,
-		vec.SigmoidF64, vec.LogSigmoidF64, vec.ReciprocalF64, vec.AddScalarF64, vec.MulScalarF64, vec.RSubScalarF64, vec.MinimumScalarF64, vec.MaximumScalarF64,
+	reals64 = reals[float64]{vec.AddF64, vec.SubF64, vec.MulF64, vec.DivF64, vec.NegF64, vec.SignF64, vec.ExpF64,
+		vec.LogF64, vec.Log1pF64,
+		vec.SigmoidF64, vec.LogSigmoidF64, vec.ReciprocalF64, vec.AddScalarF64, vec.MulScalarF64, vec.RSubScalarF64,
+		vec.MinimumScalarF64, vec.MaximumScalarF64,
 		vec.ClampF64, vec.HuberErrorF64, vec.MinF64, vec.MaxF64, vec.SumF64}
 )
 
-// elementKernel computes n values from n pairs of elements x and t and the loss's parameter p; tmp is room for n values.
+// elementKernel computes n values from n pairs of elements x and t and the loss's parameter p; tmp is room for n
+// values.
 type elementKernel[E real] func(v *reals[E], dst, x, t, tmp []E, p E)
 
 // elementKernels are a loss's values and their derivatives by the input.
@@ -65,32 +70,40 @@ var (
 		bend:     func(delta float64) bend { return bend{limit: delta, square: 0.5, slope: delta, s: 1} },
 		composed: huber}
 	bceLoss = &elementLoss{unit: true,
-		f32: elementKernels[float32]{entropyOf[float32], entropySlope[float32]}, f64: elementKernels[float64]{entropyOf[float64], entropySlope[float64]},
+		f32:      elementKernels[float32]{entropyOf[float32], entropySlope[float32]},
+		f64:      elementKernels[float64]{entropyOf[float64], entropySlope[float64]},
 		sum:      func(x, t []float32, _ float64) (float64, bool) { return vec.CrossEntropyF32(x, t) },
 		back:     withoutParameter(vec.CrossEntropyGradF32),
 		composed: func(x, t *T, _ float64) *T { return bce(x, t) }}
 	bceLogitsLoss = &elementLoss{sum: total(vec.LogitEntropyF32), back: withoutParameter(vec.LogitEntropyGradF32),
-		f32: elementKernels[float32]{logitEntropy[float32], logitEntropySlope[float32]}, f64: elementKernels[float64]{logitEntropy[float64], logitEntropySlope[float64]},
+		f32:      elementKernels[float32]{logitEntropy[float32], logitEntropySlope[float32]},
+		f64:      elementKernels[float64]{logitEntropy[float64], logitEntropySlope[float64]},
 		composed: func(x, t *T, _ float64) *T { return bceLogits(x, t, nil, nil) }}
 	klLoss = &elementLoss{last: "Sub", sum: total(vec.DivergenceF32),
-		f32: elementKernels[float32]{divergence[float32], divergenceSlope[float32]}, f64: elementKernels[float64]{divergence[float64], divergenceSlope[float64]},
+		f32:      elementKernels[float32]{divergence[float32], divergenceSlope[float32]},
+		f64:      elementKernels[float64]{divergence[float64], divergenceSlope[float64]},
 		back:     func(dst, _, t []float32, s float32, _ float64) { vec.MulScalarF32(dst, t, -s) },
 		composed: func(x, t *T, _ float64) *T { return klDiv(x, t, false) }}
 	klLogLoss = &elementLoss{last: "Mul", sum: total(vec.LogDivergenceF32),
-		f32: elementKernels[float32]{logDivergence[float32], logDivergenceSlope[float32]}, f64: elementKernels[float64]{logDivergence[float64], logDivergenceSlope[float64]},
+		f32:      elementKernels[float32]{logDivergence[float32], logDivergenceSlope[float32]},
+		f64:      elementKernels[float64]{logDivergence[float64], logDivergenceSlope[float64]},
 		back:     func(dst, x, t []float32, s float32, _ float64) { vec.LogDivergenceGradF32(dst, x, t, -s) },
 		composed: func(x, t *T, _ float64) *T { return klDiv(x, t, true) }}
 	softMarginLoss = &elementLoss{rounds: true,
-		f32: elementKernels[float32]{softMarginOf[float32], softMarginSlope[float32]}, f64: elementKernels[float64]{softMarginOf[float64], softMarginSlope[float64]},
+		f32:      elementKernels[float32]{softMarginOf[float32], softMarginSlope[float32]},
+		f64:      elementKernels[float64]{softMarginOf[float64], softMarginSlope[float64]},
 		composed: func(x, t *T, _ float64) *T { return softMargin(x, t) }}
 	poissonLogLoss = &elementLoss{last: "Sub",
-		f32: elementKernels[float32]{poissonLog[float32], poissonLogSlope[float32]}, f64: elementKernels[float64]{poissonLog[float64], poissonLogSlope[float64]},
+		f32:      elementKernels[float32]{poissonLog[float32], poissonLogSlope[float32]},
+		f64:      elementKernels[float64]{poissonLog[float64], poissonLogSlope[float64]},
 		composed: func(x, t *T, _ float64) *T { return poissonNLL(x, t, true, false, 0) }}
 	poissonLoss = &elementLoss{last: "Sub",
-		f32: elementKernels[float32]{poisson[float32], poissonSlope[float32]}, f64: elementKernels[float64]{poisson[float64], poissonSlope[float64]},
+		f32:      elementKernels[float32]{poisson[float32], poissonSlope[float32]},
+		f64:      elementKernels[float64]{poisson[float64], poissonSlope[float64]},
 		composed: func(x, t *T, eps float64) *T { return poissonNLL(x, t, false, false, eps) }}
 	hingeLoss = &elementLoss{last: "Add", rounds: true,
-		f32: elementKernels[float32]{hinge[float32], hingeSlope[float32]}, f64: elementKernels[float64]{hinge[float64], hingeSlope[float64]},
+		f32:      elementKernels[float32]{hinge[float32], hingeSlope[float32]},
+		f64:      elementKernels[float64]{hinge[float64], hingeSlope[float64]},
 		composed: hingeEmbedding}
 )
 
@@ -146,11 +159,14 @@ func (b bend) each(o, x, t *T, lo, hi int) {
 	switch i := half.Index(o.DType()); {
 	case i >= 0:
 		k := [...]func(dst, a, b []uint16, limit, square, slope float32){vec.HuberErrorF16, vec.HuberErrorBF16}[i]
-		k(op.Raw[uint16](o)[lo:hi], op.Raw[uint16](x)[lo:hi], op.Raw[uint16](t)[lo:hi], float32(b.limit), float32(b.square), float32(b.slope))
+		k(op.Raw[uint16](o)[lo:hi], op.Raw[uint16](x)[lo:hi], op.Raw[uint16](t)[lo:hi], float32(b.limit),
+			float32(b.square), float32(b.slope))
 	case o.DType() == tensor.Float32:
-		vec.HuberErrorF32(op.Raw[float32](o)[lo:hi], op.Raw[float32](x)[lo:hi], op.Raw[float32](t)[lo:hi], float32(b.limit), float32(b.square), float32(b.slope))
+		vec.HuberErrorF32(op.Raw[float32](o)[lo:hi], op.Raw[float32](x)[lo:hi], op.Raw[float32](t)[lo:hi],
+			float32(b.limit), float32(b.square), float32(b.slope))
 	default:
-		vec.HuberErrorF64(op.Raw[float64](o)[lo:hi], op.Raw[float64](x)[lo:hi], op.Raw[float64](t)[lo:hi], b.limit, b.square, b.slope)
+		vec.HuberErrorF64(op.Raw[float64](o)[lo:hi], op.Raw[float64](x)[lo:hi], op.Raw[float64](t)[lo:hi], b.limit,
+			b.square, b.slope)
 	}
 }
 
@@ -158,12 +174,16 @@ func (b bend) each(o, x, t *T, lo, hi int) {
 func (b bend) backward(o, g, x, t *T, lo, hi int) {
 	switch i := half.Index(o.DType()); {
 	case i >= 0:
-		k := [...]func(dst, grad, a, b []uint16, limit, s float32){vec.HuberErrorBackwardF16, vec.HuberErrorBackwardBF16}[i]
-		k(op.Raw[uint16](o)[lo:hi], op.Raw[uint16](g)[lo:hi], op.Raw[uint16](x)[lo:hi], op.Raw[uint16](t)[lo:hi], float32(b.limit), float32(b.s))
+		k := [...]func(dst, grad, a, b []uint16, limit, s float32){vec.HuberErrorBackwardF16,
+			vec.HuberErrorBackwardBF16}[i]
+		k(op.Raw[uint16](o)[lo:hi], op.Raw[uint16](g)[lo:hi], op.Raw[uint16](x)[lo:hi], op.Raw[uint16](t)[lo:hi],
+			float32(b.limit), float32(b.s))
 	case o.DType() == tensor.Float32:
-		vec.HuberErrorBackwardF32(op.Raw[float32](o)[lo:hi], op.Raw[float32](g)[lo:hi], op.Raw[float32](x)[lo:hi], op.Raw[float32](t)[lo:hi], float32(b.limit), float32(b.s))
+		vec.HuberErrorBackwardF32(op.Raw[float32](o)[lo:hi], op.Raw[float32](g)[lo:hi], op.Raw[float32](x)[lo:hi],
+			op.Raw[float32](t)[lo:hi], float32(b.limit), float32(b.s))
 	default:
-		vec.HuberErrorBackwardF64(op.Raw[float64](o)[lo:hi], op.Raw[float64](g)[lo:hi], op.Raw[float64](x)[lo:hi], op.Raw[float64](t)[lo:hi], b.limit, b.s)
+		vec.HuberErrorBackwardF64(op.Raw[float64](o)[lo:hi], op.Raw[float64](g)[lo:hi], op.Raw[float64](x)[lo:hi],
+			op.Raw[float64](t)[lo:hi], b.limit, b.s)
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// pairFormulas are the losses of pairs of elements: the function under test, the loss and its derivative by x. unit wants x within 0 and
-// 1, signs a target of -1 and 1.
+// pairFormulas are the losses of pairs of elements: the function under test, the loss and its derivative by x. unit
+// wants x within 0 and 1, signs a target of -1 and 1.
 var pairFormulas = []struct {
 	name        string
 	unit, signs bool
@@ -48,7 +48,8 @@ var pairFormulas = []struct {
 	}, func(x, t float64) float64 { return (x - t) / math.Max((1-x)*x, 1e-12) }},
 	{"bce with logits", false, false, func(x, t *tensor.Tensor, how F.Reduction) *tensor.Tensor {
 		return F.BinaryCrossEntropyWithLogits(x, t, F.BinaryCrossEntropyWithLogitsOptions{Reduction: how})
-	}, func(x, t float64) float64 { return math.Log1p(math.Exp(x)) - t*x }, func(x, t float64) float64 { return 1/(1+math.Exp(-x)) - t }},
+	}, func(x, t float64) float64 { return math.Log1p(math.Exp(x)) - t*x },
+		func(x, t float64) float64 { return 1/(1+math.Exp(-x)) - t }},
 	{"kl div", false, false, func(x, t *tensor.Tensor, how F.Reduction) *tensor.Tensor {
 		return F.KLDiv(x, t, F.KLDivOptions{Reduction: how})
 	}, func(x, t float64) float64 {
@@ -62,13 +63,15 @@ var pairFormulas = []struct {
 	}, func(x, t float64) float64 { return math.Exp(t) * (t - x) }, func(x, t float64) float64 { return -math.Exp(t) }},
 	{"soft margin", false, true, func(x, t *tensor.Tensor, how F.Reduction) *tensor.Tensor {
 		return F.SoftMarginLoss(x, t, F.SoftMarginLossOptions{Reduction: how})
-	}, func(x, t float64) float64 { return math.Log1p(math.Exp(-t * x)) }, func(x, t float64) float64 { return -t / (1 + math.Exp(t*x)) }},
+	}, func(x, t float64) float64 { return math.Log1p(math.Exp(-t * x)) },
+		func(x, t float64) float64 { return -t / (1 + math.Exp(t*x)) }},
 	{"poisson of logarithms", false, false, func(x, t *tensor.Tensor, how F.Reduction) *tensor.Tensor {
 		return F.PoissonNLLLoss(x, t, F.PoissonNLLLossOptions{Reduction: how})
 	}, func(x, t float64) float64 { return math.Exp(x) - t*x }, func(x, t float64) float64 { return math.Exp(x) - t }},
 	{"poisson", true, false, func(x, t *tensor.Tensor, how F.Reduction) *tensor.Tensor {
 		return F.PoissonNLLLoss(x, t, F.PoissonNLLLossOptions{Reduction: how, NoLogInput: true, Eps: tensor.Some(0.5)})
-	}, func(x, t float64) float64 { return x - t*math.Log(x+0.5) }, func(x, t float64) float64 { return 1 - t/(x+0.5) }},
+	}, func(x, t float64) float64 { return x - t*math.Log(x+0.5) },
+		func(x, t float64) float64 { return 1 - t/(x+0.5) }},
 	{"hinge embedding", false, true, func(x, t *tensor.Tensor, how F.Reduction) *tensor.Tensor {
 		return F.HingeEmbeddingLoss(x, t, F.HingeEmbeddingLossOptions{Reduction: how, Margin: tensor.Some(0.5)})
 	}, func(x, t float64) float64 {
@@ -97,10 +100,11 @@ func sign(x float64) float64 {
 	return 0
 }
 
-// TestPairFormulas compares values and gradients of every floating type with the formulas in float64, also for operands that are not
-// contiguous.
+// TestPairFormulas compares values and gradients of every floating type with the formulas in float64, also for operands
+// that are not contiguous.
 func TestPairFormulas(t *testing.T) {
-	tols := map[tensor.DType]float64{tensor.Float64: 1e-13, tensor.Float32: 3e-6, tensor.BFloat16: 1e-2, tensor.Float16: 2e-3}
+	tols := map[tensor.DType]float64{tensor.Float64: 1e-13, tensor.Float32: 3e-6, tensor.BFloat16: 1e-2,
+		tensor.Float16: 2e-3}
 	for _, c := range pairFormulas {
 		for dt, tol := range tols {
 			for _, sh := range [][]int{{1}, {3, 17}, {5, 1031}, {9, 7001}} {
@@ -117,7 +121,8 @@ func TestPairFormulas(t *testing.T) {
 					if transposed && len(sh) == 2 {
 						x, q = x.T().Contiguous().T(), q.T().Contiguous().T()
 					}
-					xs, qs := tensor.Data[float64](x.Contiguous().ToDType(tensor.Float64)), tensor.Data[float64](q.Contiguous().ToDType(tensor.Float64))
+					xs, qs := tensor.Data[float64](x.Contiguous().ToDType(tensor.Float64)),
+						tensor.Data[float64](q.Contiguous().ToDType(tensor.Float64))
 					n := len(xs)
 					each, slopes := make([]float64, n), make([]float64, n)
 					total := 0.0
@@ -133,7 +138,8 @@ func TestPairFormulas(t *testing.T) {
 						if how == F.None {
 							g = g.MulScalar(2)
 						}
-						grad := torch.Grad([]*tensor.Tensor{y}, []*tensor.Tensor{v}, torch.GradOptions{GradOutputs: []*tensor.Tensor{g}})[0]
+						grad := torch.Grad([]*tensor.Tensor{y}, []*tensor.Tensor{v},
+							torch.GradOptions{GradOutputs: []*tensor.Tensor{g}})[0]
 						want, factor := each, 2.0
 						switch how {
 						case F.Sum:
@@ -184,8 +190,10 @@ func closeTo(t *testing.T, name string, got *tensor.Tensor, want []float64, tol 
 func TestOneGradientTwice(t *testing.T) {
 	cosine := func(x, t *tensor.Tensor, _ F.Reduction) *tensor.Tensor { return F.CosineSimilarity(x, t) }
 	check := func(name string, f func(x, t *tensor.Tensor, how F.Reduction) *tensor.Tensor, x, y *tensor.Tensor) {
-		opstest.GradCheck(t, name+" by the input", func(in []*tensor.Tensor) *tensor.Tensor { return f(in[0], y, F.Mean) }, x)
-		opstest.GradCheck(t, name+" by the target", func(in []*tensor.Tensor) *tensor.Tensor { return f(x, in[0], F.Mean) }, y)
+		opstest.GradCheck(t, name+" by the input",
+			func(in []*tensor.Tensor) *tensor.Tensor { return f(in[0], y, F.Mean) }, x)
+		opstest.GradCheck(t, name+" by the target",
+			func(in []*tensor.Tensor) *tensor.Tensor { return f(x, in[0], F.Mean) }, y)
 	}
 	x, y := opstest.Fill(tensor.Float64, 1, 3, 4), opstest.Fill(tensor.Float64, 2, 3, 4)
 	for _, l := range pairFormulas {
@@ -196,9 +204,11 @@ func TestOneGradientTwice(t *testing.T) {
 	check("cosine similarity", cosine, x, y)
 }
 
-// TestWeightedHuber checks that the mean divides by the number of losses where that of squares divides by the sum of the weights.
+// TestWeightedHuber checks that the mean divides by the number of losses where that of squares divides by the sum of
+// the weights.
 func TestWeightedHuber(t *testing.T) {
-	x, y, w := tensor.FromSlice([]float64{0.5, 0}, 2), tensor.FromSlice([]float64{0, 0}, 2), tensor.FromSlice([]float64{4, 1}, 2)
+	x, y, w := tensor.FromSlice([]float64{0.5, 0}, 2), tensor.FromSlice([]float64{0, 0}, 2),
+		tensor.FromSlice([]float64{4, 1}, 2)
 	if got := F.HuberLoss(x, y, F.HuberLossOptions{Weight: w}).Item(); got != 0.25 {
 		t.Errorf("huber_loss is %v, want 0.25", got)
 	}

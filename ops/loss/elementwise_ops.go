@@ -8,20 +8,22 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// The losses in public operators, without reduction: bodies of the operators that PyTorch composes, and what gradients of gradients are
-// made of.
+// The losses in public operators, without reduction: bodies of the operators that PyTorch composes, and what gradients
+// of gradients are made of.
 
 func smoothL1(x, t *T, beta float64) *T {
 	z := x.Sub(t).Abs()
 	if beta == 0 {
 		return z
 	}
-	return op.Call1("aten::where.self", z.Detach().LtScalar(beta), z.Mul(z).MulScalar(0.5).DivScalar(beta), z.SubScalar(0.5*beta))
+	return op.Call1("aten::where.self", z.Detach().LtScalar(beta), z.Mul(z).MulScalar(0.5).DivScalar(beta),
+		z.SubScalar(0.5*beta))
 }
 
 func huber(x, t *T, delta float64) *T {
 	z := x.Sub(t).Abs()
-	return op.Call1("aten::where.self", z.Detach().LeScalar(delta), z.Mul(z).MulScalar(0.5), z.SubScalar(0.5*delta).MulScalar(delta))
+	return op.Call1("aten::where.self", z.Detach().LeScalar(delta), z.Mul(z).MulScalar(0.5),
+		z.SubScalar(0.5*delta).MulScalar(delta))
 }
 
 func bce(x, t *T) *T {
@@ -69,8 +71,8 @@ func poissonNLL(x, t *T, logInput, full bool, eps float64) *T {
 	return y
 }
 
-// elementInfer is the shape rule of a leaf: the losses have the shape and the dtype that input and target broadcast and promote to, and are
-// laid out as the input where both have one shape.
+// elementInfer is the shape rule of a leaf: the losses have the shape and the dtype that input and target broadcast and
+// promote to, and are laid out as the input where both have one shape.
 func elementInfer(c *Ctx, kernel string, how int) {
 	x, t := c.T(0), c.T(1)
 	dt := c.PromoteArgs(0, 1)
@@ -88,8 +90,9 @@ func elementInfer(c *Ctx, kernel string, how int) {
 	}
 }
 
-// secondOrder is the gradient rule of a loss's backward operator, whose arguments begin with the gradient of the reduced loss, the input
-// and the target: u is the gradient of the input's gradient. It differentiates the composed loss twice.
+// secondOrder is the gradient rule of a loss's backward operator, whose arguments begin with the gradient of the
+// reduced loss, the input and the target: u is the gradient of the input's gradient. It differentiates the composed
+// loss twice.
 func secondOrder(c *Ctx, u *T, how int, composed func(x, t *T) *T) []*T {
 	r := make([]*T, 3)
 	record := tensor.IsGradEnabled()
@@ -119,7 +122,8 @@ func secondOrder(c *Ctx, u *T, how int, composed func(x, t *T) *T) []*T {
 		if !d.RequiresGrad() {
 			return
 		}
-		q := tensor.Grad([]*T{d}, want, tensor.GradOptions{GradOutputs: []*T{u}, CreateGraph: record, AllowUnused: true})
+		q := tensor.Grad([]*T{d}, want, tensor.GradOptions{GradOutputs: []*T{u}, CreateGraph: record,
+			AllowUnused: true})
 		for i := range r {
 			if c.Needs(i) {
 				r[i], q = q[0], q[1:]
@@ -129,8 +133,8 @@ func secondOrder(c *Ctx, u *T, how int, composed func(x, t *T) *T) []*T {
 	return r
 }
 
-// leaf declares a loss that PyTorch has a kernel for, and its backward operator. parameter names the loss's parameter, if it has one; pick
-// chooses the formula by its value. kernel is the name of PyTorch's kernel, for errors.
+// leaf declares a loss that PyTorch has a kernel for, and its backward operator. parameter names the loss's parameter,
+// if it has one; pick chooses the formula by its value. kernel is the name of PyTorch's kernel, for errors.
 func leaf(name, parameter, kernel, doc string, check func(c *Ctx, p float64), pick func(p float64) *elementLoss) {
 	def, arg := "", ""
 	if parameter != "" {
@@ -145,7 +149,8 @@ func leaf(name, parameter, kernel, doc string, check func(c *Ctx, p float64), pi
 	backward := tensor.Slot("aten::" + name + "_backward")
 	gradient := func(c *Ctx, g, x, t *T) *T {
 		b := tensor.NewCall(backward, len(backward.Sch.Params))
-		*b.Arg(0), *b.Arg(1), *b.Arg(2), *b.Arg(3) = tensor.TensorValue(g), tensor.TensorValue(x), tensor.TensorValue(t), c.Value(2)
+		*b.Arg(0), *b.Arg(1), *b.Arg(2), *b.Arg(3) = tensor.TensorValue(g), tensor.TensorValue(x),
+			tensor.TensorValue(t), c.Value(2)
 		if parameter != "" {
 			*b.Arg(4) = c.Value(3)
 		}
@@ -167,7 +172,8 @@ func leaf(name, parameter, kernel, doc string, check func(c *Ctx, p float64), pi
 				gx = gradient(c, g, x, t)
 			}
 			switch { // all of these losses are the same with input and target exchanged
-			case c.Needs(1) && gx != nil && x.DType() == t.DType() && name != "soft_margin_loss": // they depend on the difference
+			// they depend on the difference
+			case c.Needs(1) && gx != nil && x.DType() == t.DType() && name != "soft_margin_loss":
 				gt = gx.Neg()
 			case c.Needs(1):
 				gt = gradient(c, g, t, x)
@@ -181,10 +187,12 @@ func leaf(name, parameter, kernel, doc string, check func(c *Ctx, p float64), pi
 		Infer: func(c *Ctx) {
 			dt, x := c.PromoteArgs(0, 1, 2), c.ArgDType(1)
 			if !tensor.CanCast(dt, x) {
-				c.Fail(tensor.ErrDType, "result type %s can't be cast to the desired output type %s", dt.ClassName(), x.ClassName())
+				c.Fail(tensor.ErrDType, "result type %s can't be cast to the desired output type %s", dt.ClassName(),
+					x.ClassName())
 			}
 			if !dt.IsFloat() {
-				c.Fail(tensor.ErrNotImpl, "\"%s_backward_cpu_out\" not implemented for '%s'", strings.TrimSuffix(kernel, "_cpu"), dt.ClassName())
+				c.Fail(tensor.ErrNotImpl, "\"%s_backward_cpu_out\" not implemented for '%s'",
+					strings.TrimSuffix(kernel, "_cpu"), dt.ClassName())
 			}
 			c.Alloc(0, c.BroadcastArgs(0, 1, 2), x)
 		},
@@ -206,15 +214,17 @@ type values []tensor.Value
 
 func (v values) Value(i int) tensor.Value { return v[i] }
 
-// choice is the loss that the arguments of a composed operator ask for, and its parameter. There is none where no kernel computes it.
+// choice is the loss that the arguments of a composed operator ask for, and its parameter. There is none where no
+// kernel computes it.
 type choice struct {
 	l *elementLoss
 	p float64
 }
 
-// composedLoss declares a loss that PyTorch composes of other operators: body is the composition without reduction, and how the argument
-// that names the reduction. A kernel computes the loss in one pass where pick returns a loss, both tensors have one floating-point dtype and
-// one shape, and the target wants no gradient. With mirrored, the loss depends on the difference only, and the target may want one.
+// composedLoss declares a loss that PyTorch composes of other operators: body is the composition without reduction, and
+// how the argument that names the reduction. A kernel computes the loss in one pass where pick returns a loss, both
+// tensors have one floating-point dtype and one shape, and the target wants no gradient. With mirrored, the loss
+// depends on the difference only, and the target may want one.
 func composedLoss(schema, doc string, mirrored bool, how int, body func(c *Ctx) *T, pick func(a arguments) choice) {
 	saved := "self target"
 	if strings.Contains(schema, "(Tensor input,") {
@@ -225,11 +235,13 @@ func composedLoss(schema, doc string, mirrored bool, how int, body func(c *Ctx) 
 		Body: func(c *Ctx) { c.Return(reduce(body(c), c.Int(how))) },
 		Fuses: func(c *Ctx) bool {
 			x, t := c.T(0), c.T(1)
-			if x.DType() != t.DType() || !x.DType().IsFloat() || x.Numel() == 0 || !tensor.SameShape(x.Shape(), t.Shape()) {
+			if x.DType() != t.DType() || !x.DType().IsFloat() || x.Numel() == 0 ||
+				!tensor.SameShape(x.Shape(), t.Shape()) {
 				return false
 			}
 			l := pick(c).l
-			return l != nil && (!l.rounds || x.DType().Size() > 2) && (mirrored || !t.RequiresGrad() || !tensor.IsGradEnabled())
+			return l != nil && (!l.rounds || x.DType().Size() > 2) &&
+				(mirrored || !t.RequiresGrad() || !tensor.IsGradEnabled())
 		},
 		Infer: func(c *Ctx) {
 			if c.Int(how) != none {
@@ -246,7 +258,8 @@ func composedLoss(schema, doc string, mirrored bool, how int, body func(c *Ctx) 
 		VJP: func(c *Ctx, g *T) []*T {
 			x, t, k := c.T(0), c.T(1), pick(c)
 			if tensor.IsGradEnabled() {
-				return op.Recorded(c, g, []*T{x, t}, func(in []*T) *T { return reduce(k.l.composed(in[0], in[1], k.p), c.Int(how)) })
+				return op.Recorded(c, g, []*T{x, t},
+					func(in []*T) *T { return reduce(k.l.composed(in[0], in[1], k.p), c.Int(how)) })
 			}
 			gx := k.l.gradient(g, x, t, c.Int(how), k.p)
 			if c.Needs(1) {
@@ -297,8 +310,11 @@ func init() {
 
 	accept := func(*Ctx, float64) {}
 	always := func(l *elementLoss) func(float64) *elementLoss { return func(float64) *elementLoss { return l } }
-	leaf("mse_loss", "", "mse_cpu", "is the squared difference of self and target, reduced (0: not, 1: mean, 2: sum).", accept, always(mseLoss))
-	leaf("smooth_l1_loss", "beta", "smooth_l1_cpu", "is 0.5*d²/beta where the difference d of self and target is below beta, |d| - 0.5*beta elsewhere, reduced (0: not, 1: mean, 2: sum).",
+	leaf("mse_loss", "", "mse_cpu", "is the squared difference of self and target, reduced (0: not, 1: mean, 2: sum).",
+		accept, always(mseLoss))
+	leaf("smooth_l1_loss", "beta", "smooth_l1_cpu",
+		"is 0.5*d²/beta where the difference d of self and target is below beta, |d| - 0.5*beta elsewhere, reduced "+
+			"(0: not, 1: mean, 2: sum).",
 		func(c *Ctx, beta float64) {
 			if beta < 0 {
 				c.Fail(tensor.ErrValue, "smooth_l1_loss does not support negative values for beta.")
@@ -310,19 +326,25 @@ func init() {
 			}
 			return smoothL1Loss
 		})
-	leaf("huber_loss", "delta", "huber_cpu", "is 0.5*d² where the difference d of self and target is at most delta, delta*(|d| - 0.5*delta) elsewhere, reduced (0: not, 1: mean, 2: sum).",
+	leaf("huber_loss", "delta", "huber_cpu",
+		"is 0.5*d² where the difference d of self and target is at most delta, delta*(|d| - 0.5*delta) elsewhere, "+
+			"reduced (0: not, 1: mean, 2: sum).",
 		func(c *Ctx, delta float64) {
 			if !(delta > 0) {
 				c.Fail(tensor.ErrValue, "huber_loss does not support non-positive values for delta.")
 			}
 		}, always(huberLoss))
-	leaf("soft_margin_loss", "", "soft_margin_loss", "is log(1 + exp(-target*self)) for targets of 1 and -1, reduced (0: not, 1: mean, 2: sum).", accept, always(softMarginLoss))
+	leaf("soft_margin_loss", "", "soft_margin_loss",
+		"is log(1 + exp(-target*self)) for targets of 1 and -1, reduced (0: not, 1: mean, 2: sum).", accept,
+		always(softMarginLoss))
 
-	composedLoss("l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", "is the absolute difference of self and target, reduced (0: not, 1: mean, 2: sum).", true, 2,
+	composedLoss("l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+		"is the absolute difference of self and target, reduced (0: not, 1: mean, 2: sum).", true, 2,
 		func(c *Ctx) *T { return l1Loss.composed(c.T(0), c.T(1), 0) },
 		func(arguments) choice { return choice{l: l1Loss} })
 	composedLoss("kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor",
-		"is the Kullback-Leibler divergence target * (log(target) - self) of log-probabilities self from probabilities target, or from their logarithms (log_target), reduced (0: not, 1: mean, 2: sum).", false, 2,
+		"is the Kullback-Leibler divergence target * (log(target) - self) of log-probabilities self from "+
+			"probabilities target, or from their logarithms (log_target), reduced (0: not, 1: mean, 2: sum).", false, 2,
 		func(c *Ctx) *T { return klDiv(c.T(0), c.T(1), c.Bool(3)) },
 		func(a arguments) choice {
 			if a.Value(3).N != 0 {
@@ -331,11 +353,13 @@ func init() {
 			return choice{l: klLoss}
 		})
 	composedLoss("hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, int reduction=1) -> Tensor",
-		"is self where target is 1, and max(0, margin-self) where target is -1, reduced (0: not, 1: mean, 2: sum).", false, 3,
+		"is self where target is 1, and max(0, margin-self) where target is -1, reduced (0: not, 1: mean, 2: sum).",
+		false, 3,
 		func(c *Ctx) *T { return hingeEmbedding(c.T(0), c.T(1), c.Float(2)) },
 		func(a arguments) choice { return choice{hingeLoss, a.Value(2).Num().F} })
 	composedLoss("poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor",
-		"is the negative log-likelihood of counts target from a Poisson distribution whose rate is input, or exp(input) with log_input, reduced (0: not, 1: mean, 2: sum).", false, 5,
+		"is the negative log-likelihood of counts target from a Poisson distribution whose rate is input, or "+
+			"exp(input) with log_input, reduced (0: not, 1: mean, 2: sum).", false, 5,
 		func(c *Ctx) *T { return poissonNLL(c.T(0), c.T(1), c.Bool(2), c.Bool(3), c.Float(4)) },
 		func(a arguments) choice {
 			switch {
@@ -365,8 +389,10 @@ func registerCrossEntropies() {
 		return g.Mul(w)
 	}
 	tensor.Register(tensor.Def{
-		Schema: "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor", Go: "-", Out: true,
-		Doc: "is -weight * (target*log(self) + (1-target)*log(1-self)) of probabilities self and targets between 0 and 1, with logarithms of at least -100, reduced (0: not, 1: mean, 2: sum).",
+		Schema: "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
+		Go:     "-", Out: true,
+		Doc: "is -weight * (target*log(self) + (1-target)*log(1-self)) of probabilities self and targets between 0 " +
+			"and 1, with logarithms of at least -100, reduced (0: not, 1: mean, 2: sum).",
 		Infer: func(c *Ctx) {
 			x, t := c.T(0), c.T(1)
 			if !x.DType().IsFloat() {
@@ -419,14 +445,16 @@ func registerCrossEntropies() {
 			w := c.T(3)
 			r := append(secondOrder(c, u, c.Int(4), func(x, t *T) *T { return times(bce(x, t), w) }), nil)
 			if w != nil && c.Needs(3) {
-				r[3] = u.Mul(op.Call1("aten::binary_cross_entropy_backward", c.T(0), c.T(1), c.T(2), (*T)(nil), c.Int(4)))
+				r[3] = u.Mul(op.Call1("aten::binary_cross_entropy_backward", c.T(0), c.T(1), c.T(2), (*T)(nil),
+					c.Int(4)))
 			}
 			return r
 		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1) -> Tensor", Go: "-", Out: true,
-		Doc:   "is binary_cross_entropy of sigmoid(self), computed without overflow; pos_weight weighs the first of the two terms. The result is reduced (0: not, 1: mean, 2: sum).",
+		Doc: "is binary_cross_entropy of sigmoid(self), computed without overflow; pos_weight weighs the first of " +
+			"the two terms. The result is reduced (0: not, 1: mean, 2: sum).",
 		Infer: func(c *Ctx) { elementInfer(c, "binary_cross_entropy_with_logits", c.Int(4)) },
 		CPU: func(c *Ctx) {
 			x, t, w, pos, how := c.T(0), c.T(1), c.T(2), c.T(3), c.Int(4)
@@ -454,7 +482,8 @@ func registerCrossEntropies() {
 		VJP: func(c *Ctx, g *T) []*T {
 			x, t, w, pos, how := c.T(0), c.T(1), c.T(2), c.T(3), c.Int(4)
 			r := make([]*T, 4)
-			if w == nil && pos == nil && !c.Needs(1) && !tensor.IsGradEnabled() && x.DType() == t.DType() && tensor.SameShape(x.Shape(), t.Shape()) {
+			if w == nil && pos == nil && !c.Needs(1) && !tensor.IsGradEnabled() && x.DType() == t.DType() &&
+				tensor.SameShape(x.Shape(), t.Shape()) {
 				r[0] = bceLogitsLoss.gradient(g, x, t, how, 0)
 				return r
 			}

@@ -43,8 +43,8 @@ var pairLosses = []struct {
 	}},
 }
 
-// TestOnePass compares values, gradients and gradients of gradients with the composed forms, which float64 takes, and values across
-// numbers of threads.
+// TestOnePass compares values, gradients and gradients of gradients with the composed forms, which float64 takes, and
+// values across numbers of threads.
 func TestOnePass(t *testing.T) {
 	before := par.NumThreads()
 	defer par.SetNumThreads(before)
@@ -72,7 +72,8 @@ func TestOnePass(t *testing.T) {
 			got, bits := run(tensor.Float32, 1)
 			for i, w := range want {
 				if i >= len(got) || math.Abs(got[i]-w) > 2e-5*math.Abs(w)+1e-12 {
-					t.Fatalf("%s, %s: got %v, want %v (value, gradient, its square, the gradient of that)", c.name, how, got, want)
+					t.Fatalf("%s, %s: got %v, want %v (value, gradient, its square, the gradient of that)", c.name, how,
+						got, want)
 				}
 			}
 			for _, threads := range []int{2, 3, 8} {
@@ -89,7 +90,8 @@ func TestOnePassTarget(t *testing.T) {
 	for _, c := range pairLosses {
 		grads := func(dt tensor.DType) []*tensor.Tensor {
 			torch.ManualSeed(3)
-			x, q := torch.Randn([]int{30, 20}).To(dt).SetRequiresGrad(true), torch.Rand([]int{20, 30}).To(dt).SetRequiresGrad(true)
+			x, q := torch.Randn([]int{30, 20}).To(dt).SetRequiresGrad(true),
+				torch.Rand([]int{20, 30}).To(dt).SetRequiresGrad(true)
 			return torch.Grad([]*tensor.Tensor{c.f(x.T(), x.T().Sigmoid(), q, F.Mean)}, []*tensor.Tensor{x, q})
 		}
 		got, want := grads(tensor.Float32), grads(tensor.Float64)
@@ -155,7 +157,8 @@ func TestLossLayout(t *testing.T) {
 	for _, c := range []struct {
 		x, y    *T
 		strides string
-	}{{x, y, "[60 20 5 1]"}, {x, last(y), "[60 20 5 1]"}, {last(x), y, "[60 1 15 3]"}, {last(x), last(y), "[60 1 15 3]"}} {
+	}{{x, y, "[60 20 5 1]"}, {x, last(y), "[60 20 5 1]"}, {last(x), y, "[60 1 15 3]"},
+		{last(x), last(y), "[60 1 15 3]"}} {
 		got := F.MSELoss(c.x, c.y, o)
 		if s := fmt.Sprint(got.Strides()); s != c.strides || !got.Equal(want) {
 			t.Errorf("strides %s, want %s; %v", s, c.strides, got)

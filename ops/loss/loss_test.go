@@ -26,28 +26,34 @@ func TestGradients(t *testing.T) {
 			t.Helper()
 			opstest.GradCheck(t, name+", "+reduction.String(), f, in...)
 		}
-		check("mse_loss", func(x []*T) *T { return F.MSELoss(x[0], x[1], F.MSELossOptions{Reduction: reduction}) }, fill(1, 4, 5), fill(2, 4, 5))
+		check("mse_loss", func(x []*T) *T { return F.MSELoss(x[0], x[1], F.MSELossOptions{Reduction: reduction}) },
+			fill(1, 4, 5), fill(2, 4, 5))
 		check("huber_loss", func(x []*T) *T {
 			return F.HuberLoss(x[0], x[1], F.HuberLossOptions{Reduction: reduction})
 		}, fill(1, 4, 5), fill(2, 4, 5))
 		check("smooth_l1_loss", func(x []*T) *T {
 			return F.SmoothL1Loss(x[0], x[1], F.SmoothL1LossOptions{Reduction: reduction})
 		}, fill(1, 4, 5), fill(2, 4, 5))
-		check("l1_loss", func(x []*T) *T { return F.L1Loss(x[0], x[1], F.L1LossOptions{Reduction: reduction}) }, fill(1, 4, 5), fill(2, 4, 5))
+		check("l1_loss", func(x []*T) *T { return F.L1Loss(x[0], x[1], F.L1LossOptions{Reduction: reduction}) },
+			fill(1, 4, 5), fill(2, 4, 5))
 		check("cross_entropy", func(x []*T) *T {
-			return F.CrossEntropy(x[0], class, F.CrossEntropyOptions{Reduction: reduction, Weight: weight, LabelSmoothing: tensor.Some(0.1)})
+			return F.CrossEntropy(x[0], class,
+				F.CrossEntropyOptions{Reduction: reduction, Weight: weight, LabelSmoothing: tensor.Some(0.1)})
 		}, fill(1, 4, 5))
 		check("cross_entropy that ignores a class", func(x []*T) *T {
-			return F.CrossEntropy(x[0], ignored, F.CrossEntropyOptions{Reduction: reduction, IgnoreIndex: tensor.Some(0)})
+			return F.CrossEntropy(x[0], ignored,
+				F.CrossEntropyOptions{Reduction: reduction, IgnoreIndex: tensor.Some(0)})
 		}, fill(1, 4, 5))
 		check("nll_loss", func(x []*T) *T {
 			return F.NLLLoss(x[0], class, F.NLLLossOptions{Reduction: reduction, Weight: weight})
 		}, fill(1, 4, 5))
 		check("binary_cross_entropy_with_logits", func(x []*T) *T {
-			return F.BinaryCrossEntropyWithLogits(x[0], x[1], F.BinaryCrossEntropyWithLogitsOptions{Reduction: reduction, PosWeight: weight})
+			return F.BinaryCrossEntropyWithLogits(x[0], x[1],
+				F.BinaryCrossEntropyWithLogitsOptions{Reduction: reduction, PosWeight: weight})
 		}, fill(1, 4, 5), fill(2, 4, 5).Sigmoid())
 		check("binary_cross_entropy", func(x []*T) *T {
-			return F.BinaryCrossEntropy(x[0].Sigmoid(), fill(2, 4, 5).Sigmoid(), F.BinaryCrossEntropyOptions{Reduction: reduction})
+			return F.BinaryCrossEntropy(x[0].Sigmoid(), fill(2, 4, 5).Sigmoid(),
+				F.BinaryCrossEntropyOptions{Reduction: reduction})
 		}, fill(1, 4, 5))
 		check("kl_div", func(x []*T) *T {
 			return F.KLDiv(x[0], x[1], F.KLDivOptions{Reduction: reduction})

@@ -15,9 +15,11 @@ func cosineEmbedding(c *Ctx, a, b, t *T, margin float64) *T {
 	case t.Dim() > 1:
 		c.Fail(tensor.ErrShape, "0D or 1D target tensor expected, multi-target not supported")
 	case t.Dim() == 1 && (a.Dim() != 2 || b.Dim() != 2):
-		c.Fail(tensor.ErrShape, "1D target tensor expects 2D input tensors, but found inputs with sizes %s and %s.", tensor.ShapeString(a.Shape()), tensor.ShapeString(b.Shape()))
+		c.Fail(tensor.ErrShape, "1D target tensor expects 2D input tensors, but found inputs with sizes %s and %s.",
+			tensor.ShapeString(a.Shape()), tensor.ShapeString(b.Shape()))
 	case t.Dim() == 0 && (a.Dim() != 1 || b.Dim() != 1):
-		c.Fail(tensor.ErrShape, "0D target tensor expects 1D input tensors, but found inputs with sizes %s and %s.", tensor.ShapeString(a.Shape()), tensor.ShapeString(b.Shape()))
+		c.Fail(tensor.ErrShape, "0D target tensor expects 1D input tensors, but found inputs with sizes %s and %s.",
+			tensor.ShapeString(a.Shape()), tensor.ShapeString(b.Shape()))
 	}
 	d := []int{t.Dim()}
 	dot := a.Mul(b).SumDim(d)
@@ -30,7 +32,8 @@ func cosineEmbedding(c *Ctx, a, b, t *T, margin float64) *T {
 // sameDims refuses tensors of a triplet loss with different numbers of dimensions.
 func sameDims(c *Ctx, a, pos, neg *T) {
 	if a.Dim() != pos.Dim() || pos.Dim() != neg.Dim() {
-		c.Fail(tensor.ErrShape, "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: anchor %dD, positive %dD, and negative %dD inputs", a.Dim(), pos.Dim(), neg.Dim())
+		c.Fail(tensor.ErrShape, "The anchor, positive, and negative tensors are expected to have the same number of "+
+			"dimensions, but got: anchor %dD, positive %dD, and negative %dD inputs", a.Dim(), pos.Dim(), neg.Dim())
 	}
 }
 
@@ -55,7 +58,8 @@ func samplesOfClasses(x *T) (n, classes int) {
 // needScores refuses scores without a class, and needLong targets that are not classes.
 func needScores(c *Ctx, x *T) {
 	if nd := x.Dim(); nd > 2 || nd > 0 && x.Size(nd-1) == 0 {
-		c.Fail(tensor.ErrShape, "Expected non-empty vector or matrix with optional 0-dim batch size, but got: %s", tensor.ShapeString(x.Shape()))
+		c.Fail(tensor.ErrShape, "Expected non-empty vector or matrix with optional 0-dim batch size, but got: %s",
+			tensor.ShapeString(x.Shape()))
 	}
 }
 
@@ -65,7 +69,8 @@ func needLong(c *Ctx, t *T) {
 	}
 }
 
-// multiMarginCheck refuses arguments of multi_margin_loss that do not fit, and returns the numbers of samples and classes.
+// multiMarginCheck refuses arguments of multi_margin_loss that do not fit, and returns the numbers of samples and
+// classes.
 func multiMarginCheck(c *Ctx, x, t *T, p float64, w *T) (n, classes int) {
 	if p != 1 && p != 2 {
 		c.Fail(tensor.ErrValue, "only p == 1 and p == 2 supported")
@@ -76,11 +81,13 @@ func multiMarginCheck(c *Ctx, x, t *T, p float64, w *T) (n, classes int) {
 	needScores(c, x)
 	n, classes = samplesOfClasses(x)
 	if t.Dim() > 1 || t.Numel() != n {
-		c.Fail(tensor.ErrShape, "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch size). Expected target size [%d], but got %s. Input has shape %s.",
+		c.Fail(tensor.ErrShape, "multi_margin_loss: target tensor should be 1-D with size equal to the number of "+
+			"input samples (batch size). Expected target size [%d], but got %s. Input has shape %s.",
 			n, tensor.ShapeString(t.Shape()), tensor.ShapeString(x.Shape()))
 	}
 	if w != nil && w.Numel() != classes {
-		c.Fail(tensor.ErrShape, "inconsistent weight size, expected %d but got %s", classes, tensor.ShapeString(w.Shape()))
+		c.Fail(tensor.ErrShape, "inconsistent weight size, expected %d but got %s", classes,
+			tensor.ShapeString(w.Shape()))
 	}
 	needLong(c, t)
 	if !x.DType().IsFloat() {
@@ -104,7 +111,8 @@ func composedMultiMargin(x, t *T, p, margin float64, w *T) *T {
 	return z.SumDim([]int{1}).DivScalar(classes).Reshape(t.Shape())
 }
 
-// multiMarginRows calls f for every sample: its number, scores, class, and the weight of the class divided by the number of classes.
+// multiMarginRows calls f for every sample: its number, scores, class, and the weight of the class divided by the
+// number of classes.
 func multiMarginRows[E real](c *Ctx, x, t, w *T, f func(row int, x []E, class int, weight E)) {
 	n, classes := samplesOfClasses(x)
 	v, target := op.Raw[E](tensor.DenseAs(x, tensor.DTypeOf[E]())), op.Raw[int64](tensor.Dense(t))
@@ -181,19 +189,23 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=1) -> Tensor", Go: "-",
-		Doc:  "is 1 - cos(input1, input2) where target is 1, and max(0, cos(input1, input2) - margin) where it is -1, reduced (0: not, 1: mean, 2: sum).",
+		Doc: "is 1 - cos(input1, input2) where target is 1, and max(0, cos(input1, input2) - margin) where it is " +
+			"-1, reduced (0: not, 1: mean, 2: sum).",
 		Body: func(c *Ctx) { c.Return(reduce(cosineEmbedding(c, c.T(0), c.T(1), c.T(2), c.Float(3)), c.Int(4))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2.0, float eps=1e-06, bool swap=False, int reduction=1) -> Tensor", Go: "-",
-		Doc: "is max(0, d(anchor, positive) - d(anchor, negative) + margin) with d the pairwise_distance of order p, reduced (0: not, 1: mean, 2: sum).",
+		Doc: "is max(0, d(anchor, positive) - d(anchor, negative) + margin) with d the pairwise_distance of order p, " +
+			"reduced (0: not, 1: mean, 2: sum).",
 		Body: func(c *Ctx) {
-			c.Return(reduce(triplet(c, c.T(0), c.T(1), c.T(2), c.Float(3), c.Float(4), c.Float(5), c.Bool(6)), c.Int(7)))
+			c.Return(reduce(triplet(c, c.T(0), c.T(1), c.T(2), c.Float(3), c.Float(4), c.Float(5), c.Bool(6)),
+				c.Int(7)))
 		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int reduction=1) -> Tensor", Go: "-", Out: true,
-		Doc: "is the sum over all classes j but the target's of max(0, margin - self[target] + self[j])^p, divided by the number of classes, for scores [N, C] or [C], reduced (0: not, 1: mean, 2: sum).",
+		Doc: "is the sum over all classes j but the target's of max(0, margin - self[target] + self[j])^p, divided " +
+			"by the number of classes, for scores [N, C] or [C], reduced (0: not, 1: mean, 2: sum).",
 		Infer: func(c *Ctx) {
 			multiMarginCheck(c, c.T(0), c.T(1), c.Num(2).F, c.T(4))
 			var sh []int
@@ -211,7 +223,8 @@ func init() {
 		},
 		Save: "self target weight",
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{op.Call1("aten::multi_margin_loss_backward", g, c.T(0), c.T(1), c.Value(2), c.Value(3), c.T(4), c.Int(5)), nil, nil}
+			return []*T{op.Call1("aten::multi_margin_loss_backward", g, c.T(0), c.T(1), c.Value(2), c.Value(3), c.T(4),
+				c.Int(5)), nil, nil}
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -231,7 +244,8 @@ func init() {
 		Save: "grad_output self target weight",
 		VJP: func(c *Ctx, u *T) []*T {
 			p, margin, w := c.Num(3).F, c.Num(4).F, c.T(5)
-			return append(secondOrder(c, u, c.Int(6), func(x, t *T) *T { return composedMultiMargin(x, t, p, margin, w) }), nil)
+			return append(secondOrder(c, u, c.Int(6),
+				func(x, t *T) *T { return composedMultiMargin(x, t, p, margin, w) }), nil)
 		},
 	})
 }

@@ -13,11 +13,13 @@ func multilabelCheck(c *Ctx, x, t *T) {
 	needScores(c, x)
 	nd := x.Dim()
 	if x.Numel() != t.Numel() || nd == 2 && !tensor.SameShape(x.Shape(), t.Shape()) || nd < 2 && t.Dim() > 1 {
-		c.Fail(tensor.ErrShape, "inconsistent target size: %s for input of size: %s", tensor.ShapeString(t.Shape()), tensor.ShapeString(x.Shape()))
+		c.Fail(tensor.ErrShape, "inconsistent target size: %s for input of size: %s", tensor.ShapeString(t.Shape()),
+			tensor.ShapeString(x.Shape()))
 	}
 	needLong(c, t)
 	if !x.DType().IsFloat() {
-		c.Fail(tensor.ErrNotImpl, "\"multilabel_margin_loss_forward_out_frame\" not implemented for '%s'", x.DType().ClassName())
+		c.Fail(tensor.ErrNotImpl, "\"multilabel_margin_loss_forward_out_frame\" not implemented for '%s'",
+			x.DType().ClassName())
 	}
 }
 
@@ -45,8 +47,8 @@ func composedMultilabelMargin(x, t, isTarget *T) *T {
 	return y
 }
 
-// multilabelRows calls f for every sample: its logits, and in list and rest the classes that are listed and those that are not; times
-// says how often a class is listed.
+// multilabelRows calls f for every sample: its logits, and in list and rest the classes that are listed and those that
+// are not; times says how often a class is listed.
 func multilabelRows[E real](x *T, t *T, f func(row int, x, times []E, list, rest []int)) {
 	n, classes := samplesOfClasses(x)
 	v, src := op.Raw[E](tensor.DenseAs(x, tensor.DTypeOf[E]())), op.Raw[int64](tensor.DenseAs(t, tensor.Int64))
@@ -138,7 +140,8 @@ func multilabelBackward[E real](c *Ctx) {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", Go: "-", Out: true,
-		Doc:  "is the sum of max(0, 1 - self[k] + self[j]) over the listed classes k and the others j, divided by the number of classes, for scores [N, C] or [C], reduced (0: not, 1: mean, 2: sum).",
+		Doc: "is the sum of max(0, 1 - self[k] + self[j]) over the listed classes k and the others j, divided by " +
+			"the number of classes, for scores [N, C] or [C], reduced (0: not, 1: mean, 2: sum).",
 		Body: func(c *Ctx) { c.Return(op.Call("aten::multilabel_margin_loss_forward", c.T(0), c.T(1), c.Int(2))[0]) },
 	})
 	tensor.Register(tensor.Def{
@@ -183,7 +186,8 @@ func init() {
 		},
 		Save: "grad_output self target is_target",
 		VJP: func(c *Ctx, u *T) []*T {
-			return append(secondOrder(c, u, c.Int(3), func(x, t *T) *T { return composedMultilabelMargin(x, t, c.T(4)) }), nil)
+			return append(secondOrder(c, u, c.Int(3),
+				func(x, t *T) *T { return composedMultilabelMargin(x, t, c.T(4)) }), nil)
 		},
 	})
 }

@@ -48,5 +48,6 @@ func TestMultilabelMargin(t *testing.T) {
 		y := F.MultilabelMarginLoss(x, target, F.MultilabelMarginLossOptions{Reduction: F.None})
 		closeTo(t, fmt.Sprint(dt), y, want, tol)
 	}
-	opstest.GradCheck(t, "multilabel_margin_loss", func(x []*T) *T { return F.MultilabelMarginLoss(x[0], target) }, opstest.Fill(tensor.Float64, 1, n, classes))
+	opstest.GradCheck(t, "multilabel_margin_loss", func(x []*T) *T { return F.MultilabelMarginLoss(x[0], target) },
+		opstest.Fill(tensor.Float64, 1, n, classes))
 }

@@ -149,13 +149,17 @@ func nllGradInfer(c *Ctx, spatial bool) {
 	each := c.Int(4) == none
 	switch {
 	case total.Numel() != 1:
-		c.Fail(tensor.ErrShape, "expected total_weight to be a single element tensor, got: %s (%d elements)", tensor.ShapeString(total.Shape()), total.Numel())
+		c.Fail(tensor.ErrShape, "expected total_weight to be a single element tensor, got: %s (%d elements)",
+			tensor.ShapeString(total.Shape()), total.Numel())
 	case !each && g.Numel() != 1:
-		c.Fail(tensor.ErrShape, "Expected a single element grad_output tensor, but got: %s", tensor.ShapeString(g.Shape()))
+		c.Fail(tensor.ErrShape, "Expected a single element grad_output tensor, but got: %s",
+			tensor.ShapeString(g.Shape()))
 	case each && spatial && !tensor.SameShape(g.Shape(), t.Shape()):
-		c.Fail(tensor.ErrShape, "grad_output must have the shape of target (%s) but got: %s", tensor.ShapeString(t.Shape()), tensor.ShapeString(g.Shape()))
+		c.Fail(tensor.ErrShape, "grad_output must have the shape of target (%s) but got: %s",
+			tensor.ShapeString(t.Shape()), tensor.ShapeString(g.Shape()))
 	case each && x.Dim() == 2 && (g.Dim() != 1 || g.Size(0) != x.Size(0)), each && x.Dim() == 1 && g.Numel() != 1:
-		c.Fail(tensor.ErrShape, "Expected a tensor of dimension 1 and tensor.size[0] == %d but got: %s", t.Numel(), tensor.ShapeString(g.Shape()))
+		c.Fail(tensor.ErrShape, "Expected a tensor of dimension 1 and tensor.size[0] == %d but got: %s", t.Numel(),
+			tensor.ShapeString(g.Shape()))
 	}
 	c.Alloc(0, x.Shape(), x.DType())
 }
@@ -169,26 +173,33 @@ func nllCheck(c *Ctx, x, t, w *T, spatial bool, kernel string) {
 			c.Fail(tensor.ErrShape, "input tensor should be 1D or 2D")
 		case t.Dim() > 1:
 			c.Fail(tensor.ErrShape, "0D or 1D target tensor expected, multi-target not supported")
-		case !(x.Dim() == 1 && t.Dim() == 0) && x.Size(0) != t.Size(0) && !(x.Dim() == 1 && t.Dim() == 1 && t.Size(0) == 1):
-			c.Fail(tensor.ErrShape, "size mismatch (got input: %s, target: %s)", tensor.ShapeString(sh), tensor.ShapeString(t.Shape()))
+		case !(x.Dim() == 1 && t.Dim() == 0) && x.Size(0) != t.Size(0) &&
+			!(x.Dim() == 1 && t.Dim() == 1 && t.Size(0) == 1):
+			c.Fail(tensor.ErrShape, "size mismatch (got input: %s, target: %s)", tensor.ShapeString(sh),
+				tensor.ShapeString(t.Shape()))
 		}
 	} else {
 		switch {
 		case t.Dim() != 3:
-			c.Fail(tensor.ErrShape, "only batches of spatial targets supported (3D tensors) but got targets of dimension: %d", t.Dim())
+			c.Fail(tensor.ErrShape, "only batches of spatial targets supported (3D tensors) but got targets of "+
+				"dimension: %d", t.Dim())
 		case x.Dim() != 4:
-			c.Fail(tensor.ErrShape, "only batches of spatial inputs supported (4D tensors), but got input of dimension: %d", x.Dim())
+			c.Fail(tensor.ErrShape, "only batches of spatial inputs supported (4D tensors), but got input of "+
+				"dimension: %d", x.Dim())
 		case x.Size(0) != t.Size(0) || x.Size(2) != t.Size(1) || x.Size(3) != t.Size(2):
-			c.Fail(tensor.ErrShape, "size mismatch (got input: %s , target: %s", tensor.ShapeString(sh), tensor.ShapeString(t.Shape()))
+			c.Fail(tensor.ErrShape, "size mismatch (got input: %s , target: %s", tensor.ShapeString(sh),
+				tensor.ShapeString(t.Shape()))
 		}
 	}
 	_, classes, _ := nllShape(sh)
 	if w != nil {
 		if w.Dim() != 1 && w.Numel() != 1 || w.Numel() != classes {
-			c.Fail(tensor.ErrShape, "weight tensor should be defined either for all %d classes or no classes but got weight tensor of shape: %s", classes, tensor.ShapeString(w.Shape()))
+			c.Fail(tensor.ErrShape, "weight tensor should be defined either for all %d classes or no classes but got "+
+				"weight tensor of shape: %s", classes, tensor.ShapeString(w.Shape()))
 		}
 		if w.DType() != x.DType() {
-			c.Fail(tensor.ErrDType, "expected scalar type %s but found %s", x.DType().ClassName(), w.DType().ClassName())
+			c.Fail(tensor.ErrDType, "expected scalar type %s but found %s", x.DType().ClassName(),
+				w.DType().ClassName())
 		}
 	}
 	if !x.DType().IsFloat() {
@@ -279,7 +290,8 @@ func nllGradKernel(c *Ctx) {
 		if c.T(3) != nil {
 			w = op.Raw[float32](tensor.DenseAs(c.T(3), dt))
 		}
-		nllBackward(o, op.Raw[float32](tensor.DenseAs(g, dt)), w, t, n, classes, inner, ignore, float32(scale), how == none)
+		nllBackward(o, op.Raw[float32](tensor.DenseAs(g, dt)), w, t, n, classes, inner, ignore, float32(scale),
+			how == none)
 	}
 }
 
@@ -334,14 +346,16 @@ func nllND(c *Ctx, x, t, w *T, how, ignore int) *T {
 	}
 	want := append([]int{x.Size(0)}, x.Shape()[2:]...)
 	if !tensor.SameShape(want, t.Shape()) {
-		c.Fail(tensor.ErrShape, "Expected target size %s, got %s", tensor.ShapeString(want), tensor.ShapeString(t.Shape()))
+		c.Fail(tensor.ErrShape, "Expected target size %s, got %s", tensor.ShapeString(want),
+			tensor.ShapeString(t.Shape()))
 	}
 	inner := 1
 	for _, s := range x.Shape()[2:] {
 		inner *= s
 	}
 	n, classes := x.Size(0), x.Size(1)
-	y := op.Call("aten::nll_loss2d_forward", x.Reshape([]int{n, classes, 1, inner}), t.Reshape([]int{n, 1, inner}), w, how, ignore)[0]
+	y := op.Call("aten::nll_loss2d_forward", x.Reshape([]int{n, classes, 1, inner}), t.Reshape([]int{n, 1, inner}), w,
+		how, ignore)[0]
 	if how == none {
 		y = y.Reshape(want)
 	}
@@ -355,25 +369,29 @@ func init() {
 		"nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor", true, "NllLoss2DBackward0")
 	tensor.Register(tensor.Def{
 		Schema: "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor", Go: "-", Out: true,
-		Doc: "is the negative log-likelihood of log-probabilities [N, C] or [C] and class numbers [N] or [], reduced (0: not, 1: mean, 2: sum).",
+		Doc: "is the negative log-likelihood of log-probabilities [N, C] or [C] and class numbers [N] or [], reduced " +
+			"(0: not, 1: mean, 2: sum).",
 		Body: func(c *Ctx) {
 			c.Return(op.Call("aten::nll_loss_forward", c.T(0), c.T(1), c.T(2), c.Int(3), c.Int(4))[0])
 		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor", Go: "-", Out: true,
-		Doc: "is the negative log-likelihood of log-probabilities [N, C, H, W] and class numbers [N, H, W], reduced (0: not, 1: mean, 2: sum).",
+		Doc: "is the negative log-likelihood of log-probabilities [N, C, H, W] and class numbers [N, H, W], reduced " +
+			"(0: not, 1: mean, 2: sum).",
 		Body: func(c *Ctx) {
 			c.Return(op.Call("aten::nll_loss2d_forward", c.T(0), c.T(1), c.T(2), c.Int(3), c.Int(4))[0])
 		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor", Go: "-",
-		Doc:  "is the negative log-likelihood of log-probabilities [C], [N, C] or [N, C, …] and class numbers [], [N] or [N, …], reduced (0: not, 1: mean, 2: sum).",
+		Doc: "is the negative log-likelihood of log-probabilities [C], [N, C] or [N, C, …] and class numbers [], " +
+			"[N] or [N, …], reduced (0: not, 1: mean, 2: sum).",
 		Body: func(c *Ctx) { c.Return(nllND(c, c.T(0), c.T(1), c.T(2), c.Int(3), c.Int(4))) },
 	})
 	function("F::nll_loss(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, int ignore_index=-100, bool? reduce=None, str reduction='mean') -> Tensor",
-		"is the negative log-likelihood -weight[target] * input[target] of log-probabilities [C], [N, C] or [N, C, …] and class numbers [], [N] or [N, …]; positions whose class is ignoreIndex count nothing. "+
+		"is the negative log-likelihood -weight[target] * input[target] of log-probabilities [C], [N, C] or [N, C, "+
+			"…] and class numbers [], [N] or [N, …]; positions whose class is ignoreIndex count nothing. "+
 			"weight [C] gives each class a weight, and the mean divides by the sum of the targets' weights. "+reductionDoc+"\n"+site+"nll_loss.html", reductionAt(3, 5, 6),
 		func(c *Ctx, how int) *T { return op.Call1("aten::nll_loss_nd", c.T(0), c.T(1), c.T(2), how, c.Int(4)) })
 }

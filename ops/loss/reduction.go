@@ -22,7 +22,8 @@ func reduce(x *T, how int) *T {
 	return x
 }
 
-// reduction reads the arguments size_average, reduce and reduction of Python's functions (the first two are the old form).
+// reduction reads the arguments size_average, reduce and reduction of Python's functions (the first two are the old
+// form).
 func reduction(c *Ctx, sizeAverage, red, text int) int {
 	if sizeAverage >= 0 && (c.Has(sizeAverage) || c.Has(red)) {
 		switch {

@@ -20,14 +20,21 @@ func TestNLLBackwardRefuses(t *testing.T) {
 		how  int
 		want string
 	}{
-		{"nll_loss_backward", one, f(tensor.Int8, 3, 4), classes, nil, 1, "\"nll_loss_backward_out_frame\" not implemented for 'Char'"},
-		{"nll_loss_backward", one, f(tensor.Float32, 3, 4), tensor.FromSlice([]int64{0, 2}), nil, 1, "size mismatch (got input: [3, 4], target: [2])"},
-		{"nll_loss_backward", f(tensor.Float32, 2), f(tensor.Float32, 3, 4), classes, nil, 0, "Expected a tensor of dimension 1 and tensor.size[0] == 3"},
-		{"nll_loss_backward", f(tensor.Float32, 2), f(tensor.Float32, 3, 4), classes, nil, 1, "Expected a single element grad_output tensor"},
-		{"nll_loss_backward", one, f(tensor.Float32, 3, 4), classes, f(tensor.Float32, 3), 1, "weight tensor should be defined"},
+		{"nll_loss_backward", one, f(tensor.Int8, 3, 4), classes, nil, 1,
+			"\"nll_loss_backward_out_frame\" not implemented for 'Char'"},
+		{"nll_loss_backward", one, f(tensor.Float32, 3, 4), tensor.FromSlice([]int64{0, 2}), nil, 1,
+			"size mismatch (got input: [3, 4], target: [2])"},
+		{"nll_loss_backward", f(tensor.Float32, 2), f(tensor.Float32, 3, 4), classes, nil, 0,
+			"Expected a tensor of dimension 1 and tensor.size[0] == 3"},
+		{"nll_loss_backward", f(tensor.Float32, 2), f(tensor.Float32, 3, 4), classes, nil, 1,
+			"Expected a single element grad_output tensor"},
+		{"nll_loss_backward", one, f(tensor.Float32, 3, 4), classes, f(tensor.Float32, 3), 1,
+			"weight tensor should be defined"},
 		{"nll_loss_backward", one, f(tensor.Float32, 3, 4), classes, f(tensor.Float64, 4), 1, "expected scalar type"},
-		{"nll_loss2d_backward", one, f(tensor.Bool, 2, 3, 2, 2), f(tensor.Int64, 2, 2, 2), nil, 1, "\"nll_loss2d_backward_out_frame\" not implemented for 'Bool'"},
-		{"nll_loss2d_backward", f(tensor.Float32, 2), f(tensor.Float32, 2, 3, 2, 2), f(tensor.Int64, 2, 2, 2), nil, 0, "grad_output must have the shape of target"},
+		{"nll_loss2d_backward", one, f(tensor.Bool, 2, 3, 2, 2), f(tensor.Int64, 2, 2, 2), nil, 1,
+			"\"nll_loss2d_backward_out_frame\" not implemented for 'Bool'"},
+		{"nll_loss2d_backward", f(tensor.Float32, 2), f(tensor.Float32, 2, 3, 2, 2), f(tensor.Int64, 2, 2, 2), nil, 0,
+			"grad_output must have the shape of target"},
 	} {
 		func() {
 			defer func() {

@@ -36,7 +36,8 @@ func TestDots(t *testing.T) {
 		for _, dt := range []tensor.DType{tensor.Complex64, tensor.Complex128} {
 			tol := map[tensor.DType]float64{tensor.Complex64: 1e-5, tensor.Complex128: 1e-13}[dt]
 			mk := func(seed int) *tensor.Tensor {
-				re, im := tensor.Data[float64](opstest.Fill(tensor.Float64, seed, n)), tensor.Data[float64](opstest.Fill(tensor.Float64, seed+7, n))
+				re, im := tensor.Data[float64](opstest.Fill(tensor.Float64, seed, n)),
+					tensor.Data[float64](opstest.Fill(tensor.Float64, seed+7, n))
 				v := make([]complex128, n)
 				for i := range v {
 					v[i] = complex(re[i], im[i])
@@ -44,7 +45,8 @@ func TestDots(t *testing.T) {
 				return tensor.FromSlice(v).ToDType(dt)
 			}
 			x, y := mk(1), mk(2)
-			a, b := tensor.Data[complex128](x.ToDType(tensor.Complex128)), tensor.Data[complex128](y.ToDType(tensor.Complex128))
+			a, b := tensor.Data[complex128](x.ToDType(tensor.Complex128)),
+				tensor.Data[complex128](y.ToDType(tensor.Complex128))
 			var s complex128
 			for i := range a {
 				s += a[i] * b[i]

@@ -31,7 +31,8 @@ func labels(c *Ctx, eq string, from, to int, what string) []int {
 			out = append(out, ellipsis)
 			i += 2
 		default:
-			c.Fail(tensor.ErrValue, "einsum(): invalid subscript given at index %d in the equation string, subscripts must be in [a-zA-Z]", i)
+			c.Fail(tensor.ErrValue, "einsum(): invalid subscript given at index %d in the equation string, "+
+				"subscripts must be in [a-zA-Z]", i)
 		}
 	}
 	return out
@@ -59,7 +60,8 @@ func diagonals(c *Ctx, i int, t *T, sub []int) (*T, []int) {
 		}
 		da, db := dim(a), dim(b)
 		if t.Size(da) != t.Size(db) {
-			c.Fail(tensor.ErrShape, "einsum(): subscript %s is repeated for operand %d but the sizes don't match, %d != %d", labelName(l), i, t.Size(db), t.Size(da))
+			c.Fail(tensor.ErrShape, "einsum(): subscript %s is repeated for operand %d but the sizes don't match, %d "+
+				"!= %d", labelName(l), i, t.Size(db), t.Size(da))
 		}
 		t = t.Diagonal(tensor.DiagonalOptions{Dim1: da, Dim2: tensor.Some(db)})
 		sub = slices.Concat(sub[:a], sub[a+1:b], sub[b+1:], []int{l})
@@ -68,7 +70,8 @@ func diagonals(c *Ctx, i int, t *T, sub []int) (*T, []int) {
 	return t, sub
 }
 
-// einsum is torch.einsum: operands are brought to one order of labels and contracted pair by pair from the left, or along path.
+// einsum is torch.einsum: operands are brought to one order of labels and contracted pair by pair from the left, or
+// along path.
 func einsum(c *Ctx, eq string, ops []*T, path []int) *T {
 	if len(ops) == 0 {
 		c.Fail(tensor.ErrValue, "einsum(): must provide at least one operand")
@@ -115,11 +118,13 @@ func einsum(c *Ctx, eq string, ops []*T, path []int) *T {
 		if e {
 			hasEll = true
 			if n > nd {
-				c.Fail(tensor.ErrShape, "einsum(): the number of subscripts in the equation (%d) is more than the number of dimensions (%d) for operand %d", n, nd, i)
+				c.Fail(tensor.ErrShape, "einsum(): the number of subscripts in the equation (%d) is more than the "+
+					"number of dimensions (%d) for operand %d", n, nd, i)
 			}
 			ell = max(ell, nd-n)
 		} else if n != nd {
-			c.Fail(tensor.ErrShape, "einsum(): the number of subscripts in the equation (%d) does not match the number of dimensions (%d) for operand %d and no ellipsis was given", n, nd, i)
+			c.Fail(tensor.ErrShape, "einsum(): the number of subscripts in the equation (%d) does not match the "+
+				"number of dimensions (%d) for operand %d and no ellipsis was given", n, nd, i)
 		}
 	}
 	// order of dimensions: output, then the summed ones; label total+k is dimension k of the ellipsis
@@ -154,10 +159,12 @@ func einsum(c *Ctx, eq string, ops []*T, path []int) *T {
 				continue
 			}
 			if at[l] >= 0 {
-				c.Fail(tensor.ErrValue, "einsum(): output subscript %s appears more than once in the output", labelName(l))
+				c.Fail(tensor.ErrValue, "einsum(): output subscript %s appears more than once in the output",
+					labelName(l))
 			}
 			if count[l] == 0 {
-				c.Fail(tensor.ErrValue, "einsum(): output subscript %s does not appear in the equation for any input operand", labelName(l))
+				c.Fail(tensor.ErrValue, "einsum(): output subscript %s does not appear in the equation for any input "+
+					"operand", labelName(l))
 			}
 			place(l)
 		}
@@ -193,7 +200,10 @@ func einsum(c *Ctx, eq string, ops []*T, path []int) *T {
 			sh[p] = t.Size(d)
 			if s := sh[p]; s != 1 {
 				if size[p] != 1 && size[p] != s {
-					c.Fail(tensor.ErrShape, "einsum(): subscript %s has size %d for operand %d which does not broadcast with previously seen size %d", map[bool]string{true: "...", false: labelName(l % total)}[l >= total], s, i, size[p])
+					c.Fail(tensor.ErrShape,
+						"einsum(): subscript %s has size %d for operand %d which does not broadcast with previously "+
+							"seen size %d", map[bool]string{true: "...", false: labelName(l % total)}[l >= total], s, i,
+						size[p])
 				}
 				size[p] = s
 			}
@@ -304,7 +314,8 @@ func contractPath(c *Ctx, xs []*T, path []int, nout, nd int, sumOver func(*T, []
 	return xs
 }
 
-// pair multiplies two tensors of the same number of dimensions, broadcasting, and sums over ds: as one batched matrix product.
+// pair multiplies two tensors of the same number of dimensions, broadcasting, and sums over ds: as one batched matrix
+// product.
 func pair(a, b *T, ds []int, sumOver func(*T, []int) *T) *T {
 	var sum, batch, left, right []int
 	var onlyA, onlyB []int
@@ -367,8 +378,10 @@ func pair(a, b *T, ds []int, sumOver func(*T, []int) *T) *T {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor",
-		Doc: "sums products of the operands' elements along the dimensions that the equation names, for example \"bij,bjk->bik\". Letters that the output lacks are summed; " +
-			"without \"->\" the output has the letters that occur once, in alphabetical order; \"...\" stands for further dimensions, which broadcast." + site + "einsum.html",
+		Doc: "sums products of the operands' elements along the dimensions that the equation names, for example " +
+			"\"bij,bjk->bik\". Letters that the output lacks are summed; " +
+			"without \"->\" the output has the letters that occur once, in alphabetical order; \"...\" stands for " +
+			"further dimensions, which broadcast." + site + "einsum.html",
 		Body: func(c *Ctx) { c.Return(einsum(c, c.Str(0), c.Tensors(1), c.Ints(2))) },
 	})
 	tensor.Register(tensor.Def{
@@ -379,8 +392,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "torch::tensordot(Tensor a, Tensor b, Any dims=2) -> Tensor",
-		Doc:    "sums products over the last dims dimensions of a and the first dims of b, or over the pairs of dimensions that two lists name." + site + "tensordot.html",
-		Go:     "-",
+		Doc: "sums products over the last dims dimensions of a and the first dims of b, or over the pairs of " +
+			"dimensions that two lists name." + site + "tensordot.html",
+		Go: "-",
 		Body: func(c *Ctx) {
 			a, b := c.T(0), c.T(1)
 			v := c.Value(2)
@@ -404,7 +418,8 @@ func init() {
 				l = []tensor.Value{tensor.IntsValue(ints[:1]), tensor.IntsValue(ints[1:])}
 			}
 			if len(l) != 2 {
-				c.Fail(tensor.ErrType, "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] containing two lists, but got dims=%v", v)
+				c.Fail(tensor.ErrType, "tensordot expects dims to be int or tuple[list[int], list[int]] or "+
+					"list[list[int]] containing two lists, but got dims=%v", v)
 			}
 			c.Return(call(opTensordot, a, b, l[0].Ints(), l[1].Ints())[0])
 		},
@@ -434,7 +449,8 @@ func tensordot(c *Ctx, a, b *T, da, db []int) *T {
 		case s1 == 1 && s2 != 1:
 			b = b.SumDim([]int{y}, tensor.SumDimOptions{KeepDim: true, DType: b.DType()})
 		case s1 != s2:
-			c.Fail(tensor.ErrShape, "contracted dimensions need to match, but first has size %d in dim %d and second has size %d in dim %d", s1, x, s2, y)
+			c.Fail(tensor.ErrShape, "contracted dimensions need to match, but first has size %d in dim %d and second "+
+				"has size %d in dim %d", s1, x, s2, y)
 		default:
 			k *= s1
 		}

@@ -49,7 +49,8 @@ func product(batch []int, m, n, k int, alpha tensor.Num, a, b matrix, beta tenso
 }
 
 // activated is product with a function applied to the result, for floating-point types.
-func activated(batch []int, m, n, k int, alpha tensor.Num, a, b matrix, beta tensor.Num, c matrix, bias *T, act gemm.Activation) {
+func activated(batch []int, m, n, k int, alpha tensor.Num, a, b matrix, beta tensor.Num, c matrix, bias *T,
+	act gemm.Activation) {
 	if m == 0 || n == 0 {
 		return
 	}
@@ -84,7 +85,8 @@ func activated(batch []int, m, n, k int, alpha tensor.Num, a, b matrix, beta ten
 		if bias != nil {
 			ep.BiasCol = tensor.Data[float32](tensor.DenseAs(bias, tensor.Float32))
 		}
-		gemm.GEMMHalf(h, dims, m, n, k, float32(alpha.F), memory[uint16](a.t), a.rs, a.cs, memory[uint16](b.t), b.rs, b.cs, float32(beta.F), memory[uint16](c.t), c.rs, c.cs, ep)
+		gemm.GEMMHalf(h, dims, m, n, k, float32(alpha.F), memory[uint16](a.t), a.rs, a.cs, memory[uint16](b.t), b.rs,
+			b.cs, float32(beta.F), memory[uint16](c.t), c.rs, c.cs, ep)
 	case tensor.Complex64:
 		anyProduct(dims, m, n, k, complex64(alpha.C), a, b, complex64(beta.C), c)
 	case tensor.Complex128:
@@ -104,20 +106,24 @@ func activated(batch []int, m, n, k int, alpha tensor.Num, a, b matrix, beta ten
 	}
 }
 
-func floatProduct[E float32 | float64](dims []gemm.BatchDim, m, n, k int, alpha E, a, b matrix, beta E, c matrix, bias *T, act gemm.Activation) {
+func floatProduct[E float32 | float64](dims []gemm.BatchDim, m, n, k int, alpha E, a, b matrix, beta E, c matrix,
+	bias *T, act gemm.Activation) {
 	ep := &gemm.Epilogue[E]{Act: act}
 	if bias != nil {
 		ep.BiasCol = memory[E](tensor.Dense(bias))
 	}
 	if len(dims) == 0 {
-		gemm.GEMM(m, n, k, alpha, memory[E](a.t), a.rs, a.cs, memory[E](b.t), b.rs, b.cs, beta, memory[E](c.t), c.rs, c.cs, ep)
+		gemm.GEMM(m, n, k, alpha, memory[E](a.t), a.rs, a.cs, memory[E](b.t), b.rs, b.cs, beta, memory[E](c.t), c.rs,
+			c.cs, ep)
 		return
 	}
-	gemm.GEMMBatch(dims, m, n, k, alpha, memory[E](a.t), a.rs, a.cs, memory[E](b.t), b.rs, b.cs, beta, memory[E](c.t), c.rs, c.cs, ep)
+	gemm.GEMMBatch(dims, m, n, k, alpha, memory[E](a.t), a.rs, a.cs, memory[E](b.t), b.rs, b.cs, beta, memory[E](c.t),
+		c.rs, c.cs, ep)
 }
 
 func anyProduct[E gemm.Number](dims []gemm.BatchDim, m, n, k int, alpha E, a, b matrix, beta E, c matrix) {
-	gemm.GEMMAny(dims, m, n, k, alpha, memory[E](a.t), a.rs, a.cs, memory[E](b.t), b.rs, b.cs, beta, memory[E](c.t), c.rs, c.cs)
+	gemm.GEMMAny(dims, m, n, k, alpha, memory[E](a.t), a.rs, a.cs, memory[E](b.t), b.rs, b.cs, beta, memory[E](c.t),
+		c.rs, c.cs)
 }
 
 // dims prints a matrix's size as PyTorch's messages do: "2x3".
@@ -171,14 +177,16 @@ func checkSame(c *Ctx, name string, a, b tensor.DType) {
 	}
 }
 
-// checkFactors refuses complex numbers as alpha or beta of real products, and with addr floats of integer ones, which are cut off otherwise.
+// checkFactors refuses complex numbers as alpha or beta of real products, and with addr floats of integer ones, which
+// are cut off otherwise.
 func checkFactors(c *Ctx, dt tensor.DType, beta, alpha tensor.Num) {
 	for _, f := range []struct {
 		name string
 		n    tensor.Num
 	}{{"beta", beta}, {"alpha", alpha}} {
 		if addr := c.Op().Sch.Name[:4] == "addr"; addr && dt.IsIntOrBool() && !f.n.IsInt() {
-			c.Fail(tensor.ErrDType, "For integral input tensors, argument %s must not be a floating point number.", f.name)
+			c.Fail(tensor.ErrDType, "For integral input tensors, argument %s must not be a floating point number.",
+				f.name)
 		} else if addr && dt != tensor.Bool && f.n.K == tensor.KBool {
 			c.Fail(tensor.ErrDType, "Boolean %s only supported for Boolean results.", f.name)
 		}
@@ -194,19 +202,22 @@ func expandTo(c *Ctx, t *T, shape []int) {
 		return
 	}
 	if t.Dim() > len(shape) {
-		c.Fail(tensor.ErrShape, "expand(torch.%sTensor{%s}, size=%s): the number of sizes provided (%d) must be greater or equal to the number of dimensions in the tensor (%d)",
+		c.Fail(tensor.ErrShape, "expand(torch.%sTensor{%s}, size=%s): the number of sizes provided (%d) must be "+
+			"greater or equal to the number of dimensions in the tensor (%d)",
 			t.DType().ClassName(), tensor.ShapeString(t.Shape()), tensor.ShapeString(shape), len(shape), t.Dim())
 	}
 	d := len(shape) - t.Dim()
 	for i := t.Dim() - 1; i >= 0; i-- {
 		if t.Shape()[i] != shape[d+i] && t.Shape()[i] != 1 {
-			c.Fail(tensor.ErrShape, "The expanded size of the tensor (%d) must match the existing size (%d) at non-singleton dimension %d.  Target sizes: %s.  Tensor sizes: %s",
+			c.Fail(tensor.ErrShape, "The expanded size of the tensor (%d) must match the existing size (%d) at "+
+				"non-singleton dimension %d.  Target sizes: %s.  Tensor sizes: %s",
 				shape[d+i], t.Shape()[i], d+i, tensor.ShapeString(shape), tensor.ShapeString(t.Shape()))
 		}
 	}
 }
 
-// start fills out with what beta multiplies and returns beta; nothing is read when beta is 0, so that NaN does not spread.
+// start fills out with what beta multiplies and returns beta; nothing is read when beta is 0, so that NaN does not
+// spread.
 func start(out, self *T, beta tensor.Num) tensor.Num {
 	if beta.C == 0 {
 		return zero

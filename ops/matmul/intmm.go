@@ -10,7 +10,8 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "_int_mm(Tensor self, Tensor mat2) -> Tensor",
 		Go:     "IntMM",
-		Doc: "multiplies two matrices of bytes, [m, k] of int8 or uint8 and [k, n] of int8, into int32, exactly: the product inside quantized layers. " +
+		Doc: "multiplies two matrices of bytes, [m, k] of int8 or uint8 and [k, n] of int8, into int32, exactly: the " +
+			"product inside quantized layers. " +
 			"mm of the same tensors gives int8, which wraps around.",
 		Out: true, NoGrad: "integer result",
 		Infer: intMMInfer,
@@ -58,7 +59,8 @@ func intMMInfer(c *Ctx) {
 		case t.Dim() == 0:
 			c.Fail(tensor.ErrIndex, "Dimension specified as %d but tensor has no dimensions", d)
 		case t.Dim() <= d:
-			c.Fail(tensor.ErrIndex, "Dimension out of range (expected to be in range of [-%d, %d], but got %d)", t.Dim(), t.Dim()-1, d)
+			c.Fail(tensor.ErrIndex, "Dimension out of range (expected to be in range of [-%d, %d], but got %d)",
+				t.Dim(), t.Dim()-1, d)
 		}
 		return t.Size(d)
 	}
@@ -77,7 +79,8 @@ func intMMInfer(c *Ctx) {
 		}
 	}
 	if a.Size(1) != b.Size(0) {
-		c.Fail(tensor.ErrShape, "_int_mm: mat1 and mat2 shapes cannot be multiplied (%s and %s)", dims(a.Shape()), dims(b.Shape()))
+		c.Fail(tensor.ErrShape, "_int_mm: mat1 and mat2 shapes cannot be multiplied (%s and %s)", dims(a.Shape()),
+			dims(b.Shape()))
 	}
 	if a.DType() != tensor.Int8 && a.DType() != tensor.Uint8 {
 		c.Fail(tensor.ErrDType, cpu+"self dtype to be int8 or uint8 but got %s", cTypeName(a.DType()))

@@ -14,7 +14,8 @@ func TestIntMM(t *testing.T) {
 		for _, d := range [][3]int{{1, 1, 1}, {17, 33, 65}, {0, 4, 3}, {3, 0, 2}} {
 			for layout := range 4 {
 				m, k, n := d[0], d[1], d[2]
-				a, b := torch.Randint(256, []int{m, k}).AddScalar(-128).To(tensor.Int8).To(dt), torch.Randint(256, []int{k, n}).AddScalar(-128).To(tensor.Int8)
+				a, b := torch.Randint(256, []int{m, k}).AddScalar(-128).To(tensor.Int8).To(dt),
+					torch.Randint(256, []int{k, n}).AddScalar(-128).To(tensor.Int8)
 				if layout&1 != 0 {
 					a = a.T().Contiguous().T()
 				}
@@ -37,7 +38,8 @@ func TestIntMM(t *testing.T) {
 
 func TestIntMMErrors(t *testing.T) {
 	z := func(dt tensor.DType, sh ...int) *T { return torch.Zeros(sh).To(dt) }
-	const i8, i16, i32, i64, u8, f32 = tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Uint8, tensor.Float32
+	const i8, i16, i32, i64, u8, f32 = tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Uint8,
+		tensor.Float32
 	for i, c := range []struct {
 		a, b, out *T
 		want      string
@@ -48,9 +50,11 @@ func TestIntMMErrors(t *testing.T) {
 		{z(i8, 3, 4), z(i8, 4, 6, 1), nil, "_int_mm: mat2 must be a matrix, got 3-D tensor"},
 		{z(f32, 3, 4), z(i8, 5, 6), nil, "_int_mm: mat1 and mat2 shapes cannot be multiplied (3x4 and 5x6)"},
 		{z(i64, 3, 4), z(i8, 4, 6), nil, "int_mm_out_cpu: Expected self dtype to be int8 or uint8 but got long int"},
-		{z(i16, 3, 4), z(i8, 4, 6), z(i32, 1), "int_mm_out_cpu: Expected self dtype to be int8 or uint8 but got short int"},
+		{z(i16, 3, 4), z(i8, 4, 6), z(i32, 1),
+			"int_mm_out_cpu: Expected self dtype to be int8 or uint8 but got short int"},
 		{z(i8, 3, 4), z(u8, 4, 6), nil, "int_mm_out_cpu: Expected mat2 dtype to be of type int8 but got unsigned char"},
-		{z(i8, 3, 4), z(i8, 4, 6), z(i64, 2, 6), "int_mm_out_cpu: Expected result dtype to be of type kInt but got long int"},
+		{z(i8, 3, 4), z(i8, 4, 6), z(i64, 2, 6),
+			"int_mm_out_cpu: Expected result dtype to be of type kInt but got long int"},
 		{z(i8, 3, 4), z(i8, 4, 6), z(i32, 0), "int_mm_out_cpu: Expected result.size(0) to be 3 but got 0"},
 		{z(i8, 3, 4), z(i8, 4, 6), z(i32, 3, 7, 1), "int_mm_out_cpu: Expected result.size(1) to be 6 but got 7"},
 		{z(i8, 3, 4), z(i8, 4, 6), z(i32, 3, 6, 1), "int_mm_out_cpu: Expected result to be of dimension 2 but got 3"},

@@ -11,7 +11,8 @@ func init() {
 	opInv := tensor.Slot("aten::linalg_inv")
 	tensor.Register(tensor.Def{
 		Schema: "inverse(Tensor self) -> Tensor", Out: true,
-		Doc: "is the inverse of a square matrix, or of each of a batch.\nhttps://pytorch.org/docs/stable/generated/torch.inverse.html",
+		Doc: "is the inverse of a square matrix, or of each of a " +
+			"batch.\nhttps://pytorch.org/docs/stable/generated/torch.inverse.html",
 		Body: func(c *Ctx) {
 			k := tensor.NewCall(opInv, 1)
 			*k.Arg(0) = c.Value(0)
@@ -20,17 +21,20 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "linalg_inv(Tensor A) -> Tensor",
-		Doc:    "is the inverse of a square matrix, or of each of a batch.\nhttps://pytorch.org/docs/stable/generated/torch.linalg.inv.html",
-		Out:    true,
+		Doc: "is the inverse of a square matrix, or of each of a " +
+			"batch.\nhttps://pytorch.org/docs/stable/generated/torch.linalg.inv.html",
+		Out: true,
 		Infer: func(c *Ctx) {
 			a := c.T(0)
 			switch dt := a.DType(); {
 			case a.Dim() < 2:
 				c.Fail(tensor.ErrShape, "linalg.inv: The input tensor A must have at least 2 dimensions.")
 			case a.Size(-1) != a.Size(-2):
-				c.Fail(tensor.ErrShape, "linalg.inv: A must be batches of square matrices, but they are %d by %d matrices", a.Size(-2), a.Size(-1))
+				c.Fail(tensor.ErrShape, "linalg.inv: A must be batches of square matrices, but they are %d by %d "+
+					"matrices", a.Size(-2), a.Size(-1))
 			case !dt.IsFloat() && !dt.IsComplex():
-				c.Fail(tensor.ErrDType, "linalg.inv: Expected a floating point or complex tensor as input. Got %s", dt.ClassName())
+				c.Fail(tensor.ErrDType, "linalg.inv: Expected a floating point or complex tensor as input. Got %s",
+					dt.ClassName())
 			case dt.Size() < 4:
 				c.Fail(tensor.ErrDType, "linalg.inv: Low precision dtypes not supported. Got %s", dt.ClassName())
 			}
@@ -41,7 +45,9 @@ func init() {
 			// float32 is computed in float64: the inverse is where rounding hurts most
 			if a.IsComplex() {
 				w := tensor.New(a.Shape(), tensor.Complex128)
-				inverse(c, tensor.Data[complex128](w), tensor.Data[complex128](tensor.CloneRaw(tensor.DenseAs(a, tensor.Complex128))), a.Size(-1), cmplx.Abs)
+				inverse(c, tensor.Data[complex128](w),
+					tensor.Data[complex128](tensor.CloneRaw(tensor.DenseAs(a, tensor.Complex128))), a.Size(-1),
+					cmplx.Abs)
 				tensor.CopyRaw(o, w)
 				return
 			}
@@ -57,7 +63,8 @@ func init() {
 				return
 			}
 			w := tensor.New(a.Shape(), tensor.Float64)
-			inverse(c, tensor.Data[float64](w), tensor.Data[float64](tensor.CloneRaw(tensor.DenseAs(a, tensor.Float64))), a.Size(-1), math.Abs)
+			inverse(c, tensor.Data[float64](w),
+				tensor.Data[float64](tensor.CloneRaw(tensor.DenseAs(a, tensor.Float64))), a.Size(-1), math.Abs)
 			tensor.CopyRaw(o, w)
 		},
 		Save: "result",
@@ -121,5 +128,6 @@ func singular(c *Ctx, m, k int) {
 	if len(c.T(0).Shape()) > 2 {
 		batch = "(Batch element " + tensor.IntValue(m).String() + "): "
 	}
-	c.Fail(tensor.ErrValue, "linalg.inv: %sThe diagonal element %d is zero, the inversion could not be completed because the input matrix is singular.", batch, k+1)
+	c.Fail(tensor.ErrValue, "linalg.inv: %sThe diagonal element %d is zero, the inversion could not be completed "+
+		"because the input matrix is singular.", batch, k+1)
 }

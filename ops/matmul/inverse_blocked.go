@@ -7,9 +7,10 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 )
 
-// invertBlocked inverts an n×n matrix in place by Gauss-Jordan elimination in blocks of columns. What a block's pivots do to the rows is
-// a matrix that differs from the identity in the columns of the block alone; it takes the place of the block's columns, and the other
-// columns are multiplied by it. It returns the first diagonal element that is zero, -1 if there is none.
+// invertBlocked inverts an n×n matrix in place by Gauss-Jordan elimination in blocks of columns. What a block's pivots
+// do to the rows is a matrix that differs from the identity in the columns of the block alone; it takes the place of
+// the block's columns, and the other columns are multiplied by it. It returns the first diagonal element that is zero,
+// -1 if there is none.
 func invertBlocked(a []float64, n int) int {
 	const block = 32
 	panel := make([]float64, block*n) // the block's columns, one after the other

@@ -7,13 +7,15 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// The gradients of a linear layer y = x·Wᵀ + b are dx = dy·W, dW = dyᵀ·x and db = the sum of dy over the rows: see "Back-propagation" in
-// https://docs.pytorch.org/docs/stable/generated/torch.nn.Linear.html for the shapes. One operator computes those that are wanted, because
-// the backward pass of a small layer is short enough for the cost of several calls to show.
+// The gradients of a linear layer y = x·Wᵀ + b are dx = dy·W, dW = dyᵀ·x and db = the sum of dy over the rows: see
+// "Back-propagation" in https://docs.pytorch.org/docs/stable/generated/torch.nn.Linear.html for the shapes. One
+// operator computes those that are wanted, because the backward pass of a small layer is short enough for the cost of
+// several calls to show.
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "gotorch::linear_backward(Tensor grad, Tensor input, Tensor weight, bool for_input, bool for_weight, bool for_bias) -> (Tensor, Tensor, Tensor)",
-		Doc: "is the gradients of linear with respect to the input [*, in], the weight [out, in] or [in], and a bias [out], given that of the result " +
+		Doc: "is the gradients of linear with respect to the input [*, in], the weight [out, in] or [in], and a bias " +
+			"[out], given that of the result " +
 			"[*, out]; those that are not asked for are none.",
 		Go:    "-",
 		Body:  linearBackwardBody,
@@ -25,8 +27,8 @@ func init() {
 
 var opLinearBackward = tensor.Slot("gotorch::linear_backward")
 
-// linearVJP is the gradient rule of linear, whose arguments are input, weight and bias. A bias that is not one number for each output is
-// broadcast to the result: the engine sums its gradient.
+// linearVJP is the gradient rule of linear, whose arguments are input, weight and bias. A bias that is not one number
+// for each output is broadcast to the result: the engine sums its gradient.
 func linearVJP(c *Ctx, g *T) []*T {
 	w := c.Shape(1)
 	bias := c.Has(2) && c.Needs(2)
@@ -35,7 +37,8 @@ func linearVJP(c *Ctx, g *T) []*T {
 	if c.Needs(0) || c.Needs(1) || rowSum {
 		b := tensor.NewCall(opLinearBackward, 6)
 		*b.Arg(0), *b.Arg(1), *b.Arg(2) = tensor.TensorValue(g), tensor.TensorValue(c.T(0)), tensor.TensorValue(c.T(1))
-		*b.Arg(3), *b.Arg(4), *b.Arg(5) = tensor.BoolValue(c.Needs(0)), tensor.BoolValue(c.Needs(1)), tensor.BoolValue(rowSum)
+		*b.Arg(3), *b.Arg(4), *b.Arg(5) = tensor.BoolValue(c.Needs(0)), tensor.BoolValue(c.Needs(1)),
+			tensor.BoolValue(rowSum)
 		r[0], r[1], r[2] = b.Do3()
 	}
 	if bias && !rowSum {
@@ -44,8 +47,8 @@ func linearVJP(c *Ctx, g *T) []*T {
 	return r
 }
 
-// linearSizes are the rows m of the input, its columns k and the outputs n. The rows come from the input's shape, because a gradient without
-// columns does not tell.
+// linearSizes are the rows m of the input, its columns k and the outputs n. The rows come from the input's shape,
+// because a gradient without columns does not tell.
 func linearSizes(c *Ctx) (m, n, k int) {
 	x, w := c.Shape(1), c.Shape(2)
 	m, n, k = 1, 1, w[len(w)-1]
@@ -91,7 +94,8 @@ func linearBackwardInfer(c *Ctx) {
 	}
 }
 
-// linearBackwardRun computes the products, which read the gradient (m rows of n), the input (m of k) and the weight (n of k) where they lie.
+// linearBackwardRun computes the products, which read the gradient (m rows of n), the input (m of k) and the weight (n
+// of k) where they lie.
 func linearBackwardRun(c *Ctx) {
 	m, n, k := linearSizes(c)
 	dy := rows(c.T(0), m, n)
@@ -106,14 +110,15 @@ func linearBackwardRun(c *Ctx) {
 	}
 }
 
-// smallSum is the number of rows and columns up to which columnSums needs no operator; groupRows is the number of rows whose sums are joined
-// in float32 before they are added to those of other groups in float64.
+// smallSum is the number of rows and columns up to which columnSums needs no operator; groupRows is the number of rows
+// whose sums are joined in float32 before they are added to those of other groups in float64.
 const (
 	smallSum  = 64
 	groupRows = 16
 )
 
-// columnSums is the sum over the rows of a gradient, to the bit what the operator sum gives: that adds up a few short rows in this order too.
+// columnSums is the sum over the rows of a gradient, to the bit what the operator sum gives: that adds up a few short
+// rows in this order too.
 func columnSums(out, g *T, dy matrix, m, n int) {
 	narrow := n == 1 || n <= 32 && m >= 2*groupRows // the operator adds such rows in another order
 	if g.DType() != tensor.Float32 || narrow || n > smallSum || m > smallSum || dy.cs != 1 || dy.rs != n {

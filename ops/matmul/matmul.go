@@ -10,7 +10,8 @@ import (
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "matmul(Tensor self, Tensor other) -> Tensor",
-		Doc: "is the matrix product: of vectors their dot product, of matrices mm, of more dimensions a batch of products whose leading dimensions broadcast." +
+		Doc: "is the matrix product: of vectors their dot product, of matrices mm, of more dimensions a batch of " +
+			"products whose leading dimensions broadcast." +
 			site + "matmul.html",
 		Aliases: []string{"linalg_matmul"},
 		Out:     true, AMP: tensor.AMPLower,
@@ -32,17 +33,20 @@ func init() {
 	infer := func(c *Ctx) {
 		x, w, b := c.T(0), c.T(1), c.T(2)
 		if x.Dim() == 0 || w.Dim() == 0 {
-			c.Fail(tensor.ErrShape, "both arguments to linear need to be at least 1D, but they are %dD and %dD", x.Dim(), w.Dim())
+			c.Fail(tensor.ErrShape, "both arguments to linear need to be at least 1D, but they are %dD and %dD",
+				x.Dim(), w.Dim())
 		}
 		if w.Dim() > 2 {
-			c.Fail(tensor.ErrShape, "linear(): weight must have 1 or 2 dimensions, but it has shape %s", tensor.ShapeString(w.Shape()))
+			c.Fail(tensor.ErrShape, "linear(): weight must have 1 or 2 dimensions, but it has shape %s",
+				tensor.ShapeString(w.Shape()))
 		}
 		k := w.Size(-1)
 		if x.Size(-1) != k {
 			m := x.Numel() / max(1, x.Size(-1))
 			switch {
 			case x.Dim() == 1 && w.Dim() == 1:
-				c.Fail(tensor.ErrShape, "inconsistent tensor size, expected tensor %s and src %s to have the same number of elements, but got %d and %d elements respectively",
+				c.Fail(tensor.ErrShape, "inconsistent tensor size, expected tensor %s and src %s to have the same "+
+					"number of elements, but got %d and %d elements respectively",
 					tensor.ShapeString(x.Shape()), tensor.ShapeString(w.Shape()), x.Size(0), k)
 			case w.Dim() == 1:
 				c.Fail(tensor.ErrShape, "size mismatch, got input (%d), mat (%dx%d), vec (%d)", m, m, x.Size(-1), k)
@@ -51,10 +55,12 @@ func init() {
 			if c.T(2) != nil {
 				name = "addmm"
 			}
-			c.Fail(tensor.ErrShape, "%s: mat1 and mat2 shapes cannot be multiplied (%dx%d and %dx%d)", name, m, x.Size(-1), k, w.Size(0))
+			c.Fail(tensor.ErrShape, "%s: mat1 and mat2 shapes cannot be multiplied (%dx%d and %dx%d)", name, m,
+				x.Size(-1), k, w.Size(0))
 		}
 		if x.DType() != w.DType() {
-			c.Fail(tensor.ErrDType, "mat1 and mat2 must have the same dtype, but got %s and %s", x.DType().ClassName(), w.DType().ClassName())
+			c.Fail(tensor.ErrDType, "mat1 and mat2 must have the same dtype, but got %s and %s", x.DType().ClassName(),
+				w.DType().ClassName())
 		}
 		checkSame(c, "addmm_impl_cpu_", x.DType(), w.DType())
 		var buf [8]int // on the stack
@@ -64,7 +70,8 @@ func init() {
 		}
 		if b != nil {
 			if b.DType() != x.DType() {
-				c.Fail(tensor.ErrDType, "self and mat2 must have the same dtype, but got %s and %s", b.DType().ClassName(), x.DType().ClassName())
+				c.Fail(tensor.ErrDType, "self and mat2 must have the same dtype, but got %s and %s",
+					b.DType().ClassName(), x.DType().ClassName())
 			}
 			expandTo(c, b, sh)
 		}
@@ -72,7 +79,8 @@ func init() {
 	}
 	tensor.Register(tensor.Def{
 		Schema: "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
-		Doc: "is input @ weightᵀ + bias for an input [*, in], a weight [out, in] (or [in], which drops the last dimension) and a bias that broadcasts to the result [*, out].\n" +
+		Doc: "is input @ weightᵀ + bias for an input [*, in], a weight [out, in] (or [in], which drops the last " +
+			"dimension) and a bias that broadcasts to the result [*, out].\n" +
 			"https://pytorch.org/docs/stable/generated/torch.nn.functional.linear.html",
 		Go:    "-",
 		Out:   true,
@@ -81,8 +89,10 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "gotorch::linear_fused(Tensor input, Tensor weight, Tensor? bias, str activation) -> Tensor",
-		Doc: "is activation(linear(input, weight, bias)) in one pass over the result; activation is none, relu, gelu or gelu_tanh. Where gradients are " +
-			"recorded only ReLU is fused, whose gradient needs nothing but the result: that of GELU reads the sum before it, which a fused kernel does not keep.",
+		Doc: "is activation(linear(input, weight, bias)) in one pass over the result; activation is none, relu, gelu " +
+			"or gelu_tanh. Where gradients are " +
+			"recorded only ReLU is fused, whose gradient needs nothing but the result: that of GELU reads the sum " +
+			"before it, which a fused kernel does not keep.",
 		Body: func(c *Ctx) { c.Return(activate(c, 3, call(opLinear, c.T(0), c.T(1), c.T(2))[0])) },
 		Fuses: func(c *Ctx) bool {
 			return c.ArgDType(0).IsFloat() && c.T(1).Dim() == 2 && (c.Str(3) == "relu" || !c.Wants())
@@ -98,7 +108,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
-		Doc: "is input @ weightᵀ + bias for an input [*, in], a weight [out, in] (or [in], which drops the last dimension) and a bias that broadcasts to the result [*, out].\n" +
+		Doc: "is input @ weightᵀ + bias for an input [*, in], a weight [out, in] (or [in], which drops the last " +
+			"dimension) and a bias that broadcasts to the result [*, out].\n" +
 			"https://pytorch.org/docs/stable/generated/torch.nn.functional.linear.html",
 		Body: func(c *Ctx) {
 			d := tensor.NewCall(opLinear, 3)
@@ -111,7 +122,8 @@ func init() {
 }
 
 // activations are the names of the functions that a fused linear layer applies to its result.
-var activations = map[string]gemm.Activation{"none": gemm.ActNone, "relu": gemm.ActReLU, "gelu": gemm.ActGELU, "gelu_tanh": gemm.ActGELUTanh}
+var activations = map[string]gemm.Activation{"none": gemm.ActNone, "relu": gemm.ActReLU, "gelu": gemm.ActGELU,
+	"gelu_tanh": gemm.ActGELUTanh}
 
 // checkActivation refuses an argument that names no activation.
 func checkActivation(c *Ctx, i int) {
@@ -199,7 +211,8 @@ func matmul(c *Ctx, a, b *T) *T {
 		c.Fail(tensor.ErrShape, "both arguments to matmul need to be at least 1D, but they are %dD and %dD", da, db)
 	}
 	if a.DType() != b.DType() {
-		c.Fail(tensor.ErrDType, "expected m1 and m2 to have the same dtype, but got: %s != %s", cName(a.DType()), cName(b.DType()))
+		c.Fail(tensor.ErrDType, "expected m1 and m2 to have the same dtype, but got: %s != %s", cName(a.DType()),
+			cName(b.DType()))
 	}
 	switch {
 	case da == 1 && db == 1:
@@ -227,7 +240,8 @@ func matmul(c *Ctx, a, b *T) *T {
 			return unsafeView(fold(bt, k).MV(a), sh)
 		}
 		if k != a.Size(1) {
-			c.Fail(tensor.ErrShape, "mm: mat1 and mat2 shapes cannot be multiplied (%dx%d and %dx%d)", a.Size(0), a.Size(1), k, bt.Numel()/max(k, 1))
+			c.Fail(tensor.ErrShape, "mm: mat1 and mat2 shapes cannot be multiplied (%dx%d and %dx%d)", a.Size(0),
+				a.Size(1), k, bt.Numel()/max(k, 1))
 		}
 		if canFold(bt) {
 			return unsafeView(fold(bt, k).MM(a.Transpose(0, 1)), append(sh, a.Size(0))).MT()

@@ -31,14 +31,16 @@ func TestGradients(t *testing.T) {
 		in   X
 	}{
 		{"mm", func(x X) *T { return x[0].MM(x[1]) }, X{fill(1, 3, 4), fill(2, 4, 2)}},
-		{"mm transposed", func(x X) *T { return x[0].Transpose(0, 1).MM(x[1].Transpose(0, 1)) }, X{fill(1, 4, 3), fill(2, 2, 4)}},
+		{"mm transposed", func(x X) *T { return x[0].Transpose(0, 1).MM(x[1].Transpose(0, 1)) },
+			X{fill(1, 4, 3), fill(2, 2, 4)}},
 		{"bmm", func(x X) *T { return x[0].BMM(x[1]) }, X{fill(1, 2, 3, 4), fill(2, 2, 4, 2)}},
 		{"mv", func(x X) *T { return x[0].MV(x[1]) }, X{fill(1, 3, 4), fill(2, 4)}},
 		{"dot", func(x X) *T { return x[0].Dot(x[1]) }, X{fill(1, 5), fill(2, 5)}},
 		{"addmm", func(x X) *T {
 			return x[0].AddMM(x[1], x[2], tensor.AddMMOptions{Alpha: 0.5, Beta: 2.0})
 		}, X{fill(3, 2), fill(1, 3, 4), fill(2, 4, 2)}},
-		{"linear", func(x X) *T { return F.Linear(x[0], x[1], F.LinearOptions{Bias: x[2]}) }, X{fill(1, 2, 3, 4), fill(2, 5, 4), fill(3, 5)}},
+		{"linear", func(x X) *T { return F.Linear(x[0], x[1], F.LinearOptions{Bias: x[2]}) },
+			X{fill(1, 2, 3, 4), fill(2, 5, 4), fill(3, 5)}},
 		{"matmul broadcast", func(x X) *T { return x[0].MatMul(x[1]) }, X{fill(1, 2, 1, 3, 4), fill(2, 3, 4, 2)}},
 		{"matmul 3x2", func(x X) *T { return x[0].MatMul(x[1]) }, X{fill(1, 2, 3, 4), fill(2, 4, 2)}},
 		{"matmul 2x3", func(x X) *T { return x[0].MatMul(x[1]) }, X{fill(1, 3, 4), fill(2, 2, 4, 5)}},
@@ -66,7 +68,8 @@ func TestThreads(t *testing.T) {
 
 func TestEinsumErrors(t *testing.T) {
 	a, b := fill(1, 2, 3), fill(2, 4, 5)
-	for eq, ops := range map[string][]*T{"ij,jk": {a, b}, "ij->il": {a}, "ijk": {a}, "ij": {a, b}, "i.j": {a}, "i1": {a}, "ij->iij": {a}, "ii": {a}, "ij,": {a}, "...": nil, "..": {a}} {
+	for eq, ops := range map[string][]*T{"ij,jk": {a, b}, "ij->il": {a}, "ijk": {a}, "ij": {a, b}, "i.j": {a},
+		"i1": {a}, "ij->iij": {a}, "ii": {a}, "ij,": {a}, "...": nil, "..": {a}} {
 		if err := tensor.Try(func() { torch.Einsum(eq, ops) }); err == nil {
 			t.Errorf("einsum(%q) of %d operands did not fail", eq, len(ops))
 		}
@@ -99,7 +102,8 @@ func Example() {
 func TestLinearFused(t *testing.T) {
 	for _, d := range [][3]int{{1, 7, 5}, {8, 16, 16}, {40, 300, 200}} {
 		m, n, k := d[0], d[1], d[2]
-		x, w, b := tensor.New([]int{m, k}, tensor.Float32), tensor.New([]int{n, k}, tensor.Float32), tensor.New([]int{n}, tensor.Float32)
+		x, w, b := tensor.New([]int{m, k}, tensor.Float32), tensor.New([]int{n, k}, tensor.Float32),
+			tensor.New([]int{n}, tensor.Float32)
 		for i, p := range []*tensor.Tensor{x, w, b} {
 			v := tensor.Data[float32](p)
 			for j := range v {
@@ -130,7 +134,8 @@ func TestLinearFused(t *testing.T) {
 
 func fused(t *testing.T, in, w, bias *tensor.Tensor, activation string) *tensor.Tensor {
 	t.Helper()
-	return run(t, "gotorch::linear_fused", tensor.TensorValue(in), tensor.TensorValue(w), tensor.TensorValue(bias), tensor.StrValue(activation))
+	return run(t, "gotorch::linear_fused", tensor.TensorValue(in), tensor.TensorValue(w), tensor.TensorValue(bias),
+		tensor.StrValue(activation))
 }
 
 // A linear layer with a packed weight is the layer, on the processor that packed it and on others.
@@ -140,16 +145,20 @@ func TestLinearPacked(t *testing.T) {
 		t.Run(l.Name, func(t *testing.T) {
 			defer cpu.Set(l.Features)()
 			for _, dt := range []tensor.DType{tensor.Float32, tensor.Float64} {
-				for _, d := range [][3]int{{1, 7, 5}, {1, 300, 200}, {8, 16, 16}, {13, 1, 40}, {40, 300, 200}, {40, 65, 0}, {0, 3, 4}, {64, 0, 8}} {
+				for _, d := range [][3]int{{1, 7, 5}, {1, 300, 200}, {8, 16, 16}, {13, 1, 40}, {40, 300, 200},
+					{40, 65, 0}, {0, 3, 4}, {64, 0, 8}} {
 					x, w, b := values([]int{2, d[0], d[2]}, dt), values([]int{d[1], d[2]}, dt), values([]int{d[1]}, dt)
 					packed := run(t, "gotorch::linear_pack", tensor.TensorValue(w))
 					for _, act := range []string{"none", "relu", "gelu", "gelu_tanh"} {
 						for _, in := range []*tensor.Tensor{x, x.Transpose(0, 1)} {
 							check := func(bias tensor.Value) {
 								t.Helper()
-								got := run(t, "gotorch::linear_packed", tensor.TensorValue(in), tensor.TensorValue(packed), tensor.IntValue(d[1]), bias, tensor.StrValue(act))
-								want := run(t, "gotorch::linear_fused", tensor.TensorValue(in), tensor.TensorValue(w), bias, tensor.StrValue(act))
-								if !tensor.SameShape(got.Shape(), want.Shape()) || got.Numel() > 0 && !(got.Sub(want).Abs().Max().Item() <= 1e-4) {
+								got := run(t, "gotorch::linear_packed", tensor.TensorValue(in),
+									tensor.TensorValue(packed), tensor.IntValue(d[1]), bias, tensor.StrValue(act))
+								want := run(t, "gotorch::linear_fused", tensor.TensorValue(in), tensor.TensorValue(w),
+									bias, tensor.StrValue(act))
+								if !tensor.SameShape(got.Shape(), want.Shape()) || got.Numel() > 0 &&
+									!(got.Sub(want).Abs().Max().Item() <= 1e-4) {
 									t.Fatalf("%v %v %s: got %v, expected %v", dt, d, act, got, want)
 								}
 							}
@@ -169,7 +178,8 @@ func TestLinearPacked(t *testing.T) {
 		{tensor.TensorValue(values([]int{2, 4}, tensor.Float64))},
 	} {
 		p := run(t, "gotorch::linear_pack", tensor.TensorValue(values([]int{3, 4}, tensor.Float32)))
-		if _, err := tensor.CallOp("gotorch::linear_packed", bad[0], tensor.TensorValue(p), tensor.IntValue(3), tensor.Value{}, tensor.StrValue("none")); err == nil {
+		if _, err := tensor.CallOp("gotorch::linear_packed", bad[0], tensor.TensorValue(p), tensor.IntValue(3),
+			tensor.Value{}, tensor.StrValue("none")); err == nil {
 			t.Errorf("an input of %v %v: expected an error", bad[0].T.DType(), bad[0].T.Shape())
 		}
 	}
@@ -193,10 +203,11 @@ func run(t *testing.T, op string, args ...tensor.Value) *tensor.Tensor {
 	return out[0].T
 }
 
-// Labels that are repeated within an operand take its diagonal, also the gradient's, wherever the ellipsis stands and whether or not
-// the elements of the operand lie apart in memory.
+// Labels that are repeated within an operand take its diagonal, also the gradient's, wherever the ellipsis stands and
+// whether or not the elements of the operand lie apart in memory.
 func TestEinsumDiagonals(t *testing.T) {
-	for _, eq := range []string{"ii->i", "ii->", "bii->b", "bii->ib", "iji->j", "iii->i", "ijij->ji", "...ii->...i", "i...i->...", "i...ij->...j", "iij,j->i", "iji,ik->jk"} {
+	for _, eq := range []string{"ii->i", "ii->", "bii->b", "bii->ib", "iji->j", "iii->i", "ijij->ji", "...ii->...i",
+		"i...i->...", "i...ij->...j", "iij,j->i", "iji,ik->jk"} {
 		for _, lies := range []string{"row", "turned", "one element", "one row"} {
 			in, out, _ := strings.Cut(eq, "->")
 			var ops, apart []*T
@@ -291,7 +302,8 @@ func TestBiasGradientIsASum(t *testing.T) {
 		for _, n := range []int{1, 2, 7, 16, 32, 33, 63, 64, 65} {
 			g := values([]int{m, n}, tensor.Float32).Div(values([]int{m, n}, tensor.Float32).AddScalar(3))
 			x, w := values([]int{m, 2}, tensor.Float32), values([]int{n, 2}, tensor.Float32)
-			out, err := tensor.CallOp("gotorch::linear_backward", tensor.TensorValue(g), tensor.TensorValue(x), tensor.TensorValue(w),
+			out, err := tensor.CallOp("gotorch::linear_backward", tensor.TensorValue(g), tensor.TensorValue(x),
+				tensor.TensorValue(w),
 				tensor.BoolValue(false), tensor.BoolValue(false), tensor.BoolValue(true))
 			if err != nil {
 				t.Fatal(err)

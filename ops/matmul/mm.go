@@ -42,8 +42,9 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema:  "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-		Doc:     "is beta*self + alpha*(mat1 @ mat2); self is broadcast to the product's shape and not read when beta is 0." + site + "addmm.html",
+		Schema: "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+		Doc: "is beta*self + alpha*(mat1 @ mat2); self is broadcast to the product's shape and not read when " +
+			"beta is 0." + site + "addmm.html",
 		InPlace: true, Out: true, AMP: tensor.AMPLower,
 		Infer: func(c *Ctx) {
 			s, a, b := c.T(0), c.T(1), c.T(2)
@@ -56,7 +57,8 @@ func init() {
 			checkInner(c, a.Shape(), b.Shape())
 			checkSame(c, "addmm_impl_cpu_", a.DType(), b.DType())
 			if s.DType() != b.DType() {
-				c.Fail(tensor.ErrDType, "self and mat2 must have the same dtype, but got %s and %s", s.DType().ClassName(), b.DType().ClassName())
+				c.Fail(tensor.ErrDType, "self and mat2 must have the same dtype, but got %s and %s",
+					s.DType().ClassName(), b.DType().ClassName())
 			}
 			checkFactors(c, a.DType(), c.Num(3), c.Num(4))
 			sh := []int{a.Size(0), b.Size(1)}
@@ -66,8 +68,10 @@ func init() {
 		CPU: func(c *Ctx) {
 			s, a, b, o := c.T(0), c.T(1), c.T(2), c.Out(0)
 			m, n, k := a.Size(0), b.Size(1), a.Size(1)
-			if beta := c.Num(3); beta.C == 1 && s.Dim() == 1 && s.Size(0) == n && k > 0 && !o.DType().IsComplex() && o.DType().IsFloat() {
-				product(nil, m, n, k, c.Num(4), last2(a), last2(b), zero, last2(o), s) // a bias is added as the product leaves the registers
+			if beta := c.Num(3); beta.C == 1 && s.Dim() == 1 && s.Size(0) == n && k > 0 && !o.DType().IsComplex() &&
+				o.DType().IsFloat() {
+				// a bias is added as the product leaves the registers
+				product(nil, m, n, k, c.Num(4), last2(a), last2(b), zero, last2(o), s)
 				return
 			}
 			beta := start(o, s, c.Num(3))
@@ -90,8 +94,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "bmm(Tensor self, Tensor mat2) -> Tensor",
-		Doc:    "multiplies two batches of matrices, [b, m, k] and [b, k, n], of one dtype; no broadcasting." + site + "bmm.html",
-		Out:    true, AMP: tensor.AMPLower,
+		Doc: "multiplies two batches of matrices, [b, m, k] and [b, k, n], of one dtype; no broadcasting." + site +
+			"bmm.html",
+		Out: true, AMP: tensor.AMPLower,
 		Infer: func(c *Ctx) {
 			c.Alloc(0, batchInfer(c, c.T(0), c.T(1), "batch1", "batch2", "bmm"), c.ArgDType(0))
 		},
@@ -159,7 +164,8 @@ func init() {
 				return
 			}
 			for i := range a.Size(0) { // one after the other: all of them add to the same elements
-				x, y := last2(tensor.Alias(a, a.Shape()[1:], a.Strides()[1:], a.StorageOffset()+i*a.Stride(0))), last2(tensor.Alias(b, b.Shape()[1:], b.Strides()[1:], b.StorageOffset()+i*b.Stride(0)))
+				x, y := last2(tensor.Alias(a, a.Shape()[1:], a.Strides()[1:], a.StorageOffset()+i*a.Stride(0))),
+					last2(tensor.Alias(b, b.Shape()[1:], b.Strides()[1:], b.StorageOffset()+i*b.Stride(0)))
 				product(nil, a.Size(1), b.Size(2), a.Size(2), c.Num(4), x, y, beta, last2(o), nil)
 				beta = one
 			}
@@ -265,14 +271,16 @@ func init() {
 // checkInner refuses factors whose inner sizes differ.
 func checkInner(c *Ctx, a, b []int) {
 	if a[1] != b[0] {
-		c.Fail(tensor.ErrShape, "%s: mat1 and mat2 shapes cannot be multiplied (%s and %s)", strings.TrimSuffix(c.Op().Sch.Name, "_"), dims(a), dims(b))
+		c.Fail(tensor.ErrShape, "%s: mat1 and mat2 shapes cannot be multiplied (%s and %s)",
+			strings.TrimSuffix(c.Op().Sch.Name, "_"), dims(a), dims(b))
 	}
 }
 
 // sameSelf refuses a first argument of another dtype than the factors.
 func sameSelf(c *Ctx) {
 	if c.ArgDType(0) != c.ArgDType(1) {
-		c.Fail(tensor.ErrDType, "Input dtypes must be the same, got: input: %s, batch1: %s, batch2: %s", cName(c.ArgDType(0)), cName(c.ArgDType(1)), cName(c.ArgDType(2)))
+		c.Fail(tensor.ErrDType, "Input dtypes must be the same, got: input: %s, batch1: %s, batch2: %s",
+			cName(c.ArgDType(0)), cName(c.ArgDType(1)), cName(c.ArgDType(2)))
 	}
 	if c.Op().Sch.Name[:5] == "addmv" { // batched products of integers truncate alpha and beta instead
 		checkFactors(c, c.ArgDType(1), c.Num(3), c.Num(4))
@@ -288,7 +296,8 @@ func batchInfer(c *Ctx, a, b *T, nameA, nameB, op string) []int {
 		c.Fail(tensor.ErrShape, "%s must be a 3D tensor", nameB)
 	}
 	if a.Size(0) != b.Size(0) || a.Size(2) != b.Size(1) {
-		c.Fail(tensor.ErrShape, "Expected size for first two dimensions of batch2 tensor to be: [%d, %d] but got: [%d, %d].", a.Size(0), a.Size(2), b.Size(0), b.Size(1))
+		c.Fail(tensor.ErrShape, "Expected size for first two dimensions of batch2 tensor to be: [%d, %d] but got: "+
+			"[%d, %d].", a.Size(0), a.Size(2), b.Size(0), b.Size(1))
 	}
 	checkSame(c, op, a.DType(), b.DType())
 	return []int{a.Size(0), a.Size(1), b.Size(2)}
@@ -299,14 +308,16 @@ func vectorInfer(c *Ctx, m, v *T) {
 		c.Fail(tensor.ErrShape, "vector + matrix @ vector expected, got 1, %d, %d", m.Dim(), v.Dim())
 	}
 	if m.Size(1) != v.Size(0) {
-		c.Fail(tensor.ErrShape, "size mismatch, got input (%d), mat (%s), vec (%d)", m.Size(0), dims(m.Shape()), v.Size(0))
+		c.Fail(tensor.ErrShape, "size mismatch, got input (%d), mat (%s), vec (%d)", m.Size(0), dims(m.Shape()),
+			v.Size(0))
 	}
 }
 
 // matVec computes the row vᵀ·mᵀ: for a row-major matrix that is a run of dot products.
 func matVec(m, v *T, alpha, beta tensor.Num, out *T) {
 	st := v.Stride(0)
-	product(nil, 1, m.Size(0), m.Size(1), alpha, matrix{v, 1, st, nil}, last2(m).flip(), beta, matrix{out, 1, out.Stride(0), nil}, nil)
+	product(nil, 1, m.Size(0), m.Size(1), alpha, matrix{v, 1, st, nil}, last2(m).flip(), beta,
+		matrix{out, 1, out.Stride(0), nil}, nil)
 }
 
 func dotInfer(c *Ctx) {
@@ -315,10 +326,12 @@ func dotInfer(c *Ctx) {
 		c.Fail(tensor.ErrShape, "1D tensors expected, but got %dD and %dD tensors", a.Dim(), b.Dim())
 	}
 	if a.DType() != b.DType() {
-		c.Fail(tensor.ErrDType, "dot : expected both vectors to have same dtype, but found %s and %s", a.DType().ClassName(), b.DType().ClassName())
+		c.Fail(tensor.ErrDType, "dot : expected both vectors to have same dtype, but found %s and %s",
+			a.DType().ClassName(), b.DType().ClassName())
 	}
 	if a.Numel() != b.Numel() {
-		c.Fail(tensor.ErrShape, "inconsistent tensor size, expected tensor %s and src %s to have the same number of elements, but got %d and %d elements respectively",
+		c.Fail(tensor.ErrShape, "inconsistent tensor size, expected tensor %s and src %s to have the same number of "+
+			"elements, but got %d and %d elements respectively",
 			tensor.ShapeString(a.Shape()), tensor.ShapeString(b.Shape()), a.Numel(), b.Numel())
 	}
 	if a.DType() == tensor.Bool {
@@ -328,5 +341,6 @@ func dotInfer(c *Ctx) {
 }
 
 func dotRun(a, b, out *T) {
-	product(nil, 1, 1, a.Numel(), one, matrix{a, 1, a.Stride(0), nil}, matrix{b, b.Stride(0), 1, nil}, zero, matrix{out, 1, 1, nil}, nil)
+	product(nil, 1, 1, a.Numel(), one, matrix{a, 1, a.Stride(0), nil}, matrix{b, b.Stride(0), 1, nil}, zero,
+		matrix{out, 1, 1, nil}, nil)
 }

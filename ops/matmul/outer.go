@@ -22,7 +22,8 @@ func init() {
 				if a.Dim() == 1 {
 					bad = b
 				}
-				c.Fail(tensor.ErrShape, "outer: Expected 1-D argument %s, but got %d-D", map[bool]string{true: "self", false: "vec2"}[bad == a], bad.Dim())
+				c.Fail(tensor.ErrShape, "outer: Expected 1-D argument %s, but got %d-D",
+					map[bool]string{true: "self", false: "vec2"}[bad == a], bad.Dim())
 			}
 			c.Alloc(0, []int{a.Size(0), b.Size(0)}, c.PromoteArgs(0, 1))
 		},
@@ -65,7 +66,8 @@ func init() {
 		Infer: func(c *Ctx) {
 			s, a, b := c.T(0), c.T(1), c.T(2)
 			if a.Dim() != 1 || b.Dim() != 1 {
-				c.Fail(tensor.ErrShape, "addr: Expected 1-D argument vec1 and vec2, but got %d-D and %d-D", a.Dim(), b.Dim())
+				c.Fail(tensor.ErrShape, "addr: Expected 1-D argument vec1 and vec2, but got %d-D and %d-D", a.Dim(),
+					b.Dim())
 			}
 			sh := []int{a.Size(0), b.Size(0)}
 			expandTo(c, s, sh)
@@ -160,7 +162,8 @@ func outerRows[E tensor.Element](out, s, a, b *T, scale func(dst, b []E, x E), a
 		tensor.CopyRaw(out, s)
 		s = out
 	}
-	x, y, d := tensor.Data[E](tensor.DenseAs(a, out.DType())), tensor.Data[E](tensor.DenseAs(b, out.DType())), tensor.Data[E](out)
+	x, y, d := tensor.Data[E](tensor.DenseAs(a, out.DType())), tensor.Data[E](tensor.DenseAs(b, out.DType())),
+		tensor.Data[E](out)
 	var from []E
 	if s != nil {
 		from = tensor.Data[E](s)
@@ -178,7 +181,8 @@ func outerRows[E tensor.Element](out, s, a, b *T, scale func(dst, b []E, x E), a
 
 // outerHalf is outerRows for 16-bit floats, whose products are rounded from float32.
 func outerHalf(out, a, b *T, narrow func([]uint16, []float32)) {
-	x, y, d := tensor.Data[float32](tensor.DenseAs(a, tensor.Float32)), tensor.Data[float32](tensor.DenseAs(b, tensor.Float32)), memory[uint16](out)
+	x, y, d := tensor.Data[float32](tensor.DenseAs(a, tensor.Float32)),
+		tensor.Data[float32](tensor.DenseAs(b, tensor.Float32)), memory[uint16](out)
 	n := len(y)
 	if n == 0 {
 		return
@@ -195,8 +199,8 @@ func outerHalf(out, a, b *T, narrow func([]uint16, []float32)) {
 	})
 }
 
-// outerBlocks is outerRows by the product of two slices: short rows are multiplied several at a time, b being repeated for them, long ones in
-// pieces.
+// outerBlocks is outerRows by the product of two slices: short rows are multiplied several at a time, b being repeated
+// for them, long ones in pieces.
 func outerBlocks[E int32 | int64 | complex64 | complex128](out, a, b *T, mul func(dst, a, b []E)) {
 	const run = 512
 	if out.Numel() == 0 {

@@ -5,16 +5,18 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// A packed weight [panels, in, w] holds w outputs of each input side by side, as the kernels read them. That is worth a copy where a weight
-// is multiplied again and again: with few rows, packing would take longer than the product.
+// A packed weight [panels, in, w] holds w outputs of each input side by side, as the kernels read them. That is worth a
+// copy where a weight is multiplied again and again: with few rows, packing would take longer than the product.
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "gotorch::linear_pack(Tensor weight) -> Tensor",
-		Doc:    "copies the weight [out, in] of a linear layer into panels, for gotorch::linear_packed on this processor. Surplus outputs of the last panel are 0.",
+		Doc: "copies the weight [out, in] of a linear layer into panels, for gotorch::linear_packed on this " +
+			"processor. Surplus outputs of the last panel are 0.",
 		Body: func(c *Ctx) {
 			w := c.T(0)
 			if w.Dim() != 2 || !packable(w) {
-				c.Fail(tensor.ErrShape, "expected a matrix of float32 or float64, got %s of %s", tensor.ShapeString(w.Shape()), w.DType())
+				c.Fail(tensor.ErrShape, "expected a matrix of float32 or float64, got %s of %s",
+					tensor.ShapeString(w.Shape()), w.DType())
 			}
 			n, k, width := w.Size(0), w.Size(1), panelWidth(w.DType())
 			panels := (n + width - 1) / width
@@ -25,8 +27,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "gotorch::linear_packed(Tensor input, Tensor packed, int out_features, Tensor? bias, str activation) -> Tensor",
-		Doc:    "is gotorch::linear_fused with the weight [out_features, in] that gotorch::linear_pack made packed of, for inference.",
-		Go:     "-",
+		Doc: "is gotorch::linear_fused with the weight [out_features, in] that gotorch::linear_pack made packed " +
+			"of, for inference.",
+		Go: "-",
 		Body: func(c *Ctx) {
 			p, n := c.T(1), c.Int(2)
 			checkPacked(c, p, n)
@@ -41,10 +44,12 @@ func init() {
 			x, p, n, b := c.T(0), c.T(1), c.Int(2), c.T(3)
 			checkPacked(c, p, n)
 			if x.Dim() == 0 || x.Size(-1) != p.Size(1) || x.DType() != p.DType() {
-				c.Fail(tensor.ErrShape, "expected an input of %d %s, got %s of %s", p.Size(1), p.DType(), tensor.ShapeString(x.Shape()), x.DType())
+				c.Fail(tensor.ErrShape, "expected an input of %d %s, got %s of %s", p.Size(1), p.DType(),
+					tensor.ShapeString(x.Shape()), x.DType())
 			}
 			if b != nil && (b.Dim() != 1 || b.Size(0) != n || b.DType() != p.DType()) {
-				c.Fail(tensor.ErrShape, "expected a bias of %d %s, got %s of %s", n, p.DType(), tensor.ShapeString(b.Shape()), b.DType())
+				c.Fail(tensor.ErrShape, "expected a bias of %d %s, got %s of %s", n, p.DType(),
+					tensor.ShapeString(b.Shape()), b.DType())
 			}
 			checkActivation(c, 4)
 			var buf [8]int // on the stack
@@ -66,7 +71,8 @@ func init() {
 // checkPacked refuses what is no packed weight of n outputs.
 func checkPacked(c *Ctx, p *T, n int) {
 	if p.Dim() != 3 || !packable(p) || n < 0 || p.Size(2) == 0 || (n+p.Size(2)-1)/p.Size(2) != p.Size(0) {
-		c.Fail(tensor.ErrShape, "expected a weight with %d outputs that gotorch::linear_pack made, got %s of %s", n, tensor.ShapeString(p.Shape()), p.DType())
+		c.Fail(tensor.ErrShape, "expected a weight with %d outputs that gotorch::linear_pack made, got %s of %s", n,
+			tensor.ShapeString(p.Shape()), p.DType())
 	}
 }
 

@@ -16,14 +16,16 @@ func init() {
 		Body: func(c *Ctx) {
 			a, b := c.T(0), c.T(1)
 			if a.DType() != b.DType() {
-				c.Fail(tensor.ErrDType, "inner(): expected both tensors to have same dtype, but found %s and %s", a.DType().ClassName(), b.DType().ClassName())
+				c.Fail(tensor.ErrDType, "inner(): expected both tensors to have same dtype, but found %s and %s",
+					a.DType().ClassName(), b.DType().ClassName())
 			}
 			if a.Dim() == 0 || b.Dim() == 0 {
 				c.Return(a.Mul(b))
 				return
 			}
 			if a.Size(-1) != b.Size(-1) {
-				c.Fail(tensor.ErrShape, "inner() the last dimension must match on both input tensors but got shapes %s and %s", tensor.ShapeString(a.Shape()), tensor.ShapeString(b.Shape()))
+				c.Fail(tensor.ErrShape, "inner() the last dimension must match on both input tensors but got shapes "+
+					"%s and %s", tensor.ShapeString(a.Shape()), tensor.ShapeString(b.Shape()))
 			}
 			c.Return(call(opTensordot, a, b, []int{-1}, []int{-1})[0])
 		},
@@ -35,14 +37,17 @@ func init() {
 		}
 		for i := range x1.Dim() - 1 {
 			if x1.Size(i) != x2.Size(i) {
-				c.Fail(tensor.ErrShape, "bilinear(): input batch dimensions do not match at dim %d: got %d and %d", i, x1.Size(i), x2.Size(i))
+				c.Fail(tensor.ErrShape, "bilinear(): input batch dimensions do not match at dim %d: got %d and %d", i,
+					x1.Size(i), x2.Size(i))
 			}
 		}
 		if w.Dim() != 3 || x1.Size(-1) != w.Size(1) || x2.Size(-1) != w.Size(2) {
-			c.Fail(tensor.ErrShape, "bilinear(): weight of shape %s does not fit inputs of shapes %s and %s", tensor.ShapeString(w.Shape()), tensor.ShapeString(x1.Shape()), tensor.ShapeString(x2.Shape()))
+			c.Fail(tensor.ErrShape, "bilinear(): weight of shape %s does not fit inputs of shapes %s and %s",
+				tensor.ShapeString(w.Shape()), tensor.ShapeString(x1.Shape()), tensor.ShapeString(x2.Shape()))
 		}
 		if b != nil && b.Size(0) != w.Size(0) {
-			c.Fail(tensor.ErrShape, "bilinear(): bias size does not match weight size: got %d but expected %d", b.Size(0), w.Size(0))
+			c.Fail(tensor.ErrShape, "bilinear(): bias size does not match weight size: got %d but expected %d",
+				b.Size(0), w.Size(0))
 		}
 		lead := slices.Clone(x1.Shape()[:x1.Dim()-1])
 		m, o, i, j := 1, w.Size(0), w.Size(1), w.Size(2)
@@ -57,7 +62,8 @@ func init() {
 		}
 		c.Return(y)
 	}
-	const bilinearDoc = "is x1ᵀ·W·x2 + bias for each output: inputs [*, in1] and [*, in2], weight [out, in1, in2].\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.bilinear.html"
+	const bilinearDoc = "is x1ᵀ·W·x2 + bias for each output: inputs [*, in1] and [*, in2], weight [out, in1, " +
+		"in2].\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.bilinear.html"
 	tensor.Register(tensor.Def{Schema: "bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor", Doc: bilinearDoc, Go: "-", Body: bilinear})
 	tensor.Register(tensor.Def{Schema: "F::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor", Doc: bilinearDoc, Body: func(c *Ctx) {
 		c.Return(call(opBilinear, c.T(0), c.T(1), c.T(2), c.T(3))[0])
@@ -95,13 +101,15 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "linalg_multi_dot(Tensor[] tensors) -> Tensor",
-		Doc:    "multiplies a chain of matrices in the order that needs the fewest operations; the first and last may be vectors.\nhttps://pytorch.org/docs/stable/generated/torch.linalg.multi_dot.html",
-		Out:    true,
-		Body:   func(c *Ctx) { c.Return(multiDot(c, "multi_dot", c.Tensors(0))) },
+		Doc: "multiplies a chain of matrices in the order that needs the fewest operations; the first and last " +
+			"may be vectors.\nhttps://pytorch.org/docs/stable/generated/torch.linalg.multi_dot.html",
+		Out:  true,
+		Body: func(c *Ctx) { c.Return(multiDot(c, "multi_dot", c.Tensors(0))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "chain_matmul(Tensor[] matrices) -> Tensor",
-		Doc:    "multiplies a chain of matrices in the order that needs the fewest operations." + site + "chain_matmul.html",
+		Doc: "multiplies a chain of matrices in the order that needs the fewest operations." + site +
+			"chain_matmul.html",
 		Body: func(c *Ctx) {
 			l := c.Tensors(0)
 			for i, t := range l {
@@ -121,12 +129,14 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor",
-		Doc:    "is the dot product, with x conjugated, along one dimension of broadcast tensors.\nhttps://pytorch.org/docs/stable/generated/torch.linalg.vecdot.html",
-		Out:    true,
+		Doc: "is the dot product, with x conjugated, along one dimension of broadcast " +
+			"tensors.\nhttps://pytorch.org/docs/stable/generated/torch.linalg.vecdot.html",
+		Out: true,
 		Body: func(c *Ctx) {
 			x, y := c.T(0), c.T(1)
 			if x.DType() != y.DType() || !x.DType().IsFloat() && !x.DType().IsComplex() {
-				c.Fail(tensor.ErrDType, "linalg.vecdot: Expected a floating point or complex tensor as input. Got %s and %s", x.DType(), y.DType())
+				c.Fail(tensor.ErrDType, "linalg.vecdot: Expected a floating point or complex tensor as input. Got %s "+
+					"and %s", x.DType(), y.DType())
 			}
 			if x.Dim() == 1 && y.Dim() == 1 {
 				c.Return(x.Vdot(y))
@@ -138,7 +148,8 @@ func init() {
 	power := func(c *Ctx) {
 		a, n := c.T(0), c.Int(1)
 		if a.Dim() < 2 || a.Size(-1) != a.Size(-2) {
-			c.Fail(tensor.ErrShape, "linalg.matrix_power: A must be batches of square matrices, but they are %s matrices", dims(a.Shape()))
+			c.Fail(tensor.ErrShape, "linalg.matrix_power: A must be batches of square matrices, but they are %s "+
+				"matrices", dims(a.Shape()))
 		}
 		if n < 0 {
 			a = call(opInv, a)[0]
@@ -146,7 +157,8 @@ func init() {
 		}
 		if n == 0 {
 			eye := call(opEye, a.Size(-1), a.DType(), nil, a.Device())[0]
-			c.Return(a.Clone(tensor.CloneOptions{MemoryFormat: tensor.ContiguousFormat}).CopyInPlace(eye)) // the gradient is zero, not missing
+			// the gradient is zero, not missing
+			c.Return(a.Clone(tensor.CloneOptions{MemoryFormat: tensor.ContiguousFormat}).CopyInPlace(eye))
 			return
 		}
 		// n in binary, from the lowest bit
@@ -168,12 +180,16 @@ func init() {
 		}
 		c.Return(r)
 	}
-	tensor.Register(tensor.Def{Schema: "linalg_matrix_power(Tensor self, int n) -> Tensor", Doc: "multiplies a square matrix, or each of a batch, n times with itself; negative powers are those of the inverse.\nhttps://pytorch.org/docs/stable/generated/torch.linalg.matrix_power.html", Out: true, Body: power})
-	tensor.Register(tensor.Def{Schema: "matrix_power(Tensor self, int n) -> Tensor", Doc: "is another name of linalg_matrix_power.", Out: true, Body: power})
+	tensor.Register(tensor.Def{Schema: "linalg_matrix_power(Tensor self, int n) -> Tensor",
+		Doc: "multiplies a square matrix, or each of a batch, n times with itself; negative powers are those of the " +
+			"inverse.\nhttps://pytorch.org/docs/stable/generated/torch.linalg.matrix_power.html", Out: true, Body: power})
+	tensor.Register(tensor.Def{Schema: "matrix_power(Tensor self, int n) -> Tensor",
+		Doc: "is another name of linalg_matrix_power.", Out: true, Body: power})
 	tensor.Register(tensor.Def{
 		Schema: "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
-		Doc:    "is the cross product along a dimension of size 3; other dimensions broadcast.\nhttps://pytorch.org/docs/stable/generated/torch.linalg.cross.html",
-		Out:    true,
+		Doc: "is the cross product along a dimension of size 3; other dimensions " +
+			"broadcast.\nhttps://pytorch.org/docs/stable/generated/torch.linalg.cross.html",
+		Out: true,
 		Infer: func(c *Ctx) {
 			a, b := c.Shape(0), c.Shape(1)
 			if len(a) != len(b) {
@@ -184,7 +200,8 @@ func init() {
 				a, b = []int{1}, []int{1}
 			}
 			if a[d] != 3 || b[d] != 3 {
-				c.Fail(tensor.ErrShape, "linalg.cross: inputs dimension %d must have length 3. Got %d and %d", c.Int(2), a[d], b[d])
+				c.Fail(tensor.ErrShape, "linalg.cross: inputs dimension %d must have length 3. Got %d and %d", c.Int(2),
+					a[d], b[d])
 			}
 			c.Alloc(0, c.BroadcastArgs(0, 1), c.PromoteArgs(0, 1))
 		},
@@ -207,7 +224,8 @@ func init() {
 		Save: "self other",
 		VJP: func(c *Ctx, g *T) []*T {
 			d := c.Int(2)
-			return []*T{call(opCross, c.T(1).Conj().Expand(g.Shape()), g, d)[0], call(opCross, g, c.T(0).Conj().Expand(g.Shape()), d)[0]}
+			return []*T{call(opCross, c.T(1).Conj().Expand(g.Shape()), g, d)[0],
+				call(opCross, g, c.T(0).Conj().Expand(g.Shape()), d)[0]}
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -331,10 +349,12 @@ func multiDot(c *Ctx, name string, in []*T) *T {
 			c.Fail(tensor.ErrShape, "%s(): tensor %d must be 2D but got %dD", name, i, t.Dim())
 		}
 		if t.DType() != ts[0].DType() {
-			c.Fail(tensor.ErrDType, "%s(): all tensors must have be the same dtype but tensor 0 is %s and tensor %d %s", name, ts[0].DType().Name(), i, t.DType().Name())
+			c.Fail(tensor.ErrDType, "%s(): all tensors must have be the same dtype but tensor 0 is %s and tensor %d %s",
+				name, ts[0].DType().Name(), i, t.DType().Name())
 		}
 		if t.Size(0) != size[i] {
-			c.Fail(tensor.ErrShape, "%s(): tensors %d and %d with shapes %s and %s cannot be multiplied", name, i-1, i, tensor.ShapeString(ts[i-1].Shape()), tensor.ShapeString(t.Shape()))
+			c.Fail(tensor.ErrShape, "%s(): tensors %d and %d with shapes %s and %s cannot be multiplied", name, i-1, i,
+				tensor.ShapeString(ts[i-1].Shape()), tensor.ShapeString(t.Shape()))
 		}
 		size = append(size, t.Size(1))
 	}
@@ -348,7 +368,8 @@ func multiDot(c *Ctx, name string, in []*T) *T {
 			j := i + l
 			cost[i][j] = -1
 			for k := i; k < j; k++ {
-				if q := cost[i][k] + cost[k+1][j] + size[i]*size[k+1]*size[j+1]; cost[i][j] < 0 || q < cost[i][j] || q == cost[i][j] && n == 3 {
+				if q := cost[i][k] + cost[k+1][j] + size[i]*size[k+1]*size[j+1]; cost[i][j] < 0 || q < cost[i][j] ||
+					q == cost[i][j] && n == 3 {
 					cost[i][j], split[i][j] = q, k
 				}
 			}

@@ -20,8 +20,10 @@ func init() {
 		"matmul Tensor::__matmul__ :: 3x4 4x5 ; 4 4 ; 3x4 4 ; 4 4x5 ; 2x1x3x4 3x4x5 ; 2x3x4 4x5",
 		"Tensor::__rmatmul__ :: 4x5 3x4 ; 4 4",
 		"linear F::linear :: 3x4 5x4 5 ; 2x3x4 5x4 ; 4 5x4 5 ; 0x4 5x4 5 ; 3x4 4",
-		"gotorch::linear_fused :: 3x4 5x4 5 none ; 2x3x4 5x4 None relu ; 3x4 5x4 5 gelu ; 3x4 5x4 5 gelu_tanh ; 0x4 5x4 5 gelu_tanh",
-		"gotorch::linear_backward :: 3x5 3x4 5x4 True True True ; 2x3x5 2x3x4 5x4 True False True ; 3 3x4 4 True True False ; 0x5 0x4 5x4 True True True",
+		"gotorch::linear_fused :: 3x4 5x4 5 none ; 2x3x4 5x4 None relu ; 3x4 5x4 5 gelu ; 3x4 5x4 5 gelu_tanh ; 0x4 "+
+			"5x4 5 gelu_tanh",
+		"gotorch::linear_backward :: 3x5 3x4 5x4 True True True ; 2x3x5 2x3x4 5x4 True False True ; 3 3x4 4 True "+
+			"True False ; 0x5 0x4 5x4 True True True",
 		"bilinear F::bilinear :: 3x4 3x5 2x4x5 2 ; 3x4 3x5 2x4x5",
 		"inner :: 3x4 5x4 ; 4 4",
 		"outer :: 3 4",
@@ -30,9 +32,11 @@ func init() {
 		"torch::tensordot :: 2x3x4 3x4x5 2",
 		"linalg_multi_dot chain_matmul :: [2x3,3x4,4x2]",
 		"linalg_vecdot :: 3x4 3x4 ; 3x4 4 dim=-1",
-		"matrix_power linalg_matrix_power :: 3x3 2 ; 2x3x3 3 ; 3x3 0 ; 3x3 1 ; 3x3 -2 | tol=1e-3", "linalg_inv inverse :: 3x3 | tol=1e-3 ; 2x3x3 | tol=1e-3",
+		"matrix_power linalg_matrix_power :: 3x3 2 ; 2x3x3 3 ; 3x3 0 ; 3x3 1 ; 3x3 -2 | tol=1e-3",
+		"linalg_inv inverse :: 3x3 | tol=1e-3 ; 2x3x3 | tol=1e-3",
 	)
-	samples.None("what they hold depends on the processor; the family's tests compare them with linear", "gotorch::linear_pack gotorch::linear_packed")
+	samples.None("what they hold depends on the processor; the family's tests compare them with linear",
+		"gotorch::linear_pack gotorch::linear_packed")
 	tensor.RegisterSamples("aten::einsum", func(s *tensor.Sampler) {
 		f := func(eq string, shapes ...string) {
 			var l []*tensor.Tensor
@@ -51,15 +55,20 @@ func init() {
 		f("ij,jk,kl->il", "2x3", "3x4", "4x2")
 	})
 	for _, d := range []tensor.DeviceType{tensor.CPUDevice, tensor.CUDADevice} {
-		tensor.RegisterAMP(d, tensor.AMPLower, "aten::mm", "aten::bmm", "aten::addmm", "aten::addbmm", "aten::baddbmm", "aten::linear", "aten::matmul",
+		tensor.RegisterAMP(d, tensor.AMPLower, "aten::mm", "aten::bmm", "aten::addmm", "aten::addbmm", "aten::baddbmm",
+			"aten::linear", "aten::matmul",
 			"aten::linalg_multi_dot", "aten::chain_matmul")
 	}
-	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPLower, "aten::addmv", "aten::addr", "aten::mv", "aten::einsum", "aten::linalg_vecdot")
-	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPPromote, "aten::bilinear", "aten::dot", "aten::vdot", "aten::tensordot")
-	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPKeep, "aten::addmv", "aten::addr", "aten::mv", "aten::dot", "aten::vdot", "aten::einsum")
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPLower, "aten::addmv", "aten::addr", "aten::mv", "aten::einsum",
+		"aten::linalg_vecdot")
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPPromote, "aten::bilinear", "aten::dot", "aten::vdot",
+		"aten::tensordot")
+	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPKeep, "aten::addmv", "aten::addr", "aten::mv", "aten::dot",
+		"aten::vdot", "aten::einsum")
 }
 
-// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands for "not in the list".
+// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands
+// for "not in the list".
 func init() {
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::inverse", "aten::linalg_inv")
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPLower, "aten::linalg_vecdot")

@@ -52,9 +52,11 @@ func combine[E float](d, a, b []E, x, y, z E, far bool) {
 func scaleShiftLines[E float](d, a []E, l int, scale, shift []E) {
 	switch d := any(d).(type) {
 	case []float32:
-		vec.ScaleShiftRowsF32(len(scale), l, d, l, any(a).([]float32), l, any(scale).([]float32), 1, any(shift).([]float32), 1)
+		vec.ScaleShiftRowsF32(len(scale), l, d, l, any(a).([]float32), l, any(scale).([]float32), 1,
+			any(shift).([]float32), 1)
 	case []float64:
-		vec.ScaleShiftRowsF64(len(scale), l, d, l, any(a).([]float64), l, any(scale).([]float64), 1, any(shift).([]float64), 1)
+		vec.ScaleShiftRowsF64(len(scale), l, d, l, any(a).([]float64), l, any(scale).([]float64), 1,
+			any(shift).([]float64), 1)
 	}
 }
 
@@ -62,9 +64,11 @@ func scaleShiftLines[E float](d, a []E, l int, scale, shift []E) {
 func combineLines[E float](d, a, b []E, l int, x, y, z []E) {
 	switch d := any(d).(type) {
 	case []float32:
-		vec.CombineRowsF32(len(x), l, d, l, any(a).([]float32), l, any(b).([]float32), l, any(x).([]float32), 1, any(y).([]float32), 1, any(z).([]float32), 1)
+		vec.CombineRowsF32(len(x), l, d, l, any(a).([]float32), l, any(b).([]float32), l, any(x).([]float32), 1,
+			any(y).([]float32), 1, any(z).([]float32), 1)
 	case []float64:
-		vec.CombineRowsF64(len(x), l, d, l, any(a).([]float64), l, any(b).([]float64), l, any(x).([]float64), 1, any(y).([]float64), 1, any(z).([]float64), 1)
+		vec.CombineRowsF64(len(x), l, d, l, any(a).([]float64), l, any(b).([]float64), l, any(x).([]float64), 1,
+			any(y).([]float64), 1, any(z).([]float64), 1)
 	}
 }
 
@@ -135,7 +139,8 @@ func statType(dt tensor.DType, params ...*T) tensor.DType {
 
 func batchInfer(c *Ctx, x *T, training bool) {
 	if x.Dim() < 2 && x.Numel() > 0 || x.Dim() == 0 {
-		c.Fail(tensor.ErrShape, "batch_norm(): expected an input of at least 2 dimensions, got shape %s", tensor.ShapeString(x.Shape()))
+		c.Fail(tensor.ErrShape, "batch_norm(): expected an input of at least 2 dimensions, got shape %s",
+			tensor.ShapeString(x.Shape()))
 	}
 	if !x.DType().IsFloat() {
 		c.Fail(tensor.ErrDType, "\"batch_norm\" not implemented for '%s'", x.DType().ClassName())
@@ -228,8 +233,10 @@ func init() {
 	save := "input weight running_mean running_var result1 result2"
 	tensor.Register(tensor.Def{
 		Schema: "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-		Doc: "normalises each channel (dimension 1). In training the statistics are the batch's, and running_mean and running_var, where given, are moved towards them in place; otherwise the running ones are used.\n" +
-			"The results are the output, the batch's mean and its inverse standard deviation (both empty outside training).",
+		Doc: "normalises each channel (dimension 1). In training the statistics are the batch's, and running_mean " +
+			"and running_var, where given, are moved towards them in place; otherwise the running ones are used.\n" +
+			"The results are the output, the batch's mean and its inverse standard deviation (both empty outside " +
+			"training).",
 		Infer: infer(5), CPU: kernel, Save: save, VJP: vjp, AMP: tensor.AMPKeep,
 	})
 	tensor.Register(tensor.Def{
@@ -257,7 +264,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
-		Doc:    "are the gradients of batch norm's input, weight and bias; output_mask says which are wanted, the others come back empty.",
+		Doc: "are the gradients of batch norm's input, weight and bias; output_mask says which are wanted, the " +
+			"others come back empty.",
 		Infer: func(c *Ctx) {
 			mask := c.Bools(9)
 			ch := []int{0}
@@ -292,21 +300,25 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
-		Doc:    "normalises each channel (dimension 1) of an input [n, c, ...], as native_batch_norm does." + site + "batch_norm.html",
-		Go:     "-",
+		Doc: "normalises each channel (dimension 1) of an input [n, c, ...], as native_batch_norm does." + site +
+			"batch_norm.html",
+		Go: "-",
 		Body: func(c *Ctx) {
 			c.Return(call(opBatch, c.T(0), c.T(1), c.T(2), c.T(3), c.T(4), c.Bool(5), c.Float(6), c.Float(7))[0])
 		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::batch_norm(Tensor input, Tensor? running_mean, Tensor? running_var, Tensor? weight=None, Tensor? bias=None, bool training=False, float momentum=0.1, float eps=1e-05) -> Tensor",
-		Doc: "normalises each channel (dimension 1) of an input [n, c, ...]: with the batch's statistics in training, which also move running_mean and running_var (nil: none), with those two otherwise." +
+		Doc: "normalises each channel (dimension 1) of an input [n, c, ...]: with the batch's statistics in " +
+			"training, which also move running_mean and running_var (nil: none), with those two otherwise." +
 			site + "batch_norm.html",
 		Body: func(c *Ctx) {
 			x := c.T(0)
 			if c.Bool(5) && x.Dim() >= 2 {
 				if x.Numel() == x.Size(1) && x.Size(1) > 0 {
-					c.Fail(tensor.ErrShape, "Expected more than 1 value per channel when training, got input size torch.Size(%s)", tensor.ShapeString(x.Shape()))
+					c.Fail(tensor.ErrShape,
+						"Expected more than 1 value per channel when training, got input size torch.Size(%s)",
+						tensor.ShapeString(x.Shape()))
 				}
 			}
 			c.Return(call(opBatchNorm, x, c.T(3), c.T(4), c.T(1), c.T(2), c.Bool(5), c.Float(6), c.Float(7), true)[0])
@@ -347,7 +359,8 @@ func batchBackwardRun[E float](c *Ctx) {
 	intoField(outs[0], f, func(gx field[E]) {
 		into(outs[1], false, func(gw []E) {
 			into(outs[2], false, func(gb []E) {
-				batchBackward(p, &batchGrads[E]{gx, gw, gb}, fieldIn[E](g, f), fieldIn[E](x, f), dense[E](c.T(2)), mean, invstd, train)
+				batchBackward(p, &batchGrads[E]{gx, gw, gb}, fieldIn[E](g, f), fieldIn[E](x, f), dense[E](c.T(2)), mean,
+					invstd, train)
 			})
 		})
 	})

@@ -16,7 +16,8 @@ type batchArgs[E float] struct {
 	momentum     float64
 	eps          float64
 	round        func(float64) float64 // to the type of the statistics, if that has 16 bits
-	step         func(float64) float64 // the same for what they are computed from, which PyTorch rounds in bfloat16, not in float16
+	// the same for what they are computed from, which PyTorch rounds in bfloat16, not in float16
+	step func(float64) float64
 }
 
 // moments is a number of elements, their mean and the sum of squared deviations from it.
@@ -298,7 +299,10 @@ func batchForward[E float](p planes, out, x field[E], a *batchArgs[E]) {
 				if p.hasShortPlanes() {
 					mulAdd(d, v, scale, shift, past)
 				} else {
-					p.cut(n, c-lo, func(c, from, to int) { scaleShift(d[from:to], v[from:to], scale[c], shift[c], past) })
+					p.cut(n, c-lo, func(c, from,
+						to int) {
+						scaleShift(d[from:to], v[from:to], scale[c], shift[c], past)
+					})
 				}
 				out.store(i, d)
 			})
@@ -473,7 +477,11 @@ func batchBackward[E float](p planes, d *batchGrads[E], g, x field[E], w, mean, 
 			case p.hasShortPlanes():
 				wide, free := spread(p.l, mean[lo:hi])
 				shortPlaneSums(p, s0, lo, func(acc []E, i int) { add(acc, g.load(i, tg[:len(acc)])) })
-				shortPlaneSums(p, s1, lo, func(acc []E, i int) { addCentered(acc, g.load(i, tg[:len(acc)]), x.load(i, tx[:len(acc)]), wide[0]) })
+				shortPlaneSums(p, s1, lo,
+					func(acc []E, i int) {
+						addCentered(acc, g.load(i, tg[:len(acc)]), x.load(i, tx[:len(acc)]),
+							wide[0])
+					})
 				free()
 			default:
 				p.runs(lo, hi, func(i, n, c int) {
@@ -504,7 +512,10 @@ func batchBackward[E float](p planes, d *batchGrads[E], g, x field[E], w, mean, 
 					combineColumns(o, gi, x.load(i, tx[:n]), kg, kx, k0, past)
 				case training:
 					xi := x.load(i, tx[:n])
-					p.cut(n, c-lo, func(c, from, to int) { combine(o[from:to], gi[from:to], xi[from:to], kg[c], kx[c], k0[c], past) })
+					p.cut(n, c-lo, func(c, from,
+						to int) {
+						combine(o[from:to], gi[from:to], xi[from:to], kg[c], kx[c], k0[c], past)
+					})
 				case p.hasShortPlanes():
 					mulAdd(o, gi, kg, k0, past) // k0 is 0
 				default:

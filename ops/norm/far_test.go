@@ -19,7 +19,8 @@ func TestBatchNormFar(t *testing.T) {
 	for _, shape := range [][]int{{4, 16, 256, 256}, {5, 24, 187, 191}} {
 		ch := shape[1]
 		x := torch.Randn(shape)
-		mean, variance, w, b := torch.Randn([]int{ch}), torch.Rand([]int{ch}).AddScalar(0.5), torch.Randn([]int{ch}), torch.Randn([]int{ch})
+		mean, variance, w, b := torch.Randn([]int{ch}), torch.Rand([]int{ch}).AddScalar(0.5), torch.Randn([]int{ch}),
+			torch.Randn([]int{ch})
 		at := func(v *torch.Tensor, i int) float64 { return float64(tensor.Data[float32](v)[i]) }
 		want := func(v float64, c int) float64 {
 			return (v-at(mean, c))/math.Sqrt(at(variance, c)+1e-5)*at(w, c) + at(b, c)
@@ -74,7 +75,8 @@ func TestHardlyVarying(t *testing.T) {
 					// four units in the last place of x, and for batch norm of x/√eps
 					limit := 3e-6 + 316*offset*2.4e-7
 					if e := got.Sub(want).Abs().Max().Num().F; !(e <= limit) {
-						t.Errorf("%s of %d numbers about %g, format %v: off by %g, want at most %g", name, n, offset, f, e, limit)
+						t.Errorf("%s of %d numbers about %g, format %v: off by %g, want at most %g", name, n, offset, f,
+							e, limit)
 					}
 				}
 			}

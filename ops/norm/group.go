@@ -199,7 +199,8 @@ func groupBackward[E float](d groups, gx field[E], gw, gb []E, g, x field[E], w,
 					for j := range n {
 						mu[j] = mean[(r+j)/d.cg]
 					}
-					vec.GradSumsRows(t0[:n], t1[:n], g.load(r*p.l, (*buf)[:n*p.l]), x.load(r*p.l, (*buf)[statBlock:][:n*p.l]), p.l, mu[:n])
+					vec.GradSumsRows(t0[:n], t1[:n], g.load(r*p.l, (*buf)[:n*p.l]),
+						x.load(r*p.l, (*buf)[statBlock:][:n*p.l]), p.l, mu[:n])
 					for j := range n {
 						s0[r+j], s1[r+j] = float64(t0[j]), float64(t1[j])
 					}
@@ -277,7 +278,8 @@ func groupBackward[E float](d groups, gx field[E], gw, gb []E, g, x field[E], w,
 				rows.repeat(kg, kx, k0)
 				rows.each(func(at, n int) {
 					o := gx.place(i*c*p.l+at, rows.tmp[0][:n])
-					combineColumns(o, gi.load(at, rows.tmp[0][:n]), xi.load(at, rows.tmp[1][:n]), kg[:n], kx[:n], k0[:n], false)
+					combineColumns(o, gi.load(at, rows.tmp[0][:n]), xi.load(at, rows.tmp[1][:n]), kg[:n], kx[:n],
+						k0[:n], false)
 					gx.store(i*c*p.l+at, o)
 				})
 			}
@@ -372,8 +374,9 @@ func init() {
 	back := tensor.Slot("aten::native_group_norm_backward")
 	tensor.Register(tensor.Def{
 		Schema: "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
-		Doc:    "normalises groups of channels; the results are the output, and the mean and inverse standard deviation of each image and group.",
-		AMP:    tensor.AMPFP32,
+		Doc: "normalises groups of channels; the results are the output, and the mean and inverse standard " +
+			"deviation of each image and group.",
+		AMP: tensor.AMPFP32,
 		Infer: func(c *Ctx) {
 			x := c.T(0)
 			n, ch, group := c.Int(3), c.Int(4), c.Int(6)
@@ -381,14 +384,19 @@ func init() {
 				c.Fail(tensor.ErrValue, "Expected num groups to be greater than 0, got %d", group)
 			}
 			if ch%group != 0 {
-				c.Fail(tensor.ErrShape, "Expected number of channels in input to be divisible by num_groups, but got input of shape %s and num_groups=%d", tensor.ShapeString(x.Shape()), group)
+				c.Fail(tensor.ErrShape, "Expected number of channels in input to be divisible by num_groups, but got "+
+					"input of shape %s and num_groups=%d", tensor.ShapeString(x.Shape()), group)
 			}
 			if x.Numel() != n*ch*c.Int(5) {
-				c.Fail(tensor.ErrShape, "native_group_norm(): input of shape %s does not hold N*C*HxW = %d elements", tensor.ShapeString(x.Shape()), n*ch*c.Int(5))
+				c.Fail(tensor.ErrShape, "native_group_norm(): input of shape %s does not hold N*C*HxW = %d elements",
+					tensor.ShapeString(x.Shape()), n*ch*c.Int(5))
 			}
 			for i, name := range []string{"weight", "bias"} {
 				if p := c.T(1 + i); p != nil && p.Numel() != ch {
-					c.Fail(tensor.ErrShape, "Expected %s to be a vector of size equal to the number of channels in input, but got %s of shape %s and input of shape %s", name, name, tensor.ShapeString(p.Shape()), tensor.ShapeString(x.Shape()))
+					c.Fail(tensor.ErrShape,
+						"Expected %s to be a vector of size equal to the number of channels in input, but got %s of "+
+							"shape %s and input of shape %s", name, name, tensor.ShapeString(p.Shape()),
+						tensor.ShapeString(x.Shape()))
 				}
 			}
 			if !x.DType().IsFloat() {
@@ -448,7 +456,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "native_group_norm_backward(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, SymInt N, SymInt C, SymInt HxW, int group, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
-		Doc:    "are the gradients of group norm's input, weight and bias; output_mask says which are wanted, the others come back empty.",
+		Doc: "are the gradients of group norm's input, weight and bias; output_mask says which are wanted, the " +
+			"others come back empty.",
 		NoGrad: "group_norm is differentiated twice through plain operators",
 		Infer: func(c *Ctx) {
 			mask := c.Bools(9)
@@ -481,23 +490,27 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor",
-		Doc:    "normalises num_groups groups of the channels of an input [n, c, ...]; weight and bias have an element for each channel." + site + "group_norm.html",
-		Go:     "-",
-		Body:   groupBody,
+		Doc: "normalises num_groups groups of the channels of an input [n, c, ...]; weight and bias have an " +
+			"element for each channel." + site + "group_norm.html",
+		Go:   "-",
+		Body: groupBody,
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05) -> Tensor",
-		Doc:    "normalises num_groups groups of the channels of an input [n, c, ...], then scales and shifts by channel." + site + "group_norm.html",
+		Doc: "normalises num_groups groups of the channels of an input [n, c, ...], then scales and shifts by " +
+			"channel." + site + "group_norm.html",
 		Body: func(c *Ctx) {
 			if x, n := c.T(0), c.Int(1); x.Dim() >= 2 && x.Numel() == n && x.Size(0)*x.Size(1) == n {
-				c.Fail(tensor.ErrShape, "Expected more than 1 value per channel when training, got input size %s in %d groups", tensor.ShapeString(x.Shape()), n)
+				c.Fail(tensor.ErrShape, "Expected more than 1 value per channel when training, got input size %s in "+
+					"%d groups", tensor.ShapeString(x.Shape()), n)
 			}
 			c.Return(call(opGroupNorm, c.T(0), c.Int(1), c.T(2), c.T(3), c.Float(4), true)[0])
 		},
 	})
 	instance := func(c *Ctx, x, rm, rv, w, b *T, stats bool, momentum, eps float64) *T {
 		if x.Dim() < 2 {
-			c.Fail(tensor.ErrShape, "instance_norm(): expected an input of at least 2 dimensions, got shape %s", tensor.ShapeString(x.Shape()))
+			c.Fail(tensor.ErrShape, "instance_norm(): expected an input of at least 2 dimensions, got shape %s",
+				tensor.ShapeString(x.Shape()))
 		}
 		if !stats && (rm == nil || rv == nil) {
 			c.Fail(tensor.ErrValue, "Expected running_mean and running_var to be defined when use_input_stats is false")
@@ -520,7 +533,8 @@ func init() {
 			return t.Repeat([]int{n})
 		}
 		rm2, rv2 := own(rm), own(rv)
-		y := call(opBatchNorm, x.Reshape(append([]int{1, n * ch}, x.Shape()[2:]...)), rep(w), rep(b), rm2, rv2, stats, momentum, eps, true)[0]
+		y := call(opBatchNorm, x.Reshape(append([]int{1, n * ch}, x.Shape()[2:]...)), rep(w), rep(b), rm2, rv2, stats,
+			momentum, eps, true)[0]
 		if stats && n > 0 {
 			back := func(t, t2 *T) {
 				if t != nil {
@@ -534,15 +548,17 @@ func init() {
 	}
 	tensor.Register(tensor.Def{
 		Schema: "instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor",
-		Doc:    "normalises each channel of each image, as batch_norm of one image with all their channels." + site + "instance_norm.html",
-		Go:     "-",
+		Doc: "normalises each channel of each image, as batch_norm of one image with all their channels." + site +
+			"instance_norm.html",
+		Go: "-",
 		Body: func(c *Ctx) {
 			c.Return(instance(c, c.T(0), c.T(3), c.T(4), c.T(1), c.T(2), c.Bool(5), c.Float(6), c.Float(7)))
 		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::instance_norm(Tensor input, Tensor? running_mean=None, Tensor? running_var=None, Tensor? weight=None, Tensor? bias=None, bool use_input_stats=True, float momentum=0.1, float eps=1e-05) -> Tensor",
-		Doc:    "normalises each channel of each image of an input [n, c, ...] and moves the running statistics, where given, towards the mean of the images'." + site + "instance_norm.html",
+		Doc: "normalises each channel of each image of an input [n, c, ...] and moves the running statistics, " +
+			"where given, towards the mean of the images'." + site + "instance_norm.html",
 		Body: func(c *Ctx) {
 			x := c.T(0)
 			if c.Bool(5) && x.Dim() >= 2 {
@@ -551,10 +567,13 @@ func init() {
 					l *= s
 				}
 				if l == 1 {
-					c.Fail(tensor.ErrShape, "Expected more than 1 spatial element when training, got input size torch.Size(%s)", tensor.ShapeString(x.Shape()))
+					c.Fail(tensor.ErrShape,
+						"Expected more than 1 spatial element when training, got input size torch.Size(%s)",
+						tensor.ShapeString(x.Shape()))
 				}
 			}
-			c.Return(call(opInstanceNorm, x, c.T(3), c.T(4), c.T(1), c.T(2), c.Bool(5), c.Float(6), c.Float(7), true)[0])
+			c.Return(call(opInstanceNorm, x, c.T(3), c.T(4), c.T(1), c.T(2), c.Bool(5), c.Float(6), c.Float(7),
+				true)[0])
 		},
 	})
 }
@@ -569,7 +588,8 @@ func groupBody(c *Ctx) {
 		l *= s
 	}
 	if g := c.Int(1); g > 0 && ch%g != 0 {
-		c.Fail(tensor.ErrShape, "Expected number of channels in input to be divisible by num_groups, but got input of shape %s and num_groups=%d", tensor.ShapeString(x.Shape()), g)
+		c.Fail(tensor.ErrShape, "Expected number of channels in input to be divisible by num_groups, but got input "+
+			"of shape %s and num_groups=%d", tensor.ShapeString(x.Shape()), g)
 	}
 	if ch <= 0 {
 		c.Fail(tensor.ErrShape, "Expected number of channels to be greater than 0, got %d", ch)
@@ -623,7 +643,8 @@ func groupBackwardRun[E float](c *Ctx) {
 	intoField(outs[0], f, func(gx field[E]) {
 		into(outs[1], false, func(gw []E) {
 			into(outs[2], false, func(gb []E) {
-				groupBackward(d, gx, gw, gb, fieldIn[E](c.T(0), f), fieldIn[E](c.T(1), f), dense[E](c.T(4)), dense[E](c.T(2)), dense[E](c.T(3)))
+				groupBackward(d, gx, gw, gb, fieldIn[E](c.T(0), f), fieldIn[E](c.T(1), f), dense[E](c.T(4)),
+					dense[E](c.T(2)), dense[E](c.T(3)))
 			})
 		})
 	})

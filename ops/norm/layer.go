@@ -32,13 +32,16 @@ func splitRows(sh, normalized []int) (m, n int) {
 // checkNormalized refuses a normalized_shape that is not the end of the input's shape, and parameters of another shape.
 func checkNormalized(c *Ctx, sh, norm []int, w, b *T) {
 	if len(norm) < 1 {
-		c.Fail(tensor.ErrShape, "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = %s", tensor.ShapeString(norm))
+		c.Fail(tensor.ErrShape, "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least "+
+			"one element, but got normalized_shape = %s", tensor.ShapeString(norm))
 	}
 	if w != nil && !tensor.SameShape(w.Shape(), norm) {
-		c.Fail(tensor.ErrShape, "Expected weight to be of same shape as normalized_shape, but got weight of shape %s and normalized_shape = %s", tensor.ShapeString(w.Shape()), tensor.ShapeString(norm))
+		c.Fail(tensor.ErrShape, "Expected weight to be of same shape as normalized_shape, but got weight of shape %s "+
+			"and normalized_shape = %s", tensor.ShapeString(w.Shape()), tensor.ShapeString(norm))
 	}
 	if b != nil && !tensor.SameShape(b.Shape(), norm) {
-		c.Fail(tensor.ErrShape, "Expected bias to be of same shape as normalized_shape, but got bias of shape %s and normalized_shape = %s", tensor.ShapeString(b.Shape()), tensor.ShapeString(norm))
+		c.Fail(tensor.ErrShape, "Expected bias to be of same shape as normalized_shape, but got bias of shape %s and "+
+			"normalized_shape = %s", tensor.ShapeString(b.Shape()), tensor.ShapeString(norm))
 	}
 	if len(sh) < len(norm) || !tensor.SameShape(sh[len(sh)-len(norm):], norm) {
 		want := "[*"
@@ -46,7 +49,8 @@ func checkNormalized(c *Ctx, sh, norm []int, w, b *T) {
 			want += ", " + tensor.ShapeString([]int{s})[1:]
 			want = want[:len(want)-1]
 		}
-		c.Fail(tensor.ErrShape, "Given normalized_shape=%s, expected input with shape %s], but got input of size%s", tensor.ShapeString(norm), want, tensor.ShapeString(sh))
+		c.Fail(tensor.ErrShape, "Given normalized_shape=%s, expected input with shape %s], but got input of size%s",
+			tensor.ShapeString(norm), want, tensor.ShapeString(sh))
 	}
 }
 
@@ -155,8 +159,9 @@ func layerBackward[E float](m, n int, gx field[E], gw, gb []E, g, x field[E], w,
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)",
-		Doc:    "normalises over the trailing dimensions; the results are the output, the mean and the inverse standard deviation of each row.",
-		AMP:    tensor.AMPFP32,
+		Doc: "normalises over the trailing dimensions; the results are the output, the mean and the inverse " +
+			"standard deviation of each row.",
+		AMP: tensor.AMPFP32,
 		Infer: func(c *Ctx) {
 			x, norm := c.T(0), c.Ints(1)
 			checkNormalized(c, x.Shape(), norm, c.T(2), c.T(3))
@@ -194,7 +199,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
-		Doc:    "are the gradients of layer norm's input, weight and bias; output_mask says which are wanted, the others come back empty.",
+		Doc: "are the gradients of layer norm's input, weight and bias; output_mask says which are wanted, the " +
+			"others come back empty.",
 		Infer: func(c *Ctx) {
 			mask := c.Bools(7)
 			norm := c.Ints(2)
@@ -225,15 +231,17 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor",
-		Doc:    "is (x - mean) / sqrt(variance + eps) * weight + bias, with mean and variance of each row, which are the trailing dimensions normalizedShape; weight and bias have that shape." + site + "layer_norm.html",
-		Go:     "-",
+		Doc: "is (x - mean) / sqrt(variance + eps) * weight + bias, with mean and variance of each row, which are " +
+			"the trailing dimensions normalizedShape; weight and bias have that shape." + site + "layer_norm.html",
+		Go: "-",
 		Body: func(c *Ctx) {
 			c.Return(call(opLayer, c.T(0), c.Ints(1), c.T(2), c.T(3), c.Float(4))[0])
 		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05) -> Tensor",
-		Doc:    "is (x - mean) / sqrt(variance + eps) * weight + bias, with mean and variance of each row, which are the trailing dimensions normalizedShape; weight and bias have that shape." + site + "layer_norm.html",
+		Doc: "is (x - mean) / sqrt(variance + eps) * weight + bias, with mean and variance of each row, which are " +
+			"the trailing dimensions normalizedShape; weight and bias have that shape." + site + "layer_norm.html",
 		Body: func(c *Ctx) {
 			c.Return(call(opLayerNorm, c.T(0), c.Ints(1), c.T(2), c.T(3), c.Float(4), true)[0])
 		},
@@ -249,7 +257,8 @@ func layerRun[E float](c *Ctx) {
 	intoField(c.Out(0), tensor.ContiguousFormat, func(out field[E]) {
 		into(c.Out(1), false, func(mean []E) {
 			into(c.Out(2), false, func(rstd []E) {
-				layerForward(m, n, out, fieldIn[E](x, tensor.ContiguousFormat), dense[E](c.T(2)), dense[E](c.T(3)), mean, rstd, c.Float(4))
+				layerForward(m, n, out, fieldIn[E](x, tensor.ContiguousFormat), dense[E](c.T(2)), dense[E](c.T(3)),
+					mean, rstd, c.Float(4))
 			})
 		})
 	})
@@ -276,7 +285,8 @@ func layerBackwardRun[E float](c *Ctx) {
 	intoField(outs[0], tensor.ContiguousFormat, func(gx field[E]) {
 		into(outs[1], false, func(gw []E) {
 			into(outs[2], false, func(gb []E) {
-				layerBackward(m, n, gx, gw, gb, fieldIn[E](g, tensor.ContiguousFormat), fieldIn[E](x, tensor.ContiguousFormat), dense[E](c.T(5)), dense[E](c.T(3)), dense[E](c.T(4)))
+				layerBackward(m, n, gx, gw, gb, fieldIn[E](g, tensor.ContiguousFormat),
+					fieldIn[E](x, tensor.ContiguousFormat), dense[E](c.T(5)), dense[E](c.T(3)), dense[E](c.T(4)))
 			})
 		})
 	})

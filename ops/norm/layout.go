@@ -265,9 +265,11 @@ func addCentered[E float](d, g, x, mean []E) {
 func combineColumns[E float](d, a, b, x, y, z []E, far bool) {
 	switch d := any(d).(type) {
 	case []float32:
-		vec.CombineColumnsPartF32(d, any(a).([]float32), any(b).([]float32), any(x).([]float32), any(y).([]float32), any(z).([]float32), far)
+		vec.CombineColumnsPartF32(d, any(a).([]float32), any(b).([]float32), any(x).([]float32), any(y).([]float32),
+			any(z).([]float32), far)
 	case []float64:
-		vec.CombineColumnsPartF64(d, any(a).([]float64), any(b).([]float64), any(x).([]float64), any(y).([]float64), any(z).([]float64), far)
+		vec.CombineColumnsPartF64(d, any(a).([]float64), any(b).([]float64), any(x).([]float64), any(y).([]float64),
+			any(z).([]float64), far)
 	}
 }
 

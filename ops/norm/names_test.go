@@ -12,7 +12,8 @@ import (
 // (make_fx with pre_dispatch).
 func TestSeen(t *testing.T) {
 	x, x3 := opstest.Fill(tensor.Float32, 1, 3, 4), opstest.Fill(tensor.Float32, 2, 4, 3, 5)
-	r, v, w := opstest.Fill(tensor.Float32, 3, 3), opstest.Fill(tensor.Float32, 4, 3).Abs(), opstest.Fill(tensor.Float32, 5, 4)
+	r, v, w := opstest.Fill(tensor.Float32, 3, 3), opstest.Fill(tensor.Float32, 4, 3).Abs(),
+		opstest.Fill(tensor.Float32, 5, 4)
 	x4, xc := opstest.Fill(tensor.Float32, 6, 2, 4, 3, 3), opstest.Fill(tensor.Float32, 7, 2, 4, 3)
 	for _, c := range []struct {
 		name string
@@ -27,7 +28,8 @@ func TestSeen(t *testing.T) {
 		{"rms_norm", func() { F.RMSNorm(x, []int{4}, F.RMSNormOptions{Weight: w}) }, "rms_norm"},
 		{"local_response_norm", func() { F.LocalResponseNorm(x4, 3) },
 			"mul.Tensor view pad avg_pool3d squeeze.dim view mul.Tensor add.Tensor pow.Tensor_Scalar div.Tensor"},
-		{"local_response_norm of sequences", func() { F.LocalResponseNorm(xc, 2) }, "mul.Tensor unsqueeze pad avg_pool2d squeeze.dim mul.Tensor add.Tensor pow.Tensor_Scalar div.Tensor"},
+		{"local_response_norm of sequences", func() { F.LocalResponseNorm(xc, 2) },
+			"mul.Tensor unsqueeze pad avg_pool2d squeeze.dim mul.Tensor add.Tensor pow.Tensor_Scalar div.Tensor"},
 		{"normalize", func() { F.Normalize(x) }, "linalg_vector_norm clamp_min expand_as div.Tensor"},
 		{"softmax", func() { F.Softmax(x, F.SoftmaxOptions{Dim: tensor.Some(1)}) }, "softmax.int"},
 		{"softmin", func() { F.Softmin(x, F.SoftminOptions{Dim: tensor.Some(1)}) }, "neg softmax.int"},

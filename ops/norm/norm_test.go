@@ -27,13 +27,15 @@ func TestGradients(t *testing.T) {
 			return F.BatchNorm(x[0], nil, nil, F.BatchNormOptions{Weight: x[1], Bias: x[2], Training: true})
 		}, fill(1, sh...), fill(2, 3), fill(3, 3))
 		opstest.GradCheck(t, "batch_norm in evaluation", func(x []*T) *T {
-			return F.BatchNorm(x[0], fill(4, 3), fill(5, 3).Mul(fill(5, 3)).AddScalar(0.5), F.BatchNormOptions{Weight: x[1], Bias: x[2]})
+			return F.BatchNorm(x[0], fill(4, 3), fill(5, 3).Mul(fill(5, 3)).AddScalar(0.5),
+				F.BatchNormOptions{Weight: x[1], Bias: x[2]})
 		}, fill(1, sh...), fill(2, 3), fill(3, 3))
 	}
 	opstest.GradCheck(t, "layer_norm", func(x []*T) *T {
 		return F.LayerNorm(x[0], []int{3, 4}, F.LayerNormOptions{Weight: x[1], Bias: x[2]})
 	}, fill(1, 2, 3, 4), fill(2, 3, 4), fill(3, 3, 4))
-	opstest.GradCheck(t, "layer_norm without parameters", func(x []*T) *T { return F.LayerNorm(x[0], []int{4}) }, fill(1, 2, 3, 4))
+	opstest.GradCheck(t, "layer_norm without parameters", func(x []*T) *T { return F.LayerNorm(x[0], []int{4}) },
+		fill(1, 2, 3, 4))
 	opstest.GradCheck(t, "group_norm", func(x []*T) *T {
 		return F.GroupNorm(x[0], 2, F.GroupNormOptions{Weight: x[1], Bias: x[2]})
 	}, fill(1, 2, 4, 3, 2), fill(2, 4), fill(3, 4))
@@ -131,7 +133,8 @@ func TestInstanceNormStatistics(t *testing.T) {
 		y := F.InstanceNorm(x, F.InstanceNormOptions{RunningMean: m, RunningVar: v, Momentum: tensor.Some(0.3)})
 		y.Sum().Backward()
 		for c := range ch {
-			if a, b := tensor.Data[float64](m)[c], tensor.Data[float64](v)[c]; math.Abs(a-wantM[c]) > 1e-12 || math.Abs(b-wantV[c]) > 1e-12 {
+			if a, b := tensor.Data[float64](m)[c], tensor.Data[float64](v)[c]; math.Abs(a-wantM[c]) > 1e-12 ||
+				math.Abs(b-wantV[c]) > 1e-12 {
 				t.Errorf("%v channel %d: running mean %g, variance %g, want %g, %g", sh, c, a, b, wantM[c], wantV[c])
 			}
 		}

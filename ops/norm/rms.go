@@ -86,8 +86,9 @@ func rmsBackward(m, n int, gx, gw, g, x, w, rstd []float32) {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "_fused_rms_norm_backward(Tensor grad_out, Tensor input, int[] normalized_shape, Tensor rstd, Tensor? weight, bool[2] output_mask) -> (Tensor, Tensor)",
-		Doc:    "are the gradients of input and weight for float32; output_mask says which are wanted, the others come back empty.",
-		Go:     "-", NoGrad: "the gradient of a gradient goes through the composed form",
+		Doc: "are the gradients of input and weight for float32; output_mask says which are wanted, the others " +
+			"come back empty.",
+		Go: "-", NoGrad: "the gradient of a gradient goes through the composed form",
 		Infer: func(c *Ctx) {
 			mask := c.Bools(5)
 			for i, sh := range [][]int{c.Shape(1), c.Ints(2)} {
@@ -110,7 +111,8 @@ func init() {
 			if t := c.T(4); t != nil {
 				w = tensor.Data[float32](tensor.Dense(t))
 			}
-			rmsBackward(m, n, gx, gw, tensor.Data[float32](tensor.Dense(c.T(0))), tensor.Data[float32](x), w, tensor.Data[float32](tensor.Dense(c.T(3))))
+			rmsBackward(m, n, gx, gw, tensor.Data[float32](tensor.Dense(c.T(0))), tensor.Data[float32](x), w,
+				tensor.Data[float32](tensor.Dense(c.T(3))))
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -139,8 +141,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
-		Doc:    "is x / sqrt(mean(x²) + eps) * weight, with the mean over the trailing dimensions normalized_shape." + site + "rms_norm.html",
-		Go:     "-", Grad: "MulBackward0",
+		Doc: "is x / sqrt(mean(x²) + eps) * weight, with the mean over the trailing dimensions normalized_shape." +
+			site + "rms_norm.html",
+		Go: "-", Grad: "MulBackward0",
 		Body: rmsBody,
 		Fuses: func(c *Ctx) bool {
 			w := c.T(2)
@@ -170,21 +173,25 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
-		Doc:    "is x / sqrt(mean(x²) + eps) * weight, with the mean over the trailing dimensions normalizedShape, which weight's shape is; eps defaults to the dtype's machine epsilon." + site + "rms_norm.html",
-		Go:     "RMSNorm",
-		Body:   func(c *Ctx) { c.Return(call(opRMSNorm, c.T(0), c.Ints(1), c.T(2), c.Value(3))[0]) },
+		Doc: "is x / sqrt(mean(x²) + eps) * weight, with the mean over the trailing dimensions normalizedShape, " +
+			"which weight's shape is; eps defaults to the dtype's machine epsilon." + site + "rms_norm.html",
+		Go:   "RMSNorm",
+		Body: func(c *Ctx) { c.Return(call(opRMSNorm, c.T(0), c.Ints(1), c.T(2), c.Value(3))[0]) },
 	})
 	pow, div := tensor.Slot("aten::pow.Tensor_Scalar"), tensor.Slot("aten::div.Tensor")
-	mul, add := tensor.Slot("aten::mul.Tensor"), tensor.Slot("aten::add.Tensor") // which Python calls also with a number
+	// which Python calls also with a number
+	mul, add := tensor.Slot("aten::mul.Tensor"), tensor.Slot("aten::add.Tensor")
 	pad := tensor.Slot("aten::pad")
 	pool2, pool3 := tensor.Slot("aten::avg_pool2d"), tensor.Slot("aten::avg_pool3d")
 	tensor.Register(tensor.Def{
 		Schema: "F::local_response_norm(Tensor input, int size, float alpha=0.0001, float beta=0.75, float k=1.0) -> Tensor",
-		Doc:    "is x / (k + alpha * m)^beta for inputs [n, c, ...] of at least three dimensions, with m the mean of the squares of size neighbouring channels." + site + "local_response_norm.html",
+		Doc: "is x / (k + alpha * m)^beta for inputs [n, c, ...] of at least three dimensions, with m the mean of " +
+			"the squares of size neighbouring channels." + site + "local_response_norm.html",
 		Body: func(c *Ctx) {
 			x, size := c.T(0), c.Int(1)
 			if x.Dim() < 3 {
-				c.Fail(tensor.ErrShape, "Expected 3D or higher dimensionality                          input (got %d dimensions)", x.Dim())
+				c.Fail(tensor.ErrShape, "Expected 3D or higher dimensionality                          input (got %d "+
+					"dimensions)", x.Dim())
 			}
 			if x.Numel() == 0 {
 				c.Return(x)
@@ -232,7 +239,8 @@ func init() {
 	norm, clamp := tensor.Slot("aten::linalg_vector_norm"), tensor.Slot("aten::clamp_min")
 	tensor.Register(tensor.Def{
 		Schema: "F::normalize(Tensor input, float p=2.0, int dim=1, float eps=1e-12) -> Tensor",
-		Doc:    "is x / max(|x|, eps), with |x| the norm of order p of vectors along dimension dim of a tensor of any shape." + site + "normalize.html",
+		Doc: "is x / max(|x|, eps), with |x| the norm of order p of vectors along dimension dim of a tensor of " +
+			"any shape." + site + "normalize.html",
 		Body: func(c *Ctx) {
 			x := c.T(0)
 			d := call(norm, x, c.Float(1), []int{c.Int(2)}, true, nil)[0]

@@ -26,7 +26,8 @@ func TestRMSNormGradients(t *testing.T) {
 					in, opts.Weight = append(in, w), w
 				}
 				y := F.RMSNorm(x, []int{n}, opts)
-				g := torch.Grad([]*tensor.Tensor{y}, in, torch.GradOptions{GradOutputs: []*tensor.Tensor{g0.To(dt)}, CreateGraph: record})
+				g := torch.Grad([]*tensor.Tensor{y}, in,
+					torch.GradOptions{GradOutputs: []*tensor.Tensor{g0.To(dt)}, CreateGraph: record})
 				if record {
 					g = torch.Grad([]*tensor.Tensor{g[0].Square().Sum()}, in[:1])
 				}

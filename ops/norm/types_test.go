@@ -12,7 +12,8 @@ import (
 // TestTypes compares the normalisations of every floating type and memory layout with those of contiguous float64,
 // values and gradients.
 func TestTypes(t *testing.T) {
-	tols := map[tensor.DType]float64{tensor.Float64: 1e-11, tensor.Float32: 2e-5, tensor.BFloat16: 3e-2, tensor.Float16: 4e-3}
+	tols := map[tensor.DType]float64{tensor.Float64: 1e-11, tensor.Float32: 2e-5, tensor.BFloat16: 3e-2,
+		tensor.Float16: 4e-3}
 	type norm struct {
 		name string
 		f    func(x, w, b *T) *T
@@ -34,16 +35,19 @@ func TestTypes(t *testing.T) {
 		}},
 	}
 	for _, c := range norms {
-		for _, sh := range [][]int{{2, 6, 5, 7}, {3, 9, 71, 59}, {1, 300, 4, 5}, {40, 6, 3}, {130, 6, 3, 3}, {3, 201, 7, 7}, {2, 1500, 2, 2}, {16, 3, 4, 4}, {5, 12, 1, 3}} {
+		for _, sh := range [][]int{{2, 6, 5, 7}, {3, 9, 71, 59}, {1, 300, 4, 5}, {40, 6, 3}, {130, 6, 3, 3},
+			{3, 201, 7, 7}, {2, 1500, 2, 2}, {16, 3, 4, 4}, {5, 12, 1, 3}} {
 			for dt, tol := range tols {
 				for _, last := range []bool{false, true} {
 					if last && len(sh) != 4 {
 						continue
 					}
 					// operands that the type holds, so that only the arithmetic differs
-					x0, w0, b0, g0 := fill(1, sh...).ToDType(dt), fill(2, sh[1]).ToDType(dt), fill(3, sh[1]).ToDType(dt), fill(4, sh...).ToDType(dt)
+					x0, w0, b0, g0 := fill(1, sh...).ToDType(dt), fill(2, sh[1]).ToDType(dt),
+						fill(3, sh[1]).ToDType(dt), fill(4, sh...).ToDType(dt)
 					run := func(dt tensor.DType, last bool) (r []*T) {
-						x, w, b, g := x0.ToDType(dt).Detach(), w0.ToDType(dt).Detach(), b0.ToDType(dt).Detach(), g0.ToDType(dt)
+						x, w, b, g := x0.ToDType(dt).Detach(), w0.ToDType(dt).Detach(), b0.ToDType(dt).Detach(),
+							g0.ToDType(dt)
 						if last {
 							x = x.Contiguous(tensor.ContiguousOptions{MemoryFormat: tensor.ChannelsLast})
 						}
@@ -59,7 +63,8 @@ func TestTypes(t *testing.T) {
 					}
 					want, got := run(tensor.Float64, false), run(dt, last)
 					for i := range want {
-						same(t, fmt.Sprintf("%s, %v of %v (channels last: %v), result %d", c.name, dt, sh, last, i), got[i], want[i], tol)
+						same(t, fmt.Sprintf("%s, %v of %v (channels last: %v), result %d", c.name, dt, sh, last, i),
+							got[i], want[i], tol)
 					}
 				}
 			}
@@ -86,12 +91,14 @@ func same(t *testing.T, name string, got, want *T, tol float64) {
 // with a weight or without.
 func TestMixedTypes(t *testing.T) {
 	for _, stats := range []bool{false, true} {
-		x, b := tensor.New([]int{1, 1, 2, 257}, tensor.BFloat16), tensor.New([]int{1}, tensor.Float32).SetRequiresGrad(true)
+		x, b := tensor.New([]int{1, 1, 2, 257}, tensor.BFloat16),
+			tensor.New([]int{1}, tensor.Float32).SetRequiresGrad(true)
 		var mean, variance *T
 		if stats {
 			mean, variance = tensor.New([]int{1}, tensor.Float32), tensor.FromSlice([]float32{1}, 1)
 		}
-		F.BatchNorm(x, mean, variance, F.BatchNormOptions{Bias: b, Training: true}).ToDType(tensor.Float32).Sum().Backward()
+		F.BatchNorm(x, mean, variance, F.BatchNormOptions{Bias: b,
+			Training: true}).ToDType(tensor.Float32).Sum().Backward()
 		if got := b.Grad().Item(); got != 514 {
 			t.Errorf("running statistics %v: the gradient of the bias is %v, want 514", stats, got)
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// floats1 and floats2 run float kernels on arguments of the result's dtype; other dtypes are refused. 16-bit floats are computed by h or,
-// where it is empty, by f32 on converted blocks.
+// floats1 and floats2 run float kernels on arguments of the result's dtype; other dtypes are refused. 16-bit floats are
+// computed by h or, where it is empty, by f32 on converted blocks.
 func floats1(c *Ctx, name string, i int, h vec.Unary16, f32 func(d, a []float32), f64 func(d, a []float64)) {
 	out := c.Out(0)
 	dt := out.DType()
@@ -57,7 +57,8 @@ func with1(k vec.Scalar16, s float64) vec.Unary16 {
 }
 
 func with2(f16, bf16 func(d, g, x []uint16, s float32), s float64) vec.Binary16 {
-	return vec.Binary16{func(d, g, x []uint16) { f16(d, g, x, float32(s)) }, func(d, g, x []uint16) { bf16(d, g, x, float32(s)) }}
+	return vec.Binary16{func(d, g, x []uint16) { f16(d, g, x, float32(s)) },
+		func(d, g, x []uint16) { bf16(d, g, x, float32(s)) }}
 }
 
 // sameInfer allocates a result like argument i.
@@ -89,7 +90,8 @@ func backwardCall(name string) func(args ...tensor.Value) *T {
 	return func(args ...tensor.Value) *T { return call(op, args...) }
 }
 
-var reluKernels = unK{name: "relu", u8: reluI[uint8], i8: reluI[int8], i16: reluI[int16], i32: reluI[int32], i64: reluI[int64], f32: vec.ReLUF32, f64: vec.ReLUF64, h: vec.ReLU16}
+var reluKernels = unK{name: "relu", u8: reluI[uint8], i8: reluI[int8], i16: reluI[int16], i32: reluI[int32],
+	i64: reluI[int64], f32: vec.ReLUF32, f64: vec.ReLUF64, h: vec.ReLU16}
 
 // The loops below are for float64, or for both where the vector package has no kernel.
 
@@ -112,8 +114,10 @@ func conj1[E complex64 | complex128](x E) E {
 }
 
 var (
-	sigmoidBackwardKernels = biK{name: "sigmoid_backward", h: vec.SigmoidBackward16, f32: vec.SigmoidBackwardF32, f64: vec.SigmoidBackwardF64, c64: sigmoidBackwardC[complex64], c128: sigmoidBackwardC[complex128]}
-	tanhBackwardKernels    = biK{name: "tanh_backward", h: vec.TanhBackward16, f32: vec.TanhBackwardF32, f64: vec.TanhBackwardF64, c64: tanhBackwardC[complex64], c128: tanhBackwardC[complex128]}
+	sigmoidBackwardKernels = biK{name: "sigmoid_backward", h: vec.SigmoidBackward16, f32: vec.SigmoidBackwardF32,
+		f64: vec.SigmoidBackwardF64, c64: sigmoidBackwardC[complex64], c128: sigmoidBackwardC[complex128]}
+	tanhBackwardKernels = biK{name: "tanh_backward", h: vec.TanhBackward16, f32: vec.TanhBackwardF32,
+		f64: vec.TanhBackwardF64, c64: tanhBackwardC[complex64], c128: tanhBackwardC[complex128]}
 )
 
 const (
@@ -133,7 +137,8 @@ func siluBackwardC[E complex64 | complex128](d, g, x []E) {
 
 var (
 	siluKernels         = unK{name: "silu", h: vec.SiLU16, f32: vec.SiLUF32, f64: vec.SiLUF64, c128: c128of(siluC)}
-	siluBackwardKernels = biK{name: "silu_backward", h: vec.SiLUBackward16, f32: vec.SiLUBackwardF32, f64: vec.SiLUBackwardF64, c64: siluBackwardC[complex64], c128: siluBackwardC[complex128]}
+	siluBackwardKernels = biK{name: "silu_backward", h: vec.SiLUBackward16, f32: vec.SiLUBackwardF32,
+		f64: vec.SiLUBackwardF64, c64: siluBackwardC[complex64], c128: siluBackwardC[complex128]}
 )
 
 func thresholdK[E realNumber](t, v E) func(d, a []E) {
@@ -160,7 +165,8 @@ func thresholdBackK[E realNumber](t E) func(d, g, a []E) {
 }
 
 // eluK makes the kernel of elu, which takes no exponentials of blocks that are all positive.
-func eluK[E float](elu func(d, a []E, alpha, scale, in E), least func(a []E) E, mul func(d, a []E, s E), alpha, scale, in float64) func(d, a []E) {
+func eluK[E float](elu func(d, a []E, alpha, scale, in E), least func(a []E) E, mul func(d, a []E, s E), alpha, scale,
+	in float64) func(d, a []E) {
 	return func(d, a []E) {
 		const block = 1024
 		for len(d) > 0 {
@@ -206,56 +212,65 @@ func init() {
 		softplusBackward    = backwardCall("softplus_backward")
 		logSigmoidBackward  = backwardCall("log_sigmoid_backward")
 	)
-	activation("relu(Tensor self) -> Tensor", "is max(self, 0).", func(c *Ctx) { reluKernels.run(c, c.Out(0), c.T(0), c.Out(0).DType()) },
-		tensor.Def{Plain: &tensor.Plain{Un32: reluKernels.f32, Un64: reluKernels.f64}, Save: "result", VJP: rule(func(c *Ctx, g *T) *T { return thresholdBackward(tv(g), tv(c.Out(0)), tensor.IntValue(0)) })})
-	activation("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", "is self where self > threshold and value elsewhere.", func(c *Ctx) {
-		t, v := c.Num(1), c.Num(2)
-		out, a := c.Out(0), c.T(0)
-		switch as := out.DType().Compute(); as {
-		case tensor.Float32:
-			s, r := float32(t.F), float32(v.F)
-			run1(out, a, as, as, func(d, a []float32) { vec.ThresholdF32(d, a, s, r) })
-		case tensor.Float64:
-			run1(out, a, as, as, func(d, a []float64) { vec.ThresholdF64(d, a, t.F, v.F) })
-		case tensor.Int64:
-			run1(out, a, as, as, thresholdK(t.I, v.I))
-		case tensor.Int32:
-			run1(out, a, as, as, thresholdK(int32(t.I), int32(v.I)))
-		case tensor.Int16:
-			run1(out, a, as, as, thresholdK(int16(t.I), int16(v.I)))
-		case tensor.Int8:
-			run1(out, a, as, as, thresholdK(int8(t.I), int8(v.I)))
-		case tensor.Uint8:
-			run1(out, a, as, as, thresholdK(uint8(t.I), uint8(v.I)))
-		default:
-			missing(c, "threshold", out.DType())
-		}
-	}, tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return thresholdBackward(tv(g), tv(c.T(0)), c.Value(1)) })})
-	gradient("threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor", "is grad_output where self > threshold and 0 elsewhere.", 1, func(c *Ctx) {
-		t := c.Num(2)
-		out, g, a := c.Out(0), c.T(0), c.T(1)
-		dt := out.DType()
-		if h := half16(dt, g, a); h >= 0 {
-			k, s := [2]func(d, g, x []uint16, s float32){vec.ThresholdBackwardF16, vec.ThresholdBackwardBF16}[h], float32(t.F)
-			run2(out, g, a, dt, dt, dt, func(d, g, x []uint16) { k(d, g, x, s) })
-			return
-		}
-		switch as := out.DType().Compute(); as {
-		case tensor.Float32:
-			s := float32(t.F)
-			run2(out, g, a, as, as, as, func(d, g, x []float32) { vec.ThresholdBackwardF32(d, g, x, s) })
-		case tensor.Float64:
-			run2(out, g, a, as, as, as, func(d, g, x []float64) { vec.ThresholdBackwardF64(d, g, x, t.F) })
-		case tensor.Int64:
-			run2(out, g, a, as, as, as, thresholdBackK(t.I))
-		default:
-			missing(c, "threshold", out.DType())
-		}
-	}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
-		return []*T{thresholdBackward(tv(g), tv(c.T(1)), c.Value(2)), op.Zeros(g, c.Shape(1), c.ArgDType(1))}
-	}})
+	activation("relu(Tensor self) -> Tensor", "is max(self, 0).",
+		func(c *Ctx) { reluKernels.run(c, c.Out(0), c.T(0), c.Out(0).DType()) },
+		tensor.Def{Plain: &tensor.Plain{Un32: reluKernels.f32, Un64: reluKernels.f64}, Save: "result",
+			VJP: rule(func(c *Ctx, g *T) *T { return thresholdBackward(tv(g), tv(c.Out(0)), tensor.IntValue(0)) })})
+	activation("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
+		"is self where self > threshold and value elsewhere.", func(c *Ctx) {
+			t, v := c.Num(1), c.Num(2)
+			out, a := c.Out(0), c.T(0)
+			switch as := out.DType().Compute(); as {
+			case tensor.Float32:
+				s, r := float32(t.F), float32(v.F)
+				run1(out, a, as, as, func(d, a []float32) { vec.ThresholdF32(d, a, s, r) })
+			case tensor.Float64:
+				run1(out, a, as, as, func(d, a []float64) { vec.ThresholdF64(d, a, t.F, v.F) })
+			case tensor.Int64:
+				run1(out, a, as, as, thresholdK(t.I, v.I))
+			case tensor.Int32:
+				run1(out, a, as, as, thresholdK(int32(t.I), int32(v.I)))
+			case tensor.Int16:
+				run1(out, a, as, as, thresholdK(int16(t.I), int16(v.I)))
+			case tensor.Int8:
+				run1(out, a, as, as, thresholdK(int8(t.I), int8(v.I)))
+			case tensor.Uint8:
+				run1(out, a, as, as, thresholdK(uint8(t.I), uint8(v.I)))
+			default:
+				missing(c, "threshold", out.DType())
+			}
+		}, tensor.Def{Save: "self", VJP: rule(func(c *Ctx,
+			g *T) *T {
+			return thresholdBackward(tv(g), tv(c.T(0)), c.Value(1))
+		})})
+	gradient("threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
+		"is grad_output where self > threshold and 0 elsewhere.", 1, func(c *Ctx) {
+			t := c.Num(2)
+			out, g, a := c.Out(0), c.T(0), c.T(1)
+			dt := out.DType()
+			if h := half16(dt, g, a); h >= 0 {
+				k, s := [2]func(d, g, x []uint16, s float32){vec.ThresholdBackwardF16, vec.ThresholdBackwardBF16}[h],
+					float32(t.F)
+				run2(out, g, a, dt, dt, dt, func(d, g, x []uint16) { k(d, g, x, s) })
+				return
+			}
+			switch as := out.DType().Compute(); as {
+			case tensor.Float32:
+				s := float32(t.F)
+				run2(out, g, a, as, as, as, func(d, g, x []float32) { vec.ThresholdBackwardF32(d, g, x, s) })
+			case tensor.Float64:
+				run2(out, g, a, as, as, as, func(d, g, x []float64) { vec.ThresholdBackwardF64(d, g, x, t.F) })
+			case tensor.Int64:
+				run2(out, g, a, as, as, as, thresholdBackK(t.I))
+			default:
+				missing(c, "threshold", out.DType())
+			}
+		}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
+			return []*T{thresholdBackward(tv(g), tv(c.T(1)), c.Value(2)), op.Zeros(g, c.Shape(1), c.ArgDType(1))}
+		}})
 
-	gradient("sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor", "is grad_output * output * (1 - output).", 1,
+	gradient("sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor", "is grad_output * output * (1 - output).",
+		1,
 		func(c *Ctx) { sigmoidBackwardKernels.run(c, 0, 1) },
 		tensor.Def{Save: "grad_output output", VJP: func(c *Ctx, g *T) []*T {
 			y := c.T(1)
@@ -289,7 +304,8 @@ func init() {
 	}
 	tensor.Register(tensor.Def{
 		Schema: "gelu(Tensor self, *, str approximate=\"none\") -> Tensor",
-		Doc: "is self * Φ(self), Φ being the normal distribution's function; with approximate \"tanh\" an approximation of it.\n" +
+		Doc: "is self * Φ(self), Φ being the normal distribution's function; with approximate \"tanh\" an " +
+			"approximation of it.\n" +
 			"https://pytorch.org/docs/stable/generated/torch.nn.functional.gelu.html",
 		InPlace: true, Out: true, Elementwise: true,
 		Infer: func(c *Ctx) { checkGELU(c, 1); c.Alloc(0, c.Shape(0), c.ArgDType(0)) },
@@ -303,40 +319,44 @@ func init() {
 		Save: "self",
 		VJP:  rule(func(c *Ctx, g *T) *T { return geluBackward(tv(g), tv(c.T(0)), c.Value(1)) }),
 	})
-	gradient("gelu_backward(Tensor grad_output, Tensor self, *, str approximate=\"none\") -> Tensor", "is the gradient of gelu.", 1, func(c *Ctx) {
-		if checkGELU(c, 2) {
-			floats2(c, "GeluBackwardKernelImpl", 0, 1, vec.GELUTanhBackward16, vec.GELUTanhBackwardF32, vec.GELUTanhBackwardF64)
-		} else {
-			floats2(c, "GeluBackwardKernelImpl", 0, 1, vec.GELUBackward16, vec.GELUBackwardF32, vec.GELUBackwardF64)
-		}
-	}, tensor.Def{Save: "grad_output self", VJP: func(c *Ctx, g *T) []*T {
-		x := c.T(1)
-		r := []*T{geluBackward(tv(g), tv(x), c.Value(2)), nil}
-		if !c.Needs(1) {
+	gradient("gelu_backward(Tensor grad_output, Tensor self, *, str approximate=\"none\") -> Tensor",
+		"is the gradient of gelu.", 1, func(c *Ctx) {
+			if checkGELU(c, 2) {
+				floats2(c, "GeluBackwardKernelImpl", 0, 1, vec.GELUTanhBackward16, vec.GELUTanhBackwardF32,
+					vec.GELUTanhBackwardF64)
+			} else {
+				floats2(c, "GeluBackwardKernelImpl", 0, 1, vec.GELUBackward16, vec.GELUBackwardF32, vec.GELUBackwardF64)
+			}
+		}, tensor.Def{Save: "grad_output self", VJP: func(c *Ctx, g *T) []*T {
+			x := c.T(1)
+			r := []*T{geluBackward(tv(g), tv(x), c.Value(2)), nil}
+			if !c.Needs(1) {
+				return r
+			}
+			gg := g.Mul(c.T(0))
+			if c.Str(2) == "none" {
+				// second derivative: pdf(x) (2 - x²)
+				pdf := x.Mul(x).MulScalar(-0.5).Exp().MulScalar(twoSqrtPi * math.Sqrt2 / 4)
+				r[1] = gg.Mul(pdf.Mul(x.Mul(x).Neg().AddScalar(2)))
+				return r
+			}
+			// u = beta (x + kappa x³), y = x (1 + tanh u) / 2
+			x2 := x.Mul(x)
+			u := x2.MulScalar(geluKappa).AddScalar(1).Mul(x).MulScalar(geluBeta)
+			du := x2.MulScalar(3 * geluKappa).AddScalar(1).MulScalar(geluBeta)
+			ddu := x.MulScalar(6 * geluKappa * geluBeta)
+			t := u.Tanh()
+			s := t.Mul(t).Neg().AddScalar(1)
+			// y'' = s u' + x/2 (s u'' - 2 t s u'²)
+			r[1] = gg.Mul(s.Mul(du).Add(x.MulScalar(0.5).Mul(s.Mul(ddu).Sub(t.Mul(s).Mul(du.Mul(du)).MulScalar(2)))))
 			return r
-		}
-		gg := g.Mul(c.T(0))
-		if c.Str(2) == "none" {
-			// second derivative: pdf(x) (2 - x²)
-			pdf := x.Mul(x).MulScalar(-0.5).Exp().MulScalar(twoSqrtPi * math.Sqrt2 / 4)
-			r[1] = gg.Mul(pdf.Mul(x.Mul(x).Neg().AddScalar(2)))
-			return r
-		}
-		// u = beta (x + kappa x³), y = x (1 + tanh u) / 2
-		x2 := x.Mul(x)
-		u := x2.MulScalar(geluKappa).AddScalar(1).Mul(x).MulScalar(geluBeta)
-		du := x2.MulScalar(3 * geluKappa).AddScalar(1).MulScalar(geluBeta)
-		ddu := x.MulScalar(6 * geluKappa * geluBeta)
-		t := u.Tanh()
-		s := t.Mul(t).Neg().AddScalar(1)
-		// y'' = s u' + x/2 (s u'' - 2 t s u'²)
-		r[1] = gg.Mul(s.Mul(du).Add(x.MulScalar(0.5).Mul(s.Mul(ddu).Sub(t.Mul(s).Mul(du.Mul(du)).MulScalar(2)))))
-		return r
-	}})
+		}})
 
-	activation("silu(Tensor self) -> Tensor", "is self * sigmoid(self), also called swish.", func(c *Ctx) { siluKernels.run(c, c.Out(0), c.T(0), c.Out(0).DType()) },
+	activation("silu(Tensor self) -> Tensor", "is self * sigmoid(self), also called swish.",
+		func(c *Ctx) { siluKernels.run(c, c.Out(0), c.T(0), c.Out(0).DType()) },
 		tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return siluBackward(tv(g), tv(c.T(0))) })})
-	gradient("silu_backward(Tensor grad_output, Tensor self) -> Tensor", "is the gradient of silu.", 1, func(c *Ctx) { siluBackwardKernels.run(c, 0, 1) },
+	gradient("silu_backward(Tensor grad_output, Tensor self) -> Tensor", "is the gradient of silu.", 1,
+		func(c *Ctx) { siluBackwardKernels.run(c, 0, 1) },
 		tensor.Def{Save: "grad_output self", VJP: func(c *Ctx, g *T) []*T {
 			x := c.T(1)
 			r := []*T{siluBackward(tv(g), tv(x)), nil}
@@ -347,9 +367,11 @@ func init() {
 			}
 			return r
 		}})
-	activation("mish(Tensor self) -> Tensor", "is self * tanh(softplus(self)).", func(c *Ctx) { floats1(c, "mish", 0, vec.Mish16, vec.MishF32, vec.MishF64) },
+	activation("mish(Tensor self) -> Tensor", "is self * tanh(softplus(self)).",
+		func(c *Ctx) { floats1(c, "mish", 0, vec.Mish16, vec.MishF32, vec.MishF64) },
 		tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return mishBackward(tv(g), tv(c.T(0))) })})
-	gradient("mish_backward(Tensor grad_output, Tensor self) -> Tensor", "is the gradient of mish.", 1, func(c *Ctx) { floats2(c, "mish_backward", 0, 1, none2, vec.MishBackwardF32, vec.MishBackwardF64) },
+	gradient("mish_backward(Tensor grad_output, Tensor self) -> Tensor", "is the gradient of mish.", 1,
+		func(c *Ctx) { floats2(c, "mish_backward", 0, 1, none2, vec.MishBackwardF32, vec.MishBackwardF64) },
 		tensor.Def{Save: "grad_output self", VJP: func(c *Ctx, g *T) []*T {
 			x := c.T(1)
 			r := []*T{mishBackward(tv(g), tv(x)), nil}
@@ -364,30 +386,40 @@ func init() {
 		}})
 
 	eluBody := func(c *Ctx, alpha, scale, in float64) {
-		floats1(c, "elu", 0, none1, eluK(vec.ELUF32, vec.MinF32, vec.MulScalarF32, alpha, scale, in), eluK(vec.ELUF64, vec.MinF64, vec.MulScalarF64, alpha, scale, in))
+		floats1(c, "elu", 0, none1, eluK(vec.ELUF32, vec.MinF32, vec.MulScalarF32, alpha, scale, in),
+			eluK(vec.ELUF64, vec.MinF64, vec.MulScalarF64, alpha, scale, in))
 	}
 	eluGrad := func(c *Ctx, g *T, alpha, scale, in tensor.Value) []*T {
 		// the result decides the sign only for alpha >= 0
 		if c.Op().IsInPlace() {
 			if alpha.Num().F < 0 {
-				c.Fail(tensor.ErrAutograd, "In-place elu backward calculation is triggered with a negative slope which is not supported. This is caused by calling in-place forward function with a negative slope, please call out-of-place version instead.")
+				c.Fail(tensor.ErrAutograd,
+					"In-place elu backward calculation is triggered with a negative slope which is not supported. "+
+						"This is caused by calling in-place forward function with a negative slope, please call "+
+						"out-of-place version instead.")
 			}
 		}
 		return []*T{eluBackward(tv(g), alpha, scale, in, tensor.BoolValue(false), tv(c.T(0)))}
 	}
-	activation("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", "is scale * self where self > 0 and scale * alpha * (exp(input_scale * self) - 1) elsewhere.",
+	activation("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
+		"is scale * self where self > 0 and scale * alpha * (exp(input_scale * self) - 1) elsewhere.",
 		func(c *Ctx) { eluBody(c, c.Num(1).F, c.Num(2).F, c.Num(3).F) },
-		tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T { return eluGrad(c, g, c.Value(1), c.Value(2), c.Value(3)) }})
+		tensor.Def{Save: "self", VJP: func(c *Ctx,
+			g *T) []*T {
+			return eluGrad(c, g, c.Value(1), c.Value(2), c.Value(3))
+		}})
 	const seluAlpha, seluScale = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 	// PyTorch composes selu of elu, which names the gradient's node; the kernel saves a call.
 	opELU, opELUInPlace := tensor.Slot("aten::elu"), tensor.Slot("aten::elu_")
 	selu := func(elu *tensor.Op) func(c *Ctx) {
 		return func(c *Ctx) {
-			c.Return(call(elu, tv(c.T(0)), tensor.FloatValue(seluAlpha), tensor.FloatValue(seluScale), tensor.IntValue(1)))
+			c.Return(call(elu, tv(c.T(0)), tensor.FloatValue(seluAlpha), tensor.FloatValue(seluScale),
+				tensor.IntValue(1)))
 		}
 	}
 	tensor.Register(tensor.Def{
-		Schema: "selu(Tensor self) -> Tensor", Doc: "is the self-normalizing exponential linear unit.\n" + activations + "selu.html",
+		Schema: "selu(Tensor self) -> Tensor", Doc: "is the self-normalizing exponential linear unit.\n" + activations +
+			"selu.html",
 		Elementwise: true,
 		Body:        selu(opELU),
 		Infer:       sameInfer(0),
@@ -399,10 +431,12 @@ func init() {
 		Grad: "EluBackward0",
 	})
 	tensor.Register(tensor.Def{
-		Schema: "selu_(Tensor(a!) self) -> Tensor(a!)", Doc: "is SELU written to the tensor itself, which is returned.", Go: "SELUInPlace", Body: selu(opELUInPlace),
+		Schema: "selu_(Tensor(a!) self) -> Tensor(a!)", Doc: "is SELU written to the tensor itself, which is returned.",
+		Go: "SELUInPlace", Body: selu(opELUInPlace),
 	})
 	tensor.Register(tensor.Def{
-		Schema: "celu(Tensor self, Scalar alpha=1.) -> Tensor", Doc: "is max(0, self) + min(0, alpha * (exp(self / alpha) - 1)).",
+		Schema:  "celu(Tensor self, Scalar alpha=1.) -> Tensor",
+		Doc:     "is max(0, self) + min(0, alpha * (exp(self / alpha) - 1)).",
 		InPlace: true, Elementwise: true,
 		Infer: func(c *Ctx) {
 			if c.Num(1).F == 0 {
@@ -438,24 +472,33 @@ func init() {
 		return r
 	}})
 
-	activation("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", "is self where self > 0 and negative_slope * self elsewhere.", func(c *Ctx) {
-		s := c.Num(1).F
-		floats1(c, "leaky_relu", 0, with1(vec.LeakyReLU16, s), func(d, a []float32) { vec.LeakyReLUF32(d, a, float32(s)) }, func(d, a []float64) { vec.LeakyReLUF64(d, a, s) })
-	}, tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T {
-		if c.Op().IsInPlace() && c.Num(1).F < 0 {
-			c.Fail(tensor.ErrAutograd, "In-place leakyReLu backward calculation is triggered with a negative slope which is not supported. This is caused by calling in-place forward function with a negative slope, please call out-of-place version instead.")
-		}
-		return leakyBackward(tv(g), tv(c.T(0)), c.Value(1), tensor.BoolValue(false))
-	})})
+	activation("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
+		"is self where self > 0 and negative_slope * self elsewhere.", func(c *Ctx) {
+			s := c.Num(1).F
+			floats1(c, "leaky_relu", 0, with1(vec.LeakyReLU16, s),
+				func(d, a []float32) { vec.LeakyReLUF32(d, a, float32(s)) },
+				func(d, a []float64) { vec.LeakyReLUF64(d, a, s) })
+		}, tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T {
+			if c.Op().IsInPlace() && c.Num(1).F < 0 {
+				c.Fail(tensor.ErrAutograd, "In-place leakyReLu backward calculation is triggered with a negative slope "+
+					"which is not supported. This is caused by calling in-place forward function with a negative slope, "+
+					"please call out-of-place version instead.")
+			}
+			return leakyBackward(tv(g), tv(c.T(0)), c.Value(1), tensor.BoolValue(false))
+		})})
 	gradient("leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor", "is the gradient of leaky_relu.", 1, func(c *Ctx) {
 		s := c.Num(2).F
-		floats2(c, "leaky_relu_backward", 0, 1, with2(vec.LeakyReLUBackwardF16, vec.LeakyReLUBackwardBF16, s), func(d, g, x []float32) { vec.LeakyReLUBackwardF32(d, g, x, float32(s)) }, func(d, g, x []float64) { vec.LeakyReLUBackwardF64(d, g, x, s) })
+		floats2(c, "leaky_relu_backward", 0, 1, with2(vec.LeakyReLUBackwardF16, vec.LeakyReLUBackwardBF16, s),
+			func(d, g, x []float32) { vec.LeakyReLUBackwardF32(d, g, x, float32(s)) },
+			func(d, g, x []float64) { vec.LeakyReLUBackwardF64(d, g, x, s) })
 	}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
-		return []*T{leakyBackward(tv(g), tv(c.T(1)), c.Value(2), tensor.BoolValue(false)), op.Zeros(g, c.Shape(1), c.ArgDType(1))}
+		return []*T{leakyBackward(tv(g), tv(c.T(1)), c.Value(2), tensor.BoolValue(false)),
+			op.Zeros(g, c.Shape(1), c.ArgDType(1))}
 	}})
 
 	tensor.Register(tensor.Def{
-		Schema: "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", Doc: "limits every element to [min_val, max_val].",
+		Schema:  "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
+		Doc:     "limits every element to [min_val, max_val].",
 		InPlace: true, Out: true, Elementwise: true,
 		Infer: func(c *Ctx) {
 			dt := c.ArgDType(0)
@@ -469,7 +512,8 @@ func init() {
 		},
 		CPU:  func(c *Ctx) { clampNumbers(c, 1, 2) },
 		Save: "self",
-		// in-place calls need no copy of what was there before: the result lies between the limits, as its dtype has them, where self does
+		// in-place calls need no copy of what was there before: the result lies between the limits, as its dtype has
+		// them, where self does
 		SaveInPlace: "result",
 		VJP: rule(func(c *Ctx, g *T) *T {
 			if c.Op().IsInPlace() {
@@ -480,99 +524,128 @@ func init() {
 			return hardtanhBackward(tv(g), tv(c.T(0)), c.Value(1), c.Value(2))
 		}),
 	})
-	gradient("hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor", "is grad_output where min_val < self < max_val and 0 elsewhere.", 1, func(c *Ctx) {
-		lo, hi := c.Num(2).F, c.Num(3).F
-		floats2(c, "hardtanh_backward", 0, 1, vec.Binary16{
-			func(d, g, x []uint16) { vec.HardTanhBackwardF16(d, g, x, float32(lo), float32(hi)) },
-			func(d, g, x []uint16) { vec.HardTanhBackwardBF16(d, g, x, float32(lo), float32(hi)) },
-		}, func(d, g, x []float32) { vec.HardTanhBackwardF32(d, g, x, float32(lo), float32(hi)) }, func(d, g, x []float64) { vec.HardTanhBackwardF64(d, g, x, lo, hi) })
-	}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
-		return []*T{hardtanhBackward(tv(g), tv(c.T(1)), c.Value(2), c.Value(3)), op.Zeros(g, c.Shape(1), c.ArgDType(1))}
-	}})
+	gradient("hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor",
+		"is grad_output where min_val < self < max_val and 0 elsewhere.", 1, func(c *Ctx) {
+			lo, hi := c.Num(2).F, c.Num(3).F
+			floats2(c, "hardtanh_backward", 0, 1, vec.Binary16{
+				func(d, g, x []uint16) { vec.HardTanhBackwardF16(d, g, x, float32(lo), float32(hi)) },
+				func(d, g, x []uint16) { vec.HardTanhBackwardBF16(d, g, x, float32(lo), float32(hi)) },
+			}, func(d, g, x []float32) { vec.HardTanhBackwardF32(d, g, x, float32(lo), float32(hi)) },
+				func(d, g, x []float64) { vec.HardTanhBackwardF64(d, g, x, lo, hi) })
+		}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
+			return []*T{hardtanhBackward(tv(g), tv(c.T(1)), c.Value(2), c.Value(3)), op.Zeros(g, c.Shape(1), c.ArgDType(1))}
+		}})
 	relu6 := func(hardtanh *tensor.Op) func(c *Ctx) {
 		return func(c *Ctx) { c.Return(call(hardtanh, tv(c.T(0)), tensor.IntValue(0), tensor.IntValue(6))) }
 	}
-	tensor.Register(tensor.Def{Schema: "relu6(Tensor self) -> Tensor", Doc: "is min(max(self, 0), 6).", Body: relu6(tensor.Slot("aten::hardtanh"))})
+	tensor.Register(tensor.Def{Schema: "relu6(Tensor self) -> Tensor", Doc: "is min(max(self, 0), 6).",
+		Body: relu6(tensor.Slot("aten::hardtanh"))})
 	tensor.Register(tensor.Def{
-		Schema: "relu6_(Tensor(a!) self) -> Tensor(a!)", Doc: "is ReLU6 written to the tensor itself, which is returned.", Go: "ReLU6InPlace",
+		Schema: "relu6_(Tensor(a!) self) -> Tensor(a!)",
+		Doc:    "is ReLU6 written to the tensor itself, which is returned.", Go: "ReLU6InPlace",
 		Body: relu6(tensor.Slot("aten::hardtanh_")),
 	})
-	activation("hardsigmoid(Tensor self) -> Tensor", "is min(max(self + 3, 0), 6) / 6.", func(c *Ctx) { floats1(c, "hardsigmoid", 0, vec.Hardsigmoid16, vec.HardsigmoidF32, vec.HardsigmoidF64) },
+	activation("hardsigmoid(Tensor self) -> Tensor", "is min(max(self + 3, 0), 6) / 6.",
+		func(c *Ctx) { floats1(c, "hardsigmoid", 0, vec.Hardsigmoid16, vec.HardsigmoidF32, vec.HardsigmoidF64) },
 		tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return hardsigmoidBackward(tv(g), tv(c.T(0))) })})
-	gradient("hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor", "is grad_output / 6 where -3 < self < 3 and 0 elsewhere.", 1,
+	gradient("hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor",
+		"is grad_output / 6 where -3 < self < 3 and 0 elsewhere.", 1,
 		func(c *Ctx) {
-			floats2(c, "hardsigmoid_backward", 0, 1, vec.HardsigmoidBackward16, vec.HardsigmoidBackwardF32, vec.HardsigmoidBackwardF64)
+			floats2(c, "hardsigmoid_backward", 0, 1, vec.HardsigmoidBackward16, vec.HardsigmoidBackwardF32,
+				vec.HardsigmoidBackwardF64)
 		},
 		tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
 			return []*T{hardsigmoidBackward(tv(g), tv(c.T(1))), op.Zeros(g, c.Shape(1), c.ArgDType(1))}
 		}})
-	activation("hardswish(Tensor self) -> Tensor", "is self * min(max(self + 3, 0), 6) / 6.", func(c *Ctx) { floats1(c, "hardswish", 0, vec.Hardswish16, vec.HardswishF32, vec.HardswishF64) },
+	activation("hardswish(Tensor self) -> Tensor", "is self * min(max(self + 3, 0), 6) / 6.",
+		func(c *Ctx) { floats1(c, "hardswish", 0, vec.Hardswish16, vec.HardswishF32, vec.HardswishF64) },
 		tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return hardswishBackward(tv(g), tv(c.T(0))) })})
 	gradient("hardswish_backward(Tensor grad_output, Tensor self) -> Tensor", "is the gradient of hardswish.", 1,
 		func(c *Ctx) {
-			floats2(c, "hardswish_backward", 0, 1, vec.HardswishBackward16, vec.HardswishBackwardF32, vec.HardswishBackwardF64)
+			floats2(c, "hardswish_backward", 0, 1, vec.HardswishBackward16, vec.HardswishBackwardF32,
+				vec.HardswishBackwardF64)
 		},
 		tensor.Def{Save: "grad_output self", VJP: func(c *Ctx, g *T) []*T {
 			x := c.T(1)
 			in := x.GtScalar(-3).LogicalAnd(x.LtScalar(3))
 			return []*T{hardswishBackward(tv(g), tv(x)), keepIf(in, g.Mul(c.T(0)).DivScalar(3))}
 		}})
-	activation("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", "is 0 where -lambd <= self <= lambd and self elsewhere.", func(c *Ctx) {
-		l := c.Num(1).F
-		floats1(c, "hardshrink", 0, with1(vec.HardShrink16, l), func(d, a []float32) { vec.HardShrinkF32(d, a, float32(l)) }, func(d, a []float64) { vec.HardShrinkF64(d, a, l) })
-	}, tensor.Def{FormNames: "_=-", Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return hardshrinkBackward(tv(g), tv(c.T(0)), c.Value(1)) })})
-	gradient("hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor", "is 0 where -lambd <= self <= lambd and grad_out elsewhere.", 1, func(c *Ctx) {
-		l := c.Num(2).F
-		floats2(c, "hardshrink_backward", 0, 1, with2(vec.ShrinkBackwardF16, vec.ShrinkBackwardBF16, l), func(d, g, x []float32) { vec.ShrinkBackwardF32(d, g, x, float32(l)) }, func(d, g, x []float64) { vec.ShrinkBackwardF64(d, g, x, l) })
-	}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
-		return []*T{hardshrinkBackward(tv(g), tv(c.T(1)), c.Value(2)), op.Zeros(g, c.Shape(1), c.ArgDType(1))}
-	}})
+	activation("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
+		"is 0 where -lambd <= self <= lambd and self elsewhere.", func(c *Ctx) {
+			l := c.Num(1).F
+			floats1(c, "hardshrink", 0, with1(vec.HardShrink16, l),
+				func(d, a []float32) { vec.HardShrinkF32(d, a, float32(l)) },
+				func(d, a []float64) { vec.HardShrinkF64(d, a, l) })
+		}, tensor.Def{FormNames: "_=-", Save: "self",
+			VJP: rule(func(c *Ctx, g *T) *T { return hardshrinkBackward(tv(g), tv(c.T(0)), c.Value(1)) })})
+	gradient("hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor",
+		"is 0 where -lambd <= self <= lambd and grad_out elsewhere.", 1, func(c *Ctx) {
+			l := c.Num(2).F
+			floats2(c, "hardshrink_backward", 0, 1, with2(vec.ShrinkBackwardF16, vec.ShrinkBackwardBF16, l),
+				func(d, g, x []float32) { vec.ShrinkBackwardF32(d, g, x, float32(l)) },
+				func(d, g, x []float64) { vec.ShrinkBackwardF64(d, g, x, l) })
+		}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
+			return []*T{hardshrinkBackward(tv(g), tv(c.T(1)), c.Value(2)), op.Zeros(g, c.Shape(1), c.ArgDType(1))}
+		}})
 	tensor.Register(tensor.Def{
-		Schema: "softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", Doc: "moves every element towards 0 by lambd, stopping there.", Out: true, Elementwise: true,
+		Schema: "softshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
+		Doc:    "moves every element towards 0 by lambd, stopping there.", Out: true, Elementwise: true,
 		Infer: func(c *Ctx) {
 			dt := c.ArgDType(0)
 			if l := c.Num(1).F; dt.IsFloat() && !(l >= 0 && l <= maxFinite(dt)) {
-				c.Fail(tensor.ErrValue, "lambda must be in range [0, %g] for input dtype %s, but found %g", maxFinite(dt), dt.ClassName(), l)
+				c.Fail(tensor.ErrValue, "lambda must be in range [0, %g] for input dtype %s, but found %g",
+					maxFinite(dt), dt.ClassName(), l)
 			}
 			c.Alloc(0, c.Shape(0), c.ArgDType(0))
 		},
 		CPU: func(c *Ctx) {
 			l := c.Num(1).F
-			floats1(c, "softshrink", 0, with1(vec.SoftShrink16, l), func(d, a []float32) { vec.SoftShrinkF32(d, a, float32(l)) }, func(d, a []float64) { vec.SoftShrinkF64(d, a, l) })
+			floats1(c, "softshrink", 0, with1(vec.SoftShrink16, l),
+				func(d, a []float32) { vec.SoftShrinkF32(d, a, float32(l)) },
+				func(d, a []float64) { vec.SoftShrinkF64(d, a, l) })
 		},
 		Save: "self",
 		VJP:  rule(func(c *Ctx, g *T) *T { return softshrinkBackward(tv(g), tv(c.T(0)), c.Value(1)) }),
 	})
-	gradient("softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor", "is 0 where -lambd <= self <= lambd and grad_output elsewhere.", 1, func(c *Ctx) {
-		l := c.Num(2).F
-		floats2(c, "softshrink_backward", 0, 1, with2(vec.ShrinkBackwardF16, vec.ShrinkBackwardBF16, l), func(d, g, x []float32) { vec.ShrinkBackwardF32(d, g, x, float32(l)) }, func(d, g, x []float64) { vec.ShrinkBackwardF64(d, g, x, l) })
-	}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
-		return []*T{softshrinkBackward(tv(g), tv(c.T(1)), c.Value(2)), op.Zeros(g, c.Shape(1), c.ArgDType(1))}
-	}})
+	gradient("softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor",
+		"is 0 where -lambd <= self <= lambd and grad_output elsewhere.", 1, func(c *Ctx) {
+			l := c.Num(2).F
+			floats2(c, "softshrink_backward", 0, 1, with2(vec.ShrinkBackwardF16, vec.ShrinkBackwardBF16, l),
+				func(d, g, x []float32) { vec.ShrinkBackwardF32(d, g, x, float32(l)) },
+				func(d, g, x []float64) { vec.ShrinkBackwardF64(d, g, x, l) })
+		}, tensor.Def{Save: "self", VJP: func(c *Ctx, g *T) []*T {
+			return []*T{softshrinkBackward(tv(g), tv(c.T(1)), c.Value(2)), op.Zeros(g, c.Shape(1), c.ArgDType(1))}
+		}})
 	tensor.Register(tensor.Def{
-		Schema: "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", Doc: "is log(1 + exp(beta * self)) / beta, and self itself where beta * self > threshold.", Out: true, Elementwise: true,
-		Infer: sameInfer(0),
+		Schema: "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
+		Doc:    "is log(1 + exp(beta * self)) / beta, and self itself where beta * self > threshold.", Out: true,
+		Elementwise: true,
+		Infer:       sameInfer(0),
 		CPU: func(c *Ctx) {
 			b, t := c.Num(1).F, c.Num(2).F
-			floats1(c, "softplus", 0, none1, func(d, a []float32) { vec.SoftplusF32(d, a, float32(b), float32(t)) }, func(d, a []float64) { vec.SoftplusF64(d, a, b, t) })
+			floats1(c, "softplus", 0, none1, func(d, a []float32) { vec.SoftplusF32(d, a, float32(b), float32(t)) },
+				func(d, a []float64) { vec.SoftplusF64(d, a, b, t) })
 		},
 		Save: "self",
 		VJP:  rule(func(c *Ctx, g *T) *T { return softplusBackward(tv(g), tv(c.T(0)), c.Value(1), c.Value(2)) }),
 	})
-	gradient("softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor", "is the gradient of softplus.", 1, func(c *Ctx) {
-		b, t := c.Num(2).F, c.Num(3).F
-		floats2(c, "softplus_backward", 0, 1, none2, func(d, g, x []float32) { vec.SoftplusBackwardF32(d, g, x, float32(b), float32(t)) }, func(d, g, x []float64) { vec.SoftplusBackwardF64(d, g, x, b, t) })
-	}, tensor.Def{Save: "grad_output self", VJP: func(c *Ctx, g *T) []*T {
-		x := c.T(1)
-		r := []*T{softplusBackward(tv(g), tv(x), c.Value(2), c.Value(3)), nil}
-		if c.Needs(1) {
-			b := c.Num(2)
-			z := x.MulScalar(b)
-			s := z.Sigmoid()
-			r[1] = keepIf(z.LeScalar(c.Num(3)), g.Mul(c.T(0)).Mul(s).Mul(s.Neg().AddScalar(1)).MulScalar(b))
-		}
-		return r
-	}})
+	gradient("softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor",
+		"is the gradient of softplus.", 1, func(c *Ctx) {
+			b, t := c.Num(2).F, c.Num(3).F
+			floats2(c, "softplus_backward", 0, 1, none2,
+				func(d, g, x []float32) { vec.SoftplusBackwardF32(d, g, x, float32(b), float32(t)) },
+				func(d, g, x []float64) { vec.SoftplusBackwardF64(d, g, x, b, t) })
+		}, tensor.Def{Save: "grad_output self", VJP: func(c *Ctx, g *T) []*T {
+			x := c.T(1)
+			r := []*T{softplusBackward(tv(g), tv(x), c.Value(2), c.Value(3)), nil}
+			if c.Needs(1) {
+				b := c.Num(2)
+				z := x.MulScalar(b)
+				s := z.Sigmoid()
+				r[1] = keepIf(z.LeScalar(c.Num(3)), g.Mul(c.T(0)).Mul(s).Mul(s.Neg().AddScalar(1)).MulScalar(b))
+			}
+			return r
+		}})
 	tensor.Register(tensor.Def{
 		Schema: "log_sigmoid(Tensor self) -> Tensor", Doc: "is log(sigmoid(self)).", Out: true,
 		Infer: sameInfer(0),
@@ -580,15 +653,16 @@ func init() {
 		Save:  "self",
 		VJP:   rule(func(c *Ctx, g *T) *T { x := c.T(0); return logSigmoidBackward(tv(g), tv(x), tv(x)) }),
 	})
-	gradient("log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor", "is grad_output * sigmoid(-self); the buffer is not read.", 1, func(c *Ctx) {
-		floats2(c, "log_sigmoid_backward", 0, 1, none2, vec.LogSigmoidBackwardF32, vec.LogSigmoidBackwardF64)
-	}, tensor.Def{Save: "grad_output self", VJP: func(c *Ctx, g *T) []*T {
-		x := c.T(1)
-		r := []*T{g.Mul(x.Neg().Sigmoid()), nil, nil}
-		if c.Needs(1) {
-			s := x.Sigmoid()
-			r[1] = g.Mul(c.T(0)).Mul(s.Mul(s.SubScalar(1)))
-		}
-		return r
-	}})
+	gradient("log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor",
+		"is grad_output * sigmoid(-self); the buffer is not read.", 1, func(c *Ctx) {
+			floats2(c, "log_sigmoid_backward", 0, 1, none2, vec.LogSigmoidBackwardF32, vec.LogSigmoidBackwardF64)
+		}, tensor.Def{Save: "grad_output self", VJP: func(c *Ctx, g *T) []*T {
+			x := c.T(1)
+			r := []*T{g.Mul(x.Neg().Sigmoid()), nil, nil}
+			if c.Needs(1) {
+				s := x.Sigmoid()
+				r[1] = g.Mul(c.T(0)).Mul(s.Mul(s.SubScalar(1)))
+			}
+			return r
+		}})
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// TestRowsApart compares operators of two operands whose rows lie apart, or are one row, with those of their copies, also in place.
+// TestRowsApart compares operators of two operands whose rows lie apart, or are one row, with those of their copies,
+// also in place.
 func TestRowsApart(t *testing.T) {
 	ops := map[string]func(x, y *tensor.Tensor) *tensor.Tensor{
 		"add":     func(x, y *tensor.Tensor) *tensor.Tensor { return x.Add(y) },
@@ -36,10 +37,13 @@ func TestRowsApart(t *testing.T) {
 						for op, f := range ops {
 							want := f(x.Contiguous(), y.Expand([]int{2, rows, n}).Contiguous())
 							if got := f(x, y); !got.Equal(want) {
-								t.Fatalf("%s: %s of %v, %d rows of %d, %s: differs from that of copies", level.Name, op, dt, rows, n, name)
+								t.Fatalf("%s: %s of %v, %d rows of %d, %s: differs from that of copies", level.Name, op,
+									dt, rows, n, name)
 							}
-							if got, want := f(y, x), f(y.Expand([]int{2, rows, n}).Contiguous(), x.Contiguous()); !got.Equal(want) {
-								t.Fatalf("%s: %s of %v, %d rows of %d, %s first: differs from that of copies", level.Name, op, dt, rows, n, name)
+							if got, want := f(y, x), f(y.Expand([]int{2, rows, n}).Contiguous(),
+								x.Contiguous()); !got.Equal(want) {
+								t.Fatalf("%s: %s of %v, %d rows of %d, %s first: differs from that of copies",
+									level.Name, op, dt, rows, n, name)
 							}
 						}
 						in := wide.Clone()
@@ -47,7 +51,8 @@ func TestRowsApart(t *testing.T) {
 						want := wide.Clone()
 						tensor.CopyRaw(want.Narrow(1, 1, rows).Narrow(2, 2, n), x.Contiguous().Add(y))
 						if !in.Equal(want) {
-							t.Fatalf("%s: add_ of %v, %d rows of %d, %s: differs, or wrote beside the slice", level.Name, dt, rows, n, name)
+							t.Fatalf("%s: add_ of %v, %d rows of %d, %s: differs, or wrote beside the slice",
+								level.Name, dt, rows, n, name)
 						}
 					}
 				}

@@ -31,7 +31,8 @@ func mulK[E number](d, a, b []E) {
 	}
 }
 
-// axpyK is a + alpha*b. Complex sums go this way even for alpha 1, as PyTorch's do: 1 times an infinite number has a NaN part.
+// axpyK is a + alpha*b. Complex sums go this way even for alpha 1, as PyTorch's do: 1 times an infinite number has a
+// NaN part.
 func axpyK[E number](alpha E) func(d, a, b []E) {
 	return func(d, a, b []E) {
 		a, b = a[:len(d)], b[:len(d)]
@@ -42,18 +43,34 @@ func axpyK[E number](alpha E) func(d, a, b []E) {
 }
 
 var (
-	addKernels = biK{name: "add", f32m: rowsK(vec.AddRowsF32), f64m: rowsK(vec.AddRowsF64), num: vec.AddNumber, u8: vec.AddU8, i8: vec.AddInt[int8], i16: vec.AddInt[int16], i32: vec.AddInt[int32], i64: vec.AddInt[int64], h: vec.Add16, f32: vec.AddF32, f64: vec.AddF64, c64: addK[complex64], c128: addK[complex128], b: vec.OrU8,
-		f32s: vec.AddScalarF32, f32r: vec.AddScalarF32, f64s: vec.AddScalarF64, f64r: vec.AddScalarF64, hs: vec.AddScalar16, hr: vec.AddScalar16}
-	subKernels = biK{name: "sub", f32m: rowsK(vec.SubRowsF32), f64m: rowsK(vec.SubRowsF64), num: vec.SubNumber, u8: vec.SubU8, i8: vec.SubInt[int8], i16: vec.SubInt[int16], i32: vec.SubInt[int32], i64: vec.SubInt[int64], h: vec.Sub16, f32: vec.SubF32, f64: vec.SubF64, c64: subK[complex64], c128: subK[complex128],
-		f32s: vec.SubScalarF32, f32r: vec.RSubScalarF32, f64s: vec.SubScalarF64, f64r: vec.RSubScalarF64, hs: vec.SubScalar16, hr: vec.RSubScalar16}
-	mulKernels = biK{name: "mul", f32m: rowsK(vec.MulRowsF32), f64m: rowsK(vec.MulRowsF64), exact: true, num: vec.MulNumber, u8: vec.MulInt[uint8], i8: vec.MulInt[int8], i16: vec.MulInt[int16], i32: vec.MulInt[int32], i64: vec.MulInt[int64], h: vec.Mul16, f32: vec.MulF32, f64: vec.MulF64, c64: vec.MulC64, c128: vec.MulC128, c64s: byReal[float32](mulK[complex64], vec.SumAbsF32, vec.MulScalarF32), c128s: byReal[float64](mulK[complex128], vec.SumAbsF64, vec.MulScalarF64), b: vec.AndU8,
-		f32s: vec.MulScalarF32, f32r: vec.MulScalarF32, f64s: vec.MulScalarF64, f64r: vec.MulScalarF64, hs: vec.MulScalar16, hr: vec.MulScalar16}
-	divKernels = biK{name: "div_true", f32m: rowsK(vec.DivRowsF32), f64m: rowsK(vec.DivRowsF64), exact: true, h: vec.Div16, f32: vec.DivF32, f64: vec.DivF64, c64: divK[float32, complex64](&real32), c128: divK[float64, complex128](&real64), c64s: byReal[float32](divK[float32, complex64](&real32), vec.SumAbsF32, vec.DivScalarF32), c128s: byReal[float64](divK[float64, complex128](&real64), vec.SumAbsF64, vec.DivScalarF64),
-		f32s: vec.DivScalarF32, f32r: vec.RDivScalarF32, f64s: vec.DivScalarF64, f64r: vec.RDivScalarF64, hs: vec.DivScalar16, hr: vec.RDivScalar16}
+	addKernels = biK{name: "add", f32m: rowsK(vec.AddRowsF32), f64m: rowsK(vec.AddRowsF64), num: vec.AddNumber,
+		u8: vec.AddU8, i8: vec.AddInt[int8], i16: vec.AddInt[int16], i32: vec.AddInt[int32], i64: vec.AddInt[int64],
+		h: vec.Add16, f32: vec.AddF32, f64: vec.AddF64, c64: addK[complex64], c128: addK[complex128], b: vec.OrU8,
+		f32s: vec.AddScalarF32, f32r: vec.AddScalarF32, f64s: vec.AddScalarF64, f64r: vec.AddScalarF64,
+		hs: vec.AddScalar16, hr: vec.AddScalar16}
+	subKernels = biK{name: "sub", f32m: rowsK(vec.SubRowsF32), f64m: rowsK(vec.SubRowsF64), num: vec.SubNumber,
+		u8: vec.SubU8, i8: vec.SubInt[int8], i16: vec.SubInt[int16], i32: vec.SubInt[int32], i64: vec.SubInt[int64],
+		h: vec.Sub16, f32: vec.SubF32, f64: vec.SubF64, c64: subK[complex64], c128: subK[complex128],
+		f32s: vec.SubScalarF32, f32r: vec.RSubScalarF32, f64s: vec.SubScalarF64, f64r: vec.RSubScalarF64,
+		hs: vec.SubScalar16, hr: vec.RSubScalar16}
+	mulKernels = biK{name: "mul", f32m: rowsK(vec.MulRowsF32), f64m: rowsK(vec.MulRowsF64), exact: true,
+		num: vec.MulNumber, u8: vec.MulInt[uint8], i8: vec.MulInt[int8], i16: vec.MulInt[int16], i32: vec.MulInt[int32],
+		i64: vec.MulInt[int64], h: vec.Mul16, f32: vec.MulF32, f64: vec.MulF64, c64: vec.MulC64, c128: vec.MulC128,
+		c64s:  byReal[float32](mulK[complex64], vec.SumAbsF32, vec.MulScalarF32),
+		c128s: byReal[float64](mulK[complex128], vec.SumAbsF64, vec.MulScalarF64), b: vec.AndU8,
+		f32s: vec.MulScalarF32, f32r: vec.MulScalarF32, f64s: vec.MulScalarF64, f64r: vec.MulScalarF64,
+		hs: vec.MulScalar16, hr: vec.MulScalar16}
+	divKernels = biK{name: "div_true", f32m: rowsK(vec.DivRowsF32), f64m: rowsK(vec.DivRowsF64), exact: true,
+		h: vec.Div16, f32: vec.DivF32, f64: vec.DivF64, c64: divK[float32, complex64](&real32),
+		c128:  divK[float64, complex128](&real64),
+		c64s:  byReal[float32](divK[float32, complex64](&real32), vec.SumAbsF32, vec.DivScalarF32),
+		c128s: byReal[float64](divK[float64, complex128](&real64), vec.SumAbsF64, vec.DivScalarF64),
+		f32s:  vec.DivScalarF32, f32r: vec.RDivScalarF32, f64s: vec.DivScalarF64, f64r: vec.RDivScalarF64,
+		hs: vec.DivScalar16, hr: vec.RDivScalar16}
 )
 
-// divC is a quotient of complex numbers by the method of Smith, "Algorithm 116: Complex division" (1962), so that no square overflows.
-// A divisor of 0 divides both parts; an infinite one gives 0.
+// divC is a quotient of complex numbers by the method of Smith, "Algorithm 116: Complex division" (1962), so that no
+// square overflows. A divisor of 0 divides both parts; an infinite one gives 0.
 func divC(a, b complex128) complex128 {
 	x, y, c, d := real(a), imag(a), real(b), imag(b)
 	if math.Abs(c) < math.Abs(d) {
@@ -102,10 +119,12 @@ func isBool(c *Ctx, i int) bool {
 func checkSub(c *Ctx) {
 	a, b := isBool(c, 0), isBool(c, 1)
 	if a && b {
-		c.Fail(tensor.ErrDType, "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.")
+		c.Fail(tensor.ErrDType, "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` "+
+			"or `logical_xor()` operator instead.")
 	}
 	if a || b {
-		c.Fail(tensor.ErrDType, "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.")
+		c.Fail(tensor.ErrDType, "Subtraction, the `-` operator, with a bool tensor is not supported. If you are "+
+			"trying to invert a mask, use the `~` or `logical_not()` operator instead.")
 	}
 }
 
@@ -233,7 +252,8 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
 		Doc:    "is other - alpha * self, broadcasting and promoting dtypes.",
-		Out:    true, Scalar: "other", Elementwise: true, Aliases: []string{"Tensor::__rsub__"}, FormNames: ".out=.Tensor_out",
+		Out:    true, Scalar: "other", Elementwise: true, Aliases: []string{"Tensor::__rsub__"},
+		FormNames: ".out=.Tensor_out",
 		Infer: func(c *Ctx) {
 			checkSub(c)
 			binaryInfer(c)
@@ -289,7 +309,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
-		Doc: "divides element by element. The rounding mode is empty (true division), \"trunc\" (towards zero) or \"floor\" (towards minus infinity); " +
+		Doc: "divides element by element. The rounding mode is empty (true division), \"trunc\" (towards zero) or " +
+			"\"floor\" (towards minus infinity); " +
 			"the latter two keep integers and refuse an integer zero as divisor (ZeroDivisionError).\n" +
 			"https://pytorch.org/docs/stable/generated/torch.div.html",
 		Aliases: []string{"divide"}, FormNames: ".Tensor_mode_out=.out_mode divide.Scalar_mode_out=-",
@@ -301,7 +322,8 @@ func init() {
 			case m == "trunc" || m == "floor":
 				binaryInfer(c)
 			default:
-				c.Fail(tensor.ErrValue, "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '%s'", m)
+				c.Fail(tensor.ErrValue, "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "+
+					"'%s'", m)
 			}
 		},
 		CPU: func(c *Ctx) {
@@ -324,7 +346,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "floor_divide(Tensor self, Tensor other) -> Tensor",
-		Doc: "is the quotient rounded towards minus infinity. Integers stay integers; an integer zero as divisor is a ZeroDivisionError.\n" +
+		Doc: "is the quotient rounded towards minus infinity. Integers stay integers; an integer zero as divisor is " +
+			"a ZeroDivisionError.\n" +
 			"https://pytorch.org/docs/stable/generated/torch.floor_divide.html",
 		FormNames: "_=_.Tensor",
 		InPlace:   true, Out: true, Scalar: "other", Elementwise: true,
@@ -345,7 +368,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "remainder.Tensor(Tensor self, Tensor other) -> Tensor",
-		Doc: "is the remainder of the division that rounds towards minus infinity, as Python's %: it has the sign of other.\n" +
+		Doc: "is the remainder of the division that rounds towards minus infinity, as Python's %: it has the sign of " +
+			"other.\n" +
 			"https://pytorch.org/docs/stable/generated/torch.remainder.html",
 		FormNames: ".out=.Tensor_out",
 		InPlace:   true, Out: true, Scalar: "other", Elementwise: true,
@@ -424,8 +448,8 @@ func runDivision(c *Ctx, k *division) {
 	if hasZero(b) {
 		c.Fail(tensor.ErrValue, "ZeroDivisionError")
 	}
-	// Quotients of floats that are whole numbers of half as many bits as they hold come out on the right side of every whole number, so
-	// that integers can be divided as floats, by vectors.
+	// Quotients of floats that are whole numbers of half as many bits as they hold come out on the right side of every
+	// whole number, so that integers can be divided as floats, by vectors.
 	switch as := dt; {
 	case dt.Size() < 4:
 		as = tensor.Float32
@@ -470,7 +494,8 @@ func inType(t *T, dt DType) *T {
 	return t
 }
 
-// exact reports that the quotients of the elements as float64 are on the right side of every whole number, and those elements exact.
+// exact reports that the quotients of the elements as float64 are on the right side of every whole number, and those
+// elements exact.
 func exact(t *T) bool {
 	if !t.DType().IsIntOrBool() || t.DType().Size() < 8 {
 		return true
@@ -531,8 +556,12 @@ func remainderI(a, b int64) int64 {
 }
 
 var (
-	truncDivKernels  = division{biK{name: "div_trunc", f32: vec.TruncDivF32, f64: vec.TruncDivF64}, truncDivI, vec.TruncF32, vec.TruncF64, false}
-	floorDivKernels  = division{biK{name: "div_floor", f32: vec.FloorDivF32, f64: vec.FloorDivF64}, floorDivI, vec.FloorF32, vec.FloorF64, false}
-	fmodKernels      = division{biK{name: "fmod", f32: vec.FmodF32, f64: vec.FmodF64}, fmodI, vec.TruncF32, vec.TruncF64, true}
-	remainderKernels = division{biK{name: "remainder", f32: vec.RemainderF32, f64: vec.RemainderF64}, remainderI, vec.FloorF32, vec.FloorF64, true}
+	truncDivKernels = division{biK{name: "div_trunc", f32: vec.TruncDivF32, f64: vec.TruncDivF64}, truncDivI,
+		vec.TruncF32, vec.TruncF64, false}
+	floorDivKernels = division{biK{name: "div_floor", f32: vec.FloorDivF32, f64: vec.FloorDivF64}, floorDivI,
+		vec.FloorF32, vec.FloorF64, false}
+	fmodKernels = division{biK{name: "fmod", f32: vec.FmodF32, f64: vec.FmodF64}, fmodI, vec.TruncF32,
+		vec.TruncF64, true}
+	remainderKernels = division{biK{name: "remainder", f32: vec.RemainderF32, f64: vec.RemainderF64}, remainderI,
+		vec.FloorF32, vec.FloorF64, true}
 )

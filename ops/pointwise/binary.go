@@ -9,10 +9,20 @@ import (
 )
 
 var (
-	maximumKernels = biK{name: "maximum", f32m: rowsK(vec.MaximumRowsF32), f64m: rowsK(vec.MaximumRowsF64), num: vec.MaxNumber, u8: vec.MaxInt[uint8], i8: vec.MaxInt[int8], i16: vec.MaxInt[int16], i32: vec.MaxInt[int32], i64: vec.MaxInt[int64], f32: vec.MaximumF32, f64: vec.MaximumF64, b: vec.OrU8, h: vec.Maximum16, f32s: vec.MaximumScalarF32, f32r: vec.MaximumScalarF32, f64s: vec.MaximumScalarF64, f64r: vec.MaximumScalarF64}
-	minimumKernels = biK{name: "minimum", f32m: rowsK(vec.MinimumRowsF32), f64m: rowsK(vec.MinimumRowsF64), num: vec.MinNumber, u8: vec.MinInt[uint8], i8: vec.MinInt[int8], i16: vec.MinInt[int16], i32: vec.MinInt[int32], i64: vec.MinInt[int64], f32: vec.MinimumF32, f64: vec.MinimumF64, b: vec.AndU8, h: vec.Minimum16, f32s: vec.MinimumScalarF32, f32r: vec.MinimumScalarF32, f64s: vec.MinimumScalarF64, f64r: vec.MinimumScalarF64}
-	fmaxKernels    = biK{name: "fmax", num: vec.MaxNumber, u8: vec.MaxInt[uint8], i8: vec.MaxInt[int8], i16: vec.MaxInt[int16], i32: vec.MaxInt[int32], i64: vec.MaxInt[int64], h: vec.FMax16, f32: vec.FMaxF32, f64: vec.FMaxF64, b: vec.OrU8}
-	fminKernels    = biK{name: "fmin", num: vec.MinNumber, u8: vec.MinInt[uint8], i8: vec.MinInt[int8], i16: vec.MinInt[int16], i32: vec.MinInt[int32], i64: vec.MinInt[int64], h: vec.FMin16, f32: vec.FMinF32, f64: vec.FMinF64, b: vec.AndU8}
+	maximumKernels = biK{name: "maximum", f32m: rowsK(vec.MaximumRowsF32), f64m: rowsK(vec.MaximumRowsF64),
+		num: vec.MaxNumber, u8: vec.MaxInt[uint8], i8: vec.MaxInt[int8], i16: vec.MaxInt[int16], i32: vec.MaxInt[int32],
+		i64: vec.MaxInt[int64], f32: vec.MaximumF32, f64: vec.MaximumF64, b: vec.OrU8, h: vec.Maximum16,
+		f32s: vec.MaximumScalarF32, f32r: vec.MaximumScalarF32, f64s: vec.MaximumScalarF64, f64r: vec.MaximumScalarF64}
+	minimumKernels = biK{name: "minimum", f32m: rowsK(vec.MinimumRowsF32), f64m: rowsK(vec.MinimumRowsF64),
+		num: vec.MinNumber, u8: vec.MinInt[uint8], i8: vec.MinInt[int8], i16: vec.MinInt[int16], i32: vec.MinInt[int32],
+		i64: vec.MinInt[int64], f32: vec.MinimumF32, f64: vec.MinimumF64, b: vec.AndU8, h: vec.Minimum16,
+		f32s: vec.MinimumScalarF32, f32r: vec.MinimumScalarF32, f64s: vec.MinimumScalarF64, f64r: vec.MinimumScalarF64}
+	fmaxKernels = biK{name: "fmax", num: vec.MaxNumber, u8: vec.MaxInt[uint8], i8: vec.MaxInt[int8],
+		i16: vec.MaxInt[int16], i32: vec.MaxInt[int32], i64: vec.MaxInt[int64], h: vec.FMax16, f32: vec.FMaxF32,
+		f64: vec.FMaxF64, b: vec.OrU8}
+	fminKernels = biK{name: "fmin", num: vec.MinNumber, u8: vec.MinInt[uint8], i8: vec.MinInt[int8],
+		i16: vec.MinInt[int16], i32: vec.MinInt[int32], i64: vec.MinInt[int64], h: vec.FMin16, f32: vec.FMinF32,
+		f64: vec.FMinF64, b: vec.AndU8}
 )
 
 func refuseComplex(c *Ctx, name string, args ...int) {
@@ -49,27 +59,31 @@ func extremumShares(c *Ctx, g *T, other int, less bool) (ga, gb *T) {
 
 func init() {
 	tensor.Register(tensor.Def{
-		Schema: "maximum(Tensor self, Tensor other) -> Tensor", Doc: "is the larger of both elements; NaN when one of them is. Complex numbers are refused.",
-		Out: true, Elementwise: true,
+		Schema: "maximum(Tensor self, Tensor other) -> Tensor",
+		Doc:    "is the larger of both elements; NaN when one of them is. Complex numbers are refused.",
+		Out:    true, Elementwise: true,
 		Infer: func(c *Ctx) { refuseComplex(c, "maximum", 0, 1); binaryInfer(c) },
 		CPU:   func(c *Ctx) { maximumKernels.run(c, 0, 1) },
 		Plain: maximumKernels.plain(),
 		Save:  "self other", VJP: func(c *Ctx, g *T) []*T { return extremumGrads(c, g, false) },
 	})
 	tensor.Register(tensor.Def{
-		Schema: "minimum(Tensor self, Tensor other) -> Tensor", Doc: "is the smaller of both elements; NaN when one of them is. Complex numbers are refused.",
-		Out: true, Elementwise: true,
+		Schema: "minimum(Tensor self, Tensor other) -> Tensor",
+		Doc:    "is the smaller of both elements; NaN when one of them is. Complex numbers are refused.",
+		Out:    true, Elementwise: true,
 		Infer: func(c *Ctx) { refuseComplex(c, "minimum", 0, 1); binaryInfer(c) },
 		CPU:   func(c *Ctx) { minimumKernels.run(c, 0, 1) },
 		Plain: minimumKernels.plain(),
 		Save:  "self other", VJP: func(c *Ctx, g *T) []*T { return extremumGrads(c, g, true) },
 	})
 	tensor.Register(tensor.Def{
-		Schema: "max.other(Tensor self, Tensor other) -> Tensor", FormNames: ".other_out=.out", Doc: "is another name of [Tensor.Maximum].", Go: "MaxOther", Out: true,
+		Schema: "max.other(Tensor self, Tensor other) -> Tensor", FormNames: ".other_out=.out",
+		Doc: "is another name of [Tensor.Maximum].", Go: "MaxOther", Out: true,
 		Body: func(c *Ctx) { c.Return(c.T(0).Maximum(c.T(1))) },
 	})
 	tensor.Register(tensor.Def{
-		Schema: "min.other(Tensor self, Tensor other) -> Tensor", FormNames: ".other_out=.out", Doc: "is another name of [Tensor.Minimum].", Go: "MinOther", Out: true,
+		Schema: "min.other(Tensor self, Tensor other) -> Tensor", FormNames: ".other_out=.out",
+		Doc: "is another name of [Tensor.Minimum].", Go: "MinOther", Out: true,
 		Body: func(c *Ctx) { c.Return(c.T(0).Minimum(c.T(1))) },
 	})
 	// equal elements share the gradient; a NaN leaves it to the other element
@@ -77,18 +91,21 @@ func init() {
 		a, b := c.T(0), c.T(1)
 		cond := first(a, b).LogicalOr(b.IsNaN())
 		eq, half := a.Eq(b), g.DivScalar(2)
-		return []*T{call(opWhere, tv(eq), tv(half), tv(keepIf(cond, g))), call(opWhere, tv(eq), tv(half), tv(dropIf(cond, g)))}
+		return []*T{call(opWhere, tv(eq), tv(half), tv(keepIf(cond, g))),
+			call(opWhere, tv(eq), tv(half), tv(dropIf(cond, g)))}
 	}
 	tensor.Register(tensor.Def{
-		Schema: "fmax(Tensor self, Tensor other) -> Tensor", Doc: "is the larger of both elements, NaN only when both are. Complex numbers are refused.",
-		Out: true, Elementwise: true,
+		Schema: "fmax(Tensor self, Tensor other) -> Tensor",
+		Doc:    "is the larger of both elements, NaN only when both are. Complex numbers are refused.",
+		Out:    true, Elementwise: true,
 		Infer: func(c *Ctx) { refuseComplex(c, "fmax", 0, 1); binaryInfer(c) },
 		CPU:   func(c *Ctx) { fmaxKernels.run(c, 0, 1) },
 		Save:  "self other", VJP: func(c *Ctx, g *T) []*T { return fGrads(c, g, func(a, b *T) *T { return a.Ge(b) }) },
 	})
 	tensor.Register(tensor.Def{
-		Schema: "fmin(Tensor self, Tensor other) -> Tensor", Doc: "is the smaller of both elements, NaN only when both are. Complex numbers are refused.",
-		Out: true, Elementwise: true,
+		Schema: "fmin(Tensor self, Tensor other) -> Tensor",
+		Doc:    "is the smaller of both elements, NaN only when both are. Complex numbers are refused.",
+		Out:    true, Elementwise: true,
 		Infer: func(c *Ctx) { refuseComplex(c, "fmin", 0, 1); binaryInfer(c) },
 		CPU:   func(c *Ctx) { fminKernels.run(c, 0, 1) },
 		Save:  "self other", VJP: func(c *Ctx, g *T) []*T { return fGrads(c, g, func(a, b *T) *T { return a.Le(b) }) },
@@ -180,7 +197,8 @@ func powC128(d, a, b []complex128) {
 	}
 }
 
-var powKernels = biK{name: "pow", u8: powIK[uint8], i8: powIK[int8], i16: powIK[int16], i32: powIK[int32], i64: powIK[int64], f32: vec.PowF32, f64: vec.PowF64, c64: powC64, c128: powC128}
+var powKernels = biK{name: "pow", u8: powIK[uint8], i8: powIK[int8], i16: powIK[int16], i32: powIK[int32],
+	i64: powIK[int64], f32: vec.PowF32, f64: vec.PowF64, c64: powC64, c128: powC128}
 
 func cubeK[E number](d, a []E) {
 	for i, x := range a[:len(d)] {
@@ -202,15 +220,20 @@ func cubeC[E complex64 | complex128](mul func(d, a, b []E)) func(d, a []E) {
 }
 
 var (
-	squareKernels    = unK{name: "pow", u8: squareI[uint8], i8: squareI[int8], i16: squareI[int16], i32: squareI[int32], i64: squareI[int64], f32: vec.SquareF32, f64: vec.SquareF64, h: vec.Square16, c64: squareC64, c128: squareC128}
-	cubeKernels      = unK{name: "pow", u8: cubeK[uint8], i8: cubeK[int8], i16: cubeK[int16], i32: cubeK[int32], i64: cubeK[int64], f32: vec.CubeF32, f64: vec.CubeF64, c64: cubeC(vec.MulC64), c128: cubeC(vec.MulC128)}
-	sqrtKernels      = unK{name: "pow", h: vec.Sqrt16, f32: vec.SqrtF32, f64: vec.SqrtF64, c128: c128of(cmplx.Sqrt)}
-	rsqrtKernels     = unK{name: "pow", h: vec.Rsqrt16, f32: vec.RsqrtF32, f64: vec.RsqrtF64, c128: c128of(rsqrtC)}
-	inverseKernels   = unK{name: "pow", h: vec.Reciprocal16, f32: vec.ReciprocalF32, f64: vec.ReciprocalF64, c64: reciprocalK[float32, complex64](&real32, vec.ReciprocalPartsF32), c128: reciprocalK[float64, complex128](&real64, vec.ReciprocalPartsF64)}
+	squareKernels = unK{name: "pow", u8: squareI[uint8], i8: squareI[int8], i16: squareI[int16], i32: squareI[int32],
+		i64: squareI[int64], f32: vec.SquareF32, f64: vec.SquareF64, h: vec.Square16, c64: squareC64, c128: squareC128}
+	cubeKernels = unK{name: "pow", u8: cubeK[uint8], i8: cubeK[int8], i16: cubeK[int16], i32: cubeK[int32],
+		i64: cubeK[int64], f32: vec.CubeF32, f64: vec.CubeF64, c64: cubeC(vec.MulC64), c128: cubeC(vec.MulC128)}
+	sqrtKernels    = unK{name: "pow", h: vec.Sqrt16, f32: vec.SqrtF32, f64: vec.SqrtF64, c128: c128of(cmplx.Sqrt)}
+	rsqrtKernels   = unK{name: "pow", h: vec.Rsqrt16, f32: vec.RsqrtF32, f64: vec.RsqrtF64, c128: c128of(rsqrtC)}
+	inverseKernels = unK{name: "pow", h: vec.Reciprocal16, f32: vec.ReciprocalF32, f64: vec.ReciprocalF64,
+		c64:  reciprocalK[float32, complex64](&real32, vec.ReciprocalPartsF32),
+		c128: reciprocalK[float64, complex128](&real64, vec.ReciprocalPartsF64)}
 	invSquareKernels = unK{name: "pow", f32: vec.InvSquareF32, f64: vec.InvSquareF64}
 )
 
-// powNumber computes result 0 from argument 0 and a number; the usual exponents have cheaper kernels than the general one.
+// powNumber computes result 0 from argument 0 and a number; the usual exponents have cheaper kernels than the general
+// one.
 func powNumber(c *Ctx, n tensor.Num) {
 	out := c.Out(0)
 	dt := out.DType()
@@ -255,19 +278,22 @@ func powExponent(g, x, e, y *T) *T {
 	} else {
 		cond = cond.LogicalAnd(e.GeScalar(0))
 	}
-	return dropIf(cond, g.Mul(y.Mul(x.ToDType(y.DType()).Log()).Conj())) // the logarithm of an integer would be a float32
+	// the logarithm of an integer would be a float32
+	return dropIf(cond, g.Mul(y.Mul(x.ToDType(y.DType()).Log()).Conj()))
 }
 
 func registerPow() {
 	const doc = "https://pytorch.org/docs/stable/generated/torch.pow.html"
 	tensor.Register(tensor.Def{
 		Schema: "pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
-		Doc:    "is self to the power of exponent, element by element, broadcasting and promoting dtypes. Integers wrap around.\n" + doc,
-		Go:     "PowTensor", FormNames: "_.Tensor_Tensor=_.Tensor", InPlace: true, Out: true, Elementwise: true,
+		Doc: "is self to the power of exponent, element by element, broadcasting and promoting dtypes. Integers " +
+			"wrap around.\n" + doc,
+		Go: "PowTensor", FormNames: "_.Tensor_Tensor=_.Tensor", InPlace: true, Out: true, Elementwise: true,
 		Aliases: []string{"Tensor::__pow__"},
 		Infer:   binaryInfer,
 		CPU: func(c *Ctx) {
-			if v := c.Value(1); v.K == tensor.KTensor && v.T.Dim() == 0 && !v.T.DType().IsIntOrBool() && c.Value(0).K == tensor.KTensor {
+			if v := c.Value(1); v.K == tensor.KTensor && v.T.Dim() == 0 && !v.T.DType().IsIntOrBool() &&
+				c.Value(0).K == tensor.KTensor {
 				powNumber(c, v.T.Num())
 				return
 			}

@@ -28,31 +28,37 @@ func binaryOut(schema, doc string, k *biK, infer func(c *Ctx), x tensor.Def) {
 	tensor.Register(x)
 }
 
-// numberForm registers an overload in which a number stands for a tensor of another operator; it has no Go name of its own, since the
-// boxed call is all that it is for.
+// numberForm registers an overload in which a number stands for a tensor of another operator; it has no Go name of its
+// own, since the boxed call is all that it is for.
 func numberForm(schema, target string, inPlace bool, formNames ...string) {
 	op := tensor.Slot("aten::" + target)
-	tensor.Register(tensor.Def{Schema: schema, Doc: "is " + target + " with a number.", Go: "-", Out: true, InPlace: inPlace, FormNames: strings.Join(formNames, " "), Body: func(c *Ctx) {
-		args := make([]tensor.Value, c.NumArgs())
-		for i := range args {
-			args[i] = c.Value(i)
-		}
-		c.Return(call(op, args...))
-	}})
+	tensor.Register(tensor.Def{Schema: schema, Doc: "is " + target + " with a number.", Go: "-", Out: true,
+		InPlace: inPlace, FormNames: strings.Join(formNames, " "), Body: func(c *Ctx) {
+			args := make([]tensor.Value, c.NumArgs())
+			for i := range args {
+				args[i] = c.Value(i)
+			}
+			c.Return(call(op, args...))
+		}})
 }
 
 func init() {
-	binary("heaviside(Tensor self, Tensor values) -> Tensor", "is 0 where self < 0, values where self is 0 and 1 elsewhere.", &biK{name: "heaviside", u8: heavisideK[uint8], i8: heavisideK[int8], i16: heavisideK[int16], i32: heavisideK[int32], i64: heavisideK[int64], f32: vec.HeavisideF32, f64: vec.HeavisideF64, b: orHeaviside}, func(c *Ctx) {
-		a, b := c.ArgDType(0), c.ArgDType(1)
-		if a.IsComplex() || b.IsComplex() {
-			c.Fail(tensor.ErrDType, "heaviside is not yet implemented for complex tensors.")
-		}
-		if a != b {
-			c.Fail(tensor.ErrDType, "heaviside is not yet implemented for tensors with different dtypes.")
-		}
-		binaryInfer(c)
-	}, tensor.Def{NoGrad: "piecewise constant"})
-	binary("hypot(Tensor self, Tensor other) -> Tensor", "is sqrt(self² + other²) without overflow on the way.", &biK{name: "hypot", f32: vec.HypotF32, f64: vec.HypotF64}, binaryInfer,
+	binary("heaviside(Tensor self, Tensor values) -> Tensor",
+		"is 0 where self < 0, values where self is 0 and 1 elsewhere.",
+		&biK{name: "heaviside", u8: heavisideK[uint8], i8: heavisideK[int8], i16: heavisideK[int16],
+			i32: heavisideK[int32], i64: heavisideK[int64], f32: vec.HeavisideF32, f64: vec.HeavisideF64, b: orHeaviside},
+		func(c *Ctx) {
+			a, b := c.ArgDType(0), c.ArgDType(1)
+			if a.IsComplex() || b.IsComplex() {
+				c.Fail(tensor.ErrDType, "heaviside is not yet implemented for complex tensors.")
+			}
+			if a != b {
+				c.Fail(tensor.ErrDType, "heaviside is not yet implemented for tensors with different dtypes.")
+			}
+			binaryInfer(c)
+		}, tensor.Def{NoGrad: "piecewise constant"})
+	binary("hypot(Tensor self, Tensor other) -> Tensor", "is sqrt(self² + other²) without overflow on the way.",
+		&biK{name: "hypot", f32: vec.HypotF32, f64: vec.HypotF64}, binaryInfer,
 		tensor.Def{Save: "self other result", VJP: func(c *Ctx, g *T) []*T {
 			y, r := c.Out(0), make([]*T, 2)
 			for i := range r { // one that is not wanted may have changed since
@@ -62,7 +68,8 @@ func init() {
 			}
 			return r
 		}})
-	binary("atan2(Tensor self, Tensor other) -> Tensor", "is the angle of the point (other, self).", &biK{name: "atan2", f32: vec.Atan2F32, f64: vec.Atan2F64}, floatInfer,
+	binary("atan2(Tensor self, Tensor other) -> Tensor", "is the angle of the point (other, self).",
+		&biK{name: "atan2", f32: vec.Atan2F32, f64: vec.Atan2F64}, floatInfer,
 		tensor.Def{Aliases: []string{"arctan2"}, Save: "self other", VJP: func(c *Ctx, g *T) []*T {
 			y, x := c.T(0), c.T(1)
 			d := y.Mul(y).Add(x.Mul(x))
@@ -71,7 +78,8 @@ func init() {
 			return []*T{r.Mul(x), r.Mul(y.Neg())}
 		}})
 	tensor.Register(tensor.Def{
-		Schema: "copysign.Tensor(Tensor self, Tensor other) -> Tensor", Doc: "is |self| with the sign of other.", InPlace: true, Out: true, Scalar: "other", Elementwise: true,
+		Schema: "copysign.Tensor(Tensor self, Tensor other) -> Tensor", Doc: "is |self| with the sign of other.",
+		InPlace: true, Out: true, Scalar: "other", Elementwise: true,
 		Infer: floatInfer,
 		CPU:   func(c *Ctx) { copysignKernels.run(c, 0, 1) },
 		Save:  "self result",
@@ -86,7 +94,8 @@ func init() {
 	})
 	nextafter := &biK{name: "nextafter", f32: vec.NextafterF32, f64: vec.NextafterF64}
 	tensor.Register(tensor.Def{
-		Schema: "nextafter(Tensor self, Tensor other) -> Tensor", Doc: "is the next number of the dtype after self in the direction of other.",
+		Schema:  "nextafter(Tensor self, Tensor other) -> Tensor",
+		Doc:     "is the next number of the dtype after self in the direction of other.",
 		InPlace: true, Out: true, Elementwise: true, Infer: binaryInfer,
 		CPU: func(c *Ctx) {
 			switch dt := c.Out(0).DType(); dt {
@@ -112,28 +121,35 @@ func init() {
 		}
 	}
 	binaryOut("logaddexp(Tensor self, Tensor other) -> Tensor", "is log(exp(self) + exp(other)) without overflow.",
-		&biK{name: "logaddexp", f32: vec.LogAddExpF32, f64: vec.LogAddExpF64, c64: logAddExpC64, c128: logAddExpC128}, binaryInfer,
+		&biK{name: "logaddexp", f32: vec.LogAddExpF32, f64: vec.LogAddExpF64, c64: logAddExpC64, c128: logAddExpC128},
+		binaryInfer,
 		tensor.Def{Save: "self other", VJP: addExp(func(x *T) *T { return x.Exp() })})
-	binaryOut("logaddexp2(Tensor self, Tensor other) -> Tensor", "is the logarithm of 2^self + 2^other to base 2.", &biK{name: "logaddexp2", f32: vec.LogAddExp2F32, f64: vec.LogAddExp2F64}, binaryInfer,
+	binaryOut("logaddexp2(Tensor self, Tensor other) -> Tensor", "is the logarithm of 2^self + 2^other to base 2.",
+		&biK{name: "logaddexp2", f32: vec.LogAddExp2F32, f64: vec.LogAddExp2F64}, binaryInfer,
 		tensor.Def{Save: "self other", VJP: addExp(func(x *T) *T { return x.Exp2() })})
-	binary("xlogy.Tensor(Tensor self, Tensor other) -> Tensor", "is self * log(other), 0 where self is 0.", &biK{name: "xlogy", f32: vec.XLogYF32, f64: vec.XLogYF64}, floatInfer,
-		tensor.Def{Aliases: []string{"special_xlogy"}, FormNames: "xlogy.out=.OutTensor special_xlogy.Tensor=", Save: "self other", VJP: func(c *Ctx, g *T) []*T {
-			x, y := c.T(0), c.T(1)
-			r := make([]*T, 2)
-			if c.Needs(0) {
-				r[0] = dropIf(x.EqScalar(0).LogicalAnd(y.LeScalar(0)), g.Xlogy(y))
-			}
-			if c.Needs(1) {
-				r[1] = g.Mul(x).Div(y)
-			}
-			return r
-		}})
-	numberForm("xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", "xlogy.Tensor", false, ".Scalar_Self_out=.OutScalar_Self")
-	numberForm("xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", "xlogy.Tensor", true, ".Scalar_Other_out=.OutScalar_Other")
+	binary("xlogy.Tensor(Tensor self, Tensor other) -> Tensor", "is self * log(other), 0 where self is 0.",
+		&biK{name: "xlogy", f32: vec.XLogYF32, f64: vec.XLogYF64}, floatInfer,
+		tensor.Def{Aliases: []string{"special_xlogy"}, FormNames: "xlogy.out=.OutTensor special_xlogy.Tensor=",
+			Save: "self other", VJP: func(c *Ctx, g *T) []*T {
+				x, y := c.T(0), c.T(1)
+				r := make([]*T, 2)
+				if c.Needs(0) {
+					r[0] = dropIf(x.EqScalar(0).LogicalAnd(y.LeScalar(0)), g.Xlogy(y))
+				}
+				if c.Needs(1) {
+					r[1] = g.Mul(x).Div(y)
+				}
+				return r
+			}})
+	numberForm("xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", "xlogy.Tensor", false,
+		".Scalar_Self_out=.OutScalar_Self")
+	numberForm("xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", "xlogy.Tensor", true,
+		".Scalar_Other_out=.OutScalar_Other")
 	numberForm("special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor", "xlogy.Tensor", false)
 	numberForm("special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor", "xlogy.Tensor", false)
 	opXLog1py := tensor.Slot("aten::special_xlog1py")
-	binaryOut("special_xlog1py(Tensor self, Tensor other) -> Tensor", "is self * log(1 + other), 0 where self is 0.", xlog1pyKernels, floatInfer,
+	binaryOut("special_xlog1py(Tensor self, Tensor other) -> Tensor", "is self * log(1 + other), 0 where self is 0.",
+		xlog1pyKernels, floatInfer,
 		tensor.Def{Save: "self other", VJP: func(c *Ctx, g *T) []*T {
 			x, y := c.T(0), c.T(1)
 			r := make([]*T, 2)
@@ -149,7 +165,8 @@ func init() {
 	numberForm("special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor", "special_xlog1py", false)
 
 	tensor.Register(tensor.Def{
-		Schema: "ldexp.Tensor(Tensor self, Tensor other) -> Tensor", Doc: "is self * 2^other.", FormNames: "_.Tensor=_", InPlace: true, Out: true,
+		Schema: "ldexp.Tensor(Tensor self, Tensor other) -> Tensor", Doc: "is self * 2^other.", FormNames: "_.Tensor=_",
+		InPlace: true, Out: true,
 		Body: func(c *Ctx) {
 			x, e := c.T(0), c.T(1)
 			two := tensor.FloatValue(2).Num().Tensor()
@@ -223,7 +240,8 @@ func logAddExpC128(d, a, b []complex128) {
 	}
 }
 
-// nextafter16 moves by one unit of a 16-bit float whose infinity has the bits inf: float32 would round its tiny step away again.
+// nextafter16 moves by one unit of a 16-bit float whose infinity has the bits inf: float32 would round its tiny step
+// away again.
 func nextafter16(inf uint16) func(d, a, b []uint16) {
 	return func(d, a, b []uint16) {
 		a, b = a[:len(d)], b[:len(d)]
@@ -284,9 +302,15 @@ func registerFloatPower() {
 		}
 		c.Return(a.PowTensor(b))
 	}
-	tensor.Register(tensor.Def{Schema: "float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", Doc: "is self to the power of exponent, computed in float64 or complex128.", Go: "FloatPowerTensor", FormNames: "_.Tensor_Tensor=_.Tensor", InPlace: true, Out: true, Body: body})
-	tensor.Register(tensor.Def{Schema: "float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", Doc: "is self to the power of a number, computed in float64 or complex128.", Go: "FloatPower", FormNames: "_.Tensor_Scalar=_.Scalar", InPlace: true, Out: true, Body: body})
-	tensor.Register(tensor.Def{Schema: "float_power.Scalar(Scalar self, Tensor exponent) -> Tensor", Doc: "is a number to the power of exponent, computed in float64 or complex128.", Go: "FloatPowerNumber", Out: true, Body: body})
+	tensor.Register(tensor.Def{Schema: "float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+		Doc: "is self to the power of exponent, computed in float64 or complex128.", Go: "FloatPowerTensor",
+		FormNames: "_.Tensor_Tensor=_.Tensor", InPlace: true, Out: true, Body: body})
+	tensor.Register(tensor.Def{Schema: "float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+		Doc: "is self to the power of a number, computed in float64 or complex128.", Go: "FloatPower",
+		FormNames: "_.Tensor_Scalar=_.Scalar", InPlace: true, Out: true, Body: body})
+	tensor.Register(tensor.Def{Schema: "float_power.Scalar(Scalar self, Tensor exponent) -> Tensor",
+		Doc: "is a number to the power of exponent, computed in float64 or complex128.", Go: "FloatPowerNumber",
+		Out: true, Body: body})
 }
 
 var copysignKernels = biK{name: "copysign", h: vec.Copysign16, f32: vec.CopysignF32, f64: vec.CopysignF64}

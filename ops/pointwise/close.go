@@ -20,7 +20,8 @@ func init() {
 	}
 	tensor.Register(tensor.Def{
 		Schema: "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
-		Doc:    "is true where |self - other| <= atol + rtol * |other|.\nhttps://pytorch.org/docs/stable/generated/torch.isclose.html",
+		Doc: "is true where |self - other| <= atol + rtol * " +
+			"|other|.\nhttps://pytorch.org/docs/stable/generated/torch.isclose.html",
 		Body: func(c *Ctx) {
 			check(c)
 			c.Return(isClose(c.T(0), c.T(1), c.Float(2), c.Float(3), c.Bool(4)))
@@ -28,7 +29,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool",
-		Doc:    "reports that |self - other| <= atol + rtol * |other| everywhere.\nhttps://pytorch.org/docs/stable/generated/torch.allclose.html",
+		Doc: "reports that |self - other| <= atol + rtol * |other| " +
+			"everywhere.\nhttps://pytorch.org/docs/stable/generated/torch.allclose.html",
 		// PyTorch, too, composes allclose of isclose, all and item, which reads an element.
 		DataDependent: true,
 		Body: func(c *Ctx) {
@@ -38,7 +40,8 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema: "equal(Tensor self, Tensor other) -> bool", Doc: "reports that two tensors have the same shape and equal elements; NaN equals nothing.",
+		Schema: "equal(Tensor self, Tensor other) -> bool",
+		Doc:    "reports that two tensors have the same shape and equal elements; NaN equals nothing.",
 		NoGrad: "the result is no tensor", DataDependent: true,
 		CPU: func(c *Ctx) { c.ReturnValue(tensor.BoolValue(equal(c.T(0), c.T(1)))) },
 	})
@@ -50,7 +53,8 @@ const (
 	equalMost = 32 * 1024
 )
 
-// equal is the kernel of torch.equal. Large tensors of one dtype are compared in runs of growing length, up to the first run that differs.
+// equal is the kernel of torch.equal. Large tensors of one dtype are compared in runs of growing length, up to the
+// first run that differs.
 func equal(a, b *T) bool {
 	if !tensor.SameShape(a.Shape(), b.Shape()) {
 		return false

@@ -41,8 +41,10 @@ func logicalK[E any](truth func(d []uint8, a []E), k func(d, a, b []uint8)) func
 
 func logicalKernels(name string, k func(d, a, b []uint8)) cmpK {
 	return cmpK{name: name, u8: k, i8: func(d []uint8, a, b []int8) { k(d, bytesOf(a), bytesOf(b)) },
-		i16: logicalK(vec.NonzeroInt[int16], k), i32: logicalK(vec.NonzeroInt[int32], k), i64: logicalK(vec.NonzeroInt[int64], k),
-		f32: logicalK(func(d []uint8, a []float32) { vec.NeScalarF32(d, a, 0) }, k), f64: logicalK(func(d []uint8, a []float64) { vec.NeScalarF64(d, a, 0) }, k),
+		i16: logicalK(vec.NonzeroInt[int16], k), i32: logicalK(vec.NonzeroInt[int32], k),
+		i64: logicalK(vec.NonzeroInt[int64], k),
+		f32: logicalK(func(d []uint8, a []float32) { vec.NeScalarF32(d, a, 0) }, k),
+		f64: logicalK(func(d []uint8, a []float64) { vec.NeScalarF64(d, a, 0) }, k),
 		c64: logicalK(nonzeroC[complex64], k), c128: logicalK(nonzeroC[complex128], k)}
 }
 
@@ -53,12 +55,24 @@ func nonzeroC[E complex64 | complex128](d []uint8, a []E) {
 }
 
 var (
-	eqKernels         = cmpK{name: "eq", num: vec.EqNumber, u8: vec.EqU8, i8: vec.EqInt[int8], i16: vec.EqInt[int16], i32: vec.EqInt[int32], i64: vec.EqInt[int64], f32: vec.EqF32, f64: vec.EqF64, c64: eqK[complex64], c128: eqK[complex128], f32s: vec.EqScalarF32, f64s: vec.EqScalarF64}
-	neKernels         = cmpK{name: "ne", num: vec.NeNumber, u8: vec.NeU8, i8: vec.NeInt[int8], i16: vec.NeInt[int16], i32: vec.NeInt[int32], i64: vec.NeInt[int64], f32: vec.NeF32, f64: vec.NeF64, c64: neK[complex64], c128: neK[complex128], f32s: vec.NeScalarF32, f64s: vec.NeScalarF64}
-	ltKernels         = cmpK{name: "lt", num: vec.LtNumber, u8: vec.LtInt[uint8], i8: vec.LtInt[int8], i16: vec.LtInt[int16], i32: vec.LtInt[int32], i64: vec.LtInt[int64], f32: vec.LtF32, f64: vec.LtF64, f32s: vec.LtScalarF32, f64s: vec.LtScalarF64}
-	leKernels         = cmpK{name: "le", num: vec.LeNumber, u8: vec.LeInt[uint8], i8: vec.LeInt[int8], i16: vec.LeInt[int16], i32: vec.LeInt[int32], i64: vec.LeInt[int64], f32: vec.LeF32, f64: vec.LeF64, f32s: vec.LeScalarF32, f64s: vec.LeScalarF64}
-	gtKernels         = cmpK{name: "gt", num: vec.GtNumber, u8: vec.GtInt[uint8], i8: vec.GtInt[int8], i16: vec.GtInt[int16], i32: vec.GtInt[int32], i64: vec.GtInt[int64], f32: vec.GtF32, f64: vec.GtF64, f32s: vec.GtScalarF32, f64s: vec.GtScalarF64}
-	geKernels         = cmpK{name: "ge", num: vec.GeNumber, u8: vec.GeInt[uint8], i8: vec.GeInt[int8], i16: vec.GeInt[int16], i32: vec.GeInt[int32], i64: vec.GeInt[int64], f32: vec.GeF32, f64: vec.GeF64, f32s: vec.GeScalarF32, f64s: vec.GeScalarF64}
+	eqKernels = cmpK{name: "eq", num: vec.EqNumber, u8: vec.EqU8, i8: vec.EqInt[int8], i16: vec.EqInt[int16],
+		i32: vec.EqInt[int32], i64: vec.EqInt[int64], f32: vec.EqF32, f64: vec.EqF64, c64: eqK[complex64],
+		c128: eqK[complex128], f32s: vec.EqScalarF32, f64s: vec.EqScalarF64}
+	neKernels = cmpK{name: "ne", num: vec.NeNumber, u8: vec.NeU8, i8: vec.NeInt[int8], i16: vec.NeInt[int16],
+		i32: vec.NeInt[int32], i64: vec.NeInt[int64], f32: vec.NeF32, f64: vec.NeF64, c64: neK[complex64],
+		c128: neK[complex128], f32s: vec.NeScalarF32, f64s: vec.NeScalarF64}
+	ltKernels = cmpK{name: "lt", num: vec.LtNumber, u8: vec.LtInt[uint8], i8: vec.LtInt[int8],
+		i16: vec.LtInt[int16], i32: vec.LtInt[int32], i64: vec.LtInt[int64], f32: vec.LtF32, f64: vec.LtF64,
+		f32s: vec.LtScalarF32, f64s: vec.LtScalarF64}
+	leKernels = cmpK{name: "le", num: vec.LeNumber, u8: vec.LeInt[uint8], i8: vec.LeInt[int8],
+		i16: vec.LeInt[int16], i32: vec.LeInt[int32], i64: vec.LeInt[int64], f32: vec.LeF32, f64: vec.LeF64,
+		f32s: vec.LeScalarF32, f64s: vec.LeScalarF64}
+	gtKernels = cmpK{name: "gt", num: vec.GtNumber, u8: vec.GtInt[uint8], i8: vec.GtInt[int8],
+		i16: vec.GtInt[int16], i32: vec.GtInt[int32], i64: vec.GtInt[int64], f32: vec.GtF32, f64: vec.GtF64,
+		f32s: vec.GtScalarF32, f64s: vec.GtScalarF64}
+	geKernels = cmpK{name: "ge", num: vec.GeNumber, u8: vec.GeInt[uint8], i8: vec.GeInt[int8],
+		i16: vec.GeInt[int16], i32: vec.GeInt[int32], i64: vec.GeInt[int64], f32: vec.GeF32, f64: vec.GeF64,
+		f32s: vec.GeScalarF32, f64s: vec.GeScalarF64}
 	logicalAndKernels = logicalKernels("logical_and", vec.LogicalAndU8)
 	logicalOrKernels  = logicalKernels("logical_or", vec.LogicalOrU8)
 	logicalXorKernels = logicalKernels("logical_xor", vec.LogicalXorU8)
@@ -68,7 +82,8 @@ var (
 //
 //gen:compare InPlace Out Scalar=other
 func compare(schema, doc string, k *cmpK, x tensor.Def) {
-	x.Schema, x.Doc, x.InPlace, x.Out, x.Scalar, x.FormNames, x.Elementwise = schema, doc, true, true, "other", ".out=.Tensor_out", true
+	x.Schema, x.Doc, x.InPlace, x.Out, x.Scalar, x.FormNames, x.Elementwise = schema, doc, true, true, "other",
+		".out=.Tensor_out", true
 	x.Infer = boolInfer
 	x.CPU = func(c *Ctx) { k.run(c, c.PromoteArgs(0, 1)) }
 	x.NoGrad = "bool result"
@@ -167,31 +182,72 @@ func signbit64(d []uint8, a []float64) {
 }
 
 func init() {
-	compare("eq.Tensor(Tensor self, Tensor other) -> Tensor", "is true where the elements are equal; NaN equals nothing.", &eqKernels, tensor.Def{})
-	compare("ne.Tensor(Tensor self, Tensor other) -> Tensor", "is true where the elements differ; NaN differs from everything.", &neKernels, tensor.Def{Aliases: []string{"not_equal"}})
-	compare("lt.Tensor(Tensor self, Tensor other) -> Tensor", "is true where self < other. Complex numbers are refused.", &ltKernels, tensor.Def{Aliases: []string{"less"}})
-	compare("le.Tensor(Tensor self, Tensor other) -> Tensor", "is true where self <= other. Complex numbers are refused.", &leKernels, tensor.Def{Aliases: []string{"less_equal"}})
-	compare("gt.Tensor(Tensor self, Tensor other) -> Tensor", "is true where self > other. Complex numbers are refused.", &gtKernels, tensor.Def{Aliases: []string{"greater"}})
-	compare("ge.Tensor(Tensor self, Tensor other) -> Tensor", "is true where self >= other. Complex numbers are refused.", &geKernels, tensor.Def{Aliases: []string{"greater_equal"}})
-	logical("logical_and(Tensor self, Tensor other) -> Tensor", "is true where both elements are not zero.", &logicalAndKernels)
-	logical("logical_or(Tensor self, Tensor other) -> Tensor", "is true where one of the elements is not zero.", &logicalOrKernels)
-	logical("logical_xor(Tensor self, Tensor other) -> Tensor", "is true where exactly one of the elements is not zero.", &logicalXorKernels)
+	compare("eq.Tensor(Tensor self, Tensor other) -> Tensor",
+		"is true where the elements are equal; NaN equals nothing.", &eqKernels, tensor.Def{})
+	compare("ne.Tensor(Tensor self, Tensor other) -> Tensor",
+		"is true where the elements differ; NaN differs from everything.", &neKernels,
+		tensor.Def{Aliases: []string{"not_equal"}})
+	compare("lt.Tensor(Tensor self, Tensor other) -> Tensor",
+		"is true where self < other. Complex numbers are refused.", &ltKernels, tensor.Def{Aliases: []string{"less"}})
+	compare("le.Tensor(Tensor self, Tensor other) -> Tensor",
+		"is true where self <= other. Complex numbers are refused.", &leKernels,
+		tensor.Def{Aliases: []string{"less_equal"}})
+	compare("gt.Tensor(Tensor self, Tensor other) -> Tensor",
+		"is true where self > other. Complex numbers are refused.", &gtKernels,
+		tensor.Def{Aliases: []string{"greater"}})
+	compare("ge.Tensor(Tensor self, Tensor other) -> Tensor",
+		"is true where self >= other. Complex numbers are refused.", &geKernels,
+		tensor.Def{Aliases: []string{"greater_equal"}})
+	logical("logical_and(Tensor self, Tensor other) -> Tensor", "is true where both elements are not zero.",
+		&logicalAndKernels)
+	logical("logical_or(Tensor self, Tensor other) -> Tensor", "is true where one of the elements is not zero.",
+		&logicalOrKernels)
+	logical("logical_xor(Tensor self, Tensor other) -> Tensor",
+		"is true where exactly one of the elements is not zero.", &logicalXorKernels)
 
-	notKernels := &predK{name: "logical_not", u8: logicalNotI[uint8], i8: logicalNotI[int8], i16: logicalNotI[int16], i32: logicalNotI[int32], i64: logicalNotI[int64], f32: func(d []uint8, a []float32) { vec.EqScalarF32(d, a, 0) }, f64: func(d []uint8, a []float64) { vec.EqScalarF64(d, a, 0) }, c64: logicalNotK[complex64], c128: logicalNotK[complex128]}
+	notKernels := &predK{name: "logical_not", u8: logicalNotI[uint8], i8: logicalNotI[int8], i16: logicalNotI[int16],
+		i32: logicalNotI[int32], i64: logicalNotI[int64],
+		f32: func(d []uint8, a []float32) { vec.EqScalarF32(d, a, 0) },
+		f64: func(d []uint8, a []float64) { vec.EqScalarF64(d, a, 0) }, c64: logicalNotK[complex64],
+		c128: logicalNotK[complex128]}
 	tensor.Register(tensor.Def{
 		Schema: "logical_not(Tensor self) -> Tensor", Doc: "is true where the element is zero.",
 		InPlace: true, Out: true, Elementwise: true,
 		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(0), tensor.Bool) }, CPU: notKernels.run, NoGrad: "bool result",
 	})
-	predicate("isnan(Tensor self) -> Tensor", "is true where the element is not a number.", &predK{name: "isnan", u8: noneK[uint8], i8: noneK[int8], i16: noneK[int16], i32: noneK[int32], i64: noneK[int64], f32: func(d []uint8, a []float32) { vec.NeF32(d, a, a) }, f64: func(d []uint8, a []float64) { vec.NeF64(d, a, a) }, c64: isNaNK[complex64], c128: isNaNK[complex128]}, tensor.Def{})
-	predicate("isinf(Tensor self) -> Tensor", "is true where the element, or a part of it, is infinite.", &predK{name: "isinf", u8: noneK[uint8], i8: noneK[int8], i16: noneK[int16], i32: noneK[int32], i64: noneK[int64], f32: ofAbs(vec.AbsF32, vec.EqScalarF32, math.Inf(1)), f64: ofAbs(vec.AbsF64, vec.EqScalarF64, math.Inf(1)), c64: isInfC[complex64], c128: isInfC[complex128]}, tensor.Def{})
-	predicate("isfinite(Tensor self) -> Tensor", "is true where the element is neither infinite nor NaN.", &predK{name: "isfinite", u8: allK[uint8], i8: allK[int8], i16: allK[int16], i32: allK[int32], i64: allK[int64], f32: ofAbs(vec.AbsF32, vec.LtScalarF32, math.Inf(1)), f64: ofAbs(vec.AbsF64, vec.LtScalarF64, math.Inf(1)), c64: isFiniteC[complex64], c128: isFiniteC[complex128]}, tensor.Def{})
-	predicate("isreal(Tensor self) -> Tensor", "is true where the imaginary part is zero.", &predK{name: "isreal", u8: allK[uint8], i8: allK[int8], i16: allK[int16], i32: allK[int32], i64: allK[int64], f32: allK[float32], f64: allK[float64], c64: isRealC[complex64], c128: isRealC[complex128]}, tensor.Def{})
-	predicateOut("isposinf(Tensor self) -> Tensor", "is true where the element is plus infinity. Complex numbers are refused.", &predK{name: "isposinf", u8: noneK[uint8], i8: noneK[int8], i16: noneK[int16], i32: noneK[int32], i64: noneK[int64], f32: func(d []uint8, a []float32) { vec.EqScalarF32(d, a, float32(math.Inf(1))) }, f64: func(d []uint8, a []float64) { vec.EqScalarF64(d, a, math.Inf(1)) }},
+	predicate("isnan(Tensor self) -> Tensor", "is true where the element is not a number.",
+		&predK{name: "isnan", u8: noneK[uint8], i8: noneK[int8], i16: noneK[int16], i32: noneK[int32],
+			i64: noneK[int64], f32: func(d []uint8, a []float32) { vec.NeF32(d, a, a) },
+			f64: func(d []uint8, a []float64) { vec.NeF64(d, a, a) }, c64: isNaNK[complex64], c128: isNaNK[complex128]},
+		tensor.Def{})
+	predicate("isinf(Tensor self) -> Tensor", "is true where the element, or a part of it, is infinite.",
+		&predK{name: "isinf", u8: noneK[uint8], i8: noneK[int8], i16: noneK[int16], i32: noneK[int32],
+			i64: noneK[int64], f32: ofAbs(vec.AbsF32, vec.EqScalarF32, math.Inf(1)),
+			f64: ofAbs(vec.AbsF64, vec.EqScalarF64, math.Inf(1)), c64: isInfC[complex64], c128: isInfC[complex128]},
+		tensor.Def{})
+	predicate("isfinite(Tensor self) -> Tensor", "is true where the element is neither infinite nor NaN.",
+		&predK{name: "isfinite", u8: allK[uint8], i8: allK[int8], i16: allK[int16], i32: allK[int32], i64: allK[int64],
+			f32: ofAbs(vec.AbsF32, vec.LtScalarF32, math.Inf(1)), f64: ofAbs(vec.AbsF64, vec.LtScalarF64, math.Inf(1)),
+			c64: isFiniteC[complex64], c128: isFiniteC[complex128]}, tensor.Def{})
+	predicate("isreal(Tensor self) -> Tensor", "is true where the imaginary part is zero.",
+		&predK{name: "isreal", u8: allK[uint8], i8: allK[int8], i16: allK[int16], i32: allK[int32], i64: allK[int64],
+			f32: allK[float32], f64: allK[float64], c64: isRealC[complex64], c128: isRealC[complex128]}, tensor.Def{})
+	predicateOut("isposinf(Tensor self) -> Tensor",
+		"is true where the element is plus infinity. Complex numbers are refused.",
+		&predK{name: "isposinf", u8: noneK[uint8], i8: noneK[int8], i16: noneK[int16], i32: noneK[int32],
+			i64: noneK[int64], f32: func(d []uint8, a []float32) { vec.EqScalarF32(d, a, float32(math.Inf(1))) },
+			f64: func(d []uint8, a []float64) { vec.EqScalarF64(d, a, math.Inf(1)) }},
 		"isposinf does not support complex inputs.")
-	predicateOut("isneginf(Tensor self) -> Tensor", "is true where the element is minus infinity. Complex numbers are refused.", &predK{name: "isneginf", u8: noneK[uint8], i8: noneK[int8], i16: noneK[int16], i32: noneK[int32], i64: noneK[int64], f32: func(d []uint8, a []float32) { vec.EqScalarF32(d, a, float32(math.Inf(-1))) }, f64: func(d []uint8, a []float64) { vec.EqScalarF64(d, a, math.Inf(-1)) }},
+	predicateOut("isneginf(Tensor self) -> Tensor",
+		"is true where the element is minus infinity. Complex numbers are refused.",
+		&predK{name: "isneginf", u8: noneK[uint8], i8: noneK[int8], i16: noneK[int16], i32: noneK[int32],
+			i64: noneK[int64], f32: func(d []uint8, a []float32) { vec.EqScalarF32(d, a, float32(math.Inf(-1))) },
+			f64: func(d []uint8, a []float64) { vec.EqScalarF64(d, a, math.Inf(-1)) }},
 		"isneginf does not support complex inputs.")
-	predicateOut("signbit(Tensor self) -> Tensor", "is true where the element has its sign bit set: negative numbers and -0.", &predK{name: "signbit", u8: noneK[uint8], i8: signbitI[int8], i16: signbitI[int16], i32: signbitI[int32], i64: signbitI[int64], f32: signbit32, f64: signbit64},
+	predicateOut("signbit(Tensor self) -> Tensor",
+		"is true where the element has its sign bit set: negative numbers and -0.",
+		&predK{name: "signbit", u8: noneK[uint8], i8: signbitI[int8], i16: signbitI[int16], i32: signbitI[int32],
+			i64: signbitI[int64], f32: signbit32, f64: signbit64},
 		"signbit is not implemented for complex tensors.")
 }
 

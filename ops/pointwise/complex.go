@@ -8,7 +8,8 @@ import (
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "conj(Tensor(a) self) -> Tensor(a)",
-		Doc:    "is the complex conjugate; real tensors are returned as they are.\nPyTorch returns a view that is conjugated when it is read; here the result of complex tensors is a copy.",
+		Doc: "is the complex conjugate; real tensors are returned as they are.\nPyTorch returns a view that is " +
+			"conjugated when it is read; here the result of complex tensors is a copy.",
 		Body: func(c *Ctx) {
 			if t := c.T(0); t.IsComplex() {
 				c.Return(call(opConjPhysical, tv(t)))
@@ -17,8 +18,10 @@ func init() {
 			}
 		},
 	})
-	conj := &unK{name: "conj", u8: copyK[uint8], i8: copyK[int8], i16: copyK[int16], i32: copyK[int32], i64: copyK[int64], f32: copyK[float32], f64: copyK[float64], c64: conjC64, c128: conjC128, b: copyK[uint8]}
-	unary("conj_physical(Tensor self) -> Tensor", "is the complex conjugate, computed at once.", conj, tensor.Def{VJP: rule(func(c *Ctx, g *T) *T { return call(opConjPhysical, tv(g)) })})
+	conj := &unK{name: "conj", u8: copyK[uint8], i8: copyK[int8], i16: copyK[int16], i32: copyK[int32],
+		i64: copyK[int64], f32: copyK[float32], f64: copyK[float64], c64: conjC64, c128: conjC128, b: copyK[uint8]}
+	unary("conj_physical(Tensor self) -> Tensor", "is the complex conjugate, computed at once.", conj,
+		tensor.Def{VJP: rule(func(c *Ctx, g *T) *T { return call(opConjPhysical, tv(g)) })})
 	tensor.Register(tensor.Def{
 		Schema: "view_as_real(Tensor(a) self) -> Tensor(a)",
 		Doc:    "is a view of a complex tensor as a real one with a last dimension of 2: real and imaginary part.",
@@ -38,12 +41,14 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "view_as_complex(Tensor(a) self) -> Tensor(a)",
-		Doc:    "is a view of a real tensor, whose last dimension of 2 holds real and imaginary part side by side, as a complex one.",
+		Doc: "is a view of a real tensor, whose last dimension of 2 holds real and imaginary part side by side, " +
+			"as a complex one.",
 		View: func(c *Ctx) *T {
 			t := c.T(0)
 			dt := t.DType()
 			if dt != tensor.Float32 && dt != tensor.Float64 {
-				c.Fail(tensor.ErrDType, "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: %s", dt.ClassName())
+				c.Fail(tensor.ErrDType, "view_as_complex is only supported for half, float and double tensors, but "+
+					"got a tensor of scalar type: %s", dt.ClassName())
 			}
 			n := t.Dim()
 			if n == 0 {
@@ -92,8 +97,9 @@ func init() {
 		VJP: rule(func(c *Ctx, g *T) *T { return call(opComplex, tv(g.ZerosLike()), tv(g)) }),
 	})
 	tensor.Register(tensor.Def{
-		Schema: "complex(Tensor real, Tensor imag) -> Tensor", Doc: "puts complex numbers together.", Out: true, Elementwise: true,
-		Infer: func(c *Ctx) { complexInfer(c, "real", "imag") },
+		Schema: "complex(Tensor real, Tensor imag) -> Tensor", Doc: "puts complex numbers together.", Out: true,
+		Elementwise: true,
+		Infer:       func(c *Ctx) { complexInfer(c, "real", "imag") },
 		CPU: func(c *Ctx) {
 			if out := c.Out(0); out.DType() == tensor.Complex64 {
 				run2(out, c.T(0), c.T(1), tensor.Complex64, tensor.Float32, tensor.Float32, join[float32, complex64])
@@ -110,14 +116,17 @@ func complexInfer(c *Ctx, first, second string) {
 	a, b := c.ArgDType(0), c.ArgDType(1)
 	ok := func(dt DType) bool { return dt == tensor.Float32 || dt == tensor.Float64 || dt == tensor.Float16 }
 	if !ok(a) || !ok(b) {
-		c.Fail(tensor.ErrDType, "Expected both inputs to be Half, Float or Double tensors but got %s and %s", a.ClassName(), b.ClassName())
+		c.Fail(tensor.ErrDType, "Expected both inputs to be Half, Float or Double tensors but got %s and %s",
+			a.ClassName(), b.ClassName())
 	}
 	if a != b {
-		c.Fail(tensor.ErrDType, "Expected object of scalar type %s but got scalar type %s for second argument", a.ClassName(), b.ClassName())
+		c.Fail(tensor.ErrDType, "Expected object of scalar type %s but got scalar type %s for second argument",
+			a.ClassName(), b.ClassName())
 	}
 	if c.Op().IsOut() {
 		if out := c.ArgDType(2); out != a.Complex() {
-			c.Fail(tensor.ErrDType, "Expected object of scalar type %s but got scalar type %s for argument 'out'", a.Complex().ClassName(), out.ClassName())
+			c.Fail(tensor.ErrDType, "Expected object of scalar type %s but got scalar type %s for argument 'out'",
+				a.Complex().ClassName(), out.ClassName())
 		}
 	}
 	c.Alloc(0, c.BroadcastArgs(0, 1), a.Complex())

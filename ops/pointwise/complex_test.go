@@ -9,8 +9,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// TestComplexDivision divides by zero, by infinity and by numbers whose squares overflow, among ordinary numbers and alone. What is
-// wanted are PyTorch's results; want's NaN stands for any.
+// TestComplexDivision divides by zero, by infinity and by numbers whose squares overflow, among ordinary numbers and
+// alone. What is wanted are PyTorch's results; want's NaN stands for any.
 func TestComplexDivision(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	negZero := math.Copysign(0, -1)
@@ -74,7 +74,8 @@ func TestComplexSecondOrder(t *testing.T) {
 		// slope is a real number that depends on the gradient at parts, the real and imaginary parts of x
 		slope := func(parts *tensor.Tensor) *tensor.Tensor {
 			y := torch.ViewAsReal(f(torch.ViewAsComplex(parts)))
-			g := tensor.Grad([]*tensor.Tensor{y.Mul(y).Sum()}, []*tensor.Tensor{parts}, tensor.GradOptions{CreateGraph: true})[0]
+			g := tensor.Grad([]*tensor.Tensor{y.Mul(y).Sum()}, []*tensor.Tensor{parts},
+				tensor.GradOptions{CreateGraph: true})[0]
 			return g.Mul(torch.ViewAsReal(weights)).Sum()
 		}
 		parts := torch.ViewAsReal(tensor.FromSlice(point)).Clone().SetRequiresGrad(true)

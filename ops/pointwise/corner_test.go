@@ -8,7 +8,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// TestCornerGradients compares gradients at places where the plain formula would give NaN, or lose a rounding, with PyTorch's.
+// TestCornerGradients compares gradients at places where the plain formula would give NaN, or lose a rounding, with
+// PyTorch's.
 func TestCornerGradients(t *testing.T) {
 	inf := math.Inf(1)
 	type pair = [2]float64
@@ -28,11 +29,13 @@ func TestCornerGradients(t *testing.T) {
 		{"addcdiv", func(a, b *torch.Tensor, o ...tensor.OutOptions) *torch.Tensor {
 			return b.Addcdiv(tensor.FromSlice([]float64{1e300}), a, tensor.AddcdivOptions{Value: 1e-300})
 		}, pair{1e-100, 0}, 1, pair{-1e200, 1}},
-		{"i1", func(a, b *torch.Tensor, o ...tensor.OutOptions) *torch.Tensor { return a.SpecialI1().Add(b) }, pair{5e-324, 0}, 1, pair{0.5, 1}},
+		{"i1", func(a, b *torch.Tensor, o ...tensor.OutOptions) *torch.Tensor { return a.SpecialI1().Add(b) },
+			pair{5e-324, 0}, 1, pair{0.5, 1}},
 		{"xlog1py", (*torch.Tensor).SpecialXlog1py, pair{3, -1}, 1, pair{-inf, inf}},
 	} {
 		a, b := tensor.FromSlice(c.at[:1]).SetRequiresGrad(true), tensor.FromSlice(c.at[1:]).SetRequiresGrad(true)
-		g := torch.Grad([]*torch.Tensor{c.f(a, b)}, []*torch.Tensor{a, b}, torch.GradOptions{GradOutputs: []*torch.Tensor{tensor.FromSlice([]float64{c.up})}})
+		g := torch.Grad([]*torch.Tensor{c.f(a, b)}, []*torch.Tensor{a, b},
+			torch.GradOptions{GradOutputs: []*torch.Tensor{tensor.FromSlice([]float64{c.up})}})
 		for i := range g {
 			if got := g[i].Num().F; got != c.want[i] && !(math.IsNaN(got) && math.IsNaN(c.want[i])) {
 				t.Errorf("%s at %v: gradient %d is %g, want %g", c.name, c.at, i, got, c.want[i])
@@ -41,7 +44,8 @@ func TestCornerGradients(t *testing.T) {
 	}
 }
 
-// TestHardtanhGradient has limits that a 16-bit type rounds, and changes the result before the backward pass, which reads self.
+// TestHardtanhGradient has limits that a 16-bit type rounds, and changes the result before the backward pass, which
+// reads self.
 func TestHardtanhGradient(t *testing.T) {
 	for _, dt := range []torch.DType{torch.Float32, torch.BFloat16, torch.Float16} {
 		for _, inPlace := range []bool{false, true} {

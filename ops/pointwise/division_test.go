@@ -9,11 +9,12 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// TestIntegerDivision compares quotients and remainders with Go's own, for numbers at the ends of the types, near multiples of the
-// divisor and beyond what a float64 holds.
+// TestIntegerDivision compares quotients and remainders with Go's own, for numbers at the ends of the types, near
+// multiples of the divisor and beyond what a float64 holds.
 func TestIntegerDivision(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
-	divide := map[string]func(a, b int64) int64{"trunc": truncDivI, "floor": floorDivI, "fmod": fmodI, "remainder": remainderI}
+	divide := map[string]func(a, b int64) int64{"trunc": truncDivI, "floor": floorDivI, "fmod": fmodI,
+		"remainder": remainderI}
 	for _, f := range []cpu.Features{{}, {AVX2FMA: true}, {AVX2FMA: true, AVX512: true}} {
 		restore := cpu.Set(f)
 		for _, dt := range []DType{tensor.Uint8, tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64} {

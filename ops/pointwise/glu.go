@@ -9,7 +9,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// gluChunk is how many elements glu and its gradient work on at a time, so that what lies between stays in the L1 cache.
+// gluChunk is how many elements glu and its gradient work on at a time, so that what lies between stays in the L1
+// cache.
 const gluChunk = 1024
 
 // gluKernels are the kernels of which glu is made, for float32 or float64.
@@ -48,13 +49,16 @@ func (k *gluKernels[E]) backward(da, db, g, a, b []E) {
 }
 
 var (
-	glu32   = gluKernels[float32]{sigmoid: vec.SigmoidF32, mul: vec.MulF32, addcmul: vec.AddcmulF32}
-	glu64   = gluKernels[float64]{sigmoid: vec.SigmoidF64, mul: vec.MulF64, addcmul: vec.AddcmulF64}
-	gluF16  = gluKernels[float32]{sigmoid: vec.SigmoidF32, mul: vec.MulF32, addcmul: vec.AddcmulF32, round: roundedRun(vec.F32ToF16s, vec.F16ToF32s)}
-	gluBF16 = gluKernels[float32]{sigmoid: vec.SigmoidF32, mul: vec.MulF32, addcmul: vec.AddcmulF32, round: roundedRun(vec.F32ToBF16s, vec.BF16ToF32s)}
+	glu32  = gluKernels[float32]{sigmoid: vec.SigmoidF32, mul: vec.MulF32, addcmul: vec.AddcmulF32}
+	glu64  = gluKernels[float64]{sigmoid: vec.SigmoidF64, mul: vec.MulF64, addcmul: vec.AddcmulF64}
+	gluF16 = gluKernels[float32]{sigmoid: vec.SigmoidF32, mul: vec.MulF32, addcmul: vec.AddcmulF32,
+		round: roundedRun(vec.F32ToF16s, vec.F16ToF32s)}
+	gluBF16 = gluKernels[float32]{sigmoid: vec.SigmoidF32, mul: vec.MulF32, addcmul: vec.AddcmulF32,
+		round: roundedRun(vec.F32ToBF16s, vec.BF16ToF32s)}
 )
 
-// roundedRun makes a function that gives up to gluChunk numbers the precision of a 16-bit type. (PyTorch's gradient has the sigmoid in that type.)
+// roundedRun makes a function that gives up to gluChunk numbers the precision of a 16-bit type. (PyTorch's gradient has
+// the sigmoid in that type.)
 func roundedRun(narrow func([]uint16, []float32), widen func([]float32, []uint16)) func(d []float32) {
 	return func(d []float32) {
 		run := runs.Get().(*run4K)
@@ -69,14 +73,16 @@ func roundedRun(narrow func([]uint16, []float32), widen func([]float32, []uint16
 func halves(x *T, d int) (a, b *T) {
 	shape := slices.Clone(x.Shape())
 	shape[d] /= 2
-	return tensor.Alias(x, shape, x.Strides(), x.StorageOffset()), tensor.Alias(x, shape, x.Strides(), x.StorageOffset()+shape[d]*x.Strides()[d])
+	return tensor.Alias(x, shape, x.Strides(), x.StorageOffset()),
+		tensor.Alias(x, shape, x.Strides(), x.StorageOffset()+shape[d]*x.Strides()[d])
 }
 
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "glu(Tensor self, int dim=-1) -> Tensor",
-		Doc:    "is a * sigmoid(b), a and b being the halves of self along dim.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.glu.html",
-		Out:    true,
+		Doc: "is a * sigmoid(b), a and b being the halves of self along " +
+			"dim.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.glu.html",
+		Out: true,
 		Infer: func(c *Ctx) {
 			x := c.T(0)
 			if x.Dim() == 0 {
@@ -156,7 +162,8 @@ func gluGrad[E float](k *gluKernels[E], o, g, x *T, d int, as DType) {
 	da, db := halves(o, d)
 	a, b := halves(x, d)
 	shape := g.Shape()
-	ops := [...]iter.Operand{operand(da, shape, as), operand(db, shape, as), operand(g, shape, as), operand(a, shape, as), operand(b, shape, as)}
+	ops := [...]iter.Operand{operand(da, shape, as), operand(db, shape, as), operand(g, shape, as),
+		operand(a, shape, as), operand(b, shape, as)}
 	iter.Run(shape, 2, ops[:], func(p *iter.Ptrs, n int) {
 		k.backward(slice[E](p[0], n), slice[E](p[1], n), slice[E](p[2], n), slice[E](p[3], n), slice[E](p[4], n))
 	})

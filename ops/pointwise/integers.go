@@ -7,8 +7,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 )
 
-// This file puts the simple operators of integers and of complex numbers on the kernels of two operands: bits do not care how wide an
-// element is, and a constant operand is a run that is read again and again.
+// This file puts the simple operators of integers and of complex numbers on the kernels of two operands: bits do not
+// care how wide an element is, and a constant operand is a run that is read again and again.
 
 // run4K is a constant run of 4 KB, which stays in the nearest cache.
 type run4K [512]uint64
@@ -86,8 +86,10 @@ func limits[E integer]() (lo, hi E) {
 // Complex sums are those of their parts as long as b is finite; see axpyK.
 
 var (
-	addC64, addC128 = partwise[float32, complex64](vec.AddF32, vec.SumAbsF32, 1), partwise[float64, complex128](vec.AddF64, vec.SumAbsF64, 1)
-	subC64, subC128 = partwise[float32, complex64](vec.SubF32, vec.SumAbsF32, -1), partwise[float64, complex128](vec.SubF64, vec.SumAbsF64, -1)
+	addC64, addC128 = partwise[float32, complex64](vec.AddF32, vec.SumAbsF32, 1),
+		partwise[float64, complex128](vec.AddF64, vec.SumAbsF64, 1)
+	subC64, subC128 = partwise[float32, complex64](vec.SubF32, vec.SumAbsF32, -1),
+		partwise[float64, complex128](vec.SubF64, vec.SumAbsF64, -1)
 )
 
 func partwise[E float, C complex64 | complex128](k func(d, a, b []E), sumAbs func(a []E) E, alpha C) func(d, a, b []C) {

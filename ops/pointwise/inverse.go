@@ -5,8 +5,9 @@ import (
 	"math/cmplx"
 )
 
-// This file holds the inverse trigonometric and hyperbolic functions of complex numbers by the formulas of Kahan, "Branch cuts for complex
-// elementary functions" (1987), which neither cancel nor overflow and tell the sides of a branch cut by the sign of zero.
+// This file holds the inverse trigonometric and hyperbolic functions of complex numbers by the formulas of Kahan,
+// "Branch cuts for complex elementary functions" (1987), which neither cancel nor overflow and tell the sides of a
+// branch cut by the sign of zero.
 
 // isFinite reports that both parts are numbers.
 func isFinite(z complex128) bool { return !cmplx.IsNaN(z) && !cmplx.IsInf(z) }

@@ -6,11 +6,13 @@ import (
 	"testing"
 )
 
-// TestComplexInverses takes each function back, near zero, near the branch points and far out, where simple formulas cancel.
+// TestComplexInverses takes each function back, near zero, near the branch points and far out, where simple formulas
+// cancel.
 func TestComplexInverses(t *testing.T) {
 	pairs := map[string]struct{ inverse, back func(complex128) complex128 }{
-		"asin": {asinC, cmplx.Sin}, "acos": {acosC, cmplx.Cos}, "asinh": {asinhC, cmplx.Sinh}, "acosh": {acoshC, cmplx.Cosh},
-		"atan": {atanC, cmplx.Tan}, "atanh": {atanhC, cmplx.Tanh},
+		"asin": {asinC, cmplx.Sin}, "acos": {acosC, cmplx.Cos}, "asinh": {asinhC, cmplx.Sinh},
+		"acosh": {acoshC, cmplx.Cosh},
+		"atan":  {atanC, cmplx.Tan}, "atanh": {atanhC, cmplx.Tanh},
 	}
 	for name, p := range pairs {
 		for _, r := range []float64{1e-9, 1e-3, 0.5, 0.999, 1.001, 3, 1e4, 1e9, 1e30} {
@@ -36,7 +38,8 @@ func TestComplexInverses(t *testing.T) {
 		"asin-": {asinC(complex(2, math.Copysign(0, -1))), complex(math.Pi/2, -math.Log(2+math.Sqrt(3)))},
 		"acosh": {acoshC(complex(-2, math.Copysign(0, -1))), complex(math.Log(2+math.Sqrt(3)), -math.Pi)},
 	} {
-		if d := c.got - c.want; math.Abs(real(d)) > 1e-14*math.Abs(real(c.want)) || math.Abs(imag(d)) > 1e-14*math.Abs(imag(c.want)) {
+		if d := c.got - c.want; math.Abs(real(d)) > 1e-14*math.Abs(real(c.want)) ||
+			math.Abs(imag(d)) > 1e-14*math.Abs(imag(c.want)) {
 			t.Errorf("%s: %g, want %g", name, c.got, c.want)
 		}
 	}

@@ -29,8 +29,8 @@ type number interface {
 	realNumber | complex64 | complex128
 }
 
-// direct is the number of elements up to which a kernel is called without the walker; it is the walker's own block of one task, so
-// that the result does not depend on which way was taken.
+// direct is the number of elements up to which a kernel is called without the walker; it is the walker's own block of
+// one task, so that the result does not depend on which way was taken.
 const direct = 32 * 1024
 
 func slice[E any](p unsafe.Pointer, n int) []E { return unsafe.Slice((*E)(p), n) }
@@ -47,8 +47,9 @@ func operand(t *T, shape []int, as DType) iter.Operand {
 // plain reports that t is n contiguous elements of type dt.
 func plain(t *T, n int, dt DType) bool { return t.Numel() == n && t.DType() == dt && t.IsContiguous() }
 
-// The run functions hand contiguous slices of the tensors to a kernel. The operands may have any strides, may be broadcast and may have
-// another dtype than the kernel computes in. Small contiguous operands go straight to the kernel: no closure, no allocation.
+// The run functions hand contiguous slices of the tensors to a kernel. The operands may have any strides, may be
+// broadcast and may have another dtype than the kernel computes in. Small contiguous operands go straight to the
+// kernel: no closure, no allocation.
 
 func run1[D, A any](out, a *T, dd, da DType, k func(d []D, a []A)) {
 	n := out.Numel()
@@ -76,8 +77,10 @@ func run2[D, A, B any](out, a, b *T, dd, da, db DType, k func(d []D, a []A, b []
 	iter.Run(shape, 1, ops[:], func(p *iter.Ptrs, n int) { k(slice[D](p[0], n), slice[A](p[1], n), slice[B](p[2], n)) })
 }
 
-// run2n is run2 for a kernel that also has forms which take b, or a, as a number: along rows of the other operand they save filling a run.
-func run2n[D, E, S any](out, a, b *T, dd, dt DType, k func(d []D, a, b []E), ks, kr func(d []D, a []E, s S), at func(p unsafe.Pointer) S, km iter.RowsKernel) {
+// run2n is run2 for a kernel that also has forms which take b, or a, as a number: along rows of the other operand they
+// save filling a run.
+func run2n[D, E, S any](out, a, b *T, dd, dt DType, k func(d []D, a, b []E), ks, kr func(d []D, a []E, s S),
+	at func(p unsafe.Pointer) S, km iter.RowsKernel) {
 	n := out.Numel()
 	if n <= direct && plain(out, n, dd) && plain(a, n, dt) && plain(b, n, dt) {
 		if n > 0 {
@@ -94,7 +97,10 @@ func run2n[D, E, S any](out, a, b *T, dd, dt DType, k func(d []D, a, b []E), ks,
 	if kr != nil {
 		first = func(p *iter.Ptrs, n int) { kr(slice[D](p[0], n), slice[E](p[2], n), at(p[1])) }
 	}
-	iter.RunNumber(shape, &ops, func(p *iter.Ptrs, n int) { k(slice[D](p[0], n), slice[E](p[1], n), slice[E](p[2], n)) }, number, first, km)
+	iter.RunNumber(shape, &ops, func(p *iter.Ptrs,
+		n int) {
+		k(slice[D](p[0], n), slice[E](p[1], n), slice[E](p[2], n))
+	}, number, first, km)
 }
 
 // rowsK makes the form of a kernel of rows that lie apart, ldx elements in x, that a walk calls.
@@ -142,7 +148,8 @@ var number16 = [2]func(p unsafe.Pointer) float32{
 
 func run3[D, A, B, C any](out, a, b, c *T, dd, da, db, dc DType, k func(d []D, a []A, b []B, c []C)) {
 	shape := out.Shape()
-	ops := [...]iter.Operand{operand(out, shape, dd), operand(a, shape, da), operand(b, shape, db), operand(c, shape, dc)}
+	ops := [...]iter.Operand{operand(out, shape, dd), operand(a, shape, da), operand(b, shape, db),
+		operand(c, shape, dc)}
 	iter.Run(shape, 1, ops[:], func(p *iter.Ptrs, n int) {
 		k(slice[D](p[0], n), slice[A](p[1], n), slice[B](p[2], n), slice[C](p[3], n))
 	})
@@ -172,7 +179,8 @@ func missing(c *Ctx, name string, dt DType) {
 			c.Fail(tensor.ErrDType, "%s is not supported for complex inputs", name)
 		}
 	case "sign":
-		c.Fail(tensor.ErrDType, "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead.")
+		c.Fail(tensor.ErrDType, "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use "+
+			"torch.sgn instead.")
 	case "deg2rad", "rad2deg":
 		c.Fail(tensor.ErrDType, "%s is not supported for complex tensors.", name)
 	case "relu":
@@ -200,7 +208,8 @@ func numberArg(c *Ctx, i int) (tensor.Num, bool) {
 	return tensor.Num{}, false
 }
 
-// half16 is the index of dt in the tables of kernels for 16-bit floats, -1 when it is none or a tensor has another dtype.
+// half16 is the index of dt in the tables of kernels for 16-bit floats, -1 when it is none or a tensor has another
+// dtype.
 func half16(dt DType, ts ...*T) int {
 	for _, t := range ts {
 		if t.DType() != dt {
@@ -210,8 +219,9 @@ func half16(dt DType, ts ...*T) int {
 	return half.Index(dt)
 }
 
-// unK is a kernel with one operand for each type; nil: not implemented. b is for bool. 16-bit floats are computed by h or, where it
-// is empty, by f32 on converted blocks. Where there are only f64 and c128, float32 and complex64 are converted, too.
+// unK is a kernel with one operand for each type; nil: not implemented. b is for bool. 16-bit floats are computed by h
+// or, where it is empty, by f32 on converted blocks. Where there are only f64 and c128, float32 and complex64 are
+// converted, too.
 type unK struct {
 	name string
 	u8   func(d, a []uint8)
@@ -277,8 +287,8 @@ func (k *unK) run(c *Ctx, out, a *T, dt DType) {
 	}
 }
 
-// biK is a kernel with two operands of the result's type for each type. The s forms take the right operand as a number, the r forms
-// the left one.
+// biK is a kernel with two operands of the result's type for each type. The s forms take the right operand as a number,
+// the r forms the left one.
 type biK struct {
 	name       string
 	u8         func(d, a, b []uint8)
@@ -299,7 +309,8 @@ type biK struct {
 	c64s       func(d, a []complex64, s float32) // with a real number
 	c128s      func(d, a []complex128, s float64)
 	num        *vec.IntNumber // nil: a number is a run of equal integers
-	exact      bool           // a number on the right is taken as it is; else it is rounded to a 16-bit type, as one on the left always is
+	// a number on the right is taken as it is; else it is rounded to a 16-bit type, as one on the left always is
+	exact bool
 }
 
 func bi[E any](c *Ctx, name string, out, a, b *T, dt, as DType, k func(d, a, b []E)) {
@@ -349,7 +360,8 @@ func (k *biK) runAs(c *Ctx, out *T, i, j int, dt DType) {
 }
 
 // withNumber runs the kernel of a float type on an operand and a number.
-func withNumber(out, a *T, dt, as DType, s float64, h vec.Scalar16, f32 func(d, a []float32, s float32), f64 func(d, a []float64, s float64)) {
+func withNumber(out, a *T, dt, as DType, s float64, h vec.Scalar16, f32 func(d, a []float32, s float32),
+	f64 func(d, a []float64, s float64)) {
 	switch i := half16(dt, out, a); {
 	case i >= 0 && h[i] != nil:
 		run1s(out, a, dt, dt, float32(s), h[i])
@@ -360,7 +372,8 @@ func withNumber(out, a *T, dt, as DType, s float64, h vec.Scalar16, f32 func(d, 
 	}
 }
 
-// narrowed is a number as one of the 16-bit type dt, where that is what is computed in; other operands stay what they are.
+// narrowed is a number as one of the 16-bit type dt, where that is what is computed in; other operands stay what they
+// are.
 func narrowed(t *T, dt DType) *T {
 	if !dt.IsReduced() || t.Dim() > 0 || t.DType() == dt {
 		return t
@@ -432,7 +445,8 @@ func cmp[E any](c *Ctx, name string, out, a, b *T, dt, as DType, k func(d []uint
 	run2(out, a, b, tensor.Bool, as, as, k)
 }
 
-func cmpInt[E integer](c *Ctx, name string, out, a, b *T, dt, as DType, k func(d []uint8, a, b []E), num *vec.IntNumber) {
+func cmpInt[E integer](c *Ctx, name string, out, a, b *T, dt, as DType, k func(d []uint8, a, b []E),
+	num *vec.IntNumber) {
 	if k == nil {
 		missing(c, name, dt)
 	}
@@ -536,8 +550,8 @@ func (k *predK) run(c *Ctx) {
 	}
 }
 
-// The following make kernels of functions of one number. The call for each element costs a few nanoseconds, so they serve only
-// functions that cost more than that themselves.
+// The following make kernels of functions of one number. The call for each element costs a few nanoseconds, so they
+// serve only functions that cost more than that themselves.
 
 func f64of(f func(float64) float64) func(d, a []float64) {
 	return func(d, a []float64) {

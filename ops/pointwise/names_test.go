@@ -8,8 +8,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// TestSeen compares what a tracer sees of the activation functions with the operators that PyTorch 2.15 lists for its own (make_fx with
-// pre_dispatch).
+// TestSeen compares what a tracer sees of the activation functions with the operators that PyTorch 2.15 lists for its
+// own (make_fx with pre_dispatch).
 func TestSeen(t *testing.T) {
 	x, w := opstest.Fill(tensor.Float32, 1, 3, 4), opstest.Fill(tensor.Float32, 2, 4)
 	for _, c := range []struct {
@@ -35,12 +35,14 @@ func TestSeen(t *testing.T) {
 		{"celu in place", func() { F.CELU(x.Clone(), F.CELUOptions{Inplace: true}) }, "clone celu_"},
 		{"celu_", func() { F.CELUInPlace(x.Clone()) }, "clone celu_"},
 		{"leaky_relu", func() { F.LeakyReLU(x) }, "leaky_relu"},
-		{"leaky_relu in place", func() { F.LeakyReLU(x.Clone(), F.LeakyReLUOptions{Inplace: true}) }, "clone leaky_relu_"},
+		{"leaky_relu in place", func() { F.LeakyReLU(x.Clone(), F.LeakyReLUOptions{Inplace: true}) },
+			"clone leaky_relu_"},
 		{"leaky_relu_", func() { F.LeakyReLUInPlace(x.Clone()) }, "clone leaky_relu_"},
 		{"prelu", func() { F.PReLU(x, w) }, "prelu"},
 		{"rrelu", func() { F.RReLU(x) }, "rrelu"},
 		{"rrelu in training", func() { F.RReLU(x, F.RReLUOptions{Training: true}) }, "rrelu"},
-		{"rrelu in place", func() { F.RReLU(x.Clone(), F.RReLUOptions{Training: true, Inplace: true}) }, "clone rrelu_"},
+		{"rrelu in place", func() { F.RReLU(x.Clone(), F.RReLUOptions{Training: true, Inplace: true}) },
+			"clone rrelu_"},
 		{"rrelu_", func() { F.RReLUInPlace(x.Clone()) }, "clone rrelu_"},
 		{"gelu", func() { F.GELU(x) }, "gelu"},
 		{"glu", func() { F.GLU(x) }, "glu"},
@@ -49,9 +51,11 @@ func TestSeen(t *testing.T) {
 		{"softshrink", func() { F.Softshrink(x) }, "softshrink"},
 		{"hardshrink", func() { F.Hardshrink(x) }, "hardshrink"},
 		{"hardsigmoid", func() { F.HardSigmoid(x) }, "hardsigmoid"},
-		{"hardsigmoid in place", func() { F.HardSigmoid(x.Clone(), F.HardSigmoidOptions{Inplace: true}) }, "clone hardsigmoid_"},
+		{"hardsigmoid in place", func() { F.HardSigmoid(x.Clone(), F.HardSigmoidOptions{Inplace: true}) },
+			"clone hardsigmoid_"},
 		{"hardswish", func() { F.HardSwish(x) }, "hardswish"},
-		{"hardswish in place", func() { F.HardSwish(x.Clone(), F.HardSwishOptions{Inplace: true}) }, "clone hardswish_"},
+		{"hardswish in place", func() { F.HardSwish(x.Clone(), F.HardSwishOptions{Inplace: true}) },
+			"clone hardswish_"},
 		{"silu", func() { F.SiLU(x) }, "silu"},
 		{"silu in place", func() { F.SiLU(x.Clone(), F.SiLUOptions{Inplace: true}) }, "clone silu_"},
 		{"mish", func() { F.Mish(x) }, "mish"},
@@ -59,7 +63,8 @@ func TestSeen(t *testing.T) {
 		{"tanhshrink", func() { F.Tanhshrink(x) }, "tanh sub.Tensor"},
 		{"softsign", func() { F.Softsign(x) }, "abs add.Tensor div.Tensor"},
 		{"threshold", func() { F.Threshold(x, 0.1, 2) }, "threshold"},
-		{"threshold in place", func() { F.Threshold(x.Clone(), 0.1, 2, F.ThresholdOptions{Inplace: true}) }, "clone threshold_"},
+		{"threshold in place", func() { F.Threshold(x.Clone(), 0.1, 2, F.ThresholdOptions{Inplace: true}) },
+			"clone threshold_"},
 		{"threshold_", func() { F.ThresholdInPlace(x.Clone(), 0.1, 2) }, "clone threshold_"},
 		{"sigmoid", func() { F.Sigmoid(x) }, "sigmoid"},
 		{"tanh", func() { F.Tanh(x) }, "tanh"},

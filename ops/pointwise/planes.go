@@ -8,8 +8,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 )
 
-// This file computes functions of complex numbers by the kernels of real ones: blocks are split into their real and imaginary parts,
-// which stay in the nearest cache, and put together again.
+// This file computes functions of complex numbers by the kernels of real ones: blocks are split into their real and
+// imaginary parts, which stay in the nearest cache, and put together again.
 
 // planesOf are the runs of one block.
 type planesOf[E float] struct{ ar, ai, br, bi, t, u []E }
@@ -29,8 +29,10 @@ type realK[E float] struct {
 }
 
 var (
-	real32 = realK[float32]{vec.AddF32, vec.SubF32, vec.MulF32, vec.DivF32, vec.HypotF32, vec.Atan2F32, vec.MaximumF32, vec.AbsF32, vec.NegF32, vec.SinF32, vec.CosF32, vec.EqScalarF32, vec.MaskedFillF32, vec.SumAbsF32}
-	real64 = realK[float64]{vec.AddF64, vec.SubF64, vec.MulF64, vec.DivF64, vec.HypotF64, vec.Atan2F64, vec.MaximumF64, vec.AbsF64, vec.NegF64, vec.SinF64, vec.CosF64, vec.EqScalarF64, vec.MaskedFillF64, vec.SumAbsF64}
+	real32 = realK[float32]{vec.AddF32, vec.SubF32, vec.MulF32, vec.DivF32, vec.HypotF32, vec.Atan2F32, vec.MaximumF32,
+		vec.AbsF32, vec.NegF32, vec.SinF32, vec.CosF32, vec.EqScalarF32, vec.MaskedFillF32, vec.SumAbsF32}
+	real64 = realK[float64]{vec.AddF64, vec.SubF64, vec.MulF64, vec.DivF64, vec.HypotF64, vec.Atan2F64, vec.MaximumF64,
+		vec.AbsF64, vec.NegF64, vec.SinF64, vec.CosF64, vec.EqScalarF64, vec.MaskedFillF64, vec.SumAbsF64}
 )
 
 // planes calls f with the runs of each block of n elements: lo to hi of them.
@@ -136,8 +138,8 @@ func divPlanes[E float](k *realK[E], p *planesOf[E]) {
 // most is the limit of parts that have only to be finite.
 const most = math.MaxFloat64
 
-// blocks gives k a kernel of complex numbers from block, which leaves its result in ar and ai. Those with parts beyond re and im, few if
-// any, are computed one by one by f.
+// blocks gives k a kernel of complex numbers from block, which leaves its result in ar and ai. Those with parts beyond
+// re and im, few if any, are computed one by one by f.
 func (k *unK) blocks(re, im float64, f func(complex128) complex128, block func(p *planesOf[float64])) *unK {
 	k.c128 = func(d, a []complex128) {
 		planes(len(d), func(p *planesOf[float64], lo, hi int) {
@@ -215,7 +217,8 @@ func tanhPlanes(p *planesOf[float64]) { tanhOf(p, p.ar, p.ai) }
 // tanPlanes is the same with real and imaginary part exchanged, before and after.
 func tanPlanes(p *planesOf[float64]) { tanhOf(p, p.ai, p.ar) }
 
-// tanhOf is Kahan's form, which has no cancellation: with t = tan(y), b = 1 + t² and s = sinh(x) it is (b s cosh(x) + i t) / (1 + b s²).
+// tanhOf is Kahan's form, which has no cancellation: with t = tan(y), b = 1 + t² and s = sinh(x) it is (b s cosh(x) + i
+// t) / (1 + b s²).
 func tanhOf(p *planesOf[float64], x, y []float64) {
 	t, b, s, c := p.t, p.u, p.br, p.bi
 	vec.TanF64(t, y)
@@ -263,9 +266,10 @@ func join[E float, C complex64 | complex128](d []C, re, im []E) {
 	}
 }
 
-// byReal makes a kernel with a real number as second operand: it is k, which is slower, unless the products and quotients of the parts
-// by themselves are the same, because nothing is infinite.
-func byReal[E float, C complex64 | complex128](k func(d, a, b []C), sumAbs func(a []E) E, parts func(d, a []E, s E)) func(d, a []C, s E) {
+// byReal makes a kernel with a real number as second operand: it is k, which is slower, unless the products and
+// quotients of the parts by themselves are the same, because nothing is infinite.
+func byReal[E float, C complex64 | complex128](k func(d, a, b []C), sumAbs func(a []E) E,
+	parts func(d, a []E, s E)) func(d, a []C, s E) {
 	return func(d, a []C, s E) {
 		const run = 1024
 		for lo := 0; lo < len(d); lo += run {

@@ -77,7 +77,10 @@ func numeric(t *testing.T, name string, loss func(x *tensor.Tensor) *tensor.Tens
 	t.Helper()
 	leaf := x.Clone().SetRequiresGrad(true)
 	var g *tensor.Tensor
-	if err := tensor.Try(func() { g = tensor.Grad([]*tensor.Tensor{loss(leaf)}, []*tensor.Tensor{leaf})[0] }); err != nil {
+	if err := tensor.Try(func() {
+		g = tensor.Grad([]*tensor.Tensor{loss(leaf)},
+			[]*tensor.Tensor{leaf})[0]
+	}); err != nil {
 		t.Errorf("%s: %v", name, err)
 		return
 	}
@@ -107,18 +110,30 @@ func TestUnaryGradients(t *testing.T) {
 		f    func(x *T) *T
 		x    *T
 	}{
-		{"exp", wrap("exp"), any}, {"log", wrap("log"), positive}, {"log2", wrap("log2"), positive}, {"log10", wrap("log10"), positive}, {"log1p", wrap("log1p"), positive},
-		{"exp2", wrap("exp2"), any}, {"expm1", wrap("expm1"), any}, {"sqrt", wrap("sqrt"), positive}, {"rsqrt", wrap("rsqrt"), positive}, {"reciprocal", wrap("reciprocal"), positive},
-		{"sin", wrap("sin"), any}, {"cos", wrap("cos"), any}, {"tan", wrap("tan"), unit}, {"sinh", wrap("sinh"), any}, {"cosh", wrap("cosh"), any}, {"tanh", wrap("tanh"), any},
-		{"asin", wrap("asin"), unit}, {"acos", wrap("acos"), unit}, {"atan", wrap("atan"), any}, {"asinh", wrap("asinh"), any}, {"acosh", wrap("acosh"), above}, {"atanh", wrap("atanh"), unit},
-		{"sigmoid", wrap("sigmoid"), any}, {"erf", wrap("erf"), any}, {"erfc", wrap("erfc"), any}, {"erfinv", wrap("erfinv"), unit}, {"sinc", wrap("sinc"), any}, {"abs", wrap("abs"), any},
-		{"square", wrap("square"), any}, {"neg", wrap("neg"), any}, {"lgamma", wrap("lgamma"), positive}, {"digamma", wrap("digamma"), positive}, {"i0", wrap("i0"), any},
-		{"special_i1", wrap("special_i1"), any}, {"special_i0e", wrap("special_i0e"), any}, {"special_i1e", wrap("special_i1e"), any}, {"special_ndtr", wrap("special_ndtr"), any},
-		{"special_log_ndtr", wrap("special_log_ndtr"), any}, {"special_ndtri", wrap("special_ndtri"), unit}, {"special_erfcx", wrap("special_erfcx"), any},
-		{"special_entr", wrap("special_entr"), positive}, {"logit", wrap("logit"), unit}, {"relu", wrap("relu"), any}, {"gelu", wrap("gelu"), any}, {"silu", wrap("silu"), any},
-		{"mish", wrap("mish"), any}, {"elu", wrap("elu"), any}, {"selu", wrap("selu"), any}, {"celu", wrap("celu"), any}, {"leaky_relu", wrap("leaky_relu"), any},
-		{"softplus", wrap("softplus"), any}, {"log_sigmoid", wrap("log_sigmoid"), any}, {"hardswish", wrap("hardswish"), any}, {"hardsigmoid", wrap("hardsigmoid"), any},
-		{"hardtanh", wrap("hardtanh"), any}, {"hardshrink", wrap("hardshrink"), any}, {"softshrink", wrap("softshrink"), any},
+		{"exp", wrap("exp"), any}, {"log", wrap("log"), positive}, {"log2", wrap("log2"), positive},
+		{"log10", wrap("log10"), positive}, {"log1p", wrap("log1p"), positive},
+		{"exp2", wrap("exp2"), any}, {"expm1", wrap("expm1"), any}, {"sqrt", wrap("sqrt"), positive},
+		{"rsqrt", wrap("rsqrt"), positive}, {"reciprocal", wrap("reciprocal"), positive},
+		{"sin", wrap("sin"), any}, {"cos", wrap("cos"), any}, {"tan", wrap("tan"), unit}, {"sinh", wrap("sinh"), any},
+		{"cosh", wrap("cosh"), any}, {"tanh", wrap("tanh"), any},
+		{"asin", wrap("asin"), unit}, {"acos", wrap("acos"), unit}, {"atan", wrap("atan"), any},
+		{"asinh", wrap("asinh"), any}, {"acosh", wrap("acosh"), above}, {"atanh", wrap("atanh"), unit},
+		{"sigmoid", wrap("sigmoid"), any}, {"erf", wrap("erf"), any}, {"erfc", wrap("erfc"), any},
+		{"erfinv", wrap("erfinv"), unit}, {"sinc", wrap("sinc"), any}, {"abs", wrap("abs"), any},
+		{"square", wrap("square"), any}, {"neg", wrap("neg"), any}, {"lgamma", wrap("lgamma"), positive},
+		{"digamma", wrap("digamma"), positive}, {"i0", wrap("i0"), any},
+		{"special_i1", wrap("special_i1"), any}, {"special_i0e", wrap("special_i0e"), any},
+		{"special_i1e", wrap("special_i1e"), any}, {"special_ndtr", wrap("special_ndtr"), any},
+		{"special_log_ndtr", wrap("special_log_ndtr"), any}, {"special_ndtri", wrap("special_ndtri"), unit},
+		{"special_erfcx", wrap("special_erfcx"), any},
+		{"special_entr", wrap("special_entr"), positive}, {"logit", wrap("logit"), unit}, {"relu", wrap("relu"), any},
+		{"gelu", wrap("gelu"), any}, {"silu", wrap("silu"), any},
+		{"mish", wrap("mish"), any}, {"elu", wrap("elu"), any}, {"selu", wrap("selu"), any},
+		{"celu", wrap("celu"), any}, {"leaky_relu", wrap("leaky_relu"), any},
+		{"softplus", wrap("softplus"), any}, {"log_sigmoid", wrap("log_sigmoid"), any},
+		{"hardswish", wrap("hardswish"), any}, {"hardsigmoid", wrap("hardsigmoid"), any},
+		{"hardtanh", wrap("hardtanh"), any}, {"hardshrink", wrap("hardshrink"), any},
+		{"softshrink", wrap("softshrink"), any},
 		{"gelu tanh", func(x *T) *T { return x.GELU(tensor.GELUOptions{Approximate: "tanh"}) }, any},
 		{"pow 3", func(x *T) *T { return x.Pow(3) }, any}, {"pow 2.5", func(x *T) *T { return x.Pow(2.5) }, positive},
 		{"clamp", func(x *T) *T { return x.Clamp(tensor.ClampOptions{Min: -1, Max: 1.5}) }, any},
@@ -147,12 +162,19 @@ func TestBinaryGradients(t *testing.T) {
 		name string
 		f    func(x, y *T) *T
 	}{
-		{"add", func(x, y *T) *T { return x.Add(y, tensor.AddOptions{Alpha: 2.5}) }}, {"sub", func(x, y *T) *T { return x.Sub(y) }}, {"mul", func(x, y *T) *T { return x.Mul(y) }},
-		{"div", func(x, y *T) *T { return x.Div(y) }}, {"pow", func(x, y *T) *T { return x.PowTensor(y) }}, {"atan2", func(x, y *T) *T { return x.ArcTan2(y) }},
-		{"hypot", func(x, y *T) *T { return x.Hypot(y) }}, {"maximum", func(x, y *T) *T { return x.Maximum(y) }}, {"fmin", func(x, y *T) *T { return x.Fmin(y) }},
-		{"logaddexp", func(x, y *T) *T { return x.Logaddexp(y) }}, {"xlogy", func(x, y *T) *T { return x.Xlogy(y) }}, {"copysign", func(x, y *T) *T { return x.Copysign(y) }},
-		{"lerp", func(x, y *T) *T { return x.LerpScalar(y, 0.3) }}, {"lerp tensor", func(x, y *T) *T { return x.Lerp(y, y) }}, {"addcmul", func(x, y *T) *T { return x.Addcmul(y, x, tensor.AddcmulOptions{Value: 0.5}) }},
-		{"addcdiv", func(x, y *T) *T { return x.Addcdiv(y, x, tensor.AddcdivOptions{Value: 0.5}) }}, {"where", func(x, y *T) *T { return torch.Where(x.GtScalar(1), x, y) }},
+		{"add", func(x, y *T) *T { return x.Add(y, tensor.AddOptions{Alpha: 2.5}) }},
+		{"sub", func(x, y *T) *T { return x.Sub(y) }}, {"mul", func(x, y *T) *T { return x.Mul(y) }},
+		{"div", func(x, y *T) *T { return x.Div(y) }}, {"pow", func(x, y *T) *T { return x.PowTensor(y) }},
+		{"atan2", func(x, y *T) *T { return x.ArcTan2(y) }},
+		{"hypot", func(x, y *T) *T { return x.Hypot(y) }}, {"maximum", func(x, y *T) *T { return x.Maximum(y) }},
+		{"fmin", func(x, y *T) *T { return x.Fmin(y) }},
+		{"logaddexp", func(x, y *T) *T { return x.Logaddexp(y) }}, {"xlogy", func(x, y *T) *T { return x.Xlogy(y) }},
+		{"copysign", func(x, y *T) *T { return x.Copysign(y) }},
+		{"lerp", func(x, y *T) *T { return x.LerpScalar(y, 0.3) }},
+		{"lerp tensor", func(x, y *T) *T { return x.Lerp(y, y) }},
+		{"addcmul", func(x, y *T) *T { return x.Addcmul(y, x, tensor.AddcmulOptions{Value: 0.5}) }},
+		{"addcdiv", func(x, y *T) *T { return x.Addcdiv(y, x, tensor.AddcdivOptions{Value: 0.5}) }},
+		{"where", func(x, y *T) *T { return torch.Where(x.GtScalar(1), x, y) }},
 		{"remainder", func(x, y *T) *T { return x.Remainder(y) }}, {"fmod", func(x, y *T) *T { return x.Fmod(y) }},
 	} {
 		gradcheck(t, c.name+" left", func(x *T) *T { return c.f(x, b) }, a, true)
@@ -164,7 +186,8 @@ func TestBinaryGradients(t *testing.T) {
 func TestAllocations(t *testing.T) {
 	a, b := tensor.FromSlice([]float32{1, 2, 3, 4}), tensor.FromSlice([]float32{5, 6, 7, 8})
 	for name, f := range map[string]func(){
-		"add": func() { a.Add(b) }, "mul": func() { a.Mul(b) }, "sub": func() { a.Sub(b) }, "div": func() { a.Div(b) }, "relu": func() { a.ReLU() }, "exp": func() { a.Exp() },
+		"add": func() { a.Add(b) }, "mul": func() { a.Mul(b) }, "sub": func() { a.Sub(b) }, "div": func() { a.Div(b) },
+		"relu": func() { a.ReLU() }, "exp": func() { a.Exp() },
 		"tanh": func() { a.Tanh() }, "maximum": func() { a.Maximum(b) }, "eq": func() { a.Eq(b) },
 	} {
 		if n := testing.AllocsPerRun(200, f); n > 1 {
@@ -184,7 +207,8 @@ func TestIntegerDivision(t *testing.T) {
 		got  *tensor.Tensor
 		want []int64
 	}{
-		{"floor", a.DivMode(b, "floor"), []int64{3, -4, -4, 3}}, {"trunc", a.DivMode(b, "trunc"), []int64{3, -3, -3, 3}},
+		{"floor", a.DivMode(b, "floor"), []int64{3, -4, -4, 3}},
+		{"trunc", a.DivMode(b, "trunc"), []int64{3, -3, -3, 3}},
 		{"remainder", a.Remainder(b), []int64{1, 1, -1, -1}}, {"fmod", a.Fmod(b), []int64{1, -1, 1, -1}},
 	} {
 		if got := fmt.Sprint(tensor.Data[int64](c.got)); got != fmt.Sprint(c.want) {
@@ -192,13 +216,15 @@ func TestIntegerDivision(t *testing.T) {
 		}
 	}
 	zero := tensor.FromSlice([]int64{1, 0, 1, 1})
-	for name, f := range map[string]func(){"floor_divide": func() { a.FloorDivide(zero) }, "remainder": func() { a.Remainder(zero) }, "fmod": func() { a.Fmod(zero) }} {
+	for name, f := range map[string]func(){"floor_divide": func() { a.FloorDivide(zero) },
+		"remainder": func() { a.Remainder(zero) }, "fmod": func() { a.Fmod(zero) }} {
 		if err := tensor.Try(f); err == nil || !strings.Contains(err.Error(), "ZeroDivisionError") {
 			t.Errorf("%s by zero: %v", name, err)
 		}
 	}
 	// bounds that uint8 cannot hold must not wrap around
-	if got := tensor.Data[uint8](tensor.FromSlice([]uint8{3, 200}).Clamp(tensor.ClampOptions{Min: -1, Max: 300})); got[0] != 3 || got[1] != 200 {
+	if got := tensor.Data[uint8](tensor.FromSlice([]uint8{3, 200}).Clamp(tensor.ClampOptions{Min: -1,
+		Max: 300})); got[0] != 3 || got[1] != 200 {
 		t.Errorf("clamp: %v", got)
 	}
 }
@@ -229,15 +255,19 @@ func BenchmarkMulScalar1M(b *testing.B) {
 func TestLerpNearerEnd(t *testing.T) {
 	for _, dt := range []torch.DType{torch.Float32, torch.Float64, torch.Float16, torch.BFloat16} {
 		for _, n := range []int{1, 7, 100} {
-			for _, c := range []struct{ a, b, w, want float64 }{{32768, -0.25, 1, -0.25}, {32768, -0.25, 0, 32768}, {-0.25, 32768, 1, 32768}, {math.Inf(-1), 0, 0.75, math.Inf(-1)}, {1, 3, 2, 5}, {2, 4, -1, 0}, {2, 6, 0.25, 3}, {2, 6, 0.75, 5}} {
+			for _, c := range []struct{ a, b, w, want float64 }{{32768, -0.25, 1, -0.25}, {32768, -0.25, 0, 32768},
+				{-0.25, 32768, 1, 32768}, {math.Inf(-1), 0, 0.75, math.Inf(-1)}, {1, 3, 2, 5}, {2, 4, -1, 0},
+				{2, 6, 0.25, 3}, {2, 6, 0.75, 5}} {
 				full := func(x float64) *torch.Tensor {
 					return torch.Full([]int{n}, x, torch.FullOptions{DType: torch.Float64}).To(dt)
 				}
 				a, b := full(c.a), full(c.b)
-				for form, y := range map[string]*torch.Tensor{"number": a.LerpScalar(b, c.w), "tensor": a.Lerp(b, full(c.w)), "0-d": a.Lerp(b, full(c.w).Select(0, 0))} {
+				for form, y := range map[string]*torch.Tensor{"number": a.LerpScalar(b, c.w),
+					"tensor": a.Lerp(b, full(c.w)), "0-d": a.Lerp(b, full(c.w).Select(0, 0))} {
 					for i, v := range torch.Data[float64](y.To(torch.Float64)) {
 						if v != c.want {
-							t.Fatalf("%s of %d, weight as %s: lerp(%g, %g, %g)[%d] = %g, want %g", dt, n, form, c.a, c.b, c.w, i, v, c.want)
+							t.Fatalf("%s of %d, weight as %s: lerp(%g, %g, %g)[%d] = %g, want %g", dt, n, form, c.a,
+								c.b, c.w, i, v, c.want)
 						}
 					}
 				}
@@ -259,7 +289,8 @@ func TestXlogyOfIntegers(t *testing.T) {
 
 // TestHardtanhOfBytes: limits below an unsigned type's range limit nothing.
 func TestHardtanhOfBytes(t *testing.T) {
-	if got := tensor.Data[uint8](torch.HardTanh(tensor.FromSlice([]uint8{0, 1, 2, 255}))); fmt.Sprint(got) != "[0 1 1 1]" {
+	if got := tensor.Data[uint8](torch.HardTanh(tensor.FromSlice([]uint8{0, 1, 2,
+		255}))); fmt.Sprint(got) != "[0 1 1 1]" {
 		t.Errorf("hardtanh of bytes is %v", got)
 	}
 }
@@ -293,9 +324,11 @@ func TestColumns(t *testing.T) {
 	seen := tensor.NaNToNumOptions{NaN: tensor.Some(77.0)}
 	for _, level := range cpu.Levels() {
 		restore := cpu.Set(level.Features)
-		for _, dt := range []tensor.DType{tensor.Int64, tensor.Int32, tensor.Int16, tensor.Int8, tensor.Uint8, tensor.Float32, tensor.Float64} {
+		for _, dt := range []tensor.DType{tensor.Int64, tensor.Int32, tensor.Int16, tensor.Int8, tensor.Uint8,
+			tensor.Float32, tensor.Float64} {
 			for _, cols := range []int{33, 70, 301, 1500} {
-				x, y := opstest.Fill(tensor.Float64, 1, 7, cols).MulScalar(9).Round(), opstest.Fill(tensor.Float64, 2, 7, 1).MulScalar(9).Round()
+				x, y := opstest.Fill(tensor.Float64, 1, 7, cols).MulScalar(9).Round(),
+					opstest.Fill(tensor.Float64, 2, 7, 1).MulScalar(9).Round()
 				if dt.IsFloat() {
 					tensor.Data[float64](y)[3] = math.NaN()
 				}

@@ -8,15 +8,18 @@ import (
 func init() {
 	angle := &unK{name: "angle", h: vec.Angle16, f32: vec.AngleF32, f64: vec.AngleF64}
 	tensor.Register(tensor.Def{
-		Schema: "angle(Tensor self) -> Tensor", Doc: "is the angle of complex numbers; that of negative real ones is pi.", Out: true, Elementwise: true,
+		Schema: "angle(Tensor self) -> Tensor",
+		Doc:    "is the angle of complex numbers; that of negative real ones is pi.", Out: true, Elementwise: true,
 		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(0), floatType(c.ArgDType(0)).Real()) },
 		CPU: func(c *Ctx) {
 			out, a := c.Out(0), c.T(0)
 			switch a.DType() {
 			case tensor.Complex64:
-				run1(out, a, tensor.Float32, a.DType(), planesReal[float32, complex64](func(d, re, im []float32) { vec.Atan2F32(d, im, re) }))
+				run1(out, a, tensor.Float32, a.DType(),
+					planesReal[float32, complex64](func(d, re, im []float32) { vec.Atan2F32(d, im, re) }))
 			case tensor.Complex128:
-				run1(out, a, tensor.Float64, a.DType(), planesReal[float64, complex128](func(d, re, im []float64) { vec.Atan2F64(d, im, re) }))
+				run1(out, a, tensor.Float64, a.DType(),
+					planesReal[float64, complex128](func(d, re, im []float64) { vec.Atan2F64(d, im, re) }))
 			default:
 				angle.run(c, out, a, out.DType())
 			}
@@ -33,15 +36,18 @@ func init() {
 		}),
 	})
 	tensor.Register(tensor.Def{
-		Schema: "polar(Tensor abs, Tensor angle) -> Tensor", Doc: "makes complex numbers of magnitude and angle.", Out: true, Elementwise: true,
+		Schema: "polar(Tensor abs, Tensor angle) -> Tensor", Doc: "makes complex numbers of magnitude and angle.",
+		Out: true, Elementwise: true,
 		Infer: func(c *Ctx) { complexInfer(c, "abs", "angle") },
 		CPU: func(c *Ctx) {
 			out := c.Out(0)
 			if out.DType() == tensor.Complex64 {
-				run2(out, c.T(0), c.T(1), tensor.Complex64, tensor.Float32, tensor.Float32, polarPlanes[float32, complex64](&real32))
+				run2(out, c.T(0), c.T(1), tensor.Complex64, tensor.Float32, tensor.Float32,
+					polarPlanes[float32, complex64](&real32))
 				return
 			}
-			run2(out, c.T(0), c.T(1), tensor.Complex128, tensor.Float64, tensor.Float64, polarPlanes[float64, complex128](&real64))
+			run2(out, c.T(0), c.T(1), tensor.Complex128, tensor.Float64, tensor.Float64,
+				polarPlanes[float64, complex128](&real64))
 		},
 		Save: "abs angle",
 		VJP: func(c *Ctx, g *T) []*T {
@@ -52,9 +58,13 @@ func init() {
 		},
 	})
 	for _, n := range []string{"resolve_conj", "resolve_neg"} {
-		tensor.Register(tensor.Def{Schema: n + "(Tensor(a) self) -> Tensor(a)", Go: "-", Doc: "returns self: no tensor here is lazily conjugated or negated.", Body: func(c *Ctx) { c.Return(c.T(0)) }})
+		tensor.Register(tensor.Def{Schema: n + "(Tensor(a) self) -> Tensor(a)", Go: "-",
+			Doc:  "returns self: no tensor here is lazily conjugated or negated.",
+			Body: func(c *Ctx) { c.Return(c.T(0)) }})
 	}
 	for _, n := range []string{"is_conj", "is_neg"} {
-		tensor.Register(tensor.Def{Schema: n + "(Tensor self) -> bool", Go: "-", Doc: "is false: no tensor here is lazily conjugated or negated.", Body: func(c *Ctx) { c.ReturnValue(tensor.BoolValue(false)) }})
+		tensor.Register(tensor.Def{Schema: n + "(Tensor self) -> bool", Go: "-",
+			Doc:  "is false: no tensor here is lazily conjugated or negated.",
+			Body: func(c *Ctx) { c.ReturnValue(tensor.BoolValue(false)) }})
 	}
 }

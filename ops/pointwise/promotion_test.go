@@ -54,7 +54,8 @@ func (p *promotions) each(tab table, f func(a, b tensor.DType, want string)) {
 		}
 		for i, w := range row {
 			b := dtype.Parse(p.DTypes[i])
-			if b == dtype.Invalid || w == nil || dtype.Parse(*w) == dtype.Invalid { // complex numbers of 16-bit parts are not here
+			// complex numbers of 16-bit parts are not here
+			if b == dtype.Invalid || w == nil || dtype.Parse(*w) == dtype.Invalid {
 				continue
 			}
 			f(a, b, *w)
@@ -112,7 +113,8 @@ func TestResultType(t *testing.T) {
 			}
 		})
 	}
-	numbers := []tensor.Num{tensor.BoolValue(true).Num(), tensor.IntValue(1).Num(), tensor.FloatValue(1).Num(), tensor.ComplexValue(1).Num()}
+	numbers := []tensor.Num{tensor.BoolValue(true).Num(), tensor.IntValue(1).Num(), tensor.FloatValue(1).Num(),
+		tensor.ComplexValue(1).Num()}
 	scalars := func(def tensor.DType, tab table, shape ...int) {
 		tensor.SetDefaultDType(def)
 		defer tensor.SetDefaultDType(tensor.Float32)
@@ -145,7 +147,8 @@ func TestResultType(t *testing.T) {
 // TestOperatorDTypes calls operators with every pair of dtypes; what PyTorch refuses must be refused.
 func TestOperatorDTypes(t *testing.T) {
 	p := load(t)
-	mine := map[string]bool{"add": true, "sub": true, "mul": true, "div": true, "floor_divide": true, "remainder": true, "pow": true, "atan2": true, "eq": true,
+	mine := map[string]bool{"add": true, "sub": true, "mul": true, "div": true, "floor_divide": true, "remainder": true,
+		"pow": true, "atan2": true, "eq": true,
 		"bitwise_and": true, "maximum": true}
 	for op, tab := range p.Ops {
 		if !mine[op] {
@@ -161,7 +164,8 @@ func TestOperatorDTypes(t *testing.T) {
 			}
 		}
 	}
-	unary := map[string]bool{"sqrt": true, "sin": true, "exp": true, "abs": true, "neg": true, "sign": true, "floor": true, "round": true, "square": true, "reciprocal": true,
+	unary := map[string]bool{"sqrt": true, "sin": true, "exp": true, "abs": true, "neg": true, "sign": true,
+		"floor": true, "round": true, "square": true, "reciprocal": true,
 		"isnan": true, "logical_not": true, "bitwise_not": true, "angle": true, "real": true}
 	for op, row := range p.Unary {
 		if !unary[op] {

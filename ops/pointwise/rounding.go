@@ -17,13 +17,18 @@ func init() {
 		}
 		return h
 	}
-	floatUnary("deg2rad(Tensor self) -> Tensor", "turns degrees into radians.", &unK{name: "deg2rad", h: scaled(deg), f32: func(d, a []float32) { vec.MulScalarF32(d, a, deg) }, f64: func(d, a []float64) { vec.MulScalarF64(d, a, deg) }},
+	floatUnary("deg2rad(Tensor self) -> Tensor", "turns degrees into radians.",
+		&unK{name: "deg2rad", h: scaled(deg), f32: func(d, a []float32) { vec.MulScalarF32(d, a, deg) },
+			f64: func(d, a []float64) { vec.MulScalarF64(d, a, deg) }},
 		tensor.Def{VJP: rule(func(c *Ctx, g *T) *T { return g.MulScalar(deg) })})
-	floatUnary("rad2deg(Tensor self) -> Tensor", "turns radians into degrees.", &unK{name: "rad2deg", h: scaled(1 / deg), f32: func(d, a []float32) { vec.MulScalarF32(d, a, 1/deg) }, f64: func(d, a []float64) { vec.MulScalarF64(d, a, 1/deg) }},
+	floatUnary("rad2deg(Tensor self) -> Tensor", "turns radians into degrees.",
+		&unK{name: "rad2deg", h: scaled(1 / deg), f32: func(d, a []float32) { vec.MulScalarF32(d, a, 1/deg) },
+			f64: func(d, a []float64) { vec.MulScalarF64(d, a, 1/deg) }},
 		tensor.Def{VJP: rule(func(c *Ctx, g *T) *T { return g.MulScalar(1 / deg) })})
 	tensor.Register(tensor.Def{
-		Schema: "round.decimals(Tensor self, *, int decimals) -> Tensor", Doc: "rounds to a number of decimals, halves to even; negative numbers round before the point.",
-		Go: "RoundDecimals", InPlace: true, Out: true, Elementwise: true,
+		Schema: "round.decimals(Tensor self, *, int decimals) -> Tensor",
+		Doc:    "rounds to a number of decimals, halves to even; negative numbers round before the point.",
+		Go:     "RoundDecimals", InPlace: true, Out: true, Elementwise: true,
 		Infer: sameInfer(0),
 		CPU: func(c *Ctx) {
 			n := c.Int(1)
@@ -51,11 +56,14 @@ func init() {
 		VJP: rule(func(c *Ctx, g *T) *T { return g.ZerosLike() }),
 	})
 	tensor.Register(tensor.Def{
-		Schema: "special_round(Tensor self, *, int decimals=0) -> Tensor", Doc: "rounds to a number of decimals, halves to even.", Out: true,
+		Schema: "special_round(Tensor self, *, int decimals=0) -> Tensor",
+		Doc:    "rounds to a number of decimals, halves to even.", Out: true,
 		Body: func(c *Ctx) { c.Return(c.T(0).RoundDecimals(c.Int(1))) },
 	})
 	tensor.Register(tensor.Def{
-		Schema: "frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)", FormNames: ".out=.Tensor_out", Doc: "splits numbers into mantissa, of magnitude [0.5, 1), and power of 2 (int32).", Out: true, Elementwise: true,
+		Schema: "frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)", FormNames: ".out=.Tensor_out",
+		Doc: "splits numbers into mantissa, of magnitude [0.5, 1), and power of 2 (int32).", Out: true,
+		Elementwise: true,
 		Infer: func(c *Ctx) {
 			if !c.ArgDType(0).IsFloat() {
 				c.Fail(tensor.ErrDType, "torch.frexp() only supports floating-point dtypes")
@@ -66,7 +74,8 @@ func init() {
 		CPU: func(c *Ctx) {
 			m, e, a := c.Out(0), c.Out(1), c.T(0)
 			shape := m.Shape()
-			ops := [...]iter.Operand{operand(m, shape, tensor.Float64), operand(e, shape, tensor.Int32), operand(a, shape, tensor.Float64)}
+			ops := [...]iter.Operand{operand(m, shape, tensor.Float64), operand(e, shape, tensor.Int32),
+				operand(a, shape, tensor.Float64)}
 			iter.Run(shape, 2, ops[:], func(p *iter.Ptrs, n int) {
 				m, e := slice[float64](p[0], n), slice[int32](p[1], n)
 				for i, x := range slice[float64](p[2], n) {
@@ -80,7 +89,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
-		Doc:    "replaces NaN (by 0) and infinities (by the largest and smallest number of the dtype), or by the numbers given.", InPlace: true, Out: true, Elementwise: true,
+		Doc: "replaces NaN (by 0) and infinities (by the largest and smallest number of the dtype), or by the " +
+			"numbers given.", InPlace: true, Out: true, Elementwise: true,
 		Infer: sameInfer(0),
 		CPU: func(c *Ctx) {
 			out, a := c.Out(0), c.T(0)

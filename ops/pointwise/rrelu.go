@@ -5,8 +5,9 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// RReLU, the leaky ReLU whose slope is random in training: Xu, Wang, Chen, Li, "Empirical Evaluation of Rectified Activations in Convolutional
-// Network" (2015). PyTorch's rrelu makes a tensor for the slopes, the noise, and calls rrelu_with_noise.
+// RReLU, the leaky ReLU whose slope is random in training: Xu, Wang, Chen, Li, "Empirical Evaluation of Rectified
+// Activations in Convolutional Network" (2015). PyTorch's rrelu makes a tensor for the slopes, the noise, and calls
+// rrelu_with_noise.
 
 func init() {
 	var (
@@ -29,7 +30,8 @@ func init() {
 	}
 	tensor.Register(tensor.Def{
 		Schema: "rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor",
-		Doc: "is self where it is positive and a * self elsewhere; a is drawn from [lower, upper] for every element in training and is the middle of that " +
+		Doc: "is self where it is positive and a * self elsewhere; a is drawn from [lower, upper] for every element " +
+			"in training and is the middle of that " +
 			"interval otherwise.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.rrelu.html",
 		Body: withNoise(opNoise),
 	})
@@ -41,17 +43,20 @@ func init() {
 
 	tensor.Register(tensor.Def{
 		Schema: "rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor",
-		Doc:    "is rrelu; in training it writes the factor of every element to noise: 1 for the positive ones, the slopes for the others.",
-		Go:     "-", InPlace: true, Out: true, FormNames: ".out=.out", Elementwise: true,
+		Doc: "is rrelu; in training it writes the factor of every element to noise: 1 for the positive ones, the " +
+			"slopes for the others.",
+		Go: "-", InPlace: true, Out: true, FormNames: ".out=.out", Elementwise: true,
 		Infer: func(c *Ctx) {
 			if c.Num(2).F > c.Num(3).F {
 				c.Fail(tensor.ErrValue, "Lower bound should be less than or equal to the upper bound")
 			}
 			if !tensor.SameShape(c.Shape(0), c.Shape(1)) {
-				c.Fail(tensor.ErrShape, "noise tensor shape must match self tensor shape. Got self.shape = %s noise.shape = %s", tensor.ShapeString(c.Shape(0)), tensor.ShapeString(c.Shape(1)))
+				c.Fail(tensor.ErrShape, "noise tensor shape must match self tensor shape. Got self.shape = %s "+
+					"noise.shape = %s", tensor.ShapeString(c.Shape(0)), tensor.ShapeString(c.Shape(1)))
 			}
 			if c.ArgDType(0) != c.ArgDType(1) {
-				c.Fail(tensor.ErrDType, "rrelu_with_noise: self and noise must have one dtype, but got %s and %s", c.ArgDType(0).ClassName(), c.ArgDType(1).ClassName())
+				c.Fail(tensor.ErrDType, "rrelu_with_noise: self and noise must have one dtype, but got %s and %s",
+					c.ArgDType(0).ClassName(), c.ArgDType(1).ClassName())
 			}
 			c.Alloc(0, c.Shape(0), c.ArgDType(0))
 		},
@@ -78,7 +83,8 @@ func init() {
 			} else {
 				x = c.T(0)
 			}
-			return []*T{call(opNoiseBackward, tv(g), tv(x), tv(c.T(1)), c.Value(2), c.Value(3), c.Value(4), tensor.BoolValue(inPlace)), nil}
+			return []*T{call(opNoiseBackward, tv(g), tv(x), tv(c.T(1)), c.Value(2), c.Value(3), c.Value(4),
+				tensor.BoolValue(inPlace)), nil}
 		},
 	})
 
@@ -106,8 +112,10 @@ func init() {
 	}
 	tensor.Register(tensor.Def{
 		Schema: "F::rrelu(Tensor input, float lower=0.125, float upper=0.3333333333333333, bool training=False, bool inplace=False) -> Tensor",
-		Doc: "is max(0, x) + a * min(0, x) of every element x of input, which has any shape. In training each slope a is drawn from [lower, upper], " +
-			"otherwise it is the middle of that interval. The result has the shape of input; with Inplace it is written to input.\n" + activations + "rrelu.html",
+		Doc: "is max(0, x) + a * min(0, x) of every element x of input, which has any shape. In training each slope " +
+			"a is drawn from [lower, upper], " +
+			"otherwise it is the middle of that interval. The result has the shape of input; with Inplace it is " +
+			"written to input.\n" + activations + "rrelu.html",
 		Body: rrelu(opRReLU, opRReLUInPlace),
 	})
 	tensor.Register(tensor.Def{
@@ -117,7 +125,8 @@ func init() {
 	})
 }
 
-// fillSlopes draws a slope for every element of x that is not positive, in logical order, and writes it to noise, and 1 for the others.
+// fillSlopes draws a slope for every element of x that is not positive, in logical order, and writes it to noise, and 1
+// for the others.
 func fillSlopes(c *Ctx, noise, x *T, lower, upper float64) {
 	g, _ := c.Any(c.NumArgs() - 1).(*rng.Generator)
 	if g == nil {

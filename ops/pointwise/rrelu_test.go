@@ -7,8 +7,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// TestRReLUGradient checks that the gradient of rrelu multiplies by the slopes that were drawn, in place and not, and that its node and that of
-// selu have PyTorch's names.
+// TestRReLUGradient checks that the gradient of rrelu multiplies by the slopes that were drawn, in place and not, and
+// that its node and that of selu have PyTorch's names.
 func TestRReLUGradient(t *testing.T) {
 	for _, inPlace := range []bool{false, true} {
 		x := tensor.FromSlice([]float32{-2, -1, 0.5, 3, -4}).SetRequiresGrad(true)

@@ -9,17 +9,24 @@ import (
 func init() {
 	samples.Table(
 		// functions of one number, by the range in which they are defined
-		"abs angle atan asinh ceil cos cosh deg2rad digamma erf erfc exp exp2 expm1 floor frac i0 isfinite isinf isnan isneginf isposinf isreal neg positive "+
-			"rad2deg relu relu6 round sgn sigmoid sign signbit sin sinc sinh square tanh trunc zero logical_not nan_to_num conj_physical conj "+
-			"selu silu mish hardsigmoid hardswish log_sigmoid special_i0e special_i1 special_i1e special_erfcx special_ndtr special_log_ndtr "+
-			"special_modified_bessel_i0 special_modified_bessel_i1 special_bessel_j0 special_bessel_j1 special_spherical_bessel_j0 "+
-			"resolve_conj resolve_neg F::relu F::relu6 F::selu F::sigmoid F::silu F::mish F::tanh F::tanhshrink F::softsign F::logsigmoid "+
+		"abs angle atan asinh ceil cos cosh deg2rad digamma erf erfc exp exp2 expm1 floor frac i0 isfinite isinf "+
+			"isnan isneginf isposinf isreal neg positive "+
+			"rad2deg relu relu6 round sgn sigmoid sign signbit sin sinc sinh square tanh trunc zero logical_not "+
+			"nan_to_num conj_physical conj "+
+			"selu silu mish hardsigmoid hardswish log_sigmoid special_i0e special_i1 special_i1e special_erfcx "+
+			"special_ndtr special_log_ndtr "+
+			"special_modified_bessel_i0 special_modified_bessel_i1 special_bessel_j0 special_bessel_j1 "+
+			"special_spherical_bessel_j0 "+
+			"resolve_conj resolve_neg F::relu F::relu6 F::selu F::sigmoid F::silu F::mish F::tanh F::tanhshrink "+
+			"F::softsign F::logsigmoid "+
 			"F::hardsigmoid F::hardswish F::relu_ F::selu_ :: 3x4 ; 2x3x5 ; 7 ; s",
 		"acos asin atanh erfinv :: 3x4@-0.9..0.9 ; 7@-0.5..0.5 ; s@-0.9..0.9",
 		"tan :: 3x4@-1.2..1.2 ; s",
 		"acosh :: 3x4@1.1..4 ; s@1.1..4",
-		"log log10 log2 sqrt rsqrt reciprocal lgamma special_entr special_modified_bessel_k0 special_modified_bessel_k1 special_scaled_modified_bessel_k0 "+
-			"special_scaled_modified_bessel_k1 special_bessel_y0 special_bessel_y1 :: 3x4@0.3..4 ; 2x3x5@0.3..4 ; s@0.3..4",
+		"log log10 log2 sqrt rsqrt reciprocal lgamma special_entr special_modified_bessel_k0 "+
+			"special_modified_bessel_k1 special_scaled_modified_bessel_k0 "+
+			"special_scaled_modified_bessel_k1 special_bessel_y0 special_bessel_y1 :: 3x4@0.3..4 ; 2x3x5@0.3..4 ; "+
+			"s@0.3..4",
 		"log1p :: 3x4@-0.8..3 ; s@-0.8..3",
 		"logit :: 3x4@0.1..0.9 ; 3x4@0.1..0.9 eps=0.2 ; s@0.1..0.9",
 		"special_ndtri :: 3x4@0.1..0.9 ; s@0.1..0.9",
@@ -38,7 +45,8 @@ func init() {
 		"add.Tensor sub.Tensor rsub.Tensor :: 3x4 3x4 ; 3x4 3x4 alpha=2 ; 3x4 4 ; 3x1 1x4 ; 3x4 s ; 3x4:i9 3x4",
 		"mul.Tensor :: 3x4 3x4 ; 3x4 4 ; 3x1 1x4 ; 3x4 s ; 3x4:i9 3x4 ; 3x4:c 3x4:c",
 		"div.Tensor :: 3x4 3x4@0.5..2 ; 3x4 4@0.5..2 ; 3x1 1x4@0.5..2 ; 3x4:i9 3x4:i1..9",
-		"div.Tensor_mode :: 3x4 3x4@0.5..2 rounding_mode=None ; 3x4 3x4@0.5..2 rounding_mode=floor ; 3x4 3x4@0.5..2 rounding_mode=trunc ; 3x4:i-9..9 3x4:i1..5 rounding_mode=floor",
+		"div.Tensor_mode :: 3x4 3x4@0.5..2 rounding_mode=None ; 3x4 3x4@0.5..2 rounding_mode=floor ; 3x4 3x4@0.5..2 "+
+			"rounding_mode=trunc ; 3x4:i-9..9 3x4:i1..5 rounding_mode=floor",
 		"floor_divide fmod.Tensor remainder.Tensor :: 3x4 3x4@0.5..2 ; 3x4 4@0.5..2 ; 3x4:i-9..9 3x4:i1..5",
 		"remainder.Scalar_Tensor :: 3.5 3x4@0.5..2",
 		"pow.Tensor_Tensor :: 3x4@0.5..2 3x4 ; 3x4@0.5..2 4 ; 3x4:i1..5 3x4:i4",
@@ -47,14 +55,20 @@ func init() {
 		"float_power.Scalar :: 2 3x4",
 		"float_power.Tensor_Scalar :: 3x4@0.5..2 2.5",
 		"float_power.Tensor_Tensor :: 3x4@0.5..2 3x4",
-		"maximum minimum fmax fmin max.other min.other atan2 hypot copysign.Tensor logaddexp logaddexp2 :: 3x4 3x4 ; 3x4 4 ; 3x1 1x4",
+		"maximum minimum fmax fmin max.other min.other atan2 hypot copysign.Tensor logaddexp logaddexp2 :: 3x4 3x4 ; "+
+			"3x4 4 ; 3x1 1x4",
 		"eq.Tensor ne.Tensor lt.Tensor le.Tensor gt.Tensor ge.Tensor :: 3x4 3x4 ; 3x4:i3 3x4:i3 ; 3x1 1x4",
 		"logical_and logical_or logical_xor :: 3x4:b 3x4:b ; 3x4 4:b",
-		"bitwise_and.Tensor bitwise_or.Tensor bitwise_xor.Tensor __and__.Tensor __or__.Tensor __xor__.Tensor __iand__.Tensor __ior__.Tensor __ixor__.Tensor "+
-			"Tensor::__rand__.Tensor Tensor::__ror__.Tensor Tensor::__rxor__.Tensor :: 3x4:i9 3x4:i9 ; 3x4:b 3x4:b ; 3x4:i9 4:i9",
-		"bitwise_left_shift.Tensor bitwise_right_shift.Tensor __lshift__.Tensor __rshift__.Tensor __ilshift__.Tensor __irshift__.Tensor :: 3x4:i9 3x4:i4 ; 3x4:i9 4:i4",
-		"bitwise_and.Scalar_Tensor bitwise_or.Scalar_Tensor bitwise_xor.Scalar_Tensor bitwise_left_shift.Scalar_Tensor bitwise_right_shift.Scalar_Tensor :: 5 3x4:i4",
-		"bitwise_left_shift.Tensor_Scalar bitwise_right_shift.Tensor_Scalar __and__.Scalar __or__.Scalar __xor__.Scalar __iand__.Scalar __ior__.Scalar "+
+		"bitwise_and.Tensor bitwise_or.Tensor bitwise_xor.Tensor __and__.Tensor __or__.Tensor __xor__.Tensor "+
+			"__iand__.Tensor __ior__.Tensor __ixor__.Tensor "+
+			"Tensor::__rand__.Tensor Tensor::__ror__.Tensor Tensor::__rxor__.Tensor :: 3x4:i9 3x4:i9 ; 3x4:b 3x4:b ; "+
+			"3x4:i9 4:i9",
+		"bitwise_left_shift.Tensor bitwise_right_shift.Tensor __lshift__.Tensor __rshift__.Tensor __ilshift__.Tensor "+
+			"__irshift__.Tensor :: 3x4:i9 3x4:i4 ; 3x4:i9 4:i4",
+		"bitwise_and.Scalar_Tensor bitwise_or.Scalar_Tensor bitwise_xor.Scalar_Tensor "+
+			"bitwise_left_shift.Scalar_Tensor bitwise_right_shift.Scalar_Tensor :: 5 3x4:i4",
+		"bitwise_left_shift.Tensor_Scalar bitwise_right_shift.Tensor_Scalar __and__.Scalar __or__.Scalar "+
+			"__xor__.Scalar __iand__.Scalar __ior__.Scalar "+
 			"__ixor__.Scalar __lshift__.Scalar __rshift__.Scalar __ilshift__.Scalar __irshift__.Scalar :: 3x4:i9 2",
 		"gcd lcm :: 3x4:i1..20 3x4:i1..20 ; 3x4:i1..20 4:i1..20",
 		"heaviside nextafter :: 3x4 3x4 ; 3x4 4",
@@ -80,16 +94,25 @@ func init() {
 		"allclose :: 3x4 3x4",
 		"equal :: 3x4 3x4 ; 3x4 4x3",
 		"cross linalg_cross :: 4x3 4x3 dim=1",
-		"special_chebyshev_polynomial_t special_chebyshev_polynomial_u special_chebyshev_polynomial_v special_chebyshev_polynomial_w special_hermite_polynomial_h "+
-			"special_hermite_polynomial_he special_laguerre_polynomial_l special_legendre_polynomial_p special_shifted_chebyshev_polynomial_t "+
-			"special_shifted_chebyshev_polynomial_u special_shifted_chebyshev_polynomial_v special_shifted_chebyshev_polynomial_w :: 3x4@0.1..0.9 3x4:i4",
-		"special_chebyshev_polynomial_t.n_scalar special_chebyshev_polynomial_u.n_scalar special_chebyshev_polynomial_v.n_scalar special_chebyshev_polynomial_w.n_scalar "+
-			"special_hermite_polynomial_h.n_scalar special_hermite_polynomial_he.n_scalar special_laguerre_polynomial_l.n_scalar special_legendre_polynomial_p.n_scalar "+
-			"special_shifted_chebyshev_polynomial_t.n_scalar special_shifted_chebyshev_polynomial_u.n_scalar special_shifted_chebyshev_polynomial_v.n_scalar "+
+		"special_chebyshev_polynomial_t special_chebyshev_polynomial_u special_chebyshev_polynomial_v "+
+			"special_chebyshev_polynomial_w special_hermite_polynomial_h "+
+			"special_hermite_polynomial_he special_laguerre_polynomial_l special_legendre_polynomial_p "+
+			"special_shifted_chebyshev_polynomial_t "+
+			"special_shifted_chebyshev_polynomial_u special_shifted_chebyshev_polynomial_v "+
+			"special_shifted_chebyshev_polynomial_w :: 3x4@0.1..0.9 3x4:i4",
+		"special_chebyshev_polynomial_t.n_scalar special_chebyshev_polynomial_u.n_scalar "+
+			"special_chebyshev_polynomial_v.n_scalar special_chebyshev_polynomial_w.n_scalar "+
+			"special_hermite_polynomial_h.n_scalar special_hermite_polynomial_he.n_scalar "+
+			"special_laguerre_polynomial_l.n_scalar special_legendre_polynomial_p.n_scalar "+
+			"special_shifted_chebyshev_polynomial_t.n_scalar special_shifted_chebyshev_polynomial_u.n_scalar "+
+			"special_shifted_chebyshev_polynomial_v.n_scalar "+
 			"special_shifted_chebyshev_polynomial_w.n_scalar :: 3x4@0.1..0.9 3",
-		"special_chebyshev_polynomial_t.x_scalar special_chebyshev_polynomial_u.x_scalar special_chebyshev_polynomial_v.x_scalar special_chebyshev_polynomial_w.x_scalar "+
-			"special_hermite_polynomial_h.x_scalar special_hermite_polynomial_he.x_scalar special_laguerre_polynomial_l.x_scalar special_legendre_polynomial_p.x_scalar "+
-			"special_shifted_chebyshev_polynomial_t.x_scalar special_shifted_chebyshev_polynomial_u.x_scalar special_shifted_chebyshev_polynomial_v.x_scalar "+
+		"special_chebyshev_polynomial_t.x_scalar special_chebyshev_polynomial_u.x_scalar "+
+			"special_chebyshev_polynomial_v.x_scalar special_chebyshev_polynomial_w.x_scalar "+
+			"special_hermite_polynomial_h.x_scalar special_hermite_polynomial_he.x_scalar "+
+			"special_laguerre_polynomial_l.x_scalar special_legendre_polynomial_p.x_scalar "+
+			"special_shifted_chebyshev_polynomial_t.x_scalar special_shifted_chebyshev_polynomial_u.x_scalar "+
+			"special_shifted_chebyshev_polynomial_v.x_scalar "+
 			"special_shifted_chebyshev_polynomial_w.x_scalar :: 0.3 3x4:i4",
 		// activations with parameters
 		"elu celu F::elu F::celu F::elu_ F::celu_ leaky_relu F::leaky_relu F::leaky_relu_ :: 3x4 ; 3x4 0.3 ; s",
@@ -100,7 +123,8 @@ func init() {
 		"glu F::glu :: 3x4 ; 4x3 0 ; 2x4x3 1", "glu_backward :: 3x2 3x4 -1 ; 2x3 4x3 0",
 		"prelu _prelu_kernel F::prelu :: 3x4x2 1 ",
 		"rrelu rrelu_ F::rrelu F::rrelu_ :: 3x4 ; 3x4 0.1 0.3",
-		"rrelu_with_noise :: 3x4 3x4 ; 3x4 3x4 0.1 0.3 true | const=1", "rrelu_with_noise_backward :: 3x4 3x4 3x4 0.1 0.3 true false ; 3x4 3x4 3x4 0.1 0.3 false false",
+		"rrelu_with_noise :: 3x4 3x4 ; 3x4 3x4 0.1 0.3 true | const=1",
+		"rrelu_with_noise_backward :: 3x4 3x4 3x4 0.1 0.3 true false ; 3x4 3x4 3x4 0.1 0.3 false false",
 		"elu_backward :: 3x4 1 1 1 false 3x4",
 		"gelu_backward hardsigmoid_backward hardswish_backward mish_backward silu_backward :: 3x4 3x4",
 		"hardshrink_backward softshrink_backward threshold_backward :: 3x4 3x4 0.5",
@@ -118,14 +142,18 @@ func init() {
 		"Tensor::__rpow__.Tensor :: 3x4 3x4@0.5..2",
 		"fill.Tensor :: 3x4 s",
 	)
-	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPFP32, "aten::acos", "aten::asin", "aten::cosh", "aten::erfinv", "aten::exp", "aten::expm1", "aten::log", "aten::log10",
-		"aten::log2", "aten::log1p", "aten::reciprocal", "aten::rsqrt", "aten::sinh", "aten::tan", "aten::pow", "aten::softplus")
-	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPPromote, "aten::addcdiv", "aten::addcmul", "aten::atan2", "aten::cross")
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPFP32, "aten::acos", "aten::asin", "aten::cosh", "aten::erfinv",
+		"aten::exp", "aten::expm1", "aten::log", "aten::log10",
+		"aten::log2", "aten::log1p", "aten::reciprocal", "aten::rsqrt", "aten::sinh", "aten::tan", "aten::pow",
+		"aten::softplus")
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPPromote, "aten::addcdiv", "aten::addcmul", "aten::atan2",
+		"aten::cross")
 	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPLower, "aten::prelu")
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::polar", "aten::view_as_complex")
 }
 
-// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands for "not in the list".
+// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands
+// for "not in the list".
 func init() {
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPLower, "aten::prelu")
 }

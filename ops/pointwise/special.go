@@ -10,14 +10,15 @@ import (
 )
 
 // bernoulli2k are the Bernoulli numbers B2, B4, … over (2k)!, for the Euler-Maclaurin sum of the zeta function.
-var bernoulli2k = [...]float64{1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160, -691.0 / 1307674368000, 1.0 / 74724249600, -3617.0 / 10670622842880000,
+var bernoulli2k = [...]float64{1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160,
+	-691.0 / 1307674368000, 1.0 / 74724249600, -3617.0 / 10670622842880000,
 	43867.0 / 5109094217170944000, -174611.0 / 802857662698291200000}
 
 // zetaTerms is the number of terms that zeta adds up one by one.
 const zetaTerms = 12
 
-// zetas sets d to Hurwitz's zeta function, the sum of (q + k)^-x over k >= 0: some terms one by one, the rest by Euler's formula. With
-// single it counts in float32 as PyTorch does; near the poles that decides the result.
+// zetas sets d to Hurwitz's zeta function, the sum of (q + k)^-x over k >= 0: some terms one by one, the rest by
+// Euler's formula. With single it counts in float32 as PyTorch does; near the poles that decides the result.
 func zetas(d, x, q []float64, single bool) {
 	planes(len(d), func(p *planesOf[float64], lo, hi int) {
 		d, x, q := d[lo:hi], x[lo:hi], q[lo:hi]
@@ -123,7 +124,8 @@ func inBlocks[E float](d, a []E, k func(d, a, buf []E)) {
 }
 
 // trigamma takes the sine of a product rounded to E, which near the poles decides the result.
-func trigamma[E float](scale func(d, a []E, s E), sin func(d, a []E), widen func(d []float64, a []E), narrow func(d []E, a []float64)) func(d, a []E) {
+func trigamma[E float](scale func(d, a []E, s E), sin func(d, a []E), widen func(d []float64, a []E),
+	narrow func(d []E, a []float64)) func(d, a []E) {
 	return func(d, a []E) {
 		inBlocks(d, a, func(d, a, s []E) {
 			scale(s, a, math.Pi)
@@ -144,7 +146,8 @@ func polygamma(n int) *unK {
 	case 0:
 		return fast2("polygamma", nil, vec.DigammaF64, nil)
 	case 1:
-		return fast2("polygamma", trigamma(vec.MulScalarF32, vec.SinF32, vec.F32ToF64s, vec.F64ToF32s), trigamma(vec.MulScalarF64, vec.SinF64, copyK[float64], copyK[float64]), nil)
+		return fast2("polygamma", trigamma(vec.MulScalarF32, vec.SinF32, vec.F32ToF64s, vec.F64ToF32s),
+			trigamma(vec.MulScalarF64, vec.SinF64, copyK[float64], copyK[float64]), nil)
 	}
 	f := math.Gamma(float64(n) + 1)
 	if n%2 == 0 {
@@ -174,7 +177,8 @@ func lgamma(x float64) float64 {
 	return y
 }
 
-// limit is clamp, except that of crossed bounds the lower one counts for what lies below it, and the upper one for the rest.
+// limit is clamp, except that of crossed bounds the lower one counts for what lies below it, and the upper one for the
+// rest.
 func limit[E float](d, a []E, lo, hi E, clamp func(d, a []E, lo, hi E)) {
 	if lo <= hi {
 		clamp(d, a, lo, hi)
@@ -189,7 +193,8 @@ func limit[E float](d, a []E, lo, hi E, clamp func(d, a []E, lo, hi E)) {
 }
 
 // entr is -x log(x), 0 at 0 and minus infinity below.
-func entr[E float](d, a []E, xlogy func(d, a, b []E), from func(d, a []E, s E), below func(d []uint8, a []E, s E), fill func(d, a []E, m []uint8, s E)) {
+func entr[E float](d, a []E, xlogy func(d, a, b []E), from func(d, a []E, s E), below func(d []uint8, a []E, s E),
+	fill func(d, a []E, m []uint8, s E)) {
 	inBlocks(d, a, func(d, a, buf []E) {
 		var negative [len(run4K{}) * 2]uint8
 		m := negative[:len(d)]
@@ -201,7 +206,8 @@ func entr[E float](d, a []E, xlogy func(d, a, b []E), from func(d, a []E, s E), 
 }
 
 // xlog1py is a log(1 + b), 0 where a is 0; NaN where b is.
-func xlog1py[E float](d, a, b []E, log1p func(d, a []E), mul func(d, a, b []E), eq func(d []uint8, a []E, s E), ne func(d []uint8, a, b []E), fill func(d, a []E, m []uint8, s E), where func(d []E, m []uint8, a, b []E)) {
+func xlog1py[E float](d, a, b []E, log1p func(d, a []E), mul func(d, a, b []E), eq func(d []uint8, a []E, s E),
+	ne func(d []uint8, a, b []E), fill func(d, a []E, m []uint8, s E), where func(d []E, m []uint8, a, b []E)) {
 	inBlocks(d, a, func(d, a, buf []E) {
 		var mask [len(run4K{}) * 2]uint8
 		m, y := mask[:len(d)], b[:len(d)]
@@ -215,8 +221,8 @@ func xlog1py[E float](d, a, b []E, log1p func(d, a []E), mul func(d, a, b []E), 
 	})
 }
 
-// igamma makes the regularised incomplete gamma functions, the lower and the upper one, to a precision: a series below the mean, a continued
-// fraction above.
+// igamma makes the regularised incomplete gamma functions, the lower and the upper one, to a precision: a series below
+// the mean, a continued fraction above.
 func igamma(upper bool, eps float64) func(d, a, x []float64) {
 	return func(d, a, x []float64) {
 		planes(len(d), func(p *planesOf[float64], lo, hi int) {
@@ -357,8 +363,10 @@ func sphericalJ0(x float64) float64 {
 	return math.Sin(x) / x
 }
 
-// recurrence is a polynomial of degree n by a rule of three terms: first and second give degrees 0 and 1, next degree k+1 from k, k-1.
-func recurrence(first, second func(x float64) float64, next func(k, x, p, q float64) float64) func(x, n float64) float64 {
+// recurrence is a polynomial of degree n by a rule of three terms: first and second give degrees 0 and 1, next degree
+// k+1 from k, k-1.
+func recurrence(first, second func(x float64) float64, next func(k, x, p, q float64) float64) func(x,
+	n float64) float64 {
 	return func(x, n float64) float64 {
 		if n != n || x != x {
 			return math.NaN()
@@ -388,13 +396,18 @@ func shifted(f func(x, n float64) float64) func(x, n float64) float64 {
 }
 
 func init() {
-	floatUnary("lgamma(Tensor self) -> Tensor", "is the logarithm of the absolute value of the gamma function.", fast2("lgamma", nil, vec.LgammaF64, nil),
-		tensor.Def{Aliases: []string{"special_gammaln"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(c.T(0).Digamma()) })})
+	floatUnary("lgamma(Tensor self) -> Tensor", "is the logarithm of the absolute value of the gamma function.",
+		fast2("lgamma", nil, vec.LgammaF64, nil),
+		tensor.Def{Aliases: []string{"special_gammaln"}, Save: "self",
+			VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(c.T(0).Digamma()) })})
 	polygammaOp := tensor.Slot("aten::polygamma")
-	floatUnary("digamma(Tensor self) -> Tensor", "is the derivative of the logarithm of the gamma function.", fast2("digamma", nil, vec.DigammaF64, nil),
-		tensor.Def{Aliases: []string{"special_digamma", "special_psi"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(call(polygammaOp, tensor.IntValue(1), tv(c.T(0)))) })})
+	floatUnary("digamma(Tensor self) -> Tensor", "is the derivative of the logarithm of the gamma function.",
+		fast2("digamma", nil, vec.DigammaF64, nil),
+		tensor.Def{Aliases: []string{"special_digamma", "special_psi"}, Save: "self",
+			VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(call(polygammaOp, tensor.IntValue(1), tv(c.T(0)))) })})
 	tensor.Register(tensor.Def{
-		Schema: "polygamma(int n, Tensor self) -> Tensor", Doc: "is the nth derivative of digamma.", Out: true, Elementwise: true, Aliases: []string{"special_polygamma"},
+		Schema: "polygamma(int n, Tensor self) -> Tensor", Doc: "is the nth derivative of digamma.", Out: true,
+		Elementwise: true, Aliases: []string{"special_polygamma"},
 		Infer: func(c *Ctx) {
 			if c.Int(0) < 0 {
 				c.Fail(tensor.ErrValue, "polygamma(n, x) does not support negative n.")
@@ -408,14 +421,18 @@ func init() {
 		VJP:  rule(func(c *Ctx, g *T) *T { return g.Mul(call(polygammaOp, tensor.IntValue(c.Int(0)+1), tv(c.T(1)))) }),
 	})
 	tensor.Register(tensor.Def{
-		Schema: "polygamma_(Tensor(a!) self, int n) -> Tensor(a!)", Doc: "is polygamma written to the tensor itself.", Go: "PolygammaInPlace",
+		Schema: "polygamma_(Tensor(a!) self, int n) -> Tensor(a!)", Doc: "is polygamma written to the tensor itself.",
+		Go: "PolygammaInPlace",
 		Body: func(c *Ctx) {
 			x := c.T(0)
-			c.Return(x.CopyInPlace(call(polygammaOp, c.Value(1), tv(x.Clone())))) // the rule wants what was there before
+			// the rule wants what was there before
+			c.Return(x.CopyInPlace(call(polygammaOp, c.Value(1), tv(x.Clone()))))
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema: "mvlgamma(Tensor self, int p) -> Tensor", Doc: "is the logarithm of the multivariate gamma function of dimension p, which wants elements above (p-1)/2.",
+		Schema: "mvlgamma(Tensor self, int p) -> Tensor",
+		Doc: "is the logarithm of the multivariate gamma function of dimension p, which wants elements above " +
+			"(p-1)/2.",
 		Aliases: []string{"special_multigammaln"}, InPlace: true, Out: true,
 		Body: func(c *Ctx) {
 			x, p := c.T(0), c.Int(1)
@@ -436,20 +453,24 @@ func init() {
 			c.Return(sum.AddScalar(float64(p*(p-1)) / 4 * math.Log(math.Pi)))
 		},
 	})
-	opI0, opI1, opI0e, opI1e := tensor.Slot("aten::i0"), tensor.Slot("aten::special_i1"), tensor.Slot("aten::special_i0e"), tensor.Slot("aten::special_i1e")
+	opI0, opI1, opI0e, opI1e := tensor.Slot("aten::i0"), tensor.Slot("aten::special_i1"),
+		tensor.Slot("aten::special_i0e"), tensor.Slot("aten::special_i1e")
 	// i1(x)/x and its like at 0
 	half := func(x, y *T) *T {
 		tiny := x.Abs().LeScalar(1e-20) // 0/0 would spoil the gradient, and denormal numbers have no half
 		return call(opWhere, tv(tiny), tensor.FloatValue(0.5), tv(y.Div(x.MaskedFillScalar(tiny, 1))))
 	}
-	floatUnary("i0(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 0.", fast2("i0", nil, vec.I0F64, nil),
-		tensor.Def{Aliases: []string{"special_i0"}, Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(call(opI1, tv(c.T(0)))) })})
+	floatUnary("i0(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 0.",
+		fast2("i0", nil, vec.I0F64, nil),
+		tensor.Def{Aliases: []string{"special_i0"}, Save: "self",
+			VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(call(opI1, tv(c.T(0)))) })})
 	floatOnly("special_i0e(Tensor self) -> Tensor", "is exp(-|self|) i0(self).", fast2("i0e", nil, vec.I0eF64, nil),
 		tensor.Def{Save: "self result", VJP: rule(func(c *Ctx, g *T) *T {
 			x := c.T(0)
 			return g.Mul(call(opI1e, tv(x)).Sub(x.Sgn().Mul(c.Out(0))))
 		})})
-	floatOnly("special_i1(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 1.", fast2("i1", nil, vec.I1F64, nil),
+	floatOnly("special_i1(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 1.",
+		fast2("i1", nil, vec.I1F64, nil),
 		tensor.Def{Save: "self result", VJP: rule(func(c *Ctx, g *T) *T {
 			x := c.T(0)
 			return g.Mul(call(opI0, tv(x)).Sub(half(x, c.Out(0))))
@@ -459,32 +480,39 @@ func init() {
 			x, y := c.T(0), c.Out(0)
 			return g.Mul(call(opI0e, tv(x)).Sub(x.Sgn().Mul(y)).Sub(half(x, y)))
 		})})
-	floatOnly("special_erfcx(Tensor self) -> Tensor", "is exp(self²) erfc(self).", fast2("erfcx", nil, vec.ErfcxF64, nil),
+	floatOnly("special_erfcx(Tensor self) -> Tensor", "is exp(self²) erfc(self).",
+		fast2("erfcx", nil, vec.ErfcxF64, nil),
 		tensor.Def{Save: "self result", VJP: rule(func(c *Ctx, g *T) *T {
 			return g.Mul(c.T(0).MulScalar(2).Mul(c.Out(0)).SubScalar(twoSqrtPi))
 		})})
-	floatOnly("special_ndtr(Tensor self) -> Tensor", "is the distribution function of the standard normal distribution.", fast2("ndtr", vec.NdtrF32, vec.NdtrF64, nil).halves(vec.Unary16{ndtr16(0), ndtr16(1)}),
+	floatOnly("special_ndtr(Tensor self) -> Tensor",
+		"is the distribution function of the standard normal distribution.",
+		fast2("ndtr", vec.NdtrF32, vec.NdtrF64, nil).halves(vec.Unary16{ndtr16(0), ndtr16(1)}),
 		tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T {
 			x := c.T(0)
 			return g.Mul(x.Mul(x).MulScalar(-0.5).Exp().MulScalar(1 / math.Sqrt(2*math.Pi)))
 		})})
-	floatOnly("special_log_ndtr(Tensor self) -> Tensor", "is the logarithm of the standard normal distribution's function.", fast2("log_ndtr", nil, vec.LogNdtrF64, nil),
+	floatOnly("special_log_ndtr(Tensor self) -> Tensor",
+		"is the logarithm of the standard normal distribution's function.", fast2("log_ndtr", nil, vec.LogNdtrF64, nil),
 		tensor.Def{Save: "self result", VJP: rule(func(c *Ctx, g *T) *T {
 			x := c.T(0)
 			return g.MulScalar(1 / math.Sqrt(2*math.Pi)).Mul(c.Out(0).Add(x.Mul(x).DivScalar(2)).Neg().Exp())
 		})})
-	floatOnly("special_ndtri(Tensor self) -> Tensor", "is the inverse of the standard normal distribution's function.", fast2("ndtri", nil, vec.NdtriF64, nil),
+	floatOnly("special_ndtri(Tensor self) -> Tensor", "is the inverse of the standard normal distribution's function.",
+		fast2("ndtri", nil, vec.NdtriF64, nil),
 		tensor.Def{Save: "result", VJP: rule(func(c *Ctx, g *T) *T {
 			y := c.Out(0)
 			return g.Mul(y.Mul(y).MulScalar(0.5).Exp().MulScalar(math.Sqrt(2 * math.Pi)))
 		})})
-	floatOnly("special_entr(Tensor self) -> Tensor", "is -self log(self), 0 at 0 and minus infinity below.", fast2("entr",
-		func(d, a []float32) { entr(d, a, vec.XLogYF32, vec.RSubScalarF32, vec.LtScalarF32, vec.MaskedFillF32) },
-		func(d, a []float64) { entr(d, a, vec.XLogYF64, vec.RSubScalarF64, vec.LtScalarF64, vec.MaskedFillF64) }, nil),
+	floatOnly("special_entr(Tensor self) -> Tensor", "is -self log(self), 0 at 0 and minus infinity below.",
+		fast2("entr",
+			func(d, a []float32) { entr(d, a, vec.XLogYF32, vec.RSubScalarF32, vec.LtScalarF32, vec.MaskedFillF32) },
+			func(d, a []float64) { entr(d, a, vec.XLogYF64, vec.RSubScalarF64, vec.LtScalarF64, vec.MaskedFillF64) }, nil),
 		tensor.Def{Save: "self", VJP: rule(func(c *Ctx, g *T) *T { return g.Mul(c.T(0).Log().AddScalar(1).Neg()) })})
 	const none = "PyTorch gives none either"
 	ops := map[string]*tensor.Op{}
-	for _, n := range []string{"bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "modified_bessel_i0", "modified_bessel_i1", "modified_bessel_k0", "modified_bessel_k1"} {
+	for _, n := range []string{"bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "modified_bessel_i0",
+		"modified_bessel_i1", "modified_bessel_k0", "modified_bessel_k1"} {
 		ops[n] = tensor.Slot("aten::special_" + n)
 	}
 	// order0 is the derivative of order 0, sign * f1; order1 that of order 1, s0 * f0 - f1 / x.
@@ -503,22 +531,38 @@ func init() {
 			return g.Mul(call(ops[f0], tv(x)).MulScalar(sign).Sub(q))
 		})}
 	}
-	floatOnly("special_bessel_j0(Tensor self) -> Tensor", "is the Bessel function of the first kind and order 0.", fast2("bessel_j0", nil, besselJ(vec.J0F64, false), nil), order0("bessel_j1", -1))
-	floatOnly("special_bessel_j1(Tensor self) -> Tensor", "is the Bessel function of the first kind and order 1.", fast2("bessel_j1", nil, besselJ(vec.J1F64, true), nil), order1("bessel_j0", 1))
-	floatOnly("special_bessel_y0(Tensor self) -> Tensor", "is the Bessel function of the second kind and order 0.", fast2("bessel_y0", nil, besselY(vec.J0F64, vec.Y0F64), nil), order0("bessel_y1", -1))
-	floatOnly("special_bessel_y1(Tensor self) -> Tensor", "is the Bessel function of the second kind and order 1.", fast2("bessel_y1", nil, besselY(vec.J1F64, vec.Y1F64), nil), order1("bessel_y0", 1))
-	floatOnly("special_modified_bessel_i0(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 0.", fast2("modified_bessel_i0", nil, vec.I0F64, nil), order0("modified_bessel_i1", 1))
-	floatOnly("special_modified_bessel_i1(Tensor self) -> Tensor", "is the modified Bessel function of the first kind and order 1.", fast2("modified_bessel_i1", nil, vec.I1F64, nil), order1("modified_bessel_i0", 1))
-	floatOnly("special_modified_bessel_k0(Tensor self) -> Tensor", "is the modified Bessel function of the second kind and order 0.", fast2("modified_bessel_k0", nil, vec.K0F64, nil), order0("modified_bessel_k1", -1))
-	floatOnly("special_modified_bessel_k1(Tensor self) -> Tensor", "is the modified Bessel function of the second kind and order 1.", fast2("modified_bessel_k1", nil, vec.K1F64, nil), order1("modified_bessel_k0", -1))
-	floatOnly("special_scaled_modified_bessel_k0(Tensor x) -> Tensor", "is exp(x) k0(x).", fast2("scaled_modified_bessel_k0", nil, vec.K0eF64, nil), tensor.Def{NoGrad: none})
-	floatOnly("special_scaled_modified_bessel_k1(Tensor x) -> Tensor", "is exp(x) k1(x).", fast2("scaled_modified_bessel_k1", nil, vec.K1eF64, nil), tensor.Def{NoGrad: none})
-	floatOnly("special_spherical_bessel_j0(Tensor x) -> Tensor", "is sin(x) / x.", fn("spherical_bessel_j0", sphericalJ0, nil), tensor.Def{NoGrad: none})
+	floatOnly("special_bessel_j0(Tensor self) -> Tensor", "is the Bessel function of the first kind and order 0.",
+		fast2("bessel_j0", nil, besselJ(vec.J0F64, false), nil), order0("bessel_j1", -1))
+	floatOnly("special_bessel_j1(Tensor self) -> Tensor", "is the Bessel function of the first kind and order 1.",
+		fast2("bessel_j1", nil, besselJ(vec.J1F64, true), nil), order1("bessel_j0", 1))
+	floatOnly("special_bessel_y0(Tensor self) -> Tensor", "is the Bessel function of the second kind and order 0.",
+		fast2("bessel_y0", nil, besselY(vec.J0F64, vec.Y0F64), nil), order0("bessel_y1", -1))
+	floatOnly("special_bessel_y1(Tensor self) -> Tensor", "is the Bessel function of the second kind and order 1.",
+		fast2("bessel_y1", nil, besselY(vec.J1F64, vec.Y1F64), nil), order1("bessel_y0", 1))
+	floatOnly("special_modified_bessel_i0(Tensor self) -> Tensor",
+		"is the modified Bessel function of the first kind and order 0.",
+		fast2("modified_bessel_i0", nil, vec.I0F64, nil), order0("modified_bessel_i1", 1))
+	floatOnly("special_modified_bessel_i1(Tensor self) -> Tensor",
+		"is the modified Bessel function of the first kind and order 1.",
+		fast2("modified_bessel_i1", nil, vec.I1F64, nil), order1("modified_bessel_i0", 1))
+	floatOnly("special_modified_bessel_k0(Tensor self) -> Tensor",
+		"is the modified Bessel function of the second kind and order 0.",
+		fast2("modified_bessel_k0", nil, vec.K0F64, nil), order0("modified_bessel_k1", -1))
+	floatOnly("special_modified_bessel_k1(Tensor self) -> Tensor",
+		"is the modified Bessel function of the second kind and order 1.",
+		fast2("modified_bessel_k1", nil, vec.K1F64, nil), order1("modified_bessel_k0", -1))
+	floatOnly("special_scaled_modified_bessel_k0(Tensor x) -> Tensor", "is exp(x) k0(x).",
+		fast2("scaled_modified_bessel_k0", nil, vec.K0eF64, nil), tensor.Def{NoGrad: none})
+	floatOnly("special_scaled_modified_bessel_k1(Tensor x) -> Tensor", "is exp(x) k1(x).",
+		fast2("scaled_modified_bessel_k1", nil, vec.K1eF64, nil), tensor.Def{NoGrad: none})
+	floatOnly("special_spherical_bessel_j0(Tensor x) -> Tensor", "is sin(x) / x.",
+		fn("spherical_bessel_j0", sphericalJ0, nil), tensor.Def{NoGrad: none})
 
 	// logit
 	logitBackward := tensor.Slot("aten::logit_backward")
 	tensor.Register(tensor.Def{
-		Schema: "logit(Tensor self, float? eps=None) -> Tensor", Doc: "is log(self / (1 - self)); self is limited to [eps, 1 - eps] first when eps is given.",
+		Schema:  "logit(Tensor self, float? eps=None) -> Tensor",
+		Doc:     "is log(self / (1 - self)); self is limited to [eps, 1 - eps] first when eps is given.",
 		Aliases: []string{"special_logit"}, InPlace: true, Out: true, Elementwise: true,
 		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(0), floatType(c.ArgDType(0))) },
 		CPU: func(c *Ctx) {
@@ -541,15 +585,20 @@ func init() {
 		VJP:  rule(func(c *Ctx, g *T) *T { return call(logitBackward, tv(g), tv(c.T(0)), c.Value(1)) }),
 	})
 	tensor.Register(tensor.Def{
-		Schema: "logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor", Doc: "is the gradient of logit.", Go: "-", Out: true, FormNames: ".out=.grad_input(grad_input)", Elementwise: true,
-		Infer: binaryInfer,
+		Schema: "logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor",
+		Doc:    "is the gradient of logit.", Go: "-", Out: true, FormNames: ".out=.grad_input(grad_input)",
+		Elementwise: true,
+		Infer:       binaryInfer,
 		CPU: func(c *Ctx) {
 			lo, hi, beyond := 0.0, 1.0, math.NaN() // where the function is not defined
 			if c.Has(2) {
 				lo, beyond = c.Float(2), 0
 				hi = 1 - lo
 			}
-			k := biK{name: "logit", f32: func(d, g, x []float32) { vec.LogitBackwardF32(d, g, x, float32(lo), float32(hi), float32(beyond)) },
+			k := biK{name: "logit", f32: func(d, g,
+				x []float32) {
+				vec.LogitBackwardF32(d, g, x, float32(lo), float32(hi), float32(beyond))
+			},
 				f64: func(d, g, x []float64) { vec.LogitBackwardF64(d, g, x, lo, hi, beyond) }}
 			k.run(c, 0, 1)
 		},
@@ -575,12 +624,17 @@ func init() {
 			return []*T{nil, g.MulScalar(sign).Mul(a.SubScalar(1).Mul(x.Log()).Sub(x).Sub(a.Lgamma()).Exp())}
 		}
 	}
-	binary("igamma(Tensor self, Tensor other) -> Tensor", "is the regularised lower incomplete gamma function.", gammaPair("igamma", false), floatInfer,
+	binary("igamma(Tensor self, Tensor other) -> Tensor", "is the regularised lower incomplete gamma function.",
+		gammaPair("igamma", false), floatInfer,
 		tensor.Def{Aliases: []string{"special_gammainc"}, Save: "self other", VJP: igammaGrad(1)})
-	binary("igammac(Tensor self, Tensor other) -> Tensor", "is the regularised upper incomplete gamma function.", gammaPair("igammac", true), floatInfer,
+	binary("igammac(Tensor self, Tensor other) -> Tensor", "is the regularised upper incomplete gamma function.",
+		gammaPair("igammac", true), floatInfer,
 		tensor.Def{Aliases: []string{"special_gammaincc"}, Save: "self other", VJP: igammaGrad(-1)})
 	zetaOp := tensor.Slot("aten::special_zeta")
-	binaryOut("special_zeta(Tensor self, Tensor other) -> Tensor", "is Hurwitz's zeta function of self, starting at other.", &biK{name: "zeta", f32: byWide(func(d, a, b []float64) { zetas(d, a, b, false) }), f64: func(d, a, b []float64) { zetas(d, a, b, false) }}, floatInfer,
+	binaryOut("special_zeta(Tensor self, Tensor other) -> Tensor",
+		"is Hurwitz's zeta function of self, starting at other.",
+		&biK{name: "zeta", f32: byWide(func(d, a, b []float64) { zetas(d, a, b, false) }),
+			f64: func(d, a, b []float64) { zetas(d, a, b, false) }}, floatInfer,
 		tensor.Def{Save: "self other", VJP: func(c *Ctx, g *T) []*T {
 			if c.Needs(0) {
 				c.Fail(tensor.ErrAutograd, "the derivative for 'special_zeta: self' is not implemented.")
@@ -597,24 +651,41 @@ func init() {
 	chebU := chebyshev(func(x float64) float64 { return 2 * x })
 	chebV := chebyshev(func(x float64) float64 { return 2*x - 1 })
 	chebW := chebyshev(func(x float64) float64 { return 2*x + 1 })
-	polynomial("special_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor", "is Chebyshev's polynomial of the first kind.", "chebyshev_polynomial_t", chebT)
-	polynomial("special_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor", "is Chebyshev's polynomial of the second kind.", "chebyshev_polynomial_u", chebU)
-	polynomial("special_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor", "is Chebyshev's polynomial of the third kind.", "chebyshev_polynomial_v", chebV)
-	polynomial("special_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor", "is Chebyshev's polynomial of the fourth kind.", "chebyshev_polynomial_w", chebW)
-	polynomial("special_shifted_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor", "is Chebyshev's polynomial of the first kind at 2x - 1.", "shifted_chebyshev_polynomial_t", shifted(chebT))
-	polynomial("special_shifted_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor", "is Chebyshev's polynomial of the second kind at 2x - 1.", "shifted_chebyshev_polynomial_u", shifted(chebU))
-	polynomial("special_shifted_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor", "is Chebyshev's polynomial of the third kind at 2x - 1.", "shifted_chebyshev_polynomial_v", shifted(chebV))
-	polynomial("special_shifted_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor", "is Chebyshev's polynomial of the fourth kind at 2x - 1.", "shifted_chebyshev_polynomial_w", shifted(chebW))
-	polynomial("special_hermite_polynomial_h(Tensor x, Tensor n) -> Tensor", "is the physicists' Hermite polynomial.", "hermite_polynomial_h",
-		recurrence(one, func(x float64) float64 { return 2 * x }, func(k, x, p, q float64) float64 { return 2*x*p - 2*k*q }))
-	polynomial("special_hermite_polynomial_he(Tensor x, Tensor n) -> Tensor", "is the probabilists' Hermite polynomial.", "hermite_polynomial_he",
+	polynomial("special_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor",
+		"is Chebyshev's polynomial of the first kind.", "chebyshev_polynomial_t", chebT)
+	polynomial("special_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor",
+		"is Chebyshev's polynomial of the second kind.", "chebyshev_polynomial_u", chebU)
+	polynomial("special_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor",
+		"is Chebyshev's polynomial of the third kind.", "chebyshev_polynomial_v", chebV)
+	polynomial("special_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor",
+		"is Chebyshev's polynomial of the fourth kind.", "chebyshev_polynomial_w", chebW)
+	polynomial("special_shifted_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor",
+		"is Chebyshev's polynomial of the first kind at 2x - 1.", "shifted_chebyshev_polynomial_t", shifted(chebT))
+	polynomial("special_shifted_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor",
+		"is Chebyshev's polynomial of the second kind at 2x - 1.", "shifted_chebyshev_polynomial_u", shifted(chebU))
+	polynomial("special_shifted_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor",
+		"is Chebyshev's polynomial of the third kind at 2x - 1.", "shifted_chebyshev_polynomial_v", shifted(chebV))
+	polynomial("special_shifted_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor",
+		"is Chebyshev's polynomial of the fourth kind at 2x - 1.", "shifted_chebyshev_polynomial_w", shifted(chebW))
+	polynomial("special_hermite_polynomial_h(Tensor x, Tensor n) -> Tensor", "is the physicists' Hermite polynomial.",
+		"hermite_polynomial_h",
+		recurrence(one, func(x float64) float64 { return 2 * x },
+			func(k, x, p, q float64) float64 { return 2*x*p - 2*k*q }))
+	polynomial("special_hermite_polynomial_he(Tensor x, Tensor n) -> Tensor",
+		"is the probabilists' Hermite polynomial.", "hermite_polynomial_he",
 		recurrence(one, func(x float64) float64 { return x }, func(k, x, p, q float64) float64 { return x*p - k*q }))
-	polynomial("special_laguerre_polynomial_l(Tensor x, Tensor n) -> Tensor", "is Laguerre's polynomial.", "laguerre_polynomial_l",
-		recurrence(one, func(x float64) float64 { return 1 - x }, func(k, x, p, q float64) float64 { return ((2*k+1-x)*p - k*q) / (k + 1) }))
-	polynomial("special_legendre_polynomial_p(Tensor x, Tensor n) -> Tensor", "is Legendre's polynomial.", "legendre_polynomial_p",
-		recurrence(one, func(x float64) float64 { return x }, func(k, x, p, q float64) float64 { return ((2*k+1)*x*p - k*q) / (k + 1) }))
-	for _, n := range []string{"chebyshev_polynomial_t", "chebyshev_polynomial_u", "chebyshev_polynomial_v", "chebyshev_polynomial_w",
-		"shifted_chebyshev_polynomial_t", "shifted_chebyshev_polynomial_u", "shifted_chebyshev_polynomial_v", "shifted_chebyshev_polynomial_w",
+	polynomial("special_laguerre_polynomial_l(Tensor x, Tensor n) -> Tensor", "is Laguerre's polynomial.",
+		"laguerre_polynomial_l",
+		recurrence(one, func(x float64) float64 { return 1 - x },
+			func(k, x, p, q float64) float64 { return ((2*k+1-x)*p - k*q) / (k + 1) }))
+	polynomial("special_legendre_polynomial_p(Tensor x, Tensor n) -> Tensor", "is Legendre's polynomial.",
+		"legendre_polynomial_p",
+		recurrence(one, func(x float64) float64 { return x },
+			func(k, x, p, q float64) float64 { return ((2*k+1)*x*p - k*q) / (k + 1) }))
+	for _, n := range []string{"chebyshev_polynomial_t", "chebyshev_polynomial_u", "chebyshev_polynomial_v",
+		"chebyshev_polynomial_w",
+		"shifted_chebyshev_polynomial_t", "shifted_chebyshev_polynomial_u", "shifted_chebyshev_polynomial_v",
+		"shifted_chebyshev_polynomial_w",
 		"hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p"} {
 		numberForm(fmt.Sprintf("special_%s.x_scalar(Scalar x, Tensor n) -> Tensor", n), "special_"+n, false)
 		numberForm(fmt.Sprintf("special_%s.n_scalar(Tensor x, Scalar n) -> Tensor", n), "special_"+n, false)

@@ -17,8 +17,10 @@ func init() {
 		Infer: func(c *Ctx) {
 			dt := c.ArgDType(0)
 			for _, i := range []int{1, 2} {
-				if v := c.Value(i); v.K == tensor.KTensor && v.T.DType() != dt && !(i == 2 && v.T.Dim() == 0 && !v.T.IsComplex()) {
-					c.Fail(tensor.ErrDType, "expected dtype %s for `%s` but got dtype %s", cxxName(dt), []string{"", "end", "weight"}[i], cxxName(v.T.DType()))
+				if v := c.Value(i); v.K == tensor.KTensor && v.T.DType() != dt &&
+					!(i == 2 && v.T.Dim() == 0 && !v.T.IsComplex()) {
+					c.Fail(tensor.ErrDType, "expected dtype %s for `%s` but got dtype %s", cxxName(dt),
+						[]string{"", "end", "weight"}[i], cxxName(v.T.DType()))
 				}
 			}
 			c.Alloc(0, c.BroadcastArgs(0, 1, 2), dt)
@@ -83,7 +85,8 @@ func init() {
 		CPU: func(c *Ctx) {
 			v := c.Num(3)
 			if s := float32(v.F); tern16(c, [2]func(d, a, b, e []uint16){
-				func(d, a, b, e []uint16) { vec.AddcmulF16(d, a, b, e, s) }, func(d, a, b, e []uint16) { vec.AddcmulBF16(d, a, b, e, s) }}) {
+				func(d, a, b, e []uint16) { vec.AddcmulF16(d, a, b, e, s) },
+				func(d, a, b, e []uint16) { vec.AddcmulBF16(d, a, b, e, s) }}) {
 				return
 			}
 			switch as := c.Out(0).DType().Compute(); as {
@@ -124,21 +127,27 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema:  "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
-		Doc:     "is self + value * tensor1 / tensor2. Two integer tensors to divide are refused.\nhttps://pytorch.org/docs/stable/generated/torch.addcdiv.html",
+		Schema: "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+		Doc: "is self + value * tensor1 / tensor2. Two integer tensors to divide are " +
+			"refused.\nhttps://pytorch.org/docs/stable/generated/torch.addcdiv.html",
 		InPlace: true, Out: true, Elementwise: true,
 		Infer: func(c *Ctx) {
 			if c.ArgDType(1).IsIntOrBool() && c.ArgDType(2).IsIntOrBool() {
-				c.Fail(tensor.ErrDType, "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true division of tensor1 and tensor2. "+
-					"The historic addcdiv behavior can be implemented as (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) for float inputs. "+
-					"The future addcdiv behavior is just the latter implementation: (input + value * tensor1 / tensor2), for all dtypes.")
+				c.Fail(tensor.ErrDType, "Integer division with addcdiv is no longer supported, and in a future  "+
+					"release addcdiv will perform a true division of tensor1 and tensor2. "+
+					"The historic addcdiv behavior can be implemented as (input + value * torch.trunc(tensor1 / "+
+					"tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) for "+
+					"float inputs. "+
+					"The future addcdiv behavior is just the latter implementation: (input + value * tensor1 / "+
+					"tensor2), for all dtypes.")
 			}
 			c.Alloc(0, c.BroadcastArgs(0, 1, 2), c.PromoteArgs(0, 1, 2))
 		},
 		CPU: func(c *Ctx) {
 			v := c.Num(3)
 			if s := float32(v.F); tern16(c, [2]func(d, a, b, e []uint16){
-				func(d, a, b, e []uint16) { vec.AddcdivF16(d, a, b, e, s) }, func(d, a, b, e []uint16) { vec.AddcdivBF16(d, a, b, e, s) }}) {
+				func(d, a, b, e []uint16) { vec.AddcdivF16(d, a, b, e, s) },
+				func(d, a, b, e []uint16) { vec.AddcdivBF16(d, a, b, e, s) }}) {
 				return
 			}
 			switch as := c.Out(0).DType().Compute(); as {
@@ -251,8 +260,10 @@ func addcmulI[E integer](v E) func(d, a, b, c []E) {
 	}
 }
 
-// addcC is a + (v*b) op c, op being mul or div; v is a factor even when it is 1, as in PyTorch: 1 times an infinite number has a NaN part.
-func addcC[E float, C complex64 | complex128](v C, mul, op func(d, a, b []C), add func(d, a, b []E)) func(d, a, b, c []C) {
+// addcC is a + (v*b) op c, op being mul or div; v is a factor even when it is 1, as in PyTorch: 1 times an infinite
+// number has a NaN part.
+func addcC[E float, C complex64 | complex128](v C, mul, op func(d, a, b []C), add func(d, a, b []E)) func(d, a, b,
+	c []C) {
 	return func(d, a, b, c []C) {
 		run := runs.Get().(*run4K)
 		defer runs.Put(run)

@@ -137,8 +137,9 @@ func registerClamp() {
 		refuseClamp(c)
 	}
 	tensor.Register(tensor.Def{
-		Schema:  "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-		Doc:     "limits every element to [min, max]; a bound that is not given does not limit. When min > max the result is max. The gradient of an element on a bound is zero.\n" + doc,
+		Schema: "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+		Doc: "limits every element to [min, max]; a bound that is not given does not limit. When min > max the " +
+			"result is max. The gradient of an element on a bound is zero.\n" + doc,
 		Aliases: []string{"clip"},
 		InPlace: true, Out: true, Elementwise: true,
 		Infer: func(c *Ctx) {
@@ -165,8 +166,9 @@ func registerClamp() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
-		Doc:    "limits every element to the bounds in the tensors min and max, which are broadcast; a bound that is not given does not limit. An element on a bound shares the gradient with it.\n" + doc,
-		Go:     "ClampTensor", Aliases: []string{"clip"},
+		Doc: "limits every element to the bounds in the tensors min and max, which are broadcast; a bound that is " +
+			"not given does not limit. An element on a bound shares the gradient with it.\n" + doc,
+		Go: "ClampTensor", Aliases: []string{"clip"},
 		InPlace: true, Out: true, FormNames: ".out=.Tensor_out", Elementwise: true,
 		Infer: func(c *Ctx) {
 			noBounds(c)
@@ -236,7 +238,8 @@ func registerClamp() {
 		Save:  "self", VJP: rule(func(c *Ctx, g *T) *T { return keepIf(c.T(0).LtScalar(c.Num(1)), g) }),
 	})
 	tensor.Register(tensor.Def{
-		Schema: "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", Doc: "limits every element from below by a tensor.", Go: "ClampMinTensor", FormNames: ".out=.Tensor_out",
+		Schema: "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
+		Doc:    "limits every element from below by a tensor.", Go: "ClampMinTensor", FormNames: ".out=.Tensor_out",
 		InPlace: true, Out: true, Elementwise: true,
 		Infer: func(c *Ctx) { refuseClamp(c); binaryInfer(c) },
 		CPU:   func(c *Ctx) { maximumKernels.run(c, 0, 1) },
@@ -244,7 +247,8 @@ func registerClamp() {
 		VJP:   func(c *Ctx, g *T) []*T { return extremumGrads(c, g, false) },
 	})
 	tensor.Register(tensor.Def{
-		Schema: "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", Doc: "limits every element from above by a tensor.", Go: "ClampMaxTensor", FormNames: ".out=.Tensor_out",
+		Schema: "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor",
+		Doc:    "limits every element from above by a tensor.", Go: "ClampMaxTensor", FormNames: ".out=.Tensor_out",
 		InPlace: true, Out: true, Elementwise: true,
 		Infer: func(c *Ctx) { refuseClamp(c); binaryInfer(c) },
 		CPU:   func(c *Ctx) { minimumKernels.run(c, 0, 1) },
@@ -265,11 +269,13 @@ func registerWhere() {
 	const doc = "https://pytorch.org/docs/stable/generated/torch.where.html"
 	tensor.Register(tensor.Def{
 		Schema: "where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
-		Doc:    "takes the elements of self where the condition (a bool tensor) holds and those of other elsewhere, broadcasting and promoting dtypes.\n" + doc,
-		Out:    true, Elementwise: true,
+		Doc: "takes the elements of self where the condition (a bool tensor) holds and those of other elsewhere, " +
+			"broadcasting and promoting dtypes.\n" + doc,
+		Out: true, Elementwise: true,
 		Infer: func(c *Ctx) {
 			if dt := c.ArgDType(0); dt != tensor.Bool && dt != tensor.Uint8 {
-				c.Fail(tensor.ErrDType, "where expected condition to be a boolean tensor, but got a tensor with dtype %s", dt.ClassName())
+				c.Fail(tensor.ErrDType, "where expected condition to be a boolean tensor, but got a tensor with "+
+					"dtype %s", dt.ClassName())
 			}
 			c.Alloc(0, c.BroadcastArgs(0, 1, 2), c.PromoteArgs(1, 2))
 		},
@@ -301,7 +307,10 @@ func registerWhere() {
 		},
 	})
 	body := func(c *Ctx) { c.Return(call(opWhere, c.Value(0), c.Value(1), c.Value(2))) }
-	tensor.Register(tensor.Def{Schema: "where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor", Doc: "is Where with a number for self.", Go: "WhereScalarSelf", Body: body})
-	tensor.Register(tensor.Def{Schema: "where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor", Doc: "is Where with a number for other.", Go: "WhereScalarOther", Body: body})
-	tensor.Register(tensor.Def{Schema: "where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor", Doc: "is Where with two numbers.", Go: "WhereScalar", Body: body})
+	tensor.Register(tensor.Def{Schema: "where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor",
+		Doc: "is Where with a number for self.", Go: "WhereScalarSelf", Body: body})
+	tensor.Register(tensor.Def{Schema: "where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor",
+		Doc: "is Where with a number for other.", Go: "WhereScalarOther", Body: body})
+	tensor.Register(tensor.Def{Schema: "where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor",
+		Doc: "is Where with two numbers.", Go: "WhereScalar", Body: body})
 }

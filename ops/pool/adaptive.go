@@ -281,18 +281,22 @@ func adaptiveCheck(c *Ctx, nd int, avg bool) []int {
 	}
 	for _, o := range out {
 		if o < 0 && avg {
-			c.Fail(tensor.ErrValue, "%s: elements of output_size must be greater than or equal to 0 but received %s", name, tensor.ShapeString(out))
+			c.Fail(tensor.ErrValue, "%s: elements of output_size must be greater than or equal to 0 but received %s",
+				name, tensor.ShapeString(out))
 		}
 		if o < 0 {
-			c.Fail(tensor.ErrValue, "Trying to create tensor with negative dimension %d: %s", o, tensor.ShapeString(append(slices.Clone(sh[:max(0, len(sh)-nd)]), out...)))
+			c.Fail(tensor.ErrValue, "Trying to create tensor with negative dimension %d: %s", o,
+				tensor.ShapeString(append(slices.Clone(sh[:max(0, len(sh)-nd)]), out...)))
 		}
 	}
 	if len(sh) != nd+1 && len(sh) != nd+2 {
-		c.Fail(tensor.ErrShape, "%s(): Expected %dD or %dD tensor, but got %s", name, nd+1, nd+2, tensor.ShapeString(sh))
+		c.Fail(tensor.ErrShape, "%s(): Expected %dD or %dD tensor, but got %s", name, nd+1, nd+2,
+			tensor.ShapeString(sh))
 	}
 	for i := len(sh) - nd; i < len(sh); i++ {
 		if sh[i] == 0 {
-			c.Fail(tensor.ErrShape, "%s(): Expected input to have non-zero size for non-batch dimensions, but input has sizes %s with dimension %d being empty", name, tensor.ShapeString(sh), i)
+			c.Fail(tensor.ErrShape, "%s(): Expected input to have non-zero size for non-batch dimensions, but input "+
+				"has sizes %s with dimension %d being empty", name, tensor.ShapeString(sh), i)
 		}
 	}
 	if dt := c.ArgDType(0); !dt.IsFloat() {
@@ -343,7 +347,8 @@ func (k *taps[E, S]) adaptiveMax(w *window, out, index, in *T, nd int) {
 		tensor.IntoFormat(index, f, func(ix []int64) {
 			switch r := w.regular(); {
 			case ch > 0 && r != nil && r.taps() <= 256:
-				k.maxTaps(r, ch, d, src, func(at int, code []uint8) { tapIndices(r, ix[at:at+len(code)], ch, at, code) })
+				k.maxTaps(r, ch, d, src,
+					func(at int, code []uint8) { tapIndices(r, ix[at:at+len(code)], ch, at, code) })
 			case ch > 0:
 				k.adaptiveMaxLast(w, ch, d, ix, src)
 			default:
@@ -366,7 +371,8 @@ func adaptiveAvgDef(schema string, nd int, grad string, body func(c *Ctx)) tenso
 				return
 			}
 			w := adaptiveWindow(in.Shape(), nd, c.Ints(1))
-			if add := roundedSum(in.DType()); nd == 3 && add != nil && w.outSize() > 1 { // PyTorch sums volumes in 16 bits
+			// PyTorch sums volumes in 16 bits
+			if add := roundedSum(in.DType()); nd == 3 && add != nil && w.outSize() > 1 {
 				into(out, func(d []float32) { adaptiveAvgRounded(w, d, dense[float32](in), add) })
 				return
 			}
@@ -384,7 +390,8 @@ func adaptiveAvgBackwardDef(schema string, nd int, forward *tensor.Op) tensor.De
 		Infer: func(c *Ctx) {
 			g, sh := c.Shape(0), shapeArg(c, 1)
 			if len(g) != len(sh) || len(sh) != nd+1 && len(sh) != nd+2 {
-				c.Fail(tensor.ErrShape, "%s(): expected a grad_output of as many dimensions as the input %s, got %s", c.Op().Sch.Name, tensor.ShapeString(sh), tensor.ShapeString(g))
+				c.Fail(tensor.ErrShape, "%s(): expected a grad_output of as many dimensions as the input %s, got %s",
+					c.Op().Sch.Name, tensor.ShapeString(sh), tensor.ShapeString(g))
 			}
 			allocLike(c, nd, 0, sh, c.T(0), c.ArgDType(0))
 		},
@@ -455,7 +462,8 @@ func indicesBackwardDef(schema string, nd, i int) tensor.Def {
 		Go:     "-",
 		Infer: func(c *Ctx) {
 			if g := c.Shape(0); !tensor.SameShape(g, c.Shape(i)) || len(g) < nd {
-				c.Fail(tensor.ErrShape, "%s(): expected grad_output of the indices' shape %s, got %s", c.Op().Sch.Name, tensor.ShapeString(c.Shape(i)), tensor.ShapeString(g))
+				c.Fail(tensor.ErrShape, "%s(): expected grad_output of the indices' shape %s, got %s", c.Op().Sch.Name,
+					tensor.ShapeString(c.Shape(i)), tensor.ShapeString(g))
 			}
 			allocLike(c, nd, 0, c.Shape(1), c.T(1), c.ArgDType(0))
 		},
@@ -466,8 +474,10 @@ func indicesBackwardDef(schema string, nd, i int) tensor.Def {
 }
 
 const (
-	adaptiveAvgDoc = "is the mean over windows that divide an input [n, c, ...] or [c, ...] into output_size parts." + site + "adaptive_avg_pool2d.html"
-	adaptiveMaxDoc = "is the maximum over windows that divide an input [n, c, ...] or [c, ...] into output_size parts, and its position in the input's plane." + site + "adaptive_max_pool2d.html"
+	adaptiveAvgDoc = "is the mean over windows that divide an input [n, c, ...] or [c, ...] into output_size parts." +
+		site + "adaptive_avg_pool2d.html"
+	adaptiveMaxDoc = "is the maximum over windows that divide an input [n, c, ...] or [c, ...] into output_size " +
+		"parts, and its position in the input's plane." + site + "adaptive_max_pool2d.html"
 )
 
 // sizes are the output sizes of a functional form, where a single number counts for all and None keeps the input's.
@@ -495,13 +505,15 @@ func sizes(c *Ctx, nd int) []int {
 			}
 		}
 	default:
-		c.Fail(tensor.ErrType, "%s(): argument 'output_size' must be an int or a list of ints, got %v", c.Op().Sch.Name, v)
+		c.Fail(tensor.ErrType, "%s(): argument 'output_size' must be an int or a list of ints, got %v", c.Op().Sch.Name,
+			v)
 	}
 	if nd > 1 && len(sh) < nd+1 {
 		c.Fail(tensor.ErrShape, "Input dimension should be at least %d", nd+1)
 	}
 	if nd == 1 && len(out) != 1 {
-		c.Fail(tensor.ErrShape, "%s() argument 'output_size' should contain one int (got %d)", c.Op().Sch.Name, len(out))
+		c.Fail(tensor.ErrShape, "%s() argument 'output_size' should contain one int (got %d)", c.Op().Sch.Name,
+			len(out))
 	}
 	return out
 }
@@ -516,8 +528,9 @@ func slots(name string) [4]*tensor.Op {
 }
 
 var (
-	opsAdaptiveAvg         = slots("aten::adaptive_avg_pool%dd")
-	opsAdaptiveAvgLeaf     = slots("aten::_adaptive_avg_pool%dd") // those with a kernel; there is none for one dimension
+	opsAdaptiveAvg = slots("aten::adaptive_avg_pool%dd")
+	// those with a kernel; there is none for one dimension
+	opsAdaptiveAvgLeaf     = slots("aten::_adaptive_avg_pool%dd")
 	opsAdaptiveAvgBackward = slots("gotorch::adaptive_avg_pool%dd_backward")
 	opsAdaptiveMax         = slots("aten::adaptive_max_pool%dd")
 )
@@ -527,7 +540,8 @@ var (
 func adaptiveAvgBody(nd int) func(c *Ctx) {
 	return func(c *Ctx) {
 		x, out := c.T(0), c.Ints(1)
-		if len(out) != nd || slices.ContainsFunc(out, func(n int) bool { return n != 1 }) || x.Dim() < nd+1 || x.Numel() == 0 {
+		if len(out) != nd || slices.ContainsFunc(out, func(n int) bool { return n != 1 }) || x.Dim() < nd+1 ||
+			x.Numel() == 0 {
 			c.Return(call(opsAdaptiveAvgLeaf[nd], x, out)[0])
 			return
 		}
@@ -545,7 +559,8 @@ func adaptiveAvgBody(nd int) func(c *Ctx) {
 func line(c *Ctx) *T {
 	x := c.T(0)
 	if x.Dim() != 2 && x.Dim() != 3 {
-		c.Fail(tensor.ErrShape, "%s(): Expected 2D or 3D tensor, but got %s", c.Op().Sch.Name, tensor.ShapeString(x.Shape()))
+		c.Fail(tensor.ErrShape, "%s(): Expected 2D or 3D tensor, but got %s", c.Op().Sch.Name,
+			tensor.ShapeString(x.Shape()))
 	}
 	return x.Unsqueeze(-2)
 }
@@ -587,57 +602,81 @@ func init() {
 		return func(c *Ctx) { c.Return(call(mx[nd], c.T(0), sizes(c, nd))...) }
 	}
 	for _, d := range []tensor.Def{
-		adaptiveAvgDef("adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor", 1, "SqueezeBackward1", adaptiveAvgLineBody),
-		adaptiveAvgDef("adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", 2, "AdaptiveAvgPool2DBackward0", adaptiveAvgBody(2)),
-		adaptiveAvgDef("adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor", 3, "AdaptiveAvgPool3DBackward0", adaptiveAvgBody(3)),
-		adaptiveAvgDef("_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", 2, "AdaptiveAvgPool2DBackward0", nil),
-		adaptiveAvgDef("_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor", 3, "AdaptiveAvgPool3DBackward0", nil),
-		adaptiveAvgBackwardDef("_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor", 2, opsAdaptiveAvgLeaf[2]),
-		adaptiveAvgBackwardDef("_adaptive_avg_pool3d_backward(Tensor grad_output, Tensor self) -> Tensor", 3, opsAdaptiveAvgLeaf[3]),
-		adaptiveAvgBackwardDef("gotorch::adaptive_avg_pool1d_backward(Tensor grad_output, int[] size) -> Tensor", 1, avg[1]),
-		adaptiveAvgBackwardDef("gotorch::adaptive_avg_pool2d_backward(Tensor grad_output, int[] size) -> Tensor", 2, opsAdaptiveAvgLeaf[2]),
-		adaptiveAvgBackwardDef("gotorch::adaptive_avg_pool3d_backward(Tensor grad_output, int[] size) -> Tensor", 3, opsAdaptiveAvgLeaf[3]),
-		adaptiveMaxDef("adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)", 1, "SqueezeBackward1", adaptiveMaxLineBody),
-		adaptiveMaxDef("adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)", 2, "AdaptiveMaxPool2DBackward0", nil),
-		adaptiveMaxDef("adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)", 3, "AdaptiveMaxPool3DBackward0", nil),
-		indicesBackwardDef("adaptive_max_pool2d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor", 2, 2),
-		indicesBackwardDef("adaptive_max_pool3d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor", 3, 2),
-		{Schema: "F::adaptive_avg_pool1d(Tensor input, int[1] output_size) -> Tensor", Doc: "is the mean of windows that are placed so that output_size of them cover the input. Window i of " +
-			"m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, " +
-			"c, L] or [c, L]; the spatial sizes become output_size." +
-			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool1d.html",
+		adaptiveAvgDef("adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor", 1, "SqueezeBackward1",
+			adaptiveAvgLineBody),
+		adaptiveAvgDef("adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", 2,
+			"AdaptiveAvgPool2DBackward0", adaptiveAvgBody(2)),
+		adaptiveAvgDef("adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor", 3,
+			"AdaptiveAvgPool3DBackward0", adaptiveAvgBody(3)),
+		adaptiveAvgDef("_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", 2,
+			"AdaptiveAvgPool2DBackward0", nil),
+		adaptiveAvgDef("_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor", 3,
+			"AdaptiveAvgPool3DBackward0", nil),
+		adaptiveAvgBackwardDef("_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor", 2,
+			opsAdaptiveAvgLeaf[2]),
+		adaptiveAvgBackwardDef("_adaptive_avg_pool3d_backward(Tensor grad_output, Tensor self) -> Tensor", 3,
+			opsAdaptiveAvgLeaf[3]),
+		adaptiveAvgBackwardDef("gotorch::adaptive_avg_pool1d_backward(Tensor grad_output, int[] size) -> Tensor", 1,
+			avg[1]),
+		adaptiveAvgBackwardDef("gotorch::adaptive_avg_pool2d_backward(Tensor grad_output, int[] size) -> Tensor", 2,
+			opsAdaptiveAvgLeaf[2]),
+		adaptiveAvgBackwardDef("gotorch::adaptive_avg_pool3d_backward(Tensor grad_output, int[] size) -> Tensor", 3,
+			opsAdaptiveAvgLeaf[3]),
+		adaptiveMaxDef("adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)", 1,
+			"SqueezeBackward1", adaptiveMaxLineBody),
+		adaptiveMaxDef("adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)", 2,
+			"AdaptiveMaxPool2DBackward0", nil),
+		adaptiveMaxDef("adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)", 3,
+			"AdaptiveMaxPool3DBackward0", nil),
+		indicesBackwardDef("adaptive_max_pool2d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor", 2,
+			2),
+		indicesBackwardDef("adaptive_max_pool3d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor", 3,
+			2),
+		{Schema: "F::adaptive_avg_pool1d(Tensor input, int[1] output_size) -> Tensor",
+			Doc: "is the mean of windows that are placed so that output_size of them cover the input. Window i of " +
+				"m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, " +
+				"c, L] or [c, L]; the spatial sizes become output_size." +
+				"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool1d.html",
 			Body: avgBody(1)},
 		{Schema: "F::adaptive_avg_pool1d.any(Tensor input, Any output_size) -> Tensor", Go: "-", Body: avgBody(1)},
-		{Schema: "F::adaptive_avg_pool2d(Tensor input, int[2] output_size) -> Tensor", Doc: "is the mean of windows that are placed so that output_size of them cover the input. Window i of " +
-			"m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, " +
-			"c, H, W] or [c, H, W]; the spatial sizes become output_size." +
-			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool2d.html",
+		{Schema: "F::adaptive_avg_pool2d(Tensor input, int[2] output_size) -> Tensor",
+			Doc: "is the mean of windows that are placed so that output_size of them cover the input. Window i of " +
+				"m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, " +
+				"c, H, W] or [c, H, W]; the spatial sizes become output_size." +
+				"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool2d.html",
 			Body: avgBody(2)},
 		{Schema: "F::adaptive_avg_pool2d.any(Tensor input, Any output_size) -> Tensor", Go: "-", Body: avgBody(2)},
-		{Schema: "F::adaptive_avg_pool3d(Tensor input, int[3] output_size) -> Tensor", Doc: "is the mean of windows that are placed so that output_size of them cover the input. Window i of " +
-			"m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, " +
-			"c, D, H, W] or [c, D, H, W]; the spatial sizes become output_size." +
-			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool3d.html",
+		{Schema: "F::adaptive_avg_pool3d(Tensor input, int[3] output_size) -> Tensor",
+			Doc: "is the mean of windows that are placed so that output_size of them cover the input. Window i of " +
+				"m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, " +
+				"c, D, H, W] or [c, D, H, W]; the spatial sizes become output_size." +
+				"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool3d.html",
 			Body: avgBody(3)},
 		{Schema: "F::adaptive_avg_pool3d.any(Tensor input, Any output_size) -> Tensor", Go: "-", Body: avgBody(3)},
-		{Schema: "F::adaptive_max_pool1d(Tensor input, int[1] output_size, bool return_indices=False) -> Tensor", Doc: "is the maximum of windows that are placed so that output_size of them cover the input. Window i " +
-			"of m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input " +
-			"[n, c, L] or [c, L]; the spatial sizes become output_size." +
-			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool1d.html",
+		{Schema: "F::adaptive_max_pool1d(Tensor input, int[1] output_size, bool return_indices=False) -> Tensor",
+			Doc: "is the maximum of windows that are placed so that output_size of them cover the input. Window i " +
+				"of m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input " +
+				"[n, c, L] or [c, L]; the spatial sizes become output_size." +
+				"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool1d.html",
 			Body: maxBody(1)},
-		{Schema: "F::adaptive_max_pool1d.any(Tensor input, Any output_size, bool return_indices=False) -> Tensor", Go: "-", Body: maxBody(1)},
-		{Schema: "F::adaptive_max_pool2d(Tensor input, int[2] output_size, bool return_indices=False) -> Tensor", Doc: "is the maximum of windows that are placed so that output_size of them cover the input. Window i " +
-			"of m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input " +
-			"[n, c, H, W] or [c, H, W]; the spatial sizes become output_size." +
-			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool2d.html",
+		{Schema: "F::adaptive_max_pool1d.any(Tensor input, Any output_size, bool return_indices=False) -> Tensor",
+			Go: "-", Body: maxBody(1)},
+		{Schema: "F::adaptive_max_pool2d(Tensor input, int[2] output_size, bool return_indices=False) -> Tensor",
+			Doc: "is the maximum of windows that are placed so that output_size of them cover the input. Window i " +
+				"of m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input " +
+				"[n, c, H, W] or [c, H, W]; the spatial sizes become output_size." +
+				"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool2d.html",
 			Body: maxBody(2)},
-		{Schema: "F::adaptive_max_pool2d.any(Tensor input, Any output_size, bool return_indices=False) -> Tensor", Go: "-", Body: maxBody(2)},
-		{Schema: "F::adaptive_max_pool3d(Tensor input, int[3] output_size, bool return_indices=False) -> Tensor", Doc: "is the maximum of windows that are placed so that output_size of them cover the input. Window i " +
-			"of m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input " +
-			"[n, c, D, H, W] or [c, D, H, W]; the spatial sizes become output_size." +
-			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool3d.html",
+		{Schema: "F::adaptive_max_pool2d.any(Tensor input, Any output_size, bool return_indices=False) -> Tensor",
+			Go: "-", Body: maxBody(2)},
+		{Schema: "F::adaptive_max_pool3d(Tensor input, int[3] output_size, bool return_indices=False) -> Tensor",
+			Doc: "is the maximum of windows that are placed so that output_size of them cover the input. Window i " +
+				"of m over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input " +
+				"[n, c, D, H, W] or [c, D, H, W]; the spatial sizes become output_size." +
+				"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool3d.html",
 			Body: maxBody(3)},
-		{Schema: "F::adaptive_max_pool3d.any(Tensor input, Any output_size, bool return_indices=False) -> Tensor", Go: "-", Body: maxBody(3)},
+		{Schema: "F::adaptive_max_pool3d.any(Tensor input, Any output_size, bool return_indices=False) -> Tensor",
+			Go: "-", Body: maxBody(3)},
 		{Schema: "F::adaptive_max_pool1d_with_indices(Tensor input, int[1] output_size, bool return_indices=False) -> (Tensor, Tensor)", Doc: "is AdaptiveMaxPool1d, and the position of each maximum in the flattened spatial dimensions of " +
 			"the input. Window i of m over a size begins at floor(i·size/m) and ends before " +
 			"ceil((i+1)·size/m). Shapes: input [n, c, L] or [c, L]; the spatial sizes become output_size." +

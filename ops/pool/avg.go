@@ -62,7 +62,8 @@ func avgForward[E number](w *window, out, in []E) {
 func avgWindow(c *Ctx, sh []int, nd, i int) *window {
 	k := list(c, "kernel_size", c.Ints(i), nil, nd)
 	one := []int{1, 1, 1}[:nd]
-	w := makeWindow(c, sh, nd, k, list(c, "stride", c.Ints(i+1), k, nd), list(c, "padding", c.Ints(i+2), nil, nd), one, c.Bool(i+3))
+	w := makeWindow(c, sh, nd, k, list(c, "stride", c.Ints(i+1), k, nd), list(c, "padding", c.Ints(i+2), nil, nd), one,
+		c.Bool(i+3))
 	w.countPad = c.Bool(i + 4)
 	if i+5 < c.NumArgs() && c.Has(i+5) {
 		w.divisor = c.Int(i + 5)
@@ -73,7 +74,8 @@ func avgWindow(c *Ctx, sh []int, nd, i int) *window {
 func avgCheck(c *Ctx, sh []int, nd, i int) *window {
 	k := list(c, "kernel_size", c.Ints(i), nil, nd)
 	st := list(c, "stride", c.Ints(i+1), k, nd)
-	checkWindow(c, sh, nd, &window{k: last3(k, 1), stride: last3(st, 1), dil: [3]int{1, 1, 1}, pad: last3(list(c, "padding", c.Ints(i+2), nil, nd), 0)})
+	checkWindow(c, sh, nd, &window{k: last3(k, 1), stride: last3(st, 1), dil: [3]int{1, 1, 1},
+		pad: last3(list(c, "padding", c.Ints(i+2), nil, nd), 0)})
 	if i+5 < c.NumArgs() && c.Has(i+5) && c.Int(i+5) == 0 {
 		c.Fail(tensor.ErrValue, "divisor must be not zero")
 	}
@@ -127,7 +129,8 @@ func avgBackwardDef(schema string, nd int) tensor.Def {
 		Infer: func(c *Ctx) {
 			sh := shapeArg(c, 1)
 			if want := resultShape(sh, nd, avgCheck(c, sh, nd, 2)); !tensor.SameShape(want, c.Shape(0)) {
-				c.Fail(tensor.ErrShape, "%s(): expected grad_output of shape %s, got %s", c.Op().Sch.Name, tensor.ShapeString(want), tensor.ShapeString(c.Shape(0)))
+				c.Fail(tensor.ErrShape, "%s(): expected grad_output of shape %s, got %s", c.Op().Sch.Name,
+					tensor.ShapeString(want), tensor.ShapeString(c.Shape(0)))
 			}
 			allocLike(c, nd, 0, sh, c.T(0), c.ArgDType(0))
 		},
@@ -146,7 +149,8 @@ func avgBackwardDef(schema string, nd int) tensor.Def {
 	}
 }
 
-const avgDoc = "is the mean of each window of an input [n, c, ...] or [c, ...]; the stride defaults to the kernel's size, and padding counts as zeros unless count_include_pad is off." +
+const avgDoc = "is the mean of each window of an input [n, c, ...] or [c, ...]; the stride defaults to the kernel's " +
+	"size, and padding counts as zeros unless count_include_pad is off." +
 	site + "avg_pool2d.html"
 
 var (

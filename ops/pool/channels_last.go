@@ -187,8 +187,8 @@ func (b *pixels[E]) each(f func(i, n int, taps []vec.Tap)) {
 	}
 }
 
-// maxLast is maxTaps for channels-last memory. With a ReLU, in may have more zeros behind its end than a line of it has elements: they are
-// then the first tap of each window, which wins unless another tap is positive.
+// maxLast is maxTaps for channels-last memory. With a ReLU, in may have more zeros behind its end than a line of it has
+// elements: they are then the first tap of each window, which wins unless another tap is positive.
 func (k *taps[E, S]) maxLast(l *lines, out, in []S, zeros bool, codes func(at int, code []uint8)) {
 	c := l.c
 	var first *vec.Tap
@@ -239,7 +239,10 @@ func (k *taps[E, S]) spreadLast(l *lines, gin []S, f func(d []E, ldd, n int, tap
 
 // maxBackwardLast adds each gradient to the element that its code names.
 func (k *taps[E, S]) maxBackwardLast(l *lines, gin, grad []S, code []uint8) {
-	k.spreadLast(l, gin, func(d []E, ldd, n int, taps []vec.Tap) { k.win.MaxGrad(d, ldd, grad, code, l.c, n, l.c, taps) })
+	k.spreadLast(l, gin, func(d []E, ldd, n int,
+		taps []vec.Tap) {
+		k.win.MaxGrad(d, ldd, grad, code, l.c, n, l.c, taps)
+	})
 }
 
 // shareLast shares gradients, divided by the sizes of their windows, among the elements of these.

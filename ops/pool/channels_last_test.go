@@ -25,7 +25,8 @@ func TestScatterLast(t *testing.T) {
 		for _, f := range []tensor.MemoryFormat{tensor.ContiguousFormat, tensor.ChannelsLast} {
 			in := tensor.DenseIn(x, f, dt)
 			r := op.Call("aten::max_pool2d_with_indices", in, k, []int{1, 2}, []int{1, 1}, []int{1, 1}, false)
-			g := op.Call1("aten::max_pool2d_with_indices_backward", tensor.DenseIn(r[0], f, dt), in, k, []int{1, 2}, []int{1, 1}, []int{1, 1}, false, r[1])
+			g := op.Call1("aten::max_pool2d_with_indices_backward", tensor.DenseIn(r[0], f, dt), in, k, []int{1, 2},
+				[]int{1, 1}, []int{1, 1}, false, r[1])
 			if !g.IsContiguousFormat(f) {
 				t.Fatalf("%v: gradient has strides %v", dt, g.Strides())
 			}

@@ -71,13 +71,17 @@ type pooler interface {
 }
 
 var poolers = map[tensor.DType]pooler{
-	tensor.Float32: &taps[float32, float32]{&kernels32, &vec.WindowsF32, vec.MaxTapRowsF32, vec.MaxTapAtRowsF32, vec.AddTapRowsF32,
+	tensor.Float32: &taps[float32, float32]{&kernels32, &vec.WindowsF32, vec.MaxTapRowsF32, vec.MaxTapAtRowsF32,
+		vec.AddTapRowsF32,
 		vec.MaxTapGradRowsF32, vec.SumF32, nil, nil},
-	tensor.Float64: &taps[float64, float64]{&kernels64, &vec.WindowsF64, vec.MaxTapRowsF64, vec.MaxTapAtRowsF64, vec.AddTapRowsF64,
+	tensor.Float64: &taps[float64, float64]{&kernels64, &vec.WindowsF64, vec.MaxTapRowsF64, vec.MaxTapAtRowsF64,
+		vec.AddTapRowsF64,
 		vec.MaxTapGradRowsF64, vec.SumF64, nil, nil},
-	tensor.Float16: &taps[float32, uint16]{&kernels32, &vec.WindowsF16, vec.MaxTapRowsF16, vec.MaxTapAtRowsF16, vec.AddTapRowsF16,
+	tensor.Float16: &taps[float32, uint16]{&kernels32, &vec.WindowsF16, vec.MaxTapRowsF16, vec.MaxTapAtRowsF16,
+		vec.AddTapRowsF16,
 		vec.MaxTapGradRowsF16, vec.SumF16, vec.F16ToF32s, vec.F32ToF16s},
-	tensor.BFloat16: &taps[float32, uint16]{&kernels32, &vec.WindowsBF16, vec.MaxTapRowsBF16, vec.MaxTapAtRowsBF16, vec.AddTapRowsBF16,
+	tensor.BFloat16: &taps[float32, uint16]{&kernels32, &vec.WindowsBF16, vec.MaxTapRowsBF16, vec.MaxTapAtRowsBF16,
+		vec.AddTapRowsBF16,
 		vec.MaxTapGradRowsBF16, vec.SumBF16, vec.BF16ToF32s, vec.F32ToBF16s},
 }
 

@@ -55,11 +55,13 @@ func fractionalWindow(c *Ctx, nd int) *window {
 	name := c.Op().Sch.Name
 	sh, r := c.Shape(0), c.T(3)
 	if len(sh) != nd+1 && len(sh) != nd+2 {
-		c.Fail(tensor.ErrShape, "%s(): Expected %dD or %dD tensor, but got: %s", name, nd+1, nd+2, tensor.ShapeString(sh))
+		c.Fail(tensor.ErrShape, "%s(): Expected %dD or %dD tensor, but got: %s", name, nd+1, nd+2,
+			tensor.ShapeString(sh))
 	}
 	for _, s := range sh[len(sh)-nd-1:] {
 		if s == 0 {
-			c.Fail(tensor.ErrShape, "%s(): Expected input to have non-zero size for non-batch dimensions, but got %s", name, tensor.ShapeString(sh))
+			c.Fail(tensor.ErrShape, "%s(): Expected input to have non-zero size for non-batch dimensions, but got %s",
+				name, tensor.ShapeString(sh))
 		}
 	}
 	ints := func(what string, v []int) []int {
@@ -72,7 +74,8 @@ func fractionalWindow(c *Ctx, nd int) *window {
 		return v
 	}
 	k, out := ints("kernel_size", c.Ints(1)), ints("output_size", c.Ints(2))
-	w := &window{planes: 1, in: [3]int{1, 1, 1}, out: last3(out, 1), k: last3(k, 1), stride: [3]int{1, 1, 1}, dil: [3]int{1, 1, 1}}
+	w := &window{planes: 1, in: [3]int{1, 1, 1}, out: last3(out, 1), k: last3(k, 1), stride: [3]int{1, 1, 1},
+		dil: [3]int{1, 1, 1}}
 	for _, s := range sh[:len(sh)-nd] {
 		w.planes *= s
 	}
@@ -85,7 +88,8 @@ func fractionalWindow(c *Ctx, nd int) *window {
 		case w.out[i] <= 0:
 			c.Fail(tensor.ErrValue, "output_size should be greater than zero, but got %d", w.out[i])
 		case w.k[i] > w.in[i] || w.out[i] > w.in[i]-w.k[i]+1:
-			c.Fail(tensor.ErrShape, "%s(): pool %s %d too large relative to input %s %d", name, names[i], w.k[i], names[i], w.in[i])
+			c.Fail(tensor.ErrShape, "%s(): pool %s %d too large relative to input %s %d", name, names[i], w.k[i],
+				names[i], w.in[i])
 		}
 	}
 	n := 1
@@ -110,8 +114,9 @@ func fractionalWindow(c *Ctx, nd int) *window {
 func fractionalDef(schema string, nd int) tensor.Def {
 	return tensor.Def{
 		Schema: schema,
-		Doc:    "is the maximum of windows placed by random_samples [n, c, dimensions], and its position in the input's plane.",
-		Go:     "-", Grad: fmt.Sprintf("FractionalMaxPool%dDBackward0", nd),
+		Doc: "is the maximum of windows placed by random_samples [n, c, dimensions], and its position in the " +
+			"input's plane.",
+		Go: "-", Grad: fmt.Sprintf("FractionalMaxPool%dDBackward0", nd),
 		Infer: func(c *Ctx) {
 			w := fractionalWindow(c, nd)
 			if dt := c.ArgDType(0); !dt.IsFloat() {
@@ -157,7 +162,8 @@ func fractionalBoth(c *Ctx, nd int, op *tensor.Op) []*T {
 			ratio = slices.Repeat(ratio, nd)
 		}
 		if len(ratio) != nd || len(sh) < nd {
-			c.Fail(tensor.ErrValue, "%s: output_ratio must be one number or %d, for an input of at least %d dimensions", name, nd, nd)
+			c.Fail(tensor.ErrValue, "%s: output_ratio must be one number or %d, for an input of at least %d dimensions",
+				name, nd, nd)
 		}
 		size = make([]int, nd)
 		for i := range size {
@@ -167,7 +173,8 @@ func fractionalBoth(c *Ctx, nd int, op *tensor.Op) []*T {
 	r := c.T(5)
 	if r == nil {
 		if len(sh) < nd+1 {
-			c.Fail(tensor.ErrShape, "%s(): Expected %dD or %dD tensor, but got: %s", name, nd+1, nd+2, tensor.ShapeString(sh))
+			c.Fail(tensor.ErrShape, "%s(): Expected %dD or %dD tensor, but got: %s", name, nd+1, nd+2,
+				tensor.ShapeString(sh))
 		}
 		n := 1
 		if len(sh) != nd+1 {

@@ -21,7 +21,8 @@ func TestFractionalWindows(t *testing.T) {
 		{7, []int64{1, 3, 4}},   // outside [0, 1): starts stay inside the input
 	} {
 		r := tensor.FromSlice([]float64{c.sample, 0}).Reshape([]int{1, 1, 2})
-		out, err := tensor.CallOp("aten::fractional_max_pool2d", tensor.Box(x), tensor.Box([]int{1, 2}), tensor.Box([]int{1, 3}), tensor.Box(r))
+		out, err := tensor.CallOp("aten::fractional_max_pool2d", tensor.Box(x), tensor.Box([]int{1, 2}),
+			tensor.Box([]int{1, 3}), tensor.Box(r))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +31,8 @@ func TestFractionalWindows(t *testing.T) {
 		}
 	}
 	r := tensor.FromSlice([]float64{0, 0}).Reshape([]int{1, 1, 2})
-	if _, err := tensor.CallOp("aten::fractional_max_pool2d", tensor.Box(x), tensor.Box([]int{1, 4}), tensor.Box([]int{1, 3}), tensor.Box(r)); err == nil {
+	if _, err := tensor.CallOp("aten::fractional_max_pool2d", tensor.Box(x), tensor.Box([]int{1, 4}),
+		tensor.Box([]int{1, 3}), tensor.Box(r)); err == nil {
 		t.Error("a window too large for the output is accepted")
 	}
 }

@@ -15,10 +15,12 @@ import (
 func TestLayouts(t *testing.T) {
 	pools := map[string]func(x *T) []*T{
 		"max": func(x *T) []*T {
-			return []*T{F.MaxPool2d(x, []int{3, 2}, F.MaxPool2dOptions{Stride: []int{2, 1}, Padding: []int{1, 1}, Dilation: []int{1, 2}})}
+			return []*T{F.MaxPool2d(x, []int{3, 2},
+				F.MaxPool2dOptions{Stride: []int{2, 1}, Padding: []int{1, 1}, Dilation: []int{1, 2}})}
 		},
 		"max indices": func(x *T) []*T {
-			y, ix := F.MaxPool2dWithIndices(x, []int{3, 3}, F.MaxPool2dWithIndicesOptions{Stride: []int{2, 2}, Padding: []int{1, 1}})
+			y, ix := F.MaxPool2dWithIndices(x, []int{3, 3},
+				F.MaxPool2dWithIndicesOptions{Stride: []int{2, 2}, Padding: []int{1, 1}})
 			return []*T{y, ix}
 		},
 		"adaptive max": func(x *T) []*T { y, ix := F.AdaptiveMaxPool2dWithIndices(x, []int{4, 3}); return []*T{y, ix} },
@@ -34,7 +36,8 @@ func TestLayouts(t *testing.T) {
 	for name, f := range pools {
 		for _, channels := range []int{1, 3, 70} {
 			for _, dt := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16, tensor.Float16} {
-				x := opstest.Fill(tensor.Float64, 7, 2, channels, 9, 10).MulScalar(8).RoundDecimals(0) // sums are exact, winners often tie
+				// sums are exact, winners often tie
+				x := opstest.Fill(tensor.Float64, 7, 2, channels, 9, 10).MulScalar(8).RoundDecimals(0)
 				if strings.Contains(name, "max") {
 					d := tensor.Data[float64](x)
 					d[len(d)/3], d[len(d)/3+1], d[0] = math.NaN(), math.NaN(), math.Inf(-1)
@@ -55,10 +58,13 @@ func TestLayouts(t *testing.T) {
 					c := tensor.Data[float64](wide[i].ToDType(tensor.Float64).Contiguous())
 					for j := range a {
 						if a[j] != b[j] && (a[j] == a[j] || b[j] == b[j]) {
-							t.Fatalf("%s of %d channels of %s: result %d, element %d is %v, in planes %v", name, channels, dt, i, j, b[j], a[j])
+							t.Fatalf("%s of %d channels of %s: result %d, element %d is %v, in planes %v", name,
+								channels, dt, i, j, b[j], a[j])
 						}
-						if d := math.Abs(a[j] - c[j]); d > 0.02*math.Abs(c[j])+1e-6 || (a[j] == a[j]) != (c[j] == c[j]) {
-							t.Fatalf("%s of %d channels of %s: result %d, element %d is %v, in float64 %v", name, channels, dt, i, j, a[j], c[j])
+						if d := math.Abs(a[j] - c[j]); d > 0.02*math.Abs(c[j])+1e-6 ||
+							(a[j] == a[j]) != (c[j] == c[j]) {
+							t.Fatalf("%s of %d channels of %s: result %d, element %d is %v, in float64 %v", name,
+								channels, dt, i, j, a[j], c[j])
 						}
 					}
 				}

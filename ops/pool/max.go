@@ -72,13 +72,15 @@ func maxForward[E number](w *window, out []E, index []int64, in []E) {
 // maxIndices computes the maximum of every window and its position in the input's plane.
 func (k *taps[E, S]) maxIndices(w *window, out, index, in *T, nd int) {
 	if w.taps() > 256 { // more than codes can tell apart
-		tensor.IntoFormat(index, tensor.ContiguousFormat, func(ix []int64) { into(out, func(d []E) { maxForward(w, d, ix, dense[E](in)) }) })
+		tensor.IntoFormat(index, tensor.ContiguousFormat,
+			func(ix []int64) { into(out, func(d []E) { maxForward(w, d, ix, dense[E](in)) }) })
 		return
 	}
 	ch, f := channels(in, nd)
 	k.into(out, f, func(d []S) {
 		tensor.IntoFormat(index, f, func(ix []int64) {
-			k.maxTaps(w, ch, d, k.dense(in, f), func(at int, code []uint8) { tapIndices(w, ix[at:at+len(code)], ch, at, code) })
+			k.maxTaps(w, ch, d, k.dense(in, f),
+				func(at int, code []uint8) { tapIndices(w, ix[at:at+len(code)], ch, at, code) })
 		})
 	})
 }
@@ -119,7 +121,8 @@ func pick[E number](planes, isz, osz int, d, g []E, index []int64) {
 // checkPlanes refuses shapes that do not agree in the dimensions before the last nd.
 func checkPlanes(c *Ctx, a, b []int, nd int) {
 	if n := len(a); nd < 1 || n < nd || len(b) != n || !tensor.SameShape(a[:n-nd], b[:n-nd]) {
-		c.Fail(tensor.ErrShape, "expected shapes that differ in the last %d dimensions only, got %s and %s", nd, tensor.ShapeString(a), tensor.ShapeString(b))
+		c.Fail(tensor.ErrShape, "expected shapes that differ in the last %d dimensions only, got %s and %s", nd,
+			tensor.ShapeString(a), tensor.ShapeString(b))
 	}
 }
 
@@ -153,8 +156,10 @@ func spatial(sh []int, nd int) (planes, size int) {
 
 // scatterRun is the backward pass of the poolings that return indices.
 func scatterRun(c *Ctx, out, g, index *T, nd int) {
-	onType(c, out.DType(), func() { scatterInto[float32](out, g, index, nd) }, func() { scatterInto[float64](out, g, index, nd) },
-		func() { scatterInto[int64](out, g, index, nd) }, func() { scatterInto[int32](out, g, index, nd) }, func() { scatterInto[int16](out, g, index, nd) },
+	onType(c, out.DType(), func() { scatterInto[float32](out, g, index, nd) },
+		func() { scatterInto[float64](out, g, index, nd) },
+		func() { scatterInto[int64](out, g, index, nd) }, func() { scatterInto[int32](out, g, index, nd) },
+		func() { scatterInto[int16](out, g, index, nd) },
 		func() { scatterInto[int8](out, g, index, nd) }, func() { scatterInto[uint8](out, g, index, nd) })
 }
 
@@ -163,7 +168,8 @@ func scatterInto[E number](out, g, index *T, nd int) {
 	_, osz := spatial(g.Shape(), nd)
 	dt := tensor.DTypeOf[E]()
 	if ch, f := channels(out, nd); ch > 0 {
-		scatterLast(planes/ch, isz, osz, ch, out, tensor.Memory[E](tensor.DenseIn(g, f, dt)), tensor.Memory[int64](tensor.DenseIn(index, f, tensor.Int64)))
+		scatterLast(planes/ch, isz, osz, ch, out, tensor.Memory[E](tensor.DenseIn(g, f, dt)),
+			tensor.Memory[int64](tensor.DenseIn(index, f, tensor.Int64)))
 		return
 	}
 	into(out, func(d []E) { scatter(planes, isz, osz, d, dense[E](g), tensor.Data[int64](tensor.Dense(index))) })
@@ -204,15 +210,17 @@ func scatterLast[E number](images, isz, osz, ch int, out *T, g []E, index []int6
 // maxWindow reads the arguments kernel_size, stride, padding, dilation, ceil_mode from position i on.
 func maxWindow(c *Ctx, sh []int, nd, i int) *window {
 	k := list(c, "kernel_size", c.Ints(i), nil, nd)
-	return makeWindow(c, sh, nd, k, list(c, "stride", c.Ints(i+1), k, nd), list(c, "padding", c.Ints(i+2), nil, nd), list(c, "dilation", c.Ints(i+3), nil, nd), c.Bool(i+4))
+	return makeWindow(c, sh, nd, k, list(c, "stride", c.Ints(i+1), k, nd), list(c, "padding", c.Ints(i+2), nil, nd),
+		list(c, "dilation", c.Ints(i+3), nil, nd), c.Bool(i+4))
 }
 
 // maxDef is max_poolNd_with_indices.
 func maxDef(schema string, nd int, grad string, body func(c *Ctx)) tensor.Def {
 	d := tensor.Def{
 		Schema: schema,
-		Doc:    "is the maximum of each window and its position in the input's plane; NaN counts as the maximum. Padding never wins." + site + "max_pool2d.html",
-		Go:     "-", Grad: grad, Body: body,
+		Doc: "is the maximum of each window and its position in the input's plane; NaN counts as the maximum. " +
+			"Padding never wins." + site + "max_pool2d.html",
+		Go: "-", Grad: grad, Body: body,
 		Infer: func(c *Ctx) {
 			w := checkMax(c, nd)
 			out := resultShape(c.Shape(0), nd, w)
@@ -251,7 +259,8 @@ func maxDef(schema string, nd int, grad string, body func(c *Ctx)) tensor.Def {
 	}
 	d.Save = "self result1"
 	d.VJP = func(c *Ctx, g *T) []*T {
-		return c.Grads1(call(opsMaxBackward[nd], g, c.T(0), c.Ints(1), c.Ints(2), c.Ints(3), c.Ints(4), c.Bool(5), c.Out(1))[0])
+		return c.Grads1(call(opsMaxBackward[nd], g, c.T(0), c.Ints(1), c.Ints(2), c.Ints(3), c.Ints(4), c.Bool(5),
+			c.Out(1))[0])
 	}
 	return d
 }
@@ -267,7 +276,8 @@ func checkMax(c *Ctx, nd int) *window {
 	sh := c.Shape(0)
 	k := list(c, "kernel_size", c.Ints(1), nil, nd)
 	st := list(c, "stride", c.Ints(2), k, nd)
-	checkWindow(c, sh, nd, &window{k: last3(k, 1), stride: last3(st, 1), pad: last3(list(c, "padding", c.Ints(3), nil, nd), 0),
+	checkWindow(c, sh, nd, &window{k: last3(k, 1), stride: last3(st, 1),
+		pad: last3(list(c, "padding", c.Ints(3), nil, nd), 0),
 		dil: last3(list(c, "dilation", c.Ints(4), nil, nd), 1)})
 	checkInput(c, sh, nd)
 	w := maxWindow(c, sh, nd, 1)
@@ -344,12 +354,14 @@ func init() {
 		},
 		{
 			Schema: "gotorch::pool_scatter_add(Tensor self, Tensor indices, int[] size, int nd) -> Tensor",
-			Doc:    "adds, in each plane of the last nd dimensions, the elements of self to zeros of the given size, at indices.",
-			Go:     "-",
+			Doc: "adds, in each plane of the last nd dimensions, the elements of self to zeros of the given size, " +
+				"at indices.",
+			Go: "-",
 			Infer: func(c *Ctx) {
 				checkPlanes(c, c.Ints(2), c.Shape(1), c.Int(3))
 				if !tensor.SameShape(c.Shape(0), c.Shape(1)) {
-					c.Fail(tensor.ErrShape, "expected self and indices of one shape, got %s and %s", tensor.ShapeString(c.Shape(0)), tensor.ShapeString(c.Shape(1)))
+					c.Fail(tensor.ErrShape, "expected self and indices of one shape, got %s and %s",
+						tensor.ShapeString(c.Shape(0)), tensor.ShapeString(c.Shape(1)))
 				}
 				allocLike(c, c.Int(3), 0, c.Ints(2), c.T(1), c.ArgDType(0))
 			},
@@ -363,7 +375,8 @@ func init() {
 	}
 }
 
-const maxDoc = "is the maximum of each window of an input [n, c, ...] or [c, ...]; the stride defaults to the kernel's size." + site + "max_pool2d.html"
+const maxDoc = "is the maximum of each window of an input [n, c, ...] or [c, ...]; the stride defaults to the " +
+	"kernel's size." + site + "max_pool2d.html"
 
 var (
 	opsMax         = slots("aten::max_pool%dd")

@@ -18,7 +18,8 @@ var (
 // codable reports that a maximum pooling of x can do with codes; anything odd is left to the operator that returns
 // indices.
 func codable(x *T, nd int, args ...[]int) bool {
-	if dt := x.DType(); dt != tensor.Float64 && dt.Compute() != tensor.Float32 || x.Dim() != nd+1 && x.Dim() != nd+2 || x.Numel() == 0 {
+	if dt := x.DType(); dt != tensor.Float64 && dt.Compute() != tensor.Float32 || x.Dim() != nd+1 && x.Dim() != nd+2 ||
+		x.Numel() == 0 {
 		return false
 	}
 	for i, l := range args {
@@ -34,7 +35,8 @@ func codable(x *T, nd int, args ...[]int) bool {
 	taps, k, p, d := 1, args[0], args[2], args[3]
 	for i := range nd {
 		taps *= k[i%len(k)]
-		if s := x.Size(x.Dim() - nd + i); 2*p[i%len(p)] > (k[i%len(k)]-1)*d[i%len(d)]+1 || s+2*p[i%len(p)] < (k[i%len(k)]-1)*d[i%len(d)]+1 {
+		if s := x.Size(x.Dim() - nd + i); 2*p[i%len(p)] > (k[i%len(k)]-1)*d[i%len(d)]+1 ||
+			s+2*p[i%len(p)] < (k[i%len(k)]-1)*d[i%len(d)]+1 {
 			return false
 		}
 	}
@@ -44,8 +46,8 @@ func codable(x *T, nd int, args ...[]int) bool {
 // noTap is the code of a window behind which a ReLU leaves nothing: no gradient comes back to it.
 const noTap = 255
 
-// offsets are the distances of a window's taps from its first one in the input's plane. That of noTap, unless the window has so many taps,
-// is outside of every plane.
+// offsets are the distances of a window's taps from its first one in the input's plane. That of noTap, unless the
+// window has so many taps, is outside of every plane.
 func (w *window) offsets() []int {
 	l := make([]int, 0, noTap+1)
 	for a := range w.k[0] {
@@ -180,15 +182,17 @@ func runMax(c *Ctx, nd int, relu bool) {
 
 // maxRule is the gradient of a maximum pooling that has kept numbers of taps.
 func maxRule(c *Ctx, g *T, nd int) []*T {
-	return c.Grads1(call(opCodesBackward, g, c.Kept().(*T), c.Shape(0), c.Ints(1), c.Ints(2), c.Ints(3), c.Ints(4), c.Bool(5), nd)[0])
+	return c.Grads1(call(opCodesBackward, g, c.Kept().(*T), c.Shape(0), c.Ints(1), c.Ints(2), c.Ints(3), c.Ints(4),
+		c.Bool(5), nd)[0])
 }
 
 func init() {
 	window := func(c *Ctx, sh []int) *window { return maxWindow(c, sh, c.Int(8), 3) }
 	tensor.Register(tensor.Def{
 		Schema: "gotorch::max_pool_codes_backward(Tensor grad, Tensor codes, int[] size, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool ceil_mode, int nd) -> Tensor",
-		Doc:    "adds each gradient to the element of the input, of the given size, that the tap's number in codes names.",
-		Go:     "-",
+		Doc: "adds each gradient to the element of the input, of the given size, that the tap's number in codes " +
+			"names.",
+		Go: "-",
 		Infer: func(c *Ctx) {
 			c.AllocStrided(0, c.Ints(2), tensor.FormatStrides(c.Ints(2), formatOf(c.T(1), c.Int(8))), c.ArgDType(0))
 		},
@@ -197,7 +201,8 @@ func init() {
 		},
 		Save: "codes",
 		VJP: func(c *Ctx, g *T) []*T {
-			return c.Grads2(call(opCodesGather, g, c.T(1), c.Ints(2), c.Ints(3), c.Ints(4), c.Ints(5), c.Ints(6), c.Bool(7), c.Int(8))[0], nil)
+			return c.Grads2(call(opCodesGather, g, c.T(1), c.Ints(2), c.Ints(3), c.Ints(4), c.Ints(5), c.Ints(6),
+				c.Bool(7), c.Int(8))[0], nil)
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -210,7 +215,8 @@ func init() {
 		},
 		Save: "codes",
 		VJP: func(c *Ctx, g *T) []*T {
-			return c.Grads2(call(opCodesBackward, g, c.T(1), c.Ints(2), c.Ints(3), c.Ints(4), c.Ints(5), c.Ints(6), c.Bool(7), c.Int(8))[0], nil)
+			return c.Grads2(call(opCodesBackward, g, c.T(1), c.Ints(2), c.Ints(3), c.Ints(4), c.Ints(5), c.Ints(6),
+				c.Bool(7), c.Int(8))[0], nil)
 		},
 	})
 }

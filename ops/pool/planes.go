@@ -49,7 +49,8 @@ func newPhases(w *window) *phases {
 	h := (w.in[2] + s - 1) / s
 	p := &phases{w: w, s: s, half: h, size: w.in[0] * w.in[1] * s * h, tall: 1}
 	// The windows of a plane fill its lines and nothing else, so the next plane's go on where they end.
-	if w.in[0] == 1 && w.k[0] == 1 && w.pad[1] == 0 && w.in[1] == w.out[1]*w.stride[1] && (w.k[1]-1)*w.dil[1] < w.stride[1] {
+	if w.in[0] == 1 && w.k[0] == 1 && w.pad[1] == 0 && w.in[1] == w.out[1]*w.stride[1] &&
+		(w.k[1]-1)*w.dil[1] < w.stride[1] {
 		p.tall = max(1, min(w.planes, block/2/max(1, p.size)))
 	}
 	p.part = p.tall * p.size / s

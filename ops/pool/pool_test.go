@@ -21,11 +21,13 @@ func fill(seed int, sh ...int) *T { return opstest.Fill(tensor.Float64, seed, sh
 
 func TestGradients(t *testing.T) {
 	opstest.GradCheck(t, "max_pool2d", func(x []*T) *T {
-		y := F.MaxPool2d(x[0], []int{3, 2}, F.MaxPool2dOptions{Stride: []int{2, 1}, Padding: []int{1, 0}, Dilation: []int{1, 2}, CeilMode: true})
+		y := F.MaxPool2d(x[0], []int{3, 2},
+			F.MaxPool2dOptions{Stride: []int{2, 1}, Padding: []int{1, 0}, Dilation: []int{1, 2}, CeilMode: true})
 		return y.Mul(y)
 	}, fill(1, 2, 3, 6, 7))
 	opstest.GradCheck(t, "avg_pool2d", func(x []*T) *T {
-		y := F.AvgPool2d(x[0], []int{3, 2}, F.AvgPool2dOptions{Stride: []int{2, 1}, Padding: []int{1, 1}, CeilMode: true, NoCountIncludePad: true})
+		y := F.AvgPool2d(x[0], []int{3, 2},
+			F.AvgPool2dOptions{Stride: []int{2, 1}, Padding: []int{1, 1}, CeilMode: true, NoCountIncludePad: true})
 		return y.Mul(y)
 	}, fill(1, 2, 3, 6, 7))
 	opstest.GradCheck(t, "avg_pool3d", func(x []*T) *T {
@@ -52,7 +54,10 @@ func TestThreads(t *testing.T) {
 		"max_pool2d": func(x *T) *T {
 			return F.MaxPool2d(x, []int{3, 3}, F.MaxPool2dOptions{Stride: []int{2, 2}, Padding: []int{1, 1}})
 		},
-		"avg_pool2d":          func(x *T) *T { return F.AvgPool2d(x, []int{3, 3}, F.AvgPool2dOptions{Stride: []int{2, 2}}) },
+		"avg_pool2d": func(x *T) *T {
+			return F.AvgPool2d(x, []int{3, 3},
+				F.AvgPool2dOptions{Stride: []int{2, 2}})
+		},
 		"adaptive_avg_pool2d": func(x *T) *T { return F.AdaptiveAvgPool2d(x, []int{7, 7}) },
 	} {
 		opstest.SameBits(t, name, func() []*T {

@@ -11,8 +11,9 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// A ReLU and the pooling behind it as one operator give the same bits as one after the other, and so do gradients and their gradients:
-// planes with short and with long lines, channels-last memory, NaN, windows without a positive number, and windows that the kernel refuses.
+// A ReLU and the pooling behind it as one operator give the same bits as one after the other, and so do gradients and
+// their gradients: planes with short and with long lines, channels-last memory, NaN, windows without a positive number,
+// and windows that the kernel refuses.
 func TestReLUMaxPool(t *testing.T) {
 	type args struct{ k, stride, pad, dil []int }
 	plain := args{[]int{2}, nil, []int{0}, []int{1}}
@@ -29,7 +30,8 @@ func TestReLUMaxPool(t *testing.T) {
 						}
 						f := tensor.ContiguousFormat
 						if last {
-							if f = map[int]tensor.MemoryFormat{4: tensor.ChannelsLast, 5: tensor.ChannelsLast3d}[len(sh)]; f == tensor.ContiguousFormat {
+							if f = map[int]tensor.MemoryFormat{4: tensor.ChannelsLast,
+								5: tensor.ChannelsLast3d}[len(sh)]; f == tensor.ContiguousFormat {
 								continue
 							}
 						}
@@ -41,9 +43,11 @@ func TestReLUMaxPool(t *testing.T) {
 							x := in.Clone().SetRequiresGrad(true)
 							var y *tensor.Tensor
 							if separate {
-								y = op.Call1(fmt.Sprintf("aten::max_pool%dd", nd), x.ReLU(), a.k, append([]int{}, a.stride...), a.pad, a.dil, ceil)
+								y = op.Call1(fmt.Sprintf("aten::max_pool%dd", nd), x.ReLU(), a.k,
+									append([]int{}, a.stride...), a.pad, a.dil, ceil)
 							} else {
-								y = fused.ReLUMaxPool(x, a.k, append([]int{}, a.stride...), a.pad, a.dil, ceil, nd, false)
+								y = fused.ReLUMaxPool(x, a.k, append([]int{}, a.stride...), a.pad, a.dil, ceil, nd,
+									false)
 							}
 							g := opstest.Fill(tensor.Float32, 2, y.Shape()...).To(dt).SetRequiresGrad(true)
 							y.Backward(tensor.BackwardOptions{Gradient: g, CreateGraph: true})
@@ -51,20 +55,25 @@ func TestReLUMaxPool(t *testing.T) {
 							gx.Mul(gx).SumDim(nil).Backward()
 							var none *tensor.Tensor
 							tensor.NoGrad(func() {
-								none = fused.ReLUMaxPool(in, a.k, append([]int{}, a.stride...), a.pad, a.dil, ceil, nd, false)
+								none = fused.ReLUMaxPool(in, a.k, append([]int{}, a.stride...), a.pad, a.dil, ceil, nd,
+									false)
 							})
 							return []*tensor.Tensor{y, gx, g.Grad(), none}
 						}
 						got, want := run(false), run(true)
-						for i, name := range []string{"result", "gradient", "gradient of the gradient", "result without gradients"} {
-							g, w := tensor.Data[float64](tensor.Dense(got[i].To(tensor.Float64))), tensor.Data[float64](tensor.Dense(want[i].To(tensor.Float64)))
+						for i, name := range []string{"result", "gradient", "gradient of the gradient",
+							"result without gradients"} {
+							g, w := tensor.Data[float64](tensor.Dense(got[i].To(tensor.Float64))),
+								tensor.Data[float64](tensor.Dense(want[i].To(tensor.Float64)))
 							for j := range w {
-								if math.Float64bits(g[j]) != math.Float64bits(w[j]) && !(math.IsNaN(g[j]) && math.IsNaN(w[j])) {
+								if math.Float64bits(g[j]) != math.Float64bits(w[j]) &&
+									!(math.IsNaN(g[j]) && math.IsNaN(w[j])) {
 									t.Fatalf("%s: %s: element %d is %v, want %v", what, name, j, g[j], w[j])
 								}
 							}
 							if got[i].SuggestFormat() != want[i].SuggestFormat() {
-								t.Errorf("%s: %s: memory format %v, want %v", what, name, got[i].SuggestFormat(), want[i].SuggestFormat())
+								t.Errorf("%s: %s: memory format %v, want %v", what, name, got[i].SuggestFormat(),
+									want[i].SuggestFormat())
 							}
 						}
 					}

@@ -56,10 +56,11 @@ func (w *window) of(planes int) *window {
 	return &v
 }
 
-// eachPlaneGroup calls f for all groups of planes, in parallel: the first plane, the lines of so many, and the memory to take from and give to,
-// turned. There are from and to elements in a plane of either. Behind the memory to take from, within its capacity, come zeros elements of 0
-// for each of the planes.
-func eachPlaneGroup[D, S any](b *beside, out []D, to int, in []S, from, zeros int, f func(first int, l *lines, d []D, s []S)) {
+// eachPlaneGroup calls f for all groups of planes, in parallel: the first plane, the lines of so many, and the memory
+// to take from and give to, turned. There are from and to elements in a plane of either. Behind the memory to take
+// from, within its capacity, come zeros elements of 0 for each of the planes.
+func eachPlaneGroup[D, S any](b *beside, out []D, to int, in []S, from, zeros int,
+	f func(first int, l *lines, d []D, s []S)) {
 	groups := (b.w.planes + b.n - 1) / b.n
 	par.For(groups, max(1, block/(b.n*b.w.inSize())), func(lo, hi int) {
 		d, freeD := lend[D](b.n * to)
@@ -140,5 +141,6 @@ func (k *taps[E, S]) avgSlim(w *window, out, in []S) {
 
 // avgBackwardSlim shares gradients that have been divided.
 func (k *taps[E, S]) avgBackwardSlim(w *window, gin []S, g []E) {
-	eachPlaneGroup(newBeside(w, backward), gin, w.inSize(), g, w.outSize(), 0, func(first int, l *lines, d []S, g []E) { k.shareLast(l, d, g) })
+	eachPlaneGroup(newBeside(w, backward), gin, w.inSize(), g, w.outSize(), 0,
+		func(first int, l *lines, d []S, g []E) { k.shareLast(l, d, g) })
 }

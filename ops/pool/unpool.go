@@ -13,17 +13,21 @@ func unpoolCheck(c *Ctx, nd int, name string) []int {
 		c.Fail(tensor.ErrDType, "elements in indices should be type int64 but got: %s", c.ArgDType(1).ClassName())
 	}
 	if len(sh) != nd+1 && len(sh) != nd+2 {
-		c.Fail(tensor.ErrShape, "Input to max_unpooling%dd should be a %dd or %dd Tensor, but got a tensor with %d dimensions", nd, nd+1, nd+2, len(sh))
+		c.Fail(tensor.ErrShape, "Input to max_unpooling%dd should be a %dd or %dd Tensor, but got a tensor with %d "+
+			"dimensions", nd, nd+1, nd+2, len(sh))
 	}
 	if !tensor.SameShape(sh, ix) {
-		c.Fail(tensor.ErrShape, "Expected shape of indices to be same as that of the input tensor (%s), but got indices tensor with shape: %s", tensor.ShapeString(sh), tensor.ShapeString(ix))
+		c.Fail(tensor.ErrShape, "Expected shape of indices to be same as that of the input tensor (%s), but got "+
+			"indices tensor with shape: %s", tensor.ShapeString(sh), tensor.ShapeString(ix))
 	}
 	if len(out) != nd {
-		c.Fail(tensor.ErrShape, "%s: there should be exactly %d elements in output_size, but got %d elements", name, nd, len(out))
+		c.Fail(tensor.ErrShape, "%s: there should be exactly %d elements in output_size, but got %d elements", name, nd,
+			len(out))
 	}
 	for i := len(sh) - nd - 1; i < len(sh); i++ {
 		if sh[i] == 0 {
-			c.Fail(tensor.ErrShape, "%s(): Expected input to have non-zero size for non-batch dimensions, but got %s with dimension %d being empty.", name, tensor.ShapeString(sh), i)
+			c.Fail(tensor.ErrShape, "%s(): Expected input to have non-zero size for non-batch dimensions, but got %s "+
+				"with dimension %d being empty.", name, tensor.ShapeString(sh), i)
 		}
 	}
 	return append(slices.Clone(sh[:len(sh)-nd]), out...)
@@ -51,24 +55,29 @@ func unpoolDef(schema string, nd int) tensor.Def {
 	return tensor.Def{
 		Schema: schema,
 		Grad:   fmt.Sprintf("MaxUnpool%dDBackward0", nd),
-		Doc:    "writes each element to the position of a plane of zeros that indices (from max pooling) names." + site + fmt.Sprintf("max_unpool%dd.html", nd),
-		Go:     "-",
+		Doc: "writes each element to the position of a plane of zeros that indices (from max pooling) names." +
+			site + fmt.Sprintf("max_unpool%dd.html", nd),
+		Go: "-",
 		Infer: func(c *Ctx) {
 			name := c.Op().Sch.Name
 			if nd == 3 {
 				st, pad := c.Ints(3), c.Ints(4)
 				if len(st) != 3 {
-					c.Fail(tensor.ErrShape, "There should be exactly three elements (depth, height, width) in stride, but got: %d elements.", len(st))
+					c.Fail(tensor.ErrShape,
+						"There should be exactly three elements (depth, height, width) in stride, but got: %d elements.", len(st))
 				}
 				if len(pad) != 3 {
-					c.Fail(tensor.ErrShape, "There should be exactly three elements (depth, height, width) in padding, but got: %d elements.", len(pad))
+					c.Fail(tensor.ErrShape,
+						"There should be exactly three elements (depth, height, width) in padding, but got: %d "+
+							"elements.", len(pad))
 				}
 			}
 			out := unpoolCheck(c, nd, name)
 			if nd == 3 {
 				for _, s := range c.Ints(3) {
 					if s <= 0 {
-						c.Fail(tensor.ErrValue, "strides should be greater than zero, but got stride: %s", tensor.ShapeString(c.Ints(3)))
+						c.Fail(tensor.ErrValue, "strides should be greater than zero, but got stride: %s",
+							tensor.ShapeString(c.Ints(3)))
 					}
 				}
 			}
@@ -89,7 +98,8 @@ func unpoolDef(schema string, nd int) tensor.Def {
 				func() { into(out, func(d []int8) { bad = place(planes, dsz, gsz, d, dense[int8](g), ix) }) },
 				func() { into(out, func(d []uint8) { bad = place(planes, dsz, gsz, d, dense[uint8](g), ix) }) })
 			if bad >= 0 {
-				c.Fail(tensor.ErrIndex, "Found an invalid max index: %d (output volumes are of size %s", bad, tensor.ShapeString(c.Ints(2)))
+				c.Fail(tensor.ErrIndex, "Found an invalid max index: %d (output volumes are of size %s", bad,
+					tensor.ShapeString(c.Ints(2)))
 			}
 		},
 		Save: "indices",
@@ -116,11 +126,13 @@ func unpoolSize(c *Ctx, sh []int, nd int, k, stride, pad []int) []int {
 		out = out[2:]
 	}
 	if len(out) != nd {
-		c.Fail(tensor.ErrShape, "output_size should be a sequence containing %d or %d elements, but it has a length of '%d'", nd, nd+2, len(out))
+		c.Fail(tensor.ErrShape, "output_size should be a sequence containing %d or %d elements, but it has a length "+
+			"of '%d'", nd, nd+2, len(out))
 	}
 	for i := range nd {
 		if lo, hi := def[i]-stride[i], def[i]+stride[i]; out[i] <= lo || out[i] >= hi {
-			c.Fail(tensor.ErrShape, "invalid output_size \"%s\" (dim %d must be between %d and %d)", tensor.ShapeString(out), i, lo, hi)
+			c.Fail(tensor.ErrShape, "invalid output_size \"%s\" (dim %d must be between %d and %d)",
+				tensor.ShapeString(out), i, lo, hi)
 		}
 	}
 	return out
@@ -133,7 +145,8 @@ func unpoolBody(nd int) func(c *Ctx) {
 		stride := list(c, "stride", c.Ints(3), k, nd)
 		pad := list(c, "padding", c.Ints(4), nil, nd)
 		if x.Dim() < nd {
-			c.Fail(tensor.ErrShape, "Input to max_unpooling%dd should be a %dd or %dd Tensor, but got a tensor with %d dimensions", max(2, nd), max(2, nd)+1, max(2, nd)+2, x.Dim())
+			c.Fail(tensor.ErrShape, "Input to max_unpooling%dd should be a %dd or %dd Tensor, but got a tensor with "+
+				"%d dimensions", max(2, nd), max(2, nd)+1, max(2, nd)+2, x.Dim())
 		}
 		size := unpoolSize(c, x.Shape(), nd, k, stride, pad)
 		switch nd {

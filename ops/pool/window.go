@@ -68,9 +68,11 @@ func list(c *Ctx, name string, v, def []int, n int) []int {
 	case 1:
 		return slices.Repeat(v, n)
 	}
-	what := []string{"", "one int", "either be omitted, a single int, or a tuple of two ints", "either be omitted, a single int, or a tuple of three ints"}[n]
+	what := []string{"", "one int", "either be omitted, a single int, or a tuple of two ints",
+		"either be omitted, a single int, or a tuple of three ints"}[n]
 	if name == "kernel_size" || name == "output_size" || n == 1 {
-		what = []string{"", "contain one int", "either be a single int, or a tuple of two ints", "a single int, or a tuple of three ints"}[n]
+		what = []string{"", "contain one int", "either be a single int, or a tuple of two ints",
+			"a single int, or a tuple of three ints"}[n]
 	}
 	c.Fail(tensor.ErrShape, "%s: %s must %s", c.Op().Sch.Name, name, what)
 	return nil
@@ -100,17 +102,20 @@ func checkWindow(c *Ctx, sh []int, nd int, w *window) {
 			if nd == 1 {
 				c.Fail(tensor.ErrValue, "max_pool1d() kernel_size must be greater than zero, but got %d", w.k[i])
 			}
-			c.Fail(tensor.ErrValue, "kernel size should be greater than zero, but got kernel_size: %s", tensor.ShapeString(w.k[3-nd:]))
+			c.Fail(tensor.ErrValue, "kernel size should be greater than zero, but got kernel_size: %s",
+				tensor.ShapeString(w.k[3-nd:]))
 		case w.stride[i] <= 0:
 			if nd == 1 {
 				c.Fail(tensor.ErrValue, "max_pool1d() stride must be greater than zero, but got %d", w.stride[i])
 			}
-			c.Fail(tensor.ErrValue, "stride should be greater than zero, but got stride: %s", tensor.ShapeString(w.stride[3-nd:]))
+			c.Fail(tensor.ErrValue, "stride should be greater than zero, but got stride: %s",
+				tensor.ShapeString(w.stride[3-nd:]))
 		case w.dil[i] <= 0:
 			if nd == 1 {
 				c.Fail(tensor.ErrValue, "max_pool1d() dilation must be greater than zero, but got %d", w.dil[i])
 			}
-			c.Fail(tensor.ErrValue, "dilation should be greater than zero, but got dilation: %s", tensor.ShapeString(w.dil[3-nd:]))
+			c.Fail(tensor.ErrValue, "dilation should be greater than zero, but got dilation: %s",
+				tensor.ShapeString(w.dil[3-nd:]))
 		case w.pad[i] < 0:
 			c.Fail(tensor.ErrValue, "pad must be non-negative, but got pad: %d", w.pad[i])
 		}
@@ -118,7 +123,8 @@ func checkWindow(c *Ctx, sh []int, nd int, w *window) {
 			c.Fail(tensor.ErrValue, "effective kernel size overflows: kernel_size %d, dilation %d", w.k[i], w.dil[i])
 		}
 		if w.pad[i] > ((w.k[i]-1)*w.dil[i]+1)/2 {
-			c.Fail(tensor.ErrValue, "pad should be at most half of effective kernel size, but got pad=%d, kernel_size=%d and dilation=%d", w.pad[i], w.k[i], w.dil[i])
+			c.Fail(tensor.ErrValue, "pad should be at most half of effective kernel size, but got pad=%d, "+
+				"kernel_size=%d and dilation=%d", w.pad[i], w.k[i], w.dil[i])
 		}
 	}
 }
@@ -137,7 +143,8 @@ func checkOutput(c *Ctx, nd int, w *window) {
 				}
 				return s
 			}
-			c.Fail(tensor.ErrShape, "Given input size: (%s). Calculated output size: (%s). Output size is too small", by(w.in[3-nd:]), by(w.out[3-nd:]))
+			c.Fail(tensor.ErrShape, "Given input size: (%s). Calculated output size: (%s). Output size is too small",
+				by(w.in[3-nd:]), by(w.out[3-nd:]))
 		}
 	}
 }
@@ -150,12 +157,15 @@ func checkInput(c *Ctx, sh []int, nd int) {
 	}
 	if !ok {
 		if nd == 3 && (len(sh) == 4 || len(sh) == 5) {
-			c.Fail(tensor.ErrShape, "%s: Expected input to have non-zero size for non-batch dimensions, but got %s: non-empty 4D or 5D (batch mode) tensor expected for input", c.Op().Sch.Name, tensor.ShapeString(sh))
+			c.Fail(tensor.ErrShape, "%s: Expected input to have non-zero size for non-batch dimensions, but got %s: "+
+				"non-empty 4D or 5D (batch mode) tensor expected for input", c.Op().Sch.Name, tensor.ShapeString(sh))
 		}
 		if nd == 3 {
-			c.Fail(tensor.ErrShape, "%s: non-empty 4D or 5D (batch mode) tensor expected for input, got %s", c.Op().Sch.Name, tensor.ShapeString(sh))
+			c.Fail(tensor.ErrShape, "%s: non-empty 4D or 5D (batch mode) tensor expected for input, got %s",
+				c.Op().Sch.Name, tensor.ShapeString(sh))
 		}
-		c.Fail(tensor.ErrShape, "Expected %dD or %dD (batch mode) tensor with optional 0 dim batch size for input, but got:%s", nd+1, nd+2, tensor.ShapeString(sh))
+		c.Fail(tensor.ErrShape, "Expected %dD or %dD (batch mode) tensor with optional 0 dim batch size for input, "+
+			"but got:%s", nd+1, nd+2, tensor.ShapeString(sh))
 	}
 }
 

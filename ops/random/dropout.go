@@ -54,7 +54,8 @@ func (d dropout) apply(c *Ctx) {
 		y, _ = n.Do2()
 	default:
 		n := tensor.NewCall(opNoisy, 4)
-		*n.Arg(0), *n.Arg(1), *n.Arg(2), *n.Arg(3) = tensor.TensorValue(x), tensor.FloatValue(p), tensor.BoolValue(d.feature), tensor.BoolValue(d.alpha)
+		*n.Arg(0), *n.Arg(1), *n.Arg(2), *n.Arg(3) = tensor.TensorValue(x), tensor.FloatValue(p),
+			tensor.BoolValue(d.feature), tensor.BoolValue(d.alpha)
 		y, _ = n.Do2()
 	}
 	c.Return(y)
@@ -160,7 +161,8 @@ func masked(dst, x, mask *T, scale float64) {
 // flat are the elements of a dense tensor in the order of memory.
 func flat[E any](t *T) []E { return unsafe.Slice((*E)(tensor.Ptr(t)), t.Numel()) }
 
-func scaleMasked[E float32 | float64](dst, a []E, mask []uint8, scale E, widen func([]E, []uint8), mul func(dst, a, b []E), mulScalar func(dst, a []E, s E)) {
+func scaleMasked[E float32 | float64](dst, a []E, mask []uint8, scale E, widen func([]E, []uint8),
+	mul func(dst, a, b []E), mulScalar func(dst, a []E, s E)) {
 	par.For(len(dst), 1<<15, func(lo, hi int) {
 		var buf [1024]E
 		for ; lo < hi; lo += len(buf) {
@@ -235,7 +237,8 @@ func init() {
 		Save: "result1",
 		VJP: func(c *Ctx, g *T) []*T {
 			n := tensor.NewCall(opDropoutBackward, 3)
-			*n.Arg(0), *n.Arg(1), *n.Arg(2) = tensor.TensorValue(g), tensor.TensorValue(c.Out(1)), tensor.FloatValue(keepScale(rate(c), c.ArgDType(0)))
+			*n.Arg(0), *n.Arg(1), *n.Arg(2) = tensor.TensorValue(g), tensor.TensorValue(c.Out(1)),
+				tensor.FloatValue(keepScale(rate(c), c.ArgDType(0)))
 			return []*T{n.Do1()}
 		},
 	}
@@ -285,7 +288,8 @@ func init() {
 		Save: "mask",
 		VJP: func(c *Ctx, g *T) []*T {
 			n := tensor.NewCall(opDropoutBackward, 3)
-			*n.Arg(0), *n.Arg(1), *n.Arg(2) = tensor.TensorValue(g), tensor.TensorValue(c.T(1)), tensor.FloatValue(c.Float(2))
+			*n.Arg(0), *n.Arg(1), *n.Arg(2) = tensor.TensorValue(g), tensor.TensorValue(c.T(1)),
+				tensor.FloatValue(c.Float(2))
 			return []*T{n.Do1(), nil}
 		},
 	})
@@ -303,25 +307,46 @@ func keepScale(p float64, dt tensor.DType) float64 {
 }
 
 func init() {
-	drop("dropout(Tensor input, float p, bool train) -> Tensor", "sets elements to zero with probability p while training and scales the others by 1/(1-p).\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.dropout.html", dropout{})
-	drop("feature_dropout(Tensor input, float p, bool train) -> Tensor", "is Dropout for whole channels.", dropout{feature: true})
-	drop("alpha_dropout(Tensor input, float p, bool train) -> Tensor", "is dropout that keeps mean and variance of SELU activations (https://arxiv.org/abs/1706.02515).", dropout{alpha: true})
-	drop("feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor", "is AlphaDropout for whole channels.", dropout{feature: true, alpha: true})
-	dropInPlace("dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)", "is Dropout written to the tensor itself, which is returned.", dropout{})
-	dropInPlace("feature_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)", "is FeatureDropout written to the tensor itself, which is returned.", dropout{feature: true})
-	dropInPlace("alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)", "is AlphaDropout written to the tensor itself, which is returned.", dropout{alpha: true})
-	dropInPlace("feature_alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)", "is FeatureAlphaDropout written to the tensor itself, which is returned.", dropout{feature: true, alpha: true})
-	functional("F::dropout(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor", "sets elements to zero with probability P and scales the others by 1/(1-P), unless NoTraining.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.dropout.html",
+	drop("dropout(Tensor input, float p, bool train) -> Tensor",
+		"sets elements to zero with probability p while training and scales the others by "+
+			"1/(1-p).\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.dropout.html", dropout{})
+	drop("feature_dropout(Tensor input, float p, bool train) -> Tensor", "is Dropout for whole channels.",
+		dropout{feature: true})
+	drop("alpha_dropout(Tensor input, float p, bool train) -> Tensor",
+		"is dropout that keeps mean and variance of SELU activations (https://arxiv.org/abs/1706.02515).",
+		dropout{alpha: true})
+	drop("feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor", "is AlphaDropout for whole channels.",
+		dropout{feature: true, alpha: true})
+	dropInPlace("dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)",
+		"is Dropout written to the tensor itself, which is returned.", dropout{})
+	dropInPlace("feature_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)",
+		"is FeatureDropout written to the tensor itself, which is returned.", dropout{feature: true})
+	dropInPlace("alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)",
+		"is AlphaDropout written to the tensor itself, which is returned.", dropout{alpha: true})
+	dropInPlace("feature_alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)",
+		"is FeatureAlphaDropout written to the tensor itself, which is returned.", dropout{feature: true, alpha: true})
+	functional("F::dropout(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor",
+		"sets elements to zero with probability P and scales the others by 1/(1-P), unless "+
+			"NoTraining.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.dropout.html",
 		"aten::dropout", 0)
-	functional("F::alpha_dropout(Tensor input, float p=0.5, bool training=False, bool inplace=False) -> Tensor", "is dropout that keeps mean and variance of SELU activations (https://arxiv.org/abs/1706.02515).\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.alpha_dropout.html",
+	functional("F::alpha_dropout(Tensor input, float p=0.5, bool training=False, bool inplace=False) -> Tensor",
+		"is dropout that keeps mean and variance of SELU activations "+
+			"(https://arxiv.org/abs/1706.02515).\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.alpha_dropout.html",
 		"aten::alpha_dropout", 0)
-	functional("F::feature_alpha_dropout(Tensor input, float p=0.5, bool training=False, bool inplace=False) -> Tensor", "is AlphaDropout for whole channels.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.feature_alpha_dropout.html",
+	functional("F::feature_alpha_dropout(Tensor input, float p=0.5, bool training=False, bool inplace=False) -> Tensor",
+		"is AlphaDropout for whole channels.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.feature_alpha_dropout.html",
 		"aten::feature_alpha_dropout", 0)
-	functional("F::dropout1d(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor", "is Dropout for whole channels of lines, [N, C, L] or [C, L].\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.dropout1d.html",
+	functional("F::dropout1d(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor",
+		"is Dropout for whole channels of lines, [N, C, L] or [C, "+
+			"L].\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.dropout1d.html",
 		"aten::feature_dropout", 2)
-	functional("F::dropout2d(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor", "is Dropout for whole channels of images, [N, C, H, W].\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.dropout2d.html",
+	functional("F::dropout2d(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor",
+		"is Dropout for whole channels of images, [N, C, H, "+
+			"W].\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.dropout2d.html",
 		"aten::feature_dropout", 0)
-	functional("F::dropout3d(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor", "is Dropout for whole channels of volumes, [N, C, D, H, W] or [C, D, H, W].\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.dropout3d.html",
+	functional("F::dropout3d(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor",
+		"is Dropout for whole channels of volumes, [N, C, D, H, W] or [C, D, H, "+
+			"W].\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.dropout3d.html",
 		"aten::feature_dropout", 4)
 }
 

@@ -24,7 +24,8 @@ func init() {
 	kind := func(c *Ctx) dropout { return dropout{feature: c.Bool(2), alpha: c.Bool(3)} }
 	tensor.Register(tensor.Def{
 		Schema: "gotorch::noisy_dropout(Tensor self, float p, bool feature, bool alpha) -> (Tensor, Tensor)", Go: "-",
-		Doc: "is dropout of elements or channels, with zeros or as alpha dropout; the second result is what it multiplies by.",
+		Doc: "is dropout of elements or channels, with zeros or as alpha dropout; the second result is what it " +
+			"multiplies by.",
 		GradOf: func(args []tensor.Value) string {
 			if args[3].N != 0 {
 				return "AddBackward0"
@@ -130,7 +131,8 @@ func featureScale(x, scale *T) *T {
 // dropoutNoise sets the elements of t to 0 with probability p and to 1/(1-p) otherwise, in the order of memory.
 func dropoutNoise(c *Ctx, t *T, p float64) {
 	if dt := t.DType(); dt == tensor.Float32 || dt == tensor.Float64 {
-		fill(c, t, each(func(d []float32) error { return rng.DropoutMask(rng.Default, d, p) }, func(d []float64) error { return rng.DropoutMask(rng.Default, d, p) }))
+		fill(c, t, each(func(d []float32) error { return rng.DropoutMask(rng.Default, d, p) },
+			func(d []float64) error { return rng.DropoutMask(rng.Default, d, p) }))
 		return
 	}
 	fill(c, t, bernoulliFill(rng.Default, 1-p))

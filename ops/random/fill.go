@@ -121,11 +121,13 @@ func normalFill(g *rng.Generator, mean, std float64) *fillers {
 
 // each makes fillers of one sampler for every real type.
 func each[F32 ~func([]float32) error](f32 F32, f64 func([]float64) error) *fillers {
-	return &fillers{f32: func(d []float32, _ bool) error { return f32(d) }, f64: func(d []float64, _ bool) error { return f64(d) }}
+	return &fillers{f32: func(d []float32, _ bool) error { return f32(d) },
+		f64: func(d []float64, _ bool) error { return f64(d) }}
 }
 
 func bernoulliFill(g *rng.Generator, p float64) *fillers {
-	f := each(func(d []float32) error { return rng.Bernoulli(g, d, p) }, func(d []float64) error { return rng.Bernoulli(g, d, p) })
+	f := each(func(d []float32) error { return rng.Bernoulli(g, d, p) },
+		func(d []float64) error { return rng.Bernoulli(g, d, p) })
 	f.u8 = func(d []uint8) error { return rng.Bernoulli(g, d, p) }
 	f.i8 = func(d []int8) error { return rng.Bernoulli(g, d, p) }
 	f.i16 = func(d []int16) error { return rng.Bernoulli(g, d, p) }
@@ -135,7 +137,8 @@ func bernoulliFill(g *rng.Generator, p float64) *fillers {
 }
 
 func geometricFill(g *rng.Generator, p float64) *fillers {
-	f := each(func(d []float32) error { return rng.Geometric(g, d, p) }, func(d []float64) error { return rng.Geometric(g, d, p) })
+	f := each(func(d []float32) error { return rng.Geometric(g, d, p) },
+		func(d []float64) error { return rng.Geometric(g, d, p) })
 	f.u8 = func(d []uint8) error { return rng.Geometric(g, d, p) }
 	f.i8 = func(d []int8) error { return rng.Geometric(g, d, p) }
 	f.i16 = func(d []int16) error { return rng.Geometric(g, d, p) }

@@ -13,8 +13,9 @@ import (
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "_standard_gamma(Tensor self, Generator? generator=None) -> Tensor",
-		Doc:    "draws from Gamma distributions with the concentrations in self and rate 1. The gradient is that of the draw at a fixed quantile.",
-		Infer:  func(c *Ctx) { c.Alloc(0, c.Shape(0), c.ArgDType(0)) },
+		Doc: "draws from Gamma distributions with the concentrations in self and rate 1. The gradient is that of " +
+			"the draw at a fixed quantile.",
+		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(0), c.ArgDType(0)) },
 		CPU: func(c *Ctx) {
 			t, o, g := c.T(0), c.Out(0), generator(c, 1)
 			var err error
@@ -85,7 +86,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor",
-		Doc: "is the derivative of a coordinate x of a draw from a Dirichlet distribution by its concentration alpha, divided by 1 - x;\n" +
+		Doc: "is the derivative of a coordinate x of a draw from a Dirichlet distribution by its concentration " +
+			"alpha, divided by 1 - x;\n" +
 			"total is the sum of the concentrations.",
 		NoGrad: "PyTorch has none either",
 		Infer:  func(c *Ctx) { c.Alloc(0, c.BroadcastArgs(0, 1, 2), c.ArgDType(0)) },

@@ -13,11 +13,13 @@ import (
 // fills the tensor.
 //
 //gen:factory
-func factory(schema, doc string, sizeArg, gen, dtypeArg int, def func() tensor.DType, f func(c *Ctx, g *rng.Generator, t *T)) {
+func factory(schema, doc string, sizeArg, gen, dtypeArg int, def func() tensor.DType,
+	f func(c *Ctx, g *rng.Generator, t *T)) {
 	drawn(schema, doc, gen, func(shift int) tensor.Def { return factoryDef(sizeArg, gen, dtypeArg, shift, def, f) })
 }
 
-func factoryDef(sizeArg, gen, dtypeArg, shift int, def func() tensor.DType, f func(c *Ctx, g *rng.Generator, t *T)) tensor.Def {
+func factoryDef(sizeArg, gen, dtypeArg, shift int, def func() tensor.DType,
+	f func(c *Ctx, g *rng.Generator, t *T)) tensor.Def {
 	return tensor.Def{
 		NoGrad: "random numbers",
 		Infer: func(c *Ctx) {
@@ -76,7 +78,8 @@ func drawn(schema, doc string, gen int, def func(shift int) tensor.Def) {
 		return tensor.LookupOp("aten::" + full)
 	}
 	without := register(strings.Replace(aten, optional, "", 1), -1)
-	with := register(base+"."+goname.GeneratorOverload(overload)+"("+strings.Replace(arguments, optional, required, 1), 0)
+	with := register(base+"."+goname.GeneratorOverload(overload)+"("+strings.Replace(arguments, optional, required, 1),
+		0)
 	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Body: func(c *Ctx) {
 		n, op := c.NumArgs(), with
 		if !c.Has(gen) {
@@ -172,21 +175,26 @@ func init() {
 	factory("torch::rand(SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
 		"is filled with numbers drawn uniformly from [0, 1).\nhttps://pytorch.org/docs/stable/generated/torch.rand.html", 0, 1, 2, tensor.DefaultDType, uniform01)
 	factory("torch::randn(SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		"is filled with numbers drawn from the standard normal distribution.\nhttps://pytorch.org/docs/stable/generated/torch.randn.html", 0, 1, 2, tensor.DefaultDType,
+		"is filled with numbers drawn from the standard normal "+
+			"distribution.\nhttps://pytorch.org/docs/stable/generated/torch.randn.html", 0, 1, 2, tensor.DefaultDType,
 		func(c *Ctx, g *rng.Generator, t *T) { normal(c, g, t, 0, 1) })
 	long := func() tensor.DType { return tensor.Int64 }
 	factory("torch::randint(SymInt high, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		"is filled with integers from 0 to high-1.\nhttps://pytorch.org/docs/stable/generated/torch.randint.html", 1, 2, 3, long,
+		"is filled with integers from 0 to high-1.\nhttps://pytorch.org/docs/stable/generated/torch.randint.html", 1, 2,
+		3, long,
 		func(c *Ctx, g *rng.Generator, t *T) { randint(c, g, t, 0, c.Int(0)) })
 	factory("torch::randint.low(SymInt low, SymInt high, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		"is filled with integers from low to high-1.\nhttps://pytorch.org/docs/stable/generated/torch.randint.html", 2, 3, 4, long,
+		"is filled with integers from low to high-1.\nhttps://pytorch.org/docs/stable/generated/torch.randint.html", 2,
+		3, 4, long,
 		func(c *Ctx, g *rng.Generator, t *T) { randint(c, g, t, c.Int(0), c.Int(1)) })
 	permutation("torch::randperm(SymInt n, *, Generator? generator=None, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
 		"is a random permutation of 0 to n-1.\nhttps://pytorch.org/docs/stable/generated/torch.randperm.html")
 	like("torch::rand_like(Tensor self, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-		"is shaped like self and filled with numbers drawn uniformly from [0, 1).\nhttps://pytorch.org/docs/stable/generated/torch.rand_like.html", 2, 1, 6, uniform01)
+		"is shaped like self and filled with numbers drawn uniformly from [0, "+
+			"1).\nhttps://pytorch.org/docs/stable/generated/torch.rand_like.html", 2, 1, 6, uniform01)
 	like("torch::randn_like(Tensor self, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-		"is shaped like self and filled with numbers drawn from the standard normal distribution.\nhttps://pytorch.org/docs/stable/generated/torch.randn_like.html", 2, 1, 6,
+		"is shaped like self and filled with numbers drawn from the standard normal "+
+			"distribution.\nhttps://pytorch.org/docs/stable/generated/torch.randn_like.html", 2, 1, 6,
 		func(c *Ctx, g *rng.Generator, t *T) { normal(c, g, t, 0, 1) })
 	like("torch::randint_like(Tensor self, SymInt high, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
 		"is shaped like self and filled with integers from 0 to high-1.", 3, 2, 7,
@@ -196,49 +204,59 @@ func init() {
 		func(c *Ctx, g *rng.Generator, t *T) { randint(c, g, t, c.Int(1), c.Int(2)) })
 
 	inPlace("uniform_(Tensor(a!) self, float from=0., float to=1., *, Generator? generator=None) -> Tensor(a!)",
-		"fills the tensor with numbers drawn uniformly from [from, to).\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.uniform_.html", 3,
+		"fills the tensor with numbers drawn uniformly from [from, "+
+			"to).\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.uniform_.html", 3,
 		func(c *Ctx, g *rng.Generator, t *T) {
 			if !t.DType().IsDifferentiable() {
 				c.Fail(tensor.ErrDType, "\"check_uniform_bounds\" not implemented for '%s'", t.DType().ClassName())
 			}
 			from, to := c.Float(1), c.Float(2)
 			if from > to {
-				c.Fail(tensor.ErrValue, "uniform_ expects to return a [from, to) range, but found from=%v > to=%v", from, to)
+				c.Fail(tensor.ErrValue, "uniform_ expects to return a [from, to) range, but found from=%v > to=%v",
+					from, to)
 			}
 			fill(c, t, uniformFill(g, from, to))
 		})
 	inPlace("normal_(Tensor(a!) self, float mean=0., float std=1., *, Generator? generator=None) -> Tensor(a!)",
-		"fills the tensor with numbers drawn from a normal distribution.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.normal_.html", 3,
+		"fills the tensor with numbers drawn from a normal "+
+			"distribution.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.normal_.html", 3,
 		func(c *Ctx, g *rng.Generator, t *T) { normal(c, g, t, c.Float(1), c.Float(2)) })
 	inPlace("log_normal_(Tensor(a!) self, float mean=1., float std=2., *, Generator? generator=None) -> Tensor(a!)",
-		"fills the tensor with exp of normal numbers.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.log_normal_.html", 3,
+		"fills the tensor with exp of normal "+
+			"numbers.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.log_normal_.html", 3,
 		func(c *Ctx, g *rng.Generator, t *T) {
 			m, s := c.Float(1), c.Float(2)
 			if !(s > 0) {
 				c.Fail(tensor.ErrValue, "log_normal_ expects std > 0.0, but found std=%v", s)
 			}
-			fill(c, t, each(func(d []float32) error { return rng.LogNormal(g, d, m, s) }, func(d []float64) error { return rng.LogNormal(g, d, m, s) }))
+			fill(c, t, each(func(d []float32) error { return rng.LogNormal(g, d, m, s) },
+				func(d []float64) error { return rng.LogNormal(g, d, m, s) }))
 		})
 	inPlace("exponential_(Tensor(a!) self, float lambd=1., *, Generator? generator=None) -> Tensor(a!)",
-		"fills the tensor with numbers drawn from an exponential distribution.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.exponential_.html", 2,
+		"fills the tensor with numbers drawn from an exponential "+
+			"distribution.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.exponential_.html", 2,
 		func(c *Ctx, g *rng.Generator, t *T) {
 			l := c.Float(1)
 			if !(l > 0) {
 				c.Fail(tensor.ErrValue, "exponential_ expects lambda > 0.0, but found lambda=%v", l)
 			}
-			fill(c, t, each(func(d []float32) error { return rng.Exponential(g, d, l) }, func(d []float64) error { return rng.Exponential(g, d, l) }))
+			fill(c, t, each(func(d []float32) error { return rng.Exponential(g, d, l) },
+				func(d []float64) error { return rng.Exponential(g, d, l) }))
 		})
 	inPlace("cauchy_(Tensor(a!) self, float median=0., float sigma=1., *, Generator? generator=None) -> Tensor(a!)",
-		"fills the tensor with numbers drawn from a Cauchy distribution.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.cauchy_.html", 3,
+		"fills the tensor with numbers drawn from a Cauchy "+
+			"distribution.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.cauchy_.html", 3,
 		func(c *Ctx, g *rng.Generator, t *T) {
 			m, s := c.Float(1), c.Float(2)
 			if !(s > 0) {
 				c.Fail(tensor.ErrValue, "cauchy_ expects sigma > 0.0, but found sigma=%v", s)
 			}
-			fill(c, t, each(func(d []float32) error { return rng.Cauchy(g, d, m, s) }, func(d []float64) error { return rng.Cauchy(g, d, m, s) }))
+			fill(c, t, each(func(d []float32) error { return rng.Cauchy(g, d, m, s) },
+				func(d []float64) error { return rng.Cauchy(g, d, m, s) }))
 		})
 	inPlace("geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)",
-		"fills the tensor with numbers of trials up to the first success.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.geometric_.html", 2,
+		"fills the tensor with numbers of trials up to the first "+
+			"success.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.geometric_.html", 2,
 		func(c *Ctx, g *rng.Generator, t *T) {
 			p := c.Float(1)
 			if !(p > 0 && p < 1) {
@@ -247,7 +265,8 @@ func init() {
 			fill(c, t, geometricFill(g, p))
 		})
 	inPlace("bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)",
-		"fills the tensor with ones, drawn with probability p, and zeros.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.bernoulli_.html", 2,
+		"fills the tensor with ones, drawn with probability p, and "+
+			"zeros.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.bernoulli_.html", 2,
 		func(c *Ctx, g *rng.Generator, t *T) {
 			checkP(c, c.Float(1))
 			fill(c, t, bernoulliFill(g, c.Float(1)))
@@ -262,11 +281,12 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
-		Doc:    "draws ones with the probabilities in self.\nhttps://pytorch.org/docs/stable/generated/torch.bernoulli.html",
-		Out:    true,
-		Infer:  func(c *Ctx) { c.Alloc(0, c.Shape(0), c.ArgDType(0)) },
-		CPU:    func(c *Ctx) { bernoulliProbs(c, generator(c, 1), c.Out(0), c.T(0)) },
-		VJP:    func(c *Ctx, g *T) []*T { return []*T{g.MulScalar(0)} },
+		Doc: "draws ones with the probabilities in " +
+			"self.\nhttps://pytorch.org/docs/stable/generated/torch.bernoulli.html",
+		Out:   true,
+		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(0), c.ArgDType(0)) },
+		CPU:   func(c *Ctx) { bernoulliProbs(c, generator(c, 1), c.Out(0), c.T(0)) },
+		VJP:   func(c *Ctx, g *T) []*T { return []*T{g.MulScalar(0)} },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
@@ -279,7 +299,8 @@ func init() {
 		},
 	})
 	inPlace("random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)",
-		"fills the tensor with integers from the whole range of its dtype.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.random_.html", 1,
+		"fills the tensor with integers from the whole range of its "+
+			"dtype.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.random_.html", 1,
 		func(c *Ctx, g *rng.Generator, t *T) { fill(c, t, randomFill(g, kindOf(c, t.DType()))) })
 	inPlace("random_.to(Tensor(a!) self, SymInt to, *, Generator? generator=None) -> Tensor(a!)",
 		"fills the tensor with integers from 0 to to-1.", 2,
@@ -299,8 +320,9 @@ func init() {
 
 	tensor.Register(tensor.Def{
 		Schema: "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
-		Doc:    "draws from normal distributions with the given means and standard deviations; gradients are zero.\nhttps://pytorch.org/docs/stable/generated/torch.normal.html",
-		Go:     "NormalTensors", Out: true,
+		Doc: "draws from normal distributions with the given means and standard deviations; gradients are " +
+			"zero.\nhttps://pytorch.org/docs/stable/generated/torch.normal.html",
+		Go: "NormalTensors", Out: true,
 		Infer: func(c *Ctx) { c.Alloc(0, c.BroadcastArgs(0, 1), tensor.PromoteTypes(c.ArgDType(0), c.ArgDType(1))) },
 		CPU: func(c *Ctx) {
 			std := c.T(1)
@@ -339,7 +361,8 @@ func init() {
 		},
 		VJP: func(c *Ctx, g *T) []*T { return []*T{g.MulScalar(0)} },
 	})
-	sized := factoryDef(2, 3, 4, 0, tensor.DefaultDType, func(c *Ctx, g *rng.Generator, t *T) { normal(c, g, t, c.Float(0), c.Float(1)) })
+	sized := factoryDef(2, 3, 4, 0, tensor.DefaultDType,
+		func(c *Ctx, g *rng.Generator, t *T) { normal(c, g, t, c.Float(0), c.Float(1)) })
 	tensor.Register(tensor.Def{
 		Schema: "normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
 		Doc:    "draws from a normal distribution.",
@@ -348,7 +371,8 @@ func init() {
 
 	tensor.Register(tensor.Def{
 		Schema: "multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
-		Doc:    "draws numbers of categories with the probabilities (weights) in the last dimension of self.\nhttps://pytorch.org/docs/stable/generated/torch.multinomial.html",
+		Doc: "draws numbers of categories with the probabilities (weights) in the last dimension of " +
+			"self.\nhttps://pytorch.org/docs/stable/generated/torch.multinomial.html",
 		Out:    true,
 		NoGrad: "integer result",
 		Infer: func(c *Ctx) {
@@ -357,11 +381,13 @@ func init() {
 			case t.Dim() != 1 && t.Dim() != 2:
 				c.Fail(tensor.ErrShape, "prob_dist must be 1 or 2 dim")
 			case !t.DType().IsFloat():
-				c.Fail(tensor.ErrDType, "multinomial only supports floating-point dtypes for input, got: %s", t.DType().ClassName())
+				c.Fail(tensor.ErrDType, "multinomial only supports floating-point dtypes for input, got: %s",
+					t.DType().ClassName())
 			case n <= 0:
 				c.Fail(tensor.ErrValue, "cannot sample n_sample <= 0 samples")
 			case c.GivenOut(0) != nil && c.GivenOut(0).DType() != tensor.Int64:
-				c.Fail(tensor.ErrDType, "multinomial expects Long tensor out, got: %s", c.GivenOut(0).DType().ClassName())
+				c.Fail(tensor.ErrDType, "multinomial expects Long tensor out, got: %s",
+					c.GivenOut(0).DType().ClassName())
 			case !c.Bool(2) && n > t.Size(-1):
 				c.Fail(tensor.ErrValue, "cannot sample n_sample > prob_dist.size(-1) samples without replacement")
 			}
@@ -380,15 +406,18 @@ func init() {
 			var err error
 			switch t.DType() {
 			case tensor.Float64:
-				err = rng.Multinomial(g, out, tensor.Data[float64](tensor.Dense(t)), rows, cats, n, c.Bool(2), byColumn, nil)
+				err = rng.Multinomial(g, out, tensor.Data[float64](tensor.Dense(t)), rows, cats, n, c.Bool(2), byColumn,
+					nil)
 			case tensor.Float32:
-				err = rng.Multinomial(g, out, tensor.Data[float32](tensor.Dense(t)), rows, cats, n, c.Bool(2), byColumn, nil)
+				err = rng.Multinomial(g, out, tensor.Data[float32](tensor.Dense(t)), rows, cats, n, c.Bool(2), byColumn,
+					nil)
 			default:
 				round := rng.Rounder(rng.RoundFloat16)
 				if t.DType() == tensor.BFloat16 {
 					round = rng.RoundBFloat16
 				}
-				err = rng.Multinomial(g, out, tensor.Data[float32](tensor.DenseAs(t, tensor.Float32)), rows, cats, n, c.Bool(2), byColumn, round)
+				err = rng.Multinomial(g, out, tensor.Data[float32](tensor.DenseAs(t, tensor.Float32)), rows, cats, n,
+					c.Bool(2), byColumn, round)
 			}
 			if err != nil {
 				checkWeights(c, tensor.Data[float64](tensor.DenseAs(t, tensor.Float64)), cats, c.Bool(2))
@@ -396,8 +425,11 @@ func init() {
 			}
 		},
 	})
-	rates("poisson(Tensor self, Generator? generator=None) -> Tensor", "draws from Poisson distributions with the rates in self.\nhttps://pytorch.org/docs/stable/generated/torch.poisson.html",
-		func(g *rng.Generator, d, r []float32) error { return rng.Poisson(g, d, r) }, func(g *rng.Generator, d, r []float64) error { return rng.Poisson(g, d, r) })
+	rates("poisson(Tensor self, Generator? generator=None) -> Tensor",
+		"draws from Poisson distributions with the rates in "+
+			"self.\nhttps://pytorch.org/docs/stable/generated/torch.poisson.html",
+		func(g *rng.Generator, d, r []float32) error { return rng.Poisson(g, d, r) },
+		func(g *rng.Generator, d, r []float64) error { return rng.Poisson(g, d, r) })
 	tensor.Register(tensor.Def{
 		Schema: "binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor",
 		Doc:    "draws from binomial distributions.\nhttps://pytorch.org/docs/stable/generated/torch.binomial.html",
@@ -414,7 +446,8 @@ func init() {
 				err = rng.Binomial(g, tensor.Data[float64](o), tensor.Data[float64](n), tensor.Data[float64](p))
 			} else {
 				w := tensor.DenseAs(o, tensor.Float32)
-				err = rng.Binomial(g, tensor.Data[float32](w), tensor.Data[float32](tensor.DenseAs(n, tensor.Float32)), tensor.Data[float32](tensor.DenseAs(p, tensor.Float32)))
+				err = rng.Binomial(g, tensor.Data[float32](w), tensor.Data[float32](tensor.DenseAs(n, tensor.Float32)),
+					tensor.Data[float32](tensor.DenseAs(p, tensor.Float32)))
 				tensor.CopyRaw(o, w)
 			}
 			if err != nil {
@@ -430,7 +463,8 @@ func quietly(f func()) { tensor.NoGrad(f) }
 // rates declares a sampler whose parameter is a tensor.
 //
 //gen:rates
-func rates(schema, doc string, f32 func(g *rng.Generator, d, r []float32) error, f64 func(g *rng.Generator, d, r []float64) error) {
+func rates(schema, doc string, f32 func(g *rng.Generator, d, r []float32) error,
+	f64 func(g *rng.Generator, d, r []float64) error) {
 	tensor.Register(tensor.Def{
 		Schema: schema, Doc: doc, NoGrad: "random numbers",
 		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(0), c.ArgDType(0)) },
@@ -490,7 +524,8 @@ func bernoulliProbs(c *Ctx, g *rng.Generator, t, p *T) {
 		c.Fail(tensor.ErrDType, "bernoulli: expected floating-point probabilities, got %s", p.DType().ClassName())
 	}
 	if p.Dim() > t.Dim() {
-		c.Fail(tensor.ErrShape, "the number of sizes provided (%d) must be greater or equal to the number of dimensions in the tensor (%d)", t.Dim(), p.Dim())
+		c.Fail(tensor.ErrShape, "the number of sizes provided (%d) must be greater or equal to the number of "+
+			"dimensions in the tensor (%d)", t.Dim(), p.Dim())
 	}
 	pdt := tensor.Float32
 	if p.DType() == tensor.Float64 {

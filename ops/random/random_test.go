@@ -20,7 +20,8 @@ func TestGolden(t *testing.T) {
 func TestSeed(t *testing.T) {
 	opstest.SameBits(t, "randn, randperm and dropout", func() []*tensor.Tensor {
 		torch.ManualSeed(7)
-		return []*tensor.Tensor{torch.Randn([]int{100003}), torch.Randperm(1000), F.Dropout(torch.Rand([]int{257, 130}))}
+		return []*tensor.Tensor{torch.Randn([]int{100003}), torch.Randperm(1000),
+			F.Dropout(torch.Rand([]int{257, 130}))}
 	})
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Where extrema stand is found in two steps: a kernel of the extremum goes over a stretch, which is then searched, and only where it has
-// changed the result.
+// Where extrema stand is found in two steps: a kernel of the extremum goes over a stretch, which is then searched, and
+// only where it has changed the result.
 
 const (
 	argBlock = 1024 // elements of a long line whose extremum is taken
@@ -23,12 +23,12 @@ const (
 	argTurn  = 32   // elements of a row that is turned to a column
 )
 
-// turnedInts is argTurn for integers. With AVX-512, whose vectors end anywhere, short rows of integers are as good as columns; without it,
-// rows from some length on are searched as they lie.
+// turnedInts is argTurn for integers. With AVX-512, whose vectors end anywhere, short rows of integers are as good as
+// columns; without it, rows from some length on are searched as they lie.
 func turnedInts() int { return op.Pick(cpu.HasAVX512, argTurn, 16) }
 
-// narrow reports columns of n elements, inner of them side by side, that are turned to rows: for vectors that cannot end anywhere there are
-// too few of them. Those of wide elements must be longer for it to pay.
+// narrow reports columns of n elements, inner of them side by side, that are turned to rows: for vectors that cannot
+// end anywhere there are too few of them. Those of wide elements must be longer for it to pay.
 func narrow[E real](n, inner int) bool {
 	switch {
 	case cpu.HasAVX512:
@@ -90,7 +90,8 @@ func (o results[E]) put(p int, v E, at int) {
 	}
 }
 
-// argExt finds values and indices (either may be nil) of the extrema along dim of a contiguous array: the first of equal ones, NaN before all.
+// argExt finds values and indices (either may be nil) of the extrema along dim of a contiguous array: the first of
+// equal ones, NaN before all.
 func argExt[E real](src []E, shape []int, dim int, isMax bool, k *kern[E, E], vals []E, idx []int64) {
 	outer, n, inner := iter.Split(shape, dim)
 	if outer*inner == 0 || n == 0 {
@@ -130,7 +131,8 @@ func argExt[E real](src []E, shape []int, dim int, isMax bool, k *kern[E, E], va
 			buf := make([]E, n*inner)
 			size := int(unsafe.Sizeof(buf[0]))
 			for u := lo; u < hi; u++ {
-				iter.Transpose(unsafe.Pointer(&buf[0]), n*size, unsafe.Pointer(&src[u*n*inner]), inner*size, n, inner, size)
+				iter.Transpose(unsafe.Pointer(&buf[0]), n*size, unsafe.Pointer(&src[u*n*inner]), inner*size, n, inner,
+					size)
 				argRowsOf(o, u*inner, buf, n, k)
 			}
 		})
@@ -308,7 +310,8 @@ func firstWide[E real](s []E, isMax bool) int {
 	return at
 }
 
-// bestPart is where the extremum of a line stands, given where those of its parts do. Its elements lie step apart, and so do the parts' places.
+// bestPart is where the extremum of a line stands, given where those of its parts do. Its elements lie step apart, and
+// so do the parts' places.
 func bestPart[E real](line []E, found []int, parts, step int, isMax bool) int {
 	at := found[0]
 	for p := 1; p < parts; p++ {
@@ -321,7 +324,8 @@ func bestPart[E real](line []E, found []int, parts, step int, isMax bool) int {
 
 func isInt[E real]() bool { return E(1)/2 == 0 }
 
-// finder finds the extrema of columns of n elements, stride apart, and where they stand; tmp has room for two elements a column.
+// finder finds the extrema of columns of n elements, stride apart, and where they stand; tmp has room for two elements
+// a column.
 type finder[E real] func(s []E, n, stride int, best []E, at []int, tmp []E)
 
 // columns is what a task needs for columns side by side.
@@ -347,8 +351,8 @@ func (c *columns[E]) put(find finder[E], o results[E], p, w int, s []E, n, strid
 	}
 }
 
-// groupOf is the number of rows of few columns that make one, so that the calls for wide rows, each of which takes the time of several elements,
-// and what is left to do for each of their columns take equally long.
+// groupOf is the number of rows of few columns that make one, so that the calls for wide rows, each of which takes the
+// time of several elements, and what is left to do for each of their columns take equally long.
 func groupOf(n, inner int) int {
 	if inner > argTurn {
 		return 1
@@ -410,7 +414,8 @@ func finderOf[E real](n int, isMax bool, k *kern[E, E]) finder[E] {
 	}
 }
 
-// floatFinder uses the vector kernel of maximum pooling, which keeps the extrema and where they stand, in the same type.
+// floatFinder uses the vector kernel of maximum pooling, which keeps the extrema and where they stand, in the same
+// type.
 func floatFinder[E float](isMax bool, neg func(dst, a []E), tap func(dst, at, a []E, tap E)) finder[E] {
 	return func(s []E, n, stride int, best []E, at []int, tmp []E) {
 		w := len(best)

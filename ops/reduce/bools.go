@@ -11,7 +11,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// truths are the kernels of what asks whether elements are true, of one element type. Elements become bytes in the cache.
+// truths are the kernels of what asks whether elements are true, of one element type. Elements become bytes in the
+// cache.
 type truths[E any] struct {
 	any, all *kern[E, uint8]
 	count    *kern[E, int64]
@@ -71,7 +72,8 @@ func truthsOf[E any](truth func(dst []uint8, s []E)) *truths[E] {
 				vec.OrU8(acc[lo:hi], acc[lo:hi], m[:])
 			})
 		}, block: func(acc []uint8, s []E, rows, stride int) {
-			each(s, rows, len(acc), stride, func(b []uint8, lo, hi int) { vec.MaxColumnsInt(acc, b, hi-lo, len(acc), len(acc)) })
+			each(s, rows, len(acc), stride,
+				func(b []uint8, lo, hi int) { vec.MaxColumnsInt(acc, b, hi-lo, len(acc), len(acc)) })
 		}, merge: func(a, b uint8) uint8 { return a | b }, joins: vec.OrU8},
 		all: &kern[E, uint8]{init: 1, row: func(acc uint8, s []E) uint8 {
 			if acc == 1 && one(s, true, false) < len(s) {
@@ -85,7 +87,8 @@ func truthsOf[E any](truth func(dst []uint8, s []E)) *truths[E] {
 				vec.AndU8(acc[lo:hi], acc[lo:hi], m[:])
 			})
 		}, block: func(acc []uint8, s []E, rows, stride int) {
-			each(s, rows, len(acc), stride, func(b []uint8, lo, hi int) { vec.MinColumnsInt(acc, b, hi-lo, len(acc), len(acc)) })
+			each(s, rows, len(acc), stride,
+				func(b []uint8, lo, hi int) { vec.MinColumnsInt(acc, b, hi-lo, len(acc), len(acc)) })
 		}, merge: func(a, b uint8) uint8 { return a & b }, joins: vec.AndU8},
 		count: &kern[E, int64]{row: func(acc int64, s []E) int64 { return acc + int64(one(s, false, false)) },
 			rows: func(acc []int64, s []E, n, stride int) {
@@ -208,15 +211,17 @@ func boolType(t *T) tensor.DType {
 //
 //gen:boolAll Out
 func boolAll(schema, doc string, q question) {
-	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Out: true, FormNames: ".out=.all_out", NoGrad: "boolean result",
-		Infer: func(c *Ctx) { c.Alloc(0, nil, boolType(c.T(0))) },
-		CPU:   func(c *Ctx) { ask(c.Out(0), c.T(0), allDims(c.T(0)), q) },
+	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Out: true, FormNames: ".out=.all_out",
+		NoGrad: "boolean result",
+		Infer:  func(c *Ctx) { c.Alloc(0, nil, boolType(c.T(0))) },
+		CPU:    func(c *Ctx) { ask(c.Out(0), c.T(0), allDims(c.T(0)), q) },
 	})
 }
 
 //gen:boolDim Out
 func boolDim(schema, doc string, q question) {
-	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Out: true, FormNames: ".dim_out=.out", NoGrad: "boolean result",
+	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Out: true, FormNames: ".dim_out=.out",
+		NoGrad: "boolean result",
 		Infer: func(c *Ctx) {
 			_, sh := dims(c, c.T(0), []int{c.Int(1)}, c.Bool(2))
 			c.Alloc(0, sh, boolType(c.T(0)))
@@ -251,16 +256,25 @@ func boolDims(schema, doc string, q question) {
 }
 
 func init() {
-	boolAll("all(Tensor self) -> Tensor", "tests whether all elements are true (not zero); NaN is true.\nhttps://pytorch.org/docs/stable/generated/torch.all.html", isAll)
-	boolDim("all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", "tests whether all elements along a dimension are true.", isAll)
-	boolDims("all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", "tests whether all elements over dimensions are true.", isAll)
-	boolAll("any(Tensor self) -> Tensor", "tests whether any element is true (not zero); NaN is true.\nhttps://pytorch.org/docs/stable/generated/torch.any.html", isAny)
-	boolDim("any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", "tests whether any element along a dimension is true.", isAny)
-	boolDims("any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", "tests whether any element over dimensions is true.", isAny)
+	boolAll("all(Tensor self) -> Tensor",
+		"tests whether all elements are true (not zero); NaN is "+
+			"true.\nhttps://pytorch.org/docs/stable/generated/torch.all.html", isAll)
+	boolDim("all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
+		"tests whether all elements along a dimension are true.", isAll)
+	boolDims("all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+		"tests whether all elements over dimensions are true.", isAll)
+	boolAll("any(Tensor self) -> Tensor",
+		"tests whether any element is true (not zero); NaN is "+
+			"true.\nhttps://pytorch.org/docs/stable/generated/torch.any.html", isAny)
+	boolDim("any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
+		"tests whether any element along a dimension is true.", isAny)
+	boolDims("any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+		"tests whether any element over dimensions is true.", isAny)
 	tensor.Register(tensor.Def{
 		Schema: "count_nonzero(Tensor self, int? dim=None) -> Tensor",
-		Doc:    "counts the elements that are not zero, all or along a dimension.\nhttps://pytorch.org/docs/stable/generated/torch.count_nonzero.html",
-		Out:    true, NoGrad: "integer result",
+		Doc: "counts the elements that are not zero, all or along a " +
+			"dimension.\nhttps://pytorch.org/docs/stable/generated/torch.count_nonzero.html",
+		Out: true, NoGrad: "integer result",
 		Infer: func(c *Ctx) {
 			_, sh := dims(c, c.T(0), countDims(c), false)
 			c.Alloc(0, sh, tensor.Int64)

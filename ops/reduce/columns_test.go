@@ -14,7 +14,8 @@ import (
 func TestColumns(t *testing.T) {
 	for _, f := range []cpu.Features{{}, {AVX2FMA: true}, {AVX2FMA: true, AVX512: true}} {
 		restore := cpu.Set(f)
-		for _, shape := range [][3]int{{1, 1, 1}, {1, 3, 400}, {2, 3, 5}, {3, 17, 33}, {2, 40, 300}, {5, 600, 2}, {2, 2, 1100}} {
+		for _, shape := range [][3]int{{1, 1, 1}, {1, 3, 400}, {2, 3, 5}, {3, 17, 33}, {2, 40, 300}, {5, 600, 2},
+			{2, 2, 1100}} {
 			for _, dt := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16} {
 				for _, nan := range []bool{false, true} {
 					x := opstest.Fill(dt, 3, shape[:]...)
@@ -44,7 +45,8 @@ func checkColumns(t *testing.T, x *T, dim int) {
 	high, highAt := x.MaxDim(dim)
 	low, lowAt := x.MinDim(dim)
 	wide := func(r *T) []float64 { return tensor.Data[float64](tensor.DenseAs(r, tensor.Float64)) }
-	got := map[string][]float64{"sum": wide(sum), "nansum": wide(nansum), "prod": wide(prod), "max": wide(high), "min": wide(low), "argmax": wide(highAt), "argmin": wide(lowAt)}
+	got := map[string][]float64{"sum": wide(sum), "nansum": wide(nansum), "prod": wide(prod), "max": wide(high),
+		"min": wide(low), "argmax": wide(highAt), "argmin": wide(lowAt)}
 	for o := range outer {
 		for j := range inner {
 			s, ns, p, abs := 0.0, 0.0, 1.0, 0.0
@@ -68,7 +70,8 @@ func checkColumns(t *testing.T, x *T, dim int) {
 			if x.DType() == tensor.BFloat16 {
 				tol = 1e-2 * (1 + abs)
 			}
-			for name, want := range map[string]float64{"sum": s, "nansum": ns, "prod": p, "max": get(hi), "min": get(lo), "argmax": float64(hi), "argmin": float64(lo)} {
+			for name, want := range map[string]float64{"sum": s, "nansum": ns, "prod": p, "max": get(hi),
+				"min": get(lo), "argmax": float64(hi), "argmin": float64(lo)} {
 				if got := got[name][i]; math.IsNaN(got) != math.IsNaN(want) || math.Abs(got-want) > tol {
 					t.Fatalf("%s of %v %v over %d at %d: %v, want %v", name, x.DType(), x.Shape(), dim, i, got, want)
 				}

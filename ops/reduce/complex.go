@@ -7,8 +7,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 )
 
-// Sums of complex numbers are those of their parts, by the kernels of real numbers. Rows are split into one for each part; in columns the parts
-// lie side by side as they are.
+// Sums of complex numbers are those of their parts, by the kernels of real numbers. Rows are split into one for each
+// part; in columns the parts lie side by side as they are.
 var (
 	sumC64  = sumParts[complex64](&sumF32)
 	sumC128 = sumParts[complex128](&sumF64)
@@ -102,7 +102,8 @@ var (
 	prodC128 = prodComplex(vec.MulC128)
 )
 
-// prodComplex makes the kernel of products, in the type of the elements as in PyTorch. A long row is multiplied as rows below each other.
+// prodComplex makes the kernel of products, in the type of the elements as in PyTorch. A long row is multiplied as rows
+// below each other.
 func prodComplex[C complex64 | complex128](mul func(dst, a, b []C)) *kern[C, C] {
 	const width = 64
 	pool := sync.Pool{New: func() any { return new([width]C) }}

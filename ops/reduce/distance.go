@@ -23,9 +23,11 @@ type distKernels[E float] struct {
 }
 
 var (
-	dist32 = distKernels[float32]{vec.Distances32, vec.SubF32, vec.MulF32, vec.AbsF32, vec.SignF32, vec.SqrtF32, vec.ReLUF32,
+	dist32 = distKernels[float32]{vec.Distances32, vec.SubF32, vec.MulF32, vec.AbsF32, vec.SignF32, vec.SqrtF32,
+		vec.ReLUF32,
 		vec.PowScalarF32, vec.AddScalarF32, vec.AddScaledF32, vec.SumF32, vec.SumSquaresF32}
-	dist64 = distKernels[float64]{vec.Distances64, vec.SubF64, vec.MulF64, vec.AbsF64, vec.SignF64, vec.SqrtF64, vec.ReLUF64,
+	dist64 = distKernels[float64]{vec.Distances64, vec.SubF64, vec.MulF64, vec.AbsF64, vec.SignF64, vec.SqrtF64,
+		vec.ReLUF64,
 		vec.PowScalarF64, vec.AddScalarF64, vec.AddScaledF64, vec.SumF64, vec.SumSquaresF64}
 )
 
@@ -59,8 +61,8 @@ func (k *distKernels[E]) between(dst, a, b []E, p float64, tmp []E) {
 	}
 }
 
-// slopes adds to dst, which stands for a, the gradients of the distances y of a and the rows b, times g. g is overwritten; tmp has room
-// for two rows.
+// slopes adds to dst, which stands for a, the gradients of the distances y of a and the rows b, times g. g is
+// overwritten; tmp has room for two rows.
 func (k *distKernels[E]) slopes(dst, a, b, g, y []E, p float64, tmp []E) {
 	switch n := len(a); p {
 	case 1:
@@ -117,14 +119,16 @@ func (k *distKernels[E]) slope(dst, a, b []E, g, y E, p float64, tmp []E) {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "cdist(Tensor x1, Tensor x2, float p=2, int? compute_mode=None) -> Tensor",
-		Doc:    "is the distance of order p between each row of x1 [*, P, M] and each row of x2 [*, R, M].\nhttps://pytorch.org/docs/stable/generated/torch.cdist.html",
-		Body:   cdist,
+		Doc: "is the distance of order p between each row of x1 [*, P, M] and each row of x2 [*, R, " +
+			"M].\nhttps://pytorch.org/docs/stable/generated/torch.cdist.html",
+		Body: cdist,
 	})
 	tensor.Register(tensor.Def{
 		Schema: "torch::cdist(Tensor x1, Tensor x2, float p=2.0, str compute_mode='use_mm_for_euclid_dist_if_necessary') -> Tensor", Go: "-",
 		Doc: "is Python's torch.cdist, which names the mode.",
 		Body: func(c *Ctx) {
-			if s := c.Str(3); s != "use_mm_for_euclid_dist_if_necessary" && s != "use_mm_for_euclid_dist" && s != "donot_use_mm_for_euclid_dist" {
+			if s := c.Str(3); s != "use_mm_for_euclid_dist_if_necessary" && s != "use_mm_for_euclid_dist" &&
+				s != "donot_use_mm_for_euclid_dist" {
 				c.Fail(tensor.ErrValue, "%s is not a valid value for compute_mode", s)
 			}
 			mode := map[string]int{"use_mm_for_euclid_dist": 1, "donot_use_mm_for_euclid_dist": 2}[c.Str(3)]
@@ -138,8 +142,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "pdist(Tensor self, float p=2) -> Tensor",
-		Doc:    "is the distance of order p between each two rows, those of the first row with the others first.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pdist.html",
-		Body:   pdist,
+		Doc: "is the distance of order p between each two rows, those of the first row with the others " +
+			"first.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pdist.html",
+		Body: pdist,
 	})
 }
 
@@ -147,7 +152,8 @@ func cdist(c *Ctx) {
 	x := [2]*T{c.T(0), c.T(1)}
 	for i, t := range x {
 		if !t.DType().IsFloat() {
-			c.Fail(tensor.ErrDType, "cdist only supports floating-point dtypes, X%d got: %s", i+1, t.DType().ClassName())
+			c.Fail(tensor.ErrDType, "cdist only supports floating-point dtypes, X%d got: %s", i+1,
+				t.DType().ClassName())
 		}
 	}
 	for i, t := range x {
@@ -171,7 +177,8 @@ func cdist(c *Ctx) {
 		x[i] = t.Expand(append(slices.Clone(lead), t.Size(-2), t.Size(-1)))
 	}
 	// as PyTorch chooses: many rows by a matrix product, which loses digits where two rows are near each other
-	if p == 2 && (m == 1 || m == 0 && (x[0].Size(-2) > 25 || x[1].Size(-2) > 25)) && x[0].DType() == x[1].DType() && x[0].Numel() > 0 && x[1].Numel() > 0 {
+	if p == 2 && (m == 1 || m == 0 && (x[0].Size(-2) > 25 || x[1].Size(-2) > 25)) && x[0].DType() == x[1].DType() &&
+		x[0].Numel() > 0 && x[1].Numel() > 0 {
 		c.Return(op.Call1("aten::_euclidean_dist", x[0], x[1]))
 		return
 	}
@@ -261,7 +268,8 @@ func cdistRows[E float](o, x1, x2 *T, p float64, k *distKernels[E]) {
 func cdistGrad[E float](o, g, x1, x2, y *T, p float64, k *distKernels[E]) {
 	dt := tensor.DTypeOf[E]()
 	rows, q, m := x1.Size(-2), x2.Size(-2), x1.Size(-1)
-	a, b, gs, ys := op.Raw[E](tensor.DenseAs(x1, dt)), op.Raw[E](tensor.DenseAs(x2, dt)), op.Raw[E](tensor.DenseAs(g, dt)), op.Raw[E](tensor.DenseAs(y, dt))
+	a, b, gs, ys := op.Raw[E](tensor.DenseAs(x1, dt)), op.Raw[E](tensor.DenseAs(x2, dt)),
+		op.Raw[E](tensor.DenseAs(g, dt)), op.Raw[E](tensor.DenseAs(y, dt))
 	distances(x1.Numel()/m, q*m, func(r int, tmp []E) {
 		d := tmp[2*m:][:m]
 		clear(d)
@@ -434,9 +442,11 @@ func distShape(c *Ctx) []int {
 	n, m := len(a)-2, len(b)-2
 	switch {
 	case !c.ArgDType(0).IsFloat() || c.ArgDType(0) != c.ArgDType(1):
-		c.Fail(tensor.ErrDType, "expected rows of one floating-point dtype, got %s and %s", c.ArgDType(0).ClassName(), c.ArgDType(1).ClassName())
+		c.Fail(tensor.ErrDType, "expected rows of one floating-point dtype, got %s and %s", c.ArgDType(0).ClassName(),
+			c.ArgDType(1).ClassName())
 	case n < 0 || n != m || !slices.Equal(a[:n], b[:n]) || a[n+1] != b[n+1]:
-		c.Fail(tensor.ErrShape, "expected batches of rows of one length, got %s and %s", tensor.ShapeString(a), tensor.ShapeString(b))
+		c.Fail(tensor.ErrShape, "expected batches of rows of one length, got %s and %s", tensor.ShapeString(a),
+			tensor.ShapeString(b))
 	}
 	return append(slices.Clone(a[:n+1]), b[n])
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// TestDistanceProduct compares the distances of many rows, which a matrix product gives, with the definition; equal rows have no gradient.
+// TestDistanceProduct compares the distances of many rows, which a matrix product gives, with the definition; equal
+// rows have no gradient.
 func TestDistanceProduct(t *testing.T) {
 	for _, dt := range []tensor.DType{tensor.Float64, tensor.Float32} {
 		tol := map[tensor.DType]float64{tensor.Float64: 1e-6, tensor.Float32: 2e-3}[dt]
@@ -46,19 +47,25 @@ func TestDistanceKernels(t *testing.T) {
 			if p == 0.5 && c.cols > 100 {
 				continue // 1/p-th powers of thousands: the error of the sum counts twice
 			}
-			for dt, tol := range map[tensor.DType]float64{tensor.Float64: 1e-9, tensor.Float32: 2e-4, tensor.BFloat16: 4e-2} {
-				x, y := opstest.Fill(tensor.Float64, 1, 2, c.rows, c.cols).ToDType(dt), opstest.Fill(tensor.Float64, 2, 2, c.others, c.cols).ToDType(dt)
+			for dt, tol := range map[tensor.DType]float64{tensor.Float64: 1e-9, tensor.Float32: 2e-4,
+				tensor.BFloat16: 4e-2} {
+				x, y := opstest.Fill(tensor.Float64, 1, 2, c.rows, c.cols).ToDType(dt),
+					opstest.Fill(tensor.Float64, 2, 2, c.others, c.cols).ToDType(dt)
 				copyRow := x.Select(0, 0).Select(0, 0)
 				y.Select(0, 0).Select(0, 1).CopyInPlace(copyRow)
 				x, y = x.Detach().SetRequiresGrad(true), y.Detach().SetRequiresGrad(true)
-				u, v := x.Detach().ToDType(tensor.Float64).SetRequiresGrad(true), y.Detach().ToDType(tensor.Float64).SetRequiresGrad(true)
+				u, v := x.Detach().ToDType(tensor.Float64).SetRequiresGrad(true),
+					y.Detach().ToDType(tensor.Float64).SetRequiresGrad(true)
 				got := torch.Cdist(x, y, direct(p))
 				want := u.Unsqueeze(-2).Sub(v.Unsqueeze(-3)).NormDim(tensor.Scalar(p), []int{-1})
 				near(t, got, want, tol, "distances", p)
 				g := opstest.Fill(tensor.Float64, 3, 2, c.rows, c.others)
-				a := tensor.Grad([]*tensor.Tensor{got}, []*tensor.Tensor{x, y}, tensor.GradOptions{GradOutputs: []*tensor.Tensor{g.ToDType(dt)}})
-				b := tensor.Grad([]*tensor.Tensor{want}, []*tensor.Tensor{u, v}, tensor.GradOptions{GradOutputs: []*tensor.Tensor{g}, AllowUnused: true})
-				if b[0] != nil && p != 0 && (dt == tensor.Float64 || p < 5) { // a norm shares its slope among equal differences
+				a := tensor.Grad([]*tensor.Tensor{got}, []*tensor.Tensor{x, y},
+					tensor.GradOptions{GradOutputs: []*tensor.Tensor{g.ToDType(dt)}})
+				b := tensor.Grad([]*tensor.Tensor{want}, []*tensor.Tensor{u, v},
+					tensor.GradOptions{GradOutputs: []*tensor.Tensor{g}, AllowUnused: true})
+				// a norm shares its slope among equal differences
+				if b[0] != nil && p != 0 && (dt == tensor.Float64 || p < 5) {
 					near(t, a[0], b[0], tol*10, "gradient of x1", p)
 					near(t, a[1], b[1], tol*10, "gradient of x2", p)
 				}
@@ -68,7 +75,8 @@ func TestDistanceKernels(t *testing.T) {
 				up := torch.TriuIndices(c.rows, c.rows, torch.TriuIndicesOptions{Offset: 1})
 				full := torch.Cdist(w, w.Detach(), direct(p)).Add(torch.Cdist(w.Detach(), w, direct(p))).MulScalar(0.5)
 				one := z.Pdist(tensor.PdistOptions{P: tensor.Some(p)})
-				near(t, one, full.Flatten().IndexSelect(0, up.Select(0, 0).MulScalar(c.rows).Add(up.Select(0, 1))), tol, "pdist", p)
+				near(t, one, full.Flatten().IndexSelect(0, up.Select(0, 0).MulScalar(c.rows).Add(up.Select(0, 1))), tol,
+					"pdist", p)
 				one.Sum().Backward()
 				full.Triu(tensor.TriuOptions{Diagonal: 1}).MulScalar(2).Sum().Backward()
 				near(t, z.Grad(), w.Grad(), tol*10, "gradient of pdist", p)
@@ -83,7 +91,8 @@ func direct(p float64) torch.CdistOptions {
 
 func near(t *testing.T, got, want *tensor.Tensor, tol float64, what string, p float64) {
 	t.Helper()
-	a, b := tensor.Data[float64](got.Detach().ToDType(tensor.Float64).Contiguous()), tensor.Data[float64](want.Detach().ToDType(tensor.Float64).Contiguous())
+	a, b := tensor.Data[float64](got.Detach().ToDType(tensor.Float64).Contiguous()),
+		tensor.Data[float64](want.Detach().ToDType(tensor.Float64).Contiguous())
 	if len(a) != len(b) {
 		t.Fatalf("%s of order %g: shape %v, want %v", what, p, got.Shape(), want.Shape())
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Sizes of the blocks that work is cut into. They depend on nothing but the shape, so that a result has the same bits on any
-// number of threads.
+// Sizes of the blocks that work is cut into. They depend on nothing but the shape, so that a result has the same bits
+// on any number of threads.
 const (
 	grain    = 32 * 1024 // elements of a parallel task
 	rowBlock = 32 * 1024 // elements of a long row that are reduced as one
@@ -40,7 +40,8 @@ const (
 	matsNarrow = 8   // so many columns count as few
 	matsLeast  = 32  // fewer matrices than these are not worth transposing
 
-	runMost = 32  // contiguous runs of up to so many bytes that go to several accumulators are gathered in a buffer first
+	// contiguous runs of up to so many bytes that go to several accumulators are gathered in a buffer first
+	runMost = 32
 	gapMost = 256 // the same for runs that go to one accumulator, where there are several
 )
 
@@ -54,14 +55,16 @@ func cast(t *T, dt tensor.DType) *T {
 
 // kern reduces elements of type E to an accumulator of type A.
 type kern[E, A any] struct {
-	init  A
-	row   func(acc A, s []E) A                   // takes up a contiguous run
-	rows  func(acc []A, s []E, n, stride int)    // where set: a run of n for each of at most rowGroup accumulators, stride apart
-	few   func(acc []A, s []E, n, stride int)    // the same for runs of at most fewMost
-	col   func(acc []A, s []E)                   // takes up one element per accumulator
-	block func(acc []A, s []E, rows, stride int) // where set, stands for col: rows that lie stride apart, for at most colTile accumulators
-	merge func(into, next A) A                   // joins two accumulators, the second of later elements
-	joins func(dst, into, next []A)              // where set, merge of many at a time
+	init A
+	row  func(acc A, s []E) A // takes up a contiguous run
+	// where set: a run of n for each of at most rowGroup accumulators, stride apart
+	rows func(acc []A, s []E, n, stride int)
+	few  func(acc []A, s []E, n, stride int) // the same for runs of at most fewMost
+	col  func(acc []A, s []E)                // takes up one element per accumulator
+	// where set, stands for col: rows that lie stride apart, for at most colTile accumulators
+	block func(acc []A, s []E, rows, stride int)
+	merge func(into, next A) A      // joins two accumulators, the second of later elements
+	joins func(dst, into, next []A) // where set, merge of many at a time
 }
 
 type axis struct{ n, stride int }
@@ -105,7 +108,8 @@ func offset(ax []axis, i int) int {
 }
 
 // rowsOf makes a kernel's rows from a function that reduces rows, and what takes a result up.
-func rowsOf[E, R, A any](f func(dst []R, a []E, rows, cols, lda int), join func(acc A, r R) A) func(acc []A, s []E, n, stride int) {
+func rowsOf[E, R, A any](f func(dst []R, a []E, rows, cols, lda int), join func(acc A, r R) A) func(acc []A, s []E, n,
+	stride int) {
 	pool := sync.Pool{New: func() any { return new([rowGroup]R) }}
 	return func(acc []A, s []E, n, stride int) {
 		buf := pool.Get().(*[rowGroup]R)
@@ -117,9 +121,9 @@ func rowsOf[E, R, A any](f func(dst []R, a []E, rows, cols, lda int), join func(
 	}
 }
 
-// run reduces the marked dimensions of t. put gets the accumulators when they are done, some at a time: those of the outputs from at on,
-// row-major, which it may change. It is called by several threads. Where dst is set, it has room for all accumulators, and those that are
-// put may lie there.
+// run reduces the marked dimensions of t. put gets the accumulators when they are done, some at a time: those of the
+// outputs from at on, row-major, which it may change. It is called by several threads. Where dst is set, it has room
+// for all accumulators, and those that are put may lie there.
 func run[E, A any](t *T, red []bool, k *kern[E, A], dst []A, put func(at int, acc []A)) {
 	if t.IsContiguous() { // the whole of a small tensor: nothing to plan
 		all := true
@@ -171,8 +175,8 @@ func run[E, A any](t *T, red []bool, k *kern[E, A], dst []A, put func(at int, ac
 	}
 }
 
-// shortRuns reports runs for different accumulators that are so short, with gaps between all of them, that each would cost more than to bring
-// them together.
+// shortRuns reports runs for different accumulators that are so short, with gaps between all of them, that each would
+// cost more than to bring them together.
 func shortRuns(kept, over []axis, size int) bool {
 	last := len(kept) - 1
 	if last < 0 || kept[last].stride != 1 || kept[last].n*size > runMost || count(kept[:last]) < matsLeast {
@@ -200,7 +204,8 @@ func (k *kern[E, A]) start(acc []A) []A {
 }
 
 // reduceRows handles runs of memory that are reduced to one accumulator.
-func reduceRows[E, A any](outN int, kept, over []axis, k *kern[E, A], at func(p, n int) []E, put func(at int, acc []A)) {
+func reduceRows[E, A any](outN int, kept, over []axis, k *kern[E, A], at func(p, n int) []E,
+	put func(at int, acc []A)) {
 	last := len(over) - 1
 	n := over[last].n
 	outer := over[:last]
@@ -277,8 +282,8 @@ func reduceRows[E, A any](outN int, kept, over []axis, k *kern[E, A], at func(p,
 	put(0, part[:outN])
 }
 
-// gathered takes up rows r to end of n elements, which lie apart: they are brought together first, as many at a time as the cache holds, where
-// a call for each would cost more than its work.
+// gathered takes up rows r to end of n elements, which lie apart: they are brought together first, as many at a time as
+// the cache holds, where a call for each would cost more than its work.
 func (k *kern[E, A]) gathered(acc A, p, r, end, n int, outer []axis, at func(p, n int) []E) A {
 	size := int(unsafe.Sizeof(*new(E)))
 	room := turnBuffers.Get().(*[turnBytes]uint8)
@@ -309,8 +314,8 @@ func (k *kern[E, A]) each(acc []A, s []E, n, stride int) {
 // turnBuffers hold short rows that are turned to columns.
 var turnBuffers = sync.Pool{New: func() any { return new([turnBytes]uint8) }}
 
-// turned is each for runs that are so short that a call for each, or joining its lanes at the end, would cost more than its work: some of
-// them at a time are transposed in the cache, where a step takes up an element of all.
+// turned is each for runs that are so short that a call for each, or joining its lanes at the end, would cost more than
+// its work: some of them at a time are transposed in the cache, where a step takes up an element of all.
 func (k *kern[E, A]) turned(acc []A, s []E, n, stride int) {
 	size := int(unsafe.Sizeof(*new(E)))
 	buf := turnBuffers.Get().(*[turnBytes]uint8)
@@ -396,13 +401,15 @@ func (k *kern[E, A]) columnsAt(acc []A, p, r, end int, over []axis, at func(p, n
 }
 
 // reduceColumns handles runs of memory whose elements belong to different accumulators.
-func reduceColumns[E, A any](outN int, kept, over []axis, k *kern[E, A], at func(p, n int) []E, dst []A, put func(at int, acc []A)) {
+func reduceColumns[E, A any](outN int, kept, over []axis, k *kern[E, A], at func(p, n int) []E, dst []A,
+	put func(at int, acc []A)) {
 	last := len(kept) - 1
 	cols := kept[last].n
 	outer := kept[:last]
 	mats := count(outer)
 	rows := count(over)
-	if n := rows * cols; mats >= matsLeast && n <= op.Pick(cols <= matsNarrow, matsTall, matsMost) && n*int(unsafe.Sizeof(*new(E))) <= turnBytes/16 && len(over) == 1 && over[0].stride == cols {
+	if n := rows * cols; mats >= matsLeast && n <= op.Pick(cols <= matsNarrow, matsTall, matsMost) &&
+		n*int(unsafe.Sizeof(*new(E))) <= turnBytes/16 && len(over) == 1 && over[0].stride == cols {
 		reduceTurned(outer, mats, rows, cols, k, at, dst, put)
 		return
 	}
@@ -460,8 +467,10 @@ func reduceColumns[E, A any](outN int, kept, over []axis, k *kern[E, A], at func
 	put(0, part[:outN])
 }
 
-// reduceTurned is reduceColumns for small matrices: as many of them as the cache holds are turned at a time, so that a call goes over a column of all.
-func reduceTurned[E, A any](outer []axis, mats, rows, cols int, k *kern[E, A], at func(p, n int) []E, dst []A, put func(at int, acc []A)) {
+// reduceTurned is reduceColumns for small matrices: as many of them as the cache holds are turned at a time, so that a
+// call goes over a column of all.
+func reduceTurned[E, A any](outer []axis, mats, rows, cols int, k *kern[E, A], at func(p, n int) []E, dst []A,
+	put func(at int, acc []A)) {
 	n, size, sizeA := rows*cols, int(unsafe.Sizeof(*new(E))), int(unsafe.Sizeof(k.init))
 	last := outer[len(outer)-1]
 	per := min(turnBytes/(n*size), colTile) // at least 16

@@ -10,8 +10,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// expSum stands for the sum of e^x over the elements seen so far: sum times e^top, where top is the largest of them. Where that is
-// infinite, sum is 1.
+// expSum stands for the sum of e^x over the elements seen so far: sum times e^top, where top is the largest of them.
+// Where that is infinite, sum is 1.
 type expSum struct{ top, sum float64 }
 
 func joinExpSums(a, b expSum) expSum {
@@ -27,8 +27,8 @@ func joinExpSums(a, b expSum) expSum {
 	return expSum{a.top, a.sum + b.sum*math.Exp(b.top-a.top)}
 }
 
-// lines are the steps of logsumexp for lines of an element type: those of one line, and those of lines side by side, where tmp is as long
-// as a row.
+// lines are the steps of logsumexp for lines of an element type: those of one line, and those of lines side by side,
+// where tmp is as long as a row.
 type expLines[E float] struct {
 	max     func(s []E) E
 	sum     func(s []E, top E) E
@@ -39,11 +39,12 @@ type expLines[E float] struct {
 var (
 	expKernF32 = expKern(expLines[float32]{vec.MaxF32, vec.SumExpF32, vec.MaximumRowsF32,
 		func(sum, a, top, _ []float32) { vec.SumExpColumnsF32(sum, a, top) }})
-	expKernF64 = expKern(expLines[float64]{vec.MaxF64, vec.SumExpF64, vec.MaximumRowsF64, func(sum, a, top, tmp []float64) {
-		vec.SubF64(tmp, a, top)
-		vec.ExpF64(tmp, tmp)
-		vec.AddF64(sum, sum, tmp)
-	}})
+	expKernF64 = expKern(expLines[float64]{vec.MaxF64, vec.SumExpF64, vec.MaximumRowsF64,
+		func(sum, a, top, tmp []float64) {
+			vec.SubF64(tmp, a, top)
+			vec.ExpF64(tmp, tmp)
+			vec.AddF64(sum, sum, tmp)
+		}})
 )
 
 func expKern[E float](l expLines[E]) *kern[E, expSum] {
@@ -119,7 +120,8 @@ func logSums[E float](o, x *T, red []bool, k *kern[E, expSum]) {
 	})
 }
 
-// lastOnly reports that g and y, the gradient and the result of logsumexp, have an element for each row of the last dimension of x.
+// lastOnly reports that g and y, the gradient and the result of logsumexp, have an element for each row of the last
+// dimension of x.
 func lastOnly(g, x, y *T) bool {
 	d := x.Dim() - 1
 	return d >= 0 && x.Numel() > 0 && g.Numel()*x.Size(d) == x.Numel() && y.Numel() == g.Numel() && y.Size(d) == 1
@@ -128,7 +130,8 @@ func lastOnly(g, x, y *T) bool {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "gotorch::logsumexp_backward(Tensor grad, Tensor self, Tensor result) -> Tensor", Go: "-",
-		Doc: "is the gradient of logsumexp, grad * exp(self - result); grad and result have the reduced dimensions, of size 1.",
+		Doc: "is the gradient of logsumexp, grad * exp(self - result); grad and result have the reduced dimensions, " +
+			"of size 1.",
 		Body: func(c *Ctx) {
 			c.Return(c.T(0).Mul(c.T(1).Sub(c.T(2)).Exp().Conj()))
 		},
@@ -149,7 +152,8 @@ func init() {
 func logsumexpBackward(c *Ctx) {
 	x := c.T(1)
 	n := x.Size(x.Dim() - 1)
-	d, s, gs, ys := op.Raw[float32](c.Out(0)), op.Raw[float32](x), op.Raw[float32](tensor.Dense(c.T(0))), op.Raw[float32](tensor.Dense(c.T(2)))
+	d, s, gs, ys := op.Raw[float32](c.Out(0)), op.Raw[float32](x), op.Raw[float32](tensor.Dense(c.T(0))),
+		op.Raw[float32](tensor.Dense(c.T(2)))
 	par.For(len(gs), max(1, grain/4/n), func(lo, hi int) {
 		for r := lo; r < hi; r++ {
 			row := d[r*n:][:n]

@@ -31,15 +31,19 @@ func minOf[E real](a, b E) E {
 var (
 	extF32 = [2]*kern[float32, float32]{
 		{init: float32(math.Inf(-1)), row: func(acc float32, s []float32) float32 { return maxOf(acc, vec.MaxF32(s)) },
-			rows: rowsOf(vec.MaxRowsF32, maxOf[float32]), block: vec.MaxDownF32, merge: maxOf[float32], joins: vec.MaximumF32},
+			rows: rowsOf(vec.MaxRowsF32, maxOf[float32]), block: vec.MaxDownF32, merge: maxOf[float32],
+			joins: vec.MaximumF32},
 		{init: float32(math.Inf(1)), row: func(acc float32, s []float32) float32 { return minOf(acc, vec.MinF32(s)) },
-			rows: rowsOf(vec.MinRowsF32, minOf[float32]), block: vec.MinDownF32, merge: minOf[float32], joins: vec.MinimumF32},
+			rows: rowsOf(vec.MinRowsF32, minOf[float32]), block: vec.MinDownF32, merge: minOf[float32],
+			joins: vec.MinimumF32},
 	}
 	extF64 = [2]*kern[float64, float64]{
 		{init: math.Inf(-1), row: func(acc float64, s []float64) float64 { return maxOf(acc, vec.MaxF64(s)) },
-			rows: rowsOf(vec.MaxRowsF64, maxOf[float64]), block: vec.MaxDownF64, merge: maxOf[float64], joins: vec.MaximumF64},
+			rows: rowsOf(vec.MaxRowsF64, maxOf[float64]), block: vec.MaxDownF64, merge: maxOf[float64],
+			joins: vec.MaximumF64},
 		{init: math.Inf(1), row: func(acc float64, s []float64) float64 { return minOf(acc, vec.MinF64(s)) },
-			rows: rowsOf(vec.MinRowsF64, minOf[float64]), block: vec.MinDownF64, merge: minOf[float64], joins: vec.MinimumF64},
+			rows: rowsOf(vec.MinRowsF64, minOf[float64]), block: vec.MinDownF64, merge: minOf[float64],
+			joins: vec.MinimumF64},
 	}
 	extF16  = extHalf(0, vec.F16ToF32s)
 	extBF16 = extHalf(1, vec.BF16ToF32s)
@@ -61,9 +65,11 @@ func extInt[E vec.Integer](least, most E) [2]*kern[E, E] {
 	}
 	return [2]*kern[E, E]{
 		{init: least, row: one(vec.MaxRowsInt[E], larger), rows: rowsOf(vec.MaxRowsInt[E], larger),
-			block: func(acc, s []E, rows, stride int) { vec.MaxColumnsInt(acc, s, rows, len(acc), stride) }, merge: larger, joins: vec.MaxInt[E]},
+			block: func(acc, s []E, rows, stride int) { vec.MaxColumnsInt(acc, s, rows, len(acc), stride) },
+			merge: larger, joins: vec.MaxInt[E]},
 		{init: most, row: one(vec.MinRowsInt[E], smaller), rows: rowsOf(vec.MinRowsInt[E], smaller),
-			block: func(acc, s []E, rows, stride int) { vec.MinColumnsInt(acc, s, rows, len(acc), stride) }, merge: smaller, joins: vec.MinInt[E]},
+			block: func(acc, s []E, rows, stride int) { vec.MinColumnsInt(acc, s, rows, len(acc), stride) },
+			merge: smaller, joins: vec.MinInt[E]},
 	}
 }
 
@@ -88,9 +94,11 @@ func extHalf(i int, widen func(dst []float32, s []uint16)) [2]*kern[uint16, floa
 	}
 	return [2]*kern[uint16, float32]{
 		{init: float32(math.Inf(-1)), row: func(acc float32, s []uint16) float32 { return maxOf(acc, vec.Max16[i](s)) },
-			rows: rowsOf(vec.MaxRows16[i], maxOf[float32]), block: columns(vec.MaxDownF32), merge: maxOf[float32], joins: vec.MaximumF32},
+			rows: rowsOf(vec.MaxRows16[i], maxOf[float32]), block: columns(vec.MaxDownF32), merge: maxOf[float32],
+			joins: vec.MaximumF32},
 		{init: float32(math.Inf(1)), row: func(acc float32, s []uint16) float32 { return minOf(acc, vec.Min16[i](s)) },
-			rows: rowsOf(vec.MinRows16[i], minOf[float32]), block: columns(vec.MinDownF32), merge: minOf[float32], joins: vec.MinimumF32},
+			rows: rowsOf(vec.MinRows16[i], minOf[float32]), block: columns(vec.MinDownF32), merge: minOf[float32],
+			joins: vec.MinimumF32},
 	}
 }
 
@@ -161,7 +169,8 @@ func extAll(schema, doc string, isMax bool) {
 		Infer: func(c *Ctx) {
 			t := c.T(0)
 			if t.Numel() == 0 {
-				c.Fail(tensor.ErrValue, "%s(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.", name)
+				c.Fail(tensor.ErrValue, "%s(): Expected reduction dim to be specified for input.numel() == 0. "+
+					"Specify the reduction dim with the 'dim' argument.", name)
 			}
 			noComplex(c, kernel, t.DType())
 			c.Alloc(0, nil, t.DType())
@@ -170,7 +179,8 @@ func extAll(schema, doc string, isMax bool) {
 		Save: "self result",
 		VJP: func(c *Ctx, g *T) []*T {
 			x, y := c.T(0), c.Out(0)
-			if x.Device().Type != tensor.CPUDevice { // where reading an element would mean waiting; PyTorch makes the same distinction
+			// where reading an element would mean waiting; PyTorch makes the same distinction
+			if x.Device().Type != tensor.CPUDevice {
 				return []*T{op.Evenly(g, x.Eq(y).LogicalOr(x.IsNaN().LogicalAnd(y.IsNaN())))}
 			}
 			if y.Num().IsNaN() { // which equals nothing
@@ -188,7 +198,8 @@ func extAll(schema, doc string, isMax bool) {
 func extDim(schema, doc string, isMax bool) {
 	name := op.Pick(isMax, "max", "min")
 	tensor.Register(tensor.Def{
-		Schema: schema, Doc: doc, Out: true, FormNames: op.Pick(isMax, ".dim_out=.dim_max(max,max_values)", ".dim_out=.dim_min(min,min_indices)"),
+		Schema: schema, Doc: doc, Out: true,
+		FormNames: op.Pick(isMax, ".dim_out=.dim_max(max,max_values)", ".dim_out=.dim_min(min,min_indices)"),
 		Infer: func(c *Ctx) {
 			t := c.T(0)
 			d := op.Wrap(c, c.Int(1), t.Dim())
@@ -196,7 +207,8 @@ func extDim(schema, doc string, isMax bool) {
 			needSize(c, t, d)
 			_, sh := dims(c, t, []int{d}, c.Bool(2))
 			if g := c.GivenOut(0); g != nil && g.DType() != t.DType() {
-				c.Fail(tensor.ErrDType, "Expected out tensor to have dtype %s, but got %s instead", t.DType().CName(), g.DType().CName())
+				c.Fail(tensor.ErrDType, "Expected out tensor to have dtype %s, but got %s instead", t.DType().CName(),
+					g.DType().CName())
 			}
 			c.Alloc(0, sh, t.DType())
 			c.Alloc(1, sh, tensor.Int64)
@@ -204,7 +216,8 @@ func extDim(schema, doc string, isMax bool) {
 		CPU:  func(c *Ctx) { argInto(c.Out(0), c.Out(1), c.T(0), op.Wrap(c, c.Int(1), c.T(0).Dim()), isMax) },
 		Save: "indices",
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{op.Call1("aten::value_selecting_reduction_backward", g, c.Int(1), c.Out(1), c.Shape(0), c.Bool(2))}
+			return []*T{op.Call1("aten::value_selecting_reduction_backward", g, c.Int(1), c.Out(1), c.Shape(0),
+				c.Bool(2))}
 		},
 	})
 }
@@ -221,12 +234,15 @@ func extDims(schema, doc string, isMax bool) {
 			list := c.Ints(1)
 			noComplex(c, name+"_values_cpu", t.DType())
 			if g := c.GivenOut(0); g != nil && g.DType() != t.DType() {
-				c.Fail(tensor.ErrDType, "Expected the dtype for input and out to match, but got %s for input's dtype and %s for out's dtype.", t.DType().ClassName(), g.DType().ClassName())
+				c.Fail(tensor.ErrDType, "Expected the dtype for input and out to match, but got %s for input's dtype "+
+					"and %s for out's dtype.", t.DType().ClassName(), g.DType().ClassName())
 			}
 			_, sh := dims(c, t, list, c.Bool(2))
 			if t.Numel() == 0 {
 				if len(list) == 0 {
-					c.Fail(tensor.ErrIndex, "%s(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.", c.Op().Sch.Name)
+					c.Fail(tensor.ErrIndex,
+						"%s(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction "+
+							"dim with the 'dim' argument.", c.Op().Sch.Name)
 				}
 				for _, d := range list {
 					needSize(c, t, op.Wrap(c, d, t.Dim()))
@@ -257,7 +273,9 @@ func argExtreme(schema, doc string, isMax bool) {
 			noComplex(c, c.Op().Sch.Name+"_cpu", t.DType())
 			if !c.Has(1) {
 				if t.Numel() == 0 {
-					c.Fail(tensor.ErrIndex, "%s(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.", c.Op().Sch.Name)
+					c.Fail(tensor.ErrIndex,
+						"%s(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction "+
+							"dim with the 'dim' argument.", c.Op().Sch.Name)
 				}
 				_, sh := dims(c, t, nil, c.Bool(2))
 				c.Alloc(0, sh, tensor.Int64)
@@ -282,18 +300,35 @@ func argExtreme(schema, doc string, isMax bool) {
 }
 
 func init() {
-	extAll("max(Tensor self) -> Tensor", "is the largest element; NaN if there is one. Equal ones share the gradient evenly.\nhttps://pytorch.org/docs/stable/generated/torch.max.html", true)
-	extDim("max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", "gives the largest elements along a dimension and where they are (the first of equal ones; NaN before all).\nhttps://pytorch.org/docs/stable/generated/torch.max.html", true)
-	extDims("amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", "is the largest element over dimensions (none given: all). Equal ones share the gradient evenly.\nhttps://pytorch.org/docs/stable/generated/torch.amax.html", true)
-	argExtreme("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", "is the index of the largest element along a dimension, or in the flattened tensor: the first of equal ones, NaN before all.\nhttps://pytorch.org/docs/stable/generated/torch.argmax.html", true)
-	extAll("min(Tensor self) -> Tensor", "is the smallest element; NaN if there is one. Equal ones share the gradient evenly.\nhttps://pytorch.org/docs/stable/generated/torch.min.html", false)
-	extDim("min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", "gives the smallest elements along a dimension and where they are (the first of equal ones; NaN before all).\nhttps://pytorch.org/docs/stable/generated/torch.min.html", false)
-	extDims("amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", "is the smallest element over dimensions (none given: all). Equal ones share the gradient evenly.\nhttps://pytorch.org/docs/stable/generated/torch.amin.html", false)
-	argExtreme("argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", "is the index of the smallest element along a dimension, or in the flattened tensor: the first of equal ones, NaN before all.\nhttps://pytorch.org/docs/stable/generated/torch.argmin.html", false)
+	extAll("max(Tensor self) -> Tensor",
+		"is the largest element; NaN if there is one. Equal ones share the gradient "+
+			"evenly.\nhttps://pytorch.org/docs/stable/generated/torch.max.html", true)
+	extDim("max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+		"gives the largest elements along a dimension and where they are (the first of equal ones; NaN before "+
+			"all).\nhttps://pytorch.org/docs/stable/generated/torch.max.html", true)
+	extDims("amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
+		"is the largest element over dimensions (none given: all). Equal ones share the gradient "+
+			"evenly.\nhttps://pytorch.org/docs/stable/generated/torch.amax.html", true)
+	argExtreme("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+		"is the index of the largest element along a dimension, or in the flattened tensor: the first of equal ones, "+
+			"NaN before all.\nhttps://pytorch.org/docs/stable/generated/torch.argmax.html", true)
+	extAll("min(Tensor self) -> Tensor",
+		"is the smallest element; NaN if there is one. Equal ones share the gradient "+
+			"evenly.\nhttps://pytorch.org/docs/stable/generated/torch.min.html", false)
+	extDim("min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+		"gives the smallest elements along a dimension and where they are (the first of equal ones; NaN before "+
+			"all).\nhttps://pytorch.org/docs/stable/generated/torch.min.html", false)
+	extDims("amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
+		"is the smallest element over dimensions (none given: all). Equal ones share the gradient "+
+			"evenly.\nhttps://pytorch.org/docs/stable/generated/torch.amin.html", false)
+	argExtreme("argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+		"is the index of the smallest element along a dimension, or in the flattened tensor: the first of equal "+
+			"ones, NaN before all.\nhttps://pytorch.org/docs/stable/generated/torch.argmin.html", false)
 	tensor.Register(tensor.Def{
 		Schema: "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
-		Doc:    "gives the smallest and the largest elements, over a dimension or over all.\nhttps://pytorch.org/docs/stable/generated/torch.aminmax.html",
-		Out:    true,
+		Doc: "gives the smallest and the largest elements, over a dimension or over " +
+			"all.\nhttps://pytorch.org/docs/stable/generated/torch.aminmax.html",
+		Out: true,
 		Infer: func(c *Ctx) {
 			t := c.T(0)
 			noComplex(c, "aminmax_kernel", t.DType())
@@ -301,12 +336,14 @@ func init() {
 			if list != nil {
 				needSize(c, t, list[0])
 			} else if t.Numel() == 0 {
-				c.Fail(tensor.ErrIndex, "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
+				c.Fail(tensor.ErrIndex, "aminmax(): cannot compute aminmax over an empty dimension as the operation "+
+					"has no identity.")
 			}
 			_, sh := dims(c, t, list, c.Bool(2))
 			for i := range 2 {
 				if g := c.GivenOut(i); g != nil && g.DType() != t.DType() {
-					c.Fail(tensor.ErrDType, "Expected out tensor to have dtype %s, but got %s instead", t.DType().CName(), g.DType().CName())
+					c.Fail(tensor.ErrDType, "Expected out tensor to have dtype %s, but got %s instead",
+						t.DType().CName(), g.DType().CName())
 				}
 			}
 			if a, b := c.GivenOut(0), c.GivenOut(1); a != nil && op.Overlap(a, b) {

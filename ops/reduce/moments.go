@@ -12,8 +12,8 @@ import (
 // moments are count, mean and sum of squared deviations of the elements seen so far.
 type moments struct{ n, mean, m2 float64 }
 
-// join combines the moments of two parts (Chan, Golub, LeVeque: Updating Formulae and a Pairwise Algorithm for Computing Sample
-// Variances, 1979).
+// join combines the moments of two parts (Chan, Golub, LeVeque: Updating Formulae and a Pairwise Algorithm for
+// Computing Sample Variances, 1979).
 func join(a, b moments) moments {
 	if a.n == 0 {
 		return b
@@ -26,9 +26,10 @@ func join(a, b moments) moments {
 	return moments{n, a.mean + d*b.n/n, a.m2 + b.m2 + d*d*a.n*b.n/n}
 }
 
-// momentColumns makes the form for columns from the steps of a type: add adds a row to sums, narrow rounds means, and squares adds up the
-// squares of rows' deviations from c. Some rows at a time are gone over twice.
-func momentColumns[E float](add func(sums []float64, row []E), narrow func(dst []E, means []float64), squares func(sums []float64, s, c []E, rows, stride int)) func(acc []moments, s []E, rows, stride int) {
+// momentColumns makes the form for columns from the steps of a type: add adds a row to sums, narrow rounds means, and
+// squares adds up the squares of rows' deviations from c. Some rows at a time are gone over twice.
+func momentColumns[E float](add func(sums []float64, row []E), narrow func(dst []E, means []float64),
+	squares func(sums []float64, s, c []E, rows, stride int)) func(acc []moments, s []E, rows, stride int) {
 	return func(acc []moments, s []E, rows, stride int) {
 		n := len(acc)
 		sums, rounded := half.Borrow[float64](2*n), half.Borrow[E](n)
@@ -59,19 +60,21 @@ var (
 		n := float64(len(s))
 		m := vec.SumF32As64(s) / n
 		return join(acc, moments{n, m, vec.SumSquaresF32As64(s, m)})
-	}, block: momentColumns(vec.AccumulateF32ToF64, vec.F64ToF32s, func(sums []float64, s, c []float32, rows, stride int) {
-		buf := half.Borrow[float32](len(sums))
-		defer half.Return(buf)
-		for r := range rows { // squares of float32 may not fit that
-			vec.SubF32(*buf, s[r*stride:][:len(sums)], c)
-			vec.AddSquaresF32ToF64(sums, *buf)
-		}
-	}), merge: join}
+	}, block: momentColumns(vec.AccumulateF32ToF64, vec.F64ToF32s,
+		func(sums []float64, s, c []float32, rows, stride int) {
+			buf := half.Borrow[float32](len(sums))
+			defer half.Return(buf)
+			for r := range rows { // squares of float32 may not fit that
+				vec.SubF32(*buf, s[r*stride:][:len(sums)], c)
+				vec.AddSquaresF32ToF64(sums, *buf)
+			}
+		}), merge: join}
 	momF64 = kern[float64, moments]{row: func(acc moments, s []float64) moments {
 		n := float64(len(s))
 		m := vec.SumF64(s) / n
 		return join(acc, moments{n, m, vec.SumSquaresF64(s, m)})
-	}, block: momentColumns(func(sums, row []float64) { vec.AddF64(sums, sums, row) }, func(dst, means []float64) { copy(dst, means) },
+	}, block: momentColumns(func(sums, row []float64) { vec.AddF64(sums, sums, row) },
+		func(dst, means []float64) { copy(dst, means) },
 		func(sums []float64, s, c []float64, rows, stride int) {
 			for r := range rows {
 				vec.AccumulateSquaresF64(sums, s[r*stride:][:len(sums)], c)
@@ -260,7 +263,8 @@ func oldVar(schema, doc, target string, withDim bool) {
 		} else {
 			corr = unbiased(c.Bool(1))
 		}
-		res, err := tensor.CallOp(target, tensor.TensorValue(c.T(0)), dim, tensor.IntValue(corr), tensor.BoolValue(keep))
+		res, err := tensor.CallOp(target, tensor.TensorValue(c.T(0)), dim, tensor.IntValue(corr),
+			tensor.BoolValue(keep))
 		if err != nil {
 			panic(err)
 		}
@@ -274,16 +278,26 @@ func oldVar(schema, doc, target string, withDim bool) {
 
 func init() {
 	const varDoc = "https://pytorch.org/docs/stable/generated/torch.var.html"
-	oldVar("var(Tensor self, bool unbiased=True) -> Tensor", "is the variance of all elements, divided by n-1 or, when not unbiased, by n.", "aten::var.correction", false)
-	oldVar("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", "is the variance over dimensions (none given: all).", "aten::var.correction", true)
-	variance("var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor", "is the variance over dimensions (none given: all), divided by n minus the correction (1).\n"+varDoc, false)
-	oldVar("std(Tensor self, bool unbiased=True) -> Tensor", "is the standard deviation of all elements.", "aten::std.correction", false)
-	oldVar("std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", "is the standard deviation over dimensions (none given: all).", "aten::std.correction", true)
-	variance("std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor", "is the standard deviation over dimensions (none given: all), with a correction (1).", true)
-	oldVar("var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", "gives variance and mean of all elements.", "aten::var_mean.correction", false)
-	oldVar("var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)", "gives variance and mean over dimensions.", "aten::var_mean.correction", true)
+	oldVar("var(Tensor self, bool unbiased=True) -> Tensor",
+		"is the variance of all elements, divided by n-1 or, when not unbiased, by n.", "aten::var.correction", false)
+	oldVar("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+		"is the variance over dimensions (none given: all).", "aten::var.correction", true)
+	variance("var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+		"is the variance over dimensions (none given: all), divided by n minus the correction (1).\n"+varDoc, false)
+	oldVar("std(Tensor self, bool unbiased=True) -> Tensor", "is the standard deviation of all elements.",
+		"aten::std.correction", false)
+	oldVar("std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+		"is the standard deviation over dimensions (none given: all).", "aten::std.correction", true)
+	variance("std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+		"is the standard deviation over dimensions (none given: all), with a correction (1).", true)
+	oldVar("var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", "gives variance and mean of all elements.",
+		"aten::var_mean.correction", false)
+	oldVar("var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
+		"gives variance and mean over dimensions.", "aten::var_mean.correction", true)
 	varianceMean("var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)", "gives variance and mean over dimensions, with a correction (1).", false)
-	oldVar("std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", "gives standard deviation and mean of all elements.", "aten::std_mean.correction", false)
-	oldVar("std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)", "gives standard deviation and mean over dimensions.", "aten::std_mean.correction", true)
+	oldVar("std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
+		"gives standard deviation and mean of all elements.", "aten::std_mean.correction", false)
+	oldVar("std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
+		"gives standard deviation and mean over dimensions.", "aten::std_mean.correction", true)
 	varianceMean("std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)", "gives standard deviation and mean over dimensions, with a correction (1).", true)
 }

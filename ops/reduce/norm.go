@@ -186,14 +186,16 @@ func normBackward(g, x, y *T, p float64, list []int) *T {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "gotorch::norm2_backward(Tensor grad, Tensor self, Tensor result) -> Tensor", Go: "-",
-		Doc: "is the gradient of a Euclidean norm, grad * self / result, and 0 where the norm is 0; grad and result have the reduced dimensions, of size 1.",
+		Doc: "is the gradient of a Euclidean norm, grad * self / result, and 0 where the norm is 0; grad and result " +
+			"have the reduced dimensions, of size 1.",
 		Body: func(c *Ctx) {
 			c.Return(norm2Backward(c.T(0), c.T(1), c.T(2)))
 		},
 		// The roundings of the kernel would not be PyTorch's for 16-bit floats.
 		Fuses: func(c *Ctx) bool {
 			dt := c.ArgDType(0)
-			return (dt == tensor.Float32 || dt == tensor.Float64) && c.ArgDType(1) == dt && c.ArgDType(2) == dt && tensor.SameShape(c.Shape(0), c.Shape(2))
+			return (dt == tensor.Float32 || dt == tensor.Float64) && c.ArgDType(1) == dt && c.ArgDType(2) == dt &&
+				tensor.SameShape(c.Shape(0), c.Shape(2))
 		},
 		Infer:       func(c *Ctx) { c.Alloc(0, c.BroadcastArgs(0, 1), c.ArgDType(1)) },
 		Elementwise: true,
@@ -227,8 +229,9 @@ func norm2Unit(x, y *T) *T { return op.ZeroWhere(x.Div(y), y.Detach().EqScalar(0
 // norm2Backward is PyTorch's order of steps: one division for each element.
 func norm2Backward(g, x, y *T) *T { return g.Mul(norm2Unit(x, y)) }
 
-// quotients sets q to g / y, 0 where y is 0. Multiplying by these few quotients saves a division for each element of x. It reports false
-// when a number is so large or small that a quotient or its product with an element could leave the normal range.
+// quotients sets q to g / y, 0 where y is 0. Multiplying by these few quotients saves a division for each element of x.
+// It reports false when a number is so large or small that a quotient or its product with an element could leave the
+// normal range.
 func quotients[E float](q, g, y *T) bool {
 	moderate := func(v E) bool {
 		a := math.Abs(float64(v))
@@ -307,22 +310,29 @@ func normBody(pAt, dimAt, keepAt, dtAt int) func(c *Ctx) {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-		Doc:    "is the vector norm of the given order over dimensions (none given: all): sum(|x|^ord)^(1/ord), the largest or smallest |x| for ±Inf, the number of nonzeros for 0.\nhttps://pytorch.org/docs/stable/generated/torch.linalg.vector_norm.html",
-		Out:    true,
+		Doc: "is the vector norm of the given order over dimensions (none given: all): sum(|x|^ord)^(1/ord), the " +
+			"largest or smallest |x| for ±Inf, the number of nonzeros for " +
+			"0.\nhttps://pytorch.org/docs/stable/generated/torch.linalg.vector_norm.html",
+		Out: true,
 		Infer: func(c *Ctx) {
 			t := c.T(0)
 			in := t.DType()
 			if in.IsIntOrBool() {
-				c.Fail(tensor.ErrDType, "linalg.vector_norm: Expected a floating point or complex tensor as input. Got %s", in.ClassName())
+				c.Fail(tensor.ErrDType, "linalg.vector_norm: Expected a floating point or complex tensor as input. "+
+					"Got %s", in.ClassName())
 			}
 			p := pOf(c, 1)
 			if t.Numel() == 0 && (p < 0 || math.IsInf(p, 1)) {
 				if len(c.Ints(2)) == 0 {
-					c.Fail(tensor.ErrValue, "linalg.vector_norm cannot compute the %v norm on an empty tensor because the operation does not have an identity", numText(p))
+					c.Fail(tensor.ErrValue,
+						"linalg.vector_norm cannot compute the %v norm on an empty tensor because the operation does "+
+							"not have an identity", numText(p))
 				}
 				for _, d := range c.Ints(2) {
 					if d = op.Wrap(c, d, t.Dim()); t.Dim() > 0 && t.Size(d) == 0 {
-						c.Fail(tensor.ErrValue, "linalg.vector_norm cannot compute the %v norm on the dimension %d because this dimension is empty and the operation does not have an identity", numText(p), d)
+						c.Fail(tensor.ErrValue,
+							"linalg.vector_norm cannot compute the %v norm on the dimension %d because this "+
+								"dimension is empty and the operation does not have an identity", numText(p), d)
 					}
 				}
 			}
@@ -330,11 +340,16 @@ func init() {
 			if asked := c.DType(4); asked != 0 {
 				switch {
 				case !asked.IsFloat() && !asked.IsComplex():
-					c.Fail(tensor.ErrDType, "linalg.vector_norm: dtype should be floating point or complex, but got %s", asked.ClassName())
+					c.Fail(tensor.ErrDType, "linalg.vector_norm: dtype should be floating point or complex, but got %s",
+						asked.ClassName())
 				case in.IsComplex() != asked.IsComplex():
-					c.Fail(tensor.ErrDType, "linalg.vector_norm: dtype should be %s for %s inputs, but got %s", op.Pick(in.IsComplex(), "complex", "real"), op.Pick(in.IsComplex(), "complex", "real"), asked.ClassName())
+					c.Fail(tensor.ErrDType, "linalg.vector_norm: dtype should be %s for %s inputs, but got %s",
+						op.Pick(in.IsComplex(), "complex", "real"), op.Pick(in.IsComplex(), "complex", "real"),
+						asked.ClassName())
 				case tensor.PromoteTypes(in, asked) != asked:
-					c.Fail(tensor.ErrDType, "linalg.vector_norm: the dtype of the input (%s) should be convertible without narrowing to the specified dtype (%s)", in.ClassName(), asked.ClassName())
+					c.Fail(tensor.ErrDType,
+						"linalg.vector_norm: the dtype of the input (%s) should be convertible without narrowing to "+
+							"the specified dtype (%s)", in.ClassName(), asked.ClassName())
 				}
 				dt = asked
 			}
@@ -388,9 +403,10 @@ func init() {
 		Body: normBody(1, 2, 3, 4),
 	})
 	tensor.Register(tensor.Def{
-		Schema: "frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", Go: "-", Out: true, FormNames: ".dim_out=.out",
-		Doc:  "is the Frobenius norm over dimensions.",
-		Body: func(c *Ctx) { c.Return(vectorNorm(c.T(0), 2, c.Ints(1), c.Bool(2), 0)) },
+		Schema: "frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", Go: "-", Out: true,
+		FormNames: ".dim_out=.out",
+		Doc:       "is the Frobenius norm over dimensions.",
+		Body:      func(c *Ctx) { c.Return(vectorNorm(c.T(0), 2, c.Ints(1), c.Bool(2), 0)) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", Out: true,
@@ -399,12 +415,15 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", InPlace: true, Out: true,
-		Doc:  "scales the slices along a dimension whose norm of order p exceeds maxnorm down to it.\nhttps://pytorch.org/docs/stable/generated/torch.renorm.html",
+		Doc: "scales the slices along a dimension whose norm of order p exceeds maxnorm down to " +
+			"it.\nhttps://pytorch.org/docs/stable/generated/torch.renorm.html",
 		Body: renorm,
 	})
 	tensor.Register(tensor.Def{
-		Schema: "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", Out: true, Aliases: []string{"special_logsumexp"},
-		Doc: "is log(sum(exp(x))) over dimensions, without overflow.\nhttps://pytorch.org/docs/stable/generated/torch.logsumexp.html",
+		Schema: "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", Out: true,
+		Aliases: []string{"special_logsumexp"},
+		Doc: "is log(sum(exp(x))) over dimensions, without " +
+			"overflow.\nhttps://pytorch.org/docs/stable/generated/torch.logsumexp.html",
 		Infer: func(c *Ctx) {
 			dt := c.ArgDType(0)
 			if dt.IsIntOrBool() {
@@ -417,7 +436,8 @@ func init() {
 		Save: "self result",
 		VJP: func(c *Ctx, g *T) []*T {
 			l, keep := c.Ints(1), c.Bool(2)
-			return []*T{op.Call1("gotorch::logsumexp_backward", unreduce(c, g, l, keep), c.T(0), unreduce(c, c.Out(0), l, keep))}
+			return []*T{op.Call1("gotorch::logsumexp_backward", unreduce(c, g, l, keep), c.T(0),
+				unreduce(c, c.Out(0), l, keep))}
 		},
 	})
 }
@@ -458,7 +478,8 @@ func renorm(c *Ctx) {
 		wide = tensor.Float32
 	}
 	n := vectorNorm(x, p, others, true, wide)
-	f := op.Call1("aten::where.self", n.Detach().GtScalar(limit), n.AddScalar(1e-7).Reciprocal().MulScalar(limit), op.Full(n, nil, 1, n.DType()))
+	f := op.Call1("aten::where.self", n.Detach().GtScalar(limit), n.AddScalar(1e-7).Reciprocal().MulScalar(limit),
+		op.Full(n, nil, 1, n.DType()))
 	if wide != 0 {
 		f = f.ToDType(x.DType())
 	}

@@ -22,12 +22,15 @@ func chains[A int64 | complex64 | complex128](acc A, s []A) A {
 
 // Kernels of the product; float32 is multiplied in float64.
 var (
-	prodF32 = kern[float32, float64]{init: 1, row: func(acc float64, s []float32) float64 { return acc * vec.ProdF32As64(s) },
+	prodF32 = kern[float32, float64]{init: 1,
+		row:  func(acc float64, s []float32) float64 { return acc * vec.ProdF32As64(s) },
 		rows: rowsOf(vec.ProdRowsF32As64, mulOf[float64]), merge: mulOf[float64], joins: vec.MulF64,
 		block: vec.ProdDownF32As64}
-	prodF64 = kern[float64, float64]{init: 1, row: func(acc float64, s []float64) float64 { return acc * vec.ProdF64(s) },
+	prodF64 = kern[float64, float64]{init: 1,
+		row:  func(acc float64, s []float64) float64 { return acc * vec.ProdF64(s) },
 		rows: rowsOf(vec.ProdRowsF64, mulOf[float64]), block: vec.ProdDownF64, merge: mulOf[float64], joins: vec.MulF64}
-	prodI64 = kern[int64, int64]{init: 1, row: chains[int64], col: func(acc, s []int64) { vec.MulInt(acc, acc, s) }, merge: mulOf[int64], joins: vec.MulInt[int64]}
+	prodI64 = kern[int64, int64]{init: 1, row: chains[int64], col: func(acc, s []int64) { vec.MulInt(acc, acc, s) },
+		merge: mulOf[int64], joins: vec.MulInt[int64]}
 )
 
 func prodInto(o, t *T, red []bool) {
@@ -46,8 +49,9 @@ func prodInto(o, t *T, red []bool) {
 	}
 }
 
-// prodBackward divides the product by the elements, or, where zeros forbid that, multiplies what stands before and behind each. As PyTorch
-// does, it reads whether there are zeros, and on the meta device, which has no elements, assumes that there are.
+// prodBackward divides the product by the elements, or, where zeros forbid that, multiplies what stands before and
+// behind each. As PyTorch does, it reads whether there are zeros, and on the meta device, which has no elements,
+// assumes that there are.
 func prodBackward(g, x, y *T, dim int) *T {
 	if x.Dim() == 0 {
 		return g
@@ -72,7 +76,8 @@ func prodBackward(g, x, y *T, dim int) *T {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", Out: true,
-		Doc:   "multiplies all elements. Integers and bool give int64.\nhttps://pytorch.org/docs/stable/generated/torch.prod.html",
+		Doc: "multiplies all elements. Integers and bool give " +
+			"int64.\nhttps://pytorch.org/docs/stable/generated/torch.prod.html",
 		Infer: func(c *Ctx) { c.Alloc(0, nil, sumType(c, c.DType(1))) },
 		CPU:   func(c *Ctx) { prodInto(c.Out(0), c.T(0), allDims(c.T(0))) },
 		Save:  "self result",
@@ -88,7 +93,8 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema: "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", Out: true, FormNames: ".dim_int_out=.int_out", Go: "ProdDim",
+		Schema: "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+		Out:    true, FormNames: ".dim_int_out=.int_out", Go: "ProdDim",
 		Doc: "multiplies along a dimension.",
 		Infer: func(c *Ctx) {
 			_, sh := dims(c, c.T(0), []int{c.Int(1)}, c.Bool(2))
@@ -104,7 +110,8 @@ func init() {
 			if dt := c.DType(3); dt != 0 {
 				x = x.ToDType(dt)
 			}
-			return []*T{prodBackward(unreduce(c, g, l, keep), x, unreduce(c, c.Out(0), l, keep), op.Wrap(c, c.Int(1), x.Dim()))}
+			return []*T{prodBackward(unreduce(c, g, l, keep), x, unreduce(c, c.Out(0), l, keep),
+				op.Wrap(c, c.Int(1), x.Dim()))}
 		},
 		Grad: "ProdBackward1",
 	})

@@ -31,8 +31,10 @@ func TestSameBitsOnAnyNumberOfThreads(t *testing.T) {
 	cases := []struct {
 		shape, dims []int
 		gap         int // elements that are left out of each row
-	}{{[]int{300001}, nil, 0}, {[]int{3, 100003}, []int{1}, 0}, {[]int{20011, 5}, []int{0}, 0}, {[]int{700, 300}, []int{0}, 0}, {[]int{4, 6, 50, 70}, []int{0, 2, 3}, 0},
-		{[]int{5000, 5}, nil, 2}, {[]int{30011, 5}, nil, 1}, {[]int{3, 900, 70}, []int{1, 2}, 8}, {[]int{70, 40, 20}, []int{1, 2}, 7}}
+	}{{[]int{300001}, nil, 0}, {[]int{3, 100003}, []int{1}, 0}, {[]int{20011, 5}, []int{0}, 0},
+		{[]int{700, 300}, []int{0}, 0}, {[]int{4, 6, 50, 70}, []int{0, 2, 3}, 0},
+		{[]int{5000, 5}, nil, 2}, {[]int{30011, 5}, nil, 1}, {[]int{3, 900, 70}, []int{1, 2}, 8},
+		{[]int{70, 40, 20}, []int{1, 2}, 7}}
 	for _, c := range cases {
 		x := noise(c.shape...)
 		if last := len(c.shape) - 1; c.gap > 0 {
@@ -41,7 +43,9 @@ func TestSameBitsOnAnyNumberOfThreads(t *testing.T) {
 		want := map[string]string{}
 		for threads := 1; threads <= 3; threads++ {
 			par.SetNumThreads(threads)
-			for name, y := range map[string]*tensor.Tensor{"sum": x.SumDim(c.dims), "mean": x.MeanDim(c.dims), "var": x.VarCorrection(tensor.VarCorrectionOptions{Dim: c.dims}), "max": x.Amax(tensor.AmaxOptions{Dim: c.dims})} {
+			for name, y := range map[string]*tensor.Tensor{"sum": x.SumDim(c.dims), "mean": x.MeanDim(c.dims),
+				"var": x.VarCorrection(tensor.VarCorrectionOptions{Dim: c.dims}),
+				"max": x.Amax(tensor.AmaxOptions{Dim: c.dims})} {
 				got := fmt.Sprint(tensor.Data[float32](y.Contiguous()))
 				if threads == 1 {
 					want[name] = got
@@ -64,7 +68,8 @@ func TestTiesAndNaN(t *testing.T) {
 	}
 }
 
-// TestTruthOfExpanded compares any, all and count_nonzero of repeated elements, also of a part of a larger tensor, with those of a copy.
+// TestTruthOfExpanded compares any, all and count_nonzero of repeated elements, also of a part of a larger tensor, with
+// those of a copy.
 func TestTruthOfExpanded(t *testing.T) {
 	x := tensor.FromSlice([]float32{7, 0, 1, 0, 2, 0, 0, 3}, 8).Narrow(0, 1, 6).View([]int{2, 1, 3})
 	for _, shape := range [][]int{{2, 5, 3}, {4, 2, 5, 3}} {
@@ -83,7 +88,8 @@ func TestTruthOfExpanded(t *testing.T) {
 			same(fmt.Sprint("all along ", d), e.AllDim(d), c.AllDim(d))
 		}
 	}
-	if e := tensor.FromSlice([]float32{0}, 1).Expand([]int{100000}); e.Any().Item() != 0 || e.EqScalar(0).All().Item() != 1 {
+	if e := tensor.FromSlice([]float32{0}, 1).Expand([]int{100000}); e.Any().Item() != 0 ||
+		e.EqScalar(0).All().Item() != 1 {
 		t.Error("any or all of one repeated element is wrong")
 	}
 }

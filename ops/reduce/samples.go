@@ -23,7 +23,8 @@ func init() {
 		"count_nonzero.dim_IntList :: 3x4:i2 [0] ; 2x3x4:b [0,2]",
 		"std var std_mean var_mean :: 3x4 ; 3x4 false",
 		"std.dim var.dim std_mean.dim var_mean.dim :: 3x4 [0] ; 2x3x5 [0,2] false true",
-		"std.correction var.correction std_mean.correction var_mean.correction :: 3x4 ; 2x3x5 [0,2] correction=0 ; 3x4 [1] keepdim=true",
+		"std.correction var.correction std_mean.correction var_mean.correction :: 3x4 ; 2x3x5 [0,2] correction=0 ; "+
+			"3x4 [1] keepdim=true",
 		"logsumexp :: 3x4 [0] ; 2x3x5 [0,2] true",
 		"norm.Scalar :: 3x4 ; 3x4 1 ; 3x4 3",
 		"norm.ScalarOpt_dim :: 3x4 2 [0] ; 2x3x5 3 [0,2] true",
@@ -35,23 +36,29 @@ func init() {
 		"linalg_vector_norm :: 3x4 ; 3x4 3 [1] ; 2x3x5 1 [0,2] true ; 3x4 0 | nograd",
 		"dist :: 3x4 3x4 ; 3x4 3x4 1 ; 3x4 3x4 3",
 		"cdist torch::cdist :: 3x4 5x4 ; 2x3x4 5x4 1 ; 3x4 5x4 3 ; 3x4 27x4", "pdist F::pdist :: 4x3 ; 4x3 3 ; 4x3 1.5",
-		"_euclidean_dist :: 3x4 5x4 ; 2x3x4 2x5x4", "_cdist_forward :: 3x4 5x4 1 None ; 2x3x4 2x5x4 2 None", "_pdist_forward :: 4x3 ; 4x3 1",
+		"_euclidean_dist :: 3x4 5x4 ; 2x3x4 2x5x4", "_cdist_forward :: 3x4 5x4 1 None ; 2x3x4 2x5x4 2 None",
+		"_pdist_forward :: 4x3 ; 4x3 1",
 		"trace :: 4x4 ; 3x5", "gotorch::expand_dense :: 3x1 [3,4] ; s [2,3]",
-		"gotorch::logsumexp_backward :: 3x1 3x4 3x1@2..3 ; 4 3x4 4@2..3", "gotorch::norm2_backward :: 3x1 3x4 3x1@1..2 ; 1x4 3x4 1x4@1..2 ; s 3x4 s@1..2",
+		"gotorch::logsumexp_backward :: 3x1 3x4 3x1@2..3 ; 4 3x4 4@2..3",
+		"gotorch::norm2_backward :: 3x1 3x4 3x1@1..2 ; 1x4 3x4 1x4@1..2 ; s 3x4 s@1..2",
 		"value_selecting_reduction_backward :: 3 1 {0,2,1} [3,4] false",
 		"renorm :: 3x4 2 0 1 ; 3x4x2 1 1 0.5",
 		"F::pairwise_distance pairwise_distance :: 3x4 3x4 ; 3x4 3x4 1 keepdim=true",
 		"F::cosine_similarity cosine_similarity :: 3x4 3x4 ; 3x4x2 3x4x2 dim=2",
 		"F::normalize :: 3x4 ; 3x4 1 0", "F::normalize.out :: 3x4 out=3x4 | nograd nolayout",
 	)
-	samples.None("the gradient's step of a distance, whose arguments are its results; the family's tests compare it with the composed form", "_cdist_backward _pdist_backward")
-	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPFP32, "aten::prod", "aten::sum", "aten::norm", "aten::linalg_vector_norm", "aten::logsumexp", "aten::frobenius_norm",
+	samples.None("the gradient's step of a distance, whose arguments are its results; the family's tests compare it "+
+		"with the composed form", "_cdist_backward _pdist_backward")
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPFP32, "aten::prod", "aten::sum", "aten::norm",
+		"aten::linalg_vector_norm", "aten::logsumexp", "aten::frobenius_norm",
 		"aten::dist", "aten::cdist", "aten::pdist", "aten::renorm", "aten::cosine_similarity")
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::prod", "aten::trace", "aten::cdist")
-	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPKeep, "aten::sum", "aten::norm", "aten::linalg_vector_norm", "aten::logsumexp")
+	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPKeep, "aten::sum", "aten::norm", "aten::linalg_vector_norm",
+		"aten::logsumexp")
 }
 
-// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands for "not in the list".
+// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands
+// for "not in the list".
 func init() {
 	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPFP32OptDType, "aten::linalg_vector_norm", "aten::prod",
 		"aten::sum")

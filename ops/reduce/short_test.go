@@ -10,8 +10,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// TestShortRows compares rows that are turned to columns, narrow columns and wide ones, with special values among them, with rows of
-// their own, which are not.
+// TestShortRows compares rows that are turned to columns, narrow columns and wide ones, with special values among them,
+// with rows of their own, which are not.
 func TestShortRows(t *testing.T) {
 	ops := map[string]func(x *tensor.Tensor, d int) []*tensor.Tensor{
 		"sum":  func(x *tensor.Tensor, d int) []*tensor.Tensor { return []*tensor.Tensor{x.SumDim([]int{d})} },
@@ -60,11 +60,14 @@ func TestShortRows(t *testing.T) {
 						for k := range want {
 							w := tensor.Data[float64](want[k].ToDType(tensor.Float64).Contiguous())
 							g := tensor.Data[float64](got[k].Narrow(0, r, 1).ToDType(tensor.Float64).Contiguous())
-							a := tensor.Data[float64](across[k].Narrow(across[k].Dim()-1, r, 1).ToDType(tensor.Float64).Contiguous())
+							a := tensor.Data[float64](across[k].Narrow(across[k].Dim()-1, r,
+								1).ToDType(tensor.Float64).Contiguous())
 							for i := range w {
 								for _, v := range []float64{g[i], a[i]} {
-									if v != w[i] && !(v != v && w[i] != w[i]) && !(math.Abs(v-w[i]) <= tol*(1+math.Abs(w[i]))) {
-										t.Fatalf("%s %v %s of %d: row %d gives %v, alone %v", level.Name, dt, name, n, r, v, w[i])
+									if v != w[i] && !(v != v && w[i] != w[i]) &&
+										!(math.Abs(v-w[i]) <= tol*(1+math.Abs(w[i]))) {
+										t.Fatalf("%s %v %s of %d: row %d gives %v, alone %v", level.Name, dt, name, n,
+											r, v, w[i])
 									}
 								}
 							}

@@ -80,7 +80,8 @@ var (
 	sumF64 = kern[float64, float64]{row: func(acc float64, s []float64) float64 { return acc + vec.SumF64(s) },
 		rows: rowsOf(vec.SumRowsF64, add[float64]), block: vec.SumDownF64, merge: add[float64], joins: vec.AddF64}
 	sumI64 = kern[int64, int64]{row: sumWhole[int64], few: sumFew[int64], rows: rowsOf(vec.SumRowsI64, add[int64]),
-		block: func(acc, s []int64, rows, stride int) { vec.AddColumnsI64(acc, s, rows, len(acc), stride) }, merge: add[int64], joins: vec.AddInt[int64]}
+		block: func(acc, s []int64, rows, stride int) { vec.AddColumnsI64(acc, s, rows, len(acc), stride) },
+		merge: add[int64], joins: vec.AddInt[int64]}
 	sumI16 = wholeSum[int16]()
 	sumI8  = wholeSum[int8]()
 	sumU8  = wholeSum[uint8]()
@@ -93,8 +94,12 @@ var (
 	// What is NaN counts as zero.
 	nansumF32 = kern[float32, float64]{row: blocksOf(vec.SumNumbersF32), rows: rowsOf(vec.SumNumbersRowsF32, plusF32),
 		block: columnsF32(vec.SumNumbersDownF32), merge: add[float64], joins: vec.AddF64}
-	nansumF64 = kern[float64, float64]{row: func(acc float64, s []float64) float64 { return acc + vec.SumNumbersF64(s) },
-		rows: rowsOf(vec.SumNumbersRowsF64, add[float64]), block: vec.SumNumbersDownF64, merge: add[float64], joins: vec.AddF64}
+	nansumF64 = kern[float64, float64]{row: func(acc float64, s []float64) float64 {
+		return acc +
+			vec.SumNumbersF64(s)
+	},
+		rows: rowsOf(vec.SumNumbersRowsF64, add[float64]), block: vec.SumNumbersDownF64, merge: add[float64],
+		joins: vec.AddF64}
 	nansumHalf = [2]*kern[uint16, float64]{halfSum(vec.SumNumbers16[0], vec.SumNumbersRows16[0], vec.SumNumbersDownF16),
 		halfSum(vec.SumNumbers16[1], vec.SumNumbersRows16[1], vec.SumNumbersDownBF16)}
 )
@@ -117,7 +122,8 @@ func blocksOf[E any](sum func(s []E) float32) func(acc float64, s []E) float64 {
 // groupRows is the number of rows that are joined in float32 before they meet the accumulators.
 const groupRows = 16
 
-// columnsF32 makes the form for columns, from the kernel that adds rows: joining some in float32 is what keeps up with memory.
+// columnsF32 makes the form for columns, from the kernel that adds rows: joining some in float32 is what keeps up with
+// memory.
 func columnsF32[E any](addRows func(dst []float32, a []E, rows, lda int)) func(acc []float64, s []E, rows, stride int) {
 	return func(acc []float64, s []E, rows, stride int) {
 		buf := columnBuffers.Get().(*[colTile]float32)
@@ -135,13 +141,16 @@ func columnsF32[E any](addRows func(dst []float32, a []E, rows, lda int)) func(a
 var columnBuffers = sync.Pool{New: func() any { return new([colTile]float32) }}
 
 // halfSum makes the kernel of a 16-bit float from those of a slice, of rows and of columns.
-func halfSum(sum func(s []uint16) float32, rows func(dst []float32, a []uint16, rows, cols, lda int), addRows func(dst []float32, a []uint16, rows, lda int)) *kern[uint16, float64] {
-	return &kern[uint16, float64]{row: blocksOf(sum), rows: rowsOf(rows, plusF32), block: columnsF32(addRows), merge: add[float64], joins: vec.AddF64}
+func halfSum(sum func(s []uint16) float32, rows func(dst []float32, a []uint16, rows, cols, lda int),
+	addRows func(dst []float32, a []uint16, rows, lda int)) *kern[uint16, float64] {
+	return &kern[uint16, float64]{row: blocksOf(sum), rows: rowsOf(rows, plusF32), block: columnsF32(addRows),
+		merge: add[float64], joins: vec.AddF64}
 }
 
 // fewSum makes the kernel of such columns from those of a slice and of columns.
 func fewSum[E any](sum func(s []E) float32, down func(dst []float32, a []E, rows, lda int)) *kern[E, float32] {
-	return &kern[E, float32]{row: func(acc float32, s []E) float32 { return acc + sum(s) }, block: down, merge: add[float32], joins: vec.AddF32}
+	return &kern[E, float32]{row: func(acc float32, s []E) float32 { return acc + sum(s) }, block: down,
+		merge: add[float32], joins: vec.AddF32}
 }
 
 // fewRows reports sums of columns of at most groupRows elements each.
@@ -158,9 +167,11 @@ func fewRows(t *T, red []bool) bool {
 	return columns && n <= groupRows
 }
 
-// sumInto computes a sum in the result's dtype (elements are cast to it first, as PyTorch does). Sums of floats are divided by n.
+// sumInto computes a sum in the result's dtype (elements are cast to it first, as PyTorch does). Sums of floats are
+// divided by n.
 func sumInto(o, t *T, red []bool, skipNaN bool, n int) {
-	if t.DType() != o.DType() && !(t.DType().IsReduced() && o.DType() == tensor.Float32) && !(t.DType().IsIntOrBool() && o.DType() == tensor.Int64) {
+	if t.DType() != o.DType() && !(t.DType().IsReduced() && o.DType() == tensor.Float32) &&
+		!(t.DType().IsIntOrBool() && o.DType() == tensor.Int64) {
 		t = cast(t, o.DType())
 	}
 	var scale func(sums []float64)
@@ -219,12 +230,14 @@ func meanType(c *Ctx, t *T, asked tensor.DType) tensor.DType {
 	name := c.Op().Sch.Name
 	if asked != 0 {
 		if asked.IsIntOrBool() {
-			c.Fail(tensor.ErrDType, "%s(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. Got: %s", name, asked.ClassName())
+			c.Fail(tensor.ErrDType, "%s(): could not infer output dtype. Optional dtype must be either a floating "+
+				"point or complex dtype. Got: %s", name, asked.ClassName())
 		}
 		return asked
 	}
 	if t.DType().IsIntOrBool() {
-		c.Fail(tensor.ErrDType, "%s(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: %s", name, t.DType().ClassName())
+		c.Fail(tensor.ErrDType, "%s(): could not infer output dtype. Input dtype must be either a floating point or "+
+			"complex dtype. Got: %s", name, t.DType().ClassName())
 	}
 	return t.DType()
 }
@@ -248,8 +261,8 @@ func mean(o, t *T, red []bool) {
 	sumInto(o, t, red, false, n)
 }
 
-// expandMost is the number of elements up to which a gradient that is not recorded is expanded into memory of its own: most gradient rules
-// that read it are faster with contiguous elements than with elements that repeat.
+// expandMost is the number of elements up to which a gradient that is not recorded is expanded into memory of its own:
+// most gradient rules that read it are faster with contiguous elements than with elements that repeat.
 const expandMost = 4096
 
 // expand is g expanded to a shape.
@@ -264,7 +277,8 @@ var opExpandDense = tensor.Slot("gotorch::expand_dense")
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "gotorch::expand_dense(Tensor self, int[] size) -> Tensor", Go: "-",
-		Doc:   "expands a tensor: small ones into memory of their own, others, and wherever a layer looks on, as a view.",
+		Doc: "expands a tensor: small ones into memory of their own, others, and wherever a layer looks on, as a " +
+			"view.",
 		Body:  func(c *Ctx) { c.Return(c.T(0).Expand(c.Ints(1))) },
 		Fuses: func(c *Ctx) bool { return reducedCount(c.Ints(1), nil) <= expandMost },
 		Infer: func(c *Ctx) {
@@ -272,7 +286,8 @@ func init() {
 			lead := len(to) - len(from)
 			for i, n := range from {
 				if lead < 0 || n != 1 && n != to[lead+i] {
-					c.Fail(tensor.ErrShape, "gotorch::expand_dense: a tensor of shape %s does not expand to %s", tensor.ShapeString(from), tensor.ShapeString(to))
+					c.Fail(tensor.ErrShape, "gotorch::expand_dense: a tensor of shape %s does not expand to %s",
+						tensor.ShapeString(from), tensor.ShapeString(to))
 				}
 			}
 			c.Alloc(0, to, c.ArgDType(0))
@@ -281,16 +296,19 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
-		Doc:    "sums all elements. Integers and bool sum to int64.\nhttps://pytorch.org/docs/stable/generated/torch.sum.html",
-		Out:    true,
-		Infer:  func(c *Ctx) { c.Alloc(0, nil, sumType(c, c.DType(1))) },
-		CPU:    func(c *Ctx) { sumInto(c.Out(0), c.T(0), allDims(c.T(0)), false, 1) },
-		VJP:    func(c *Ctx, g *T) []*T { return c.Grads1(expand(g, c.Shape(0))) },
-		AMP:    tensor.AMPFP32,
+		Doc: "sums all elements. Integers and bool sum to " +
+			"int64.\nhttps://pytorch.org/docs/stable/generated/torch.sum.html",
+		Out:   true,
+		Infer: func(c *Ctx) { c.Alloc(0, nil, sumType(c, c.DType(1))) },
+		CPU:   func(c *Ctx) { sumInto(c.Out(0), c.T(0), allDims(c.T(0)), false, 1) },
+		VJP:   func(c *Ctx, g *T) []*T { return c.Grads1(expand(g, c.Shape(0))) },
+		AMP:   tensor.AMPFP32,
 	})
 	tensor.Register(tensor.Def{
-		Schema: "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", FormNames: ".dim_IntList_out=.IntList_out",
-		Doc: "sums over dimensions (none given: all). Integers and bool sum to int64.\nhttps://pytorch.org/docs/stable/generated/torch.sum.html",
+		Schema:    "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+		FormNames: ".dim_IntList_out=.IntList_out",
+		Doc: "sums over dimensions (none given: all). Integers and bool sum to " +
+			"int64.\nhttps://pytorch.org/docs/stable/generated/torch.sum.html",
 		Out: true,
 		Infer: func(c *Ctx) {
 			_, sh := dims(c, c.T(0), c.Ints(1), c.Bool(2))
@@ -308,17 +326,19 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "mean(Tensor self, *, ScalarType? dtype=None) -> Tensor",
-		Doc:    "is the mean of all elements of a floating-point or complex tensor, NaN when there are none.\nhttps://pytorch.org/docs/stable/generated/torch.mean.html",
-		Infer:  func(c *Ctx) { c.Alloc(0, nil, meanType(c, c.T(0), c.DType(1))) },
-		CPU:    func(c *Ctx) { mean(c.Out(0), c.T(0), allDims(c.T(0))) },
+		Doc: "is the mean of all elements of a floating-point or complex tensor, NaN when there are " +
+			"none.\nhttps://pytorch.org/docs/stable/generated/torch.mean.html",
+		Infer: func(c *Ctx) { c.Alloc(0, nil, meanType(c, c.T(0), c.DType(1))) },
+		CPU:   func(c *Ctx) { mean(c.Out(0), c.T(0), allDims(c.T(0))) },
 		VJP: func(c *Ctx, g *T) []*T {
 			return []*T{expand(g.DivScalar(reducedCount(c.Shape(0), nil)), c.Shape(0))}
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema: "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", FormNames: ".dim_out=.out",
-		Doc: "is the mean over dimensions (none given: all).\nhttps://pytorch.org/docs/stable/generated/torch.mean.html",
-		Out: true,
+		Schema:    "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+		FormNames: ".dim_out=.out",
+		Doc:       "is the mean over dimensions (none given: all).\nhttps://pytorch.org/docs/stable/generated/torch.mean.html",
+		Out:       true,
 		Infer: func(c *Ctx) {
 			_, sh := dims(c, c.T(0), c.Ints(1), c.Bool(2))
 			c.Alloc(0, sh, meanType(c, c.T(0), c.DType(3)))
@@ -335,8 +355,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-		Doc:    "sums over dimensions (none given: all), counting NaN as zero.\nhttps://pytorch.org/docs/stable/generated/torch.nansum.html",
-		Out:    true,
+		Doc: "sums over dimensions (none given: all), counting NaN as " +
+			"zero.\nhttps://pytorch.org/docs/stable/generated/torch.nansum.html",
+		Out: true,
 		Infer: func(c *Ctx) {
 			if c.ArgDType(0).IsComplex() {
 				c.Fail(tensor.ErrDType, "nansum does not support complex inputs")
@@ -359,12 +380,14 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-		Doc:    "is the mean over dimensions (none given: all) of the elements that are not NaN.\nhttps://pytorch.org/docs/stable/generated/torch.nanmean.html",
-		Out:    true,
+		Doc: "is the mean over dimensions (none given: all) of the elements that are not " +
+			"NaN.\nhttps://pytorch.org/docs/stable/generated/torch.nanmean.html",
+		Out: true,
 		Body: func(c *Ctx) {
 			x := c.T(0)
 			if x.DType().IsIntOrBool() {
-				c.Fail(tensor.ErrDType, "nanmean(): expected input to have floating point or complex dtype but got %s", x.DType().ClassName())
+				c.Fail(tensor.ErrDType, "nanmean(): expected input to have floating point or complex dtype but got %s",
+					x.DType().ClassName())
 			}
 			n := x.Detach().IsNaN().LogicalNot().SumDim(c.Ints(1), tensor.SumDimOptions{KeepDim: c.Bool(2)})
 			c.Return(x.NaNSum(tensor.NaNSumOptions{Dim: c.Ints(1), KeepDim: c.Bool(2), DType: c.DType(3)}).Div(n))

@@ -7,36 +7,39 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 )
 
-// wholeRows is how many rows of integers are added up in lanes of twice their size, which cannot overflow, and as many as the first-level
-// cache holds lines of.
+// wholeRows is how many rows of integers are added up in lanes of twice their size, which cannot overflow, and as many
+// as the first-level cache holds lines of.
 const wholeRows = 256
 
 // wholeSum makes the kernel of integers of up to 16 bits, which are widened to int64.
 func wholeSum[E vec.Integer]() *kern[E, int64] {
-	return &kern[E, int64]{row: sumWhole[E], few: sumFew[E], block: addColumns[E], merge: add[int64], joins: vec.AddInt[int64]}
+	return &kern[E, int64]{row: sumWhole[E], few: sumFew[E], block: addColumns[E], merge: add[int64],
+		joins: vec.AddInt[int64]}
 }
 
 func sumWhole[E vec.Integer](acc int64, s []E) int64 { return acc + vec.SumInt(s) }
 
 // sumI32 widens rows before it adds them up.
-var sumI32 = &kern[int32, int64]{row: sumWhole[int32], few: sumFew[int32], merge: add[int64], joins: vec.AddInt[int64], block: func(acc []int64, s []int32, rows, stride int) {
-	buf := wideBuffers.Get().(*[wideRows * colTile]int64)
-	cols := len(acc)
-	for done, n := 0, 0; done < rows; done += n {
-		n = min(len(buf)/cols, rows-done)
-		if stride == cols {
-			vec.I32ToI64s(buf[:n*cols], s[done*cols:][:n*cols])
-		} else {
-			for r := range n {
-				vec.I32ToI64s(buf[r*cols:][:cols], s[(done+r)*stride:][:cols])
+var sumI32 = &kern[int32, int64]{row: sumWhole[int32], few: sumFew[int32], merge: add[int64], joins: vec.AddInt[int64],
+	block: func(acc []int64, s []int32, rows, stride int) {
+		buf := wideBuffers.Get().(*[wideRows * colTile]int64)
+		cols := len(acc)
+		for done, n := 0, 0; done < rows; done += n {
+			n = min(len(buf)/cols, rows-done)
+			if stride == cols {
+				vec.I32ToI64s(buf[:n*cols], s[done*cols:][:n*cols])
+			} else {
+				for r := range n {
+					vec.I32ToI64s(buf[r*cols:][:cols], s[(done+r)*stride:][:cols])
+				}
 			}
+			vec.AddColumnsI64(acc, buf[:], n, cols, cols)
 		}
-		vec.AddColumnsI64(acc, buf[:], n, cols, cols)
-	}
-	wideBuffers.Put(buf)
-}}
+		wideBuffers.Put(buf)
+	}}
 
-// wideRows are rows of int32 that are widened at a time, as much as the first-level cache holds; more where they are short.
+// wideRows are rows of int32 that are widened at a time, as much as the first-level cache holds; more where they are
+// short.
 const wideRows = 2
 
 var wideBuffers = sync.Pool{New: func() any { return new([wideRows * colTile]int64) }}
@@ -65,8 +68,8 @@ func sumFew[E vec.Integer](acc []int64, s []E, n, stride int) {
 	}
 }
 
-// addColumns adds rows of integers of up to 16 bits, which lie stride apart, to the accumulators: eight bytes of a row at a time, of which
-// every other element is a lane of one sum, and the rest are lanes of another.
+// addColumns adds rows of integers of up to 16 bits, which lie stride apart, to the accumulators: eight bytes of a row
+// at a time, of which every other element is a lane of one sum, and the rest are lanes of another.
 func addColumns[E vec.Integer](acc []int64, s []E, rows, stride int) {
 	size := int(unsafe.Sizeof(E(0)))
 	per, bits := 8/size, 8*size

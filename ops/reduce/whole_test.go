@@ -46,7 +46,8 @@ func wholeColumns[E vec.Integer](t *testing.T, dt tensor.DType, least, most E) {
 					got := tensor.Data[int64](cut.SumDim([]int{over}))
 					for i, w := range want {
 						if got[i] != w {
-							t.Fatalf("%s, %d x %d of %s, sum %d over %d: %d, want %d", dt, rows, cols, fill, i, over, got[i], w)
+							t.Fatalf("%s, %d x %d of %s, sum %d over %d: %d, want %d", dt, rows, cols, fill, i, over,
+								got[i], w)
 						}
 					}
 				}
@@ -59,13 +60,16 @@ func wholeColumns[E vec.Integer](t *testing.T, dt tensor.DType, least, most E) {
 func TestComplexSums(t *testing.T) {
 	for _, dt := range []tensor.DType{tensor.Complex64, tensor.Complex128} {
 		x := opstest.Fill(dt, 5, 37, 20, 11)
-		for name, x := range map[string]*T{"contiguous": x, "transposed": x.Transpose(0, 2), "cut": x.Narrow(2, 3, 5), "conj": x.Conj()} {
+		for name, x := range map[string]*T{"contiguous": x, "transposed": x.Transpose(0, 2), "cut": x.Narrow(2, 3, 5),
+			"conj": x.Conj()} {
 			re, im := x.Real().Contiguous(), x.Imag().Contiguous()
 			for _, over := range [][]int{{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}, nil} {
-				for _, f := range []func(*T) *T{func(x *T) *T { return x.SumDim(over) }, func(x *T) *T { return x.MeanDim(over) }} {
+				for _, f := range []func(*T) *T{func(x *T) *T { return x.SumDim(over) },
+					func(x *T) *T { return x.MeanDim(over) }} {
 					got := f(x)
 					for part, want := range map[*T]*T{got.Real(): f(re), got.Imag(): f(im)} {
-						g, w := tensor.Data[float64](tensor.DenseAs(part, tensor.Float64)), tensor.Data[float64](tensor.DenseAs(want, tensor.Float64))
+						g, w := tensor.Data[float64](tensor.DenseAs(part, tensor.Float64)),
+							tensor.Data[float64](tensor.DenseAs(want, tensor.Float64))
 						for i := range w {
 							if math.Abs(g[i]-w[i]) > 1e-5*(1+math.Abs(w[i])) || len(g) != len(w) {
 								t.Fatalf("%s %s over %v: element %d is %v, want %v", dt, name, over, i, g[i], w[i])

@@ -10,7 +10,8 @@ import (
 )
 
 // adaptive are the operators that the mode "area" calls, by the number of dimensions.
-var adaptive = []*tensor.Op{nil, tensor.Slot("aten::adaptive_avg_pool1d"), tensor.Slot("aten::adaptive_avg_pool2d"), tensor.Slot("aten::adaptive_avg_pool3d")}
+var adaptive = []*tensor.Op{nil, tensor.Slot("aten::adaptive_avg_pool1d"), tensor.Slot("aten::adaptive_avg_pool2d"),
+	tensor.Slot("aten::adaptive_avg_pool3d")}
 
 // invoke runs an operator with all its arguments.
 func invoke(op *tensor.Op, args ...any) *T {
@@ -96,25 +97,28 @@ func (u *upsampling) check(c *Ctx, sh, out []int, dt tensor.DType) {
 	}
 	for i := range out {
 		if sh[2+i] <= 0 || out[i] <= 0 {
-			c.Fail(tensor.ErrShape, "Input and output sizes should be greater than 0, but got input (%s) output (%s)", hw(sh[2:]), hw(out))
+			c.Fail(tensor.ErrShape, "Input and output sizes should be greater than 0, but got input (%s) output (%s)",
+				hw(sh[2:]), hw(out))
 		}
 	}
 	if sh[1] == 0 {
-		c.Fail(tensor.ErrShape, "Non-empty %dD data tensor expected but got a tensor with sizes %s", len(sh), tensor.ShapeString(sh))
+		c.Fail(tensor.ErrShape, "Non-empty %dD data tensor expected but got a tensor with sizes %s", len(sh),
+			tensor.ShapeString(sh))
 	}
 	if !dt.IsFloat() && (dt != tensor.Uint8 || u.nd != 2 && !strings.HasPrefix(u.mode, "nearest")) {
 		c.Fail(tensor.ErrNotImpl, "\"upsample_%s\" not implemented for '%s'", u.mode, dt.ClassName())
 	}
 }
 
-// register defines the operator with sizes and factors as arguments of their own, its gradient, and the overload vec, whose sizes follow from
-// a list of factors if they are not given.
+// register defines the operator with sizes and factors as arguments of their own, its gradient, and the overload vec,
+// whose sizes follow from a list of factors if they are not given.
 func (u *upsampling) register() {
 	align, last := "", 2
 	if u.align {
 		align, last = ", bool align_corners", 3
 	}
-	factors := []string{"", ", float? scales=None", ", float? scales_h=None, float? scales_w=None", ", float? scales_d=None, float? scales_h=None, float? scales_w=None"}[u.nd]
+	factors := []string{"", ", float? scales=None", ", float? scales_h=None, float? scales_w=None",
+		", float? scales_d=None, float? scales_h=None, float? scales_w=None"}[u.nd]
 	u.forward, u.backward = tensor.Slot("aten::"+u.name), tensor.Slot("aten::"+u.name+"_backward")
 	tensor.Register(tensor.Def{
 		Schema: fmt.Sprintf("%s(Tensor self, SymInt[%d] output_size%s%s) -> Tensor", u.name, u.nd, align, factors),
@@ -133,7 +137,8 @@ func (u *upsampling) register() {
 			}
 		},
 		VJP: func(c *Ctx, g *T) []*T {
-			return c.Grads1(invoke(u.backward, append([]any{g, c.Ints(1), slices.Clone(c.Shape(0))}, u.boxed(c, 2)...)...))
+			return c.Grads1(invoke(u.backward,
+				append([]any{g, c.Ints(1), slices.Clone(c.Shape(0))}, u.boxed(c, 2)...)...))
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -150,7 +155,8 @@ func (u *upsampling) register() {
 			}
 			u.check(c, sh, c.Ints(1), g.DType())
 			if want := append([]int{sh[0], sh[1]}, c.Ints(1)...); !tensor.SameShape(g.Shape(), want) {
-				c.Fail(tensor.ErrShape, "Expected grad_output to have the same shape as output; output.shape = %s but got grad_output.shape = %s", tensor.ShapeString(want), tensor.ShapeString(g.Shape()))
+				c.Fail(tensor.ErrShape, "Expected grad_output to have the same shape as output; output.shape = %s "+
+					"but got grad_output.shape = %s", tensor.ShapeString(want), tensor.ShapeString(g.Shape()))
 			}
 			c.AllocStrided(0, sh, tensor.FormatStrides(sh, g.SuggestFormat()), g.DType())
 		},
@@ -167,8 +173,9 @@ func (u *upsampling) register() {
 	})
 	u.vec = tensor.Slot("aten::" + u.name + ".vec")
 	tensor.Register(tensor.Def{
-		Schema: fmt.Sprintf("%s.vec(Tensor input, SymInt[]? output_size%s, float[]? scale_factors) -> Tensor", u.name, align),
-		Go:     "-",
+		Schema: fmt.Sprintf("%s.vec(Tensor input, SymInt[]? output_size%s, float[]? scale_factors) -> Tensor", u.name,
+			align),
+		Go: "-",
 		Body: func(c *Ctx) {
 			x, size := c.T(0), c.Ints(1)
 			if c.Has(1) == c.Has(last) {
@@ -255,7 +262,8 @@ func interpolate(c *Ctx, mode string, align tensor.Value, recompute, antialias b
 	case "nearest", "nearest-exact", "area":
 		kind = mode
 		if align.K != tensor.KNone {
-			c.Fail(tensor.ErrValue, "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear")
+			c.Fail(tensor.ErrValue, "align_corners option can only be set with the interpolating modes: linear | "+
+				"bilinear | bicubic | trilinear")
 		}
 	case "linear":
 		kind, want = "linear", 3
@@ -284,7 +292,10 @@ func interpolate(c *Ctx, mode string, align tensor.Value, recompute, antialias b
 			size = slices.Repeat(size[:1], max(nd, 1))
 		}
 		if len(size) != nd && nd > 0 {
-			c.Fail(tensor.ErrShape, "Input and output must have the same number of spatial dimensions, but got input with spatial dimensions of %s and output size of %s. Please provide input tensor in (N, C, d1, d2, ...,dK) format and output size in (o1, o2, ...,oK) format.", tensor.ShapeString(x.Shape()[2:]), tensor.ShapeString(size))
+			c.Fail(tensor.ErrShape, "Input and output must have the same number of spatial dimensions, but got input "+
+				"with spatial dimensions of %s and output size of %s. Please provide input tensor in (N, C, d1, d2, "+
+				"...,dK) format and output size in (o1, o2, ...,oK) format.", tensor.ShapeString(x.Shape()[2:]),
+				tensor.ShapeString(size))
 		}
 	} else if v := c.Value(2); v.K != tensor.KNone {
 		switch v.K {
@@ -297,7 +308,10 @@ func interpolate(c *Ctx, mode string, align tensor.Value, recompute, antialias b
 			factors = slices.Repeat(factors, max(nd, 1))
 		}
 		if len(factors) != nd && nd > 0 {
-			c.Fail(tensor.ErrShape, "Input and scale_factor must have the same number of spatial dimensions, but got input with spatial dimensions of %s and scale_factor of shape %v. Please provide input tensor in (N, C, d1, d2, ...,dK) format and scale_factor in (s1, s2, ...,sK) format.", tensor.ShapeString(x.Shape()[2:]), factors)
+			c.Fail(tensor.ErrShape, "Input and scale_factor must have the same number of spatial dimensions, but got "+
+				"input with spatial dimensions of %s and scale_factor of shape %v. Please provide input tensor in "+
+				"(N, C, d1, d2, ...,dK) format and scale_factor in (s1, s2, ...,sK) format.",
+				tensor.ShapeString(x.Shape()[2:]), factors)
 		}
 	} else {
 		c.Fail(tensor.ErrValue, "either size or scale_factor should be defined")
@@ -306,10 +320,12 @@ func interpolate(c *Ctx, mode string, align tensor.Value, recompute, antialias b
 		c.Fail(tensor.ErrValue, "recompute_scale_factor is not meaningful with an explicit size.")
 	}
 	if kind == "" || nd < 1 || nd > 3 {
-		c.Fail(tensor.ErrNotImpl, "Input Error: Only 3D, 4D and 5D input Tensors supported (got %dD) for the modes: %s (got %s)", x.Dim(), known, mode)
+		c.Fail(tensor.ErrNotImpl, "Input Error: Only 3D, 4D and 5D input Tensors supported (got %dD) for the modes: "+
+			"%s (got %s)", x.Dim(), known, mode)
 	}
 	if antialias && !(x.Dim() == 4 && (mode == "bilinear" || mode == "bicubic" || mode == "lanczos")) {
-		c.Fail(tensor.ErrValue, "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input")
+		c.Fail(tensor.ErrValue, "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and "+
+			"requires a 4-D tensor as input")
 	}
 	if mode == "lanczos" && !antialias {
 		c.Fail(tensor.ErrValue, "lanczos mode requires antialias=True")
@@ -325,7 +341,10 @@ func interpolate(c *Ctx, mode string, align tensor.Value, recompute, antialias b
 			return invoke(adaptive[nd], x, size)
 		}
 	}
-	i := slices.IndexFunc(upsamplings, func(u *upsampling) bool { return u.mode == kind && u.nd == nd && u.smooth == antialias })
+	i := slices.IndexFunc(upsamplings, func(u *upsampling) bool {
+		return u.mode == kind && u.nd == nd &&
+			u.smooth == antialias
+	})
 	u, args := upsamplings[i], []any{x, tensor.OptIntsValue(size)}
 	if u.align {
 		args = append(args, align.N != 0)

@@ -22,15 +22,18 @@ func linear1(i, in, out int, align bool) (at int, w float64) {
 	return at, x - float64(at)
 }
 
-// TestLayouts compares images that are cut into pieces, of all types and in both memory formats, with the definition, and wants the same
-// bits from any number of threads.
+// TestLayouts compares images that are cut into pieces, of all types and in both memory formats, with the definition,
+// and wants the same bits from any number of threads.
 func TestLayouts(t *testing.T) {
 	defer par.SetNumThreads(par.NumThreads())
 	for _, size := range [][4]int{{1, 3, 200, 130}, {2, 16, 40, 50}, {1, 5, 9, 33}, {1, 1, 500, 90}} {
-		for _, out := range [][]int{{size[2] * 2, size[3] * 2}, {size[2]/2 + 1, size[3] / 2}, {size[2] / 5, size[3] * 3}} {
-			for _, dt := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16, tensor.Float16, tensor.Uint8} {
+		for _, out := range [][]int{{size[2] * 2, size[3] * 2}, {size[2]/2 + 1, size[3] / 2},
+			{size[2] / 5, size[3] * 3}} {
+			for _, dt := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16, tensor.Float16,
+				tensor.Uint8} {
 				for _, last := range []bool{false, true} {
-					x := opstest.Fill(tensor.Float64, 1, size[0], size[1], size[2], size[3]).MulScalar(30).AddScalar(60).To(dt)
+					x := opstest.Fill(tensor.Float64, 1, size[0], size[1], size[2],
+						size[3]).MulScalar(30).AddScalar(60).To(dt)
 					if last {
 						x = x.Contiguous(tensor.ContiguousOptions{MemoryFormat: tensor.ChannelsLast})
 					}
@@ -49,7 +52,8 @@ func TestLayouts(t *testing.T) {
 							}
 						}
 					}
-					tol := map[tensor.DType]float64{tensor.Float32: 1e-3, tensor.Float64: 1e-10, tensor.BFloat16: 1.5, tensor.Float16: 0.15, tensor.Uint8: 1.1}[dt]
+					tol := map[tensor.DType]float64{tensor.Float32: 1e-3, tensor.Float64: 1e-10, tensor.BFloat16: 1.5,
+						tensor.Float16: 0.15, tensor.Uint8: 1.1}[dt]
 					for i, got := range first {
 						col, row, plane := i%out[1], i/out[1]%out[0], i/out[1]/out[0]
 						h, wh := linear1(row, size[2], out[0], false)
@@ -59,7 +63,8 @@ func TestLayouts(t *testing.T) {
 						}
 						want := (1-wh)*((1-ww)*at(h, w)+ww*at(h, w+1)) + wh*((1-ww)*at(h+1, w)+ww*at(h+1, w+1))
 						if !(math.Abs(got-want) <= tol) {
-							t.Fatalf("%v %v %s, channels last %v: element %d is %v, want %v", size, out, dt, last, i, got, want)
+							t.Fatalf("%v %v %s, channels last %v: element %d is %v, want %v", size, out, dt, last, i,
+								got, want)
 						}
 					}
 				}
@@ -72,16 +77,19 @@ func TestLayouts(t *testing.T) {
 func TestNearestPieces(t *testing.T) {
 	defer par.SetNumThreads(par.NumThreads())
 	for _, dt := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16, tensor.Uint8} {
-		for _, c := range []struct{ in, out []int }{{[]int{2, 3, 9000}, []int{20000}}, {[]int{1, 3, 500, 300}, []int{700, 600}}, {[]int{1, 2, 20, 40, 50}, []int{40, 80, 25}}} {
+		for _, c := range []struct{ in, out []int }{{[]int{2, 3, 9000}, []int{20000}},
+			{[]int{1, 3, 500, 300}, []int{700, 600}}, {[]int{1, 2, 20, 40, 50}, []int{40, 80, 25}}} {
 			for _, last := range []bool{false, true} {
 				x := opstest.Fill(tensor.Float64, 1, c.in...).MulScalar(30).AddScalar(60).To(dt)
 				if n := len(c.in); last && n > 3 {
-					x = x.Contiguous(tensor.ContiguousOptions{MemoryFormat: []tensor.MemoryFormat{tensor.ChannelsLast, tensor.ChannelsLast3d}[n-4]})
+					x = x.Contiguous(tensor.ContiguousOptions{MemoryFormat: []tensor.MemoryFormat{tensor.ChannelsLast,
+						tensor.ChannelsLast3d}[n-4]})
 				}
 				in := tensor.Data[float64](x.To(tensor.Float64).Contiguous())
 				for _, threads := range []int{1, 3} {
 					par.SetNumThreads(threads)
-					got := tensor.Data[float64](F.Interpolate(x, F.InterpolateOptions{Size: c.out}).To(tensor.Float64).Contiguous())
+					got := tensor.Data[float64](F.Interpolate(x,
+						F.InterpolateOptions{Size: c.out}).To(tensor.Float64).Contiguous())
 					for i, v := range got {
 						from, rest, step := 0, i, 1
 						for d := len(c.out) - 1; d >= 0; d-- {
@@ -99,8 +107,8 @@ func TestNearestPieces(t *testing.T) {
 	}
 }
 
-// PyTorch's nearest mode heeds no scale along a dimension that keeps or doubles its size, in some of its kernels and in all gradients:
-// i/1.09 and i/2.08 are not i and i/2 rounded down.
+// PyTorch's nearest mode heeds no scale along a dimension that keeps or doubles its size, in some of its kernels and in
+// all gradients: i/1.09 and i/2.08 are not i and i/2 rounded down.
 func TestNearestScale(t *testing.T) {
 	for _, c := range []struct {
 		shape []int
@@ -141,7 +149,8 @@ func TestNearestScale(t *testing.T) {
 					want = int(float64(i) / scale)
 				}
 				if row[i] != float32(want) {
-					t.Errorf("%v, channels last %v, by %g: element %d is from %g, want %d", c.shape, c.last, scale, i, row[i], want)
+					t.Errorf("%v, channels last %v, by %g: element %d is from %g, want %d", c.shape, c.last, scale, i,
+						row[i], want)
 				}
 			}
 			y.SumDim(nil).Backward()

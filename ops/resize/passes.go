@@ -25,8 +25,8 @@ func gridOf(t *T) grid {
 	return grid{sh[0] * sh[1], 1, tensor.ContiguousFormat}
 }
 
-// pass resizes one dimension of a plane. The elements after that dimension make a row; either the rows are long enough to be vectors
-// themselves, or lanes picks the elements of a vector.
+// pass resizes one dimension of a plane. The elements after that dimension make a row; either the rows are long enough
+// to be vectors themselves, or lanes picks the elements of a vector.
 type pass[E any] struct {
 	dim, row int
 	t        *taps
@@ -144,8 +144,8 @@ func dense(g grid, out, in *T, f func(out, in *T)) {
 	tensor.CopyRaw(out, w)
 }
 
-// cut divides planes with rows outputs in their first dimension and cost elements each into tasks of about work elements: some whole
-// planes, or some rows of one. The plane's cost is divided only if split is true.
+// cut divides planes with rows outputs in their first dimension and cost elements each into tasks of about work
+// elements: some whole planes, or some rows of one. The plane's cost is divided only if split is true.
 func cut(planes, rows, cost int, split bool, f func(plane, n, lo, hi int)) {
 	const work, fewest = 32 << 10, 16
 	parts, height := 1, rows

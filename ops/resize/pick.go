@@ -30,10 +30,11 @@ func newPicker(ts []*taps, unit int) *picker {
 
 func (p *picker) last() *taps { return p.ts[len(p.ts)-1] }
 
-// rows resizes the last dimension of rows: row i of dst comes from row index[i] of src. Short elements are picked by permutations, if
-// they lie where numbers of that size may.
+// rows resizes the last dimension of rows: row i of dst comes from row index[i] of src. Short elements are picked by
+// permutations, if they lie where numbers of that size may.
 func (p *picker) rows(dst, src []byte, index []int32) {
-	if a := uintptr(unsafe.Pointer(&dst[0])) | uintptr(unsafe.Pointer(&src[0])); p.picks != nil && a&uintptr(p.unit-1) == 0 {
+	if a := uintptr(unsafe.Pointer(&dst[0])) | uintptr(unsafe.Pointer(&src[0])); p.picks != nil &&
+		a&uintptr(p.unit-1) == 0 {
 		switch p.unit {
 		case 1:
 			vec.Pick(p.picks, dst, src, index)
@@ -92,7 +93,8 @@ func pick(g grid, p *picker, out, in *T) {
 				return
 			}
 			for i := plane; i < plane+n; i++ {
-				p.plane(memory[byte](out, i*p.nout+lo*p.out[0], (hi-lo)*p.out[0]), memory[byte](in, i*p.nin, p.nin), 0, lo, hi)
+				p.plane(memory[byte](out, i*p.nout+lo*p.out[0], (hi-lo)*p.out[0]), memory[byte](in, i*p.nin, p.nin), 0,
+					lo, hi)
 			}
 		})
 	})

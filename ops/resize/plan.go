@@ -32,7 +32,8 @@ type plan struct {
 	picker  *picker
 }
 
-// recent keeps the last plans: programs resize many tensors of the same sizes, often so small that the plan is most of the work.
+// recent keeps the last plans: programs resize many tensors of the same sizes, often so small that the plan is most of
+// the work.
 var recent struct {
 	sync.Mutex
 	calls [16]call
@@ -49,7 +50,8 @@ func planned(c call) *plan {
 	}
 	recent.Unlock()
 	p := c.plan()
-	if size := c.out[0] + c.out[1] + c.out[2] + c.in[0] + c.in[1] + c.in[2]; size*c.unit < 1<<16 { // what is larger is not worth its memory
+	// what is larger is not worth its memory
+	if size := c.out[0] + c.out[1] + c.out[2] + c.in[0] + c.in[1] + c.in[2]; size*c.unit < 1<<16 {
 		recent.Lock()
 		recent.calls[recent.next], recent.plans[recent.next] = c, p
 		recent.next = (recent.next + 1) % len(recent.calls)
@@ -68,7 +70,8 @@ func (c call) plan() *plan {
 	for i := range p.ts {
 		t := table(c.mode, c.in[i], c.out[i], c.align, c.scales[i], c.antialias, r)
 		if (c.antialias || c.dt == tensor.Uint8 && c.mode == "cubic") && !c.reduce && t.in == t.out {
-			t.identity = true // PyTorch, too, leaves such a dimension alone, whatever the scale, but not in the gradient
+			// PyTorch, too, leaves such a dimension alone, whatever the scale, but not in the gradient
+			t.identity = true
 		}
 		if c.narrow {
 			t.narrow(c.mode, c.dt)
@@ -96,12 +99,15 @@ func (c call) plan() *plan {
 // run resizes in into out; the taps go from sizes from to sizes to, for the gradient the other way.
 func run(out, in *T, from, to []int, mode string, align bool, scales []float64, antialias, reduce bool) {
 	g := gridOf(in)
-	c := call{mode: mode, dims: len(from), align: align, antialias: antialias, reduce: reduce, dt: in.DType(), unit: g.unit, vectors: vec.TapBytes()}
+	c := call{mode: mode, dims: len(from), align: align, antialias: antialias, reduce: reduce, dt: in.DType(),
+		unit: g.unit, vectors: vec.TapBytes()}
 	copy(c.in[:], from)
 	copy(c.out[:], to)
 	copy(c.scales[:], scales)
-	c.narrow = in.DType().IsReduced() && !reduce && !antialias && !strings.HasPrefix(mode, "nearest") && (mode == "cubic" || !vectorized(g, to))
-	if mode == "nearest" && (reduce || vectorized(g, to)) { // PyTorch heeds no scale there where a dimension keeps or doubles its size
+	c.narrow = in.DType().IsReduced() && !reduce && !antialias && !strings.HasPrefix(mode, "nearest") &&
+		(mode == "cubic" || !vectorized(g, to))
+	// PyTorch heeds no scale there where a dimension keeps or doubles its size
+	if mode == "nearest" && (reduce || vectorized(g, to)) {
 		for i := range from {
 			if to[i] == from[i] || to[i] == 2*from[i] {
 				c.scales[i] = 0
@@ -128,8 +134,8 @@ func run(out, in *T, from, to []int, mode string, align bool, scales []float64, 
 	}
 }
 
-// vectorized tells whether PyTorch has a kernel for the layout: for channels-last memory and, in 2 dimensions, for small images. Its other
-// kernel computes in a 16-bit type with weights of that type.
+// vectorized tells whether PyTorch has a kernel for the layout: for channels-last memory and, in 2 dimensions, for
+// small images. Its other kernel computes in a 16-bit type with weights of that type.
 func vectorized(g grid, out []int) bool {
 	return len(out) > 1 && g.unit > 3 || len(out) == 2 && out[0]+out[1] <= 128
 }

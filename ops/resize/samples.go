@@ -10,22 +10,31 @@ import (
 // The sample calls of the family; internal/samples describes the notation.
 func init() {
 	samples.Table(
-		"upsample_nearest1d _upsample_nearest_exact1d :: 1x2x4 [7]", "upsample_nearest2d _upsample_nearest_exact2d :: 1x2x3x4 [5,7]",
+		"upsample_nearest1d _upsample_nearest_exact1d :: 1x2x4 [7]",
+		"upsample_nearest2d _upsample_nearest_exact2d :: 1x2x3x4 [5,7]",
 		"upsample_nearest3d _upsample_nearest_exact3d :: 1x2x2x3x4 [3,5,7]",
-		"upsample_nearest1d.vec _upsample_nearest_exact1d.vec :: 1x2x4 [7] None", "upsample_nearest2d.vec _upsample_nearest_exact2d.vec :: 1x2x3x4 [5,7] None",
+		"upsample_nearest1d.vec _upsample_nearest_exact1d.vec :: 1x2x4 [7] None",
+		"upsample_nearest2d.vec _upsample_nearest_exact2d.vec :: 1x2x3x4 [5,7] None",
 		"upsample_nearest3d.vec _upsample_nearest_exact3d.vec :: 1x2x2x3x4 [3,5,7] None",
 		"upsample_linear1d :: 1x2x4 [7] false ; 1x2x4 [7] true", "upsample_linear1d.vec :: 1x2x4 [7] false None",
 		"upsample_bilinear2d upsample_bicubic2d :: 1x2x3x4 [5,7] false ; 1x2x3x4 [5,7] true ; 1x2x5x7 [3,4] false",
-		"_upsample_bilinear2d_aa _upsample_bicubic2d_aa _upsample_lanczos2d_aa :: 1x2x3x4 [5,7] false ; 1x2x5x7 [3,4] false",
-		"upsample_bilinear2d.vec upsample_bicubic2d.vec _upsample_bilinear2d_aa.vec _upsample_bicubic2d_aa.vec _upsample_lanczos2d_aa.vec :: 1x2x3x4 [5,7] false None",
+		"_upsample_bilinear2d_aa _upsample_bicubic2d_aa _upsample_lanczos2d_aa :: 1x2x3x4 [5,7] false ; 1x2x5x7 "+
+			"[3,4] false",
+		"upsample_bilinear2d.vec upsample_bicubic2d.vec _upsample_bilinear2d_aa.vec _upsample_bicubic2d_aa.vec "+
+			"_upsample_lanczos2d_aa.vec :: 1x2x3x4 [5,7] false None",
 		"upsample_trilinear3d :: 1x2x2x3x4 [3,5,7] false", "upsample_trilinear3d.vec :: 1x2x2x3x4 [3,5,7] false None",
 		"upsample_nearest1d_backward _upsample_nearest_exact1d_backward :: 1x2x7 [7] [1,2,4]",
 		"upsample_nearest2d_backward _upsample_nearest_exact2d_backward :: 1x2x5x7 [5,7] [1,2,3,4]",
 		"upsample_nearest3d_backward _upsample_nearest_exact3d_backward :: 1x2x3x5x7 [3,5,7] [1,2,2,3,4]",
-		"upsample_linear1d_backward :: 1x2x7 [7] [1,2,4] false ; 1x2x7 [7] [1,2,4] true", "upsample_trilinear3d_backward :: 1x2x3x5x7 [3,5,7] [1,2,2,3,4] false",
-		"upsample_bilinear2d_backward upsample_bicubic2d_backward :: 1x2x5x7 [5,7] [1,2,3,4] false ; 1x2x5x7 [5,7] [1,2,3,4] true 1.7 1.8",
-		"_upsample_bilinear2d_aa_backward _upsample_bicubic2d_aa_backward _upsample_lanczos2d_aa_backward :: 1x2x3x4 [3,4] [1,2,5,7] false",
-		"F::interpolate :: 1x2x3x4 [5,7] ; 1x2x3x4 None [2.0,1.5] bilinear ; 1x2x3x4 None [2.0,1.5] bicubic true true ; 1x2x3x4 [2,3] None area ; 1x2x5x7 [3,4] None lanczos antialias=true", "F::interpolate.any :: 1x2x3x4 6 ; 1x2x3x4 None 2.0 bilinear",
+		"upsample_linear1d_backward :: 1x2x7 [7] [1,2,4] false ; 1x2x7 [7] [1,2,4] true",
+		"upsample_trilinear3d_backward :: 1x2x3x5x7 [3,5,7] [1,2,2,3,4] false",
+		"upsample_bilinear2d_backward upsample_bicubic2d_backward :: 1x2x5x7 [5,7] [1,2,3,4] false ; 1x2x5x7 [5,7] "+
+			"[1,2,3,4] true 1.7 1.8",
+		"_upsample_bilinear2d_aa_backward _upsample_bicubic2d_aa_backward _upsample_lanczos2d_aa_backward :: 1x2x3x4 "+
+			"[3,4] [1,2,5,7] false",
+		"F::interpolate :: 1x2x3x4 [5,7] ; 1x2x3x4 None [2.0,1.5] bilinear ; 1x2x3x4 None [2.0,1.5] bicubic true "+
+			"true ; 1x2x3x4 [2,3] None area ; 1x2x5x7 [3,4] None lanczos antialias=true",
+		"F::interpolate.any :: 1x2x3x4 6 ; 1x2x3x4 None 2.0 bilinear",
 		"F::upsample F::upsample_nearest F::upsample_bilinear :: 1x2x3x4 6",
 		"pixel_shuffle F::pixel_shuffle :: 1x8x2x3 2", "pixel_unshuffle F::pixel_unshuffle :: 1x2x4x6 2",
 	)
@@ -34,7 +43,8 @@ func init() {
 	}
 }
 
-// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands for "not in the list".
+// What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands
+// for "not in the list".
 func init() {
 	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPFP32, "aten::_upsample_bicubic2d_aa",
 		"aten::_upsample_bilinear2d_aa", "aten::_upsample_nearest_exact1d", "aten::_upsample_nearest_exact2d",
@@ -42,6 +52,8 @@ func init() {
 	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPKeep, "aten::upsample_bicubic2d.vec",
 		"aten::upsample_bilinear2d.vec", "aten::upsample_linear1d.vec", "aten::upsample_nearest1d.vec",
 		"aten::upsample_nearest2d.vec", "aten::upsample_nearest3d.vec", "aten::upsample_trilinear3d.vec")
-	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPKeep, "aten::_upsample_bicubic2d_aa.vec", "aten::_upsample_bilinear2d_aa.vec",
-		"aten::_upsample_nearest_exact1d.vec", "aten::_upsample_nearest_exact2d.vec", "aten::_upsample_nearest_exact3d.vec")
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPKeep, "aten::_upsample_bicubic2d_aa.vec",
+		"aten::_upsample_bilinear2d_aa.vec",
+		"aten::_upsample_nearest_exact1d.vec", "aten::_upsample_nearest_exact2d.vec",
+		"aten::_upsample_nearest_exact3d.vec")
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// taps is the map along one dimension: output i is the sum of weight[k] * input[index[k]] for k from start[i] up to start[i+1].
+// taps is the map along one dimension: output i is the sum of weight[k] * input[index[k]] for k from start[i] up to
+// start[i+1].
 type taps struct {
 	in, out      int
 	start, index []int32
@@ -24,7 +25,8 @@ func (t *taps) add(index int, weight float64) {
 func (t *taps) next() { t.start = append(t.start, int32(len(t.index))) }
 
 func newTaps(in, out, n int) *taps {
-	return &taps{in: in, out: out, start: append(make([]int32, 0, out+1), 0), index: make([]int32, 0, out*n), weight: make([]float64, 0, out*n)}
+	return &taps{in: in, out: out, start: append(make([]int32, 0, out+1), 0), index: make([]int32, 0, out*n),
+		weight: make([]float64, 0, out*n)}
 }
 
 // weights32 are the weights in single precision.

@@ -27,8 +27,9 @@ func gates(mode int) int {
 	return 1
 }
 
-// planes is how many values per unit and step the backward pass needs besides the output: an LSTM's activated gates (input, forget, cell,
-// output) and its cell state; a GRU's activated gates (reset, update, new) and the state's part of the new state.
+// planes is how many values per unit and step the backward pass needs besides the output: an LSTM's activated gates
+// (input, forget, cell, output) and its cell state; a GRU's activated gates (reset, update, new) and the state's part
+// of the new state.
 func planes(mode int) int {
 	switch mode {
 	case modeLSTM:
@@ -39,9 +40,9 @@ func planes(mode int) int {
 	return 1
 }
 
-// cells are the step kernels of an element type. Those of an LSTM and a GRU work on some rows of so many columns, a row for each sample: planes
-// of the workspace hold one row behind the other, while what other parts of the layer read row by row lies there in its place, ldx elements
-// from row to row.
+// cells are the step kernels of an element type. Those of an LSTM and a GRU work on some rows of so many columns, a row
+// for each sample: planes of the workspace hold one row behind the other, while what other parts of the layer read row
+// by row lies there in its place, ldx elements from row to row.
 type cells[E float] struct {
 	tanh, relu         func(dst, a []E)
 	tanhBack, reluBack func(dst, grad, y []E)
@@ -62,9 +63,11 @@ var cells32 = cells[float32]{
 	lstm: func(rows, cols int, h []float32, ldh int, c, i, f, g, o, prev []float32, ldprev int) {
 		vec.LSTMCellRowsF32(rows, cols, h, ldh, c, cols, i, cols, f, cols, g, cols, o, cols, prev, ldprev)
 	},
-	lstmBack: func(rows, cols int, dc, di, df, dg, do []float32, ld int, dh, i, f, g, o, c, prev []float32, ldprev int) {
+	lstmBack: func(rows, cols int, dc, di, df, dg, do []float32, ld int, dh, i, f, g, o, c, prev []float32,
+		ldprev int) {
 		vec.LSTMOutputBackwardRowsF32(rows, cols, dc, cols, do, ld, dh, cols, o, cols, c, cols)
-		vec.LSTMGatesBackwardRowsF32(rows, cols, dc, cols, di, ld, df, ld, dg, ld, i, cols, f, cols, g, cols, prev, ldprev)
+		vec.LSTMGatesBackwardRowsF32(rows, cols, dc, cols, di, ld, df, ld, dg, ld, i, cols, f, cols, g, cols, prev,
+			ldprev)
 	},
 	gru: func(rows, cols int, h []float32, ldh int, r, z, n, hn, prev []float32, ldprev int) {
 		vec.GRUCellRowsF32(rows, cols, h, ldh, r, cols, z, cols, n, cols, hn, cols, prev, ldprev)
@@ -87,7 +90,8 @@ var cells64 = cells[float64]{
 		vec.SigmoidF64(o[:n], o[:n])
 		for r := range rows {
 			x := r * cols
-			h, c, i, f, g, o, prev := h[r*ldh:][:cols], c[x:][:cols], i[x:][:cols], f[x:][:cols], g[x:][:cols], o[x:][:cols], prev[r*ldprev:][:cols]
+			h, c, i, f, g, o, prev := h[r*ldh:][:cols], c[x:][:cols], i[x:][:cols], f[x:][:cols], g[x:][:cols],
+				o[x:][:cols], prev[r*ldprev:][:cols]
 			for x := range h {
 				c[x] = f[x]*prev[x] + i[x]*g[x]
 			}
@@ -95,10 +99,12 @@ var cells64 = cells[float64]{
 			vec.MulF64(h, h, o)
 		}
 	},
-	lstmBack: func(rows, cols int, dc, di, df, dg, do []float64, ld int, dh, i, f, g, o, c, prev []float64, ldprev int) {
+	lstmBack: func(rows, cols int, dc, di, df, dg, do []float64, ld int, dh, i, f, g, o, c, prev []float64,
+		ldprev int) {
 		for r := range rows {
 			x, y := r*cols, r*ld
-			dc, dh, i, f, g, o, c := dc[x:][:cols], dh[x:][:cols], i[x:][:cols], f[x:][:cols], g[x:][:cols], o[x:][:cols], c[x:][:cols]
+			dc, dh, i, f, g, o, c := dc[x:][:cols], dh[x:][:cols], i[x:][:cols], f[x:][:cols], g[x:][:cols],
+				o[x:][:cols], c[x:][:cols]
 			di, df, dg, do, prev := di[y:][:cols], df[y:][:cols], dg[y:][:cols], do[y:][:cols], prev[r*ldprev:][:cols]
 			vec.TanhF64(do, c)
 			for x := range dc {

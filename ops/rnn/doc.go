@@ -1,5 +1,5 @@
-// Package rnn holds the recurrent layers: one direction of one layer over a whole sequence is one operator, forward and backward through
-// time.
+// Package rnn holds the recurrent layers: one direction of one layer over a whole sequence is one operator, forward and
+// backward through time.
 package rnn
 
 import "github.com/gotorch-dev/torch/tensor"

@@ -9,13 +9,14 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// width is how many hidden units a task of a step works on: all gates of a unit are in one task, so a step needs one barrier.
+// width is how many hidden units a task of a step works on: all gates of a unit are in one task, so a step needs one
+// barrier.
 const width = 64
 
 // layer is one direction of one layer over a sequence of L steps with N samples, I inputs and H hidden units.
 //
-// Inside, the units are cut into blocks of width, and what belongs to a block lies together: a plane holds N rows of the block's units. So
-// the cell kernels see long runs, and the products write where the kernels read.
+// Inside, the units are cut into blocks of width, and what belongs to a block lies together: a plane holds N rows of
+// the block's units. So the cell kernels see long runs, and the products write where the kernels read.
 type layer[E float] struct {
 	k                   *cells[E]
 	mode, gates, planes int
@@ -77,8 +78,8 @@ func (l *layer[E]) move(dst []E, ldd int, src []E, lds, n int) {
 	}
 }
 
-// before is a block's state as step s finds it, and the distance of its rows: that of the first step's is in first, that of others in rows,
-// or where there are none in the planes of cell states.
+// before is a block's state as step s finds it, and the distance of its rows: that of the first step's is in first,
+// that of others in rows, or where there are none in the planes of cell states.
 func (l *layer[E]) before(first, rows []E, s, b int) (state []E, ld int) {
 	u0, n := l.units(b)
 	_, prev := l.at(s)
@@ -103,8 +104,8 @@ func (l *layer[E]) each(f func(b int)) {
 	})
 }
 
-// fewSamples is how many samples leave a product with all of the weights at every step dear: the input's part is then taken ahead, for all
-// steps at once.
+// fewSamples is how many samples leave a product with all of the weights at every step dear: the input's part is then
+// taken ahead, for all steps at once.
 const fewSamples = 8
 
 // forward computes out, ws and, for an LSTM, the last cell state.
@@ -131,8 +132,8 @@ func (l *layer[E]) forward(cn []E) {
 	} else if bias != nil {
 		F++
 	}
-	// The weights are transposed, block after block and gate after gate, once for all steps. In the same way input, 1 and state of a step
-	// stand side by side, in one of two buffers.
+	// The weights are transposed, block after block and gate after gate, once for all steps. In the same way input, 1
+	// and state of a step stand side by side, in one of two buffers.
 	K := F + H
 	w := l.temp(G * H * K)
 	var xh [2][]E
@@ -185,13 +186,15 @@ func (l *layer[E]) forward(cn []E) {
 					l.move(l.plane(t, b, g), n, ahead[t*N*G*H+g*H+u0:], G*H, n)
 				}
 			}
-			gemm.GEMMBatch([]gemm.BatchDim{{N: together, B: n * K, C: n * N}}, N, n, K, 1, a, K, 1, panels, n, 1, beta, planes, n, 1, nil)
+			gemm.GEMMBatch([]gemm.BatchDim{{N: together, B: n * K, C: n * N}}, N, n, K, 1, a, K, 1, panels, n, 1, beta,
+				planes, n, 1, nil)
 			if l.mode == modeGRU { // the two parts of the new state stay apart
 				panel := panels[2*n*K:]
 				if ahead == nil {
 					gemm.GEMM(N, n, F, 1, a, K, 1, panel, n, 1, 0, l.plane(t, b, 2), n, 1, nil)
 				}
-				gemm.GEMM(N, n, H, 1, a[F:], K, 1, panel[F*n:], n, 1, 0, l.plane(t, b, 3), n, 1, epilogue(l.bhh, 2*H+u0, n))
+				gemm.GEMM(N, n, H, 1, a[F:], K, 1, panel[F*n:], n, 1, 0, l.plane(t, b, 3), n, 1,
+					epilogue(l.bhh, 2*H+u0, n))
 			}
 			p := func(i int) []E { return l.plane(t, b, i) }
 			out := l.out[t*N*H+u0:]
@@ -230,7 +233,8 @@ func epilogue[E float](bias []E, u0, n int) *gemm.Epilogue[E] {
 	return &gemm.Epilogue[E]{BiasCol: bias[u0:][:n]}
 }
 
-// sumGroup is how many rows are added up before they are added to the rest, and how many such sums, so that rounding errors stay small.
+// sumGroup is how many rows are added up before they are added to the rest, and how many such sums, so that rounding
+// errors stay small.
 const sumGroup = 64
 
 // gradients are the results of backward; nil ones are not wanted.
@@ -238,12 +242,12 @@ type gradients[E float] struct {
 	x, h0, c0, wih, whh, bih, bhh []E
 }
 
-// Of the gates' gradients there are at least so many rows, and bytes, at a time, and not many more if that can be: they then stay in the
-// cache until all that needs them is computed. Tests lower that.
+// Of the gates' gradients there are at least so many rows, and bytes, at a time, and not many more if that can be: they
+// then stay in the cache until all that needs them is computed. Tests lower that.
 var backwardRows, backwardBytes = 512, 2 << 20
 
-// backward goes through time. After every some steps it takes what the other gradients have from these at once. gout is the output's gradient, gc that of the
-// last cell state or nil.
+// backward goes through time. After every some steps it takes what the other gradients have from these at once. gout is
+// the output's gradient, gc that of the last cell state or nil.
 func (l *layer[E]) backward(gout, gc []E, r gradients[E]) {
 	G, H, N := l.gates, l.H, l.N
 	// gradients of the gates' sums by step; a GRU has a fourth one, of the state's part of the new state
@@ -252,8 +256,8 @@ func (l *layer[E]) backward(gout, gc []E, r gradients[E]) {
 		D = 4
 	}
 	ld := D*H + 16 // rows a power of two apart would compete for the same sets of the cache
-	// Step s has the rows of place s%span, or, so that they follow each other in the order of time, of the place as far from the end. At
-	// least two places, since a step needs what the next one has left.
+	// Step s has the rows of place s%span, or, so that they follow each other in the order of time, of the place as far
+	// from the end. At least two places, since a step needs what the next one has left.
 	parts := max(1, min(l.L*N/backwardRows, l.L*N*ld*int(unsafe.Sizeof(gout[0]))/backwardBytes, l.L/2))
 	span := (l.L + parts - 1) / parts
 	dg := l.temp(span * N * ld)
@@ -343,7 +347,8 @@ func (l *layer[E]) backward(gout, gc []E, r gradients[E]) {
 				l.move(to(0), ld, y, n, n)
 			case modeLSTM:
 				c, ldc := l.before(l.c0, nil, s, b)
-				l.k.lstmBack(N, n, l.state(dc, b), to(0), to(1), to(2), to(3), ld, d, p(0), p(1), p(2), p(3), p(4), c, ldc)
+				l.k.lstmBack(N, n, l.state(dc, b), to(0), to(1), to(2), to(3), ld, d, p(0), p(1), p(2), p(3), p(4), c,
+					ldc)
 			case modeGRU:
 				h, ldh := l.before(l.h0, l.out, s, b)
 				l.k.gruBack(N, n, d, to(0), to(1), to(2), to(3), ld, p(0), p(1), p(2), p(3), h, ldh)
@@ -420,13 +425,14 @@ func (l *layer[E]) backward(gout, gc []E, r gradients[E]) {
 	}
 }
 
-// weights is the gradient of a matrix of weights: the sum over all rows of the gates' gradients times what the weights were multiplied by.
+// weights is the gradient of a matrix of weights: the sum over all rows of the gates' gradients times what the weights
+// were multiplied by.
 type weights[E float] struct {
 	l    *layer[E]
 	dst  []E // (gates·H, cols), nil if it is not wanted
 	cols int
-	// Where the sum comes in several parts, it is taken transposed: then the long rows of the gates' gradients, and of the sum, are read as
-	// they lie.
+	// Where the sum comes in several parts, it is taken transposed: then the long rows of the gates' gradients, and of
+	// the sum, are read as they lie.
 	turned []E
 	ld     int
 }
@@ -440,7 +446,8 @@ func (l *layer[E]) newWeights(dst []E, cols int, turned bool) weights[E] {
 	return w
 }
 
-// add computes n rows of the gradient from at on, from the first n columns of m rows of a and from x. It adds them to what is there if more.
+// add computes n rows of the gradient from at on, from the first n columns of m rows of a and from x. It adds them to
+// what is there if more.
 func (w *weights[E]) add(at, n int, a []E, lda int, x []E, m int, more bool) {
 	beta := E(0)
 	if more {

@@ -8,13 +8,15 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// TestSeen compares what a tracer sees of the layers, given their states, with the operators that PyTorch 2.15 lists for its own (make_fx
-// with pre_dispatch).
+// TestSeen compares what a tracer sees of the layers, given their states, with the operators that PyTorch 2.15 lists
+// for its own (make_fx with pre_dispatch).
 func TestSeen(t *testing.T) {
 	x, h := opstest.Fill(tensor.Float32, 1, 3, 2, 4), opstest.Fill(tensor.Float32, 2, 1, 2, 5)
 	x1, h1 := x.Select(0, 0), h.Select(0, 0)
-	lstm, gru, rnn, relu := nn.NewLSTM(4, 5), nn.NewGRU(4, 5), nn.NewRNN(4, 5), nn.NewRNN(4, 5, nn.RNNOptions{ReLU: true})
-	lstmCell, gruCell, rnnCell, reluCell := nn.NewLSTMCell(4, 5), nn.NewGRUCell(4, 5), nn.NewRNNCell(4, 5), nn.NewRNNCell(4, 5, nn.RNNCellOptions{ReLU: true})
+	lstm, gru, rnn, relu := nn.NewLSTM(4, 5), nn.NewGRU(4, 5), nn.NewRNN(4, 5),
+		nn.NewRNN(4, 5, nn.RNNOptions{ReLU: true})
+	lstmCell, gruCell, rnnCell, reluCell := nn.NewLSTMCell(4, 5), nn.NewGRUCell(4, 5), nn.NewRNNCell(4, 5),
+		nn.NewRNNCell(4, 5, nn.RNNCellOptions{ReLU: true})
 	for _, c := range []struct {
 		f    func()
 		want string

@@ -57,7 +57,8 @@ func newLayer[E float](c *Ctx, at int, mode int, reverse bool) *layer[E] {
 		return tensor.Data[E](tensor.DenseAs(t, dt))
 	}
 	x := c.T(at)
-	l := &layer[E]{mode: mode, gates: gates(mode), planes: planes(mode), reverse: reverse, L: x.Size(0), N: x.Size(1), I: x.Size(2), H: c.T(at + 1).Size(1)}
+	l := &layer[E]{mode: mode, gates: gates(mode), planes: planes(mode), reverse: reverse, L: x.Size(0), N: x.Size(1),
+		I: x.Size(2), H: c.T(at + 1).Size(1)}
 	l.blocks = (l.H + width - 1) / width
 	switch l := any(l).(type) {
 	case *layer[float32]:
@@ -105,12 +106,14 @@ func infer(c *Ctx) {
 			c.Fail(tensor.ErrShape, "expected two biases of size [%d], or none", g*H)
 		}
 	}
-	if x.Size(0) == 0 || h.Size(0) != x.Size(1) || !tensor.SameShape(wih.Shape(), []int{g * H, x.Size(2)}) || !tensor.SameShape(whh.Shape(), []int{g * H, H}) || cx != nil && !tensor.SameShape(cx.Shape(), h.Shape()) {
+	if x.Size(0) == 0 || h.Size(0) != x.Size(1) || !tensor.SameShape(wih.Shape(), []int{g * H, x.Size(2)}) ||
+		!tensor.SameShape(whh.Shape(), []int{g * H, H}) || cx != nil && !tensor.SameShape(cx.Shape(), h.Shape()) {
 		c.Fail(tensor.ErrShape, "input, states and weights do not fit")
 	}
 	for i := range 7 {
 		if t := c.T(i); t != nil && (!t.DType().IsFloat() || t.DType() != x.DType()) {
-			c.Fail(tensor.ErrDType, "Input and parameter tensors are not the same dtype, found input tensor with %s and parameter tensor with %s", x.DType().ClassName(), t.DType().ClassName())
+			c.Fail(tensor.ErrDType, "Input and parameter tensors are not the same dtype, found input tensor with %s "+
+				"and parameter tensor with %s", x.DType().ClassName(), t.DType().ClassName())
 		}
 	}
 	c.Alloc(0, []int{x.Size(0), x.Size(1), H}, x.DType())
@@ -255,9 +258,11 @@ func vjp(c *Ctx, g *T) []*T {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "gotorch::rnn_layer(Tensor input, Tensor hx, Tensor? cx, Tensor weight_ih, Tensor weight_hh, Tensor? bias_ih, Tensor? bias_hh, int mode, bool reverse) -> (Tensor output, Tensor cy, Tensor workspace)",
-		Doc:    "is one direction of one recurrent layer over the sequences (L, N, I); mode 0 with tanh, 1 with ReLU, 2 LSTM, 3 GRU. It returns the outputs (L, N, H), an LSTM's last cell state and what the gradient needs.",
-		Go:     "-",
-		Infer:  infer,
+		Doc: "is one direction of one recurrent layer over the sequences (L, N, I); mode 0 with tanh, 1 with " +
+			"ReLU, 2 LSTM, 3 GRU. It returns the outputs (L, N, H), an LSTM's last cell state and what the gradient " +
+			"needs.",
+		Go:    "-",
+		Infer: infer,
 		CPU: func(c *Ctx) {
 			if opMath(c.ArgDType(0)) == tensor.Float64 {
 				run[float64](c)
@@ -278,8 +283,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "gotorch::rnn_layer_backward(Tensor grad_output, Tensor? grad_cy, Tensor input, Tensor hx, Tensor? cx, Tensor weight_ih, Tensor weight_hh, Tensor? bias_ih, Tensor? bias_hh, Tensor output, Tensor workspace, int mode, bool reverse, bool[7] output_mask) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)",
-		Doc:    "are the gradients of rnn_layer's tensors; output_mask says which are wanted, the others come back empty.",
-		Go:     "-", NoGrad: "the gradient of a gradient goes through the composed form",
+		Doc: "are the gradients of rnn_layer's tensors; output_mask says which are wanted, the others come back " +
+			"empty.",
+		Go: "-", NoGrad: "the gradient of a gradient goes through the composed form",
 		Infer: func(c *Ctx) {
 			for i, want := range c.Bools(13) {
 				sh := []int{0}

@@ -20,7 +20,8 @@ var gates = []int{1, 1, 4, 3}
 // inputs are the tensors of a layer, nil where it has none.
 func inputs(dt tensor.DType, mode, L, N, I, H int, bias bool) []*T {
 	G := gates[mode]
-	x := []*T{opstest.Fill(dt, 1, L, N, I), opstest.Fill(dt, 2, N, H), nil, opstest.Fill(dt, 3, G*H, I), opstest.Fill(dt, 4, G*H, H).MulScalar(1 / math.Sqrt(float64(H*H))), nil, nil}
+	x := []*T{opstest.Fill(dt, 1, L, N, I), opstest.Fill(dt, 2, N, H), nil, opstest.Fill(dt, 3, G*H, I),
+		opstest.Fill(dt, 4, G*H, H).MulScalar(1 / math.Sqrt(float64(H*H))), nil, nil}
 	if mode == 2 {
 		x[2] = opstest.Fill(dt, 5, N, H)
 	}
@@ -87,7 +88,8 @@ func plain(x []*T, mode int, reverse bool) *T {
 
 func near(t *testing.T, what string, got, want *T, tol float64) {
 	t.Helper()
-	g, w := tensor.Data[float64](tensor.DenseAs(got.Detach(), tensor.Float64)), tensor.Data[float64](tensor.DenseAs(want.Detach(), tensor.Float64))
+	g, w := tensor.Data[float64](tensor.DenseAs(got.Detach(), tensor.Float64)),
+		tensor.Data[float64](tensor.DenseAs(want.Detach(), tensor.Float64))
 	if len(g) != len(w) {
 		t.Fatalf("%s: got %d elements, want %d", what, len(g), len(w))
 	}
@@ -98,13 +100,15 @@ func near(t *testing.T, what string, got, want *T, tol float64) {
 	}
 }
 
-// TestLayer compares the operator with its steps in float64, values and gradients, for sizes around those of its blocks.
+// TestLayer compares the operator with its steps in float64, values and gradients, for sizes around those of its
+// blocks.
 func TestLayer(t *testing.T) {
 	for _, level := range cpu.Levels() {
 		t.Run(level.Name, func(t *testing.T) {
 			defer cpu.Set(level.Features)()
 			for mode := range gates {
-				for _, z := range [][4]int{{1, 1, 1, 1}, {4, 3, 5, 7}, {3, 9, 2, 64}, {2, 8, 66, 70}, {5, 12, 3, 130}, {6, 2, 70, 65}, {130, 2, 3, 5}, {5, 520, 2, 70}} {
+				for _, z := range [][4]int{{1, 1, 1, 1}, {4, 3, 5, 7}, {3, 9, 2, 64}, {2, 8, 66, 70}, {5, 12, 3, 130},
+					{6, 2, 70, 65}, {130, 2, 3, 5}, {5, 520, 2, 70}} {
 					for _, reverse := range []bool{false, true} {
 						check(t, mode, z, reverse, z[0] != 4)
 					}
@@ -119,7 +123,8 @@ func TestParts(t *testing.T) {
 	for _, least := range []int{1, 5, 12} {
 		restore := rnn.SetBackward(least, 1)
 		for mode := range gates {
-			for _, z := range [][4]int{{1, 3, 2, 2}, {2, 1, 3, 1}, {3, 2, 1, 66}, {4, 3, 5, 7}, {11, 2, 66, 5}, {13, 1, 3, 4}, {70, 3, 2, 3}} {
+			for _, z := range [][4]int{{1, 3, 2, 2}, {2, 1, 3, 1}, {3, 2, 1, 66}, {4, 3, 5, 7}, {11, 2, 66, 5},
+				{13, 1, 3, 4}, {70, 3, 2, 3}} {
 				for _, reverse := range []bool{false, true} {
 					check(t, mode, z, reverse, z[0] != 4)
 				}

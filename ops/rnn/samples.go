@@ -6,7 +6,9 @@ import (
 )
 
 func init() {
-	samples.None("a whole layer of a recurrent network; the family's tests compare it with the composed cells", "gotorch::rnn_layer gotorch::rnn_layer_backward")
+	samples.None("a whole layer of a recurrent network; the family's tests compare it with the composed cells",
+		"gotorch::rnn_layer gotorch::rnn_layer_backward")
 	// On a CUDA device autocast takes the cells whole.
-	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPLower, "aten::gru_cell", "aten::lstm_cell", "aten::rnn_relu_cell", "aten::rnn_tanh_cell")
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPLower, "aten::gru_cell", "aten::lstm_cell", "aten::rnn_relu_cell",
+		"aten::rnn_tanh_cell")
 }

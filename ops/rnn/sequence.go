@@ -5,7 +5,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// This file holds PyTorch's recurrent operators: whole networks of several layers and both directions, and single cells.
+// This file holds PyTorch's recurrent operators: whole networks of several layers and both directions, and single
+// cells.
 
 var (
 	opLayer   = tensor.Slot("gotorch::rnn_layer")
@@ -65,7 +66,8 @@ func readNetwork(c *Ctx, mode, i int) *network {
 		each++
 	}
 	if cells <= 0 || len(params) != cells*each {
-		c.Fail(tensor.ErrShape, "expected %d parameters for each direction of %d layers, got %d in all", each, layers, len(params))
+		c.Fail(tensor.ErrShape, "expected %d parameters for each direction of %d layers, got %d in all", each, layers,
+			len(params))
 	}
 	for p := params; len(p) > 0; p = p[each:] {
 		w := cellWeights{ih: p[0], hh: p[1]}
@@ -89,7 +91,8 @@ func rows(x *T) []*T {
 	return out
 }
 
-// run computes all layers of x (L, N, I), or (elements, I) when packed, from the states h0 and c0 (layers·directions, N, H).
+// run computes all layers of x (L, N, I), or (elements, I) when packed, from the states h0 and c0 (layers·directions,
+// N, H).
 func (n *network) run(x, h0, c0 *T) (out, hn, cn *T) {
 	hs := rows(h0)
 	var cs, lastH, lastC []*T
@@ -250,7 +253,8 @@ func inputBody(mode int) func(c *Ctx) {
 	}
 }
 
-// dataBody is the body of an operator on packed sequences. The numbers of sequences are read: they say how often the cells run.
+// dataBody is the body of an operator on packed sequences. The numbers of sequences are read: they say how often the
+// cells run.
 func dataBody(mode int) func(c *Ctx) {
 	return func(c *Ctx) {
 		n := readNetwork(c, mode, 3)
@@ -271,7 +275,8 @@ func cellBody(mode int) func(c *Ctx) {
 		for i, in := range []*T{c.T(0), h} {
 			w, rows := c.T(2+i), gates(mode)*h.Size(-1)
 			if w.Dim() != 2 || w.Size(0) != rows || w.Size(1) != in.Size(-1) {
-				c.Fail(tensor.ErrShape, "expected weights of %d rows and %d columns for a state of %d features, got %s", rows, in.Size(-1), h.Size(-1), tensor.ShapeString(w.Shape()))
+				c.Fail(tensor.ErrShape, "expected weights of %d rows and %d columns for a state of %d features, got %s",
+					rows, in.Size(-1), h.Size(-1), tensor.ShapeString(w.Shape()))
 			}
 		}
 		hn, cn := cell(mode, linear(c.T(0), c.T(2), c.T(4)), h, cx, c.T(3), c.T(5), nil)
@@ -296,73 +301,89 @@ func init() {
 	for _, d := range []tensor.Def{
 		{
 			Schema: "lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)",
-			Doc: "is a long short-term memory network (Hochreiter and Schmidhuber, Long short-term memory, 1997): the outputs of its last layer and the last states. params are, for each direction of each layer, the weights and, with " +
+			Doc: "is a long short-term memory network (Hochreiter and Schmidhuber, Long short-term memory, 1997): " +
+				"the outputs of its last layer and the last states. params are, for each direction of each layer, " +
+				"the weights and, with " +
 				"has_biases, the biases." + site + "torch.nn.LSTM.html",
 			Go: "LSTM", Body: inputBody(modeLSTM),
 		},
 		{
 			Schema: "lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor, Tensor)",
-			Doc:    "is the same for a packed sequence: the elements of all sequences step by step, and how many sequences reach each step." + site + "torch.nn.LSTM.html",
-			Go:     "LSTMData", Body: dataBody(modeLSTM),
+			Doc: "is the same for a packed sequence: the elements of all sequences step by step, and how many " +
+				"sequences reach each step." + site + "torch.nn.LSTM.html",
+			Go: "LSTMData", Body: dataBody(modeLSTM),
 		},
 		{
 			Schema: "gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
-			Doc: "is a network of gated recurrent units (Cho et al., Learning phrase representations using RNN encoder-decoder, 2014): the outputs of its last layer and the last states. params are, for each direction of each layer, the weights and, with " +
+			Doc: "is a network of gated recurrent units (Cho et al., Learning phrase representations using RNN " +
+				"encoder-decoder, 2014): the outputs of its last layer and the last states. params are, for each " +
+				"direction of each layer, the weights and, with " +
 				"has_biases, the biases." + site + "torch.nn.GRU.html",
 			Go: "GRU", Body: inputBody(modeGRU),
 		},
 		{
 			Schema: "gru.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)",
-			Doc:    "is the same for a packed sequence: the elements of all sequences step by step, and how many sequences reach each step." + site + "torch.nn.GRU.html",
-			Go:     "GRUData", Body: dataBody(modeGRU),
+			Doc: "is the same for a packed sequence: the elements of all sequences step by step, and how many " +
+				"sequences reach each step." + site + "torch.nn.GRU.html",
+			Go: "GRUData", Body: dataBody(modeGRU),
 		},
 		{
 			Schema: "rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
-			Doc: "is a simple recurrent network (Elman, Finding structure in time, 1990) with tanh: the outputs of its last layer and the last states. params are, for each direction of each layer, the weights and, with " +
+			Doc: "is a simple recurrent network (Elman, Finding structure in time, 1990) with tanh: the outputs of " +
+				"its last layer and the last states. params are, for each direction of each layer, the weights and, " +
+				"with " +
 				"has_biases, the biases." + site + "torch.nn.RNN.html",
 			Go: "RNNTanh", Body: inputBody(modeTanh),
 		},
 		{
 			Schema: "rnn_tanh.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)",
-			Doc:    "is the same for a packed sequence: the elements of all sequences step by step, and how many sequences reach each step." + site + "torch.nn.RNN.html",
-			Go:     "RNNTanhData", Body: dataBody(modeTanh),
+			Doc: "is the same for a packed sequence: the elements of all sequences step by step, and how many " +
+				"sequences reach each step." + site + "torch.nn.RNN.html",
+			Go: "RNNTanhData", Body: dataBody(modeTanh),
 		},
 		{
 			Schema: "rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
-			Doc: "is a simple recurrent network with ReLU: the outputs of its last layer and the last states. params are, for each direction of each layer, the weights and, with " +
+			Doc: "is a simple recurrent network with ReLU: the outputs of its last layer and the last states. params " +
+				"are, for each direction of each layer, the weights and, with " +
 				"has_biases, the biases." + site + "torch.nn.RNN.html",
 			Go: "RNNReLU", Body: inputBody(modeReLU),
 		},
 		{
 			Schema: "rnn_relu.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)",
-			Doc:    "is the same for a packed sequence: the elements of all sequences step by step, and how many sequences reach each step." + site + "torch.nn.RNN.html",
-			Go:     "RNNReLUData", Body: dataBody(modeReLU),
+			Doc: "is the same for a packed sequence: the elements of all sequences step by step, and how many " +
+				"sequences reach each step." + site + "torch.nn.RNN.html",
+			Go: "RNNReLUData", Body: dataBody(modeReLU),
 		},
 		{
 			Schema: "lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> (Tensor, Tensor)",
-			Doc:    "is one step of a long short-term memory network: the new hidden state and cell state." + site + "torch.nn.LSTMCell.html",
-			Body:   cellBody(modeLSTM),
+			Doc: "is one step of a long short-term memory network: the new hidden state and cell state." + site +
+				"torch.nn.LSTMCell.html",
+			Body: cellBody(modeLSTM),
 		},
 		{
 			Schema: "gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor",
-			Doc:    "is one step of a network of gated recurrent units: the new state." + site + "torch.nn.GRUCell.html",
-			Body:   cellBody(modeGRU),
+			Doc: "is one step of a network of gated recurrent units: the new state." + site +
+				"torch.nn.GRUCell.html",
+			Body: cellBody(modeGRU),
 		},
 		{
 			Schema: "rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor",
-			Doc:    "is one step of a simple recurrent network with tanh: the new state." + site + "torch.nn.RNNCell.html",
-			Body:   cellBody(modeTanh),
+			Doc: "is one step of a simple recurrent network with tanh: the new state." + site +
+				"torch.nn.RNNCell.html",
+			Body: cellBody(modeTanh),
 		},
 		{
 			Schema: "rnn_relu_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor",
-			Doc:    "is one step of a simple recurrent network with ReLU: the new state." + site + "torch.nn.RNNCell.html",
-			Body:   cellBody(modeReLU),
+			Doc: "is one step of a simple recurrent network with ReLU: the new state." + site +
+				"torch.nn.RNNCell.html",
+			Body: cellBody(modeReLU),
 		},
 	} {
 		tensor.Register(d)
 	}
-	samples.None("the cells' samples and the modules of package nn test the recurrent networks", "lstm.input lstm.data gru.input gru.data "+
-		"rnn_tanh.input rnn_tanh.data rnn_relu.input rnn_relu.data")
+	samples.None("the cells' samples and the modules of package nn test the recurrent networks",
+		"lstm.input lstm.data gru.input gru.data "+
+			"rnn_tanh.input rnn_tanh.data rnn_relu.input rnn_relu.data")
 	samples.Table(
 		"gru_cell :: 2x3 2x4 12x3 12x4 12 12 ; 2x3 2x4 12x3 12x4 ; 3 4 12x3 12x4 12 12",
 		"rnn_tanh_cell rnn_relu_cell :: 2x3 2x4 4x3 4x4 4 4 ; 2x3 2x4 4x3 4x4 ; 3 4 4x3 4x4 4 4",

@@ -19,7 +19,9 @@ type number interface {
 }
 
 const (
-	piece = 61 * 64    // elements of a long line whose total is taken; no power of two, at which four pieces would share lines of the cache
+	// elements of a long line whose total is taken; no power of two, at which four pieces would share lines of the
+	// cache
+	piece = 61 * 64
 	task  = 4 * piece  // elements of a task
 	near  = 16 * piece // elements that are still in a cache when they are added up once more
 	short = 20         // elements of a line that is over before the next one would wait
@@ -100,15 +102,19 @@ func cumChains[E, A number](dst, src []E, chains, apart, n, step int, acc [4]A, 
 		a0, a1, a2, a3 := acc[0], acc[1], acc[2], acc[3]
 		if sum {
 			for i := 0; i < end; i += skip {
-				v0, v1, v2, v3 := *(*E)(unsafe.Add(s0, i)), *(*E)(unsafe.Add(s1, i)), *(*E)(unsafe.Add(s2, i)), *(*E)(unsafe.Add(s3, i))
+				v0, v1, v2, v3 := *(*E)(unsafe.Add(s0, i)), *(*E)(unsafe.Add(s1, i)), *(*E)(unsafe.Add(s2, i)),
+					*(*E)(unsafe.Add(s3, i))
 				a0, a1, a2, a3 = a0+A(v0), a1+A(v1), a2+A(v2), a3+A(v3)
-				*(*E)(unsafe.Add(d0, i)), *(*E)(unsafe.Add(d1, i)), *(*E)(unsafe.Add(d2, i)), *(*E)(unsafe.Add(d3, i)) = E(a0), E(a1), E(a2), E(a3)
+				*(*E)(unsafe.Add(d0, i)), *(*E)(unsafe.Add(d1, i)), *(*E)(unsafe.Add(d2, i)),
+					*(*E)(unsafe.Add(d3, i)) = E(a0), E(a1), E(a2), E(a3)
 			}
 		} else {
 			for i := 0; i < end; i += skip {
-				v0, v1, v2, v3 := *(*E)(unsafe.Add(s0, i)), *(*E)(unsafe.Add(s1, i)), *(*E)(unsafe.Add(s2, i)), *(*E)(unsafe.Add(s3, i))
+				v0, v1, v2, v3 := *(*E)(unsafe.Add(s0, i)), *(*E)(unsafe.Add(s1, i)), *(*E)(unsafe.Add(s2, i)),
+					*(*E)(unsafe.Add(s3, i))
 				a0, a1, a2, a3 = a0*A(v0), a1*A(v1), a2*A(v2), a3*A(v3)
-				*(*E)(unsafe.Add(d0, i)), *(*E)(unsafe.Add(d1, i)), *(*E)(unsafe.Add(d2, i)), *(*E)(unsafe.Add(d3, i)) = E(a0), E(a1), E(a2), E(a3)
+				*(*E)(unsafe.Add(d0, i)), *(*E)(unsafe.Add(d1, i)), *(*E)(unsafe.Add(d2, i)),
+					*(*E)(unsafe.Add(d3, i)) = E(a0), E(a1), E(a2), E(a3)
 			}
 		}
 	}
@@ -425,7 +431,8 @@ func cumExtKernel(c *Ctx, isMax bool) {
 		if dt != tensor.Float32 {
 			w = tensor.New(t.Shape(), tensor.Float32)
 		}
-		cumExt(c, w, tensor.DenseAs(t, tensor.Float32), &extremum[float32]{flip, ofFloats(op.Pick(isMax, vec.MaxF32, vec.MinF32)), vec.FillF32})
+		cumExt(c, w, tensor.DenseAs(t, tensor.Float32),
+			&extremum[float32]{flip, ofFloats(op.Pick(isMax, vec.MaxF32, vec.MinF32)), vec.FillF32})
 		if w != o {
 			tensor.CopyRaw(o, w)
 		}

@@ -77,21 +77,26 @@ func cumKernel(c *Ctx, sum bool) {
 		cumAlong32(op.Raw[float32](tensor.Dense(t)), op.Raw[float32](o), sh, d, sum)
 	case dt.IsFloat():
 		w := tensor.New(sh, tensor.Float32)
-		cumAlong(op.Raw[float32](tensor.DenseAs(t, tensor.Float32)), op.Raw[float32](w), sh, d, sum, op.Pick(sum, vec.SumF32, nil))
+		cumAlong(op.Raw[float32](tensor.DenseAs(t, tensor.Float32)), op.Raw[float32](w), sh, d, sum,
+			op.Pick(sum, vec.SumF32, nil))
 		tensor.CopyRaw(o, w)
 	case sum && dt == tensor.Complex64: // that of the parts
-		cumAlong32(op.Raw[float32](op.Parts(tensor.Dense(t), true)), op.Raw[float32](op.Parts(o, true)), append(slices.Clone(sh), 2), d, sum)
+		cumAlong32(op.Raw[float32](op.Parts(tensor.Dense(t), true)), op.Raw[float32](op.Parts(o, true)),
+			append(slices.Clone(sh), 2), d, sum)
 	case sum && dt == tensor.Complex128:
-		cumAlong(op.Raw[float64](op.Parts(tensor.Dense(t), true)), op.Raw[float64](op.Parts(o, true)), append(slices.Clone(sh), 2), d, sum, vec.SumF64)
+		cumAlong(op.Raw[float64](op.Parts(tensor.Dense(t), true)), op.Raw[float64](op.Parts(o, true)),
+			append(slices.Clone(sh), 2), d, sum, vec.SumF64)
 	case dt == tensor.Complex64:
 		cumProdC(op.Raw[complex64](tensor.Dense(t)), op.Raw[complex64](o), sh, d)
 	case dt == tensor.Complex128:
 		cumProdC(op.Raw[complex128](tensor.Dense(t)), op.Raw[complex128](o), sh, d)
 	case dt == tensor.Int64:
-		cumAlong(op.Raw[int64](tensor.Dense(t)), op.Raw[int64](o), sh, d, sum, op.Pick(sum, vec.SumInt[int64], productInt))
+		cumAlong(op.Raw[int64](tensor.Dense(t)), op.Raw[int64](o), sh, d, sum,
+			op.Pick(sum, vec.SumInt[int64], productInt))
 	default:
 		w := tensor.New(sh, tensor.Int64)
-		cumAlong(op.Raw[int64](tensor.DenseAs(t, tensor.Int64)), op.Raw[int64](w), sh, d, sum, op.Pick(sum, vec.SumInt[int64], productInt))
+		cumAlong(op.Raw[int64](tensor.DenseAs(t, tensor.Int64)), op.Raw[int64](w), sh, d, sum,
+			op.Pick(sum, vec.SumInt[int64], productInt))
 		tensor.CopyRaw(o, w)
 	}
 }
@@ -323,13 +328,14 @@ func logcumsumexp(c *Ctx) {
 	d, sh := op.Wrap(c, c.Int(1), t.Dim()), t.Shape()
 	if t.DType().IsComplex() {
 		w := tensor.New(sh, tensor.Complex128)
-		lines(op.Raw[complex128](tensor.DenseAs(t, tensor.Complex128)), op.Raw[complex128](w), sh, d, func(dst, src []complex128) {
-			acc := complex(math.Inf(-1), 0)
-			for i, v := range src {
-				acc = logAddC(v, acc)
-				dst[i] = acc
-			}
-		})
+		lines(op.Raw[complex128](tensor.DenseAs(t, tensor.Complex128)), op.Raw[complex128](w), sh, d,
+			func(dst, src []complex128) {
+				acc := complex(math.Inf(-1), 0)
+				for i, v := range src {
+					acc = logAddC(v, acc)
+					dst[i] = acc
+				}
+			})
 		tensor.CopyRaw(o, w)
 		return
 	}
@@ -393,7 +399,10 @@ func diff(c *Ctx) {
 			}
 			for k := range x.Dim() {
 				if k != d && t.Size(k) != x.Size(k) {
-					c.Fail(tensor.ErrShape, "diff expects the shape of tensor to prepend or append to match that of input except along the differencing dimension; input.size(%d) = %d, but got tensor.size(%d) = %d", k, x.Size(k), k, t.Size(k))
+					c.Fail(tensor.ErrShape,
+						"diff expects the shape of tensor to prepend or append to match that of input except along "+
+							"the differencing dimension; input.size(%d) = %d, but got tensor.size(%d) = %d", k, x.Size(k),
+						k, t.Size(k))
 				}
 			}
 		}
@@ -419,13 +428,21 @@ func diff(c *Ctx) {
 }
 
 func init() {
-	cumulative("cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", "is the running sum along a dimension.\nhttps://pytorch.org/docs/stable/generated/torch.cumsum.html", true)
-	cumulative("cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", "is the running product along a dimension.\nhttps://pytorch.org/docs/stable/generated/torch.cumprod.html", false)
-	extreme("cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)", "is the largest element so far along a dimension, and where it stands (the last of equal ones).\nhttps://pytorch.org/docs/stable/generated/torch.cummax.html", true)
-	extreme("cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", "is the smallest element so far along a dimension, and where it stands (the last of equal ones).\nhttps://pytorch.org/docs/stable/generated/torch.cummin.html", false)
+	cumulative("cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+		"is the running sum along a dimension.\nhttps://pytorch.org/docs/stable/generated/torch.cumsum.html", true)
+	cumulative("cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+		"is the running product along a dimension.\nhttps://pytorch.org/docs/stable/generated/torch.cumprod.html",
+		false)
+	extreme("cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+		"is the largest element so far along a dimension, and where it stands (the last of equal "+
+			"ones).\nhttps://pytorch.org/docs/stable/generated/torch.cummax.html", true)
+	extreme("cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+		"is the smallest element so far along a dimension, and where it stands (the last of equal "+
+			"ones).\nhttps://pytorch.org/docs/stable/generated/torch.cummin.html", false)
 	tensor.Register(tensor.Def{
 		Schema: "logcumsumexp(Tensor self, int dim) -> Tensor", Out: true,
-		Doc: "is log(cumsum(exp(x))) along a dimension.\nhttps://pytorch.org/docs/stable/generated/torch.logcumsumexp.html",
+		Doc: "is log(cumsum(exp(x))) along a " +
+			"dimension.\nhttps://pytorch.org/docs/stable/generated/torch.logcumsumexp.html",
 		Infer: func(c *Ctx) {
 			op.Wrap(c, c.Int(1), c.T(0).Dim())
 			dt := c.ArgDType(0)
@@ -441,8 +458,10 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema: "diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor", Out: true,
-		Doc:  "is the n-th difference of neighbours along a dimension.\nhttps://pytorch.org/docs/stable/generated/torch.diff.html",
+		Schema: "diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
+		Out:    true,
+		Doc: "is the n-th difference of neighbours along a " +
+			"dimension.\nhttps://pytorch.org/docs/stable/generated/torch.diff.html",
 		Body: diff,
 	})
 	trapezoid()

@@ -27,14 +27,18 @@ func TestGradients(t *testing.T) {
 			"cummax":       func(x []*T) *T { return values(x[0].CumMax(dim)) },
 			"cummin":       func(x []*T) *T { return values(x[0].CumMin(dim)) },
 			"logcumsumexp": func(x []*T) *T { return x[0].LogCumSumExp(dim) },
-			"diff":         func(x []*T) *T { return x[0].Diff(tensor.DiffOptions{Dim: tensor.Some(dim), N: tensor.Some(2)}) },
+			"diff": func(x []*T) *T {
+				return x[0].Diff(tensor.DiffOptions{Dim: tensor.Some(dim),
+					N: tensor.Some(2)})
+			},
 		} {
 			opstest.GradCheck(t, fmt.Sprintf("%s over %d", name, dim), f, x)
 		}
 	}
 	// Dividing the running product by an element, the short way, fails where one is zero.
 	for _, v := range [][]float64{{2, 0, 3, -1}, {0, 2, 0, 5}} {
-		opstest.GradCheck(t, fmt.Sprintf("cumprod of %v", v), func(x []*T) *T { return x[0].CumProd(0) }, tensor.FromSlice(v, 4))
+		opstest.GradCheck(t, fmt.Sprintf("cumprod of %v", v), func(x []*T) *T { return x[0].CumProd(0) },
+			tensor.FromSlice(v, 4))
 	}
 }
 
@@ -76,11 +80,13 @@ func TestLong(t *testing.T) {
 				want[i] = sum
 			}
 			for i, v := range tensor.Data[float64](x.CumSum(0).ToDType(tensor.Float64)) {
-				if tol := 1e-7 * math.Abs(want[i]); v != v != (want[i] != want[i]) || math.Abs(v-want[i]) > tol && dt != tensor.BFloat16 {
+				if tol := 1e-7 * math.Abs(want[i]); v != v != (want[i] != want[i]) || math.Abs(v-want[i]) > tol &&
+					dt != tensor.BFloat16 {
 					t.Fatalf("%v: sum of %d elements %v, want %v", dt, i+1, v, want[i])
 				}
 			}
-			for name, f := range map[string]func(int, ...tensor.OutOptions) (*T, *T){"cummax": x.CumMax, "cummin": x.CumMin} {
+			for name, f := range map[string]func(int, ...tensor.OutOptions) (*T, *T){"cummax": x.CumMax,
+				"cummin": x.CumMin} {
 				v, at := f(0)
 				best, where := list[0], 0
 				for i, w := range tensor.Data[float64](v.ToDType(tensor.Float64)) {
@@ -120,7 +126,8 @@ func TestLogCumSumExp(t *testing.T) {
 						want = hi + math.Log1p(math.Exp(lo-hi))
 					}
 				}
-				if got[i] != want && math.Abs(got[i]-want) > 1e-12*max(1, math.Abs(want)) || (got[i] != got[i]) != (want != want) {
+				if got[i] != want && math.Abs(got[i]-want) > 1e-12*max(1, math.Abs(want)) ||
+					(got[i] != got[i]) != (want != want) {
 					t.Fatalf("%v over %d: element %d is %v, want %v", sh, dim, i, got[i], want)
 				}
 			}

@@ -110,10 +110,18 @@ func composed(schema, doc string, f func(c *Ctx)) {
 }
 
 func trapezoid() {
-	composed("trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", "integrates samples y at points x by the trapezoidal rule.\nhttps://pytorch.org/docs/stable/generated/torch.trapezoid.html", trapezoidX)
-	composed("trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor", "integrates samples at distance dx by the trapezoidal rule.", trapezoidDx)
-	composed("trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", "integrates samples y at points x by the trapezoidal rule.", trapezoidX)
-	composed("trapz.dx(Tensor y, *, float dx=1.0, int dim=-1) -> Tensor", "integrates samples at distance dx by the trapezoidal rule.", trapezoidDx)
-	composed("cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", "is the running integral of samples y at points x.\nhttps://pytorch.org/docs/stable/generated/torch.cumulative_trapezoid.html", cumulativeX)
-	composed("cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor", "is the running integral of samples at distance dx.", cumulativeDx)
+	composed("trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
+		"integrates samples y at points x by the trapezoidal "+
+			"rule.\nhttps://pytorch.org/docs/stable/generated/torch.trapezoid.html", trapezoidX)
+	composed("trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
+		"integrates samples at distance dx by the trapezoidal rule.", trapezoidDx)
+	composed("trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
+		"integrates samples y at points x by the trapezoidal rule.", trapezoidX)
+	composed("trapz.dx(Tensor y, *, float dx=1.0, int dim=-1) -> Tensor",
+		"integrates samples at distance dx by the trapezoidal rule.", trapezoidDx)
+	composed("cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
+		"is the running integral of samples y at points "+
+			"x.\nhttps://pytorch.org/docs/stable/generated/torch.cumulative_trapezoid.html", cumulativeX)
+	composed("cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
+		"is the running integral of samples at distance dx.", cumulativeDx)
 }

@@ -23,7 +23,8 @@ func flipRaw(o, t *T, rev []bool) {
 		}
 	}
 	p := tensor.Ptr(tensor.Alias(t, t.Shape(), t.Strides(), off))
-	iter.Copy(o.Shape(), iter.Operand{P: tensor.Ptr(o), Strides: o.Strides(), Mem: o.DType()}, iter.Operand{P: p, Strides: st, Mem: t.DType()})
+	iter.Copy(o.Shape(), iter.Operand{P: tensor.Ptr(o), Strides: o.Strides(), Mem: o.DType()},
+		iter.Operand{P: p, Strides: st, Mem: t.DType()})
 }
 
 func triangle(c *Ctx, upper bool) {
@@ -43,7 +44,8 @@ func triangle(c *Ctx, upper bool) {
 	rows, cols := o.Shape()[nd-2], o.Shape()[nd-1]
 	es := o.ElementSize()
 	to, from := bytesFrom(o, o.Numel()), bytesFrom(src, o.Numel())
-	// Rows of each matrix before the first that is cut, and from the last on, are kept or cleared as a whole: all kept ones at once.
+	// Rows of each matrix before the first that is cut, and from the last on, are kept or cleared as a whole: all kept
+	// ones at once.
 	k = min(max(k, -rows), cols)
 	before := min(max(op.Pick(upper, 1-k, -k), 0), rows)
 	after := min(max(op.Pick(upper, cols-k, cols-k-1), before), rows)
@@ -103,22 +105,26 @@ func rollRaw(o, t *T, shifts []int) {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor",
-		Doc:    "surrounds the last dimensions with a number: pad holds two sizes per dimension, the last dimension first; negative ones cut.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html",
-		Out:    true,
+		Doc: "surrounds the last dimensions with a number: pad holds two sizes per dimension, the last dimension " +
+			"first; negative ones cut.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html",
+		Out: true,
 		Infer: func(c *Ctx) {
 			t, pad := c.T(0), c.Ints(1)
 			if len(pad)%2 != 0 {
 				c.Fail(tensor.ErrShape, "Length of pad must be even but instead it equals %d", len(pad))
 			}
 			if len(pad) > 2*t.Dim() {
-				c.Fail(tensor.ErrShape, "Length of pad should be no more than twice the number of dimensions of the input. Pad length is %d while the input has %d dimensions.", len(pad), t.Dim())
+				c.Fail(tensor.ErrShape, "Length of pad should be no more than twice the number of dimensions of the "+
+					"input. Pad length is %d while the input has %d dimensions.", len(pad), t.Dim())
 			}
 			sh := slices.Clone(t.Shape())
 			for i := 0; i < len(pad)/2; i++ {
 				d := t.Dim() - 1 - i
 				sh[d] += pad[2*i] + pad[2*i+1]
 				if sh[d] < 0 {
-					c.Fail(tensor.ErrShape, "The input size %d, plus negative padding %d and %d resulted in a negative output size, which is invalid. Check dimension %d of your input.", t.Shape()[d], pad[2*i], pad[2*i+1], d)
+					c.Fail(tensor.ErrShape,
+						"The input size %d, plus negative padding %d and %d resulted in a negative output size, "+
+							"which is invalid. Check dimension %d of your input.", t.Shape()[d], pad[2*i], pad[2*i+1], d)
 				}
 				if t.Shape()[d]+min(pad[2*i], 0)+min(pad[2*i+1], 0) < 0 {
 					c.Fail(tensor.ErrShape, "narrow(): length must be non-negative.")
@@ -157,7 +163,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "flip(Tensor self, int[] dims) -> Tensor",
-		Doc:    "reverses the order of the entries along dimensions (a copy).\nhttps://pytorch.org/docs/stable/generated/torch.flip.html",
+		Doc: "reverses the order of the entries along dimensions (a " +
+			"copy).\nhttps://pytorch.org/docs/stable/generated/torch.flip.html",
 		Infer: func(c *Ctx) {
 			dimSet(c, c.Ints(1), c.T(0).Dim())
 			c.AllocStrided(0, c.Shape(0), likeStrides(c, c.T(0), tensor.NoFormat), c.ArgDType(0))
@@ -195,7 +202,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor",
-		Doc:    "shifts the entries along dimensions; what leaves at one end comes in at the other. Without Dims the tensor is flattened first.\nhttps://pytorch.org/docs/stable/generated/torch.roll.html",
+		Doc: "shifts the entries along dimensions; what leaves at one end comes in at the other. Without Dims the " +
+			"tensor is flattened first.\nhttps://pytorch.org/docs/stable/generated/torch.roll.html",
 		Infer: func(c *Ctx) {
 			t, shifts, dims := c.T(0), c.Ints(1), c.Ints(2)
 			if len(shifts) == 0 {
@@ -218,7 +226,8 @@ func init() {
 			if len(dims) == 0 {
 				one := []int{t.Numel()}
 				t = tensor.Dense(t)
-				rollRaw(tensor.Alias(o, one, []int{1}, o.StorageOffset()), tensor.Alias(t, one, []int{1}, t.StorageOffset()), c.Ints(1))
+				rollRaw(tensor.Alias(o, one, []int{1}, o.StorageOffset()),
+					tensor.Alias(t, one, []int{1}, t.StorageOffset()), c.Ints(1))
 				return
 			}
 			shifts := make([]int, t.Dim())
@@ -237,7 +246,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor",
-		Doc:    "turns by k quarter turns in the plane of two dimensions, from the first towards the second.\nhttps://pytorch.org/docs/stable/generated/torch.rot90.html",
+		Doc: "turns by k quarter turns in the plane of two dimensions, from the first towards the " +
+			"second.\nhttps://pytorch.org/docs/stable/generated/torch.rot90.html",
 		Body: func(c *Ctx) {
 			t, dims := c.T(0), c.Ints(2)
 			if len(dims) != 2 {
@@ -253,7 +263,8 @@ func init() {
 			}
 			a, b := tensor.WrapDim(dims[0], t.Dim()), tensor.WrapDim(dims[1], t.Dim())
 			if a == b {
-				c.Fail(tensor.ErrShape, "expected rotation dims to be different, but got dim0 = %d and dim1 = %d", dims[0], dims[1])
+				c.Fail(tensor.ErrShape, "expected rotation dims to be different, but got dim0 = %d and dim1 = %d",
+					dims[0], dims[1])
 			}
 			switch ((c.Int(1) % 4) + 4) % 4 {
 			case 1:
@@ -269,11 +280,13 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "repeat(Tensor self, SymInt[] repeats) -> Tensor",
-		Doc:    "repeats the tensor along its dimensions; new ones come first.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.repeat.html",
+		Doc: "repeats the tensor along its dimensions; new ones come " +
+			"first.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.repeat.html",
 		Body: func(c *Ctx) {
 			t, r := c.T(0), c.Ints(1)
 			if len(r) < t.Dim() {
-				c.Fail(tensor.ErrShape, "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+				c.Fail(tensor.ErrShape, "Number of dimensions of repeat dims can not be smaller than number of "+
+					"dimensions of tensor")
 			}
 			lead := len(r) - t.Dim()
 			var pre, wide, out []int // each dimension becomes (1, n), expanded to (r, n)
@@ -283,7 +296,8 @@ func init() {
 					n = t.Shape()[i-lead]
 				}
 				if k < 0 {
-					c.Fail(tensor.ErrShape, "Trying to create tensor with negative dimension %d: %s", k*n, tensor.ShapeString(r))
+					c.Fail(tensor.ErrShape, "Trying to create tensor with negative dimension %d: %s", k*n,
+						tensor.ShapeString(r))
 				}
 				pre, wide, out = append(pre, 1, n), append(wide, k, n), append(out, k*n)
 			}
@@ -303,8 +317,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor",
-		Doc:    "repeats every entry along Dim (of the flattened tensor without it).\nhttps://pytorch.org/docs/stable/generated/torch.repeat_interleave.html",
-		Go:     "RepeatInterleave",
+		Doc: "repeats every entry along Dim (of the flattened tensor without " +
+			"it).\nhttps://pytorch.org/docs/stable/generated/torch.repeat_interleave.html",
+		Go: "RepeatInterleave",
 		Body: func(c *Ctx) {
 			if c.Int(1) < 0 {
 				c.Fail(tensor.ErrValue, "Repeats must be non-negative")
@@ -326,8 +341,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor",
-		Doc:    "repeats every entry along Dim as often as repeats says.\nhttps://pytorch.org/docs/stable/generated/torch.repeat_interleave.html",
-		Go:     "RepeatInterleaveTensor", DataDependent: true,
+		Doc: "repeats every entry along Dim as often as repeats " +
+			"says.\nhttps://pytorch.org/docs/stable/generated/torch.repeat_interleave.html",
+		Go: "RepeatInterleaveTensor", DataDependent: true,
 		Body: func(c *Ctx) {
 			t, r, d := c.T(0), c.T(1), 0
 			if c.Has(2) {
@@ -344,7 +360,8 @@ func init() {
 				r = r.Reshape([]int{1}).Expand([]int{size})
 			}
 			if r.Numel() != size {
-				c.Fail(tensor.ErrShape, "repeats must have the same size as input along dim, but got repeats.size(0) = %d and input.size(0) = %d", r.Numel(), size)
+				c.Fail(tensor.ErrShape, "repeats must have the same size as input along dim, but got repeats.size(0) "+
+					"= %d and input.size(0) = %d", r.Numel(), size)
 			}
 			c.Return(t.IndexSelect(d, op.Call1("aten::repeat_interleave.Tensor", r, c.Value(3))))
 		},
@@ -383,22 +400,25 @@ func init() {
 		c.Alloc(0, c.Shape(0), c.ArgDType(0))
 	}
 	tensor.Register(tensor.Def{
-		Schema:  "tril(Tensor self, SymInt diagonal=0) -> Tensor",
-		Doc:     "keeps the lower triangle of matrices, up to a diagonal, and sets the rest to 0.\nhttps://pytorch.org/docs/stable/generated/torch.tril.html",
+		Schema: "tril(Tensor self, SymInt diagonal=0) -> Tensor",
+		Doc: "keeps the lower triangle of matrices, up to a diagonal, and sets the rest to " +
+			"0.\nhttps://pytorch.org/docs/stable/generated/torch.tril.html",
 		InPlace: true, Out: true, Infer: tri,
 		CPU: func(c *Ctx) { triangle(c, false) },
 		VJP: func(c *Ctx, g *T) []*T { return []*T{op.Call1("aten::tril", g, c.Int(1))} },
 	})
 	tensor.Register(tensor.Def{
-		Schema:  "triu(Tensor self, SymInt diagonal=0) -> Tensor",
-		Doc:     "keeps the upper triangle of matrices, from a diagonal on, and sets the rest to 0.\nhttps://pytorch.org/docs/stable/generated/torch.triu.html",
+		Schema: "triu(Tensor self, SymInt diagonal=0) -> Tensor",
+		Doc: "keeps the upper triangle of matrices, from a diagonal on, and sets the rest to " +
+			"0.\nhttps://pytorch.org/docs/stable/generated/torch.triu.html",
 		InPlace: true, Out: true, Infer: tri,
 		CPU: func(c *Ctx) { triangle(c, true) },
 		VJP: func(c *Ctx, g *T) []*T { return []*T{op.Call1("aten::triu", g, c.Int(1))} },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
-		Doc:    "makes matrices whose diagonal is the last dimension.\nhttps://pytorch.org/docs/stable/generated/torch.diag_embed.html",
+		Doc: "makes matrices whose diagonal is the last " +
+			"dimension.\nhttps://pytorch.org/docs/stable/generated/torch.diag_embed.html",
 		Infer: func(c *Ctx) {
 			t := c.T(0)
 			nd := t.Dim() + 1
@@ -426,8 +446,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "diag(Tensor self, int diagonal=0) -> Tensor",
-		Doc:    "makes a diagonal matrix from a vector, or copies the diagonal of a matrix.\nhttps://pytorch.org/docs/stable/generated/torch.diag.html",
-		Out:    true,
+		Doc: "makes a diagonal matrix from a vector, or copies the diagonal of a " +
+			"matrix.\nhttps://pytorch.org/docs/stable/generated/torch.diag.html",
+		Out: true,
 		Body: func(c *Ctx) {
 			switch t := c.T(0); t.Dim() {
 			case 1:
@@ -441,8 +462,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "diagflat(Tensor self, int offset=0) -> Tensor",
-		Doc:    "makes a diagonal matrix from the flattened tensor.\nhttps://pytorch.org/docs/stable/generated/torch.diagflat.html",
-		Body:   func(c *Ctx) { c.Return(op.Call1("aten::diag", c.T(0).Reshape([]int{-1}), c.Int(1))) },
+		Doc: "makes a diagonal matrix from the flattened " +
+			"tensor.\nhttps://pytorch.org/docs/stable/generated/torch.diagflat.html",
+		Body: func(c *Ctx) { c.Return(op.Call1("aten::diag", c.T(0).Reshape([]int{-1}), c.Int(1))) },
 	})
 }
 

@@ -4,13 +4,14 @@ import "github.com/gotorch-dev/torch/tensor"
 
 var opToCopy = tensor.Slot("aten::_to_copy")
 
-// convert is to(): t itself when there is nothing to do, else a copy with another dtype, on another device or in another memory format. It is
-// one call of _to_copy, as in PyTorch.
+// convert is to(): t itself when there is nothing to do, else a copy with another dtype, on another device or in
+// another memory format. It is one call of _to_copy, as in PyTorch.
 func convert(t *T, dt tensor.DType, to tensor.Device, copyIt bool, f tensor.MemoryFormat) *T {
 	if dt == 0 {
 		dt = t.DType()
 	}
-	if t.DType() == dt && to == t.Device() && !copyIt && (f == tensor.NoFormat || f == tensor.PreserveFormat || f == t.SuggestFormat() && t.IsContiguousFormat(f)) {
+	if t.DType() == dt && to == t.Device() && !copyIt &&
+		(f == tensor.NoFormat || f == tensor.PreserveFormat || f == t.SuggestFormat() && t.IsContiguousFormat(f)) {
 		return t
 	}
 	k := tensor.NewCall(opToCopy, 7)
@@ -35,9 +36,10 @@ func deviceOr(c *Ctx, i int) tensor.Device {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
-		Doc:    "converts the elements; the tensor itself is returned when there is nothing to do and Copy is not set.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.to.html",
-		Go:     "ToDType",
-		Body:   func(c *Ctx) { c.Return(convert(c.T(0), c.DType(1), c.T(0).Device(), c.Bool(3), c.Format(4))) },
+		Doc: "converts the elements; the tensor itself is returned when there is nothing to do and Copy is not " +
+			"set.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.to.html",
+		Go:   "ToDType",
+		Body: func(c *Ctx) { c.Return(convert(c.T(0), c.DType(1), c.T(0).Device(), c.Bool(3), c.Format(4))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
@@ -51,8 +53,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
-		Doc:    "converts to the dtype and device of other.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.to.html",
-		Body:   func(c *Ctx) { c.Return(convert(c.T(0), c.ArgDType(1), c.T(1).Device(), c.Bool(3), c.Format(4))) },
+		Doc: "converts to the dtype and device of " +
+			"other.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.to.html",
+		Body: func(c *Ctx) { c.Return(convert(c.T(0), c.ArgDType(1), c.T(1).Device(), c.Bool(3), c.Format(4))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
@@ -61,22 +64,29 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "type_as(Tensor self, Tensor other) -> Tensor",
-		Doc:    "converts to the dtype and device of other.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.type_as.html",
-		Body:   func(c *Ctx) { c.Return(convert(c.T(0), c.ArgDType(1), c.T(1).Device(), false, 0)) },
+		Doc: "converts to the dtype and device of " +
+			"other.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.type_as.html",
+		Body: func(c *Ctx) { c.Return(convert(c.T(0), c.ArgDType(1), c.T(1).Device(), false, 0)) },
 	})
 	to := func(dt tensor.DType) func(c *Ctx) {
 		return func(c *Ctx) { c.Return(convert(c.T(0), dt, c.T(0).Device(), false, c.Format(1))) }
 	}
 	tensor.Register(tensor.Def{Schema: "Tensor::float(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Float32)})
 	tensor.Register(tensor.Def{Schema: "Tensor::double(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Float64)})
-	tensor.Register(tensor.Def{Schema: "Tensor::half(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Float16)})
+	tensor.Register(tensor.Def{Schema: "Tensor::half(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)",
+		Go: "-", Body: to(tensor.Float16)})
 	tensor.Register(tensor.Def{Schema: "Tensor::bfloat16(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.BFloat16)})
-	tensor.Register(tensor.Def{Schema: "Tensor::int(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Int32)})
-	tensor.Register(tensor.Def{Schema: "Tensor::long(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Int64)})
+	tensor.Register(tensor.Def{Schema: "Tensor::int(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)",
+		Go: "-", Body: to(tensor.Int32)})
+	tensor.Register(tensor.Def{Schema: "Tensor::long(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)",
+		Go: "-", Body: to(tensor.Int64)})
 	tensor.Register(tensor.Def{Schema: "Tensor::short(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Int16)})
-	tensor.Register(tensor.Def{Schema: "Tensor::char(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Int8)})
-	tensor.Register(tensor.Def{Schema: "Tensor::byte(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Uint8)})
-	tensor.Register(tensor.Def{Schema: "Tensor::bool(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Bool)})
+	tensor.Register(tensor.Def{Schema: "Tensor::char(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)",
+		Go: "-", Body: to(tensor.Int8)})
+	tensor.Register(tensor.Def{Schema: "Tensor::byte(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)",
+		Go: "-", Body: to(tensor.Uint8)})
+	tensor.Register(tensor.Def{Schema: "Tensor::bool(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)",
+		Go: "-", Body: to(tensor.Bool)})
 	tensor.Register(tensor.Def{Schema: "Tensor::cfloat(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Complex64)})
 	tensor.Register(tensor.Def{Schema: "Tensor::cdouble(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Complex128)})
 
@@ -149,12 +159,14 @@ func init() {
 		Body:   func(c *Ctx) { c.ReturnValue(tensor.BoolValue(tensor.SameShape(c.Shape(0), c.Shape(1)))) },
 	})
 	tensor.Register(tensor.Def{
-		Schema:        "is_nonzero(Tensor self) -> bool",
-		Doc:           "reports that the only element is not zero.\nhttps://pytorch.org/docs/stable/generated/torch.is_nonzero.html",
+		Schema: "is_nonzero(Tensor self) -> bool",
+		Doc: "reports that the only element is not " +
+			"zero.\nhttps://pytorch.org/docs/stable/generated/torch.is_nonzero.html",
 		DataDependent: true,
 		Body: func(c *Ctx) {
 			if n := c.T(0).Numel(); n != 1 {
-				c.Fail(tensor.ErrShape, "Boolean value of Tensor with %s is ambiguous", map[bool]string{true: "no values", false: "more than one value"}[n == 0])
+				c.Fail(tensor.ErrShape, "Boolean value of Tensor with %s is ambiguous",
+					map[bool]string{true: "no values", false: "more than one value"}[n == 0])
 			}
 			n := c.T(0).Num()
 			c.ReturnValue(tensor.BoolValue(n.C != 0))
@@ -176,7 +188,8 @@ func init() {
 		if f == tensor.ChannelsLast || f == tensor.ChannelsLast3d {
 			st := tensor.FormatStrides(shape, f)
 			if st == nil {
-				c.Fail(tensor.ErrShape, "required rank %d tensor to use channels_last format", map[tensor.MemoryFormat]int{tensor.ChannelsLast: 4, tensor.ChannelsLast3d: 5}[f])
+				c.Fail(tensor.ErrShape, "required rank %d tensor to use channels_last format",
+					map[tensor.MemoryFormat]int{tensor.ChannelsLast: 4, tensor.ChannelsLast3d: 5}[f])
 			}
 			tensor.BecomeView(t, tensor.Alias(t, shape, st, t.StorageOffset()))
 		}
@@ -184,8 +197,9 @@ func init() {
 	}
 	tensor.Register(tensor.Def{
 		Schema: "resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
-		Doc:    "gives the tensor another shape, growing its storage when needed; new elements are not set.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.resize_.html",
-		Body:   func(c *Ctx) { resize(c, checkSize(c, c.Ints(1)), c.Format(2)) },
+		Doc: "gives the tensor another shape, growing its storage when needed; new elements are not " +
+			"set.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.resize_.html",
+		Body: func(c *Ctx) { resize(c, checkSize(c, c.Ints(1)), c.Format(2)) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
@@ -198,7 +212,8 @@ func init() {
 		Go:     "SetInPlace",
 		Body: func(c *Ctx) {
 			if c.ArgDType(0) != c.ArgDType(1) {
-				c.Fail(tensor.ErrDType, "Could not set tensor of type %s to a tensor of type %s", c.ArgDType(1).Name(), c.ArgDType(0).Name())
+				c.Fail(tensor.ErrDType, "Could not set tensor of type %s to a tensor of type %s", c.ArgDType(1).Name(),
+					c.ArgDType(0).Name())
 			}
 			sameDevice(c)
 			tensor.SetRaw(c.T(0), c.T(1))
@@ -230,6 +245,7 @@ func init() {
 // sameDevice refuses to let a tensor look at the memory of another device.
 func sameDevice(c *Ctx) {
 	if a, b := c.T(0).Device(), c.T(1).Device(); a != b {
-		c.Fail(tensor.ErrDevice, "Attempted to set the storage of a tensor on device \"%s\" to a storage on different device \"%s\".  This is no longer allowed; the devices must match.", a, b)
+		c.Fail(tensor.ErrDevice, "Attempted to set the storage of a tensor on device \"%s\" to a storage on "+
+			"different device \"%s\".  This is no longer allowed; the devices must match.", a, b)
 	}
 }

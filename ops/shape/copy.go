@@ -18,7 +18,8 @@ func formatStrides(c *Ctx, t *T, f tensor.MemoryFormat) []int {
 	}
 	st := tensor.FormatStrides(t.Shape(), f)
 	if st == nil {
-		c.Fail(tensor.ErrShape, "required rank %d tensor to use channels_last format", map[tensor.MemoryFormat]int{tensor.ChannelsLast: 4, tensor.ChannelsLast3d: 5}[f])
+		c.Fail(tensor.ErrShape, "required rank %d tensor to use channels_last format",
+			map[tensor.MemoryFormat]int{tensor.ChannelsLast: 4, tensor.ChannelsLast3d: 5}[f])
 	}
 	return st
 }
@@ -34,7 +35,8 @@ func onDevice(t *T, d tensor.Device) *T {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
-		Doc:    "is a copy with memory of its own; gradients flow through it.\nhttps://pytorch.org/docs/stable/generated/torch.clone.html",
+		Doc: "is a copy with memory of its own; gradients flow through " +
+			"it.\nhttps://pytorch.org/docs/stable/generated/torch.clone.html",
 		Infer: func(c *Ctx) {
 			t := c.T(0)
 			c.AllocStrided(0, t.Shape(), formatStrides(c, t, c.Format(1)), t.DType())
@@ -44,7 +46,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)",
-		Doc:    "returns the tensor itself when its elements lie in order, a copy that does otherwise.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.contiguous.html",
+		Doc: "returns the tensor itself when its elements lie in order, a copy that does " +
+			"otherwise.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.contiguous.html",
 		Body: func(c *Ctx) {
 			t, f := c.T(0), c.Format(1)
 			if f == tensor.PreserveFormat {
@@ -63,10 +66,12 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema:      "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
 		CrossDevice: true,
-		Doc:         "copies src, broadcast and converted, into the tensor.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.copy_.html",
+		Doc: "copies src, broadcast and converted, into the " +
+			"tensor.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.copy_.html",
 		Infer: func(c *Ctx) {
 			if !tensor.Broadcastable(c.Shape(1), c.Shape(0)) {
-				c.Fail(tensor.ErrShape, "output with shape %s doesn't match the broadcast shape %s", tensor.ShapeString(c.Shape(0)), tensor.ShapeString(tensor.BroadcastShapes(c.Shape(0), c.Shape(1))))
+				c.Fail(tensor.ErrShape, "output with shape %s doesn't match the broadcast shape %s",
+					tensor.ShapeString(c.Shape(0)), tensor.ShapeString(tensor.BroadcastShapes(c.Shape(0), c.Shape(1))))
 			}
 			c.SetOut(0, c.T(0))
 		},

@@ -25,7 +25,8 @@ func dtypeOr(c *Ctx, arg int, def tensor.DType) tensor.DType {
 func checkSize(c *Ctx, size []int) []int {
 	for _, s := range size {
 		if s < 0 {
-			c.Fail(tensor.ErrShape, "Trying to create tensor with negative dimension %d: %s", s, tensor.ShapeString(size))
+			c.Fail(tensor.ErrShape, "Trying to create tensor with negative dimension %d: %s", s,
+				tensor.ShapeString(size))
 		}
 	}
 	return size
@@ -49,7 +50,8 @@ func fillNum(t *T, n tensor.Num) {
 	tensor.CopyRaw(t, n.Tensor())
 }
 
-// bytesFrom is the memory of n elements from the first one on. (Storage.Bytes would keep the memory from being reused at once.)
+// bytesFrom is the memory of n elements from the first one on. (Storage.Bytes would keep the memory from being reused
+// at once.)
 func bytesFrom(t *T, n int) []byte {
 	return unsafe.Slice((*byte)(tensor.Ptr(t)), n*t.ElementSize())
 }
@@ -85,23 +87,26 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "makes a tensor filled with one number, whose kind decides the dtype unless one is given.\nhttps://pytorch.org/docs/stable/generated/torch.full.html",
-		Out:    true, NoGrad: noGrad,
+		Doc: "makes a tensor filled with one number, whose kind decides the dtype unless one is " +
+			"given.\nhttps://pytorch.org/docs/stable/generated/torch.full.html",
+		Out: true, NoGrad: noGrad,
 		Infer: func(c *Ctx) { c.Alloc(0, checkSize(c, c.Ints(0)), dtypeOr(c, 2, c.Num(1).DType())) },
 		CPU:   factory(func(c *Ctx) tensor.Num { return c.Num(1) }),
 	})
 	tensor.Register(tensor.Def{
 		FormNames: ".memory_format_out=.out",
 		Schema:    "empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-		Doc:       "makes a tensor whose elements are not set.\nhttps://pytorch.org/docs/stable/generated/torch.empty.html",
-		Go:        "Empty", Out: true, NoGrad: noGrad,
+		Doc: "makes a tensor whose elements are not " +
+			"set.\nhttps://pytorch.org/docs/stable/generated/torch.empty.html",
+		Go: "Empty", Out: true, NoGrad: noGrad,
 		Infer: func(c *Ctx) {
 			size := checkSize(c, c.Ints(0))
 			var st []int
 			switch f := c.Format(5); f {
 			case tensor.ChannelsLast, tensor.ChannelsLast3d:
 				if st = tensor.FormatStrides(size, f); st == nil {
-					c.Fail(tensor.ErrShape, "required rank %d tensor to use channels_last format", map[tensor.MemoryFormat]int{tensor.ChannelsLast: 4, tensor.ChannelsLast3d: 5}[f])
+					c.Fail(tensor.ErrShape, "required rank %d tensor to use channels_last format",
+						map[tensor.MemoryFormat]int{tensor.ChannelsLast: 4, tensor.ChannelsLast3d: 5}[f])
 				}
 			case tensor.PreserveFormat:
 				c.Fail(tensor.ErrValue, "unsupported memory format option preserve_format")
@@ -112,28 +117,34 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "makes a tensor with the given strides whose elements are not set.\nhttps://pytorch.org/docs/stable/generated/torch.empty_strided.html",
+		Doc: "makes a tensor with the given strides whose elements are not " +
+			"set.\nhttps://pytorch.org/docs/stable/generated/torch.empty_strided.html",
 		NoGrad: noGrad,
 		Infer: func(c *Ctx) {
-			c.AllocStrided(0, checkSize(c, c.Ints(0)), checkStrides(c, c.Ints(0), c.Ints(1)), dtypeOr(c, 2, tensor.DefaultDType()))
+			c.AllocStrided(0, checkSize(c, c.Ints(0)), checkStrides(c, c.Ints(0), c.Ints(1)),
+				dtypeOr(c, 2, tensor.DefaultDType()))
 		},
 		CPU: none,
 	})
 	tensor.Register(tensor.Def{
 		Schema: "empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "makes a dense tensor, its elements not set, whose dimensions lie in memory in the given order, outermost first.\nhttps://pytorch.org/docs/stable/generated/torch.empty_permuted.html",
+		Doc: "makes a dense tensor, its elements not set, whose dimensions lie in memory in the given order, " +
+			"outermost first.\nhttps://pytorch.org/docs/stable/generated/torch.empty_permuted.html",
 		NoGrad: noGrad,
 		Infer: func(c *Ctx) {
 			size, perm := checkSize(c, c.Ints(0)), c.Ints(1)
 			n := len(size)
 			if len(perm) != n {
-				c.Fail(tensor.ErrShape, "Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = %d is not equal to len(physical_layout) = %d", n, len(perm))
+				c.Fail(tensor.ErrShape, "Number of dimensions in size does not match the length of the "+
+					"physical_layout; i.e. len(size) = %d is not equal to len(physical_layout) = %d", n, len(perm))
 			}
 			st, seen, s := make([]int, n), make([]bool, n), 1
 			for i := n - 1; i >= 0; i-- {
 				d := perm[i]
 				if d < 0 || d >= n {
-					c.Fail(tensor.ErrIndex, "Dimension out of range (expected to be between 0 and %d, but got %d at index %d).  NB: negative dims not currently supported; file an issue if you want it.", n-1, d, i)
+					c.Fail(tensor.ErrIndex,
+						"Dimension out of range (expected to be between 0 and %d, but got %d at index %d).  NB: "+
+							"negative dims not currently supported; file an issue if you want it.", n-1, d, i)
 				}
 				if seen[d] {
 					c.Fail(tensor.ErrShape, "Duplicate dim not allowed")
@@ -154,22 +165,26 @@ func init() {
 	}
 	tensor.Register(tensor.Def{
 		Schema: "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-		Doc:    "makes a tensor of self's shape, dtype and layout whose elements are not set.\nhttps://pytorch.org/docs/stable/generated/torch.empty_like.html",
+		Doc: "makes a tensor of self's shape, dtype and layout whose elements are not " +
+			"set.\nhttps://pytorch.org/docs/stable/generated/torch.empty_like.html",
 		NoGrad: noGrad, Infer: like(1, 5), CPU: none,
 	})
 	tensor.Register(tensor.Def{
 		Schema: "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-		Doc:    "makes a tensor of zeros of self's shape, dtype and layout.\nhttps://pytorch.org/docs/stable/generated/torch.zeros_like.html",
+		Doc: "makes a tensor of zeros of self's shape, dtype and " +
+			"layout.\nhttps://pytorch.org/docs/stable/generated/torch.zeros_like.html",
 		NoGrad: noGrad, Infer: like(1, 5), CPU: factory(func(c *Ctx) tensor.Num { return zeroNum }),
 	})
 	tensor.Register(tensor.Def{
 		Schema: "ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-		Doc:    "makes a tensor of ones of self's shape, dtype and layout.\nhttps://pytorch.org/docs/stable/generated/torch.ones_like.html",
+		Doc: "makes a tensor of ones of self's shape, dtype and " +
+			"layout.\nhttps://pytorch.org/docs/stable/generated/torch.ones_like.html",
 		NoGrad: noGrad, Infer: like(1, 5), CPU: factory(func(c *Ctx) tensor.Num { return oneNum }),
 	})
 	tensor.Register(tensor.Def{
 		Schema: "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-		Doc:    "makes a tensor of self's shape, dtype and layout filled with one number.\nhttps://pytorch.org/docs/stable/generated/torch.full_like.html",
+		Doc: "makes a tensor of self's shape, dtype and layout filled with one " +
+			"number.\nhttps://pytorch.org/docs/stable/generated/torch.full_like.html",
 		NoGrad: noGrad, Infer: like(2, 6), CPU: factory(func(c *Ctx) tensor.Num { return c.Num(1) }),
 	})
 
@@ -185,7 +200,8 @@ func init() {
 		Doc:    "makes a tensor of self's dtype with the given strides whose elements are not set.",
 		NoGrad: noGrad,
 		Infer: func(c *Ctx) {
-			c.AllocStrided(0, checkSize(c, c.Ints(1)), checkStrides(c, c.Ints(1), c.Ints(2)), dtypeOr(c, 3, c.ArgDType(0)))
+			c.AllocStrided(0, checkSize(c, c.Ints(1)), checkStrides(c, c.Ints(1), c.Ints(2)),
+				dtypeOr(c, 3, c.ArgDType(0)))
 		},
 		CPU: none,
 	})
@@ -243,8 +259,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "makes an n x m matrix with ones on the diagonal.\nhttps://pytorch.org/docs/stable/generated/torch.eye.html",
-		Out:    true, NoGrad: noGrad,
+		Doc: "makes an n x m matrix with ones on the " +
+			"diagonal.\nhttps://pytorch.org/docs/stable/generated/torch.eye.html",
+		Out: true, NoGrad: noGrad,
 		Infer: func(c *Ctx) { eye(c, c.Int(0), c.Int(1), 2) }, CPU: eyeCPU,
 	})
 
@@ -318,28 +335,33 @@ func init() {
 	i1, k1 := arange(-1, 0, -1, 1)
 	tensor.Register(tensor.Def{
 		Schema: "arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "counts from 0 to end, which is left out. Ints give int64, floats the default dtype.\nhttps://pytorch.org/docs/stable/generated/torch.arange.html",
-		Out:    true, NoGrad: noGrad, Infer: i1, CPU: k1,
+		Doc: "counts from 0 to end, which is left out. Ints give int64, floats the default " +
+			"dtype.\nhttps://pytorch.org/docs/stable/generated/torch.arange.html",
+		Out: true, NoGrad: noGrad, Infer: i1, CPU: k1,
 	})
 	i2, k2 := arange(0, 1, -1, 2)
 	tensor.Register(tensor.Def{
 		Schema: "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "counts from start to end, which is left out.\nhttps://pytorch.org/docs/stable/generated/torch.arange.html",
+		Doc: "counts from start to end, which is left " +
+			"out.\nhttps://pytorch.org/docs/stable/generated/torch.arange.html",
 		NoGrad: noGrad, Infer: i2, CPU: k2,
 	})
 	i3, k3 := arange(0, 1, 2, 3)
 	tensor.Register(tensor.Def{
 		FormNames: ".start_step_out=.start_out",
 		Schema:    "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:       "counts from start to end, which is left out, in steps of Step.\nhttps://pytorch.org/docs/stable/generated/torch.arange.html",
-		Go:        "ArangeStep", Out: true, NoGrad: noGrad, Infer: i3, CPU: k3,
+		Doc: "counts from start to end, which is left out, in steps of " +
+			"Step.\nhttps://pytorch.org/docs/stable/generated/torch.arange.html",
+		Go: "ArangeStep", Out: true, NoGrad: noGrad, Infer: i3, CPU: k3,
 	})
 
 	space := func(dt int, log bool) (infer, cpu func(c *Ctx)) {
 		infer = func(c *Ctx) {
 			for i := 0; i < 2; i++ {
 				if c.Value(i).K == tensor.KTensor && c.T(i).Dim() != 0 {
-					c.Fail(tensor.ErrShape, "%s only supports 0-dimensional start and end tensors, but got start with %d dimension(s) and end with %d dimension(s).", c.Op().Sch.Name, len(c.Shape(0)), len(c.Shape(1)))
+					c.Fail(tensor.ErrShape,
+						"%s only supports 0-dimensional start and end tensors, but got start with %d dimension(s) "+
+							"and end with %d dimension(s).", c.Op().Sch.Name, len(c.Shape(0)), len(c.Shape(1)))
 				}
 			}
 			n := c.Int(2)
@@ -368,8 +390,9 @@ func init() {
 	li, lk := space(3, false)
 	tensor.Register(tensor.Def{
 		Schema: "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "makes steps numbers evenly spaced from start to end, both included.\nhttps://pytorch.org/docs/stable/generated/torch.linspace.html",
-		Out:    true, NoGrad: noGrad, Infer: li, CPU: lk,
+		Doc: "makes steps numbers evenly spaced from start to end, both " +
+			"included.\nhttps://pytorch.org/docs/stable/generated/torch.linspace.html",
+		Out: true, NoGrad: noGrad, Infer: li, CPU: lk,
 	})
 	tensor.Register(tensor.Def{
 		Schema: "linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
@@ -448,13 +471,15 @@ func init() {
 	ti, tk := tri(false)
 	tensor.Register(tensor.Def{
 		Schema: "tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "lists the row and column numbers of the lower triangle of a row x col matrix.\nhttps://pytorch.org/docs/stable/generated/torch.tril_indices.html",
+		Doc: "lists the row and column numbers of the lower triangle of a row x col " +
+			"matrix.\nhttps://pytorch.org/docs/stable/generated/torch.tril_indices.html",
 		NoGrad: noGrad, Infer: ti, CPU: tk,
 	})
 	ui, uk := tri(true)
 	tensor.Register(tensor.Def{
 		Schema: "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "lists the row and column numbers of the upper triangle of a row x col matrix.\nhttps://pytorch.org/docs/stable/generated/torch.triu_indices.html",
+		Doc: "lists the row and column numbers of the upper triangle of a row x col " +
+			"matrix.\nhttps://pytorch.org/docs/stable/generated/torch.triu_indices.html",
 		NoGrad: noGrad, Infer: ui, CPU: uk,
 	})
 
@@ -467,8 +492,9 @@ func init() {
 		VJP:   func(c *Ctx, g *T) []*T { return []*T{op.Zeros(g, c.Shape(0), c.ArgDType(0))} },
 	})
 	tensor.Register(tensor.Def{
-		Schema:  "fill.Tensor(Tensor self, Tensor value) -> Tensor",
-		Doc:     "is self with every element replaced by a 0-d value.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.fill_.html",
+		Schema: "fill.Tensor(Tensor self, Tensor value) -> Tensor",
+		Doc: "is self with every element replaced by a 0-d " +
+			"value.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.fill_.html",
 		InPlace: true, Elementwise: true, Scalar: "value",
 		Infer: func(c *Ctx) {
 			if n := len(c.Shape(1)); n != 0 {
@@ -600,7 +626,8 @@ func checkStrides(c *Ctx, size, stride []int) []int {
 	}
 	for _, s := range stride {
 		if s < 0 {
-			c.Fail(tensor.ErrShape, "empty_strided: Negative strides are not supported at the moment, got strides: %s", tensor.ShapeString(stride))
+			c.Fail(tensor.ErrShape, "empty_strided: Negative strides are not supported at the moment, got strides: %s",
+				tensor.ShapeString(stride))
 		}
 	}
 	if stride == nil {

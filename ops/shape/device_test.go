@@ -45,7 +45,8 @@ func TestCopiesBetweenDevices(t *testing.T) {
 		}
 		for _, d := range []tensor.Device{{}, second.Device} {
 			err := tensor.Try(func() { move(x.To(meta), d) })
-			if !errors.Is(err, tensor.ErrDevice) || !strings.Contains(err.Error(), "Cannot copy out of meta tensor; no data!") {
+			if !errors.Is(err, tensor.ErrDevice) ||
+				!strings.Contains(err.Error(), "Cannot copy out of meta tensor; no data!") {
 				t.Errorf("%s from meta to %s: got %v", name, d, err)
 			}
 		}
@@ -85,7 +86,8 @@ func TestCreationOnDevices(t *testing.T) {
 			}
 		}
 	}
-	if got := op.Call1("aten::arange", 4, nil, nil, second.Device).CPU(); !got.Equal(tensor.FromSlice([]int64{0, 1, 2, 3})) {
+	if got := op.Call1("aten::arange", 4, nil, nil,
+		second.Device).CPU(); !got.Equal(tensor.FromSlice([]int64{0, 1, 2, 3})) {
 		t.Errorf("arange: got %v", got)
 	}
 }
@@ -97,12 +99,18 @@ func TestDeviceErrors(t *testing.T) {
 		call func()
 		want []string
 	}{
-		"mixture":        {func() { x.Add(far) }, []string{"Expected all tensors to be on the same device", "cpu", "second:0"}},
-		"list":           {func() { op.Call1("aten::cat", []*tensor.Tensor{x, far}, 0) }, []string{"Expected all tensors to be on the same device"}},
-		"missing":        {func() { x.To(tensor.Device{Type: tensor.CUDADevice}) }, []string{"cuda", "linked are cpu, meta, second"}},
-		"missing zeros":  {func() { op.Call1("aten::zeros", []int{2}, nil, nil, "cuda") }, []string{"cuda", "linked are cpu, meta, second"}},
-		"no such number": {func() { x.To(tensor.Device{Type: second.Device.Type, Index: 5}) }, []string{"second:5", "2 devices"}},
-		"set_":           {func() { op.Call1("aten::set_.source_Tensor", x.Clone(), far) }, []string{"Attempted to set the storage of a tensor on device \"cpu\""}},
+		"mixture": {func() { x.Add(far) },
+			[]string{"Expected all tensors to be on the same device", "cpu", "second:0"}},
+		"list": {func() { op.Call1("aten::cat", []*tensor.Tensor{x, far}, 0) },
+			[]string{"Expected all tensors to be on the same device"}},
+		"missing": {func() { x.To(tensor.Device{Type: tensor.CUDADevice}) },
+			[]string{"cuda", "linked are cpu, meta, second"}},
+		"missing zeros": {func() { op.Call1("aten::zeros", []int{2}, nil, nil, "cuda") },
+			[]string{"cuda", "linked are cpu, meta, second"}},
+		"no such number": {func() { x.To(tensor.Device{Type: second.Device.Type, Index: 5}) },
+			[]string{"second:5", "2 devices"}},
+		"set_": {func() { op.Call1("aten::set_.source_Tensor", x.Clone(), far) },
+			[]string{"Attempted to set the storage of a tensor on device \"cpu\""}},
 	} {
 		err := tensor.Try(c.call)
 		if !errors.Is(err, tensor.ErrDevice) {

@@ -13,7 +13,8 @@ func unsqueezeView(t *T, dim int) *T {
 	if d < t.Dim() {
 		st = t.Shape()[d] * t.Strides()[d]
 	}
-	return tensor.Alias(t, slices.Insert(slices.Clone(t.Shape()), d, 1), slices.Insert(slices.Clone(t.Strides()), d, st), t.StorageOffset())
+	return tensor.Alias(t, slices.Insert(slices.Clone(t.Shape()), d, 1),
+		slices.Insert(slices.Clone(t.Strides()), d, st), t.StorageOffset())
 }
 
 // squeezeView removes the dimensions of size 1 among those that drop names.
@@ -42,7 +43,8 @@ func dimSet(c *Ctx, dims []int, nd int) func(d int) bool {
 
 func moveDims(c *Ctx, t *T, src, dst []int) *T {
 	if len(src) != len(dst) {
-		c.Fail(tensor.ErrShape, "movedim: Invalid source or destination dims: source (%s dims) should contain the same number of dims as destination (%s dims)", tensor.ShapeString(src), tensor.ShapeString(dst))
+		c.Fail(tensor.ErrShape, "movedim: Invalid source or destination dims: source (%s dims) should contain the "+
+			"same number of dims as destination (%s dims)", tensor.ShapeString(src), tensor.ShapeString(dst))
 	}
 	nd := t.Dim()
 	wrap := func(what string, l []int) []int {
@@ -126,10 +128,12 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "sum_to_size(Tensor self, SymInt[] size) -> Tensor",
-		Doc:    "sums over the dimensions along which size was broadcast to self's shape.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.sum_to_size.html",
+		Doc: "sums over the dimensions along which size was broadcast to self's " +
+			"shape.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.sum_to_size.html",
 		Body: func(c *Ctx) {
 			if !tensor.Broadcastable(c.Ints(1), c.Shape(0)) {
-				c.Fail(tensor.ErrShape, "size {%s} is not expandable to size {%s}.", tensor.ShapeString(c.Ints(1)), tensor.ShapeString(c.Shape(0)))
+				c.Fail(tensor.ErrShape, "size {%s} is not expandable to size {%s}.", tensor.ShapeString(c.Ints(1)),
+					tensor.ShapeString(c.Shape(0)))
 			}
 			c.Return(tensor.SumTo(c.T(0), c.Ints(1)))
 		},
@@ -154,8 +158,9 @@ func init() {
 		Body:   func(c *Ctx) { c.Return(tensor.BecomeView(c.T(0), matrix(c))) },
 	})
 	tensor.Register(tensor.Def{
-		Schema:  "numpy_T(Tensor(a) self) -> Tensor(a)",
-		Doc:     "reverses the order of the dimensions: the transpose of a matrix. It stands for Python's x.T and x.t().\nhttps://pytorch.org/docs/stable/generated/torch.t.html",
+		Schema: "numpy_T(Tensor(a) self) -> Tensor(a)",
+		Doc: "reverses the order of the dimensions: the transpose of a matrix. It stands for Python's x.T and " +
+			"x.t().\nhttps://pytorch.org/docs/stable/generated/torch.t.html",
 		Go:      "NumpyT",
 		Aliases: []string{"Tensor::T"},
 		Body: func(c *Ctx) {
@@ -170,7 +175,8 @@ func init() {
 	lastTwo := func(c *Ctx, what string) *T {
 		t := c.T(0)
 		if t.Dim() < 2 {
-			c.Fail(tensor.ErrShape, "tensor.%s is only supported on matrices or batches of matrices. Got %d-D tensor.", what, t.Dim())
+			c.Fail(tensor.ErrShape, "tensor.%s is only supported on matrices or batches of matrices. Got %d-D tensor.",
+				what, t.Dim())
 		}
 		return t.Transpose(-2, -1)
 	}
@@ -203,7 +209,8 @@ func init() {
 			case 2:
 				c.Return(conj(t.Transpose(0, 1)))
 			default:
-				c.Fail(tensor.ErrShape, "tensor.H is only supported on matrices (2-D tensors). Got %d-D tensor.", t.Dim())
+				c.Fail(tensor.ErrShape, "tensor.H is only supported on matrices (2-D tensors). Got %d-D tensor.",
+					t.Dim())
 			}
 		},
 	})
@@ -254,9 +261,10 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
-		Doc:    "removes those of the given dimensions whose size is 1.\nhttps://pytorch.org/docs/stable/generated/torch.squeeze.html",
-		View:   func(c *Ctx) *T { t := c.T(0); return squeezeView(t, dimSet(c, c.Ints(1), t.Dim())) },
-		VJP:    restore, Grad: "SqueezeBackward2",
+		Doc: "removes those of the given dimensions whose size is " +
+			"1.\nhttps://pytorch.org/docs/stable/generated/torch.squeeze.html",
+		View: func(c *Ctx) *T { t := c.T(0); return squeezeView(t, dimSet(c, c.Ints(1), t.Dim())) },
+		VJP:  restore, Grad: "SqueezeBackward2",
 	})
 	tensor.Register(tensor.Def{
 		Schema: "squeeze_(Tensor(a!) self) -> Tensor(a!)",
@@ -274,23 +282,26 @@ func init() {
 		Body: func(c *Ctx) { t := c.T(0); c.Return(tensor.BecomeView(t, t.SqueezeDims(c.Ints(1)))) },
 	})
 	tensor.Register(tensor.Def{
-		Schema:  "movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
-		Doc:     "moves dimensions to other places; the rest keep their order.\nhttps://pytorch.org/docs/stable/generated/torch.movedim.html",
+		Schema: "movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
+		Doc: "moves dimensions to other places; the rest keep their " +
+			"order.\nhttps://pytorch.org/docs/stable/generated/torch.movedim.html",
 		Go:      "MoveDims",
 		Aliases: []string{"moveaxis"},
 		Body:    func(c *Ctx) { c.Return(moveDims(c, c.T(0), c.Ints(1), c.Ints(2))) },
 	})
 	tensor.Register(tensor.Def{
-		Schema:  "movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
-		Doc:     "moves one dimension to another place; the rest keep their order.\nhttps://pytorch.org/docs/stable/generated/torch.movedim.html",
+		Schema: "movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
+		Doc: "moves one dimension to another place; the rest keep their " +
+			"order.\nhttps://pytorch.org/docs/stable/generated/torch.movedim.html",
 		Go:      "MoveDim",
 		Aliases: []string{"moveaxis"},
 		Body:    func(c *Ctx) { c.Return(moveDims(c, c.T(0), []int{c.Int(1)}, []int{c.Int(2)})) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
-		Doc:    "joins the dimensions from StartDim to EndDim into one.\nhttps://pytorch.org/docs/stable/generated/torch.flatten.html",
-		Go:     "Flatten",
+		Doc: "joins the dimensions from StartDim to EndDim into " +
+			"one.\nhttps://pytorch.org/docs/stable/generated/torch.flatten.html",
+		Go: "Flatten",
 		Body: func(c *Ctx) {
 			t := c.T(0)
 			a, b := tensor.WrapDim(c.Int(1), t.Dim()), tensor.WrapDim(c.Int(2), t.Dim())
@@ -315,7 +326,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)",
-		Doc:    "splits one dimension into several; one size may be -1.\nhttps://pytorch.org/docs/stable/generated/torch.unflatten.html",
+		Doc: "splits one dimension into several; one size may be " +
+			"-1.\nhttps://pytorch.org/docs/stable/generated/torch.unflatten.html",
 		Body: func(c *Ctx) {
 			t := c.T(0)
 			if t.Dim() == 0 {
@@ -340,7 +352,8 @@ func init() {
 				n *= sizes[at]
 			}
 			if n != t.Shape()[d] {
-				c.Fail(tensor.ErrShape, "unflatten: Provided sizes %s don't multiply up to the size of dim %d (%d) in the input tensor", tensor.ShapeString(c.Ints(2)), d, t.Shape()[d])
+				c.Fail(tensor.ErrShape, "unflatten: Provided sizes %s don't multiply up to the size of dim %d (%d) "+
+					"in the input tensor", tensor.ShapeString(c.Ints(2)), d, t.Shape()[d])
 			}
 			c.Return(t.View(slices.Replace(slices.Clone(t.Shape()), d, d+1, sizes...)))
 		},
@@ -387,8 +400,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "atleast_2d(Tensor self) -> Tensor",
-		Doc:    "gives a tensor at least two dimensions; new ones come first.\nhttps://pytorch.org/docs/stable/generated/torch.atleast_2d.html",
-		Body:   func(c *Ctx) { c.Return(at2(c.T(0))) },
+		Doc: "gives a tensor at least two dimensions; new ones come " +
+			"first.\nhttps://pytorch.org/docs/stable/generated/torch.atleast_2d.html",
+		Body: func(c *Ctx) { c.Return(at2(c.T(0))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]",
@@ -396,8 +410,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "atleast_3d(Tensor self) -> Tensor",
-		Doc:    "gives a tensor at least three dimensions.\nhttps://pytorch.org/docs/stable/generated/torch.atleast_3d.html",
-		Body:   func(c *Ctx) { c.Return(at3(c.T(0))) },
+		Doc: "gives a tensor at least three " +
+			"dimensions.\nhttps://pytorch.org/docs/stable/generated/torch.atleast_3d.html",
+		Body: func(c *Ctx) { c.Return(at3(c.T(0))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]",

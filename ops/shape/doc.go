@@ -1,4 +1,5 @@
-// Package shape holds the operators that look at memory in another way (views) and those that copy, convert and join tensors.
+// Package shape holds the operators that look at memory in another way (views) and those that copy, convert and join
+// tensors.
 package shape
 
 import "github.com/gotorch-dev/torch/tensor"

@@ -23,10 +23,12 @@ func catDim(ts []*T, dim int) int {
 	return -1
 }
 
-// stackedBytes is the size up to which stack copies tensors one after the other: larger ones are worth all threads, as cat uses them.
+// stackedBytes is the size up to which stack copies tensors one after the other: larger ones are worth all threads, as
+// cat uses them.
 const stackedBytes = 1 << 18
 
-// stacksRows reports tensors of one shape and dtype, each contiguous, that become the rows of a matrix: then stack is one copy for each.
+// stacksRows reports tensors of one shape and dtype, each contiguous, that become the rows of a matrix: then stack is
+// one copy for each.
 func stacksRows(c *Ctx) bool {
 	ts := c.Tensors(0)
 	if c.Int(1) != 0 || len(ts) == 0 || ts[0] == nil || ts[0].Numel()*ts[0].ElementSize()*len(ts) > stackedBytes {
@@ -60,12 +62,15 @@ func catInfer(c *Ctx) {
 	if g := c.GivenOut(0); g != nil {
 		for i, s := range g.Strides() {
 			if s == 0 && g.Shape()[i] > 1 {
-				c.Fail(tensor.ErrShape, "unsupported operation: more than one element of the written-to tensor refer to a single memory location. Please clone() the tensor before performing the operation.")
+				c.Fail(tensor.ErrShape, "unsupported operation: more than one element of the written-to tensor refer "+
+					"to a single memory location. Please clone() the tensor before performing the operation.")
 			}
 		}
 		for _, t := range ts {
 			if t == g || t.Storage() == g.Storage() && t.Numel() > 0 && g.Numel() > 0 {
-				c.Fail(tensor.ErrValue, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the tensor before performing the operation.")
+				c.Fail(tensor.ErrValue, "unsupported operation: some elements of the input tensor and the written-to "+
+					"tensor refer to a single memory location. Please clone() the tensor before performing the "+
+					"operation.")
 			}
 		}
 	}
@@ -88,7 +93,8 @@ func catInfer(c *Ctx) {
 		}
 		for k, s := range t.Shape() {
 			if k != d && s != sh[k] {
-				c.Fail(tensor.ErrShape, "Sizes of tensors must match except in dimension %d. Expected size %d but got size %d for tensor number %d in the list.", d, sh[k], s, i)
+				c.Fail(tensor.ErrShape, "Sizes of tensors must match except in dimension %d. Expected size %d but "+
+					"got size %d for tensor number %d in the list.", d, sh[k], s, i)
 			}
 		}
 		sh[d] += t.Shape()[d]
@@ -166,8 +172,9 @@ func copyRows(dst, src []byte, rows, n, stride int) {
 
 func init() {
 	tensor.Register(tensor.Def{
-		Schema:  "cat(Tensor[] tensors, int dim=0) -> Tensor",
-		Doc:     "joins tensors along a dimension; the other sizes must agree. Dtypes are promoted.\nhttps://pytorch.org/docs/stable/generated/torch.cat.html",
+		Schema: "cat(Tensor[] tensors, int dim=0) -> Tensor",
+		Doc: "joins tensors along a dimension; the other sizes must agree. Dtypes are " +
+			"promoted.\nhttps://pytorch.org/docs/stable/generated/torch.cat.html",
 		Aliases: []string{"concat", "concatenate"},
 		Out:     true,
 		Infer:   catInfer, CPU: catCPU,
@@ -189,10 +196,11 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "stack(Tensor[] tensors, int dim=0) -> Tensor",
-		Doc:    "joins tensors of one shape along a new dimension.\nhttps://pytorch.org/docs/stable/generated/torch.stack.html",
-		Out:    true,
-		Grad:   "StackBackward0",
-		Fuses:  stacksRows,
+		Doc: "joins tensors of one shape along a new " +
+			"dimension.\nhttps://pytorch.org/docs/stable/generated/torch.stack.html",
+		Out:   true,
+		Grad:  "StackBackward0",
+		Fuses: stacksRows,
 		Infer: func(c *Ctx) {
 			ts := c.Tensors(0)
 			c.Alloc(0, append([]int{len(ts)}, ts[0].Shape()...), ts[0].DType())
@@ -218,7 +226,9 @@ func init() {
 			us := make([]*T, len(ts))
 			for i, t := range ts {
 				if !tensor.SameShape(t.Shape(), ts[0].Shape()) {
-					c.Fail(tensor.ErrShape, "stack expects each tensor to be equal size, but got %s at entry 0 and %s at entry %d", tensor.ShapeString(ts[0].Shape()), tensor.ShapeString(t.Shape()), i)
+					c.Fail(tensor.ErrShape,
+						"stack expects each tensor to be equal size, but got %s at entry 0 and %s at entry %d",
+						tensor.ShapeString(ts[0].Shape()), tensor.ShapeString(t.Shape()), i)
 				}
 				us[i] = t.Unsqueeze(d)
 			}
@@ -234,8 +244,9 @@ func init() {
 	}
 	tensor.Register(tensor.Def{
 		Schema: "hstack(Tensor[] tensors) -> Tensor",
-		Doc:    "joins along dimension 1, 1-d tensors along dimension 0.\nhttps://pytorch.org/docs/stable/generated/torch.hstack.html",
-		Out:    true,
+		Doc: "joins along dimension 1, 1-d tensors along dimension " +
+			"0.\nhttps://pytorch.org/docs/stable/generated/torch.hstack.html",
+		Out: true,
 		Body: func(c *Ctx) {
 			ts := each(nonEmpty(c), (*T).Atleast1d)
 			if ts[0].Dim() == 1 {
@@ -246,22 +257,25 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema:  "vstack(Tensor[] tensors) -> Tensor",
-		Doc:     "joins along dimension 0 after 1-d tensors became rows.\nhttps://pytorch.org/docs/stable/generated/torch.vstack.html",
+		Schema: "vstack(Tensor[] tensors) -> Tensor",
+		Doc: "joins along dimension 0 after 1-d tensors became " +
+			"rows.\nhttps://pytorch.org/docs/stable/generated/torch.vstack.html",
 		Aliases: []string{"row_stack"},
 		Out:     true,
 		Body:    func(c *Ctx) { c.Return(cat(each(nonEmpty(c), (*T).Atleast2d), 0)) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "dstack(Tensor[] tensors) -> Tensor",
-		Doc:    "joins along dimension 2 after all became 3-d.\nhttps://pytorch.org/docs/stable/generated/torch.dstack.html",
-		Out:    true,
-		Body:   func(c *Ctx) { c.Return(cat(each(nonEmpty(c), (*T).Atleast3d), 2)) },
+		Doc: "joins along dimension 2 after all became " +
+			"3-d.\nhttps://pytorch.org/docs/stable/generated/torch.dstack.html",
+		Out:  true,
+		Body: func(c *Ctx) { c.Return(cat(each(nonEmpty(c), (*T).Atleast3d), 2)) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "column_stack(Tensor[] tensors) -> Tensor",
-		Doc:    "joins along dimension 1 after 1-d tensors became columns.\nhttps://pytorch.org/docs/stable/generated/torch.column_stack.html",
-		Out:    true,
+		Doc: "joins along dimension 1 after 1-d tensors became " +
+			"columns.\nhttps://pytorch.org/docs/stable/generated/torch.column_stack.html",
+		Out: true,
 		Body: func(c *Ctx) {
 			c.Return(op.Call1("aten::hstack", each(nonEmpty(c), func(t *T) *T {
 				if t.Dim() <= 1 {
@@ -273,7 +287,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "block_diag(Tensor[] tensors) -> Tensor",
-		Doc:    "puts matrices on the diagonal of a larger one. Vectors count as rows.\nhttps://pytorch.org/docs/stable/generated/torch.block_diag.html",
+		Doc: "puts matrices on the diagonal of a larger one. Vectors count as " +
+			"rows.\nhttps://pytorch.org/docs/stable/generated/torch.block_diag.html",
 		Body: func(c *Ctx) {
 			ts := c.Tensors(0)
 			if len(ts) == 0 { // as PyTorch: an empty row
@@ -286,7 +301,9 @@ func init() {
 			for i, t := range ts {
 				dt.Add(t)
 				if t.Dim() > 2 {
-					c.Fail(tensor.ErrShape, "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input %d has %d dimensions", i, t.Dim())
+					c.Fail(tensor.ErrShape,
+						"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input %d has %d dimensions",
+						i, t.Dim())
 				}
 				ms[i] = t.Atleast2d()
 				cols += ms[i].Shape()[1]
@@ -321,7 +338,8 @@ func init() {
 			}
 			if dim < 0 {
 				if !same {
-					c.Fail(tensor.ErrShape, "_chunk_cat expects non-negative dim when input tensors have different ndims")
+					c.Fail(tensor.ErrShape,
+						"_chunk_cat expects non-negative dim when input tensors have different ndims")
 				}
 				dim = tensor.WrapDim(dim, ts[0].Dim())
 			}
@@ -348,7 +366,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "broadcast_tensors(Tensor[] tensors) -> Tensor[]",
-		Doc:    "expands tensors to their common shape.\nhttps://pytorch.org/docs/stable/generated/torch.broadcast_tensors.html",
+		Doc: "expands tensors to their common " +
+			"shape.\nhttps://pytorch.org/docs/stable/generated/torch.broadcast_tensors.html",
 		Body: func(c *Ctx) {
 			ts := c.Tensors(0)
 			sh := commonShape(ts)
@@ -368,7 +387,8 @@ func init() {
 		sh := make([]int, len(ts))
 		for i, t := range ts {
 			if t.Dim() > 1 {
-				c.Fail(tensor.ErrShape, "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: %d-D", t.Dim())
+				c.Fail(tensor.ErrShape, "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: %d-D",
+					t.Dim())
 			}
 			if t.DType() != ts[0].DType() {
 				c.Fail(tensor.ErrDType, "torch.meshgrid expects all tensors to have the same dtype")
@@ -381,7 +401,8 @@ func init() {
 		case "xy":
 			swap = len(ts) >= 2
 		default:
-			c.Fail(tensor.ErrValue, "torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: %s", indexing)
+			c.Fail(tensor.ErrValue, "torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: %s",
+				indexing)
 		}
 		if swap {
 			sh[0], sh[1] = sh[1], sh[0]
@@ -410,17 +431,20 @@ func init() {
 	}
 	tensor.Register(tensor.Def{
 		Schema: "meshgrid(Tensor[] tensors) -> Tensor[]",
-		Doc:    "makes grids of coordinates from 1-d tensors, indexed ij.\nhttps://pytorch.org/docs/stable/generated/torch.meshgrid.html",
-		Body:   func(c *Ctx) { mesh(c, "ij") },
+		Doc: "makes grids of coordinates from 1-d tensors, indexed " +
+			"ij.\nhttps://pytorch.org/docs/stable/generated/torch.meshgrid.html",
+		Body: func(c *Ctx) { mesh(c, "ij") },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]",
-		Doc:    "makes grids of coordinates from 1-d tensors, indexed \"ij\" or \"xy\".\nhttps://pytorch.org/docs/stable/generated/torch.meshgrid.html",
-		Body:   func(c *Ctx) { mesh(c, c.Str(1)) },
+		Doc: "makes grids of coordinates from 1-d tensors, indexed \"ij\" or " +
+			"\"xy\".\nhttps://pytorch.org/docs/stable/generated/torch.meshgrid.html",
+		Body: func(c *Ctx) { mesh(c, c.Str(1)) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "cartesian_prod(Tensor[] tensors) -> Tensor",
-		Doc:    "lists all tuples with one element of every 1-d tensor, one per row.\nhttps://pytorch.org/docs/stable/generated/torch.cartesian_prod.html",
+		Doc: "lists all tuples with one element of every 1-d tensor, one per " +
+			"row.\nhttps://pytorch.org/docs/stable/generated/torch.cartesian_prod.html",
 		Body: func(c *Ctx) {
 			ts := c.Tensors(0)
 			for _, t := range ts {
@@ -441,7 +465,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor",
-		Doc:    "lists the combinations of r elements of a 1-d tensor, one per row.\nhttps://pytorch.org/docs/stable/generated/torch.combinations.html",
+		Doc: "lists the combinations of r elements of a 1-d tensor, one per " +
+			"row.\nhttps://pytorch.org/docs/stable/generated/torch.combinations.html",
 		Body: func(c *Ctx) {
 			t, r := c.T(0), c.Int(1)
 			if t.Dim() != 1 {

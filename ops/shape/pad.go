@@ -12,7 +12,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// padIndex lists, for a dimension of size n padded by lo and hi, which entry each place shows, -1 for none. Negative padding cuts.
+// padIndex lists, for a dimension of size n padded by lo and hi, which entry each place shows, -1 for none. Negative
+// padding cuts.
 func padIndex(n, lo, hi int, mode string) []int {
 	out := make([]int, 0, max(0, n+lo+hi))
 	from, m := max(-lo, 0), n+min(lo, 0)+min(hi, 0) // what negative padding leaves
@@ -42,11 +43,12 @@ func padIndex(n, lo, hi int, mode string) []int {
 	return out
 }
 
-// checkPad refuses, in PyTorch's words, to pad the last len(pad)/2 dimensions with entries of the tensor itself. nd is 0 or the number of padded
-// dimensions wanted.
+// checkPad refuses, in PyTorch's words, to pad the last len(pad)/2 dimensions with entries of the tensor itself. nd is
+// 0 or the number of padded dimensions wanted.
 func checkPad(c *Ctx, t *T, pad []int, mode string, nd int) {
 	k := len(pad) / 2
-	name := map[string]string{"replicate": "replication_pad", "reflect": "reflection_pad", "circular": "circular padding"}[mode]
+	name := map[string]string{"replicate": "replication_pad", "reflect": "reflection_pad",
+		"circular": "circular padding"}[mode]
 	if len(pad)%2 != 0 {
 		c.Fail(tensor.ErrShape, "Padding length must be divisible by 2")
 	}
@@ -61,29 +63,34 @@ func checkPad(c *Ctx, t *T, pad []int, mode string, nd int) {
 	}
 	for i, s := range t.Shape() {
 		if s == 0 && !(i == 0 && t.Dim() == k+2) && !(mode == "circular" && i < t.Dim()-k) {
-			c.Fail(tensor.ErrShape, "Expected %dD or %dD (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: %s", k+1, k+2, tensor.ShapeString(t.Shape()))
+			c.Fail(tensor.ErrShape, "Expected %dD or %dD (batch mode) tensor with possibly 0 batch size and other "+
+				"non-zero dimensions for input, but got: %s", k+1, k+2, tensor.ShapeString(t.Shape()))
 		}
 	}
 	for i := 0; i < k; i++ {
 		d := t.Dim() - 1 - i
 		lo, hi, n := pad[2*i], pad[2*i+1], t.Shape()[d]
 		if mode == "reflect" && (lo >= n || hi >= n) {
-			c.Fail(tensor.ErrShape, "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding (%d, %d) at dimension %d of input %s", lo, hi, d, tensor.ShapeString(t.Shape()))
+			c.Fail(tensor.ErrShape, "Argument #4: Padding size should be less than the corresponding input "+
+				"dimension, but got: padding (%d, %d) at dimension %d of input %s", lo, hi, d,
+				tensor.ShapeString(t.Shape()))
 		}
 		if mode == "circular" && (lo > n || hi > n) {
 			c.Fail(tensor.ErrShape, "Padding value causes wrapping around more than once.")
 		}
 		if left := n + min(lo, 0) + min(hi, 0); mode == "circular" && left < max(lo, hi) {
-			c.Fail(tensor.ErrShape, "Padding value causes wrapping around more than once: padding (%d, %d) leaves %d of %d entries to repeat", lo, hi, max(0, left), n)
+			c.Fail(tensor.ErrShape, "Padding value causes wrapping around more than once: padding (%d, %d) leaves %d "+
+				"of %d entries to repeat", lo, hi, max(0, left), n)
 		}
 		if n+lo+hi < 1 && !(mode == "circular" && n+lo+hi == 0) {
-			c.Fail(tensor.ErrShape, "%s: input (size %d at dimension %d) is too small for padding (%d, %d)", name, n, d, lo, hi)
+			c.Fail(tensor.ErrShape, "%s: input (size %d at dimension %d) is too small for padding (%d, %d)", name, n, d,
+				lo, hi)
 		}
 	}
 }
 
-// padding is a padding by entries of the tensor itself as it lies in memory: outer blocks of three dimensions, absent ones of size 1,
-// of entries of unit elements.
+// padding is a padding by entries of the tensor itself as it lies in memory: outer blocks of three dimensions, absent
+// ones of size 1, of entries of unit elements.
 type padding struct {
 	outer, unit int
 	in, out     [3]int
@@ -125,8 +132,9 @@ func newPadding(sh, pad []int, mode string, format tensor.MemoryFormat) *padding
 func (p *padding) inSize() int  { return p.in[0] * p.in[1] * p.in[2] * p.unit }
 func (p *padding) outSize() int { return p.out[0] * p.out[1] * p.out[2] * p.unit }
 
-// places lists, for a block of few places that all show something, of one element each, which entry of its block each of them shows:
-// where rows are short, going from place to place costs less than what has to be done around a row. It is nil for other blocks.
+// places lists, for a block of few places that all show something, of one element each, which entry of its block each
+// of them shows: where rows are short, going from place to place costs less than what has to be done around a row. It
+// is nil for other blocks.
 func (p *padding) places() []int32 {
 	if p.none || p.unit != 1 || p.outSize() > 4096 || p.out[2] > 20 {
 		return nil
@@ -192,7 +200,8 @@ func padMove[T any](p *padding, dst, src []T, v T) {
 			}
 			from, d := ((o*p.in[0]+sz)*p.in[1]+sy)*p.in[2]*u, dst[r*row:][:n*row]
 			s, in := src[from:][:n*p.in[2]*u], p.in[2]*u
-			if p.n > 0 && !vec.MoveRows(unsafe.Pointer(&d[p.at*u]), row*size, unsafe.Pointer(&s[p.from*u]), in*size, n, p.n*u*size) {
+			if p.n > 0 && !vec.MoveRows(unsafe.Pointer(&d[p.at*u]), row*size, unsafe.Pointer(&s[p.from*u]), in*size, n,
+				p.n*u*size) {
 				for i := range n {
 					copy(d[i*row+p.at*u:][:p.n*u], s[i*in+p.from*u:])
 				}
@@ -212,7 +221,8 @@ func padMove[T any](p *padding, dst, src []T, v T) {
 	})
 }
 
-// padEnd is a place of a line that does not show one of the entries from..from+n, and the place of the entry that it shows.
+// padEnd is a place of a line that does not show one of the entries from..from+n, and the place of the entry that it
+// shows.
 type padEnd struct{ to, from int }
 
 func (p *padding) ends() []padEnd {
@@ -299,8 +309,8 @@ func memory[T any](t *tensor.Tensor) []T {
 	return unsafe.Slice((*T)(tensor.Ptr(t)), t.Numel()*t.ElementSize()/int(unsafe.Sizeof(one)))
 }
 
-// padOn pads t, whose elements are as large as T, into o; places that show nothing take the element at v, which may be nil where there
-// are none.
+// padOn pads t, whose elements are as large as T, into o; places that show nothing take the element at v, which may be
+// nil where there are none.
 func padOn[T any](p *padding, o, t *tensor.Tensor, v unsafe.Pointer) {
 	var e T
 	if v != nil {
@@ -325,7 +335,8 @@ func padRun(p *padding, o, t *tensor.Tensor, v unsafe.Pointer) {
 	}
 }
 
-// padLeast is the bytes of a line below which it costs less to fill all lines and copy the tensor into them than to fill the ends of each.
+// padLeast is the bytes of a line below which it costs less to fill all lines and copy the tensor into them than to
+// fill the ends of each.
 const padLeast = 128
 
 // padConstant pads the last dimensions with a number if the layout is simple enough and lines are not short.
@@ -356,7 +367,8 @@ func padConstant(o, t *tensor.Tensor, pad []int, num tensor.Num) bool {
 	return true
 }
 
-// padFormat is the memory format in which t is padded: that of its own, or the ordinary one where channels are padded too.
+// padFormat is the memory format in which t is padded: that of its own, or the ordinary one where channels are padded
+// too.
 func padFormat(t *tensor.Tensor, pad []int, mode string) tensor.MemoryFormat {
 	if f := t.SuggestFormat(); mode != "circular" && len(pad)/2 == t.Dim()-2 {
 		return f
@@ -396,8 +408,8 @@ func padVJP(mode string) func(c *Ctx, g *T) []*T {
 	}
 }
 
-// circularBody is _pad_circular as PyTorch composes it: the tensor is copied into the middle of the result, and then, a dimension after the
-// other, the ends of the result are copied from within it.
+// circularBody is _pad_circular as PyTorch composes it: the tensor is copied into the middle of the result, and then, a
+// dimension after the other, the ends of the result are copied from within it.
 func circularBody(c *Ctx) {
 	t, pad := c.T(0), c.Ints(1)
 	checkPad(c, t, pad, "circular", 0)
@@ -430,33 +442,45 @@ func circularBody(c *Ctx) {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor",
-		Doc:    "surrounds the last dimension with its mirror image.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html",
-		Infer:  padInfer("reflect", 1), CPU: padCPU("reflect"), VJP: padVJP("reflect"), Grad: "ReflectionPad1DBackward0",
+		Doc: "surrounds the last dimension with its mirror " +
+			"image.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html",
+		Infer: padInfer("reflect", 1), CPU: padCPU("reflect"), VJP: padVJP("reflect"),
+		Grad: "ReflectionPad1DBackward0",
 	})
 	tensor.Register(tensor.Def{
 		Schema: "reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor",
-		Doc:    "surrounds the last two dimensions with their mirror images.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html",
-		Infer:  padInfer("reflect", 2), CPU: padCPU("reflect"), VJP: padVJP("reflect"), Grad: "ReflectionPad2DBackward0",
+		Doc: "surrounds the last two dimensions with their mirror " +
+			"images.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html",
+		Infer: padInfer("reflect", 2), CPU: padCPU("reflect"), VJP: padVJP("reflect"),
+		Grad: "ReflectionPad2DBackward0",
 	})
 	tensor.Register(tensor.Def{
 		Schema: "reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor",
-		Doc:    "surrounds the last three dimensions with their mirror images.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html",
-		Infer:  padInfer("reflect", 3), CPU: padCPU("reflect"), VJP: padVJP("reflect"), Grad: "ReflectionPad3DBackward0",
+		Doc: "surrounds the last three dimensions with their mirror " +
+			"images.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html",
+		Infer: padInfer("reflect", 3), CPU: padCPU("reflect"), VJP: padVJP("reflect"),
+		Grad: "ReflectionPad3DBackward0",
 	})
 	tensor.Register(tensor.Def{
 		Schema: "replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor",
-		Doc:    "surrounds the last dimension with its border.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html",
-		Infer:  padInfer("replicate", 1), CPU: padCPU("replicate"), VJP: padVJP("replicate"), Grad: "ReplicationPad1DBackward0",
+		Doc: "surrounds the last dimension with its " +
+			"border.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html",
+		Infer: padInfer("replicate", 1), CPU: padCPU("replicate"), VJP: padVJP("replicate"),
+		Grad: "ReplicationPad1DBackward0",
 	})
 	tensor.Register(tensor.Def{
 		Schema: "replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor",
-		Doc:    "surrounds the last two dimensions with their borders.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html",
-		Infer:  padInfer("replicate", 2), CPU: padCPU("replicate"), VJP: padVJP("replicate"), Grad: "ReplicationPad2DBackward0",
+		Doc: "surrounds the last two dimensions with their " +
+			"borders.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html",
+		Infer: padInfer("replicate", 2), CPU: padCPU("replicate"), VJP: padVJP("replicate"),
+		Grad: "ReplicationPad2DBackward0",
 	})
 	tensor.Register(tensor.Def{
 		Schema: "replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor",
-		Doc:    "surrounds the last three dimensions with their borders.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html",
-		Infer:  padInfer("replicate", 3), CPU: padCPU("replicate"), VJP: padVJP("replicate"), Grad: "ReplicationPad3DBackward0",
+		Doc: "surrounds the last three dimensions with their " +
+			"borders.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html",
+		Infer: padInfer("replicate", 3), CPU: padCPU("replicate"), VJP: padVJP("replicate"),
+		Grad: "ReplicationPad3DBackward0",
 	})
 	tensor.Register(tensor.Def{
 		Schema: "_pad_circular(Tensor self, SymInt[] pad) -> Tensor",
@@ -466,18 +490,22 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "pad(Tensor self, SymInt[] pad, str mode=\"constant\", float? value=None) -> Tensor",
-		Doc:    "surrounds the last dimensions with a number, or with entries of the tensor itself, by the operator of the mode.",
-		Go:     "-", Body: padBody,
+		Doc: "surrounds the last dimensions with a number, or with entries of the tensor itself, by the operator " +
+			"of the mode.",
+		Go: "-", Body: padBody,
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::pad(Tensor input, int[] pad, str mode=\"constant\", float? value=None) -> Tensor",
-		Doc:    "surrounds the last dimensions with a number (\"constant\"), their mirror image (\"reflect\"), their border (\"replicate\") or their other end (\"circular\"). pad holds two sizes per dimension, the last dimension first.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html",
-		Body:   func(c *Ctx) { c.Return(op.Call1("aten::pad", c.T(0), c.Ints(1), c.Value(2), c.Value(3))) },
+		Doc: "surrounds the last dimensions with a number (\"constant\"), their mirror image (\"reflect\"), their " +
+			"border (\"replicate\") or their other end (\"circular\"). pad holds two sizes per dimension, the last " +
+			"dimension first.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html",
+		Body: func(c *Ctx) { c.Return(op.Call1("aten::pad", c.T(0), c.Ints(1), c.Value(2), c.Value(3))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "gotorch::pad_backward(Tensor grad, int[] size, int[] pad, str mode) -> Tensor",
-		Doc:    "adds up, for each entry of a tensor of the given size, the gradients of all places that show the entry after padding.",
-		Go:     "-",
+		Doc: "adds up, for each entry of a tensor of the given size, the gradients of all places that show the " +
+			"entry after padding.",
+		Go: "-",
 		Infer: func(c *Ctx) {
 			sh := c.Ints(1)
 			c.AllocStrided(0, sh, tensor.FormatStrides(sh, padFormat(c.T(0), c.Ints(2), c.Str(3))), c.ArgDType(0))

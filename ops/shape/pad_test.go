@@ -9,8 +9,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// TestPadEntries compares paddings by a tensor's own entries with picking the entries one dimension after the other, and the gradients
-// of both, in planes and channels-last memory, with negative sizes among them.
+// TestPadEntries compares paddings by a tensor's own entries with picking the entries one dimension after the other,
+// and the gradients of both, in planes and channels-last memory, with negative sizes among them.
 func TestPadEntries(t *testing.T) {
 	pick := func(n, lo, hi int, mode string) *tensor.Tensor {
 		var l []int64
@@ -42,7 +42,8 @@ func TestPadEntries(t *testing.T) {
 			k := len(pad) / 2
 			sh := []int{2, 3, 4, 5, 6}[:2+k]
 			for _, last := range []bool{false, true} {
-				for _, dt := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16, tensor.Complex64, tensor.Int64, tensor.Uint8} {
+				for _, dt := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16, tensor.Complex64,
+					tensor.Int64, tensor.Uint8} {
 					x := opstest.Fill(tensor.Float64, 3, sh...).MulScalar(50).ToDType(dt)
 					if last && k > 1 {
 						f := map[int]tensor.MemoryFormat{2: tensor.ChannelsLast, 3: tensor.ChannelsLast3d}[k]
@@ -66,7 +67,8 @@ func TestPadEntries(t *testing.T) {
 						continue
 					}
 					ones := want.Detach().OnesLike()
-					tensor.BackwardAll([]*tensor.Tensor{y, want}, []*tensor.Tensor{ones, ones}, tensor.BackwardOptions{})
+					tensor.BackwardAll([]*tensor.Tensor{y, want}, []*tensor.Tensor{ones, ones},
+						tensor.BackwardOptions{})
 					if !a.Grad().Equal(b.Grad()) {
 						t.Fatalf("%s %v %s last %v: other gradients", mode, pad, dt, last)
 					}
@@ -77,20 +79,23 @@ func TestPadEntries(t *testing.T) {
 	// A number around: against the same by hand.
 	for _, pad := range [][]int{{1, 2}, {2, 0, 0, 3}, {-1, 2, 1, -2}, {1, 1, -1, 0, 2, 1}} {
 		x := opstest.Fill(tensor.Float32, 5, 2, 3, 4, 5)
-		for _, x := range []*tensor.Tensor{x, x.Contiguous(tensor.ContiguousOptions{MemoryFormat: tensor.ChannelsLast}), x.ToDType(tensor.BFloat16)} {
+		for _, x := range []*tensor.Tensor{x, x.Contiguous(tensor.ContiguousOptions{MemoryFormat: tensor.ChannelsLast}),
+			x.ToDType(tensor.BFloat16)} {
 			y := F.Pad(x, pad, F.PadOptions{Value: tensor.Some(1.5)}).ToDType(tensor.Float64)
 			lo := [4]int{}
 			for i := range len(pad) / 2 {
 				lo[3-i] = pad[2*i]
 			}
-			got, in := tensor.Data[float64](y.Contiguous()), tensor.Data[float64](x.ToDType(tensor.Float64).Contiguous())
+			got, in := tensor.Data[float64](y.Contiguous()),
+				tensor.Data[float64](x.ToDType(tensor.Float64).Contiguous())
 			sh, at := y.Shape(), 0
 			for a := range sh[0] {
 				for b := range sh[1] {
 					for c := range sh[2] {
 						for d := range sh[3] {
 							want, i := 1.5, [4]int{a - lo[0], b - lo[1], c - lo[2], d - lo[3]}
-							if s := x.Shape(); min(i[0], i[1], i[2], i[3]) >= 0 && i[0] < s[0] && i[1] < s[1] && i[2] < s[2] && i[3] < s[3] {
+							if s := x.Shape(); min(i[0], i[1], i[2], i[3]) >= 0 && i[0] < s[0] && i[1] < s[1] &&
+								i[2] < s[2] && i[3] < s[3] {
 								want = in[((i[0]*s[1]+i[1])*s[2]+i[2])*s[3]+i[3]]
 							}
 							if got[at] != want {

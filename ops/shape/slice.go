@@ -25,12 +25,14 @@ func selectView(c *Ctx, t *T, dim, index int) *T {
 	d := tensor.WrapDim(dim, t.Dim())
 	n := t.Shape()[d]
 	if index < -n || index >= n {
-		c.Fail(tensor.ErrIndex, "select(): index %d out of range for tensor of size %s at dimension %d", index, tensor.ShapeString(t.Shape()), d)
+		c.Fail(tensor.ErrIndex, "select(): index %d out of range for tensor of size %s at dimension %d", index,
+			tensor.ShapeString(t.Shape()), d)
 	}
 	if index < 0 {
 		index += n
 	}
-	return tensor.Alias(t, slices.Delete(slices.Clone(t.Shape()), d, d+1), slices.Delete(slices.Clone(t.Strides()), d, d+1), t.StorageOffset()+index*t.Strides()[d])
+	return tensor.Alias(t, slices.Delete(slices.Clone(t.Shape()), d, d+1),
+		slices.Delete(slices.Clone(t.Strides()), d, d+1), t.StorageOffset()+index*t.Strides()[d])
 }
 
 // sliceBounds wraps and clamps as Python does. missing ends are given by has.
@@ -127,7 +129,8 @@ func spread(c *Ctx, v func(t *T) *T) {
 	tensor.CopyRaw(v(o), c.T(0))
 }
 
-// foldRows adds the windows in g's last dimension, which lie step apart along dimension d of o, to where they were taken from.
+// foldRows adds the windows in g's last dimension, which lie step apart along dimension d of o, to where they were
+// taken from.
 func foldRows[E float32 | float64](o, g *T, d, step int) {
 	g = tensor.Dense(g)
 	if g.Numel() == 0 {
@@ -166,8 +169,9 @@ func foldRows[E float32 | float64](o, g *T, d, step int) {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)",
-		Doc:    "picks one index of a dimension, which is removed. Negative ones count from the end.\nhttps://pytorch.org/docs/stable/generated/torch.select.html",
-		View:   func(c *Ctx) *T { return selectView(c, c.T(0), c.Int(1), c.Int(2)) },
+		Doc: "picks one index of a dimension, which is removed. Negative ones count from the " +
+			"end.\nhttps://pytorch.org/docs/stable/generated/torch.select.html",
+		View: func(c *Ctx) *T { return selectView(c, c.T(0), c.Int(1), c.Int(2)) },
 		VJP: func(c *Ctx, g *T) []*T {
 			return []*T{op.Call1("aten::select_backward", g, c.Shape(0), c.Int(1), c.Int(2))}
 		},
@@ -182,17 +186,20 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor",
-		Doc:    "is a copy of self with src at one index of a dimension.\nhttps://pytorch.org/docs/stable/generated/torch.select_scatter.html",
-		Infer:  func(c *Ctx) { scatterInfer(c, selectView(c, c.T(0), c.Int(2), c.Int(3))) },
-		CPU:    func(c *Ctx) { scatterCPU(c, func(t *T) *T { return selectView(c, t, c.Int(2), c.Int(3)) }) },
+		Doc: "is a copy of self with src at one index of a " +
+			"dimension.\nhttps://pytorch.org/docs/stable/generated/torch.select_scatter.html",
+		Infer: func(c *Ctx) { scatterInfer(c, selectView(c, c.T(0), c.Int(2), c.Int(3))) },
+		CPU:   func(c *Ctx) { scatterCPU(c, func(t *T) *T { return selectView(c, t, c.Int(2), c.Int(3)) }) },
 		VJP: func(c *Ctx, g *T) []*T {
-			return scatterVJP(c, g.Select(c.Int(2), c.Int(3)), func(z *T) *T { return g.SelectScatter(z, c.Int(2), c.Int(3)) })
+			return scatterVJP(c, g.Select(c.Int(2), c.Int(3)),
+				func(z *T) *T { return g.SelectScatter(z, c.Int(2), c.Int(3)) })
 		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)",
-		Doc:    "is every step-th entry of a dimension from start to end, which is left out; both are clamped to the size.",
-		Go:     "SliceAlong",
+		Doc: "is every step-th entry of a dimension from start to end, which is left out; both are clamped to the " +
+			"size.",
+		Go: "SliceAlong",
 		View: func(c *Ctx) *T {
 			return sliceView(c, c.T(0), c.Int(1), c.Int(2), c.Int(3), c.Int(4), c.Has(2), c.Has(3))
 		},
@@ -215,8 +222,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor",
-		Doc:    "is a copy of self with src in a slice of a dimension.\nhttps://pytorch.org/docs/stable/generated/torch.slice_scatter.html",
-		Out:    true,
+		Doc: "is a copy of self with src in a slice of a " +
+			"dimension.\nhttps://pytorch.org/docs/stable/generated/torch.slice_scatter.html",
+		Out: true,
 		Infer: func(c *Ctx) {
 			scatterInfer(c, sliceView(c, c.T(0), c.Int(2), c.Int(3), c.Int(4), c.Int(5), c.Has(3), c.Has(4)))
 		},
@@ -234,8 +242,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
-		Doc:    "is the diagonal of two dimensions, which becomes the last dimension. Offset > 0 lies above the main diagonal.\nhttps://pytorch.org/docs/stable/generated/torch.diagonal.html",
-		View:   func(c *Ctx) *T { return diagonalView(c, c.T(0), c.Int(1), c.Int(2), c.Int(3)) },
+		Doc: "is the diagonal of two dimensions, which becomes the last dimension. Offset > 0 lies above the main " +
+			"diagonal.\nhttps://pytorch.org/docs/stable/generated/torch.diagonal.html",
+		View: func(c *Ctx) *T { return diagonalView(c, c.T(0), c.Int(1), c.Int(2), c.Int(3)) },
 		VJP: func(c *Ctx, g *T) []*T {
 			return []*T{op.Call1("aten::diagonal_backward", g, c.Shape(0), c.Int(1), c.Int(2), c.Int(3))}
 		},
@@ -258,8 +267,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
-		Doc:    "is a copy of self with src on a diagonal.\nhttps://pytorch.org/docs/stable/generated/torch.diagonal_scatter.html",
-		Infer:  func(c *Ctx) { scatterInfer(c, diagonalView(c, c.T(0), c.Int(2), c.Int(3), c.Int(4))) },
+		Doc: "is a copy of self with src on a " +
+			"diagonal.\nhttps://pytorch.org/docs/stable/generated/torch.diagonal_scatter.html",
+		Infer: func(c *Ctx) { scatterInfer(c, diagonalView(c, c.T(0), c.Int(2), c.Int(3), c.Int(4))) },
 		CPU: func(c *Ctx) {
 			scatterCPU(c, func(t *T) *T { return diagonalView(c, t, c.Int(2), c.Int(3), c.Int(4)) })
 		},
@@ -271,7 +281,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)",
-		Doc:    "is length entries of a dimension from start on. Nothing is clamped.\nhttps://pytorch.org/docs/stable/generated/torch.narrow.html",
+		Doc: "is length entries of a dimension from start on. Nothing is " +
+			"clamped.\nhttps://pytorch.org/docs/stable/generated/torch.narrow.html",
 		Body: func(c *Ctx) {
 			c.Return(narrow(c, c.T(0), c.Int(1), c.Int(2), c.Int(3)))
 		},
@@ -295,18 +306,21 @@ func init() {
 		Body: func(c *Ctx) {
 			t := c.T(0)
 			if t.Dim() > 0 && c.Int(1) >= t.Dim() {
-				c.Fail(tensor.ErrIndex, "Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.")
+				c.Fail(tensor.ErrIndex, "Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got "+
+					"false.")
 			}
 			if n := c.Int(3); n < 0 && t.Dim() > 0 {
-				c.Fail(tensor.ErrValue, "start (%d) + length (%d) exceeds dimension size (%d).", c.Int(2), n, t.Size(c.Int(1)))
+				c.Fail(tensor.ErrValue, "start (%d) + length (%d) exceeds dimension size (%d).", c.Int(2), n,
+					t.Size(c.Int(1)))
 			}
 			c.Return(copyOf(narrow(c, t, c.Int(1), c.Int(2), c.Int(3))))
 		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)",
-		Doc:    "is the windows of a given size, step apart, along a dimension; a new last dimension runs inside the windows.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.unfold.html",
-		View:   func(c *Ctx) *T { return unfoldView(c, c.T(0), c.Int(1), c.Int(2), c.Int(3)) },
+		Doc: "is the windows of a given size, step apart, along a dimension; a new last dimension runs inside the " +
+			"windows.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.unfold.html",
+		View: func(c *Ctx) *T { return unfoldView(c, c.T(0), c.Int(1), c.Int(2), c.Int(3)) },
 		VJP: func(c *Ctx, g *T) []*T {
 			return []*T{op.Call1("aten::unfold_backward", g, c.Shape(0), c.Int(1), c.Int(2), c.Int(3))}
 		},
@@ -347,25 +361,29 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]",
-		Doc:    "cuts a dimension into views of split_size entries, the last one possibly shorter.\nhttps://pytorch.org/docs/stable/generated/torch.split.html",
-		View:   func(c *Ctx) *T { return splitSizes(c, 0, splitEven(c, c.T(0), c.Int(1), c.Int(2)), c.Int(2)) },
-		VJP:    splitVJP(2), Grad: "SplitBackward0",
+		Doc: "cuts a dimension into views of split_size entries, the last one possibly " +
+			"shorter.\nhttps://pytorch.org/docs/stable/generated/torch.split.html",
+		View: func(c *Ctx) *T { return splitSizes(c, 0, splitEven(c, c.T(0), c.Int(1), c.Int(2)), c.Int(2)) },
+		VJP:  splitVJP(2), Grad: "SplitBackward0",
 	})
 	tensor.Register(tensor.Def{
 		Schema: "split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]",
-		Doc:    "cuts a dimension into views of the given sizes, which must add up to its size.\nhttps://pytorch.org/docs/stable/generated/torch.split.html",
-		View:   func(c *Ctx) *T { return splitSizes(c, 0, c.Ints(1), c.Int(2)) },
-		VJP:    splitVJP(2), Grad: "SplitWithSizesBackward0",
+		Doc: "cuts a dimension into views of the given sizes, which must add up to its " +
+			"size.\nhttps://pytorch.org/docs/stable/generated/torch.split.html",
+		View: func(c *Ctx) *T { return splitSizes(c, 0, c.Ints(1), c.Int(2)) },
+		VJP:  splitVJP(2), Grad: "SplitWithSizesBackward0",
 	})
 	tensor.Register(tensor.Def{
 		Schema: "split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]",
-		Doc:    "cuts a dimension into views of the given sizes, which must add up to its size.\nhttps://pytorch.org/docs/stable/generated/torch.split.html",
-		View:   func(c *Ctx) *T { return splitSizes(c, 0, c.Ints(1), c.Int(2)) },
-		VJP:    splitVJP(2),
+		Doc: "cuts a dimension into views of the given sizes, which must add up to its " +
+			"size.\nhttps://pytorch.org/docs/stable/generated/torch.split.html",
+		View: func(c *Ctx) *T { return splitSizes(c, 0, c.Ints(1), c.Int(2)) },
+		VJP:  splitVJP(2),
 	})
 	tensor.Register(tensor.Def{
 		Schema: "chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]",
-		Doc:    "cuts a dimension into at most the given number of views of equal size, the last one possibly smaller.\nhttps://pytorch.org/docs/stable/generated/torch.chunk.html",
+		Doc: "cuts a dimension into at most the given number of views of equal size, the last one possibly " +
+			"smaller.\nhttps://pytorch.org/docs/stable/generated/torch.chunk.html",
 		Body: func(c *Ctx) {
 			t, n := c.T(0), c.Int(1)
 			if t.Dim() == 0 {
@@ -400,7 +418,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]",
-		Doc:    "gives the slices along a dimension, which is removed.\nhttps://pytorch.org/docs/stable/generated/torch.unbind.html",
+		Doc: "gives the slices along a dimension, which is " +
+			"removed.\nhttps://pytorch.org/docs/stable/generated/torch.unbind.html",
 		View: func(c *Ctx) *T {
 			t := c.T(0)
 			d := wrapNonZero(c, c.Int(1), t.Dim())
@@ -424,7 +443,8 @@ func init() {
 	})
 	tensorSplit := func(c *Ctx, t *T, at []int, sections, dim int) {
 		if t.Dim() == 0 {
-			c.Fail(tensor.ErrShape, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+			c.Fail(tensor.ErrShape, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 "+
+				"dims")
 		}
 		d := tensor.WrapDim(dim, t.Dim())
 		n := t.Shape()[d]
@@ -446,14 +466,16 @@ func init() {
 	}
 	tensor.Register(tensor.Def{
 		Schema: "tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]",
-		Doc:    "cuts a dimension into the given number of views whose sizes differ by at most 1.\nhttps://pytorch.org/docs/stable/generated/torch.tensor_split.html",
-		Go:     "TensorSplit",
-		Body:   func(c *Ctx) { tensorSplit(c, c.T(0), nil, c.Int(1), c.Int(2)) },
+		Doc: "cuts a dimension into the given number of views whose sizes differ by at most " +
+			"1.\nhttps://pytorch.org/docs/stable/generated/torch.tensor_split.html",
+		Go:   "TensorSplit",
+		Body: func(c *Ctx) { tensorSplit(c, c.T(0), nil, c.Int(1), c.Int(2)) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]",
-		Doc:    "cuts a dimension before each of the given indices.\nhttps://pytorch.org/docs/stable/generated/torch.tensor_split.html",
-		Body:   func(c *Ctx) { tensorSplit(c, c.T(0), append([]int{}, c.Ints(1)...), 0, c.Int(2)) },
+		Doc: "cuts a dimension before each of the given " +
+			"indices.\nhttps://pytorch.org/docs/stable/generated/torch.tensor_split.html",
+		Body: func(c *Ctx) { tensorSplit(c, c.T(0), append([]int{}, c.Ints(1)...), 0, c.Int(2)) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
@@ -462,7 +484,8 @@ func init() {
 		Body: func(c *Ctx) {
 			s := c.T(1)
 			if s.DType() != tensor.Int64 {
-				c.Fail(tensor.ErrDType, "tensor_split expected tensor_indices_or_sections to have dtype of long, but got %s", s.DType().ClassName())
+				c.Fail(tensor.ErrDType, "tensor_split expected tensor_indices_or_sections to have dtype of long, but "+
+					"got %s", s.DType().ClassName())
 			}
 			switch s.Dim() {
 			case 0:
@@ -474,7 +497,8 @@ func init() {
 				}
 				tensorSplit(c, c.T(0), at, 0, c.Int(2))
 			default:
-				c.Fail(tensor.ErrShape, "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got a tensor with %d dims", s.Dim())
+				c.Fail(tensor.ErrShape, "tensor_split expected tensor_indices_or_sections to be a zero-dimensional "+
+					"or one-dimensional tensor, but got a tensor with %d dims", s.Dim())
 			}
 		},
 	})
@@ -490,7 +514,8 @@ func registerNSplit(name string, need, at int) {
 	dim := func(c *Ctx) int {
 		t := c.T(0)
 		if t.Dim() < need {
-			c.Fail(tensor.ErrShape, "torch.%s requires a tensor with at least %d dimension, but got a tensor with %d dimensions!", name, need, t.Dim())
+			c.Fail(tensor.ErrShape, "torch.%s requires a tensor with at least %d dimension, but got a tensor with %d "+
+				"dimensions!", name, need, t.Dim())
 		}
 		if name == "hsplit" && t.Dim() == 1 {
 			return 0
@@ -500,7 +525,8 @@ func registerNSplit(name string, need, at int) {
 	sections := func(c *Ctx) {
 		d := dim(c)
 		if n, s := c.T(0).Shape()[d], c.Int(1); s == 0 || n%s != 0 {
-			c.Fail(tensor.ErrValue, "torch.%s attempted to split along dimension %d, but the size of the dimension %d is not divisible by the split_size %d!", name, d, n, s)
+			c.Fail(tensor.ErrValue, "torch.%s attempted to split along dimension %d, but the size of the dimension "+
+				"%d is not divisible by the split_size %d!", name, d, n, s)
 		}
 		c.Return(op.Call("aten::tensor_split.sections", c.T(0), c.Int(1), d)...)
 	}
@@ -515,14 +541,16 @@ func nsplitBody(name string, k int) func(c *Ctx) { return func(c *Ctx) { nsplit[
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
-		Doc:    "cuts dimension 1 (0 of a 1-d tensor) into equal views.\nhttps://pytorch.org/docs/stable/generated/torch.hsplit.html",
-		Body:   nsplitBody("hsplit", 0),
+		Doc: "cuts dimension 1 (0 of a 1-d tensor) into equal " +
+			"views.\nhttps://pytorch.org/docs/stable/generated/torch.hsplit.html",
+		Body: nsplitBody("hsplit", 0),
 	})
 	tensor.Register(tensor.Def{
 		Schema: "hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
-		Doc:    "cuts dimension 1 (0 of a 1-d tensor) before each index.\nhttps://pytorch.org/docs/stable/generated/torch.hsplit.html",
-		Go:     "HsplitAt",
-		Body:   nsplitBody("hsplit", 1),
+		Doc: "cuts dimension 1 (0 of a 1-d tensor) before each " +
+			"index.\nhttps://pytorch.org/docs/stable/generated/torch.hsplit.html",
+		Go:   "HsplitAt",
+		Body: nsplitBody("hsplit", 1),
 	})
 	tensor.Register(tensor.Def{
 		Schema: "vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
@@ -633,12 +661,14 @@ func splitSizes(c *Ctx, arg int, sizes []int, dim int) *T {
 	sum := 0
 	for _, s := range sizes {
 		if s < 0 {
-			c.Fail(tensor.ErrValue, "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=%s", tensor.ShapeString(sizes))
+			c.Fail(tensor.ErrValue, "split_with_sizes expects split_sizes have only non-negative entries, but got "+
+				"split_sizes=%s", tensor.ShapeString(sizes))
 		}
 		sum += s
 	}
 	if sum != n {
-		c.Fail(tensor.ErrShape, "split_with_sizes expects split_sizes to sum exactly to %d (input tensor's size at dimension %d), but got split_sizes=%s", n, dim, tensor.ShapeString(sizes))
+		c.Fail(tensor.ErrShape, "split_with_sizes expects split_sizes to sum exactly to %d (input tensor's size at "+
+			"dimension %d), but got split_sizes=%s", n, dim, tensor.ShapeString(sizes))
 	}
 	for i, s := range sizes {
 		sh := slices.Clone(t.Shape())
@@ -681,13 +711,14 @@ func splitVJP(dimArg int) func(c *Ctx, g *T) []*T {
 	}
 }
 
-// adjacent is the tensor of shape sh that parts already are, one after the other along dimension d of the same memory; nil when they lie
-// otherwise.
+// adjacent is the tensor of shape sh that parts already are, one after the other along dimension d of the same memory;
+// nil when they lie otherwise.
 func adjacent(parts []*T, d int, sh []int) *T {
 	p := parts[0]
 	off := p.StorageOffset()
 	for _, q := range parts {
-		if q.Storage() != p.Storage() || q.DType() != p.DType() || q.StorageOffset() != off || !slices.Equal(q.Strides(), p.Strides()) {
+		if q.Storage() != p.Storage() || q.DType() != p.DType() || q.StorageOffset() != off ||
+			!slices.Equal(q.Strides(), p.Strides()) {
 			return nil
 		}
 		off += q.Size(d) * q.Stride(d)

@@ -18,7 +18,8 @@ func geometryOf(t *T) geometry {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)",
-		Doc:    "looks at the storage with any shape, strides and offset (in elements). It fails when they reach outside the storage.\nhttps://pytorch.org/docs/stable/generated/torch.as_strided.html",
+		Doc: "looks at the storage with any shape, strides and offset (in elements). It fails when they reach " +
+			"outside the storage.\nhttps://pytorch.org/docs/stable/generated/torch.as_strided.html",
 		View: func(c *Ctx) *T {
 			t := c.T(0)
 			c.Keep(geometryOf(t)) // self may get another shape in place (unsqueeze_) before the gradient comes
@@ -35,7 +36,9 @@ func init() {
 		Doc:    "gives the tensor itself another shape, strides and offset.",
 		Body: func(c *Ctx) {
 			t := c.T(0)
-			c.Return(tensor.BecomeView(t, t.AsStrided(c.Ints(1), c.Ints(2), tensor.AsStridedOptions{StorageOffset: tensor.Some(offsetArg(c, 3, t.StorageOffset()))})))
+			c.Return(tensor.BecomeView(t,
+				t.AsStrided(c.Ints(1), c.Ints(2),
+					tensor.AsStridedOptions{StorageOffset: tensor.Some(offsetArg(c, 3, t.StorageOffset()))})))
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -49,11 +52,13 @@ func init() {
 	})
 	infer := func(c *Ctx) {
 		if !tensor.SameShape(c.Shape(1), c.Ints(2)) {
-			c.Fail(tensor.ErrShape, "expected src to have a size equal to the slice of self. src size = %s, slice size = %s", tensor.ShapeString(c.Shape(1)), tensor.ShapeString(c.Ints(2)))
+			c.Fail(tensor.ErrShape, "expected src to have a size equal to the slice of self. src size = %s, slice "+
+				"size = %s", tensor.ShapeString(c.Shape(1)), tensor.ShapeString(c.Ints(2)))
 		}
 		t := c.T(0)
 		c.Keep(geometryOf(t))
-		c.SetOut(0, tensor.FromStorage(newStorage(c.Device(), t.Storage().NumBytes()), t.DType(), t.Shape(), t.Strides(), t.StorageOffset()))
+		c.SetOut(0, tensor.FromStorage(newStorage(c.Device(), t.Storage().NumBytes()), t.DType(), t.Shape(),
+			t.Strides(), t.StorageOffset()))
 	}
 	cpu := func(c *Ctx) {
 		o := c.Out(0)
@@ -70,7 +75,8 @@ func init() {
 	}
 	tensor.Register(tensor.Def{
 		Schema: "as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor",
-		Doc: "is a copy of self in which the view that AsStrided would give holds src. As in PyTorch the gradient of self is that of the view's " +
+		Doc: "is a copy of self in which the view that AsStrided would give holds src. As in PyTorch the gradient of " +
+			"self is that of the view's " +
 			"elements alone.\nhttps://pytorch.org/docs/stable/generated/torch.as_strided_scatter.html",
 		Infer: infer, CPU: cpu,
 		VJP: func(c *Ctx, g *T) []*T {
@@ -81,14 +87,16 @@ func init() {
 			sl := padded.IndexSelect(0, at)
 			r := []*T{nil, sl.View(c.Ints(2))}
 			if c.Needs(0) {
-				r[0] = op.Call1("aten::index_copy", op.Zeros(g, []int{g.Numel() + 1}, g.DType()), 0, at, sl).Narrow(0, 0, g.Numel()).View(c.Shape(0))
+				r[0] = op.Call1("aten::index_copy", op.Zeros(g, []int{g.Numel() + 1}, g.DType()), 0, at, sl).Narrow(0,
+					0, g.Numel()).View(c.Shape(0))
 			}
 			return r
 		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "gotorch::strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor",
-		Doc: "is as_strided_scatter with the mathematical gradient: that of self is zero where src took its place. The gradient of a tensor whose view " +
+		Doc: "is as_strided_scatter with the mathematical gradient: that of self is zero where src took its place. " +
+			"The gradient of a tensor whose view " +
 			"was changed in place is made of it.",
 		Go:    "-",
 		Infer: infer, CPU: cpu,
@@ -99,15 +107,16 @@ func init() {
 			}
 			r := []*T{nil, padded.IndexSelect(0, at).View(c.Ints(2))}
 			if c.Needs(0) {
-				r[0] = op.Call1("aten::index_fill.int_Scalar", padded, 0, at, 0).Narrow(0, 0, g.Numel()).View(c.Shape(0))
+				r[0] = op.Call1("aten::index_fill.int_Scalar", padded, 0, at, 0).Narrow(0, 0,
+					g.Numel()).View(c.Shape(0))
 			}
 			return r
 		},
 	})
 }
 
-// places finds, for every element of the view (size, stride, off), which element of self lies there; self.numel where none does. nil when
-// the view is empty.
+// places finds, for every element of the view (size, stride, off), which element of self lies there; self.numel where
+// none does. nil when the view is empty.
 func places(self geometry, off int, size, stride []int) []int64 {
 	own, view := linearIndex(self.shape, self.stride, self.off), linearIndex(size, stride, off)
 	if len(view) == 0 {
@@ -153,21 +162,23 @@ func asStrided(c *Ctx, t *T, size, stride []int, off int) *T {
 	empty := false
 	for i, s := range stride {
 		if s < 0 {
-			c.Fail(tensor.ErrShape, "as_strided: Negative strides are not supported at the moment, got strides: %s", tensor.ShapeString(stride))
+			c.Fail(tensor.ErrShape, "as_strided: Negative strides are not supported at the moment, got strides: %s",
+				tensor.ShapeString(stride))
 		}
 		last += (size[i] - 1) * s
 		empty = empty || size[i] == 0
 	}
 	if need := (last + 1) * t.ElementSize(); !empty && need > t.Storage().NumBytes() || off < 0 {
-		c.Fail(tensor.ErrShape, "setStorage: sizes %s, strides %s, storage offset %d, and itemsize %d requiring a storage size of %d are out of bounds for storage of size %d",
+		c.Fail(tensor.ErrShape, "setStorage: sizes %s, strides %s, storage offset %d, and itemsize %d requiring a "+
+			"storage size of %d are out of bounds for storage of size %d",
 			tensor.ShapeString(size), tensor.ShapeString(stride), off, t.ElementSize(), need, t.Storage().NumBytes())
 	}
 	return tensor.Alias(t, size, stride, off)
 }
 
-// stridedAccumulate is the gradient of AsStrided: every element of g is added to the place in self's geometry that the view read it from.
-// Where the view reads a place more than once its gradients add up; where self holds a place several times each of its elements gets an
-// equal share.
+// stridedAccumulate is the gradient of AsStrided: every element of g is added to the place in self's geometry that the
+// view read it from. Where the view reads a place more than once its gradients add up; where self holds a place several
+// times each of its elements gets an equal share.
 func stridedAccumulate(self, view geometry, g *T) *T {
 	base := min(view.off, self.off)
 	n := max(extent(self.shape, self.stride)+self.off, extent(view.shape, view.stride)+view.off) - base
@@ -196,7 +207,8 @@ func stridedAccumulate(self, view geometry, g *T) *T {
 	return acc.IndexSelect(0, op.Numbers(g, own)).View(self.shape)
 }
 
-// overlaps reports that two elements of a geometry may share a place. As in PyTorch a geometry whose sorted strides nest does not.
+// overlaps reports that two elements of a geometry may share a place. As in PyTorch a geometry whose sorted strides
+// nest does not.
 func overlaps(shape, stride []int) bool {
 	t := append([]int{}, stride...)
 	s := append([]int{}, shape...)

@@ -9,7 +9,8 @@ import (
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "view(Tensor(a) self, SymInt[] size) -> Tensor(a)",
-		Doc:    "returns the same memory seen with another shape; one size may be -1. It fails where the strides do not allow it: use Reshape there.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.view.html",
+		Doc: "returns the same memory seen with another shape; one size may be -1. It fails where the strides do " +
+			"not allow it: use Reshape there.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.view.html",
 		View: func(c *Ctx) *T {
 			t := c.T(0)
 			size := tensor.InferSize(c.Ints(1), t.Numel())
@@ -19,7 +20,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)",
-		Doc:    "returns the elements with another shape: a view where the strides allow it, a copy otherwise. One size may be -1.\nhttps://pytorch.org/docs/stable/generated/torch.reshape.html",
+		Doc: "returns the elements with another shape: a view where the strides allow it, a copy otherwise. One " +
+			"size may be -1.\nhttps://pytorch.org/docs/stable/generated/torch.reshape.html",
 		Body: func(c *Ctx) {
 			t := c.T(0)
 			size := tensor.InferSize(c.Ints(1), t.Numel())
@@ -32,8 +34,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "_unsafe_view(Tensor self, SymInt[] size) -> Tensor",
-		Doc:    "is view of a tensor that nothing else refers to: autograd takes the result for a new tensor, not for a view of self.",
-		Go:     "-",
+		Doc: "is view of a tensor that nothing else refers to: autograd takes the result for a new tensor, not " +
+			"for a view of self.",
+		Go: "-",
 		Infer: func(c *Ctx) {
 			t := c.T(0)
 			size := tensor.InferSize(c.Ints(1), t.Numel())
@@ -44,9 +47,10 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
-		Doc:    "repeats dimensions of size 1 without copying; -1 keeps a size.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.expand.html",
-		View:   expand,
-		VJP:    func(c *Ctx, g *T) []*T { return []*T{g} }, // the engine sums over repeated dimensions
+		Doc: "repeats dimensions of size 1 without copying; -1 keeps a " +
+			"size.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.expand.html",
+		View: expand,
+		VJP:  func(c *Ctx, g *T) []*T { return []*T{g} }, // the engine sums over repeated dimensions
 	})
 	tensor.Register(tensor.Def{
 		Schema: "permute(Tensor(a) self, int[] dims) -> Tensor(a)",
@@ -54,7 +58,9 @@ func init() {
 		View: func(c *Ctx) *T {
 			t, dims := c.T(0), c.Ints(1)
 			if len(dims) != t.Dim() {
-				c.Fail(tensor.ErrShape, "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of dimensions i.e. input.dim() = %d is not equal to len(dims) = %d", t.Dim(), len(dims))
+				c.Fail(tensor.ErrShape, "permute(sparse_coo): number of dimensions in the tensor input does not "+
+					"match the length of the desired ordering of dimensions i.e. input.dim() = %d is not equal to "+
+					"len(dims) = %d", t.Dim(), len(dims))
 			}
 			sh, st := make([]int, len(dims)), make([]int, len(dims))
 			seen := make([]bool, len(dims))
@@ -98,7 +104,8 @@ func init() {
 func viewStrides(c *Ctx, t *T, size []int) []int {
 	st, ok := tensor.ViewStrides(t.Shape(), t.Strides(), size)
 	if !ok {
-		c.Fail(tensor.ErrShape, "view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead.")
+		c.Fail(tensor.ErrShape, "view size is not compatible with input tensor's size and stride (at least one "+
+			"dimension spans across two contiguous subspaces). Use .reshape(...) instead.")
 	}
 	return st
 }
@@ -107,8 +114,10 @@ func expand(c *Ctx) *T {
 	t, size := c.T(0), slices.Clone(c.Ints(1))
 	lead := len(size) - t.Dim()
 	if lead < 0 {
-		c.Fail(tensor.ErrShape, "expand(%s{%s}, size=%s): the number of sizes provided (%d) must be greater or equal to the number of dimensions in the tensor (%d)",
-			"torch."+t.DType().ClassName()+"Tensor", tensor.ShapeString(t.Shape()), tensor.ShapeString(size), len(size), t.Dim())
+		c.Fail(tensor.ErrShape, "expand(%s{%s}, size=%s): the number of sizes provided (%d) must be greater or equal "+
+			"to the number of dimensions in the tensor (%d)",
+			"torch."+t.DType().ClassName()+"Tensor", tensor.ShapeString(t.Shape()), tensor.ShapeString(size), len(size),
+			t.Dim())
 	}
 	st := make([]int, len(size))
 	for i := len(size) - 1; i >= 0; i-- { // from the end, so that the same dimension is named as in PyTorch
@@ -118,7 +127,8 @@ func expand(c *Ctx) *T {
 		}
 		switch {
 		case size[i] == -1 && i < lead:
-			c.Fail(tensor.ErrShape, "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension %d", i)
+			c.Fail(tensor.ErrShape, "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing "+
+				"dimension %d", i)
 		case size[i] == -1 || size[i] == n:
 			size[i], st[i] = n, s
 			if i < lead { // a new dimension of size 1
@@ -129,7 +139,8 @@ func expand(c *Ctx) *T {
 		case n == 1:
 			st[i] = 0
 		default:
-			c.Fail(tensor.ErrShape, "The expanded size of the tensor (%d) must match the existing size (%d) at non-singleton dimension %d.  Target sizes: %s.  Tensor sizes: %s",
+			c.Fail(tensor.ErrShape, "The expanded size of the tensor (%d) must match the existing size (%d) at "+
+				"non-singleton dimension %d.  Target sizes: %s.  Tensor sizes: %s",
 				size[i], n, i, tensor.ShapeString(size), tensor.ShapeString(t.Shape()))
 		}
 	}

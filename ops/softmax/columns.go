@@ -9,8 +9,8 @@ import (
 	"github.com/gotorch-dev/torch/ops/internal/half"
 )
 
-// Lines whose elements are not adjacent are worked on side by side, in runs of columns: each kernel call handles one element of every
-// line. Short rows, for which the calls would cost more than the work, are transposed to columns.
+// Lines whose elements are not adjacent are worked on side by side, in runs of columns: each kernel call handles one
+// element of every line. Short rows, for which the calls would cost more than the work, are transposed to columns.
 
 const (
 	// minColumns is how many adjacent lines make that worth while.
@@ -42,10 +42,12 @@ type kernels[E half.Real] struct {
 }
 
 var (
-	kernels32 = kernels[float32]{vec.AddF32, vec.MulF32, vec.MaximumF32, vec.ReciprocalF32, vec.LogF32, vec.MulAddF32, vec.ExpSumColumnsF32,
+	kernels32 = kernels[float32]{vec.AddF32, vec.MulF32, vec.MaximumF32, vec.ReciprocalF32, vec.LogF32, vec.MulAddF32,
+		vec.ExpSumColumnsF32,
 		func(sum, a, m, _ []float32) { vec.SumExpColumnsF32(sum, a, m) },
 		vec.LogSoftmaxColumnsF32, vec.SoftmaxBackwardColumnsF32, vec.LogSoftmaxBackwardColumnsF32, vec.TransposeF32}
-	kernels64 = kernels[float64]{vec.AddF64, vec.MulF64, vec.MaximumF64, vec.ReciprocalF64, vec.LogF64, vec.MulAddF64, expSum64,
+	kernels64 = kernels[float64]{vec.AddF64, vec.MulF64, vec.MaximumF64, vec.ReciprocalF64, vec.LogF64, vec.MulAddF64,
+		expSum64,
 		func(sum, a, m, tmp []float64) { expSum64(tmp, sum, a, m) },
 		vec.LogSoftmaxColumnsF64, vec.SoftmaxBackwardColumnsF64, logGrad64, transpose64}
 )
@@ -66,8 +68,8 @@ func transpose64(dst []float64, ldd int, src []float64, lds, rows, cols int) {
 	iter.Transpose(unsafe.Pointer(&dst[0]), ldd*8, unsafe.Pointer(&src[0]), lds*8, rows, cols, 8)
 }
 
-// columns computes lines of n elements, inner apart. Long runs count for more than a small cache: 256 columns of 1000 rows take a third
-// of the time of 64.
+// columns computes lines of n elements, inner apart. Long runs count for more than a small cache: 256 columns of 1000
+// rows take a third of the time of 64.
 func columns[E half.Real](v *kernels[E], f columnKernel[E], out *T, in []*T, outer, n, inner int) {
 	width := min(inner, max(64, min(1<<18/n, 1024)&^15))
 	per := (inner + width - 1) / width

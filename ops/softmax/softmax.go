@@ -12,8 +12,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// rowKernel computes lines of n adjacent elements: dst from the input, or from the gradient and the result. tmp has room for two
-// numbers a line.
+// rowKernel computes lines of n adjacent elements: dst from the input, or from the gradient and the result. tmp has
+// room for two numbers a line.
 type rowKernel[E half.Real] func(dst []E, src [][]E, n int, tmp []E)
 
 // lines are the kernels of one direction of softmax or log_softmax.
@@ -50,13 +50,18 @@ func two64(f func(dst, grad, y []float64)) rowKernel[float64] {
 }
 
 var (
-	softmax     = lines{one(vec.SoftmaxRowsF32), one64(vec.SoftmaxF64), softmaxColumns[float32], softmaxColumns[float64]}
-	softmaxGrad = lines{two(vec.SoftmaxGradRowsF32), two64(vec.SoftmaxGradF64), softmaxGradColumns[float32], softmaxGradColumns[float64]}
-	logarithm   = lines{one(logSoftmaxRows(nil)), one64(vec.LogSoftmaxF64), logSoftmaxColumns[float32](nil), logSoftmaxColumns[float64](nil)}
-	logGrad     = lines{two(vec.LogSoftmaxGradRowsF32), two64(vec.LogSoftmaxGradF64), logSoftmaxGradColumns[float32], logSoftmaxGradColumns[float64]}
+	softmax = lines{one(vec.SoftmaxRowsF32), one64(vec.SoftmaxF64), softmaxColumns[float32],
+		softmaxColumns[float64]}
+	softmaxGrad = lines{two(vec.SoftmaxGradRowsF32), two64(vec.SoftmaxGradF64), softmaxGradColumns[float32],
+		softmaxGradColumns[float64]}
+	logarithm = lines{one(logSoftmaxRows(nil)), one64(vec.LogSoftmaxF64), logSoftmaxColumns[float32](nil),
+		logSoftmaxColumns[float64](nil)}
+	logGrad = lines{two(vec.LogSoftmaxGradRowsF32), two64(vec.LogSoftmaxGradF64), logSoftmaxGradColumns[float32],
+		logSoftmaxGradColumns[float64]}
 )
 
-// logarithm16 is logarithm for lines of adjacent 16-bit floats, whose sums of exponentials PyTorch rounds to the type, and their logarithms.
+// logarithm16 is logarithm for lines of adjacent 16-bit floats, whose sums of exponentials PyTorch rounds to the type,
+// and their logarithms.
 var logarithm16 = [2]lines{rounding(tensor.Float16), rounding(tensor.BFloat16)}
 
 func rounding(dt tensor.DType) lines {
@@ -79,7 +84,8 @@ func rounding(dt tensor.DType) lines {
 			x = x[n:]
 		}
 	}
-	return lines{f32: one(logSoftmaxRows(round)), cols32: logSoftmaxColumns(round), f64: logarithm.f64, cols64: logarithm.cols64}
+	return lines{f32: one(logSoftmaxRows(round)), cols32: logSoftmaxColumns(round), f64: logarithm.f64,
+		cols64: logarithm.cols64}
 }
 
 func logSoftmaxRows(round func(x []float32)) func(dst, a []float32, n int, tmp []float32) {
@@ -275,16 +281,18 @@ func init() {
 		g, y := c.T(0), c.T(1)
 		op.Wrap(c, c.Int(2), y.Dim())
 		if !tensor.SameShape(g.Shape(), y.Shape()) {
-			c.Fail(tensor.ErrShape, "Expected grad_output and output to have the same shape, got %s and %s", tensor.ShapeString(g.Shape()), tensor.ShapeString(y.Shape()))
+			c.Fail(tensor.ErrShape, "Expected grad_output and output to have the same shape, got %s and %s",
+				tensor.ShapeString(g.Shape()), tensor.ShapeString(y.Shape()))
 		}
 		c.Alloc(0, y.Shape(), c.DType(3))
 	}
 	tensor.Register(tensor.Def{
-		Schema: "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor", Go: "-",
-		Doc:   "is the gradient of softmax from its result.",
-		Infer: backInfer,
-		CPU:   func(c *Ctx) { softmaxGrad.run(c.Out(0), op.Wrap(c, c.Int(2), c.T(1).Dim()), c.T(0), c.T(1)) },
-		Save:  "grad_output output",
+		Schema: "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+		Go:     "-",
+		Doc:    "is the gradient of softmax from its result.",
+		Infer:  backInfer,
+		CPU:    func(c *Ctx) { softmaxGrad.run(c.Out(0), op.Wrap(c, c.Int(2), c.T(1).Dim()), c.T(0), c.T(1)) },
+		Save:   "grad_output output",
 		VJP: func(c *Ctx, g *T) []*T {
 			gy, y, d := c.T(0), c.T(1), []int{c.Int(2)}
 			keep := tensor.SumDimOptions{KeepDim: true}
@@ -322,12 +330,14 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", Out: true,
-		Doc:  "is exp(x) / sum(exp(x)) along a dimension; a dtype converts the input first.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.softmax.html",
+		Doc: "is exp(x) / sum(exp(x)) along a dimension; a dtype converts the input " +
+			"first.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.softmax.html",
 		Body: func(c *Ctx) { c.Return(composed(c, "aten::_softmax", c.T(0), c.Int(1), c.DType(2))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", Out: true,
-		Doc:  "is log(softmax(x)) along a dimension; a dtype converts the input first.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html",
+		Doc: "is log(softmax(x)) along a dimension; a dtype converts the input " +
+			"first.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html",
 		Body: func(c *Ctx) { c.Return(composed(c, "aten::_log_softmax", c.T(0), c.Int(1), c.DType(2))) },
 	})
 	tensor.Register(tensor.Def{
@@ -342,7 +352,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", Go: "-",
-		Doc: "is softmax with zeros along lines of which every element is -Inf, as a mask that allows nothing leaves them.",
+		Doc: "is softmax with zeros along lines of which every element is -Inf, as a mask that allows nothing leaves " +
+			"them.",
 		Infer: func(c *Ctx) {
 			t := c.T(0)
 			op.Wrap(c, c.Int(1), t.Dim())
@@ -364,7 +375,8 @@ func init() {
 			case 4:
 				clearMasked(op.Raw[uint32](o), op.Raw[uint32](x), o.Shape(), dim, 0xff80<<16)
 			default:
-				clearMasked(op.Raw[uint16](o), op.Raw[uint16](x), o.Shape(), dim, op.Pick[uint16](o.DType() == tensor.Float16, 0xfc00, 0xff80))
+				clearMasked(op.Raw[uint16](o), op.Raw[uint16](x), o.Shape(), dim,
+					op.Pick[uint16](o.DType() == tensor.Float16, 0xfc00, 0xff80))
 			}
 		},
 		Save: "result",
@@ -380,16 +392,19 @@ func init() {
 		return oldDim(c.T(0).Dim())
 	}
 	const page = "https://pytorch.org/docs/stable/generated/torch.nn.functional."
-	const dims = " dim counts from the end if it is negative; without one it is dimension 0 of tensors with 0, 1 or 3 dimensions, else 1. dtype converts the input first.\n" + page
+	const dims = " dim counts from the end if it is negative; without one it is dimension 0 of tensors with 0, 1 or " +
+		"3 dimensions, else 1. dtype converts the input first.\n" + page
 	tensor.Register(tensor.Def{
 		Schema: "F::softmax(Tensor input, int? dim=None, int _stacklevel=3, ScalarType? dtype=None) -> Tensor",
-		Doc:    "is exp(x) / sum(exp(x)) along a dimension of a tensor of any shape: numbers between 0 and 1 that add up to 1." + dims + "softmax.html",
-		Body:   func(c *Ctx) { c.Return(op.Call1("aten::softmax.int", c.T(0), dimOf(c), c.Value(3))) },
+		Doc: "is exp(x) / sum(exp(x)) along a dimension of a tensor of any shape: numbers between 0 and 1 that " +
+			"add up to 1." + dims + "softmax.html",
+		Body: func(c *Ctx) { c.Return(op.Call1("aten::softmax.int", c.T(0), dimOf(c), c.Value(3))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::log_softmax(Tensor input, int? dim=None, int _stacklevel=3, ScalarType? dtype=None) -> Tensor",
-		Doc:    "is x - log(sum(exp(x))) along a dimension of a tensor of any shape, the logarithm of softmax without its overflow." + dims + "log_softmax.html",
-		Body:   func(c *Ctx) { c.Return(op.Call1("aten::log_softmax.int", c.T(0), dimOf(c), c.Value(3))) },
+		Doc: "is x - log(sum(exp(x))) along a dimension of a tensor of any shape, the logarithm of softmax " +
+			"without its overflow." + dims + "log_softmax.html",
+		Body: func(c *Ctx) { c.Return(op.Call1("aten::log_softmax.int", c.T(0), dimOf(c), c.Value(3))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::softmin(Tensor input, int? dim=None, int _stacklevel=3, ScalarType? dtype=None) -> Tensor",
@@ -398,8 +413,8 @@ func init() {
 	})
 }
 
-// clearMasked sets the lines of a softmax o to zero whose inputs x are all -Inf; minusInf are the bits of that number. The softmax of such a
-// line is NaN throughout, which only its first element is looked at for.
+// clearMasked sets the lines of a softmax o to zero whose inputs x are all -Inf; minusInf are the bits of that number.
+// The softmax of such a line is NaN throughout, which only its first element is looked at for.
 func clearMasked[E uint16 | uint32 | uint64](o, x []E, shape []int, dim int, minusInf E) {
 	outer, n, inner := iter.Split(shape, dim)
 	if n == 0 {

@@ -22,9 +22,12 @@ func TestGradients(t *testing.T) {
 	x := opstest.Fill(tensor.Float64, 1, 3, 4, 5)
 	for dim := range 3 {
 		d := tensor.Some(dim)
-		opstest.GradCheck(t, fmt.Sprintf("softmax over %d", dim), func(x []*T) *T { return F.Softmax(x[0], F.SoftmaxOptions{Dim: d}) }, x)
-		opstest.GradCheck(t, fmt.Sprintf("log_softmax over %d", dim), func(x []*T) *T { return F.LogSoftmax(x[0], F.LogSoftmaxOptions{Dim: d}) }, x)
-		opstest.GradCheck(t, fmt.Sprintf("softmin over %d", dim), func(x []*T) *T { return F.Softmin(x[0], F.SoftminOptions{Dim: d}) }, x)
+		opstest.GradCheck(t, fmt.Sprintf("softmax over %d", dim),
+			func(x []*T) *T { return F.Softmax(x[0], F.SoftmaxOptions{Dim: d}) }, x)
+		opstest.GradCheck(t, fmt.Sprintf("log_softmax over %d", dim),
+			func(x []*T) *T { return F.LogSoftmax(x[0], F.LogSoftmaxOptions{Dim: d}) }, x)
+		opstest.GradCheck(t, fmt.Sprintf("softmin over %d", dim),
+			func(x []*T) *T { return F.Softmin(x[0], F.SoftminOptions{Dim: d}) }, x)
 	}
 }
 
@@ -40,34 +43,43 @@ func TestExtremes(t *testing.T) {
 	}
 }
 
-// TestLines compares every way in which lines lie in memory, short and long, with the definition in float64, values and gradients.
+// TestLines compares every way in which lines lie in memory, short and long, with the definition in float64, values and
+// gradients.
 func TestLines(t *testing.T) {
-	tols := map[tensor.DType]float64{tensor.Float64: 1e-13, tensor.Float32: 1e-5, tensor.BFloat16: 4e-2, tensor.Float16: 4e-3}
+	tols := map[tensor.DType]float64{tensor.Float64: 1e-13, tensor.Float32: 1e-5, tensor.BFloat16: 4e-2,
+		tensor.Float16: 4e-3}
 	for _, c := range []struct {
 		shape []int
 		dim   int
-	}{{[]int{7, 15}, 0}, {[]int{3, 16}, 0}, {[]int{2, 5, 70}, 1}, {[]int{1, 33, 1100}, 1}, {[]int{3, 1, 40}, 1}, {[]int{9, 21, 3}, 1}, {[]int{9, 30, 20}, 1}, {[]int{5, 3, 63}, 1},
-		{[]int{7, 15}, 1}, {[]int{64, 1}, 1}, {[]int{63, 20}, 1}, {[]int{523, 20}, 1}, {[]int{300, 32}, 1}, {[]int{300, 33}, 1}, {[]int{5, 1300}, 1}} {
+	}{{[]int{7, 15}, 0}, {[]int{3, 16}, 0}, {[]int{2, 5, 70}, 1}, {[]int{1, 33, 1100}, 1}, {[]int{3, 1, 40}, 1},
+		{[]int{9, 21, 3}, 1}, {[]int{9, 30, 20}, 1}, {[]int{5, 3, 63}, 1},
+		{[]int{7, 15}, 1}, {[]int{64, 1}, 1}, {[]int{63, 20}, 1}, {[]int{523, 20}, 1}, {[]int{300, 32}, 1},
+		{[]int{300, 33}, 1}, {[]int{5, 1300}, 1}} {
 		for dt, tol := range tols {
 			for _, transposed := range []bool{false, true} {
-				x, g := opstest.Fill(tensor.Float64, 1, c.shape...).ToDType(dt), opstest.Fill(tensor.Float64, 2, c.shape...).ToDType(dt)
+				x, g := opstest.Fill(tensor.Float64, 1, c.shape...).ToDType(dt),
+					opstest.Fill(tensor.Float64, 2, c.shape...).ToDType(dt)
 				if transposed {
-					x, g = x.Transpose(0, 1).Contiguous().Transpose(0, 1), g.Transpose(0, 1).Contiguous().Transpose(0, 1)
+					x, g = x.Transpose(0, 1).Contiguous().Transpose(0, 1),
+						g.Transpose(0, 1).Contiguous().Transpose(0, 1)
 				}
 				a, b := x.ToDType(tensor.Float64), g.ToDType(tensor.Float64)
 				keep := tensor.SumDimOptions{KeepDim: true}
 				sum := func(v *T) *T { return v.SumDim([]int{c.dim}, keep) }
 				p := a.Exp().Div(sum(a.Exp()))
 				wants := [][2]*T{{p, p.Mul(b.Sub(sum(b.Mul(p))))}, {p.Log(), b.Sub(p.Mul(sum(b)))}}
-				for k, f := range []func(x *T) *T{func(x *T) *T { return x.Softmax(c.dim) }, func(x *T) *T { return x.LogSoftmax(c.dim) }} {
+				for k, f := range []func(x *T) *T{func(x *T) *T { return x.Softmax(c.dim) },
+					func(x *T) *T { return x.LogSoftmax(c.dim) }} {
 					v := x.Detach().SetRequiresGrad(true)
 					y := f(v)
 					y.Backward(tensor.BackwardOptions{Gradient: g})
 					for i, got := range []*T{y.Detach(), v.Grad()} {
-						have, want := tensor.Data[float64](got.ToDType(tensor.Float64).Contiguous()), tensor.Data[float64](wants[k][i].Contiguous())
+						have, want := tensor.Data[float64](got.ToDType(tensor.Float64).Contiguous()),
+							tensor.Data[float64](wants[k][i].Contiguous())
 						for j := range want {
 							if !(math.Abs(have[j]-want[j]) <= tol*(1+math.Abs(want[j]))) {
-								t.Fatalf("%v over %d, %v (transposed: %v), function %d, result %d: element %d is %g, want %g", c.shape, c.dim, dt, transposed, k, i, j, have[j], want[j])
+								t.Fatalf("%v over %d, %v (transposed: %v), function %d, result %d: element %d is %g, "+
+									"want %g", c.shape, c.dim, dt, transposed, k, i, j, have[j], want[j])
 							}
 						}
 					}
@@ -131,15 +143,17 @@ func TestSafeSoftmax(t *testing.T) {
 	}
 }
 
-// TestLogSoftmax16 checks that log_softmax of 16-bit floats rounds the sums of the last dimension's exponentials and their logarithms, in
-// lines of all lengths, those of other dimensions not, and that a sum beyond float16 is no infinity.
+// TestLogSoftmax16 checks that log_softmax of 16-bit floats rounds the sums of the last dimension's exponentials and
+// their logarithms, in lines of all lengths, those of other dimensions not, and that a sum beyond float16 is no
+// infinity.
 func TestLogSoftmax16(t *testing.T) {
 	keep := tensor.SumDimOptions{KeepDim: true}
 	for _, dt := range []tensor.DType{tensor.Float16, tensor.BFloat16} {
 		for _, c := range []struct {
 			shape []int
 			dim   int
-		}{{[]int{5}, 0}, {[]int{5, 5}, 1}, {[]int{300, 7}, 1}, {[]int{300, 32}, 1}, {[]int{4, 33}, 1}, {[]int{3, 5000}, 1}, {[]int{7, 33}, 0}, {[]int{4, 5, 64}, 1}, {[]int{4, 9, 1}, 1}} {
+		}{{[]int{5}, 0}, {[]int{5, 5}, 1}, {[]int{300, 7}, 1}, {[]int{300, 32}, 1}, {[]int{4, 33}, 1},
+			{[]int{3, 5000}, 1}, {[]int{7, 33}, 0}, {[]int{4, 5, 64}, 1}, {[]int{4, 9, 1}, 1}} {
 			x := opstest.Fill(tensor.Float32, 1, c.shape...).MulScalar(4).ToDType(dt)
 			w := x.ToDType(tensor.Float64)
 			d := w.Sub(w.Amax(tensor.AmaxOptions{Dim: []int{c.dim}, KeepDim: true}))
@@ -149,7 +163,8 @@ func TestLogSoftmax16(t *testing.T) {
 			} else {
 				s = s.Log()
 			}
-			got, want := tensor.Data[float64](x.LogSoftmax(c.dim).ToDType(tensor.Float64)), tensor.Data[float64](d.Sub(s).ToDType(dt).ToDType(tensor.Float64))
+			got, want := tensor.Data[float64](x.LogSoftmax(c.dim).ToDType(tensor.Float64)),
+				tensor.Data[float64](d.Sub(s).ToDType(dt).ToDType(tensor.Float64))
 			off := 0
 			for i, v := range got {
 				if v != want[i] {
@@ -160,7 +175,8 @@ func TestLogSoftmax16(t *testing.T) {
 				t.Errorf("%v of %v along %d: %d of %d elements differ", dt, c.shape, c.dim, off, len(got))
 			}
 		}
-		for _, v := range tensor.Data[float32](tensor.New([]int{1, 70000}, dt).MulScalar(0).LogSoftmax(1).ToDType(tensor.Float32))[:1] {
+		for _, v := range tensor.Data[float32](tensor.New([]int{1, 70000},
+			dt).MulScalar(0).LogSoftmax(1).ToDType(tensor.Float32))[:1] {
 			if math.Abs(float64(v)+math.Log(70000)) > 0.1 {
 				t.Errorf("%v of 70000 zeros: %v", dt, v)
 			}

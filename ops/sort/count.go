@@ -13,12 +13,14 @@ func init() {
 	const base = "https://pytorch.org/docs/stable/generated/torch."
 	tensor.Register(tensor.Def{
 		Schema: "bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor",
-		Doc:    "counts how often each number from 0 occurs, or adds up the weights of its occurrences.\n" + base + "bincount.html",
+		Doc: "counts how often each number from 0 occurs, or adds up the weights of its occurrences.\n" + base +
+			"bincount.html",
 		NoGrad: "counts", DataDependent: true, Infer: bincountCheck, CPU: bincount,
 	})
 	tensor.Register(tensor.Def{
 		Schema: "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", Out: true,
-		Doc:    "counts the elements in bins of equal width between Min and Max, or between the smallest and the largest element when both are 0.\n" + base + "histc.html",
+		Doc: "counts the elements in bins of equal width between Min and Max, or between the smallest and the " +
+			"largest element when both are 0.\n" + base + "histc.html",
 		NoGrad: "counts", Infer: histcInfer, CPU: histc,
 	})
 	const isinDoc = "reports for each element whether it is among the test elements.\n" + base + "isin.html"
@@ -113,7 +115,8 @@ func bincount(c *Ctx) {
 	switch o.DType() {
 	case tensor.Int64:
 		d, even := op.Raw[int64](o), []int64(nil)
-		if len(d) <= 4096 && len(x) >= 4*len(d) { // two tables: equal numbers one after the other would wait for each other's counts
+		// two tables: equal numbers one after the other would wait for each other's counts
+		if len(d) <= 4096 && len(x) >= 4*len(d) {
 			even = make([]int64, len(d))
 			for ; len(x) >= 2; x = x[2:] {
 				even[x[0]]++
@@ -140,7 +143,8 @@ func bincount(c *Ctx) {
 }
 
 func histcInfer(c *Ctx) {
-	if dt := c.ArgDType(0); dt != tensor.Float32 && dt != tensor.Float64 && dt != tensor.Float16 && dt != tensor.BFloat16 {
+	if dt := c.ArgDType(0); dt != tensor.Float32 && dt != tensor.Float64 && dt != tensor.Float16 &&
+		dt != tensor.BFloat16 {
 		c.Fail(tensor.ErrNotImpl, "\"histogram_cpu\" not implemented for '%s'", dt.ClassName())
 	}
 	if c.Int(1) <= 0 {
@@ -229,7 +233,8 @@ func isIn(c *Ctx) {
 	if a.DType() == tensor.Float32 || b.DType() == tensor.Float32 { // a number counts in the tensor's type
 		dt = tensor.Float32
 	}
-	among(d, op.Raw[float64](tensor.DenseAs(tensor.DenseAs(a, dt), tensor.Float64)), op.Raw[float64](tensor.DenseAs(tensor.DenseAs(b, dt), tensor.Float64)), invert)
+	among(d, op.Raw[float64](tensor.DenseAs(tensor.DenseAs(a, dt), tensor.Float64)),
+		op.Raw[float64](tensor.DenseAs(tensor.DenseAs(b, dt), tensor.Float64)), invert)
 }
 
 func among[E comparable](d []bool, a, b []E, invert bool) {

@@ -11,9 +11,11 @@ const fewRanks = 2
 
 func init() {
 	const base = "https://pytorch.org/docs/stable/generated/torch."
-	const doc = "interpolates between the sorted elements along a dimension (or all of them) at the fractions q in [0, 1]; NaN makes the result NaN.\n" + base + "quantile.html"
+	const doc = "interpolates between the sorted elements along a dimension (or all of them) at the fractions q in " +
+		"[0, 1]; NaN makes the result NaN.\n" + base + "quantile.html"
 	const nanDoc = "is Quantile of the elements that are not NaN.\n" + base + "nanquantile.html"
-	plain, nan := func(c *Ctx) { c.Return(quantile(c, "quantile")) }, func(c *Ctx) { c.Return(quantile(c, "nanquantile")) }
+	plain, nan := func(c *Ctx) { c.Return(quantile(c, "quantile")) },
+		func(c *Ctx) { c.Return(quantile(c, "nanquantile")) }
 	tensor.Register(tensor.Def{Schema: "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", Doc: doc, Out: true, Body: plain})
 	tensor.Register(tensor.Def{Schema: "quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", Doc: doc, Out: true, Body: plain})
 	tensor.Register(tensor.Def{Schema: "nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", Doc: nanDoc, Out: true, Body: nan})
@@ -111,7 +113,8 @@ func quantile(c *Ctx, name string) *T {
 	case "nearest":
 		ranks = ranks.Round()
 	default:
-		c.Fail(tensor.ErrValue, "%s() interpolation must be one of linear, lower, higher, midpoint or nearest, but got %s", name, how)
+		c.Fail(tensor.ErrValue, "%s() interpolation must be one of linear, lower, higher, midpoint or nearest, but "+
+			"got %s", name, how)
 	}
 	below := ranks.ToDType(tensor.Int64)
 	var r *T
@@ -119,13 +122,15 @@ func quantile(c *Ctx, name string) *T {
 		r = at(below)
 	} else {
 		// neighbours one after the other
-		both := at(op.Call1("aten::stack", []*T{below, ranks.Ceil().ToDType(tensor.Int64)}, -1).Flatten(tensor.FlattenOptions{StartDim: -2}))
+		both := at(op.Call1("aten::stack", []*T{below, ranks.Ceil().ToDType(tensor.Int64)},
+			-1).Flatten(tensor.FlattenOptions{StartDim: -2}))
 		both = both.Reshape(append(append([]int(nil), below.Shape()...), 2))
 		weight := ranks.Sub(below.ToDType(x.DType()))
 		if how == "midpoint" {
 			weight = op.Call1("aten::full_like", ranks, 0.5)
 		}
-		r = op.Call1("aten::lerp.Tensor", op.Call1("aten::select.int", both, -1, 0), op.Call1("aten::select.int", both, -1, 1), weight)
+		r = op.Call1("aten::lerp.Tensor", op.Call1("aten::select.int", both, -1, 0),
+			op.Call1("aten::select.int", both, -1, 1), weight)
 	}
 	// the dimension of q comes first; the one that was reduced stays as 1 with keepdim
 	shape := lead

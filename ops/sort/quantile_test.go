@@ -39,7 +39,8 @@ func TestPositions(t *testing.T) {
 			rankPositions(got, line, ranks, s)
 			for i, k := range ranks {
 				if got[i] != int64(at[k]) {
-					t.Fatalf("%d elements of %d kinds, ranks %v: rank %d is at %d, want %d", n, kinds, ranks, k, got[i], at[k])
+					t.Fatalf("%d elements of %d kinds, ranks %v: rank %d is at %d, want %d", n, kinds, ranks, k, got[i],
+						at[k])
 				}
 			}
 		}

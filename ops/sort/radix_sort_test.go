@@ -56,7 +56,8 @@ func checkLine[E ordered](t *testing.T, name string, l []E, s *scratch) {
 			seen := map[int32]bool{}
 			for i, p := range topK[E](k, desc, true)(l, s) {
 				if less(l[p], l[want[i]]) || less(l[want[i]], l[p]) || seen[p] {
-					t.Fatalf("%s of %d, descending %v: element %d of the first %d is %v, want %v", name, len(l), desc, i, k, l[p], l[want[i]])
+					t.Fatalf("%s of %d, descending %v: element %d of the first %d is %v, want %v", name, len(l), desc,
+						i, k, l[p], l[want[i]])
 				}
 				seen[p] = true
 			}
@@ -67,7 +68,8 @@ func checkLine[E ordered](t *testing.T, name string, l []E, s *scratch) {
 func TestOrderOfLines(t *testing.T) {
 	r := rand.New(rand.NewSource(5))
 	s := new(scratch)
-	special := []float64{0, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1), 1, -1, math.MaxFloat64, math.SmallestNonzeroFloat64}
+	special := []float64{0, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1), 1, -1, math.MaxFloat64,
+		math.SmallestNonzeroFloat64}
 	for _, n := range []int{1, 2, 7, 8, 9, 16, 17, 48, 49, 100, 255, 256, 257, 1000, 5000} {
 		checkLine(t, "float64", lineOf(n, r.NormFloat64), s)
 		checkLine(t, "float64 that differ in low bits", lineOf(n, func() float64 {
@@ -76,10 +78,14 @@ func TestOrderOfLines(t *testing.T) {
 		checkLine(t, "special float64", lineOf(n, func() float64 { return special[r.Intn(len(special))] }), s)
 		checkLine(t, "float32", lineOf(n, func() float32 { return float32(r.NormFloat64()) }), s)
 		checkLine(t, "special float32", lineOf(n, func() float32 { return float32(special[r.Intn(len(special))]) }), s)
-		checkLine(t, "float64 of many magnitudes", lineOf(n, func() float64 { return math.Exp(r.NormFloat64() * 40) }), s)
-		checkLine(t, "float32 of many magnitudes", lineOf(n, func() float32 { return float32(math.Exp(r.NormFloat64() * 8)) }), s)
-		checkLine(t, "float32 far apart", lineOf(n, func() float32 { return (r.Float32() - 0.5) * 2 * math.MaxFloat32 }), s)
-		checkLine(t, "denormal float64", lineOf(n, func() float64 { return math.Float64frombits(uint64(r.Intn(3000))) }), s)
+		checkLine(t, "float64 of many magnitudes", lineOf(n, func() float64 { return math.Exp(r.NormFloat64() * 40) }),
+			s)
+		checkLine(t, "float32 of many magnitudes",
+			lineOf(n, func() float32 { return float32(math.Exp(r.NormFloat64() * 8)) }), s)
+		checkLine(t, "float32 far apart",
+			lineOf(n, func() float32 { return (r.Float32() - 0.5) * 2 * math.MaxFloat32 }), s)
+		checkLine(t, "denormal float64",
+			lineOf(n, func() float64 { return math.Float64frombits(uint64(r.Intn(3000))) }), s)
 		i := 0
 		checkLine(t, "falling float32", lineOf(n, func() float32 { i++; return float32(-i / 3) }), s)
 		checkLine(t, "any int32", lineOf(n, func() int32 { return int32(r.Uint32()) }), s)
@@ -136,7 +142,8 @@ func TestEveryLength(t *testing.T) {
 				checkLine(t, kind.name, lineOf(n, func() int64 { i++; return int64(math.Float64bits(l[i-1])) }), s)
 			default:
 				i = 0
-				checkLine(t, kind.name, lineOf(n, func() int32 { i++; return int32(math.Float32bits(float32(l[i-1]))) }), s)
+				checkLine(t, kind.name, lineOf(n,
+					func() int32 { i++; return int32(math.Float32bits(float32(l[i-1]))) }), s)
 			}
 		}
 	}

@@ -16,11 +16,14 @@ func init() {
 		"searchsorted.Tensor :: {0.5,1.5,2.5} 3x4 ; {0.5,1.5;1,2} 2x3 right=true ; {0.5,1.5} 5 out_int32=true",
 		"searchsorted.Scalar :: {0.5,1.5,2.5} 1.2",
 		"bucketize.Tensor :: 3x4 {-0.5,0.5,1.5} ; 3x4 {-0.5,0.5} right=true",
-		"_unique2 unique_consecutive torch::unique torch::unique_consecutive :: {2,0,2,2,1} ; {2,0;0,2} return_inverse=true return_counts=true",
+		"_unique2 unique_consecutive torch::unique torch::unique_consecutive :: {2,0,2,2,1} ; {2,0;0,2} "+
+			"return_inverse=true return_counts=true",
 		"unique_dim :: {1,0;0,2;1,0} 0 ; {1,0;0,2;1,0} 1 return_inverse=true return_counts=true",
 		"bincount :: 7:i5 ; 7:i5 7 ; 7:i5 minlength=9", "histc :: 3x4 5 ; 3x4 4 -1 1",
-		"isin.Tensor_Tensor :: 3x4:i5 4:i5 ; 3x4:i5 3:i5 invert=true ; 3x4 {0.5,1.5}", "isin.Tensor_Scalar :: 3x4:i5 2", "isin.Scalar_Tensor :: 2 4:i5",
-		"quantile nanquantile :: 3x4 s@0.1..0.9 ; 3x4 2@0.1..0.9 1 ; 3x4 3@0.1..0.9 1 ; 2x3x5 2@0.1..0.9 1 true interpolation=midpoint ; 3x4 s@0.1..0.9 0 interpolation=lower | const=1",
+		"isin.Tensor_Tensor :: 3x4:i5 4:i5 ; 3x4:i5 3:i5 invert=true ; 3x4 {0.5,1.5}", "isin.Tensor_Scalar :: 3x4:i5 2",
+		"isin.Scalar_Tensor :: 2 4:i5",
+		"quantile nanquantile :: 3x4 s@0.1..0.9 ; 3x4 2@0.1..0.9 1 ; 3x4 3@0.1..0.9 1 ; 2x3x5 2@0.1..0.9 1 true "+
+			"interpolation=midpoint ; 3x4 s@0.1..0.9 0 interpolation=lower | const=1",
 		"quantile.scalar nanquantile.scalar :: 3x4 0.3 ; 3x4 0.6 1 true",
 		"bucketize.Scalar :: 1.2 {0.5,1.5,2.5}",
 	)

@@ -13,11 +13,15 @@ import (
 // searchInfer checks a call that finds the places of values in sorted boundaries, which are one row or one row for
 // each row of values.
 func searchInfer(c *Ctx, seq, vals, sorter *T, int32Out bool) {
-	if seq.Dim() == 0 || vals.Dim() > 0 && seq.Dim() > 1 && (seq.Dim() != vals.Dim() || !tensor.SameShape(seq.Shape()[:seq.Dim()-1], vals.Shape()[:vals.Dim()-1])) {
-		c.Fail(tensor.ErrShape, "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and input value tensor must match, but we got boundaries tensor %s and input value tensor %s", tensor.ShapeString(seq.Shape()), tensor.ShapeString(vals.Shape()))
+	if seq.Dim() == 0 || vals.Dim() > 0 && seq.Dim() > 1 &&
+		(seq.Dim() != vals.Dim() || !tensor.SameShape(seq.Shape()[:seq.Dim()-1], vals.Shape()[:vals.Dim()-1])) {
+		c.Fail(tensor.ErrShape, "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 "+
+			"dimensions of boundaries tensor and input value tensor must match, but we got boundaries tensor %s and "+
+			"input value tensor %s", tensor.ShapeString(seq.Shape()), tensor.ShapeString(vals.Shape()))
 	}
 	if sorter != nil && !tensor.SameShape(sorter.Shape(), seq.Shape()) {
-		c.Fail(tensor.ErrShape, "torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor %s and got sorter tensor %s", tensor.ShapeString(seq.Shape()), tensor.ShapeString(sorter.Shape()))
+		c.Fail(tensor.ErrShape, "torch.searchsorted(): boundary and sorter must have the same size, but got boundary "+
+			"tensor %s and got sorter tensor %s", tensor.ShapeString(seq.Shape()), tensor.ShapeString(sorter.Shape()))
 	}
 	c.Alloc(0, vals.Shape(), op.Pick(int32Out, tensor.Int32, tensor.Int64))
 }
@@ -43,15 +47,20 @@ func search(c *Ctx, seq, vals, sorter *T, right bool) {
 	narrow := func(dt tensor.DType) bool { return dt.IsInt() && dt != tensor.Int64 }
 	switch a, b := seq.DType(), vals.DType(); {
 	case short(a) && short(b):
-		places(op.Raw[int64](out), op.Raw[float32](tensor.DenseAs(seq, tensor.Float32)), op.Raw[float32](tensor.DenseAs(vals, tensor.Float32)), perm, n, per, right)
+		places(op.Raw[int64](out), op.Raw[float32](tensor.DenseAs(seq, tensor.Float32)),
+			op.Raw[float32](tensor.DenseAs(vals, tensor.Float32)), perm, n, per, right)
 	case a == tensor.Uint8 && b == tensor.Uint8:
-		placesOfInts(op.Raw[int64](out), op.Raw[uint8](tensor.Dense(seq)), op.Raw[uint8](tensor.Dense(vals)), perm, n, per, right)
+		placesOfInts(op.Raw[int64](out), op.Raw[uint8](tensor.Dense(seq)), op.Raw[uint8](tensor.Dense(vals)), perm, n,
+			per, right)
 	case narrow(a) && narrow(b):
-		placesOfInts(op.Raw[int64](out), op.Raw[int32](tensor.DenseAs(seq, tensor.Int32)), op.Raw[int32](tensor.DenseAs(vals, tensor.Int32)), perm, n, per, right)
+		placesOfInts(op.Raw[int64](out), op.Raw[int32](tensor.DenseAs(seq, tensor.Int32)),
+			op.Raw[int32](tensor.DenseAs(vals, tensor.Int32)), perm, n, per, right)
 	case a.IsInt() && b.IsInt():
-		placesOfInts(op.Raw[int64](out), op.Raw[int64](tensor.DenseAs(seq, tensor.Int64)), op.Raw[int64](tensor.DenseAs(vals, tensor.Int64)), perm, n, per, right)
+		placesOfInts(op.Raw[int64](out), op.Raw[int64](tensor.DenseAs(seq, tensor.Int64)),
+			op.Raw[int64](tensor.DenseAs(vals, tensor.Int64)), perm, n, per, right)
 	default:
-		places(op.Raw[int64](out), op.Raw[float64](tensor.DenseAs(seq, tensor.Float64)), op.Raw[float64](tensor.DenseAs(vals, tensor.Float64)), perm, n, per, right)
+		places(op.Raw[int64](out), op.Raw[float64](tensor.DenseAs(seq, tensor.Float64)),
+			op.Raw[float64](tensor.DenseAs(vals, tensor.Float64)), perm, n, per, right)
 	}
 	if out != c.Out(0) {
 		tensor.CopyRaw(c.Out(0), out)
@@ -227,7 +236,8 @@ func sideRight(c *Ctx) bool {
 	switch s := c.Str(4); s {
 	case "", "left", "right":
 		if s == "left" && c.Bool(3) {
-			c.Fail(tensor.ErrValue, "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True")
+			c.Fail(tensor.ErrValue, "torch.searchsorted(): side and right can't be set to opposites, got side of "+
+				"left while right was True")
 		}
 		return c.Bool(3) || s == "right"
 	default:
@@ -240,6 +250,8 @@ func init() {
 	const base = "https://pytorch.org/docs/stable/generated/torch."
 	searchsorted("searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor", "finds where values would be inserted into sorted rows.\n"+base+"searchsorted.html")
 	searchsorted("searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor", "finds where a number would be inserted into a sorted row.")
-	bucketize("bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor", "finds the bucket of each value between sorted boundaries.\n"+base+"bucketize.html")
-	bucketize("bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor", "finds the bucket of a number between sorted boundaries.")
+	bucketize("bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
+		"finds the bucket of each value between sorted boundaries.\n"+base+"bucketize.html")
+	bucketize("bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
+		"finds the bucket of a number between sorted boundaries.")
 }

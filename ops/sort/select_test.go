@@ -17,13 +17,15 @@ func TestSelectionAmongEquals(t *testing.T) {
 		{make([]int64, 5), 2, []int32{2, 4}, []int32{2, 4}, 2},
 		{make([]int64, 8), 3, []int32{6, 5, 4}, []int32{6, 5, 4}, 6},
 		{make([]int64, 10), 5, []int32{8, 6, 7, 5, 9}, []int32{8, 6, 7, 5, 9}, 0},
-		{make([]int64, 20), 10, []int32{15, 11, 12, 13, 14, 17, 19, 18, 10, 16}, []int32{15, 11, 12, 13, 14, 17, 19, 18, 10, 16}, 0},
+		{make([]int64, 20), 10, []int32{15, 11, 12, 13, 14, 17, 19, 18, 10, 16},
+			[]int32{15, 11, 12, 13, 14, 17, 19, 18, 10, 16}, 0},
 		{make([]int64, 100), 3, []int32{67, 66, 65}, []int32{67, 66, 65}, 69},
 		{make([]int64, 2000), 2, []int32{0, 1}, []int32{0, 1}, 1332},
 		{[]int64{2, 0, 2, 0, 1}, 2, []int32{0, 2}, []int32{1, 3}, 3},
 		{[]int64{0, 1, 1, 1, 0, 2, 2, 0}, 3, []int32{6, 5, 3}, []int32{4, 7, 0}, 0},
 		{[]int64{0, 1, 2, 0, 0, 2, 0, 2, 2, 2}, 5, []int32{5, 9, 8, 7, 2}, []int32{3, 6, 4, 0, 1}, 1},
-		{[]int64{2, 2, 2, 1, 2, 0, 0, 1, 0, 2, 0, 1, 0, 1, 2, 2, 1, 2, 0, 1}, 10, []int32{1, 9, 14, 15, 17, 4, 0, 2, 13, 19}, []int32{5, 10, 8, 6, 18, 12, 11, 16, 13, 19}, 7},
+		{[]int64{2, 2, 2, 1, 2, 0, 0, 1, 0, 2, 0, 1, 0, 1, 2, 2, 1, 2, 0, 1}, 10,
+			[]int32{1, 9, 14, 15, 17, 4, 0, 2, 13, 19}, []int32{5, 10, 8, 6, 18, 12, 11, 16, 13, 19}, 7},
 	} {
 		if got := topK[int64](c.k, true, true)(c.l, new(scratch)); !slices.Equal(got, c.largest) {
 			t.Errorf("%d largest of %d: %v, want %v", c.k, len(c.l), got, c.largest)
@@ -189,7 +191,8 @@ func TestTop(t *testing.T) {
 		"many":   func(n, i int) int64 { return int64(r.Uint64()) },
 		"rising": func(n, i int) int64 { return int64(i / 2) },
 		"pipe":   func(n, i int) int64 { return int64(min(i, n-i)) },
-		"uneven": func(n, i int) int64 { // two of the three keys that are looked at are always among the smallest (Musser)
+		// two of the three keys that are looked at are always among the smallest (Musser)
+		"uneven": func(n, i int) int64 {
 			if i < n/2 && i%2 == 0 {
 				return int64(i)
 			} else if i < n/2 {
@@ -199,7 +202,8 @@ func TestTop(t *testing.T) {
 		},
 	}
 	for name, kind := range kinds {
-		for _, n := range []int{1, 2, 3, 4, 5, 15, 16, 17, 18, 40, 63, 64, 65, 66, 67, 100, 127, 128, 129, 130, 131, 200, 500, 1000, 5000} {
+		for _, n := range []int{1, 2, 3, 4, 5, 15, 16, 17, 18, 40, 63, 64, 65, 66, 67, 100, 127, 128, 129, 130, 131,
+			200, 500, 1000, 5000} {
 			l := make([]int64, n)
 			for i := range l {
 				l[i] = kind(n, i)
@@ -214,7 +218,8 @@ func TestTop(t *testing.T) {
 						keysOf(keys, l, desc)
 						want := plainTop(keys, k, sorted)
 						if got := topK[int64](k, desc, sorted)(l, s); !slices.Equal(got, want) {
-							t.Fatalf("%s: the first %d of %d, sorted %v, descending %v: %v, want %v", name, k, n, sorted, desc, got, want)
+							t.Fatalf("%s: the first %d of %d, sorted %v, descending %v: %v, want %v", name, k, n,
+								sorted, desc, got, want)
 						}
 					}
 				}

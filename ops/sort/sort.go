@@ -21,7 +21,8 @@ func noComplex(c *Ctx) {
 		case "topk":
 			c.Fail(tensor.ErrNotImpl, "topk does not support complex dtypes on CPU")
 		case "median", "nanmedian":
-			c.Fail(tensor.ErrNotImpl, "\"median_%s\" not implemented for '%s'", op.Pick(c.NumArgs() > 1, "out", "cpu"), dt.ClassName())
+			c.Fail(tensor.ErrNotImpl, "\"median_%s\" not implemented for '%s'", op.Pick(c.NumArgs() > 1, "out", "cpu"),
+				dt.ClassName())
 		case "mode", "kthvalue":
 			c.Fail(tensor.ErrNotImpl, "\"%s_cpu\" not implemented for '%s'", name, dt.ClassName())
 		default:
@@ -153,7 +154,8 @@ func (s *selector) run(vals, idx, t *T, dim, m int) {
 }
 
 func sorting(desc bool) *selector {
-	return &selector{sorted1[uint8](desc), sorted1[int32](desc), sorted1[int64](desc), sorted1[float32](desc), sorted1[float64](desc)}
+	return &selector{sorted1[uint8](desc), sorted1[int32](desc), sorted1[int64](desc), sorted1[float32](desc),
+		sorted1[float64](desc)}
 }
 
 func sorted1[E ordered](desc bool) pick[E] {
@@ -161,7 +163,9 @@ func sorted1[E ordered](desc bool) pick[E] {
 }
 
 // single picks one element per line.
-func single(f32 func(l []float32, s *scratch) int32, f64 func(l []float64, s *scratch) int32, i64 func(l []int64, s *scratch) int32, i32 func(l []int32, s *scratch) int32, u8 func(l []uint8, s *scratch) int32) *selector {
+func single(f32 func(l []float32, s *scratch) int32, f64 func(l []float64, s *scratch) int32,
+	i64 func(l []int64, s *scratch) int32, i32 func(l []int32, s *scratch) int32,
+	u8 func(l []uint8, s *scratch) int32) *selector {
 	return &selector{one(u8), one(i32), one(i64), one(f32), one(f64)}
 }
 
@@ -313,7 +317,8 @@ func medianAll(schema, doc string, skipNaN bool) {
 				return
 			}
 			flat := tensor.Alias(t, []int{t.Numel()}, []int{1}, t.StorageOffset())
-			single(medianAt[float32](skipNaN), medianAt[float64](skipNaN), medianAt[int64](skipNaN), medianAt[int32](skipNaN), medianAt[uint8](skipNaN)).
+			single(medianAt[float32](skipNaN), medianAt[float64](skipNaN), medianAt[int64](skipNaN),
+				medianAt[int32](skipNaN), medianAt[uint8](skipNaN)).
 				run(o, tensor.New(nil, tensor.Int64), flat, 0, 1)
 		},
 		Save: "self result",
@@ -326,7 +331,8 @@ func medianAll(schema, doc string, skipNaN bool) {
 
 func init() {
 	const base = "https://pytorch.org/docs/stable/generated/torch."
-	sorted("sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)", "sorts along a dimension, stably; NaN counts as largest.\n"+base+"sort.html", ".out=.values", 1, 2)
+	sorted("sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
+		"sorts along a dimension, stably; NaN counts as largest.\n"+base+"sort.html", ".out=.values", 1, 2)
 	sorted("sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)", "sorts along a dimension, stably.", ".stable_out=.values_stable", 2, 3)
 	tensor.Register(tensor.Def{
 		Schema: "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
@@ -345,7 +351,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)", Out: true, FormNames: ".out=.values",
-		Doc: "gives the k largest (or smallest) elements along a dimension, in order, and where they are.\n" + base + "topk.html",
+		Doc: "gives the k largest (or smallest) elements along a dimension, in order, and where they are.\n" + base +
+			"topk.html",
 		Infer: func(c *Ctx) {
 			noComplex(c)
 			t := c.T(0)
@@ -367,33 +374,46 @@ func init() {
 			if t.Dim() == 0 { // a number stays, also where none is asked for
 				k = 1
 			}
-			s := &selector{topK[uint8](k, desc, in), topK[int32](k, desc, in), topK[int64](k, desc, in), topK[float32](k, desc, in), topK[float64](k, desc, in)}
+			s := &selector{topK[uint8](k, desc, in), topK[int32](k, desc, in), topK[int64](k, desc, in),
+				topK[float32](k, desc, in), topK[float64](k, desc, in)}
 			s.run(c.Out(0), c.Out(1), t, op.Wrap(c, c.Int(2), t.Dim()), k)
 		},
 		Save: "indices",
 		VJP:  func(c *Ctx, g *T) []*T { return []*T{put(c, g, c.Out(1), c.Int(2), true)} },
 	})
-	picked("kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", "gives the k-th smallest element along a dimension (k from 1).\n"+base+"kthvalue.html", ".out=.values", 2,
+	picked("kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
+		"gives the k-th smallest element along a dimension (k from 1).\n"+base+"kthvalue.html", ".out=.values", 2,
 		func(c *Ctx, n int) *selector {
 			k := c.Int(1)
 			if g := c.GivenOut(0); g != nil && op.Overlap(g, c.T(0)) {
-				c.Fail(tensor.ErrShape, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the tensor before performing the operation.")
+				c.Fail(tensor.ErrShape, "unsupported operation: some elements of the input tensor and the written-to "+
+					"tensor refer to a single memory location. Please clone() the tensor before performing the "+
+					"operation.")
 			}
 			if k < 1 || k > n {
-				c.Fail(tensor.ErrValue, "kthvalue(): selected number k out of range for dimension %d", op.Wrap(c, c.Int(2), c.T(0).Dim()))
+				c.Fail(tensor.ErrValue, "kthvalue(): selected number k out of range for dimension %d",
+					op.Wrap(c, c.Int(2), c.T(0).Dim()))
 			}
 			return single(kth[float32](k), kth[float64](k), kth[int64](k), kth[int32](k), kth[uint8](k))
 		})
 	median := func(skip bool) func(c *Ctx, n int) *selector {
 		return func(c *Ctx, n int) *selector {
-			return single(medianAt[float32](skip), medianAt[float64](skip), medianAt[int64](skip), medianAt[int32](skip), medianAt[uint8](skip))
+			return single(medianAt[float32](skip), medianAt[float64](skip), medianAt[int64](skip),
+				medianAt[int32](skip), medianAt[uint8](skip))
 		}
 	}
-	medianAll("median(Tensor self) -> Tensor", "is the lower median of all elements, NaN if there is one.\n"+base+"median.html", false)
-	picked("median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", "gives the lower median along a dimension, NaN if there is one.", ".dim_out=.dim_values", 1, median(false))
-	medianAll("nanmedian(Tensor self) -> Tensor", "is the lower median of the elements that are not NaN.\n"+base+"nanmedian.html", true)
-	picked("nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", "gives the lower median along a dimension of the elements that are not NaN.", ".dim_out=.dim_values", 1, median(true))
-	picked("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", "gives the most frequent value along a dimension, the smallest of several.\n"+base+"mode.html", ".out=.values", 1,
+	medianAll("median(Tensor self) -> Tensor",
+		"is the lower median of all elements, NaN if there is one.\n"+base+"median.html", false)
+	picked("median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+		"gives the lower median along a dimension, NaN if there is one.", ".dim_out=.dim_values", 1, median(false))
+	medianAll("nanmedian(Tensor self) -> Tensor",
+		"is the lower median of the elements that are not NaN.\n"+base+"nanmedian.html", true)
+	picked("nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+		"gives the lower median along a dimension of the elements that are not NaN.", ".dim_out=.dim_values", 1,
+		median(true))
+	picked("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
+		"gives the most frequent value along a dimension, the smallest of several.\n"+base+"mode.html", ".out=.values",
+		1,
 		func(c *Ctx, n int) *selector {
 			return single(modeAt[float32], modeAt[float64], modeAt[int64], modeAt[int32], modeAt[uint8])
 		})

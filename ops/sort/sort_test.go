@@ -31,11 +31,14 @@ func TestGradients(t *testing.T) {
 	for dim := range 3 {
 		d := tensor.Some(dim)
 		for name, f := range map[string]func(x []*T) *T{
-			"sort":            func(x []*T) *T { return values(x[0].Sort(tensor.SortOptions{Dim: d})) },
-			"sort descending": func(x []*T) *T { return values(x[0].Sort(tensor.SortOptions{Dim: d, Descending: true})) },
-			"topk":            func(x []*T) *T { return values(x[0].TopK(2, tensor.TopKOptions{Dim: d})) },
-			"kthvalue":        func(x []*T) *T { return values(x[0].Kthvalue(2, tensor.KthvalueOptions{Dim: d})) },
-			"median":          func(x []*T) *T { return values(x[0].MedianDim(dim)) },
+			"sort": func(x []*T) *T { return values(x[0].Sort(tensor.SortOptions{Dim: d})) },
+			"sort descending": func(x []*T) *T {
+				return values(x[0].Sort(tensor.SortOptions{Dim: d,
+					Descending: true}))
+			},
+			"topk":     func(x []*T) *T { return values(x[0].TopK(2, tensor.TopKOptions{Dim: d})) },
+			"kthvalue": func(x []*T) *T { return values(x[0].Kthvalue(2, tensor.KthvalueOptions{Dim: d})) },
+			"median":   func(x []*T) *T { return values(x[0].MedianDim(dim)) },
 		} {
 			opstest.GradCheck(t, fmt.Sprintf("%s over %d", name, dim), f, x)
 		}
@@ -63,7 +66,8 @@ func TestLong(t *testing.T) {
 	noise := tensor.Data[float64](opstest.Fill(tensor.Float64, 1, n))
 	for name, f := range map[string]func(v float64) float64{
 		"many": func(v float64) float64 { return v * 1e5 }, "few": func(v float64) float64 { return math.Round(v * 3) },
-		"one": func(float64) float64 { return 7 }, "skewed": func(v float64) float64 { return math.Trunc(v*1e3) * math.Trunc(v*1e3) * 1e3 },
+		"one":    func(float64) float64 { return 7 },
+		"skewed": func(v float64) float64 { return math.Trunc(v*1e3) * math.Trunc(v*1e3) * 1e3 },
 	} {
 		vals := make([]float64, n)
 		for i, v := range noise {
@@ -117,13 +121,15 @@ func TestSearchOddities(t *testing.T) {
 		seq, vals   []float64
 		left, right []int64
 	}{
-		{[]float64{-1, 0, 2, nan, nan}, []float64{-2, 0, math.Copysign(0, -1), 2, nan}, []int64{0, 1, 1, 2, 5}, []int64{0, 2, 2, 5, 5}},
+		{[]float64{-1, 0, 2, nan, nan}, []float64{-2, 0, math.Copysign(0, -1), 2, nan}, []int64{0, 1, 1, 2, 5},
+			[]int64{0, 2, 2, 5, 5}},
 		{[]float64{3, 1, 2, 5, 4}, []float64{0, 2, 4.5}, []int64{0, 2, 5}, []int64{0, 3, 5}},
 	} {
 		for _, dt := range []tensor.DType{tensor.Float32, tensor.Float64} {
 			seq, vals := torch.FromSlice(c.seq, len(c.seq)).To(dt), torch.FromSlice(c.vals, len(c.vals)).To(dt)
 			for right, want := range map[bool][]int64{false: c.left, true: c.right} {
-				if got := tensor.Data[int64](torch.Searchsorted(seq, vals, torch.SearchsortedOptions{Right: right})); !slices.Equal(got, want) {
+				if got := tensor.Data[int64](torch.Searchsorted(seq, vals,
+					torch.SearchsortedOptions{Right: right})); !slices.Equal(got, want) {
 					t.Errorf("%v in %v, right %v: %v, want %v", c.vals, c.seq, right, got, want)
 				}
 			}
@@ -159,10 +165,12 @@ func TestSearchInts(t *testing.T) {
 					x := list(vals, 2, per)
 					for _, right := range []bool{false, true} {
 						got := torch.Searchsorted(sorted, x, torch.SearchsortedOptions{Right: right})
-						permuted := torch.Searchsorted(unsorted, x, torch.SearchsortedOptions{Right: right, Sorter: order})
+						permuted := torch.Searchsorted(unsorted, x,
+							torch.SearchsortedOptions{Right: right, Sorter: order})
 						one := torch.Searchsorted(sorted.Select(0, 1), x, torch.SearchsortedOptions{Right: right})
 						var want, wantOne []int64
-						s, v := tensor.Data[int64](sorted.ToDType(tensor.Int64)), tensor.Data[int64](x.ToDType(tensor.Int64))
+						s, v := tensor.Data[int64](sorted.ToDType(tensor.Int64)),
+							tensor.Data[int64](x.ToDType(tensor.Int64))
 						for i, v := range v {
 							for _, w := range []struct {
 								to  *[]int64
@@ -177,8 +185,11 @@ func TestSearchInts(t *testing.T) {
 								*w.to = append(*w.to, k)
 							}
 						}
-						if !slices.Equal(tensor.Data[int64](got), want) || !slices.Equal(tensor.Data[int64](permuted), want) || !slices.Equal(tensor.Data[int64](one), wantOne) {
-							t.Fatalf("%v, %d boundaries, %d values below %d, right %v: wrong places", dt, n, per, span, right)
+						if !slices.Equal(tensor.Data[int64](got), want) ||
+							!slices.Equal(tensor.Data[int64](permuted), want) ||
+							!slices.Equal(tensor.Data[int64](one), wantOne) {
+							t.Fatalf("%v, %d boundaries, %d values below %d, right %v: wrong places", dt, n, per, span,
+								right)
 						}
 					}
 				}
@@ -199,7 +210,8 @@ func TestSearchInts(t *testing.T) {
 // TestUniqueInts compares the distinct integers of all types with a sorted list, close together and far apart.
 func TestUniqueInts(t *testing.T) {
 	r := rand.New(rand.NewSource(8))
-	for _, dt := range []tensor.DType{tensor.Bool, tensor.Uint8, tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64} {
+	for _, dt := range []tensor.DType{tensor.Bool, tensor.Uint8, tensor.Int8, tensor.Int16, tensor.Int32,
+		tensor.Int64} {
 		for _, span := range []uint64{1, 2, 100, 1 << 14, 1 << 31, 1 << 50, 0} {
 			for _, n := range []int{0, 1, 2, 17, 300, 5000, 100_000} {
 				l := make([]int64, n)

@@ -34,7 +34,8 @@ func groups(x *T, inverse, count bool) (starts, group, counts *T) {
 	}
 	starts = change.Nonzero().Reshape([]int{-1})
 	group = change.CumSum(0).SubScalar(1)
-	ends := op.Call1("aten::cat", []*T{op.Call1("aten::slice.Tensor", starts, 0, min(1, starts.Numel()), starts.Numel()), op.Call1("aten::full", []int{min(1, n)}, n, tensor.Int64)}, 0)
+	ends := op.Call1("aten::cat", []*T{op.Call1("aten::slice.Tensor", starts, 0, min(1, starts.Numel()),
+		starts.Numel()), op.Call1("aten::full", []int{min(1, n)}, n, tensor.Int64)}, 0)
 	return starts, group, ends.Sub(starts)
 }
 
@@ -304,7 +305,8 @@ func init() {
 	// the kernels allocate the results, whose sizes depend on the elements
 	tensor.Register(tensor.Def{
 		Schema: "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)", Go: "Unique",
-		Doc:    "gives the distinct elements in order, for each element which of them it is, and how often each occurs; the last two are empty unless asked for.\n" + base + "unique.html",
+		Doc: "gives the distinct elements in order, for each element which of them it is, and how often each " +
+			"occurs; the last two are empty unless asked for.\n" + base + "unique.html",
 		NoGrad: why, DataDependent: true, Infer: noComplex,
 		CPU: func(c *Ctx) { unique(c, nil, true, c.Bool(2), c.Bool(3)) },
 	})
@@ -316,7 +318,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)",
-		Doc:    "keeps the first of equal elements in a row; with Dim of equal slices. The other results are those of Unique.\n" + base + "unique_consecutive.html",
+		Doc: "keeps the first of equal elements in a row; with Dim of equal slices. The other results are those " +
+			"of Unique.\n" + base + "unique_consecutive.html",
 		NoGrad: why, DataDependent: true, Infer: noComplex,
 		CPU: func(c *Ctx) { unique(c, dimArg(c, 3), false, c.Bool(1), c.Bool(2)) },
 	})

@@ -20,11 +20,14 @@ type SequentialLR struct {
 	lastLR     []float64
 }
 
-// NewSequentialLR runs schedulers[0] until milestones[0] steps are done, then schedulers[1] from its beginning, and so on.
+// NewSequentialLR runs schedulers[0] until milestones[0] steps are done, then schedulers[1] from its beginning, and so
+// on.
 func NewSequentialLR(opt optim.Optimizer, schedulers []Scheduler, milestones []int) *SequentialLR {
 	checkAll("SequentialLR", opt, schedulers)
 	if len(milestones) != len(schedulers)-1 {
-		tensor.Fail(tensor.ErrValue, "Sequential Schedulers expects number of schedulers provided to be one more than the number of milestone points, but got number of schedulers %d and the number of milestones to be equal to %d", len(schedulers), len(milestones))
+		tensor.Fail(tensor.ErrValue, "Sequential Schedulers expects number of schedulers provided to be one more "+
+			"than the number of milestone points, but got number of schedulers %d and the number of milestones to be "+
+			"equal to %d", len(schedulers), len(milestones))
 	}
 	s := &SequentialLR{opt: opt, schedulers: schedulers, milestones: slices.Clone(milestones)}
 	// The schedulers have each set the rates when they were made: take that back and let only the first one begin.
@@ -44,7 +47,8 @@ func checkAll(name string, opt optim.Optimizer, schedulers []Scheduler) {
 	}
 	for i, s := range schedulers {
 		if s.Optimizer() != opt {
-			tensor.Fail(tensor.ErrValue, "%s expects all schedulers to belong to the same optimizer, but got scheduler %T at index %d of another", name, s, i)
+			tensor.Fail(tensor.ErrValue,
+				"%s expects all schedulers to belong to the same optimizer, but got scheduler %T at index %d of another", name, s, i)
 		}
 	}
 }
@@ -147,7 +151,8 @@ type ChainedScheduler struct {
 // NewChainedScheduler steps all schedulers, in order, at each step.
 func NewChainedScheduler(schedulers ...Scheduler) *ChainedScheduler {
 	if len(schedulers) == 0 {
-		tensor.Fail(tensor.ErrValue, "ChainedScheduler expects at least one scheduler to be chained, but got no scheduler.")
+		tensor.Fail(tensor.ErrValue, "ChainedScheduler expects at least one scheduler to be chained, but got no "+
+			"scheduler.")
 	}
 	s := &ChainedScheduler{opt: schedulers[0].Optimizer(), schedulers: schedulers}
 	checkAll("ChainedScheduler", s.opt, schedulers)
@@ -263,7 +268,8 @@ type ReduceLROnPlateau struct {
 // NewReduceLROnPlateau lowers the rate by Factor when the metric has not improved for Patience epochs.
 func NewReduceLROnPlateau(opt optim.Optimizer, opts ...PlateauOptions) *ReduceLROnPlateau {
 	o := first(opts)
-	s := &ReduceLROnPlateau{opt: opt, factor: o.Factor.Or(0.1), patience: o.Patience.Or(10), cooldown: o.Cooldown, eps: o.Eps.Or(1e-8),
+	s := &ReduceLROnPlateau{opt: opt, factor: o.Factor.Or(0.1), patience: o.Patience.Or(10), cooldown: o.Cooldown,
+		eps:  o.Eps.Or(1e-8),
 		mode: o.Mode, threshold: o.Threshold.Or(1e-4), tmode: o.ThresholdMode}
 	if s.factor >= 1 {
 		tensor.Fail(tensor.ErrValue, "Factor should be < 1.0.")
@@ -330,7 +336,10 @@ func (s *ReduceLROnPlateau) reduce() {
 	groups := s.opt.ParamGroups()
 	if len(groups) != len(s.minLRs) {
 		if s.defaultMin == nil {
-			tensor.Fail(tensor.ErrValue, "The number of param groups in the `optimizer` (%d) differs from when `ReduceLROnPlateau` was initialized (%d), usually due to a new param group being added to the optimizer.", len(groups), len(s.minLRs))
+			tensor.Fail(tensor.ErrValue,
+				"The number of param groups in the `optimizer` (%d) differs from when `ReduceLROnPlateau` was "+
+					"initialized (%d), usually due to a new param group being added to the optimizer.", len(groups),
+				len(s.minLRs))
 		}
 		s.minLRs = slices.Repeat([]float64{*s.defaultMin}, len(groups))
 	}
@@ -365,8 +374,10 @@ func (s *ReduceLROnPlateau) fields() []field {
 		f, err := toFloat(v)
 		s.defaultMin = &f
 		return err
-	}}, floats("min_lrs", &s.minLRs), integer("patience", &s.patience), integer("cooldown", &s.cooldown), number("eps", &s.eps),
-		integer("last_epoch", &s.lastEpoch), floats("_last_lr", &s.lastLR), number("mode_worse", &s.worse), enum("mode", &s.mode, "min", "max"),
+	}}, floats("min_lrs", &s.minLRs), integer("patience", &s.patience), integer("cooldown", &s.cooldown),
+		number("eps", &s.eps),
+		integer("last_epoch", &s.lastEpoch), floats("_last_lr", &s.lastLR), number("mode_worse", &s.worse),
+		enum("mode", &s.mode, "min", "max"),
 		number("threshold", &s.threshold), enum("threshold_mode", &s.tmode, "rel", "abs"), number("best", &s.best),
 		integer("cooldown_counter", &s.cooling), integer("num_bad_epochs", &s.bad)}
 }

@@ -29,11 +29,12 @@ type CyclicOptions struct {
 	Mode CyclicMode
 	// Gamma is ExpRange's factor (default 1).
 	Gamma tensor.Opt[float64]
-	// ScaleFn gives the height instead of Mode, as a function of the cycle's number or, with ScaleIterations, of the step's.
+	// ScaleFn gives the height instead of Mode, as a function of the cycle's number or, with ScaleIterations, of the
+	// step's.
 	ScaleFn         func(x float64) float64
 	ScaleIterations bool
-	// NoCycleMomentum leaves the momentum alone; otherwise it goes from MaxMomentum (default 0.9) to BaseMomentum (default 0.8) while the
-	// rate goes up.
+	// NoCycleMomentum leaves the momentum alone; otherwise it goes from MaxMomentum (default 0.9) to BaseMomentum
+	// (default 0.8) while the rate goes up.
 	NoCycleMomentum           bool
 	BaseMomentum, MaxMomentum tensor.Opt[float64]
 	// BaseLRs and MaxLRs give each group rates of its own.
@@ -41,7 +42,8 @@ type CyclicOptions struct {
 	LastEpoch       tensor.Opt[int]
 }
 
-// CyclicLR lets the rate go up and down between two bounds (https://arxiv.org/abs/1506.01186). It steps after every batch.
+// CyclicLR lets the rate go up and down between two bounds (https://arxiv.org/abs/1506.01186). It steps after every
+// batch.
 type CyclicLR struct {
 	base
 	maxLRs          []float64
@@ -55,8 +57,8 @@ type CyclicLR struct {
 	baseMom, maxMom []float64
 }
 
-// NewCyclicLR lets the rate go between baseLR and maxLR. It panics when the optimizer has neither momentum nor betas and NoCycleMomentum
-// is not set.
+// NewCyclicLR lets the rate go between baseLR and maxLR. It panics when the optimizer has neither momentum nor betas
+// and NoCycleMomentum is not set.
 func NewCyclicLR(opt optim.Optimizer, baseLR, maxLR float64, opts ...CyclicOptions) *CyclicLR {
 	o := first(opts)
 	s := &CyclicLR{mode: o.Mode, gamma: o.Gamma.Or(1), custom: o.ScaleFn, cycleMomentum: !o.NoCycleMomentum}
@@ -65,7 +67,8 @@ func NewCyclicLR(opt optim.Optimizer, baseLR, maxLR float64, opts ...CyclicOptio
 	up := float64(o.StepSizeUp.Or(2000))
 	down := float64(o.StepSizeDown.Or(int(up)))
 	if up <= 0 || down < 0 {
-		tensor.Fail(tensor.ErrValue, "CyclicLR: step_size_up is %g and step_size_down %g, want positive numbers", up, down)
+		tensor.Fail(tensor.ErrValue, "CyclicLR: step_size_up is %g and step_size_down %g, want positive numbers", up,
+			down)
 	}
 	s.total = up + down
 	s.ratio = up / s.total
@@ -89,12 +92,14 @@ func NewCyclicLR(opt optim.Optimizer, baseLR, maxLR float64, opts ...CyclicOptio
 		if fresh {
 			startMomentum(opt, s.beta1, s.baseMom, s.maxMom)
 		}
-		s.before = append(s.before, boolean("use_beta1", &s.beta1), floats("base_momentums", &s.baseMom), floats("max_momentums", &s.maxMom))
+		s.before = append(s.before, boolean("use_beta1", &s.beta1), floats("base_momentums", &s.baseMom),
+			floats("max_momentums", &s.maxMom))
 	}
 	s.after = []field{{"_scale_fn_custom", func() any { return nil }, func(any) error { return nil }}}
 	s.next = s.rates
 	s.baseLRs = nil
-	// The first step is taken from the rates that the groups had at first, and only then the bounds take their place, as in PyTorch.
+	// The first step is taken from the rates that the groups had at first, and only then the bounds take their place,
+	// as in PyTorch.
 	s.start(opt, o.LastEpoch)
 	s.baseLRs = bases
 	return s
@@ -181,7 +186,8 @@ type OneCycleOptions struct {
 	PctStart tensor.Opt[float64]
 	// Anneal is the form of the change.
 	Anneal Anneal
-	// NoCycleMomentum leaves the momentum alone; otherwise it goes from MaxMomentum (default 0.95) to BaseMomentum (default 0.85) and back.
+	// NoCycleMomentum leaves the momentum alone; otherwise it goes from MaxMomentum (default 0.95) to BaseMomentum
+	// (default 0.85) and back.
 	NoCycleMomentum           bool
 	BaseMomentum, MaxMomentum tensor.Opt[float64]
 	// DivFactor: the first rate is maxLR/DivFactor (default 25).
@@ -219,7 +225,8 @@ func NewOneCycleLR(opt optim.Optimizer, maxLR float64, totalSteps int, opts ...O
 		s.total = o.Epochs * o.StepsPerEpoch
 	}
 	if s.total <= 0 {
-		tensor.Fail(tensor.ErrValue, "You must define either total_steps OR (epochs AND steps_per_epoch): expected positive integer total_steps, but got %d", totalSteps)
+		tensor.Fail(tensor.ErrValue, "You must define either total_steps OR (epochs AND steps_per_epoch): expected "+
+			"positive integer total_steps, but got %d", totalSteps)
 	}
 	pct := o.PctStart.Or(0.3)
 	if pct < 0 || pct > 1 {
@@ -227,7 +234,8 @@ func NewOneCycleLR(opt optim.Optimizer, maxLR float64, totalSteps int, opts ...O
 	}
 	div, finalDiv := o.DivFactor.Or(25), o.FinalDivFactor.Or(1e4)
 	if div == 0 || finalDiv == 0 {
-		tensor.Fail(tensor.ErrValue, "OneCycleLR: div_factor is %g and final_div_factor %g: rates are divided by them", div, finalDiv)
+		tensor.Fail(tensor.ErrValue, "OneCycleLR: div_factor is %g and final_div_factor %g: rates are divided by them",
+			div, finalDiv)
 	}
 	n := float64(s.total)
 	up := phase{pct*n - 1, false, "initial_lr", "max_lr", "max_momentum", "base_momentum"}
@@ -252,7 +260,8 @@ func NewOneCycleLR(opt optim.Optimizer, maxLR float64, totalSteps int, opts ...O
 		s.beta1 = hasBetas(opt)
 		s.before = append(s.before, boolean("use_beta1", &s.beta1))
 		if fresh {
-			startMomentum(opt, s.beta1, perGroup("base_momentum", opt, o.BaseMomentum.Or(0.85), nil), perGroup("max_momentum", opt, o.MaxMomentum.Or(0.95), nil))
+			startMomentum(opt, s.beta1, perGroup("base_momentum", opt, o.BaseMomentum.Or(0.85), nil),
+				perGroup("max_momentum", opt, o.MaxMomentum.Or(0.95), nil))
 		}
 	}
 	s.next = s.rates
@@ -267,7 +276,8 @@ func (s *OneCycleLR) savePhases() any {
 		if p.whole {
 			end = int(p.end)
 		}
-		out = append(out, serialize.NewDict("end_step", end, "start_lr", p.lr0, "end_lr", p.lr1, "start_momentum", p.mom0, "end_momentum", p.mom1))
+		out = append(out, serialize.NewDict("end_step", end, "start_lr", p.lr0, "end_lr", p.lr1, "start_momentum",
+			p.mom0, "end_momentum", p.mom1))
 	}
 	return out
 }
@@ -289,7 +299,8 @@ func (s *OneCycleLR) loadPhases(v any) error {
 		}
 		p := phase{end: end}
 		_, p.whole = d.Get("end_step").(int)
-		for key, dst := range map[string]*string{"start_lr": &p.lr0, "end_lr": &p.lr1, "start_momentum": &p.mom0, "end_momentum": &p.mom1} {
+		for key, dst := range map[string]*string{"start_lr": &p.lr0, "end_lr": &p.lr1, "start_momentum": &p.mom0,
+			"end_momentum": &p.mom1} {
 			if *dst, ok = d.Get(key).(string); !ok {
 				return fmt.Errorf("%s is a %T, want a name", key, d.Get(key))
 			}
@@ -303,7 +314,8 @@ func (s *OneCycleLR) loadPhases(v any) error {
 func (s *OneCycleLR) rates() []float64 {
 	step := float64(s.lastEpoch)
 	if s.lastEpoch > s.total {
-		tensor.Fail(tensor.ErrValue, "Tried to step %d times. The specified number of total steps is %d", s.lastEpoch, s.total)
+		tensor.Fail(tensor.ErrValue, "Tried to step %d times. The specified number of total steps is %d", s.lastEpoch,
+			s.total)
 	}
 	var out []float64
 	for _, g := range s.opt.ParamGroups() {

@@ -66,14 +66,19 @@ func TestErrors(t *testing.T) {
 		want string
 		f    func()
 	}{
-		{"param 'initial_lr' is not specified in param_groups[0]", func() { lr.NewStepLR(sgd(1), 3, lr.Options{LastEpoch: tensor.Some(4)}) }},
-		{"Factor should be < 1.0.", func() { lr.NewReduceLROnPlateau(plain, lr.PlateauOptions{Factor: tensor.Some(1.0)}) }},
+		{"param 'initial_lr' is not specified in param_groups[0]",
+			func() { lr.NewStepLR(sgd(1), 3, lr.Options{LastEpoch: tensor.Some(4)}) }},
+		{"Factor should be < 1.0.", func() {
+			lr.NewReduceLROnPlateau(plain,
+				lr.PlateauOptions{Factor: tensor.Some(1.0)})
+		}},
 		{"Expected 1 lr_lambdas, but got 2", func() {
 			f := func(int) float64 { return 1 }
 			lr.NewLambdaLR(plain, f, f)
 		}},
 		{"You must define either total_steps", func() { lr.NewOneCycleLR(plain, 1, 0) }},
-		{"max_lr must have the same length", func() { lr.NewOneCycleLR(plain, 1, 5, lr.OneCycleOptions{MaxLRs: []float64{1, 2}}) }},
+		{"max_lr must have the same length",
+			func() { lr.NewOneCycleLR(plain, 1, 5, lr.OneCycleOptions{MaxLRs: []float64{1, 2}}) }},
 		{"Tried to step 3 times", func() {
 			s := lr.NewOneCycleLR(plain, 1, 2)
 			for range 3 {
@@ -81,8 +86,10 @@ func TestErrors(t *testing.T) {
 				s.Step()
 			}
 		}},
-		{"expects all schedulers to belong to the same optimizer", func() { lr.NewChainedScheduler(lr.NewStepLR(plain, 1), lr.NewStepLR(sgd(1), 1)) }},
-		{"one more than the number of milestone points", func() { lr.NewSequentialLR(plain, []lr.Scheduler{lr.NewStepLR(plain, 1)}, []int{1}) }},
+		{"expects all schedulers to belong to the same optimizer",
+			func() { lr.NewChainedScheduler(lr.NewStepLR(plain, 1), lr.NewStepLR(sgd(1), 1)) }},
+		{"one more than the number of milestone points",
+			func() { lr.NewSequentialLR(plain, []lr.Scheduler{lr.NewStepLR(plain, 1)}, []int{1}) }},
 	} {
 		if err := tensor.Try(c.f); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %q", err, c.want)
@@ -102,8 +109,11 @@ func TestResume(t *testing.T) {
 func TestLoadBadState(t *testing.T) {
 	s := lr.NewOneCycleLR(sgd(1), 1, 10)
 	for _, d := range []*serialize.Dict{
-		serialize.NewDict("last_epoch", "x"), serialize.NewDict("last_epoch", 1.5), serialize.NewDict("_last_lr", 3), serialize.NewDict("_last_lr", []any{"x"}),
-		serialize.NewDict("_schedule_phases", []any{}), serialize.NewDict("_schedule_phases", []any{serialize.NewDict()}), serialize.NewDict("_anneal_func_type", "x"), serialize.NewDict("cycle_momentum", 2),
+		serialize.NewDict("last_epoch", "x"), serialize.NewDict("last_epoch", 1.5), serialize.NewDict("_last_lr", 3),
+		serialize.NewDict("_last_lr", []any{"x"}),
+		serialize.NewDict("_schedule_phases", []any{}),
+		serialize.NewDict("_schedule_phases", []any{serialize.NewDict()}),
+		serialize.NewDict("_anneal_func_type", "x"), serialize.NewDict("cycle_momentum", 2),
 	} {
 		if err := s.LoadStateDict(d); err == nil {
 			t.Errorf("loading %v succeeded", d)
@@ -128,11 +138,19 @@ func TestExplicitZero(t *testing.T) {
 		make func(opt *optim.SGD) lr.Scheduler
 		want string
 	}{
-		{"StepLR, gamma", func(o *optim.SGD) lr.Scheduler { return lr.NewStepLR(o, 2, lr.Options{Gamma: zero}) }, "1 1 0 0"},
-		{"MultiStepLR, gamma", func(o *optim.SGD) lr.Scheduler { return lr.NewMultiStepLR(o, []int{1}, lr.Options{Gamma: zero}) }, "1 0 0 0"},
-		{"ConstantLR, factor", func(o *optim.SGD) lr.Scheduler { return lr.NewConstantLR(o, lr.FactorOptions{Factor: zero}) }, "0 0 0 0"},
+		{"StepLR, gamma", func(o *optim.SGD) lr.Scheduler { return lr.NewStepLR(o, 2, lr.Options{Gamma: zero}) },
+			"1 1 0 0"},
+		{"MultiStepLR, gamma", func(o *optim.SGD) lr.Scheduler {
+			return lr.NewMultiStepLR(o, []int{1},
+				lr.Options{Gamma: zero})
+		}, "1 0 0 0"},
+		{"ConstantLR, factor", func(o *optim.SGD) lr.Scheduler {
+			return lr.NewConstantLR(o,
+				lr.FactorOptions{Factor: zero})
+		}, "0 0 0 0"},
 		{"LinearLR, end", func(o *optim.SGD) lr.Scheduler {
-			return lr.NewLinearLR(o, lr.LinearOptions{StartFactor: tensor.Some(1.0), EndFactor: zero, TotalIters: tensor.Some(2)})
+			return lr.NewLinearLR(o, lr.LinearOptions{StartFactor: tensor.Some(1.0), EndFactor: zero,
+				TotalIters: tensor.Some(2)})
 		}, "1 0.5 0 0"},
 		{"PolynomialLR, power", func(o *optim.SGD) lr.Scheduler {
 			return lr.NewPolynomialLR(o, lr.PolynomialOptions{TotalIters: tensor.Some(2), Power: zero})
@@ -159,7 +177,10 @@ func TestExplicitZero(t *testing.T) {
 		"step_size_up": func() {
 			lr.NewCyclicLR(plain, 0.1, 1, lr.CyclicOptions{StepSizeUp: none, NoCycleMomentum: true})
 		},
-		"div_factor": func() { lr.NewOneCycleLR(plain, 1, 5, lr.OneCycleOptions{DivFactor: zero, NoCycleMomentum: true}) },
+		"div_factor": func() {
+			lr.NewOneCycleLR(plain, 1, 5,
+				lr.OneCycleOptions{DivFactor: zero, NoCycleMomentum: true})
+		},
 	} {
 		if err := tensor.Try(f); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)

@@ -64,8 +64,10 @@ func (b *base) start(opt optim.Optimizer, lastEpoch tensor.Opt[int]) {
 	for i, g := range opt.ParamGroups() {
 		switch {
 		case resume && !g.Has("initial_lr"):
-			tensor.Fail(tensor.ErrValue, "param 'initial_lr' is not specified in param_groups[%d] when resuming scheduler with last_epoch >= 0.\n"+
-				"Load the optimizer's state first, or leave LastEpoch out when training begins.", i)
+			tensor.Fail(tensor.ErrValue,
+				"param 'initial_lr' is not specified in param_groups[%d] when resuming scheduler with last_epoch >= "+
+					"0.\n"+
+					"Load the optimizer's state first, or leave LastEpoch out when training begins.", i)
 		case !resume && !g.Has("initial_lr"):
 			g.Set("initial_lr", g.LR())
 		}
@@ -93,7 +95,8 @@ func (b *base) initialStep() {
 // Step goes on to the next epoch.
 func (b *base) Step() {
 	if b.stepCount == 1 && !b.optCalled {
-		Warn("Detected call of `lr_scheduler.step()` before `optimizer.step()`. Call the optimizer's Step first, then the scheduler's: " +
+		Warn("Detected call of `lr_scheduler.step()` before `optimizer.step()`. Call the optimizer's Step first, " +
+			"then the scheduler's: " +
 			"otherwise the first value of the learning rate schedule is skipped.")
 	}
 	b.stepCount++
@@ -160,8 +163,10 @@ func (b *base) ofBase(f func(base float64) float64) []float64 {
 
 func (b *base) fields() []field {
 	common := []field{
-		floats("base_lrs", &b.baseLRs), integer("last_epoch", &b.lastEpoch), integer("_step_count", &b.stepCount), boolean("_is_initial", &b.initial),
-		{"_get_lr_called_within_step", func() any { return false }, func(any) error { return nil }}, floats("_last_lr", &b.lastLR),
+		floats("base_lrs", &b.baseLRs), integer("last_epoch", &b.lastEpoch), integer("_step_count", &b.stepCount),
+		boolean("_is_initial", &b.initial),
+		{"_get_lr_called_within_step", func() any { return false }, func(any) error { return nil }},
+		floats("_last_lr", &b.lastLR),
 	}
 	return slices.Concat(b.before, common, b.after)
 }
@@ -169,7 +174,8 @@ func (b *base) fields() []field {
 // StateDict is the state under Python's keys. The functions of LambdaLR and its like are not part of it.
 func (b *base) StateDict() *serialize.Dict { return stateDict(b.fields()) }
 
-// LoadStateDict takes over a state, of this package or PyTorch's. Like PyTorch it leaves the optimizer alone: load its state as well.
+// LoadStateDict takes over a state, of this package or PyTorch's. Like PyTorch it leaves the optimizer alone: load its
+// state as well.
 func (b *base) LoadStateDict(d *serialize.Dict) error { return loadStateDict(b.fields(), d) }
 
 func stateDict(fields []field) *serialize.Dict {
@@ -293,7 +299,8 @@ func perGroup(name string, opt optim.Optimizer, one float64, list []float64) []f
 		return slices.Repeat([]float64{one}, n)
 	}
 	if len(list) != n {
-		tensor.Fail(tensor.ErrValue, "%s must have the same length as optimizer.param_groups. %s has %d values, param_groups has %d.", name, name, len(list), n)
+		tensor.Fail(tensor.ErrValue, "%s must have the same length as optimizer.param_groups. %s has %d values, "+
+			"param_groups has %d.", name, name, len(list), n)
 	}
 	return slices.Clone(list)
 }

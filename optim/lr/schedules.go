@@ -14,7 +14,8 @@ import (
 type Options struct {
 	// Gamma is the factor (default 0.1).
 	Gamma tensor.Opt[float64]
-	// LastEpoch resumes after that many steps; the optimizer's groups must have "initial_lr", as they have after loading their state.
+	// LastEpoch resumes after that many steps; the optimizer's groups must have "initial_lr", as they have after
+	// loading their state.
 	LastEpoch tensor.Opt[int]
 }
 
@@ -142,7 +143,8 @@ func NewConstantLR(opt optim.Optimizer, opts ...FactorOptions) *ConstantLR {
 			return s.scaled(s.factor)
 		case s.total:
 			if s.factor == 0 {
-				tensor.Fail(tensor.ErrValue, "ConstantLR: a rate that was multiplied by a factor of 0 cannot be restored: give a factor above 0")
+				tensor.Fail(tensor.ErrValue,
+					"ConstantLR: a rate that was multiplied by a factor of 0 cannot be restored: give a factor above 0")
 			}
 			return s.scaled(1 / s.factor)
 		}
@@ -182,7 +184,8 @@ func NewLinearLR(opt optim.Optimizer, opts ...LinearOptions) *LinearLR {
 	o := first(opts)
 	s := &LinearLR{from: o.StartFactor.Or(1.0 / 3), to: o.EndFactor.Or(1), total: o.TotalIters.Or(5)}
 	if s.from > 1 || s.from <= 0 {
-		tensor.Fail(tensor.ErrValue, "Starting multiplicative factor expected to be greater than 0 and less or equal to 1.")
+		tensor.Fail(tensor.ErrValue, "Starting multiplicative factor expected to be greater than 0 and less or equal "+
+			"to 1.")
 	}
 	if s.to > 1 || s.to < 0 {
 		tensor.Fail(tensor.ErrValue, "Ending multiplicative factor expected to be between 0 and 1.")
@@ -271,7 +274,8 @@ type CosineOptions struct {
 	LastEpoch tensor.Opt[int]
 }
 
-// CosineAnnealingLR lets the rate fall along half a cosine and rise again (https://arxiv.org/abs/1608.03983, without restarts).
+// CosineAnnealingLR lets the rate fall along half a cosine and rise again (https://arxiv.org/abs/1608.03983, without
+// restarts).
 type CosineAnnealingLR struct {
 	base
 	tMax   int
@@ -297,7 +301,10 @@ func NewCosineAnnealingLR(opt optim.Optimizer, tMax int, opts ...CosineOptions) 
 		case s.initial:
 			return s.current()
 		case s.stepCount == 1 && e > 0:
-			return s.ofBase(func(b float64) float64 { return s.etaMin + (b-s.etaMin)*(1+math.Cos(float64(e)*math.Pi/t))/2 })
+			return s.ofBase(func(b float64) float64 {
+				return s.etaMin +
+					(b-s.etaMin)*(1+math.Cos(float64(e)*math.Pi/t))/2
+			})
 		case (e-1-s.tMax)%(2*s.tMax) == 0: // the recurrence would divide by zero here
 			out := s.current()
 			for i, b := range s.baseLRs {
@@ -325,7 +332,8 @@ type RestartOptions struct {
 	LastEpoch tensor.Opt[int]
 }
 
-// CosineAnnealingWarmRestarts lets the rate fall along half a cosine and begins again (https://arxiv.org/abs/1608.03983).
+// CosineAnnealingWarmRestarts lets the rate fall along half a cosine and begins again
+// (https://arxiv.org/abs/1608.03983).
 type CosineAnnealingWarmRestarts struct {
 	base
 	t0, ti, tMult int
@@ -336,14 +344,16 @@ type CosineAnnealingWarmRestarts struct {
 // NewCosineAnnealingWarmRestarts restarts after t0 epochs, and then after periods that grow by TMult.
 func NewCosineAnnealingWarmRestarts(opt optim.Optimizer, t0 int, opts ...RestartOptions) *CosineAnnealingWarmRestarts {
 	o := first(opts)
-	s := &CosineAnnealingWarmRestarts{t0: t0, ti: t0, tMult: o.TMult.Or(1), etaMin: o.EtaMin, tCur: float64(o.LastEpoch.Or(-1))}
+	s := &CosineAnnealingWarmRestarts{t0: t0, ti: t0, tMult: o.TMult.Or(1), etaMin: o.EtaMin,
+		tCur: float64(o.LastEpoch.Or(-1))}
 	if t0 <= 0 {
 		tensor.Fail(tensor.ErrValue, "Expected positive integer T_0, but got %d", t0)
 	}
 	if s.tMult < 1 {
 		tensor.Fail(tensor.ErrValue, "Expected integer T_mult >= 1, but got %d", s.tMult)
 	}
-	s.before = []field{integer("T_0", &s.t0), integer("T_i", &s.ti), integer("T_mult", &s.tMult), number("eta_min", &s.etaMin),
+	s.before = []field{integer("T_0", &s.t0), integer("T_i", &s.ti), integer("T_mult", &s.tMult),
+		number("eta_min", &s.etaMin),
 		{"T_cur", func() any {
 			if s.tCur == math.Trunc(s.tCur) {
 				return int(s.tCur)
@@ -437,9 +447,10 @@ type MultiplicativeLR struct {
 	fns []func(epoch int) float64
 }
 
-// NewMultiplicativeLR multiplies each group's rate by f(epoch) every epoch but the first. With more functions there must be one for each
-// group.
-func NewMultiplicativeLR(opt optim.Optimizer, f func(epoch int) float64, more ...func(epoch int) float64) *MultiplicativeLR {
+// NewMultiplicativeLR multiplies each group's rate by f(epoch) every epoch but the first. With more functions there
+// must be one for each group.
+func NewMultiplicativeLR(opt optim.Optimizer, f func(epoch int) float64,
+	more ...func(epoch int) float64) *MultiplicativeLR {
 	s := &MultiplicativeLR{fns: lambdas(opt, f, more)}
 	s.after = []field{noLambdas(len(s.fns))}
 	s.next = func() []float64 {

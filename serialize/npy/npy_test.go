@@ -60,7 +60,8 @@ func TestRead(t *testing.T) {
 			Array{"float32", []int{}, false, []byte{0, 0, 0x80, 0x3f}}},
 		{"big-endian", 1, "{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }\n", "\x3f\x80\x00\x00",
 			Array{"float32", []int{1}, false, []byte{0, 0, 0x80, 0x3f}}},
-		{"big-endian complex", 1, "{'descr': '>c8', 'fortran_order': False, 'shape': (1,), }\n", "\x3f\x80\x00\x00\x40\x00\x00\x00",
+		{"big-endian complex", 1, "{'descr': '>c8', 'fortran_order': False, 'shape': (1,), }\n",
+			"\x3f\x80\x00\x00\x40\x00\x00\x00",
 			Array{"complex64", []int{1}, false, []byte{0, 0, 0x80, 0x3f, 0, 0, 0, 0x40}}},
 		{"empty", 1, "{'descr': '<f8', 'fortran_order': False, 'shape': (0, 9223372036854775807), }\n", "",
 			Array{"float64", []int{0, math.MaxInt}, false, []byte{}}},
@@ -133,10 +134,14 @@ func TestWrite(t *testing.T) {
 		a      Array
 		header string
 	}{
-		{Array{"float32", []int{2, 3}, false, make([]byte, 24)}, pad("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", 118)},
-		{Array{"bool", []int{2}, false, make([]byte, 2)}, pad("{'descr': '|b1', 'fortran_order': False, 'shape': (2,), }", 118)},
-		{Array{"int64", nil, false, make([]byte, 8)}, pad("{'descr': '<i8', 'fortran_order': False, 'shape': (), }", 118)},
-		{Array{"complex128", []int{1, 1}, true, make([]byte, 16)}, pad("{'descr': '<c16', 'fortran_order': True, 'shape': (1, 1), }", 118)},
+		{Array{"float32", []int{2, 3}, false, make([]byte, 24)},
+			pad("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", 118)},
+		{Array{"bool", []int{2}, false, make([]byte, 2)},
+			pad("{'descr': '|b1', 'fortran_order': False, 'shape': (2,), }", 118)},
+		{Array{"int64", nil, false, make([]byte, 8)},
+			pad("{'descr': '<i8', 'fortran_order': False, 'shape': (), }", 118)},
+		{Array{"complex128", []int{1, 1}, true, make([]byte, 16)},
+			pad("{'descr': '<c16', 'fortran_order': True, 'shape': (1, 1), }", 118)},
 	} {
 		var buf bytes.Buffer
 		if err := Write(&buf, &tt.a); err != nil {

@@ -70,7 +70,8 @@ func runID(t testing.TB, s http.Handler, name string) string {
 }
 
 func TestNewErrors(t *testing.T) {
-	if _, err := New(filepath.Join(t.TempDir(), "none"), Options{}); err == nil || !strings.Contains(err.Error(), "does not exist") {
+	if _, err := New(filepath.Join(t.TempDir(), "none"), Options{}); err == nil ||
+		!strings.Contains(err.Error(), "does not exist") {
 		t.Errorf("missing directory: %v", err)
 	}
 	if _, err := New("", Options{}); err == nil {
@@ -83,9 +84,11 @@ func TestWhoMayAsk(t *testing.T) {
 	must(t, err)
 	must(t, s.Wait())
 	for host, ok := range map[string]bool{
-		"127.0.0.1:6006": true, "localhost:6006": true, "LOCALHOST": true, "[::1]:6006": true, "[::1]": true, "192.168.1.7:80": true,
+		"127.0.0.1:6006": true, "localhost:6006": true, "LOCALHOST": true, "[::1]:6006": true, "[::1]": true,
+		"192.168.1.7:80":           true,
 		"trainer.example.org:6006": true, "Trainer.Example.Org.": true,
-		"evil.example": false, "evil.example:6006": false, "localhost.evil.example": false, "127.0.0.1.evil.example": false, "": false,
+		"evil.example": false, "evil.example:6006": false, "localhost.evil.example": false,
+		"127.0.0.1.evil.example": false, "": false,
 	} {
 		for _, path := range []string{"/", "/api/state"} {
 			w := ask(s, path, func(r *http.Request) { r.Host = host })
@@ -105,9 +108,12 @@ func TestWhoMayAsk(t *testing.T) {
 		{"/api/state", []func(*http.Request){header("Origin", "null")}, false},
 		{"/api/state", []func(*http.Request){header("Sec-Fetch-Site", "same-origin")}, true},
 		{"/api/state", []func(*http.Request){header("Sec-Fetch-Site", "cross-site")}, false},
-		{"/api/state", []func(*http.Request){header("Sec-Fetch-Site", "cross-site"), header("Sec-Fetch-Mode", "navigate"), header("Sec-Fetch-Dest", "document")}, false},
-		{"/", []func(*http.Request){header("Sec-Fetch-Site", "cross-site"), header("Sec-Fetch-Mode", "navigate"), header("Sec-Fetch-Dest", "document")}, true},
-		{"/", []func(*http.Request){header("Sec-Fetch-Site", "cross-site"), header("Sec-Fetch-Mode", "navigate"), header("Sec-Fetch-Dest", "iframe")}, false},
+		{"/api/state", []func(*http.Request){header("Sec-Fetch-Site", "cross-site"),
+			header("Sec-Fetch-Mode", "navigate"), header("Sec-Fetch-Dest", "document")}, false},
+		{"/", []func(*http.Request){header("Sec-Fetch-Site", "cross-site"), header("Sec-Fetch-Mode", "navigate"),
+			header("Sec-Fetch-Dest", "document")}, true},
+		{"/", []func(*http.Request){header("Sec-Fetch-Site", "cross-site"), header("Sec-Fetch-Mode", "navigate"),
+			header("Sec-Fetch-Dest", "iframe")}, false},
 		{"/", []func(*http.Request){func(r *http.Request) { r.Method = http.MethodPost }}, false},
 		{"/api/state", []func(*http.Request){func(r *http.Request) { r.Method = http.MethodDelete }}, false},
 	} {
@@ -188,12 +194,18 @@ func TestTraversalAndLeaks(t *testing.T) {
 		must(t, os.WriteFile(f, b, 0o600))
 	}
 	for _, p := range []string{
-		"/../private.txt", "/..%2fprivate.txt", "/static/index.html", "/%2e%2e/%2e%2e/etc/passwd", "/vendor/../../server.go", "/board.go", "//etc/passwd",
-		"/api/../private.txt", "/api/image?run=" + id + "&tag=../private.txt", "/api/image?run=../..&tag=a", "/api/image?run=-1&tag=img",
-		"/api/image?run=99999999999999999999&tag=img", "/api/image?run=" + id + "&tag=img", "/api/image?run=" + id + "&tag=img&i=x",
-		"/api/histograms?run=" + id + "&tag=h", "/api/scalars?tag=none&runs=" + id, "/api/scalars?tag=a&runs=7", "/api/scalars?tag=a&runs=0&have=1",
-		"/api/scalars?tag=a&runs=0&axis=z", "/api/scalars?tag=a&runs=0&lo=x", "/api/text?run=" + id + "&tag=a", "/api/graph?run=" + id, "/api/points?plugin=scalars&run=0&tag=a",
-		"/api/embedding?run=" + id + "&i=0", "/api/embedding?run=" + id + "&i=1", "/api/embedding?run=" + id + "&i=2", "/api/sprite?run=" + id + "&i=0", "/api/nothing", "/api/",
+		"/../private.txt", "/..%2fprivate.txt", "/static/index.html", "/%2e%2e/%2e%2e/etc/passwd",
+		"/vendor/../../server.go", "/board.go", "//etc/passwd",
+		"/api/../private.txt", "/api/image?run=" + id +
+			"&tag=../private.txt", "/api/image?run=../..&tag=a", "/api/image?run=-1&tag=img",
+		"/api/image?run=99999999999999999999&tag=img", "/api/image?run=" + id + "&tag=img", "/api/image?run=" + id +
+			"&tag=img&i=x",
+		"/api/histograms?run=" + id + "&tag=h", "/api/scalars?tag=none&runs=" +
+			id, "/api/scalars?tag=a&runs=7", "/api/scalars?tag=a&runs=0&have=1",
+		"/api/scalars?tag=a&runs=0&axis=z", "/api/scalars?tag=a&runs=0&lo=x", "/api/text?run=" + id +
+			"&tag=a", "/api/graph?run=" + id, "/api/points?plugin=scalars&run=0&tag=a",
+		"/api/embedding?run=" + id + "&i=0", "/api/embedding?run=" + id + "&i=1", "/api/embedding?run=" + id +
+			"&i=2", "/api/sprite?run=" + id + "&i=0", "/api/nothing", "/api/",
 	} {
 		w := ask(s, "/", func(r *http.Request) {
 			path, query, _ := strings.Cut(p, "?")
@@ -239,7 +251,8 @@ func TestSample(t *testing.T) {
 	}
 	for n := range 20 { // tiny curves
 		for want := 4; want < 12; want++ {
-			if got := sample(v[:n], want); got != nil && (got[0] != 0 || got[len(got)-1] != n-1 || len(got) > want+want/2) {
+			if got := sample(v[:n], want); got != nil &&
+				(got[0] != 0 || got[len(got)-1] != n-1 || len(got) > want+want/2) {
 				t.Errorf("sample of %d to %d: %v", n, want, got)
 			}
 		}
@@ -277,7 +290,8 @@ func TestScalarsLive(t *testing.T) {
 	}
 	// Nothing new: nothing sent, neither of the state nor of the curve.
 	state := func() stateReply {
-		return askJSON[stateReply](t, s, "/api/state", url.Values{"boot": {first.Boot}, "since": {fmt.Sprint(first.Version)}})
+		return askJSON[stateReply](t, s, "/api/state",
+			url.Values{"boot": {first.Boot}, "since": {fmt.Sprint(first.Version)}})
 	}
 	if r := state(); len(r.Runs) != 0 || r.Version != first.Version {
 		t.Errorf("nothing is new, but: %+v", r)
@@ -360,25 +374,30 @@ func TestEveryEndpoint(t *testing.T) {
 		}
 	}
 	w := ask(s, "/api/image?"+at(sgd, "samples/digits").Encode())
-	if w.Header().Get("Content-Type") != "image/png" || !strings.Contains(w.Header().Get("Content-Security-Policy"), "sandbox") {
+	if w.Header().Get("Content-Type") != "image/png" ||
+		!strings.Contains(w.Header().Get("Content-Security-Policy"), "sandbox") {
 		t.Errorf("image: %d %v", w.Code, w.Header())
 	}
-	if w := ask(s, "/api/image?"+at(sgd, "samples/digits").Encode(), header("If-None-Match", w.Header().Get("ETag"))); w.Code != http.StatusNotModified {
+	if w := ask(s, "/api/image?"+at(sgd, "samples/digits").Encode(),
+		header("If-None-Match", w.Header().Get("ETag"))); w.Code != http.StatusNotModified {
 		t.Errorf("image again: %d", w.Code)
 	}
 	w = ask(s, "/api/audio?"+at(sgd, "speech/sample").Encode(), header("Range", "bytes=0-3"))
-	if w.Code != http.StatusPartialContent || w.Body.String() != "RIFF" || w.Header().Get("Content-Type") != "audio/wave" {
+	if w.Code != http.StatusPartialContent || w.Body.String() != "RIFF" ||
+		w.Header().Get("Content-Type") != "audio/wave" {
 		t.Errorf("audio: %d %v %q", w.Code, w.Header(), w.Body)
 	}
 	if g := askJSON[object](t, s, "/api/graph", url.Values{"run": {sgd}}); g["total"] != 14.0 {
 		t.Errorf("graph of %v nodes", g["total"])
 	}
 	hp := askJSON[object](t, s, "/api/hparams", nil)
-	if fmt.Sprint(hp["params"], hp["metrics"], len(hp["sessions"].([]any))) != "[batch lr optimizer] [hparam/accuracy hparam/loss] 4" {
+	if fmt.Sprint(hp["params"], hp["metrics"],
+		len(hp["sessions"].([]any))) != "[batch lr optimizer] [hparam/accuracy hparam/loss] 4" {
 		t.Errorf("hparams: %v", hp)
 	}
 	c := askJSON[struct{ Categories []categoryReply }](t, s, "/api/custom", nil)
-	if len(c.Categories) != 1 || !slices.Equal(c.Categories[0].Charts[0].Tags, []string{"loss/train", "loss/validation"}) {
+	if len(c.Categories) != 1 || !slices.Equal(c.Categories[0].Charts[0].Tags,
+		[]string{"loss/train", "loss/validation"}) {
 		t.Errorf("custom: %+v", c)
 	}
 	if pr := askJSON[object](t, s, "/api/pr", at(sgd, "pr/cats")); len(pr["points"].([]any)) != 6 {
@@ -390,8 +409,11 @@ func TestEveryEndpoint(t *testing.T) {
 		Colors, Faces      []int
 	}
 	ball := askJSON[mesh](t, s, "/api/mesh", at(sgd, "shapes/sphere"))
-	if ball.Batch != 1 || ball.Total != 1200 || len(ball.Vertices) != 3600 || len(ball.Colors) != 3600 || len(ball.Faces) != 3*2304 { // without the wrong face
-		t.Errorf("sphere: batch %d, total %d, %d coordinates, %d colours, %d corners", ball.Batch, ball.Total, len(ball.Vertices), len(ball.Colors), len(ball.Faces))
+	// without the wrong face
+	if ball.Batch != 1 || ball.Total != 1200 || len(ball.Vertices) != 3600 || len(ball.Colors) != 3600 ||
+		len(ball.Faces) != 3*2304 {
+		t.Errorf("sphere: batch %d, total %d, %d coordinates, %d colours, %d corners", ball.Batch, ball.Total,
+			len(ball.Vertices), len(ball.Colors), len(ball.Faces))
 	}
 	q := at(sgd, "shapes/cloud")
 	q.Set("k", "1")
@@ -405,18 +427,24 @@ func TestEveryEndpoint(t *testing.T) {
 		t.Errorf("cloud at the first step: step %d, %v", dots.Step, dots.Vertices[0])
 	}
 	for _, bad := range []string{"k=2", "i=2", "i=x"} {
-		if w := ask(s, "/api/mesh?"+at(sgd, "shapes/cloud").Encode()+"&"+bad); w.Code != http.StatusNotFound && w.Code != http.StatusBadRequest {
+		if w := ask(s, "/api/mesh?"+at(sgd, "shapes/cloud").Encode()+"&"+bad); w.Code != http.StatusNotFound &&
+			w.Code != http.StatusBadRequest {
 			t.Errorf("mesh with %s: %d %s", bad, w.Code, w.Body)
 		}
 	}
-	if p := askJSON[object](t, s, "/api/points", url.Values{"run": {sgd}, "tag": {"shapes/cloud"}, "plugin": {"mesh"}}); p["n"] != 2.0 {
+	if p := askJSON[object](t, s, "/api/points",
+		url.Values{"run": {sgd}, "tag": {"shapes/cloud"}, "plugin": {"mesh"}}); p["n"] != 2.0 {
 		t.Errorf("points of the cloud: %v", p)
 	}
 	e := askJSON[projection](t, s, "/api/embedding", url.Values{"run": {sgd}})
-	if e.Rows != 600 || e.Dims != 16 || len(e.Labels) != 600 || !slices.Equal(e.Header, []string{"class", "id"}) || e.Labels[7][1] != "7" {
+	if e.Rows != 600 || e.Dims != 16 || len(e.Labels) != 600 || !slices.Equal(e.Header, []string{"class", "id"}) ||
+		e.Labels[7][1] != "7" {
 		t.Errorf("embedding: %d rows, %d dims, %v", e.Rows, e.Dims, e.Header)
 	}
-	if !slices.IsSortedFunc(e.Variance, func(a, b float64) int { return int(math.Copysign(1, b-a)) * boolInt(a != b) }) {
+	if !slices.IsSortedFunc(e.Variance, func(a,
+		b float64) int {
+		return int(math.Copysign(1, b-a)) * boolInt(a != b)
+	}) {
 		t.Errorf("components out of order: %v", e.Variance)
 	}
 	// Hostile names come through whole, as JSON.
@@ -425,13 +453,16 @@ func TestEveryEndpoint(t *testing.T) {
 		t.Errorf("%v", v)
 	}
 	w = ask(s, "/api/scalars.csv?"+at(bad, evilTag).Encode())
-	if d := w.Header().Get("Content-Disposition"); w.Code != http.StatusOK || strings.Count(d, `"`) != 2 || strings.ContainsAny(d, "<>'\r\n") {
+	if d := w.Header().Get("Content-Disposition"); w.Code != http.StatusOK || strings.Count(d, `"`) != 2 ||
+		strings.ContainsAny(d, "<>'\r\n") {
 		t.Errorf("csv: %d %s", w.Code, d)
 	}
-	if lines := strings.Split(strings.TrimSpace(w.Body.String()), "\r\n"); len(lines) != 5 || !strings.HasSuffix(lines[4], ",3,3") {
+	if lines := strings.Split(strings.TrimSpace(w.Body.String()), "\r\n"); len(lines) != 5 ||
+		!strings.HasSuffix(lines[4], ",3,3") {
 		t.Errorf("csv: %q", lines)
 	}
-	if w := ask(s, "/api/text?"+at(bad, evilTag+"/text_summary").Encode()); strings.Contains(w.Body.String(), "\\u003cscript") || strings.Contains(w.Body.String(), "javascript:") {
+	if w := ask(s, "/api/text?"+at(bad, evilTag+"/text_summary").Encode()); strings.Contains(w.Body.String(),
+		"\\u003cscript") || strings.Contains(w.Body.String(), "javascript:") {
 		t.Errorf("text: %s", w.Body)
 	}
 }
@@ -465,7 +496,8 @@ func TestMarkdown(t *testing.T) {
 			t.Errorf("%q:\n got %q\nwant %q", c.in, got, c.want)
 		}
 	}
-	if got := renderTexts([]int64{2, 2}, []string{"a", "b", "<c>", "d"}); strings.Count(got, "<tr>") != 2 || strings.Contains(got, "<c>") {
+	if got := renderTexts([]int64{2, 2}, []string{"a", "b", "<c>", "d"}); strings.Count(got, "<tr>") != 2 ||
+		strings.Contains(got, "<c>") {
 		t.Errorf("table: %s", got)
 	}
 	long := renderMarkdown(strings.Repeat("é", maxMarkdown))
@@ -488,11 +520,13 @@ func FuzzMarkdown(f *testing.F) {
 }
 
 func TestRebin(t *testing.T) {
-	b := []tensorboard.Bucket{{Left: 0, Right: 1, Count: 4}, {Left: 1, Right: 3, Count: 2}, {Left: 3, Right: 3, Count: 1}, {Left: math.Inf(-1), Right: 0, Count: 9}}
+	b := []tensorboard.Bucket{{Left: 0, Right: 1, Count: 4}, {Left: 1, Right: 3, Count: 2},
+		{Left: 3, Right: 3, Count: 1}, {Left: math.Inf(-1), Right: 0, Count: 9}}
 	if got := rebin(b, 0, 4, 4); !slices.Equal(got, numbers{4, 1, 1, 1}) {
 		t.Errorf("%v", got)
 	}
-	if got := rebin([]tensorboard.Bucket{{Left: -math.MaxFloat64, Right: math.MaxFloat64, Count: 1}}, -math.MaxFloat64, math.MaxFloat64, 3); len(got) != 3 {
+	if got := rebin([]tensorboard.Bucket{{Left: -math.MaxFloat64, Right: math.MaxFloat64, Count: 1}}, -math.MaxFloat64,
+		math.MaxFloat64, 3); len(got) != 3 {
 		t.Errorf("%v", got)
 	}
 }
@@ -505,7 +539,8 @@ func TestEmbeddingRows(t *testing.T) {
 	p := &projection{}
 	rows, err := p.read(strings.NewReader(b.String()))
 	must(t, err)
-	if p.Total != 25000 || len(rows) > maxRows || len(rows) < maxRows/2 || p.Index[1] != 4 || rows[1][0] != 4 || rows[1][2] != 0 {
+	if p.Total != 25000 || len(rows) > maxRows || len(rows) < maxRows/2 || p.Index[1] != 4 || rows[1][0] != 4 ||
+		rows[1][2] != 0 {
 		t.Errorf("%d of %d rows, index %v", len(rows), p.Total, p.Index[:3])
 	}
 	p.project(rows)

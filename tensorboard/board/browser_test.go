@@ -80,16 +80,19 @@ func startBrowser(t *testing.T, dark bool) *browser {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	args := []string{"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-		"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--window-size=1440,900", "--user-data-dir=" + profile}
+	args := []string{"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+		"--disable-background-networking",
+		"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--window-size=1440,900",
+		"--user-data-dir=" + profile}
 	if dark {
 		args = append(args, "--force-dark-mode")
 	}
 	b.session = base
-	v, err := b.try(http.MethodPost, "/session", map[string]any{"capabilities": map[string]any{"alwaysMatch": map[string]any{
-		"goog:chromeOptions": map[string]any{"binary": chrome, "args": args},
-		"goog:loggingPrefs":  map[string]string{"browser": "ALL"},
-	}}})
+	v, err := b.try(http.MethodPost, "/session",
+		map[string]any{"capabilities": map[string]any{"alwaysMatch": map[string]any{
+			"goog:chromeOptions": map[string]any{"binary": chrome, "args": args},
+			"goog:loggingPrefs":  map[string]string{"browser": "ALL"},
+		}}})
 	if err != nil {
 		b.session = ""
 		t.Skipf("the browser does not start: %v", err)
@@ -159,7 +162,8 @@ func (b *browser) wait(expr string) {
 		time.Sleep(100 * time.Millisecond)
 	}
 	b.shot("failed")
-	b.t.Fatalf("never became true: %s\nconsole: %v\npage: %.2000s", expr, b.console(), b.js("return document.body.innerText"))
+	b.t.Fatalf("never became true: %s\nconsole: %v\npage: %.2000s", expr, b.console(),
+		b.js("return document.body.innerText"))
 }
 
 // console returns the browser's messages since the last call.
@@ -248,7 +252,8 @@ func TestBrowser(t *testing.T) {
 	// The logarithmic axis, the keys, the zoom.
 	b.js(find("loss/train") + `.querySelector("[aria-label^=Logarithmic]").click()`)
 	b.wait(find("loss/train") + `.querySelector("[aria-label^=Logarithmic]").getAttribute("aria-pressed") === "true"`)
-	b.js(`const p = ` + find("loss/train") + `.querySelector(".plot"); p.focus(); p.dispatchEvent(new KeyboardEvent("keydown", {key: "+", bubbles: true}));`)
+	b.js(`const p = ` + find("loss/train") +
+		`.querySelector(".plot"); p.focus(); p.dispatchEvent(new KeyboardEvent("keydown", {key: "+", bubbles: true}));`)
 	b.wait(`!` + find("loss/train") + `.querySelector("[aria-label^='Show all']").disabled`)
 	b.js(`document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: "0", bubbles: true}))`)
 	b.wait(find("loss/train") + `.querySelector("[aria-label^='Show all']").disabled`)

@@ -180,14 +180,16 @@ func (p *projection) read(r io.Reader) ([][]float32, error) {
 				v = 0 // one bad number must not hide all points
 			}
 			if row = append(row, float32(v)); len(row) > maxDims {
-				return nil, &apiError{http.StatusRequestEntityTooLarge, "the points of this embedding have too many dimensions to show"}
+				return nil, &apiError{http.StatusRequestEntityTooLarge,
+					"the points of this embedding have too many dimensions to show"}
 			}
 		}
 		if p.Dims == 0 {
 			p.Dims = len(row)
 		}
 		if len(row) != p.Dims {
-			return nil, &apiError{http.StatusUnprocessableEntity, fmt.Sprintf("row %d of this embedding has %d numbers, the first has %d", i+1, len(row), p.Dims)}
+			return nil, &apiError{http.StatusUnprocessableEntity,
+				fmt.Sprintf("row %d of this embedding has %d numbers, the first has %d", i+1, len(row), p.Dims)}
 		}
 		rows, p.Index = append(rows, row), append(p.Index, i)
 		// The rows of a wide table are bounded in bytes, too.

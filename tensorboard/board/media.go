@@ -61,7 +61,8 @@ func (s *Server) blob(w http.ResponseWriter, r *http.Request, files [][]byte, ki
 	}
 	w.Header().Set("Content-Type", t)
 	// If someone opens the address itself, the file must not act as a page.
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox")
+	w.Header().Set("Content-Security-Policy",
+		"default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox")
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(files[k]))
 	return nil
 }
@@ -97,7 +98,8 @@ func (s *Server) audio(w http.ResponseWriter, r *http.Request) error {
 	}
 	return s.blob(w, r, p.Encoded, func(b []byte) string {
 		k := audioKind(b)
-		if k == "" && strings.HasPrefix(p.ContentType, "audio/") && http.DetectContentType(b) == "application/octet-stream" {
+		if k == "" && strings.HasPrefix(p.ContentType, "audio/") &&
+			http.DetectContentType(b) == "application/octet-stream" {
 			k = "application/octet-stream" // offered as a download, not played
 		}
 		return k

@@ -91,7 +91,8 @@ func meshFaces(f []float32, vertices int) []int {
 	var out []int
 	for i := 0; i+2 < len(f); i += 3 {
 		t := f[i : i+3]
-		if valid := func(v float32) bool { return v >= 0 && v < float32(vertices) }; valid(t[0]) && valid(t[1]) && valid(t[2]) {
+		if valid := func(v float32) bool { return v >= 0 && v < float32(vertices) }; valid(t[0]) && valid(t[1]) &&
+			valid(t[2]) {
 			out = append(out, int(t[0]), int(t[1]), int(t[2]))
 		}
 	}

@@ -224,7 +224,8 @@ func (s *Server) hparams(*http.Request) (any, error) {
 		if !ok {
 			continue // came between two looks
 		}
-		y := sessionReply{Run: id, Status: x.Status, Group: x.Group, Values: make([]any, len(params)), Metrics: make([]any, len(metrics))}
+		y := sessionReply{Run: id, Status: x.Status, Group: x.Group, Values: make([]any, len(params)),
+			Metrics: make([]any, len(metrics))}
 		for _, p := range x.Params {
 			i, _ := slices.BinarySearch(params, p.Name)
 			switch p.Value.Kind {

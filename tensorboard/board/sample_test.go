@@ -15,8 +15,10 @@ const (
 	evilTag  = `evil/<img src=x onerror="document.title='owned'">'"&/✓ ünï`
 	evilRun  = `run <b onmouseover=alert(1)>'"`
 	evilText = "# Title\n\n<script>document.title='owned'</script>\n<img src=x onerror=\"document.title='owned'\">\n\n" +
-		"[click](javascript:document.title='owned') ![pic](http://example.invalid/x.png)\n\n| a | b |\n|---|--:|\n| **1** | `2` |\n\n" +
-		"[ok](https://example.com/?a=1&b=2) <a href=\"data:text/html,x\" onclick=\"x()\">raw</a> <iframe src=//x></iframe>\n"
+		"[click](javascript:document.title='owned') ![pic](http://example.invalid/x.png)\n\n| a | b |\n|---|--:|\n| " +
+		"**1** | `2` |\n\n" +
+		"[ok](https://example.com/?a=1&b=2) <a href=\"data:text/html,x\" onclick=\"x()\">raw</a> <iframe " +
+		"src=//x></iframe>\n"
 )
 
 func writer(t testing.TB, dir string) *tensorboard.SummaryWriter {
@@ -67,7 +69,8 @@ func writeSample(t testing.TB, dir string) {
 			}
 			wall := t0 + float64(k)*4000 + float64(i)*250
 			for _, tag := range []string{"fc1/weight", "fc1/bias", "fc2/weight"} {
-				must(t, w.AddHistogram(tag, tensorboard.Of(vals), int64(i*30), tensorboard.HistogramOptions{WallTime: wall}))
+				must(t, w.AddHistogram(tag, tensorboard.Of(vals), int64(i*30),
+					tensorboard.HistogramOptions{WallTime: wall}))
 			}
 		}
 		for i := range 6 {
@@ -76,7 +79,8 @@ func writeSample(t testing.TB, dir string) {
 				for c := range 3 {
 					for y := range 64 {
 						for x := range 96 {
-							px[(c*64+y)*96+x] = 0.5 + 0.5*math.Sin(float64(x)/9+float64(c)+float64(i))*math.Cos(float64(y)/11+float64(k))
+							px[(c*64+y)*96+x] = 0.5 +
+								0.5*math.Sin(float64(x)/9+float64(c)+float64(i))*math.Cos(float64(y)/11+float64(k))
 						}
 					}
 				}
@@ -91,14 +95,19 @@ func writeSample(t testing.TB, dir string) {
 		}
 		if k == 0 {
 			must(t, w.AddCustomScalars([]tensorboard.Category{{Title: "Overview", Charts: []tensorboard.Chart{
-				{Title: "Losses", Tags: []string{"loss/.*"}}, {Title: "Accuracy", Tags: []string{"accuracy/train", "accuracy/validation"}},
-				{Title: "With margin", Margins: []tensorboard.Margin{{Value: "margin/value", Lower: "margin/lower", Upper: "margin/upper"}}}}}}))
+				{Title: "Losses", Tags: []string{"loss/.*"}},
+				{Title: "Accuracy", Tags: []string{"accuracy/train", "accuracy/validation"}},
+				{Title: "With margin", Margins: []tensorboard.Margin{{Value: "margin/value", Lower: "margin/lower",
+					Upper: "margin/upper"}}}}}}))
 			wave := make([]float64, 22050)
 			for i := range wave {
 				wave[i] = 0.4 * math.Sin(float64(i)*2*math.Pi*440/22050)
 			}
 			must(t, w.AddAudio("speech/sample", tensorboard.Of(wave), 0, tensorboard.AudioOptions{SampleRate: 22050}))
-			must(t, w.AddText("notes", "## Set-up\n\nTrained with **SGD** and a step schedule.\n\n| setting | value |\n|---|--:|\n| batch | 64 |\n| epochs | 40 |\n\n```go\nopt := optim.NewSGD(m.Parameters(), 0.1)\n```\n\n> The learning rate is halved every hundred steps.\n\n- augmentations: flip, crop\n- [paper](https://example.com/paper)\n", 0))
+			must(t, w.AddText("notes", "## Set-up\n\nTrained with **SGD** and a step schedule.\n\n| setting | value "+
+				"|\n|---|--:|\n| batch | 64 |\n| epochs | 40 |\n\n```go\nopt := optim.NewSGD(m.Parameters(), "+
+				"0.1)\n```\n\n> The learning rate is halved every hundred steps.\n\n- augmentations: flip, crop\n- "+
+				"[paper](https://example.com/paper)\n", 0))
 			must(t, w.AddText("notes", "Loss is *flat* after step 200.", 200))
 			must(t, w.AddGraph(sampleGraph()))
 			n, d := 600, 16
@@ -114,17 +123,21 @@ func writeSample(t testing.TB, dir string) {
 				meta[i] = []string{fmt.Sprintf("class %d", c), fmt.Sprint(i)}
 			}
 			sphere, cloud := sampleMeshes(rnd)
-			must(t, w.AddMesh("shapes/sphere", sphere[0], 0, tensorboard.MeshOptions{Faces: sphere[1], Colors: sphere[2]}))
+			must(t, w.AddMesh("shapes/sphere", sphere[0], 0,
+				tensorboard.MeshOptions{Faces: sphere[1], Colors: sphere[2]}))
 			must(t, w.AddMesh("shapes/cloud", cloud, 0))
 			must(t, w.AddMesh("shapes/cloud", cloud, 10))
-			must(t, w.AddEmbedding(tensorboard.Of(emb, n, d), 0, tensorboard.EmbeddingOptions{Tag: "features", Metadata: meta, Header: []string{"class", "id"}}))
+			must(t, w.AddEmbedding(tensorboard.Of(emb, n, d), 0,
+				tensorboard.EmbeddingOptions{Tag: "features", Metadata: meta, Header: []string{"class", "id"}}))
 		}
 		opt := "sgd"
 		if k > 1 {
 			opt = "adam"
 		}
-		must(t, w.AddHParams([]tensorboard.HParam{tensorboard.NumberParam("lr", lr), tensorboard.StringParam("optimizer", opt), tensorboard.NumberParam("batch", float64(32*(1+k%2)))},
-			[]tensorboard.Named{{Name: "hparam/accuracy", Value: 0.98 - 0.03*float64(k)}, {Name: "hparam/loss", Value: 0.1 + 0.05*float64(k)}},
+		must(t, w.AddHParams([]tensorboard.HParam{tensorboard.NumberParam("lr", lr),
+			tensorboard.StringParam("optimizer", opt), tensorboard.NumberParam("batch", float64(32*(1+k%2)))},
+			[]tensorboard.Named{{Name: "hparam/accuracy", Value: 0.98 - 0.03*float64(k)},
+				{Name: "hparam/loss", Value: 0.1 + 0.05*float64(k)}},
 			tensorboard.HParamsOptions{RunName: "hp"}))
 		must(t, w.Close())
 	}
@@ -154,11 +167,13 @@ func sampleMeshes(rnd *rand.Rand) (sphere [3]tensorboard.Array, cloud tensorboar
 		}
 	}
 	f = append(f, 0, 1, 99999) // a vertex that there is not
-	sphere = [3]tensorboard.Array{tensorboard.Of(v, 1, len(v)/3, 3), tensorboard.Of(f, 1, len(f)/3, 3), tensorboard.Of(c, 1, len(c)/3, 3)}
+	sphere = [3]tensorboard.Array{tensorboard.Of(v, 1, len(v)/3, 3), tensorboard.Of(f, 1, len(f)/3, 3),
+		tensorboard.Of(c, 1, len(c)/3, 3)}
 	var pts []float32
 	for i := range 6000 {
 		a := float64(i%3000) / 150
-		pts = append(pts, float32(math.Cos(a)+0.05*rnd.NormFloat64()), float32(a/10-1), float32(math.Sin(a)+0.05*rnd.NormFloat64()))
+		pts = append(pts, float32(math.Cos(a)+0.05*rnd.NormFloat64()), float32(a/10-1),
+			float32(math.Sin(a)+0.05*rnd.NormFloat64()))
 	}
 	pts[0] = float32(math.NaN())
 	return sphere, tensorboard.Of(pts, 2, 3000, 3)
@@ -167,7 +182,8 @@ func sampleMeshes(rnd *rand.Rand) (sphere [3]tensorboard.Array, cloud tensorboar
 func sampleGraph() *tensorboard.Graph {
 	var g tensorboard.Graph
 	add := func(name, op string, shape []int64, in ...string) {
-		g.Nodes = append(g.Nodes, tensorboard.GraphNode{Name: name, Op: op, Inputs: in, OutputShapes: [][]int64{shape}, Attrs: map[string]string{"attr": "{}"}})
+		g.Nodes = append(g.Nodes, tensorboard.GraphNode{Name: name, Op: op, Inputs: in, OutputShapes: [][]int64{shape},
+			Attrs: map[string]string{"attr": "{}"}})
 	}
 	add("input/x", "IO Node", []int64{64, 1, 28, 28})
 	prev := "input/x"
@@ -183,7 +199,8 @@ func sampleGraph() *tensorboard.Graph {
 	add("Net/flatten", "aten::flatten", []int64{64, 800}, prev)
 	add("Net/Linear[fc]/weight", "prim::GetAttr", []int64{10, 800})
 	add("Net/Linear[fc]/bias", "prim::GetAttr", []int64{10})
-	add("Net/Linear[fc]/out", "aten::linear", []int64{64, 10}, "Net/flatten", "Net/Linear[fc]/weight", "Net/Linear[fc]/bias")
+	add("Net/Linear[fc]/out", "aten::linear", []int64{64, 10}, "Net/flatten", "Net/Linear[fc]/weight",
+		"Net/Linear[fc]/bias")
 	add("output/y", "IO Node", []int64{64, 10}, "Net/Linear[fc]/out")
 	return &g
 }

@@ -84,7 +84,8 @@ func thin(s *tensorboard.ScalarSeries, from, points int, lo, hi int) curve {
 		}
 		return c
 	}
-	c.series = &tensorboard.ScalarSeries{Steps: make([]int64, len(idx)), Walls: make([]float64, len(idx)), Values: make([]float64, len(idx))}
+	c.series = &tensorboard.ScalarSeries{Steps: make([]int64, len(idx)), Walls: make([]float64, len(idx)),
+		Values: make([]float64, len(idx))}
 	for k, i := range idx {
 		c.series.Steps[k], c.series.Walls[k], c.series.Values[k] = part.Steps[i], part.Walls[i], part.Values[i]
 		idx[k] = from + lo + i
@@ -418,7 +419,8 @@ func fileName(s string) string {
 	out := make([]byte, 0, len(s))
 	for _, c := range s {
 		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_', c == '.' && len(out) > 0:
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_', c == '.' &&
+			len(out) > 0:
 			out = append(out, byte(c))
 		case len(out) > 0 && out[len(out)-1] != '_':
 			out = append(out, '_')

@@ -195,7 +195,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=()")
 	h.Set("Cache-Control", "no-cache")
 	if !s.hostAllowed(r.Host) {
-		s.refuse(w, http.StatusMisdirectedRequest, "this name is not served; use the address that the server printed, or start it with --allow-host")
+		s.refuse(w, http.StatusMisdirectedRequest,
+			"this name is not served; use the address that the server printed, or start it with --allow-host")
 		return
 	}
 	if !originAllowed(r) {
@@ -242,7 +243,8 @@ func originAllowed(r *http.Request) bool {
 	case "", "same-origin", "none":
 		return true
 	}
-	return r.URL.Path == "/" && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+	return r.URL.Path == "/" && r.Header.Get("Sec-Fetch-Mode") == "navigate" &&
+		r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
 func (s *Server) serveStatic(w http.ResponseWriter, r *http.Request) {

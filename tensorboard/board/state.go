@@ -83,7 +83,8 @@ var shown = map[string]bool{
 }
 
 func (s *Server) state(r *http.Request) (any, error) {
-	out := stateReply{Boot: s.boot, Interval: max(s.opts.Interval.Milliseconds(), 0), Title: s.opts.Title, Runs: []runReply{}}
+	out := stateReply{Boot: s.boot, Interval: max(s.opts.Interval.Milliseconds(), 0), Title: s.opts.Title,
+		Runs: []runReply{}}
 	select {
 	case <-s.ready:
 	default:
@@ -118,7 +119,8 @@ func (s *Server) state(r *http.Request) (any, error) {
 		if err != nil {
 			continue
 		}
-		rr := runReply{ID: id, Name: st.name, Start: info.Start, Purged: info.Purged, Damaged: damaged[st.name], Tags: map[string][]tagReply{}}
+		rr := runReply{ID: id, Name: st.name, Start: info.Start, Purged: info.Purged, Damaged: damaged[st.name],
+			Tags: map[string][]tagReply{}}
 		for _, plugin := range s.log.Plugins(st.name) {
 			if !shown[plugin] {
 				continue

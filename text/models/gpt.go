@@ -17,8 +17,8 @@ type GPTConfig struct {
 	Dropout                              float64 // on both residual branches
 }
 
-// GPT is a decoder-only transformer with learned positions and pre-norm blocks (Radford et al., Language models are unsupervised multitask
-// learners, 2019).
+// GPT is a decoder-only transformer with learned positions and pre-norm blocks (Radford et al., Language models are
+// unsupervised multitask learners, 2019).
 type GPT struct {
 	nn.Base
 	Config GPTConfig
@@ -91,7 +91,8 @@ type Sampling struct {
 	Generator   *torch.Generator
 }
 
-// Generate continues tokens by n more, calling each (if given) with every new one; it stops early when each returns false.
+// Generate continues tokens by n more, calling each (if given) with every new one; it stops early when each returns
+// false.
 func (m *GPT) Generate(tokens []int64, n int, s Sampling, each func(int64) bool) []int64 {
 	wasTraining := m.Training()
 	m.Eval()

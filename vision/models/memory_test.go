@@ -8,7 +8,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// What hooks have seen of a block stays valid after Backward, and so does what a kept graph needs; the gradients are always the same.
+// What hooks have seen of a block stays valid after Backward, and so does what a kept graph needs; the gradients are
+// always the same.
 func TestInnerValues(t *testing.T) {
 	var b *BasicBlock
 	fresh := func() { // the same weights each time
@@ -45,7 +46,8 @@ func TestInnerValues(t *testing.T) {
 
 	for i := range 8 {
 		fresh()
-		m := []nn.Module{b.Conv1, b.BN1, b.ReLU, b.Conv2, b.BN2, b.Downsample, b.Downsample.At(0), b.Downsample.At(1)}[i]
+		m := []nn.Module{b.Conv1, b.BN1, b.ReLU, b.Conv2, b.BN2, b.Downsample, b.Downsample.At(0),
+			b.Downsample.At(1)}[i]
 		var seen []*tensor.Tensor
 		h := nn.RegisterForwardHook(m, func(_ nn.Module, in []*tensor.Tensor, out *tensor.Tensor) *tensor.Tensor {
 			seen = append(append(seen, in...), out)

@@ -18,10 +18,12 @@ type MobileNetV2Options struct {
 
 // convReLU6 is a convolution without bias, its batch norm and an activation.
 func convReLU6(in, out, kernel, stride, groups int) *nn.Sequential {
-	return nn.NewSequential(convNB(in, out, kernel, stride, groups), nn.NewBatchNorm2d(out), nn.NewReLU6(nn.InplaceOptions{Inplace: true}))
+	return nn.NewSequential(convNB(in, out, kernel, stride, groups), nn.NewBatchNorm2d(out),
+		nn.NewReLU6(nn.InplaceOptions{Inplace: true}))
 }
 
-// InvertedResidual widens its input, convolves each channel by itself, and narrows it again, with a shortcut where the shapes agree.
+// InvertedResidual widens its input, convolves each channel by itself, and narrows it again, with a shortcut where the
+// shapes agree.
 type InvertedResidual struct {
 	nn.Base
 	Conv     *nn.Sequential
@@ -48,8 +50,9 @@ func (b *InvertedResidual) Forward(x *tensor.Tensor) *tensor.Tensor {
 	return b.Conv.Forward(x)
 }
 
-// MobileNetV2 is a small network for images (Sandler et al., MobileNetV2: Inverted Residuals and Linear Bottlenecks, 2018). Its state
-// dict is that of torchvision's class of the same name, and so are the first weights after the same seed.
+// MobileNetV2 is a small network for images (Sandler et al., MobileNetV2: Inverted Residuals and Linear Bottlenecks,
+// 2018). Its state dict is that of torchvision's class of the same name, and so are the first weights after the same
+// seed.
 type MobileNetV2 struct {
 	nn.Base
 	Features   *nn.Sequential
@@ -92,8 +95,9 @@ func NewMobileNetV2(opts ...MobileNetV2Options) *MobileNetV2 {
 	}
 	features.Append(convReLU6(in, last, 1, 1, 1))
 	m := nn.New(&MobileNetV2{
-		Features:   features,
-		Classifier: nn.NewSequential(nn.NewDropout(nn.DropoutOptions{P: tensor.Some(o.Dropout.Or(0.2))}), nn.NewLinear(last, o.NumClasses)),
+		Features: features,
+		Classifier: nn.NewSequential(nn.NewDropout(nn.DropoutOptions{P: tensor.Some(o.Dropout.Or(0.2))}),
+			nn.NewLinear(last, o.NumClasses)),
 	})
 	for c := range nn.Modules(m) {
 		switch c := c.(type) {

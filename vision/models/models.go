@@ -17,8 +17,8 @@ func NewMLP(inputs, classes int) *nn.Sequential {
 	)
 }
 
-// LeNet is a convolutional network for 28x28 images: two convolutions of 5x5, each followed by max-pooling, and two linear layers
-// (LeCun et al., Gradient-based learning applied to document recognition, 1998, with rectifiers).
+// LeNet is a convolutional network for 28x28 images: two convolutions of 5x5, each followed by max-pooling, and two
+// linear layers (LeCun et al., Gradient-based learning applied to document recognition, 1998, with rectifiers).
 type LeNet struct {
 	nn.Base
 	Conv1 *nn.Conv2d
@@ -58,7 +58,8 @@ type ResNet9 struct {
 }
 
 func convBN(in, out int, pool bool) *nn.Sequential {
-	layers := []nn.Layer{nn.NewConv2d(in, out, 3, nn.Conv2dOptions{Padding: nn.Size{1}, NoBias: true}), nn.NewBatchNorm2d(out), nn.NewReLU()}
+	layers := []nn.Layer{nn.NewConv2d(in, out, 3, nn.Conv2dOptions{Padding: nn.Size{1}, NoBias: true}),
+		nn.NewBatchNorm2d(out), nn.NewReLU()}
 	if pool {
 		layers = append(layers, nn.NewMaxPool2d(2))
 	}

@@ -29,15 +29,18 @@ func TestTorchvision(t *testing.T) {
 		sum     float64 // of the last weight
 		logits  []float64
 	}{
-		{"resnet18", func() nn.Layer { return NewResNet18() }, 122, "fc.bias", 11689512, 0.013003005646169186, 19.30726454930351,
+		{"resnet18", func() nn.Layer { return NewResNet18() }, 122, "fc.bias", 11689512, 0.013003005646169186,
+			19.30726454930351,
 			[]float64{-0.26113614439964294, -0.32852354645729065, 0.07895395904779434, 0.18115031719207764}},
-		{"mobilenet_v2", func() nn.Layer { return NewMobileNetV2() }, 314, "classifier.1.bias", 3504872, -0.07899099588394165, 4.2008634060148236, nil},
+		{"mobilenet_v2", func() nn.Layer { return NewMobileNetV2() }, 314, "classifier.1.bias", 3504872,
+			-0.07899099588394165, 4.2008634060148236, nil},
 	} {
 		torch.ManualSeed(3)
 		m := tc.make()
 		keys := nn.StateDict(m).Keys()
 		if len(keys) != tc.entries || keys[len(keys)-1] != tc.last {
-			t.Errorf("%s: %d entries, the last %s; want %d, %s", tc.name, len(keys), keys[len(keys)-1], tc.entries, tc.last)
+			t.Errorf("%s: %d entries, the last %s; want %d, %s", tc.name, len(keys), keys[len(keys)-1], tc.entries,
+				tc.last)
 		}
 		if n := nn.NumParameters(m); n != tc.params {
 			t.Errorf("%s: %d parameters, want %d", tc.name, n, tc.params)
@@ -99,8 +102,10 @@ func TestTrainingStep(t *testing.T) {
 		{"lenet", func() nn.Layer { return NewLeNet(10) }, []int{2, 1, 28, 28}},
 		{"resnet9", func() nn.Layer { return NewResNet9(3, 10, 8) }, []int{2, 3, 32, 32}},
 		{"resnet18", func() nn.Layer { return NewResNet18(ResNetOptions{NumClasses: 10}) }, []int{2, 3, 64, 64}},
-		{"resnext50_32x4d", func() nn.Layer { return NewResNeXt50x32x4d(ResNetOptions{NumClasses: 10}) }, []int{2, 3, 64, 64}},
-		{"mobilenet_v2", func() nn.Layer { return NewMobileNetV2(MobileNetV2Options{NumClasses: 10}) }, []int{2, 3, 64, 64}},
+		{"resnext50_32x4d", func() nn.Layer { return NewResNeXt50x32x4d(ResNetOptions{NumClasses: 10}) },
+			[]int{2, 3, 64, 64}},
+		{"mobilenet_v2", func() nn.Layer { return NewMobileNetV2(MobileNetV2Options{NumClasses: 10}) },
+			[]int{2, 3, 64, 64}},
 	} {
 		for _, f := range []tensor.MemoryFormat{tensor.ContiguousFormat, tensor.ChannelsLast} {
 			if f == tensor.ChannelsLast && len(tc.shape) != 4 {

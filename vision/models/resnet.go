@@ -44,12 +44,15 @@ type Bottleneck struct {
 
 // convNB is a convolution without bias that keeps the size but for its stride.
 func convNB(in, out, kernel, stride, groups int) *nn.Conv2d {
-	return nn.NewConv2d(in, out, kernel, nn.Conv2dOptions{Stride: nn.Size{stride}, Padding: nn.Size{(kernel - 1) / 2}, Groups: tensor.Some(groups), NoBias: true})
+	return nn.NewConv2d(in, out, kernel,
+		nn.Conv2dOptions{Stride: nn.Size{stride}, Padding: nn.Size{(kernel - 1) / 2}, Groups: tensor.Some(groups),
+			NoBias: true})
 }
 
 func newBasicBlock(in, planes, stride, _, _ int, down *nn.Sequential) block {
 	return nn.New(&BasicBlock{
-		Conv1: convNB(in, planes, 3, stride, 1), BN1: nn.NewBatchNorm2d(planes), ReLU: nn.NewReLU(nn.InplaceOptions{Inplace: true}),
+		Conv1: convNB(in, planes, 3, stride, 1), BN1: nn.NewBatchNorm2d(planes),
+		ReLU:  nn.NewReLU(nn.InplaceOptions{Inplace: true}),
 		Conv2: convNB(planes, planes, 3, 1, 1), BN2: nn.NewBatchNorm2d(planes), Downsample: down,
 	})
 }
@@ -87,8 +90,8 @@ func (b *Bottleneck) Forward(x *tensor.Tensor) *tensor.Tensor {
 	return b.ReLU.Forward(y.AddInPlace(shortcut(b.Downsample, x)))
 }
 
-// ResNet is a residual network for images (He et al., Deep Residual Learning for Image Recognition, 2015). Its state dict is that of
-// torchvision's class of the same name, and so are the first weights after the same seed.
+// ResNet is a residual network for images (He et al., Deep Residual Learning for Image Recognition, 2015). Its state
+// dict is that of torchvision's class of the same name, and so are the first weights after the same seed.
 type ResNet struct {
 	nn.Base
 	Conv1   *nn.Conv2d
@@ -104,7 +107,8 @@ type ResNet struct {
 }
 
 // newResNet builds four stages of the given numbers of blocks.
-func newResNet(make func(in, planes, stride, groups, base int, down *nn.Sequential) block, expansion int, layers [4]int, groups, base int, opts []ResNetOptions) *ResNet {
+func newResNet(make func(in, planes, stride, groups, base int, down *nn.Sequential) block, expansion int, layers [4]int,
+	groups, base int, opts []ResNetOptions) *ResNet {
 	o := ResNetOptions{}
 	if len(opts) > 0 {
 		o = opts[0]
@@ -130,7 +134,8 @@ func newResNet(make func(in, planes, stride, groups, base int, down *nn.Sequenti
 	m := nn.New(&ResNet{
 		Conv1: convNB(3, 64, 7, 2, 1), BN1: nn.NewBatchNorm2d(64), ReLU: nn.NewReLU(nn.InplaceOptions{Inplace: true}),
 		MaxPool: nn.NewMaxPool2d(3, nn.MaxPool2dOptions{Stride: nn.Size{2}, Padding: nn.Size{1}}),
-		Layer1:  stage(64, layers[0], 1), Layer2: stage(128, layers[1], 2), Layer3: stage(256, layers[2], 2), Layer4: stage(512, layers[3], 2),
+		Layer1:  stage(64, layers[0], 1), Layer2: stage(128, layers[1], 2), Layer3: stage(256, layers[2], 2),
+		Layer4:  stage(512, layers[3], 2),
 		AvgPool: nn.NewAdaptiveAvgPool2d(nn.Size{1, 1}), FC: nn.NewLinear(512*expansion, o.NumClasses),
 	})
 	for c := range nn.Modules(m) {

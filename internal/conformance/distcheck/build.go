@@ -65,8 +65,10 @@ var families = map[string]func(a args) dist{
 		"df"), "Poisson": one(distributions.NewPoisson, "rate"),
 	"HalfNormal": one(distributions.NewHalfNormal, "scale"), "HalfCauchy": one(distributions.NewHalfCauchy,
 		"scale"), "Dirichlet": one(distributions.NewDirichlet, "concentration"),
-	"Bernoulli": odds(distributions.NewBernoulli), "Geometric": odds(distributions.NewGeometric), "Categorical": odds(distributions.NewCategorical),
-	"OneHotCategorical": odds(distributions.NewOneHotCategorical), "OneHotCategoricalStraightThrough": odds(distributions.NewOneHotCategoricalStraightThrough),
+	"Bernoulli": odds(distributions.NewBernoulli), "Geometric": odds(distributions.NewGeometric),
+	"Categorical":                      odds(distributions.NewCategorical),
+	"OneHotCategorical":                odds(distributions.NewOneHotCategorical),
+	"OneHotCategoricalStraightThrough": odds(distributions.NewOneHotCategoricalStraightThrough),
 	"StudentT": func(a args) dist {
 		return distributions.NewStudentT(a.t["df"], distributions.StudentTOptions{Loc: a.t["loc"], Scale: a.t["scale"]})
 	},
@@ -110,10 +112,14 @@ var families = map[string]func(a args) dist{
 
 // transforms are the constructors without arguments, by Python's class names without "Transform".
 var transforms = map[string]func(o ...distributions.TransformOptions) transform{
-	"Exp": as(distributions.NewExpTransform), "Sigmoid": as(distributions.NewSigmoidTransform), "Tanh": as(distributions.NewTanhTransform),
-	"Softplus": as(distributions.NewSoftplusTransform), "Abs": as(distributions.NewAbsTransform), "Softmax": as(distributions.NewSoftmaxTransform),
-	"StickBreaking": as(distributions.NewStickBreakingTransform), "LowerCholesky": as(distributions.NewLowerCholeskyTransform),
-	"PositiveDefinite": as(distributions.NewPositiveDefiniteTransform), "CorrCholesky": as(distributions.NewCorrCholeskyTransform),
+	"Exp": as(distributions.NewExpTransform), "Sigmoid": as(distributions.NewSigmoidTransform),
+	"Tanh":     as(distributions.NewTanhTransform),
+	"Softplus": as(distributions.NewSoftplusTransform), "Abs": as(distributions.NewAbsTransform),
+	"Softmax":          as(distributions.NewSoftmaxTransform),
+	"StickBreaking":    as(distributions.NewStickBreakingTransform),
+	"LowerCholesky":    as(distributions.NewLowerCholeskyTransform),
+	"PositiveDefinite": as(distributions.NewPositiveDefiniteTransform),
+	"CorrCholesky":     as(distributions.NewCorrCholeskyTransform),
 }
 
 func as[T transform](f func(o ...distributions.TransformOptions) T) func(o ...distributions.TransformOptions) transform {

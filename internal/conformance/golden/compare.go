@@ -53,7 +53,8 @@ func Close(got, want *tensor.Tensor, tol Tolerance) string {
 	got, want = got.Detach().CPU(), want.Detach().CPU()
 	switch dt := want.DType(); {
 	case dt.IsIntOrBool():
-		g, w := tensor.Data[int64](tensor.DenseAs(got, tensor.Int64)), tensor.Data[int64](tensor.DenseAs(want, tensor.Int64))
+		g, w := tensor.Data[int64](tensor.DenseAs(got, tensor.Int64)),
+			tensor.Data[int64](tensor.DenseAs(want, tensor.Int64))
 		for i := range w {
 			if g[i] != w[i] {
 				return fmt.Sprintf("element %d is %d, want %d", i, g[i], w[i])
@@ -61,7 +62,8 @@ func Close(got, want *tensor.Tensor, tol Tolerance) string {
 		}
 		return ""
 	case dt.IsComplex():
-		g, w := tensor.Data[complex128](tensor.DenseAs(got, tensor.Complex128)), tensor.Data[complex128](tensor.DenseAs(want, tensor.Complex128))
+		g, w := tensor.Data[complex128](tensor.DenseAs(got, tensor.Complex128)),
+			tensor.Data[complex128](tensor.DenseAs(want, tensor.Complex128))
 		gp, wp := make([]float64, 2*len(g)), make([]float64, 2*len(w))
 		for i := range g {
 			gp[2*i], gp[2*i+1] = real(g[i]), imag(g[i])
@@ -69,7 +71,8 @@ func Close(got, want *tensor.Tensor, tol Tolerance) string {
 		}
 		return closeFloats(gp, wp, tol, 2)
 	}
-	return closeFloats(tensor.Data[float64](tensor.DenseAs(got, tensor.Float64)), tensor.Data[float64](tensor.DenseAs(want, tensor.Float64)), tol, 1)
+	return closeFloats(tensor.Data[float64](tensor.DenseAs(got, tensor.Float64)),
+		tensor.Data[float64](tensor.DenseAs(want, tensor.Float64)), tol, 1)
 }
 
 func closeFloats(g, w []float64, tol Tolerance, per int) string {

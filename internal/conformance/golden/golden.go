@@ -1,4 +1,5 @@
-// Package golden reads the reference data that the conformance runner compares with: arguments and results in JSON beside .npz arrays.
+// Package golden reads the reference data that the conformance runner compares with: arguments and results in JSON
+// beside .npz arrays.
 package golden
 
 import (
@@ -22,7 +23,8 @@ type Result = struct {
 	Reason                  string
 }
 
-// The decoded values: nil, bool, int, float64, complex128, string and *tensor.Tensor are themselves; the rest are these.
+// The decoded values: nil, bool, int, float64, complex128, string and *tensor.Tensor are themselves; the rest are
+// these.
 type (
 	// List and Tuple are Python's sequences.
 	List  []any
@@ -80,11 +82,12 @@ func onDevice(t *tensor.Tensor) *tensor.Tensor {
 	if Device == (tensor.Device{}) {
 		return t
 	}
-	return tensor.FromStorage(tensor.StorageOn(t.Storage(), Device), t.DType(), t.Shape(), t.Strides(), t.StorageOffset())
+	return tensor.FromStorage(tensor.StorageOn(t.Storage(), Device), t.DType(), t.Shape(), t.Strides(),
+		t.StorageOffset())
 }
 
-// NeedsElements reports an error that says that something depends on the elements of tensors, which the meta device does not have. The case
-// that it comes from is skipped there.
+// NeedsElements reports an error that says that something depends on the elements of tensors, which the meta device
+// does not have. The case that it comes from is skipped there.
 func NeedsElements(err error) bool {
 	return Device.Type == tensor.MetaDevice && (errors.Is(err, tensor.ErrDevice) || errors.Is(err, tensor.ErrNotImpl))
 }
@@ -165,7 +168,8 @@ func (d *Decoder) Decode(raw json.RawMessage) (any, error) {
 		return nil, fmt.Errorf("golden: %w in %.80s", err, raw)
 	}
 	has := func(k string) bool { _, ok := m[k]; return ok }
-	// A value of another kind than its key says would otherwise become an empty one, and the case pass or fail for no reason.
+	// A value of another kind than its key says would otherwise become an empty one, and the case pass or fail for no
+	// reason.
 	str := func(k string) (string, error) {
 		var s string
 		err := into(m[k], &s)

@@ -42,7 +42,8 @@ func bind(m golden.Module, names []string) *args {
 }
 
 // Python's arguments that change nothing here.
-var ignored = map[string]bool{"device": true, "size_average": true, "reduce": true, "enable_nested_tensor": true, "mask_check": true, "process_group": true}
+var ignored = map[string]bool{"device": true, "size_average": true, "reduce": true, "enable_nested_tensor": true,
+	"mask_check": true, "process_group": true}
 
 // done refuses arguments that nobody read.
 func (a *args) done() {

@@ -18,8 +18,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// exported reads the operators of a program that torch.export wrote, in their order, without those that only read sizes. whole is false
-// for a program with parts that are no calls of operators.
+// exported reads the operators of a program that torch.export wrote, in their order, without those that only read
+// sizes. whole is false for a program with parts that are no calls of operators.
 func exported(t *testing.T, path string) (ops []string, whole bool) {
 	t.Helper()
 	z, err := zip.OpenReader(path)
@@ -95,13 +95,15 @@ func programs() map[string]func() {
 	cat := func(dim int, x ...*torch.Tensor) *torch.Tensor {
 		return torch.Cat(x, torch.CatOptions{Dim: dim})
 	}
-	encoder := nn.NewTransformerEncoder(nn.NewTransformerEncoderLayer(8, 2, nn.TransformerLayerOptions{DimFeedforward: torch.Some(16), BatchFirst: true}), 2, nil)
+	encoder := nn.NewTransformerEncoder(nn.NewTransformerEncoderLayer(8, 2,
+		nn.TransformerLayerOptions{DimFeedforward: torch.Some(16), BatchFirst: true}), 2, nil)
 	encoder.Eval()
 	lstm := nn.NewLSTM(5, 6, nn.RNNOptions{BatchFirst: true})
 	trained := nn.NewSequential(nn.NewConv2d(2, 4, 3), nn.NewBatchNorm2d(4), nn.NewReLU(), nn.NewFlatten())
 	a, b := lin(4, 4), lin(4, 4)
 	return map[string]func(){
-		"convbn": layer(nn.NewSequential(conv(3, 6), nn.NewBatchNorm2d(6), nn.NewReLU(), nn.NewMaxPool2d(2), conv(6, 8), nn.NewBatchNorm2d(8), nn.NewReLU(),
+		"convbn": layer(nn.NewSequential(conv(3, 6), nn.NewBatchNorm2d(6), nn.NewReLU(), nn.NewMaxPool2d(2), conv(6, 8),
+			nn.NewBatchNorm2d(8), nn.NewReLU(),
 			nn.NewMaxPool2d(2), nn.NewAdaptiveAvgPool2d(1), nn.NewFlatten(), lin(8, 5)), 2, 3, 16, 16),
 		"bn_train":            on(func(x *torch.Tensor) { trained.Forward(x) }, 4, 2, 6, 6),
 		"lstm":                on(func(x *torch.Tensor) { lstm.Forward(x) }, 2, 4, 5),
@@ -148,8 +150,10 @@ func programs() map[string]func() {
 		}(),
 		"dense_inception": func() func() {
 			l := []*nn.Conv2d{padded(3, 2), padded(5, 2), padded(7, 2)}
-			one, wide := nn.NewConv2d(9, 3, 1), nn.NewConv2d(9, 3, nn.Size{1, 7}, nn.Conv2dOptions{Padding: nn.Size{0, 3}})
-			tall, pool := nn.NewConv2d(9, 3, nn.Size{7, 1}, nn.Conv2dOptions{Padding: nn.PaddingSame}), nn.NewMaxPool2d(3, nn.MaxPool2dOptions{Stride: nn.Size{1}, Padding: nn.Size{1}})
+			one, wide := nn.NewConv2d(9, 3, 1),
+				nn.NewConv2d(9, 3, nn.Size{1, 7}, nn.Conv2dOptions{Padding: nn.Size{0, 3}})
+			tall, pool := nn.NewConv2d(9, 3, nn.Size{7, 1}, nn.Conv2dOptions{Padding: nn.PaddingSame}),
+				nn.NewMaxPool2d(3, nn.MaxPool2dOptions{Stride: nn.Size{1}, Padding: nn.Size{1}})
 			return on(func(x *torch.Tensor) {
 				for _, c := range l {
 					x = cat(1, x, c.Forward(x).ReLU())
@@ -159,7 +163,8 @@ func programs() map[string]func() {
 		}(),
 		"unet": func() func() {
 			first, second := normed(3, 4), normed(4, 8)
-			up, join, out := nn.NewConvTranspose2d(8, 4, 2, nn.ConvTranspose2dOptions{Stride: nn.Size{2}}), nn.NewSequential(padded(8, 4), nn.NewReLU()), nn.NewConv2d(4, 2, 1)
+			up, join, out := nn.NewConvTranspose2d(8, 4, 2, nn.ConvTranspose2dOptions{Stride: nn.Size{2}}),
+				nn.NewSequential(padded(8, 4), nn.NewReLU()), nn.NewConv2d(4, 2, 1)
 			return on(func(x *torch.Tensor) {
 				x = first.Forward(x)
 				y := up.Forward(second.Forward(F.MaxPool2d(x, []int{2})))
@@ -178,7 +183,8 @@ func programs() map[string]func() {
 				for i, h := range heads {
 					heads[i] = h.View([]int{2, 6, 2, 4}).Transpose(1, 2)
 				}
-				y := F.ScaledDotProductAttention(heads[0], heads[1], heads[2], F.ScaledDotProductAttentionOptions{IsCausal: true})
+				y := F.ScaledDotProductAttention(heads[0], heads[1], heads[2],
+					F.ScaledDotProductAttentionOptions{IsCausal: true})
 				x = x.Add(o.Forward(y.Transpose(1, 2).Reshape([]int{2, 6, 8})))
 				x = x.Add(m.Forward(n2.Forward(x)))
 				F.Linear(n.Forward(x), e.Weight)
@@ -234,14 +240,17 @@ func programs() map[string]func() {
 			}, 5, 6)
 		}(),
 		"random_img_2": func() func() {
-			l := nn.NewSequential(nn.NewConv2d(6, 6, 1, nn.Conv2dOptions{Padding: nn.PaddingSame, Dilation: nn.Size{2}}), nn.NewBatchNorm2d(6), nn.NewReLU())
+			l := nn.NewSequential(nn.NewConv2d(6, 6, 1,
+				nn.Conv2dOptions{Padding: nn.PaddingSame, Dilation: nn.Size{2}}), nn.NewBatchNorm2d(6), nn.NewReLU())
 			bn := nn.NewBatchNorm2d(6)
 			l.Eval()
 			bn.Eval()
 			return on(func(x *torch.Tensor) {
 				x = l.Forward(x)
-				top := x.Index(tensor.Slice(), tensor.Slice(nil, 3)).Amax(torch.AmaxOptions{Dim: []int{2, 3}, KeepDim: true})
-				x = cat(1, top.ExpandAs(x.Index(tensor.Slice(), tensor.Slice(nil, 3))), x.Index(tensor.Slice(), tensor.Slice(3))).Sub(x)
+				top := x.Index(tensor.Slice(),
+					tensor.Slice(nil, 3)).Amax(torch.AmaxOptions{Dim: []int{2, 3}, KeepDim: true})
+				x = cat(1, top.ExpandAs(x.Index(tensor.Slice(), tensor.Slice(nil, 3))),
+					x.Index(tensor.Slice(), tensor.Slice(3))).Sub(x)
 				bn.Forward(x).Add(x.Mul(number(0.5))).MeanDim([]int{2, 3})
 			}, 2, 6, 8, 8)
 		}(),
@@ -271,7 +280,8 @@ func init() {
 		"regions with autocast or without gradients that are part of the program": "autocast_block no_grad_block",
 		"arithmetic with sizes or with elements that are part of the program":     "dim_derived dim_auto dim_mod symint_arith symint_input unbacked_item unbacked_nonzero asserts",
 		"tensor methods only, whose names torchtest checks operator by operator": "const_inputs varargs pytree_nested pytree_namedtuple pytree_dataclass buffer_mutate input_mutate " +
-			"inplace_views set_item_slices constants views_of_weight complex_ops stft_spec int_quant_like dtype_casts linalg empty_and_scalar einsums elementwise",
+			"inplace_views set_item_slices constants views_of_weight complex_ops stft_spec int_quant_like " +
+			"dtype_casts linalg empty_and_scalar einsums elementwise",
 		"affine_grid and grid_sample, which are not there":                           "stn",
 		"a cache in buffers, written by hand":                                        "kv_cache",
 		"an operator of the program's own":                                           "custom_op",
@@ -283,7 +293,8 @@ func init() {
 	}
 }
 
-// The operators that a tracer sees are those of the programs that torch.export writes for the same models, in the same order.
+// The operators that a tracer sees are those of the programs that torch.export writes for the same models, in the same
+// order.
 func TestExportedNames(t *testing.T) {
 	dir := sharedata.Path(t, "golden/graphs/pt2")
 	raw, err := os.ReadFile(filepath.Join(dir, "index.json"))

@@ -11,8 +11,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// PrintRecord checks one module of the print data: text, state dict, names and number of parameters. ok is false when the class is not
-// there.
+// PrintRecord checks one module of the print data: text, state dict, names and number of parameters. ok is false when
+// the class is not there.
 func PrintRecord(d *golden.Decoder, raw json.RawMessage) (ok bool, err error) {
 	var r struct {
 		Ctor            json.RawMessage
@@ -57,7 +57,8 @@ func PrintRecord(d *golden.Decoder, raw json.RawMessage) (ok bool, err error) {
 	for n := range nn.NamedParameters(m) {
 		params = append(params, n)
 	}
-	for _, c := range [][2]any{{sd, r.StateDict}, {mods, r.NamedModules}, {params, r.NamedParameters}, {nn.NumParameters(m), r.NumParams}} {
+	for _, c := range [][2]any{{sd, r.StateDict}, {mods, r.NamedModules}, {params, r.NamedParameters},
+		{nn.NumParameters(m), r.NumParams}} {
 		if a, b := fmt.Sprint(c[0]), fmt.Sprint(c[1]); a != b {
 			return true, fmt.Errorf("got %s, want %s", a, b)
 		}
@@ -78,7 +79,8 @@ func Init(cls string, args []any, kwargs map[string]any) (*tensor.StateDict, boo
 }
 
 // Call constructs a module and calls it in training mode.
-func Call(cls string, args []any, kwargs map[string]any, inputs []*tensor.Tensor) (outs []*tensor.Tensor, ok bool, err error) {
+func Call(cls string, args []any, kwargs map[string]any, inputs []*tensor.Tensor) (outs []*tensor.Tensor, ok bool,
+	err error) {
 	if !Known(cls) {
 		return nil, false, nil
 	}

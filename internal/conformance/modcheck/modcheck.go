@@ -1,5 +1,5 @@
-// Package modcheck builds modules of package nn from their Python constructors and compares their text, state dict, outputs and
-// gradients with reference cases.
+// Package modcheck builds modules of package nn from their Python constructors and compares their text, state dict,
+// outputs and gradients with reference cases.
 package modcheck
 
 import (
@@ -137,7 +137,8 @@ func runCase(d *golden.Decoder, rec *record, c *caseRecord) (err error) {
 }
 
 // prepare gives a module the parameters and buffers of a case and reads the case's arguments.
-func prepare(d *golden.Decoder, c *caseRecord, m nn.Module, dt tensor.DType, train bool) (args []any, kwargs map[string]any, params, own map[string]*tensor.Tensor, err error) {
+func prepare(d *golden.Decoder, c *caseRecord, m nn.Module, dt tensor.DType, train bool) (args []any,
+	kwargs map[string]any, params, own map[string]*tensor.Tensor, err error) {
 	nn.ToDType(m, dt)
 	nn.Train(m, train)
 	if args, err = d.Args(c.Args); err != nil {
@@ -363,7 +364,8 @@ func forward(m nn.Module, args []any, kwargs map[string]any) any {
 	}
 	// masks that were given by position
 	names := map[string][]string{
-		"*nn.Transformer":             {"src_mask", "tgt_mask", "memory_mask", "src_key_padding_mask", "tgt_key_padding_mask", "memory_key_padding_mask"},
+		"*nn.Transformer": {"src_mask", "tgt_mask", "memory_mask", "src_key_padding_mask",
+			"tgt_key_padding_mask", "memory_key_padding_mask"},
 		"*nn.TransformerEncoder":      {"mask", "src_key_padding_mask"},
 		"*nn.TransformerEncoderLayer": {"src_mask", "src_key_padding_mask"},
 		"*nn.TransformerDecoder":      {"tgt_mask", "memory_mask", "tgt_key_padding_mask", "memory_key_padding_mask"},
@@ -384,8 +386,10 @@ func forward(m nn.Module, args []any, kwargs map[string]any) any {
 		out, h, c := x.Forward(ts[0], ts[1:]...)
 		return golden.Tuple{out, golden.Tuple{h, c}}
 	case *nn.MultiheadAttention:
-		out, w := x.Forward(ts[0], ts[1], ts[2], nn.AttentionOptions{KeyPaddingMask: kw("key_padding_mask"), AttnMask: kw("attn_mask"), NoWeights: kwargs["need_weights"] == false,
-			NoAverage: kwargs["average_attn_weights"] == false, IsCausal: kwargs["is_causal"] == true})
+		out, w := x.Forward(ts[0], ts[1], ts[2],
+			nn.AttentionOptions{KeyPaddingMask: kw("key_padding_mask"), AttnMask: kw("attn_mask"),
+				NoWeights: kwargs["need_weights"] == false,
+				NoAverage: kwargs["average_attn_weights"] == false, IsCausal: kwargs["is_causal"] == true})
 		if w == nil {
 			return golden.Tuple{out, nil}
 		}
@@ -395,11 +399,14 @@ func forward(m nn.Module, args []any, kwargs map[string]any) any {
 	case *nn.TransformerEncoder:
 		return x.Forward(ts[0], nn.EncoderMasks{Mask: kw("mask"), KeyPaddingMask: kw("src_key_padding_mask")})
 	case *nn.TransformerDecoderLayer:
-		return x.Forward(ts[0], ts[1], nn.DecoderMasks{TgtMask: kw("tgt_mask"), MemoryMask: kw("memory_mask"), TgtKeyPaddingMask: kw("tgt_key_padding_mask"), MemoryKeyPaddingMask: kw("memory_key_padding_mask")})
+		return x.Forward(ts[0], ts[1], nn.DecoderMasks{TgtMask: kw("tgt_mask"), MemoryMask: kw("memory_mask"),
+			TgtKeyPaddingMask: kw("tgt_key_padding_mask"), MemoryKeyPaddingMask: kw("memory_key_padding_mask")})
 	case *nn.TransformerDecoder:
-		return x.Forward(ts[0], ts[1], nn.DecoderMasks{TgtMask: kw("tgt_mask"), MemoryMask: kw("memory_mask"), TgtKeyPaddingMask: kw("tgt_key_padding_mask"), MemoryKeyPaddingMask: kw("memory_key_padding_mask")})
+		return x.Forward(ts[0], ts[1], nn.DecoderMasks{TgtMask: kw("tgt_mask"), MemoryMask: kw("memory_mask"),
+			TgtKeyPaddingMask: kw("tgt_key_padding_mask"), MemoryKeyPaddingMask: kw("memory_key_padding_mask")})
 	case *nn.Transformer:
-		return x.Forward(ts[0], ts[1], nn.TransformerMasks{SrcMask: kw("src_mask"), TgtMask: kw("tgt_mask"), MemoryMask: kw("memory_mask"), SrcKeyPaddingMask: kw("src_key_padding_mask"),
+		return x.Forward(ts[0], ts[1], nn.TransformerMasks{SrcMask: kw("src_mask"), TgtMask: kw("tgt_mask"),
+			MemoryMask: kw("memory_mask"), SrcKeyPaddingMask: kw("src_key_padding_mask"),
 			TgtKeyPaddingMask: kw("tgt_key_padding_mask"), MemoryKeyPaddingMask: kw("memory_key_padding_mask")})
 	case *nn.EmbeddingBag:
 		in := nn.BagInput{Offsets: kw("offsets"), PerSampleWeights: kw("per_sample_weights")}

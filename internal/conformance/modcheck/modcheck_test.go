@@ -202,7 +202,8 @@ func checkState(t *testing.T, c *rngCase) {
 
 func exact(t *testing.T, name string, got, want *tensor.Tensor, tol float64) {
 	t.Helper()
-	g, w := tensor.Data[float64](tensor.DenseAs(got, tensor.Float64)), tensor.Data[float64](tensor.DenseAs(want, tensor.Float64))
+	g, w := tensor.Data[float64](tensor.DenseAs(got, tensor.Float64)),
+		tensor.Data[float64](tensor.DenseAs(want, tensor.Float64))
 	if len(g) != len(w) {
 		t.Fatalf("%s has %d elements, want %d", name, len(g), len(w))
 	}
@@ -280,7 +281,8 @@ func TestInitFunctions(t *testing.T) {
 			case "sparse_":
 				nninit.Sparse(x, arg(0, 0), nninit.SparseOptions{Std: tensor.Some(arg(1, 0.01))})
 			case "trunc_normal_":
-				nninit.TruncNormal(x, nninit.TruncNormalOptions{Mean: arg(0, 0), Std: tensor.Some(arg(1, 1)), A: tensor.Some(arg(2, -2)), B: tensor.Some(arg(3, 2))})
+				nninit.TruncNormal(x, nninit.TruncNormalOptions{Mean: arg(0, 0), Std: tensor.Some(arg(1, 1)),
+					A: tensor.Some(arg(2, -2)), B: tensor.Some(arg(3, 2))})
 			default:
 				t.Fatalf("no function %q", c.Fn)
 			}

@@ -15,9 +15,11 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Each builds the module of every reference case that only matches, with its parameters, and calls f with a function that runs it. The
-// function gives every tensor among the arguments to arg first.
-func Each(dir string, only *regexp.Regexp, f func(name string, m nn.Module, run func(arg func(*tensor.Tensor) *tensor.Tensor, around func(forward func())))) error {
+// Each builds the module of every reference case that only matches, with its parameters, and calls f with a function
+// that runs it. The function gives every tensor among the arguments to arg first.
+func Each(dir string, only *regexp.Regexp,
+	f func(name string, m nn.Module, run func(arg func(*tensor.Tensor) *tensor.Tensor,
+		around func(forward func())))) error {
 	raw, err := os.ReadFile(filepath.Join(dir, "index.json"))
 	if err != nil {
 		return err
@@ -59,22 +61,23 @@ func Each(dir string, only *regexp.Regexp, f func(name string, m nn.Module, run 
 			for _, b := range nn.Buffers(m) {
 				start[b] = b.Clone()
 			}
-			f(fmt.Sprintf("%s case %d", rec.Name, j), m, func(arg func(*tensor.Tensor) *tensor.Tensor, around func(forward func())) {
-				if c.Seed != nil {
-					rng.Default.ManualSeed(*c.Seed)
-				}
-				tensor.NoGrad(func() {
-					for b, was := range start {
-						b.CopyInPlace(was)
+			f(fmt.Sprintf("%s case %d", rec.Name, j), m,
+				func(arg func(*tensor.Tensor) *tensor.Tensor, around func(forward func())) {
+					if c.Seed != nil {
+						rng.Default.ManualSeed(*c.Seed)
 					}
+					tensor.NoGrad(func() {
+						for b, was := range start {
+							b.CopyInPlace(was)
+						}
+					})
+					a := changed(args, arg).([]any)
+					kw := map[string]any{}
+					for k, v := range kwargs {
+						kw[k] = changed(v, arg)
+					}
+					around(func() { forward(m, a, kw) })
 				})
-				a := changed(args, arg).([]any)
-				kw := map[string]any{}
-				for k, v := range kwargs {
-					kw[k] = changed(v, arg)
-				}
-				around(func() { forward(m, a, kw) })
-			})
 		}
 		d.Close()
 	}

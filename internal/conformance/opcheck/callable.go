@@ -44,7 +44,8 @@ func registryNames(dotted string) []string {
 	case strings.HasPrefix(dotted, "torch.Tensor."):
 		return []string{"Tensor::" + last, "aten::" + last}
 	case len(parts) == 2 && parts[0] == "torch":
-		return []string{"torch::" + last, "aten::" + last} // a function written in Python hides the operator of its name
+		// a function written in Python hides the operator of its name
+		return []string{"torch::" + last, "aten::" + last}
 	}
 	return []string{strings.ReplaceAll(dotted, ".", "::")}
 }
@@ -66,7 +67,8 @@ func parseCallable(s string) (*callable, error) {
 			c.params = append(c.params, p)
 		}
 	}
-	// Python's expression, spelled so that Go's parser reads it: k=v becomes k==v, @ becomes *, **kw becomes the argument kw
+	// Python's expression, spelled so that Go's parser reads it: k=v becomes k==v, @ becomes *, **kw becomes the
+	// argument kw
 	body = strings.ReplaceAll(body, "**"+c.kwName, c.kwName)
 	var b strings.Builder
 	for i := 0; i < len(body); i++ {

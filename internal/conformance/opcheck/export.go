@@ -10,7 +10,8 @@ import (
 // Names maps a public Python name ("torch.nn.functional.relu") to the names that the registry may have it under.
 func Names(dotted string) []string { return registryNames(dotted) }
 
-// Call calls an operator by its registry names with decoded arguments. Several results come as a golden.Tuple or golden.List.
+// Call calls an operator by its registry names with decoded arguments. Several results come as a golden.Tuple or
+// golden.List.
 func Call(names []string, args []any, kwargs map[string]any) (any, error) {
 	return call(names, args, kwargs)
 }

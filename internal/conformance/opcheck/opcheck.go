@@ -287,7 +287,8 @@ func compare(d *golden.Decoder, got, want any, dt tensor.DType, tol golden.Toler
 				return fmt.Errorf("does not share memory with its input")
 			}
 			if g.Numel() > 0 && (!sameStride(g, stride) || g.StorageOffset() != info.Offset) {
-				return fmt.Errorf("view has strides %v offset %d, want %v %d", g.Strides(), g.StorageOffset(), stride, info.Offset)
+				return fmt.Errorf("view has strides %v offset %d, want %v %d", g.Strides(), g.StorageOffset(), stride,
+					info.Offset)
 			}
 		}
 		return nil
@@ -416,7 +417,10 @@ func checkGrad(d *golden.Decoder, c *caseRecord, got any, dt tensor.DType) error
 	var grads []*tensor.Tensor
 	if len(roots) == 0 {
 		grads = make([]*tensor.Tensor, len(ins))
-	} else if err := tensor.Try(func() { grads = tensor.Grad(roots, ins, tensor.GradOptions{GradOutputs: gs, AllowUnused: true}) }); err != nil {
+	} else if err := tensor.Try(func() {
+		grads = tensor.Grad(roots, ins,
+			tensor.GradOptions{GradOutputs: gs, AllowUnused: true})
+	}); err != nil {
 		return fmt.Errorf("backward: %w", err)
 	}
 	for i, w := range wants {
@@ -523,7 +527,8 @@ func lossPart(outs []*tensor.Tensor, raw json.RawMessage) (*tensor.Tensor, error
 		}
 	}
 	if p.Narrow != nil {
-		if t, err = one("narrow", tensor.TensorValue(t), tensor.IntValue(p.Narrow[0]), tensor.IntValue(0), tensor.IntValue(p.Narrow[1])); err != nil {
+		if t, err = one("narrow", tensor.TensorValue(t), tensor.IntValue(p.Narrow[0]), tensor.IntValue(0),
+			tensor.IntValue(p.Narrow[1])); err != nil {
 			return nil, err
 		}
 	}

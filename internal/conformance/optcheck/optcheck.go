@@ -1,5 +1,6 @@
-// Package optcheck runs the optimizer and learning-rate-schedule cases of a directory in the optim format. The losses and gradients of its
-// small problems are worked out here, in plain loops, so that what is checked is the optimizers alone.
+// Package optcheck runs the optimizer and learning-rate-schedule cases of a directory in the optim format. The losses
+// and gradients of its small problems are worked out here, in plain loops, so that what is checked is the optimizers
+// alone.
 package optcheck
 
 import (
@@ -218,14 +219,18 @@ func build(r *runRecord, params []*tensor.Tensor) optim.Optimizer {
 func Make(name string, groups []optim.Group, lr float64, k map[string]any) optim.Optimizer {
 	switch name {
 	case "SGD":
-		return optim.NewSGDGroups(groups, lr, optim.SGDOptions{Momentum: num(k, "momentum"), Dampening: num(k, "dampening"),
-			WeightDecay: num(k, "weight_decay"), Nesterov: flag(k, "nesterov"), Maximize: flag(k, "maximize")})
+		return optim.NewSGDGroups(groups, lr,
+			optim.SGDOptions{Momentum: num(k, "momentum"), Dampening: num(k, "dampening"),
+				WeightDecay: num(k, "weight_decay"), Nesterov: flag(k, "nesterov"), Maximize: flag(k, "maximize")})
 	case "Adam":
-		return optim.NewAdamGroups(groups, lr, optim.AdamOptions{Betas: betas(k), Eps: explicit(k, "eps"), WeightDecay: num(k, "weight_decay"),
-			AMSGrad: flag(k, "amsgrad"), Maximize: flag(k, "maximize"), DecoupledWeightDecay: flag(k, "decoupled_weight_decay")})
+		return optim.NewAdamGroups(groups, lr,
+			optim.AdamOptions{Betas: betas(k), Eps: explicit(k, "eps"), WeightDecay: num(k, "weight_decay"),
+				AMSGrad: flag(k, "amsgrad"), Maximize: flag(k, "maximize"),
+				DecoupledWeightDecay: flag(k, "decoupled_weight_decay")})
 	case "AdamW":
-		return optim.NewAdamWGroups(groups, lr, optim.AdamWOptions{Betas: betas(k), Eps: explicit(k, "eps"), WeightDecay: explicit(k, "weight_decay"),
-			AMSGrad: flag(k, "amsgrad"), Maximize: flag(k, "maximize")})
+		return optim.NewAdamWGroups(groups, lr,
+			optim.AdamWOptions{Betas: betas(k), Eps: explicit(k, "eps"), WeightDecay: explicit(k, "weight_decay"),
+				AMSGrad: flag(k, "amsgrad"), Maximize: flag(k, "maximize")})
 	}
 	return nil
 }

@@ -56,7 +56,8 @@ func newProblem(d *golden.Decoder, name string, dt tensor.DType) (*problem, erro
 			return nil, err
 		}
 		p.loss = func(int) (float64, [][]float64) {
-			return mlp(x, y, xs[0], xs[1], p.params[0].Size(0), p.params[2].Size(0), value(0), value(1), value(2), value(3))
+			return mlp(x, y, xs[0], xs[1], p.params[0].Size(0), p.params[2].Size(0), value(0), value(1), value(2),
+				value(3))
 		}
 	case "emb":
 		idx, is, err := load("emb_idx")
@@ -101,7 +102,8 @@ func newProblem(d *golden.Decoder, name string, dt tensor.DType) (*problem, erro
 
 // mlp is cross_entropy(tanh(x·w1ᵀ+b1)·w2ᵀ+b2, y) and its gradients.
 func mlp(x, y []float64, rows, in, hidden, classes int, w1, b1, w2, b2 []float64) (float64, [][]float64) {
-	g1, gb1, g2, gb2 := make([]float64, len(w1)), make([]float64, len(b1)), make([]float64, len(w2)), make([]float64, len(b2))
+	g1, gb1, g2, gb2 := make([]float64, len(w1)), make([]float64, len(b1)), make([]float64, len(w2)),
+		make([]float64, len(b2))
 	loss := 0.0
 	h, z, dz := make([]float64, hidden), make([]float64, classes), make([]float64, classes)
 	for r := range rows {

@@ -75,7 +75,8 @@ func checkSchedule(r *scheduleRecord) error {
 	if err := sameJSON("", s.StateDict(), r.State); err != nil {
 		return fmt.Errorf("state: %w", err)
 	}
-	// A fresh scheduler that takes over the state of another one, with its optimizer's settings, goes on as that would have.
+	// A fresh scheduler that takes over the state of another one, with its optimizer's settings, goes on as that would
+	// have.
 	opt1 := baseOptimizer(r.Base)
 	s1, err := newSchedule(r, opt1)
 	if err != nil {
@@ -98,7 +99,8 @@ func checkSchedule(r *scheduleRecord) error {
 }
 
 // followSchedule compares the rates step by step; at step 30 it goes on with what swap returns.
-func followSchedule(r *scheduleRecord, opt optim.Optimizer, s stepper, from int, swap func() (optim.Optimizer, stepper, error)) error {
+func followSchedule(r *scheduleRecord, opt optim.Optimizer, s stepper, from int,
+	swap func() (optim.Optimizer, stepper, error)) error {
 	for t := from; t < len(r.LR); t++ {
 		if t == 30 && swap != nil {
 			var err error
@@ -140,7 +142,8 @@ func newSchedule(r *scheduleRecord, opt optim.Optimizer) (stepper, error) {
 	switch r.Cls {
 	case "ReduceLROnPlateau":
 		k := r.Kwargs
-		o := lr.PlateauOptions{Factor: explicit(k, "factor"), Threshold: explicit(k, "threshold"), Cooldown: int(num(k, "cooldown")), Eps: explicit(k, "eps")}
+		o := lr.PlateauOptions{Factor: explicit(k, "factor"), Threshold: explicit(k, "threshold"),
+			Cooldown: int(num(k, "cooldown")), Eps: explicit(k, "eps")}
 		if k["mode"] == "max" {
 			o.Mode = lr.Max
 		}
@@ -195,19 +198,25 @@ func simple(spec scheduleSpec, opt optim.Optimizer) (lr.Scheduler, error) {
 	case "MultiStepLR":
 		return lr.NewMultiStepLR(opt, ints(k["milestones"]), lr.Options{Gamma: explicit(k, "gamma")}), nil
 	case "ConstantLR":
-		return lr.NewConstantLR(opt, lr.FactorOptions{Factor: explicit(k, "factor"), TotalIters: explicitInt(k, "total_iters")}), nil
+		return lr.NewConstantLR(opt, lr.FactorOptions{Factor: explicit(k, "factor"),
+			TotalIters: explicitInt(k, "total_iters")}), nil
 	case "LinearLR":
-		return lr.NewLinearLR(opt, lr.LinearOptions{StartFactor: explicit(k, "start_factor"), EndFactor: explicit(k, "end_factor"), TotalIters: explicitInt(k, "total_iters")}), nil
+		return lr.NewLinearLR(opt, lr.LinearOptions{StartFactor: explicit(k, "start_factor"),
+			EndFactor: explicit(k, "end_factor"), TotalIters: explicitInt(k, "total_iters")}), nil
 	case "ExponentialLR":
 		return lr.NewExponentialLR(opt, num(k, "gamma")), nil
 	case "PolynomialLR":
-		return lr.NewPolynomialLR(opt, lr.PolynomialOptions{TotalIters: explicitInt(k, "total_iters"), Power: explicit(k, "power")}), nil
+		return lr.NewPolynomialLR(opt, lr.PolynomialOptions{TotalIters: explicitInt(k, "total_iters"),
+			Power: explicit(k, "power")}), nil
 	case "CosineAnnealingLR":
 		return lr.NewCosineAnnealingLR(opt, n("T_max"), lr.CosineOptions{EtaMin: num(k, "eta_min")}), nil
 	case "CosineAnnealingWarmRestarts":
-		return lr.NewCosineAnnealingWarmRestarts(opt, n("T_0"), lr.RestartOptions{TMult: explicitInt(k, "T_mult"), EtaMin: num(k, "eta_min")}), nil
+		return lr.NewCosineAnnealingWarmRestarts(opt, n("T_0"),
+			lr.RestartOptions{TMult: explicitInt(k, "T_mult"), EtaMin: num(k, "eta_min")}), nil
 	case "CyclicLR":
-		o := lr.CyclicOptions{StepSizeUp: explicitInt(k, "step_size_up"), StepSizeDown: explicitInt(k, "step_size_down"), Gamma: explicit(k, "gamma"), NoCycleMomentum: off("cycle_momentum")}
+		o := lr.CyclicOptions{StepSizeUp: explicitInt(k, "step_size_up"),
+			StepSizeDown: explicitInt(k, "step_size_down"), Gamma: explicit(k, "gamma"),
+			NoCycleMomentum: off("cycle_momentum")}
 		switch k["mode"] {
 		case "triangular2":
 			o.Mode = lr.Triangular2
@@ -219,8 +228,10 @@ func simple(spec scheduleSpec, opt optim.Optimizer) (lr.Scheduler, error) {
 		most, o.MaxLRs = oneOrList(k, "max_lr")
 		return lr.NewCyclicLR(opt, base, most, o), nil
 	case "OneCycleLR":
-		o := lr.OneCycleOptions{Epochs: n("epochs"), StepsPerEpoch: n("steps_per_epoch"), PctStart: explicit(k, "pct_start"), Anneal: anneal,
-			NoCycleMomentum: off("cycle_momentum"), DivFactor: explicit(k, "div_factor"), FinalDivFactor: explicit(k, "final_div_factor"), ThreePhase: flag(k, "three_phase")}
+		o := lr.OneCycleOptions{Epochs: n("epochs"), StepsPerEpoch: n("steps_per_epoch"),
+			PctStart: explicit(k, "pct_start"), Anneal: anneal,
+			NoCycleMomentum: off("cycle_momentum"), DivFactor: explicit(k, "div_factor"),
+			FinalDivFactor: explicit(k, "final_div_factor"), ThreePhase: flag(k, "three_phase")}
 		var most float64
 		most, o.MaxLRs = oneOrList(k, "max_lr")
 		return lr.NewOneCycleLR(opt, most, n("total_steps"), o), nil

@@ -148,7 +148,8 @@ func checkTensor(d *golden.Decoder, r *tensorRecord) (bool, error) {
 			if err != nil {
 				return true, err
 			}
-			t, err = opcheck.CallTensor([]string{"torch::" + r.Expr.Op, "aten::" + r.Expr.Op, "F::" + r.Expr.Op}, args, kwargs)
+			t, err = opcheck.CallTensor([]string{"torch::" + r.Expr.Op, "aten::" + r.Expr.Op, "F::" + r.Expr.Op}, args,
+				kwargs)
 			if err != nil {
 				return false, err
 			}
@@ -184,13 +185,14 @@ func checkTensor(d *golden.Decoder, r *tensorRecord) (bool, error) {
 	})
 }
 
-// onCPU matches what a tensor on another device prints more than one on the CPU does, also where a line was broken for it. Lines
-// may be broken elsewhere then, and are not compared.
+// onCPU matches what a tensor on another device prints more than one on the CPU does, also where a line was broken for
+// it. Lines may be broken elsewhere then, and are not compared.
 var onCPU = regexp.MustCompile(`,\s+device='\w+:\d+'|device='\w+:\d+', `)
 
 func options(m map[string]any) tensor.PrintOptions {
 	var o tensor.PrintOptions
-	for key, dst := range map[string]*tensor.Opt[int]{"precision": &o.Precision, "threshold": &o.Threshold, "edgeitems": &o.EdgeItems, "linewidth": &o.LineWidth} {
+	for key, dst := range map[string]*tensor.Opt[int]{"precision": &o.Precision, "threshold": &o.Threshold,
+		"edgeitems": &o.EdgeItems, "linewidth": &o.LineWidth} {
 		if f, ok := m[key].(float64); ok {
 			*dst = tensor.Some(int(f))
 		}

@@ -220,11 +220,13 @@ func (r *recorder) read(path string, data []byte, want *Expected) (records [][]b
 		for i := 0; ok && i < len(o.records); i++ {
 			ok = bytes.Equal(o.records[i], first.records[i]) && o.offsets[i] == first.offsets[i]
 		}
-		r.check(ok, "read through %s: %d records, %v; mapped: %d records, %v", name, len(o.records), o.err, len(first.records), first.err)
+		r.check(ok, "read through %s: %d records, %v; mapped: %d records, %v", name, len(o.records), o.err,
+			len(first.records), first.err)
 	}
 	if want != nil && want.ErrorOffset != nil {
 		var ce *recordio.CorruptError
-		r.check(errors.As(first.err, &ce) && ce.Offset == *want.ErrorOffset, "error %v, expected one at offset %d", first.err, *want.ErrorOffset)
+		r.check(errors.As(first.err, &ce) && ce.Offset == *want.ErrorOffset, "error %v, expected one at offset %d",
+			first.err, *want.ErrorOffset)
 		return first.records, first.offsets
 	}
 	if !r.check(first.err == nil, "%v", first.err) {
@@ -242,7 +244,8 @@ func (r *recorder) read(path string, data []byte, want *Expected) (records [][]b
 // a known kind.
 func (r *recorder) payload(i int, b []byte) {
 	if p, err := recordio.ParseProto(b); err == nil && len(p.Features) > 0 {
-		r.check(bytes.Equal(recordio.AppendProto(nil, p), b), "record %d: the protobuf message encoded again has other bytes", i)
+		r.check(bytes.Equal(recordio.AppendProto(nil, p), b),
+			"record %d: the protobuf message encoded again has other bytes", i)
 		for _, m := range []map[string]recordio.ProtoValue{p.Features, p.Label} {
 			for k, v := range m {
 				if v.Kind == recordio.ProtoBytes || v.Kind == recordio.ProtoNone {
@@ -259,11 +262,13 @@ func (r *recorder) payload(i int, b []byte) {
 		return // any bytes may be a record
 	}
 	same := bytes.Equal(recordio.Pack(h, body), b)
-	if jpg, png := bytes.HasPrefix(body, []byte("\xff\xd8\xff")), bytes.HasPrefix(body, []byte("\x89PNG\r\n\x1a\n")); jpg || png {
+	if jpg, png := bytes.HasPrefix(body, []byte("\xff\xd8\xff")), bytes.HasPrefix(body,
+		[]byte("\x89PNG\r\n\x1a\n")); jpg || png {
 		r.check(same, "record %d: the header packed again has other bytes", i)
 		for _, flag := range []recordio.ColorFlag{recordio.Unchanged, recordio.Gray, recordio.Color} {
 			m, err := recordio.DecodeImage(body, flag)
-			r.check(err == nil && (flag != recordio.Gray || m.C == 1) && (flag != recordio.Color || m.C == 3), "record %d: image, colour flag %d: %v", i, flag, err)
+			r.check(err == nil && (flag != recordio.Gray || m.C == 1) && (flag != recordio.Color || m.C == 3),
+				"record %d: image, colour flag %d: %v", i, flag, err)
 		}
 	} else if h.Labels == nil || h.Label == 0 {
 		r.check(same, "record %d: the header packed again has other bytes", i)
@@ -305,9 +310,11 @@ func (r *recorder) expected(records [][]byte, offsets []int64, data []byte, want
 				var one float32
 				var many []float32
 				if json.Unmarshal(w.Label, &one) == nil {
-					r.check(h.Labels == nil && h.Label == one, "record %d: label %v, expected %v", i, h.LabelValues(), one)
+					r.check(h.Labels == nil && h.Label == one, "record %d: label %v, expected %v", i, h.LabelValues(),
+						one)
 				} else if json.Unmarshal(w.Label, &many) == nil {
-					r.check(fmt.Sprint(h.Labels) == fmt.Sprint(many), "record %d: labels %v, expected %v", i, h.Labels, many)
+					r.check(fmt.Sprint(h.Labels) == fmt.Sprint(many), "record %d: labels %v, expected %v", i, h.Labels,
+						many)
 				} else {
 					r.skip("record %d: label %s is neither a number nor an array", i, w.Label)
 				}
@@ -323,7 +330,8 @@ func (r *recorder) expected(records [][]byte, offsets []int64, data []byte, want
 			}
 			if w.Image != nil {
 				m, err := recordio.DecodeImage(body, recordio.Unchanged)
-				r.check(err == nil && [3]int{m.H, m.W, m.C} == *w.Image, "record %d: image %v, expected %v", i, err, *w.Image)
+				r.check(err == nil && [3]int{m.H, m.W, m.C} == *w.Image, "record %d: image %v, expected %v", i, err,
+					*w.Image)
 			}
 		}
 		if w.Feature != nil || w.Target != nil {
@@ -339,7 +347,8 @@ func (r *recorder) expected(records [][]byte, offsets []int64, data []byte, want
 					continue
 				}
 				got, err := pair.got.Dense(1 << 24)
-				r.check(err == nil && fmt.Sprint(got) == fmt.Sprint(pair.want), "record %d: %s %v, %v; expected %v", i, name, got, err, pair.want)
+				r.check(err == nil && fmt.Sprint(got) == fmt.Sprint(pair.want), "record %d: %s %v, %v; expected %v", i,
+					name, got, err, pair.want)
 			}
 		}
 	}
@@ -430,6 +439,7 @@ func (r *recorder) list(path string, text, idx []byte) {
 		for i := 0; ok && i < len(labels); i++ {
 			ok = h.LabelValues()[i] == float32(labels[i])
 		}
-		r.check(ok, "list: index %d: header id %d, labels %v; the list says %v", it.Index, h.ID, h.LabelValues(), it.Labels)
+		r.check(ok, "list: index %d: header id %d, labels %v; the list says %v", it.Index, h.ID, h.LabelValues(),
+			it.Labels)
 	}
 }

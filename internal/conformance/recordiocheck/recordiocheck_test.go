@@ -37,7 +37,8 @@ func TestShared(t *testing.T) {
 
 func TestOwn(t *testing.T) {
 	results := run(t, "testdata")
-	for _, name := range []string{"plain", "images", "proto", "bad_magic", "bad_start", "cut", "long_length", "open_split", "bad_flag"} {
+	for _, name := range []string{"plain", "images", "proto", "bad_magic", "bad_start", "cut", "long_length",
+		"open_split", "bad_flag"} {
 		r := results[name+".rec"]
 		if r.Failed > 0 || r.Passed < 4 || r.Skipped > 0 {
 			t.Errorf("%s: %+v", name, r)
@@ -76,7 +77,8 @@ func TestNoticesDifferences(t *testing.T) {
 			if err != nil || !strings.Contains(string(b), c.old) {
 				t.Fatalf("%s does not contain %q (%v)", c.file, c.old, err)
 			}
-			if err := os.WriteFile(filepath.Join(dir, c.file), []byte(strings.Replace(string(b), c.old, c.new, 1)), 0o666); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, c.file), []byte(strings.Replace(string(b), c.old, c.new, 1)),
+				0o666); err != nil {
 				t.Fatal(err)
 			}
 			r := run(t, dir)[strings.TrimSuffix(c.file, filepath.Ext(c.file))+".rec"]

@@ -71,7 +71,8 @@ func (n numbers) Get(i int) (int64, error) { return int64(i), nil }
 
 func loader(n int, o data.LoaderOptions) *data.DataLoader[int64, []int64] {
 	o.BatchSize = max(o.BatchSize, 5)
-	return data.NewCollatedLoader(data.Dataset[int64](numbers(n)), func(s []int64) ([]int64, error) { return s, nil }, o)
+	return data.NewCollatedLoader(data.Dataset[int64](numbers(n)), func(s []int64) ([]int64, error) { return s, nil },
+		o)
 }
 
 func epoch(l *data.DataLoader[int64, []int64]) *tensor.Tensor {
@@ -104,10 +105,17 @@ func seeded(n int64) *tensor.Generator { return rng.New().ManualSeed(n) }
 
 // programs are the cases that the data give as an expression only, written out.
 var programs = map[string]func(c *caseRecord) tensors{
-	"randn(1),randn(16),rand(3),randn(1)": func(*caseRecord) tensors { return tensors{randn(1), randn(16), rand(3), randn(1)} },
-	"rand(3),randn(17),randn(3),rand(2)":  func(*caseRecord) tensors { return tensors{rand(3), randn(17), randn(3), rand(2)} },
+	"randn(1),randn(16),rand(3),randn(1)": func(*caseRecord) tensors {
+		return tensors{randn(1), randn(16), rand(3),
+			randn(1)}
+	},
+	"rand(3),randn(17),randn(3),rand(2)": func(*caseRecord) tensors {
+		return tensors{rand(3), randn(17), randn(3),
+			rand(2)}
+	},
 	"randn(3),log_normal_(2),randn(2,f64),rand(1)": func(*caseRecord) tensors {
-		return tensors{randn(3), op("Tensor.log_normal_", nil, tensor.NewOn(golden.Device, []int{2}, nil, tensor.Float32)), randn64(2), rand(1)}
+		return tensors{randn(3), op("Tensor.log_normal_", nil,
+			tensor.NewOn(golden.Device, []int{2}, nil, tensor.Float32)), randn64(2), rand(1)}
 	},
 	"randn(1),manual_seed(5),randn(1),initial_seed": func(*caseRecord) tensors {
 		a := randn(1)
@@ -126,7 +134,10 @@ var programs = map[string]func(c *caseRecord) tensors{
 		}
 		return out
 	},
-	"randn(2,3),randn(4,4),randn(15),randn(2,2,2)": func(*caseRecord) tensors { return tensors{randn(2, 3), randn(4, 4), randn(15), randn(2, 2, 2)} },
+	"randn(2,3),randn(4,4),randn(15),randn(2,2,2)": func(*caseRecord) tensors {
+		return tensors{randn(2, 3), randn(4, 4),
+			randn(15), randn(2, 2, 2)}
+	},
 	"randn(1); s=get_rng_state; a=randn(3); b=rand(700); set_rng_state(s); [a, randn(3), b[-3:], rand(700)[-3:]]": func(*caseRecord) tensors {
 		randn(1)
 		s := rng.Default.State()
@@ -184,7 +195,10 @@ var programs = map[string]func(c *caseRecord) tensors{
 	"x=arange(1.,61.)/7-3; _standard_gamma(exp(x)), grad of its sum": func(*caseRecord) tensors {
 		return withGrad(func(x *tensor.Tensor) *tensor.Tensor { return op("_standard_gamma", nil, op("exp", nil, x)) })
 	},
-	"x=arange(1.,61.)/7-3; bernoulli(x,p=.6)": func(*caseRecord) tensors { return tensors{op("bernoulli", map[string]any{"p": .6}, ramp())} },
+	"x=arange(1.,61.)/7-3; bernoulli(x,p=.6)": func(*caseRecord) tensors {
+		return tensors{op("bernoulli",
+			map[string]any{"p": .6}, ramp())}
+	},
 
 	"RandomSampler(range(20),generator=Generator(5)), then rand(1)": func(*caseRecord) tensors {
 		return tensors{indices(data.NewRandomSampler(20, data.RandomOptions{Generator: seeded(5)}).Indices()), rand(1)}
@@ -197,7 +211,8 @@ var programs = map[string]func(c *caseRecord) tensors{
 		return tensors{indices(data.NewRandomSampler(20, data.RandomOptions{NumSamples: 45}).Indices())}
 	},
 	"RandomSampler(range(20),replacement=True,num_samples=70)": func(*caseRecord) tensors {
-		return tensors{indices(data.NewRandomSampler(20, data.RandomOptions{NumSamples: 70, Replacement: true}).Indices())}
+		return tensors{indices(data.NewRandomSampler(20,
+			data.RandomOptions{NumSamples: 70, Replacement: true}).Indices())}
 	},
 	"RandomSampler(range(20),replacement=True)": func(*caseRecord) tensors {
 		return tensors{indices(data.NewRandomSampler(20, data.RandomOptions{Replacement: true}).Indices())}
@@ -227,12 +242,16 @@ var programs = map[string]func(c *caseRecord) tensors{
 		return tensors{rand(1)}
 	},
 	"DataLoader(arange(17),5,sampler=SubsetRandomSampler([1,3,..,15]))": func(*caseRecord) tensors {
-		return tensors{epoch(loader(17, data.LoaderOptions{Sampler: data.NewSubsetRandomSampler([]int{1, 3, 5, 7, 9, 11, 13, 15}, nil)}))}
+		return tensors{epoch(loader(17, data.LoaderOptions{Sampler: data.NewSubsetRandomSampler([]int{1, 3, 5, 7, 9, 11,
+			13, 15}, nil)}))}
 	},
 	"DataLoader(arange(17),5,shuffle=True,num_workers=2) 1 epoch, then rand(1)": func(*caseRecord) tensors {
 		return tensors{epoch(loader(17, data.LoaderOptions{Shuffle: true, Workers: 2})), rand(1)}
 	},
-	"random_split(10,[3,7])": func(*caseRecord) tensors { return split(data.RandomSplit[int64](numbers(10), []int{3, 7}, nil)) },
+	"random_split(10,[3,7])": func(*caseRecord) tensors {
+		return split(data.RandomSplit[int64](numbers(10), []int{3, 7},
+			nil))
+	},
 	"random_split(11,[.3,.3,.4])": func(*caseRecord) tensors {
 		return split(data.RandomSplitFractions[int64](numbers(11), []float64{.3, .3, .4}, nil))
 	},
@@ -243,10 +262,12 @@ var programs = map[string]func(c *caseRecord) tensors{
 		return tensors{indices(data.NewWeightedRandomSampler(c.W, 20).Indices())}
 	},
 	"WeightedRandomSampler(W,6,replacement=False)": func(c *caseRecord) tensors {
-		return tensors{indices(data.NewWeightedRandomSampler(c.W, 6, data.WeightedOptions{NoReplacement: true}).Indices())}
+		return tensors{indices(data.NewWeightedRandomSampler(c.W, 6,
+			data.WeightedOptions{NoReplacement: true}).Indices())}
 	},
 	"WeightedRandomSampler(W,20,generator=Generator(5)), then rand(1)": func(c *caseRecord) tensors {
-		return tensors{indices(data.NewWeightedRandomSampler(c.W, 20, data.WeightedOptions{Generator: seeded(5)}).Indices()), rand(1)}
+		return tensors{indices(data.NewWeightedRandomSampler(c.W, 20,
+			data.WeightedOptions{Generator: seeded(5)}).Indices()), rand(1)}
 	},
 	"SubsetRandomSampler([0,3,..,33])": func(*caseRecord) tensors {
 		l := []int{}

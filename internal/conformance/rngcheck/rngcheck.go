@@ -1,5 +1,5 @@
-// Package rngcheck runs the random-number cases of a directory in the rng format: the values drawn and the generator's state afterwards,
-// which shows how many draws were made.
+// Package rngcheck runs the random-number cases of a directory in the rng format: the values drawn and the generator's
+// state afterwards, which shows how many draws were made.
 package rngcheck
 
 import (
@@ -24,9 +24,10 @@ import (
 type Options struct {
 	Only    *regexp.Regexp
 	Verbose func(format string, args ...any)
-	// Module constructs a module by its class and calls it in training mode; nil when there are no modules. ok is false when the class is
-	// not there.
-	Module func(cls string, args []any, kwargs map[string]any, inputs []*tensor.Tensor) (outs []*tensor.Tensor, ok bool, err error)
+	// Module constructs a module by its class and calls it in training mode; nil when there are no modules. ok is false
+	// when the class is not there.
+	Module func(cls string, args []any, kwargs map[string]any, inputs []*tensor.Tensor) (outs []*tensor.Tensor, ok bool,
+		err error)
 	// Init constructs a module and returns its state; nil when there are no modules.
 	Init func(cls string, args []any, kwargs map[string]any) (state *tensor.StateDict, ok bool, err error)
 }
@@ -200,7 +201,8 @@ func check(d *golden.Decoder, c *caseRecord, o Options) (err error) {
 			}
 		}
 	}
-	if got := hex.EncodeToString(sum[:]); got != c.State.Sha256 && golden.Device.Type != tensor.MetaDevice { // nothing is drawn there
+	// nothing is drawn there
+	if got := hex.EncodeToString(sum[:]); got != c.State.Sha256 && golden.Device.Type != tensor.MetaDevice {
 		return fmt.Errorf("the generator's state is another")
 	}
 	return nil
@@ -220,7 +222,8 @@ func tolerance(c *caseRecord, dt tensor.DType) golden.Tolerance {
 	case strings.Contains(c.Case, "orthogonal"):
 		return golden.Tolerance{RTol: 1e-5, ATol: 1e-5}
 	case c.Group == "layer":
-		return golden.Tolerance{RTol: 1e-6, ATol: 1e-6} // relative to the largest element: layers end in sums that cancel
+		// relative to the largest element: layers end in sums that cancel
+		return golden.Tolerance{RTol: 1e-6, ATol: 1e-6}
 	case dt == tensor.Float64, dt == tensor.Complex128:
 		return golden.Tolerance{RTol: 4 * 0x1p-52}
 	case c.Call != nil && dt == tensor.Float32:

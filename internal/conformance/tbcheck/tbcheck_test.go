@@ -57,7 +57,8 @@ func write(t *testing.T, dump string) string {
 	if err := os.Mkdir(filepath.Join(dir, "logdir"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "logdir", "x.tfevents.1"), tensorboard.AppendRecord(nil, e.Append(nil)), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "logdir", "x.tfevents.1"), tensorboard.AppendRecord(nil, e.Append(nil)),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "dump.json"), []byte(dump), 0o644); err != nil {
@@ -77,7 +78,8 @@ func TestRun(t *testing.T) {
 		{"raw", `{"x.tfevents.1":[` + raw + `]}`, 1, 0, 0},
 		{"migrated", `{"x.tfevents.1":[` + migrated + `]}`, 1, 0, 0},
 		{"wrong value", `{"x.tfevents.1":[{"wallTime":1.5,"step":"7","summary":{"value":[{"tag":"a","simpleValue":0.2}]}}]}`, 0, 1, 0},
-		{"extra field", `{"x.tfevents.1":[{"wallTime":1.5,"summary":{"value":[{"tag":"a","simpleValue":0.1}]}}]}`, 0, 1, 0},
+		{"extra field", `{"x.tfevents.1":[{"wallTime":1.5,"summary":{"value":[{"tag":"a","simpleValue":0.1}]}}]}`, 0, 1,
+			0},
 		{"one missing", `{"x.tfevents.1":[` + raw + `,` + raw + `]}`, 1, 1, 0},
 		{"not listed", `{}`, 0, 0, 1},
 		{"no such file", `{"y.tfevents.1":[` + raw + `]}`, 0, 1, 1},

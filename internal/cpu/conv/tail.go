@@ -48,7 +48,8 @@ func (t *Tail[T]) covered(s *Shape, image Image[T]) *Shape {
 		return s
 	}
 	if s.Groups != 1 || !image.Last || t.pools() && (t.Window[0] != 1 || t.Result != nil) {
-		panic(fmt.Sprintf("conv: a tail with windows of %v behind %d groups, channels last %v: expected one group, channels last and flat windows", t.Window, s.Groups, image.Last))
+		panic(fmt.Sprintf("conv: a tail with windows of %v behind %d groups, channels last %v: expected one group, "+
+			"channels last and flat windows", t.Window, s.Groups, image.Last))
 	}
 	if !t.pools() {
 		return s

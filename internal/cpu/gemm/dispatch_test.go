@@ -206,7 +206,8 @@ func randomProducts[T Number](t *testing.T, number func(v int) T) {
 		GEMMAny(batch, m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC)
 		for i := range c {
 			if c[i] != want[i] {
-				t.Fatalf("%T %dx%dx%d batch %+v, strides of A %d %d, B %d %d, C %d %d, alpha %v, beta %v: element %d of C's memory is %v, expected %v",
+				t.Fatalf("%T %dx%dx%d batch %+v, strides of A %d %d, B %d %d, C %d %d, alpha %v, beta %v: element %d "+
+					"of C's memory is %v, expected %v",
 					alpha, m, n, k, batch, rsA, csA, rsB, csB, rsC, csC, alpha, beta, i, c[i], want[i])
 			}
 		}

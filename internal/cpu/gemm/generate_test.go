@@ -26,7 +26,8 @@ func TestGenerated(t *testing.T) {
 		t.Fatalf("the generator wrote %d files: %v", len(files), err)
 	}
 	if old, err := filepath.Glob("zz_*.s"); err != nil || len(old) != len(files) {
-		t.Errorf("the package has %d generated files (%v), the generator writes %d: remove the files that nothing writes any more", len(old), err, len(files))
+		t.Errorf("the package has %d generated files (%v), the generator writes %d: remove the files that nothing "+
+			"writes any more", len(old), err, len(files))
 	}
 	for _, file := range files {
 		want, err := os.ReadFile(file)

@@ -1,5 +1,5 @@
-// Package half lets kernels of float32 and float64 work on tensors of 16-bit floats a run at a time: what is widened stays in the cache,
-// where a conversion of whole tensors would go through memory.
+// Package half lets kernels of float32 and float64 work on tensors of 16-bit floats a run at a time: what is widened
+// stays in the cache, where a conversion of whole tensors would go through memory.
 package half
 
 import (
@@ -81,7 +81,8 @@ var spare [2]sync.Pool
 
 func pool[E Real]() *sync.Pool { return &spare[unsafe.Sizeof(*new(E))/8] }
 
-// Borrow returns n numbers with any contents, for Return to take back: a kernel's tasks would leave many megabytes of fresh ones behind.
+// Borrow returns n numbers with any contents, for Return to take back: a kernel's tasks would leave many megabytes of
+// fresh ones behind.
 func Borrow[E Real](n int) *[]E {
 	if p, _ := pool[E]().Get().(*[]E); p != nil && cap(*p) >= n {
 		*p = (*p)[:n]

@@ -1,5 +1,5 @@
-// Package op holds what the bodies and kernels of several operator families need: calls of other operators by name, dimensions, and the
-// memory of a tensor.
+// Package op holds what the bodies and kernels of several operator families need: calls of other operators by name,
+// dimensions, and the memory of a tensor.
 package op
 
 import (
@@ -9,8 +9,9 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Call calls an operator by its full name ("aten::add.Tensor"; without overload the first one) and returns its results. Arguments are
-// boxed, those left out get their defaults; a nil tensor is none. An operator that does not exist is an error.
+// Call calls an operator by its full name ("aten::add.Tensor"; without overload the first one) and returns its results.
+// Arguments are boxed, those left out get their defaults; a nil tensor is none. An operator that does not exist is an
+// error.
 func Call(name string, args ...any) []*tensor.Tensor {
 	o := tensor.LookupOp(name)
 	if o == nil {
@@ -48,8 +49,8 @@ func Wrap(c *tensor.Ctx, d, nd int) int {
 	return d
 }
 
-// Raw is the memory of a contiguous CPU tensor as elements of a type of its size; unlike tensor.Data it lets bool pass as uint8. It is for
-// kernels alone.
+// Raw is the memory of a contiguous CPU tensor as elements of a type of its size; unlike tensor.Data it lets bool pass
+// as uint8. It is for kernels alone.
 func Raw[E any](t *tensor.Tensor) []E {
 	var e E
 	if int(unsafe.Sizeof(e)) != t.ElementSize() {
@@ -69,8 +70,8 @@ func Pick[X any](first bool, a, b X) X {
 	return b
 }
 
-// Parts sees a complex tensor's memory as real numbers: pairs of them in a last dimension, or every other one, which are the real parts.
-// It reads no memory, so that it serves on every device; the view is not recorded.
+// Parts sees a complex tensor's memory as real numbers: pairs of them in a last dimension, or every other one, which
+// are the real parts. It reads no memory, so that it serves on every device; the view is not recorded.
 func Parts(t *tensor.Tensor, pair bool) *tensor.Tensor {
 	n := t.Dim()
 	shape, st := make([]int, n, n+1), make([]int, n, n+1)
@@ -84,9 +85,10 @@ func Parts(t *tensor.Tensor, pair bool) *tensor.Tensor {
 	return tensor.WithDType(tensor.Alias(t, shape, st, 2*t.StorageOffset()), t.DType().Real())
 }
 
-// Recorded is what a gradient rule returns that is itself recorded: the gradients of composed, by public operators, by the first tensor
-// arguments, which in holds. Those that are not wanted come back nil.
-func Recorded(c *tensor.Ctx, g *tensor.Tensor, in []*tensor.Tensor, composed func(in []*tensor.Tensor) *tensor.Tensor) []*tensor.Tensor {
+// Recorded is what a gradient rule returns that is itself recorded: the gradients of composed, by public operators, by
+// the first tensor arguments, which in holds. Those that are not wanted come back nil.
+func Recorded(c *tensor.Ctx, g *tensor.Tensor, in []*tensor.Tensor,
+	composed func(in []*tensor.Tensor) *tensor.Tensor) []*tensor.Tensor {
 	r := make([]*tensor.Tensor, len(in))
 	var want []*tensor.Tensor
 	for i, t := range in {
@@ -94,7 +96,8 @@ func Recorded(c *tensor.Ctx, g *tensor.Tensor, in []*tensor.Tensor, composed fun
 			want = append(want, in[i])
 		}
 	}
-	d := tensor.Grad([]*tensor.Tensor{composed(in)}, want, tensor.GradOptions{GradOutputs: []*tensor.Tensor{g}, CreateGraph: true, AllowUnused: true})
+	d := tensor.Grad([]*tensor.Tensor{composed(in)}, want,
+		tensor.GradOptions{GradOutputs: []*tensor.Tensor{g}, CreateGraph: true, AllowUnused: true})
 	for i := range in {
 		if c.Needs(i) {
 			r[i], d = d[0], d[1:]
@@ -103,7 +106,8 @@ func Recorded(c *tensor.Ctx, g *tensor.Tensor, in []*tensor.Tensor, composed fun
 	return r
 }
 
-// Zeros is a tensor of zeros on the device of like. For bodies and gradient rules, which must not take host memory themselves.
+// Zeros is a tensor of zeros on the device of like. For bodies and gradient rules, which must not take host memory
+// themselves.
 func Zeros(like *tensor.Tensor, shape []int, dt tensor.DType) *tensor.Tensor {
 	c := tensor.NewCall(newZeros, 6)
 	*c.Arg(0), *c.Arg(1) = tensor.TensorValue(like), tensor.IntsValue(shape)
@@ -118,7 +122,8 @@ func Full(like *tensor.Tensor, shape []int, n tensor.Scalar, dt tensor.DType) *t
 	return like.NewFull(shape, n, tensor.NewFullOptions{DType: dt})
 }
 
-// Numbers is a tensor of int64 on the device of like that holds numbers known from shapes and other arguments, such as indices.
+// Numbers is a tensor of int64 on the device of like that holds numbers known from shapes and other arguments, such as
+// indices.
 func Numbers(like *tensor.Tensor, numbers []int64) *tensor.Tensor {
 	t := tensor.FromSlice(numbers)
 	if d := like.Device(); d.Type != tensor.CPUDevice {

@@ -58,7 +58,8 @@ func (v *Vocab) Encode(s string) ([]int64, error) {
 	for at, r := range s {
 		id, ok := v.index[r]
 		if !ok {
-			return nil, fmt.Errorf("chartext: Encode: %q (U+%04X) at byte %d is not among the %d characters of the vocabulary",
+			return nil, fmt.Errorf("chartext: Encode: %q (U+%04X) at byte %d is not among the %d characters of the "+
+				"vocabulary",
 				r, r, at, v.Len())
 		}
 		ids = append(ids, id)
@@ -91,7 +92,8 @@ func (t Tokens) Windows(n int) int { return max(len(t)-n, 0) }
 // unless n is positive and offset is in [0, Windows(n)).
 func (t Tokens) Window(offset, n int) (x, y []int64) {
 	if n <= 0 || offset < 0 || offset >= t.Windows(n) {
-		panic(fmt.Sprintf("chartext: Window(%d, %d): want a positive length and an offset in [0, %d), for a text of %d tokens",
+		panic(fmt.Sprintf("chartext: Window(%d, %d): want a positive length and an offset in [0, %d), for a text of "+
+			"%d tokens",
 			offset, n, t.Windows(max(n, 0)), len(t)))
 	}
 	return t[offset : offset+n : offset+n], t[offset+1 : offset+n+1 : offset+n+1]

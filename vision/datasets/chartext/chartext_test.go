@@ -47,9 +47,11 @@ func TestErrors(t *testing.T) {
 		f    func() error
 		want []string
 	}{
-		{"outside the vocabulary", func() error { _, err := v.Encode("aäb"); return err }, []string{"'ä'", "U+00E4", "byte 1", "3 characters"}},
+		{"outside the vocabulary", func() error { _, err := v.Encode("aäb"); return err },
+			[]string{"'ä'", "U+00E4", "byte 1", "3 characters"}},
 		{"encode bytes", func() error { _, err := v.Encode("a\xc3"); return err }, []string{"byte 1", "0xc3"}},
-		{"decode above", func() error { _, err := v.Decode([]int64{0, 3}); return err }, []string{"number 3", "index 1", "[0, 3)"}},
+		{"decode above", func() error { _, err := v.Decode([]int64{0, 3}); return err },
+			[]string{"number 3", "index 1", "[0, 3)"}},
 		{"decode below", func() error { _, err := v.Decode([]int64{-1}); return err }, []string{"-1"}},
 		{"empty", func() error { _, err := New(""); return err }, []string{"empty"}},
 		{"file", func() error { _, err := Load(bad); return err }, []string{"UTF-8", "byte 2", "0xff", bad}},

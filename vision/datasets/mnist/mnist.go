@@ -58,14 +58,16 @@ func LoadFiles(imagePath, labelPath string, classes int) (*Set, error) {
 		return nil, err
 	}
 	if len(images.Dims) != 3 {
-		return nil, fmt.Errorf("mnist: %s: %d dimensions %v, want 3 for images", imagePath, len(images.Dims), images.Dims)
+		return nil, fmt.Errorf("mnist: %s: %d dimensions %v, want 3 for images", imagePath, len(images.Dims),
+			images.Dims)
 	}
 	labels, err := ReadFile(labelPath)
 	if err != nil {
 		return nil, err
 	}
 	if len(labels.Dims) != 1 {
-		return nil, fmt.Errorf("mnist: %s: %d dimensions %v, want 1 for labels", labelPath, len(labels.Dims), labels.Dims)
+		return nil, fmt.Errorf("mnist: %s: %d dimensions %v, want 1 for labels", labelPath, len(labels.Dims),
+			labels.Dims)
 	}
 	if images.Dims[0] != labels.Dims[0] {
 		return nil, fmt.Errorf("mnist: %d images in %s but %d labels in %s",

@@ -95,13 +95,15 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 		hosts = append(hosts[:len(hosts):len(hosts)], host)
 	}
 	logger := log.New(errOut, "board: ", log.LstdFlags)
-	h, err := board.New(f.logdir, board.Options{Hosts: hosts, Interval: f.interval, AllowMissing: f.wait, Title: f.title, ErrorLog: logger})
+	h, err := board.New(f.logdir, board.Options{Hosts: hosts, Interval: f.interval, AllowMissing: f.wait,
+		Title: f.title, ErrorLog: logger})
 	if errors.Is(err, fs.ErrNotExist) {
 		abs, e := filepath.Abs(f.logdir)
 		if e != nil {
 			abs = f.logdir
 		}
-		return fmt.Errorf("the log directory %s does not exist; check --logdir, or give --wait to start before the first run", abs)
+		return fmt.Errorf("the log directory %s does not exist; check --logdir, or give --wait to start before the "+
+			"first run", abs)
 	}
 	if err != nil {
 		return err
@@ -143,7 +145,8 @@ func shownAddr(addr string) string {
 func listenError(ctx context.Context, addr string, err error) error {
 	// Windows has a number of its own for this, and words that differ as well.
 	const wsaAddrInUse = syscall.Errno(10048)
-	if !errors.Is(err, syscall.EADDRINUSE) && !errors.Is(err, wsaAddrInUse) && !strings.Contains(err.Error(), "in use") {
+	if !errors.Is(err, syscall.EADDRINUSE) && !errors.Is(err, wsaAddrInUse) &&
+		!strings.Contains(err.Error(), "in use") {
 		return fmt.Errorf("cannot listen on %s: %w", addr, err)
 	}
 	host, port, e := net.SplitHostPort(addr)

@@ -45,7 +45,8 @@ func TestErrors(t *testing.T) {
 	}{
 		{nil, "--logdir runs"},
 		{[]string{"--logdir", filepath.Join(dir, "nowhere")}, "does not exist; check --logdir"},
-		{[]string{"--logdir", dir, "--addr", l.Addr().String()}, "is in use, perhaps by another board; try --addr 127.0.0.1:"},
+		{[]string{"--logdir", dir, "--addr", l.Addr().String()},
+			"is in use, perhaps by another board; try --addr 127.0.0.1:"},
 		{[]string{"--logdir", dir, "--addr", "6006"}, "want host:port"},
 		{[]string{"--logdir", dir, "--interval", "1ms"}, "too short"},
 		{[]string{"--logdir", dir, "more"}, "one log directory"},

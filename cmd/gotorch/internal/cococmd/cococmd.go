@@ -61,7 +61,9 @@ such object.`,
 	fl.StringVar(&f.dt, "dt", "", "results file with the detections")
 	fl.StringVar(&f.kind, "type", "bbox", "what is compared: bbox, segm or keypoints")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
-	fl.IntSliceVar(&f.maxDets, "max-dets", nil, "detections considered per image: three numbers, one for keypoints; AP is that of the largest (default 1,10,100 or 20)")
+	fl.IntSliceVar(&f.maxDets, "max-dets", nil,
+		"detections considered per image: three numbers, one for keypoints; AP is that of the largest (default "+
+			"1,10,100 or 20)")
 	fl.BoolVar(&f.noCats, "no-cats", false, "compare regardless of categories")
 	fl.Int64SliceVar(&f.imgIDs, "img-ids", nil, "only these images")
 	fl.Int64SliceVar(&f.catIDs, "cat-ids", nil, "only these categories")
@@ -249,7 +251,8 @@ func (f *showFlags) run() (int, error) {
 		}
 	} else {
 		if m.Width <= 0 || m.Height <= 0 || m.Width > maxCanvas/m.Height {
-			return 0, fmt.Errorf("image %d is %d x %d pixels: want --images with the image itself", f.id, m.Height, m.Width)
+			return 0, fmt.Errorf("image %d is %d x %d pixels: want --images with the image itself", f.id, m.Height,
+				m.Width)
 		}
 		grey := image.NewRGBA(image.Rect(0, 0, m.Width, m.Height))
 		draw.Draw(grey, grey.Bounds(), image.NewUniform(color.Gray{225}), image.Point{}, draw.Src)

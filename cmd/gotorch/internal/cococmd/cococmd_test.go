@@ -74,7 +74,8 @@ func TestEval(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatalf("%v in %s", err, out)
 	}
-	if got.Type != "bbox" || len(got.Stats) != 12 || math.Abs(got.Metrics["AP"]-1) > 1e-9 || got.Metrics["AR300"] != 1 || len(got.Categories) != 2 {
+	if got.Type != "bbox" || len(got.Stats) != 12 || math.Abs(got.Metrics["AP"]-1) > 1e-9 ||
+		got.Metrics["AR300"] != 1 || len(got.Categories) != 2 {
 		t.Errorf("got %s", out)
 	}
 }
@@ -106,7 +107,8 @@ func TestShow(t *testing.T) {
 	gt, dt := files(t)
 	for _, extra := range [][]string{nil, {"--dt", dt}} {
 		name := filepath.Join(t.TempDir(), "a.png")
-		if _, err := run(t, append([]string{"show", "--gt", gt, "--image-id", "1", "--out", name}, extra...)...); err != nil {
+		if _, err := run(t, append([]string{"show", "--gt", gt, "--image-id", "1", "--out", name},
+			extra...)...); err != nil {
 			t.Fatal(err)
 		}
 		f, err := os.Open(name)

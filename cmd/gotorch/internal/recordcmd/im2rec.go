@@ -80,7 +80,8 @@ An interrupted run leaves .part files; the same command goes on from there.`,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.list, "list", false, "make image lists instead of record files")
-	f.StringSliceVar(&o.exts, "exts", []string{".jpeg", ".jpg", ".png"}, "file extensions to list, separated by commas or spaces")
+	f.StringSliceVar(&o.exts, "exts", []string{".jpeg", ".jpg", ".png"},
+		"file extensions to list, separated by commas or spaces")
 	f.IntVar(&o.chunks, "chunks", 1, "number of lists to divide the images into")
 	f.Float64Var(&o.trainRatio, "train-ratio", 1, "part of the images for training")
 	f.Float64Var(&o.testRatio, "test-ratio", 0, "part of the images for testing; what is left is for validation")
@@ -301,7 +302,8 @@ func packList(ctx context.Context, list, root string, o *im2recOptions, out, err
 	fmt.Fprintf(out, "Creating %s from %s\n", recPath, list)
 
 	st := state{Task: o.task(text, root)}
-	if old, ok := readState(statePath, recPart, idxPart); ok && !o.restart && old.Task == st.Task && old.Done <= len(items) {
+	if old, ok := readState(statePath, recPart, idxPart); ok && !o.restart && old.Task == st.Task &&
+		old.Done <= len(items) {
 		st = old
 		fmt.Fprintf(out, "Continuing after %d of %d images\n", st.Done, len(items))
 	}
@@ -343,7 +345,8 @@ func packList(ctx context.Context, list, root string, o *im2recOptions, out, err
 			if err := save(); err != nil {
 				return fmt.Errorf("im2rec: %w", err)
 			}
-			return fmt.Errorf("im2rec: stopped after %d of %d images, the same command continues: %w", st.Done, len(items), ctx.Err())
+			return fmt.Errorf("im2rec: stopped after %d of %d images, the same command continues: %w", st.Done,
+				len(items), ctx.Err())
 		}
 		if r.err == nil {
 			r.err = w.WriteIdx(items[i].Index, r.record)
@@ -437,7 +440,8 @@ type encoded struct {
 
 // encodeAll encodes items in numThread goroutines and returns their results in
 // the order of the list. Only a few are in flight, which bounds the memory.
-func encodeAll(ctx context.Context, root string, items []recordio.ListItem, o *im2recOptions) (<-chan chan encoded, func()) {
+func encodeAll(ctx context.Context, root string, items []recordio.ListItem, o *im2recOptions) (<-chan chan encoded,
+	func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	type job struct {
 		it  recordio.ListItem

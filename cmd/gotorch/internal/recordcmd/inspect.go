@@ -78,9 +78,11 @@ func describe(rec []byte) (kind, line string, labels []float32) {
 		if h.ID2 != 0 || h.Flag > 1<<16 {
 			return "bytes", fmt.Sprintf("%d bytes %q", len(rec), head(rec)), nil
 		}
-		return "header and bytes", fmt.Sprintf("id %d label %v, %d bytes %q", h.ID, h.LabelValues(), len(body), head(body)), h.LabelValues()
+		return "header and bytes", fmt.Sprintf("id %d label %v, %d bytes %q", h.ID, h.LabelValues(), len(body),
+			head(body)), h.LabelValues()
 	}
-	return format, fmt.Sprintf("id %d label %v, %s %d x %d, %d bytes", h.ID, h.LabelValues(), format, cfg.Width, cfg.Height, len(body)), h.LabelValues()
+	return format, fmt.Sprintf("id %d label %v, %s %d x %d, %d bytes", h.ID, h.LabelValues(), format, cfg.Width,
+		cfg.Height, len(body)), h.LabelValues()
 }
 
 func describeProto(p *recordio.ProtoRecord) string {
@@ -259,7 +261,8 @@ func inspectList(w io.Writer, path string, show int) error {
 	for _, it := range items {
 		classes[it.Labels[0]]++
 	}
-	fmt.Fprintf(w, "%s: image list, %d images, %d different first labels, %d unusable lines\n", path, len(items), len(classes), len(bad))
+	fmt.Fprintf(w, "%s: image list, %d images, %d different first labels, %d unusable lines\n", path, len(items),
+		len(classes), len(bad))
 	for _, it := range items[:min(max(show, 0), len(items))] {
 		fmt.Fprintf(w, "  %d %v %s\n", it.Index, it.Labels, it.Path)
 	}

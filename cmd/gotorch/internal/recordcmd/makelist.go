@@ -25,7 +25,8 @@ func suffix(name string) string {
 // listImages finds the pictures under root in im2rec's order: the files of a
 // folder by name, then its folders by name. With recursive every folder that
 // holds pictures is a class, numbered in the order of discovery.
-func listImages(root string, recursive bool, exts []string, warn func(string, ...any)) (items []recordio.ListItem, classes []string, err error) {
+func listImages(root string, recursive bool, exts []string, warn func(string, ...any)) (items []recordio.ListItem,
+	classes []string, err error) {
 	var walk func(rel string, above []os.FileInfo) error
 	walk = func(rel string, above []os.FileInfo) error {
 		dir := filepath.Join(root, rel)

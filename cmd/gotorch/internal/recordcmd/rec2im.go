@@ -138,7 +138,8 @@ func runRec2im(ctx context.Context, recPath, dir string, o *rec2imOptions, out, 
 			body = rec
 		case err != nil:
 			left++
-			prog.note(errw, "rec2im: record %d at offset %d has no image header, left out (--raw writes it all the same)", n, off)
+			prog.note(errw, "rec2im: record %d at offset %d has no image header, left out (--raw writes it all the "+
+				"same)", n, off)
 			continue
 		}
 		name, ok := names[key]

@@ -86,11 +86,15 @@ func TestListLikePython(t *testing.T) {
 		{"s2", []string{"--recursive", "--shuffle=false"}, map[string]string{"s2.lst": "rec_sorted.want"}},
 		{"e", []string{"--recursive", "--exts", ".png", ".bmp"}, map[string]string{"e.lst": "exts.want"}},
 		{"e2", []string{"--recursive", "--exts=.png,.bmp"}, map[string]string{"e2.lst": "exts.want"}},
-		{"p", []string{"--recursive", "--chunks", "3", "--train-ratio", "0.6", "--test-ratio", "0.25"}, map[string]string{
-			"p_0_train.lst": "parts_0_train.want", "p_0_test.lst": "parts_0_test.want", "p_0_val.lst": "parts_0_val.want",
-			"p_1_train.lst": "parts_1_train.want", "p_1_test.lst": "parts_1_test.want", "p_1_val.lst": "parts_1_val.want",
-			"p_2_train.lst": "parts_2_train.want", "p_2_test.lst": "parts_2_test.want", "p_2_val.lst": "parts_2_val.want",
-		}},
+		{"p", []string{"--recursive", "--chunks", "3", "--train-ratio", "0.6", "--test-ratio", "0.25"},
+			map[string]string{
+				"p_0_train.lst": "parts_0_train.want", "p_0_test.lst": "parts_0_test.want",
+				"p_0_val.lst":   "parts_0_val.want",
+				"p_1_train.lst": "parts_1_train.want", "p_1_test.lst": "parts_1_test.want",
+				"p_1_val.lst":   "parts_1_val.want",
+				"p_2_train.lst": "parts_2_train.want", "p_2_test.lst": "parts_2_test.want",
+				"p_2_val.lst": "parts_2_val.want",
+			}},
 	}
 	for _, c := range cases {
 		t.Run(c.prefix, func(t *testing.T) {
@@ -182,7 +186,8 @@ func TestEncodeOptions(t *testing.T) {
 		}
 		h, img, err := recordio.UnpackImg(b)
 		_, body, _ := recordio.Unpack(b)
-		if err != nil || img.H != c.h || img.W != c.w || img.C != c.c || len(h.Labels) != c.labels || h.LabelValues()[0] != 2 || !strings.HasPrefix(string(body), c.magic) {
+		if err != nil || img.H != c.h || img.W != c.w || img.C != c.c || len(h.Labels) != c.labels ||
+			h.LabelValues()[0] != 2 || !strings.HasPrefix(string(body), c.magic) {
 			t.Errorf("%v: header %+v, image %d x %d x %d, %v", c.args, h, img.H, img.W, img.C, err)
 		}
 	}
@@ -196,7 +201,8 @@ func TestUnreadableImagesAreLeftOut(t *testing.T) {
 	os.WriteFile(filepath.Join(root, "1.png"), []byte("no picture"), 0o666)
 	os.Remove(filepath.Join(root, "2.png"))
 	out, errs, err := run(t, "im2rec", prefix, root, "--num-thread", "2")
-	if err != nil || !strings.Contains(out, "2 records, 2 images left out") || !strings.Contains(errs, "1.png") || !strings.Contains(errs, "2.png") {
+	if err != nil || !strings.Contains(out, "2 records, 2 images left out") || !strings.Contains(errs, "1.png") ||
+		!strings.Contains(errs, "2.png") {
 		t.Errorf("%v\n%s%s", err, out, errs)
 	}
 	r, err := recordio.OpenIndexed(prefix+".idx", prefix+".rec")
@@ -243,7 +249,8 @@ func TestResume(t *testing.T) {
 	clean := func() { os.Remove(prefix + ".rec"); os.Remove(prefix + ".idx") }
 
 	opts := func() *im2recOptions {
-		return &im2recOptions{chunks: 1, trainRatio: 1, quality: 95, numThread: 2, color: 1, encoding: ".jpg", checkpoint: time.Nanosecond}
+		return &im2recOptions{chunks: 1, trainRatio: 1, quality: 95, numThread: 2, color: 1, encoding: ".jpg",
+			checkpoint: time.Nanosecond}
 	}
 	interrupt := func(n int) {
 		t.Helper()
@@ -328,7 +335,8 @@ func TestLinkLoopEnds(t *testing.T) {
 	}
 	prefix := filepath.Join(t.TempDir(), "x")
 	_, errs, err := run(t, "im2rec", prefix, root, "--list", "--recursive")
-	if b, _ := os.ReadFile(prefix + ".lst"); err != nil || strings.Count(string(b), "\n") != 1 || !strings.Contains(errs, "links to a folder above") {
+	if b, _ := os.ReadFile(prefix + ".lst"); err != nil || strings.Count(string(b), "\n") != 1 ||
+		!strings.Contains(errs, "links to a folder above") {
 		t.Errorf("%v %q %s", err, b, errs)
 	}
 }
@@ -364,8 +372,10 @@ func TestSeveralLists(t *testing.T) {
 
 func TestBadFlags(t *testing.T) {
 	for _, c := range []struct{ args, text string }{
-		{"--chunks 0", "--chunks 0"}, {"--train-ratio 1.5", "--train-ratio 1.5"}, {"--train-ratio 0.8 --test-ratio 0.3", "add up"},
-		{"--test-ratio -1", "--test-ratio"}, {"--resize -1", "--resize"}, {"--num-thread 0", "--num-thread"}, {"--color 2", "--color 2"},
+		{"--chunks 0", "--chunks 0"}, {"--train-ratio 1.5", "--train-ratio 1.5"},
+		{"--train-ratio 0.8 --test-ratio 0.3", "add up"},
+		{"--test-ratio -1", "--test-ratio"}, {"--resize -1", "--resize"}, {"--num-thread 0", "--num-thread"},
+		{"--color 2", "--color 2"},
 		{"--encoding .gif", ".gif"}, {"--quality 0", "--quality 0"}, {"extra", "3 arguments"},
 	} {
 		_, _, err := run(t, append([]string{"im2rec", "p", "r"}, strings.Fields(c.args)...)...)
@@ -373,7 +383,8 @@ func TestBadFlags(t *testing.T) {
 			t.Errorf("%s: %v", c.args, err)
 		}
 	}
-	if _, _, err := run(t, "im2rec", filepath.Join(t.TempDir(), "none"), "r"); err == nil || !strings.Contains(err.Error(), "--list") {
+	if _, _, err := run(t, "im2rec", filepath.Join(t.TempDir(), "none"), "r"); err == nil ||
+		!strings.Contains(err.Error(), "--list") {
 		t.Errorf("no list: %v", err)
 	}
 }
@@ -388,12 +399,14 @@ func TestRec2imAndInspect(t *testing.T) {
 	// A list that leads elsewhere is refused.
 	evil := filepath.Join(t.TempDir(), "evil.lst")
 	os.WriteFile(evil, []byte("0\t0\t../../x.png\n"), 0o666)
-	if _, _, err := run(t, "rec2im", prefix+".rec", dir, "--list", evil); err == nil || !strings.Contains(err.Error(), "leads out") {
+	if _, _, err := run(t, "rec2im", prefix+".rec", dir, "--list", evil); err == nil ||
+		!strings.Contains(err.Error(), "leads out") {
 		t.Errorf("path out of the folder: %v", err)
 	}
 
 	out := mustRun(t, "inspect", prefix+".rec", "-n", "1")
-	for _, want := range []string{"records: 3", "record 0 at offset 0: id 0 label [0], png 30 x 20", "png: 3", "labels: 3 different 0:1 1:1 2:1", "every entry points at a record"} {
+	for _, want := range []string{"records: 3", "record 0 at offset 0: id 0 label [0], png 30 x 20", "png: 3",
+		"labels: 3 different 0:1 1:1 2:1", "every entry points at a record"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("inspect: no %q in\n%s", want, out)
 		}
@@ -413,23 +426,27 @@ func TestRec2imAndInspect(t *testing.T) {
 	b[off] ^= 0xff
 	os.WriteFile(prefix+".rec", b, 0o666)
 	want := fmt.Sprintf("offset %d", off)
-	if out, _, err := run(t, "inspect", prefix+".rec"); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(out, "records: 1") {
+	if out, _, err := run(t, "inspect", prefix+".rec"); err == nil || !strings.Contains(err.Error(), want) ||
+		!strings.Contains(out, "records: 1") {
 		t.Errorf("inspect: %v\n%s", err, out)
 	}
 	if _, _, err := run(t, "rec2im", prefix+".rec", dir+"2"); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("rec2im: %v", err)
 	}
 	os.Remove(prefix + ".idx")
-	if out := mustRun(t, "rec2im", "--skip-bad", prefix+".rec", dir+"3"); !strings.Contains(out, "2 images") || !strings.Contains(out, "1 damaged") {
+	if out := mustRun(t, "rec2im", "--skip-bad", prefix+".rec", dir+"3"); !strings.Contains(out, "2 images") ||
+		!strings.Contains(out, "1 damaged") {
 		t.Errorf("rec2im --skip-bad: %s", out)
 	}
-	if out := mustRun(t, "inspect", "--skip-bad", prefix+".rec"); !strings.Contains(out, "records: 2") || !strings.Contains(out, "damaged") {
+	if out := mustRun(t, "inspect", "--skip-bad", prefix+".rec"); !strings.Contains(out, "records: 2") ||
+		!strings.Contains(out, "damaged") {
 		t.Errorf("inspect --skip-bad: %s", out)
 	}
 }
 
 func TestSuffix(t *testing.T) {
-	for in, want := range map[string]string{"a.jpg": ".jpg", ".jpg": "", "..jpg": "", "a.b.c": ".c", "a": "", "a.": ".", "": "", "..a.b": ".b"} {
+	for in, want := range map[string]string{"a.jpg": ".jpg", ".jpg": "", "..jpg": "", "a.b.c": ".c", "a": "", "a.": ".",
+		"": "", "..a.b": ".b"} {
 		if got := suffix(in); got != want {
 			t.Errorf("suffix(%q) = %q, want %q", in, got, want)
 		}

@@ -38,16 +38,19 @@ func (r *run) checkpoint() *serialize.Dict {
 	s := &r.st
 	return serialize.NewDict(
 		"format", "gotorch.train", "version", formatVersion, "config", r.cfg.dict(), "task_state", r.task.state(),
-		"model", onHost(nn.StateDict(r.task.model())), "optimizer", onHost(r.opt.StateDict()), "scheduler", r.schedState(),
+		"model", onHost(nn.StateDict(r.task.model())), "optimizer", onHost(r.opt.StateDict()), "scheduler",
+		r.schedState(),
 		"rng_state", bytesTensor(torch.RNGState()), "epoch_rng_state", bytesTensor(s.epochRNG),
-		"epoch", s.epoch, "step", s.step, "batch_in_epoch", s.inEpoch, "loss_sum", s.lossSum, "correct", s.correct, "seen", s.seen,
+		"epoch", s.epoch, "step", s.step, "batch_in_epoch", s.inEpoch, "loss_sum", s.lossSum, "correct", s.correct,
+		"seen", s.seen,
 		"losses", torch.FromSlice(s.losses), "eval_steps", s.evalSteps, "evals", s.evals, "done", s.done)
 }
 
 // save writes the checkpoint: a new file that replaces the old one only when it is whole.
 func (r *run) save() error {
 	if err := serialize.SaveFile(r.path(checkpointFile), r.checkpoint()); err != nil {
-		return fmt.Errorf("cannot write the checkpoint %s: %w (the previous one is untouched)", r.path(checkpointFile), err)
+		return fmt.Errorf("cannot write the checkpoint %s: %w (the previous one is untouched)", r.path(checkpointFile),
+			err)
 	}
 	return nil
 }
@@ -80,7 +83,8 @@ func loadCheckpoint(path string) (*serialize.Dict, error) {
 		return nil, fmt.Errorf("%s is not a checkpoint of gotorch train", path)
 	}
 	if n, _ := d.Get("version").(int); n > formatVersion || n < 1 {
-		return nil, fmt.Errorf("%s has checkpoint version %v; this program reads version %d", path, d.Get("version"), formatVersion)
+		return nil, fmt.Errorf("%s has checkpoint version %v; this program reads version %d", path, d.Get("version"),
+			formatVersion)
 	}
 	return d, nil
 }
@@ -90,7 +94,8 @@ func (r *run) restore(d *serialize.Dict) (err error) {
 	rd := &reader{d: d}
 	s := &r.st
 	s.epoch, s.step, s.inEpoch = get[int](rd, "epoch"), get[int](rd, "step"), get[int](rd, "batch_in_epoch")
-	s.lossSum, s.correct, s.seen, s.done = get[float64](rd, "loss_sum"), get[int](rd, "correct"), get[int](rd, "seen"), get[bool](rd, "done")
+	s.lossSum, s.correct, s.seen, s.done = get[float64](rd, "loss_sum"), get[int](rd, "correct"), get[int](rd, "seen"),
+		get[bool](rd, "done")
 	rngState, epochRNG := get[*torch.Tensor](rd, "rng_state"), get[*torch.Tensor](rd, "epoch_rng_state")
 	losses, model := get[*torch.Tensor](rd, "losses"), get[*serialize.Dict](rd, "model")
 	opt := get[*serialize.Dict](rd, "optimizer")

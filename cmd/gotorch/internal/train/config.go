@@ -15,7 +15,8 @@ type ExitCode int
 // Error says what the status is.
 func (e ExitCode) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// Config is everything that decides how a run goes. It is stored in the checkpoint, so that a resumed run goes on with the same.
+// Config is everything that decides how a run goes. It is stored in the checkpoint, so that a resumed run goes on with
+// the same.
 type Config struct {
 	Task        string // classify, charlm
 	Data        string // digits, mnist
@@ -116,7 +117,8 @@ func (c *Config) complete(set given) error {
 	for _, x := range []struct {
 		flag, value string
 		names       []string
-	}{{"data", c.Data, dataNames}, {"model", c.Model, modelNames}, {"optimizer", c.Optimizer, optimizerNames}, {"scheduler", c.Scheduler, schedulerNames}} {
+	}{{"data", c.Data, dataNames}, {"model", c.Model, modelNames}, {"optimizer", c.Optimizer, optimizerNames},
+		{"scheduler", c.Scheduler, schedulerNames}} {
 		if x.flag == "optimizer" && !set("optimizer") || x.flag == "scheduler" && !set("scheduler") {
 			continue
 		}
@@ -140,7 +142,8 @@ func (c *Config) complete(set given) error {
 	case c.Data == "mnist" && c.Root == "" && !charlm:
 		return fmt.Errorf("--data mnist needs the folder of its files: --root DIR")
 	case !charlm && firstSet(set, "dropout", "context", "layers", "heads", "width") != "":
-		return fmt.Errorf("--%s belongs to the gpt of --task charlm; --model %s has none", firstSet(set, "dropout", "context", "layers", "heads", "width"), c.Model)
+		return fmt.Errorf("--%s belongs to the gpt of --task charlm; --model %s has none",
+			firstSet(set, "dropout", "context", "layers", "heads", "width"), c.Model)
 	case set("epochs") && set("steps"):
 		return fmt.Errorf("--epochs and --steps both say when to stop: give one of them")
 	}
@@ -148,7 +151,8 @@ func (c *Config) complete(set given) error {
 		flag string
 		v    int
 		min  int
-	}{{"epochs", c.Epochs, 1}, {"batch-size", c.BatchSize, 1}, {"context", c.Context, 1}, {"layers", c.Layers, 1}, {"heads", c.Heads, 1}, {"width", c.Width, 1}} {
+	}{{"epochs", c.Epochs, 1}, {"batch-size", c.BatchSize, 1}, {"context", c.Context, 1}, {"layers", c.Layers, 1},
+		{"heads", c.Heads, 1}, {"width", c.Width, 1}} {
 		if set(x.flag) && x.v < x.min {
 			return fmt.Errorf("--%s %d: want at least %d", x.flag, x.v, x.min)
 		}
@@ -232,9 +236,12 @@ func (c *Config) name() string {
 }
 
 func (c *Config) dict() *serialize.Dict {
-	return serialize.NewDict("task", c.Task, "data", c.Data, "root", c.Root, "text", c.Text, "model", c.Model, "epochs", c.Epochs, "steps", c.Steps,
-		"batch_size", c.BatchSize, "lr", c.LR, "optimizer", c.Optimizer, "scheduler", c.Scheduler, "weight_decay", c.WeightDecay, "clip_norm", c.ClipNorm,
-		"dropout", c.Dropout, "seed", c.Seed, "context", c.Context, "layers", c.Layers, "heads", c.Heads, "width", c.Width)
+	return serialize.NewDict("task", c.Task, "data", c.Data, "root", c.Root, "text", c.Text, "model", c.Model, "epochs",
+		c.Epochs, "steps", c.Steps,
+		"batch_size", c.BatchSize, "lr", c.LR, "optimizer", c.Optimizer, "scheduler", c.Scheduler, "weight_decay",
+		c.WeightDecay, "clip_norm", c.ClipNorm,
+		"dropout", c.Dropout, "seed", c.Seed, "context", c.Context, "layers", c.Layers, "heads", c.Heads, "width",
+		c.Width)
 }
 
 // reader takes typed values out of a loaded dict and remembers the first thing that is wrong.
@@ -254,11 +261,15 @@ func get[T any](r *reader, key string) T {
 func configFrom(d *serialize.Dict) (Config, error) {
 	r := &reader{d: d}
 	c := Config{
-		Task: get[string](r, "task"), Data: get[string](r, "data"), Root: get[string](r, "root"), Text: get[string](r, "text"), Model: get[string](r, "model"),
-		Epochs: get[int](r, "epochs"), Steps: get[int](r, "steps"), BatchSize: get[int](r, "batch_size"), LR: get[float64](r, "lr"),
-		Optimizer: get[string](r, "optimizer"), Scheduler: get[string](r, "scheduler"), WeightDecay: get[float64](r, "weight_decay"),
-		ClipNorm: get[float64](r, "clip_norm"), Dropout: get[float64](r, "dropout"), Seed: get[int](r, "seed"), Context: get[int](r, "context"),
-		Layers: get[int](r, "layers"), Heads: get[int](r, "heads"), Width: get[int](r, "width"),
+		Task: get[string](r, "task"), Data: get[string](r, "data"), Root: get[string](r, "root"),
+		Text: get[string](r, "text"), Model: get[string](r, "model"),
+		Epochs: get[int](r, "epochs"), Steps: get[int](r, "steps"), BatchSize: get[int](r, "batch_size"),
+		LR:        get[float64](r, "lr"),
+		Optimizer: get[string](r, "optimizer"), Scheduler: get[string](r, "scheduler"),
+		WeightDecay: get[float64](r, "weight_decay"),
+		ClipNorm:    get[float64](r, "clip_norm"), Dropout: get[float64](r, "dropout"), Seed: get[int](r, "seed"),
+		Context: get[int](r, "context"),
+		Layers:  get[int](r, "layers"), Heads: get[int](r, "heads"), Width: get[int](r, "width"),
 	}
 	return c, r.err
 }

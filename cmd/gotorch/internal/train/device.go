@@ -21,7 +21,8 @@ func trainingDevice(name string) (torch.Device, error) {
 	return d, nil
 }
 
-// moveTo moves parameters, buffers and gradients of a module to a device. The module and its tensors stay the same values.
+// moveTo moves parameters, buffers and gradients of a module to a device. The module and its tensors stay the same
+// values.
 func moveTo(m nn.Module, d torch.Device) {
 	move := func(t *torch.Tensor) {
 		if t.Device() != d {
@@ -41,8 +42,8 @@ func moveTo(m nn.Module, d torch.Device) {
 // to is the batch on a device.
 func (b batch) to(d torch.Device) batch { return batch{b.x.To(d), b.y.To(d)} }
 
-// onHost is a value for a file: tensors on other devices, also those in dictionaries and lists, are replaced by copies in host memory, so
-// that the file can be read where there is no such device.
+// onHost is a value for a file: tensors on other devices, also those in dictionaries and lists, are replaced by copies
+// in host memory, so that the file can be read where there is no such device.
 func onHost(v any) any {
 	switch x := v.(type) {
 	case *torch.Tensor:

@@ -12,8 +12,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/second"
 )
 
-// TestDevice trains on a device whose memory Go code cannot reach: the model is the CPU's to the bit, also when the run was stopped and
-// resumed, on the same device or the other one.
+// TestDevice trains on a device whose memory Go code cannot reach: the model is the CPU's to the bit, also when the run
+// was stopped and resumed, on the same device or the other one.
 func TestDevice(t *testing.T) {
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text.txt")
@@ -27,7 +27,8 @@ func TestDevice(t *testing.T) {
 		{"sgd", "--model mlp --steps 4 --batch-size 100 --optimizer sgd --weight-decay 0.01", false},
 		{"adam", "--model mlp --steps 4 --batch-size 100 --clip-norm 0.5", true},
 		{"lenet", "--model lenet --steps 3 --batch-size 16 --optimizer adamw --weight-decay 0.1", false},
-		{"charlm", "--text " + text + " --steps 5 --batch-size 6 --context 16 --width 32 --layers 1 --dropout 0.1", true},
+		{"charlm", "--text " + text + " --steps 5 --batch-size 6 --context 16 --width 32 --layers 1 --dropout 0.1",
+			true},
 	} {
 		rest := []string{"--quiet", "--tensorboard=false", "--workers", "0", "--checkpoint-every", "2"}
 		args := append(append([]string{"train"}, strings.Fields(c.args)...), rest...)
@@ -47,7 +48,8 @@ func TestDevice(t *testing.T) {
 			t.Fatal(c.name, err)
 		}
 		before := second.Runs()
-		if err := run(context.Background(), append(args, "--device", "second", "--out", filepath.Join(dir, on))...); err != nil {
+		if err := run(context.Background(),
+			append(args, "--device", "second", "--out", filepath.Join(dir, on))...); err != nil {
 			t.Fatal(c.name, err)
 		}
 		if second.Runs() == before {
@@ -62,10 +64,12 @@ func TestDevice(t *testing.T) {
 			}
 			name := c.name + "-" + strings.Join(devices, "-")
 			out := filepath.Join(dir, name)
-			if err := run(&stopping{context.Background(), 2}, append(args, "--device", devices[0], "--out", out)...); !errors.Is(err, ExitCode(130)) {
+			if err := run(&stopping{context.Background(), 2},
+				append(args, "--device", devices[0], "--out", out)...); !errors.Is(err, ExitCode(130)) {
 				t.Fatalf("%s: the run was not stopped: %v", name, err)
 			}
-			if err := run(context.Background(), append([]string{"train", "--resume", out, "--device", devices[1]}, rest...)...); err != nil {
+			if err := run(context.Background(),
+				append([]string{"train", "--resume", out, "--device", devices[1]}, rest...)...); err != nil {
 				t.Fatal(name, err)
 			}
 			if !bytes.Equal(model(name), model(cpu)) {

@@ -39,7 +39,8 @@ func envCommand() *cobra.Command {
 			row("operator threads", "%d", torch.NumThreads())
 			row("default dtype", "%s", torch.DefaultDType())
 			row("operators", "%d", torch.NumOperators())
-			row("memory of the process", "%.1f MiB from the system, %.1f MiB Go heap", float64(ms.Sys)/(1<<20), float64(ms.HeapAlloc)/(1<<20))
+			row("memory of the process", "%.1f MiB from the system, %.1f MiB Go heap", float64(ms.Sys)/(1<<20),
+				float64(ms.HeapAlloc)/(1<<20))
 			for _, v := range []string{"GOTORCH_CPU", "GOMAXPROCS", "GOGC", "GOMEMLIMIT"} {
 				if s, ok := os.LookupEnv(v); ok {
 					row(v, "%s", s)
@@ -50,7 +51,8 @@ func envCommand() *cobra.Command {
 	}
 }
 
-// architectures are the models that summary knows, with the shape of one sample of their input; a nil shape is a line of 64 tokens.
+// architectures are the models that summary knows, with the shape of one sample of their input; a nil shape is a line
+// of 64 tokens.
 var architectures = []struct {
 	name  string
 	input []int
@@ -81,8 +83,10 @@ func summaryCommand() *cobra.Command {
 	var ops, training, asJSON bool
 	device := "cpu"
 	cmd := &cobra.Command{
-		Use: "summary MODEL", Short: "Print a model's layers, shapes and sizes, or its operators", Args: cobra.ExactArgs(1),
-		Long: "summary prints a table of a model's layers. With --ops it prints what an observer sees of one forward pass: PyTorch's operators, one a line, with\n" +
+		Use: "summary MODEL", Short: "Print a model's layers, shapes and sizes, or its operators",
+		Args: cobra.ExactArgs(1),
+		Long: "summary prints a table of a model's layers. With --ops it prints what an observer sees of one forward " +
+			"pass: PyTorch's operators, one a line, with\n" +
 			"the shapes of their arguments and results.\n\nModels: " + strings.Join(names, ", "),
 		ValidArgs: names,
 		Example:   "  gotorch summary lenet\n  gotorch summary resnet50 --ops --train --batch 8 --device meta",

@@ -126,7 +126,8 @@ func (r *run) train(ctx context.Context) error {
 	last := time.Now()
 	for !r.st.done && r.st.step < r.total {
 		var b batches
-		if r.st.inEpoch > 0 { // resumed in the middle: draw the same order again, then go on with the generator as it was
+		// resumed in the middle: draw the same order again, then go on with the generator as it was
+		if r.st.inEpoch > 0 {
 			now := torch.RNGState()
 			if err := torch.SetRNGState(r.st.epochRNG); err != nil {
 				return err
@@ -181,8 +182,10 @@ func (r *run) epoch(ctx context.Context, b batches, epochs, steps int, last *tim
 		if bar == nil && time.Since(*last) > 5*time.Second {
 			*last = time.Now()
 			rate := float64(samples) / time.Since(began).Seconds()
-			r.report.line("epoch %d/%d  step %d/%d  loss %.4f  %s", s.epoch+1, epochs, s.step, r.total, loss, progress.Rate(rate))
-			r.report.event(map[string]any{"event": "progress", "epoch": s.epoch + 1, "step": s.step, "loss": jsonFloat(loss), "samples_per_second": rate})
+			r.report.line("epoch %d/%d  step %d/%d  loss %.4f  %s", s.epoch+1, epochs, s.step, r.total, loss,
+				progress.Rate(rate))
+			r.report.event(map[string]any{"event": "progress", "epoch": s.epoch + 1, "step": s.step,
+				"loss": jsonFloat(loss), "samples_per_second": rate})
 		}
 		if r.every > 0 && s.step%r.every == 0 && s.inEpoch < steps {
 			if err := r.save(); err != nil {
@@ -203,11 +206,14 @@ func (r *run) epoch(ctx context.Context, b batches, epochs, steps int, last *tim
 	if r.cfg.Task == "charlm" {
 		value = e.loss
 		r.report.line("epoch %d/%d  train loss %.4f  validation loss %.4f", s.epoch+1, epochs, mean, e.loss)
-		r.report.event(map[string]any{"event": "epoch", "epoch": s.epoch + 1, "step": s.step, "train_loss": jsonFloat(mean), "val_loss": jsonFloat(e.loss)})
+		r.report.event(map[string]any{"event": "epoch", "epoch": s.epoch + 1, "step": s.step,
+			"train_loss": jsonFloat(mean), "val_loss": jsonFloat(e.loss)})
 	} else {
-		r.report.line("epoch %d/%d  train loss %.4f  train accuracy %.2f %%  test accuracy %.2f %%  (%.1f s)", s.epoch+1, epochs, mean,
+		r.report.line("epoch %d/%d  train loss %.4f  train accuracy %.2f %%  test accuracy %.2f %%  (%.1f s)",
+			s.epoch+1, epochs, mean,
 			100*float64(s.correct)/float64(max(1, s.seen)), 100*e.accuracy(), time.Since(began).Seconds())
-		r.report.event(map[string]any{"event": "epoch", "epoch": s.epoch + 1, "step": s.step, "train_loss": jsonFloat(mean), "test_accuracy": e.accuracy(), "test_loss": jsonFloat(e.loss)})
+		r.report.event(map[string]any{"event": "epoch", "epoch": s.epoch + 1, "step": s.step,
+			"train_loss": jsonFloat(mean), "test_accuracy": e.accuracy(), "test_loss": jsonFloat(e.loss)})
 	}
 	s.evalSteps, s.evals = append(s.evalSteps, s.step), append(s.evals, value)
 	s.epoch++
@@ -264,7 +270,8 @@ func (r *run) step(b batch) (float64, error) {
 	s.steps, s.losses = append(s.steps, s.step), append(s.losses, value)
 	r.scalar("loss/train", value)
 	if math.IsNaN(value) || math.IsInf(value, 0) {
-		return value, fmt.Errorf("the loss is %g at step %d: try a smaller --lr (the last checkpoint is %s)", value, s.step, r.path(checkpointFile))
+		return value, fmt.Errorf("the loss is %g at step %d: try a smaller --lr (the last checkpoint is %s)", value,
+			s.step, r.path(checkpointFile))
 	}
 	return value, nil
 }
@@ -276,7 +283,8 @@ func (r *run) interrupted(bar *progress.Bar) error {
 	}
 	r.report.event(map[string]any{"event": "interrupted", "step": r.st.step, "checkpoint": r.path(checkpointFile)})
 	if !r.report.json {
-		fmt.Fprintf(os.Stderr, "\ninterrupted at step %d; everything is saved. Go on with:\n  gotorch train --resume %s\n", r.st.step, r.out)
+		fmt.Fprintf(os.Stderr, "\ninterrupted at step %d; everything is saved. Go on with:\n  gotorch train --resume "+
+			"%s\n", r.st.step, r.out)
 	}
 	return errInterrupted
 }
@@ -309,15 +317,19 @@ func (r *run) finish(start time.Time, samples int) error {
 	if len(s.evals) > 0 {
 		final = s.evals[len(s.evals)-1]
 	}
-	done := doneEvent{"done", s.epoch, s.step, jsonFloat(trainLoss), jsonFloat(final), nil, secs, float64(samples) / math.Max(secs, 1e-9), r.path(checkpointFile), r.path(modelFile)}
+	done := doneEvent{"done", s.epoch, s.step, jsonFloat(trainLoss), jsonFloat(final), nil, secs,
+		float64(samples) / math.Max(secs, 1e-9), r.path(checkpointFile), r.path(modelFile)}
 	if r.cfg.Task == "charlm" {
 		done.TestAccuracy, done.ValLoss = nil, jsonFloat(final)
-		r.report.line("done: %s in %.1f s, train loss %.4f, validation loss %.4f", count(s.step, "step"), secs, trainLoss, final)
+		r.report.line("done: %s in %.1f s, train loss %.4f, validation loss %.4f", count(s.step, "step"), secs,
+			trainLoss, final)
 	} else {
-		r.report.line("done: %s in %.1f s (%s samples), train loss %.4f, test accuracy %.2f %%", count(s.step, "step"), secs,
+		r.report.line("done: %s in %.1f s (%s samples), train loss %.4f, test accuracy %.2f %%", count(s.step, "step"),
+			secs,
 			progress.Rate(float64(samples)/math.Max(secs, 1e-9)), trainLoss, 100*final)
 	}
-	r.report.line("  model       %s\n  checkpoint  %s\n  loss curve  %s", r.path(modelFile), r.path(checkpointFile), r.path(curveFile))
+	r.report.line("  model       %s\n  checkpoint  %s\n  loss curve  %s", r.path(modelFile), r.path(checkpointFile),
+		r.path(curveFile))
 	if r.board != nil {
 		r.report.line("  board       gotorch board --logdir %s", r.out)
 	}
@@ -352,7 +364,8 @@ func jsonFloat(f float64) any {
 	return f
 }
 
-// logGraph draws the model into the logs of a new run. In evaluation mode nothing is drawn from the generator and no statistics change.
+// logGraph draws the model into the logs of a new run. In evaluation mode nothing is drawn from the generator and no
+// statistics change.
 func (r *run) logGraph() error {
 	m, ok := r.task.model().(nn.Layer)
 	if !ok || r.st.step > 0 {

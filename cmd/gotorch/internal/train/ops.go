@@ -14,18 +14,20 @@ import (
 
 // opRow is one operator of the registry.
 type opRow struct {
-	Name     string   `json:"name"`
-	Schema   string   `json:"schema"`
-	Floor    string   `json:"floor"`    // public, transparent, private
-	Kind     string   `json:"kind"`     // kernel, view, composed, fused
-	Backends []string `json:"backends"` // that have a kernel of their own; a composed operator runs wherever its parts do
+	Name   string `json:"name"`
+	Schema string `json:"schema"`
+	Floor  string `json:"floor"` // public, transparent, private
+	Kind   string `json:"kind"`  // kernel, view, composed, fused
+	// that have a kernel of their own; a composed operator runs wherever its parts do
+	Backends []string `json:"backends"`
 	Gradient string   `json:"gradient"` // rule, "by its parts", or why there is none
 	Autocast string   `json:"autocast"` // class on the CPU
 	Of       string   `json:"of"`       // the operator that this form is derived from
 }
 
 func rowOf(op *tensor.Op) opRow {
-	r := opRow{Name: op.FullName(), Schema: op.SchemaText(), Floor: op.Floor(), Backends: op.Backends(), Autocast: op.AMPOn(tensor.CPUDevice).String()}
+	r := opRow{Name: op.FullName(), Schema: op.SchemaText(), Floor: op.Floor(), Backends: op.Backends(),
+		Autocast: op.AMPOn(tensor.CPUDevice).String()}
 	switch {
 	case op.Body != nil && op.CPU != nil:
 		r.Kind = "fused"
@@ -53,8 +55,10 @@ func rowOf(op *tensor.Op) opRow {
 func opsCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "ops [NAME]", Short: "List the operators: schemas, backends, gradients, autocast classes", Args: cobra.MaximumNArgs(1),
-		Long: "ops lists the operators of the registry. NAME limits the list to those whose name holds it; a full name (aten::add.Tensor, aten.add.Tensor)\n" +
+		Use: "ops [NAME]", Short: "List the operators: schemas, backends, gradients, autocast classes",
+		Args: cobra.MaximumNArgs(1),
+		Long: "ops lists the operators of the registry. NAME limits the list to those whose name holds it; a full " +
+			"name (aten::add.Tensor, aten.add.Tensor)\n" +
 			"shows one operator with all its forms.",
 		Example: "  gotorch ops conv2d\n  gotorch ops --json > ops.json",
 		RunE: func(cmd *cobra.Command, args []string) error {

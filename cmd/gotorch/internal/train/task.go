@@ -58,7 +58,8 @@ func (e evaluation) accuracy() float64 {
 	return float64(e.correct) / float64(e.total)
 }
 
-// newTask makes a task whose model is on a device. The model begins with the numbers that the CPU's generator draws, whatever the device.
+// newTask makes a task whose model is on a device. The model begins with the numbers that the CPU's generator draws,
+// whatever the device.
 func newTask(c *Config, d torch.Device, workers int) (task, error) {
 	if c.Task == "charlm" {
 		return newCharLM(c, d)
@@ -156,14 +157,16 @@ func newClassify(c *Config, d torch.Device, workers int) (*classify, error) {
 	}
 	t.net = newClassifier(c.Model)
 	moveTo(t.net, d)
-	t.loader = data.NewDataLoader[batch](t.train, data.LoaderOptions{BatchSize: c.BatchSize, Shuffle: true, Workers: workers})
+	t.loader = data.NewDataLoader[batch](t.train,
+		data.LoaderOptions{BatchSize: c.BatchSize, Shuffle: true, Workers: workers})
 	t.testLoader = testLoader(t.test, workers)
 	return t, nil
 }
 
 // testLoader has a generator of its own: looking at the test part must not change what training draws.
 func testLoader(d images, workers int) *data.DataLoader[batch, batch] {
-	return data.NewDataLoader[batch](d, data.LoaderOptions{BatchSize: 256, Workers: workers, Generator: torch.NewGenerator()})
+	return data.NewDataLoader[batch](d, data.LoaderOptions{BatchSize: 256, Workers: workers,
+		Generator: torch.NewGenerator()})
 }
 
 func (t *classify) model() nn.Module       { return t.net }
@@ -214,7 +217,8 @@ func (t *classify) evaluate(ctx context.Context) (evaluation, error) {
 	return evaluateImages(ctx, t.net, t.device, t.testLoader)
 }
 
-func evaluateImages(ctx context.Context, net classifier, d torch.Device, loader *data.DataLoader[batch, batch]) (e evaluation, err error) {
+func evaluateImages(ctx context.Context, net classifier, d torch.Device,
+	loader *data.DataLoader[batch, batch]) (e evaluation, err error) {
 	nn.Eval(net)
 	defer nn.Train(net, true)
 	e.confusion = make([][]int, 10)
@@ -258,7 +262,8 @@ func newCharLM(c *Config, d torch.Device) (*charLM, error) {
 		return nil, err
 	}
 	if text.Train.Windows(c.Context) == 0 || text.Val.Windows(c.Context) == 0 {
-		return nil, fmt.Errorf("%s is too short: both its training part and its last tenth must be longer than --context %d", c.Text, c.Context)
+		return nil, fmt.Errorf("%s is too short: both its training part and its last tenth must be longer than "+
+			"--context %d", c.Text, c.Context)
 	}
 	net := newGPT(c, text.Vocab.Len())
 	moveTo(net, d)
@@ -266,7 +271,8 @@ func newCharLM(c *Config, d torch.Device) (*charLM, error) {
 }
 
 func newGPT(c *Config, vocab int) *textmodels.GPT {
-	return textmodels.NewGPT(textmodels.GPTConfig{Vocab: vocab, Context: c.Context, Layers: c.Layers, Heads: c.Heads, Width: c.Width, Dropout: c.Dropout})
+	return textmodels.NewGPT(textmodels.GPTConfig{Vocab: vocab, Context: c.Context, Layers: c.Layers, Heads: c.Heads,
+		Width: c.Width, Dropout: c.Dropout})
 }
 
 func (t *charLM) model() nn.Module     { return t.net }

@@ -20,7 +20,8 @@ import (
 
 // Commands are the commands of this package.
 func Commands() []*cobra.Command {
-	return []*cobra.Command{trainCommand(), evalCommand(), predictCommand(), generateCommand(), summaryCommand(), opsCommand(), envCommand()}
+	return []*cobra.Command{trainCommand(), evalCommand(), predictCommand(), generateCommand(), summaryCommand(),
+		opsCommand(), envCommand()}
 }
 
 type trainFlags struct {
@@ -43,7 +44,8 @@ func trainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "train",
 		Short: "Train a model; without flags, a LeNet on embedded digits",
-		Long: "Trains a model and writes checkpoint.pt, model.pt (a state dict that PyTorch's torch.load opens), loss.png and TensorBoard logs to a folder.\n\n" +
+		Long: "Trains a model and writes checkpoint.pt, model.pt (a state dict that PyTorch's torch.load opens), " +
+			"loss.png and TensorBoard logs to a folder.\n\n" +
 			"A run that was stopped, even by kill -9, goes on with --resume and ends with the identical model.",
 		Example: "  gotorch train\n" +
 			"  gotorch train --data mnist --root DIR --epochs 3\n" +
@@ -72,7 +74,8 @@ func trainCommand() *cobra.Command {
 	fl.IntVar(&c.BatchSize, "batch-size", 0, "samples of a batch (default 64; charlm 32)")
 	fl.Float64Var(&c.LR, "lr", 0, "learning rate, the highest one with onecycle (default 0.002; sgd 0.05; charlm 0.003)")
 	fl.StringVar(&c.Optimizer, "optimizer", "", "sgd, adam, adamw (default adam; charlm adamw)")
-	fl.StringVar(&c.Scheduler, "scheduler", "", "none, step, cosine, linear, onecycle (default onecycle; charlm cosine)")
+	fl.StringVar(&c.Scheduler, "scheduler", "",
+		"none, step, cosine, linear, onecycle (default onecycle; charlm cosine)")
 	fl.Float64Var(&c.WeightDecay, "weight-decay", 0, "weight decay (default 0; charlm 0.01)")
 	fl.Float64Var(&c.ClipNorm, "clip-norm", 0, "largest norm of the gradient; 0 means no bound (default 0; charlm 1)")
 	fl.Float64Var(&c.Dropout, "dropout", 0, "dropout of the gpt")
@@ -82,16 +85,19 @@ func trainCommand() *cobra.Command {
 	fl.IntVar(&c.Width, "width", 96, "width of the gpt")
 	fl.IntVar(&c.Seed, "seed", 0, "seed of every random number")
 	fl.IntVar(&f.threads, "threads", 0, "threads of the operators (default: all cores)")
-	fl.StringVar(&f.device, "device", "cpu", "where to train: "+strings.Join(tensor.BackendNames(), ", ")+"; a run may be resumed on another device")
+	fl.StringVar(&f.device, "device", "cpu",
+		"where to train: "+strings.Join(tensor.BackendNames(), ", ")+"; a run may be resumed on another device")
 	fl.IntVar(&f.workers, "workers", 1, "goroutines that prepare batches; 0: none")
 	fl.StringVar(&f.out, "out", "", "folder for the results (default runs/NAME, numbered when it exists)")
-	fl.StringVar(&f.resume, "resume", "", "go on from a checkpoint: a file, a folder, or nothing for --out or the latest run")
+	fl.StringVar(&f.resume, "resume", "",
+		"go on from a checkpoint: a file, a folder, or nothing for --out or the latest run")
 	fl.Lookup("resume").NoOptDefVal = latest
 	fl.IntVar(&f.every, "checkpoint-every", 100, "steps between checkpoints; 0: only at the end of epochs")
 	fl.BoolVar(&f.json, "json", false, "print JSON lines")
 	fl.BoolVar(&f.quiet, "quiet", false, "print nothing but errors")
 	fl.BoolVar(&f.board, "tensorboard", true, "write TensorBoard logs into the folder")
-	for flag, names := range map[string][]string{"task": taskNames, "data": dataNames, "model": modelNames, "optimizer": optimizerNames, "scheduler": schedulerNames} {
+	for flag, names := range map[string][]string{"task": taskNames, "data": dataNames, "model": modelNames,
+		"optimizer": optimizerNames, "scheduler": schedulerNames} {
 		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
 	}
 	cmd.SetFlagErrorFunc(flagError)
@@ -164,7 +170,8 @@ func (f *trainFlags) run(cmd *cobra.Command) (err error) {
 	if device.Type != tensor.CPUDevice {
 		where = "device " + device.String()
 	}
-	r.report.line("training %s on %s, %s of %d samples, %s, into %s", r.cfg.Model, dataName(&r.cfg), count(r.total, "step"), r.cfg.BatchSize, where, r.out)
+	r.report.line("training %s on %s, %s of %d samples, %s, into %s", r.cfg.Model, dataName(&r.cfg),
+		count(r.total, "step"), r.cfg.BatchSize, where, r.out)
 	err = r.train(cmd.Context())
 	if errors.Is(err, errInterrupted) {
 		return ExitCode(130)
@@ -254,13 +261,18 @@ func (f *trainFlags) sameConfig(c *Config, set func(string) bool) error {
 	for _, x := range []struct {
 		flag      string
 		got, want any
-	}{{"task", f.cfg.Task, c.Task}, {"data", f.cfg.Data, c.Data}, {"model", f.cfg.Model, c.Model}, {"epochs", f.cfg.Epochs, c.Epochs},
-		{"steps", f.cfg.Steps, c.Steps}, {"batch-size", f.cfg.BatchSize, c.BatchSize}, {"lr", f.cfg.LR, c.LR}, {"optimizer", f.cfg.Optimizer, c.Optimizer},
-		{"scheduler", f.cfg.Scheduler, c.Scheduler}, {"weight-decay", f.cfg.WeightDecay, c.WeightDecay}, {"clip-norm", f.cfg.ClipNorm, c.ClipNorm},
-		{"dropout", f.cfg.Dropout, c.Dropout}, {"seed", f.cfg.Seed, c.Seed}, {"context", f.cfg.Context, c.Context}, {"layers", f.cfg.Layers, c.Layers},
+	}{{"task", f.cfg.Task, c.Task}, {"data", f.cfg.Data, c.Data}, {"model", f.cfg.Model, c.Model},
+		{"epochs", f.cfg.Epochs, c.Epochs},
+		{"steps", f.cfg.Steps, c.Steps}, {"batch-size", f.cfg.BatchSize, c.BatchSize}, {"lr", f.cfg.LR, c.LR},
+		{"optimizer", f.cfg.Optimizer, c.Optimizer},
+		{"scheduler", f.cfg.Scheduler, c.Scheduler}, {"weight-decay", f.cfg.WeightDecay, c.WeightDecay},
+		{"clip-norm", f.cfg.ClipNorm, c.ClipNorm},
+		{"dropout", f.cfg.Dropout, c.Dropout}, {"seed", f.cfg.Seed, c.Seed}, {"context", f.cfg.Context, c.Context},
+		{"layers", f.cfg.Layers, c.Layers},
 		{"heads", f.cfg.Heads, c.Heads}, {"width", f.cfg.Width, c.Width}} {
 		if set(x.flag) && x.got != x.want {
-			return fmt.Errorf("--%s %v contradicts the checkpoint, which has %v: leave it out to go on, or start anew without --resume", x.flag, x.got, x.want)
+			return fmt.Errorf("--%s %v contradicts the checkpoint, which has %v: leave it out to go on, or start "+
+				"anew without --resume", x.flag, x.got, x.want)
 		}
 	}
 	if set("root") { // data may have moved

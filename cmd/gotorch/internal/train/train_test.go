@@ -44,7 +44,8 @@ func (s *stopping) Err() error {
 
 func TestResumeGivesTheIdenticalModel(t *testing.T) {
 	dir := t.TempDir()
-	args := []string{"train", "--model", "mlp", "--epochs", "1", "--batch-size", "500", "--quiet", "--tensorboard=false", "--workers", "0", "--checkpoint-every", "3"}
+	args := []string{"train", "--model", "mlp", "--epochs", "1", "--batch-size", "500", "--quiet",
+		"--tensorboard=false", "--workers", "0", "--checkpoint-every", "3"}
 	ref := filepath.Join(dir, "ref")
 	if _, err := command(context.Background(), append(args, "--out", ref)...); err != nil {
 		t.Fatal(err)
@@ -61,7 +62,8 @@ func TestResumeGivesTheIdenticalModel(t *testing.T) {
 			if stops > 30 {
 				t.Fatal("the run does not end")
 			}
-			_, err = command(&stopping{context.Background(), looks + 7}, "train", "--resume", out, "--quiet", "--tensorboard=false", "--workers", "0")
+			_, err = command(&stopping{context.Background(), looks + 7}, "train", "--resume", out, "--quiet",
+				"--tensorboard=false", "--workers", "0")
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -81,7 +83,8 @@ func TestResumeGivesTheIdenticalModel(t *testing.T) {
 
 func TestTrainThenUse(t *testing.T) {
 	dir := t.TempDir()
-	out, err := command(context.Background(), "train", "--model", "mlp", "--epochs", "1", "--out", filepath.Join(dir, "r"), "--json")
+	out, err := command(context.Background(), "train", "--model", "mlp", "--epochs", "1", "--out",
+		filepath.Join(dir, "r"), "--json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,15 +136,18 @@ func TestCharLM(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := filepath.Join(dir, "r")
-	if _, err := command(context.Background(), "train", "--task", "charlm", "--text", text, "--steps", "30", "--context", "16", "--width", "32", "--layers", "1",
+	if _, err := command(context.Background(), "train", "--task", "charlm", "--text", text, "--steps", "30",
+		"--context", "16", "--width", "32", "--layers", "1",
 		"--out", run, "--quiet", "--tensorboard=false"); err != nil {
 		t.Fatal(err)
 	}
-	a, err := command(context.Background(), "generate", "--checkpoint", run, "--prompt", "the", "--tokens", "20", "--seed", "3")
+	a, err := command(context.Background(), "generate", "--checkpoint", run, "--prompt", "the", "--tokens", "20",
+		"--seed", "3")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, _ := command(context.Background(), "generate", "--checkpoint", run, "--prompt", "the", "--tokens", "20", "--seed", "3")
+	b, _ := command(context.Background(), "generate", "--checkpoint", run, "--prompt", "the", "--tokens", "20",
+		"--seed", "3")
 	if a != b || !strings.HasPrefix(a, "the") || len(a) != len("the")+20+1 {
 		t.Errorf("generate printed %q and %q", a, b)
 	}
@@ -199,7 +205,8 @@ func TestMistakes(t *testing.T) {
 func TestOtherText(t *testing.T) {
 	dir := t.TempDir()
 	text, run := filepath.Join(dir, "text.txt"), filepath.Join(dir, "r")
-	args := []string{"train", "--text", text, "--context", "8", "--width", "8", "--layers", "1", "--heads", "1", "--steps", "1", "--quiet", "--tensorboard=false"}
+	args := []string{"train", "--text", text, "--context", "8", "--width", "8", "--layers", "1", "--heads", "1",
+		"--steps", "1", "--quiet", "--tensorboard=false"}
 	for i, s := range []string{"abcdef ", "ABCDEF "} {
 		if err := os.WriteFile(text, []byte(strings.Repeat(s, 40)), 0o644); err != nil {
 			t.Fatal(err)

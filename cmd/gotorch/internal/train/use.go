@@ -76,7 +76,8 @@ func evalCommand() *cobra.Command {
 	var threads int
 	cmd := &cobra.Command{
 		Use: "eval", Short: "Measure a trained model on a test part", Args: cobra.NoArgs,
-		Example: "  gotorch eval --checkpoint runs/digits-lenet\n  gotorch eval --checkpoint runs/digits-lenet --data mnist --root DIR",
+		Example: "  gotorch eval --checkpoint runs/digits-lenet\n  gotorch eval --checkpoint runs/digits-lenet " +
+			"--data mnist --root DIR",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if threads < 0 {
 				return fmt.Errorf("--threads %d: want 0 (all cores) or more", threads)
@@ -152,7 +153,8 @@ func perClass(confusion [][]int) []classReport {
 }
 
 func evalReport(data string, e evaluation) any {
-	return map[string]any{"data": data, "accuracy": e.accuracy(), "loss": jsonFloat(e.loss), "correct": e.correct, "total": e.total,
+	return map[string]any{"data": data, "accuracy": e.accuracy(), "loss": jsonFloat(e.loss), "correct": e.correct,
+		"total":   e.total,
 		"classes": perClass(e.confusion), "confusion": e.confusion}
 }
 
@@ -207,14 +209,16 @@ func predictCommand() *cobra.Command {
 					for _, k := range top {
 						gs = append(gs, guess{k, p[k]})
 					}
-					if err := json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"image": path, "top": gs}); err != nil {
+					if err := json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"image": path,
+						"top": gs}); err != nil {
 						return err
 					}
 					continue
 				}
 				fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s", path, term.Picture(img, term.IsColor(os.Stdout)))
 				for _, k := range top {
-					fmt.Fprintf(cmd.OutOrStdout(), "  %d  %6.2f %%  %s\n", k, 100*p[k], strings.Repeat("█", int(30*p[k]+0.5)))
+					fmt.Fprintf(cmd.OutOrStdout(), "  %d  %6.2f %%  %s\n", k, 100*p[k],
+						strings.Repeat("█", int(30*p[k]+0.5)))
 				}
 			}
 			return nil
@@ -360,13 +364,14 @@ func generateCommand() *cobra.Command {
 			g.ManualSeed(int64(seed))
 			w := cmd.OutOrStdout()
 			fmt.Fprint(w, prompt)
-			net.Generate(ids, tokens, textmodels.Sampling{Temperature: temperature, TopK: topk, Generator: g}, func(id int64) bool {
-				s, err := vocab.Decode([]int64{id})
-				if err == nil {
-					fmt.Fprint(w, s)
-				}
-				return err == nil && cmd.Context().Err() == nil
-			})
+			net.Generate(ids, tokens, textmodels.Sampling{Temperature: temperature, TopK: topk, Generator: g},
+				func(id int64) bool {
+					s, err := vocab.Decode([]int64{id})
+					if err == nil {
+						fmt.Fprint(w, s)
+					}
+					return err == nil && cmd.Context().Err() == nil
+				})
 			fmt.Fprintln(w)
 			return nil
 		},

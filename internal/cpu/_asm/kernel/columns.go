@@ -27,7 +27,8 @@ func downAsm(k *Kernel, isa ISA) string {
 
 // emitDownHead opens the Go function and checks the lengths.
 func emitDownHead(w *strings.Builder, k *Kernel) {
-	fmt.Fprintf(w, "// %s takes up rows of a, lda elements apart, in the accumulators dst: element j of each in dst[j], as %s does.\n", downName(k), k.Name)
+	fmt.Fprintf(w, "// %s takes up rows of a, lda elements apart, in the accumulators dst: element j of each in "+
+		"dst[j], as %s does.\n", downName(k), k.Name)
 	fmt.Fprintf(w, "func %s(dst []%s, a []%s, rows, lda int) {\n", downName(k), k.Lane.Go(), k.Args[0].T.Go())
 	fmt.Fprintf(w, "\tif rows <= 0 || len(dst) == 0 {\n\t\treturn\n\t}\n\t_ = a[(rows-1)*lda+len(dst)-1]\n")
 }
@@ -41,10 +42,12 @@ func EmitDownNoAssembly(w *strings.Builder, k *Kernel) {
 // EmitDownAMD64 writes the Down form of k on amd64 and the declarations of its assembly.
 func EmitDownAMD64(w *strings.Builder, k *Kernel) {
 	emitDownHead(w, k)
-	fmt.Fprintf(w, "\tif (lda != len(dst) || len(dst) <= %d || rows*len(dst) <= 8192) && len(dst) <= chunk {\n\t\tper := chunk / len(dst)\n\t\tswitch {\n", 512/k.Lane.Size())
+	fmt.Fprintf(w, "\tif (lda != len(dst) || len(dst) <= %d || rows*len(dst) <= 8192) && len(dst) <= chunk "+
+		"{\n\t\tper := chunk / len(dst)\n\t\tswitch {\n", 512/k.Lane.Size())
 	isas := []ISA{AVX512, AVX2}
 	for _, isa := range isas {
-		fmt.Fprintf(w, "\t\tcase cpu.Has%s:\n\t\t\tfor r := 0; r < rows; r += per {\n\t\t\t\t%s(&dst[0], &a[r*lda], len(dst), min(per, rows-r), %d*lda)\n\t\t\t\tyield(r+per, rows)\n\t\t\t}\n\t\t\treturn\n",
+		fmt.Fprintf(w, "\t\tcase cpu.Has%s:\n\t\t\tfor r := 0; r < rows; r += per {\n\t\t\t\t%s(&dst[0], &a[r*lda], "+
+			"len(dst), min(per, rows-r), %d*lda)\n\t\t\t\tyield(r+per, rows)\n\t\t\t}\n\t\t\treturn\n",
 			map[ISA]string{AVX512: "AVX512", AVX2: "AVX2FMA"}[isa], downAsm(k, isa), k.Args[0].T.Size())
 	}
 	fmt.Fprintf(w, "\t\t}\n\t}\n\t%s\n}\n\n", k.Down)
@@ -69,7 +72,8 @@ func EmitDownX86(out *strings.Builder, data *X86Constants, k *Kernel, isa ISA) {
 	for r := x.perAcc; r < nreg; r++ {
 		x.free = append(x.free, r)
 	}
-	fmt.Fprintf(out, "// %s: %d lanes x %d. R8=dst %s, R9=a %s, DI=row; R10=distance of rows, R11=rows, CX=rows left, BX=columns left.\n",
+	fmt.Fprintf(out, "// %s: %d lanes x %d. R8=dst %s, R9=a %s, DI=row; R10=distance of rows, R11=rows, CX=rows "+
+		"left, BX=columns left.\n",
 		downAsm(k, isa), x.lanes, x.perAcc, k.Lane.Go(), k.Args[0].T.Go())
 	fmt.Fprintf(out, "// Accumulators: %s0-%s%d.\n", x.pfx, x.pfx, x.perAcc-1)
 	fmt.Fprintf(out, "TEXT ·%s(SB), NOSPLIT, $0-40\n", downAsm(k, isa))

@@ -364,7 +364,8 @@ func partName(k *Kernel) string { return k.Name[:len(k.Name)-3] + "Part" + k.Nam
 // emitPart writes the form of k for parts of arrays, if k has one; call is its body.
 func emitPart(w *strings.Builder, k *Kernel, call string) {
 	if k.Part {
-		fmt.Fprintf(w, "// %s is %s of parts of arrays; far says that the caches do not hold these (see BeyondCaches).\nfunc %s(%s, far bool) {\n\t%s\n}\n\n", partName(k), k.Name, partName(k), params(k), call)
+		fmt.Fprintf(w, "// %s is %s of parts of arrays; far says that the caches do not hold these (see "+
+			"BeyondCaches).\nfunc %s(%s, far bool) {\n\t%s\n}\n\n", partName(k), k.Name, partName(k), params(k), call)
 	}
 }
 
@@ -416,7 +417,8 @@ func EmitAMD64(w *strings.Builder, k *Kernel) {
 					flag = "\t\tflag := nonTemporalFlag(" + s[0] + ")\n"
 				}
 			}
-			fmt.Fprintf(w, "\tcase %s:\n%s\t\tfor i < n {\n\t\t\tcnt := min(n-i, chunk)\n\t\t\t%s\n\t\t\ti += cnt\n\t\t\tyield(i, n)\n\t\t}\n\t\treturn\n", path.has, flag, call(path.isa, "i", count))
+			fmt.Fprintf(w, "\tcase %s:\n%s\t\tfor i < n {\n\t\t\tcnt := min(n-i, chunk)\n\t\t\t%s\n\t\t\ti += "+
+				"cnt\n\t\t\tyield(i, n)\n\t\t}\n\t\treturn\n", path.has, flag, call(path.isa, "i", count))
 		}
 		var rest []string
 		for _, a := range k.Args {

@@ -43,7 +43,9 @@ func (d *NEONConstants) constant(size int, bits uint64) int {
 func (d *NEONConstants) File(banner, kernels string) string {
 	var b strings.Builder
 	b.WriteString(banner + "//go:build !purego\n\n#include \"textflag.h\"\n\n")
-	b.WriteString("// Every function handles n elements with vectors, the last ones in pieces, and calls nothing: the Go callers keep n small enough\n// for pre-emption. Instructions that the assembler does not know are words with their name beside them.\n\n")
+	b.WriteString("// Every function handles n elements with vectors, the last ones in pieces, and calls nothing: " +
+		"the Go callers keep n small enough\n// for pre-emption. Instructions that the assembler does not know are " +
+		"words with their name beside them.\n\n")
 	b.WriteString(d.text.String())
 	fmt.Fprintf(&b, "GLOBL pool<>(SB), RODATA|NOPTR, $%d\n", 16*len(d.at))
 	// 16 bytes of ones and then zeros: reading n lanes before the zeros gives n lanes of ones.
@@ -352,7 +354,8 @@ func EmitARM64(w *strings.Builder, k *Kernel) {
 			s[0], call, GoName(k, Generic), argNames(k))
 	} else {
 		fmt.Fprintf(w, "\tif !cpu.HasNEON {\n\t\t%s(%s)\n\t\treturn\n\t}\n", GoName(k, Generic), argNames(k))
-		fmt.Fprintf(w, "\tfor n, i := len(%s), 0; i < n; {\n\t\tcnt := min(n-i, chunk)\n\t\t%s, cnt)\n\t\ti += cnt\n\t\tyield(i, n)\n\t}\n}\n\n", s[0], call)
+		fmt.Fprintf(w, "\tfor n, i := len(%s), 0; i < n; {\n\t\tcnt := min(n-i, chunk)\n\t\t%s, cnt)\n\t\ti += "+
+			"cnt\n\t\tyield(i, n)\n\t}\n}\n\n", s[0], call)
 	}
 	emitPart(w, k, fmt.Sprintf("%s(%s)", k.Name, argNames(k)))
 	fmt.Fprintf(w, "//go:noescape\nfunc %s(%s, n int)%s\n\n", GoName(k, NEON), strings.Join(decl, ", "), results(k))

@@ -123,7 +123,8 @@ func emitRows(w *strings.Builder, k *Kernel, isas []ISA) {
 		for _, a := range k.Accs {
 			ld = append(ld, fmt.Sprintf("&%ss[r]", a.Name))
 		}
-		fmt.Fprintf(w, "\t\tcase cpu.Has%s:\n\t\t\tfor r := 0; r < rows; r += per {\n\t\t\t\t%s(%s, cols, min(per, rows-r), %s)\n\t\t\t\tyield(r+per, rows)\n\t\t\t}\n\t\t\treturn\n",
+		fmt.Fprintf(w, "\t\tcase cpu.Has%s:\n\t\t\tfor r := 0; r < rows; r += per {\n\t\t\t\t%s(%s, cols, min(per, "+
+			"rows-r), %s)\n\t\t\t\tyield(r+per, rows)\n\t\t\t}\n\t\t\treturn\n",
 			map[ISA]string{AVX512: "AVX512", AVX2: "AVX2FMA", NEON: "NEON"}[isa], rowsName(k, isa),
 			strings.Join(p, ", "), strings.Join(ld, ", "))
 	}

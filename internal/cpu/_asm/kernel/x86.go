@@ -65,7 +65,8 @@ func NewX86Constants() *X86Constants { return &X86Constants{names: map[string]bo
 func (d *X86Constants) File(banner string, isa ISA, kernels string) string {
 	var b strings.Builder
 	b.WriteString(banner + "//go:build !purego\n\n#include \"textflag.h\"\n\n")
-	b.WriteString("// Every function handles n elements with vectors, the last ones under a mask,\n// and calls nothing: the Go callers keep n small enough for pre-emption.\n\n")
+	b.WriteString("// Every function handles n elements with vectors, the last ones under a mask,\n// and calls " +
+		"nothing: the Go callers keep n small enough for pre-emption.\n\n")
 	b.WriteString(d.text.String())
 	data := func(name string, words ...uint64) {
 		for i, w := range words {

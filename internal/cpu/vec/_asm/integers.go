@@ -9,15 +9,15 @@ import (
 )
 
 // This file writes the kernels of one or two integer operands, whose lanes have 1 to 8 bytes. They are one to five
-// instructions each, the same for every size but for a letter, and do not need the language of package kernel, whose lanes have
-// the width of a float.
+// instructions each, the same for every size but for a letter, and do not need the language of package kernel, whose
+// lanes have the width of a float.
 //
-// Registers: DI=dst, SI=a, DX=b, BX=elements left, R13=kernel.NonTemporalBit, AX and CX scratch; vectors 0-3 in the body, 8-10 for
-// constants. K1 is the mask of the last, partial vector on AVX-512, K2 the result of a comparison. On AVX2 there must
-// be elements for a whole vector: the last, partial one is computed first, with those before it, before the others may
-// write over them, and is kept in vector 11 for the end of dst, R8. R11 and R12 are the bytes from one vector, or four,
-// of b to the next, and R10 how far ahead it is fetched: all 0 where numberBit says that b is one element, which the
-// frame repeats then.
+// Registers: DI=dst, SI=a, DX=b, BX=elements left, R13=kernel.NonTemporalBit, AX and CX scratch; vectors 0-3 in the
+// body, 8-10 for constants. K1 is the mask of the last, partial vector on AVX-512, K2 the result of a comparison. On
+// AVX2 there must be elements for a whole vector: the last, partial one is computed first, with those before it, before
+// the others may write over them, and is kept in vector 11 for the end of dst, R8. R11 and R12 are the bytes from one
+// vector, or four, of b to the next, and R10 how far ahead it is fetched: all 0 where numberBit says that b is one
+// element, which the frame repeats then.
 
 // laneSize is the size of an integer type: its suffix in Go names, its bytes, and its suffix in names of
 // instructions.

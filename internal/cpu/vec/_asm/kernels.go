@@ -131,7 +131,9 @@ func arithmetic(t kernel.Type, sfx string) {
 		Args: []kernel.Arg{kernel.Out("dst", t), kernel.In("a", t), kernel.Scalar("scale", t),
 			kernel.Scalar("shift", t)},
 		Body: func(b *kernel.Builder) { b.Store("dst", b.FMA(b.Load("a"), b.Load("scale"), b.Load("shift"))) }})
-	add(kernel.Kernel{Name: "Combine" + sfx, Doc: "sets dst[i] = x*a[i] + y*b[i] + z; batch norm's input gradient has this form.", Lane: t, Part: true, Rows: true, PerRow: true,
+	add(kernel.Kernel{Name: "Combine" + sfx,
+		Doc: "sets dst[i] = x*a[i] + y*b[i] + z; batch norm's input gradient has this form.", Lane: t, Part: true,
+		Rows: true, PerRow: true,
 		Args: []kernel.Arg{kernel.Out("dst", t), kernel.In("a", t), kernel.In("b", t), kernel.Scalar("x", t),
 			kernel.Scalar("y", t), kernel.Scalar("z", t)},
 		Body: func(b *kernel.Builder) {
@@ -184,7 +186,8 @@ func arithmetic(t kernel.Type, sfx string) {
 			g := b.Load("grad")
 			b.Store("dst", b.Sel(b.Cmp(kernel.GT, b.Load("x"), b.C(0)), g, b.Mul(g, b.Load("slope"))))
 		}})
-	add(kernel.Kernel{Name: "TanhBackward" + sfx, Doc: "sets dst[i] = grad[i] * (1 - y[i]²), where y is the result of tanh.", Lane: t,
+	add(kernel.Kernel{Name: "TanhBackward" + sfx,
+		Doc: "sets dst[i] = grad[i] * (1 - y[i]²), where y is the result of tanh.", Lane: t,
 		Args: []kernel.Arg{kernel.Out("dst", t), kernel.In("grad", t), kernel.In("y", t)},
 		Body: func(b *kernel.Builder) {
 			y := b.Load("y")
@@ -208,7 +211,8 @@ func arithmetic(t kernel.Type, sfx string) {
 			b.Store("dst", b.Sel(out, b.Load("beyond"), d))
 		}})
 	add(kernel.Kernel{Name: "SoftmaxBackward" + sfx,
-		Doc: "sets dst[i] = y[i] * (grad[i] - dot), where y is the result of softmax and dot the sum of grad*y over the row.", Lane: t, Rows: t == kernel.F32, PerRow: true,
+		Doc: "sets dst[i] = y[i] * (grad[i] - dot), where y is the result of softmax and dot the sum of grad*y over " +
+			"the row.", Lane: t, Rows: t == kernel.F32, PerRow: true,
 		Args: []kernel.Arg{kernel.Out("dst", t), kernel.In("grad", t), kernel.In("y", t), kernel.Scalar("dot", t)},
 		Body: func(b *kernel.Builder) { b.Store("dst", b.Mul(b.Load("y"), b.Sub(b.Load("grad"), b.Load("dot")))) }})
 	add(kernel.Kernel{Name: "Fill" + sfx, Doc: "sets dst[i] = s.", Lane: t,
@@ -316,21 +320,27 @@ func reductions(t kernel.Type, sfx string) {
 		Body: func(b *kernel.Builder) {
 			b.Store("dst", b.FMA(b.Sub(b.Load("a"), b.Load("b")), b.Load("s"), b.Load("dst")))
 		}})
-	add(kernel.Kernel{Name: "addSign" + sfx, Doc: "sets dst[i] += s with the sign of a[i]-b[i]; nothing where that is 0 or NaN.", Lane: t, Rows: true, PerRow: true,
-		Args: []kernel.Arg{kernel.InOut("dst", t), kernel.In("a", t), kernel.In("b", t), kernel.Scalar("s", t)},
+	add(kernel.Kernel{Name: "addSign" + sfx,
+		Doc: "sets dst[i] += s with the sign of a[i]-b[i]; nothing where that is 0 or NaN.", Lane: t, Rows: true,
+		PerRow: true,
+		Args:   []kernel.Arg{kernel.InOut("dst", t), kernel.In("a", t), kernel.In("b", t), kernel.Scalar("s", t)},
 		Body: func(b *kernel.Builder) {
 			d := b.Sub(b.Load("a"), b.Load("b"))
 			b.Store("dst", b.Add(b.Load("dst"), b.Sel(b.Cmp(kernel.GT, b.Abs(d), b.C(0)), b.Xor(b.Load("s"), b.Sign(d)),
 				b.C(0))))
 		}})
-	add(kernel.Kernel{Name: "maxBlock" + sfx, Doc: "returns the largest element of a block, NaN if there is one; -Inf if the block is empty.", Lane: t, Lanes: lanes, Rows: true, Down: "MaximumRows" + sfx + "(rows, len(dst), dst, 0, dst, 0, a, lda)",
+	add(kernel.Kernel{Name: "maxBlock" + sfx,
+		Doc: "returns the largest element of a block, NaN if there is one; -Inf if the block is empty.", Lane: t,
+		Lanes: lanes, Rows: true, Down: "MaximumRows" + sfx + "(rows, len(dst), dst, 0, dst, 0, a, lda)",
 		Args: []kernel.Arg{kernel.In("a", t)}, Accs: []kernel.Acc{kernel.Accumulator("m", "max", math.Inf(-1))},
 		Body: func(b *kernel.Builder) {
 			// The accumulator comes first: only the comparison of the element
 			// with itself is then outside of the loop's dependency chain.
 			b.AccOut(0, b.MaxN(b.AccIn(0), b.Load("a")))
 		}})
-	add(kernel.Kernel{Name: "minBlock" + sfx, Doc: "returns the smallest element of a block, NaN if there is one; +Inf if the block is empty.", Lane: t, Lanes: lanes, Rows: true, Down: "MinimumRows" + sfx + "(rows, len(dst), dst, 0, dst, 0, a, lda)",
+	add(kernel.Kernel{Name: "minBlock" + sfx,
+		Doc: "returns the smallest element of a block, NaN if there is one; +Inf if the block is empty.", Lane: t,
+		Lanes: lanes, Rows: true, Down: "MinimumRows" + sfx + "(rows, len(dst), dst, 0, dst, 0, a, lda)",
 		Args: []kernel.Arg{kernel.In("a", t)}, Accs: []kernel.Acc{kernel.Accumulator("m", "min", math.Inf(1))},
 		Body: func(b *kernel.Builder) { b.AccOut(0, b.MinN(b.AccIn(0), b.Load("a"))) }})
 	add(kernel.Kernel{Name: "gradSumsBlock" + sfx, Doc: "returns the sums of grad and of grad*(x-mean) over a block.",
@@ -432,7 +442,8 @@ func softmax() {
 			b.AccOut(0, b.Add(b.AccIn(0), Exp(b, b.Sub(b.Load("a"), b.Load("m")))))
 		}})
 	add(kernel.Kernel{Name: "LogSoftmaxBackwardF32",
-		Doc: "sets dst[i] = grad[i] - e^y[i]*sum, where y is the result of log_softmax and sum the sum of grad over the row.", Lane: kernel.F32, Rows: true, PerRow: true,
+		Doc: "sets dst[i] = grad[i] - e^y[i]*sum, where y is the result of log_softmax and sum the sum of grad over " +
+			"the row.", Lane: kernel.F32, Rows: true, PerRow: true,
 		Args: []kernel.Arg{kernel.Out("dst", kernel.F32), kernel.In("grad", kernel.F32), kernel.In("y", kernel.F32),
 			kernel.Scalar("sum", kernel.F32)},
 		Body: func(b *kernel.Builder) {
@@ -466,7 +477,8 @@ func attention(t kernel.Type, sfx string) {
 func norms(t kernel.Type, sfx string) {
 	add(kernel.Kernel{Name: "Normalize" + sfx, Doc: "sets dst[i] = (a[i]-mean) * rstd.", Lane: t, Rows: true,
 		PerRow: true,
-		Args:   []kernel.Arg{kernel.Out("dst", t), kernel.In("a", t), kernel.Scalar("mean", t), kernel.Scalar("rstd", t)},
+		Args: []kernel.Arg{kernel.Out("dst", t), kernel.In("a", t), kernel.Scalar("mean", t),
+			kernel.Scalar("rstd", t)},
 		Body: func(b *kernel.Builder) {
 			b.Store("dst", b.Mul(b.Sub(b.Load("a"), b.Load("mean")), b.Load("rstd")))
 		}})
@@ -479,7 +491,8 @@ func norms(t kernel.Type, sfx string) {
 			b.Store("dst", b.FMA(x, b.Load("w"), b.Load("c")))
 		}})
 	add(kernel.Kernel{Name: "NormalizeBackward" + sfx,
-		Doc: "sets dst[i] = rstd * (grad[i] - c1 - (x[i]-mean)*c2): a normalised row's input gradient,\nwith c1 the mean of grad and c2 the mean of grad*(x-mean) times rstd².", Lane: t, Rows: true, PerRow: true,
+		Doc: "sets dst[i] = rstd * (grad[i] - c1 - (x[i]-mean)*c2): a normalised row's input gradient,\nwith c1 the " +
+			"mean of grad and c2 the mean of grad*(x-mean) times rstd².", Lane: t, Rows: true, PerRow: true,
 		Args: []kernel.Arg{kernel.Out("dst", t), kernel.In("grad", t), kernel.In("x", t), kernel.Scalar("mean", t),
 			kernel.Scalar("rstd", t), kernel.Scalar("c1", t), kernel.Scalar("c2", t)},
 		Body: func(b *kernel.Builder) {
@@ -497,7 +510,8 @@ func norms(t kernel.Type, sfx string) {
 			b.Store("dst", b.Mul(d, b.Load("rstd")))
 		}})
 	add(kernel.Kernel{Name: "NormalizeParamsBackward" + sfx,
-		Doc: "adds a row's share to the gradients of the affine parameters:\ndw[i] += grad[i]*(x[i]-mean)*rstd and db[i] += grad[i].", Lane: t, Rows: true, PerRow: true,
+		Doc: "adds a row's share to the gradients of the affine parameters:\ndw[i] += grad[i]*(x[i]-mean)*rstd and " +
+			"db[i] += grad[i].", Lane: t, Rows: true, PerRow: true,
 		Args: []kernel.Arg{kernel.InOut("dw", t), kernel.InOut("db", t), kernel.In("grad", t), kernel.In("x", t),
 			kernel.Scalar("mean", t), kernel.Scalar("rstd", t)},
 		Body: func(b *kernel.Builder) {
@@ -531,7 +545,11 @@ func norms(t kernel.Type, sfx string) {
 
 // optimizers lists the steps of the optimizers on a run of parameters.
 func optimizers(t kernel.Type, sfx string) {
-	add(kernel.Kernel{Name: "Adam" + sfx, Doc: "is one step of Adam or AdamW on a run of parameters:\n\n\tp *= decay            (AdamW: 1 - lr*weight_decay, else 1)\n\tgrad += l2*p             (Adam's weight_decay, else 0)\n\tm += beta1c*(grad - m)   (beta1c = 1-beta1)\n\tv = beta2*v + beta2c*grad²\n\tp -= step*m / (sqrt(v)/corr + eps)\n\nwith step = lr/(1-beta1^t) and corr = sqrt(1-beta2^t). The gradient grad is only read.", Lane: t,
+	add(kernel.Kernel{Name: "Adam" + sfx,
+		Doc: "is one step of Adam or AdamW on a run of parameters:\n\n\tp *= decay            (AdamW: 1 - " +
+			"lr*weight_decay, else 1)\n\tgrad += l2*p             (Adam's weight_decay, else 0)\n\tm += beta1c*(grad - " +
+			"m)   (beta1c = 1-beta1)\n\tv = beta2*v + beta2c*grad²\n\tp -= step*m / (sqrt(v)/corr + eps)\n\nwith step = " +
+			"lr/(1-beta1^t) and corr = sqrt(1-beta2^t). The gradient grad is only read.", Lane: t,
 		Args: []kernel.Arg{kernel.InOut("p", t), kernel.InOut("m", t), kernel.InOut("v", t), kernel.In("grad", t),
 			kernel.Scalar("decay", t), kernel.Scalar("l2", t), kernel.Scalar("beta1c", t), kernel.Scalar("beta2", t),
 			kernel.Scalar("beta2c", t),
@@ -554,7 +572,9 @@ func optimizers(t kernel.Type, sfx string) {
 			p := b.Load("p")
 			b.Store("p", b.FNMA(b.FMA(p, b.Load("l2"), b.Load("grad")), b.Load("lr"), p))
 		}})
-	add(kernel.Kernel{Name: "SGDMomentum" + sfx, Doc: "is one step with momentum: d = grad + l2*p, buf = momentum*buf + damp*d, p -= lr*buf,\nwhere damp is 1 - dampening.", Lane: t,
+	add(kernel.Kernel{Name: "SGDMomentum" + sfx,
+		Doc: "is one step with momentum: d = grad + l2*p, buf = momentum*buf + damp*d, p -= lr*buf,\nwhere damp is 1 " +
+			"- dampening.", Lane: t,
 		Args: []kernel.Arg{kernel.InOut("p", t), kernel.InOut("buf", t), kernel.In("grad", t), kernel.Scalar("lr", t),
 			kernel.Scalar("l2", t), kernel.Scalar("momentum", t), kernel.Scalar("damp", t)},
 		Body: func(b *kernel.Builder) {
@@ -564,7 +584,8 @@ func optimizers(t kernel.Type, sfx string) {
 			b.Store("buf", u)
 			b.Store("p", b.FNMA(u, b.Load("lr"), p))
 		}})
-	add(kernel.Kernel{Name: "SGDNesterov" + sfx, Doc: "is SGDMomentum with Nesterov's look-ahead: p -= lr*(d + momentum*buf).", Lane: t,
+	add(kernel.Kernel{Name: "SGDNesterov" + sfx,
+		Doc: "is SGDMomentum with Nesterov's look-ahead: p -= lr*(d + momentum*buf).", Lane: t,
 		Args: []kernel.Arg{kernel.InOut("p", t), kernel.InOut("buf", t), kernel.In("grad", t), kernel.Scalar("lr", t),
 			kernel.Scalar("l2", t), kernel.Scalar("momentum", t), kernel.Scalar("damp", t)},
 		Body: func(b *kernel.Builder) {
@@ -574,7 +595,8 @@ func optimizers(t kernel.Type, sfx string) {
 			b.Store("buf", u)
 			b.Store("p", b.FNMA(b.FMA(u, b.Load("momentum"), d), b.Load("lr"), p))
 		}})
-	add(kernel.Kernel{Name: "AdamAMSGrad" + sfx, Doc: "is Adam with vmax = max(vmax, v) in place of v in the denominator.", Lane: t,
+	add(kernel.Kernel{Name: "AdamAMSGrad" + sfx,
+		Doc: "is Adam with vmax = max(vmax, v) in place of v in the denominator.", Lane: t,
 		Args: []kernel.Arg{kernel.InOut("p", t), kernel.InOut("m", t), kernel.InOut("v", t), kernel.InOut("vmax", t),
 			kernel.In("grad", t),
 			kernel.Scalar("decay", t), kernel.Scalar("l2", t), kernel.Scalar("beta1c", t), kernel.Scalar("beta2", t),
@@ -672,7 +694,8 @@ func conversions() {
 		toInt, false)
 	conv("F64ToI8s", "converts towards zero to int32 and keeps the low byte.", kernel.F64, kernel.F64, kernel.I8, toInt,
 		false)
-	conv("F64ToU8s", "converts towards zero to int64, whose smallest stands for what does not fit, and keeps the low byte.", kernel.F64, kernel.F64, kernel.U8, func(b *kernel.Builder, x *kernel.Value) *kernel.Value {
+	conv("F64ToU8s", "converts towards zero to int64, whose smallest stands for what does not fit, and keeps the low "+
+		"byte.", kernel.F64, kernel.F64, kernel.U8, func(b *kernel.Builder, x *kernel.Value) *kernel.Value {
 		t := b.Round(x, 3)
 		low := b.FNMA(b.Round(b.Mul(t, b.C(0x1p-8)), 1), b.C(0x1p8), t) // exact
 		return b.F2L(b.Sel(b.Cmp(kernel.LT, b.Abs(t), b.C(0x1p62)), low, b.C(0)))

@@ -82,7 +82,8 @@ func transcendental(t kernel.Type, sfx string) {
 	backward("GELUTanh", "the derivative of the tanh approximation of GELU", GELUTanhGrad)
 	backward("SiLU", "the derivative of SiLU", SiLUGrad)
 
-	add(kernel.Kernel{Name: "Softplus" + sfx, Doc: "sets dst[i] = log(1 + e^(beta*a[i])) / beta, and a[i] where beta*a[i] > threshold.", Lane: t,
+	add(kernel.Kernel{Name: "Softplus" + sfx,
+		Doc: "sets dst[i] = log(1 + e^(beta*a[i])) / beta, and a[i] where beta*a[i] > threshold.", Lane: t,
 		Args: []kernel.Arg{kernel.Out("dst", t), kernel.In("a", t), kernel.Scalar("beta", t),
 			kernel.Scalar("threshold", t)},
 		Body: func(b *kernel.Builder) {
@@ -98,7 +99,8 @@ func transcendental(t kernel.Type, sfx string) {
 			b.Store("dst", b.Sel(b.Cmp(kernel.GT, z, b.Load("threshold")), g, b.Mul(g, sigmoid(b, z))))
 		}})
 	binary("Pow", "a[i]^b[i], within 2 ulp; the special cases are those of C's pow", Pow)
-	add(kernel.Kernel{Name: "ELU" + sfx, Doc: "sets dst[i] = a[i]*scale where it is > 0, else alpha*scale*(e^(a[i]*inputScale) - 1).", Lane: t,
+	add(kernel.Kernel{Name: "ELU" + sfx,
+		Doc: "sets dst[i] = a[i]*scale where it is > 0, else alpha*scale*(e^(a[i]*inputScale) - 1).", Lane: t,
 		Args: []kernel.Arg{kernel.Out("dst", t), kernel.In("a", t), kernel.Scalar("alpha", t),
 			kernel.Scalar("scale", t), kernel.Scalar("inputScale", t)},
 		Body: func(b *kernel.Builder) {
@@ -109,7 +111,8 @@ func transcendental(t kernel.Type, sfx string) {
 	// of numbers whose inverses are normal
 	limit := map[kernel.Type]float64{kernel.F32: 0x1p125, kernel.F64: 0x1p1021}[t]
 	add(kernel.Kernel{Name: "ReciprocalParts" + sfx,
-		Doc: "sets re[i] and im[i] to the parts of 1 / (a[i] + i b[i]), NaN where the larger of them or its inverse is too large for that.", Lane: t,
+		Doc: "sets re[i] and im[i] to the parts of 1 / (a[i] + i b[i]), NaN where the larger of them or its inverse " +
+			"is too large for that.", Lane: t,
 		Args: []kernel.Arg{kernel.Out("re", t), kernel.Out("im", t), kernel.In("a", t), kernel.In("b", t)},
 		Body: func(b *kernel.Builder) {
 			x, y := b.Load("a"), b.Load("b")
@@ -121,7 +124,9 @@ func transcendental(t kernel.Type, sfx string) {
 			b.Store("re", b.Mul(x, s))
 			b.Store("im", b.Neg(b.Mul(y, s)))
 		}})
-	add(kernel.Kernel{Name: "ELUBackward" + sfx, Doc: "sets dst[i] = grad[i]*alpha*scale*inputScale*e^(x[i]*inputScale) where x[i] <= 0, else grad[i]*scale.", Lane: t,
+	add(kernel.Kernel{Name: "ELUBackward" + sfx,
+		Doc:  "sets dst[i] = grad[i]*alpha*scale*inputScale*e^(x[i]*inputScale) where x[i] <= 0, else grad[i]*scale.",
+		Lane: t,
 		Args: []kernel.Arg{kernel.Out("dst", t), kernel.In("grad", t), kernel.In("x", t), kernel.Scalar("alpha", t),
 			kernel.Scalar("scale", t), kernel.Scalar("inputScale", t)},
 		Body: func(b *kernel.Builder) {
@@ -240,7 +245,9 @@ func selections(t kernel.Type, sfx string) {
 		define(name, doc, []kernel.Arg{kernel.In("a", t), kernel.In("b", t), kernel.In("m", t)},
 			func(b *kernel.Builder) *kernel.Value { return f(b, b.Load("a"), b.Load("b"), b.Load("m")) })
 	}
-	add(kernel.Kernel{Name: "fmodBlock" + sfx, Doc: "sets dst[i] = a[i] - trunc(a[i]/b[i])*b[i] with the sign of a[i] and returns the largest |a[i]/b[i]|, NaN if there is one.", Lane: kernel.F64, Lanes: 16,
+	add(kernel.Kernel{Name: "fmodBlock" + sfx,
+		Doc: "sets dst[i] = a[i] - trunc(a[i]/b[i])*b[i] with the sign of a[i] and returns the largest |a[i]/b[i]|, " +
+			"NaN if there is one.", Lane: kernel.F64, Lanes: 16,
 		Args: []kernel.Arg{kernel.Out("dst", t), kernel.In("a", t), kernel.In("b", t)},
 		Accs: []kernel.Acc{kernel.Accumulator("most", "max", 0)},
 		Body: func(b *kernel.Builder) {
@@ -256,7 +263,8 @@ func selections(t kernel.Type, sfx string) {
 	differ := func(b *kernel.Builder, m, y *kernel.Value) *kernel.Value { // m is not 0 and has not the sign of y
 		return b.Cmp(kernel.LT, b.Xor(m, b.Sign(y)), b.C(0))
 	}
-	mixed("remainderFrom", "sets dst[i] = the remainder of a[i]/b[i] with the sign of b[i], given that with the sign of a[i].", func(b *kernel.Builder, x, y, m *kernel.Value) *kernel.Value {
+	mixed("remainderFrom", "sets dst[i] = the remainder of a[i]/b[i] with the sign of b[i], given that with the sign "+
+		"of a[i].", func(b *kernel.Builder, x, y, m *kernel.Value) *kernel.Value {
 		return b.Sel(differ(b, m, y), b.Add(m, y), m)
 	})
 	mixed("floorDivFrom", "sets dst[i] = a[i]/b[i] rounded down, given the remainder with the sign of a[i].",

@@ -11,7 +11,9 @@ func pooling() {
 		if t.Size() == 2 {
 			lane = kernel.F32
 		}
-		add(kernel.Kernel{Name: "MaxTap" + sfx, Doc: "sets dst[i] = a[i] where a[i] is larger or NaN: one tap of a maximum, the last NaN wins.", Lane: lane, Rows: true,
+		add(kernel.Kernel{Name: "MaxTap" + sfx,
+			Doc: "sets dst[i] = a[i] where a[i] is larger or NaN: one tap of a maximum, the last NaN wins.", Lane: lane,
+			Rows: true,
 			Args: []kernel.Arg{kernel.InOut("dst", lane), kernel.In("a", t)},
 			Body: func(b *kernel.Builder) {
 				x, d := b.Load("a"), b.Load("dst")

@@ -71,7 +71,8 @@ func lossKernels() {
 
 	// The logarithms of probabilities have a lower bound of -100. Numbers that are none are counted.
 	add(kernel.Kernel{Name: "crossEntropyBlockF32",
-		Doc: "returns the sum of -(b*log(a) + (1-b)*log(1-a)) over a block, with logarithms of at least -100, and the number of a outside of [0, 1].", Lane: kernel.F32, Lanes: 16,
+		Doc: "returns the sum of -(b*log(a) + (1-b)*log(1-a)) over a block, with logarithms of at least -100, and " +
+			"the number of a outside of [0, 1].", Lane: kernel.F32, Lanes: 16,
 		Args: []kernel.Arg{kernel.In("a", kernel.F32), kernel.In("b", kernel.F32)},
 		Accs: []kernel.Acc{plus("sum"), plus("bad")},
 		Body: func(b *kernel.Builder) {

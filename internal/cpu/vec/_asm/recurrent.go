@@ -53,7 +53,10 @@ func columns() {
 }
 
 func lstm() {
-	add(kernel.Kernel{Name: "LSTMCellF32", Doc: "is one step of an LSTM. The gates come as sums and leave activated:\ninput, forget and output gate (ig, fg, og) by sigmoid, the cell's (cg) by tanh.\nThen c[i] = fg[i]*prev[i] + ig[i]*cg[i] and h[i] = og[i]*tanh(c[i]).", Lane: kernel.F32, Rows: true,
+	add(kernel.Kernel{Name: "LSTMCellF32",
+		Doc: "is one step of an LSTM. The gates come as sums and leave activated:\ninput, forget and output gate " +
+			"(ig, fg, og) by sigmoid, the cell's (cg) by tanh.\nThen c[i] = fg[i]*prev[i] + ig[i]*cg[i] and h[i] = " +
+			"og[i]*tanh(c[i]).", Lane: kernel.F32, Rows: true,
 		Args: []kernel.Arg{kernel.Out("h", kernel.F32), kernel.Out("c", kernel.F32), kernel.InOut("ig", kernel.F32),
 			kernel.InOut("fg", kernel.F32), kernel.InOut("cg", kernel.F32), kernel.InOut("og", kernel.F32),
 			kernel.In("prev", kernel.F32)},
@@ -73,7 +76,9 @@ func lstm() {
 			b.Store("h", b.Mul(o, t))
 		}})
 	add(kernel.Kernel{Name: "LSTMOutputBackwardF32",
-		Doc: "is the first part of an LSTM step's gradient. With dh the gradient of h:\ndc[i] += dh[i]*og[i]*(1-tanh(c[i])²), and do[i], the gradient of the output gate's sum.", Lane: kernel.F32, Rows: true,
+		Doc: "is the first part of an LSTM step's gradient. With dh the gradient of h:\ndc[i] += " +
+			"dh[i]*og[i]*(1-tanh(c[i])²), and do[i], the gradient of the output gate's sum.", Lane: kernel.F32,
+		Rows: true,
 		Args: []kernel.Arg{kernel.InOut("dc", kernel.F32), kernel.Out("do", kernel.F32), kernel.In("dh", kernel.F32),
 			kernel.In("og", kernel.F32), kernel.In("c", kernel.F32)},
 		Body: func(b *kernel.Builder) {
@@ -83,7 +88,8 @@ func lstm() {
 			b.Store("dc", b.FMA(d, b.FNMA(t, t, b.C(1)), b.Load("dc")))
 		}})
 	add(kernel.Kernel{Name: "LSTMGatesBackwardF32",
-		Doc: "is the second part of an LSTM step's gradient: from dc, that of c,\nthose of the other gates' sums; dc becomes the gradient of prev.", Lane: kernel.F32, Rows: true,
+		Doc: "is the second part of an LSTM step's gradient: from dc, that of c,\nthose of the other gates' sums; dc " +
+			"becomes the gradient of prev.", Lane: kernel.F32, Rows: true,
 		Args: []kernel.Arg{kernel.InOut("dc", kernel.F32), kernel.Out("di", kernel.F32), kernel.Out("df", kernel.F32),
 			kernel.Out("dg", kernel.F32), kernel.In("ig", kernel.F32), kernel.In("fg", kernel.F32),
 			kernel.In("cg", kernel.F32), kernel.In("prev", kernel.F32)},
@@ -100,7 +106,10 @@ func lstm() {
 }
 
 func gru() {
-	add(kernel.Kernel{Name: "GRUCellF32", Doc: "is one step of a GRU. rg and z come as the gates' sums, nw as the input's part of the new state's and hn as the state's part of it;\nrg = sigmoid(rg), z = sigmoid(z), nw = tanh(nw + rg*hn) and h = (prev-nw)*z + nw.", Lane: kernel.F32, Rows: true,
+	add(kernel.Kernel{Name: "GRUCellF32",
+		Doc: "is one step of a GRU. rg and z come as the gates' sums, nw as the input's part of the new state's and " +
+			"hn as the state's part of it;\nrg = sigmoid(rg), z = sigmoid(z), nw = tanh(nw + rg*hn) and h = (prev-nw)*z " +
+			"+ nw.", Lane: kernel.F32, Rows: true,
 		Args: []kernel.Arg{kernel.Out("h", kernel.F32), kernel.InOut("rg", kernel.F32), kernel.InOut("z", kernel.F32),
 			kernel.InOut("nw", kernel.F32), kernel.In("hn", kernel.F32), kernel.In("prev", kernel.F32)},
 		Body: func(b *kernel.Builder) {
@@ -113,7 +122,8 @@ func gru() {
 			b.Store("h", b.FMA(b.Sub(b.Load("prev"), n), z, n))
 		}})
 	add(kernel.Kernel{Name: "GRUOutputBackwardF32",
-		Doc: "is the first part of a GRU step's gradient: from dh, that of h, those of\nthe sums of z and nw; dh becomes the part of prev's gradient that comes directly.", Lane: kernel.F32, Rows: true,
+		Doc: "is the first part of a GRU step's gradient: from dh, that of h, those of\nthe sums of z and nw; dh " +
+			"becomes the part of prev's gradient that comes directly.", Lane: kernel.F32, Rows: true,
 		Args: []kernel.Arg{kernel.InOut("dh", kernel.F32), kernel.Out("dz", kernel.F32), kernel.Out("dn", kernel.F32),
 			kernel.In("z", kernel.F32), kernel.In("nw", kernel.F32), kernel.In("prev", kernel.F32)},
 		Body: func(b *kernel.Builder) {

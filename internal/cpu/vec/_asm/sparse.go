@@ -186,7 +186,8 @@ func (k *tapAsm) sum(id, column string, off, mask []string) {
 
 func (k *tapAsm) emitRows(narrow int) {
 	size := k.t.Size()
-	fmt.Fprintf(k.w, "// func %s(dst, src unsafe.Pointer, start, index *int32, w unsafe.Pointer, rows, cols, ld, skip, bits int)\n", k.rowsName(narrow))
+	fmt.Fprintf(k.w, "// func %s(dst, src unsafe.Pointer, start, index *int32, w unsafe.Pointer, rows, cols, ld, "+
+		"skip, bits int)\n", k.rowsName(narrow))
 	fmt.Fprintf(k.w, "TEXT ·%s(SB), NOSPLIT, $0-80\n", k.rowsName(narrow))
 	if k.t == kernel.U8 {
 		k.p("MOVQ bits+72(FP), CX")

@@ -34,7 +34,9 @@ func special() {
 	unary("I1", "the modified Bessel function I1 of a[i]", func(b *kernel.Builder, x *kernel.Value) *kernel.Value {
 		return b.Mul(Exp64(b, b.Abs(x)), besselIe(b, x, 1))
 	})
-	add(kernel.Kernel{Name: "TrigammaF64", Doc: "sets dst[i] = the second derivative of the logarithm of gamma at a[i], given sin(pi*a[i]).", Lane: kernel.F64,
+	add(kernel.Kernel{Name: "TrigammaF64",
+		Doc:  "sets dst[i] = the second derivative of the logarithm of gamma at a[i], given sin(pi*a[i]).",
+		Lane: kernel.F64,
 		Args: []kernel.Arg{kernel.Out("dst", kernel.F64), kernel.In("a", kernel.F64), kernel.In("sin", kernel.F64)},
 		Body: func(b *kernel.Builder) { b.Store("dst", Trigamma(b, b.Load("a"), b.Load("sin"))) }})
 	// The inverse of the error function is called often enough in float32 for a form of its own.
