@@ -232,6 +232,8 @@ func read(dir string) []*def {
 				for _, fl := range flags {
 					k, v, _ := strings.Cut(fl, "=")
 					switch k {
+					case "Go":
+						d.goName = v
 					case "InPlace":
 						d.inPlace = true
 					case "Out":

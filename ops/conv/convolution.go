@@ -282,6 +282,53 @@ func checkTypes(c *Ctx, in, w, bias *T) {
 	compute(c, in.DType())
 }
 
+// convInfer, convCPU and convVJP are the shape rule, the kernel and the gradient rule of convolution and of conv1d to conv3d.
+func convInfer(c *Ctx, a arguments) {
+	in, w := c.T(0), c.T(1)
+	checkTypes(c, in, w, c.T(2))
+	sh := outputShape(c, in.Shape(), w.Shape(), c.T(2), a)
+	c.AllocStrided(0, sh, tensor.FormatStrides(sh, formatFor(in, w)), in.DType())
+}
+
+func convCPU(c *Ctx, a arguments) {
+	in, w, b, o := c.T(0), c.T(1), c.T(2), c.Out(0)
+	if o.Numel() == 0 {
+		return
+	}
+	packed := packedAgain(w, o.Numel()/o.Size(1))
+	onType(compute(c, o.DType()),
+		func() { runFloat(o, in, w, b, nil, cpuconv.Epilogue[float32]{Packed: packed}, a) },
+		func() { runFloat(o, in, w, b, nil, cpuconv.Epilogue[float64]{Packed: packed}, a) },
+		func() { run[complex64](o, in, w, b, a) }, func() { run[complex128](o, in, w, b, a) },
+		func() { run[int64](o, in, w, b, a) }, func() { run[int32](o, in, w, b, a) },
+		func() { run[int16](o, in, w, b, a) },
+		func() { run[int8](o, in, w, b, a) }, func() { run[uint8](o, in, w, b, a) })
+}
+
+func convVJP(c *Ctx, g *T, a arguments) []*T {
+	return backward(g, c.T(0), c.T(1), c.Shape(2), a, c.Needs(0), c.Needs(1), c.Has(2) && c.Needs(2))
+}
+
+// plainArgs reads the arguments of conv1d to conv3d, which have fewer than convolution.
+func plainArgs(c *Ctx, nd int) arguments {
+	return arguments{stride: list(c, "stride", c.Ints(3), nd), pad: list(c, "padding", c.Ints(4), nd),
+		dil: list(c, "dilation", c.Ints(5), nd), outPad: make([]int, nd), groups: c.Int(6)}
+}
+
+// plainConv is conv1d, conv2d or conv3d: convolution of a batch by its kernel in one call, anything else by the body.
+//
+//gen:plainConv Go=-
+func plainConv(schema string, nd int) tensor.Def {
+	return tensor.Def{
+		Schema: schema, Doc: convDoc, Go: "-", AMP: tensor.AMPLower, Body: convBody(nd), Grad: "ConvolutionBackward0",
+		Fuses: func(c *Ctx) bool { return c.T(0).Dim() == nd+2 && c.T(1).Dim() == nd+2 },
+		Infer: func(c *Ctx) { convInfer(c, plainArgs(c, nd)) },
+		CPU:   func(c *Ctx) { convCPU(c, plainArgs(c, nd)) },
+		Save:  "input weight",
+		VJP:   func(c *Ctx, g *T) []*T { return convVJP(c, g, plainArgs(c, nd)) },
+	}
+}
+
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor",
@@ -290,7 +337,7 @@ func init() {
 			"https://pytorch.org/docs/stable/generated/torch.nn.functional.conv2d.html",
 		AMP: tensor.AMPLower,
 		Infer: func(c *Ctx) {
-			in, w := c.T(0), c.T(1)
+			w := c.T(1)
 			if w.Dim() < 3 {
 				c.Fail(tensor.ErrShape, "weight should have at least three dimensions")
 			}
@@ -298,31 +345,11 @@ func init() {
 				c.Fail(tensor.ErrShape, "convolution(): at most three spatial dimensions are supported, weight has "+
 					"shape %s", tensor.ShapeString(w.Shape()))
 			}
-			checkTypes(c, in, w, c.T(2))
-			sh := outputShape(c, in.Shape(), w.Shape(), c.T(2), readArgs(c, 3, w.Dim()-2))
-			c.AllocStrided(0, sh, tensor.FormatStrides(sh, formatFor(in, w)), in.DType())
+			convInfer(c, readArgs(c, 3, w.Dim()-2))
 		},
-		CPU: func(c *Ctx) {
-			in, w, b, o := c.T(0), c.T(1), c.T(2), c.Out(0)
-			a := readArgs(c, 3, w.Dim()-2)
-			if o.Numel() == 0 {
-				return
-			}
-			packed := packedAgain(w, o.Numel()/o.Size(1))
-			onType(compute(c, o.DType()),
-				func() { runFloat(o, in, w, b, nil, cpuconv.Epilogue[float32]{Packed: packed}, a) },
-				func() { runFloat(o, in, w, b, nil, cpuconv.Epilogue[float64]{Packed: packed}, a) },
-				func() { run[complex64](o, in, w, b, a) }, func() { run[complex128](o, in, w, b, a) },
-				func() { run[int64](o, in, w, b, a) }, func() { run[int32](o, in, w, b, a) },
-				func() { run[int16](o, in, w, b, a) },
-				func() { run[int8](o, in, w, b, a) }, func() { run[uint8](o, in, w, b, a) })
-		},
+		CPU:  func(c *Ctx) { convCPU(c, readArgs(c, 3, c.T(1).Dim()-2)) },
 		Save: "input weight",
-		VJP: func(c *Ctx, g *T) []*T {
-			a := readArgs(c, 3, len(c.Shape(1))-2)
-			want := []bool{c.Needs(0), c.Needs(1), c.Has(2) && c.Needs(2)}
-			return backward(g, c.T(0), c.T(1), c.Shape(2), a, want...)
-		},
+		VJP:  func(c *Ctx, g *T) []*T { return convVJP(c, g, readArgs(c, 3, len(c.Shape(1))-2)) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
@@ -416,9 +443,9 @@ func init() {
 		},
 	})
 	for _, d := range []tensor.Def{
-		{Schema: "conv1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1] padding=[0], SymInt[1] dilation=[1], SymInt groups=1) -> Tensor", Doc: convDoc, Go: "-", AMP: tensor.AMPLower, Body: convBody(1)},
-		{Schema: "conv2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor", Doc: convDoc, Go: "-", AMP: tensor.AMPLower, Body: convBody(2)},
-		{Schema: "conv3d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor", Doc: convDoc, Go: "-", AMP: tensor.AMPLower, Body: convBody(3)},
+		plainConv("conv1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1] padding=[0], SymInt[1] dilation=[1], SymInt groups=1) -> Tensor", 1),
+		plainConv("conv2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor", 2),
+		plainConv("conv3d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor", 3),
 		{Schema: "conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], str padding=\"valid\", SymInt[1] dilation=[1], SymInt groups=1) -> Tensor", Doc: paddingDoc, Go: "-", Body: paddingBody(1)},
 		{Schema: "conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], str padding=\"valid\", SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor", Doc: paddingDoc, Go: "-", Body: paddingBody(2)},
 		{Schema: "conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], str padding=\"valid\", SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor", Doc: paddingDoc, Go: "-", Body: paddingBody(3)},
@@ -539,9 +566,7 @@ func unbatch(t *T, added bool) *T {
 func convBody(nd int) func(c *Ctx) {
 	return func(c *Ctx) {
 		in, added := batched(c, nd)
-		a := arguments{stride: list(c, "stride", c.Ints(3), nd), pad: list(c, "padding", c.Ints(4), nd),
-			dil: list(c, "dilation", c.Ints(5), nd), outPad: make([]int, nd), groups: c.Int(6)}
-		c.Return(unbatch(convolution(in, c.T(1), c.T(2), a), added))
+		c.Return(unbatch(convolution(in, c.T(1), c.T(2), plainArgs(c, nd)), added))
 	}
 }
 
