@@ -58,9 +58,8 @@ func TestRulesTouchNoMemory(t *testing.T) {
 // source is the parsed source of one package.
 type source struct {
 	set    *token.FileSet
-	funcs  map[string]*ast.FuncDecl   // functions, and methods under ".name"
-	in     map[ast.Node]*ast.FuncDecl // the declaration around a function literal
-	raw    map[string][]string        // by file: names of imported packages that are raw altogether
+	funcs  map[string]*ast.FuncDecl // functions, and methods under ".name"
+	raw    map[string][]string      // by file: names of imported packages that are raw altogether
 	family string
 	used   map[string]bool
 	found  map[string]finding // by place

@@ -155,12 +155,12 @@ func init() {
 
 // choleskyGrad is the rule of I. Murray, Differentiation of the Cholesky decomposition (2016): with Φ the lower
 // triangle whose diagonal is halved, the gradient of A is L⁻ᴴ·(Φ(LᴴG) + Φ(LᴴG)ᴴ)·L⁻¹ / 2.
-func choleskyGrad(c *Ctx, g *T) []*T {
-	if c.G(0) == nil {
+func choleskyGrad(c *Ctx, _ *T) []*T {
+	g := c.G(0)
+	if g == nil {
 		return []*T{nil}
 	}
 	l := c.Out(0)
-	g = c.G(0)
 	if c.Bool(1) {
 		l, g = l.MH(), g.MH()
 	}
