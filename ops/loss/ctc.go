@@ -303,6 +303,9 @@ func ctc(c *Ctx, name string, how int) *T {
 		if n == nil {
 			n = op.Call1("gotorch::list_tensor", y.Detach(), c.Ints(3))
 		}
+		if n.Device() != y.Device() { // the lengths may lie on the CPU
+			n = n.To(y.Device())
+		}
 		return y.Div(n.ClampMin(1).ToDType(y.DType())).Mean() // an empty sequence counts as one label
 	case sumOf:
 		return y.Sum()
