@@ -431,8 +431,20 @@ func registerCrossEntropies() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor", Go: "-",
-		Doc:   "is the gradient of binary_cross_entropy for the input.",
-		Infer: func(c *Ctx) { c.Alloc(0, c.BroadcastArgs(0, 1, 2), c.ArgDType(1)) },
+		Doc: "is the gradient of binary_cross_entropy for the input.",
+		Infer: func(c *Ctx) {
+			dt := c.ArgDType(1)
+			if !dt.IsFloat() {
+				c.Fail(tensor.ErrNotImpl, "\"binary_cross_entropy_backward\" not implemented for '%s'", dt.ClassName())
+			}
+			for _, i := range []int{0, 2, 3} {
+				if c.Has(i) && c.ArgDType(i) != dt {
+					c.Fail(tensor.ErrDType, "Found dtype %s but expected %s for argument '%s'", c.ArgDType(i).ClassName(),
+						dt.ClassName(), c.Op().Sch.Params[i].Name)
+				}
+			}
+			c.Alloc(0, c.BroadcastArgs(0, 1, 2), dt)
+		},
 		CPU: func(c *Ctx) {
 			g, w := c.T(0), c.T(3)
 			if w != nil {
