@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	cpuconv "github.com/gotorch-dev/torch/internal/cpu/conv"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -241,27 +242,15 @@ var (
 	opBackward    = tensor.Slot("aten::convolution_backward")
 )
 
-// call runs an operator with all its arguments.
-func call(op *tensor.Op, args ...any) []*T {
-	c := tensor.NewCall(op, len(op.Sch.Params))
-	for i := range args {
-		if t, ok := args[i].(*T); ok {
-			*c.Arg(i) = tensor.TensorValue(t)
-		} else if l, ok := args[i].([]int); ok && l == nil {
-			*c.Arg(i) = tensor.Value{}
-		} else {
-			*c.Arg(i) = tensor.Box(args[i])
-		}
-	}
-	return c.DoN()
-}
+// call runs an operator with its first arguments; the others have their defaults.
+var call = op.CallOp
 
 func convolution(in, w, bias *T, a arguments) *T {
 	return call(opConvolution, append([]any{in, w, bias}, a.boxed()...)...)[0]
 }
 
 func backward(g, in, w *T, biasSize []int, a arguments, want ...bool) []*T {
-	r := call(opBackward, append(append([]any{g, in, w, biasSize}, a.boxed()...), want)...)
+	r := call(opBackward, append(append([]any{g, in, w, tensor.OptIntsValue(biasSize)}, a.boxed()...), want)...)
 	for i := range r {
 		if !want[i] {
 			r[i] = nil

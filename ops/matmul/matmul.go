@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gotorch-dev/torch/internal/cpu/gemm"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -183,26 +184,8 @@ var (
 	opUnsafeView        = tensor.Slot("aten::_unsafe_view")
 )
 
-// call runs an operator with the given leading arguments and the defaults of the others.
-func call(op *tensor.Op, args ...any) []*T {
-	if op.Def == nil {
-		tensor.Fail(tensor.ErrNotImpl, "operator %s is not there yet", op.FullName())
-	}
-	c := tensor.NewCall(op, len(op.Sch.Params))
-	for i := range op.Sch.Params {
-		switch {
-		case i < len(args):
-			if t, ok := args[i].(*T); ok {
-				*c.Arg(i) = tensor.TensorValue(t)
-			} else {
-				*c.Arg(i) = tensor.Box(args[i])
-			}
-		case op.Sch.Params[i].Default != nil:
-			*c.Arg(i) = *op.Sch.Params[i].Default
-		}
-	}
-	return c.DoN()
-}
+// call runs an operator with its first arguments; the others have their defaults.
+var call = op.CallOp
 
 // matmul is PyTorch's rule for products of tensors with any number of dimensions.
 func matmul(c *Ctx, a, b *T) *T {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/ops/internal/half"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -105,18 +106,8 @@ func into[E float](out *T, keep bool, f func(d []E)) {
 	intoFormat(out, tensor.ContiguousFormat, f)
 }
 
-// call runs an operator with all its arguments.
-func call(op *tensor.Op, args ...any) []*T {
-	c := tensor.NewCall(op, len(op.Sch.Params))
-	for i := range args {
-		if t, ok := args[i].(*T); ok {
-			*c.Arg(i) = tensor.TensorValue(t)
-		} else {
-			*c.Arg(i) = tensor.Box(args[i])
-		}
-	}
-	return c.DoN()
-}
+// call runs an operator with its first arguments; the others have their defaults.
+var call = op.CallOp
 
 var (
 	opBatchNorm     = tensor.Slot("aten::batch_norm")

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -225,15 +226,5 @@ func onType(c *Ctx, dt tensor.DType, f32, f64, i64, i32, i16, i8, u8 func()) {
 	}
 }
 
-// call runs an operator with all its arguments.
-func call(op *tensor.Op, args ...any) []*T {
-	c := tensor.NewCall(op, len(op.Sch.Params))
-	for i := range args {
-		if t, ok := args[i].(*T); ok {
-			*c.Arg(i) = tensor.TensorValue(t)
-		} else {
-			*c.Arg(i) = tensor.Box(args[i])
-		}
-	}
-	return c.DoN()
-}
+// call runs an operator with its first arguments; the others have their defaults.
+var call = op.CallOp

@@ -21,6 +21,15 @@ func Call(name string, args ...any) []*tensor.Tensor {
 		}
 		o = all[0]
 	}
+	return CallOp(o, args...)
+}
+
+// CallOp is Call of an operator that is at hand, as a Slot of a family is. One that is not linked into the program is an
+// error.
+func CallOp(o *tensor.Op, args ...any) []*tensor.Tensor {
+	if o.Def == nil {
+		tensor.Fail(tensor.ErrNotImpl, "operator %s is not there yet", o.FullName())
+	}
 	c := tensor.NewCall(o, len(o.Sch.Params))
 	for i := range o.Sch.Params {
 		if i >= len(args) {

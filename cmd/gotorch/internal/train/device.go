@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/gotorch-dev/torch"
-	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/serialize"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -19,24 +18,6 @@ func trainingDevice(name string) (torch.Device, error) {
 		return d, fmt.Errorf("--device %s: its tensors have no data, so that nothing can be learned there", name)
 	}
 	return d, nil
-}
-
-// moveTo moves parameters, buffers and gradients of a module to a device. The module and its tensors stay the same
-// values.
-func moveTo(m nn.Module, d torch.Device) {
-	move := func(t *torch.Tensor) {
-		if t.Device() != d {
-			tensor.SetRaw(t, t.Detach().To(d))
-		}
-	}
-	for _, list := range [][]*torch.Tensor{nn.Parameters(m), nn.Buffers(m)} {
-		for _, t := range list {
-			move(t)
-			if g := t.Grad(); g != nil {
-				move(g)
-			}
-		}
-	}
 }
 
 // to is the batch on a device.

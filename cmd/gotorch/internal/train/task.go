@@ -156,7 +156,7 @@ func newClassify(c *Config, d torch.Device, workers int) (*classify, error) {
 		return nil, err
 	}
 	t.net = newClassifier(c.Model)
-	moveTo(t.net, d)
+	nn.ToDevice(t.net, d)
 	t.loader = data.NewDataLoader[batch](t.train,
 		data.LoaderOptions{BatchSize: c.BatchSize, Shuffle: true, Workers: workers})
 	t.testLoader = testLoader(t.test, workers)
@@ -266,7 +266,7 @@ func newCharLM(c *Config, d torch.Device) (*charLM, error) {
 			"--context %d", c.Text, c.Context)
 	}
 	net := newGPT(c, text.Vocab.Len())
-	moveTo(net, d)
+	nn.ToDevice(net, d)
 	return &charLM{net: net, device: d, text: text, batch: c.BatchSize, ctx: c.Context}, nil
 }
 
