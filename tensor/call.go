@@ -89,10 +89,11 @@ func (c *Ctx) SetValue(i int, v Value) { c.args[i] = v }
 
 // Fail panics with an *Error that describes this call.
 func (c *Ctx) Fail(cause error, format string, args ...any) {
-	e := &Error{Op: c.op.full, Msg: fmt.Sprintf(format, args...), Err: cause, Caller: caller()}
+	e := &Error{Op: c.op.full, Msg: fmt.Sprintf(format, args...), Err: cause}
 	for _, v := range c.args {
 		e.Args = append(e.Args, v.String())
 	}
+	e.locate(1)
 	panic(e)
 }
 

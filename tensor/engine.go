@@ -24,6 +24,7 @@ type BackwardOptions struct {
 // Backward computes the gradients of t with respect to all leaves that it was computed from and adds them to their
 // Grad.
 func (t *Tensor) Backward(opts ...BackwardOptions) {
+	t.mustHaveMemory("Backward")
 	var o BackwardOptions
 	if len(opts) > 0 {
 		o = opts[0]

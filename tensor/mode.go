@@ -186,7 +186,10 @@ func IsTracing() bool {
 func Unwatched() bool { return !currentMode().watched() }
 
 // IsInference reports a tensor that was made in InferenceMode.
-func (t *Tensor) IsInference() bool { return t.st.bits.Load()&stInference != 0 }
+func (t *Tensor) IsInference() bool {
+	t.mustHaveMemory("IsInference")
+	return t.st.bits.Load()&stInference != 0
+}
 
 // refuseInference refuses to save a tensor made in InferenceMode for a gradient.
 func refuseInference(t *Tensor) {
