@@ -16,11 +16,27 @@ import (
 func calm(f func()) (err error, text string) {
 	defer func() {
 		if r := recover(); r != nil {
-			buf := make([]byte, 4096)
-			text = fmt.Sprintf("%v\n%s", r, buf[:runtime.Stack(buf, false)])
+			text = fmt.Sprintf("%v at %s", r, panicPlace())
 		}
 	}()
 	return torch.Try(f), ""
+}
+
+// panicPlace is the function that the panic which is being recovered from came from.
+func panicPlace() string {
+	var pcs [64]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs[:])])
+	for panicked := false; ; {
+		f, more := frames.Next()
+		if strings.HasPrefix(f.Function, "runtime.") {
+			panicked = panicked || f.Function == "runtime.gopanic"
+		} else if panicked && !strings.Contains(f.Function, "Try") {
+			return fmt.Sprintf("%s:%d", f.File, f.Line)
+		}
+		if !more {
+			return "?"
+		}
+	}
 }
 
 // Every operator must answer nil and the zero Tensor in the place of each of its tensors with an *Error, or, where the
@@ -129,13 +145,13 @@ func TestTensorMethodsRefuseNilTensors(t *testing.T) {
 					n--
 				}
 				for j := 1; j < n; j++ {
-					in = append(in, argument4(m.Type.In(j), arg))
+					in = append(in, filled(m.Type.In(j), arg))
 				}
 				if _, text := calm(func() { m.Func.Call(in) }); text != "" {
 					t.Errorf("%s.%s(%s) panics: %s", receiver, m.Name, argument, text)
 				}
 				if m.Type.IsVariadic() { // once more with one value in the place of the variadic arguments
-					in = append(in, argument4(m.Type.In(n).Elem(), arg))
+					in = append(in, filled(m.Type.In(n).Elem(), arg))
 					if _, text := calm(func() { m.Func.Call(in) }); text != "" {
 						t.Errorf("%s.%s(…, %s) panics: %s", receiver, m.Name, argument, text)
 					}
@@ -150,14 +166,14 @@ func TestTensorMethodsRefuseNilTensors(t *testing.T) {
 	}
 }
 
-// argument4 makes an argument of a type, with the given tensor wherever it holds tensors.
-func argument4(t reflect.Type, tensor func() *torch.Tensor) reflect.Value {
+// filled makes an argument of a type, with the given tensor wherever it holds tensors.
+func filled(t reflect.Type, tensor func() *torch.Tensor) reflect.Value {
 	v := reflect.New(t).Elem()
 	switch {
 	case t == reflect.TypeFor[*torch.Tensor]():
 		v.Set(reflect.ValueOf(tensor()))
 	case t.Kind() == reflect.Slice:
-		v.Set(reflect.Append(v, argument4(t.Elem(), tensor)))
+		v.Set(reflect.Append(v, filled(t.Elem(), tensor)))
 	case t.Kind() == reflect.Struct:
 		for i := range t.NumField() {
 			if t.Field(i).IsExported() && t.Field(i).Type == reflect.TypeFor[*torch.Tensor]() {

@@ -74,6 +74,7 @@ func (t *Tensor) To(args ...any) *Tensor {
 		case MemoryFormat:
 			*c.Arg(7) = FormatValue(x)
 		case *Tensor:
+			x.mustHaveMemory("To (argument)")
 			*c.Arg(1), *c.Arg(3) = DTypeValue(x.dt), DeviceValue(x.dev)
 		default:
 			c.free()

@@ -587,6 +587,7 @@ func DTypeOf[T Element]() DType {
 // or T is not its element type. The slice keeps the memory alive, but Tidy may free it and have it used again: kernels
 // let go of it before the call ends, everybody else uses SharedData.
 func Data[T Element](t *Tensor) []T {
+	t.mustHaveMemory("Data")
 	if DTypeOf[T]() != t.dt {
 		Fail(ErrDType, "Data: the tensor's dtype is %s, the slice's is %s", t.dt, DTypeOf[T]())
 	}
@@ -603,6 +604,7 @@ func Data[T Element](t *Tensor) []T {
 // SharedData is Data for a slice that may be used after the tensor was freed by Tidy: the memory is then left alone
 // until the slice is unreachable as well. torch.Data is this function.
 func SharedData[T Element](t *Tensor) []T {
+	t.mustHaveMemory("Data")
 	t.st.show()
 	return Data[T](t)
 }
