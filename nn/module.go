@@ -378,8 +378,9 @@ func ZeroGrad(m Module) {
 // ToDType converts all floating-point parameters and buffers in place.
 func ToDType(m Module, dt tensor.DType) {
 	if !dt.IsFloat() && !dt.IsComplex() {
-		tensor.Fail(tensor.ErrDType, "nn.Module.to only accepts floating point or complex dtypes, but got desired "+
-			"dtype=%s", dt)
+		tensor.FailHint(tensor.ErrDType, "in Go: nn.ToDType with a type such as torch.BFloat16",
+			"nn.Module.to only accepts floating point or complex dtypes, but got desired "+
+				"dtype=%s", dt)
 	}
 	convert(m, func(t *Tensor) *Tensor {
 		if !t.DType().IsDifferentiable() {
@@ -415,7 +416,7 @@ func ToDevice(m Module, d tensor.Device) {
 	d.Check()
 	convert(m, func(t *Tensor) *Tensor {
 		if t.Device().Type == tensor.MetaDevice && d.Type != tensor.MetaDevice {
-			tensor.Fail(tensor.ErrDevice,
+			tensor.FailHint(tensor.ErrDevice, "in Go: nn.ToEmpty instead of nn.ToDevice",
 				"Cannot copy out of meta tensor; no data! Please use torch.nn.Module.to_empty() instead of "+
 					"torch.nn.Module.to() when moving module from meta to a different device.")
 		}

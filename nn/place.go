@@ -22,11 +22,11 @@ type place struct {
 
 var placeLock sync.RWMutex
 
-// known reports that a module has a place in something that is still there.
+// known reports that a module has been given a place.
 func (p *place) known() bool {
 	placeLock.RLock()
 	defer placeLock.RUnlock()
-	return p.name != "" && p.parent.Value() != nil
+	return p.name != ""
 }
 
 func (p *place) set(parent *Base, name string) {

@@ -136,7 +136,8 @@ func (b *planner) collect(p *plan, t reflect.Type, base, prefix []int) {
 		if f.Type == baseType {
 			continue
 		}
-		fd := field{index: append(append([]int(nil), prefix...), i), path: p.typ.Name() + "." + f.Name, persistent: true}
+		fd := field{index: append(append([]int(nil), prefix...), i), path: p.typ.Name() + "." + f.Name,
+			persistent: true}
 		name, flags, _ := strings.Cut(f.Tag.Get("torch"), ",")
 		if name == "-" {
 			continue
@@ -187,7 +188,8 @@ func (b *planner) embedded(p *plan, f *reflect.StructField, fd *field, base []in
 		return false // a module of its own
 	}
 	if b.busy[t] {
-		p.refused("%s (%s) makes the type hold itself: name the field, or leave it out with the tag `torch:\"-\"`", fd.path,
+		p.refused("%s (%s) makes the type hold itself: name the field, or leave it out with the tag `torch:\"-\"`",
+			fd.path,
 			f.Type)
 		return true
 	}
@@ -218,7 +220,8 @@ func (b *planner) private(p *plan, f *reflect.StructField, fd field) {
 		return
 	}
 	if tensors && holdsTensorMap(f.Type, map[reflect.Type]bool{}) {
-		p.refused("%s (%s) is a private field with tensors in a map, which cannot be searched for parameters while it may "+
+		p.refused("%s (%s) is a private field with tensors in a map, which cannot be searched for parameters while "+
+			"it may "+
 			"be written to: %s", fd.path, f.Type, wayOut(f.Name))
 		return
 	}
@@ -247,7 +250,8 @@ func (p *plan) checkNames() {
 			continue
 		}
 		if other, ok := first[f.name]; ok {
-			p.refused("%s and %s both have the name %q in the state dict: rename one of them, or give it a name by a tag "+
+			p.refused("%s and %s both have the name %q in the state dict: rename one of them, or give it a name by a "+
+				"tag "+
 				"such as `torch:\"%s_2\"`", other, f.path, f.name, f.name)
 		}
 		first[f.name] = f.path
@@ -293,7 +297,8 @@ func (b *planner) shapeOf(t reflect.Type, addressable bool) (s *shape, why strin
 		modules, tensors := holds(t.Elem(), map[reflect.Type]bool{})
 		switch {
 		case modules:
-			return nil, fmt.Sprintf("is a pointer to what is no module but holds modules: embed nn.Base in %s, or hold it "+
+			return nil, fmt.Sprintf("is a pointer to what is no module but holds modules: embed nn.Base in %s, or "+
+				"hold it "+
 				"by value, or leave it out on purpose with the tag `torch:\"-\"`", t.Elem())
 		case tensors:
 			return &shape{kind: looseShape, typ: t}, ""

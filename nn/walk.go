@@ -193,7 +193,8 @@ func (f *field) elements(s *shape, x reflect.Value, visit func(name string, e re
 		n := k.String()
 		switch {
 		case n == "":
-			tensor.Fail(tensor.ErrValue, "nn: a key of the map %s is \"\": module name can't be empty string \"\"", f.path)
+			tensor.Fail(tensor.ErrValue, "nn: a key of the map %s is \"\": module name can't be empty string \"\"",
+				f.path)
 		case strings.Contains(n, "."):
 			tensor.Fail(tensor.ErrValue, "nn: a key of the map %s: module name can't contain \".\", got: %s", f.path, n)
 		}
@@ -298,8 +299,10 @@ func probe(f *field, x reflect.Value, loose bool) {
 	switch {
 	case what == "":
 	case loose:
-		tensor.Fail(tensor.ErrType, "nn: %s (%s) holds %s where the walk does not reach it: hold it by value, make it a "+
-			"module by embedding nn.Base, or leave the field out on purpose with the tag `torch:\"-\"`", f.path, x.Type(), what)
+		tensor.Fail(tensor.ErrType, "nn: %s (%s) holds %s where the walk does not reach it: hold it by value, make "+
+			"it a "+
+			"module by embedding nn.Base, or leave the field out on purpose with the tag `torch:\"-\"`", f.path,
+			x.Type(), what)
 	default:
 		name := f.path[strings.LastIndexByte(f.path, '.')+1:]
 		tensor.Fail(tensor.ErrType, "nn: %s (%s) is a private field that holds %s, which would be neither trained nor "+

@@ -429,10 +429,11 @@ func (n *Node) opName() string {
 
 func (n *Node) checkReleased() {
 	if n.released {
-		Fail(ErrAutograd, "Trying to backward through the graph a second time (or directly access saved tensors "+
-			"after they have already been freed). Saved intermediate values of the graph are freed when you call "+
-			".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a "+
-			"second time or if you need to access saved tensors after calling backward.")
+		FailHint(ErrAutograd, "in Go: BackwardOptions{RetainGraph: true}",
+			"Trying to backward through the graph a second time (or directly access saved tensors "+
+				"after they have already been freed). Saved intermediate values of the graph are freed when you call "+
+				".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a "+
+				"second time or if you need to access saved tensors after calling backward.")
 	}
 }
 
@@ -493,7 +494,7 @@ func ZeroRaw(t *Tensor) {
 // RequiresGrad reports whether operators on t are recorded.
 func (t *Tensor) RequiresGrad() bool {
 	if t == nil {
-		failNilMethod("RequiresGrad")
+		panic(noTensor("Tensor.RequiresGrad"))
 	}
 	return t.flags&flagRequiresGrad != 0 || t.node != nil || t.base != nil && t.attr != t.ver.Load() &&
 		t.sharesGrad() && t.base.RequiresGrad()
@@ -501,9 +502,10 @@ func (t *Tensor) RequiresGrad() bool {
 
 // SetRequiresGrad marks a leaf as one whose gradient is wanted, and returns it.
 func (t *Tensor) SetRequiresGrad(on bool) *Tensor {
-	t.mustHaveMemory("SetRequiresGrad")
+	t.mustHaveMemory("Tensor.SetRequiresGrad")
 	if on && t.IsInference() && !IsInferenceModeEnabled() {
-		Fail(ErrAutograd, "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+		FailHint(ErrAutograd, "in Go: SetRequiresGrad(true), inside torch.InferenceMode or on a clone made outside",
+			"Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
 	}
 	if on && !t.dt.IsDifferentiable() {
 		Fail(ErrAutograd, "only Tensors of floating point and complex dtype can require gradients")
@@ -512,8 +514,9 @@ func (t *Tensor) SetRequiresGrad(on bool) *Tensor {
 		if on {
 			return t
 		}
-		Fail(ErrAutograd, "you can only change requires_grad flags of leaf variables. If you want to use a computed "+
-			"variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().")
+		FailHint(ErrAutograd, "in Go: t.Detach()",
+			"you can only change requires_grad flags of leaf variables. If you want to use a computed "+
+				"variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().")
 	}
 	if on {
 		t.flags |= flagRequiresGrad
@@ -527,7 +530,7 @@ func (t *Tensor) SetRequiresGrad(on bool) *Tensor {
 // IsLeaf reports a tensor that no recorded operator computed.
 func (t *Tensor) IsLeaf() bool {
 	if t == nil {
-		failNilMethod("IsLeaf")
+		panic(noTensor("Tensor.IsLeaf"))
 	}
 	return t.gradNode() == nil
 }
@@ -535,7 +538,7 @@ func (t *Tensor) IsLeaf() bool {
 // GradFn is the node that computed t, nil for leaves.
 func (t *Tensor) GradFn() *Node {
 	if t == nil {
-		failNilMethod("GradFn")
+		panic(noTensor("Tensor.GradFn"))
 	}
 	return t.gradNode()
 }
@@ -543,7 +546,7 @@ func (t *Tensor) GradFn() *Node {
 // OutputNr is t's number among the results of GradFn.
 func (t *Tensor) OutputNr() int {
 	if t == nil {
-		failNilMethod("OutputNr")
+		panic(noTensor("Tensor.OutputNr"))
 	}
 	return int(t.outNr)
 }
@@ -551,7 +554,7 @@ func (t *Tensor) OutputNr() int {
 // Base is the tensor that t is a view of, nil when it is none.
 func (t *Tensor) Base() *Tensor {
 	if t == nil {
-		failNilMethod("Base")
+		panic(noTensor("Tensor.Base"))
 	}
 	return t.base
 }
@@ -559,7 +562,7 @@ func (t *Tensor) Base() *Tensor {
 // IsView reports a view of another tensor.
 func (t *Tensor) IsView() bool {
 	if t == nil {
-		failNilMethod("IsView")
+		panic(noTensor("Tensor.IsView"))
 	}
 	return t.base != nil
 }
@@ -568,7 +571,7 @@ func (t *Tensor) IsView() bool {
 // RetainGrad.
 func (t *Tensor) Grad() *Tensor {
 	if t == nil {
-		failNilMethod("Grad")
+		panic(noTensor("Tensor.Grad"))
 	}
 	if t.ag == nil {
 		return nil
@@ -596,7 +599,7 @@ func GradRaw(t *Tensor) *Tensor {
 
 // SetGrad sets or, with nil, removes the gradient.
 func (t *Tensor) SetGrad(g *Tensor) {
-	t.mustHaveMemory("SetGrad")
+	t.mustHaveMemory("Tensor.SetGrad")
 	if g == nil && t.ag == nil {
 		return
 	}
@@ -616,7 +619,7 @@ func (t *Tensor) SetGrad(g *Tensor) {
 
 // Detach returns a view of the same memory that is not connected to the tape.
 func (t *Tensor) Detach() *Tensor {
-	t.mustHaveMemory("Detach")
+	t.mustHaveMemory("Tensor.Detach")
 	d := &Tensor{st: t.st, ver: t.ver, off: t.off, dt: t.dt, dev: t.dev, flags: t.flags & flagConj}
 	d.setDims(t.shape, t.stride)
 	return d
@@ -624,7 +627,7 @@ func (t *Tensor) Detach() *Tensor {
 
 // DetachInPlace cuts t off from the tape.
 func (t *Tensor) DetachInPlace() *Tensor {
-	t.mustHaveMemory("DetachInPlace")
+	t.mustHaveMemory("Tensor.DetachInPlace")
 	if t.base != nil {
 		Fail(ErrAutograd, "Can't detach views in-place. Use detach() instead.")
 	}
@@ -645,7 +648,7 @@ func (h HookHandle) Remove() {
 
 // RegisterHook calls f with every gradient of t; what it returns, unless nil, is used instead.
 func (t *Tensor) RegisterHook(f func(g *Tensor) *Tensor) HookHandle {
-	t.mustHaveMemory("RegisterHook")
+	t.mustHaveMemory("Tensor.RegisterHook")
 	if !t.RequiresGrad() {
 		Fail(ErrAutograd, "cannot register a hook on a tensor that doesn't require gradient")
 	}
@@ -667,7 +670,7 @@ func (t *Tensor) addHook(h *hook) {
 
 // RegisterPostAccumulateGradHook calls f with the leaf after its gradient was accumulated.
 func (t *Tensor) RegisterPostAccumulateGradHook(f func(t *Tensor)) HookHandle {
-	t.mustHaveMemory("RegisterPostAccumulateGradHook")
+	t.mustHaveMemory("Tensor.RegisterPostAccumulateGradHook")
 	if t.gradNode() != nil || !t.RequiresGrad() {
 		Fail(ErrAutograd, "post accumulate grad hooks cannot be registered on non-leaf tensors")
 	}
@@ -679,7 +682,7 @@ func (t *Tensor) RegisterPostAccumulateGradHook(f func(t *Tensor)) HookHandle {
 
 // RetainGrad makes Backward keep the gradient of a tensor that is not a leaf.
 func (t *Tensor) RetainGrad() {
-	t.mustHaveMemory("RetainGrad")
+	t.mustHaveMemory("Tensor.RetainGrad")
 	if !t.RequiresGrad() {
 		Fail(ErrAutograd, "can't retain_grad on Tensor that has requires_grad=False")
 	}
@@ -700,7 +703,7 @@ func (t *Tensor) RetainGrad() {
 // RetainsGrad reports whether RetainGrad was called on a tensor that is not a leaf.
 func (t *Tensor) RetainsGrad() bool {
 	if t == nil {
-		failNilMethod("RetainsGrad")
+		panic(noTensor("Tensor.RetainsGrad"))
 	}
 	return t.flags&flagRetainGrad != 0
 }

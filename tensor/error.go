@@ -31,6 +31,7 @@ type Error struct {
 	Op     string   // schema name of the operator, "aten::mm"
 	Args   []string // every argument's shape, dtype and device, or its value
 	Msg    string   // what is wrong and what was expected, in PyTorch's words where PyTorch has some
+	Hint   string   // what to write instead, in Go, "" where Msg says it
 	Err    error    // one of the causes above
 	Caller string   // file:line of the innermost call from outside this module's library
 	Module string   // the layer whose Forward was running, by its path in the model: "net.1 (Linear) of Classifier"
@@ -38,10 +39,13 @@ type Error struct {
 	pcs []uintptr // of the panic, innermost first
 }
 
-// Error gives the message first, then the operator with its arguments, the layer, and the place of the call.
+// Error gives the message first, then the hint, the operator with its arguments, the layer, and the place of the call.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Msg)
+	if e.Hint != "" {
+		fmt.Fprintf(&b, " (%s)", e.Hint)
+	}
 	if e.Op != "" {
 		fmt.Fprintf(&b, " [%s(%s)]", e.Op, strings.Join(e.Args, ", "))
 	}
@@ -105,6 +109,13 @@ func Try(f func()) (err error) {
 // Fail panics with an *Error that belongs to no operator call.
 func Fail(cause error, format string, args ...any) {
 	e := &Error{Msg: fmt.Sprintf(format, args...), Err: cause}
+	e.locate(1)
+	panic(e)
+}
+
+// FailHint is Fail with a hint: what to write instead, in Go, where PyTorch's sentence speaks of Python or does not tell.
+func FailHint(cause error, hint, format string, args ...any) {
+	e := &Error{Msg: fmt.Sprintf(format, args...), Hint: hint, Err: cause}
 	e.locate(1)
 	panic(e)
 }

@@ -127,7 +127,7 @@ func PermutedStrides(t *Tensor) []int {
 // also where they fit several.
 func (t *Tensor) SuggestFormat() MemoryFormat {
 	if t == nil {
-		failNilMethod("SuggestFormat")
+		panic(noTensor("Tensor.SuggestFormat"))
 	}
 	n := len(t.shape)
 	if n != 4 && n != 5 || t.stride[1] == 0 {

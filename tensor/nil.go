@@ -33,16 +33,21 @@ func (c *Ctx) checkGivenLists() {
 		}
 		l, _ := c.args[i].X.([]*Tensor)
 		for j, t := range l {
-			name := c.op.Sch.Params[i].Name
-			switch {
-			case t == nil && !c.op.Sch.Params[i].ElemOpt:
-				c.Fail(ErrType, "%s: element %d of argument '%s' is nil, a Tensor is wanted (%s)", c.op.full, j, name,
-					nilHint)
-			case t != nil && t.st == nil:
-				c.Fail(ErrType, "%s: element %d of argument '%s' is a zero torch.Tensor (%s)", c.op.full, j, name,
-					zeroHint)
+			if t == nil || t.st == nil {
+				c.checkElement(i, j, t)
 			}
 		}
+	}
+}
+
+// checkElement refuses element j of list i, which is nil or a zero Tensor, unless the schema allows a nil.
+func (c *Ctx) checkElement(i, j int, t *Tensor) {
+	p := &c.op.Sch.Params[i]
+	switch {
+	case t != nil:
+		c.Fail(ErrType, "%s: element %d of argument '%s' is a zero torch.Tensor (%s)", c.op.full, j, p.Name, zeroHint)
+	case !p.ElemOpt:
+		c.Fail(ErrType, "%s: element %d of argument '%s' is nil, a Tensor is wanted (%s)", c.op.full, j, p.Name, nilHint)
 	}
 }
 
@@ -71,21 +76,17 @@ func neededTensors(s *Schema) (bits uint64) {
 	return bits
 }
 
-// failNilMethod panics because a method was called on a nil tensor.
-func failNilMethod(method string) {
-	Fail(ErrType, "Tensor.%s: the tensor is nil (%s)", method, nilHint)
+// noTensor is the error of a method that was called on a nil tensor or, if it reads the memory, on a zero Tensor. It is so
+// short that the compiler still inlines the methods that look for this; Try adds the place of the call.
+func noTensor(method string) *Error {
+	return &Error{Op: method, Msg: noTensorText, Err: ErrType}
 }
+
+const noTensorText = "the tensor is nil, or a zero torch.Tensor (" + nilHint + "; " + zeroHint + ")"
 
 // mustHaveMemory panics unless t is a tensor with memory: neither nil nor a zero Tensor.
 func (t *Tensor) mustHaveMemory(method string) {
 	if t == nil || t.st == nil {
-		t.failNoMemory(method)
+		panic(noTensor(method))
 	}
-}
-
-func (t *Tensor) failNoMemory(method string) {
-	if t == nil {
-		failNilMethod(method)
-	}
-	Fail(ErrType, "Tensor.%s: the tensor is a zero torch.Tensor (%s)", method, zeroHint)
 }

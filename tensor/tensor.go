@@ -284,7 +284,7 @@ func NewStorage(n int) *Storage { return newStorage(n) }
 // Shape is the size of each dimension. The slice must not be changed.
 func (t *Tensor) Shape() []int {
 	if t == nil {
-		failNilMethod("Shape")
+		panic(noTensor("Tensor.Shape"))
 	}
 	return t.shape
 }
@@ -292,7 +292,7 @@ func (t *Tensor) Shape() []int {
 // Strides are the distances between neighbours along each dimension, in elements. The slice must not be changed.
 func (t *Tensor) Strides() []int {
 	if t == nil {
-		failNilMethod("Strides")
+		panic(noTensor("Tensor.Strides"))
 	}
 	return t.stride
 }
@@ -300,7 +300,7 @@ func (t *Tensor) Strides() []int {
 // StorageOffset is the position of the first element in the storage, in elements.
 func (t *Tensor) StorageOffset() int {
 	if t == nil {
-		failNilMethod("StorageOffset")
+		panic(noTensor("Tensor.StorageOffset"))
 	}
 	return t.off
 }
@@ -308,7 +308,7 @@ func (t *Tensor) StorageOffset() int {
 // Dim is the number of dimensions.
 func (t *Tensor) Dim() int {
 	if t == nil {
-		failNilMethod("Dim")
+		panic(noTensor("Tensor.Dim"))
 	}
 	return len(t.shape)
 }
@@ -316,21 +316,22 @@ func (t *Tensor) Dim() int {
 // NDim is the number of dimensions.
 func (t *Tensor) NDim() int {
 	if t == nil {
-		failNilMethod("NDim")
+		panic(noTensor("Tensor.NDim"))
 	}
 	return len(t.shape)
 }
 
 // Size is the length of one dimension; negative dims count from the end.
 func (t *Tensor) Size(dim int) int {
-	if t == nil {
-		failNilMethod("Size")
-	}
-	return t.shape[t.dimension(dim)]
+	i := t.dimension(dim)
+	return t.shape[i]
 }
 
-// dimension wraps a dimension that must be there.
+// dimension wraps a dimension that must be there, for Size and Stride.
 func (t *Tensor) dimension(dim int) int {
+	if t == nil {
+		panic(noTensor("Tensor.Size"))
+	}
 	if len(t.shape) == 0 {
 		Fail(ErrIndex, "Dimension specified as %d but tensor has no dimensions", dim)
 	}
@@ -339,16 +340,14 @@ func (t *Tensor) dimension(dim int) int {
 
 // Stride is the stride of one dimension in elements; negative dims count from the end.
 func (t *Tensor) Stride(dim int) int {
-	if t == nil {
-		failNilMethod("Stride")
-	}
-	return t.stride[t.dimension(dim)]
+	i := t.dimension(dim)
+	return t.stride[i]
 }
 
 // Numel is the number of elements.
 func (t *Tensor) Numel() int {
 	if t == nil {
-		failNilMethod("Numel")
+		panic(noTensor("Tensor.Numel"))
 	}
 	return t.numel
 }
@@ -356,7 +355,7 @@ func (t *Tensor) Numel() int {
 // DType is the element type.
 func (t *Tensor) DType() DType {
 	if t == nil {
-		failNilMethod("DType")
+		panic(noTensor("Tensor.DType"))
 	}
 	return t.dt
 }
@@ -364,7 +363,7 @@ func (t *Tensor) DType() DType {
 // Device is where the memory lies.
 func (t *Tensor) Device() Device {
 	if t == nil {
-		failNilMethod("Device")
+		panic(noTensor("Tensor.Device"))
 	}
 	return t.dev
 }
@@ -372,7 +371,7 @@ func (t *Tensor) Device() Device {
 // ElementSize is the number of bytes of one element.
 func (t *Tensor) ElementSize() int {
 	if t == nil {
-		failNilMethod("ElementSize")
+		panic(noTensor("Tensor.ElementSize"))
 	}
 	return t.dt.Size()
 }
@@ -380,21 +379,21 @@ func (t *Tensor) ElementSize() int {
 // Storage is the memory that the tensor views.
 func (t *Tensor) Storage() *Storage {
 	if t == nil {
-		failNilMethod("Storage")
+		panic(noTensor("Tensor.Storage"))
 	}
 	return t.st
 }
 
 // Version counts the in-place changes of the tensor and all its views.
 func (t *Tensor) Version() int {
-	t.mustHaveMemory("Version")
+	t.mustHaveMemory("Tensor.Version")
 	return int(t.ver.Load())
 }
 
 // IsComplex reports a complex element type.
 func (t *Tensor) IsComplex() bool {
 	if t == nil {
-		failNilMethod("IsComplex")
+		panic(noTensor("Tensor.IsComplex"))
 	}
 	return t.dt.IsComplex()
 }
@@ -402,7 +401,7 @@ func (t *Tensor) IsComplex() bool {
 // IsFloatingPoint reports a real floating-point element type.
 func (t *Tensor) IsFloatingPoint() bool {
 	if t == nil {
-		failNilMethod("IsFloatingPoint")
+		panic(noTensor("Tensor.IsFloatingPoint"))
 	}
 	return t.dt.IsFloat()
 }
@@ -410,14 +409,14 @@ func (t *Tensor) IsFloatingPoint() bool {
 // IsParameter reports that the tensor was made by nn.NewParameter.
 func (t *Tensor) IsParameter() bool {
 	if t == nil {
-		failNilMethod("IsParameter")
+		panic(noTensor("Tensor.IsParameter"))
 	}
 	return t.flags&flagParam != 0
 }
 
 // SetParameter marks the tensor as a parameter, which modules and optimizers look for.
 func (t *Tensor) SetParameter() *Tensor {
-	t.mustHaveMemory("SetParameter")
+	t.mustHaveMemory("Tensor.SetParameter")
 	t.flags |= flagParam
 	return t.Keep()
 }
@@ -425,7 +424,7 @@ func (t *Tensor) SetParameter() *Tensor {
 // IsWrappedNumber reports a 0-d tensor made from a Go number, which counts as a scalar in type promotion.
 func (t *Tensor) IsWrappedNumber() bool {
 	if t == nil {
-		failNilMethod("IsWrappedNumber")
+		panic(noTensor("Tensor.IsWrappedNumber"))
 	}
 	return t.flags&flagWrapped != 0
 }
@@ -433,7 +432,7 @@ func (t *Tensor) IsWrappedNumber() bool {
 // SetWrappedNumber marks a 0-d tensor as a number.
 func (t *Tensor) SetWrappedNumber() *Tensor {
 	if t == nil {
-		failNilMethod("SetWrappedNumber")
+		panic(noTensor("Tensor.SetWrappedNumber"))
 	}
 	t.flags |= flagWrapped
 	return t
@@ -454,7 +453,7 @@ func Ptr(t *Tensor) unsafe.Pointer {
 // IsContiguous reports that the elements lie row by row without gaps.
 func (t *Tensor) IsContiguous() bool {
 	if t == nil {
-		failNilMethod("IsContiguous")
+		panic(noTensor("Tensor.IsContiguous"))
 	}
 	s := 1
 	for i := len(t.shape) - 1; i >= 0; i-- {
@@ -472,7 +471,7 @@ func (t *Tensor) IsContiguous() bool {
 // IsContiguousFormat is IsContiguous for a memory format: ChannelsLast wants 4 dimensions laid out N, H, W, C.
 func (t *Tensor) IsContiguousFormat(f MemoryFormat) bool {
 	if t == nil {
-		failNilMethod("IsContiguousFormat")
+		panic(noTensor("Tensor.IsContiguousFormat"))
 	}
 	switch f {
 	case ChannelsLast, ChannelsLast3d:
@@ -521,7 +520,7 @@ func FormatStrides(shape []int, f MemoryFormat) []int {
 // IsDense reports that the elements fill a block of memory without gaps or overlap, in whatever order of dimensions.
 func (t *Tensor) IsDense() bool {
 	if t == nil {
-		failNilMethod("IsDense")
+		panic(noTensor("Tensor.IsDense"))
 	}
 	if t.IsContiguous() {
 		return true
@@ -587,7 +586,7 @@ func DTypeOf[T Element]() DType {
 // or T is not its element type. The slice keeps the memory alive, but Tidy may free it and have it used again: kernels
 // let go of it before the call ends, everybody else uses SharedData.
 func Data[T Element](t *Tensor) []T {
-	t.mustHaveMemory("Data")
+	t.mustHaveMemory("torch.Data")
 	if DTypeOf[T]() != t.dt {
 		Fail(ErrDType, "Data: the tensor's dtype is %s, the slice's is %s", t.dt, DTypeOf[T]())
 	}
@@ -604,7 +603,7 @@ func Data[T Element](t *Tensor) []T {
 // SharedData is Data for a slice that may be used after the tensor was freed by Tidy: the memory is then left alone
 // until the slice is unreachable as well. torch.Data is this function.
 func SharedData[T Element](t *Tensor) []T {
-	t.mustHaveMemory("Data")
+	t.mustHaveMemory("torch.Data")
 	t.st.show()
 	return Data[T](t)
 }
@@ -643,6 +642,6 @@ func ShapeString(s []int) string {
 // same place.
 // https://pytorch.org/docs/stable/generated/torch.Tensor.data_ptr.html
 func (t *Tensor) DataPtr() uintptr {
-	t.mustHaveMemory("DataPtr")
+	t.mustHaveMemory("Tensor.DataPtr")
 	return uintptr(Ptr(t))
 }

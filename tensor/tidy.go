@@ -179,7 +179,7 @@ func dropGrad(g *Tensor) {
 // Keep exempts a tensor, and what its Backward needs, from every Tidy, and returns it. Its memory is freed by the
 // garbage collector when nothing refers to it any more.
 func (t *Tensor) Keep() *Tensor {
-	t.mustHaveMemory("Keep")
+	t.mustHaveMemory("Tensor.Keep")
 	t.flags |= flagKeep
 	if t.node == nil && t.base == nil {
 		t.st.keep()
@@ -191,7 +191,7 @@ func (t *Tensor) Keep() *Tensor {
 
 // IsReleased reports that the tensor's memory was freed: using it would panic with ErrReleased.
 func (t *Tensor) IsReleased() bool {
-	t.mustHaveMemory("IsReleased")
+	t.mustHaveMemory("Tensor.IsReleased")
 	return t.st.bits.Load()&stReleased != 0
 }
 

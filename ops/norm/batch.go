@@ -134,7 +134,7 @@ func batchInfer(c *Ctx, x *T, training bool) {
 			tensor.ShapeString(x.Shape()))
 	}
 	if !x.DType().IsFloat() {
-		c.Fail(tensor.ErrDType, "\"batch_norm\" not implemented for '%s'", x.DType().ClassName())
+		c.FailDType(tensor.ErrDType, "batch_norm", x.DType())
 	}
 	for i, name := range []string{"weight", "bias", "running_mean", "running_var"} {
 		if t := c.T(1 + i); t != nil && x.Dim() > 1 && t.Numel() != x.Size(1) {

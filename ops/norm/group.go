@@ -400,7 +400,7 @@ func init() {
 				}
 			}
 			if !x.DType().IsFloat() {
-				c.Fail(tensor.ErrDType, "\"GroupNormKernelImpl\" not implemented for '%s'", x.DType().ClassName())
+				c.FailDType(tensor.ErrDType, "GroupNormKernelImpl", x.DType())
 			}
 			c.AllocStrided(0, x.Shape(), tensor.FormatStrides(x.Shape(), x.SuggestFormat()), x.DType())
 			st := statType(x.DType(), c.T(1), c.T(2))

@@ -106,7 +106,7 @@ func (u *upsampling) check(c *Ctx, sh, out []int, dt tensor.DType) {
 			tensor.ShapeString(sh))
 	}
 	if !dt.IsFloat() && (dt != tensor.Uint8 || u.nd != 2 && !strings.HasPrefix(u.mode, "nearest")) {
-		c.Fail(tensor.ErrNotImpl, "\"upsample_%s\" not implemented for '%s'", u.mode, dt.ClassName())
+		c.FailDType(tensor.ErrNotImpl, "upsample_"+u.mode, dt)
 	}
 }
 
