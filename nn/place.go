@@ -97,7 +97,10 @@ func (b *Base) path() (name string, root *Base) {
 		if p == nil || root.place.name == "" {
 			break
 		}
-		name, root = join(root.place.name, name), p
+		if name != "" {
+			name = "." + name
+		}
+		name, root = root.place.name+name, p
 	}
 	return name, root
 }

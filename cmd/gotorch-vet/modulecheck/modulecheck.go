@@ -141,7 +141,8 @@ func (c *checker) fields(owner string, st *types.Struct, at token.Pos, busy map[
 			name = snakeCase(f.Name())
 		}
 		if other, ok := c.names[name]; ok {
-			c.pass.Reportf(pos, "%s and %s both have the name %q in the state dict: rename one of them, or give it a name "+
+			c.pass.Reportf(pos, "%s and %s both have the name %q in the state dict: rename one of them, or give it a "+
+				"name "+
 				"by a tag such as `torch:\"%s_2\"`", other, path, name, name)
 		}
 		c.names[name] = path
@@ -165,10 +166,12 @@ func (c *checker) private(path string, f *types.Var, pos token.Pos) {
 	modules, tensors := c.holds(f.Type(), map[types.Type]bool{})
 	switch {
 	case modules:
-		c.pass.Reportf(pos, "%s (%s) is a private field that holds a module, which would be neither trained, saved, printed "+
+		c.pass.Reportf(pos, "%s (%s) is a private field that holds a module, which would be neither trained, saved, "+
+			"printed "+
 			"nor switched by Eval: %s", path, c.show(f.Type()), wayOut(f.Name()))
 	case tensors && isMap(f.Type()):
-		c.pass.Reportf(pos, "%s (%s) is a private field with tensors in a map, which cannot be searched for parameters while "+
+		c.pass.Reportf(pos, "%s (%s) is a private field with tensors in a map, which cannot be searched for "+
+			"parameters while "+
 			"it may be written to: %s", path, c.show(f.Type()), wayOut(f.Name()))
 	}
 }
@@ -219,7 +222,8 @@ func (c *checker) walkable(t types.Type, addressable bool, busy map[types.Type]b
 		return c.group(t, u, addressable, busy)
 	case *types.Pointer:
 		if modules, _ := c.holds(u.Elem(), map[types.Type]bool{}); modules {
-			return false, fmt.Sprintf("is a pointer to what is no module but holds modules: embed nn.Base in %s, or hold it "+
+			return false, fmt.Sprintf("is a pointer to what is no module but holds modules: embed nn.Base in %s, or "+
+				"hold it "+
 				"by value, or leave it out on purpose with the tag `torch:\"-\"`", c.show(u.Elem()))
 		}
 	}
@@ -236,7 +240,8 @@ func (c *checker) group(t types.Type, st *types.Struct, addressable bool, busy m
 		}
 		if !f.Exported() && !f.Embedded() {
 			if modules, _ := c.holds(f.Type(), map[types.Type]bool{}); modules {
-				return false, fmt.Sprintf("cannot be walked: the private field %s of %s holds a module: %s", f.Name(), c.show(t),
+				return false, fmt.Sprintf("cannot be walked: the private field %s of %s holds a module: %s", f.Name(),
+					c.show(t),
 					wayOut(f.Name()))
 			}
 			continue
