@@ -56,8 +56,8 @@ func (o owner) child(name string, m Module) owner {
 	return owner{b: b}
 }
 
-// settle tells a new module's children where they are, and a child that is a copy of another module who it is. It is the
-// first walk, and refuses what cannot be walked.
+// settle tells a new module's children where they are, and a child that is a copy of another module who it is. It is
+// the first walk, and refuses what cannot be walked.
 func settle(m Module) {
 	v := reflect.ValueOf(m)
 	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
@@ -118,8 +118,8 @@ func describe(m Module) string {
 	return text
 }
 
-// blame is deferred where the Forward of m is called. It tells the error of a panic, unless an inner module has done so,
-// that it came from m. The panic goes on as it was: the stack below this function is still that of its cause.
+// blame is deferred where the Forward of m is called. It tells the error of a panic, unless an inner module has done
+// so, that it came from m. The panic goes on as it was: the stack below this function is still that of its cause.
 func blame(m Module) {
 	if r := recover(); r != nil {
 		if e, ok := r.(*tensor.Error); ok && e.Module == "" {
@@ -156,8 +156,9 @@ type trail struct {
 func (t *trail) enter(m Module) *trail {
 	for u := t; u != nil; u = u.up {
 		if u.m.moduleBase() == m.moduleBase() {
-			tensor.Fail(tensor.ErrValue, "nn: a %s is inside itself: leave the field that refers back to it out with the "+
-				"tag `torch:\"-\"`", className(m))
+			tensor.Fail(tensor.ErrValue,
+				"nn: a %s is inside itself: leave the field that refers back to it out with the "+
+					"tag `torch:\"-\"`", className(m))
 		}
 	}
 	return &trail{m, t}

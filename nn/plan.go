@@ -128,8 +128,8 @@ func (p *plan) refused(format string, args ...any) {
 	}
 }
 
-// collect adds the fields of t, which lies at prefix in the type of p. base is the path from t to the Base that makes it
-// a module.
+// collect adds the fields of t, which lies at prefix in the type of p. base is the path from t to the Base that makes
+// it a module.
 func (b *planner) collect(p *plan, t reflect.Type, base, prefix []int) {
 	for i := range t.NumField() {
 		f := t.Field(i)

@@ -310,8 +310,8 @@ func probe(f *field, x reflect.Value, loose bool) {
 	}
 }
 
-// hidden says what a value hides, "" for nothing. It follows pointers to structs the given number of times. It looks into
-// maps only if told so: while somebody writes to a private map it must not be read.
+// hidden says what a value hides, "" for nothing. It follows pointers to structs the given number of times. It looks
+// into maps only if told so: while somebody writes to a private map it must not be read.
 func hidden(x reflect.Value, pointers int, maps bool) string {
 	t := x.Type()
 	if t == tensorType {

@@ -92,7 +92,8 @@ func (c *Ctx) Fail(cause error, format string, args ...any) {
 	c.fail(cause, "", fmt.Sprintf(format, args...))
 }
 
-// FailHint is Fail with a hint: what to write instead, in Go, where PyTorch's sentence speaks of Python or does not tell.
+// FailHint is Fail with a hint: what to write instead, in Go, where PyTorch's sentence speaks of Python or does not
+// tell.
 func (c *Ctx) FailHint(cause error, hint, format string, args ...any) {
 	c.fail(cause, hint, fmt.Sprintf(format, args...))
 }

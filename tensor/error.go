@@ -114,7 +114,8 @@ func Fail(cause error, format string, args ...any) {
 	panic(e)
 }
 
-// FailHint is Fail with a hint: what to write instead, in Go, where PyTorch's sentence speaks of Python or does not tell.
+// FailHint is Fail with a hint: what to write instead, in Go, where PyTorch's sentence speaks of Python or does not
+// tell.
 func FailHint(cause error, hint, format string, args ...any) {
 	e := &Error{Msg: fmt.Sprintf(format, args...), Hint: hint, Err: cause}
 	e.locate(1)

@@ -76,8 +76,8 @@ func neededTensors(s *Schema) (bits uint64) {
 	return bits
 }
 
-// noTensor is the error of a method that was called on a nil tensor or, if it reads the memory, on a zero Tensor. It is so
-// short that the compiler still inlines the methods that look for this; Try adds the place of the call.
+// noTensor is the error of a method that was called on a nil tensor or, if it reads the memory, on a zero Tensor. It is
+// so short that the compiler still inlines the methods that look for this; Try adds the place of the call.
 func noTensor(method string) *Error {
 	return &Error{Op: method, Msg: noTensorText, Err: ErrType}
 }

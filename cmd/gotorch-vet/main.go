@@ -4,8 +4,8 @@
 //	go install github.com/gotorch-dev/torch/cmd/gotorch-vet@latest
 //	go vet -vettool=$(which gotorch-vet) ./...
 //
-// "gotorch vet ./..." does the same. It is a program of its own because the machinery of analysis would make the command
-// gotorch larger for everybody.
+// "gotorch vet ./..." does the same. It is a program of its own because the machinery of analysis would make the
+// command gotorch larger for everybody.
 package main
 
 import (

@@ -100,8 +100,8 @@ func (c *checker) walksItself(ptr types.Type) bool {
 	return method && len(index) == 1
 }
 
-// fields looks at the fields of a struct. Those of an embedded struct of another package are reported where the struct is
-// embedded.
+// fields looks at the fields of a struct. Those of an embedded struct of another package are reported where the struct
+// is embedded.
 func (c *checker) fields(owner string, st *types.Struct, at token.Pos, busy map[types.Type]bool) {
 	for i := range st.NumFields() {
 		f := st.Field(i)
