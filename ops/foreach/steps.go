@@ -2,14 +2,15 @@ package foreach
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// step describes the step of an optimizer that PyTorch composes of operators on lists: the operator gotorch::_fused_NAME_
-// has that composition for its body, and a kernel that updates a parameter in one pass.
+// step describes the step of an optimizer that PyTorch composes of operators on lists: the operator
+// gotorch::_fused_NAME_ has that composition for its body, and a kernel that updates a parameter in one pass.
 type step struct {
 	name, doc string
 	lists     string // the lists after the parameters and their gradients
@@ -117,13 +118,13 @@ func (s *step) kernel(c *Ctx) {
 	b.run()
 }
 
-// compose updates the parameters by operators, as the _multi_tensor functions of torch.optim do.
+// compose updates the parameters by operators, as the _multi_tensor functions of torch.optim do. Complex numbers are
+// pairs of real ones.
 func (s *step) compose(c *Ctx) {
-	params := c.Tensors(0)
-	if len(params) == 0 {
+	if len(c.Tensors(0)) == 0 {
 		return
 	}
-	d := c.Tensors(1)
+	params, d := tensors(c, 0), tensors(c, 1)
 	if s.flag(c, "maximize") {
 		d = lists("neg", d)
 	}
@@ -168,12 +169,15 @@ func values(l []*T) []float64 {
 	return out
 }
 
-// parts sees a complex tensor as pairs of real numbers.
-func parts(t *T) *T {
-	if t.IsComplex() {
-		return t.ViewAsReal()
+// tensors are the elements of a list, complex ones seen as pairs of real numbers.
+func tensors(c *Ctx, i int) []*T {
+	out := slices.Clone(c.Tensors(i))
+	for k, t := range out {
+		if t.IsComplex() {
+			out[k] = t.ViewAsReal()
+		}
 	}
-	return t
+	return out
 }
 
 // each works out a number for every parameter.
@@ -187,7 +191,7 @@ func each(l []*T, f func(i int) float64) []float64 {
 
 // averages updates running averages of the gradients and of their squares.
 func averages(c *Ctx, s *step, d []*T) (m, v []*T) {
-	m, v = c.Tensors(s.list("exp_avgs")), c.Tensors(s.list("exp_avg_sqs"))
+	m, v = tensors(c, s.list("exp_avgs")), tensors(c, s.list("exp_avg_sqs"))
 	beta2 := s.num(c, "beta2")
 	write("lerp_.Scalar", m, d, 1-s.num(c, "beta1"))
 	write("mul_.Scalar", v, beta2)
@@ -226,12 +230,12 @@ var rmspropStep = &step{
 		return h
 	},
 	body: func(c *Ctx, s *step, d []*T) {
-		sq, alpha, lr := c.Tensors(s.list("square_avgs")), s.num(c, "alpha"), s.num(c, "lr")
+		sq, alpha, lr := tensors(c, s.list("square_avgs")), s.num(c, "alpha"), s.num(c, "lr")
 		write("mul_.Scalar", sq, alpha)
 		write("addcmul_.Scalar", sq, d, d, 1-alpha)
 		var avg []*T
 		if s.flag(c, "centered") {
-			ga := c.Tensors(s.list("grad_avgs"))
+			ga := tensors(c, s.list("grad_avgs"))
 			write("lerp_.Scalar", ga, d, 1-alpha)
 			avg = lists("addcmul.Scalar", sq, ga, ga, -1)
 			write("sqrt_", avg)
@@ -240,12 +244,12 @@ var rmspropStep = &step{
 		}
 		write("add_.Scalar", avg, s.num(c, "eps"))
 		if momentum := s.num(c, "momentum"); momentum > 0 {
-			buf := c.Tensors(s.list("momentum_buffer_list"))
+			buf := tensors(c, s.list("momentum_buffer_list"))
 			write("mul_.Scalar", buf, momentum)
 			write("addcdiv_.Scalar", buf, d, avg)
-			write("add_.List", c.Tensors(0), buf, -lr)
+			write("add_.List", tensors(c, 0), buf, -lr)
 		} else {
-			write("addcdiv_.Scalar", c.Tensors(0), d, avg, -lr)
+			write("addcdiv_.Scalar", tensors(c, 0), d, avg, -lr)
 		}
 	},
 }
@@ -260,7 +264,7 @@ var adadeltaStep = &step{
 		return h
 	},
 	body: func(c *Ctx, s *step, d []*T) {
-		sq, acc := c.Tensors(s.list("square_avgs")), c.Tensors(s.list("acc_deltas"))
+		sq, acc := tensors(c, s.list("square_avgs")), tensors(c, s.list("acc_deltas"))
 		rho, eps := s.num(c, "rho"), s.num(c, "eps")
 		write("mul_.Scalar", sq, rho)
 		write("addcmul_.Scalar", sq, d, d, 1-rho)
@@ -271,7 +275,7 @@ var adadeltaStep = &step{
 		write("mul_.List", delta, d)
 		write("mul_.Scalar", acc, rho)
 		write("addcmul_.Scalar", acc, delta, delta, 1-rho)
-		write("add_.List", c.Tensors(0), delta, -s.num(c, "lr"))
+		write("add_.List", tensors(c, 0), delta, -s.num(c, "lr"))
 	},
 }
 
@@ -287,14 +291,14 @@ var adamaxStep = &step{
 		return h
 	},
 	body: func(c *Ctx, s *step, d []*T) {
-		m, inf := c.Tensors(s.list("exp_avgs")), c.Tensors(s.list("exp_infs"))
+		m, inf := tensors(c, s.list("exp_avgs")), tensors(c, s.list("exp_infs"))
 		beta1, lr, n := s.num(c, "beta1"), s.num(c, "lr"), values(c.Tensors(2))
 		write("lerp_.Scalar", m, d, 1-beta1)
 		write("mul_.Scalar", inf, s.num(c, "beta2"))
 		size := lists("abs", d)
 		write("add_.Scalar", size, s.num(c, "eps"))
 		write("maximum_.List", inf, size)
-		write("addcdiv_.ScalarList", c.Tensors(0), m, inf,
+		write("addcdiv_.ScalarList", tensors(c, 0), m, inf,
 			each(m, func(i int) float64 { return -lr / (1 - math.Pow(beta1, n[i])) }))
 	},
 }
@@ -317,7 +321,7 @@ var nadamStep = &step{
 		return h
 	},
 	body: func(c *Ctx, s *step, d []*T) {
-		params, products, n := c.Tensors(0), c.Tensors(s.list("mu_products")), values(c.Tensors(2))
+		params, products, n := tensors(c, 0), c.Tensors(s.list("mu_products")), values(c.Tensors(2))
 		beta2 := s.num(c, "beta2")
 		write("mul_.ScalarList", products, each(d, func(i int) float64 { mu, _ := nadamMomenta(c, s, i); return mu }))
 		m, v := averages(c, s, d)
@@ -357,7 +361,7 @@ var radamStep = &step{
 	},
 	body: func(c *Ctx, s *step, d []*T) {
 		m, v := averages(c, s, d)
-		for i, p := range c.Tensors(0) {
+		for i, p := range tensors(c, 0) {
 			by, rectified := radamFactor(c, s, i)
 			if !rectified {
 				p.AddInPlace(m[i], tensor.AddInPlaceOptions{Alpha: -by})
@@ -394,16 +398,16 @@ var rpropStep = &step{
 		return h
 	},
 	body: func(c *Ctx, s *step, d []*T) {
-		prev, sizes := c.Tensors(2), c.Tensors(3)
-		for i, p := range c.Tensors(0) {
-			g, before, size, q := parts(d[i]), parts(prev[i]), parts(sizes[i]), parts(p)
+		prev, sizes := tensors(c, 2), tensors(c, 3)
+		for i, p := range tensors(c, 0) {
+			g, before, size := d[i], prev[i], sizes[i]
 			turn := g.Mul(before)
 			back := turn.LtScalar(0)
 			by := turn.OnesLike().MaskedFillScalarInPlace(turn.GtScalar(0), s.num(c, "etaplus")).
 				MaskedFillScalarInPlace(back, s.num(c, "etaminus"))
 			size.MulInPlace(by).ClampMinInPlace(s.num(c, "step_size_min")).ClampMaxInPlace(s.num(c, "step_size_max"))
 			g = g.MaskedFillScalar(back, 0)
-			q.AddcmulInPlace(g.Sign(), size, tensor.AddcmulInPlaceOptions{Value: -1.0})
+			p.AddcmulInPlace(g.Sign(), size, tensor.AddcmulInPlaceOptions{Value: -1.0})
 			before.CopyInPlace(g)
 		}
 	},
@@ -422,8 +426,8 @@ var asgdStep = &step{
 		return h
 	},
 	body: func(c *Ctx, s *step, d []*T) {
-		etas, mus, axs := c.Tensors(s.list("etas")), c.Tensors(s.list("mus")), c.Tensors(s.list("axs"))
-		for i, p := range c.Tensors(0) {
+		etas, mus, axs := c.Tensors(s.list("etas")), c.Tensors(s.list("mus")), tensors(c, s.list("axs"))
+		for i, p := range tensors(c, 0) {
 			eta, mu := counted(etas[i]), counted(mus[i])
 			p.MulScalarInPlace(1 - s.num(c, "lambd")*eta)
 			p.AddInPlace(d[i], tensor.AddInPlaceOptions{Alpha: -eta})
