@@ -156,8 +156,10 @@ func TestWhatCannotBeWalkedIsRefused(t *testing.T) {
 		},
 		`sameName.FC1 and sameName.Fc1 both have the name "fc1"`: func() nn.Module { return nn.New(&sameName{}) },
 		"keys are no strings (int)":                              func() nn.Module { return nn.New(&numbered{}) },
-		"hiddenGroup.Group":                                      func() nn.Module { return nn.New(&hiddenGroup{Group: struct{ fc *nn.Linear }{linear()}}) },
-		"embed nn.Base in nn_test.pair":                          func() nn.Module { return nn.New(&pointed{}) },
+		"hiddenGroup.Group": func() nn.Module {
+			return nn.New(&hiddenGroup{Group: struct{ fc *nn.Linear }{linear()}})
+		},
+		"embed nn.Base in nn_test.pair": func() nn.Module { return nn.New(&pointed{}) },
 		"holds a parameter where the walk does not reach it": func() nn.Module {
 			return nn.New(&pointedParam{S: &scales{p}})
 		},
@@ -238,7 +240,7 @@ func TestErrorsNameTheLayerAndTheLine(t *testing.T) {
 		x    []int
 		want string
 	}{
-		{[]int{2, 9}, "in net.0 (Linear) of classifier at "}, // a layer that an operator computes together with the next
+		{[]int{2, 9}, "in net.0 (Linear) of classifier at "}, // one operator computes it with the next
 		{[]int{2, 4}, "in net.2.0 (Linear) of classifier at "},
 	} {
 		err := torch.Try(func() { c.Forward(torch.Ones(at.x)) })

@@ -266,8 +266,8 @@ func init() {
 			sh := [][]int{c.Shape(1), ch, ch}
 			for i := 2; i < 7; i++ {
 				if p := c.T(i); p != nil && len(c.Shape(1)) > 1 && p.Numel() != 0 && p.Numel() != ch[0] {
-					c.Fail(tensor.ErrShape, "native_batch_norm_backward: %s of shape %s does not have one number for each "+
-						"of the %d channels of an input of shape %s", c.Op().Sch.Params[i].Name,
+					c.Fail(tensor.ErrShape, "native_batch_norm_backward: %s of shape %s does not have one number for "+
+						"each of the %d channels of an input of shape %s", c.Op().Sch.Params[i].Name,
 						tensor.ShapeString(p.Shape()), ch[0], tensor.ShapeString(c.Shape(1)))
 				}
 			}

@@ -627,8 +627,8 @@ func groupsOf(x *T, n, ch, l, group int) (groups, tensor.MemoryFormat) {
 func checkGroupBackward(c *Ctx) {
 	n, ch, l, group := c.Int(5), c.Int(6), c.Int(7), c.Int(8)
 	if group <= 0 || ch < 0 || ch%group != 0 || c.T(1).Numel() != n*ch*l {
-		c.Fail(tensor.ErrShape, "native_group_norm_backward: N=%d, C=%d, HxW=%d and %d groups do not fit an input of shape "+
-			"%s", n, ch, l, group, tensor.ShapeString(c.Shape(1)))
+		c.Fail(tensor.ErrShape, "native_group_norm_backward: N=%d, C=%d, HxW=%d and %d groups do not fit an input of "+
+			"shape %s", n, ch, l, group, tensor.ShapeString(c.Shape(1)))
 	}
 	want := [...]int{0: c.T(1).Numel(), 2: n * group, 3: n * group, 4: ch}
 	for i, k := range want {
