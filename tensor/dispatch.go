@@ -13,7 +13,11 @@ func (c *Ctx) Run() {
 	if op.Def == nil {
 		panic(&Error{Msg: fmt.Sprintf("operator %s is not linked into this program: import github.com/gotorch-dev/torch", op.full), Err: ErrNotFound, Caller: caller()})
 	}
-	if c.mode = currentMode(); c.mode != nil && len(c.mode.layers) > 0 && op.IsPublic() {
+	c.mode = currentMode()
+	if witnesses.Load() != 0 {
+		c.witnessed()
+	}
+	if c.mode != nil && len(c.mode.layers) > 0 && op.IsPublic() {
 		c.runLayers(c.mode)
 		return
 	}

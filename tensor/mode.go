@@ -13,6 +13,7 @@ type mode struct {
 	inference bool
 	scope     *scope
 	layers    []Layer // by rank, outermost first
+	witness   Witness // one of the layers; stays while operators hide the layers from what they do
 	pack      *packer
 	shared    bool   // this is defaultMode
 	device    Device // where factories make tensors
