@@ -299,6 +299,7 @@ func walkOwn(m Module, param func(string, *Tensor), buffer func(string, *Tensor,
 		case childList:
 			if x.Len() > 0 {
 				list := &listView{name: f.name}
+				list.eval = m.moduleBase().eval
 				for i := range x.Len() {
 					if e := x.Index(i); !e.IsNil() {
 						list.items = append(list.items, e.Interface().(Module))
