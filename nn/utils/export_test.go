@@ -24,3 +24,6 @@ func CopiesOf(o *Optimized) (n, elements int) {
 	}
 	return n, elements
 }
+
+// PlansOf counts the plans that are kept.
+func PlansOf(o *Optimized) int { return len(o.plans) }

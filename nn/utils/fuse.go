@@ -182,7 +182,7 @@ func (f *fuser) fuse(i int) {
 	if s.args[1].T.DType() != tensor.Float32 {
 		return
 	}
-	var norms []*step
+	var norm *step
 	residual := -1
 	lo, hi := math.Inf(-1), math.Inf(1)
 	at, cur, changed := i, s.outs[0], false
@@ -191,11 +191,11 @@ func (f *fuser) fuse(i int) {
 		if n == nil || !f.intact(s.in[0].value, i, next) || residual >= 0 && !f.intact(residual, at, next) {
 			break
 		}
-		if n.isBatchNorm() && residual < 0 && !changed {
+		if n.isBatchNorm() && norm == nil && residual < 0 && !changed {
 			if n.in[0].arg != 0 || !n.constant(1) || !n.constant(2) || !n.constant(3) || !n.constant(4) {
 				break
 			}
-			norms = append(norms, n)
+			norm = n
 		} else if l, h, ok := limits(n); ok {
 			lo, hi, changed = l, h, true
 		} else if other, ok := f.shortcut(n, cur); ok && residual < 0 && f.storage[other] != nil {
@@ -209,7 +209,7 @@ func (f *fuser) fuse(i int) {
 			break // nothing comes after the activation
 		}
 	}
-	w, b := f.owner.folded(s.args[1].T, s.args[2].T, norms)
+	w, b := f.owner.folded(s.args[1].T, s.args[2].T, norm)
 	n := &step{plan: f.plan, op: opConvFused, outs: []int{cur}, in: []slot{{0, 0, s.in[0].value}}, args: []tensor.Value{
 		{K: tensor.KTensor}, tensor.TensorValue(w), tensor.TensorValue(b), {},
 		s.args[3], s.args[4], s.args[5], s.args[6], tensor.FloatValue(lo), tensor.FloatValue(hi),

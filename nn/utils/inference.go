@@ -203,47 +203,41 @@ type foldKey struct {
 // fold is a convolution's weight and bias for the fused kernels.
 type fold struct{ w, b *Tensor }
 
-// folded makes, or finds, the weight and the bias of a convolution and the batch norms behind it, as the fused kernels
-// read them. All plans share them.
-func (o *Optimized) folded(w, b *Tensor, norms []*step) (*Tensor, *Tensor) {
-	for _, n := range norms {
-		k := foldKey{w, b, n.args[3].T, n.args[4].T, n.args[1].T, n.args[2].T, n.args[7].Float()}
-		f := o.fold(k, func() *fold {
-			w, b := FuseConvBNWeights(w, b, k.mean, k.variance, k.eps, k.bnWeight, k.bnBias, false)
-			return &fold{w, b}
-		})
-		w, b = f.w, f.b
+// folded makes, or finds, the weight and the bias of a convolution and of the batch norm behind it, if there is one, as
+// the fused kernels read them. All plans share them.
+func (o *Optimized) folded(w, b *Tensor, norm *step) (*Tensor, *Tensor) {
+	k := foldKey{w: w, b: b}
+	if norm != nil {
+		k = foldKey{w, b, norm.args[3].T, norm.args[4].T, norm.args[1].T, norm.args[2].T, norm.args[7].Float()}
 	}
-	f := o.fold(foldKey{w: w, b: b}, func() *fold {
-		f := &fold{w: w.Detach(), b: b}
-		switch w.Dim() {
-		case 4:
-			f.w = f.w.To(tensor.ChannelsLast)
-		case 5:
-			f.w = f.w.To(tensor.ChannelsLast3d)
-		}
-		if b != nil {
-			f.b = b.Detach()
-		}
-		return f
-	})
-	return f.w, f.b
-}
-
-func (o *Optimized) fold(k foldKey, make func() *fold) *fold {
 	o.mu.Lock()
 	f := o.folds[k]
 	o.mu.Unlock()
-	if f != nil {
-		return f
+	if f == nil {
+		f = k.fold(norm != nil)
+		o.mu.Lock()
+		o.folds[k] = f
+		o.mu.Unlock()
 	}
-	f = make()
-	f.w.Keep() // the plans outlive a Tidy around this call
-	if f.b != nil && f.b != k.b {
-		f.b.Keep()
+	return f.w, f.b
+}
+
+// fold makes the weight and the bias. They outlive a Tidy around the call.
+func (k foldKey) fold(norm bool) *fold {
+	f := &fold{k.w, k.b}
+	if norm {
+		f.w, f.b = FuseConvBNWeights(k.w, k.b, k.mean, k.variance, k.eps, k.bnWeight, k.bnBias, false)
 	}
-	o.mu.Lock()
-	o.folds[k] = f
-	o.mu.Unlock()
+	f.w = f.w.Detach()
+	switch f.w.Dim() {
+	case 4:
+		f.w = f.w.To(tensor.ChannelsLast)
+	case 5:
+		f.w = f.w.To(tensor.ChannelsLast3d)
+	}
+	f.w.Keep()
+	if f.b != nil {
+		f.b = f.b.Detach().Keep()
+	}
 	return f
 }
