@@ -200,7 +200,8 @@ func TestBatcherErrors(t *testing.T) {
 			var pe *serve.PanicError
 			switch {
 			case kind == 1 && errors.As(err, &te) && errors.Is(err, tensor.ErrShape):
-			case kind == 2 && errors.As(err, &pe) && pe.Value == "a fault" && strings.Contains(string(pe.Stack), "batcher_test"):
+			case kind == 2 && errors.As(err, &pe) && pe.Value == "a fault" &&
+				strings.Contains(string(pe.Stack), "batcher_test"):
 			case (kind == 3 || kind == 4) && errors.As(err, &te) && strings.Contains(err.Error(), "as many rows"):
 			case (kind == 0 || kind == 5) && err == nil && y.Select(0, 0).Item() == float64(kind+1):
 			default:

@@ -44,8 +44,8 @@ type InferenceOptions struct {
 // What the operators do not tell is left to the module itself, in every call: a Forward in which Go code reads elements
 // of a tensor that depends on the input (Item, Data, printing), in which the size of a result depends on elements (as
 // nonzero's does), which makes a tensor of Go's numbers, hands tensors to other goroutines or assigns one to a field;
-// modules with hooks or in training mode; calls under autocast or another layer. Eager tells which shapes that concerns,
-// and why.
+// modules with hooks or in training mode; calls under autocast or another layer. Eager tells which shapes that
+// concerns, and why.
 //
 // The module is recorded again after one of its tensors was changed in place or replaced, by an optimizer or by loading
 // a state dict, and after another field of it, or of a module in it, was set. As with tracing in PyTorch, what Forward

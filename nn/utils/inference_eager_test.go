@@ -169,7 +169,8 @@ func TestOptimizeForInferenceIsNeverWrong(t *testing.T) {
 				if torch.Rand([]int{1}).Item() != next {
 					t.Errorf("%s, call %d: other random numbers follow", name, call)
 				}
-				if !tensor.SameShape(got.Shape(), want.Shape()) || fmt.Sprint(got.Strides()) != fmt.Sprint(want.Strides()) {
+				if !tensor.SameShape(got.Shape(), want.Shape()) ||
+					fmt.Sprint(got.Strides()) != fmt.Sprint(want.Strides()) {
 					t.Fatalf("%s, call %d: shape %v, strides %v, want %v, %v", name, call, got.Shape(), got.Strides(),
 						want.Shape(), want.Strides())
 				}
@@ -183,7 +184,8 @@ func TestOptimizeForInferenceIsNeverWrong(t *testing.T) {
 					t.Errorf("%s, call %d: the module's tensors differ", name, call)
 				}
 				if (got.Storage() == b.Storage()) != (want.Storage() == a.Storage()) {
-					t.Errorf("%s, call %d: the result shares the input's memory: %v", name, call, got.Storage() == b.Storage())
+					t.Errorf("%s, call %d: the result shares the input's memory: %v", name, call,
+						got.Storage() == b.Storage())
 				}
 			}
 			if e := strings.Join(o.Eager(), "; "); (e == "") != (c.eager == "") || !strings.Contains(e, c.eager) {

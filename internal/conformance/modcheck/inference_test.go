@@ -40,8 +40,9 @@ func near(got, want *tensor.Tensor) bool {
 	}
 	tol := map[tensor.DType]float64{tensor.Float64: 1e-12, tensor.Float32: 2e-5, tensor.Complex64: 2e-5,
 		tensor.BFloat16: 2e-2, tensor.Float16: 2e-3}[want.DType()]
-	return want.Numel() > 0 && torch.AllClose(got, want, torch.AllCloseOptions{Rtol: tensor.Some(tol), Atol: tensor.Some(tol),
-		EqualNaN: true})
+	return want.Numel() > 0 && torch.AllClose(got, want,
+		torch.AllCloseOptions{Rtol: tensor.Some(tol), Atol: tensor.Some(tol),
+			EqualNaN: true})
 }
 
 // mayStayEager are the classes that are not recorded, with the reason.
