@@ -90,7 +90,9 @@ func (s *sight) value(v reflect.Value) {
 			return
 		}
 		if s.visit(v.UnsafePointer(), v.Type()) && follows(v.Type().Elem()) {
-			s.add(v.UnsafePointer(), int(v.Type().Elem().Size()))
+			for _, f := range spans(v.Type().Elem()) {
+				s.add(unsafe.Add(v.UnsafePointer(), f.off), int(f.n))
+			}
 			s.value(v.Elem())
 		}
 	case reflect.Struct:
@@ -131,6 +133,36 @@ func follows(t reflect.Type) bool {
 		return false
 	}
 	return true
+}
+
+// span is a part of a struct.
+type span struct{ off, n uintptr }
+
+// spans are the parts of a type that are compared: all but what several goroutines may write at the same time, which are
+// atomic variables, and a struct with a lock.
+func spans(t reflect.Type) []span {
+	if t.Kind() != reflect.Struct {
+		return []span{{0, t.Size()}}
+	}
+	var l []span
+	for i := range t.NumField() {
+		f := t.Field(i)
+		switch f.Type.PkgPath() {
+		case "sync":
+			return nil
+		case "sync/atomic":
+			continue
+		}
+		for _, s := range spans(f.Type) {
+			s.off += f.Offset
+			if n := len(l); n > 0 && l[n-1].off+l[n-1].n == s.off {
+				l[n-1].n += s.n
+			} else {
+				l = append(l, s)
+			}
+		}
+	}
+	return l
 }
 
 // refers says whether values of a type can refer to other memory.
