@@ -138,8 +138,8 @@ func follows(t reflect.Type) bool {
 // span is a part of a struct.
 type span struct{ off, n uintptr }
 
-// spans are the parts of a type that are compared: all but what several goroutines may write at the same time, which are
-// atomic variables, and a struct with a lock.
+// spans are the parts of a type that are compared: all but what several goroutines may write at the same time, which
+// are atomic variables, and a struct with a lock.
 func spans(t reflect.Type) []span {
 	if t.Kind() != reflect.Struct {
 		return []span{{0, t.Size()}}
