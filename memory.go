@@ -2,6 +2,7 @@ package torch
 
 import (
 	"github.com/gotorch-dev/torch/internal/mem"
+	"github.com/gotorch-dev/torch/internal/packed"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -26,8 +27,12 @@ func MemoryStats() MemoryStatistics {
 // ResetPeakMemoryStats sets the peaks of MemoryStats to the current figures.
 func ResetPeakMemoryStats() { mem.ResetPeak() }
 
-// EmptyCache gives memory that is kept to be used again back to the system.
-func EmptyCache() { mem.EmptyCache() }
+// EmptyCache gives memory that is kept to be used again back to the system, and drops what can be made again: weights
+// that were packed for kernels, and what nn/utils.OptimizeForInference has recorded.
+func EmptyCache() {
+	packed.Drop()
+	mem.EmptyCache()
+}
 
 // Tidy runs f and then frees the memory of all tensors that were made in it on this goroutine, except parameters and
 // their gradients, what optimizers keep, and tensors on which Keep was called. Using any other tensor made in f

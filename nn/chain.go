@@ -14,7 +14,8 @@ func Chain(x *Tensor, layers ...Layer) *Tensor {
 	for i, l := range layers {
 		ms[i] = l
 	}
-	return chain(x, ms)
+	y, _ := chain(x, ms, false)
+	return y
 }
 
 // fusions is the table of patterns: by the kind of the first layer, a function that recognises a run of layers at the
@@ -28,10 +29,16 @@ var fusions = [numKinds]func(x *Tensor, ms []Module, inner bool) (y *Tensor, n i
 	reluLayer:   reluMaxPool,
 }
 
-func chain(x *Tensor, ms []Module) *Tensor {
-	inner := false // of x
+// chain applies layers; inner says that nothing but the caller's chain, and the tape, refers to the memory of x, and
+// the result whether that is so of y. The layers of a Sequential inside are links of the same chain.
+func chain(x *Tensor, ms []Module, inner bool) (y *Tensor, yInner bool) {
 	defer func() { blameFirst(recover(), ms) }()
 	for len(ms) > 0 {
+		if s, ok := ms[0].(*Sequential); ok && s.hooks == nil {
+			x, inner = chain(x, s.mods, inner)
+			ms = ms[1:]
+			continue
+		}
 		y, n := (*Tensor)(nil), 0
 		if f := fusions[kindOf(ms[0])]; f != nil && len(ms) > 1 {
 			y, n = f(x, ms, inner)
@@ -42,7 +49,7 @@ func chain(x *Tensor, ms []Module) *Tensor {
 		inner = through(ms[0], x, y, inner)
 		x, ms = y, ms[n:]
 	}
-	return x
+	return x, inner
 }
 
 // convTail recognises a convolution with a ReLU and a max pooling behind it, or one of them, in either order.
@@ -169,6 +176,8 @@ func kindOf(m Module) kind {
 // until the garbage collector comes: in a residual network that is a third of the memory of a training step.
 func through(m Module, x, y *Tensor, inner bool) bool {
 	switch {
+	case !tensor.IsGradEnabled():
+		return passed(m, x, y, inner)
 	case kindOf(m) == otherLayer || m.moduleBase().hooks != nil:
 		return false
 	case x == y: // written in place: its memory is as well known as before

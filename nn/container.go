@@ -132,7 +132,10 @@ func (s *Sequential) Slice(from, to int) *Sequential {
 
 // Forward runs the layers, as Chain does.
 func (s *Sequential) Forward(x *Tensor) *Tensor {
-	return s.Run(s, x, func(x *Tensor) *Tensor { return chain(x, s.mods) })
+	return s.Run(s, x, func(x *Tensor) *Tensor {
+		y, _ := chain(x, s.mods, false)
+		return y
+	})
 }
 
 // ModuleList is a list of modules; a field of a slice type does the same.

@@ -13,7 +13,11 @@ func (c *Ctx) Run() {
 		Fail(ErrNotFound, "operator %s is not linked into this program: import github.com/gotorch-dev/torch", op.full)
 	}
 	c.checkGiven()
-	if c.mode = currentMode(); c.mode != nil && len(c.mode.layers) > 0 && op.IsPublic() {
+	c.mode = currentMode()
+	if witnesses.Load() != 0 {
+		c.witnessed()
+	}
+	if c.mode != nil && len(c.mode.layers) > 0 && op.IsPublic() {
 		c.runLayers(c.mode)
 		return
 	}

@@ -61,7 +61,17 @@ func sightOf(l Layer, op *Op) Sight {
 
 // WithLayer runs f with a layer around every operator call of this goroutine.
 func WithLayer(l Layer, f func()) {
-	with(func(m *mode) { m.layers = insertLayer(m.layers, l) }, f)
+	w, ok := l.(Witness)
+	if ok {
+		witnesses.Add(1)
+		defer witnesses.Add(-1)
+	}
+	with(func(m *mode) {
+		m.layers = insertLayer(m.layers, l)
+		if ok {
+			m.witness = w
+		}
+	}, f)
 }
 
 // insertLayer returns a copy of the list with l behind the layers of its rank and those before.

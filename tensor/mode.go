@@ -13,6 +13,7 @@ type mode struct {
 	inference bool
 	scope     *scope
 	layers    []Layer // by rank, outermost first
+	witness   Witness // one of the layers; stays while operators hide the layers from what they do
 	pack      *packer
 	shared    bool   // this is defaultMode
 	device    Device // where factories make tensors
@@ -168,13 +169,14 @@ func IsGradEnabled() bool {
 
 // IsTracing reports that a layer records, or transforms, the program of this goroutine, as torch.jit.is_tracing does.
 // It is for programs that must choose another way then, because what they would do depends on the elements of tensors.
+// A Witness does not count: it learns when a program reads elements.
 func IsTracing() bool {
 	m := currentMode()
 	if m == nil {
 		return false
 	}
 	for _, l := range m.layers {
-		if r := l.Rank(); r == RankTransform || r == RankTrace {
+		if r := l.Rank(); r == RankTransform || r == RankTrace && l != Layer(m.witness) {
 			return true
 		}
 	}

@@ -26,6 +26,9 @@ func plainMode() (*mode, bool) {
 		return nil, true
 	}
 	m := currentMode()
+	if witnesses.Load() != 0 { // Ctx.Run tells it
+		return m, false
+	}
 	return m, m == nil || len(m.layers) == 0 && m.pack == nil
 }
 

@@ -28,6 +28,7 @@ const (
 	stSeen                         // a gradient that the program has asked for
 	stInner                        // only the tape knows it: see ReleaseAfter
 	stForeign                      // the memory is another device's
+	stTraced                       // a witness records what is done with it
 )
 
 var storageSeq atomic.Uint64
@@ -77,6 +78,9 @@ func (s *Storage) show() {
 	b := s.bits.Load()
 	if b&(stReleased|stForeign) != 0 {
 		s.panicAccess()
+	}
+	if witnesses.Load() != 0 {
+		s.looked()
 	}
 	if b&stShown == 0 && s.n >= mem.Large {
 		s.bits.Or(stShown)

@@ -441,8 +441,8 @@ func (t *Tensor) SetWrappedNumber() *Tensor {
 // Ptr is the address of the first element. That of no elements is the storage's: an offset might lead to the memory
 // behind it, which the collector would take for alive.
 func Ptr(t *Tensor) unsafe.Pointer {
-	if t.st.bits.Load()&(stReleased|stForeign) != 0 {
-		t.st.panicAccess()
+	if t.st.bits.Load()&(stReleased|stForeign|stTraced) != 0 {
+		t.st.access()
 	}
 	if t.numel == 0 {
 		return t.st.p

@@ -203,6 +203,35 @@ func ReleaseRaw(t *Tensor) {
 	}
 }
 
+// Blind is a Layer that does not look at the elements of what calls have taken and given once they are over, nor hands
+// these tensors on: what nobody else refers to may be freed under it.
+type Blind interface {
+	Layer
+	KeepsNoMemory()
+}
+
+// ReleaseConsumed frees the memory of x at once. The caller has computed with x, knows that no other tensor that the
+// program can reach shares its memory, and names those it cannot be sure of: if one of them does, nothing happens. It
+// is for modules, and for values that no hook and no user has seen. Nothing happens either where gradients are recorded,
+// which may read x, and under a layer that is not Blind, which may have kept it.
+func ReleaseConsumed(x *Tensor, others ...*Tensor) {
+	m := currentMode()
+	if m == nil || !m.noGrad || m.pack != nil || x.node != nil || x.st.bits.Load()&(stKept|stGrad) != 0 {
+		return
+	}
+	for _, l := range m.layers {
+		if _, ok := l.(Blind); !ok {
+			return
+		}
+	}
+	for _, t := range others {
+		if t.st == x.st {
+			return
+		}
+	}
+	x.st.release()
+}
+
 // ReleaseAfter says that only the tape refers to the tensors inner, and that the rule of y's node, which has saved
 // them, is the last one of a backward pass that reads them: when it has run in a pass that does not keep its graph,
 // their memory is freed. It is for modules, and for values that no hook and no user has seen. Where something else may

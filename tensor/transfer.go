@@ -21,6 +21,9 @@ func HostCopy(t *Tensor) *Tensor {
 	if t.dev.Type == MetaDevice {
 		Fail(ErrDevice, "Cannot copy out of meta tensor; no data!")
 	}
+	if witnesses.Load() != 0 {
+		t.st.looked()
+	}
 	h := NewStrided(t.shape, t.stride, t.dt)
 	if b := h.bytesOf(); len(b) > 0 {
 		m := t.st.Memory()

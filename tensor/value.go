@@ -259,6 +259,9 @@ func (t *Tensor) Num() Num {
 		}
 		return HostCopy(t).Num()
 	}
+	if witnesses.Load() != 0 {
+		t.st.looked()
+	}
 	p := Ptr(t)
 	switch t.dt {
 	case Bool:

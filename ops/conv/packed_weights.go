@@ -1,22 +1,11 @@
 package conv
 
 import (
-	"runtime"
-	"sync"
-	"weak"
-
 	"github.com/gotorch-dev/torch/internal/cpu"
 	cpuconv "github.com/gotorch-dev/torch/internal/cpu/conv"
+	"github.com/gotorch-dev/torch/internal/packed"
 	"github.com/gotorch-dev/torch/tensor"
 )
-
-// packedWeights keeps weights in the kernel's order for as long as their storage lives.
-var packedWeights sync.Map // weak.Pointer[tensor.Storage] -> *packedEntry
-
-type packedEntry struct {
-	version int
-	w       *cpuconv.PackedWeights // nil: only seen
-}
 
 // packedFor finds what was kept for the weight of a fused convolution. A change in place, which raises its version,
 // starts anew. Weights whose memory the program holds as a slice, and might write to unseen, do not come here: fused
@@ -40,21 +29,8 @@ func packedAgain(w *T, positions int) *cpuconv.PackedWeights {
 // keepPacked returns what is kept for the version of the weight that there is now: from its first call on or from its
 // second.
 func keepPacked(w *T, first bool) *cpuconv.PackedWeights {
-	key, version := weak.Make(w.Storage()), w.Version()
-	var last *packedEntry
-	if e, ok := packedWeights.Load(key); ok {
-		last = e.(*packedEntry)
-	} else {
-		runtime.AddCleanup(w.Storage(), func(k weak.Pointer[tensor.Storage]) { packedWeights.Delete(k) }, key)
-	}
-	known := last != nil && last.version == version
-	if known && last.w != nil {
-		return last.w
-	}
-	e := &packedEntry{version: version}
-	if known || first {
-		e.w = &cpuconv.PackedWeights{}
-	}
-	packedWeights.Store(key, e)
-	return e.w
+	return packed.For(w, convWeights{}, first, func() *cpuconv.PackedWeights { return &cpuconv.PackedWeights{} })
 }
+
+// convWeights is the kind of what is kept here. PackedWeights fills itself, for the part of the storage that is used.
+type convWeights struct{}

@@ -44,10 +44,23 @@ func newInvertedResidual(in, out, stride, expand int) *InvertedResidual {
 
 // Forward maps (N, in, H, W) to (N, out, H/stride, W/stride).
 func (b *InvertedResidual) Forward(x *tensor.Tensor) *tensor.Tensor {
-	if b.shortcut {
-		return x.Add(b.Conv.Forward(x))
+	y := b.Conv.Forward(x)
+	if !b.shortcut {
+		return y
 	}
-	return b.Conv.Forward(x)
+	z := x.Add(y)
+	if nn.IsTransient(b.Conv) {
+		tensor.ReleaseConsumed(y, x, z)
+	}
+	return z
+}
+
+// Transient returns the block, which keeps nothing, unless hooks look into it.
+func (b *InvertedResidual) Transient() nn.Module {
+	if !nn.IsTransient(b.Conv) {
+		return nil
+	}
+	return b
 }
 
 // MobileNetV2 is a small network for images (Sandler et al., MobileNetV2: Inverted Residuals and Linear Bottlenecks,

@@ -70,24 +70,46 @@ func newBottleneck(in, planes, stride, groups, base int, down *nn.Sequential) bl
 func (b *BasicBlock) norm() *nn.BatchNorm2d { return b.BN2 }
 func (b *Bottleneck) norm() *nn.BatchNorm2d { return b.BN3 }
 
-// shortcut is the way around a block.
-func shortcut(down *nn.Sequential, x *tensor.Tensor) *tensor.Tensor {
+// addShortcut adds what goes around a block to y, in place.
+func addShortcut(y *tensor.Tensor, down *nn.Sequential, x *tensor.Tensor) *tensor.Tensor {
 	if down == nil {
-		return x
+		return y.AddInPlace(x)
 	}
-	return down.Forward(x)
+	around := down.Forward(x)
+	y = y.AddInPlace(around)
+	if nn.IsTransient(down) {
+		tensor.ReleaseConsumed(around, x, y)
+	}
+	return y
+}
+
+// Transient returns the block, which keeps nothing, unless hooks look into it.
+func (b *BasicBlock) Transient() nn.Module {
+	if !nn.IsTransient(b.Conv1, b.BN1, b.ReLU, b.Conv2, b.BN2) || b.Downsample != nil && !nn.IsTransient(b.Downsample) {
+		return nil
+	}
+	return b
+}
+
+// Transient returns the block, which keeps nothing, unless hooks look into it.
+func (b *Bottleneck) Transient() nn.Module {
+	if !nn.IsTransient(b.Conv1, b.BN1, b.ReLU, b.Conv2, b.BN2, b.Conv3, b.BN3) ||
+		b.Downsample != nil && !nn.IsTransient(b.Downsample) {
+		return nil
+	}
+	return b
 }
 
 // Forward maps (N, in, H, W) to (N, planes, H/stride, W/stride).
 func (b *BasicBlock) Forward(x *tensor.Tensor) *tensor.Tensor {
 	y := nn.Chain(x, b.Conv1, b.BN1, b.ReLU, b.Conv2, b.BN2)
-	return b.ReLU.Forward(y.AddInPlace(shortcut(b.Downsample, x)))
+	return b.ReLU.Forward(addShortcut(y, b.Downsample, x))
 }
 
 // Forward maps (N, in, H, W) to (N, 4*planes, H/stride, W/stride).
 func (b *Bottleneck) Forward(x *tensor.Tensor) *tensor.Tensor {
 	y := nn.Chain(x, b.Conv1, b.BN1, b.ReLU, b.Conv2, b.BN2, b.ReLU, b.Conv3, b.BN3)
-	return b.ReLU.Forward(y.AddInPlace(shortcut(b.Downsample, x)))
+	return b.ReLU.Forward(addShortcut(y, b.Downsample, x))
 }
 
 // ResNet is a residual network for images (He et al., Deep Residual Learning for Image Recognition, 2015). Its state

@@ -15,11 +15,13 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
+// Bind gives every tensor among the arguments of a case to arg. The function that it returns runs the module on what
+// arg has returned, and gives its results.
+type Bind func(arg func(*tensor.Tensor) *tensor.Tensor) (forward func() []*tensor.Tensor)
+
 // Each builds the module of every reference case that only matches, with its parameters, and calls f with a function
-// that runs it. The function gives every tensor among the arguments to arg first.
-func Each(dir string, only *regexp.Regexp,
-	f func(name string, m nn.Module, run func(arg func(*tensor.Tensor) *tensor.Tensor,
-		around func(forward func())))) error {
+// that puts the case's seed and buffers in place and then has around run the module.
+func Each(dir string, only *regexp.Regexp, f func(name string, m nn.Module, run func(around func(bind Bind)))) error {
 	raw, err := os.ReadFile(filepath.Join(dir, "index.json"))
 	if err != nil {
 		return err
@@ -62,7 +64,7 @@ func Each(dir string, only *regexp.Regexp,
 				start[b] = b.Clone()
 			}
 			f(fmt.Sprintf("%s case %d", rec.Name, j), m,
-				func(arg func(*tensor.Tensor) *tensor.Tensor, around func(forward func())) {
+				func(around func(bind Bind)) {
 					if c.Seed != nil {
 						rng.Default.ManualSeed(*c.Seed)
 					}
@@ -71,12 +73,14 @@ func Each(dir string, only *regexp.Regexp,
 							b.CopyInPlace(was)
 						}
 					})
-					a := changed(args, arg).([]any)
-					kw := map[string]any{}
-					for k, v := range kwargs {
-						kw[k] = changed(v, arg)
-					}
-					around(func() { forward(m, a, kw) })
+					around(func(arg func(*tensor.Tensor) *tensor.Tensor) func() []*tensor.Tensor {
+						a := changed(args, arg).([]any)
+						kw := map[string]any{}
+						for k, v := range kwargs {
+							kw[k] = changed(v, arg)
+						}
+						return func() []*tensor.Tensor { return tensors(forward(m, a, kw)) }
+					})
 				})
 		}
 		d.Close()

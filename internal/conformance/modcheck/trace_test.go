@@ -51,12 +51,13 @@ func TestTraces(t *testing.T) {
 	bad := map[string]bool{}
 	cases := 0
 	err := modcheck.Each(sharedata.Path(t, "golden/modules"), nil,
-		func(name string, _ nn.Module, run func(func(*tensor.Tensor) *tensor.Tensor, func(func()))) {
+		func(name string, _ nn.Module, run func(func(modcheck.Bind))) {
 			cases++
 			trace := func(arg func(*tensor.Tensor) *tensor.Tensor, grad bool) *modcheck.Tracer {
 				tr := &modcheck.Tracer{}
-				run(arg, func(forward func()) {
-					tensor.SetGradEnabled(grad, func() { tensor.WithLayer(tr, forward) })
+				run(func(bind modcheck.Bind) {
+					forward := bind(arg)
+					tensor.SetGradEnabled(grad, func() { tensor.WithLayer(tr, func() { forward() }) })
 				})
 				return tr
 			}
@@ -121,7 +122,7 @@ func TestModuleTraces(t *testing.T) {
 	failed := map[string]int{} // by what is seen and expected: a class has many cases
 	compared := 0
 	err = modcheck.Each(sharedata.Path(t, "golden/modules"), nil,
-		func(name string, m nn.Module, run func(func(*tensor.Tensor) *tensor.Tensor, func(func()))) {
+		func(name string, m nn.Module, run func(func(modcheck.Bind))) {
 			ops, ok := want[strings.Replace(name, " case ", ":", 1)]
 			if !ok {
 				t.Errorf("%s is not in the table", name)
@@ -132,7 +133,10 @@ func TestModuleTraces(t *testing.T) {
 			}
 			compared++
 			var tr modcheck.Tracer
-			run(func(x *tensor.Tensor) *tensor.Tensor { return x }, func(forward func()) { tensor.WithLayer(&tr, forward) })
+			run(func(bind modcheck.Bind) {
+				forward := bind(func(x *tensor.Tensor) *tensor.Tensor { return x })
+				tensor.WithLayer(&tr, func() { forward() })
+			})
 			if got := strings.Join(tr.Names, " "); got != ops {
 				if key := got + "|" + ops; failed[key] == 0 {
 					t.Errorf("%s: a tracer sees\n\t%s\nexpected\n\t%s", name, got, ops)
