@@ -294,6 +294,9 @@ func ints(v Value) ([]int, error) {
 	if !ok {
 		return nil, fmt.Errorf("expected a tuple of ints, got %s", pickle.Repr(v))
 	}
+	if len(t) > maxDims { // one tuple can be the argument of very many calls
+		return nil, fmt.Errorf("%d ints, expected at most %d", len(t), maxDims)
+	}
 	out := make([]int, len(t))
 	for i, d := range t {
 		n, err := toInt(d)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gotorch-dev/torch/internal/atomicfile"
+	"github.com/gotorch-dev/torch/internal/safezip"
 )
 
 // NPZ is an open archive of arrays. Arrays are read when they are asked for.
@@ -38,9 +39,10 @@ func OpenNPZ(path string) (*NPZ, error) {
 	return z, nil
 }
 
-// NewNPZ opens an archive of the given size.
+// NewNPZ opens an archive of the given size. Arrays that share bytes of the file are an error: all arrays together are
+// no larger than about a thousand times the file, which is what Deflate can do.
 func NewNPZ(r io.ReaderAt, size int64) (*NPZ, error) {
-	zr, err := zip.NewReader(r, size)
+	zr, err := safezip.NewReader(r, size)
 	if err != nil {
 		return nil, formatErr("%v", err)
 	}
@@ -49,9 +51,6 @@ func NewNPZ(r io.ReaderAt, size int64) (*NPZ, error) {
 		name, ok := strings.CutSuffix(f.Name, ".npy")
 		if !ok {
 			continue // NumPy hands out other members as bytes; arrays never are
-		}
-		if z.files[name] != nil {
-			return nil, formatErr("array %q occurs twice", name)
 		}
 		z.files[name] = f
 		z.names = append(z.names, name)
