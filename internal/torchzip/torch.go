@@ -61,6 +61,9 @@ type StorageRef struct {
 // ElementSize returns the bytes per element of the storage's class, 0 if unknown.
 func (s *StorageRef) ElementSize() int { return storageClasses[s.DType].size }
 
+// ElementType returns the dtype of the storage's class, bytes for UntypedStorage.
+func (s *StorageRef) ElementType() DType { return storageClasses[s.DType].dtype }
+
 // NumBytes returns the size of the storage in bytes.
 func (s *StorageRef) NumBytes() int64 { return int64(s.NumElements) * int64(s.ElementSize()) }
 
