@@ -100,5 +100,5 @@ func describeValue(v any) string {
 	case string:
 		return "text"
 	}
-	return fmt.Sprintf("a %T", v)
+	return fmt.Sprintf("a value of type %T", v)
 }

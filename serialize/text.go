@@ -10,6 +10,10 @@ import (
 // maxText bounds the text of a value in bytes.
 const maxText = 1 << 20
 
+// Repr prints a loaded value as Python does. The text is bounded as that of [Dict.String] is, which package fmt cannot
+// promise for slices: it walks shared lists once for each place that they occur in.
+func Repr(v any) string { return text(v) }
+
 // text prints a value as Python does, and a container within itself as Python does too.
 func text(v any) string {
 	p := printer{open: map[identity]bool{}}

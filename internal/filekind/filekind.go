@@ -171,7 +171,7 @@ func ofZip(r io.ReaderAt, size int64) Info {
 		return Info{Kind: ExportedProgram}
 	case has[".data/extern_modules"]:
 		return Info{Kind: TorchPackage}
-	case has["data.pkl"]:
+	case has["data.pkl"] || has["version"] && has[".data/serialization_id"]: // torch.save that failed leaves no data.pkl
 		return Info{Kind: Checkpoint}
 	case has["/model.weights.h5"]:
 		return Info{Kind: Keras}

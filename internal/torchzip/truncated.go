@@ -16,15 +16,18 @@ func Missing(r io.ReaderAt, size int64) int64 {
 	if _, record, _ := strings.Cut(h.Name, "/"); !ok || record != "data.pkl" || h.Method != 0 {
 		return 0
 	}
-	need, seen := h.Data, map[string]bool{}
+	folder, _, _ := strings.Cut(h.Name, "/")
+	var names []string
+	sizes := map[string]int64{}
 	dec := pickle.NewDecoder(io.NewSectionReader(r, h.Data, size-h.Data), pickle.DecodeOptions{
 		PersistentLoad: func(id Value) (Value, error) {
 			s, _, err := storageID(id, 5, 5)
-			if err == nil && !seen[s.Key] && s.Location != "meta" {
-				seen[s.Key] = true
-				if need += s.NumBytes(); need < 0 {
-					err = formatErr("storages of more bytes than can be counted")
+			if err == nil && s.Location != "meta" {
+				name := folder + "/data/" + s.Key
+				if _, seen := sizes[name]; !seen {
+					names = append(names, name)
 				}
+				sizes[name] = s.NumBytes()
 			}
 			return nil, err
 		},
@@ -32,5 +35,14 @@ func Missing(r io.ReaderAt, size int64) int64 {
 	if _, err := dec.Decode(); err != nil {
 		return 0
 	}
-	return max(0, need+dec.Offset()-size)
+	// What each record takes: its header and padding, and an entry in the directory; at the end there are 98 bytes, with
+	// and without zip64. Records of other names are not counted.
+	need := h.Data + dec.Offset() + 46 + int64(len(h.Name)) + 98
+	for _, name := range names {
+		data := (need + 30 + int64(len(name)) + alignment - 1) / alignment * alignment
+		if need = data + sizes[name] + 46 + int64(len(name)); need < 0 {
+			return 0
+		}
+	}
+	return max(0, need-size)
 }
