@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/gotorch-dev/torch/internal/pickle"
 	"github.com/gotorch-dev/torch/internal/pyfmt"
 )
 
@@ -72,6 +73,8 @@ func (p *printer) value(v any) {
 			p.b.WriteString(": ")
 			p.value(x.entries[i].val)
 		})
+	case []byte, pickle.ByteArray:
+		p.write(pickle.Repr(v))
 	default:
 		p.write(pyfmt.Repr(v))
 	}
