@@ -165,7 +165,9 @@ func FuzzPickle(f *testing.F) {
 	} {
 		f.Add([]byte(p))
 	}
-	f.Fuzz(func(t *testing.T, p []byte) { checkLoad(t, container(string(p), strings.Repeat("\x00\x00\x80\x3f", 4))) })
+	f.Fuzz(func(t *testing.T, p []byte) {
+		checkLoad(t, container(string(p), strings.Repeat("\x00\x00\x80\x3f", 4)))
+	})
 }
 
 // TestPyTorchFiles loads what PyTorch wrote, and saves and loads it again.

@@ -146,9 +146,9 @@ func TestHostile(t *testing.T) {
 			"at most 64"},
 		{"a set of a million, a million times", container("]((" + million + "lq\x000" +
 			strings.Repeat("c__builtin__\nset\nh\x00\x85R", 1<<16) + "e"), serialize.ErrFormat, "too much work"},
-		{"one call, a million times", container("](ctorch._utils\n_rebuild_tensor_v2\nq\x00((" + pyStr("storage") +
-			"ctorch\nFloatStorage\n" + pyStr("0") + pyStr("cpu") + "K\x01tQK\x00" + pyInts(make([]int64, 64)...) +
-			pyInts(make([]int64, 64)...) + "\x89Ntq\x010" + strings.Repeat("h\x00h\x01R", 1<<20) + "e", "abcd"),
+		{"one call, a million times", container("](ctorch._utils\n_rebuild_tensor_v2\nq\x00(("+pyStr("storage")+
+			"ctorch\nFloatStorage\n"+pyStr("0")+pyStr("cpu")+"K\x01tQK\x00"+pyInts(make([]int64, 64)...)+
+			pyInts(make([]int64, 64)...)+"\x89Ntq\x010"+strings.Repeat("h\x00h\x01R", 1<<20)+"e", "abcd"),
 			serialize.ErrFormat, "too much work"},
 		{"one key of a thousand values, in a million dicts", container("]((" + strings.Repeat("K\x01", 1000) +
 			"tq\x000" + strings.Repeat("}h\x00Ns", 1<<20) + "e"), serialize.ErrFormat, "too much work"},

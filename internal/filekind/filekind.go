@@ -136,7 +136,7 @@ func Of(r io.ReaderAt, size int64) Info {
 			return info
 		}
 	}
-	if len(bytes.Trim(head, "\x00")) == 0 {
+	if len(head) > 0 && len(bytes.Trim(head, "\x00")) == 0 {
 		return Info{Kind: Zeros}
 	}
 	return Info{}
