@@ -102,6 +102,32 @@ func deflated(name string, data []byte, claim uint64) []byte {
 	return buf.Bytes()
 }
 
+// storageBomb has one deflated storage, of 32 GB as its pickle, the directory and Deflate's ratio have it. That the bytes
+// are no such stream would only come out behind the allocation.
+func storageBomb() []byte {
+	var buf bytes.Buffer
+	zw := zip.NewWriter(&buf)
+	pickle := "\x80\x02" + pyTensor("ByteStorage", "cpu", 1<<35, pyInts(1<<35), pyInts(1), "\x89", "") + "."
+	w, err := zw.CreateRaw(&zip.FileHeader{Name: "archive/data.pkl", CRC32: crc32.ChecksumIEEE([]byte(pickle)),
+		CompressedSize64: uint64(len(pickle)), UncompressedSize64: uint64(len(pickle))})
+	if err == nil {
+		_, err = w.Write([]byte(pickle))
+	}
+	body := make([]byte, 1<<35/1030)
+	h := &zip.FileHeader{Name: "archive/data/0", Method: zip.Deflate, CompressedSize64: uint64(len(body)),
+		UncompressedSize64: 1 << 35}
+	if err == nil {
+		w, err = zw.CreateRaw(h)
+	}
+	if err == nil {
+		_, err = w.Write(body)
+	}
+	if err != nil || zw.Close() != nil {
+		panic(err)
+	}
+	return buf.Bytes()
+}
+
 // TestHostile gives Load what a hostile file may hold. Each file ends in an error or in a value, within the time and
 // with memory in proportion to the file; so do the functions that walk the value.
 func TestHostile(t *testing.T) {
@@ -169,6 +195,7 @@ func TestHostile(t *testing.T) {
 		{"a function", container("cos\nsystem\n" + pyStr("true") + "\x85R"), serialize.ErrNotData, "os.system"},
 		{"a pickle that inflates from 64 KB to 64 MB", deflated("data.pkl", bytes.Repeat([]byte("]0"), 1<<25), 0),
 			serialize.ErrFormat, "inflates to"},
+		{"a storage that claims 32 GB", storageBomb(), serialize.ErrFormat, "uncompressed"},
 		{"a member that claims 32 GB", deflated("data.pkl", []byte("N."), 1<<35), serialize.ErrFormat, "claims"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
