@@ -368,6 +368,22 @@ func TestNPZOverlap(t *testing.T) {
 	}
 }
 
+// TestNPZBomb claims 32 GB in one array of a file of 33 MB.
+func TestNPZBomb(t *testing.T) {
+	var b bytes.Buffer
+	zw := zip.NewWriter(&b)
+	body := make([]byte, 1<<35/1030)
+	w, err := zw.CreateRaw(&zip.FileHeader{Name: "a.npy", Method: zip.Deflate, CompressedSize64: uint64(len(body)),
+		UncompressedSize64: 1 << 35})
+	path := filepath.Join(t.TempDir(), "a.npz")
+	if err := errors.Join(err, copyTo(w, body), zw.Close(), os.WriteFile(path, b.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadNPZ(path); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "OpenNPZ") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func copyTo(w io.Writer, b []byte) error {
 	_, err := w.Write(b)
 	return err
