@@ -1,11 +1,13 @@
 package serialize
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 
 	"github.com/gotorch-dev/torch/internal/pickle"
 	"github.com/gotorch-dev/torch/internal/pyfmt"
+	"github.com/gotorch-dev/torch/tensor"
 )
 
 // maxText bounds the text of a value in bytes.
@@ -73,11 +75,29 @@ func (p *printer) value(v any) {
 			p.b.WriteString(": ")
 			p.value(x.entries[i].val)
 		})
+	case *tensor.Tensor:
+		if x == nil || corners(x.Shape()) <= 1<<16 {
+			p.write(pyfmt.Repr(v))
+		} else {
+			p.write(fmt.Sprintf("tensor(..., size=%v, dtype=%v)", x.Shape(), x.DType()))
+		}
 	case []byte, pickle.ByteArray:
 		p.write(pickle.Repr(v))
 	default:
 		p.write(pyfmt.Repr(v))
 	}
+}
+
+// corners is at most how many elements a tensor prints: of each dimension the first and last three. A view of one element
+// with thirty dimensions has more corners than any text can hold.
+func corners(shape []int) int {
+	n := 1
+	for _, d := range shape {
+		if n *= min(d, 7); n > 1<<20 {
+			break
+		}
+	}
+	return n
 }
 
 // write cuts text at the limit.
