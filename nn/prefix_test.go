@@ -34,12 +34,16 @@ func TestPrefixHint(t *testing.T) {
 	} {
 		sd := rename(c.rename)
 		err := nn.LoadStateDict(m, sd)
-		if err == nil || !strings.HasPrefix(err.Error(), "Error(s) in loading state_dict for Sequential:\n\tMissing key(s)") ||
+		if err == nil || !strings.HasPrefix(err.Error(),
+			"Error(s) in loading state_dict for Sequential:\n\tMissing key(s)") ||
 			strings.Contains(err.Error(), "StripPrefix") != (c.hint != "") || !strings.Contains(err.Error(), c.hint) {
 			t.Errorf("%s: got %v, want a hint %q", c.name, err, c.hint)
 		}
 	}
-	if err := nn.LoadStateDict(m, rename(func(k string) string { return "module." + k }).StripPrefix("module.")); err != nil {
+	if err := nn.LoadStateDict(m, rename(func(k string) string {
+		return "module." +
+			k
+	}).StripPrefix("module.")); err != nil {
 		t.Error(err)
 	}
 }

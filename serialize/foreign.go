@@ -15,8 +15,9 @@ import (
 var ErrKind = errors.New("not a checkpoint of torch.save")
 
 const (
-	resave = "In Python, torch.save(model.state_dict(), \"weights.pt\") writes a file that serialize.LoadStateDict reads"
-	again  = "Download or copy the file again"
+	resave = "In Python, torch.save(model.state_dict(), \"weights.pt\") writes a file that serialize.LoadStateDict " +
+		"reads"
+	again = "Download or copy the file again"
 )
 
 // advice is what to do with a file of another kind.
@@ -30,24 +31,29 @@ var advice = map[filekind.Kind]string{
 		"serialize.LoadFile reads, if it holds only numbers, text, tensors, and dicts, lists and tuples of them",
 	filekind.SafeTensors: "safetensors is not supported yet. In Python, " +
 		"torch.save(safetensors.torch.load_file(path), \"weights.pt\") writes a file that serialize.LoadStateDict reads",
-	filekind.ONNX:            "ONNX is not supported yet. " + resave + ", from the model that was exported",
-	filekind.GGUF:            "GGUF is not supported",
-	filekind.HDF5:            "HDF5 is not supported. In Python, save its arrays by numpy.savez and read them by npy.OpenNPZ",
-	filekind.Keras:           "Keras is not supported. In Python, save its arrays by numpy.savez and read them by npy.OpenNPZ",
-	filekind.TensorFlowIndex: "TensorFlow is not supported. In Python, save its arrays by numpy.savez and read them by npy.OpenNPZ",
-	filekind.TensorFlowModel: "TensorFlow is not supported. In Python, save its arrays by numpy.savez and read them by npy.OpenNPZ",
-	filekind.TFLite:          "TensorFlow Lite is not supported",
-	filekind.TFRecord:        "Package tensorboard reads event files: tensorboard.Open(folder)",
-	filekind.RecordIO:        "Package recordio reads it: recordio.Open(path)",
-	filekind.NPY:             "Package serialize/npy reads it: npy.ReadFile(path)",
-	filekind.NPZ:             "Package serialize/npy reads it: npy.ReadNPZ(path)",
-	filekind.Zip:             "It may hold a checkpoint: unpack it first",
-	filekind.ZipCut:          again,
-	filekind.Compressed:      "Unpack it first",
-	filekind.HTML:            "The address of a page was downloaded where that of the file was meant, or a server sent an error",
-	filekind.XML:             "A server may have sent an error in place of the file",
-	filekind.GitLFS:          "git lfs pull fetches the file",
-	filekind.JSON:            "It may be the index of a model in several files, or its configuration",
+	filekind.ONNX: "ONNX is not supported yet. " + resave + ", from the model that was exported",
+	filekind.GGUF: "GGUF is not supported",
+	filekind.HDF5: "HDF5 is not supported. In Python, save its arrays by numpy.savez and read them by " +
+		"npy.OpenNPZ",
+	filekind.Keras: "Keras is not supported. In Python, save its arrays by numpy.savez and read them by " +
+		"npy.OpenNPZ",
+	filekind.TensorFlowIndex: "TensorFlow is not supported. In Python, save its arrays by numpy.savez and read them " +
+		"by npy.OpenNPZ",
+	filekind.TensorFlowModel: "TensorFlow is not supported. In Python, save its arrays by numpy.savez and read them " +
+		"by npy.OpenNPZ",
+	filekind.TFLite:     "TensorFlow Lite is not supported",
+	filekind.TFRecord:   "Package tensorboard reads event files: tensorboard.Open(folder)",
+	filekind.RecordIO:   "Package recordio reads it: recordio.Open(path)",
+	filekind.NPY:        "Package serialize/npy reads it: npy.ReadFile(path)",
+	filekind.NPZ:        "Package serialize/npy reads it: npy.ReadNPZ(path)",
+	filekind.Zip:        "It may hold a checkpoint: unpack it first",
+	filekind.ZipCut:     again,
+	filekind.Compressed: "Unpack it first",
+	filekind.HTML: "The address of a page was downloaded where that of the file was meant, or a server " +
+		"sent an error",
+	filekind.XML:    "A server may have sent an error in place of the file",
+	filekind.GitLFS: "git lfs pull fetches the file",
+	filekind.JSON:   "It may be the index of a model in several files, or its configuration",
 }
 
 // explain makes the error for a file that did not load. What a file is that holds no checkpoint matters more than where
@@ -94,7 +100,8 @@ func (e *foreignError) Unwrap() []error { return []error{ErrKind, e.cause} }
 
 // notData is the error for a class or function where a value should be.
 func (d *decoder) notData(what string, g *pickle.Global) error {
-	return d.path.errorf("%w: the file refers to %s %s, and no code of a file is ever run. In Python, save numbers, text, "+
+	return d.path.errorf("%w: the file refers to %s %s, and no code of a file is ever run. In Python, save numbers, "+
+		"text, "+
 		"tensors, and dicts, lists and tuples of them", ErrNotData, what, cut(g.String()))
 }
 
@@ -107,13 +114,16 @@ func (d *decoder) object(o *pickle.Object) error {
 	if s, ok := o.State.(*pickle.Dict); ok {
 		if _, ok := s.Get("_modules"); ok {
 			load := "torch.load(path, weights_only=False)" + d.path.String()
-			return d.path.errorf("%w: the file holds a whole model (%s), as torch.save(model) writes it, and no code of a "+
+			return d.path.errorf("%w: the file holds a whole model (%s), as torch.save(model) writes it, and no code "+
+				"of a "+
 				"file is ever run. In Python, torch.save(%s.state_dict(), \"weights.pt\") writes a file that "+
 				"serialize.LoadStateDict reads", ErrNotData, class, load)
 		}
 	}
-	return d.path.errorf("%w: the file holds an object of %s, and no code of a file is ever run. In Python, save what is "+
-		"in it as numbers, text, tensors, and dicts, lists and tuples of them (vars(object) is a dict of its attributes)",
+	return d.path.errorf("%w: the file holds an object of %s, and no code of a file is ever run. In Python, save "+
+		"what is "+
+		"in it as numbers, text, tensors, and dicts, lists and tuples of them (vars(object) is a dict of its "+
+		"attributes)",
 		ErrNotData, class)
 }
 

@@ -24,12 +24,13 @@ func allocated() uint64 {
 	return s[0].Value.Uint64()
 }
 
-// checkLoad loads a file. The heap used is in proportion to the file; what loads prints in bounded text, and is the same
-// after it was saved and loaded again.
+// checkLoad loads a file. The heap used is in proportion to the file; what loads prints in bounded text, and is the
+// same after it was saved and loaded again.
 func checkLoad(t *testing.T, file []byte) {
 	before := allocated()
 	v, err := serialize.LoadBytes(file)
-	// Deflate codes a thousand bytes in one. Beyond that a value takes up to a few hundred bytes where its pickle takes one.
+	// Deflate codes a thousand bytes in one. Beyond that a value takes up to a few hundred bytes where its pickle takes
+	// one.
 	if n, most := allocated()-before, uint64(8<<20+2000*len(file)); n > most {
 		t.Fatalf("%d bytes allocated for a file of %d", n, len(file))
 	}
@@ -164,7 +165,8 @@ func FuzzPickle(f *testing.F) {
 		pyTensor("FloatStorage", "cpu", 4, pyInts(2, 9), pyInts(2, 0), "\x89", "neg"),
 		pyTensor("ComplexFloatStorage", "cpu", 2, pyInts(2), pyInts(1), "\x89", "conj"),
 		pyTensor("LongStorage", "meta", 2, pyInts(2), pyInts(1), "\x89", ""),
-		"c__builtin__\nset\n](K\x01K\x02e\x85R", "ccollections\nOrderedDict\n)R(" + pyStr("a") + "K\x01u", "U\x03a\xffb",
+		"c__builtin__\nset\n](K\x01K\x02e\x85R", "ccollections\nOrderedDict\n)R(" + pyStr("a") +
+			"K\x01u", "U\x03a\xffb",
 	} {
 		f.Add([]byte(p))
 	}
@@ -181,7 +183,8 @@ func TestPyTorchFiles(t *testing.T) {
 	}
 	// The errors of the files that do not load.
 	errs := map[string]string{
-		"self_list": "list or tuple within itself", "whole": "whole model", "script": "TorchScript", "program": "exported",
+		"self_list": "list or tuple within itself", "whole": "whole model", "script": "TorchScript",
+		"program": "exported",
 		"package": "torch.package", "cut": "without its end", "numpy_scalar": "numpy",
 		"uint16": "not supported",
 	}

@@ -91,7 +91,8 @@ func deflated(name string, data []byte, claim uint64) []byte {
 	}
 	var buf bytes.Buffer
 	zw := zip.NewWriter(&buf)
-	w, err := zw.CreateRaw(&zip.FileHeader{Name: "archive/" + name, Method: zip.Deflate, CRC32: crc32.ChecksumIEEE(data),
+	w, err := zw.CreateRaw(&zip.FileHeader{Name: "archive/" + name, Method: zip.Deflate,
+		CRC32:            crc32.ChecksumIEEE(data),
 		CompressedSize64: uint64(body.Len()), UncompressedSize64: max(claim, uint64(len(data)))})
 	if err == nil {
 		_, err = w.Write(body.Bytes())
@@ -102,8 +103,8 @@ func deflated(name string, data []byte, claim uint64) []byte {
 	return buf.Bytes()
 }
 
-// storageBomb has one deflated storage, of 32 GB as its pickle, the directory and Deflate's ratio have it. That the bytes
-// are no such stream would only come out behind the allocation.
+// storageBomb has one deflated storage, of 32 GB as its pickle, the directory and Deflate's ratio have it. That the
+// bytes are no such stream would only come out behind the allocation.
 func storageBomb() []byte {
 	var buf bytes.Buffer
 	zw := zip.NewWriter(&buf)
@@ -163,8 +164,9 @@ func TestHostile(t *testing.T) {
 			pyInts(0, 0), "\x89", "conj"), "\x00\x00\x80\x3f\x00\x00\x80\x3f"), nil, ""},
 		{"a view of one element in 40 dimensions", container("]"+pyTensor("FloatStorage", "cpu", 1,
 			pyInts(slices.Repeat([]int64{2}, 40)...), pyInts(make([]int64, 40)...), "\x89", "")+"a", "abcd"), nil, ""},
-		{"integers that require gradients", container(pyTensor("LongStorage", "cpu", 1, pyInts(1), pyInts(1), "\x88", ""),
-			"01234567"), tensor.ErrAutograd, "only Tensors of floating point"},
+		{"integers that require gradients",
+			container(pyTensor("LongStorage", "cpu", 1, pyInts(1), pyInts(1), "\x88", ""),
+				"01234567"), tensor.ErrAutograd, "only Tensors of floating point"},
 		{"a negative view of bools", container(pyTensor("BoolStorage", "cpu", 1, pyInts(1), pyInts(1), "\x89", "neg"),
 			"\x01"), tensor.ErrDType, ""},
 		{"an integer of 16 MB", container("\x8b\x00\x00\x00\x01" + strings.Repeat("\xfe", 1<<24)), serialize.ErrFormat,

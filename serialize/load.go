@@ -35,9 +35,10 @@ func LoadFile(path string, opts ...LoadOptions) (any, error) {
 // dict that occurs twice in the file is one slice or one *Dict, a tensor that occurs twice one *Tensor. Time and memory
 // are bounded by a multiple of the file's size.
 //
-// [Repr] prints a value of a file that nobody vouches for. A dict may contain itself. A list or tuple that contains itself with no dict between is an error ([ErrCycle]), since
-// package fmt would print such a slice for ever; PyTorch loads it. Objects of classes other than PyTorch's own data are
-// errors ([ErrNotData]). A file of another kind is an error that says what the file is.
+// [Repr] prints a value of a file that nobody vouches for. A dict may contain itself. A list or tuple that contains
+// itself with no dict between is an error ([ErrCycle]), since package fmt would print such a slice for ever; PyTorch
+// loads it. Objects of classes other than PyTorch's own data are errors ([ErrNotData]). A file of another kind is an
+// error that says what the file is.
 func Load(r io.ReaderAt, size int64, opts ...LoadOptions) (any, error) {
 	v, err := load(r, size, opts...)
 	if err != nil {

@@ -88,8 +88,8 @@ func (p *printer) value(v any) {
 	}
 }
 
-// corners is at most how many elements a tensor prints: of each dimension the first and last three. A view of one element
-// with thirty dimensions has more corners than any text can hold.
+// corners is at most how many elements a tensor prints: of each dimension the first and last three. A view of one
+// element with thirty dimensions has more corners than any text can hold.
 func corners(shape []int) int {
 	n := 1
 	for _, d := range shape {

@@ -9,11 +9,12 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-const schema = `aten::x_y.out_1(Tensor(a!) self, Tensor?[] l, int[2] k=1, *, str m="a, b", bool[3] o=[True, False, True], ` +
+const schema = `aten::x_y.out_1(Tensor(a!) self, Tensor?[] l, int[2] k=1, *, str m="a, b", ` +
+	`bool[3] o=[True, False, True], ` +
 	`Scalar s=1.5, ScalarType? dtype=None, Tensor(a -> *)[] r) -> (Tensor(a!) first, Tensor[])`
 
-// TestParseSchemaCut parses each beginning and each end of a schema, and it with each byte in turn left out. There is an
-// error or a schema, which prints as text that parses to the same.
+// TestParseSchemaCut parses each beginning and each end of a schema, and it with each byte in turn left out. There is
+// an error or a schema, which prints as text that parses to the same.
 func TestParseSchemaCut(t *testing.T) {
 	if _, err := tensor.ParseSchema(schema); err != nil {
 		t.Fatal(err)
@@ -23,8 +24,10 @@ func TestParseSchemaCut(t *testing.T) {
 		checkSchema(t, schema[i:])
 		checkSchema(t, schema[:i]+schema[i+1:])
 	}
-	for _, bad := range []string{"x(Tensor( a) -> Tensor", "x(Tensor)( a) -> Tensor", "x(int[ a) -> Tensor", "x(int a=) -> Tensor",
-		"x(int[2] a=[) -> Tensor", `x(str a=") -> Tensor`, "x(int[1000000000000] a=1) -> Tensor", "x(int[-1] a=1) -> Tensor",
+	for _, bad := range []string{"x(Tensor( a) -> Tensor", "x(Tensor)( a) -> Tensor", "x(int[ a) -> Tensor",
+		"x(int a=) -> Tensor",
+		"x(int[2] a=[) -> Tensor", `x(str a=") -> Tensor`, "x(int[1000000000000] a=1) -> Tensor",
+		"x(int[-1] a=1) -> Tensor",
 		"(Tensor a) -> Tensor", "x.(Tensor ?) -> Tensor", "x(Tensor a) -> Tensor(", ") -> (", ""} {
 		if s, err := tensor.ParseSchema(bad); err == nil {
 			t.Errorf("%q parses to %v", bad, s)

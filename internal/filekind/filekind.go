@@ -69,10 +69,13 @@ var names = [...]string{
 	Keras: "a Keras model (.keras)", TensorFlowIndex: "the index of a TensorFlow checkpoint",
 	TensorFlowModel: "a TensorFlow SavedModel", TFLite: "a TensorFlow Lite model",
 	TFRecord: "a TFRecord file, such as TensorBoard's event files", RecordIO: "a RecordIO file (MXNet)",
-	NPY: "an array of NumPy (.npy)", NPZ: "an archive of NumPy arrays (.npz)", Zip: "a zip archive that is no checkpoint",
-	ZipCut: "a zip archive without its end, as a download leaves it that stopped early", Compressed: "a compressed file",
-	HTML: "an HTML page", XML: "an XML document, such as the error message of a server",
-	GitLFS: "a Git LFS pointer, which stands for the file in a Git repository", JSON: "a JSON file", Picture: "a picture",
+	NPY: "an array of NumPy (.npy)", NPZ: "an archive of NumPy arrays (.npz)",
+	Zip:        "a zip archive that is no checkpoint",
+	ZipCut:     "a zip archive without its end, as a download leaves it that stopped early",
+	Compressed: "a compressed file",
+	HTML:       "an HTML page", XML: "an XML document, such as the error message of a server",
+	GitLFS: "a Git LFS pointer, which stands for the file in a Git repository", JSON: "a JSON file",
+	Picture:    "a picture",
 	Executable: "a program or library", Text: "a text file",
 }
 
@@ -109,7 +112,8 @@ var magics = []struct {
 	{0, "\x28\xb5\x2f\xfd", Compressed, "Zstandard"}, {0, "7z\xbc\xaf\x27\x1c", Compressed, "7-Zip"},
 	{0, "Rar!", Compressed, "RAR"},
 	{0, "\x89PNG\r\n", Picture, "PNG"}, {0, "\xff\xd8\xff", Picture, "JPEG"}, {0, "GIF8", Picture, "GIF"},
-	{0, "\x7fELF", Executable, "ELF"}, {0, "MZ\x90", Executable, "Windows"}, {0, "\xcf\xfa\xed\xfe", Executable, "macOS"},
+	{0, "\x7fELF", Executable, "ELF"}, {0, "MZ\x90", Executable, "Windows"},
+	{0, "\xcf\xfa\xed\xfe", Executable, "macOS"},
 }
 
 // Of looks at a file of the given size. It reads some kilobytes, and the directory of a zip archive.
@@ -171,7 +175,8 @@ func ofZip(r io.ReaderAt, size int64) Info {
 		return Info{Kind: ExportedProgram}
 	case has[".data/extern_modules"]:
 		return Info{Kind: TorchPackage}
-	case has["data.pkl"] || has["version"] && has[".data/serialization_id"]: // torch.save that failed leaves no data.pkl
+	// torch.save that failed leaves no data.pkl
+	case has["data.pkl"] || has["version"] && has[".data/serialization_id"]:
 		return Info{Kind: Checkpoint}
 	case has["/model.weights.h5"]:
 		return Info{Kind: Keras}
@@ -238,8 +243,8 @@ func isRecords(_ io.ReaderAt, _ int64, head []byte) (Info, bool) {
 	return Info{Kind: TFRecord}, ok
 }
 
-// isProtobuf knows the two kinds of models that are protocol buffers. Both begin with their version, field 1. The one of
-// ONNX is 3 or higher in every file of use, and a text or a message follows; that of a SavedModel is 1, and a graph
+// isProtobuf knows the two kinds of models that are protocol buffers. Both begin with their version, field 1. The one
+// of ONNX is 3 or higher in every file of use, and a text or a message follows; that of a SavedModel is 1, and a graph
 // with its own description follows.
 func isProtobuf(_ io.ReaderAt, size int64, head []byte) (Info, bool) {
 	if len(head) < 4 || head[0] != 0x08 {
@@ -252,7 +257,8 @@ func isProtobuf(_ io.ReaderAt, size int64, head []byte) (Info, bool) {
 	switch v := head[1]; {
 	case v == 1 && head[2] == 0x12 && len(head) > 3+n && head[3+n] == 0x0a:
 		return Info{Kind: TensorFlowModel}, true
-	case v >= 3 && v <= 30 && (head[2] == 0x12 || head[2] == 0x1a || head[2] == 0x22 || head[2] == 0x3a || head[2] == 0x42):
+	case v >= 3 && v <= 30 && (head[2] == 0x12 || head[2] == 0x1a || head[2] == 0x22 || head[2] == 0x3a ||
+		head[2] == 0x42):
 		return Info{Kind: ONNX}, true
 	}
 	return Info{}, false

@@ -17,7 +17,8 @@ func TestEnds(t *testing.T) {
 		}
 	}
 	for k := Unknown; k <= Text; k++ {
-		if s := k.String(); !strings.HasPrefix(s, "a ") && !strings.HasPrefix(s, "an ") && !strings.HasPrefix(s, "the ") {
+		if s := k.String(); !strings.HasPrefix(s, "a ") && !strings.HasPrefix(s, "an ") &&
+			!strings.HasPrefix(s, "the ") {
 			t.Errorf("kind %d is %q", k, s)
 		}
 	}
@@ -39,7 +40,8 @@ func FuzzOf(f *testing.F) {
 	for _, m := range magics {
 		f.Add(append(make([]byte, m.at), m.magic...))
 	}
-	for _, s := range []string{"\x80\x02" + legacyMagic, "\x02\x00\x00\x00\x00\x00\x00\x00{}", "\x08\x08\x12\x01a", "<!doctype html><title>x",
+	for _, s := range []string{"\x80\x02" + legacyMagic, "\x02\x00\x00\x00\x00\x00\x00\x00{}", "\x08\x08\x12\x01a",
+		"<!doctype html><title>x",
 		"version https://git-lfs.github.com/spec/v1\nsize 5\n", "PK\x03\x04", "\x00\x00"} {
 		f.Add([]byte(s))
 	}

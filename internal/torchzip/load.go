@@ -215,8 +215,8 @@ func LoadRecord(zr *Reader, name, prefix string, opts LoadOptions) (Value, error
 	return v, nil
 }
 
-// mostInflated is what the storages of a small file may inflate to. PyTorch compresses nothing. Deflate makes a thousand
-// zeros a byte, so that a download of 32 MB could ask for 32 GB; weights become a tenth smaller.
+// mostInflated is what the storages of a small file may inflate to. PyTorch compresses nothing. Deflate makes a
+// thousand zeros a byte, so that a download of 32 MB could ask for 32 GB; weights become a tenth smaller.
 const mostInflated = 1 << 30
 
 func wrapPickle(err error) error {

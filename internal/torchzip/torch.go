@@ -432,8 +432,8 @@ func rebuildTensorV3(args pickle.Tuple) (Value, error) {
 	return t, t.check()
 }
 
-// rebuildMetaTensor makes a tensor of the meta device, which has no data, from its dtype, shape, stride and requires_grad.
-// Its storage is as large as the view needs.
+// rebuildMetaTensor makes a tensor of the meta device, which has no data, from its dtype, shape, stride and
+// requires_grad. Its storage is as large as the view needs.
 func rebuildMetaTensor(args pickle.Tuple) (Value, error) {
 	if len(args) != 4 {
 		return nil, fmt.Errorf("takes 4 arguments, got %d", len(args))

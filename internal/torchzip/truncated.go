@@ -35,8 +35,8 @@ func Missing(r io.ReaderAt, size int64) int64 {
 	if _, err := dec.Decode(); err != nil {
 		return 0
 	}
-	// What each record takes: its header and padding, and an entry in the directory; at the end there are 98 bytes, with
-	// and without zip64. Records of other names are not counted.
+	// What each record takes: its header and padding, and an entry in the directory; at the end there are 98 bytes,
+	// with and without zip64. Records of other names are not counted.
 	need := h.Data + dec.Offset() + 46 + int64(len(h.Name)) + 98
 	for _, name := range names {
 		data := (need + 30 + int64(len(name)) + alignment - 1) / alignment * alignment

@@ -14,11 +14,14 @@ func FuzzQuery(f *testing.F) {
 	dir := f.TempDir()
 	writeSample(f, dir)
 	s := newServer(f, dir)
-	endpoints := []string{"state", "scalars", "scalars.csv", "points", "image", "audio", "histograms", "text", "pr", "mesh",
+	endpoints := []string{"state", "scalars", "scalars.csv", "points", "image", "audio", "histograms", "text", "pr",
+		"mesh",
 		"graph", "hparams", "custom", "embeddings", "embedding", "sprite", "nothing"}
 	for _, e := range endpoints {
-		for _, q := range []string{"", "run=0&tag=loss", "runs=0,1&tag=loss&points=20&axis=wall&lo=1e3&hi=-inf&have=0:5:0",
-			"run=1&i=0&step=3", "plugin=scalars&run=0&tag=loss&offset=-1&limit=99999999999", "boot=x&since=-1", "%zz=%"} {
+		for _, q := range []string{"", "run=0&tag=loss",
+			"runs=0,1&tag=loss&points=20&axis=wall&lo=1e3&hi=-inf&have=0:5:0",
+			"run=1&i=0&step=3", "plugin=scalars&run=0&tag=loss&offset=-1&limit=99999999999", "boot=x&since=-1",
+			"%zz=%"} {
 			f.Add("/api/"+e, q)
 		}
 	}
