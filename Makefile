@@ -1,5 +1,5 @@
 # The same steps as .ci/run, one by one. Go alone is enough to build and test.
-.PHONY: all build gen lint test test-purego test-race bench bench-cmp bench-pkg conformance ci
+.PHONY: all build gen lint test test-purego test-race fuzz bench bench-cmp bench-pkg conformance ci
 
 BENCH ?= .
 COUNT ?= 6
@@ -29,6 +29,11 @@ test-purego: ## without assembly
 
 test-race: ## packages with goroutines, under the race detector
 	.ci/run race
+
+FUZZTIME ?= 1m
+FUZZ     ?=
+fuzz: ## every fuzz target for a minute: make fuzz FUZZTIME=10m FUZZ=serialize
+	FUZZTIME=$(FUZZTIME) FUZZ='$(FUZZ)' .ci/run fuzz
 
 bench: ## our side of the comparison: make bench SUITE=gemm
 	go run ./bench -suite $(SUITE)

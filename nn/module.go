@@ -568,6 +568,9 @@ func LoadStateDict(m Module, sd *tensor.StateDict, opts ...LoadOptions) error {
 			first = append([]string{"Missing key(s) in state_dict: " + quote(res.MissingKeys) + ". "}, first...)
 		}
 		msgs = append(first, msgs...)
+		if hint := prefixHint(own, sd); len(res.MissingKeys) > 0 && hint != "" {
+			msgs = append(msgs, hint)
+		}
 	}
 	if len(msgs) > 0 {
 		return fmt.Errorf("Error(s) in loading state_dict for %s:\n\t%s", className(m), strings.Join(msgs, "\n\t"))

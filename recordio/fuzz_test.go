@@ -22,6 +22,16 @@ func FuzzReader(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		strict, serr := readAll(NewReaderAt(bytes.NewReader(data), int64(len(data))))
 		stream, terr := readAll(NewReader(bytes.NewReader(data)))
+		if errors.Is(serr, errSwallowed) && len(stream) >= len(strict) {
+			// Only a file is read ahead to tell a header inside a record from chance: see swallowed. Up to there both
+			// agree.
+			for i := range strict {
+				if !bytes.Equal(strict[i], stream[i]) {
+					t.Fatalf("record %d of the stream differs", i)
+				}
+			}
+			return
+		}
 		if len(strict) != len(stream) || (serr == nil) != (terr == nil) {
 			t.Fatalf("file: %d records, %v; stream: %d records, %v", len(strict), serr, len(stream), terr)
 		}

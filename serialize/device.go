@@ -62,15 +62,19 @@ func (d *decoder) storage(r *torchzip.StorageRef) (st *tensor.Storage, err error
 	// there is nothing to read: it stays a meta tensor, whatever it is mapped to, as in PyTorch
 	if r.Location == "meta" {
 		meta := tensor.Device{Type: tensor.MetaDevice}
-		st = tensor.NewOn(meta, []int{n}, nil, tensor.Uint8).Storage()
-		d.storages[r] = st
-		return st, nil
+		err := tensor.Try(func() { st = tensor.NewOn(meta, []int{n}, nil, tensor.Uint8).Storage() })
+		if err == nil {
+			d.storages[r] = st
+		}
+		return st, err
 	}
 	dev, err := d.deviceOf(r.Location)
 	if err != nil {
 		return nil, err
 	}
-	st = tensor.NewStorage(n)
+	if err := tensor.Try(func() { st = tensor.NewStorage(n) }); err != nil {
+		return nil, err
+	}
 	if err := r.ReadInto(st.Bytes()); err != nil {
 		return nil, err
 	}

@@ -109,6 +109,9 @@ func ParseSchema(text string) (*Schema, error) {
 	if i := strings.IndexByte(s.Name, '.'); i >= 0 {
 		s.Name, s.Overload = s.Name[:i], s.Name[i+1:]
 	}
+	if !isName(s.Namespace) || !isName(s.Name) || s.Overload != "" && !isName(s.Overload) {
+		return bad("want [namespace::]name[.overload] of letters, digits and _")
+	}
 	kw := false
 	for _, a := range splitTop(text[open+1 : arrow]) {
 		if a == "*" {
@@ -129,7 +132,7 @@ func ParseSchema(text string) (*Schema, error) {
 			}
 			p.Default = &v
 		}
-		if p.Name == "" {
+		if !isName(p.Name) {
 			return bad("argument without a name: " + a)
 		}
 		s.Params = append(s.Params, p)
@@ -143,6 +146,9 @@ func ParseSchema(text string) (*Schema, error) {
 		var p Param
 		if !p.setType(typ) {
 			return bad("unknown result type " + typ)
+		}
+		if name != "" && !isName(name) {
+			return bad("result " + r + " has no proper name")
 		}
 		s.Results = append(s.Results, Result{Name: name, Kind: p.Kind, Optional: p.Optional, Alias: p.Alias})
 	}
@@ -194,9 +200,25 @@ func splitTop(s string) []string {
 	return out
 }
 
+// isName reports a name of letters, digits and underscores.
+func isName(s string) bool {
+	for _, c := range s {
+		if c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// maxFixed bounds the length in a type such as int[2], for whose default so many values are made.
+const maxFixed = 64
+
 func (p *Param) setType(t string) bool {
 	if i := strings.IndexByte(t, '('); i >= 0 {
 		j := strings.IndexByte(t, ')')
+		if j < i {
+			return false
+		}
 		p.Alias = t[i+1 : j]
 		p.Writes = strings.Contains(p.Alias, "!")
 		t = t[:i] + t[j+1:]
@@ -208,7 +230,16 @@ func (p *Param) setType(t string) bool {
 	list := false
 	if i := strings.IndexByte(t, '['); i >= 0 {
 		list = true
-		p.Fixed, _ = strconv.Atoi(t[i+1 : len(t)-1])
+		if !strings.HasSuffix(t, "]") {
+			return false
+		}
+		if n := t[i+1 : len(t)-1]; n != "" {
+			fixed, err := strconv.Atoi(n)
+			if err != nil || fixed < 1 || fixed > maxFixed {
+				return false
+			}
+			p.Fixed = fixed
+		}
 		t = t[:i]
 		if strings.HasSuffix(t, "?") {
 			p.ElemOpt = true
@@ -247,7 +278,7 @@ func parseDefault(p *Param, s string) (Value, error) {
 	case "strided", "cpu":
 		return Value{}, nil
 	}
-	if strings.HasPrefix(s, "[") {
+	if strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]") {
 		var l []int
 		for _, e := range splitTop(s[1 : len(s)-1]) {
 			switch e {
@@ -268,7 +299,7 @@ func parseDefault(p *Param, s string) (Value, error) {
 		}
 		return IntsValue(l), nil
 	}
-	if s[0] == '"' || s[0] == '\'' {
+	if len(s) >= 2 && (s[0] == '"' || s[0] == '\'') && s[len(s)-1] == s[0] {
 		return StrValue(s[1 : len(s)-1]), nil
 	}
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {

@@ -50,6 +50,9 @@ func (d *Decoder) global(module, name string) (*Global, error) {
 func (d *Decoder) call(class Value, args Tuple, kwargs *Dict, isNew bool) error {
 	if g, ok := class.(*Global); ok && (kwargs == nil || kwargs.Len() == 0) {
 		if g.fn != nil {
+			if err := d.cost.spend(callCost(args)); err != nil {
+				return err
+			}
 			v, err := g.fn(args)
 			if err != nil {
 				return fmt.Errorf("%s: %w", g, err)
@@ -70,6 +73,21 @@ func (d *Decoder) call(class Value, args Tuple, kwargs *Dict, isNew bool) error 
 		return syntax("call of a %s", typeName(class))
 	}
 	return d.push(&Object{Class: class, Args: args, Kwargs: kwargs, New: isNew})
+}
+
+// callCost is what a call of the caller's function may cost in bytes. A stream can repeat a call with remembered
+// arguments in five bytes, and the result may hold a copy of each argument.
+func callCost(args Tuple) int {
+	n := 512
+	for _, a := range args {
+		switch a := a.(type) {
+		case Tuple:
+			n += 32 * len(a)
+		case *List:
+			n += 32 * len(a.Items)
+		}
+	}
+	return n
 }
 
 func (d *Decoder) build(v, state Value) error {
@@ -96,6 +114,9 @@ func (d *Decoder) builtin(g *Global, args Tuple) (v Value, ok bool, err error) {
 			items, ok := iterable(args)
 			if !ok {
 				return nil, false, nil
+			}
+			if err := d.cost.spend(64 * len(items)); err != nil {
+				return nil, false, err
 			}
 			s := &Set{Frozen: g.Name == "frozenset"}
 			return s, true, d.addItems(s, items)

@@ -63,7 +63,14 @@ func (d *Decoder) step(op byte) error {
 		if op == opLong4 {
 			n = 4
 		}
-		b, err := d.sized(n)
+		size, err := d.fixed(n)
+		if err != nil {
+			return err
+		}
+		if size > maxLong {
+			return syntax("integer of %d bytes, expected at most %d", size, maxLong)
+		}
+		b, err := d.read(size)
 		if err != nil {
 			return err
 		}
@@ -391,9 +398,12 @@ func (d *Decoder) pushUint(n int) error {
 	return d.push(int64(v))
 }
 
-// maxDecimal bounds the digits of a number in text form, whose conversion takes
-// more than linear time.
-const maxDecimal = 1 << 14
+// maxLong bounds the bytes of an integer, and maxDecimal the digits of one in text form. Nothing in a checkpoint needs
+// integers of that size, and whoever prints one waits longer than linear time.
+const (
+	maxLong    = 1 << 12
+	maxDecimal = 1 << 13
+)
 
 func (d *Decoder) pushDecimal(op byte, s string) error {
 	if op == opInt {

@@ -284,8 +284,8 @@ func (e *Encoder) saveBig(v *big.Int) error {
 	if n < 256 {
 		e.op(opLong1, byte(n))
 	} else {
-		if int64(n) > math.MaxInt32 {
-			return fmt.Errorf("integer of %d bytes is too long for protocol 2", n)
+		if n > maxLong { // a Decoder would refuse it
+			return fmt.Errorf("integer of %d bytes, expected at most %d", n, maxLong)
 		}
 		e.op(opLong4)
 		e.uint32(uint32(n))

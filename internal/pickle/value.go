@@ -258,8 +258,8 @@ func hashKey(v Value, b *budget) (any, error) {
 		if v.IsInt64() {
 			return v.Int64(), nil
 		}
-		text := v.Text(62)
-		return bigKey(text), b.spend(len(text))
+		key := append(v.Bytes(), byte(v.Sign()))
+		return bigKey(key), b.spend(len(key))
 	case *Global:
 		return globalKey{v.Module, v.Name}, nil
 	case *Object:
@@ -275,7 +275,8 @@ func hashKey(v Value, b *budget) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return tupleKey(buf), nil
+		// the items without text cost as well, for the key is stored
+		return tupleKey(buf), b.spend(len(buf) + 16*(maxKeyNodes-nodes))
 	case *List:
 		return nil, fmt.Errorf("%w of type list", errUnhashable)
 	case *Dict:

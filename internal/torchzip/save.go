@@ -198,6 +198,11 @@ func reduceTensor(t *TensorRef) (Value, error) {
 	if t.Metadata != nil {
 		args = append(args, t.Metadata)
 	}
+	if t.Storage.Location == "meta" { // without a storage, as PyTorch
+		fn = global("torch._utils", "_rebuild_meta_tensor_no_storage")
+		args = pickle.Tuple{global("torch", string(full.DType)), intTuple(t.Shape), intTuple(t.Stride),
+			t.RequiresGrad && !t.Parameter}
+	}
 	data := &pickle.Object{Class: fn, Args: args}
 	switch {
 	case t.Parameter && t.State != nil:

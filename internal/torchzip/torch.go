@@ -61,6 +61,9 @@ type StorageRef struct {
 // ElementSize returns the bytes per element of the storage's class, 0 if unknown.
 func (s *StorageRef) ElementSize() int { return storageClasses[s.DType].size }
 
+// ElementType returns the dtype of the storage's class, bytes for UntypedStorage.
+func (s *StorageRef) ElementType() DType { return storageClasses[s.DType].dtype }
+
 // NumBytes returns the size of the storage in bytes.
 func (s *StorageRef) NumBytes() int64 { return int64(s.NumElements) * int64(s.ElementSize()) }
 
@@ -230,6 +233,8 @@ func findClass(module, name string) (pickle.Func, error) {
 			return rebuildTensorV2, nil
 		case "_rebuild_tensor_v3":
 			return rebuildTensorV3, nil
+		case "_rebuild_meta_tensor_no_storage":
+			return rebuildMetaTensor, nil
 		case "_rebuild_parameter":
 			return rebuildParameter, nil
 		case "_rebuild_parameter_with_state":
@@ -293,6 +298,9 @@ func ints(v Value) ([]int, error) {
 	t, ok := v.(pickle.Tuple)
 	if !ok {
 		return nil, fmt.Errorf("expected a tuple of ints, got %s", pickle.Repr(v))
+	}
+	if len(t) > maxDims { // one tuple can be the argument of very many calls
+		return nil, fmt.Errorf("%d ints, expected at most %d", len(t), maxDims)
 	}
 	out := make([]int, len(t))
 	for i, d := range t {
@@ -422,6 +430,42 @@ func rebuildTensorV3(args pickle.Tuple) (Value, error) {
 		t.Metadata = args[7]
 	}
 	return t, t.check()
+}
+
+// rebuildMetaTensor makes a tensor of the meta device, which has no data, from its dtype, shape, stride and
+// requires_grad. Its storage is as large as the view needs.
+func rebuildMetaTensor(args pickle.Tuple) (Value, error) {
+	if len(args) != 4 {
+		return nil, fmt.Errorf("takes 4 arguments, got %d", len(args))
+	}
+	dt, ok1 := args[0].(*pickle.Global)
+	grad, ok2 := args[3].(bool)
+	if !ok1 || !ok2 || dt.Module != "torch" {
+		return nil, fmt.Errorf("expected a dtype and a bool, got %s and %s", pickle.Repr(args[0]), pickle.Repr(args[3]))
+	}
+	shape, err := ints(args[1])
+	if err != nil {
+		return nil, fmt.Errorf("shape: %w", err)
+	}
+	stride, err := ints(args[2])
+	if err != nil {
+		return nil, fmt.Errorf("stride: %w", err)
+	}
+	t := &TensorRef{DType: DType(dt.Name), Shape: shape, Stride: stride, RequiresGrad: grad,
+		Storage: &StorageRef{DType: "UntypedStorage", Location: "meta", NumElements: math.MaxInt}}
+	if err := t.check(); err != nil { // nothing overflows from here on
+		return nil, err
+	}
+	last := 1
+	for i, n := range shape {
+		if n == 0 {
+			last = 0
+			break
+		}
+		last += (n - 1) * stride[i]
+	}
+	t.Storage.NumElements = last * t.DType.ElementSize()
+	return t, nil
 }
 
 func rebuildParameter(args pickle.Tuple) (Value, error) {

@@ -9,8 +9,9 @@ import (
 	"io"
 	"math"
 	"slices"
-	"sort"
 	"strings"
+
+	"github.com/gotorch-dev/torch/internal/safezip"
 )
 
 // ErrFormat is wrapped by errors about the contents of a file.
@@ -23,18 +24,18 @@ func formatErr(format string, args ...any) error {
 // Reader gives access to the records of a container.
 type Reader struct {
 	r       io.ReaderAt
+	size    int64
 	name    string
 	names   []string
 	records map[string]*zip.File
 }
 
-// NewReader opens a container of the given size. Every record must lie in one
-// folder, and records may not overlap: else a small file could claim endless data.
+// NewReader opens a container of the given size, whose records lie in one folder. See [safezip.NewReader] for what it
+// refuses.
 func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
-	zr, err := zip.NewReader(r, size)
+	zr, err := safezip.NewReader(r, size)
 	if err != nil {
-		if errors.Is(err, zip.ErrFormat) || errors.Is(err, zip.ErrAlgorithm) || errors.Is(err, io.ErrUnexpectedEOF) ||
-			err == io.EOF {
+		if errors.Is(err, safezip.ErrFormat) {
 			return nil, formatErr("%v", err)
 		}
 		return nil, fmt.Errorf("torchzip: %w", err)
@@ -42,9 +43,7 @@ func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
 	if len(zr.File) == 0 {
 		return nil, formatErr("empty archive")
 	}
-	out := &Reader{r: r, records: make(map[string]*zip.File, len(zr.File))}
-	type span struct{ from, to int64 }
-	var spans []span
+	out := &Reader{r: r, size: size, records: make(map[string]*zip.File, len(zr.File))}
 	for _, f := range zr.File {
 		folder, record, ok := strings.Cut(f.Name, "/")
 		if !ok {
@@ -59,36 +58,8 @@ func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
 		if record == "" || strings.HasSuffix(record, "/") {
 			continue // an explicit entry for a folder
 		}
-		if out.records[record] != nil {
-			return nil, formatErr("member %q occurs twice", f.Name)
-		}
-		if f.Method != zip.Store && f.Method != zip.Deflate {
-			return nil, formatErr("member %q uses compression method %d", f.Name, f.Method)
-		}
-		if f.Method == zip.Store && f.CompressedSize64 != f.UncompressedSize64 {
-			return nil, formatErr("stored member %q has sizes %d and %d", f.Name, f.CompressedSize64,
-				f.UncompressedSize64)
-		}
-		// Deflate cannot expand by more than about 1032.
-		if f.CompressedSize64 > uint64(size) || f.UncompressedSize64/1040 > f.CompressedSize64 {
-			return nil, formatErr("member %q claims %d bytes, file has %d", f.Name, f.UncompressedSize64, size)
-		}
-		at, err := f.DataOffset()
-		if err != nil {
-			return nil, formatErr("member %q: %v", f.Name, err)
-		}
-		if at < 0 || at > size-int64(f.CompressedSize64) {
-			return nil, formatErr("member %q reaches past the end of the file", f.Name)
-		}
-		spans = append(spans, span{at, at + int64(f.CompressedSize64)})
 		out.records[record] = f
 		out.names = append(out.names, record)
-	}
-	sort.Slice(spans, func(i, j int) bool { return spans[i].from < spans[j].from })
-	for i := 1; i < len(spans); i++ {
-		if spans[i].from < spans[i-1].to {
-			return nil, formatErr("members overlap at offset %d", spans[i].from)
-		}
 	}
 	return out, nil
 }
@@ -162,7 +133,7 @@ func (r *Reader) ReadAll(record string) ([]byte, error) {
 	if n < 0 {
 		return nil, formatErr("no record %q", record)
 	}
-	dst := make([]byte, n) // at most 1040 times the size of the file
+	dst := make([]byte, n) // at most safezip.MaxRatio times the size of the file
 	return dst, r.ReadInto(record, dst)
 }
 

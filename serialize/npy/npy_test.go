@@ -1,9 +1,14 @@
 package npy
 
 import (
+	"archive/zip"
 	"bytes"
+	"compress/flate"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -312,8 +317,74 @@ func FuzzNPZ(f *testing.F) {
 		if err != nil {
 			return
 		}
+		total := 0
 		for _, name := range z.Names() {
-			z.Read(name)
+			if a, err := z.Read(name); err == nil {
+				total += len(a.Data)
+			}
+		}
+		if total > 1040*len(data) {
+			t.Fatalf("%d bytes of arrays in a file of %d", total, len(data))
 		}
 	})
+}
+
+// TestNPZOverlap puts one array into an archive under a thousand names.
+func TestNPZOverlap(t *testing.T) {
+	var array, body, archive bytes.Buffer
+	a := &Array{DType: "uint8", Shape: []int{8 << 20}, Data: make([]byte, 8<<20)}
+	fw, err := flate.NewWriter(&body, flate.BestCompression)
+	if err := errors.Join(err, Write(&array, a), copyTo(fw, array.Bytes()), fw.Close()); err != nil {
+		t.Fatal(err)
+	}
+	const names = 1000
+	zw := zip.NewWriter(&archive)
+	h := &zip.FileHeader{Name: "0000.npy", Method: zip.Deflate, CRC32: crc32.ChecksumIEEE(array.Bytes()),
+		CompressedSize64: uint64(body.Len()), UncompressedSize64: uint64(array.Len())}
+	w, err := zw.CreateRaw(h)
+	if err := errors.Join(err, copyTo(w, body.Bytes()), zw.Close()); err != nil {
+		t.Fatal(err)
+	}
+	// The directory of one member, a thousand times with other names, and the end with their number and size.
+	b := archive.Bytes()
+	at := bytes.LastIndex(b, []byte("PK\x01\x02"))
+	end := bytes.LastIndex(b, []byte("PK\x05\x06"))
+	entry, tail := b[at:end], bytes.Clone(b[end:])
+	out := bytes.Clone(b[:at])
+	for i := range names {
+		out = append(out, bytes.Replace(entry, []byte("0000.npy"), fmt.Appendf(nil, "%04d.npy", i), 1)...)
+	}
+	le := binary.LittleEndian
+	le.PutUint16(tail[8:], names)
+	le.PutUint16(tail[10:], names)
+	le.PutUint32(tail[12:], uint32(names*len(entry)))
+	out = append(out, tail...)
+	path := filepath.Join(t.TempDir(), "a.npz")
+	if err := os.WriteFile(path, out, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadNPZ(path); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "overlap") {
+		t.Errorf("%d bytes that claim %d arrays of %d: got %v", len(out), names, len(a.Data), err)
+	}
+}
+
+// TestNPZBomb claims 32 GB in one array of a file of 33 MB.
+func TestNPZBomb(t *testing.T) {
+	var b bytes.Buffer
+	zw := zip.NewWriter(&b)
+	body := make([]byte, 1<<35/1030)
+	w, err := zw.CreateRaw(&zip.FileHeader{Name: "a.npy", Method: zip.Deflate, CompressedSize64: uint64(len(body)),
+		UncompressedSize64: 1 << 35})
+	path := filepath.Join(t.TempDir(), "a.npz")
+	if err := errors.Join(err, copyTo(w, body), zw.Close(), os.WriteFile(path, b.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadNPZ(path); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "OpenNPZ") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func copyTo(w io.Writer, b []byte) error {
+	_, err := w.Write(b)
+	return err
 }

@@ -9,10 +9,12 @@ import (
 	"strings"
 
 	"github.com/gotorch-dev/torch/internal/atomicfile"
+	"github.com/gotorch-dev/torch/internal/safezip"
 )
 
 // NPZ is an open archive of arrays. Arrays are read when they are asked for.
 type NPZ struct {
+	size   int64 // of the file
 	names  []string
 	files  map[string]*zip.File
 	closer io.Closer
@@ -38,20 +40,18 @@ func OpenNPZ(path string) (*NPZ, error) {
 	return z, nil
 }
 
-// NewNPZ opens an archive of the given size.
+// NewNPZ opens an archive of the given size. Arrays that share bytes of the file are an error: all arrays together are
+// no larger than about a thousand times the file, which is what Deflate can do.
 func NewNPZ(r io.ReaderAt, size int64) (*NPZ, error) {
-	zr, err := zip.NewReader(r, size)
+	zr, err := safezip.NewReader(r, size)
 	if err != nil {
 		return nil, formatErr("%v", err)
 	}
-	z := &NPZ{files: make(map[string]*zip.File, len(zr.File))}
+	z := &NPZ{size: size, files: make(map[string]*zip.File, len(zr.File))}
 	for _, f := range zr.File {
 		name, ok := strings.CutSuffix(f.Name, ".npy")
 		if !ok {
 			continue // NumPy hands out other members as bytes; arrays never are
-		}
-		if z.files[name] != nil {
-			return nil, formatErr("array %q occurs twice", name)
 		}
 		z.files[name] = f
 		z.names = append(z.names, name)
@@ -98,13 +98,25 @@ func (z *NPZ) Close() error {
 	return z.closer.Close()
 }
 
-// ReadNPZ reads all arrays of a .npz file.
+// mostInflated is what ReadNPZ reads from compressed arrays, if that is more than 32 times the file.
+const mostInflated = 1 << 30
+
+// ReadNPZ reads all arrays of a .npz file. Deflate makes a thousand zeros a byte: arrays of more than a gigabyte and 32
+// times the file are an error; [OpenNPZ] reads such arrays one by one.
 func ReadNPZ(path string) (map[string]*Array, error) {
 	z, err := OpenNPZ(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = z.Close() }() // only read
+	total := uint64(0)
+	for _, f := range z.files {
+		total += f.UncompressedSize64
+	}
+	if total > mostInflated && total/32 > uint64(z.size) {
+		return nil, fmt.Errorf("%s: %w", path, formatErr("%d bytes inflate to %d; read the arrays one by one, with OpenNPZ",
+			z.size, total))
+	}
 	out := make(map[string]*Array, len(z.names))
 	for _, name := range z.names {
 		if out[name], err = z.Read(name); err != nil {

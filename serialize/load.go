@@ -1,0 +1,265 @@
+package serialize
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/gotorch-dev/torch/internal/dtype"
+	"github.com/gotorch-dev/torch/internal/pickle"
+	"github.com/gotorch-dev/torch/internal/torchzip"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// LoadFile reads a file that torch.save wrote. Dicts come back as *Dict, lists as []any, tuples as Tuple, ints as int,
+// floats as float64, tensors on the devices that they were saved from unless the options say otherwise.
+func LoadFile(path string, opts ...LoadOptions) (any, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	v, err := Load(f, st.Size(), opts...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return v, nil
+}
+
+// Load reads what Save or torch.save wrote, in any format that PyTorch has had. Values keep their identity: a list or
+// dict that occurs twice in the file is one slice or one *Dict, a tensor that occurs twice one *Tensor. Time and memory
+// are bounded by a multiple of the file's size.
+//
+// [Repr] prints a value of a file that nobody vouches for. A dict may contain itself. A list or tuple that contains
+// itself with no dict between is an error ([ErrCycle]), since package fmt would print such a slice for ever; PyTorch
+// loads it. Objects of classes other than PyTorch's own data are errors ([ErrNotData]). A file of another kind is an
+// error that says what the file is.
+func Load(r io.ReaderAt, size int64, opts ...LoadOptions) (any, error) {
+	v, err := load(r, size, opts...)
+	if err != nil {
+		return nil, explain(err, r, size)
+	}
+	return v, nil
+}
+
+func load(r io.ReaderAt, size int64, opts ...LoadOptions) (any, error) {
+	root, err := torchzip.Load(r, size)
+	if err == nil {
+		err = checkCycles(root)
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := decoder{
+		lists: map[*pickle.List][]any{}, tuples: map[tupleID]Tuple{}, dicts: map[*pickle.Dict]*Dict{},
+		tensors: map[*torchzip.TensorRef]*tensor.Tensor{}, storages: map[*torchzip.StorageRef]*tensor.Storage{},
+		bare: map[*torchzip.StorageRef]*tensor.Tensor{}, resolved: map[resolved]*tensor.Storage{},
+	}
+	if len(opts) > 0 {
+		d.opts = opts[0]
+	}
+	return d.decode(root)
+}
+
+// LoadBytes is Load from memory.
+func LoadBytes(b []byte, opts ...LoadOptions) (any, error) {
+	return Load(bytes.NewReader(b), int64(len(b)), opts...)
+}
+
+// decoder turns the values of package pickle into Go values, each container and tensor once.
+type decoder struct {
+	opts     LoadOptions
+	path     path
+	lists    map[*pickle.List][]any
+	tuples   map[tupleID]Tuple
+	dicts    map[*pickle.Dict]*Dict
+	tensors  map[*torchzip.TensorRef]*tensor.Tensor
+	storages map[*torchzip.StorageRef]*tensor.Storage
+	bare     map[*torchzip.StorageRef]*tensor.Tensor // storages that were saved without a tensor
+	resolved map[resolved]*tensor.Storage
+}
+
+// at decodes what lies under a key.
+func (d *decoder) at(key any, v pickle.Value) (any, error) {
+	if len(d.path) >= maxDepth {
+		return nil, d.path.errorf("%w: more than %d containers", ErrDepth, maxDepth)
+	}
+	d.path.push(key)
+	r, err := d.decode(v)
+	if err == nil { // else the error has the path
+		d.path.pop()
+	}
+	return r, err
+}
+
+func (d *decoder) items(to []any, from []pickle.Value) (err error) {
+	for i, v := range from {
+		if to[i], err = d.at(i, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *decoder) decode(v pickle.Value) (any, error) {
+	switch x := v.(type) {
+	case int64:
+		return int(x), nil
+	case *torchzip.TensorRef:
+		t := d.tensors[x]
+		if t == nil {
+			var err error
+			if t, err = d.tensor(x); err != nil {
+				return nil, d.path.errorf("%w", err)
+			}
+			d.tensors[x] = t
+		}
+		return t, nil
+	case *torchzip.StorageRef:
+		return d.bareStorage(x)
+	case torchzip.DType:
+		return dtype.Parse(string(x)), nil
+	case *pickle.Global:
+		if x.Module == "torch" {
+			if dt := dtype.Parse(x.Name); dt != 0 {
+				return dt, nil
+			}
+		}
+		return nil, d.notData("the class or function", x)
+	case torchzip.Size:
+		return []int(x), nil
+	case *pickle.List:
+		out, ok := d.lists[x]
+		if ok {
+			return out, nil
+		}
+		out = make([]any, len(x.Items))
+		d.lists[x] = out
+		return out, d.items(out, x.Items)
+	case pickle.Tuple:
+		id := idOf(x)
+		out, ok := d.tuples[id]
+		if ok {
+			return out, nil
+		}
+		out = make(Tuple, len(x))
+		if len(x) > 0 {
+			d.tuples[id] = out
+		}
+		return out, d.items(out, x)
+	case *pickle.Dict:
+		return d.dict(x)
+	case *pickle.Set:
+		for _, it := range x.Items() {
+			switch it.(type) {
+			case nil, bool, int64, float64, complex128, string, []byte:
+			default:
+				return nil, d.path.errorf("a set may hold numbers and text only, this one holds a %T", it)
+			}
+		}
+	case *pickle.Object:
+		return nil, d.object(x)
+	}
+	return v, nil
+}
+
+func (d *decoder) dict(x *pickle.Dict) (*Dict, error) {
+	out := d.dicts[x]
+	if out != nil {
+		return out, nil
+	}
+	out = &Dict{Ordered: x.Class == pickle.OrderedDict}
+	d.dicts[x] = out
+	for _, en := range x.Entries() {
+		k, err := d.at(en.Key, en.Key)
+		if err != nil {
+			return nil, err
+		}
+		val, err := d.at(k, en.Value)
+		if err != nil {
+			return nil, err
+		}
+		out.Set(k, val)
+	}
+	return out, nil
+}
+
+// bareStorage is a storage that was saved without a tensor, as a tensor of one dimension.
+func (d *decoder) bareStorage(r *torchzip.StorageRef) (*tensor.Tensor, error) {
+	if t := d.bare[r]; t != nil {
+		return t, nil
+	}
+	ref := &torchzip.TensorRef{Storage: r, DType: r.ElementType(), Shape: []int{r.NumElements}, Stride: []int{1}}
+	t, err := d.tensor(ref)
+	if err != nil {
+		return nil, d.path.errorf("%w", err)
+	}
+	d.bare[r] = t
+	return t, nil
+}
+
+func (d *decoder) tensor(r *torchzip.TensorRef) (t *tensor.Tensor, err error) {
+	dt := dtype.Parse(string(r.DType))
+	if dt == 0 {
+		return nil, fmt.Errorf("tensor of dtype %s, which is not supported", r.DType)
+	}
+	st, err := d.storage(r.Storage)
+	if err != nil {
+		return nil, err
+	}
+	if m, ok := r.Metadata.(*pickle.Dict); ok { // views that PyTorch resolves when they are read
+		conj, _ := m.Get("conj")
+		neg, _ := m.Get("neg")
+		if st, err = d.resolve(resolved{st, dt, conj == true && dt.IsComplex(), neg == true}); err != nil {
+			return nil, err
+		}
+	}
+	err = tensor.Try(func() {
+		t = tensor.FromStorage(st, dt, r.Shape, r.Stride, r.Offset)
+		if r.Parameter {
+			t.SetParameter()
+		}
+		if r.RequiresGrad {
+			t.SetRequiresGrad(true)
+		}
+	})
+	return t, err
+}
+
+// resolved names the storage of tensors with the conjugate or the negative bit.
+type resolved struct {
+	of        *tensor.Storage
+	dt        tensor.DType
+	conj, neg bool
+}
+
+// resolve carries out what the conjugate and the negative bit of a tensor stand for. A view can be larger than any
+// memory where it visits elements more than once; its storage is not, so it is the storage whose elements are computed,
+// once for all its views with the same bits.
+func (d *decoder) resolve(r resolved) (*tensor.Storage, error) {
+	n := r.of.NumBytes() / r.dt.Size()
+	if !r.conj && !r.neg || n == 0 || r.of.Device().Type == tensor.MetaDevice {
+		return r.of, nil
+	}
+	if st := d.resolved[r]; st != nil {
+		return st, nil
+	}
+	err := tensor.Try(func() {
+		tensor.NoGrad(func() {
+			t := tensor.FromStorage(r.of, r.dt, []int{n}, []int{1}, 0)
+			if r.conj {
+				t = t.ConjPhysical()
+			}
+			if r.neg {
+				t = t.Neg()
+			}
+			d.resolved[r] = t.Storage()
+		})
+	})
+	return d.resolved[r], err
+}

@@ -1,0 +1,134 @@
+package serialize
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/gotorch-dev/torch/internal/pickle"
+	"github.com/gotorch-dev/torch/internal/pyfmt"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// maxText bounds the text of a value in bytes.
+const maxText = 1 << 20
+
+// Repr prints a loaded value as Python does. The text is bounded as that of [Dict.String] is, which package fmt cannot
+// promise for slices: it walks shared lists once for each place that they occur in.
+func Repr(v any) string { return text(v) }
+
+// text prints a value as Python does, and a container within itself as Python does too.
+func text(v any) string {
+	p := printer{open: map[identity]bool{}}
+	p.value(v)
+	return p.b.String()
+}
+
+// identity tells containers apart: by their memory, and by their type where two share it.
+type identity struct {
+	p   uintptr
+	n   int
+	typ reflect.Type
+}
+
+// identityOf is false for empty slices, which have none.
+func identityOf(v any) (id identity, ok bool) {
+	r := reflect.ValueOf(v)
+	switch r.Kind() {
+	case reflect.Slice:
+		return identity{r.Pointer(), r.Len(), r.Type()}, r.Len() > 0
+	case reflect.Pointer, reflect.Map:
+		return identity{r.Pointer(), 0, r.Type()}, !r.IsNil()
+	}
+	return id, false
+}
+
+type printer struct {
+	b    strings.Builder
+	open map[identity]bool
+}
+
+func (p *printer) value(v any) {
+	switch x := v.(type) {
+	case []any:
+		p.items(v, "[", "]", len(x), func(i int) { p.value(x[i]) })
+	case Tuple:
+		end := ")"
+		if len(x) == 1 {
+			end = ",)"
+		}
+		p.items(v, "(", end, len(x), func(i int) { p.value(x[i]) })
+	case *Dict:
+		if x == nil {
+			p.b.WriteString("None")
+			return
+		}
+		start, end := "{", "}"
+		if x.Ordered {
+			start, end = "OrderedDict({", "})"
+			if len(x.entries) == 0 {
+				start, end = "OrderedDict(", ")"
+			}
+		}
+		p.items(v, start, end, len(x.entries), func(i int) {
+			p.value(x.entries[i].key)
+			p.b.WriteString(": ")
+			p.value(x.entries[i].val)
+		})
+	case *tensor.Tensor:
+		if x == nil || corners(x.Shape()) <= 1<<16 {
+			p.write(pyfmt.Repr(v))
+		} else {
+			p.write(fmt.Sprintf("tensor(..., size=%v, dtype=%v)", x.Shape(), x.DType()))
+		}
+	case []byte, pickle.ByteArray:
+		p.write(pickle.Repr(v))
+	default:
+		p.write(pyfmt.Repr(v))
+	}
+}
+
+// corners is at most how many elements a tensor prints: of each dimension the first and last three. A view of one
+// element with thirty dimensions has more corners than any text can hold.
+func corners(shape []int) int {
+	n := 1
+	for _, d := range shape {
+		if n *= min(d, 7); n > 1<<20 {
+			break
+		}
+	}
+	return n
+}
+
+// write cuts text at the limit.
+func (p *printer) write(s string) {
+	if left := maxText - p.b.Len(); len(s) > left {
+		s = s[:max(left, 0)] + "..."
+	}
+	p.b.WriteString(s)
+}
+
+// items prints a container, up to the limit of the text.
+func (p *printer) items(v any, start, end string, n int, item func(i int)) {
+	p.b.WriteString(start)
+	defer p.b.WriteString(end)
+	id, known := identityOf(v)
+	if p.open[id] || len(p.open) > maxDepth {
+		p.b.WriteString("...")
+		return
+	}
+	if known {
+		p.open[id] = true
+		defer delete(p.open, id)
+	}
+	for i := range n {
+		if i > 0 {
+			p.b.WriteString(", ")
+		}
+		if p.b.Len() >= maxText {
+			p.b.WriteString("...")
+			return
+		}
+		item(i)
+	}
+}
