@@ -16,13 +16,6 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Result is what a check reports for one operator or class.
-type Result = struct {
-	Name                    string
-	Passed, Failed, Skipped int
-	Reason                  string
-}
-
 // The decoded values: nil, bool, int, float64, complex128, string and *tensor.Tensor are themselves; the rest are
 // these.
 type (
@@ -114,6 +107,7 @@ func NewDecoder(path string) (*Decoder, error) {
 	if path == "" {
 		return d, nil
 	}
+	Note(path)
 	z, err := npy.OpenNPZ(path)
 	if err != nil {
 		return nil, err
