@@ -64,7 +64,7 @@ type TensorInfo struct {
 	RequiresGrad bool
 	Stride       []int
 	Offset       int
-	Alias        string
+	Alias        string // the argument whose memory a result shares: input, args.1, kwargs.out
 }
 
 // Device is where decoded tensors are put, and new ones are made while the cases run.
@@ -98,6 +98,8 @@ type Decoder struct {
 	Arrays  *npy.NPZ
 	Tensors map[string]*tensor.Tensor
 	Info    map[*tensor.Tensor]TensorInfo
+	// Named are the tensors of a case's arguments by the names that TensorInfo.Alias uses; the runner sets it.
+	Named map[string][]*tensor.Tensor
 }
 
 // NewDecoder reads arrays from an .npz file; "" when a case has none.
@@ -127,6 +129,7 @@ func (d *Decoder) Close() {
 func (d *Decoder) Reset() {
 	d.Tensors = map[string]*tensor.Tensor{}
 	d.Info = map[*tensor.Tensor]TensorInfo{}
+	d.Named = nil
 }
 
 type encTensor struct {

@@ -61,6 +61,18 @@ func (m *inputs) separate(d *golden.Decoder, got, want any) error {
 	return nil
 }
 
+// named lists the tensors of each argument by the name that records use for it: input, args.1, kwargs.out.
+func named(input any, args []any, kwargs map[string]any) map[string][]*tensor.Tensor {
+	out := map[string][]*tensor.Tensor{"input": Flatten(input)}
+	for i, a := range args {
+		out["args."+strconv.Itoa(i)] = Flatten(a)
+	}
+	for k, a := range kwargs {
+		out["kwargs."+k] = Flatten(a)
+	}
+	return out
+}
+
 // argument finds an argument by the name that records use: input, args.1, kwargs.out.
 func argument(name string, input any, args []any, kwargs map[string]any) (any, error) {
 	if name == "input" {
