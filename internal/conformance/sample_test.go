@@ -59,12 +59,23 @@ func unzip(t *testing.T, archive, dir string) {
 // be one that a gate looks at.
 func TestSample(t *testing.T) {
 	dir := extract(t)
+	want, ran := 0, 0
 	for _, g := range Gates {
 		sub := filepath.Join(dir, strings.TrimPrefix(g.Folder, "golden/"))
 		if _, err := os.Stat(sub); err != nil {
 			continue // coco, recordio and tensorboard have samples in the tests of their packages
 		}
-		t.Run(g.Kind, func(t *testing.T) { check(t, g, "sample/"+g.Kind, sub) })
+		want++
+		t.Run(g.Kind, func(t *testing.T) {
+			ran++
+			check(t, g, "sample/"+g.Kind, sub)
+		})
+	}
+	if ran != want { // -run chose some
+		return
+	}
+	if want < 7 {
+		t.Errorf("the sample is for %d gates, want 7", want)
 	}
 	every(t, dir, func(path string) {
 		if !golden.Noted(path) {
