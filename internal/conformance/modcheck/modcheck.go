@@ -167,6 +167,7 @@ func runMode(d *golden.Decoder, rec *record, c *caseRecord, m nn.Module, dt tens
 	if err != nil {
 		return err
 	}
+	before := opcheck.Remember(d)
 	got := forward(m, args, kwargs)
 	if s := nn.Repr(m); s != rec.Repr {
 		return fmt.Errorf("prints\n%s\nwant\n%s", s, rec.Repr)
@@ -194,6 +195,11 @@ func runMode(d *golden.Decoder, rec *record, c *caseRecord, m nn.Module, dt tens
 	}
 	if err := gradients(d, c, got, params, dt); err != nil {
 		return err
+	}
+	if !strings.Contains(rec.Repr, "inplace=True") {
+		if err := before.Unchanged(); err != nil {
+			return err
+		}
 	}
 	return hooked(m, args, kwargs)
 }
