@@ -187,7 +187,7 @@ func plant(clone, work string) ([]*mutant, string, error) {
 		if dir := filepath.Dir(path); !switched[dir] {
 			switched[dir] = true
 			to := filepath.Join(work, fmt.Sprintf("switch%d.go", len(replace)))
-			if err := os.WriteFile(to, []byte(fmt.Sprintf(switchSource, f.ast.Name.Name)), 0o644); err != nil {
+			if err := os.WriteFile(to, []byte(fmt.Sprintf(switchSource, f.ast.Name.Name, len(chosen)+1)), 0o644); err != nil {
 				return nil, "", err
 			}
 			replace[filepath.Join(dir, "mutant_switch.go")] = to
@@ -208,19 +208,19 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"sync"
+	"sync/atomic"
 )
 
 var (
 	mutantActive, _  = strconv.Atoi(os.Getenv("MUTANT"))
 	mutantReachedLog = os.Getenv("MUTANT_REACHED")
-	mutantReached    sync.Map
+	mutantReached    [%d]atomic.Bool
 )
 
 // mutantOn reports whether a mutant is the one that this process shows.
 func mutantOn(id int) bool {
 	if mutantReachedLog != "" {
-		if _, old := mutantReached.LoadOrStore(id, true); !old {
+		if !mutantReached[id].Load() && !mutantReached[id].Swap(true) {
 			if f, err := os.OpenFile(mutantReachedLog, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644); err == nil {
 				fmt.Fprintln(f, id)
 				f.Close()
