@@ -66,7 +66,8 @@ func TestUpdate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k.Update("k", []golden.Result{result("add", bad, nil, bad, skip, skip), result("mul", skip, skip), result("sub", nil)})
+	k.Update("k", []golden.Result{result("add", bad, nil, bad, skip, skip), result("mul", skip, skip),
+		result("sub", nil)})
 	want := header + "\na\tx\tfail\t*\tother\nk\tadd\tfail\t0\twhy\nk\tadd\tfail\t2\tTODO bad\n" +
 		"k\tadd\tskip\t3;4\tno such operator\nk\tmul\tskip\t*\tno such operator\nz\tx\tskip\ta/b;c\tother\n"
 	if got := k.text(); got != want {
@@ -79,7 +80,8 @@ func TestUpdate(t *testing.T) {
 
 func TestParseKnown(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"", "first line"}, {header + "\nk\tadd\tfail\t0\n", "4 columns"}, {header + "\nk\tadd\tpass\t0\twhy\n", "status"},
+		{"", "first line"}, {header + "\nk\tadd\tfail\t0\n", "4 columns"},
+		{header + "\nk\tadd\tpass\t0\twhy\n", "status"},
 	} {
 		if _, err := parseKnown(c.text); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want an error about %q", c.text, err, c.want)

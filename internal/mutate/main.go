@@ -32,11 +32,13 @@ import (
 )
 
 var (
-	number  = flag.Int("n", 60, "how many mutants")
-	seed    = flag.Uint64("seed", 1, "which ones: the same seed chooses the same mutants of the same sources")
-	dirs    = flag.String("dirs", "tensor,ops,optim,serialize", "folders whose files are changed, with those below them")
-	limit   = flag.Duration("timeout", 3*time.Minute, "time for one test program")
-	tests   = flag.String("tests", "", "packages whose tests run, as a regular expression: fewer take less time and notice less")
+	number = flag.Int("n", 60, "how many mutants")
+	seed   = flag.Uint64("seed", 1, "which ones: the same seed chooses the same mutants of the same sources")
+	dirs   = flag.String("dirs", "tensor,ops,optim,serialize",
+		"folders whose files are changed, with those below them")
+	limit = flag.Duration("timeout", 3*time.Minute, "time for one test program")
+	tests = flag.String("tests", "", "packages whose tests run, as a regular expression: fewer take less time and "+
+		"notice less")
 	only    = flag.Int("mutant", 0, "run only the mutant of this number")
 	verbose = flag.Bool("v", false, "name the test program that notices each mutant")
 )
@@ -187,7 +189,8 @@ func plant(clone, work string) ([]*mutant, string, error) {
 		if dir := filepath.Dir(path); !switched[dir] {
 			switched[dir] = true
 			to := filepath.Join(work, fmt.Sprintf("switch%d.go", len(replace)))
-			if err := os.WriteFile(to, []byte(fmt.Sprintf(switchSource, f.ast.Name.Name, len(chosen)+1)), 0o644); err != nil {
+			if err := os.WriteFile(to, []byte(fmt.Sprintf(switchSource, f.ast.Name.Name, len(chosen)+1)),
+				0o644); err != nil {
 				return nil, "", err
 			}
 			replace[filepath.Join(dir, "mutant_switch.go")] = to
@@ -272,7 +275,8 @@ func environment(more ...string) []string {
 
 // build compiles the tests of all packages that have some.
 func build(clone, work, overlay string) ([]*program, error) {
-	out, err := goCommand(clone, "list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}\t{{.Dir}}{{end}}", "./...")
+	out, err := goCommand(clone, "list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}\t{{.Dir}}{{end}}",
+		"./...")
 	if err != nil {
 		return nil, err
 	}
@@ -285,11 +289,13 @@ func build(clone, work, overlay string) ([]*program, error) {
 	var programs []*program
 	for i, l := range strings.Split(strings.TrimSpace(string(out)), "\n") {
 		pkg, dir, _ := strings.Cut(l, "\t")
-		if strings.Contains(pkg, "/internal/mutate") || strings.Contains(pkg, "/internal/archtest") || !wanted.MatchString(pkg) {
+		if strings.Contains(pkg, "/internal/mutate") || strings.Contains(pkg, "/internal/archtest") ||
+			!wanted.MatchString(pkg) {
 			continue // about the sources, not about what they do, or not wanted
 		}
 		p := &program{pkg: pkg, dir: dir, path: filepath.Join(bin, strconv.Itoa(i)), reaches: map[int]bool{}}
-		if _, err := goCommand(clone, "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", overlay, "-o", p.path, pkg); err != nil {
+		if _, err := goCommand(clone, "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", overlay, "-o", p.path,
+			pkg); err != nil {
 			return nil, err
 		}
 		programs = append(programs, p)

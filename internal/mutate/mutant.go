@@ -67,7 +67,8 @@ func (f *file) apply(ms []*mutant) []byte {
 
 // load parses and checks the packages that patterns name, and returns their files that may be changed.
 func load(clone string, patterns []string) ([]*file, error) {
-	out, err := goCommand(clone, append([]string{"list", "-deps", "-export", "-json=Dir,ImportPath,GoFiles,Export,DepOnly"}, patterns...)...)
+	out, err := goCommand(clone, append([]string{"list", "-deps", "-export",
+		"-json=Dir,ImportPath,GoFiles,Export,DepOnly"}, patterns...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +121,8 @@ func load(clone string, patterns []string) ([]*file, error) {
 
 func (f *file) add(from, to token.Pos, what string, text func(id int, src string) string) {
 	p := f.set.Position(from)
-	f.found = append(f.found, &mutant{file: f, line: p.Line, start: p.Offset, end: f.set.Position(to).Offset, what: what,
+	f.found = append(f.found, &mutant{file: f, line: p.Line, start: p.Offset, end: f.set.Position(to).Offset,
+		what: what,
 		text: text})
 }
 
@@ -157,7 +159,8 @@ func (f *file) sites() []*mutant {
 // early makes the mutant that returns at once from a function without results, or with named ones.
 func (f *file) early(fn *ast.FuncDecl) {
 	r := fn.Type.Results
-	if len(fn.Body.List) == 0 || r != nil && (len(r.List) == 0 || len(r.List[0].Names) == 0 || r.List[0].Names[0].Name == "_") {
+	if len(fn.Body.List) == 0 || r != nil &&
+		(len(r.List) == 0 || len(r.List[0].Names) == 0 || r.List[0].Names[0].Name == "_") {
 		return
 	}
 	at := fn.Body.List[0].Pos()
@@ -216,9 +219,10 @@ func (f *file) binary(x *ast.BinaryExpr) {
 	}
 	if to, ok := flipped[x.Op]; ok {
 		a, b := f.source(x.X), f.source(x.Y)
-		f.add(x.Pos(), x.End(), fmt.Sprintf("%s: %s becomes %s", f.short(x), x.Op, to), func(id int, src string) string {
-			return fmt.Sprintf("(mutantOn(%d) && (%s %s %s) || !mutantOn(%d) && (%s))", id, a, to, b, id, src)
-		})
+		f.add(x.Pos(), x.End(), fmt.Sprintf("%s: %s becomes %s", f.short(x), x.Op, to),
+			func(id int, src string) string {
+				return fmt.Sprintf("(mutantOn(%d) && (%s %s %s) || !mutantOn(%d) && (%s))", id, a, to, b, id, src)
+			})
 		return
 	}
 	if x.Op != token.ADD && x.Op != token.SUB {
