@@ -16,29 +16,9 @@ import (
 	"testing"
 
 	"github.com/gotorch-dev/torch/internal/conformance/tbcheck"
+	"github.com/gotorch-dev/torch/internal/shared"
 	"github.com/gotorch-dev/torch/tensorboard"
 )
-
-// shared finds the folder of golden data: $GOTORCH_SHARED, or a sibling named
-// shared of a folder above the test.
-func shared(t testing.TB, sub string) string {
-	t.Helper()
-	var tries []string
-	if s := os.Getenv("GOTORCH_SHARED"); s != "" {
-		tries = append(tries, s)
-	}
-	d, _ := os.Getwd()
-	for p := d; p != filepath.Dir(p); p = filepath.Dir(p) {
-		tries = append(tries, filepath.Join(filepath.Dir(p), "shared"))
-	}
-	for _, p := range tries {
-		if _, err := os.Stat(filepath.Join(p, sub)); err == nil {
-			return filepath.Join(p, sub)
-		}
-	}
-	t.Skipf("no folder with %s found", sub)
-	return ""
-}
 
 // inputs reads testdata/golden_inputs.f32: the random tensors that the golden log
 // was made from, drawn by PyTorch after manual_seed(0).
@@ -80,7 +60,7 @@ func eventFile(t *testing.T, dir string) string {
 // TestGoldenCalls makes the calls that the golden log was made by and compares
 // every event.
 func TestGoldenCalls(t *testing.T) {
-	gold := shared(t, "golden/tensorboard")
+	gold := shared.Path(t, "golden/tensorboard")
 	raw, err := os.ReadFile(filepath.Join(gold, "dump.json"))
 	ok(t, err)
 	var dump map[string][]json.RawMessage

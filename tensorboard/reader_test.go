@@ -20,6 +20,7 @@ import (
 
 	"gonum.org/v1/plot"
 
+	"github.com/gotorch-dev/torch/internal/shared"
 	"github.com/gotorch-dev/torch/tensorboard"
 )
 
@@ -795,7 +796,7 @@ func TestKill(t *testing.T) {
 
 // TestWild reads logs of other writers.
 func TestWild(t *testing.T) {
-	l, err := tensorboard.Open(shared(t, "testdata/tfevents/tests/runs"))
+	l, err := tensorboard.Open(shared.Path(t, "testdata/tfevents/tests/runs"))
 	ok(t, err)
 	if p := l.Problems(); len(p) > 0 {
 		t.Error(p)

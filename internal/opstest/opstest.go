@@ -1,50 +1,16 @@
-// Package opstest holds the checks that the operator families' tests share: PyTorch's golden cases, finite differences,
-// and the same bits for every number of threads.
+// Package opstest holds the checks that the operator families' tests share: finite differences and the
+// same bits for every number of threads.
 package opstest
 
 import (
 	"bytes"
 	"math"
-	"regexp"
 	"testing"
 	"unsafe"
 
-	"github.com/gotorch-dev/torch/internal/conformance/opcheck"
 	"github.com/gotorch-dev/torch/internal/par"
-	"github.com/gotorch-dev/torch/internal/shared"
 	"github.com/gotorch-dev/torch/tensor"
 )
-
-// Conformance runs the golden cases of the operators that only matches and fails when fewer than ratio of them pass, or
-// when one panics with anything but an error. It skips where the golden data is absent.
-func Conformance(t *testing.T, only string, ratio float64) {
-	t.Helper()
-	dir := shared.Path(t, "golden", "opinfo")
-	res, err := opcheck.Run(dir, opcheck.Options{Only: regexp.MustCompile(only)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	re := regexp.MustCompile(only)
-	pass, fail := 0, 0
-	for _, r := range res {
-		if !re.MatchString(r.Name) {
-			continue
-		}
-		pass, fail = pass+r.Passed, fail+r.Failed
-		if r.Failed > 0 {
-			t.Logf("%s: %d of %d failed: %s", r.Name, r.Failed, r.Passed+r.Failed, r.Reason)
-		}
-		if bytes.Contains([]byte(r.Reason), []byte("panic:")) {
-			t.Errorf("%s: %s", r.Name, r.Reason)
-		}
-	}
-	if pass+fail == 0 {
-		t.Fatalf("no case of %s ran", only)
-	}
-	if got := float64(pass) / float64(pass+fail); got < ratio {
-		t.Errorf("%.1f %% of the cases pass, want %.1f %%", 100*got, 100*ratio)
-	}
-}
 
 // Fill makes a tensor of dt with smooth values between about -1 and 1 that differ everywhere.
 func Fill(dt tensor.DType, seed int, shape ...int) *tensor.Tensor {

@@ -16,31 +16,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gotorch-dev/torch/internal/shared"
 )
-
-// sharedDir finds the folder of reference values: $GOTORCH_SHARED, or a folder
-// named shared next to a parent of this package.
-func sharedDir(t testing.TB) string {
-	if d := os.Getenv("GOTORCH_SHARED"); d != "" {
-		return d
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if s := filepath.Join(dir, "shared"); isDir(filepath.Join(s, "golden")) {
-			return s
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			t.Skip("no folder shared with reference values")
-		}
-		dir = up
-	}
-}
-
-func isDir(p string) bool { st, err := os.Stat(p); return err == nil && st.IsDir() }
 
 // array is an .npy array widened to float64 or, for integers, int64.
 type array struct {
@@ -170,7 +148,7 @@ type golden struct {
 }
 
 func loadGolden(t testing.TB) *golden {
-	dir := filepath.Join(sharedDir(t), "golden", "rng")
+	dir := shared.Path(t, "golden", "rng")
 	b, err := os.ReadFile(filepath.Join(dir, "rng.json"))
 	if err != nil {
 		t.Skip(err)

@@ -1,6 +1,6 @@
-// Package shared finds, for tests, the folder of reference data that is kept beside
-// the repository: golden values from PyTorch, sample files, small data sets. It is too
-// large for the repository, so a test that needs it skips where it is absent.
+// Package shared finds, for tests, the folder of reference data that is kept beside the repository: golden values from
+// PyTorch, sample files, small data sets. It is too large for the repository, so a test that needs it skips where it is
+// absent. The small sample of the golden values, which every clone has, lies in internal/conformance/sample.
 package shared
 
 import (
@@ -9,25 +9,38 @@ import (
 	"testing"
 )
 
-// Path returns the path of a file or folder, given by its slash-separated elements,
-// in the shared folder: the one that the environment variable GOTORCH_SHARED names,
-// or else the first folder named shared beside the test's directory or one of its
-// parents. The test is skipped if there is no such file or folder.
+// variable names the environment variable that names the folder.
+const variable = "GOTORCH_SHARED"
+
+// Path returns the path of a file or folder, given by its slash-separated elements, in the shared folder: the one that
+// the environment variable GOTORCH_SHARED names, or else the first folder named shared beside the test's directory or
+// one of its parents that has the file. The test is skipped if there is none; it fails if GOTORCH_SHARED names a folder
+// that lacks the file, since a mistyped name would otherwise turn the checks off.
 //
 //	dir := shared.Path(t, "data/mnist")
 func Path(t testing.TB, elem ...string) string {
 	t.Helper()
+	p := Find(t, elem...)
+	if p == "" {
+		t.Skipf("no folder shared with %s beside the repository (%s may name one)", filepath.Join(elem...), variable)
+	}
+	return p
+}
+
+// Find is Path for tests that have something to do without the file: it returns "" where Path skips the test.
+func Find(t testing.TB, elem ...string) string {
+	t.Helper()
 	rel := filepath.FromSlash(filepath.Join(elem...))
-	if root := os.Getenv("GOTORCH_SHARED"); root != "" {
+	if root := os.Getenv(variable); root != "" {
 		p := filepath.Join(root, rel)
 		if _, err := os.Stat(p); err != nil {
-			t.Skipf("GOTORCH_SHARED is set, but: %v", err)
+			t.Fatalf("%s=%s is not the folder of reference data: %v", variable, root, err)
 		}
 		return p
 	}
 	dir, err := os.Getwd()
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	for {
 		p := filepath.Join(dir, "shared", rel)
@@ -36,7 +49,7 @@ func Path(t testing.TB, elem ...string) string {
 		}
 		up := filepath.Dir(dir)
 		if up == dir {
-			t.Skipf("no folder shared with %s beside the repository (GOTORCH_SHARED may name one)", rel)
+			return ""
 		}
 		dir = up
 	}

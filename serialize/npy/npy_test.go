@@ -16,25 +16,9 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-)
 
-func shared() string {
-	if dir := os.Getenv("GOTORCH_SHARED"); dir != "" {
-		return dir
-	}
-	dir, err := os.Getwd()
-	for err == nil {
-		if st, err := os.Stat(filepath.Join(dir, "shared")); err == nil && st.IsDir() {
-			return filepath.Join(dir, "shared")
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			break
-		}
-		dir = up
-	}
-	return ""
-}
+	"github.com/gotorch-dev/torch/internal/shared"
+)
 
 // file makes a .npy by hand.
 func file(version byte, header string, data string) []byte {
@@ -245,10 +229,7 @@ func TestRowMajor(t *testing.T) {
 }
 
 func TestSharedFiles(t *testing.T) {
-	dir := shared()
-	if dir == "" {
-		t.Skip("no shared test data")
-	}
+	dir := filepath.Dir(shared.Path(t, "golden"))
 	n := 0
 	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

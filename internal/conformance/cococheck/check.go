@@ -24,15 +24,11 @@ import (
 
 	"github.com/gotorch-dev/torch/coco"
 	"github.com/gotorch-dev/torch/coco/mask"
+	"github.com/gotorch-dev/torch/internal/conformance/golden"
 )
 
-// Result is what became of one family of cases; Reason is the first failure, or
-// why cases were skipped.
-type Result = struct {
-	Name                    string
-	Passed, Failed, Skipped int
-	Reason                  string
-}
+// Result is what became of one family of cases.
+type Result = golden.Result
 
 // tolerance is how far a number may be from the reference's.
 const tolerance = 1e-9
@@ -93,7 +89,7 @@ type index struct {
 // Run runs the cases of dir. The error is about the directory itself, not
 // about cases that fail.
 func Run(dir string) ([]Result, error) {
-	b, err := os.ReadFile(filepath.Join(dir, "index.json"))
+	b, err := golden.ReadFile(filepath.Join(dir, "index.json"))
 	if err != nil {
 		return nil, fmt.Errorf("cococheck: %w", err)
 	}
@@ -131,19 +127,13 @@ func (r *recorder) check(name string, f func() error) {
 		}()
 		return f()
 	}()
-	if err == nil {
-		r.Passed++
-		return
-	}
-	if r.Failed++; r.Failed == 1 {
-		r.Reason = name + ": " + err.Error()
-	}
+	r.Add(name, err)
 }
 
+// skip counts n cases that cannot run.
 func (r *recorder) skip(n int, reason string) {
-	r.Skipped += n
-	if r.Reason == "" {
-		r.Reason = reason
+	for range n {
+		r.Add(strconv.Itoa(len(r.Cases)), golden.Skip(reason))
 	}
 }
 
@@ -505,12 +495,14 @@ func (ix *index) evals(r *recorder, dir string, gt *coco.COCO, reason string) {
 		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) && want.Type == string(coco.KeypointsOKS) {
 			// Keypoints have a truth of their own.
 			file = filepath.Join(dir, "kp_dt.json")
+			golden.Note(filepath.Join(dir, "kp_gt.json"))
 			var err error
 			if truth, err = coco.Open(filepath.Join(dir, "kp_gt.json")); err != nil {
 				r.skip(1, err.Error())
 				continue
 			}
 		}
+		golden.Note(file)
 		if truth == nil {
 			r.skip(1, reason)
 			continue

@@ -4,23 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"github.com/gotorch-dev/torch/internal/shared"
 )
-
-func TestGolden(t *testing.T) {
-	dir := shared.Path(t, "golden/coco")
-	results, err := Run(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range results {
-		t.Logf("%-14s passed %d, failed %d, skipped %d", r.Name, r.Passed, r.Failed, r.Skipped)
-		if r.Failed > 0 || r.Skipped > 0 || r.Passed == 0 {
-			t.Errorf("%s: %s", r.Name, r.Reason)
-		}
-	}
-}
 
 // A runner that cannot fail proves nothing.
 func TestWrongDataFails(t *testing.T) {

@@ -10,12 +10,14 @@ import (
 	"strings"
 
 	"github.com/gotorch-dev/torch/coco/mask"
+	"github.com/gotorch-dev/torch/internal/conformance/golden"
 )
 
 var npyHeader = regexp.MustCompile(`^\{'descr': '\|([ub])1', 'fortran_order': (False|True), 'shape': \((\d+), (\d+)\), \}\s*$`)
 
 // readNPZ reads two-dimensional arrays of bytes, which is all that masks are.
 func readNPZ(path string) (map[string]*mask.Mask, error) {
+	golden.Note(path)
 	z, err := zip.OpenReader(path)
 	if err != nil {
 		return nil, fmt.Errorf("cococheck: %w", err)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -43,15 +42,13 @@ type draw struct {
 
 // run is the state of one comparison.
 type run struct {
-	only    *regexp.Regexp
-	verbose func(string, ...any)
-	results []golden.Result
-	index   map[string]int
+	only *regexp.Regexp
+	golden.Tally
 }
 
 // Run compares the cases of a directory.
 func Run(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result, error) {
-	data, err := os.ReadFile(filepath.Join(dir, "distributions.json"))
+	data, err := golden.ReadFile(filepath.Join(dir, "distributions.json"))
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +56,7 @@ func Run(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golde
 	if err := json.Unmarshal(data, &f); err != nil {
 		return nil, fmt.Errorf("distcheck: %w", err)
 	}
-	r := &run{only: only, verbose: verbose, index: map[string]int{}}
+	r := &run{only: only, Tally: golden.Tally{Verbose: verbose}}
 	byName := map[string]map[string]json.RawMessage{}
 	for _, d := range f.Dists {
 		name, dt := text(d["name"]), text(d["dtype"])
@@ -90,41 +87,25 @@ func Run(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golde
 			r.transform(name, t)
 		}
 	}
-	return r.results, nil
+	return r.Results(), nil
 }
 
 func (r *run) wanted(name string) bool { return r.only == nil || r.only.MatchString(name) }
 
 // check counts one comparison; f returns what is wrong, or "". Panics count as failures.
 func (r *run) check(name, what string, f func() string) {
-	i, ok := r.index[name]
-	if !ok {
-		i = len(r.results)
-		r.index[name] = i
-		r.results = append(r.results, golden.Result{Name: name})
-	}
-	msg, skip := "", false
+	var err error
 	func() {
 		defer func() {
 			if p := recover(); p != nil {
-				err := golden.Recovered(p)
-				msg, skip = err.Error(), golden.NeedsElements(err)
+				err = golden.Recovered(p)
 			}
 		}()
-		msg = f()
-	}()
-	switch {
-	case skip:
-		r.results[i].Skipped++
-	case msg == "":
-		r.results[i].Passed++
-	default:
-		r.results[i].Failed++
-		r.results[i].Reason = what + ": " + msg
-		if r.verbose != nil {
-			r.verbose("%s: %s: %s", name, what, msg)
+		if msg := f(); msg != "" {
+			err = errors.New(msg)
 		}
-	}
+	}()
+	r.Add(name, what, err)
 }
 
 func text(raw json.RawMessage) string {
@@ -265,7 +246,7 @@ func (r *run) distribution(name string, rec map[string]json.RawMessage) {
 	dt := dtype.Parse(text(rec["dtype"]))
 	var d dist
 	built := ""
-	r.check(name, "constructor", func() string {
+	r.check(name, "constructor "+dt.Name(), func() string {
 		var err error
 		if d, _, err = make1(rec, false); err != nil {
 			built = err.Error()

@@ -6,25 +6,7 @@ import (
 	"testing"
 
 	_ "github.com/gotorch-dev/torch" // links the operators
-	"github.com/gotorch-dev/torch/internal/shared"
 )
-
-func TestGolden(t *testing.T) {
-	results, err := Run(shared.Path(t, "golden/distributions"), nil, t.Logf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	passed := 0
-	for _, r := range results {
-		passed += r.Passed
-		if r.Failed > 0 || r.Skipped > 0 {
-			t.Errorf("%s: %d failed, %d skipped: %s", r.Name, r.Failed, r.Skipped, r.Reason)
-		}
-	}
-	if passed < 2000 {
-		t.Errorf("only %d comparisons", passed)
-	}
-}
 
 // A runner that cannot fail proves nothing.
 func TestWrongDataFails(t *testing.T) {

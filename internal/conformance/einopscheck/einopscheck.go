@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gotorch-dev/torch/einops"
@@ -33,7 +33,7 @@ type record struct {
 
 // Run compares the cases of a directory; only matches names of functions.
 func Run(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result, error) {
-	data, err := os.ReadFile(filepath.Join(dir, "index.json"))
+	data, err := golden.ReadFile(filepath.Join(dir, "index.json"))
 	if err != nil {
 		return nil, err
 	}
@@ -46,31 +46,20 @@ func Run(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golde
 		return nil, err
 	}
 	defer dec.Close()
-	index := map[string]int{}
-	var out []golden.Result
+	t := &golden.Tally{Verbose: verbose}
 	for i := range f.Cases {
 		r := &f.Cases[i]
 		if only != nil && !only.MatchString(r.Fn) {
 			continue
 		}
-		k, ok := index[r.Fn]
-		if !ok {
-			k = len(out)
-			index[r.Fn] = k
-			out = append(out, golden.Result{Name: r.Fn})
-		}
 		dec.Reset()
+		var err error
 		if msg := r.check(dec); msg != "" {
-			out[k].Failed++
-			out[k].Reason = fmt.Sprintf("%q: %s", r.Pattern, msg)
-			if verbose != nil {
-				verbose("case %d, %s %q: %s", i, r.Fn, r.Pattern, msg)
-			}
-		} else {
-			out[k].Passed++
+			err = fmt.Errorf("%q: %s", r.Pattern, msg)
 		}
+		t.Add(r.Fn, strconv.Itoa(i), err)
 	}
-	return out, nil
+	return t.Results(), nil
 }
 
 // tensors are a tensor, or a list of them.

@@ -16,13 +16,6 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Result is what a check reports for one operator or class.
-type Result = struct {
-	Name                    string
-	Passed, Failed, Skipped int
-	Reason                  string
-}
-
 // The decoded values: nil, bool, int, float64, complex128, string and *tensor.Tensor are themselves; the rest are
 // these.
 type (
@@ -71,7 +64,7 @@ type TensorInfo struct {
 	RequiresGrad bool
 	Stride       []int
 	Offset       int
-	Alias        string
+	Alias        string // the argument whose memory a result shares: input, args.1, kwargs.out
 }
 
 // Device is where decoded tensors are put, and new ones are made while the cases run.
@@ -105,6 +98,8 @@ type Decoder struct {
 	Arrays  *npy.NPZ
 	Tensors map[string]*tensor.Tensor
 	Info    map[*tensor.Tensor]TensorInfo
+	// Named are the tensors of a case's arguments by the names that TensorInfo.Alias uses; the runner sets it.
+	Named map[string][]*tensor.Tensor
 }
 
 // NewDecoder reads arrays from an .npz file; "" when a case has none.
@@ -114,6 +109,7 @@ func NewDecoder(path string) (*Decoder, error) {
 	if path == "" {
 		return d, nil
 	}
+	Note(path)
 	z, err := npy.OpenNPZ(path)
 	if err != nil {
 		return nil, err
@@ -133,6 +129,7 @@ func (d *Decoder) Close() {
 func (d *Decoder) Reset() {
 	d.Tensors = map[string]*tensor.Tensor{}
 	d.Info = map[*tensor.Tensor]TensorInfo{}
+	d.Named = nil
 }
 
 type encTensor struct {

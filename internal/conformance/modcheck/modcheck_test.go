@@ -13,58 +13,11 @@ import (
 	"github.com/gotorch-dev/torch/internal/conformance/golden"
 	"github.com/gotorch-dev/torch/internal/conformance/modcheck"
 	"github.com/gotorch-dev/torch/internal/rng"
+	"github.com/gotorch-dev/torch/internal/shared"
 	"github.com/gotorch-dev/torch/nn"
 	nninit "github.com/gotorch-dev/torch/nn/init"
 	"github.com/gotorch-dev/torch/tensor"
 )
-
-// shared finds a folder of the reference data: $GOTORCH_SHARED, or "shared" beside a parent of the test's directory.
-func shared(t *testing.T, name string) string {
-	t.Helper()
-	if s := os.Getenv("GOTORCH_SHARED"); s != "" {
-		if p := filepath.Join(s, name); exists(p) {
-			return p
-		}
-	}
-	dir, _ := os.Getwd()
-	for {
-		if p := filepath.Join(dir, "shared", name); exists(p) {
-			return p
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			t.Skip("no reference data")
-		}
-		dir = up
-	}
-}
-
-func exists(p string) bool { _, err := os.Stat(p); return err == nil }
-
-// TestPrint compares text, state dict, names and parameter counts.
-func TestPrint(t *testing.T) {
-	dir := shared(t, "golden/print")
-	raw, err := os.ReadFile(filepath.Join(dir, "index.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var index struct{ Modules []json.RawMessage }
-	if err := json.Unmarshal(raw, &index); err != nil {
-		t.Fatal(err)
-	}
-	d, err := golden.NewDecoder(filepath.Join(dir, "print.npz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	for i, r := range index.Modules {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			if ok, err := modcheck.PrintRecord(d, r); err != nil || !ok {
-				t.Errorf("class is there: %v, %v in %.120s", ok, err, r)
-			}
-		})
-	}
-}
 
 type rngCase struct {
 	Group, Case string
@@ -116,7 +69,7 @@ func numbers(v any) any {
 }
 
 func loadRNG(t *testing.T, group string) ([]rngCase, *golden.Decoder) {
-	dir := shared(t, "golden/rng")
+	dir := shared.Path(t, "golden/rng")
 	raw, err := os.ReadFile(filepath.Join(dir, "rng.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -293,28 +246,5 @@ func TestInitFunctions(t *testing.T) {
 			}
 			exact(t, c.Fn, x, want, tol)
 		})
-	}
-}
-
-// TestModules runs the reference cases of all classes.
-func TestModules(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long")
-	}
-	dir := shared(t, "golden/modules")
-	results, err := modcheck.Run(dir, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	passed, failed := 0, 0
-	for _, r := range results {
-		passed, failed = passed+r.Passed, failed+r.Failed
-		if strings.Contains(r.Reason, "runtime error") {
-			t.Errorf("%s: %s", r.Name, r.Reason)
-		}
-	}
-	t.Logf("%d passed, %d failed", passed, failed)
-	if failed*10 > passed {
-		t.Errorf("%d of %d cases failed", failed, passed+failed)
 	}
 }

@@ -44,3 +44,12 @@ func CallTensor(names []string, args []any, kwargs map[string]any) (*tensor.Tens
 	}
 	return t, nil
 }
+
+// Inputs remembers what tensors hold before a call.
+type Inputs struct{ inputs *inputs }
+
+// Remember copies the memory of the tensors that d has decoded so far; [Inputs.Unchanged] compares.
+func Remember(d *golden.Decoder) Inputs { return Inputs{remember(d)} }
+
+// Unchanged fails when a call wrote to a tensor that was remembered.
+func (m Inputs) Unchanged() error { return m.inputs.unchanged(nil) }

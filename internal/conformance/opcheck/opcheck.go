@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -46,10 +47,15 @@ type Options struct {
 
 // Run checks every case of dir's index files.
 func Run(dir string, o Options) ([]golden.Result, error) {
-	var out []golden.Result
+	t := &golden.Tally{Verbose: o.Verbose}
 	any := false
 	for _, name := range []string{"index.json", "index_random.json"} {
-		raw, err := os.ReadFile(filepath.Join(dir, name))
+		suffix := "" // some operators have cases in both files
+		if name == "index_random.json" {
+			suffix = "@random"
+		}
+
+		raw, err := golden.ReadFile(filepath.Join(dir, name))
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
@@ -66,75 +72,54 @@ func Run(dir string, o Options) ([]golden.Result, error) {
 			if o.Only != nil && !o.Only.MatchString(rec.Op) {
 				continue
 			}
-			r, err := runOp(dir, rec, o)
-			if err != nil {
+			if err := runOp(dir, rec, rec.Op+suffix, t); err != nil {
 				return nil, fmt.Errorf("%s: %w", rec.Op, err)
 			}
-			out = append(out, r)
 		}
 	}
 	if !any {
 		return nil, fmt.Errorf("%s holds no index.json", dir)
 	}
-	return out, nil
+	return t.Results(), nil
 }
 
-// errSkip is the reason why a case cannot run here.
-type errSkip string
-
-func (e errSkip) Error() string { return string(e) }
-
-func runOp(dir string, rec *opRecord, o Options) (golden.Result, error) {
-	res := golden.Result{Name: rec.Op}
-	call, err := parseCallable(rec.Callable)
-	if err != nil {
-		res.Skipped, res.Reason = len(rec.Cases), err.Error()
-		return res, nil
-	}
-	if missing := call.missing(); missing != "" {
-		res.Skipped, res.Reason = len(rec.Cases), "operator not there yet: "+missing
-		return res, nil
-	}
+func runOp(dir string, rec *opRecord, name string, t *golden.Tally) error {
 	path, err := golden.Path(dir, rec.File)
 	if err != nil {
-		return res, err
+		return err
+	}
+	golden.Note(path)
+	call, err := parseCallable(rec.Callable)
+	if err == nil {
+		if missing := call.missing(); missing != "" {
+			err = golden.Skip("operator not there yet: " + missing)
+		}
+	} else {
+		err = golden.Skip(err.Error())
+	}
+	if err != nil {
+		for i := range rec.Cases {
+			t.Add(name, strconv.Itoa(i), err)
+		}
+		return nil
 	}
 	d, err := golden.NewDecoder(path)
 	if err != nil {
-		return res, err
+		return err
 	}
 	defer d.Close()
-	skipReason := ""
 	for i, raw := range rec.Cases {
 		var c caseRecord
 		if err := json.Unmarshal(raw, &c); err != nil {
-			return res, fmt.Errorf("case %d: %w", i, err)
+			return fmt.Errorf("case %d: %w", i, err)
 		}
 		err := runCase(d, call, &c)
-		var skip errSkip
-		switch {
-		case err == nil:
-			res.Passed++
-		case errors.As(err, &skip) || golden.NeedsElements(err):
-			res.Skipped++
-			if skipReason == "" {
-				skipReason = err.Error()
-			}
-		default:
-			res.Failed++
-			why := fmt.Sprintf("case %d (%s %s): %v", i, c.Src, c.DType, err)
-			if res.Reason == "" {
-				res.Reason = why
-			}
-			if o.Verbose != nil {
-				o.Verbose("%s %s", rec.Op, why)
-			}
+		if err != nil {
+			err = fmt.Errorf("(%s %s) %w", c.Src, c.DType, err)
 		}
+		t.Add(name, strconv.Itoa(i), err)
 	}
-	if res.Reason == "" {
-		res.Reason = skipReason
-	}
-	return res, nil
+	return nil
 }
 
 func runCase(d *golden.Decoder, call *callable, c *caseRecord) (err error) {
@@ -157,18 +142,23 @@ func runCase(d *golden.Decoder, call *callable, c *caseRecord) (err error) {
 		return err
 	}
 	if u := unsupported(input, args, kwargs); u != "" {
-		return errSkip(u)
+		return golden.Skip(u)
 	}
 	if c.Seed != nil {
 		rng.Default.ManualSeed(*c.Seed)
 	}
+	d.Named = named(input, args, kwargs)
 	tensors := len(d.Tensors)
+	memory := remember(d)
 	got, err := call.run(append([]any{input}, args...), kwargs)
 	if c.Error != nil && golden.NeedsElements(err) {
 		return err
 	}
 	if c.Error != nil {
-		return checkError(c, err)
+		if err := checkError(c, err); err != nil {
+			return err
+		}
+		return memory.unchanged(nil)
 	}
 	if err != nil {
 		return err
@@ -184,37 +174,39 @@ func runCase(d *golden.Decoder, call *callable, c *caseRecord) (err error) {
 	if err := compare(d, got, want, dt, golden.Tolerance{}); err != nil {
 		return err
 	}
+	var written []any
 	for name, raw := range c.After {
 		w, err := d.Decode(raw)
 		if err != nil {
 			return err
 		}
-		var arg any
-		switch {
-		case name == "input":
-			arg = input
-		case strings.HasPrefix(name, "args."):
-			i, err := strconv.Atoi(strings.TrimPrefix(name, "args."))
-			if err != nil || i < 0 || i >= len(args) {
-				return fmt.Errorf("no argument %s among %d", name, len(args))
-			}
-			arg = args[i]
-		case strings.HasPrefix(name, "kwargs."):
-			arg = kwargs[strings.TrimPrefix(name, "kwargs.")]
+		arg, err := argument(name, input, args, kwargs)
+		if err != nil {
+			return err
 		}
+		written = append(written, arg)
 		if err := compare(d, arg, w, dt, golden.Tolerance{}); err != nil {
 			return fmt.Errorf("%s after the call: %w", name, err)
 		}
 	}
+	if err := memory.separate(d, got, want); err != nil {
+		return err
+	}
+	if err := memory.unchanged(written); err != nil {
+		return err
+	}
 	if len(c.Grad) > 0 {
-		return checkGrad(d, c, got, dt)
+		if err := checkGrad(d, c, got, dt, memory); err != nil {
+			return err
+		}
+		return memory.unchanged(written)
 	}
 	return nil
 }
 
 func checkError(c *caseRecord, err error) error {
 	if err == nil && golden.Device.Type == tensor.MetaDevice {
-		return errSkip("an error that depends on elements")
+		return golden.Skip("an error that depends on elements")
 	}
 	if err == nil {
 		return fmt.Errorf("no error; want %s: %.100s", c.Error.Type, c.Error.Message)
@@ -279,15 +271,15 @@ func compare(d *golden.Decoder, got, want any, dt tensor.DType, tol golden.Toler
 			return errors.New(why)
 		}
 		if info := d.Info[w]; info.Alias != "" {
-			in := d.Tensors[info.Alias]
-			if in == nil {
-				return nil
+			in := d.Named[info.Alias]
+			if len(in) == 0 {
+				return fmt.Errorf("the record says that it shares memory with %s, which is no tensor", info.Alias)
 			}
 			stride := info.Stride
 			if stride == nil {
 				stride = tensor.FormatStrides(w.Shape(), tensor.ContiguousFormat)
 			}
-			if g.Storage() != in.Storage() {
+			if !slices.ContainsFunc(in, func(t *tensor.Tensor) bool { return t.Storage() == g.Storage() }) {
 				return fmt.Errorf("does not share memory with its input")
 			}
 			if g.Numel() > 0 && (!sameStride(g, stride) || g.StorageOffset() != info.Offset) {
@@ -310,7 +302,7 @@ func compare(d *golden.Decoder, got, want any, dt tensor.DType, tol golden.Toler
 	case golden.Tuple:
 		return compareSeq(d, got, w, dt, tol)
 	case golden.Unsupported:
-		return errSkip("not supported: " + string(w))
+		return golden.Skip("not supported: " + string(w))
 	case nil:
 		if got != nil {
 			return fmt.Errorf("got %v, want None", got)
@@ -376,7 +368,7 @@ func compareSeq(d *golden.Decoder, got any, want []any, dt tensor.DType, tol gol
 }
 
 // checkGrad compares the gradients of L = sum of out·w with w[i] = ((i mod 7) − 3)/3.
-func checkGrad(d *golden.Decoder, c *caseRecord, got any, dt tensor.DType) error {
+func checkGrad(d *golden.Decoder, c *caseRecord, got any, dt tensor.DType, memory *inputs) error {
 	var outs []*tensor.Tensor
 	flatten(got, &outs)
 	if c.LossOf != nil {
@@ -428,6 +420,9 @@ func checkGrad(d *golden.Decoder, c *caseRecord, got any, dt tensor.DType) error
 		return fmt.Errorf("backward: %w", err)
 	}
 	for i, w := range wants {
+		if g := grads[i]; g != nil && g.Numel() > 0 && memory.names[g.Storage()] != "" {
+			return fmt.Errorf("gradient %d lies in the memory of %s", i, memory.names[g.Storage()])
+		}
 		switch {
 		case w == nil && grads[i] != nil:
 			if golden.CloseOnDevice(grads[i], grads[i].Detach().ZerosLike(), golden.Tolerance{}) != "" {
@@ -521,7 +516,7 @@ func lossPart(outs []*tensor.Tensor, raw json.RawMessage) (*tensor.Tensor, error
 		return one("matmul", tensor.TensorValue(a), tensor.TensorValue(b))
 	}
 	if p.Out == nil || *p.Out >= len(outs) {
-		return nil, errSkip("loss_of of another kind")
+		return nil, golden.Skip("loss_of of another kind")
 	}
 	t := outs[*p.Out]
 	var err error

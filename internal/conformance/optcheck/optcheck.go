@@ -7,9 +7,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/gotorch-dev/torch/internal/conformance/golden"
@@ -43,48 +43,9 @@ type Options struct {
 	Verbose func(format string, args ...any)
 }
 
-// tally collects results by name, in order of appearance.
-type tally struct {
-	o     Options
-	order []string
-	by    map[string]*golden.Result
-}
-
-type errSkip string
-
-func (e errSkip) Error() string { return string(e) }
-
-func (t *tally) add(name string, i int, err error) {
-	r := t.by[name]
-	if r == nil {
-		r = &golden.Result{Name: name}
-		t.by[name] = r
-		t.order = append(t.order, name)
-	}
-	skip, skipped := err.(errSkip)
-	switch {
-	case err == nil:
-		r.Passed++
-	case skipped || golden.NeedsElements(err):
-		r.Skipped++
-		if r.Reason == "" {
-			r.Reason = string(skip)
-		}
-	default:
-		r.Failed++
-		why := fmt.Sprintf("case %d: %v", i, err)
-		if r.Failed == 1 {
-			r.Reason = why
-		}
-		if t.o.Verbose != nil {
-			t.o.Verbose("%s %s", name, why)
-		}
-	}
-}
-
 // Run checks every case of dir's optim.json and schedulers.json.
 func Run(dir string, o Options) ([]golden.Result, error) {
-	t := &tally{o: o, by: map[string]*golden.Result{}}
+	t := &golden.Tally{Verbose: o.Verbose}
 	var index struct {
 		Runs []runRecord
 	}
@@ -98,22 +59,20 @@ func Run(dir string, o Options) ([]golden.Result, error) {
 	defer d.Close()
 	for i := range index.Runs {
 		r := &index.Runs[i]
+		golden.Note(filepath.Join(dir, r.StateFile))
+		golden.Note(filepath.Join(dir, r.StateMidFile))
 		if o.Only == nil || o.Only.MatchString(r.Name) {
-			t.add(r.Name, r.I, try(func() error { return checkRun(dir, d, r) }))
+			t.Add(r.Name, strconv.Itoa(r.I), try(func() error { return checkRun(dir, d, r) }))
 		}
 	}
-	if err := checkSchedules(filepath.Join(dir, "schedulers.json"), t); err != nil {
+	if err := checkSchedules(filepath.Join(dir, "schedulers.json"), o, t); err != nil {
 		return nil, err
 	}
-	var out []golden.Result
-	for _, n := range t.order {
-		out = append(out, *t.by[n])
-	}
-	return out, nil
+	return t.Results(), nil
 }
 
 func readJSON(path string, v any) error {
-	raw, err := os.ReadFile(path)
+	raw, err := golden.ReadFile(path)
 	if err != nil {
 		return err
 	}
@@ -331,7 +290,7 @@ func checkRun(dir string, d *golden.Decoder, r *runRecord) error {
 	}
 	opt := build(r, p.params)
 	if opt == nil {
-		return errSkip("no optimizer " + r.Name + " yet")
+		return golden.Skip("no optimizer " + r.Name + " yet")
 	}
 	if err := follow(d, r, p, opt, 0); err != nil {
 		return err

@@ -32,7 +32,7 @@ func newProblem(d *golden.Decoder, name string, dt tensor.DType) (*problem, erro
 	case "rosen":
 		names = []string{"rosen"}
 	default:
-		return nil, errSkip("unknown problem " + name)
+		return nil, golden.Skip("unknown problem " + name)
 	}
 	for _, n := range names {
 		v, shape, err := load(n)

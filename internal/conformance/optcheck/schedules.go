@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/gotorch-dev/torch/internal/conformance/golden"
 	"github.com/gotorch-dev/torch/optim"
 	"github.com/gotorch-dev/torch/optim/lr"
 	"github.com/gotorch-dev/torch/serialize"
@@ -29,15 +30,15 @@ type scheduleRecord struct {
 	State      json.RawMessage
 }
 
-func checkSchedules(path string, t *tally) error {
+func checkSchedules(path string, o Options, t *golden.Tally) error {
 	var index struct{ Schedules []scheduleRecord }
 	if err := readJSON(path, &index); err != nil {
 		return err
 	}
 	for i := range index.Schedules {
 		r := &index.Schedules[i]
-		if t.o.Only == nil || t.o.Only.MatchString(r.Cls) {
-			t.add(r.Cls, i, try(func() error { return checkSchedule(r) }))
+		if o.Only == nil || o.Only.MatchString(r.Cls) {
+			t.Add(r.Cls, "schedule "+strconv.Itoa(i), try(func() error { return checkSchedule(r) }))
 		}
 	}
 	return nil
@@ -248,7 +249,7 @@ func simple(spec scheduleSpec, opt optim.Optimizer) (lr.Scheduler, error) {
 		}
 		return lr.NewMultiplicativeLR(opt, f[0], f[1:]...), nil
 	}
-	return nil, errSkip("no scheduler " + spec.Cls + " yet")
+	return nil, golden.Skip("no scheduler " + spec.Cls + " yet")
 }
 
 func lambdas(v any) []func(int) float64 {

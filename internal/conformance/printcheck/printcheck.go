@@ -4,9 +4,9 @@ package printcheck
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/gotorch-dev/torch/internal/conformance/golden"
@@ -41,7 +41,7 @@ type tensorRecord struct {
 
 // Run checks dir's index.json.
 func Run(dir string, o Options) ([]golden.Result, error) {
-	raw, err := os.ReadFile(filepath.Join(dir, "index.json"))
+	raw, err := golden.ReadFile(filepath.Join(dir, "index.json"))
 	if err != nil {
 		return nil, err
 	}
@@ -58,65 +58,44 @@ func Run(dir string, o Options) ([]golden.Result, error) {
 		return nil, err
 	}
 	defer d.Close()
-	results := map[string]*golden.Result{}
-	var order []string
-	count := func(name, what string, ok bool, err error) {
-		r := results[name]
-		if r == nil {
-			r = &golden.Result{Name: name}
-			results[name] = r
-			order = append(order, name)
-		}
+	t := &golden.Tally{Verbose: o.Verbose}
+	count := func(name, id, what string, ok bool, err error) {
 		switch {
-		case !ok:
-			r.Skipped++
-			if o.Verbose != nil {
-				o.Verbose("%s %s skipped: %v", name, what, err)
-			}
-		case err == nil:
-			r.Passed++
-		default:
-			r.Failed++
-			if r.Failed == 1 {
-				r.Reason = what + ": " + err.Error()
-			}
-			if o.Verbose != nil {
-				o.Verbose("%s %s: %v", name, what, err)
-			}
+		case err != nil && !ok:
+			err = golden.Skip(fmt.Sprintf("(%s) %v", what, err))
+		case err != nil:
+			err = fmt.Errorf("(%s) %w", what, err)
 		}
+		t.Add(name, id, err)
 	}
 	for i := range index.Tensors {
 		r := &index.Tensors[i]
 		if o.Only == nil || o.Only.MatchString("tensors") || o.Only.MatchString(r.Note) {
 			ok, err := checkTensor(d, r)
-			count("tensors", fmt.Sprintf("%d (%s)", r.ID, r.Note), ok, err)
+			count("tensors", strconv.Itoa(r.ID), r.Note, ok, err)
 		}
 	}
 	if o.Only == nil || o.Only.MatchString("objects") {
-		for _, r := range index.Objects {
+		for i, r := range index.Objects {
 			got, ok := object(r.What)
 			if !ok {
-				count("objects", r.What, false, fmt.Errorf("no such object"))
+				count("objects", strconv.Itoa(i), r.What, false, fmt.Errorf("no such object"))
 				continue
 			}
-			count("objects", r.What, true, equal(got, r.Text))
+			count("objects", strconv.Itoa(i), r.What, true, equal(got, r.Text))
 		}
 	}
 	if o.Only == nil || o.Only.MatchString("modules") {
 		for i, m := range index.Modules {
 			if o.Module == nil {
-				count("modules", fmt.Sprint(i), false, fmt.Errorf("no modules"))
+				count("modules", strconv.Itoa(i), "module", false, fmt.Errorf("no modules"))
 				continue
 			}
 			ok, err := try(func() (bool, error) { return o.Module(d, m) })
-			count("modules", fmt.Sprint(i), ok, err)
+			count("modules", strconv.Itoa(i), "module", ok, err)
 		}
 	}
-	var out []golden.Result
-	for _, n := range order {
-		out = append(out, *results[n])
-	}
-	return out, nil
+	return t.Results(), nil
 }
 
 func equal(got, want string) error {

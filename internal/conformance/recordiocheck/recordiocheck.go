@@ -23,18 +23,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
+	"github.com/gotorch-dev/torch/internal/conformance/golden"
 	"github.com/gotorch-dev/torch/recordio"
 )
 
-// Result is the outcome for one file: how many checks passed, failed and were not
-// made, and the first reason for one that failed, or else that was not made.
-type Result = struct {
-	Name                    string
-	Passed, Failed, Skipped int
-	Reason                  string
-}
+// Result is the outcome for one file; its cases are the checks in their order.
+type Result = golden.Result
 
 // Expected is the description of a record file in JSON. Absent members are not
 // compared.
@@ -88,22 +85,16 @@ func Run(dir string) (results []Result, err error) {
 type recorder struct{ Result }
 
 func (r *recorder) check(ok bool, format string, args ...any) bool {
-	if ok {
-		r.Passed++
-		return true
+	var err error
+	if !ok {
+		err = fmt.Errorf(format, args...)
 	}
-	if r.Failed == 0 {
-		r.Reason = fmt.Sprintf(format, args...)
-	}
-	r.Failed++
-	return false
+	r.Add(strconv.Itoa(len(r.Cases)), err)
+	return ok
 }
 
 func (r *recorder) skip(format string, args ...any) {
-	if r.Failed == 0 && r.Reason == "" {
-		r.Reason = fmt.Sprintf(format, args...)
-	}
-	r.Skipped++
+	r.Add(strconv.Itoa(len(r.Cases)), golden.Skip(fmt.Sprintf(format, args...)))
 }
 
 // companion returns the text of a file beside path with another extension.
@@ -112,6 +103,7 @@ func companion(path string, exts ...string) (name string, text []byte) {
 	for _, base := range []string{path, stem} {
 		for _, e := range exts {
 			if b, err := os.ReadFile(base + e); err == nil && base+e != path {
+				golden.Note(base + e)
 				return base + e, b
 			}
 		}
@@ -120,6 +112,7 @@ func companion(path string, exts ...string) (name string, text []byte) {
 }
 
 func isRecordFile(path string) bool {
+	golden.Note(path)
 	f, err := os.Open(path)
 	if err != nil {
 		return false

@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/gotorch-dev/torch/internal/shared"
 )
 
 func run(t *testing.T, dir string) map[string]Result {
@@ -21,18 +19,6 @@ func run(t *testing.T, dir string) map[string]Result {
 		byName[r.Name] = r
 	}
 	return byName
-}
-
-func TestShared(t *testing.T) {
-	results := run(t, shared.Path(t, "testdata/recordio"))
-	if len(results) == 0 {
-		t.Error("no files")
-	}
-	for _, r := range results {
-		if r.Failed > 0 || r.Passed == 0 {
-			t.Errorf("%s: %d failed, %d passed: %s", r.Name, r.Failed, r.Passed, r.Reason)
-		}
-	}
 }
 
 func TestOwn(t *testing.T) {

@@ -21,7 +21,7 @@ type tensors = []*tensor.Tensor
 func op(name string, kwargs map[string]any, args ...any) *tensor.Tensor {
 	names := opcheck.Names("torch." + name)
 	if !opcheck.Exists(names) {
-		panic(errSkip("operator not there yet: " + names[0]))
+		panic(golden.Skip("operator not there yet: " + names[0]))
 	}
 	t, err := opcheck.CallTensor(names, args, kwargs)
 	if err != nil {
@@ -294,7 +294,7 @@ func withGrad(f func(x *tensor.Tensor) *tensor.Tensor) tensors {
 	x := ramp().SetRequiresGrad(true)
 	y := f(x)
 	if !y.RequiresGrad() {
-		panic(errSkip("the operator has no gradient yet"))
+		panic(golden.Skip("the operator has no gradient yet"))
 	}
 	op("sum", nil, y).Backward()
 	return tensors{y, x.Grad()}
@@ -332,7 +332,7 @@ func runProgram(c *caseRecord) (tensors, error) {
 			return tensors{epoch(l), epoch(l), epoch(l), rand(1)}, nil
 		}
 	}
-	return nil, errSkip("no program for " + c.Case)
+	return nil, golden.Skip("no program for " + c.Case)
 }
 
 // runInit applies a function of nn.init to zeros.
@@ -400,7 +400,7 @@ func runInit(c *caseRecord) (tensors, error) {
 		}
 		nninit.Sparse(t, num(0, 0), o)
 	default:
-		return nil, errSkip("no init." + c.Fn)
+		return nil, golden.Skip("no init." + c.Fn)
 	}
 	return tensors{t}, nil
 }

@@ -8,9 +8,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/gotorch-dev/torch/internal/conformance/golden"
@@ -62,13 +62,9 @@ type callRecord struct {
 	Inputs   []json.RawMessage
 }
 
-type errSkip string
-
-func (e errSkip) Error() string { return string(e) }
-
 // Run checks dir's rng.json.
 func Run(dir string, o Options) ([]golden.Result, error) {
-	raw, err := os.ReadFile(filepath.Join(dir, "rng.json"))
+	raw, err := golden.ReadFile(filepath.Join(dir, "rng.json"))
 	if err != nil {
 		return nil, err
 	}
@@ -85,8 +81,7 @@ func Run(dir string, o Options) ([]golden.Result, error) {
 	defer d.Close()
 	before := rng.Default.State()
 	defer func() { _ = rng.Default.SetState(before) }() // a state it gave itself is always accepted
-	results := map[string]*golden.Result{}
-	var order []string
+	t := &golden.Tally{Verbose: o.Verbose}
 	for i := range index.Cases {
 		c := &index.Cases[i]
 		name := c.Group
@@ -96,44 +91,19 @@ func Run(dir string, o Options) ([]golden.Result, error) {
 		if o.Only != nil && !o.Only.MatchString(name) {
 			continue
 		}
-		r := results[name]
-		if r == nil {
-			r = &golden.Result{Name: name}
-			results[name] = r
-			order = append(order, name)
-		}
 		err := check(d, c, o)
-		skip, skipped := err.(errSkip)
-		switch {
-		case err == nil:
-			r.Passed++
-		case skipped || golden.NeedsElements(err):
-			r.Skipped++
-			if r.Reason == "" {
-				r.Reason = string(skip)
-			}
-		default:
-			r.Failed++
-			why := fmt.Sprintf("%s, seed %d: %v", c.Case, c.Seed, err)
-			if r.Failed == 1 {
-				r.Reason = why
-			}
-			if o.Verbose != nil {
-				o.Verbose("%s %s", name, why)
-			}
+		if err != nil {
+			err = fmt.Errorf("(%s, seed %d) %w", c.Case, c.Seed, err)
 		}
+		t.Add(name, strconv.Itoa(i), err)
 	}
-	var out []golden.Result
-	for _, n := range order {
-		out = append(out, *results[n])
-	}
-	return out, nil
+	return t.Results(), nil
 }
 
 func check(d *golden.Decoder, c *caseRecord, o Options) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			if s, ok := r.(errSkip); ok {
+			if s, ok := r.(golden.Skip); ok {
 				err = s
 				return
 			}
@@ -150,7 +120,7 @@ func check(d *golden.Decoder, c *caseRecord, o Options) (err error) {
 		outs, err = runInit(c)
 	case c.Group == "init":
 		if c.Module == "" || o.Init == nil {
-			return errSkip("no modules")
+			return golden.Skip("no modules")
 		}
 		var args []any
 		if err := json.Unmarshal(c.Args, &args); err != nil {
@@ -158,7 +128,7 @@ func check(d *golden.Decoder, c *caseRecord, o Options) (err error) {
 		}
 		sd, ok, err := o.Init(c.Module, args, c.Kwargs)
 		if !ok {
-			return errSkip("no module " + c.Module)
+			return golden.Skip("no module " + c.Module)
 		}
 		if err != nil {
 			return err
@@ -187,7 +157,7 @@ func check(d *golden.Decoder, c *caseRecord, o Options) (err error) {
 		}
 		dt := dtype.Parse(w.DType)
 		if dt == 0 {
-			return errSkip("dtype " + w.DType)
+			return golden.Skip("dtype " + w.DType)
 		}
 		if want.DType() != dt {
 			want = tensor.DenseAs(want, dt)
@@ -239,7 +209,7 @@ func tolerance(c *caseRecord, dt tensor.DType) golden.Tolerance {
 func source(c *callRecord) *tensor.Tensor {
 	dt := dtype.Parse(c.DType)
 	if dt == 0 {
-		panic(errSkip("dtype " + c.DType))
+		panic(golden.Skip("dtype " + c.DType))
 	}
 	stride := tensor.FormatStrides(c.Size, tensor.ContiguousFormat)
 	if c.View == "channels_last" {
@@ -272,7 +242,7 @@ func runCall(d *golden.Decoder, rec *caseRecord, o Options) ([]*tensor.Tensor, e
 	}
 	if c.Kind == "module" {
 		if o.Module == nil {
-			return nil, errSkip("no modules")
+			return nil, golden.Skip("no modules")
 		}
 		ins, err := d.Args(c.Inputs)
 		if err != nil {
@@ -287,7 +257,7 @@ func runCall(d *golden.Decoder, rec *caseRecord, o Options) ([]*tensor.Tensor, e
 			outs = outs[:len(rec.Out)]
 		}
 		if !ok {
-			return nil, errSkip("no module " + c.Fn)
+			return nil, golden.Skip("no module " + c.Fn)
 		}
 		return outs, err
 	}
@@ -297,7 +267,7 @@ func runCall(d *golden.Decoder, rec *caseRecord, o Options) ([]*tensor.Tensor, e
 		if c.DType != "" {
 			dt := dtype.Parse(c.DType)
 			if dt == 0 {
-				return nil, errSkip("dtype " + c.DType)
+				return nil, golden.Skip("dtype " + c.DType)
 			}
 			kwargs["dtype"] = dt
 		}
@@ -310,11 +280,11 @@ func runCall(d *golden.Decoder, rec *caseRecord, o Options) ([]*tensor.Tensor, e
 		names = opcheck.Names("torch.nn.functional." + c.Fn)
 	}
 	if !opcheck.Exists(names) {
-		return nil, errSkip("operator not there yet: " + names[0])
+		return nil, golden.Skip("operator not there yet: " + names[0])
 	}
 	for _, a := range args {
 		if u, ok := a.(golden.Unsupported); ok {
-			return nil, errSkip("not supported: " + string(u))
+			return nil, golden.Skip("not supported: " + string(u))
 		}
 	}
 	v, err := opcheck.Call(names, args, kwargs)

@@ -20,20 +20,16 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gotorch-dev/torch/internal/conformance/golden"
 	"github.com/gotorch-dev/torch/tensorboard"
 )
 
-// Result is one event file: how many of its events are equal to the listing,
-// how many are not, how many were not compared, and the first reason why.
-type Result = struct {
-	Name                    string
-	Passed, Failed, Skipped int
-	Reason                  string
-}
+// Result is one event file: which of its events are equal to the listing.
+type Result = golden.Result
 
 // Run checks the directory dir: one result per event file, sorted by name.
 func Run(dir string) ([]Result, error) {
-	raw, err := os.ReadFile(filepath.Join(dir, "dump.json"))
+	raw, err := golden.ReadFile(filepath.Join(dir, "dump.json"))
 	if err != nil {
 		return nil, fmt.Errorf("tbcheck: %w", err)
 	}
@@ -69,28 +65,27 @@ func Run(dir string) ([]Result, error) {
 		got, err := Events(filepath.Join(root, filepath.FromSlash(n)), !isRaw(want))
 		switch {
 		case !listed:
-			r.Skipped, r.Reason = max(1, len(got)), "not in dump.json"
+			for i := range max(1, len(got)) {
+				r.Add(strconv.Itoa(i), golden.Skip("not in dump.json"))
+			}
 		case err != nil:
-			r.Failed, r.Reason = max(1, len(want)), err.Error()
+			for i := range max(1, len(want)) {
+				r.Add(strconv.Itoa(i), err)
+			}
 		default:
 			for i := range max(len(got), len(want)) {
-				why := ""
+				var err error
 				switch {
 				case i >= len(got):
-					why = "missing"
+					err = errors.New("missing")
 				case i >= len(want):
-					why = "not listed"
+					err = errors.New("not listed")
 				default:
-					why = Diff(got[i], want[i])
+					if why := Diff(got[i], want[i]); why != "" {
+						err = errors.New(why)
+					}
 				}
-				if why == "" {
-					r.Passed++
-					continue
-				}
-				r.Failed++
-				if r.Reason == "" {
-					r.Reason = fmt.Sprintf("event %d: %s", i, why)
-				}
+				r.Add(strconv.Itoa(i), err)
 			}
 		}
 		results = append(results, r)
@@ -125,6 +120,7 @@ func isRaw(events []json.RawMessage) bool {
 // Events reads an event file and returns its events as JSON, as they stand or
 // migrated. A file that ends inside a record ends with the record before.
 func Events(path string, migrate bool) ([]json.RawMessage, error) {
+	golden.Note(path)
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

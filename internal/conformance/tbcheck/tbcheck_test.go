@@ -9,45 +9,6 @@ import (
 	"github.com/gotorch-dev/torch/tensorboard"
 )
 
-// shared finds the folder of golden data: $GOTORCH_SHARED, or a sibling named
-// shared of a folder above the test.
-func shared(t *testing.T, sub string) string {
-	t.Helper()
-	var tries []string
-	if s := os.Getenv("GOTORCH_SHARED"); s != "" {
-		tries = append(tries, s)
-	}
-	d, _ := os.Getwd()
-	for p := d; p != filepath.Dir(p); p = filepath.Dir(p) {
-		tries = append(tries, filepath.Join(filepath.Dir(p), "shared"))
-	}
-	for _, p := range tries {
-		if _, err := os.Stat(filepath.Join(p, sub)); err == nil {
-			return filepath.Join(p, sub)
-		}
-	}
-	t.Skipf("no folder with %s found", sub)
-	return ""
-}
-
-func TestGolden(t *testing.T) {
-	results, err := Run(shared(t, "golden/tensorboard"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	total := 0
-	for _, r := range results {
-		total += r.Passed
-		if r.Failed > 0 || r.Skipped > 0 {
-			t.Errorf("%s: %d passed, %d failed, %d skipped: %s", r.Name, r.Passed, r.Failed, r.Skipped, r.Reason)
-		}
-	}
-	t.Logf("%d files, %d events", len(results), total)
-	if total == 0 {
-		t.Error("nothing was compared")
-	}
-}
-
 // write makes a checkable directory: one file with a scalar, listed as dump.
 func write(t *testing.T, dump string) string {
 	t.Helper()

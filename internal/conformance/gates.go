@@ -1,0 +1,82 @@
+// Package conformance holds the gates: every case of the reference data passes, or stands in known.tsv with the reason
+// why it does not. The gates run over the data that is kept beside the repository, and over the small sample in
+// sample/, which every clone has.
+package conformance
+
+import (
+	"regexp"
+
+	_ "github.com/gotorch-dev/torch" // links the operators
+	"github.com/gotorch-dev/torch/internal/conformance/cococheck"
+	"github.com/gotorch-dev/torch/internal/conformance/distcheck"
+	"github.com/gotorch-dev/torch/internal/conformance/einopscheck"
+	"github.com/gotorch-dev/torch/internal/conformance/golden"
+	"github.com/gotorch-dev/torch/internal/conformance/modcheck"
+	"github.com/gotorch-dev/torch/internal/conformance/opcheck"
+	"github.com/gotorch-dev/torch/internal/conformance/optcheck"
+	"github.com/gotorch-dev/torch/internal/conformance/printcheck"
+	"github.com/gotorch-dev/torch/internal/conformance/recordiocheck"
+	"github.com/gotorch-dev/torch/internal/conformance/rngcheck"
+	"github.com/gotorch-dev/torch/internal/conformance/tbcheck"
+)
+
+// Gate runs the cases of one kind.
+type Gate struct {
+	Kind string
+	// Folder is where the reference data has the cases, relative to its root, with slashes.
+	Folder string
+	// Run runs the cases of a directory of this kind. only, if not nil, chooses by name; verbose, if not nil, is told
+	// of what fails.
+	Run func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result, error)
+}
+
+// Gates are all gates, sorted by kind.
+var Gates = []Gate{
+	{"coco", "golden/coco", whole(cococheck.Run)},
+	{"distributions", "golden/distributions", distcheck.Run},
+	{"einops", "golden/einops", einopscheck.Run},
+	{"modules", "golden/modules", modcheck.Run},
+	{"opinfo", "golden/opinfo", func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result,
+		error) {
+		return opcheck.Run(dir, opcheck.Options{Only: only, Verbose: verbose})
+	}},
+	{"optim", "golden/optim", func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result,
+		error) {
+		return optcheck.Run(dir, optcheck.Options{Only: only, Verbose: verbose})
+	}},
+	{"print", "golden/print", func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result,
+		error) {
+		return printcheck.Run(dir, printcheck.Options{Only: only, Verbose: verbose, Module: modcheck.PrintRecord})
+	}},
+	{"recordio", "testdata/recordio", whole(recordiocheck.Run)},
+	{"rng", "golden/rng", func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result, error) {
+		return rngcheck.Run(dir, rngcheck.Options{Only: only, Verbose: verbose, Module: modcheck.Call,
+			Init: modcheck.Init})
+	}},
+	{"tensorboard", "golden/tensorboard", whole(tbcheck.Run)},
+}
+
+// whole adapts a runner that has no options.
+func whole(run func(dir string) ([]golden.Result, error)) func(string, *regexp.Regexp,
+	func(string, ...any)) ([]golden.Result, error) {
+	return func(dir string, _ *regexp.Regexp, _ func(string, ...any)) ([]golden.Result, error) { return run(dir) }
+}
+
+// Kinds lists the kinds of the gates.
+func Kinds() []string {
+	var out []string
+	for _, g := range Gates {
+		out = append(out, g.Kind)
+	}
+	return out
+}
+
+// GateOf finds the gate of a kind; nil if there is none.
+func GateOf(kind string) *Gate {
+	for i := range Gates {
+		if Gates[i].Kind == kind {
+			return &Gates[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const source = `package p
+
+const three = 1 + 2
+
+func f(n int, x []float64) (s float64) {
+	if n < len(x) && x[0] != 0 {
+		s = x[n-1] + x[0]
+		g()
+	}
+	switch n {
+	case 4:
+		s++
+	}
+	return s
+}
+
+func g() { panic("no") }
+`
+
+func sitesOf(t *testing.T, src string) *file {
+	t.Helper()
+	set := token.NewFileSet()
+	tree, err := parser.ParseFile(set, "p.go", src, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
+	if _, err := (&types.Config{Importer: importer.Default()}).Check("p", set, []*ast.File{tree}, info); err != nil {
+		t.Fatal(err)
+	}
+	f := &file{path: "p.go", pkg: "p", src: []byte(src), set: set, ast: tree, info: info}
+	f.sites()
+	return f
+}
+
+func TestSites(t *testing.T) {
+	f := sitesOf(t, source)
+	var got []string
+	for _, m := range f.found {
+		got = append(got, m.String())
+	}
+	want := []string{
+		"p/p.go:6: f returns at once",
+		"p/p.go:6: if n < len(x) && x[0] != 0, turned round",
+		"p/p.go:6: n < len(x) && x[0] != 0: && becomes ||",
+		"p/p.go:6: n < len(x): < becomes <=",
+		"p/p.go:6: x[0] != 0: != becomes ==",
+		"p/p.go:6: 0 becomes 0+1",
+		"p/p.go:6: 0 becomes 0+1",
+		"p/p.go:7: left out: s = x[n-1] + x[0]",
+		"p/p.go:8: left out: g()",
+		"p/p.go:7: x[n-1] + x[0]: the other sign",
+		"p/p.go:7: n-1: the other sign",
+		"p/p.go:7: 1 becomes 1+1",
+		"p/p.go:7: 0 becomes 0+1",
+		"p/p.go:11: 4 becomes 4+1",
+		"p/p.go:12: left out: s++",
+		"p/p.go:17: g returns at once",
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// Each mutant alone leaves a file that compiles.
+func TestApply(t *testing.T) {
+	n := len(sitesOf(t, source).found)
+	for i := range n {
+		f := sitesOf(t, source)
+		m := f.found[i]
+		m.id = 1
+		text := string(f.apply([]*mutant{m})) + `
+func mutantOn(int) bool { return false }
+func mutantNegate[T int | float64](_ int, x T) T { return -x }
+func mutantAdd[T int | float64](_ int, x T) T { return x + 1 }
+`
+		set := token.NewFileSet()
+		tree, err := parser.ParseFile(set, "p.go", text, 0)
+		if err == nil {
+			_, err = (&types.Config{}).Check("p", set, []*ast.File{tree}, nil)
+		}
+		if err != nil {
+			t.Errorf("%s: %v\n%s", m, err, text)
+		}
+	}
+}
+
+func TestInside(t *testing.T) {
+	f, g := &file{}, &file{}
+	a := &mutant{file: f, start: 3, end: 9}
+	for _, c := range []struct {
+		m    *mutant
+		want bool
+	}{
+		{&mutant{file: f, start: 8, end: 12}, true}, {&mutant{file: f, start: 9, end: 12}, false},
+		{&mutant{file: f, start: 4, end: 4}, true}, {&mutant{file: g, start: 4, end: 5}, false},
+	} {
+		if got := c.m.inside([]*mutant{a}); got != c.want {
+			t.Errorf("%d to %d: %v", c.m.start, c.m.end, got)
+		}
+	}
+}
