@@ -24,6 +24,7 @@ type visitor struct {
 	param  func(name string, t *Tensor)
 	buffer func(name string, t *Tensor, persistent bool)
 	child  func(name string, m Module)
+	eval   bool // the mode of the module, which lists and structs in it share
 	// unfinished skips embedded modules with a WalkOwn, which may not be ready before New has returned.
 	unfinished bool
 }
@@ -46,7 +47,7 @@ func walkOwn(m Module, param func(string, *Tensor), buffer func(string, *Tensor,
 		m.(Custom).WalkOwn(param, buffer, child)
 		return
 	}
-	p.walk(v, &visitor{param: param, buffer: buffer, child: child})
+	p.walk(v, &visitor{param: param, buffer: buffer, child: child, eval: m.moduleBase().eval})
 }
 
 // walk visits the fields of a struct.
@@ -173,7 +174,7 @@ func (f *field) container(name string, s *shape, x reflect.Value, to *visitor) {
 		return
 	}
 	c := &view{f: f, shape: s, v: x}
-	c.self = c
+	c.self, c.eval = c, to.eval
 	if s.elem.kind == valueShape || c.holdsAny() {
 		to.child(name, c)
 	}
@@ -244,7 +245,7 @@ func (c *view) ClassName() string {
 
 // WalkOwn visits what the value holds.
 func (c *view) WalkOwn(param func(string, *Tensor), buffer func(string, *Tensor, bool), child func(string, Module)) {
-	c.visit(&visitor{param: param, buffer: buffer, child: child})
+	c.visit(&visitor{param: param, buffer: buffer, child: child, eval: c.eval})
 }
 
 func (c *view) visit(to *visitor) {
