@@ -1,0 +1,159 @@
+package fft
+
+import (
+	"fmt"
+	"math"
+	"math/rand"
+	"testing"
+)
+
+// naive is the transform of a line of complex numbers by its definition, in float64.
+func naive(x []complex128, inverse bool) []complex128 {
+	n := len(x)
+	y := make([]complex128, n)
+	for k := range y {
+		for j, v := range x {
+			c, s := root(j*k%n, n)
+			if inverse {
+				s = -s
+			}
+			y[k] += v * complex(c, s)
+		}
+	}
+	return y
+}
+
+// Lengths of all kinds: powers, products, primes with and without a pass of their own.
+var lengths = []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 19, 21, 23, 24, 25, 27, 29, 30, 31, 32, 37, 48, 49,
+	60, 62, 63, 64, 65, 67, 72, 74, 81, 96, 97, 100, 101, 120, 121, 125, 127, 128, 144, 169, 192, 202, 210, 240, 243, 256, 289,
+	500, 512, 521, 625, 1000}
+
+func tolerance[E Float]() float64 {
+	var e E = 1
+	if e/3 == E(float64(1)/3) && float64(e/3) == 1.0/3 {
+		return 1e-14
+	}
+	return 1e-6
+}
+
+func numbers[E Float](r *rand.Rand, n int) []E {
+	x := make([]E, n)
+	for i := range x {
+		x[i] = E(r.NormFloat64())
+	}
+	return x
+}
+
+// distance is the largest difference in units of the root mean square of want.
+func distance(got, want []complex128) float64 {
+	worst, sum := 0.0, 0.0
+	for i, w := range want {
+		d := got[i] - w
+		worst = math.Max(worst, math.Hypot(real(d), imag(d)))
+		sum += real(w)*real(w) + imag(w)*imag(w)
+		if d != d {
+			return math.NaN()
+		}
+	}
+	return worst / math.Sqrt(sum/float64(len(want))+1e-300)
+}
+
+// arrangements are shapes of three axes, of which the middle one is transformed, and orders of the axes in memory from
+// the outermost to the innermost.
+var arrangements = []struct {
+	outer, inner int
+	order        [3]int
+}{
+	{1, 1, [3]int{0, 1, 2}}, {3, 1, [3]int{0, 1, 2}}, {40, 1, [3]int{0, 1, 2}}, {1, 20, [3]int{0, 1, 2}},
+	{2, 37, [3]int{0, 1, 2}}, {2, 5, [3]int{1, 2, 0}}, {19, 3, [3]int{2, 0, 1}}, {3, 2, [3]int{0, 1, 2}},
+}
+
+func strides(shape, order [3]int) (st [3]int) {
+	n := 1
+	for i := 2; i >= 0; i-- {
+		st[order[i]] = n
+		n *= shape[order[i]]
+	}
+	return st
+}
+
+func testKind[E Float](t *testing.T, kind Kind) {
+	r := rand.New(rand.NewSource(1))
+	for _, n := range lengths {
+		for _, a := range arrangements {
+			for _, inverse := range []bool{false, true} {
+				if n*a.outer*a.inner > 8000 {
+					continue
+				}
+				name := fmt.Sprintf("n=%d %v inverse=%v", n, a, inverse)
+				in, out := n, n
+				switch kind {
+				case RealToComplex:
+					out = n/2 + 1
+				case ComplexToReal:
+					in = n/2 + 1
+				}
+				unit := [2]int{2, 2} // numbers of an element
+				if kind == RealToComplex {
+					unit[0] = 1
+				}
+				if kind == ComplexToReal {
+					unit[1] = 1
+				}
+				si, so := strides([3]int{a.outer, in, a.inner}, a.order), strides([3]int{a.outer, out, a.inner}, a.order)
+				src := numbers[E](r, a.outer*in*a.inner*unit[0])
+				dst := make([]E, a.outer*out*a.inner*unit[1])
+				(&Job[E]{Kind: kind, N: n, Inverse: inverse, Scale: 0.5, Src: src, Dst: dst,
+					SrcStep: si[1] * unit[0], DstStep: so[1] * unit[1], Shape: []int{a.outer, a.inner},
+					SrcStride: []int{si[0] * unit[0], si[2] * unit[0]},
+					DstStride: []int{so[0] * unit[1], so[2] * unit[1]}}).Run()
+				at := func(s []E, i int, complexNumbers bool) complex128 {
+					if complexNumbers {
+						return complex(float64(s[2*i]), float64(s[2*i+1]))
+					}
+					return complex(float64(s[i]), 0)
+				}
+				for o := range a.outer {
+					for i := range a.inner {
+						x, got := make([]complex128, n), make([]complex128, out)
+						for k := range in {
+							x[k] = at(src, o*si[0]+k*si[1]+i*si[2], unit[0] == 2)
+						}
+						if kind == ComplexToReal {
+							x[0] = complex(real(x[0]), 0)
+							if n%2 == 0 {
+								x[n/2] = complex(real(x[n/2]), 0)
+							}
+							for k := 1; k < (n+1)/2; k++ {
+								x[n-k] = complex(real(x[k]), -imag(x[k]))
+							}
+						}
+						want := naive(x, inverse)[:out]
+						for k := range out {
+							want[k] /= 2
+							got[k] = at(dst, o*so[0]+k*so[1]+i*so[2], unit[1] == 2)
+						}
+						if d := distance(got, want); !(d < tolerance[E]()*8) {
+							t.Fatalf("%s line %d,%d: off by %g", name, o, i, d)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestComplexToComplex(t *testing.T) {
+	testKind[float32](t, ComplexToComplex)
+	testKind[float64](t, ComplexToComplex)
+}
+
+func TestRealToComplex(t *testing.T) {
+	testKind[float32](t, RealToComplex)
+	testKind[float64](t, RealToComplex)
+}
+
+func TestComplexToReal(t *testing.T) {
+	testKind[float32](t, ComplexToReal)
+	testKind[float64](t, ComplexToReal)
+}
