@@ -260,11 +260,7 @@ func read(dir string) []*def {
 				if !ok || len(x.Args) == 0 {
 					return true
 				}
-				lit, ok := x.Args[0].(*ast.BasicLit)
-				if !ok {
-					return true
-				}
-				d := add(lit)
+				d := add(x.Args[0])
 				if d == nil {
 					return true
 				}
