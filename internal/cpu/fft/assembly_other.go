@@ -1,4 +1,8 @@
+//go:build !amd64 || purego
+
 package fft
+
+// There is no assembly for this platform.
 
 func (st *step[E]) assembly(y, x planes[E], s int) bool { return false }
 
