@@ -276,3 +276,138 @@ func last5F64AVX512(a *passArgs)
 
 //go:noescape
 func productF64AVX512(xr, xi, wr, wi unsafe.Pointer, n int)
+
+// halvesArgs are the arguments of the assembly of unfold and fold: numbers k, numbers h-k, the roots of unity, and the
+// same numbers of the result. The assembly knows the places of the fields.
+type halvesArgs struct {
+	ar, ai, br, bi, wr, wi, cr, ci, dr, di unsafe.Pointer
+	n                                      int // bytes, whole vectors of 64
+}
+
+// halvesAssembly does n numbers of unfold or fold where the processor has the instructions, and tells how many: whole
+// vectors. Rows have one root of unity.
+func halvesAssembly[E Float](fold, rows bool, a, b, w, c, d planes[E], n int) int {
+	size := int(unsafe.Sizeof(E(0)))
+	n = n * size &^ 63
+	if !cpu.HasAVX2FMA || n == 0 {
+		return 0
+	}
+	last := n/size - 1
+	for _, p := range [4]planes[E]{a, b, c, d} {
+		_, _ = p.re[last], p.im[last]
+	}
+	if !rows {
+		_, _ = w.re[last], w.im[last]
+	}
+	i := 0
+	if fold {
+		i = 4
+	}
+	if rows {
+		i += 2
+	}
+	if size == 8 {
+		i++
+	}
+	at := func(p []E, i int) unsafe.Pointer { return unsafe.Add(unsafe.Pointer(unsafe.SliceData(p)), i) }
+	for q := 0; q < n; q += chunk {
+		args := halvesArgs{at(a.re, q), at(a.im, q), at(b.re, q), at(b.im, q), at(w.re, 0), at(w.im, 0), at(c.re, q),
+			at(c.im, q), at(d.re, q), at(d.im, q), min(chunk, n-q)}
+		if !rows {
+			args.wr, args.wi = at(w.re, q), at(w.im, q)
+		}
+		callHalves(i, &args)
+		preemptible(0)
+	}
+	return n / size
+}
+
+func callHalves(i int, a *halvesArgs) {
+	if cpu.HasAVX512 {
+		switch i {
+		case 0:
+			unfoldF32AVX512(a)
+		case 1:
+			unfoldF64AVX512(a)
+		case 2:
+			unfoldRowsF32AVX512(a)
+		case 3:
+			unfoldRowsF64AVX512(a)
+		case 4:
+			foldF32AVX512(a)
+		case 5:
+			foldF64AVX512(a)
+		case 6:
+			foldRowsF32AVX512(a)
+		case 7:
+			foldRowsF64AVX512(a)
+		}
+		return
+	}
+	switch i {
+	case 0:
+		unfoldF32AVX2(a)
+	case 1:
+		unfoldF64AVX2(a)
+	case 2:
+		unfoldRowsF32AVX2(a)
+	case 3:
+		unfoldRowsF64AVX2(a)
+	case 4:
+		foldF32AVX2(a)
+	case 5:
+		foldF64AVX2(a)
+	case 6:
+		foldRowsF32AVX2(a)
+	case 7:
+		foldRowsF64AVX2(a)
+	}
+}
+
+//go:noescape
+func unfoldF32AVX2(a *halvesArgs)
+
+//go:noescape
+func foldF32AVX2(a *halvesArgs)
+
+//go:noescape
+func unfoldRowsF32AVX2(a *halvesArgs)
+
+//go:noescape
+func foldRowsF32AVX2(a *halvesArgs)
+
+//go:noescape
+func unfoldF64AVX2(a *halvesArgs)
+
+//go:noescape
+func foldF64AVX2(a *halvesArgs)
+
+//go:noescape
+func unfoldRowsF64AVX2(a *halvesArgs)
+
+//go:noescape
+func foldRowsF64AVX2(a *halvesArgs)
+
+//go:noescape
+func unfoldF32AVX512(a *halvesArgs)
+
+//go:noescape
+func foldF32AVX512(a *halvesArgs)
+
+//go:noescape
+func unfoldRowsF32AVX512(a *halvesArgs)
+
+//go:noescape
+func foldRowsF32AVX512(a *halvesArgs)
+
+//go:noescape
+func unfoldF64AVX512(a *halvesArgs)
+
+//go:noescape
+func foldF64AVX512(a *halvesArgs)
+
+//go:noescape
+func unfoldRowsF64AVX512(a *halvesArgs)
+
+//go:noescape
+func foldRowsF64AVX512(a *halvesArgs)

@@ -150,6 +150,40 @@ func testKind[E Float](t *testing.T, kind Kind) {
 	}
 }
 
+// A line that goes in strips agrees with the same line in float64 and, at some places, with the definition.
+func TestLongLines(t *testing.T) {
+	r := rand.New(rand.NewSource(2))
+	for _, n := range []int{1 << 16, 3 * 7 * 5000, 1 << 17, 65537} {
+		x := numbers[float64](r, 2*n)
+		y := make([]float64, 2*n)
+		(&Job[float64]{N: n, Scale: 1, Src: x, Dst: y, SrcStep: 2, DstStep: 2}).Run()
+		for _, k := range []int{0, 1, n / 3, n - 1} {
+			var want complex128
+			for j := range n {
+				c, s := root(j*k%n, n)
+				want += complex(x[2*j], x[2*j+1]) * complex(c, s)
+			}
+			got := complex(y[2*k], y[2*k+1])
+			if d := math.Hypot(real(got-want), imag(got-want)); !(d < 1e-12*float64(n)) {
+				t.Errorf("n=%d: number %d is %v, want %v", n, k, got, want)
+			}
+		}
+		x32, y32 := make([]float32, 2*n), make([]float32, 2*n)
+		for i, v := range x {
+			x32[i] = float32(v)
+		}
+		(&Job[float32]{N: n, Scale: 1, Src: x32, Dst: y32, SrcStep: 2, DstStep: 2}).Run()
+		got, want := make([]complex128, n), make([]complex128, n)
+		for k := range n {
+			got[k] = complex(float64(y32[2*k]), float64(y32[2*k+1]))
+			want[k] = complex(y[2*k], y[2*k+1])
+		}
+		if d := distance(got, want); !(d < 4e-6) {
+			t.Errorf("n=%d: float32 is off by %g", n, d)
+		}
+	}
+}
+
 func TestComplexToComplex(t *testing.T) {
 	testKind[float32](t, ComplexToComplex)
 	testKind[float64](t, ComplexToComplex)

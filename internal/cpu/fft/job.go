@@ -70,7 +70,7 @@ func (j *Job[E]) Run() {
 	// A task takes about 5·n·log2(n) operations for each line; threads take pieces of some ten microseconds.
 	grain := max(1, 1<<14/(t.n*t.s))
 	par.For(tasks, grain, func(lo, hi int) {
-		room := max(t.plan.room(max(t.s, lanes[E]())), (t.n+1)*t.s)
+		room := pad[E](max(t.plan.room(max(t.s, lanes[E]())), (t.n+2)*t.s))
 		b := borrow[E](6 * room)
 		defer giveBack(b)
 		for i := lo; i < hi; i++ {
@@ -84,7 +84,7 @@ type task[E Float] struct {
 	Job[E]
 	n     int // length of the complex transform
 	half  bool
-	roots []E
+	roots planes[E]
 	plan  *Plan[E]
 	s     int // columns of a tile, 1 for lines
 	width int // lines of a tile
@@ -152,7 +152,7 @@ func (t *task[E]) do(b *scratch[E], room, outer, strip int) {
 			if &z.re[0] == &x.re[0] {
 				o = y
 			}
-			unfold(o, z, t.roots, t.n, t.s)
+			unfold(o, z, t.roots, m.tmp, t.n, t.s)
 			z = o
 		}
 		if t.Inverse {
@@ -181,7 +181,7 @@ func (t *task[E]) do(b *scratch[E], room, outer, strip int) {
 			m.storeReal(out, z.re, t.n, t.DstStep, t.dstLane)
 			return
 		}
-		fold(y, x, t.roots, t.n, t.s)
+		fold(y, x, t.roots, m.tmp, t.n, t.s)
 		z = t.compute(y.swapped(), x.swapped()).swapped()
 		m.scale(z, t.n, t.Scale)
 		m.storePairs(out, z, t.n, t.DstStep, t.dstLane)

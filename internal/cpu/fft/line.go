@@ -5,15 +5,21 @@ import (
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/par"
 )
 
 // A fourStep is the plan of one long line as a tile of n1 rows of n2 numbers, which pads to ld1 and, transposed, ld2.
+// A line that is too long for a tile in the cache goes in strips of its columns, then in strips of its rows.
 type fourStep[E Float] struct {
 	n1, n2     int
 	ld1, ld2   int
 	rows, cols *Plan[E] // of n1 and of n2
 	roots      planes[E]
+	strips     bool // the roots of unity lie as the strips do
 }
+
+// stripMin is the number of bytes of a plane from which on a line goes in strips.
+const stripMin = 256 << 10
 
 // lineMin is the shortest line that is worth a tile of its own.
 const lineMin = 64
@@ -45,10 +51,17 @@ func newFourStep[E Float](n int) *Plan[E] {
 	f := &fourStep[E]{n1: n1, n2: n / n1, rows: forTiles[E](n1), cols: forTiles[E](n / n1)}
 	f.ld1, f.ld2 = pad[E](f.n2), pad[E](f.n1)
 	f.roots = planes[E]{make([]E, f.n1*f.ld1), make([]E, f.n1*f.ld1)}
+	f.strips = n*int(unsafe.Sizeof(E(0))) >= stripMin
+	table := newRootTable(n)
+	s := lanes[E]()
 	for i := range f.n1 {
 		for j := range f.n2 {
-			c, d := root(i*j, n)
-			f.roots.re[i*f.ld1+j], f.roots.im[i*f.ld1+j] = E(c), E(d)
+			at := i*f.ld1 + j
+			if f.strips {
+				at = (j/s*f.n1+i)*s + j%s
+			}
+			c, d := table.root(i * j)
+			f.roots.re[at], f.roots.im[at] = E(c), E(d)
 		}
 	}
 	return &Plan[E]{n: n, line: f, bytes: 2 * len(f.roots.re) * int(unsafe.Sizeof(E(0)))}
@@ -83,6 +96,9 @@ func (p *Plan[E]) transform(x, y planes[E]) planes[E] {
 			o.re[i], o.im[i] = z.re[i*s], z.im[i*s]
 		}
 		return o
+	case f.strips:
+		f.inStrips(x, y)
+		return x
 	}
 	if f.ld1 != f.n2 {
 		spread(y.re, x.re, f.n1, f.n2, f.ld1)
@@ -111,6 +127,54 @@ func (p *Plan[E]) transform(x, y planes[E]) planes[E] {
 		}
 	}
 	return z
+}
+
+// inStrips transforms the line x in place with y as room, on several threads.
+func (f *fourStep[E]) inStrips(x, y planes[E]) {
+	s := lanes[E]()
+	par.For(f.ld1/s, 1, func(lo, hi int) { // columns: x to y
+		b := borrow[E](4 * f.n1 * s)
+		defer giveBack(b)
+		for i := lo; i < hi; i++ {
+			u, v := b.planes(0, f.n1*s), b.planes(2*f.n1*s, f.n1*s)
+			w := min(s, f.n2-i*s)
+			for k := range f.n1 {
+				at := k*f.n2 + i*s
+				copy(u.re[k*s:][:w], x.re[at:])
+				copy(u.im[k*s:][:w], x.im[at:])
+				clear(u.re[k*s:][w:s])
+				clear(u.im[k*s:][w:s])
+			}
+			z := f.rows.tile(u, v, s)
+			at := i * f.n1 * s
+			multiply(z.re[:f.n1*s], z.im[:f.n1*s], f.roots.re[at:], f.roots.im[at:])
+			for k := range f.n1 {
+				at := k*f.n2 + i*s
+				copy(y.re[at:][:w], z.re[k*s:])
+				copy(y.im[at:][:w], z.im[k*s:])
+			}
+		}
+	})
+	par.For(f.ld2/s, 1, func(lo, hi int) { // rows: y to x
+		b := borrow[E](4 * f.n2 * s)
+		defer giveBack(b)
+		for i := lo; i < hi; i++ {
+			u, v := b.planes(0, f.n2*s), b.planes(2*f.n2*s, f.n2*s)
+			w := min(s, f.n1-i*s)
+			if w < s {
+				clear(u.re)
+				clear(u.im)
+			}
+			transpose(u.re, s, y.re[i*s*f.n2:], f.n2, w, f.n2)
+			transpose(u.im, s, y.im[i*s*f.n2:], f.n2, w, f.n2)
+			z := f.cols.tile(u, v, s)
+			for k := range f.n2 {
+				at := k*f.n1 + i*s
+				copy(x.re[at:][:w], z.re[k*s:])
+				copy(x.im[at:][:w], z.im[k*s:])
+			}
+		}
+	})
 }
 
 // spread copies rows of n numbers to rows of ld, and clears what is between.

@@ -44,6 +44,11 @@ func file(i isa) string {
 			}
 		}
 		product(&b, i, wide)
+		for _, fold := range []bool{false, true} {
+			for _, rows := range []bool{false, true} {
+				halves(&b, i, wide, fold, rows)
+			}
+		}
 	}
 	for _, c := range constants {
 		fmt.Fprintf(&b, "DATA ·%s32<>+0(SB)/4, $%#08x\nGLOBL ·%s32<>(SB), RODATA, $4\n", c.name,
@@ -77,7 +82,7 @@ type value int
 type operation struct {
 	kind string  // load, store, or an instruction without its suffix
 	dst  value   // -1: none
-	src  []value // for fma the last one is added to, and becomes dst
+	src  []value // x, and y or, of x·y+z, z and then y where y is not in memory
 	mem  string  // an operand in memory: of load and store a whole vector, of others one number
 }
 
@@ -87,10 +92,12 @@ func (b *body) add(kind, mem string, src ...value) value {
 	return value(b.values - 1)
 }
 
-func (b *body) load(mem string) value     { return b.add("load", mem) }
-func (b *body) store(v value, mem string) { b.ops = append(b.ops, operation{"store", -1, []value{v}, mem}) }
-func (b *body) sum(x, y value) value      { return b.add("VADDP", "", x, y) }
-func (b *body) diff(x, y value) value     { return b.add("VSUBP", "", x, y) }
+func (b *body) load(mem string) value { return b.add("load", mem) }
+func (b *body) store(v value, mem string) {
+	b.ops = append(b.ops, operation{"store", -1, []value{v}, mem})
+}
+func (b *body) sum(x, y value) value  { return b.add("VADDP", "", x, y) }
+func (b *body) diff(x, y value) value { return b.add("VSUBP", "", x, y) }
 
 // times is x times the number in memory; plusTimes is z + x times it, minusTimes z - x times it.
 func (b *body) times(x value, mem string) value { return b.add("VMULP", mem, x) }
@@ -166,9 +173,14 @@ func (b *body) print(w *strings.Builder) {
 				reg[o.dst] = take()
 				fmt.Fprintf(w, "\tVMOVAP%s %s, %s\n", b.suffix(), regs[1], name(reg[o.dst]))
 			}
+			if len(o.src) > 2 {
+				operand = regs[2]
+			}
 			fmt.Fprintf(w, "\t%s%s%s %s, %s, %s\n", o.kind, b.suffix(), broadcast, operand, regs[0], name(reg[o.dst]))
-			if x := o.src[0]; last[x] == i {
-				free = append(free, reg[x])
+			for k, x := range o.src {
+				if k != 1 && last[x] == i {
+					free = append(free, reg[x])
+				}
 			}
 		case o.mem != "":
 			release()
@@ -220,8 +232,8 @@ func pass(w *strings.Builder, i isa, wide bool, radix int, last bool) {
 			r, s := b.times(re, c), b.times(re, d)
 			re, im = b.minusTimes(r, im, d), b.plusTimes(s, im, c)
 		}
-		b.store(re, row("R8", "R14", "R15", k))
-		b.store(im, row("R9", "R14", "R15", k))
+		b.store(re, row("R8", "BX", "R15", k))
+		b.store(im, row("R9", "BX", "R15", k))
 	}
 	butterfly(b, radix, in, out)
 	name := fmt.Sprintf("pass%d", radix)
@@ -240,8 +252,8 @@ func pass(w *strings.Builder, i isa, wide bool, radix int, last bool) {
 	p("MOVQ 40(DI), R11") // groups
 	p("MOVQ 56(DI), R12") // from one input row to the next
 	p("LEAQ (R12)(R12*2), R13")
-	p("MOVQ 64(DI), R14") // from one row of results to the next
-	p("LEAQ (R14)(R14*2), R15")
+	p("MOVQ 64(DI), BX") // from one row of results to the next
+	p("LEAQ (BX)(BX*2), R15")
 	fmt.Fprintf(w, "group:\n")
 	p("MOVQ 48(DI), CX") // bytes of a row
 	fmt.Fprintf(w, "vector:\n")
@@ -334,8 +346,7 @@ func product(w *strings.Builder, i isa, wide bool) {
 	fmt.Fprintf(w, "// func %s%s(xr, xi, wr, wi unsafe.Pointer, n int)\n", name, i.name)
 	fmt.Fprintf(w, "TEXT ·%s%s(SB), NOSPLIT, $0-40\n", name, i.name)
 	p := func(format string, args ...any) { fmt.Fprintf(w, "\t"+format+"\n", args...) }
-	for k, r := range []string{"xr+0(FP), SI", "xi+8(FP), DX", "wr+16(FP), R8", "wi+24(FP), R9", "n+32(FP), CX"} {
-		_ = k
+	for _, r := range []string{"xr+0(FP), SI", "xi+8(FP), DX", "wr+16(FP), R8", "wi+24(FP), R9", "n+32(FP), CX"} {
 		p("MOVQ %s", r)
 	}
 	p("XORQ AX, AX")
@@ -349,6 +360,66 @@ func product(w *strings.Builder, i isa, wide bool) {
 	p("VFMADD231P%s %s2, %s1, %s5", sfx, l, l, l)
 	p("VMOVUP%s %s4, (SI)(AX*1)", sfx, l)
 	p("VMOVUP%s %s5, (DX)(AX*1)", sfx, l)
+	p("ADDQ $%d, AX", i.bytes)
+	p("CMPQ AX, CX")
+	p("JLT loop")
+	p("VZEROUPPER")
+	p("RET")
+	fmt.Fprintln(w)
+}
+
+// halves writes the way from the transform of half the length to that of real numbers (unfold) or back (fold), for
+// numbers k of a line, whose roots of unity are vectors and whose numbers h-k are in reverse order, or for rows k and
+// h-k of a tile, which have one root of unity. The formulas are those of real.go.
+func halves(w *strings.Builder, i isa, wide, fold, rows bool) {
+	b := &body{isa: i, wide: wide}
+	vector := func(r string) string { return "(" + r + ")(AX*1)" }
+	ar, ai, br, bi := b.load(vector("SI")), b.load(vector("DX")), b.load(vector("R8")), b.load(vector("R9"))
+	// x·wr and z ± x·wi by the root of unity
+	times := func(x value, r string) value { return b.times(x, "("+r+")") }
+	plus := func(z, x value, r string) value { return b.plusTimes(z, x, "("+r+")") }
+	minus := func(z, x value, r string) value { return b.minusTimes(z, x, "("+r+")") }
+	if !rows {
+		roots := map[string]value{"R10": b.load(vector("R10")), "R11": b.load(vector("R11"))}
+		times = func(x value, r string) value { return b.add("VMULP", "", x, roots[r]) }
+		plus = func(z, x value, r string) value { return b.add("VFMADD231P", "", x, z, roots[r]) }
+		minus = func(z, x value, r string) value { return b.add("VFNMADD231P", "", x, z, roots[r]) }
+	}
+	er, ei := b.sum(ar, br), b.diff(ai, bi)
+	name := "unfold"
+	if fold {
+		name = "fold"
+		fr, fi := b.diff(ar, br), b.sum(ai, bi)
+		gr, gi := plus(times(fr, "R10"), fi, "R11"), minus(times(fi, "R10"), fr, "R11")
+		b.store(b.diff(er, gi), vector("R12"))
+		b.store(b.sum(ei, gr), vector("R13"))
+		b.store(b.sum(er, gi), vector("BX"))
+		b.store(b.diff(gr, ei), vector("DI"))
+	} else {
+		fr, fi := b.sum(ai, bi), b.diff(br, ar)
+		gr, gi := minus(times(fr, "R10"), fi, "R11"), plus(times(fr, "R11"), fi, "R10")
+		half := b.number("half")
+		b.store(b.times(b.sum(er, gr), half), vector("R12"))
+		b.store(b.times(b.sum(ei, gi), half), vector("R13"))
+		b.store(b.times(b.diff(er, gr), half), vector("BX"))
+		b.store(b.times(b.diff(gi, ei), half), vector("DI"))
+	}
+	if rows {
+		name += "Rows"
+	}
+	name += map[bool]string{false: "F32", true: "F64"}[wide] + i.name
+	fmt.Fprintf(w, "// func %s(a *halvesArgs)\n", name)
+	fmt.Fprintf(w, "TEXT ·%s(SB), NOSPLIT, $0-8\n", name)
+	p := func(format string, args ...any) { fmt.Fprintf(w, "\t"+format+"\n", args...) }
+	p("MOVQ a+0(FP), DI")
+	for k, r := range []string{"SI", "DX", "R8", "R9", "R10", "R11", "R12", "R13", "BX"} {
+		p("MOVQ %d(DI), %s", 8*k, r)
+	}
+	p("MOVQ 80(DI), CX") // bytes
+	p("MOVQ 72(DI), DI")
+	p("XORQ AX, AX")
+	fmt.Fprintf(w, "loop:\n")
+	b.print(w)
 	p("ADDQ $%d, AX", i.bytes)
 	p("CMPQ AX, CX")
 	p("JLT loop")
