@@ -8,12 +8,12 @@ package fft
 // a convolution, which is computed by transforms of a smooth length m ≥ 2n-1.
 type chirp struct {
 	n, m   int
-	w      planes[float64] // n numbers
+	w      planes[float64] // n numbers, zeros up to a whole vector
 	filter planes[float64] // the transform of conj(w) around 0, over m
 }
 
 func newChirp(n int) *chirp {
-	c := &chirp{n: n, m: chirpLength(2*n - 1), w: planes[float64]{make([]float64, n), make([]float64, n)}}
+	c := &chirp{n: n, m: chirpLength(2*n - 1), w: newPlanes[float64](pad[float64](n))}
 	square := 0 // k² modulo 2n
 	for k := range n {
 		c.w.re[k], c.w.im[k] = root(square, 2*n)
@@ -60,21 +60,28 @@ func chirpLine[E Float](c *chirp, x planes[E]) {
 	b := borrow[float64](4 * room)
 	defer giveBack(b)
 	u, v := b.planes(0, room), b.planes(2*room, room)
-	for k := range c.n {
-		r, i := float64(x.re[k]), float64(x.im[k])
-		u.re[k], u.im[k] = r*c.w.re[k]-i*c.w.im[k], r*c.w.im[k]+i*c.w.re[k]
-	}
+	convert(u.re, x.re[:c.n])
+	convert(u.im, x.im[:c.n])
 	clear(u.re[c.n:c.m])
 	clear(u.im[c.n:c.m])
+	padded := len(c.w.re)
+	multiply(u.re[:padded], u.im[:padded], c.w.re, c.w.im)
 	z := p.transform(u, v)
 	multiply(z.re[:c.m], z.im[:c.m], c.filter.re, c.filter.im)
 	if &z.re[0] != &u.re[0] {
 		u, v = v, u
 	}
 	z = p.transform(z.swapped(), v).swapped()
-	for k := range c.n {
-		r, i := z.re[k], z.im[k]
-		x.re[k], x.im[k] = E(r*c.w.re[k]-i*c.w.im[k]), E(r*c.w.im[k]+i*c.w.re[k])
+	multiply(z.re[:padded], z.im[:padded], c.w.re, c.w.im)
+	convert(x.re, z.re[:c.n])
+	convert(x.im, z.im[:c.n])
+}
+
+// convert copies numbers from one type to another.
+func convert[D, S Float](dst []D, src []S) {
+	dst = dst[:len(src)]
+	for i, v := range src {
+		dst[i] = D(v)
 	}
 }
 

@@ -89,7 +89,7 @@ func testKind[E Float](t *testing.T, kind Kind) {
 	for _, n := range lengths {
 		for _, a := range arrangements {
 			for _, inverse := range []bool{false, true} {
-				if n*a.outer*a.inner > 8000 {
+				if n*a.outer*a.inner > 2500 {
 					continue
 				}
 				name := fmt.Sprintf("n=%d %v inverse=%v", n, a, inverse)
