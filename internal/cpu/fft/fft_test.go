@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand"
+	"sync"
 	"testing"
 	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu"
 )
 
 // naive is the transform of a line of complex numbers by its definition, in float64.
@@ -184,17 +187,65 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
+// paths runs a test with the instructions of this machine, without AVX-512 and without any.
+func paths(t *testing.T, f func(t *testing.T)) {
+	avx2, avx512 := cpu.HasAVX2FMA, cpu.HasAVX512
+	defer func() { cpu.HasAVX2FMA, cpu.HasAVX512 = avx2, avx512 }()
+	t.Run("all", f)
+	if cpu.HasAVX512 = false; avx512 {
+		t.Run("AVX2", f)
+	}
+	if cpu.HasAVX2FMA = false; avx2 {
+		t.Run("plain", f)
+	}
+}
+
 func TestComplexToComplex(t *testing.T) {
-	testKind[float32](t, ComplexToComplex)
-	testKind[float64](t, ComplexToComplex)
+	paths(t, func(t *testing.T) {
+		testKind[float32](t, ComplexToComplex)
+		testKind[float64](t, ComplexToComplex)
+	})
 }
 
 func TestRealToComplex(t *testing.T) {
-	testKind[float32](t, RealToComplex)
-	testKind[float64](t, RealToComplex)
+	paths(t, func(t *testing.T) {
+		testKind[float32](t, RealToComplex)
+		testKind[float64](t, RealToComplex)
+	})
 }
 
 func TestComplexToReal(t *testing.T) {
-	testKind[float32](t, ComplexToReal)
-	testKind[float64](t, ComplexToReal)
+	paths(t, func(t *testing.T) {
+		testKind[float32](t, ComplexToReal)
+		testKind[float64](t, ComplexToReal)
+	})
+}
+
+// The cache keeps within its bounds and serves several goroutines at a time.
+func TestCache(t *testing.T) {
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for n := 100; n < 160; n++ {
+				if p := forTiles[float32](n + g%2); p.n != n+g%2 {
+					t.Errorf("got the plan of %d for %d", p.n, n+g%2)
+				}
+			}
+		}()
+	}
+	wg.Wait()
+	for k := range 20 { // 8 MB each
+		forLine[float32](1<<20 + k<<16)
+	}
+	cache32.Lock()
+	defer cache32.Unlock()
+	sum := 0
+	for e := cache32.order.Front(); e != nil; e = e.Next() {
+		sum += e.Value.(*entry[float32]).plan.bytes
+	}
+	if sum != cache32.bytes || sum > cacheBytes || len(cache32.plans) != cache32.order.Len() {
+		t.Errorf("%d plans of %d bytes, counted as %d, of at most %d", len(cache32.plans), sum, cache32.bytes, cacheBytes)
+	}
 }

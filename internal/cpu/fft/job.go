@@ -53,7 +53,7 @@ func (j *Job[E]) Run() {
 	}
 	size := 4 * (t.n + 1) * int(unsafe.Sizeof(E(0)))
 	lane := t.lane()
-	if lane < 0 || t.Shape[lane] < lanes[E]()/4 || t.n >= lineMin && t.rowsFirst(lane) || size > longBytes {
+	if lane < 0 || t.Shape[lane] < lanes[E]()/4 || t.rowsFirst(lane) && t.alone() || size > longBytes {
 		t.plan, t.s, t.width = forLine[E](t.n), 1, 1
 	} else {
 		t.plan = forTiles[E](t.n)
@@ -107,6 +107,20 @@ func (t *task[E]) lane() int {
 
 // rowsFirst reports that the elements of a line lie closer together than those of different lines.
 func (t *task[E]) rowsFirst(lane int) bool { return t.SrcStep < t.SrcStride[lane] }
+
+// alone reports lengths of which each line is better a tile of its own than one of several in a tile: long ones, those
+// without padding from a quarter of that on.
+func (t *task[E]) alone() bool {
+	const long, dense = 2048, 512
+	if t.n < dense {
+		return false
+	}
+	if t.n >= long || !smooth(t.n) {
+		return true
+	}
+	f := forLine[E](t.n).line
+	return f != nil && f.ld1 == f.n2 && f.ld2 == f.n1
+}
 
 // takeOut removes the axis whose lines share tiles from the others.
 func (t *task[E]) takeOut(lane int) {
