@@ -15,4 +15,7 @@
 // https://pytorch.org/docs/stable/fft.html
 package fft
 
-import _ "github.com/gotorch-dev/torch" // links the operators that the functions call
+import "github.com/gotorch-dev/torch" // links the operators that the functions call
+
+// Tensor is torch.Tensor.
+type Tensor = torch.Tensor
