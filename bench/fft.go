@@ -10,7 +10,8 @@ import (
 // fftRows are Fourier transforms of complex and of real lines, of a picture, and of the frames of a signal.
 func fftRows(c *config) []row {
 	var rows []row
-	for _, s := range [][2]int{{1, 256}, {256, 256}, {1, 1024}, {256, 1024}, {64, 4096}, {64, 1000}, {64, 1009}, {1, 1 << 20}} {
+	for _, s := range [][2]int{{1, 256}, {256, 256}, {1, 1024}, {256, 1024}, {64, 4096}, {64, 1000},
+		{64, 1009}, {1, 1 << 20}} {
 		lines, n := c.size(s[0], min(s[0], 2)), c.size(s[1], s[1]%17+30)
 		name := fmt.Sprintf("%dx%d", s[0], s[1])
 		rows = append(rows,

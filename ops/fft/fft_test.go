@@ -164,8 +164,10 @@ func TestWindows(t *testing.T) {
 	turn := func(k, x float64) float64 { return math.Cos(2 * math.Pi * k * x) }
 	f64 := torch.Float64
 	for name, c := range map[string]struct{ got, want *T }{
-		"Hann":    {torch.HannWindow(n, torch.HannWindowOptions{DType: f64}), at(func(x float64) float64 { return 0.5 - 0.5*turn(1, x) })},
-		"Hamming": {torch.HammingWindow(n, torch.HammingWindowOptions{DType: f64}), at(func(x float64) float64 { return 0.54 - 0.46*turn(1, x) })},
+		"Hann": {torch.HannWindow(n, torch.HannWindowOptions{DType: f64}),
+			at(func(x float64) float64 { return 0.5 - 0.5*turn(1, x) })},
+		"Hamming": {torch.HammingWindow(n, torch.HammingWindowOptions{DType: f64}),
+			at(func(x float64) float64 { return 0.54 - 0.46*turn(1, x) })},
 		"Blackman": {torch.BlackmanWindow(n, torch.BlackmanWindowOptions{DType: f64}),
 			at(func(x float64) float64 { return 0.42 - 0.5*turn(1, x) + 0.08*turn(2, x) })},
 		"Bartlett": {torch.BartlettWindow(n, torch.BartlettWindowOptions{DType: f64}),

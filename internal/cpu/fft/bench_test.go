@@ -8,7 +8,8 @@ import (
 
 func BenchmarkLines(b *testing.B) {
 	r := rand.New(rand.NewSource(1))
-	for _, c := range []struct{ lines, n int }{{1, 256}, {64, 256}, {64, 1024}, {1, 4096}, {64, 1000}, {8, 1009}, {1, 1 << 20}} {
+	for _, c := range []struct{ lines, n int }{{1, 256}, {64, 256}, {64, 1024}, {1, 4096}, {64, 1000},
+		{8, 1009}, {1, 1 << 20}} {
 		x := numbers[float32](r, 2*c.lines*c.n)
 		y := make([]float32, len(x))
 		b.Run(fmt.Sprintf("c2c/%dx%d", c.lines, c.n), func(b *testing.B) {

@@ -71,7 +71,7 @@ func (j *Job[E]) Run() {
 	grain := max(1, 1<<14/(t.n*t.s))
 	par.For(tasks, grain, func(lo, hi int) {
 		room := pad[E](max(t.plan.room(max(t.s, lanes[E]())), (t.n+2)*t.s))
-		b := borrow[E](6 * room)
+		b := borrow[E](t.parts() * room)
 		defer giveBack(b)
 		for i := lo; i < hi; i++ {
 			t.do(b, room, i/strips, i%strips)
@@ -129,6 +129,14 @@ func (t *task[E]) takeOut(lane int) {
 	t.Shape, t.SrcStride, t.DstStride = without(t.Shape), without(t.SrcStride), without(t.DstStride)
 }
 
+// parts is the number of planes that a tile needs: two pairs, and a third one for what moves or turns lines.
+func (t *task[E]) parts() int {
+	if t.s == 1 && !t.half {
+		return 4
+	}
+	return 6
+}
+
 // do transforms the lines of one tile.
 func (t *task[E]) do(b *scratch[E], room, outer, strip int) {
 	src, dst := strip*t.width*t.srcLane, strip*t.width*t.dstLane
@@ -138,7 +146,10 @@ func (t *task[E]) do(b *scratch[E], room, outer, strip int) {
 		src += k * t.SrcStride[i]
 		dst += k * t.DstStride[i]
 	}
-	m := mover[E]{s: t.s, lanes: min(t.width, t.lines-strip*t.width), tmp: b.planes(4*room, room)}
+	m := mover[E]{s: t.s, lanes: min(t.width, t.lines-strip*t.width)}
+	if t.parts() > 4 {
+		m.tmp = b.planes(4*room, room)
+	}
 	x, y := b.planes(0, room), b.planes(2*room, room)
 	in, out := t.Src[src:], t.Dst[dst:]
 	var z planes[E]

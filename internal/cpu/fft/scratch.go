@@ -35,7 +35,7 @@ func borrow[E Float](n int) *scratch[E] {
 }
 
 // keepBytes is the largest scratch that stays in the pool.
-const keepBytes = 16 << 20
+const keepBytes = 32 << 20
 
 func giveBack[E Float](b *scratch[E]) {
 	if len(b.data)*int(unsafe.Sizeof(E(0))) <= keepBytes {
