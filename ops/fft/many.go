@@ -9,8 +9,8 @@ import (
 
 // The functions of torch.fft that transform several dimensions.
 
-const manyDoc = ". S are the numbers of points in the dimensions Dim: x is cut to them or gets zeros at the ends, and " +
-	"-1 leaves a dimension as it is. Norm is \"backward\" (the default), \"ortho\" or \"forward\", as for " +
+const manyDoc = ". S are the numbers of points in the dimensions Dim: x is cut to them or gets zeros at the ends, " +
+	"and -1 leaves a dimension as it is. Norm is \"backward\" (the default), \"ortho\" or \"forward\", as for " +
 	"one dimension, for the product of the numbers of points. "
 
 // many registers a function with its out form, once for any dimensions and once for two. The arguments of the calls

@@ -13,8 +13,8 @@ import (
 const (
 	signalDocs    = "https://pytorch.org/docs/stable/generated/torch.signal.windows."
 	signalOptions = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool requires_grad=False) -> Tensor"
-	symmetric     = " It is symmetric, or with NoSym the start of one that repeats after m numbers. The dtype is float32 " +
-		"or float64.\n" + signalDocs
+	symmetric     = " It is symmetric, or with NoSym the start of one that repeats after m numbers. The dtype is " +
+		"float32 or float64.\n" + signalDocs
 )
 
 // A shape is what a window function computes from its call: the m numbers of the window.

@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	stftTail = "bool normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor"
+	stftTail = "bool normalized=False, bool? onesided=None, bool? return_complex=None, " +
+		"bool? align_to_window=None) -> Tensor"
 	stftHead = "(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, "
 	stftDoc  = "is the short-time Fourier transform of a signal or of a batch of signals: the transforms of frames of " +
 		"nFFT numbers, HopLength (nFFT/4) apart, times Window, which has WinLength (nFFT) numbers and lies in the middle " +
@@ -175,7 +176,8 @@ func stft(c *Ctx, s stftCall) *T {
 		side := (n - win) / 2
 		x = op.Call1("aten::pad", x, []int{side, side}, "constant", 0)
 	}
-	x = op.Call1("aten::as_strided", x, []int{x.Size(0), frames, n}, []int{x.Stride(0), hop * x.Stride(1), x.Stride(1)}, nil)
+	step := x.Stride(1)
+	x = op.Call1("aten::as_strided", x, []int{x.Size(0), frames, n}, []int{x.Stride(0), hop * step, step}, nil)
 	if window != nil {
 		x = x.Mul(window)
 	}

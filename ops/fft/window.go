@@ -16,7 +16,8 @@ type window struct {
 	params []float64 // defaults
 }
 
-const windowOptions = ", *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+const windowOptions = ", *, ScalarType? dtype=None, " +
+	"Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
 
 // form registers one form of a window. Its arguments are the length, unless that is all whether the window is periodic,
 // and parameters of values.
