@@ -15,6 +15,7 @@ import (
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/cococmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/recordcmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/train"
+	"github.com/gotorch-dev/torch/cmd/gotorch/internal/vetcmd"
 )
 
 func main() {
@@ -32,7 +33,7 @@ func main() {
 		SuggestionsMinimumDistance: 2,
 	}
 	root.AddCommand(train.Commands()...)
-	root.AddCommand(boardcmd.Command(), cococmd.Command())
+	root.AddCommand(boardcmd.Command(), cococmd.Command(), vetcmd.Command())
 	root.AddCommand(recordcmd.Commands()...)
 	if err := root.ExecuteContext(ctx); err != nil {
 		var code train.ExitCode
