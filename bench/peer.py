@@ -164,6 +164,15 @@ def add_row(rows, cols):
 
 
 @work
+def spectral(op, shape):
+    x = torch.randn(shape)
+    if op[0] != "r":
+        x = torch.complex(x, torch.randn(shape))
+    f = getattr(torch.fft, op)
+    return {"eager": lambda: f(x)}
+
+
+@work
 def softmax(rows, cols):
     x = torch.randn(rows, cols)
     return {"eager": lambda: torch.softmax(x, -1)}

@@ -79,6 +79,7 @@ var suites = []struct {
 	{"gemm", gemmRows},
 	{"conv", convRows},
 	{"pointwise", pointwiseRows},
+	{"fft", fftRows},
 	{"eager", eagerRows},
 	{"optim", optimRows},
 	{"train", trainRows},

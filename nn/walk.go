@@ -128,7 +128,7 @@ func (f *field) visit(name string, s *shape, x reflect.Value, to *visitor) {
 		probe(f, x, true)
 	case groupShape:
 		g := &view{f: f, shape: s, v: x}
-		g.self = g
+		g.self, g.eval = g, to.eval
 		if g.holdsAny() {
 			to.child(name, g)
 		}

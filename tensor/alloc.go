@@ -95,10 +95,14 @@ func (c *Ctx) SetOut(i int, t *Tensor) {
 }
 
 // GivenOut is the tensor that result i must be written to (out=, or self of an in-place form), nil when the call makes
-// a new one. Creation functions take their dtype from it.
+// a new one. Creation functions take their dtype from it. A Body may look at it, and returns a tensor of its own, which
+// is copied.
 func (c *Ctx) GivenOut(i int) *Tensor {
 	if i < len(c.given) {
 		return c.given[i]
+	}
+	if i < len(c.later) {
+		return c.later[i]
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ type Ctx struct {
 	args  []Value
 	outs  []*Tensor
 	given []*Tensor // outputs to write to: self of an in-place variant, the out arguments
+	later []*Tensor // of a Body: where its results will be copied to
 	ret   []Value   // results that are not tensors
 	user  any       // what a kernel leaves for its gradient rule
 
@@ -64,6 +65,9 @@ func (c *Ctx) free() {
 	c.op, c.args, c.outs, c.mode = nil, nil, nil, nil
 	if c.given != nil {
 		c.given, c.givenBuf[0] = nil, nil
+	}
+	if c.later != nil {
+		c.later = nil
 	}
 	if c.ret != nil || c.user != nil {
 		c.ret, c.user = nil, nil

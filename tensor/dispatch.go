@@ -261,7 +261,7 @@ func (c *Ctx) runComposedVariant() {
 		}
 	}
 	f.outs = f.outBuf[:0]
-	f.mode = c.mode
+	f.mode, f.later = c.mode, given
 	f.dispatch()
 	for i, g := range given {
 		r := f.outs[i]

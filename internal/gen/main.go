@@ -1,5 +1,5 @@
-// Command gen writes the Tensor methods, the functions of package torch, those of nn/functional and those of
-// internal/fused, which are the operators of the namespace gotorch, from the operator schemas.
+// Command gen writes the Tensor methods and functions of Go packages from the operator schemas. Which package a function
+// is in follows from the operator's name; see packageOf.
 //
 // It reads the source of ops/<family> (no type checking): every string literal that is a schema declares an operator,
 // and the fields Doc, Go, InPlace, Out, Scalar and Aliases of the same Def literal say what to derive. A call such as
@@ -117,19 +117,52 @@ func generate(root, out string) {
 		}
 		defs := read(f)
 		same := sameOperators(defs)
-		var methods, funcs, functional, fused bytes.Buffer
+		src := sources{}
 		for _, d := range defs {
 			d.same = same[d]
-			emit(d, &methods, &funcs, &functional, &fused)
+			emit(d, src)
 		}
-		write(filepath.Join(out, "tensor", "zz_"+name+".go"), "tensor", "", methods.Bytes())
-		write(filepath.Join(out, "zz_"+name+".go"), "torch", "import \"github.com/gotorch-dev/torch/tensor\"\n",
-			funcs.Bytes())
-		write(filepath.Join(out, "nn", "functional", "zz_"+name+".go"), "functional",
-			"import \"github.com/gotorch-dev/torch/tensor\"\n", functional.Bytes())
-		write(filepath.Join(out, "internal", "fused", "zz_"+name+".go"), "fused",
-			"import \"github.com/gotorch-dev/torch/tensor\"\n", fused.Bytes())
+		for _, folder := range folders {
+			pkg, imports := path.Base(folder), "import \"github.com/gotorch-dev/torch/tensor\"\n"
+			switch folder {
+			case "":
+				pkg = "torch"
+			case "tensor":
+				imports = ""
+			}
+			write(filepath.Join(out, filepath.FromSlash(folder), "zz_"+name+".go"), pkg, imports,
+				src.of(folder).Bytes())
+		}
 	}
+}
+
+// folders are the packages with generated functions, "" for the root.
+var folders = []string{"tensor", "", "nn/functional", "internal/fused", "fft", "signal/windows"}
+
+// packageOf is the folder of the package that an operator's function is in, "" for package torch, and whether it is
+// a method of Tensor instead, if it can be.
+func packageOf(s *tensor.Schema) (folder string, method bool) {
+	switch {
+	case s.Namespace == "F":
+		return "nn/functional", false
+	case s.Namespace == "gotorch":
+		return "internal/fused", false
+	case s.Namespace == "signal":
+		return "signal/windows", false
+	case strings.HasPrefix(s.Name, "fft_"): // torch.fft
+		return "fft", false
+	}
+	return "", true
+}
+
+// sources is the text of the generated files of a family, by the folder of the package.
+type sources map[string]*bytes.Buffer
+
+func (s sources) of(folder string) *bytes.Buffer {
+	if s[folder] == nil {
+		s[folder] = new(bytes.Buffer)
+	}
+	return s[folder]
 }
 
 func check(err error) {
@@ -227,11 +260,7 @@ func read(dir string) []*def {
 				if !ok || len(x.Args) == 0 {
 					return true
 				}
-				lit, ok := x.Args[0].(*ast.BasicLit)
-				if !ok {
-					return true
-				}
-				d := add(lit)
+				d := add(x.Args[0])
 				if d == nil {
 					return true
 				}
@@ -357,7 +386,7 @@ func (known constants) find(e ast.Expr) (text string, ok bool) {
 }
 
 // emit writes the Go forms of one operator: the method or function, its in-place form and its scalar form.
-func emit(d *def, methods, funcs, functional, fused *bytes.Buffer) {
+func emit(d *def, src sources) {
 	if d.goName == "-" {
 		return
 	}
@@ -390,15 +419,15 @@ func emit(d *def, methods, funcs, functional, fused *bytes.Buffer) {
 		// an option; Python's operators, which are for boxed calls
 		case f.Out, s.Namespace != d.sch.Namespace && strings.HasPrefix(s.Name, "__"):
 		case i == 0 || f.Alias != forms[i-1].Alias:
-			emitForm(d, s, base, doc, hasOut[f.Alias], methods, funcs, functional, fused)
+			emitForm(d, s, base, doc, hasOut[f.Alias], src)
 		case f.InPlace && f.Number >= 0:
 			emitForm(d, s, base+"ScalarInPlace", "is "+base+"Scalar written to the tensor itself, which is returned.",
-				false, methods, funcs, functional, fused)
+				false, src)
 		case f.InPlace:
 			emitForm(d, s, base+"InPlace", "is "+base+" written to the tensor itself, which is returned.", false,
-				methods, funcs, functional, fused)
+				src)
 		default:
-			emitForm(d, s, base+"Scalar", "is "+base+" with a number.", false, methods, funcs, functional, fused)
+			emitForm(d, s, base+"Scalar", "is "+base+" with a number.", false, src)
 		}
 	}
 }
@@ -478,9 +507,9 @@ func lower(s string) string {
 	return l
 }
 
-func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, methods, funcs, functional, fused *bytes.Buffer) {
-	isF, ours := s.Namespace == "F", s.Namespace == "gotorch"
-	method := !isF && !ours && len(s.Params) > 0 && s.Params[0].Name == "self" && s.Params[0].Kind == tensor.KTensor
+func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, src sources) {
+	folder, method := packageOf(s)
+	method = method && len(s.Params) > 0 && s.Params[0].Name == "self" && s.Params[0].Kind == tensor.KTensor
 	gen := func(b *bytes.Buffer, q string, asMethod bool, optType string) {
 		slotVar := "slot" + name
 		full := s.FullName()
@@ -638,18 +667,13 @@ func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, methods, fun
 		}
 		fmt.Fprintf(b, "\t%s\n}\n\n", do)
 	}
-	switch {
-	case isF:
-		gen(functional, "tensor.", false, "")
-	case ours:
-		gen(fused, "tensor.", false, "")
-	case method:
-		gen(methods, "", true, "")
-		if !strings.HasSuffix(s.Name, "_") {
-			forward(d, s, name, out, funcs)
-		}
-	default:
-		gen(funcs, "tensor.", false, "")
+	if !method {
+		gen(src.of(folder), "tensor.", false, "")
+		return
+	}
+	gen(src.of("tensor"), "", true, "")
+	if !strings.HasSuffix(s.Name, "_") {
+		forward(d, s, name, out, src.of(folder))
 	}
 }
 

@@ -4,6 +4,7 @@ package all
 import (
 	_ "github.com/gotorch-dev/torch/ops/attention"
 	_ "github.com/gotorch-dev/torch/ops/conv"
+	_ "github.com/gotorch-dev/torch/ops/fft"
 	_ "github.com/gotorch-dev/torch/ops/foreach"
 	_ "github.com/gotorch-dev/torch/ops/index"
 	_ "github.com/gotorch-dev/torch/ops/linalg"

@@ -1,0 +1,413 @@
+//go:build !purego
+
+package fft
+
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu"
+)
+
+//go:generate go run ../_asm/fft -out .
+
+// passArgs are the arguments of the assembly of a pass, in bytes. The assembly knows the places of the fields.
+type passArgs struct {
+	yr, yi, xr, xi, w unsafe.Pointer
+	groups, row       int // row: a multiple of 64
+	xRow, yRow        int // from one row of a group to the next
+	xNext, yNext      int // from the end of the first row of a group to the next group
+}
+
+// chunk is the number of bytes of a plane that one call works on, a few microseconds, as nothing can interrupt it.
+const chunk = 64 << 10
+
+// assembly does a pass where the processor has the instructions; s numbers must be whole vectors of 64 bytes.
+func (st *step[E]) assembly(y, x planes[E], s int) bool {
+	size := int(unsafe.Sizeof(E(0)))
+	if !cpu.HasAVX2FMA || st.radix > 5 || s*size%64 != 0 {
+		return false
+	}
+	row, r := s*size, st.radix
+	_, _, _, _ = x.re[r*st.m*s-1], x.im[r*st.m*s-1], y.re[r*st.m*s-1], y.im[r*st.m*s-1]
+	at := func(p []E) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(p)) }
+	a := passArgs{xRow: st.m * row, yRow: row}
+	per := max(1, chunk/(r*row)) // groups of a call; of a long row, a part of one group
+	part := row
+	if r*row > 2*chunk {
+		part = (chunk / r) &^ 63
+	}
+	for g := 0; g < st.m; g += per {
+		a.groups = min(per, st.m-g)
+		for q := 0; q < row; q += part {
+			a.row = min(part, row-q)
+			a.xNext, a.yNext = row-a.row, r*row-a.row
+			a.xr, a.xi = unsafe.Add(at(x.re), g*row+q), unsafe.Add(at(x.im), g*row+q)
+			a.yr, a.yi = unsafe.Add(at(y.re), g*r*row+q), unsafe.Add(at(y.im), g*r*row+q)
+			a.w = unsafe.Add(at(st.roots), 2*g*(r-1)*size)
+			call(r, size == 8, st.m == 1, &a)
+			preemptible(0)
+		}
+	}
+	return true
+}
+
+// preemptible has a frame so large that the runtime may stop the goroutine at its start.
+//
+//go:noinline
+func preemptible(i int) byte {
+	var frame [256]byte
+	frame[i&255] = 1
+	return frame[(i+1)&255]
+}
+
+// call does the pass of a radix, or the last pass, by assembly. The calls are direct, so that the arguments need not be
+// on the heap.
+func call(radix int, wide, last bool, a *passArgs) {
+	i := 4 * radix
+	if wide {
+		i += 2
+	}
+	if last {
+		i++
+	}
+	if cpu.HasAVX512 {
+		switch i {
+		case 8:
+			pass2F32AVX512(a)
+		case 9:
+			last2F32AVX512(a)
+		case 10:
+			pass2F64AVX512(a)
+		case 11:
+			last2F64AVX512(a)
+		case 12:
+			pass3F32AVX512(a)
+		case 13:
+			last3F32AVX512(a)
+		case 14:
+			pass3F64AVX512(a)
+		case 15:
+			last3F64AVX512(a)
+		case 16:
+			pass4F32AVX512(a)
+		case 17:
+			last4F32AVX512(a)
+		case 18:
+			pass4F64AVX512(a)
+		case 19:
+			last4F64AVX512(a)
+		case 20:
+			pass5F32AVX512(a)
+		case 21:
+			last5F32AVX512(a)
+		case 22:
+			pass5F64AVX512(a)
+		case 23:
+			last5F64AVX512(a)
+		}
+		return
+	}
+	switch i {
+	case 8:
+		pass2F32AVX2(a)
+	case 9:
+		last2F32AVX2(a)
+	case 10:
+		pass2F64AVX2(a)
+	case 11:
+		last2F64AVX2(a)
+	case 12:
+		pass3F32AVX2(a)
+	case 13:
+		last3F32AVX2(a)
+	case 14:
+		pass3F64AVX2(a)
+	case 15:
+		last3F64AVX2(a)
+	case 16:
+		pass4F32AVX2(a)
+	case 17:
+		last4F32AVX2(a)
+	case 18:
+		pass4F64AVX2(a)
+	case 19:
+		last4F64AVX2(a)
+	case 20:
+		pass5F32AVX2(a)
+	case 21:
+		last5F32AVX2(a)
+	case 22:
+		pass5F64AVX2(a)
+	case 23:
+		last5F64AVX2(a)
+	}
+}
+
+// multiplyAssembly is multiply where the processor has the instructions and the planes are whole vectors.
+func multiplyAssembly[E Float](xr, xi, wr, wi []E) bool {
+	size := int(unsafe.Sizeof(E(0)))
+	n := len(xr)
+	if !cpu.HasAVX2FMA || n == 0 || n*size%64 != 0 {
+		return false
+	}
+	_, _, _ = xi[n-1], wr[n-1], wi[n-1]
+	for i := 0; i < n; i += chunk / size {
+		a, b, c, d := unsafe.Pointer(&xr[i]), unsafe.Pointer(&xi[i]), unsafe.Pointer(&wr[i]), unsafe.Pointer(&wi[i])
+		part := size * min(chunk/size, n-i)
+		switch {
+		case size == 4 && cpu.HasAVX512:
+			productF32AVX512(a, b, c, d, part)
+		case size == 4:
+			productF32AVX2(a, b, c, d, part)
+		case cpu.HasAVX512:
+			productF64AVX512(a, b, c, d, part)
+		default:
+			productF64AVX2(a, b, c, d, part)
+		}
+		preemptible(0)
+	}
+	return true
+}
+
+//go:noescape
+func pass2F32AVX2(a *passArgs)
+
+//go:noescape
+func last2F32AVX2(a *passArgs)
+
+//go:noescape
+func pass3F32AVX2(a *passArgs)
+
+//go:noescape
+func last3F32AVX2(a *passArgs)
+
+//go:noescape
+func pass4F32AVX2(a *passArgs)
+
+//go:noescape
+func last4F32AVX2(a *passArgs)
+
+//go:noescape
+func pass5F32AVX2(a *passArgs)
+
+//go:noescape
+func last5F32AVX2(a *passArgs)
+
+//go:noescape
+func productF32AVX2(xr, xi, wr, wi unsafe.Pointer, n int)
+
+//go:noescape
+func pass2F64AVX2(a *passArgs)
+
+//go:noescape
+func last2F64AVX2(a *passArgs)
+
+//go:noescape
+func pass3F64AVX2(a *passArgs)
+
+//go:noescape
+func last3F64AVX2(a *passArgs)
+
+//go:noescape
+func pass4F64AVX2(a *passArgs)
+
+//go:noescape
+func last4F64AVX2(a *passArgs)
+
+//go:noescape
+func pass5F64AVX2(a *passArgs)
+
+//go:noescape
+func last5F64AVX2(a *passArgs)
+
+//go:noescape
+func productF64AVX2(xr, xi, wr, wi unsafe.Pointer, n int)
+
+//go:noescape
+func pass2F32AVX512(a *passArgs)
+
+//go:noescape
+func last2F32AVX512(a *passArgs)
+
+//go:noescape
+func pass3F32AVX512(a *passArgs)
+
+//go:noescape
+func last3F32AVX512(a *passArgs)
+
+//go:noescape
+func pass4F32AVX512(a *passArgs)
+
+//go:noescape
+func last4F32AVX512(a *passArgs)
+
+//go:noescape
+func pass5F32AVX512(a *passArgs)
+
+//go:noescape
+func last5F32AVX512(a *passArgs)
+
+//go:noescape
+func productF32AVX512(xr, xi, wr, wi unsafe.Pointer, n int)
+
+//go:noescape
+func pass2F64AVX512(a *passArgs)
+
+//go:noescape
+func last2F64AVX512(a *passArgs)
+
+//go:noescape
+func pass3F64AVX512(a *passArgs)
+
+//go:noescape
+func last3F64AVX512(a *passArgs)
+
+//go:noescape
+func pass4F64AVX512(a *passArgs)
+
+//go:noescape
+func last4F64AVX512(a *passArgs)
+
+//go:noescape
+func pass5F64AVX512(a *passArgs)
+
+//go:noescape
+func last5F64AVX512(a *passArgs)
+
+//go:noescape
+func productF64AVX512(xr, xi, wr, wi unsafe.Pointer, n int)
+
+// halvesArgs are the arguments of the assembly of unfold and fold: numbers k, numbers h-k, the roots of unity, and the
+// same numbers of the result. The assembly knows the places of the fields.
+type halvesArgs struct {
+	ar, ai, br, bi, wr, wi, cr, ci, dr, di unsafe.Pointer
+	n                                      int // bytes, whole vectors of 64
+}
+
+// halvesAssembly does n numbers of unfold or fold where the processor has the instructions, and tells how many: whole
+// vectors. Rows have one root of unity.
+func halvesAssembly[E Float](fold, rows bool, a, b, w, c, d planes[E], n int) int {
+	size := int(unsafe.Sizeof(E(0)))
+	n = n * size &^ 63
+	if !cpu.HasAVX2FMA || n == 0 {
+		return 0
+	}
+	last := n/size - 1
+	for _, p := range [4]planes[E]{a, b, c, d} {
+		_, _ = p.re[last], p.im[last]
+	}
+	if !rows {
+		_, _ = w.re[last], w.im[last]
+	}
+	i := 0
+	if fold {
+		i = 4
+	}
+	if rows {
+		i += 2
+	}
+	if size == 8 {
+		i++
+	}
+	at := func(p []E, i int) unsafe.Pointer { return unsafe.Add(unsafe.Pointer(unsafe.SliceData(p)), i) }
+	for q := 0; q < n; q += chunk {
+		args := halvesArgs{at(a.re, q), at(a.im, q), at(b.re, q), at(b.im, q), at(w.re, 0), at(w.im, 0), at(c.re, q),
+			at(c.im, q), at(d.re, q), at(d.im, q), min(chunk, n-q)}
+		if !rows {
+			args.wr, args.wi = at(w.re, q), at(w.im, q)
+		}
+		callHalves(i, &args)
+		preemptible(0)
+	}
+	return n / size
+}
+
+func callHalves(i int, a *halvesArgs) {
+	if cpu.HasAVX512 {
+		switch i {
+		case 0:
+			unfoldF32AVX512(a)
+		case 1:
+			unfoldF64AVX512(a)
+		case 2:
+			unfoldRowsF32AVX512(a)
+		case 3:
+			unfoldRowsF64AVX512(a)
+		case 4:
+			foldF32AVX512(a)
+		case 5:
+			foldF64AVX512(a)
+		case 6:
+			foldRowsF32AVX512(a)
+		case 7:
+			foldRowsF64AVX512(a)
+		}
+		return
+	}
+	switch i {
+	case 0:
+		unfoldF32AVX2(a)
+	case 1:
+		unfoldF64AVX2(a)
+	case 2:
+		unfoldRowsF32AVX2(a)
+	case 3:
+		unfoldRowsF64AVX2(a)
+	case 4:
+		foldF32AVX2(a)
+	case 5:
+		foldF64AVX2(a)
+	case 6:
+		foldRowsF32AVX2(a)
+	case 7:
+		foldRowsF64AVX2(a)
+	}
+}
+
+//go:noescape
+func unfoldF32AVX2(a *halvesArgs)
+
+//go:noescape
+func foldF32AVX2(a *halvesArgs)
+
+//go:noescape
+func unfoldRowsF32AVX2(a *halvesArgs)
+
+//go:noescape
+func foldRowsF32AVX2(a *halvesArgs)
+
+//go:noescape
+func unfoldF64AVX2(a *halvesArgs)
+
+//go:noescape
+func foldF64AVX2(a *halvesArgs)
+
+//go:noescape
+func unfoldRowsF64AVX2(a *halvesArgs)
+
+//go:noescape
+func foldRowsF64AVX2(a *halvesArgs)
+
+//go:noescape
+func unfoldF32AVX512(a *halvesArgs)
+
+//go:noescape
+func foldF32AVX512(a *halvesArgs)
+
+//go:noescape
+func unfoldRowsF32AVX512(a *halvesArgs)
+
+//go:noescape
+func foldRowsF32AVX512(a *halvesArgs)
+
+//go:noescape
+func unfoldF64AVX512(a *halvesArgs)
+
+//go:noescape
+func foldF64AVX512(a *halvesArgs)
+
+//go:noescape
+func unfoldRowsF64AVX512(a *halvesArgs)
+
+//go:noescape
+func foldRowsF64AVX512(a *halvesArgs)
