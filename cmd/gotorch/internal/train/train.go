@@ -35,8 +35,9 @@ type trainFlags struct {
 // latest stands for --resume without a path.
 const latest = "latest"
 
-func trainCommand() *cobra.Command {
-	var f trainFlags
+func trainCommand() *cobra.Command { return new(trainFlags).command() }
+
+func (f *trainFlags) command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "train",
 		Short: "Train a model; without flags, a LeNet on embedded digits",
