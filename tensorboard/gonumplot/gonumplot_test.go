@@ -51,7 +51,7 @@ func TestFigure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.ImageAt(".", "f", 1); err != nil {
+	if _, err := l.ImageAt(".", "f", 0); err != nil {
 		t.Error(err)
 	}
 }
