@@ -28,6 +28,7 @@ func (f *trainFlags) place(r *run, set given) error {
 			if err != nil {
 				return err
 			}
+			r.fresh = true
 			return r.enter(out)
 		}
 		if err := r.enter(f.out); err != nil {

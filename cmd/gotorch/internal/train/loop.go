@@ -38,6 +38,7 @@ type run struct {
 	report report
 	errOut io.Writer
 	lock   *filelock.Lock
+	fresh  bool // the folder was made for this run
 	board  *tensorboard.SummaryWriter
 	total  int // steps of the whole run
 	resume *serialize.Dict

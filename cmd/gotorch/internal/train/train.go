@@ -4,6 +4,7 @@ package train
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -128,6 +129,10 @@ func (f *trainFlags) run(cmd *cobra.Command) (err error) {
 		epochs, steps = f.cfg.Epochs, f.cfg.Steps
 	}
 	if err := r.prepare(f.workers, epochs, steps); err != nil {
+		if r.fresh { // a run that never began leaves no folder
+			err = errors.Join(err, r.lock.Release(), os.RemoveAll(r.path(lockFile)), os.Remove(r.out))
+			r.lock = nil
+		}
 		return err
 	}
 	if f.board {
