@@ -1,6 +1,18 @@
 // Package torch is the front door: tensors and their creation, operators as functions, modes, random seeds, saving and
 // loading.
 //
+// Mistakes in a tensor expression (shapes that do not fit, a nil tensor, a misspelt mode) panic with an *[Error], which
+// [Try] turns into an ordinary error. It names the operator with its arguments, the layer, and the user's line.
+//
+// # Several goroutines
+//
+// Tensors may be read by any number of goroutines: operators, of which several may run at once, never write to their
+// inputs, except for those that say so by their name (AddInPlace), for results given by Out, and for SetIndex. Who
+// writes to a tensor, or to one that shares its memory, must be alone with it. Modes (NoGrad, InferenceMode, Tidy)
+// belong to the goroutine that sets them. The default generator of random numbers may be used by many goroutines; which
+// of them gets which numbers is then left to chance, and a Generator of its own for each makes it certain. What holds
+// for models is said in package nn, for optimizers in package optim, for backward passes in package autograd.
+//
 //go:generate go run ./internal/gen
 package torch
 

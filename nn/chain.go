@@ -30,6 +30,7 @@ var fusions = [numKinds]func(x *Tensor, ms []Module, inner bool) (y *Tensor, n i
 
 func chain(x *Tensor, ms []Module) *Tensor {
 	inner := false // of x
+	defer func() { blameFirst(recover(), ms) }()
 	for len(ms) > 0 {
 		y, n := (*Tensor)(nil), 0
 		if f := fusions[kindOf(ms[0])]; f != nil && len(ms) > 1 {

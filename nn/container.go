@@ -3,6 +3,7 @@ package nn
 import (
 	"fmt"
 	"iter"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +17,15 @@ type namedList struct {
 	mods  []Module
 }
 
+// refuseNil refuses a nil module, also a nil pointer in the interface.
+func refuseNil(name string, m Module) {
+	if m == nil || isNil(reflect.ValueOf(m)) {
+		tensor.Fail(tensor.ErrType, "nn: module %q of a container is nil", name)
+	}
+}
+
 func (l *namedList) add(name string, m Module) {
+	refuseNil(name, m)
 	switch {
 	case name == "":
 		tensor.Fail(tensor.ErrValue, "module name can't be empty string \"\"")
@@ -80,6 +89,7 @@ func NewSequential(layers ...Layer) *Sequential {
 // Add adds a layer under a name and returns the Sequential; a layer of that name is replaced.
 func (s *Sequential) Add(name string, m Layer) *Sequential {
 	s.add(name, m)
+	m.moduleBase().place.set(&s.Base, name)
 	return s
 }
 
@@ -96,7 +106,10 @@ func (s *Sequential) Get(name string) Layer {
 }
 
 // Set replaces layer i, which keeps its name.
-func (s *Sequential) Set(i int, m Layer) { s.mods[index(i, len(s.mods), "Sequential")] = m }
+func (s *Sequential) Set(i int, m Layer) {
+	i = index(i, len(s.mods), "Sequential")
+	s.Add(s.names[i], m)
+}
 
 // Delete removes layer i. As in Python the others are then named by their numbers, whatever their names were.
 func (s *Sequential) Delete(i int) {
@@ -139,7 +152,9 @@ func NewModuleList(modules ...Module) *ModuleList {
 // Append adds modules at the end.
 func (l *ModuleList) Append(modules ...Module) *ModuleList {
 	for _, m := range modules {
-		l.add(strconv.Itoa(len(l.mods)), m)
+		name := strconv.Itoa(len(l.mods))
+		l.add(name, m)
+		m.moduleBase().place.set(&l.Base, name)
 	}
 	return l
 }
@@ -148,10 +163,15 @@ func (l *ModuleList) Append(modules ...Module) *ModuleList {
 func (l *ModuleList) At(i int) Module { return l.mods[index(i, len(l.mods), "ModuleList")] }
 
 // Set replaces module i.
-func (l *ModuleList) Set(i int, m Module) { l.mods[index(i, len(l.mods), "ModuleList")] = m }
+func (l *ModuleList) Set(i int, m Module) {
+	i = index(i, len(l.mods), "ModuleList")
+	l.add(l.names[i], m)
+	m.moduleBase().place.set(&l.Base, l.names[i])
+}
 
 // Insert puts a module before number i.
 func (l *ModuleList) Insert(i int, m Module) {
+	refuseNil(strconv.Itoa(i), m)
 	l.mods = slices.Insert(l.mods, i, m)
 	l.names = append(l.names, strconv.Itoa(len(l.names)))
 }
@@ -162,9 +182,6 @@ func (l *ModuleList) All() iter.Seq2[int, Module] { return slices.All(l.mods) }
 // Repr prints the list, joining equal neighbours.
 func (l *ModuleList) Repr() string { return listRepr("ModuleList", l.mods) }
 
-// Repr prints the list, joining equal neighbours.
-func (l *listView) Repr() string { return listRepr("ModuleList", l.items) }
-
 // listRepr prints "(0-2): 3 x Linear(…)" for neighbours that print alike.
 func listRepr(name string, mods []Module) string {
 	if len(mods) == 0 {
@@ -172,9 +189,9 @@ func listRepr(name string, mods []Module) string {
 	}
 	var lines []string
 	for i := 0; i < len(mods); {
-		text := Repr(mods[i])
+		text := reprOf(mods[i])
 		j := i + 1
-		for j < len(mods) && Repr(mods[j]) == text {
+		for j < len(mods) && reprOf(mods[j]) == text {
 			j++
 		}
 		key, times := strconv.Itoa(i), ""
@@ -201,6 +218,7 @@ func NewModuleDict() *ModuleDict { return New(&ModuleDict{}) }
 // Set adds a module under a name, or replaces it.
 func (d *ModuleDict) Set(name string, m Module) *ModuleDict {
 	d.add(name, m)
+	m.moduleBase().place.set(&d.Base, name)
 	return d
 }
 

@@ -72,6 +72,7 @@ func (b *Base) RegisterFullBackwardPreHook(f func(m Module, gradOutput []*Tensor
 // Run calls forward with the module's hooks around it. The layers of this package do so in Forward; a module of your
 // own does when its Forward is written as m.Run(m, x, m.forward), or when it is called by Call.
 func (b *Base) Run(m Module, x *Tensor, forward func(*Tensor) *Tensor) *Tensor {
+	defer blame(m)
 	if b.hooks == nil {
 		return forward(x)
 	}
@@ -80,6 +81,7 @@ func (b *Base) Run(m Module, x *Tensor, forward func(*Tensor) *Tensor) *Tensor {
 
 // runN is Run for several inputs.
 func (b *Base) runN(m Module, in []*Tensor, forward func([]*Tensor) *Tensor) *Tensor {
+	defer blame(m)
 	if b.hooks == nil {
 		return forward(in)
 	}
@@ -88,6 +90,7 @@ func (b *Base) runN(m Module, in []*Tensor, forward func([]*Tensor) *Tensor) *Te
 
 // runAll is Run for several inputs and results; missing inputs at the end are left out.
 func (b *Base) runAll(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) []*Tensor {
+	defer blame(m)
 	if b.hooks == nil {
 		return forward(in)
 	}
@@ -102,6 +105,7 @@ func (b *Base) runAll(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor)
 
 // run2 is Run for two results.
 func (b *Base) run2(m Module, x *Tensor, forward func(*Tensor) (*Tensor, *Tensor)) (*Tensor, *Tensor) {
+	defer blame(m)
 	if b.hooks == nil {
 		return forward(x)
 	}
@@ -186,8 +190,9 @@ func (b *Base) post(m Module, in, out []*Tensor) []*Tensor {
 	return out
 }
 
-// Call runs a layer with its hooks.
+// Call runs a layer with its hooks. An error that its Forward panics with names the layer.
 func Call(m Layer, x *Tensor) *Tensor {
+	defer blame(m)
 	return m.Forward(x)
 }
 

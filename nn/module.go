@@ -6,8 +6,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"sync"
-	"unicode"
 
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/tensor"
@@ -32,6 +30,7 @@ type Base struct {
 	self  Module
 	eval  bool
 	hooks *hooks
+	place place
 }
 
 type hooks struct {
@@ -45,9 +44,12 @@ type hooks struct {
 func (b *Base) moduleBase() *Base { return b }
 
 // New makes the methods of Base (Train, StateDict, String, …) work on a module of your own, and returns it. The
-// constructors of this package have done so for theirs.
+// constructors of this package have done so for theirs. It panics with ErrType on a module that cannot be walked as a
+// whole, and names the field and the way out: see the package's documentation. Later walks do the same, for fields that
+// are set after New.
 func New[M Module](m M) M {
 	m.moduleBase().self = m
+	settle(m)
 	return m
 }
 
@@ -166,173 +168,6 @@ func NewParameter(t *Tensor) *Tensor {
 	return t
 }
 
-// field describes one struct field of a module type.
-type field struct {
-	index      []int
-	name       string
-	kind       fieldKind
-	persistent bool
-}
-
-type fieldKind uint8
-
-const (
-	paramField fieldKind = iota
-	bufferField
-	childField
-	childList
-	paramList
-)
-
-var fieldCache sync.Map // reflect.Type → []field
-
-var (
-	tensorType = reflect.TypeFor[*Tensor]()
-	moduleType = reflect.TypeFor[Module]()
-	baseType   = reflect.TypeFor[Base]()
-)
-
-func fieldsOf(t reflect.Type) []field {
-	if v, ok := fieldCache.Load(t); ok {
-		return v.([]field)
-	}
-	var out []field
-	collectFields(t, nil, &out)
-	fieldCache.Store(t, out)
-	return out
-}
-
-func collectFields(t reflect.Type, prefix []int, out *[]field) {
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if f.Type == baseType {
-			continue
-		}
-		index := append(append([]int(nil), prefix...), i)
-		tag := f.Tag.Get("torch")
-		name, flags, _ := strings.Cut(tag, ",")
-		if name == "-" {
-			continue
-		}
-		if f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct {
-			collectFields(f.Type, index, out) // a struct shared by several layers
-			continue
-		}
-		if !f.IsExported() {
-			continue
-		}
-		if name == "" {
-			name = SnakeCase(f.Name)
-		}
-		fd := field{index: index, name: name, persistent: true}
-		switch {
-		case f.Type == tensorType:
-			fd.kind = paramField
-			if strings.Contains(flags, "buffer") {
-				fd.kind = bufferField
-				fd.persistent = !strings.Contains(flags, "nonpersistent")
-			}
-		case f.Type.Implements(moduleType):
-			fd.kind = childField
-		case f.Type.Kind() == reflect.Slice && f.Type.Elem().Implements(moduleType):
-			fd.kind = childList
-		case f.Type.Kind() == reflect.Slice && f.Type.Elem() == tensorType:
-			fd.kind = paramList
-		default:
-			continue
-		}
-		*out = append(*out, fd)
-	}
-}
-
-// SnakeCase turns a Go name into the Python one: "InProjWeight" is "in_proj_weight", "FC1" is "fc1", "Conv1" is
-// "conv1".
-func SnakeCase(s string) string {
-	r := []rune(s)
-	var b strings.Builder
-	for i, c := range r {
-		if unicode.IsUpper(c) && i > 0 &&
-			(unicode.IsLower(r[i-1]) || unicode.IsDigit(r[i-1]) && i+1 < len(r) && unicode.IsLower(r[i+1]) ||
-				i+1 < len(r) && unicode.IsLower(r[i+1]) && unicode.IsUpper(r[i-1])) {
-			b.WriteByte('_')
-		}
-		b.WriteRune(unicode.ToLower(c))
-	}
-	return b.String()
-}
-
-// Custom is implemented by modules whose parameters, buffers or children are not plain fields: containers, recurrent
-// layers.
-type Custom interface {
-	// WalkOwn calls the functions for the module's own parameters, buffers and children, in the order of the state
-	// dict.
-	WalkOwn(param func(name string, t *Tensor), buffer func(name string, t *Tensor, persistent bool),
-		child func(name string, m Module))
-}
-
-// walkOwn visits what belongs to m itself, in order. A nil child is visited only when it is the element of a list.
-func walkOwn(m Module, param func(string, *Tensor), buffer func(string, *Tensor, bool), child func(string, Module)) {
-	if c, ok := m.(Custom); ok {
-		c.WalkOwn(param, buffer, child)
-		return
-	}
-	v := reflect.ValueOf(m)
-	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
-		return
-	}
-	v = v.Elem()
-	for _, f := range fieldsOf(v.Type()) {
-		x := v.FieldByIndex(f.index)
-		switch f.kind {
-		case paramField:
-			if t := x.Interface().(*Tensor); t != nil && t.IsParameter() {
-				param(f.name, t)
-			}
-		case bufferField:
-			if t := x.Interface().(*Tensor); t != nil {
-				buffer(f.name, t, f.persistent)
-			}
-		case childField:
-			if !x.IsNil() {
-				child(f.name, x.Interface().(Module))
-			}
-		case childList:
-			if x.Len() > 0 {
-				list := &listView{name: f.name}
-				for i := range x.Len() {
-					if e := x.Index(i); !e.IsNil() {
-						list.items = append(list.items, e.Interface().(Module))
-					}
-				}
-				child(f.name, New(list))
-			}
-		case paramList:
-			for i := range x.Len() {
-				if t := x.Index(i).Interface().(*Tensor); t != nil && t.IsParameter() {
-					param(f.name+"."+strconv.Itoa(i), t)
-				}
-			}
-		}
-	}
-}
-
-// listView shows a slice of modules as the ModuleList that it is in Python.
-type listView struct {
-	Base
-	name  string
-	items []Module
-}
-
-// ClassName is the name in print.
-func (l *listView) ClassName() string { return "ModuleList" }
-
-// WalkOwn visits the elements.
-func (l *listView) WalkOwn(_ func(string, *Tensor), _ func(string, *Tensor, bool), child func(string, Module)) {
-	for i, m := range l.items {
-		child(strconv.Itoa(i), m)
-	}
-}
-
 func none(string, *Tensor)        {}
 func noBuf(string, *Tensor, bool) {}
 func noChild(string, Module)      {}
@@ -368,10 +203,12 @@ func Children(m Module) iter.Seq[Module] {
 
 // NamedModules walks m (under the name "") and everything below it, each module once.
 func NamedModules(m Module) iter.Seq2[string, Module] {
-	return func(yield func(string, Module) bool) { namedModules(m, "", map[*Base]bool{}, yield) }
+	return func(yield func(string, Module) bool) {
+		namedModules(m, "", owner{b: m.moduleBase()}, map[*Base]bool{}, yield)
+	}
 }
 
-func namedModules(m Module, prefix string, seen map[*Base]bool, yield func(string, Module) bool) bool {
+func namedModules(m Module, prefix string, o owner, seen map[*Base]bool, yield func(string, Module) bool) bool {
 	if b := m.moduleBase(); seen[b] {
 		return true
 	} else {
@@ -382,7 +219,7 @@ func namedModules(m Module, prefix string, seen map[*Base]bool, yield func(strin
 	}
 	ok := true
 	walkOwn(m, none, noBuf, func(n string, c Module) {
-		ok = ok && namedModules(c, join(prefix, n), seen, yield)
+		ok = ok && namedModules(c, join(prefix, n), o.child(n, c), seen, yield)
 	})
 	return ok
 }
@@ -521,9 +358,12 @@ func GetParameter(m Module, name string) (*Tensor, error) {
 }
 
 // Apply calls f on every child, depth first, then on m itself.
-func Apply(m Module, f func(Module)) {
+func Apply(m Module, f func(Module)) { apply(m, f, nil) }
+
+func apply(m Module, f func(Module), above *trail) {
+	above = above.enter(m)
 	for c := range Children(m) {
-		Apply(c, f)
+		apply(c, f, above)
 	}
 	f(m)
 }
@@ -538,8 +378,9 @@ func ZeroGrad(m Module) {
 // ToDType converts all floating-point parameters and buffers in place.
 func ToDType(m Module, dt tensor.DType) {
 	if !dt.IsFloat() && !dt.IsComplex() {
-		tensor.Fail(tensor.ErrDType, "nn.Module.to only accepts floating point or complex dtypes, but got desired "+
-			"dtype=%s", dt)
+		tensor.FailHint(tensor.ErrDType, "in Go: nn.ToDType with a type such as torch.BFloat16",
+			"nn.Module.to only accepts floating point or complex dtypes, but got desired "+
+				"dtype=%s", dt)
 	}
 	convert(m, func(t *Tensor) *Tensor {
 		if !t.DType().IsDifferentiable() {
@@ -575,7 +416,7 @@ func ToDevice(m Module, d tensor.Device) {
 	d.Check()
 	convert(m, func(t *Tensor) *Tensor {
 		if t.Device().Type == tensor.MetaDevice && d.Type != tensor.MetaDevice {
-			tensor.Fail(tensor.ErrDevice,
+			tensor.FailHint(tensor.ErrDevice, "in Go: nn.ToEmpty instead of nn.ToDevice",
 				"Cannot copy out of meta tensor; no data! Please use torch.nn.Module.to_empty() instead of "+
 					"torch.nn.Module.to() when moving module from meta to a different device.")
 		}
@@ -634,11 +475,12 @@ func missingInOld(m Module, sd *tensor.StateDict) map[string]bool {
 // memory with the module but are not connected to the tape.
 func StateDict(m Module) *tensor.StateDict {
 	sd := &tensor.StateDict{}
-	stateDict(m, "", sd)
+	stateDict(m, "", sd, nil)
 	return sd
 }
 
-func stateDict(m Module, prefix string, sd *tensor.StateDict) {
+func stateDict(m Module, prefix string, sd *tensor.StateDict, above *trail) {
+	above = above.enter(m)
 	v := 1
 	if w, ok := m.(Versioned); ok {
 		v = w.StateVersion()
@@ -661,7 +503,7 @@ func stateDict(m Module, prefix string, sd *tensor.StateDict) {
 		f()
 	}
 	for _, k := range kids {
-		stateDict(k.m, join(prefix, k.name), sd)
+		stateDict(k.m, join(prefix, k.name), sd, above)
 	}
 }
 
@@ -758,9 +600,18 @@ func className(m Module) string {
 
 // Repr prints a module as Python does.
 func Repr(m Module) string {
+	refuseLoops(m)
+	return reprOf(m)
+}
+
+func reprOf(m Module) string {
 	if r, ok := m.(interface{ Repr() string }); ok {
 		return r.Repr()
 	}
+	return repr(m)
+}
+
+func repr(m Module) string {
 	extra := ""
 	if e, ok := m.(Extra); ok {
 		extra = e.ExtraRepr()
@@ -770,7 +621,7 @@ func Repr(m Module) string {
 		extras = strings.Split(extra, "\n")
 	}
 	for n, c := range NamedChildren(m) {
-		kids = append(kids, "("+n+"): "+indent(Repr(c)))
+		kids = append(kids, "("+n+"): "+indent(reprOf(c)))
 	}
 	name := className(m)
 	if len(extras) == 1 && len(kids) == 0 {

@@ -377,10 +377,12 @@ func (n *Node) unpack(t *Tensor) *Tensor {
 			if s.node != nil {
 				what = fmt.Sprintf(", which is output %d of %s,", s.nr, forwardName(s.node.Name()))
 			}
-			panic(&Error{Op: n.opName(), Err: ErrAutograd, Caller: caller(),
+			e := &Error{Op: n.opName(), Err: ErrAutograd,
 				Msg: fmt.Sprintf("one of the variables needed for gradient computation has been modified by an "+
 					"inplace operation: [torch.%sTensor %s]%s is at version %d; expected version %d instead. %s",
-					t.dt.ClassName(), ShapeString(t.shape), what, v, s.ver, inPlaceHint())})
+					t.dt.ClassName(), ShapeString(t.shape), what, v, s.ver, inPlaceHint())}
+			e.locate(0)
+			panic(e)
 		}
 		if n.more != nil && n.more.packed != nil {
 			if x := n.more.packed[t]; x != nil {
@@ -427,10 +429,11 @@ func (n *Node) opName() string {
 
 func (n *Node) checkReleased() {
 	if n.released {
-		Fail(ErrAutograd, "Trying to backward through the graph a second time (or directly access saved tensors "+
-			"after they have already been freed). Saved intermediate values of the graph are freed when you call "+
-			".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a "+
-			"second time or if you need to access saved tensors after calling backward.")
+		FailHint(ErrAutograd, "in Go: BackwardOptions{RetainGraph: true}",
+			"Trying to backward through the graph a second time (or directly access saved tensors "+
+				"after they have already been freed). Saved intermediate values of the graph are freed when you call "+
+				".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a "+
+				"second time or if you need to access saved tensors after calling backward.")
 	}
 }
 
@@ -490,14 +493,19 @@ func ZeroRaw(t *Tensor) {
 
 // RequiresGrad reports whether operators on t are recorded.
 func (t *Tensor) RequiresGrad() bool {
+	if t == nil {
+		panic(noTensor("Tensor.RequiresGrad"))
+	}
 	return t.flags&flagRequiresGrad != 0 || t.node != nil || t.base != nil && t.attr != t.ver.Load() &&
 		t.sharesGrad() && t.base.RequiresGrad()
 }
 
 // SetRequiresGrad marks a leaf as one whose gradient is wanted, and returns it.
 func (t *Tensor) SetRequiresGrad(on bool) *Tensor {
+	t.mustHaveMemory("Tensor.SetRequiresGrad")
 	if on && t.IsInference() && !IsInferenceModeEnabled() {
-		Fail(ErrAutograd, "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+		FailHint(ErrAutograd, "in Go: SetRequiresGrad(true), inside torch.InferenceMode or on a clone made outside",
+			"Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
 	}
 	if on && !t.dt.IsDifferentiable() {
 		Fail(ErrAutograd, "only Tensors of floating point and complex dtype can require gradients")
@@ -506,8 +514,9 @@ func (t *Tensor) SetRequiresGrad(on bool) *Tensor {
 		if on {
 			return t
 		}
-		Fail(ErrAutograd, "you can only change requires_grad flags of leaf variables. If you want to use a computed "+
-			"variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().")
+		FailHint(ErrAutograd, "in Go: t.Detach()",
+			"you can only change requires_grad flags of leaf variables. If you want to use a computed "+
+				"variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().")
 	}
 	if on {
 		t.flags |= flagRequiresGrad
@@ -519,23 +528,51 @@ func (t *Tensor) SetRequiresGrad(on bool) *Tensor {
 }
 
 // IsLeaf reports a tensor that no recorded operator computed.
-func (t *Tensor) IsLeaf() bool { return t.gradNode() == nil }
+func (t *Tensor) IsLeaf() bool {
+	if t == nil {
+		panic(noTensor("Tensor.IsLeaf"))
+	}
+	return t.gradNode() == nil
+}
 
 // GradFn is the node that computed t, nil for leaves.
-func (t *Tensor) GradFn() *Node { return t.gradNode() }
+func (t *Tensor) GradFn() *Node {
+	if t == nil {
+		panic(noTensor("Tensor.GradFn"))
+	}
+	return t.gradNode()
+}
 
 // OutputNr is t's number among the results of GradFn.
-func (t *Tensor) OutputNr() int { return int(t.outNr) }
+func (t *Tensor) OutputNr() int {
+	if t == nil {
+		panic(noTensor("Tensor.OutputNr"))
+	}
+	return int(t.outNr)
+}
 
 // Base is the tensor that t is a view of, nil when it is none.
-func (t *Tensor) Base() *Tensor { return t.base }
+func (t *Tensor) Base() *Tensor {
+	if t == nil {
+		panic(noTensor("Tensor.Base"))
+	}
+	return t.base
+}
 
 // IsView reports a view of another tensor.
-func (t *Tensor) IsView() bool { return t.base != nil }
+func (t *Tensor) IsView() bool {
+	if t == nil {
+		panic(noTensor("Tensor.IsView"))
+	}
+	return t.base != nil
+}
 
 // Grad is the gradient that Backward accumulated, nil when there is none. Only leaves have one, and tensors after
 // RetainGrad.
 func (t *Tensor) Grad() *Tensor {
+	if t == nil {
+		panic(noTensor("Tensor.Grad"))
+	}
 	if t.ag == nil {
 		return nil
 	}
@@ -562,6 +599,7 @@ func GradRaw(t *Tensor) *Tensor {
 
 // SetGrad sets or, with nil, removes the gradient.
 func (t *Tensor) SetGrad(g *Tensor) {
+	t.mustHaveMemory("Tensor.SetGrad")
 	if g == nil && t.ag == nil {
 		return
 	}
@@ -581,6 +619,7 @@ func (t *Tensor) SetGrad(g *Tensor) {
 
 // Detach returns a view of the same memory that is not connected to the tape.
 func (t *Tensor) Detach() *Tensor {
+	t.mustHaveMemory("Tensor.Detach")
 	d := &Tensor{st: t.st, ver: t.ver, off: t.off, dt: t.dt, dev: t.dev, flags: t.flags & flagConj}
 	d.setDims(t.shape, t.stride)
 	return d
@@ -588,6 +627,7 @@ func (t *Tensor) Detach() *Tensor {
 
 // DetachInPlace cuts t off from the tape.
 func (t *Tensor) DetachInPlace() *Tensor {
+	t.mustHaveMemory("Tensor.DetachInPlace")
 	if t.base != nil {
 		Fail(ErrAutograd, "Can't detach views in-place. Use detach() instead.")
 	}
@@ -608,6 +648,7 @@ func (h HookHandle) Remove() {
 
 // RegisterHook calls f with every gradient of t; what it returns, unless nil, is used instead.
 func (t *Tensor) RegisterHook(f func(g *Tensor) *Tensor) HookHandle {
+	t.mustHaveMemory("Tensor.RegisterHook")
 	if !t.RequiresGrad() {
 		Fail(ErrAutograd, "cannot register a hook on a tensor that doesn't require gradient")
 	}
@@ -629,6 +670,7 @@ func (t *Tensor) addHook(h *hook) {
 
 // RegisterPostAccumulateGradHook calls f with the leaf after its gradient was accumulated.
 func (t *Tensor) RegisterPostAccumulateGradHook(f func(t *Tensor)) HookHandle {
+	t.mustHaveMemory("Tensor.RegisterPostAccumulateGradHook")
 	if t.gradNode() != nil || !t.RequiresGrad() {
 		Fail(ErrAutograd, "post accumulate grad hooks cannot be registered on non-leaf tensors")
 	}
@@ -640,6 +682,7 @@ func (t *Tensor) RegisterPostAccumulateGradHook(f func(t *Tensor)) HookHandle {
 
 // RetainGrad makes Backward keep the gradient of a tensor that is not a leaf.
 func (t *Tensor) RetainGrad() {
+	t.mustHaveMemory("Tensor.RetainGrad")
 	if !t.RequiresGrad() {
 		Fail(ErrAutograd, "can't retain_grad on Tensor that has requires_grad=False")
 	}
@@ -658,7 +701,12 @@ func (t *Tensor) RetainGrad() {
 }
 
 // RetainsGrad reports whether RetainGrad was called on a tensor that is not a leaf.
-func (t *Tensor) RetainsGrad() bool { return t.flags&flagRetainGrad != 0 }
+func (t *Tensor) RetainsGrad() bool {
+	if t == nil {
+		panic(noTensor("Tensor.RetainsGrad"))
+	}
+	return t.flags&flagRetainGrad != 0
+}
 
 // RegisterHook calls f when the node has computed its gradients: in holds those of the arguments, out those of the
 // results. What it returns, unless nil, is used instead of in.

@@ -89,10 +89,30 @@ func (c *Ctx) SetValue(i int, v Value) { c.args[i] = v }
 
 // Fail panics with an *Error that describes this call.
 func (c *Ctx) Fail(cause error, format string, args ...any) {
-	e := &Error{Op: c.op.full, Msg: fmt.Sprintf(format, args...), Err: cause, Caller: caller()}
+	c.fail(cause, "", fmt.Sprintf(format, args...))
+}
+
+// FailHint is Fail with a hint: what to write instead, in Go, where PyTorch's sentence speaks of Python or does not
+// tell.
+func (c *Ctx) FailHint(cause error, hint, format string, args ...any) {
+	c.fail(cause, hint, fmt.Sprintf(format, args...))
+}
+
+// FailDType panics because the kernel of a function of real numbers was called with elements of type dt.
+func (c *Ctx) FailDType(cause error, kernel string, dt DType) {
+	hint := ""
+	if !dt.IsFloat() && !dt.IsComplex() {
+		hint = "convert the tensor with Float()"
+	}
+	c.fail(cause, hint, fmt.Sprintf("\"%s\" not implemented for '%s'", kernel, dt.ClassName()))
+}
+
+func (c *Ctx) fail(cause error, hint, msg string) {
+	e := &Error{Op: c.op.full, Msg: msg, Hint: hint, Err: cause}
 	for _, v := range c.args {
 		e.Args = append(e.Args, v.String())
 	}
+	e.locate(2)
 	panic(e)
 }
 

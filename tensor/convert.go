@@ -74,6 +74,7 @@ func (t *Tensor) To(args ...any) *Tensor {
 		case MemoryFormat:
 			*c.Arg(7) = FormatValue(x)
 		case *Tensor:
+			x.mustHaveMemory("Tensor.To")
 			*c.Arg(1), *c.Arg(3) = DTypeValue(x.dt), DeviceValue(x.dev)
 		default:
 			c.free()
@@ -85,8 +86,14 @@ func (t *Tensor) To(args ...any) *Tensor {
 
 // Item is the only element of the tensor as a float64 (integers and bools are converted; of a complex number the real
 // part). Use Num for the number with its kind. It panics with ErrShape unless there is exactly one element.
-func (t *Tensor) Item() float64 { return t.Num().F }
+func (t *Tensor) Item() float64 {
+	t.mustHaveMemory("Tensor.Item")
+	return t.Num().F
+}
 
 // Type is the old name of the tensor's class, "torch.FloatTensor", which carries its dtype.
 // https://pytorch.org/docs/stable/generated/torch.Tensor.type.html
-func (t *Tensor) Type() string { return "torch." + t.dt.ClassName() + "Tensor" }
+func (t *Tensor) Type() string {
+	t.mustHaveMemory("Tensor.Type")
+	return "torch." + t.dt.ClassName() + "Tensor"
+}

@@ -1,7 +1,6 @@
 package tensor
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/gotorch-dev/torch/internal/dtype"
@@ -11,8 +10,9 @@ import (
 func (c *Ctx) Run() {
 	op := c.op
 	if op.Def == nil {
-		panic(&Error{Msg: fmt.Sprintf("operator %s is not linked into this program: import github.com/gotorch-dev/torch", op.full), Err: ErrNotFound, Caller: caller()})
+		Fail(ErrNotFound, "operator %s is not linked into this program: import github.com/gotorch-dev/torch", op.full)
 	}
+	c.checkGiven()
 	if c.mode = currentMode(); c.mode != nil && len(c.mode.layers) > 0 && op.IsPublic() {
 		c.runLayers(c.mode)
 		return

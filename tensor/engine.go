@@ -24,6 +24,7 @@ type BackwardOptions struct {
 // Backward computes the gradients of t with respect to all leaves that it was computed from and adds them to their
 // Grad.
 func (t *Tensor) Backward(opts ...BackwardOptions) {
+	t.mustHaveMemory("Tensor.Backward")
 	var o BackwardOptions
 	if len(opts) > 0 {
 		o = opts[0]
@@ -91,8 +92,9 @@ func Grad(outputs, inputs []*Tensor, opts ...GradOptions) []*Tensor {
 			case o.MaterializeGrads:
 				out[i] = zerosLike(in)
 			case !o.AllowUnused:
-				Fail(ErrAutograd, "The differentiated Tensor at index %d appears to not have been used in the graph. "+
-					"Set allow_unused=True if this is the desired behavior.", i)
+				FailHint(ErrAutograd, "in Go: GradOptions{AllowUnused: true}",
+					"The differentiated Tensor at index %d appears to not have been used in the graph. "+
+						"Set allow_unused=True if this is the desired behavior.", i)
 			}
 		}
 	}

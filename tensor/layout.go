@@ -126,6 +126,9 @@ func PermutedStrides(t *Tensor) []int {
 // SuggestFormat is the memory format that t's strides speak for: ChannelsLast, ChannelsLast3d, or ContiguousFormat,
 // also where they fit several.
 func (t *Tensor) SuggestFormat() MemoryFormat {
+	if t == nil {
+		panic(noTensor("Tensor.SuggestFormat"))
+	}
 	n := len(t.shape)
 	if n != 4 && n != 5 || t.stride[1] == 0 {
 		return ContiguousFormat

@@ -186,14 +186,18 @@ func IsTracing() bool {
 func Unwatched() bool { return !currentMode().watched() }
 
 // IsInference reports a tensor that was made in InferenceMode.
-func (t *Tensor) IsInference() bool { return t.st.bits.Load()&stInference != 0 }
+func (t *Tensor) IsInference() bool {
+	t.mustHaveMemory("Tensor.IsInference")
+	return t.st.bits.Load()&stInference != 0
+}
 
 // refuseInference refuses to save a tensor made in InferenceMode for a gradient.
 func refuseInference(t *Tensor) {
 	if t.IsInference() {
-		Fail(ErrAutograd, "Inference tensors cannot be saved for backward. Please do not use Tensors created in "+
-			"inference mode in computation tracked by autograd. To work around this, you can make a clone to get a "+
-			"normal tensor and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.")
+		FailHint(ErrAutograd, "in Go: t.Clone(), or torch.NoGrad instead of torch.InferenceMode",
+			"Inference tensors cannot be saved for backward. Please do not use Tensors created in "+
+				"inference mode in computation tracked by autograd. To work around this, you can make a clone to get a "+
+				"normal tensor and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.")
 	}
 }
 

@@ -104,6 +104,9 @@ func (t *Tensor) String() string {
 	if t == nil {
 		return "None"
 	}
+	if t.st == nil {
+		return "torch.Tensor{}"
+	}
 	s := t.repr()
 	if t.IsParameter() {
 		return "Parameter containing:\n" + s
@@ -114,7 +117,7 @@ func (t *Tensor) String() string {
 // Format makes the fmt verbs work: %v and %s print as String does; %d, %f, %e, %g and their like, with width and
 // precision, print the number in a tensor of no dimensions, and String for others.
 func (t *Tensor) Format(f fmt.State, verb rune) {
-	if t != nil && verb != 'v' && verb != 's' && verb != 'q' && len(t.shape) == 0 && t.dev.Type == CPUDevice {
+	if t != nil && t.st != nil && !strings.ContainsRune("vsq", verb) && len(t.shape) == 0 && t.dev.Type == CPUDevice {
 		var x any
 		switch n := t.Num(); n.K {
 		case KBool:

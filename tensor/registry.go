@@ -113,8 +113,9 @@ type Op struct {
 	saveOut uint64 // bit per result
 	grad    string
 	nparams int
-	devArg  int  // the parameter that names a device, -1 without
-	lists   bool // there are lists of tensors among the parameters
+	devArg  int    // the parameter that names a device, -1 without
+	lists   bool   // there are lists of tensors among the parameters
+	needs   uint64 // bit per parameter that must be a tensor or a list of tensors
 	floor   floor
 	def     string // full name that the Def's schema gives, without aliases and variants
 	// where the Def's schema has dtype, layout, device and pin_memory, which this out form lacks; -1 in other forms
@@ -283,6 +284,7 @@ func add(d *Def, declared, s *Schema, base *Op, v variant) *Op {
 	o.nparams = len(s.Params)
 	o.def = d.full
 	o.devArg = s.Index("device")
+	o.needs = neededTensors(s)
 	for i := range s.Params {
 		o.lists = o.lists || s.Params[i].Kind == KTensors
 	}

@@ -92,8 +92,7 @@ func (s *Storage) panicAccess() {
 }
 
 func (s *Storage) panicReleased() {
-	panic(&Error{Msg: "this tensor's memory was released by Tidy: return it from the function or call Keep on it",
-		Err: ErrReleased, Caller: caller()})
+	Fail(ErrReleased, "this tensor's memory was released by Tidy: return it from the function or call Keep on it")
 }
 
 // release frees the memory at once. Tensors that view it panic with ErrReleased from now on.

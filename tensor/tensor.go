@@ -282,25 +282,56 @@ func FromStorage(s *Storage, dt DType, shape, stride []int, offset int) *Tensor 
 func NewStorage(n int) *Storage { return newStorage(n) }
 
 // Shape is the size of each dimension. The slice must not be changed.
-func (t *Tensor) Shape() []int { return t.shape }
+func (t *Tensor) Shape() []int {
+	if t == nil {
+		panic(noTensor("Tensor.Shape"))
+	}
+	return t.shape
+}
 
 // Strides are the distances between neighbours along each dimension, in elements. The slice must not be changed.
-func (t *Tensor) Strides() []int { return t.stride }
+func (t *Tensor) Strides() []int {
+	if t == nil {
+		panic(noTensor("Tensor.Strides"))
+	}
+	return t.stride
+}
 
 // StorageOffset is the position of the first element in the storage, in elements.
-func (t *Tensor) StorageOffset() int { return t.off }
+func (t *Tensor) StorageOffset() int {
+	if t == nil {
+		panic(noTensor("Tensor.StorageOffset"))
+	}
+	return t.off
+}
 
 // Dim is the number of dimensions.
-func (t *Tensor) Dim() int { return len(t.shape) }
+func (t *Tensor) Dim() int {
+	if t == nil {
+		panic(noTensor("Tensor.Dim"))
+	}
+	return len(t.shape)
+}
 
 // NDim is the number of dimensions.
-func (t *Tensor) NDim() int { return len(t.shape) }
+func (t *Tensor) NDim() int {
+	if t == nil {
+		panic(noTensor("Tensor.NDim"))
+	}
+	return len(t.shape)
+}
 
 // Size is the length of one dimension; negative dims count from the end.
-func (t *Tensor) Size(dim int) int { return t.shape[t.dimension(dim)] }
+func (t *Tensor) Size(dim int) int {
+	i := t.dimension(dim)
+	return t.shape[i]
+}
 
-// dimension wraps a dimension that must be there.
+// dimension wraps a dimension that must be there, for Size and Stride.
 func (t *Tensor) dimension(dim int) int {
+	if t == nil {
+		panic(noTensor("Tensor.Size"))
+	}
 	if len(t.shape) == 0 {
 		Fail(ErrIndex, "Dimension specified as %d but tensor has no dimensions", dim)
 	}
@@ -308,46 +339,101 @@ func (t *Tensor) dimension(dim int) int {
 }
 
 // Stride is the stride of one dimension in elements; negative dims count from the end.
-func (t *Tensor) Stride(dim int) int { return t.stride[t.dimension(dim)] }
+func (t *Tensor) Stride(dim int) int {
+	i := t.dimension(dim)
+	return t.stride[i]
+}
 
 // Numel is the number of elements.
-func (t *Tensor) Numel() int { return t.numel }
+func (t *Tensor) Numel() int {
+	if t == nil {
+		panic(noTensor("Tensor.Numel"))
+	}
+	return t.numel
+}
 
 // DType is the element type.
-func (t *Tensor) DType() DType { return t.dt }
+func (t *Tensor) DType() DType {
+	if t == nil {
+		panic(noTensor("Tensor.DType"))
+	}
+	return t.dt
+}
 
 // Device is where the memory lies.
-func (t *Tensor) Device() Device { return t.dev }
+func (t *Tensor) Device() Device {
+	if t == nil {
+		panic(noTensor("Tensor.Device"))
+	}
+	return t.dev
+}
 
 // ElementSize is the number of bytes of one element.
-func (t *Tensor) ElementSize() int { return t.dt.Size() }
+func (t *Tensor) ElementSize() int {
+	if t == nil {
+		panic(noTensor("Tensor.ElementSize"))
+	}
+	return t.dt.Size()
+}
 
 // Storage is the memory that the tensor views.
-func (t *Tensor) Storage() *Storage { return t.st }
+func (t *Tensor) Storage() *Storage {
+	if t == nil {
+		panic(noTensor("Tensor.Storage"))
+	}
+	return t.st
+}
 
 // Version counts the in-place changes of the tensor and all its views.
-func (t *Tensor) Version() int { return int(t.ver.Load()) }
+func (t *Tensor) Version() int {
+	t.mustHaveMemory("Tensor.Version")
+	return int(t.ver.Load())
+}
 
 // IsComplex reports a complex element type.
-func (t *Tensor) IsComplex() bool { return t.dt.IsComplex() }
+func (t *Tensor) IsComplex() bool {
+	if t == nil {
+		panic(noTensor("Tensor.IsComplex"))
+	}
+	return t.dt.IsComplex()
+}
 
 // IsFloatingPoint reports a real floating-point element type.
-func (t *Tensor) IsFloatingPoint() bool { return t.dt.IsFloat() }
+func (t *Tensor) IsFloatingPoint() bool {
+	if t == nil {
+		panic(noTensor("Tensor.IsFloatingPoint"))
+	}
+	return t.dt.IsFloat()
+}
 
 // IsParameter reports that the tensor was made by nn.NewParameter.
-func (t *Tensor) IsParameter() bool { return t.flags&flagParam != 0 }
+func (t *Tensor) IsParameter() bool {
+	if t == nil {
+		panic(noTensor("Tensor.IsParameter"))
+	}
+	return t.flags&flagParam != 0
+}
 
 // SetParameter marks the tensor as a parameter, which modules and optimizers look for.
 func (t *Tensor) SetParameter() *Tensor {
+	t.mustHaveMemory("Tensor.SetParameter")
 	t.flags |= flagParam
 	return t.Keep()
 }
 
 // IsWrappedNumber reports a 0-d tensor made from a Go number, which counts as a scalar in type promotion.
-func (t *Tensor) IsWrappedNumber() bool { return t.flags&flagWrapped != 0 }
+func (t *Tensor) IsWrappedNumber() bool {
+	if t == nil {
+		panic(noTensor("Tensor.IsWrappedNumber"))
+	}
+	return t.flags&flagWrapped != 0
+}
 
 // SetWrappedNumber marks a 0-d tensor as a number.
 func (t *Tensor) SetWrappedNumber() *Tensor {
+	if t == nil {
+		panic(noTensor("Tensor.SetWrappedNumber"))
+	}
 	t.flags |= flagWrapped
 	return t
 }
@@ -366,6 +452,9 @@ func Ptr(t *Tensor) unsafe.Pointer {
 
 // IsContiguous reports that the elements lie row by row without gaps.
 func (t *Tensor) IsContiguous() bool {
+	if t == nil {
+		panic(noTensor("Tensor.IsContiguous"))
+	}
 	s := 1
 	for i := len(t.shape) - 1; i >= 0; i-- {
 		if t.shape[i] == 1 {
@@ -381,6 +470,9 @@ func (t *Tensor) IsContiguous() bool {
 
 // IsContiguousFormat is IsContiguous for a memory format: ChannelsLast wants 4 dimensions laid out N, H, W, C.
 func (t *Tensor) IsContiguousFormat(f MemoryFormat) bool {
+	if t == nil {
+		panic(noTensor("Tensor.IsContiguousFormat"))
+	}
 	switch f {
 	case ChannelsLast, ChannelsLast3d:
 		want := FormatStrides(t.shape, f)
@@ -427,6 +519,9 @@ func FormatStrides(shape []int, f MemoryFormat) []int {
 
 // IsDense reports that the elements fill a block of memory without gaps or overlap, in whatever order of dimensions.
 func (t *Tensor) IsDense() bool {
+	if t == nil {
+		panic(noTensor("Tensor.IsDense"))
+	}
 	if t.IsContiguous() {
 		return true
 	}
@@ -491,6 +586,7 @@ func DTypeOf[T Element]() DType {
 // or T is not its element type. The slice keeps the memory alive, but Tidy may free it and have it used again: kernels
 // let go of it before the call ends, everybody else uses SharedData.
 func Data[T Element](t *Tensor) []T {
+	t.mustHaveMemory("torch.Data")
 	if DTypeOf[T]() != t.dt {
 		Fail(ErrDType, "Data: the tensor's dtype is %s, the slice's is %s", t.dt, DTypeOf[T]())
 	}
@@ -507,6 +603,7 @@ func Data[T Element](t *Tensor) []T {
 // SharedData is Data for a slice that may be used after the tensor was freed by Tidy: the memory is then left alone
 // until the slice is unreachable as well. torch.Data is this function.
 func SharedData[T Element](t *Tensor) []T {
+	t.mustHaveMemory("torch.Data")
 	t.st.show()
 	return Data[T](t)
 }
@@ -544,4 +641,7 @@ func ShapeString(s []int) string {
 // DataPtr is the address of the first element, 0 where there is no memory. It tells whether two tensors begin at the
 // same place.
 // https://pytorch.org/docs/stable/generated/torch.Tensor.data_ptr.html
-func (t *Tensor) DataPtr() uintptr { return uintptr(Ptr(t)) }
+func (t *Tensor) DataPtr() uintptr {
+	t.mustHaveMemory("Tensor.DataPtr")
+	return uintptr(Ptr(t))
+}

@@ -179,6 +179,7 @@ func dropGrad(g *Tensor) {
 // Keep exempts a tensor, and what its Backward needs, from every Tidy, and returns it. Its memory is freed by the
 // garbage collector when nothing refers to it any more.
 func (t *Tensor) Keep() *Tensor {
+	t.mustHaveMemory("Tensor.Keep")
 	t.flags |= flagKeep
 	if t.node == nil && t.base == nil {
 		t.st.keep()
@@ -189,7 +190,10 @@ func (t *Tensor) Keep() *Tensor {
 }
 
 // IsReleased reports that the tensor's memory was freed: using it would panic with ErrReleased.
-func (t *Tensor) IsReleased() bool { return t.st.bits.Load()&stReleased != 0 }
+func (t *Tensor) IsReleased() bool {
+	t.mustHaveMemory("Tensor.IsReleased")
+	return t.st.bits.Load()&stReleased != 0
+}
 
 // ReleaseRaw frees a tensor's memory at once, unless it is small. The caller knows that nobody else refers to it or a
 // view of it: for kernels and optimizers that are done with a temporary of their own.

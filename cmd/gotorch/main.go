@@ -12,6 +12,7 @@ import (
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/cococmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/recordcmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/train"
+	"github.com/gotorch-dev/torch/cmd/gotorch/internal/vetcmd"
 )
 
 func main() {
@@ -22,6 +23,6 @@ func main() {
 }
 
 func root() *cobra.Command {
-	commands := append(train.Commands(), boardcmd.Command(), cococmd.Command())
+	commands := append(train.Commands(), boardcmd.Command(), cococmd.Command(), vetcmd.Command())
 	return cli.Root(append(commands, recordcmd.Commands()...)...)
 }

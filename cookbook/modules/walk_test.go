@@ -99,7 +99,7 @@ type Lists struct {
 	nn.Base
 	A      *nn.Linear
 	ML     []nn.Module // a slice of modules is what nn.ModuleList is in Python
-	hidden []nn.Module // unexported fields belong to nobody
+	hidden []nn.Module `torch:"-"` // left out on purpose; without the tag New would refuse the private field
 }
 
 // S3-085

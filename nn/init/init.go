@@ -172,7 +172,8 @@ func CalculateGain(nonlinearity string, param ...float64) float64 {
 	case "selu":
 		return 3.0 / 4
 	}
-	tensor.Fail(tensor.ErrValue, "Unsupported nonlinearity %s", nonlinearity)
+	tensor.FailHint(tensor.ErrValue, "there are linear, conv1d to conv3d, conv_transpose1d to conv_transpose3d, "+
+		"sigmoid, tanh, relu, leaky_relu and selu", "Unsupported nonlinearity %s", nonlinearity)
 	return 0
 }
 

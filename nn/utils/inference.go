@@ -15,10 +15,10 @@ import (
 // Optimized is a module prepared for inference by OptimizeForInference. It may be used by several goroutines at once.
 type Optimized struct {
 	nn.Base
-	module nn.Layer
+	module nn.Layer `torch:"-"` // its owner trains and saves it
 	mu     sync.Mutex
-	plans  map[string]*plan  // by the input's type, layout and shape
-	copies map[*Tensor]dated // of the weights of linear layers, which all plans share
+	plans  map[string]*plan  `torch:"-"` // by the input's type, layout and shape
+	copies map[*Tensor]dated `torch:"-"` // of the weights of linear layers, which all plans share
 }
 
 // dated is a copy of a tensor and the version it was made of.

@@ -230,6 +230,10 @@ func (f *flash[E]) setDropout(keep *T, p float64) {
 func packedGradients(c *Ctx) bool {
 	q := c.T(1)
 	sh, st := q.Shape(), q.Strides()
+	if len(sh) != 4 {
+		c.Fail(tensor.ErrShape, "%s: query must have the shape [batch, heads, length, features], got %s",
+			c.Op().FullName(), tensor.ShapeString(sh))
+	}
 	w := sh[1] * sh[3] // features of a position
 	for i := range 3 {
 		x := c.T(1 + i)

@@ -302,7 +302,14 @@ func init() {
 		Doc: "is the gradient of an embedding bag's weight. Indices with the number of bags as their bag count " +
 			"for nothing.",
 		Go: "-", NoGrad: "the gradient of a gradient goes through embedding_dense_backward",
-		Infer: func(c *Ctx) { c.Alloc(0, []int{c.Int(5), c.Shape(0)[1]}, c.ArgDType(0)) },
+		Infer: func(c *Ctx) {
+			g, bags := c.Shape(0), c.Shape(3)
+			if len(g) != 2 || c.Int(7) == 1 && (len(bags) != 1 || bags[0] != g[0]) {
+				c.Fail(tensor.ErrShape, "_embedding_bag_dense_backward: a gradient of shape [bags, features] and "+
+					"bag_size of shape [bags] are wanted, got %s and %s", tensor.ShapeString(g), tensor.ShapeString(bags))
+			}
+			c.Alloc(0, []int{c.Int(5), g[1]}, c.ArgDType(0))
+		},
 		CPU: func(c *Ctx) {
 			o := c.Out(0)
 			dt := tensor.Float32

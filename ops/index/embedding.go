@@ -1,6 +1,7 @@
 package index
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
@@ -72,6 +73,19 @@ func inType(o *T, dt tensor.DType, f func(w *T)) {
 	tensor.ReleaseRaw(w)
 }
 
+// failRow says that ix[k], the elements of indices of the given shape (nil: a vector), is no row of a table of n rows.
+func failRow(c *Ctx, ix []int64, k int, shape []int, n int) {
+	at := []int{k}
+	if len(shape) > 0 {
+		at = make([]int, len(shape))
+		for d, rest := len(shape)-1, k; d >= 0; d-- {
+			at[d], rest = rest%shape[d], rest/shape[d]
+		}
+	}
+	c.FailHint(tensor.ErrIndex, fmt.Sprintf("index %d at position %s, where there are %d rows: 0 to %d", ix[k],
+		tensor.ShapeString(at), n, n-1), "index out of range in self")
+}
+
 func checkIndexType(c *Ctx, t *T) {
 	if dt := t.DType(); dt != tensor.Int64 && dt != tensor.Int32 {
 		c.Fail(tensor.ErrDType, "Expected tensor for argument #1 'indices' to have one of the following scalar "+
@@ -96,9 +110,9 @@ func init() {
 		CPU: func(c *Ctx) {
 			w, o := tensor.Dense(c.T(0)), c.Out(0)
 			ix, n := longs(c.T(1)), w.Shape()[0]
-			for _, i := range ix {
+			for k, i := range ix {
 				if uint64(i) >= uint64(n) {
-					c.Fail(tensor.ErrIndex, "index out of range in self")
+					failRow(c, ix, k, c.Shape(1), n)
 				}
 			}
 			copyTable(bytesOf(o), bytesOf(w), ix, 1, n, w.Shape()[1]*w.ElementSize())
@@ -327,9 +341,9 @@ func renorm(c *Ctx, w *T, ix []int64, maxNorm, p float64) {
 	n, d := w.Shape()[0], w.Shape()[1]
 	x := tensor.Data[float64](tensor.CloneRaw(tensor.DenseAs(w, tensor.Float64)))
 	done := map[int64]bool{}
-	for _, i := range ix {
+	for k, i := range ix {
 		if uint64(i) >= uint64(n) {
-			c.Fail(tensor.ErrIndex, "index out of range in self")
+			failRow(c, ix, k, nil, n)
 		}
 		if done[i] {
 			continue

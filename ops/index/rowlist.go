@@ -26,9 +26,9 @@ func listRows(c *Ctx, ix []int64, n, skip int, name []int64) *rowList {
 	l := &rowList{n: n}
 	count := l.ints(n)
 	clear(count)
-	for _, r := range ix {
+	for i, r := range ix {
 		if uint64(r) >= uint64(n) {
-			c.Fail(tensor.ErrIndex, "index out of range in self")
+			failRow(c, ix, i, nil, n)
 		}
 		if int(r) != skip {
 			count[r]++

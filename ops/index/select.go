@@ -22,7 +22,7 @@ func indices(c *Ctx, arg, n int) []int64 {
 	}
 	ix := longs(t)
 	if lo, hi := op.Extent(ix); lo < 0 || int(hi) >= n && len(ix) > 0 {
-		c.Fail(tensor.ErrIndex, "index out of range in self")
+		failRow(c, ix, slices.IndexFunc(ix, func(i int64) bool { return uint64(i) >= uint64(n) }), nil, n)
 	}
 	return ix
 }

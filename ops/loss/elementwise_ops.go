@@ -77,7 +77,7 @@ func elementInfer(c *Ctx, kernel string, how int) {
 	x, t := c.T(0), c.T(1)
 	dt := c.PromoteArgs(0, 1)
 	if !dt.IsFloat() {
-		c.Fail(tensor.ErrNotImpl, "\"%s\" not implemented for '%s'", kernel, dt.ClassName())
+		c.FailDType(tensor.ErrNotImpl, kernel, dt)
 	}
 	sh := c.BroadcastArgs(0, 1)
 	switch {

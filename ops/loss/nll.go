@@ -203,7 +203,7 @@ func nllCheck(c *Ctx, x, t, w *T, spatial bool, kernel string) {
 		}
 	}
 	if !x.DType().IsFloat() {
-		c.Fail(tensor.ErrNotImpl, "\"%s\" not implemented for '%s'", kernel, x.DType().ClassName())
+		c.FailDType(tensor.ErrNotImpl, kernel, x.DType())
 	}
 	if t.DType() != tensor.Int64 && t.DType() != tensor.Uint8 {
 		c.Fail(tensor.ErrDType, "expected target dtype to be Long or Byte, but got %s", t.DType().ClassName())

@@ -36,7 +36,8 @@ func reduction(c *Ctx, sizeAverage, red, text int) int {
 	}
 	how, ok := reductions[c.Str(text)]
 	if !ok {
-		c.Fail(tensor.ErrValue, "%s is not a valid value for reduction", c.Str(text))
+		c.FailHint(tensor.ErrValue, "it is one of \"none\", \"mean\" and \"sum\"",
+			"%s is not a valid value for reduction", c.Str(text))
 	}
 	return how
 }

@@ -134,7 +134,7 @@ func batchInfer(c *Ctx, x *T, training bool) {
 			tensor.ShapeString(x.Shape()))
 	}
 	if !x.DType().IsFloat() {
-		c.Fail(tensor.ErrDType, "\"batch_norm\" not implemented for '%s'", x.DType().ClassName())
+		c.FailDType(tensor.ErrDType, "batch_norm", x.DType())
 	}
 	for i, name := range []string{"weight", "bias", "running_mean", "running_var"} {
 		if t := c.T(1 + i); t != nil && x.Dim() > 1 && t.Numel() != x.Size(1) {
@@ -264,6 +264,13 @@ func init() {
 				ch = c.Shape(1)[1:2]
 			}
 			sh := [][]int{c.Shape(1), ch, ch}
+			for i := 2; i < 7; i++ {
+				if p := c.T(i); p != nil && len(c.Shape(1)) > 1 && p.Numel() != 0 && p.Numel() != ch[0] {
+					c.Fail(tensor.ErrShape, "native_batch_norm_backward: %s of shape %s does not have one number for "+
+						"each of the %d channels of an input of shape %s", c.Op().Sch.Params[i].Name,
+						tensor.ShapeString(p.Shape()), ch[0], tensor.ShapeString(c.Shape(1)))
+				}
+			}
 			st := statType(c.ArgDType(0), c.T(2), c.T(3), c.T(5))
 			dt := []tensor.DType{c.ArgDType(0), st, st}
 			for i := range sh {

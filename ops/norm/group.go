@@ -400,7 +400,7 @@ func init() {
 				}
 			}
 			if !x.DType().IsFloat() {
-				c.Fail(tensor.ErrDType, "\"GroupNormKernelImpl\" not implemented for '%s'", x.DType().ClassName())
+				c.FailDType(tensor.ErrDType, "GroupNormKernelImpl", x.DType())
 			}
 			c.AllocStrided(0, x.Shape(), tensor.FormatStrides(x.Shape(), x.SuggestFormat()), x.DType())
 			st := statType(x.DType(), c.T(1), c.T(2))
@@ -460,6 +460,7 @@ func init() {
 			"others come back empty.",
 		NoGrad: "group_norm is differentiated twice through plain operators",
 		Infer: func(c *Ctx) {
+			checkGroupBackward(c)
 			mask := c.Bools(9)
 			dt := c.ArgDType(1)
 			if w := c.T(4); w != nil {
@@ -620,6 +621,22 @@ func groupRun[E float](c *Ctx) {
 func groupsOf(x *T, n, ch, l, group int) (groups, tensor.MemoryFormat) {
 	f := x.SuggestFormat()
 	return groups{planes{n, ch, l, f != tensor.ContiguousFormat}, group, ch / group}, f
+}
+
+// checkGroupBackward refuses sizes that do not fit the input, which the kernel would count by.
+func checkGroupBackward(c *Ctx) {
+	n, ch, l, group := c.Int(5), c.Int(6), c.Int(7), c.Int(8)
+	if group <= 0 || ch < 0 || ch%group != 0 || c.T(1).Numel() != n*ch*l {
+		c.Fail(tensor.ErrShape, "native_group_norm_backward: N=%d, C=%d, HxW=%d and %d groups do not fit an input of "+
+			"shape %s", n, ch, l, group, tensor.ShapeString(c.Shape(1)))
+	}
+	want := [...]int{0: c.T(1).Numel(), 2: n * group, 3: n * group, 4: ch}
+	for i, k := range want {
+		if p := c.T(i); i != 1 && p != nil && p.Numel() != k {
+			c.Fail(tensor.ErrShape, "native_group_norm_backward: %s of shape %s must have %d elements",
+				c.Op().Sch.Params[i].Name, tensor.ShapeString(p.Shape()), k)
+		}
+	}
 }
 
 func groupBackwardRun[E float](c *Ctx) {

@@ -166,7 +166,7 @@ func init() {
 			x, norm := c.T(0), c.Ints(1)
 			checkNormalized(c, x.Shape(), norm, c.T(2), c.T(3))
 			if !x.DType().IsFloat() {
-				c.Fail(tensor.ErrDType, "\"LayerNormKernelImpl\" not implemented for '%s'", x.DType().ClassName())
+				c.FailDType(tensor.ErrDType, "LayerNormKernelImpl", x.DType())
 			}
 			c.Alloc(0, x.Shape(), x.DType())
 			st := slices.Clone(x.Shape())

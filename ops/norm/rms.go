@@ -16,7 +16,7 @@ var (
 
 // refuseRMS fails for a dtype that has no root mean square, in PyTorch's words.
 func refuseRMS(c *Ctx, dt tensor.DType) {
-	c.Fail(tensor.ErrDType, "\"rms_norm\" not implemented for '%s'", dt.ClassName())
+	c.FailDType(tensor.ErrDType, "rms_norm", dt)
 }
 
 // rmsShort is up to how many elements rows are normalised together, each in one pass after that for its sum.

@@ -129,7 +129,9 @@ func init() {
 		Body: func(c *Ctx) {
 			if s := c.Str(3); s != "use_mm_for_euclid_dist_if_necessary" && s != "use_mm_for_euclid_dist" &&
 				s != "donot_use_mm_for_euclid_dist" {
-				c.Fail(tensor.ErrValue, "%s is not a valid value for compute_mode", s)
+				c.FailHint(tensor.ErrValue, "the modes are \"use_mm_for_euclid_dist_if_necessary\", "+
+					"\"use_mm_for_euclid_dist\" and \"donot_use_mm_for_euclid_dist\"",
+					"%s is not a valid value for compute_mode", s)
 			}
 			mode := map[string]int{"use_mm_for_euclid_dist": 1, "donot_use_mm_for_euclid_dist": 2}[c.Str(3)]
 			c.Return(op.Call1("aten::cdist", c.T(0), c.T(1), c.Float(2), mode))

@@ -106,7 +106,7 @@ func (u *upsampling) check(c *Ctx, sh, out []int, dt tensor.DType) {
 			tensor.ShapeString(sh))
 	}
 	if !dt.IsFloat() && (dt != tensor.Uint8 || u.nd != 2 && !strings.HasPrefix(u.mode, "nearest")) {
-		c.Fail(tensor.ErrNotImpl, "\"upsample_%s\" not implemented for '%s'", u.mode, dt.ClassName())
+		c.FailDType(tensor.ErrNotImpl, "upsample_"+u.mode, dt)
 	}
 }
 
@@ -328,7 +328,7 @@ func interpolate(c *Ctx, mode string, align tensor.Value, recompute, antialias b
 			"requires a 4-D tensor as input")
 	}
 	if mode == "lanczos" && !antialias {
-		c.Fail(tensor.ErrValue, "lanczos mode requires antialias=True")
+		c.FailHint(tensor.ErrValue, "in Go: InterpolateOptions{Antialias: true}", "lanczos mode requires antialias=True")
 	}
 	if want != 0 && x.Dim() != want {
 		c.Fail(tensor.ErrNotImpl, "Got %dD input, but %s mode needs %dD input", x.Dim(), mode, want)

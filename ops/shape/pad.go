@@ -537,7 +537,8 @@ func padBody(c *Ctx) {
 		}
 		c.Return(op.Call1(fmt.Sprintf(name, len(p)/2), t, p))
 	default:
-		c.Fail(tensor.ErrNotImpl, "Unrecognised padding mode %s", mode)
+		c.FailHint(tensor.ErrNotImpl, "the modes are \"constant\", \"reflect\", \"replicate\" and \"circular\"",
+			"Unrecognised padding mode %s", mode)
 	}
 }
 

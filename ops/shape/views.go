@@ -104,7 +104,7 @@ func init() {
 func viewStrides(c *Ctx, t *T, size []int) []int {
 	st, ok := tensor.ViewStrides(t.Shape(), t.Strides(), size)
 	if !ok {
-		c.Fail(tensor.ErrShape, "view size is not compatible with input tensor's size and stride (at least one "+
+		c.FailHint(tensor.ErrShape, "in Go: Reshape", "view size is not compatible with input tensor's size and stride (at least one "+
 			"dimension spans across two contiguous subspaces). Use .reshape(...) instead.")
 	}
 	return st

@@ -230,7 +230,7 @@ func inferRows(kernel string) func(c *Ctx) {
 			dt = tensor.Float32
 		}
 		if !dt.IsFloat() {
-			c.Fail(tensor.ErrNotImpl, "\"%s\" not implemented for '%s'", kernel, dt.ClassName())
+			c.FailDType(tensor.ErrNotImpl, kernel, dt)
 		}
 		c.Alloc(0, t.Shape(), dt)
 	}
@@ -362,7 +362,7 @@ func init() {
 				dt = t.DType()
 			}
 			if !dt.IsFloat() {
-				c.Fail(tensor.ErrNotImpl, "\"softmax_lastdim_kernel_impl\" not implemented for '%s'", dt.ClassName())
+				c.FailDType(tensor.ErrNotImpl, "softmax_lastdim_kernel_impl", dt)
 			}
 			c.Alloc(0, t.Shape(), dt)
 		},

@@ -1,0 +1,4 @@
+// Package tensor stands for the real one.
+package tensor
+
+type Tensor struct{ numel int }
