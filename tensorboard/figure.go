@@ -3,50 +3,60 @@ package tensorboard
 import (
 	"fmt"
 	"image"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
+	"slices"
 )
+
+// Figure is what [SummaryWriter.AddFigure] can draw. Package tensorboard/gonumplot makes one of a plot of Gonum.
+type Figure interface {
+	// Render draws the figure. Its size is given in inches, its resolution in dots per inch.
+	Render(width, height float64, dpi int) image.Image
+}
 
 // FigureOptions are the options of [SummaryWriter.AddFigure].
 type FigureOptions struct {
-	Width, Height vg.Length // 0: 6.4 and 4.8 inches
-	DPI           int       // 0: 100
-	WallTime      float64   // seconds since 1970; 0: now
+	Width, Height float64 // in inches; 0: 6.4 and 4.8
+	DPI           int     // 0: 100
+	WallTime      float64 // seconds since 1970; 0: now
 }
 
-// AddFigure renders a plot and writes it as an image.
-func (w *SummaryWriter) AddFigure(tag string, fig *plot.Plot, step int64, options ...FigureOptions) error {
-	return w.AddFigures(tag, []*plot.Plot{fig}, step, options...)
+// maxFigure bounds the pixels of a figure, which are all held in memory.
+const maxFigure = 1 << 26
+
+// AddFigure renders a figure and writes it as an image.
+func (w *SummaryWriter) AddFigure(tag string, fig Figure, step int64, options ...FigureOptions) error {
+	return w.AddFigures(tag, []Figure{fig}, step, options...)
 }
 
-// AddFigures renders several plots of one size; more than one go into a grid.
-func (w *SummaryWriter) AddFigures(tag string, figs []*plot.Plot, step int64, options ...FigureOptions) error {
+// AddFigures renders several figures of one size; more than one go into a grid.
+func (w *SummaryWriter) AddFigures(tag string, figs []Figure, step int64, options ...FigureOptions) error {
 	o := opt(options)
 	if o.Width == 0 {
-		o.Width = 6.4 * vg.Inch
+		o.Width = 6.4
 	}
 	if o.Height == 0 {
-		o.Height = 4.8 * vg.Inch
+		o.Height = 4.8
 	}
 	if o.DPI == 0 {
 		o.DPI = 100
 	}
-	if len(figs) == 0 || !(o.Width > 0 && o.Height > 0 && o.DPI > 0) {
-		return fmt.Errorf("tensorboard: AddFigure: %d plots of %v by %v at %d dpi", len(figs), o.Width, o.Height, o.DPI)
+	if d := float64(o.DPI); len(figs) == 0 || !(o.Width > 0 && o.Height > 0 && o.DPI > 0) ||
+		!(o.Width*d*o.Height*d <= maxFigure) {
+		return fmt.Errorf("tensorboard: AddFigure: %d figures of %g by %g inches at %d dpi", len(figs), o.Width, o.Height,
+			o.DPI)
 	}
 	all := &array{kind: Uint8}
 	for _, f := range figs {
 		if f == nil {
-			return fmt.Errorf("tensorboard: AddFigure: no plot")
+			return fmt.Errorf("tensorboard: AddFigure: no figure")
 		}
-		c := vgimg.NewWith(vgimg.UseWH(o.Width, o.Height), vgimg.UseDPI(o.DPI))
-		f.Draw(draw.New(c))
-		m := c.Image()
+		m := f.Render(o.Width, o.Height, o.DPI)
 		b := m.Bounds()
-		all.shape = []int{len(figs), b.Dy(), b.Dx(), 3}
+		shape := []int{len(figs), b.Dy(), b.Dx(), 3}
+		if all.shape != nil && !slices.Equal(shape, all.shape) {
+			return fmt.Errorf("tensorboard: AddFigure: figures of %d by %d and %d by %d pixels, want one size",
+				all.shape[2], all.shape[1], shape[2], shape[1])
+		}
+		all.shape = shape
 		all.data = append(all.data, rgb(m)...)
 	}
 	if len(figs) == 1 {

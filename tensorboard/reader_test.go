@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"image"
 	"image/gif"
 	"math"
 	"os"
@@ -17,8 +18,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"gonum.org/v1/plot"
 
 	"github.com/gotorch-dev/torch/internal/shared"
 	"github.com/gotorch-dev/torch/tensorboard"
@@ -386,6 +385,13 @@ func TestFollow(t *testing.T) {
 	}
 }
 
+// blank is a figure without anything in it.
+type blank struct{}
+
+func (blank) Render(width, height float64, dpi int) image.Image {
+	return image.NewGray(image.Rect(0, 0, int(width*float64(dpi)+0.5), int(height*float64(dpi)+0.5)))
+}
+
 // TestAccess reads back everything that a writer can write.
 func TestAccess(t *testing.T) {
 	dir := t.TempDir()
@@ -395,10 +401,9 @@ func TestAccess(t *testing.T) {
 		tensorboard.HistogramOptions{Bins: tensorboard.BinEdges(0, 1.5, 2.5, 9)}))
 	ok(t, w.AddImage("i", bytesOf(3, 4, 5), 1))
 	ok(t, w.AddVideo("v", bytesOf(3, 2, 3, 4, 5), 1))
-	p := plot.New()
-	p.Title.Text = "A plot"
-	ok(t, w.AddFigure("f", p, 1))
-	ok(t, w.AddFigures("f2", []*plot.Plot{p, p}, 1, tensorboard.FigureOptions{Width: 100, Height: 50, DPI: 72}))
+	ok(t, w.AddFigure("f", blank{}, 1))
+	ok(t, w.AddFigures("f2", []tensorboard.Figure{blank{}, blank{}}, 1,
+		tensorboard.FigureOptions{Width: 100.0 / 72, Height: 50.0 / 72, DPI: 72}))
 	ok(t, w.AddAudio("a", tensorboard.Of(ramp(10)), 1, tensorboard.AudioOptions{SampleRate: 100}))
 	ok(t, w.AddText("t", "one", 1))
 	ok(t, w.AddText("t", "two", 2))
@@ -657,7 +662,9 @@ func TestBadArguments(t *testing.T) {
 		"embedding":       w.AddEmbedding(v, 0),
 		"hparams": w.AddHParams([]tensorboard.HParam{tensorboard.NumberParam("a", 1),
 			tensorboard.NumberParam("a", 1)}, nil),
-		"figure": w.AddFigure("x", nil, 0),
+		"figure":      w.AddFigure("x", nil, 0),
+		"huge figure": w.AddFigure("x", blank{}, 0, tensorboard.FigureOptions{Width: 1e9}),
+		"no size":     w.AddFigure("x", blank{}, 0, tensorboard.FigureOptions{Width: math.NaN()}),
 	} {
 		if err == nil || !strings.HasPrefix(err.Error(), "tensorboard: ") {
 			t.Errorf("%s: error %v", name, err)

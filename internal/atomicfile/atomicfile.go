@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 // Write calls write with a new file beside path and, if that succeeds, syncs the file
@@ -30,7 +31,7 @@ func Write(path string, write func(w io.Writer) error) (err error) {
 	// os.CreateTemp would give 0600, which nobody expects of a checkpoint or a picture.
 	var f *os.File
 	for range 100 {
-		tmp := filepath.Join(dir, fmt.Sprintf(".%s.%08x.tmp", base, rand.Uint32()))
+		tmp := filepath.Join(dir, temporary(base, fmt.Sprintf("%08x", rand.Uint32())))
 		f, err = os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 		if !errors.Is(err, fs.ErrExist) {
 			break
@@ -78,4 +79,31 @@ func Write(path string, write func(w io.Writer) error) (err error) {
 		_ = d.Close()
 	}
 	return nil
+}
+
+// temporary is the name of the new file beside one called base.
+func temporary(base, unique string) string { return fmt.Sprintf(".%s.%s.tmp", base, unique) }
+
+// RemoveStale removes what a Write to path left behind that never ended, because its process was killed or the machine
+// lost power. The caller sees to it that no Write to path is under way, for example with a lock.
+func RemoveStale(path string) error {
+	dir, base := filepath.Split(path)
+	if dir == "" {
+		dir = "."
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, e := range entries {
+		// 8 hexadecimal digits and nothing else: another file of the user may have a similar name.
+		unique, ok := strings.CutPrefix(e.Name(), "."+base+".")
+		unique, end := strings.CutSuffix(unique, ".tmp")
+		if !ok || !end || len(unique) != 8 || strings.Trim(unique, "0123456789abcdef") != "" || !e.Type().IsRegular() {
+			continue
+		}
+		errs = append(errs, os.Remove(filepath.Join(dir, e.Name())))
+	}
+	return errors.Join(errs...)
 }

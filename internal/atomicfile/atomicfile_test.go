@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -73,5 +74,33 @@ func TestPermissions(t *testing.T) {
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("%v, %v; want 0640 kept", info.Mode(), err)
+	}
+}
+
+func TestRemoveStale(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.pt", ".a.pt.0123abcd.tmp", ".a.pt.ffffffff.tmp", ".a.pt.0123abc.tmp", ".a.pt.tmp",
+		".a.pt.0123ABCD.tmp", ".b.pt.0123abcd.tmp", "x.a.pt.0123abcd.tmp"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := RemoveStale(filepath.Join(dir, "a.pt")); err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	want := ".a.pt.0123ABCD.tmp .a.pt.0123abc.tmp .a.pt.tmp .b.pt.0123abcd.tmp a.pt x.a.pt.0123abcd.tmp"
+	if got := strings.Join(left, " "); got != want {
+		t.Errorf("left are %s, want %s", got, want)
+	}
+	if RemoveStale(filepath.Join(dir, "none", "a.pt")) == nil {
+		t.Error("a folder that is none: no error")
 	}
 }

@@ -4,16 +4,7 @@ package plotpng
 import (
 	"fmt"
 	"image/color"
-	"io"
 	"math"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-
-	"github.com/gotorch-dev/torch/internal/atomicfile"
 )
 
 // Options are the optional parts of a loss curve.
@@ -33,7 +24,6 @@ var (
 	rawColor    = color.NRGBA{0x1f, 0x77, 0xb4, 0x60}
 	smoothColor = color.NRGBA{0x12, 0x4b, 0x7a, 0xff}
 	accColor    = color.NRGBA{0xc4, 0x5a, 0x11, 0xff}
-	gridColor   = color.NRGBA{0, 0, 0, 0x18}
 )
 
 // LossCurve draws loss against steps, lightly as it is and strongly smoothed, and
@@ -59,46 +49,59 @@ func LossCurve(path string, steps []int, loss []float64, o Options) error {
 			len(o.AccuracySteps), len(o.Accuracy))
 	}
 
-	top := newPlot(o.Title, "loss")
-	if err := addLine(top, "loss", steps, loss, rawColor, 1, false); err != nil {
-		return err
-	}
-	if err := addLine(top, "smoothed", steps, o.Smoothed, smoothColor, 2, false); err != nil {
-		return err
-	}
-	top.Legend.Top = true
-	// Most losses end near 0: an axis from 0 shows how much of the way is done.
-	if top.Y.Min > 0 {
-		top.Y.Min = 0
-	}
-	panels := [][]*plot.Plot{{top}}
-	height := 4.5 * vg.Inch
-
+	height := 4.5
 	if len(o.Accuracy) > 0 {
-		bottom := newPlot("", "accuracy")
-		if err := addLine(bottom, "accuracy", o.AccuracySteps, o.Accuracy, accColor, 1.5, true); err != nil {
-			return err
-		}
-		bottom.Y.Max = 1
-		bottom.X.Min, bottom.X.Max = min(bottom.X.Min, top.X.Min), max(bottom.X.Max, top.X.Max)
-		top.X.Min, top.X.Max = bottom.X.Min, bottom.X.Max
-		panels = append(panels, []*plot.Plot{bottom})
-		height = 7 * vg.Inch
+		height = 7
 	}
-	panels[len(panels)-1][0].X.Label.Text = "step"
-
-	img := vgimg.NewWith(vgimg.UseWH(8*vg.Inch, height), vgimg.UseDPI(120))
-	tiles := draw.Tiles{
-		Rows: len(panels), Cols: 1, PadY: vg.Points(10),
-		PadTop: vg.Points(8), PadBottom: vg.Points(8), PadLeft: vg.Points(8), PadRight: vg.Points(14),
-	}
-	for i, row := range plot.Align(panels, tiles, draw.New(img)) {
-		panels[i][0].Draw(row[0])
-	}
-	return atomicfile.Write(path, func(w io.Writer) error {
-		_, err := vgimg.PngCanvas{Canvas: img}.WriteTo(w)
+	c, err := newCanvas(8, height)
+	if err != nil {
 		return err
-	})
+	}
+	top := newPanel(c, o.Title, "loss")
+	raw := top.curve("loss", rawColor, steps, loss)
+	smooth := top.curve("smoothed", smoothColor, steps, o.Smoothed)
+	// Most losses end near 0: an axis from 0 shows how much of the way is done.
+	if top.y.min > 0 {
+		top.y.min = 0
+	}
+	panels := []*panel{top}
+	var accuracy [][]xy
+	if len(o.Accuracy) > 0 {
+		bottom := newPanel(c, "", "accuracy")
+		accuracy = bottom.curve("accuracy", accColor, o.AccuracySteps, o.Accuracy)
+		bottom.y.max = 1
+		bottom.x.min, bottom.x.max = min(bottom.x.min, top.x.min), max(bottom.x.max, top.x.max)
+		top.x.min, top.x.max = bottom.x.min, bottom.x.max
+		panels = append(panels, bottom)
+	}
+	panels[len(panels)-1].x.label = "step"
+
+	left := 0.0
+	for _, p := range panels {
+		p.x.widen()
+		p.y.widen()
+		left = max(left, p.labelWidth())
+	}
+	y := points(10)
+	each := float64(c.img.Bounds().Dy()) / float64(len(panels))
+	for i, p := range panels {
+		p.left, p.right = points(8)+left, float64(c.img.Bounds().Dx())-points(18)
+		p.top, p.bottom = y+points(titleSize+8), each*float64(i+1)-points(tickSize+12)
+		if p.x.label != "" {
+			p.bottom -= points(labelSize + 8)
+		}
+		y = each * float64(i+1)
+		p.frame()
+	}
+	top.draw(raw, rawColor, 1, false)
+	top.draw(smooth, smoothColor, 2, false)
+	if len(panels) > 1 {
+		panels[1].draw(accuracy, accColor, 1.5, true)
+	}
+	for _, p := range panels {
+		p.names()
+	}
+	return c.write(path)
 }
 
 // Smooth returns the exponential moving average of v, where weight in [0, 1) is that
@@ -120,45 +123,48 @@ func Smooth(v []float64, weight float64) []float64 {
 	return out
 }
 
-func newPlot(title, y string) *plot.Plot {
-	p := plot.New()
-	p.Title.Text = title
-	p.Title.TextStyle.Font.Size = vg.Points(14)
-	p.Title.Padding = vg.Points(6)
-	p.Y.Label.Text = y
-	grid := plotter.NewGrid()
-	grid.Vertical.Color, grid.Horizontal.Color = gridColor, gridColor
-	p.Add(grid)
+func newPanel(c *canvas, title, y string) *panel {
+	empty := axis{min: math.Inf(1), max: math.Inf(-1)}
+	p := &panel{c: c, title: title, x: empty, y: empty}
+	p.y.label = y
 	return p
 }
 
-// addLine adds a line through the finite values, broken at the others.
-func addLine(p *plot.Plot, name string, steps []int, v []float64, c color.Color, width float64, dots bool) error {
-	inLegend := false
-	for i := 0; i < len(v); {
-		var run plotter.XYs
-		for ; i < len(v) && !math.IsNaN(v[i]) && !math.IsInf(v[i], 0); i++ {
-			run = append(run, plotter.XY{X: float64(steps[i]), Y: v[i]})
-		}
-		i++ // over the value that ended the run
-		if len(run) == 0 {
+// curve cuts values into the runs of finite ones, widens the panel's axes to hold them, and puts the curve into the
+// legend if there is anything of it.
+func (p *panel) curve(name string, col color.Color, steps []int, v []float64) (runs [][]xy) {
+	open := false
+	for i, y := range v {
+		if math.IsNaN(y) || math.IsInf(y, 0) {
+			open = false
 			continue
 		}
-		line, points, err := plotter.NewLinePoints(run)
-		if err != nil {
-			return fmt.Errorf("plotpng: %s: %w", name, err)
+		if !open {
+			runs, open = append(runs, nil), true
 		}
-		line.Color, line.Width = c, vg.Points(width)
-		points.Color, points.Shape, points.Radius = c, draw.CircleGlyph{}, vg.Points(2.5)
-		p.Add(line)
-		// A run of one value has no line to be seen by.
-		if dots || len(run) == 1 {
-			p.Add(points)
+		x := float64(steps[i])
+		runs[len(runs)-1] = append(runs[len(runs)-1], xy{x, y})
+		p.x.min, p.x.max = min(p.x.min, x), max(p.x.max, x)
+		p.y.min, p.y.max = min(p.y.min, y), max(p.y.max, y)
+	}
+	if len(runs) > 0 {
+		p.legend = append(p.legend, entry{name, col})
+	}
+	return runs
+}
+
+// draw draws the runs of a curve. A run of one value has no line to be seen by and becomes a dot.
+func (p *panel) draw(runs [][]xy, col color.Color, width float64, dots bool) {
+	for _, run := range runs {
+		at := make([]xy, len(run))
+		for i, v := range run {
+			at[i] = p.place(v.x, v.y)
 		}
-		if !inLegend {
-			p.Legend.Add(name, line)
-			inLegend = true
+		if len(at) > 1 {
+			p.c.line(col, width, at...)
+		}
+		if dots || len(at) == 1 {
+			p.c.dots(col, 2.5, at...)
 		}
 	}
-	return nil
 }

@@ -172,8 +172,8 @@ func TestDoublings(t *testing.T) {
 		got := doublings(c.lo, c.hi)
 		var labels []string
 		for _, x := range got {
-			if x.Label != "" {
-				labels = append(labels, x.Label)
+			if x.label != "" {
+				labels = append(labels, x.label)
 			}
 		}
 		if len(got) != c.ticks || !slices.Equal(labels, c.labels) {

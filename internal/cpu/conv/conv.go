@@ -138,8 +138,8 @@ func (e Epilogue[T]) ReLU6() Epilogue[T] {
 	return e
 }
 
-// Forward computes the convolution of in with w into out. The size of out is what the epilogue's tail leaves.
-func Forward[T Float](s *Shape, out, in Image[T], w Weights[T], ep *Epilogue[T]) {
+// forward is Forward for one element type.
+func forward[T Float](s *Shape, out, in Image[T], w Weights[T], ep *Epilogue[T]) {
 	var tail *Tail[T]
 	if ep != nil {
 		tail = ep.Tail
@@ -189,15 +189,8 @@ func Forward[T Float](s *Shape, out, in Image[T], w Weights[T], ep *Epilogue[T])
 	j.run(packSource[T]{data: w.Data, col: wo, row: wc, tap: wk, groups: wo * (s.Cout / s.Groups)})
 }
 
-// BackwardData computes the gradient of the convolution's input from the gradient of its output (a transposed
-// convolution), with an epilogue of its own.
-func BackwardData[T Float](s *Shape, gin, gout Image[T], w Weights[T], ep *Epilogue[T]) {
-	BackwardDataBehind(s, gin, gout, w, ep, nil)
-}
-
-// BackwardDataBehind is BackwardData of a convolution with a tail. The gradient gout is that of the tail's
-// pooling, if it pools.
-func BackwardDataBehind[T Float](s *Shape, gin, gout Image[T], w Weights[T], ep *Epilogue[T], tail *Tail[T]) {
+// backwardData is BackwardDataBehind for one element type.
+func backwardData[T Float](s *Shape, gin, gout Image[T], w Weights[T], ep *Epilogue[T], tail *Tail[T]) {
 	s = tail.covered(s, gout)
 	s.check("BackwardData", len(gout.Data)*tail.size(), len(gin.Data), len(w.Data))
 	if len(gin.Data) == 0 {

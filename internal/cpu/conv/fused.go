@@ -71,10 +71,8 @@ func (l *Layer[T]) source() packSource[T] {
 	return packSource[T]{data: l.W.Data, col: wo, row: wc, tap: wk, groups: wo * (s.Cout / s.Groups)}
 }
 
-// ForwardDepthwise computes a convolution, then a depthwise convolution or a maximum pooling of its result,
-// and then, unless last is nil, a third convolution. The result is the same as that of one Forward after the
-// other, but where possible no whole images are stored in between. Only the third layer may have a residual.
-func ForwardDepthwise[T Float](out, in Image[T], first, depth Layer[T], last *Layer[T]) {
+// forwardDepthwise is ForwardDepthwise for one element type.
+func forwardDepthwise[T Float](out, in Image[T], first, depth Layer[T], last *Layer[T]) {
 	s, ds, made := first.Shape, depth.Shape, len(out.Data)
 	if last != nil {
 		made = last.Shape.N * last.Shape.Cin * volume(last.Shape.In)
@@ -150,18 +148,18 @@ func ForwardDepthwise[T Float](out, in Image[T], first, depth Layer[T], last *La
 	}
 	if last != nil {
 		withIntermediate(made, out.Last, func(mid Image[T]) {
-			ForwardDepthwise(mid, in, first, depth, nil)
-			Forward(last.Shape, out, mid, last.W, last.Epilogue)
+			forwardDepthwise(mid, in, first, depth, nil)
+			forward(last.Shape, out, mid, last.W, last.Epilogue)
 		})
 		return
 	}
 	withIntermediate(s.N*s.Cout*volume(s.Out), out.Last, func(mid Image[T]) {
-		Forward(s, mid, in, first.W, first.Epilogue)
+		forward(s, mid, in, first.W, first.Epilogue)
 		if depth.Max {
 			maxPool(ds, out, mid)
 			return
 		}
-		Forward(ds, out, mid, depth.W, depth.Epilogue)
+		forward(ds, out, mid, depth.W, depth.Epilogue)
 	})
 }
 

@@ -51,14 +51,8 @@ type gradJob[T Float] struct {
 	sums   []float64      // of the columns of each chunk, for the gradient of the bias; nil for none
 }
 
-// BackwardWeight computes the gradient of the convolution's weights from the gradient of its output.
-func BackwardWeight[T Float](s *Shape, gw Weights[T], gout, in Image[T]) {
-	BackwardWeightBehind(s, gw, nil, gout, in, nil)
-}
-
-// BackwardWeightBehind is BackwardWeight of a convolution with a tail. Unless gb is nil it computes the
-// gradient of the bias, too: the sums of BackwardBias, taken while the output's gradient is in the cache.
-func BackwardWeightBehind[T Float](s *Shape, gw Weights[T], gb []T, gout, in Image[T], tail *Tail[T]) {
+// backwardWeight is BackwardWeightBehind for one element type.
+func backwardWeight[T Float](s *Shape, gw Weights[T], gb []T, gout, in Image[T], tail *Tail[T]) {
 	s = tail.covered(s, gout)
 	s.check("BackwardWeight", len(gout.Data)*tail.size(), len(in.Data), len(gw.Data))
 	if len(gw.Data) == 0 {
@@ -66,23 +60,23 @@ func BackwardWeightBehind[T Float](s *Shape, gw Weights[T], gb []T, gout, in Ima
 	}
 	if len(gout.Data) == 0 || len(in.Data) == 0 {
 		clear(gw.Data)
-		BackwardBias(gb, gout, s.N, len(gb))
+		backwardBias(gb, gout, s.N, len(gb))
 		return
 	}
 	if tail == nil && (pointwiseGrad(s, gw, gout, in) || patchesOf(s, in, gw).backwardWeight(gw, gout)) {
-		BackwardBias(gb, gout, s.N, len(gb))
+		backwardBias(gb, gout, s.N, len(gb))
 		return
 	}
 	g := &gradJob[T]{job: forwardJob(s, gout, in, nil)}
 	g.outTail = tail
 	if g.depthwise() {
 		g.depthwiseGrad(gw)
-		BackwardBias(gb, gout, s.N, len(gb))
+		backwardBias(gb, gout, s.N, len(gb))
 		return
 	}
 	if f := g.im2colGrad(); f != nil {
 		f.compute(gw)
-		BackwardBias(gb, gout, s.N, len(gb))
+		backwardBias(gb, gout, s.N, len(gb))
 		return
 	}
 	g.compute(gw, gb)
@@ -96,7 +90,7 @@ func (g *gradJob[T]) compute(gw Weights[T], gb []T) {
 	g.plan(es)
 	switch {
 	case tail.pools() && !tail.ReLU: // each gradient goes to one position: there are fewer to add up
-		BackwardBias(gb, g.out, g.n, len(gb))
+		backwardBias(gb, g.out, g.n, len(gb))
 	case gb != nil:
 		g.sums = make([]float64, g.chunks*g.groups*g.ocols)
 	}
@@ -633,9 +627,8 @@ func addTo[T Float](d, s []T) {
 // sumRows is the number of rows that are added up in the element type before their sums are added in float64.
 const sumRows = 16
 
-// BackwardBias sums the output's gradient of n images over images and positions. The sums are taken in
-// float64, in blocks that depend on the sizes alone.
-func BackwardBias[T Float](gb []T, gout Image[T], n, channels int) {
+// backwardBias is BackwardBias for one element type.
+func backwardBias[T Float](gb []T, gout Image[T], n, channels int) {
 	biasSums(gb, gout.Last, len(gout.Data), n, channels, 0,
 		func(_ []T, at, count int) []T { return gout.Data[at:][:count] })
 }

@@ -39,13 +39,13 @@ func dotComplex[C complex64 | complex128, F float32 | float64](a, b []C) C {
 		clear(acc)
 		switch p := any(p).(type) {
 		case []complex64:
-			vec.MulC64(p[:n], like(p, a[:n]), like(p, b[:n]))
-			f := like([]float32(nil), parts)
-			vec.SumDownF32(like(f, acc), f, rows, columns)
+			vec.MulC64(p[:n], like[complex64](a[:n]), like[complex64](b[:n]))
+			f := like[float32](parts)
+			vec.SumDownF32(like[float32](acc), f, rows, columns)
 		case []complex128:
-			vec.MulC128(p[:n], like(p, a[:n]), like(p, b[:n]))
-			f := like([]float64(nil), parts)
-			vec.SumDownF64(like(f, acc), f, rows, columns)
+			vec.MulC128(p[:n], like[complex128](a[:n]), like[complex128](b[:n]))
+			f := like[float64](parts)
+			vec.SumDownF64(like[float64](acc), f, rows, columns)
 		}
 		for _, s := range [][]F{acc, parts[rows*columns:]} {
 			for i := 0; i+1 < len(s); i += 2 {
@@ -230,7 +230,7 @@ func (g *complexProduct[C, F]) doubleRowsOfB(pairs []C, ld int, b []C, steps, co
 		b, rs = pairs, ld
 	}
 	if p, ok := any(pairs).([]complex64); ok { // both parts of a number are moved as one integer of 64 bits
-		p, b := like([]uint64(nil), p), like([]uint64(nil), b)
+		p, b := like[uint64](p), like[uint64](b)
 		for s := range steps {
 			x, y := p[s*ld:][:cols], p[s*ld+ld/2:][:cols]
 			for j, v := range b[s*rs:][:cols] {
@@ -269,7 +269,7 @@ func copyRows[C complex64 | complex128](dst []C, ld int, src []C, rs, cs, rows, 
 	par.For((cols+band-1)/band, max(1, packTask/(band*rows)), func(lo, hi int) {
 		from, to := lo*band, min(hi*band, cols)
 		if d, ok := any(dst).([]complex64); ok && rs == 1 {
-			vec.Transpose64(like([]uint64(nil), d[from:]), ld, like([]uint64(nil), src[from*cs:]), cs, to-from, rows)
+			vec.Transpose64(like[uint64](d[from:]), ld, like[uint64](src[from*cs:]), cs, to-from, rows)
 			return
 		}
 		for ; from < to; from += band {

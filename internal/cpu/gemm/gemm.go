@@ -53,10 +53,8 @@ func GEMM[T element](m, n, k int, alpha T, a []T, rsA, csA int, b []T, rsB, csB 
 	GEMMBatch(nil, m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC, ep)
 }
 
-// GEMMBatch runs [GEMM] on every matrix of a batch with any number of
-// dimensions, none meaning a single product. The same epilogue applies to each
-// matrix. Matrices and their parts are computed in parallel.
-func GEMMBatch[T element](batch []BatchDim, m, n, k int, alpha T, a []T, rsA, csA int, b []T, rsB, csB int, beta T,
+// gemmBatch is GEMMBatch for one element type.
+func gemmBatch[T element](batch []BatchDim, m, n, k int, alpha T, a []T, rsA, csA int, b []T, rsB, csB int, beta T,
 	c []T, rsC, csC int, ep *Epilogue[T]) {
 	nb := checkBatch(batch, m, n, k, len(a), rsA, csA, len(b), rsB, csB, len(c), rsC, csC, alpha == 0)
 	if nb == 0 || m == 0 || n == 0 {
@@ -71,12 +69,9 @@ func GEMMBatch[T element](batch []BatchDim, m, n, k int, alpha T, a []T, rsA, cs
 	g.multiply()
 }
 
-// GEMMPanels computes C = A·B, with an optional epilogue, for a B that was packed once to be multiplied again
-// and again, the weights of a network for instance. B comes in panels of w = [PanelWidth] columns: element
-// (i, j) is panels[(j/w*k+i)*w+j%w]. The last panel is as wide as the others; the contents of its surplus
-// columns do not matter. The columns of C are adjacent.
-func GEMMPanels[T element](m, n, k int, a []T, rsA, csA int, panels []T, c []T, rsC int, ep *Epilogue[T]) {
-	w := PanelWidth[T]()
+// gemmPanels is GEMMPanels for one element type.
+func gemmPanels[T element](m, n, k int, a []T, rsA, csA int, panels []T, c []T, rsC int, ep *Epilogue[T]) {
+	w := panelWidth[T]()
 	checkSpan("panels", len(panels), (n+w-1)/w, k*w, 1, 1, k*w-1)
 	if checkBatch(nil, m, n, k, len(a), rsA, csA, len(panels), 0, 0, len(c), rsC, 1, false); m == 0 || n == 0 {
 		return
@@ -88,8 +83,8 @@ func GEMMPanels[T element](m, n, k int, a []T, rsA, csA int, panels []T, c []T, 
 	g.multiply()
 }
 
-// PanelWidth is the number of columns of a panel of [GEMMPanels] on this processor.
-func PanelWidth[T element]() int {
+// panelWidth is PanelWidth for one element type.
+func panelWidth[T element]() int {
 	_, nr := tileSize[T](pathOf[T](), manyRows)
 	return nr
 }

@@ -4,10 +4,8 @@ import (
 	"unsafe"
 )
 
-// GEMMInt8 computes C = A·B, or C += A·B, of bytes into int32, as [GEMMBatch] does of floats. A is signed or
-// not, B is signed. The result is exact: no intermediate sum saturates, and a result that does not fit int32
-// wraps around. On x86 it runs on VPDPBUSD where AVX-512 VNNI is present, and on products of int16 elsewhere.
-func GEMMInt8[A int8 | uint8](batch []BatchDim, m, n, k int, a []A, rsA, csA int, b []int8, rsB, csB int, add bool,
+// gemmBytes is GEMMInt8 for one type of A.
+func gemmBytes[A int8 | uint8](batch []BatchDim, m, n, k int, a []A, rsA, csA int, b []int8, rsB, csB int, add bool,
 	c []int32, rsC, csC int) {
 	nb := checkBatch(batch, m, n, k, len(a), rsA, csA, len(b), rsB, csB, len(c), rsC, csC, false)
 	if nb > 0 && m > 0 && n > 0 {

@@ -222,5 +222,5 @@ var (
 	ofI16 = storageFormat[int16, int32]{vec.I16ToI32s, vec.I32ToI16s}
 	ofU8  = storageFormat[uint8, int32]{vec.U8ToI32s, vec.I32ToU8s}
 	ofI8  = storageFormat[int8, int32]{vec.I8ToI32s,
-		func(dst []int8, src []int32) { vec.I32ToU8s(like([]uint8(nil), dst), src) }}
+		func(dst []int8, src []int32) { vec.I32ToU8s(like[uint8](dst), src) }}
 )

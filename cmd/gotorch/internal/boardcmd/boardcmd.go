@@ -12,8 +12,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -22,6 +20,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gotorch-dev/torch/cmd/gotorch/internal/cli"
 	"github.com/gotorch-dev/torch/tensorboard/board"
 )
 
@@ -59,13 +58,7 @@ the address can see the logs.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx := cmd.Context()
-			if ctx == nil {
-				ctx = context.Background()
-			}
-			ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-			defer stop()
-			return f.run(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	fl := cmd.Flags()
@@ -81,7 +74,7 @@ the address can see the logs.`,
 
 func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	if f.logdir == "" {
-		return errors.New("which logs? Give the directory that the runs are in: gotorch board --logdir runs")
+		return errors.New("which logs? Give the directory that the runs are in: " + cli.Line("board", "--logdir", "runs"))
 	}
 	if f.interval < 100*time.Millisecond {
 		return fmt.Errorf("--interval %v is too short, want at least 100ms", f.interval)

@@ -73,9 +73,7 @@ An interrupted run leaves .part files; the same command goes on from there.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, stop := interruptible(cmd)
-			defer stop()
-			return runIm2rec(ctx, args[0], args[1], o, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return runIm2rec(cmd.Context(), args[0], args[1], o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()

@@ -36,9 +36,7 @@ they get their old names back.
 im2rec --pass-through makes the same record file of the folder and the new list.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, stop := interruptible(cmd)
-			defer stop()
-			return runRec2im(ctx, args[0], args[1], o, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return runRec2im(cmd.Context(), args[0], args[1], o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()

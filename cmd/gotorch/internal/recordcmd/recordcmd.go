@@ -3,11 +3,9 @@
 package recordcmd
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -26,16 +24,6 @@ import (
 // Commands returns the commands of this package, to be added to the root command.
 func Commands() []*cobra.Command {
 	return []*cobra.Command{im2recCommand(), rec2imCommand(), inspectCommand()}
-}
-
-// interruptible returns a context that ends with the command's own or on Ctrl-C;
-// long work then stops at a clean point.
-func interruptible(cmd *cobra.Command) (context.Context, context.CancelFunc) {
-	ctx := cmd.Context()
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	return signal.NotifyContext(ctx, os.Interrupt)
 }
 
 // progress is a bar on a terminal and a line every few seconds elsewhere.

@@ -1,19 +1,14 @@
 package train
 
 import (
+	"errors"
 	"fmt"
-	"math"
-	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/gotorch-dev/torch/cmd/gotorch/internal/cli"
 	"github.com/gotorch-dev/torch/serialize"
 )
-
-// ExitCode is an error that has been reported already and only sets the exit status.
-type ExitCode int
-
-// Error says what the status is.
-func (e ExitCode) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
 // Config is everything that decides how a run goes. It is stored in the checkpoint, so that a resumed run goes on with
 // the same.
@@ -47,49 +42,6 @@ var (
 	schedulerNames = []string{"none", "step", "cosine", "linear", "onecycle"}
 )
 
-// choose checks a name and suggests the nearest one.
-func choose(flag, value string, names []string) error {
-	if slices.Contains(names, value) {
-		return nil
-	}
-	hint := ""
-	if near := nearest(value, names); near != "" {
-		hint = fmt.Sprintf("; did you mean --%s %s?", flag, near)
-	}
-	return fmt.Errorf("unknown --%s %q: want one of %s%s", flag, value, strings.Join(names, ", "), hint)
-}
-
-// nearest finds the name with the smallest edit distance, "" when none is near.
-func nearest(s string, names []string) string {
-	best, at := 3, ""
-	for _, n := range names {
-		if d := distance(strings.ToLower(s), n); d < best {
-			best, at = d, n
-		}
-	}
-	return at
-}
-
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		prev := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := prev
-			if a[i] != b[j] {
-				cost++
-			}
-			prev = row[j+1]
-			row[j+1] = min(cost, prev+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
-}
-
 // given tells which flags the user set.
 type given func(flag string) bool
 
@@ -104,7 +56,7 @@ func (c *Config) complete(set given) error {
 	if c.Root != "" && !set("data") && c.Task == "classify" {
 		c.Data = "mnist"
 	}
-	if err := choose("task", c.Task, taskNames); err != nil {
+	if err := cli.Choose("--task", c.Task, taskNames); err != nil {
 		return err
 	}
 	charlm := c.Task == "charlm"
@@ -122,7 +74,7 @@ func (c *Config) complete(set given) error {
 		if x.flag == "optimizer" && !set("optimizer") || x.flag == "scheduler" && !set("scheduler") {
 			continue
 		}
-		if err := choose(x.flag, x.value, x.names); err != nil {
+		if err := cli.Choose("--"+x.flag, x.value, x.names); err != nil {
 			return err
 		}
 	}
@@ -150,33 +102,16 @@ func (c *Config) complete(set given) error {
 	for _, x := range []struct {
 		flag string
 		v    int
-		min  int
-	}{{"epochs", c.Epochs, 1}, {"batch-size", c.BatchSize, 1}, {"context", c.Context, 1}, {"layers", c.Layers, 1},
-		{"heads", c.Heads, 1}, {"width", c.Width, 1}} {
-		if set(x.flag) && x.v < x.min {
-			return fmt.Errorf("--%s %d: want at least %d", x.flag, x.v, x.min)
+	}{{"epochs", c.Epochs}, {"steps", c.Steps}, {"batch-size", c.BatchSize}} { // 0 would mean the default
+		if set(x.flag) && x.v < 1 {
+			return fmt.Errorf("--%s %d: want at least 1", x.flag, x.v)
 		}
 	}
-	if c.Steps < 0 || set("steps") && c.Steps == 0 {
-		return fmt.Errorf("--steps %d: want at least 1", c.Steps)
-	}
-	if set("lr") && !(c.LR > 0 && c.LR <= math.MaxFloat64) {
-		return fmt.Errorf("--lr %g: want a number above 0", c.LR)
-	}
-	if !(c.ClipNorm >= 0) {
-		return fmt.Errorf("--clip-norm %g: want 0 (no bound) or more", c.ClipNorm)
-	}
-	if !(c.WeightDecay >= 0) {
-		return fmt.Errorf("--weight-decay %g: want 0 or more", c.WeightDecay)
-	}
-	if !(c.Dropout >= 0 && c.Dropout < 1) {
-		return fmt.Errorf("--dropout %g: want at least 0 and less than 1", c.Dropout)
+	if set("lr") && c.LR == 0 {
+		return errors.New("--lr 0: want a number above 0")
 	}
 	c.defaults(set, charlm)
-	if c.Width%c.Heads != 0 {
-		return fmt.Errorf("--width %d is not a multiple of --heads %d", c.Width, c.Heads)
-	}
-	return nil
+	return c.check(func(name string, value any) string { return fmt.Sprintf("--%s %v", name, value) })
 }
 
 // firstSet is the first of the flags that was given, "" when none was.
@@ -244,32 +179,35 @@ func (c *Config) dict() *serialize.Dict {
 		c.Width)
 }
 
-// reader takes typed values out of a loaded dict and remembers the first thing that is wrong.
-type reader struct {
-	d   *serialize.Dict
-	err error
+// files are the flags that let a command open the files outside of the run's folder that the run was trained on.
+func (c *Config) files() []string {
+	switch {
+	case c.Task == "charlm":
+		return []string{"--text", c.Text}
+	case c.Data == "mnist":
+		return []string{"--root", c.Root}
+	}
+	return nil
 }
 
-func get[T any](r *reader, key string) T {
-	v, ok := r.d.Get(key).(T)
-	if !ok && r.err == nil {
-		r.err = fmt.Errorf("%q is %T, want %T", key, r.d.Get(key), v)
+// permitted puts the places of files that the user has given in place of those in a checkpoint. A checkpoint may come
+// from someone else, so that its word alone opens no file.
+func (c *Config) permitted(text, root string) error {
+	named := *c
+	c.Text, c.Root = text, root
+	var flag, place string
+	switch {
+	case c.Task == "charlm" && text == "":
+		flag, place = "--text", named.Text
+	case c.Task == "classify" && c.Data == "mnist" && root == "":
+		flag, place = "--root", named.Root
+	default:
+		return nil
 	}
-	return v
-}
-
-func configFrom(d *serialize.Dict) (Config, error) {
-	r := &reader{d: d}
-	c := Config{
-		Task: get[string](r, "task"), Data: get[string](r, "data"), Root: get[string](r, "root"),
-		Text: get[string](r, "text"), Model: get[string](r, "model"),
-		Epochs: get[int](r, "epochs"), Steps: get[int](r, "steps"), BatchSize: get[int](r, "batch_size"),
-		LR:        get[float64](r, "lr"),
-		Optimizer: get[string](r, "optimizer"), Scheduler: get[string](r, "scheduler"),
-		WeightDecay: get[float64](r, "weight_decay"),
-		ClipNorm:    get[float64](r, "clip_norm"), Dropout: get[float64](r, "dropout"), Seed: get[int](r, "seed"),
-		Context: get[int](r, "context"),
-		Layers:  get[int](r, "layers"), Heads: get[int](r, "heads"), Width: get[int](r, "width"),
+	example := ""
+	if strings.IndexFunc(place, func(r rune) bool { return !strconv.IsPrint(r) }) < 0 {
+		example = fmt.Sprintf(": %s %s if you trust it", flag, cli.Quote(place))
 	}
-	return c, r.err
+	return fmt.Errorf("the model was trained on %s, says the checkpoint; a path in a checkpoint is only opened when you "+
+		"give it with %s%s", dataName(&named), flag, example)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gotorch-dev/torch/cmd/gotorch/internal/cli"
 	"github.com/gotorch-dev/torch/internal/second"
 )
 
@@ -23,12 +24,13 @@ func TestDevice(t *testing.T) {
 	for _, c := range []struct {
 		name, args string
 		resume     bool
+		files      []string // what a resumed run may open
 	}{
-		{"sgd", "--model mlp --steps 4 --batch-size 100 --optimizer sgd --weight-decay 0.01", false},
-		{"adam", "--model mlp --steps 4 --batch-size 100 --clip-norm 0.5", true},
-		{"lenet", "--model lenet --steps 3 --batch-size 16 --optimizer adamw --weight-decay 0.1", false},
+		{"sgd", "--model mlp --steps 4 --batch-size 100 --optimizer sgd --weight-decay 0.01", false, nil},
+		{"adam", "--model mlp --steps 4 --batch-size 100 --clip-norm 0.5", true, nil},
+		{"lenet", "--model lenet --steps 3 --batch-size 16 --optimizer adamw --weight-decay 0.1", false, nil},
 		{"charlm", "--text " + text + " --steps 5 --batch-size 6 --context 16 --width 32 --layers 1 --dropout 0.1",
-			true},
+			true, []string{"--text", text}},
 	} {
 		rest := []string{"--quiet", "--tensorboard=false", "--workers", "0", "--checkpoint-every", "2"}
 		args := append(append([]string{"train"}, strings.Fields(c.args)...), rest...)
@@ -65,11 +67,11 @@ func TestDevice(t *testing.T) {
 			name := c.name + "-" + strings.Join(devices, "-")
 			out := filepath.Join(dir, name)
 			if err := run(&stopping{context.Background(), 2},
-				append(args, "--device", devices[0], "--out", out)...); !errors.Is(err, ExitCode(130)) {
+				append(args, "--device", devices[0], "--out", out)...); !errors.Is(err, cli.ExitCode(cli.Interrupted)) {
 				t.Fatalf("%s: the run was not stopped: %v", name, err)
 			}
 			if err := run(context.Background(),
-				append([]string{"train", "--resume", out, "--device", devices[1]}, rest...)...); err != nil {
+				append(append([]string{"train", "--resume", out, "--device", devices[1]}, c.files...), rest...)...); err != nil {
 				t.Fatal(name, err)
 			}
 			if !bytes.Equal(model(name), model(cpu)) {

@@ -8,9 +8,12 @@ import (
 	"io"
 	"math"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/cmd/gotorch/internal/cli"
+	"github.com/gotorch-dev/torch/internal/filelock"
 	"github.com/gotorch-dev/torch/internal/plotpng"
 	"github.com/gotorch-dev/torch/internal/progress"
 	"github.com/gotorch-dev/torch/nn"
@@ -33,6 +36,9 @@ type run struct {
 	every  int // steps between checkpoints
 
 	report report
+	errOut io.Writer
+	lock   *filelock.Lock
+	fresh  bool // the folder was made for this run
 	board  *tensorboard.SummaryWriter
 	total  int // steps of the whole run
 	resume *serialize.Dict
@@ -89,24 +95,49 @@ func (r *run) schedState() any {
 	return r.sched.StateDict()
 }
 
-// prepare builds everything that a run needs, new or from its checkpoint.
-func (r *run) prepare(workers int) (err error) {
+// prepare builds everything that a run needs, new or from its checkpoint. A positive number of epochs or steps lengthens
+// a run from a checkpoint.
+func (r *run) prepare(workers, epochs, steps int) (err error) {
 	torch.ManualSeed(int64(r.cfg.Seed))
 	if r.task, err = newTask(&r.cfg, r.device, workers); err != nil {
 		return err
 	}
-	r.total = r.cfg.Steps
-	if r.total == 0 {
-		r.total = r.cfg.Epochs * r.task.stepsPerEpoch()
-	}
+	r.total = r.length(r.cfg.Epochs, r.cfg.Steps)
 	r.opt = newOptimizer(&r.cfg, nn.Parameters(r.task.model()))
 	r.sched = newScheduler(&r.cfg, r.opt, r.total)
-	if r.resume != nil {
-		if err := r.restore(r.resume); err != nil {
-			return fmt.Errorf("the checkpoint in %s does not fit: %w", r.out, err)
-		}
+	if r.resume == nil {
+		return nil
+	}
+	if err := r.restore(r.resume); err != nil {
+		return fmt.Errorf("the checkpoint in %s does not fit: %w", r.out, err)
+	}
+	if epochs == 0 && steps == 0 {
+		return nil
+	}
+	switch total := r.length(epochs, steps); {
+	case total < r.total:
+		return fmt.Errorf("%s would shorten the run in %s, which is planned for %s: give more to lengthen it, or "+
+			"nothing to end it as planned", lengthFlag(epochs, steps), r.out, count(r.total, "step"))
+	case total > r.total:
+		r.cfg.Epochs, r.cfg.Steps = epochs, steps
+		return r.extend(total)
 	}
 	return nil
+}
+
+// length is the number of steps of a run.
+func (r *run) length(epochs, steps int) int {
+	if steps > 0 {
+		return steps
+	}
+	return epochs * r.task.stepsPerEpoch()
+}
+
+func lengthFlag(epochs, steps int) string {
+	if steps > 0 {
+		return fmt.Sprintf("--steps %d", steps)
+	}
+	return fmt.Sprintf("--epochs %d", epochs)
 }
 
 // errInterrupted ends a run that Ctrl-C stopped; its checkpoint is written.
@@ -228,6 +259,20 @@ func (r *run) epoch(ctx context.Context, b batches, epochs, steps int, last *tim
 	return samples, r.save()
 }
 
+// sampleText is a beginning that generate can go on from: the first word of the text.
+func (r *run) sampleText() string {
+	t, ok := r.task.(*charLM)
+	if !ok {
+		return ""
+	}
+	text, _ := t.text.Vocab.Decode(t.text.Train[:min(100, len(t.text.Train))])
+	word, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if f := strings.Fields(word); len(f) > 0 && len(f[0]) <= 40 {
+		return f[0]
+	}
+	return t.text.Vocab.String()[:1]
+}
+
 // scalar logs a number at the current step, where there is a log. A log that cannot be written does not end a
 // training that has perhaps run for days: it says so once and goes on without.
 func (r *run) scalar(tag string, value float64) {
@@ -259,7 +304,7 @@ func (r *run) step(b batch) (float64, error) {
 		value = itemOf(loss)
 		n := b.x.Size(0)
 		s.lossSum += value * float64(n)
-		s.correct += correct
+		s.correct += max(0, correct)
 		s.seen += n
 	})
 	if err != nil {
@@ -283,8 +328,8 @@ func (r *run) interrupted(bar *progress.Bar) error {
 	}
 	r.report.event(map[string]any{"event": "interrupted", "step": r.st.step, "checkpoint": r.path(checkpointFile)})
 	if !r.report.json {
-		fmt.Fprintf(os.Stderr, "\ninterrupted at step %d; everything is saved. Go on with:\n  gotorch train --resume "+
-			"%s\n", r.st.step, r.out)
+		fmt.Fprintf(r.errOut, "\ninterrupted at step %d; everything is saved. Go on with:\n  %s\n", r.st.step,
+			cli.Line(append([]string{"train", "--resume", r.out}, r.cfg.files()...)...))
 	}
 	return errInterrupted
 }
@@ -330,13 +375,13 @@ func (r *run) finish(start time.Time, samples int) error {
 	}
 	r.report.line("  model       %s\n  checkpoint  %s\n  loss curve  %s", r.path(modelFile), r.path(checkpointFile),
 		r.path(curveFile))
-	if r.board != nil {
-		r.report.line("  board       gotorch board --logdir %s", r.out)
-	}
 	if r.cfg.Task == "charlm" {
-		r.report.line("next: gotorch generate --checkpoint %s --prompt \"O \"", r.path(checkpointFile))
+		r.report.line("next: %s", cli.Line("generate", "--checkpoint", r.out, "--prompt", r.sampleText()))
 	} else {
-		r.report.line("next: gotorch eval --checkpoint %s", r.path(checkpointFile))
+		r.report.line("next: %s", cli.Line(append([]string{"eval", "--checkpoint", r.out}, r.cfg.files()...)...))
+	}
+	if r.board != nil {
+		r.report.line("      %s", cli.Line("board", "--logdir", r.out))
 	}
 	r.report.event(done)
 	return nil

@@ -88,7 +88,6 @@ func opsCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
-	cmd.SetFlagErrorFunc(flagError)
 	return cmd
 }
 

@@ -34,7 +34,7 @@ type task interface {
 	evaluate(ctx context.Context) (evaluation, error)
 	// state is what the model needs besides its weights.
 	state() *serialize.Dict
-	// warmBatch is a batch for finding out shapes.
+	// samplesPerBatch is the number of samples of a full batch.
 	samplesPerBatch() int
 }
 
@@ -159,13 +159,13 @@ func newClassify(c *Config, d torch.Device, workers int) (*classify, error) {
 	nn.ToDevice(t.net, d)
 	t.loader = data.NewDataLoader[batch](t.train,
 		data.LoaderOptions{BatchSize: c.BatchSize, Shuffle: true, Workers: workers})
-	t.testLoader = testLoader(t.test, workers)
+	t.testLoader = testLoader(t.test, workers, 256)
 	return t, nil
 }
 
 // testLoader has a generator of its own: looking at the test part must not change what training draws.
-func testLoader(d images, workers int) *data.DataLoader[batch, batch] {
-	return data.NewDataLoader[batch](d, data.LoaderOptions{BatchSize: 256, Workers: workers,
+func testLoader(d images, workers, batchSize int) *data.DataLoader[batch, batch] {
+	return data.NewDataLoader[batch](d, data.LoaderOptions{BatchSize: batchSize, Workers: workers,
 		Generator: torch.NewGenerator()})
 }
 
@@ -265,14 +265,12 @@ func newCharLM(c *Config, d torch.Device) (*charLM, error) {
 		return nil, fmt.Errorf("%s is too short: both its training part and its last tenth must be longer than "+
 			"--context %d", c.Text, c.Context)
 	}
-	net := newGPT(c, text.Vocab.Len())
+	net, ok := newModel(c, text.Vocab.Len()).(*textmodels.GPT)
+	if !ok {
+		return nil, fmt.Errorf("%s is no language model", c.Model)
+	}
 	nn.ToDevice(net, d)
 	return &charLM{net: net, device: d, text: text, batch: c.BatchSize, ctx: c.Context}, nil
-}
-
-func newGPT(c *Config, vocab int) *textmodels.GPT {
-	return textmodels.NewGPT(textmodels.GPTConfig{Vocab: vocab, Context: c.Context, Layers: c.Layers, Heads: c.Heads,
-		Width: c.Width, Dropout: c.Dropout})
 }
 
 func (t *charLM) model() nn.Module     { return t.net }

@@ -4,16 +4,13 @@ package train
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/gotorch-dev/torch"
-	"github.com/gotorch-dev/torch/serialize"
+	"github.com/gotorch-dev/torch/cmd/gotorch/internal/cli"
 	"github.com/gotorch-dev/torch/tensor"
 	"github.com/gotorch-dev/torch/tensorboard"
 )
@@ -39,8 +36,9 @@ type trainFlags struct {
 // latest stands for --resume without a path.
 const latest = "latest"
 
-func trainCommand() *cobra.Command {
-	var f trainFlags
+func trainCommand() *cobra.Command { return new(trainFlags).command() }
+
+func (f *trainFlags) command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "train",
 		Short: "Train a model; without flags, a LeNet on embedded digits",
@@ -100,22 +98,7 @@ func trainCommand() *cobra.Command {
 		"optimizer": optimizerNames, "scheduler": schedulerNames} {
 		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
 	}
-	cmd.SetFlagErrorFunc(flagError)
 	return cmd
-}
-
-// flagError adds a suggestion to "unknown flag".
-func flagError(cmd *cobra.Command, err error) error {
-	name, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
-	if !ok {
-		return err
-	}
-	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	if near := nearest(name, names); near != "" {
-		return fmt.Errorf("%w; did you mean --%s?", err, near)
-	}
-	return fmt.Errorf("%w; gotorch %s --help lists the flags", err, cmd.Name())
 }
 
 func (f *trainFlags) run(cmd *cobra.Command) (err error) {
@@ -123,30 +106,39 @@ func (f *trainFlags) run(cmd *cobra.Command) (err error) {
 	if f.json && f.quiet {
 		return errors.New("--json prints and --quiet does not: give one of them")
 	}
-	if f.every < 0 || f.workers < 0 || f.threads < 0 {
-		return errors.New("--checkpoint-every, --workers and --threads must not be negative")
-	}
-	if f.threads > 0 {
-		torch.SetNumThreads(f.threads)
+	if err := errors.Join(checkRange("checkpoint-every", f.every, 0, maxSteps), checkRange("workers", f.workers, 0,
+		maxThreads), setThreads(f.threads)); err != nil {
+		return err
 	}
 	device, err := trainingDevice(f.device)
 	if err != nil {
 		return err
 	}
-	r := &run{device: device, every: f.every, report: report{w: cmd.OutOrStdout(), json: f.json, quiet: f.quiet}}
+	r := &run{device: device, every: f.every, errOut: cmd.ErrOrStderr(),
+		report: report{w: cmd.OutOrStdout(), json: f.json, quiet: f.quiet}}
+	defer func() {
+		if r.lock != nil {
+			err = errors.Join(err, r.lock.Release())
+		}
+	}()
 	if err := f.place(r, set); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(r.out, 0o755); err != nil {
-		return fmt.Errorf("cannot make the folder %s: %w", r.out, err)
+	epochs, steps := 0, 0
+	if r.resume != nil && (set("epochs") || set("steps")) {
+		epochs, steps = f.cfg.Epochs, f.cfg.Steps
 	}
-	if err := r.prepare(f.workers); err != nil {
+	if err := r.prepare(f.workers, epochs, steps); err != nil {
+		if r.fresh { // a run that never began leaves no folder
+			err = errors.Join(err, r.lock.Release(), os.RemoveAll(r.path(lockFile)), os.Remove(r.out))
+			r.lock = nil
+		}
 		return err
 	}
 	if f.board {
 		var options tensorboard.SummaryWriterOptions
 		if r.st.step > 0 {
-			step := int64(r.st.step)
+			step := int64(r.st.step) + 1 // the points up to the checkpoint stay
 			options.PurgeStep = &step
 		}
 		w, err := tensorboard.NewSummaryWriter(r.out, options)
@@ -174,9 +166,18 @@ func (f *trainFlags) run(cmd *cobra.Command) (err error) {
 		count(r.total, "step"), r.cfg.BatchSize, where, r.out)
 	err = r.train(cmd.Context())
 	if errors.Is(err, errInterrupted) {
-		return ExitCode(130)
+		return cli.ExitCode(cli.Interrupted)
 	}
 	return err
+}
+
+// setThreads sets the number of threads of the operators; 0 leaves it at all cores.
+func setThreads(n int) error {
+	if err := checkRange("threads", n, 0, maxThreads); err != nil || n == 0 {
+		return err
+	}
+	torch.SetNumThreads(n)
+	return nil
 }
 
 // count is a number with its noun.
@@ -190,111 +191,9 @@ func count(n int, noun string) string {
 func dataName(c *Config) string {
 	switch {
 	case c.Task == "charlm":
-		return c.Text
+		return fmt.Sprintf("the text %q", c.Text)
 	case c.Data == "mnist":
-		return "mnist in " + c.Root
+		return fmt.Sprintf("mnist in %q", c.Root)
 	}
 	return "the embedded digits"
-}
-
-// place finds the folder and, when resuming, the checkpoint.
-func (f *trainFlags) place(r *run, set func(string) bool) error {
-	if !set("resume") {
-		r.cfg = f.cfg
-		if err := r.cfg.complete(set); err != nil {
-			return err
-		}
-		if f.out != "" {
-			r.out = f.out
-			if _, err := os.Stat(r.path(checkpointFile)); err == nil {
-				return fmt.Errorf("%s already holds a run: go on with --resume, or choose another --out", f.out)
-			}
-			return nil
-		}
-		base := filepath.Join("runs", r.cfg.name())
-		r.out = base
-		for i := 2; ; i++ {
-			if _, err := os.Stat(r.path(checkpointFile)); errors.Is(err, fs.ErrNotExist) {
-				return nil
-			}
-			r.out = fmt.Sprintf("%s-%d", base, i)
-		}
-	}
-	path := f.resume
-	if path == latest {
-		if path = f.out; path == "" {
-			var err error
-			if path, err = latestRun(); err != nil {
-				return err
-			}
-		}
-	}
-	d, err := loadCheckpoint(path)
-	if errors.Is(err, fs.ErrNotExist) && f.out != "" && (f.resume == latest || f.resume == f.out) {
-		// killed before its first checkpoint: there is nothing to lose, start
-		r.cfg, r.out = f.cfg, f.out
-		return r.cfg.complete(set)
-	}
-	if err != nil {
-		return err
-	}
-	r.out = path
-	if st, err := os.Stat(path); err == nil && !st.IsDir() {
-		r.out = filepath.Dir(path)
-	}
-	if f.out != "" {
-		r.out = f.out
-	}
-	cd, ok := d.Get("config").(*serialize.Dict)
-	if !ok {
-		return fmt.Errorf("%s holds no configuration", path)
-	}
-	if r.cfg, err = configFrom(cd); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	r.resume = d
-	return f.sameConfig(&r.cfg, set)
-}
-
-// sameConfig refuses flags that contradict the checkpoint: a resumed run goes on as it began.
-func (f *trainFlags) sameConfig(c *Config, set func(string) bool) error {
-	for _, x := range []struct {
-		flag      string
-		got, want any
-	}{{"task", f.cfg.Task, c.Task}, {"data", f.cfg.Data, c.Data}, {"model", f.cfg.Model, c.Model},
-		{"epochs", f.cfg.Epochs, c.Epochs},
-		{"steps", f.cfg.Steps, c.Steps}, {"batch-size", f.cfg.BatchSize, c.BatchSize}, {"lr", f.cfg.LR, c.LR},
-		{"optimizer", f.cfg.Optimizer, c.Optimizer},
-		{"scheduler", f.cfg.Scheduler, c.Scheduler}, {"weight-decay", f.cfg.WeightDecay, c.WeightDecay},
-		{"clip-norm", f.cfg.ClipNorm, c.ClipNorm},
-		{"dropout", f.cfg.Dropout, c.Dropout}, {"seed", f.cfg.Seed, c.Seed}, {"context", f.cfg.Context, c.Context},
-		{"layers", f.cfg.Layers, c.Layers},
-		{"heads", f.cfg.Heads, c.Heads}, {"width", f.cfg.Width, c.Width}} {
-		if set(x.flag) && x.got != x.want {
-			return fmt.Errorf("--%s %v contradicts the checkpoint, which has %v: leave it out to go on, or start "+
-				"anew without --resume", x.flag, x.got, x.want)
-		}
-	}
-	if set("root") { // data may have moved
-		c.Root = f.cfg.Root
-	}
-	if set("text") {
-		c.Text = f.cfg.Text
-	}
-	return nil
-}
-
-// latestRun is the folder below runs whose checkpoint is newest.
-func latestRun() (string, error) {
-	paths, _ := filepath.Glob(filepath.Join("runs", "*", checkpointFile))
-	best, at := int64(-1), ""
-	for _, p := range paths {
-		if st, err := os.Stat(p); err == nil && st.ModTime().UnixNano() > best {
-			best, at = st.ModTime().UnixNano(), filepath.Dir(p)
-		}
-	}
-	if at == "" {
-		return "", errors.New("there is no run to resume below runs: give its folder, --resume=DIR")
-	}
-	return at, nil
 }

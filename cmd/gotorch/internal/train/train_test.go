@@ -12,15 +12,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
-
+	"github.com/gotorch-dev/torch/cmd/gotorch/internal/cli"
 	"github.com/gotorch-dev/torch/vision/datasets/digits"
 )
 
 // command runs gotorch with arguments and returns what it prints.
 func command(ctx context.Context, args ...string) (string, error) {
-	root := &cobra.Command{Use: "gotorch", SilenceUsage: true, SilenceErrors: true}
-	root.AddCommand(Commands()...)
+	root := cli.Root(Commands()...)
 	var out bytes.Buffer
 	root.SetOut(&out)
 	root.SetErr(&out)
@@ -58,7 +56,7 @@ func TestResumeGivesTheIdenticalModel(t *testing.T) {
 		out := filepath.Join(dir, "run", string(rune('a'+looks)))
 		stops := 0
 		_, err := command(&stopping{context.Background(), looks}, append(args, "--out", out)...)
-		for ; errors.Is(err, ExitCode(130)); stops++ {
+		for ; errors.Is(err, cli.ExitCode(cli.Interrupted)); stops++ {
 			if stops > 30 {
 				t.Fatal("the run does not end")
 			}
