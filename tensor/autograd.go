@@ -536,6 +536,17 @@ func (t *Tensor) IsView() bool { return t.base != nil }
 // Grad is the gradient that Backward accumulated, nil when there is none. Only leaves have one, and tensors after
 // RetainGrad.
 func (t *Tensor) Grad() *Tensor {
+	if t.flags&flagRetainGrad == 0 && !t.IsLeaf() {
+		Warn("The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be " +
+			"populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf " +
+			"Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure " +
+			"you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information.")
+	}
+	return t.held()
+}
+
+// held is Grad for the library's own use.
+func (t *Tensor) held() *Tensor {
 	if t.ag == nil {
 		return nil
 	}
@@ -648,7 +659,7 @@ func (t *Tensor) RetainGrad() {
 	}
 	t.flags |= flagRetainGrad
 	t.addHook(&hook{nr: int(t.outNr), retain: true, fn: func(g *Tensor) *Tensor {
-		if old := t.Grad(); old != nil {
+		if old := t.held(); old != nil {
 			t.SetGrad(addT(old, g))
 		} else {
 			t.SetGrad(g.cloneOp())

@@ -109,7 +109,7 @@ func reach(t *Tensor, f func(*Storage)) {
 		if t.st.bits.Load()&stReleased == 0 {
 			f(t.st)
 		}
-		if g := t.Grad(); g != nil {
+		if g := t.held(); g != nil {
 			f(g.st)
 		}
 		if n := t.node; n != nil && !done[n] {
