@@ -189,7 +189,7 @@ func medianAt[E ordered](skipNaN bool) func(l []E, s *scratch) int32 {
 				return int32(slices.Index(keys, nan))
 			}
 			if n == 0 { // any will do: PyTorch has the one that nth_element of equal keys leaves in front
-				at := take(&s.perm, len(l))
+				at := padded(&s.perm, len(l))
 				for i := range at {
 					at[i] = int32(i)
 				}
