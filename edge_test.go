@@ -39,7 +39,8 @@ func TestEdgeValues(t *testing.T) {
 		{"pow -0.5", pow(-0.5), all[2:3], []float64{-inf, minus, 0, inf, 4}, []float64{0, inf, inf, 0, 0.5}},
 		{"pow 0.5", pow(0.5), []tensor.DType{torch.Float32, torch.Float64, torch.BFloat16}, []float64{-inf, minus, inf},
 			[]float64{nan, minus, inf}},
-		{"lgamma", func(x *tensor.Tensor) *tensor.Tensor { return x.Lgamma() }, all[1:2], []float64{-1.79e308, 1.79e308, -inf, -3, 2},
+		{"lgamma", func(x *tensor.Tensor) *tensor.Tensor { return x.Lgamma() }, all[1:2],
+			[]float64{-1.79e308, 1.79e308, -inf, -3, 2},
 			[]float64{inf, inf, inf, inf, 0}},
 	} {
 		for _, dt := range c.dtypes {

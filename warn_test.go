@@ -28,7 +28,8 @@ func TestWarnings(t *testing.T) {
 	column, row := ones(4, 1), ones(4)
 	const sizes = "Using a target size (torch.Size([4])) that is different to the input size (torch.Size([4, 1])). This " +
 		"will likely lead to incorrect results due to broadcasting. Please ensure they have the same size."
-	const implicit = "Implicit dimension choice for %s has been deprecated. Change the call to include dim=X as an argument."
+	const implicit = "Implicit dimension choice for %s has been deprecated. Change the call to include dim=X as an " +
+		"argument."
 	complexes := torch.Ones([]int{2}, torch.OnesOptions{DType: torch.Complex64})
 	leaf := torch.Ones([]int{2}).SetRequiresGrad(true)
 	mask := ones(2).To(torch.Uint8)

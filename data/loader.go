@@ -46,7 +46,8 @@ type LoaderOptions struct {
 //
 // Inside torch.Tidy, what the collate function makes for a batch is freed with the Tidy in which the batch was fetched,
 // whoever loaded it. A dataset may keep tensors of its own for later when there are workers; without workers it must
-// call Keep on them, as everywhere inside Tidy.
+// call Keep on them, as everywhere inside Tidy. What the collate function both keeps and puts into a batch needs Keep
+// in either case.
 type DataLoader[T, B any] struct {
 	dataset  Dataset[T]
 	stream   IterableDataset[T]

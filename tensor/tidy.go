@@ -152,9 +152,9 @@ func reach(t *Tensor, f func(*Storage)) {
 // together: see MakeFor.
 type Handover struct{ made []*Storage }
 
-// MakeFor runs f, whose results are for another goroutine. That goroutine calls Adopt, inside its own Tidy, to make them
-// its own. Of what f has made only the results belong to the handover; the rest is left to the garbage collector, since f
-// may keep tensors for later, as a dataset with a cache does.
+// MakeFor runs f, whose results are for another goroutine. That goroutine calls Adopt, inside its own Tidy, to make
+// them its own. Of what f has made only the results belong to the handover; the rest is left to the garbage collector,
+// since f may keep tensors for later, as a dataset with a cache does.
 func MakeFor(f func() []*Tensor) Handover {
 	s := &scope{all: true}
 	var results []*Tensor

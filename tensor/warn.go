@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// Warning is advice about a call that did its work all the same, such as a loss of two tensors that had to be broadcast.
+// Warning is advice about a call that did its work all the same, such as a loss of two tensors that had to be
+// broadcast.
 type Warning struct {
 	Category string // Python's class: UserWarning, FutureWarning
 	Text     string // in PyTorch's words where PyTorch has the warning
@@ -21,7 +22,8 @@ func (w Warning) String() string {
 	return w.Caller + ": " + w.Category + ": " + w.Text
 }
 
-// maxWarnings bounds what is remembered of the warnings given: texts hold shapes, of which a program may have any number.
+// maxWarnings bounds what is remembered of the warnings given: texts hold shapes, of which a program may have any
+// number.
 const maxWarnings = 4096
 
 var warnings struct {
