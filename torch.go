@@ -50,6 +50,8 @@ type (
 	PrintOptions = tensor.PrintOptions
 	// Size is a shape that prints as Python's torch.Size.
 	Size = tensor.Size
+	// Warning is advice about a call that did its work all the same: see SetWarnings.
+	Warning = tensor.Warning
 	// OutOptions names a tensor to write a result to.
 	OutOptions = tensor.OutOptions
 )
@@ -127,6 +129,12 @@ func Data[T tensor.Element](t *Tensor) []T { return tensor.SharedData[T](t) }
 
 // Try calls f and returns the *Error that it panics with, if any.
 func Try(f func()) error { return tensor.Try(f) }
+
+// SetWarnings sends warnings to handler instead of standard error, and returns the handler before; nil stands for
+// standard error. Each line of the program is told the same thing once.
+//
+//	torch.SetWarnings(func(torch.Warning) {}) // silence
+func SetWarnings(handler func(Warning)) (before func(Warning)) { return tensor.SetWarnings(handler) }
 
 // NoGrad runs f without recording gradients on this goroutine.
 func NoGrad(f func()) { tensor.NoGrad(f) }

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -12,6 +13,9 @@ import (
 // own.
 func DefaultCollate[T any](samples []T) (T, error) {
 	var zero T
+	if len(samples) == 0 {
+		return zero, errors.New("data: collate: a batch without samples")
+	}
 	vals := make([]reflect.Value, len(samples))
 	for i := range samples {
 		vals[i] = reflect.ValueOf(&samples[i]).Elem()

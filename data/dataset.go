@@ -49,7 +49,10 @@ type TensorDataset struct {
 
 // NewTensorDataset makes a dataset of tensors; their first sizes must agree.
 func NewTensorDataset(tensors ...*Tensor) *TensorDataset {
-	for _, t := range tensors {
+	for i, t := range tensors {
+		if t == nil {
+			tensor.Fail(tensor.ErrValue, "data: TensorDataset: tensor %d is nil", i)
+		}
 		if t.Dim() == 0 || t.Size(0) != tensors[0].Size(0) {
 			tensor.Fail(tensor.ErrShape,
 				"Size mismatch between tensors: TensorDataset wants equal first sizes, got %s and %s",
@@ -117,8 +120,12 @@ type ConcatDataset[T any] struct {
 func NewConcatDataset[T any](ds ...Dataset[T]) *ConcatDataset[T] {
 	c := &ConcatDataset[T]{Datasets: ds}
 	n := 0
-	for _, d := range ds {
-		n += d.Len()
+	for i, d := range ds {
+		name := fmt.Sprintf("dataset %d", i)
+		if d == nil {
+			tensor.Fail(tensor.ErrValue, "data: ConcatDataset: %s is nil", name)
+		}
+		n += lengthOf(name, d)
 		c.ends = append(c.ends, n)
 	}
 	return c
@@ -179,7 +186,10 @@ type Subset[T any] struct {
 }
 
 // NewSubset chooses samples by number.
-func NewSubset[T any](d Dataset[T], indices []int) *Subset[T] { return &Subset[T]{d, indices} }
+func NewSubset[T any](d Dataset[T], indices []int) *Subset[T] {
+	need(d, "dataset")
+	return &Subset[T]{d, indices}
+}
 
 // Len is the number of chosen samples.
 func (s *Subset[T]) Len() int { return len(s.Indices) }
@@ -197,9 +207,12 @@ func (s *Subset[T]) Get(i int) (T, error) {
 // generator means the default one.
 func RandomSplit[T any](d Dataset[T], lengths []int, g *Generator) ([]*Subset[T], error) {
 	sum := 0
-	for _, n := range lengths {
+	for i, n := range lengths {
 		if n < 0 {
 			return nil, fmt.Errorf("data: RandomSplit: length %d is negative", n)
+		}
+		if n == 0 {
+			tensor.Warn("Length of split at index %d is 0. This might result in an empty dataset.", i)
 		}
 		sum += n
 	}

@@ -4,14 +4,15 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"runtime/debug"
+	"reflect"
+	"runtime"
 	"sync"
 	"time"
 
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// LoaderOptions are the options of a DataLoader.
+// LoaderOptions are the options of a DataLoader. Options that contradict each other are errors.
 type LoaderOptions struct {
 	// BatchSize defaults to 1.
 	BatchSize int
@@ -25,10 +26,14 @@ type LoaderOptions struct {
 	DropLast bool
 	// Workers is the number of goroutines that load ahead; 0 loads in the caller.
 	Workers int
-	// Prefetch is the number of batches that each worker loads ahead (default 2).
+	// Prefetch is the number of batches that each worker loads ahead (default 2). Batches that are ready sooner than it
+	// takes to hand them over are not loaded ahead. Without workers it has no effect.
 	Prefetch int
-	// Timeout bounds the wait for one batch when there are workers; 0 means no bound.
+	// Timeout bounds the wait for one batch; 0 means no bound. It needs workers.
 	Timeout time.Duration
+	// PersistentWorkers keeps the workers from one epoch to the next, until Close. WorkerInit is called once then, and
+	// the workers' seed is drawn once, as in PyTorch. Beginning an epoch ends the one before.
+	PersistentWorkers bool
 	// WorkerInit is called in each worker before it loads.
 	WorkerInit func(id int)
 	// Generator draws the order and the workers' seeds; nil means the default one.
@@ -38,6 +43,11 @@ type LoaderOptions struct {
 }
 
 // DataLoader gives a dataset's samples in batches.
+//
+// Inside torch.Tidy, what the collate function makes for a batch is freed with the Tidy in which the batch was fetched,
+// whoever loaded it. A dataset may keep tensors of its own for later when there are workers; without workers it must
+// call Keep on them, as everywhere inside Tidy. What the collate function both keeps and puts into a batch needs Keep
+// in either case.
 type DataLoader[T, B any] struct {
 	dataset  Dataset[T]
 	stream   IterableDataset[T]
@@ -45,6 +55,13 @@ type DataLoader[T, B any] struct {
 	getBatch func([]int) (B, error)
 	batches  BatchIndexer
 	o        LoaderOptions
+
+	// of PersistentWorkers
+	mu     sync.Mutex
+	crew   *team
+	open   *Epoch[T, B]
+	seed   int64
+	seeded bool
 }
 
 // NewDataLoader loads batches of the samples' own type: see DefaultCollate.
@@ -58,13 +75,18 @@ func NewDataLoader[T any](d Dataset[T], opts ...LoaderOptions) *DataLoader[T, T]
 
 // NewCollatedLoader loads batches that collate makes of the samples.
 func NewCollatedLoader[T, B any](d Dataset[T], collate func([]T) (B, error), opts ...LoaderOptions) *DataLoader[T, B] {
+	need(d, "dataset")
+	need(collate, "collate function")
 	l := &DataLoader[T, B]{dataset: d, collate: collate, o: options(opts)}
 	o := &l.o
+	n := lengthOf("the dataset", d)
 	if o.BatchSampler != nil {
 		if o.BatchSize > 1 || o.Shuffle || o.Sampler != nil || o.DropLast {
 			tensor.Fail(tensor.ErrValue,
 				"data: batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last")
 		}
+		need(o.BatchSampler, "batch sampler")
+		lengthOf("the batch sampler", o.BatchSampler)
 		l.batches = o.BatchSampler
 		return l
 	}
@@ -73,10 +95,11 @@ func NewCollatedLoader[T, B any](d Dataset[T], collate func([]T) (B, error), opt
 	case s != nil && o.Shuffle:
 		tensor.Fail(tensor.ErrValue, "data: sampler option is mutually exclusive with shuffle")
 	case s != nil:
+		need(s, "sampler")
 	case o.Shuffle:
-		s = NewRandomSampler(d.Len(), RandomOptions{Generator: o.Generator})
+		s = NewRandomSampler(n, RandomOptions{Generator: o.Generator})
 	default:
-		s = NewSequentialSampler(d.Len())
+		s = NewSequentialSampler(n)
 	}
 	l.batches = NewBatchSampler(s, o.BatchSize, o.DropLast)
 	return l
@@ -85,6 +108,8 @@ func NewCollatedLoader[T, B any](d Dataset[T], collate func([]T) (B, error), opt
 // NewIterableLoader loads batches from a stream.
 func NewIterableLoader[T, B any](d IterableDataset[T], collate func([]T) (B, error),
 	opts ...LoaderOptions) *DataLoader[T, B] {
+	need(d, "dataset")
+	need(collate, "collate function")
 	l := &DataLoader[T, B]{stream: d, collate: collate, o: options(opts)}
 	if l.o.Shuffle || l.o.Sampler != nil || l.o.BatchSampler != nil {
 		tensor.Fail(tensor.ErrValue, "data: DataLoader with IterableDataset: expected unspecified shuffle and "+
@@ -93,23 +118,54 @@ func NewIterableLoader[T, B any](d IterableDataset[T], collate func([]T) (B, err
 	return l
 }
 
+// need refuses nil, also a nil pointer in an interface.
+func need(v any, what string) {
+	r := reflect.ValueOf(v)
+	if v == nil || (r.Kind() == reflect.Pointer || r.Kind() == reflect.Func || r.Kind() == reflect.Map) && r.IsNil() {
+		tensor.Fail(tensor.ErrValue, "data: the %s is nil", what)
+	}
+}
+
+// lengthOf is the length of a dataset or sampler, which must not be negative.
+func lengthOf(what string, x interface{ Len() int }) int {
+	n := x.Len()
+	if n < 0 {
+		tensor.Fail(tensor.ErrValue, "data: Len of %s should be non-negative, but got %d", what, n)
+	}
+	return n
+}
+
 func options(opts []LoaderOptions) LoaderOptions {
 	var o LoaderOptions
 	if len(opts) > 0 {
 		o = opts[0]
 	}
-	if o.Workers < 0 {
+	switch {
+	case o.Workers < 0:
 		tensor.Fail(tensor.ErrValue, "data: num_workers option should be non-negative; use num_workers=0 to disable "+
-			"multiprocessing")
-	}
-	if o.Timeout < 0 {
+			"multiprocessing.")
+	case o.Timeout < 0:
 		tensor.Fail(tensor.ErrValue, "data: timeout option should be non-negative")
+	case o.Timeout > 0 && o.Workers == 0:
+		tensor.Fail(tensor.ErrValue, "data: timeout option needs num_workers > 0: what loads in the caller cannot be "+
+			"left behind")
+	case o.Prefetch < 0:
+		tensor.Fail(tensor.ErrValue, "data: prefetch_factor option should be non-negative")
+	case o.PersistentWorkers && o.Workers == 0:
+		tensor.Fail(tensor.ErrValue, "data: persistent_workers option needs num_workers > 0")
+	case o.BatchSize < 0:
+		tensor.Fail(tensor.ErrValue, "data: batch_size should be a positive integer value, but got batch_size=%d",
+			o.BatchSize)
 	}
 	if o.BatchSize == 0 {
 		o.BatchSize = 1
 	}
-	if o.Prefetch <= 0 {
+	if o.Prefetch == 0 {
 		o.Prefetch = 2
+	}
+	if o.PinMemory {
+		tensor.Warn("'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't " +
+			"be used.")
 	}
 	return o
 }
@@ -122,7 +178,8 @@ func (l *DataLoader[T, B]) Len() int {
 	return l.batches.Len()
 }
 
-// Iter walks one epoch. An error ends it; so does the context. Leaving the loop early stops the workers.
+// Iter walks one epoch. An error ends it; so does the context. Leaving the loop early stops the workers, or with
+// PersistentWorkers gives them the next epoch.
 func (l *DataLoader[T, B]) Iter(ctx context.Context) iter.Seq2[B, error] {
 	return func(yield func(B, error) bool) {
 		e := l.Begin(ctx)
@@ -136,356 +193,85 @@ func (l *DataLoader[T, B]) Iter(ctx context.Context) iter.Seq2[B, error] {
 	}
 }
 
-// Epoch is one walk through the data, for loops that want more control than Iter gives. Close must be called.
-type Epoch[T, B any] struct {
-	l      *DataLoader[T, B]
-	ctx    context.Context
-	cancel context.CancelFunc
-	next   func() ([]int, bool) // batches of indices
-	stop   func()
-	seed   int64
-	wg     sync.WaitGroup
-
-	started bool
-
-	jobs   chan job[B]
-	queue  []chan result[B] // results in order
-	single func() (B, error, bool)
-	feed   chan job[B]
-	done   bool
-
-	timedOut bool
-}
-
-type job[B any] struct {
-	indices []int
-	out     chan result[B]
-}
-
-type result[B any] struct {
-	b   B
-	err error
-	end bool
-}
-
 // Begin starts an epoch. It draws the workers' seed at once, as PyTorch does; the order is drawn at the first batch.
 func (l *DataLoader[T, B]) Begin(ctx context.Context) *Epoch[T, B] {
-	e := &Epoch[T, B]{l: l, seed: drawSeed(orDefault(l.o.Generator))}
+	e := &Epoch[T, B]{l: l}
+	if l.o.PersistentWorkers {
+		l.mu.Lock()
+		before := l.open
+		l.open = e
+		if !l.seeded {
+			l.seed, l.seeded = drawSeed(orDefault(l.o.Generator)), true
+		}
+		e.seed = l.seed
+		l.mu.Unlock()
+		if before != nil && !before.closed {
+			before.Close()
+			before.replaced = true
+		}
+	} else {
+		e.seed = drawSeed(orDefault(l.o.Generator))
+	}
 	e.ctx, e.cancel = context.WithCancel(ctx)
 	return e
 }
 
-// Skip passes over n batches without loading them: for resuming in the middle of an epoch. It draws the order now. It
-// must be called before Next.
-func (e *Epoch[T, B]) Skip(n int) {
-	e.open()
-	for range n {
-		if _, ok := e.next(); !ok {
-			return
-		}
+// Close ends the workers that PersistentWorkers keeps; the next epoch starts new ones. Without PersistentWorkers it
+// does nothing. A loader that is no longer used is closed by the garbage collector.
+func (l *DataLoader[T, B]) Close() {
+	l.mu.Lock()
+	open, crew := l.open, l.crew
+	l.open, l.crew = nil, nil
+	l.mu.Unlock()
+	if open != nil && !open.closed {
+		open.Close()
+	}
+	if crew != nil {
+		crew.close()
 	}
 }
 
-func (e *Epoch[T, B]) open() {
-	if e.next != nil {
+// workers are the goroutines that load an epoch.
+func (l *DataLoader[T, B]) workers() *team {
+	f := l.o.WorkerInit
+	start := func() *team {
+		return newTeam(l.o.Workers, l.o.Workers*l.o.Prefetch, func(w *worker) error { return initWorker(f, w) })
+	}
+	if !l.o.PersistentWorkers {
+		return start()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.crew == nil {
+		l.crew = start()
+		runtime.AddCleanup(l, (*team).stop, l.crew)
+	}
+	return l.crew
+}
+
+// release is called with the workers when an epoch ends. Workers that stay and are not done in a moment hang in the
+// dataset: they are given up.
+func (l *DataLoader[T, B]) release(t *team) {
+	if l.o.PersistentWorkers && t.idle() {
 		return
 	}
-	if e.l.batches == nil {
-		e.next, e.stop = func() ([]int, bool) { return nil, true }, func() {}
-		return
+	if l.o.PersistentWorkers {
+		l.mu.Lock()
+		if l.crew == t {
+			l.crew = nil
+		}
+		l.mu.Unlock()
 	}
-	e.next, e.stop = iter.Pull(e.l.batches.Batches())
+	t.close()
 }
 
-// Next gives the next batch; ok is false at the end of the epoch.
-func (e *Epoch[T, B]) Next() (b B, err error, ok bool) {
-	if e.done {
-		return b, nil, false
-	}
-	if err := e.ctx.Err(); err != nil {
-		e.done = true
-		return b, err, true
-	}
-	if !e.started {
-		e.started = true
-		e.open()
-		e.start()
-	}
-	if e.jobs == nil {
-		b, err, ok = e.single()
-	} else {
-		b, err, ok = e.fromWorkers()
-	}
-	if err != nil || !ok {
-		e.done = true
-	}
-	return b, err, ok
-}
-
-// Close stops the workers and waits for them; after a timeout not longer than that, since a worker that hangs cannot be
-// stopped.
-func (e *Epoch[T, B]) Close() {
-	e.done = true
-	e.cancel()
-	if e.timedOut {
-		left := make(chan struct{})
-		go func() {
-			e.wg.Wait()
-			close(left)
-		}()
-		select {
-		case <-left:
-		case <-time.After(e.l.o.Timeout):
-		}
-	} else {
-		e.wg.Wait()
-	}
-	if e.stop != nil {
-		e.stop()
-	}
-}
-
-func (e *Epoch[T, B]) start() {
-	l := e.l
-	switch {
-	case l.stream != nil && l.o.Workers == 0:
-		next, stop := iter.Pull2(l.streamBatches(e.ctx, WorkerInfo{Seed: e.seed}))
-		e.stop = stop
-		e.single = next2(next)
-	case l.stream != nil:
-		e.startStreams()
-	case l.o.Workers == 0:
-		e.single = func() (b B, err error, ok bool) {
-			ix, ok := e.next()
-			if !ok {
-				return b, nil, false
-			}
-			b, err = l.load(ix)
-			return b, err, true
-		}
-	default:
-		e.jobs = make(chan job[B])
-		for id := range l.o.Workers {
-			e.wg.Add(1)
-			go func() {
-				defer e.wg.Done()
-				failed := l.initWorker(id)
-				for {
-					select {
-					case <-e.ctx.Done():
-						return
-					case j := <-e.jobs:
-						if failed != nil {
-							j.out <- result[B]{err: failed}
-							return
-						}
-						b, err := l.load(j.indices)
-						j.out <- result[B]{b: b, err: err} // buffered
-					}
-				}
-			}()
-		}
-		feed := make(chan job[B], l.o.Workers*l.o.Prefetch)
-		e.wg.Add(1)
-		go func() { // hands jobs over in order without blocking the caller
-			defer e.wg.Done()
-			for {
-				select {
-				case <-e.ctx.Done():
-					return
-				case j := <-feed:
-					select {
-					case <-e.ctx.Done():
-						return
-					case e.jobs <- j:
-					}
-				}
-			}
-		}()
-		e.single = nil
-		for range l.o.Workers * l.o.Prefetch {
-			e.submit(feed)
-		}
-		e.feed = feed
-	}
-}
-
-// initWorker prepares a worker; a panic in the caller's function becomes the error of the batches that the worker is
-// given.
-func (l *DataLoader[T, B]) initWorker(id int) error {
-	if l.o.WorkerInit == nil {
+// initWorker calls WorkerInit; a panic becomes the error of the batches that the worker is given.
+func initWorker(init func(id int), w *worker) error {
+	if init == nil {
 		return nil
 	}
 	return guard(func() error {
-		l.o.WorkerInit(id)
+		init(w.id)
 		return nil
-	}, func() string { return fmt.Sprintf("WorkerInit of worker %d", id) })
-}
-
-func next2[B any](next func() (B, error, bool)) func() (B, error, bool) { return next }
-
-// submit asks for one more batch.
-func (e *Epoch[T, B]) submit(feed chan job[B]) {
-	ix, ok := e.next()
-	if !ok {
-		return
-	}
-	out := make(chan result[B], 1)
-	e.queue = append(e.queue, out)
-	feed <- job[B]{ix, out} // never more jobs than the buffer holds
-}
-
-func (e *Epoch[T, B]) fromWorkers() (b B, err error, ok bool) {
-	if len(e.queue) == 0 {
-		return b, nil, false
-	}
-	out := e.queue[0]
-	var expired <-chan time.Time
-	if d := e.l.o.Timeout; d > 0 {
-		t := time.NewTimer(d)
-		defer t.Stop()
-		expired = t.C
-	}
-	select {
-	case r := <-out:
-		e.queue = e.queue[1:]
-		if r.end {
-			return e.fromWorkers()
-		}
-		if e.l.stream != nil {
-			e.queue = append(e.queue, out) // the stream goes on
-		} else if r.err == nil {
-			e.submit(e.feed)
-		}
-		return r.b, r.err, true
-	case <-e.ctx.Done():
-		return b, e.ctx.Err(), true
-	case <-expired:
-		e.timedOut = true
-		return b, fmt.Errorf("data: DataLoader timed out after %s", e.l.o.Timeout), true
-	}
-}
-
-// startStreams runs one stream per worker; batches are taken from the workers in turn, as PyTorch does.
-func (e *Epoch[T, B]) startStreams() {
-	l := e.l
-	e.jobs = make(chan job[B])
-	for id := range l.o.Workers {
-		out := make(chan result[B], l.o.Prefetch)
-		e.queue = append(e.queue, out)
-		e.wg.Add(1)
-		go func() {
-			defer e.wg.Done()
-			send := func(r result[B]) bool {
-				select {
-				case out <- r:
-					return true
-				case <-e.ctx.Done():
-					return false
-				}
-			}
-			if err := l.initWorker(id); err != nil {
-				send(result[B]{err: err})
-				return
-			}
-			for b, err := range l.streamBatches(e.ctx,
-				WorkerInfo{ID: id, NumWorkers: l.o.Workers, Seed: e.seed + int64(id)}) {
-				if !send(result[B]{b: b, err: err}) || err != nil {
-					return
-				}
-			}
-			send(result[B]{end: true})
-		}()
-	}
-}
-
-// streamBatches groups a stream into batches.
-func (l *DataLoader[T, B]) streamBatches(ctx context.Context, w WorkerInfo) iter.Seq2[B, error] {
-	return func(yield func(B, error) bool) {
-		var buf []T
-		n := 0
-		stopped := false
-		err := guard(func() error {
-			for v, err := range l.stream.Iter(ctx, w) {
-				if err != nil {
-					return fmt.Errorf("data: sample %d of the stream: %w", n, err)
-				}
-				n++
-				if buf = append(buf, v); len(buf) < l.o.BatchSize {
-					continue
-				}
-				b, err := l.collate(buf)
-				if err != nil {
-					return err
-				}
-				buf = nil
-				if !yield(b, nil) {
-					stopped = true
-					return nil
-				}
-			}
-			return nil
-		}, func() string { return fmt.Sprintf("sample %d of the stream", n) })
-		var zero B
-		switch {
-		case stopped:
-		case err != nil:
-			yield(zero, err)
-		case len(buf) > 0 && !l.o.DropLast:
-			b, err := l.collate(buf)
-			yield(b, err)
-		}
-	}
-}
-
-// load makes one batch. Errors and panics name the sample that caused them.
-func (l *DataLoader[T, B]) load(indices []int) (b B, err error) {
-	at := -1
-	err = guard(func() error {
-		if l.getBatch != nil {
-			b, err = l.getBatch(indices)
-			return err
-		}
-		samples := make([]T, len(indices))
-		for k, i := range indices {
-			at = i
-			if samples[k], err = l.dataset.Get(i); err != nil {
-				return fmt.Errorf("data: sample %d: %w", i, err)
-			}
-		}
-		at = -1
-		b, err = l.collate(samples)
-		return err
-	}, func() string {
-		if at >= 0 {
-			return fmt.Sprintf("sample %d", at)
-		}
-		return fmt.Sprintf("batch of samples %v", indices)
-	})
-	return b, err
-}
-
-// PanicError is a panic of a dataset, collate function or stream, turned into an error.
-type PanicError struct {
-	Where string
-	Value any
-	Stack []byte
-}
-
-// Error says where the panic happened and what it said.
-func (p *PanicError) Error() string { return fmt.Sprintf("data: %s: panic: %v", p.Where, p.Value) }
-
-// Unwrap returns the panic's value when it is an error.
-func (p *PanicError) Unwrap() error {
-	err, _ := p.Value.(error)
-	return err
-}
-
-func guard(f func() error, where func() string) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = &PanicError{where(), r, debug.Stack()}
-		}
-	}()
-	return f()
+	}, func() string { return fmt.Sprintf("WorkerInit of worker %d", w.id) })
 }

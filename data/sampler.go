@@ -37,7 +37,11 @@ func drawSeed(g *Generator) int64 { return int64(g.Uint64() % (1 << 63)) }
 type SequentialSampler struct{ n int }
 
 // NewSequentialSampler goes from 0 to n-1.
-func NewSequentialSampler(n int) *SequentialSampler { return &SequentialSampler{n} }
+func NewSequentialSampler(n int) *SequentialSampler {
+	s := &SequentialSampler{n}
+	lengthOf("the sampler", s)
+	return s
+}
 
 // Indices gives the order.
 func (s *SequentialSampler) Indices() iter.Seq[int] {
@@ -64,6 +68,13 @@ type RandomOptions struct {
 	Generator *Generator
 }
 
+// positive refuses an epoch of no samples.
+func positive(n int) {
+	if n <= 0 {
+		tensor.Fail(tensor.ErrValue, "data: num_samples should be a positive integer value, but got num_samples=%d", n)
+	}
+}
+
 // RandomSampler gives a random order.
 type RandomSampler struct {
 	n int
@@ -76,6 +87,10 @@ func NewRandomSampler(n int, opts ...RandomOptions) *RandomSampler {
 	if len(opts) > 0 {
 		s.o = opts[0]
 	}
+	if s.o.NumSamples < 0 {
+		n = s.o.NumSamples
+	}
+	positive(n)
 	return s
 }
 
@@ -170,6 +185,7 @@ type WeightedRandomSampler struct {
 
 // NewWeightedRandomSampler draws n samples; sample i comes with a probability proportional to weights[i].
 func NewWeightedRandomSampler(weights []float64, n int, opts ...WeightedOptions) *WeightedRandomSampler {
+	positive(n)
 	s := &WeightedRandomSampler{weights: weights, n: n}
 	if len(opts) > 0 {
 		s.o = opts[0]
@@ -209,6 +225,8 @@ func NewBatchSampler(s Sampler, batchSize int, dropLast bool) *BatchSampler {
 		tensor.Fail(tensor.ErrValue, "data: batch_size should be a positive integer value, but got batch_size=%d",
 			batchSize)
 	}
+	need(s, "sampler")
+	lengthOf("the sampler", s)
 	return &BatchSampler{s, batchSize, dropLast}
 }
 
@@ -263,6 +281,9 @@ type DistributedSampler struct {
 func NewDistributedSampler(n, numReplicas, rank int, opts ...DistributedOptions) *DistributedSampler {
 	if numReplicas < 1 || rank < 0 || rank >= numReplicas {
 		tensor.Fail(tensor.ErrValue, "data: DistributedSampler: invalid rank %d, rank should be in the interval [0, %d]", rank, numReplicas-1)
+	}
+	if n < 0 {
+		tensor.Fail(tensor.ErrValue, "data: DistributedSampler: the number of samples should be non-negative, but got %d", n)
 	}
 	s := &DistributedSampler{n: n, replicas: numReplicas, rank: rank}
 	if len(opts) > 0 {

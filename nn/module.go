@@ -577,6 +577,10 @@ func LoadStateDict(m Module, sd *tensor.StateDict, opts ...LoadOptions) error {
 	}
 	for k, t := range own.All() {
 		if src := sd.Get(k); src != nil {
+			if t.Device().Type == tensor.MetaDevice && src.Device().Type != tensor.MetaDevice {
+				tensor.Warn("for %s: copying from a non-meta parameter in the checkpoint to a meta parameter in the "+
+					"current model, which is a no-op.", k)
+			}
 			tensor.NoGrad(func() { t.CopyInPlace(src) })
 		}
 	}

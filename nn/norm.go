@@ -154,6 +154,9 @@ func (m *NormBase) instanceNorm(x *Tensor, withBatch int) *Tensor {
 	if x.Size(1) != m.NumFeatures && m.affine {
 		tensor.Fail(tensor.ErrValue, "expected input's size at dim=%d to match num_features (%d), but got: %d.", 1,
 			m.NumFeatures, x.Size(1))
+	} else if x.Size(1) != m.NumFeatures {
+		tensor.Warn("input's size at dim=1 does not match num_features. You can silence this warning by not passing in " +
+			"num_features, which is not used because affine=False")
 	}
 	y := F.InstanceNorm(x, F.InstanceNormOptions{RunningMean: m.RunningMean, RunningVar: m.RunningVar, Weight: m.Weight,
 		Bias:            m.Bias,

@@ -61,6 +61,10 @@ func (m *RNNBase) setup(mode string, in, hidden int, opts []RNNOptions) {
 		tensor.Fail(tensor.ErrValue, "dropout should be a number in range [0, 1] representing the probability of an "+
 			"element being zeroed")
 	}
+	if p := toFloat(m.Dropout); p > 0 && m.NumLayers == 1 {
+		tensor.Warn("dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects "+
+			"num_layers greater than 1, but got dropout=%s and num_layers=1", pyNum(m.Dropout))
+	}
 	if hidden <= 0 {
 		tensor.Fail(tensor.ErrValue, "hidden_size must be greater than zero")
 	}

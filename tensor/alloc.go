@@ -32,7 +32,7 @@ func (c *Ctx) alloc(i int, shape, stride []int, dt DType, strided bool) *Tensor 
 				c.Fail(ErrShape, "output with shape %s doesn't match the broadcast shape %s", ShapeString(g.shape),
 					ShapeString(shape))
 			}
-			g.resizeRaw(shape)
+			g.resizeOut(shape)
 		}
 		if g.dt == dt && c.mayWrite(g) {
 			c.outs[i] = g

@@ -573,6 +573,17 @@ func (t *Tensor) Grad() *Tensor {
 	if t == nil {
 		panic(noTensor("Tensor.Grad"))
 	}
+	if t.flags&flagRetainGrad == 0 && !t.IsLeaf() {
+		Warn("The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be " +
+			"populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf " +
+			"Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure " +
+			"you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information.")
+	}
+	return t.held()
+}
+
+// held is Grad for the library's own use.
+func (t *Tensor) held() *Tensor {
 	if t.ag == nil {
 		return nil
 	}
@@ -691,7 +702,7 @@ func (t *Tensor) RetainGrad() {
 	}
 	t.flags |= flagRetainGrad
 	t.addHook(&hook{nr: int(t.outNr), retain: true, fn: func(g *Tensor) *Tensor {
-		if old := t.Grad(); old != nil {
+		if old := t.held(); old != nil {
 			t.SetGrad(addT(old, g))
 		} else {
 			t.SetGrad(g.cloneOp())

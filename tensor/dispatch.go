@@ -279,7 +279,7 @@ func (c *Ctx) runComposedVariant() {
 			k.Do1()
 		} else {
 			if !SameShape(g.shape, r.shape) {
-				g.resizeRaw(r.shape)
+				g.resizeOut(r.shape)
 			}
 			copyRaw(g, r)
 			g.bump()

@@ -34,6 +34,12 @@ func (t *Tensor) Backward(opts ...BackwardOptions) {
 
 // BackwardAll is Backward for the sum of several tensors, each with its gradient (nil: one).
 func BackwardAll(ts, grads []*Tensor, o BackwardOptions) {
+	if o.CreateGraph {
+		Warn("Using backward() with create_graph=True will create a reference cycle between the parameter and its " +
+			"gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid " +
+			"this. If you have to use this function, make sure to reset the .grad fields of your parameters to None " +
+			"after use to break the cycle and avoid the leak.")
+	}
 	e := newEngine(o.RetainGraph || o.CreateGraph, o.CreateGraph)
 	defer e.close()
 	if o.Inputs != nil {

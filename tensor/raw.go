@@ -93,6 +93,17 @@ func (t *Tensor) resizeRaw(shape []int) {
 	t.st.resize((t.off + t.numel) * t.dt.Size())
 }
 
+// resizeOut gives an out argument the shape of the result.
+func (t *Tensor) resizeOut(shape []int) {
+	if t.numel > 0 {
+		Warn("An output with one or more elements was resized since it had shape %s, which does not match the required "+
+			"output shape %s. This behavior is deprecated, and in a future PyTorch release outputs will not be resized "+
+			"unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero "+
+			"elements with t.resize_(0).", ShapeString(t.shape), ShapeString(shape))
+	}
+	t.resizeRaw(shape)
+}
+
 // ResizeRaw is resizeRaw for operators such as resize_.
 func ResizeRaw(t *Tensor, shape []int) { t.resizeRaw(shape) }
 

@@ -109,7 +109,7 @@ func reach(t *Tensor, f func(*Storage)) {
 		if t.st.bits.Load()&stReleased == 0 {
 			f(t.st)
 		}
-		if g := t.Grad(); g != nil {
+		if g := t.held(); g != nil {
 			f(g.st)
 		}
 		if n := t.node; n != nil && !done[n] {
@@ -147,6 +147,42 @@ func reach(t *Tensor, f func(*Storage)) {
 		}
 	}
 }
+
+// Handover is memory that one goroutine has made for another, such as a batch that a worker of a data loader has put
+// together: see MakeFor.
+type Handover struct{ made []*Storage }
+
+// MakeFor runs f, whose results are for another goroutine. That goroutine calls Adopt, inside its own Tidy, to make
+// them its own. Of what f has made only the results belong to the handover; the rest is left to the garbage collector,
+// since f may keep tensors for later, as a dataset with a cache does.
+func MakeFor(f func() []*Tensor) Handover {
+	s := &scope{all: true}
+	var results []*Tensor
+	with(func(m *mode) { m.scope = s }, func() { results = f() })
+	live := map[*Storage]bool{}
+	for _, t := range results {
+		reach(t, func(st *Storage) { live[st] = true })
+	}
+	made := s.made[:0]
+	for _, st := range s.made {
+		if live[st] {
+			made = append(made, st)
+		}
+	}
+	clear(s.made[len(made):])
+	return Handover{made}
+}
+
+// Adopt treats the results as if the calling goroutine had made them now: the Tidy that it is in frees them. Outside of
+// Tidy it does nothing. It must be called once at most.
+func (h Handover) Adopt() {
+	if s := inTidy(); s != nil {
+		s.made = append(s.made, h.made...)
+	}
+}
+
+// InTidy reports that the goroutine is inside Tidy.
+func InTidy() bool { return inTidy() != nil }
 
 // inTidy is the goroutine's Tidy, nil outside.
 func inTidy() *scope {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/optim"
 	"github.com/gotorch-dev/torch/optim/lr"
 	"github.com/gotorch-dev/torch/tensor"
@@ -99,9 +100,8 @@ func TestResumeSchedule(t *testing.T) {
 // The wrong order is warned of. S4-194
 func TestWarnsOfOrder(t *testing.T) {
 	var warned string
-	old := lr.Warn
-	lr.Warn = func(text string) { warned = text }
-	defer func() { lr.Warn = old }()
+	before := torch.SetWarnings(func(w torch.Warning) { warned = w.Text })
+	defer torch.SetWarnings(before)
 	s := lr.NewStepLR(sgd(0.1), 3)
 	s.Step()
 	if !strings.HasPrefix(warned, "Detected call of `lr_scheduler.step()` before `optimizer.step()`") {

@@ -230,9 +230,18 @@ func kaiming(t *Tensor, opts []KaimingOptions) (std float64, g *Generator) {
 	return CalculateGain(o.Nonlinearity, o.A) / math.Sqrt(float64(fan)), o.Generator
 }
 
+// nothing reports a tensor without elements to draw.
+func nothing(t *Tensor) bool {
+	if t.Numel() > 0 {
+		return false
+	}
+	tensor.Warn("Initializing zero-element tensors is a no-op")
+	return true
+}
+
 // KaimingUniform draws uniformly so that the variance stays the same through a layer with a rectifier (He et al. 2015).
 func KaimingUniform(t *Tensor, opts ...KaimingOptions) *Tensor {
-	if t.Numel() == 0 { // nothing to draw; PyTorch warns
+	if nothing(t) {
 		return t
 	}
 	std, g := kaiming(t, opts)
@@ -242,7 +251,7 @@ func KaimingUniform(t *Tensor, opts ...KaimingOptions) *Tensor {
 
 // KaimingNormal is KaimingUniform with normal numbers.
 func KaimingNormal(t *Tensor, opts ...KaimingOptions) *Tensor {
-	if t.Numel() == 0 {
+	if nothing(t) {
 		return t
 	}
 	std, g := kaiming(t, opts)
@@ -265,10 +274,14 @@ func TruncNormal(t *Tensor, opts ...TruncNormalOptions) *Tensor {
 	if len(opts) > 0 {
 		o = opts[0]
 	}
+	mean, std, a, b := o.Mean, o.Std.Or(1), o.A.Or(-2), o.B.Or(2)
+	if mean < a-2*std || mean > b+2*std {
+		tensor.Warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be " +
+			"incorrect.")
+	}
 	if onMeta(t) {
 		return t
 	}
-	mean, std, a, b := o.Mean, o.Std.Or(1), o.A.Or(-2), o.B.Or(2)
 	cdf := func(x float64) float64 { return (1 + math.Erf(x/math.Sqrt2)) / 2 }
 	draw := func(f func(x *Tensor)) []float64 {
 		x := tensor.New(t.Shape(), t.DType())

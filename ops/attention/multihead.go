@@ -161,6 +161,9 @@ func multiHead(c *Ctx) {
 	L, n, e := q.Size(0), q.Size(1), q.Size(2)
 	S := k.Size(0)
 	dt := q.DType()
+	if pad != nil && mask != nil && pad.DType() != mask.DType() {
+		tensor.Warn("Support for mismatched key_padding_mask and attn_mask is deprecated. Use same type for both instead.")
+	}
 	pad = canonicalMask(c, pad, "key_padding_mask", dt)
 	if isCausal && mask == nil {
 		c.Fail(tensor.ErrValue, "Need attn_mask if specifying the is_causal hint. You may use the Transformer module "+

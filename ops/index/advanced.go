@@ -64,6 +64,9 @@ func expandMasks(c *Ctx, shape, stride []int, list []*T) (newShape, newStride []
 		}
 		switch dt := t.DType(); dt {
 		case tensor.Bool, tensor.Uint8:
+			if dt == tensor.Uint8 {
+				tensor.Warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.")
+			}
 			at := len(out) + lost
 			for k, s := range t.Shape() {
 				if at+k >= len(shape) {

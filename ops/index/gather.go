@@ -148,12 +148,18 @@ func init() {
 		d, n, s := sourceAlong(c, src, number)
 		reduceInto(c, d, n, s, how, true)
 	}
+	// adviseReduce is for the old form of scatter_reduce.
+	adviseReduce := func(c *Ctx) {
+		tensor.Warn("The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future " +
+			"PyTorch release. Use torch.scatter_reduce instead for more reduction options.")
+		same(c)
+	}
 	tensor.Register(tensor.Def{
 		Schema: "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
 		Doc: "is self with the elements of src added to, or multiplied into, the places that index names; reduce " +
 			"is \"add\" or \"multiply\".",
 		Go:      "ScatterWith",
-		InPlace: true, Out: true, Infer: same, NoGrad: "use ScatterAdd or ScatterReduce",
+		InPlace: true, Out: true, Infer: adviseReduce, NoGrad: "use ScatterAdd or ScatterReduce",
 		CPU: func(c *Ctx) { reduce(c, c.T(3), false, reduceName(c, c.Str(4))) },
 	})
 	tensor.Register(tensor.Def{

@@ -20,7 +20,11 @@ const (
 // expanded is torch.broadcast_tensors of input and target. Tensors of one shape are not touched while nobody looks on.
 func expanded(c *Ctx) (x, t *T) {
 	x, t = c.T(0), c.T(1)
-	if tensor.Unwatched() && tensor.SameShape(x.Shape(), t.Shape()) {
+	if same := tensor.SameShape(x.Shape(), t.Shape()); !same {
+		tensor.Warn("Using a target size (torch.Size(%s)) that is different to the input size (torch.Size(%s)). This "+
+			"will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+			tensor.ShapeString(t.Shape()), tensor.ShapeString(x.Shape()))
+	} else if tensor.Unwatched() {
 		return x, t
 	}
 	r := op.Call("aten::broadcast_tensors", []*T{x, t})
@@ -141,7 +145,13 @@ func init() {
 			if c.Str(4) == "batchmean" && !c.Has(2) && !c.Has(3) {
 				return sumOf
 			}
-			return reduction(c, 2, 3, 4)
+			how := reduction(c, 2, 3, 4)
+			if how == meanOf {
+				tensor.Warn("reduction: 'mean' divides the total loss by both the batch size and the support size. " +
+					"'batchmean' divides only by the batch size, and aligns with the KL div math definition. " +
+					"'mean' will be changed to behave the same as 'batchmean' in the next major release.")
+			}
+			return how
 		},
 		func(c *Ctx, how int) *T {
 			y := op.Call1("aten::kl_div", c.T(0), c.T(1), how, c.Bool(5))

@@ -26,13 +26,15 @@ func reduce(x *T, how int) *T {
 // form).
 func reduction(c *Ctx, sizeAverage, red, text int) int {
 	if sizeAverage >= 0 && (c.Has(sizeAverage) || c.Has(red)) {
+		how, name := meanOf, "mean"
 		switch {
 		case c.Has(red) && !c.Bool(red):
-			return none
+			how, name = none, "none"
 		case c.Has(sizeAverage) && !c.Bool(sizeAverage):
-			return sumOf
+			how, name = sumOf, "sum"
 		}
-		return meanOf
+		tensor.Warn("size_average and reduce args will be deprecated, please use reduction='%s' instead.", name)
+		return how
 	}
 	how, ok := reductions[c.Str(text)]
 	if !ok {

@@ -120,6 +120,9 @@ func init() {
 			if len(l) == 0 {
 				c.Fail(tensor.ErrValue, "chain_matmul(): Expected one or more matrices")
 			}
+			tensor.Warn("torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use " +
+				"torch.linalg.multi_dot instead, which accepts a list of two or more tensors rather than multiple " +
+				"parameters.")
 			if len(l) == 1 {
 				c.Return(l[0].Clone())
 				return
@@ -241,6 +244,9 @@ func init() {
 				c.Return(call(opCross, a, b, c.Int(2))[0])
 				return
 			}
+			tensor.Warn("Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim " +
+				"explicitly or simply use torch.linalg.cross.\nThe default value of dim will change to agree with " +
+				"that of linalg.cross in a future release.")
 			d := slices.Index(tensor.BroadcastShapes(a.Shape(), b.Shape()), 3)
 			if d < 0 {
 				c.Fail(tensor.ErrShape, "no dimension of size 3 in input")

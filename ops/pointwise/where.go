@@ -276,6 +276,9 @@ func registerWhere() {
 			if dt := c.ArgDType(0); dt != tensor.Bool && dt != tensor.Uint8 {
 				c.Fail(tensor.ErrDType, "where expected condition to be a boolean tensor, but got a tensor with "+
 					"dtype %s", dt.ClassName())
+			} else if dt == tensor.Uint8 {
+				tensor.Warn("where received a uint8 condition tensor. This behavior is deprecated and will be " +
+					"removed in a future version of PyTorch. Use a boolean condition instead.")
 			}
 			c.Alloc(0, c.BroadcastArgs(0, 1, 2), c.PromoteArgs(1, 2))
 		},

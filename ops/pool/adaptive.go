@@ -2,6 +2,7 @@ package pool
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/gotorch-dev/torch/internal/rng"
@@ -293,7 +294,16 @@ func adaptiveCheck(c *Ctx, nd int, avg bool) []int {
 		c.Fail(tensor.ErrShape, "%s(): Expected %dD or %dD tensor, but got %s", name, nd+1, nd+2,
 			tensor.ShapeString(sh))
 	}
-	for i := len(sh) - nd; i < len(sh); i++ {
+	// What PyTorch calls the dimensions that are not the batch's begins at the channels for all but means over planes;
+	// a mean that is one number for each channel is PyTorch's mean, which is NaN for no elements.
+	from := 1
+	if avg && nd < 3 || len(sh) == nd+1 {
+		from = len(sh) - nd
+	}
+	if avg && !slices.ContainsFunc(out, func(n int) bool { return n != 1 }) {
+		from = len(sh)
+	}
+	for i := from; i < len(sh); i++ {
 		if sh[i] == 0 {
 			c.Fail(tensor.ErrShape, "%s(): Expected input to have non-zero size for non-batch dimensions, but input "+
 				"has sizes %s with dimension %d being empty", name, tensor.ShapeString(sh), i)
@@ -367,7 +377,12 @@ func adaptiveAvgDef(schema string, nd int, grad string, body func(c *Ctx)) tenso
 		Infer: func(c *Ctx) { allocLike(c, nd, 0, adaptiveCheck(c, nd, true), c.T(0), c.ArgDType(0)) },
 		CPU: func(c *Ctx) {
 			in, out := c.T(0), c.Out(0)
-			if out.Numel() == 0 {
+			switch {
+			case out.Numel() == 0:
+				return
+			case in.Numel() == 0: // the mean of no elements
+				tensor.CopyRaw(out, tensor.Alias(tensor.FromSlice([]float64{math.NaN()}), out.Shape(),
+					make([]int, out.Dim()), 0))
 				return
 			}
 			w := adaptiveWindow(in.Shape(), nd, c.Ints(1))

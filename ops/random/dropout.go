@@ -328,26 +328,26 @@ func init() {
 	functional("F::dropout(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor",
 		"sets elements to zero with probability P and scales the others by 1/(1-P), unless "+
 			"NoTraining.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.dropout.html",
-		"aten::dropout", 0)
+		"aten::dropout", 0, 0)
 	functional("F::alpha_dropout(Tensor input, float p=0.5, bool training=False, bool inplace=False) -> Tensor",
 		"is dropout that keeps mean and variance of SELU activations "+
 			"(https://arxiv.org/abs/1706.02515).\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.alpha_dropout.html",
-		"aten::alpha_dropout", 0)
+		"aten::alpha_dropout", 0, 0)
 	functional("F::feature_alpha_dropout(Tensor input, float p=0.5, bool training=False, bool inplace=False) -> Tensor",
 		"is AlphaDropout for whole channels.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.feature_alpha_dropout.html",
-		"aten::feature_alpha_dropout", 0)
+		"aten::feature_alpha_dropout", 0, 0)
 	functional("F::dropout1d(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor",
 		"is Dropout for whole channels of lines, [N, C, L] or [C, "+
 			"L].\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.dropout1d.html",
-		"aten::feature_dropout", 2)
+		"aten::feature_dropout", 2, 0)
 	functional("F::dropout2d(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor",
 		"is Dropout for whole channels of images, [N, C, H, "+
 			"W].\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.dropout2d.html",
-		"aten::feature_dropout", 0)
+		"aten::feature_dropout", 0, 2)
 	functional("F::dropout3d(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor",
 		"is Dropout for whole channels of volumes, [N, C, D, H, W] or [C, D, H, "+
 			"W].\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.dropout3d.html",
-		"aten::feature_dropout", 4)
+		"aten::feature_dropout", 4, 3)
 }
 
 // drop declares a dropout operator of aten.
@@ -364,16 +364,38 @@ func dropInPlace(schema, doc string, d dropout) {
 	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Body: d.applyInPlace})
 }
 
+// adviseRank warns of inputs that dropout of whole channels over so many spatial dimensions is not made for.
+func adviseRank(spatial, rank int) {
+	if spatial == 0 {
+		return
+	}
+	if rank < spatial+1 || rank > spatial+2 {
+		tensor.Warn("dropout%[1]dd: Received a %[2]d-D input to dropout%[1]dd, which is deprecated and will result in an "+
+			"error in a future release. To retain the behavior and silence this warning, please use dropout instead. "+
+			"Note that dropout%[1]dd exists to provide channel-wise dropout on inputs with %[1]d spatial dimensions, a "+
+			"channel dimension, and an optional batch dimension (i.e. %[3]dD or %[4]dD inputs).", spatial, rank,
+			spatial+1, spatial+2)
+	}
+	if spatial == 2 && rank == 3 {
+		tensor.Warn("dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is " +
+			"desired - input is interpreted as shape (N, C, L), where C is the channel dim. This behavior will change " +
+			"in a future release to interpret the input as one without a batch dimension, i.e. shape (C, H, W). To " +
+			"maintain the 1D channel-wise dropout behavior, please switch to using dropout1d instead.")
+	}
+}
+
 // functional declares a dropout function of torch.nn.functional, which calls the operator of that name or its
-// in-place form. An input of unbatched dimensions is one sample without the batch dimension.
+// in-place form. An input of unbatched dimensions is one sample without the batch dimension; an input that is not made
+// for so many spatial dimensions is warned of.
 //
 //gen:functional
-func functional(schema, doc, name string, unbatched int) {
+func functional(schema, doc, name string, unbatched, spatial int) {
 	op, inPlace := tensor.Slot(name), tensor.Slot(name+"_")
 	tensor.Register(tensor.Def{
 		Schema: schema, Doc: doc,
 		Body: func(c *Ctx) {
 			x, o, write := c.T(0), op, c.Bool(3)
+			adviseRank(spatial, x.Dim())
 			one := unbatched > 0 && x.Dim() == unbatched
 			switch {
 			case write:

@@ -194,6 +194,10 @@ func varInfer(c *Ctx, withMean bool) {
 		c.Fail(tensor.ErrDType, "std and var only support floating point and complex dtypes")
 	}
 	_, sh := dims(c, t, c.Ints(1), c.Bool(3))
+	if correctionOf(c) >= float64(reducedCount(t.Shape(), c.Ints(1))) {
+		tensor.Warn("%s(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "+
+			"(input numel divided by output numel).", c.Op().Sch.Name)
+	}
 	c.Alloc(0, sh, dt.Real())
 	if withMean {
 		c.Alloc(1, sh, dt)

@@ -230,18 +230,32 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "F::upsample(Tensor input, Any size=None, Any scale_factor=None, str mode=\"nearest\", bool? align_corners=None) -> Tensor",
 		Go:     "-",
-		Body:   func(c *Ctx) { c.Return(interpolate(c, c.Str(3), c.Value(4), false, false)) },
+		Body: func(c *Ctx) {
+			oldUpsample(c)
+			c.Return(interpolate(c, c.Str(3), c.Value(4), false, false))
+		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::upsample_nearest(Tensor input, Any size=None, Any scale_factor=None) -> Tensor",
 		Go:     "-",
-		Body:   func(c *Ctx) { c.Return(interpolate(c, "nearest", tensor.Value{}, false, false)) },
+		Body: func(c *Ctx) {
+			oldUpsample(c)
+			c.Return(interpolate(c, "nearest", tensor.Value{}, false, false))
+		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "F::upsample_bilinear(Tensor input, Any size=None, Any scale_factor=None) -> Tensor",
 		Go:     "-",
-		Body:   func(c *Ctx) { c.Return(interpolate(c, "bilinear", tensor.BoolValue(true), false, false)) },
+		Body: func(c *Ctx) {
+			oldUpsample(c)
+			c.Return(interpolate(c, "bilinear", tensor.BoolValue(true), false, false))
+		},
 	})
+}
+
+// oldUpsample warns of the names that interpolate had once.
+func oldUpsample(c *Ctx) {
+	tensor.Warn("`nn.functional.%s` is deprecated. Use `nn.functional.interpolate` instead.", c.Op().Sch.Name)
 }
 
 // scaled are the sizes that factors give.

@@ -100,10 +100,19 @@ func init() {
 		Go:     "-", CrossDevice: true,
 		Infer: func(c *Ctx) {
 			t := c.T(0)
-			c.AllocStrided(0, t.Shape(), formatStrides(c, t, c.Format(6)), dtypeOr(c, 1, t.DType()))
+			dt := dtypeOr(c, 1, t.DType())
+			adviseComplex(dt, t)
+			c.AllocStrided(0, t.Shape(), formatStrides(c, t, c.Format(6)), dt)
 		},
 		CPU:  func(c *Ctx) { tensor.CopyRaw(c.Out(0), c.T(0)) },
 		VJP:  func(c *Ctx, g *T) []*T { return []*T{onDevice(g, c.ArgDevice(0))} }, // the engine casts back
 		Grad: "ToCopyBackward0",
 	})
+}
+
+// adviseComplex warns of losing the imaginary part of t.
+func adviseComplex(to tensor.DType, t *T) {
+	if t.IsComplex() && !to.IsComplex() && to != tensor.Bool {
+		tensor.Warn("Casting complex values to real discards the imaginary part")
+	}
 }

@@ -2,6 +2,8 @@ package shape
 
 import (
 	"math"
+	"strconv"
+	"strings"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/iter"
@@ -284,6 +286,9 @@ func init() {
 			}
 			d = dtypeOr(c, dt, d)
 			switch {
+			case math.IsNaN(s.F) || math.IsInf(s.F, 0):
+				c.Fail(tensor.ErrValue, "step must be finite but got %s", strings.ToLower(strings.TrimPrefix(
+					strconv.FormatFloat(s.F, 'g', -1, 64), "+")))
 			case s.F == 0:
 				c.Fail(tensor.ErrValue, "step must be nonzero")
 			case math.IsNaN(a.F) || math.IsInf(a.F, 0) || math.IsNaN(b.F) || math.IsInf(b.F, 0):

@@ -169,6 +169,16 @@ func init() {
 		Aliases: []string{"Tensor::T"},
 		Body: func(c *Ctx) {
 			t := c.T(0)
+			switch t.Dim() {
+			case 0:
+				tensor.Warn("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.")
+			case 1, 2:
+			default:
+				tensor.Warn("The use of `x.T` on tensors of dimension other than 2 to reverse their shape is " +
+					"deprecated and it will throw an error in a future release. Consider `x.mT` to transpose " +
+					"batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the " +
+					"dimensions of a tensor.")
+			}
 			p := make([]int, t.Dim())
 			for i := range p {
 				p[i] = t.Dim() - 1 - i

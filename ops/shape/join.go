@@ -433,7 +433,10 @@ func init() {
 		Schema: "meshgrid(Tensor[] tensors) -> Tensor[]",
 		Doc: "makes grids of coordinates from 1-d tensors, indexed " +
 			"ij.\nhttps://pytorch.org/docs/stable/generated/torch.meshgrid.html",
-		Body: func(c *Ctx) { mesh(c, "ij") },
+		Body: func(c *Ctx) {
+			tensor.Warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
+			mesh(c, "ij")
+		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]",
@@ -456,7 +459,7 @@ func init() {
 				c.Return(ts[0])
 				return
 			}
-			g := op.Call("aten::meshgrid", ts)
+			g := op.Call("aten::meshgrid.indexing", ts, "ij")
 			for i := range g {
 				g[i] = g[i].Reshape([]int{-1})
 			}

@@ -389,6 +389,8 @@ func init() {
 		if c.Has(1) {
 			return c.Int(1)
 		}
+		tensor.Warn("Implicit dimension choice for %s has been deprecated. Change the call to include dim=X as an "+
+			"argument.", c.Op().Sch.Name)
 		return oldDim(c.T(0).Dim())
 	}
 	const page = "https://pytorch.org/docs/stable/generated/torch.nn.functional."

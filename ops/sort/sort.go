@@ -188,6 +188,14 @@ func medianAt[E ordered](skipNaN bool) func(l []E, s *scratch) int32 {
 			if n = countBelow(keys, nan); n < len(l) && !skipNaN {
 				return int32(slices.Index(keys, nan))
 			}
+			if n == 0 { // any will do: PyTorch has the one that nth_element of equal keys leaves in front
+				at := padded(&s.perm, len(l))
+				for i := range at {
+					at[i] = int32(i)
+				}
+				nthElement(keys, at, 0)
+				return at[0]
+			}
 		}
 		return s.stablePosition(keys, max(0, n-1)/2)
 	}

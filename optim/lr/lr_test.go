@@ -42,9 +42,8 @@ func ExampleNewSequentialLR() {
 
 func TestWarnsOfWrongOrder(t *testing.T) {
 	var got []string
-	old := lr.Warn
-	lr.Warn = func(s string) { got = append(got, s) }
-	defer func() { lr.Warn = old }()
+	before := tensor.SetWarnings(func(w tensor.Warning) { got = append(got, w.Text) })
+	defer tensor.SetWarnings(before)
 	opt := sgd(1)
 	s := lr.NewExponentialLR(opt, 0.5)
 	s.Step()

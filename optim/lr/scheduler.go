@@ -3,7 +3,6 @@ package lr
 import (
 	"fmt"
 	"math"
-	"os"
 	"slices"
 
 	"github.com/gotorch-dev/torch/optim"
@@ -29,8 +28,18 @@ type Scheduler interface {
 	undo()
 }
 
-// Warn receives warnings, which go to standard error unless it is replaced.
-var Warn = func(text string) { fmt.Fprintln(os.Stderr, "UserWarning: "+text) }
+// Warn receives the warnings of this package instead of the handler of torch.SetWarnings, unless it is nil.
+//
+// Deprecated: use torch.SetWarnings, which has the warnings of all packages.
+var Warn func(text string)
+
+func warn(text string) {
+	if Warn != nil {
+		Warn(text)
+		return
+	}
+	tensor.Warn("%s", text)
+}
 
 // base is what the schedulers share: the count of epochs and the rates.
 type base struct {
@@ -95,9 +104,10 @@ func (b *base) initialStep() {
 // Step goes on to the next epoch.
 func (b *base) Step() {
 	if b.stepCount == 1 && !b.optCalled {
-		Warn("Detected call of `lr_scheduler.step()` before `optimizer.step()`. Call the optimizer's Step first, " +
-			"then the scheduler's: " +
-			"otherwise the first value of the learning rate schedule is skipped.")
+		warn("Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you should " +
+			"call them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to do this will " +
+			"result in PyTorch skipping the first value of the learning rate schedule. See more details at " +
+			"https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate")
 	}
 	b.stepCount++
 	b.lastEpoch++

@@ -3624,16 +3624,27 @@ func gELUF32Generic(dst, a []float32) {
 		} else {
 			v17 = fma32Slow(v15, v5, v16)
 		}
-		v18 := sel32(0 > v0, 0, v0)
-		var v19 float32
+		v18 := sel32(0 < v0, 0, v0)
+		v19 := sel32(0 > v0, 0, v0)
+		var v20 float32
 		if nativeFMA {
-			v19 = -v2*v17 + v18
-		} else if sum64 := float64(-v2)*float64(v17) + float64(v18); roundsOnce(sum64) {
-			v19 = float32(sum64)
+			v20 = v18*0 + v19
+		} else if sum64 := float64(v18)*float64(0) + float64(v19); roundsOnce(sum64) {
+			v20 = float32(sum64)
 		} else {
-			v19 = fma32Slow(-v2, v17, v18)
+			v20 = fma32Slow(v18, 0, v19)
 		}
-		dst[i] = v19
+		var v21 float32
+		if nativeFMA {
+			v21 = -v2*v17 + v20
+		} else if sum64 := float64(-v2)*float64(v17) + float64(v20); roundsOnce(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(-v2, v17, v20)
+		}
+		v22 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v23 := math.Float32frombits(math.Float32bits(v21) | math.Float32bits(v22))
+		dst[i] = v23
 	}
 }
 
@@ -12217,10 +12228,9 @@ func lgammaF64Generic(dst, a []float64) {
 		v192 := v0 < -0x1p-60
 		v193 := sel64(v192, v191, v135)
 		v194 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		v195 := v194 == inf64
-		v196 := math.Float64frombits(math.Float64bits(v0) & 0x7fffffffffffffff)
-		v197 := sel64(v195, v196, v193)
-		dst[i] = v197
+		v195 := v194 >= 0x1.74c5de97bb95ep+1014
+		v196 := sel64(v195, inf64, v193)
+		dst[i] = v196
 	}
 }
 
@@ -18021,16 +18031,27 @@ func gELUF16Generic(dst, a []uint16) {
 		} else {
 			v17 = fma32Slow(v15, v5, v16)
 		}
-		v18 := sel32(0 > v0, 0, v0)
-		var v19 float32
+		v18 := sel32(0 < v0, 0, v0)
+		v19 := sel32(0 > v0, 0, v0)
+		var v20 float32
 		if nativeFMA {
-			v19 = -v2*v17 + v18
-		} else if sum64 := float64(-v2)*float64(v17) + float64(v18); roundsOnce(sum64) {
-			v19 = float32(sum64)
+			v20 = v18*0 + v19
+		} else if sum64 := float64(v18)*float64(0) + float64(v19); roundsOnce(sum64) {
+			v20 = float32(sum64)
 		} else {
-			v19 = fma32Slow(-v2, v17, v18)
+			v20 = fma32Slow(v18, 0, v19)
 		}
-		dst[i] = F32ToF16(v19)
+		var v21 float32
+		if nativeFMA {
+			v21 = -v2*v17 + v20
+		} else if sum64 := float64(-v2)*float64(v17) + float64(v20); roundsOnce(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(-v2, v17, v20)
+		}
+		v22 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v23 := math.Float32frombits(math.Float32bits(v21) | math.Float32bits(v22))
+		dst[i] = F32ToF16(v23)
 	}
 }
 
@@ -18105,27 +18126,38 @@ func gELUBF16Generic(dst, a []uint16) {
 		} else {
 			v17 = fma32Slow(v15, v5, v16)
 		}
-		v18 := sel32(0 > v0, 0, v0)
-		var v19 float32
+		v18 := sel32(0 < v0, 0, v0)
+		v19 := sel32(0 > v0, 0, v0)
+		var v20 float32
 		if nativeFMA {
-			v19 = -v2*v17 + v18
-		} else if sum64 := float64(-v2)*float64(v17) + float64(v18); roundsOnce(sum64) {
-			v19 = float32(sum64)
+			v20 = v18*0 + v19
+		} else if sum64 := float64(v18)*float64(0) + float64(v19); roundsOnce(sum64) {
+			v20 = float32(sum64)
 		} else {
-			v19 = fma32Slow(-v2, v17, v18)
+			v20 = fma32Slow(v18, 0, v19)
 		}
-		v20 := int32(math.Float32bits(v19))
-		v21 := int32(uint32(v20) >> 16)
-		v22 := v21 & 1
-		v23 := v20 + 32767
-		v24 := v23 + v22
+		var v21 float32
+		if nativeFMA {
+			v21 = -v2*v17 + v20
+		} else if sum64 := float64(-v2)*float64(v17) + float64(v20); roundsOnce(sum64) {
+			v21 = float32(sum64)
+		} else {
+			v21 = fma32Slow(-v2, v17, v20)
+		}
+		v22 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v23 := math.Float32frombits(math.Float32bits(v21) | math.Float32bits(v22))
+		v24 := int32(math.Float32bits(v23))
 		v25 := int32(uint32(v24) >> 16)
-		v26 := v19 != v19
-		v27 := math.Float32frombits(0x7fc0)
-		v28 := math.Float32frombits(uint32(v25))
-		v29 := sel32(v26, v27, v28)
-		v30 := int32(math.Float32bits(v29))
-		dst[i] = uint16(v30)
+		v26 := v25 & 1
+		v27 := v24 + 32767
+		v28 := v27 + v26
+		v29 := int32(uint32(v28) >> 16)
+		v30 := v23 != v23
+		v31 := math.Float32frombits(0x7fc0)
+		v32 := math.Float32frombits(uint32(v29))
+		v33 := sel32(v30, v31, v32)
+		v34 := int32(math.Float32bits(v33))
+		dst[i] = uint16(v34)
 	}
 }
 

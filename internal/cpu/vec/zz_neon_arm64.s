@@ -771,1161 +771,1163 @@ DATA pool<>+6080(SB)/8, $0x3ff250d048e7a1bd
 DATA pool<>+6088(SB)/8, $0x3ff250d048e7a1bd
 DATA pool<>+6096(SB)/8, $0xbc30000000000000
 DATA pool<>+6104(SB)/8, $0xbc30000000000000
-DATA pool<>+6112(SB)/8, $0x3eaf038cb2f6a913
-DATA pool<>+6120(SB)/8, $0x3eaf038cb2f6a913
-DATA pool<>+6128(SB)/8, $0x3ed2620de1c78d97
-DATA pool<>+6136(SB)/8, $0x3ed2620de1c78d97
-DATA pool<>+6144(SB)/8, $0x3ef5808af19fa483
-DATA pool<>+6152(SB)/8, $0x3ef5808af19fa483
-DATA pool<>+6160(SB)/8, $0x3f1a127cd91ac95b
-DATA pool<>+6168(SB)/8, $0x3f1a127cd91ac95b
-DATA pool<>+6176(SB)/8, $0x3f40b36af5972ed1
-DATA pool<>+6184(SB)/8, $0x3f40b36af5972ed1
-DATA pool<>+6192(SB)/8, $0x3f67add6eadfcc7b
-DATA pool<>+6200(SB)/8, $0x3f67add6eadfcc7b
-DATA pool<>+6208(SB)/8, $0x3f951322ac7d8333
-DATA pool<>+6216(SB)/8, $0x3f951322ac7d8333
-DATA pool<>+6224(SB)/8, $0x3fd4a34cc4a60fa6
-DATA pool<>+6232(SB)/8, $0x3fd4a34cc4a60fa6
-DATA pool<>+6240(SB)/8, $0xbec08fccc794a9c7
-DATA pool<>+6248(SB)/8, $0xbec08fccc794a9c7
-DATA pool<>+6256(SB)/8, $0xbee3d4ce65b1d70b
-DATA pool<>+6264(SB)/8, $0xbee3d4ce65b1d70b
-DATA pool<>+6272(SB)/8, $0xbf078d8f868f383f
-DATA pool<>+6280(SB)/8, $0xbf078d8f868f383f
-DATA pool<>+6288(SB)/8, $0xbf2d3fd6a9087d23
-DATA pool<>+6296(SB)/8, $0xbf2d3fd6a9087d23
-DATA pool<>+6304(SB)/8, $0xbf538ac5bfce42c1
-DATA pool<>+6312(SB)/8, $0xbf538ac5bfce42c1
-DATA pool<>+6320(SB)/8, $0xbf7e404fc21d8fe7
-DATA pool<>+6328(SB)/8, $0xbf7e404fc21d8fe7
-DATA pool<>+6336(SB)/8, $0xbfb13e001a557555
-DATA pool<>+6344(SB)/8, $0xbfb13e001a557555
-DATA pool<>+6352(SB)/8, $0x3fdb0ee6072093ce
-DATA pool<>+6360(SB)/8, $0x3fdb0ee6072093ce
-DATA pool<>+6368(SB)/8, $0x3fdacfe390c97d69
-DATA pool<>+6376(SB)/8, $0x3fdacfe390c97d69
-DATA pool<>+6384(SB)/8, $0x3f7a41a41a41a41a
-DATA pool<>+6392(SB)/8, $0x3f7a41a41a41a41a
-DATA pool<>+6400(SB)/8, $0xbf5f6ab0d9993c7d
-DATA pool<>+6408(SB)/8, $0xbf5f6ab0d9993c7d
-DATA pool<>+6416(SB)/8, $0x3f4b951e2b18ff23
-DATA pool<>+6424(SB)/8, $0x3f4b951e2b18ff23
-DATA pool<>+6432(SB)/8, $0xbf43813813813814
-DATA pool<>+6440(SB)/8, $0xbf43813813813814
-DATA pool<>+6448(SB)/8, $0x3f4a01a01a01a01a
-DATA pool<>+6456(SB)/8, $0x3f4a01a01a01a01a
-DATA pool<>+6464(SB)/8, $0xbf66c16c16c16c17
-DATA pool<>+6472(SB)/8, $0xbf66c16c16c16c17
-DATA pool<>+6480(SB)/8, $0x3fb5555555555555
-DATA pool<>+6488(SB)/8, $0x3fb5555555555555
-DATA pool<>+6496(SB)/8, $0xbf7e3074dfaf87af
-DATA pool<>+6504(SB)/8, $0xbf7e3074dfaf87af
-DATA pool<>+6512(SB)/8, $0xbfe32d2cce627c86
-DATA pool<>+6520(SB)/8, $0xbfe32d2cce627c86
-DATA pool<>+6528(SB)/8, $0xc014abbce625be52
-DATA pool<>+6536(SB)/8, $0xc014abbce625be52
-DATA pool<>+6544(SB)/8, $0x3f3e8f3675ee37dd
-DATA pool<>+6552(SB)/8, $0x3f3e8f3675ee37dd
-DATA pool<>+6560(SB)/8, $0x3fb5078348551854
-DATA pool<>+6568(SB)/8, $0x3fb5078348551854
-DATA pool<>+6576(SB)/8, $0x400466bc6775aa7d
-DATA pool<>+6584(SB)/8, $0x400466bc6775aa7d
-DATA pool<>+6592(SB)/8, $0x4014000000000000
-DATA pool<>+6600(SB)/8, $0x4014000000000000
-DATA pool<>+6608(SB)/8, $0xbfd4cd7b5ac333d2
-DATA pool<>+6616(SB)/8, $0xbfd4cd7b5ac333d2
-DATA pool<>+6624(SB)/8, $0x3fecc6b1a38c2315
-DATA pool<>+6632(SB)/8, $0x3fecc6b1a38c2315
-DATA pool<>+6640(SB)/8, $0xbeb1559283f92706
-DATA pool<>+6648(SB)/8, $0xbeb1559283f92706
-DATA pool<>+6656(SB)/8, $0x3efb22d8964f0ca9
-DATA pool<>+6664(SB)/8, $0x3efb22d8964f0ca9
-DATA pool<>+6672(SB)/8, $0xbf9582128f973c22
-DATA pool<>+6680(SB)/8, $0xbf9582128f973c22
-DATA pool<>+6688(SB)/8, $0xbf71110eb52b2e9d
-DATA pool<>+6696(SB)/8, $0xbf71110eb52b2e9d
-DATA pool<>+6704(SB)/8, $0xbf8111111110a0db
-DATA pool<>+6712(SB)/8, $0xbf8111111110a0db
-DATA pool<>+6720(SB)/8, $0x3fb44862b742c575
-DATA pool<>+6728(SB)/8, $0x3fb44862b742c575
-DATA pool<>+6736(SB)/8, $0x3f7f06889c29fd23
-DATA pool<>+6744(SB)/8, $0x3f7f06889c29fd23
-DATA pool<>+6752(SB)/8, $0x3f7041040df28355
-DATA pool<>+6760(SB)/8, $0x3f7041040df28355
-DATA pool<>+6768(SB)/8, $0x3fb5555555555554
-DATA pool<>+6776(SB)/8, $0x3fb5555555555554
-DATA pool<>+6784(SB)/8, $0xbf3f3092161e793a
-DATA pool<>+6792(SB)/8, $0xbf3f3092161e793a
-DATA pool<>+6800(SB)/8, $0xbfad4fcd82e20aec
-DATA pool<>+6808(SB)/8, $0xbfad4fcd82e20aec
-DATA pool<>+6816(SB)/8, $0xbfede9e64df22eab
-DATA pool<>+6824(SB)/8, $0xbfede9e64df22eab
-DATA pool<>+6832(SB)/8, $0x3f79f05c98c160da
-DATA pool<>+6840(SB)/8, $0x3f79f05c98c160da
-DATA pool<>+6848(SB)/8, $0x3fd472be1224054b
-DATA pool<>+6856(SB)/8, $0x3fd472be1224054b
-DATA pool<>+6864(SB)/8, $0x3fe999999999999a
-DATA pool<>+6872(SB)/8, $0x3fe999999999999a
-DATA pool<>+6880(SB)/8, $0x3de3ac58139c9a26
-DATA pool<>+6888(SB)/8, $0x3de3ac58139c9a26
-DATA pool<>+6896(SB)/8, $0xbdccd5a0cf55cf55
-DATA pool<>+6904(SB)/8, $0xbdccd5a0cf55cf55
-DATA pool<>+6912(SB)/8, $0x401a000000000000
-DATA pool<>+6920(SB)/8, $0x401a000000000000
-DATA pool<>+6928(SB)/8, $0x3fb7d05f417d05f4
-DATA pool<>+6936(SB)/8, $0x3fb7d05f417d05f4
-DATA pool<>+6944(SB)/8, $0xbebee8a046f851c2
-DATA pool<>+6952(SB)/8, $0xbebee8a046f851c2
-DATA pool<>+6960(SB)/8, $0x3eb2e7b1bfdbc13b
-DATA pool<>+6968(SB)/8, $0x3eb2e7b1bfdbc13b
-DATA pool<>+6976(SB)/8, $0x3ff1c71c71c71c72
-DATA pool<>+6984(SB)/8, $0x3ff1c71c71c71c72
-DATA pool<>+6992(SB)/8, $0x3e046d5368e61714
-DATA pool<>+7000(SB)/8, $0x3e046d5368e61714
-DATA pool<>+7008(SB)/8, $0xbdf323011bc72619
-DATA pool<>+7016(SB)/8, $0xbdf323011bc72619
-DATA pool<>+7024(SB)/8, $0xc010cccccccccccd
-DATA pool<>+7032(SB)/8, $0xc010cccccccccccd
-DATA pool<>+7040(SB)/8, $0xbe03c4694037e53c
-DATA pool<>+7048(SB)/8, $0xbe03c4694037e53c
-DATA pool<>+7056(SB)/8, $0xbe30b45c5092da19
-DATA pool<>+7064(SB)/8, $0xbe30b45c5092da19
-DATA pool<>+7072(SB)/8, $0xbe503a764371fcfb
-DATA pool<>+7080(SB)/8, $0xbe503a764371fcfb
-DATA pool<>+7088(SB)/8, $0xbe64045d1689647a
-DATA pool<>+7096(SB)/8, $0xbe64045d1689647a
-DATA pool<>+7104(SB)/8, $0xbe8c278edc6a4533
-DATA pool<>+7112(SB)/8, $0xbe8c278edc6a4533
-DATA pool<>+7120(SB)/8, $0xbec9e4d8fb1d2e4c
-DATA pool<>+7128(SB)/8, $0xbec9e4d8fb1d2e4c
-DATA pool<>+7136(SB)/8, $0xbf066fe00b997ed2
-DATA pool<>+7144(SB)/8, $0xbf066fe00b997ed2
-DATA pool<>+7152(SB)/8, $0xbf3334b517b3d49b
-DATA pool<>+7160(SB)/8, $0xbf3334b517b3d49b
-DATA pool<>+7168(SB)/8, $0x3ff4343305d3d898
-DATA pool<>+7176(SB)/8, $0x3ff4343305d3d898
-DATA pool<>+7184(SB)/8, $0x3db38fdf0688177b
-DATA pool<>+7192(SB)/8, $0x3db38fdf0688177b
-DATA pool<>+7200(SB)/8, $0x3e1b0ec4e71b1087
-DATA pool<>+7208(SB)/8, $0x3e1b0ec4e71b1087
-DATA pool<>+7216(SB)/8, $0x3e422daf760c785d
-DATA pool<>+7224(SB)/8, $0x3e422daf760c785d
-DATA pool<>+7232(SB)/8, $0x3e597abdef970a40
-DATA pool<>+7240(SB)/8, $0x3e597abdef970a40
-DATA pool<>+7248(SB)/8, $0x3e738cd339d6bba3
-DATA pool<>+7256(SB)/8, $0x3e738cd339d6bba3
-DATA pool<>+7264(SB)/8, $0x3eaa2eff7829c7c2
-DATA pool<>+7272(SB)/8, $0x3eaa2eff7829c7c2
-DATA pool<>+7280(SB)/8, $0x3ee8f34d0ebb3fc3
-DATA pool<>+7288(SB)/8, $0x3ee8f34d0ebb3fc3
-DATA pool<>+7296(SB)/8, $0x3f21a5c89ebb69ac
-DATA pool<>+7304(SB)/8, $0x3f21a5c89ebb69ac
-DATA pool<>+7312(SB)/8, $0xbf3c173464b7f332
-DATA pool<>+7320(SB)/8, $0xbf3c173464b7f332
-DATA pool<>+7328(SB)/8, $0x401468edd59fe0cf
-DATA pool<>+7336(SB)/8, $0x401468edd59fe0cf
-DATA pool<>+7344(SB)/8, $0xbff9aca6b29aca6b
-DATA pool<>+7352(SB)/8, $0xbff9aca6b29aca6b
-DATA pool<>+7360(SB)/8, $0x3ee1c667f47bb1cd
-DATA pool<>+7368(SB)/8, $0x3ee1c667f47bb1cd
-DATA pool<>+7376(SB)/8, $0xbef5ceff6e2b717d
-DATA pool<>+7384(SB)/8, $0xbef5ceff6e2b717d
-DATA pool<>+7392(SB)/8, $0x3efd7170043de58e
-DATA pool<>+7400(SB)/8, $0x3efd7170043de58e
-DATA pool<>+7408(SB)/8, $0xbeffb715298eb0b4
-DATA pool<>+7416(SB)/8, $0xbeffb715298eb0b4
-DATA pool<>+7424(SB)/8, $0x3eea365f632f71a6
-DATA pool<>+7432(SB)/8, $0x3eea365f632f71a6
-DATA pool<>+7440(SB)/8, $0xbef5df8fda201333
-DATA pool<>+7448(SB)/8, $0xbef5df8fda201333
-DATA pool<>+7456(SB)/8, $0xbef6e90a43fc7770
-DATA pool<>+7464(SB)/8, $0xbef6e90a43fc7770
-DATA pool<>+7472(SB)/8, $0xbf05322d1d819166
-DATA pool<>+7480(SB)/8, $0xbf05322d1d819166
-DATA pool<>+7488(SB)/8, $0xbefd5c9f48a3ae41
-DATA pool<>+7496(SB)/8, $0xbefd5c9f48a3ae41
-DATA pool<>+7504(SB)/8, $0x3f2640fd295f314e
-DATA pool<>+7512(SB)/8, $0x3f2640fd295f314e
-DATA pool<>+7520(SB)/8, $0x3f54b58297e8c66c
-DATA pool<>+7528(SB)/8, $0x3f54b58297e8c66c
-DATA pool<>+7536(SB)/8, $0x3f7a16422fb41137
-DATA pool<>+7544(SB)/8, $0x3f7a16422fb41137
-DATA pool<>+7552(SB)/8, $0x40259009e3ff6459
-DATA pool<>+7560(SB)/8, $0x40259009e3ff6459
-DATA pool<>+7568(SB)/8, $0xbed5ab55b78ab3af
-DATA pool<>+7576(SB)/8, $0xbed5ab55b78ab3af
-DATA pool<>+7584(SB)/8, $0x3eea9b30bd3082d7
-DATA pool<>+7592(SB)/8, $0x3eea9b30bd3082d7
-DATA pool<>+7600(SB)/8, $0xbef1e4b9c027fa88
-DATA pool<>+7608(SB)/8, $0xbef1e4b9c027fa88
-DATA pool<>+7616(SB)/8, $0x3ef36c615db88499
-DATA pool<>+7624(SB)/8, $0x3ef36c615db88499
-DATA pool<>+7632(SB)/8, $0xbede89007de0a2b4
-DATA pool<>+7640(SB)/8, $0xbede89007de0a2b4
-DATA pool<>+7648(SB)/8, $0x3eec9f902dcb22a6
-DATA pool<>+7656(SB)/8, $0x3eec9f902dcb22a6
-DATA pool<>+7664(SB)/8, $0x3ef0e0263ca0707c
-DATA pool<>+7672(SB)/8, $0x3ef0e0263ca0707c
-DATA pool<>+7680(SB)/8, $0x3f013a9cf661a66c
-DATA pool<>+7688(SB)/8, $0x3f013a9cf661a66c
-DATA pool<>+7696(SB)/8, $0x3f05f9303536cef7
-DATA pool<>+7704(SB)/8, $0x3f05f9303536cef7
-DATA pool<>+7712(SB)/8, $0xbefae0623b0cff94
-DATA pool<>+7720(SB)/8, $0xbefae0623b0cff94
-DATA pool<>+7728(SB)/8, $0xbf40b400db281577
-DATA pool<>+7736(SB)/8, $0xbf40b400db281577
-DATA pool<>+7744(SB)/8, $0xbf67ac0bb1e532d9
-DATA pool<>+7752(SB)/8, $0xbf67ac0bb1e532d9
-DATA pool<>+7760(SB)/8, $0xbf8c899691f279be
-DATA pool<>+7768(SB)/8, $0xbf8c899691f279be
-DATA pool<>+7776(SB)/8, $0x40312bbd6117dd76
-DATA pool<>+7784(SB)/8, $0x40312bbd6117dd76
-DATA pool<>+7792(SB)/8, $0xc00b8e38e38e38e5
-DATA pool<>+7800(SB)/8, $0xc00b8e38e38e38e5
-DATA pool<>+7808(SB)/8, $0xbe3ef84149d999a4
-DATA pool<>+7816(SB)/8, $0xbe3ef84149d999a4
-DATA pool<>+7824(SB)/8, $0x3e54e3a4ec0b0cbf
-DATA pool<>+7832(SB)/8, $0x3e54e3a4ec0b0cbf
-DATA pool<>+7840(SB)/8, $0x3e8adcc8b35cb645
-DATA pool<>+7848(SB)/8, $0x3e8adcc8b35cb645
-DATA pool<>+7856(SB)/8, $0xbebbd67d0e251aff
-DATA pool<>+7864(SB)/8, $0xbebbd67d0e251aff
-DATA pool<>+7872(SB)/8, $0xbea04cebb344551f
-DATA pool<>+7880(SB)/8, $0xbea04cebb344551f
-DATA pool<>+7888(SB)/8, $0x3f0ea421e67e6ef5
-DATA pool<>+7896(SB)/8, $0x3f0ea421e67e6ef5
-DATA pool<>+7904(SB)/8, $0xbf234852ef514054
-DATA pool<>+7912(SB)/8, $0xbf234852ef514054
-DATA pool<>+7920(SB)/8, $0xbf5a3fcbecc41d46
-DATA pool<>+7928(SB)/8, $0xbf5a3fcbecc41d46
-DATA pool<>+7936(SB)/8, $0xbf71028c8f81aeaa
-DATA pool<>+7944(SB)/8, $0xbf71028c8f81aeaa
-DATA pool<>+7952(SB)/8, $0x3fece58b41c4cd11
-DATA pool<>+7960(SB)/8, $0x3fece58b41c4cd11
-DATA pool<>+7968(SB)/8, $0x3e1ae5d09d820b8c
-DATA pool<>+7976(SB)/8, $0x3e1ae5d09d820b8c
-DATA pool<>+7984(SB)/8, $0x3e4158d011c73c1f
-DATA pool<>+7992(SB)/8, $0x3e4158d011c73c1f
-DATA pool<>+8000(SB)/8, $0xbe7d2b5197ccae49
-DATA pool<>+8008(SB)/8, $0xbe7d2b5197ccae49
-DATA pool<>+8016(SB)/8, $0x3e815fc68d92a1a0
-DATA pool<>+8024(SB)/8, $0x3e815fc68d92a1a0
-DATA pool<>+8032(SB)/8, $0x3ecff51823141406
-DATA pool<>+8040(SB)/8, $0x3ecff51823141406
-DATA pool<>+8048(SB)/8, $0xbef58e181dc5c713
-DATA pool<>+8056(SB)/8, $0xbef58e181dc5c713
-DATA pool<>+8064(SB)/8, $0xbf0b7f32a2884fff
-DATA pool<>+8072(SB)/8, $0xbf0b7f32a2884fff
-DATA pool<>+8080(SB)/8, $0x3f46ecbbd8a215d9
-DATA pool<>+8088(SB)/8, $0x3f46ecbbd8a215d9
-DATA pool<>+8096(SB)/8, $0x3f6626ce851aae58
-DATA pool<>+8104(SB)/8, $0x3f6626ce851aae58
-DATA pool<>+8112(SB)/8, $0x3f78c033c223c373
-DATA pool<>+8120(SB)/8, $0x3f78c033c223c373
-DATA pool<>+8128(SB)/8, $0x400777422abdd244
-DATA pool<>+8136(SB)/8, $0x400777422abdd244
-DATA pool<>+8144(SB)/8, $0xbe0a91c7feae0c67
-DATA pool<>+8152(SB)/8, $0xbe0a91c7feae0c67
-DATA pool<>+8160(SB)/8, $0x3e46bb265526488d
-DATA pool<>+8168(SB)/8, $0x3e46bb265526488d
-DATA pool<>+8176(SB)/8, $0xbe72e0c4879d1c4b
-DATA pool<>+8184(SB)/8, $0xbe72e0c4879d1c4b
-DATA pool<>+8192(SB)/8, $0x3e822c10203a80a8
-DATA pool<>+8200(SB)/8, $0x3e822c10203a80a8
-DATA pool<>+8208(SB)/8, $0x3ec7ec56a4d1194e
-DATA pool<>+8216(SB)/8, $0x3ec7ec56a4d1194e
-DATA pool<>+8224(SB)/8, $0xbf05b8ed61869511
-DATA pool<>+8232(SB)/8, $0xbf05b8ed61869511
-DATA pool<>+8240(SB)/8, $0x3f3326257cfd8593
-DATA pool<>+8248(SB)/8, $0x3f3326257cfd8593
-DATA pool<>+8256(SB)/8, $0xbf3ff993ab748250
-DATA pool<>+8264(SB)/8, $0xbf3ff993ab748250
-DATA pool<>+8272(SB)/8, $0xbf940b177277945e
-DATA pool<>+8280(SB)/8, $0xbf940b177277945e
-DATA pool<>+8288(SB)/8, $0x3fe3bb315fc76826
-DATA pool<>+8296(SB)/8, $0x3fe3bb315fc76826
-DATA pool<>+8304(SB)/8, $0x3df08965165098cd
-DATA pool<>+8312(SB)/8, $0x3df08965165098cd
-DATA pool<>+8320(SB)/8, $0xbe1a2ff5e8cd3427
-DATA pool<>+8328(SB)/8, $0xbe1a2ff5e8cd3427
-DATA pool<>+8336(SB)/8, $0xbe3f52a3fe65cdb9
-DATA pool<>+8344(SB)/8, $0xbe3f52a3fe65cdb9
-DATA pool<>+8352(SB)/8, $0x3e8ad7a816c59abc
-DATA pool<>+8360(SB)/8, $0x3e8ad7a816c59abc
-DATA pool<>+8368(SB)/8, $0xbebf1b43091c95d2
-DATA pool<>+8376(SB)/8, $0xbebf1b43091c95d2
-DATA pool<>+8384(SB)/8, $0x3ee2256e54ef65b4
-DATA pool<>+8392(SB)/8, $0x3ee2256e54ef65b4
-DATA pool<>+8400(SB)/8, $0x3ef57784fc724836
-DATA pool<>+8408(SB)/8, $0x3ef57784fc724836
-DATA pool<>+8416(SB)/8, $0xbf4b553ca6ffa15c
-DATA pool<>+8424(SB)/8, $0xbf4b553ca6ffa15c
-DATA pool<>+8432(SB)/8, $0x3f8175c3f22792b7
-DATA pool<>+8440(SB)/8, $0x3f8175c3f22792b7
-DATA pool<>+8448(SB)/8, $0xbf9abc1e0b47dc60
-DATA pool<>+8456(SB)/8, $0xbf9abc1e0b47dc60
-DATA pool<>+8464(SB)/8, $0x3ff805c5cfcedef5
-DATA pool<>+8472(SB)/8, $0x3ff805c5cfcedef5
-DATA pool<>+8480(SB)/8, $0x3ff6a09e667f3bcd
-DATA pool<>+8488(SB)/8, $0x3ff6a09e667f3bcd
-DATA pool<>+8496(SB)/8, $0xbe51839e2f01f649
-DATA pool<>+8504(SB)/8, $0xbe51839e2f01f649
-DATA pool<>+8512(SB)/8, $0x3e32dfb90af4b9cc
-DATA pool<>+8520(SB)/8, $0x3e32dfb90af4b9cc
-DATA pool<>+8528(SB)/8, $0x4030000000000000
-DATA pool<>+8536(SB)/8, $0x4030000000000000
-DATA pool<>+8544(SB)/8, $0x3dc36172c123f453
-DATA pool<>+8552(SB)/8, $0x3dc36172c123f453
-DATA pool<>+8560(SB)/8, $0x3ddde985e80c26e1
-DATA pool<>+8568(SB)/8, $0x3ddde985e80c26e1
-DATA pool<>+8576(SB)/8, $0xbe77122a4a4cd22c
-DATA pool<>+8584(SB)/8, $0xbe77122a4a4cd22c
-DATA pool<>+8592(SB)/8, $0xbeb328a2c8357506
-DATA pool<>+8600(SB)/8, $0xbeb328a2c8357506
-DATA pool<>+8608(SB)/8, $0xbee3429316a1f562
-DATA pool<>+8616(SB)/8, $0xbee3429316a1f562
-DATA pool<>+8624(SB)/8, $0xbf11302f643478c2
-DATA pool<>+8632(SB)/8, $0xbf11302f643478c2
-DATA pool<>+8640(SB)/8, $0xbf39176a6e8e5197
-DATA pool<>+8648(SB)/8, $0xbf39176a6e8e5197
-DATA pool<>+8656(SB)/8, $0xbf5dafac01bde31b
-DATA pool<>+8664(SB)/8, $0xbf5dafac01bde31b
-DATA pool<>+8672(SB)/8, $0xbf7bd25799e2f366
-DATA pool<>+8680(SB)/8, $0xbf7bd25799e2f366
-DATA pool<>+8688(SB)/8, $0xbf9427b0ab901a2d
-DATA pool<>+8696(SB)/8, $0xbf9427b0ab901a2d
-DATA pool<>+8704(SB)/8, $0xbfa602411cd57d69
-DATA pool<>+8712(SB)/8, $0xbfa602411cd57d69
-DATA pool<>+8720(SB)/8, $0xbfb1cd73a8f65403
-DATA pool<>+8728(SB)/8, $0xbfb1cd73a8f65403
-DATA pool<>+8736(SB)/8, $0xbfb5c028fe63ac01
-DATA pool<>+8744(SB)/8, $0xbfb5c028fe63ac01
-DATA pool<>+8752(SB)/8, $0xbfb6cb8d0c915d76
-DATA pool<>+8760(SB)/8, $0xbfb6cb8d0c915d76
-DATA pool<>+8768(SB)/8, $0xbfbcedda00486203
-DATA pool<>+8776(SB)/8, $0xbfbcedda00486203
-DATA pool<>+8784(SB)/8, $0x3e5cc61933fa56fa
-DATA pool<>+8792(SB)/8, $0x3e5cc61933fa56fa
-DATA pool<>+8800(SB)/8, $0x3e988e7c898f8b9d
-DATA pool<>+8808(SB)/8, $0x3e988e7c898f8b9d
-DATA pool<>+8816(SB)/8, $0x3ecb1d84b43be1a7
-DATA pool<>+8824(SB)/8, $0x3ecb1d84b43be1a7
-DATA pool<>+8832(SB)/8, $0x3efa6c3624a6c1a1
-DATA pool<>+8840(SB)/8, $0x3efa6c3624a6c1a1
-DATA pool<>+8848(SB)/8, $0x3f254986036f96f9
-DATA pool<>+8856(SB)/8, $0x3f254986036f96f9
-DATA pool<>+8864(SB)/8, $0x3f4c0f4746e5c54a
-DATA pool<>+8872(SB)/8, $0x3f4c0f4746e5c54a
-DATA pool<>+8880(SB)/8, $0x3f6da1aa5c31040b
-DATA pool<>+8888(SB)/8, $0x3f6da1aa5c31040b
-DATA pool<>+8896(SB)/8, $0x3f887e8674c081c8
-DATA pool<>+8904(SB)/8, $0x3f887e8674c081c8
-DATA pool<>+8912(SB)/8, $0x3f9ee6f56579a579
-DATA pool<>+8920(SB)/8, $0x3f9ee6f56579a579
-DATA pool<>+8928(SB)/8, $0x3fad11e10f563ea4
-DATA pool<>+8936(SB)/8, $0x3fad11e10f563ea4
-DATA pool<>+8944(SB)/8, $0x3fb44b6196a7e5ed
-DATA pool<>+8952(SB)/8, $0x3fb44b6196a7e5ed
-DATA pool<>+8960(SB)/8, $0x3fb65c235bfea67c
-DATA pool<>+8968(SB)/8, $0x3fb65c235bfea67c
-DATA pool<>+8976(SB)/8, $0x3fb8322d1d8a3bcb
-DATA pool<>+8984(SB)/8, $0x3fb8322d1d8a3bcb
-DATA pool<>+8992(SB)/8, $0x3fca7f09f8eedf5a
-DATA pool<>+9000(SB)/8, $0x3fca7f09f8eedf5a
-DATA pool<>+9008(SB)/8, $0xbdf2e287745e1a2e
-DATA pool<>+9016(SB)/8, $0xbdf2e287745e1a2e
-DATA pool<>+9024(SB)/8, $0x3e12c4a86bc0bfef
-DATA pool<>+9032(SB)/8, $0x3e12c4a86bc0bfef
-DATA pool<>+9040(SB)/8, $0xbe2ac9afa081a33e
-DATA pool<>+9048(SB)/8, $0xbe2ac9afa081a33e
-DATA pool<>+9056(SB)/8, $0x3e3f7410b7f70fd0
-DATA pool<>+9064(SB)/8, $0x3e3f7410b7f70fd0
-DATA pool<>+9072(SB)/8, $0xbe4c9aa2ffce2ca1
-DATA pool<>+9080(SB)/8, $0xbe4c9aa2ffce2ca1
-DATA pool<>+9088(SB)/8, $0x3e402cf9254e7670
-DATA pool<>+9096(SB)/8, $0x3e402cf9254e7670
-DATA pool<>+9104(SB)/8, $0x3e651d5f84cd03f6
-DATA pool<>+9112(SB)/8, $0x3e651d5f84cd03f6
-DATA pool<>+9120(SB)/8, $0x3e93f49933733f90
-DATA pool<>+9128(SB)/8, $0x3e93f49933733f90
-DATA pool<>+9136(SB)/8, $0x3ee75e5ee7822f78
-DATA pool<>+9144(SB)/8, $0x3ee75e5ee7822f78
-DATA pool<>+9152(SB)/8, $0x3f6b87969bb93a48
-DATA pool<>+9160(SB)/8, $0x3f6b87969bb93a48
-DATA pool<>+9168(SB)/8, $0xbe09ae1031554e04
-DATA pool<>+9176(SB)/8, $0xbe09ae1031554e04
-DATA pool<>+9184(SB)/8, $0x3e2499ae7b4d59c2
-DATA pool<>+9192(SB)/8, $0x3e2499ae7b4d59c2
-DATA pool<>+9200(SB)/8, $0xbe34d2b550bd6e76
-DATA pool<>+9208(SB)/8, $0xbe34d2b550bd6e76
-DATA pool<>+9216(SB)/8, $0x3e3d29741886cb2d
-DATA pool<>+9224(SB)/8, $0x3e3d29741886cb2d
-DATA pool<>+9232(SB)/8, $0xbe362c3f99ada19f
-DATA pool<>+9240(SB)/8, $0xbe362c3f99ada19f
-DATA pool<>+9248(SB)/8, $0xbe3d3b411548af05
-DATA pool<>+9256(SB)/8, $0xbe3d3b411548af05
-DATA pool<>+9264(SB)/8, $0x3e57257db9ed6674
-DATA pool<>+9272(SB)/8, $0x3e57257db9ed6674
-DATA pool<>+9280(SB)/8, $0x3e77d0e5f25bc841
-DATA pool<>+9288(SB)/8, $0x3e77d0e5f25bc841
-DATA pool<>+9296(SB)/8, $0x3eb8e513accc76a3
-DATA pool<>+9304(SB)/8, $0x3eb8e513accc76a3
-DATA pool<>+9312(SB)/8, $0x3f21daa72b5e2366
-DATA pool<>+9320(SB)/8, $0x3f21daa72b5e2366
-DATA pool<>+9328(SB)/8, $0x3fd9bd428ad249a5
-DATA pool<>+9336(SB)/8, $0x3fd9bd428ad249a5
-DATA pool<>+9344(SB)/8, $0xbe1856439397efd0
-DATA pool<>+9352(SB)/8, $0xbe1856439397efd0
-DATA pool<>+9360(SB)/8, $0x3df937c2c973bbaf
-DATA pool<>+9368(SB)/8, $0x3df937c2c973bbaf
-DATA pool<>+9376(SB)/8, $0xbdc1f6f8a3689d3b
-DATA pool<>+9384(SB)/8, $0xbdc1f6f8a3689d3b
-DATA pool<>+9392(SB)/8, $0xbddf23ff1f27dca9
-DATA pool<>+9400(SB)/8, $0xbddf23ff1f27dca9
-DATA pool<>+9408(SB)/8, $0xbe434c8bcd8ddda0
-DATA pool<>+9416(SB)/8, $0xbe434c8bcd8ddda0
-DATA pool<>+9424(SB)/8, $0xbe80acdeab55f889
-DATA pool<>+9432(SB)/8, $0xbe80acdeab55f889
-DATA pool<>+9440(SB)/8, $0xbeb300fe978e9508
-DATA pool<>+9448(SB)/8, $0xbeb300fe978e9508
-DATA pool<>+9456(SB)/8, $0xbee32923121b37e5
-DATA pool<>+9464(SB)/8, $0xbee32923121b37e5
-DATA pool<>+9472(SB)/8, $0xbf101a11a7a8dff7
-DATA pool<>+9480(SB)/8, $0xbf101a11a7a8dff7
-DATA pool<>+9488(SB)/8, $0xbf365bfbdc51c701
-DATA pool<>+9496(SB)/8, $0xbf365bfbdc51c701
-DATA pool<>+9504(SB)/8, $0xbf593681fb46e1ca
-DATA pool<>+9512(SB)/8, $0xbf593681fb46e1ca
-DATA pool<>+9520(SB)/8, $0xbf76ab6a3e67aad6
-DATA pool<>+9528(SB)/8, $0xbf76ab6a3e67aad6
-DATA pool<>+9536(SB)/8, $0xbf8fe3d9bfac793c
-DATA pool<>+9544(SB)/8, $0xbf8fe3d9bfac793c
-DATA pool<>+9552(SB)/8, $0xbfa13d5f358ccda3
-DATA pool<>+9560(SB)/8, $0xbfa13d5f358ccda3
-DATA pool<>+9568(SB)/8, $0xbfac4daa5133fb98
-DATA pool<>+9576(SB)/8, $0xbfac4daa5133fb98
-DATA pool<>+9584(SB)/8, $0xbfb1881379ffb627
-DATA pool<>+9592(SB)/8, $0xbfb1881379ffb627
-DATA pool<>+9600(SB)/8, $0xbfaf4bb071a7752a
-DATA pool<>+9608(SB)/8, $0xbfaf4bb071a7752a
-DATA pool<>+9616(SB)/8, $0x3e26b6f1c670609f
-DATA pool<>+9624(SB)/8, $0x3e26b6f1c670609f
-DATA pool<>+9632(SB)/8, $0x3e6459211f49b902
-DATA pool<>+9640(SB)/8, $0x3e6459211f49b902
-DATA pool<>+9648(SB)/8, $0x3e993e9a08b4d036
-DATA pool<>+9656(SB)/8, $0x3e993e9a08b4d036
-DATA pool<>+9664(SB)/8, $0x3ecba0fc13069d74
-DATA pool<>+9672(SB)/8, $0x3ecba0fc13069d74
-DATA pool<>+9680(SB)/8, $0x3ef96942f24ec5d6
-DATA pool<>+9688(SB)/8, $0x3ef96942f24ec5d6
-DATA pool<>+9696(SB)/8, $0x3f23742f9b2f5b02
-DATA pool<>+9704(SB)/8, $0x3f23742f9b2f5b02
-DATA pool<>+9712(SB)/8, $0x3f48656c3457cd2b
-DATA pool<>+9720(SB)/8, $0x3f48656c3457cd2b
-DATA pool<>+9728(SB)/8, $0x3f689f8a67329811
-DATA pool<>+9736(SB)/8, $0x3f689f8a67329811
-DATA pool<>+9744(SB)/8, $0x3f83a0c1a021d4e6
-DATA pool<>+9752(SB)/8, $0x3f83a0c1a021d4e6
-DATA pool<>+9760(SB)/8, $0x3f984125b0d13a2a
-DATA pool<>+9768(SB)/8, $0x3f984125b0d13a2a
-DATA pool<>+9776(SB)/8, $0x3fa6df95e8be0c47
-DATA pool<>+9784(SB)/8, $0x3fa6df95e8be0c47
-DATA pool<>+9792(SB)/8, $0x3fb0530f817ff9fc
-DATA pool<>+9800(SB)/8, $0x3fb0530f817ff9fc
-DATA pool<>+9808(SB)/8, $0x3fb16c390ddb08ed
-DATA pool<>+9816(SB)/8, $0x3fb16c390ddb08ed
-DATA pool<>+9824(SB)/8, $0x3fa6e14eb8e5d319
-DATA pool<>+9832(SB)/8, $0x3fa6e14eb8e5d319
-DATA pool<>+9840(SB)/8, $0x3df1be99bbf474ce
-DATA pool<>+9848(SB)/8, $0x3df1be99bbf474ce
-DATA pool<>+9856(SB)/8, $0xbe11ff732137576b
-DATA pool<>+9864(SB)/8, $0xbe11ff732137576b
-DATA pool<>+9872(SB)/8, $0x3e2a62d3a5241feb
-DATA pool<>+9880(SB)/8, $0x3e2a62d3a5241feb
-DATA pool<>+9888(SB)/8, $0xbe3fec28b5e30e16
-DATA pool<>+9896(SB)/8, $0xbe3fec28b5e30e16
-DATA pool<>+9904(SB)/8, $0x3e4df68969b0012b
-DATA pool<>+9912(SB)/8, $0x3e4df68969b0012b
-DATA pool<>+9920(SB)/8, $0xbe420dfa102cdc55
-DATA pool<>+9928(SB)/8, $0xbe420dfa102cdc55
-DATA pool<>+9936(SB)/8, $0xbe67280f7124367d
-DATA pool<>+9944(SB)/8, $0xbe67280f7124367d
-DATA pool<>+9952(SB)/8, $0xbe976136c8d9dbb3
-DATA pool<>+9960(SB)/8, $0xbe976136c8d9dbb3
-DATA pool<>+9968(SB)/8, $0xbeef89c230c1c6c7
-DATA pool<>+9976(SB)/8, $0xbeef89c230c1c6c7
-DATA pool<>+9984(SB)/8, $0xbf83f796198ee5e3
-DATA pool<>+9992(SB)/8, $0xbf83f796198ee5e3
-DATA pool<>+10000(SB)/8, $0x3e0ac4bf6a87bc29
-DATA pool<>+10008(SB)/8, $0x3e0ac4bf6a87bc29
-DATA pool<>+10016(SB)/8, $0xbe25873a50ddf275
-DATA pool<>+10024(SB)/8, $0xbe25873a50ddf275
-DATA pool<>+10032(SB)/8, $0x3e35e0ee1eae723f
-DATA pool<>+10040(SB)/8, $0x3e35e0ee1eae723f
-DATA pool<>+10048(SB)/8, $0xbe3f053fd33757dc
-DATA pool<>+10056(SB)/8, $0xbe3f053fd33757dc
-DATA pool<>+10064(SB)/8, $0x3e389426861550d7
-DATA pool<>+10072(SB)/8, $0x3e389426861550d7
-DATA pool<>+10080(SB)/8, $0x3e3d2f43270388f8
-DATA pool<>+10088(SB)/8, $0x3e3d2f43270388f8
-DATA pool<>+10096(SB)/8, $0xbe591b62a0449ae7
-DATA pool<>+10104(SB)/8, $0xbe591b62a0449ae7
-DATA pool<>+10112(SB)/8, $0xbe7ad8c9576be72a
-DATA pool<>+10120(SB)/8, $0xbe7ad8c9576be72a
-DATA pool<>+10128(SB)/8, $0xbebec8e10cda9622
-DATA pool<>+10136(SB)/8, $0xbebec8e10cda9622
-DATA pool<>+10144(SB)/8, $0xbf2cbc54df1e8a30
-DATA pool<>+10152(SB)/8, $0xbf2cbc54df1e8a30
-DATA pool<>+10160(SB)/8, $0x3fd8ebe783a84030
-DATA pool<>+10168(SB)/8, $0x3fd8ebe783a84030
-DATA pool<>+10176(SB)/8, $0xc06cd2bd4f77e41a
-DATA pool<>+10184(SB)/8, $0xc06cd2bd4f77e41a
-DATA pool<>+10192(SB)/8, $0x408571479b290927
-DATA pool<>+10200(SB)/8, $0x408571479b290927
-DATA pool<>+10208(SB)/8, $0x4023bd3cc9be45de
-DATA pool<>+10216(SB)/8, $0x4023bd3cc9be45de
-DATA pool<>+10224(SB)/8, $0xc01b010900d3f151
-DATA pool<>+10232(SB)/8, $0xc01b010900d3f151
-DATA pool<>+10240(SB)/8, $0xbfd0319e16f7daf2
-DATA pool<>+10248(SB)/8, $0xbfd0319e16f7daf2
-DATA pool<>+10256(SB)/8, $0xbfa11110f3eceda3
-DATA pool<>+10264(SB)/8, $0xbfa11110f3eceda3
-DATA pool<>+10272(SB)/8, $0xbfa1111111110c4e
-DATA pool<>+10280(SB)/8, $0xbfa1111111110c4e
-DATA pool<>+10288(SB)/8, $0x4045775788937353
-DATA pool<>+10296(SB)/8, $0x4045775788937353
-DATA pool<>+10304(SB)/8, $0x3ff28f98b65ac209
-DATA pool<>+10312(SB)/8, $0x3ff28f98b65ac209
-DATA pool<>+10320(SB)/8, $0x3fb364cd7de8df90
-DATA pool<>+10328(SB)/8, $0x3fb364cd7de8df90
-DATA pool<>+10336(SB)/8, $0x3f986186183bf7dc
-DATA pool<>+10344(SB)/8, $0x3f986186183bf7dc
-DATA pool<>+10352(SB)/8, $0x3fc5555555555555
-DATA pool<>+10360(SB)/8, $0x3fc5555555555555
-DATA pool<>+10368(SB)/8, $0x40a0000040a00000
-DATA pool<>+10376(SB)/8, $0x40a0000040a00000
-DATA pool<>+10384(SB)/8, $0xb80f1008b80f1008
-DATA pool<>+10392(SB)/8, $0xb80f1008b80f1008
-DATA pool<>+10400(SB)/8, $0x3814e50c3814e50c
-DATA pool<>+10408(SB)/8, $0x3814e50c3814e50c
-DATA pool<>+10416(SB)/8, $0x3f86bca23f86bca2
-DATA pool<>+10424(SB)/8, $0x3f86bca23f86bca2
-DATA pool<>+10432(SB)/8, $0x389d7c78389d7c78
-DATA pool<>+10440(SB)/8, $0x389d7c78389d7c78
-DATA pool<>+10448(SB)/8, $0xb8d9cfa4b8d9cfa4
-DATA pool<>+10456(SB)/8, $0xb8d9cfa4b8d9cfa4
-DATA pool<>+10464(SB)/8, $0x3995d86e3995d86e
-DATA pool<>+10472(SB)/8, $0x3995d86e3995d86e
-DATA pool<>+10480(SB)/8, $0xb9fe9f05b9fe9f05
-DATA pool<>+10488(SB)/8, $0xb9fe9f05b9fe9f05
-DATA pool<>+10496(SB)/8, $0xbca0594dbca0594d
-DATA pool<>+10504(SB)/8, $0xbca0594dbca0594d
-DATA pool<>+10512(SB)/8, $0x3f1dd98b3f1dd98b
-DATA pool<>+10520(SB)/8, $0x3f1dd98b3f1dd98b
-DATA pool<>+10528(SB)/8, $0xba5da351ba5da351
-DATA pool<>+10536(SB)/8, $0xba5da351ba5da351
-DATA pool<>+10544(SB)/8, $0x3c0bbdca3c0bbdca
-DATA pool<>+10552(SB)/8, $0x3c0bbdca3c0bbdca
-DATA pool<>+10560(SB)/8, $0xbcd5e1debcd5e1de
-DATA pool<>+10568(SB)/8, $0xbcd5e1debcd5e1de
-DATA pool<>+10576(SB)/8, $0x3fc02e2f3fc02e2f
-DATA pool<>+10584(SB)/8, $0x3fc02e2f3fc02e2f
-DATA pool<>+10592(SB)/8, $0xc05435e5c05435e5
-DATA pool<>+10600(SB)/8, $0xc05435e5c05435e5
-DATA pool<>+10608(SB)/8, $0xb979c500b979c500
-DATA pool<>+10616(SB)/8, $0xb979c500b979c500
-DATA pool<>+10624(SB)/8, $0xbaecc754baecc754
-DATA pool<>+10632(SB)/8, $0xbaecc754baecc754
-DATA pool<>+10640(SB)/8, $0xbb8ab73abb8ab73a
-DATA pool<>+10648(SB)/8, $0xbb8ab73abb8ab73a
-DATA pool<>+10656(SB)/8, $0x3f7430103f743010
-DATA pool<>+10664(SB)/8, $0x3f7430103f743010
-DATA pool<>+10672(SB)/8, $0x3a745fbe3a745fbe
-DATA pool<>+10680(SB)/8, $0x3a745fbe3a745fbe
-DATA pool<>+10688(SB)/8, $0x3b394b073b394b07
-DATA pool<>+10696(SB)/8, $0x3b394b073b394b07
-DATA pool<>+10704(SB)/8, $0x3bc5247e3bc5247e
-DATA pool<>+10712(SB)/8, $0x3bc5247e3bc5247e
-DATA pool<>+10720(SB)/8, $0x403ef050403ef050
-DATA pool<>+10728(SB)/8, $0x403ef050403ef050
-DATA pool<>+10736(SB)/8, $0x3d118dfc25abaa1c
-DATA pool<>+10744(SB)/8, $0x3d118dfc25abaa1c
-DATA pool<>+10752(SB)/8, $0x3d86574cac322b8d
-DATA pool<>+10760(SB)/8, $0x3d86574cac322b8d
-DATA pool<>+10768(SB)/8, $0x3c2cd4df73525fce
-DATA pool<>+10776(SB)/8, $0x3c2cd4df73525fce
-DATA pool<>+10784(SB)/8, $0x3baa693e5e04f2d2
-DATA pool<>+10792(SB)/8, $0x3baa693e5e04f2d2
-DATA pool<>+10800(SB)/8, $0xbde7efa3250347b0
-DATA pool<>+10808(SB)/8, $0xbde7efa3250347b0
-DATA pool<>+10816(SB)/8, $0x3ddafaf9a21852f3
-DATA pool<>+10824(SB)/8, $0x3ddafaf9a21852f3
-DATA pool<>+10832(SB)/8, $0x3df67e5bc7144d57
-DATA pool<>+10840(SB)/8, $0x3df67e5bc7144d57
-DATA pool<>+10848(SB)/8, $0x3ec3c6dcc15aff04
-DATA pool<>+10856(SB)/8, $0x3ec3c6dcc15aff04
-DATA pool<>+10864(SB)/8, $0x3f7017662a61f6aa
-DATA pool<>+10872(SB)/8, $0x3f7017662a61f6aa
-DATA pool<>+10880(SB)/8, $0x3fe458fab1e6aadc
-DATA pool<>+10888(SB)/8, $0x3fe458fab1e6aadc
-DATA pool<>+10896(SB)/8, $0x3e615fd645f70940
-DATA pool<>+10904(SB)/8, $0x3e615fd645f70940
-DATA pool<>+10912(SB)/8, $0x3f1f6907b53670ef
-DATA pool<>+10920(SB)/8, $0x3f1f6907b53670ef
-DATA pool<>+10928(SB)/8, $0x3fb2d6c91ded7bbb
-DATA pool<>+10936(SB)/8, $0x3fb2d6c91ded7bbb
-DATA pool<>+10944(SB)/8, $0x3ff90eacf96209cb
-DATA pool<>+10952(SB)/8, $0x3ff90eacf96209cb
-DATA pool<>+10960(SB)/8, $0x3d23ce929d520aba
-DATA pool<>+10968(SB)/8, $0x3d23ce929d520aba
-DATA pool<>+10976(SB)/8, $0x3e06c1aa029d29db
-DATA pool<>+10984(SB)/8, $0x3e06c1aa029d29db
-DATA pool<>+10992(SB)/8, $0x3ed1017e4b1b17dd
-DATA pool<>+11000(SB)/8, $0x3ed1017e4b1b17dd
-DATA pool<>+11008(SB)/8, $0x3f74b2ddc22e96ba
-DATA pool<>+11016(SB)/8, $0x3f74b2ddc22e96ba
-DATA pool<>+11024(SB)/8, $0x3fd5cab546883284
-DATA pool<>+11032(SB)/8, $0x3fd5cab546883284
-DATA pool<>+11040(SB)/8, $0x3caa58ec5f25cfcd
-DATA pool<>+11048(SB)/8, $0x3caa58ec5f25cfcd
-DATA pool<>+11056(SB)/8, $0x3d97fa87060ce073
-DATA pool<>+11064(SB)/8, $0x3d97fa87060ce073
-DATA pool<>+11072(SB)/8, $0x3e705b53915c860f
-DATA pool<>+11080(SB)/8, $0x3e705b53915c860f
-DATA pool<>+11088(SB)/8, $0x3f27f5efc9e653ba
-DATA pool<>+11096(SB)/8, $0x3f27f5efc9e653ba
-DATA pool<>+11104(SB)/8, $0x3fb25ffa680678ff
-DATA pool<>+11112(SB)/8, $0x3fb25ffa680678ff
-DATA pool<>+11120(SB)/8, $0xbfd36e85d283cd69
-DATA pool<>+11128(SB)/8, $0xbfd36e85d283cd69
-DATA pool<>+11136(SB)/8, $0x3dfd88cf5497ca47
-DATA pool<>+11144(SB)/8, $0x3dfd88cf5497ca47
-DATA pool<>+11152(SB)/8, $0xbe14e1ab958723b5
-DATA pool<>+11160(SB)/8, $0xbe14e1ab958723b5
-DATA pool<>+11168(SB)/8, $0xbe07bd9cd0f17018
-DATA pool<>+11176(SB)/8, $0xbe07bd9cd0f17018
-DATA pool<>+11184(SB)/8, $0xbe4130b6b26f7f48
-DATA pool<>+11192(SB)/8, $0xbe4130b6b26f7f48
-DATA pool<>+11200(SB)/8, $0xbe660c25d7368ca1
-DATA pool<>+11208(SB)/8, $0xbe660c25d7368ca1
-DATA pool<>+11216(SB)/8, $0xbe920cebcbbba533
-DATA pool<>+11224(SB)/8, $0xbe920cebcbbba533
-DATA pool<>+11232(SB)/8, $0xbec2617f4e5c1705
-DATA pool<>+11240(SB)/8, $0xbec2617f4e5c1705
-DATA pool<>+11248(SB)/8, $0xbef9efce5ecb7393
-DATA pool<>+11256(SB)/8, $0xbef9efce5ecb7393
-DATA pool<>+11264(SB)/8, $0xbf3f713068871371
-DATA pool<>+11272(SB)/8, $0xbf3f713068871371
-DATA pool<>+11280(SB)/8, $0xbf9fd1328181dba5
-DATA pool<>+11288(SB)/8, $0xbf9fd1328181dba5
-DATA pool<>+11296(SB)/8, $0xbdf1426cb50b481c
-DATA pool<>+11304(SB)/8, $0xbdf1426cb50b481c
-DATA pool<>+11312(SB)/8, $0x3e0702a9ff124e77
-DATA pool<>+11320(SB)/8, $0x3e0702a9ff124e77
-DATA pool<>+11328(SB)/8, $0x3df0718077fefc18
-DATA pool<>+11336(SB)/8, $0x3df0718077fefc18
-DATA pool<>+11344(SB)/8, $0x3e2f59c8cebc3ad0
-DATA pool<>+11352(SB)/8, $0x3e2f59c8cebc3ad0
-DATA pool<>+11360(SB)/8, $0x3e52652b3150385e
-DATA pool<>+11368(SB)/8, $0x3e52652b3150385e
-DATA pool<>+11376(SB)/8, $0x3e7ba0fdd5794207
-DATA pool<>+11384(SB)/8, $0x3e7ba0fdd5794207
-DATA pool<>+11392(SB)/8, $0x3ea8ec7c2eb7def4
-DATA pool<>+11400(SB)/8, $0x3ea8ec7c2eb7def4
-DATA pool<>+11408(SB)/8, $0x3edd5e9a6b6aece8
-DATA pool<>+11416(SB)/8, $0x3edd5e9a6b6aece8
-DATA pool<>+11424(SB)/8, $0x3f1a19652e6f8032
-DATA pool<>+11432(SB)/8, $0x3f1a19652e6f8032
-DATA pool<>+11440(SB)/8, $0x3f68d86f6465db52
-DATA pool<>+11448(SB)/8, $0x3f68d86f6465db52
-DATA pool<>+11456(SB)/8, $0x3ff37f5dd35f91a9
-DATA pool<>+11464(SB)/8, $0x3ff37f5dd35f91a9
-DATA pool<>+11472(SB)/8, $0x4089000000000000
-DATA pool<>+11480(SB)/8, $0x4089000000000000
-DATA pool<>+11488(SB)/8, $0x3ccbf5e6c2d978e1
-DATA pool<>+11496(SB)/8, $0x3ccbf5e6c2d978e1
-DATA pool<>+11504(SB)/8, $0x3d43bfca66196eee
-DATA pool<>+11512(SB)/8, $0x3d43bfca66196eee
-DATA pool<>+11520(SB)/8, $0xbd65dd47b610a450
-DATA pool<>+11528(SB)/8, $0xbd65dd47b610a450
-DATA pool<>+11536(SB)/8, $0xbdd77502ddcbfd3d
-DATA pool<>+11544(SB)/8, $0xbdd77502ddcbfd3d
-DATA pool<>+11552(SB)/8, $0x3dea38165cf7b01d
-DATA pool<>+11560(SB)/8, $0x3dea38165cf7b01d
-DATA pool<>+11568(SB)/8, $0xbddd7a9ea2b84851
-DATA pool<>+11576(SB)/8, $0xbddd7a9ea2b84851
-DATA pool<>+11584(SB)/8, $0x3db656dcd49da71e
-DATA pool<>+11592(SB)/8, $0x3db656dcd49da71e
-DATA pool<>+11600(SB)/8, $0x3e8a0fc16b3db980
-DATA pool<>+11608(SB)/8, $0x3e8a0fc16b3db980
-DATA pool<>+11616(SB)/8, $0x3f3f6907b5365f75
-DATA pool<>+11624(SB)/8, $0x3f3f6907b5365f75
-DATA pool<>+11632(SB)/8, $0x3fc2d6c91ded7bbc
-DATA pool<>+11640(SB)/8, $0x3fc2d6c91ded7bbc
-DATA pool<>+11648(SB)/8, $0x3e23ae904dcaa1a5
-DATA pool<>+11656(SB)/8, $0x3e23ae904dcaa1a5
-DATA pool<>+11664(SB)/8, $0x3ee8b893f1b1c239
-DATA pool<>+11672(SB)/8, $0x3ee8b893f1b1c239
-DATA pool<>+11680(SB)/8, $0x3f8823193f92f1ff
-DATA pool<>+11688(SB)/8, $0x3f8823193f92f1ff
-DATA pool<>+11696(SB)/8, $0xbe436576f0c0c032
-DATA pool<>+11704(SB)/8, $0xbe436576f0c0c032
-DATA pool<>+11712(SB)/8, $0xbf046794073460ce
-DATA pool<>+11720(SB)/8, $0xbf046794073460ce
-DATA pool<>+11728(SB)/8, $0xbf9c85d2154bc9a8
-DATA pool<>+11736(SB)/8, $0xbf9c85d2154bc9a8
-DATA pool<>+11744(SB)/8, $0xbfd5436f9149884f
-DATA pool<>+11752(SB)/8, $0xbfd5436f9149884f
-DATA pool<>+11760(SB)/8, $0xbea7c2a5c42e5510
-DATA pool<>+11768(SB)/8, $0xbea7c2a5c42e5510
-DATA pool<>+11776(SB)/8, $0xbf56a96e3d822f4e
-DATA pool<>+11784(SB)/8, $0xbf56a96e3d822f4e
-DATA pool<>+11792(SB)/8, $0xbfcf3619d57ef055
-DATA pool<>+11800(SB)/8, $0xbfcf3619d57ef055
-DATA pool<>+11808(SB)/8, $0x3fec52a4ac3be112
-DATA pool<>+11816(SB)/8, $0x3fec52a4ac3be112
-DATA pool<>+11824(SB)/8, $0xbe000d2ae6156232
-DATA pool<>+11832(SB)/8, $0xbe000d2ae6156232
-DATA pool<>+11840(SB)/8, $0x3e16ff28b9695970
-DATA pool<>+11848(SB)/8, $0x3e16ff28b9695970
-DATA pool<>+11856(SB)/8, $0x3e0c5c4c277b7d66
-DATA pool<>+11864(SB)/8, $0x3e0c5c4c277b7d66
-DATA pool<>+11872(SB)/8, $0x3e43bd443c1c99c9
-DATA pool<>+11880(SB)/8, $0x3e43bd443c1c99c9
-DATA pool<>+11888(SB)/8, $0x3e69dbbfaf7c18f1
-DATA pool<>+11896(SB)/8, $0x3e69dbbfaf7c18f1
-DATA pool<>+11904(SB)/8, $0x3e95ae0447a54e18
-DATA pool<>+11912(SB)/8, $0x3e95ae0447a54e18
-DATA pool<>+11920(SB)/8, $0x3ec6e6b23e9b8301
-DATA pool<>+11928(SB)/8, $0x3ec6e6b23e9b8301
-DATA pool<>+11936(SB)/8, $0x3f01383aa872e7c6
-DATA pool<>+11944(SB)/8, $0x3f01383aa872e7c6
-DATA pool<>+11952(SB)/8, $0x3f481bb3978f628d
-DATA pool<>+11960(SB)/8, $0x3f481bb3978f628d
-DATA pool<>+11968(SB)/8, $0x3fba7520dfb3f9ba
-DATA pool<>+11976(SB)/8, $0x3fba7520dfb3f9ba
-DATA pool<>+11984(SB)/8, $0x3df2bbb35150ddc0
-DATA pool<>+11992(SB)/8, $0x3df2bbb35150ddc0
-DATA pool<>+12000(SB)/8, $0xbe093f332a7881f1
-DATA pool<>+12008(SB)/8, $0xbe093f332a7881f1
-DATA pool<>+12016(SB)/8, $0xbdf409affcf44fc0
-DATA pool<>+12024(SB)/8, $0xbdf409affcf44fc0
-DATA pool<>+12032(SB)/8, $0xbe31dd7d314b0405
-DATA pool<>+12040(SB)/8, $0xbe31dd7d314b0405
-DATA pool<>+12048(SB)/8, $0xbe5560973a9e3649
-DATA pool<>+12056(SB)/8, $0xbe5560973a9e3649
-DATA pool<>+12064(SB)/8, $0xbe805fe8f85ff579
-DATA pool<>+12072(SB)/8, $0xbe805fe8f85ff579
-DATA pool<>+12080(SB)/8, $0xbeae6ca03b91885d
-DATA pool<>+12088(SB)/8, $0xbeae6ca03b91885d
-DATA pool<>+12096(SB)/8, $0xbee2cb02da40f17d
-DATA pool<>+12104(SB)/8, $0xbee2cb02da40f17d
-DATA pool<>+12112(SB)/8, $0xbf224bdedb2e201c
-DATA pool<>+12120(SB)/8, $0xbf224bdedb2e201c
-DATA pool<>+12128(SB)/8, $0xbf76cd23ac7d425c
-DATA pool<>+12136(SB)/8, $0xbf76cd23ac7d425c
-DATA pool<>+12144(SB)/8, $0x3ff5cf785b4a0203
-DATA pool<>+12152(SB)/8, $0x3ff5cf785b4a0203
-DATA pool<>+12160(SB)/8, $0x3fa0000000000000
-DATA pool<>+12168(SB)/8, $0x3fa0000000000000
-DATA pool<>+12176(SB)/8, $0xbb0780f82129e7ca
-DATA pool<>+12184(SB)/8, $0xbb0780f82129e7ca
-DATA pool<>+12192(SB)/8, $0x3aa93b3d765a5726
-DATA pool<>+12200(SB)/8, $0x3aa93b3d765a5726
-DATA pool<>+12208(SB)/8, $0x401721fb80462bbb
-DATA pool<>+12216(SB)/8, $0x401721fb80462bbb
-DATA pool<>+12224(SB)/8, $0x3cbdb60c816c15d3
-DATA pool<>+12232(SB)/8, $0x3cbdb60c816c15d3
-DATA pool<>+12240(SB)/8, $0x403e78a4a621dd6f
-DATA pool<>+12248(SB)/8, $0x403e78a4a621dd6f
-DATA pool<>+12256(SB)/8, $0xbcb10d7c5048826b
-DATA pool<>+12264(SB)/8, $0xbcb10d7c5048826b
-DATA pool<>+12272(SB)/8, $0x3d0c9af9c3d116f0
-DATA pool<>+12280(SB)/8, $0x3d0c9af9c3d116f0
-DATA pool<>+12288(SB)/8, $0xbcf5c372909e604f
-DATA pool<>+12296(SB)/8, $0xbcf5c372909e604f
-DATA pool<>+12304(SB)/8, $0xbd0a85a25e0e4db4
-DATA pool<>+12312(SB)/8, $0xbd0a85a25e0e4db4
-DATA pool<>+12320(SB)/8, $0x3cf34caa6632a872
-DATA pool<>+12328(SB)/8, $0x3cf34caa6632a872
-DATA pool<>+12336(SB)/8, $0x3fe20dd750429b6d
-DATA pool<>+12344(SB)/8, $0x3fe20dd750429b6d
-DATA pool<>+12352(SB)/8, $0xbbbe871b9af72653
-DATA pool<>+12360(SB)/8, $0xbbbe871b9af72653
-DATA pool<>+12368(SB)/8, $0xbc6a21d145f8d751
-DATA pool<>+12376(SB)/8, $0xbc6a21d145f8d751
-DATA pool<>+12384(SB)/8, $0xbd0c0368f7e22d3f
-DATA pool<>+12392(SB)/8, $0xbd0c0368f7e22d3f
-DATA pool<>+12400(SB)/8, $0xbda1a4d977497bcf
-DATA pool<>+12408(SB)/8, $0xbda1a4d977497bcf
-DATA pool<>+12416(SB)/8, $0xbe2801f7f33955cf
-DATA pool<>+12424(SB)/8, $0xbe2801f7f33955cf
-DATA pool<>+12432(SB)/8, $0xbe9f633ea85ead22
-DATA pool<>+12440(SB)/8, $0xbe9f633ea85ead22
-DATA pool<>+12448(SB)/8, $0xbf008db6a2de263f
-DATA pool<>+12456(SB)/8, $0xbf008db6a2de263f
-DATA pool<>+12464(SB)/8, $0xbf45059ea69f58a4
-DATA pool<>+12472(SB)/8, $0xbf45059ea69f58a4
-DATA pool<>+12480(SB)/8, $0xbf615d87e4b8d5b1
-DATA pool<>+12488(SB)/8, $0xbf615d87e4b8d5b1
-DATA pool<>+12496(SB)/8, $0x3b63e3f04d4c36ce
-DATA pool<>+12504(SB)/8, $0x3b63e3f04d4c36ce
-DATA pool<>+12512(SB)/8, $0x3c151aa3294856de
-DATA pool<>+12520(SB)/8, $0x3c151aa3294856de
-DATA pool<>+12528(SB)/8, $0x3cbcca49fc88438a
-DATA pool<>+12536(SB)/8, $0x3cbcca49fc88438a
-DATA pool<>+12544(SB)/8, $0x3d57df1c9ec3f494
-DATA pool<>+12552(SB)/8, $0x3d57df1c9ec3f494
-DATA pool<>+12560(SB)/8, $0x3de65ec7d3757f15
-DATA pool<>+12568(SB)/8, $0x3de65ec7d3757f15
-DATA pool<>+12576(SB)/8, $0x3e6577f683baf78f
-DATA pool<>+12584(SB)/8, $0x3e6577f683baf78f
-DATA pool<>+12592(SB)/8, $0x3ed250f53798032f
-DATA pool<>+12600(SB)/8, $0x3ed250f53798032f
-DATA pool<>+12608(SB)/8, $0x3f26409a6fd7b18a
-DATA pool<>+12616(SB)/8, $0x3f26409a6fd7b18a
-DATA pool<>+12624(SB)/8, $0x3f599e65104a68d3
-DATA pool<>+12632(SB)/8, $0x3f599e65104a68d3
-DATA pool<>+12640(SB)/8, $0x3f52bc29174dd587
-DATA pool<>+12648(SB)/8, $0x3f52bc29174dd587
-DATA pool<>+12656(SB)/8, $0x3d303a67054839f2
-DATA pool<>+12664(SB)/8, $0x3d303a67054839f2
-DATA pool<>+12672(SB)/8, $0x3d6e92000e832cd3
-DATA pool<>+12680(SB)/8, $0x3d6e92000e832cd3
-DATA pool<>+12688(SB)/8, $0x3db2b95c69e41f96
-DATA pool<>+12696(SB)/8, $0x3db2b95c69e41f96
-DATA pool<>+12704(SB)/8, $0x3e061a5760762203
-DATA pool<>+12712(SB)/8, $0x3e061a5760762203
-DATA pool<>+12720(SB)/8, $0x3e73135a899d41e7
-DATA pool<>+12728(SB)/8, $0x3e73135a899d41e7
-DATA pool<>+12736(SB)/8, $0x3f11e9a6138feebb
-DATA pool<>+12744(SB)/8, $0x3f11e9a6138feebb
-DATA pool<>+12752(SB)/8, $0xbd136db567656e35
-DATA pool<>+12760(SB)/8, $0xbd136db567656e35
-DATA pool<>+12768(SB)/8, $0xbd50668091946277
-DATA pool<>+12776(SB)/8, $0xbd50668091946277
-DATA pool<>+12784(SB)/8, $0xbd8f921a9be4b876
-DATA pool<>+12792(SB)/8, $0xbd8f921a9be4b876
-DATA pool<>+12800(SB)/8, $0xbdda08311da2b2a8
-DATA pool<>+12808(SB)/8, $0xbdda08311da2b2a8
-DATA pool<>+12816(SB)/8, $0xbe3858d1bacfdbf7
-DATA pool<>+12824(SB)/8, $0xbe3858d1bacfdbf7
-DATA pool<>+12832(SB)/8, $0xbeb8c84352849033
-DATA pool<>+12840(SB)/8, $0xbeb8c84352849033
-DATA pool<>+12848(SB)/8, $0xbf8fdb5c0b2f3d5b
-DATA pool<>+12856(SB)/8, $0xbf8fdb5c0b2f3d5b
-DATA pool<>+12864(SB)/8, $0xbd3214e1a0304ff3
-DATA pool<>+12872(SB)/8, $0xbd3214e1a0304ff3
-DATA pool<>+12880(SB)/8, $0xbd72b60513387ae8
-DATA pool<>+12888(SB)/8, $0xbd72b60513387ae8
-DATA pool<>+12896(SB)/8, $0xbdbb5bdf7a76e078
-DATA pool<>+12904(SB)/8, $0xbdbb5bdf7a76e078
-DATA pool<>+12912(SB)/8, $0xbe14d2f3c25c2669
-DATA pool<>+12920(SB)/8, $0xbe14d2f3c25c2669
-DATA pool<>+12928(SB)/8, $0xbe8b8d2d6f57a06f
-DATA pool<>+12936(SB)/8, $0xbe8b8d2d6f57a06f
-DATA pool<>+12944(SB)/8, $0xbf4193600c1deb32
-DATA pool<>+12952(SB)/8, $0xbf4193600c1deb32
-DATA pool<>+12960(SB)/8, $0x3d14b57cdc5b18ed
-DATA pool<>+12968(SB)/8, $0x3d14b57cdc5b18ed
-DATA pool<>+12976(SB)/8, $0x3d52b6e7c27aa61d
-DATA pool<>+12984(SB)/8, $0x3d52b6e7c27aa61d
-DATA pool<>+12992(SB)/8, $0x3d94fdd63aab1945
-DATA pool<>+13000(SB)/8, $0x3d94fdd63aab1945
-DATA pool<>+13008(SB)/8, $0x3de54df3303856ec
-DATA pool<>+13016(SB)/8, $0x3de54df3303856ec
-DATA pool<>+13024(SB)/8, $0x3e4b7ef11c70bf90
-DATA pool<>+13032(SB)/8, $0x3e4b7ef11c70bf90
-DATA pool<>+13040(SB)/8, $0x3ed9be00160e8537
-DATA pool<>+13048(SB)/8, $0x3ed9be00160e8537
-DATA pool<>+13056(SB)/8, $0x3feffb8dd328503d
-DATA pool<>+13064(SB)/8, $0x3feffb8dd328503d
-DATA pool<>+13072(SB)/8, $0xbab11eb755ad4bce
-DATA pool<>+13080(SB)/8, $0xbab11eb755ad4bce
-DATA pool<>+13088(SB)/8, $0x3a5193db236399c2
-DATA pool<>+13096(SB)/8, $0x3a5193db236399c2
-DATA pool<>+13104(SB)/8, $0x402d5d2b4189822c
-DATA pool<>+13112(SB)/8, $0x402d5d2b4189822c
-DATA pool<>+13120(SB)/8, $0xbc9c6a0d245172ba
-DATA pool<>+13128(SB)/8, $0xbc9c6a0d245172ba
-DATA pool<>+13136(SB)/8, $0x40489bf66072a432
-DATA pool<>+13144(SB)/8, $0x40489bf66072a432
-DATA pool<>+13152(SB)/8, $0x3cc25355661cb79c
-DATA pool<>+13160(SB)/8, $0x3cc25355661cb79c
-DATA pool<>+13168(SB)/8, $0xbd0e37e7306a7240
-DATA pool<>+13176(SB)/8, $0xbd0e37e7306a7240
-DATA pool<>+13184(SB)/8, $0x3cf6f044f2b7f8d2
-DATA pool<>+13192(SB)/8, $0x3cf6f044f2b7f8d2
-DATA pool<>+13200(SB)/8, $0x3d0c12b73473a30f
-DATA pool<>+13208(SB)/8, $0x3d0c12b73473a30f
-DATA pool<>+13216(SB)/8, $0xbcf460af173d132f
-DATA pool<>+13224(SB)/8, $0xbcf460af173d132f
-DATA pool<>+13232(SB)/8, $0xbb68783e1fc7ccb1
-DATA pool<>+13240(SB)/8, $0xbb68783e1fc7ccb1
-DATA pool<>+13248(SB)/8, $0xbc17484cb673745e
-DATA pool<>+13256(SB)/8, $0xbc17484cb673745e
-DATA pool<>+13264(SB)/8, $0xbcbc179ab5f85d03
-DATA pool<>+13272(SB)/8, $0xbcbc179ab5f85d03
-DATA pool<>+13280(SB)/8, $0xbd543c20bf860021
-DATA pool<>+13288(SB)/8, $0xbd543c20bf860021
-DATA pool<>+13296(SB)/8, $0xbde0137e01b6d793
-DATA pool<>+13304(SB)/8, $0xbde0137e01b6d793
-DATA pool<>+13312(SB)/8, $0xbe5941a82675761e
-DATA pool<>+13320(SB)/8, $0xbe5941a82675761e
-DATA pool<>+13328(SB)/8, $0xbec0af8bb9889ba1
-DATA pool<>+13336(SB)/8, $0xbec0af8bb9889ba1
-DATA pool<>+13344(SB)/8, $0xbf0c5a7fc38dd1d3
-DATA pool<>+13352(SB)/8, $0xbf0c5a7fc38dd1d3
-DATA pool<>+13360(SB)/8, $0xbf31adb1329ed86f
-DATA pool<>+13368(SB)/8, $0xbf31adb1329ed86f
-DATA pool<>+13376(SB)/8, $0x3b0e5d08296fe691
-DATA pool<>+13384(SB)/8, $0x3b0e5d08296fe691
-DATA pool<>+13392(SB)/8, $0x3bc1cf3b931da6b0
-DATA pool<>+13400(SB)/8, $0x3bc1cf3b931da6b0
-DATA pool<>+13408(SB)/8, $0x3c6b2a6e4c2f4d95
-DATA pool<>+13416(SB)/8, $0x3c6b2a6e4c2f4d95
-DATA pool<>+13424(SB)/8, $0x3d098ae518e25941
-DATA pool<>+13432(SB)/8, $0x3d098ae518e25941
-DATA pool<>+13440(SB)/8, $0x3d9ba3fb2eea4c7f
-DATA pool<>+13448(SB)/8, $0x3d9ba3fb2eea4c7f
-DATA pool<>+13456(SB)/8, $0x3e1f62979d67044b
-DATA pool<>+13464(SB)/8, $0x3e1f62979d67044b
-DATA pool<>+13472(SB)/8, $0x3e906438a6958c31
-DATA pool<>+13480(SB)/8, $0x3e906438a6958c31
-DATA pool<>+13488(SB)/8, $0x3ee9ac7788fbda1d
-DATA pool<>+13496(SB)/8, $0x3ee9ac7788fbda1d
-DATA pool<>+13504(SB)/8, $0x3f24c9bd11c0aa3b
-DATA pool<>+13512(SB)/8, $0x3f24c9bd11c0aa3b
-DATA pool<>+13520(SB)/8, $0x3f298ec1eee7c01a
-DATA pool<>+13528(SB)/8, $0x3f298ec1eee7c01a
-DATA pool<>+13536(SB)/8, $0xbd31528cc57af727
-DATA pool<>+13544(SB)/8, $0xbd31528cc57af727
-DATA pool<>+13552(SB)/8, $0xbd7069f2d4690fb8
-DATA pool<>+13560(SB)/8, $0xbd7069f2d4690fb8
-DATA pool<>+13568(SB)/8, $0xbdb45d24c1553b8d
-DATA pool<>+13576(SB)/8, $0xbdb45d24c1553b8d
-DATA pool<>+13584(SB)/8, $0xbe08922f957a2ee5
-DATA pool<>+13592(SB)/8, $0xbe08922f957a2ee5
-DATA pool<>+13600(SB)/8, $0xbe7642312741e464
-DATA pool<>+13608(SB)/8, $0xbe7642312741e464
-DATA pool<>+13616(SB)/8, $0xbf1938da0a0a6a19
-DATA pool<>+13624(SB)/8, $0xbf1938da0a0a6a19
-DATA pool<>+13632(SB)/8, $0x3d14af02165d68cf
-DATA pool<>+13640(SB)/8, $0x3d14af02165d68cf
-DATA pool<>+13648(SB)/8, $0x3d51882a11595d42
-DATA pool<>+13656(SB)/8, $0x3d51882a11595d42
-DATA pool<>+13664(SB)/8, $0x3d910c4a3a300f0f
-DATA pool<>+13672(SB)/8, $0x3d910c4a3a300f0f
-DATA pool<>+13680(SB)/8, $0x3ddc92e10eca7a23
-DATA pool<>+13688(SB)/8, $0x3ddc92e10eca7a23
-DATA pool<>+13696(SB)/8, $0x3e3b9302a873b418
-DATA pool<>+13704(SB)/8, $0x3e3b9302a873b418
-DATA pool<>+13712(SB)/8, $0x3ebe8e009ca8f2fc
-DATA pool<>+13720(SB)/8, $0x3ebe8e009ca8f2fc
-DATA pool<>+13728(SB)/8, $0x3fa7f323705062fb
-DATA pool<>+13736(SB)/8, $0x3fa7f323705062fb
-DATA pool<>+13744(SB)/8, $0x3d3357bceaf27f87
-DATA pool<>+13752(SB)/8, $0x3d3357bceaf27f87
-DATA pool<>+13760(SB)/8, $0x3d7429b69e6e6024
-DATA pool<>+13768(SB)/8, $0x3d7429b69e6e6024
-DATA pool<>+13776(SB)/8, $0x3dbde947b0ea8325
-DATA pool<>+13784(SB)/8, $0x3dbde947b0ea8325
-DATA pool<>+13792(SB)/8, $0x3e175eb0293f9667
-DATA pool<>+13800(SB)/8, $0x3e175eb0293f9667
-DATA pool<>+13808(SB)/8, $0x3e907762640ba4ab
-DATA pool<>+13816(SB)/8, $0x3e907762640ba4ab
-DATA pool<>+13824(SB)/8, $0x3f4d73b8ea3c1247
-DATA pool<>+13832(SB)/8, $0x3f4d73b8ea3c1247
-DATA pool<>+13840(SB)/8, $0xbd161601abd4fc2c
-DATA pool<>+13848(SB)/8, $0xbd161601abd4fc2c
-DATA pool<>+13856(SB)/8, $0xbd5410a50c677dd6
-DATA pool<>+13864(SB)/8, $0xbd5410a50c677dd6
-DATA pool<>+13872(SB)/8, $0xbd96c3ff82119dc5
-DATA pool<>+13880(SB)/8, $0xbd96c3ff82119dc5
-DATA pool<>+13888(SB)/8, $0xbde78ba4e4b1350f
-DATA pool<>+13896(SB)/8, $0xbde78ba4e4b1350f
-DATA pool<>+13904(SB)/8, $0xbe4f96170dc571f3
-DATA pool<>+13912(SB)/8, $0xbe4f96170dc571f3
-DATA pool<>+13920(SB)/8, $0xbee0b1541bfc3a48
-DATA pool<>+13928(SB)/8, $0xbee0b1541bfc3a48
-DATA pool<>+13936(SB)/8, $0x3ff003b716033732
-DATA pool<>+13944(SB)/8, $0x3ff003b716033732
-DATA pool<>+13952(SB)/8, $0x3bbb9c5f0b6dca13
-DATA pool<>+13960(SB)/8, $0x3bbb9c5f0b6dca13
-DATA pool<>+13968(SB)/8, $0xbb5e0c8df86679b4
-DATA pool<>+13976(SB)/8, $0xbb5e0c8df86679b4
-DATA pool<>+13984(SB)/8, $0x3c716362f51ac0b7
-DATA pool<>+13992(SB)/8, $0x3c716362f51ac0b7
-DATA pool<>+14000(SB)/8, $0x3d1cb86044c55c72
-DATA pool<>+14008(SB)/8, $0x3d1cb86044c55c72
-DATA pool<>+14016(SB)/8, $0x3dbd7cb2d91108d6
-DATA pool<>+14024(SB)/8, $0x3dbd7cb2d91108d6
-DATA pool<>+14032(SB)/8, $0x3e51998aaae8e87d
-DATA pool<>+14040(SB)/8, $0x3e51998aaae8e87d
-DATA pool<>+14048(SB)/8, $0x3ed651b8eda1dfec
-DATA pool<>+14056(SB)/8, $0x3ed651b8eda1dfec
-DATA pool<>+14064(SB)/8, $0x3f4a6a8c6c983768
-DATA pool<>+14072(SB)/8, $0x3f4a6a8c6c983768
-DATA pool<>+14080(SB)/8, $0x3fa7bd6bf2ce921b
-DATA pool<>+14088(SB)/8, $0x3fa7bd6bf2ce921b
-DATA pool<>+14096(SB)/8, $0x3fe5827981135a27
-DATA pool<>+14104(SB)/8, $0x3fe5827981135a27
-DATA pool<>+14112(SB)/8, $0x3fc272bb3b608b42
-DATA pool<>+14120(SB)/8, $0x3fc272bb3b608b42
-DATA pool<>+14128(SB)/8, $0xbfea828bfbfdc936
-DATA pool<>+14136(SB)/8, $0xbfea828bfbfdc936
-DATA pool<>+14144(SB)/8, $0xbc170550172e0b1e
-DATA pool<>+14152(SB)/8, $0xbc170550172e0b1e
-DATA pool<>+14160(SB)/8, $0xbcc7a1c9b6bed8ba
-DATA pool<>+14168(SB)/8, $0xbcc7a1c9b6bed8ba
-DATA pool<>+14176(SB)/8, $0xbd6effd882078ad6
-DATA pool<>+14184(SB)/8, $0xbd6effd882078ad6
-DATA pool<>+14192(SB)/8, $0xbe088011a9b87e8a
-DATA pool<>+14200(SB)/8, $0xbe088011a9b87e8a
-DATA pool<>+14208(SB)/8, $0xbe95995ab1ed85cb
-DATA pool<>+14216(SB)/8, $0xbe95995ab1ed85cb
-DATA pool<>+14224(SB)/8, $0xbf131537c5ccd741
-DATA pool<>+14232(SB)/8, $0xbf131537c5ccd741
-DATA pool<>+14240(SB)/8, $0xbf7cc706012361fc
-DATA pool<>+14248(SB)/8, $0xbf7cc706012361fc
-DATA pool<>+14256(SB)/8, $0xbfcc06cc647f6aa5
-DATA pool<>+14264(SB)/8, $0xbfcc06cc647f6aa5
-DATA pool<>+14272(SB)/8, $0xbff13da2b14a486e
-DATA pool<>+14280(SB)/8, $0xbff13da2b14a486e
-DATA pool<>+14288(SB)/8, $0x3ffa5a81d661f788
-DATA pool<>+14296(SB)/8, $0x3ffa5a81d661f788
-DATA pool<>+14304(SB)/8, $0xbfd876cb72f1c7eb
-DATA pool<>+14312(SB)/8, $0xbfd876cb72f1c7eb
-DATA pool<>+14320(SB)/8, $0x3d6ed24eaf166fea
-DATA pool<>+14328(SB)/8, $0x3d6ed24eaf166fea
-DATA pool<>+14336(SB)/8, $0xbd1e56ece69c7e90
-DATA pool<>+14344(SB)/8, $0xbd1e56ece69c7e90
-DATA pool<>+14352(SB)/8, $0x3e0532ea3c52e1f1
-DATA pool<>+14360(SB)/8, $0x3e0532ea3c52e1f1
-DATA pool<>+14368(SB)/8, $0x3e8ff34fd2db52ec
-DATA pool<>+14376(SB)/8, $0x3e8ff34fd2db52ec
-DATA pool<>+14384(SB)/8, $0x3f076c164b7f48cb
-DATA pool<>+14392(SB)/8, $0x3f076c164b7f48cb
-DATA pool<>+14400(SB)/8, $0x3f6c097bb98fe302
-DATA pool<>+14408(SB)/8, $0x3f6c097bb98fe302
-DATA pool<>+14416(SB)/8, $0x3fb41bb6917b15d2
-DATA pool<>+14424(SB)/8, $0x3fb41bb6917b15d2
-DATA pool<>+14432(SB)/8, $0x3fce16d7a1d07b70
-DATA pool<>+14440(SB)/8, $0x3fce16d7a1d07b70
-DATA pool<>+14448(SB)/8, $0xbfcf26fddceafd0e
-DATA pool<>+14456(SB)/8, $0xbfcf26fddceafd0e
-DATA pool<>+14464(SB)/8, $0xbdbb5d375e75f876
-DATA pool<>+14472(SB)/8, $0xbdbb5d375e75f876
-DATA pool<>+14480(SB)/8, $0xbe4c3f1d9346c784
-DATA pool<>+14488(SB)/8, $0xbe4c3f1d9346c784
-DATA pool<>+14496(SB)/8, $0xbece35169de36f5f
-DATA pool<>+14504(SB)/8, $0xbece35169de36f5f
-DATA pool<>+14512(SB)/8, $0xbf3d1604f9ccae5c
-DATA pool<>+14520(SB)/8, $0xbf3d1604f9ccae5c
-DATA pool<>+14528(SB)/8, $0xbf94198f92a31f2a
-DATA pool<>+14536(SB)/8, $0xbf94198f92a31f2a
-DATA pool<>+14544(SB)/8, $0xbfc923952d7c42a6
-DATA pool<>+14552(SB)/8, $0xbfc923952d7c42a6
-DATA pool<>+14560(SB)/8, $0x3f97edab31507d03
-DATA pool<>+14568(SB)/8, $0x3f97edab31507d03
-DATA pool<>+14576(SB)/8, $0x3fb21d516f81acf6
-DATA pool<>+14584(SB)/8, $0x3fb21d516f81acf6
-DATA pool<>+14592(SB)/8, $0x400e000000000000
-DATA pool<>+14600(SB)/8, $0x400e000000000000
-DATA pool<>+14608(SB)/8, $0x7830000000000000
-DATA pool<>+14616(SB)/8, $0x7830000000000000
-DATA pool<>+14624(SB)/8, $0xbdc4a9d2959757aa
-DATA pool<>+14632(SB)/8, $0xbdc4a9d2959757aa
-DATA pool<>+14640(SB)/8, $0xbdd5128d73ac30b8
-DATA pool<>+14648(SB)/8, $0xbdd5128d73ac30b8
-DATA pool<>+14656(SB)/8, $0x403e000000000000
-DATA pool<>+14664(SB)/8, $0x403e000000000000
-DATA pool<>+14672(SB)/8, $0x403ab33333333333
-DATA pool<>+14680(SB)/8, $0x403ab33333333333
-DATA pool<>+14688(SB)/8, $0x3e02c3337b607cf5
-DATA pool<>+14696(SB)/8, $0x3e02c3337b607cf5
-DATA pool<>+14704(SB)/8, $0xbe32db1e775be183
-DATA pool<>+14712(SB)/8, $0xbe32db1e775be183
-DATA pool<>+14720(SB)/8, $0x3e5a1523c80c337f
-DATA pool<>+14728(SB)/8, $0x3e5a1523c80c337f
-DATA pool<>+14736(SB)/8, $0xbe6f47cba0d54b1d
-DATA pool<>+14744(SB)/8, $0xbe6f47cba0d54b1d
-DATA pool<>+14752(SB)/8, $0xbeb0525a3ea02fd1
-DATA pool<>+14760(SB)/8, $0xbeb0525a3ea02fd1
-DATA pool<>+14768(SB)/8, $0x3ef778a2b026d8e8
-DATA pool<>+14776(SB)/8, $0x3ef778a2b026d8e8
-DATA pool<>+14784(SB)/8, $0xbf3303f9d9e71d29
-DATA pool<>+14792(SB)/8, $0xbf3303f9d9e71d29
-DATA pool<>+14800(SB)/8, $0x3f5cc3a0e22f229e
-DATA pool<>+14808(SB)/8, $0x3f5cc3a0e22f229e
-DATA pool<>+14816(SB)/8, $0x3f9d0b0037dcada0
-DATA pool<>+14824(SB)/8, $0x3f9d0b0037dcada0
-DATA pool<>+14832(SB)/8, $0x3fb7a14188a99ba8
-DATA pool<>+14840(SB)/8, $0x3fb7a14188a99ba8
-DATA pool<>+14848(SB)/8, $0x3fb510169d0967ff
-DATA pool<>+14856(SB)/8, $0x3fb510169d0967ff
-DATA pool<>+14864(SB)/8, $0xbfc1f367683f89a7
-DATA pool<>+14872(SB)/8, $0xbfc1f367683f89a7
-DATA pool<>+14880(SB)/8, $0x3e0fbb0793f9b911
-DATA pool<>+14888(SB)/8, $0x3e0fbb0793f9b911
-DATA pool<>+14896(SB)/8, $0xbe3c60456b212847
-DATA pool<>+14904(SB)/8, $0xbe3c60456b212847
-DATA pool<>+14912(SB)/8, $0x3e660d29d5c9015b
-DATA pool<>+14920(SB)/8, $0x3e660d29d5c9015b
-DATA pool<>+14928(SB)/8, $0xbe918861ad8198cc
-DATA pool<>+14936(SB)/8, $0xbe918861ad8198cc
-DATA pool<>+14944(SB)/8, $0x3ebd6b54b5242f92
-DATA pool<>+14952(SB)/8, $0x3ebd6b54b5242f92
-DATA pool<>+14960(SB)/8, $0xbee800892b47ca45
-DATA pool<>+14968(SB)/8, $0xbee800892b47ca45
-DATA pool<>+14976(SB)/8, $0x3f0b14449e33de10
-DATA pool<>+14984(SB)/8, $0x3f0b14449e33de10
-DATA pool<>+14992(SB)/8, $0x3f333fb24531730e
-DATA pool<>+15000(SB)/8, $0x3f333fb24531730e
-DATA pool<>+15008(SB)/8, $0xbf83f603c3390a9b
-DATA pool<>+15016(SB)/8, $0xbf83f603c3390a9b
-DATA pool<>+15024(SB)/8, $0xbfae0d0fa6e016bd
-DATA pool<>+15032(SB)/8, $0xbfae0d0fa6e016bd
-DATA pool<>+15040(SB)/8, $0xbfbbda9309a2886a
-DATA pool<>+15048(SB)/8, $0xbfbbda9309a2886a
-DATA pool<>+15056(SB)/8, $0x3f6d5f2948159d0e
-DATA pool<>+15064(SB)/8, $0x3f6d5f2948159d0e
-DATA pool<>+15072(SB)/8, $0x3ff3ccda0b5d5dc2
-DATA pool<>+15080(SB)/8, $0x3ff3ccda0b5d5dc2
-DATA pool<>+15088(SB)/8, $0x4044000000000000
-DATA pool<>+15096(SB)/8, $0x4044000000000000
-DATA pool<>+15104(SB)/8, $0x00007fc000007fc0
-DATA pool<>+15112(SB)/8, $0x00007fc000007fc0
-DATA pool<>+15120(SB)/8, $0x00007fff00007fff
-DATA pool<>+15128(SB)/8, $0x00007fff00007fff
-DATA pool<>+15136(SB)/8, $0x4f0000004f000000
-DATA pool<>+15144(SB)/8, $0x4f0000004f000000
-DATA pool<>+15152(SB)/8, $0x00000000000007ff
-DATA pool<>+15160(SB)/8, $0x00000000000007ff
-DATA pool<>+15168(SB)/8, $0x4530000080000000
-DATA pool<>+15176(SB)/8, $0x4530000080000000
-DATA pool<>+15184(SB)/8, $0x00000000ffffffff
-DATA pool<>+15192(SB)/8, $0x00000000ffffffff
-DATA pool<>+15200(SB)/8, $0xfffffffffffff800
-DATA pool<>+15208(SB)/8, $0xfffffffffffff800
-DATA pool<>+15216(SB)/8, $0x43e0000000000000
-DATA pool<>+15224(SB)/8, $0x43e0000000000000
-DATA pool<>+15232(SB)/8, $0xc1e0000000000000
-DATA pool<>+15240(SB)/8, $0xc1e0000000000000
-DATA pool<>+15248(SB)/8, $0x41e0000000000000
-DATA pool<>+15256(SB)/8, $0x41e0000000000000
-DATA pool<>+15264(SB)/8, $0x3f70000000000000
-DATA pool<>+15272(SB)/8, $0x3f70000000000000
-DATA pool<>+15280(SB)/8, $0x4070000000000000
-DATA pool<>+15288(SB)/8, $0x4070000000000000
-DATA pool<>+15296(SB)/8, $0x43d0000000000000
-DATA pool<>+15304(SB)/8, $0x43d0000000000000
-DATA pool<>+15312(SB)/8, $0xc2c80000c2c80000
-DATA pool<>+15320(SB)/8, $0xc2c80000c2c80000
-DATA pool<>+15328(SB)/8, $0x2b8cbccc2b8cbccc
-DATA pool<>+15336(SB)/8, $0x2b8cbccc2b8cbccc
-GLOBL pool<>(SB), RODATA|NOPTR, $15344
+DATA pool<>+6112(SB)/8, $0x7f574c5de97bb95e
+DATA pool<>+6120(SB)/8, $0x7f574c5de97bb95e
+DATA pool<>+6128(SB)/8, $0x3eaf038cb2f6a913
+DATA pool<>+6136(SB)/8, $0x3eaf038cb2f6a913
+DATA pool<>+6144(SB)/8, $0x3ed2620de1c78d97
+DATA pool<>+6152(SB)/8, $0x3ed2620de1c78d97
+DATA pool<>+6160(SB)/8, $0x3ef5808af19fa483
+DATA pool<>+6168(SB)/8, $0x3ef5808af19fa483
+DATA pool<>+6176(SB)/8, $0x3f1a127cd91ac95b
+DATA pool<>+6184(SB)/8, $0x3f1a127cd91ac95b
+DATA pool<>+6192(SB)/8, $0x3f40b36af5972ed1
+DATA pool<>+6200(SB)/8, $0x3f40b36af5972ed1
+DATA pool<>+6208(SB)/8, $0x3f67add6eadfcc7b
+DATA pool<>+6216(SB)/8, $0x3f67add6eadfcc7b
+DATA pool<>+6224(SB)/8, $0x3f951322ac7d8333
+DATA pool<>+6232(SB)/8, $0x3f951322ac7d8333
+DATA pool<>+6240(SB)/8, $0x3fd4a34cc4a60fa6
+DATA pool<>+6248(SB)/8, $0x3fd4a34cc4a60fa6
+DATA pool<>+6256(SB)/8, $0xbec08fccc794a9c7
+DATA pool<>+6264(SB)/8, $0xbec08fccc794a9c7
+DATA pool<>+6272(SB)/8, $0xbee3d4ce65b1d70b
+DATA pool<>+6280(SB)/8, $0xbee3d4ce65b1d70b
+DATA pool<>+6288(SB)/8, $0xbf078d8f868f383f
+DATA pool<>+6296(SB)/8, $0xbf078d8f868f383f
+DATA pool<>+6304(SB)/8, $0xbf2d3fd6a9087d23
+DATA pool<>+6312(SB)/8, $0xbf2d3fd6a9087d23
+DATA pool<>+6320(SB)/8, $0xbf538ac5bfce42c1
+DATA pool<>+6328(SB)/8, $0xbf538ac5bfce42c1
+DATA pool<>+6336(SB)/8, $0xbf7e404fc21d8fe7
+DATA pool<>+6344(SB)/8, $0xbf7e404fc21d8fe7
+DATA pool<>+6352(SB)/8, $0xbfb13e001a557555
+DATA pool<>+6360(SB)/8, $0xbfb13e001a557555
+DATA pool<>+6368(SB)/8, $0x3fdb0ee6072093ce
+DATA pool<>+6376(SB)/8, $0x3fdb0ee6072093ce
+DATA pool<>+6384(SB)/8, $0x3fdacfe390c97d69
+DATA pool<>+6392(SB)/8, $0x3fdacfe390c97d69
+DATA pool<>+6400(SB)/8, $0x3f7a41a41a41a41a
+DATA pool<>+6408(SB)/8, $0x3f7a41a41a41a41a
+DATA pool<>+6416(SB)/8, $0xbf5f6ab0d9993c7d
+DATA pool<>+6424(SB)/8, $0xbf5f6ab0d9993c7d
+DATA pool<>+6432(SB)/8, $0x3f4b951e2b18ff23
+DATA pool<>+6440(SB)/8, $0x3f4b951e2b18ff23
+DATA pool<>+6448(SB)/8, $0xbf43813813813814
+DATA pool<>+6456(SB)/8, $0xbf43813813813814
+DATA pool<>+6464(SB)/8, $0x3f4a01a01a01a01a
+DATA pool<>+6472(SB)/8, $0x3f4a01a01a01a01a
+DATA pool<>+6480(SB)/8, $0xbf66c16c16c16c17
+DATA pool<>+6488(SB)/8, $0xbf66c16c16c16c17
+DATA pool<>+6496(SB)/8, $0x3fb5555555555555
+DATA pool<>+6504(SB)/8, $0x3fb5555555555555
+DATA pool<>+6512(SB)/8, $0xbf7e3074dfaf87af
+DATA pool<>+6520(SB)/8, $0xbf7e3074dfaf87af
+DATA pool<>+6528(SB)/8, $0xbfe32d2cce627c86
+DATA pool<>+6536(SB)/8, $0xbfe32d2cce627c86
+DATA pool<>+6544(SB)/8, $0xc014abbce625be52
+DATA pool<>+6552(SB)/8, $0xc014abbce625be52
+DATA pool<>+6560(SB)/8, $0x3f3e8f3675ee37dd
+DATA pool<>+6568(SB)/8, $0x3f3e8f3675ee37dd
+DATA pool<>+6576(SB)/8, $0x3fb5078348551854
+DATA pool<>+6584(SB)/8, $0x3fb5078348551854
+DATA pool<>+6592(SB)/8, $0x400466bc6775aa7d
+DATA pool<>+6600(SB)/8, $0x400466bc6775aa7d
+DATA pool<>+6608(SB)/8, $0x4014000000000000
+DATA pool<>+6616(SB)/8, $0x4014000000000000
+DATA pool<>+6624(SB)/8, $0xbfd4cd7b5ac333d2
+DATA pool<>+6632(SB)/8, $0xbfd4cd7b5ac333d2
+DATA pool<>+6640(SB)/8, $0x3fecc6b1a38c2315
+DATA pool<>+6648(SB)/8, $0x3fecc6b1a38c2315
+DATA pool<>+6656(SB)/8, $0xbeb1559283f92706
+DATA pool<>+6664(SB)/8, $0xbeb1559283f92706
+DATA pool<>+6672(SB)/8, $0x3efb22d8964f0ca9
+DATA pool<>+6680(SB)/8, $0x3efb22d8964f0ca9
+DATA pool<>+6688(SB)/8, $0xbf9582128f973c22
+DATA pool<>+6696(SB)/8, $0xbf9582128f973c22
+DATA pool<>+6704(SB)/8, $0xbf71110eb52b2e9d
+DATA pool<>+6712(SB)/8, $0xbf71110eb52b2e9d
+DATA pool<>+6720(SB)/8, $0xbf8111111110a0db
+DATA pool<>+6728(SB)/8, $0xbf8111111110a0db
+DATA pool<>+6736(SB)/8, $0x3fb44862b742c575
+DATA pool<>+6744(SB)/8, $0x3fb44862b742c575
+DATA pool<>+6752(SB)/8, $0x3f7f06889c29fd23
+DATA pool<>+6760(SB)/8, $0x3f7f06889c29fd23
+DATA pool<>+6768(SB)/8, $0x3f7041040df28355
+DATA pool<>+6776(SB)/8, $0x3f7041040df28355
+DATA pool<>+6784(SB)/8, $0x3fb5555555555554
+DATA pool<>+6792(SB)/8, $0x3fb5555555555554
+DATA pool<>+6800(SB)/8, $0xbf3f3092161e793a
+DATA pool<>+6808(SB)/8, $0xbf3f3092161e793a
+DATA pool<>+6816(SB)/8, $0xbfad4fcd82e20aec
+DATA pool<>+6824(SB)/8, $0xbfad4fcd82e20aec
+DATA pool<>+6832(SB)/8, $0xbfede9e64df22eab
+DATA pool<>+6840(SB)/8, $0xbfede9e64df22eab
+DATA pool<>+6848(SB)/8, $0x3f79f05c98c160da
+DATA pool<>+6856(SB)/8, $0x3f79f05c98c160da
+DATA pool<>+6864(SB)/8, $0x3fd472be1224054b
+DATA pool<>+6872(SB)/8, $0x3fd472be1224054b
+DATA pool<>+6880(SB)/8, $0x3fe999999999999a
+DATA pool<>+6888(SB)/8, $0x3fe999999999999a
+DATA pool<>+6896(SB)/8, $0x3de3ac58139c9a26
+DATA pool<>+6904(SB)/8, $0x3de3ac58139c9a26
+DATA pool<>+6912(SB)/8, $0xbdccd5a0cf55cf55
+DATA pool<>+6920(SB)/8, $0xbdccd5a0cf55cf55
+DATA pool<>+6928(SB)/8, $0x401a000000000000
+DATA pool<>+6936(SB)/8, $0x401a000000000000
+DATA pool<>+6944(SB)/8, $0x3fb7d05f417d05f4
+DATA pool<>+6952(SB)/8, $0x3fb7d05f417d05f4
+DATA pool<>+6960(SB)/8, $0xbebee8a046f851c2
+DATA pool<>+6968(SB)/8, $0xbebee8a046f851c2
+DATA pool<>+6976(SB)/8, $0x3eb2e7b1bfdbc13b
+DATA pool<>+6984(SB)/8, $0x3eb2e7b1bfdbc13b
+DATA pool<>+6992(SB)/8, $0x3ff1c71c71c71c72
+DATA pool<>+7000(SB)/8, $0x3ff1c71c71c71c72
+DATA pool<>+7008(SB)/8, $0x3e046d5368e61714
+DATA pool<>+7016(SB)/8, $0x3e046d5368e61714
+DATA pool<>+7024(SB)/8, $0xbdf323011bc72619
+DATA pool<>+7032(SB)/8, $0xbdf323011bc72619
+DATA pool<>+7040(SB)/8, $0xc010cccccccccccd
+DATA pool<>+7048(SB)/8, $0xc010cccccccccccd
+DATA pool<>+7056(SB)/8, $0xbe03c4694037e53c
+DATA pool<>+7064(SB)/8, $0xbe03c4694037e53c
+DATA pool<>+7072(SB)/8, $0xbe30b45c5092da19
+DATA pool<>+7080(SB)/8, $0xbe30b45c5092da19
+DATA pool<>+7088(SB)/8, $0xbe503a764371fcfb
+DATA pool<>+7096(SB)/8, $0xbe503a764371fcfb
+DATA pool<>+7104(SB)/8, $0xbe64045d1689647a
+DATA pool<>+7112(SB)/8, $0xbe64045d1689647a
+DATA pool<>+7120(SB)/8, $0xbe8c278edc6a4533
+DATA pool<>+7128(SB)/8, $0xbe8c278edc6a4533
+DATA pool<>+7136(SB)/8, $0xbec9e4d8fb1d2e4c
+DATA pool<>+7144(SB)/8, $0xbec9e4d8fb1d2e4c
+DATA pool<>+7152(SB)/8, $0xbf066fe00b997ed2
+DATA pool<>+7160(SB)/8, $0xbf066fe00b997ed2
+DATA pool<>+7168(SB)/8, $0xbf3334b517b3d49b
+DATA pool<>+7176(SB)/8, $0xbf3334b517b3d49b
+DATA pool<>+7184(SB)/8, $0x3ff4343305d3d898
+DATA pool<>+7192(SB)/8, $0x3ff4343305d3d898
+DATA pool<>+7200(SB)/8, $0x3db38fdf0688177b
+DATA pool<>+7208(SB)/8, $0x3db38fdf0688177b
+DATA pool<>+7216(SB)/8, $0x3e1b0ec4e71b1087
+DATA pool<>+7224(SB)/8, $0x3e1b0ec4e71b1087
+DATA pool<>+7232(SB)/8, $0x3e422daf760c785d
+DATA pool<>+7240(SB)/8, $0x3e422daf760c785d
+DATA pool<>+7248(SB)/8, $0x3e597abdef970a40
+DATA pool<>+7256(SB)/8, $0x3e597abdef970a40
+DATA pool<>+7264(SB)/8, $0x3e738cd339d6bba3
+DATA pool<>+7272(SB)/8, $0x3e738cd339d6bba3
+DATA pool<>+7280(SB)/8, $0x3eaa2eff7829c7c2
+DATA pool<>+7288(SB)/8, $0x3eaa2eff7829c7c2
+DATA pool<>+7296(SB)/8, $0x3ee8f34d0ebb3fc3
+DATA pool<>+7304(SB)/8, $0x3ee8f34d0ebb3fc3
+DATA pool<>+7312(SB)/8, $0x3f21a5c89ebb69ac
+DATA pool<>+7320(SB)/8, $0x3f21a5c89ebb69ac
+DATA pool<>+7328(SB)/8, $0xbf3c173464b7f332
+DATA pool<>+7336(SB)/8, $0xbf3c173464b7f332
+DATA pool<>+7344(SB)/8, $0x401468edd59fe0cf
+DATA pool<>+7352(SB)/8, $0x401468edd59fe0cf
+DATA pool<>+7360(SB)/8, $0xbff9aca6b29aca6b
+DATA pool<>+7368(SB)/8, $0xbff9aca6b29aca6b
+DATA pool<>+7376(SB)/8, $0x3ee1c667f47bb1cd
+DATA pool<>+7384(SB)/8, $0x3ee1c667f47bb1cd
+DATA pool<>+7392(SB)/8, $0xbef5ceff6e2b717d
+DATA pool<>+7400(SB)/8, $0xbef5ceff6e2b717d
+DATA pool<>+7408(SB)/8, $0x3efd7170043de58e
+DATA pool<>+7416(SB)/8, $0x3efd7170043de58e
+DATA pool<>+7424(SB)/8, $0xbeffb715298eb0b4
+DATA pool<>+7432(SB)/8, $0xbeffb715298eb0b4
+DATA pool<>+7440(SB)/8, $0x3eea365f632f71a6
+DATA pool<>+7448(SB)/8, $0x3eea365f632f71a6
+DATA pool<>+7456(SB)/8, $0xbef5df8fda201333
+DATA pool<>+7464(SB)/8, $0xbef5df8fda201333
+DATA pool<>+7472(SB)/8, $0xbef6e90a43fc7770
+DATA pool<>+7480(SB)/8, $0xbef6e90a43fc7770
+DATA pool<>+7488(SB)/8, $0xbf05322d1d819166
+DATA pool<>+7496(SB)/8, $0xbf05322d1d819166
+DATA pool<>+7504(SB)/8, $0xbefd5c9f48a3ae41
+DATA pool<>+7512(SB)/8, $0xbefd5c9f48a3ae41
+DATA pool<>+7520(SB)/8, $0x3f2640fd295f314e
+DATA pool<>+7528(SB)/8, $0x3f2640fd295f314e
+DATA pool<>+7536(SB)/8, $0x3f54b58297e8c66c
+DATA pool<>+7544(SB)/8, $0x3f54b58297e8c66c
+DATA pool<>+7552(SB)/8, $0x3f7a16422fb41137
+DATA pool<>+7560(SB)/8, $0x3f7a16422fb41137
+DATA pool<>+7568(SB)/8, $0x40259009e3ff6459
+DATA pool<>+7576(SB)/8, $0x40259009e3ff6459
+DATA pool<>+7584(SB)/8, $0xbed5ab55b78ab3af
+DATA pool<>+7592(SB)/8, $0xbed5ab55b78ab3af
+DATA pool<>+7600(SB)/8, $0x3eea9b30bd3082d7
+DATA pool<>+7608(SB)/8, $0x3eea9b30bd3082d7
+DATA pool<>+7616(SB)/8, $0xbef1e4b9c027fa88
+DATA pool<>+7624(SB)/8, $0xbef1e4b9c027fa88
+DATA pool<>+7632(SB)/8, $0x3ef36c615db88499
+DATA pool<>+7640(SB)/8, $0x3ef36c615db88499
+DATA pool<>+7648(SB)/8, $0xbede89007de0a2b4
+DATA pool<>+7656(SB)/8, $0xbede89007de0a2b4
+DATA pool<>+7664(SB)/8, $0x3eec9f902dcb22a6
+DATA pool<>+7672(SB)/8, $0x3eec9f902dcb22a6
+DATA pool<>+7680(SB)/8, $0x3ef0e0263ca0707c
+DATA pool<>+7688(SB)/8, $0x3ef0e0263ca0707c
+DATA pool<>+7696(SB)/8, $0x3f013a9cf661a66c
+DATA pool<>+7704(SB)/8, $0x3f013a9cf661a66c
+DATA pool<>+7712(SB)/8, $0x3f05f9303536cef7
+DATA pool<>+7720(SB)/8, $0x3f05f9303536cef7
+DATA pool<>+7728(SB)/8, $0xbefae0623b0cff94
+DATA pool<>+7736(SB)/8, $0xbefae0623b0cff94
+DATA pool<>+7744(SB)/8, $0xbf40b400db281577
+DATA pool<>+7752(SB)/8, $0xbf40b400db281577
+DATA pool<>+7760(SB)/8, $0xbf67ac0bb1e532d9
+DATA pool<>+7768(SB)/8, $0xbf67ac0bb1e532d9
+DATA pool<>+7776(SB)/8, $0xbf8c899691f279be
+DATA pool<>+7784(SB)/8, $0xbf8c899691f279be
+DATA pool<>+7792(SB)/8, $0x40312bbd6117dd76
+DATA pool<>+7800(SB)/8, $0x40312bbd6117dd76
+DATA pool<>+7808(SB)/8, $0xc00b8e38e38e38e5
+DATA pool<>+7816(SB)/8, $0xc00b8e38e38e38e5
+DATA pool<>+7824(SB)/8, $0xbe3ef84149d999a4
+DATA pool<>+7832(SB)/8, $0xbe3ef84149d999a4
+DATA pool<>+7840(SB)/8, $0x3e54e3a4ec0b0cbf
+DATA pool<>+7848(SB)/8, $0x3e54e3a4ec0b0cbf
+DATA pool<>+7856(SB)/8, $0x3e8adcc8b35cb645
+DATA pool<>+7864(SB)/8, $0x3e8adcc8b35cb645
+DATA pool<>+7872(SB)/8, $0xbebbd67d0e251aff
+DATA pool<>+7880(SB)/8, $0xbebbd67d0e251aff
+DATA pool<>+7888(SB)/8, $0xbea04cebb344551f
+DATA pool<>+7896(SB)/8, $0xbea04cebb344551f
+DATA pool<>+7904(SB)/8, $0x3f0ea421e67e6ef5
+DATA pool<>+7912(SB)/8, $0x3f0ea421e67e6ef5
+DATA pool<>+7920(SB)/8, $0xbf234852ef514054
+DATA pool<>+7928(SB)/8, $0xbf234852ef514054
+DATA pool<>+7936(SB)/8, $0xbf5a3fcbecc41d46
+DATA pool<>+7944(SB)/8, $0xbf5a3fcbecc41d46
+DATA pool<>+7952(SB)/8, $0xbf71028c8f81aeaa
+DATA pool<>+7960(SB)/8, $0xbf71028c8f81aeaa
+DATA pool<>+7968(SB)/8, $0x3fece58b41c4cd11
+DATA pool<>+7976(SB)/8, $0x3fece58b41c4cd11
+DATA pool<>+7984(SB)/8, $0x3e1ae5d09d820b8c
+DATA pool<>+7992(SB)/8, $0x3e1ae5d09d820b8c
+DATA pool<>+8000(SB)/8, $0x3e4158d011c73c1f
+DATA pool<>+8008(SB)/8, $0x3e4158d011c73c1f
+DATA pool<>+8016(SB)/8, $0xbe7d2b5197ccae49
+DATA pool<>+8024(SB)/8, $0xbe7d2b5197ccae49
+DATA pool<>+8032(SB)/8, $0x3e815fc68d92a1a0
+DATA pool<>+8040(SB)/8, $0x3e815fc68d92a1a0
+DATA pool<>+8048(SB)/8, $0x3ecff51823141406
+DATA pool<>+8056(SB)/8, $0x3ecff51823141406
+DATA pool<>+8064(SB)/8, $0xbef58e181dc5c713
+DATA pool<>+8072(SB)/8, $0xbef58e181dc5c713
+DATA pool<>+8080(SB)/8, $0xbf0b7f32a2884fff
+DATA pool<>+8088(SB)/8, $0xbf0b7f32a2884fff
+DATA pool<>+8096(SB)/8, $0x3f46ecbbd8a215d9
+DATA pool<>+8104(SB)/8, $0x3f46ecbbd8a215d9
+DATA pool<>+8112(SB)/8, $0x3f6626ce851aae58
+DATA pool<>+8120(SB)/8, $0x3f6626ce851aae58
+DATA pool<>+8128(SB)/8, $0x3f78c033c223c373
+DATA pool<>+8136(SB)/8, $0x3f78c033c223c373
+DATA pool<>+8144(SB)/8, $0x400777422abdd244
+DATA pool<>+8152(SB)/8, $0x400777422abdd244
+DATA pool<>+8160(SB)/8, $0xbe0a91c7feae0c67
+DATA pool<>+8168(SB)/8, $0xbe0a91c7feae0c67
+DATA pool<>+8176(SB)/8, $0x3e46bb265526488d
+DATA pool<>+8184(SB)/8, $0x3e46bb265526488d
+DATA pool<>+8192(SB)/8, $0xbe72e0c4879d1c4b
+DATA pool<>+8200(SB)/8, $0xbe72e0c4879d1c4b
+DATA pool<>+8208(SB)/8, $0x3e822c10203a80a8
+DATA pool<>+8216(SB)/8, $0x3e822c10203a80a8
+DATA pool<>+8224(SB)/8, $0x3ec7ec56a4d1194e
+DATA pool<>+8232(SB)/8, $0x3ec7ec56a4d1194e
+DATA pool<>+8240(SB)/8, $0xbf05b8ed61869511
+DATA pool<>+8248(SB)/8, $0xbf05b8ed61869511
+DATA pool<>+8256(SB)/8, $0x3f3326257cfd8593
+DATA pool<>+8264(SB)/8, $0x3f3326257cfd8593
+DATA pool<>+8272(SB)/8, $0xbf3ff993ab748250
+DATA pool<>+8280(SB)/8, $0xbf3ff993ab748250
+DATA pool<>+8288(SB)/8, $0xbf940b177277945e
+DATA pool<>+8296(SB)/8, $0xbf940b177277945e
+DATA pool<>+8304(SB)/8, $0x3fe3bb315fc76826
+DATA pool<>+8312(SB)/8, $0x3fe3bb315fc76826
+DATA pool<>+8320(SB)/8, $0x3df08965165098cd
+DATA pool<>+8328(SB)/8, $0x3df08965165098cd
+DATA pool<>+8336(SB)/8, $0xbe1a2ff5e8cd3427
+DATA pool<>+8344(SB)/8, $0xbe1a2ff5e8cd3427
+DATA pool<>+8352(SB)/8, $0xbe3f52a3fe65cdb9
+DATA pool<>+8360(SB)/8, $0xbe3f52a3fe65cdb9
+DATA pool<>+8368(SB)/8, $0x3e8ad7a816c59abc
+DATA pool<>+8376(SB)/8, $0x3e8ad7a816c59abc
+DATA pool<>+8384(SB)/8, $0xbebf1b43091c95d2
+DATA pool<>+8392(SB)/8, $0xbebf1b43091c95d2
+DATA pool<>+8400(SB)/8, $0x3ee2256e54ef65b4
+DATA pool<>+8408(SB)/8, $0x3ee2256e54ef65b4
+DATA pool<>+8416(SB)/8, $0x3ef57784fc724836
+DATA pool<>+8424(SB)/8, $0x3ef57784fc724836
+DATA pool<>+8432(SB)/8, $0xbf4b553ca6ffa15c
+DATA pool<>+8440(SB)/8, $0xbf4b553ca6ffa15c
+DATA pool<>+8448(SB)/8, $0x3f8175c3f22792b7
+DATA pool<>+8456(SB)/8, $0x3f8175c3f22792b7
+DATA pool<>+8464(SB)/8, $0xbf9abc1e0b47dc60
+DATA pool<>+8472(SB)/8, $0xbf9abc1e0b47dc60
+DATA pool<>+8480(SB)/8, $0x3ff805c5cfcedef5
+DATA pool<>+8488(SB)/8, $0x3ff805c5cfcedef5
+DATA pool<>+8496(SB)/8, $0x3ff6a09e667f3bcd
+DATA pool<>+8504(SB)/8, $0x3ff6a09e667f3bcd
+DATA pool<>+8512(SB)/8, $0xbe51839e2f01f649
+DATA pool<>+8520(SB)/8, $0xbe51839e2f01f649
+DATA pool<>+8528(SB)/8, $0x3e32dfb90af4b9cc
+DATA pool<>+8536(SB)/8, $0x3e32dfb90af4b9cc
+DATA pool<>+8544(SB)/8, $0x4030000000000000
+DATA pool<>+8552(SB)/8, $0x4030000000000000
+DATA pool<>+8560(SB)/8, $0x3dc36172c123f453
+DATA pool<>+8568(SB)/8, $0x3dc36172c123f453
+DATA pool<>+8576(SB)/8, $0x3ddde985e80c26e1
+DATA pool<>+8584(SB)/8, $0x3ddde985e80c26e1
+DATA pool<>+8592(SB)/8, $0xbe77122a4a4cd22c
+DATA pool<>+8600(SB)/8, $0xbe77122a4a4cd22c
+DATA pool<>+8608(SB)/8, $0xbeb328a2c8357506
+DATA pool<>+8616(SB)/8, $0xbeb328a2c8357506
+DATA pool<>+8624(SB)/8, $0xbee3429316a1f562
+DATA pool<>+8632(SB)/8, $0xbee3429316a1f562
+DATA pool<>+8640(SB)/8, $0xbf11302f643478c2
+DATA pool<>+8648(SB)/8, $0xbf11302f643478c2
+DATA pool<>+8656(SB)/8, $0xbf39176a6e8e5197
+DATA pool<>+8664(SB)/8, $0xbf39176a6e8e5197
+DATA pool<>+8672(SB)/8, $0xbf5dafac01bde31b
+DATA pool<>+8680(SB)/8, $0xbf5dafac01bde31b
+DATA pool<>+8688(SB)/8, $0xbf7bd25799e2f366
+DATA pool<>+8696(SB)/8, $0xbf7bd25799e2f366
+DATA pool<>+8704(SB)/8, $0xbf9427b0ab901a2d
+DATA pool<>+8712(SB)/8, $0xbf9427b0ab901a2d
+DATA pool<>+8720(SB)/8, $0xbfa602411cd57d69
+DATA pool<>+8728(SB)/8, $0xbfa602411cd57d69
+DATA pool<>+8736(SB)/8, $0xbfb1cd73a8f65403
+DATA pool<>+8744(SB)/8, $0xbfb1cd73a8f65403
+DATA pool<>+8752(SB)/8, $0xbfb5c028fe63ac01
+DATA pool<>+8760(SB)/8, $0xbfb5c028fe63ac01
+DATA pool<>+8768(SB)/8, $0xbfb6cb8d0c915d76
+DATA pool<>+8776(SB)/8, $0xbfb6cb8d0c915d76
+DATA pool<>+8784(SB)/8, $0xbfbcedda00486203
+DATA pool<>+8792(SB)/8, $0xbfbcedda00486203
+DATA pool<>+8800(SB)/8, $0x3e5cc61933fa56fa
+DATA pool<>+8808(SB)/8, $0x3e5cc61933fa56fa
+DATA pool<>+8816(SB)/8, $0x3e988e7c898f8b9d
+DATA pool<>+8824(SB)/8, $0x3e988e7c898f8b9d
+DATA pool<>+8832(SB)/8, $0x3ecb1d84b43be1a7
+DATA pool<>+8840(SB)/8, $0x3ecb1d84b43be1a7
+DATA pool<>+8848(SB)/8, $0x3efa6c3624a6c1a1
+DATA pool<>+8856(SB)/8, $0x3efa6c3624a6c1a1
+DATA pool<>+8864(SB)/8, $0x3f254986036f96f9
+DATA pool<>+8872(SB)/8, $0x3f254986036f96f9
+DATA pool<>+8880(SB)/8, $0x3f4c0f4746e5c54a
+DATA pool<>+8888(SB)/8, $0x3f4c0f4746e5c54a
+DATA pool<>+8896(SB)/8, $0x3f6da1aa5c31040b
+DATA pool<>+8904(SB)/8, $0x3f6da1aa5c31040b
+DATA pool<>+8912(SB)/8, $0x3f887e8674c081c8
+DATA pool<>+8920(SB)/8, $0x3f887e8674c081c8
+DATA pool<>+8928(SB)/8, $0x3f9ee6f56579a579
+DATA pool<>+8936(SB)/8, $0x3f9ee6f56579a579
+DATA pool<>+8944(SB)/8, $0x3fad11e10f563ea4
+DATA pool<>+8952(SB)/8, $0x3fad11e10f563ea4
+DATA pool<>+8960(SB)/8, $0x3fb44b6196a7e5ed
+DATA pool<>+8968(SB)/8, $0x3fb44b6196a7e5ed
+DATA pool<>+8976(SB)/8, $0x3fb65c235bfea67c
+DATA pool<>+8984(SB)/8, $0x3fb65c235bfea67c
+DATA pool<>+8992(SB)/8, $0x3fb8322d1d8a3bcb
+DATA pool<>+9000(SB)/8, $0x3fb8322d1d8a3bcb
+DATA pool<>+9008(SB)/8, $0x3fca7f09f8eedf5a
+DATA pool<>+9016(SB)/8, $0x3fca7f09f8eedf5a
+DATA pool<>+9024(SB)/8, $0xbdf2e287745e1a2e
+DATA pool<>+9032(SB)/8, $0xbdf2e287745e1a2e
+DATA pool<>+9040(SB)/8, $0x3e12c4a86bc0bfef
+DATA pool<>+9048(SB)/8, $0x3e12c4a86bc0bfef
+DATA pool<>+9056(SB)/8, $0xbe2ac9afa081a33e
+DATA pool<>+9064(SB)/8, $0xbe2ac9afa081a33e
+DATA pool<>+9072(SB)/8, $0x3e3f7410b7f70fd0
+DATA pool<>+9080(SB)/8, $0x3e3f7410b7f70fd0
+DATA pool<>+9088(SB)/8, $0xbe4c9aa2ffce2ca1
+DATA pool<>+9096(SB)/8, $0xbe4c9aa2ffce2ca1
+DATA pool<>+9104(SB)/8, $0x3e402cf9254e7670
+DATA pool<>+9112(SB)/8, $0x3e402cf9254e7670
+DATA pool<>+9120(SB)/8, $0x3e651d5f84cd03f6
+DATA pool<>+9128(SB)/8, $0x3e651d5f84cd03f6
+DATA pool<>+9136(SB)/8, $0x3e93f49933733f90
+DATA pool<>+9144(SB)/8, $0x3e93f49933733f90
+DATA pool<>+9152(SB)/8, $0x3ee75e5ee7822f78
+DATA pool<>+9160(SB)/8, $0x3ee75e5ee7822f78
+DATA pool<>+9168(SB)/8, $0x3f6b87969bb93a48
+DATA pool<>+9176(SB)/8, $0x3f6b87969bb93a48
+DATA pool<>+9184(SB)/8, $0xbe09ae1031554e04
+DATA pool<>+9192(SB)/8, $0xbe09ae1031554e04
+DATA pool<>+9200(SB)/8, $0x3e2499ae7b4d59c2
+DATA pool<>+9208(SB)/8, $0x3e2499ae7b4d59c2
+DATA pool<>+9216(SB)/8, $0xbe34d2b550bd6e76
+DATA pool<>+9224(SB)/8, $0xbe34d2b550bd6e76
+DATA pool<>+9232(SB)/8, $0x3e3d29741886cb2d
+DATA pool<>+9240(SB)/8, $0x3e3d29741886cb2d
+DATA pool<>+9248(SB)/8, $0xbe362c3f99ada19f
+DATA pool<>+9256(SB)/8, $0xbe362c3f99ada19f
+DATA pool<>+9264(SB)/8, $0xbe3d3b411548af05
+DATA pool<>+9272(SB)/8, $0xbe3d3b411548af05
+DATA pool<>+9280(SB)/8, $0x3e57257db9ed6674
+DATA pool<>+9288(SB)/8, $0x3e57257db9ed6674
+DATA pool<>+9296(SB)/8, $0x3e77d0e5f25bc841
+DATA pool<>+9304(SB)/8, $0x3e77d0e5f25bc841
+DATA pool<>+9312(SB)/8, $0x3eb8e513accc76a3
+DATA pool<>+9320(SB)/8, $0x3eb8e513accc76a3
+DATA pool<>+9328(SB)/8, $0x3f21daa72b5e2366
+DATA pool<>+9336(SB)/8, $0x3f21daa72b5e2366
+DATA pool<>+9344(SB)/8, $0x3fd9bd428ad249a5
+DATA pool<>+9352(SB)/8, $0x3fd9bd428ad249a5
+DATA pool<>+9360(SB)/8, $0xbe1856439397efd0
+DATA pool<>+9368(SB)/8, $0xbe1856439397efd0
+DATA pool<>+9376(SB)/8, $0x3df937c2c973bbaf
+DATA pool<>+9384(SB)/8, $0x3df937c2c973bbaf
+DATA pool<>+9392(SB)/8, $0xbdc1f6f8a3689d3b
+DATA pool<>+9400(SB)/8, $0xbdc1f6f8a3689d3b
+DATA pool<>+9408(SB)/8, $0xbddf23ff1f27dca9
+DATA pool<>+9416(SB)/8, $0xbddf23ff1f27dca9
+DATA pool<>+9424(SB)/8, $0xbe434c8bcd8ddda0
+DATA pool<>+9432(SB)/8, $0xbe434c8bcd8ddda0
+DATA pool<>+9440(SB)/8, $0xbe80acdeab55f889
+DATA pool<>+9448(SB)/8, $0xbe80acdeab55f889
+DATA pool<>+9456(SB)/8, $0xbeb300fe978e9508
+DATA pool<>+9464(SB)/8, $0xbeb300fe978e9508
+DATA pool<>+9472(SB)/8, $0xbee32923121b37e5
+DATA pool<>+9480(SB)/8, $0xbee32923121b37e5
+DATA pool<>+9488(SB)/8, $0xbf101a11a7a8dff7
+DATA pool<>+9496(SB)/8, $0xbf101a11a7a8dff7
+DATA pool<>+9504(SB)/8, $0xbf365bfbdc51c701
+DATA pool<>+9512(SB)/8, $0xbf365bfbdc51c701
+DATA pool<>+9520(SB)/8, $0xbf593681fb46e1ca
+DATA pool<>+9528(SB)/8, $0xbf593681fb46e1ca
+DATA pool<>+9536(SB)/8, $0xbf76ab6a3e67aad6
+DATA pool<>+9544(SB)/8, $0xbf76ab6a3e67aad6
+DATA pool<>+9552(SB)/8, $0xbf8fe3d9bfac793c
+DATA pool<>+9560(SB)/8, $0xbf8fe3d9bfac793c
+DATA pool<>+9568(SB)/8, $0xbfa13d5f358ccda3
+DATA pool<>+9576(SB)/8, $0xbfa13d5f358ccda3
+DATA pool<>+9584(SB)/8, $0xbfac4daa5133fb98
+DATA pool<>+9592(SB)/8, $0xbfac4daa5133fb98
+DATA pool<>+9600(SB)/8, $0xbfb1881379ffb627
+DATA pool<>+9608(SB)/8, $0xbfb1881379ffb627
+DATA pool<>+9616(SB)/8, $0xbfaf4bb071a7752a
+DATA pool<>+9624(SB)/8, $0xbfaf4bb071a7752a
+DATA pool<>+9632(SB)/8, $0x3e26b6f1c670609f
+DATA pool<>+9640(SB)/8, $0x3e26b6f1c670609f
+DATA pool<>+9648(SB)/8, $0x3e6459211f49b902
+DATA pool<>+9656(SB)/8, $0x3e6459211f49b902
+DATA pool<>+9664(SB)/8, $0x3e993e9a08b4d036
+DATA pool<>+9672(SB)/8, $0x3e993e9a08b4d036
+DATA pool<>+9680(SB)/8, $0x3ecba0fc13069d74
+DATA pool<>+9688(SB)/8, $0x3ecba0fc13069d74
+DATA pool<>+9696(SB)/8, $0x3ef96942f24ec5d6
+DATA pool<>+9704(SB)/8, $0x3ef96942f24ec5d6
+DATA pool<>+9712(SB)/8, $0x3f23742f9b2f5b02
+DATA pool<>+9720(SB)/8, $0x3f23742f9b2f5b02
+DATA pool<>+9728(SB)/8, $0x3f48656c3457cd2b
+DATA pool<>+9736(SB)/8, $0x3f48656c3457cd2b
+DATA pool<>+9744(SB)/8, $0x3f689f8a67329811
+DATA pool<>+9752(SB)/8, $0x3f689f8a67329811
+DATA pool<>+9760(SB)/8, $0x3f83a0c1a021d4e6
+DATA pool<>+9768(SB)/8, $0x3f83a0c1a021d4e6
+DATA pool<>+9776(SB)/8, $0x3f984125b0d13a2a
+DATA pool<>+9784(SB)/8, $0x3f984125b0d13a2a
+DATA pool<>+9792(SB)/8, $0x3fa6df95e8be0c47
+DATA pool<>+9800(SB)/8, $0x3fa6df95e8be0c47
+DATA pool<>+9808(SB)/8, $0x3fb0530f817ff9fc
+DATA pool<>+9816(SB)/8, $0x3fb0530f817ff9fc
+DATA pool<>+9824(SB)/8, $0x3fb16c390ddb08ed
+DATA pool<>+9832(SB)/8, $0x3fb16c390ddb08ed
+DATA pool<>+9840(SB)/8, $0x3fa6e14eb8e5d319
+DATA pool<>+9848(SB)/8, $0x3fa6e14eb8e5d319
+DATA pool<>+9856(SB)/8, $0x3df1be99bbf474ce
+DATA pool<>+9864(SB)/8, $0x3df1be99bbf474ce
+DATA pool<>+9872(SB)/8, $0xbe11ff732137576b
+DATA pool<>+9880(SB)/8, $0xbe11ff732137576b
+DATA pool<>+9888(SB)/8, $0x3e2a62d3a5241feb
+DATA pool<>+9896(SB)/8, $0x3e2a62d3a5241feb
+DATA pool<>+9904(SB)/8, $0xbe3fec28b5e30e16
+DATA pool<>+9912(SB)/8, $0xbe3fec28b5e30e16
+DATA pool<>+9920(SB)/8, $0x3e4df68969b0012b
+DATA pool<>+9928(SB)/8, $0x3e4df68969b0012b
+DATA pool<>+9936(SB)/8, $0xbe420dfa102cdc55
+DATA pool<>+9944(SB)/8, $0xbe420dfa102cdc55
+DATA pool<>+9952(SB)/8, $0xbe67280f7124367d
+DATA pool<>+9960(SB)/8, $0xbe67280f7124367d
+DATA pool<>+9968(SB)/8, $0xbe976136c8d9dbb3
+DATA pool<>+9976(SB)/8, $0xbe976136c8d9dbb3
+DATA pool<>+9984(SB)/8, $0xbeef89c230c1c6c7
+DATA pool<>+9992(SB)/8, $0xbeef89c230c1c6c7
+DATA pool<>+10000(SB)/8, $0xbf83f796198ee5e3
+DATA pool<>+10008(SB)/8, $0xbf83f796198ee5e3
+DATA pool<>+10016(SB)/8, $0x3e0ac4bf6a87bc29
+DATA pool<>+10024(SB)/8, $0x3e0ac4bf6a87bc29
+DATA pool<>+10032(SB)/8, $0xbe25873a50ddf275
+DATA pool<>+10040(SB)/8, $0xbe25873a50ddf275
+DATA pool<>+10048(SB)/8, $0x3e35e0ee1eae723f
+DATA pool<>+10056(SB)/8, $0x3e35e0ee1eae723f
+DATA pool<>+10064(SB)/8, $0xbe3f053fd33757dc
+DATA pool<>+10072(SB)/8, $0xbe3f053fd33757dc
+DATA pool<>+10080(SB)/8, $0x3e389426861550d7
+DATA pool<>+10088(SB)/8, $0x3e389426861550d7
+DATA pool<>+10096(SB)/8, $0x3e3d2f43270388f8
+DATA pool<>+10104(SB)/8, $0x3e3d2f43270388f8
+DATA pool<>+10112(SB)/8, $0xbe591b62a0449ae7
+DATA pool<>+10120(SB)/8, $0xbe591b62a0449ae7
+DATA pool<>+10128(SB)/8, $0xbe7ad8c9576be72a
+DATA pool<>+10136(SB)/8, $0xbe7ad8c9576be72a
+DATA pool<>+10144(SB)/8, $0xbebec8e10cda9622
+DATA pool<>+10152(SB)/8, $0xbebec8e10cda9622
+DATA pool<>+10160(SB)/8, $0xbf2cbc54df1e8a30
+DATA pool<>+10168(SB)/8, $0xbf2cbc54df1e8a30
+DATA pool<>+10176(SB)/8, $0x3fd8ebe783a84030
+DATA pool<>+10184(SB)/8, $0x3fd8ebe783a84030
+DATA pool<>+10192(SB)/8, $0xc06cd2bd4f77e41a
+DATA pool<>+10200(SB)/8, $0xc06cd2bd4f77e41a
+DATA pool<>+10208(SB)/8, $0x408571479b290927
+DATA pool<>+10216(SB)/8, $0x408571479b290927
+DATA pool<>+10224(SB)/8, $0x4023bd3cc9be45de
+DATA pool<>+10232(SB)/8, $0x4023bd3cc9be45de
+DATA pool<>+10240(SB)/8, $0xc01b010900d3f151
+DATA pool<>+10248(SB)/8, $0xc01b010900d3f151
+DATA pool<>+10256(SB)/8, $0xbfd0319e16f7daf2
+DATA pool<>+10264(SB)/8, $0xbfd0319e16f7daf2
+DATA pool<>+10272(SB)/8, $0xbfa11110f3eceda3
+DATA pool<>+10280(SB)/8, $0xbfa11110f3eceda3
+DATA pool<>+10288(SB)/8, $0xbfa1111111110c4e
+DATA pool<>+10296(SB)/8, $0xbfa1111111110c4e
+DATA pool<>+10304(SB)/8, $0x4045775788937353
+DATA pool<>+10312(SB)/8, $0x4045775788937353
+DATA pool<>+10320(SB)/8, $0x3ff28f98b65ac209
+DATA pool<>+10328(SB)/8, $0x3ff28f98b65ac209
+DATA pool<>+10336(SB)/8, $0x3fb364cd7de8df90
+DATA pool<>+10344(SB)/8, $0x3fb364cd7de8df90
+DATA pool<>+10352(SB)/8, $0x3f986186183bf7dc
+DATA pool<>+10360(SB)/8, $0x3f986186183bf7dc
+DATA pool<>+10368(SB)/8, $0x3fc5555555555555
+DATA pool<>+10376(SB)/8, $0x3fc5555555555555
+DATA pool<>+10384(SB)/8, $0x40a0000040a00000
+DATA pool<>+10392(SB)/8, $0x40a0000040a00000
+DATA pool<>+10400(SB)/8, $0xb80f1008b80f1008
+DATA pool<>+10408(SB)/8, $0xb80f1008b80f1008
+DATA pool<>+10416(SB)/8, $0x3814e50c3814e50c
+DATA pool<>+10424(SB)/8, $0x3814e50c3814e50c
+DATA pool<>+10432(SB)/8, $0x3f86bca23f86bca2
+DATA pool<>+10440(SB)/8, $0x3f86bca23f86bca2
+DATA pool<>+10448(SB)/8, $0x389d7c78389d7c78
+DATA pool<>+10456(SB)/8, $0x389d7c78389d7c78
+DATA pool<>+10464(SB)/8, $0xb8d9cfa4b8d9cfa4
+DATA pool<>+10472(SB)/8, $0xb8d9cfa4b8d9cfa4
+DATA pool<>+10480(SB)/8, $0x3995d86e3995d86e
+DATA pool<>+10488(SB)/8, $0x3995d86e3995d86e
+DATA pool<>+10496(SB)/8, $0xb9fe9f05b9fe9f05
+DATA pool<>+10504(SB)/8, $0xb9fe9f05b9fe9f05
+DATA pool<>+10512(SB)/8, $0xbca0594dbca0594d
+DATA pool<>+10520(SB)/8, $0xbca0594dbca0594d
+DATA pool<>+10528(SB)/8, $0x3f1dd98b3f1dd98b
+DATA pool<>+10536(SB)/8, $0x3f1dd98b3f1dd98b
+DATA pool<>+10544(SB)/8, $0xba5da351ba5da351
+DATA pool<>+10552(SB)/8, $0xba5da351ba5da351
+DATA pool<>+10560(SB)/8, $0x3c0bbdca3c0bbdca
+DATA pool<>+10568(SB)/8, $0x3c0bbdca3c0bbdca
+DATA pool<>+10576(SB)/8, $0xbcd5e1debcd5e1de
+DATA pool<>+10584(SB)/8, $0xbcd5e1debcd5e1de
+DATA pool<>+10592(SB)/8, $0x3fc02e2f3fc02e2f
+DATA pool<>+10600(SB)/8, $0x3fc02e2f3fc02e2f
+DATA pool<>+10608(SB)/8, $0xc05435e5c05435e5
+DATA pool<>+10616(SB)/8, $0xc05435e5c05435e5
+DATA pool<>+10624(SB)/8, $0xb979c500b979c500
+DATA pool<>+10632(SB)/8, $0xb979c500b979c500
+DATA pool<>+10640(SB)/8, $0xbaecc754baecc754
+DATA pool<>+10648(SB)/8, $0xbaecc754baecc754
+DATA pool<>+10656(SB)/8, $0xbb8ab73abb8ab73a
+DATA pool<>+10664(SB)/8, $0xbb8ab73abb8ab73a
+DATA pool<>+10672(SB)/8, $0x3f7430103f743010
+DATA pool<>+10680(SB)/8, $0x3f7430103f743010
+DATA pool<>+10688(SB)/8, $0x3a745fbe3a745fbe
+DATA pool<>+10696(SB)/8, $0x3a745fbe3a745fbe
+DATA pool<>+10704(SB)/8, $0x3b394b073b394b07
+DATA pool<>+10712(SB)/8, $0x3b394b073b394b07
+DATA pool<>+10720(SB)/8, $0x3bc5247e3bc5247e
+DATA pool<>+10728(SB)/8, $0x3bc5247e3bc5247e
+DATA pool<>+10736(SB)/8, $0x403ef050403ef050
+DATA pool<>+10744(SB)/8, $0x403ef050403ef050
+DATA pool<>+10752(SB)/8, $0x3d118dfc25abaa1c
+DATA pool<>+10760(SB)/8, $0x3d118dfc25abaa1c
+DATA pool<>+10768(SB)/8, $0x3d86574cac322b8d
+DATA pool<>+10776(SB)/8, $0x3d86574cac322b8d
+DATA pool<>+10784(SB)/8, $0x3c2cd4df73525fce
+DATA pool<>+10792(SB)/8, $0x3c2cd4df73525fce
+DATA pool<>+10800(SB)/8, $0x3baa693e5e04f2d2
+DATA pool<>+10808(SB)/8, $0x3baa693e5e04f2d2
+DATA pool<>+10816(SB)/8, $0xbde7efa3250347b0
+DATA pool<>+10824(SB)/8, $0xbde7efa3250347b0
+DATA pool<>+10832(SB)/8, $0x3ddafaf9a21852f3
+DATA pool<>+10840(SB)/8, $0x3ddafaf9a21852f3
+DATA pool<>+10848(SB)/8, $0x3df67e5bc7144d57
+DATA pool<>+10856(SB)/8, $0x3df67e5bc7144d57
+DATA pool<>+10864(SB)/8, $0x3ec3c6dcc15aff04
+DATA pool<>+10872(SB)/8, $0x3ec3c6dcc15aff04
+DATA pool<>+10880(SB)/8, $0x3f7017662a61f6aa
+DATA pool<>+10888(SB)/8, $0x3f7017662a61f6aa
+DATA pool<>+10896(SB)/8, $0x3fe458fab1e6aadc
+DATA pool<>+10904(SB)/8, $0x3fe458fab1e6aadc
+DATA pool<>+10912(SB)/8, $0x3e615fd645f70940
+DATA pool<>+10920(SB)/8, $0x3e615fd645f70940
+DATA pool<>+10928(SB)/8, $0x3f1f6907b53670ef
+DATA pool<>+10936(SB)/8, $0x3f1f6907b53670ef
+DATA pool<>+10944(SB)/8, $0x3fb2d6c91ded7bbb
+DATA pool<>+10952(SB)/8, $0x3fb2d6c91ded7bbb
+DATA pool<>+10960(SB)/8, $0x3ff90eacf96209cb
+DATA pool<>+10968(SB)/8, $0x3ff90eacf96209cb
+DATA pool<>+10976(SB)/8, $0x3d23ce929d520aba
+DATA pool<>+10984(SB)/8, $0x3d23ce929d520aba
+DATA pool<>+10992(SB)/8, $0x3e06c1aa029d29db
+DATA pool<>+11000(SB)/8, $0x3e06c1aa029d29db
+DATA pool<>+11008(SB)/8, $0x3ed1017e4b1b17dd
+DATA pool<>+11016(SB)/8, $0x3ed1017e4b1b17dd
+DATA pool<>+11024(SB)/8, $0x3f74b2ddc22e96ba
+DATA pool<>+11032(SB)/8, $0x3f74b2ddc22e96ba
+DATA pool<>+11040(SB)/8, $0x3fd5cab546883284
+DATA pool<>+11048(SB)/8, $0x3fd5cab546883284
+DATA pool<>+11056(SB)/8, $0x3caa58ec5f25cfcd
+DATA pool<>+11064(SB)/8, $0x3caa58ec5f25cfcd
+DATA pool<>+11072(SB)/8, $0x3d97fa87060ce073
+DATA pool<>+11080(SB)/8, $0x3d97fa87060ce073
+DATA pool<>+11088(SB)/8, $0x3e705b53915c860f
+DATA pool<>+11096(SB)/8, $0x3e705b53915c860f
+DATA pool<>+11104(SB)/8, $0x3f27f5efc9e653ba
+DATA pool<>+11112(SB)/8, $0x3f27f5efc9e653ba
+DATA pool<>+11120(SB)/8, $0x3fb25ffa680678ff
+DATA pool<>+11128(SB)/8, $0x3fb25ffa680678ff
+DATA pool<>+11136(SB)/8, $0xbfd36e85d283cd69
+DATA pool<>+11144(SB)/8, $0xbfd36e85d283cd69
+DATA pool<>+11152(SB)/8, $0x3dfd88cf5497ca47
+DATA pool<>+11160(SB)/8, $0x3dfd88cf5497ca47
+DATA pool<>+11168(SB)/8, $0xbe14e1ab958723b5
+DATA pool<>+11176(SB)/8, $0xbe14e1ab958723b5
+DATA pool<>+11184(SB)/8, $0xbe07bd9cd0f17018
+DATA pool<>+11192(SB)/8, $0xbe07bd9cd0f17018
+DATA pool<>+11200(SB)/8, $0xbe4130b6b26f7f48
+DATA pool<>+11208(SB)/8, $0xbe4130b6b26f7f48
+DATA pool<>+11216(SB)/8, $0xbe660c25d7368ca1
+DATA pool<>+11224(SB)/8, $0xbe660c25d7368ca1
+DATA pool<>+11232(SB)/8, $0xbe920cebcbbba533
+DATA pool<>+11240(SB)/8, $0xbe920cebcbbba533
+DATA pool<>+11248(SB)/8, $0xbec2617f4e5c1705
+DATA pool<>+11256(SB)/8, $0xbec2617f4e5c1705
+DATA pool<>+11264(SB)/8, $0xbef9efce5ecb7393
+DATA pool<>+11272(SB)/8, $0xbef9efce5ecb7393
+DATA pool<>+11280(SB)/8, $0xbf3f713068871371
+DATA pool<>+11288(SB)/8, $0xbf3f713068871371
+DATA pool<>+11296(SB)/8, $0xbf9fd1328181dba5
+DATA pool<>+11304(SB)/8, $0xbf9fd1328181dba5
+DATA pool<>+11312(SB)/8, $0xbdf1426cb50b481c
+DATA pool<>+11320(SB)/8, $0xbdf1426cb50b481c
+DATA pool<>+11328(SB)/8, $0x3e0702a9ff124e77
+DATA pool<>+11336(SB)/8, $0x3e0702a9ff124e77
+DATA pool<>+11344(SB)/8, $0x3df0718077fefc18
+DATA pool<>+11352(SB)/8, $0x3df0718077fefc18
+DATA pool<>+11360(SB)/8, $0x3e2f59c8cebc3ad0
+DATA pool<>+11368(SB)/8, $0x3e2f59c8cebc3ad0
+DATA pool<>+11376(SB)/8, $0x3e52652b3150385e
+DATA pool<>+11384(SB)/8, $0x3e52652b3150385e
+DATA pool<>+11392(SB)/8, $0x3e7ba0fdd5794207
+DATA pool<>+11400(SB)/8, $0x3e7ba0fdd5794207
+DATA pool<>+11408(SB)/8, $0x3ea8ec7c2eb7def4
+DATA pool<>+11416(SB)/8, $0x3ea8ec7c2eb7def4
+DATA pool<>+11424(SB)/8, $0x3edd5e9a6b6aece8
+DATA pool<>+11432(SB)/8, $0x3edd5e9a6b6aece8
+DATA pool<>+11440(SB)/8, $0x3f1a19652e6f8032
+DATA pool<>+11448(SB)/8, $0x3f1a19652e6f8032
+DATA pool<>+11456(SB)/8, $0x3f68d86f6465db52
+DATA pool<>+11464(SB)/8, $0x3f68d86f6465db52
+DATA pool<>+11472(SB)/8, $0x3ff37f5dd35f91a9
+DATA pool<>+11480(SB)/8, $0x3ff37f5dd35f91a9
+DATA pool<>+11488(SB)/8, $0x4089000000000000
+DATA pool<>+11496(SB)/8, $0x4089000000000000
+DATA pool<>+11504(SB)/8, $0x3ccbf5e6c2d978e1
+DATA pool<>+11512(SB)/8, $0x3ccbf5e6c2d978e1
+DATA pool<>+11520(SB)/8, $0x3d43bfca66196eee
+DATA pool<>+11528(SB)/8, $0x3d43bfca66196eee
+DATA pool<>+11536(SB)/8, $0xbd65dd47b610a450
+DATA pool<>+11544(SB)/8, $0xbd65dd47b610a450
+DATA pool<>+11552(SB)/8, $0xbdd77502ddcbfd3d
+DATA pool<>+11560(SB)/8, $0xbdd77502ddcbfd3d
+DATA pool<>+11568(SB)/8, $0x3dea38165cf7b01d
+DATA pool<>+11576(SB)/8, $0x3dea38165cf7b01d
+DATA pool<>+11584(SB)/8, $0xbddd7a9ea2b84851
+DATA pool<>+11592(SB)/8, $0xbddd7a9ea2b84851
+DATA pool<>+11600(SB)/8, $0x3db656dcd49da71e
+DATA pool<>+11608(SB)/8, $0x3db656dcd49da71e
+DATA pool<>+11616(SB)/8, $0x3e8a0fc16b3db980
+DATA pool<>+11624(SB)/8, $0x3e8a0fc16b3db980
+DATA pool<>+11632(SB)/8, $0x3f3f6907b5365f75
+DATA pool<>+11640(SB)/8, $0x3f3f6907b5365f75
+DATA pool<>+11648(SB)/8, $0x3fc2d6c91ded7bbc
+DATA pool<>+11656(SB)/8, $0x3fc2d6c91ded7bbc
+DATA pool<>+11664(SB)/8, $0x3e23ae904dcaa1a5
+DATA pool<>+11672(SB)/8, $0x3e23ae904dcaa1a5
+DATA pool<>+11680(SB)/8, $0x3ee8b893f1b1c239
+DATA pool<>+11688(SB)/8, $0x3ee8b893f1b1c239
+DATA pool<>+11696(SB)/8, $0x3f8823193f92f1ff
+DATA pool<>+11704(SB)/8, $0x3f8823193f92f1ff
+DATA pool<>+11712(SB)/8, $0xbe436576f0c0c032
+DATA pool<>+11720(SB)/8, $0xbe436576f0c0c032
+DATA pool<>+11728(SB)/8, $0xbf046794073460ce
+DATA pool<>+11736(SB)/8, $0xbf046794073460ce
+DATA pool<>+11744(SB)/8, $0xbf9c85d2154bc9a8
+DATA pool<>+11752(SB)/8, $0xbf9c85d2154bc9a8
+DATA pool<>+11760(SB)/8, $0xbfd5436f9149884f
+DATA pool<>+11768(SB)/8, $0xbfd5436f9149884f
+DATA pool<>+11776(SB)/8, $0xbea7c2a5c42e5510
+DATA pool<>+11784(SB)/8, $0xbea7c2a5c42e5510
+DATA pool<>+11792(SB)/8, $0xbf56a96e3d822f4e
+DATA pool<>+11800(SB)/8, $0xbf56a96e3d822f4e
+DATA pool<>+11808(SB)/8, $0xbfcf3619d57ef055
+DATA pool<>+11816(SB)/8, $0xbfcf3619d57ef055
+DATA pool<>+11824(SB)/8, $0x3fec52a4ac3be112
+DATA pool<>+11832(SB)/8, $0x3fec52a4ac3be112
+DATA pool<>+11840(SB)/8, $0xbe000d2ae6156232
+DATA pool<>+11848(SB)/8, $0xbe000d2ae6156232
+DATA pool<>+11856(SB)/8, $0x3e16ff28b9695970
+DATA pool<>+11864(SB)/8, $0x3e16ff28b9695970
+DATA pool<>+11872(SB)/8, $0x3e0c5c4c277b7d66
+DATA pool<>+11880(SB)/8, $0x3e0c5c4c277b7d66
+DATA pool<>+11888(SB)/8, $0x3e43bd443c1c99c9
+DATA pool<>+11896(SB)/8, $0x3e43bd443c1c99c9
+DATA pool<>+11904(SB)/8, $0x3e69dbbfaf7c18f1
+DATA pool<>+11912(SB)/8, $0x3e69dbbfaf7c18f1
+DATA pool<>+11920(SB)/8, $0x3e95ae0447a54e18
+DATA pool<>+11928(SB)/8, $0x3e95ae0447a54e18
+DATA pool<>+11936(SB)/8, $0x3ec6e6b23e9b8301
+DATA pool<>+11944(SB)/8, $0x3ec6e6b23e9b8301
+DATA pool<>+11952(SB)/8, $0x3f01383aa872e7c6
+DATA pool<>+11960(SB)/8, $0x3f01383aa872e7c6
+DATA pool<>+11968(SB)/8, $0x3f481bb3978f628d
+DATA pool<>+11976(SB)/8, $0x3f481bb3978f628d
+DATA pool<>+11984(SB)/8, $0x3fba7520dfb3f9ba
+DATA pool<>+11992(SB)/8, $0x3fba7520dfb3f9ba
+DATA pool<>+12000(SB)/8, $0x3df2bbb35150ddc0
+DATA pool<>+12008(SB)/8, $0x3df2bbb35150ddc0
+DATA pool<>+12016(SB)/8, $0xbe093f332a7881f1
+DATA pool<>+12024(SB)/8, $0xbe093f332a7881f1
+DATA pool<>+12032(SB)/8, $0xbdf409affcf44fc0
+DATA pool<>+12040(SB)/8, $0xbdf409affcf44fc0
+DATA pool<>+12048(SB)/8, $0xbe31dd7d314b0405
+DATA pool<>+12056(SB)/8, $0xbe31dd7d314b0405
+DATA pool<>+12064(SB)/8, $0xbe5560973a9e3649
+DATA pool<>+12072(SB)/8, $0xbe5560973a9e3649
+DATA pool<>+12080(SB)/8, $0xbe805fe8f85ff579
+DATA pool<>+12088(SB)/8, $0xbe805fe8f85ff579
+DATA pool<>+12096(SB)/8, $0xbeae6ca03b91885d
+DATA pool<>+12104(SB)/8, $0xbeae6ca03b91885d
+DATA pool<>+12112(SB)/8, $0xbee2cb02da40f17d
+DATA pool<>+12120(SB)/8, $0xbee2cb02da40f17d
+DATA pool<>+12128(SB)/8, $0xbf224bdedb2e201c
+DATA pool<>+12136(SB)/8, $0xbf224bdedb2e201c
+DATA pool<>+12144(SB)/8, $0xbf76cd23ac7d425c
+DATA pool<>+12152(SB)/8, $0xbf76cd23ac7d425c
+DATA pool<>+12160(SB)/8, $0x3ff5cf785b4a0203
+DATA pool<>+12168(SB)/8, $0x3ff5cf785b4a0203
+DATA pool<>+12176(SB)/8, $0x3fa0000000000000
+DATA pool<>+12184(SB)/8, $0x3fa0000000000000
+DATA pool<>+12192(SB)/8, $0xbb0780f82129e7ca
+DATA pool<>+12200(SB)/8, $0xbb0780f82129e7ca
+DATA pool<>+12208(SB)/8, $0x3aa93b3d765a5726
+DATA pool<>+12216(SB)/8, $0x3aa93b3d765a5726
+DATA pool<>+12224(SB)/8, $0x401721fb80462bbb
+DATA pool<>+12232(SB)/8, $0x401721fb80462bbb
+DATA pool<>+12240(SB)/8, $0x3cbdb60c816c15d3
+DATA pool<>+12248(SB)/8, $0x3cbdb60c816c15d3
+DATA pool<>+12256(SB)/8, $0x403e78a4a621dd6f
+DATA pool<>+12264(SB)/8, $0x403e78a4a621dd6f
+DATA pool<>+12272(SB)/8, $0xbcb10d7c5048826b
+DATA pool<>+12280(SB)/8, $0xbcb10d7c5048826b
+DATA pool<>+12288(SB)/8, $0x3d0c9af9c3d116f0
+DATA pool<>+12296(SB)/8, $0x3d0c9af9c3d116f0
+DATA pool<>+12304(SB)/8, $0xbcf5c372909e604f
+DATA pool<>+12312(SB)/8, $0xbcf5c372909e604f
+DATA pool<>+12320(SB)/8, $0xbd0a85a25e0e4db4
+DATA pool<>+12328(SB)/8, $0xbd0a85a25e0e4db4
+DATA pool<>+12336(SB)/8, $0x3cf34caa6632a872
+DATA pool<>+12344(SB)/8, $0x3cf34caa6632a872
+DATA pool<>+12352(SB)/8, $0x3fe20dd750429b6d
+DATA pool<>+12360(SB)/8, $0x3fe20dd750429b6d
+DATA pool<>+12368(SB)/8, $0xbbbe871b9af72653
+DATA pool<>+12376(SB)/8, $0xbbbe871b9af72653
+DATA pool<>+12384(SB)/8, $0xbc6a21d145f8d751
+DATA pool<>+12392(SB)/8, $0xbc6a21d145f8d751
+DATA pool<>+12400(SB)/8, $0xbd0c0368f7e22d3f
+DATA pool<>+12408(SB)/8, $0xbd0c0368f7e22d3f
+DATA pool<>+12416(SB)/8, $0xbda1a4d977497bcf
+DATA pool<>+12424(SB)/8, $0xbda1a4d977497bcf
+DATA pool<>+12432(SB)/8, $0xbe2801f7f33955cf
+DATA pool<>+12440(SB)/8, $0xbe2801f7f33955cf
+DATA pool<>+12448(SB)/8, $0xbe9f633ea85ead22
+DATA pool<>+12456(SB)/8, $0xbe9f633ea85ead22
+DATA pool<>+12464(SB)/8, $0xbf008db6a2de263f
+DATA pool<>+12472(SB)/8, $0xbf008db6a2de263f
+DATA pool<>+12480(SB)/8, $0xbf45059ea69f58a4
+DATA pool<>+12488(SB)/8, $0xbf45059ea69f58a4
+DATA pool<>+12496(SB)/8, $0xbf615d87e4b8d5b1
+DATA pool<>+12504(SB)/8, $0xbf615d87e4b8d5b1
+DATA pool<>+12512(SB)/8, $0x3b63e3f04d4c36ce
+DATA pool<>+12520(SB)/8, $0x3b63e3f04d4c36ce
+DATA pool<>+12528(SB)/8, $0x3c151aa3294856de
+DATA pool<>+12536(SB)/8, $0x3c151aa3294856de
+DATA pool<>+12544(SB)/8, $0x3cbcca49fc88438a
+DATA pool<>+12552(SB)/8, $0x3cbcca49fc88438a
+DATA pool<>+12560(SB)/8, $0x3d57df1c9ec3f494
+DATA pool<>+12568(SB)/8, $0x3d57df1c9ec3f494
+DATA pool<>+12576(SB)/8, $0x3de65ec7d3757f15
+DATA pool<>+12584(SB)/8, $0x3de65ec7d3757f15
+DATA pool<>+12592(SB)/8, $0x3e6577f683baf78f
+DATA pool<>+12600(SB)/8, $0x3e6577f683baf78f
+DATA pool<>+12608(SB)/8, $0x3ed250f53798032f
+DATA pool<>+12616(SB)/8, $0x3ed250f53798032f
+DATA pool<>+12624(SB)/8, $0x3f26409a6fd7b18a
+DATA pool<>+12632(SB)/8, $0x3f26409a6fd7b18a
+DATA pool<>+12640(SB)/8, $0x3f599e65104a68d3
+DATA pool<>+12648(SB)/8, $0x3f599e65104a68d3
+DATA pool<>+12656(SB)/8, $0x3f52bc29174dd587
+DATA pool<>+12664(SB)/8, $0x3f52bc29174dd587
+DATA pool<>+12672(SB)/8, $0x3d303a67054839f2
+DATA pool<>+12680(SB)/8, $0x3d303a67054839f2
+DATA pool<>+12688(SB)/8, $0x3d6e92000e832cd3
+DATA pool<>+12696(SB)/8, $0x3d6e92000e832cd3
+DATA pool<>+12704(SB)/8, $0x3db2b95c69e41f96
+DATA pool<>+12712(SB)/8, $0x3db2b95c69e41f96
+DATA pool<>+12720(SB)/8, $0x3e061a5760762203
+DATA pool<>+12728(SB)/8, $0x3e061a5760762203
+DATA pool<>+12736(SB)/8, $0x3e73135a899d41e7
+DATA pool<>+12744(SB)/8, $0x3e73135a899d41e7
+DATA pool<>+12752(SB)/8, $0x3f11e9a6138feebb
+DATA pool<>+12760(SB)/8, $0x3f11e9a6138feebb
+DATA pool<>+12768(SB)/8, $0xbd136db567656e35
+DATA pool<>+12776(SB)/8, $0xbd136db567656e35
+DATA pool<>+12784(SB)/8, $0xbd50668091946277
+DATA pool<>+12792(SB)/8, $0xbd50668091946277
+DATA pool<>+12800(SB)/8, $0xbd8f921a9be4b876
+DATA pool<>+12808(SB)/8, $0xbd8f921a9be4b876
+DATA pool<>+12816(SB)/8, $0xbdda08311da2b2a8
+DATA pool<>+12824(SB)/8, $0xbdda08311da2b2a8
+DATA pool<>+12832(SB)/8, $0xbe3858d1bacfdbf7
+DATA pool<>+12840(SB)/8, $0xbe3858d1bacfdbf7
+DATA pool<>+12848(SB)/8, $0xbeb8c84352849033
+DATA pool<>+12856(SB)/8, $0xbeb8c84352849033
+DATA pool<>+12864(SB)/8, $0xbf8fdb5c0b2f3d5b
+DATA pool<>+12872(SB)/8, $0xbf8fdb5c0b2f3d5b
+DATA pool<>+12880(SB)/8, $0xbd3214e1a0304ff3
+DATA pool<>+12888(SB)/8, $0xbd3214e1a0304ff3
+DATA pool<>+12896(SB)/8, $0xbd72b60513387ae8
+DATA pool<>+12904(SB)/8, $0xbd72b60513387ae8
+DATA pool<>+12912(SB)/8, $0xbdbb5bdf7a76e078
+DATA pool<>+12920(SB)/8, $0xbdbb5bdf7a76e078
+DATA pool<>+12928(SB)/8, $0xbe14d2f3c25c2669
+DATA pool<>+12936(SB)/8, $0xbe14d2f3c25c2669
+DATA pool<>+12944(SB)/8, $0xbe8b8d2d6f57a06f
+DATA pool<>+12952(SB)/8, $0xbe8b8d2d6f57a06f
+DATA pool<>+12960(SB)/8, $0xbf4193600c1deb32
+DATA pool<>+12968(SB)/8, $0xbf4193600c1deb32
+DATA pool<>+12976(SB)/8, $0x3d14b57cdc5b18ed
+DATA pool<>+12984(SB)/8, $0x3d14b57cdc5b18ed
+DATA pool<>+12992(SB)/8, $0x3d52b6e7c27aa61d
+DATA pool<>+13000(SB)/8, $0x3d52b6e7c27aa61d
+DATA pool<>+13008(SB)/8, $0x3d94fdd63aab1945
+DATA pool<>+13016(SB)/8, $0x3d94fdd63aab1945
+DATA pool<>+13024(SB)/8, $0x3de54df3303856ec
+DATA pool<>+13032(SB)/8, $0x3de54df3303856ec
+DATA pool<>+13040(SB)/8, $0x3e4b7ef11c70bf90
+DATA pool<>+13048(SB)/8, $0x3e4b7ef11c70bf90
+DATA pool<>+13056(SB)/8, $0x3ed9be00160e8537
+DATA pool<>+13064(SB)/8, $0x3ed9be00160e8537
+DATA pool<>+13072(SB)/8, $0x3feffb8dd328503d
+DATA pool<>+13080(SB)/8, $0x3feffb8dd328503d
+DATA pool<>+13088(SB)/8, $0xbab11eb755ad4bce
+DATA pool<>+13096(SB)/8, $0xbab11eb755ad4bce
+DATA pool<>+13104(SB)/8, $0x3a5193db236399c2
+DATA pool<>+13112(SB)/8, $0x3a5193db236399c2
+DATA pool<>+13120(SB)/8, $0x402d5d2b4189822c
+DATA pool<>+13128(SB)/8, $0x402d5d2b4189822c
+DATA pool<>+13136(SB)/8, $0xbc9c6a0d245172ba
+DATA pool<>+13144(SB)/8, $0xbc9c6a0d245172ba
+DATA pool<>+13152(SB)/8, $0x40489bf66072a432
+DATA pool<>+13160(SB)/8, $0x40489bf66072a432
+DATA pool<>+13168(SB)/8, $0x3cc25355661cb79c
+DATA pool<>+13176(SB)/8, $0x3cc25355661cb79c
+DATA pool<>+13184(SB)/8, $0xbd0e37e7306a7240
+DATA pool<>+13192(SB)/8, $0xbd0e37e7306a7240
+DATA pool<>+13200(SB)/8, $0x3cf6f044f2b7f8d2
+DATA pool<>+13208(SB)/8, $0x3cf6f044f2b7f8d2
+DATA pool<>+13216(SB)/8, $0x3d0c12b73473a30f
+DATA pool<>+13224(SB)/8, $0x3d0c12b73473a30f
+DATA pool<>+13232(SB)/8, $0xbcf460af173d132f
+DATA pool<>+13240(SB)/8, $0xbcf460af173d132f
+DATA pool<>+13248(SB)/8, $0xbb68783e1fc7ccb1
+DATA pool<>+13256(SB)/8, $0xbb68783e1fc7ccb1
+DATA pool<>+13264(SB)/8, $0xbc17484cb673745e
+DATA pool<>+13272(SB)/8, $0xbc17484cb673745e
+DATA pool<>+13280(SB)/8, $0xbcbc179ab5f85d03
+DATA pool<>+13288(SB)/8, $0xbcbc179ab5f85d03
+DATA pool<>+13296(SB)/8, $0xbd543c20bf860021
+DATA pool<>+13304(SB)/8, $0xbd543c20bf860021
+DATA pool<>+13312(SB)/8, $0xbde0137e01b6d793
+DATA pool<>+13320(SB)/8, $0xbde0137e01b6d793
+DATA pool<>+13328(SB)/8, $0xbe5941a82675761e
+DATA pool<>+13336(SB)/8, $0xbe5941a82675761e
+DATA pool<>+13344(SB)/8, $0xbec0af8bb9889ba1
+DATA pool<>+13352(SB)/8, $0xbec0af8bb9889ba1
+DATA pool<>+13360(SB)/8, $0xbf0c5a7fc38dd1d3
+DATA pool<>+13368(SB)/8, $0xbf0c5a7fc38dd1d3
+DATA pool<>+13376(SB)/8, $0xbf31adb1329ed86f
+DATA pool<>+13384(SB)/8, $0xbf31adb1329ed86f
+DATA pool<>+13392(SB)/8, $0x3b0e5d08296fe691
+DATA pool<>+13400(SB)/8, $0x3b0e5d08296fe691
+DATA pool<>+13408(SB)/8, $0x3bc1cf3b931da6b0
+DATA pool<>+13416(SB)/8, $0x3bc1cf3b931da6b0
+DATA pool<>+13424(SB)/8, $0x3c6b2a6e4c2f4d95
+DATA pool<>+13432(SB)/8, $0x3c6b2a6e4c2f4d95
+DATA pool<>+13440(SB)/8, $0x3d098ae518e25941
+DATA pool<>+13448(SB)/8, $0x3d098ae518e25941
+DATA pool<>+13456(SB)/8, $0x3d9ba3fb2eea4c7f
+DATA pool<>+13464(SB)/8, $0x3d9ba3fb2eea4c7f
+DATA pool<>+13472(SB)/8, $0x3e1f62979d67044b
+DATA pool<>+13480(SB)/8, $0x3e1f62979d67044b
+DATA pool<>+13488(SB)/8, $0x3e906438a6958c31
+DATA pool<>+13496(SB)/8, $0x3e906438a6958c31
+DATA pool<>+13504(SB)/8, $0x3ee9ac7788fbda1d
+DATA pool<>+13512(SB)/8, $0x3ee9ac7788fbda1d
+DATA pool<>+13520(SB)/8, $0x3f24c9bd11c0aa3b
+DATA pool<>+13528(SB)/8, $0x3f24c9bd11c0aa3b
+DATA pool<>+13536(SB)/8, $0x3f298ec1eee7c01a
+DATA pool<>+13544(SB)/8, $0x3f298ec1eee7c01a
+DATA pool<>+13552(SB)/8, $0xbd31528cc57af727
+DATA pool<>+13560(SB)/8, $0xbd31528cc57af727
+DATA pool<>+13568(SB)/8, $0xbd7069f2d4690fb8
+DATA pool<>+13576(SB)/8, $0xbd7069f2d4690fb8
+DATA pool<>+13584(SB)/8, $0xbdb45d24c1553b8d
+DATA pool<>+13592(SB)/8, $0xbdb45d24c1553b8d
+DATA pool<>+13600(SB)/8, $0xbe08922f957a2ee5
+DATA pool<>+13608(SB)/8, $0xbe08922f957a2ee5
+DATA pool<>+13616(SB)/8, $0xbe7642312741e464
+DATA pool<>+13624(SB)/8, $0xbe7642312741e464
+DATA pool<>+13632(SB)/8, $0xbf1938da0a0a6a19
+DATA pool<>+13640(SB)/8, $0xbf1938da0a0a6a19
+DATA pool<>+13648(SB)/8, $0x3d14af02165d68cf
+DATA pool<>+13656(SB)/8, $0x3d14af02165d68cf
+DATA pool<>+13664(SB)/8, $0x3d51882a11595d42
+DATA pool<>+13672(SB)/8, $0x3d51882a11595d42
+DATA pool<>+13680(SB)/8, $0x3d910c4a3a300f0f
+DATA pool<>+13688(SB)/8, $0x3d910c4a3a300f0f
+DATA pool<>+13696(SB)/8, $0x3ddc92e10eca7a23
+DATA pool<>+13704(SB)/8, $0x3ddc92e10eca7a23
+DATA pool<>+13712(SB)/8, $0x3e3b9302a873b418
+DATA pool<>+13720(SB)/8, $0x3e3b9302a873b418
+DATA pool<>+13728(SB)/8, $0x3ebe8e009ca8f2fc
+DATA pool<>+13736(SB)/8, $0x3ebe8e009ca8f2fc
+DATA pool<>+13744(SB)/8, $0x3fa7f323705062fb
+DATA pool<>+13752(SB)/8, $0x3fa7f323705062fb
+DATA pool<>+13760(SB)/8, $0x3d3357bceaf27f87
+DATA pool<>+13768(SB)/8, $0x3d3357bceaf27f87
+DATA pool<>+13776(SB)/8, $0x3d7429b69e6e6024
+DATA pool<>+13784(SB)/8, $0x3d7429b69e6e6024
+DATA pool<>+13792(SB)/8, $0x3dbde947b0ea8325
+DATA pool<>+13800(SB)/8, $0x3dbde947b0ea8325
+DATA pool<>+13808(SB)/8, $0x3e175eb0293f9667
+DATA pool<>+13816(SB)/8, $0x3e175eb0293f9667
+DATA pool<>+13824(SB)/8, $0x3e907762640ba4ab
+DATA pool<>+13832(SB)/8, $0x3e907762640ba4ab
+DATA pool<>+13840(SB)/8, $0x3f4d73b8ea3c1247
+DATA pool<>+13848(SB)/8, $0x3f4d73b8ea3c1247
+DATA pool<>+13856(SB)/8, $0xbd161601abd4fc2c
+DATA pool<>+13864(SB)/8, $0xbd161601abd4fc2c
+DATA pool<>+13872(SB)/8, $0xbd5410a50c677dd6
+DATA pool<>+13880(SB)/8, $0xbd5410a50c677dd6
+DATA pool<>+13888(SB)/8, $0xbd96c3ff82119dc5
+DATA pool<>+13896(SB)/8, $0xbd96c3ff82119dc5
+DATA pool<>+13904(SB)/8, $0xbde78ba4e4b1350f
+DATA pool<>+13912(SB)/8, $0xbde78ba4e4b1350f
+DATA pool<>+13920(SB)/8, $0xbe4f96170dc571f3
+DATA pool<>+13928(SB)/8, $0xbe4f96170dc571f3
+DATA pool<>+13936(SB)/8, $0xbee0b1541bfc3a48
+DATA pool<>+13944(SB)/8, $0xbee0b1541bfc3a48
+DATA pool<>+13952(SB)/8, $0x3ff003b716033732
+DATA pool<>+13960(SB)/8, $0x3ff003b716033732
+DATA pool<>+13968(SB)/8, $0x3bbb9c5f0b6dca13
+DATA pool<>+13976(SB)/8, $0x3bbb9c5f0b6dca13
+DATA pool<>+13984(SB)/8, $0xbb5e0c8df86679b4
+DATA pool<>+13992(SB)/8, $0xbb5e0c8df86679b4
+DATA pool<>+14000(SB)/8, $0x3c716362f51ac0b7
+DATA pool<>+14008(SB)/8, $0x3c716362f51ac0b7
+DATA pool<>+14016(SB)/8, $0x3d1cb86044c55c72
+DATA pool<>+14024(SB)/8, $0x3d1cb86044c55c72
+DATA pool<>+14032(SB)/8, $0x3dbd7cb2d91108d6
+DATA pool<>+14040(SB)/8, $0x3dbd7cb2d91108d6
+DATA pool<>+14048(SB)/8, $0x3e51998aaae8e87d
+DATA pool<>+14056(SB)/8, $0x3e51998aaae8e87d
+DATA pool<>+14064(SB)/8, $0x3ed651b8eda1dfec
+DATA pool<>+14072(SB)/8, $0x3ed651b8eda1dfec
+DATA pool<>+14080(SB)/8, $0x3f4a6a8c6c983768
+DATA pool<>+14088(SB)/8, $0x3f4a6a8c6c983768
+DATA pool<>+14096(SB)/8, $0x3fa7bd6bf2ce921b
+DATA pool<>+14104(SB)/8, $0x3fa7bd6bf2ce921b
+DATA pool<>+14112(SB)/8, $0x3fe5827981135a27
+DATA pool<>+14120(SB)/8, $0x3fe5827981135a27
+DATA pool<>+14128(SB)/8, $0x3fc272bb3b608b42
+DATA pool<>+14136(SB)/8, $0x3fc272bb3b608b42
+DATA pool<>+14144(SB)/8, $0xbfea828bfbfdc936
+DATA pool<>+14152(SB)/8, $0xbfea828bfbfdc936
+DATA pool<>+14160(SB)/8, $0xbc170550172e0b1e
+DATA pool<>+14168(SB)/8, $0xbc170550172e0b1e
+DATA pool<>+14176(SB)/8, $0xbcc7a1c9b6bed8ba
+DATA pool<>+14184(SB)/8, $0xbcc7a1c9b6bed8ba
+DATA pool<>+14192(SB)/8, $0xbd6effd882078ad6
+DATA pool<>+14200(SB)/8, $0xbd6effd882078ad6
+DATA pool<>+14208(SB)/8, $0xbe088011a9b87e8a
+DATA pool<>+14216(SB)/8, $0xbe088011a9b87e8a
+DATA pool<>+14224(SB)/8, $0xbe95995ab1ed85cb
+DATA pool<>+14232(SB)/8, $0xbe95995ab1ed85cb
+DATA pool<>+14240(SB)/8, $0xbf131537c5ccd741
+DATA pool<>+14248(SB)/8, $0xbf131537c5ccd741
+DATA pool<>+14256(SB)/8, $0xbf7cc706012361fc
+DATA pool<>+14264(SB)/8, $0xbf7cc706012361fc
+DATA pool<>+14272(SB)/8, $0xbfcc06cc647f6aa5
+DATA pool<>+14280(SB)/8, $0xbfcc06cc647f6aa5
+DATA pool<>+14288(SB)/8, $0xbff13da2b14a486e
+DATA pool<>+14296(SB)/8, $0xbff13da2b14a486e
+DATA pool<>+14304(SB)/8, $0x3ffa5a81d661f788
+DATA pool<>+14312(SB)/8, $0x3ffa5a81d661f788
+DATA pool<>+14320(SB)/8, $0xbfd876cb72f1c7eb
+DATA pool<>+14328(SB)/8, $0xbfd876cb72f1c7eb
+DATA pool<>+14336(SB)/8, $0x3d6ed24eaf166fea
+DATA pool<>+14344(SB)/8, $0x3d6ed24eaf166fea
+DATA pool<>+14352(SB)/8, $0xbd1e56ece69c7e90
+DATA pool<>+14360(SB)/8, $0xbd1e56ece69c7e90
+DATA pool<>+14368(SB)/8, $0x3e0532ea3c52e1f1
+DATA pool<>+14376(SB)/8, $0x3e0532ea3c52e1f1
+DATA pool<>+14384(SB)/8, $0x3e8ff34fd2db52ec
+DATA pool<>+14392(SB)/8, $0x3e8ff34fd2db52ec
+DATA pool<>+14400(SB)/8, $0x3f076c164b7f48cb
+DATA pool<>+14408(SB)/8, $0x3f076c164b7f48cb
+DATA pool<>+14416(SB)/8, $0x3f6c097bb98fe302
+DATA pool<>+14424(SB)/8, $0x3f6c097bb98fe302
+DATA pool<>+14432(SB)/8, $0x3fb41bb6917b15d2
+DATA pool<>+14440(SB)/8, $0x3fb41bb6917b15d2
+DATA pool<>+14448(SB)/8, $0x3fce16d7a1d07b70
+DATA pool<>+14456(SB)/8, $0x3fce16d7a1d07b70
+DATA pool<>+14464(SB)/8, $0xbfcf26fddceafd0e
+DATA pool<>+14472(SB)/8, $0xbfcf26fddceafd0e
+DATA pool<>+14480(SB)/8, $0xbdbb5d375e75f876
+DATA pool<>+14488(SB)/8, $0xbdbb5d375e75f876
+DATA pool<>+14496(SB)/8, $0xbe4c3f1d9346c784
+DATA pool<>+14504(SB)/8, $0xbe4c3f1d9346c784
+DATA pool<>+14512(SB)/8, $0xbece35169de36f5f
+DATA pool<>+14520(SB)/8, $0xbece35169de36f5f
+DATA pool<>+14528(SB)/8, $0xbf3d1604f9ccae5c
+DATA pool<>+14536(SB)/8, $0xbf3d1604f9ccae5c
+DATA pool<>+14544(SB)/8, $0xbf94198f92a31f2a
+DATA pool<>+14552(SB)/8, $0xbf94198f92a31f2a
+DATA pool<>+14560(SB)/8, $0xbfc923952d7c42a6
+DATA pool<>+14568(SB)/8, $0xbfc923952d7c42a6
+DATA pool<>+14576(SB)/8, $0x3f97edab31507d03
+DATA pool<>+14584(SB)/8, $0x3f97edab31507d03
+DATA pool<>+14592(SB)/8, $0x3fb21d516f81acf6
+DATA pool<>+14600(SB)/8, $0x3fb21d516f81acf6
+DATA pool<>+14608(SB)/8, $0x400e000000000000
+DATA pool<>+14616(SB)/8, $0x400e000000000000
+DATA pool<>+14624(SB)/8, $0x7830000000000000
+DATA pool<>+14632(SB)/8, $0x7830000000000000
+DATA pool<>+14640(SB)/8, $0xbdc4a9d2959757aa
+DATA pool<>+14648(SB)/8, $0xbdc4a9d2959757aa
+DATA pool<>+14656(SB)/8, $0xbdd5128d73ac30b8
+DATA pool<>+14664(SB)/8, $0xbdd5128d73ac30b8
+DATA pool<>+14672(SB)/8, $0x403e000000000000
+DATA pool<>+14680(SB)/8, $0x403e000000000000
+DATA pool<>+14688(SB)/8, $0x403ab33333333333
+DATA pool<>+14696(SB)/8, $0x403ab33333333333
+DATA pool<>+14704(SB)/8, $0x3e02c3337b607cf5
+DATA pool<>+14712(SB)/8, $0x3e02c3337b607cf5
+DATA pool<>+14720(SB)/8, $0xbe32db1e775be183
+DATA pool<>+14728(SB)/8, $0xbe32db1e775be183
+DATA pool<>+14736(SB)/8, $0x3e5a1523c80c337f
+DATA pool<>+14744(SB)/8, $0x3e5a1523c80c337f
+DATA pool<>+14752(SB)/8, $0xbe6f47cba0d54b1d
+DATA pool<>+14760(SB)/8, $0xbe6f47cba0d54b1d
+DATA pool<>+14768(SB)/8, $0xbeb0525a3ea02fd1
+DATA pool<>+14776(SB)/8, $0xbeb0525a3ea02fd1
+DATA pool<>+14784(SB)/8, $0x3ef778a2b026d8e8
+DATA pool<>+14792(SB)/8, $0x3ef778a2b026d8e8
+DATA pool<>+14800(SB)/8, $0xbf3303f9d9e71d29
+DATA pool<>+14808(SB)/8, $0xbf3303f9d9e71d29
+DATA pool<>+14816(SB)/8, $0x3f5cc3a0e22f229e
+DATA pool<>+14824(SB)/8, $0x3f5cc3a0e22f229e
+DATA pool<>+14832(SB)/8, $0x3f9d0b0037dcada0
+DATA pool<>+14840(SB)/8, $0x3f9d0b0037dcada0
+DATA pool<>+14848(SB)/8, $0x3fb7a14188a99ba8
+DATA pool<>+14856(SB)/8, $0x3fb7a14188a99ba8
+DATA pool<>+14864(SB)/8, $0x3fb510169d0967ff
+DATA pool<>+14872(SB)/8, $0x3fb510169d0967ff
+DATA pool<>+14880(SB)/8, $0xbfc1f367683f89a7
+DATA pool<>+14888(SB)/8, $0xbfc1f367683f89a7
+DATA pool<>+14896(SB)/8, $0x3e0fbb0793f9b911
+DATA pool<>+14904(SB)/8, $0x3e0fbb0793f9b911
+DATA pool<>+14912(SB)/8, $0xbe3c60456b212847
+DATA pool<>+14920(SB)/8, $0xbe3c60456b212847
+DATA pool<>+14928(SB)/8, $0x3e660d29d5c9015b
+DATA pool<>+14936(SB)/8, $0x3e660d29d5c9015b
+DATA pool<>+14944(SB)/8, $0xbe918861ad8198cc
+DATA pool<>+14952(SB)/8, $0xbe918861ad8198cc
+DATA pool<>+14960(SB)/8, $0x3ebd6b54b5242f92
+DATA pool<>+14968(SB)/8, $0x3ebd6b54b5242f92
+DATA pool<>+14976(SB)/8, $0xbee800892b47ca45
+DATA pool<>+14984(SB)/8, $0xbee800892b47ca45
+DATA pool<>+14992(SB)/8, $0x3f0b14449e33de10
+DATA pool<>+15000(SB)/8, $0x3f0b14449e33de10
+DATA pool<>+15008(SB)/8, $0x3f333fb24531730e
+DATA pool<>+15016(SB)/8, $0x3f333fb24531730e
+DATA pool<>+15024(SB)/8, $0xbf83f603c3390a9b
+DATA pool<>+15032(SB)/8, $0xbf83f603c3390a9b
+DATA pool<>+15040(SB)/8, $0xbfae0d0fa6e016bd
+DATA pool<>+15048(SB)/8, $0xbfae0d0fa6e016bd
+DATA pool<>+15056(SB)/8, $0xbfbbda9309a2886a
+DATA pool<>+15064(SB)/8, $0xbfbbda9309a2886a
+DATA pool<>+15072(SB)/8, $0x3f6d5f2948159d0e
+DATA pool<>+15080(SB)/8, $0x3f6d5f2948159d0e
+DATA pool<>+15088(SB)/8, $0x3ff3ccda0b5d5dc2
+DATA pool<>+15096(SB)/8, $0x3ff3ccda0b5d5dc2
+DATA pool<>+15104(SB)/8, $0x4044000000000000
+DATA pool<>+15112(SB)/8, $0x4044000000000000
+DATA pool<>+15120(SB)/8, $0x00007fc000007fc0
+DATA pool<>+15128(SB)/8, $0x00007fc000007fc0
+DATA pool<>+15136(SB)/8, $0x00007fff00007fff
+DATA pool<>+15144(SB)/8, $0x00007fff00007fff
+DATA pool<>+15152(SB)/8, $0x4f0000004f000000
+DATA pool<>+15160(SB)/8, $0x4f0000004f000000
+DATA pool<>+15168(SB)/8, $0x00000000000007ff
+DATA pool<>+15176(SB)/8, $0x00000000000007ff
+DATA pool<>+15184(SB)/8, $0x4530000080000000
+DATA pool<>+15192(SB)/8, $0x4530000080000000
+DATA pool<>+15200(SB)/8, $0x00000000ffffffff
+DATA pool<>+15208(SB)/8, $0x00000000ffffffff
+DATA pool<>+15216(SB)/8, $0xfffffffffffff800
+DATA pool<>+15224(SB)/8, $0xfffffffffffff800
+DATA pool<>+15232(SB)/8, $0x43e0000000000000
+DATA pool<>+15240(SB)/8, $0x43e0000000000000
+DATA pool<>+15248(SB)/8, $0xc1e0000000000000
+DATA pool<>+15256(SB)/8, $0xc1e0000000000000
+DATA pool<>+15264(SB)/8, $0x41e0000000000000
+DATA pool<>+15272(SB)/8, $0x41e0000000000000
+DATA pool<>+15280(SB)/8, $0x3f70000000000000
+DATA pool<>+15288(SB)/8, $0x3f70000000000000
+DATA pool<>+15296(SB)/8, $0x4070000000000000
+DATA pool<>+15304(SB)/8, $0x4070000000000000
+DATA pool<>+15312(SB)/8, $0x43d0000000000000
+DATA pool<>+15320(SB)/8, $0x43d0000000000000
+DATA pool<>+15328(SB)/8, $0xc2c80000c2c80000
+DATA pool<>+15336(SB)/8, $0xc2c80000c2c80000
+DATA pool<>+15344(SB)/8, $0x2b8cbccc2b8cbccc
+DATA pool<>+15352(SB)/8, $0x2b8cbccc2b8cbccc
+GLOBL pool<>(SB), RODATA|NOPTR, $15360
 DATA tailmask<>+0(SB)/8, $0xffffffffffffffff
 DATA tailmask<>+8(SB)/8, $0xffffffffffffffff
 DATA tailmask<>+16(SB)/8, $0x0000000000000000
@@ -22160,158 +22162,72 @@ l4:
 done:
 	RET
 
-// gELUF32NEON: 4 lanes x 2. R0=dst float32, R1=a float32; R9=elements left.
-// Constants: V0-V6.
+// gELUF32NEON: 4 lanes x 1. R0=dst float32, R1=a float32; R9=elements left.
+// Constants: V0-V7.
 TEXT ·gELUF32NEON(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 1408(R11), F0
-	FMOVQ 1424(R11), F1
-	FMOVQ 1440(R11), F2
-	FMOVQ 1456(R11), F3
-	FMOVQ 1472(R11), F4
-	FMOVQ 1488(R11), F5
-	FMOVQ 0(R11), F6
-	CMP $8, R9
-	BLT single
-loop:
-	FMOVQ (R1), F7
-	WORD $0x4ea0f8e8 // fabs v8.4s, v7.4s
-	WORD $0x4ea8f428 // fmin v8.4s, v1.4s, v8.4s
-	WORD $0x6e28dd09 // fmul v9.4s, v8.4s, v8.4s
-	FMOVQ 1504(R11), F10
-	VFMLA V9.S4, V2.S4, V10.S4
-	FMOVQ 1520(R11), F11
-	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1536(R11), F10
-	VFMLA V9.S4, V11.S4, V10.S4
-	FMOVQ 1552(R11), F11
-	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1568(R11), F10
-	VFMLA V9.S4, V3.S4, V10.S4
-	FMOVQ 1584(R11), F12
-	VFMLA V9.S4, V10.S4, V12.S4
-	FMOVQ 1600(R11), F10
-	VFMLA V9.S4, V12.S4, V10.S4
-	FMOVQ 1616(R11), F12
-	VFMLA V9.S4, V10.S4, V12.S4
-	FMOVQ 32(R11), F10
-	VFMLA V9.S4, V12.S4, V10.S4
-	VFMLA V8.S4, V11.S4, V10.S4
-	WORD $0x4e20d549 // fadd v9.4s, v10.4s, v0.4s
-	WORD $0x4ea0d52b // fsub v11.4s, v9.4s, v0.4s
-	WORD $0x4eabd54a // fsub v10.4s, v10.4s, v11.4s
-	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 1632(R11), F12
-	VFMLA V11.S4, V4.S4, V12.S4
-	FMOVQ 1648(R11), F13
-	VFMLA V11.S4, V12.S4, V13.S4
-	FMOVQ 1664(R11), F12
-	VFMLA V11.S4, V5.S4, V12.S4
-	FMOVQ 16(R11), F14
-	VFMLA V11.S4, V12.S4, V14.S4
-	VFMLA V10.S4, V13.S4, V14.S4
-	VSHL $23, V9.S4, V9.S4
-	VADD V9.S4, V14.S4, V14.S4
-	WORD $0x6ea7e4c9 // fcmgt v9.4s, v6.4s, v7.4s
-	VBSL V7.B16, V6.B16, V9.B16
-	VFMLS V14.S4, V8.S4, V9.S4
-	FMOVQ F9, (R0)
-	FMOVQ 16(R1), F7
-	WORD $0x4ea0f8e8 // fabs v8.4s, v7.4s
-	WORD $0x4ea8f428 // fmin v8.4s, v1.4s, v8.4s
-	WORD $0x6e28dd09 // fmul v9.4s, v8.4s, v8.4s
-	FMOVQ 1504(R11), F10
-	VFMLA V9.S4, V2.S4, V10.S4
-	FMOVQ 1520(R11), F11
-	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1536(R11), F10
-	VFMLA V9.S4, V11.S4, V10.S4
-	FMOVQ 1552(R11), F11
-	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1568(R11), F10
-	VFMLA V9.S4, V3.S4, V10.S4
-	FMOVQ 1584(R11), F12
-	VFMLA V9.S4, V10.S4, V12.S4
-	FMOVQ 1600(R11), F10
-	VFMLA V9.S4, V12.S4, V10.S4
-	FMOVQ 1616(R11), F12
-	VFMLA V9.S4, V10.S4, V12.S4
-	FMOVQ 32(R11), F10
-	VFMLA V9.S4, V12.S4, V10.S4
-	VFMLA V8.S4, V11.S4, V10.S4
-	WORD $0x4e20d549 // fadd v9.4s, v10.4s, v0.4s
-	WORD $0x4ea0d52b // fsub v11.4s, v9.4s, v0.4s
-	WORD $0x4eabd54a // fsub v10.4s, v10.4s, v11.4s
-	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 1632(R11), F12
-	VFMLA V11.S4, V4.S4, V12.S4
-	FMOVQ 1648(R11), F13
-	VFMLA V11.S4, V12.S4, V13.S4
-	FMOVQ 1664(R11), F12
-	VFMLA V11.S4, V5.S4, V12.S4
-	FMOVQ 16(R11), F14
-	VFMLA V11.S4, V12.S4, V14.S4
-	VFMLA V10.S4, V13.S4, V14.S4
-	VSHL $23, V9.S4, V9.S4
-	VADD V9.S4, V14.S4, V14.S4
-	WORD $0x6ea7e4c9 // fcmgt v9.4s, v6.4s, v7.4s
-	VBSL V7.B16, V6.B16, V9.B16
-	VFMLS V14.S4, V8.S4, V9.S4
-	FMOVQ F9, 16(R0)
-	ADD $32, R0
-	ADD $32, R1
-	SUB $8, R9
-	CMP $8, R9
-	BGE loop
+	FMOVQ 0(R11), F0
+	FMOVQ 1408(R11), F1
+	FMOVQ 1424(R11), F2
+	FMOVQ 1440(R11), F3
+	FMOVQ 1456(R11), F4
+	FMOVQ 1472(R11), F5
+	FMOVQ 1488(R11), F6
+	FMOVQ 112(R11), F7
 single:
 	CMP $4, R9
 	BLT tail
 one:
-	FMOVQ (R1), F7
-	WORD $0x4ea0f8e8 // fabs v8.4s, v7.4s
-	WORD $0x4ea8f428 // fmin v8.4s, v1.4s, v8.4s
-	WORD $0x6e28dd09 // fmul v9.4s, v8.4s, v8.4s
-	FMOVQ 1504(R11), F10
-	VFMLA V9.S4, V2.S4, V10.S4
-	FMOVQ 1520(R11), F11
-	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1536(R11), F10
-	VFMLA V9.S4, V11.S4, V10.S4
-	FMOVQ 1552(R11), F11
-	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1568(R11), F10
-	VFMLA V9.S4, V3.S4, V10.S4
-	FMOVQ 1584(R11), F12
-	VFMLA V9.S4, V10.S4, V12.S4
-	FMOVQ 1600(R11), F10
-	VFMLA V9.S4, V12.S4, V10.S4
-	FMOVQ 1616(R11), F12
-	VFMLA V9.S4, V10.S4, V12.S4
-	FMOVQ 32(R11), F10
-	VFMLA V9.S4, V12.S4, V10.S4
-	VFMLA V8.S4, V11.S4, V10.S4
-	WORD $0x4e20d549 // fadd v9.4s, v10.4s, v0.4s
-	WORD $0x4ea0d52b // fsub v11.4s, v9.4s, v0.4s
-	WORD $0x4eabd54a // fsub v10.4s, v10.4s, v11.4s
-	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 1632(R11), F12
-	VFMLA V11.S4, V4.S4, V12.S4
-	FMOVQ 1648(R11), F13
-	VFMLA V11.S4, V12.S4, V13.S4
-	FMOVQ 1664(R11), F12
-	VFMLA V11.S4, V5.S4, V12.S4
-	FMOVQ 16(R11), F14
-	VFMLA V11.S4, V12.S4, V14.S4
-	VFMLA V10.S4, V13.S4, V14.S4
-	VSHL $23, V9.S4, V9.S4
-	VADD V9.S4, V14.S4, V14.S4
-	WORD $0x6ea7e4c9 // fcmgt v9.4s, v6.4s, v7.4s
-	VBSL V7.B16, V6.B16, V9.B16
-	VFMLS V14.S4, V8.S4, V9.S4
-	FMOVQ F9, (R0)
+	FMOVQ (R1), F8
+	WORD $0x4ea0f909 // fabs v9.4s, v8.4s
+	WORD $0x4ea9f449 // fmin v9.4s, v2.4s, v9.4s
+	WORD $0x6e29dd2a // fmul v10.4s, v9.4s, v9.4s
+	FMOVQ 1504(R11), F11
+	VFMLA V10.S4, V3.S4, V11.S4
+	FMOVQ 1520(R11), F12
+	VFMLA V10.S4, V11.S4, V12.S4
+	FMOVQ 1536(R11), F11
+	VFMLA V10.S4, V12.S4, V11.S4
+	FMOVQ 1552(R11), F12
+	VFMLA V10.S4, V11.S4, V12.S4
+	FMOVQ 1568(R11), F11
+	VFMLA V10.S4, V4.S4, V11.S4
+	FMOVQ 1584(R11), F13
+	VFMLA V10.S4, V11.S4, V13.S4
+	FMOVQ 1600(R11), F11
+	VFMLA V10.S4, V13.S4, V11.S4
+	FMOVQ 1616(R11), F13
+	VFMLA V10.S4, V11.S4, V13.S4
+	FMOVQ 32(R11), F11
+	VFMLA V10.S4, V13.S4, V11.S4
+	VFMLA V9.S4, V12.S4, V11.S4
+	WORD $0x4e21d56a // fadd v10.4s, v11.4s, v1.4s
+	WORD $0x4ea1d54c // fsub v12.4s, v10.4s, v1.4s
+	WORD $0x4eacd56b // fsub v11.4s, v11.4s, v12.4s
+	WORD $0x6e2bdd6c // fmul v12.4s, v11.4s, v11.4s
+	FMOVQ 1632(R11), F13
+	VFMLA V12.S4, V5.S4, V13.S4
+	FMOVQ 1648(R11), F14
+	VFMLA V12.S4, V13.S4, V14.S4
+	FMOVQ 1664(R11), F13
+	VFMLA V12.S4, V6.S4, V13.S4
+	FMOVQ 16(R11), F15
+	VFMLA V12.S4, V13.S4, V15.S4
+	VFMLA V11.S4, V14.S4, V15.S4
+	VSHL $23, V10.S4, V10.S4
+	VADD V10.S4, V15.S4, V15.S4
+	WORD $0x6ea0e50a // fcmgt v10.4s, v8.4s, v0.4s
+	VBSL V8.B16, V0.B16, V10.B16
+	WORD $0x6ea8e40b // fcmgt v11.4s, v0.4s, v8.4s
+	VBSL V8.B16, V0.B16, V11.B16
+	VFMLA V0.S4, V10.S4, V11.S4
+	VFMLS V15.S4, V9.S4, V11.S4
+	VAND V7.B16, V8.B16, V8.B16
+	VORR V8.B16, V11.B16, V11.B16
+	FMOVQ F11, (R0)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $4, R9
@@ -22320,62 +22236,67 @@ one:
 tail:
 	CBZ R9, done
 	TBZ $1, R9, l1
-	FMOVD (R1), F7
+	FMOVD (R1), F8
 	TBZ $0, R9, l2
 	ADD $8, R1, R10
-	VLD1 (R10), V7.S[2]
+	VLD1 (R10), V8.S[2]
 	JMP l2
 l1:
-	FMOVS (R1), F7
+	FMOVS (R1), F8
 l2:
-	WORD $0x4ea0f8e8 // fabs v8.4s, v7.4s
-	WORD $0x4ea8f428 // fmin v8.4s, v1.4s, v8.4s
-	WORD $0x6e28dd09 // fmul v9.4s, v8.4s, v8.4s
-	FMOVQ 1504(R11), F10
-	VFMLA V9.S4, V2.S4, V10.S4
-	FMOVQ 1520(R11), F11
-	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1536(R11), F10
-	VFMLA V9.S4, V11.S4, V10.S4
-	FMOVQ 1552(R11), F11
-	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1568(R11), F10
-	VFMLA V9.S4, V3.S4, V10.S4
-	FMOVQ 1584(R11), F12
-	VFMLA V9.S4, V10.S4, V12.S4
-	FMOVQ 1600(R11), F10
-	VFMLA V9.S4, V12.S4, V10.S4
-	FMOVQ 1616(R11), F12
-	VFMLA V9.S4, V10.S4, V12.S4
-	FMOVQ 32(R11), F10
-	VFMLA V9.S4, V12.S4, V10.S4
-	VFMLA V8.S4, V11.S4, V10.S4
-	WORD $0x4e20d549 // fadd v9.4s, v10.4s, v0.4s
-	WORD $0x4ea0d52b // fsub v11.4s, v9.4s, v0.4s
-	WORD $0x4eabd54a // fsub v10.4s, v10.4s, v11.4s
-	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 1632(R11), F12
-	VFMLA V11.S4, V4.S4, V12.S4
-	FMOVQ 1648(R11), F13
-	VFMLA V11.S4, V12.S4, V13.S4
-	FMOVQ 1664(R11), F12
-	VFMLA V11.S4, V5.S4, V12.S4
-	FMOVQ 16(R11), F14
-	VFMLA V11.S4, V12.S4, V14.S4
-	VFMLA V10.S4, V13.S4, V14.S4
-	VSHL $23, V9.S4, V9.S4
-	VADD V9.S4, V14.S4, V14.S4
-	WORD $0x6ea7e4c9 // fcmgt v9.4s, v6.4s, v7.4s
-	VBSL V7.B16, V6.B16, V9.B16
-	VFMLS V14.S4, V8.S4, V9.S4
+	WORD $0x4ea0f909 // fabs v9.4s, v8.4s
+	WORD $0x4ea9f449 // fmin v9.4s, v2.4s, v9.4s
+	WORD $0x6e29dd2a // fmul v10.4s, v9.4s, v9.4s
+	FMOVQ 1504(R11), F11
+	VFMLA V10.S4, V3.S4, V11.S4
+	FMOVQ 1520(R11), F12
+	VFMLA V10.S4, V11.S4, V12.S4
+	FMOVQ 1536(R11), F11
+	VFMLA V10.S4, V12.S4, V11.S4
+	FMOVQ 1552(R11), F12
+	VFMLA V10.S4, V11.S4, V12.S4
+	FMOVQ 1568(R11), F11
+	VFMLA V10.S4, V4.S4, V11.S4
+	FMOVQ 1584(R11), F13
+	VFMLA V10.S4, V11.S4, V13.S4
+	FMOVQ 1600(R11), F11
+	VFMLA V10.S4, V13.S4, V11.S4
+	FMOVQ 1616(R11), F13
+	VFMLA V10.S4, V11.S4, V13.S4
+	FMOVQ 32(R11), F11
+	VFMLA V10.S4, V13.S4, V11.S4
+	VFMLA V9.S4, V12.S4, V11.S4
+	WORD $0x4e21d56a // fadd v10.4s, v11.4s, v1.4s
+	WORD $0x4ea1d54c // fsub v12.4s, v10.4s, v1.4s
+	WORD $0x4eacd56b // fsub v11.4s, v11.4s, v12.4s
+	WORD $0x6e2bdd6c // fmul v12.4s, v11.4s, v11.4s
+	FMOVQ 1632(R11), F13
+	VFMLA V12.S4, V5.S4, V13.S4
+	FMOVQ 1648(R11), F14
+	VFMLA V12.S4, V13.S4, V14.S4
+	FMOVQ 1664(R11), F13
+	VFMLA V12.S4, V6.S4, V13.S4
+	FMOVQ 16(R11), F15
+	VFMLA V12.S4, V13.S4, V15.S4
+	VFMLA V11.S4, V14.S4, V15.S4
+	VSHL $23, V10.S4, V10.S4
+	VADD V10.S4, V15.S4, V15.S4
+	WORD $0x6ea0e50a // fcmgt v10.4s, v8.4s, v0.4s
+	VBSL V8.B16, V0.B16, V10.B16
+	WORD $0x6ea8e40b // fcmgt v11.4s, v0.4s, v8.4s
+	VBSL V8.B16, V0.B16, V11.B16
+	VFMLA V0.S4, V10.S4, V11.S4
+	VFMLS V15.S4, V9.S4, V11.S4
+	VAND V7.B16, V8.B16, V8.B16
+	VORR V8.B16, V11.B16, V11.B16
 	TBZ $1, R9, l3
-	FMOVD F9, (R0)
+	FMOVD F11, (R0)
 	TBZ $0, R9, l4
 	ADD $8, R0, R10
-	VST1 V9.S[2], (R10)
+	VST1 V11.S[2], (R10)
 	JMP l4
 l3:
-	FMOVS F9, (R0)
+	FMOVS F11, (R0)
 l4:
 done:
 	RET
@@ -58795,7 +58716,7 @@ done:
 	RET
 
 // lgammaF64NEON: 2 lanes x 1. R0=dst float64, R1=a float64; R9=elements left.
-// Constants: V0-V19 (8 more are read from memory).
+// Constants: V0-V19 (9 more are read from memory).
 TEXT ·lgammaF64NEON(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
@@ -58879,38 +58800,38 @@ one:
 	VBSL V21.B16, V22.B16, V23.B16
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
 	FMOVQ 6000(R11), F22
-	FMOVQ 6112(R11), F24
+	FMOVQ 6128(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 6128(R11), F22
+	FMOVQ 6144(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 6144(R11), F24
+	FMOVQ 6160(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 6160(R11), F22
+	FMOVQ 6176(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 6176(R11), F24
+	FMOVQ 6192(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 6192(R11), F22
+	FMOVQ 6208(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 6208(R11), F24
+	FMOVQ 6224(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 6224(R11), F22
+	FMOVQ 6240(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
 	FMOVQ 6016(R11), F24
-	FMOVQ 6240(R11), F26
+	FMOVQ 6256(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 6256(R11), F24
+	FMOVQ 6272(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 6272(R11), F26
+	FMOVQ 6288(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 6288(R11), F24
+	FMOVQ 6304(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 6304(R11), F26
+	FMOVQ 6320(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 6320(R11), F24
+	FMOVQ 6336(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 6336(R11), F26
+	FMOVQ 6352(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 6352(R11), F24
+	FMOVQ 6368(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
 	VFMLA V23.D2, V22.D2, V24.D2
 	WORD $0x6e78def7 // fmul v23.2d, v23.2d, v24.2d
@@ -58973,22 +58894,22 @@ one:
 	WORD $0x4ee0fa99 // fabs v25.2d, v20.2d
 	WORD $0x4ee1d739 // fsub v25.2d, v25.2d, v1.2d
 	WORD $0x4ee0d6b5 // fsub v21.2d, v21.2d, v0.2d
-	FMOVQ 6368(R11), F26
+	FMOVQ 6384(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
 	FMOVQ 6032(R11), F21
-	FMOVQ 6384(R11), F25
+	FMOVQ 6400(R11), F25
 	VFMLA V24.D2, V21.D2, V25.D2
-	FMOVQ 6400(R11), F21
+	FMOVQ 6416(R11), F21
 	VFMLA V24.D2, V25.D2, V21.D2
-	FMOVQ 6416(R11), F25
+	FMOVQ 6432(R11), F25
 	VFMLA V24.D2, V21.D2, V25.D2
-	FMOVQ 6432(R11), F21
+	FMOVQ 6448(R11), F21
 	VFMLA V24.D2, V25.D2, V21.D2
-	FMOVQ 6448(R11), F25
+	FMOVQ 6464(R11), F25
 	VFMLA V24.D2, V21.D2, V25.D2
-	FMOVQ 6464(R11), F21
+	FMOVQ 6480(R11), F21
 	VFMLA V24.D2, V25.D2, V21.D2
-	FMOVQ 6480(R11), F25
+	FMOVQ 6496(R11), F25
 	VFMLA V24.D2, V21.D2, V25.D2
 	VFMLA V25.D2, V22.D2, V26.D2
 	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
@@ -58999,18 +58920,18 @@ one:
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
 	FMOVQ 6048(R11), F25
-	FMOVQ 6496(R11), F26
+	FMOVQ 6512(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 6512(R11), F25
+	FMOVQ 6528(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 6528(R11), F26
+	FMOVQ 6544(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
 	FMOVQ 6064(R11), F25
-	FMOVQ 6544(R11), F27
+	FMOVQ 6560(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 6560(R11), F25
+	FMOVQ 6576(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 6576(R11), F27
+	FMOVQ 6592(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	FMOVQ 5200(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
@@ -59068,11 +58989,11 @@ one:
 	FMOVQ 6096(R11), F23
 	WORD $0x6ef4e6f7 // fcmgt v23.2d, v23.2d, v20.2d
 	VBSL V21.B16, V22.B16, V23.B16
-	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
-	WORD $0x4e65e6b5 // fcmeq v21.2d, v21.2d, v5.2d
 	WORD $0x4ee0fa94 // fabs v20.2d, v20.2d
-	VBSL V23.B16, V20.B16, V21.B16
-	FMOVQ F21, (R0)
+	FMOVQ 6112(R11), F21
+	WORD $0x6e75e694 // fcmge v20.2d, v20.2d, v21.2d
+	VBSL V23.B16, V5.B16, V20.B16
+	FMOVQ F20, (R0)
 	ADD $16, R0
 	ADD $16, R1
 	SUB $2, R9
@@ -59134,38 +59055,38 @@ tail:
 	VBSL V21.B16, V22.B16, V23.B16
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
 	FMOVQ 6000(R11), F22
-	FMOVQ 6112(R11), F24
+	FMOVQ 6128(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 6128(R11), F22
+	FMOVQ 6144(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 6144(R11), F24
+	FMOVQ 6160(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 6160(R11), F22
+	FMOVQ 6176(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 6176(R11), F24
+	FMOVQ 6192(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 6192(R11), F22
+	FMOVQ 6208(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 6208(R11), F24
+	FMOVQ 6224(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 6224(R11), F22
+	FMOVQ 6240(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
 	FMOVQ 6016(R11), F24
-	FMOVQ 6240(R11), F26
+	FMOVQ 6256(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 6256(R11), F24
+	FMOVQ 6272(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 6272(R11), F26
+	FMOVQ 6288(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 6288(R11), F24
+	FMOVQ 6304(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 6304(R11), F26
+	FMOVQ 6320(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 6320(R11), F24
+	FMOVQ 6336(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 6336(R11), F26
+	FMOVQ 6352(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 6352(R11), F24
+	FMOVQ 6368(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
 	VFMLA V23.D2, V22.D2, V24.D2
 	WORD $0x6e78def7 // fmul v23.2d, v23.2d, v24.2d
@@ -59228,22 +59149,22 @@ tail:
 	WORD $0x4ee0fa99 // fabs v25.2d, v20.2d
 	WORD $0x4ee1d739 // fsub v25.2d, v25.2d, v1.2d
 	WORD $0x4ee0d6b5 // fsub v21.2d, v21.2d, v0.2d
-	FMOVQ 6368(R11), F26
+	FMOVQ 6384(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
 	FMOVQ 6032(R11), F21
-	FMOVQ 6384(R11), F25
+	FMOVQ 6400(R11), F25
 	VFMLA V24.D2, V21.D2, V25.D2
-	FMOVQ 6400(R11), F21
+	FMOVQ 6416(R11), F21
 	VFMLA V24.D2, V25.D2, V21.D2
-	FMOVQ 6416(R11), F25
+	FMOVQ 6432(R11), F25
 	VFMLA V24.D2, V21.D2, V25.D2
-	FMOVQ 6432(R11), F21
+	FMOVQ 6448(R11), F21
 	VFMLA V24.D2, V25.D2, V21.D2
-	FMOVQ 6448(R11), F25
+	FMOVQ 6464(R11), F25
 	VFMLA V24.D2, V21.D2, V25.D2
-	FMOVQ 6464(R11), F21
+	FMOVQ 6480(R11), F21
 	VFMLA V24.D2, V25.D2, V21.D2
-	FMOVQ 6480(R11), F25
+	FMOVQ 6496(R11), F25
 	VFMLA V24.D2, V21.D2, V25.D2
 	VFMLA V25.D2, V22.D2, V26.D2
 	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
@@ -59254,18 +59175,18 @@ tail:
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
 	FMOVQ 6048(R11), F25
-	FMOVQ 6496(R11), F26
+	FMOVQ 6512(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 6512(R11), F25
+	FMOVQ 6528(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 6528(R11), F26
+	FMOVQ 6544(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
 	FMOVQ 6064(R11), F25
-	FMOVQ 6544(R11), F27
+	FMOVQ 6560(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 6560(R11), F25
+	FMOVQ 6576(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 6576(R11), F27
+	FMOVQ 6592(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	FMOVQ 5200(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
@@ -59323,11 +59244,11 @@ tail:
 	FMOVQ 6096(R11), F23
 	WORD $0x6ef4e6f7 // fcmgt v23.2d, v23.2d, v20.2d
 	VBSL V21.B16, V22.B16, V23.B16
-	WORD $0x4ee0fa95 // fabs v21.2d, v20.2d
-	WORD $0x4e65e6b5 // fcmeq v21.2d, v21.2d, v5.2d
 	WORD $0x4ee0fa94 // fabs v20.2d, v20.2d
-	VBSL V23.B16, V20.B16, V21.B16
-	FMOVD F21, (R0)
+	FMOVQ 6112(R11), F21
+	WORD $0x6e75e694 // fcmge v20.2d, v20.2d, v21.2d
+	VBSL V23.B16, V5.B16, V20.B16
+	FMOVD F20, (R0)
 done:
 	RET
 
@@ -59340,12 +59261,12 @@ TEXT ·digammaF64NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 2768(R11), F0
 	FMOVQ 0(R11), F1
-	FMOVQ 6592(R11), F2
+	FMOVQ 6608(R11), F2
 	FMOVQ 2832(R11), F3
 	FMOVQ 2880(R11), F4
 	FMOVQ 3360(R11), F5
-	FMOVQ 6608(R11), F6
-	FMOVQ 6624(R11), F7
+	FMOVQ 6624(R11), F6
+	FMOVQ 6640(R11), F7
 	FMOVQ 3200(R11), F8
 	FMOVQ 3216(R11), F9
 	FMOVQ 3232(R11), F10
@@ -59408,19 +59329,19 @@ one:
 	WORD $0x6e76fc15 // fdiv v21.2d, v0.2d, v22.2d
 	WORD $0x6e75deb9 // fmul v25.2d, v21.2d, v21.2d
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 6672(R11), F27
+	FMOVQ 6688(R11), F27
 	VFMLA V26.D2, V6.D2, V27.D2
-	FMOVQ 6688(R11), F28
+	FMOVQ 6704(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 6704(R11), F27
+	FMOVQ 6720(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 6720(R11), F28
+	FMOVQ 6736(R11), F28
 	VFMLA V26.D2, V7.D2, V28.D2
-	FMOVQ 6736(R11), F29
+	FMOVQ 6752(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 6752(R11), F28
+	FMOVQ 6768(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 6768(R11), F29
+	FMOVQ 6784(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
 	VFMLA V25.D2, V27.D2, V29.D2
 	WORD $0x6e78fef7 // fdiv v23.2d, v23.2d, v24.2d
@@ -59478,35 +59399,35 @@ one:
 	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
 	FMOVQ 6048(R11), F25
-	FMOVQ 6496(R11), F26
+	FMOVQ 6512(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 6512(R11), F25
+	FMOVQ 6528(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 6528(R11), F26
+	FMOVQ 6544(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
 	FMOVQ 6064(R11), F25
-	FMOVQ 6544(R11), F27
+	FMOVQ 6560(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 6560(R11), F25
+	FMOVQ 6576(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 6576(R11), F27
+	FMOVQ 6592(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	FMOVQ 5200(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
 	VFMLA V23.D2, V26.D2, V25.D2
 	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 6640(R11), F26
-	FMOVQ 6784(R11), F27
-	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 6800(R11), F26
-	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 6816(R11), F27
-	VFMLA V24.D2, V26.D2, V27.D2
 	FMOVQ 6656(R11), F26
-	FMOVQ 6832(R11), F28
+	FMOVQ 6800(R11), F27
+	VFMLA V24.D2, V26.D2, V27.D2
+	FMOVQ 6816(R11), F26
+	VFMLA V24.D2, V27.D2, V26.D2
+	FMOVQ 6832(R11), F27
+	VFMLA V24.D2, V26.D2, V27.D2
+	FMOVQ 6672(R11), F26
+	FMOVQ 6848(R11), F28
 	VFMLA V24.D2, V26.D2, V28.D2
-	FMOVQ 6848(R11), F26
+	FMOVQ 6864(R11), F26
 	VFMLA V24.D2, V28.D2, V26.D2
 	FMOVQ 2768(R11), F28
 	VFMLA V24.D2, V26.D2, V28.D2
@@ -59584,19 +59505,19 @@ tail:
 	WORD $0x6e76fc15 // fdiv v21.2d, v0.2d, v22.2d
 	WORD $0x6e75deb9 // fmul v25.2d, v21.2d, v21.2d
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 6672(R11), F27
+	FMOVQ 6688(R11), F27
 	VFMLA V26.D2, V6.D2, V27.D2
-	FMOVQ 6688(R11), F28
+	FMOVQ 6704(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 6704(R11), F27
+	FMOVQ 6720(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 6720(R11), F28
+	FMOVQ 6736(R11), F28
 	VFMLA V26.D2, V7.D2, V28.D2
-	FMOVQ 6736(R11), F29
+	FMOVQ 6752(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 6752(R11), F28
+	FMOVQ 6768(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 6768(R11), F29
+	FMOVQ 6784(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
 	VFMLA V25.D2, V27.D2, V29.D2
 	WORD $0x6e78fef7 // fdiv v23.2d, v23.2d, v24.2d
@@ -59654,35 +59575,35 @@ tail:
 	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
 	FMOVQ 6048(R11), F25
-	FMOVQ 6496(R11), F26
+	FMOVQ 6512(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 6512(R11), F25
+	FMOVQ 6528(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 6528(R11), F26
+	FMOVQ 6544(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
 	FMOVQ 6064(R11), F25
-	FMOVQ 6544(R11), F27
+	FMOVQ 6560(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
-	FMOVQ 6560(R11), F25
+	FMOVQ 6576(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
-	FMOVQ 6576(R11), F27
+	FMOVQ 6592(R11), F27
 	VFMLA V24.D2, V25.D2, V27.D2
 	FMOVQ 5200(R11), F25
 	VFMLA V24.D2, V27.D2, V25.D2
 	VFMLA V23.D2, V26.D2, V25.D2
 	WORD $0x6e75deb7 // fmul v23.2d, v21.2d, v21.2d
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 6640(R11), F26
-	FMOVQ 6784(R11), F27
-	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 6800(R11), F26
-	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 6816(R11), F27
-	VFMLA V24.D2, V26.D2, V27.D2
 	FMOVQ 6656(R11), F26
-	FMOVQ 6832(R11), F28
+	FMOVQ 6800(R11), F27
+	VFMLA V24.D2, V26.D2, V27.D2
+	FMOVQ 6816(R11), F26
+	VFMLA V24.D2, V27.D2, V26.D2
+	FMOVQ 6832(R11), F27
+	VFMLA V24.D2, V26.D2, V27.D2
+	FMOVQ 6672(R11), F26
+	FMOVQ 6848(R11), F28
 	VFMLA V24.D2, V26.D2, V28.D2
-	FMOVQ 6848(R11), F26
+	FMOVQ 6864(R11), F26
 	VFMLA V24.D2, V28.D2, V26.D2
 	FMOVQ 2768(R11), F28
 	VFMLA V24.D2, V26.D2, V28.D2
@@ -59736,7 +59657,7 @@ TEXT ·ndtriF64NEON(SB), NOSPLIT, $0-24
 	FMOVQ 2832(R11), F17
 	FMOVQ 2976(R11), F18
 	FMOVQ 2864(R11), F19
-	FMOVQ 6864(R11), F20
+	FMOVQ 6880(R11), F20
 single:
 	CMP $2, R9
 	BLT tail
@@ -59792,210 +59713,210 @@ one:
 	VBSL V24.B16, V5.B16, V21.B16
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
 	WORD $0x6ee1fab8 // fsqrt v24.2d, v21.2d
-	FMOVQ 7024(R11), F25
+	FMOVQ 7040(R11), F25
 	VFMLA V20.D2, V24.D2, V25.D2
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 6880(R11), F27
-	FMOVQ 7040(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7056(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7072(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7088(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7104(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7120(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7136(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7152(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7168(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
 	FMOVQ 6896(R11), F27
-	FMOVQ 7184(R11), F29
+	FMOVQ 7056(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 7072(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 7088(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 7104(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 7120(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 7136(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 7152(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 7168(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 7184(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 6912(R11), F27
+	FMOVQ 7200(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 7200(R11), F27
+	FMOVQ 7216(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 7216(R11), F29
+	FMOVQ 7232(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 7232(R11), F27
+	FMOVQ 7248(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 7248(R11), F29
+	FMOVQ 7264(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 7264(R11), F27
+	FMOVQ 7280(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 7280(R11), F29
+	FMOVQ 7296(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 7296(R11), F27
+	FMOVQ 7312(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 7312(R11), F29
+	FMOVQ 7328(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 7328(R11), F27
+	FMOVQ 7344(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 6912(R11), F25
+	FMOVQ 6928(R11), F25
 	WORD $0x6ef9e719 // fcmgt v25.2d, v24.2d, v25.2d
-	FMOVQ 6928(R11), F26
-	FMOVQ 7344(R11), F28
+	FMOVQ 6944(R11), F26
+	FMOVQ 7360(R11), F28
 	VFMLA V26.D2, V24.D2, V28.D2
 	WORD $0x6e7cdf9a // fmul v26.2d, v28.2d, v28.2d
-	FMOVQ 6944(R11), F29
-	FMOVQ 7360(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 7376(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 7392(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 7408(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 7424(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 7440(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 7456(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 7472(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 7488(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 7504(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 7520(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 7536(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 7552(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
 	FMOVQ 6960(R11), F29
-	FMOVQ 7568(R11), F31
+	FMOVQ 7376(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 7392(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 7408(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 7424(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 7440(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 7456(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 7472(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 7488(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 7504(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 7520(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 7536(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 7552(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 7568(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 6976(R11), F29
+	FMOVQ 7584(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 7584(R11), F29
+	FMOVQ 7600(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 7600(R11), F31
+	FMOVQ 7616(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 7616(R11), F29
+	FMOVQ 7632(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 7632(R11), F31
+	FMOVQ 7648(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 7648(R11), F29
+	FMOVQ 7664(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 7664(R11), F31
+	FMOVQ 7680(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 7680(R11), F29
+	FMOVQ 7696(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 7696(R11), F31
+	FMOVQ 7712(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 7728(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 7728(R11), F31
+	FMOVQ 7744(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 7744(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 7760(R11), F31
+	FMOVQ 7776(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 7776(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
 	VFMLA V28.D2, V30.D2, V29.D2
 	VBSL V27.B16, V29.B16, V25.B16
 	WORD $0x6ef8e45a // fcmgt v26.2d, v2.2d, v24.2d
-	FMOVQ 6976(R11), F27
-	FMOVQ 7792(R11), F28
+	FMOVQ 6992(R11), F27
+	FMOVQ 7808(R11), F28
 	VFMLA V27.D2, V24.D2, V28.D2
 	WORD $0x6e7cdf98 // fmul v24.2d, v28.2d, v28.2d
-	FMOVQ 6992(R11), F27
-	FMOVQ 7808(R11), F29
+	FMOVQ 7008(R11), F27
+	FMOVQ 7824(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 7824(R11), F27
+	FMOVQ 7840(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 7840(R11), F29
+	FMOVQ 7856(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 7856(R11), F27
+	FMOVQ 7872(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 7872(R11), F29
+	FMOVQ 7888(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 7888(R11), F27
+	FMOVQ 7904(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 7904(R11), F29
+	FMOVQ 7920(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 7920(R11), F27
+	FMOVQ 7936(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 7936(R11), F29
+	FMOVQ 7952(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 7952(R11), F27
+	FMOVQ 7968(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 7008(R11), F29
-	FMOVQ 7968(R11), F30
+	FMOVQ 7024(R11), F29
+	FMOVQ 7984(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 7984(R11), F29
+	FMOVQ 8000(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8000(R11), F30
+	FMOVQ 8016(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8016(R11), F29
+	FMOVQ 8032(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8032(R11), F30
+	FMOVQ 8048(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8048(R11), F29
+	FMOVQ 8064(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8064(R11), F30
+	FMOVQ 8080(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8080(R11), F29
+	FMOVQ 8096(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8096(R11), F30
+	FMOVQ 8112(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8112(R11), F29
+	FMOVQ 8128(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8128(R11), F30
+	FMOVQ 8144(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
 	VFMLA V28.D2, V27.D2, V30.D2
 	VBSL V25.B16, V30.B16, V26.B16
-	FMOVQ 6592(R11), F24
+	FMOVQ 6608(R11), F24
 	WORD $0x6ef5e718 // fcmgt v24.2d, v24.2d, v21.2d
 	FMOVQ 5904(R11), F25
 	FMOVQ 2784(R11), F27
 	VFMLA V25.D2, V21.D2, V27.D2
 	WORD $0x6e7bdf75 // fmul v21.2d, v27.2d, v27.2d
-	FMOVQ 8144(R11), F25
-	FMOVQ 8160(R11), F28
+	FMOVQ 8160(R11), F25
+	FMOVQ 8176(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 8176(R11), F25
+	FMOVQ 8192(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 8192(R11), F28
+	FMOVQ 8208(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 8208(R11), F25
+	FMOVQ 8224(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 8224(R11), F28
+	FMOVQ 8240(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 8240(R11), F25
+	FMOVQ 8256(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 8256(R11), F28
+	FMOVQ 8272(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 8272(R11), F25
+	FMOVQ 8288(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 8288(R11), F28
+	FMOVQ 8304(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 8304(R11), F25
-	FMOVQ 8320(R11), F29
+	FMOVQ 8320(R11), F25
+	FMOVQ 8336(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 8336(R11), F25
+	FMOVQ 8352(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 8352(R11), F29
+	FMOVQ 8368(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 8368(R11), F25
+	FMOVQ 8384(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 8384(R11), F29
+	FMOVQ 8400(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 8400(R11), F25
+	FMOVQ 8416(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 8416(R11), F29
+	FMOVQ 8432(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 8432(R11), F25
+	FMOVQ 8448(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 8448(R11), F29
+	FMOVQ 8464(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 8464(R11), F25
+	FMOVQ 8480(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
 	VFMLA V27.D2, V28.D2, V25.D2
 	VBSL V26.B16, V25.B16, V24.B16
@@ -60004,7 +59925,7 @@ one:
 	WORD $0x6ef6e416 // fcmgt v22.2d, v0.2d, v22.2d
 	VBSL V21.B16, V5.B16, V22.B16
 	WORD $0x6e76def7 // fmul v23.2d, v23.2d, v22.2d
-	FMOVQ 8480(R11), F21
+	FMOVQ 8496(R11), F21
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
 	FMOVQ F23, (R0)
 	ADD $16, R0
@@ -60065,210 +59986,210 @@ tail:
 	VBSL V24.B16, V5.B16, V21.B16
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
 	WORD $0x6ee1fab8 // fsqrt v24.2d, v21.2d
-	FMOVQ 7024(R11), F25
+	FMOVQ 7040(R11), F25
 	VFMLA V20.D2, V24.D2, V25.D2
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 6880(R11), F27
-	FMOVQ 7040(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7056(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7072(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7088(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7104(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7120(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7136(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7152(R11), F27
-	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7168(R11), F28
-	VFMLA V26.D2, V27.D2, V28.D2
 	FMOVQ 6896(R11), F27
-	FMOVQ 7184(R11), F29
+	FMOVQ 7056(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 7072(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 7088(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 7104(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 7120(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 7136(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 7152(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 7168(R11), F27
+	VFMLA V26.D2, V28.D2, V27.D2
+	FMOVQ 7184(R11), F28
+	VFMLA V26.D2, V27.D2, V28.D2
+	FMOVQ 6912(R11), F27
+	FMOVQ 7200(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 7200(R11), F27
+	FMOVQ 7216(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 7216(R11), F29
+	FMOVQ 7232(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 7232(R11), F27
+	FMOVQ 7248(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 7248(R11), F29
+	FMOVQ 7264(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 7264(R11), F27
+	FMOVQ 7280(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 7280(R11), F29
+	FMOVQ 7296(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 7296(R11), F27
+	FMOVQ 7312(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
-	FMOVQ 7312(R11), F29
+	FMOVQ 7328(R11), F29
 	VFMLA V26.D2, V27.D2, V29.D2
-	FMOVQ 7328(R11), F27
+	FMOVQ 7344(R11), F27
 	VFMLA V26.D2, V29.D2, V27.D2
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 6912(R11), F25
+	FMOVQ 6928(R11), F25
 	WORD $0x6ef9e719 // fcmgt v25.2d, v24.2d, v25.2d
-	FMOVQ 6928(R11), F26
-	FMOVQ 7344(R11), F28
+	FMOVQ 6944(R11), F26
+	FMOVQ 7360(R11), F28
 	VFMLA V26.D2, V24.D2, V28.D2
 	WORD $0x6e7cdf9a // fmul v26.2d, v28.2d, v28.2d
-	FMOVQ 6944(R11), F29
-	FMOVQ 7360(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 7376(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 7392(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 7408(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 7424(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 7440(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 7456(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 7472(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 7488(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 7504(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 7520(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
-	FMOVQ 7536(R11), F29
-	VFMLA V26.D2, V30.D2, V29.D2
-	FMOVQ 7552(R11), F30
-	VFMLA V26.D2, V29.D2, V30.D2
 	FMOVQ 6960(R11), F29
-	FMOVQ 7568(R11), F31
+	FMOVQ 7376(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 7392(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 7408(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 7424(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 7440(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 7456(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 7472(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 7488(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 7504(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 7520(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 7536(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 7552(R11), F29
+	VFMLA V26.D2, V30.D2, V29.D2
+	FMOVQ 7568(R11), F30
+	VFMLA V26.D2, V29.D2, V30.D2
+	FMOVQ 6976(R11), F29
+	FMOVQ 7584(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 7584(R11), F29
+	FMOVQ 7600(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 7600(R11), F31
+	FMOVQ 7616(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 7616(R11), F29
+	FMOVQ 7632(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 7632(R11), F31
+	FMOVQ 7648(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 7648(R11), F29
+	FMOVQ 7664(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 7664(R11), F31
+	FMOVQ 7680(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 7680(R11), F29
+	FMOVQ 7696(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 7696(R11), F31
+	FMOVQ 7712(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 7712(R11), F29
+	FMOVQ 7728(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 7728(R11), F31
+	FMOVQ 7744(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 7744(R11), F29
+	FMOVQ 7760(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
-	FMOVQ 7760(R11), F31
+	FMOVQ 7776(R11), F31
 	VFMLA V26.D2, V29.D2, V31.D2
-	FMOVQ 7776(R11), F29
+	FMOVQ 7792(R11), F29
 	VFMLA V26.D2, V31.D2, V29.D2
 	VFMLA V28.D2, V30.D2, V29.D2
 	VBSL V27.B16, V29.B16, V25.B16
 	WORD $0x6ef8e45a // fcmgt v26.2d, v2.2d, v24.2d
-	FMOVQ 6976(R11), F27
-	FMOVQ 7792(R11), F28
+	FMOVQ 6992(R11), F27
+	FMOVQ 7808(R11), F28
 	VFMLA V27.D2, V24.D2, V28.D2
 	WORD $0x6e7cdf98 // fmul v24.2d, v28.2d, v28.2d
-	FMOVQ 6992(R11), F27
-	FMOVQ 7808(R11), F29
+	FMOVQ 7008(R11), F27
+	FMOVQ 7824(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 7824(R11), F27
+	FMOVQ 7840(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 7840(R11), F29
+	FMOVQ 7856(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 7856(R11), F27
+	FMOVQ 7872(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 7872(R11), F29
+	FMOVQ 7888(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 7888(R11), F27
+	FMOVQ 7904(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 7904(R11), F29
+	FMOVQ 7920(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 7920(R11), F27
+	FMOVQ 7936(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 7936(R11), F29
+	FMOVQ 7952(R11), F29
 	VFMLA V24.D2, V27.D2, V29.D2
-	FMOVQ 7952(R11), F27
+	FMOVQ 7968(R11), F27
 	VFMLA V24.D2, V29.D2, V27.D2
-	FMOVQ 7008(R11), F29
-	FMOVQ 7968(R11), F30
+	FMOVQ 7024(R11), F29
+	FMOVQ 7984(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 7984(R11), F29
+	FMOVQ 8000(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8000(R11), F30
+	FMOVQ 8016(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8016(R11), F29
+	FMOVQ 8032(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8032(R11), F30
+	FMOVQ 8048(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8048(R11), F29
+	FMOVQ 8064(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8064(R11), F30
+	FMOVQ 8080(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8080(R11), F29
+	FMOVQ 8096(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8096(R11), F30
+	FMOVQ 8112(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8112(R11), F29
+	FMOVQ 8128(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8128(R11), F30
+	FMOVQ 8144(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
 	VFMLA V28.D2, V27.D2, V30.D2
 	VBSL V25.B16, V30.B16, V26.B16
-	FMOVQ 6592(R11), F24
+	FMOVQ 6608(R11), F24
 	WORD $0x6ef5e718 // fcmgt v24.2d, v24.2d, v21.2d
 	FMOVQ 5904(R11), F25
 	FMOVQ 2784(R11), F27
 	VFMLA V25.D2, V21.D2, V27.D2
 	WORD $0x6e7bdf75 // fmul v21.2d, v27.2d, v27.2d
-	FMOVQ 8144(R11), F25
-	FMOVQ 8160(R11), F28
+	FMOVQ 8160(R11), F25
+	FMOVQ 8176(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 8176(R11), F25
+	FMOVQ 8192(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 8192(R11), F28
+	FMOVQ 8208(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 8208(R11), F25
+	FMOVQ 8224(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 8224(R11), F28
+	FMOVQ 8240(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 8240(R11), F25
+	FMOVQ 8256(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 8256(R11), F28
+	FMOVQ 8272(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 8272(R11), F25
+	FMOVQ 8288(R11), F25
 	VFMLA V21.D2, V28.D2, V25.D2
-	FMOVQ 8288(R11), F28
+	FMOVQ 8304(R11), F28
 	VFMLA V21.D2, V25.D2, V28.D2
-	FMOVQ 8304(R11), F25
-	FMOVQ 8320(R11), F29
+	FMOVQ 8320(R11), F25
+	FMOVQ 8336(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 8336(R11), F25
+	FMOVQ 8352(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 8352(R11), F29
+	FMOVQ 8368(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 8368(R11), F25
+	FMOVQ 8384(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 8384(R11), F29
+	FMOVQ 8400(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 8400(R11), F25
+	FMOVQ 8416(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 8416(R11), F29
+	FMOVQ 8432(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 8432(R11), F25
+	FMOVQ 8448(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
-	FMOVQ 8448(R11), F29
+	FMOVQ 8464(R11), F29
 	VFMLA V21.D2, V25.D2, V29.D2
-	FMOVQ 8464(R11), F25
+	FMOVQ 8480(R11), F25
 	VFMLA V21.D2, V29.D2, V25.D2
 	VFMLA V27.D2, V28.D2, V25.D2
 	VBSL V26.B16, V25.B16, V24.B16
@@ -60277,7 +60198,7 @@ tail:
 	WORD $0x6ef6e416 // fcmgt v22.2d, v0.2d, v22.2d
 	VBSL V21.B16, V5.B16, V22.B16
 	WORD $0x6e76def7 // fmul v23.2d, v23.2d, v22.2d
-	FMOVQ 8480(R11), F21
+	FMOVQ 8496(R11), F21
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
 	FMOVD F23, (R0)
 done:
@@ -60291,12 +60212,12 @@ TEXT ·i0eF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 3472(R11), F0
-	FMOVQ 8496(R11), F1
-	FMOVQ 8512(R11), F2
-	FMOVQ 8528(R11), F3
+	FMOVQ 8512(R11), F1
+	FMOVQ 8528(R11), F2
+	FMOVQ 8544(R11), F3
 	FMOVQ 2768(R11), F4
-	FMOVQ 8544(R11), F5
-	FMOVQ 8560(R11), F6
+	FMOVQ 8560(R11), F5
+	FMOVQ 8576(R11), F6
 	FMOVQ 5984(R11), F7
 single:
 	CMP $2, R9
@@ -60307,105 +60228,105 @@ one:
 	FMOVQ 2784(R11), F9
 	VFMLA V0.D2, V8.D2, V9.D2
 	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
-	FMOVQ 8576(R11), F11
+	FMOVQ 8592(R11), F11
 	VFMLA V10.D2, V1.D2, V11.D2
-	FMOVQ 8592(R11), F12
+	FMOVQ 8608(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 8608(R11), F11
+	FMOVQ 8624(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 8624(R11), F12
+	FMOVQ 8640(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 8640(R11), F11
+	FMOVQ 8656(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 8656(R11), F12
+	FMOVQ 8672(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 8672(R11), F11
+	FMOVQ 8688(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 8688(R11), F12
+	FMOVQ 8704(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 8704(R11), F11
+	FMOVQ 8720(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 8720(R11), F12
+	FMOVQ 8736(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 8736(R11), F11
+	FMOVQ 8752(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 8752(R11), F12
+	FMOVQ 8768(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 8768(R11), F11
+	FMOVQ 8784(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 8784(R11), F12
+	FMOVQ 8800(R11), F12
 	VFMLA V10.D2, V2.D2, V12.D2
-	FMOVQ 8800(R11), F13
+	FMOVQ 8816(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 8816(R11), F12
+	FMOVQ 8832(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 8832(R11), F13
+	FMOVQ 8848(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 8848(R11), F12
+	FMOVQ 8864(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 8864(R11), F13
+	FMOVQ 8880(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 8880(R11), F12
+	FMOVQ 8896(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 8896(R11), F13
+	FMOVQ 8912(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 8912(R11), F12
+	FMOVQ 8928(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 8928(R11), F13
+	FMOVQ 8944(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 8944(R11), F12
+	FMOVQ 8960(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 8960(R11), F13
+	FMOVQ 8976(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 8976(R11), F12
+	FMOVQ 8992(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 8992(R11), F13
+	FMOVQ 9008(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
 	VFMLA V9.D2, V11.D2, V13.D2
 	WORD $0x6e68fc69 // fdiv v9.2d, v3.2d, v8.2d
 	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
 	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
-	FMOVQ 9008(R11), F11
+	FMOVQ 9024(R11), F11
 	VFMLA V10.D2, V5.D2, V11.D2
-	FMOVQ 9024(R11), F12
+	FMOVQ 9040(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 9040(R11), F11
+	FMOVQ 9056(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 9056(R11), F12
+	FMOVQ 9072(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 9072(R11), F11
+	FMOVQ 9088(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 9088(R11), F12
+	FMOVQ 9104(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 9104(R11), F11
+	FMOVQ 9120(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 9120(R11), F12
+	FMOVQ 9136(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 9136(R11), F11
+	FMOVQ 9152(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 9152(R11), F12
+	FMOVQ 9168(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 9168(R11), F11
+	FMOVQ 9184(R11), F11
 	VFMLA V10.D2, V6.D2, V11.D2
-	FMOVQ 9184(R11), F14
+	FMOVQ 9200(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 9200(R11), F11
+	FMOVQ 9216(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 9216(R11), F14
+	FMOVQ 9232(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 9232(R11), F11
+	FMOVQ 9248(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 9248(R11), F14
+	FMOVQ 9264(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 9264(R11), F11
+	FMOVQ 9280(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 9280(R11), F14
+	FMOVQ 9296(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 9296(R11), F11
+	FMOVQ 9312(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 9312(R11), F14
+	FMOVQ 9328(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 9328(R11), F11
+	FMOVQ 9344(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
 	VFMLA V9.D2, V12.D2, V11.D2
 	WORD $0x6ee1f909 // fsqrt v9.2d, v8.2d
@@ -60425,105 +60346,105 @@ tail:
 	FMOVQ 2784(R11), F9
 	VFMLA V0.D2, V8.D2, V9.D2
 	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
-	FMOVQ 8576(R11), F11
+	FMOVQ 8592(R11), F11
 	VFMLA V10.D2, V1.D2, V11.D2
-	FMOVQ 8592(R11), F12
+	FMOVQ 8608(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 8608(R11), F11
+	FMOVQ 8624(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 8624(R11), F12
+	FMOVQ 8640(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 8640(R11), F11
+	FMOVQ 8656(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 8656(R11), F12
+	FMOVQ 8672(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 8672(R11), F11
+	FMOVQ 8688(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 8688(R11), F12
+	FMOVQ 8704(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 8704(R11), F11
+	FMOVQ 8720(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 8720(R11), F12
+	FMOVQ 8736(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 8736(R11), F11
+	FMOVQ 8752(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 8752(R11), F12
+	FMOVQ 8768(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 8768(R11), F11
+	FMOVQ 8784(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 8784(R11), F12
+	FMOVQ 8800(R11), F12
 	VFMLA V10.D2, V2.D2, V12.D2
-	FMOVQ 8800(R11), F13
+	FMOVQ 8816(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 8816(R11), F12
+	FMOVQ 8832(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 8832(R11), F13
+	FMOVQ 8848(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 8848(R11), F12
+	FMOVQ 8864(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 8864(R11), F13
+	FMOVQ 8880(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 8880(R11), F12
+	FMOVQ 8896(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 8896(R11), F13
+	FMOVQ 8912(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 8912(R11), F12
+	FMOVQ 8928(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 8928(R11), F13
+	FMOVQ 8944(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 8944(R11), F12
+	FMOVQ 8960(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 8960(R11), F13
+	FMOVQ 8976(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
-	FMOVQ 8976(R11), F12
+	FMOVQ 8992(R11), F12
 	VFMLA V10.D2, V13.D2, V12.D2
-	FMOVQ 8992(R11), F13
+	FMOVQ 9008(R11), F13
 	VFMLA V10.D2, V12.D2, V13.D2
 	VFMLA V9.D2, V11.D2, V13.D2
 	WORD $0x6e68fc69 // fdiv v9.2d, v3.2d, v8.2d
 	WORD $0x4ee4d529 // fsub v9.2d, v9.2d, v4.2d
 	WORD $0x6e69dd2a // fmul v10.2d, v9.2d, v9.2d
-	FMOVQ 9008(R11), F11
+	FMOVQ 9024(R11), F11
 	VFMLA V10.D2, V5.D2, V11.D2
-	FMOVQ 9024(R11), F12
+	FMOVQ 9040(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 9040(R11), F11
+	FMOVQ 9056(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 9056(R11), F12
+	FMOVQ 9072(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 9072(R11), F11
+	FMOVQ 9088(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 9088(R11), F12
+	FMOVQ 9104(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 9104(R11), F11
+	FMOVQ 9120(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 9120(R11), F12
+	FMOVQ 9136(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 9136(R11), F11
+	FMOVQ 9152(R11), F11
 	VFMLA V10.D2, V12.D2, V11.D2
-	FMOVQ 9152(R11), F12
+	FMOVQ 9168(R11), F12
 	VFMLA V10.D2, V11.D2, V12.D2
-	FMOVQ 9168(R11), F11
+	FMOVQ 9184(R11), F11
 	VFMLA V10.D2, V6.D2, V11.D2
-	FMOVQ 9184(R11), F14
+	FMOVQ 9200(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 9200(R11), F11
+	FMOVQ 9216(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 9216(R11), F14
+	FMOVQ 9232(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 9232(R11), F11
+	FMOVQ 9248(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 9248(R11), F14
+	FMOVQ 9264(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 9264(R11), F11
+	FMOVQ 9280(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 9280(R11), F14
+	FMOVQ 9296(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 9296(R11), F11
+	FMOVQ 9312(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
-	FMOVQ 9312(R11), F14
+	FMOVQ 9328(R11), F14
 	VFMLA V10.D2, V11.D2, V14.D2
-	FMOVQ 9328(R11), F11
+	FMOVQ 9344(R11), F11
 	VFMLA V10.D2, V14.D2, V11.D2
 	VFMLA V9.D2, V12.D2, V11.D2
 	WORD $0x6ee1f909 // fsqrt v9.2d, v8.2d
@@ -60542,12 +60463,12 @@ TEXT ·i1eF64NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 3472(R11), F0
-	FMOVQ 9344(R11), F1
-	FMOVQ 9360(R11), F2
-	FMOVQ 8528(R11), F3
+	FMOVQ 9360(R11), F1
+	FMOVQ 9376(R11), F2
+	FMOVQ 8544(R11), F3
 	FMOVQ 2768(R11), F4
-	FMOVQ 9376(R11), F5
-	FMOVQ 9392(R11), F6
+	FMOVQ 9392(R11), F5
+	FMOVQ 9408(R11), F6
 	FMOVQ 5984(R11), F7
 	FMOVQ 2752(R11), F8
 single:
@@ -60559,106 +60480,106 @@ one:
 	FMOVQ 2784(R11), F11
 	VFMLA V0.D2, V10.D2, V11.D2
 	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
-	FMOVQ 9408(R11), F13
+	FMOVQ 9424(R11), F13
 	VFMLA V12.D2, V1.D2, V13.D2
-	FMOVQ 9424(R11), F14
+	FMOVQ 9440(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9440(R11), F13
+	FMOVQ 9456(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9456(R11), F14
+	FMOVQ 9472(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9472(R11), F13
+	FMOVQ 9488(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9488(R11), F14
+	FMOVQ 9504(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9504(R11), F13
+	FMOVQ 9520(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9520(R11), F14
+	FMOVQ 9536(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9536(R11), F13
+	FMOVQ 9552(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9552(R11), F14
+	FMOVQ 9568(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9568(R11), F13
+	FMOVQ 9584(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9584(R11), F14
+	FMOVQ 9600(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9600(R11), F13
+	FMOVQ 9616(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9616(R11), F14
+	FMOVQ 9632(R11), F14
 	VFMLA V12.D2, V2.D2, V14.D2
-	FMOVQ 9632(R11), F15
+	FMOVQ 9648(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9648(R11), F14
+	FMOVQ 9664(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9664(R11), F15
+	FMOVQ 9680(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9680(R11), F14
+	FMOVQ 9696(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9696(R11), F15
+	FMOVQ 9712(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9712(R11), F14
+	FMOVQ 9728(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9728(R11), F15
+	FMOVQ 9744(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9744(R11), F14
+	FMOVQ 9760(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9760(R11), F15
+	FMOVQ 9776(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9776(R11), F14
+	FMOVQ 9792(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9792(R11), F15
+	FMOVQ 9808(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9808(R11), F14
+	FMOVQ 9824(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9824(R11), F15
+	FMOVQ 9840(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
 	VFMLA V11.D2, V13.D2, V15.D2
 	WORD $0x6e6addef // fmul v15.2d, v15.2d, v10.2d
 	WORD $0x6e6afc6b // fdiv v11.2d, v3.2d, v10.2d
 	WORD $0x4ee4d56b // fsub v11.2d, v11.2d, v4.2d
 	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
-	FMOVQ 9840(R11), F13
+	FMOVQ 9856(R11), F13
 	VFMLA V12.D2, V5.D2, V13.D2
-	FMOVQ 9856(R11), F14
+	FMOVQ 9872(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9872(R11), F13
+	FMOVQ 9888(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9888(R11), F14
+	FMOVQ 9904(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9904(R11), F13
+	FMOVQ 9920(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9920(R11), F14
+	FMOVQ 9936(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9936(R11), F13
+	FMOVQ 9952(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9952(R11), F14
+	FMOVQ 9968(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9968(R11), F13
+	FMOVQ 9984(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9984(R11), F14
+	FMOVQ 10000(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 10000(R11), F13
+	FMOVQ 10016(R11), F13
 	VFMLA V12.D2, V6.D2, V13.D2
-	FMOVQ 10016(R11), F16
+	FMOVQ 10032(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 10032(R11), F13
+	FMOVQ 10048(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 10048(R11), F16
+	FMOVQ 10064(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 10064(R11), F13
+	FMOVQ 10080(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 10080(R11), F16
+	FMOVQ 10096(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 10096(R11), F13
+	FMOVQ 10112(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 10112(R11), F16
+	FMOVQ 10128(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 10128(R11), F13
+	FMOVQ 10144(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 10144(R11), F16
+	FMOVQ 10160(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 10160(R11), F13
+	FMOVQ 10176(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
 	VFMLA V11.D2, V14.D2, V13.D2
 	WORD $0x6ee1f94b // fsqrt v11.2d, v10.2d
@@ -60680,106 +60601,106 @@ tail:
 	FMOVQ 2784(R11), F11
 	VFMLA V0.D2, V10.D2, V11.D2
 	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
-	FMOVQ 9408(R11), F13
+	FMOVQ 9424(R11), F13
 	VFMLA V12.D2, V1.D2, V13.D2
-	FMOVQ 9424(R11), F14
+	FMOVQ 9440(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9440(R11), F13
+	FMOVQ 9456(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9456(R11), F14
+	FMOVQ 9472(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9472(R11), F13
+	FMOVQ 9488(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9488(R11), F14
+	FMOVQ 9504(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9504(R11), F13
+	FMOVQ 9520(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9520(R11), F14
+	FMOVQ 9536(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9536(R11), F13
+	FMOVQ 9552(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9552(R11), F14
+	FMOVQ 9568(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9568(R11), F13
+	FMOVQ 9584(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9584(R11), F14
+	FMOVQ 9600(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9600(R11), F13
+	FMOVQ 9616(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9616(R11), F14
+	FMOVQ 9632(R11), F14
 	VFMLA V12.D2, V2.D2, V14.D2
-	FMOVQ 9632(R11), F15
+	FMOVQ 9648(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9648(R11), F14
+	FMOVQ 9664(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9664(R11), F15
+	FMOVQ 9680(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9680(R11), F14
+	FMOVQ 9696(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9696(R11), F15
+	FMOVQ 9712(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9712(R11), F14
+	FMOVQ 9728(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9728(R11), F15
+	FMOVQ 9744(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9744(R11), F14
+	FMOVQ 9760(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9760(R11), F15
+	FMOVQ 9776(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9776(R11), F14
+	FMOVQ 9792(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9792(R11), F15
+	FMOVQ 9808(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
-	FMOVQ 9808(R11), F14
+	FMOVQ 9824(R11), F14
 	VFMLA V12.D2, V15.D2, V14.D2
-	FMOVQ 9824(R11), F15
+	FMOVQ 9840(R11), F15
 	VFMLA V12.D2, V14.D2, V15.D2
 	VFMLA V11.D2, V13.D2, V15.D2
 	WORD $0x6e6addef // fmul v15.2d, v15.2d, v10.2d
 	WORD $0x6e6afc6b // fdiv v11.2d, v3.2d, v10.2d
 	WORD $0x4ee4d56b // fsub v11.2d, v11.2d, v4.2d
 	WORD $0x6e6bdd6c // fmul v12.2d, v11.2d, v11.2d
-	FMOVQ 9840(R11), F13
+	FMOVQ 9856(R11), F13
 	VFMLA V12.D2, V5.D2, V13.D2
-	FMOVQ 9856(R11), F14
+	FMOVQ 9872(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9872(R11), F13
+	FMOVQ 9888(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9888(R11), F14
+	FMOVQ 9904(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9904(R11), F13
+	FMOVQ 9920(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9920(R11), F14
+	FMOVQ 9936(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9936(R11), F13
+	FMOVQ 9952(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9952(R11), F14
+	FMOVQ 9968(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 9968(R11), F13
+	FMOVQ 9984(R11), F13
 	VFMLA V12.D2, V14.D2, V13.D2
-	FMOVQ 9984(R11), F14
+	FMOVQ 10000(R11), F14
 	VFMLA V12.D2, V13.D2, V14.D2
-	FMOVQ 10000(R11), F13
+	FMOVQ 10016(R11), F13
 	VFMLA V12.D2, V6.D2, V13.D2
-	FMOVQ 10016(R11), F16
+	FMOVQ 10032(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 10032(R11), F13
+	FMOVQ 10048(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 10048(R11), F16
+	FMOVQ 10064(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 10064(R11), F13
+	FMOVQ 10080(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 10080(R11), F16
+	FMOVQ 10096(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 10096(R11), F13
+	FMOVQ 10112(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 10112(R11), F16
+	FMOVQ 10128(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 10128(R11), F13
+	FMOVQ 10144(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
-	FMOVQ 10144(R11), F16
+	FMOVQ 10160(R11), F16
 	VFMLA V12.D2, V13.D2, V16.D2
-	FMOVQ 10160(R11), F13
+	FMOVQ 10176(R11), F13
 	VFMLA V12.D2, V16.D2, V13.D2
 	VFMLA V11.D2, V14.D2, V13.D2
 	WORD $0x6ee1f94b // fsqrt v11.2d, v10.2d
@@ -60808,12 +60729,12 @@ TEXT ·i0F64NEON(SB), NOSPLIT, $0-24
 	FMOVQ 3008(R11), F6
 	FMOVQ 3024(R11), F7
 	FMOVQ 3472(R11), F8
-	FMOVQ 8496(R11), F9
-	FMOVQ 8512(R11), F10
-	FMOVQ 8528(R11), F11
+	FMOVQ 8512(R11), F9
+	FMOVQ 8528(R11), F10
+	FMOVQ 8544(R11), F11
 	FMOVQ 2768(R11), F12
-	FMOVQ 8544(R11), F13
-	FMOVQ 8560(R11), F14
+	FMOVQ 8560(R11), F13
+	FMOVQ 8576(R11), F14
 	FMOVQ 5984(R11), F15
 single:
 	CMP $2, R9
@@ -60857,105 +60778,105 @@ one:
 	FMOVQ 2784(R11), F17
 	VFMLA V8.D2, V16.D2, V17.D2
 	WORD $0x6e71de32 // fmul v18.2d, v17.2d, v17.2d
-	FMOVQ 8576(R11), F19
+	FMOVQ 8592(R11), F19
 	VFMLA V18.D2, V9.D2, V19.D2
-	FMOVQ 8592(R11), F21
+	FMOVQ 8608(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 8608(R11), F19
+	FMOVQ 8624(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 8624(R11), F21
+	FMOVQ 8640(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 8640(R11), F19
+	FMOVQ 8656(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 8656(R11), F21
+	FMOVQ 8672(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 8672(R11), F19
+	FMOVQ 8688(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 8688(R11), F21
+	FMOVQ 8704(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 8704(R11), F19
+	FMOVQ 8720(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 8720(R11), F21
+	FMOVQ 8736(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 8736(R11), F19
+	FMOVQ 8752(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 8752(R11), F21
+	FMOVQ 8768(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 8768(R11), F19
+	FMOVQ 8784(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 8784(R11), F21
+	FMOVQ 8800(R11), F21
 	VFMLA V18.D2, V10.D2, V21.D2
-	FMOVQ 8800(R11), F22
+	FMOVQ 8816(R11), F22
 	VFMLA V18.D2, V21.D2, V22.D2
-	FMOVQ 8816(R11), F21
+	FMOVQ 8832(R11), F21
 	VFMLA V18.D2, V22.D2, V21.D2
-	FMOVQ 8832(R11), F22
+	FMOVQ 8848(R11), F22
 	VFMLA V18.D2, V21.D2, V22.D2
-	FMOVQ 8848(R11), F21
+	FMOVQ 8864(R11), F21
 	VFMLA V18.D2, V22.D2, V21.D2
-	FMOVQ 8864(R11), F22
+	FMOVQ 8880(R11), F22
 	VFMLA V18.D2, V21.D2, V22.D2
-	FMOVQ 8880(R11), F21
+	FMOVQ 8896(R11), F21
 	VFMLA V18.D2, V22.D2, V21.D2
-	FMOVQ 8896(R11), F22
+	FMOVQ 8912(R11), F22
 	VFMLA V18.D2, V21.D2, V22.D2
-	FMOVQ 8912(R11), F21
+	FMOVQ 8928(R11), F21
 	VFMLA V18.D2, V22.D2, V21.D2
-	FMOVQ 8928(R11), F22
+	FMOVQ 8944(R11), F22
 	VFMLA V18.D2, V21.D2, V22.D2
-	FMOVQ 8944(R11), F21
+	FMOVQ 8960(R11), F21
 	VFMLA V18.D2, V22.D2, V21.D2
-	FMOVQ 8960(R11), F22
+	FMOVQ 8976(R11), F22
 	VFMLA V18.D2, V21.D2, V22.D2
-	FMOVQ 8976(R11), F21
+	FMOVQ 8992(R11), F21
 	VFMLA V18.D2, V22.D2, V21.D2
-	FMOVQ 8992(R11), F22
+	FMOVQ 9008(R11), F22
 	VFMLA V18.D2, V21.D2, V22.D2
 	VFMLA V17.D2, V19.D2, V22.D2
 	WORD $0x6e70fd71 // fdiv v17.2d, v11.2d, v16.2d
 	WORD $0x4eecd631 // fsub v17.2d, v17.2d, v12.2d
 	WORD $0x6e71de32 // fmul v18.2d, v17.2d, v17.2d
-	FMOVQ 9008(R11), F19
+	FMOVQ 9024(R11), F19
 	VFMLA V18.D2, V13.D2, V19.D2
-	FMOVQ 9024(R11), F21
+	FMOVQ 9040(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 9040(R11), F19
+	FMOVQ 9056(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 9056(R11), F21
+	FMOVQ 9072(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 9072(R11), F19
+	FMOVQ 9088(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 9088(R11), F21
+	FMOVQ 9104(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 9104(R11), F19
+	FMOVQ 9120(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 9120(R11), F21
+	FMOVQ 9136(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 9136(R11), F19
+	FMOVQ 9152(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 9152(R11), F21
+	FMOVQ 9168(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 9168(R11), F19
+	FMOVQ 9184(R11), F19
 	VFMLA V18.D2, V14.D2, V19.D2
-	FMOVQ 9184(R11), F23
+	FMOVQ 9200(R11), F23
 	VFMLA V18.D2, V19.D2, V23.D2
-	FMOVQ 9200(R11), F19
+	FMOVQ 9216(R11), F19
 	VFMLA V18.D2, V23.D2, V19.D2
-	FMOVQ 9216(R11), F23
+	FMOVQ 9232(R11), F23
 	VFMLA V18.D2, V19.D2, V23.D2
-	FMOVQ 9232(R11), F19
+	FMOVQ 9248(R11), F19
 	VFMLA V18.D2, V23.D2, V19.D2
-	FMOVQ 9248(R11), F23
+	FMOVQ 9264(R11), F23
 	VFMLA V18.D2, V19.D2, V23.D2
-	FMOVQ 9264(R11), F19
+	FMOVQ 9280(R11), F19
 	VFMLA V18.D2, V23.D2, V19.D2
-	FMOVQ 9280(R11), F23
+	FMOVQ 9296(R11), F23
 	VFMLA V18.D2, V19.D2, V23.D2
-	FMOVQ 9296(R11), F19
+	FMOVQ 9312(R11), F19
 	VFMLA V18.D2, V23.D2, V19.D2
-	FMOVQ 9312(R11), F23
+	FMOVQ 9328(R11), F23
 	VFMLA V18.D2, V19.D2, V23.D2
-	FMOVQ 9328(R11), F19
+	FMOVQ 9344(R11), F19
 	VFMLA V18.D2, V23.D2, V19.D2
 	VFMLA V17.D2, V21.D2, V19.D2
 	WORD $0x6ee1fa11 // fsqrt v17.2d, v16.2d
@@ -61009,105 +60930,105 @@ tail:
 	FMOVQ 2784(R11), F17
 	VFMLA V8.D2, V16.D2, V17.D2
 	WORD $0x6e71de32 // fmul v18.2d, v17.2d, v17.2d
-	FMOVQ 8576(R11), F19
+	FMOVQ 8592(R11), F19
 	VFMLA V18.D2, V9.D2, V19.D2
-	FMOVQ 8592(R11), F21
+	FMOVQ 8608(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 8608(R11), F19
+	FMOVQ 8624(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 8624(R11), F21
+	FMOVQ 8640(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 8640(R11), F19
+	FMOVQ 8656(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 8656(R11), F21
+	FMOVQ 8672(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 8672(R11), F19
+	FMOVQ 8688(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 8688(R11), F21
+	FMOVQ 8704(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 8704(R11), F19
+	FMOVQ 8720(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 8720(R11), F21
+	FMOVQ 8736(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 8736(R11), F19
+	FMOVQ 8752(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 8752(R11), F21
+	FMOVQ 8768(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 8768(R11), F19
+	FMOVQ 8784(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 8784(R11), F21
+	FMOVQ 8800(R11), F21
 	VFMLA V18.D2, V10.D2, V21.D2
-	FMOVQ 8800(R11), F22
+	FMOVQ 8816(R11), F22
 	VFMLA V18.D2, V21.D2, V22.D2
-	FMOVQ 8816(R11), F21
+	FMOVQ 8832(R11), F21
 	VFMLA V18.D2, V22.D2, V21.D2
-	FMOVQ 8832(R11), F22
+	FMOVQ 8848(R11), F22
 	VFMLA V18.D2, V21.D2, V22.D2
-	FMOVQ 8848(R11), F21
+	FMOVQ 8864(R11), F21
 	VFMLA V18.D2, V22.D2, V21.D2
-	FMOVQ 8864(R11), F22
+	FMOVQ 8880(R11), F22
 	VFMLA V18.D2, V21.D2, V22.D2
-	FMOVQ 8880(R11), F21
+	FMOVQ 8896(R11), F21
 	VFMLA V18.D2, V22.D2, V21.D2
-	FMOVQ 8896(R11), F22
+	FMOVQ 8912(R11), F22
 	VFMLA V18.D2, V21.D2, V22.D2
-	FMOVQ 8912(R11), F21
+	FMOVQ 8928(R11), F21
 	VFMLA V18.D2, V22.D2, V21.D2
-	FMOVQ 8928(R11), F22
+	FMOVQ 8944(R11), F22
 	VFMLA V18.D2, V21.D2, V22.D2
-	FMOVQ 8944(R11), F21
+	FMOVQ 8960(R11), F21
 	VFMLA V18.D2, V22.D2, V21.D2
-	FMOVQ 8960(R11), F22
+	FMOVQ 8976(R11), F22
 	VFMLA V18.D2, V21.D2, V22.D2
-	FMOVQ 8976(R11), F21
+	FMOVQ 8992(R11), F21
 	VFMLA V18.D2, V22.D2, V21.D2
-	FMOVQ 8992(R11), F22
+	FMOVQ 9008(R11), F22
 	VFMLA V18.D2, V21.D2, V22.D2
 	VFMLA V17.D2, V19.D2, V22.D2
 	WORD $0x6e70fd71 // fdiv v17.2d, v11.2d, v16.2d
 	WORD $0x4eecd631 // fsub v17.2d, v17.2d, v12.2d
 	WORD $0x6e71de32 // fmul v18.2d, v17.2d, v17.2d
-	FMOVQ 9008(R11), F19
+	FMOVQ 9024(R11), F19
 	VFMLA V18.D2, V13.D2, V19.D2
-	FMOVQ 9024(R11), F21
+	FMOVQ 9040(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 9040(R11), F19
+	FMOVQ 9056(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 9056(R11), F21
+	FMOVQ 9072(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 9072(R11), F19
+	FMOVQ 9088(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 9088(R11), F21
+	FMOVQ 9104(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 9104(R11), F19
+	FMOVQ 9120(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 9120(R11), F21
+	FMOVQ 9136(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 9136(R11), F19
+	FMOVQ 9152(R11), F19
 	VFMLA V18.D2, V21.D2, V19.D2
-	FMOVQ 9152(R11), F21
+	FMOVQ 9168(R11), F21
 	VFMLA V18.D2, V19.D2, V21.D2
-	FMOVQ 9168(R11), F19
+	FMOVQ 9184(R11), F19
 	VFMLA V18.D2, V14.D2, V19.D2
-	FMOVQ 9184(R11), F23
+	FMOVQ 9200(R11), F23
 	VFMLA V18.D2, V19.D2, V23.D2
-	FMOVQ 9200(R11), F19
+	FMOVQ 9216(R11), F19
 	VFMLA V18.D2, V23.D2, V19.D2
-	FMOVQ 9216(R11), F23
+	FMOVQ 9232(R11), F23
 	VFMLA V18.D2, V19.D2, V23.D2
-	FMOVQ 9232(R11), F19
+	FMOVQ 9248(R11), F19
 	VFMLA V18.D2, V23.D2, V19.D2
-	FMOVQ 9248(R11), F23
+	FMOVQ 9264(R11), F23
 	VFMLA V18.D2, V19.D2, V23.D2
-	FMOVQ 9264(R11), F19
+	FMOVQ 9280(R11), F19
 	VFMLA V18.D2, V23.D2, V19.D2
-	FMOVQ 9280(R11), F23
+	FMOVQ 9296(R11), F23
 	VFMLA V18.D2, V19.D2, V23.D2
-	FMOVQ 9296(R11), F19
+	FMOVQ 9312(R11), F19
 	VFMLA V18.D2, V23.D2, V19.D2
-	FMOVQ 9312(R11), F23
+	FMOVQ 9328(R11), F23
 	VFMLA V18.D2, V19.D2, V23.D2
-	FMOVQ 9328(R11), F19
+	FMOVQ 9344(R11), F19
 	VFMLA V18.D2, V23.D2, V19.D2
 	VFMLA V17.D2, V21.D2, V19.D2
 	WORD $0x6ee1fa11 // fsqrt v17.2d, v16.2d
@@ -61135,12 +61056,12 @@ TEXT ·i1F64NEON(SB), NOSPLIT, $0-24
 	FMOVQ 3008(R11), F6
 	FMOVQ 3024(R11), F7
 	FMOVQ 3472(R11), F8
-	FMOVQ 9344(R11), F9
-	FMOVQ 9360(R11), F10
-	FMOVQ 8528(R11), F11
+	FMOVQ 9360(R11), F9
+	FMOVQ 9376(R11), F10
+	FMOVQ 8544(R11), F11
 	FMOVQ 2768(R11), F12
-	FMOVQ 9376(R11), F13
-	FMOVQ 9392(R11), F14
+	FMOVQ 9392(R11), F13
+	FMOVQ 9408(R11), F14
 	FMOVQ 5984(R11), F15
 	FMOVQ 2752(R11), F16
 single:
@@ -61185,106 +61106,106 @@ one:
 	FMOVQ 2784(R11), F19
 	VFMLA V8.D2, V18.D2, V19.D2
 	WORD $0x6e73de74 // fmul v20.2d, v19.2d, v19.2d
-	FMOVQ 9408(R11), F22
+	FMOVQ 9424(R11), F22
 	VFMLA V20.D2, V9.D2, V22.D2
-	FMOVQ 9424(R11), F23
+	FMOVQ 9440(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9440(R11), F22
+	FMOVQ 9456(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9456(R11), F23
+	FMOVQ 9472(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9472(R11), F22
+	FMOVQ 9488(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9488(R11), F23
+	FMOVQ 9504(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9504(R11), F22
+	FMOVQ 9520(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9520(R11), F23
+	FMOVQ 9536(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9536(R11), F22
+	FMOVQ 9552(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9552(R11), F23
+	FMOVQ 9568(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9568(R11), F22
+	FMOVQ 9584(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9584(R11), F23
+	FMOVQ 9600(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9600(R11), F22
+	FMOVQ 9616(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9616(R11), F23
+	FMOVQ 9632(R11), F23
 	VFMLA V20.D2, V10.D2, V23.D2
-	FMOVQ 9632(R11), F24
+	FMOVQ 9648(R11), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 9648(R11), F23
+	FMOVQ 9664(R11), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 9664(R11), F24
+	FMOVQ 9680(R11), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 9680(R11), F23
+	FMOVQ 9696(R11), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 9696(R11), F24
+	FMOVQ 9712(R11), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 9712(R11), F23
+	FMOVQ 9728(R11), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 9728(R11), F24
+	FMOVQ 9744(R11), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 9744(R11), F23
+	FMOVQ 9760(R11), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 9760(R11), F24
+	FMOVQ 9776(R11), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 9776(R11), F23
+	FMOVQ 9792(R11), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 9792(R11), F24
+	FMOVQ 9808(R11), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 9808(R11), F23
+	FMOVQ 9824(R11), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 9824(R11), F24
+	FMOVQ 9840(R11), F24
 	VFMLA V20.D2, V23.D2, V24.D2
 	VFMLA V19.D2, V22.D2, V24.D2
 	WORD $0x6e72df18 // fmul v24.2d, v24.2d, v18.2d
 	WORD $0x6e72fd73 // fdiv v19.2d, v11.2d, v18.2d
 	WORD $0x4eecd673 // fsub v19.2d, v19.2d, v12.2d
 	WORD $0x6e73de74 // fmul v20.2d, v19.2d, v19.2d
-	FMOVQ 9840(R11), F22
+	FMOVQ 9856(R11), F22
 	VFMLA V20.D2, V13.D2, V22.D2
-	FMOVQ 9856(R11), F23
+	FMOVQ 9872(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9872(R11), F22
+	FMOVQ 9888(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9888(R11), F23
+	FMOVQ 9904(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9904(R11), F22
+	FMOVQ 9920(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9920(R11), F23
+	FMOVQ 9936(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9936(R11), F22
+	FMOVQ 9952(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9952(R11), F23
+	FMOVQ 9968(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9968(R11), F22
+	FMOVQ 9984(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9984(R11), F23
+	FMOVQ 10000(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 10000(R11), F22
+	FMOVQ 10016(R11), F22
 	VFMLA V20.D2, V14.D2, V22.D2
-	FMOVQ 10016(R11), F25
+	FMOVQ 10032(R11), F25
 	VFMLA V20.D2, V22.D2, V25.D2
-	FMOVQ 10032(R11), F22
+	FMOVQ 10048(R11), F22
 	VFMLA V20.D2, V25.D2, V22.D2
-	FMOVQ 10048(R11), F25
+	FMOVQ 10064(R11), F25
 	VFMLA V20.D2, V22.D2, V25.D2
-	FMOVQ 10064(R11), F22
+	FMOVQ 10080(R11), F22
 	VFMLA V20.D2, V25.D2, V22.D2
-	FMOVQ 10080(R11), F25
+	FMOVQ 10096(R11), F25
 	VFMLA V20.D2, V22.D2, V25.D2
-	FMOVQ 10096(R11), F22
+	FMOVQ 10112(R11), F22
 	VFMLA V20.D2, V25.D2, V22.D2
-	FMOVQ 10112(R11), F25
+	FMOVQ 10128(R11), F25
 	VFMLA V20.D2, V22.D2, V25.D2
-	FMOVQ 10128(R11), F22
+	FMOVQ 10144(R11), F22
 	VFMLA V20.D2, V25.D2, V22.D2
-	FMOVQ 10144(R11), F25
+	FMOVQ 10160(R11), F25
 	VFMLA V20.D2, V22.D2, V25.D2
-	FMOVQ 10160(R11), F22
+	FMOVQ 10176(R11), F22
 	VFMLA V20.D2, V25.D2, V22.D2
 	VFMLA V19.D2, V23.D2, V22.D2
 	WORD $0x6ee1fa53 // fsqrt v19.2d, v18.2d
@@ -61340,106 +61261,106 @@ tail:
 	FMOVQ 2784(R11), F19
 	VFMLA V8.D2, V18.D2, V19.D2
 	WORD $0x6e73de74 // fmul v20.2d, v19.2d, v19.2d
-	FMOVQ 9408(R11), F22
+	FMOVQ 9424(R11), F22
 	VFMLA V20.D2, V9.D2, V22.D2
-	FMOVQ 9424(R11), F23
+	FMOVQ 9440(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9440(R11), F22
+	FMOVQ 9456(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9456(R11), F23
+	FMOVQ 9472(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9472(R11), F22
+	FMOVQ 9488(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9488(R11), F23
+	FMOVQ 9504(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9504(R11), F22
+	FMOVQ 9520(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9520(R11), F23
+	FMOVQ 9536(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9536(R11), F22
+	FMOVQ 9552(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9552(R11), F23
+	FMOVQ 9568(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9568(R11), F22
+	FMOVQ 9584(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9584(R11), F23
+	FMOVQ 9600(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9600(R11), F22
+	FMOVQ 9616(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9616(R11), F23
+	FMOVQ 9632(R11), F23
 	VFMLA V20.D2, V10.D2, V23.D2
-	FMOVQ 9632(R11), F24
+	FMOVQ 9648(R11), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 9648(R11), F23
+	FMOVQ 9664(R11), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 9664(R11), F24
+	FMOVQ 9680(R11), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 9680(R11), F23
+	FMOVQ 9696(R11), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 9696(R11), F24
+	FMOVQ 9712(R11), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 9712(R11), F23
+	FMOVQ 9728(R11), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 9728(R11), F24
+	FMOVQ 9744(R11), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 9744(R11), F23
+	FMOVQ 9760(R11), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 9760(R11), F24
+	FMOVQ 9776(R11), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 9776(R11), F23
+	FMOVQ 9792(R11), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 9792(R11), F24
+	FMOVQ 9808(R11), F24
 	VFMLA V20.D2, V23.D2, V24.D2
-	FMOVQ 9808(R11), F23
+	FMOVQ 9824(R11), F23
 	VFMLA V20.D2, V24.D2, V23.D2
-	FMOVQ 9824(R11), F24
+	FMOVQ 9840(R11), F24
 	VFMLA V20.D2, V23.D2, V24.D2
 	VFMLA V19.D2, V22.D2, V24.D2
 	WORD $0x6e72df18 // fmul v24.2d, v24.2d, v18.2d
 	WORD $0x6e72fd73 // fdiv v19.2d, v11.2d, v18.2d
 	WORD $0x4eecd673 // fsub v19.2d, v19.2d, v12.2d
 	WORD $0x6e73de74 // fmul v20.2d, v19.2d, v19.2d
-	FMOVQ 9840(R11), F22
+	FMOVQ 9856(R11), F22
 	VFMLA V20.D2, V13.D2, V22.D2
-	FMOVQ 9856(R11), F23
+	FMOVQ 9872(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9872(R11), F22
+	FMOVQ 9888(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9888(R11), F23
+	FMOVQ 9904(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9904(R11), F22
+	FMOVQ 9920(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9920(R11), F23
+	FMOVQ 9936(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9936(R11), F22
+	FMOVQ 9952(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9952(R11), F23
+	FMOVQ 9968(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 9968(R11), F22
+	FMOVQ 9984(R11), F22
 	VFMLA V20.D2, V23.D2, V22.D2
-	FMOVQ 9984(R11), F23
+	FMOVQ 10000(R11), F23
 	VFMLA V20.D2, V22.D2, V23.D2
-	FMOVQ 10000(R11), F22
+	FMOVQ 10016(R11), F22
 	VFMLA V20.D2, V14.D2, V22.D2
-	FMOVQ 10016(R11), F25
+	FMOVQ 10032(R11), F25
 	VFMLA V20.D2, V22.D2, V25.D2
-	FMOVQ 10032(R11), F22
+	FMOVQ 10048(R11), F22
 	VFMLA V20.D2, V25.D2, V22.D2
-	FMOVQ 10048(R11), F25
+	FMOVQ 10064(R11), F25
 	VFMLA V20.D2, V22.D2, V25.D2
-	FMOVQ 10064(R11), F22
+	FMOVQ 10080(R11), F22
 	VFMLA V20.D2, V25.D2, V22.D2
-	FMOVQ 10080(R11), F25
+	FMOVQ 10096(R11), F25
 	VFMLA V20.D2, V22.D2, V25.D2
-	FMOVQ 10096(R11), F22
+	FMOVQ 10112(R11), F22
 	VFMLA V20.D2, V25.D2, V22.D2
-	FMOVQ 10112(R11), F25
+	FMOVQ 10128(R11), F25
 	VFMLA V20.D2, V22.D2, V25.D2
-	FMOVQ 10128(R11), F22
+	FMOVQ 10144(R11), F22
 	VFMLA V20.D2, V25.D2, V22.D2
-	FMOVQ 10144(R11), F25
+	FMOVQ 10160(R11), F25
 	VFMLA V20.D2, V22.D2, V25.D2
-	FMOVQ 10160(R11), F22
+	FMOVQ 10176(R11), F22
 	VFMLA V20.D2, V25.D2, V22.D2
 	VFMLA V19.D2, V23.D2, V22.D2
 	WORD $0x6ee1fa53 // fsqrt v19.2d, v18.2d
@@ -61462,12 +61383,12 @@ TEXT ·trigammaF64NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 2768(R11), F0
-	FMOVQ 6592(R11), F1
+	FMOVQ 6608(R11), F1
 	FMOVQ 2832(R11), F2
 	FMOVQ 0(R11), F3
-	FMOVQ 10176(R11), F4
-	FMOVQ 10192(R11), F5
-	FMOVQ 10208(R11), F6
+	FMOVQ 10192(R11), F4
+	FMOVQ 10208(R11), F5
+	FMOVQ 10224(R11), F6
 single:
 	CMP $2, R9
 	BLT tail
@@ -61526,23 +61447,23 @@ one:
 	WORD $0x6e6add47 // fmul v7.2d, v10.2d, v10.2d
 	WORD $0x6e6adced // fmul v13.2d, v7.2d, v10.2d
 	WORD $0x6e67dcee // fmul v14.2d, v7.2d, v7.2d
-	FMOVQ 10224(R11), F15
+	FMOVQ 10240(R11), F15
 	VFMLA V14.D2, V4.D2, V15.D2
-	FMOVQ 10240(R11), F16
+	FMOVQ 10256(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 10256(R11), F15
+	FMOVQ 10272(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 10272(R11), F16
+	FMOVQ 10288(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 10288(R11), F15
+	FMOVQ 10304(R11), F15
 	VFMLA V14.D2, V5.D2, V15.D2
-	FMOVQ 10304(R11), F17
+	FMOVQ 10320(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 10320(R11), F15
+	FMOVQ 10336(R11), F15
 	VFMLA V14.D2, V17.D2, V15.D2
-	FMOVQ 10336(R11), F17
+	FMOVQ 10352(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 10352(R11), F15
+	FMOVQ 10368(R11), F15
 	VFMLA V14.D2, V17.D2, V15.D2
 	VFMLA V7.D2, V16.D2, V15.D2
 	VFMLA V2.D2, V7.D2, V10.D2
@@ -61616,23 +61537,23 @@ tail:
 	WORD $0x6e6add47 // fmul v7.2d, v10.2d, v10.2d
 	WORD $0x6e6adced // fmul v13.2d, v7.2d, v10.2d
 	WORD $0x6e67dcee // fmul v14.2d, v7.2d, v7.2d
-	FMOVQ 10224(R11), F15
+	FMOVQ 10240(R11), F15
 	VFMLA V14.D2, V4.D2, V15.D2
-	FMOVQ 10240(R11), F16
+	FMOVQ 10256(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 10256(R11), F15
+	FMOVQ 10272(R11), F15
 	VFMLA V14.D2, V16.D2, V15.D2
-	FMOVQ 10272(R11), F16
+	FMOVQ 10288(R11), F16
 	VFMLA V14.D2, V15.D2, V16.D2
-	FMOVQ 10288(R11), F15
+	FMOVQ 10304(R11), F15
 	VFMLA V14.D2, V5.D2, V15.D2
-	FMOVQ 10304(R11), F17
+	FMOVQ 10320(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 10320(R11), F15
+	FMOVQ 10336(R11), F15
 	VFMLA V14.D2, V17.D2, V15.D2
-	FMOVQ 10336(R11), F17
+	FMOVQ 10352(R11), F17
 	VFMLA V14.D2, V15.D2, V17.D2
-	FMOVQ 10352(R11), F15
+	FMOVQ 10368(R11), F15
 	VFMLA V14.D2, V17.D2, V15.D2
 	VFMLA V7.D2, V16.D2, V15.D2
 	VFMLA V2.D2, V7.D2, V10.D2
@@ -61668,13 +61589,13 @@ TEXT ·erfinvF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ 256(R11), F11
 	FMOVQ 240(R11), F12
 	FMOVQ 128(R11), F13
-	FMOVQ 10368(R11), F14
+	FMOVQ 10384(R11), F14
 	FMOVQ 2688(R11), F15
-	FMOVQ 10384(R11), F16
-	FMOVQ 10400(R11), F17
-	FMOVQ 10416(R11), F18
-	FMOVQ 10432(R11), F19
-	FMOVQ 10448(R11), F20
+	FMOVQ 10400(R11), F16
+	FMOVQ 10416(R11), F17
+	FMOVQ 10432(R11), F18
+	FMOVQ 10448(R11), F19
+	FMOVQ 10464(R11), F20
 single:
 	CMP $4, R9
 	BLT tail
@@ -61725,42 +61646,42 @@ one:
 	FMOVQ 32(R11), F25
 	VFMLA V15.S4, V23.S4, V25.S4
 	WORD $0x6e39df3a // fmul v26.4s, v25.4s, v25.4s
-	FMOVQ 10464(R11), F27
+	FMOVQ 10480(R11), F27
 	VFMLA V26.S4, V16.S4, V27.S4
-	FMOVQ 10480(R11), F28
+	FMOVQ 10496(R11), F28
 	VFMLA V26.S4, V27.S4, V28.S4
-	FMOVQ 10496(R11), F27
+	FMOVQ 10512(R11), F27
 	VFMLA V26.S4, V28.S4, V27.S4
-	FMOVQ 10512(R11), F28
+	FMOVQ 10528(R11), F28
 	VFMLA V26.S4, V27.S4, V28.S4
-	FMOVQ 10528(R11), F27
+	FMOVQ 10544(R11), F27
 	VFMLA V26.S4, V17.S4, V27.S4
-	FMOVQ 10544(R11), F29
+	FMOVQ 10560(R11), F29
 	VFMLA V26.S4, V27.S4, V29.S4
-	FMOVQ 10560(R11), F27
+	FMOVQ 10576(R11), F27
 	VFMLA V26.S4, V29.S4, V27.S4
-	FMOVQ 10576(R11), F29
+	FMOVQ 10592(R11), F29
 	VFMLA V26.S4, V27.S4, V29.S4
 	VFMLA V25.S4, V28.S4, V29.S4
 	WORD $0x6ea1faf7 // fsqrt v23.4s, v23.4s
-	FMOVQ 10592(R11), F25
+	FMOVQ 10608(R11), F25
 	VFMLA V18.S4, V23.S4, V25.S4
 	WORD $0x6e39df37 // fmul v23.4s, v25.4s, v25.4s
-	FMOVQ 10608(R11), F26
+	FMOVQ 10624(R11), F26
 	VFMLA V23.S4, V19.S4, V26.S4
-	FMOVQ 10624(R11), F27
+	FMOVQ 10640(R11), F27
 	VFMLA V23.S4, V26.S4, V27.S4
-	FMOVQ 10640(R11), F26
+	FMOVQ 10656(R11), F26
 	VFMLA V23.S4, V27.S4, V26.S4
-	FMOVQ 10656(R11), F27
+	FMOVQ 10672(R11), F27
 	VFMLA V23.S4, V26.S4, V27.S4
-	FMOVQ 10672(R11), F26
+	FMOVQ 10688(R11), F26
 	VFMLA V23.S4, V20.S4, V26.S4
-	FMOVQ 10688(R11), F28
+	FMOVQ 10704(R11), F28
 	VFMLA V23.S4, V26.S4, V28.S4
-	FMOVQ 10704(R11), F26
+	FMOVQ 10720(R11), F26
 	VFMLA V23.S4, V28.S4, V26.S4
-	FMOVQ 10720(R11), F28
+	FMOVQ 10736(R11), F28
 	VFMLA V23.S4, V26.S4, V28.S4
 	VFMLA V25.S4, V27.S4, V28.S4
 	VBSL V28.B16, V29.B16, V24.B16
@@ -61831,42 +61752,42 @@ l2:
 	FMOVQ 32(R11), F25
 	VFMLA V15.S4, V23.S4, V25.S4
 	WORD $0x6e39df3a // fmul v26.4s, v25.4s, v25.4s
-	FMOVQ 10464(R11), F27
+	FMOVQ 10480(R11), F27
 	VFMLA V26.S4, V16.S4, V27.S4
-	FMOVQ 10480(R11), F28
+	FMOVQ 10496(R11), F28
 	VFMLA V26.S4, V27.S4, V28.S4
-	FMOVQ 10496(R11), F27
+	FMOVQ 10512(R11), F27
 	VFMLA V26.S4, V28.S4, V27.S4
-	FMOVQ 10512(R11), F28
+	FMOVQ 10528(R11), F28
 	VFMLA V26.S4, V27.S4, V28.S4
-	FMOVQ 10528(R11), F27
+	FMOVQ 10544(R11), F27
 	VFMLA V26.S4, V17.S4, V27.S4
-	FMOVQ 10544(R11), F29
+	FMOVQ 10560(R11), F29
 	VFMLA V26.S4, V27.S4, V29.S4
-	FMOVQ 10560(R11), F27
+	FMOVQ 10576(R11), F27
 	VFMLA V26.S4, V29.S4, V27.S4
-	FMOVQ 10576(R11), F29
+	FMOVQ 10592(R11), F29
 	VFMLA V26.S4, V27.S4, V29.S4
 	VFMLA V25.S4, V28.S4, V29.S4
 	WORD $0x6ea1faf7 // fsqrt v23.4s, v23.4s
-	FMOVQ 10592(R11), F25
+	FMOVQ 10608(R11), F25
 	VFMLA V18.S4, V23.S4, V25.S4
 	WORD $0x6e39df37 // fmul v23.4s, v25.4s, v25.4s
-	FMOVQ 10608(R11), F26
+	FMOVQ 10624(R11), F26
 	VFMLA V23.S4, V19.S4, V26.S4
-	FMOVQ 10624(R11), F27
+	FMOVQ 10640(R11), F27
 	VFMLA V23.S4, V26.S4, V27.S4
-	FMOVQ 10640(R11), F26
+	FMOVQ 10656(R11), F26
 	VFMLA V23.S4, V27.S4, V26.S4
-	FMOVQ 10656(R11), F27
+	FMOVQ 10672(R11), F27
 	VFMLA V23.S4, V26.S4, V27.S4
-	FMOVQ 10672(R11), F26
+	FMOVQ 10688(R11), F26
 	VFMLA V23.S4, V20.S4, V26.S4
-	FMOVQ 10688(R11), F28
+	FMOVQ 10704(R11), F28
 	VFMLA V23.S4, V26.S4, V28.S4
-	FMOVQ 10704(R11), F26
+	FMOVQ 10720(R11), F26
 	VFMLA V23.S4, V28.S4, V26.S4
-	FMOVQ 10720(R11), F28
+	FMOVQ 10736(R11), F28
 	VFMLA V23.S4, V26.S4, V28.S4
 	VFMLA V25.S4, V27.S4, V28.S4
 	VBSL V28.B16, V29.B16, V24.B16
@@ -61913,8 +61834,8 @@ TEXT ·erfinvF64NEON(SB), NOSPLIT, $0-24
 	FMOVQ 2832(R11), F16
 	FMOVQ 2976(R11), F17
 	FMOVQ 2864(R11), F18
-	FMOVQ 6864(R11), F19
-	FMOVQ 6880(R11), F20
+	FMOVQ 6880(R11), F19
+	FMOVQ 6896(R11), F20
 single:
 	CMP $2, R9
 	BLT tail
@@ -61968,146 +61889,146 @@ one:
 	VBSL V24.B16, V3.B16, V23.B16
 	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
 	WORD $0x6ee1faf8 // fsqrt v24.2d, v23.2d
-	FMOVQ 7024(R11), F25
+	FMOVQ 7040(R11), F25
 	VFMLA V19.D2, V24.D2, V25.D2
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 7040(R11), F27
+	FMOVQ 7056(R11), F27
 	VFMLA V26.D2, V20.D2, V27.D2
-	FMOVQ 7056(R11), F28
+	FMOVQ 7072(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7072(R11), F27
+	FMOVQ 7088(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7088(R11), F28
+	FMOVQ 7104(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7104(R11), F27
+	FMOVQ 7120(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7120(R11), F28
+	FMOVQ 7136(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7136(R11), F27
+	FMOVQ 7152(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7152(R11), F28
+	FMOVQ 7168(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7168(R11), F27
+	FMOVQ 7184(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 6896(R11), F28
-	FMOVQ 7184(R11), F29
+	FMOVQ 6912(R11), F28
+	FMOVQ 7200(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 7200(R11), F28
+	FMOVQ 7216(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 7216(R11), F29
+	FMOVQ 7232(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 7232(R11), F28
+	FMOVQ 7248(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 7248(R11), F29
+	FMOVQ 7264(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 7264(R11), F28
+	FMOVQ 7280(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 7280(R11), F29
+	FMOVQ 7296(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7312(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 7312(R11), F29
+	FMOVQ 7328(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7344(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
 	VFMLA V25.D2, V27.D2, V28.D2
 	FMOVQ 4192(R11), F25
 	WORD $0x6ef8e739 // fcmgt v25.2d, v25.2d, v24.2d
-	FMOVQ 6976(R11), F26
-	FMOVQ 7792(R11), F27
+	FMOVQ 6992(R11), F26
+	FMOVQ 7808(R11), F27
 	VFMLA V26.D2, V24.D2, V27.D2
 	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
-	FMOVQ 6992(R11), F26
-	FMOVQ 7808(R11), F29
+	FMOVQ 7008(R11), F26
+	FMOVQ 7824(R11), F29
 	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 7824(R11), F26
+	FMOVQ 7840(R11), F26
 	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 7840(R11), F29
+	FMOVQ 7856(R11), F29
 	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 7856(R11), F26
+	FMOVQ 7872(R11), F26
 	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 7872(R11), F29
+	FMOVQ 7888(R11), F29
 	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 7888(R11), F26
+	FMOVQ 7904(R11), F26
 	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 7904(R11), F29
+	FMOVQ 7920(R11), F29
 	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 7920(R11), F26
+	FMOVQ 7936(R11), F26
 	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 7936(R11), F29
+	FMOVQ 7952(R11), F29
 	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 7952(R11), F26
+	FMOVQ 7968(R11), F26
 	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 7008(R11), F29
-	FMOVQ 7968(R11), F30
+	FMOVQ 7024(R11), F29
+	FMOVQ 7984(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 7984(R11), F29
+	FMOVQ 8000(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8000(R11), F30
+	FMOVQ 8016(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8016(R11), F29
+	FMOVQ 8032(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8032(R11), F30
+	FMOVQ 8048(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8048(R11), F29
+	FMOVQ 8064(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8064(R11), F30
+	FMOVQ 8080(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8080(R11), F29
+	FMOVQ 8096(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8096(R11), F30
+	FMOVQ 8112(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8112(R11), F29
+	FMOVQ 8128(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8128(R11), F30
+	FMOVQ 8144(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
 	VFMLA V27.D2, V26.D2, V30.D2
 	VBSL V28.B16, V30.B16, V25.B16
-	FMOVQ 6592(R11), F24
+	FMOVQ 6608(R11), F24
 	WORD $0x6ef7e718 // fcmgt v24.2d, v24.2d, v23.2d
 	FMOVQ 5904(R11), F26
 	FMOVQ 2784(R11), F27
 	VFMLA V26.D2, V23.D2, V27.D2
 	WORD $0x6e7bdf77 // fmul v23.2d, v27.2d, v27.2d
-	FMOVQ 8144(R11), F26
-	FMOVQ 8160(R11), F28
+	FMOVQ 8160(R11), F26
+	FMOVQ 8176(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 8176(R11), F26
+	FMOVQ 8192(R11), F26
 	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 8192(R11), F28
+	FMOVQ 8208(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 8208(R11), F26
+	FMOVQ 8224(R11), F26
 	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 8224(R11), F28
+	FMOVQ 8240(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 8240(R11), F26
+	FMOVQ 8256(R11), F26
 	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 8256(R11), F28
+	FMOVQ 8272(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 8272(R11), F26
+	FMOVQ 8288(R11), F26
 	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 8288(R11), F28
+	FMOVQ 8304(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 8304(R11), F26
-	FMOVQ 8320(R11), F29
+	FMOVQ 8320(R11), F26
+	FMOVQ 8336(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 8336(R11), F26
+	FMOVQ 8352(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 8352(R11), F29
+	FMOVQ 8368(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 8368(R11), F26
+	FMOVQ 8384(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 8384(R11), F29
+	FMOVQ 8400(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 8400(R11), F26
+	FMOVQ 8416(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 8416(R11), F29
+	FMOVQ 8432(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 8432(R11), F26
+	FMOVQ 8448(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 8448(R11), F29
+	FMOVQ 8464(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 8464(R11), F26
+	FMOVQ 8480(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
 	VFMLA V27.D2, V28.D2, V26.D2
 	VBSL V25.B16, V26.B16, V24.B16
@@ -62173,146 +62094,146 @@ tail:
 	VBSL V24.B16, V3.B16, V23.B16
 	WORD $0x6ee0faf7 // fneg v23.2d, v23.2d
 	WORD $0x6ee1faf8 // fsqrt v24.2d, v23.2d
-	FMOVQ 7024(R11), F25
+	FMOVQ 7040(R11), F25
 	VFMLA V19.D2, V24.D2, V25.D2
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 7040(R11), F27
+	FMOVQ 7056(R11), F27
 	VFMLA V26.D2, V20.D2, V27.D2
-	FMOVQ 7056(R11), F28
+	FMOVQ 7072(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7072(R11), F27
+	FMOVQ 7088(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7088(R11), F28
+	FMOVQ 7104(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7104(R11), F27
+	FMOVQ 7120(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7120(R11), F28
+	FMOVQ 7136(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7136(R11), F27
+	FMOVQ 7152(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 7152(R11), F28
+	FMOVQ 7168(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 7168(R11), F27
+	FMOVQ 7184(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 6896(R11), F28
-	FMOVQ 7184(R11), F29
+	FMOVQ 6912(R11), F28
+	FMOVQ 7200(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 7200(R11), F28
+	FMOVQ 7216(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 7216(R11), F29
+	FMOVQ 7232(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 7232(R11), F28
+	FMOVQ 7248(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 7248(R11), F29
+	FMOVQ 7264(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 7264(R11), F28
+	FMOVQ 7280(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 7280(R11), F29
+	FMOVQ 7296(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 7296(R11), F28
+	FMOVQ 7312(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 7312(R11), F29
+	FMOVQ 7328(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 7328(R11), F28
+	FMOVQ 7344(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
 	VFMLA V25.D2, V27.D2, V28.D2
 	FMOVQ 4192(R11), F25
 	WORD $0x6ef8e739 // fcmgt v25.2d, v25.2d, v24.2d
-	FMOVQ 6976(R11), F26
-	FMOVQ 7792(R11), F27
+	FMOVQ 6992(R11), F26
+	FMOVQ 7808(R11), F27
 	VFMLA V26.D2, V24.D2, V27.D2
 	WORD $0x6e7bdf78 // fmul v24.2d, v27.2d, v27.2d
-	FMOVQ 6992(R11), F26
-	FMOVQ 7808(R11), F29
+	FMOVQ 7008(R11), F26
+	FMOVQ 7824(R11), F29
 	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 7824(R11), F26
+	FMOVQ 7840(R11), F26
 	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 7840(R11), F29
+	FMOVQ 7856(R11), F29
 	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 7856(R11), F26
+	FMOVQ 7872(R11), F26
 	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 7872(R11), F29
+	FMOVQ 7888(R11), F29
 	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 7888(R11), F26
+	FMOVQ 7904(R11), F26
 	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 7904(R11), F29
+	FMOVQ 7920(R11), F29
 	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 7920(R11), F26
+	FMOVQ 7936(R11), F26
 	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 7936(R11), F29
+	FMOVQ 7952(R11), F29
 	VFMLA V24.D2, V26.D2, V29.D2
-	FMOVQ 7952(R11), F26
+	FMOVQ 7968(R11), F26
 	VFMLA V24.D2, V29.D2, V26.D2
-	FMOVQ 7008(R11), F29
-	FMOVQ 7968(R11), F30
+	FMOVQ 7024(R11), F29
+	FMOVQ 7984(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 7984(R11), F29
+	FMOVQ 8000(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8000(R11), F30
+	FMOVQ 8016(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8016(R11), F29
+	FMOVQ 8032(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8032(R11), F30
+	FMOVQ 8048(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8048(R11), F29
+	FMOVQ 8064(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8064(R11), F30
+	FMOVQ 8080(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8080(R11), F29
+	FMOVQ 8096(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8096(R11), F30
+	FMOVQ 8112(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
-	FMOVQ 8112(R11), F29
+	FMOVQ 8128(R11), F29
 	VFMLA V24.D2, V30.D2, V29.D2
-	FMOVQ 8128(R11), F30
+	FMOVQ 8144(R11), F30
 	VFMLA V24.D2, V29.D2, V30.D2
 	VFMLA V27.D2, V26.D2, V30.D2
 	VBSL V28.B16, V30.B16, V25.B16
-	FMOVQ 6592(R11), F24
+	FMOVQ 6608(R11), F24
 	WORD $0x6ef7e718 // fcmgt v24.2d, v24.2d, v23.2d
 	FMOVQ 5904(R11), F26
 	FMOVQ 2784(R11), F27
 	VFMLA V26.D2, V23.D2, V27.D2
 	WORD $0x6e7bdf77 // fmul v23.2d, v27.2d, v27.2d
-	FMOVQ 8144(R11), F26
-	FMOVQ 8160(R11), F28
+	FMOVQ 8160(R11), F26
+	FMOVQ 8176(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 8176(R11), F26
+	FMOVQ 8192(R11), F26
 	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 8192(R11), F28
+	FMOVQ 8208(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 8208(R11), F26
+	FMOVQ 8224(R11), F26
 	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 8224(R11), F28
+	FMOVQ 8240(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 8240(R11), F26
+	FMOVQ 8256(R11), F26
 	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 8256(R11), F28
+	FMOVQ 8272(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 8272(R11), F26
+	FMOVQ 8288(R11), F26
 	VFMLA V23.D2, V28.D2, V26.D2
-	FMOVQ 8288(R11), F28
+	FMOVQ 8304(R11), F28
 	VFMLA V23.D2, V26.D2, V28.D2
-	FMOVQ 8304(R11), F26
-	FMOVQ 8320(R11), F29
+	FMOVQ 8320(R11), F26
+	FMOVQ 8336(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 8336(R11), F26
+	FMOVQ 8352(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 8352(R11), F29
+	FMOVQ 8368(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 8368(R11), F26
+	FMOVQ 8384(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 8384(R11), F29
+	FMOVQ 8400(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 8400(R11), F26
+	FMOVQ 8416(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 8416(R11), F29
+	FMOVQ 8432(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 8432(R11), F26
+	FMOVQ 8448(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
-	FMOVQ 8448(R11), F29
+	FMOVQ 8464(R11), F29
 	VFMLA V23.D2, V26.D2, V29.D2
-	FMOVQ 8464(R11), F26
+	FMOVQ 8480(R11), F26
 	VFMLA V23.D2, V29.D2, V26.D2
 	VFMLA V27.D2, V28.D2, V26.D2
 	VBSL V25.B16, V26.B16, V24.B16
@@ -62407,52 +62328,52 @@ one:
 	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 10736(R11), F25
-	FMOVQ 10832(R11), F26
+	FMOVQ 10752(R11), F25
+	FMOVQ 10848(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10848(R11), F25
+	FMOVQ 10864(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10864(R11), F26
+	FMOVQ 10880(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10880(R11), F25
+	FMOVQ 10896(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10752(R11), F26
-	FMOVQ 10896(R11), F27
+	FMOVQ 10768(R11), F26
+	FMOVQ 10912(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10912(R11), F26
+	FMOVQ 10928(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 10928(R11), F27
+	FMOVQ 10944(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10944(R11), F26
+	FMOVQ 10960(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
 	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
-	FMOVQ 10768(R11), F24
-	FMOVQ 10960(R11), F25
-	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 10976(R11), F24
-	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 10992(R11), F25
-	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11008(R11), F24
-	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11024(R11), F25
-	VFMLA V21.D2, V24.D2, V25.D2
 	FMOVQ 10784(R11), F24
-	FMOVQ 11040(R11), F26
+	FMOVQ 10976(R11), F25
+	VFMLA V21.D2, V24.D2, V25.D2
+	FMOVQ 10992(R11), F24
+	VFMLA V21.D2, V25.D2, V24.D2
+	FMOVQ 11008(R11), F25
+	VFMLA V21.D2, V24.D2, V25.D2
+	FMOVQ 11024(R11), F24
+	VFMLA V21.D2, V25.D2, V24.D2
+	FMOVQ 11040(R11), F25
+	VFMLA V21.D2, V24.D2, V25.D2
+	FMOVQ 10800(R11), F24
+	FMOVQ 11056(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11056(R11), F24
+	FMOVQ 11072(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11072(R11), F26
+	FMOVQ 11088(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11088(R11), F24
+	FMOVQ 11104(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11104(R11), F26
+	FMOVQ 11120(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11120(R11), F24
+	FMOVQ 11136(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
 	VFMLA V23.D2, V25.D2, V24.D2
 	WORD $0x4ef6d718 // fsub v24.2d, v24.2d, v22.2d
@@ -62460,49 +62381,49 @@ one:
 	FMOVQ 2784(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 10800(R11), F23
-	FMOVQ 11136(R11), F25
+	FMOVQ 10816(R11), F23
+	FMOVQ 11152(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11152(R11), F23
+	FMOVQ 11168(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11168(R11), F25
+	FMOVQ 11184(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11184(R11), F23
+	FMOVQ 11200(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11200(R11), F25
+	FMOVQ 11216(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11216(R11), F23
+	FMOVQ 11232(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11232(R11), F25
+	FMOVQ 11248(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11248(R11), F23
+	FMOVQ 11264(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11264(R11), F25
+	FMOVQ 11280(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11280(R11), F23
+	FMOVQ 11296(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 10816(R11), F25
-	FMOVQ 11296(R11), F26
+	FMOVQ 10832(R11), F25
+	FMOVQ 11312(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11312(R11), F25
+	FMOVQ 11328(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11328(R11), F26
+	FMOVQ 11344(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11344(R11), F25
+	FMOVQ 11360(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11360(R11), F26
+	FMOVQ 11376(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11376(R11), F25
+	FMOVQ 11392(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11392(R11), F26
+	FMOVQ 11408(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11408(R11), F25
+	FMOVQ 11424(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11424(R11), F26
+	FMOVQ 11440(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11440(R11), F25
+	FMOVQ 11456(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11456(R11), F26
+	FMOVQ 11472(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
 	VFMLA V22.D2, V23.D2, V26.D2
 	WORD $0x6ee1fa75 // fsqrt v21.2d, v19.2d
@@ -62616,52 +62537,52 @@ tail:
 	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 10736(R11), F25
-	FMOVQ 10832(R11), F26
+	FMOVQ 10752(R11), F25
+	FMOVQ 10848(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10848(R11), F25
+	FMOVQ 10864(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10864(R11), F26
+	FMOVQ 10880(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10880(R11), F25
+	FMOVQ 10896(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10752(R11), F26
-	FMOVQ 10896(R11), F27
+	FMOVQ 10768(R11), F26
+	FMOVQ 10912(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10912(R11), F26
+	FMOVQ 10928(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 10928(R11), F27
+	FMOVQ 10944(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10944(R11), F26
+	FMOVQ 10960(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
 	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
-	FMOVQ 10768(R11), F24
-	FMOVQ 10960(R11), F25
-	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 10976(R11), F24
-	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 10992(R11), F25
-	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11008(R11), F24
-	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11024(R11), F25
-	VFMLA V21.D2, V24.D2, V25.D2
 	FMOVQ 10784(R11), F24
-	FMOVQ 11040(R11), F26
+	FMOVQ 10976(R11), F25
+	VFMLA V21.D2, V24.D2, V25.D2
+	FMOVQ 10992(R11), F24
+	VFMLA V21.D2, V25.D2, V24.D2
+	FMOVQ 11008(R11), F25
+	VFMLA V21.D2, V24.D2, V25.D2
+	FMOVQ 11024(R11), F24
+	VFMLA V21.D2, V25.D2, V24.D2
+	FMOVQ 11040(R11), F25
+	VFMLA V21.D2, V24.D2, V25.D2
+	FMOVQ 10800(R11), F24
+	FMOVQ 11056(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11056(R11), F24
+	FMOVQ 11072(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11072(R11), F26
+	FMOVQ 11088(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11088(R11), F24
+	FMOVQ 11104(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11104(R11), F26
+	FMOVQ 11120(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11120(R11), F24
+	FMOVQ 11136(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
 	VFMLA V23.D2, V25.D2, V24.D2
 	WORD $0x4ef6d718 // fsub v24.2d, v24.2d, v22.2d
@@ -62669,49 +62590,49 @@ tail:
 	FMOVQ 2784(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 10800(R11), F23
-	FMOVQ 11136(R11), F25
+	FMOVQ 10816(R11), F23
+	FMOVQ 11152(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11152(R11), F23
+	FMOVQ 11168(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11168(R11), F25
+	FMOVQ 11184(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11184(R11), F23
+	FMOVQ 11200(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11200(R11), F25
+	FMOVQ 11216(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11216(R11), F23
+	FMOVQ 11232(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11232(R11), F25
+	FMOVQ 11248(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11248(R11), F23
+	FMOVQ 11264(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11264(R11), F25
+	FMOVQ 11280(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11280(R11), F23
+	FMOVQ 11296(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 10816(R11), F25
-	FMOVQ 11296(R11), F26
+	FMOVQ 10832(R11), F25
+	FMOVQ 11312(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11312(R11), F25
+	FMOVQ 11328(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11328(R11), F26
+	FMOVQ 11344(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11344(R11), F25
+	FMOVQ 11360(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11360(R11), F26
+	FMOVQ 11376(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11376(R11), F25
+	FMOVQ 11392(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11392(R11), F26
+	FMOVQ 11408(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11408(R11), F25
+	FMOVQ 11424(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11424(R11), F26
+	FMOVQ 11440(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11440(R11), F25
+	FMOVQ 11456(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11456(R11), F26
+	FMOVQ 11472(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
 	VFMLA V22.D2, V23.D2, V26.D2
 	WORD $0x6ee1fa75 // fsqrt v21.2d, v19.2d
@@ -62851,52 +62772,52 @@ one:
 	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 10736(R11), F25
-	FMOVQ 10832(R11), F26
+	FMOVQ 10752(R11), F25
+	FMOVQ 10848(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10848(R11), F25
+	FMOVQ 10864(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10864(R11), F26
+	FMOVQ 10880(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10880(R11), F25
+	FMOVQ 10896(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10752(R11), F26
-	FMOVQ 10896(R11), F27
+	FMOVQ 10768(R11), F26
+	FMOVQ 10912(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10912(R11), F26
+	FMOVQ 10928(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 10928(R11), F27
+	FMOVQ 10944(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10944(R11), F26
+	FMOVQ 10960(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
 	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
-	FMOVQ 10768(R11), F24
-	FMOVQ 10960(R11), F25
-	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 10976(R11), F24
-	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 10992(R11), F25
-	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11008(R11), F24
-	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11024(R11), F25
-	VFMLA V21.D2, V24.D2, V25.D2
 	FMOVQ 10784(R11), F24
-	FMOVQ 11040(R11), F26
+	FMOVQ 10976(R11), F25
+	VFMLA V21.D2, V24.D2, V25.D2
+	FMOVQ 10992(R11), F24
+	VFMLA V21.D2, V25.D2, V24.D2
+	FMOVQ 11008(R11), F25
+	VFMLA V21.D2, V24.D2, V25.D2
+	FMOVQ 11024(R11), F24
+	VFMLA V21.D2, V25.D2, V24.D2
+	FMOVQ 11040(R11), F25
+	VFMLA V21.D2, V24.D2, V25.D2
+	FMOVQ 10800(R11), F24
+	FMOVQ 11056(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11056(R11), F24
+	FMOVQ 11072(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11072(R11), F26
+	FMOVQ 11088(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11088(R11), F24
+	FMOVQ 11104(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11104(R11), F26
+	FMOVQ 11120(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11120(R11), F24
+	FMOVQ 11136(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
 	VFMLA V23.D2, V25.D2, V24.D2
 	WORD $0x4ef6d718 // fsub v24.2d, v24.2d, v22.2d
@@ -62904,54 +62825,54 @@ one:
 	FMOVQ 2784(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 10800(R11), F23
-	FMOVQ 11136(R11), F25
+	FMOVQ 10816(R11), F23
+	FMOVQ 11152(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11152(R11), F23
+	FMOVQ 11168(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11168(R11), F25
+	FMOVQ 11184(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11184(R11), F23
+	FMOVQ 11200(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11200(R11), F25
+	FMOVQ 11216(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11216(R11), F23
+	FMOVQ 11232(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11232(R11), F25
+	FMOVQ 11248(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11248(R11), F23
+	FMOVQ 11264(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11264(R11), F25
+	FMOVQ 11280(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11280(R11), F23
+	FMOVQ 11296(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 10816(R11), F25
-	FMOVQ 11296(R11), F26
+	FMOVQ 10832(R11), F25
+	FMOVQ 11312(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11312(R11), F25
+	FMOVQ 11328(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11328(R11), F26
+	FMOVQ 11344(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11344(R11), F25
+	FMOVQ 11360(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11360(R11), F26
+	FMOVQ 11376(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11376(R11), F25
+	FMOVQ 11392(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11392(R11), F26
+	FMOVQ 11408(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11408(R11), F25
+	FMOVQ 11424(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11424(R11), F26
+	FMOVQ 11440(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11440(R11), F25
+	FMOVQ 11456(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11456(R11), F26
+	FMOVQ 11472(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
 	VFMLA V22.D2, V23.D2, V26.D2
 	WORD $0x6ee1fa75 // fsqrt v21.2d, v19.2d
 	WORD $0x6e75ff5a // fdiv v26.2d, v26.2d, v21.2d
-	FMOVQ 11472(R11), F21
+	FMOVQ 11488(R11), F21
 	WORD $0x4ef3f6b5 // fmin v21.2d, v21.2d, v19.2d
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
 	FMOVQ 2912(R11), F22
@@ -63062,52 +62983,52 @@ tail:
 	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 10736(R11), F25
-	FMOVQ 10832(R11), F26
+	FMOVQ 10752(R11), F25
+	FMOVQ 10848(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10848(R11), F25
+	FMOVQ 10864(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10864(R11), F26
+	FMOVQ 10880(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 10880(R11), F25
+	FMOVQ 10896(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 10752(R11), F26
-	FMOVQ 10896(R11), F27
+	FMOVQ 10768(R11), F26
+	FMOVQ 10912(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10912(R11), F26
+	FMOVQ 10928(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 10928(R11), F27
+	FMOVQ 10944(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10944(R11), F26
+	FMOVQ 10960(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
 	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
-	FMOVQ 10768(R11), F24
-	FMOVQ 10960(R11), F25
-	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 10976(R11), F24
-	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 10992(R11), F25
-	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11008(R11), F24
-	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11024(R11), F25
-	VFMLA V21.D2, V24.D2, V25.D2
 	FMOVQ 10784(R11), F24
-	FMOVQ 11040(R11), F26
+	FMOVQ 10976(R11), F25
+	VFMLA V21.D2, V24.D2, V25.D2
+	FMOVQ 10992(R11), F24
+	VFMLA V21.D2, V25.D2, V24.D2
+	FMOVQ 11008(R11), F25
+	VFMLA V21.D2, V24.D2, V25.D2
+	FMOVQ 11024(R11), F24
+	VFMLA V21.D2, V25.D2, V24.D2
+	FMOVQ 11040(R11), F25
+	VFMLA V21.D2, V24.D2, V25.D2
+	FMOVQ 10800(R11), F24
+	FMOVQ 11056(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11056(R11), F24
+	FMOVQ 11072(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11072(R11), F26
+	FMOVQ 11088(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11088(R11), F24
+	FMOVQ 11104(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 11104(R11), F26
+	FMOVQ 11120(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 11120(R11), F24
+	FMOVQ 11136(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
 	VFMLA V23.D2, V25.D2, V24.D2
 	WORD $0x4ef6d718 // fsub v24.2d, v24.2d, v22.2d
@@ -63115,54 +63036,54 @@ tail:
 	FMOVQ 2784(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 10800(R11), F23
-	FMOVQ 11136(R11), F25
+	FMOVQ 10816(R11), F23
+	FMOVQ 11152(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11152(R11), F23
+	FMOVQ 11168(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11168(R11), F25
+	FMOVQ 11184(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11184(R11), F23
+	FMOVQ 11200(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11200(R11), F25
+	FMOVQ 11216(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11216(R11), F23
+	FMOVQ 11232(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11232(R11), F25
+	FMOVQ 11248(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11248(R11), F23
+	FMOVQ 11264(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 11264(R11), F25
+	FMOVQ 11280(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 11280(R11), F23
+	FMOVQ 11296(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 10816(R11), F25
-	FMOVQ 11296(R11), F26
+	FMOVQ 10832(R11), F25
+	FMOVQ 11312(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11312(R11), F25
+	FMOVQ 11328(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11328(R11), F26
+	FMOVQ 11344(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11344(R11), F25
+	FMOVQ 11360(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11360(R11), F26
+	FMOVQ 11376(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11376(R11), F25
+	FMOVQ 11392(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11392(R11), F26
+	FMOVQ 11408(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11408(R11), F25
+	FMOVQ 11424(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11424(R11), F26
+	FMOVQ 11440(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11440(R11), F25
+	FMOVQ 11456(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11456(R11), F26
+	FMOVQ 11472(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
 	VFMLA V22.D2, V23.D2, V26.D2
 	WORD $0x6ee1fa75 // fsqrt v21.2d, v19.2d
 	WORD $0x6e75ff5a // fdiv v26.2d, v26.2d, v21.2d
-	FMOVQ 11472(R11), F21
+	FMOVQ 11488(R11), F21
 	WORD $0x4ef3f6b5 // fmin v21.2d, v21.2d, v19.2d
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
 	FMOVQ 2912(R11), F22
@@ -63299,46 +63220,46 @@ one:
 	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 11488(R11), F25
-	FMOVQ 11584(R11), F26
+	FMOVQ 11504(R11), F25
+	FMOVQ 11600(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 11600(R11), F25
+	FMOVQ 11616(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 11616(R11), F26
+	FMOVQ 11632(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 11632(R11), F25
+	FMOVQ 11648(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 11504(R11), F26
-	FMOVQ 11648(R11), F27
+	FMOVQ 11520(R11), F26
+	FMOVQ 11664(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 11664(R11), F26
+	FMOVQ 11680(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 11680(R11), F27
+	FMOVQ 11696(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10880(R11), F26
+	FMOVQ 10896(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
 	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
-	FMOVQ 11520(R11), F24
-	FMOVQ 11696(R11), F25
+	FMOVQ 11536(R11), F24
+	FMOVQ 11712(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11712(R11), F24
+	FMOVQ 11728(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11728(R11), F25
+	FMOVQ 11744(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11744(R11), F24
+	FMOVQ 11760(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11536(R11), F25
-	FMOVQ 11760(R11), F26
+	FMOVQ 11552(R11), F25
+	FMOVQ 11776(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11776(R11), F25
+	FMOVQ 11792(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11792(R11), F26
+	FMOVQ 11808(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11808(R11), F25
+	FMOVQ 11824(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
 	VFMLA V23.D2, V24.D2, V25.D2
 	WORD $0x6e73ff39 // fdiv v25.2d, v25.2d, v19.2d
@@ -63347,49 +63268,49 @@ one:
 	FMOVQ 2784(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 11552(R11), F23
-	FMOVQ 11824(R11), F24
+	FMOVQ 11568(R11), F23
+	FMOVQ 11840(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11840(R11), F23
+	FMOVQ 11856(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11856(R11), F24
+	FMOVQ 11872(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11872(R11), F23
+	FMOVQ 11888(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11888(R11), F24
+	FMOVQ 11904(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11904(R11), F23
+	FMOVQ 11920(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11920(R11), F24
+	FMOVQ 11936(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11936(R11), F23
+	FMOVQ 11952(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11952(R11), F24
+	FMOVQ 11968(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11968(R11), F23
+	FMOVQ 11984(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11568(R11), F24
-	FMOVQ 11984(R11), F26
+	FMOVQ 11584(R11), F24
+	FMOVQ 12000(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12000(R11), F24
+	FMOVQ 12016(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12016(R11), F26
+	FMOVQ 12032(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12032(R11), F24
+	FMOVQ 12048(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12048(R11), F26
+	FMOVQ 12064(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12064(R11), F24
+	FMOVQ 12080(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12080(R11), F26
+	FMOVQ 12096(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12096(R11), F24
+	FMOVQ 12112(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12112(R11), F26
+	FMOVQ 12128(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12128(R11), F24
+	FMOVQ 12144(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12144(R11), F26
+	FMOVQ 12160(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	VFMLA V22.D2, V23.D2, V26.D2
 	WORD $0x6ee1fa75 // fsqrt v21.2d, v19.2d
@@ -63503,46 +63424,46 @@ tail:
 	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 11488(R11), F25
-	FMOVQ 11584(R11), F26
+	FMOVQ 11504(R11), F25
+	FMOVQ 11600(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 11600(R11), F25
+	FMOVQ 11616(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 11616(R11), F26
+	FMOVQ 11632(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 11632(R11), F25
+	FMOVQ 11648(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 11504(R11), F26
-	FMOVQ 11648(R11), F27
+	FMOVQ 11520(R11), F26
+	FMOVQ 11664(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 11664(R11), F26
+	FMOVQ 11680(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 11680(R11), F27
+	FMOVQ 11696(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10880(R11), F26
+	FMOVQ 10896(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
 	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
-	FMOVQ 11520(R11), F24
-	FMOVQ 11696(R11), F25
+	FMOVQ 11536(R11), F24
+	FMOVQ 11712(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11712(R11), F24
+	FMOVQ 11728(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11728(R11), F25
+	FMOVQ 11744(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11744(R11), F24
+	FMOVQ 11760(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11536(R11), F25
-	FMOVQ 11760(R11), F26
+	FMOVQ 11552(R11), F25
+	FMOVQ 11776(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11776(R11), F25
+	FMOVQ 11792(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11792(R11), F26
+	FMOVQ 11808(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11808(R11), F25
+	FMOVQ 11824(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
 	VFMLA V23.D2, V24.D2, V25.D2
 	WORD $0x6e73ff39 // fdiv v25.2d, v25.2d, v19.2d
@@ -63551,49 +63472,49 @@ tail:
 	FMOVQ 2784(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 11552(R11), F23
-	FMOVQ 11824(R11), F24
+	FMOVQ 11568(R11), F23
+	FMOVQ 11840(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11840(R11), F23
+	FMOVQ 11856(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11856(R11), F24
+	FMOVQ 11872(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11872(R11), F23
+	FMOVQ 11888(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11888(R11), F24
+	FMOVQ 11904(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11904(R11), F23
+	FMOVQ 11920(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11920(R11), F24
+	FMOVQ 11936(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11936(R11), F23
+	FMOVQ 11952(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11952(R11), F24
+	FMOVQ 11968(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11968(R11), F23
+	FMOVQ 11984(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11568(R11), F24
-	FMOVQ 11984(R11), F26
+	FMOVQ 11584(R11), F24
+	FMOVQ 12000(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12000(R11), F24
+	FMOVQ 12016(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12016(R11), F26
+	FMOVQ 12032(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12032(R11), F24
+	FMOVQ 12048(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12048(R11), F26
+	FMOVQ 12064(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12064(R11), F24
+	FMOVQ 12080(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12080(R11), F26
+	FMOVQ 12096(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12096(R11), F24
+	FMOVQ 12112(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12112(R11), F26
+	FMOVQ 12128(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12128(R11), F24
+	FMOVQ 12144(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12144(R11), F26
+	FMOVQ 12160(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	VFMLA V22.D2, V23.D2, V26.D2
 	WORD $0x6ee1fa75 // fsqrt v21.2d, v19.2d
@@ -63733,46 +63654,46 @@ one:
 	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 11488(R11), F25
-	FMOVQ 11584(R11), F26
+	FMOVQ 11504(R11), F25
+	FMOVQ 11600(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 11600(R11), F25
+	FMOVQ 11616(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 11616(R11), F26
+	FMOVQ 11632(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 11632(R11), F25
+	FMOVQ 11648(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 11504(R11), F26
-	FMOVQ 11648(R11), F27
+	FMOVQ 11520(R11), F26
+	FMOVQ 11664(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 11664(R11), F26
+	FMOVQ 11680(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 11680(R11), F27
+	FMOVQ 11696(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10880(R11), F26
+	FMOVQ 10896(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
 	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
-	FMOVQ 11520(R11), F24
-	FMOVQ 11696(R11), F25
+	FMOVQ 11536(R11), F24
+	FMOVQ 11712(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11712(R11), F24
+	FMOVQ 11728(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11728(R11), F25
+	FMOVQ 11744(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11744(R11), F24
+	FMOVQ 11760(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11536(R11), F25
-	FMOVQ 11760(R11), F26
+	FMOVQ 11552(R11), F25
+	FMOVQ 11776(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11776(R11), F25
+	FMOVQ 11792(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11792(R11), F26
+	FMOVQ 11808(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11808(R11), F25
+	FMOVQ 11824(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
 	VFMLA V23.D2, V24.D2, V25.D2
 	WORD $0x6e73ff39 // fdiv v25.2d, v25.2d, v19.2d
@@ -63781,54 +63702,54 @@ one:
 	FMOVQ 2784(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 11552(R11), F23
-	FMOVQ 11824(R11), F24
+	FMOVQ 11568(R11), F23
+	FMOVQ 11840(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11840(R11), F23
+	FMOVQ 11856(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11856(R11), F24
+	FMOVQ 11872(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11872(R11), F23
+	FMOVQ 11888(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11888(R11), F24
+	FMOVQ 11904(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11904(R11), F23
+	FMOVQ 11920(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11920(R11), F24
+	FMOVQ 11936(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11936(R11), F23
+	FMOVQ 11952(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11952(R11), F24
+	FMOVQ 11968(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11968(R11), F23
+	FMOVQ 11984(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11568(R11), F24
-	FMOVQ 11984(R11), F26
+	FMOVQ 11584(R11), F24
+	FMOVQ 12000(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12000(R11), F24
+	FMOVQ 12016(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12016(R11), F26
+	FMOVQ 12032(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12032(R11), F24
+	FMOVQ 12048(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12048(R11), F26
+	FMOVQ 12064(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12064(R11), F24
+	FMOVQ 12080(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12080(R11), F26
+	FMOVQ 12096(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12096(R11), F24
+	FMOVQ 12112(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12112(R11), F26
+	FMOVQ 12128(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12128(R11), F24
+	FMOVQ 12144(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12144(R11), F26
+	FMOVQ 12160(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	VFMLA V22.D2, V23.D2, V26.D2
 	WORD $0x6ee1fa75 // fsqrt v21.2d, v19.2d
 	WORD $0x6e75ff5a // fdiv v26.2d, v26.2d, v21.2d
-	FMOVQ 11472(R11), F21
+	FMOVQ 11488(R11), F21
 	WORD $0x4ef3f6b5 // fmin v21.2d, v21.2d, v19.2d
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
 	FMOVQ 2912(R11), F22
@@ -63939,46 +63860,46 @@ tail:
 	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def8 // fmul v24.2d, v23.2d, v23.2d
-	FMOVQ 11488(R11), F25
-	FMOVQ 11584(R11), F26
+	FMOVQ 11504(R11), F25
+	FMOVQ 11600(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 11600(R11), F25
+	FMOVQ 11616(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 11616(R11), F26
+	FMOVQ 11632(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 11632(R11), F25
+	FMOVQ 11648(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 11504(R11), F26
-	FMOVQ 11648(R11), F27
+	FMOVQ 11520(R11), F26
+	FMOVQ 11664(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 11664(R11), F26
+	FMOVQ 11680(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 11680(R11), F27
+	FMOVQ 11696(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 10880(R11), F26
+	FMOVQ 10896(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
 	VFMLA V23.D2, V25.D2, V26.D2
 	WORD $0x6e7aded6 // fmul v22.2d, v22.2d, v26.2d
 	FMOVQ 2784(R11), F23
 	VFMLA V0.D2, V21.D2, V23.D2
 	WORD $0x6e77def5 // fmul v21.2d, v23.2d, v23.2d
-	FMOVQ 11520(R11), F24
-	FMOVQ 11696(R11), F25
+	FMOVQ 11536(R11), F24
+	FMOVQ 11712(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11712(R11), F24
+	FMOVQ 11728(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11728(R11), F25
+	FMOVQ 11744(R11), F25
 	VFMLA V21.D2, V24.D2, V25.D2
-	FMOVQ 11744(R11), F24
+	FMOVQ 11760(R11), F24
 	VFMLA V21.D2, V25.D2, V24.D2
-	FMOVQ 11536(R11), F25
-	FMOVQ 11760(R11), F26
+	FMOVQ 11552(R11), F25
+	FMOVQ 11776(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11776(R11), F25
+	FMOVQ 11792(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 11792(R11), F26
+	FMOVQ 11808(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 11808(R11), F25
+	FMOVQ 11824(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
 	VFMLA V23.D2, V24.D2, V25.D2
 	WORD $0x6e73ff39 // fdiv v25.2d, v25.2d, v19.2d
@@ -63987,54 +63908,54 @@ tail:
 	FMOVQ 2784(R11), F22
 	VFMLA V0.D2, V21.D2, V22.D2
 	WORD $0x6e76ded5 // fmul v21.2d, v22.2d, v22.2d
-	FMOVQ 11552(R11), F23
-	FMOVQ 11824(R11), F24
+	FMOVQ 11568(R11), F23
+	FMOVQ 11840(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11840(R11), F23
+	FMOVQ 11856(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11856(R11), F24
+	FMOVQ 11872(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11872(R11), F23
+	FMOVQ 11888(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11888(R11), F24
+	FMOVQ 11904(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11904(R11), F23
+	FMOVQ 11920(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11920(R11), F24
+	FMOVQ 11936(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11936(R11), F23
+	FMOVQ 11952(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11952(R11), F24
+	FMOVQ 11968(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 11968(R11), F23
+	FMOVQ 11984(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 11568(R11), F24
-	FMOVQ 11984(R11), F26
+	FMOVQ 11584(R11), F24
+	FMOVQ 12000(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12000(R11), F24
+	FMOVQ 12016(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12016(R11), F26
+	FMOVQ 12032(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12032(R11), F24
+	FMOVQ 12048(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12048(R11), F26
+	FMOVQ 12064(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12064(R11), F24
+	FMOVQ 12080(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12080(R11), F26
+	FMOVQ 12096(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12096(R11), F24
+	FMOVQ 12112(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12112(R11), F26
+	FMOVQ 12128(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
-	FMOVQ 12128(R11), F24
+	FMOVQ 12144(R11), F24
 	VFMLA V21.D2, V26.D2, V24.D2
-	FMOVQ 12144(R11), F26
+	FMOVQ 12160(R11), F26
 	VFMLA V21.D2, V24.D2, V26.D2
 	VFMLA V22.D2, V23.D2, V26.D2
 	WORD $0x6ee1fa75 // fsqrt v21.2d, v19.2d
 	WORD $0x6e75ff5a // fdiv v26.2d, v26.2d, v21.2d
-	FMOVQ 11472(R11), F21
+	FMOVQ 11488(R11), F21
 	WORD $0x4ef3f6b5 // fmin v21.2d, v21.2d, v19.2d
 	WORD $0x6ee0fab5 // fneg v21.2d, v21.2d
 	FMOVQ 2912(R11), F22
@@ -64100,18 +64021,18 @@ TEXT ·j0F64NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVQ 5984(R11), F0
 	FMOVQ 3312(R11), F1
-	FMOVQ 12160(R11), F2
-	FMOVQ 12176(R11), F3
-	FMOVQ 12192(R11), F4
-	FMOVQ 12208(R11), F5
-	FMOVQ 12224(R11), F6
-	FMOVQ 12240(R11), F7
-	FMOVQ 12256(R11), F8
-	FMOVQ 12272(R11), F9
-	FMOVQ 12288(R11), F10
-	FMOVQ 12304(R11), F11
-	FMOVQ 12320(R11), F12
-	FMOVQ 12336(R11), F13
+	FMOVQ 12176(R11), F2
+	FMOVQ 12192(R11), F3
+	FMOVQ 12208(R11), F4
+	FMOVQ 12224(R11), F5
+	FMOVQ 12240(R11), F6
+	FMOVQ 12256(R11), F7
+	FMOVQ 12272(R11), F8
+	FMOVQ 12288(R11), F9
+	FMOVQ 12304(R11), F10
+	FMOVQ 12320(R11), F11
+	FMOVQ 12336(R11), F12
+	FMOVQ 12352(R11), F13
 single:
 	CMP $2, R9
 	BLT tail
@@ -64123,43 +64044,43 @@ one:
 	FMOVQ 2784(R11), F18
 	VFMLA V2.D2, V17.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 12352(R11), F20
+	FMOVQ 12368(R11), F20
 	VFMLA V19.D2, V3.D2, V20.D2
-	FMOVQ 12368(R11), F21
+	FMOVQ 12384(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12384(R11), F20
+	FMOVQ 12400(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12400(R11), F21
+	FMOVQ 12416(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12416(R11), F20
+	FMOVQ 12432(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12432(R11), F21
+	FMOVQ 12448(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12448(R11), F20
+	FMOVQ 12464(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12464(R11), F21
+	FMOVQ 12480(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12480(R11), F20
+	FMOVQ 12496(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12496(R11), F21
+	FMOVQ 12512(R11), F21
 	VFMLA V19.D2, V4.D2, V21.D2
-	FMOVQ 12512(R11), F22
+	FMOVQ 12528(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 12528(R11), F21
+	FMOVQ 12544(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 12544(R11), F22
+	FMOVQ 12560(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 12560(R11), F21
+	FMOVQ 12576(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 12576(R11), F22
+	FMOVQ 12592(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 12592(R11), F21
+	FMOVQ 12608(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 12608(R11), F22
+	FMOVQ 12624(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 12624(R11), F21
+	FMOVQ 12640(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 12640(R11), F22
+	FMOVQ 12656(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
 	VFMLA V18.D2, V20.D2, V22.D2
 	WORD $0x4ee5d632 // fsub v18.2d, v17.2d, v5.2d
@@ -64176,62 +64097,62 @@ one:
 	FMOVQ 2784(R11), F20
 	VFMLA V1.D2, V19.D2, V20.D2
 	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
-	FMOVQ 12656(R11), F23
+	FMOVQ 12672(R11), F23
 	VFMLA V21.D2, V9.D2, V23.D2
-	FMOVQ 12672(R11), F24
+	FMOVQ 12688(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 12688(R11), F23
+	FMOVQ 12704(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 12704(R11), F24
+	FMOVQ 12720(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 12720(R11), F23
+	FMOVQ 12736(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 12736(R11), F24
+	FMOVQ 12752(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 12752(R11), F23
+	FMOVQ 12768(R11), F23
 	VFMLA V21.D2, V10.D2, V23.D2
-	FMOVQ 12768(R11), F25
+	FMOVQ 12784(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 12784(R11), F23
+	FMOVQ 12800(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 12800(R11), F25
+	FMOVQ 12816(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 12816(R11), F23
+	FMOVQ 12832(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 12832(R11), F25
+	FMOVQ 12848(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 12848(R11), F23
+	FMOVQ 12864(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
 	VFMLA V20.D2, V24.D2, V23.D2
 	WORD $0x6e72def7 // fmul v23.2d, v23.2d, v18.2d
 	FMOVQ 2784(R11), F18
 	VFMLA V1.D2, V19.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 12864(R11), F20
+	FMOVQ 12880(R11), F20
 	VFMLA V19.D2, V11.D2, V20.D2
-	FMOVQ 12880(R11), F21
+	FMOVQ 12896(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12896(R11), F20
+	FMOVQ 12912(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12912(R11), F21
+	FMOVQ 12928(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12928(R11), F20
+	FMOVQ 12944(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12944(R11), F21
+	FMOVQ 12960(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12960(R11), F20
+	FMOVQ 12976(R11), F20
 	VFMLA V19.D2, V12.D2, V20.D2
-	FMOVQ 12976(R11), F24
+	FMOVQ 12992(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 12992(R11), F20
+	FMOVQ 13008(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
-	FMOVQ 13008(R11), F24
+	FMOVQ 13024(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 13024(R11), F20
+	FMOVQ 13040(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
-	FMOVQ 13040(R11), F24
+	FMOVQ 13056(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 13056(R11), F20
+	FMOVQ 13072(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
 	VFMLA V18.D2, V21.D2, V20.D2
 	WORD $0x6e71de94 // fmul v20.2d, v20.2d, v17.2d
@@ -64257,43 +64178,43 @@ tail:
 	FMOVQ 2784(R11), F18
 	VFMLA V2.D2, V17.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 12352(R11), F20
+	FMOVQ 12368(R11), F20
 	VFMLA V19.D2, V3.D2, V20.D2
-	FMOVQ 12368(R11), F21
+	FMOVQ 12384(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12384(R11), F20
+	FMOVQ 12400(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12400(R11), F21
+	FMOVQ 12416(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12416(R11), F20
+	FMOVQ 12432(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12432(R11), F21
+	FMOVQ 12448(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12448(R11), F20
+	FMOVQ 12464(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12464(R11), F21
+	FMOVQ 12480(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12480(R11), F20
+	FMOVQ 12496(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12496(R11), F21
+	FMOVQ 12512(R11), F21
 	VFMLA V19.D2, V4.D2, V21.D2
-	FMOVQ 12512(R11), F22
+	FMOVQ 12528(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 12528(R11), F21
+	FMOVQ 12544(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 12544(R11), F22
+	FMOVQ 12560(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 12560(R11), F21
+	FMOVQ 12576(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 12576(R11), F22
+	FMOVQ 12592(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 12592(R11), F21
+	FMOVQ 12608(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 12608(R11), F22
+	FMOVQ 12624(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 12624(R11), F21
+	FMOVQ 12640(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 12640(R11), F22
+	FMOVQ 12656(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
 	VFMLA V18.D2, V20.D2, V22.D2
 	WORD $0x4ee5d632 // fsub v18.2d, v17.2d, v5.2d
@@ -64310,62 +64231,62 @@ tail:
 	FMOVQ 2784(R11), F20
 	VFMLA V1.D2, V19.D2, V20.D2
 	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
-	FMOVQ 12656(R11), F23
+	FMOVQ 12672(R11), F23
 	VFMLA V21.D2, V9.D2, V23.D2
-	FMOVQ 12672(R11), F24
+	FMOVQ 12688(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 12688(R11), F23
+	FMOVQ 12704(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 12704(R11), F24
+	FMOVQ 12720(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 12720(R11), F23
+	FMOVQ 12736(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 12736(R11), F24
+	FMOVQ 12752(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 12752(R11), F23
+	FMOVQ 12768(R11), F23
 	VFMLA V21.D2, V10.D2, V23.D2
-	FMOVQ 12768(R11), F25
+	FMOVQ 12784(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 12784(R11), F23
+	FMOVQ 12800(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 12800(R11), F25
+	FMOVQ 12816(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 12816(R11), F23
+	FMOVQ 12832(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 12832(R11), F25
+	FMOVQ 12848(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 12848(R11), F23
+	FMOVQ 12864(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
 	VFMLA V20.D2, V24.D2, V23.D2
 	WORD $0x6e72def7 // fmul v23.2d, v23.2d, v18.2d
 	FMOVQ 2784(R11), F18
 	VFMLA V1.D2, V19.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 12864(R11), F20
+	FMOVQ 12880(R11), F20
 	VFMLA V19.D2, V11.D2, V20.D2
-	FMOVQ 12880(R11), F21
+	FMOVQ 12896(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12896(R11), F20
+	FMOVQ 12912(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12912(R11), F21
+	FMOVQ 12928(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12928(R11), F20
+	FMOVQ 12944(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 12944(R11), F21
+	FMOVQ 12960(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 12960(R11), F20
+	FMOVQ 12976(R11), F20
 	VFMLA V19.D2, V12.D2, V20.D2
-	FMOVQ 12976(R11), F24
+	FMOVQ 12992(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 12992(R11), F20
+	FMOVQ 13008(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
-	FMOVQ 13008(R11), F24
+	FMOVQ 13024(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 13024(R11), F20
+	FMOVQ 13040(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
-	FMOVQ 13040(R11), F24
+	FMOVQ 13056(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 13056(R11), F20
+	FMOVQ 13072(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
 	VFMLA V18.D2, V21.D2, V20.D2
 	WORD $0x6e71de94 // fmul v20.2d, v20.2d, v17.2d
@@ -64389,18 +64310,18 @@ TEXT ·j1F64NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVQ 5984(R11), F0
 	FMOVQ 3312(R11), F1
-	FMOVQ 12160(R11), F2
-	FMOVQ 13072(R11), F3
-	FMOVQ 13088(R11), F4
-	FMOVQ 13104(R11), F5
-	FMOVQ 13120(R11), F6
-	FMOVQ 13136(R11), F7
-	FMOVQ 13152(R11), F8
-	FMOVQ 13168(R11), F9
-	FMOVQ 13184(R11), F10
-	FMOVQ 13200(R11), F11
-	FMOVQ 13216(R11), F12
-	FMOVQ 12336(R11), F13
+	FMOVQ 12176(R11), F2
+	FMOVQ 13088(R11), F3
+	FMOVQ 13104(R11), F4
+	FMOVQ 13120(R11), F5
+	FMOVQ 13136(R11), F6
+	FMOVQ 13152(R11), F7
+	FMOVQ 13168(R11), F8
+	FMOVQ 13184(R11), F9
+	FMOVQ 13200(R11), F10
+	FMOVQ 13216(R11), F11
+	FMOVQ 13232(R11), F12
+	FMOVQ 12352(R11), F13
 single:
 	CMP $2, R9
 	BLT tail
@@ -64412,43 +64333,43 @@ one:
 	FMOVQ 2784(R11), F18
 	VFMLA V2.D2, V17.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 13232(R11), F20
+	FMOVQ 13248(R11), F20
 	VFMLA V19.D2, V3.D2, V20.D2
-	FMOVQ 13248(R11), F21
+	FMOVQ 13264(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13264(R11), F20
+	FMOVQ 13280(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 13280(R11), F21
+	FMOVQ 13296(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13296(R11), F20
+	FMOVQ 13312(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 13312(R11), F21
+	FMOVQ 13328(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13328(R11), F20
+	FMOVQ 13344(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 13344(R11), F21
+	FMOVQ 13360(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13360(R11), F20
+	FMOVQ 13376(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 13376(R11), F21
+	FMOVQ 13392(R11), F21
 	VFMLA V19.D2, V4.D2, V21.D2
-	FMOVQ 13392(R11), F22
+	FMOVQ 13408(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 13408(R11), F21
+	FMOVQ 13424(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 13424(R11), F22
+	FMOVQ 13440(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 13440(R11), F21
+	FMOVQ 13456(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 13456(R11), F22
+	FMOVQ 13472(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 13472(R11), F21
+	FMOVQ 13488(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 13488(R11), F22
+	FMOVQ 13504(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 13504(R11), F21
+	FMOVQ 13520(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 13520(R11), F22
+	FMOVQ 13536(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
 	VFMLA V18.D2, V20.D2, V22.D2
 	WORD $0x4ee5d632 // fsub v18.2d, v17.2d, v5.2d
@@ -64467,62 +64388,62 @@ one:
 	FMOVQ 2784(R11), F20
 	VFMLA V1.D2, V19.D2, V20.D2
 	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
-	FMOVQ 13536(R11), F23
+	FMOVQ 13552(R11), F23
 	VFMLA V21.D2, V9.D2, V23.D2
-	FMOVQ 13552(R11), F24
+	FMOVQ 13568(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 13568(R11), F23
+	FMOVQ 13584(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 13584(R11), F24
+	FMOVQ 13600(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 13600(R11), F23
+	FMOVQ 13616(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 13616(R11), F24
+	FMOVQ 13632(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 13632(R11), F23
+	FMOVQ 13648(R11), F23
 	VFMLA V21.D2, V10.D2, V23.D2
-	FMOVQ 13648(R11), F25
+	FMOVQ 13664(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 13664(R11), F23
+	FMOVQ 13680(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 13680(R11), F25
+	FMOVQ 13696(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 13696(R11), F23
+	FMOVQ 13712(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 13712(R11), F25
+	FMOVQ 13728(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 13728(R11), F23
+	FMOVQ 13744(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
 	VFMLA V20.D2, V24.D2, V23.D2
 	WORD $0x6e72def7 // fmul v23.2d, v23.2d, v18.2d
 	FMOVQ 2784(R11), F18
 	VFMLA V1.D2, V19.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 13744(R11), F20
+	FMOVQ 13760(R11), F20
 	VFMLA V19.D2, V11.D2, V20.D2
-	FMOVQ 13760(R11), F21
+	FMOVQ 13776(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13776(R11), F20
+	FMOVQ 13792(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 13792(R11), F21
+	FMOVQ 13808(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13808(R11), F20
+	FMOVQ 13824(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 13824(R11), F21
+	FMOVQ 13840(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13840(R11), F20
+	FMOVQ 13856(R11), F20
 	VFMLA V19.D2, V12.D2, V20.D2
-	FMOVQ 13856(R11), F24
+	FMOVQ 13872(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 13872(R11), F20
+	FMOVQ 13888(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
-	FMOVQ 13888(R11), F24
+	FMOVQ 13904(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 13904(R11), F20
+	FMOVQ 13920(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
-	FMOVQ 13920(R11), F24
+	FMOVQ 13936(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 13936(R11), F20
+	FMOVQ 13952(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
 	VFMLA V18.D2, V21.D2, V20.D2
 	WORD $0x6e6fde94 // fmul v20.2d, v20.2d, v15.2d
@@ -64548,43 +64469,43 @@ tail:
 	FMOVQ 2784(R11), F18
 	VFMLA V2.D2, V17.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 13232(R11), F20
+	FMOVQ 13248(R11), F20
 	VFMLA V19.D2, V3.D2, V20.D2
-	FMOVQ 13248(R11), F21
+	FMOVQ 13264(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13264(R11), F20
+	FMOVQ 13280(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 13280(R11), F21
+	FMOVQ 13296(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13296(R11), F20
+	FMOVQ 13312(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 13312(R11), F21
+	FMOVQ 13328(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13328(R11), F20
+	FMOVQ 13344(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 13344(R11), F21
+	FMOVQ 13360(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13360(R11), F20
+	FMOVQ 13376(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 13376(R11), F21
+	FMOVQ 13392(R11), F21
 	VFMLA V19.D2, V4.D2, V21.D2
-	FMOVQ 13392(R11), F22
+	FMOVQ 13408(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 13408(R11), F21
+	FMOVQ 13424(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 13424(R11), F22
+	FMOVQ 13440(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 13440(R11), F21
+	FMOVQ 13456(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 13456(R11), F22
+	FMOVQ 13472(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 13472(R11), F21
+	FMOVQ 13488(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 13488(R11), F22
+	FMOVQ 13504(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
-	FMOVQ 13504(R11), F21
+	FMOVQ 13520(R11), F21
 	VFMLA V19.D2, V22.D2, V21.D2
-	FMOVQ 13520(R11), F22
+	FMOVQ 13536(R11), F22
 	VFMLA V19.D2, V21.D2, V22.D2
 	VFMLA V18.D2, V20.D2, V22.D2
 	WORD $0x4ee5d632 // fsub v18.2d, v17.2d, v5.2d
@@ -64603,62 +64524,62 @@ tail:
 	FMOVQ 2784(R11), F20
 	VFMLA V1.D2, V19.D2, V20.D2
 	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
-	FMOVQ 13536(R11), F23
+	FMOVQ 13552(R11), F23
 	VFMLA V21.D2, V9.D2, V23.D2
-	FMOVQ 13552(R11), F24
+	FMOVQ 13568(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 13568(R11), F23
+	FMOVQ 13584(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 13584(R11), F24
+	FMOVQ 13600(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 13600(R11), F23
+	FMOVQ 13616(R11), F23
 	VFMLA V21.D2, V24.D2, V23.D2
-	FMOVQ 13616(R11), F24
+	FMOVQ 13632(R11), F24
 	VFMLA V21.D2, V23.D2, V24.D2
-	FMOVQ 13632(R11), F23
+	FMOVQ 13648(R11), F23
 	VFMLA V21.D2, V10.D2, V23.D2
-	FMOVQ 13648(R11), F25
+	FMOVQ 13664(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 13664(R11), F23
+	FMOVQ 13680(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 13680(R11), F25
+	FMOVQ 13696(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 13696(R11), F23
+	FMOVQ 13712(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
-	FMOVQ 13712(R11), F25
+	FMOVQ 13728(R11), F25
 	VFMLA V21.D2, V23.D2, V25.D2
-	FMOVQ 13728(R11), F23
+	FMOVQ 13744(R11), F23
 	VFMLA V21.D2, V25.D2, V23.D2
 	VFMLA V20.D2, V24.D2, V23.D2
 	WORD $0x6e72def7 // fmul v23.2d, v23.2d, v18.2d
 	FMOVQ 2784(R11), F18
 	VFMLA V1.D2, V19.D2, V18.D2
 	WORD $0x6e72de53 // fmul v19.2d, v18.2d, v18.2d
-	FMOVQ 13744(R11), F20
+	FMOVQ 13760(R11), F20
 	VFMLA V19.D2, V11.D2, V20.D2
-	FMOVQ 13760(R11), F21
+	FMOVQ 13776(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13776(R11), F20
+	FMOVQ 13792(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 13792(R11), F21
+	FMOVQ 13808(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13808(R11), F20
+	FMOVQ 13824(R11), F20
 	VFMLA V19.D2, V21.D2, V20.D2
-	FMOVQ 13824(R11), F21
+	FMOVQ 13840(R11), F21
 	VFMLA V19.D2, V20.D2, V21.D2
-	FMOVQ 13840(R11), F20
+	FMOVQ 13856(R11), F20
 	VFMLA V19.D2, V12.D2, V20.D2
-	FMOVQ 13856(R11), F24
+	FMOVQ 13872(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 13872(R11), F20
+	FMOVQ 13888(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
-	FMOVQ 13888(R11), F24
+	FMOVQ 13904(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 13904(R11), F20
+	FMOVQ 13920(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
-	FMOVQ 13920(R11), F24
+	FMOVQ 13936(R11), F24
 	VFMLA V19.D2, V20.D2, V24.D2
-	FMOVQ 13936(R11), F20
+	FMOVQ 13952(R11), F20
 	VFMLA V19.D2, V24.D2, V20.D2
 	VFMLA V18.D2, V21.D2, V20.D2
 	WORD $0x6e6fde94 // fmul v20.2d, v20.2d, v15.2d
@@ -64754,53 +64675,53 @@ one:
 	WORD $0x6ef2e417 // fcmgt v23.2d, v0.2d, v18.2d
 	VBSL V24.B16, V3.B16, V23.B16
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
-	FMOVQ 12160(R11), F21
+	FMOVQ 12176(R11), F21
 	FMOVQ 2784(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
 	WORD $0x6e78df15 // fmul v21.2d, v24.2d, v24.2d
-	FMOVQ 13952(R11), F22
+	FMOVQ 13968(R11), F22
+	FMOVQ 14000(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14016(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 14032(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14048(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 14064(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14080(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 14096(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14112(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 14128(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14144(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
 	FMOVQ 13984(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14000(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 14016(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14032(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 14048(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14064(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 14080(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14096(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 14112(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14128(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 13968(R11), F25
-	FMOVQ 14144(R11), F26
+	FMOVQ 14160(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 14160(R11), F25
+	FMOVQ 14176(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 14176(R11), F26
+	FMOVQ 14192(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 14192(R11), F25
+	FMOVQ 14208(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 14208(R11), F26
+	FMOVQ 14224(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 14224(R11), F25
+	FMOVQ 14240(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 14240(R11), F26
+	FMOVQ 14256(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 14256(R11), F25
+	FMOVQ 14272(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 14272(R11), F26
+	FMOVQ 14288(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 14288(R11), F25
+	FMOVQ 14304(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 14304(R11), F26
+	FMOVQ 14320(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
 	VFMLA V24.D2, V22.D2, V26.D2
 	FMOVQ 4640(R11), F21
@@ -64814,71 +64735,71 @@ one:
 	FMOVQ 2784(R11), F24
 	VFMLA V1.D2, V23.D2, V24.D2
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 12272(R11), F27
-	FMOVQ 12656(R11), F28
+	FMOVQ 12288(R11), F27
+	FMOVQ 12672(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 12672(R11), F27
+	FMOVQ 12688(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 12688(R11), F28
+	FMOVQ 12704(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 12704(R11), F27
+	FMOVQ 12720(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 12720(R11), F28
+	FMOVQ 12736(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 12736(R11), F27
+	FMOVQ 12752(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 12288(R11), F28
-	FMOVQ 12752(R11), F29
+	FMOVQ 12304(R11), F28
+	FMOVQ 12768(R11), F29
 	VFMLA V25.D2, V28.D2, V29.D2
-	FMOVQ 12768(R11), F28
+	FMOVQ 12784(R11), F28
 	VFMLA V25.D2, V29.D2, V28.D2
-	FMOVQ 12784(R11), F29
+	FMOVQ 12800(R11), F29
 	VFMLA V25.D2, V28.D2, V29.D2
-	FMOVQ 12800(R11), F28
+	FMOVQ 12816(R11), F28
 	VFMLA V25.D2, V29.D2, V28.D2
-	FMOVQ 12816(R11), F29
+	FMOVQ 12832(R11), F29
 	VFMLA V25.D2, V28.D2, V29.D2
-	FMOVQ 12832(R11), F28
+	FMOVQ 12848(R11), F28
 	VFMLA V25.D2, V29.D2, V28.D2
-	FMOVQ 12848(R11), F29
+	FMOVQ 12864(R11), F29
 	VFMLA V25.D2, V28.D2, V29.D2
 	VFMLA V24.D2, V27.D2, V29.D2
 	WORD $0x6e76dfbd // fmul v29.2d, v29.2d, v22.2d
 	FMOVQ 2784(R11), F22
 	VFMLA V1.D2, V23.D2, V22.D2
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 12304(R11), F24
-	FMOVQ 12864(R11), F25
+	FMOVQ 12320(R11), F24
+	FMOVQ 12880(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 12880(R11), F24
+	FMOVQ 12896(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 12896(R11), F25
+	FMOVQ 12912(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 12912(R11), F24
+	FMOVQ 12928(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 12928(R11), F25
+	FMOVQ 12944(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 12944(R11), F24
+	FMOVQ 12960(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 12320(R11), F25
-	FMOVQ 12960(R11), F27
+	FMOVQ 12336(R11), F25
+	FMOVQ 12976(R11), F27
 	VFMLA V23.D2, V25.D2, V27.D2
-	FMOVQ 12976(R11), F25
+	FMOVQ 12992(R11), F25
 	VFMLA V23.D2, V27.D2, V25.D2
-	FMOVQ 12992(R11), F27
+	FMOVQ 13008(R11), F27
 	VFMLA V23.D2, V25.D2, V27.D2
-	FMOVQ 13008(R11), F25
+	FMOVQ 13024(R11), F25
 	VFMLA V23.D2, V27.D2, V25.D2
-	FMOVQ 13024(R11), F27
+	FMOVQ 13040(R11), F27
 	VFMLA V23.D2, V25.D2, V27.D2
-	FMOVQ 13040(R11), F25
+	FMOVQ 13056(R11), F25
 	VFMLA V23.D2, V27.D2, V25.D2
-	FMOVQ 13056(R11), F27
+	FMOVQ 13072(R11), F27
 	VFMLA V23.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V24.D2, V27.D2
 	WORD $0x6e73df7b // fmul v27.2d, v27.2d, v19.2d
 	VFMLS V21.D2, V29.D2, V27.D2
-	FMOVQ 12336(R11), F19
+	FMOVQ 12352(R11), F19
 	WORD $0x6e73df7b // fmul v27.2d, v27.2d, v19.2d
 	WORD $0x6ee1fa53 // fsqrt v19.2d, v18.2d
 	WORD $0x6e73ff7b // fdiv v27.2d, v27.2d, v19.2d
@@ -64949,53 +64870,53 @@ tail:
 	WORD $0x6ef2e417 // fcmgt v23.2d, v0.2d, v18.2d
 	VBSL V24.B16, V3.B16, V23.B16
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
-	FMOVQ 12160(R11), F21
+	FMOVQ 12176(R11), F21
 	FMOVQ 2784(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
 	WORD $0x6e78df15 // fmul v21.2d, v24.2d, v24.2d
-	FMOVQ 13952(R11), F22
+	FMOVQ 13968(R11), F22
+	FMOVQ 14000(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14016(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 14032(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14048(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 14064(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14080(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 14096(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14112(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 14128(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14144(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
 	FMOVQ 13984(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14000(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 14016(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14032(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 14048(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14064(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 14080(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14096(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 14112(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14128(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 13968(R11), F25
-	FMOVQ 14144(R11), F26
+	FMOVQ 14160(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 14160(R11), F25
+	FMOVQ 14176(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 14176(R11), F26
+	FMOVQ 14192(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 14192(R11), F25
+	FMOVQ 14208(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 14208(R11), F26
+	FMOVQ 14224(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 14224(R11), F25
+	FMOVQ 14240(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 14240(R11), F26
+	FMOVQ 14256(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 14256(R11), F25
+	FMOVQ 14272(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 14272(R11), F26
+	FMOVQ 14288(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
-	FMOVQ 14288(R11), F25
+	FMOVQ 14304(R11), F25
 	VFMLA V21.D2, V26.D2, V25.D2
-	FMOVQ 14304(R11), F26
+	FMOVQ 14320(R11), F26
 	VFMLA V21.D2, V25.D2, V26.D2
 	VFMLA V24.D2, V22.D2, V26.D2
 	FMOVQ 4640(R11), F21
@@ -65009,71 +64930,71 @@ tail:
 	FMOVQ 2784(R11), F24
 	VFMLA V1.D2, V23.D2, V24.D2
 	WORD $0x6e78df19 // fmul v25.2d, v24.2d, v24.2d
-	FMOVQ 12272(R11), F27
-	FMOVQ 12656(R11), F28
+	FMOVQ 12288(R11), F27
+	FMOVQ 12672(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 12672(R11), F27
+	FMOVQ 12688(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 12688(R11), F28
+	FMOVQ 12704(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 12704(R11), F27
+	FMOVQ 12720(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 12720(R11), F28
+	FMOVQ 12736(R11), F28
 	VFMLA V25.D2, V27.D2, V28.D2
-	FMOVQ 12736(R11), F27
+	FMOVQ 12752(R11), F27
 	VFMLA V25.D2, V28.D2, V27.D2
-	FMOVQ 12288(R11), F28
-	FMOVQ 12752(R11), F29
+	FMOVQ 12304(R11), F28
+	FMOVQ 12768(R11), F29
 	VFMLA V25.D2, V28.D2, V29.D2
-	FMOVQ 12768(R11), F28
+	FMOVQ 12784(R11), F28
 	VFMLA V25.D2, V29.D2, V28.D2
-	FMOVQ 12784(R11), F29
+	FMOVQ 12800(R11), F29
 	VFMLA V25.D2, V28.D2, V29.D2
-	FMOVQ 12800(R11), F28
+	FMOVQ 12816(R11), F28
 	VFMLA V25.D2, V29.D2, V28.D2
-	FMOVQ 12816(R11), F29
+	FMOVQ 12832(R11), F29
 	VFMLA V25.D2, V28.D2, V29.D2
-	FMOVQ 12832(R11), F28
+	FMOVQ 12848(R11), F28
 	VFMLA V25.D2, V29.D2, V28.D2
-	FMOVQ 12848(R11), F29
+	FMOVQ 12864(R11), F29
 	VFMLA V25.D2, V28.D2, V29.D2
 	VFMLA V24.D2, V27.D2, V29.D2
 	WORD $0x6e76dfbd // fmul v29.2d, v29.2d, v22.2d
 	FMOVQ 2784(R11), F22
 	VFMLA V1.D2, V23.D2, V22.D2
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 12304(R11), F24
-	FMOVQ 12864(R11), F25
+	FMOVQ 12320(R11), F24
+	FMOVQ 12880(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 12880(R11), F24
+	FMOVQ 12896(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 12896(R11), F25
+	FMOVQ 12912(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 12912(R11), F24
+	FMOVQ 12928(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 12928(R11), F25
+	FMOVQ 12944(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 12944(R11), F24
+	FMOVQ 12960(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 12320(R11), F25
-	FMOVQ 12960(R11), F27
+	FMOVQ 12336(R11), F25
+	FMOVQ 12976(R11), F27
 	VFMLA V23.D2, V25.D2, V27.D2
-	FMOVQ 12976(R11), F25
+	FMOVQ 12992(R11), F25
 	VFMLA V23.D2, V27.D2, V25.D2
-	FMOVQ 12992(R11), F27
+	FMOVQ 13008(R11), F27
 	VFMLA V23.D2, V25.D2, V27.D2
-	FMOVQ 13008(R11), F25
+	FMOVQ 13024(R11), F25
 	VFMLA V23.D2, V27.D2, V25.D2
-	FMOVQ 13024(R11), F27
+	FMOVQ 13040(R11), F27
 	VFMLA V23.D2, V25.D2, V27.D2
-	FMOVQ 13040(R11), F25
+	FMOVQ 13056(R11), F25
 	VFMLA V23.D2, V27.D2, V25.D2
-	FMOVQ 13056(R11), F27
+	FMOVQ 13072(R11), F27
 	VFMLA V23.D2, V25.D2, V27.D2
 	VFMLA V22.D2, V24.D2, V27.D2
 	WORD $0x6e73df7b // fmul v27.2d, v27.2d, v19.2d
 	VFMLS V21.D2, V29.D2, V27.D2
-	FMOVQ 12336(R11), F19
+	FMOVQ 12352(R11), F19
 	WORD $0x6e73df7b // fmul v27.2d, v27.2d, v19.2d
 	WORD $0x6ee1fa53 // fsqrt v19.2d, v18.2d
 	WORD $0x6e73ff7b // fdiv v27.2d, v27.2d, v19.2d
@@ -65173,41 +65094,41 @@ one:
 	WORD $0x4ef5d6f7 // fsub v23.2d, v23.2d, v21.2d
 	FMOVQ 4640(R11), F21
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
-	FMOVQ 12160(R11), F21
+	FMOVQ 12176(R11), F21
 	FMOVQ 2784(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
 	WORD $0x6e78df15 // fmul v21.2d, v24.2d, v24.2d
-	FMOVQ 14320(R11), F22
-	FMOVQ 14352(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14368(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 14384(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14400(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 14416(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14432(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 14448(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
 	FMOVQ 14336(R11), F22
-	FMOVQ 14464(R11), F26
+	FMOVQ 14368(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14384(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 14400(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14416(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 14432(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14448(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 14464(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14352(R11), F22
+	FMOVQ 14480(R11), F26
 	VFMLA V21.D2, V22.D2, V26.D2
-	FMOVQ 14480(R11), F22
+	FMOVQ 14496(R11), F22
 	VFMLA V21.D2, V26.D2, V22.D2
-	FMOVQ 14496(R11), F26
+	FMOVQ 14512(R11), F26
 	VFMLA V21.D2, V22.D2, V26.D2
-	FMOVQ 14512(R11), F22
+	FMOVQ 14528(R11), F22
 	VFMLA V21.D2, V26.D2, V22.D2
-	FMOVQ 14528(R11), F26
+	FMOVQ 14544(R11), F26
 	VFMLA V21.D2, V22.D2, V26.D2
-	FMOVQ 14544(R11), F22
+	FMOVQ 14560(R11), F22
 	VFMLA V21.D2, V26.D2, V22.D2
-	FMOVQ 14560(R11), F26
+	FMOVQ 14576(R11), F26
 	VFMLA V21.D2, V22.D2, V26.D2
-	FMOVQ 14576(R11), F22
+	FMOVQ 14592(R11), F22
 	VFMLA V21.D2, V26.D2, V22.D2
 	VFMLA V24.D2, V25.D2, V22.D2
 	VFMLA V22.D2, V18.D2, V23.D2
@@ -65221,71 +65142,71 @@ one:
 	FMOVQ 2784(R11), F25
 	VFMLA V1.D2, V24.D2, V25.D2
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 13168(R11), F27
-	FMOVQ 13536(R11), F28
+	FMOVQ 13184(R11), F27
+	FMOVQ 13552(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 13552(R11), F27
+	FMOVQ 13568(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 13568(R11), F28
+	FMOVQ 13584(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 13584(R11), F27
+	FMOVQ 13600(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 13600(R11), F28
+	FMOVQ 13616(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 13616(R11), F27
+	FMOVQ 13632(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 13184(R11), F28
-	FMOVQ 13632(R11), F29
+	FMOVQ 13200(R11), F28
+	FMOVQ 13648(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 13648(R11), F28
+	FMOVQ 13664(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 13664(R11), F29
+	FMOVQ 13680(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 13680(R11), F28
+	FMOVQ 13696(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 13696(R11), F29
+	FMOVQ 13712(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 13712(R11), F28
+	FMOVQ 13728(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 13728(R11), F29
+	FMOVQ 13744(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
 	VFMLA V25.D2, V27.D2, V29.D2
 	WORD $0x6e76dfbd // fmul v29.2d, v29.2d, v22.2d
 	FMOVQ 2784(R11), F22
 	VFMLA V1.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 13200(R11), F25
-	FMOVQ 13744(R11), F26
+	FMOVQ 13216(R11), F25
+	FMOVQ 13760(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 13760(R11), F25
+	FMOVQ 13776(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 13776(R11), F26
+	FMOVQ 13792(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 13792(R11), F25
+	FMOVQ 13808(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 13808(R11), F26
+	FMOVQ 13824(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 13824(R11), F25
+	FMOVQ 13840(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 13216(R11), F26
-	FMOVQ 13840(R11), F27
+	FMOVQ 13232(R11), F26
+	FMOVQ 13856(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 13856(R11), F26
+	FMOVQ 13872(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 13872(R11), F27
+	FMOVQ 13888(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 13888(R11), F26
+	FMOVQ 13904(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 13904(R11), F27
+	FMOVQ 13920(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 13920(R11), F26
+	FMOVQ 13936(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 13936(R11), F27
+	FMOVQ 13952(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
 	VFMLA V22.D2, V25.D2, V27.D2
 	WORD $0x6e75df7b // fmul v27.2d, v27.2d, v21.2d
 	VFMLS V19.D2, V29.D2, V27.D2
-	FMOVQ 12336(R11), F19
+	FMOVQ 12352(R11), F19
 	WORD $0x6e73df7b // fmul v27.2d, v27.2d, v19.2d
 	WORD $0x6ee1fa53 // fsqrt v19.2d, v18.2d
 	WORD $0x6e73ff7b // fdiv v27.2d, v27.2d, v19.2d
@@ -65360,41 +65281,41 @@ tail:
 	WORD $0x4ef5d6f7 // fsub v23.2d, v23.2d, v21.2d
 	FMOVQ 4640(R11), F21
 	WORD $0x6e75def7 // fmul v23.2d, v23.2d, v21.2d
-	FMOVQ 12160(R11), F21
+	FMOVQ 12176(R11), F21
 	FMOVQ 2784(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
 	WORD $0x6e78df15 // fmul v21.2d, v24.2d, v24.2d
-	FMOVQ 14320(R11), F22
-	FMOVQ 14352(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14368(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 14384(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14400(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 14416(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
-	FMOVQ 14432(R11), F22
-	VFMLA V21.D2, V25.D2, V22.D2
-	FMOVQ 14448(R11), F25
-	VFMLA V21.D2, V22.D2, V25.D2
 	FMOVQ 14336(R11), F22
-	FMOVQ 14464(R11), F26
+	FMOVQ 14368(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14384(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 14400(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14416(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 14432(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14448(R11), F22
+	VFMLA V21.D2, V25.D2, V22.D2
+	FMOVQ 14464(R11), F25
+	VFMLA V21.D2, V22.D2, V25.D2
+	FMOVQ 14352(R11), F22
+	FMOVQ 14480(R11), F26
 	VFMLA V21.D2, V22.D2, V26.D2
-	FMOVQ 14480(R11), F22
+	FMOVQ 14496(R11), F22
 	VFMLA V21.D2, V26.D2, V22.D2
-	FMOVQ 14496(R11), F26
+	FMOVQ 14512(R11), F26
 	VFMLA V21.D2, V22.D2, V26.D2
-	FMOVQ 14512(R11), F22
+	FMOVQ 14528(R11), F22
 	VFMLA V21.D2, V26.D2, V22.D2
-	FMOVQ 14528(R11), F26
+	FMOVQ 14544(R11), F26
 	VFMLA V21.D2, V22.D2, V26.D2
-	FMOVQ 14544(R11), F22
+	FMOVQ 14560(R11), F22
 	VFMLA V21.D2, V26.D2, V22.D2
-	FMOVQ 14560(R11), F26
+	FMOVQ 14576(R11), F26
 	VFMLA V21.D2, V22.D2, V26.D2
-	FMOVQ 14576(R11), F22
+	FMOVQ 14592(R11), F22
 	VFMLA V21.D2, V26.D2, V22.D2
 	VFMLA V24.D2, V25.D2, V22.D2
 	VFMLA V22.D2, V18.D2, V23.D2
@@ -65408,71 +65329,71 @@ tail:
 	FMOVQ 2784(R11), F25
 	VFMLA V1.D2, V24.D2, V25.D2
 	WORD $0x6e79df3a // fmul v26.2d, v25.2d, v25.2d
-	FMOVQ 13168(R11), F27
-	FMOVQ 13536(R11), F28
+	FMOVQ 13184(R11), F27
+	FMOVQ 13552(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 13552(R11), F27
+	FMOVQ 13568(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 13568(R11), F28
+	FMOVQ 13584(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 13584(R11), F27
+	FMOVQ 13600(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 13600(R11), F28
+	FMOVQ 13616(R11), F28
 	VFMLA V26.D2, V27.D2, V28.D2
-	FMOVQ 13616(R11), F27
+	FMOVQ 13632(R11), F27
 	VFMLA V26.D2, V28.D2, V27.D2
-	FMOVQ 13184(R11), F28
-	FMOVQ 13632(R11), F29
+	FMOVQ 13200(R11), F28
+	FMOVQ 13648(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 13648(R11), F28
+	FMOVQ 13664(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 13664(R11), F29
+	FMOVQ 13680(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 13680(R11), F28
+	FMOVQ 13696(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 13696(R11), F29
+	FMOVQ 13712(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
-	FMOVQ 13712(R11), F28
+	FMOVQ 13728(R11), F28
 	VFMLA V26.D2, V29.D2, V28.D2
-	FMOVQ 13728(R11), F29
+	FMOVQ 13744(R11), F29
 	VFMLA V26.D2, V28.D2, V29.D2
 	VFMLA V25.D2, V27.D2, V29.D2
 	WORD $0x6e76dfbd // fmul v29.2d, v29.2d, v22.2d
 	FMOVQ 2784(R11), F22
 	VFMLA V1.D2, V24.D2, V22.D2
 	WORD $0x6e76ded8 // fmul v24.2d, v22.2d, v22.2d
-	FMOVQ 13200(R11), F25
-	FMOVQ 13744(R11), F26
+	FMOVQ 13216(R11), F25
+	FMOVQ 13760(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 13760(R11), F25
+	FMOVQ 13776(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 13776(R11), F26
+	FMOVQ 13792(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 13792(R11), F25
+	FMOVQ 13808(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 13808(R11), F26
+	FMOVQ 13824(R11), F26
 	VFMLA V24.D2, V25.D2, V26.D2
-	FMOVQ 13824(R11), F25
+	FMOVQ 13840(R11), F25
 	VFMLA V24.D2, V26.D2, V25.D2
-	FMOVQ 13216(R11), F26
-	FMOVQ 13840(R11), F27
+	FMOVQ 13232(R11), F26
+	FMOVQ 13856(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 13856(R11), F26
+	FMOVQ 13872(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 13872(R11), F27
+	FMOVQ 13888(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 13888(R11), F26
+	FMOVQ 13904(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 13904(R11), F27
+	FMOVQ 13920(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
-	FMOVQ 13920(R11), F26
+	FMOVQ 13936(R11), F26
 	VFMLA V24.D2, V27.D2, V26.D2
-	FMOVQ 13936(R11), F27
+	FMOVQ 13952(R11), F27
 	VFMLA V24.D2, V26.D2, V27.D2
 	VFMLA V22.D2, V25.D2, V27.D2
 	WORD $0x6e75df7b // fmul v27.2d, v27.2d, v21.2d
 	VFMLS V19.D2, V29.D2, V27.D2
-	FMOVQ 12336(R11), F19
+	FMOVQ 12352(R11), F19
 	WORD $0x6e73df7b // fmul v27.2d, v27.2d, v19.2d
 	WORD $0x6ee1fa53 // fsqrt v19.2d, v18.2d
 	WORD $0x6e73ff7b // fdiv v27.2d, v27.2d, v19.2d
@@ -65492,14 +65413,14 @@ TEXT ·erfcxF64NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 14592(R11), F0
+	FMOVQ 14608(R11), F0
 	FMOVQ 2880(R11), F1
 	FMOVQ 0(R11), F2
-	FMOVQ 14608(R11), F3
-	FMOVQ 14624(R11), F4
-	FMOVQ 14640(R11), F5
+	FMOVQ 14624(R11), F3
+	FMOVQ 14640(R11), F4
+	FMOVQ 14656(R11), F5
 	FMOVQ 3312(R11), F6
-	FMOVQ 14656(R11), F7
+	FMOVQ 14672(R11), F7
 	FMOVQ 2912(R11), F8
 	FMOVQ 2928(R11), F9
 	FMOVQ 2944(R11), F10
@@ -65508,7 +65429,7 @@ TEXT ·erfcxF64NEON(SB), NOSPLIT, $0-24
 	FMOVQ 2992(R11), F13
 	FMOVQ 3008(R11), F14
 	FMOVQ 3024(R11), F15
-	FMOVQ 14672(R11), F16
+	FMOVQ 14688(R11), F16
 single:
 	CMP $2, R9
 	BLT tail
@@ -65520,55 +65441,55 @@ one:
 	WORD $0x4e60d675 // fadd v21.2d, v19.2d, v0.2d
 	WORD $0x6e75fe94 // fdiv v20.2d, v20.2d, v21.2d
 	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
-	FMOVQ 14688(R11), F22
+	FMOVQ 14704(R11), F22
 	VFMLA V21.D2, V4.D2, V22.D2
-	FMOVQ 14704(R11), F23
+	FMOVQ 14720(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 14720(R11), F22
+	FMOVQ 14736(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 14736(R11), F23
+	FMOVQ 14752(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 14752(R11), F22
+	FMOVQ 14768(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 14768(R11), F23
+	FMOVQ 14784(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 14784(R11), F22
+	FMOVQ 14800(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 14800(R11), F23
+	FMOVQ 14816(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 14816(R11), F22
+	FMOVQ 14832(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 14832(R11), F23
+	FMOVQ 14848(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 14848(R11), F22
+	FMOVQ 14864(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 14864(R11), F23
+	FMOVQ 14880(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 14880(R11), F22
+	FMOVQ 14896(R11), F22
 	VFMLA V21.D2, V5.D2, V22.D2
-	FMOVQ 14896(R11), F24
+	FMOVQ 14912(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 14912(R11), F22
+	FMOVQ 14928(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 14928(R11), F24
+	FMOVQ 14944(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 14944(R11), F22
+	FMOVQ 14960(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 14960(R11), F24
+	FMOVQ 14976(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 14976(R11), F22
+	FMOVQ 14992(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 14992(R11), F24
+	FMOVQ 15008(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 15008(R11), F22
+	FMOVQ 15024(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 15024(R11), F24
+	FMOVQ 15040(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 15040(R11), F22
+	FMOVQ 15056(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 15056(R11), F24
+	FMOVQ 15072(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 15072(R11), F22
+	FMOVQ 15088(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
 	VFMLA V20.D2, V23.D2, V22.D2
 	FMOVQ 2768(R11), F20
@@ -65636,55 +65557,55 @@ tail:
 	WORD $0x4e60d675 // fadd v21.2d, v19.2d, v0.2d
 	WORD $0x6e75fe94 // fdiv v20.2d, v20.2d, v21.2d
 	WORD $0x6e74de95 // fmul v21.2d, v20.2d, v20.2d
-	FMOVQ 14688(R11), F22
+	FMOVQ 14704(R11), F22
 	VFMLA V21.D2, V4.D2, V22.D2
-	FMOVQ 14704(R11), F23
+	FMOVQ 14720(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 14720(R11), F22
+	FMOVQ 14736(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 14736(R11), F23
+	FMOVQ 14752(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 14752(R11), F22
+	FMOVQ 14768(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 14768(R11), F23
+	FMOVQ 14784(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 14784(R11), F22
+	FMOVQ 14800(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 14800(R11), F23
+	FMOVQ 14816(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 14816(R11), F22
+	FMOVQ 14832(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 14832(R11), F23
+	FMOVQ 14848(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 14848(R11), F22
+	FMOVQ 14864(R11), F22
 	VFMLA V21.D2, V23.D2, V22.D2
-	FMOVQ 14864(R11), F23
+	FMOVQ 14880(R11), F23
 	VFMLA V21.D2, V22.D2, V23.D2
-	FMOVQ 14880(R11), F22
+	FMOVQ 14896(R11), F22
 	VFMLA V21.D2, V5.D2, V22.D2
-	FMOVQ 14896(R11), F24
+	FMOVQ 14912(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 14912(R11), F22
+	FMOVQ 14928(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 14928(R11), F24
+	FMOVQ 14944(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 14944(R11), F22
+	FMOVQ 14960(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 14960(R11), F24
+	FMOVQ 14976(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 14976(R11), F22
+	FMOVQ 14992(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 14992(R11), F24
+	FMOVQ 15008(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 15008(R11), F22
+	FMOVQ 15024(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 15024(R11), F24
+	FMOVQ 15040(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 15040(R11), F22
+	FMOVQ 15056(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
-	FMOVQ 15056(R11), F24
+	FMOVQ 15072(R11), F24
 	VFMLA V21.D2, V22.D2, V24.D2
-	FMOVQ 15072(R11), F22
+	FMOVQ 15088(R11), F22
 	VFMLA V21.D2, V24.D2, V22.D2
 	VFMLA V20.D2, V23.D2, V22.D2
 	FMOVQ 2768(R11), F20
@@ -65751,15 +65672,15 @@ TEXT ·logNdtrF64NEON(SB), NOSPLIT, $0-24
 	FMOVQ 2832(R11), F0
 	FMOVQ 0(R11), F1
 	FMOVQ 2768(R11), F2
-	FMOVQ 14592(R11), F3
+	FMOVQ 14608(R11), F3
 	FMOVQ 3312(R11), F4
 	FMOVQ 2976(R11), F5
 	FMOVQ 2992(R11), F6
 	FMOVQ 3296(R11), F7
-	FMOVQ 14608(R11), F8
-	FMOVQ 14624(R11), F9
-	FMOVQ 14640(R11), F10
-	FMOVQ 15088(R11), F11
+	FMOVQ 14624(R11), F8
+	FMOVQ 14640(R11), F9
+	FMOVQ 14656(R11), F10
+	FMOVQ 15104(R11), F11
 	FMOVQ 4976(R11), F12
 	FMOVQ 2912(R11), F13
 	FMOVQ 2928(R11), F14
@@ -65780,55 +65701,55 @@ one:
 	WORD $0x4e63d6b7 // fadd v23.2d, v21.2d, v3.2d
 	WORD $0x6e77fed6 // fdiv v22.2d, v22.2d, v23.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 14688(R11), F24
+	FMOVQ 14704(R11), F24
 	VFMLA V23.D2, V9.D2, V24.D2
-	FMOVQ 14704(R11), F25
+	FMOVQ 14720(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14720(R11), F24
+	FMOVQ 14736(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14736(R11), F25
+	FMOVQ 14752(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14752(R11), F24
+	FMOVQ 14768(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14768(R11), F25
+	FMOVQ 14784(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14784(R11), F24
+	FMOVQ 14800(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14800(R11), F25
+	FMOVQ 14816(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14816(R11), F24
+	FMOVQ 14832(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14832(R11), F25
+	FMOVQ 14848(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14848(R11), F24
+	FMOVQ 14864(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14864(R11), F25
+	FMOVQ 14880(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14880(R11), F24
+	FMOVQ 14896(R11), F24
 	VFMLA V23.D2, V10.D2, V24.D2
-	FMOVQ 14896(R11), F26
+	FMOVQ 14912(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 14912(R11), F24
+	FMOVQ 14928(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 14928(R11), F26
+	FMOVQ 14944(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 14944(R11), F24
+	FMOVQ 14960(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 14960(R11), F26
+	FMOVQ 14976(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 14976(R11), F24
+	FMOVQ 14992(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 14992(R11), F26
+	FMOVQ 15008(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 15008(R11), F24
+	FMOVQ 15024(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 15024(R11), F26
+	FMOVQ 15040(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 15040(R11), F24
+	FMOVQ 15056(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 15056(R11), F26
+	FMOVQ 15072(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 15072(R11), F24
+	FMOVQ 15088(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
 	VFMLA V22.D2, V25.D2, V24.D2
 	FMOVQ 2768(R11), F22
@@ -65962,55 +65883,55 @@ tail:
 	WORD $0x4e63d6b7 // fadd v23.2d, v21.2d, v3.2d
 	WORD $0x6e77fed6 // fdiv v22.2d, v22.2d, v23.2d
 	WORD $0x6e76ded7 // fmul v23.2d, v22.2d, v22.2d
-	FMOVQ 14688(R11), F24
+	FMOVQ 14704(R11), F24
 	VFMLA V23.D2, V9.D2, V24.D2
-	FMOVQ 14704(R11), F25
+	FMOVQ 14720(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14720(R11), F24
+	FMOVQ 14736(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14736(R11), F25
+	FMOVQ 14752(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14752(R11), F24
+	FMOVQ 14768(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14768(R11), F25
+	FMOVQ 14784(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14784(R11), F24
+	FMOVQ 14800(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14800(R11), F25
+	FMOVQ 14816(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14816(R11), F24
+	FMOVQ 14832(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14832(R11), F25
+	FMOVQ 14848(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14848(R11), F24
+	FMOVQ 14864(R11), F24
 	VFMLA V23.D2, V25.D2, V24.D2
-	FMOVQ 14864(R11), F25
+	FMOVQ 14880(R11), F25
 	VFMLA V23.D2, V24.D2, V25.D2
-	FMOVQ 14880(R11), F24
+	FMOVQ 14896(R11), F24
 	VFMLA V23.D2, V10.D2, V24.D2
-	FMOVQ 14896(R11), F26
+	FMOVQ 14912(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 14912(R11), F24
+	FMOVQ 14928(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 14928(R11), F26
+	FMOVQ 14944(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 14944(R11), F24
+	FMOVQ 14960(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 14960(R11), F26
+	FMOVQ 14976(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 14976(R11), F24
+	FMOVQ 14992(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 14992(R11), F26
+	FMOVQ 15008(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 15008(R11), F24
+	FMOVQ 15024(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 15024(R11), F26
+	FMOVQ 15040(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 15040(R11), F24
+	FMOVQ 15056(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
-	FMOVQ 15056(R11), F26
+	FMOVQ 15072(R11), F26
 	VFMLA V23.D2, V24.D2, V26.D2
-	FMOVQ 15072(R11), F24
+	FMOVQ 15088(R11), F24
 	VFMLA V23.D2, V26.D2, V24.D2
 	VFMLA V22.D2, V25.D2, V24.D2
 	FMOVQ 2768(R11), F22
@@ -69135,9 +69056,9 @@ TEXT ·f32ToBF16sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15104(R11), F0
+	FMOVQ 15120(R11), F0
 	FMOVQ 1808(R11), F1
-	FMOVQ 15120(R11), F2
+	FMOVQ 15136(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -69528,28 +69449,28 @@ TEXT ·f32ToI32sNEON(SB), NOSPLIT, $0-24
 	BLT single
 loop:
 	FMOVQ (R1), F0
-	FMOVQ 15136(R11), F1
+	FMOVQ 15152(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, (R0)
 	FMOVQ 16(R1), F0
-	FMOVQ 15136(R11), F1
+	FMOVQ 15152(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, 16(R0)
 	FMOVQ 32(R1), F0
-	FMOVQ 15136(R11), F1
+	FMOVQ 15152(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, 32(R0)
 	FMOVQ 48(R1), F0
-	FMOVQ 15136(R11), F1
+	FMOVQ 15152(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69565,7 +69486,7 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F0
-	FMOVQ 15136(R11), F1
+	FMOVQ 15152(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69587,7 +69508,7 @@ tail:
 l1:
 	FMOVS (R1), F0
 l2:
-	FMOVQ 15136(R11), F1
+	FMOVQ 15152(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69614,7 +69535,7 @@ TEXT ·f32ToU8sNEON(SB), NOSPLIT, $0-24
 	BLT single
 loop:
 	FMOVQ (R1), F0
-	FMOVQ 15136(R11), F1
+	FMOVQ 15152(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69623,7 +69544,7 @@ loop:
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, (R0)
 	FMOVQ 16(R1), F0
-	FMOVQ 15136(R11), F1
+	FMOVQ 15152(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69632,7 +69553,7 @@ loop:
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, 4(R0)
 	FMOVQ 32(R1), F0
-	FMOVQ 15136(R11), F1
+	FMOVQ 15152(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69641,7 +69562,7 @@ loop:
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, 8(R0)
 	FMOVQ 48(R1), F0
-	FMOVQ 15136(R11), F1
+	FMOVQ 15152(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69659,7 +69580,7 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F0
-	FMOVQ 15136(R11), F1
+	FMOVQ 15152(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69683,7 +69604,7 @@ tail:
 l1:
 	FMOVS (R1), F0
 l2:
-	FMOVQ 15136(R11), F1
+	FMOVQ 15152(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69712,7 +69633,7 @@ TEXT ·f32ToI8sNEON(SB), NOSPLIT, $0-24
 	BLT single
 loop:
 	FMOVQ (R1), F0
-	FMOVQ 15136(R11), F1
+	FMOVQ 15152(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69721,7 +69642,7 @@ loop:
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, (R0)
 	FMOVQ 16(R1), F0
-	FMOVQ 15136(R11), F1
+	FMOVQ 15152(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69730,7 +69651,7 @@ loop:
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, 4(R0)
 	FMOVQ 32(R1), F0
-	FMOVQ 15136(R11), F1
+	FMOVQ 15152(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69739,7 +69660,7 @@ loop:
 	WORD $0x0e212800 // xtn v0.8b, v0.8h
 	FMOVS F0, 8(R0)
 	FMOVQ 48(R1), F0
-	FMOVQ 15136(R11), F1
+	FMOVQ 15152(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69757,7 +69678,7 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F0
-	FMOVQ 15136(R11), F1
+	FMOVQ 15152(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69781,7 +69702,7 @@ tail:
 l1:
 	FMOVS (R1), F0
 l2:
-	FMOVQ 15136(R11), F1
+	FMOVQ 15152(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69810,7 +69731,7 @@ TEXT ·f32ToI16sNEON(SB), NOSPLIT, $0-24
 	BLT single
 loop:
 	FMOVQ (R1), F0
-	FMOVQ 15136(R11), F1
+	FMOVQ 15152(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69818,7 +69739,7 @@ loop:
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	FMOVD F0, (R0)
 	FMOVQ 16(R1), F0
-	FMOVQ 15136(R11), F1
+	FMOVQ 15152(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69826,7 +69747,7 @@ loop:
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	FMOVD F0, 8(R0)
 	FMOVQ 32(R1), F0
-	FMOVQ 15136(R11), F1
+	FMOVQ 15152(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69834,7 +69755,7 @@ loop:
 	WORD $0x0e612820 // xtn v0.4h, v1.4s
 	FMOVD F0, 16(R0)
 	FMOVQ 48(R1), F0
-	FMOVQ 15136(R11), F1
+	FMOVQ 15152(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69851,7 +69772,7 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F0
-	FMOVQ 15136(R11), F1
+	FMOVQ 15152(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -69874,7 +69795,7 @@ tail:
 l1:
 	FMOVS (R1), F0
 l2:
-	FMOVQ 15136(R11), F1
+	FMOVQ 15152(R11), F1
 	WORD $0x6ea0e421 // fcmgt v1.4s, v1.4s, v0.4s
 	WORD $0x4ea1b802 // fcvtzs v2.4s, v0.4s
 	FMOVQ 112(R11), F3
@@ -71365,12 +71286,12 @@ TEXT ·i64ToF32sNEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 3216(R11), F0
-	FMOVQ 15152(R11), F1
+	FMOVQ 15168(R11), F1
 	FMOVQ 3216(R11), F2
-	FMOVQ 15168(R11), F3
-	FMOVQ 15168(R11), F4
-	FMOVQ 15184(R11), F5
-	FMOVQ 15200(R11), F6
+	FMOVQ 15184(R11), F3
+	FMOVQ 15184(R11), F4
+	FMOVQ 15200(R11), F5
+	FMOVQ 15216(R11), F6
 	CMP $4, R9
 	BLT single
 loop:
@@ -71476,9 +71397,9 @@ TEXT ·i64ToF64sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15168(R11), F0
-	FMOVQ 15168(R11), F1
-	FMOVQ 15184(R11), F2
+	FMOVQ 15184(R11), F0
+	FMOVQ 15184(R11), F1
+	FMOVQ 15200(R11), F2
 	FMOVQ 3216(R11), F3
 	FMOVQ 3216(R11), F4
 	CMP $4, R9
@@ -71550,7 +71471,7 @@ TEXT ·f32ToI64sNEON(SB), NOSPLIT, $0-24
 loop:
 	FMOVD (R1), F0
 	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
-	FMOVQ 15216(R11), F1
+	FMOVQ 15232(R11), F1
 	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
 	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
 	FMOVQ 2752(R11), F3
@@ -71558,7 +71479,7 @@ loop:
 	FMOVQ F1, (R0)
 	FMOVD 8(R1), F0
 	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
-	FMOVQ 15216(R11), F1
+	FMOVQ 15232(R11), F1
 	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
 	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
 	FMOVQ 2752(R11), F3
@@ -71566,7 +71487,7 @@ loop:
 	FMOVQ F1, 16(R0)
 	FMOVD 16(R1), F0
 	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
-	FMOVQ 15216(R11), F1
+	FMOVQ 15232(R11), F1
 	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
 	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
 	FMOVQ 2752(R11), F3
@@ -71574,7 +71495,7 @@ loop:
 	FMOVQ F1, 32(R0)
 	FMOVD 24(R1), F0
 	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
-	FMOVQ 15216(R11), F1
+	FMOVQ 15232(R11), F1
 	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
 	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
 	FMOVQ 2752(R11), F3
@@ -71591,7 +71512,7 @@ single:
 one:
 	FMOVD (R1), F0
 	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
-	FMOVQ 15216(R11), F1
+	FMOVQ 15232(R11), F1
 	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
 	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
 	FMOVQ 2752(R11), F3
@@ -71606,7 +71527,7 @@ tail:
 	CBZ R9, done
 	FMOVS (R1), F0
 	WORD $0x0e617800 // fcvtl v0.2d, v0.2s
-	FMOVQ 15216(R11), F1
+	FMOVQ 15232(R11), F1
 	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
 	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
 	FMOVQ 2752(R11), F3
@@ -71625,28 +71546,28 @@ TEXT ·f64ToI64sNEON(SB), NOSPLIT, $0-24
 	BLT single
 loop:
 	FMOVQ (R1), F0
-	FMOVQ 15216(R11), F1
+	FMOVQ 15232(R11), F1
 	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
 	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
 	FMOVQ 2752(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, (R0)
 	FMOVQ 16(R1), F0
-	FMOVQ 15216(R11), F1
+	FMOVQ 15232(R11), F1
 	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
 	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
 	FMOVQ 2752(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, 16(R0)
 	FMOVQ 32(R1), F0
-	FMOVQ 15216(R11), F1
+	FMOVQ 15232(R11), F1
 	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
 	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
 	FMOVQ 2752(R11), F3
 	VBSL V3.B16, V2.B16, V1.B16
 	FMOVQ F1, 32(R0)
 	FMOVQ 48(R1), F0
-	FMOVQ 15216(R11), F1
+	FMOVQ 15232(R11), F1
 	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
 	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
 	FMOVQ 2752(R11), F3
@@ -71662,7 +71583,7 @@ single:
 	BLT tail
 one:
 	FMOVQ (R1), F0
-	FMOVQ 15216(R11), F1
+	FMOVQ 15232(R11), F1
 	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
 	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
 	FMOVQ 2752(R11), F3
@@ -71676,7 +71597,7 @@ one:
 tail:
 	CBZ R9, done
 	FMOVD (R1), F0
-	FMOVQ 15216(R11), F1
+	FMOVQ 15232(R11), F1
 	WORD $0x6ee0e421 // fcmgt v1.2d, v1.2d, v0.2d
 	WORD $0x4ee1b802 // fcvtzs v2.2d, v0.2d
 	FMOVQ 2752(R11), F3
@@ -71692,8 +71613,8 @@ TEXT ·f64ToI32sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15232(R11), F0
-	FMOVQ 15248(R11), F1
+	FMOVQ 15248(R11), F0
+	FMOVQ 15264(R11), F1
 	FMOVQ 4656(R11), F2
 	CMP $8, R9
 	BLT single
@@ -71778,8 +71699,8 @@ TEXT ·f64ToI16sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15232(R11), F0
-	FMOVQ 15248(R11), F1
+	FMOVQ 15248(R11), F0
+	FMOVQ 15264(R11), F1
 	FMOVQ 4656(R11), F2
 	CMP $8, R9
 	BLT single
@@ -71870,8 +71791,8 @@ TEXT ·f64ToI8sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15232(R11), F0
-	FMOVQ 15248(R11), F1
+	FMOVQ 15248(R11), F0
+	FMOVQ 15264(R11), F1
 	FMOVQ 4656(R11), F2
 	CMP $8, R9
 	BLT single
@@ -71971,9 +71892,9 @@ TEXT ·f64ToU8sNEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15264(R11), F0
-	FMOVQ 15280(R11), F1
-	FMOVQ 15296(R11), F2
+	FMOVQ 15280(R11), F0
+	FMOVQ 15296(R11), F1
+	FMOVQ 15312(R11), F2
 	FMOVQ 0(R11), F3
 	FMOVQ 4656(R11), F4
 	CMP $4, R9
@@ -77406,7 +77327,7 @@ TEXT ·crossEntropyBlockF32NEON(SB), NOSPLIT, $0-32
 	FMOVQ 144(R11), F15
 	FMOVQ 128(R11), F16
 	FMOVQ 512(R11), F17
-	FMOVQ 15312(R11), F18
+	FMOVQ 15328(R11), F18
 	FMOVQ 640(R11), F19
 	FMOVQ 32(R11), F20
 	VEOR V0.B16, V0.B16, V0.B16
@@ -78736,7 +78657,7 @@ TEXT ·crossEntropyGradF32NEON(SB), NOSPLIT, $0-40
 	FMOVS s+24(FP), F0
 	VDUP V0.S[0], V0.S4
 	FMOVQ 16(R11), F1
-	FMOVQ 15328(R11), F2
+	FMOVQ 15344(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -83868,9 +83789,9 @@ TEXT ·sqrtBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15104(R11), F0
+	FMOVQ 15120(R11), F0
 	FMOVQ 1808(R11), F1
-	FMOVQ 15120(R11), F2
+	FMOVQ 15136(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -84046,10 +83967,10 @@ TEXT ·rsqrtBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15104(R11), F0
+	FMOVQ 15120(R11), F0
 	FMOVQ 16(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 15120(R11), F3
+	FMOVQ 15136(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -84223,10 +84144,10 @@ TEXT ·reciprocalBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15104(R11), F0
+	FMOVQ 15120(R11), F0
 	FMOVQ 16(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 15120(R11), F3
+	FMOVQ 15136(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -84394,9 +84315,9 @@ TEXT ·squareBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15104(R11), F0
+	FMOVQ 15120(R11), F0
 	FMOVQ 1808(R11), F1
-	FMOVQ 15120(R11), F2
+	FMOVQ 15136(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -84647,7 +84568,7 @@ TEXT ·expBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15104(R11), F0
+	FMOVQ 15120(R11), F0
 	FMOVQ 176(R11), F1
 	FMOVQ 192(R11), F2
 	FMOVQ 208(R11), F3
@@ -84657,7 +84578,7 @@ TEXT ·expBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 272(R11), F7
 	FMOVQ 288(R11), F8
 	FMOVQ 1808(R11), F9
-	FMOVQ 15120(R11), F10
+	FMOVQ 15136(R11), F10
 	CMP $8, R9
 	BLT single
 loop:
@@ -84970,7 +84891,7 @@ TEXT ·logBF16NEON(SB), NOSPLIT, $0-24
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
 	FMOVQ 400(R11), F1
-	FMOVQ 15104(R11), F2
+	FMOVQ 15120(R11), F2
 	FMOVQ 416(R11), F3
 	FMOVQ 432(R11), F4
 	FMOVQ 448(R11), F5
@@ -84984,7 +84905,7 @@ TEXT ·logBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 128(R11), F13
 	FMOVQ 512(R11), F14
 	FMOVQ 1808(R11), F15
-	FMOVQ 15120(R11), F16
+	FMOVQ 15136(R11), F16
 single:
 	CMP $4, R9
 	BLT tail
@@ -85280,7 +85201,7 @@ TEXT ·tanhBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15104(R11), F0
+	FMOVQ 15120(R11), F0
 	FMOVQ 784(R11), F1
 	FMOVQ 800(R11), F2
 	FMOVQ 816(R11), F3
@@ -85291,7 +85212,7 @@ TEXT ·tanhBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 16(R11), F8
 	FMOVQ 112(R11), F9
 	FMOVQ 1808(R11), F10
-	FMOVQ 15120(R11), F11
+	FMOVQ 15136(R11), F11
 	CMP $8, R9
 	BLT single
 loop:
@@ -85644,7 +85565,7 @@ TEXT ·sigmoidBF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 15104(R11), F1
+	FMOVQ 15120(R11), F1
 	FMOVQ 176(R11), F2
 	FMOVQ 192(R11), F3
 	FMOVQ 208(R11), F4
@@ -85654,7 +85575,7 @@ TEXT ·sigmoidBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 272(R11), F8
 	FMOVQ 288(R11), F9
 	FMOVQ 1808(R11), F10
-	FMOVQ 15120(R11), F11
+	FMOVQ 15136(R11), F11
 	CMP $8, R9
 	BLT single
 loop:
@@ -86015,7 +85936,7 @@ TEXT ·erfBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15104(R11), F0
+	FMOVQ 15120(R11), F0
 	FMOVQ 928(R11), F1
 	FMOVQ 944(R11), F2
 	FMOVQ 960(R11), F3
@@ -86029,7 +85950,7 @@ TEXT ·erfBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 112(R11), F11
 	FMOVQ 976(R11), F12
 	FMOVQ 1808(R11), F13
-	FMOVQ 15120(R11), F14
+	FMOVQ 15136(R11), F14
 single:
 	CMP $4, R9
 	BLT tail
@@ -86196,306 +86117,74 @@ l4:
 done:
 	RET
 
-// gELUF16NEON: 4 lanes x 2. R0=dst uint16, R1=a uint16; R9=elements left.
-// Constants: V0-V6.
+// gELUF16NEON: 4 lanes x 1. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V7.
 TEXT ·gELUF16NEON(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 1408(R11), F0
-	FMOVQ 1424(R11), F1
-	FMOVQ 1440(R11), F2
-	FMOVQ 1456(R11), F3
-	FMOVQ 1472(R11), F4
-	FMOVQ 1488(R11), F5
-	FMOVQ 0(R11), F6
-	CMP $8, R9
-	BLT single
-loop:
-	FMOVD (R1), F7
-	WORD $0x0e2178e7 // fcvtl v7.4s, v7.4h
-	WORD $0x4ea0f8e8 // fabs v8.4s, v7.4s
-	WORD $0x4ea8f428 // fmin v8.4s, v1.4s, v8.4s
-	WORD $0x6e28dd09 // fmul v9.4s, v8.4s, v8.4s
-	FMOVQ 1504(R11), F10
-	VFMLA V9.S4, V2.S4, V10.S4
-	FMOVQ 1520(R11), F11
-	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1536(R11), F10
-	VFMLA V9.S4, V11.S4, V10.S4
-	FMOVQ 1552(R11), F11
-	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1568(R11), F10
-	VFMLA V9.S4, V3.S4, V10.S4
-	FMOVQ 1584(R11), F12
-	VFMLA V9.S4, V10.S4, V12.S4
-	FMOVQ 1600(R11), F10
-	VFMLA V9.S4, V12.S4, V10.S4
-	FMOVQ 1616(R11), F12
-	VFMLA V9.S4, V10.S4, V12.S4
-	FMOVQ 32(R11), F10
-	VFMLA V9.S4, V12.S4, V10.S4
-	VFMLA V8.S4, V11.S4, V10.S4
-	WORD $0x4e20d549 // fadd v9.4s, v10.4s, v0.4s
-	WORD $0x4ea0d52b // fsub v11.4s, v9.4s, v0.4s
-	WORD $0x4eabd54a // fsub v10.4s, v10.4s, v11.4s
-	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 1632(R11), F12
-	VFMLA V11.S4, V4.S4, V12.S4
-	FMOVQ 1648(R11), F13
-	VFMLA V11.S4, V12.S4, V13.S4
-	FMOVQ 1664(R11), F12
-	VFMLA V11.S4, V5.S4, V12.S4
-	FMOVQ 16(R11), F14
-	VFMLA V11.S4, V12.S4, V14.S4
-	VFMLA V10.S4, V13.S4, V14.S4
-	VSHL $23, V9.S4, V9.S4
-	VADD V9.S4, V14.S4, V14.S4
-	WORD $0x6ea7e4c9 // fcmgt v9.4s, v6.4s, v7.4s
-	VBSL V7.B16, V6.B16, V9.B16
-	VFMLS V14.S4, V8.S4, V9.S4
-	WORD $0x0e216927 // fcvtn v7.4h, v9.4s
-	FMOVD F7, (R0)
-	FMOVD 8(R1), F7
-	WORD $0x0e2178e7 // fcvtl v7.4s, v7.4h
-	WORD $0x4ea0f8e8 // fabs v8.4s, v7.4s
-	WORD $0x4ea8f428 // fmin v8.4s, v1.4s, v8.4s
-	WORD $0x6e28dd09 // fmul v9.4s, v8.4s, v8.4s
-	FMOVQ 1504(R11), F10
-	VFMLA V9.S4, V2.S4, V10.S4
-	FMOVQ 1520(R11), F11
-	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1536(R11), F10
-	VFMLA V9.S4, V11.S4, V10.S4
-	FMOVQ 1552(R11), F11
-	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1568(R11), F10
-	VFMLA V9.S4, V3.S4, V10.S4
-	FMOVQ 1584(R11), F12
-	VFMLA V9.S4, V10.S4, V12.S4
-	FMOVQ 1600(R11), F10
-	VFMLA V9.S4, V12.S4, V10.S4
-	FMOVQ 1616(R11), F12
-	VFMLA V9.S4, V10.S4, V12.S4
-	FMOVQ 32(R11), F10
-	VFMLA V9.S4, V12.S4, V10.S4
-	VFMLA V8.S4, V11.S4, V10.S4
-	WORD $0x4e20d549 // fadd v9.4s, v10.4s, v0.4s
-	WORD $0x4ea0d52b // fsub v11.4s, v9.4s, v0.4s
-	WORD $0x4eabd54a // fsub v10.4s, v10.4s, v11.4s
-	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 1632(R11), F12
-	VFMLA V11.S4, V4.S4, V12.S4
-	FMOVQ 1648(R11), F13
-	VFMLA V11.S4, V12.S4, V13.S4
-	FMOVQ 1664(R11), F12
-	VFMLA V11.S4, V5.S4, V12.S4
-	FMOVQ 16(R11), F14
-	VFMLA V11.S4, V12.S4, V14.S4
-	VFMLA V10.S4, V13.S4, V14.S4
-	VSHL $23, V9.S4, V9.S4
-	VADD V9.S4, V14.S4, V14.S4
-	WORD $0x6ea7e4c9 // fcmgt v9.4s, v6.4s, v7.4s
-	VBSL V7.B16, V6.B16, V9.B16
-	VFMLS V14.S4, V8.S4, V9.S4
-	WORD $0x0e216927 // fcvtn v7.4h, v9.4s
-	FMOVD F7, 8(R0)
-	ADD $16, R0
-	ADD $16, R1
-	SUB $8, R9
-	CMP $8, R9
-	BGE loop
-single:
-	CMP $4, R9
-	BLT tail
-one:
-	FMOVD (R1), F7
-	WORD $0x0e2178e7 // fcvtl v7.4s, v7.4h
-	WORD $0x4ea0f8e8 // fabs v8.4s, v7.4s
-	WORD $0x4ea8f428 // fmin v8.4s, v1.4s, v8.4s
-	WORD $0x6e28dd09 // fmul v9.4s, v8.4s, v8.4s
-	FMOVQ 1504(R11), F10
-	VFMLA V9.S4, V2.S4, V10.S4
-	FMOVQ 1520(R11), F11
-	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1536(R11), F10
-	VFMLA V9.S4, V11.S4, V10.S4
-	FMOVQ 1552(R11), F11
-	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1568(R11), F10
-	VFMLA V9.S4, V3.S4, V10.S4
-	FMOVQ 1584(R11), F12
-	VFMLA V9.S4, V10.S4, V12.S4
-	FMOVQ 1600(R11), F10
-	VFMLA V9.S4, V12.S4, V10.S4
-	FMOVQ 1616(R11), F12
-	VFMLA V9.S4, V10.S4, V12.S4
-	FMOVQ 32(R11), F10
-	VFMLA V9.S4, V12.S4, V10.S4
-	VFMLA V8.S4, V11.S4, V10.S4
-	WORD $0x4e20d549 // fadd v9.4s, v10.4s, v0.4s
-	WORD $0x4ea0d52b // fsub v11.4s, v9.4s, v0.4s
-	WORD $0x4eabd54a // fsub v10.4s, v10.4s, v11.4s
-	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 1632(R11), F12
-	VFMLA V11.S4, V4.S4, V12.S4
-	FMOVQ 1648(R11), F13
-	VFMLA V11.S4, V12.S4, V13.S4
-	FMOVQ 1664(R11), F12
-	VFMLA V11.S4, V5.S4, V12.S4
-	FMOVQ 16(R11), F14
-	VFMLA V11.S4, V12.S4, V14.S4
-	VFMLA V10.S4, V13.S4, V14.S4
-	VSHL $23, V9.S4, V9.S4
-	VADD V9.S4, V14.S4, V14.S4
-	WORD $0x6ea7e4c9 // fcmgt v9.4s, v6.4s, v7.4s
-	VBSL V7.B16, V6.B16, V9.B16
-	VFMLS V14.S4, V8.S4, V9.S4
-	WORD $0x0e216927 // fcvtn v7.4h, v9.4s
-	FMOVD F7, (R0)
-	ADD $8, R0
-	ADD $8, R1
-	SUB $4, R9
-	CMP $4, R9
-	BGE one
-tail:
-	CBZ R9, done
-	TBZ $1, R9, l1
-	FMOVS (R1), F7
-	TBZ $0, R9, l2
-	ADD $4, R1, R10
-	VLD1 (R10), V7.H[2]
-	JMP l2
-l1:
-	VLD1 (R1), V7.H[0]
-l2:
-	WORD $0x0e2178e7 // fcvtl v7.4s, v7.4h
-	WORD $0x4ea0f8e8 // fabs v8.4s, v7.4s
-	WORD $0x4ea8f428 // fmin v8.4s, v1.4s, v8.4s
-	WORD $0x6e28dd09 // fmul v9.4s, v8.4s, v8.4s
-	FMOVQ 1504(R11), F10
-	VFMLA V9.S4, V2.S4, V10.S4
-	FMOVQ 1520(R11), F11
-	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1536(R11), F10
-	VFMLA V9.S4, V11.S4, V10.S4
-	FMOVQ 1552(R11), F11
-	VFMLA V9.S4, V10.S4, V11.S4
-	FMOVQ 1568(R11), F10
-	VFMLA V9.S4, V3.S4, V10.S4
-	FMOVQ 1584(R11), F12
-	VFMLA V9.S4, V10.S4, V12.S4
-	FMOVQ 1600(R11), F10
-	VFMLA V9.S4, V12.S4, V10.S4
-	FMOVQ 1616(R11), F12
-	VFMLA V9.S4, V10.S4, V12.S4
-	FMOVQ 32(R11), F10
-	VFMLA V9.S4, V12.S4, V10.S4
-	VFMLA V8.S4, V11.S4, V10.S4
-	WORD $0x4e20d549 // fadd v9.4s, v10.4s, v0.4s
-	WORD $0x4ea0d52b // fsub v11.4s, v9.4s, v0.4s
-	WORD $0x4eabd54a // fsub v10.4s, v10.4s, v11.4s
-	WORD $0x6e2add4b // fmul v11.4s, v10.4s, v10.4s
-	FMOVQ 1632(R11), F12
-	VFMLA V11.S4, V4.S4, V12.S4
-	FMOVQ 1648(R11), F13
-	VFMLA V11.S4, V12.S4, V13.S4
-	FMOVQ 1664(R11), F12
-	VFMLA V11.S4, V5.S4, V12.S4
-	FMOVQ 16(R11), F14
-	VFMLA V11.S4, V12.S4, V14.S4
-	VFMLA V10.S4, V13.S4, V14.S4
-	VSHL $23, V9.S4, V9.S4
-	VADD V9.S4, V14.S4, V14.S4
-	WORD $0x6ea7e4c9 // fcmgt v9.4s, v6.4s, v7.4s
-	VBSL V7.B16, V6.B16, V9.B16
-	VFMLS V14.S4, V8.S4, V9.S4
-	WORD $0x0e216927 // fcvtn v7.4h, v9.4s
-	TBZ $1, R9, l3
-	FMOVS F7, (R0)
-	TBZ $0, R9, l4
-	ADD $4, R0, R10
-	VST1 V7.H[2], (R10)
-	JMP l4
-l3:
-	VST1 V7.H[0], (R0)
-l4:
-done:
-	RET
-
-// gELUBF16NEON: 4 lanes x 1. R0=dst uint16, R1=a uint16; R9=elements left.
-// Constants: V0-V9.
-TEXT ·gELUBF16NEON(SB), NOSPLIT, $0-24
-	MOVD dst+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD n+16(FP), R9
-	MOVD $pool<>(SB), R11
-	FMOVQ 1408(R11), F0
-	FMOVQ 15104(R11), F1
+	FMOVQ 0(R11), F0
+	FMOVQ 1408(R11), F1
 	FMOVQ 1424(R11), F2
 	FMOVQ 1440(R11), F3
 	FMOVQ 1456(R11), F4
 	FMOVQ 1472(R11), F5
 	FMOVQ 1488(R11), F6
-	FMOVQ 0(R11), F7
-	FMOVQ 1808(R11), F8
-	FMOVQ 15120(R11), F9
+	FMOVQ 112(R11), F7
 single:
 	CMP $4, R9
 	BLT tail
 one:
-	FMOVD (R1), F10
-	WORD $0x2e61394a // shll v10.4s, v10.4h, #16
-	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
-	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
+	FMOVD (R1), F8
+	WORD $0x0e217908 // fcvtl v8.4s, v8.4h
+	WORD $0x4ea0f909 // fabs v9.4s, v8.4s
+	WORD $0x4ea9f449 // fmin v9.4s, v2.4s, v9.4s
+	WORD $0x6e29dd2a // fmul v10.4s, v9.4s, v9.4s
+	FMOVQ 1504(R11), F11
+	VFMLA V10.S4, V3.S4, V11.S4
+	FMOVQ 1520(R11), F12
+	VFMLA V10.S4, V11.S4, V12.S4
+	FMOVQ 1536(R11), F11
+	VFMLA V10.S4, V12.S4, V11.S4
+	FMOVQ 1552(R11), F12
+	VFMLA V10.S4, V11.S4, V12.S4
+	FMOVQ 1568(R11), F11
+	VFMLA V10.S4, V4.S4, V11.S4
+	FMOVQ 1584(R11), F13
+	VFMLA V10.S4, V11.S4, V13.S4
+	FMOVQ 1600(R11), F11
+	VFMLA V10.S4, V13.S4, V11.S4
+	FMOVQ 1616(R11), F13
+	VFMLA V10.S4, V11.S4, V13.S4
+	FMOVQ 32(R11), F11
+	VFMLA V10.S4, V13.S4, V11.S4
+	VFMLA V9.S4, V12.S4, V11.S4
+	WORD $0x4e21d56a // fadd v10.4s, v11.4s, v1.4s
+	WORD $0x4ea1d54c // fsub v12.4s, v10.4s, v1.4s
+	WORD $0x4eacd56b // fsub v11.4s, v11.4s, v12.4s
 	WORD $0x6e2bdd6c // fmul v12.4s, v11.4s, v11.4s
-	FMOVQ 1504(R11), F13
-	VFMLA V12.S4, V3.S4, V13.S4
-	FMOVQ 1520(R11), F14
+	FMOVQ 1632(R11), F13
+	VFMLA V12.S4, V5.S4, V13.S4
+	FMOVQ 1648(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1536(R11), F13
-	VFMLA V12.S4, V14.S4, V13.S4
-	FMOVQ 1552(R11), F14
-	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1568(R11), F13
-	VFMLA V12.S4, V4.S4, V13.S4
-	FMOVQ 1584(R11), F15
+	FMOVQ 1664(R11), F13
+	VFMLA V12.S4, V6.S4, V13.S4
+	FMOVQ 16(R11), F15
 	VFMLA V12.S4, V13.S4, V15.S4
-	FMOVQ 1600(R11), F13
-	VFMLA V12.S4, V15.S4, V13.S4
-	FMOVQ 1616(R11), F15
-	VFMLA V12.S4, V13.S4, V15.S4
-	FMOVQ 32(R11), F13
-	VFMLA V12.S4, V15.S4, V13.S4
-	VFMLA V11.S4, V14.S4, V13.S4
-	WORD $0x4e20d5ac // fadd v12.4s, v13.4s, v0.4s
-	WORD $0x4ea0d58e // fsub v14.4s, v12.4s, v0.4s
-	WORD $0x4eaed5ad // fsub v13.4s, v13.4s, v14.4s
-	WORD $0x6e2dddae // fmul v14.4s, v13.4s, v13.4s
-	FMOVQ 1632(R11), F15
-	VFMLA V14.S4, V5.S4, V15.S4
-	FMOVQ 1648(R11), F16
-	VFMLA V14.S4, V15.S4, V16.S4
-	FMOVQ 1664(R11), F15
-	VFMLA V14.S4, V6.S4, V15.S4
-	FMOVQ 16(R11), F17
-	VFMLA V14.S4, V15.S4, V17.S4
-	VFMLA V13.S4, V16.S4, V17.S4
-	VSHL $23, V12.S4, V12.S4
-	VADD V12.S4, V17.S4, V17.S4
-	WORD $0x6eaae4ec // fcmgt v12.4s, v7.4s, v10.4s
-	VBSL V10.B16, V7.B16, V12.B16
-	VFMLS V17.S4, V11.S4, V12.S4
-	VUSHR $16, V12.S4, V10.S4
-	VAND V8.B16, V10.B16, V10.B16
-	VADD V9.S4, V12.S4, V11.S4
-	VADD V10.S4, V11.S4, V11.S4
-	VUSHR $16, V11.S4, V11.S4
-	WORD $0x4e2ce58c // fcmeq v12.4s, v12.4s, v12.4s
-	VBSL V1.B16, V11.B16, V12.B16
-	WORD $0x0e61298a // xtn v10.4h, v12.4s
-	FMOVD F10, (R0)
+	VFMLA V11.S4, V14.S4, V15.S4
+	VSHL $23, V10.S4, V10.S4
+	VADD V10.S4, V15.S4, V15.S4
+	WORD $0x6ea0e50a // fcmgt v10.4s, v8.4s, v0.4s
+	VBSL V8.B16, V0.B16, V10.B16
+	WORD $0x6ea8e40b // fcmgt v11.4s, v0.4s, v8.4s
+	VBSL V8.B16, V0.B16, V11.B16
+	VFMLA V0.S4, V10.S4, V11.S4
+	VFMLS V15.S4, V9.S4, V11.S4
+	VAND V7.B16, V8.B16, V8.B16
+	VORR V8.B16, V11.B16, V11.B16
+	WORD $0x0e216968 // fcvtn v8.4h, v11.4s
+	FMOVD F8, (R0)
 	ADD $8, R0
 	ADD $8, R1
 	SUB $4, R9
@@ -86504,71 +86193,229 @@ one:
 tail:
 	CBZ R9, done
 	TBZ $1, R9, l1
-	FMOVS (R1), F10
+	FMOVS (R1), F8
 	TBZ $0, R9, l2
 	ADD $4, R1, R10
-	VLD1 (R10), V10.H[2]
+	VLD1 (R10), V8.H[2]
 	JMP l2
 l1:
-	VLD1 (R1), V10.H[0]
+	VLD1 (R1), V8.H[0]
 l2:
-	WORD $0x2e61394a // shll v10.4s, v10.4h, #16
-	WORD $0x4ea0f94b // fabs v11.4s, v10.4s
-	WORD $0x4eabf44b // fmin v11.4s, v2.4s, v11.4s
+	WORD $0x0e217908 // fcvtl v8.4s, v8.4h
+	WORD $0x4ea0f909 // fabs v9.4s, v8.4s
+	WORD $0x4ea9f449 // fmin v9.4s, v2.4s, v9.4s
+	WORD $0x6e29dd2a // fmul v10.4s, v9.4s, v9.4s
+	FMOVQ 1504(R11), F11
+	VFMLA V10.S4, V3.S4, V11.S4
+	FMOVQ 1520(R11), F12
+	VFMLA V10.S4, V11.S4, V12.S4
+	FMOVQ 1536(R11), F11
+	VFMLA V10.S4, V12.S4, V11.S4
+	FMOVQ 1552(R11), F12
+	VFMLA V10.S4, V11.S4, V12.S4
+	FMOVQ 1568(R11), F11
+	VFMLA V10.S4, V4.S4, V11.S4
+	FMOVQ 1584(R11), F13
+	VFMLA V10.S4, V11.S4, V13.S4
+	FMOVQ 1600(R11), F11
+	VFMLA V10.S4, V13.S4, V11.S4
+	FMOVQ 1616(R11), F13
+	VFMLA V10.S4, V11.S4, V13.S4
+	FMOVQ 32(R11), F11
+	VFMLA V10.S4, V13.S4, V11.S4
+	VFMLA V9.S4, V12.S4, V11.S4
+	WORD $0x4e21d56a // fadd v10.4s, v11.4s, v1.4s
+	WORD $0x4ea1d54c // fsub v12.4s, v10.4s, v1.4s
+	WORD $0x4eacd56b // fsub v11.4s, v11.4s, v12.4s
 	WORD $0x6e2bdd6c // fmul v12.4s, v11.4s, v11.4s
-	FMOVQ 1504(R11), F13
-	VFMLA V12.S4, V3.S4, V13.S4
-	FMOVQ 1520(R11), F14
+	FMOVQ 1632(R11), F13
+	VFMLA V12.S4, V5.S4, V13.S4
+	FMOVQ 1648(R11), F14
 	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1536(R11), F13
-	VFMLA V12.S4, V14.S4, V13.S4
-	FMOVQ 1552(R11), F14
-	VFMLA V12.S4, V13.S4, V14.S4
-	FMOVQ 1568(R11), F13
-	VFMLA V12.S4, V4.S4, V13.S4
-	FMOVQ 1584(R11), F15
+	FMOVQ 1664(R11), F13
+	VFMLA V12.S4, V6.S4, V13.S4
+	FMOVQ 16(R11), F15
 	VFMLA V12.S4, V13.S4, V15.S4
-	FMOVQ 1600(R11), F13
-	VFMLA V12.S4, V15.S4, V13.S4
-	FMOVQ 1616(R11), F15
-	VFMLA V12.S4, V13.S4, V15.S4
-	FMOVQ 32(R11), F13
-	VFMLA V12.S4, V15.S4, V13.S4
-	VFMLA V11.S4, V14.S4, V13.S4
-	WORD $0x4e20d5ac // fadd v12.4s, v13.4s, v0.4s
-	WORD $0x4ea0d58e // fsub v14.4s, v12.4s, v0.4s
-	WORD $0x4eaed5ad // fsub v13.4s, v13.4s, v14.4s
-	WORD $0x6e2dddae // fmul v14.4s, v13.4s, v13.4s
-	FMOVQ 1632(R11), F15
-	VFMLA V14.S4, V5.S4, V15.S4
-	FMOVQ 1648(R11), F16
-	VFMLA V14.S4, V15.S4, V16.S4
-	FMOVQ 1664(R11), F15
-	VFMLA V14.S4, V6.S4, V15.S4
-	FMOVQ 16(R11), F17
-	VFMLA V14.S4, V15.S4, V17.S4
-	VFMLA V13.S4, V16.S4, V17.S4
-	VSHL $23, V12.S4, V12.S4
-	VADD V12.S4, V17.S4, V17.S4
-	WORD $0x6eaae4ec // fcmgt v12.4s, v7.4s, v10.4s
-	VBSL V10.B16, V7.B16, V12.B16
-	VFMLS V17.S4, V11.S4, V12.S4
-	VUSHR $16, V12.S4, V10.S4
-	VAND V8.B16, V10.B16, V10.B16
-	VADD V9.S4, V12.S4, V11.S4
-	VADD V10.S4, V11.S4, V11.S4
-	VUSHR $16, V11.S4, V11.S4
-	WORD $0x4e2ce58c // fcmeq v12.4s, v12.4s, v12.4s
-	VBSL V1.B16, V11.B16, V12.B16
-	WORD $0x0e61298a // xtn v10.4h, v12.4s
+	VFMLA V11.S4, V14.S4, V15.S4
+	VSHL $23, V10.S4, V10.S4
+	VADD V10.S4, V15.S4, V15.S4
+	WORD $0x6ea0e50a // fcmgt v10.4s, v8.4s, v0.4s
+	VBSL V8.B16, V0.B16, V10.B16
+	WORD $0x6ea8e40b // fcmgt v11.4s, v0.4s, v8.4s
+	VBSL V8.B16, V0.B16, V11.B16
+	VFMLA V0.S4, V10.S4, V11.S4
+	VFMLS V15.S4, V9.S4, V11.S4
+	VAND V7.B16, V8.B16, V8.B16
+	VORR V8.B16, V11.B16, V11.B16
+	WORD $0x0e216968 // fcvtn v8.4h, v11.4s
 	TBZ $1, R9, l3
-	FMOVS F10, (R0)
+	FMOVS F8, (R0)
 	TBZ $0, R9, l4
 	ADD $4, R0, R10
-	VST1 V10.H[2], (R10)
+	VST1 V8.H[2], (R10)
 	JMP l4
 l3:
-	VST1 V10.H[0], (R0)
+	VST1 V8.H[0], (R0)
+l4:
+done:
+	RET
+
+// gELUBF16NEON: 4 lanes x 1. R0=dst uint16, R1=a uint16; R9=elements left.
+// Constants: V0-V10.
+TEXT ·gELUBF16NEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVQ 0(R11), F0
+	FMOVQ 1408(R11), F1
+	FMOVQ 15120(R11), F2
+	FMOVQ 1424(R11), F3
+	FMOVQ 1440(R11), F4
+	FMOVQ 1456(R11), F5
+	FMOVQ 1472(R11), F6
+	FMOVQ 1488(R11), F7
+	FMOVQ 112(R11), F8
+	FMOVQ 1808(R11), F9
+	FMOVQ 15136(R11), F10
+single:
+	CMP $4, R9
+	BLT tail
+one:
+	FMOVD (R1), F11
+	WORD $0x2e61396b // shll v11.4s, v11.4h, #16
+	WORD $0x4ea0f96c // fabs v12.4s, v11.4s
+	WORD $0x4eacf46c // fmin v12.4s, v3.4s, v12.4s
+	WORD $0x6e2cdd8d // fmul v13.4s, v12.4s, v12.4s
+	FMOVQ 1504(R11), F14
+	VFMLA V13.S4, V4.S4, V14.S4
+	FMOVQ 1520(R11), F15
+	VFMLA V13.S4, V14.S4, V15.S4
+	FMOVQ 1536(R11), F14
+	VFMLA V13.S4, V15.S4, V14.S4
+	FMOVQ 1552(R11), F15
+	VFMLA V13.S4, V14.S4, V15.S4
+	FMOVQ 1568(R11), F14
+	VFMLA V13.S4, V5.S4, V14.S4
+	FMOVQ 1584(R11), F16
+	VFMLA V13.S4, V14.S4, V16.S4
+	FMOVQ 1600(R11), F14
+	VFMLA V13.S4, V16.S4, V14.S4
+	FMOVQ 1616(R11), F16
+	VFMLA V13.S4, V14.S4, V16.S4
+	FMOVQ 32(R11), F14
+	VFMLA V13.S4, V16.S4, V14.S4
+	VFMLA V12.S4, V15.S4, V14.S4
+	WORD $0x4e21d5cd // fadd v13.4s, v14.4s, v1.4s
+	WORD $0x4ea1d5af // fsub v15.4s, v13.4s, v1.4s
+	WORD $0x4eafd5ce // fsub v14.4s, v14.4s, v15.4s
+	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
+	FMOVQ 1632(R11), F16
+	VFMLA V15.S4, V6.S4, V16.S4
+	FMOVQ 1648(R11), F17
+	VFMLA V15.S4, V16.S4, V17.S4
+	FMOVQ 1664(R11), F16
+	VFMLA V15.S4, V7.S4, V16.S4
+	FMOVQ 16(R11), F18
+	VFMLA V15.S4, V16.S4, V18.S4
+	VFMLA V14.S4, V17.S4, V18.S4
+	VSHL $23, V13.S4, V13.S4
+	VADD V13.S4, V18.S4, V18.S4
+	WORD $0x6ea0e56d // fcmgt v13.4s, v11.4s, v0.4s
+	VBSL V11.B16, V0.B16, V13.B16
+	WORD $0x6eabe40e // fcmgt v14.4s, v0.4s, v11.4s
+	VBSL V11.B16, V0.B16, V14.B16
+	VFMLA V0.S4, V13.S4, V14.S4
+	VFMLS V18.S4, V12.S4, V14.S4
+	VAND V8.B16, V11.B16, V11.B16
+	VORR V11.B16, V14.B16, V14.B16
+	VUSHR $16, V14.S4, V11.S4
+	VAND V9.B16, V11.B16, V11.B16
+	VADD V10.S4, V14.S4, V12.S4
+	VADD V11.S4, V12.S4, V12.S4
+	VUSHR $16, V12.S4, V12.S4
+	WORD $0x4e2ee5ce // fcmeq v14.4s, v14.4s, v14.4s
+	VBSL V2.B16, V12.B16, V14.B16
+	WORD $0x0e6129cb // xtn v11.4h, v14.4s
+	FMOVD F11, (R0)
+	ADD $8, R0
+	ADD $8, R1
+	SUB $4, R9
+	CMP $4, R9
+	BGE one
+tail:
+	CBZ R9, done
+	TBZ $1, R9, l1
+	FMOVS (R1), F11
+	TBZ $0, R9, l2
+	ADD $4, R1, R10
+	VLD1 (R10), V11.H[2]
+	JMP l2
+l1:
+	VLD1 (R1), V11.H[0]
+l2:
+	WORD $0x2e61396b // shll v11.4s, v11.4h, #16
+	WORD $0x4ea0f96c // fabs v12.4s, v11.4s
+	WORD $0x4eacf46c // fmin v12.4s, v3.4s, v12.4s
+	WORD $0x6e2cdd8d // fmul v13.4s, v12.4s, v12.4s
+	FMOVQ 1504(R11), F14
+	VFMLA V13.S4, V4.S4, V14.S4
+	FMOVQ 1520(R11), F15
+	VFMLA V13.S4, V14.S4, V15.S4
+	FMOVQ 1536(R11), F14
+	VFMLA V13.S4, V15.S4, V14.S4
+	FMOVQ 1552(R11), F15
+	VFMLA V13.S4, V14.S4, V15.S4
+	FMOVQ 1568(R11), F14
+	VFMLA V13.S4, V5.S4, V14.S4
+	FMOVQ 1584(R11), F16
+	VFMLA V13.S4, V14.S4, V16.S4
+	FMOVQ 1600(R11), F14
+	VFMLA V13.S4, V16.S4, V14.S4
+	FMOVQ 1616(R11), F16
+	VFMLA V13.S4, V14.S4, V16.S4
+	FMOVQ 32(R11), F14
+	VFMLA V13.S4, V16.S4, V14.S4
+	VFMLA V12.S4, V15.S4, V14.S4
+	WORD $0x4e21d5cd // fadd v13.4s, v14.4s, v1.4s
+	WORD $0x4ea1d5af // fsub v15.4s, v13.4s, v1.4s
+	WORD $0x4eafd5ce // fsub v14.4s, v14.4s, v15.4s
+	WORD $0x6e2eddcf // fmul v15.4s, v14.4s, v14.4s
+	FMOVQ 1632(R11), F16
+	VFMLA V15.S4, V6.S4, V16.S4
+	FMOVQ 1648(R11), F17
+	VFMLA V15.S4, V16.S4, V17.S4
+	FMOVQ 1664(R11), F16
+	VFMLA V15.S4, V7.S4, V16.S4
+	FMOVQ 16(R11), F18
+	VFMLA V15.S4, V16.S4, V18.S4
+	VFMLA V14.S4, V17.S4, V18.S4
+	VSHL $23, V13.S4, V13.S4
+	VADD V13.S4, V18.S4, V18.S4
+	WORD $0x6ea0e56d // fcmgt v13.4s, v11.4s, v0.4s
+	VBSL V11.B16, V0.B16, V13.B16
+	WORD $0x6eabe40e // fcmgt v14.4s, v0.4s, v11.4s
+	VBSL V11.B16, V0.B16, V14.B16
+	VFMLA V0.S4, V13.S4, V14.S4
+	VFMLS V18.S4, V12.S4, V14.S4
+	VAND V8.B16, V11.B16, V11.B16
+	VORR V11.B16, V14.B16, V14.B16
+	VUSHR $16, V14.S4, V11.S4
+	VAND V9.B16, V11.B16, V11.B16
+	VADD V10.S4, V14.S4, V12.S4
+	VADD V11.S4, V12.S4, V12.S4
+	VUSHR $16, V12.S4, V12.S4
+	WORD $0x4e2ee5ce // fcmeq v14.4s, v14.4s, v14.4s
+	VBSL V2.B16, V12.B16, V14.B16
+	WORD $0x0e6129cb // xtn v11.4h, v14.4s
+	TBZ $1, R9, l3
+	FMOVS F11, (R0)
+	TBZ $0, R9, l4
+	ADD $4, R0, R10
+	VST1 V11.H[2], (R10)
+	JMP l4
+l3:
+	VST1 V11.H[0], (R0)
 l4:
 done:
 	RET
@@ -86763,7 +86610,7 @@ TEXT ·gELUTanhBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15104(R11), F0
+	FMOVQ 15120(R11), F0
 	FMOVQ 1680(R11), F1
 	FMOVQ 176(R11), F2
 	FMOVQ 192(R11), F3
@@ -86775,7 +86622,7 @@ TEXT ·gELUTanhBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 288(R11), F9
 	FMOVQ 16(R11), F10
 	FMOVQ 1808(R11), F11
-	FMOVQ 15120(R11), F12
+	FMOVQ 15136(R11), F12
 single:
 	CMP $4, R9
 	BLT tail
@@ -87061,7 +86908,7 @@ TEXT ·siLUBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15104(R11), F0
+	FMOVQ 15120(R11), F0
 	FMOVQ 176(R11), F1
 	FMOVQ 192(R11), F2
 	FMOVQ 208(R11), F3
@@ -87072,7 +86919,7 @@ TEXT ·siLUBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 288(R11), F8
 	FMOVQ 16(R11), F9
 	FMOVQ 1808(R11), F10
-	FMOVQ 15120(R11), F11
+	FMOVQ 15136(R11), F11
 	CMP $8, R9
 	BLT single
 loop:
@@ -87446,7 +87293,7 @@ TEXT ·mishBF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 752(R11), F0
-	FMOVQ 15104(R11), F1
+	FMOVQ 15120(R11), F1
 	FMOVQ 768(R11), F2
 	FMOVQ 176(R11), F3
 	FMOVQ 192(R11), F4
@@ -87457,7 +87304,7 @@ TEXT ·mishBF16NEON(SB), NOSPLIT, $0-24
 	FMOVQ 272(R11), F9
 	FMOVQ 288(R11), F10
 	FMOVQ 1808(R11), F11
-	FMOVQ 15120(R11), F12
+	FMOVQ 15136(R11), F12
 single:
 	CMP $4, R9
 	BLT tail
@@ -87676,11 +87523,11 @@ TEXT ·hardsigmoidBF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 48(R11), F0
-	FMOVQ 15104(R11), F1
+	FMOVQ 15120(R11), F1
 	FMOVQ 64(R11), F2
 	FMOVQ 0(R11), F3
 	FMOVQ 1808(R11), F4
-	FMOVQ 15120(R11), F5
+	FMOVQ 15136(R11), F5
 	CMP $8, R9
 	BLT single
 loop:
@@ -87899,11 +87746,11 @@ TEXT ·hardswishBF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 48(R11), F0
-	FMOVQ 15104(R11), F1
+	FMOVQ 15120(R11), F1
 	FMOVQ 64(R11), F2
 	FMOVQ 0(R11), F3
 	FMOVQ 1808(R11), F4
-	FMOVQ 15120(R11), F5
+	FMOVQ 15136(R11), F5
 	CMP $8, R9
 	BLT single
 loop:
@@ -88911,9 +88758,9 @@ TEXT ·fracBF16NEON(SB), NOSPLIT, $0-24
 	MOVD a+8(FP), R1
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15104(R11), F0
+	FMOVQ 15120(R11), F0
 	FMOVQ 1808(R11), F1
-	FMOVQ 15120(R11), F2
+	FMOVQ 15136(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -89107,10 +88954,10 @@ TEXT ·angleBF16NEON(SB), NOSPLIT, $0-24
 	MOVD n+16(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 0(R11), F0
-	FMOVQ 15104(R11), F1
+	FMOVQ 15120(R11), F1
 	FMOVQ 2032(R11), F2
 	FMOVQ 1808(R11), F3
-	FMOVQ 15120(R11), F4
+	FMOVQ 15136(R11), F4
 	CMP $8, R9
 	BLT single
 loop:
@@ -89314,9 +89161,9 @@ TEXT ·addBF16NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15104(R11), F0
+	FMOVQ 15120(R11), F0
 	FMOVQ 1808(R11), F1
-	FMOVQ 15120(R11), F2
+	FMOVQ 15136(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -89526,9 +89373,9 @@ TEXT ·subBF16NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15104(R11), F0
+	FMOVQ 15120(R11), F0
 	FMOVQ 1808(R11), F1
-	FMOVQ 15120(R11), F2
+	FMOVQ 15136(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -89738,9 +89585,9 @@ TEXT ·mulBF16NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15104(R11), F0
+	FMOVQ 15120(R11), F0
 	FMOVQ 1808(R11), F1
-	FMOVQ 15120(R11), F2
+	FMOVQ 15136(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -89950,9 +89797,9 @@ TEXT ·divBF16NEON(SB), NOSPLIT, $0-32
 	MOVD b+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15104(R11), F0
+	FMOVQ 15120(R11), F0
 	FMOVQ 1808(R11), F1
-	FMOVQ 15120(R11), F2
+	FMOVQ 15136(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -90646,9 +90493,9 @@ TEXT ·tanhBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD y+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15104(R11), F0
+	FMOVQ 15120(R11), F0
 	FMOVQ 1808(R11), F1
-	FMOVQ 15120(R11), F2
+	FMOVQ 15136(R11), F2
 	CMP $8, R9
 	BLT single
 loop:
@@ -90880,10 +90727,10 @@ TEXT ·sigmoidBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD y+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15104(R11), F0
+	FMOVQ 15120(R11), F0
 	FMOVQ 16(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 15120(R11), F3
+	FMOVQ 15136(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -91167,7 +91014,7 @@ TEXT ·gELUBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 1408(R11), F0
-	FMOVQ 15104(R11), F1
+	FMOVQ 15120(R11), F1
 	FMOVQ 2272(R11), F2
 	FMOVQ 2288(R11), F3
 	FMOVQ 2304(R11), F4
@@ -91177,7 +91024,7 @@ TEXT ·gELUBackwardBF16NEON(SB), NOSPLIT, $0-32
 	FMOVQ 0(R11), F8
 	FMOVQ 16(R11), F9
 	FMOVQ 1808(R11), F10
-	FMOVQ 15120(R11), F11
+	FMOVQ 15136(R11), F11
 single:
 	CMP $4, R9
 	BLT tail
@@ -91491,7 +91338,7 @@ TEXT ·gELUTanhBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 15104(R11), F1
+	FMOVQ 15120(R11), F1
 	FMOVQ 1680(R11), F2
 	FMOVQ 2496(R11), F3
 	FMOVQ 176(R11), F4
@@ -91504,7 +91351,7 @@ TEXT ·gELUTanhBackwardBF16NEON(SB), NOSPLIT, $0-32
 	FMOVQ 288(R11), F11
 	FMOVQ 2512(R11), F12
 	FMOVQ 1808(R11), F13
-	FMOVQ 15120(R11), F14
+	FMOVQ 15136(R11), F14
 single:
 	CMP $4, R9
 	BLT tail
@@ -91862,7 +91709,7 @@ TEXT ·siLUBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 16(R11), F0
-	FMOVQ 15104(R11), F1
+	FMOVQ 15120(R11), F1
 	FMOVQ 176(R11), F2
 	FMOVQ 192(R11), F3
 	FMOVQ 208(R11), F4
@@ -91872,7 +91719,7 @@ TEXT ·siLUBackwardBF16NEON(SB), NOSPLIT, $0-32
 	FMOVQ 272(R11), F8
 	FMOVQ 288(R11), F9
 	FMOVQ 1808(R11), F10
-	FMOVQ 15120(R11), F11
+	FMOVQ 15136(R11), F11
 single:
 	CMP $4, R9
 	BLT tail
@@ -92125,12 +91972,12 @@ TEXT ·hardsigmoidBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD x+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15104(R11), F0
+	FMOVQ 15120(R11), F0
 	FMOVQ 48(R11), F1
 	FMOVQ 64(R11), F2
 	FMOVQ 0(R11), F3
 	FMOVQ 1808(R11), F4
-	FMOVQ 15120(R11), F5
+	FMOVQ 15136(R11), F5
 	CMP $8, R9
 	BLT single
 loop:
@@ -92368,12 +92215,12 @@ TEXT ·hardswishBackwardBF16NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
 	FMOVQ 64(R11), F0
-	FMOVQ 15104(R11), F1
+	FMOVQ 15120(R11), F1
 	FMOVQ 80(R11), F2
 	FMOVQ 96(R11), F3
 	FMOVQ 0(R11), F4
 	FMOVQ 1808(R11), F5
-	FMOVQ 15120(R11), F6
+	FMOVQ 15136(R11), F6
 	CMP $8, R9
 	BLT single
 loop:
@@ -92849,10 +92696,10 @@ TEXT ·pReLUBF16NEON(SB), NOSPLIT, $0-32
 	MOVD w+16(FP), R2
 	MOVD n+24(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15104(R11), F0
+	FMOVQ 15120(R11), F0
 	FMOVQ 0(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 15120(R11), F3
+	FMOVQ 15136(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -93523,9 +93370,9 @@ TEXT ·addScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 15104(R11), F1
+	FMOVQ 15120(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 15120(R11), F3
+	FMOVQ 15136(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -93698,9 +93545,9 @@ TEXT ·subScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 15104(R11), F1
+	FMOVQ 15120(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 15120(R11), F3
+	FMOVQ 15136(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -93873,9 +93720,9 @@ TEXT ·rSubScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 15104(R11), F1
+	FMOVQ 15120(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 15120(R11), F3
+	FMOVQ 15136(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -94048,9 +93895,9 @@ TEXT ·mulScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 15104(R11), F1
+	FMOVQ 15120(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 15120(R11), F3
+	FMOVQ 15136(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -94223,9 +94070,9 @@ TEXT ·divScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 15104(R11), F1
+	FMOVQ 15120(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 15120(R11), F3
+	FMOVQ 15136(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -94398,9 +94245,9 @@ TEXT ·rDivScalarBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS s+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 15104(R11), F1
+	FMOVQ 15120(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 15120(R11), F3
+	FMOVQ 15136(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -94586,10 +94433,10 @@ TEXT ·leakyReLUBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS slope+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 15104(R11), F1
+	FMOVQ 15120(R11), F1
 	FMOVQ 0(R11), F2
 	FMOVQ 1808(R11), F3
-	FMOVQ 15120(R11), F4
+	FMOVQ 15136(R11), F4
 	CMP $8, R9
 	BLT single
 loop:
@@ -94986,9 +94833,9 @@ TEXT ·softShrinkBF16NEON(SB), NOSPLIT, $0-32
 	MOVD $pool<>(SB), R11
 	FMOVS l+16(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 15104(R11), F1
+	FMOVQ 15120(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 15120(R11), F3
+	FMOVQ 15136(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -95205,9 +95052,9 @@ TEXT ·addScaledBF16NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVS alpha+24(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 15104(R11), F1
+	FMOVQ 15120(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 15120(R11), F3
+	FMOVQ 15136(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -95640,9 +95487,9 @@ TEXT ·clampBF16NEON(SB), NOSPLIT, $0-32
 	VDUP V0.S[0], V0.S4
 	FMOVS hi+20(FP), F1
 	VDUP V1.S[0], V1.S4
-	FMOVQ 15104(R11), F2
+	FMOVQ 15120(R11), F2
 	FMOVQ 1808(R11), F3
-	FMOVQ 15120(R11), F4
+	FMOVQ 15136(R11), F4
 	CMP $8, R9
 	BLT single
 loop:
@@ -95881,9 +95728,9 @@ TEXT ·addcmulBF16NEON(SB), NOSPLIT, $0-48
 	MOVD $pool<>(SB), R11
 	FMOVS value+32(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 15104(R11), F1
+	FMOVQ 15120(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 15120(R11), F3
+	FMOVQ 15136(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -96156,9 +96003,9 @@ TEXT ·addcdivBF16NEON(SB), NOSPLIT, $0-48
 	MOVD $pool<>(SB), R11
 	FMOVS value+32(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 15104(R11), F1
+	FMOVQ 15120(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 15120(R11), F3
+	FMOVQ 15136(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -96405,9 +96252,9 @@ TEXT ·lerpBF16NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVS w+24(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 15104(R11), F1
+	FMOVQ 15120(R11), F1
 	FMOVQ 1808(R11), F2
-	FMOVQ 15120(R11), F3
+	FMOVQ 15136(R11), F3
 	CMP $8, R9
 	BLT single
 loop:
@@ -96662,11 +96509,11 @@ TEXT ·lerpToBF16NEON(SB), NOSPLIT, $0-40
 	MOVD w+24(FP), R3
 	MOVD n+32(FP), R9
 	MOVD $pool<>(SB), R11
-	FMOVQ 15104(R11), F0
+	FMOVQ 15120(R11), F0
 	FMOVQ 16(R11), F1
 	FMOVQ 80(R11), F2
 	FMOVQ 1808(R11), F3
-	FMOVQ 15120(R11), F4
+	FMOVQ 15136(R11), F4
 	CMP $8, R9
 	BLT single
 loop:
@@ -96944,10 +96791,10 @@ TEXT ·leakyReLUBackwardBF16NEON(SB), NOSPLIT, $0-40
 	MOVD $pool<>(SB), R11
 	FMOVS slope+24(FP), F0
 	VDUP V0.S[0], V0.S4
-	FMOVQ 15104(R11), F1
+	FMOVQ 15120(R11), F1
 	FMOVQ 0(R11), F2
 	FMOVQ 1808(R11), F3
-	FMOVQ 15120(R11), F4
+	FMOVQ 15136(R11), F4
 	CMP $8, R9
 	BLT single
 loop:
@@ -97197,10 +97044,10 @@ TEXT ·huberErrorBF16NEON(SB), NOSPLIT, $0-48
 	VDUP V1.S[0], V1.S4
 	FMOVS square+28(FP), F2
 	VDUP V2.S[0], V2.S4
-	FMOVQ 15104(R11), F3
+	FMOVQ 15120(R11), F3
 	FMOVQ 80(R11), F4
 	FMOVQ 1808(R11), F5
-	FMOVQ 15120(R11), F6
+	FMOVQ 15136(R11), F6
 	CMP $8, R9
 	BLT single
 loop:
@@ -97485,9 +97332,9 @@ TEXT ·huberErrorBackwardBF16NEON(SB), NOSPLIT, $0-48
 	VDUP V0.S[0], V0.S4
 	FMOVS s+36(FP), F1
 	VDUP V1.S[0], V1.S4
-	FMOVQ 15104(R11), F2
+	FMOVQ 15120(R11), F2
 	FMOVQ 1808(R11), F3
-	FMOVQ 15120(R11), F4
+	FMOVQ 15136(R11), F4
 	CMP $8, R9
 	BLT single
 loop:

@@ -1607,16 +1607,27 @@ func gELUF32GenericNarrow(dst, a []float32) {
 		v25 := v24 << 23
 		v26 := v23 + v25
 		v27 := math.Float32frombits(uint32(v26))
-		v28 := sel32(0 > v0, 0, v0)
-		var v29 float32
+		v28 := sel32(0 < v0, 0, v0)
+		v29 := sel32(0 > v0, 0, v0)
+		var v30 float32
 		if nativeFMA {
-			v29 = -v2*v27 + v28
-		} else if sum64 := float64(-v2)*float64(v27) + float64(v28); roundsOnce(sum64) {
-			v29 = float32(sum64)
+			v30 = v28*0 + v29
+		} else if sum64 := float64(v28)*float64(0) + float64(v29); roundsOnce(sum64) {
+			v30 = float32(sum64)
 		} else {
-			v29 = fma32Slow(-v2, v27, v28)
+			v30 = fma32Slow(v28, 0, v29)
 		}
-		dst[i] = v29
+		var v31 float32
+		if nativeFMA {
+			v31 = -v2*v27 + v30
+		} else if sum64 := float64(-v2)*float64(v27) + float64(v30); roundsOnce(sum64) {
+			v31 = float32(sum64)
+		} else {
+			v31 = fma32Slow(-v2, v27, v30)
+		}
+		v32 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v33 := math.Float32frombits(math.Float32bits(v31) | math.Float32bits(v32))
+		dst[i] = v33
 	}
 }
 
@@ -4977,16 +4988,27 @@ func gELUF16GenericNarrow(dst, a []uint16) {
 		v25 := v24 << 23
 		v26 := v23 + v25
 		v27 := math.Float32frombits(uint32(v26))
-		v28 := sel32(0 > v0, 0, v0)
-		var v29 float32
+		v28 := sel32(0 < v0, 0, v0)
+		v29 := sel32(0 > v0, 0, v0)
+		var v30 float32
 		if nativeFMA {
-			v29 = -v2*v27 + v28
-		} else if sum64 := float64(-v2)*float64(v27) + float64(v28); roundsOnce(sum64) {
-			v29 = float32(sum64)
+			v30 = v28*0 + v29
+		} else if sum64 := float64(v28)*float64(0) + float64(v29); roundsOnce(sum64) {
+			v30 = float32(sum64)
 		} else {
-			v29 = fma32Slow(-v2, v27, v28)
+			v30 = fma32Slow(v28, 0, v29)
 		}
-		dst[i] = F32ToF16(v29)
+		var v31 float32
+		if nativeFMA {
+			v31 = -v2*v27 + v30
+		} else if sum64 := float64(-v2)*float64(v27) + float64(v30); roundsOnce(sum64) {
+			v31 = float32(sum64)
+		} else {
+			v31 = fma32Slow(-v2, v27, v30)
+		}
+		v32 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v33 := math.Float32frombits(math.Float32bits(v31) | math.Float32bits(v32))
+		dst[i] = F32ToF16(v33)
 	}
 }
 
@@ -5127,27 +5149,38 @@ func gELUBF16GenericNarrow(dst, a []uint16) {
 		v25 := v24 << 23
 		v26 := v23 + v25
 		v27 := math.Float32frombits(uint32(v26))
-		v28 := sel32(0 > v0, 0, v0)
-		var v29 float32
+		v28 := sel32(0 < v0, 0, v0)
+		v29 := sel32(0 > v0, 0, v0)
+		var v30 float32
 		if nativeFMA {
-			v29 = -v2*v27 + v28
-		} else if sum64 := float64(-v2)*float64(v27) + float64(v28); roundsOnce(sum64) {
-			v29 = float32(sum64)
+			v30 = v28*0 + v29
+		} else if sum64 := float64(v28)*float64(0) + float64(v29); roundsOnce(sum64) {
+			v30 = float32(sum64)
 		} else {
-			v29 = fma32Slow(-v2, v27, v28)
+			v30 = fma32Slow(v28, 0, v29)
 		}
-		v30 := int32(math.Float32bits(v29))
-		v31 := int32(uint32(v30) >> 16)
-		v32 := v31 & 1
-		v33 := v30 + 32767
-		v34 := v33 + v32
+		var v31 float32
+		if nativeFMA {
+			v31 = -v2*v27 + v30
+		} else if sum64 := float64(-v2)*float64(v27) + float64(v30); roundsOnce(sum64) {
+			v31 = float32(sum64)
+		} else {
+			v31 = fma32Slow(-v2, v27, v30)
+		}
+		v32 := math.Float32frombits(math.Float32bits(v0) & 0x80000000)
+		v33 := math.Float32frombits(math.Float32bits(v31) | math.Float32bits(v32))
+		v34 := int32(math.Float32bits(v33))
 		v35 := int32(uint32(v34) >> 16)
-		v36 := v29 != v29
-		v37 := math.Float32frombits(0x7fc0)
-		v38 := math.Float32frombits(uint32(v35))
-		v39 := sel32(v36, v37, v38)
-		v40 := int32(math.Float32bits(v39))
-		dst[i] = uint16(v40)
+		v36 := v35 & 1
+		v37 := v34 + 32767
+		v38 := v37 + v36
+		v39 := int32(uint32(v38) >> 16)
+		v40 := v33 != v33
+		v41 := math.Float32frombits(0x7fc0)
+		v42 := math.Float32frombits(uint32(v39))
+		v43 := sel32(v40, v41, v42)
+		v44 := int32(math.Float32bits(v43))
+		dst[i] = uint16(v44)
 	}
 }
 

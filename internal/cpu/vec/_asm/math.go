@@ -201,13 +201,15 @@ func Erf(b *kernel.Builder, x *kernel.Value) *kernel.Value {
 	return b.Sel(b.Cmp(kernel.LT, a, b.C(0.921875)), small, large)
 }
 
-// GELU is x * Phi(x), which is max(x, 0) - |x| * Phi(-|x|); 0 at -Inf.
+// GELU is x * Phi(x), which is max(x, 0) - |x| * Phi(-|x|). As that product it has the sign of x, also where it is 0,
+// and is NaN at -Inf, for which the product of min(x, 0) and 0 stands.
 func GELU(b *kernel.Builder, x *kernel.Value) *kernel.Value {
 	if b.Wide() {
 		return b.Mul(x, phi(b, x))
 	}
 	d, q := normalTail(b, x)
-	return b.FNMA(d, q, b.MaxX(b.C(0), x))
+	above := b.FMA(b.MinX(b.C(0), x), b.C(0), b.MaxX(b.C(0), x))
+	return b.Or(b.FNMA(d, q, above), b.Sign(x))
 }
 
 // normalTail is d, which is |x| as far as the result is not next to nothing, and Phi(-d), the normal distribution

@@ -92,7 +92,9 @@ func Lgamma(b *kernel.Builder, x *kernel.Value) *kernel.Value {
 	s, r := turn(b, x)
 	mirror := b.Sub(b.Sub(b.C(math.Log(math.Pi)), Log64(b, b.Abs(b.Mul(x, b.Mul(s, r))))), y)
 	y = b.Sel(b.Cmp(kernel.LT, x, b.C(-0x1p-60)), mirror, y)
-	return b.Sel(b.Cmp(kernel.EQ, abs(), b.C(math.Inf(1))), abs(), y)
+	// Beyond that the logarithm is too large, and negative numbers are poles, besides.
+	const largest = 2.556348163871690e305
+	return b.Sel(b.Cmp(kernel.GE, abs(), b.C(largest)), b.C(math.Inf(1)), y)
 }
 
 // Digamma goes up to 5 by its recurrence, collecting the reciprocals in one quotient, and takes the asymptotic series

@@ -1,0 +1,75 @@
+package tensor
+
+import (
+	"fmt"
+	"os"
+	"sync"
+)
+
+// Warning is advice about a call that did its work all the same, such as a loss of two tensors that had to be
+// broadcast.
+type Warning struct {
+	Category string // Python's class: UserWarning, FutureWarning
+	Text     string // in PyTorch's words where PyTorch has the warning
+	Caller   string // file:line of the program's call, "" if there is none
+}
+
+// String is the line that goes to standard error: place, category, text.
+func (w Warning) String() string {
+	if w.Caller == "" {
+		return w.Category + ": " + w.Text
+	}
+	return w.Caller + ": " + w.Category + ": " + w.Text
+}
+
+// maxWarnings bounds what is remembered of the warnings given: texts hold shapes, of which a program may have any
+// number.
+const maxWarnings = 4096
+
+var warnings struct {
+	sync.Mutex
+	handler func(Warning)
+	given   map[Warning]bool
+}
+
+// SetWarnings sends the warnings of all goroutines to handler instead of standard error, and returns the one before;
+// nil stands for standard error. Handlers may be called by several goroutines at once. As in Python, each line of the
+// program is told the same thing once; setting a handler makes that begin anew.
+//
+//	torch.SetWarnings(func(torch.Warning) {})                       // silence
+//	torch.SetWarnings(func(w torch.Warning) { panic(w.String()) })  // warnings are errors
+//
+// It is for what Python does with warnings.filterwarnings and logging.captureWarnings.
+func SetWarnings(handler func(Warning)) (before func(Warning)) {
+	warnings.Lock()
+	defer warnings.Unlock()
+	before = warnings.handler
+	warnings.handler, warnings.given = handler, nil
+	return before
+}
+
+// Warn gives a UserWarning to the line of the program that called into the library.
+func Warn(format string, args ...any) { warn("UserWarning", fmt.Sprintf(format, args...)) }
+
+// WarnFuture gives a FutureWarning: the call will mean something else, or nothing, one day.
+func WarnFuture(format string, args ...any) { warn("FutureWarning", fmt.Sprintf(format, args...)) }
+
+func warn(category, text string) {
+	w := Warning{category, text, caller()}
+	warnings.Lock()
+	if warnings.given[w] {
+		warnings.Unlock()
+		return
+	}
+	if warnings.given == nil || len(warnings.given) >= maxWarnings {
+		warnings.given = map[Warning]bool{}
+	}
+	warnings.given[w] = true
+	handler := warnings.handler
+	warnings.Unlock() // the handler may warn
+	if handler == nil {
+		fmt.Fprintln(os.Stderr, w)
+		return
+	}
+	handler(w)
+}
