@@ -2,8 +2,8 @@ package torch_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
-	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -14,7 +14,7 @@ import (
 
 // oversized calls operators with a size that the program chose: n elements along a dimension, or values from which the
 // operator finds out that it needs so many.
-func oversized(n int) map[string]func() (*tensor.Tensor, []tensor.Value) {
+func oversized(n int) map[string]func() {
 	one := torch.Ones([]int{1})
 	long := torch.TensorOf(int64(n))
 	image := torch.Ones([]int{1, 1, 2, 2})
@@ -22,25 +22,20 @@ func oversized(n int) map[string]func() (*tensor.Tensor, []tensor.Value) {
 	side := max(int(math.Sqrt(float64(n)/2)), 1)
 	type v = tensor.Value
 	i, is, t, f, b := tensor.IntValue, tensor.IntsValue, tensor.TensorValue, tensor.FloatValue, tensor.BoolValue
-	call := func(op string, args ...v) func() (*tensor.Tensor, []v) {
-		return func() (*tensor.Tensor, []v) {
-			r, err := tensor.CallOp(op, args...)
-			if err != nil {
+	call := func(op string, args ...v) func() {
+		return func() {
+			if _, err := tensor.CallOp(op, args...); err != nil {
 				panic(err)
 			}
-			return nil, r
 		}
 	}
-	made := func(f func() *tensor.Tensor) func() (*tensor.Tensor, []v) {
-		return func() (*tensor.Tensor, []v) { return f(), nil }
-	}
-	m := map[string]func() (*tensor.Tensor, []v){
-		"zeros":             made(func() *tensor.Tensor { return torch.Zeros([]int{n}) }),
-		"zeros of two":      made(func() *tensor.Tensor { return torch.Zeros([]int{n / 4, 4}) }),
-		"new":               made(func() *tensor.Tensor { return tensor.New([]int{n}, tensor.Float32) }),
-		"expand contiguous": made(func() *tensor.Tensor { return one.Expand([]int{n}).Contiguous() }),
-		"expand add":        made(func() *tensor.Tensor { return one.Expand([]int{n}).Add(one) }),
-		"out=": call("aten::add.out", t(one.Expand([]int{n})), t(one), i(1), t(torch.Ones([]int{1}))),
+	m := map[string]func(){
+		"zeros":                     func() { torch.Zeros([]int{n}) },
+		"zeros of two":              func() { torch.Zeros([]int{n / 4, 4}) },
+		"new":                       func() { tensor.New([]int{n}, tensor.Float32) },
+		"expand contiguous":         func() { one.Expand([]int{n}).Contiguous() },
+		"expand add":                func() { one.Expand([]int{n}).Add(one) },
+		"out=":                      call("aten::add.out", t(one.Expand([]int{n})), t(one), i(1), t(torch.Ones([]int{1}))),
 		"arange float":              call("aten::arange", f(float64(n))),
 		"arange start":              call("aten::arange.start_step", f(0), f(1), f(1/float64(n))),
 		"randperm":                  call("aten::randperm", i(n)),
@@ -49,14 +44,12 @@ func oversized(n int) map[string]func() (*tensor.Tensor, []tensor.Value) {
 		"repeat_interleave":         call("aten::repeat_interleave.self_int", t(one), i(n)),
 		"repeat_interleave.Tensor":  call("aten::repeat_interleave.Tensor", t(long)),
 		"repeat_interleave by list": call("aten::repeat_interleave.self_Tensor", t(one), t(long)),
-		"repeat_interleave size":    call("aten::repeat_interleave.Tensor", t(torch.TensorOf[int64](1)), i(n)),
-		"bincount minlength": call("aten::bincount", t(torch.TensorOf[int64](1)), tensor.Value{}, i(n)),
-		"bincount weights":   call("aten::bincount", t(long), t(one)),
+		"bincount minlength":        call("aten::bincount", t(torch.TensorOf[int64](1)), tensor.Value{}, i(n)),
+		"bincount weights":          call("aten::bincount", t(long), t(one)),
 		"cartesian_prod": call("aten::cartesian_prod", tensor.TensorsValue([]*tensor.Tensor{
 			one.Expand([]int{side}), one.Expand([]int{2 * side})})),
 		"combinations":        call("aten::combinations", t(one.Expand([]int{2 * side}))),
 		"combinations repeat": call("aten::combinations", t(one.Expand([]int{2 * side})), i(2), b(true)),
-		"histc float":         call("aten::histc", t(one), i(n)),
 		"multinomial":         call("aten::multinomial", t(torch.Ones([]int{3})), i(n), b(true)),
 		"empty_strided":       call("aten::empty_strided", is([]int{2, 2}), is([]int{n, 1})),
 		"resize_":             call("aten::resize_", t(torch.Ones([]int{1})), is([]int{n})),
@@ -94,34 +87,23 @@ func oversized(n int) map[string]func() (*tensor.Tensor, []tensor.Value) {
 		"flip":       call("aten::flip", t(one.Expand([]int{n})), is([]int{0})),
 		"cat":        call("aten::cat", tensor.TensorsValue([]*tensor.Tensor{one.Expand([]int{n}), one})),
 		"masked":     call("aten::masked_fill.Scalar", t(one.Expand([]int{n})), t(one.To(tensor.Bool)), f(1)),
-		"fractional": call("aten::fractional_max_pool2d", t(image), is([]int{1, 1}), is([]int{2, n}), t(torch.Ones([]int{1, 1, 2}))),
 	}
-	for name, op := range map[string]string{"bincount": "bincount", "histc": "histc"} {
-		m[name] = call("aten::"+op, t(long))
-	}
-	m["histc"] = m["histc float"]
-	for _, op := range []string{"eye", "tril_indices", "triu_indices"} {
-		if op == "eye" {
-			m[op] = call("aten::eye", i(2*side))
-			continue
-		}
+	m["bincount"], m["histc"] = call("aten::bincount", t(long)), call("aten::histc", t(one), i(n))
+	m["eye"] = call("aten::eye", i(2*side))
+	for _, op := range []string{"tril_indices", "triu_indices"} {
 		m[op] = call("aten::"+op, i(2*side), i(2*side))
 	}
-	for _, op := range []string{"arange", "hann_window"} {
-		m[op] = call("aten::"+op, i(n))
-	}
+	m["arange"] = call("aten::arange", i(n))
 	for _, op := range []string{"linspace", "logspace"} {
 		m[op] = call("aten::"+op, i(0), i(1), i(n))
 	}
-	m["range"] = call("aten::range", i(0), i(n))
-	for _, op := range []string{"rand", "randn", "ones", "empty"} {
+	for _, op := range []string{"rand", "randn", "ones"} {
 		m[op] = call("aten::"+op, is([]int{n}))
 	}
 	for _, op := range []string{"repeat", "tile"} {
 		m[op] = call("aten::"+op, t(one), is([]int{n}))
 	}
-	m["full"] = call("aten::full", is([]int{n}), i(1))
-	m["randint"] = call("aten::randint", i(9), is([]int{n}))
+	m["full"], m["randint"] = call("aten::full", is([]int{n}), i(1)), call("aten::randint", i(9), is([]int{n}))
 	return m
 }
 
@@ -143,8 +125,9 @@ func TestOutOfMemory(t *testing.T) {
 			for name, f := range calls {
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
-				if os.Getenv("HM") != "" { println(c.name, name) }
-				err := torch.Try(func() { f() })
+					println(c.name, name)
+				}
+				err := torch.Try(f)
 				runtime.ReadMemStats(&after)
 				var e *tensor.Error
 				switch {
@@ -158,4 +141,49 @@ func TestOutOfMemory(t *testing.T) {
 			}
 		})
 	}
+}
+
+// More elements than an int counts are PyTorch's errors, too; without elements there is nothing to allocate.
+func TestSizeOverflow(t *testing.T) {
+	big := 1 << 40
+	for _, c := range []struct {
+		f    func()
+		want string
+	}{
+		{func() { torch.Zeros([]int{big, big}) },
+			"Storage size calculation overflowed with sizes=[1099511627776, 1099511627776]"},
+		{func() { torch.Zeros([]int{1 << 61}) }, "Storage size calculation overflowed with sizes=[2305843009213693952]"},
+		{func() { torch.Ones([]int{1}).Expand([]int{big, big}) }, "numel: integer multiplication overflow"},
+		{func() { torch.Ones([]int{4}).Repeat([]int{big, big}) }, "overflow"},
+		{func() { torch.EmptyStrided([]int{2, 2}, []int{1 << 62, 1 << 62}) }, "Storage size calculation overflowed"},
+		{func() { torch.Zeros([]int{1 << 60}) },
+			"DefaultCPUAllocator: can't allocate memory: you tried to allocate 4611686018427387904 bytes"},
+		{func() { torch.Zeros([]int{big}) }, "(tensor of shape [1099511627776] and dtype torch.float32)"},
+		{func() { torch.Zeros([]int{big, big, 0}) }, ""},
+		{func() { torch.Zeros([]int{0, big, big}) }, ""},
+	} {
+		if err := torch.Try(c.f); c.want == "" && err != nil || c.want != "" &&
+			(err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+}
+
+// A result that an out= tensor has no room for leaves that tensor as it was.
+func TestOutOfMemoryKeepsOut(t *testing.T) {
+	out := torch.FromSlice([]float32{1, 2, 3})
+	one := tensor.TensorValue(torch.Ones([]int{1}).Expand([]int{1 << 42}))
+	_, err := tensor.CallOp("aten::add.out", one, one, tensor.IntValue(1), tensor.TensorValue(out))
+	if !errors.Is(err, tensor.ErrMemory) {
+		t.Fatal(err)
+	}
+	want(t, out, 1, 2, 3)
+}
+
+func ExampleSetMemoryLimit() {
+	old := torch.SetMemoryLimit(1 << 30)
+	defer torch.SetMemoryLimit(old)
+	err := torch.Try(func() { torch.Zeros([]int{1 << 20, 1 << 10}) })
+	fmt.Println(errors.Is(err, tensor.ErrMemory))
+	// Output: true
 }
