@@ -68,25 +68,26 @@ func oversized(n int) map[string]func() {
 		"max_unpool2d": call("aten::max_unpool2d", t(image), t(torch.ZerosLike(image.To(tensor.Int64))),
 			is([]int{2, n})),
 		"nonzero_static": call("aten::nonzero_static", t(one), i(n)),
-		"im2col":         call("aten::im2col", t(image), is([]int{1, 1}), is([]int{1, 1}), is([]int{0, n / 4}), is([]int{1, 1})),
-		"diag_embed":     call("aten::diag_embed", t(one), i(4*side)),
+		"im2col": call("aten::im2col", t(image), is([]int{1, 1}), is([]int{1, 1}), is([]int{0, n / 4}),
+			is([]int{1, 1})),
+		"diag_embed": call("aten::diag_embed", t(one), i(4*side)),
 		"conv_transpose1d": call("aten::conv_transpose1d", t(line), t(torch.Ones([]int{1, 1, 1})), v{}, is([]int{n}),
 			is([]int{0}), is([]int{0})),
 		"convolution padding": call("aten::convolution", t(line), t(torch.Ones([]int{1, 1, 1})), v{}, is([]int{1}),
 			is([]int{n}), is([]int{1}), b(false), is([]int{0}), i(1)),
-		"kron":       call("aten::kron", t(one.Expand([]int{side})), t(one.Expand([]int{2 * side}))),
-		"outer":      call("aten::outer", t(one.Expand([]int{side})), t(one.Expand([]int{2 * side}))),
-		"cdist":      call("aten::cdist", t(one.Expand([]int{side, 1})), t(one.Expand([]int{2 * side, 1})), f(1)),
-		"pdist":      call("aten::pdist", t(one.Expand([]int{2 * side, 1}))),
-		"mm":         call("aten::mm", t(one.Expand([]int{side, 1})), t(one.Expand([]int{1, 2 * side}))),
-		"embedding":  call("aten::embedding", t(torch.Ones([]int{1, 4})), t(torch.TensorOf[int64](0).Expand([]int{n}))),
-		"sort":       call("aten::sort", t(one.Expand([]int{n}))),
-		"unique":     call("aten::_unique2", t(one.Expand([]int{n}))),
-		"cumsum":     call("aten::cumsum", t(one.Expand([]int{n})), i(0)),
-		"softmax":    call("aten::softmax.int", t(one.Expand([]int{n})), i(0)),
-		"flip":       call("aten::flip", t(one.Expand([]int{n})), is([]int{0})),
-		"cat":        call("aten::cat", tensor.TensorsValue([]*tensor.Tensor{one.Expand([]int{n}), one})),
-		"masked":     call("aten::masked_fill.Scalar", t(one.Expand([]int{n})), t(one.To(tensor.Bool)), f(1)),
+		"kron":      call("aten::kron", t(one.Expand([]int{side})), t(one.Expand([]int{2 * side}))),
+		"outer":     call("aten::outer", t(one.Expand([]int{side})), t(one.Expand([]int{2 * side}))),
+		"cdist":     call("aten::cdist", t(one.Expand([]int{side, 1})), t(one.Expand([]int{2 * side, 1})), f(1)),
+		"pdist":     call("aten::pdist", t(one.Expand([]int{2 * side, 1}))),
+		"mm":        call("aten::mm", t(one.Expand([]int{side, 1})), t(one.Expand([]int{1, 2 * side}))),
+		"embedding": call("aten::embedding", t(torch.Ones([]int{1, 4})), t(torch.TensorOf[int64](0).Expand([]int{n}))),
+		"sort":      call("aten::sort", t(one.Expand([]int{n}))),
+		"unique":    call("aten::_unique2", t(one.Expand([]int{n}))),
+		"cumsum":    call("aten::cumsum", t(one.Expand([]int{n})), i(0)),
+		"softmax":   call("aten::softmax.int", t(one.Expand([]int{n})), i(0)),
+		"flip":      call("aten::flip", t(one.Expand([]int{n})), is([]int{0})),
+		"cat":       call("aten::cat", tensor.TensorsValue([]*tensor.Tensor{one.Expand([]int{n}), one})),
+		"masked":    call("aten::masked_fill.Scalar", t(one.Expand([]int{n})), t(one.To(tensor.Bool)), f(1)),
 	}
 	m["bincount"], m["histc"] = call("aten::bincount", t(long)), call("aten::histc", t(one), i(n))
 	m["eye"] = call("aten::eye", i(2*side))
@@ -125,8 +126,6 @@ func TestOutOfMemory(t *testing.T) {
 			for name, f := range calls {
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
-					println(c.name, name)
-				}
 				err := torch.Try(f)
 				runtime.ReadMemStats(&after)
 				var e *tensor.Error

@@ -10,14 +10,15 @@ const (
 	// minCache is how much may lie in free lists before an allocation of new memory gives up unused blocks.
 	minCache = 256 << 20
 
-	// quiet is how long nobody must have asked for a block before all free ones go back to the system.
-	quiet = time.Second
 	// window is the number of such intervals after which a program that is never quiet gives up the blocks that it has
 	// not needed in any of them. It is longer than most training steps, whose parts need different blocks.
 	window = 8
 	// worthCollecting is how many bytes in use must be new before a quiet program is searched for garbage.
 	worthCollecting = 4 << 20
 )
+
+// quiet is how long nobody must have asked for a block before all free ones go back to the system.
+var quiet = time.Second
 
 // idle is the state of the clock that gives unused memory back. The clock runs only while there may be such memory.
 type idle struct {
