@@ -55,3 +55,7 @@ func TidyReturn(f func() *Tensor) *Tensor { return tensor.TidyReturn(f) }
 
 // TidyReturnN is TidyReturn for several results.
 func TidyReturnN(f func() []*Tensor) []*Tensor { return tensor.TidyReturnN(f) }
+
+// Adopt gives tensors that another goroutine has made, such as the batches of a data loader's workers, to the Tidy that
+// the caller is in, which frees them with its own. Nobody else may use them any more; views are left alone.
+func Adopt(ts ...*Tensor) { tensor.Adopt(ts...) }

@@ -71,7 +71,7 @@ func (d *decoder) storage(r *torchzip.StorageRef) (st *tensor.Storage, err error
 		return nil, err
 	}
 	st = tensor.NewStorage(n)
-	if err := r.ReadInto(st.Bytes()); err != nil {
+	if err := r.ReadInto(bytesOf(st)); err != nil {
 		return nil, err
 	}
 	if dev.Type != tensor.CPUDevice {
@@ -90,7 +90,7 @@ func describe(st *tensor.Storage, dt torchzip.DType, size int) *torchzip.Storage
 	ref := &torchzip.StorageRef{DType: dt.StorageClass(), NumElements: n}
 	switch dev := st.Device(); dev.Type {
 	case tensor.CPUDevice:
-		ref.Data = st.Bytes()[:n*size]
+		ref.Data = bytesOf(st)[:n*size]
 	case tensor.MetaDevice:
 		ref.Location = "meta"
 	default:
@@ -99,4 +99,10 @@ func describe(st *tensor.Storage, dt torchzip.DType, size int) *torchzip.Storage
 		ref.Data = tensor.HostCopy(all).Storage().Bytes()[:n*size]
 	}
 	return ref
+}
+
+// bytesOf is a storage's memory for reading and writing within a call: unlike the slice that Bytes gives, it does not
+// keep Tidy from freeing the memory at once.
+func bytesOf(st *tensor.Storage) []byte {
+	return tensor.Data[uint8](tensor.FromStorage(st, tensor.Uint8, []int{st.NumBytes()}, []int{1}, 0))
 }
