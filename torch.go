@@ -172,6 +172,12 @@ func PromoteTypes(a, b DType) DType { return tensor.PromoteTypes(a, b) }
 // CanCast reports whether PyTorch's casting rules allow from to become to.
 func CanCast(from, to DType) bool { return tensor.CanCast(from, to) }
 
+// FInfo describes a floating-point dtype, IInfo an integer one; https://docs.pytorch.org/docs/stable/type_info.html.
+func FInfo(dt DType) tensor.FloatInfo { return tensor.FInfo(dt) }
+
+// IInfo describes an integer dtype; see [FInfo].
+func IInfo(dt DType) tensor.IntInfo { return tensor.IInfo(dt) }
+
 // ResultType is the type that an operator on the two tensors would have.
 func ResultType(a, b *Tensor) DType { return tensor.ResultType(a, b) }
 

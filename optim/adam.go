@@ -1,7 +1,6 @@
 package optim
 
 import (
-	"github.com/gotorch-dev/torch/internal/pyfmt"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -102,89 +101,39 @@ func (a *Adam) setup(self Optimizer, name string, groups []Group, lr float64, o 
 }
 
 func checkAdam(g *ParamGroup) {
-	for _, c := range []struct{ key, what string }{{"lr", "learning rate"}, {"eps", "epsilon value"},
-		{"weight_decay", "weight_decay value"}} {
-		if f := g.Float(c.key); !(f >= 0) {
-			tensor.Fail(tensor.ErrValue, "Invalid %s: %g", c.what, f)
-		}
-	}
-	for i, b := range g.Betas() {
-		if !(b >= 0 && b < 1) {
-			tensor.Fail(tensor.ErrValue, "Invalid beta parameter at index %d: %s", i, pyfmt.Float(b))
-		}
+	nonNegative(g, [2]string{"lr", "learning rate"}, [2]string{"eps", "epsilon value"},
+		[2]string{"weight_decay", "weight_decay value"})
+	validBetas(g)
+}
+
+// adam is the step of Adam and, with the other operator, of AdamW. The entries are in the order of PyTorch's state.
+func adam(op string) *rule {
+	return &rule{
+		ops: stepOps(op),
+		state: []entry{
+			{key: stepKey, list: 5},
+			{key: "exp_avg", list: 2, make: zeros},
+			{key: "exp_avg_sq", list: 3, make: zeros},
+			{key: "max_exp_avg_sq", list: 4, make: zeros, when: func(g *ParamGroup) bool { return g.Bool("amsgrad") }},
+		},
+		numbers: func(g *ParamGroup, to []tensor.Value) []tensor.Value {
+			to = betas(g, append(to, g.lrValue()), "betas")
+			return flags(g, floats(g, to, "weight_decay", "eps"), "amsgrad", "maximize")
+		},
 	}
 }
 
-// The lists of Adam's step.
-const (
-	adamParams = iota
-	adamGrads
-	adamAvgs
-	adamSquares
-	adamMaxima
-	adamSteps
-	adamLists
+var (
+	coupledAdam   = adam("adam")
+	decoupledAdam = adam("adamw")
 )
 
-var adamOps = stepOps("adam")
-var adamwOps = stepOps("adamw")
-
 func (a *Adam) step(g *ParamGroup) {
-	amsgrad := g.Bool("amsgrad")
-	s := a.planned(g, amsgrad, adamGrads)
-	if s == nil {
-		s = a.collect(g, amsgrad)
-		a.remember(g, amsgrad, s)
-	}
-	ops := adamOps
 	if g.Bool("decoupled_weight_decay") {
-		ops = adamwOps
+		a.stepBy(decoupledAdam, g)
+	} else {
+		a.stepBy(coupledAdam, g)
 	}
-	betas := g.Betas()
-	for i := range s.parts {
-		l := &s.parts[i]
-		c := tensor.NewCall(opCount, 2)
-		*c.Arg(0), *c.Arg(1) = tensor.TensorsValue(l.lists[adamSteps]), tensor.IntValue(1)
-		c.Do0()
-		c = l.call(ops, g)
-		fill(c, adamLists, g.lrValue(), tensor.FloatValue(betas[0]), tensor.FloatValue(betas[1]),
-			tensor.FloatValue(g.Float("weight_decay")),
-			tensor.FloatValue(g.Float("eps")), tensor.BoolValue(amsgrad), tensor.BoolValue(g.Bool("maximize")))
-		c.Do0()
-		clear(l.lists[adamGrads]) // the plan must not keep them
-	}
-}
-
-// collect lists the parameters that have gradients with their state, which is made where there is none.
-func (a *Adam) collect(g *ParamGroup, amsgrad bool) *steps {
-	s := newSteps(g, adamLists)
-	for _, p := range g.Params {
-		grad := gradient(p)
-		if grad == nil {
-			continue
-		}
-		st := a.stateOf(p)
-		step := counter(g, p, st)
-		m := st.Tensor("exp_avg")
-		if m == nil {
-			m = zerosLike(p)
-			st.Set("exp_avg", m)
-			st.Set("exp_avg_sq", zerosLike(p))
-		}
-		if amsgrad && st.Tensor("max_exp_avg_sq") == nil {
-			st.Set("max_exp_avg_sq", zerosLike(p))
-		}
-		l := s.of(p, false)
-		l.add(adamParams, p)
-		l.add(adamGrads, grad)
-		l.add(adamAvgs, m)
-		l.add(adamSquares, st.Tensor("exp_avg_sq"))
-		l.add(adamSteps, step)
-		if amsgrad {
-			l.add(adamMaxima, st.Tensor("max_exp_avg_sq"))
-		}
-	}
-	return &s
 }
 
 // counter is a parameter's step counter, made on first use. Files from old versions of PyTorch hold a number instead of

@@ -1,5 +1,6 @@
-// Package optim holds the optimizers: [SGD], [Adam] and [AdamW], with parameter groups, state dicts that PyTorch reads
-// and writes, and the same numbers.
+// Package optim holds PyTorch's optimizers: [SGD], [Adam], [AdamW], [Adamax], [NAdam], [RAdam], [RMSprop], [Rprop],
+// [Adagrad], [Adadelta], [ASGD], [Adafactor], [Muon] and [LBFGS], with parameter groups, state dicts that PyTorch reads
+// and writes, and the same numbers. SparseAdam, for gradients that are sparse tensors, is not here yet.
 //
 //	opt := optim.NewSGD(params, 0.1, optim.SGDOptions{Momentum: 0.9})
 //	for batch := range batches {
@@ -16,8 +17,9 @@
 // always 0: AdamWOptions{WeightDecay: torch.Some(0.0)} switches AdamW's decay off, and a group inherits exactly the
 // settings that it does not give.
 //
-// A step calls PyTorch's operators for whole lists of tensors, aten::_fused_adam_ and its like, once for each group,
-// device and dtype. Parameters may lie on any device; their state lies beside them, except for the step counters, which
+// A step calls one operator on whole lists of tensors for each group, device and dtype: PyTorch's aten::_fused_adam_
+// and its like, or an operator of ours whose body is what PyTorch composes. Adafactor, Muon and LBFGS are composed of
+// public operators. Parameters may lie on any device; their state lies beside them, except for the step counters, which
 // lie on the CPU unless a group's settings "capturable" or "fused" say otherwise. On the CPU such an operator goes over
 // memory once: every parameter is read, updated and written together with its state by one kernel, and all parameters
 // of the list share one parallel loop, so that many small tensors cost no more than one large one. Work is cut by size

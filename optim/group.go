@@ -1,6 +1,8 @@
 package optim
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/gotorch-dev/torch/internal/pyfmt"
@@ -25,6 +27,10 @@ type Group struct {
 	Nesterov    tensor.Opt[bool]
 	AMSGrad     tensor.Opt[bool]
 	Maximize    tensor.Opt[bool]
+
+	// Settings are others, by Python's names: "alpha", "rho", "momentum_decay", … Their values are float64, int, bool,
+	// string or [2]float64.
+	Settings map[string]any
 }
 
 // overrides lists the settings that a group changes, under Python's names.
@@ -39,6 +45,9 @@ func (g *Group) overrides() []setting {
 	override(&out, "nesterov", g.Nesterov)
 	override(&out, "amsgrad", g.AMSGrad)
 	override(&out, "maximize", g.Maximize)
+	for _, k := range slices.Sorted(maps.Keys(g.Settings)) {
+		out = append(out, setting{k, g.Settings[k]})
+	}
 	return out
 }
 
@@ -124,8 +133,11 @@ func (g *ParamGroup) Float(key string) float64 {
 func (g *ParamGroup) Bool(key string) bool { return g.Float(key) != 0 }
 
 // Betas are Adam's coefficients of the running averages.
-func (g *ParamGroup) Betas() [2]float64 {
-	b, _ := g.Get("betas").([2]float64)
+func (g *ParamGroup) Betas() [2]float64 { return g.Pair("betas") }
+
+// Pair is a setting of two numbers, as the betas are; zeros when there is none.
+func (g *ParamGroup) Pair(key string) [2]float64 {
+	b, _ := g.Get(key).([2]float64)
 	return b
 }
 

@@ -36,6 +36,15 @@ type Optimizer interface {
 	RegisterStepPostHook(f func(Optimizer)) (remove func())
 	// RegisterStepPreHook calls f before every step until remove is called.
 	RegisterStepPreHook(f func(Optimizer)) (remove func())
+	// RegisterStateDictPreHook calls f before StateDict reads the state, until remove is called.
+	RegisterStateDictPreHook(f func(Optimizer)) (remove func())
+	// RegisterStateDictPostHook calls f with what StateDict returns, which f may change, until remove is called.
+	RegisterStateDictPostHook(f func(Optimizer, *serialize.Dict)) (remove func())
+	// RegisterLoadStateDictPreHook calls f with a shallow copy of what LoadStateDict is given, which f may change,
+	// until remove is called.
+	RegisterLoadStateDictPreHook(f func(Optimizer, *serialize.Dict)) (remove func())
+	// RegisterLoadStateDictPostHook calls f when LoadStateDict has taken over a state, until remove is called.
+	RegisterLoadStateDictPostHook(f func(Optimizer)) (remove func())
 	// String prints the groups' settings as Python does.
 	String() string
 }
@@ -101,9 +110,6 @@ func (s *State) Keys() []string {
 	return slices.Clone(s.keys)
 }
 
-// stepHook is one registered function; nil when removed.
-type stepHook struct{ f func(Optimizer) }
-
 // base is the part that all optimizers share.
 type base struct {
 	self     Optimizer
@@ -112,10 +118,12 @@ type base struct {
 	defaults *ParamGroup
 	state    map[*Tensor]*State
 	changed  uint64 // counts changes of the state, so that a plan of a step notices them
-	pre      []*stepHook
-	post     []*stepHook
+	hooks    hooks
 	check    func(g *ParamGroup) // validates a group's settings
 	update   func(g *ParamGroup) // takes a group's step
+	added    func(g *ParamGroup) // makes the state of a new group's parameters; nil: it is made by their first step
+	ownSizes bool                // the state's tensors have other shapes than the parameters
+	numbers  []tensor.Value      // scratch memory of a step
 
 	stepping atomic.Bool // Step runs
 	updating atomic.Bool // the part of Step between the hooks runs
@@ -180,6 +188,9 @@ func (b *base) AddParamGroup(g Group) {
 		seen[p] = true
 	}
 	b.groups = append(b.groups, ng)
+	if b.added != nil {
+		b.added(ng)
+	}
 }
 
 // ParamGroups are the groups; their settings may be changed between steps.
@@ -218,33 +229,22 @@ func (b *base) ZeroGrad(how ...ZeroGradMode) {
 	}
 }
 
-// RegisterStepPreHook calls f before every step until remove is called.
-func (b *base) RegisterStepPreHook(f func(Optimizer)) (remove func()) { return addHook(&b.pre, f) }
-
-// RegisterStepPostHook calls f after every step until remove is called.
-func (b *base) RegisterStepPostHook(f func(Optimizer)) (remove func()) { return addHook(&b.post, f) }
-
-func addHook(list *[]*stepHook, f func(Optimizer)) func() {
-	h := &stepHook{f}
-	*list = append(*list, h)
-	return func() { *list = slices.DeleteFunc(*list, func(x *stepHook) bool { return x == h }) }
-}
-
 // Step updates every parameter that has a gradient. It panics with a *tensor.Error when a step of the same optimizer
 // runs already, in another goroutine or around the hook that calls Step.
-func (b *base) Step() {
+func (b *base) Step() { b.hooked(b.updateAll) }
+
+// hooked runs a step between the hooks.
+func (b *base) hooked(step func()) {
 	if !b.stepping.CompareAndSwap(false, true) {
 		tensor.Fail(tensor.ErrValue, "optim: %s.Step was called while another Step of the same optimizer runs: an "+
 			"optimizer belongs to one goroutine at a time", b.name)
 	}
 	defer b.stepping.Store(false)
-	for _, h := range slices.Clone(b.pre) {
-		h.f(b.self)
-	}
-	b.updateAll()
-	for _, h := range slices.Clone(b.post) {
-		h.f(b.self)
-	}
+	globalPre.call(b.self)
+	b.hooks.pre.call(b.self)
+	step()
+	b.hooks.post.call(b.self)
+	globalPost.call(b.self)
 }
 
 func (b *base) updateAll() {
@@ -266,7 +266,7 @@ func (b *base) idle(method string) {
 // StepClosure calls f with gradients enabled, then steps, and returns what f returned.
 func (b *base) StepClosure(f func() *Tensor) (loss *Tensor) {
 	tensor.EnableGrad(func() { loss = f() })
-	b.Step()
+	b.self.Step()
 	return loss
 }
 
@@ -283,6 +283,15 @@ func (b *base) stateOf(p *Tensor) *State {
 
 // StateDict is the state under Python's keys. Its tensors are the optimizer's own.
 func (b *base) StateDict() *serialize.Dict {
+	b.hooks.preSave.call(b.self)
+	d := b.stateDict()
+	for _, f := range b.hooks.postSave.all() {
+		f(b.self, d)
+	}
+	return d
+}
+
+func (b *base) stateDict() *serialize.Dict {
 	index := map[*Tensor]int{}
 	state, groups := serialize.NewDict(), []any{}
 	for _, g := range b.groups {
@@ -325,6 +334,16 @@ func (b *base) LoadStateDict(d *serialize.Dict) error {
 	}
 	if err := tensor.Try(func() { b.idle("LoadStateDict") }); err != nil {
 		return err
+	}
+	if fs := b.hooks.preLoad.all(); len(fs) > 0 {
+		own := serialize.NewDict()
+		for k, v := range d.All() {
+			own.Set(k, v)
+		}
+		for _, f := range fs {
+			f(b.self, own)
+		}
+		d = own
 	}
 	groups, ok := d.Get("param_groups").([]any)
 	if !ok {
@@ -405,12 +424,9 @@ func (b *base) LoadStateDict(d *serialize.Dict) error {
 			if !ok {
 				return fail("state[%v] has a key %v, want a name", k, name)
 			}
-			if t, ok := val.(*Tensor); ok {
-				c, err := adopt(t, p, key, owner[id].counterDevice(p))
-				if err != nil {
-					return fail("state[%v][%q]: %v", k, key, err)
-				}
-				val = c
+			val, err := b.adoptAll(val, p, key, owner[id].counterDevice(p))
+			if err != nil {
+				return fail("state[%v][%q]: %v", k, key, err)
 			}
 			s.Set(key, val)
 		}
@@ -424,32 +440,61 @@ func (b *base) LoadStateDict(d *serialize.Dict) error {
 	for _, s := range state {
 		s.changed = &b.changed
 	}
+	b.hooks.postLoad.call(b.self)
 	return nil
+}
+
+// adoptAll copies the tensors of a loaded entry, which may be a list.
+func (b *base) adoptAll(val any, p *Tensor, key string, counters tensor.Device) (any, error) {
+	switch x := val.(type) {
+	case *Tensor:
+		return b.adopt(x, p, key, counters)
+	case []any:
+		out := make([]any, len(x))
+		for i, e := range x {
+			var err error
+			if out[i], err = b.adoptAll(e, p, key, counters); err != nil {
+				return nil, fmt.Errorf("element %d: %w", i, err)
+			}
+		}
+		return out, nil
+	}
+	return val, nil
 }
 
 // adopt copies a loaded tensor into the parameter's dtype and layout and to its device. Step counters keep their dtype
 // and go to the device of the counters.
-func adopt(t, p *Tensor, key string, counters tensor.Device) (c *Tensor, err error) {
+func (b *base) adopt(t, p *Tensor, key string, counters tensor.Device) (c *Tensor, err error) {
+	number := perParameter[key]
 	switch {
-	case key == "step" && t.Numel() != 1:
+	case number && t.Numel() != 1:
 		return nil, fmt.Errorf("shape %s, want one element", tensor.ShapeString(t.Shape()))
-	case key != "step" && !tensor.SameShape(t.Shape(), p.Shape()):
+	case !number && !b.ownSizes && !tensor.SameShape(t.Shape(), p.Shape()):
 		return nil, fmt.Errorf("shape %s, the parameter's is %s", tensor.ShapeString(t.Shape()),
 			tensor.ShapeString(p.Shape()))
 	}
 	err = tensor.Try(func() {
 		tensor.NoGrad(func() {
-			if key == "step" {
-				if c = t.Detach().To(counters); c.Device() == t.Device() {
-					c = c.Clone()
-				}
+			switch {
+			case number:
+				c = t.Detach().To(counters)
+			case b.ownSizes:
+				c = t.Detach().To(p.Device()).To(p.DType())
+			default:
+				c = p.Detach().EmptyLike().CopyInPlace(t)
 				return
 			}
-			c = p.Detach().EmptyLike().CopyInPlace(t)
+			if c.Storage() == t.Storage() {
+				c = c.Clone()
+			}
 		})
 	})
 	return c, err
 }
+
+// perParameter are the entries that hold one number for each parameter: they keep their dtype and the device of the
+// step counters.
+var perParameter = map[string]bool{stepKey: true, "mu_product": true, "eta": true, "mu": true}
 
 func pair(l []any) (p [2]float64, ok bool) {
 	if len(l) != 2 {

@@ -55,12 +55,8 @@ func NewSGDGroups(groups []Group, lr float64, opts ...SGDOptions) *SGD {
 }
 
 func checkSGD(g *ParamGroup) {
-	for _, c := range []struct{ key, what string }{{"lr", "learning rate"}, {"momentum", "momentum value"},
-		{"weight_decay", "weight_decay value"}} {
-		if f := g.Float(c.key); f < 0 {
-			tensor.Fail(tensor.ErrValue, "Invalid %s: %g", c.what, f)
-		}
-	}
+	nonNegative(g, [2]string{"lr", "learning rate"}, [2]string{"momentum", "momentum value"},
+		[2]string{"weight_decay", "weight_decay value"})
 }
 
 // The lists of SGD's step.
@@ -75,10 +71,14 @@ var sgdOps = stepOps("sgd")
 
 func (s *SGD) step(g *ParamGroup) {
 	momentum := g.Float("momentum")
-	x := s.planned(g, momentum != 0, sgdGrads)
+	variant := uint(0)
+	if momentum != 0 {
+		variant = 1
+	}
+	x := s.planned(g, variant, sgdGrads)
 	if x == nil {
 		x = s.collect(g, momentum)
-		s.remember(g, momentum != 0, x)
+		s.remember(g, variant, x)
 	}
 	for i := range x.parts {
 		l := &x.parts[i]

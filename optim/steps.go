@@ -8,6 +8,7 @@ import (
 var (
 	opCount = tensor.Slot("aten::_foreach_add_.Scalar")
 	opZero  = tensor.Slot("aten::_foreach_zero_")
+	opCat   = tensor.Slot("aten::cat")
 )
 
 // stepOps are the two forms of a step's operator: with a number for a learning rate, and with a tensor.
@@ -21,11 +22,11 @@ type plan struct {
 	steps
 	params  []*Tensor // the group's list
 	changed uint64    // the optimizer's count of changes
-	variant bool      // a setting that decides which lists there are
+	variant uint      // of the settings that decide which lists there are
 }
 
 // planned returns the steps of a group's plan with new gradients in list grads, nil when there is no plan that holds.
-func (b *base) planned(g *ParamGroup, variant bool, grads int) *steps {
+func (b *base) planned(g *ParamGroup, variant uint, grads int) *steps {
 	pl := g.plan
 	if pl == nil || pl.changed != b.changed || pl.variant != variant || len(pl.params) != len(g.Params) ||
 		&pl.params[0] != &g.Params[0] {
@@ -46,7 +47,7 @@ func (b *base) planned(g *ParamGroup, variant bool, grads int) *steps {
 }
 
 // remember makes a plan of steps, if every parameter takes part and none its first step.
-func (b *base) remember(g *ParamGroup, variant bool, s *steps) {
+func (b *base) remember(g *ParamGroup, variant uint, s *steps) {
 	n := 0
 	for i := range s.parts {
 		if s.parts[i].first {
@@ -74,6 +75,7 @@ type part struct {
 	dt    tensor.DType
 	first bool // the parameters take their first step
 	lists [][]*Tensor
+	steps []*Tensor // the counters of steps, which go up first; nil where there are none
 }
 
 func newSteps(g *ParamGroup, lists int) steps { return steps{lists: lists, room: len(g.Params)} }

@@ -66,7 +66,8 @@ func (c *Ctx) runTarget() {
 }
 
 // fuses reports that a composed operator is computed by a kernel of the backend's instead of its body: the backend has
-// one, it takes these arguments, its gradient is known if one is wanted, and nobody looks at the operators of the body.
+// one, it takes these arguments, its gradient is known or there is none by definition, if one is wanted, and nobody
+// looks at the operators of the body.
 func (c *Ctx) fuses() bool {
 	op := c.op
 	if op.CPU == nil || c.mode.watched() {
@@ -74,7 +75,7 @@ func (c *Ctx) fuses() bool {
 	}
 	c.dev, c.located = c.findDevice(), true
 	return c.hasKernel(c.dev) && (op.Fuses == nil || op.Fuses(c)) &&
-		(op.VJP != nil || !c.records() || !c.anyRequiresGrad())
+		(op.VJP != nil || op.NoGrad != "" || !c.records() || !c.anyRequiresGrad())
 }
 
 // records reports that gradients are recorded while this call runs.

@@ -35,6 +35,13 @@ const (
 	plainAdam
 	amsgradAdam
 	adagrad
+	rmsprop
+	adadelta
+	adamax
+	nadam
+	radam
+	rprop
+	asgd
 )
 
 // hyper are the numbers that a kernel needs, worked out once per parameter in float64 as Python does.
@@ -44,6 +51,8 @@ type hyper struct {
 	scale                                  float64 // gradients are divided by it first; 0: they are not
 	maximize                               bool
 	fresh                                  bool // the momentum begins at 0, whatever its buffer holds
+	centered                               bool // RMSprop divides by the deviation of the gradient, not by its size
+	rectified                              bool // RAdam's step is adaptive
 	rule                                   kernel
 }
 
@@ -287,6 +296,8 @@ func (h *hyper) step32(p, g []float32, s *[maxArrays][]float32) {
 	case amsgradAdam:
 		vec.AdamAMSGradF32(p, s[0], s[1], s[2], g, f(h.decay), f(h.l2), f(h.beta1c), f(h.beta2), f(h.beta2c), f(h.step),
 			f(h.corr), f(h.eps))
+	default:
+		inBlocks(vectors32, h, p, g, s)
 	}
 }
 
@@ -304,6 +315,8 @@ func (h *hyper) step64(p, g []float64, s *[maxArrays][]float64) {
 		h.adagrad64(p, g, s[0])
 	case amsgradAdam:
 		vec.AdamAMSGradF64(p, s[0], s[1], s[2], g, h.decay, h.l2, h.beta1c, h.beta2, h.beta2c, h.step, h.corr, h.eps)
+	default:
+		inBlocks(vectors64, h, p, g, s)
 	}
 }
 

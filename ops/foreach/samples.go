@@ -42,6 +42,32 @@ func init() {
 		"_foreach_clone :: [3x4,5]",
 		"_foreach_copy_ :: [3x4,5] [3x4@-1..1.5,5@-2..1]", "_foreach_zero_ :: [3x4,5]",
 	)
+	const three = "[3x4,5] [3x4,5] "
+	squares := "[3x4@0.1..1,5@0.1..1]"
+	own := func(name, lists, numbers string, settings ...string) {
+		lines := []string{}
+		for _, m := range settings {
+			lines = append(lines, three+lists+" lr=0.1 "+numbers+" "+m)
+		}
+		samples.Table("gotorch::_fused_" + name + "_ :: " + strings.Join(lines, " ; "))
+	}
+	const decayed, ascending = "weight_decay=0.1 maximize=false ", "weight_decay=0 maximize=true "
+	steps := "[s@1..2,s@7..8] "
+	own("rmsprop", squares+" "+"[3x4@-0.1..0.1,5@-0.1..0.1] [3x4,5]", "alpha=0.9 eps=1e-3",
+		decayed+"momentum=0 centered=false", ascending+"momentum=0.9 centered=true", decayed+"momentum=0 centered=true",
+		ascending+"momentum=0.5 centered=false")
+	own("adadelta", squares+" "+squares, "rho=0.9 eps=1e-4", decayed, ascending)
+	own("adamax", steps+"[3x4,5] "+squares, "beta1=0.9 beta2=0.99 eps=1e-8", decayed, ascending)
+	own("nadam", steps+"[s@0.8..0.9,s@0.5..0.6] [3x4,5] "+squares, "beta1=0.9 beta2=0.99 eps=1e-8 momentum_decay=0.01",
+		decayed+"decoupled_weight_decay=true", decayed+"decoupled_weight_decay=false",
+		ascending+"decoupled_weight_decay=false")
+	own("radam", steps+"[3x4,5] "+squares, "beta1=0.9 beta2=0.99 eps=1e-8",
+		decayed+"decoupled_weight_decay=true", decayed+"decoupled_weight_decay=false",
+		ascending+"decoupled_weight_decay=false")
+	own("rprop", "[3x4@-1..1.5,5@-2..1] "+squares,
+		"etaminus=0.5 etaplus=1.2 step_size_min=0.2 step_size_max=0.9", "maximize=false", "maximize=true")
+	own("asgd", steps+"[s@0.1..0.2,s@0.1..0.2] [s@0.1..0.2,s@0.3..0.4] [3x4,5]", "lambd=0.01 t0=3 alpha=0.75", decayed,
+		ascending)
 	for _, x := range []struct{ overload, lr string }{{"", "lr=0.1"}, {".tensor_lr", "lr=s@0.1..0.2"}} {
 		adam := "[3x4,5] [3x4,5] [3x4,5] [3x4@0..1,5@0..1] %s [s@1..2,s@2..3] " + x.lr +
 			" beta1=0.9 beta2=0.99 eps=1e-8 "

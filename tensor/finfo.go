@@ -1,0 +1,55 @@
+package tensor
+
+import "math"
+
+// FloatInfo describes a floating-point dtype; https://docs.pytorch.org/docs/stable/type_info.html.
+type FloatInfo struct {
+	Bits           int
+	Eps            float64 // the distance from 1 to the next number
+	Max, Min       float64 // the largest and the smallest number
+	SmallestNormal float64 // the smallest positive number of full precision
+	Tiny           float64 // the same
+	Resolution     float64 // 10 to the minus number of decimal digits that are exact
+	DType          DType
+}
+
+// FInfo describes a floating-point dtype, or the parts of a complex one. It panics for integers.
+func FInfo(dt DType) FloatInfo {
+	if !dt.IsDifferentiable() {
+		Fail(ErrDType, "torch.finfo() requires a floating point input type, got %s. Use IInfo for integers.", dt)
+	}
+	var i FloatInfo
+	switch real := dt.Real(); real {
+	case Float16:
+		i = FloatInfo{Bits: 16, Eps: 0x1p-10, Max: 65504, SmallestNormal: 0x1p-14, Resolution: 1e-3, DType: real}
+	case BFloat16:
+		i = FloatInfo{Bits: 16, Eps: 0x1p-7, Max: 0x1.fep127, SmallestNormal: 0x1p-126, Resolution: 1e-2, DType: real}
+	case Float32:
+		i = FloatInfo{Bits: 32, Eps: 0x1p-23, Max: math.MaxFloat32, SmallestNormal: 0x1p-126, Resolution: 1e-6,
+			DType: real}
+	default:
+		i = FloatInfo{Bits: 64, Eps: 0x1p-52, Max: math.MaxFloat64, SmallestNormal: 0x1p-1022, Resolution: 1e-15,
+			DType: real}
+	}
+	i.Min, i.Tiny = -i.Max, i.SmallestNormal
+	return i
+}
+
+// IntInfo describes an integer dtype; https://docs.pytorch.org/docs/stable/type_info.html.
+type IntInfo struct {
+	Bits     int
+	Max, Min int
+	DType    DType
+}
+
+// IInfo describes an integer dtype. It panics for bool and for floating-point dtypes.
+func IInfo(dt DType) IntInfo {
+	if dt == Bool || dt.IsDifferentiable() {
+		Fail(ErrDType, "torch.iinfo() requires an integer input type, got %s. Use FInfo for floating-point types.", dt)
+	}
+	bits := 8 * dt.Size()
+	if dt == Uint8 {
+		return IntInfo{Bits: bits, Max: math.MaxUint8, DType: dt}
+	}
+	return IntInfo{Bits: bits, Max: 1<<(bits-1) - 1, Min: -1 << (bits - 1), DType: dt}
+}
