@@ -38,8 +38,8 @@ func EmptyCache() { mem.EmptyCache() }
 //
 // The default is what there is: the memory and swap of the machine, or less if a control group (a container) or a
 // resource limit of Linux allows less. What other programs use is not looked at, and tensors below 4 KiB are not
-// counted. PyTorch's allocator for the CPU has no limit of its own. The limit of the Go runtime, debug.SetMemoryLimit, is
-// another one: near it, the runtime collects garbage more often, and no allocation fails.
+// counted. PyTorch's allocator for the CPU has no limit of its own. The limit of the Go runtime, debug.SetMemoryLimit,
+// is another one: near it, the runtime collects garbage more often, and no allocation fails.
 func SetMemoryLimit(bytes int) (old int) { return mem.SetLimit(bytes) }
 
 // Tidy runs f and then frees the memory of all tensors that were made in it on this goroutine, except parameters and

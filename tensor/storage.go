@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/mem"
 )
 
@@ -149,6 +150,6 @@ func (s *Storage) resize(n int, shape []int, dt DType) {
 	if err != nil {
 		(*Ctx)(nil).exhausted(err, shape, dt)
 	}
-	copy(unsafe.Slice((*byte)(p), n), unsafe.Slice((*byte)(s.p), s.n))
+	vec.CopyBytes(unsafe.Slice((*byte)(p), s.n), unsafe.Slice((*byte)(s.p), s.n))
 	s.p, s.n = p, n
 }
