@@ -1,6 +1,11 @@
 // Package torch is the front door: tensors and their creation, operators as functions, modes, random seeds, saving and
 // loading.
 //
+// Memory: tensors are found and freed by the garbage collector; inside [Tidy] they are freed at its end. Memory that was
+// freed is kept to be used again, goes back to the system after a quiet second or with [EmptyCache], and is counted by
+// [MemoryStats]. An allocation beyond [SetMemoryLimit], by default what the machine or its container has, panics with an
+// *Error of cause [ErrMemory], which [Try] returns: the process goes on.
+//
 //go:generate go run ./internal/gen
 package torch
 
