@@ -27,12 +27,25 @@ func MemoryStats() MemoryStatistics {
 // ResetPeakMemoryStats sets the peaks of MemoryStats to the current figures.
 func ResetPeakMemoryStats() { mem.ResetPeak() }
 
-// EmptyCache gives memory that is kept to be used again back to the system, and drops what can be made again: weights
-// that were packed for kernels, and what nn/utils.OptimizeForInference has recorded.
+// EmptyCache gives memory that is kept to be used again back to the system, together with that of tensors which nothing
+// refers to any more, and drops what can be made again: weights that were packed for kernels, and what
+// nn/utils.OptimizeForInference has recorded. It is seldom needed: what nobody has asked for during a quiet second goes
+// back by itself, and all of it when the Go runtime comes near its memory limit (GOMEMLIMIT).
 func EmptyCache() {
 	packed.Drop()
 	mem.EmptyCache()
 }
+
+// SetMemoryLimit sets how many bytes the tensors on the CPU may use together, and returns the former limit. An operator
+// that needs more panics with ErrMemory, which [Try] returns as an ordinary error; before that, memory that is kept to
+// be used again is given up, and the garbage collector looks for tensors that nothing refers to. A negative number
+// changes nothing.
+//
+// The default is what there is: the memory and swap of the machine, or less if a control group (a container) or a
+// resource limit of Linux allows less. What other programs use is not looked at, and tensors below 4 KiB are not
+// counted. PyTorch's allocator for the CPU has no limit of its own. The limit of the Go runtime, debug.SetMemoryLimit,
+// is another one: near it, the runtime collects garbage more often, and no allocation fails.
+func SetMemoryLimit(bytes int) (old int) { return mem.SetLimit(bytes) }
 
 // Tidy runs f and then frees the memory of all tensors that were made in it on this goroutine, except parameters and
 // their gradients, what optimizers keep, and tensors on which Keep was called. Using any other tensor made in f
@@ -47,3 +60,7 @@ func TidyReturn(f func() *Tensor) *Tensor { return tensor.TidyReturn(f) }
 
 // TidyReturnN is TidyReturn for several results.
 func TidyReturnN(f func() []*Tensor) []*Tensor { return tensor.TidyReturnN(f) }
+
+// Adopt gives tensors that another goroutine has made, such as the batches of a data loader's workers, to the Tidy that
+// the caller is in, which frees them with its own. Nobody else may use them any more; views are left alone.
+func Adopt(ts ...*Tensor) { tensor.Adopt(ts...) }

@@ -272,3 +272,30 @@ func TestTidyFreesAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// A Tidy frees what it was given of another goroutine's tensors, but neither views nor kept tensors.
+func TestAdopt(t *testing.T) {
+	for _, n := range []int{3, 20_000} {
+		var batch, kept, data, view *tensor.Tensor
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			batch, kept, data = torch.Ones([]int{n}), torch.Ones([]int{n}).Keep(), torch.Ones([]int{2, n})
+			view = data.Select(0, 0)
+		}()
+		<-done
+		torch.Adopt(batch) // outside Tidy
+		var inner *tensor.Tensor
+		torch.Tidy(func() {
+			torch.Adopt(batch, nil, kept, view)
+			inner = torch.TidyReturn(func() *tensor.Tensor { torch.Adopt(batch); return batch })
+		})
+		released(t, batch)
+		released(t, inner)
+		for _, x := range []*tensor.Tensor{kept, data, view} {
+			if x.Sum().Item() != float64(x.Numel()) {
+				t.Errorf("%v was freed", x)
+			}
+		}
+	}
+}

@@ -236,20 +236,24 @@ func (b *BatchSampler) Len() int {
 	if b.dropLast {
 		return n / b.size
 	}
-	return (n + b.size - 1) / b.size
+	if n == 0 {
+		return 0
+	}
+	return (n-1)/b.size + 1
 }
 
 // Batches groups an order.
 func (b *BatchSampler) Batches() iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
-		batch := make([]int, 0, b.size)
+		room := min(b.size, 1024) // a batch may be as large as the program likes, the data need not be
+		batch := make([]int, 0, room)
 		for i := range b.sampler.Indices() {
 			batch = append(batch, i)
 			if len(batch) == b.size {
 				if !yield(batch) {
 					return
 				}
-				batch = make([]int, 0, b.size)
+				batch = make([]int, 0, room)
 			}
 		}
 		if len(batch) > 0 && !b.dropLast {

@@ -513,6 +513,10 @@ type LoadOptions struct {
 	NonStrict bool
 	// Result, when given, receives the names that did not match.
 	Result *LoadResult
+	// Release frees the memory of each tensor that was copied, as soon as it and those that share its memory are. The
+	// caller, who has just read them from a file, hands them over: using one afterwards panics with ErrReleased. So no
+	// more than the file and what the module had before is in memory, and after the call only the module.
+	Release bool
 }
 
 // LoadResult lists the names that did not match.
@@ -575,13 +579,29 @@ func LoadStateDict(m Module, sd *tensor.StateDict, opts ...LoadOptions) error {
 	if len(msgs) > 0 {
 		return fmt.Errorf("Error(s) in loading state_dict for %s:\n\t%s", className(m), strings.Join(msgs, "\n\t"))
 	}
+	sharing := map[*tensor.Storage]int{} // how many tensors of sd wait to be copied from each storage
+	if o.Release {
+		for _, src := range sd.All() {
+			sharing[src.Storage()]++
+		}
+		for _, t := range own.All() {
+			delete(sharing, t.Storage())
+		}
+	}
 	for k, t := range own.All() {
-		if src := sd.Get(k); src != nil {
-			if t.Device().Type == tensor.MetaDevice && src.Device().Type != tensor.MetaDevice {
-				tensor.Warn("for %s: copying from a non-meta parameter in the checkpoint to a meta parameter in the "+
-					"current model, which is a no-op.", k)
+		src := sd.Get(k)
+		if src == nil {
+			continue
+		}
+		if t.Device().Type == tensor.MetaDevice && src.Device().Type != tensor.MetaDevice {
+			tensor.Warn("for %s: copying from a non-meta parameter in the checkpoint to a meta parameter in the "+
+				"current model, which is a no-op.", k)
+		}
+		tensor.NoGrad(func() { t.CopyInPlace(src) })
+		if st := src.Storage(); sharing[st] > 0 {
+			if sharing[st]--; sharing[st] == 0 {
+				tensor.ReleaseRaw(src)
 			}
-			tensor.NoGrad(func() { t.CopyInPlace(src) })
 		}
 	}
 	return nil

@@ -75,7 +75,7 @@ func (d *decoder) storage(r *torchzip.StorageRef) (st *tensor.Storage, err error
 	if err := tensor.Try(func() { st = tensor.NewStorage(n) }); err != nil {
 		return nil, err
 	}
-	if err := r.ReadInto(st.Bytes()); err != nil {
+	if err := r.ReadInto(bytesOf(st)); err != nil {
 		return nil, err
 	}
 	if dev.Type != tensor.CPUDevice {
@@ -94,7 +94,7 @@ func describe(st *tensor.Storage, dt torchzip.DType, size int) *torchzip.Storage
 	ref := &torchzip.StorageRef{DType: dt.StorageClass(), NumElements: n}
 	switch dev := st.Device(); dev.Type {
 	case tensor.CPUDevice:
-		ref.Data = st.Bytes()[:n*size]
+		ref.Data = bytesOf(st)[:n*size]
 	case tensor.MetaDevice:
 		ref.Location = "meta"
 	default:
@@ -103,4 +103,10 @@ func describe(st *tensor.Storage, dt torchzip.DType, size int) *torchzip.Storage
 		ref.Data = tensor.HostCopy(all).Storage().Bytes()[:n*size]
 	}
 	return ref
+}
+
+// bytesOf is a storage's memory for reading and writing within a call: unlike the slice that Bytes gives, it does not
+// keep Tidy from freeing the memory at once.
+func bytesOf(st *tensor.Storage) []byte {
+	return tensor.Data[uint8](tensor.FromStorage(st, tensor.Uint8, []int{st.NumBytes()}, []int{1}, 0))
 }

@@ -44,7 +44,7 @@ func (c *Ctx) alloc(i int, shape, stride []int, dt DType, strided bool) *Tensor 
 	}
 	var t *Tensor
 	if c.dev.Type == CPUDevice {
-		t = NewStrided(shape, stride, dt)
+		t = newStrided(c, shape, stride, dt)
 	} else {
 		t = NewOn(c.dev, shape, stride, dt)
 	}

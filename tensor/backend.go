@@ -159,7 +159,7 @@ func NewOn(d Device, shape, stride []int, dt DType) *Tensor {
 	if d.Type == CPUDevice {
 		return NewStrided(shape, stride, dt)
 	}
-	n := storageSize(shape, stride) * dt.Size()
+	n := storageSize(shape, stride, dt)
 	s := newForeign(d, n)
 	t := &Tensor{st: s, ver: &s.version, dt: dt, dev: d}
 	t.setDims(shape, stride)

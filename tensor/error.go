@@ -75,7 +75,7 @@ func (e *Error) Format(f fmt.State, verb rune) {
 // for an error that was returned and never panicked with.
 func (e *Error) Stack() string {
 	var b strings.Builder
-	for f := range e.frames() {
+	for f := range frames(e.pcs) {
 		fmt.Fprintf(&b, "%s(...)\n\t%s:%d\n", f.Function, f.File, f.Line)
 	}
 	return b.String()
@@ -130,21 +130,32 @@ const maxStack = 512
 func (e *Error) locate(skip int) {
 	var buf [maxStack]uintptr
 	e.pcs = slices.Clone(buf[:runtime.Callers(skip+2, buf[:])])
-	for f := range e.frames() {
-		if !isLibrary(f.Function, f.File) {
-			e.Caller = fmt.Sprintf("%s:%d", f.File, f.Line)
-			return
-		}
-	}
+	e.Caller = userLine(e.pcs)
 }
 
-// frames walks the stack.
-func (e *Error) frames() iter.Seq[runtime.Frame] {
+// caller is the user's line that called into the library.
+func caller() string {
+	var buf [maxStack]uintptr
+	return userLine(buf[:runtime.Callers(2, buf[:])])
+}
+
+// userLine is the first line of a stack that does not belong to the library; empty if there is none.
+func userLine(stack []uintptr) string {
+	for f := range frames(stack) {
+		if !isLibrary(f.Function, f.File) {
+			return fmt.Sprintf("%s:%d", f.File, f.Line)
+		}
+	}
+	return ""
+}
+
+// frames walks a stack.
+func frames(stack []uintptr) iter.Seq[runtime.Frame] {
 	return func(yield func(runtime.Frame) bool) {
-		if len(e.pcs) == 0 {
+		if len(stack) == 0 {
 			return
 		}
-		frames := runtime.CallersFrames(e.pcs)
+		frames := runtime.CallersFrames(stack)
 		for {
 			f, more := frames.Next()
 			if !yield(f) || !more {

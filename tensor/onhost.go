@@ -127,7 +127,7 @@ func (m *mirrors) writeBack() {
 	for st, s := range m.storages {
 		now := s.st.Bytes()
 		if !bytes.Equal(now[:len(s.orig)], s.orig) || len(now) > len(s.orig) {
-			st.resize(len(now))
+			st.resize(len(now), []int{len(now)}, Uint8)
 			st.ext.b.Write(st.Memory(), 0, now)
 		}
 		if v := s.st.version.Load(); v != 0 {

@@ -1,6 +1,10 @@
 package tensor
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/mem"
+)
 
 // Plain holds the kernels of an operator for the commonest call: contiguous operands of one shape and one type, float32
 // or float64, and every optional argument left at its default. Such a call needs neither Infer nor the argument record
@@ -122,7 +126,7 @@ func (t *Tensor) recorded(m *mode) bool { return (m == nil || !m.noGrad) && t.Re
 func newLike(a *Tensor, m *mode) *Tensor {
 	n := a.numel * a.dt.Size()
 	if n > tinySize {
-		t := newJoined(n, a.dt)
+		t := newJoined(mem.Alloc(n), n, a.dt)
 		t.setDims(a.shape, nil)
 		return t
 	}

@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/dtype"
@@ -89,8 +90,9 @@ func DenseAs(t *Tensor, dt DType) *Tensor {
 
 // resizeRaw gives t another shape, growing its storage when needed.
 func (t *Tensor) resizeRaw(shape []int) {
-	t.setDims(append([]int(nil), shape...), nil)
-	t.st.resize((t.off + t.numel) * t.dt.Size())
+	shape = slices.Clone(shape) // it may be t's own
+	t.st.resize(storageSize(shape, nil, t.dt)+t.off*t.dt.Size(), shape, t.dt)
+	t.setDims(shape, nil)
 }
 
 // resizeOut gives an out argument the shape of the result.

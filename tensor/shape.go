@@ -1,8 +1,19 @@
 package tensor
 
+import (
+	"math"
+	"slices"
+)
+
 func numel(shape []int) int {
 	n := 1
 	for _, s := range shape {
+		if (s|n)>>31 != 0 && s > 0 && n > math.MaxInt/s { // a division only where it could matter
+			if slices.Contains(shape, 0) {
+				return 0
+			}
+			Fail(ErrShape, "numel: integer multiplication overflow: %s", ShapeString(shape))
+		}
 		n *= s
 	}
 	return n

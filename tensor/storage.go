@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/mem"
 )
 
@@ -35,14 +36,20 @@ var storageSeq atomic.Uint64
 
 // newStorage returns n bytes that are not cleared.
 func newStorage(n int) *Storage {
-	s := &Storage{}
-	s.init(n)
+	s := &Storage{p: mem.Alloc(n), n: n}
+	s.entered()
 	return s
 }
 
-func (s *Storage) init(n int) {
-	s.p, s.n = mem.Alloc(n), n
-	s.entered()
+func init() { mem.Exhausted = func(e *mem.OutOfMemory) { Fail(ErrMemory, "%v", e) } }
+
+// exhausted panics with ErrMemory, as there is no memory for a tensor. The call may be nil.
+func (c *Ctx) exhausted(e *mem.OutOfMemory, shape []int, dt DType) {
+	const format = "%v (tensor of shape %s and dtype %s)"
+	if c == nil {
+		Fail(ErrMemory, format, e, ShapeString(shape), dt)
+	}
+	c.Fail(ErrMemory, format, e, ShapeString(shape), dt)
 }
 
 // entered numbers a new storage and enters it in the goroutine's scope.
@@ -124,8 +131,8 @@ func (s *Storage) keep() {
 	}
 }
 
-// resize grows the storage, keeping its contents.
-func (s *Storage) resize(n int) {
+// resize grows the storage to n bytes, keeping its contents, for a tensor of the given shape.
+func (s *Storage) resize(n int, shape []int, dt DType) {
 	if s.bits.Load()&stReleased != 0 {
 		s.panicReleased()
 	}
@@ -142,7 +149,10 @@ func (s *Storage) resize(n int) {
 		return
 	}
 	// The old memory is left to the collector: a kernel of another goroutine may still read it.
-	p := mem.Alloc(n)
-	copy(unsafe.Slice((*byte)(p), n), unsafe.Slice((*byte)(s.p), s.n))
+	p, err := mem.TryAlloc(n)
+	if err != nil {
+		(*Ctx)(nil).exhausted(err, shape, dt)
+	}
+	vec.CopyBytes(unsafe.Slice((*byte)(p), s.n), unsafe.Slice((*byte)(s.p), s.n))
 	s.p, s.n = p, n
 }

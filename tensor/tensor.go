@@ -2,6 +2,8 @@ package tensor
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -188,45 +190,71 @@ func (t *Tensor) split() *Tensor {
 // New returns a contiguous tensor on the CPU whose elements are not initialised.
 func New(shape []int, dt DType) *Tensor { return NewStrided(shape, nil, dt) }
 
-// NewStrided returns an uninitialised tensor with the given strides in elements (nil: contiguous).
-func NewStrided(shape, stride []int, dt DType) *Tensor {
-	n := storageSize(shape, stride) * dt.Size()
+// NewStrided returns an uninitialised tensor with the given strides in elements (nil: contiguous). Where memory does not
+// suffice it panics with ErrMemory.
+func NewStrided(shape, stride []int, dt DType) *Tensor { return newStrided(nil, shape, stride, dt) }
+
+// newStrided is NewStrided for a call, which errors name, or nil.
+func newStrided(c *Ctx, shape, stride []int, dt DType) *Tensor {
+	n := storageSize(shape, stride, dt)
 	if n <= tinySize {
 		t := &newSmall(n, dt, currentMode()).t
 		t.setDims(shape, stride)
 		return t
 	}
-	t := newJoined(n, dt)
+	p, err := mem.TryAlloc(n)
+	if err != nil {
+		c.exhausted(err, shape, dt)
+	}
+	t := newJoined(p, n, dt)
 	t.setDims(shape, stride)
 	return t
 }
 
-// storageSize checks sizes and is the number of elements that a new tensor's storage has.
-func storageSize(shape, stride []int) int {
-	n := 1
-	for _, s := range shape {
+// storageSize checks sizes and is the number of bytes that a new tensor's storage has.
+func storageSize(shape, stride []int, dt DType) int {
+	n, size, ok := 1, dt.Size(), true
+	for i, s := range shape {
 		if s < 0 {
 			Fail(ErrShape, "Trying to create tensor with negative dimension %d: %s", s, ShapeString(shape))
 		}
-		if (s|n)>>23 != 0 && s > 0 && n > (1<<46)/s { // a division only where it could matter
-			Fail(ErrShape, "Storage size calculation overflowed with sizes=%s", ShapeString(shape))
+		if s == 0 {
+			n = 0
+		}
+		if (s|n)>>23 != 0 && s > 0 && n > math.MaxInt/s { // a division only where it could matter
+			if slices.Contains(shape[i:], 0) {
+				n = 0
+			}
+			ok = n == 0
+			break
 		}
 		n *= s
 	}
-	if stride != nil {
-		n = storageLen(shape, stride)
+	if ok && stride != nil && n > 0 {
+		n = 1
+		for i, s := range shape {
+			if s > 1 && stride[i] > 0 && s-1 > (math.MaxInt-n)/stride[i] {
+				ok = false
+				break
+			}
+			n += (s - 1) * stride[i]
+		}
 	}
-	return n
+	if !ok || n > math.MaxInt/size {
+		Fail(ErrShape, "Storage size calculation overflowed with sizes=%s", ShapeString(shape))
+	}
+	return n * size
 }
 
-// newJoined returns a tensor without dimensions and its storage of n bytes in one piece, as in small; the elements lie
-// elsewhere.
-func newJoined(n int, dt DType) *Tensor {
+// newJoined returns a tensor without dimensions and its storage, of n bytes at p, in one piece, as in small; the
+// elements lie elsewhere.
+func newJoined(p unsafe.Pointer, n int, dt DType) *Tensor {
 	x := &struct {
 		t Tensor
 		s Storage
 	}{}
-	x.s.init(n)
+	x.s.p, x.s.n = p, n
+	x.s.entered()
 	x.t.st, x.t.ver, x.t.dt = &x.s, &x.s.version, dt
 	return &x.t
 }

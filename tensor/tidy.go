@@ -43,8 +43,8 @@ func track(s *Storage) {
 //
 // Using any other tensor made in f afterwards panics with ErrReleased, as does using a view of one. Tensors that
 // existed before are left alone, also when f changes them in place. Calls may be nested: the inner one frees what was
-// made in it. Tidy frees as well when f panics. Tensors made by goroutines that f starts are not concerned, but such
-// goroutines must not use tensors of f when it has returned.
+// made in it. Tidy frees as well when f panics. Tensors made by goroutines that f starts are not concerned unless Adopt
+// is called for them, but such goroutines must not use tensors of f when it has returned.
 //
 // A training step inside Tidy needs no more memory than its own peak, however rarely the garbage collector runs.
 // PyTorch has no such function: it counts references.
@@ -93,6 +93,22 @@ func tidy(f func(), results func() []*Tensor) {
 	}()
 	with(func(m *mode) { outer, m.scope = m.scope, s }, f)
 	ok = true
+}
+
+// Adopt gives tensors that another goroutine has made to the Tidy that the caller is in, which frees them with its own.
+// That goroutine and everybody else must be done with them: so a training step takes over the batch that a worker has
+// loaded. Views are left alone, since what they are views of may be a whole data set, and so are kept tensors. Outside
+// Tidy nothing happens.
+func Adopt(ts ...*Tensor) {
+	s := inTidy()
+	if s == nil {
+		return
+	}
+	for _, t := range ts {
+		if t != nil && t.base == nil {
+			s.made = append(s.made, t.st)
+		}
+	}
 }
 
 // reach calls f for the storages of t, of its gradient and of everything that its gradient rules read.

@@ -742,7 +742,7 @@ func (w *walk) moveBlock(i int, run unsafe.Pointer, lo, n int, move func(d, s un
 }
 
 func copyBytes(d, s unsafe.Pointer, n int) {
-	copy(unsafe.Slice((*byte)(d), n), unsafe.Slice((*byte)(s), n))
+	vec.CopyBytes(unsafe.Slice((*byte)(d), n), unsafe.Slice((*byte)(s), n))
 }
 
 // c16 is any element of sixteen bytes.

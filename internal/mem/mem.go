@@ -6,17 +6,15 @@
 // A block comes back in one of two ways. [Free] returns it at once; whoever calls it knows that nobody uses the memory
 // any more. All other blocks are returned by a finaliser, which hands the unreachable block to the free list instead of
 // letting it go. So the garbage collector sees every pointer into a block, from a tensor, a slice or a kernel's
-// registers, and a block is reused only when there is none: forgetting to free costs time, never correctness. See
-// docs/adr/0003-memory.md.
+// registers, and a block is reused only when there is none: forgetting to free costs time, never correctness. Blocks
+// that nobody has asked for in a quiet second go back to the system. An allocation that would exceed the limit of
+// [SetLimit] fails with [OutOfMemory], where the runtime would end the process. See docs/adr/0003-memory.md.
 package mem
 
 import (
-	"math/bits"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"sync"
-	"time"
 	"unsafe"
 )
 
@@ -51,67 +49,40 @@ const (
 	fine = 1 << 20
 	// classes is more than there are: 16 for each power of two.
 	classes = 48 << 4
-
-	// minGrowth is how much the blocks in use may grow before the collector is woken, if they do not double.
-	minGrowth = 64 << 20
-	// minCache is how much may lie in free lists before unused blocks are given up.
-	minCache = 256 << 20
 )
-
-// Stats describes the pooled memory, in bytes. Pieces below [Large] are not counted.
-type Stats struct {
-	Allocated    int // in use, or not yet found to be unused
-	Reserved     int // Allocated and what lies in free lists
-	Peak         int // highest Allocated since the start or ResetPeak
-	PeakReserved int // highest Reserved
-	Allocations  int // blocks handed out
-	FromSystem   int // how many of them were new memory
-	FreedAtOnce  int // blocks returned by Free
-	FreedByGC    int // blocks returned by the garbage collector
-	Collections  int // how often the pacer has called the collector
-}
 
 type block struct {
 	p     unsafe.Pointer
 	armed bool // its finaliser is set
+	size  int  // of a block that is being given back
 }
 
 var pool struct {
 	sync.Mutex
-	free     [classes][]block // by class
-	cached   int              // bytes in free
-	baseline int              // bytes in use after the last collection
+	free [classes][]block // by class, the latest last
+	// low is the shortest that a free list has been in the current window: so many of its blocks, the oldest, have
+	// been of no use.
+	low      [classes]int
+	odd      map[uintptr]int // classes of blocks that hold a piece of a smaller class
+	cached   int             // bytes in free
+	baseline int             // bytes in use after the last collection
+	byGC     int             // bytes that the collector has returned
 	stats    Stats
+	idle     idle
 }
 
-// classOf rounds a size up to one of a few sizes per power of two: four, so that at most a fifth is lost, and sixteen
-// from [fine] on, where memory counts for more than the number of lists. The pad comes on top, so that round sizes lose
-// nothing, and small blocks fill their pages.
-func classOf(n int) (class, size int) {
-	k := bits.Len(uint(n-1)) - 1 // 2^k <= n-1 < 2^(k+1)
-	b := 2
-	if n > fine {
-		b = 4
-	}
-	step := 1 << (k - b)
-	size = (n + step - 1) &^ (step - 1)
-	return k<<4 | (size-1)>>(k-b)&(1<<b-1), padded(size)
-}
-
-// padded is the size of a block for a piece of n bytes.
-func padded(n int) int { return (n + pad + page - 1) &^ (page - 1) }
-
-// sizeOf is the size of the blocks of a class.
-func sizeOf(class int) int {
-	k, b := class>>4, 2
-	if 1<<k >= fine {
-		b = 4
-	}
-	return padded((1<<b + class&15 + 1) << k >> b)
-}
-
-// Alloc returns n bytes with any contents.
+// Alloc returns n bytes with any contents. When memory does not suffice it panics with what [Exhausted] makes of the
+// error.
 func Alloc(n int) unsafe.Pointer {
+	p, err := TryAlloc(n)
+	if err != nil {
+		Exhausted(err)
+	}
+	return p
+}
+
+// TryAlloc is Alloc for callers that say themselves what the memory was for.
+func TryAlloc(n int) (unsafe.Pointer, *OutOfMemory) {
 	if n >= Large {
 		return allocLarge(n)
 	}
@@ -121,34 +92,55 @@ func Alloc(n int) unsafe.Pointer {
 	}
 	b := make([]byte, front+n+align+tail)
 	p := unsafe.Pointer(unsafe.SliceData(b))
-	return guard(unsafe.Add(p, front+int(-uintptr(p)&(align-1))), n, front)
+	return guard(unsafe.Add(p, front+int(-uintptr(p)&(align-1))), n, front), nil
 }
 
-func allocLarge(n int) unsafe.Pointer {
+func allocLarge(n int) (unsafe.Pointer, *OutOfMemory) {
+	most := Limit()
+	if n > most-pad { // before the size is rounded up: that may overflow
+		return nil, outOfMemory(n)
+	}
 	class, size := classOf(n)
-	var b block
 	pool.Lock()
+	b, in := take(class)
+	if b.p == nil {
+		if !room(size, most) {
+			pool.Unlock()
+			makeRoom(size, most)
+			pool.Lock()
+			if b, in = take(class); b.p == nil && pool.stats.Allocated+size > most {
+				pool.Unlock()
+				return nil, outOfMemory(n)
+			}
+		}
+	}
 	s := &pool.stats
 	s.Allocations++
-	if l := pool.free[class]; len(l) > 0 {
-		b = l[len(l)-1]
-		l[len(l)-1] = block{}
-		pool.free[class] = l[:len(l)-1]
-		pool.cached -= size
-	} else {
+	var given []block
+	if b.p == nil {
 		s.FromSystem++
-		if pool.cached+size > max(minCache, s.Allocated) {
-			trim(size)
+		if pool.cached+size > max(minCache, s.Allocated) || s.Allocated+pool.cached+size > most {
+			given = trim(min(max(minCache, s.Allocated)/4, most-s.Allocated) - size)
+		}
+	} else {
+		size = sizeOf(in)
+		if in != class {
+			if pool.odd == nil {
+				pool.odd = map[uintptr]int{}
+			}
+			pool.odd[uintptr(b.p)] = in
+			class = in
 		}
 	}
 	s.Allocated += size
 	s.Reserved = s.Allocated + pool.cached
 	s.Peak, s.PeakReserved = max(s.Peak, s.Allocated), max(s.PeakReserved, s.Reserved)
-	grown := s.Allocated - pool.baseline
-	due := grown > max(minGrowth, pool.baseline)
+	due, late := behindhand()
+	pool.idle.start()
 	pool.Unlock()
+	giveBack(given)
 	if due {
-		collect()
+		collect(late)
 	}
 	if b.p == nil {
 		b.p = fresh(size, n)
@@ -157,7 +149,26 @@ func allocLarge(n int) unsafe.Pointer {
 		runtime.SetFinalizer((*byte)(b.p), finalizers[class])
 	}
 	front := int(uintptr(b.p) / page % places * apart)
-	return guard(unsafe.Add(b.p, front), n, front)
+	return guard(unsafe.Add(b.p, front), n, front), nil
+}
+
+// take takes the latest free block of the class, or of one whose blocks are a little larger. The lock is held.
+func take(class int) (b block, in int) {
+	in = class
+	for i := steps(class); ; i-- {
+		if l := pool.free[in]; len(l) > 0 {
+			b = l[len(l)-1]
+			l[len(l)-1] = block{}
+			pool.free[in] = l[:len(l)-1]
+			pool.low[in] = min(pool.low[in], len(l)-1)
+			pool.cached -= sizeOf(in)
+			return b, in
+		}
+		if i == 0 {
+			return block{}, class
+		}
+		in = after(in)
+	}
 }
 
 // blockOf is the block that a piece lies in.
@@ -194,7 +205,7 @@ var finalizers [classes]func(*byte)
 
 func init() {
 	for class := range finalizers {
-		finalizers[class] = func(p *byte) { put(class, sizeOf(class), block{unsafe.Pointer(p), false}) }
+		finalizers[class] = func(p *byte) { put(class, block{p: unsafe.Pointer(p)}) }
 	}
 }
 
@@ -204,12 +215,20 @@ func Free(p unsafe.Pointer, n int) {
 	if n < Large || p == nil {
 		return
 	}
-	class, size := classOf(n)
-	put(class, size, block{blockOf(p), true})
+	class, _ := classOf(n)
+	put(class, block{p: blockOf(p), armed: true})
 }
 
-func put(class, size int, b block) {
+// put enters a block into a free list. The class is that of the piece, which may be smaller than the block's.
+func put(class int, b block) {
 	pool.Lock()
+	if len(pool.odd) > 0 {
+		if c, ok := pool.odd[uintptr(b.p)]; ok {
+			delete(pool.odd, uintptr(b.p))
+			class = c
+		}
+	}
+	size := sizeOf(class)
 	pool.free[class] = append(pool.free[class], b)
 	pool.cached += size
 	s := &pool.stats
@@ -218,92 +237,9 @@ func put(class, size int, b block) {
 		s.FreedAtOnce++
 	} else {
 		s.FreedByGC++
+		pool.byGC += size
 	}
 	pool.baseline = min(pool.baseline, s.Allocated)
+	pool.idle.start()
 	pool.Unlock()
-}
-
-// trim gives up free blocks, the largest first, until a quarter of the limit and the new block fit. The lock is held.
-func trim(size int) {
-	limit := max(minCache, pool.stats.Allocated)/4 - size
-	for class := len(pool.free) - 1; class >= 0 && pool.cached > limit; class-- {
-		drop(class)
-	}
-}
-
-func drop(class int) {
-	for _, b := range pool.free[class] {
-		if b.armed {
-			runtime.SetFinalizer((*byte)(b.p), nil)
-		}
-		discard(b.p, sizeOf(class))
-		pool.cached -= sizeOf(class)
-	}
-	pool.free[class] = nil
-}
-
-// pacer wakes the collector: memory that is reused does not count as allocated for the runtime, so its own pacer would
-// sleep.
-var pacer sync.Mutex
-
-// finalizersLate is how long a finaliser of the program may hold up those of the blocks before the allocator goes on
-// without them.
-const finalizersLate = time.Second
-
-func collect() {
-	if !pacer.TryLock() {
-		return // somebody is at it
-	}
-	defer pacer.Unlock()
-	// A collection that the runtime began by itself does not count: its finalisers may be far from done, and a program
-	// that takes the blocks they have not yet returned for live ones would let its memory double each time.
-	done := make(chan struct{}, 1)
-	sentinel(done)
-	runtime.GC()
-	// The finalisers run on their own goroutine. Wait for one that is as new as the blocks: when it has run, so have
-	// most others.
-	select {
-	case <-done:
-	case <-time.After(finalizersLate):
-	}
-	pool.Lock()
-	pool.stats.Collections++
-	pool.baseline = pool.stats.Allocated
-	pool.Unlock()
-}
-
-//go:noinline
-func sentinel(done chan<- struct{}) {
-	x := &struct {
-		_ *int
-		_ [56]byte
-	}{}
-	runtime.SetFinalizer(x, func(any) { done <- struct{}{} })
-}
-
-// ReadStats returns the current figures.
-func ReadStats() Stats {
-	pool.Lock()
-	defer pool.Unlock()
-	s := pool.stats
-	s.Reserved = s.Allocated + pool.cached
-	return s
-}
-
-// ResetPeak sets the peaks to the current figures.
-func ResetPeak() {
-	pool.Lock()
-	defer pool.Unlock()
-	s := &pool.stats
-	s.Peak, s.PeakReserved = s.Allocated, s.Allocated+pool.cached
-}
-
-// EmptyCache gives all blocks that are not in use back to the system.
-func EmptyCache() {
-	pool.Lock()
-	for class := range pool.free {
-		drop(class)
-	}
-	pool.Unlock()
-	debug.FreeOSMemory()
 }

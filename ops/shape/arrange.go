@@ -1,6 +1,7 @@
 package shape
 
 import (
+	"math"
 	"slices"
 
 	"github.com/gotorch-dev/torch/internal/iter"
@@ -378,19 +379,23 @@ func init() {
 				if n < 0 {
 					c.Fail(tensor.ErrValue, "repeats can not be negative")
 				}
+				if int(n) > math.MaxInt-total {
+					c.Fail(tensor.ErrShape, "the repeats have more than %d elements together", math.MaxInt)
+				}
 				total += int(n)
 			}
 			if c.Has(1) && c.Int(1) != total {
 				c.Fail(tensor.ErrShape, "allocated size does not match required size")
 			}
 			o := c.Alloc(0, []int{total}, c.ArgDType(0))
-			list := make([]int64, 0, total)
+			list := tensor.New([]int{total}, tensor.Int64)
+			d := op.Raw[int64](list)
 			for i, n := range x {
 				for ; n > 0; n-- {
-					list = append(list, int64(i))
+					d[0], d = int64(i), d[1:]
 				}
 			}
-			tensor.CopyRaw(o, tensor.FromSlice(list))
+			tensor.CopyRaw(o, list)
 		},
 	})
 	tri := func(c *Ctx) {

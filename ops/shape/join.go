@@ -1,10 +1,13 @@
 package shape
 
 import (
+	"math"
+	"math/bits"
 	"slices"
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/mem"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
@@ -482,9 +485,9 @@ func init() {
 				c.Return(t.NewEmpty([]int{0}))
 				return
 			}
-			var ix []int64
-			pick := make([]int64, r)
 			n := int64(t.Numel())
+			ix := mem.Make[int64](tuples(t.Numel(), r, c.Bool(2)))[:0]
+			pick := mem.Make[int64](r)
 			var rec func(k int, from int64)
 			rec = func(k int, from int64) {
 				if k == r {
@@ -504,6 +507,29 @@ func init() {
 			c.Return(t.IndexSelect(0, op.Numbers(t, ix)).View([]int{len(ix) / r, r}))
 		},
 	})
+}
+
+// tuples is the number of numbers in all combinations of r of n things, math.MaxInt if it is larger than any int.
+func tuples(n, r int, repeated bool) int {
+	if repeated && n > 0 {
+		n += r - 1
+	}
+	if r > n {
+		return 0
+	}
+	count := 1 // n over k, for k up to r or n-r
+	for k := range min(r, n-r) {
+		hi, lo := bits.Mul(uint(count), uint(n-k))
+		if hi > uint(k) {
+			return math.MaxInt
+		}
+		q, _ := bits.Div(hi, lo, uint(k+1))
+		if q > math.MaxInt/uint(r) {
+			return math.MaxInt
+		}
+		count = int(q)
+	}
+	return count * r
 }
 
 func each(ts []*T, f func(*T) *T) []*T {

@@ -1,6 +1,7 @@
 package shape
 
 import (
+	"github.com/gotorch-dev/torch/internal/mem"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -195,7 +196,7 @@ func stridedAccumulate(self, view geometry, g *T) *T {
 	acc := flat.IndexAdd(0, op.Numbers(g, linearIndex(view.shape, view.stride, view.off-base)), g.Reshape([]int{-1}))
 	own := linearIndex(self.shape, self.stride, self.off-base)
 	if shared {
-		holders := make([]int64, n) // of each place
+		holders := mem.Make[int64](n) // of each place
 		for _, p := range own {
 			holders[p]++
 		}
@@ -247,7 +248,7 @@ func linearIndex(shape, stride []int, off int) []int64 {
 	for _, s := range shape {
 		n *= s
 	}
-	out := make([]int64, n)
+	out := mem.Make[int64](n)
 	pos := make([]int, len(shape))
 	p := off
 	for i := range out {

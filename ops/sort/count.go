@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/mem"
 	"github.com/gotorch-dev/torch/ops/internal/half"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
@@ -176,7 +177,7 @@ func histc(c *Ctx) {
 	if lo > hi {
 		c.Fail(tensor.ErrValue, "torch.histc: max must be larger than min")
 	}
-	n := make([]float64, bins)
+	n := mem.Make[float64](bins)
 	switch t := tensor.Dense(c.T(0)); t.DType() { // the bin that the element's type computes
 	case tensor.Float64:
 		countBins(n, x, lo, hi)
