@@ -931,7 +931,8 @@ func (t *Tensor) ReshapeAs(other *Tensor) *Tensor {
 
 var slotSumToSize = slot("aten::sum_to_size")
 
-// SumToSize sums over the dimensions along which size was broadcast to self's shape.
+// SumToSize sums over the dimensions along which size was broadcast to self's shape. If there are none, the result is
+// self itself, as in PyTorch.
 // https://pytorch.org/docs/stable/generated/torch.Tensor.sum_to_size.html
 func (t *Tensor) SumToSize(size []int) *Tensor {
 	c := NewCall(slotSumToSize, 2)
