@@ -20,22 +20,22 @@ func Histc(t *tensor.Tensor, opts ...tensor.HistcOptions) *tensor.Tensor {
 // HistcOptions are the optional arguments of Histc.
 type HistcOptions = tensor.HistcOptions
 
-var slotIsInTensor = tensor.Slot("aten::isin.Tensor_Tensor")
+var slotIsIn = tensor.Slot("aten::isin.Tensor_Tensor")
 
-// IsInTensorOptions are the optional arguments of IsInTensor; the zero value is PyTorch's default.
-type IsInTensorOptions struct {
+// IsInOptions are the optional arguments of IsIn; the zero value is PyTorch's default.
+type IsInOptions struct {
 	AssumeUnique bool           // default False
 	Invert       bool           // default False
 	Out          *tensor.Tensor // write the result to this tensor
 }
 
-// IsInTensor is PyTorch's isin.
-func IsInTensor(elements *tensor.Tensor, testElements *tensor.Tensor, opts ...IsInTensorOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotIsInTensor, 4)
+// IsIn is PyTorch's isin.
+func IsIn(elements *tensor.Tensor, testElements *tensor.Tensor, opts ...IsInOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotIsIn, 4)
 	*c.Arg(0) = tensor.TensorValue(elements)
 	*c.Arg(1) = tensor.TensorValue(testElements)
-	*c.Arg(2) = *slotIsInTensor.Sch.Params[2].Default
-	*c.Arg(3) = *slotIsInTensor.Sch.Params[3].Default
+	*c.Arg(2) = *slotIsIn.Sch.Params[2].Default
+	*c.Arg(3) = *slotIsIn.Sch.Params[3].Default
 	if len(opts) > 0 {
 		o := &opts[0]
 		*c.Arg(2) = tensor.BoolValue(o.AssumeUnique)
@@ -45,6 +45,22 @@ func IsInTensor(elements *tensor.Tensor, testElements *tensor.Tensor, opts ...Is
 		}
 	}
 	return c.Do1()
+}
+
+// IsInTensorOptions are the optional arguments of IsInTensor.
+//
+// Deprecated: use IsInOptions.
+//
+//go:fix inline
+type IsInTensorOptions = IsInOptions
+
+// IsInTensor is the former name of [IsIn].
+//
+// Deprecated: use [IsIn].
+//
+//go:fix inline
+func IsInTensor(elements *tensor.Tensor, testElements *tensor.Tensor, opts ...IsInOptions) *tensor.Tensor {
+	return IsIn(elements, testElements, opts...)
 }
 
 var slotIsInScalar = tensor.Slot("aten::isin.Tensor_Scalar")

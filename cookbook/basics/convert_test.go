@@ -80,7 +80,7 @@ func TestEveryDTypeHasASlice(t *testing.T) {
 func TestImageBytes(t *testing.T) {
 	torch.ManualSeed(0)
 	img := torch.Rand([]int{3, 4, 5})
-	px := img.MulScalar(255).Clamp(tensor.ClampOptions{Min: 0, Max: 255}).Byte().Permute([]int{1, 2, 0})
+	px := img.MulScalar(255).ClampScalar(tensor.ClampScalarOptions{Min: 0, Max: 255}).Byte().Permute([]int{1, 2, 0})
 	shaped(t, px, 4, 5, 3)
 	if px.DType() != torch.Uint8 {
 		t.Errorf("dtype %s", px.DType())
@@ -94,6 +94,6 @@ func TestImageBytes(t *testing.T) {
 func TestBytesWrap(t *testing.T) {
 	x := torch.TensorOf[float32](-1, 0.5, 255.9, 256, 300)
 	near(t, x.Int().Byte(), 255, 0, 255, 0, 44)
-	near(t, torch.TensorOf[float32](-0.1, 0.5, 1.2).MulScalar(255).Clamp(tensor.ClampOptions{Min: 0, Max: 255}).Byte(),
+	near(t, torch.TensorOf[float32](-0.1, 0.5, 1.2).MulScalar(255).ClampScalar(tensor.ClampScalarOptions{Min: 0, Max: 255}).Byte(),
 		0, 127, 255)
 }

@@ -68,7 +68,7 @@ func TestBicubic(t *testing.T) {
 	row := torch.FromSlice([]float32{0, 0, 255, 255}, 1, 1, 1, 4)
 	y = F.Interpolate(row, F.InterpolateOptions{ScaleFactor: []float64{1, 2}, Mode: "bicubic"})
 	near(t, y, 0, -8.9648, -26.8945, 57.7734, 197.2266, 281.8945, 263.9648, 255)
-	near(t, y.Clamp(tensor.ClampOptions{Min: 0, Max: 255}), 0, 0, 0, 57.7734, 197.2266, 255, 255, 255)
+	near(t, y.ClampScalar(tensor.ClampScalarOptions{Min: 0, Max: 255}), 0, 0, 0, 57.7734, 197.2266, 255, 255, 255)
 }
 
 // A size or a factor, not both; the mode must fit the number of dimensions. S4-151, S4-217

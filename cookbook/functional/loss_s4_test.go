@@ -95,7 +95,7 @@ func TestFocalLoss(t *testing.T) {
 		p, wrong := pred.Sigmoid(), label.RsubScalar(1)
 		pt := label.Mul(p).Add(wrong.Mul(p.RsubScalar(1)))
 		factor := label.MulScalar(alpha).Add(wrong.MulScalar(1 - alpha))
-		return loss.Mul(factor).Mul(pt.RsubScalar(1).Pow(gamma))
+		return loss.Mul(factor).Mul(pt.RsubScalar(1).PowScalar(gamma))
 	}
 	pred := torch.TensorOf[float32](3, 2, 1, -1).SetRequiresGrad(true)
 	loss := focal(pred, torch.TensorOf[float32](1, 1, 0, 0), 1.5, 0.25)

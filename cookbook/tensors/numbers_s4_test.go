@@ -90,7 +90,7 @@ func TestNotANumber(t *testing.T) {
 // Clamp limits what bicubic interpolation, or anything else, lets out of the range. S4-152, S4-218
 func Example_clamp() {
 	x := torch.TensorOf[float32](-8.9648, 57.7734, 281.8945)
-	fmt.Println(x.Clamp(tensor.ClampOptions{Min: 0, Max: 255}))
+	fmt.Println(x.ClampScalar(tensor.ClampScalarOptions{Min: 0, Max: 255}))
 	// Output:
 	// tensor([  0.0000,  57.7734, 255.0000])
 }

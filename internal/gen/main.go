@@ -509,7 +509,8 @@ func lower(s string) string {
 
 func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, src sources) {
 	folder, method := packageOf(s)
-	method = method && len(s.Params) > 0 && s.Params[0].Name == "self" && s.Params[0].Kind == tensor.KTensor
+	self := selfOf(s)
+	method = method && self >= 0
 	gen := func(b *bytes.Buffer, q string, asMethod bool, optType string) {
 		slotVar := "slot" + name
 		full := s.FullName()
@@ -536,7 +537,7 @@ func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, src sources)
 		var pos, opt []int
 		for i := range s.Params {
 			p := &s.Params[i]
-			if asMethod && i == 0 {
+			if asMethod && i == self {
 				continue
 			}
 			if p.Kind == tensor.KLayout || p.Name == "pin_memory" {
@@ -552,8 +553,9 @@ func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, src sources)
 		if out && len(opt) == 0 {
 			optType = q + "OutOptions"
 		}
+		ownOptions := ""
 		if hasOpt && optType == "" {
-			optType = name + "Options"
+			optType, ownOptions = name+"Options", name
 			fmt.Fprintf(b, "// %s are the optional arguments of %s; the zero value is PyTorch's default.\ntype %s "+
 				"struct {\n", optType, name, optType)
 			for _, i := range opt {
@@ -578,16 +580,13 @@ func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, src sources)
 			doc = "is PyTorch's " + s.Name + "."
 		}
 		fmt.Fprintf(b, "%s\n", comment(name, doc))
-		var params []string
+		var params, names []string
 		for _, i := range pos {
 			typ, _ := goType(&s.Params[i], q)
-			if s.Params[i].Kind == tensor.KScalar {
-				typ = q + "Scalar"
-			}
-			params = append(params, lower(s.Params[i].Name)+" "+typ)
+			params, names = append(params, lower(s.Params[i].Name)+" "+typ), append(names, lower(s.Params[i].Name))
 		}
 		if hasOpt {
-			params = append(params, "opts ..."+optType)
+			params, names = append(params, "opts ..."+optType), append(names, "opts...")
 		}
 		ret, do := results(s, q)
 		if asMethod {
@@ -610,7 +609,7 @@ func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, src sources)
 			fmt.Fprintf(b, "\tc := %sNewCall(slot, %d+shift)\n", q, len(s.Params)-1)
 		}
 		if asMethod {
-			fmt.Fprintf(b, "\t*c.Arg(0) = TensorValue(t)\n")
+			fmt.Fprintf(b, "\t*c.Arg(%d) = TensorValue(t)\n", self)
 		}
 		for _, i := range pos {
 			_, box := goType(&s.Params[i], q)
@@ -666,6 +665,7 @@ func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, src sources)
 			fmt.Fprintf(b, "\t}\n")
 		}
 		fmt.Fprintf(b, "\t%s\n}\n\n", do)
+		emitFormer(b, name, asMethod, params, names, ret, ownOptions, "")
 	}
 	if !method {
 		gen(src.of(folder), "tensor.", false, "")
@@ -673,8 +673,19 @@ func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, src sources)
 	}
 	gen(src.of("tensor"), "", true, "")
 	if !strings.HasSuffix(s.Name, "_") {
-		forward(d, s, name, out, src.of(folder))
+		forward(s, name, out, self, src.of(folder))
 	}
+}
+
+// selfOf is the parameter that is the receiver of the operator's method, -1 where the operator has none. It is the
+// first one, but for the two operators that PyTorch makes methods with self elsewhere: x.where(condition, other) is
+// where(condition, x, other), x.polygamma(n) is polygamma(n, x).
+func selfOf(s *tensor.Schema) int {
+	i := s.Index("self")
+	if i > 0 && s.Name != "where" && s.Name != "polygamma" || i >= 0 && s.Params[i].Kind != tensor.KTensor {
+		return -1
+	}
+	return i
 }
 
 // generatorParam is the place of an optional generator in a function of Python's torch, -1 where there is none. PyTorch
@@ -704,42 +715,47 @@ func plainCall(d *def, s *tensor.Schema, slot string, pos []int) string {
 	return ""
 }
 
-// forward writes the function of package torch that calls a method.
-func forward(d *def, s *tensor.Schema, name string, out bool, b *bytes.Buffer) {
-	var params, args []string
-	hasOpt, optional, optType := out, false, ""
+// forward writes the function of package torch that calls a method. Its parameters have the order of the schema.
+func forward(s *tensor.Schema, name string, out bool, self int, b *bytes.Buffer) {
+	var params, args, names []string
+	hasOpt, ownOptions := out, ""
 	for i := range s.Params {
 		p := &s.Params[i]
-		if i == 0 || p.Kind == tensor.KLayout || p.Name == "pin_memory" {
+		if p.Kind == tensor.KLayout || p.Name == "pin_memory" {
 			continue
 		}
 		if !p.Required() {
-			hasOpt, optional = true, true
+			hasOpt, ownOptions = true, name
 			continue
 		}
 		typ, _ := goType(p, "tensor.")
-		params = append(params, lower(p.Name)+" "+typ)
-		args = append(args, lower(p.Name))
+		v := lower(p.Name)
+		if i == self {
+			v = "t"
+		} else {
+			args = append(args, v)
+		}
+		params, names = append(params, v+" "+typ), append(names, v)
 	}
 	if hasOpt {
-		optType = "tensor." + name + "Options"
-		if !optional {
-			optType = "tensor.OutOptions"
+		optType := "tensor.OutOptions"
+		if ownOptions != "" {
+			optType = "tensor." + name + "Options"
 		}
-		params = append(params, "opts ..."+optType)
-		args = append(args, "opts...")
+		params, args, names = append(params, "opts ..."+optType), append(args, "opts..."), append(names, "opts...")
 	}
 	ret, _ := results(s, "tensor.")
 	fmt.Fprintf(b, "// %s is the function form of [tensor.Tensor.%s].\nfunc %s(%s) %s {\n", name, name, name,
-		strings.Join(append([]string{"t *tensor.Tensor"}, params...), ", "), ret)
+		strings.Join(params, ", "), ret)
 	if ret != "" {
 		fmt.Fprintf(b, "\treturn ")
 	}
 	fmt.Fprintf(b, "t.%s(%s)\n}\n\n", name, strings.Join(args, ", "))
-	if optional {
+	if ownOptions != "" {
 		fmt.Fprintf(b, "// %sOptions are the optional arguments of %s.\ntype %sOptions = tensor.%sOptions\n\n", name,
 			name, name, name)
 	}
+	emitFormer(b, name, false, params, names, ret, ownOptions, "")
 }
 
 // needsOpt reports a parameter whose Go zero value is a legal value other than the default.

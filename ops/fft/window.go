@@ -133,7 +133,7 @@ func kaiserValues(x *T, n int, p []float64) *T {
 		x = x.Float()
 	}
 	x = x.MulScalar(2 / float64(n-1)).SubScalar(1)
-	root := x.Mul(x).MulScalar(-1).AddScalar(1).ClampMin(0).Sqrt()
+	root := x.Mul(x).MulScalar(-1).AddScalar(1).ClampMinScalar(0).Sqrt()
 	peak := op.Full(x, nil, beta, x.DType()).SpecialI0e()
 	y := root.MulScalar(beta).SpecialI0e().Div(peak).Mul(root.SubScalar(1).MulScalar(math.Abs(beta)).Exp())
 	if dt != y.DType() {

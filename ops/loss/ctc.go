@@ -306,7 +306,7 @@ func ctc(c *Ctx, name string, how int) *T {
 		if n.Device() != y.Device() { // the lengths may lie on the CPU
 			n = n.To(y.Device())
 		}
-		return y.Div(n.ClampMin(1).ToDType(y.DType())).Mean() // an empty sequence counts as one label
+		return y.Div(n.ClampMinScalar(1).ToDType(y.DType())).Mean() // an empty sequence counts as one label
 	case sumOf:
 		return y.Sum()
 	}

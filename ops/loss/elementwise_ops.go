@@ -27,7 +27,7 @@ func huber(x, t *T, delta float64) *T {
 }
 
 func bce(x, t *T) *T {
-	return t.SubScalar(1).Mul(x.Neg().Log1p().ClampMin(-100)).Sub(t.Mul(x.Log().ClampMin(-100)))
+	return t.SubScalar(1).Mul(x.Neg().Log1p().ClampMinScalar(-100)).Sub(t.Mul(x.Log().ClampMinScalar(-100)))
 }
 
 func bceLogits(x, t, w, pos *T) *T {
@@ -53,7 +53,7 @@ func softMargin(x, t *T) *T { return x.Mul(t.Neg()).Exp().Log1p() }
 
 func hingeEmbedding(x, t *T, margin float64) *T {
 	zeros := x.ZerosLike()
-	far := op.Call1("aten::where.self", t.NeScalar(1), x.RsubScalar(margin).ClampMin(0), zeros)
+	far := op.Call1("aten::where.self", t.NeScalar(1), x.RsubScalar(margin).ClampMinScalar(0), zeros)
 	return far.Add(op.Call1("aten::where.self", t.NeScalar(-1), x, zeros))
 }
 
