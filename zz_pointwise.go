@@ -504,7 +504,8 @@ func PowScalar(t *tensor.Tensor, exponent tensor.Scalar, opts ...tensor.OutOptio
 
 var slotPowScalarSelf = tensor.Slot("aten::pow.Scalar")
 
-// PowScalarSelf is PyTorch's pow.
+// PowScalarSelf is a number to the power of exponent.
+// https://pytorch.org/docs/stable/generated/torch.pow.html
 func PowScalarSelf(self tensor.Scalar, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotPowScalarSelf, 2)
 	*c.Arg(0) = tensor.ScalarValue(self)

@@ -1525,7 +1525,8 @@ func (t *Tensor) Fmin(other *Tensor, opts ...OutOptions) *Tensor {
 
 var slotPow = slot("aten::pow.Tensor_Tensor")
 
-// Pow is PyTorch's pow.
+// Pow is self to the power of exponent, element by element, broadcasting and promoting dtypes. Integers wrap around.
+// https://pytorch.org/docs/stable/generated/torch.pow.html
 func (t *Tensor) Pow(exponent *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotPow, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -1569,7 +1570,8 @@ func (t *Tensor) PowTensorInPlace(exponent *Tensor) *Tensor {
 
 var slotPowScalar = slot("aten::pow.Tensor_Scalar")
 
-// PowScalar is PyTorch's pow.
+// PowScalar is self to the power of a number. Integers wrap around and refuse negative exponents.
+// https://pytorch.org/docs/stable/generated/torch.pow.html
 func (t *Tensor) PowScalar(exponent Scalar, opts ...OutOptions) *Tensor {
 	c := NewCall(slotPowScalar, 2)
 	*c.Arg(0) = TensorValue(t)
@@ -5728,7 +5730,9 @@ type ClampScalarOptions struct {
 	Out *Tensor // write the result to this tensor
 }
 
-// ClampScalar is PyTorch's clamp.
+// ClampScalar limits every element to the numbers [min, max]; a bound that is not given does not limit. When min > max
+// the result is max. The gradient of an element on a bound is zero.
+// https://pytorch.org/docs/stable/generated/torch.clamp.html
 func (t *Tensor) ClampScalar(opts ...ClampScalarOptions) *Tensor {
 	c := NewCall(slotClampScalar, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -5832,7 +5836,9 @@ type ClampOptions struct {
 	Out *Tensor // write the result to this tensor
 }
 
-// Clamp is PyTorch's clamp.
+// Clamp limits every element to the bounds in the tensors min and max, which are broadcast; a bound that is not given
+// does not limit. An element on a bound shares the gradient with it.
+// https://pytorch.org/docs/stable/generated/torch.clamp.html
 func (t *Tensor) Clamp(opts ...ClampOptions) *Tensor {
 	c := NewCall(slotClamp, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -6133,7 +6139,9 @@ func (t *Tensor) ClampMaxTensorInPlace(maxArg *Tensor) *Tensor {
 
 var slotWhere = slot("aten::where.self")
 
-// Where is PyTorch's where.
+// Where takes the elements of self where the condition (a bool tensor) holds and those of other elsewhere, broadcasting
+// and promoting dtypes.
+// https://pytorch.org/docs/stable/generated/torch.where.html
 func (t *Tensor) Where(condition *Tensor, other *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotWhere, 3)
 	*c.Arg(1) = TensorValue(t)

@@ -15,6 +15,7 @@ import (
 	"go/format"
 	"go/parser"
 	"go/token"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -334,22 +335,42 @@ func (d *def) field(name string, v ast.Expr) {
 	}
 }
 
-// constants are the values of a package's constants by name. A name that several scopes declare has no value.
-type constants map[string]ast.Expr
+// constants are a package's constants by name.
+type constants map[string][]constant
+
+// constant is a declaration and the piece of source in which it holds: the block around it, or everything.
+type constant struct {
+	value    ast.Expr
+	from, to token.Pos
+}
 
 func constantsOf(files []*ast.File) constants {
 	known := constants{}
+	var blocks []*ast.BlockStmt
 	for _, f := range files {
 		ast.Inspect(f, func(n ast.Node) bool {
-			if d, ok := n.(*ast.GenDecl); ok && d.Tok == token.CONST {
-				for _, s := range d.Specs {
+			switch x := n.(type) {
+			case *ast.BlockStmt:
+				blocks = append(blocks, x) // an outer block comes before those in it
+			case *ast.GenDecl:
+				if x.Tok != token.CONST {
+					break
+				}
+				c := constant{to: math.MaxInt}
+				for _, b := range slices.Backward(blocks) {
+					if b.Pos() <= x.Pos() && x.Pos() < b.End() {
+						c.from, c.to = b.Pos(), b.End()
+						break
+					}
+				}
+				for _, s := range x.Specs {
 					v := s.(*ast.ValueSpec)
 					for i, name := range v.Names {
-						if _, twice := known[name.Name]; twice || i >= len(v.Values) {
-							known[name.Name] = nil
-						} else {
-							known[name.Name] = v.Values[i]
+						c.value = nil
+						if i < len(v.Values) {
+							c.value = v.Values[i]
 						}
+						known[name.Name] = append(known[name.Name], c)
 					}
 				}
 			}
@@ -357,6 +378,17 @@ func constantsOf(files []*ast.File) constants {
 		})
 	}
 	return known
+}
+
+// of is the value of the constant that a name means where it stands, nil without.
+func (known constants) of(name *ast.Ident) ast.Expr {
+	best := constant{to: math.MaxInt}
+	for _, c := range known[name.Name] {
+		if c.from <= name.Pos() && name.Pos() < c.to && c.to-c.from <= best.to-best.from {
+			best = c
+		}
+	}
+	return best.value
 }
 
 // text is the text of a string literal, a constant, or a sum of them; "" for an expression with other parts, which only
@@ -372,7 +404,7 @@ func (known constants) find(e ast.Expr) (text string, ok bool) {
 		s, err := strconv.Unquote(x.Value)
 		return s, err == nil && x.Kind == token.STRING
 	case *ast.Ident:
-		if v := known[x.Name]; v != nil {
+		if v := known.of(x); v != nil {
 			return known.find(v)
 		}
 	case *ast.BinaryExpr:

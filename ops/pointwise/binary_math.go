@@ -171,7 +171,7 @@ func init() {
 			x, e := c.T(0), c.T(1)
 			two := tensor.FloatValue(2).Num().Tensor()
 			if !e.DType().IsIntOrBool() {
-				c.Return(x.Mul(two.PowTensor(e.ToDType(tensor.PromoteTypes(e.DType(), x.DType().Real())))))
+				c.Return(x.Mul(two.Pow(e.ToDType(tensor.PromoteTypes(e.DType(), x.DType().Real())))))
 				return
 			}
 			dt := x.DType()
