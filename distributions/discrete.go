@@ -214,7 +214,8 @@ func (d *ContinuousBernoulli) Mean() *Tensor {
 // Variance of a ContinuousBernoulli.
 func (d *ContinuousBernoulli) Variance() *Tensor {
 	c := d.cut()
-	v := c.Mul(c.SubScalar(1)).Div(rsub(1, c.MulScalar(2)).PowScalar(2)).Add(over(1, c.Neg().Log1p().Sub(c.Log()).PowScalar(2)))
+	v := c.Mul(c.SubScalar(1)).Div(rsub(1, c.MulScalar(2)).PowScalar(2)).Add(over(1,
+		c.Neg().Log1p().Sub(c.Log()).PowScalar(2)))
 	x := d.Probs().SubScalar(0.5).PowScalar(2)
 	taylor := rsub(1.0/12, rsub(1.0/15, x.MulScalar(128.0/945)).Mul(x))
 	return torch.Where(d.stable(), v, taylor)
