@@ -45,7 +45,7 @@ func (w window) compute(c *Ctx, dtypeArg int) *T {
 	n := c.Int(0)
 	switch {
 	case dtype.IsComplex():
-		c.Fail(tensor.ErrNotImpl, "\"arange_cpu\" not implemented for '%s'", dtype.ClassName())
+		c.FailDType(tensor.ErrNotImpl, "arange_cpu", dtype)
 	case !dtype.IsFloat():
 		c.Fail(tensor.ErrDType, "%s expects floating point dtypes, got: TensorOptions(dtype=%s)", w.name, dtype)
 	case n < 0:

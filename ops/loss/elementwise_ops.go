@@ -191,8 +191,7 @@ func leaf(name, parameter, kernel, doc string, check func(c *Ctx, p float64), pi
 					x.ClassName())
 			}
 			if !dt.IsFloat() {
-				c.Fail(tensor.ErrNotImpl, "\"%s_backward_cpu_out\" not implemented for '%s'",
-					strings.TrimSuffix(kernel, "_cpu"), dt.ClassName())
+				c.FailDType(tensor.ErrNotImpl, strings.TrimSuffix(kernel, "_cpu")+"_backward_cpu_out", dt)
 			}
 			c.Alloc(0, c.BroadcastArgs(0, 1, 2), x)
 		},
@@ -396,7 +395,7 @@ func registerCrossEntropies() {
 		Infer: func(c *Ctx) {
 			x, t := c.T(0), c.T(1)
 			if !x.DType().IsFloat() {
-				c.Fail(tensor.ErrNotImpl, "\"binary_cross_entropy\" not implemented for '%s'", x.DType().ClassName())
+				c.FailDType(tensor.ErrNotImpl, "binary_cross_entropy", x.DType())
 			}
 			if x.DType() != t.DType() {
 				c.Fail(tensor.ErrDType, "Found dtype %s but expected %s", t.DType().ClassName(), x.DType().ClassName())
@@ -435,7 +434,7 @@ func registerCrossEntropies() {
 		Infer: func(c *Ctx) {
 			dt := c.ArgDType(1)
 			if !dt.IsFloat() {
-				c.Fail(tensor.ErrNotImpl, "\"binary_cross_entropy_backward\" not implemented for '%s'", dt.ClassName())
+				c.FailDType(tensor.ErrNotImpl, "binary_cross_entropy_backward", dt)
 			}
 			for _, i := range []int{0, 2, 3} {
 				if c.Has(i) && c.ArgDType(i) != dt {

@@ -91,7 +91,7 @@ func multiMarginCheck(c *Ctx, x, t *T, p float64, w *T) (n, classes int) {
 	}
 	needLong(c, t)
 	if !x.DType().IsFloat() {
-		c.Fail(tensor.ErrNotImpl, "\"multi_margin_loss_cpu_kernel\" not implemented for '%s'", x.DType().ClassName())
+		c.FailDType(tensor.ErrNotImpl, "multi_margin_loss_cpu_kernel", x.DType())
 	}
 	return n, classes
 }

@@ -18,8 +18,7 @@ func multilabelCheck(c *Ctx, x, t *T) {
 	}
 	needLong(c, t)
 	if !x.DType().IsFloat() {
-		c.Fail(tensor.ErrNotImpl, "\"multilabel_margin_loss_forward_out_frame\" not implemented for '%s'",
-			x.DType().ClassName())
+		c.FailDType(tensor.ErrNotImpl, "multilabel_margin_loss_forward_out_frame", x.DType())
 	}
 }
 
