@@ -1753,9 +1753,7 @@ type ClampOptions = tensor.ClampOptions
 
 // ClampTensorOptions are the optional arguments of ClampTensor.
 //
-// Deprecated: use ClampOptions.
-//
-//go:fix inline
+// Deprecated: use [ClampOptions].
 type ClampTensorOptions = ClampOptions
 
 // ClampTensor is the former name of [Clamp].
@@ -1777,9 +1775,7 @@ type ClipOptions = tensor.ClipOptions
 
 // ClipTensorOptions are the optional arguments of ClipTensor.
 //
-// Deprecated: use ClipOptions.
-//
-//go:fix inline
+// Deprecated: use [ClipOptions].
 type ClipTensorOptions = ClipOptions
 
 // ClipTensor is the former name of [Clip].

@@ -50,9 +50,7 @@ func IsIn(elements *tensor.Tensor, testElements *tensor.Tensor, opts ...IsInOpti
 
 // IsInTensorOptions are the optional arguments of IsInTensor.
 //
-// Deprecated: use IsInOptions.
-//
-//go:fix inline
+// Deprecated: use [IsInOptions].
 type IsInTensorOptions = IsInOptions
 
 // IsInTensor is the former name of [IsIn].

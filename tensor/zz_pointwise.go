@@ -5859,9 +5859,7 @@ func (t *Tensor) Clamp(opts ...ClampOptions) *Tensor {
 
 // ClampTensorOptions are the optional arguments of ClampTensor.
 //
-// Deprecated: use ClampOptions.
-//
-//go:fix inline
+// Deprecated: use [ClampOptions].
 type ClampTensorOptions = ClampOptions
 
 // ClampTensor is the former name of [Tensor.Clamp].
@@ -5899,9 +5897,7 @@ func (t *Tensor) ClampInPlace(opts ...ClampInPlaceOptions) *Tensor {
 
 // ClampTensorInPlaceOptions are the optional arguments of ClampTensorInPlace.
 //
-// Deprecated: use ClampInPlaceOptions.
-//
-//go:fix inline
+// Deprecated: use [ClampInPlaceOptions].
 type ClampTensorInPlaceOptions = ClampInPlaceOptions
 
 // ClampTensorInPlace is the former name of [Tensor.ClampInPlace].
@@ -5943,9 +5939,7 @@ func (t *Tensor) Clip(opts ...ClipOptions) *Tensor {
 
 // ClipTensorOptions are the optional arguments of ClipTensor.
 //
-// Deprecated: use ClipOptions.
-//
-//go:fix inline
+// Deprecated: use [ClipOptions].
 type ClipTensorOptions = ClipOptions
 
 // ClipTensor is the former name of [Tensor.Clip].
@@ -5983,9 +5977,7 @@ func (t *Tensor) ClipInPlace(opts ...ClipInPlaceOptions) *Tensor {
 
 // ClipTensorInPlaceOptions are the optional arguments of ClipTensorInPlace.
 //
-// Deprecated: use ClipInPlaceOptions.
-//
-//go:fix inline
+// Deprecated: use [ClipInPlaceOptions].
 type ClipTensorInPlaceOptions = ClipInPlaceOptions
 
 // ClipTensorInPlace is the former name of [Tensor.ClipInPlace].

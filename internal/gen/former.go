@@ -25,7 +25,7 @@ var former = map[string]string{
 
 // emitFormer writes the deprecated alias of a function or method. The parameters are those of the function, without
 // the receiver of a method; options is the name of the type of its options where the function has one of its own.
-func emitFormer(b *bytes.Buffer, name string, method bool, params, args []string, ret, options, q string) {
+func emitFormer(b *bytes.Buffer, name string, method bool, params, args []string, ret, options string) {
 	old, ok := former[name]
 	old, functionOnly := strings.CutPrefix(old, "torch.")
 	if !ok || method && functionOnly {
@@ -35,11 +35,12 @@ func emitFormer(b *bytes.Buffer, name string, method bool, params, args []string
 	if method {
 		link, receiver, on = "Tensor."+name, "(t *Tensor) ", "t."
 	}
-	if options != "" {
-		fmt.Fprintf(b, "// %sOptions are the optional arguments of %s.\n//\n// Deprecated: use %sOptions.\n//\n"+
-			"//go:fix inline\ntype %sOptions = %s%sOptions\n\n", old, old, name, old, q, name)
+	if options != "" { // without the directive: go fix loses the fixes of a file where a type and its function change
+		fmt.Fprintf(b, "// %sOptions are the optional arguments of %s.\n//\n// Deprecated: use [%sOptions].\ntype "+
+			"%sOptions = %sOptions\n\n", old, old, name, old, name)
 	}
-	fmt.Fprintf(b, "// %s is the former name of [%s].\n//\n// Deprecated: use [%s].\n//\n//go:fix inline\n", old, link, link)
+	fmt.Fprintf(b, "// %s is the former name of [%s].\n//\n// Deprecated: use [%s].\n//\n//go:fix inline\n", old, link,
+		link)
 	fmt.Fprintf(b, "func %s%s(%s) %s {\n\treturn %s%s(%s)\n}\n\n", receiver, old, strings.Join(params, ", "), ret, on, name,
 		strings.Join(args, ", "))
 }

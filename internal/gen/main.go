@@ -697,7 +697,7 @@ func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, src sources)
 			fmt.Fprintf(b, "\t}\n")
 		}
 		fmt.Fprintf(b, "\t%s\n}\n\n", do)
-		emitFormer(b, name, asMethod, params, names, ret, ownOptions, "")
+		emitFormer(b, name, asMethod, params, names, ret, ownOptions)
 	}
 	if !method {
 		gen(src.of(folder), "tensor.", false, "")
@@ -787,7 +787,7 @@ func forward(s *tensor.Schema, name string, out bool, self int, b *bytes.Buffer)
 		fmt.Fprintf(b, "// %sOptions are the optional arguments of %s.\ntype %sOptions = tensor.%sOptions\n\n", name,
 			name, name, name)
 	}
-	emitFormer(b, name, false, params, names, ret, ownOptions, "")
+	emitFormer(b, name, false, params, names, ret, ownOptions)
 }
 
 // needsOpt reports a parameter whose Go zero value is a legal value other than the default.

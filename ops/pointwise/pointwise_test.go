@@ -67,6 +67,28 @@ func numeric(t *testing.T, name string, loss func(x *tensor.Tensor) *tensor.Tens
 	}
 }
 
+// PyTorch's methods whose self is no first argument: x.where(condition, other) and x.polygamma(n).
+func TestMethodsWithSelfElsewhere(t *testing.T) {
+	x, y := tensor.FromSlice([]float32{1, 2, 3}), tensor.FromSlice([]float32{10, 20, 30})
+	odd := tensor.FromSlice([]bool{true, false, true})
+	for _, c := range []struct {
+		name      string
+		got, want *tensor.Tensor
+	}{
+		{"Where", x.Where(odd, y), tensor.FromSlice([]float32{1, 20, 3})},
+		{"WhereScalar", x.WhereScalar(odd, -1), tensor.FromSlice([]float32{1, -1, 3})},
+		{"torch.WhereScalar", torch.WhereScalar(odd, x, -1), tensor.FromSlice([]float32{1, -1, 3})},
+		{"torch.WhereScalarSelf", torch.WhereScalarSelf(odd, -1, x), tensor.FromSlice([]float32{-1, 2, -1})},
+		{"torch.WhereScalars", torch.WhereScalars(odd, 1.5, -1.5), tensor.FromSlice([]float32{1.5, -1.5, 1.5})},
+		{"Polygamma", x.Polygamma(0), x.Digamma()},
+		{"torch.PowScalarSelf", torch.PowScalarSelf(2, x), tensor.FromSlice([]float32{2, 4, 8})},
+	} {
+		if !c.got.Equal(c.want) {
+			t.Errorf("%s = %v, want %v", c.name, c.got, c.want)
+		}
+	}
+}
+
 func TestUnaryGradients(t *testing.T) {
 	type T = tensor.Tensor
 	any := f64([]int{2, 3}, -1.3, -0.4, 0.2, 0.7, 1.6, 2.2)
