@@ -439,7 +439,7 @@ func emit(d *def, src sources) {
 			if f.Alias > 0 {
 				base = goname.Of(s.Name) + goname.Suffix(s.Overload)
 				if rest, ok := strings.CutPrefix(d.goName, goname.Of(d.sch.Name)); ok {
-					base = goname.Of(s.Name) + rest // ClampTensor: ClipTensor
+					base = goname.Of(s.Name) + rest // ClampScalar: ClipScalar
 				}
 				doc = fmt.Sprintf("is another name of [Tensor.%s].",
 					first(d.goName, goname.Of(d.sch.Name)+goname.Suffix(d.sch.Overload)))
