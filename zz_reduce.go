@@ -301,14 +301,6 @@ func LogSumExp(t *tensor.Tensor, dim []int, opts ...tensor.LogSumExpOptions) *te
 // LogSumExpOptions are the optional arguments of LogSumExp.
 type LogSumExpOptions = tensor.LogSumExpOptions
 
-// SpecialLogSumExp is the function form of [tensor.Tensor.SpecialLogSumExp].
-func SpecialLogSumExp(t *tensor.Tensor, dim []int, opts ...tensor.SpecialLogSumExpOptions) *tensor.Tensor {
-	return t.SpecialLogSumExp(dim, opts...)
-}
-
-// SpecialLogSumExpOptions are the optional arguments of SpecialLogSumExp.
-type SpecialLogSumExpOptions = tensor.SpecialLogSumExpOptions
-
 // Prod is the function form of [tensor.Tensor.Prod].
 func Prod(t *tensor.Tensor, opts ...tensor.ProdOptions) *tensor.Tensor {
 	return t.Prod(opts...)

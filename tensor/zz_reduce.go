@@ -874,30 +874,6 @@ func (t *Tensor) LogSumExp(dim []int, opts ...LogSumExpOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialLogSumExp = slot("aten::special_logsumexp")
-
-// SpecialLogSumExpOptions are the optional arguments of SpecialLogSumExp; the zero value is PyTorch's default.
-type SpecialLogSumExpOptions struct {
-	KeepDim bool    // default False
-	Out     *Tensor // write the result to this tensor
-}
-
-// SpecialLogSumExp is another name of [Tensor.LogSumExp].
-func (t *Tensor) SpecialLogSumExp(dim []int, opts ...SpecialLogSumExpOptions) *Tensor {
-	c := NewCall(slotSpecialLogSumExp, 3)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = OptIntsValue(dim)
-	*c.Arg(2) = *slotSpecialLogSumExp.Sch.Params[2].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		*c.Arg(2) = BoolValue(o.KeepDim)
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
 var slotProd = slot("aten::prod")
 
 // ProdOptions are the optional arguments of Prod; the zero value is PyTorch's default.
