@@ -906,6 +906,26 @@ func Polar(abs *tensor.Tensor, angle *tensor.Tensor, opts ...tensor.OutOptions) 
 	return c.Do1()
 }
 
+// ResolveConj is the function form of [tensor.Tensor.ResolveConj].
+func ResolveConj(t *tensor.Tensor) *tensor.Tensor {
+	return t.ResolveConj()
+}
+
+// ResolveNeg is the function form of [tensor.Tensor.ResolveNeg].
+func ResolveNeg(t *tensor.Tensor) *tensor.Tensor {
+	return t.ResolveNeg()
+}
+
+// IsConj is the function form of [tensor.Tensor.IsConj].
+func IsConj(t *tensor.Tensor) bool {
+	return t.IsConj()
+}
+
+// IsNeg is the function form of [tensor.Tensor.IsNeg].
+func IsNeg(t *tensor.Tensor) bool {
+	return t.IsNeg()
+}
+
 // Deg2rad is the function form of [tensor.Tensor.Deg2rad].
 func Deg2rad(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Deg2rad(opts...)

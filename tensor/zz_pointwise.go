@@ -3020,6 +3020,42 @@ func (t *Tensor) Angle(opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
+var slotResolveConj = slot("aten::resolve_conj")
+
+// ResolveConj returns self: no tensor here is lazily conjugated or negated.
+func (t *Tensor) ResolveConj() *Tensor {
+	c := NewCall(slotResolveConj, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotResolveNeg = slot("aten::resolve_neg")
+
+// ResolveNeg returns self: no tensor here is lazily conjugated or negated.
+func (t *Tensor) ResolveNeg() *Tensor {
+	c := NewCall(slotResolveNeg, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotIsConj = slot("aten::is_conj")
+
+// IsConj is false: no tensor here is lazily conjugated or negated.
+func (t *Tensor) IsConj() bool {
+	c := NewCall(slotIsConj, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.DoValue().N != 0
+}
+
+var slotIsNeg = slot("aten::is_neg")
+
+// IsNeg is false: no tensor here is lazily conjugated or negated.
+func (t *Tensor) IsNeg() bool {
+	c := NewCall(slotIsNeg, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.DoValue().N != 0
+}
+
 var slotDeg2rad = slot("aten::deg2rad")
 
 // Deg2rad turns degrees into radians.

@@ -169,7 +169,7 @@ func init() {
 		"binary_cross_entropy_with_logits conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d " +
 		"conv_transpose3d ctc_loss embedding_bag group_norm hinge_embedding_loss instance_norm kl_div layer_norm " +
 		"margin_ranking_loss max_pool1d max_pool1d_with_indices max_pool2d max_pool3d poisson_nll_loss rms_norm " +
-		"segment_reduce triplet_margin_loss") {
+		"triplet_margin_loss") {
 		functionsOnly[name] = true
 	}
 }
@@ -467,7 +467,7 @@ func emit(d *def, src sources) {
 		}
 		switch {
 		// an option; Python's operators, which are for boxed calls
-		case f.Out, s.Namespace != d.sch.Namespace && strings.HasPrefix(s.Name, "__"):
+		case f.Out, s.Namespace != d.sch.Namespace && strings.HasPrefix(s.Name, "_"):
 		case i == 0 || f.Alias != forms[i-1].Alias:
 			emitForm(d, s, base, doc, hasOut[f.Alias], src)
 		case f.InPlace && f.Number >= 0:
@@ -842,6 +842,11 @@ func results(s *tensor.Schema, q string) (ret, do string) {
 			return "[]int", "return c.DoValue().Ints()"
 		}
 		return q + "Value", "return c.DoValue()"
+	}
+	if n == 2 && s.Results[0].Kind == tensor.KTensor && s.Results[1].Kind == tensor.KTensors {
+		first, rest := lower(s.Results[0].Name), lower(s.Results[1].Name)
+		return fmt.Sprintf("(%s *%sTensor, %s []*%sTensor)", first, q, rest, q),
+			fmt.Sprintf("v := c.DoAll()\n\treturn v[0].T, v[1].X.([]*%sTensor)", q)
 	}
 	allT := true
 	var names []string

@@ -54,7 +54,7 @@ func Suffix(o string) string {
 		return ""
 	case "dim_IntList", "IntList", "dim_max", "dim_min":
 		return "Dim"
-	case "int":
+	case "int", "float":
 		return ""
 	}
 	o = strings.ReplaceAll(o, "Tensor_", "")
