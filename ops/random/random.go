@@ -366,7 +366,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
 		Doc:    "draws from a normal distribution.", Go: "Normal",
-		Infer:  sized.Infer, CPU: sized.CPU, NoGrad: sized.NoGrad,
+		Infer: sized.Infer, CPU: sized.CPU, NoGrad: sized.NoGrad,
 	})
 
 	tensor.Register(tensor.Def{
