@@ -137,7 +137,7 @@ func generate(root, out string) {
 }
 
 // folders are the packages with generated functions, "" for the root.
-var folders = []string{"tensor", "", "nn/functional", "internal/fused", "fft", "signal/windows", "special"}
+var folders = []string{"tensor", "", "nn/functional", "internal/fused", "fft", "signal/windows", "special", "masked"}
 
 // packageOf is the folder of the package that an operator's function is in, "" for package torch, and whether it is
 // a method of Tensor instead, if it can be.
@@ -147,6 +147,8 @@ func packageOf(s *tensor.Schema) (folder string, method bool) {
 		return "nn/functional", false
 	case s.Namespace == "gotorch":
 		return "internal/fused", false
+	case s.Namespace == "masked":
+		return "masked", false
 	case s.Namespace == "signal":
 		return "signal/windows", false
 	case strings.HasPrefix(s.Name, "fft_"): // torch.fft
