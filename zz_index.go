@@ -224,3 +224,40 @@ func UnravelIndex(indices *tensor.Tensor, shape []int) []*tensor.Tensor {
 	*c.Arg(1) = tensor.OptIntsValue(shape)
 	return c.DoN()
 }
+
+var slotEmbeddingBag = tensor.Slot("aten::embedding_bag")
+
+// EmbeddingBagOptions are the optional arguments of EmbeddingBag; the zero value is PyTorch's default.
+type EmbeddingBagOptions struct {
+	ScaleGradByFreq   bool           // default False
+	Mode              int            // default 0
+	Sparse            bool           // default False
+	PerSampleWeights  *tensor.Tensor // default None
+	IncludeLastOffset bool           // default False
+}
+
+// EmbeddingBag has the arguments of Python's torch.embedding_bag; package nn/functional has the function with those of
+// torch.nn.functional, and says what it computes.
+func EmbeddingBag(weight *tensor.Tensor, indices *tensor.Tensor, offsets *tensor.Tensor, opts ...EmbeddingBagOptions) []*tensor.Tensor {
+	c := tensor.NewCall(slotEmbeddingBag, 8)
+	*c.Arg(0) = tensor.TensorValue(weight)
+	*c.Arg(1) = tensor.TensorValue(indices)
+	*c.Arg(2) = tensor.TensorValue(offsets)
+	*c.Arg(3) = *slotEmbeddingBag.Sch.Params[3].Default
+	*c.Arg(4) = *slotEmbeddingBag.Sch.Params[4].Default
+	*c.Arg(5) = *slotEmbeddingBag.Sch.Params[5].Default
+	*c.Arg(7) = *slotEmbeddingBag.Sch.Params[7].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(3) = tensor.BoolValue(o.ScaleGradByFreq)
+		if o.Mode != 0 {
+			*c.Arg(4) = tensor.IntValue(o.Mode)
+		}
+		*c.Arg(5) = tensor.BoolValue(o.Sparse)
+		if o.PerSampleWeights != nil {
+			*c.Arg(6) = tensor.TensorValue(o.PerSampleWeights)
+		}
+		*c.Arg(7) = tensor.BoolValue(o.IncludeLastOffset)
+	}
+	return c.DoN()
+}

@@ -90,6 +90,38 @@ func IsInScalar(elements *tensor.Tensor, testElement tensor.Scalar, opts ...IsIn
 	return c.Do1()
 }
 
+// Histogram is the function form of [tensor.Tensor.Histogram].
+func Histogram(t *tensor.Tensor, opts ...tensor.HistogramOptions) (hist, binEdges *tensor.Tensor) {
+	return t.Histogram(opts...)
+}
+
+// HistogramOptions are the optional arguments of Histogram.
+type HistogramOptions = tensor.HistogramOptions
+
+// HistogramBins is the function form of [tensor.Tensor.HistogramBins].
+func HistogramBins(t *tensor.Tensor, bins *tensor.Tensor, opts ...tensor.HistogramBinsOptions) (hist, binEdges *tensor.Tensor) {
+	return t.HistogramBins(bins, opts...)
+}
+
+// HistogramBinsOptions are the optional arguments of HistogramBins.
+type HistogramBinsOptions = tensor.HistogramBinsOptions
+
+// Histogramdd is the function form of [tensor.Tensor.Histogramdd].
+func Histogramdd(t *tensor.Tensor, bins []int, opts ...tensor.HistogramddOptions) (hist *tensor.Tensor, binEdges []*tensor.Tensor) {
+	return t.Histogramdd(bins, opts...)
+}
+
+// HistogramddOptions are the optional arguments of Histogramdd.
+type HistogramddOptions = tensor.HistogramddOptions
+
+// HistogramddBins is the function form of [tensor.Tensor.HistogramddBins].
+func HistogramddBins(t *tensor.Tensor, bins []*tensor.Tensor, opts ...tensor.HistogramddBinsOptions) (hist *tensor.Tensor, binEdges []*tensor.Tensor) {
+	return t.HistogramddBins(bins, opts...)
+}
+
+// HistogramddBinsOptions are the optional arguments of HistogramddBins.
+type HistogramddBinsOptions = tensor.HistogramddBinsOptions
+
 // Quantile is the function form of [tensor.Tensor.Quantile].
 func Quantile(t *tensor.Tensor, q *tensor.Tensor, opts ...tensor.QuantileOptions) *tensor.Tensor {
 	return t.Quantile(q, opts...)

@@ -4,6 +4,7 @@ import (
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/autograd"
 	"github.com/gotorch-dev/torch/distributions/constraints"
+	"github.com/gotorch-dev/torch/special"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -84,7 +85,7 @@ func (d *Gamma) LogProb(value *Tensor) *Tensor {
 // CDF is the distribution function.
 func (d *Gamma) CDF(value *Tensor) *Tensor {
 	d.check(value)
-	return d.Concentration().SpecialGammainc(d.Rate().Mul(value))
+	return special.Gammainc(d.Concentration(), d.Rate().Mul(value))
 }
 
 // Entropy of a Gamma.

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/special"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -91,7 +92,7 @@ func familyName(d Distribution) string {
 // infinite is a tensor of infinities like t.
 func infinite(t *Tensor) *Tensor { return t.FullLike(inf) }
 
-func xlogx(x *Tensor) *Tensor { return x.SpecialXlogy(x) }
+func xlogx(x *Tensor) *Tensor { return special.Xlogy(x, x) }
 
 // squaredNorm is the trace of M·Mᵀ.
 func squaredNorm(m *Tensor) *Tensor {

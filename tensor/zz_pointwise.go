@@ -1829,38 +1829,6 @@ func (t *Tensor) XlogyInPlace(other *Tensor) *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialXlogy = slot("aten::special_xlogy")
-
-// SpecialXlogy is another name of [Tensor.Xlogy].
-func (t *Tensor) SpecialXlogy(other *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotSpecialXlogy, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialXlog1py = slot("aten::special_xlog1py")
-
-// SpecialXlog1py is self * log(1 + other), 0 where self is 0.
-func (t *Tensor) SpecialXlog1py(other *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotSpecialXlog1py, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
 var slotLdexp = slot("aten::ldexp.Tensor")
 
 // Ldexp is self * 2^other.
@@ -3090,6 +3058,42 @@ func (t *Tensor) Angle(opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
+var slotResolveConj = slot("aten::resolve_conj")
+
+// ResolveConj returns self: no tensor here is lazily conjugated or negated.
+func (t *Tensor) ResolveConj() *Tensor {
+	c := NewCall(slotResolveConj, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotResolveNeg = slot("aten::resolve_neg")
+
+// ResolveNeg returns self: no tensor here is lazily conjugated or negated.
+func (t *Tensor) ResolveNeg() *Tensor {
+	c := NewCall(slotResolveNeg, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotIsConj = slot("aten::is_conj")
+
+// IsConj is false: no tensor here is lazily conjugated or negated.
+func (t *Tensor) IsConj() bool {
+	c := NewCall(slotIsConj, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.DoValue().N != 0
+}
+
+var slotIsNeg = slot("aten::is_neg")
+
+// IsNeg is false: no tensor here is lazily conjugated or negated.
+func (t *Tensor) IsNeg() bool {
+	c := NewCall(slotIsNeg, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.DoValue().N != 0
+}
+
 var slotDeg2rad = slot("aten::deg2rad")
 
 // Deg2rad turns degrees into radians.
@@ -3171,31 +3175,6 @@ func (t *Tensor) RoundDecimalsInPlace(decimals int) *Tensor {
 	c := NewCall(slotRoundDecimalsInPlace, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = IntValue(decimals)
-	return c.Do1()
-}
-
-var slotSpecialRound = slot("aten::special_round")
-
-// SpecialRoundOptions are the optional arguments of SpecialRound; the zero value is PyTorch's default.
-type SpecialRoundOptions struct {
-	Decimals int     // default 0
-	Out      *Tensor // write the result to this tensor
-}
-
-// SpecialRound rounds to a number of decimals, halves to even.
-func (t *Tensor) SpecialRound(opts ...SpecialRoundOptions) *Tensor {
-	c := NewCall(slotSpecialRound, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = *slotSpecialRound.Sch.Params[1].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Decimals != 0 {
-			*c.Arg(1) = IntValue(o.Decimals)
-		}
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
 	return c.Do1()
 }
 
@@ -3372,26 +3351,6 @@ func (t *Tensor) LgammaInPlace() *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialGammaln = slot("aten::special_gammaln")
-
-// SpecialGammaln is another name of [Tensor.Lgamma].
-func (t *Tensor) SpecialGammaln(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialGammaln.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialGammaln, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
 var slotDigamma = slot("aten::digamma")
 
 // Digamma is the derivative of the logarithm of the gamma function.
@@ -3418,46 +3377,6 @@ var slotDigammaInPlace = slot("aten::digamma_")
 func (t *Tensor) DigammaInPlace() *Tensor {
 	c := NewCall(slotDigammaInPlace, 1)
 	*c.Arg(0) = TensorValue(t)
-	return c.Do1()
-}
-
-var slotSpecialDigamma = slot("aten::special_digamma")
-
-// SpecialDigamma is another name of [Tensor.Digamma].
-func (t *Tensor) SpecialDigamma(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialDigamma.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialDigamma, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialPsi = slot("aten::special_psi")
-
-// SpecialPsi is another name of [Tensor.Digamma].
-func (t *Tensor) SpecialPsi(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialPsi.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialPsi, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
 	return c.Do1()
 }
 
@@ -3513,22 +3432,6 @@ func (t *Tensor) MvlgammaInPlace(p int) *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialMultigammaln = slot("aten::special_multigammaln")
-
-// SpecialMultigammaln is another name of [Tensor.Mvlgamma].
-func (t *Tensor) SpecialMultigammaln(p int, opts ...OutOptions) *Tensor {
-	c := NewCall(slotSpecialMultigammaln, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = IntValue(p)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
 var slotI0 = slot("aten::i0")
 
 // I0 is the modified Bessel function of the first kind and order 0.
@@ -3555,346 +3458,6 @@ var slotI0InPlace = slot("aten::i0_")
 func (t *Tensor) I0InPlace() *Tensor {
 	c := NewCall(slotI0InPlace, 1)
 	*c.Arg(0) = TensorValue(t)
-	return c.Do1()
-}
-
-var slotSpecialI0 = slot("aten::special_i0")
-
-// SpecialI0 is another name of [Tensor.I0].
-func (t *Tensor) SpecialI0(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialI0.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialI0, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialI0e = slot("aten::special_i0e")
-
-// SpecialI0e is exp(-|self|) i0(self).
-func (t *Tensor) SpecialI0e(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialI0e.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialI0e, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialI1 = slot("aten::special_i1")
-
-// SpecialI1 is the modified Bessel function of the first kind and order 1.
-func (t *Tensor) SpecialI1(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialI1.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialI1, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialI1e = slot("aten::special_i1e")
-
-// SpecialI1e is exp(-|self|) i1(self).
-func (t *Tensor) SpecialI1e(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialI1e.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialI1e, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialErfcx = slot("aten::special_erfcx")
-
-// SpecialErfcx is exp(self²) erfc(self).
-func (t *Tensor) SpecialErfcx(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialErfcx.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialErfcx, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialNdtr = slot("aten::special_ndtr")
-
-// SpecialNdtr is the distribution function of the standard normal distribution.
-func (t *Tensor) SpecialNdtr(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialNdtr.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialNdtr, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialLogNdtr = slot("aten::special_log_ndtr")
-
-// SpecialLogNdtr is the logarithm of the standard normal distribution's function.
-func (t *Tensor) SpecialLogNdtr(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialLogNdtr.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialLogNdtr, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialNdtri = slot("aten::special_ndtri")
-
-// SpecialNdtri is the inverse of the standard normal distribution's function.
-func (t *Tensor) SpecialNdtri(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialNdtri.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialNdtri, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialEntr = slot("aten::special_entr")
-
-// SpecialEntr is -self log(self), 0 at 0 and minus infinity below.
-func (t *Tensor) SpecialEntr(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialEntr.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialEntr, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialBesselJ0 = slot("aten::special_bessel_j0")
-
-// SpecialBesselJ0 is the Bessel function of the first kind and order 0.
-func (t *Tensor) SpecialBesselJ0(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialBesselJ0.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialBesselJ0, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialBesselJ1 = slot("aten::special_bessel_j1")
-
-// SpecialBesselJ1 is the Bessel function of the first kind and order 1.
-func (t *Tensor) SpecialBesselJ1(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialBesselJ1.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialBesselJ1, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialBesselY0 = slot("aten::special_bessel_y0")
-
-// SpecialBesselY0 is the Bessel function of the second kind and order 0.
-func (t *Tensor) SpecialBesselY0(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialBesselY0.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialBesselY0, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialBesselY1 = slot("aten::special_bessel_y1")
-
-// SpecialBesselY1 is the Bessel function of the second kind and order 1.
-func (t *Tensor) SpecialBesselY1(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialBesselY1.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialBesselY1, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialModifiedBesselI0 = slot("aten::special_modified_bessel_i0")
-
-// SpecialModifiedBesselI0 is the modified Bessel function of the first kind and order 0.
-func (t *Tensor) SpecialModifiedBesselI0(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialModifiedBesselI0.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialModifiedBesselI0, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialModifiedBesselI1 = slot("aten::special_modified_bessel_i1")
-
-// SpecialModifiedBesselI1 is the modified Bessel function of the first kind and order 1.
-func (t *Tensor) SpecialModifiedBesselI1(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialModifiedBesselI1.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialModifiedBesselI1, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialModifiedBesselK0 = slot("aten::special_modified_bessel_k0")
-
-// SpecialModifiedBesselK0 is the modified Bessel function of the second kind and order 0.
-func (t *Tensor) SpecialModifiedBesselK0(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialModifiedBesselK0.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialModifiedBesselK0, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialModifiedBesselK1 = slot("aten::special_modified_bessel_k1")
-
-// SpecialModifiedBesselK1 is the modified Bessel function of the second kind and order 1.
-func (t *Tensor) SpecialModifiedBesselK1(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialModifiedBesselK1.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialModifiedBesselK1, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
 	return c.Do1()
 }
 
@@ -3942,30 +3505,6 @@ func (t *Tensor) LogitInPlace(opts ...LogitInPlaceOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialLogit = slot("aten::special_logit")
-
-// SpecialLogitOptions are the optional arguments of SpecialLogit; the zero value is PyTorch's default.
-type SpecialLogitOptions struct {
-	Eps Opt[float64] // default None
-	Out *Tensor      // write the result to this tensor
-}
-
-// SpecialLogit is another name of [Tensor.Logit].
-func (t *Tensor) SpecialLogit(opts ...SpecialLogitOptions) *Tensor {
-	c := NewCall(slotSpecialLogit, 2)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if v, ok := o.Eps.Get(); ok {
-			*c.Arg(1) = FloatValue(v)
-		}
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
 var slotIgamma = slot("aten::igamma")
 
 // Igamma is the regularised lower incomplete gamma function.
@@ -3992,22 +3531,6 @@ func (t *Tensor) IgammaInPlace(other *Tensor) *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialGammainc = slot("aten::special_gammainc")
-
-// SpecialGammainc is another name of [Tensor.Igamma].
-func (t *Tensor) SpecialGammainc(other *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotSpecialGammainc, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
 var slotIgammac = slot("aten::igammac")
 
 // Igammac is the regularised upper incomplete gamma function.
@@ -4031,38 +3554,6 @@ func (t *Tensor) IgammacInPlace(other *Tensor) *Tensor {
 	c := NewCall(slotIgammacInPlace, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = TensorValue(other)
-	return c.Do1()
-}
-
-var slotSpecialGammaincc = slot("aten::special_gammaincc")
-
-// SpecialGammaincc is another name of [Tensor.Igammac].
-func (t *Tensor) SpecialGammaincc(other *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotSpecialGammaincc, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialZeta = slot("aten::special_zeta")
-
-// SpecialZeta is Hurwitz's zeta function of self, starting at other.
-func (t *Tensor) SpecialZeta(other *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotSpecialZeta, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
 	return c.Do1()
 }
 
@@ -4638,26 +4129,6 @@ func (t *Tensor) Exp2InPlace() *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialExp2 = slot("aten::special_exp2")
-
-// SpecialExp2 is another name of [Tensor.Exp2].
-func (t *Tensor) SpecialExp2(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialExp2.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialExp2, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
 var slotExpm1 = slot("aten::expm1")
 
 // Expm1 is exp(self) - 1 without loss of digits near 0.
@@ -4684,26 +4155,6 @@ var slotExpm1InPlace = slot("aten::expm1_")
 func (t *Tensor) Expm1InPlace() *Tensor {
 	c := NewCall(slotExpm1InPlace, 1)
 	*c.Arg(0) = TensorValue(t)
-	return c.Do1()
-}
-
-var slotSpecialExpm1 = slot("aten::special_expm1")
-
-// SpecialExpm1 is another name of [Tensor.Expm1].
-func (t *Tensor) SpecialExpm1(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialExpm1.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialExpm1, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
 	return c.Do1()
 }
 
@@ -4820,26 +4271,6 @@ var slotLog1pInPlace = slot("aten::log1p_")
 func (t *Tensor) Log1pInPlace() *Tensor {
 	c := NewCall(slotLog1pInPlace, 1)
 	*c.Arg(0) = TensorValue(t)
-	return c.Do1()
-}
-
-var slotSpecialLog1p = slot("aten::special_log1p")
-
-// SpecialLog1p is another name of [Tensor.Log1p].
-func (t *Tensor) SpecialLog1p(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialLog1p.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialLog1p, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
 	return c.Do1()
 }
 
@@ -5481,26 +4912,6 @@ func (t *Tensor) SigmoidInPlace() *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialExpit = slot("aten::special_expit")
-
-// SpecialExpit is another name of [Tensor.Sigmoid].
-func (t *Tensor) SpecialExpit(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialExpit.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialExpit, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
 var slotErf = slot("aten::erf")
 
 // Erf is the error function.
@@ -5527,26 +4938,6 @@ var slotErfInPlace = slot("aten::erf_")
 func (t *Tensor) ErfInPlace() *Tensor {
 	c := NewCall(slotErfInPlace, 1)
 	*c.Arg(0) = TensorValue(t)
-	return c.Do1()
-}
-
-var slotSpecialErf = slot("aten::special_erf")
-
-// SpecialErf is another name of [Tensor.Erf].
-func (t *Tensor) SpecialErf(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialErf.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialErf, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
 	return c.Do1()
 }
 
@@ -5579,26 +4970,6 @@ func (t *Tensor) ErfcInPlace() *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialErfc = slot("aten::special_erfc")
-
-// SpecialErfc is another name of [Tensor.Erfc].
-func (t *Tensor) SpecialErfc(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialErfc.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialErfc, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
 var slotErfinv = slot("aten::erfinv")
 
 // Erfinv is the inverse of the error function.
@@ -5628,26 +4999,6 @@ func (t *Tensor) ErfinvInPlace() *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialErfinv = slot("aten::special_erfinv")
-
-// SpecialErfinv is another name of [Tensor.Erfinv].
-func (t *Tensor) SpecialErfinv(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialErfinv.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialErfinv, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
 var slotSinc = slot("aten::sinc")
 
 // Sinc is sin(pi self) / (pi self), 1 at 0.
@@ -5674,26 +5025,6 @@ var slotSincInPlace = slot("aten::sinc_")
 func (t *Tensor) SincInPlace() *Tensor {
 	c := NewCall(slotSincInPlace, 1)
 	*c.Arg(0) = TensorValue(t)
-	return c.Do1()
-}
-
-var slotSpecialSinc = slot("aten::special_sinc")
-
-// SpecialSinc is another name of [Tensor.Sinc].
-func (t *Tensor) SpecialSinc(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialSinc.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialSinc, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
 	return c.Do1()
 }
 

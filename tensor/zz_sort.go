@@ -65,6 +65,143 @@ func (t *Tensor) Histc(opts ...HistcOptions) *Tensor {
 	return c.Do1()
 }
 
+var slotHistogram = slot("aten::histogram.bin_ct")
+
+// HistogramOptions are the optional arguments of Histogram; the zero value is PyTorch's default.
+type HistogramOptions struct {
+	Bins    Opt[int]  // default 100
+	Range   []float64 // default None
+	Weight  *Tensor   // default None
+	Density bool      // default False
+	Out     *Tensor   // write the result to this tensor
+}
+
+// Histogram counts the elements in bins, or adds up Weight of the same shape. Bin i holds what is at least edge i and
+// less than edge i+1, the last bin also what equals the last edge; other elements and NaN do not count. With Density
+// the result is divided so that its integral is 1. Input, weight and edges are float32 or float64 alike. There are Bins
+// bins of equal width between the two numbers of Range, or else between the least and the greatest element. The results
+// are the counts, [Bins], and the edges, [Bins+1].
+// https://pytorch.org/docs/stable/generated/torch.histogram.html
+func (t *Tensor) Histogram(opts ...HistogramOptions) (hist, binEdges *Tensor) {
+	c := NewCall(slotHistogram, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotHistogram.Sch.Params[1].Default
+	*c.Arg(4) = *slotHistogram.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Bins.Get(); ok {
+			*c.Arg(1) = IntValue(v)
+		}
+		if o.Range != nil {
+			*c.Arg(2) = OptFloatsValue(o.Range)
+		}
+		if o.Weight != nil {
+			*c.Arg(3) = TensorValue(o.Weight)
+		}
+		*c.Arg(4) = BoolValue(o.Density)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do2()
+}
+
+var slotHistogramBins = slot("aten::histogram.bins_tensor")
+
+// HistogramBinsOptions are the optional arguments of HistogramBins; the zero value is PyTorch's default.
+type HistogramBinsOptions struct {
+	Weight  *Tensor // default None
+	Density bool    // default False
+	Out     *Tensor // write the result to this tensor
+}
+
+// HistogramBins counts the elements in bins, or adds up Weight of the same shape. Bin i holds what is at least edge i
+// and less than edge i+1, the last bin also what equals the last edge; other elements and NaN do not count. With
+// Density the result is divided so that its integral is 1. Input, weight and edges are float32 or float64 alike. The
+// edges are those in bins, in rising order; they are the second result, too.
+// https://pytorch.org/docs/stable/generated/torch.histogram.html
+func (t *Tensor) HistogramBins(bins *Tensor, opts ...HistogramBinsOptions) (hist, binEdges *Tensor) {
+	c := NewCall(slotHistogramBins, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(bins)
+	*c.Arg(3) = *slotHistogramBins.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Weight != nil {
+			*c.Arg(2) = TensorValue(o.Weight)
+		}
+		*c.Arg(3) = BoolValue(o.Density)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do2()
+}
+
+var slotHistogramdd = slot("aten::histogramdd")
+
+// HistogramddOptions are the optional arguments of Histogramdd; the zero value is PyTorch's default.
+type HistogramddOptions struct {
+	Range   []float64 // default None
+	Weight  *Tensor   // default None
+	Density bool      // default False
+}
+
+// Histogramdd counts points, the rows of self, [..., N], in boxes of N dimensions, or adds up Weight, of shape
+// self.shape[:-1]. See Histogram for the meaning of bins, Range (two numbers for each dimension) and Density. The
+// results are the counts, with a dimension for each of the N, and the edges.
+// https://pytorch.org/docs/stable/generated/torch.histogramdd.html
+func (t *Tensor) Histogramdd(bins []int, opts ...HistogramddOptions) (hist *Tensor, binEdges []*Tensor) {
+	c := NewCall(slotHistogramdd, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(bins)
+	*c.Arg(4) = *slotHistogramdd.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Range != nil {
+			*c.Arg(2) = OptFloatsValue(o.Range)
+		}
+		if o.Weight != nil {
+			*c.Arg(3) = TensorValue(o.Weight)
+		}
+		*c.Arg(4) = BoolValue(o.Density)
+	}
+	v := c.DoAll()
+	return v[0].T, v[1].X.([]*Tensor)
+}
+
+var slotHistogramddBins = slot("aten::histogramdd.TensorList_bins")
+
+// HistogramddBinsOptions are the optional arguments of HistogramddBins; the zero value is PyTorch's default.
+type HistogramddBinsOptions struct {
+	Range   []float64 // default None
+	Weight  *Tensor   // default None
+	Density bool      // default False
+}
+
+// HistogramddBins counts points, the rows of self, [..., N], in boxes of N dimensions, or adds up Weight, of shape
+// self.shape[:-1]. See Histogram for the meaning of bins, Range (two numbers for each dimension) and Density. The
+// results are the counts, with a dimension for each of the N, and the edges. Here bins holds the edges.
+// https://pytorch.org/docs/stable/generated/torch.histogramdd.html
+func (t *Tensor) HistogramddBins(bins []*Tensor, opts ...HistogramddBinsOptions) (hist *Tensor, binEdges []*Tensor) {
+	c := NewCall(slotHistogramddBins, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorsValue(bins)
+	*c.Arg(4) = *slotHistogramddBins.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Range != nil {
+			*c.Arg(2) = OptFloatsValue(o.Range)
+		}
+		if o.Weight != nil {
+			*c.Arg(3) = TensorValue(o.Weight)
+		}
+		*c.Arg(4) = BoolValue(o.Density)
+	}
+	v := c.DoAll()
+	return v[0].T, v[1].X.([]*Tensor)
+}
+
 var slotQuantile = slot("aten::quantile")
 
 // QuantileOptions are the optional arguments of Quantile; the zero value is PyTorch's default.

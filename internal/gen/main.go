@@ -138,7 +138,7 @@ func generate(root, out string) {
 }
 
 // folders are the packages with generated functions, "" for the root.
-var folders = []string{"tensor", "", "nn/functional", "internal/fused", "fft", "signal/windows"}
+var folders = []string{"tensor", "", "nn/functional", "internal/fused", "fft", "signal/windows", "special", "masked"}
 
 // packageOf is the folder of the package that an operator's function is in, "" for package torch, and whether it is
 // a method of Tensor instead, if it can be.
@@ -148,12 +148,38 @@ func packageOf(s *tensor.Schema) (folder string, method bool) {
 		return "nn/functional", false
 	case s.Namespace == "gotorch":
 		return "internal/fused", false
+	case s.Namespace == "masked":
+		return "masked", false
 	case s.Namespace == "signal":
 		return "signal/windows", false
 	case strings.HasPrefix(s.Name, "fft_"): // torch.fft
 		return "fft", false
+	case strings.HasPrefix(s.Name, "special_"): // torch.special
+		return "special", false
+	case s.Namespace == "aten" && functionsOnly[s.Name]:
+		return "", false
 	}
 	return "", true
+}
+
+// functionsOnly are the operators that Python's torch has as functions with the operators' own arguments, beside those
+// of torch.nn.functional with other defaults (a reduction is a number); they are no methods of Tensor. Every schema of
+// these names declares the function, whatever helper registers it.
+var functionsOnly = map[string]bool{}
+
+func init() {
+	for _, name := range strings.Fields("adaptive_avg_pool1d adaptive_max_pool1d avg_pool1d batch_norm bilinear " +
+		"binary_cross_entropy_with_logits conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d " +
+		"conv_transpose3d ctc_loss embedding_bag group_norm hinge_embedding_loss instance_norm kl_div layer_norm " +
+		"margin_ranking_loss max_pool1d max_pool1d_with_indices max_pool2d max_pool3d poisson_nll_loss rms_norm " +
+		"triplet_margin_loss") {
+		functionsOnly[name] = true
+	}
+}
+
+// goName is the Go name of an operator that has none of its own.
+func goName(s *tensor.Schema) string {
+	return goname.Of(strings.TrimPrefix(s.Name, "special_")) + goname.Suffix(s.Overload)
 }
 
 // sources is the text of the generated files of a family, by the folder of the package.
@@ -296,7 +322,34 @@ func read(dir string) []*def {
 			return true
 		})
 	}
+	for _, f := range parsed {
+		ast.Inspect(f, func(n ast.Node) bool {
+			if e, ok := n.(ast.Expr); ok {
+				if d := functionOnly(known.text(e)); d != nil {
+					d.known, d.pos = known, fset.Position(e.Pos())
+					defs = append(defs, d)
+					return false
+				}
+			}
+			return true
+		})
+	}
 	return defs
+}
+
+// functionOnly is the declaration of a function of functionsOnly by its schema, nil for other texts.
+func functionOnly(text string) *def {
+	if !schemaRE.MatchString(text) {
+		return nil
+	}
+	s, err := tensor.ParseSchema(text)
+	check(err)
+	overloads := []string{"", "input", "Tensor"}
+	if s.Namespace != "aten" || !functionsOnly[s.Name] || !slices.Contains(overloads, s.Overload) {
+		return nil
+	}
+	return &def{text: text, sch: s, goName: goname.Of(s.Name), doc: "has the arguments of Python's torch." + s.Name +
+		"; package nn/functional has the function with those of torch.nn.functional, and says what it computes."}
 }
 
 func ident(e ast.Expr) string {
@@ -437,19 +490,18 @@ func emit(d *def, src sources) {
 		if i == 0 || f.Alias != forms[i-1].Alias {
 			base, doc = d.goName, d.doc
 			if f.Alias > 0 {
-				base = goname.Of(s.Name) + goname.Suffix(s.Overload)
+				base = goName(s)
 				if rest, ok := strings.CutPrefix(d.goName, goname.Of(d.sch.Name)); ok {
 					base = goname.Of(s.Name) + rest // ClampScalar: ClipScalar
 				}
-				doc = fmt.Sprintf("is another name of [Tensor.%s].",
-					first(d.goName, goname.Of(d.sch.Name)+goname.Suffix(d.sch.Overload)))
+				doc = anotherName(d, s)
 			} else if base == "" {
-				base = goname.Of(s.Name) + goname.Suffix(s.Overload)
+				base = goName(s)
 			}
 		}
 		switch {
 		// an option; Python's operators, which are for boxed calls
-		case f.Out, s.Namespace != d.sch.Namespace && strings.HasPrefix(s.Name, "__"):
+		case f.Out, s.Namespace != d.sch.Namespace && strings.HasPrefix(s.Name, "_"):
 		case i == 0 || f.Alias != forms[i-1].Alias:
 			emitForm(d, s, base, doc, hasOut[f.Alias], src)
 		case f.InPlace && f.Number >= 0:
@@ -462,6 +514,22 @@ func emit(d *def, src sources) {
 			emitForm(d, s, base+"Scalar", "is "+base+" with a number.", false, src)
 		}
 	}
+}
+
+// anotherName is the comment of the form s of an operator under another name.
+func anotherName(d *def, s *tensor.Schema) string {
+	name := first(d.goName, goName(d.sch))
+	folder, method := packageOf(d.sch)
+	at, _ := packageOf(s)
+	switch {
+	case folder == at && method:
+		return fmt.Sprintf("is another name of [Tensor.%s].", name)
+	case method:
+		return fmt.Sprintf("is another name of [tensor.Tensor.%s].", name)
+	case folder == at:
+		return fmt.Sprintf("is another name of [%s].", name)
+	}
+	return fmt.Sprintf("is another name of %s.%s.", first(path.Base(folder), "torch"), name)
 }
 
 func first(a, b string) string {
@@ -825,6 +893,11 @@ func results(s *tensor.Schema, q string) (ret, do string) {
 		}
 		return q + "Value", "return c.DoValue()"
 	}
+	if n == 2 && s.Results[0].Kind == tensor.KTensor && s.Results[1].Kind == tensor.KTensors {
+		first, rest := lower(s.Results[0].Name), lower(s.Results[1].Name)
+		return fmt.Sprintf("(%s *%sTensor, %s []*%sTensor)", first, q, rest, q),
+			fmt.Sprintf("v := c.DoAll()\n\treturn v[0].T, v[1].X.([]*%sTensor)", q)
+	}
 	allT := true
 	var names []string
 	for i, r := range s.Results {
@@ -848,6 +921,7 @@ func results(s *tensor.Schema, q string) (ret, do string) {
 // operator's name, or by what it ends with if the name begins with "*".
 var documented = []struct{ op, names string }{
 	{"std_mean", "std mean"}, {"var_mean", "variance mean"},
+	{"embedding_bag", "output offset2bag bag_size max_indices"},
 	{"unique", "output inverse counts"}, {"unique_*", "output inverse counts"}, {"_unique*", "output inverse counts"},
 	{"*_with_indices", "output indices"}, {"*max_pool?d", "output indices"},
 	{"multi_head_attention_forward", "output weights"},

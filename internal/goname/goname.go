@@ -59,7 +59,7 @@ func Suffix(o string) string {
 		return "ScalarSelf"
 	case "dim_IntList", "IntList", "dim_max", "dim_min":
 		return "Dim"
-	case "int":
+	case "int", "float":
 		return ""
 	}
 	o = strings.ReplaceAll(o, "Tensor_", "")

@@ -134,8 +134,9 @@ func kaiserValues(x *T, n int, p []float64) *T {
 	}
 	x = x.MulScalar(2 / float64(n-1)).SubScalar(1)
 	root := x.Mul(x).MulScalar(-1).AddScalar(1).ClampMinScalar(0).Sqrt()
-	peak := op.Full(x, nil, beta, x.DType()).SpecialI0e()
-	y := root.MulScalar(beta).SpecialI0e().Div(peak).Mul(root.SubScalar(1).MulScalar(math.Abs(beta)).Exp())
+	peak := op.Call1("aten::special_i0e", op.Full(x, nil, beta, x.DType()))
+	y := op.Call1("aten::special_i0e", root.MulScalar(beta)).Div(peak)
+	y = y.Mul(root.SubScalar(1).MulScalar(math.Abs(beta)).Exp())
 	if dt != y.DType() {
 		y = y.ToDType(dt)
 	}

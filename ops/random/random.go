@@ -365,8 +365,8 @@ func init() {
 		func(c *Ctx, g *rng.Generator, t *T) { normal(c, g, t, c.Float(0), c.Float(1)) })
 	tensor.Register(tensor.Def{
 		Schema: "normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "draws from a normal distribution.",
-		Infer:  sized.Infer, CPU: sized.CPU, NoGrad: sized.NoGrad,
+		Doc:    "draws from a normal distribution.", Go: "Normal",
+		Infer: sized.Infer, CPU: sized.CPU, NoGrad: sized.NoGrad,
 	})
 
 	tensor.Register(tensor.Def{
