@@ -118,6 +118,7 @@ func (b *Base) run2(m Module, x *Tensor, forward func(*Tensor) (*Tensor, *Tensor
 
 func (b *Base) runHooked(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) []*Tensor {
 	h := b.hooks
+	b.refresh(m)
 	for _, f := range h.pre {
 		if r := (*f)(m, in); r != nil {
 			in = r

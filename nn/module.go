@@ -25,11 +25,12 @@ type Layer interface {
 	Forward(x *Tensor) *Tensor
 }
 
-// Base is what every module embeds: the training flag and the hooks.
+// Base is what every module embeds: the training flag, the hooks, and what was registered beside the fields.
 type Base struct {
 	self  Module
 	eval  bool
 	hooks *hooks
+	extra *extra
 	place place
 }
 
@@ -409,6 +410,7 @@ func convert(m Module, f func(t *Tensor) *Tensor) {
 			set(b)
 		}
 	})
+	Refresh(m)
 }
 
 // ToDevice moves the parameters, their gradients and the buffers to a device, in place, as Python's to(device).
@@ -614,6 +616,14 @@ type Classed interface{ ClassName() string }
 type Extra interface{ ExtraRepr() string }
 
 func className(m Module) string {
+	if e := m.moduleBase().extra; e != nil && e.prefix != "" {
+		return e.prefix + plainClassName(m)
+	}
+	return plainClassName(m)
+}
+
+// plainClassName is the class name of a module without parametrizations.
+func plainClassName(m Module) string {
 	if c, ok := m.(Classed); ok {
 		return c.ClassName()
 	}

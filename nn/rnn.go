@@ -119,23 +119,43 @@ func (m *RNNBase) realHidden() int {
 
 // ResetParameters draws the parameters anew, uniformly from ±1/sqrt(hidden).
 func (m *RNNBase) ResetParameters() {
-	m.WalkOwn(func(_ string, t *Tensor) { uniformFan(t, m.HiddenSize) }, noBuf, noChild)
+	for _, t := range m.params() {
+		uniformFan(t, m.HiddenSize)
+	}
 }
 
 // WalkOwn visits the parameters in PyTorch's order.
 func (m *RNNBase) WalkOwn(param func(string, *Tensor), _ func(string, *Tensor, bool), _ func(string, Module)) {
+	m.fields(func(name string, at **Tensor) {
+		if (*at).IsParameter() { // not one that is computed
+			param(name, *at)
+		}
+	})
+}
+
+// fields visits where the tensors are kept, in the order in which the operators take them.
+func (m *RNNBase) fields(visit func(name string, at **Tensor)) {
 	for i := range m.cells {
 		w := &m.cells[i]
-		param("weight_ih"+w.suffix, w.ih)
-		param("weight_hh"+w.suffix, w.hh)
+		visit("weight_ih"+w.suffix, &w.ih)
+		visit("weight_hh"+w.suffix, &w.hh)
 		if w.bih != nil {
-			param("bias_ih"+w.suffix, w.bih)
-			param("bias_hh"+w.suffix, w.bhh)
+			visit("bias_ih"+w.suffix, &w.bih)
+			visit("bias_hh"+w.suffix, &w.bhh)
 		}
 		if w.hr != nil {
-			param("weight_hr"+w.suffix, w.hr)
+			visit("weight_hr"+w.suffix, &w.hr)
 		}
 	}
+}
+
+func (m *RNNBase) tensorField(name string) (found **Tensor) {
+	m.fields(func(n string, at **Tensor) {
+		if n == name {
+			found = at
+		}
+	})
+	return found
 }
 
 // ExtraRepr prints the settings.
@@ -166,7 +186,7 @@ func (m *RNNBase) ExtraRepr() string {
 // params lists the parameters in the order in which the operators take them.
 func (m *RNNBase) params() []*Tensor {
 	list := make([]*Tensor, 0, 4*len(m.cells))
-	m.WalkOwn(func(_ string, t *Tensor) { list = append(list, t) }, noBuf, noChild)
+	m.fields(func(_ string, at **Tensor) { list = append(list, *at) })
 	return list
 }
 
