@@ -75,6 +75,9 @@ func (b *Base) Train(on ...bool) Module {
 // Eval switches the module and all its children to evaluation mode.
 func (b *Base) Eval() Module { return b.Train(false) }
 
+// IsTraining reports whether a module is in training mode.
+func IsTraining(m Module) bool { return !m.moduleBase().eval }
+
 // Train sets the mode of m and all its children.
 func Train(m Module, on bool) {
 	for c := range Modules(m) {
