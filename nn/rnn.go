@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gotorch-dev/torch/nn/utils/rnn"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -249,13 +250,17 @@ func (m *RNNBase) forward(x *Tensor, h0, c0 *Tensor) (out, hn, cn *Tensor) {
 	return out, hn, cn
 }
 
-// hooked is forward with the module's hooks around it.
-func (m *RNNBase) hooked(x, h0, c0 *Tensor) (out, hn, cn *Tensor) {
+// hooked is forward, or forwardPacked where x is the data of packed sequences, with the module's hooks around it.
+func (m *RNNBase) hooked(x, h0, c0 *Tensor, packed *rnn.PackedSequence) (out, hn, cn *Tensor) {
+	forward := m.forward
+	if packed != nil {
+		forward = func(x, h0, c0 *Tensor) (out, hn, cn *Tensor) { return m.forwardPacked(packed.With(x), h0, c0) }
+	}
 	if m.hooks == nil {
-		return m.forward(x, h0, c0)
+		return forward(x, h0, c0)
 	}
 	r := m.runAll(m.self, []*Tensor{x, h0, c0}, func(in []*Tensor) []*Tensor {
-		out, hn, cn := m.forward(in[0], in[1], in[2])
+		out, hn, cn := forward(in[0], in[1], in[2])
 		if cn == nil {
 			return []*Tensor{out, hn}
 		}
@@ -312,7 +317,7 @@ func NewRNN(inputSize, hiddenSize int, opts ...RNNOptions) *RNN {
 // (layers·directions, N, hidden), zeros when it is not given. It returns the last layer's outputs and the last states
 // of all layers.
 func (m *RNN) Forward(x *Tensor, h0 ...*Tensor) (out, hn *Tensor) {
-	out, hn, _ = m.hooked(x, first(h0), nil)
+	out, hn, _ = m.hooked(x, first(h0), nil, nil)
 	return out, hn
 }
 
@@ -329,7 +334,7 @@ func NewGRU(inputSize, hiddenSize int, opts ...RNNOptions) *GRU {
 
 // Forward is RNN's.
 func (m *GRU) Forward(x *Tensor, h0 ...*Tensor) (out, hn *Tensor) {
-	out, hn, _ = m.hooked(x, first(h0), nil)
+	out, hn, _ = m.hooked(x, first(h0), nil, nil)
 	return out, hn
 }
 
@@ -348,7 +353,7 @@ func NewLSTM(inputSize, hiddenSize int, opts ...RNNOptions) *LSTM {
 // hidden): give both or none.
 func (m *LSTM) Forward(x *Tensor, state ...*Tensor) (out, hn, cn *Tensor) {
 	h0, c0 := pair(state)
-	return m.hooked(x, h0, c0)
+	return m.hooked(x, h0, c0, nil)
 }
 
 func pair(state []*Tensor) (h, c *Tensor) {
