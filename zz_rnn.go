@@ -6,10 +6,7 @@ import "github.com/gotorch-dev/torch/tensor"
 
 var slotLSTM = tensor.Slot("aten::lstm.input")
 
-// LSTM is a long short-term memory network (Hochreiter and Schmidhuber, Long short-term memory, 1997): the outputs of
-// its last layer and the last states. params are, for each direction of each layer, the weights and, with has_biases,
-// the biases.
-// https://pytorch.org/docs/stable/generated/torch.nn.LSTM.html
+// LSTM is PyTorch's lstm.
 func LSTM(input *tensor.Tensor, hx []*tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool, batchFirst bool) (output, hn, cn *tensor.Tensor) {
 	c := tensor.NewCall(slotLSTM, 9)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -26,9 +23,7 @@ func LSTM(input *tensor.Tensor, hx []*tensor.Tensor, params []*tensor.Tensor, ha
 
 var slotLSTMData = tensor.Slot("aten::lstm.data")
 
-// LSTMData is the same for a packed sequence: the elements of all sequences step by step, and how many sequences reach
-// each step.
-// https://pytorch.org/docs/stable/generated/torch.nn.LSTM.html
+// LSTMData is PyTorch's lstm.
 func LSTMData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx []*tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool) (output, hn, cn *tensor.Tensor) {
 	c := tensor.NewCall(slotLSTMData, 9)
 	*c.Arg(0) = tensor.TensorValue(data)
@@ -45,10 +40,7 @@ func LSTMData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx []*tensor.Tenso
 
 var slotGRU = tensor.Slot("aten::gru.input")
 
-// GRU is a network of gated recurrent units (Cho et al., Learning phrase representations using RNN encoder-decoder,
-// 2014): the outputs of its last layer and the last states. params are, for each direction of each layer, the weights
-// and, with has_biases, the biases.
-// https://pytorch.org/docs/stable/generated/torch.nn.GRU.html
+// GRU is PyTorch's gru.
 func GRU(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool, batchFirst bool) (output, hn *tensor.Tensor) {
 	c := tensor.NewCall(slotGRU, 9)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -65,9 +57,7 @@ func GRU(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBi
 
 var slotGRUData = tensor.Slot("aten::gru.data")
 
-// GRUData is the same for a packed sequence: the elements of all sequences step by step, and how many sequences reach
-// each step.
-// https://pytorch.org/docs/stable/generated/torch.nn.GRU.html
+// GRUData is PyTorch's gru.
 func GRUData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool) (output, hn *tensor.Tensor) {
 	c := tensor.NewCall(slotGRUData, 9)
 	*c.Arg(0) = tensor.TensorValue(data)
@@ -84,10 +74,7 @@ func GRUData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx *tensor.Tensor, 
 
 var slotRNNTanh = tensor.Slot("aten::rnn_tanh.input")
 
-// RNNTanh is a simple recurrent network (Elman, Finding structure in time, 1990) with tanh: the outputs of its last
-// layer and the last states. params are, for each direction of each layer, the weights and, with has_biases, the
-// biases.
-// https://pytorch.org/docs/stable/generated/torch.nn.RNN.html
+// RNNTanh is PyTorch's rnn_tanh.
 func RNNTanh(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool, batchFirst bool) (output, hn *tensor.Tensor) {
 	c := tensor.NewCall(slotRNNTanh, 9)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -104,9 +91,7 @@ func RNNTanh(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, h
 
 var slotRNNTanhData = tensor.Slot("aten::rnn_tanh.data")
 
-// RNNTanhData is the same for a packed sequence: the elements of all sequences step by step, and how many sequences
-// reach each step.
-// https://pytorch.org/docs/stable/generated/torch.nn.RNN.html
+// RNNTanhData is PyTorch's rnn_tanh.
 func RNNTanhData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool) (output, hn *tensor.Tensor) {
 	c := tensor.NewCall(slotRNNTanhData, 9)
 	*c.Arg(0) = tensor.TensorValue(data)
@@ -123,9 +108,7 @@ func RNNTanhData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx *tensor.Tens
 
 var slotRNNReLU = tensor.Slot("aten::rnn_relu.input")
 
-// RNNReLU is a simple recurrent network with ReLU: the outputs of its last layer and the last states. params are, for
-// each direction of each layer, the weights and, with has_biases, the biases.
-// https://pytorch.org/docs/stable/generated/torch.nn.RNN.html
+// RNNReLU is PyTorch's rnn_relu.
 func RNNReLU(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool, batchFirst bool) (output, hn *tensor.Tensor) {
 	c := tensor.NewCall(slotRNNReLU, 9)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -142,9 +125,7 @@ func RNNReLU(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, h
 
 var slotRNNReLUData = tensor.Slot("aten::rnn_relu.data")
 
-// RNNReLUData is the same for a packed sequence: the elements of all sequences step by step, and how many sequences
-// reach each step.
-// https://pytorch.org/docs/stable/generated/torch.nn.RNN.html
+// RNNReLUData is PyTorch's rnn_relu.
 func RNNReLUData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool) (output, hn *tensor.Tensor) {
 	c := tensor.NewCall(slotRNNReLUData, 9)
 	*c.Arg(0) = tensor.TensorValue(data)
@@ -167,8 +148,7 @@ type LSTMCellOptions struct {
 	BHh *tensor.Tensor // default None
 }
 
-// LSTMCell is one step of a long short-term memory network: the new hidden state and cell state.
-// https://pytorch.org/docs/stable/generated/torch.nn.LSTMCell.html
+// LSTMCell is PyTorch's lstm_cell.
 func LSTMCell(input *tensor.Tensor, hx []*tensor.Tensor, wIh *tensor.Tensor, wHh *tensor.Tensor, opts ...LSTMCellOptions) (hy, cy *tensor.Tensor) {
 	c := tensor.NewCall(slotLSTMCell, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -195,8 +175,7 @@ type GRUCellOptions struct {
 	BHh *tensor.Tensor // default None
 }
 
-// GRUCell is one step of a network of gated recurrent units: the new state.
-// https://pytorch.org/docs/stable/generated/torch.nn.GRUCell.html
+// GRUCell is PyTorch's gru_cell.
 func GRUCell(input *tensor.Tensor, hx *tensor.Tensor, wIh *tensor.Tensor, wHh *tensor.Tensor, opts ...GRUCellOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotGRUCell, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -223,8 +202,7 @@ type RNNTanhCellOptions struct {
 	BHh *tensor.Tensor // default None
 }
 
-// RNNTanhCell is one step of a simple recurrent network with tanh: the new state.
-// https://pytorch.org/docs/stable/generated/torch.nn.RNNCell.html
+// RNNTanhCell is PyTorch's rnn_tanh_cell.
 func RNNTanhCell(input *tensor.Tensor, hx *tensor.Tensor, wIh *tensor.Tensor, wHh *tensor.Tensor, opts ...RNNTanhCellOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotRNNTanhCell, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -251,8 +229,7 @@ type RNNReLUCellOptions struct {
 	BHh *tensor.Tensor // default None
 }
 
-// RNNReLUCell is one step of a simple recurrent network with ReLU: the new state.
-// https://pytorch.org/docs/stable/generated/torch.nn.RNNCell.html
+// RNNReLUCell is PyTorch's rnn_relu_cell.
 func RNNReLUCell(input *tensor.Tensor, hx *tensor.Tensor, wIh *tensor.Tensor, wHh *tensor.Tensor, opts ...RNNReLUCellOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotRNNReLUCell, 6)
 	*c.Arg(0) = tensor.TensorValue(input)

@@ -18,7 +18,9 @@ type extra struct {
 	buffers  []namedTensor
 	children namedList
 	computed []computed
+	held     bool   // computed tensors stay as they are
 	prefix   string // of the class name: "Parametrized"
+	load     []*func(m Module, sd *tensor.StateDict, prefix string)
 }
 
 type namedTensor struct {
@@ -229,7 +231,7 @@ func Refresh(m Module) {
 }
 
 func (b *Base) refresh(m Module) {
-	if b.extra == nil {
+	if b.extra == nil || b.extra.held {
 		return
 	}
 	m = b.own(m)
@@ -237,6 +239,25 @@ func (b *Base) refresh(m Module) {
 		c := &b.extra.computed[i]
 		*TensorField(m, c.name) = c.f(m)
 	}
+}
+
+// HoldComputed runs f while the computed tensors of m and its children, once refreshed, stay as they are: for several
+// calls of Forward with the same parameters. All gradients of f then go through the one computation.
+func HoldComputed(m Module, f func()) {
+	Refresh(m)
+	var held []*extra
+	for c := range Modules(m) {
+		if e := c.moduleBase().extra; e != nil && len(e.computed) > 0 && !e.held {
+			e.held = true
+			held = append(held, e)
+		}
+	}
+	defer func() {
+		for _, e := range held {
+			e.held = false
+		}
+	}()
+	f()
 }
 
 // SetClassPrefix puts a text before the class name in print, as Python's parametrizations do.

@@ -537,6 +537,7 @@ func LoadStateDict(m Module, sd *tensor.StateDict, opts ...LoadOptions) error {
 	if len(opts) > 0 {
 		o = opts[0]
 	}
+	sd = prepared(m, sd)
 	own := StateDict(m)
 	var res LoadResult
 	var msgs []string
@@ -609,6 +610,7 @@ func LoadStateDict(m Module, sd *tensor.StateDict, opts ...LoadOptions) error {
 			}
 		}
 	}
+	Refresh(m)
 	return nil
 }
 

@@ -39,9 +39,9 @@ type GridSampleOptions struct {
 
 // GridSample reads input at the places that grid holds as coordinates between -1 and 1, the innermost dimension first.
 // Shapes: input [N, C, H, W], grid [N, H', W', 2], result [N, C, H', W'], or input [N, C, D, H, W], grid [N, D', H',
-// W', 3], result [N, C, D', H', W']. mode is bilinear (trilinear for volumes), nearest or bicubic (images only);
-// padding_mode is zeros, border or reflection. With align_corners the coordinates -1 and 1 are the centres of the
-// outermost elements, otherwise their edges.
+// W', 3], result [N, C, D', H', W']. mode is bilinear, nearest or bicubic, which mean trilinear and tricubic for
+// volumes; padding_mode is zeros, border or reflection. With align_corners the coordinates -1 and 1 are the centres of
+// the outermost elements, otherwise their edges.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.grid_sample.html
 func GridSample(input *tensor.Tensor, grid *tensor.Tensor, opts ...GridSampleOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotGridSample, 5)

@@ -199,9 +199,11 @@ func TestRefused(t *testing.T) {
 		"huge": func() {
 			rnn.PadPackedSequence(rnn.PackPaddedSequence(x, ints(3, 1)), rnn.PadPackedOptions{TotalLength: 1 << 62})
 		},
-		"growing":  func() { rnn.PadPackedSequence(rnn.PackedSequence{Data: x, BatchSizes: ints(1, 2)}) },
-		"no steps": func() { rnn.PadPackedSequence(rnn.PackedSequence{Data: x, BatchSizes: torch.Ones([]int{0}).To(tensor.Int64)}) },
-		"rows":     func() { rnn.PadPackedSequence(rnn.PackedSequence{Data: x, BatchSizes: ints(2)}) },
+		"growing": func() { rnn.PadPackedSequence(rnn.PackedSequence{Data: x, BatchSizes: ints(1, 2)}) },
+		"no steps": func() {
+			rnn.PadPackedSequence(rnn.PackedSequence{Data: x, BatchSizes: torch.Ones([]int{0}).To(tensor.Int64)})
+		},
+		"rows": func() { rnn.PadPackedSequence(rnn.PackedSequence{Data: x, BatchSizes: ints(2)}) },
 		"layer": func() {
 			nn.NewGRU(1, 1).ForwardPacked(rnn.PackedSequence{Data: x.Reshape([]int{6, 1}), BatchSizes: ints(2, 1)})
 		},
