@@ -262,3 +262,12 @@ func HoldComputed(m Module, f func()) {
 
 // SetClassPrefix puts a text before the class name in print, as Python's parametrizations do.
 func SetClassPrefix(m Module, prefix string) { m.moduleBase().more().prefix = prefix }
+
+// IsTransposedConv reports a transposed convolution, whose weight has the outputs in its second dimension.
+func IsTransposedConv(m Module) bool {
+	switch m.(type) {
+	case *ConvTranspose1d, *ConvTranspose2d, *ConvTranspose3d:
+		return true
+	}
+	return false
+}
