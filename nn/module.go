@@ -78,6 +78,15 @@ func (b *Base) Eval() Module { return b.Train(false) }
 // IsTraining reports whether a module is in training mode.
 func IsTraining(m Module) bool { return !m.moduleBase().eval }
 
+// InEvaluation runs f while m itself, but none of its children, is in evaluation mode.
+func InEvaluation(m Module, f func()) {
+	b := m.moduleBase()
+	before := b.eval
+	b.eval = true
+	defer func() { b.eval = before }()
+	f()
+}
+
 // Train sets the mode of m and all its children.
 func Train(m Module, on bool) {
 	for c := range Modules(m) {
