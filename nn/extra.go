@@ -212,6 +212,16 @@ func Computed(m Module, name string) bool {
 	return e != nil && slices.ContainsFunc(e.computed, func(c computed) bool { return c.name == name })
 }
 
+// ComputedNames are the names of a module's own tensors that are computed before each Forward.
+func ComputedNames(m Module) (names []string) {
+	if e := m.moduleBase().extra; e != nil {
+		for _, c := range e.computed {
+			names = append(names, c.name)
+		}
+	}
+	return names
+}
+
 // StopComputing ends what Compute began, and puts t in the tensor's place.
 func StopComputing(m Module, name string, t *Tensor) {
 	b := m.moduleBase()
