@@ -149,3 +149,17 @@ func ClipGradValue(parameters []*Tensor, value float64) {
 		}
 	})
 }
+
+// ClipGradNormInPlace is ClipGradNorm under the name that PyTorch's function, which ends in an underscore, has by the
+// rule for methods in place.
+func ClipGradNormInPlace(parameters []*Tensor, maxNorm float64, opts ...ClipOptions) *Tensor {
+	return ClipGradNorm(parameters, maxNorm, opts...)
+}
+
+// ClipGradValueInPlace is ClipGradValue.
+func ClipGradValueInPlace(parameters []*Tensor, value float64) { ClipGradValue(parameters, value) }
+
+// ClipGradsWithNormInPlace is ClipGradsWithNorm.
+func ClipGradsWithNormInPlace(parameters []*Tensor, maxNorm float64, totalNorm *Tensor) {
+	ClipGradsWithNorm(parameters, maxNorm, totalNorm)
+}

@@ -13,6 +13,7 @@
 package parametrize
 
 import (
+	"errors"
 	"strconv"
 
 	"github.com/gotorch-dev/torch/nn"
@@ -88,7 +89,7 @@ func (l *ParametrizationList) Compute() *Tensor {
 // RightInverse sets the originals so that the parametrizations give x, as far as they have inverses.
 func (l *ParametrizationList) RightInverse(x *Tensor) {
 	tensor.NoGrad(func() {
-		originals := inverse(l.list, x)
+		originals := inverse(l.list, x, false)
 		if len(originals) != len(l.originals) {
 			tensor.Fail(tensor.ErrValue, "'right_inverse' must return a sequence of tensors of length %d, got %d",
 				len(l.originals), len(originals))
@@ -111,14 +112,20 @@ func keep(t, x *Tensor) {
 	tensor.SetRaw(t, x.Clone())
 }
 
-// inverse is what the parametrizations turn into x.
-func inverse(list []nn.Module, x *Tensor) []*Tensor {
+// inverse is what the parametrizations turn into x. At registration a parametrization whose inverse is not implemented
+// (tensor.ErrNotImpl) takes x as the original.
+func inverse(list []nn.Module, x *Tensor, registration bool) []*Tensor {
 	for i := len(list) - 1; i >= 0; i-- {
 		if s, ok := list[i].(Several); ok && i == 0 {
 			return s.RightInverseAll(x)
 		}
 		if v, ok := list[i].(Inverse); ok {
-			x = v.RightInverse(x)
+			y := x
+			err := tensor.Try(func() { y = v.RightInverse(x) })
+			if err != nil && !(registration && errors.Is(err, tensor.ErrNotImpl)) {
+				panic(err)
+			}
+			x = y
 		}
 	}
 	return []*Tensor{x}
@@ -188,7 +195,7 @@ func RegisterParametrization(m nn.Module, name string, parametrization nn.Module
 	old := *at
 	l := nn.New(&ParametrizationList{list: []nn.Module{parametrization}, isTensor: !several, buffer: !old.IsParameter()})
 	tensor.NoGrad(func() {
-		for _, t := range inverse(l.list, old) {
+		for _, t := range inverse(l.list, old, true) {
 			t = t.Detach()
 			if !several && !unsafe {
 				same(name, old, t)
