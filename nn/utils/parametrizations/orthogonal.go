@@ -67,7 +67,7 @@ func tall(x *Tensor) (y *Tensor, turned bool) {
 
 // diagonal is the diagonal of matrices.
 func diagonal(x *Tensor) *Tensor {
-	return x.Diagonal(tensor.DiagonalOptions{Dim1: tensor.Some(-2), Dim2: tensor.Some(-1)})
+	return x.Diagonal(tensor.DiagonalOptions{Dim1: -2, Dim2: tensor.Some(-1)})
 }
 
 // Forward gives the orthogonal matrix.
