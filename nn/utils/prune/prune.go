@@ -258,7 +258,7 @@ func (m LnStructuredMethod) ComputeMask(t, mask *Tensor) *Tensor {
 	if n == 0 {
 		return mask
 	}
-	norms := t.LinalgVectorNorm(tensor.LinalgVectorNormOptions{Ord: m.N, Dim: others(t, dim)})
+	norms := t.NormDim(m.N, others(t, dim))
 	_, keep := norms.TopK(t.Size(dim) - n)
 	return channels(mask, dim, keep)
 }
