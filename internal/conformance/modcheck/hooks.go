@@ -9,6 +9,7 @@ import (
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/internal/conformance/golden"
 	"github.com/gotorch-dev/torch/nn"
+	"github.com/gotorch-dev/torch/nn/utils/parametrizations"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -95,6 +96,19 @@ var initPrograms = map[string]func() []*tensor.Tensor{
 		m := nn.NewSequential(nn.NewLinear(4, 3), nn.NewTanh(), nn.NewLinear(3, 2))
 		return append(nn.Parameters(m), torch.Rand([]int{2}))
 	},
+}
+
+func init() {
+	if tensor.LookupOp("aten::linalg_matrix_exp") == nil {
+		return
+	}
+	initPrograms["utils.parametrizations.orthogonal(Linear(5,5)) weight, spectral_norm(Linear(4,6)) weight+u"] =
+		func() []*tensor.Tensor {
+			o := parametrizations.Orthogonal(nn.NewLinear(5, 5))
+			s := parametrizations.SpectralNorm(nn.NewLinear(4, 6))
+			u := nn.StateDict(s).Get("parametrizations.weight.0._u")
+			return []*tensor.Tensor{o.Weight, s.Weight, u}
+		}
 }
 
 // InitProgram runs a program of the rng cases that constructs modules; ok is false for one that is not known.

@@ -44,6 +44,9 @@ var (
 )
 
 func call(op *tensor.Op, a ...*Tensor) *tensor.Ctx {
+	if op.Def == nil {
+		tensor.Fail(tensor.ErrNotImpl, "orthogonal: there is no operator %s", op.FullName())
+	}
 	c := tensor.NewCall(op, len(op.Sch.Params))
 	for i, t := range a {
 		*c.Arg(i) = tensor.TensorValue(t)
