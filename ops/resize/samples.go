@@ -57,6 +57,9 @@ func init() {
 // What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands
 // for "not in the list".
 func init() {
+	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::grid_sampler", "aten::grid_sampler_2d",
+		"aten::grid_sampler_3d")
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPPromote, "aten::grid_sampler")
 	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPFP32, "aten::_upsample_bicubic2d_aa",
 		"aten::_upsample_bilinear2d_aa", "aten::_upsample_nearest_exact1d", "aten::_upsample_nearest_exact2d",
 		"aten::_upsample_nearest_exact3d")

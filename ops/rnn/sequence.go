@@ -177,14 +177,14 @@ func (n *network) one(w *cellWeights, x, h, c *T, backward bool) (y, hn, cn *T) 
 // one call of the layer.
 func (n *network) packed(w *cellWeights, x, h, c *T, backward bool) (y, hn, cn *T) {
 	part := func(x *T, from, n int) *T { return x.Narrow(0, from, n) }
-	type run struct{ from, steps, size int } // from is the first row
-	var runs []run
+	type stretch struct{ from, steps, size int } // from is the first row
+	var runs []stretch
 	row := 0
 	for _, size := range n.steps {
 		if k := len(runs) - 1; k >= 0 && runs[k].size == size {
 			runs[k].steps++
 		} else {
-			runs = append(runs, run{row, 1, size})
+			runs = append(runs, stretch{row, 1, size})
 		}
 		row += size
 	}
