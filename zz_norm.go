@@ -108,6 +108,33 @@ func NativeLayerNormBackward(gradOut *tensor.Tensor, input *tensor.Tensor, norma
 	return c.Do3()
 }
 
+var slotNormExceptDim = tensor.Slot("aten::norm_except_dim")
+
+// NormExceptDimOptions are the optional arguments of NormExceptDim; the zero value is PyTorch's default.
+type NormExceptDimOptions struct {
+	Pow tensor.Opt[int] // default 2
+	Dim int             // default 0
+}
+
+// NormExceptDim is the norm of order pow over all dimensions of v but dim; the result has size 1 in these. With a dim
+// of -1 it is the norm of all elements, with no dimensions.
+func NormExceptDim(v *tensor.Tensor, opts ...NormExceptDimOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotNormExceptDim, 3)
+	*c.Arg(0) = tensor.TensorValue(v)
+	*c.Arg(1) = *slotNormExceptDim.Sch.Params[1].Default
+	*c.Arg(2) = *slotNormExceptDim.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Pow.Get(); ok {
+			*c.Arg(1) = tensor.IntValue(v)
+		}
+		if o.Dim != 0 {
+			*c.Arg(2) = tensor.IntValue(o.Dim)
+		}
+	}
+	return c.Do1()
+}
+
 var slotBatchNorm = tensor.Slot("aten::batch_norm")
 
 // BatchNorm has the arguments of Python's torch.batch_norm; package nn/functional has the function with those of
