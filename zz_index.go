@@ -68,9 +68,18 @@ func Scatter(t *tensor.Tensor, dim int, index *tensor.Tensor, src *tensor.Tensor
 	return t.Scatter(dim, index, src, opts...)
 }
 
-// ScatterValue is the function form of [tensor.Tensor.ScatterValue].
+// ScatterScalar is the function form of [tensor.Tensor.ScatterScalar].
+func ScatterScalar(t *tensor.Tensor, dim int, index *tensor.Tensor, value tensor.Scalar, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.ScatterScalar(dim, index, value, opts...)
+}
+
+// ScatterValue is the former name of [ScatterScalar].
+//
+// Deprecated: use [ScatterScalar].
+//
+//go:fix inline
 func ScatterValue(t *tensor.Tensor, dim int, index *tensor.Tensor, value tensor.Scalar, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.ScatterValue(dim, index, value, opts...)
+	return ScatterScalar(t, dim, index, value, opts...)
 }
 
 // ScatterWith is the function form of [tensor.Tensor.ScatterWith].
@@ -78,9 +87,18 @@ func ScatterWith(t *tensor.Tensor, dim int, index *tensor.Tensor, src *tensor.Te
 	return t.ScatterWith(dim, index, src, reduce, opts...)
 }
 
-// ScatterValueWith is the function form of [tensor.Tensor.ScatterValueWith].
+// ScatterWithScalar is the function form of [tensor.Tensor.ScatterWithScalar].
+func ScatterWithScalar(t *tensor.Tensor, dim int, index *tensor.Tensor, value tensor.Scalar, reduce string, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.ScatterWithScalar(dim, index, value, reduce, opts...)
+}
+
+// ScatterValueWith is the former name of [ScatterWithScalar].
+//
+// Deprecated: use [ScatterWithScalar].
+//
+//go:fix inline
 func ScatterValueWith(t *tensor.Tensor, dim int, index *tensor.Tensor, value tensor.Scalar, reduce string, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.ScatterValueWith(dim, index, value, reduce, opts...)
+	return ScatterWithScalar(t, dim, index, value, reduce, opts...)
 }
 
 // ScatterAdd is the function form of [tensor.Tensor.ScatterAdd].

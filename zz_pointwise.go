@@ -483,21 +483,31 @@ func Fmin(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *te
 	return t.Fmin(other, opts...)
 }
 
-// PowTensor is the function form of [tensor.Tensor.PowTensor].
-func PowTensor(t *tensor.Tensor, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.PowTensor(exponent, opts...)
-}
-
 // Pow is the function form of [tensor.Tensor.Pow].
-func Pow(t *tensor.Tensor, exponent tensor.Scalar, opts ...tensor.OutOptions) *tensor.Tensor {
+func Pow(t *tensor.Tensor, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Pow(exponent, opts...)
 }
 
-var slotPowNumber = tensor.Slot("aten::pow.Scalar")
+// PowTensor is the former name of [Pow].
+//
+// Deprecated: use [Pow].
+//
+//go:fix inline
+func PowTensor(t *tensor.Tensor, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return Pow(t, exponent, opts...)
+}
 
-// PowNumber is PyTorch's pow.
-func PowNumber(self tensor.Scalar, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotPowNumber, 2)
+// PowScalar is the function form of [tensor.Tensor.PowScalar].
+func PowScalar(t *tensor.Tensor, exponent tensor.Scalar, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.PowScalar(exponent, opts...)
+}
+
+var slotPowScalarSelf = tensor.Slot("aten::pow.Scalar")
+
+// PowScalarSelf is a number to the power of exponent.
+// https://pytorch.org/docs/stable/generated/torch.pow.html
+func PowScalarSelf(self tensor.Scalar, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotPowScalarSelf, 2)
 	*c.Arg(0) = tensor.ScalarValue(self)
 	*c.Arg(1) = tensor.TensorValue(exponent)
 	if len(opts) > 0 {
@@ -507,6 +517,15 @@ func PowNumber(self tensor.Scalar, exponent *tensor.Tensor, opts ...tensor.OutOp
 		}
 	}
 	return c.Do1()
+}
+
+// PowNumber is the former name of [PowScalarSelf].
+//
+// Deprecated: use [PowScalarSelf].
+//
+//go:fix inline
+func PowNumber(self tensor.Scalar, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return PowScalarSelf(self, exponent, opts...)
 }
 
 // Heaviside is the function form of [tensor.Tensor.Heaviside].
@@ -564,21 +583,30 @@ func Ldexp(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *t
 	return t.Ldexp(other, opts...)
 }
 
-// FloatPowerTensor is the function form of [tensor.Tensor.FloatPowerTensor].
-func FloatPowerTensor(t *tensor.Tensor, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.FloatPowerTensor(exponent, opts...)
-}
-
 // FloatPower is the function form of [tensor.Tensor.FloatPower].
-func FloatPower(t *tensor.Tensor, exponent tensor.Scalar, opts ...tensor.OutOptions) *tensor.Tensor {
+func FloatPower(t *tensor.Tensor, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.FloatPower(exponent, opts...)
 }
 
-var slotFloatPowerNumber = tensor.Slot("aten::float_power.Scalar")
+// FloatPowerTensor is the former name of [FloatPower].
+//
+// Deprecated: use [FloatPower].
+//
+//go:fix inline
+func FloatPowerTensor(t *tensor.Tensor, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return FloatPower(t, exponent, opts...)
+}
 
-// FloatPowerNumber is a number to the power of exponent, computed in float64 or complex128.
-func FloatPowerNumber(self tensor.Scalar, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotFloatPowerNumber, 2)
+// FloatPowerScalar is the function form of [tensor.Tensor.FloatPowerScalar].
+func FloatPowerScalar(t *tensor.Tensor, exponent tensor.Scalar, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.FloatPowerScalar(exponent, opts...)
+}
+
+var slotFloatPowerScalarSelf = tensor.Slot("aten::float_power.Scalar")
+
+// FloatPowerScalarSelf is a number to the power of exponent, computed in float64 or complex128.
+func FloatPowerScalarSelf(self tensor.Scalar, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotFloatPowerScalarSelf, 2)
 	*c.Arg(0) = tensor.ScalarValue(self)
 	*c.Arg(1) = tensor.TensorValue(exponent)
 	if len(opts) > 0 {
@@ -588,6 +616,15 @@ func FloatPowerNumber(self tensor.Scalar, exponent *tensor.Tensor, opts ...tenso
 		}
 	}
 	return c.Do1()
+}
+
+// FloatPowerNumber is the former name of [FloatPowerScalarSelf].
+//
+// Deprecated: use [FloatPowerScalarSelf].
+//
+//go:fix inline
+func FloatPowerNumber(self tensor.Scalar, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return FloatPowerScalarSelf(self, exponent, opts...)
 }
 
 // BitwiseAnd is the function form of [tensor.Tensor.BitwiseAnd].
@@ -972,20 +1009,9 @@ func Digamma(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Digamma(opts...)
 }
 
-var slotPolygamma = tensor.Slot("aten::polygamma")
-
-// Polygamma is the nth derivative of digamma.
-func Polygamma(n int, self *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotPolygamma, 2)
-	*c.Arg(0) = tensor.IntValue(n)
-	*c.Arg(1) = tensor.TensorValue(self)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
+// Polygamma is the function form of [tensor.Tensor.Polygamma].
+func Polygamma(n int, t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Polygamma(n, opts...)
 }
 
 // Mvlgamma is the function form of [tensor.Tensor.Mvlgamma].
@@ -1282,6 +1308,22 @@ func BitwiseNot(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.BitwiseNot(opts...)
 }
 
+// ClampScalar is the function form of [tensor.Tensor.ClampScalar].
+func ClampScalar(t *tensor.Tensor, opts ...tensor.ClampScalarOptions) *tensor.Tensor {
+	return t.ClampScalar(opts...)
+}
+
+// ClampScalarOptions are the optional arguments of ClampScalar.
+type ClampScalarOptions = tensor.ClampScalarOptions
+
+// ClipScalar is the function form of [tensor.Tensor.ClipScalar].
+func ClipScalar(t *tensor.Tensor, opts ...tensor.ClipScalarOptions) *tensor.Tensor {
+	return t.ClipScalar(opts...)
+}
+
+// ClipScalarOptions are the optional arguments of ClipScalar.
+type ClipScalarOptions = tensor.ClipScalarOptions
+
 // Clamp is the function form of [tensor.Tensor.Clamp].
 func Clamp(t *tensor.Tensor, opts ...tensor.ClampOptions) *tensor.Tensor {
 	return t.Clamp(opts...)
@@ -1289,6 +1331,20 @@ func Clamp(t *tensor.Tensor, opts ...tensor.ClampOptions) *tensor.Tensor {
 
 // ClampOptions are the optional arguments of Clamp.
 type ClampOptions = tensor.ClampOptions
+
+// ClampTensorOptions are the optional arguments of ClampTensor.
+//
+// Deprecated: use [ClampOptions].
+type ClampTensorOptions = ClampOptions
+
+// ClampTensor is the former name of [Clamp].
+//
+// Deprecated: use [Clamp].
+//
+//go:fix inline
+func ClampTensor(t *tensor.Tensor, opts ...tensor.ClampOptions) *tensor.Tensor {
+	return Clamp(t, opts...)
+}
 
 // Clip is the function form of [tensor.Tensor.Clip].
 func Clip(t *tensor.Tensor, opts ...tensor.ClipOptions) *tensor.Tensor {
@@ -1298,57 +1354,61 @@ func Clip(t *tensor.Tensor, opts ...tensor.ClipOptions) *tensor.Tensor {
 // ClipOptions are the optional arguments of Clip.
 type ClipOptions = tensor.ClipOptions
 
-// ClampTensor is the function form of [tensor.Tensor.ClampTensor].
-func ClampTensor(t *tensor.Tensor, opts ...tensor.ClampTensorOptions) *tensor.Tensor {
-	return t.ClampTensor(opts...)
-}
-
-// ClampTensorOptions are the optional arguments of ClampTensor.
-type ClampTensorOptions = tensor.ClampTensorOptions
-
-// ClipTensor is the function form of [tensor.Tensor.ClipTensor].
-func ClipTensor(t *tensor.Tensor, opts ...tensor.ClipTensorOptions) *tensor.Tensor {
-	return t.ClipTensor(opts...)
-}
-
 // ClipTensorOptions are the optional arguments of ClipTensor.
-type ClipTensorOptions = tensor.ClipTensorOptions
+//
+// Deprecated: use [ClipOptions].
+type ClipTensorOptions = ClipOptions
+
+// ClipTensor is the former name of [Clip].
+//
+// Deprecated: use [Clip].
+//
+//go:fix inline
+func ClipTensor(t *tensor.Tensor, opts ...tensor.ClipOptions) *tensor.Tensor {
+	return Clip(t, opts...)
+}
+
+// ClampMinScalar is the function form of [tensor.Tensor.ClampMinScalar].
+func ClampMinScalar(t *tensor.Tensor, minArg tensor.Scalar, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.ClampMinScalar(minArg, opts...)
+}
+
+// ClampMaxScalar is the function form of [tensor.Tensor.ClampMaxScalar].
+func ClampMaxScalar(t *tensor.Tensor, maxArg tensor.Scalar, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.ClampMaxScalar(maxArg, opts...)
+}
 
 // ClampMin is the function form of [tensor.Tensor.ClampMin].
-func ClampMin(t *tensor.Tensor, minArg tensor.Scalar, opts ...tensor.OutOptions) *tensor.Tensor {
+func ClampMin(t *tensor.Tensor, minArg *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.ClampMin(minArg, opts...)
 }
 
+// ClampMinTensor is the former name of [ClampMin].
+//
+// Deprecated: use [ClampMin].
+//
+//go:fix inline
+func ClampMinTensor(t *tensor.Tensor, minArg *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return ClampMin(t, minArg, opts...)
+}
+
 // ClampMax is the function form of [tensor.Tensor.ClampMax].
-func ClampMax(t *tensor.Tensor, maxArg tensor.Scalar, opts ...tensor.OutOptions) *tensor.Tensor {
+func ClampMax(t *tensor.Tensor, maxArg *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.ClampMax(maxArg, opts...)
 }
 
-// ClampMinTensor is the function form of [tensor.Tensor.ClampMinTensor].
-func ClampMinTensor(t *tensor.Tensor, minArg *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.ClampMinTensor(minArg, opts...)
-}
-
-// ClampMaxTensor is the function form of [tensor.Tensor.ClampMaxTensor].
+// ClampMaxTensor is the former name of [ClampMax].
+//
+// Deprecated: use [ClampMax].
+//
+//go:fix inline
 func ClampMaxTensor(t *tensor.Tensor, maxArg *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.ClampMaxTensor(maxArg, opts...)
+	return ClampMax(t, maxArg, opts...)
 }
 
-var slotWhere = tensor.Slot("aten::where.self")
-
-// Where is PyTorch's where.
-func Where(condition *tensor.Tensor, self *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotWhere, 3)
-	*c.Arg(0) = tensor.TensorValue(condition)
-	*c.Arg(1) = tensor.TensorValue(self)
-	*c.Arg(2) = tensor.TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
+// Where is the function form of [tensor.Tensor.Where].
+func Where(condition *tensor.Tensor, t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Where(condition, other, opts...)
 }
 
 var slotWhereScalarSelf = tensor.Slot("aten::where.ScalarSelf")
@@ -1362,22 +1422,25 @@ func WhereScalarSelf(condition *tensor.Tensor, self tensor.Scalar, other *tensor
 	return c.Do1()
 }
 
-var slotWhereScalarOther = tensor.Slot("aten::where.ScalarOther")
-
-// WhereScalarOther is Where with a number for other.
-func WhereScalarOther(condition *tensor.Tensor, self *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
-	c := tensor.NewCall(slotWhereScalarOther, 3)
-	*c.Arg(0) = tensor.TensorValue(condition)
-	*c.Arg(1) = tensor.TensorValue(self)
-	*c.Arg(2) = tensor.ScalarValue(other)
-	return c.Do1()
+// WhereScalar is the function form of [tensor.Tensor.WhereScalar].
+func WhereScalar(condition *tensor.Tensor, t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
+	return t.WhereScalar(condition, other)
 }
 
-var slotWhereScalar = tensor.Slot("aten::where.Scalar")
+// WhereScalarOther is the former name of [WhereScalar].
+//
+// Deprecated: use [WhereScalar].
+//
+//go:fix inline
+func WhereScalarOther(condition *tensor.Tensor, t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
+	return WhereScalar(condition, t, other)
+}
 
-// WhereScalar is Where with two numbers.
-func WhereScalar(condition *tensor.Tensor, self tensor.Scalar, other tensor.Scalar) *tensor.Tensor {
-	c := tensor.NewCall(slotWhereScalar, 3)
+var slotWhereScalars = tensor.Slot("aten::where.Scalar")
+
+// WhereScalars is Where with two numbers.
+func WhereScalars(condition *tensor.Tensor, self tensor.Scalar, other tensor.Scalar) *tensor.Tensor {
+	c := tensor.NewCall(slotWhereScalars, 3)
 	*c.Arg(0) = tensor.TensorValue(condition)
 	*c.Arg(1) = tensor.ScalarValue(self)
 	*c.Arg(2) = tensor.ScalarValue(other)

@@ -29,7 +29,8 @@ type IsInOptions struct {
 	Out          *tensor.Tensor // write the result to this tensor
 }
 
-// IsIn is PyTorch's isin.
+// IsIn reports for each element whether it is among the test elements.
+// https://pytorch.org/docs/stable/generated/torch.isin.html
 func IsIn(elements *tensor.Tensor, testElements *tensor.Tensor, opts ...IsInOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotIsIn, 4)
 	*c.Arg(0) = tensor.TensorValue(elements)
@@ -47,6 +48,20 @@ func IsIn(elements *tensor.Tensor, testElements *tensor.Tensor, opts ...IsInOpti
 	return c.Do1()
 }
 
+// IsInTensorOptions are the optional arguments of IsInTensor.
+//
+// Deprecated: use [IsInOptions].
+type IsInTensorOptions = IsInOptions
+
+// IsInTensor is the former name of [IsIn].
+//
+// Deprecated: use [IsIn].
+//
+//go:fix inline
+func IsInTensor(elements *tensor.Tensor, testElements *tensor.Tensor, opts ...IsInOptions) *tensor.Tensor {
+	return IsIn(elements, testElements, opts...)
+}
+
 var slotIsInScalar = tensor.Slot("aten::isin.Tensor_Scalar")
 
 // IsInScalarOptions are the optional arguments of IsInScalar; the zero value is PyTorch's default.
@@ -56,7 +71,8 @@ type IsInScalarOptions struct {
 	Out          *tensor.Tensor // write the result to this tensor
 }
 
-// IsInScalar is PyTorch's isin.
+// IsInScalar reports for each element whether it is among the test elements.
+// https://pytorch.org/docs/stable/generated/torch.isin.html
 func IsInScalar(elements *tensor.Tensor, testElement tensor.Scalar, opts ...IsInScalarOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotIsInScalar, 4)
 	*c.Arg(0) = tensor.TensorValue(elements)
@@ -148,7 +164,8 @@ type SearchsortedOptions struct {
 	Sorter   *tensor.Tensor // default None
 }
 
-// Searchsorted is PyTorch's searchsorted.
+// Searchsorted finds where values would be inserted into sorted rows.
+// https://pytorch.org/docs/stable/generated/torch.searchsorted.html
 func Searchsorted(sortedSequence *tensor.Tensor, self *tensor.Tensor, opts ...SearchsortedOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotSearchsorted, 6)
 	*c.Arg(0) = tensor.TensorValue(sortedSequence)

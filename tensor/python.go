@@ -64,26 +64,6 @@ func (t *Tensor) RequiresGradInPlace(requiresGrad ...bool) *Tensor {
 	return t.SetRequiresGrad(len(requiresGrad) == 0 || requiresGrad[0])
 }
 
-// Where is self where the condition is true, other elsewhere; the three are broadcast.
-// https://pytorch.org/docs/stable/generated/torch.Tensor.where.html
-func (t *Tensor) Where(condition, other *Tensor) *Tensor {
-	t.mustHaveMemory("Tensor.Where")
-	c := NewCall(slotWhereMethod, 3)
-	*c.Arg(0), *c.Arg(1), *c.Arg(2) = TensorValue(condition), TensorValue(t), TensorValue(other)
-	return c.Do1()
-}
-
-// Polygamma is the nth derivative of digamma.
-// https://pytorch.org/docs/stable/generated/torch.Tensor.polygamma.html
-func (t *Tensor) Polygamma(n int) *Tensor {
-	t.mustHaveMemory("Tensor.Polygamma")
-	c := NewCall(slotPolygammaMethod, 2)
-	*c.Arg(0), *c.Arg(1) = IntValue(n), TensorValue(t)
-	return c.Do1()
-}
-
-var slotWhereMethod, slotPolygammaMethod = slot("aten::where.self"), slot("aten::polygamma")
-
 // ToList holds the elements in nested slices of type []any, those of the last dimension as Go numbers: bool, int64,
 // float64 or complex128. A tensor without dimensions gives the number itself.
 // https://pytorch.org/docs/stable/generated/torch.Tensor.tolist.html

@@ -1523,11 +1523,12 @@ func (t *Tensor) Fmin(other *Tensor, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotPowTensor = slot("aten::pow.Tensor_Tensor")
+var slotPow = slot("aten::pow.Tensor_Tensor")
 
-// PowTensor is PyTorch's pow.
-func (t *Tensor) PowTensor(exponent *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotPowTensor, 2)
+// Pow is self to the power of exponent, element by element, broadcasting and promoting dtypes. Integers wrap around.
+// https://pytorch.org/docs/stable/generated/torch.pow.html
+func (t *Tensor) Pow(exponent *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotPow, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = TensorValue(exponent)
 	if len(opts) > 0 {
@@ -1539,21 +1540,40 @@ func (t *Tensor) PowTensor(exponent *Tensor, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotPowTensorInPlace = slot("aten::pow_.Tensor")
+// PowTensor is the former name of [Tensor.Pow].
+//
+// Deprecated: use [Tensor.Pow].
+//
+//go:fix inline
+func (t *Tensor) PowTensor(exponent *Tensor, opts ...OutOptions) *Tensor {
+	return t.Pow(exponent, opts...)
+}
 
-// PowTensorInPlace is PowTensor written to the tensor itself, which is returned.
-func (t *Tensor) PowTensorInPlace(exponent *Tensor) *Tensor {
-	c := NewCall(slotPowTensorInPlace, 2)
+var slotPowInPlace = slot("aten::pow_.Tensor")
+
+// PowInPlace is Pow written to the tensor itself, which is returned.
+func (t *Tensor) PowInPlace(exponent *Tensor) *Tensor {
+	c := NewCall(slotPowInPlace, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = TensorValue(exponent)
 	return c.Do1()
 }
 
-var slotPow = slot("aten::pow.Tensor_Scalar")
+// PowTensorInPlace is the former name of [Tensor.PowInPlace].
+//
+// Deprecated: use [Tensor.PowInPlace].
+//
+//go:fix inline
+func (t *Tensor) PowTensorInPlace(exponent *Tensor) *Tensor {
+	return t.PowInPlace(exponent)
+}
 
-// Pow is PyTorch's pow.
-func (t *Tensor) Pow(exponent Scalar, opts ...OutOptions) *Tensor {
-	c := NewCall(slotPow, 2)
+var slotPowScalar = slot("aten::pow.Tensor_Scalar")
+
+// PowScalar is self to the power of a number. Integers wrap around and refuse negative exponents.
+// https://pytorch.org/docs/stable/generated/torch.pow.html
+func (t *Tensor) PowScalar(exponent Scalar, opts ...OutOptions) *Tensor {
+	c := NewCall(slotPowScalar, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = ScalarValue(exponent)
 	if len(opts) > 0 {
@@ -1565,11 +1585,11 @@ func (t *Tensor) Pow(exponent Scalar, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotPowInPlace = slot("aten::pow_.Scalar")
+var slotPowScalarInPlace = slot("aten::pow_.Scalar")
 
-// PowInPlace is Pow written to the tensor itself, which is returned.
-func (t *Tensor) PowInPlace(exponent Scalar) *Tensor {
-	c := NewCall(slotPowInPlace, 2)
+// PowScalarInPlace is PowScalar written to the tensor itself, which is returned.
+func (t *Tensor) PowScalarInPlace(exponent Scalar) *Tensor {
+	c := NewCall(slotPowScalarInPlace, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = ScalarValue(exponent)
 	return c.Do1()
@@ -1835,11 +1855,11 @@ func (t *Tensor) LdexpInPlace(other *Tensor) *Tensor {
 	return c.Do1()
 }
 
-var slotFloatPowerTensor = slot("aten::float_power.Tensor_Tensor")
+var slotFloatPower = slot("aten::float_power.Tensor_Tensor")
 
-// FloatPowerTensor is self to the power of exponent, computed in float64 or complex128.
-func (t *Tensor) FloatPowerTensor(exponent *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotFloatPowerTensor, 2)
+// FloatPower is self to the power of exponent, computed in float64 or complex128.
+func (t *Tensor) FloatPower(exponent *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotFloatPower, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = TensorValue(exponent)
 	if len(opts) > 0 {
@@ -1851,21 +1871,39 @@ func (t *Tensor) FloatPowerTensor(exponent *Tensor, opts ...OutOptions) *Tensor 
 	return c.Do1()
 }
 
-var slotFloatPowerTensorInPlace = slot("aten::float_power_.Tensor")
+// FloatPowerTensor is the former name of [Tensor.FloatPower].
+//
+// Deprecated: use [Tensor.FloatPower].
+//
+//go:fix inline
+func (t *Tensor) FloatPowerTensor(exponent *Tensor, opts ...OutOptions) *Tensor {
+	return t.FloatPower(exponent, opts...)
+}
 
-// FloatPowerTensorInPlace is FloatPowerTensor written to the tensor itself, which is returned.
-func (t *Tensor) FloatPowerTensorInPlace(exponent *Tensor) *Tensor {
-	c := NewCall(slotFloatPowerTensorInPlace, 2)
+var slotFloatPowerInPlace = slot("aten::float_power_.Tensor")
+
+// FloatPowerInPlace is FloatPower written to the tensor itself, which is returned.
+func (t *Tensor) FloatPowerInPlace(exponent *Tensor) *Tensor {
+	c := NewCall(slotFloatPowerInPlace, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = TensorValue(exponent)
 	return c.Do1()
 }
 
-var slotFloatPower = slot("aten::float_power.Tensor_Scalar")
+// FloatPowerTensorInPlace is the former name of [Tensor.FloatPowerInPlace].
+//
+// Deprecated: use [Tensor.FloatPowerInPlace].
+//
+//go:fix inline
+func (t *Tensor) FloatPowerTensorInPlace(exponent *Tensor) *Tensor {
+	return t.FloatPowerInPlace(exponent)
+}
 
-// FloatPower is self to the power of a number, computed in float64 or complex128.
-func (t *Tensor) FloatPower(exponent Scalar, opts ...OutOptions) *Tensor {
-	c := NewCall(slotFloatPower, 2)
+var slotFloatPowerScalar = slot("aten::float_power.Tensor_Scalar")
+
+// FloatPowerScalar is self to the power of a number, computed in float64 or complex128.
+func (t *Tensor) FloatPowerScalar(exponent Scalar, opts ...OutOptions) *Tensor {
+	c := NewCall(slotFloatPowerScalar, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = ScalarValue(exponent)
 	if len(opts) > 0 {
@@ -1877,11 +1915,11 @@ func (t *Tensor) FloatPower(exponent Scalar, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotFloatPowerInPlace = slot("aten::float_power_.Scalar")
+var slotFloatPowerScalarInPlace = slot("aten::float_power_.Scalar")
 
-// FloatPowerInPlace is FloatPower written to the tensor itself, which is returned.
-func (t *Tensor) FloatPowerInPlace(exponent Scalar) *Tensor {
-	c := NewCall(slotFloatPowerInPlace, 2)
+// FloatPowerScalarInPlace is FloatPowerScalar written to the tensor itself, which is returned.
+func (t *Tensor) FloatPowerScalarInPlace(exponent Scalar) *Tensor {
+	c := NewCall(slotFloatPowerScalarInPlace, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = ScalarValue(exponent)
 	return c.Do1()
@@ -3339,6 +3377,22 @@ var slotDigammaInPlace = slot("aten::digamma_")
 func (t *Tensor) DigammaInPlace() *Tensor {
 	c := NewCall(slotDigammaInPlace, 1)
 	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotPolygamma = slot("aten::polygamma")
+
+// Polygamma is the nth derivative of digamma.
+func (t *Tensor) Polygamma(n int, opts ...OutOptions) *Tensor {
+	c := NewCall(slotPolygamma, 2)
+	*c.Arg(1) = TensorValue(t)
+	*c.Arg(0) = IntValue(n)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
 	return c.Do1()
 }
 
@@ -4998,18 +5052,20 @@ func (t *Tensor) BitwiseNotInPlace() *Tensor {
 	return c.Do1()
 }
 
-var slotClamp = slot("aten::clamp")
+var slotClampScalar = slot("aten::clamp")
 
-// ClampOptions are the optional arguments of Clamp; the zero value is PyTorch's default.
-type ClampOptions struct {
+// ClampScalarOptions are the optional arguments of ClampScalar; the zero value is PyTorch's default.
+type ClampScalarOptions struct {
 	Min Scalar  // default None
 	Max Scalar  // default None
 	Out *Tensor // write the result to this tensor
 }
 
-// Clamp is PyTorch's clamp.
-func (t *Tensor) Clamp(opts ...ClampOptions) *Tensor {
-	c := NewCall(slotClamp, 3)
+// ClampScalar limits every element to the numbers [min, max]; a bound that is not given does not limit. When min > max
+// the result is max. The gradient of an element on a bound is zero.
+// https://pytorch.org/docs/stable/generated/torch.clamp.html
+func (t *Tensor) ClampScalar(opts ...ClampScalarOptions) *Tensor {
+	c := NewCall(slotClampScalar, 3)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
 		o := &opts[0]
@@ -5026,17 +5082,17 @@ func (t *Tensor) Clamp(opts ...ClampOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotClampInPlace = slot("aten::clamp_")
+var slotClampScalarInPlace = slot("aten::clamp_")
 
-// ClampInPlaceOptions are the optional arguments of ClampInPlace; the zero value is PyTorch's default.
-type ClampInPlaceOptions struct {
+// ClampScalarInPlaceOptions are the optional arguments of ClampScalarInPlace; the zero value is PyTorch's default.
+type ClampScalarInPlaceOptions struct {
 	Min Scalar // default None
 	Max Scalar // default None
 }
 
-// ClampInPlace is Clamp written to the tensor itself, which is returned.
-func (t *Tensor) ClampInPlace(opts ...ClampInPlaceOptions) *Tensor {
-	c := NewCall(slotClampInPlace, 3)
+// ClampScalarInPlace is ClampScalar written to the tensor itself, which is returned.
+func (t *Tensor) ClampScalarInPlace(opts ...ClampScalarInPlaceOptions) *Tensor {
+	c := NewCall(slotClampScalarInPlace, 3)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
 		o := &opts[0]
@@ -5050,12 +5106,146 @@ func (t *Tensor) ClampInPlace(opts ...ClampInPlaceOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotClip = slot("aten::clip")
+var slotClipScalar = slot("aten::clip")
+
+// ClipScalarOptions are the optional arguments of ClipScalar; the zero value is PyTorch's default.
+type ClipScalarOptions struct {
+	Min Scalar  // default None
+	Max Scalar  // default None
+	Out *Tensor // write the result to this tensor
+}
+
+// ClipScalar is another name of [Tensor.ClampScalar].
+func (t *Tensor) ClipScalar(opts ...ClipScalarOptions) *Tensor {
+	c := NewCall(slotClipScalar, 3)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Min != nil {
+			*c.Arg(1) = ScalarValue(o.Min)
+		}
+		if o.Max != nil {
+			*c.Arg(2) = ScalarValue(o.Max)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotClipScalarInPlace = slot("aten::clip_")
+
+// ClipScalarInPlaceOptions are the optional arguments of ClipScalarInPlace; the zero value is PyTorch's default.
+type ClipScalarInPlaceOptions struct {
+	Min Scalar // default None
+	Max Scalar // default None
+}
+
+// ClipScalarInPlace is ClipScalar written to the tensor itself, which is returned.
+func (t *Tensor) ClipScalarInPlace(opts ...ClipScalarInPlaceOptions) *Tensor {
+	c := NewCall(slotClipScalarInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Min != nil {
+			*c.Arg(1) = ScalarValue(o.Min)
+		}
+		if o.Max != nil {
+			*c.Arg(2) = ScalarValue(o.Max)
+		}
+	}
+	return c.Do1()
+}
+
+var slotClamp = slot("aten::clamp.Tensor")
+
+// ClampOptions are the optional arguments of Clamp; the zero value is PyTorch's default.
+type ClampOptions struct {
+	Min *Tensor // default None
+	Max *Tensor // default None
+	Out *Tensor // write the result to this tensor
+}
+
+// Clamp limits every element to the bounds in the tensors min and max, which are broadcast; a bound that is not given
+// does not limit. An element on a bound shares the gradient with it.
+// https://pytorch.org/docs/stable/generated/torch.clamp.html
+func (t *Tensor) Clamp(opts ...ClampOptions) *Tensor {
+	c := NewCall(slotClamp, 3)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Min != nil {
+			*c.Arg(1) = TensorValue(o.Min)
+		}
+		if o.Max != nil {
+			*c.Arg(2) = TensorValue(o.Max)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+// ClampTensorOptions are the optional arguments of ClampTensor.
+//
+// Deprecated: use [ClampOptions].
+type ClampTensorOptions = ClampOptions
+
+// ClampTensor is the former name of [Tensor.Clamp].
+//
+// Deprecated: use [Tensor.Clamp].
+//
+//go:fix inline
+func (t *Tensor) ClampTensor(opts ...ClampOptions) *Tensor {
+	return t.Clamp(opts...)
+}
+
+var slotClampInPlace = slot("aten::clamp_.Tensor")
+
+// ClampInPlaceOptions are the optional arguments of ClampInPlace; the zero value is PyTorch's default.
+type ClampInPlaceOptions struct {
+	Min *Tensor // default None
+	Max *Tensor // default None
+}
+
+// ClampInPlace is Clamp written to the tensor itself, which is returned.
+func (t *Tensor) ClampInPlace(opts ...ClampInPlaceOptions) *Tensor {
+	c := NewCall(slotClampInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Min != nil {
+			*c.Arg(1) = TensorValue(o.Min)
+		}
+		if o.Max != nil {
+			*c.Arg(2) = TensorValue(o.Max)
+		}
+	}
+	return c.Do1()
+}
+
+// ClampTensorInPlaceOptions are the optional arguments of ClampTensorInPlace.
+//
+// Deprecated: use [ClampInPlaceOptions].
+type ClampTensorInPlaceOptions = ClampInPlaceOptions
+
+// ClampTensorInPlace is the former name of [Tensor.ClampInPlace].
+//
+// Deprecated: use [Tensor.ClampInPlace].
+//
+//go:fix inline
+func (t *Tensor) ClampTensorInPlace(opts ...ClampInPlaceOptions) *Tensor {
+	return t.ClampInPlace(opts...)
+}
+
+var slotClip = slot("aten::clip.Tensor")
 
 // ClipOptions are the optional arguments of Clip; the zero value is PyTorch's default.
 type ClipOptions struct {
-	Min Scalar  // default None
-	Max Scalar  // default None
+	Min *Tensor // default None
+	Max *Tensor // default None
 	Out *Tensor // write the result to this tensor
 }
 
@@ -5066,10 +5256,10 @@ func (t *Tensor) Clip(opts ...ClipOptions) *Tensor {
 	if len(opts) > 0 {
 		o := &opts[0]
 		if o.Min != nil {
-			*c.Arg(1) = ScalarValue(o.Min)
+			*c.Arg(1) = TensorValue(o.Min)
 		}
 		if o.Max != nil {
-			*c.Arg(2) = ScalarValue(o.Max)
+			*c.Arg(2) = TensorValue(o.Max)
 		}
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
@@ -5078,12 +5268,26 @@ func (t *Tensor) Clip(opts ...ClipOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotClipInPlace = slot("aten::clip_")
+// ClipTensorOptions are the optional arguments of ClipTensor.
+//
+// Deprecated: use [ClipOptions].
+type ClipTensorOptions = ClipOptions
+
+// ClipTensor is the former name of [Tensor.Clip].
+//
+// Deprecated: use [Tensor.Clip].
+//
+//go:fix inline
+func (t *Tensor) ClipTensor(opts ...ClipOptions) *Tensor {
+	return t.Clip(opts...)
+}
+
+var slotClipInPlace = slot("aten::clip_.Tensor")
 
 // ClipInPlaceOptions are the optional arguments of ClipInPlace; the zero value is PyTorch's default.
 type ClipInPlaceOptions struct {
-	Min Scalar // default None
-	Max Scalar // default None
+	Min *Tensor // default None
+	Max *Tensor // default None
 }
 
 // ClipInPlace is Clip written to the tensor itself, which is returned.
@@ -5093,36 +5297,38 @@ func (t *Tensor) ClipInPlace(opts ...ClipInPlaceOptions) *Tensor {
 	if len(opts) > 0 {
 		o := &opts[0]
 		if o.Min != nil {
-			*c.Arg(1) = ScalarValue(o.Min)
-		}
-		if o.Max != nil {
-			*c.Arg(2) = ScalarValue(o.Max)
-		}
-	}
-	return c.Do1()
-}
-
-var slotClampTensor = slot("aten::clamp.Tensor")
-
-// ClampTensorOptions are the optional arguments of ClampTensor; the zero value is PyTorch's default.
-type ClampTensorOptions struct {
-	Min *Tensor // default None
-	Max *Tensor // default None
-	Out *Tensor // write the result to this tensor
-}
-
-// ClampTensor is PyTorch's clamp.
-func (t *Tensor) ClampTensor(opts ...ClampTensorOptions) *Tensor {
-	c := NewCall(slotClampTensor, 3)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Min != nil {
 			*c.Arg(1) = TensorValue(o.Min)
 		}
 		if o.Max != nil {
 			*c.Arg(2) = TensorValue(o.Max)
 		}
+	}
+	return c.Do1()
+}
+
+// ClipTensorInPlaceOptions are the optional arguments of ClipTensorInPlace.
+//
+// Deprecated: use [ClipInPlaceOptions].
+type ClipTensorInPlaceOptions = ClipInPlaceOptions
+
+// ClipTensorInPlace is the former name of [Tensor.ClipInPlace].
+//
+// Deprecated: use [Tensor.ClipInPlace].
+//
+//go:fix inline
+func (t *Tensor) ClipTensorInPlace(opts ...ClipInPlaceOptions) *Tensor {
+	return t.ClipInPlace(opts...)
+}
+
+var slotClampMinScalar = slot("aten::clamp_min")
+
+// ClampMinScalar limits every element from below by a number.
+func (t *Tensor) ClampMinScalar(minArg Scalar, opts ...OutOptions) *Tensor {
+	c := NewCall(slotClampMinScalar, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(minArg)
+	if len(opts) > 0 {
+		o := &opts[0]
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
 		}
@@ -5130,51 +5336,25 @@ func (t *Tensor) ClampTensor(opts ...ClampTensorOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotClampTensorInPlace = slot("aten::clamp_.Tensor")
+var slotClampMinScalarInPlace = slot("aten::clamp_min_")
 
-// ClampTensorInPlaceOptions are the optional arguments of ClampTensorInPlace; the zero value is PyTorch's default.
-type ClampTensorInPlaceOptions struct {
-	Min *Tensor // default None
-	Max *Tensor // default None
-}
-
-// ClampTensorInPlace is ClampTensor written to the tensor itself, which is returned.
-func (t *Tensor) ClampTensorInPlace(opts ...ClampTensorInPlaceOptions) *Tensor {
-	c := NewCall(slotClampTensorInPlace, 3)
+// ClampMinScalarInPlace is ClampMinScalar written to the tensor itself, which is returned.
+func (t *Tensor) ClampMinScalarInPlace(minArg Scalar) *Tensor {
+	c := NewCall(slotClampMinScalarInPlace, 2)
 	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Min != nil {
-			*c.Arg(1) = TensorValue(o.Min)
-		}
-		if o.Max != nil {
-			*c.Arg(2) = TensorValue(o.Max)
-		}
-	}
+	*c.Arg(1) = ScalarValue(minArg)
 	return c.Do1()
 }
 
-var slotClipTensor = slot("aten::clip.Tensor")
+var slotClampMaxScalar = slot("aten::clamp_max")
 
-// ClipTensorOptions are the optional arguments of ClipTensor; the zero value is PyTorch's default.
-type ClipTensorOptions struct {
-	Min *Tensor // default None
-	Max *Tensor // default None
-	Out *Tensor // write the result to this tensor
-}
-
-// ClipTensor is another name of [Tensor.ClampTensor].
-func (t *Tensor) ClipTensor(opts ...ClipTensorOptions) *Tensor {
-	c := NewCall(slotClipTensor, 3)
+// ClampMaxScalar limits every element from above by a number.
+func (t *Tensor) ClampMaxScalar(maxArg Scalar, opts ...OutOptions) *Tensor {
+	c := NewCall(slotClampMaxScalar, 2)
 	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(maxArg)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Min != nil {
-			*c.Arg(1) = TensorValue(o.Min)
-		}
-		if o.Max != nil {
-			*c.Arg(2) = TensorValue(o.Max)
-		}
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
 		}
@@ -5182,37 +5362,23 @@ func (t *Tensor) ClipTensor(opts ...ClipTensorOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotClipTensorInPlace = slot("aten::clip_.Tensor")
+var slotClampMaxScalarInPlace = slot("aten::clamp_max_")
 
-// ClipTensorInPlaceOptions are the optional arguments of ClipTensorInPlace; the zero value is PyTorch's default.
-type ClipTensorInPlaceOptions struct {
-	Min *Tensor // default None
-	Max *Tensor // default None
-}
-
-// ClipTensorInPlace is ClipTensor written to the tensor itself, which is returned.
-func (t *Tensor) ClipTensorInPlace(opts ...ClipTensorInPlaceOptions) *Tensor {
-	c := NewCall(slotClipTensorInPlace, 3)
+// ClampMaxScalarInPlace is ClampMaxScalar written to the tensor itself, which is returned.
+func (t *Tensor) ClampMaxScalarInPlace(maxArg Scalar) *Tensor {
+	c := NewCall(slotClampMaxScalarInPlace, 2)
 	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Min != nil {
-			*c.Arg(1) = TensorValue(o.Min)
-		}
-		if o.Max != nil {
-			*c.Arg(2) = TensorValue(o.Max)
-		}
-	}
+	*c.Arg(1) = ScalarValue(maxArg)
 	return c.Do1()
 }
 
-var slotClampMin = slot("aten::clamp_min")
+var slotClampMin = slot("aten::clamp_min.Tensor")
 
-// ClampMin limits every element from below.
-func (t *Tensor) ClampMin(minArg Scalar, opts ...OutOptions) *Tensor {
+// ClampMin limits every element from below by a tensor.
+func (t *Tensor) ClampMin(minArg *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotClampMin, 2)
 	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = ScalarValue(minArg)
+	*c.Arg(1) = TensorValue(minArg)
 	if len(opts) > 0 {
 		o := &opts[0]
 		if o.Out != nil {
@@ -5222,23 +5388,41 @@ func (t *Tensor) ClampMin(minArg Scalar, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotClampMinInPlace = slot("aten::clamp_min_")
+// ClampMinTensor is the former name of [Tensor.ClampMin].
+//
+// Deprecated: use [Tensor.ClampMin].
+//
+//go:fix inline
+func (t *Tensor) ClampMinTensor(minArg *Tensor, opts ...OutOptions) *Tensor {
+	return t.ClampMin(minArg, opts...)
+}
+
+var slotClampMinInPlace = slot("aten::clamp_min_.Tensor")
 
 // ClampMinInPlace is ClampMin written to the tensor itself, which is returned.
-func (t *Tensor) ClampMinInPlace(minArg Scalar) *Tensor {
+func (t *Tensor) ClampMinInPlace(minArg *Tensor) *Tensor {
 	c := NewCall(slotClampMinInPlace, 2)
 	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = ScalarValue(minArg)
+	*c.Arg(1) = TensorValue(minArg)
 	return c.Do1()
 }
 
-var slotClampMax = slot("aten::clamp_max")
+// ClampMinTensorInPlace is the former name of [Tensor.ClampMinInPlace].
+//
+// Deprecated: use [Tensor.ClampMinInPlace].
+//
+//go:fix inline
+func (t *Tensor) ClampMinTensorInPlace(minArg *Tensor) *Tensor {
+	return t.ClampMinInPlace(minArg)
+}
 
-// ClampMax limits every element from above.
-func (t *Tensor) ClampMax(maxArg Scalar, opts ...OutOptions) *Tensor {
+var slotClampMax = slot("aten::clamp_max.Tensor")
+
+// ClampMax limits every element from above by a tensor.
+func (t *Tensor) ClampMax(maxArg *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotClampMax, 2)
 	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = ScalarValue(maxArg)
+	*c.Arg(1) = TensorValue(maxArg)
 	if len(opts) > 0 {
 		o := &opts[0]
 		if o.Out != nil {
@@ -5248,64 +5432,60 @@ func (t *Tensor) ClampMax(maxArg Scalar, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotClampMaxInPlace = slot("aten::clamp_max_")
+// ClampMaxTensor is the former name of [Tensor.ClampMax].
+//
+// Deprecated: use [Tensor.ClampMax].
+//
+//go:fix inline
+func (t *Tensor) ClampMaxTensor(maxArg *Tensor, opts ...OutOptions) *Tensor {
+	return t.ClampMax(maxArg, opts...)
+}
+
+var slotClampMaxInPlace = slot("aten::clamp_max_.Tensor")
 
 // ClampMaxInPlace is ClampMax written to the tensor itself, which is returned.
-func (t *Tensor) ClampMaxInPlace(maxArg Scalar) *Tensor {
+func (t *Tensor) ClampMaxInPlace(maxArg *Tensor) *Tensor {
 	c := NewCall(slotClampMaxInPlace, 2)
 	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = ScalarValue(maxArg)
-	return c.Do1()
-}
-
-var slotClampMinTensor = slot("aten::clamp_min.Tensor")
-
-// ClampMinTensor limits every element from below by a tensor.
-func (t *Tensor) ClampMinTensor(minArg *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotClampMinTensor, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(minArg)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotClampMinTensorInPlace = slot("aten::clamp_min_.Tensor")
-
-// ClampMinTensorInPlace is ClampMinTensor written to the tensor itself, which is returned.
-func (t *Tensor) ClampMinTensorInPlace(minArg *Tensor) *Tensor {
-	c := NewCall(slotClampMinTensorInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(minArg)
-	return c.Do1()
-}
-
-var slotClampMaxTensor = slot("aten::clamp_max.Tensor")
-
-// ClampMaxTensor limits every element from above by a tensor.
-func (t *Tensor) ClampMaxTensor(maxArg *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotClampMaxTensor, 2)
-	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = TensorValue(maxArg)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
 	return c.Do1()
 }
 
-var slotClampMaxTensorInPlace = slot("aten::clamp_max_.Tensor")
-
-// ClampMaxTensorInPlace is ClampMaxTensor written to the tensor itself, which is returned.
+// ClampMaxTensorInPlace is the former name of [Tensor.ClampMaxInPlace].
+//
+// Deprecated: use [Tensor.ClampMaxInPlace].
+//
+//go:fix inline
 func (t *Tensor) ClampMaxTensorInPlace(maxArg *Tensor) *Tensor {
-	c := NewCall(slotClampMaxTensorInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(maxArg)
+	return t.ClampMaxInPlace(maxArg)
+}
+
+var slotWhere = slot("aten::where.self")
+
+// Where takes the elements of self where the condition (a bool tensor) holds and those of other elsewhere, broadcasting
+// and promoting dtypes.
+// https://pytorch.org/docs/stable/generated/torch.where.html
+func (t *Tensor) Where(condition *Tensor, other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotWhere, 3)
+	*c.Arg(1) = TensorValue(t)
+	*c.Arg(0) = TensorValue(condition)
+	*c.Arg(2) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotWhereScalar = slot("aten::where.ScalarOther")
+
+// WhereScalar is Where with a number for other.
+func (t *Tensor) WhereScalar(condition *Tensor, other Scalar) *Tensor {
+	c := NewCall(slotWhereScalar, 3)
+	*c.Arg(1) = TensorValue(t)
+	*c.Arg(0) = TensorValue(condition)
+	*c.Arg(2) = ScalarValue(other)
 	return c.Do1()
 }

@@ -10,7 +10,8 @@ type BincountOptions struct {
 	Minlength int     // default 0
 }
 
-// Bincount is PyTorch's bincount.
+// Bincount counts how often each number from 0 occurs, or adds up the weights of its occurrences.
+// https://pytorch.org/docs/stable/generated/torch.bincount.html
 func (t *Tensor) Bincount(opts ...BincountOptions) *Tensor {
 	c := NewCall(slotBincount, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -37,7 +38,9 @@ type HistcOptions struct {
 	Out  *Tensor  // write the result to this tensor
 }
 
-// Histc is PyTorch's histc.
+// Histc counts the elements in bins of equal width between Min and Max, or between the smallest and the largest element
+// when both are 0.
+// https://pytorch.org/docs/stable/generated/torch.histc.html
 func (t *Tensor) Histc(opts ...HistcOptions) *Tensor {
 	c := NewCall(slotHistc, 4)
 	*c.Arg(0) = TensorValue(t)
@@ -73,7 +76,12 @@ type HistogramOptions struct {
 	Out     *Tensor   // write the result to this tensor
 }
 
-// Histogram is PyTorch's histogram.
+// Histogram counts the elements in bins, or adds up Weight of the same shape. Bin i holds what is at least edge i and
+// less than edge i+1, the last bin also what equals the last edge; other elements and NaN do not count. With Density
+// the result is divided so that its integral is 1. Input, weight and edges are float32 or float64 alike. There are Bins
+// bins of equal width between the two numbers of Range, or else between the least and the greatest element. The results
+// are the counts, [Bins], and the edges, [Bins+1].
+// https://pytorch.org/docs/stable/generated/torch.histogram.html
 func (t *Tensor) Histogram(opts ...HistogramOptions) (hist, binEdges *Tensor) {
 	c := NewCall(slotHistogram, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -107,7 +115,11 @@ type HistogramBinsOptions struct {
 	Out     *Tensor // write the result to this tensor
 }
 
-// HistogramBins is PyTorch's histogram.
+// HistogramBins counts the elements in bins, or adds up Weight of the same shape. Bin i holds what is at least edge i
+// and less than edge i+1, the last bin also what equals the last edge; other elements and NaN do not count. With
+// Density the result is divided so that its integral is 1. Input, weight and edges are float32 or float64 alike. The
+// edges are those in bins, in rising order; they are the second result, too.
+// https://pytorch.org/docs/stable/generated/torch.histogram.html
 func (t *Tensor) HistogramBins(bins *Tensor, opts ...HistogramBinsOptions) (hist, binEdges *Tensor) {
 	c := NewCall(slotHistogramBins, 4)
 	*c.Arg(0) = TensorValue(t)
@@ -200,7 +212,9 @@ type QuantileOptions struct {
 	Out           *Tensor  // write the result to this tensor
 }
 
-// Quantile is PyTorch's quantile.
+// Quantile interpolates between the sorted elements along a dimension (or all of them) at the fractions q in [0, 1];
+// NaN makes the result NaN.
+// https://pytorch.org/docs/stable/generated/torch.quantile.html
 func (t *Tensor) Quantile(q *Tensor, opts ...QuantileOptions) *Tensor {
 	c := NewCall(slotQuantile, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -233,7 +247,9 @@ type QuantileScalarOptions struct {
 	Out           *Tensor  // write the result to this tensor
 }
 
-// QuantileScalar is PyTorch's quantile.
+// QuantileScalar interpolates between the sorted elements along a dimension (or all of them) at the fractions q in [0,
+// 1]; NaN makes the result NaN.
+// https://pytorch.org/docs/stable/generated/torch.quantile.html
 func (t *Tensor) QuantileScalar(q float64, opts ...QuantileScalarOptions) *Tensor {
 	c := NewCall(slotQuantileScalar, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -266,7 +282,8 @@ type NaNQuantileOptions struct {
 	Out           *Tensor  // write the result to this tensor
 }
 
-// NaNQuantile is PyTorch's nanquantile.
+// NaNQuantile is Quantile of the elements that are not NaN.
+// https://pytorch.org/docs/stable/generated/torch.nanquantile.html
 func (t *Tensor) NaNQuantile(q *Tensor, opts ...NaNQuantileOptions) *Tensor {
 	c := NewCall(slotNaNQuantile, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -299,7 +316,8 @@ type NaNQuantileScalarOptions struct {
 	Out           *Tensor  // write the result to this tensor
 }
 
-// NaNQuantileScalar is PyTorch's nanquantile.
+// NaNQuantileScalar is Quantile of the elements that are not NaN.
+// https://pytorch.org/docs/stable/generated/torch.nanquantile.html
 func (t *Tensor) NaNQuantileScalar(q float64, opts ...NaNQuantileScalarOptions) *Tensor {
 	c := NewCall(slotNaNQuantileScalar, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -330,7 +348,8 @@ type BucketizeOptions struct {
 	Right    bool // default False
 }
 
-// Bucketize is PyTorch's bucketize.
+// Bucketize finds the bucket of each value between sorted boundaries.
+// https://pytorch.org/docs/stable/generated/torch.bucketize.html
 func (t *Tensor) Bucketize(boundaries *Tensor, opts ...BucketizeOptions) *Tensor {
 	c := NewCall(slotBucketize, 4)
 	*c.Arg(0) = TensorValue(t)
@@ -354,7 +373,8 @@ type SortOptions struct {
 	Out        *Tensor  // write the result to this tensor
 }
 
-// Sort is PyTorch's sort.
+// Sort sorts along a dimension, stably; NaN counts as largest.
+// https://pytorch.org/docs/stable/generated/torch.sort.html
 func (t *Tensor) Sort(opts ...SortOptions) (values, indices *Tensor) {
 	c := NewCall(slotSort, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -410,7 +430,8 @@ type ArgSortOptions struct {
 	Descending bool     // default False
 }
 
-// ArgSort is PyTorch's argsort.
+// ArgSort is the order that sorts along a dimension.
+// https://pytorch.org/docs/stable/generated/torch.argsort.html
 func (t *Tensor) ArgSort(opts ...ArgSortOptions) *Tensor {
 	c := NewCall(slotArgSort, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -453,7 +474,8 @@ func (t *Tensor) ArgSortStable(stable bool, opts ...ArgSortStableOptions) *Tenso
 
 var slotMsort = slot("aten::msort")
 
-// Msort is PyTorch's msort.
+// Msort sorts along the first dimension.
+// https://pytorch.org/docs/stable/generated/torch.msort.html
 func (t *Tensor) Msort(opts ...OutOptions) *Tensor {
 	c := NewCall(slotMsort, 1)
 	*c.Arg(0) = TensorValue(t)
@@ -476,7 +498,8 @@ type TopKOptions struct {
 	Out       *Tensor  // write the result to this tensor
 }
 
-// TopK is PyTorch's topk.
+// TopK gives the k largest (or smallest) elements along a dimension, in order, and where they are.
+// https://pytorch.org/docs/stable/generated/torch.topk.html
 func (t *Tensor) TopK(k int, opts ...TopKOptions) (values, indices *Tensor) {
 	c := NewCall(slotTopK, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -507,7 +530,8 @@ type KthvalueOptions struct {
 	Out     *Tensor  // write the result to this tensor
 }
 
-// Kthvalue is PyTorch's kthvalue.
+// Kthvalue gives the k-th smallest element along a dimension (k from 1).
+// https://pytorch.org/docs/stable/generated/torch.kthvalue.html
 func (t *Tensor) Kthvalue(k int, opts ...KthvalueOptions) (values, indices *Tensor) {
 	c := NewCall(slotKthvalue, 4)
 	*c.Arg(0) = TensorValue(t)
@@ -529,7 +553,8 @@ func (t *Tensor) Kthvalue(k int, opts ...KthvalueOptions) (values, indices *Tens
 
 var slotMedian = slot("aten::median")
 
-// Median is PyTorch's median.
+// Median is the lower median of all elements, NaN if there is one.
+// https://pytorch.org/docs/stable/generated/torch.median.html
 func (t *Tensor) Median(opts ...OutOptions) *Tensor {
 	c := NewCall(slotMedian, 1)
 	*c.Arg(0) = TensorValue(t)
@@ -568,7 +593,8 @@ func (t *Tensor) MedianDim(dim int, opts ...MedianDimOptions) (values, indices *
 
 var slotNaNMedian = slot("aten::nanmedian")
 
-// NaNMedian is PyTorch's nanmedian.
+// NaNMedian is the lower median of the elements that are not NaN.
+// https://pytorch.org/docs/stable/generated/torch.nanmedian.html
 func (t *Tensor) NaNMedian(opts ...OutOptions) *Tensor {
 	c := NewCall(slotNaNMedian, 1)
 	*c.Arg(0) = TensorValue(t)
@@ -614,7 +640,8 @@ type ModeOptions struct {
 	Out     *Tensor  // write the result to this tensor
 }
 
-// Mode is PyTorch's mode.
+// Mode gives the most frequent value along a dimension, the smallest of several.
+// https://pytorch.org/docs/stable/generated/torch.mode.html
 func (t *Tensor) Mode(opts ...ModeOptions) (values, indices *Tensor) {
 	c := NewCall(slotMode, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -642,7 +669,9 @@ type UniqueOptions struct {
 	ReturnCounts  bool // default False
 }
 
-// Unique is PyTorch's _unique2.
+// Unique gives the distinct elements in order, for each element which of them it is, and how often each occurs; the
+// last two are empty unless asked for.
+// https://pytorch.org/docs/stable/generated/torch.unique.html
 func (t *Tensor) Unique(opts ...UniqueOptions) (output, inverse, counts *Tensor) {
 	c := NewCall(slotUnique, 4)
 	*c.Arg(0) = TensorValue(t)
@@ -667,7 +696,8 @@ type UniqueDimOptions struct {
 	ReturnCounts  bool // default False
 }
 
-// UniqueDim is PyTorch's unique_dim.
+// UniqueDim is Unique for the slices along a dimension.
+// https://pytorch.org/docs/stable/generated/torch.unique.html
 func (t *Tensor) UniqueDim(dim int, opts ...UniqueDimOptions) (output, inverse, counts *Tensor) {
 	c := NewCall(slotUniqueDim, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -693,7 +723,9 @@ type UniqueConsecutiveOptions struct {
 	Dim           Opt[int] // default None
 }
 
-// UniqueConsecutive is PyTorch's unique_consecutive.
+// UniqueConsecutive keeps the first of equal elements in a row; with Dim of equal slices. The other results are those
+// of Unique.
+// https://pytorch.org/docs/stable/generated/torch.unique_consecutive.html
 func (t *Tensor) UniqueConsecutive(opts ...UniqueConsecutiveOptions) (output, inverse, counts *Tensor) {
 	c := NewCall(slotUniqueConsecutive, 4)
 	*c.Arg(0) = TensorValue(t)

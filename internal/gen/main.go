@@ -15,6 +15,7 @@ import (
 	"go/format"
 	"go/parser"
 	"go/token"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -387,22 +388,42 @@ func (d *def) field(name string, v ast.Expr) {
 	}
 }
 
-// constants are the values of a package's constants by name. A name that several scopes declare has no value.
-type constants map[string]ast.Expr
+// constants are a package's constants by name.
+type constants map[string][]constant
+
+// constant is a declaration and the piece of source in which it holds: the block around it, or everything.
+type constant struct {
+	value    ast.Expr
+	from, to token.Pos
+}
 
 func constantsOf(files []*ast.File) constants {
 	known := constants{}
+	var blocks []*ast.BlockStmt
 	for _, f := range files {
 		ast.Inspect(f, func(n ast.Node) bool {
-			if d, ok := n.(*ast.GenDecl); ok && d.Tok == token.CONST {
-				for _, s := range d.Specs {
+			switch x := n.(type) {
+			case *ast.BlockStmt:
+				blocks = append(blocks, x) // an outer block comes before those in it
+			case *ast.GenDecl:
+				if x.Tok != token.CONST {
+					break
+				}
+				c := constant{to: math.MaxInt}
+				for _, b := range slices.Backward(blocks) {
+					if b.Pos() <= x.Pos() && x.Pos() < b.End() {
+						c.from, c.to = b.Pos(), b.End()
+						break
+					}
+				}
+				for _, s := range x.Specs {
 					v := s.(*ast.ValueSpec)
 					for i, name := range v.Names {
-						if _, twice := known[name.Name]; twice || i >= len(v.Values) {
-							known[name.Name] = nil
-						} else {
-							known[name.Name] = v.Values[i]
+						c.value = nil
+						if i < len(v.Values) {
+							c.value = v.Values[i]
 						}
+						known[name.Name] = append(known[name.Name], c)
 					}
 				}
 			}
@@ -410,6 +431,17 @@ func constantsOf(files []*ast.File) constants {
 		})
 	}
 	return known
+}
+
+// of is the value of the constant that a name means where it stands, nil without.
+func (known constants) of(name *ast.Ident) ast.Expr {
+	best := constant{to: math.MaxInt}
+	for _, c := range known[name.Name] {
+		if c.from <= name.Pos() && name.Pos() < c.to && c.to-c.from <= best.to-best.from {
+			best = c
+		}
+	}
+	return best.value
 }
 
 // text is the text of a string literal, a constant, or a sum of them; "" for an expression with other parts, which only
@@ -425,7 +457,7 @@ func (known constants) find(e ast.Expr) (text string, ok bool) {
 		s, err := strconv.Unquote(x.Value)
 		return s, err == nil && x.Kind == token.STRING
 	case *ast.Ident:
-		if v := known[x.Name]; v != nil {
+		if v := known.of(x); v != nil {
 			return known.find(v)
 		}
 	case *ast.BinaryExpr:
@@ -460,7 +492,7 @@ func emit(d *def, src sources) {
 			if f.Alias > 0 {
 				base = goName(s)
 				if rest, ok := strings.CutPrefix(d.goName, goname.Of(d.sch.Name)); ok {
-					base = goname.Of(s.Name) + rest // ClampTensor: ClipTensor
+					base = goname.Of(s.Name) + rest // ClampScalar: ClipScalar
 				}
 				doc = anotherName(d, s)
 			} else if base == "" {
@@ -577,7 +609,8 @@ func lower(s string) string {
 
 func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, src sources) {
 	folder, method := packageOf(s)
-	method = method && len(s.Params) > 0 && s.Params[0].Name == "self" && s.Params[0].Kind == tensor.KTensor
+	self := selfOf(s)
+	method = method && self >= 0
 	gen := func(b *bytes.Buffer, q string, asMethod bool, optType string) {
 		slotVar := "slot" + name
 		full := s.FullName()
@@ -604,7 +637,7 @@ func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, src sources)
 		var pos, opt []int
 		for i := range s.Params {
 			p := &s.Params[i]
-			if asMethod && i == 0 {
+			if asMethod && i == self {
 				continue
 			}
 			if p.Kind == tensor.KLayout || p.Name == "pin_memory" {
@@ -620,8 +653,9 @@ func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, src sources)
 		if out && len(opt) == 0 {
 			optType = q + "OutOptions"
 		}
+		ownOptions := ""
 		if hasOpt && optType == "" {
-			optType = name + "Options"
+			optType, ownOptions = name+"Options", name
 			fmt.Fprintf(b, "// %s are the optional arguments of %s; the zero value is PyTorch's default.\ntype %s "+
 				"struct {\n", optType, name, optType)
 			for _, i := range opt {
@@ -646,16 +680,13 @@ func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, src sources)
 			doc = "is PyTorch's " + s.Name + "."
 		}
 		fmt.Fprintf(b, "%s\n", comment(name, doc))
-		var params []string
+		var params, names []string
 		for _, i := range pos {
 			typ, _ := goType(&s.Params[i], q)
-			if s.Params[i].Kind == tensor.KScalar {
-				typ = q + "Scalar"
-			}
-			params = append(params, lower(s.Params[i].Name)+" "+typ)
+			params, names = append(params, lower(s.Params[i].Name)+" "+typ), append(names, lower(s.Params[i].Name))
 		}
 		if hasOpt {
-			params = append(params, "opts ..."+optType)
+			params, names = append(params, "opts ..."+optType), append(names, "opts...")
 		}
 		ret, do := results(s, q)
 		if asMethod {
@@ -678,7 +709,7 @@ func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, src sources)
 			fmt.Fprintf(b, "\tc := %sNewCall(slot, %d+shift)\n", q, len(s.Params)-1)
 		}
 		if asMethod {
-			fmt.Fprintf(b, "\t*c.Arg(0) = TensorValue(t)\n")
+			fmt.Fprintf(b, "\t*c.Arg(%d) = TensorValue(t)\n", self)
 		}
 		for _, i := range pos {
 			_, box := goType(&s.Params[i], q)
@@ -734,6 +765,7 @@ func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, src sources)
 			fmt.Fprintf(b, "\t}\n")
 		}
 		fmt.Fprintf(b, "\t%s\n}\n\n", do)
+		emitFormer(b, name, asMethod, params, names, ret, ownOptions)
 	}
 	if !method {
 		gen(src.of(folder), "tensor.", false, "")
@@ -741,8 +773,19 @@ func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, src sources)
 	}
 	gen(src.of("tensor"), "", true, "")
 	if !strings.HasSuffix(s.Name, "_") {
-		forward(d, s, name, out, src.of(folder))
+		forward(s, name, out, self, src.of(folder))
 	}
+}
+
+// selfOf is the parameter that is the receiver of the operator's method, -1 where the operator has none. It is the
+// first one, but for the two operators that PyTorch makes methods with self elsewhere: x.where(condition, other) is
+// where(condition, x, other), x.polygamma(n) is polygamma(n, x).
+func selfOf(s *tensor.Schema) int {
+	i := s.Index("self")
+	if i > 0 && s.Name != "where" && s.Name != "polygamma" || i >= 0 && s.Params[i].Kind != tensor.KTensor {
+		return -1
+	}
+	return i
 }
 
 // generatorParam is the place of an optional generator in a function of Python's torch, -1 where there is none. PyTorch
@@ -772,42 +815,47 @@ func plainCall(d *def, s *tensor.Schema, slot string, pos []int) string {
 	return ""
 }
 
-// forward writes the function of package torch that calls a method.
-func forward(d *def, s *tensor.Schema, name string, out bool, b *bytes.Buffer) {
-	var params, args []string
-	hasOpt, optional, optType := out, false, ""
+// forward writes the function of package torch that calls a method. Its parameters have the order of the schema.
+func forward(s *tensor.Schema, name string, out bool, self int, b *bytes.Buffer) {
+	var params, args, names []string
+	hasOpt, ownOptions := out, ""
 	for i := range s.Params {
 		p := &s.Params[i]
-		if i == 0 || p.Kind == tensor.KLayout || p.Name == "pin_memory" {
+		if p.Kind == tensor.KLayout || p.Name == "pin_memory" {
 			continue
 		}
 		if !p.Required() {
-			hasOpt, optional = true, true
+			hasOpt, ownOptions = true, name
 			continue
 		}
 		typ, _ := goType(p, "tensor.")
-		params = append(params, lower(p.Name)+" "+typ)
-		args = append(args, lower(p.Name))
+		v := lower(p.Name)
+		if i == self {
+			v = "t"
+		} else {
+			args = append(args, v)
+		}
+		params, names = append(params, v+" "+typ), append(names, v)
 	}
 	if hasOpt {
-		optType = "tensor." + name + "Options"
-		if !optional {
-			optType = "tensor.OutOptions"
+		optType := "tensor.OutOptions"
+		if ownOptions != "" {
+			optType = "tensor." + name + "Options"
 		}
-		params = append(params, "opts ..."+optType)
-		args = append(args, "opts...")
+		params, args, names = append(params, "opts ..."+optType), append(args, "opts..."), append(names, "opts...")
 	}
 	ret, _ := results(s, "tensor.")
 	fmt.Fprintf(b, "// %s is the function form of [tensor.Tensor.%s].\nfunc %s(%s) %s {\n", name, name, name,
-		strings.Join(append([]string{"t *tensor.Tensor"}, params...), ", "), ret)
+		strings.Join(params, ", "), ret)
 	if ret != "" {
 		fmt.Fprintf(b, "\treturn ")
 	}
 	fmt.Fprintf(b, "t.%s(%s)\n}\n\n", name, strings.Join(args, ", "))
-	if optional {
+	if ownOptions != "" {
 		fmt.Fprintf(b, "// %sOptions are the optional arguments of %s.\ntype %sOptions = tensor.%sOptions\n\n", name,
 			name, name, name)
 	}
+	emitFormer(b, name, false, params, names, ret, ownOptions)
 }
 
 // needsOpt reports a parameter whose Go zero value is a legal value other than the default.

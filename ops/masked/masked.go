@@ -279,7 +279,7 @@ func variance(c call) *T {
 	total := sumOf(hide(centred.Mul(centred.Conj())), dims, keep, compute)
 	n := c.count(x, m, dims, keep)
 	if correction != 0 {
-		n = n.ToDType(compute.Real()).SubScalar(correction).ClampMin(0)
+		n = n.ToDType(compute.Real()).SubScalar(correction).ClampMinScalar(0)
 	}
 	return total.Div(n).ToDType(dt)
 }

@@ -78,7 +78,7 @@ func TestHalfSteps(t *testing.T) {
 			func(x *T) { x.LogitInPlace() }},
 		{"logit within limits", func(x *T) *T { return x.Logit(tensor.LogitOptions{Eps: torch.Some(0.1)}) },
 			func(x *T) *T {
-				y := x.ToDType(tensor.Float32).Clamp(tensor.ClampOptions{Min: 0.1, Max: 0.9}).ToDType(x.DType())
+				y := x.ToDType(tensor.Float32).ClampScalar(tensor.ClampScalarOptions{Min: 0.1, Max: 0.9}).ToDType(x.DType())
 				return y.Div(y.RsubScalar(1)).Log()
 			}, nil},
 		{"ndtr", func(x *T) *T { return special.Ndtr(x) },

@@ -116,7 +116,7 @@ func corrcoef(c *Ctx) {
 	}
 	deviation := d.Sqrt()
 	r = r.Div(deviation.View([]int{-1, 1})).Div(deviation.View([]int{1, -1}))
-	limit := func(x *T) *T { return x.Clip(tensor.ClipOptions{Min: -1, Max: 1}) } // rounding errors lead beyond
+	limit := func(x *T) *T { return x.ClipScalar(tensor.ClipScalarOptions{Min: -1, Max: 1}) } // rounding errors lead beyond
 	if r.DType().IsComplex() {
 		c.Return(op.Call1("aten::complex", limit(op.Call1("aten::real", r)), limit(op.Call1("aten::imag", r))))
 		return

@@ -149,7 +149,7 @@ func bincount(c *Ctx) {
 func histcInfer(c *Ctx) {
 	if dt := c.ArgDType(0); dt != tensor.Float32 && dt != tensor.Float64 && dt != tensor.Float16 &&
 		dt != tensor.BFloat16 {
-		c.Fail(tensor.ErrNotImpl, "\"histogram_cpu\" not implemented for '%s'", dt.ClassName())
+		c.FailDType(tensor.ErrNotImpl, "histogram_cpu", dt)
 	}
 	if c.Int(1) <= 0 {
 		c.Fail(tensor.ErrValue, "torch.histc(): bins must be > 0")
