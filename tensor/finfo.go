@@ -1,6 +1,9 @@
 package tensor
 
-import "math"
+import (
+	"math"
+	"strconv"
+)
 
 // FloatInfo describes a floating-point dtype; https://docs.pytorch.org/docs/stable/type_info.html.
 type FloatInfo struct {
@@ -11,6 +14,22 @@ type FloatInfo struct {
 	Tiny           float64 // the same
 	Resolution     float64 // 10 to the minus number of decimal digits that are exact
 	DType          DType
+}
+
+// sixDigits prints as C's %g does.
+func sixDigits(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+
+// String prints as Python's torch.finfo does.
+func (i FloatInfo) String() string {
+	n := sixDigits
+	return "finfo(resolution=" + n(i.Resolution) + ", min=" + n(i.Min) + ", max=" + n(i.Max) + ", eps=" + n(i.Eps) +
+		", smallest_normal=" + n(i.SmallestNormal) + ", tiny=" + n(i.Tiny) + ", dtype=" + i.DType.Name() + ")"
+}
+
+// String prints as Python's torch.iinfo does, which gives six digits of large numbers.
+func (i IntInfo) String() string {
+	n := sixDigits
+	return "iinfo(min=" + n(float64(i.Min)) + ", max=" + n(float64(i.Max)) + ", dtype=" + i.DType.Name() + ")"
 }
 
 // FInfo describes a floating-point dtype, or the parts of a complex one. It panics for integers.

@@ -37,3 +37,19 @@ func TestTypeInfo(t *testing.T) {
 		t.Error("iinfo of bool")
 	}
 }
+
+// The texts are Python's.
+func TestTypeInfoText(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{tensor.FInfo(tensor.Float16).String(), "finfo(resolution=0.001, min=-65504, max=65504, eps=0.000976562, " +
+			"smallest_normal=6.10352e-05, tiny=6.10352e-05, dtype=float16)"},
+		{tensor.FInfo(tensor.Complex64).String(), "finfo(resolution=1e-06, min=-3.40282e+38, max=3.40282e+38, " +
+			"eps=1.19209e-07, smallest_normal=1.17549e-38, tiny=1.17549e-38, dtype=float32)"},
+		{tensor.IInfo(tensor.Int8).String(), "iinfo(min=-128, max=127, dtype=int8)"},
+		{tensor.IInfo(tensor.Int64).String(), "iinfo(min=-9.22337e+18, max=9.22337e+18, dtype=int64)"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got  %s\nwant %s", c.got, c.want)
+		}
+	}
+}

@@ -29,7 +29,13 @@ func init() {
 		Schema: "round.decimals(Tensor self, *, int decimals) -> Tensor",
 		Doc:    "rounds to a number of decimals, halves to even; negative numbers round before the point.",
 		Go:     "RoundDecimals", InPlace: true, Out: true, Elementwise: true,
-		Infer: sameInfer(0),
+		Infer: func(c *Ctx) {
+			if dt := c.ArgDType(0); dt.IsIntOrBool() {
+				c.Fail(tensor.ErrNotImpl, "\"%s\" not implemented for '%s'", op.Pick(c.Int(1) == 0, "round_vml_cpu", "round_cpu"),
+					dt.ClassName())
+			}
+			sameInfer(0)(c)
+		},
 		CPU: func(c *Ctx) {
 			n := c.Int(1)
 			neg := n < 0
@@ -37,10 +43,7 @@ func init() {
 				n = -n
 			}
 			ten := math.Pow(10, float64(n))
-			out, a := c.Out(0), c.T(0)
 			switch {
-			case out.DType().IsInt():
-				tensor.CopyRaw(out, a)
 			case c.Int(1) == 0:
 				floats1(c, "round", 0, none1, vec.RoundF32, vec.RoundF64)
 			default:

@@ -54,7 +54,7 @@ func zeta(x, q float64, single bool) float64 {
 	switch {
 	case x == 1:
 		return math.Inf(1)
-	case x < 1 || x != x || q != q:
+	case x < 1 || q != q:
 		return math.NaN()
 	case q <= 0:
 		if q == math.Floor(q) {
@@ -63,6 +63,8 @@ func zeta(x, q float64, single bool) float64 {
 		if x != math.Floor(x) {
 			return math.NaN()
 		}
+	case x != x:
+		return x
 	}
 	s := 0.0
 	a := q
@@ -252,6 +254,14 @@ func gammaPair(name string, upper bool) *biK {
 	return &biK{name: name, f32: byWide(igamma(upper, 1e-12)), f64: igamma(upper, 1e-16)}
 }
 
+// igammaInfer refuses integers, which PyTorch does not convert here.
+func igammaInfer(c *Ctx) {
+	if dt := c.PromoteArgs(0, 1); dt.IsIntOrBool() {
+		c.Fail(tensor.ErrNotImpl, "\"%s_cpu\" not implemented for '%s'", c.Op().Sch.Name, dt.ClassName())
+	}
+	floatInfer(c)
+}
+
 // gammaPart is one of the incomplete gamma functions, and tells which.
 func gammaPart(a, x, factor, eps float64) (v float64, upper bool) {
 	switch {
@@ -363,23 +373,28 @@ func sphericalJ0(x float64) float64 {
 	return math.Sin(x) / x
 }
 
+// maxDegree bounds the steps of a recurrence that does not overflow; a larger degree gives NaN, where PyTorch would
+// count for minutes.
+const maxDegree = 1 << 24
+
 // recurrence is a polynomial of degree n by a rule of three terms: first and second give degrees 0 and 1, next degree
-// k+1 from k, k-1.
+// k+1 from k, k-1. As in PyTorch, a degree is cut to a whole number; one below 0 gives 0, and so does one that is no
+// number of 64 bits.
 func recurrence(first, second func(x float64) float64, next func(k, x, p, q float64) float64) func(x,
 	n float64) float64 {
 	return func(x, n float64) float64 {
-		if n != n || x != x {
-			return math.NaN()
-		}
-		m := int64(n) // a degree is cut to a whole number
-		if m < 0 {
+		if !(n > -1 && n < 1<<63) {
 			return 0
 		}
+		m := int64(n)
 		q := first(x)
 		if m == 0 {
 			return q
 		}
 		p := second(x)
+		if m > maxDegree {
+			return math.NaN()
+		}
 		for k := int64(1); k < m && p == p; k++ {
 			p, q = next(float64(k), x, p, q), p
 		}
@@ -387,8 +402,16 @@ func recurrence(first, second func(x float64) float64, next func(k, x, p, q floa
 	}
 }
 
-func chebyshev(second func(x float64) float64) func(x, n float64) float64 {
-	return recurrence(func(float64) float64 { return 1 }, second, func(_, x, p, q float64) float64 { return 2*x*p - q })
+// chebyshev is a Chebyshev polynomial by recurrence, or for large degrees between -1 and 1 by its formula in m and
+// θ = acos(x).
+func chebyshev(second func(x float64) float64, formula func(m, theta float64) float64) func(x, n float64) float64 {
+	small := recurrence(func(float64) float64 { return 1 }, second, func(_, x, p, q float64) float64 { return 2*x*p - q })
+	return func(x, n float64) float64 {
+		if n > 512 && n < 1<<63 && x > -1 && x < 1 {
+			return formula(math.Trunc(n), math.Acos(x))
+		}
+		return small(x, n)
+	}
 }
 
 func shifted(f func(x, n float64) float64) func(x, n float64) float64 {
@@ -625,10 +648,10 @@ func init() {
 		}
 	}
 	binary("igamma(Tensor self, Tensor other) -> Tensor", "is the regularised lower incomplete gamma function.",
-		gammaPair("igamma", false), floatInfer,
+		gammaPair("igamma", false), igammaInfer,
 		tensor.Def{Aliases: []string{"special_gammainc"}, Save: "self other", VJP: igammaGrad(1)})
 	binary("igammac(Tensor self, Tensor other) -> Tensor", "is the regularised upper incomplete gamma function.",
-		gammaPair("igammac", true), floatInfer,
+		gammaPair("igammac", true), igammaInfer,
 		tensor.Def{Aliases: []string{"special_gammaincc"}, Save: "self other", VJP: igammaGrad(-1)})
 	zetaOp := tensor.Slot("aten::special_zeta")
 	binaryOut("special_zeta(Tensor self, Tensor other) -> Tensor",
@@ -647,10 +670,14 @@ func init() {
 
 	// orthogonal polynomials of x and degree n
 	one := func(float64) float64 { return 1 }
-	chebT := chebyshev(func(x float64) float64 { return x })
-	chebU := chebyshev(func(x float64) float64 { return 2 * x })
-	chebV := chebyshev(func(x float64) float64 { return 2*x - 1 })
-	chebW := chebyshev(func(x float64) float64 { return 2*x + 1 })
+	chebT := chebyshev(func(x float64) float64 { return x },
+		func(m, t float64) float64 { return math.Cos(m * t) })
+	chebU := chebyshev(func(x float64) float64 { return 2 * x },
+		func(m, t float64) float64 { return math.Sin((m+1)*t) / math.Sin(t) })
+	chebV := chebyshev(func(x float64) float64 { return 2*x - 1 },
+		func(m, t float64) float64 { return math.Cos((m+0.5)*t) / math.Cos(t/2) })
+	chebW := chebyshev(func(x float64) float64 { return 2*x + 1 },
+		func(m, t float64) float64 { return math.Sin((m+0.5)*t) / math.Sin(t/2) })
 	polynomial("special_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor",
 		"is Chebyshev's polynomial of the first kind.", "chebyshev_polynomial_t", chebT)
 	polynomial("special_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor",

@@ -144,19 +144,21 @@ func uneven(x, points *T, d, edge int) *T {
 	b := s2.Sub(s1).Div(s1.Mul(s2)).Reshape(along)
 	g := s1.Div(s2.Mul(sum)).Reshape(along)
 	center := a.Mul(narrow(x, d, 0, n-2)).Add(b.Mul(narrow(x, d, 1, n-2))).Add(g.Mul(narrow(x, d, 2, n-2)))
-	width := func(i int) *T { return narrow(step, 0, i, 1).Reshape(along) }
+	// numbers without dimensions, whose dtype does not count beside that of x
+	width := func(i int) *T { return op.Call1("aten::select.int", step, 0, i) }
 	var first, last *T
 	if edge == 1 {
 		first, last = at(1).Sub(at(0)).Div(width(0)), at(n-1).Sub(at(n-2)).Div(width(n-2))
 	} else {
-		// the same parabola at its other end, whose side has the width p
-		parabola := func(near, middle, far *T, p, q *T) *T {
+		// the slope of the parabola at its end is near·y0 - middle·y1 + far·y2, counted from there, with the widths p and q
+		parabola := func(p, q *T) (near, middle, far *T) {
 			both := p.Add(q)
-			return both.Add(p).Div(p.Mul(both)).Neg().Mul(near).Add(both.Div(p.Mul(q)).Mul(middle)).
-				Sub(p.Div(q.Mul(both)).Mul(far))
+			return both.Add(p).Div(p.Mul(both)), both.Div(p.Mul(q)), p.Div(q.Mul(both))
 		}
-		first = parabola(at(0), at(1), at(2), width(0), width(1))
-		last = parabola(at(n-1), at(n-2), at(n-3), width(n-2), width(n-3)).Neg()
+		near, middle, far := parabola(width(0), width(1))
+		first = near.Neg().Mul(at(0)).Add(middle.Mul(at(1))).Sub(far.Mul(at(2)))
+		near, middle, far = parabola(width(n-2), width(n-3))
+		last = far.Mul(at(n - 3)).Sub(middle.Mul(at(n - 2))).Add(near.Mul(at(n - 1)))
 	}
 	return op.Call1("aten::cat", []*T{first, center, last}, d)
 }

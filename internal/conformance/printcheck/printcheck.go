@@ -13,6 +13,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/conformance/opcheck"
 	"github.com/gotorch-dev/torch/internal/dtype"
 	"github.com/gotorch-dev/torch/optim"
+	"github.com/gotorch-dev/torch/serialize"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -190,6 +191,16 @@ func options(m map[string]any) tensor.PrintOptions {
 	return o
 }
 
+// between is what stands between two ends of s, "" where they are not its ends.
+func between(s, begin, end string) string {
+	s, ok := strings.CutPrefix(s, begin)
+	s, also := strings.CutSuffix(s, end)
+	if !ok || !also {
+		return ""
+	}
+	return s
+}
+
 // object makes the text of what an expression stands for.
 func object(what string) (string, bool) {
 	param := func() []*tensor.Tensor {
@@ -220,10 +231,22 @@ func object(what string) (string, bool) {
 		return fmt.Sprintf("%g", pi()), true
 	case `f"{tensor([1.,2.])}"`:
 		return fmt.Sprint(tensor.FromSlice([]float32{1, 2})), true
+	case "list of tensors":
+		return serialize.Repr([]any{tensor.FromSlice([]float32{1}, []int{}...), tensor.FromSlice([]int64{2, 3})}), true
+	case "dict of tensors":
+		d := serialize.NewDict()
+		d.Set("a", tensor.FromSlice([]float32{1}, []int{}...))
+		return serialize.Repr(d), true
 	case "SGD([Parameter(zeros(1))], lr=0.1, momentum=0.9)":
 		return fmt.Sprint(optim.NewSGD(param(), 0.1, optim.SGDOptions{Momentum: 0.9})), true
 	case "Adam([Parameter(zeros(1))])":
 		return fmt.Sprint(optim.NewAdam(param(), 1e-3)), true
+	}
+	if dt := dtype.Parse(between(what, "torch.finfo(", ")")); dt != 0 {
+		return fmt.Sprint(tensor.FInfo(dt)), true
+	}
+	if dt := dtype.Parse(between(what, "torch.iinfo(", ")")); dt != 0 {
+		return fmt.Sprint(tensor.IInfo(dt)), true
 	}
 	if name, ok := strings.CutPrefix(what, "torch."); ok && dtype.Parse(name) != 0 {
 		return fmt.Sprint(dtype.Parse(name)), true
