@@ -6,7 +6,10 @@ import "github.com/gotorch-dev/torch/tensor"
 
 var slotLSTM = tensor.Slot("aten::lstm.input")
 
-// LSTM is PyTorch's lstm.
+// LSTM is a long short-term memory network (Hochreiter and Schmidhuber, Long short-term memory, 1997): the outputs of
+// its last layer and the last states. params are, for each direction of each layer, the weights and, with has_biases,
+// the biases.
+// https://pytorch.org/docs/stable/generated/torch.nn.LSTM.html
 func LSTM(input *tensor.Tensor, hx []*tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool, batchFirst bool) (output, hn, cn *tensor.Tensor) {
 	c := tensor.NewCall(slotLSTM, 9)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -23,7 +26,9 @@ func LSTM(input *tensor.Tensor, hx []*tensor.Tensor, params []*tensor.Tensor, ha
 
 var slotLSTMData = tensor.Slot("aten::lstm.data")
 
-// LSTMData is PyTorch's lstm.
+// LSTMData is the same for a packed sequence: the elements of all sequences step by step, and how many sequences reach
+// each step.
+// https://pytorch.org/docs/stable/generated/torch.nn.LSTM.html
 func LSTMData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx []*tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool) (output, hn, cn *tensor.Tensor) {
 	c := tensor.NewCall(slotLSTMData, 9)
 	*c.Arg(0) = tensor.TensorValue(data)
@@ -40,7 +45,10 @@ func LSTMData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx []*tensor.Tenso
 
 var slotGRU = tensor.Slot("aten::gru.input")
 
-// GRU is PyTorch's gru.
+// GRU is a network of gated recurrent units (Cho et al., Learning phrase representations using RNN encoder-decoder,
+// 2014): the outputs of its last layer and the last states. params are, for each direction of each layer, the weights
+// and, with has_biases, the biases.
+// https://pytorch.org/docs/stable/generated/torch.nn.GRU.html
 func GRU(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool, batchFirst bool) (output, hn *tensor.Tensor) {
 	c := tensor.NewCall(slotGRU, 9)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -57,7 +65,9 @@ func GRU(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBi
 
 var slotGRUData = tensor.Slot("aten::gru.data")
 
-// GRUData is PyTorch's gru.
+// GRUData is the same for a packed sequence: the elements of all sequences step by step, and how many sequences reach
+// each step.
+// https://pytorch.org/docs/stable/generated/torch.nn.GRU.html
 func GRUData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool) (output, hn *tensor.Tensor) {
 	c := tensor.NewCall(slotGRUData, 9)
 	*c.Arg(0) = tensor.TensorValue(data)
@@ -74,7 +84,10 @@ func GRUData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx *tensor.Tensor, 
 
 var slotRNNTanh = tensor.Slot("aten::rnn_tanh.input")
 
-// RNNTanh is PyTorch's rnn_tanh.
+// RNNTanh is a simple recurrent network (Elman, Finding structure in time, 1990) with tanh: the outputs of its last
+// layer and the last states. params are, for each direction of each layer, the weights and, with has_biases, the
+// biases.
+// https://pytorch.org/docs/stable/generated/torch.nn.RNN.html
 func RNNTanh(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool, batchFirst bool) (output, hn *tensor.Tensor) {
 	c := tensor.NewCall(slotRNNTanh, 9)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -91,7 +104,9 @@ func RNNTanh(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, h
 
 var slotRNNTanhData = tensor.Slot("aten::rnn_tanh.data")
 
-// RNNTanhData is PyTorch's rnn_tanh.
+// RNNTanhData is the same for a packed sequence: the elements of all sequences step by step, and how many sequences
+// reach each step.
+// https://pytorch.org/docs/stable/generated/torch.nn.RNN.html
 func RNNTanhData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool) (output, hn *tensor.Tensor) {
 	c := tensor.NewCall(slotRNNTanhData, 9)
 	*c.Arg(0) = tensor.TensorValue(data)
@@ -108,7 +123,9 @@ func RNNTanhData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx *tensor.Tens
 
 var slotRNNReLU = tensor.Slot("aten::rnn_relu.input")
 
-// RNNReLU is PyTorch's rnn_relu.
+// RNNReLU is a simple recurrent network with ReLU: the outputs of its last layer and the last states. params are, for
+// each direction of each layer, the weights and, with has_biases, the biases.
+// https://pytorch.org/docs/stable/generated/torch.nn.RNN.html
 func RNNReLU(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool, batchFirst bool) (output, hn *tensor.Tensor) {
 	c := tensor.NewCall(slotRNNReLU, 9)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -125,7 +142,9 @@ func RNNReLU(input *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, h
 
 var slotRNNReLUData = tensor.Slot("aten::rnn_relu.data")
 
-// RNNReLUData is PyTorch's rnn_relu.
+// RNNReLUData is the same for a packed sequence: the elements of all sequences step by step, and how many sequences
+// reach each step.
+// https://pytorch.org/docs/stable/generated/torch.nn.RNN.html
 func RNNReLUData(data *tensor.Tensor, batchSizes *tensor.Tensor, hx *tensor.Tensor, params []*tensor.Tensor, hasBiases bool, numLayers int, dropout float64, train bool, bidirectional bool) (output, hn *tensor.Tensor) {
 	c := tensor.NewCall(slotRNNReLUData, 9)
 	*c.Arg(0) = tensor.TensorValue(data)
@@ -148,7 +167,8 @@ type LSTMCellOptions struct {
 	BHh *tensor.Tensor // default None
 }
 
-// LSTMCell is PyTorch's lstm_cell.
+// LSTMCell is one step of a long short-term memory network: the new hidden state and cell state.
+// https://pytorch.org/docs/stable/generated/torch.nn.LSTMCell.html
 func LSTMCell(input *tensor.Tensor, hx []*tensor.Tensor, wIh *tensor.Tensor, wHh *tensor.Tensor, opts ...LSTMCellOptions) (hy, cy *tensor.Tensor) {
 	c := tensor.NewCall(slotLSTMCell, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -175,7 +195,8 @@ type GRUCellOptions struct {
 	BHh *tensor.Tensor // default None
 }
 
-// GRUCell is PyTorch's gru_cell.
+// GRUCell is one step of a network of gated recurrent units: the new state.
+// https://pytorch.org/docs/stable/generated/torch.nn.GRUCell.html
 func GRUCell(input *tensor.Tensor, hx *tensor.Tensor, wIh *tensor.Tensor, wHh *tensor.Tensor, opts ...GRUCellOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotGRUCell, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -202,7 +223,8 @@ type RNNTanhCellOptions struct {
 	BHh *tensor.Tensor // default None
 }
 
-// RNNTanhCell is PyTorch's rnn_tanh_cell.
+// RNNTanhCell is one step of a simple recurrent network with tanh: the new state.
+// https://pytorch.org/docs/stable/generated/torch.nn.RNNCell.html
 func RNNTanhCell(input *tensor.Tensor, hx *tensor.Tensor, wIh *tensor.Tensor, wHh *tensor.Tensor, opts ...RNNTanhCellOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotRNNTanhCell, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
@@ -229,7 +251,8 @@ type RNNReLUCellOptions struct {
 	BHh *tensor.Tensor // default None
 }
 
-// RNNReLUCell is PyTorch's rnn_relu_cell.
+// RNNReLUCell is one step of a simple recurrent network with ReLU: the new state.
+// https://pytorch.org/docs/stable/generated/torch.nn.RNNCell.html
 func RNNReLUCell(input *tensor.Tensor, hx *tensor.Tensor, wIh *tensor.Tensor, wHh *tensor.Tensor, opts ...RNNReLUCellOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotRNNReLUCell, 6)
 	*c.Arg(0) = tensor.TensorValue(input)
