@@ -154,7 +154,8 @@ func Unregister(m Module, name string) *Tensor {
 		return t
 	}
 	if i := slices.Index(e.children.names, name); i >= 0 {
-		e.children.names, e.children.mods = slices.Delete(e.children.names, i, i+1), slices.Delete(e.children.mods, i, i+1)
+		e.children.names, e.children.mods = slices.Delete(e.children.names, i, i+1),
+			slices.Delete(e.children.mods, i, i+1)
 	}
 	return nil
 }
@@ -162,8 +163,8 @@ func Unregister(m Module, name string) *Tensor {
 // tensorFielder is implemented by modules whose tensors are not plain fields.
 type tensorFielder interface{ tensorField(name string) **Tensor }
 
-// TensorField is where a module keeps the parameter or buffer that the state dict calls name, nil if it has none of that
-// name. Tensors of children do not count.
+// TensorField is where a module keeps the parameter or buffer that the state dict calls name, nil if it has none of
+// that name. Tensors of children do not count.
 func TensorField(m Module, name string) **Tensor {
 	if f, ok := m.(tensorFielder); ok {
 		return f.tensorField(name)

@@ -36,7 +36,8 @@ func (m *RNNBase) forwardPacked(p rnn.PackedSequence, h0, c0 *Tensor) (out, hn, 
 		out, hn, cn = torch.LSTMData(x, p.BatchSizes, []*Tensor{h0, c0}, params, m.Bias, m.NumLayers, dropout,
 			m.Training(), m.Bidirectional)
 	case m.mode == "GRU":
-		out, hn = torch.GRUData(x, p.BatchSizes, h0, params, m.Bias, m.NumLayers, dropout, m.Training(), m.Bidirectional)
+		out, hn = torch.GRUData(x, p.BatchSizes, h0, params, m.Bias, m.NumLayers, dropout, m.Training(),
+			m.Bidirectional)
 	case m.ReLU:
 		out, hn = torch.RNNReLUData(x, p.BatchSizes, h0, params, m.Bias, m.NumLayers, dropout, m.Training(),
 			m.Bidirectional)

@@ -39,7 +39,8 @@ func TestVersions(t *testing.T) {
 			t.Errorf("versions %v, want %v", got.Metadata, want)
 		}
 		err = nn.LoadStateDict(m, got)
-		if c.missing == "" && err != nil || c.missing != "" && (err == nil || !strings.Contains(err.Error(), c.missing)) {
+		if c.missing == "" && err != nil || c.missing != "" &&
+			(err == nil || !strings.Contains(err.Error(), c.missing)) {
 			t.Errorf("version %d: error %v, want %q", c.version, err, c.missing)
 		}
 	}

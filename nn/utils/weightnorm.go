@@ -20,7 +20,8 @@ func parameter(what string, m nn.Module, name string) (string, *Tensor) {
 	}
 	at := nn.TensorField(m, name)
 	if at == nil || *at == nil || !(*at).IsParameter() {
-		tensor.Fail(tensor.ErrValue, "%s: %s has no parameter '%s', or has not made it yet", what, nn.ClassName(m), name)
+		tensor.Fail(tensor.ErrValue, "%s: %s has no parameter '%s', or has not made it yet", what, nn.ClassName(m),
+			name)
 	}
 	return name, *at
 }
@@ -48,7 +49,8 @@ func WeightNorm[M nn.Module](m M, opts ...WeightNormOptions) M {
 	nn.RegisterParameter(m, name+"_v", nn.NewParameter(w.Detach()))
 	nn.Compute(m, name, func(m nn.Module) *Tensor {
 		c := tensor.NewCall(opWeightNorm, 3)
-		*c.Arg(0), *c.Arg(1) = tensor.TensorValue(nn.Registered(m, name+"_v")), tensor.TensorValue(nn.Registered(m, name+"_g"))
+		*c.Arg(0), *c.Arg(1) = tensor.TensorValue(nn.Registered(m, name+"_v")),
+			tensor.TensorValue(nn.Registered(m, name+"_g"))
 		*c.Arg(2) = tensor.IntValue(dim)
 		return c.Do1()
 	})
@@ -61,7 +63,8 @@ func removed(what string, m nn.Module, name []string, suffixes ...string) {
 	if len(name) > 0 {
 		n = name[0]
 	}
-	if !nn.Computed(m, n) || nn.Registered(m, n+suffixes[0]) == nil || nn.Registered(m, n+suffixes[len(suffixes)-1]) == nil {
+	if !nn.Computed(m, n) || nn.Registered(m, n+suffixes[0]) == nil ||
+		nn.Registered(m, n+suffixes[len(suffixes)-1]) == nil {
 		tensor.Fail(tensor.ErrValue, "%s of '%s' not found in %s", what, n, nn.ClassName(m))
 	}
 	nn.InEvaluation(m, func() { nn.Refresh(m) }) // no power iteration
@@ -98,7 +101,8 @@ func SpectralNorm[M nn.Module](m M, opts ...SpectralNormOptions) M {
 	}
 	iterations := o.NPowerIterations.Or(1)
 	if iterations <= 0 {
-		tensor.Fail(tensor.ErrValue, "Expected n_power_iterations to be positive, but got n_power_iterations=%d", iterations)
+		tensor.Fail(tensor.ErrValue, "Expected n_power_iterations to be positive, but got n_power_iterations=%d",
+			iterations)
 	}
 	name, w := parameter("spectral_norm", m, o.Name)
 	fallback := 0

@@ -80,14 +80,17 @@ func TestWeightNorm(t *testing.T) {
 func TestWeightNormRefused(t *testing.T) {
 	lin := func() *nn.Linear { return nn.NewLinear(2, 2) }
 	for name, f := range map[string]func(){
-		"twice":      func() { utils.WeightNorm(utils.WeightNorm(lin())) },
-		"name":       func() { utils.WeightNorm(lin(), utils.WeightNormOptions{Name: "w"}) },
-		"dim":        func() { utils.WeightNorm(lin(), utils.WeightNormOptions{Dim: tensor.Some(4)}) },
-		"spectral":   func() { utils.SpectralNorm(lin(), utils.SpectralNormOptions{Dim: tensor.Some(2)}) },
-		"iterations": func() { utils.SpectralNorm(lin(), utils.SpectralNormOptions{NPowerIterations: tensor.Some(-1)}) },
-		"lazy":       func() { utils.WeightNorm(nn.NewLazyLinear(3)) },
-		"remove":     func() { utils.RemoveWeightNorm(lin()) },
-		"other":      func() { utils.RemoveSpectralNorm(utils.WeightNorm(lin())) },
+		"twice":    func() { utils.WeightNorm(utils.WeightNorm(lin())) },
+		"name":     func() { utils.WeightNorm(lin(), utils.WeightNormOptions{Name: "w"}) },
+		"dim":      func() { utils.WeightNorm(lin(), utils.WeightNormOptions{Dim: tensor.Some(4)}) },
+		"spectral": func() { utils.SpectralNorm(lin(), utils.SpectralNormOptions{Dim: tensor.Some(2)}) },
+		"iterations": func() {
+			utils.SpectralNorm(lin(),
+				utils.SpectralNormOptions{NPowerIterations: tensor.Some(-1)})
+		},
+		"lazy":   func() { utils.WeightNorm(nn.NewLazyLinear(3)) },
+		"remove": func() { utils.RemoveWeightNorm(lin()) },
+		"other":  func() { utils.RemoveSpectralNorm(utils.WeightNorm(lin())) },
 	} {
 		var e *tensor.Error
 		if err := torch.Try(f); !errors.As(err, &e) {

@@ -8,9 +8,9 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// linearCrossEntropy is the body of torch.nn.functional.linear_cross_entropy: a linear layer and cross_entropy. PyTorch's
-// options say how the computation is cut into chunks, which changes its memory and not its result; here it is done at
-// once.
+// linearCrossEntropy is the body of torch.nn.functional.linear_cross_entropy: a linear layer and cross_entropy.
+// PyTorch's options say how the computation is cut into chunks, which changes its memory and not its result; here it is
+// done at once.
 func linearCrossEntropy(c *Ctx) {
 	x, w, target, bias := c.T(0), c.T(1), c.T(2), c.T(3)
 	if x.Dim() < 1 || x.Dim() > 2 {
@@ -63,7 +63,8 @@ func linearCrossEntropy(c *Ctx) {
 }
 
 func init() {
-	const arguments = "Tensor input, Tensor linear_weight, Tensor target, *, Tensor? linear_bias=None, Tensor? weight=None, " +
+	const arguments = "Tensor input, Tensor linear_weight, Tensor target, *, Tensor? linear_bias=None, Tensor? " +
+		"weight=None, " +
 		"str reduction='mean', int? ignore_index=None, float label_smoothing=0.0"
 	tensor.Register(tensor.Def{
 		Schema: "F::linear_cross_entropy(" + arguments + ") -> Tensor",

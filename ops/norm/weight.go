@@ -33,13 +33,15 @@ func normExceptDim(c *Ctx, v *T, p, dim int) *T {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor",
-		Doc: "is the norm of order pow over all dimensions of v but dim; the result has size 1 in these. With a dim of -1 " +
+		Doc: "is the norm of order pow over all dimensions of v but dim; the result has size 1 in these. With a dim " +
+			"of -1 " +
 			"it is the norm of all elements, with no dimensions.",
 		Body: func(c *Ctx) { c.Return(normExceptDim(c, c.T(0), c.Int(1), c.Int(2))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor",
-		Doc: "is g * v / norm_except_dim(v, 2, dim): a weight by its length g and its direction v (Salimans and Kingma, " +
+		Doc: "is g * v / norm_except_dim(v, 2, dim): a weight by its length g and its direction v (Salimans and " +
+			"Kingma, " +
 			"Weight normalization, 2016).",
 		Go:   "-",
 		Body: func(c *Ctx) { c.Return(c.T(0).Mul(c.T(1).Div(op.Call1("aten::norm_except_dim", c.T(0), 2, c.Int(2))))) },

@@ -14,7 +14,8 @@ import (
 func checkGrid(c *Ctx, name string, x, grid *T, nd int) {
 	sh, gs := x.Shape(), grid.Shape()
 	if x.Device() != grid.Device() {
-		c.Fail(tensor.ErrDevice, "%s: expected input and grid to be on same device, but input is on %s and grid is on %s",
+		c.Fail(tensor.ErrDevice, "%s: expected input and grid to be on same device, but input is on %s and grid is "+
+			"on %s",
 			name, x.Device(), grid.Device())
 	}
 	if len(sh) < 1 || len(gs) < 1 || sh[0] != gs[0] {
@@ -52,7 +53,8 @@ func checkSampling(c *Ctx, at, nd int) {
 		c.FailDType(tensor.ErrNotImpl, name+"_cpu", x.DType())
 	}
 	if m := c.Int(at + 2); m < gridBilinear || m > gridBicubic {
-		c.Fail(tensor.ErrValue, "%s: interpolation_mode must be 0 (bilinear), 1 (nearest) or 2 (bicubic), got %d", name, m)
+		c.Fail(tensor.ErrValue, "%s: interpolation_mode must be 0 (bilinear), 1 (nearest) or 2 (bicubic), got %d", name,
+			m)
 	}
 	if p := c.Int(at + 3); p < padZeros || p > padReflection {
 		c.Fail(tensor.ErrValue, "%s: padding_mode must be 0 (zeros), 1 (border) or 2 (reflection), got %d", name, p)
@@ -142,7 +144,8 @@ func registerGrid(nd int) {
 			g, x, grid := c.T(0), c.T(1), c.T(2)
 			sh := append([]int{x.Size(0), x.Size(1)}, grid.Shape()[1:nd+1]...)
 			if !tensor.SameShape(g.Shape(), sh) || g.DType() != x.DType() {
-				c.Fail(tensor.ErrShape, "%s_backward: expected grad_output of shape %s and dtype %s, got %s and %s", name,
+				c.Fail(tensor.ErrShape, "%s_backward: expected grad_output of shape %s and dtype %s, got %s and %s",
+					name,
 					tensor.ShapeString(sh), x.DType(), tensor.ShapeString(g.Shape()), g.DType())
 			}
 			for i, want := range c.Bools(6) {
@@ -269,7 +272,8 @@ func registerAffine() {
 		},
 		CPU: func(c *Ctx) {
 			if c.ArgDType(0) == tensor.Float64 {
-				affineGrid(tensor.Data[float64](c.Out(0)), tensor.Data[float64](tensor.Dense(c.T(0))), c.Ints(1), c.Bool(2))
+				affineGrid(tensor.Data[float64](c.Out(0)), tensor.Data[float64](tensor.Dense(c.T(0))), c.Ints(1),
+					c.Bool(2))
 				return
 			}
 			theta := tensor.Data[float32](tensor.DenseAs(c.T(0), tensor.Float32))
@@ -290,7 +294,8 @@ func registerAffine() {
 			for _, n := range size[2:] {
 				places *= n
 			}
-			// the base coordinates are the grid of the identity; each stands in for a column of theta, and 1 for the last
+			// the base coordinates are the grid of the identity; each stands in for a column of theta, and 1 for the
+			// last
 			identity := g.NewZeros([]int{1, nd, nd + 1})
 			for i := range nd {
 				identity.Select(1, i).Select(1, i).FillScalarInPlace(1)
@@ -298,7 +303,8 @@ func registerAffine() {
 			one := append([]int{1}, size[1:]...)
 			base := op.Call1("aten::affine_grid_generator", identity, one, c.Bool(2)).Reshape([]int{places, nd})
 			rows := g.Reshape([]int{size[0], places, nd}).Transpose(1, 2)
-			c.Return(op.Call1("aten::cat", []*T{rows.MatMul(base), rows.SumDim([]int{2}, tensor.SumDimOptions{KeepDim: true})},
+			c.Return(op.Call1("aten::cat",
+				[]*T{rows.MatMul(base), rows.SumDim([]int{2}, tensor.SumDimOptions{KeepDim: true})},
 				-1))
 		},
 	})
@@ -319,14 +325,16 @@ func registerAffine() {
 				c.Fail(tensor.ErrDType, "Expected theta to have floating point type, but got %s", theta.DType())
 			}
 			if n := len(size); n != 4 && n != 5 {
-				c.Fail(tensor.ErrNotImpl, "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, "+
-					"respectively. Got size %s.", tensor.ShapeString(size))
+				c.Fail(tensor.ErrNotImpl,
+					"affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, "+
+						"respectively. Got size %s.", tensor.ShapeString(size))
 			}
 			if slices.Min(size) <= 0 {
 				c.Fail(tensor.ErrValue, "Expected non-zero, positive output size. Got %s", tensor.ShapeString(size))
 			}
 			if nd := len(size) - 2; theta.Dim() != 3 || theta.Size(-2) != nd || theta.Size(-1) != nd+1 {
-				c.Fail(tensor.ErrShape, "Expected a batch of %dD affine matrices of shape Nx%dx%d for size %s. Got %s.", nd,
+				c.Fail(tensor.ErrShape, "Expected a batch of %dD affine matrices of shape Nx%dx%d for size %s. Got %s.",
+					nd,
 					nd, nd+1, tensor.ShapeString(size), tensor.ShapeString(theta.Shape()))
 			}
 			c.Return(op.Call1("aten::affine_grid_generator", theta, size, c.Bool(2)))
@@ -355,7 +363,8 @@ func init() {
 		Doc: "reads input at the places that grid holds as coordinates between -1 and 1, the innermost dimension " +
 			"first. Shapes: input [N, C, H, W], grid [N, H', W', 2], result [N, C, H', W'], or input [N, C, D, H, W], " +
 			"grid [N, D', H', W', 3], result [N, C, D', H', W']. mode is bilinear, nearest or " +
-			"bicubic, which mean trilinear and tricubic for volumes; padding_mode is zeros, border or reflection. With align_corners the coordinates -1 " +
+			"bicubic, which mean trilinear and tricubic for volumes; padding_mode is zeros, border or reflection. " +
+			"With align_corners the coordinates -1 " +
 			"and 1 are the centres of the outermost elements, otherwise their edges." + site + "grid_sample.html",
 		Body: gridSample,
 	})

@@ -36,10 +36,12 @@ func init() {
 			"nogradgrad ; 1x2x3x4 1x2x5x2 2 2 false | nogradgrad ; 1x2x3x4 1x2x5x2 1 0 false | nograd",
 		"grid_sampler_3d :: 1x2x3x4x2 1x2x2x3x3 0 0 false | nogradgrad ; 1x2x3x4x2 1x2x2x3x3 0 2 true | nogradgrad ; "+
 			"1x2x3x4x2 1x2x2x3x3 1 1 false | nograd",
-		"grid_sampler_2d_backward :: 1x2x2x5 1x2x3x4 1x2x5x2 0 0 false [true,true] | nograd ; 1x2x2x5 1x2x3x4 1x2x5x2 2 "+
+		"grid_sampler_2d_backward :: 1x2x2x5 1x2x3x4 1x2x5x2 0 0 false [true,true] | nograd ; 1x2x2x5 1x2x3x4 "+
+			"1x2x5x2 2 "+
 			"1 true [true,true] | nograd",
 		"grid_sampler_3d_backward :: 1x2x2x2x3 1x2x3x4x2 1x2x2x3x3 0 0 false [true,true] | nograd",
-		"F::grid_sample :: 1x2x3x4 1x2x5x2 bilinear zeros false | nogradgrad ; 1x2x3x4x2 1x2x2x3x3 bilinear border true "+
+		"F::grid_sample :: 1x2x3x4 1x2x5x2 bilinear zeros false | nogradgrad ; 1x2x3x4x2 1x2x2x3x3 bilinear border "+
+			"true "+
 			"| nogradgrad ; 1x2x3x4 1x2x5x2 bicubic reflection false | nogradgrad",
 		"affine_grid_generator F::affine_grid :: 2x2x3 [2,3,4,5] false ; 2x2x3 [2,3,4,5] true ; 1x3x4 [1,2,3,2,4] false",
 		"affine_grid_generator_backward :: 2x4x5x2 [2,3,4,5] false ; 1x3x2x4x3 [1,2,3,2,4] true",

@@ -15,7 +15,8 @@ import (
 func numbers(c *Ctx, i int, name string) []int {
 	t := c.T(i)
 	if t.Dim() != 1 || t.DType() != tensor.Int64 {
-		c.Fail(tensor.ErrDType, "'%s' argument should be a 1D CPU int64 tensor, but got %dD %s %s tensor", name, t.Dim(),
+		c.Fail(tensor.ErrDType, "'%s' argument should be a 1D CPU int64 tensor, but got %dD %s %s tensor", name,
+			t.Dim(),
 			t.Device(), t.DType().ClassName())
 	}
 	out := make([]int, t.Numel())
@@ -71,12 +72,14 @@ func packPadded(c *Ctx) {
 			len(lengths), batch)
 	}
 	if lengths[batch-1] <= 0 {
-		c.Fail(tensor.ErrValue, "Length of all samples has to be greater than 0, but found an element in 'lengths' that "+
+		c.Fail(tensor.ErrValue, "Length of all samples has to be greater than 0, but found an element in 'lengths' "+
+			"that "+
 			"is <= 0")
 	}
 	if !slices.IsSortedFunc(lengths, func(a, b int) int { return b - a }) {
 		c.Fail(tensor.ErrValue, "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You "+
-			"can pass `enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if "+
+			"can pass `enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this "+
+			"requirement if "+
 			"you do not need ONNX exportability.")
 	}
 	if lengths[0] > steps {
@@ -115,7 +118,8 @@ func padPacked(c *Ctx) {
 		rows += n
 	}
 	if data.Dim() == 0 || data.Size(0) != rows {
-		c.Fail(tensor.ErrShape, "batch_sizes count %d elements, data has shape %s", rows, tensor.ShapeString(data.Shape()))
+		c.Fail(tensor.ErrShape, "batch_sizes count %d elements, data has shape %s", rows,
+			tensor.ShapeString(data.Shape()))
 	}
 	if total > 0 {
 		if total < steps {
@@ -150,7 +154,8 @@ func padSequence(c *Ctx) {
 	longest := 0
 	for i, s := range list {
 		if s.Dim() == 0 || !tensor.SameShape(s.Shape()[1:], list[0].Shape()[1:]) {
-			c.Fail(tensor.ErrShape, "the sequences must agree in all dimensions but the first: sequence 0 has shape %s, "+
+			c.Fail(tensor.ErrShape, "the sequences must agree in all dimensions but the first: sequence 0 has shape "+
+				"%s, "+
 				"sequence %d %s", tensor.ShapeString(list[0].Shape()), i, tensor.ShapeString(s.Shape()))
 		}
 		longest = max(longest, s.Size(0))
@@ -180,7 +185,8 @@ func init() {
 	for _, d := range []tensor.Def{
 		{
 			Schema: "_pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first) -> (Tensor, Tensor)",
-			Doc: "packs padded sequences (T, B, *), or (B, T, *) with batch_first, which are sorted by length, the longest " +
+			Doc: "packs padded sequences (T, B, *), or (B, T, *) with batch_first, which are sorted by length, the " +
+				"longest " +
 				"first: the elements step by step, and the number of sequences that reach each step." + site +
 				"pack_padded_sequence.html",
 			Go: "-", DataDependent: true, CrossDevice: true, Body: packPadded,
@@ -213,7 +219,8 @@ func init() {
 		},
 		{
 			Schema: "pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0.0, str padding_side=\"right\") -> Tensor",
-			Doc: "stacks sequences (L, *) of different lengths to a tensor (T, B, *), or (B, T, *) with batch_first, padded " +
+			Doc: "stacks sequences (L, *) of different lengths to a tensor (T, B, *), or (B, T, *) with batch_first, " +
+				"padded " +
 				"with padding_value on the right or the left." + site + "pad_sequence.html",
 			Go: "-", Body: padSequence,
 		},

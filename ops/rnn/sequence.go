@@ -173,8 +173,8 @@ func (n *network) one(w *cellWeights, x, h, c *T, backward bool) (y, hn, cn *T) 
 	return n.layer(w, x, h, c, backward)
 }
 
-// packed runs over sequences that are sorted by length, longest first. Steps that the same number of sequences reach are
-// one call of the layer.
+// packed runs over sequences that are sorted by length, longest first. Steps that the same number of sequences reach
+// are one call of the layer.
 func (n *network) packed(w *cellWeights, x, h, c *T, backward bool) (y, hn, cn *T) {
 	part := func(x *T, from, n int) *T { return x.Narrow(0, from, n) }
 	type stretch struct{ from, steps, size int } // from is the first row
@@ -280,7 +280,8 @@ func dataBody(mode int) func(c *Ctx) {
 		}
 		if x := c.T(0); x.Dim() != 2 || x.Size(0) != rows || h.Dim() != 3 || h.Size(1) != n.steps[0] ||
 			cx != nil && (cx.Dim() != 3 || cx.Size(1) != n.steps[0]) {
-			c.Fail(tensor.ErrShape, "expected %d rows of data and states of %d sequences, got data %s and states %s", rows,
+			c.Fail(tensor.ErrShape, "expected %d rows of data and states of %d sequences, got data %s and states %s",
+				rows,
 				n.steps[0], tensor.ShapeString(x.Shape()), tensor.ShapeString(h.Shape()))
 		}
 		out, hn, cn := n.run(c.T(0), h, cx)

@@ -36,8 +36,8 @@ type Options struct {
 	UseBuffers bool          // average buffers, too, instead of copying them
 }
 
-// AveragedModel holds a copy of a model whose parameters are averages of the model's. Its state dict is that of Python's
-// class: the entries of the copy under "module.", and "n_averaged".
+// AveragedModel holds a copy of a model whose parameters are averages of the model's. Its state dict is that of
+// Python's class: the entries of the copy under "module.", and "n_averaged".
 // https://pytorch.org/docs/stable/generated/torch.optim.swa_utils.AveragedModel.html
 type AveragedModel[M nn.Module] struct {
 	nn.Base
@@ -80,8 +80,8 @@ func (a *AveragedModel[M]) Forward(x *Tensor) *Tensor {
 	return a.Run(a, x, func(x *Tensor) *Tensor { return nn.Call(l, x) })
 }
 
-// UpdateParameters takes the model's present parameters into the averages. The model must be the one that was copied, or
-// one of the same parameters.
+// UpdateParameters takes the model's present parameters into the averages. The model must be the one that was copied,
+// or one of the same parameters.
 func (a *AveragedModel[M]) UpdateParameters(model M) {
 	tensor.NoGrad(func() {
 		averaged, current := nn.Parameters(a.Module), nn.Parameters(model)
@@ -131,7 +131,8 @@ func check(averaged, current []*Tensor) {
 	}
 	for i, t := range averaged {
 		if !tensor.SameShape(t.Shape(), current[i].Shape()) {
-			tensor.Fail(tensor.ErrShape, "AveragedModel: tensor %d of the model has shape %s, that of the averaged one %s",
+			tensor.Fail(tensor.ErrShape,
+				"AveragedModel: tensor %d of the model has shape %s, that of the averaged one %s",
 				i, tensor.ShapeString(current[i].Shape()), tensor.ShapeString(t.Shape()))
 		}
 	}

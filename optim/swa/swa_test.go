@@ -93,7 +93,8 @@ func TestRefused(t *testing.T) {
 	for name, f := range map[string]func(){
 		"decay": func() { swa.GetEMAAvgFn(1.5) },
 		"both": func() {
-			swa.NewAveragedModel(nn.NewReLU(), swa.Options{AvgFn: swa.GetSWAAvgFn(), MultiAvgFn: swa.GetSWAMultiAvgFn()})
+			swa.NewAveragedModel(nn.NewReLU(),
+				swa.Options{AvgFn: swa.GetSWAAvgFn(), MultiAvgFn: swa.GetSWAMultiAvgFn()})
 		},
 		"shapes":    func() { swa.NewAveragedModel(nn.NewLinear(2, 3)).UpdateParameters(nn.NewLinear(3, 3)) },
 		"forward":   func() { swa.NewAveragedModel(nn.NewMSELoss()).Forward(torch.Ones([]int{1})) },

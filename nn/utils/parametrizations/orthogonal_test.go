@@ -32,7 +32,8 @@ func TestOrthogonal(t *testing.T) {
 		for _, size := range [][2]int{{4, 4}, {3, 5}, {5, 3}} {
 			for _, alone := range []bool{false, true} {
 				l := nn.NewLinear(size[0], size[1], nn.LinearOptions{DType: tensor.Float64})
-				m := parametrizations.Orthogonal(l, parametrizations.OrthogonalOptions{Map: kind, NoTrivialization: alone})
+				m := parametrizations.Orthogonal(l,
+					parametrizations.OrthogonalOptions{Map: kind, NoTrivialization: alone})
 				x := torch.Randn([]int{2, size[0]}, torch.RandnOptions{DType: tensor.Float64})
 				original := parametrize.List(m, "weight").Originals()[0]
 				for step := range 3 { // the weight stays orthogonal whatever the original becomes
@@ -50,9 +51,11 @@ func TestOrthogonal(t *testing.T) {
 				if alone {
 					continue
 				}
-				w := torch.Eye(max(size[0], size[1]), torch.EyeOptions{DType: tensor.Float64}).Narrow(0, 0, size[1]).Narrow(1, 0,
+				w := torch.Eye(max(size[0], size[1]), torch.EyeOptions{DType: tensor.Float64}).Narrow(0, 0,
+					size[1]).Narrow(1, 0,
 					size[0])
-				if parametrize.Set(m, "weight", w); !m.Weight.AllClose(w, tensor.AllCloseOptions{Atol: tensor.Some(1e-7)}) {
+				if parametrize.Set(m, "weight", w); !m.Weight.AllClose(w,
+					tensor.AllCloseOptions{Atol: tensor.Some(1e-7)}) {
 					t.Errorf("%s %v: the weight is %v after it was set to the identity", name, size, m.Weight)
 				}
 			}

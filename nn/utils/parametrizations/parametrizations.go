@@ -56,7 +56,8 @@ func WeightNorm[M nn.Module](m M, opts ...WeightNormOptions) M {
 	if name == "" {
 		name = "weight"
 	}
-	parametrize.RegisterParametrization(m, name, nn.New(&weightNorm{dim: o.Dim.Or(0)}), parametrize.Options{Unsafe: true})
+	parametrize.RegisterParametrization(m, name, nn.New(&weightNorm{dim: o.Dim.Or(0)}),
+		parametrize.Options{Unsafe: true})
 	nn.RegisterLoadStateDictPreHook(m, func(_ nn.Module, sd *tensor.StateDict, prefix string) {
 		g, v := sd.Get(prefix+name+"_g"), sd.Get(prefix+name+"_v")
 		if g == nil || v == nil {

@@ -109,7 +109,8 @@ func TestInside(t *testing.T) {
 	a, _ := mha.Forward(y, y, y)
 	tensor.NoGrad(func() { p.MulScalarInPlace(2) })
 	b, _ := mha.Forward(y, y, y)
-	if bias := mha.OutProj.Bias; !b.Sub(bias).AllClose(a.Sub(bias).MulScalar(2), tensor.AllCloseOptions{Atol: tensor.Some(1e-6)}) {
+	if bias := mha.OutProj.Bias; !b.Sub(bias).AllClose(a.Sub(bias).MulScalar(2),
+		tensor.AllCloseOptions{Atol: tensor.Some(1e-6)}) {
 		t.Error("the attention does not follow its output's weight")
 	}
 }
@@ -155,7 +156,8 @@ func TestOldStateDict(t *testing.T) {
 	if err := m.LoadStateDict(sd); err != nil {
 		t.Fatal(err)
 	}
-	if got := m.At(0).(*nn.Linear).Weight.Sum().Item(); math.Abs(got-21) > 1e-5 || sd.Has("0.bias") == false || sd.Len() != 3 {
+	if got := m.At(0).(*nn.Linear).Weight.Sum().Item(); math.Abs(got-21) > 1e-5 || sd.Has("0.bias") == false ||
+		sd.Len() != 3 {
 		t.Errorf("weights sum to %v, want 21", got)
 	}
 }
@@ -228,10 +230,13 @@ func TestRefused(t *testing.T) {
 		"iterations": func() {
 			parametrizations.SpectralNorm(lin(), parametrizations.SpectralNormOptions{NPowerIterations: tensor.Some(0)})
 		},
-		"norm dim": func() { parametrizations.WeightNorm(lin(), parametrizations.WeightNormOptions{Dim: tensor.Some(7)}) },
-		"shape":    func() { parametrize.RegisterParametrization(lin(), "weight", nn.New(&wider{})) },
-		"not one":  func() { parametrize.RegisterParametrization(lin(), "weight", nn.NewMSELoss()) },
-		"remove":   func() { parametrize.RemoveParametrizations(lin(), "weight") },
+		"norm dim": func() {
+			parametrizations.WeightNorm(lin(),
+				parametrizations.WeightNormOptions{Dim: tensor.Some(7)})
+		},
+		"shape":   func() { parametrize.RegisterParametrization(lin(), "weight", nn.New(&wider{})) },
+		"not one": func() { parametrize.RegisterParametrization(lin(), "weight", nn.NewMSELoss()) },
+		"remove":  func() { parametrize.RemoveParametrizations(lin(), "weight") },
 		"leave": func() {
 			parametrize.RemoveParametrizations(parametrizations.WeightNorm(lin()), "weight",
 				parametrize.RemoveOptions{NoLeaveParametrized: true})

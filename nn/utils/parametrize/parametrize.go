@@ -27,16 +27,16 @@ type Tensor = tensor.Tensor
 // a tensor. Without it the tensor itself becomes the original.
 type Inverse interface{ RightInverse(x *Tensor) *Tensor }
 
-// Several is implemented by parametrizations of several originals, as weight normalization is. One can only be the first
-// of a tensor.
+// Several is implemented by parametrizations of several originals, as weight normalization is. One can only be the
+// first of a tensor.
 type Several interface {
 	nn.Module
 	ForwardAll(originals []*Tensor) *Tensor
 	RightInverseAll(x *Tensor) []*Tensor
 }
 
-// ParametrizationList holds the originals of one tensor and the parametrizations that are applied to them, one after the
-// other.
+// ParametrizationList holds the originals of one tensor and the parametrizations that are applied to them, one after
+// the other.
 type ParametrizationList struct {
 	nn.Base
 	list      []nn.Module
@@ -193,7 +193,8 @@ func RegisterParametrization(m nn.Module, name string, parametrization nn.Module
 			"name '%s'", nn.ClassName(m), name)
 	}
 	old := *at
-	l := nn.New(&ParametrizationList{list: []nn.Module{parametrization}, isTensor: !several, buffer: !old.IsParameter()})
+	l := nn.New(&ParametrizationList{list: []nn.Module{parametrization}, isTensor: !several,
+		buffer: !old.IsParameter()})
 	tensor.NoGrad(func() {
 		for _, t := range inverse(l.list, old, true) {
 			t = t.Detach()

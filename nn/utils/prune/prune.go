@@ -36,7 +36,8 @@ func Fraction(f float64) Amount { return Amount{fraction: f, relative: true} }
 func (a Amount) of(n int) int {
 	if a.relative {
 		if !(a.fraction >= 0 && a.fraction <= 1) {
-			tensor.Fail(tensor.ErrValue, "amount=%v should either be a float in the range [0, 1] or a non-negative integer",
+			tensor.Fail(tensor.ErrValue,
+				"amount=%v should either be a float in the range [0, 1] or a non-negative integer",
 				a.fraction)
 		}
 		return int(math.RoundToEven(a.fraction * float64(n)))
@@ -46,7 +47,8 @@ func (a Amount) of(n int) int {
 			a.count)
 	}
 	if a.count > n {
-		tensor.Fail(tensor.ErrValue, "amount=%d should be smaller than the number of parameters to prune=%d", a.count, n)
+		tensor.Fail(tensor.ErrValue, "amount=%d should be smaller than the number of parameters to prune=%d", a.count,
+			n)
 	}
 	return a.count
 }
@@ -66,7 +68,8 @@ const (
 type BasePruningMethod interface {
 	// PruningType says what a second pruning of a parameter sees of it.
 	PruningType() Type
-	// ComputeMask gives a mask of t's shape, 1 for what is kept, 0 for the rest, that keeps nothing which mask does not.
+	// ComputeMask gives a mask of t's shape, 1 for what is kept, 0 for the rest, that keeps nothing which mask does
+	// not.
 	ComputeMask(t, mask *Tensor) *Tensor
 }
 
@@ -123,7 +126,8 @@ func within(m BasePruningMethod, t, mask *Tensor) *Tensor {
 	case StructuredPruning:
 		c, ok := m.(Channels)
 		if !ok {
-			tensor.Fail(tensor.ErrType, "Pruning methods of PRUNING_TYPE \"structured\" need to have the attribute `dim` "+
+			tensor.Fail(tensor.ErrType, "Pruning methods of PRUNING_TYPE \"structured\" need to have the attribute "+
+				"`dim` "+
 				"defined.")
 		}
 		dim := wrap(t, c.PruningDim())
@@ -209,7 +213,8 @@ func channels(mask *Tensor, dim int, keep *Tensor) *Tensor {
 // structured checks the tensor and counts the channels to prune.
 func structured(t *Tensor, a Amount, dim int) (at, n int) {
 	if t.Dim() <= 1 {
-		tensor.Fail(tensor.ErrShape, "Structured pruning can only be applied to multidimensional tensors. Found tensor of "+
+		tensor.Fail(tensor.ErrShape, "Structured pruning can only be applied to multidimensional tensors. Found "+
+			"tensor of "+
 			"shape %s with %d dims", tensor.ShapeString(t.Shape()), t.Dim())
 	}
 	at = wrap(t, dim)
@@ -300,8 +305,9 @@ func Apply(m nn.Module, name string, method BasePruningMethod, opts ...Options) 
 		if len(opts) > 0 && opts[0].ImportanceScores != nil {
 			scores = opts[0].ImportanceScores
 			if !tensor.SameShape(scores.Shape(), orig.Shape()) {
-				tensor.Fail(tensor.ErrShape, "importance_scores should have the same shape as parameter %s of %s, got %s vs "+
-					"%s", name, nn.ClassName(m), tensor.ShapeString(scores.Shape()), tensor.ShapeString(orig.Shape()))
+				tensor.Fail(tensor.ErrShape,
+					"importance_scores should have the same shape as parameter %s of %s, got %s vs "+
+						"%s", name, nn.ClassName(m), tensor.ShapeString(scores.Shape()), tensor.ShapeString(orig.Shape()))
 			}
 		}
 		var mask *Tensor
@@ -363,8 +369,8 @@ func RandomStructured[M nn.Module](m M, name string, amount Amount, dim int) M {
 	return m
 }
 
-// LnStructured prunes the channels of a parameter along a dimension that have the smallest norms of order n, and returns
-// m.
+// LnStructured prunes the channels of a parameter along a dimension that have the smallest norms of order n, and
+// returns m.
 // https://pytorch.org/docs/stable/generated/torch.nn.utils.prune.ln_structured.html
 func LnStructured[M nn.Module](m M, name string, amount Amount, n float64, dim int, opts ...Options) M {
 	Apply(m, name, LnStructuredMethod{amount, n, dim}, opts...)
@@ -389,7 +395,8 @@ type Parameter struct {
 // https://pytorch.org/docs/stable/generated/torch.nn.utils.prune.global_unstructured.html
 func GlobalUnstructured(parameters []Parameter, method BasePruningMethod) {
 	if method.PruningType() != UnstructuredPruning {
-		tensor.Fail(tensor.ErrType, "Only \"unstructured\" PRUNING_TYPE supported for the `pruning_method`. Found method "+
+		tensor.Fail(tensor.ErrType, "Only \"unstructured\" PRUNING_TYPE supported for the `pruning_method`. Found "+
+			"method "+
 			"%T", method)
 	}
 	if len(parameters) == 0 {
@@ -399,14 +406,16 @@ func GlobalUnstructured(parameters []Parameter, method BasePruningMethod) {
 	for _, p := range parameters {
 		at := nn.TensorField(p.Module, p.Name)
 		if at == nil || *at == nil {
-			tensor.Fail(tensor.ErrValue, "global_unstructured: %s has no parameter '%s'", nn.ClassName(p.Module), p.Name)
+			tensor.Fail(tensor.ErrValue, "global_unstructured: %s has no parameter '%s'", nn.ClassName(p.Module),
+				p.Name)
 		}
 		v, s := (*at).Detach(), p.ImportanceScores
 		if s == nil {
 			s = v
 		}
 		if !tensor.SameShape(s.Shape(), v.Shape()) {
-			tensor.Fail(tensor.ErrShape, "importance_scores should have the same shape as parameter %s, got %s vs %s", p.Name,
+			tensor.Fail(tensor.ErrShape, "importance_scores should have the same shape as parameter %s, got %s vs %s",
+				p.Name,
 				tensor.ShapeString(s.Shape()), tensor.ShapeString(v.Shape()))
 		}
 		mask := v.OnesLike()

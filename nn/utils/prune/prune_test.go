@@ -78,7 +78,8 @@ func TestTraining(t *testing.T) {
 		t.Error("not pruned, or the parameter is lost")
 	}
 	m.Forward(torch.Randn([]int{3, 1, 4, 4})).Square().Sum().Backward()
-	if g := orig.Grad(); g == nil || g.MaskedSelect(nn.Registered(conv, "weight_mask").EqScalar(0)).Abs().Sum().Item() != 0 {
+	if g := orig.Grad(); g == nil || g.MaskedSelect(nn.Registered(conv,
+		"weight_mask").EqScalar(0)).Abs().Sum().Item() != 0 {
 		t.Error("what is pruned has a gradient")
 	}
 	torch.NoGrad(func() { orig.FillScalarInPlace(1) })
@@ -101,12 +102,15 @@ func TestMethods(t *testing.T) {
 		want   []float32
 	}{
 		"identity": {prune.IdentityMethod{}, prune.Options{}, []float32{1, -4, 2, 3}},
-		"scores":   {prune.L1UnstructuredMethod{Amount: prune.Count(1)}, prune.Options{ImportanceScores: scores}, []float32{1, 0, 2, 3}},
-		"none":     {prune.L1UnstructuredMethod{}, prune.Options{}, []float32{1, -4, 2, 3}},
-		"all":      {prune.RandomUnstructuredMethod{Amount: prune.Fraction(1)}, prune.Options{}, []float32{0, 0, 0, 0}},
-		"columns":  {prune.LnStructuredMethod{Amount: prune.Count(1), N: 1, Dim: -1}, prune.Options{}, []float32{0, -4, 0, 3}},
-		"mask":     {prune.CustomFromMaskMethod{Mask: torch.Eye(2)}, prune.Options{}, []float32{1, 0, 0, 3}},
-		"container": {prune.NewPruningContainer(prune.IdentityMethod{}, prune.L1UnstructuredMethod{Amount: prune.Count(3)}),
+		"scores": {prune.L1UnstructuredMethod{Amount: prune.Count(1)}, prune.Options{ImportanceScores: scores},
+			[]float32{1, 0, 2, 3}},
+		"none": {prune.L1UnstructuredMethod{}, prune.Options{}, []float32{1, -4, 2, 3}},
+		"all":  {prune.RandomUnstructuredMethod{Amount: prune.Fraction(1)}, prune.Options{}, []float32{0, 0, 0, 0}},
+		"columns": {prune.LnStructuredMethod{Amount: prune.Count(1), N: 1, Dim: -1}, prune.Options{},
+			[]float32{0, -4, 0, 3}},
+		"mask": {prune.CustomFromMaskMethod{Mask: torch.Eye(2)}, prune.Options{}, []float32{1, 0, 0, 3}},
+		"container": {prune.NewPruningContainer(prune.IdentityMethod{},
+			prune.L1UnstructuredMethod{Amount: prune.Count(3)}),
 			prune.Options{}, []float32{0, -4, 0, 0}},
 	} {
 		got := tensor.Data[float32](tensor.Dense(prune.Prune(c.method, x, nil, c.opts)))

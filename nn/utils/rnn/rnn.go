@@ -60,8 +60,8 @@ func InvertPermutation(permutation *Tensor) *Tensor {
 		torch.Arange(n, torch.ArangeOptions{DType: tensor.Int64, Device: permutation.Device()}))
 }
 
-// PackPaddedSequence packs padded sequences (T, B, *), or (B, T, *) with BatchFirst, of the given lengths (B): int64, on
-// the CPU. Without NoEnforceSorted the longest sequence comes first and no sequence is longer than the one before.
+// PackPaddedSequence packs padded sequences (T, B, *), or (B, T, *) with BatchFirst, of the given lengths (B): int64,
+// on the CPU. Without NoEnforceSorted the longest sequence comes first and no sequence is longer than the one before.
 // https://pytorch.org/docs/stable/generated/torch.nn.utils.rnn.pack_padded_sequence.html
 func PackPaddedSequence(input, lengths *Tensor, opts ...PackOptions) PackedSequence {
 	var o PackOptions
@@ -158,7 +158,8 @@ func UnpadSequence(padded, lengths *Tensor, batchFirst bool) []*Tensor {
 		batch = 0
 	}
 	if padded.Dim() < 2 || lengths.Dim() != 1 || lengths.Numel() != padded.Size(batch) {
-		tensor.Fail(tensor.ErrShape, "unpad_sequence: expected one length for each padded sequence, got sequences of shape "+
+		tensor.Fail(tensor.ErrShape, "unpad_sequence: expected one length for each padded sequence, got sequences of "+
+			"shape "+
 			"%s and lengths of shape %s", tensor.ShapeString(padded.Shape()), tensor.ShapeString(lengths.Shape()))
 	}
 	out := make([]*Tensor, padded.Size(batch))

@@ -107,7 +107,8 @@ func TestLayers(t *testing.T) {
 		for _, lengths := range [][]int{{3, 6, 1, 3}, {2, 2, 2}, {4}} {
 			var seqs []*torch.Tensor
 			for _, n := range lengths {
-				seqs = append(seqs, torch.Randn([]int{n, 4}, torch.RandnOptions{DType: tensor.Float64}).SetRequiresGrad(true))
+				seqs = append(seqs, torch.Randn([]int{n, 4},
+					torch.RandnOptions{DType: tensor.Float64}).SetRequiresGrad(true))
 			}
 			var state []*torch.Tensor
 			for _, size := range l.states {
