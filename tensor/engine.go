@@ -701,6 +701,9 @@ func (n *Node) call(grads []*Tensor, buf *[2]*Tensor) []*Tensor {
 	if n.more != nil && n.more.fn != nil {
 		return n.more.fn(n, grads)
 	}
+	if l := innermostLevel(); l != nil {
+		grads = l.gradsOfExamples(n, grads)
+	}
 	g := grads[0]
 	if g == nil {
 		m := &n.outMeta[0]

@@ -137,6 +137,9 @@ func BecomeView(t, v *Tensor) *Tensor {
 	shape, stride := append([]int(nil), v.shape...), append([]int(nil), v.stride...)
 	t.off = v.off
 	t.setDims(shape, stride)
+	if b := v.batched(); b != nil && t.batched() != nil {
+		*t.ag.batch = *b
+	}
 	if node != nil {
 		t.node, t.outNr = node, nr
 	}

@@ -121,7 +121,7 @@ func (l *VmapLevel) WrapSame(t *Tensor) *Tensor {
 }
 
 func (l *VmapLevel) wrap(phys *Tensor, same bool) *Tensor {
-	w := &Tensor{st: &Storage{}, ver: phys.ver, off: phys.off, dt: phys.dt, dev: phys.dev,
+	w := &Tensor{st: &Storage{n: phys.st.n}, ver: phys.ver, off: phys.off, dt: phys.dt, dev: phys.dev,
 		flags: phys.flags & flagWrapped}
 	w.st.bits.Store(stForeign | stBatched | phys.st.bits.Load()&stInference)
 	w.ag = &agMeta{batch: &batch{level: l, phys: phys, same: same}}
@@ -278,13 +278,12 @@ func (l *VmapLevel) Call(c *Ctx, next func()) {
 		return
 	}
 	l.deliver(c, b, res)
-	if !wants {
-		return
-	}
-	if c.op.View != nil {
+	if c.op.View != nil && c.records() && len(c.outs) > 0 && l.of(c.args[0].T) != nil {
 		l.rememberBase(c)
 	}
-	c.record()
+	if wants {
+		c.record()
+	}
 }
 
 // takesPart reports that an argument stands for an example of this level.
@@ -460,4 +459,25 @@ func TracksGrad(t *Tensor) bool {
 		t = b.phys
 	}
 	return false
+}
+
+// gradsOfExamples gives each example a gradient of its own where the rule of n reads what differs between the examples:
+// rules write into tensors that they make like the gradient.
+func (l *VmapLevel) gradsOfExamples(n *Node, grads []*Tensor) []*Tensor {
+	differs := func(t *Tensor) bool { b := l.of(t); return b != nil && !b.same }
+	some := slices.ContainsFunc(n.outs, differs)
+	for i := range n.args {
+		list, _ := n.args[i].X.([]*Tensor)
+		some = some || differs(n.args[i].T) || slices.ContainsFunc(list, differs)
+	}
+	if !some {
+		return grads
+	}
+	out := slices.Clone(grads)
+	for i, g := range out {
+		if g != nil && !differs(g) {
+			out[i] = l.Wrap(l.Unwrap(g))
+		}
+	}
+	return out
 }

@@ -182,16 +182,26 @@ func (b *Batched) functional() []Value {
 // Pointwise is the rule of operators that compute element by element: tensors with all examples get dimensions of size
 // 1 after the batch, until they have the same number of dimensions.
 func (b *Batched) Pointwise() []Value {
-	return b.Call(b.aligned())
+	res := b.Call(b.aligned())
+	if len(res) > 0 && res[0].K == KTensor && len(res[0].T.shape) <= b.rank() {
+		b.Same = true // a kernel that does not read the argument with the examples
+	}
+	return res
 }
 
-func (b *Batched) aligned() []Value {
+// rank is the largest number of dimensions that a tensor of the call has for one example.
+func (b *Batched) rank() int {
 	rank := 0
 	for _, v := range b.C.args {
 		if v.K == KTensor {
 			rank = max(rank, len(v.T.shape))
 		}
 	}
+	return rank
+}
+
+func (b *Batched) aligned() []Value {
+	rank := b.rank()
 	dims := b.promotion()
 	args := b.Args()
 	for i, v := range args {

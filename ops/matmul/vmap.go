@@ -1,6 +1,8 @@
 package matmul
 
 import (
+	"slices"
+
 	"github.com/gotorch-dev/torch/internal/batching"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -27,6 +29,8 @@ func productBatch(i int) tensor.BatchRule {
 	return func(b *tensor.Batched) []tensor.Value {
 		x, y := b.T(i), b.T(i+1)
 		switch {
+		case !b.Has(i) && !b.Has(i+1):
+			return batching.Tensors(x.MatMul(y))
 		case b.Has(i) && !b.Has(i+1) && x.Dim() == 3: // the rows of all examples in one matrix
 			s := x.Shape()
 			return batching.Tensors(x.Reshape([]int{s[0] * s[1], s[2]}).MM(y).Reshape([]int{s[0], s[1], y.Size(1)}))
@@ -45,6 +49,9 @@ func timesVector(b *tensor.Batched) []tensor.Value { return matVecBatch(b, 0) }
 
 func matVecBatch(b *tensor.Batched, i int) []tensor.Value {
 	m, v := b.T(i), b.T(i+1)
+	if !b.Has(i) && !b.Has(i+1) {
+		return batching.Tensors(m.MV(v))
+	}
 	if !b.Has(i) {
 		return batching.Tensors(v.MM(m.T()))
 	}
@@ -91,7 +98,7 @@ func linearBatch(b *tensor.Batched) []tensor.Value {
 	if flat {
 		w = w.Unsqueeze(-2)
 	}
-	rank := b.Rank(0)
+	in := slices.Clone(b.C.Shape(0)[:max(b.Rank(0)-1, 0)])
 	var y *T
 	switch {
 	case b.Has(1) && !b.Has(0): // [rows, in] times the weights of all examples
@@ -101,9 +108,8 @@ func linearBatch(b *tensor.Batched) []tensor.Value {
 	case b.Has(1):
 		y = x.Reshape([]int{b.Size(), -1, x.Size(-1)}).BMM(w.Transpose(1, 2))
 	default:
-		y = x.MatMul(w.T())
+		y = x.MatMul(w.T()).Expand(append([]int{b.Size()}, append(in, w.Size(0))...))
 	}
-	in := b.C.Shape(0)[:max(rank-1, 0)]
 	shape := append([]int{b.Size()}, in...)
 	if !flat {
 		shape = append(shape, y.Size(-1))
@@ -124,7 +130,19 @@ func linearBatch(b *tensor.Batched) []tensor.Value {
 // plus is the rule of operators that add beta times argument 0 to alpha times a product.
 func plus(of tensor.BatchRule) tensor.BatchRule {
 	return func(b *tensor.Batched) []tensor.Value {
-		y := of(b)[0].T
+		rank := b.Rank(1) + b.Rank(2) - 1 // of the result, with the batch
+		switch b.C.Op().Sch.Name {
+		case "addr", "addbmm":
+			rank = 3
+		case "baddbmm":
+			rank = 4
+		}
+		var y *T
+		if b.Has(1) || b.Has(2) {
+			y = of(b)[0].T
+		} else {
+			y = of(b)[0].T.Unsqueeze(0)
+		}
 		beta, alpha := b.C.Value(3), b.C.Value(4)
 		one := func(v tensor.Value) bool { n := v.Num(); return n.C == 1 }
 		if !one(alpha) {
@@ -135,7 +153,7 @@ func plus(of tensor.BatchRule) tensor.BatchRule {
 		}
 		self := b.T(0)
 		if b.Has(0) {
-			for self.Dim() < y.Dim() {
+			for self.Dim() < rank {
 				self = self.Unsqueeze(1)
 			}
 		}

@@ -31,7 +31,7 @@ func init() {
 	batching.Rule(rollBatch, "roll")
 	batching.Rule(diagEmbedBatch, "diag_embed")
 	batching.Rule(stridedBatch, "as_strided")
-	batching.Rule(stridedScatterBatch, "gotorch::strided_scatter")
+	batching.Rule(stridedScatterBatch, "gotorch::strided_scatter", "as_strided_scatter")
 	batching.Rule(newStridedBatch, "new_empty_strided")
 }
 
