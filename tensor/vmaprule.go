@@ -360,7 +360,7 @@ func (b *Batched) inPlace(random bool) []Value {
 	case random && x.same && b.Level.randomness == RandomDifferent:
 		c.Fail(ErrValue, "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like "+
 			"same randomness. If this is necessary for your usage, please file an issue with functorch.")
-	case random || x.same || op.Elementwise || op.def == "aten::copy_":
+	case random || x.same || op.Elementwise && op.batchRule() == nil || op.def == "aten::copy_":
 		b.Call(b.aligned())
 	case op.base != nil:
 		b.Op = op.base

@@ -2,6 +2,7 @@ package matmul
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/gotorch-dev/torch/internal/batching"
 	"github.com/gotorch-dev/torch/tensor"
@@ -131,7 +132,7 @@ func linearBatch(b *tensor.Batched) []tensor.Value {
 func plus(of tensor.BatchRule) tensor.BatchRule {
 	return func(b *tensor.Batched) []tensor.Value {
 		rank := b.Rank(1) + b.Rank(2) - 1 // of the result, with the batch
-		switch b.C.Op().Sch.Name {
+		switch strings.TrimSuffix(b.C.Op().Sch.Name, "_") {
 		case "addr", "addbmm":
 			rank = 3
 		case "baddbmm":
@@ -149,7 +150,7 @@ func plus(of tensor.BatchRule) tensor.BatchRule {
 			y = y.MulScalar(alpha.Num())
 		}
 		if beta.Num().C == 0 {
-			return batching.Tensors(y)
+			return batching.Tensors(y.Expand(append([]int{b.Size()}, y.Shape()[1:]...)))
 		}
 		self := b.T(0)
 		if b.Has(0) {

@@ -31,7 +31,7 @@ func fillBatch(b *tensor.Batched) []tensor.Value {
 }
 
 func maskedFillBatch(b *tensor.Batched) []tensor.Value {
-	if !b.Has(2) {
+	if !b.Has(2) || b.C.Op().Sch.Params[2].Kind == tensor.KScalar && b.C.Value(2).K != tensor.KTensor {
 		return b.Pointwise()
 	}
 	mask := b.T(1)
