@@ -49,7 +49,7 @@ func GradAndValue(f Func, opts ...GradOptions) Func {
 			tensor.Fail(tensor.ErrValue, what+"expected f(*args) to return a single tensor, got %d. Set HasAux for "+
 				"auxiliary results", len(tr.outs))
 		case tr.outs[0].Dim() != 0:
-			tensor.Fail(tensor.ErrShape, what+"expected f(*args) to return a scalar tensor, got tensor with %d dims. Maybe "+
+			tensor.Fail(tensor.ErrShape, what+"Expected f(*args) to return a scalar Tensor, got tensor with %d dims. Maybe "+
 				"you wanted to use the vjp or jacrev APIs instead?", tr.outs[0].Dim())
 		}
 		ys := tr.outs[:1]

@@ -152,7 +152,7 @@ func inDims(dims []int, args []*Tensor) (in []int, size int) {
 		size = t.Size(in[i])
 	}
 	if size < 0 {
-		tensor.Fail(tensor.ErrValue, what+": at least one input must be mapped over: every entry of in_dims is None", dims)
+		tensor.Fail(tensor.ErrValue, "vmap: Expected at least one Tensor to vmap over")
 	}
 	return in, size
 }

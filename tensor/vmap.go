@@ -327,15 +327,16 @@ func (l *VmapLevel) check(b *Batched) {
 	}
 	if c.op.DataDependent && c.op.batchRule() == nil {
 		if len(c.op.Sch.Results) == 1 && c.op.Sch.Results[0].Kind == KBool {
-			c.Fail(ErrNotImpl, "vmap: It looks like you're attempting to use a Tensor in some data-dependent control "+
-				"flow. We don't support that yet, please shout over at "+
-				"https://github.com/pytorch/functorch/issues/257 .")
+			refuseBranch(c)
 		}
-		c.Fail(ErrNotImpl, "vmap: We do not support batching operator %s since its output shape depends on the data: "+
-			"the examples of a batch would have different shapes", c.op.full)
+		c.Fail(ErrNotImpl, "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap "+
+			"over %s: the examples of a batch would have results of different shapes", c.op.full)
 	}
-	if !c.op.IsInPlace() && !c.op.writesFirst() || c.args[0].K != KTensor {
+	if !c.op.IsInPlace() && !c.op.writesFirst() {
 		return
+	}
+	if c.args[0].K != KTensor {
+		c.Fail(ErrNotImpl, "Batching rule not implemented for %s, which changes the tensors of lists", c.op.full)
 	}
 	if s := l.of(c.args[0].T); s == nil || s.same {
 		for i := 1; i < len(c.args); i++ {
@@ -476,8 +477,31 @@ func (l *VmapLevel) gradsOfExamples(n *Node, grads []*Tensor) []*Tensor {
 	out := slices.Clone(grads)
 	for i, g := range out {
 		if g != nil && !differs(g) {
-			out[i] = l.Wrap(l.Unwrap(g))
+			out[i] = l.apart(g)
 		}
 	}
 	return out
+}
+
+// apart gives each example a value of its own of what was the same for all.
+func (l *VmapLevel) apart(t *Tensor) *Tensor {
+	if t.RequiresGrad() && IsGradEnabled() {
+		return addT(t, l.Wrap(zeros(t.dev, []int{l.size}, t.dt))) // is recorded
+	}
+	return l.Wrap(l.Unwrap(t))
+}
+
+// refuseBatchMemory panics where a tensor that stands for one example would get another memory.
+func refuseBatchMemory(ts ...*Tensor) {
+	for _, t := range ts {
+		if t.batched() != nil {
+			Fail(ErrNotImpl, "vmap: the memory of a tensor that is mapped over cannot be resized or exchanged")
+		}
+	}
+}
+
+// refuseBranch panics since a program asked for the truth of a value that differs between the examples.
+func refuseBranch(c *Ctx) {
+	c.FailHint(ErrNotImpl, "in Go: torch.Where in place of an if", "vmap: It looks like you're attempting to use a Tensor "+
+		"in some data-dependent control flow. We don't support that yet")
 }

@@ -46,7 +46,8 @@ func (o *Op) batchRule() BatchRule {
 }
 
 // Batching says how vmap takes the operator to a whole batch: "rule", "pointwise" (broadcasting), "body" (the operators
-// that it is composed of), or "loop" (one example after the other).
+// that it is composed of), "random" (by the mode of random numbers), "none" (no tensor goes in), "loop" (one example
+// after the other), or "refused".
 func (o *Op) Batching() string {
 	switch {
 	case o.batchRule() != nil:
@@ -57,6 +58,10 @@ func (o *Op) Batching() string {
 		return "pointwise"
 	case isRandomOp(o):
 		return "random"
+	case o.needs == 0 && !slices.ContainsFunc(o.Sch.Params, func(p Param) bool { return p.Kind == KTensor }):
+		return "none"
+	case o.DataDependent || o.writesFirst():
+		return "refused"
 	}
 	return "loop"
 }
@@ -317,9 +322,7 @@ func (b *Batched) stack(all [][]Value) []Value {
 			out[i] = TensorsValue(l)
 		case KNone:
 		default:
-			b.C.Fail(ErrNotImpl, "vmap: It looks like you're attempting to use a Tensor in some data-dependent control "+
-				"flow. We don't support that yet, please shout over at "+
-				"https://github.com/pytorch/functorch/issues/257 .")
+			refuseBranch(b.C)
 		}
 	}
 	return out

@@ -1,7 +1,10 @@
 package torchtest
 
 import (
+	_ "embed"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -13,7 +16,8 @@ const examples = 3
 // those of its forms in place, and the gradient of each example. Once all tensors differ between the examples, then one
 // after the other alone.
 func (r *runner) vmap(s tensor.Sample) {
-	if isRandom(r.op) || r.op.DataDependent {
+	if isRandom(r.op) || r.op.DataDependent || vmapTable()[r.op.FullName()].how == "refused" ||
+		strings.HasSuffix(r.op.FullName(), ".out") {
 		return
 	}
 	args := cast(s.Args, tensor.Float64)
@@ -236,3 +240,21 @@ func stackAll(ts []*tensor.Tensor) *tensor.Tensor {
 	*c.Arg(0), *c.Arg(1) = tensor.TensorsValue(ts), tensor.IntValue(0)
 	return c.Do1()
 }
+
+// vmapText lists the operators that vmap takes one example after the other ("loop") or refuses, each with its reason.
+//
+//go:embed vmap.tsv
+var vmapText string
+
+type vmapRow struct{ how, why string }
+
+// vmapTable is vmapText by operator.
+var vmapTable = sync.OnceValue(func() map[string]vmapRow {
+	out := map[string]vmapRow{}
+	for _, line := range strings.Split(strings.TrimSpace(vmapText), "\n") {
+		if f := strings.Split(line, "\t"); len(f) == 3 {
+			out[f[0]] = vmapRow{f[1], f[2]}
+		}
+	}
+	return out
+})

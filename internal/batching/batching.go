@@ -85,7 +85,9 @@ func full(b *Call, args []Value) (rank int) {
 func Dims(params ...string) tensor.BatchRule { return along(nil, params) }
 
 // SizesDims is Dims for operators that are told the sizes of an example, too.
-func SizesDims(sizes string, params ...string) tensor.BatchRule { return along([]string{sizes}, params) }
+func SizesDims(sizes string, params ...string) tensor.BatchRule {
+	return along([]string{sizes}, params)
+}
 
 func along(sizes, params []string) tensor.BatchRule {
 	return func(b *Call) []Value {
@@ -159,7 +161,9 @@ func Flat(dimOp string) tensor.BatchRule {
 }
 
 // Flatten makes one dimension of those from d on.
-func Flatten(x *T, d int) *T { return x.Reshape(append(slices.Clone(x.Shape()[:d]), rest(x.Shape()[d:]))) }
+func Flatten(x *T, d int) *T {
+	return x.Reshape(append(slices.Clone(x.Shape()[:d]), rest(x.Shape()[d:])))
+}
 
 func rest(shape []int) int {
 	n := 1
@@ -306,3 +310,23 @@ func Tensors(ts ...*T) []Value {
 	}
 	return out
 }
+
+// Batch is the rule of operators all of whose tensors have a batch of their own in dimension 0.
+func Batch(b *Call) []Value {
+	args := b.Args()
+	for i, v := range args {
+		if v.K == tensor.KTensor {
+			args[i] = tensor.TensorValue(FoldIn(b.Full(i)))
+		}
+	}
+	res := b.Call(args)
+	for i, v := range res {
+		if v.K == tensor.KTensor {
+			res[i] = tensor.TensorValue(Unfold(v.T, b.Size()))
+		}
+	}
+	return res
+}
+
+// Pointwise is the rule of operators that compute element by element and whose Defs do not say so.
+func Pointwise(b *Call) []Value { return b.Pointwise() }

@@ -47,8 +47,8 @@ func pickedBy(b *tensor.Batched) picked {
 		n, r := 1, t.Dim()
 		if t.DType() == tensor.Bool || t.DType() == tensor.Uint8 {
 			if b.Has(1) {
-				b.C.Fail(tensor.ErrNotImpl, "vmap: It looks like you're attempting to index with a mask that differs between "+
-					"the examples. The examples of a batch would have results of different shapes; use torch.where instead")
+				b.C.Fail(tensor.ErrNotImpl, "vmap: We do not support batching operators that can support dynamic shape. "+
+					"Attempting to batch over indexing with a boolean mask.")
 			}
 			n, r = t.Dim(), 1
 		}
@@ -253,7 +253,9 @@ func takeBatch(b *tensor.Batched) []tensor.Value {
 }
 
 // positive counts negative indices from the front.
-func positive(index *T, n int) *T { return op.Call1("aten::where.self", index.GeScalar(0), index, index.AddScalar(n)) }
+func positive(index *T, n int) *T {
+	return op.Call1("aten::where.self", index.GeScalar(0), index, index.AddScalar(n))
+}
 
 func putFlatBatch(b *tensor.Batched) []tensor.Value {
 	x := b.Full(0)

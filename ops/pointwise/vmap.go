@@ -10,6 +10,7 @@ import (
 // tensor without dimensions, which a batch of numbers is not.
 func init() {
 	batching.Rule(batching.Dims("dim"), "glu", "glu_backward")
+	batching.Rule(batching.Leading("self"), "log_sigmoid")
 	batching.Rule(fillBatch, "fill.Tensor")
 	batching.Rule(maskedFillBatch, "masked_fill.Tensor")
 }

@@ -21,6 +21,11 @@ func init() {
 	batching.Rule(batching.Leading("self"), "alias", "detach", "tril", "triu", "view_as_real", "view_as_complex", "real",
 		"imag", "constant_pad_nd", "zeros_like", "ones_like", "full_like", "empty_like", "pixel_shuffle",
 		"pixel_unshuffle")
+	for nd, pads := range []string{1: "pad1d", 2: "pad2d", 3: "pad3d"} {
+		if nd > 0 {
+			batching.Rule(batching.Fold(nd, ""), "reflection_"+pads, "replication_"+pads)
+		}
+	}
 	batching.Rule(withoutFormat, "clone", "_to_copy")
 	batching.Rule(batching.Sizes("size"), "_unsafe_view", "new_empty", "new_full", "new_ones", "new_zeros")
 	batching.Rule(viewBatch, "view")
