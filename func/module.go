@@ -33,7 +33,7 @@ func WithParameters(m nn.Module, f func(), params ...map[string]*Tensor) {
 	for name, t := range nn.NamedBuffers(m) {
 		own[name] = t
 	}
-	r := replaced{}
+	r := &replaced{map[*Tensor]*Tensor{}}
 	for _, dict := range params {
 		for name, t := range dict {
 			p := own[name]
@@ -41,32 +41,32 @@ func WithParameters(m nn.Module, f func(), params ...map[string]*Tensor) {
 				tensor.Fail(tensor.ErrNotFound, "functional_call: the module %s has no parameter or buffer '%s'",
 					nn.ClassName(m), name)
 			}
-			r[p] = t
+			r.by[p] = t
 		}
 	}
 	tensor.WithLayer(r, f)
 }
 
 // replaced is a layer that has operators read other tensors in place of a module's.
-type replaced map[*Tensor]*Tensor
+type replaced struct{ by map[*Tensor]*Tensor }
 
 // Rank is that of a transform, so that the innermost call of a module counts.
-func (replaced) Rank() tensor.Rank { return tensor.RankTransform }
+func (*replaced) Rank() tensor.Rank { return tensor.RankTransform }
 
 // Call replaces the arguments.
-func (r replaced) Call(c *tensor.Ctx, next func()) {
+func (r *replaced) Call(c *tensor.Ctx, next func()) {
 	for i := range c.NumArgs() {
 		switch v := c.Value(i); v.K {
 		case tensor.KTensor:
-			if t := r[v.T]; t != nil {
+			if t := r.by[v.T]; t != nil {
 				c.SetValue(i, tensor.TensorValue(t))
 			}
 		case tensor.KTensors:
 			l, _ := v.X.([]*Tensor)
-			if slices.ContainsFunc(l, func(t *Tensor) bool { return r[t] != nil }) {
+			if slices.ContainsFunc(l, func(t *Tensor) bool { return r.by[t] != nil }) {
 				l = slices.Clone(l)
 				for j, t := range l {
-					if x := r[t]; x != nil {
+					if x := r.by[t]; x != nil {
 						l[j] = x
 					}
 				}

@@ -396,8 +396,8 @@ func (l *VmapLevel) rememberBase(c *Ctx) {
 // deliver sets the results of the call.
 func (l *VmapLevel) deliver(c *Ctx, b *Batched, res []Value) {
 	wrap := func(t *Tensor) *Tensor {
-		if t == nil {
-			return nil
+		if t == nil { // a result that nobody asked for, which has no elements
+			return l.WrapSame(zeros(c.args[0].T.dev, []int{0}, c.args[0].T.dt))
 		}
 		if b.Same {
 			return l.WrapSame(t)
