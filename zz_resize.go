@@ -4,6 +4,39 @@ package torch
 
 import "github.com/gotorch-dev/torch/tensor"
 
+var slotAffineGridGenerator = tensor.Slot("aten::affine_grid_generator")
+
+// AffineGridGenerator gives the grid for grid_sampler that an affine transform makes. Shapes: theta [N, 2, 3] for size
+// (N, C, H, W), result [N, H, W, 2]; theta [N, 3, 4] for size (N, C, D, H, W), result [N, D, H, W, 3].
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.affine_grid.html
+func AffineGridGenerator(theta *tensor.Tensor, size []int, alignCorners bool, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotAffineGridGenerator, 3)
+	*c.Arg(0) = tensor.TensorValue(theta)
+	*c.Arg(1) = tensor.OptIntsValue(size)
+	*c.Arg(2) = tensor.BoolValue(alignCorners)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotGridSampler = tensor.Slot("aten::grid_sampler")
+
+// GridSampler is grid_sampler_2d of images and grid_sampler_3d of volumes.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.grid_sample.html
+func GridSampler(input *tensor.Tensor, grid *tensor.Tensor, interpolationMode int, paddingMode int, alignCorners bool) *tensor.Tensor {
+	c := tensor.NewCall(slotGridSampler, 5)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(grid)
+	*c.Arg(2) = tensor.IntValue(interpolationMode)
+	*c.Arg(3) = tensor.IntValue(paddingMode)
+	*c.Arg(4) = tensor.BoolValue(alignCorners)
+	return c.Do1()
+}
+
 // PixelShuffle is the function form of [tensor.Tensor.PixelShuffle].
 func PixelShuffle(t *tensor.Tensor, upscaleFactor int, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.PixelShuffle(upscaleFactor, opts...)

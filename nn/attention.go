@@ -115,6 +115,7 @@ func (m *MultiheadAttention) Forward(query, key, value *Tensor, opts ...Attentio
 
 func (m *MultiheadAttention) forward(query, key, value *Tensor, o AttentionOptions) (out, weights *Tensor) {
 	batched := query.Dim() == 3
+	m.OutProj.refresh(m.OutProj)
 	o.KeyPaddingMask, o.AttnMask = addedMask(o.KeyPaddingMask, query), addedMask(o.AttnMask, query)
 	if m.BatchFirst && batched {
 		// the same tensor stays the same tensor, so that self-attention is recognised

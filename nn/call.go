@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gotorch-dev/torch/internal/rng"
 	nninit "github.com/gotorch-dev/torch/nn/init"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -110,5 +109,3 @@ func initLinear(weight, bias *Tensor) {
 		}
 	}
 }
-
-func defaultGenerator() *tensor.Generator { return rng.Default }

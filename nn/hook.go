@@ -12,6 +12,37 @@ func (h Handle) Remove() {
 	}
 }
 
+// RegisterLoadStateDictPreHook calls f before a state dict is loaded into the module, with a copy of the dict, which f
+// may change, and the prefix of the module's names in it ("layer1." or ""). Older files are read so.
+func RegisterLoadStateDictPreHook(m Module, f func(m Module, sd *tensor.StateDict, prefix string)) Handle {
+	return register(&m.moduleBase().more().load, f)
+}
+
+// prepared is sd as the modules' hooks want it.
+func prepared(m Module, sd *tensor.StateDict) *tensor.StateDict {
+	copied := false
+	for prefix, c := range NamedModules(m) {
+		e := c.moduleBase().extra
+		if e == nil || len(e.load) == 0 {
+			continue
+		}
+		if !copied {
+			own := &tensor.StateDict{Metadata: sd.Metadata}
+			for k, t := range sd.All() {
+				own.Set(k, t)
+			}
+			sd, copied = own, true
+		}
+		if prefix != "" {
+			prefix += "."
+		}
+		for _, f := range e.load {
+			(*f)(c, sd, prefix)
+		}
+	}
+	return sd
+}
+
 func (b *Base) hookSet() *hooks {
 	if b.hooks == nil {
 		b.hooks = &hooks{}
@@ -118,6 +149,7 @@ func (b *Base) run2(m Module, x *Tensor, forward func(*Tensor) (*Tensor, *Tensor
 
 func (b *Base) runHooked(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) []*Tensor {
 	h := b.hooks
+	b.refresh(m)
 	for _, f := range h.pre {
 		if r := (*f)(m, in); r != nil {
 			in = r

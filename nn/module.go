@@ -25,11 +25,12 @@ type Layer interface {
 	Forward(x *Tensor) *Tensor
 }
 
-// Base is what every module embeds: the training flag and the hooks.
+// Base is what every module embeds: the training flag, the hooks, and what was registered beside the fields.
 type Base struct {
 	self  Module
 	eval  bool
 	hooks *hooks
+	extra *extra
 	place place
 }
 
@@ -73,6 +74,18 @@ func (b *Base) Train(on ...bool) Module {
 
 // Eval switches the module and all its children to evaluation mode.
 func (b *Base) Eval() Module { return b.Train(false) }
+
+// IsTraining reports whether a module is in training mode.
+func IsTraining(m Module) bool { return !m.moduleBase().eval }
+
+// InEvaluation runs f while m itself, but none of its children, is in evaluation mode.
+func InEvaluation(m Module, f func()) {
+	b := m.moduleBase()
+	before := b.eval
+	b.eval = true
+	defer func() { b.eval = before }()
+	f()
+}
 
 // Train sets the mode of m and all its children.
 func Train(m Module, on bool) {
@@ -409,6 +422,7 @@ func convert(m Module, f func(t *Tensor) *Tensor) {
 			set(b)
 		}
 	})
+	Refresh(m)
 }
 
 // ToDevice moves the parameters, their gradients and the buffers to a device, in place, as Python's to(device).
@@ -532,6 +546,7 @@ func LoadStateDict(m Module, sd *tensor.StateDict, opts ...LoadOptions) error {
 	if len(opts) > 0 {
 		o = opts[0]
 	}
+	sd = prepared(m, sd)
 	own := StateDict(m)
 	var res LoadResult
 	var msgs []string
@@ -604,6 +619,7 @@ func LoadStateDict(m Module, sd *tensor.StateDict, opts ...LoadOptions) error {
 			}
 		}
 	}
+	Refresh(m)
 	return nil
 }
 
@@ -614,6 +630,14 @@ type Classed interface{ ClassName() string }
 type Extra interface{ ExtraRepr() string }
 
 func className(m Module) string {
+	if e := m.moduleBase().extra; e != nil && e.prefix != "" {
+		return e.prefix + plainClassName(m)
+	}
+	return plainClassName(m)
+}
+
+// plainClassName is the class name of a module without parametrizations.
+func plainClassName(m Module) string {
 	if c, ok := m.(Classed); ok {
 		return c.ClassName()
 	}

@@ -94,6 +94,27 @@ func (m *NormBase) ResetParameters() {
 	}
 }
 
+// BatchNormOf is what all batch norms share in m, nil when m is no batch norm.
+func BatchNormOf(m Module) *NormBase {
+	switch b := m.(type) {
+	case *BatchNorm1d:
+		return &b.NormBase
+	case *BatchNorm2d:
+		return &b.NormBase
+	case *BatchNorm3d:
+		return &b.NormBase
+	case *SyncBatchNorm:
+		return &b.NormBase
+	case *LazyBatchNorm1d:
+		return &b.NormBase
+	case *LazyBatchNorm2d:
+		return &b.NormBase
+	case *LazyBatchNorm3d:
+		return &b.NormBase
+	}
+	return nil
+}
+
 // StateVersion is 2 since num_batches_tracked is saved.
 func (m *NormBase) StateVersion() int { return 2 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gotorch-dev/torch/nn/utils/rnn"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -119,23 +120,43 @@ func (m *RNNBase) realHidden() int {
 
 // ResetParameters draws the parameters anew, uniformly from ±1/sqrt(hidden).
 func (m *RNNBase) ResetParameters() {
-	m.WalkOwn(func(_ string, t *Tensor) { uniformFan(t, m.HiddenSize) }, noBuf, noChild)
+	for _, t := range m.params() {
+		uniformFan(t, m.HiddenSize)
+	}
 }
 
 // WalkOwn visits the parameters in PyTorch's order.
 func (m *RNNBase) WalkOwn(param func(string, *Tensor), _ func(string, *Tensor, bool), _ func(string, Module)) {
+	m.fields(func(name string, at **Tensor) {
+		if (*at).IsParameter() { // not one that is computed
+			param(name, *at)
+		}
+	})
+}
+
+// fields visits where the tensors are kept, in the order in which the operators take them.
+func (m *RNNBase) fields(visit func(name string, at **Tensor)) {
 	for i := range m.cells {
 		w := &m.cells[i]
-		param("weight_ih"+w.suffix, w.ih)
-		param("weight_hh"+w.suffix, w.hh)
+		visit("weight_ih"+w.suffix, &w.ih)
+		visit("weight_hh"+w.suffix, &w.hh)
 		if w.bih != nil {
-			param("bias_ih"+w.suffix, w.bih)
-			param("bias_hh"+w.suffix, w.bhh)
+			visit("bias_ih"+w.suffix, &w.bih)
+			visit("bias_hh"+w.suffix, &w.bhh)
 		}
 		if w.hr != nil {
-			param("weight_hr"+w.suffix, w.hr)
+			visit("weight_hr"+w.suffix, &w.hr)
 		}
 	}
+}
+
+func (m *RNNBase) tensorField(name string) (found **Tensor) {
+	m.fields(func(n string, at **Tensor) {
+		if n == name {
+			found = at
+		}
+	})
+	return found
 }
 
 // ExtraRepr prints the settings.
@@ -166,7 +187,7 @@ func (m *RNNBase) ExtraRepr() string {
 // params lists the parameters in the order in which the operators take them.
 func (m *RNNBase) params() []*Tensor {
 	list := make([]*Tensor, 0, 4*len(m.cells))
-	m.WalkOwn(func(_ string, t *Tensor) { list = append(list, t) }, noBuf, noChild)
+	m.fields(func(_ string, at **Tensor) { list = append(list, *at) })
 	return list
 }
 
@@ -229,13 +250,17 @@ func (m *RNNBase) forward(x *Tensor, h0, c0 *Tensor) (out, hn, cn *Tensor) {
 	return out, hn, cn
 }
 
-// hooked is forward with the module's hooks around it.
-func (m *RNNBase) hooked(x, h0, c0 *Tensor) (out, hn, cn *Tensor) {
+// hooked is forward, or forwardPacked where x is the data of packed sequences, with the module's hooks around it.
+func (m *RNNBase) hooked(x, h0, c0 *Tensor, packed *rnn.PackedSequence) (out, hn, cn *Tensor) {
+	forward := m.forward
+	if packed != nil {
+		forward = func(x, h0, c0 *Tensor) (out, hn, cn *Tensor) { return m.forwardPacked(packed.With(x), h0, c0) }
+	}
 	if m.hooks == nil {
-		return m.forward(x, h0, c0)
+		return forward(x, h0, c0)
 	}
 	r := m.runAll(m.self, []*Tensor{x, h0, c0}, func(in []*Tensor) []*Tensor {
-		out, hn, cn := m.forward(in[0], in[1], in[2])
+		out, hn, cn := forward(in[0], in[1], in[2])
 		if cn == nil {
 			return []*Tensor{out, hn}
 		}
@@ -292,7 +317,7 @@ func NewRNN(inputSize, hiddenSize int, opts ...RNNOptions) *RNN {
 // (layers·directions, N, hidden), zeros when it is not given. It returns the last layer's outputs and the last states
 // of all layers.
 func (m *RNN) Forward(x *Tensor, h0 ...*Tensor) (out, hn *Tensor) {
-	out, hn, _ = m.hooked(x, first(h0), nil)
+	out, hn, _ = m.hooked(x, first(h0), nil, nil)
 	return out, hn
 }
 
@@ -309,7 +334,7 @@ func NewGRU(inputSize, hiddenSize int, opts ...RNNOptions) *GRU {
 
 // Forward is RNN's.
 func (m *GRU) Forward(x *Tensor, h0 ...*Tensor) (out, hn *Tensor) {
-	out, hn, _ = m.hooked(x, first(h0), nil)
+	out, hn, _ = m.hooked(x, first(h0), nil, nil)
 	return out, hn
 }
 
@@ -328,7 +353,7 @@ func NewLSTM(inputSize, hiddenSize int, opts ...RNNOptions) *LSTM {
 // hidden): give both or none.
 func (m *LSTM) Forward(x *Tensor, state ...*Tensor) (out, hn, cn *Tensor) {
 	h0, c0 := pair(state)
-	return m.hooked(x, h0, c0)
+	return m.hooked(x, h0, c0, nil)
 }
 
 func pair(state []*Tensor) (h, c *Tensor) {

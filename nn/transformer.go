@@ -89,7 +89,6 @@ type TransformerEncoderLayer struct {
 	Dropout1, Dropout2 *Dropout
 	NormFirst          bool
 	Activation         Activation
-	make               func() *TransformerEncoderLayer
 }
 
 // NewTransformerEncoderLayer makes a TransformerEncoderLayer for dModel features and nhead heads.
@@ -103,7 +102,6 @@ func NewTransformerEncoderLayer(dModel, nhead int, opts ...TransformerLayerOptio
 	m.Linear2 = o.linear(o.DimFeedforward.Or(2048), dModel)
 	m.Norm1, m.Norm2 = o.norm(dModel), o.norm(dModel)
 	m.Dropout1, m.Dropout2 = o.dropout(), o.dropout()
-	m.make = func() *TransformerEncoderLayer { return NewTransformerEncoderLayer(dModel, nhead, o) }
 	return New(m)
 }
 
@@ -152,7 +150,6 @@ type TransformerDecoderLayer struct {
 	Dropout1, Dropout2, Dropout3 *Dropout
 	NormFirst                    bool
 	Activation                   Activation
-	make                         func() *TransformerDecoderLayer
 }
 
 // NewTransformerDecoderLayer makes a TransformerDecoderLayer for dModel features and nhead heads.
@@ -167,7 +164,6 @@ func NewTransformerDecoderLayer(dModel, nhead int, opts ...TransformerLayerOptio
 	m.Linear2 = o.linear(o.DimFeedforward.Or(2048), dModel)
 	m.Norm1, m.Norm2, m.Norm3 = o.norm(dModel), o.norm(dModel), o.norm(dModel)
 	m.Dropout1, m.Dropout2, m.Dropout3 = o.dropout(), o.dropout(), o.dropout()
-	m.make = func() *TransformerDecoderLayer { return NewTransformerDecoderLayer(dModel, nhead, o) }
 	return New(m)
 }
 
@@ -207,24 +203,6 @@ func (m *TransformerDecoderLayer) Forward(tgt, memory *Tensor, masks ...DecoderM
 	})
 }
 
-// cloneState gives a copy the values of the module that it is a copy of.
-func cloneState(dst, src Module) {
-	own := StateDict(src)
-	for k, t := range StateDict(dst).All() {
-		tensor.NoGrad(func() { t.CopyInPlace(own.Get(k)) })
-	}
-	Train(dst, src.moduleBase().Training())
-}
-
-// keepRNG runs f without consequence for the default generator: copies of layers draw nothing in PyTorch.
-func keepRNG(f func()) {
-	state := defaultGenerator().State()
-	f()
-	if err := defaultGenerator().SetState(state); err != nil {
-		panic(err) // its own state
-	}
-}
-
 // TransformerEncoder is a stack of encoder layers.
 // https://pytorch.org/docs/stable/generated/torch.nn.TransformerEncoder.html
 type TransformerEncoder struct {
@@ -236,13 +214,9 @@ type TransformerEncoder struct {
 // NewTransformerEncoder makes a stack of numLayers copies of a layer, followed by norm unless that is nil.
 func NewTransformerEncoder(layer *TransformerEncoderLayer, numLayers int, norm Layer) *TransformerEncoder {
 	m := &TransformerEncoder{Norm: norm}
-	keepRNG(func() {
-		for range numLayers {
-			c := layer.make()
-			cloneState(c, layer)
-			m.Layers = append(m.Layers, c)
-		}
-	})
+	for range numLayers {
+		m.Layers = append(m.Layers, DeepCopy(layer))
+	}
 	return New(m)
 }
 
@@ -277,13 +251,9 @@ type TransformerDecoder struct {
 // NewTransformerDecoder makes a stack of numLayers copies of a layer, followed by norm unless that is nil.
 func NewTransformerDecoder(layer *TransformerDecoderLayer, numLayers int, norm Layer) *TransformerDecoder {
 	m := &TransformerDecoder{Norm: norm}
-	keepRNG(func() {
-		for range numLayers {
-			c := layer.make()
-			cloneState(c, layer)
-			m.Layers = append(m.Layers, c)
-		}
-	})
+	for range numLayers {
+		m.Layers = append(m.Layers, DeepCopy(layer))
+	}
 	return New(m)
 }
 

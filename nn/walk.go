@@ -33,6 +33,15 @@ type visitor struct {
 // private field that holds a module, two fields of one name, a map whose keys are no names (see plan). A nil child is
 // not visited.
 func walkOwn(m Module, param func(string, *Tensor), buffer func(string, *Tensor, bool), child func(string, Module)) {
+	walkFields(m, param, buffer, child)
+	if e := m.moduleBase().extra; e != nil {
+		e.walk(param, buffer, child)
+	}
+}
+
+// walkFields is walkOwn without what was registered beside the fields.
+func walkFields(m Module, param func(string, *Tensor), buffer func(string, *Tensor, bool),
+	child func(string, Module)) {
 	v := reflect.ValueOf(m)
 	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
 		if c, ok := m.(Custom); ok {

@@ -7,6 +7,8 @@ import (
 	"math/big"
 	"reflect"
 	"strings"
+
+	"github.com/gotorch-dev/torch/tensor"
 )
 
 // Tuple is a Python tuple; lists are []any.
@@ -20,6 +22,8 @@ type Dict struct {
 	Ordered bool
 	entries []entry
 	index   map[any]int
+	// versions are those of a module's state dict, which Python keeps in its attribute _metadata
+	versions []tensor.ModuleVersion
 }
 
 type entry struct{ key, val any }

@@ -173,7 +173,7 @@ func (d *decoder) dict(x *pickle.Dict) (*Dict, error) {
 	if out != nil {
 		return out, nil
 	}
-	out = &Dict{Ordered: x.Class == pickle.OrderedDict}
+	out = &Dict{Ordered: x.Class == pickle.OrderedDict, versions: moduleVersions(x.Attrs)}
 	d.dicts[x] = out
 	for _, en := range x.Entries() {
 		k, err := d.at(en.Key, en.Key)
@@ -187,6 +187,34 @@ func (d *decoder) dict(x *pickle.Dict) (*Dict, error) {
 		out.Set(k, val)
 	}
 	return out, nil
+}
+
+// moduleVersions reads the attributes of a dict: {"_metadata": {"layer1": {"version": 2}}}. nil without versions.
+func moduleVersions(attrs pickle.Value) (out []tensor.ModuleVersion) {
+	a, ok := attrs.(*pickle.Dict)
+	if !ok {
+		return nil
+	}
+	v, _ := a.Get("_metadata")
+	meta, ok := v.(*pickle.Dict)
+	if !ok {
+		return nil
+	}
+	for _, e := range meta.Entries() {
+		prefix, ok1 := e.Key.(string)
+		local, ok2 := e.Value.(*pickle.Dict)
+		if !ok1 || !ok2 {
+			continue
+		}
+		m := tensor.ModuleVersion{Prefix: prefix}
+		if n, _ := local.Get("version"); n != nil {
+			if n, ok := n.(int64); ok && n > 0 && n < 1<<31 {
+				m.Version = int(n)
+			}
+		}
+		out = append(out, m)
+	}
+	return out
 }
 
 // bareStorage is a storage that was saved without a tensor, as a tensor of one dimension.

@@ -8,9 +8,10 @@ import (
 )
 
 // StateDict reads the dict as a state dict: string keys, tensor values. Other values are an error that names the first
-// such key, and, where the dict wraps a state dict as training scripts write it, the entry to take.
+// such key, and, where the dict wraps a state dict as training scripts write it, the entry to take. The versions of the
+// modules, which a file of PyTorch's holds beside the names, come along as Metadata.
 func (d *Dict) StateDict() (*tensor.StateDict, error) {
-	sd := &tensor.StateDict{}
+	sd := &tensor.StateDict{Metadata: d.versions}
 	for _, e := range d.entries {
 		k, ok := e.key.(string)
 		t, ok2 := e.val.(*tensor.Tensor)

@@ -51,7 +51,7 @@ var Gates = []Gate{
 	{"recordio", "testdata/recordio", whole(recordiocheck.Run)},
 	{"rng", "golden/rng", func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result, error) {
 		return rngcheck.Run(dir, rngcheck.Options{Only: only, Verbose: verbose, Module: modcheck.Call,
-			Init: modcheck.Init})
+			Init: modcheck.Init, InitProgram: modcheck.InitProgram})
 	}},
 	{"tensorboard", "golden/tensorboard", whole(tbcheck.Run)},
 }

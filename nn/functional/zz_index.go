@@ -42,6 +42,28 @@ func Embedding(input *tensor.Tensor, weight *tensor.Tensor, opts ...EmbeddingOpt
 	return c.Do1()
 }
 
+var slotOneHot = tensor.Slot("aten::one_hot")
+
+// OneHotOptions are the optional arguments of OneHot; the zero value is PyTorch's default.
+type OneHotOptions struct {
+	NumClasses tensor.Opt[int] // default -1
+}
+
+// OneHot has a last dimension that is 1 at the class and 0 elsewhere. Without NumClasses the largest class decides.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.one_hot.html
+func OneHot(tensorArg *tensor.Tensor, opts ...OneHotOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotOneHot, 2)
+	*c.Arg(0) = tensor.TensorValue(tensorArg)
+	*c.Arg(1) = *slotOneHot.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.NumClasses.Get(); ok {
+			*c.Arg(1) = tensor.IntValue(v)
+		}
+	}
+	return c.Do1()
+}
+
 var slotEmbeddingBag = tensor.Slot("F::embedding_bag")
 
 // EmbeddingBagOptions are the optional arguments of EmbeddingBag; the zero value is PyTorch's default.

@@ -851,6 +851,48 @@ func PairwiseDistance(x1 *tensor.Tensor, x2 *tensor.Tensor, opts ...PairwiseDist
 	return c.Do1()
 }
 
+var slotLinearCrossEntropy = tensor.Slot("F::linear_cross_entropy")
+
+// LinearCrossEntropyOptions are the optional arguments of LinearCrossEntropy; the zero value is PyTorch's default.
+type LinearCrossEntropyOptions struct {
+	LinearBias     *tensor.Tensor      // default None
+	Weight         *tensor.Tensor      // default None
+	Reduction      Reduction           // default 'mean'
+	IgnoreIndex    tensor.Opt[int]     // default None
+	LabelSmoothing tensor.Opt[float64] // default 0.0
+}
+
+// LinearCrossEntropy is cross_entropy(linear(input, linear_weight, linear_bias), target). Shapes: input [N, in] or
+// [in], linear_weight [C, *, in], linear_bias [C, *], target [N, *] with class numbers or [N, C, *] with probabilities.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.linear_cross_entropy.html
+func LinearCrossEntropy(input *tensor.Tensor, linearWeight *tensor.Tensor, target *tensor.Tensor, opts ...LinearCrossEntropyOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotLinearCrossEntropy, 8)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(linearWeight)
+	*c.Arg(2) = tensor.TensorValue(target)
+	*c.Arg(5) = *slotLinearCrossEntropy.Sch.Params[5].Default
+	*c.Arg(7) = *slotLinearCrossEntropy.Sch.Params[7].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.LinearBias != nil {
+			*c.Arg(3) = tensor.TensorValue(o.LinearBias)
+		}
+		if o.Weight != nil {
+			*c.Arg(4) = tensor.TensorValue(o.Weight)
+		}
+		if o.Reduction != Mean {
+			*c.Arg(5) = tensor.StrValue(o.Reduction.String())
+		}
+		if v, ok := o.IgnoreIndex.Get(); ok {
+			*c.Arg(6) = tensor.IntValue(v)
+		}
+		if v, ok := o.LabelSmoothing.Get(); ok {
+			*c.Arg(7) = tensor.FloatValue(v)
+		}
+	}
+	return c.Do1()
+}
+
 var slotNLLLoss = tensor.Slot("F::nll_loss")
 
 // NLLLossOptions are the optional arguments of NLLLoss; the zero value is PyTorch's default.

@@ -171,3 +171,40 @@ func Dropout3d(input *tensor.Tensor, opts ...Dropout3dOptions) *tensor.Tensor {
 	}
 	return c.Do1()
 }
+
+var slotGumbelSoftmax = tensor.Slot("F::gumbel_softmax")
+
+// GumbelSoftmaxOptions are the optional arguments of GumbelSoftmax; the zero value is PyTorch's default.
+type GumbelSoftmaxOptions struct {
+	Tau  tensor.Opt[float64] // default 1
+	Hard bool                // default False
+	Eps  tensor.Opt[float64] // default 1e-10
+	Dim  tensor.Opt[int]     // default -1
+}
+
+// GumbelSoftmax draws from the Gumbel-Softmax distribution (Jang et al., Categorical reparameterization with
+// Gumbel-Softmax, 2016) along dim, at the temperature tau. With hard the results are one-hot, and their gradient is
+// that of the soft sample. eps has no effect. Shapes: logits and result [*].
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.gumbel_softmax.html
+func GumbelSoftmax(logits *tensor.Tensor, opts ...GumbelSoftmaxOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotGumbelSoftmax, 5)
+	*c.Arg(0) = tensor.TensorValue(logits)
+	*c.Arg(1) = *slotGumbelSoftmax.Sch.Params[1].Default
+	*c.Arg(2) = *slotGumbelSoftmax.Sch.Params[2].Default
+	*c.Arg(3) = *slotGumbelSoftmax.Sch.Params[3].Default
+	*c.Arg(4) = *slotGumbelSoftmax.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Tau.Get(); ok {
+			*c.Arg(1) = tensor.FloatValue(v)
+		}
+		*c.Arg(2) = tensor.BoolValue(o.Hard)
+		if v, ok := o.Eps.Get(); ok {
+			*c.Arg(3) = tensor.FloatValue(v)
+		}
+		if v, ok := o.Dim.Get(); ok {
+			*c.Arg(4) = tensor.IntValue(v)
+		}
+	}
+	return c.Do1()
+}

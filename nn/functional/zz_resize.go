@@ -4,6 +4,66 @@ package functional
 
 import "github.com/gotorch-dev/torch/tensor"
 
+var slotAffineGrid = tensor.Slot("F::affine_grid")
+
+// AffineGridOptions are the optional arguments of AffineGrid; the zero value is PyTorch's default.
+type AffineGridOptions struct {
+	AlignCorners tensor.Opt[bool] // default None
+}
+
+// AffineGrid gives the grid for grid_sample that an affine transform makes. Shapes: theta [N, 2, 3] for size (N, C, H,
+// W), result [N, H, W, 2]; theta [N, 3, 4] for size (N, C, D, H, W), result [N, D, H, W, 3]. With align_corners the
+// coordinates -1 and 1 are the centres of the outermost elements, otherwise their edges.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.affine_grid.html
+func AffineGrid(theta *tensor.Tensor, size []int, opts ...AffineGridOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotAffineGrid, 3)
+	*c.Arg(0) = tensor.TensorValue(theta)
+	*c.Arg(1) = tensor.OptIntsValue(size)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.AlignCorners.Get(); ok {
+			*c.Arg(2) = tensor.BoolValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotGridSample = tensor.Slot("F::grid_sample")
+
+// GridSampleOptions are the optional arguments of GridSample; the zero value is PyTorch's default.
+type GridSampleOptions struct {
+	Mode         string           // default "bilinear"
+	PaddingMode  string           // default "zeros"
+	AlignCorners tensor.Opt[bool] // default None
+}
+
+// GridSample reads input at the places that grid holds as coordinates between -1 and 1, the innermost dimension first.
+// Shapes: input [N, C, H, W], grid [N, H', W', 2], result [N, C, H', W'], or input [N, C, D, H, W], grid [N, D', H',
+// W', 3], result [N, C, D', H', W']. mode is bilinear, nearest or bicubic, which mean trilinear and tricubic for
+// volumes; padding_mode is zeros, border or reflection. With align_corners the coordinates -1 and 1 are the centres of
+// the outermost elements, otherwise their edges.
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.grid_sample.html
+func GridSample(input *tensor.Tensor, grid *tensor.Tensor, opts ...GridSampleOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotGridSample, 5)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(grid)
+	*c.Arg(2) = *slotGridSample.Sch.Params[2].Default
+	*c.Arg(3) = *slotGridSample.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Mode != "" {
+			*c.Arg(2) = tensor.OptStrValue(o.Mode)
+		}
+		if o.PaddingMode != "" {
+			*c.Arg(3) = tensor.OptStrValue(o.PaddingMode)
+		}
+		if v, ok := o.AlignCorners.Get(); ok {
+			*c.Arg(4) = tensor.BoolValue(v)
+		}
+	}
+	return c.Do1()
+}
+
 var slotInterpolate = tensor.Slot("F::interpolate")
 
 // InterpolateOptions are the optional arguments of Interpolate; the zero value is PyTorch's default.

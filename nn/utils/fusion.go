@@ -13,15 +13,8 @@ type Conv interface {
 
 // normBase is what the batch norms share.
 func normBase(bn nn.Module) *nn.NormBase {
-	switch b := bn.(type) {
-	case *nn.BatchNorm1d:
-		return &b.NormBase
-	case *nn.BatchNorm2d:
-		return &b.NormBase
-	case *nn.BatchNorm3d:
-		return &b.NormBase
-	case *nn.SyncBatchNorm:
-		return &b.NormBase
+	if b := nn.BatchNormOf(bn); b != nil {
+		return b
 	}
 	tensor.Fail(tensor.ErrType, "want a batch norm, got %s", nn.ClassName(bn))
 	return nil

@@ -175,6 +175,13 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
+		Schema: "F::one_hot(Tensor tensor, int num_classes=-1) -> Tensor",
+		Doc: "has a last dimension that is 1 at the class and 0 elsewhere. Without NumClasses the largest class " +
+			"decides.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.one_hot.html",
+		DataDependent: true,
+		Body:          func(c *Ctx) { c.Return(op.Call1("aten::one_hot", c.T(0), c.Int(1))) },
+	})
+	tensor.Register(tensor.Def{
 		Schema: "one_hot(Tensor self, int num_classes=-1) -> Tensor",
 		Doc: "has a last dimension that is 1 at the class and 0 elsewhere. Without NumClasses the largest class " +
 			"decides.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.one_hot.html",

@@ -35,7 +35,7 @@ func init() {
 		"nonzero nonzero_numpy where :: 3x4:i2 ; 3x4:b ; s",
 		"torch::nonzero :: 3x4:b as_tuple=false", "nonzero_static :: 3x4:b size=4",
 		"argwhere :: 3x4:b",
-		"one_hot :: {0,2,1} ; {0,2,1} 5",
+		"one_hot F::one_hot :: {0,2,1} ; {0,2,1} 5",
 		"embedding :: 5x3 {0,4,1} ; 5x3 {0,4;1,0} 0 | nograd",
 		"embedding_dense_backward :: 3x4 {0,4,0} 5 -1 false ; 3x4 {0,4,0} 5 0 true",
 		"embedding_renorm_ :: 5x3 {0,4} 1 2",

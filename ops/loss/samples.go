@@ -19,6 +19,8 @@ func init() {
 		"kl_div F::kl_div :: 3x4 3x4@0.1..1 ; 3x4 3x4 log_target=true",
 		"poisson_nll_loss :: 3x4 3x4@1.1..3 true true 1e-8 1",
 		"F::poisson_nll_loss :: 3x4 3x4@1.1..3 ; 3x4@0.1..2 3x4@1.1..3 false true",
+		"F::linear_cross_entropy F::linear_cross_entropy.options :: 3x4 5x4 {0,2,1} ; 3x4 5x2x4 3x2:i5 linear_bias=5x2 "+
+			"label_smoothing=0.1",
 		"F::gaussian_nll_loss :: 3x4 3x4 3x4@0.3..2 ; 3x4 3x4 3x4@0.3..2 true",
 		"margin_ranking_loss F::margin_ranking_loss :: 4 4 {1.0,-1,1,-1} 0.1",
 		"cosine_embedding_loss F::cosine_embedding_loss :: 4x3 4x3 {1,-1,1,-1} 0.1",

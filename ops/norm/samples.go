@@ -24,6 +24,7 @@ func init() {
 		"native_layer_norm :: 3x4 [4] 4 4 1e-5 | first",
 		"native_layer_norm_backward :: 3x4 3x4 [4] 3x1 3x1@0.5..2 4 4 [true,true,true] | nograd",
 		"rms_norm F::rms_norm :: 3x4 [4] 4 ; 2x3x4 [3,4]", "_fused_rms_norm :: 3x4 [4] 4 1e-6 | first",
+		"norm_except_dim :: 3x4x2 ; 3x4x2 2 1 ; 3x4 2 -1", "_weight_norm :: 3x4x2 3x1x1 ; 3x4x2 1x1x2 2 ; 3x4 s -1",
 		"F::local_response_norm :: 2x4x3x3 3",
 	)
 	samples.None("an inner step of rms_norm, which float32 alone takes; the family's tests compare it with the "+

@@ -30,6 +30,7 @@ func init() {
 		"dropout alpha_dropout feature_dropout feature_alpha_dropout :: 3x4 0.3 true | nolayout ; 3x4 0.3 false",
 		"dropout_ alpha_dropout_ feature_dropout_ feature_alpha_dropout_ :: 3x4 0.3 true | nograd nolayout ; 3x4 0.3 "+
 			"false | nograd",
+		"F::gumbel_softmax :: 3x4 | nolayout ; 3x4 0.5 true dim=0 | nolayout nograd",
 		"F::dropout :: 3x4 0.3 | nolayout", "F::alpha_dropout F::feature_alpha_dropout :: 3x4 0.3 true | nolayout",
 		"F::dropout1d :: 2x3x4 0.3 | nolayout", "F::dropout2d :: 2x3x4x2 0.3 | nolayout",
 		"F::dropout3d :: 2x3x4x2x2 0.3 | nolayout",

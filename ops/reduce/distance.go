@@ -138,8 +138,10 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema: "F::pdist(Tensor input, float p=2.0) -> Tensor", Go: "-",
-		Doc:  "is Python's name of pdist.",
+		Schema: "F::pdist(Tensor input, float p=2.0) -> Tensor",
+		Doc: "is the distance of order p between each two rows, those of the first row with the others " +
+			"first. Shapes: input [N, M], result [N·(N-1)/2]." +
+			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pdist.html",
 		Body: pdist,
 	})
 	tensor.Register(tensor.Def{

@@ -32,6 +32,17 @@ func init() {
 			"[1,2,3,4] true 1.7 1.8",
 		"_upsample_bilinear2d_aa_backward _upsample_bicubic2d_aa_backward _upsample_lanczos2d_aa_backward :: 1x2x3x4 "+
 			"[3,4] [1,2,5,7] false",
+		"grid_sampler_2d grid_sampler :: 1x2x3x4 1x2x5x2 0 0 false | nogradgrad ; 2x2x3x4 2x3x2x2 0 1 true | "+
+			"nogradgrad ; 1x2x3x4 1x2x5x2 2 2 false | nogradgrad ; 1x2x3x4 1x2x5x2 1 0 false | nograd",
+		"grid_sampler_3d :: 1x2x3x4x2 1x2x2x3x3 0 0 false | nogradgrad ; 1x2x3x4x2 1x2x2x3x3 0 2 true | nogradgrad ; "+
+			"1x2x3x4x2 1x2x2x3x3 1 1 false | nograd",
+		"grid_sampler_2d_backward :: 1x2x2x5 1x2x3x4 1x2x5x2 0 0 false [true,true] | nograd ; 1x2x2x5 1x2x3x4 1x2x5x2 2 "+
+			"1 true [true,true] | nograd",
+		"grid_sampler_3d_backward :: 1x2x2x2x3 1x2x3x4x2 1x2x2x3x3 0 0 false [true,true] | nograd",
+		"F::grid_sample :: 1x2x3x4 1x2x5x2 bilinear zeros false | nogradgrad ; 1x2x3x4x2 1x2x2x3x3 bilinear border true "+
+			"| nogradgrad ; 1x2x3x4 1x2x5x2 bicubic reflection false | nogradgrad",
+		"affine_grid_generator F::affine_grid :: 2x2x3 [2,3,4,5] false ; 2x2x3 [2,3,4,5] true ; 1x3x4 [1,2,3,2,4] false",
+		"affine_grid_generator_backward :: 2x4x5x2 [2,3,4,5] false ; 1x3x2x4x3 [1,2,3,2,4] true",
 		"F::interpolate :: 1x2x3x4 [5,7] ; 1x2x3x4 None [2.0,1.5] bilinear ; 1x2x3x4 None [2.0,1.5] bicubic true "+
 			"true ; 1x2x3x4 [2,3] None area ; 1x2x5x7 [3,4] None lanczos antialias=true",
 		"F::interpolate.any :: 1x2x3x4 6 ; 1x2x3x4 None 2.0 bilinear",
@@ -46,6 +57,9 @@ func init() {
 // What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands
 // for "not in the list".
 func init() {
+	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::grid_sampler", "aten::grid_sampler_2d",
+		"aten::grid_sampler_3d")
+	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPPromote, "aten::grid_sampler")
 	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPFP32, "aten::_upsample_bicubic2d_aa",
 		"aten::_upsample_bilinear2d_aa", "aten::_upsample_nearest_exact1d", "aten::_upsample_nearest_exact2d",
 		"aten::_upsample_nearest_exact3d")

@@ -109,11 +109,9 @@ func (n *network) run(x, h0, c0 *T) (out, hn, cn *T) {
 			}
 			switch {
 			case n.steps != nil:
-				y, h, c = n.packed(w, linear(x, w.ih, w.bih), h, c, d == 1)
-			case w.hr != nil:
-				y, h, c = n.projected(w, linear(x, w.ih, w.bih), h, c, d == 1)
+				y, h, c = n.packed(w, x, h, c, d == 1)
 			default:
-				y, h, c = n.layer(w, x, h, c, d == 1)
+				y, h, c = n.one(w, x, h, c, d == 1)
 			}
 			outs, lastH = append(outs, y), append(lastH, h)
 			if c != nil {
@@ -167,45 +165,61 @@ func (n *network) projected(w *cellWeights, gates, h, c *T, backward bool) (y, h
 	return join(opStack, ys, 0), h, c
 }
 
-// packed runs over steps of shrinking batches: sequences are sorted by length, longest first.
-func (n *network) packed(w *cellWeights, gates, h, c *T, backward bool) (y, hn, cn *T) {
-	part := func(x *T, from, n int) *T { return x.Narrow(0, from, n) }
-	sizes := n.steps
-	offset := make([]int, len(sizes)+1)
-	for i, n := range sizes {
-		offset[i+1] = offset[i] + n
+// one is one direction of one layer over sequences of one length.
+func (n *network) one(w *cellWeights, x, h, c *T, backward bool) (y, hn, cn *T) {
+	if w.hr != nil {
+		return n.projected(w, linear(x, w.ih, w.bih), h, c, backward)
 	}
-	ys := make([]*T, len(sizes))
+	return n.layer(w, x, h, c, backward)
+}
+
+// packed runs over sequences that are sorted by length, longest first. Steps that the same number of sequences reach are
+// one call of the layer.
+func (n *network) packed(w *cellWeights, x, h, c *T, backward bool) (y, hn, cn *T) {
+	part := func(x *T, from, n int) *T { return x.Narrow(0, from, n) }
+	type stretch struct{ from, steps, size int } // from is the first row
+	var runs []stretch
+	row := 0
+	for _, size := range n.steps {
+		if k := len(runs) - 1; k >= 0 && runs[k].size == size {
+			runs[k].steps++
+		} else {
+			runs = append(runs, stretch{row, 1, size})
+		}
+		row += size
+	}
+	ys := make([]*T, len(runs))
 	var doneH, doneC []*T // states of sequences that have ended
 	h0, c0 := h, c
 	if backward {
-		h = part(h0, 0, sizes[len(sizes)-1])
+		h = part(h0, 0, runs[len(runs)-1].size)
 		if c0 != nil {
-			c = part(c0, 0, sizes[len(sizes)-1])
+			c = part(c0, 0, runs[len(runs)-1].size)
 		}
 	}
-	for i := range sizes {
-		t := i
+	for i := range runs {
+		at := i
 		if backward {
-			t = len(sizes) - 1 - i
+			at = len(runs) - 1 - i
 		}
-		k := sizes[t]
+		r := runs[at]
 		switch cur := h.Size(0); {
-		case k < cur: // the shorter sequences end here
-			doneH = append(doneH, part(h, k, cur-k))
-			h = part(h, 0, k)
+		case r.size < cur: // the shorter sequences end here
+			doneH = append(doneH, part(h, r.size, cur-r.size))
+			h = part(h, 0, r.size)
 			if c != nil {
-				doneC = append(doneC, part(c, k, cur-k))
-				c = part(c, 0, k)
+				doneC = append(doneC, part(c, r.size, cur-r.size))
+				c = part(c, 0, r.size)
 			}
-		case k > cur: // backwards they begin here
-			h = join(opCat, []*T{h, part(h0, cur, k-cur)}, 0)
+		case r.size > cur: // backwards they begin here
+			h = join(opCat, []*T{h, part(h0, cur, r.size-cur)}, 0)
 			if c != nil {
-				c = join(opCat, []*T{c, part(c0, cur, k-cur)}, 0)
+				c = join(opCat, []*T{c, part(c0, cur, r.size-cur)}, 0)
 			}
 		}
-		h, c = cell(n.mode, part(gates, offset[t], k), h, c, w.hh, w.bhh, w.hr)
-		ys[t] = h
+		var y *T
+		y, h, c = n.one(w, part(x, r.from, r.steps*r.size).Reshape([]int{r.steps, r.size, x.Size(1)}), h, c, backward)
+		ys[at] = y.Reshape([]int{r.steps * r.size, y.Size(2)})
 	}
 	all := func(last *T, done []*T) *T {
 		if len(done) == 0 {
@@ -258,11 +272,17 @@ func inputBody(mode int) func(c *Ctx) {
 func dataBody(mode int) func(c *Ctx) {
 	return func(c *Ctx) {
 		n := readNetwork(c, mode, 3)
-		sizes := c.T(1)
-		for i := range sizes.Numel() {
-			n.steps = append(n.steps, int(sizes.Select(0, i).Item()))
-		}
+		n.steps = batchSizes(c, 1)
 		h, cx := states(c, mode, 2)
+		rows := 0
+		for _, size := range n.steps {
+			rows += size
+		}
+		if x := c.T(0); x.Dim() != 2 || x.Size(0) != rows || h.Dim() != 3 || h.Size(1) != n.steps[0] ||
+			cx != nil && (cx.Dim() != 3 || cx.Size(1) != n.steps[0]) {
+			c.Fail(tensor.ErrShape, "expected %d rows of data and states of %d sequences, got data %s and states %s", rows,
+				n.steps[0], tensor.ShapeString(x.Shape()), tensor.ShapeString(h.Shape()))
+		}
 		out, hn, cn := n.run(c.T(0), h, cx)
 		give(c, mode, out, hn, cn)
 	}

@@ -6,8 +6,10 @@ import (
 	"math"
 	"strings"
 
+	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/internal/conformance/golden"
 	"github.com/gotorch-dev/torch/nn"
+	"github.com/gotorch-dev/torch/nn/utils/parametrizations"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -67,15 +69,55 @@ func PrintRecord(d *golden.Decoder, raw json.RawMessage) (ok bool, err error) {
 }
 
 // Init constructs a module and returns its state. ok is false when the class, or one of the arguments, is not there.
-func Init(cls string, args []any, kwargs map[string]any) (*tensor.StateDict, bool, error) {
-	if !Known(cls) || strings.HasPrefix(cls, "Lazy") { // a lazy layer draws when it sees its first input
+func Init(cls string, args []any, kwargs map[string]any, features int) (*tensor.StateDict, bool, error) {
+	if !Known(cls) {
 		return nil, false, nil
 	}
 	m, err := Build(golden.Module{Cls: cls, Args: whole(args).(golden.Tuple), Kwargs: wholeMap(kwargs)})
 	if err != nil {
 		return nil, true, err
 	}
+	if l, ok := m.(nn.Lazy); ok { // it draws when it sees its first input
+		l.Materialize(tensor.NewOn(tensor.DefaultDevice(), []int{1, features}, nil, tensor.Float32))
+	}
 	return nn.StateDict(m), true, nil
+}
+
+// initPrograms construct several modules, or more than modules.
+var initPrograms = map[string]func() []*tensor.Tensor{
+	"TransformerEncoder(layer, 2): deep copies": func() (out []*tensor.Tensor) {
+		layer := nn.NewTransformerEncoderLayer(8, 2, nn.TransformerLayerOptions{DimFeedforward: tensor.Some(16)})
+		for _, t := range nn.StateDict(nn.NewTransformerEncoder(layer, 2, nil)).All() {
+			out = append(out, t)
+		}
+		return out
+	},
+	"Sequential(Linear(4,3),Tanh,Linear(3,2)) then rand(2)": func() []*tensor.Tensor {
+		m := nn.NewSequential(nn.NewLinear(4, 3), nn.NewTanh(), nn.NewLinear(3, 2))
+		return append(nn.Parameters(m), torch.Rand([]int{2}))
+	},
+}
+
+func init() {
+	if tensor.LookupOp("aten::linalg_matrix_exp") == nil {
+		return
+	}
+	initPrograms["utils.parametrizations.orthogonal(Linear(5,5)) weight, spectral_norm(Linear(4,6)) weight+u"] =
+		func() []*tensor.Tensor {
+			o := parametrizations.Orthogonal(nn.NewLinear(5, 5))
+			s := parametrizations.SpectralNorm(nn.NewLinear(4, 6))
+			u := nn.StateDict(s).Get("parametrizations.weight.0._u")
+			return []*tensor.Tensor{o.Weight, s.Weight, u}
+		}
+}
+
+// InitProgram runs a program of the rng cases that constructs modules; ok is false for one that is not known.
+func InitProgram(text string) (outs []*tensor.Tensor, ok bool) {
+	f, ok := initPrograms[text]
+	if !ok {
+		return nil, false
+	}
+	return f(), true
 }
 
 // Call constructs a module and calls it in training mode.

@@ -227,8 +227,6 @@ func unsupported(vals ...any) string {
 		switch x := v.(type) {
 		case golden.Unsupported:
 			return "not supported: " + string(x)
-		case golden.Object:
-			return "not supported: " + x.Cls
 		case []any:
 			if u := unsupported(x...); u != "" {
 				return u

@@ -47,7 +47,8 @@ type Options struct {
 func Run(dir string, o Options) ([]golden.Result, error) {
 	t := &golden.Tally{Verbose: o.Verbose}
 	var index struct {
-		Runs []runRecord
+		Runs     []runRecord
+		Averaged []averagedRecord
 	}
 	if err := readJSON(filepath.Join(dir, "optim.json"), &index); err != nil {
 		return nil, err
@@ -63,6 +64,12 @@ func Run(dir string, o Options) ([]golden.Result, error) {
 		golden.Note(filepath.Join(dir, r.StateMidFile))
 		if o.Only == nil || o.Only.MatchString(r.Name) {
 			t.Add(r.Name, strconv.Itoa(r.I), try(func() error { return checkRun(dir, d, r) }))
+		}
+	}
+	for i := range index.Averaged {
+		if o.Only == nil || o.Only.MatchString("AveragedModel") {
+			r := &index.Averaged[i]
+			t.Add("AveragedModel", strconv.Itoa(r.I), try(func() error { return checkAveraged(d, r) }))
 		}
 	}
 	if err := checkSchedules(filepath.Join(dir, "schedulers.json"), o, t); err != nil {

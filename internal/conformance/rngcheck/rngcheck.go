@@ -29,7 +29,10 @@ type Options struct {
 	Module func(cls string, args []any, kwargs map[string]any, inputs []*tensor.Tensor) (outs []*tensor.Tensor, ok bool,
 		err error)
 	// Init constructs a module and returns its state; nil when there are no modules.
-	Init func(cls string, args []any, kwargs map[string]any) (state *tensor.StateDict, ok bool, err error)
+	// A lazy module sees an input of so many features first.
+	Init func(cls string, args []any, kwargs map[string]any, features int) (state *tensor.StateDict, ok bool, err error)
+	// InitProgram runs what constructs several modules.
+	InitProgram func(text string) (outs []*tensor.Tensor, ok bool)
 }
 
 type outRecord struct {
@@ -119,14 +122,25 @@ func check(d *golden.Decoder, c *caseRecord, o Options) (err error) {
 	case c.Group == "nn.init":
 		outs, err = runInit(c)
 	case c.Group == "init":
-		if c.Module == "" || o.Init == nil {
+		if c.Module == "" && o.InitProgram != nil {
+			var ok bool
+			if outs, ok = o.InitProgram(c.Case); !ok {
+				return golden.Skip("no program for " + c.Case)
+			}
+			break
+		}
+		if o.Init == nil {
 			return golden.Skip("no modules")
+		}
+		features := 0
+		if len(c.Out) > 0 && len(c.Out[0].Shape) > 0 {
+			features = c.Out[0].Shape[len(c.Out[0].Shape)-1]
 		}
 		var args []any
 		if err := json.Unmarshal(c.Args, &args); err != nil {
 			return err
 		}
-		sd, ok, err := o.Init(c.Module, args, c.Kwargs)
+		sd, ok, err := o.Init(c.Module, args, c.Kwargs, features)
 		if !ok {
 			return golden.Skip("no module " + c.Module)
 		}

@@ -1,0 +1,45 @@
+package nninit_test
+
+import (
+	"testing"
+
+	"github.com/gotorch-dev/torch"
+	nninit "github.com/gotorch-dev/torch/nn/init"
+)
+
+// TestInPlaceNames draws by both names from the same seed.
+func TestInPlaceNames(t *testing.T) {
+	for name, f := range map[string][2]func(x *torch.Tensor) *torch.Tensor{
+		"uniform": {func(x *torch.Tensor) *torch.Tensor { return nninit.Uniform(x, 1, 2) },
+			func(x *torch.Tensor) *torch.Tensor { return nninit.UniformInPlace(x, 1, 2) }},
+		"normal": {func(x *torch.Tensor) *torch.Tensor { return nninit.Normal(x, 1, 2) },
+			func(x *torch.Tensor) *torch.Tensor { return nninit.NormalInPlace(x, 1, 2) }},
+		"constant": {func(x *torch.Tensor) *torch.Tensor { return nninit.Constant(x, 3) },
+			func(x *torch.Tensor) *torch.Tensor { return nninit.ConstantInPlace(x, 3) }},
+		"sparse": {func(x *torch.Tensor) *torch.Tensor { return nninit.Sparse(x, 0.5) },
+			func(x *torch.Tensor) *torch.Tensor { return nninit.SparseInPlace(x, 0.5) }},
+		"ones": {nninit.Ones, nninit.OnesInPlace}, "zeros": {nninit.Zeros, nninit.ZerosInPlace},
+		"eye": {nninit.Eye, nninit.EyeInPlace},
+		"trunc_normal": {func(x *torch.Tensor) *torch.Tensor { return nninit.TruncNormal(x) },
+			func(x *torch.Tensor) *torch.Tensor { return nninit.TruncNormalInPlace(x) }},
+		"xavier_uniform": {func(x *torch.Tensor) *torch.Tensor { return nninit.XavierUniform(x) },
+			func(x *torch.Tensor) *torch.Tensor { return nninit.XavierUniformInPlace(x) }},
+		"xavier_normal": {func(x *torch.Tensor) *torch.Tensor { return nninit.XavierNormal(x) },
+			func(x *torch.Tensor) *torch.Tensor { return nninit.XavierNormalInPlace(x) }},
+		"kaiming_uniform": {func(x *torch.Tensor) *torch.Tensor { return nninit.KaimingUniform(x) },
+			func(x *torch.Tensor) *torch.Tensor { return nninit.KaimingUniformInPlace(x) }},
+		"kaiming_normal": {func(x *torch.Tensor) *torch.Tensor { return nninit.KaimingNormal(x) },
+			func(x *torch.Tensor) *torch.Tensor { return nninit.KaimingNormalInPlace(x) }},
+		"orthogonal": {func(x *torch.Tensor) *torch.Tensor { return nninit.Orthogonal(x) },
+			func(x *torch.Tensor) *torch.Tensor { return nninit.OrthogonalInPlace(x) }},
+		"dirac": {func(x *torch.Tensor) *torch.Tensor { return nninit.Dirac(x.Unsqueeze(2)) },
+			func(x *torch.Tensor) *torch.Tensor { return nninit.DiracInPlace(x.Unsqueeze(2)) }},
+	} {
+		torch.ManualSeed(1)
+		want := f[0](torch.Full([]int{3, 3}, 7.0))
+		torch.ManualSeed(1)
+		if got := f[1](torch.Full([]int{3, 3}, 7.0)); !got.Equal(want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
