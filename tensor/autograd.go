@@ -634,6 +634,9 @@ func (t *Tensor) SetGrad(g *Tensor) {
 // Detach returns a view of the same memory that is not connected to the tape.
 func (t *Tensor) Detach() *Tensor {
 	t.mustHaveMemory("Tensor.Detach")
+	if b := t.batched(); b != nil {
+		return b.level.rewrap(b, b.phys.Detach())
+	}
 	d := &Tensor{st: t.st, ver: t.ver, off: t.off, dt: t.dt, dev: t.dev, flags: t.flags & flagConj}
 	d.setDims(t.shape, t.stride)
 	return d
@@ -647,6 +650,9 @@ func (t *Tensor) DetachInPlace() *Tensor {
 	}
 	t.node, t.outNr = nil, 0
 	t.flags &^= flagRequiresGrad
+	if b := t.batched(); b != nil {
+		b.phys = b.phys.Detach()
+	}
 	return t
 }
 

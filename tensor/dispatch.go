@@ -17,7 +17,7 @@ func (c *Ctx) Run() {
 	if witnesses.Load() != 0 {
 		c.witnessed()
 	}
-	if c.mode != nil && len(c.mode.layers) > 0 && op.IsPublic() {
+	if c.mode != nil && len(c.mode.layers) > 0 && (op.IsPublic() || op.Body == nil && c.mode.transforms()) {
 		c.runLayers(c.mode)
 		return
 	}

@@ -111,6 +111,7 @@ func Grad(outputs, inputs []*Tensor, opts ...GradOptions) []*Tensor {
 // rounding, is the same in every run.
 type engine struct {
 	retain, create bool
+	pure           bool    // gradients are added out of place: they are recorded, or a transform looks on
 	nodes          []*Node // whose own state belongs to this pass
 	others         map[*Node]*nodeState
 	ready          nodeHeap
@@ -188,6 +189,7 @@ var enginePool = sync.Pool{New: func() any { return new(engine) }}
 func newEngine(retain, create bool) *engine {
 	e := enginePool.Get().(*engine)
 	e.retain, e.create = retain, create
+	e.pure = create || currentMode().transforms()
 	return e
 }
 
@@ -406,7 +408,7 @@ func (e *engine) add(s *nodeState, nr int, g *Tensor, owned bool) {
 		}
 		return
 	}
-	if !e.create && old.dt == g.dt && SameShape(old.shape, g.shape) {
+	if !e.pure && old.dt == g.dt && SameShape(old.shape, g.shape) {
 		if s.owned&bit != 0 {
 			addInto(old, g)
 			if owned && e.frees {
@@ -698,6 +700,9 @@ func (e *engine) accumulate(t, g *Tensor, owned bool) {
 func (n *Node) call(grads []*Tensor, buf *[2]*Tensor) []*Tensor {
 	if n.more != nil && n.more.fn != nil {
 		return n.more.fn(n, grads)
+	}
+	if l := innermostLevel(); l != nil {
+		grads = l.gradsOfExamples(n, grads)
 	}
 	g := grads[0]
 	if g == nil {

@@ -3,8 +3,9 @@ package tensor
 import "slices"
 
 // Rank is the place of a layer between the program, which calls operators, and the backend, which computes them. Layers
-// act in the order of their ranks however their functions are nested, and layers of one rank in the order of nesting,
-// the outermost first:
+// act in the order of their ranks however their functions are nested. Layers of one rank act in the order of nesting, the
+// outermost first, except for transforms: the innermost transform acts first, since the values of its function are made
+// of those of the transforms around it.
 //
 //	program → watchers → transforms → autocast → tracer → autograd → below autograd → backend
 //
@@ -34,8 +35,9 @@ const (
 )
 
 // Layer sees the operator calls of a goroutine: autocast, tracing, profiling, anomaly mode. A layer sees public
-// operators only, those of PyTorch (see Op.IsPublic). The calls that a layer makes itself go to the layers below it and
-// to the watchers; those of a watcher are seen by nobody.
+// operators only, those of PyTorch (see Op.IsPublic); a transform also sees every operator of our own that has no body,
+// since its values may meet any kernel. The calls that a layer makes itself go to the layers below it and to the
+// watchers; those of a watcher are seen by nobody.
 type Layer interface {
 	Rank() Rank
 	// Call handles one call. It must run next exactly once, or set the results itself.
@@ -74,10 +76,11 @@ func WithLayer(l Layer, f func()) {
 	}, f)
 }
 
-// insertLayer returns a copy of the list with l behind the layers of its rank and those before.
+// insertLayer returns a copy of the list with l behind the layers of its rank and those before. A transform goes before
+// the other transforms.
 func insertLayer(list []Layer, l Layer) []Layer {
 	i := len(list)
-	for i > 0 && list[i-1].Rank() > l.Rank() {
+	for i > 0 && (list[i-1].Rank() > l.Rank() || l.Rank() == RankTransform && list[i-1].Rank() == RankTransform) {
 		i--
 	}
 	return slices.Insert(slices.Clone(list), i, l)
@@ -108,6 +111,10 @@ func (c *Ctx) runLayers(m *mode) {
 	var takes, inside []Layer
 	for _, l := range m.layers {
 		if l.Rank() == RankBelow { // see kernel
+			inside = append(inside, l)
+			continue
+		}
+		if l.Rank() != RankTransform && !c.op.IsPublic() {
 			inside = append(inside, l)
 			continue
 		}

@@ -90,6 +90,7 @@ func DenseAs(t *Tensor, dt DType) *Tensor {
 
 // resizeRaw gives t another shape, growing its storage when needed.
 func (t *Tensor) resizeRaw(shape []int) {
+	refuseBatchMemory(t)
 	shape = slices.Clone(shape) // it may be t's own
 	t.st.resize(storageSize(shape, nil, t.dt)+t.off*t.dt.Size(), shape, t.dt)
 	t.setDims(shape, nil)
@@ -111,6 +112,7 @@ func ResizeRaw(t *Tensor, shape []int) { t.resizeRaw(shape) }
 
 // SetRaw makes t see another storage; for set_ and Module.To.
 func SetRaw(t, src *Tensor) {
+	refuseBatchMemory(t, src)
 	if t.flags&flagKeep != 0 {
 		src.st.keep()
 	}
@@ -137,6 +139,9 @@ func BecomeView(t, v *Tensor) *Tensor {
 	shape, stride := append([]int(nil), v.shape...), append([]int(nil), v.stride...)
 	t.off = v.off
 	t.setDims(shape, stride)
+	if b := v.batched(); b != nil && t.batched() != nil {
+		*t.ag.batch = *b
+	}
 	if node != nil {
 		t.node, t.outNr = node, nr
 	}

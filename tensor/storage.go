@@ -30,6 +30,7 @@ const (
 	stInner                        // only the tape knows it: see ReleaseAfter
 	stForeign                      // the memory is another device's
 	stTraced                       // a witness records what is done with it
+	stBatched                      // of a tensor inside a function that Vmap maps: it has no memory of its own
 )
 
 var storageSeq atomic.Uint64
@@ -99,6 +100,9 @@ func (s *Storage) panicAccess() {
 	if s.bits.Load()&stReleased != 0 {
 		s.panicReleased()
 	}
+	if s.bits.Load()&stBatched != 0 {
+		refuseBatchRead("reading the elements of a Tensor")
+	}
 	s.noHostMemory()
 }
 
@@ -108,6 +112,9 @@ func (s *Storage) panicReleased() {
 
 // release frees the memory at once. Tensors that view it panic with ErrReleased from now on.
 func (s *Storage) release() {
+	if s.bits.Load()&stBatched != 0 {
+		return
+	}
 	b := s.bits.Or(stReleased)
 	if b&stReleased != 0 {
 		return

@@ -108,6 +108,7 @@ type agMeta struct {
 	acc     atomic.Pointer[Node] // the leaf's gradient accumulator
 	postAcc []func(*Tensor)
 	mu      sync.Mutex // guards grad while gradients are accumulated
+	batch   *batch     // of a tensor inside a function that Vmap maps
 }
 
 func (t *Tensor) meta() *agMeta {

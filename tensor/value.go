@@ -250,6 +250,9 @@ func describe(t *Tensor) string {
 // Num reads the only element of a tensor as a number.
 func (t *Tensor) Num() Num {
 	t.mustHaveMemory("Tensor.Num")
+	if t.batched() != nil {
+		refuseBatchRead("calling .item() on a Tensor")
+	}
 	if t.numel != 1 {
 		Fail(ErrShape, "a Tensor with %d elements cannot be converted to Scalar", t.numel)
 	}

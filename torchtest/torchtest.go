@@ -30,7 +30,7 @@ type Options struct {
 	// Only limits the run to operators whose full name ("aten::add.Tensor") matches.
 	Only *regexp.Regexp
 	// Checks limits the run to some of: layout, edge, dtype, float64, grad, variants, method, blocks, paths, threads,
-	// fused, meta, second.
+	// fused, meta, second, vmap.
 	Checks []string
 	// Short looks at fewer elements in gradient checks, at fewer dtypes, and changes the layout of all arguments at
 	// once only.
@@ -56,6 +56,7 @@ var checks = []check{
 	{"variants", (*runner).variants}, {"method", (*runner).method}, {"blocks", (*runner).blocks},
 	{"paths", (*runner).paths}, {"threads", (*runner).threads},
 	{"fused", (*runner).fused}, {"meta", (*runner).meta}, {"second", (*runner).second},
+	{"vmap", (*runner).vmap},
 }
 
 // runner checks one operator.

@@ -114,7 +114,7 @@ func (r *reducer) grads(how string, include bool, self, src, out, g *T) (gs, gsr
 		single := srcZero.LogicalAnd(count.EqScalar(1))
 		gsrc = r.spread(g.Mul(out)).Div(src.MaskedFillScalar(srcZero, 1))
 		// rare; the number is read in PyTorch as well
-		if g.Device().Type == tensor.MetaDevice || single.Any().Item() != 0 {
+		if g.Device().Type == tensor.MetaDevice || single.IsBatched() || single.Any().Item() != 0 {
 			others := r.spread(g.Mul(r.reduce(self, src.MaskedFillScalar(single, 1))))
 			gsrc = op.Call1("aten::where.self", single, others, gsrc)
 		}

@@ -180,7 +180,7 @@ func extAll(schema, doc string, isMax bool) {
 		VJP: func(c *Ctx, g *T) []*T {
 			x, y := c.T(0), c.Out(0)
 			// where reading an element would mean waiting; PyTorch makes the same distinction
-			if x.Device().Type != tensor.CPUDevice {
+			if x.Device().Type != tensor.CPUDevice || y.IsBatched() {
 				return []*T{op.Evenly(g, x.Eq(y).LogicalOr(x.IsNaN().LogicalAnd(y.IsNaN())))}
 			}
 			if y.Num().IsNaN() { // which equals nothing

@@ -146,8 +146,8 @@ func cumprodBackward(g, x, y *T, d int) *T {
 	}
 	n := x.Size(d)
 	zero := x.Detach().EqScalar(0)
-	// meta tensors have no elements to look at; the rules below serve for any
-	if x.Device().Type != tensor.MetaDevice && op.Call1("aten::any", zero).Num().I == 0 {
+	// meta tensors and those of mapped functions have no elements to look at; the rules below serve for any
+	if x.Device().Type != tensor.MetaDevice && !zero.IsBatched() && op.Call1("aten::any", zero).Num().I == 0 {
 		return reversed(g.Mul(y.Conj()), d).Div(x.Conj())
 	}
 	if !tensor.IsGradEnabled() {

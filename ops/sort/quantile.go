@@ -63,7 +63,7 @@ func quantile(c *Ctx, name string) *T {
 		c.Fail(tensor.ErrDType, "%s() q tensor must be same dtype as the input tensor", name)
 	}
 	// On other devices reading the answer would mean waiting; PyTorch makes the same distinction.
-	if q.Device().Type == tensor.CPUDevice && q.Numel() > 0 {
+	if q.Device().Type == tensor.CPUDevice && q.Numel() > 0 && !q.IsBatched() {
 		r := op.Call("aten::aminmax", q.Detach())
 		if !(r[0].Item() >= 0 && r[1].Item() <= 1) { // both are NaN where one of q is
 			c.Fail(tensor.ErrValue, "%s() q values must be in the range [0, 1]", name)

@@ -22,12 +22,13 @@ type opRow struct {
 	Backends []string `json:"backends"`
 	Gradient string   `json:"gradient"` // rule, "by its parts", or why there is none
 	Autocast string   `json:"autocast"` // class on the CPU
+	Vmap     string   `json:"vmap"`     // how vmap takes it to a batch: rule, pointwise, body, random, none, loop, refused
 	Of       string   `json:"of"`       // the operator that this form is derived from
 }
 
 func rowOf(op *tensor.Op) opRow {
 	r := opRow{Name: op.FullName(), Schema: op.SchemaText(), Floor: op.Floor(), Backends: op.Backends(),
-		Autocast: op.AMPOn(tensor.CPUDevice).String()}
+		Autocast: op.AMPOn(tensor.CPUDevice).String(), Vmap: op.Batching()}
 	switch {
 	case op.Body != nil && op.CPU != nil:
 		r.Kind = "fused"

@@ -1,0 +1,147 @@
+package loss
+
+import (
+	"github.com/gotorch-dev/torch/internal/batching"
+	"github.com/gotorch-dev/torch/ops/internal/op"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// The batching rules of this family, for functions that vmap maps: the losses of all elements at once, which are then
+// reduced for each example.
+func init() {
+	batching.Rule(reducedBatch, "mse_loss", "huber_loss", "smooth_l1_loss", "soft_margin_loss", "binary_cross_entropy",
+		"binary_cross_entropy_with_logits")
+	batching.Rule(reducedBackwardBatch, "mse_loss_backward", "huber_loss_backward", "smooth_l1_loss_backward",
+		"soft_margin_loss_backward", "binary_cross_entropy_backward")
+	batching.Rule(nllBatch, "nll_loss_forward")
+	batching.Rule(nllBackwardBatch, "nll_loss_backward")
+}
+
+// behind are the dimensions of x behind the batch.
+func behind(x *T) []int {
+	var dims []int
+	for d := 1; d < x.Dim(); d++ {
+		dims = append(dims, d)
+	}
+	return dims
+}
+
+// rankTo gives the tensors of the call that have all examples n dimensions behind the batch.
+func rankTo(b *tensor.Batched, args []tensor.Value, n int) {
+	for i, v := range args {
+		if v.K != tensor.KTensor || !b.Has(i) {
+			continue
+		}
+		x := v.T
+		for x.Dim() < n+1 {
+			x = x.Unsqueeze(1)
+		}
+		args[i] = tensor.TensorValue(x)
+	}
+}
+
+func reducedBatch(b *tensor.Batched) []tensor.Value {
+	args, i := b.Args(), b.Index("reduction")
+	if !b.Has(0) && !b.Has(1) {
+		args[0] = tensor.TensorValue(b.Full(0))
+	}
+	rankTo(b, args, max(b.Rank(0), b.Rank(1)))
+	args[i] = tensor.IntValue(0)
+	y := b.Call(args)[0].T
+	if y.Dim() > 1 {
+		switch b.C.Int(i) {
+		case meanOf:
+			y = y.MeanDim(behind(y))
+		case sumOf:
+			y = y.SumDim(behind(y))
+		}
+	}
+	return batching.Tensors(y)
+}
+
+func reducedBackwardBatch(b *tensor.Batched) []tensor.Value {
+	args, i := b.Args(), b.Index("reduction")
+	n := max(b.Rank(1), b.Rank(2))
+	args[0] = tensor.TensorValue(b.Full(0))
+	args[1] = tensor.TensorValue(b.Full(1))
+	args[2] = tensor.TensorValue(b.Full(2))
+	g := args[0].T
+	for g.Dim() < n+1 {
+		g = g.Unsqueeze(-1)
+	}
+	if b.C.Int(i) == meanOf {
+		size := 1
+		for _, s := range tensor.BroadcastShapes(b.C.Shape(1), b.C.Shape(2)) {
+			size *= s
+		}
+		g = g.DivScalar(size)
+	}
+	for k := 1; k <= 2; k++ {
+		x := args[k].T
+		for x.Dim() < n+1 {
+			x = x.Unsqueeze(1)
+		}
+		args[k] = tensor.TensorValue(x)
+	}
+	g = g.Expand(tensor.BroadcastShapes(g.Shape(), args[1].T.Shape(), args[2].T.Shape()))
+	args[0], args[i] = tensor.TensorValue(g), tensor.IntValue(0)
+	if len(args) > 3 && args[3].K == tensor.KTensor && b.Has(3) {
+		w := args[3].T
+		for w.Dim() < n+1 {
+			w = w.Unsqueeze(1)
+		}
+		args[3] = tensor.TensorValue(w)
+	}
+	return b.Call(args)
+}
+
+// targetWeights are the weights of the targets, 0 for those that are ignored.
+func targetWeights(b *tensor.Batched, x, target *T, ignore int) *T {
+	kept := target.NeScalar(ignore)
+	if !b.C.Has(2) {
+		return kept.ToDType(x.DType())
+	}
+	at := target.MaskedFillScalar(kept.LogicalNot(), 0)
+	w := b.T(2).IndexSelect(0, at.Reshape([]int{-1})).Reshape(target.Shape())
+	return w.Mul(kept.ToDType(w.DType()))
+}
+
+func nllBatch(b *tensor.Batched) []tensor.Value {
+	if b.Rank(0) != 2 || b.C.Has(2) && b.Has(2) {
+		return b.Loop()
+	}
+	x, target := b.Full(0), b.Full(1)
+	args := b.Args()
+	args[0], args[1] = tensor.TensorValue(batching.FoldIn(x)), tensor.TensorValue(batching.FoldIn(target))
+	args[3] = tensor.IntValue(0)
+	y := batching.Unfold(b.Call(args)[0].T, b.Size())
+	total := targetWeights(b, x, target, b.C.Int(4)).SumDim([]int{1})
+	switch b.C.Int(3) {
+	case meanOf:
+		y = y.SumDim([]int{1}).Div(total)
+	case sumOf:
+		y = y.SumDim([]int{1})
+	default:
+		total = op.Zeros(total, total.Shape(), total.DType())
+	}
+	return batching.Tensors(y, total)
+}
+
+func nllBackwardBatch(b *tensor.Batched) []tensor.Value {
+	if b.Rank(1) != 2 || b.C.Has(3) && b.Has(3) {
+		return b.Loop()
+	}
+	g, x, target := b.Full(0), b.Full(1), b.Full(2)
+	if b.C.Int(4) == meanOf {
+		g = g.Div(b.Full(6))
+	}
+	if g.Dim() == 1 {
+		g = g.Unsqueeze(1)
+	}
+	g = g.Expand(target.Shape())
+	args := b.Args()
+	args[0], args[1], args[2] = tensor.TensorValue(batching.FoldIn(g)), tensor.TensorValue(batching.FoldIn(x)),
+		tensor.TensorValue(batching.FoldIn(target))
+	args[4], args[6] = tensor.IntValue(0), tensor.TensorValue(op.Zeros(g, nil, x.DType()))
+	return batching.Tensors(batching.Unfold(b.Call(args)[0].T, b.Size()))
+}

@@ -1,0 +1,34 @@
+package sort
+
+import (
+	"github.com/gotorch-dev/torch/internal/batching"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// The batching rules of this family, for functions that vmap maps.
+func init() {
+	batching.Rule(batching.Dims("dim"), "sort", "sort.stable", "topk", "kthvalue", "median.dim", "nanmedian.dim", "mode")
+	batching.Rule(batching.Flat("aten::median.dim"), "median")
+	batching.Rule(batching.Flat("aten::nanmedian.dim"), "nanmedian")
+	batching.Rule(batching.Leading("self"), "bucketize.Tensor")
+	batching.Rule(batching.Leading("elements"), "isin.Tensor_Tensor", "isin.Tensor_Scalar")
+	batching.Rule(searchBatch, "searchsorted.Tensor")
+}
+
+// searchBatch makes the rows of boundaries and those of the values searched for those of the whole batch.
+func searchBatch(b *tensor.Batched) []tensor.Value {
+	args := b.Args()
+	if b.Rank(0) == 1 && !b.Has(0) && !b.Has(b.Index("sorter")) {
+		return b.Call(args)
+	}
+	values := b.Full(1)
+	shape := values.Shape()
+	if b.Rank(0) == 1 {
+		values = batching.Flatten(values, 1)
+	}
+	args[0], args[1] = tensor.TensorValue(b.Full(0)), tensor.TensorValue(values)
+	if i := b.Index("sorter"); b.C.Has(i) {
+		args[i] = tensor.TensorValue(b.Full(i))
+	}
+	return batching.Tensors(b.Call(args)[0].T.Reshape(shape))
+}
