@@ -13,7 +13,9 @@ func NormalInPlace(t *Tensor, mean, std float64, opts ...GeneratorOptions) *Tens
 }
 
 // TruncNormalInPlace is [TruncNormal] under PyTorch's name, trunc_normal_.
-func TruncNormalInPlace(t *Tensor, opts ...TruncNormalOptions) *Tensor { return TruncNormal(t, opts...) }
+func TruncNormalInPlace(t *Tensor, opts ...TruncNormalOptions) *Tensor {
+	return TruncNormal(t, opts...)
+}
 
 // ConstantInPlace is [Constant] under PyTorch's name, constant_.
 func ConstantInPlace(t *Tensor, v float64) *Tensor { return Constant(t, v) }
@@ -42,7 +44,9 @@ func KaimingUniformInPlace(t *Tensor, opts ...KaimingOptions) *Tensor {
 }
 
 // KaimingNormalInPlace is [KaimingNormal] under PyTorch's name, kaiming_normal_.
-func KaimingNormalInPlace(t *Tensor, opts ...KaimingOptions) *Tensor { return KaimingNormal(t, opts...) }
+func KaimingNormalInPlace(t *Tensor, opts ...KaimingOptions) *Tensor {
+	return KaimingNormal(t, opts...)
+}
 
 // OrthogonalInPlace is [Orthogonal] under PyTorch's name, orthogonal_.
 func OrthogonalInPlace(t *Tensor, opts ...OrthogonalOptions) *Tensor { return Orthogonal(t, opts...) }
