@@ -137,7 +137,7 @@ func generate(root, out string) {
 }
 
 // folders are the packages with generated functions, "" for the root.
-var folders = []string{"tensor", "", "nn/functional", "internal/fused", "fft", "signal/windows"}
+var folders = []string{"tensor", "", "nn/functional", "internal/fused", "fft", "linalg", "signal/windows"}
 
 // packageOf is the folder of the package that an operator's function is in, "" for package torch, and whether it is
 // a method of Tensor instead, if it can be.
@@ -151,9 +151,17 @@ func packageOf(s *tensor.Schema) (folder string, method bool) {
 		return "signal/windows", false
 	case strings.HasPrefix(s.Name, "fft_"): // torch.fft
 		return "fft", false
+	case strings.HasPrefix(s.Name, linalgPrefix):
+		return "linalg", false
 	}
 	return "", true
 }
+
+// linalgPrefix begins the names of torch.linalg's operators; the package's functions go without it.
+const linalgPrefix = "linalg_"
+
+// goBase is the Go name of an operator without what its overload adds.
+func goBase(name string) string { return goname.Of(strings.TrimPrefix(name, linalgPrefix)) }
 
 // sources is the text of the generated files of a family, by the folder of the package.
 type sources map[string]*bytes.Buffer
@@ -405,14 +413,14 @@ func emit(d *def, src sources) {
 		if i == 0 || f.Alias != forms[i-1].Alias {
 			base, doc = d.goName, d.doc
 			if f.Alias > 0 {
-				base = goname.Of(s.Name) + goname.Suffix(s.Overload)
-				if rest, ok := strings.CutPrefix(d.goName, goname.Of(d.sch.Name)); ok {
-					base = goname.Of(s.Name) + rest // ClampTensor: ClipTensor
+				base = goBase(s.Name) + goname.Suffix(s.Overload)
+				if rest, ok := strings.CutPrefix(d.goName, goBase(d.sch.Name)); ok {
+					base = goBase(s.Name) + rest // ClampTensor: ClipTensor
 				}
 				doc = fmt.Sprintf("is another name of [Tensor.%s].",
-					first(d.goName, goname.Of(d.sch.Name)+goname.Suffix(d.sch.Overload)))
+					first(d.goName, goBase(d.sch.Name)+goname.Suffix(d.sch.Overload)))
 			} else if base == "" {
-				base = goname.Of(s.Name) + goname.Suffix(s.Overload)
+				base = goBase(s.Name) + goname.Suffix(s.Overload)
 			}
 		}
 		switch {

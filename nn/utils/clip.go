@@ -4,6 +4,8 @@ package utils
 import (
 	"slices"
 
+	"github.com/gotorch-dev/torch/linalg"
+
 	"github.com/gotorch-dev/torch"
 
 	"github.com/gotorch-dev/torch/internal/pyfmt"
@@ -96,7 +98,7 @@ func GradNorm(parameters []*Tensor, opts ...ClipOptions) (total *Tensor) {
 	if len(norms) == 0 {
 		return torch.Zeros([]int{})
 	}
-	tensor.NoGrad(func() { total = torch.Stack(norms).LinalgVectorNorm(tensor.LinalgVectorNormOptions{Ord: p}) })
+	tensor.NoGrad(func() { total = linalg.VectorNorm(torch.Stack(norms), linalg.VectorNormOptions{Ord: p}) })
 	return total
 }
 
