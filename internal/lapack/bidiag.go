@@ -39,6 +39,15 @@ func bidiagonalSVD(d, e, vt, ut []float64, n int, eps float64) bool {
 	if n == 0 {
 		return true
 	}
+	if n == 1 {
+		if d[0] < 0 {
+			d[0] = -d[0]
+			if ut != nil {
+				ut[0] = -ut[0]
+			}
+		}
+		return true
+	}
 	const tiny = 0x1p-1022
 	tol := math.Max(10, math.Min(100, math.Pow(eps, -0.125))) * eps
 	least := math.Abs(d[0])

@@ -98,6 +98,28 @@ func normalize(v []complex128, n, j int) {
 	v[at*n+j] = complex(real(v[at*n+j]), 0)
 }
 
+// normalizePair is normalize for vectors of real matrices, whose largest element may be negative: LAPACK makes its
+// imaginary part zero by a rotation of real and imaginary parts. The signs are those that PyTorch's build gives, where
+// the rotations of the two precisions differ.
+func normalizePair(v []complex128, n, j int, eps float64) {
+	largest, f := -1.0, complex128(0)
+	for i := range n {
+		if s := cmplx.Abs(v[i*n+j]); s > largest {
+			largest, f = s, v[i*n+j]
+		}
+	}
+	_, _, r := rotationBefore(real(f), imag(f))
+	if eps > 0x1p-50 {
+		_, _, r = rotation(real(f), imag(f))
+	}
+	normalize(v, n, j)
+	if r < 0 {
+		for i := range n {
+			v[i*n+j] = -v[i*n+j]
+		}
+	}
+}
+
 // vectorsReal computes the eigenvectors of the quasi-triangular matrix t by back-substitution, for a pair of complex
 // eigenvalues those of the first one, and multiplies them by z.
 func vectorsReal(t []float64, n int, wr, wi, z []float64, undo func([]float64), v []complex128, eps float64) {
@@ -171,7 +193,7 @@ func vectorsReal(t []float64, n int, wr, wi, z []float64, undo func([]float64), 
 			}
 			continue
 		}
-		normalize(v, n, j)
+		normalizePair(v, n, j, eps)
 		for i := range n {
 			v[i*n+j+1] = cmplx.Conj(v[i*n+j])
 		}

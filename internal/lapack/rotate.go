@@ -6,7 +6,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// rotation gives c, s, r with c·f + s·g = r and c·g - s·f = 0.
+// rotation gives c, s, r with c·f + s·g = r and c·g - s·f = 0, where r has the sign of f, as LAPACK's xLARTG does since
+// version 3.10.
 func rotation(f, g float64) (c, s, r float64) {
 	switch {
 	case g == 0:
@@ -17,6 +18,23 @@ func rotation(f, g float64) (c, s, r float64) {
 	d := math.Hypot(f, g)
 	r = math.Copysign(d, f)
 	return math.Abs(f) / d, g / r, r
+}
+
+// rotationBefore is rotation with the signs that xLARTG gave before version 3.10: c > 0 if |f| > |g|, else r > 0. The
+// eigenvectors of PyTorch's libraries have the signs of this one, the singular vectors those of the other.
+func rotationBefore(f, g float64) (c, s, r float64) {
+	switch {
+	case g == 0:
+		return 1, 0, f
+	case f == 0:
+		return 0, 1, g
+	}
+	r = math.Hypot(f, g)
+	c, s = f/r, g/r
+	if c < 0 && math.Abs(f) > math.Abs(g) {
+		return -c, -s, -r
+	}
+	return c, s, r
 }
 
 // rotateRows replaces the rows x and y by c·x + s·y and c·y - s·x.

@@ -31,7 +31,7 @@ func SVD[E Element](a []E, m, n int, s []float64, u []E, mu int, vh []E, nv int,
 		factor = 1 / largest
 		scale(a[:m*n], Num[E](factor))
 	}
-	many := k * 11 / 6
+	many := k * 16 / 10
 	if isComplex[E]() {
 		many = k * 17 / 9
 	}
@@ -43,7 +43,7 @@ func SVD[E Element](a []E, m, n int, s []float64, u []E, mu int, vh []E, nv int,
 	// Now t is rows×k.
 	var tauQR, r []E
 	lower := wide
-	long := rows >= many && rows > k
+	long := rows >= many && rows > k && (isComplex[E]() || !wide)
 	b, brows := t, rows
 	if long {
 		tauQR = make([]E, k)

@@ -90,7 +90,7 @@ func implicitQL(d, e, z []float64, n int, eps float64) bool {
 				p = 0
 				for i := m - 1; i >= l; i-- {
 					f, b := s*e[i], c*e[i]
-					c, s, r = rotation(g, f)
+					c, s, r = rotationBefore(g, f)
 					if i != m-1 {
 						e[i+1] = r
 					}
@@ -141,7 +141,7 @@ func implicitQL(d, e, z []float64, n int, eps float64) bool {
 				p = 0
 				for i := m; i < l; i++ {
 					f, b := s*e[i], c*e[i]
-					c, s, r = rotation(g, f)
+					c, s, r = rotationBefore(g, f)
 					if i != m {
 						e[i-1] = r
 					}
