@@ -36,25 +36,36 @@ func compute(dt tensor.DType) tensor.DType {
 // wide is a copy of t in the type that kernels compute in.
 func wide(t *T) *T { return tensor.CloneRaw(tensor.DenseAs(t, compute(t.DType()))) }
 
-// checkMatrix refuses what is no batch of matrices of a floating-point or complex type that LAPACK has routines for.
-func checkMatrix(c *Ctx, api, name string, t *T) {
+// checkFloating refuses what is no batch of matrices of a floating-point or complex type.
+func checkFloating(c *Ctx, api, name string, t *T) {
 	switch dt := t.DType(); {
 	case t.Dim() < 2:
 		c.Fail(tensor.ErrShape, "%s: The input tensor %s must have at least 2 dimensions.", api, name)
 	case !dt.IsFloat() && !dt.IsComplex():
 		c.Fail(tensor.ErrDType, "%s: Expected a floating point or complex tensor as input. Got %s", api, dt.ClassName())
-	case dt.Real().Size() < 4:
-		c.Fail(tensor.ErrDType, "%s: Low precision dtypes not supported. Got %s", api, dt.ClassName())
 	}
 }
 
-// checkSquare refuses what is no batch of square matrices.
-func checkSquare(c *Ctx, api, name string, t *T) {
-	checkMatrix(c, api, name, t)
+// checkMatrix refuses what is no batch of matrices of a type that LAPACK has routines for.
+func checkMatrix(c *Ctx, api, name string, t *T) {
+	checkFloating(c, api, name, t)
+	if t.DType().Real().Size() < 4 {
+		c.Fail(tensor.ErrDType, "%s: Low precision dtypes not supported. Got %s", api, t.DType().ClassName())
+	}
+}
+
+// checkShape refuses matrices that are not square.
+func checkShape(c *Ctx, api, name string, t *T) {
 	if t.Size(-1) != t.Size(-2) {
 		c.Fail(tensor.ErrShape, "%s: %s must be batches of square matrices, but they are %d by %d matrices", api, name,
 			t.Size(-2), t.Size(-1))
 	}
+}
+
+// checkSquare refuses what is no batch of square matrices of a type that LAPACK has routines for.
+func checkSquare(c *Ctx, api, name string, t *T) {
+	checkMatrix(c, api, name, t)
+	checkShape(c, api, name, t)
 }
 
 // batch is the shape without the last two dimensions.

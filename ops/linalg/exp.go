@@ -15,7 +15,8 @@ func init() {
 		Doc:    expDoc + "https://pytorch.org/docs/stable/generated/torch.linalg.matrix_exp.html",
 		Out:    true,
 		Infer: func(c *Ctx) {
-			checkSquare(c, "linalg.matrix_exp", "A", c.T(0))
+			checkFloating(c, "linalg.matrix_exp", "A", c.T(0)) // of 16 bits, too
+			checkShape(c, "linalg.matrix_exp", "A", c.T(0))
 			c.Alloc(0, c.Shape(0), c.ArgDType(0))
 		},
 		CPU: func(c *Ctx) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/autograd"
+	"github.com/gotorch-dev/torch/linalg"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -41,10 +42,10 @@ func TestFactorsMultiplyToTheMatrix(t *testing.T) {
 	for _, dt := range types {
 		for _, batch := range [][]int{nil, {3}, {2, 0}} {
 			a := definite(dt, batch...)
-			l := a.LinalgCholesky()
+			l := linalg.Cholesky(a)
 			close(t, "L·Lᴴ", l.MatMul(l.MH()), a)
 			close(t, "L", l, l.Tril())
-			u := a.LinalgCholesky(tensor.LinalgCholeskyOptions{Upper: true})
+			u := linalg.Cholesky(a, linalg.CholeskyOptions{Upper: true})
 			close(t, "Uᴴ", u.MH(), l)
 			b := randn(dt, 4, 2)
 			x := b.Expand(append(append([]int{}, batch...), 4, 2)).CholeskySolve(l)
@@ -61,7 +62,7 @@ func TestFactorsMultiplyToTheMatrix(t *testing.T) {
 					if !left {
 						c = b.MT()
 					}
-					y := f.LinalgSolveTriangular(c, upper, tensor.LinalgSolveTriangularOptions{NoLeft: !left})
+					y := linalg.SolveTriangular(f, c, upper, linalg.SolveTriangularOptions{NoLeft: !left})
 					var p *T
 					if left {
 						p = f.MatMul(y)
@@ -73,8 +74,8 @@ func TestFactorsMultiplyToTheMatrix(t *testing.T) {
 			}
 			vals, vecs := eigh(a)
 			close(t, "V·Λ·Vᴴ", vecs.Mul(vals.Unsqueeze(-2)).MatMul(vecs.MH()), a)
-			close(t, "eigenvalues", a.LinalgEigvalsh(), vals)
-			sign, log := torch.LinalgSlogdet(a)
+			close(t, "eigenvalues", linalg.Eigvalsh(a), vals)
+			sign, log := linalg.Slogdet(a)
 			close(t, "log-determinant", log, vals.Log().SumDim([]int{-1}))
 			close(t, "sign", sign, sign.OnesLike())
 		}
@@ -94,17 +95,17 @@ func TestGradients(t *testing.T) {
 	sym := func(x *T) *T { return x.Add(x.MT()).MulScalar(0.5) }
 	b := randn(torch.Float64, 4, 3).SetRequiresGrad(true)
 	for name, f := range map[string]func(in []*T) []*T{
-		"cholesky":       func(in []*T) []*T { return []*T{sym(in[0]).LinalgCholesky()} },
-		"cholesky upper": func(in []*T) []*T { return []*T{sym(in[0]).LinalgCholesky(tensor.LinalgCholeskyOptions{Upper: true})} },
-		"solve":          func(in []*T) []*T { return []*T{in[1].CholeskySolve(sym(in[0]).LinalgCholesky())} },
-		"inverse":        func(in []*T) []*T { return []*T{sym(in[0]).LinalgCholesky().CholeskyInverse()} },
-		"eigvalsh":       func(in []*T) []*T { return []*T{sym(in[0]).LinalgEigvalsh()} },
+		"cholesky":       func(in []*T) []*T { return []*T{linalg.Cholesky(sym(in[0]))} },
+		"cholesky upper": func(in []*T) []*T { return []*T{linalg.Cholesky(sym(in[0]), linalg.CholeskyOptions{Upper: true})} },
+		"solve":          func(in []*T) []*T { return []*T{in[1].CholeskySolve(linalg.Cholesky(sym(in[0])))} },
+		"inverse":        func(in []*T) []*T { return []*T{linalg.Cholesky(sym(in[0])).CholeskyInverse()} },
+		"eigvalsh":       func(in []*T) []*T { return []*T{linalg.Eigvalsh(sym(in[0]))} },
 		"projection": func(in []*T) []*T {
 			_, v := eigh(sym(in[0]))
 			p := v.Narrow(-1, 0, 2) // the sign of eigenvectors is not determined, the projection onto them is
 			return []*T{p.MatMul(p.MT())}
 		},
-		"slogdet": func(in []*T) []*T { _, l := torch.LinalgSlogdet(in[0]); return []*T{l} },
+		"slogdet": func(in []*T) []*T { _, l := linalg.Slogdet(in[0]); return []*T{l} },
 	} {
 		if err := autograd.Gradcheck(f, []*T{a, b}); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -117,30 +118,30 @@ func TestGradients(t *testing.T) {
 
 func TestWhatCannotBeFactored(t *testing.T) {
 	bad := tensor.FromSlice([]float64{1, 0, 0, -1}, 2, 2)
-	_, info := bad.LinalgCholeskyEx()
+	_, info := linalg.CholeskyEx(bad)
 	if info.Item() != 2 {
 		t.Errorf("info %v, want the order of the minor, 2", info)
 	}
 	nan := torch.Full([]int{2, 2}, math.NaN())
-	if _, info := nan.LinalgCholeskyEx(); info.Item() != 1 {
+	if _, info := linalg.CholeskyEx(nan); info.Item() != 1 {
 		t.Errorf("info %v of NaN", info)
 	}
-	nan.LinalgEigvalsh() // ends
+	linalg.Eigvalsh(nan) // ends
 	for what, f := range map[string]func(){
-		"not definite": func() { bad.LinalgCholesky() },
+		"not definite": func() { linalg.Cholesky(bad) },
 		"in a batch": func() {
-			torch.Stack([]*T{torch.Eye(2, torch.EyeOptions{DType: torch.Float64}),
-				bad}).LinalgCholesky()
+			linalg.Cholesky(torch.Stack([]*T{torch.Eye(2, torch.EyeOptions{DType: torch.Float64}),
+				bad}))
 		},
-		"no matrix":         func() { torch.Ones([]int{3}).LinalgCholesky() },
-		"not square":        func() { torch.Ones([]int{3, 2}).LinalgCholesky() },
-		"integers":          func() { torch.Ones([]int{2, 2}).Long().LinalgCholesky() },
-		"half":              func() { torch.Eye(2).Half().LinalgCholesky() },
-		"shapes":            func() { torch.Eye(2).LinalgSolveTriangular(torch.Ones([]int{3, 1}), false) },
-		"types":             func() { torch.Eye(2).LinalgSolveTriangular(torch.Ones([]int{2, 1}).Double(), false) },
+		"no matrix":         func() { linalg.Cholesky(torch.Ones([]int{3})) },
+		"not square":        func() { linalg.Cholesky(torch.Ones([]int{3, 2})) },
+		"integers":          func() { linalg.Cholesky(torch.Ones([]int{2, 2}).Long()) },
+		"half":              func() { linalg.Cholesky(torch.Eye(2).Half()) },
+		"shapes":            func() { linalg.SolveTriangular(torch.Eye(2), torch.Ones([]int{3, 1}), false) },
+		"types":             func() { linalg.SolveTriangular(torch.Eye(2), torch.Ones([]int{2, 1}).Double(), false) },
 		"shapes to solve":   func() { torch.Ones([]int{3, 1}).CholeskySolve(torch.Eye(2)) },
-		"UPLO":              func() { torch.Eye(2).LinalgEigvalsh(tensor.LinalgEigvalshOptions{UPLO: "X"}) },
-		"checked on demand": func() { bad.LinalgCholeskyEx(tensor.LinalgCholeskyExOptions{CheckErrors: true}) },
+		"UPLO":              func() { linalg.Eigvalsh(torch.Eye(2), linalg.EigvalshOptions{UPLO: "X"}) },
+		"checked on demand": func() { linalg.CholeskyEx(bad, linalg.CholeskyExOptions{CheckErrors: true}) },
 	} {
 		err := torch.Try(f)
 		var e *tensor.Error
@@ -148,11 +149,11 @@ func TestWhatCannotBeFactored(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	sign, log := torch.LinalgSlogdet(torch.Zeros([]int{2, 2}))
+	sign, log := linalg.Slogdet(torch.Zeros([]int{2, 2}))
 	if sign.Item() != 0 || !math.IsInf(log.Item(), -1) {
 		t.Errorf("determinant 0: sign %v, logarithm %v", sign, log)
 	}
-	if s, l := torch.LinalgSlogdet(tensor.FromSlice([]float64{0, 2, 1, 0}, 2,
+	if s, l := linalg.Slogdet(tensor.FromSlice([]float64{0, 2, 1, 0}, 2,
 		2)); s.Item() != -1 || math.Abs(l.Item()-math.Ln2) > 1e-12 {
 		t.Errorf("determinant -2: sign %v, logarithm %v", s, l)
 	}

@@ -110,13 +110,20 @@ func init() {
 				c.Fail(tensor.ErrShape, "linalg.pinv(%s{%s}): expected a tensor with 2 or more dimensions of float, "+
 					"double, cfloat or cdouble types", a.DType().ClassName(), tensor.IntsValue(a.Shape()).String())
 			}
-			tolerances(c, "torch.linalg.pinv", a, optional(c, 1), optional(c, 2))
+			atol, rtol := optional(c, 1), optional(c, 2)
+			tolerances(c, "torch.linalg.pinv", a, atol, rtol)
 			if c.Bool(3) {
 				checkSquare(c, "linalg.eigh", "A", a)
 			} else {
 				checkMatrix(c, "linalg.svd", "A", a)
 			}
-			c.Alloc(0, join(batch(a.Shape()), a.Size(-1), a.Size(-2)), a.DType())
+			b := batch(a.Shape())
+			for _, t := range []*T{atol, rtol} {
+				if t != nil {
+					b = tensor.BroadcastShapes(b, t.Shape())
+				}
+			}
+			c.Alloc(0, join(b, a.Size(-1), a.Size(-2)), a.DType())
 		},
 		CPU: func(c *Ctx) {
 			tensor.NoGrad(func() {
