@@ -40,6 +40,69 @@ func MatrixExp(t *tensor.Tensor) *tensor.Tensor {
 	return t.MatrixExp()
 }
 
+var slotSVDLowrank = tensor.Slot("torch::svd_lowrank")
+
+// SVDLowrankOptions are the optional arguments of SVDLowrank; the zero value is PyTorch's default.
+type SVDLowrankOptions struct {
+	Q     tensor.Opt[int] // default 6
+	Niter tensor.Opt[int] // default 2
+	M     *tensor.Tensor  // default None
+}
+
+// SVDLowrank is an approximate singular value decomposition of A, or of A - M, with q singular values: A is multiplied
+// by random vectors, whose products span about the space of the largest singular vectors. More iterations make it more
+// precise.
+// https://pytorch.org/docs/stable/generated/torch.svd_lowrank.html
+func SVDLowrank(a *tensor.Tensor, opts ...SVDLowrankOptions) (u, s, v *tensor.Tensor) {
+	c := tensor.NewCall(slotSVDLowrank, 4)
+	*c.Arg(0) = tensor.TensorValue(a)
+	*c.Arg(1) = *slotSVDLowrank.Sch.Params[1].Default
+	*c.Arg(2) = *slotSVDLowrank.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Q.Get(); ok {
+			*c.Arg(1) = tensor.IntValue(v)
+		}
+		if v, ok := o.Niter.Get(); ok {
+			*c.Arg(2) = tensor.IntValue(v)
+		}
+		if o.M != nil {
+			*c.Arg(3) = tensor.TensorValue(o.M)
+		}
+	}
+	return c.Do3()
+}
+
+var slotPCALowrank = tensor.Slot("torch::pca_lowrank")
+
+// PCALowrankOptions are the optional arguments of PCALowrank; the zero value is PyTorch's default.
+type PCALowrankOptions struct {
+	Q        tensor.Opt[int] // default None
+	NoCenter bool            // switches center off
+	Niter    tensor.Opt[int] // default 2
+}
+
+// PCALowrank is svd_lowrank of A with its columns' means subtracted, unless Center is false; q is min(6, m, n) by
+// default. The columns of the third result are the principal directions.
+// https://pytorch.org/docs/stable/generated/torch.pca_lowrank.html
+func PCALowrank(a *tensor.Tensor, opts ...PCALowrankOptions) (u, s, v *tensor.Tensor) {
+	c := tensor.NewCall(slotPCALowrank, 4)
+	*c.Arg(0) = tensor.TensorValue(a)
+	*c.Arg(2) = *slotPCALowrank.Sch.Params[2].Default
+	*c.Arg(3) = *slotPCALowrank.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Q.Get(); ok {
+			*c.Arg(1) = tensor.IntValue(v)
+		}
+		*c.Arg(2) = tensor.BoolValue(!o.NoCenter)
+		if v, ok := o.Niter.Get(); ok {
+			*c.Arg(3) = tensor.IntValue(v)
+		}
+	}
+	return c.Do3()
+}
+
 var slotLUUnpack = tensor.Slot("aten::lu_unpack")
 
 // LUUnpackOptions are the optional arguments of LUUnpack; the zero value is PyTorch's default.

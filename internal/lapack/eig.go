@@ -12,10 +12,22 @@ func Eig[E Element](a []E, n int, w, v []complex128, eps float64) bool {
 	if n == 0 {
 		return true
 	}
+	largest, factor := 0.0, 1.0
 	for _, x := range a[:n*n] {
-		if s := Abs1(x); math.IsNaN(s) || math.IsInf(s, 0) {
+		s := Abs1(x)
+		if math.IsNaN(s) || math.IsInf(s, 0) {
 			return false
 		}
+		largest = math.Max(largest, s)
+	}
+	if largest > 0 && (largest < 1e-140 || largest > 1e140) {
+		factor = 1 / largest
+		scale(a[:n*n], Num[E](factor))
+		defer func() { // of the eigenvalues
+			for i, x := range w[:n] {
+				w[i] = complex(real(x)*largest, imag(x)*largest)
+			}
+		}()
 	}
 	lo, hi, undo := balance(a, n)
 	var z []E

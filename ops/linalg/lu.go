@@ -360,6 +360,7 @@ func permutations(c *Ctx, m, k int) {
 	p := tensor.Data[int32](tensor.Dense(c.T(1)))
 	x := tensor.New(c.Out(0).Shape(), tensor.Float64)
 	d, row := tensor.Data[float64](x), make([]int, m)
+	clear(d)
 	for i := range matrices(c.T(0).Shape()) {
 		for j := range row {
 			row[j] = j

@@ -331,6 +331,7 @@ func qrBatch[E element](q, r, w *T) {
 		a, tau := part(x, i, m*n), make([]E, k)
 		lapack.QR(a, m, n, n, tau)
 		t := part(rd, i, rows*n)
+		clear(t)
 		for j := range k {
 			copy(t[j*n+j:(j+1)*n], a[j*n+j:(j+1)*n])
 		}

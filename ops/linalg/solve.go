@@ -313,6 +313,7 @@ func inverseBatch[E element](x, w []E, n int, info []int32) {
 	piv := make([]int32, len(info)*n)
 	each(len(info), 2*n*n*n, func(m int) {
 		a, y, p := part(w, m, n*n), part(x, m, n*n), part(piv, m, n)
+		clear(y)
 		for i := range n {
 			y[i*n+i] = 1
 		}
