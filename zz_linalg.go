@@ -103,6 +103,14 @@ func PCALowrank(a *tensor.Tensor, opts ...PCALowrankOptions) (u, s, v *tensor.Te
 	return c.Do3()
 }
 
+// LU is the function form of [tensor.Tensor.LU].
+func LU(t *tensor.Tensor, opts ...tensor.LUOptions) (lu, pivots, info *tensor.Tensor) {
+	return t.LU(opts...)
+}
+
+// LUOptions are the optional arguments of LU.
+type LUOptions = tensor.LUOptions
+
 var slotLUUnpack = tensor.Slot("aten::lu_unpack")
 
 // LUUnpackOptions are the optional arguments of LUUnpack; the zero value is PyTorch's default.

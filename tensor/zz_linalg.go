@@ -97,6 +97,29 @@ func (t *Tensor) MatrixExp() *Tensor {
 	return c.Do1()
 }
 
+var slotLU = slot("aten::_lu_with_info")
+
+// LUOptions are the optional arguments of LU; the zero value is PyTorch's default.
+type LUOptions struct {
+	NoPivot       bool // switches pivot off
+	NoCheckErrors bool // switches check_errors off
+}
+
+// LU is linalg_lu_factor_ex by its older name; torch.lu of Python leaves the third result away unless it is asked for.
+// https://pytorch.org/docs/stable/generated/torch.lu.html
+func (t *Tensor) LU(opts ...LUOptions) (lu, pivots, info *Tensor) {
+	c := NewCall(slotLU, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotLU.Sch.Params[1].Default
+	*c.Arg(2) = *slotLU.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(1) = BoolValue(!o.NoPivot)
+		*c.Arg(2) = BoolValue(!o.NoCheckErrors)
+	}
+	return c.Do3()
+}
+
 var slotLUSolve = slot("aten::lu_solve")
 
 // LUSolve is linalg_lu_solve with its arguments in an older order.

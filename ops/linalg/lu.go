@@ -74,7 +74,9 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "_lu_with_info(Tensor self, bool pivot=True, bool check_errors=True) -> (Tensor LU, Tensor pivots, Tensor info)",
-		Doc:    "is linalg_lu_factor_ex by its older name.", Go: "-",
+		Doc: "is linalg_lu_factor_ex by its older name; torch.lu of Python leaves the third result away unless it is " +
+			"asked for.\nhttps://pytorch.org/docs/stable/generated/torch.lu.html",
+		Go: "LU",
 		Body: func(c *Ctx) {
 			tensor.Warn("torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and " +
 				"will be removed in a future PyTorch release.\n" +
