@@ -12,7 +12,7 @@ func init() {
 			"multiplied by random vectors, whose products span about the space of the largest singular vectors. More " +
 			"iterations make it more precise.\n" +
 			"https://pytorch.org/docs/stable/generated/torch.svd_lowrank.html",
-		Go:   "SVDLowrank",
+		Go: "SVDLowrank",
 		Body: func(c *Ctx) {
 			q, rounds := 6, 2
 			if c.Has(1) {
