@@ -23,7 +23,7 @@ func TestEdgeValues(t *testing.T) {
 		return func(x *tensor.Tensor) *tensor.Tensor { return F.GELU(x, o...) }
 	}
 	pow := func(e float64) func(x *tensor.Tensor) *tensor.Tensor {
-		return func(x *tensor.Tensor) *tensor.Tensor { return x.Pow(e) }
+		return func(x *tensor.Tensor) *tensor.Tensor { return x.PowScalar(e) }
 	}
 	all := []tensor.DType{torch.Float32, torch.Float64, torch.Float16, torch.BFloat16}
 	for _, c := range []struct {

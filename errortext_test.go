@@ -40,6 +40,28 @@ func TestErrorsTellWhatToDo(t *testing.T) {
 			y.Backward()
 			y.Backward()
 		}},
+		{"\"adaptive_avg_pool2d\" not implemented for 'Long' (convert the tensor with Float())", tensor.ErrNotImpl, func() {
+			F.AdaptiveAvgPool2d(torch.Ones([]int{1, 4, 4}).Long(), []int{2, 2})
+		}},
+		{"\"kthvalue_cpu\" not implemented for 'ComplexFloat' (take Real(), Imag() or Abs() of the tensor)",
+			tensor.ErrNotImpl, func() { ones.CFloat().Kthvalue(1) }},
+		{"\"logcumsumexp_out_cpu\" not implemented for 'Int' (convert the tensor with Float())", tensor.ErrNotImpl,
+			func() { ones.Int().LogCumSumExp(0) }},
+		{"\"dot\" not implemented for 'Bool' (convert the tensor with Float())", torch.ErrDType, func() {
+			b := torch.Ones([]int{2}).Bool()
+			b.Dot(b)
+		}},
+		{"set when is_causal=True (in Go: set AttnMask or IsCausal, not both)", torch.ErrValue, func() {
+			F.ScaledDotProductAttention(ones, ones, ones,
+				F.ScaledDotProductAttentionOptions{AttnMask: torch.Ones([]int{5, 5}), IsCausal: true})
+		}},
+		{"(in Go: autograd.SetDetectAnomaly(true, autograd.AnomalyOptions{NoCheckNaN: true}))", torch.ErrAutograd, func() {
+			x := torch.Ones([]int{2}).SetRequiresGrad(true)
+			y := x.Exp()
+			z := y.Sum()
+			y.AddScalarInPlace(1)
+			z.Add(y.Sum()).Backward()
+		}},
 		{"Use .reshape(...) instead. (in Go: Reshape)", torch.ErrShape, func() { ones.T().View([]int{10}) }},
 	} {
 		err := torch.Try(e.f)

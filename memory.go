@@ -61,6 +61,10 @@ func TidyReturn(f func() *Tensor) *Tensor { return tensor.TidyReturn(f) }
 // TidyReturnN is TidyReturn for several results.
 func TidyReturnN(f func() []*Tensor) []*Tensor { return tensor.TidyReturnN(f) }
 
-// Adopt gives tensors that another goroutine has made, such as the batches of a data loader's workers, to the Tidy that
-// the caller is in, which frees them with its own. Nobody else may use them any more; views are left alone.
-func Adopt(ts ...*Tensor) { tensor.Adopt(ts...) }
+// Handover is memory that one goroutine has made for another; see MakeFor.
+type Handover = tensor.Handover
+
+// MakeFor runs f, whose results are for another goroutine, such as a batch that is put together ahead of time. That
+// goroutine calls Adopt, inside its own Tidy, which then frees the results with what it has made itself. What f keeps
+// for later is left alone. The workers of a data.DataLoader do this by themselves.
+func MakeFor(f func() []*Tensor) Handover { return tensor.MakeFor(f) }

@@ -13,13 +13,13 @@ import (
 )
 
 // calm runs f, and returns the *Error or nil that it ends in; ok is false when it panics with anything else.
-func calm(f func()) (err error, text string) {
+func calm(f func()) (text string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			text = fmt.Sprintf("%v at %s", r, panicPlace())
 		}
 	}()
-	return torch.Try(f), ""
+	return "", torch.Try(f)
 }
 
 // panicPlace is the function that the panic which is being recovered from came from.
@@ -72,7 +72,7 @@ func TestOperatorsRefuseNilTensors(t *testing.T) {
 				args[i] = v
 				calls++
 				var err error
-				panicked, text := calm(func() { _, err = op.Call(args...) })
+				text, panicked := calm(func() { _, err = op.Call(args...) })
 				if text != "" {
 					t.Errorf("%s: argument %s is %s: panics: %s", op.FullName(), p.Name, what, text)
 					continue
@@ -147,12 +147,12 @@ func TestTensorMethodsRefuseNilTensors(t *testing.T) {
 				for j := 1; j < n; j++ {
 					in = append(in, filled(m.Type.In(j), arg))
 				}
-				if _, text := calm(func() { m.Func.Call(in) }); text != "" {
+				if text, _ := calm(func() { m.Func.Call(in) }); text != "" {
 					t.Errorf("%s.%s(%s) panics: %s", receiver, m.Name, argument, text)
 				}
 				if m.Type.IsVariadic() { // once more with one value in the place of the variadic arguments
 					in = append(in, filled(m.Type.In(n).Elem(), arg))
-					if _, text := calm(func() { m.Func.Call(in) }); text != "" {
+					if text, _ := calm(func() { m.Func.Call(in) }); text != "" {
 						t.Errorf("%s.%s(…, %s) panics: %s", receiver, m.Name, argument, text)
 					}
 				}

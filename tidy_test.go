@@ -273,26 +273,29 @@ func TestTidyFreesAtOnce(t *testing.T) {
 	}
 }
 
-// A Tidy frees what it was given of another goroutine's tensors, but neither views nor kept tensors.
-func TestAdopt(t *testing.T) {
+// A Tidy frees what another goroutine has made for it, but neither what that one keeps nor what it has viewed.
+func TestHandover(t *testing.T) {
 	for _, n := range []int{3, 20_000} {
-		var batch, kept, data, view *tensor.Tensor
+		data := torch.Ones([]int{2, n})
+		var batch, cached, view *tensor.Tensor
+		var made torch.Handover
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			batch, kept, data = torch.Ones([]int{n}), torch.Ones([]int{n}).Keep(), torch.Ones([]int{2, n})
-			view = data.Select(0, 0)
+			made = torch.MakeFor(func() []*tensor.Tensor {
+				cached, view = torch.Ones([]int{n}), data.Select(0, 0)
+				batch = cached.MulScalar(2)
+				return []*tensor.Tensor{batch, nil, view}
+			})
 		}()
 		<-done
-		torch.Adopt(batch) // outside Tidy
-		var inner *tensor.Tensor
-		torch.Tidy(func() {
-			torch.Adopt(batch, nil, kept, view)
-			inner = torch.TidyReturn(func() *tensor.Tensor { torch.Adopt(batch); return batch })
-		})
+		made.Adopt() // outside Tidy
+		if batch.Sum().Item() != float64(2*n) {
+			t.Errorf("%v was freed", batch)
+		}
+		torch.Tidy(made.Adopt)
 		released(t, batch)
-		released(t, inner)
-		for _, x := range []*tensor.Tensor{kept, data, view} {
+		for _, x := range []*tensor.Tensor{cached, data, view} {
 			if x.Sum().Item() != float64(x.Numel()) {
 				t.Errorf("%v was freed", x)
 			}

@@ -17,7 +17,8 @@ import (
 
 // collect runs f and returns the warnings that it gave.
 func collect(f func()) (got []torch.Warning) {
-	defer torch.SetWarnings(torch.SetWarnings(func(w torch.Warning) { got = append(got, w) }))
+	before := torch.SetWarnings(func(w torch.Warning) { got = append(got, w) })
+	defer func() { torch.SetWarnings(before) }()
 	f()
 	return got
 }
@@ -143,12 +144,13 @@ func TestWarnGoroutines(t *testing.T) {
 	var mu sync.Mutex
 	var n int
 	x, y := torch.Ones([]int{4, 1}), torch.Ones([]int{4})
-	defer torch.SetWarnings(torch.SetWarnings(func(w torch.Warning) {
+	before := torch.SetWarnings(func(w torch.Warning) {
 		F.MSELoss(y, x) // another text: handled, too
 		mu.Lock()
 		defer mu.Unlock()
 		n++
-	}))
+	})
+	defer func() { torch.SetWarnings(before) }()
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() { F.MSELoss(x, y) })
@@ -161,7 +163,7 @@ func TestWarnGoroutines(t *testing.T) {
 
 func ExampleSetWarnings() {
 	before := torch.SetWarnings(func(w torch.Warning) { fmt.Println(w.Text) })
-	defer torch.SetWarnings(before)
+	defer func() { torch.SetWarnings(before) }()
 	F.Softmax(torch.Zeros([]int{2, 2}))
 	// Output:
 	// Implicit dimension choice for softmax has been deprecated. Change the call to include dim=X as an argument.

@@ -42,3 +42,270 @@ func ConvolutionBackward(gradOutput *tensor.Tensor, input *tensor.Tensor, weight
 	*c.Arg(10) = tensor.BoolsValue(outputMask)
 	return c.Do3()
 }
+
+var slotConv1d = tensor.Slot("aten::conv1d")
+
+// Conv1dOptions are the optional arguments of Conv1d; the zero value is PyTorch's default.
+type Conv1dOptions struct {
+	Bias     *tensor.Tensor  // default None
+	Stride   []int           // default [1]
+	Padding  []int           // default [0]
+	Dilation []int           // default [1]
+	Groups   tensor.Opt[int] // default 1
+}
+
+// Conv1d has the arguments of Python's torch.conv1d; package nn/functional has the function with those of
+// torch.nn.functional, and says what it computes.
+func Conv1d(input *tensor.Tensor, weight *tensor.Tensor, opts ...Conv1dOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotConv1d, 7)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(weight)
+	*c.Arg(3) = *slotConv1d.Sch.Params[3].Default
+	*c.Arg(4) = *slotConv1d.Sch.Params[4].Default
+	*c.Arg(5) = *slotConv1d.Sch.Params[5].Default
+	*c.Arg(6) = *slotConv1d.Sch.Params[6].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Bias != nil {
+			*c.Arg(2) = tensor.TensorValue(o.Bias)
+		}
+		if o.Stride != nil {
+			*c.Arg(3) = tensor.OptIntsValue(o.Stride)
+		}
+		if o.Padding != nil {
+			*c.Arg(4) = tensor.OptIntsValue(o.Padding)
+		}
+		if o.Dilation != nil {
+			*c.Arg(5) = tensor.OptIntsValue(o.Dilation)
+		}
+		if v, ok := o.Groups.Get(); ok {
+			*c.Arg(6) = tensor.IntValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotConv2d = tensor.Slot("aten::conv2d")
+
+// Conv2dOptions are the optional arguments of Conv2d; the zero value is PyTorch's default.
+type Conv2dOptions struct {
+	Bias     *tensor.Tensor  // default None
+	Stride   []int           // default [1, 1]
+	Padding  []int           // default [0, 0]
+	Dilation []int           // default [1, 1]
+	Groups   tensor.Opt[int] // default 1
+}
+
+// Conv2d has the arguments of Python's torch.conv2d; package nn/functional has the function with those of
+// torch.nn.functional, and says what it computes.
+func Conv2d(input *tensor.Tensor, weight *tensor.Tensor, opts ...Conv2dOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotConv2d, 7)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(weight)
+	*c.Arg(3) = *slotConv2d.Sch.Params[3].Default
+	*c.Arg(4) = *slotConv2d.Sch.Params[4].Default
+	*c.Arg(5) = *slotConv2d.Sch.Params[5].Default
+	*c.Arg(6) = *slotConv2d.Sch.Params[6].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Bias != nil {
+			*c.Arg(2) = tensor.TensorValue(o.Bias)
+		}
+		if o.Stride != nil {
+			*c.Arg(3) = tensor.OptIntsValue(o.Stride)
+		}
+		if o.Padding != nil {
+			*c.Arg(4) = tensor.OptIntsValue(o.Padding)
+		}
+		if o.Dilation != nil {
+			*c.Arg(5) = tensor.OptIntsValue(o.Dilation)
+		}
+		if v, ok := o.Groups.Get(); ok {
+			*c.Arg(6) = tensor.IntValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotConv3d = tensor.Slot("aten::conv3d")
+
+// Conv3dOptions are the optional arguments of Conv3d; the zero value is PyTorch's default.
+type Conv3dOptions struct {
+	Bias     *tensor.Tensor  // default None
+	Stride   []int           // default [1, 1, 1]
+	Padding  []int           // default [0, 0, 0]
+	Dilation []int           // default [1, 1, 1]
+	Groups   tensor.Opt[int] // default 1
+}
+
+// Conv3d has the arguments of Python's torch.conv3d; package nn/functional has the function with those of
+// torch.nn.functional, and says what it computes.
+func Conv3d(input *tensor.Tensor, weight *tensor.Tensor, opts ...Conv3dOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotConv3d, 7)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(weight)
+	*c.Arg(3) = *slotConv3d.Sch.Params[3].Default
+	*c.Arg(4) = *slotConv3d.Sch.Params[4].Default
+	*c.Arg(5) = *slotConv3d.Sch.Params[5].Default
+	*c.Arg(6) = *slotConv3d.Sch.Params[6].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Bias != nil {
+			*c.Arg(2) = tensor.TensorValue(o.Bias)
+		}
+		if o.Stride != nil {
+			*c.Arg(3) = tensor.OptIntsValue(o.Stride)
+		}
+		if o.Padding != nil {
+			*c.Arg(4) = tensor.OptIntsValue(o.Padding)
+		}
+		if o.Dilation != nil {
+			*c.Arg(5) = tensor.OptIntsValue(o.Dilation)
+		}
+		if v, ok := o.Groups.Get(); ok {
+			*c.Arg(6) = tensor.IntValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotConvTranspose1d = tensor.Slot("aten::conv_transpose1d")
+
+// ConvTranspose1dOptions are the optional arguments of ConvTranspose1d; the zero value is PyTorch's default.
+type ConvTranspose1dOptions struct {
+	Bias          *tensor.Tensor  // default None
+	Stride        []int           // default [1]
+	Padding       []int           // default [0]
+	OutputPadding []int           // default [0]
+	Groups        tensor.Opt[int] // default 1
+	Dilation      []int           // default [1]
+}
+
+// ConvTranspose1d has the arguments of Python's torch.conv_transpose1d; package nn/functional has the function with
+// those of torch.nn.functional, and says what it computes.
+func ConvTranspose1d(input *tensor.Tensor, weight *tensor.Tensor, opts ...ConvTranspose1dOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotConvTranspose1d, 8)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(weight)
+	*c.Arg(3) = *slotConvTranspose1d.Sch.Params[3].Default
+	*c.Arg(4) = *slotConvTranspose1d.Sch.Params[4].Default
+	*c.Arg(5) = *slotConvTranspose1d.Sch.Params[5].Default
+	*c.Arg(6) = *slotConvTranspose1d.Sch.Params[6].Default
+	*c.Arg(7) = *slotConvTranspose1d.Sch.Params[7].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Bias != nil {
+			*c.Arg(2) = tensor.TensorValue(o.Bias)
+		}
+		if o.Stride != nil {
+			*c.Arg(3) = tensor.OptIntsValue(o.Stride)
+		}
+		if o.Padding != nil {
+			*c.Arg(4) = tensor.OptIntsValue(o.Padding)
+		}
+		if o.OutputPadding != nil {
+			*c.Arg(5) = tensor.OptIntsValue(o.OutputPadding)
+		}
+		if v, ok := o.Groups.Get(); ok {
+			*c.Arg(6) = tensor.IntValue(v)
+		}
+		if o.Dilation != nil {
+			*c.Arg(7) = tensor.OptIntsValue(o.Dilation)
+		}
+	}
+	return c.Do1()
+}
+
+var slotConvTranspose2d = tensor.Slot("aten::conv_transpose2d.input")
+
+// ConvTranspose2dOptions are the optional arguments of ConvTranspose2d; the zero value is PyTorch's default.
+type ConvTranspose2dOptions struct {
+	Bias          *tensor.Tensor  // default None
+	Stride        []int           // default [1, 1]
+	Padding       []int           // default [0, 0]
+	OutputPadding []int           // default [0, 0]
+	Groups        tensor.Opt[int] // default 1
+	Dilation      []int           // default [1, 1]
+}
+
+// ConvTranspose2d has the arguments of Python's torch.conv_transpose2d; package nn/functional has the function with
+// those of torch.nn.functional, and says what it computes.
+func ConvTranspose2d(input *tensor.Tensor, weight *tensor.Tensor, opts ...ConvTranspose2dOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotConvTranspose2d, 8)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(weight)
+	*c.Arg(3) = *slotConvTranspose2d.Sch.Params[3].Default
+	*c.Arg(4) = *slotConvTranspose2d.Sch.Params[4].Default
+	*c.Arg(5) = *slotConvTranspose2d.Sch.Params[5].Default
+	*c.Arg(6) = *slotConvTranspose2d.Sch.Params[6].Default
+	*c.Arg(7) = *slotConvTranspose2d.Sch.Params[7].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Bias != nil {
+			*c.Arg(2) = tensor.TensorValue(o.Bias)
+		}
+		if o.Stride != nil {
+			*c.Arg(3) = tensor.OptIntsValue(o.Stride)
+		}
+		if o.Padding != nil {
+			*c.Arg(4) = tensor.OptIntsValue(o.Padding)
+		}
+		if o.OutputPadding != nil {
+			*c.Arg(5) = tensor.OptIntsValue(o.OutputPadding)
+		}
+		if v, ok := o.Groups.Get(); ok {
+			*c.Arg(6) = tensor.IntValue(v)
+		}
+		if o.Dilation != nil {
+			*c.Arg(7) = tensor.OptIntsValue(o.Dilation)
+		}
+	}
+	return c.Do1()
+}
+
+var slotConvTranspose3d = tensor.Slot("aten::conv_transpose3d.input")
+
+// ConvTranspose3dOptions are the optional arguments of ConvTranspose3d; the zero value is PyTorch's default.
+type ConvTranspose3dOptions struct {
+	Bias          *tensor.Tensor  // default None
+	Stride        []int           // default [1, 1, 1]
+	Padding       []int           // default [0, 0, 0]
+	OutputPadding []int           // default [0, 0, 0]
+	Groups        tensor.Opt[int] // default 1
+	Dilation      []int           // default [1, 1, 1]
+}
+
+// ConvTranspose3d has the arguments of Python's torch.conv_transpose3d; package nn/functional has the function with
+// those of torch.nn.functional, and says what it computes.
+func ConvTranspose3d(input *tensor.Tensor, weight *tensor.Tensor, opts ...ConvTranspose3dOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotConvTranspose3d, 8)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(weight)
+	*c.Arg(3) = *slotConvTranspose3d.Sch.Params[3].Default
+	*c.Arg(4) = *slotConvTranspose3d.Sch.Params[4].Default
+	*c.Arg(5) = *slotConvTranspose3d.Sch.Params[5].Default
+	*c.Arg(6) = *slotConvTranspose3d.Sch.Params[6].Default
+	*c.Arg(7) = *slotConvTranspose3d.Sch.Params[7].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Bias != nil {
+			*c.Arg(2) = tensor.TensorValue(o.Bias)
+		}
+		if o.Stride != nil {
+			*c.Arg(3) = tensor.OptIntsValue(o.Stride)
+		}
+		if o.Padding != nil {
+			*c.Arg(4) = tensor.OptIntsValue(o.Padding)
+		}
+		if o.OutputPadding != nil {
+			*c.Arg(5) = tensor.OptIntsValue(o.OutputPadding)
+		}
+		if v, ok := o.Groups.Get(); ok {
+			*c.Arg(6) = tensor.IntValue(v)
+		}
+		if o.Dilation != nil {
+			*c.Arg(7) = tensor.OptIntsValue(o.Dilation)
+		}
+	}
+	return c.Do1()
+}

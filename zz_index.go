@@ -68,9 +68,18 @@ func Scatter(t *tensor.Tensor, dim int, index *tensor.Tensor, src *tensor.Tensor
 	return t.Scatter(dim, index, src, opts...)
 }
 
-// ScatterValue is the function form of [tensor.Tensor.ScatterValue].
+// ScatterScalar is the function form of [tensor.Tensor.ScatterScalar].
+func ScatterScalar(t *tensor.Tensor, dim int, index *tensor.Tensor, value tensor.Scalar, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.ScatterScalar(dim, index, value, opts...)
+}
+
+// ScatterValue is the former name of [ScatterScalar].
+//
+// Deprecated: use [ScatterScalar].
+//
+//go:fix inline
 func ScatterValue(t *tensor.Tensor, dim int, index *tensor.Tensor, value tensor.Scalar, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.ScatterValue(dim, index, value, opts...)
+	return ScatterScalar(t, dim, index, value, opts...)
 }
 
 // ScatterWith is the function form of [tensor.Tensor.ScatterWith].
@@ -78,9 +87,18 @@ func ScatterWith(t *tensor.Tensor, dim int, index *tensor.Tensor, src *tensor.Te
 	return t.ScatterWith(dim, index, src, reduce, opts...)
 }
 
-// ScatterValueWith is the function form of [tensor.Tensor.ScatterValueWith].
+// ScatterWithScalar is the function form of [tensor.Tensor.ScatterWithScalar].
+func ScatterWithScalar(t *tensor.Tensor, dim int, index *tensor.Tensor, value tensor.Scalar, reduce string, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.ScatterWithScalar(dim, index, value, reduce, opts...)
+}
+
+// ScatterValueWith is the former name of [ScatterWithScalar].
+//
+// Deprecated: use [ScatterWithScalar].
+//
+//go:fix inline
 func ScatterValueWith(t *tensor.Tensor, dim int, index *tensor.Tensor, value tensor.Scalar, reduce string, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.ScatterValueWith(dim, index, value, reduce, opts...)
+	return ScatterWithScalar(t, dim, index, value, reduce, opts...)
 }
 
 // ScatterAdd is the function form of [tensor.Tensor.ScatterAdd].
@@ -204,5 +222,42 @@ func UnravelIndex(indices *tensor.Tensor, shape []int) []*tensor.Tensor {
 	c := tensor.NewCall(slotUnravelIndex, 2)
 	*c.Arg(0) = tensor.TensorValue(indices)
 	*c.Arg(1) = tensor.OptIntsValue(shape)
+	return c.DoN()
+}
+
+var slotEmbeddingBag = tensor.Slot("aten::embedding_bag")
+
+// EmbeddingBagOptions are the optional arguments of EmbeddingBag; the zero value is PyTorch's default.
+type EmbeddingBagOptions struct {
+	ScaleGradByFreq   bool           // default False
+	Mode              int            // default 0
+	Sparse            bool           // default False
+	PerSampleWeights  *tensor.Tensor // default None
+	IncludeLastOffset bool           // default False
+}
+
+// EmbeddingBag has the arguments of Python's torch.embedding_bag; package nn/functional has the function with those of
+// torch.nn.functional, and says what it computes.
+func EmbeddingBag(weight *tensor.Tensor, indices *tensor.Tensor, offsets *tensor.Tensor, opts ...EmbeddingBagOptions) []*tensor.Tensor {
+	c := tensor.NewCall(slotEmbeddingBag, 8)
+	*c.Arg(0) = tensor.TensorValue(weight)
+	*c.Arg(1) = tensor.TensorValue(indices)
+	*c.Arg(2) = tensor.TensorValue(offsets)
+	*c.Arg(3) = *slotEmbeddingBag.Sch.Params[3].Default
+	*c.Arg(4) = *slotEmbeddingBag.Sch.Params[4].Default
+	*c.Arg(5) = *slotEmbeddingBag.Sch.Params[5].Default
+	*c.Arg(7) = *slotEmbeddingBag.Sch.Params[7].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(3) = tensor.BoolValue(o.ScaleGradByFreq)
+		if o.Mode != 0 {
+			*c.Arg(4) = tensor.IntValue(o.Mode)
+		}
+		*c.Arg(5) = tensor.BoolValue(o.Sparse)
+		if o.PerSampleWeights != nil {
+			*c.Arg(6) = tensor.TensorValue(o.PerSampleWeights)
+		}
+		*c.Arg(7) = tensor.BoolValue(o.IncludeLastOffset)
+	}
 	return c.DoN()
 }

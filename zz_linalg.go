@@ -207,28 +207,3 @@ func SVD(t *tensor.Tensor, opts ...tensor.SVDOptions) (u, s, v *tensor.Tensor) {
 
 // SVDOptions are the optional arguments of SVD.
 type SVDOptions = tensor.SVDOptions
-
-var slotVander = tensor.Slot("aten::vander")
-
-// VanderOptions are the optional arguments of Vander; the zero value is PyTorch's default.
-type VanderOptions struct {
-	N          tensor.Opt[int] // default None
-	Increasing bool            // default False
-}
-
-// Vander is the matrix whose columns are the powers N-1, …, 1, 0 of a vector, or with Increasing the other way round; N
-// is the length of x by default.
-// https://pytorch.org/docs/stable/generated/torch.vander.html
-func Vander(x *tensor.Tensor, opts ...VanderOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotVander, 3)
-	*c.Arg(0) = tensor.TensorValue(x)
-	*c.Arg(2) = *slotVander.Sch.Params[2].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if v, ok := o.N.Get(); ok {
-			*c.Arg(1) = tensor.IntValue(v)
-		}
-		*c.Arg(2) = tensor.BoolValue(o.Increasing)
-	}
-	return c.Do1()
-}

@@ -63,3 +63,207 @@ func PairwiseDistance(x1 *tensor.Tensor, x2 *tensor.Tensor, opts ...PairwiseDist
 	}
 	return c.Do1()
 }
+
+var slotCTCLoss = tensor.Slot("aten::ctc_loss.Tensor")
+
+// CTCLossOptions are the optional arguments of CTCLoss; the zero value is PyTorch's default.
+type CTCLossOptions struct {
+	Blank        int             // default 0
+	Reduction    tensor.Opt[int] // default 1
+	ZeroInfinity bool            // default False
+}
+
+// CTCLoss has the arguments of Python's torch.ctc_loss; package nn/functional has the function with those of
+// torch.nn.functional, and says what it computes.
+func CTCLoss(logProbs *tensor.Tensor, targets *tensor.Tensor, inputLengths *tensor.Tensor, targetLengths *tensor.Tensor, opts ...CTCLossOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotCTCLoss, 7)
+	*c.Arg(0) = tensor.TensorValue(logProbs)
+	*c.Arg(1) = tensor.TensorValue(targets)
+	*c.Arg(2) = tensor.TensorValue(inputLengths)
+	*c.Arg(3) = tensor.TensorValue(targetLengths)
+	*c.Arg(4) = *slotCTCLoss.Sch.Params[4].Default
+	*c.Arg(5) = *slotCTCLoss.Sch.Params[5].Default
+	*c.Arg(6) = *slotCTCLoss.Sch.Params[6].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Blank != 0 {
+			*c.Arg(4) = tensor.IntValue(o.Blank)
+		}
+		if v, ok := o.Reduction.Get(); ok {
+			*c.Arg(5) = tensor.IntValue(v)
+		}
+		*c.Arg(6) = tensor.BoolValue(o.ZeroInfinity)
+	}
+	return c.Do1()
+}
+
+var slotKLDiv = tensor.Slot("aten::kl_div")
+
+// KLDivOptions are the optional arguments of KLDiv; the zero value is PyTorch's default.
+type KLDivOptions struct {
+	Reduction tensor.Opt[int] // default 1
+	LogTarget bool            // default False
+}
+
+// KLDiv has the arguments of Python's torch.kl_div; package nn/functional has the function with those of
+// torch.nn.functional, and says what it computes.
+func KLDiv(self *tensor.Tensor, target *tensor.Tensor, opts ...KLDivOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotKLDiv, 4)
+	*c.Arg(0) = tensor.TensorValue(self)
+	*c.Arg(1) = tensor.TensorValue(target)
+	*c.Arg(2) = *slotKLDiv.Sch.Params[2].Default
+	*c.Arg(3) = *slotKLDiv.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Reduction.Get(); ok {
+			*c.Arg(2) = tensor.IntValue(v)
+		}
+		*c.Arg(3) = tensor.BoolValue(o.LogTarget)
+	}
+	return c.Do1()
+}
+
+var slotHingeEmbeddingLoss = tensor.Slot("aten::hinge_embedding_loss")
+
+// HingeEmbeddingLossOptions are the optional arguments of HingeEmbeddingLoss; the zero value is PyTorch's default.
+type HingeEmbeddingLossOptions struct {
+	Margin    tensor.Opt[float64] // default 1.0
+	Reduction tensor.Opt[int]     // default 1
+}
+
+// HingeEmbeddingLoss has the arguments of Python's torch.hinge_embedding_loss; package nn/functional has the function
+// with those of torch.nn.functional, and says what it computes.
+func HingeEmbeddingLoss(self *tensor.Tensor, target *tensor.Tensor, opts ...HingeEmbeddingLossOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotHingeEmbeddingLoss, 4)
+	*c.Arg(0) = tensor.TensorValue(self)
+	*c.Arg(1) = tensor.TensorValue(target)
+	*c.Arg(2) = *slotHingeEmbeddingLoss.Sch.Params[2].Default
+	*c.Arg(3) = *slotHingeEmbeddingLoss.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Margin.Get(); ok {
+			*c.Arg(2) = tensor.FloatValue(v)
+		}
+		if v, ok := o.Reduction.Get(); ok {
+			*c.Arg(3) = tensor.IntValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotPoissonNLLLoss = tensor.Slot("aten::poisson_nll_loss")
+
+// PoissonNLLLoss has the arguments of Python's torch.poisson_nll_loss; package nn/functional has the function with
+// those of torch.nn.functional, and says what it computes.
+func PoissonNLLLoss(input *tensor.Tensor, target *tensor.Tensor, logInput bool, full bool, eps float64, reduction int) *tensor.Tensor {
+	c := tensor.NewCall(slotPoissonNLLLoss, 6)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(target)
+	*c.Arg(2) = tensor.BoolValue(logInput)
+	*c.Arg(3) = tensor.BoolValue(full)
+	*c.Arg(4) = tensor.FloatValue(eps)
+	*c.Arg(5) = tensor.IntValue(reduction)
+	return c.Do1()
+}
+
+var slotBinaryCrossEntropyWithLogits = tensor.Slot("aten::binary_cross_entropy_with_logits")
+
+// BinaryCrossEntropyWithLogitsOptions are the optional arguments of BinaryCrossEntropyWithLogits; the zero value is PyTorch's default.
+type BinaryCrossEntropyWithLogitsOptions struct {
+	Weight    *tensor.Tensor  // default None
+	PosWeight *tensor.Tensor  // default None
+	Reduction tensor.Opt[int] // default 1
+}
+
+// BinaryCrossEntropyWithLogits has the arguments of Python's torch.binary_cross_entropy_with_logits; package
+// nn/functional has the function with those of torch.nn.functional, and says what it computes.
+func BinaryCrossEntropyWithLogits(self *tensor.Tensor, target *tensor.Tensor, opts ...BinaryCrossEntropyWithLogitsOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotBinaryCrossEntropyWithLogits, 5)
+	*c.Arg(0) = tensor.TensorValue(self)
+	*c.Arg(1) = tensor.TensorValue(target)
+	*c.Arg(4) = *slotBinaryCrossEntropyWithLogits.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Weight != nil {
+			*c.Arg(2) = tensor.TensorValue(o.Weight)
+		}
+		if o.PosWeight != nil {
+			*c.Arg(3) = tensor.TensorValue(o.PosWeight)
+		}
+		if v, ok := o.Reduction.Get(); ok {
+			*c.Arg(4) = tensor.IntValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotMarginRankingLoss = tensor.Slot("aten::margin_ranking_loss")
+
+// MarginRankingLossOptions are the optional arguments of MarginRankingLoss; the zero value is PyTorch's default.
+type MarginRankingLossOptions struct {
+	Margin    tensor.Opt[float64] // default 0.0
+	Reduction tensor.Opt[int]     // default 1
+}
+
+// MarginRankingLoss has the arguments of Python's torch.margin_ranking_loss; package nn/functional has the function
+// with those of torch.nn.functional, and says what it computes.
+func MarginRankingLoss(input1 *tensor.Tensor, input2 *tensor.Tensor, target *tensor.Tensor, opts ...MarginRankingLossOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotMarginRankingLoss, 5)
+	*c.Arg(0) = tensor.TensorValue(input1)
+	*c.Arg(1) = tensor.TensorValue(input2)
+	*c.Arg(2) = tensor.TensorValue(target)
+	*c.Arg(3) = *slotMarginRankingLoss.Sch.Params[3].Default
+	*c.Arg(4) = *slotMarginRankingLoss.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Margin.Get(); ok {
+			*c.Arg(3) = tensor.FloatValue(v)
+		}
+		if v, ok := o.Reduction.Get(); ok {
+			*c.Arg(4) = tensor.IntValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotTripletMarginLoss = tensor.Slot("aten::triplet_margin_loss")
+
+// TripletMarginLossOptions are the optional arguments of TripletMarginLoss; the zero value is PyTorch's default.
+type TripletMarginLossOptions struct {
+	Margin    tensor.Opt[float64] // default 1.0
+	P         tensor.Opt[float64] // default 2.0
+	Eps       tensor.Opt[float64] // default 1e-06
+	Swap      bool                // default False
+	Reduction tensor.Opt[int]     // default 1
+}
+
+// TripletMarginLoss has the arguments of Python's torch.triplet_margin_loss; package nn/functional has the function
+// with those of torch.nn.functional, and says what it computes.
+func TripletMarginLoss(anchor *tensor.Tensor, positive *tensor.Tensor, negative *tensor.Tensor, opts ...TripletMarginLossOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotTripletMarginLoss, 8)
+	*c.Arg(0) = tensor.TensorValue(anchor)
+	*c.Arg(1) = tensor.TensorValue(positive)
+	*c.Arg(2) = tensor.TensorValue(negative)
+	*c.Arg(3) = *slotTripletMarginLoss.Sch.Params[3].Default
+	*c.Arg(4) = *slotTripletMarginLoss.Sch.Params[4].Default
+	*c.Arg(5) = *slotTripletMarginLoss.Sch.Params[5].Default
+	*c.Arg(6) = *slotTripletMarginLoss.Sch.Params[6].Default
+	*c.Arg(7) = *slotTripletMarginLoss.Sch.Params[7].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Margin.Get(); ok {
+			*c.Arg(3) = tensor.FloatValue(v)
+		}
+		if v, ok := o.P.Get(); ok {
+			*c.Arg(4) = tensor.FloatValue(v)
+		}
+		if v, ok := o.Eps.Get(); ok {
+			*c.Arg(5) = tensor.FloatValue(v)
+		}
+		*c.Arg(6) = tensor.BoolValue(o.Swap)
+		if v, ok := o.Reduction.Get(); ok {
+			*c.Arg(7) = tensor.IntValue(v)
+		}
+	}
+	return c.Do1()
+}

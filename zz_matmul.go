@@ -150,3 +150,26 @@ func Cross(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.CrossOptions) 
 
 // CrossOptions are the optional arguments of Cross.
 type CrossOptions = tensor.CrossOptions
+
+var slotBilinear = tensor.Slot("aten::bilinear")
+
+// BilinearOptions are the optional arguments of Bilinear; the zero value is PyTorch's default.
+type BilinearOptions struct {
+	Bias *tensor.Tensor // default None
+}
+
+// Bilinear has the arguments of Python's torch.bilinear; package nn/functional has the function with those of
+// torch.nn.functional, and says what it computes.
+func Bilinear(input1 *tensor.Tensor, input2 *tensor.Tensor, weight *tensor.Tensor, opts ...BilinearOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotBilinear, 4)
+	*c.Arg(0) = tensor.TensorValue(input1)
+	*c.Arg(1) = tensor.TensorValue(input2)
+	*c.Arg(2) = tensor.TensorValue(weight)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Bias != nil {
+			*c.Arg(3) = tensor.TensorValue(o.Bias)
+		}
+	}
+	return c.Do1()
+}

@@ -107,3 +107,133 @@ func NativeLayerNormBackward(gradOut *tensor.Tensor, input *tensor.Tensor, norma
 	*c.Arg(7) = tensor.BoolsValue(outputMask)
 	return c.Do3()
 }
+
+var slotBatchNorm = tensor.Slot("aten::batch_norm")
+
+// BatchNorm has the arguments of Python's torch.batch_norm; package nn/functional has the function with those of
+// torch.nn.functional, and says what it computes.
+func BatchNorm(input *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, runningMean *tensor.Tensor, runningVar *tensor.Tensor, training bool, momentum float64, eps float64, cudnnEnabled bool) *tensor.Tensor {
+	c := tensor.NewCall(slotBatchNorm, 9)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(weight)
+	*c.Arg(2) = tensor.TensorValue(bias)
+	*c.Arg(3) = tensor.TensorValue(runningMean)
+	*c.Arg(4) = tensor.TensorValue(runningVar)
+	*c.Arg(5) = tensor.BoolValue(training)
+	*c.Arg(6) = tensor.FloatValue(momentum)
+	*c.Arg(7) = tensor.FloatValue(eps)
+	*c.Arg(8) = tensor.BoolValue(cudnnEnabled)
+	return c.Do1()
+}
+
+var slotGroupNorm = tensor.Slot("aten::group_norm")
+
+// GroupNormOptions are the optional arguments of GroupNorm; the zero value is PyTorch's default.
+type GroupNormOptions struct {
+	Weight         *tensor.Tensor      // default None
+	Bias           *tensor.Tensor      // default None
+	Eps            tensor.Opt[float64] // default 1.0000000000000001e-05
+	NoCudnnEnabled bool                // switches cudnn_enabled off
+}
+
+// GroupNorm has the arguments of Python's torch.group_norm; package nn/functional has the function with those of
+// torch.nn.functional, and says what it computes.
+func GroupNorm(input *tensor.Tensor, numGroups int, opts ...GroupNormOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotGroupNorm, 6)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.IntValue(numGroups)
+	*c.Arg(4) = *slotGroupNorm.Sch.Params[4].Default
+	*c.Arg(5) = *slotGroupNorm.Sch.Params[5].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Weight != nil {
+			*c.Arg(2) = tensor.TensorValue(o.Weight)
+		}
+		if o.Bias != nil {
+			*c.Arg(3) = tensor.TensorValue(o.Bias)
+		}
+		if v, ok := o.Eps.Get(); ok {
+			*c.Arg(4) = tensor.FloatValue(v)
+		}
+		*c.Arg(5) = tensor.BoolValue(!o.NoCudnnEnabled)
+	}
+	return c.Do1()
+}
+
+var slotInstanceNorm = tensor.Slot("aten::instance_norm")
+
+// InstanceNorm has the arguments of Python's torch.instance_norm; package nn/functional has the function with those of
+// torch.nn.functional, and says what it computes.
+func InstanceNorm(input *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, runningMean *tensor.Tensor, runningVar *tensor.Tensor, useInputStats bool, momentum float64, eps float64, cudnnEnabled bool) *tensor.Tensor {
+	c := tensor.NewCall(slotInstanceNorm, 9)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(weight)
+	*c.Arg(2) = tensor.TensorValue(bias)
+	*c.Arg(3) = tensor.TensorValue(runningMean)
+	*c.Arg(4) = tensor.TensorValue(runningVar)
+	*c.Arg(5) = tensor.BoolValue(useInputStats)
+	*c.Arg(6) = tensor.FloatValue(momentum)
+	*c.Arg(7) = tensor.FloatValue(eps)
+	*c.Arg(8) = tensor.BoolValue(cudnnEnabled)
+	return c.Do1()
+}
+
+var slotLayerNorm = tensor.Slot("aten::layer_norm")
+
+// LayerNormOptions are the optional arguments of LayerNorm; the zero value is PyTorch's default.
+type LayerNormOptions struct {
+	Weight        *tensor.Tensor      // default None
+	Bias          *tensor.Tensor      // default None
+	Eps           tensor.Opt[float64] // default 1.0000000000000001e-05
+	NoCudnnEnable bool                // switches cudnn_enable off
+}
+
+// LayerNorm has the arguments of Python's torch.layer_norm; package nn/functional has the function with those of
+// torch.nn.functional, and says what it computes.
+func LayerNorm(input *tensor.Tensor, normalizedShape []int, opts ...LayerNormOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotLayerNorm, 6)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.OptIntsValue(normalizedShape)
+	*c.Arg(4) = *slotLayerNorm.Sch.Params[4].Default
+	*c.Arg(5) = *slotLayerNorm.Sch.Params[5].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Weight != nil {
+			*c.Arg(2) = tensor.TensorValue(o.Weight)
+		}
+		if o.Bias != nil {
+			*c.Arg(3) = tensor.TensorValue(o.Bias)
+		}
+		if v, ok := o.Eps.Get(); ok {
+			*c.Arg(4) = tensor.FloatValue(v)
+		}
+		*c.Arg(5) = tensor.BoolValue(!o.NoCudnnEnable)
+	}
+	return c.Do1()
+}
+
+var slotRmsNorm = tensor.Slot("aten::rms_norm")
+
+// RmsNormOptions are the optional arguments of RmsNorm; the zero value is PyTorch's default.
+type RmsNormOptions struct {
+	Weight *tensor.Tensor      // default None
+	Eps    tensor.Opt[float64] // default None
+}
+
+// RmsNorm has the arguments of Python's torch.rms_norm; package nn/functional has the function with those of
+// torch.nn.functional, and says what it computes.
+func RmsNorm(input *tensor.Tensor, normalizedShape []int, opts ...RmsNormOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotRmsNorm, 4)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.OptIntsValue(normalizedShape)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Weight != nil {
+			*c.Arg(2) = tensor.TensorValue(o.Weight)
+		}
+		if v, ok := o.Eps.Get(); ok {
+			*c.Arg(3) = tensor.FloatValue(v)
+		}
+	}
+	return c.Do1()
+}

@@ -483,21 +483,31 @@ func Fmin(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *te
 	return t.Fmin(other, opts...)
 }
 
-// PowTensor is the function form of [tensor.Tensor.PowTensor].
-func PowTensor(t *tensor.Tensor, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.PowTensor(exponent, opts...)
-}
-
 // Pow is the function form of [tensor.Tensor.Pow].
-func Pow(t *tensor.Tensor, exponent tensor.Scalar, opts ...tensor.OutOptions) *tensor.Tensor {
+func Pow(t *tensor.Tensor, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Pow(exponent, opts...)
 }
 
-var slotPowNumber = tensor.Slot("aten::pow.Scalar")
+// PowTensor is the former name of [Pow].
+//
+// Deprecated: use [Pow].
+//
+//go:fix inline
+func PowTensor(t *tensor.Tensor, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return Pow(t, exponent, opts...)
+}
 
-// PowNumber is PyTorch's pow.
-func PowNumber(self tensor.Scalar, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotPowNumber, 2)
+// PowScalar is the function form of [tensor.Tensor.PowScalar].
+func PowScalar(t *tensor.Tensor, exponent tensor.Scalar, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.PowScalar(exponent, opts...)
+}
+
+var slotPowScalarSelf = tensor.Slot("aten::pow.Scalar")
+
+// PowScalarSelf is a number to the power of exponent.
+// https://pytorch.org/docs/stable/generated/torch.pow.html
+func PowScalarSelf(self tensor.Scalar, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotPowScalarSelf, 2)
 	*c.Arg(0) = tensor.ScalarValue(self)
 	*c.Arg(1) = tensor.TensorValue(exponent)
 	if len(opts) > 0 {
@@ -507,6 +517,15 @@ func PowNumber(self tensor.Scalar, exponent *tensor.Tensor, opts ...tensor.OutOp
 		}
 	}
 	return c.Do1()
+}
+
+// PowNumber is the former name of [PowScalarSelf].
+//
+// Deprecated: use [PowScalarSelf].
+//
+//go:fix inline
+func PowNumber(self tensor.Scalar, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return PowScalarSelf(self, exponent, opts...)
 }
 
 // Heaviside is the function form of [tensor.Tensor.Heaviside].
@@ -559,36 +578,35 @@ func Xlogy(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *t
 	return t.Xlogy(other, opts...)
 }
 
-// SpecialXlogy is the function form of [tensor.Tensor.SpecialXlogy].
-func SpecialXlogy(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialXlogy(other, opts...)
-}
-
-// SpecialXlog1py is the function form of [tensor.Tensor.SpecialXlog1py].
-func SpecialXlog1py(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialXlog1py(other, opts...)
-}
-
 // Ldexp is the function form of [tensor.Tensor.Ldexp].
 func Ldexp(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Ldexp(other, opts...)
 }
 
-// FloatPowerTensor is the function form of [tensor.Tensor.FloatPowerTensor].
-func FloatPowerTensor(t *tensor.Tensor, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.FloatPowerTensor(exponent, opts...)
-}
-
 // FloatPower is the function form of [tensor.Tensor.FloatPower].
-func FloatPower(t *tensor.Tensor, exponent tensor.Scalar, opts ...tensor.OutOptions) *tensor.Tensor {
+func FloatPower(t *tensor.Tensor, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.FloatPower(exponent, opts...)
 }
 
-var slotFloatPowerNumber = tensor.Slot("aten::float_power.Scalar")
+// FloatPowerTensor is the former name of [FloatPower].
+//
+// Deprecated: use [FloatPower].
+//
+//go:fix inline
+func FloatPowerTensor(t *tensor.Tensor, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return FloatPower(t, exponent, opts...)
+}
 
-// FloatPowerNumber is a number to the power of exponent, computed in float64 or complex128.
-func FloatPowerNumber(self tensor.Scalar, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotFloatPowerNumber, 2)
+// FloatPowerScalar is the function form of [tensor.Tensor.FloatPowerScalar].
+func FloatPowerScalar(t *tensor.Tensor, exponent tensor.Scalar, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.FloatPowerScalar(exponent, opts...)
+}
+
+var slotFloatPowerScalarSelf = tensor.Slot("aten::float_power.Scalar")
+
+// FloatPowerScalarSelf is a number to the power of exponent, computed in float64 or complex128.
+func FloatPowerScalarSelf(self tensor.Scalar, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotFloatPowerScalarSelf, 2)
 	*c.Arg(0) = tensor.ScalarValue(self)
 	*c.Arg(1) = tensor.TensorValue(exponent)
 	if len(opts) > 0 {
@@ -598,6 +616,15 @@ func FloatPowerNumber(self tensor.Scalar, exponent *tensor.Tensor, opts ...tenso
 		}
 	}
 	return c.Do1()
+}
+
+// FloatPowerNumber is the former name of [FloatPowerScalarSelf].
+//
+// Deprecated: use [FloatPowerScalarSelf].
+//
+//go:fix inline
+func FloatPowerNumber(self tensor.Scalar, exponent *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return FloatPowerScalarSelf(self, exponent, opts...)
 }
 
 // BitwiseAnd is the function form of [tensor.Tensor.BitwiseAnd].
@@ -916,6 +943,26 @@ func Polar(abs *tensor.Tensor, angle *tensor.Tensor, opts ...tensor.OutOptions) 
 	return c.Do1()
 }
 
+// ResolveConj is the function form of [tensor.Tensor.ResolveConj].
+func ResolveConj(t *tensor.Tensor) *tensor.Tensor {
+	return t.ResolveConj()
+}
+
+// ResolveNeg is the function form of [tensor.Tensor.ResolveNeg].
+func ResolveNeg(t *tensor.Tensor) *tensor.Tensor {
+	return t.ResolveNeg()
+}
+
+// IsConj is the function form of [tensor.Tensor.IsConj].
+func IsConj(t *tensor.Tensor) bool {
+	return t.IsConj()
+}
+
+// IsNeg is the function form of [tensor.Tensor.IsNeg].
+func IsNeg(t *tensor.Tensor) bool {
+	return t.IsNeg()
+}
+
 // Deg2rad is the function form of [tensor.Tensor.Deg2rad].
 func Deg2rad(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Deg2rad(opts...)
@@ -930,14 +977,6 @@ func Rad2deg(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 func RoundDecimals(t *tensor.Tensor, decimals int, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.RoundDecimals(decimals, opts...)
 }
-
-// SpecialRound is the function form of [tensor.Tensor.SpecialRound].
-func SpecialRound(t *tensor.Tensor, opts ...tensor.SpecialRoundOptions) *tensor.Tensor {
-	return t.SpecialRound(opts...)
-}
-
-// SpecialRoundOptions are the optional arguments of SpecialRound.
-type SpecialRoundOptions = tensor.SpecialRoundOptions
 
 // Frexp is the function form of [tensor.Tensor.Frexp].
 func Frexp(t *tensor.Tensor, opts ...tensor.OutOptions) (mantissa, exponent *tensor.Tensor) {
@@ -965,56 +1004,14 @@ func Lgamma(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Lgamma(opts...)
 }
 
-// SpecialGammaln is the function form of [tensor.Tensor.SpecialGammaln].
-func SpecialGammaln(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialGammaln(opts...)
-}
-
 // Digamma is the function form of [tensor.Tensor.Digamma].
 func Digamma(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Digamma(opts...)
 }
 
-// SpecialDigamma is the function form of [tensor.Tensor.SpecialDigamma].
-func SpecialDigamma(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialDigamma(opts...)
-}
-
-// SpecialPsi is the function form of [tensor.Tensor.SpecialPsi].
-func SpecialPsi(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialPsi(opts...)
-}
-
-var slotPolygamma = tensor.Slot("aten::polygamma")
-
-// Polygamma is the nth derivative of digamma.
-func Polygamma(n int, self *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotPolygamma, 2)
-	*c.Arg(0) = tensor.IntValue(n)
-	*c.Arg(1) = tensor.TensorValue(self)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialPolygamma = tensor.Slot("aten::special_polygamma")
-
-// SpecialPolygamma is another name of [Tensor.Polygamma].
-func SpecialPolygamma(n int, self *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotSpecialPolygamma, 2)
-	*c.Arg(0) = tensor.IntValue(n)
-	*c.Arg(1) = tensor.TensorValue(self)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
+// Polygamma is the function form of [tensor.Tensor.Polygamma].
+func Polygamma(n int, t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Polygamma(n, opts...)
 }
 
 // Mvlgamma is the function form of [tensor.Tensor.Mvlgamma].
@@ -1022,144 +1019,9 @@ func Mvlgamma(t *tensor.Tensor, p int, opts ...tensor.OutOptions) *tensor.Tensor
 	return t.Mvlgamma(p, opts...)
 }
 
-// SpecialMultigammaln is the function form of [tensor.Tensor.SpecialMultigammaln].
-func SpecialMultigammaln(t *tensor.Tensor, p int, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialMultigammaln(p, opts...)
-}
-
 // I0 is the function form of [tensor.Tensor.I0].
 func I0(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.I0(opts...)
-}
-
-// SpecialI0 is the function form of [tensor.Tensor.SpecialI0].
-func SpecialI0(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialI0(opts...)
-}
-
-// SpecialI0e is the function form of [tensor.Tensor.SpecialI0e].
-func SpecialI0e(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialI0e(opts...)
-}
-
-// SpecialI1 is the function form of [tensor.Tensor.SpecialI1].
-func SpecialI1(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialI1(opts...)
-}
-
-// SpecialI1e is the function form of [tensor.Tensor.SpecialI1e].
-func SpecialI1e(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialI1e(opts...)
-}
-
-// SpecialErfcx is the function form of [tensor.Tensor.SpecialErfcx].
-func SpecialErfcx(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialErfcx(opts...)
-}
-
-// SpecialNdtr is the function form of [tensor.Tensor.SpecialNdtr].
-func SpecialNdtr(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialNdtr(opts...)
-}
-
-// SpecialLogNdtr is the function form of [tensor.Tensor.SpecialLogNdtr].
-func SpecialLogNdtr(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialLogNdtr(opts...)
-}
-
-// SpecialNdtri is the function form of [tensor.Tensor.SpecialNdtri].
-func SpecialNdtri(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialNdtri(opts...)
-}
-
-// SpecialEntr is the function form of [tensor.Tensor.SpecialEntr].
-func SpecialEntr(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialEntr(opts...)
-}
-
-// SpecialBesselJ0 is the function form of [tensor.Tensor.SpecialBesselJ0].
-func SpecialBesselJ0(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialBesselJ0(opts...)
-}
-
-// SpecialBesselJ1 is the function form of [tensor.Tensor.SpecialBesselJ1].
-func SpecialBesselJ1(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialBesselJ1(opts...)
-}
-
-// SpecialBesselY0 is the function form of [tensor.Tensor.SpecialBesselY0].
-func SpecialBesselY0(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialBesselY0(opts...)
-}
-
-// SpecialBesselY1 is the function form of [tensor.Tensor.SpecialBesselY1].
-func SpecialBesselY1(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialBesselY1(opts...)
-}
-
-// SpecialModifiedBesselI0 is the function form of [tensor.Tensor.SpecialModifiedBesselI0].
-func SpecialModifiedBesselI0(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialModifiedBesselI0(opts...)
-}
-
-// SpecialModifiedBesselI1 is the function form of [tensor.Tensor.SpecialModifiedBesselI1].
-func SpecialModifiedBesselI1(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialModifiedBesselI1(opts...)
-}
-
-// SpecialModifiedBesselK0 is the function form of [tensor.Tensor.SpecialModifiedBesselK0].
-func SpecialModifiedBesselK0(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialModifiedBesselK0(opts...)
-}
-
-// SpecialModifiedBesselK1 is the function form of [tensor.Tensor.SpecialModifiedBesselK1].
-func SpecialModifiedBesselK1(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialModifiedBesselK1(opts...)
-}
-
-var slotSpecialScaledModifiedBesselK0 = tensor.Slot("aten::special_scaled_modified_bessel_k0")
-
-// SpecialScaledModifiedBesselK0 is exp(x) k0(x).
-func SpecialScaledModifiedBesselK0(x *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotSpecialScaledModifiedBesselK0, 1)
-	*c.Arg(0) = tensor.TensorValue(x)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialScaledModifiedBesselK1 = tensor.Slot("aten::special_scaled_modified_bessel_k1")
-
-// SpecialScaledModifiedBesselK1 is exp(x) k1(x).
-func SpecialScaledModifiedBesselK1(x *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotSpecialScaledModifiedBesselK1, 1)
-	*c.Arg(0) = tensor.TensorValue(x)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialSphericalBesselJ0 = tensor.Slot("aten::special_spherical_bessel_j0")
-
-// SpecialSphericalBesselJ0 is sin(x) / x.
-func SpecialSphericalBesselJ0(x *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotSpecialSphericalBesselJ0, 1)
-	*c.Arg(0) = tensor.TensorValue(x)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
 }
 
 // Logit is the function form of [tensor.Tensor.Logit].
@@ -1170,229 +1032,14 @@ func Logit(t *tensor.Tensor, opts ...tensor.LogitOptions) *tensor.Tensor {
 // LogitOptions are the optional arguments of Logit.
 type LogitOptions = tensor.LogitOptions
 
-// SpecialLogit is the function form of [tensor.Tensor.SpecialLogit].
-func SpecialLogit(t *tensor.Tensor, opts ...tensor.SpecialLogitOptions) *tensor.Tensor {
-	return t.SpecialLogit(opts...)
-}
-
-// SpecialLogitOptions are the optional arguments of SpecialLogit.
-type SpecialLogitOptions = tensor.SpecialLogitOptions
-
 // Igamma is the function form of [tensor.Tensor.Igamma].
 func Igamma(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Igamma(other, opts...)
 }
 
-// SpecialGammainc is the function form of [tensor.Tensor.SpecialGammainc].
-func SpecialGammainc(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialGammainc(other, opts...)
-}
-
 // Igammac is the function form of [tensor.Tensor.Igammac].
 func Igammac(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Igammac(other, opts...)
-}
-
-// SpecialGammaincc is the function form of [tensor.Tensor.SpecialGammaincc].
-func SpecialGammaincc(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialGammaincc(other, opts...)
-}
-
-// SpecialZeta is the function form of [tensor.Tensor.SpecialZeta].
-func SpecialZeta(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialZeta(other, opts...)
-}
-
-var slotSpecialChebyshevPolynomialT = tensor.Slot("aten::special_chebyshev_polynomial_t")
-
-// SpecialChebyshevPolynomialT is Chebyshev's polynomial of the first kind.
-func SpecialChebyshevPolynomialT(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotSpecialChebyshevPolynomialT, 2)
-	*c.Arg(0) = tensor.TensorValue(x)
-	*c.Arg(1) = tensor.TensorValue(n)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialChebyshevPolynomialU = tensor.Slot("aten::special_chebyshev_polynomial_u")
-
-// SpecialChebyshevPolynomialU is Chebyshev's polynomial of the second kind.
-func SpecialChebyshevPolynomialU(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotSpecialChebyshevPolynomialU, 2)
-	*c.Arg(0) = tensor.TensorValue(x)
-	*c.Arg(1) = tensor.TensorValue(n)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialChebyshevPolynomialV = tensor.Slot("aten::special_chebyshev_polynomial_v")
-
-// SpecialChebyshevPolynomialV is Chebyshev's polynomial of the third kind.
-func SpecialChebyshevPolynomialV(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotSpecialChebyshevPolynomialV, 2)
-	*c.Arg(0) = tensor.TensorValue(x)
-	*c.Arg(1) = tensor.TensorValue(n)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialChebyshevPolynomialW = tensor.Slot("aten::special_chebyshev_polynomial_w")
-
-// SpecialChebyshevPolynomialW is Chebyshev's polynomial of the fourth kind.
-func SpecialChebyshevPolynomialW(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotSpecialChebyshevPolynomialW, 2)
-	*c.Arg(0) = tensor.TensorValue(x)
-	*c.Arg(1) = tensor.TensorValue(n)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialShiftedChebyshevPolynomialT = tensor.Slot("aten::special_shifted_chebyshev_polynomial_t")
-
-// SpecialShiftedChebyshevPolynomialT is Chebyshev's polynomial of the first kind at 2x - 1.
-func SpecialShiftedChebyshevPolynomialT(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotSpecialShiftedChebyshevPolynomialT, 2)
-	*c.Arg(0) = tensor.TensorValue(x)
-	*c.Arg(1) = tensor.TensorValue(n)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialShiftedChebyshevPolynomialU = tensor.Slot("aten::special_shifted_chebyshev_polynomial_u")
-
-// SpecialShiftedChebyshevPolynomialU is Chebyshev's polynomial of the second kind at 2x - 1.
-func SpecialShiftedChebyshevPolynomialU(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotSpecialShiftedChebyshevPolynomialU, 2)
-	*c.Arg(0) = tensor.TensorValue(x)
-	*c.Arg(1) = tensor.TensorValue(n)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialShiftedChebyshevPolynomialV = tensor.Slot("aten::special_shifted_chebyshev_polynomial_v")
-
-// SpecialShiftedChebyshevPolynomialV is Chebyshev's polynomial of the third kind at 2x - 1.
-func SpecialShiftedChebyshevPolynomialV(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotSpecialShiftedChebyshevPolynomialV, 2)
-	*c.Arg(0) = tensor.TensorValue(x)
-	*c.Arg(1) = tensor.TensorValue(n)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialShiftedChebyshevPolynomialW = tensor.Slot("aten::special_shifted_chebyshev_polynomial_w")
-
-// SpecialShiftedChebyshevPolynomialW is Chebyshev's polynomial of the fourth kind at 2x - 1.
-func SpecialShiftedChebyshevPolynomialW(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotSpecialShiftedChebyshevPolynomialW, 2)
-	*c.Arg(0) = tensor.TensorValue(x)
-	*c.Arg(1) = tensor.TensorValue(n)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialHermitePolynomialH = tensor.Slot("aten::special_hermite_polynomial_h")
-
-// SpecialHermitePolynomialH is the physicists' Hermite polynomial.
-func SpecialHermitePolynomialH(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotSpecialHermitePolynomialH, 2)
-	*c.Arg(0) = tensor.TensorValue(x)
-	*c.Arg(1) = tensor.TensorValue(n)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialHermitePolynomialHe = tensor.Slot("aten::special_hermite_polynomial_he")
-
-// SpecialHermitePolynomialHe is the probabilists' Hermite polynomial.
-func SpecialHermitePolynomialHe(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotSpecialHermitePolynomialHe, 2)
-	*c.Arg(0) = tensor.TensorValue(x)
-	*c.Arg(1) = tensor.TensorValue(n)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialLaguerrePolynomialL = tensor.Slot("aten::special_laguerre_polynomial_l")
-
-// SpecialLaguerrePolynomialL is Laguerre's polynomial.
-func SpecialLaguerrePolynomialL(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotSpecialLaguerrePolynomialL, 2)
-	*c.Arg(0) = tensor.TensorValue(x)
-	*c.Arg(1) = tensor.TensorValue(n)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialLegendrePolynomialP = tensor.Slot("aten::special_legendre_polynomial_p")
-
-// SpecialLegendrePolynomialP is Legendre's polynomial.
-func SpecialLegendrePolynomialP(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotSpecialLegendrePolynomialP, 2)
-	*c.Arg(0) = tensor.TensorValue(x)
-	*c.Arg(1) = tensor.TensorValue(n)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
 }
 
 // Lerp is the function form of [tensor.Tensor.Lerp].
@@ -1501,19 +1148,9 @@ func Exp2(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Exp2(opts...)
 }
 
-// SpecialExp2 is the function form of [tensor.Tensor.SpecialExp2].
-func SpecialExp2(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialExp2(opts...)
-}
-
 // Expm1 is the function form of [tensor.Tensor.Expm1].
 func Expm1(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Expm1(opts...)
-}
-
-// SpecialExpm1 is the function form of [tensor.Tensor.SpecialExpm1].
-func SpecialExpm1(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialExpm1(opts...)
 }
 
 // Log is the function form of [tensor.Tensor.Log].
@@ -1534,11 +1171,6 @@ func Log2(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 // Log1p is the function form of [tensor.Tensor.Log1p].
 func Log1p(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Log1p(opts...)
-}
-
-// SpecialLog1p is the function form of [tensor.Tensor.SpecialLog1p].
-func SpecialLog1p(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialLog1p(opts...)
 }
 
 // Sqrt is the function form of [tensor.Tensor.Sqrt].
@@ -1651,19 +1283,9 @@ func Sigmoid(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Sigmoid(opts...)
 }
 
-// SpecialExpit is the function form of [tensor.Tensor.SpecialExpit].
-func SpecialExpit(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialExpit(opts...)
-}
-
 // Erf is the function form of [tensor.Tensor.Erf].
 func Erf(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Erf(opts...)
-}
-
-// SpecialErf is the function form of [tensor.Tensor.SpecialErf].
-func SpecialErf(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialErf(opts...)
 }
 
 // Erfc is the function form of [tensor.Tensor.Erfc].
@@ -1671,19 +1293,9 @@ func Erfc(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Erfc(opts...)
 }
 
-// SpecialErfc is the function form of [tensor.Tensor.SpecialErfc].
-func SpecialErfc(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialErfc(opts...)
-}
-
 // Erfinv is the function form of [tensor.Tensor.Erfinv].
 func Erfinv(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Erfinv(opts...)
-}
-
-// SpecialErfinv is the function form of [tensor.Tensor.SpecialErfinv].
-func SpecialErfinv(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialErfinv(opts...)
 }
 
 // Sinc is the function form of [tensor.Tensor.Sinc].
@@ -1691,15 +1303,26 @@ func Sinc(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Sinc(opts...)
 }
 
-// SpecialSinc is the function form of [tensor.Tensor.SpecialSinc].
-func SpecialSinc(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.SpecialSinc(opts...)
-}
-
 // BitwiseNot is the function form of [tensor.Tensor.BitwiseNot].
 func BitwiseNot(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.BitwiseNot(opts...)
 }
+
+// ClampScalar is the function form of [tensor.Tensor.ClampScalar].
+func ClampScalar(t *tensor.Tensor, opts ...tensor.ClampScalarOptions) *tensor.Tensor {
+	return t.ClampScalar(opts...)
+}
+
+// ClampScalarOptions are the optional arguments of ClampScalar.
+type ClampScalarOptions = tensor.ClampScalarOptions
+
+// ClipScalar is the function form of [tensor.Tensor.ClipScalar].
+func ClipScalar(t *tensor.Tensor, opts ...tensor.ClipScalarOptions) *tensor.Tensor {
+	return t.ClipScalar(opts...)
+}
+
+// ClipScalarOptions are the optional arguments of ClipScalar.
+type ClipScalarOptions = tensor.ClipScalarOptions
 
 // Clamp is the function form of [tensor.Tensor.Clamp].
 func Clamp(t *tensor.Tensor, opts ...tensor.ClampOptions) *tensor.Tensor {
@@ -1709,6 +1332,20 @@ func Clamp(t *tensor.Tensor, opts ...tensor.ClampOptions) *tensor.Tensor {
 // ClampOptions are the optional arguments of Clamp.
 type ClampOptions = tensor.ClampOptions
 
+// ClampTensorOptions are the optional arguments of ClampTensor.
+//
+// Deprecated: use [ClampOptions].
+type ClampTensorOptions = ClampOptions
+
+// ClampTensor is the former name of [Clamp].
+//
+// Deprecated: use [Clamp].
+//
+//go:fix inline
+func ClampTensor(t *tensor.Tensor, opts ...tensor.ClampOptions) *tensor.Tensor {
+	return Clamp(t, opts...)
+}
+
 // Clip is the function form of [tensor.Tensor.Clip].
 func Clip(t *tensor.Tensor, opts ...tensor.ClipOptions) *tensor.Tensor {
 	return t.Clip(opts...)
@@ -1717,57 +1354,61 @@ func Clip(t *tensor.Tensor, opts ...tensor.ClipOptions) *tensor.Tensor {
 // ClipOptions are the optional arguments of Clip.
 type ClipOptions = tensor.ClipOptions
 
-// ClampTensor is the function form of [tensor.Tensor.ClampTensor].
-func ClampTensor(t *tensor.Tensor, opts ...tensor.ClampTensorOptions) *tensor.Tensor {
-	return t.ClampTensor(opts...)
-}
-
-// ClampTensorOptions are the optional arguments of ClampTensor.
-type ClampTensorOptions = tensor.ClampTensorOptions
-
-// ClipTensor is the function form of [tensor.Tensor.ClipTensor].
-func ClipTensor(t *tensor.Tensor, opts ...tensor.ClipTensorOptions) *tensor.Tensor {
-	return t.ClipTensor(opts...)
-}
-
 // ClipTensorOptions are the optional arguments of ClipTensor.
-type ClipTensorOptions = tensor.ClipTensorOptions
+//
+// Deprecated: use [ClipOptions].
+type ClipTensorOptions = ClipOptions
+
+// ClipTensor is the former name of [Clip].
+//
+// Deprecated: use [Clip].
+//
+//go:fix inline
+func ClipTensor(t *tensor.Tensor, opts ...tensor.ClipOptions) *tensor.Tensor {
+	return Clip(t, opts...)
+}
+
+// ClampMinScalar is the function form of [tensor.Tensor.ClampMinScalar].
+func ClampMinScalar(t *tensor.Tensor, minArg tensor.Scalar, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.ClampMinScalar(minArg, opts...)
+}
+
+// ClampMaxScalar is the function form of [tensor.Tensor.ClampMaxScalar].
+func ClampMaxScalar(t *tensor.Tensor, maxArg tensor.Scalar, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.ClampMaxScalar(maxArg, opts...)
+}
 
 // ClampMin is the function form of [tensor.Tensor.ClampMin].
-func ClampMin(t *tensor.Tensor, minArg tensor.Scalar, opts ...tensor.OutOptions) *tensor.Tensor {
+func ClampMin(t *tensor.Tensor, minArg *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.ClampMin(minArg, opts...)
 }
 
+// ClampMinTensor is the former name of [ClampMin].
+//
+// Deprecated: use [ClampMin].
+//
+//go:fix inline
+func ClampMinTensor(t *tensor.Tensor, minArg *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return ClampMin(t, minArg, opts...)
+}
+
 // ClampMax is the function form of [tensor.Tensor.ClampMax].
-func ClampMax(t *tensor.Tensor, maxArg tensor.Scalar, opts ...tensor.OutOptions) *tensor.Tensor {
+func ClampMax(t *tensor.Tensor, maxArg *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.ClampMax(maxArg, opts...)
 }
 
-// ClampMinTensor is the function form of [tensor.Tensor.ClampMinTensor].
-func ClampMinTensor(t *tensor.Tensor, minArg *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.ClampMinTensor(minArg, opts...)
-}
-
-// ClampMaxTensor is the function form of [tensor.Tensor.ClampMaxTensor].
+// ClampMaxTensor is the former name of [ClampMax].
+//
+// Deprecated: use [ClampMax].
+//
+//go:fix inline
 func ClampMaxTensor(t *tensor.Tensor, maxArg *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.ClampMaxTensor(maxArg, opts...)
+	return ClampMax(t, maxArg, opts...)
 }
 
-var slotWhere = tensor.Slot("aten::where.self")
-
-// Where is PyTorch's where.
-func Where(condition *tensor.Tensor, self *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotWhere, 3)
-	*c.Arg(0) = tensor.TensorValue(condition)
-	*c.Arg(1) = tensor.TensorValue(self)
-	*c.Arg(2) = tensor.TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
+// Where is the function form of [tensor.Tensor.Where].
+func Where(condition *tensor.Tensor, t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Where(condition, other, opts...)
 }
 
 var slotWhereScalarSelf = tensor.Slot("aten::where.ScalarSelf")
@@ -1781,22 +1422,25 @@ func WhereScalarSelf(condition *tensor.Tensor, self tensor.Scalar, other *tensor
 	return c.Do1()
 }
 
-var slotWhereScalarOther = tensor.Slot("aten::where.ScalarOther")
-
-// WhereScalarOther is Where with a number for other.
-func WhereScalarOther(condition *tensor.Tensor, self *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
-	c := tensor.NewCall(slotWhereScalarOther, 3)
-	*c.Arg(0) = tensor.TensorValue(condition)
-	*c.Arg(1) = tensor.TensorValue(self)
-	*c.Arg(2) = tensor.ScalarValue(other)
-	return c.Do1()
+// WhereScalar is the function form of [tensor.Tensor.WhereScalar].
+func WhereScalar(condition *tensor.Tensor, t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
+	return t.WhereScalar(condition, other)
 }
 
-var slotWhereScalar = tensor.Slot("aten::where.Scalar")
+// WhereScalarOther is the former name of [WhereScalar].
+//
+// Deprecated: use [WhereScalar].
+//
+//go:fix inline
+func WhereScalarOther(condition *tensor.Tensor, t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
+	return WhereScalar(condition, t, other)
+}
 
-// WhereScalar is Where with two numbers.
-func WhereScalar(condition *tensor.Tensor, self tensor.Scalar, other tensor.Scalar) *tensor.Tensor {
-	c := tensor.NewCall(slotWhereScalar, 3)
+var slotWhereScalars = tensor.Slot("aten::where.Scalar")
+
+// WhereScalars is Where with two numbers.
+func WhereScalars(condition *tensor.Tensor, self tensor.Scalar, other tensor.Scalar) *tensor.Tensor {
+	c := tensor.NewCall(slotWhereScalars, 3)
 	*c.Arg(0) = tensor.TensorValue(condition)
 	*c.Arg(1) = tensor.ScalarValue(self)
 	*c.Arg(2) = tensor.ScalarValue(other)

@@ -392,18 +392,18 @@ func NormalStds(mean float64, std *tensor.Tensor, opts ...NormalStdsOptions) *te
 	return c.Do1()
 }
 
-var slotNormalFloatFloat = tensor.Slot("aten::normal.float_float")
+var slotNormal = tensor.Slot("aten::normal.float_float")
 
-// NormalFloatFloatOptions are the optional arguments of NormalFloatFloat; the zero value is PyTorch's default.
-type NormalFloatFloatOptions struct {
+// NormalOptions are the optional arguments of Normal; the zero value is PyTorch's default.
+type NormalOptions struct {
 	Generator *tensor.Generator // default None
 	DType     tensor.DType      // default None
 	Device    tensor.Device     // default None
 }
 
-// NormalFloatFloat draws from a normal distribution.
-func NormalFloatFloat(mean float64, std float64, size []int, opts ...NormalFloatFloatOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotNormalFloatFloat, 8)
+// Normal draws from a normal distribution.
+func Normal(mean float64, std float64, size []int, opts ...NormalOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotNormal, 8)
 	*c.Arg(0) = tensor.FloatValue(mean)
 	*c.Arg(1) = tensor.FloatValue(std)
 	*c.Arg(2) = tensor.OptIntsValue(size)

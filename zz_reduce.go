@@ -59,6 +59,19 @@ func CountNonzeroDim(t *tensor.Tensor, dim []int, opts ...tensor.OutOptions) *te
 	return t.CountNonzeroDim(dim, opts...)
 }
 
+// Cov is the function form of [tensor.Tensor.Cov].
+func Cov(t *tensor.Tensor, opts ...tensor.CovOptions) *tensor.Tensor {
+	return t.Cov(opts...)
+}
+
+// CovOptions are the optional arguments of Cov.
+type CovOptions = tensor.CovOptions
+
+// Corrcoef is the function form of [tensor.Tensor.Corrcoef].
+func Corrcoef(t *tensor.Tensor) *tensor.Tensor {
+	return t.Corrcoef()
+}
+
 var slotCdist = tensor.Slot("aten::cdist")
 
 // CdistOptions are the optional arguments of Cdist; the zero value is PyTorch's default.
@@ -293,14 +306,6 @@ func LogSumExp(t *tensor.Tensor, dim []int, opts ...tensor.LogSumExpOptions) *te
 // LogSumExpOptions are the optional arguments of LogSumExp.
 type LogSumExpOptions = tensor.LogSumExpOptions
 
-// SpecialLogSumExp is the function form of [tensor.Tensor.SpecialLogSumExp].
-func SpecialLogSumExp(t *tensor.Tensor, dim []int, opts ...tensor.SpecialLogSumExpOptions) *tensor.Tensor {
-	return t.SpecialLogSumExp(dim, opts...)
-}
-
-// SpecialLogSumExpOptions are the optional arguments of SpecialLogSumExp.
-type SpecialLogSumExpOptions = tensor.SpecialLogSumExpOptions
-
 // Prod is the function form of [tensor.Tensor.Prod].
 func Prod(t *tensor.Tensor, opts ...tensor.ProdOptions) *tensor.Tensor {
 	return t.Prod(opts...)
@@ -320,6 +325,55 @@ type ProdDimOptions = tensor.ProdDimOptions
 // Trace is the function form of [tensor.Tensor.Trace].
 func Trace(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Trace(opts...)
+}
+
+var slotSegmentReduce = tensor.Slot("aten::segment_reduce")
+
+// SegmentReduceOptions are the optional arguments of SegmentReduce; the zero value is PyTorch's default.
+type SegmentReduceOptions struct {
+	Lengths *tensor.Tensor // default None
+	Indices *tensor.Tensor // default None
+	Offsets *tensor.Tensor // default None
+	Axis    int            // default 0
+	Unsafe  bool           // default False
+	Initial tensor.Scalar  // default None
+	Out     *tensor.Tensor // write the result to this tensor
+}
+
+// SegmentReduce reduces the segments of a dimension by "sum", "mean", "max", "min" or "prod". Lengths, of shape
+// data.shape[:axis] + [segments], or Offsets, of one more, say where the segments lie; the result has shape
+// data.shape[:axis] + [segments] + data.shape[axis+1:]. An empty segment gives Initial, or without it 0, NaN, -Inf, Inf
+// or 1. Unlike PyTorch, segments beyond the data are an error even with Unsafe.
+// https://pytorch.org/docs/stable/generated/torch.Tensor.scatter_reduce.html
+func SegmentReduce(data *tensor.Tensor, reduce string, opts ...SegmentReduceOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotSegmentReduce, 8)
+	*c.Arg(0) = tensor.TensorValue(data)
+	*c.Arg(1) = tensor.OptStrValue(reduce)
+	*c.Arg(5) = *slotSegmentReduce.Sch.Params[5].Default
+	*c.Arg(6) = *slotSegmentReduce.Sch.Params[6].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Lengths != nil {
+			*c.Arg(2) = tensor.TensorValue(o.Lengths)
+		}
+		if o.Indices != nil {
+			*c.Arg(3) = tensor.TensorValue(o.Indices)
+		}
+		if o.Offsets != nil {
+			*c.Arg(4) = tensor.TensorValue(o.Offsets)
+		}
+		if o.Axis != 0 {
+			*c.Arg(5) = tensor.IntValue(o.Axis)
+		}
+		*c.Arg(6) = tensor.BoolValue(o.Unsafe)
+		if o.Initial != nil {
+			*c.Arg(7) = tensor.ScalarValue(o.Initial)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
 }
 
 // Sum is the function form of [tensor.Tensor.Sum].

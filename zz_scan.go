@@ -4,6 +4,71 @@ package torch
 
 import "github.com/gotorch-dev/torch/tensor"
 
+// Gradient is the function form of [tensor.Tensor.Gradient].
+func Gradient(t *tensor.Tensor, opts ...tensor.GradientOptions) []*tensor.Tensor {
+	return t.Gradient(opts...)
+}
+
+// GradientOptions are the optional arguments of Gradient.
+type GradientOptions = tensor.GradientOptions
+
+// GradientScalarDims is the function form of [tensor.Tensor.GradientScalarDims].
+func GradientScalarDims(t *tensor.Tensor, spacing tensor.Scalar, dim []int, opts ...tensor.GradientScalarDimsOptions) []*tensor.Tensor {
+	return t.GradientScalarDims(spacing, dim, opts...)
+}
+
+// GradientScalarDimsOptions are the optional arguments of GradientScalarDims.
+type GradientScalarDimsOptions = tensor.GradientScalarDimsOptions
+
+// GradientDims is the function form of [tensor.Tensor.GradientDims].
+func GradientDims(t *tensor.Tensor, dim []int, opts ...tensor.GradientDimsOptions) []*tensor.Tensor {
+	return t.GradientDims(dim, opts...)
+}
+
+// GradientDimsOptions are the optional arguments of GradientDims.
+type GradientDimsOptions = tensor.GradientDimsOptions
+
+// GradientAt is the function form of [tensor.Tensor.GradientAt].
+func GradientAt(t *tensor.Tensor, spacing []*tensor.Tensor, opts ...tensor.GradientAtOptions) []*tensor.Tensor {
+	return t.GradientAt(spacing, opts...)
+}
+
+// GradientAtOptions are the optional arguments of GradientAt.
+type GradientAtOptions = tensor.GradientAtOptions
+
+// GradientAtDims is the function form of [tensor.Tensor.GradientAtDims].
+func GradientAtDims(t *tensor.Tensor, spacing []*tensor.Tensor, dim []int, opts ...tensor.GradientAtDimsOptions) []*tensor.Tensor {
+	return t.GradientAtDims(spacing, dim, opts...)
+}
+
+// GradientAtDimsOptions are the optional arguments of GradientAtDims.
+type GradientAtDimsOptions = tensor.GradientAtDimsOptions
+
+var slotVander = tensor.Slot("aten::vander")
+
+// VanderOptions are the optional arguments of Vander; the zero value is PyTorch's default.
+type VanderOptions struct {
+	N          tensor.Opt[int] // default None
+	Increasing bool            // default False
+}
+
+// Vander is Vandermonde's matrix, [len(x), N]: the powers of x from N-1 down to 0, or up with Increasing. N is the
+// length of x by default; integers give int64.
+// https://pytorch.org/docs/stable/generated/torch.vander.html
+func Vander(x *tensor.Tensor, opts ...VanderOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotVander, 3)
+	*c.Arg(0) = tensor.TensorValue(x)
+	*c.Arg(2) = *slotVander.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.N.Get(); ok {
+			*c.Arg(1) = tensor.IntValue(v)
+		}
+		*c.Arg(2) = tensor.BoolValue(o.Increasing)
+	}
+	return c.Do1()
+}
+
 // CumSum is the function form of [tensor.Tensor.CumSum].
 func CumSum(t *tensor.Tensor, dim int, opts ...tensor.CumSumOptions) *tensor.Tensor {
 	return t.CumSum(dim, opts...)
@@ -66,20 +131,20 @@ func TrapezoidX(y *tensor.Tensor, x *tensor.Tensor, opts ...TrapezoidXOptions) *
 	return c.Do1()
 }
 
-var slotTrapezoidDx = tensor.Slot("aten::trapezoid.dx")
+var slotTrapezoid = tensor.Slot("aten::trapezoid.dx")
 
-// TrapezoidDxOptions are the optional arguments of TrapezoidDx; the zero value is PyTorch's default.
-type TrapezoidDxOptions struct {
+// TrapezoidOptions are the optional arguments of Trapezoid; the zero value is PyTorch's default.
+type TrapezoidOptions struct {
 	Dx  tensor.Scalar   // default 1
 	Dim tensor.Opt[int] // default -1
 }
 
-// TrapezoidDx integrates samples at distance dx by the trapezoidal rule.
-func TrapezoidDx(y *tensor.Tensor, opts ...TrapezoidDxOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotTrapezoidDx, 3)
+// Trapezoid integrates samples at distance dx by the trapezoidal rule.
+func Trapezoid(y *tensor.Tensor, opts ...TrapezoidOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotTrapezoid, 3)
 	*c.Arg(0) = tensor.TensorValue(y)
-	*c.Arg(1) = *slotTrapezoidDx.Sch.Params[1].Default
-	*c.Arg(2) = *slotTrapezoidDx.Sch.Params[2].Default
+	*c.Arg(1) = *slotTrapezoid.Sch.Params[1].Default
+	*c.Arg(2) = *slotTrapezoid.Sch.Params[2].Default
 	if len(opts) > 0 {
 		o := &opts[0]
 		if o.Dx != nil {
@@ -114,20 +179,20 @@ func TrapzX(y *tensor.Tensor, x *tensor.Tensor, opts ...TrapzXOptions) *tensor.T
 	return c.Do1()
 }
 
-var slotTrapzDx = tensor.Slot("aten::trapz.dx")
+var slotTrapz = tensor.Slot("aten::trapz.dx")
 
-// TrapzDxOptions are the optional arguments of TrapzDx; the zero value is PyTorch's default.
-type TrapzDxOptions struct {
+// TrapzOptions are the optional arguments of Trapz; the zero value is PyTorch's default.
+type TrapzOptions struct {
 	Dx  tensor.Opt[float64] // default 1.0
 	Dim tensor.Opt[int]     // default -1
 }
 
-// TrapzDx integrates samples at distance dx by the trapezoidal rule.
-func TrapzDx(y *tensor.Tensor, opts ...TrapzDxOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotTrapzDx, 3)
+// Trapz integrates samples at distance dx by the trapezoidal rule.
+func Trapz(y *tensor.Tensor, opts ...TrapzOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotTrapz, 3)
 	*c.Arg(0) = tensor.TensorValue(y)
-	*c.Arg(1) = *slotTrapzDx.Sch.Params[1].Default
-	*c.Arg(2) = *slotTrapzDx.Sch.Params[2].Default
+	*c.Arg(1) = *slotTrapz.Sch.Params[1].Default
+	*c.Arg(2) = *slotTrapz.Sch.Params[2].Default
 	if len(opts) > 0 {
 		o := &opts[0]
 		if v, ok := o.Dx.Get(); ok {
@@ -163,20 +228,20 @@ func CumulativeTrapezoidX(y *tensor.Tensor, x *tensor.Tensor, opts ...Cumulative
 	return c.Do1()
 }
 
-var slotCumulativeTrapezoidDx = tensor.Slot("aten::cumulative_trapezoid.dx")
+var slotCumulativeTrapezoid = tensor.Slot("aten::cumulative_trapezoid.dx")
 
-// CumulativeTrapezoidDxOptions are the optional arguments of CumulativeTrapezoidDx; the zero value is PyTorch's default.
-type CumulativeTrapezoidDxOptions struct {
+// CumulativeTrapezoidOptions are the optional arguments of CumulativeTrapezoid; the zero value is PyTorch's default.
+type CumulativeTrapezoidOptions struct {
 	Dx  tensor.Scalar   // default 1
 	Dim tensor.Opt[int] // default -1
 }
 
-// CumulativeTrapezoidDx is the running integral of samples at distance dx.
-func CumulativeTrapezoidDx(y *tensor.Tensor, opts ...CumulativeTrapezoidDxOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotCumulativeTrapezoidDx, 3)
+// CumulativeTrapezoid is the running integral of samples at distance dx.
+func CumulativeTrapezoid(y *tensor.Tensor, opts ...CumulativeTrapezoidOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotCumulativeTrapezoid, 3)
 	*c.Arg(0) = tensor.TensorValue(y)
-	*c.Arg(1) = *slotCumulativeTrapezoidDx.Sch.Params[1].Default
-	*c.Arg(2) = *slotCumulativeTrapezoidDx.Sch.Params[2].Default
+	*c.Arg(1) = *slotCumulativeTrapezoid.Sch.Params[1].Default
+	*c.Arg(2) = *slotCumulativeTrapezoid.Sch.Params[2].Default
 	if len(opts) > 0 {
 		o := &opts[0]
 		if o.Dx != nil {

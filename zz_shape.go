@@ -1242,6 +1242,41 @@ func ReplicationPad3d(t *tensor.Tensor, padding []int) *tensor.Tensor {
 	return t.ReplicationPad3d(padding)
 }
 
+var slotRange = tensor.Slot("aten::range.step")
+
+// RangeOptions are the optional arguments of Range; the zero value is PyTorch's default.
+type RangeOptions struct {
+	Step   tensor.Scalar  // default 1
+	DType  tensor.DType   // default None
+	Device tensor.Device  // default None
+	Out    *tensor.Tensor // write the result to this tensor
+}
+
+// Range counts from start to end, which is included, in the default dtype. PyTorch advises to use arange.
+// https://pytorch.org/docs/stable/generated/torch.range.html
+func Range(start tensor.Scalar, end tensor.Scalar, opts ...RangeOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotRange, 7)
+	*c.Arg(0) = tensor.ScalarValue(start)
+	*c.Arg(1) = tensor.ScalarValue(end)
+	*c.Arg(2) = *slotRange.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Step != nil {
+			*c.Arg(2) = tensor.ScalarValue(o.Step)
+		}
+		if o.DType != 0 {
+			*c.Arg(3) = tensor.DTypeValue(o.DType)
+		}
+		if o.Device != (tensor.Device{}) {
+			*c.Arg(5) = tensor.DeviceValue(o.Device)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
 // Select is the function form of [tensor.Tensor.Select].
 func Select(t *tensor.Tensor, dim int, index int) *tensor.Tensor {
 	return t.Select(dim, index)

@@ -19,19 +19,3 @@ func LogSoftmax(t *tensor.Tensor, dim int, opts ...tensor.LogSoftmaxOptions) *te
 
 // LogSoftmaxOptions are the optional arguments of LogSoftmax.
 type LogSoftmaxOptions = tensor.LogSoftmaxOptions
-
-// SpecialSoftmax is the function form of [tensor.Tensor.SpecialSoftmax].
-func SpecialSoftmax(t *tensor.Tensor, dim int, opts ...tensor.SpecialSoftmaxOptions) *tensor.Tensor {
-	return t.SpecialSoftmax(dim, opts...)
-}
-
-// SpecialSoftmaxOptions are the optional arguments of SpecialSoftmax.
-type SpecialSoftmaxOptions = tensor.SpecialSoftmaxOptions
-
-// SpecialLogSoftmax is the function form of [tensor.Tensor.SpecialLogSoftmax].
-func SpecialLogSoftmax(t *tensor.Tensor, dim int, opts ...tensor.SpecialLogSoftmaxOptions) *tensor.Tensor {
-	return t.SpecialLogSoftmax(dim, opts...)
-}
-
-// SpecialLogSoftmaxOptions are the optional arguments of SpecialLogSoftmax.
-type SpecialLogSoftmaxOptions = tensor.SpecialLogSoftmaxOptions

@@ -20,22 +20,23 @@ func Histc(t *tensor.Tensor, opts ...tensor.HistcOptions) *tensor.Tensor {
 // HistcOptions are the optional arguments of Histc.
 type HistcOptions = tensor.HistcOptions
 
-var slotIsInTensor = tensor.Slot("aten::isin.Tensor_Tensor")
+var slotIsIn = tensor.Slot("aten::isin.Tensor_Tensor")
 
-// IsInTensorOptions are the optional arguments of IsInTensor; the zero value is PyTorch's default.
-type IsInTensorOptions struct {
+// IsInOptions are the optional arguments of IsIn; the zero value is PyTorch's default.
+type IsInOptions struct {
 	AssumeUnique bool           // default False
 	Invert       bool           // default False
 	Out          *tensor.Tensor // write the result to this tensor
 }
 
-// IsInTensor is PyTorch's isin.
-func IsInTensor(elements *tensor.Tensor, testElements *tensor.Tensor, opts ...IsInTensorOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotIsInTensor, 4)
+// IsIn reports for each element whether it is among the test elements.
+// https://pytorch.org/docs/stable/generated/torch.isin.html
+func IsIn(elements *tensor.Tensor, testElements *tensor.Tensor, opts ...IsInOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotIsIn, 4)
 	*c.Arg(0) = tensor.TensorValue(elements)
 	*c.Arg(1) = tensor.TensorValue(testElements)
-	*c.Arg(2) = *slotIsInTensor.Sch.Params[2].Default
-	*c.Arg(3) = *slotIsInTensor.Sch.Params[3].Default
+	*c.Arg(2) = *slotIsIn.Sch.Params[2].Default
+	*c.Arg(3) = *slotIsIn.Sch.Params[3].Default
 	if len(opts) > 0 {
 		o := &opts[0]
 		*c.Arg(2) = tensor.BoolValue(o.AssumeUnique)
@@ -47,6 +48,20 @@ func IsInTensor(elements *tensor.Tensor, testElements *tensor.Tensor, opts ...Is
 	return c.Do1()
 }
 
+// IsInTensorOptions are the optional arguments of IsInTensor.
+//
+// Deprecated: use [IsInOptions].
+type IsInTensorOptions = IsInOptions
+
+// IsInTensor is the former name of [IsIn].
+//
+// Deprecated: use [IsIn].
+//
+//go:fix inline
+func IsInTensor(elements *tensor.Tensor, testElements *tensor.Tensor, opts ...IsInOptions) *tensor.Tensor {
+	return IsIn(elements, testElements, opts...)
+}
+
 var slotIsInScalar = tensor.Slot("aten::isin.Tensor_Scalar")
 
 // IsInScalarOptions are the optional arguments of IsInScalar; the zero value is PyTorch's default.
@@ -56,7 +71,8 @@ type IsInScalarOptions struct {
 	Out          *tensor.Tensor // write the result to this tensor
 }
 
-// IsInScalar is PyTorch's isin.
+// IsInScalar reports for each element whether it is among the test elements.
+// https://pytorch.org/docs/stable/generated/torch.isin.html
 func IsInScalar(elements *tensor.Tensor, testElement tensor.Scalar, opts ...IsInScalarOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotIsInScalar, 4)
 	*c.Arg(0) = tensor.TensorValue(elements)
@@ -73,6 +89,38 @@ func IsInScalar(elements *tensor.Tensor, testElement tensor.Scalar, opts ...IsIn
 	}
 	return c.Do1()
 }
+
+// Histogram is the function form of [tensor.Tensor.Histogram].
+func Histogram(t *tensor.Tensor, opts ...tensor.HistogramOptions) (hist, binEdges *tensor.Tensor) {
+	return t.Histogram(opts...)
+}
+
+// HistogramOptions are the optional arguments of Histogram.
+type HistogramOptions = tensor.HistogramOptions
+
+// HistogramBins is the function form of [tensor.Tensor.HistogramBins].
+func HistogramBins(t *tensor.Tensor, bins *tensor.Tensor, opts ...tensor.HistogramBinsOptions) (hist, binEdges *tensor.Tensor) {
+	return t.HistogramBins(bins, opts...)
+}
+
+// HistogramBinsOptions are the optional arguments of HistogramBins.
+type HistogramBinsOptions = tensor.HistogramBinsOptions
+
+// Histogramdd is the function form of [tensor.Tensor.Histogramdd].
+func Histogramdd(t *tensor.Tensor, bins []int, opts ...tensor.HistogramddOptions) (hist *tensor.Tensor, binEdges []*tensor.Tensor) {
+	return t.Histogramdd(bins, opts...)
+}
+
+// HistogramddOptions are the optional arguments of Histogramdd.
+type HistogramddOptions = tensor.HistogramddOptions
+
+// HistogramddBins is the function form of [tensor.Tensor.HistogramddBins].
+func HistogramddBins(t *tensor.Tensor, bins []*tensor.Tensor, opts ...tensor.HistogramddBinsOptions) (hist *tensor.Tensor, binEdges []*tensor.Tensor) {
+	return t.HistogramddBins(bins, opts...)
+}
+
+// HistogramddBinsOptions are the optional arguments of HistogramddBins.
+type HistogramddBinsOptions = tensor.HistogramddBinsOptions
 
 // Quantile is the function form of [tensor.Tensor.Quantile].
 func Quantile(t *tensor.Tensor, q *tensor.Tensor, opts ...tensor.QuantileOptions) *tensor.Tensor {
@@ -116,7 +164,8 @@ type SearchsortedOptions struct {
 	Sorter   *tensor.Tensor // default None
 }
 
-// Searchsorted is PyTorch's searchsorted.
+// Searchsorted finds where values would be inserted into sorted rows.
+// https://pytorch.org/docs/stable/generated/torch.searchsorted.html
 func Searchsorted(sortedSequence *tensor.Tensor, self *tensor.Tensor, opts ...SearchsortedOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotSearchsorted, 6)
 	*c.Arg(0) = tensor.TensorValue(sortedSequence)

@@ -295,7 +295,7 @@ var networks = []network{
 				m, l := mean.Forward(h), logvar.Forward(h)
 				z := m.Add(torch.RandnLike(m).Mul(l.MulScalar(0.5).Exp()))
 				bce := F.BinaryCrossEntropy(F.Sigmoid(out.Forward(z)), x, F.BinaryCrossEntropyOptions{Reduction: F.Sum})
-				return bce.Add(l.AddScalar(1).Sub(m.Pow(2)).Sub(l.Exp()).Sum().MulScalar(-0.5))
+				return bce.Add(l.AddScalar(1).Sub(m.PowScalar(2)).Sub(l.Exp()).Sum().MulScalar(-0.5))
 			}
 		}},
 	{id: "dlrm", name: "DLRM, 8 tables of 16, batch 256", batch: 256,

@@ -197,7 +197,7 @@ func (d *ContinuousBernoulli) logNorm() *Tensor {
 	above := torch.Where(c.GeScalar(0.5), c, c.OnesLike())
 	l := c.Neg().Log1p().Sub(c.Log()).Abs().Log().Sub(torch.Where(low, below.MulScalar(-2).Log1p(),
 		above.MulScalar(2).SubScalar(1).Log()))
-	x := d.Probs().SubScalar(0.5).Pow(2)
+	x := d.Probs().SubScalar(0.5).PowScalar(2)
 	taylor := x.MulScalar(104.0 / 45).AddScalar(4.0 / 3).Mul(x).AddScalar(math.Ln2)
 	return torch.Where(d.stable(), l, taylor)
 }
@@ -207,15 +207,16 @@ func (d *ContinuousBernoulli) Mean() *Tensor {
 	c := d.cut()
 	m := c.Div(c.MulScalar(2).SubScalar(1)).Add(over(1, c.Neg().Log1p().Sub(c.Log())))
 	x := d.Probs().SubScalar(0.5)
-	taylor := x.Pow(2).MulScalar(16.0 / 45).AddScalar(1.0 / 3).Mul(x).AddScalar(0.5)
+	taylor := x.PowScalar(2).MulScalar(16.0 / 45).AddScalar(1.0 / 3).Mul(x).AddScalar(0.5)
 	return torch.Where(d.stable(), m, taylor)
 }
 
 // Variance of a ContinuousBernoulli.
 func (d *ContinuousBernoulli) Variance() *Tensor {
 	c := d.cut()
-	v := c.Mul(c.SubScalar(1)).Div(rsub(1, c.MulScalar(2)).Pow(2)).Add(over(1, c.Neg().Log1p().Sub(c.Log()).Pow(2)))
-	x := d.Probs().SubScalar(0.5).Pow(2)
+	v := c.Mul(c.SubScalar(1)).Div(rsub(1, c.MulScalar(2)).PowScalar(2)).Add(over(1,
+		c.Neg().Log1p().Sub(c.Log()).PowScalar(2)))
+	x := d.Probs().SubScalar(0.5).PowScalar(2)
 	taylor := rsub(1.0/12, rsub(1.0/15, x.MulScalar(128.0/945)).Mul(x))
 	return torch.Where(d.stable(), v, taylor)
 }
@@ -236,7 +237,7 @@ func (d *ContinuousBernoulli) LogProb(value *Tensor) *Tensor {
 func (d *ContinuousBernoulli) CDF(value *Tensor) *Tensor {
 	d.check(value)
 	c := d.cut()
-	f := c.PowTensor(value).Mul(rsub(1, c).PowTensor(rsub(1, value)))
+	f := c.Pow(value).Mul(rsub(1, c).Pow(rsub(1, value)))
 	f = f.Add(c).SubScalar(1).Div(c.MulScalar(2).SubScalar(1))
 	f = torch.Where(d.stable(), f, value)
 	return torch.Where(value.LeScalar(0), value.ZerosLike(), torch.Where(value.GeScalar(1), value.OnesLike(), f))
@@ -265,7 +266,7 @@ func (d *ContinuousBernoulli) LogNormalizer(p ...*Tensor) *Tensor {
 	out := x.LeScalar(d.lims[0] - 0.5).BitwiseOr(x.GtScalar(d.lims[1] - 0.5))
 	c := torch.Where(out, x, x.OnesLike().MulScalar(d.lims[0]-0.5))
 	l := c.Expm1().Abs().Log().Sub(c.Abs().Log())
-	taylor := x.MulScalar(0.5).Add(x.Pow(2).DivScalar(24)).Sub(x.Pow(4).DivScalar(2880))
+	taylor := x.MulScalar(0.5).Add(x.PowScalar(2).DivScalar(24)).Sub(x.PowScalar(4).DivScalar(2880))
 	return torch.Where(out, l, taylor)
 }
 
@@ -395,7 +396,7 @@ func (d *Binomial) Mean() *Tensor { return d.TotalCount().Mul(d.Probs()) }
 
 // Mode is floor((n+1)·p), at most n.
 func (d *Binomial) Mode() *Tensor {
-	return d.TotalCount().AddScalar(1).Mul(d.Probs()).Floor().ClampTensor(tensor.ClampTensorOptions{Max: d.TotalCount()})
+	return d.TotalCount().AddScalar(1).Mul(d.Probs()).Floor().Clamp(tensor.ClampOptions{Max: d.TotalCount()})
 }
 
 // Variance is n·p·(1-p).

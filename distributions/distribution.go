@@ -417,7 +417,7 @@ func normals(like *Tensor, shape []int) *Tensor { return like.NewEmpty(shape).No
 func full(like *Tensor, shape []int, v float64) *Tensor { return like.NewFull(shape, v) }
 
 func clamp(x *Tensor, lo, hi tensor.Scalar) *Tensor {
-	return x.Clamp(tensor.ClampOptions{Min: lo, Max: hi})
+	return x.ClampScalar(tensor.ClampScalarOptions{Min: lo, Max: hi})
 }
 
 // rsub is n - x.

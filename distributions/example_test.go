@@ -45,7 +45,7 @@ func ExampleDistribution_rsample() {
 	torch.ManualSeed(0)
 	loc := torch.FromSlice([]float32{0.5}).SetRequiresGrad(true)
 	d := distributions.NewNormal(loc, torch.Ones([]int{1}))
-	d.RSample(100_000).Pow(2).Mean().Backward() // E[x²] = loc² + 1, so the gradient is 2 loc
+	d.RSample(100_000).PowScalar(2).Mean().Backward() // E[x²] = loc² + 1, so the gradient is 2 loc
 	fmt.Printf("%.1f\n", loc.Grad().Item())
 	// Output: 1.0
 }

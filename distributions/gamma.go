@@ -4,6 +4,7 @@ import (
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/autograd"
 	"github.com/gotorch-dev/torch/distributions/constraints"
+	"github.com/gotorch-dev/torch/special"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -51,11 +52,11 @@ func (d *Gamma) Mean() *Tensor { return d.Concentration().Div(d.Rate()) }
 
 // Mode is (concentration-1)/rate, 0 for concentrations up to 1.
 func (d *Gamma) Mode() *Tensor {
-	return d.Concentration().SubScalar(1).Div(d.Rate()).Clamp(tensor.ClampOptions{Min: 0})
+	return d.Concentration().SubScalar(1).Div(d.Rate()).ClampScalar(tensor.ClampScalarOptions{Min: 0})
 }
 
 // Variance is concentration/rate².
-func (d *Gamma) Variance() *Tensor { return d.Concentration().Div(d.Rate().Pow(2)) }
+func (d *Gamma) Variance() *Tensor { return d.Concentration().Div(d.Rate().PowScalar(2)) }
 
 // SampleWith is Sample with a generator of one's own.
 func (d *Gamma) SampleWith(g *torch.Generator, sampleShape ...int) (x *Tensor) {
@@ -69,7 +70,7 @@ func (d *Gamma) RSample(sampleShape ...int) *Tensor { return d.draw(nil, sampleS
 func (d *Gamma) draw(g *torch.Generator, sampleShape []int) *Tensor {
 	sh := d.shape(sampleShape)
 	x := d.Concentration().Expand(sh).StandardGamma(tensor.StandardGammaOptions{Generator: g}).Div(d.Rate().Expand(sh))
-	x.Detach().ClampMinInPlace(tiny(x)) // in place and unrecorded: the gradient takes no notice
+	x.Detach().ClampMinScalarInPlace(tiny(x)) // in place and unrecorded: the gradient takes no notice
 	return x
 }
 
@@ -84,7 +85,7 @@ func (d *Gamma) LogProb(value *Tensor) *Tensor {
 // CDF is the distribution function.
 func (d *Gamma) CDF(value *Tensor) *Tensor {
 	d.check(value)
-	return d.Concentration().SpecialGammainc(d.Rate().Mul(value))
+	return special.Gammainc(d.Concentration(), d.Rate().Mul(value))
 }
 
 // Entropy of a Gamma.
@@ -172,7 +173,7 @@ func (d *Exponential) Mode() *Tensor { return d.Rate().ZerosLike() }
 func (d *Exponential) StdDev() *Tensor { return d.Rate().Reciprocal() }
 
 // Variance is 1/rate².
-func (d *Exponential) Variance() *Tensor { return d.Rate().Pow(-2) }
+func (d *Exponential) Variance() *Tensor { return d.Rate().PowScalar(-2) }
 
 // RSample divides standard exponential numbers by the rate.
 func (d *Exponential) RSample(sampleShape ...int) *Tensor {
@@ -243,7 +244,7 @@ func (d *Dirichlet) Mean() *Tensor { return d.Concentration().Div(sumLastKeep(d.
 
 // Mode is the normalized concentration - 1; where all are below 1, a corner of the simplex.
 func (d *Dirichlet) Mode() *Tensor {
-	m := d.Concentration().SubScalar(1).Clamp(tensor.ClampOptions{Min: 0.0})
+	m := d.Concentration().SubScalar(1).ClampScalar(tensor.ClampScalarOptions{Min: 0.0})
 	mode := m.Div(sumLastKeep(m))
 	corner := d.Concentration().LtScalar(1).AllDim(-1, tensor.AllDimOptions{KeepDim: true})
 	return torch.Where(corner, oneHot(mode.ArgMax(tensor.ArgMaxOptions{Dim: tensor.Some(-1)}), mode), mode)
@@ -258,7 +259,7 @@ func oneHot(index, like *Tensor) *Tensor {
 func (d *Dirichlet) Variance() *Tensor {
 	a := d.Concentration()
 	s := sumLastKeep(a)
-	return a.Mul(s.Sub(a)).Div(s.Pow(2).Mul(s.AddScalar(1)))
+	return a.Mul(s.Sub(a)).Div(s.PowScalar(2).Mul(s.AddScalar(1)))
 }
 
 // RSample draws at fixed quantiles of the marginal Beta distributions.
@@ -364,7 +365,7 @@ func (d *Beta) Mode() *Tensor { return selectLast(d.dirichlet.Mode(), 0) }
 func (d *Beta) Variance() *Tensor {
 	a, b := d.Concentration1(), d.Concentration0()
 	s := a.Add(b)
-	return a.Mul(b).Div(s.Pow(2).Mul(s.AddScalar(1)))
+	return a.Mul(b).Div(s.PowScalar(2).Mul(s.AddScalar(1)))
 }
 
 // RSample is the first coordinate of a Dirichlet draw.
@@ -442,13 +443,13 @@ func (d *FisherSnedecor) Mode() *Tensor {
 // Variance is NaN for df2 up to 4.
 func (d *FisherSnedecor) Variance() *Tensor {
 	f := d.DF2().MaskedFillScalar(d.DF2().LeScalar(4), nan)
-	return f.Pow(2).MulScalar(2).Mul(d.DF1().Add(f).SubScalar(2)).Div(d.DF1().Mul(f.SubScalar(2).Pow(2)).Mul(f.SubScalar(4)))
+	return f.PowScalar(2).MulScalar(2).Mul(d.DF1().Add(f).SubScalar(2)).Div(d.DF1().Mul(f.SubScalar(2).PowScalar(2)).Mul(f.SubScalar(4)))
 }
 
 // RSample divides two Gamma draws.
 func (d *FisherSnedecor) RSample(sampleShape ...int) *Tensor {
 	x1, x2 := d.gamma1.RSample(sampleShape...), d.gamma2.RSample(sampleShape...)
-	return x1.Div(x2.ClampMin(tiny(x2))).ClampMin(tiny(x2))
+	return x1.Div(x2.ClampMinScalar(tiny(x2))).ClampMinScalar(tiny(x2))
 }
 
 // LogProb is the logarithm of the density.

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/special"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -91,11 +92,11 @@ func familyName(d Distribution) string {
 // infinite is a tensor of infinities like t.
 func infinite(t *Tensor) *Tensor { return t.FullLike(inf) }
 
-func xlogx(x *Tensor) *Tensor { return x.SpecialXlogy(x) }
+func xlogx(x *Tensor) *Tensor { return special.Xlogy(x, x) }
 
 // squaredNorm is the trace of M·Mᵀ.
 func squaredNorm(m *Tensor) *Tensor {
-	return m.Reshape(join(m.Shape()[:m.Dim()-2], []int{m.Size(-1) * m.Size(-2)})).Pow(2).SumDim(lastDim)
+	return m.Reshape(join(m.Shape()[:m.Dim()-2], []int{m.Size(-1) * m.Size(-2)})).PowScalar(2).SumDim(lastDim)
 }
 
 // infiniteWhere puts infinity where q gives no probability to values that p can take.
@@ -192,7 +193,7 @@ func init() {
 		return sumRight(KLDivergence(p.baseDist, q.baseDist), p.n)
 	})
 	RegisterKL(func(p, q *Cauchy) *Tensor {
-		t := p.Scale().Add(q.Scale()).Pow(2).Add(p.Loc().Sub(q.Loc()).Pow(2)).Log()
+		t := p.Scale().Add(q.Scale()).PowScalar(2).Add(p.Loc().Sub(q.Loc()).PowScalar(2)).Log()
 		return t.Sub(p.Scale().MulScalar(4).Mul(q.Scale()).Log())
 	})
 	registerCross()
@@ -207,8 +208,8 @@ func klCategorical(p, q *Categorical) *Tensor {
 }
 
 func klNormal(p, q *Normal) *Tensor {
-	v := p.Scale().Div(q.Scale()).Pow(2)
-	t := p.Loc().Sub(q.Loc()).Div(q.Scale()).Pow(2)
+	v := p.Scale().Div(q.Scale()).PowScalar(2)
+	t := p.Loc().Sub(q.Loc()).Div(q.Scale()).PowScalar(2)
 	return v.Add(t).SubScalar(1).Sub(v.Log()).MulScalar(0.5)
 }
 
@@ -293,11 +294,11 @@ func registerCross() {
 		return p.Entropy().Neg().Add(t2).Sub(t3).Add(q.Rate().Mul(a).Div(s))
 	})
 	RegisterKL(func(p *Beta, q *Normal) *Tensor {
-		m, v := p.Mean(), q.Scale().Pow(2)
+		m, v := p.Mean(), q.Scale().PowScalar(2)
 		s := p.Concentration1().Add(p.Concentration0()).AddScalar(1)
 		t2 := v.MulScalar(2 * math.Pi).Log().MulScalar(0.5)
-		t3 := m.Mul(rsub(1, m)).Div(s).Add(m.Pow(2)).MulScalar(0.5)
-		return p.Entropy().Neg().Add(t2).Add(t3.Sub(q.Loc().Mul(m)).Add(q.Loc().Pow(2).MulScalar(0.5)).Div(v))
+		t3 := m.Mul(rsub(1, m)).Div(s).Add(m.PowScalar(2)).MulScalar(0.5)
+		return p.Entropy().Neg().Add(t2).Add(t3.Sub(q.Loc().Mul(m)).Add(q.Loc().PowScalar(2).MulScalar(0.5)).Div(v))
 	})
 	RegisterKL(func(p *Beta, q *Uniform) *Tensor {
 		kl := p.Entropy().Neg().Add(q.width().Log())
@@ -325,9 +326,9 @@ func registerCross() {
 		return s.Log().SubScalar(1).Sub(l).Add(l.Exp().Mul(s).Div(s.AddScalar(1))).Add(s.Reciprocal())
 	})
 	RegisterKL(func(p *Exponential, q *Normal) *Tensor {
-		v, r := q.Scale().Pow(2), p.Rate().Pow(2)
+		v, r := q.Scale().PowScalar(2), p.Rate().PowScalar(2)
 		t1 := r.Mul(v).MulScalar(2 * math.Pi).Log().MulScalar(0.5)
-		return t1.SubScalar(1).Add(r.Reciprocal().Sub(q.Loc().Div(p.Rate())).Add(q.Loc().Pow(2).MulScalar(0.5)).Div(v))
+		return t1.SubScalar(1).Add(r.Reciprocal().Sub(q.Loc().Div(p.Rate())).Add(q.Loc().PowScalar(2).MulScalar(0.5)).Div(v))
 	})
 	RegisterKL(func(p *Gamma, q *Exponential) *Tensor {
 		return p.Entropy().Neg().Sub(q.Rate().Log()).Add(q.Rate().Mul(p.Concentration()).Div(p.Rate()))
@@ -335,39 +336,39 @@ func registerCross() {
 	RegisterKL(func(p *Gamma, q *Gumbel) *Tensor {
 		a, s, l := p.Concentration(), p.Rate().Mul(q.Scale()), q.Loc().Div(q.Scale())
 		t1 := a.SubScalar(1).Mul(a.Digamma()).Sub(a.Lgamma()).Sub(a)
-		t3 := l.Exp().Mul(s.Reciprocal().AddScalar(1).PowTensor(a.Neg())).Sub(l)
+		t3 := l.Exp().Mul(s.Reciprocal().AddScalar(1).Pow(a.Neg())).Sub(l)
 		return t1.Add(s.Log()).Add(a.Div(s)).Add(t3)
 	})
 	RegisterKL(func(p *Gamma, q *Normal) *Tensor {
-		a, v, b := p.Concentration(), q.Scale().Pow(2), p.Rate().Pow(2)
+		a, v, b := p.Concentration(), q.Scale().PowScalar(2), p.Rate().PowScalar(2)
 		t1 := b.Mul(v).MulScalar(2 * math.Pi).Log().MulScalar(0.5).Sub(a).Sub(a.Lgamma())
-		t2 := a.Pow(2).Add(a).MulScalar(0.5).Div(b)
-		t := t2.Sub(q.Loc().Mul(a).Div(p.Rate())).Add(q.Loc().Pow(2).MulScalar(0.5))
+		t2 := a.PowScalar(2).Add(a).MulScalar(0.5).Div(b)
+		t := t2.Sub(q.Loc().Mul(a).Div(p.Rate())).Add(q.Loc().PowScalar(2).MulScalar(0.5))
 		return t1.Add(a.SubScalar(1).Mul(a.Digamma())).Add(t.Div(v))
 	})
 	RegisterKL(func(p *Gumbel, q *Normal) *Tensor {
 		r := p.Scale().Div(q.Scale())
 		t1 := r.DivScalar(math.Sqrt(2 * math.Pi)).Log()
-		t2 := r.MulScalar(math.Pi * 0.5).Pow(2).DivScalar(3)
-		t3 := p.Loc().Add(p.Scale().MulScalar(euler)).Sub(q.Loc()).Div(q.Scale()).Pow(2).MulScalar(0.5)
+		t2 := r.MulScalar(math.Pi * 0.5).PowScalar(2).DivScalar(3)
+		t3 := p.Loc().Add(p.Scale().MulScalar(euler)).Sub(q.Loc()).Div(q.Scale()).PowScalar(2).MulScalar(0.5)
 		return t2.Sub(t1).Add(t3).SubScalar(euler + 1)
 	})
 	RegisterKL(func(p *Laplace, q *Normal) *Tensor {
-		v := q.Scale().Pow(2)
-		r := p.Scale().Pow(2).Div(v)
+		v := q.Scale().PowScalar(2)
+		r := p.Scale().PowScalar(2).Div(v)
 		t1 := r.MulScalar(2 / math.Pi).Log().MulScalar(0.5)
-		t := p.Loc().Pow(2).MulScalar(0.5).Sub(p.Loc().Mul(q.Loc())).Add(q.Loc().Pow(2).MulScalar(0.5))
+		t := p.Loc().PowScalar(2).MulScalar(0.5).Sub(p.Loc().Mul(q.Loc())).Add(q.Loc().PowScalar(2).MulScalar(0.5))
 		return r.Sub(t1).Add(t.Div(v)).SubScalar(1)
 	})
 	RegisterKL(func(p *Normal, q *Gumbel) *Tensor {
-		m, v, l := p.Loc().Div(q.Scale()), p.Scale().Div(q.Scale()).Pow(2), q.Loc().Div(q.Scale())
+		m, v, l := p.Loc().Div(q.Scale()), p.Scale().Div(q.Scale()).PowScalar(2), q.Loc().Div(q.Scale())
 		t3 := v.MulScalar(0.5).Sub(m).Add(l).Exp()
 		return v.Log().MulScalar(-0.5).Add(m.Sub(l)).Add(t3).SubScalar(0.5 * (1 + math.Log(2*math.Pi)))
 	})
 	RegisterKL(func(p *Normal, q *Laplace) *Tensor {
 		d := p.Loc().Sub(q.Loc())
 		r := d.Div(p.Scale())
-		t2 := p.Scale().MulScalar(math.Sqrt(2 / math.Pi)).Mul(r.Pow(2).MulScalar(-0.5).Exp())
+		t2 := p.Scale().MulScalar(math.Sqrt(2 / math.Pi)).Mul(r.PowScalar(2).MulScalar(-0.5).Exp())
 		t3 := d.Mul(r.MulScalar(math.Sqrt(0.5)).Erf())
 		return t2.Add(t3).Div(q.Scale()).Sub(p.Scale().Div(q.Scale()).Log()).SubScalar(0.5 * (1 +
 			math.Log(0.5*math.Pi)))
@@ -386,10 +387,10 @@ func registerCross() {
 		return infiniteWhere(kl, a.LeScalar(1))
 	})
 	RegisterKL(func(p *Pareto, q *Normal) *Tensor {
-		a, v := p.Alpha(), q.Scale().Pow(2).MulScalar(2)
+		a, v := p.Alpha(), q.Scale().PowScalar(2).MulScalar(2)
 		m := p.Scale().Div(a.SubScalar(1))
 		t1 := q.Scale().MulScalar(math.Sqrt(2 * math.Pi)).Mul(a).Div(p.Scale()).Log()
-		t := a.Mul(m.Pow(2)).Div(a.SubScalar(2)).Add(a.Mul(m).Sub(q.Loc()).Pow(2))
+		t := a.Mul(m.PowScalar(2)).Div(a.SubScalar(2)).Add(a.Mul(m).Sub(q.Loc()).PowScalar(2))
 		return infiniteWhere(t1.Sub(a.Reciprocal()).Add(t.Div(v)).SubScalar(1), a.LeScalar(2))
 	})
 	RegisterKL(func(p *Uniform, q *Beta) *Tensor {
@@ -423,12 +424,12 @@ func registerCross() {
 	RegisterKL(func(p *Uniform, q *Normal) *Tensor {
 		w := p.width()
 		t1 := q.Scale().MulScalar(math.Sqrt(2 * math.Pi)).Div(w).Log()
-		t3 := p.High().Add(p.Low()).Sub(q.Loc().MulScalar(2)).DivScalar(2).Pow(2)
-		return t1.Add(w.Pow(2).DivScalar(12).Add(t3).MulScalar(0.5).Div(q.Scale().Pow(2)))
+		t3 := p.High().Add(p.Low()).Sub(q.Loc().MulScalar(2)).DivScalar(2).PowScalar(2)
+		return t1.Add(w.PowScalar(2).DivScalar(12).Add(t3).MulScalar(0.5).Div(q.Scale().PowScalar(2)))
 	})
 	RegisterKL(func(p *Uniform, q *Pareto) *Tensor {
 		w := p.width()
-		t1 := q.Alpha().Mul(q.Scale().PowTensor(q.Alpha())).Mul(w).Log()
+		t1 := q.Alpha().Mul(q.Scale().Pow(q.Alpha())).Mul(w).Log()
 		t2 := xlogx(p.High()).Sub(xlogx(p.Low())).Sub(w).Div(w)
 		return infiniteWhere(t2.Mul(q.Alpha().AddScalar(1)).Sub(t1), p.Low().Lt(q.Scale()))
 	})

@@ -40,7 +40,7 @@ func mahalanobis(l, x *Tensor) *Tensor {
 	x = x.Permute(append(perm, outer+2*lb))
 	fl := l.Reshape([]int{Size(l.Shape()[:lb]).Numel(), n, n})
 	fx := x.Reshape([]int{Size(x.Shape()).Numel() / max(1, fl.Size(0)*n), fl.Size(0), n})
-	m := solveLower(fl, fx.Permute([]int{1, 2, 0})).Pow(2).SumDim([]int{-2}).NumpyT()
+	m := solveLower(fl, fx.Permute([]int{1, 2, 0})).PowScalar(2).SumDim([]int{-2}).NumpyT()
 	m = m.Reshape(x.Shape()[:x.Dim()-1])
 	perm = perm[:0]
 	for i := range outer {
@@ -182,7 +182,7 @@ func (d *MultivariateNormal) Mode() *Tensor { return d.Loc() }
 
 // Variance is the diagonal of the covariance matrix.
 func (d *MultivariateNormal) Variance() *Tensor {
-	return sumLast(d.tril.Pow(2)).Expand(join(d.batch, d.event))
+	return sumLast(d.tril.PowScalar(2)).Expand(join(d.batch, d.event))
 }
 
 // RSample is loc plus the Cholesky factor times standard normal vectors.
@@ -291,7 +291,7 @@ func (d *LowRankMultivariateNormal) Mode() *Tensor { return d.Loc() }
 
 // Variance is the diagonal of the covariance matrix.
 func (d *LowRankMultivariateNormal) Variance() *Tensor {
-	return sumLast(d.w.Pow(2)).Add(d.diag).Expand(join(d.batch, d.event))
+	return sumLast(d.w.PowScalar(2)).Add(d.diag).Expand(join(d.batch, d.event))
 }
 
 func (d *LowRankMultivariateNormal) square(m *Tensor) *Tensor {
@@ -336,7 +336,7 @@ func (d *LowRankMultivariateNormal) logDet() *Tensor {
 // mahalanobis is xᵀ·(W·Wᵀ + D)⁻¹·x.
 func (d *LowRankMultivariateNormal) mahalanobis(x *Tensor) *Tensor {
 	wx := matrixVector(scaledTranspose(d.w, d.diag), x)
-	return sumLast(x.Pow(2).Div(d.diag)).Sub(mahalanobis(d.tril, wx))
+	return sumLast(x.PowScalar(2).Div(d.diag)).Sub(mahalanobis(d.tril, wx))
 }
 
 // LogProb is the logarithm of the density.
@@ -448,7 +448,7 @@ func (d *Wishart) Mode() *Tensor {
 func (d *Wishart) Variance() *Tensor {
 	v := d.CovarianceMatrix()
 	g := diagonal(v)
-	return d.df11().Mul(v.Pow(2).Add(g.Unsqueeze(-1).Mul(g.Unsqueeze(-2))))
+	return d.df11().Mul(v.PowScalar(2).Add(g.Unsqueeze(-1).Mul(g.Unsqueeze(-2))))
 }
 
 // bartlett draws by M. Bartlett's decomposition (1933): the Cholesky factor has chi-distributed numbers on its diagonal
@@ -591,7 +591,7 @@ func (d *LKJCholesky) Sample(sampleShape ...int) (w *Tensor) {
 		u = u.Div(linalg.VectorNorm(u, linalg.VectorNormOptions{Dim: lastDim, KeepDim: true}))
 		u.Select(-2, 0).ZeroInPlace() // the first row is 0/0
 		w = y.Sqrt().Mul(u)
-		diag := clamp(rsub(1, sumLast(w.Pow(2))), tiny(w), nil).Sqrt()
+		diag := clamp(rsub(1, sumLast(w.PowScalar(2))), tiny(w), nil).Sqrt()
 		w = w.Add(diag.DiagEmbed())
 	})
 	return w
@@ -687,7 +687,7 @@ func (d *MixtureSameFamily) Mean() *Tensor { return d.average(d.component.Mean()
 
 // Variance is the mean of the components' variances plus the variance of their means.
 func (d *MixtureSameFamily) Variance() *Tensor {
-	between := d.average(d.component.Mean().Sub(d.pad(d.Mean())).Pow(2))
+	between := d.average(d.component.Mean().Sub(d.pad(d.Mean())).PowScalar(2))
 	return d.average(d.component.Variance()).Add(between)
 }
 

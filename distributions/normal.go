@@ -59,7 +59,7 @@ func (d *Normal) Mode() *Tensor { return d.Loc() }
 func (d *Normal) StdDev() *Tensor { return d.Scale() }
 
 // Variance is scale².
-func (d *Normal) Variance() *Tensor { return d.StdDev().Pow(2) }
+func (d *Normal) Variance() *Tensor { return d.StdDev().PowScalar(2) }
 
 // Sample draws without gradients.
 func (d *Normal) Sample(sampleShape ...int) (x *Tensor) {
@@ -76,8 +76,8 @@ func (d *Normal) RSample(sampleShape ...int) *Tensor {
 // LogProb is the logarithm of the density.
 func (d *Normal) LogProb(value *Tensor) *Tensor {
 	d.check(value)
-	v := d.Scale().Pow(2)
-	return value.Sub(d.Loc()).Pow(2).Neg().Div(v.MulScalar(2)).Sub(d.Scale().Log()).SubScalar(math.Log(math.Sqrt(2 * math.Pi)))
+	v := d.Scale().PowScalar(2)
+	return value.Sub(d.Loc()).PowScalar(2).Neg().Div(v.MulScalar(2)).Sub(d.Scale().Log()).SubScalar(math.Log(math.Sqrt(2 * math.Pi)))
 }
 
 // CDF is the distribution function.
@@ -98,13 +98,13 @@ func (d *Normal) Entropy() *Tensor {
 
 // NaturalParams are loc/scale² and -1/(2 scale²).
 func (d *Normal) NaturalParams() []*Tensor {
-	v := d.Scale().Pow(2)
+	v := d.Scale().PowScalar(2)
 	return []*Tensor{d.Loc().Div(v), v.Reciprocal().MulScalar(-0.5)}
 }
 
 // LogNormalizer is the log-partition function of the natural parameters.
 func (d *Normal) LogNormalizer(p ...*Tensor) *Tensor {
-	return p[0].Pow(2).MulScalar(-0.25).Div(p[1]).Add(over(-math.Pi, p[1]).Log().MulScalar(0.5))
+	return p[0].PowScalar(2).MulScalar(-0.25).Div(p[1]).Add(over(-math.Pi, p[1]).Log().MulScalar(0.5))
 }
 
 // Laplace is the double exponential distribution around loc.
@@ -144,7 +144,7 @@ func (d *Laplace) Mean() *Tensor { return d.Loc() }
 func (d *Laplace) Mode() *Tensor { return d.Loc() }
 
 // Variance is 2 scale².
-func (d *Laplace) Variance() *Tensor { return d.Scale().Pow(2).MulScalar(2) }
+func (d *Laplace) Variance() *Tensor { return d.Scale().PowScalar(2).MulScalar(2) }
 
 // StdDev is √2 scale.
 func (d *Laplace) StdDev() *Tensor { return d.Scale().MulScalar(math.Sqrt2) }
@@ -226,7 +226,7 @@ func (d *Cauchy) RSample(sampleShape ...int) *Tensor {
 // LogProb is the logarithm of the density.
 func (d *Cauchy) LogProb(value *Tensor) *Tensor {
 	d.check(value)
-	return rsub(-math.Log(math.Pi), d.Scale().Log()).Sub(value.Sub(d.Loc()).Div(d.Scale()).Pow(2).Log1p())
+	return rsub(-math.Log(math.Pi), d.Scale().Log()).Sub(value.Sub(d.Loc()).Div(d.Scale()).PowScalar(2).Log1p())
 }
 
 // CDF is the distribution function.
@@ -308,8 +308,8 @@ func (d *StudentT) Mode() *Tensor { return d.Loc() }
 func (d *StudentT) Variance() *Tensor {
 	df := d.DF()
 	finite := df.GtScalar(2)
-	safe := torch.WhereScalarOther(finite, df, 3) // keeps the gradient of what is not used finite
-	v := d.Scale().Pow(2).Mul(safe).Div(safe.SubScalar(2))
+	safe := torch.WhereScalar(finite, df, 3) // keeps the gradient of what is not used finite
+	v := d.Scale().PowScalar(2).Mul(safe).Div(safe.SubScalar(2))
 	v = v.MaskedFillScalar(finite.LogicalNot(), inf)
 	return v.MaskedFillScalar(df.LeScalar(1), nan)
 }
@@ -328,7 +328,7 @@ func (d *StudentT) LogProb(value *Tensor) *Tensor {
 	half := df.AddScalar(1)
 	y := value.Sub(d.Loc()).Div(d.Scale())
 	z := d.Scale().Log().Add(df.Log().MulScalar(0.5)).AddScalar(0.5 * math.Log(math.Pi)).Add(df.MulScalar(0.5).Lgamma()).Sub(half.MulScalar(0.5).Lgamma())
-	return half.MulScalar(-0.5).Mul(y.Pow(2.0).Div(df).Log1p()).Sub(z)
+	return half.MulScalar(-0.5).Mul(y.PowScalar(2.0).Div(df).Log1p()).Sub(z)
 }
 
 // Entropy of a StudentT.
@@ -387,7 +387,7 @@ func (d *Uniform) Mode() *Tensor { return d.High().MulScalar(nan) }
 func (d *Uniform) StdDev() *Tensor { return d.width().DivScalar(math.Sqrt(12)) }
 
 // Variance is the squared width divided by 12.
-func (d *Uniform) Variance() *Tensor { return d.width().Pow(2).DivScalar(12) }
+func (d *Uniform) Variance() *Tensor { return d.width().PowScalar(2).DivScalar(12) }
 
 // RSample stretches numbers between 0 and 1.
 func (d *Uniform) RSample(sampleShape ...int) *Tensor {

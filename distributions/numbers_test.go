@@ -100,7 +100,7 @@ func TestDensities(t *testing.T) {
 			if got := d.Mean().Item(); !near(got, mean, 2e-3) {
 				t.Errorf("%s: mean %g, the density's is %g", f.name, got, mean)
 			}
-			v := sum(x.SubScalar(mean).Pow(2))
+			v := sum(x.SubScalar(mean).PowScalar(2))
 			if got := d.Variance().Item(); !near(got, v, 5e-3) {
 				t.Errorf("%s: variance %g, the density's is %g", f.name, got, v)
 			}

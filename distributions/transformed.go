@@ -285,14 +285,14 @@ func (d *LogNormal) Expand(batchShape []int) Distribution {
 }
 
 // Mean is exp(loc + scale²/2).
-func (d *LogNormal) Mean() *Tensor { return d.Loc().Add(d.Scale().Pow(2).DivScalar(2)).Exp() }
+func (d *LogNormal) Mean() *Tensor { return d.Loc().Add(d.Scale().PowScalar(2).DivScalar(2)).Exp() }
 
 // Mode is exp(loc - scale²).
 func (d *LogNormal) Mode() *Tensor { return d.Loc().Sub(d.Scale().Square()).Exp() }
 
 // Variance of a LogNormal.
 func (d *LogNormal) Variance() *Tensor {
-	v := d.Scale().Pow(2)
+	v := d.Scale().PowScalar(2)
 	return v.Expm1().Mul(d.Loc().MulScalar(2).Add(v).Exp())
 }
 
@@ -316,7 +316,7 @@ func (d *half) Super() Distribution { return &d.TransformedDistribution }
 // LogProb doubles the density of positive numbers.
 func (d *half) LogProb(value *Tensor) *Tensor {
 	d.check(value)
-	return torch.WhereScalarOther(value.GeScalar(0), d.baseDist.LogProb(value).AddScalar(math.Ln2), -inf)
+	return torch.WhereScalar(value.GeScalar(0), d.baseDist.LogProb(value).AddScalar(math.Ln2), -inf)
 }
 
 // CDF is the distribution function.
@@ -363,7 +363,7 @@ func (d *HalfNormal) Mean() *Tensor { return d.Scale().MulScalar(math.Sqrt(2 / m
 func (d *HalfNormal) Mode() *Tensor { return d.Scale().ZerosLike() }
 
 // Variance is scale² (1 - 2/π).
-func (d *HalfNormal) Variance() *Tensor { return d.Scale().Pow(2).MulScalar(1 - 2/math.Pi) }
+func (d *HalfNormal) Variance() *Tensor { return d.Scale().PowScalar(2).MulScalar(1 - 2/math.Pi) }
 
 // HalfCauchy is the distribution of the absolute value of Cauchy numbers around 0.
 // https://pytorch.org/docs/stable/distributions.html#halfcauchy
@@ -453,7 +453,7 @@ func (d *Gumbel) Mode() *Tensor { return d.Loc() }
 func (d *Gumbel) StdDev() *Tensor { return d.Scale().MulScalar(math.Pi / math.Sqrt(6)) }
 
 // Variance is π² scale²/6.
-func (d *Gumbel) Variance() *Tensor { return d.StdDev().Pow(2) }
+func (d *Gumbel) Variance() *Tensor { return d.StdDev().PowScalar(2) }
 
 // Entropy is log scale + 1 + γ.
 func (d *Gumbel) Entropy() *Tensor { return d.Scale().Log().AddScalar(1 + euler) }
@@ -508,7 +508,7 @@ func (d *Pareto) Mode() *Tensor { return d.Scale() }
 // Variance is infinite for alpha up to 2.
 func (d *Pareto) Variance() *Tensor {
 	a := clamp(d.Alpha(), 2, nil)
-	return d.Scale().Pow(2).Mul(a).Div(a.SubScalar(1).Pow(2).Mul(a.SubScalar(2)))
+	return d.Scale().PowScalar(2).Mul(a).Div(a.SubScalar(1).PowScalar(2).Mul(a.SubScalar(2)))
 }
 
 // Entropy of a Pareto.
@@ -567,13 +567,13 @@ func (d *Weibull) Mean() *Tensor { return d.Scale().Mul(d.reciprocal().AddScalar
 // Mode of a Weibull.
 func (d *Weibull) Mode() *Tensor {
 	k := d.Concentration()
-	return d.Scale().Mul(k.SubScalar(1).Div(k).PowTensor(k.Reciprocal()))
+	return d.Scale().Mul(k.SubScalar(1).Div(k).Pow(k.Reciprocal()))
 }
 
 // Variance of a Weibull.
 func (d *Weibull) Variance() *Tensor {
 	r := d.reciprocal()
-	return d.Scale().Pow(2).Mul(r.MulScalar(2).AddScalar(1).Lgamma().Exp().Sub(r.AddScalar(1).Lgamma().MulScalar(2).Exp()))
+	return d.Scale().PowScalar(2).Mul(r.MulScalar(2).AddScalar(1).Lgamma().Exp().Sub(r.AddScalar(1).Lgamma().MulScalar(2).Exp()))
 }
 
 // Entropy of a Weibull.
@@ -623,7 +623,7 @@ func (d *InverseGamma) Expand(batchShape []int) Distribution {
 // Mean is infinite for concentrations up to 1.
 func (d *InverseGamma) Mean() *Tensor {
 	a := d.Concentration()
-	return torch.WhereScalarOther(a.GtScalar(1), d.Rate().Div(a.SubScalar(1)), inf)
+	return torch.WhereScalar(a.GtScalar(1), d.Rate().Div(a.SubScalar(1)), inf)
 }
 
 // Mode is rate/(concentration+1).
@@ -633,7 +633,7 @@ func (d *InverseGamma) Mode() *Tensor { return d.Rate().Div(d.Concentration().Ad
 func (d *InverseGamma) Variance() *Tensor {
 	a := d.Concentration()
 	v := d.Rate().Square().Div(a.SubScalar(1).Square().Mul(a.SubScalar(2)))
-	return torch.WhereScalarOther(a.GtScalar(2), v, inf)
+	return torch.WhereScalar(a.GtScalar(2), v, inf)
 }
 
 // Entropy of an InverseGamma.
@@ -700,7 +700,7 @@ func (d *Kumaraswamy) Mode() *Tensor {
 }
 
 // Variance of a Kumaraswamy.
-func (d *Kumaraswamy) Variance() *Tensor { return d.moment(2).Sub(d.Mean().Pow(2)) }
+func (d *Kumaraswamy) Variance() *Tensor { return d.moment(2).Sub(d.Mean().PowScalar(2)) }
 
 // Entropy of a Kumaraswamy.
 func (d *Kumaraswamy) Entropy() *Tensor {
@@ -780,7 +780,7 @@ func (d *GeneralizedPareto) ArgConstraints() []Arg {
 // Support begins at loc.
 func (d *GeneralizedPareto) Support() Constraint {
 	upper := d.Loc().Sub(d.Scale().Div(d.Concentration()))
-	return constraints.IntervalTensor(d.Loc(), torch.WhereScalarOther(d.Concentration().LtScalar(0), upper, inf))
+	return constraints.IntervalTensor(d.Loc(), torch.WhereScalar(d.Concentration().LtScalar(0), upper, inf))
 }
 
 // Expand shares the parameters.
@@ -847,16 +847,16 @@ func (d *GeneralizedPareto) ICDF(value *Tensor) *Tensor {
 // Mean is NaN for concentrations from 1 on.
 func (d *GeneralizedPareto) Mean() *Tensor {
 	ok := d.Concentration().LtScalar(1)
-	c := torch.WhereScalarOther(ok, d.Concentration(), 0.5)
-	return torch.WhereScalarOther(ok, d.Loc().Add(d.Scale().Div(rsub(1, c))), nan)
+	c := torch.WhereScalar(ok, d.Concentration(), 0.5)
+	return torch.WhereScalar(ok, d.Loc().Add(d.Scale().Div(rsub(1, c))), nan)
 }
 
 // Variance is NaN for concentrations from 1/2 on.
 func (d *GeneralizedPareto) Variance() *Tensor {
 	ok := d.Concentration().LtScalar(0.5)
-	c := torch.WhereScalarOther(ok, d.Concentration(), 0.25)
-	v := d.Scale().Pow(2).Div(rsub(1, c).Pow(2).Mul(rsub(1, c.MulScalar(2))))
-	return torch.WhereScalarOther(ok, v, nan)
+	c := torch.WhereScalar(ok, d.Concentration(), 0.25)
+	v := d.Scale().PowScalar(2).Div(rsub(1, c).PowScalar(2).Mul(rsub(1, c.MulScalar(2))))
+	return torch.WhereScalar(ok, v, nan)
 }
 
 // Mode is loc.

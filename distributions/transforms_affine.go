@@ -91,8 +91,8 @@ type PowerTransform struct {
 func NewPowerTransform(exponent *Tensor, opts ...TransformOptions) *PowerTransform {
 	t := &PowerTransform{exponent: exponent}
 	t.domain, t.codomain, t.bijective = constraints.Positive, constraints.Positive, true
-	t.call = func(x *Tensor) *Tensor { return x.PowTensor(t.exponent) }
-	t.inverse = func(y *Tensor) *Tensor { return y.PowTensor(over(1, t.exponent)) }
+	t.call = func(x *Tensor) *Tensor { return x.Pow(t.exponent) }
+	t.inverse = func(y *Tensor) *Tensor { return y.Pow(over(1, t.exponent)) }
 	t.jacobian = func(x, y *Tensor) *Tensor { return t.exponent.Mul(y).Div(x).Abs().Log() }
 	t.setup(t, "PowerTransform", option(opts).CacheSize, func(n int) Transform {
 		return NewPowerTransform(exponent,

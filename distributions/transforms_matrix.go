@@ -142,7 +142,7 @@ func NewCorrCholeskyTransform(opts ...TransformOptions) *CorrCholeskyTransform {
 		e := eps(x)
 		x = clamp(x.Tanh(), -1+e, 1-e)
 		r := vectorToTril(x, -1)
-		rest := rsub(1, r.Pow(2)).Sqrt().CumProd(-1)
+		rest := rsub(1, r.PowScalar(2)).Sqrt().CumProd(-1)
 		n := r.Size(-1)
 		r = r.Add(torch.Eye(n, torch.EyeOptions{DType: r.DType(), Device: r.Device()}))
 		return r.Mul(pad(rest.Narrow(-1, 0, n-1), 1, 0, 1))

@@ -65,9 +65,9 @@ func (d *VonMises) LogProb(value *Tensor) *Tensor {
 func (d *VonMises) Sample(sampleShape ...int) (x *Tensor) {
 	torch.NoGrad(func() {
 		loc, k := d.Loc().Double(), d.Concentration().Double()
-		tau := k.Pow(2).MulScalar(4).AddScalar(1).Sqrt().AddScalar(1)
+		tau := k.PowScalar(2).MulScalar(4).AddScalar(1).Sqrt().AddScalar(1)
 		rho := tau.Sub(tau.MulScalar(2).Sqrt()).Div(k.MulScalar(2))
-		r := rho.Pow(2).AddScalar(1).Div(rho.MulScalar(2))
+		r := rho.PowScalar(2).AddScalar(1).Div(rho.MulScalar(2))
 		r = torch.Where(k.LtScalar(1e-5), k.Reciprocal().Add(k), r) // the first terms of the series, where r cancels
 		sh := d.shape(sampleShape)
 		x = loc.NewZeros(sh)

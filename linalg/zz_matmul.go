@@ -6,7 +6,7 @@ import "github.com/gotorch-dev/torch/tensor"
 
 var slotMatMul = tensor.Slot("aten::linalg_matmul")
 
-// MatMul is another name of [Tensor.MatMul].
+// MatMul is another name of [tensor.Tensor.MatMul].
 func MatMul(self *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotMatMul, 2)
 	*c.Arg(0) = tensor.TensorValue(self)

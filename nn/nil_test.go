@@ -5,7 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
+	"path/filepath"
 	"reflect"
 	"runtime"
 	"strings"
@@ -187,13 +187,18 @@ var zoo = map[string]func() nn.Module{
 
 // The zoo must have every constructor of the package, apart from containers without a Forward.
 func TestZooIsComplete(t *testing.T) {
-	pkgs, err := parser.ParseDir(token.NewFileSet(), ".", func(f fs.FileInfo) bool {
-		return !strings.HasSuffix(f.Name(), "_test.go")
-	}, 0)
+	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range pkgs["nn"].Files {
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, d := range f.Decls {
 			fn, ok := d.(*ast.FuncDecl)
 			if !ok || fn.Recv != nil || !strings.HasPrefix(fn.Name.Name, "New") {
@@ -239,7 +244,7 @@ func TestModulesRefuseNilTensors(t *testing.T) {
 						}
 						in[j] = filled(ft.In(j), tensors[which])
 					}
-					err, text := calm(func() { v.Method(i).Call(in) })
+					text, err := calm(func() { v.Method(i).Call(in) })
 					if text != "" {
 						t.Errorf("%s.%s with a %s input %d panics: %s", name, method.Name, kind, bad, text)
 					}
@@ -256,7 +261,7 @@ func TestModulesRefuseNilTensors(t *testing.T) {
 var idle = map[string]bool{"NewIdentity": true}
 
 // calm runs f, and returns the *Error that it ends in; text describes any other panic.
-func calm(f func()) (err error, text string) {
+func calm(f func()) (text string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			var pcs [64]uintptr
@@ -271,7 +276,7 @@ func calm(f func()) (err error, text string) {
 			}
 		}
 	}()
-	return torch.Try(f), ""
+	return "", torch.Try(f)
 }
 
 // filled makes an argument of a type, with the given tensor wherever it holds tensors.

@@ -132,12 +132,12 @@ func (a *Adafactor) stepOf(g *ParamGroup, p, grad *Tensor) {
 	if grad.Dim() > 1 {
 		rows := a.average(st, "row_var", p, meanSquares(grad, -1), part)
 		cols := a.average(st, "col_var", p, meanSquares(grad, -2), part)
-		mean := rows.MeanDim([]int{-2}, tensor.MeanDimOptions{KeepDim: true}).ClampMinInPlace(eps1)
+		mean := rows.MeanDim([]int{-2}, tensor.MeanDimOptions{KeepDim: true}).ClampMinScalarInPlace(eps1)
 		squares = rows.MatMul(cols).DivInPlace(mean)
 	} else {
 		squares = a.average(st, "variance", p, grad.Mul(grad), part).Clone()
 	}
-	update := squares.ClampMinInPlace(eps1 * eps1).RsqrtInPlace().MulInPlace(grad)
+	update := squares.ClampMinScalarInPlace(eps1 * eps1).RsqrtInPlace().MulInPlace(grad)
 	most := math.Max(1, update.Norm().Item()/(math.Sqrt(float64(update.Numel()))*g.Float("d")))
 	p.AddInPlace(update, tensor.AddInPlaceOptions{Alpha: -size / most})
 }

@@ -136,7 +136,7 @@ func orthogonal(x *Tensor, ns [3]float64, steps int, eps float64) *Tensor {
 	if tall {
 		y = y.T()
 	}
-	y = y.Div(y.Norm().ClampMin(eps)) // the spectral norm is 1 at most
+	y = y.Div(y.Norm().ClampMinScalar(eps)) // the spectral norm is 1 at most
 	for range steps {
 		gram := y.MatMul(y.T())
 		gram = gram.AddMM(gram, gram, tensor.AddMMOptions{Beta: ns[1], Alpha: ns[2]})

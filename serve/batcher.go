@@ -181,7 +181,7 @@ func (b *Batcher) run() {
 	var next *request // that did not fit into the last batch
 	for {
 		first := next
-		if next = nil; first == nil {
+		if first == nil {
 			var ok bool
 			if first, ok = <-b.queue; !ok {
 				return

@@ -377,10 +377,11 @@ func (n *Node) unpack(t *Tensor) *Tensor {
 			if s.node != nil {
 				what = fmt.Sprintf(", which is output %d of %s,", s.nr, forwardName(s.node.Name()))
 			}
-			e := &Error{Op: n.opName(), Err: ErrAutograd,
+			sentence, hint := inPlaceHint()
+			e := &Error{Op: n.opName(), Err: ErrAutograd, Hint: hint,
 				Msg: fmt.Sprintf("one of the variables needed for gradient computation has been modified by an "+
 					"inplace operation: [torch.%sTensor %s]%s is at version %d; expected version %d instead. %s",
-					t.dt.ClassName(), ShapeString(t.shape), what, v, s.ver, inPlaceHint())}
+					t.dt.ClassName(), ShapeString(t.shape), what, v, s.ver, sentence)}
 			e.locate(0)
 			panic(e)
 		}
@@ -399,17 +400,19 @@ func (n *Node) unpack(t *Tensor) *Tensor {
 	return t
 }
 
-func inPlaceHint() string {
+// inPlaceHint is PyTorch's advice on finding the operator that wrote to a saved tensor, and how to follow it in Go.
+func inPlaceHint() (sentence, hint string) {
 	if m := currentMode(); m != nil {
 		for _, i := range m.layers {
 			if _, ok := i.(Watcher); ok {
 				return "Hint: the backtrace further above shows the operation that failed to compute its gradient. " +
-					"The variable in question was changed in there or anywhere later. Good luck!"
+					"The variable in question was changed in there or anywhere later. Good luck!", ""
 			}
 		}
 	}
 	return "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with " +
-		"torch.autograd.set_detect_anomaly(True, check_nan=False)."
+			"torch.autograd.set_detect_anomaly(True, check_nan=False).",
+		"in Go: autograd.SetDetectAnomaly(true, autograd.AnomalyOptions{NoCheckNaN: true})"
 }
 
 // forwardName is a node's name without "Backward" and its number, as PyTorch's message has it.

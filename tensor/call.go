@@ -102,10 +102,14 @@ func (c *Ctx) FailHint(cause error, hint, format string, args ...any) {
 	c.fail(cause, hint, fmt.Sprintf(format, args...))
 }
 
-// FailDType panics because the kernel of a function of real numbers was called with elements of type dt.
+// FailDType panics because a kernel, named as in PyTorch, was called with elements of type dt, which it does not take.
+// The hint tells how to come by elements that it takes.
 func (c *Ctx) FailDType(cause error, kernel string, dt DType) {
 	hint := ""
-	if !dt.IsFloat() && !dt.IsComplex() {
+	switch {
+	case dt.IsComplex():
+		hint = "take Real(), Imag() or Abs() of the tensor"
+	case !dt.IsFloat():
 		hint = "convert the tensor with Float()"
 	}
 	c.fail(cause, hint, fmt.Sprintf("\"%s\" not implemented for '%s'", kernel, dt.ClassName()))

@@ -3,7 +3,6 @@ package tensor
 import (
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"runtime"
 	"slices"
@@ -68,7 +67,7 @@ func (e *Error) Format(f fmt.State, verb rune) {
 	case verb == 'v' && f.Flag('+'):
 		fmt.Fprintf(f, "%s\n%s", e.Error(), e.Stack())
 	default:
-		io.WriteString(f, e.Error())
+		fmt.Fprint(f, e.Error())
 	}
 }
 

@@ -16,7 +16,8 @@ type mode struct {
 	witness   Witness // one of the layers; stays while operators hide the layers from what they do
 	pack      *packer
 	shared    bool   // this is defaultMode
-	device    Device // where factories make tensors
+	device    Device // where factories make tensors, if hasDevice
+	hasDevice bool
 }
 
 // activeModes counts the modes of all goroutines: while it is zero nobody has to look.
@@ -145,13 +146,26 @@ func SetGradEnabled(on bool, f func()) {
 // https://pytorch.org/docs/stable/generated/torch.set_default_device.html
 func WithDevice(d Device, f func()) {
 	d.Check()
-	with(func(m *mode) { m.device = d }, f)
+	with(func(m *mode) { m.device, m.hasDevice = d, true }, f)
 }
 
-// DefaultDevice is the device of new tensors where none is given: the CPU unless WithDevice says otherwise.
+var programDevice atomic.Pointer[Device]
+
+// SetDefaultDevice changes, for the whole program, the device of new tensors where none is given and no WithDevice says
+// otherwise.
+func SetDefaultDevice(d Device) {
+	d.Check()
+	programDevice.Store(&d)
+}
+
+// DefaultDevice is the device of new tensors where none is given: the CPU unless WithDevice or SetDefaultDevice says
+// otherwise.
 func DefaultDevice() Device {
-	if m := currentMode(); m != nil && m.device != (Device{}) {
+	if m := currentMode(); m != nil && m.hasDevice {
 		return m.device
+	}
+	if d := programDevice.Load(); d != nil {
+		return *d
 	}
 	return Device{}
 }

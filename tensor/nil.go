@@ -47,8 +47,8 @@ func (c *Ctx) checkElement(i, j int, t *Tensor) {
 	case t != nil:
 		c.Fail(ErrType, "%s: element %d of argument '%s' is a zero torch.Tensor (%s)", c.op.full, j, p.Name, zeroHint)
 	case !p.ElemOpt:
-		c.Fail(ErrType, "%s: element %d of argument '%s' is nil, a Tensor is wanted (%s)", c.op.full, j, p.Name,
-			nilHint)
+		c.Fail(ErrType, "%s: expected Tensor as element %d in argument %d, but got None: element %d of argument '%s' "+
+			"is nil, a Tensor is wanted (%s)", c.op.full, j, i, j, p.Name, nilHint)
 	}
 }
 

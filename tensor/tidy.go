@@ -43,8 +43,8 @@ func track(s *Storage) {
 //
 // Using any other tensor made in f afterwards panics with ErrReleased, as does using a view of one. Tensors that
 // existed before are left alone, also when f changes them in place. Calls may be nested: the inner one frees what was
-// made in it. Tidy frees as well when f panics. Tensors made by goroutines that f starts are not concerned unless Adopt
-// is called for them, but such goroutines must not use tensors of f when it has returned.
+// made in it. Tidy frees as well when f panics. Tensors made by goroutines that f starts are not concerned, unless they
+// are handed over (MakeFor), but such goroutines must not use tensors of f when it has returned.
 //
 // A training step inside Tidy needs no more memory than its own peak, however rarely the garbage collector runs.
 // PyTorch has no such function: it counts references.
@@ -93,22 +93,6 @@ func tidy(f func(), results func() []*Tensor) {
 	}()
 	with(func(m *mode) { outer, m.scope = m.scope, s }, f)
 	ok = true
-}
-
-// Adopt gives tensors that another goroutine has made to the Tidy that the caller is in, which frees them with its own.
-// That goroutine and everybody else must be done with them: so a training step takes over the batch that a worker has
-// loaded. Views are left alone, since what they are views of may be a whole data set, and so are kept tensors. Outside
-// Tidy nothing happens.
-func Adopt(ts ...*Tensor) {
-	s := inTidy()
-	if s == nil {
-		return
-	}
-	for _, t := range ts {
-		if t != nil && t.base == nil {
-			s.made = append(s.made, t.st)
-		}
-	}
 }
 
 // reach calls f for the storages of t, of its gradient and of everything that its gradient rules read.
@@ -264,8 +248,8 @@ type Blind interface {
 
 // ReleaseConsumed frees the memory of x at once. The caller has computed with x, knows that no other tensor that the
 // program can reach shares its memory, and names those it cannot be sure of: if one of them does, nothing happens. It
-// is for modules, and for values that no hook and no user has seen. Nothing happens either where gradients are recorded,
-// which may read x, and under a layer that is not Blind, which may have kept it.
+// is for modules, and for values that no hook and no user has seen. Nothing happens either where gradients are
+// recorded, which may read x, and under a layer that is not Blind, which may have kept it.
 func ReleaseConsumed(x *Tensor, others ...*Tensor) {
 	m := currentMode()
 	if m == nil || !m.noGrad || m.pack != nil || x.node != nil || x.st.bits.Load()&(stKept|stGrad) != 0 {

@@ -30,6 +30,21 @@ var warnings struct {
 	sync.Mutex
 	handler func(Warning)
 	given   map[Warning]bool
+	always  bool
+}
+
+// SetWarnAlways has every warning given as often as it occurs, instead of once for each line of the program.
+func SetWarnAlways(on bool) {
+	warnings.Lock()
+	defer warnings.Unlock()
+	warnings.always = on
+}
+
+// IsWarnAlways reports what SetWarnAlways has set.
+func IsWarnAlways() bool {
+	warnings.Lock()
+	defer warnings.Unlock()
+	return warnings.always
 }
 
 // SetWarnings sends the warnings of all goroutines to handler instead of standard error, and returns the one before;
@@ -57,7 +72,7 @@ func WarnFuture(format string, args ...any) { warn("FutureWarning", fmt.Sprintf(
 func warn(category, text string) {
 	w := Warning{category, text, caller()}
 	warnings.Lock()
-	if warnings.given[w] {
+	if warnings.given[w] && !warnings.always {
 		warnings.Unlock()
 		return
 	}

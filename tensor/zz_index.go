@@ -154,12 +154,12 @@ func (t *Tensor) ScatterInPlace(dim int, index *Tensor, src *Tensor) *Tensor {
 	return c.Do1()
 }
 
-var slotScatterValue = slot("aten::scatter.value")
+var slotScatterScalar = slot("aten::scatter.value")
 
-// ScatterValue is self with a number written to the places that index names along dim.
+// ScatterScalar is self with a number written to the places that index names along dim.
 // https://pytorch.org/docs/stable/generated/torch.Tensor.scatter_.html
-func (t *Tensor) ScatterValue(dim int, index *Tensor, value Scalar, opts ...OutOptions) *Tensor {
-	c := NewCall(slotScatterValue, 4)
+func (t *Tensor) ScatterScalar(dim int, index *Tensor, value Scalar, opts ...OutOptions) *Tensor {
+	c := NewCall(slotScatterScalar, 4)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = IntValue(dim)
 	*c.Arg(2) = TensorValue(index)
@@ -173,16 +173,34 @@ func (t *Tensor) ScatterValue(dim int, index *Tensor, value Scalar, opts ...OutO
 	return c.Do1()
 }
 
-var slotScatterValueInPlace = slot("aten::scatter_.value")
+// ScatterValue is the former name of [Tensor.ScatterScalar].
+//
+// Deprecated: use [Tensor.ScatterScalar].
+//
+//go:fix inline
+func (t *Tensor) ScatterValue(dim int, index *Tensor, value Scalar, opts ...OutOptions) *Tensor {
+	return t.ScatterScalar(dim, index, value, opts...)
+}
 
-// ScatterValueInPlace is ScatterValue written to the tensor itself, which is returned.
-func (t *Tensor) ScatterValueInPlace(dim int, index *Tensor, value Scalar) *Tensor {
-	c := NewCall(slotScatterValueInPlace, 4)
+var slotScatterScalarInPlace = slot("aten::scatter_.value")
+
+// ScatterScalarInPlace is ScatterScalar written to the tensor itself, which is returned.
+func (t *Tensor) ScatterScalarInPlace(dim int, index *Tensor, value Scalar) *Tensor {
+	c := NewCall(slotScatterScalarInPlace, 4)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = IntValue(dim)
 	*c.Arg(2) = TensorValue(index)
 	*c.Arg(3) = ScalarValue(value)
 	return c.Do1()
+}
+
+// ScatterValueInPlace is the former name of [Tensor.ScatterScalarInPlace].
+//
+// Deprecated: use [Tensor.ScatterScalarInPlace].
+//
+//go:fix inline
+func (t *Tensor) ScatterValueInPlace(dim int, index *Tensor, value Scalar) *Tensor {
+	return t.ScatterScalarInPlace(dim, index, value)
 }
 
 var slotScatterWith = slot("aten::scatter.reduce")
@@ -218,11 +236,11 @@ func (t *Tensor) ScatterWithInPlace(dim int, index *Tensor, src *Tensor, reduce 
 	return c.Do1()
 }
 
-var slotScatterValueWith = slot("aten::scatter.value_reduce")
+var slotScatterWithScalar = slot("aten::scatter.value_reduce")
 
-// ScatterValueWith is self with a number added to, or multiplied into, the places that index names.
-func (t *Tensor) ScatterValueWith(dim int, index *Tensor, value Scalar, reduce string, opts ...OutOptions) *Tensor {
-	c := NewCall(slotScatterValueWith, 5)
+// ScatterWithScalar is self with a number added to, or multiplied into, the places that index names.
+func (t *Tensor) ScatterWithScalar(dim int, index *Tensor, value Scalar, reduce string, opts ...OutOptions) *Tensor {
+	c := NewCall(slotScatterWithScalar, 5)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = IntValue(dim)
 	*c.Arg(2) = TensorValue(index)
@@ -237,17 +255,35 @@ func (t *Tensor) ScatterValueWith(dim int, index *Tensor, value Scalar, reduce s
 	return c.Do1()
 }
 
-var slotScatterValueWithInPlace = slot("aten::scatter_.value_reduce")
+// ScatterValueWith is the former name of [Tensor.ScatterWithScalar].
+//
+// Deprecated: use [Tensor.ScatterWithScalar].
+//
+//go:fix inline
+func (t *Tensor) ScatterValueWith(dim int, index *Tensor, value Scalar, reduce string, opts ...OutOptions) *Tensor {
+	return t.ScatterWithScalar(dim, index, value, reduce, opts...)
+}
 
-// ScatterValueWithInPlace is ScatterValueWith written to the tensor itself, which is returned.
-func (t *Tensor) ScatterValueWithInPlace(dim int, index *Tensor, value Scalar, reduce string) *Tensor {
-	c := NewCall(slotScatterValueWithInPlace, 5)
+var slotScatterWithScalarInPlace = slot("aten::scatter_.value_reduce")
+
+// ScatterWithScalarInPlace is ScatterWithScalar written to the tensor itself, which is returned.
+func (t *Tensor) ScatterWithScalarInPlace(dim int, index *Tensor, value Scalar, reduce string) *Tensor {
+	c := NewCall(slotScatterWithScalarInPlace, 5)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = IntValue(dim)
 	*c.Arg(2) = TensorValue(index)
 	*c.Arg(3) = ScalarValue(value)
 	*c.Arg(4) = OptStrValue(reduce)
 	return c.Do1()
+}
+
+// ScatterValueWithInPlace is the former name of [Tensor.ScatterWithScalarInPlace].
+//
+// Deprecated: use [Tensor.ScatterWithScalarInPlace].
+//
+//go:fix inline
+func (t *Tensor) ScatterValueWithInPlace(dim int, index *Tensor, value Scalar, reduce string) *Tensor {
+	return t.ScatterWithScalarInPlace(dim, index, value, reduce)
 }
 
 var slotScatterAdd = slot("aten::scatter_add")

@@ -1523,11 +1523,12 @@ func (t *Tensor) Fmin(other *Tensor, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotPowTensor = slot("aten::pow.Tensor_Tensor")
+var slotPow = slot("aten::pow.Tensor_Tensor")
 
-// PowTensor is PyTorch's pow.
-func (t *Tensor) PowTensor(exponent *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotPowTensor, 2)
+// Pow is self to the power of exponent, element by element, broadcasting and promoting dtypes. Integers wrap around.
+// https://pytorch.org/docs/stable/generated/torch.pow.html
+func (t *Tensor) Pow(exponent *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotPow, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = TensorValue(exponent)
 	if len(opts) > 0 {
@@ -1539,21 +1540,40 @@ func (t *Tensor) PowTensor(exponent *Tensor, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotPowTensorInPlace = slot("aten::pow_.Tensor")
+// PowTensor is the former name of [Tensor.Pow].
+//
+// Deprecated: use [Tensor.Pow].
+//
+//go:fix inline
+func (t *Tensor) PowTensor(exponent *Tensor, opts ...OutOptions) *Tensor {
+	return t.Pow(exponent, opts...)
+}
 
-// PowTensorInPlace is PowTensor written to the tensor itself, which is returned.
-func (t *Tensor) PowTensorInPlace(exponent *Tensor) *Tensor {
-	c := NewCall(slotPowTensorInPlace, 2)
+var slotPowInPlace = slot("aten::pow_.Tensor")
+
+// PowInPlace is Pow written to the tensor itself, which is returned.
+func (t *Tensor) PowInPlace(exponent *Tensor) *Tensor {
+	c := NewCall(slotPowInPlace, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = TensorValue(exponent)
 	return c.Do1()
 }
 
-var slotPow = slot("aten::pow.Tensor_Scalar")
+// PowTensorInPlace is the former name of [Tensor.PowInPlace].
+//
+// Deprecated: use [Tensor.PowInPlace].
+//
+//go:fix inline
+func (t *Tensor) PowTensorInPlace(exponent *Tensor) *Tensor {
+	return t.PowInPlace(exponent)
+}
 
-// Pow is PyTorch's pow.
-func (t *Tensor) Pow(exponent Scalar, opts ...OutOptions) *Tensor {
-	c := NewCall(slotPow, 2)
+var slotPowScalar = slot("aten::pow.Tensor_Scalar")
+
+// PowScalar is self to the power of a number. Integers wrap around and refuse negative exponents.
+// https://pytorch.org/docs/stable/generated/torch.pow.html
+func (t *Tensor) PowScalar(exponent Scalar, opts ...OutOptions) *Tensor {
+	c := NewCall(slotPowScalar, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = ScalarValue(exponent)
 	if len(opts) > 0 {
@@ -1565,11 +1585,11 @@ func (t *Tensor) Pow(exponent Scalar, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotPowInPlace = slot("aten::pow_.Scalar")
+var slotPowScalarInPlace = slot("aten::pow_.Scalar")
 
-// PowInPlace is Pow written to the tensor itself, which is returned.
-func (t *Tensor) PowInPlace(exponent Scalar) *Tensor {
-	c := NewCall(slotPowInPlace, 2)
+// PowScalarInPlace is PowScalar written to the tensor itself, which is returned.
+func (t *Tensor) PowScalarInPlace(exponent Scalar) *Tensor {
+	c := NewCall(slotPowScalarInPlace, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = ScalarValue(exponent)
 	return c.Do1()
@@ -1809,38 +1829,6 @@ func (t *Tensor) XlogyInPlace(other *Tensor) *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialXlogy = slot("aten::special_xlogy")
-
-// SpecialXlogy is another name of [Tensor.Xlogy].
-func (t *Tensor) SpecialXlogy(other *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotSpecialXlogy, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialXlog1py = slot("aten::special_xlog1py")
-
-// SpecialXlog1py is self * log(1 + other), 0 where self is 0.
-func (t *Tensor) SpecialXlog1py(other *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotSpecialXlog1py, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
 var slotLdexp = slot("aten::ldexp.Tensor")
 
 // Ldexp is self * 2^other.
@@ -1867,11 +1855,11 @@ func (t *Tensor) LdexpInPlace(other *Tensor) *Tensor {
 	return c.Do1()
 }
 
-var slotFloatPowerTensor = slot("aten::float_power.Tensor_Tensor")
+var slotFloatPower = slot("aten::float_power.Tensor_Tensor")
 
-// FloatPowerTensor is self to the power of exponent, computed in float64 or complex128.
-func (t *Tensor) FloatPowerTensor(exponent *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotFloatPowerTensor, 2)
+// FloatPower is self to the power of exponent, computed in float64 or complex128.
+func (t *Tensor) FloatPower(exponent *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotFloatPower, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = TensorValue(exponent)
 	if len(opts) > 0 {
@@ -1883,21 +1871,39 @@ func (t *Tensor) FloatPowerTensor(exponent *Tensor, opts ...OutOptions) *Tensor 
 	return c.Do1()
 }
 
-var slotFloatPowerTensorInPlace = slot("aten::float_power_.Tensor")
+// FloatPowerTensor is the former name of [Tensor.FloatPower].
+//
+// Deprecated: use [Tensor.FloatPower].
+//
+//go:fix inline
+func (t *Tensor) FloatPowerTensor(exponent *Tensor, opts ...OutOptions) *Tensor {
+	return t.FloatPower(exponent, opts...)
+}
 
-// FloatPowerTensorInPlace is FloatPowerTensor written to the tensor itself, which is returned.
-func (t *Tensor) FloatPowerTensorInPlace(exponent *Tensor) *Tensor {
-	c := NewCall(slotFloatPowerTensorInPlace, 2)
+var slotFloatPowerInPlace = slot("aten::float_power_.Tensor")
+
+// FloatPowerInPlace is FloatPower written to the tensor itself, which is returned.
+func (t *Tensor) FloatPowerInPlace(exponent *Tensor) *Tensor {
+	c := NewCall(slotFloatPowerInPlace, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = TensorValue(exponent)
 	return c.Do1()
 }
 
-var slotFloatPower = slot("aten::float_power.Tensor_Scalar")
+// FloatPowerTensorInPlace is the former name of [Tensor.FloatPowerInPlace].
+//
+// Deprecated: use [Tensor.FloatPowerInPlace].
+//
+//go:fix inline
+func (t *Tensor) FloatPowerTensorInPlace(exponent *Tensor) *Tensor {
+	return t.FloatPowerInPlace(exponent)
+}
 
-// FloatPower is self to the power of a number, computed in float64 or complex128.
-func (t *Tensor) FloatPower(exponent Scalar, opts ...OutOptions) *Tensor {
-	c := NewCall(slotFloatPower, 2)
+var slotFloatPowerScalar = slot("aten::float_power.Tensor_Scalar")
+
+// FloatPowerScalar is self to the power of a number, computed in float64 or complex128.
+func (t *Tensor) FloatPowerScalar(exponent Scalar, opts ...OutOptions) *Tensor {
+	c := NewCall(slotFloatPowerScalar, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = ScalarValue(exponent)
 	if len(opts) > 0 {
@@ -1909,11 +1915,11 @@ func (t *Tensor) FloatPower(exponent Scalar, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotFloatPowerInPlace = slot("aten::float_power_.Scalar")
+var slotFloatPowerScalarInPlace = slot("aten::float_power_.Scalar")
 
-// FloatPowerInPlace is FloatPower written to the tensor itself, which is returned.
-func (t *Tensor) FloatPowerInPlace(exponent Scalar) *Tensor {
-	c := NewCall(slotFloatPowerInPlace, 2)
+// FloatPowerScalarInPlace is FloatPowerScalar written to the tensor itself, which is returned.
+func (t *Tensor) FloatPowerScalarInPlace(exponent Scalar) *Tensor {
+	c := NewCall(slotFloatPowerScalarInPlace, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = ScalarValue(exponent)
 	return c.Do1()
@@ -3052,6 +3058,42 @@ func (t *Tensor) Angle(opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
+var slotResolveConj = slot("aten::resolve_conj")
+
+// ResolveConj returns self: no tensor here is lazily conjugated or negated.
+func (t *Tensor) ResolveConj() *Tensor {
+	c := NewCall(slotResolveConj, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotResolveNeg = slot("aten::resolve_neg")
+
+// ResolveNeg returns self: no tensor here is lazily conjugated or negated.
+func (t *Tensor) ResolveNeg() *Tensor {
+	c := NewCall(slotResolveNeg, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotIsConj = slot("aten::is_conj")
+
+// IsConj is false: no tensor here is lazily conjugated or negated.
+func (t *Tensor) IsConj() bool {
+	c := NewCall(slotIsConj, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.DoValue().N != 0
+}
+
+var slotIsNeg = slot("aten::is_neg")
+
+// IsNeg is false: no tensor here is lazily conjugated or negated.
+func (t *Tensor) IsNeg() bool {
+	c := NewCall(slotIsNeg, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.DoValue().N != 0
+}
+
 var slotDeg2rad = slot("aten::deg2rad")
 
 // Deg2rad turns degrees into radians.
@@ -3133,31 +3175,6 @@ func (t *Tensor) RoundDecimalsInPlace(decimals int) *Tensor {
 	c := NewCall(slotRoundDecimalsInPlace, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = IntValue(decimals)
-	return c.Do1()
-}
-
-var slotSpecialRound = slot("aten::special_round")
-
-// SpecialRoundOptions are the optional arguments of SpecialRound; the zero value is PyTorch's default.
-type SpecialRoundOptions struct {
-	Decimals int     // default 0
-	Out      *Tensor // write the result to this tensor
-}
-
-// SpecialRound rounds to a number of decimals, halves to even.
-func (t *Tensor) SpecialRound(opts ...SpecialRoundOptions) *Tensor {
-	c := NewCall(slotSpecialRound, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = *slotSpecialRound.Sch.Params[1].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Decimals != 0 {
-			*c.Arg(1) = IntValue(o.Decimals)
-		}
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
 	return c.Do1()
 }
 
@@ -3334,26 +3351,6 @@ func (t *Tensor) LgammaInPlace() *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialGammaln = slot("aten::special_gammaln")
-
-// SpecialGammaln is another name of [Tensor.Lgamma].
-func (t *Tensor) SpecialGammaln(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialGammaln.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialGammaln, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
 var slotDigamma = slot("aten::digamma")
 
 // Digamma is the derivative of the logarithm of the gamma function.
@@ -3383,37 +3380,13 @@ func (t *Tensor) DigammaInPlace() *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialDigamma = slot("aten::special_digamma")
+var slotPolygamma = slot("aten::polygamma")
 
-// SpecialDigamma is another name of [Tensor.Digamma].
-func (t *Tensor) SpecialDigamma(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialDigamma.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialDigamma, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialPsi = slot("aten::special_psi")
-
-// SpecialPsi is another name of [Tensor.Digamma].
-func (t *Tensor) SpecialPsi(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialPsi.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialPsi, 1)
-	*c.Arg(0) = TensorValue(t)
+// Polygamma is the nth derivative of digamma.
+func (t *Tensor) Polygamma(n int, opts ...OutOptions) *Tensor {
+	c := NewCall(slotPolygamma, 2)
+	*c.Arg(1) = TensorValue(t)
+	*c.Arg(0) = IntValue(n)
 	if len(opts) > 0 {
 		o := &opts[0]
 		if o.Out != nil {
@@ -3459,22 +3432,6 @@ func (t *Tensor) MvlgammaInPlace(p int) *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialMultigammaln = slot("aten::special_multigammaln")
-
-// SpecialMultigammaln is another name of [Tensor.Mvlgamma].
-func (t *Tensor) SpecialMultigammaln(p int, opts ...OutOptions) *Tensor {
-	c := NewCall(slotSpecialMultigammaln, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = IntValue(p)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
 var slotI0 = slot("aten::i0")
 
 // I0 is the modified Bessel function of the first kind and order 0.
@@ -3501,346 +3458,6 @@ var slotI0InPlace = slot("aten::i0_")
 func (t *Tensor) I0InPlace() *Tensor {
 	c := NewCall(slotI0InPlace, 1)
 	*c.Arg(0) = TensorValue(t)
-	return c.Do1()
-}
-
-var slotSpecialI0 = slot("aten::special_i0")
-
-// SpecialI0 is another name of [Tensor.I0].
-func (t *Tensor) SpecialI0(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialI0.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialI0, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialI0e = slot("aten::special_i0e")
-
-// SpecialI0e is exp(-|self|) i0(self).
-func (t *Tensor) SpecialI0e(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialI0e.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialI0e, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialI1 = slot("aten::special_i1")
-
-// SpecialI1 is the modified Bessel function of the first kind and order 1.
-func (t *Tensor) SpecialI1(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialI1.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialI1, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialI1e = slot("aten::special_i1e")
-
-// SpecialI1e is exp(-|self|) i1(self).
-func (t *Tensor) SpecialI1e(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialI1e.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialI1e, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialErfcx = slot("aten::special_erfcx")
-
-// SpecialErfcx is exp(self²) erfc(self).
-func (t *Tensor) SpecialErfcx(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialErfcx.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialErfcx, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialNdtr = slot("aten::special_ndtr")
-
-// SpecialNdtr is the distribution function of the standard normal distribution.
-func (t *Tensor) SpecialNdtr(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialNdtr.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialNdtr, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialLogNdtr = slot("aten::special_log_ndtr")
-
-// SpecialLogNdtr is the logarithm of the standard normal distribution's function.
-func (t *Tensor) SpecialLogNdtr(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialLogNdtr.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialLogNdtr, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialNdtri = slot("aten::special_ndtri")
-
-// SpecialNdtri is the inverse of the standard normal distribution's function.
-func (t *Tensor) SpecialNdtri(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialNdtri.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialNdtri, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialEntr = slot("aten::special_entr")
-
-// SpecialEntr is -self log(self), 0 at 0 and minus infinity below.
-func (t *Tensor) SpecialEntr(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialEntr.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialEntr, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialBesselJ0 = slot("aten::special_bessel_j0")
-
-// SpecialBesselJ0 is the Bessel function of the first kind and order 0.
-func (t *Tensor) SpecialBesselJ0(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialBesselJ0.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialBesselJ0, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialBesselJ1 = slot("aten::special_bessel_j1")
-
-// SpecialBesselJ1 is the Bessel function of the first kind and order 1.
-func (t *Tensor) SpecialBesselJ1(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialBesselJ1.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialBesselJ1, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialBesselY0 = slot("aten::special_bessel_y0")
-
-// SpecialBesselY0 is the Bessel function of the second kind and order 0.
-func (t *Tensor) SpecialBesselY0(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialBesselY0.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialBesselY0, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialBesselY1 = slot("aten::special_bessel_y1")
-
-// SpecialBesselY1 is the Bessel function of the second kind and order 1.
-func (t *Tensor) SpecialBesselY1(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialBesselY1.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialBesselY1, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialModifiedBesselI0 = slot("aten::special_modified_bessel_i0")
-
-// SpecialModifiedBesselI0 is the modified Bessel function of the first kind and order 0.
-func (t *Tensor) SpecialModifiedBesselI0(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialModifiedBesselI0.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialModifiedBesselI0, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialModifiedBesselI1 = slot("aten::special_modified_bessel_i1")
-
-// SpecialModifiedBesselI1 is the modified Bessel function of the first kind and order 1.
-func (t *Tensor) SpecialModifiedBesselI1(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialModifiedBesselI1.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialModifiedBesselI1, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialModifiedBesselK0 = slot("aten::special_modified_bessel_k0")
-
-// SpecialModifiedBesselK0 is the modified Bessel function of the second kind and order 0.
-func (t *Tensor) SpecialModifiedBesselK0(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialModifiedBesselK0.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialModifiedBesselK0, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialModifiedBesselK1 = slot("aten::special_modified_bessel_k1")
-
-// SpecialModifiedBesselK1 is the modified Bessel function of the second kind and order 1.
-func (t *Tensor) SpecialModifiedBesselK1(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialModifiedBesselK1.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialModifiedBesselK1, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
 	return c.Do1()
 }
 
@@ -3888,30 +3505,6 @@ func (t *Tensor) LogitInPlace(opts ...LogitInPlaceOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialLogit = slot("aten::special_logit")
-
-// SpecialLogitOptions are the optional arguments of SpecialLogit; the zero value is PyTorch's default.
-type SpecialLogitOptions struct {
-	Eps Opt[float64] // default None
-	Out *Tensor      // write the result to this tensor
-}
-
-// SpecialLogit is another name of [Tensor.Logit].
-func (t *Tensor) SpecialLogit(opts ...SpecialLogitOptions) *Tensor {
-	c := NewCall(slotSpecialLogit, 2)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if v, ok := o.Eps.Get(); ok {
-			*c.Arg(1) = FloatValue(v)
-		}
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
 var slotIgamma = slot("aten::igamma")
 
 // Igamma is the regularised lower incomplete gamma function.
@@ -3938,22 +3531,6 @@ func (t *Tensor) IgammaInPlace(other *Tensor) *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialGammainc = slot("aten::special_gammainc")
-
-// SpecialGammainc is another name of [Tensor.Igamma].
-func (t *Tensor) SpecialGammainc(other *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotSpecialGammainc, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
 var slotIgammac = slot("aten::igammac")
 
 // Igammac is the regularised upper incomplete gamma function.
@@ -3977,38 +3554,6 @@ func (t *Tensor) IgammacInPlace(other *Tensor) *Tensor {
 	c := NewCall(slotIgammacInPlace, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = TensorValue(other)
-	return c.Do1()
-}
-
-var slotSpecialGammaincc = slot("aten::special_gammaincc")
-
-// SpecialGammaincc is another name of [Tensor.Igammac].
-func (t *Tensor) SpecialGammaincc(other *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotSpecialGammaincc, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialZeta = slot("aten::special_zeta")
-
-// SpecialZeta is Hurwitz's zeta function of self, starting at other.
-func (t *Tensor) SpecialZeta(other *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotSpecialZeta, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
 	return c.Do1()
 }
 
@@ -4584,26 +4129,6 @@ func (t *Tensor) Exp2InPlace() *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialExp2 = slot("aten::special_exp2")
-
-// SpecialExp2 is another name of [Tensor.Exp2].
-func (t *Tensor) SpecialExp2(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialExp2.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialExp2, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
 var slotExpm1 = slot("aten::expm1")
 
 // Expm1 is exp(self) - 1 without loss of digits near 0.
@@ -4630,26 +4155,6 @@ var slotExpm1InPlace = slot("aten::expm1_")
 func (t *Tensor) Expm1InPlace() *Tensor {
 	c := NewCall(slotExpm1InPlace, 1)
 	*c.Arg(0) = TensorValue(t)
-	return c.Do1()
-}
-
-var slotSpecialExpm1 = slot("aten::special_expm1")
-
-// SpecialExpm1 is another name of [Tensor.Expm1].
-func (t *Tensor) SpecialExpm1(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialExpm1.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialExpm1, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
 	return c.Do1()
 }
 
@@ -4766,26 +4271,6 @@ var slotLog1pInPlace = slot("aten::log1p_")
 func (t *Tensor) Log1pInPlace() *Tensor {
 	c := NewCall(slotLog1pInPlace, 1)
 	*c.Arg(0) = TensorValue(t)
-	return c.Do1()
-}
-
-var slotSpecialLog1p = slot("aten::special_log1p")
-
-// SpecialLog1p is another name of [Tensor.Log1p].
-func (t *Tensor) SpecialLog1p(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialLog1p.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialLog1p, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
 	return c.Do1()
 }
 
@@ -5427,26 +4912,6 @@ func (t *Tensor) SigmoidInPlace() *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialExpit = slot("aten::special_expit")
-
-// SpecialExpit is another name of [Tensor.Sigmoid].
-func (t *Tensor) SpecialExpit(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialExpit.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialExpit, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
 var slotErf = slot("aten::erf")
 
 // Erf is the error function.
@@ -5473,26 +4938,6 @@ var slotErfInPlace = slot("aten::erf_")
 func (t *Tensor) ErfInPlace() *Tensor {
 	c := NewCall(slotErfInPlace, 1)
 	*c.Arg(0) = TensorValue(t)
-	return c.Do1()
-}
-
-var slotSpecialErf = slot("aten::special_erf")
-
-// SpecialErf is another name of [Tensor.Erf].
-func (t *Tensor) SpecialErf(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialErf.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialErf, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
 	return c.Do1()
 }
 
@@ -5525,26 +4970,6 @@ func (t *Tensor) ErfcInPlace() *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialErfc = slot("aten::special_erfc")
-
-// SpecialErfc is another name of [Tensor.Erfc].
-func (t *Tensor) SpecialErfc(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialErfc.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialErfc, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
 var slotErfinv = slot("aten::erfinv")
 
 // Erfinv is the inverse of the error function.
@@ -5571,26 +4996,6 @@ var slotErfinvInPlace = slot("aten::erfinv_")
 func (t *Tensor) ErfinvInPlace() *Tensor {
 	c := NewCall(slotErfinvInPlace, 1)
 	*c.Arg(0) = TensorValue(t)
-	return c.Do1()
-}
-
-var slotSpecialErfinv = slot("aten::special_erfinv")
-
-// SpecialErfinv is another name of [Tensor.Erfinv].
-func (t *Tensor) SpecialErfinv(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialErfinv.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialErfinv, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
 	return c.Do1()
 }
 
@@ -5623,26 +5028,6 @@ func (t *Tensor) SincInPlace() *Tensor {
 	return c.Do1()
 }
 
-var slotSpecialSinc = slot("aten::special_sinc")
-
-// SpecialSinc is another name of [Tensor.Sinc].
-func (t *Tensor) SpecialSinc(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotSpecialSinc.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotSpecialSinc, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
 var slotBitwiseNot = slot("aten::bitwise_not")
 
 // BitwiseNot inverts every bit of integers; it is the logical inverse of bools.
@@ -5667,18 +5052,20 @@ func (t *Tensor) BitwiseNotInPlace() *Tensor {
 	return c.Do1()
 }
 
-var slotClamp = slot("aten::clamp")
+var slotClampScalar = slot("aten::clamp")
 
-// ClampOptions are the optional arguments of Clamp; the zero value is PyTorch's default.
-type ClampOptions struct {
+// ClampScalarOptions are the optional arguments of ClampScalar; the zero value is PyTorch's default.
+type ClampScalarOptions struct {
 	Min Scalar  // default None
 	Max Scalar  // default None
 	Out *Tensor // write the result to this tensor
 }
 
-// Clamp is PyTorch's clamp.
-func (t *Tensor) Clamp(opts ...ClampOptions) *Tensor {
-	c := NewCall(slotClamp, 3)
+// ClampScalar limits every element to the numbers [min, max]; a bound that is not given does not limit. When min > max
+// the result is max. The gradient of an element on a bound is zero.
+// https://pytorch.org/docs/stable/generated/torch.clamp.html
+func (t *Tensor) ClampScalar(opts ...ClampScalarOptions) *Tensor {
+	c := NewCall(slotClampScalar, 3)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
 		o := &opts[0]
@@ -5695,17 +5082,17 @@ func (t *Tensor) Clamp(opts ...ClampOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotClampInPlace = slot("aten::clamp_")
+var slotClampScalarInPlace = slot("aten::clamp_")
 
-// ClampInPlaceOptions are the optional arguments of ClampInPlace; the zero value is PyTorch's default.
-type ClampInPlaceOptions struct {
+// ClampScalarInPlaceOptions are the optional arguments of ClampScalarInPlace; the zero value is PyTorch's default.
+type ClampScalarInPlaceOptions struct {
 	Min Scalar // default None
 	Max Scalar // default None
 }
 
-// ClampInPlace is Clamp written to the tensor itself, which is returned.
-func (t *Tensor) ClampInPlace(opts ...ClampInPlaceOptions) *Tensor {
-	c := NewCall(slotClampInPlace, 3)
+// ClampScalarInPlace is ClampScalar written to the tensor itself, which is returned.
+func (t *Tensor) ClampScalarInPlace(opts ...ClampScalarInPlaceOptions) *Tensor {
+	c := NewCall(slotClampScalarInPlace, 3)
 	*c.Arg(0) = TensorValue(t)
 	if len(opts) > 0 {
 		o := &opts[0]
@@ -5719,12 +5106,146 @@ func (t *Tensor) ClampInPlace(opts ...ClampInPlaceOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotClip = slot("aten::clip")
+var slotClipScalar = slot("aten::clip")
+
+// ClipScalarOptions are the optional arguments of ClipScalar; the zero value is PyTorch's default.
+type ClipScalarOptions struct {
+	Min Scalar  // default None
+	Max Scalar  // default None
+	Out *Tensor // write the result to this tensor
+}
+
+// ClipScalar is another name of [Tensor.ClampScalar].
+func (t *Tensor) ClipScalar(opts ...ClipScalarOptions) *Tensor {
+	c := NewCall(slotClipScalar, 3)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Min != nil {
+			*c.Arg(1) = ScalarValue(o.Min)
+		}
+		if o.Max != nil {
+			*c.Arg(2) = ScalarValue(o.Max)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotClipScalarInPlace = slot("aten::clip_")
+
+// ClipScalarInPlaceOptions are the optional arguments of ClipScalarInPlace; the zero value is PyTorch's default.
+type ClipScalarInPlaceOptions struct {
+	Min Scalar // default None
+	Max Scalar // default None
+}
+
+// ClipScalarInPlace is ClipScalar written to the tensor itself, which is returned.
+func (t *Tensor) ClipScalarInPlace(opts ...ClipScalarInPlaceOptions) *Tensor {
+	c := NewCall(slotClipScalarInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Min != nil {
+			*c.Arg(1) = ScalarValue(o.Min)
+		}
+		if o.Max != nil {
+			*c.Arg(2) = ScalarValue(o.Max)
+		}
+	}
+	return c.Do1()
+}
+
+var slotClamp = slot("aten::clamp.Tensor")
+
+// ClampOptions are the optional arguments of Clamp; the zero value is PyTorch's default.
+type ClampOptions struct {
+	Min *Tensor // default None
+	Max *Tensor // default None
+	Out *Tensor // write the result to this tensor
+}
+
+// Clamp limits every element to the bounds in the tensors min and max, which are broadcast; a bound that is not given
+// does not limit. An element on a bound shares the gradient with it.
+// https://pytorch.org/docs/stable/generated/torch.clamp.html
+func (t *Tensor) Clamp(opts ...ClampOptions) *Tensor {
+	c := NewCall(slotClamp, 3)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Min != nil {
+			*c.Arg(1) = TensorValue(o.Min)
+		}
+		if o.Max != nil {
+			*c.Arg(2) = TensorValue(o.Max)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+// ClampTensorOptions are the optional arguments of ClampTensor.
+//
+// Deprecated: use [ClampOptions].
+type ClampTensorOptions = ClampOptions
+
+// ClampTensor is the former name of [Tensor.Clamp].
+//
+// Deprecated: use [Tensor.Clamp].
+//
+//go:fix inline
+func (t *Tensor) ClampTensor(opts ...ClampOptions) *Tensor {
+	return t.Clamp(opts...)
+}
+
+var slotClampInPlace = slot("aten::clamp_.Tensor")
+
+// ClampInPlaceOptions are the optional arguments of ClampInPlace; the zero value is PyTorch's default.
+type ClampInPlaceOptions struct {
+	Min *Tensor // default None
+	Max *Tensor // default None
+}
+
+// ClampInPlace is Clamp written to the tensor itself, which is returned.
+func (t *Tensor) ClampInPlace(opts ...ClampInPlaceOptions) *Tensor {
+	c := NewCall(slotClampInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Min != nil {
+			*c.Arg(1) = TensorValue(o.Min)
+		}
+		if o.Max != nil {
+			*c.Arg(2) = TensorValue(o.Max)
+		}
+	}
+	return c.Do1()
+}
+
+// ClampTensorInPlaceOptions are the optional arguments of ClampTensorInPlace.
+//
+// Deprecated: use [ClampInPlaceOptions].
+type ClampTensorInPlaceOptions = ClampInPlaceOptions
+
+// ClampTensorInPlace is the former name of [Tensor.ClampInPlace].
+//
+// Deprecated: use [Tensor.ClampInPlace].
+//
+//go:fix inline
+func (t *Tensor) ClampTensorInPlace(opts ...ClampInPlaceOptions) *Tensor {
+	return t.ClampInPlace(opts...)
+}
+
+var slotClip = slot("aten::clip.Tensor")
 
 // ClipOptions are the optional arguments of Clip; the zero value is PyTorch's default.
 type ClipOptions struct {
-	Min Scalar  // default None
-	Max Scalar  // default None
+	Min *Tensor // default None
+	Max *Tensor // default None
 	Out *Tensor // write the result to this tensor
 }
 
@@ -5735,10 +5256,10 @@ func (t *Tensor) Clip(opts ...ClipOptions) *Tensor {
 	if len(opts) > 0 {
 		o := &opts[0]
 		if o.Min != nil {
-			*c.Arg(1) = ScalarValue(o.Min)
+			*c.Arg(1) = TensorValue(o.Min)
 		}
 		if o.Max != nil {
-			*c.Arg(2) = ScalarValue(o.Max)
+			*c.Arg(2) = TensorValue(o.Max)
 		}
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
@@ -5747,12 +5268,26 @@ func (t *Tensor) Clip(opts ...ClipOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotClipInPlace = slot("aten::clip_")
+// ClipTensorOptions are the optional arguments of ClipTensor.
+//
+// Deprecated: use [ClipOptions].
+type ClipTensorOptions = ClipOptions
+
+// ClipTensor is the former name of [Tensor.Clip].
+//
+// Deprecated: use [Tensor.Clip].
+//
+//go:fix inline
+func (t *Tensor) ClipTensor(opts ...ClipOptions) *Tensor {
+	return t.Clip(opts...)
+}
+
+var slotClipInPlace = slot("aten::clip_.Tensor")
 
 // ClipInPlaceOptions are the optional arguments of ClipInPlace; the zero value is PyTorch's default.
 type ClipInPlaceOptions struct {
-	Min Scalar // default None
-	Max Scalar // default None
+	Min *Tensor // default None
+	Max *Tensor // default None
 }
 
 // ClipInPlace is Clip written to the tensor itself, which is returned.
@@ -5762,36 +5297,38 @@ func (t *Tensor) ClipInPlace(opts ...ClipInPlaceOptions) *Tensor {
 	if len(opts) > 0 {
 		o := &opts[0]
 		if o.Min != nil {
-			*c.Arg(1) = ScalarValue(o.Min)
-		}
-		if o.Max != nil {
-			*c.Arg(2) = ScalarValue(o.Max)
-		}
-	}
-	return c.Do1()
-}
-
-var slotClampTensor = slot("aten::clamp.Tensor")
-
-// ClampTensorOptions are the optional arguments of ClampTensor; the zero value is PyTorch's default.
-type ClampTensorOptions struct {
-	Min *Tensor // default None
-	Max *Tensor // default None
-	Out *Tensor // write the result to this tensor
-}
-
-// ClampTensor is PyTorch's clamp.
-func (t *Tensor) ClampTensor(opts ...ClampTensorOptions) *Tensor {
-	c := NewCall(slotClampTensor, 3)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Min != nil {
 			*c.Arg(1) = TensorValue(o.Min)
 		}
 		if o.Max != nil {
 			*c.Arg(2) = TensorValue(o.Max)
 		}
+	}
+	return c.Do1()
+}
+
+// ClipTensorInPlaceOptions are the optional arguments of ClipTensorInPlace.
+//
+// Deprecated: use [ClipInPlaceOptions].
+type ClipTensorInPlaceOptions = ClipInPlaceOptions
+
+// ClipTensorInPlace is the former name of [Tensor.ClipInPlace].
+//
+// Deprecated: use [Tensor.ClipInPlace].
+//
+//go:fix inline
+func (t *Tensor) ClipTensorInPlace(opts ...ClipInPlaceOptions) *Tensor {
+	return t.ClipInPlace(opts...)
+}
+
+var slotClampMinScalar = slot("aten::clamp_min")
+
+// ClampMinScalar limits every element from below by a number.
+func (t *Tensor) ClampMinScalar(minArg Scalar, opts ...OutOptions) *Tensor {
+	c := NewCall(slotClampMinScalar, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(minArg)
+	if len(opts) > 0 {
+		o := &opts[0]
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
 		}
@@ -5799,51 +5336,25 @@ func (t *Tensor) ClampTensor(opts ...ClampTensorOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotClampTensorInPlace = slot("aten::clamp_.Tensor")
+var slotClampMinScalarInPlace = slot("aten::clamp_min_")
 
-// ClampTensorInPlaceOptions are the optional arguments of ClampTensorInPlace; the zero value is PyTorch's default.
-type ClampTensorInPlaceOptions struct {
-	Min *Tensor // default None
-	Max *Tensor // default None
-}
-
-// ClampTensorInPlace is ClampTensor written to the tensor itself, which is returned.
-func (t *Tensor) ClampTensorInPlace(opts ...ClampTensorInPlaceOptions) *Tensor {
-	c := NewCall(slotClampTensorInPlace, 3)
+// ClampMinScalarInPlace is ClampMinScalar written to the tensor itself, which is returned.
+func (t *Tensor) ClampMinScalarInPlace(minArg Scalar) *Tensor {
+	c := NewCall(slotClampMinScalarInPlace, 2)
 	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Min != nil {
-			*c.Arg(1) = TensorValue(o.Min)
-		}
-		if o.Max != nil {
-			*c.Arg(2) = TensorValue(o.Max)
-		}
-	}
+	*c.Arg(1) = ScalarValue(minArg)
 	return c.Do1()
 }
 
-var slotClipTensor = slot("aten::clip.Tensor")
+var slotClampMaxScalar = slot("aten::clamp_max")
 
-// ClipTensorOptions are the optional arguments of ClipTensor; the zero value is PyTorch's default.
-type ClipTensorOptions struct {
-	Min *Tensor // default None
-	Max *Tensor // default None
-	Out *Tensor // write the result to this tensor
-}
-
-// ClipTensor is another name of [Tensor.ClampTensor].
-func (t *Tensor) ClipTensor(opts ...ClipTensorOptions) *Tensor {
-	c := NewCall(slotClipTensor, 3)
+// ClampMaxScalar limits every element from above by a number.
+func (t *Tensor) ClampMaxScalar(maxArg Scalar, opts ...OutOptions) *Tensor {
+	c := NewCall(slotClampMaxScalar, 2)
 	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(maxArg)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Min != nil {
-			*c.Arg(1) = TensorValue(o.Min)
-		}
-		if o.Max != nil {
-			*c.Arg(2) = TensorValue(o.Max)
-		}
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
 		}
@@ -5851,37 +5362,23 @@ func (t *Tensor) ClipTensor(opts ...ClipTensorOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotClipTensorInPlace = slot("aten::clip_.Tensor")
+var slotClampMaxScalarInPlace = slot("aten::clamp_max_")
 
-// ClipTensorInPlaceOptions are the optional arguments of ClipTensorInPlace; the zero value is PyTorch's default.
-type ClipTensorInPlaceOptions struct {
-	Min *Tensor // default None
-	Max *Tensor // default None
-}
-
-// ClipTensorInPlace is ClipTensor written to the tensor itself, which is returned.
-func (t *Tensor) ClipTensorInPlace(opts ...ClipTensorInPlaceOptions) *Tensor {
-	c := NewCall(slotClipTensorInPlace, 3)
+// ClampMaxScalarInPlace is ClampMaxScalar written to the tensor itself, which is returned.
+func (t *Tensor) ClampMaxScalarInPlace(maxArg Scalar) *Tensor {
+	c := NewCall(slotClampMaxScalarInPlace, 2)
 	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Min != nil {
-			*c.Arg(1) = TensorValue(o.Min)
-		}
-		if o.Max != nil {
-			*c.Arg(2) = TensorValue(o.Max)
-		}
-	}
+	*c.Arg(1) = ScalarValue(maxArg)
 	return c.Do1()
 }
 
-var slotClampMin = slot("aten::clamp_min")
+var slotClampMin = slot("aten::clamp_min.Tensor")
 
-// ClampMin limits every element from below.
-func (t *Tensor) ClampMin(minArg Scalar, opts ...OutOptions) *Tensor {
+// ClampMin limits every element from below by a tensor.
+func (t *Tensor) ClampMin(minArg *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotClampMin, 2)
 	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = ScalarValue(minArg)
+	*c.Arg(1) = TensorValue(minArg)
 	if len(opts) > 0 {
 		o := &opts[0]
 		if o.Out != nil {
@@ -5891,23 +5388,41 @@ func (t *Tensor) ClampMin(minArg Scalar, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotClampMinInPlace = slot("aten::clamp_min_")
+// ClampMinTensor is the former name of [Tensor.ClampMin].
+//
+// Deprecated: use [Tensor.ClampMin].
+//
+//go:fix inline
+func (t *Tensor) ClampMinTensor(minArg *Tensor, opts ...OutOptions) *Tensor {
+	return t.ClampMin(minArg, opts...)
+}
+
+var slotClampMinInPlace = slot("aten::clamp_min_.Tensor")
 
 // ClampMinInPlace is ClampMin written to the tensor itself, which is returned.
-func (t *Tensor) ClampMinInPlace(minArg Scalar) *Tensor {
+func (t *Tensor) ClampMinInPlace(minArg *Tensor) *Tensor {
 	c := NewCall(slotClampMinInPlace, 2)
 	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = ScalarValue(minArg)
+	*c.Arg(1) = TensorValue(minArg)
 	return c.Do1()
 }
 
-var slotClampMax = slot("aten::clamp_max")
+// ClampMinTensorInPlace is the former name of [Tensor.ClampMinInPlace].
+//
+// Deprecated: use [Tensor.ClampMinInPlace].
+//
+//go:fix inline
+func (t *Tensor) ClampMinTensorInPlace(minArg *Tensor) *Tensor {
+	return t.ClampMinInPlace(minArg)
+}
 
-// ClampMax limits every element from above.
-func (t *Tensor) ClampMax(maxArg Scalar, opts ...OutOptions) *Tensor {
+var slotClampMax = slot("aten::clamp_max.Tensor")
+
+// ClampMax limits every element from above by a tensor.
+func (t *Tensor) ClampMax(maxArg *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotClampMax, 2)
 	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = ScalarValue(maxArg)
+	*c.Arg(1) = TensorValue(maxArg)
 	if len(opts) > 0 {
 		o := &opts[0]
 		if o.Out != nil {
@@ -5917,64 +5432,60 @@ func (t *Tensor) ClampMax(maxArg Scalar, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotClampMaxInPlace = slot("aten::clamp_max_")
+// ClampMaxTensor is the former name of [Tensor.ClampMax].
+//
+// Deprecated: use [Tensor.ClampMax].
+//
+//go:fix inline
+func (t *Tensor) ClampMaxTensor(maxArg *Tensor, opts ...OutOptions) *Tensor {
+	return t.ClampMax(maxArg, opts...)
+}
+
+var slotClampMaxInPlace = slot("aten::clamp_max_.Tensor")
 
 // ClampMaxInPlace is ClampMax written to the tensor itself, which is returned.
-func (t *Tensor) ClampMaxInPlace(maxArg Scalar) *Tensor {
+func (t *Tensor) ClampMaxInPlace(maxArg *Tensor) *Tensor {
 	c := NewCall(slotClampMaxInPlace, 2)
 	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = ScalarValue(maxArg)
-	return c.Do1()
-}
-
-var slotClampMinTensor = slot("aten::clamp_min.Tensor")
-
-// ClampMinTensor limits every element from below by a tensor.
-func (t *Tensor) ClampMinTensor(minArg *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotClampMinTensor, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(minArg)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotClampMinTensorInPlace = slot("aten::clamp_min_.Tensor")
-
-// ClampMinTensorInPlace is ClampMinTensor written to the tensor itself, which is returned.
-func (t *Tensor) ClampMinTensorInPlace(minArg *Tensor) *Tensor {
-	c := NewCall(slotClampMinTensorInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(minArg)
-	return c.Do1()
-}
-
-var slotClampMaxTensor = slot("aten::clamp_max.Tensor")
-
-// ClampMaxTensor limits every element from above by a tensor.
-func (t *Tensor) ClampMaxTensor(maxArg *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotClampMaxTensor, 2)
-	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = TensorValue(maxArg)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
 	return c.Do1()
 }
 
-var slotClampMaxTensorInPlace = slot("aten::clamp_max_.Tensor")
-
-// ClampMaxTensorInPlace is ClampMaxTensor written to the tensor itself, which is returned.
+// ClampMaxTensorInPlace is the former name of [Tensor.ClampMaxInPlace].
+//
+// Deprecated: use [Tensor.ClampMaxInPlace].
+//
+//go:fix inline
 func (t *Tensor) ClampMaxTensorInPlace(maxArg *Tensor) *Tensor {
-	c := NewCall(slotClampMaxTensorInPlace, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(maxArg)
+	return t.ClampMaxInPlace(maxArg)
+}
+
+var slotWhere = slot("aten::where.self")
+
+// Where takes the elements of self where the condition (a bool tensor) holds and those of other elsewhere, broadcasting
+// and promoting dtypes.
+// https://pytorch.org/docs/stable/generated/torch.where.html
+func (t *Tensor) Where(condition *Tensor, other *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotWhere, 3)
+	*c.Arg(1) = TensorValue(t)
+	*c.Arg(0) = TensorValue(condition)
+	*c.Arg(2) = TensorValue(other)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotWhereScalar = slot("aten::where.ScalarOther")
+
+// WhereScalar is Where with a number for other.
+func (t *Tensor) WhereScalar(condition *Tensor, other Scalar) *Tensor {
+	c := NewCall(slotWhereScalar, 3)
+	*c.Arg(1) = TensorValue(t)
+	*c.Arg(0) = TensorValue(condition)
+	*c.Arg(2) = ScalarValue(other)
 	return c.Do1()
 }

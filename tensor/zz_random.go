@@ -426,20 +426,20 @@ func (t *Tensor) GeometricInPlace(p float64, opts ...GeometricInPlaceOptions) *T
 	return c.Do1()
 }
 
-var slotBernoulliInPlaceFloat = slot("aten::bernoulli_.float")
+var slotBernoulliInPlace = slot("aten::bernoulli_.float")
 
-// BernoulliInPlaceFloatOptions are the optional arguments of BernoulliInPlaceFloat; the zero value is PyTorch's default.
-type BernoulliInPlaceFloatOptions struct {
+// BernoulliInPlaceOptions are the optional arguments of BernoulliInPlace; the zero value is PyTorch's default.
+type BernoulliInPlaceOptions struct {
 	P         Opt[float64] // default 0.5
 	Generator *Generator   // default None
 }
 
-// BernoulliInPlaceFloat fills the tensor with ones, drawn with probability p, and zeros.
+// BernoulliInPlace fills the tensor with ones, drawn with probability p, and zeros.
 // https://pytorch.org/docs/stable/generated/torch.Tensor.bernoulli_.html
-func (t *Tensor) BernoulliInPlaceFloat(opts ...BernoulliInPlaceFloatOptions) *Tensor {
-	c := NewCall(slotBernoulliInPlaceFloat, 3)
+func (t *Tensor) BernoulliInPlace(opts ...BernoulliInPlaceOptions) *Tensor {
+	c := NewCall(slotBernoulliInPlace, 3)
 	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = *slotBernoulliInPlaceFloat.Sch.Params[1].Default
+	*c.Arg(1) = *slotBernoulliInPlace.Sch.Params[1].Default
 	if len(opts) > 0 {
 		o := &opts[0]
 		if v, ok := o.P.Get(); ok {

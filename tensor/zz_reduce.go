@@ -177,6 +177,49 @@ func (t *Tensor) CountNonzeroDim(dim []int, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
+var slotCov = slot("aten::cov")
+
+// CovOptions are the optional arguments of Cov; the zero value is PyTorch's default.
+type CovOptions struct {
+	Correction Opt[int] // default 1
+	Fweights   *Tensor  // default None
+	Aweights   *Tensor  // default None
+}
+
+// Cov is the covariance matrix of the rows of self, [variables, observations], or the variance of a vector. Fweights
+// (integers) say how often each observation counts, Aweights how much. The divisor is the number of observations less
+// Correction.
+// https://pytorch.org/docs/stable/generated/torch.cov.html
+func (t *Tensor) Cov(opts ...CovOptions) *Tensor {
+	c := NewCall(slotCov, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotCov.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Correction.Get(); ok {
+			*c.Arg(1) = IntValue(v)
+		}
+		if o.Fweights != nil {
+			*c.Arg(2) = TensorValue(o.Fweights)
+		}
+		if o.Aweights != nil {
+			*c.Arg(3) = TensorValue(o.Aweights)
+		}
+	}
+	return c.Do1()
+}
+
+var slotCorrcoef = slot("aten::corrcoef")
+
+// Corrcoef is the matrix of Pearson's correlation coefficients of the rows of self, [variables, observations]; of a
+// vector 1.
+// https://pytorch.org/docs/stable/generated/torch.corrcoef.html
+func (t *Tensor) Corrcoef() *Tensor {
+	c := NewCall(slotCorrcoef, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
 var slotPdist = slot("aten::pdist")
 
 // PdistOptions are the optional arguments of Pdist; the zero value is PyTorch's default.
@@ -826,30 +869,6 @@ func (t *Tensor) LogSumExp(dim []int, opts ...LogSumExpOptions) *Tensor {
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = OptIntsValue(dim)
 	*c.Arg(2) = *slotLogSumExp.Sch.Params[2].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		*c.Arg(2) = BoolValue(o.KeepDim)
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotSpecialLogSumExp = slot("aten::special_logsumexp")
-
-// SpecialLogSumExpOptions are the optional arguments of SpecialLogSumExp; the zero value is PyTorch's default.
-type SpecialLogSumExpOptions struct {
-	KeepDim bool    // default False
-	Out     *Tensor // write the result to this tensor
-}
-
-// SpecialLogSumExp is another name of [Tensor.LogSumExp].
-func (t *Tensor) SpecialLogSumExp(dim []int, opts ...SpecialLogSumExpOptions) *Tensor {
-	c := NewCall(slotSpecialLogSumExp, 3)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = OptIntsValue(dim)
-	*c.Arg(2) = *slotSpecialLogSumExp.Sch.Params[2].Default
 	if len(opts) > 0 {
 		o := &opts[0]
 		*c.Arg(2) = BoolValue(o.KeepDim)

@@ -2,6 +2,142 @@
 
 package tensor
 
+var slotGradient = slot("aten::gradient.scalarint")
+
+// GradientOptions are the optional arguments of Gradient; the zero value is PyTorch's default.
+type GradientOptions struct {
+	Spacing   Scalar   // default None
+	Dim       Opt[int] // default None
+	EdgeOrder Opt[int] // default 1
+}
+
+// Gradient estimates the derivatives of samples along dimensions by central differences, which are exact for parabolas;
+// at the ends by one-sided ones of order EdgeOrder, 1 or 2. Samples are Spacing apart, 1 by default; without Dim there
+// is a result for each dimension.
+// https://pytorch.org/docs/stable/generated/torch.gradient.html
+func (t *Tensor) Gradient(opts ...GradientOptions) []*Tensor {
+	c := NewCall(slotGradient, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(3) = *slotGradient.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Spacing != nil {
+			*c.Arg(1) = ScalarValue(o.Spacing)
+		}
+		if v, ok := o.Dim.Get(); ok {
+			*c.Arg(2) = IntValue(v)
+		}
+		if v, ok := o.EdgeOrder.Get(); ok {
+			*c.Arg(3) = IntValue(v)
+		}
+	}
+	return c.DoN()
+}
+
+var slotGradientScalarDims = slot("aten::gradient.scalararray")
+
+// GradientScalarDimsOptions are the optional arguments of GradientScalarDims; the zero value is PyTorch's default.
+type GradientScalarDimsOptions struct {
+	EdgeOrder Opt[int] // default 1
+}
+
+// GradientScalarDims estimates the derivatives of samples along dimensions by central differences, which are exact for
+// parabolas; at the ends by one-sided ones of order EdgeOrder, 1 or 2. Samples are spacing apart.
+// https://pytorch.org/docs/stable/generated/torch.gradient.html
+func (t *Tensor) GradientScalarDims(spacing Scalar, dim []int, opts ...GradientScalarDimsOptions) []*Tensor {
+	c := NewCall(slotGradientScalarDims, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(spacing)
+	*c.Arg(2) = OptIntsValue(dim)
+	*c.Arg(3) = *slotGradientScalarDims.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.EdgeOrder.Get(); ok {
+			*c.Arg(3) = IntValue(v)
+		}
+	}
+	return c.DoN()
+}
+
+var slotGradientDims = slot("aten::gradient.array")
+
+// GradientDimsOptions are the optional arguments of GradientDims; the zero value is PyTorch's default.
+type GradientDimsOptions struct {
+	EdgeOrder Opt[int] // default 1
+}
+
+// GradientDims estimates the derivatives of samples along dimensions by central differences, which are exact for
+// parabolas; at the ends by one-sided ones of order EdgeOrder, 1 or 2. Samples are 1 apart.
+// https://pytorch.org/docs/stable/generated/torch.gradient.html
+func (t *Tensor) GradientDims(dim []int, opts ...GradientDimsOptions) []*Tensor {
+	c := NewCall(slotGradientDims, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(dim)
+	*c.Arg(2) = *slotGradientDims.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.EdgeOrder.Get(); ok {
+			*c.Arg(2) = IntValue(v)
+		}
+	}
+	return c.DoN()
+}
+
+var slotGradientAt = slot("aten::gradient.tensorarrayint")
+
+// GradientAtOptions are the optional arguments of GradientAt; the zero value is PyTorch's default.
+type GradientAtOptions struct {
+	Dim       Opt[int] // default None
+	EdgeOrder Opt[int] // default 1
+}
+
+// GradientAt estimates the derivatives of samples along dimensions by central differences, which are exact for
+// parabolas; at the ends by one-sided ones of order EdgeOrder, 1 or 2. Spacing gives, for each dimension, the points of
+// the samples.
+// https://pytorch.org/docs/stable/generated/torch.gradient.html
+func (t *Tensor) GradientAt(spacing []*Tensor, opts ...GradientAtOptions) []*Tensor {
+	c := NewCall(slotGradientAt, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorsValue(spacing)
+	*c.Arg(3) = *slotGradientAt.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Dim.Get(); ok {
+			*c.Arg(2) = IntValue(v)
+		}
+		if v, ok := o.EdgeOrder.Get(); ok {
+			*c.Arg(3) = IntValue(v)
+		}
+	}
+	return c.DoN()
+}
+
+var slotGradientAtDims = slot("aten::gradient.tensorarray")
+
+// GradientAtDimsOptions are the optional arguments of GradientAtDims; the zero value is PyTorch's default.
+type GradientAtDimsOptions struct {
+	EdgeOrder Opt[int] // default 1
+}
+
+// GradientAtDims estimates the derivatives of samples along dimensions by central differences, which are exact for
+// parabolas; at the ends by one-sided ones of order EdgeOrder, 1 or 2. Spacing gives, for each of the dimensions, the
+// points of the samples.
+// https://pytorch.org/docs/stable/generated/torch.gradient.html
+func (t *Tensor) GradientAtDims(spacing []*Tensor, dim []int, opts ...GradientAtDimsOptions) []*Tensor {
+	c := NewCall(slotGradientAtDims, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorsValue(spacing)
+	*c.Arg(2) = OptIntsValue(dim)
+	*c.Arg(3) = *slotGradientAtDims.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.EdgeOrder.Get(); ok {
+			*c.Arg(3) = IntValue(v)
+		}
+	}
+	return c.DoN()
+}
+
 var slotCumSum = slot("aten::cumsum")
 
 // CumSumOptions are the optional arguments of CumSum; the zero value is PyTorch's default.

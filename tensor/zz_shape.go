@@ -1696,6 +1696,28 @@ func (t *Tensor) ReplicationPad3d(padding []int) *Tensor {
 	return c.Do1()
 }
 
+var slotFillDiagonalInPlace = slot("aten::fill_diagonal_")
+
+// FillDiagonalInPlaceOptions are the optional arguments of FillDiagonalInPlace; the zero value is PyTorch's default.
+type FillDiagonalInPlaceOptions struct {
+	Wrap bool // default False
+}
+
+// FillDiagonalInPlace sets the main diagonal to a number: the elements with equal indices. Of a matrix with more rows
+// than columns, Wrap starts a further diagonal after each one, with a row left out between them.
+// https://pytorch.org/docs/stable/generated/torch.Tensor.fill_diagonal_.html
+func (t *Tensor) FillDiagonalInPlace(fillValue Scalar, opts ...FillDiagonalInPlaceOptions) *Tensor {
+	c := NewCall(slotFillDiagonalInPlace, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(fillValue)
+	*c.Arg(2) = *slotFillDiagonalInPlace.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = BoolValue(o.Wrap)
+	}
+	return c.Do1()
+}
+
 var slotSelect = slot("aten::select.int")
 
 // Select picks one index of a dimension, which is removed. Negative ones count from the end.

@@ -10,7 +10,8 @@ type BincountOptions struct {
 	Minlength int     // default 0
 }
 
-// Bincount is PyTorch's bincount.
+// Bincount counts how often each number from 0 occurs, or adds up the weights of its occurrences.
+// https://pytorch.org/docs/stable/generated/torch.bincount.html
 func (t *Tensor) Bincount(opts ...BincountOptions) *Tensor {
 	c := NewCall(slotBincount, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -37,7 +38,9 @@ type HistcOptions struct {
 	Out  *Tensor  // write the result to this tensor
 }
 
-// Histc is PyTorch's histc.
+// Histc counts the elements in bins of equal width between Min and Max, or between the smallest and the largest element
+// when both are 0.
+// https://pytorch.org/docs/stable/generated/torch.histc.html
 func (t *Tensor) Histc(opts ...HistcOptions) *Tensor {
 	c := NewCall(slotHistc, 4)
 	*c.Arg(0) = TensorValue(t)
@@ -62,6 +65,143 @@ func (t *Tensor) Histc(opts ...HistcOptions) *Tensor {
 	return c.Do1()
 }
 
+var slotHistogram = slot("aten::histogram.bin_ct")
+
+// HistogramOptions are the optional arguments of Histogram; the zero value is PyTorch's default.
+type HistogramOptions struct {
+	Bins    Opt[int]  // default 100
+	Range   []float64 // default None
+	Weight  *Tensor   // default None
+	Density bool      // default False
+	Out     *Tensor   // write the result to this tensor
+}
+
+// Histogram counts the elements in bins, or adds up Weight of the same shape. Bin i holds what is at least edge i and
+// less than edge i+1, the last bin also what equals the last edge; other elements and NaN do not count. With Density
+// the result is divided so that its integral is 1. Input, weight and edges are float32 or float64 alike. There are Bins
+// bins of equal width between the two numbers of Range, or else between the least and the greatest element. The results
+// are the counts, [Bins], and the edges, [Bins+1].
+// https://pytorch.org/docs/stable/generated/torch.histogram.html
+func (t *Tensor) Histogram(opts ...HistogramOptions) (hist, binEdges *Tensor) {
+	c := NewCall(slotHistogram, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotHistogram.Sch.Params[1].Default
+	*c.Arg(4) = *slotHistogram.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Bins.Get(); ok {
+			*c.Arg(1) = IntValue(v)
+		}
+		if o.Range != nil {
+			*c.Arg(2) = OptFloatsValue(o.Range)
+		}
+		if o.Weight != nil {
+			*c.Arg(3) = TensorValue(o.Weight)
+		}
+		*c.Arg(4) = BoolValue(o.Density)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do2()
+}
+
+var slotHistogramBins = slot("aten::histogram.bins_tensor")
+
+// HistogramBinsOptions are the optional arguments of HistogramBins; the zero value is PyTorch's default.
+type HistogramBinsOptions struct {
+	Weight  *Tensor // default None
+	Density bool    // default False
+	Out     *Tensor // write the result to this tensor
+}
+
+// HistogramBins counts the elements in bins, or adds up Weight of the same shape. Bin i holds what is at least edge i
+// and less than edge i+1, the last bin also what equals the last edge; other elements and NaN do not count. With
+// Density the result is divided so that its integral is 1. Input, weight and edges are float32 or float64 alike. The
+// edges are those in bins, in rising order; they are the second result, too.
+// https://pytorch.org/docs/stable/generated/torch.histogram.html
+func (t *Tensor) HistogramBins(bins *Tensor, opts ...HistogramBinsOptions) (hist, binEdges *Tensor) {
+	c := NewCall(slotHistogramBins, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(bins)
+	*c.Arg(3) = *slotHistogramBins.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Weight != nil {
+			*c.Arg(2) = TensorValue(o.Weight)
+		}
+		*c.Arg(3) = BoolValue(o.Density)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do2()
+}
+
+var slotHistogramdd = slot("aten::histogramdd")
+
+// HistogramddOptions are the optional arguments of Histogramdd; the zero value is PyTorch's default.
+type HistogramddOptions struct {
+	Range   []float64 // default None
+	Weight  *Tensor   // default None
+	Density bool      // default False
+}
+
+// Histogramdd counts points, the rows of self, [..., N], in boxes of N dimensions, or adds up Weight, of shape
+// self.shape[:-1]. See Histogram for the meaning of bins, Range (two numbers for each dimension) and Density. The
+// results are the counts, with a dimension for each of the N, and the edges.
+// https://pytorch.org/docs/stable/generated/torch.histogramdd.html
+func (t *Tensor) Histogramdd(bins []int, opts ...HistogramddOptions) (hist *Tensor, binEdges []*Tensor) {
+	c := NewCall(slotHistogramdd, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(bins)
+	*c.Arg(4) = *slotHistogramdd.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Range != nil {
+			*c.Arg(2) = OptFloatsValue(o.Range)
+		}
+		if o.Weight != nil {
+			*c.Arg(3) = TensorValue(o.Weight)
+		}
+		*c.Arg(4) = BoolValue(o.Density)
+	}
+	v := c.DoAll()
+	return v[0].T, v[1].X.([]*Tensor)
+}
+
+var slotHistogramddBins = slot("aten::histogramdd.TensorList_bins")
+
+// HistogramddBinsOptions are the optional arguments of HistogramddBins; the zero value is PyTorch's default.
+type HistogramddBinsOptions struct {
+	Range   []float64 // default None
+	Weight  *Tensor   // default None
+	Density bool      // default False
+}
+
+// HistogramddBins counts points, the rows of self, [..., N], in boxes of N dimensions, or adds up Weight, of shape
+// self.shape[:-1]. See Histogram for the meaning of bins, Range (two numbers for each dimension) and Density. The
+// results are the counts, with a dimension for each of the N, and the edges. Here bins holds the edges.
+// https://pytorch.org/docs/stable/generated/torch.histogramdd.html
+func (t *Tensor) HistogramddBins(bins []*Tensor, opts ...HistogramddBinsOptions) (hist *Tensor, binEdges []*Tensor) {
+	c := NewCall(slotHistogramddBins, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorsValue(bins)
+	*c.Arg(4) = *slotHistogramddBins.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Range != nil {
+			*c.Arg(2) = OptFloatsValue(o.Range)
+		}
+		if o.Weight != nil {
+			*c.Arg(3) = TensorValue(o.Weight)
+		}
+		*c.Arg(4) = BoolValue(o.Density)
+	}
+	v := c.DoAll()
+	return v[0].T, v[1].X.([]*Tensor)
+}
+
 var slotQuantile = slot("aten::quantile")
 
 // QuantileOptions are the optional arguments of Quantile; the zero value is PyTorch's default.
@@ -72,7 +212,9 @@ type QuantileOptions struct {
 	Out           *Tensor  // write the result to this tensor
 }
 
-// Quantile is PyTorch's quantile.
+// Quantile interpolates between the sorted elements along a dimension (or all of them) at the fractions q in [0, 1];
+// NaN makes the result NaN.
+// https://pytorch.org/docs/stable/generated/torch.quantile.html
 func (t *Tensor) Quantile(q *Tensor, opts ...QuantileOptions) *Tensor {
 	c := NewCall(slotQuantile, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -105,7 +247,9 @@ type QuantileScalarOptions struct {
 	Out           *Tensor  // write the result to this tensor
 }
 
-// QuantileScalar is PyTorch's quantile.
+// QuantileScalar interpolates between the sorted elements along a dimension (or all of them) at the fractions q in [0,
+// 1]; NaN makes the result NaN.
+// https://pytorch.org/docs/stable/generated/torch.quantile.html
 func (t *Tensor) QuantileScalar(q float64, opts ...QuantileScalarOptions) *Tensor {
 	c := NewCall(slotQuantileScalar, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -138,7 +282,8 @@ type NaNQuantileOptions struct {
 	Out           *Tensor  // write the result to this tensor
 }
 
-// NaNQuantile is PyTorch's nanquantile.
+// NaNQuantile is Quantile of the elements that are not NaN.
+// https://pytorch.org/docs/stable/generated/torch.nanquantile.html
 func (t *Tensor) NaNQuantile(q *Tensor, opts ...NaNQuantileOptions) *Tensor {
 	c := NewCall(slotNaNQuantile, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -171,7 +316,8 @@ type NaNQuantileScalarOptions struct {
 	Out           *Tensor  // write the result to this tensor
 }
 
-// NaNQuantileScalar is PyTorch's nanquantile.
+// NaNQuantileScalar is Quantile of the elements that are not NaN.
+// https://pytorch.org/docs/stable/generated/torch.nanquantile.html
 func (t *Tensor) NaNQuantileScalar(q float64, opts ...NaNQuantileScalarOptions) *Tensor {
 	c := NewCall(slotNaNQuantileScalar, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -202,7 +348,8 @@ type BucketizeOptions struct {
 	Right    bool // default False
 }
 
-// Bucketize is PyTorch's bucketize.
+// Bucketize finds the bucket of each value between sorted boundaries.
+// https://pytorch.org/docs/stable/generated/torch.bucketize.html
 func (t *Tensor) Bucketize(boundaries *Tensor, opts ...BucketizeOptions) *Tensor {
 	c := NewCall(slotBucketize, 4)
 	*c.Arg(0) = TensorValue(t)
@@ -226,7 +373,8 @@ type SortOptions struct {
 	Out        *Tensor  // write the result to this tensor
 }
 
-// Sort is PyTorch's sort.
+// Sort sorts along a dimension, stably; NaN counts as largest.
+// https://pytorch.org/docs/stable/generated/torch.sort.html
 func (t *Tensor) Sort(opts ...SortOptions) (values, indices *Tensor) {
 	c := NewCall(slotSort, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -282,7 +430,8 @@ type ArgSortOptions struct {
 	Descending bool     // default False
 }
 
-// ArgSort is PyTorch's argsort.
+// ArgSort is the order that sorts along a dimension.
+// https://pytorch.org/docs/stable/generated/torch.argsort.html
 func (t *Tensor) ArgSort(opts ...ArgSortOptions) *Tensor {
 	c := NewCall(slotArgSort, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -325,7 +474,8 @@ func (t *Tensor) ArgSortStable(stable bool, opts ...ArgSortStableOptions) *Tenso
 
 var slotMsort = slot("aten::msort")
 
-// Msort is PyTorch's msort.
+// Msort sorts along the first dimension.
+// https://pytorch.org/docs/stable/generated/torch.msort.html
 func (t *Tensor) Msort(opts ...OutOptions) *Tensor {
 	c := NewCall(slotMsort, 1)
 	*c.Arg(0) = TensorValue(t)
@@ -348,7 +498,8 @@ type TopKOptions struct {
 	Out       *Tensor  // write the result to this tensor
 }
 
-// TopK is PyTorch's topk.
+// TopK gives the k largest (or smallest) elements along a dimension, in order, and where they are.
+// https://pytorch.org/docs/stable/generated/torch.topk.html
 func (t *Tensor) TopK(k int, opts ...TopKOptions) (values, indices *Tensor) {
 	c := NewCall(slotTopK, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -379,7 +530,8 @@ type KthvalueOptions struct {
 	Out     *Tensor  // write the result to this tensor
 }
 
-// Kthvalue is PyTorch's kthvalue.
+// Kthvalue gives the k-th smallest element along a dimension (k from 1).
+// https://pytorch.org/docs/stable/generated/torch.kthvalue.html
 func (t *Tensor) Kthvalue(k int, opts ...KthvalueOptions) (values, indices *Tensor) {
 	c := NewCall(slotKthvalue, 4)
 	*c.Arg(0) = TensorValue(t)
@@ -401,7 +553,8 @@ func (t *Tensor) Kthvalue(k int, opts ...KthvalueOptions) (values, indices *Tens
 
 var slotMedian = slot("aten::median")
 
-// Median is PyTorch's median.
+// Median is the lower median of all elements, NaN if there is one.
+// https://pytorch.org/docs/stable/generated/torch.median.html
 func (t *Tensor) Median(opts ...OutOptions) *Tensor {
 	c := NewCall(slotMedian, 1)
 	*c.Arg(0) = TensorValue(t)
@@ -440,7 +593,8 @@ func (t *Tensor) MedianDim(dim int, opts ...MedianDimOptions) (values, indices *
 
 var slotNaNMedian = slot("aten::nanmedian")
 
-// NaNMedian is PyTorch's nanmedian.
+// NaNMedian is the lower median of the elements that are not NaN.
+// https://pytorch.org/docs/stable/generated/torch.nanmedian.html
 func (t *Tensor) NaNMedian(opts ...OutOptions) *Tensor {
 	c := NewCall(slotNaNMedian, 1)
 	*c.Arg(0) = TensorValue(t)
@@ -486,7 +640,8 @@ type ModeOptions struct {
 	Out     *Tensor  // write the result to this tensor
 }
 
-// Mode is PyTorch's mode.
+// Mode gives the most frequent value along a dimension, the smallest of several.
+// https://pytorch.org/docs/stable/generated/torch.mode.html
 func (t *Tensor) Mode(opts ...ModeOptions) (values, indices *Tensor) {
 	c := NewCall(slotMode, 3)
 	*c.Arg(0) = TensorValue(t)
@@ -514,7 +669,9 @@ type UniqueOptions struct {
 	ReturnCounts  bool // default False
 }
 
-// Unique is PyTorch's _unique2.
+// Unique gives the distinct elements in order, for each element which of them it is, and how often each occurs; the
+// last two are empty unless asked for.
+// https://pytorch.org/docs/stable/generated/torch.unique.html
 func (t *Tensor) Unique(opts ...UniqueOptions) (output, inverse, counts *Tensor) {
 	c := NewCall(slotUnique, 4)
 	*c.Arg(0) = TensorValue(t)
@@ -539,7 +696,8 @@ type UniqueDimOptions struct {
 	ReturnCounts  bool // default False
 }
 
-// UniqueDim is PyTorch's unique_dim.
+// UniqueDim is Unique for the slices along a dimension.
+// https://pytorch.org/docs/stable/generated/torch.unique.html
 func (t *Tensor) UniqueDim(dim int, opts ...UniqueDimOptions) (output, inverse, counts *Tensor) {
 	c := NewCall(slotUniqueDim, 5)
 	*c.Arg(0) = TensorValue(t)
@@ -565,7 +723,9 @@ type UniqueConsecutiveOptions struct {
 	Dim           Opt[int] // default None
 }
 
-// UniqueConsecutive is PyTorch's unique_consecutive.
+// UniqueConsecutive keeps the first of equal elements in a row; with Dim of equal slices. The other results are those
+// of Unique.
+// https://pytorch.org/docs/stable/generated/torch.unique_consecutive.html
 func (t *Tensor) UniqueConsecutive(opts ...UniqueConsecutiveOptions) (output, inverse, counts *Tensor) {
 	c := NewCall(slotUniqueConsecutive, 4)
 	*c.Arg(0) = TensorValue(t)

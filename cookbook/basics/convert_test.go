@@ -10,8 +10,6 @@ import (
 )
 
 // long() cuts off towards zero.
-//
-// S2-046
 func Example_convert() {
 	x := torch.TensorOf[float32](1.9, -1.9)
 	fmt.Println(x.Long())
@@ -22,8 +20,6 @@ func Example_convert() {
 }
 
 // To converts or moves, and does nothing when there is nothing to do.
-//
-// S1-045
 func TestTo(t *testing.T) {
 	x := torch.Ones([]int{2})
 	if x.To(torch.CPU) != x || x.To(torch.Float32) != x {
@@ -38,8 +34,6 @@ func TestTo(t *testing.T) {
 }
 
 // A slice of float64, or of any other type, becomes float32.
-//
-// S2-049, S3-047
 func TestSliceToFloat(t *testing.T) {
 	x := torch.FromSlice([]float64{1, 2, 3}).Float()
 	if x.DType() != torch.Float32 {
@@ -49,8 +43,6 @@ func TestSliceToFloat(t *testing.T) {
 }
 
 // NumPy arrays with negative strides have to be copied first. A Go slice has none: turn it round, then make the tensor.
-//
-// S2-050
 func TestReversedSlice(t *testing.T) {
 	s := []float32{0, 1, 2, 3}
 	slices.Reverse(s)
@@ -58,8 +50,6 @@ func TestReversedSlice(t *testing.T) {
 }
 
 // int8 has a Go slice like every other type, and bfloat16 has one of its bits; NumPy has no bfloat16.
-//
-// S2-047, S3-048
 func TestEveryDTypeHasASlice(t *testing.T) {
 	x := torch.TensorOf[float32](-1, 2)
 	if s := torch.Data[int8](x.Char()); !slices.Equal(s, []int8{-1, 2}) {
@@ -75,12 +65,10 @@ func TestEveryDTypeHasASlice(t *testing.T) {
 }
 
 // An image tensor of C×H×W in [0, 1] as bytes of H×W×C.
-//
-// S2-051, S2-052, S3-048
 func TestImageBytes(t *testing.T) {
 	torch.ManualSeed(0)
 	img := torch.Rand([]int{3, 4, 5})
-	px := img.MulScalar(255).Clamp(tensor.ClampOptions{Min: 0, Max: 255}).Byte().Permute([]int{1, 2, 0})
+	px := img.MulScalar(255).ClampScalar(tensor.ClampScalarOptions{Min: 0, Max: 255}).Byte().Permute([]int{1, 2, 0})
 	shaped(t, px, 4, 5, 3)
 	if px.DType() != torch.Uint8 {
 		t.Errorf("dtype %s", px.DType())
@@ -89,11 +77,10 @@ func TestImageBytes(t *testing.T) {
 }
 
 // Numbers outside 0..255 wrap, so clamp first. The way through int32 says so on every machine.
-//
-// S2-053, S2-056
 func TestBytesWrap(t *testing.T) {
 	x := torch.TensorOf[float32](-1, 0.5, 255.9, 256, 300)
 	near(t, x.Int().Byte(), 255, 0, 255, 0, 44)
-	near(t, torch.TensorOf[float32](-0.1, 0.5, 1.2).MulScalar(255).Clamp(tensor.ClampOptions{Min: 0, Max: 255}).Byte(),
+	near(t, torch.TensorOf[float32](-0.1, 0.5,
+		1.2).MulScalar(255).ClampScalar(tensor.ClampScalarOptions{Min: 0, Max: 255}).Byte(),
 		0, 127, 255)
 }

@@ -9,8 +9,6 @@ import (
 )
 
 // The first check after an installation. The same seed gives PyTorch's numbers, and a tensor prints as in Python.
-//
-// S1-002
 func Example() {
 	torch.ManualSeed(0)
 	fmt.Println(torch.Rand([]int{5, 3}))
@@ -23,8 +21,6 @@ func Example() {
 }
 
 // A tensor of nested lists: the elements in a row, then the shape. The Go type decides the dtype.
-//
-// S1-036
 func Example_fromSlice() {
 	x := torch.FromSlice([]int64{1, 2, 3, 4}, 2, 2)
 	fmt.Println(x, x.DType(), torch.Size(x.Shape()))
@@ -35,8 +31,6 @@ func Example_fromSlice() {
 
 // What numpy() and from_numpy() do with shared memory, Data does: writing to the slice shows in the tensor. A tensor
 // that requires grad need not be detached first.
-//
-// S1-037, S1-039, S2-048
 func Example_sharedMemory() {
 	x := torch.Zeros([]int{2, 2})
 	s := torch.Data[float32](x)
@@ -47,7 +41,6 @@ func Example_sharedMemory() {
 	//         [ 0., 99.]])
 }
 
-// S1-038, S1-041
 func TestLikeAnother(t *testing.T) {
 	x := torch.FromSlice([]int64{1, 2, 3, 4}, 2, 2)
 	if dt := torch.OnesLike(x).DType(); dt != torch.Int64 {
@@ -67,7 +60,6 @@ func TestLikeAnother(t *testing.T) {
 	}
 }
 
-// S1-040
 func TestConstructors(t *testing.T) {
 	shaped(t, torch.Empty([]int{2, 3}), 2, 3)
 	torch.ManualSeed(0)
@@ -75,8 +67,6 @@ func TestConstructors(t *testing.T) {
 }
 
 // The generator on the CPU is PyTorch's: each of these follows a fresh seed.
-//
-// S2-007, S3-034, S3-050
 func TestSeed(t *testing.T) {
 	torch.ManualSeed(0)
 	near(t, torch.Rand([]int{5}), 0.4963, 0.7682, 0.0885, 0.1320, 0.3074)
@@ -93,8 +83,6 @@ func TestSeed(t *testing.T) {
 }
 
 // The same seed gives the same bytes, whatever the number of threads.
-//
-// S1-015, S1-072, S2-006
 func TestSameBitsAtAnyThreadCount(t *testing.T) {
 	old := torch.NumThreads()
 	defer torch.SetNumThreads(old)
@@ -112,7 +100,6 @@ func TestSameBitsAtAnyThreadCount(t *testing.T) {
 	}
 }
 
-// S1-014, S2-044, S3-044
 func TestDefaultDType(t *testing.T) {
 	if dt := torch.DefaultDType(); dt != torch.Float32 {
 		t.Fatalf("default %s", dt)
@@ -126,8 +113,6 @@ func TestDefaultDType(t *testing.T) {
 
 // NumPy's old stream (np.random.seed, np.random.rand) comes from the same generator: a number takes 27 bits of one
 // draw, 26 of the next.
-//
-// S2-010, S3-034
 func TestNumPysNumbers(t *testing.T) {
 	g := torch.NewGenerator().ManualSeed(0) // np.random.seed(0)
 	rand := func() float64 {

@@ -1,6 +1,6 @@
 // Package basics shows the first things that one does with tensors: making, printing, indexing, reshaping, converting
 // and comparing them.
 //
-// The code is in the tests, which run. Each names the rows of the acceptance index that it covers (S1-036, …);
-// docs/from-pytorch.md is the table that goes from a line of Python to its line of Go.
+// The code is in the tests, which run; docs/from-pytorch.md is the table that goes from a line of Python to its line of
+// Go.
 package basics

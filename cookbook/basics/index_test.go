@@ -8,8 +8,6 @@ import (
 )
 
 // x[[0, 2], None]: the rows of a list, with a new dimension behind.
-//
-// S0-009
 func Example_listAndNewAxis() {
 	x := torch.TensorOf[int64](1, 2, 3)
 	fmt.Println(x.Index(torch.List(0, 2), torch.NewAxis))
@@ -18,7 +16,6 @@ func Example_listAndNewAxis() {
 	//         [3]])
 }
 
-// S0-009, S1-051
 func TestIndexing(t *testing.T) {
 	x := torch.FromSlice([]int64{1, 2, 3, 4, 5, 6}, 2, 3)
 	near(t, x.Index(torch.List(0, 1), torch.List(2, 0)), 3, 4)            // x[[0, 1], [2, 0]]
@@ -35,8 +32,6 @@ func TestIndexing(t *testing.T) {
 }
 
 // There are no negative steps: a tensor is flipped with Flip, or by index.
-//
-// S3-051
 func TestFlip(t *testing.T) {
 	x := torch.Arange(24).View([]int{1, 2, 3, 4})
 	back := torch.ArangeStep(3, -1, torch.ArangeStepOptions{Step: -1})
@@ -47,8 +42,6 @@ func TestFlip(t *testing.T) {
 }
 
 // sum and select take the dimension by number.
-//
-// S3-040
 func TestByDimension(t *testing.T) {
 	images := torch.Zeros([]int{32, 3, 56, 56})
 	shaped(t, images.SumDim([]int{1}), 32, 56, 56)

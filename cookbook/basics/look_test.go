@@ -9,8 +9,6 @@ import (
 )
 
 // Type, size and number of dimensions.
-//
-// S2-041, S2-042, S2-043, S3-039
 func Example_attributes() {
 	x := torch.Randn([]int{3, 4, 5})
 	fmt.Println(x.Type())
@@ -22,7 +20,6 @@ func Example_attributes() {
 	// 3
 }
 
-// S1-035, S1-043, S2-015
 func Example_device() {
 	x := torch.Ones([]int{3, 4})
 	fmt.Println(x.Shape(), x.DType(), x.Device())
@@ -33,8 +30,6 @@ func Example_device() {
 }
 
 // The old names of tensor types, one per dtype.
-//
-// S2-041
 func TestTypeNames(t *testing.T) {
 	for dt, want := range map[torch.DType]string{
 		torch.Float32: "torch.FloatTensor", torch.Float64: "torch.DoubleTensor", torch.Float16: "torch.HalfTensor",
@@ -47,7 +42,6 @@ func TestTypeNames(t *testing.T) {
 	}
 }
 
-// S1-047, S1-048, S1-049
 func TestSizes(t *testing.T) {
 	x := torch.Arange(6.0).View([]int{2, 3})
 	shaped(t, x, 2, 3)
@@ -63,8 +57,6 @@ func TestSizes(t *testing.T) {
 }
 
 // One number out of a tensor.
-//
-// S1-042
 func TestItem(t *testing.T) {
 	x := torch.FromSlice([]int64{1, 2, 3, 4}, 2, 2)
 	if v := x.Index(0, 0).Item(); v != 1 {
@@ -74,8 +66,6 @@ func TestItem(t *testing.T) {
 }
 
 // requires_grad is an attribute in Python; here it is a pair of methods.
-//
-// S1-050
 func TestRequiresGrad(t *testing.T) {
 	x := torch.Ones([]int{2})
 	if x.RequiresGrad() {
@@ -87,8 +77,6 @@ func TestRequiresGrad(t *testing.T) {
 }
 
 // The tensor of package torch and the one of package tensor are the same type.
-//
-// S1-046
 func TestOneTensorType(t *testing.T) {
 	var x *tensor.Tensor = torch.Ones([]int{1})
 	near(t, x, 1)

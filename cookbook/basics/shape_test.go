@@ -9,8 +9,6 @@ import (
 )
 
 // A view shares memory, reshape copies where it must, permute only changes strides.
-//
-// S1-055, S1-062, S1-065
 func TestViewReshapePermute(t *testing.T) {
 	x := torch.Arange(6.0).View([]int{2, 3})
 	p := x.Permute([]int{1, 0})
@@ -25,7 +23,6 @@ func TestViewReshapePermute(t *testing.T) {
 	fails(t, "view size is not compatible with input tensor's size and stride", func() { x.T().View([]int{6}) })
 }
 
-// S1-063, S3-052, S3-053
 func TestCloneAndDetach(t *testing.T) {
 	x := torch.Ones([]int{2}).SetRequiresGrad(true)
 	c, d, both := x.Clone(), x.Detach(), x.Detach().Clone()
@@ -43,7 +40,6 @@ func TestCloneAndDetach(t *testing.T) {
 	near(t, x, 5, 1)
 }
 
-// S1-064
 func TestContiguous(t *testing.T) {
 	x := torch.Arange(6.0).View([]int{2, 3})
 	if x.T().IsContiguous() {
@@ -55,8 +51,6 @@ func TestContiguous(t *testing.T) {
 }
 
 // memory_format is an argument, not an attribute.
-//
-// S1-061
 func TestChannelsLast(t *testing.T) {
 	x := torch.Empty([]int{2, 3, 4, 5}).To(torch.ChannelsLast)
 	if !slices.Equal(x.Strides(), []int{60, 1, 15, 3}) {
@@ -67,14 +61,12 @@ func TestChannelsLast(t *testing.T) {
 	}
 }
 
-// S1-054
 func TestResize(t *testing.T) {
 	x := torch.Arange(6.0).View([]int{2, 3})
 	shaped(t, x.ResizeInPlace([]int{3, 2}), 3, 2)
 	near(t, x, 0, 1, 2, 3, 4, 5)
 }
 
-// S3-001
 func TestFlatten(t *testing.T) {
 	x := torch.Zeros([]int{2, 3, 4})
 	shaped(t, torch.Flatten(x), 24)

@@ -53,8 +53,6 @@ func refuses(t *testing.T, text string, f func()) {
 }
 
 // A dataset of one's own, in batches.
-//
-// S1-058, S3-060, S3-061, S3-063
 func Example() {
 	loader := data.NewCollatedLoader(count(10), asList, data.LoaderOptions{BatchSize: 4})
 	for batch, err := range loader.Iter(context.Background()) {
@@ -71,8 +69,6 @@ func Example() {
 }
 
 // A dataset's length counts samples, a loader's counts batches.
-//
-// S3-062, S3-064, S3-071
 func TestLengths(t *testing.T) {
 	d := count(100)
 	all := data.NewCollatedLoader(d, asList, data.LoaderOptions{BatchSize: 64})
@@ -93,8 +89,6 @@ func TestLengths(t *testing.T) {
 }
 
 // A new order every epoch, the one that PyTorch draws.
-//
-// S3-065
 func TestShuffle(t *testing.T) {
 	torch.ManualSeed(0)
 	l := data.NewCollatedLoader(count(10), asList, data.LoaderOptions{BatchSize: 4, Shuffle: true})
@@ -110,7 +104,6 @@ func TestShuffle(t *testing.T) {
 	}
 }
 
-// S1-084, S3-066, S3-067
 func TestExclusiveOptions(t *testing.T) {
 	s := data.NewSequentialSampler(4)
 	refuses(t, "sampler option is mutually exclusive with shuffle", func() {
@@ -129,8 +122,6 @@ func TestExclusiveOptions(t *testing.T) {
 }
 
 // Samples of tensors are stacked, structs and slices field by field.
-//
-// S3-069
 func TestCollate(t *testing.T) {
 	type sample struct{ X, Label *torch.Tensor }
 	b, err := data.DefaultCollate([]sample{
@@ -152,8 +143,6 @@ func TestCollate(t *testing.T) {
 }
 
 // Tensors of inputs and targets are a dataset already.
-//
-// S3-060
 func TestTensorDataset(t *testing.T) {
 	d := data.NewTensorDataset(torch.Arange(10.0).View([]int{5, 2}), torch.Arange(5))
 	for b, err := range data.NewDataLoader(d, data.LoaderOptions{BatchSize: 5}).Iter(context.Background()) {
@@ -167,8 +156,6 @@ func TestTensorDataset(t *testing.T) {
 }
 
 // An error of a sample ends the epoch and says which sample it was.
-//
-// S3-061
 func TestFailingSample(t *testing.T) {
 	l := data.NewCollatedLoader(data.NewSubset(count(3), []int{0, 7}), asList)
 	var last error

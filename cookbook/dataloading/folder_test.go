@@ -77,7 +77,6 @@ func toTensor(img image.Image) *torch.Tensor {
 	return toBytes(img).Permute([]int{2, 0, 1}).Float().DivScalar(255)
 }
 
-// S1-060, S2-054, S2-057
 func TestFolderOfImages(t *testing.T) {
 	root := t.TempDir()
 	for k, class := range []string{"ants", "bees"} {

@@ -24,7 +24,6 @@ func (c countDown) Indices() iter.Seq[int] {
 	}
 }
 
-// S3-074, S3-075, S3-076
 func TestSequentialAndOwnSampler(t *testing.T) {
 	s := data.NewSequentialSampler(4)
 	if order(s) != "[0 1 2 3]" || s.Len() != 4 {
@@ -37,8 +36,6 @@ func TestSequentialAndOwnSampler(t *testing.T) {
 }
 
 // Every sampler draws PyTorch's numbers.
-//
-// S3-077, S3-078, S3-079
 func TestRandomSamplers(t *testing.T) {
 	weights := []float64{.1, .9, .4, .7, 3, .6}
 	for _, c := range []struct {
@@ -61,7 +58,6 @@ func TestRandomSamplers(t *testing.T) {
 	}
 }
 
-// S3-080
 func TestBatchSampler(t *testing.T) {
 	s := data.NewSequentialSampler(10)
 	if got := fmt.Sprint(slices.Collect(data.NewBatchSampler(s, 3,
@@ -75,8 +71,6 @@ func TestBatchSampler(t *testing.T) {
 }
 
 // The share of each of several processes; the rank counts over all hosts. SetEpoch makes the next order another one.
-//
-// S1-083
 func TestDistributedSampler(t *testing.T) {
 	for _, c := range []struct {
 		o     data.DistributedOptions

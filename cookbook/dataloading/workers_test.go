@@ -13,8 +13,6 @@ import (
 )
 
 // Workers are goroutines. They load ahead, and the batches come in the same order.
-//
-// S3-068
 func TestWorkersKeepTheOrder(t *testing.T) {
 	alone := batches(t, data.NewCollatedLoader(count(10), asList, data.LoaderOptions{BatchSize: 3}))
 	two := batches(t, data.NewCollatedLoader(count(10), asList, data.LoaderOptions{BatchSize: 3, Workers: 2}))
@@ -24,8 +22,6 @@ func TestWorkersKeepTheOrder(t *testing.T) {
 }
 
 // WorkerInit is called once per worker, before it loads.
-//
-// S3-073
 func TestWorkerInit(t *testing.T) {
 	var mu sync.Mutex
 	var ids []int
@@ -51,8 +47,6 @@ func (s stuck) Get(int) (int, error) {
 }
 
 // Waiting too long for a batch is an error; the batch is not skipped.
-//
-// S3-072
 func TestTimeout(t *testing.T) {
 	d := stuck{make(chan bool)}
 	e := data.NewCollatedLoader(d, asList,
@@ -66,8 +60,6 @@ func TestTimeout(t *testing.T) {
 }
 
 // A pinned batch is a hint for devices; without one it changes nothing.
-//
-// S3-070
 func TestPinMemory(t *testing.T) {
 	if got := batches(t, data.NewCollatedLoader(count(3), asList,
 		data.LoaderOptions{PinMemory: true, BatchSize: 3})); got != "[[0 1 2]]" {

@@ -24,8 +24,6 @@ func open(t *testing.T) *coco.COCO {
 }
 
 // A mask as run lengths: columns first, zeros first.
-//
-// S4-098
 func Example_runLengths() {
 	r, err := coco.EncodeMask([][]uint8{
 		{0, 1, 1},
@@ -44,8 +42,6 @@ func Example_runLengths() {
 }
 
 // Ids of categories, images and annotations, by what they have in common.
-//
-// S4-097
 func TestFind(t *testing.T) {
 	c := open(t)
 	yes := true
@@ -69,8 +65,6 @@ func TestFind(t *testing.T) {
 }
 
 // An annotation's mask is as large as its image, and about as large in area as the file says.
-//
-// S4-097
 func TestMaskOfAnnotation(t *testing.T) {
 	c := open(t)
 	no := false

@@ -1,5 +1,5 @@
 // Package detection shows COCO: finding annotations, masks and their run lengths, and the evaluation of detections.
 //
-// The code is in the tests, which run. Each names the rows of the acceptance index that it covers (S4-097, …);
-// docs/from-pytorch.md is the table that goes from a line of Python to its line of Go.
+// The code is in the tests, which run; docs/from-pytorch.md is the table that goes from a line of Python to its line of
+// Go.
 package detection

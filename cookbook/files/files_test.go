@@ -36,8 +36,6 @@ func refused(t *testing.T, err error, texts ...string) {
 }
 
 // Save the weights of a network, not the network itself, and load them into another one.
-//
-// S0-012, S0-013, S1-074, S1-076, S1-077
 func TestSaveAndLoad(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "xxx.pth")
 	model := nn.NewLinear(3, 2)
@@ -53,8 +51,6 @@ func TestSaveAndLoad(t *testing.T) {
 }
 
 // The file is the zip archive that torch.save writes and torch.load opens, weights_only included.
-//
-// S0-012
 func TestFileIsPyTorchs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "xxx.pth")
 	check(t, torch.Save(path, nn.NewLinear(3, 2).StateDict()))
@@ -74,8 +70,6 @@ func TestFileIsPyTorchs(t *testing.T) {
 }
 
 // A whole checkpoint is a dict; Load gives it back with its kinds of values.
-//
-// S1-075
 func TestCheckpoint(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "checkpoint.pt")
 	model := nn.NewLinear(2, 1)
@@ -96,8 +90,6 @@ func TestCheckpoint(t *testing.T) {
 }
 
 // Loading part of a network: names that do not match are reported, other shapes are still an error.
-//
-// S3-092
 func TestPartialLoad(t *testing.T) {
 	model := nn.NewSequential(nn.NewLinear(2, 2))
 	sd := &torch.StateDict{}
@@ -124,8 +116,6 @@ type Wrapper struct {
 }
 
 // Weights that were saved inside a wrapper are called "module.weight". They fit a wrapped network, or lose the prefix.
-//
-// S2-062, S2-063, S2-064, S2-065
 func TestPrefix(t *testing.T) {
 	sd := nn.New(&Wrapper{Module: nn.NewLinear(2, 1)}).StateDict()
 	bare := nn.NewLinear(2, 1)
@@ -144,8 +134,6 @@ func TestPrefix(t *testing.T) {
 
 // Tensors of a file that was written on a GPU come to the CPU when they are mapped there; otherwise, as in PyTorch, the
 // error says so.
-//
-// S2-058, S2-059, S2-061
 func TestLoadToCPU(t *testing.T) {
 	model := nn.NewLinear(2, 1)
 	var cpu, gpu bytes.Buffer
@@ -189,8 +177,6 @@ func TestLoadToCPU(t *testing.T) {
 }
 
 // The handwritten digits, from their original files.
-//
-// S1-059
 func TestMNIST(t *testing.T) {
 	root := shared.Path(t, "data/mnist")
 	for train, want := range map[bool]int{true: 60000, false: 10000} {

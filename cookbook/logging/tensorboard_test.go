@@ -21,8 +21,6 @@ func check(t *testing.T, err error) {
 }
 
 // A loss curve, written and read.
-//
-// S1-096, S4-123
 func Example() {
 	dir, err := os.MkdirTemp("", "runs")
 	if err != nil {
@@ -64,8 +62,6 @@ func Example() {
 
 // The file's name tells when, where and by which process it was written; its first record carries the version of the
 // format.
-//
-// S4-123
 func TestEventFile(t *testing.T) {
 	dir := t.TempDir()
 	w, err := tensorboard.NewSummaryWriter(dir)
@@ -93,8 +89,6 @@ func TestEventFile(t *testing.T) {
 }
 
 // Weights as a histogram and a picture straight from tensors.
-//
-// S1-096
 func TestTensors(t *testing.T) {
 	dir := t.TempDir()
 	w, err := tensorboard.NewSummaryWriter(dir)

@@ -20,8 +20,6 @@ func newMyModule() *MyModule { return nn.New(&MyModule{Linear: nn.NewLinear(3, 3
 func (m *MyModule) Forward(x *torch.Tensor) *torch.Tensor { return m.Linear.Forward(x) }
 
 // The same seed initialises a layer with PyTorch's numbers, and modules print as in Python.
-//
-// S0-011
 func Example_ownModule() {
 	torch.ManualSeed(0)
 	m := newMyModule()
@@ -41,7 +39,6 @@ func Example_ownModule() {
 	// tensor([[-0.0170, -0.6669,  0.2816]])
 }
 
-// S0-005, S3-084
 func TestTrainingMode(t *testing.T) {
 	m := newMyModule()
 	if !m.Training() {
@@ -59,8 +56,6 @@ func TestTrainingMode(t *testing.T) {
 }
 
 // Dropout sets elements to 0 in training mode and scales up the others; in evaluation mode it does nothing.
-//
-// S0-006, S0-007, S0-008
 func TestDropout(t *testing.T) {
 	x := torch.TensorOf[float32](1, 2, 3, 4, 5)
 	model := nn.NewSequential(nn.NewDropout(nn.DropoutOptions{P: torch.Some(0.3)}))
@@ -83,8 +78,6 @@ func TestDropout(t *testing.T) {
 }
 
 // The class and the function do the same.
-//
-// S1-069, S3-088
 func TestClassAndFunction(t *testing.T) {
 	c, x := nn.NewConv2d(2, 3, 3, nn.Conv2dOptions{Padding: nn.Size{1}}), torch.Randn([]int{1, 2, 5, 5})
 	if !torch.Equal(c.Forward(x), F.Conv2d(x, c.Weight, F.Conv2dOptions{Bias: c.Bias, Padding: []int{1}})) {
@@ -97,8 +90,6 @@ func TestClassAndFunction(t *testing.T) {
 }
 
 // One member of each family of layers.
-//
-// S1-067, S1-068, S3-087
 func TestFamilies(t *testing.T) {
 	x := torch.Randn([]int{2, 4, 8, 8})
 	y := nn.NewSequential(nn.NewConv2d(4, 8, 3), nn.NewBatchNorm2d(8), nn.NewReLU(), nn.NewMaxPool2d(2),
@@ -119,8 +110,6 @@ func TestFamilies(t *testing.T) {
 }
 
 // A hook sees what a layer gives.
-//
-// S1-095
 func TestForwardHook(t *testing.T) {
 	net := nn.NewSequential(nn.NewLinear(3, 2), nn.NewReLU())
 	var seen []int
@@ -172,8 +161,6 @@ func (l *Loop) Forward(xs *torch.Tensor) *torch.Tensor {
 }
 
 // The figures are those of PyTorch, whether it runs the loop directly or as a script.
-//
-// S0-041
 func TestLoopsAndBranches(t *testing.T) {
 	torch.ManualSeed(0)
 	torch.Rand([]int{3, 4}) // the example inputs x and h

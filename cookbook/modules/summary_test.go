@@ -9,8 +9,6 @@ import (
 )
 
 // A table of layers, parameters and memory, as torchinfo prints it.
-//
-// S1-092, S1-093, S3-097
 func TestSummary(t *testing.T) {
 	s, err := summary.Of(newResNet18(1000), torch.Zeros([]int{1, 3, 300, 300}))
 	if err != nil {
@@ -31,8 +29,6 @@ func TestSummary(t *testing.T) {
 }
 
 // Operations of the convolutions and of the last layer: a multiply-add is two.
-//
-// S3-093
 func TestFLOPs(t *testing.T) {
 	s, err := summary.Of(newResNet18(1000), torch.Zeros([]int{1, 3, 224, 224}))
 	if err != nil {

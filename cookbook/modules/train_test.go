@@ -13,8 +13,6 @@ import (
 )
 
 // The training loop: module, loss, optimizer; then forward, zero_grad, backward, step.
-//
-// S1-071, S1-073
 func Example_trainingLoop() {
 	torch.ManualSeed(0)
 	model := nn.NewLinear(1, 1)
@@ -59,7 +57,6 @@ func groups(m nn.Module) (norms, weights, biases []*torch.Tensor) {
 	return
 }
 
-// S0-072
 func TestThreeGroups(t *testing.T) {
 	net := nn.NewSequential(nn.NewConv2d(3, 8, 3, nn.Conv2dOptions{NoBias: true}), nn.NewBatchNorm2d(8), nn.NewReLU(),
 		nn.NewFlatten(),
@@ -81,8 +78,6 @@ func TestThreeGroups(t *testing.T) {
 }
 
 // An optimizer for the first group; the others are added with settings of their own.
-//
-// S0-073, S0-074
 func TestAddParamGroup(t *testing.T) {
 	net := nn.NewSequential(nn.NewConv2d(3, 8, 3, nn.Conv2dOptions{NoBias: true}), nn.NewBatchNorm2d(8),
 		nn.NewFlatten(), nn.NewLinear(8, 2))
@@ -105,8 +100,6 @@ func TestAddParamGroup(t *testing.T) {
 }
 
 // A small rate for the pretrained part, a larger one for the head.
-//
-// S2-066, S3-096
 func TestRatePerGroup(t *testing.T) {
 	m := newResNet18(1000)
 	head := m.FC.Parameters()
@@ -129,8 +122,6 @@ func TestRatePerGroup(t *testing.T) {
 }
 
 // Clipping scales all gradients together, so that their common norm is at most the bound.
-//
-// S0-055, S0-063, S0-064
 func TestClipGradNorm(t *testing.T) {
 	fresh := func() (x, z *torch.Tensor) {
 		x, z = torch.TensorOf[float32](1, 2).SetRequiresGrad(true), torch.TensorOf[float32](2, 3).SetRequiresGrad(true)

@@ -13,8 +13,6 @@ import (
 var fromDim1 = tensor.FlattenOptions{StartDim: 1}
 
 // Numbers of modules, parameters and entries of a real network.
-//
-// S3-081, S3-082, S3-089, S3-090, S3-091
 func TestCountResNet(t *testing.T) {
 	m := newResNet18(1000)
 	modules, convs := 0, 0
@@ -46,8 +44,6 @@ func TestCountResNet(t *testing.T) {
 }
 
 // Fine-tuning: freeze everything, put a new head in its place, which requires grad.
-//
-// S0-010
 func TestReplaceHead(t *testing.T) {
 	m := newResNet18(1000)
 	m.RequiresGrad(false)
@@ -64,8 +60,6 @@ func TestReplaceHead(t *testing.T) {
 }
 
 // Initialise every convolution that is found by walking.
-//
-// S3-082
 func TestInitConvs(t *testing.T) {
 	net := nn.NewSequential(nn.NewConv2d(3, 2, 1), nn.NewReLU())
 	torch.ManualSeed(0)
@@ -78,8 +72,6 @@ func TestInitConvs(t *testing.T) {
 }
 
 // Layers go into another model under their own, not their dotted, name.
-//
-// S3-083
 func TestCopyLayersByName(t *testing.T) {
 	convs := nn.NewSequential()
 	for name, m := range nn.NamedChildren(newBasicBlock(4, 4, 1)) {
@@ -102,7 +94,6 @@ type Lists struct {
 	hidden []nn.Module `torch:"-"` // left out on purpose; without the tag New would refuse the private field
 }
 
-// S3-085
 func TestWhatIsRegistered(t *testing.T) {
 	a := nn.NewLinear(2, 2)
 	m := nn.New(&Lists{A: a, ML: []nn.Module{a}, hidden: []nn.Module{nn.NewLinear(9, 9)}})
@@ -127,7 +118,6 @@ func (m *Twice) Forward(x *torch.Tensor) *torch.Tensor {
 	return x
 }
 
-// S3-086
 func TestOneModuleCalledTwice(t *testing.T) {
 	m := nn.New(&Twice{Layers: nn.NewModuleList(nn.NewLinear(1, 1))})
 	w, b := m.Parameters()[0], m.Parameters()[1]
@@ -141,8 +131,6 @@ func TestOneModuleCalledTwice(t *testing.T) {
 }
 
 // Batch normalisation has two parameters and three buffers: the variance, not the deviation, and a count.
-//
-// S3-094
 func TestBatchNormState(t *testing.T) {
 	m := nn.NewBatchNorm2d(4)
 	if n := len(m.Parameters()); n != 2 {

@@ -22,8 +22,6 @@ func check(t *testing.T, err error) {
 
 // Write three records and read them back. A record is the magic number, its length, the bytes, and zeros up to a
 // multiple of 4.
-//
-// S0-076, S0-077, S0-078, S0-079
 func Example() {
 	var file bytes.Buffer
 	w := recordio.NewWriter(&file)
@@ -52,8 +50,6 @@ func Example() {
 }
 
 // An index beside the file gives access by key. It keeps the order of its keys; an unknown key is an error.
-//
-// S0-080, S0-084, S0-085
 func TestIndexed(t *testing.T) {
 	idx, rec := filepath.Join(t.TempDir(), "data.idx"), filepath.Join(t.TempDir(), "data.rec")
 	w, err := recordio.CreateIndexed(idx, rec)
@@ -85,8 +81,6 @@ func TestIndexed(t *testing.T) {
 
 // Records of 5760, 6742 and 6773 bytes: the padding is not part of what is read, and the index is text, a key and an
 // offset per line.
-//
-// S0-081, S0-082, S0-083
 func TestPaddingAndIndexText(t *testing.T) {
 	var rec, idx bytes.Buffer
 	w := recordio.NewIndexedWriter(&idx, &rec)
@@ -109,8 +103,6 @@ func TestPaddingAndIndexText(t *testing.T) {
 }
 
 // The header in front of a picture is 24 bytes. With several labels the flag is their number; it is not free to use.
-//
-// S0-086, S0-087, S0-089
 func TestHeader(t *testing.T) {
 	one := recordio.Pack(recordio.IRHeader{Label: 4, ID: 2574}, []byte("data"))
 	if got := hex.EncodeToString(one[:24]); got != "00000000"+"00008040"+"0e0a000000000000"+"0000000000000000" {
@@ -128,8 +120,6 @@ func TestHeader(t *testing.T) {
 }
 
 // A picture travels as JPEG or PNG, its channels in the order blue, green, red. PNG is exact, JPEG nearly.
-//
-// S0-086, S0-088
 func TestImages(t *testing.T) {
 	grey, colour := recordio.NewImage(32, 32, 1), recordio.NewImage(32, 32, 3)
 	for y := range 32 {
@@ -162,8 +152,6 @@ func TestImages(t *testing.T) {
 }
 
 // A record file with an index is a dataset.
-//
-// S0-075
 func TestDataset(t *testing.T) {
 	idx, rec := filepath.Join(t.TempDir(), "data.idx"), filepath.Join(t.TempDir(), "data.rec")
 	w, err := recordio.CreateIndexed(idx, rec)

@@ -41,6 +41,9 @@ var info = [numTypes]struct {
 	{"complex128", "ComplexDouble", "c10::complex<double>", 16},
 }
 
+// Valid reports one of the element types.
+func (d DType) Valid() bool { return d > Invalid && d < numTypes }
+
 // Size is the number of bytes of one element.
 func (d DType) Size() int { return info[d].size }
 

@@ -15,6 +15,7 @@ import (
 	"go/format"
 	"go/parser"
 	"go/token"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -137,7 +138,7 @@ func generate(root, out string) {
 }
 
 // folders are the packages with generated functions, "" for the root.
-var folders = []string{"tensor", "", "nn/functional", "internal/fused", "fft", "linalg", "signal/windows"}
+var folders = []string{"tensor", "", "nn/functional", "internal/fused", "fft", "linalg", "signal/windows", "special", "masked"}
 
 // packageOf is the folder of the package that an operator's function is in, "" for package torch, and whether it is
 // a method of Tensor instead, if it can be.
@@ -147,21 +148,43 @@ func packageOf(s *tensor.Schema) (folder string, method bool) {
 		return "nn/functional", false
 	case s.Namespace == "gotorch":
 		return "internal/fused", false
+	case s.Namespace == "masked":
+		return "masked", false
 	case s.Namespace == "signal":
 		return "signal/windows", false
 	case strings.HasPrefix(s.Name, "fft_"): // torch.fft
 		return "fft", false
-	case strings.HasPrefix(s.Name, linalgPrefix):
+	case strings.HasPrefix(s.Name, "linalg_"): // torch.linalg
 		return "linalg", false
+	case strings.HasPrefix(s.Name, "special_"): // torch.special
+		return "special", false
+	case s.Namespace == "aten" && functionsOnly[s.Name]:
+		return "", false
 	}
 	return "", true
 }
 
-// linalgPrefix begins the names of torch.linalg's operators; the package's functions go without it.
-const linalgPrefix = "linalg_"
+// functionsOnly are the operators that Python's torch has as functions with the operators' own arguments, beside those
+// of torch.nn.functional with other defaults (a reduction is a number); they are no methods of Tensor. Every schema of
+// these names declares the function, whatever helper registers it.
+var functionsOnly = map[string]bool{}
 
-// goBase is the Go name of an operator without what its overload adds.
-func goBase(name string) string { return goname.Of(strings.TrimPrefix(name, linalgPrefix)) }
+func init() {
+	for _, name := range strings.Fields("adaptive_avg_pool1d adaptive_max_pool1d avg_pool1d batch_norm bilinear " +
+		"binary_cross_entropy_with_logits conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d " +
+		"conv_transpose3d ctc_loss embedding_bag group_norm hinge_embedding_loss instance_norm kl_div layer_norm " +
+		"margin_ranking_loss max_pool1d max_pool1d_with_indices max_pool2d max_pool3d poisson_nll_loss rms_norm " +
+		"triplet_margin_loss") {
+		functionsOnly[name] = true
+	}
+}
+
+// goName is the Go name of an operator that has none of its own; the packages of torch.special and torch.linalg leave
+// the prefixes away.
+func goName(s *tensor.Schema) string {
+	name := strings.TrimPrefix(strings.TrimPrefix(s.Name, "special_"), "linalg_")
+	return goname.Of(name) + goname.Suffix(s.Overload)
+}
 
 // sources is the text of the generated files of a family, by the folder of the package.
 type sources map[string]*bytes.Buffer
@@ -303,7 +326,34 @@ func read(dir string) []*def {
 			return true
 		})
 	}
+	for _, f := range parsed {
+		ast.Inspect(f, func(n ast.Node) bool {
+			if e, ok := n.(ast.Expr); ok {
+				if d := functionOnly(known.text(e)); d != nil {
+					d.known, d.pos = known, fset.Position(e.Pos())
+					defs = append(defs, d)
+					return false
+				}
+			}
+			return true
+		})
+	}
 	return defs
+}
+
+// functionOnly is the declaration of a function of functionsOnly by its schema, nil for other texts.
+func functionOnly(text string) *def {
+	if !schemaRE.MatchString(text) {
+		return nil
+	}
+	s, err := tensor.ParseSchema(text)
+	check(err)
+	overloads := []string{"", "input", "Tensor"}
+	if s.Namespace != "aten" || !functionsOnly[s.Name] || !slices.Contains(overloads, s.Overload) {
+		return nil
+	}
+	return &def{text: text, sch: s, goName: goname.Of(s.Name), doc: "has the arguments of Python's torch." + s.Name +
+		"; package nn/functional has the function with those of torch.nn.functional, and says what it computes."}
 }
 
 func ident(e ast.Expr) string {
@@ -342,22 +392,42 @@ func (d *def) field(name string, v ast.Expr) {
 	}
 }
 
-// constants are the values of a package's constants by name. A name that several scopes declare has no value.
-type constants map[string]ast.Expr
+// constants are a package's constants by name.
+type constants map[string][]constant
+
+// constant is a declaration and the piece of source in which it holds: the block around it, or everything.
+type constant struct {
+	value    ast.Expr
+	from, to token.Pos
+}
 
 func constantsOf(files []*ast.File) constants {
 	known := constants{}
+	var blocks []*ast.BlockStmt
 	for _, f := range files {
 		ast.Inspect(f, func(n ast.Node) bool {
-			if d, ok := n.(*ast.GenDecl); ok && d.Tok == token.CONST {
-				for _, s := range d.Specs {
+			switch x := n.(type) {
+			case *ast.BlockStmt:
+				blocks = append(blocks, x) // an outer block comes before those in it
+			case *ast.GenDecl:
+				if x.Tok != token.CONST {
+					break
+				}
+				c := constant{to: math.MaxInt}
+				for _, b := range slices.Backward(blocks) {
+					if b.Pos() <= x.Pos() && x.Pos() < b.End() {
+						c.from, c.to = b.Pos(), b.End()
+						break
+					}
+				}
+				for _, s := range x.Specs {
 					v := s.(*ast.ValueSpec)
 					for i, name := range v.Names {
-						if _, twice := known[name.Name]; twice || i >= len(v.Values) {
-							known[name.Name] = nil
-						} else {
-							known[name.Name] = v.Values[i]
+						c.value = nil
+						if i < len(v.Values) {
+							c.value = v.Values[i]
 						}
+						known[name.Name] = append(known[name.Name], c)
 					}
 				}
 			}
@@ -365,6 +435,17 @@ func constantsOf(files []*ast.File) constants {
 		})
 	}
 	return known
+}
+
+// of is the value of the constant that a name means where it stands, nil without.
+func (known constants) of(name *ast.Ident) ast.Expr {
+	best := constant{to: math.MaxInt}
+	for _, c := range known[name.Name] {
+		if c.from <= name.Pos() && name.Pos() < c.to && c.to-c.from <= best.to-best.from {
+			best = c
+		}
+	}
+	return best.value
 }
 
 // text is the text of a string literal, a constant, or a sum of them; "" for an expression with other parts, which only
@@ -380,7 +461,7 @@ func (known constants) find(e ast.Expr) (text string, ok bool) {
 		s, err := strconv.Unquote(x.Value)
 		return s, err == nil && x.Kind == token.STRING
 	case *ast.Ident:
-		if v := known[x.Name]; v != nil {
+		if v := known.of(x); v != nil {
 			return known.find(v)
 		}
 	case *ast.BinaryExpr:
@@ -413,19 +494,18 @@ func emit(d *def, src sources) {
 		if i == 0 || f.Alias != forms[i-1].Alias {
 			base, doc = d.goName, d.doc
 			if f.Alias > 0 {
-				base = goBase(s.Name) + goname.Suffix(s.Overload)
-				if rest, ok := strings.CutPrefix(d.goName, goBase(d.sch.Name)); ok {
-					base = goBase(s.Name) + rest // ClampTensor: ClipTensor
+				base = goName(s)
+				if rest, ok := strings.CutPrefix(d.goName, goname.Of(d.sch.Name)); ok {
+					base = goname.Of(s.Name) + rest // ClampScalar: ClipScalar
 				}
-				doc = fmt.Sprintf("is another name of [Tensor.%s].",
-					first(d.goName, goBase(d.sch.Name)+goname.Suffix(d.sch.Overload)))
+				doc = anotherName(d, s)
 			} else if base == "" {
-				base = goBase(s.Name) + goname.Suffix(s.Overload)
+				base = goName(s)
 			}
 		}
 		switch {
 		// an option; Python's operators, which are for boxed calls
-		case f.Out, s.Namespace != d.sch.Namespace && strings.HasPrefix(s.Name, "__"):
+		case f.Out, s.Namespace != d.sch.Namespace && strings.HasPrefix(s.Name, "_"):
 		case i == 0 || f.Alias != forms[i-1].Alias:
 			emitForm(d, s, base, doc, hasOut[f.Alias], src)
 		case f.InPlace && f.Number >= 0:
@@ -438,6 +518,22 @@ func emit(d *def, src sources) {
 			emitForm(d, s, base+"Scalar", "is "+base+" with a number.", false, src)
 		}
 	}
+}
+
+// anotherName is the comment of the form s of an operator under another name.
+func anotherName(d *def, s *tensor.Schema) string {
+	name := first(d.goName, goName(d.sch))
+	folder, method := packageOf(d.sch)
+	at, _ := packageOf(s)
+	switch {
+	case folder == at && method:
+		return fmt.Sprintf("is another name of [Tensor.%s].", name)
+	case method:
+		return fmt.Sprintf("is another name of [tensor.Tensor.%s].", name)
+	case folder == at:
+		return fmt.Sprintf("is another name of [%s].", name)
+	}
+	return fmt.Sprintf("is another name of %s.%s.", first(path.Base(folder), "torch"), name)
 }
 
 func first(a, b string) string {
@@ -517,7 +613,8 @@ func lower(s string) string {
 
 func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, src sources) {
 	folder, method := packageOf(s)
-	method = method && len(s.Params) > 0 && s.Params[0].Name == "self" && s.Params[0].Kind == tensor.KTensor
+	self := selfOf(s)
+	method = method && self >= 0
 	gen := func(b *bytes.Buffer, q string, asMethod bool, optType string) {
 		slotVar := "slot" + name
 		full := s.FullName()
@@ -544,7 +641,7 @@ func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, src sources)
 		var pos, opt []int
 		for i := range s.Params {
 			p := &s.Params[i]
-			if asMethod && i == 0 {
+			if asMethod && i == self {
 				continue
 			}
 			if p.Kind == tensor.KLayout || p.Name == "pin_memory" {
@@ -560,8 +657,9 @@ func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, src sources)
 		if out && len(opt) == 0 {
 			optType = q + "OutOptions"
 		}
+		ownOptions := ""
 		if hasOpt && optType == "" {
-			optType = name + "Options"
+			optType, ownOptions = name+"Options", name
 			fmt.Fprintf(b, "// %s are the optional arguments of %s; the zero value is PyTorch's default.\ntype %s "+
 				"struct {\n", optType, name, optType)
 			for _, i := range opt {
@@ -586,16 +684,13 @@ func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, src sources)
 			doc = "is PyTorch's " + s.Name + "."
 		}
 		fmt.Fprintf(b, "%s\n", comment(name, doc))
-		var params []string
+		var params, names []string
 		for _, i := range pos {
 			typ, _ := goType(&s.Params[i], q)
-			if s.Params[i].Kind == tensor.KScalar {
-				typ = q + "Scalar"
-			}
-			params = append(params, lower(s.Params[i].Name)+" "+typ)
+			params, names = append(params, lower(s.Params[i].Name)+" "+typ), append(names, lower(s.Params[i].Name))
 		}
 		if hasOpt {
-			params = append(params, "opts ..."+optType)
+			params, names = append(params, "opts ..."+optType), append(names, "opts...")
 		}
 		ret, do := results(s, q)
 		if asMethod {
@@ -618,7 +713,7 @@ func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, src sources)
 			fmt.Fprintf(b, "\tc := %sNewCall(slot, %d+shift)\n", q, len(s.Params)-1)
 		}
 		if asMethod {
-			fmt.Fprintf(b, "\t*c.Arg(0) = TensorValue(t)\n")
+			fmt.Fprintf(b, "\t*c.Arg(%d) = TensorValue(t)\n", self)
 		}
 		for _, i := range pos {
 			_, box := goType(&s.Params[i], q)
@@ -674,6 +769,7 @@ func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, src sources)
 			fmt.Fprintf(b, "\t}\n")
 		}
 		fmt.Fprintf(b, "\t%s\n}\n\n", do)
+		emitFormer(b, name, asMethod, params, names, ret, ownOptions)
 	}
 	if !method {
 		gen(src.of(folder), "tensor.", false, "")
@@ -681,8 +777,19 @@ func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, src sources)
 	}
 	gen(src.of("tensor"), "", true, "")
 	if !strings.HasSuffix(s.Name, "_") {
-		forward(d, s, name, out, src.of(folder))
+		forward(s, name, out, self, src.of(folder))
 	}
+}
+
+// selfOf is the parameter that is the receiver of the operator's method, -1 where the operator has none. It is the
+// first one, but for the two operators that PyTorch makes methods with self elsewhere: x.where(condition, other) is
+// where(condition, x, other), x.polygamma(n) is polygamma(n, x).
+func selfOf(s *tensor.Schema) int {
+	i := s.Index("self")
+	if i > 0 && s.Name != "where" && s.Name != "polygamma" || i >= 0 && s.Params[i].Kind != tensor.KTensor {
+		return -1
+	}
+	return i
 }
 
 // generatorParam is the place of an optional generator in a function of Python's torch, -1 where there is none. PyTorch
@@ -712,42 +819,47 @@ func plainCall(d *def, s *tensor.Schema, slot string, pos []int) string {
 	return ""
 }
 
-// forward writes the function of package torch that calls a method.
-func forward(d *def, s *tensor.Schema, name string, out bool, b *bytes.Buffer) {
-	var params, args []string
-	hasOpt, optional, optType := out, false, ""
+// forward writes the function of package torch that calls a method. Its parameters have the order of the schema.
+func forward(s *tensor.Schema, name string, out bool, self int, b *bytes.Buffer) {
+	var params, args, names []string
+	hasOpt, ownOptions := out, ""
 	for i := range s.Params {
 		p := &s.Params[i]
-		if i == 0 || p.Kind == tensor.KLayout || p.Name == "pin_memory" {
+		if p.Kind == tensor.KLayout || p.Name == "pin_memory" {
 			continue
 		}
 		if !p.Required() {
-			hasOpt, optional = true, true
+			hasOpt, ownOptions = true, name
 			continue
 		}
 		typ, _ := goType(p, "tensor.")
-		params = append(params, lower(p.Name)+" "+typ)
-		args = append(args, lower(p.Name))
+		v := lower(p.Name)
+		if i == self {
+			v = "t"
+		} else {
+			args = append(args, v)
+		}
+		params, names = append(params, v+" "+typ), append(names, v)
 	}
 	if hasOpt {
-		optType = "tensor." + name + "Options"
-		if !optional {
-			optType = "tensor.OutOptions"
+		optType := "tensor.OutOptions"
+		if ownOptions != "" {
+			optType = "tensor." + name + "Options"
 		}
-		params = append(params, "opts ..."+optType)
-		args = append(args, "opts...")
+		params, args, names = append(params, "opts ..."+optType), append(args, "opts..."), append(names, "opts...")
 	}
 	ret, _ := results(s, "tensor.")
 	fmt.Fprintf(b, "// %s is the function form of [tensor.Tensor.%s].\nfunc %s(%s) %s {\n", name, name, name,
-		strings.Join(append([]string{"t *tensor.Tensor"}, params...), ", "), ret)
+		strings.Join(params, ", "), ret)
 	if ret != "" {
 		fmt.Fprintf(b, "\treturn ")
 	}
 	fmt.Fprintf(b, "t.%s(%s)\n}\n\n", name, strings.Join(args, ", "))
-	if optional {
+	if ownOptions != "" {
 		fmt.Fprintf(b, "// %sOptions are the optional arguments of %s.\ntype %sOptions = tensor.%sOptions\n\n", name,
 			name, name, name)
 	}
+	emitFormer(b, name, false, params, names, ret, ownOptions)
 }
 
 // needsOpt reports a parameter whose Go zero value is a legal value other than the default.
@@ -785,6 +897,11 @@ func results(s *tensor.Schema, q string) (ret, do string) {
 		}
 		return q + "Value", "return c.DoValue()"
 	}
+	if n == 2 && s.Results[0].Kind == tensor.KTensor && s.Results[1].Kind == tensor.KTensors {
+		first, rest := lower(s.Results[0].Name), lower(s.Results[1].Name)
+		return fmt.Sprintf("(%s *%sTensor, %s []*%sTensor)", first, q, rest, q),
+			fmt.Sprintf("v := c.DoAll()\n\treturn v[0].T, v[1].X.([]*%sTensor)", q)
+	}
 	allT := true
 	var names []string
 	for i, r := range s.Results {
@@ -808,6 +925,7 @@ func results(s *tensor.Schema, q string) (ret, do string) {
 // operator's name, or by what it ends with if the name begins with "*".
 var documented = []struct{ op, names string }{
 	{"std_mean", "std mean"}, {"var_mean", "variance mean"},
+	{"embedding_bag", "output offset2bag bag_size max_indices"},
 	{"unique", "output inverse counts"}, {"unique_*", "output inverse counts"}, {"_unique*", "output inverse counts"},
 	{"*_with_indices", "output indices"}, {"*max_pool?d", "output indices"},
 	{"multi_head_attention_forward", "output weights"},

@@ -47,14 +47,19 @@ func Of(s string) string {
 	return b.String()
 }
 
-// Suffix is what an overload adds to the Go name: "dim_IntList" gives "Dim".
+// Suffix is what an overload adds to the Go name: "dim_IntList" gives "Dim". The name alone takes tensors; with
+// "Scalar" the last operand is a number, with "ScalarSelf" the first one (docs/adr/0008-names.md).
 func Suffix(o string) string {
 	switch o {
-	case "", "Tensor", "self", "default":
+	case "", "Tensor", "Tensor_Tensor", "self", "default":
 		return ""
+	case "Tensor_Scalar", "other_scalar", "Scalar_Other", "n_scalar":
+		return "Scalar"
+	case "Scalar_Tensor", "self_scalar", "Scalar_Self", "x_scalar":
+		return "ScalarSelf"
 	case "dim_IntList", "IntList", "dim_max", "dim_min":
 		return "Dim"
-	case "int":
+	case "int", "float":
 		return ""
 	}
 	o = strings.ReplaceAll(o, "Tensor_", "")

@@ -14,6 +14,16 @@ func TestOf(t *testing.T) {
 	}
 }
 
+func TestSuffix(t *testing.T) {
+	for in, want := range map[string]string{"": "", "Tensor": "", "Tensor_Tensor": "", "Scalar": "Scalar",
+		"Tensor_Scalar": "Scalar", "other_scalar": "Scalar", "Scalar_Tensor": "ScalarSelf", "self_scalar": "ScalarSelf",
+		"dim_IntList": "Dim", "Tensor_mode": "Mode"} {
+		if got := Suffix(in); got != want {
+			t.Errorf("Suffix(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
 func TestGeneratorOverload(t *testing.T) {
 	for in, want := range map[string]string{"": "generator", "low": "low_generator", "low_dtype": "low_generator_dtype",
 		"Tensor": "Tensor_generator"} {

@@ -67,7 +67,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(work)
+	defer func() { _ = os.RemoveAll(work) }()
 	clone := filepath.Join(work, "clone", "torch")
 	if err := plainClone(root, clone); err != nil {
 		return err

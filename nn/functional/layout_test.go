@@ -38,7 +38,7 @@ var layouts = map[string]func(x *torch.Tensor) *torch.Tensor{
 	"relu":       func(x *torch.Tensor) *torch.Tensor { return F.ReLU(x) },
 	"exp":        func(x *torch.Tensor) *torch.Tensor { return x.Exp() },
 	"mul_scalar": func(x *torch.Tensor) *torch.Tensor { return x.MulScalar(2.0) },
-	"clamp":      func(x *torch.Tensor) *torch.Tensor { return x.Clamp(torch.ClampOptions{Min: 0, Max: 6}) },
+	"clamp":      func(x *torch.Tensor) *torch.Tensor { return x.ClampScalar(torch.ClampScalarOptions{Min: 0, Max: 6}) },
 	"gt_scalar":  func(x *torch.Tensor) *torch.Tensor { return x.GtScalar(0) },
 	"add_self":   func(x *torch.Tensor) *torch.Tensor { return x.Add(x) },
 	"add_contig": func(x *torch.Tensor) *torch.Tensor { return x.Add(torch.Ones(x.Shape())) },
@@ -53,7 +53,7 @@ var layouts = map[string]func(x *torch.Tensor) *torch.Tensor{
 	},
 	"add_row":      func(x *torch.Tensor) *torch.Tensor { return x.Add(torch.Ones([]int{x.Size(3)})) },
 	"where":        func(x *torch.Tensor) *torch.Tensor { return torch.Where(x.GtScalar(0), x, torch.ZerosLike(x)) },
-	"where_scalar": func(x *torch.Tensor) *torch.Tensor { return torch.WhereScalarOther(x.GtScalar(0), x, 0.0) },
+	"where_scalar": func(x *torch.Tensor) *torch.Tensor { return torch.WhereScalar(x.GtScalar(0), x, 0.0) },
 	"batch_norm_train": func(x *torch.Tensor) *torch.Tensor {
 		return F.BatchNorm(x, nil, nil, F.BatchNormOptions{Training: true})
 	},

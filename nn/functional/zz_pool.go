@@ -4,7 +4,7 @@ package functional
 
 import "github.com/gotorch-dev/torch/tensor"
 
-var slotAdaptiveAvgPool1d = tensor.Slot("F::adaptive_avg_pool1d")
+var slotAdaptiveAvgPool1d = tensor.Slot("aten::adaptive_avg_pool1d")
 
 // AdaptiveAvgPool1d is the mean of windows that are placed so that output_size of them cover the input. Window i of m
 // over a size begins at floor(i·size/m) and ends before ceil((i+1)·size/m). Shapes: input [n, c, L] or [c, L]; the

@@ -40,7 +40,7 @@ func ClipGradNorm(parameters []*Tensor, maxNorm float64, opts ...ClipOptions) *T
 	}
 	tensor.NoGrad(func() {
 		// as PyTorch rounds: the coefficient in the norm's type, at most 1
-		coef := total.AddScalar(1e-6).Reciprocal().MulScalar(maxNorm).Clamp(tensor.ClampOptions{Max: 1.0})
+		coef := total.AddScalar(1e-6).Reciprocal().MulScalar(maxNorm).ClampScalar(tensor.ClampScalarOptions{Max: 1.0})
 		// nothing to do; elsewhere reading it would wait for the device
 		if coef.Device().Type == tensor.CPUDevice && coef.Item() == 1 {
 			return
@@ -108,7 +108,7 @@ func ClipGradValue(parameters []*Tensor, value float64) {
 	tensor.NoGrad(func() {
 		for _, p := range parameters {
 			if g := p.Grad(); g != nil {
-				g.ClampInPlace(tensor.ClampInPlaceOptions{Min: -value, Max: value})
+				g.ClampScalarInPlace(tensor.ClampScalarInPlaceOptions{Min: -value, Max: value})
 			}
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	_ "github.com/gotorch-dev/torch/ops/index"
 	_ "github.com/gotorch-dev/torch/ops/linalg"
 	_ "github.com/gotorch-dev/torch/ops/loss"
+	_ "github.com/gotorch-dev/torch/ops/masked"
 	_ "github.com/gotorch-dev/torch/ops/matmul"
 	_ "github.com/gotorch-dev/torch/ops/norm"
 	_ "github.com/gotorch-dev/torch/ops/pointwise"

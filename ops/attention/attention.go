@@ -40,8 +40,8 @@ func sdpa(c *Ctx) {
 	}
 	if mask != nil {
 		if isCausal {
-			c.Fail(tensor.ErrValue, "_scaled_dot_product_attention: Explicit attn_mask should not be set when "+
-				"is_causal=True")
+			c.FailHint(tensor.ErrValue, "in Go: set AttnMask or IsCausal, not both",
+				"_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
 		}
 		if mask.DType() != tensor.Bool && mask.DType() != tensor.Float32 && mask.DType() != q.DType() {
 			c.Fail(tensor.ErrDType, "Expected attn_mask dtype to be bool or float or to match query dtype, but got "+

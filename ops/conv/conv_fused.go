@@ -120,9 +120,9 @@ func limited(y *T, lo, hi float64) *T {
 	case below && above:
 		return y.HardTanh(tensor.HardTanhOptions{MinVal: lo, MaxVal: hi})
 	case below:
-		return y.Clamp(tensor.ClampOptions{Min: lo})
+		return y.ClampScalar(tensor.ClampScalarOptions{Min: lo})
 	case above:
-		return y.Clamp(tensor.ClampOptions{Max: hi})
+		return y.ClampScalar(tensor.ClampScalarOptions{Max: hi})
 	}
 	return y
 }

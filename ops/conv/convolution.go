@@ -153,7 +153,7 @@ func geometryOf(in, out, w []int, a arguments) *geometry {
 // compute names the element type in which a kernel works.
 func compute(c *Ctx, dt tensor.DType) tensor.DType {
 	if dt == tensor.Bool {
-		c.Fail(tensor.ErrNotImpl, "\"slow_conv2d_cpu\" not implemented for 'Bool'")
+		c.FailDType(tensor.ErrNotImpl, "slow_conv2d_cpu", dt)
 	}
 	return dt.Compute()
 }

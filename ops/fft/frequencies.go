@@ -77,7 +77,7 @@ func freqType(c *Ctx, name string) tensor.DType {
 		c.Fail(tensor.ErrDType, "%s requires a floating point or complex dtype", name)
 	}
 	if dt.IsComplex() {
-		c.Fail(tensor.ErrNotImpl, "\"arange_cpu\" not implemented for '%s'", dt.ClassName())
+		c.FailDType(tensor.ErrNotImpl, "arange_cpu", dt)
 	}
 	if n := c.Int(0); n < 0 {
 		c.Fail(tensor.ErrShape, "Trying to create tensor with negative dimension %d: [%d]", n, n)

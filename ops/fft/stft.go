@@ -273,7 +273,7 @@ func istft(c *Ctx) *T {
 		return op.Call1("aten::unfold_backward", frames, []int{frames.Size(0), all}, 1, n, hop)
 	}
 	y := overlapped(x.Mul(window.View([]int{1, 1, n})))
-	weight := overlapped(window.Pow(2).Expand([]int{1, frames, n}))
+	weight := overlapped(window.PowScalar(2).Expand([]int{1, frames, n}))
 	start, end := 0, all
 	if c.Bool(5) {
 		start, end = n/2, all-n/2

@@ -45,7 +45,7 @@ func (w window) compute(c *Ctx, dtypeArg int) *T {
 	n := c.Int(0)
 	switch {
 	case dtype.IsComplex():
-		c.Fail(tensor.ErrNotImpl, "\"arange_cpu\" not implemented for '%s'", dtype.ClassName())
+		c.FailDType(tensor.ErrNotImpl, "arange_cpu", dtype)
 	case !dtype.IsFloat():
 		c.Fail(tensor.ErrDType, "%s expects floating point dtypes, got: TensorOptions(dtype=%s)", w.name, dtype)
 	case n < 0:
@@ -133,9 +133,10 @@ func kaiserValues(x *T, n int, p []float64) *T {
 		x = x.Float()
 	}
 	x = x.MulScalar(2 / float64(n-1)).SubScalar(1)
-	root := x.Mul(x).MulScalar(-1).AddScalar(1).ClampMin(0).Sqrt()
-	peak := op.Full(x, nil, beta, x.DType()).SpecialI0e()
-	y := root.MulScalar(beta).SpecialI0e().Div(peak).Mul(root.SubScalar(1).MulScalar(math.Abs(beta)).Exp())
+	root := x.Mul(x).MulScalar(-1).AddScalar(1).ClampMinScalar(0).Sqrt()
+	peak := op.Call1("aten::special_i0e", op.Full(x, nil, beta, x.DType()))
+	y := op.Call1("aten::special_i0e", root.MulScalar(beta)).Div(peak)
+	y = y.Mul(root.SubScalar(1).MulScalar(math.Abs(beta)).Exp())
 	if dt != y.DType() {
 		y = y.ToDType(dt)
 	}

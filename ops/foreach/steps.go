@@ -405,7 +405,7 @@ var rpropStep = &step{
 			back := turn.LtScalar(0)
 			by := turn.OnesLike().MaskedFillScalarInPlace(turn.GtScalar(0), s.num(c, "etaplus")).
 				MaskedFillScalarInPlace(back, s.num(c, "etaminus"))
-			size.MulInPlace(by).ClampMinInPlace(s.num(c, "step_size_min")).ClampMaxInPlace(s.num(c, "step_size_max"))
+			size.MulInPlace(by).ClampMinScalarInPlace(s.num(c, "step_size_min")).ClampMaxScalarInPlace(s.num(c, "step_size_max"))
 			g = g.MaskedFillScalar(back, 0)
 			p.AddcmulInPlace(g.Sign(), size, tensor.AddcmulInPlaceOptions{Value: -1.0})
 			before.CopyInPlace(g)

@@ -139,7 +139,7 @@ func init() {
 		Schema: "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
 		Doc: "is self with a number written to the places that index names along " +
 			"dim.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.scatter_.html",
-		InPlace: true, Out: true, Infer: same,
+		Go: "ScatterScalar", InPlace: true, Out: true, Infer: same,
 		CPU:  func(c *Ctx) { write(c, number(c, 3), true) },
 		Save: "index",
 		VJP:  func(c *Ctx, g *T) []*T { return []*T{zeroAt(c, g), nil} },
@@ -165,7 +165,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema:  "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
 		Doc:     "is self with a number added to, or multiplied into, the places that index names.",
-		Go:      "ScatterValueWith",
+		Go:      "ScatterWithScalar",
 		InPlace: true, Out: true, Infer: same, NoGrad: "use ScatterAdd or ScatterReduce",
 		CPU: func(c *Ctx) { reduce(c, number(c, 3), true, reduceName(c, c.Str(4))) },
 	})

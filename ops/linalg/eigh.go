@@ -110,14 +110,14 @@ func init() {
 		CPU: func(c *Ctx) {
 			tensor.NoGrad(func() {
 				r := op.Call("aten::_linalg_eigh", c.T(0))
-				tensor.CopyRaw(c.Out(0), r[1].Mul(r[0].ClampMin(0).Sqrt().Unsqueeze(-2)).MatMul(r[1].MH()))
+				tensor.CopyRaw(c.Out(0), r[1].Mul(r[0].ClampMinScalar(0).Sqrt().Unsqueeze(-2)).MatMul(r[1].MH()))
 			})
 		},
 		Save: "self",
 		VJP: func(c *Ctx, g *T) []*T {
 			// X·dX + dX·X = dA, in the basis of the eigenvectors an elementwise division
 			r := op.Call("aten::_linalg_eigh", c.T(0))
-			v, s := r[1], r[0].ClampMin(0).Sqrt()
+			v, s := r[1], r[0].ClampMinScalar(0).Sqrt()
 			h := g.Add(g.MH()).MulScalar(0.5)
 			q := v.MH().MatMul(h).MatMul(v).Div(s.Unsqueeze(-1).Add(s.Unsqueeze(-2)))
 			return []*T{v.MatMul(q).MatMul(v.MH())}

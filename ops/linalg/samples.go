@@ -49,7 +49,7 @@ func init() {
 		"nuclear_norm :: 3x4", "nuclear_norm.dim :: 2x3x4 [0,2] true",
 		"linalg_cond :: 3x3 | nograd ; 2x3x4 | nograd ; 3x3 1 | nograd", "linalg_cond.p_str :: 3x3 fro | nograd",
 		"linalg_ldl_factor linalg_ldl_factor_ex :: 3x3 ; 2x4x4", "linalg_ldl_solve :: 3x3@1..2 {1,2,3} 3x2",
-		"linalg_vander :: 4 ; 2x3 N=4 ; 4:i5 | nograd", "vander :: 4 ; 3 5 true ; 4:i5 | nograd",
+		"linalg_vander :: 4 ; 2x3 N=4 ; 4:i5 | nograd",
 	)
 	pivots := func(at int, line string) func(s *tensor.Sampler) { // argument at becomes int32
 		return func(s *tensor.Sampler) {

@@ -29,37 +29,6 @@ func init() {
 			c.Return(vandermonde(x, n))
 		},
 	})
-	tensor.Register(tensor.Def{
-		Schema: "vander(Tensor x, int? N=None, bool increasing=False) -> Tensor",
-		Doc: "is the matrix whose columns are the powers N-1, …, 1, 0 of a vector, or with Increasing the other way " +
-			"round; N is the length of x by default.\n" +
-			"https://pytorch.org/docs/stable/generated/torch.vander.html",
-		Body: func(c *Ctx) {
-			x := c.T(0)
-			if x.Dim() != 1 {
-				c.Fail(tensor.ErrShape, "x must be a one-dimensional tensor.")
-			}
-			n := x.Size(0)
-			if c.Has(1) {
-				n = c.Int(1)
-			}
-			if n < 0 {
-				c.Fail(tensor.ErrValue, "N must be non-negative.")
-			}
-			if x.DType().IsIntOrBool() {
-				x = x.ToDType(tensor.Int64)
-			}
-			if n == 0 {
-				c.Return(op.Zeros(x, []int{x.Size(0), 0}, x.DType()))
-				return
-			}
-			v := vandermonde(x, n)
-			if !c.Bool(2) {
-				v = v.Flip([]int{1})
-			}
-			c.Return(v)
-		},
-	})
 }
 
 // vandermonde holds the powers of x below n in a new last dimension.

@@ -306,7 +306,7 @@ func ctc(c *Ctx, name string, how int) *T {
 		if n.Device() != y.Device() { // the lengths may lie on the CPU
 			n = n.To(y.Device())
 		}
-		return y.Div(n.ClampMin(1).ToDType(y.DType())).Mean() // an empty sequence counts as one label
+		return y.Div(n.ClampMinScalar(1).ToDType(y.DType())).Mean() // an empty sequence counts as one label
 	case sumOf:
 		return y.Sum()
 	}
@@ -334,7 +334,7 @@ func ctcInfer(c *Ctx, in, target []int) *labels {
 	case lp.Numel() == 0:
 		c.Fail(tensor.ErrShape, "log_probs tensor must not be empty")
 	case lp.DType() != tensor.Float32 && lp.DType() != tensor.Float64:
-		c.Fail(tensor.ErrNotImpl, "\"ctc_loss_cpu\" not implemented for '%s'", lp.DType().ClassName())
+		c.FailDType(tensor.ErrNotImpl, "ctc_loss_cpu", lp.DType())
 	case t.DType() != tensor.Int64 && t.DType() != tensor.Int32:
 		c.Fail(tensor.ErrDType, "Expected tensor for argument #2 'targets' to have one of the following scalar "+
 			"types: Long, Int; but got %s instead (while checking arguments for ctc_loss_cpu)", t.Type())

@@ -34,7 +34,7 @@ func composedCosine(a, b *T, dim int, eps float64) *T {
 		x = x.ToDType(dt).Expand(sh)
 		n := op.Call1("aten::linalg_vector_norm", x, 2, []int{d}, true)
 		low := n.Detach()
-		return x.Div(n.Add(low.ClampMin(eps).Sub(low))) // the bound is no part of the gradient
+		return x.Div(n.Add(low.ClampMinScalar(eps).Sub(low))) // the bound is no part of the gradient
 	}
 	return unit(a).Mul(unit(b)).SumDim([]int{d})
 }

@@ -27,7 +27,7 @@ func huber(x, t *T, delta float64) *T {
 }
 
 func bce(x, t *T) *T {
-	return t.SubScalar(1).Mul(x.Neg().Log1p().ClampMin(-100)).Sub(t.Mul(x.Log().ClampMin(-100)))
+	return t.SubScalar(1).Mul(x.Neg().Log1p().ClampMinScalar(-100)).Sub(t.Mul(x.Log().ClampMinScalar(-100)))
 }
 
 func bceLogits(x, t, w, pos *T) *T {
@@ -53,7 +53,7 @@ func softMargin(x, t *T) *T { return x.Mul(t.Neg()).Exp().Log1p() }
 
 func hingeEmbedding(x, t *T, margin float64) *T {
 	zeros := x.ZerosLike()
-	far := op.Call1("aten::where.self", t.NeScalar(1), x.RsubScalar(margin).ClampMin(0), zeros)
+	far := op.Call1("aten::where.self", t.NeScalar(1), x.RsubScalar(margin).ClampMinScalar(0), zeros)
 	return far.Add(op.Call1("aten::where.self", t.NeScalar(-1), x, zeros))
 }
 
@@ -191,8 +191,7 @@ func leaf(name, parameter, kernel, doc string, check func(c *Ctx, p float64), pi
 					x.ClassName())
 			}
 			if !dt.IsFloat() {
-				c.Fail(tensor.ErrNotImpl, "\"%s_backward_cpu_out\" not implemented for '%s'",
-					strings.TrimSuffix(kernel, "_cpu"), dt.ClassName())
+				c.FailDType(tensor.ErrNotImpl, strings.TrimSuffix(kernel, "_cpu")+"_backward_cpu_out", dt)
 			}
 			c.Alloc(0, c.BroadcastArgs(0, 1, 2), x)
 		},
@@ -396,7 +395,7 @@ func registerCrossEntropies() {
 		Infer: func(c *Ctx) {
 			x, t := c.T(0), c.T(1)
 			if !x.DType().IsFloat() {
-				c.Fail(tensor.ErrNotImpl, "\"binary_cross_entropy\" not implemented for '%s'", x.DType().ClassName())
+				c.FailDType(tensor.ErrNotImpl, "binary_cross_entropy", x.DType())
 			}
 			if x.DType() != t.DType() {
 				c.Fail(tensor.ErrDType, "Found dtype %s but expected %s", t.DType().ClassName(), x.DType().ClassName())
@@ -435,7 +434,7 @@ func registerCrossEntropies() {
 		Infer: func(c *Ctx) {
 			dt := c.ArgDType(1)
 			if !dt.IsFloat() {
-				c.Fail(tensor.ErrNotImpl, "\"binary_cross_entropy_backward\" not implemented for '%s'", dt.ClassName())
+				c.FailDType(tensor.ErrNotImpl, "binary_cross_entropy_backward", dt)
 			}
 			for _, i := range []int{0, 2, 3} {
 				if c.Has(i) && c.ArgDType(i) != dt {

@@ -71,7 +71,7 @@ func init() {
 			if w == nil {
 				return op.Call1("aten::mse_loss", x, t, how)
 			}
-			return weigh(c, x.Sub(t).Pow(2), w, how, func(y *T) *T { return y.Sum().Div(w.Sum()) })
+			return weigh(c, x.Sub(t).PowScalar(2), w, how, func(y *T) *T { return y.Sum().Div(w.Sum()) })
 		})
 	function("F::l1_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean', Tensor? weight=None) -> Tensor",
 		"is the absolute error |input - target| of tensors that broadcast to one shape. With a weight of the input's "+
@@ -220,7 +220,7 @@ func init() {
 			if c.Bool(5) {
 				dn = dn.Minimum(d(p, n))
 			}
-			return reduce(op.Call1("aten::add.Tensor", dp, c.Float(4), 1).Sub(dn).ClampMin(0), how)
+			return reduce(op.Call1("aten::add.Tensor", dp, c.Float(4), 1).Sub(dn).ClampMinScalar(0), how)
 		})
 	function("F::multi_margin_loss(Tensor input, Tensor target, int p=1, float margin=1.0, Tensor? weight=None, bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor",
 		"is the sum over all classes j but the target's of max(0, margin - input[target] + input[j])^p, divided by "+
@@ -328,8 +328,8 @@ func gaussianNLL(c *Ctx, x, t, v *T, full bool, eps float64) *T {
 		}
 	}
 	v = v.Clone()
-	tensor.NoGrad(func() { v.ClampMinInPlace(eps) }) // the lower bound is no part of the gradient
-	y := op.Call1("aten::mul.Tensor", v.Log().Add(x.Sub(t).Pow(2).Div(v)), 0.5)
+	tensor.NoGrad(func() { v.ClampMinScalarInPlace(eps) }) // the lower bound is no part of the gradient
+	y := op.Call1("aten::mul.Tensor", v.Log().Add(x.Sub(t).PowScalar(2).Div(v)), 0.5)
 	if full {
 		y = op.Call1("aten::add.Tensor", y, 0.5*math.Log(2*math.Pi), 1)
 	}

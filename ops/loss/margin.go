@@ -7,7 +7,7 @@ import (
 )
 
 func marginRanking(a, b, t *T, margin float64) *T {
-	return t.Neg().Mul(a.Sub(b)).AddScalar(margin).ClampMin(0)
+	return t.Neg().Mul(a.Sub(b)).AddScalar(margin).ClampMinScalar(0)
 }
 
 func cosineEmbedding(c *Ctx, a, b, t *T, margin float64) *T {
@@ -26,7 +26,7 @@ func cosineEmbedding(c *Ctx, a, b, t *T, margin float64) *T {
 	cos := dot.Div(a.Mul(a).SumDim(d).AddScalar(1e-12).Mul(b.Mul(b).SumDim(d).AddScalar(1e-12)).Sqrt())
 	zeros := cos.ZerosLike()
 	alike := op.Call1("aten::where.self", t.EqScalar(1), cos.RsubScalar(1), zeros)
-	return alike.Add(op.Call1("aten::where.self", t.EqScalar(-1), cos.SubScalar(margin).ClampMin(0), zeros))
+	return alike.Add(op.Call1("aten::where.self", t.EqScalar(-1), cos.SubScalar(margin).ClampMinScalar(0), zeros))
 }
 
 // sameDims refuses tensors of a triplet loss with different numbers of dimensions.
@@ -44,7 +44,7 @@ func triplet(c *Ctx, a, pos, neg *T, margin, p, eps float64, swap bool) *T {
 	if swap {
 		dn = dn.Minimum(distance(pos, neg))
 	}
-	return dp.AddScalar(margin).Sub(dn).ClampMin(0)
+	return dp.AddScalar(margin).Sub(dn).ClampMinScalar(0)
 }
 
 // samplesOfClasses is the shape of the scores x of multi-class margins: a vector is one sample.
@@ -91,7 +91,7 @@ func multiMarginCheck(c *Ctx, x, t *T, p float64, w *T) (n, classes int) {
 	}
 	needLong(c, t)
 	if !x.DType().IsFloat() {
-		c.Fail(tensor.ErrNotImpl, "\"multi_margin_loss_cpu_kernel\" not implemented for '%s'", x.DType().ClassName())
+		c.FailDType(tensor.ErrNotImpl, "multi_margin_loss_cpu_kernel", x.DType())
 	}
 	return n, classes
 }
@@ -107,7 +107,7 @@ func composedMultiMargin(x, t *T, p, margin float64, w *T) *T {
 	if w != nil {
 		z = z.Mul(w.Reshape([]int{1, classes}).Expand([]int{n, classes}).Gather(1, at))
 	}
-	z = z.Mul(m.Detach().NewOnes([]int{n, classes}).ScatterValue(1, at, 0))
+	z = z.Mul(m.Detach().NewOnes([]int{n, classes}).ScatterScalar(1, at, 0))
 	return z.SumDim([]int{1}).DivScalar(classes).Reshape(t.Shape())
 }
 

@@ -18,8 +18,7 @@ func multilabelCheck(c *Ctx, x, t *T) {
 	}
 	needLong(c, t)
 	if !x.DType().IsFloat() {
-		c.Fail(tensor.ErrNotImpl, "\"multilabel_margin_loss_forward_out_frame\" not implemented for '%s'",
-			x.DType().ClassName())
+		c.FailDType(tensor.ErrNotImpl, "multilabel_margin_loss_forward_out_frame", x.DType())
 	}
 }
 
@@ -39,7 +38,7 @@ func composedMultilabelMargin(x, t, isTarget *T) *T {
 	m, list := x.Reshape([]int{n, classes}), t.Reshape([]int{n, classes})
 	counts := list.LtScalar(0).CumSum(1).EqScalar(0) // before the end of the list
 	others := isTarget.Reshape([]int{n, 1, classes}).RsubScalar(1)
-	z := m.Gather(1, list.ClampMin(0)).RsubScalar(1).Unsqueeze(2).Add(m.Unsqueeze(1)).ReLU()
+	z := m.Gather(1, list.ClampMinScalar(0)).RsubScalar(1).Unsqueeze(2).Add(m.Unsqueeze(1)).ReLU()
 	y := z.Mul(counts.Unsqueeze(2)).Mul(others).SumDim([]int{1, 2}).DivScalar(classes)
 	if x.Dim() < 2 {
 		y = y.Reshape(nil)

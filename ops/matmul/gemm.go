@@ -173,7 +173,7 @@ func checkSame(c *Ctx, name string, a, b tensor.DType) {
 		c.Fail(tensor.ErrDType, "expected m1 and m2 to have the same dtype, but got: %s != %s", cName(a), cName(b))
 	}
 	if a == tensor.Bool {
-		c.Fail(tensor.ErrDType, "%q not implemented for 'Bool'", name)
+		c.FailDType(tensor.ErrDType, name, a)
 	}
 }
 

@@ -108,7 +108,7 @@ func TestLinearFused(t *testing.T) {
 		}
 		for act, f := range map[string]func(*tensor.Tensor) *tensor.Tensor{
 			"none": func(y *tensor.Tensor) *tensor.Tensor { return y },
-			"relu": func(y *tensor.Tensor) *tensor.Tensor { return y.ClampMin(0) },
+			"relu": func(y *tensor.Tensor) *tensor.Tensor { return y.ClampMinScalar(0) },
 			"gelu": func(y *tensor.Tensor) *tensor.Tensor {
 				return y.Mul(y.MulScalar(1 / math.Sqrt2).Erf().AddScalar(1)).MulScalar(0.5)
 			},

@@ -335,7 +335,7 @@ func dotInfer(c *Ctx) {
 			tensor.ShapeString(a.Shape()), tensor.ShapeString(b.Shape()), a.Numel(), b.Numel())
 	}
 	if a.DType() == tensor.Bool {
-		c.Fail(tensor.ErrDType, "\"dot\" not implemented for 'Bool'")
+		c.FailDType(tensor.ErrDType, "dot", a.DType())
 	}
 	c.Alloc(0, nil, a.DType())
 }

@@ -317,7 +317,7 @@ func rmsBody(c *Ctx) {
 	if x.DType().IsReduced() {
 		wide = x.ToDType(tensor.Float32)
 	}
-	ms := wide.Pow(2).MeanDim(last(x.Dim(), len(norm)), tensor.MeanDimOptions{KeepDim: true})
+	ms := wide.PowScalar(2).MeanDim(last(x.Dim(), len(norm)), tensor.MeanDimOptions{KeepDim: true})
 	y := wide.Mul(ms.AddScalar(rmsEps(c)).Rsqrt())
 	if w != nil {
 		y = y.Mul(w)

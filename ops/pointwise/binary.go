@@ -268,7 +268,7 @@ func isZero(n tensor.Num) bool { return n.C == 0 }
 
 // powSelf is the gradient of the base; e is the exponent as a tensor.
 func powSelf(g, x, e *T) *T {
-	d := g.Mul(e.Mul(x.PowTensor(e.SubScalar(1))).Conj())
+	d := g.Mul(e.Mul(x.Pow(e.SubScalar(1))).Conj())
 	return dropIf(e.EqScalar(0), d)
 }
 
@@ -290,7 +290,7 @@ func registerPow() {
 		Schema: "pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
 		Doc: "is self to the power of exponent, element by element, broadcasting and promoting dtypes. Integers " +
 			"wrap around.\n" + doc,
-		Go: "PowTensor", FormNames: "_.Tensor_Tensor=_.Tensor", InPlace: true, Out: true, Elementwise: true,
+		Go: "Pow", FormNames: "_.Tensor_Tensor=_.Tensor", InPlace: true, Out: true, Elementwise: true,
 		Aliases: []string{"Tensor::__pow__"},
 		Infer:   binaryInfer,
 		CPU: func(c *Ctx) {
@@ -316,7 +316,7 @@ func registerPow() {
 	tensor.Register(tensor.Def{
 		Schema: "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
 		Doc:    "is self to the power of a number. Integers wrap around and refuse negative exponents.\n" + doc,
-		Go:     "Pow", FormNames: "_.Tensor_Scalar=_.Scalar", InPlace: true, Out: true, Elementwise: true,
+		Go:     "PowScalar", FormNames: "_.Tensor_Scalar=_.Scalar", InPlace: true, Out: true, Elementwise: true,
 		Aliases: []string{"Tensor::__pow__"},
 		Infer: func(c *Ctx) {
 			if n := c.Num(1); n.IsInt() && n.I < 0 && c.ArgDType(0).IsIntOrBool() {
@@ -349,13 +349,13 @@ func registerPow() {
 			if m.K == tensor.KBool {
 				m.K = tensor.KInt
 			}
-			return g.Mul(x.Pow(m).MulScalar(n).Conj())
+			return g.Mul(x.PowScalar(m).MulScalar(n).Conj())
 		}),
 	})
 	tensor.Register(tensor.Def{
 		Schema: "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
 		Doc:    "is a number to the power of exponent.\n" + doc,
-		Go:     "PowNumber", Out: true, Elementwise: true,
+		Go:     "PowScalarSelf", Out: true, Elementwise: true,
 		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(1), c.PromoteArgs(0, 1)) },
 		CPU: func(c *Ctx) {
 			if c.Num(0).C == 1 {

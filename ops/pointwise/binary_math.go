@@ -171,7 +171,7 @@ func init() {
 			x, e := c.T(0), c.T(1)
 			two := tensor.FloatValue(2).Num().Tensor()
 			if !e.DType().IsIntOrBool() {
-				c.Return(x.Mul(two.PowTensor(e.ToDType(tensor.PromoteTypes(e.DType(), x.DType().Real())))))
+				c.Return(x.Mul(two.Pow(e.ToDType(tensor.PromoteTypes(e.DType(), x.DType().Real())))))
 				return
 			}
 			dt := x.DType()
@@ -181,9 +181,9 @@ func init() {
 			y := x.ToDType(tensor.PromoteTypes(dt, tensor.Float64))
 			whole := e.ToDType(tensor.Float64)
 			if dt != y.DType() {
-				y = y.Mul(whole.ClampMin(-700).ClampMax(700).Exp2())
+				y = y.Mul(whole.ClampMinScalar(-700).ClampMaxScalar(700).Exp2())
 			} else { // in steps, as 2^e itself may be out of range
-				whole = whole.ClampMin(-2200).ClampMax(2200)
+				whole = whole.ClampMinScalar(-2200).ClampMaxScalar(2200)
 				third := whole.DivScalar(3).Floor()
 				for _, h := range []*T{third, third, whole.Sub(third).Sub(third)} {
 					y = y.Mul(h.Exp2())
@@ -297,19 +297,19 @@ func registerFloatPower() {
 			if dt == tensor.Float64 {
 				n = tensor.FloatValue(n.F).Num()
 			}
-			c.Return(a.Pow(n))
+			c.Return(a.PowScalar(n))
 			return
 		}
-		c.Return(a.PowTensor(b))
+		c.Return(a.Pow(b))
 	}
 	tensor.Register(tensor.Def{Schema: "float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
-		Doc: "is self to the power of exponent, computed in float64 or complex128.", Go: "FloatPowerTensor",
+		Doc: "is self to the power of exponent, computed in float64 or complex128.", Go: "FloatPower",
 		FormNames: "_.Tensor_Tensor=_.Tensor", InPlace: true, Out: true, Body: body})
 	tensor.Register(tensor.Def{Schema: "float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
-		Doc: "is self to the power of a number, computed in float64 or complex128.", Go: "FloatPower",
+		Doc: "is self to the power of a number, computed in float64 or complex128.", Go: "FloatPowerScalar",
 		FormNames: "_.Tensor_Scalar=_.Scalar", InPlace: true, Out: true, Body: body})
 	tensor.Register(tensor.Def{Schema: "float_power.Scalar(Scalar self, Tensor exponent) -> Tensor",
-		Doc: "is a number to the power of exponent, computed in float64 or complex128.", Go: "FloatPowerNumber",
+		Doc: "is a number to the power of exponent, computed in float64 or complex128.", Go: "FloatPowerScalarSelf",
 		Out: true, Body: body})
 }
 

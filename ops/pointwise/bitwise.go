@@ -58,7 +58,7 @@ func init() {
 	}
 	reversed("div", func(a, b *T) *T { return a.Reciprocal().Mul(b) })
 	reversed("truediv", func(a, b *T) *T { return a.Reciprocal().Mul(b) })
-	reversed("pow", func(a, b *T) *T { return b.PowTensor(a) })
+	reversed("pow", func(a, b *T) *T { return b.Pow(a) })
 	reversed("mod", func(a, b *T) *T { return b.Remainder(a) })
 	reversed("floordiv", func(a, b *T) *T { return b.FloorDivide(a) })
 

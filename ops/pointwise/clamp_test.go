@@ -21,9 +21,9 @@ func TestClampGradientAtBounds(t *testing.T) {
 		{0, nan, 1, 1, 0, 0, 0},
 	} {
 		x, lo, hi := leaf(c.x), leaf(c.lo), leaf(c.hi)
-		x.ClampTensor(tensor.ClampTensorOptions{Min: lo, Max: hi}).Sum().Backward()
+		x.Clamp(tensor.ClampOptions{Min: lo, Max: hi}).Sum().Backward()
 		y := leaf(c.x)
-		y.Clamp(tensor.ClampOptions{Min: c.lo, Max: c.hi}).Sum().Backward()
+		y.ClampScalar(tensor.ClampScalarOptions{Min: c.lo, Max: c.hi}).Sum().Backward()
 		if got, want := [4]float64{grad(x), grad(lo), grad(hi), grad(y)}, [4]float64{c.self, c.min, c.max,
 			c.number}; got != want {
 			t.Errorf("clamp(%v, %v, %v): gradients of self, min, max, self between numbers %v, want %v", c.x, c.lo,
@@ -33,8 +33,8 @@ func TestClampGradientAtBounds(t *testing.T) {
 	for _, c := range []struct{ x, bound, low, high float64 }{{1, 1, 0, 0}, {2, 1, 1, 0}, {0, 1, 0, 1}, {nan, 1, 0, 0},
 		{1, nan, 0, 0}} {
 		x, y := leaf(c.x), leaf(c.x)
-		x.ClampMin(c.bound).Sum().Backward()
-		y.ClampMax(c.bound).Sum().Backward()
+		x.ClampMinScalar(c.bound).Sum().Backward()
+		y.ClampMaxScalar(c.bound).Sum().Backward()
 		if grad(x) != c.low || grad(y) != c.high {
 			t.Errorf("clamp_min and clamp_max of %v by %v: %v and %v, want %v and %v", c.x, c.bound, grad(x), grad(y),
 				c.low, c.high)

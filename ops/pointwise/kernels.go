@@ -173,7 +173,7 @@ func run1s[D, A, S any](out, a *T, dd, da DType, s S, k func(d []D, a []A, s S))
 func missing(c *Ctx, name string, dt DType) {
 	switch name {
 	case "pow", "GeluKernelImpl", "GeluBackwardKernelImpl":
-		c.Fail(tensor.ErrDType, "\"%s\" not implemented for '%s'", name, dt.ClassName())
+		c.FailDType(tensor.ErrDType, name, dt)
 	case "floor", "ceil", "trunc":
 		if dt.IsComplex() {
 			c.Fail(tensor.ErrDType, "%s is not supported for complex inputs", name)
@@ -193,7 +193,7 @@ func missing(c *Ctx, name string, dt DType) {
 	case "floor", "ceil", "trunc", "round", "erf", "erfc", "erfinv", "lgamma":
 		name += "_vml"
 	}
-	c.Fail(tensor.ErrDType, "\"%s_cpu\" not implemented for '%s'", name, dt.ClassName())
+	c.FailDType(tensor.ErrDType, name+"_cpu", dt)
 }
 
 // numberArg is argument i as a number, when it is one or is a tensor without dimensions.

@@ -67,6 +67,28 @@ func numeric(t *testing.T, name string, loss func(x *tensor.Tensor) *tensor.Tens
 	}
 }
 
+// PyTorch's methods whose self is no first argument: x.where(condition, other) and x.polygamma(n).
+func TestMethodsWithSelfElsewhere(t *testing.T) {
+	x, y := tensor.FromSlice([]float32{1, 2, 3}), tensor.FromSlice([]float32{10, 20, 30})
+	odd := tensor.FromSlice([]bool{true, false, true})
+	for _, c := range []struct {
+		name      string
+		got, want *tensor.Tensor
+	}{
+		{"Where", x.Where(odd, y), tensor.FromSlice([]float32{1, 20, 3})},
+		{"WhereScalar", x.WhereScalar(odd, -1), tensor.FromSlice([]float32{1, -1, 3})},
+		{"torch.WhereScalar", torch.WhereScalar(odd, x, -1), tensor.FromSlice([]float32{1, -1, 3})},
+		{"torch.WhereScalarSelf", torch.WhereScalarSelf(odd, -1, x), tensor.FromSlice([]float32{-1, 2, -1})},
+		{"torch.WhereScalars", torch.WhereScalars(odd, 1.5, -1.5), tensor.FromSlice([]float32{1.5, -1.5, 1.5})},
+		{"Polygamma", x.Polygamma(0), x.Digamma()},
+		{"torch.PowScalarSelf", torch.PowScalarSelf(2, x), tensor.FromSlice([]float32{2, 4, 8})},
+	} {
+		if !c.got.Equal(c.want) {
+			t.Errorf("%s = %v, want %v", c.name, c.got, c.want)
+		}
+	}
+}
+
 func TestUnaryGradients(t *testing.T) {
 	type T = tensor.Tensor
 	any := f64([]int{2, 3}, -1.3, -0.4, 0.2, 0.7, 1.6, 2.2)
@@ -103,8 +125,8 @@ func TestUnaryGradients(t *testing.T) {
 		{"hardtanh", wrap("hardtanh"), any}, {"hardshrink", wrap("hardshrink"), any},
 		{"softshrink", wrap("softshrink"), any},
 		{"gelu tanh", func(x *T) *T { return x.GELU(tensor.GELUOptions{Approximate: "tanh"}) }, any},
-		{"pow 3", func(x *T) *T { return x.Pow(3) }, any}, {"pow 2.5", func(x *T) *T { return x.Pow(2.5) }, positive},
-		{"clamp", func(x *T) *T { return x.Clamp(tensor.ClampOptions{Min: -1, Max: 1.5}) }, any},
+		{"pow 3", func(x *T) *T { return x.PowScalar(3) }, any}, {"pow 2.5", func(x *T) *T { return x.PowScalar(2.5) }, positive},
+		{"clamp", func(x *T) *T { return x.ClampScalar(tensor.ClampScalarOptions{Min: -1, Max: 1.5}) }, any},
 		{"strided", func(x *T) *T { return x.Transpose(0, 1).Tanh() }, any},
 	} {
 		gradcheck(t, c.name, c.f, c.x, true)
@@ -132,7 +154,7 @@ func TestBinaryGradients(t *testing.T) {
 	}{
 		{"add", func(x, y *T) *T { return x.Add(y, tensor.AddOptions{Alpha: 2.5}) }},
 		{"sub", func(x, y *T) *T { return x.Sub(y) }}, {"mul", func(x, y *T) *T { return x.Mul(y) }},
-		{"div", func(x, y *T) *T { return x.Div(y) }}, {"pow", func(x, y *T) *T { return x.PowTensor(y) }},
+		{"div", func(x, y *T) *T { return x.Div(y) }}, {"pow", func(x, y *T) *T { return x.Pow(y) }},
 		{"atan2", func(x, y *T) *T { return x.ArcTan2(y) }},
 		{"hypot", func(x, y *T) *T { return x.Hypot(y) }}, {"maximum", func(x, y *T) *T { return x.Maximum(y) }},
 		{"fmin", func(x, y *T) *T { return x.Fmin(y) }},
@@ -191,7 +213,7 @@ func TestIntegerDivision(t *testing.T) {
 		}
 	}
 	// bounds that uint8 cannot hold must not wrap around
-	if got := tensor.Data[uint8](tensor.FromSlice([]uint8{3, 200}).Clamp(tensor.ClampOptions{Min: -1,
+	if got := tensor.Data[uint8](tensor.FromSlice([]uint8{3, 200}).ClampScalar(tensor.ClampScalarOptions{Min: -1,
 		Max: 300})); got[0] != 3 || got[1] != 200 {
 		t.Errorf("clamp: %v", got)
 	}

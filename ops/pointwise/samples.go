@@ -16,7 +16,7 @@ func init() {
 			"selu silu mish hardsigmoid hardswish log_sigmoid special_i0e special_i1 special_i1e special_erfcx "+
 			"special_ndtr special_log_ndtr "+
 			"special_modified_bessel_i0 special_modified_bessel_i1 special_bessel_j0 special_bessel_j1 "+
-			"special_spherical_bessel_j0 "+
+			"special_spherical_bessel_j0 special_airy_ai "+
 			"resolve_conj resolve_neg F::relu F::relu6 F::selu F::sigmoid F::silu F::mish F::tanh F::tanhshrink "+
 			"F::softsign F::logsigmoid "+
 			"F::hardsigmoid F::hardswish F::relu_ F::selu_ :: 3x4 ; 2x3x5 ; 7 ; s",

@@ -138,9 +138,9 @@ func registerClamp() {
 	}
 	tensor.Register(tensor.Def{
 		Schema: "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-		Doc: "limits every element to [min, max]; a bound that is not given does not limit. When min > max the " +
+		Doc: "limits every element to the numbers [min, max]; a bound that is not given does not limit. When min > max the " +
 			"result is max. The gradient of an element on a bound is zero.\n" + doc,
-		Aliases: []string{"clip"},
+		Go: "ClampScalar", Aliases: []string{"clip"},
 		InPlace: true, Out: true, Elementwise: true,
 		Infer: func(c *Ctx) {
 			noBounds(c)
@@ -168,7 +168,7 @@ func registerClamp() {
 		Schema: "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
 		Doc: "limits every element to the bounds in the tensors min and max, which are broadcast; a bound that is " +
 			"not given does not limit. An element on a bound shares the gradient with it.\n" + doc,
-		Go: "ClampTensor", Aliases: []string{"clip"},
+		Go: "Clamp", Aliases: []string{"clip"},
 		InPlace: true, Out: true, FormNames: ".out=.Tensor_out", Elementwise: true,
 		Infer: func(c *Ctx) {
 			noBounds(c)
@@ -224,14 +224,16 @@ func registerClamp() {
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema: "clamp_min(Tensor self, Scalar min) -> Tensor", Doc: "limits every element from below.",
+		Schema: "clamp_min(Tensor self, Scalar min) -> Tensor", Doc: "limits every element from below by a number.",
+		Go:      "ClampMinScalar",
 		InPlace: true, Out: true, Elementwise: true,
 		Infer: func(c *Ctx) { refuseClamp(c); c.Alloc(0, c.Shape(0), c.PromoteArgs(0, 1)) },
 		CPU:   func(c *Ctx) { clampNumbers(c, 1, -1) },
 		Save:  "self", VJP: rule(func(c *Ctx, g *T) *T { return keepIf(c.T(0).GtScalar(c.Num(1)), g) }),
 	})
 	tensor.Register(tensor.Def{
-		Schema: "clamp_max(Tensor self, Scalar max) -> Tensor", Doc: "limits every element from above.",
+		Schema: "clamp_max(Tensor self, Scalar max) -> Tensor", Doc: "limits every element from above by a number.",
+		Go:      "ClampMaxScalar",
 		InPlace: true, Out: true, Elementwise: true,
 		Infer: func(c *Ctx) { refuseClamp(c); c.Alloc(0, c.Shape(0), c.PromoteArgs(0, 1)) },
 		CPU:   func(c *Ctx) { clampNumbers(c, -1, 1) },
@@ -239,7 +241,7 @@ func registerClamp() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
-		Doc:    "limits every element from below by a tensor.", Go: "ClampMinTensor", FormNames: ".out=.Tensor_out",
+		Doc:    "limits every element from below by a tensor.", FormNames: ".out=.Tensor_out",
 		InPlace: true, Out: true, Elementwise: true,
 		Infer: func(c *Ctx) { refuseClamp(c); binaryInfer(c) },
 		CPU:   func(c *Ctx) { maximumKernels.run(c, 0, 1) },
@@ -248,7 +250,7 @@ func registerClamp() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor",
-		Doc:    "limits every element from above by a tensor.", Go: "ClampMaxTensor", FormNames: ".out=.Tensor_out",
+		Doc:    "limits every element from above by a tensor.", FormNames: ".out=.Tensor_out",
 		InPlace: true, Out: true, Elementwise: true,
 		Infer: func(c *Ctx) { refuseClamp(c); binaryInfer(c) },
 		CPU:   func(c *Ctx) { minimumKernels.run(c, 0, 1) },
@@ -313,7 +315,7 @@ func registerWhere() {
 	tensor.Register(tensor.Def{Schema: "where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor",
 		Doc: "is Where with a number for self.", Go: "WhereScalarSelf", Body: body})
 	tensor.Register(tensor.Def{Schema: "where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor",
-		Doc: "is Where with a number for other.", Go: "WhereScalarOther", Body: body})
+		Doc: "is Where with a number for other.", Go: "WhereScalar", Body: body})
 	tensor.Register(tensor.Def{Schema: "where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor",
-		Doc: "is Where with two numbers.", Go: "WhereScalar", Body: body})
+		Doc: "is Where with two numbers.", Go: "WhereScalars", Body: body})
 }

@@ -310,7 +310,7 @@ func adaptiveCheck(c *Ctx, nd int, avg bool) []int {
 		}
 	}
 	if dt := c.ArgDType(0); !dt.IsFloat() {
-		c.Fail(tensor.ErrNotImpl, "\"%s\" not implemented for '%s'", name, dt.ClassName())
+		c.FailDType(tensor.ErrNotImpl, name, dt)
 	}
 	return append(slices.Clone(sh[:len(sh)-nd]), out...)
 }

@@ -89,7 +89,7 @@ var poolers = map[tensor.DType]pooler{
 func poolerFor(c *Ctx, dt tensor.DType) pooler {
 	p := poolers[dt]
 	if p == nil {
-		c.Fail(tensor.ErrNotImpl, "\"%s\" not implemented for '%s'", c.Op().Sch.Name, dt.ClassName())
+		c.FailDType(tensor.ErrNotImpl, c.Op().Sch.Name, dt)
 	}
 	return p
 }

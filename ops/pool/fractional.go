@@ -120,7 +120,7 @@ func fractionalDef(schema string, nd int) tensor.Def {
 		Infer: func(c *Ctx) {
 			w := fractionalWindow(c, nd)
 			if dt := c.ArgDType(0); !dt.IsFloat() {
-				c.Fail(tensor.ErrNotImpl, "\"%s_out_frame\" not implemented for '%s'", c.Op().Sch.Name, dt.ClassName())
+				c.FailDType(tensor.ErrNotImpl, c.Op().Sch.Name+"_out_frame", dt)
 			}
 			sh := resultShape(c.Shape(0), nd, w)
 			c.Alloc(0, sh, c.ArgDType(0))

@@ -30,7 +30,7 @@ func lpBody(nd int, avg, pool *tensor.Op) func(c *Ctx) {
 			c.Return(y)
 			return
 		}
-		args := []any{x.Pow(p), k, stride, []int{0}, c.Bool(4), true}
+		args := []any{x.PowScalar(p), k, stride, []int{0}, c.Bool(4), true}
 		if nd > 1 {
 			args = append(args, tensor.Value{}) // no divisor_override
 		}
@@ -40,7 +40,7 @@ func lpBody(nd int, avg, pool *tensor.Op) func(c *Ctx) {
 			n *= s
 		}
 		// Python's form of sum^(1/p): the sign of an odd power stays, and a window of zeros has gradient 0.
-		c.Return(call(opMul, y.Sign().Mul(y.Abs().ReLU()), n)[0].Pow(1 / p))
+		c.Return(call(opMul, y.Sign().Mul(y.Abs().ReLU()), n)[0].PowScalar(1 / p))
 	}
 }
 

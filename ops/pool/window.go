@@ -222,7 +222,7 @@ func onType(c *Ctx, dt tensor.DType, f32, f64, i64, i32, i16, i8, u8 func()) {
 	case tensor.Uint8:
 		u8()
 	default:
-		c.Fail(tensor.ErrNotImpl, "\"%s\" not implemented for '%s'", c.Op().Sch.Name, dt.ClassName())
+		c.FailDType(tensor.ErrNotImpl, c.Op().Sch.Name, dt)
 	}
 }
 

@@ -224,7 +224,7 @@ func init() {
 			x := c.T(0)
 			checkDropout(c, c.Float(1))
 			if dt := x.DType(); !dt.IsFloat() {
-				c.Fail(tensor.ErrNotImpl, "\"native_dropout\" not implemented for '%s'", dt.ClassName())
+				c.FailDType(tensor.ErrNotImpl, "native_dropout", dt)
 			}
 			var st []int
 			if x.IsDense() && !x.IsContiguous() {

@@ -91,7 +91,7 @@ func fill(c *Ctx, t *T, f *fillers) {
 		unsupported = true
 	}
 	if unsupported {
-		c.Fail(tensor.ErrDType, "\"%s\" not implemented for '%s'", c.Op().Sch.Name, t.DType().ClassName())
+		c.FailDType(tensor.ErrDType, c.Op().Sch.Name, t.DType())
 	}
 	if err != nil {
 		c.Fail(tensor.ErrValue, "%s", err)
@@ -196,6 +196,6 @@ func kindOf(c *Ctx, dt tensor.DType) rng.Kind {
 	case tensor.Float64:
 		return rng.Float64
 	}
-	c.Fail(tensor.ErrDType, "\"%s\" not implemented for '%s'", c.Op().Sch.Name, dt.ClassName())
+	c.FailDType(tensor.ErrDType, c.Op().Sch.Name, dt)
 	return 0
 }

@@ -141,7 +141,7 @@ func inPlace(schema, doc string, gen int, f func(c *Ctx, g *rng.Generator, t *T)
 
 func uniform01(c *Ctx, g *rng.Generator, t *T) {
 	if !t.DType().IsDifferentiable() {
-		c.Fail(tensor.ErrDType, "\"check_uniform_bounds\" not implemented for '%s'", t.DType().ClassName())
+		c.FailDType(tensor.ErrDType, "check_uniform_bounds", t.DType())
 	}
 	fill(c, t, uniformFill(g, 0, 1))
 }
@@ -151,7 +151,7 @@ func normal(c *Ctx, g *rng.Generator, t *T, mean, std float64) {
 		c.Fail(tensor.ErrValue, "normal expects std >= 0.0, but found std %v", std)
 	}
 	if !t.DType().IsDifferentiable() {
-		c.Fail(tensor.ErrDType, "\"normal_kernel_cpu\" not implemented for '%s'", t.DType().ClassName())
+		c.FailDType(tensor.ErrDType, "normal_kernel_cpu", t.DType())
 	}
 	if t.DType().IsComplex() {
 		std /= math.Sqrt2 // of each part
@@ -208,7 +208,7 @@ func init() {
 			"to).\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.uniform_.html", 3,
 		func(c *Ctx, g *rng.Generator, t *T) {
 			if !t.DType().IsDifferentiable() {
-				c.Fail(tensor.ErrDType, "\"check_uniform_bounds\" not implemented for '%s'", t.DType().ClassName())
+				c.FailDType(tensor.ErrDType, "check_uniform_bounds", t.DType())
 			}
 			from, to := c.Float(1), c.Float(2)
 			if from > to {
@@ -365,8 +365,8 @@ func init() {
 		func(c *Ctx, g *rng.Generator, t *T) { normal(c, g, t, c.Float(0), c.Float(1)) })
 	tensor.Register(tensor.Def{
 		Schema: "normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-		Doc:    "draws from a normal distribution.",
-		Infer:  sized.Infer, CPU: sized.CPU, NoGrad: sized.NoGrad,
+		Doc:    "draws from a normal distribution.", Go: "Normal",
+		Infer: sized.Infer, CPU: sized.CPU, NoGrad: sized.NoGrad,
 	})
 
 	tensor.Register(tensor.Def{

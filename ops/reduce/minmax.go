@@ -104,7 +104,7 @@ func extHalf(i int, widen func(dst []float32, s []uint16)) [2]*kern[uint16, floa
 
 func noComplex(c *Ctx, kernel string, dt tensor.DType) {
 	if dt.IsComplex() {
-		c.Fail(tensor.ErrNotImpl, "\"%s\" not implemented for '%s'", kernel, dt.ClassName())
+		c.FailDType(tensor.ErrNotImpl, kernel, dt)
 	}
 }
 

@@ -175,12 +175,12 @@ func normBackward(g, x, y *T, p float64, list []int) *T {
 		m := a.Eq(y).LogicalOr(a.IsNaN().LogicalAnd(y.IsNaN())).ToDType(y.DType())
 		return x.Sgn().Mul(m.Div(m.SumDim(list, tensor.SumDimOptions{KeepDim: true}))).Mul(g)
 	case p < 1:
-		s := zero(x.Sgn().Mul(x.Abs().Pow(p-1)), x.Detach().EqScalar(0))
-		return s.Mul(g).Mul(y.Pow(1 - p))
+		s := zero(x.Sgn().Mul(x.Abs().PowScalar(p-1)), x.Detach().EqScalar(0))
+		return s.Mul(g).Mul(y.PowScalar(1 - p))
 	case p < 2:
-		return x.Sgn().Mul(x.Abs().Pow(p - 1)).Mul(zero(g.Div(y.Pow(p-1)), isZero))
+		return x.Sgn().Mul(x.Abs().PowScalar(p - 1)).Mul(zero(g.Div(y.PowScalar(p-1)), isZero))
 	}
-	return x.Mul(x.Abs().Pow(p - 2)).Mul(zero(g.Div(y.Pow(p-1)), isZero))
+	return x.Mul(x.Abs().PowScalar(p - 2)).Mul(zero(g.Div(y.PowScalar(p-1)), isZero))
 }
 
 func init() {

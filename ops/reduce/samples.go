@@ -26,6 +26,13 @@ func init() {
 		"std.correction var.correction std_mean.correction var_mean.correction :: 3x4 ; 2x3x5 [0,2] correction=0 ; "+
 			"3x4 [1] keepdim=true",
 		"logsumexp :: 3x4 [0] ; 2x3x5 [0,2] true",
+		"cov :: 3x5 ; 5 ; 3x4:c ; 3x5 correction=0 fweights={1,2,3,1,2} ; 3x5 aweights=5@0.1..2 | const=2 ; "+
+			"2x4 correction=2 fweights={1,2,3,1} aweights=4@0.1..2 | const=2",
+		"corrcoef :: 3x5 ; 3x4:c",
+		"segment_reduce :: 5 sum lengths={2,0,3} | nogradgrad ; 5x2 mean lengths={2,3} | nogradgrad ; "+
+			"2x5 max lengths={2,3;4,1} axis=1 | nogradgrad ; 6 min offsets={0,2,6} | nogradgrad ; "+
+			"6x2 prod offsets={0,2,6} initial=1.5 | nogradgrad",
+		"_segment_reduce_backward :: 2 2 5 sum lengths={2,3} ; 2 2 5 mean offsets={0,2,5}",
 		"norm.Scalar :: 3x4 ; 3x4 1 ; 3x4 3",
 		"norm.ScalarOpt_dim :: 3x4 2 [0] ; 2x3x5 3 [0,2] true",
 		"norm.ScalarOpt_dim_dtype :: 3x4 2 [0] false dtype=f32",

@@ -148,7 +148,7 @@ func (u *upsampling) register() {
 		Infer: func(c *Ctx) {
 			g, sh := c.T(0), c.Ints(2)
 			if dt := g.DType(); !dt.IsFloat() {
-				c.Fail(tensor.ErrNotImpl, "\"%s_backward\" not implemented for '%s'", u.name, dt.ClassName())
+				c.FailDType(tensor.ErrNotImpl, u.name+"_backward", dt)
 			}
 			if len(sh) != u.nd+2 {
 				c.Fail(tensor.ErrShape, "It is expected input_size equals to %d, but got size %d", u.nd+2, len(sh))

@@ -211,7 +211,7 @@ func extreme(schema, doc string, isMax bool) {
 			t := c.T(0)
 			op.Wrap(c, c.Int(1), t.Dim())
 			if t.DType().IsComplex() {
-				c.Fail(tensor.ErrNotImpl, "\"%s_cpu\" not implemented for '%s'", c.Op().Sch.Name, t.DType().ClassName())
+				c.FailDType(tensor.ErrNotImpl, c.Op().Sch.Name+"_cpu", t.DType())
 			}
 			c.Alloc(0, t.Shape(), t.DType())
 			c.Alloc(1, t.Shape(), tensor.Int64)
@@ -447,7 +447,7 @@ func init() {
 			op.Wrap(c, c.Int(1), c.T(0).Dim())
 			dt := c.ArgDType(0)
 			if dt.IsIntOrBool() {
-				c.Fail(tensor.ErrNotImpl, "\"logcumsumexp_out_cpu\" not implemented for '%s'", dt.ClassName())
+				c.FailDType(tensor.ErrNotImpl, "logcumsumexp_out_cpu", dt)
 			}
 			c.Alloc(0, c.Shape(0), dt)
 		},

@@ -105,23 +105,27 @@ func cumulativeDx(c *Ctx) {
 }
 
 //gen:composed
-func composed(schema, doc string, f func(c *Ctx)) {
-	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Body: f})
+func composed(schema, doc string, f func(c *Ctx), d tensor.Def) {
+	d.Schema, d.Doc, d.Body = schema, doc, f
+	tensor.Register(d)
 }
 
 func trapezoid() {
 	composed("trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
 		"integrates samples y at points x by the trapezoidal "+
-			"rule.\nhttps://pytorch.org/docs/stable/generated/torch.trapezoid.html", trapezoidX)
+			"rule.\nhttps://pytorch.org/docs/stable/generated/torch.trapezoid.html", trapezoidX, tensor.Def{})
 	composed("trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
-		"integrates samples at distance dx by the trapezoidal rule.", trapezoidDx)
+		"integrates samples at distance dx by the trapezoidal rule.", trapezoidDx,
+		tensor.Def{Go: "Trapezoid"})
 	composed("trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
-		"integrates samples y at points x by the trapezoidal rule.", trapezoidX)
+		"integrates samples y at points x by the trapezoidal rule.", trapezoidX, tensor.Def{})
 	composed("trapz.dx(Tensor y, *, float dx=1.0, int dim=-1) -> Tensor",
-		"integrates samples at distance dx by the trapezoidal rule.", trapezoidDx)
+		"integrates samples at distance dx by the trapezoidal rule.", trapezoidDx,
+		tensor.Def{Go: "Trapz"})
 	composed("cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
 		"is the running integral of samples y at points "+
-			"x.\nhttps://pytorch.org/docs/stable/generated/torch.cumulative_trapezoid.html", cumulativeX)
+			"x.\nhttps://pytorch.org/docs/stable/generated/torch.cumulative_trapezoid.html", cumulativeX, tensor.Def{})
 	composed("cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
-		"is the running integral of samples at distance dx.", cumulativeDx)
+		"is the running integral of samples at distance dx.", cumulativeDx,
+		tensor.Def{Go: "CumulativeTrapezoid"})
 }

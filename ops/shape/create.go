@@ -310,30 +310,7 @@ func init() {
 		}
 		cpu = func(c *Ctx) {
 			a, _, s := get(c)
-			o := c.Out(0)
-			switch o.DType() {
-			case tensor.Int64:
-				ramp(tensor.Data[int64](o), a.I, s.I)
-			case tensor.Int32:
-				ramp(tensor.Data[int32](o), int32(a.I), int32(s.I))
-			case tensor.Int16:
-				ramp(tensor.Data[int16](o), int16(a.I), int16(s.I))
-			case tensor.Int8:
-				ramp(tensor.Data[int8](o), int8(a.I), int8(s.I))
-			case tensor.Uint8:
-				ramp(tensor.Data[uint8](o), uint8(a.I), uint8(s.I))
-			case tensor.Float64:
-				rampF(tensor.Data[float64](o), a.F, s.F)
-			case tensor.Float32:
-				rampF(tensor.Data[float32](o), a.F, s.F)
-			default:
-				w := tensor.New(o.Shape(), tensor.Float64)
-				if o.DType().IsIntOrBool() {
-					a.F, s.F = float64(a.I), float64(s.I)
-				}
-				rampF(tensor.Data[float64](w), a.F, s.F)
-				tensor.CopyRaw(o, w)
-			}
+			count(c.Out(0), a, s)
 		}
 		return
 	}
@@ -526,6 +503,33 @@ func sign64(x int64) int64 {
 }
 
 // ramp counts in the integers of its type, which wrap around.
+// count writes a, a+s, a+2s and so on to o.
+func count(o *T, a, s tensor.Num) {
+	switch o.DType() {
+	case tensor.Int64:
+		ramp(tensor.Data[int64](o), a.I, s.I)
+	case tensor.Int32:
+		ramp(tensor.Data[int32](o), int32(a.I), int32(s.I))
+	case tensor.Int16:
+		ramp(tensor.Data[int16](o), int16(a.I), int16(s.I))
+	case tensor.Int8:
+		ramp(tensor.Data[int8](o), int8(a.I), int8(s.I))
+	case tensor.Uint8:
+		ramp(tensor.Data[uint8](o), uint8(a.I), uint8(s.I))
+	case tensor.Float64:
+		rampF(tensor.Data[float64](o), a.F, s.F)
+	case tensor.Float32:
+		rampF(tensor.Data[float32](o), a.F, s.F)
+	default:
+		w := tensor.New(o.Shape(), tensor.Float64)
+		if o.DType().IsIntOrBool() {
+			a.F, s.F = float64(a.I), float64(s.I)
+		}
+		rampF(tensor.Data[float64](w), a.F, s.F)
+		tensor.CopyRaw(o, w)
+	}
+}
+
 func ramp[E uint8 | int8 | int16 | int32 | int64](d []E, a, s E) {
 	for i := range d {
 		d[i] = a

@@ -77,6 +77,8 @@ func init() {
 		"linspace.Tensor_Tensor logspace.Tensor_Tensor :: s s 5", "new_full :: 3x4 [2,2] 1.5",
 		"new_ones new_zeros :: 3x4 [2,2]", "ones zeros :: [2,3] ; []", "ones_like zeros_like :: 3x4",
 		"scalar_tensor :: 2.5", "tril_indices triu_indices :: 3 4 ; 3 4 1",
+		"range :: 0 5 ; 1.5 4 dtype=f64", "range.step :: 0 5 2 ; 4 -1 -0.5 dtype=f64",
+		"fill_diagonal_ :: 3x4 0.5 ; 3x3x3 2 ; 7x2 2 true",
 		// conversion and questions
 		"Tensor::bfloat16 Tensor::bool Tensor::byte Tensor::cdouble Tensor::cfloat Tensor::char Tensor::double "+
 			"Tensor::float Tensor::half Tensor::int Tensor::long Tensor::short :: 3x4 | nograd ; 3x4:i5 | nograd",

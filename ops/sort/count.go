@@ -25,8 +25,10 @@ func init() {
 		NoGrad: "counts", Infer: histcInfer, CPU: histc,
 	})
 	const isinDoc = "reports for each element whether it is among the test elements.\n" + base + "isin.html"
-	membership("isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor", isinDoc)
-	membership("isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> Tensor", isinDoc)
+	membership("isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor", isinDoc,
+		tensor.Def{Go: "IsIn"})
+	membership("isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> Tensor", isinDoc,
+		tensor.Def{Go: "IsInScalar"})
 	tensor.Register(tensor.Def{
 		Schema: "isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor", Doc: isinDoc, Go: "-",
 		Out: true, NoGrad: "a question", Infer: isInInfer, CPU: isIn,
@@ -34,8 +36,9 @@ func init() {
 }
 
 //gen:membership Out
-func membership(schema, doc string) {
-	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Out: true, NoGrad: "a question", Infer: isInInfer, CPU: isIn})
+func membership(schema, doc string, d tensor.Def) {
+	d.Schema, d.Doc, d.Out, d.NoGrad, d.Infer, d.CPU = schema, doc, true, "a question", isInInfer, isIn
+	tensor.Register(d)
 }
 
 func isInInfer(c *Ctx) {
@@ -146,7 +149,7 @@ func bincount(c *Ctx) {
 func histcInfer(c *Ctx) {
 	if dt := c.ArgDType(0); dt != tensor.Float32 && dt != tensor.Float64 && dt != tensor.Float16 &&
 		dt != tensor.BFloat16 {
-		c.Fail(tensor.ErrNotImpl, "\"histogram_cpu\" not implemented for '%s'", dt.ClassName())
+		c.FailDType(tensor.ErrNotImpl, "histogram_cpu", dt)
 	}
 	if c.Int(1) <= 0 {
 		c.Fail(tensor.ErrValue, "torch.histc(): bins must be > 0")

@@ -21,12 +21,11 @@ func noComplex(c *Ctx) {
 		case "topk":
 			c.Fail(tensor.ErrNotImpl, "topk does not support complex dtypes on CPU")
 		case "median", "nanmedian":
-			c.Fail(tensor.ErrNotImpl, "\"median_%s\" not implemented for '%s'", op.Pick(c.NumArgs() > 1, "out", "cpu"),
-				dt.ClassName())
+			c.FailDType(tensor.ErrNotImpl, "median_"+op.Pick(c.NumArgs() > 1, "out", "cpu"), dt)
 		case "mode", "kthvalue":
-			c.Fail(tensor.ErrNotImpl, "\"%s_cpu\" not implemented for '%s'", name, dt.ClassName())
+			c.FailDType(tensor.ErrNotImpl, name+"_cpu", dt)
 		default:
-			c.Fail(tensor.ErrNotImpl, "\"%s\" not implemented for '%s'", name, dt.ClassName())
+			c.FailDType(tensor.ErrNotImpl, name, dt)
 		}
 	}
 }

@@ -210,9 +210,9 @@ func programs() map[string]func() {
 			eps := torch.Randn([]int{4, 3})
 			return on(func(x *torch.Tensor) {
 				h := F.Softplus(e.Forward(x))
-				m, v := mu.Forward(h), lv.Forward(h).Clamp(torch.ClampOptions{Min: -3, Max: 3})
+				m, v := mu.Forward(h), lv.Forward(h).ClampScalar(torch.ClampScalarOptions{Min: -3, Max: 3})
 				d.Forward(m.Add(eps.Mul(v.Mul(number(0.5)).Exp())))
-				v.Add(number(1)).Sub(m.Pow(2)).Sub(v.Exp()).SumDim([]int{1}).Mul(number(-0.5))
+				v.Add(number(1)).Sub(m.PowScalar(2)).Sub(v.Exp()).SumDim([]int{1}).Mul(number(-0.5))
 			}, 4, 6)
 		}(),
 		"convlstm": func() func() {

@@ -22,6 +22,9 @@ type callable struct {
 
 // registryNames maps a public Python name to the names that the registry may have it under.
 func registryNames(dotted string) []string {
+	if rest, ok := strings.CutPrefix(dotted, "torch."); ok && strings.HasPrefix(rest, "torch.") { // of torch.ops
+		dotted = rest
+	}
 	parts := strings.Split(dotted, ".")
 	last := parts[len(parts)-1]
 	switch {

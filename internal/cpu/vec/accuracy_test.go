@@ -60,7 +60,7 @@ func inputs() []float32 {
 	return x
 }
 
-func gelu64(x float64) float64 { return 0.5 * max(x, -1e300) * math.Erfc(-x/math.Sqrt2) } // 0 at -Inf
+func gelu64(x float64) float64 { return 0.5 * x * math.Erfc(-x/math.Sqrt2) } // NaN at -Inf, as PyTorch's
 
 func geluTanh64(x float64) float64 {
 	return 0.5 * x * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))

@@ -44,7 +44,7 @@ func run(ctx context.Context, packages []string) error {
 		if err != nil {
 			return err
 		}
-		defer os.RemoveAll(dir)
+		defer func() { _ = os.RemoveAll(dir) }()
 		path = filepath.Join(dir, exeName())
 		if out, err := exec.CommandContext(ctx, "go", "build", "-o", path, tool).CombinedOutput(); err != nil {
 			return fmt.Errorf("vet: there is no program gotorch-vet, and it cannot be built from here: %w\n%sInstall "+

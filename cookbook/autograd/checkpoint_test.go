@@ -10,7 +10,7 @@ import (
 )
 
 // Checkpointing keeps the inputs only and computes the rest again in the backward pass. Random numbers repeat, so that
-// dropout does, and the gradients are the same bit for bit; cut into two segments as well. S4-195, S4-196, S4-197
+// dropout does, and the gradients are the same bit for bit; cut into two segments as well.
 func TestCheckpoint(t *testing.T) {
 	torch.ManualSeed(0)
 	a, relu, drop, b := nn.NewLinear(4, 8), nn.NewReLU(), nn.NewDropout(), nn.NewLinear(8, 2)
@@ -43,7 +43,7 @@ func TestCheckpoint(t *testing.T) {
 	}
 }
 
-// A dense block joins all that came before; the closure takes any number of inputs. S4-198
+// A dense block joins all that came before; the closure takes any number of inputs.
 func TestCheckpointSeveralInputs(t *testing.T) {
 	x, y := torch.Ones([]int{1, 2}).SetRequiresGrad(true), torch.Ones([]int{1, 3}).SetRequiresGrad(true)
 	bottleneck := func(in []*torch.Tensor) []*torch.Tensor {
@@ -55,7 +55,6 @@ func TestCheckpointSeveralInputs(t *testing.T) {
 }
 
 // Anomaly mode names the operator whose gradient is the first that is not a number: here 0·∞ behind a square root.
-// S4-252
 func TestDetectAnomaly(t *testing.T) {
 	x := torch.TensorOf[float32](0).SetRequiresGrad(true)
 	fails(t, "Function 'SqrtBackward0' returned nan values in its 0th output.", func() {

@@ -8,7 +8,7 @@ import (
 	"github.com/gotorch-dev/torch"
 )
 
-// Cat joins along a dimension that exists; Stack would make a new one. S4-200
+// Cat joins along a dimension that exists; Stack would make a new one.
 func Example_cat() {
 	a, b := torch.Ones([]int{2, 3}), torch.Zeros([]int{2, 1})
 	fmt.Println(torch.Cat([]*torch.Tensor{a, b}, torch.CatOptions{Dim: 1}))
@@ -19,7 +19,7 @@ func Example_cat() {
 	// torch.Size([4, 3])
 }
 
-// Tensors of different types are promoted; an empty list is refused. S4-201
+// Tensors of different types are promoted; an empty list is refused.
 func TestCatTypes(t *testing.T) {
 	x := torch.Cat([]*torch.Tensor{torch.TensorOf[int64](1), torch.TensorOf[float32](2.5)})
 	near(t, x, 1, 2.5)
@@ -29,7 +29,7 @@ func TestCatTypes(t *testing.T) {
 	fails(t, "expected a non-empty list of Tensors", func() { torch.Cat(nil) })
 }
 
-// The dimension counts from either end, and is bounded by the number of dimensions. S4-202
+// The dimension counts from either end, and is bounded by the number of dimensions.
 func TestCatDim(t *testing.T) {
 	a := torch.Ones([]int{2, 3})
 	shaped(t, torch.Cat([]*torch.Tensor{a, a}, torch.CatOptions{Dim: -1}), 2, 6)
@@ -38,7 +38,7 @@ func TestCatDim(t *testing.T) {
 	})
 }
 
-// All sizes but the one along the dimension agree; a 1-d tensor without elements is skipped. S4-203
+// All sizes but the one along the dimension agree; a 1-d tensor without elements is skipped.
 func TestCatShapes(t *testing.T) {
 	a := torch.Ones([]int{2, 3})
 	fails(t, "Sizes of tensors must match except in dimension 0. Expected size 3 but got size 1 for tensor number 1 "+
@@ -51,7 +51,7 @@ func TestCatShapes(t *testing.T) {
 	shaped(t, torch.Cat([]*torch.Tensor{a, torch.Empty([]int{0})}), 2, 3)
 }
 
-// What NumPy's concatenate does, along rows and columns. S4-260, S4-261, S4-262
+// What NumPy's concatenate does, along rows and columns.
 func TestCatIntegers(t *testing.T) {
 	v := torch.TensorOf[int64]
 	near(t, torch.Cat([]*torch.Tensor{v(1, 2, 3), v(11, 22, 33), v(44, 55, 66)}), 1, 2, 3, 11, 22, 33, 44, 55, 66)
@@ -61,7 +61,7 @@ func TestCatIntegers(t *testing.T) {
 	near(t, torch.Cat([]*torch.Tensor{a, b}, torch.CatOptions{Dim: 1}), 1, 2, 3, 11, 21, 31, 4, 5, 6, 7, 8, 9)
 }
 
-// Chunk gives at most the number asked for, of equal size except for the last. The pieces are views. S4-015
+// Chunk gives at most the number asked for, of equal size except for the last. The pieces are views.
 func TestChunk(t *testing.T) {
 	for _, c := range []struct {
 		n, chunks int

@@ -16,7 +16,7 @@ func classifier(classes int) *nn.Sequential {
 		nn.NewLinear(2, classes))
 }
 
-// A state dict lists parameters and buffers in order, each module's parameters first. S4-225, S4-226
+// A state dict lists parameters and buffers in order, each module's parameters first.
 func TestStateDictKeys(t *testing.T) {
 	want := strings.Fields("conv1.weight conv1.bias bn1.weight bn1.bias bn1.running_mean bn1.running_var " +
 		"bn1.num_batches_tracked fc.weight fc.bias")
@@ -25,7 +25,7 @@ func TestStateDictKeys(t *testing.T) {
 	}
 }
 
-// Loading is strict: missing and unexpected names are errors that list them. S4-236
+// Loading is strict: missing and unexpected names are errors that list them.
 func TestStrictLoading(t *testing.T) {
 	m, sd := classifier(2), classifier(2).StateDict()
 	sd.Set("head.weight", sd.Get("fc.weight"))
@@ -39,7 +39,7 @@ func TestStrictLoading(t *testing.T) {
 	}
 }
 
-// Other shapes are an error even when names may differ. S4-237
+// Other shapes are an error even when names may differ.
 func TestNonStrictLoading(t *testing.T) {
 	m, sd := classifier(5), classifier(2).StateDict()
 	err := m.LoadStateDict(sd, nn.LoadOptions{NonStrict: true})
@@ -48,7 +48,7 @@ func TestNonStrictLoading(t *testing.T) {
 	}
 }
 
-// Taking over what fits: keep the entries that the model has in the same shape, and load those. S4-214, S4-232, S4-235
+// Taking over what fits: keep the entries that the model has in the same shape, and load those.
 func TestPartialLoading(t *testing.T) {
 	pretrained, m := classifier(1000).StateDict(), classifier(5)
 	own := m.StateDict()
@@ -69,7 +69,7 @@ func TestPartialLoading(t *testing.T) {
 	shaped(t, now.Get("fc.weight"), 5, 2)
 }
 
-// Renaming by a regular expression: old names "norm.1", which a module of today cannot have, become "norm1". S4-234
+// Renaming by a regular expression: old names "norm.1", which a module of today cannot have, become "norm1".
 func TestRenameKeys(t *testing.T) {
 	pattern := regexp.MustCompile(`^(.*denselayer\d+\.(?:norm|relu|conv))\.((?:[12])\.(?:weight|bias|running_mean|running_var))$`)
 	for old, want := range map[string]string{
@@ -83,7 +83,7 @@ func TestRenameKeys(t *testing.T) {
 	}
 }
 
-// Files from before batch norm counted its batches load strictly, unless they claim to be of the newer version. S4-231
+// Files from before batch norm counted its batches load strictly, unless they claim to be of the newer version.
 func TestOldBatchNormFiles(t *testing.T) {
 	old := classifier(2).StateDict()
 	old.Delete("bn1.num_batches_tracked")
@@ -97,7 +97,7 @@ func TestOldBatchNormFiles(t *testing.T) {
 	}
 }
 
-// Cutting a classifier into features and head: slices share the layers and keep their names. S4-213
+// Cutting a classifier into features and head: slices share the layers and keep their names.
 func TestSplitNetwork(t *testing.T) {
 	m := nn.NewSequential().Add("conv1", nn.NewConv2d(1, 2, 3)).Add("relu", nn.NewReLU()).Add("pool",
 		nn.NewAdaptiveAvgPool2d(1))
@@ -110,7 +110,7 @@ func TestSplitNetwork(t *testing.T) {
 	}
 }
 
-// Weights that were saved inside a wrapper carry its prefix: take it off before loading. S4-172, S4-173
+// Weights that were saved inside a wrapper carry its prefix: take it off before loading.
 func TestWrappedWeights(t *testing.T) {
 	m := nn.NewLinear(2, 2)
 	wrapped := nn.NewSequential().Add("module", nn.NewLinear(2, 2)).StateDict()
@@ -123,7 +123,7 @@ func TestWrappedWeights(t *testing.T) {
 	}
 }
 
-// Structure is code, weights are a file: save the state dict, make the network anew, load. S4-228
+// Structure is code, weights are a file: save the state dict, make the network anew, load.
 func TestSaveWeights(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "my_net.pth")
 	m, again := classifier(2), classifier(2)

@@ -9,7 +9,7 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// The defaults: 512 features, 8 heads, 6 layers on either side. S4-001
+// The defaults: 512 features, 8 heads, 6 layers on either side.
 func TestTransformerDefaults(t *testing.T) {
 	m := nn.NewTransformer()
 	if n, keys := nn.NumParameters(m), m.StateDict().Len(); n != 44140544 || keys != 184 {
@@ -17,7 +17,7 @@ func TestTransformerDefaults(t *testing.T) {
 	}
 }
 
-// A small one in figures, without and with a mask that hides the future. S4-002, S4-004, S4-005
+// A small one in figures, without and with a mask that hides the future.
 func TestTransformer(t *testing.T) {
 	torch.ManualSeed(0)
 	m := nn.NewTransformer(nn.TransformerOptions{DModel: torch.Some(8), NHead: torch.Some(2),

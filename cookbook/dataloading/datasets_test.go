@@ -10,7 +10,7 @@ import (
 	"github.com/gotorch-dev/torch/data"
 )
 
-// squares is a dataset: anything with a length and a sample for each number. S4-113
+// squares is a dataset: anything with a length and a sample for each number.
 type squares int
 
 func (s squares) Len() int               { return int(s) }
@@ -20,7 +20,7 @@ func pairs() *data.TensorDataset {
 	return data.NewTensorDataset(torch.Arange(6).View([]int{3, 2}), torch.TensorOf[int64](7, 8, 9))
 }
 
-// A dataset of tensors gives the same row of each. S4-114
+// A dataset of tensors gives the same row of each.
 func Example_tensorDataset() {
 	item, _ := pairs().Get(1)
 	fmt.Println(item[0], item[1])
@@ -30,7 +30,7 @@ func Example_tensorDataset() {
 	// true
 }
 
-// Datasets one after the other, and a choice from one. S4-115, S4-116
+// Datasets one after the other, and a choice from one.
 func Example_concatAndSubset() {
 	all := data.NewConcatDataset[int](squares(3), squares(3))
 	fifth, _ := all.Get(4)
@@ -45,7 +45,7 @@ func Example_concatAndSubset() {
 	// 2 4
 }
 
-// A random split draws as PyTorch does, by lengths or by fractions. S4-118
+// A random split draws as PyTorch does, by lengths or by fractions.
 func Example_randomSplit() {
 	parts, err := data.RandomSplit[int](squares(10), []int{3, 7}, torch.NewGenerator().ManualSeed(42))
 	if err != nil {
@@ -66,7 +66,6 @@ func Example_randomSplit() {
 	// 9 9 12
 }
 
-// S4-118
 func TestRandomSplitSum(t *testing.T) {
 	_, err := data.RandomSplit[int](squares(10), []int{3, 6}, nil)
 	if err == nil || !strings.Contains(err.Error(),
@@ -75,7 +74,7 @@ func TestRandomSplitSum(t *testing.T) {
 	}
 }
 
-// A loader cuts a dataset into batches; a loop that is left early is Python's next(iter(loader)). S4-117, S4-124
+// A loader cuts a dataset into batches; a loop that is left early is Python's next(iter(loader)).
 func Example_firstBatch() {
 	loader := data.NewDataLoader[[]*torch.Tensor](pairs(), data.LoaderOptions{BatchSize: 2})
 	for batch, err := range loader.Iter(context.Background()) {

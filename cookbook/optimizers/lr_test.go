@@ -24,7 +24,7 @@ func rates(s lr.Scheduler, n int) (out []float64) {
 
 func sgd(rate float64) *optim.SGD { return optim.NewSGD(params(leaf(1)), rate) }
 
-// Any function of the epoch makes a schedule. The optimizer steps first, then the schedule. S4-193, S4-194
+// Any function of the epoch makes a schedule. The optimizer steps first, then the schedule.
 func Example_lambdaLR() {
 	opt := optim.NewAdam(params(leaf(1)), 0.1)
 	schedule := lr.NewLambdaLR(opt, func(epoch int) float64 { return 1 / float64(epoch+1) })
@@ -49,14 +49,14 @@ func Example_lambdaLR() {
 	// epoch 10: 0.010000
 }
 
-// StepLR multiplies by gamma every few epochs. S4-189
+// StepLR multiplies by gamma every few epochs.
 func Example_stepLR() {
 	fmt.Printf("%.4g\n", rates(lr.NewStepLR(sgd(0.1), 3, lr.Options{Gamma: tensor.Some(0.1)}), 8))
 	// Output:
 	// [0.1 0.1 0.1 0.01 0.01 0.01 0.001 0.001]
 }
 
-// MultiStepLR multiplies by gamma at each milestone; they may come in any order. S4-191, S4-192
+// MultiStepLR multiplies by gamma at each milestone; they may come in any order.
 func Example_multiStepLR() {
 	fmt.Printf("%.4g\n", rates(lr.NewMultiStepLR(sgd(0.1), []int{5, 2}), 8))
 	// Output:
@@ -64,7 +64,6 @@ func Example_multiStepLR() {
 }
 
 // A new schedule stands at epoch 0. To continue at a later one the optimizer's groups must know their initial rate.
-// S4-190
 func TestLastEpoch(t *testing.T) {
 	s := lr.NewStepLR(sgd(0.1), 3)
 	if s.LastEpoch() != 0 {
@@ -84,7 +83,7 @@ func TestLastEpoch(t *testing.T) {
 		})
 }
 
-// A schedule continues where its state dict was taken. S4-190
+// A schedule continues where its state dict was taken.
 func TestResumeSchedule(t *testing.T) {
 	s := lr.NewStepLR(sgd(0.1), 3)
 	rates(s, 4)
@@ -97,7 +96,7 @@ func TestResumeSchedule(t *testing.T) {
 	}
 }
 
-// The wrong order is warned of. S4-194
+// The wrong order is warned of.
 func TestWarnsOfOrder(t *testing.T) {
 	var warned string
 	before := torch.SetWarnings(func(w torch.Warning) { warned = w.Text })

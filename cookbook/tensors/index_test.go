@@ -9,7 +9,7 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// The place of the maximum, in the flattened tensor or along a dimension. S4-096
+// The place of the maximum, in the flattened tensor or along a dimension.
 func TestArgMax(t *testing.T) {
 	x := torch.FromSlice([]float32{1, 5, 3, 9, 2, 9}, 2, 3)
 	near(t, x.ArgMax(), 3) // the first of the two nines
@@ -23,7 +23,7 @@ func TestArgMax(t *testing.T) {
 	}
 }
 
-// Comparisons give bools and broadcast. S4-184
+// Comparisons give bools and broadcast.
 func Example_gt() {
 	a := torch.FromSlice([]int64{1, 2, 3, 4}, 2, 2)
 	b := torch.FromSlice([]int64{1, 1, 4, 4}, 2, 2)
@@ -40,7 +40,7 @@ func Example_gt() {
 }
 
 // Where chooses element by element; the condition broadcasts. With one argument it lists the places, which is
-// NonzeroNumpy here. S4-238
+// NonzeroNumpy here.
 func TestWhere(t *testing.T) {
 	x := torch.FromSlice([]int64{1, -2, -3, 4}, 2, 2)
 	near(t, torch.Where(x.GtScalar(0), x, x.ZerosLike()), 1, 0, 0, 4)
@@ -50,7 +50,7 @@ func TestWhere(t *testing.T) {
 	near(t, places[1], 0, 1)
 }
 
-// Gather points by a tensor of column numbers. S4-265
+// Gather points by a tensor of column numbers.
 func TestIndexByTensor(t *testing.T) {
 	index := torch.TensorOf[int64](20, 10, 25, 39, 5, 12)
 	near(t, torch.Ones([]int{2, 40}).Index(0, index), 1, 1, 1, 1, 1, 1)
@@ -60,7 +60,7 @@ func TestIndexByTensor(t *testing.T) {
 		func() { points.Index(0, torch.TensorOf[int64](40)) })
 }
 
-// Integer tensors of any size index; what "too many indices" means is that the tensor has fewer dimensions. S4-266
+// Integer tensors of any size index; what "too many indices" means is that the tensor has fewer dimensions.
 func TestIndexErrors(t *testing.T) {
 	row := torch.Arange(40)
 	near(t, row.Index(torch.TensorOf[int32](3, 4)), 3, 4)

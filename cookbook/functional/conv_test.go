@@ -13,7 +13,7 @@ import (
 
 func image(n, h, w int) *torch.Tensor { return torch.Arange(n * h * w).View([]int{1, n, h, w}).Float() }
 
-// A convolution layer: the kernel slides without being turned over. S4-204, S4-205
+// A convolution layer: the kernel slides without being turned over.
 func Example_conv2d() {
 	kernel := torch.FromSlice([]float32{1, 2, 3, 4}, 1, 1, 2, 2)
 	fmt.Println(F.Conv2d(image(1, 4, 4), kernel, F.Conv2dOptions{Bias: torch.TensorOf[float32](0.5)}))
@@ -23,7 +23,7 @@ func Example_conv2d() {
 	//           [114.5000, 124.5000, 134.5000]]]])
 }
 
-// The layer draws its weight and bias as PyTorch does. S4-204
+// The layer draws its weight and bias as PyTorch does.
 func TestConv2dParameters(t *testing.T) {
 	torch.ManualSeed(0)
 	conv := nn.NewConv2d(1, 2, 3)
@@ -31,7 +31,7 @@ func TestConv2dParameters(t *testing.T) {
 	near(t, conv.Bias, -0.2260, -0.1452)
 }
 
-// Impossible channels are refused when the layer is made, or when it runs. S4-206
+// Impossible channels are refused when the layer is made, or when it runs.
 func TestConv2dErrors(t *testing.T) {
 	fails(t, "in_channels must be divisible by groups",
 		func() { nn.NewConv2d(3, 4, 3, nn.Conv2dOptions{Groups: torch.Some(2)}) })
@@ -45,7 +45,7 @@ func TestConv2dErrors(t *testing.T) {
 	})
 }
 
-// The output has ⌊(H + 2·padding - dilation·(kernel-1) - 1)/stride⌋ + 1 rows. S4-207
+// The output has ⌊(H + 2·padding - dilation·(kernel-1) - 1)/stride⌋ + 1 rows.
 func TestConv2dSize(t *testing.T) {
 	for _, c := range []struct{ h, k, s, p, d, want int }{{7, 3, 2, 1, 1, 4}, {8, 3, 2, 0, 2, 2}, {32, 5, 1, 2, 1, 32},
 		{10, 4, 3, 1, 1, 3}} {
@@ -55,7 +55,7 @@ func TestConv2dSize(t *testing.T) {
 	}
 }
 
-// Two groups are two convolutions of half the channels, side by side. S4-208, S4-209
+// Two groups are two convolutions of half the channels, side by side.
 func TestConv2dGroups(t *testing.T) {
 	torch.ManualSeed(0)
 	x, w := torch.Randn([]int{1, 4, 5, 5}), torch.Randn([]int{6, 2, 3, 3})
@@ -69,14 +69,13 @@ func TestConv2dGroups(t *testing.T) {
 }
 
 // The weight holds in/groups channels for each output; with as many groups as inputs each channel has filters of its
-// own. S4-210, S4-211, S4-212
+// own.
 func TestConv2dWeightShape(t *testing.T) {
 	shaped(t, nn.NewConv2d(6, 6, 1, nn.Conv2dOptions{Groups: torch.Some(3)}).Weight, 6, 2, 1, 1)
 	shaped(t, nn.NewConv2d(4, 8, 3, nn.Conv2dOptions{Groups: torch.Some(4)}).Weight, 8, 1, 3, 3)
 }
 
 // A transposed convolution has its channels the other way round; padding takes rows and columns away from the output.
-// S4-053, S4-054
 func TestConvTranspose2d(t *testing.T) {
 	shaped(t, nn.NewConvTranspose2d(2, 4, 3, nn.ConvTranspose2dOptions{Groups: torch.Some(2)}).Weight, 2, 2, 3, 3)
 	for padding, want := range []int{7, 5} {
@@ -88,7 +87,7 @@ func TestConvTranspose2d(t *testing.T) {
 		10, 10)
 }
 
-// Output padding adds rows and columns on one side, as many as the stride leaves open. S4-055
+// Output padding adds rows and columns on one side, as many as the stride leaves open.
 func TestOutputPadding(t *testing.T) {
 	layer := func(o nn.ConvTranspose2dOptions) *nn.ConvTranspose2d {
 		o.Stride, o.Padding = nn.Size{2}, nn.Size{1}
@@ -110,14 +109,14 @@ func TestOutputPadding(t *testing.T) {
 	near(t, y.Index(0, 0, torch.Slice(), -1), 0, 0, 0, 0, 0)
 }
 
-// Adaptive pooling is told the size of its output. S4-164
+// Adaptive pooling is told the size of its output.
 func TestAdaptiveAvgPool(t *testing.T) {
 	shaped(t, nn.NewAdaptiveAvgPool2d(1).Forward(torch.Ones([]int{2, 32, 16, 16})), 2, 32, 1, 1)
 	near(t, nn.NewAdaptiveAvgPool2d(nn.Size{3, 2}).Forward(image(1, 5, 7)), 5, 8, 15.5, 18.5, 26, 29)
 	shaped(t, nn.NewAdaptiveAvgPool2d(nn.Size{nn.SameSize, 2}).Forward(image(1, 5, 7)), 1, 1, 5, 2)
 }
 
-// One number stands for all spatial dimensions. S4-158
+// One number stands for all spatial dimensions.
 func TestSize(t *testing.T) {
 	for _, s := range []nn.Size{{3}, {3, 3}} {
 		if k := nn.NewConv2d(1, 1, s).KernelSize; !slices.Equal(k, nn.Size{3, 3}) {

@@ -9,7 +9,7 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Operators whose Python name ends in an underscore end in InPlace: they change the tensor and return it. S4-022
+// Operators whose Python name ends in an underscore end in InPlace: they change the tensor and return it.
 func TestInPlace(t *testing.T) {
 	x := torch.Zeros([]int{1, 2, 1})
 	at, version := x.DataPtr(), x.Version()
@@ -22,7 +22,7 @@ func TestInPlace(t *testing.T) {
 		func() { leaf.AddScalarInPlace(1) })
 }
 
-// A tensor like another one, with memory that holds whatever was there. S4-094
+// A tensor like another one, with memory that holds whatever was there.
 func TestNewEmpty(t *testing.T) {
 	x := torch.Ones([]int{4})
 	y := x.NewEmpty([]int{2, 3})
@@ -35,7 +35,7 @@ func TestNewEmpty(t *testing.T) {
 	}
 }
 
-// Expand repeats a dimension of size 1 without copying: its stride becomes 0. S4-095, S4-258
+// Expand repeats a dimension of size 1 without copying: its stride becomes 0.
 func Example_expand() {
 	x := torch.FromSlice([]float32{1, 2, 3}, 3, 1)
 	y := x.Expand([]int{3, 4})
@@ -48,7 +48,7 @@ func Example_expand() {
 	// [1 0] true torch.Size([3, 1])
 }
 
-// A size of -1 keeps what is there. Other sizes cannot grow, and what is expanded cannot be written. S4-095
+// A size of -1 keeps what is there. Other sizes cannot grow, and what is expanded cannot be written.
 func TestExpandErrors(t *testing.T) {
 	x := torch.FromSlice([]float32{1, 2, 3}, 3, 1)
 	shaped(t, x.Expand([]int{-1, 4}), 3, 4)
@@ -59,7 +59,7 @@ func TestExpandErrors(t *testing.T) {
 	})
 }
 
-// ExpandAs takes the shape from another tensor. S4-259
+// ExpandAs takes the shape from another tensor.
 func TestExpandAs(t *testing.T) {
 	torch.ManualSeed(0)
 	x := torch.Randn([]int{1, 3, 1, 1})
@@ -73,7 +73,7 @@ func TestExpandAs(t *testing.T) {
 	}
 }
 
-// None in an index is a new dimension of size 1, as Unsqueeze makes it. S4-239
+// None in an index is a new dimension of size 1, as Unsqueeze makes it.
 func Example_newAxis() {
 	pos := torch.ArangeStart(1, 10)
 	fmt.Println(pos, torch.Size(pos.Shape()))
@@ -83,13 +83,12 @@ func Example_newAxis() {
 	// tensor([[1, 2, 3, 4, 5, 6, 7, 8, 9]]) torch.Size([1, 9])
 }
 
-// S4-239
 func TestUnsqueezeRange(t *testing.T) {
 	fails(t, "Dimension out of range (expected to be in range of [-2, 1], but got 2)",
 		func() { torch.ArangeStart(1, 10).Unsqueeze(2) })
 }
 
-// Contiguous is the tensor itself when its elements lie in order, else a copy. S4-248
+// Contiguous is the tensor itself when its elements lie in order, else a copy.
 func TestContiguous(t *testing.T) {
 	x := torch.Arange(6).View([]int{2, 3})
 	if x.Contiguous() != x {
@@ -100,7 +99,7 @@ func TestContiguous(t *testing.T) {
 	}
 }
 
-// View needs elements in order; after Permute it is Contiguous().View or Reshape. S4-249
+// View needs elements in order; after Permute it is Contiguous().View or Reshape.
 func TestViewAfterPermute(t *testing.T) {
 	x := torch.Arange(6).View([]int{2, 3}).Permute([]int{1, 0})
 	fails(t, "view size is not compatible with input tensor's size and stride (at least one dimension spans across "+

@@ -9,7 +9,7 @@ import (
 	"github.com/gotorch-dev/torch/nn"
 )
 
-// Layers one after the other; their names are their numbers. S4-175, S4-178, S4-179
+// Layers one after the other; their names are their numbers.
 func Example_sequential() {
 	m := nn.NewSequential(nn.NewConv2d(1, 20, 5), nn.NewReLU(), nn.NewConv2d(20, 64, 5), nn.NewReLU())
 	fmt.Println(m)
@@ -26,7 +26,7 @@ func Example_sequential() {
 	// torch.Size([1, 64, 20, 20])
 }
 
-// Layers with names of their own, what an OrderedDict or add_module does in Python. S4-175, S4-180, S4-182, S4-183
+// Layers with names of their own, what an OrderedDict or add_module does in Python.
 func Example_sequentialAdd() {
 	m := nn.NewSequential()
 	m.Add("conv1", nn.NewConv2d(1, 20, 5)).Add("relu1", nn.NewReLU())
@@ -45,7 +45,7 @@ func Example_sequentialAdd() {
 	// [conv1.weight conv1.bias conv2.weight conv2.bias]
 }
 
-// A layer is found by its name, or by a path through several modules. S4-181
+// A layer is found by its name, or by a path through several modules.
 func TestLayerByName(t *testing.T) {
 	m := nn.NewSequential().Add("conv1", nn.NewConv2d(1, 2, 3)).Add("tail", nn.NewSequential(nn.NewReLU()))
 	if sub, err := nn.GetSubmodule(m, "conv1"); err != nil || sub != nn.Module(m.Get("conv1")) {
@@ -59,7 +59,7 @@ func TestLayerByName(t *testing.T) {
 	}
 }
 
-// Indexing from either end, length, slices. S4-176
+// Indexing from either end, length, slices.
 func TestSequentialMethods(t *testing.T) {
 	m := nn.NewSequential(nn.NewLinear(2, 3), nn.NewReLU(), nn.NewLinear(3, 2), nn.NewReLU())
 	if m.Len() != 4 || nn.ClassName(m.At(-1)) != "ReLU" {
@@ -74,7 +74,7 @@ func TestSequentialMethods(t *testing.T) {
 	fails(t, "index 7 is out of range", func() { m.At(7) })
 }
 
-// Replacing and removing layers; after a removal all are named by their numbers. S4-176
+// Replacing and removing layers; after a removal all are named by their numbers.
 func TestSequentialEdit(t *testing.T) {
 	m := nn.NewSequential().Add("fc", nn.NewLinear(2, 3)).Add("act", nn.NewReLU()).Add("out", nn.NewLinear(3, 2))
 	m.Set(1, nn.NewTanh())
@@ -94,8 +94,7 @@ type net struct {
 	Linears []*nn.Linear
 }
 
-// A module is a struct; its fields are found by walking them. Equal neighbours in a list print together. S4-090,
-// S4-221, S4-222
+// A module is a struct; its fields are found by walking them. Equal neighbours in a list print together.
 func Example() {
 	m := nn.New(&net{Linears: []*nn.Linear{nn.NewLinear(10, 10), nn.NewLinear(10, 10)}})
 	fmt.Println(m)
@@ -114,7 +113,7 @@ func Example() {
 	// linears.1.bias torch.Size([10])
 }
 
-// A ModuleList grows at the end and in the middle; it has no Forward of its own. S4-220, S4-223
+// A ModuleList grows at the end and in the middle; it has no Forward of its own.
 func TestModuleList(t *testing.T) {
 	l := nn.NewModuleList(nn.NewReLU())
 	l.Append(nn.NewLinear(2, 2))
@@ -129,7 +128,7 @@ func TestModuleList(t *testing.T) {
 	}
 }
 
-// Dictionaries of modules and lists of parameters. S4-177
+// Dictionaries of modules and lists of parameters.
 func Example_moduleDict() {
 	fmt.Println(nn.NewModuleDict().Set("conv", nn.NewConv2d(1, 2, 3)).Set("relu", nn.NewReLU()))
 	fmt.Println(nn.NewParameterList(torch.Ones([]int{2, 3})))
@@ -141,7 +140,7 @@ func Example_moduleDict() {
 	// ParameterList(  (0): Parameter containing: [torch.float32 of size 2x3])
 }
 
-// Apply visits the children first, then the module. S4-052
+// Apply visits the children first, then the module.
 func Example_apply() {
 	m := nn.NewSequential(nn.NewLinear(2, 2), nn.NewSequential(nn.NewReLU()))
 	nn.Apply(m, func(m nn.Module) { fmt.Println(nn.ClassName(m)) })
@@ -152,8 +151,7 @@ func Example_apply() {
 	// Sequential
 }
 
-// Half converts the floating-point parameters and buffers; whole numbers stay. The input must be converted too. S4-028,
-// S4-030
+// Half converts the floating-point parameters and buffers; whole numbers stay. The input must be converted too.
 func TestHalf(t *testing.T) {
 	m := nn.NewLinear(3, 2)
 	m.Half()

@@ -15,7 +15,7 @@ func params(p ...*torch.Tensor) []*torch.Tensor { return p }
 
 func leaf(v ...float32) *torch.Tensor { return torch.TensorOf(v...).SetRequiresGrad(true) }
 
-// One step of training: gradients away, loss, backward, step. S4-031, S4-032, S4-041
+// One step of training: gradients away, loss, backward, step.
 func Example() {
 	w := leaf(1, 2)
 	opt := optim.NewSGD(params(w), 0.1)
@@ -29,7 +29,7 @@ func Example() {
 	// tensor([0.5120, 1.0240], requires_grad=True)
 }
 
-// ZeroGrad drops the gradients; KeepZeros fills them with zeros. S4-031
+// ZeroGrad drops the gradients; KeepZeros fills them with zeros.
 func TestZeroGrad(t *testing.T) {
 	w := leaf(1)
 	opt := optim.NewSGD(params(w), 0.1)
@@ -42,8 +42,7 @@ func TestZeroGrad(t *testing.T) {
 	}
 }
 
-// Plain descent and PyTorch's momentum, v = m·v + g and w -= lr·v, on a loss of slope 1 and on w². S4-041, S4-043,
-// S4-111
+// Plain descent and PyTorch's momentum, v = m·v + g and w -= lr·v, on a loss of slope 1 and on w².
 func TestSGDRules(t *testing.T) {
 	slope := func(w *torch.Tensor) *torch.Tensor { return w.Sum() }
 	square := func(w *torch.Tensor) *torch.Tensor { return w.Mul(w).Sum() }
@@ -76,7 +75,7 @@ func TestSGDRules(t *testing.T) {
 }
 
 // The momentum buffer sums up gradients 1, 2, 3. With dampening equal to the momentum it averages them instead, except
-// that the first gradient counts in full. S4-043, S4-110
+// that the first gradient counts in full.
 func TestMomentumBuffer(t *testing.T) {
 	for _, c := range []struct {
 		dampening float64
@@ -92,7 +91,7 @@ func TestMomentumBuffer(t *testing.T) {
 	}
 }
 
-// The exponential average of 1, 2, 3, step by step and as a sum: the textbook's momentum, which SGD's is not. S4-042
+// The exponential average of 1, 2, 3, step by step and as a sum: the textbook's momentum, which SGD's is not.
 func TestExponentialAverage(t *testing.T) {
 	const beta = 0.9
 	var v, sum float64
@@ -104,7 +103,6 @@ func TestExponentialAverage(t *testing.T) {
 }
 
 // Gradients add up over several backward passes: divide the loss by their number for the effect of a larger batch.
-// S4-080
 func TestAccumulation(t *testing.T) {
 	for every, want := range map[int]float64{1: 0, 2: 0.5, 4: 0.75} {
 		w := leaf(1)
@@ -121,7 +119,6 @@ func TestAccumulation(t *testing.T) {
 }
 
 // Groups have settings of their own; what a group does not set it has from the optimizer. They print as in Python.
-// S4-034 … S4-036, S4-187
 func Example_addParamGroup() {
 	torch.ManualSeed(0)
 	w1 := torch.Randn([]int{2, 2}).SetRequiresGrad(true)
@@ -140,7 +137,7 @@ func Example_addParamGroup() {
 	//         [-0.5966,  0.1820, -0.8567]], requires_grad=True)], 'lr': 0.0001, 'momentum': 0, 'dampening': 0, 'weight_decay': 0, 'nesterov': False, 'maximize': False, 'foreach': None, 'differentiable': False, 'fused': None}
 }
 
-// An optimizer prints its groups. S4-035
+// An optimizer prints its groups.
 func Example_string() {
 	opt := optim.NewSGD(params(leaf(1)), 0.1)
 	opt.AddParamGroup(optim.Group{Params: params(leaf(2)), LR: torch.Some(0.0001)})
@@ -171,7 +168,7 @@ func Example_string() {
 	// )
 }
 
-// A parameter belongs to one group, and must be a leaf. S4-033
+// A parameter belongs to one group, and must be a leaf.
 func TestAddParamGroupErrors(t *testing.T) {
 	w := leaf(1)
 	opt := optim.NewSGD(params(w), 0.1)
@@ -181,7 +178,7 @@ func TestAddParamGroupErrors(t *testing.T) {
 		func() { opt.AddParamGroup(optim.Group{Params: params(w.MulScalar(2))}) })
 }
 
-// The state dict has two keys; parameters are numbers in it. A fresh optimizer remembers nothing. S4-037, S4-038
+// The state dict has two keys; parameters are numbers in it. A fresh optimizer remembers nothing.
 func Example_stateDict() {
 	opt := optim.NewSGD(params(leaf(1)), 0.1)
 	fmt.Println(opt.StateDict())
@@ -189,7 +186,7 @@ func Example_stateDict() {
 	// {'state': {}, 'param_groups': [{'lr': 0.1, 'momentum': 0, 'dampening': 0, 'weight_decay': 0, 'nesterov': False, 'maximize': False, 'foreach': None, 'differentiable': False, 'fused': None, 'params': [0]}]}
 }
 
-// After a step with momentum the state holds a buffer for each parameter, without momentum nothing. S4-039
+// After a step with momentum the state holds a buffer for each parameter, without momentum nothing.
 func TestStateAfterStep(t *testing.T) {
 	w := leaf(1, 2)
 	for _, momentum := range []float64{0, 0.9} {
@@ -208,7 +205,7 @@ func TestStateAfterStep(t *testing.T) {
 	}
 }
 
-// Saving an optimizer and loading it into one that was made with other settings. S4-040
+// Saving an optimizer and loading it into one that was made with other settings.
 func TestSaveOptimizer(t *testing.T) {
 	w := leaf(1, 2)
 	opt := optim.NewSGD(params(w), 0.1, optim.SGDOptions{Momentum: 0.9})
@@ -241,7 +238,7 @@ func TestSaveOptimizer(t *testing.T) {
 	}
 }
 
-// Adam's group has twelve settings besides its parameters. S4-188
+// Adam's group has twelve settings besides its parameters.
 func TestAdamGroup(t *testing.T) {
 	g := optim.NewAdam(params(leaf(1)), 0.001).ParamGroups()[0]
 	const want = "'lr': 0.001, 'betas': (0.9, 0.999), 'eps': 1e-08, 'weight_decay': 0, 'amsgrad': False, 'maximize': " +

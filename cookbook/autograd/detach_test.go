@@ -9,7 +9,7 @@ import (
 	"github.com/gotorch-dev/torch/nn/utils"
 )
 
-// Backward fills Grad, which is nil before. S4-246
+// Backward fills Grad, which is nil before.
 func Example() {
 	a := torch.TensorOf[float32](1, 2, 3).SetRequiresGrad(true)
 	fmt.Println(a.Grad() == nil)
@@ -20,7 +20,7 @@ func Example() {
 	// tensor([0.1966, 0.1050, 0.0452])
 }
 
-// Detach is the same memory without a history; leaving it alone leaves backward alone. S4-243, S4-247
+// Detach is the same memory without a history; leaving it alone leaves backward alone.
 func Example_detach() {
 	a := torch.TensorOf[float32](1, 2, 3).SetRequiresGrad(true)
 	out := a.Sigmoid()
@@ -37,7 +37,7 @@ func Example_detach() {
 	// tensor([0.1966, 0.1050, 0.0452])
 }
 
-// A detached tensor that asks for gradients is a new leaf: gradients reach it, not what it came from. S4-242, S4-244
+// A detached tensor that asks for gradients is a new leaf: gradients reach it, not what it came from.
 func TestDetachedLeaf(t *testing.T) {
 	a := torch.TensorOf[float32](1, 2).SetRequiresGrad(true)
 	c := a.Sigmoid().Detach().SetRequiresGrad(true)
@@ -48,7 +48,7 @@ func TestDetachedLeaf(t *testing.T) {
 	}
 }
 
-// Memory is shared: changing the detached tensor changes the other one, and backward notices. S4-245
+// Memory is shared: changing the detached tensor changes the other one, and backward notices.
 func TestDetachSharesMemory(t *testing.T) {
 	a := torch.TensorOf[float32](1, 2, 3).SetRequiresGrad(true)
 	out := a.Sigmoid()
@@ -59,7 +59,7 @@ func TestDetachSharesMemory(t *testing.T) {
 		func() { out.Sum().Backward() })
 }
 
-// Scaling the gradients down before the step: ClipGradNorm returns the norm that it found. S4-075, S4-253
+// Scaling the gradients down before the step: ClipGradNorm returns the norm that it found.
 func TestClipGradNorm(t *testing.T) {
 	p := torch.Zeros([]int{2}).SetRequiresGrad(true)
 	p.SetGrad(torch.TensorOf[float32](3, 4))
@@ -72,7 +72,7 @@ func TestClipGradNorm(t *testing.T) {
 	near(t, q.Grad(), 1, 1, 1, 1)
 }
 
-// ClipGradValue limits each element by itself. S4-075
+// ClipGradValue limits each element by itself.
 func TestClipGradValue(t *testing.T) {
 	p := torch.Zeros([]int{2}).SetRequiresGrad(true)
 	p.MulScalar(3).Sum().Backward()
@@ -81,7 +81,6 @@ func TestClipGradValue(t *testing.T) {
 }
 
 // Gradients that are not numbers make the norm NaN, and all gradients with it; an option turns that into an error.
-// S4-254
 func TestClipNotANumber(t *testing.T) {
 	nan := math.NaN()
 	p := torch.Zeros([]int{2}).SetRequiresGrad(true)
@@ -93,7 +92,7 @@ func TestClipNotANumber(t *testing.T) {
 	near(t, p.Grad(), nan, nan)
 }
 
-// Checks to write before and after a step: parameters and gradients are finite. S4-255, S4-256
+// Checks to write before and after a step: parameters and gradients are finite.
 func TestFiniteBeforeStep(t *testing.T) {
 	mu := torch.TensorOf[float32](1, 2).SetRequiresGrad(true)
 	mu.Mul(mu).Sum().Backward()

@@ -11,7 +11,7 @@ import (
 func rows(v ...float32) *torch.Tensor { return torch.FromSlice(v, len(v)/2, 2) }
 
 // Training normalises with the batch's own mean and (biased) variance, and keeps running estimates, with the unbiased
-// variance, for evaluation. S4-017, S4-137
+// variance, for evaluation.
 func TestBatchNorm(t *testing.T) {
 	bn := nn.NewBatchNorm1d(2)
 	x := rows(1, 2, 3, 6)
@@ -23,7 +23,7 @@ func TestBatchNorm(t *testing.T) {
 	near(t, bn.Forward(x), 0.7628, 1.2271, 2.6697, 4.2950)
 }
 
-// The running estimate is an exponential average, not the mean of all batches (which would be 6 here). S4-018, S4-135
+// The running estimate is an exponential average, not the mean of all batches (which would be 6 here).
 func TestRunningMean(t *testing.T) {
 	bn := nn.NewBatchNorm1d(1)
 	bn.Forward(torch.FromSlice([]float32{0, 2}, 2, 1))
@@ -32,7 +32,7 @@ func TestRunningMean(t *testing.T) {
 	near(t, bn.RunningVar, 1.19)
 }
 
-// Without running statistics evaluation uses the batch's too. S4-019
+// Without running statistics evaluation uses the batch's too.
 func TestNoRunningStats(t *testing.T) {
 	bn := nn.NewBatchNorm1d(2, nn.BatchNorm1dOptions{NoTrackRunningStats: true})
 	bn.Eval()
@@ -42,7 +42,7 @@ func TestNoRunningStats(t *testing.T) {
 	near(t, bn.Forward(rows(1, 2, 3, 6)), -1, -1, 1, 1)
 }
 
-// One value per channel has no variance: training refuses it, evaluation does not. S4-020, S4-137
+// One value per channel has no variance: training refuses it, evaluation does not.
 func TestBatchOfOne(t *testing.T) {
 	bn := nn.NewBatchNorm1d(2)
 	fails(t, "Expected more than 1 value per channel when training, got input size torch.Size([1, 2])",
@@ -51,7 +51,7 @@ func TestBatchOfOne(t *testing.T) {
 	near(t, bn.Forward(rows(1, 2)), 1, 2)
 }
 
-// Dropout drops half unless told otherwise, and only in training. S4-136, S4-137
+// Dropout drops half unless told otherwise, and only in training.
 func Example_dropout() {
 	m := nn.NewDropout()
 	fmt.Println(m)
@@ -62,7 +62,7 @@ func Example_dropout() {
 	// tensor([1., 2., 3.])
 }
 
-// A table of vectors, looked up by number. S4-011, S4-012, S4-014
+// A table of vectors, looked up by number.
 func TestEmbedding(t *testing.T) {
 	e := nn.NewEmbedding(5, 3)
 	shaped(t, e.Forward(torch.FromSlice([]int64{0, 1, 2, 3}, 2, 2)), 2, 2, 3)
@@ -71,7 +71,7 @@ func TestEmbedding(t *testing.T) {
 	fails(t, "index out of range in self", func() { e.Forward(torch.TensorOf[int64](5)) })
 }
 
-// The row of the padding index is zero at the start and gets no gradient. S4-011, S4-013
+// The row of the padding index is zero at the start and gets no gradient.
 func TestEmbeddingPadding(t *testing.T) {
 	torch.ManualSeed(0)
 	e := nn.NewEmbedding(5, 3, nn.EmbeddingOptions{PaddingIdx: torch.Some(0)})
@@ -83,7 +83,7 @@ func TestEmbeddingPadding(t *testing.T) {
 	near(t, e.Weight.Grad().Index(torch.Slice(0, 2)), 0, 0, 0, 1, 1, 1)
 }
 
-// EmbeddingBag joins the rows of each bag; offsets say where the bags begin. S4-006, S4-007, S4-008
+// EmbeddingBag joins the rows of each bag; offsets say where the bags begin.
 func TestEmbeddingBag(t *testing.T) {
 	weight := torch.Arange(30).View([]int{10, 3}).Float()
 	input, offsets := torch.TensorOf[int64](1, 2, 4, 5, 4, 3, 2, 9), torch.TensorOf[int64](0, 4)

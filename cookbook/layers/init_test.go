@@ -22,7 +22,7 @@ func within(t *testing.T, x *torch.Tensor, bound float64) {
 	}
 }
 
-// Xavier: the variance of inputs and gradients stays the same in a network without bends. S4-103, S4-104
+// Xavier: the variance of inputs and gradients stays the same in a network without bends.
 func TestXavier(t *testing.T) {
 	if in, out := nninit.FanInAndFanOut(torch.Empty([]int{5, 3})); in != 3 || out != 5 {
 		t.Error(in, out)
@@ -38,7 +38,7 @@ func TestXavier(t *testing.T) {
 		func() { nninit.XavierNormal(seeded(3)) })
 }
 
-// Kaiming: the same for rectifiers, which drop half. S4-106, S4-107
+// Kaiming: the same for rectifiers, which drop half.
 func TestKaiming(t *testing.T) {
 	w := nninit.KaimingUniform(seeded(5, 3))
 	near(t, w.Index(0), -0.0106, 0.7586, -1.1640)
@@ -51,7 +51,7 @@ func TestKaiming(t *testing.T) {
 		func() { nninit.KaimingUniform(seeded(5, 3), nninit.KaimingOptions{Nonlinearity: "leak_relu"}) })
 }
 
-// What the following activation asks for. S4-108, S4-109
+// What the following activation asks for.
 func TestGains(t *testing.T) {
 	g := nninit.CalculateGain
 	near(t, torch.TensorOf(g("relu"), g("leaky_relu"), g("leaky_relu", 0.2), g("tanh"), g("sigmoid"), g("selu")),
@@ -62,7 +62,7 @@ func TestGains(t *testing.T) {
 }
 
 // Ten layers show why: small weights shrink the signal, large ones saturate tanh, and rectifiers need the larger
-// variance. S4-102, S4-105
+// variance.
 func TestTenLayers(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -93,14 +93,14 @@ func TestTenLayers(t *testing.T) {
 	}
 }
 
-// Sigmoid's slope dies away from 0. S4-102
+// Sigmoid's slope dies away from 0.
 func TestSigmoidSlope(t *testing.T) {
 	x := torch.TensorOf[float32](0, 5, 10).SetRequiresGrad(true)
 	x.Sigmoid().Sum().Backward()
 	near(t, x.Grad().MulScalar(1000), 250, 6.648, 0.0454)
 }
 
-// Apply with a type switch initialises a whole network, layer by layer. S4-240
+// Apply with a type switch initialises a whole network, layer by layer.
 func TestApplyInit(t *testing.T) {
 	conv, bn, up := nn.NewConv2d(1, 2, 2), nn.NewBatchNorm2d(2), nn.NewConvTranspose2d(2, 1, 1)
 	torch.ManualSeed(0)
@@ -120,7 +120,7 @@ func TestApplyInit(t *testing.T) {
 	near(t, up.Weight, -0.0119, 0.0036)
 }
 
-// Or by the parameters' names. S4-241
+// Or by the parameters' names.
 func TestInitByName(t *testing.T) {
 	m := nn.NewLinear(2, 2)
 	torch.ManualSeed(0)
