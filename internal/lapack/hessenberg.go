@@ -2,10 +2,10 @@ package lapack
 
 import "math"
 
-// balance permutes and scales the n×n matrix a by powers of two so that rows and columns have similar norms (Parlett and
-// Reinsch 1969, Balancing a matrix for calculation of eigenvalues and eigenvectors; LAPACK's xGEBAL). Only rows and
-// columns lo…hi are left to reduce. undo turns eigenvectors of the balanced matrix, the columns of the n×n matrix v, into
-// those of a.
+// balance permutes and scales the n×n matrix a by powers of two so that rows and columns have similar norms (Parlett
+// and Reinsch 1969, Balancing a matrix for calculation of eigenvalues and eigenvectors; LAPACK's xGEBAL). Only rows and
+// columns lo…hi are left to reduce. undo turns eigenvectors of the balanced matrix, the columns of the n×n matrix v,
+// into those of a.
 func balance[E Element](a []E, n int) (lo, hi int, undo func(v []E)) {
 	lo, hi = 0, n-1
 	by := make([]float64, n)

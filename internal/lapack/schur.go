@@ -2,9 +2,10 @@ package lapack
 
 import "math"
 
-// schurReal makes the Hessenberg matrix h, which is reduced outside rows and columns lo…hi, quasi-triangular by QR steps
-// with double shifts (Francis 1961; LAPACK's xLAHQR). wr and wi become the eigenvalues. z, unless nil, is multiplied by
-// the transformations; without it only the eigenvalues are right. It reports whether the iteration converged.
+// schurReal makes the Hessenberg matrix h, which is reduced outside rows and columns lo…hi, quasi-triangular by QR
+// steps with double shifts (Francis 1961; LAPACK's xLAHQR). wr and wi become the eigenvalues. z, unless nil, is
+// multiplied by the transformations; without it only the eigenvalues are right. It reports whether the iteration
+// converged.
 func schurReal(h []float64, n, lo, hi int, wr, wi, z []float64, eps float64) bool {
 	at := func(i, j int) *float64 { return &h[i*n+j] }
 	for i := range n {

@@ -7,8 +7,8 @@ import "math"
 // min(m, n), nv is n or min(m, n). eps is the precision of the result's type. a is destroyed. It reports whether the
 // iteration converged.
 //
-// The steps are those of LAPACK's xGESDD for small matrices: a QR factorization first where there are far more rows than
-// columns (or the other way round), reduction to bidiagonal form, and the QR iteration.
+// The steps are those of LAPACK's xGESDD for small matrices: a QR factorization first where there are far more rows
+// than columns (or the other way round), reduction to bidiagonal form, and the QR iteration.
 func SVD[E Element](a []E, m, n int, s []float64, u []E, mu int, vh []E, nv int, eps float64) bool {
 	k := min(m, n)
 	vectors := u != nil

@@ -41,8 +41,8 @@ func init() {
 	})
 }
 
-// exponential is the Padé approximant of degree 13 with scaling and squaring (N. Higham, The scaling and squaring method
-// for the matrix exponential revisited, 2005). Every matrix of a batch is scaled by itself.
+// exponential is the Padé approximant of degree 13 with scaling and squaring (N. Higham, The scaling and squaring
+// method for the matrix exponential revisited, 2005). Every matrix of a batch is scaled by itself.
 func exponential(a *T) *T {
 	n := a.Size(-1)
 	if a.Numel() == 0 {

@@ -97,11 +97,14 @@ func TestGradients(t *testing.T) {
 	sym := func(x *T) *T { return x.Add(x.MT()).MulScalar(0.5) }
 	b := randn(torch.Float64, 4, 3).SetRequiresGrad(true)
 	for name, f := range map[string]func(in []*T) []*T{
-		"cholesky":       func(in []*T) []*T { return []*T{linalg.Cholesky(sym(in[0]))} },
-		"cholesky upper": func(in []*T) []*T { return []*T{linalg.Cholesky(sym(in[0]), linalg.CholeskyOptions{Upper: true})} },
-		"solve":          func(in []*T) []*T { return []*T{in[1].CholeskySolve(linalg.Cholesky(sym(in[0])))} },
-		"inverse":        func(in []*T) []*T { return []*T{linalg.Cholesky(sym(in[0])).CholeskyInverse()} },
-		"eigvalsh":       func(in []*T) []*T { return []*T{linalg.Eigvalsh(sym(in[0]))} },
+		"cholesky": func(in []*T) []*T { return []*T{linalg.Cholesky(sym(in[0]))} },
+		"cholesky upper": func(in []*T) []*T {
+			return []*T{linalg.Cholesky(sym(in[0]),
+				linalg.CholeskyOptions{Upper: true})}
+		},
+		"solve":    func(in []*T) []*T { return []*T{in[1].CholeskySolve(linalg.Cholesky(sym(in[0])))} },
+		"inverse":  func(in []*T) []*T { return []*T{linalg.Cholesky(sym(in[0])).CholeskyInverse()} },
+		"eigvalsh": func(in []*T) []*T { return []*T{linalg.Eigvalsh(sym(in[0]))} },
 		"projection": func(in []*T) []*T {
 			_, v := eigh(sym(in[0]))
 			p := v.Narrow(-1, 0, 2) // the sign of eigenvectors is not determined, the projection onto them is
@@ -200,7 +203,8 @@ func TestFactors(t *testing.T) {
 			}
 			w, v := linalg.Eig(a)
 			near(t, what+" eig", v.Mul(w.Unsqueeze(-2)), a.ToDType(v.DType()).MatMul(v))
-			near(t, what+" A⁻¹A", linalg.Solve(a.Add(eye(n, dt, sh).MulScalar(20)), a.Add(eye(n, dt, sh).MulScalar(20))),
+			near(t, what+" A⁻¹A", linalg.Solve(a.Add(eye(n, dt, sh).MulScalar(20)),
+				a.Add(eye(n, dt, sh).MulScalar(20))),
 				eye(n, dt, sh))
 			c := a.MatMul(a.MH()).Add(eye(n, dt, sh))
 			f := linalg.Cholesky(c)

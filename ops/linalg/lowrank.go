@@ -58,8 +58,8 @@ func init() {
 	})
 }
 
-// lowRank is algorithm 5.1 of N. Halko, P. Martinsson, J. Tropp, Finding structure with randomness (2009), over the basis
-// of algorithm 4.4.
+// lowRank is algorithm 5.1 of N. Halko, P. Martinsson, J. Tropp, Finding structure with randomness (2009), over the
+// basis of algorithm 4.4.
 func lowRank(a, mean *T, q, rounds int) []*T {
 	if a.Dim() < 2 {
 		tensor.Fail(tensor.ErrShape, "svd_lowrank: input must have at least 2 dimensions")

@@ -78,7 +78,8 @@ func pinv(c *Ctx, a, atol, rtol *T, hermitian bool) *T {
 		r := op.Call("aten::linalg_eigh", a)
 		l, v := r[0], r[1]
 		s := l.Abs()
-		inverse := op.Where(least(s, s.Amax(tensor.AmaxOptions{Dim: []int{-1}, KeepDim: true})).GtScalar(0), l.Reciprocal())
+		inverse := op.Where(least(s, s.Amax(tensor.AmaxOptions{Dim: []int{-1}, KeepDim: true})).GtScalar(0),
+			l.Reciprocal())
 		return v.Mul(inverse.Unsqueeze(-2)).MatMul(v.MH())
 	}
 	r := op.Call("aten::linalg_svd", a, false)
@@ -86,8 +87,8 @@ func pinv(c *Ctx, a, atol, rtol *T, hermitian bool) *T {
 	return vh.MH().Mul(least(s, s.Narrow(-1, 0, 1)).Unsqueeze(-2)).MatMul(u.MH())
 }
 
-// pinvGrad is the rule of Golub and Pereyra, The Differentiation of Pseudo-Inverses and Nonlinear Least Squares Problems
-// Whose Variables Separate (1973), with products in the order that needs the smaller matrices.
+// pinvGrad is the rule of Golub and Pereyra, The Differentiation of Pseudo-Inverses and Nonlinear Least Squares
+// Problems Whose Variables Separate (1973), with products in the order that needs the smaller matrices.
 func pinvGrad(g, p, a *T) *T {
 	ph, gh := p.MH(), g.MH()
 	if a.Size(-2) <= a.Size(-1) {

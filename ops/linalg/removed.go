@@ -26,7 +26,8 @@ func init() {
 			"L = torch.linalg.eigvalsh(A, UPLO='U' if upper else 'L')\n\nand\n\n" +
 			"L, V = torch.symeig(A, eigenvectors=True) should be replaced with:\n" +
 			"L, V = torch.linalg.eigh(A, UPLO='U' if upper else 'L')",
-		"torch::matrix_rank(Tensor input, float? tol=None, bool symmetric=False) -> Tensor": gone + "\nPlease use the " +
+		"torch::matrix_rank(Tensor input, float? tol=None, bool symmetric=False) -> Tensor": gone +
+			"\nPlease use the " +
 			"`torch.linalg.matrix_rank` function instead. The parameter 'symmetric' was renamed in " +
 			"`torch.linalg.matrix_rank()` to 'hermitian'.",
 		"torch::qr(Tensor self, bool some=True) -> (Tensor, Tensor)": gone + " `torch.qr` is deprecated in favor of " +

@@ -74,7 +74,8 @@ func init() {
 		"torch::matrix_rank torch::qr torch::cholesky")
 	samples.None("eigenvectors are defined up to a factor; checked by their products", "_linalg_eigh")
 	samples.None("no result", "_linalg_check_errors")
-	for _, n := range strings.Fields("cholesky_inverse cholesky_solve linalg_cholesky linalg_cholesky_ex linalg_eigvalsh " +
+	for _, n := range strings.Fields("cholesky_inverse cholesky_solve linalg_cholesky linalg_cholesky_ex " +
+		"linalg_eigvalsh " +
 		"_lu_with_info geqrf inverse linalg_cond linalg_cond.p_str linalg_eig linalg_eigh linalg_eigvals " +
 		"linalg_householder_product linalg_inv linalg_inv_ex linalg_lstsq linalg_matrix_rank " +
 		"linalg_matrix_rank.atol_rtol_float linalg_matrix_rank.atol_rtol_tensor linalg_matrix_rank.tol_tensor " +

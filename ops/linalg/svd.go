@@ -67,8 +67,9 @@ func init() {
 		VJP: func(c *Ctx, _ *T) []*T {
 			u, s, vh, gu, gs, gvh := c.Out(0), c.Out(1), c.Out(2), c.G(0), c.G(1), c.G(2)
 			if !c.Bool(2) {
-				c.Fail(tensor.ErrAutograd, "svd_backward: cannot compute backward when compute_uv=False: the rule needs "+
-					"the singular vectors")
+				c.Fail(tensor.ErrAutograd,
+					"svd_backward: cannot compute backward when compute_uv=False: the rule needs "+
+						"the singular vectors")
 			}
 			k := s.Size(-1)
 			if c.Bool(1) {
