@@ -114,6 +114,7 @@ var (
 	ErrNotFound = tensor.ErrNotFound
 	ErrDevice   = tensor.ErrDevice
 	ErrMemory   = tensor.ErrMemory
+	ErrLinAlg   = tensor.ErrLinAlg
 )
 
 // Some is a given optional value in an options struct.

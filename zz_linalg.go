@@ -4,22 +4,6 @@ package torch
 
 import "github.com/gotorch-dev/torch/tensor"
 
-// LinalgCholeskyEx is the function form of [tensor.Tensor.LinalgCholeskyEx].
-func LinalgCholeskyEx(t *tensor.Tensor, opts ...tensor.LinalgCholeskyExOptions) (l, info *tensor.Tensor) {
-	return t.LinalgCholeskyEx(opts...)
-}
-
-// LinalgCholeskyExOptions are the optional arguments of LinalgCholeskyEx.
-type LinalgCholeskyExOptions = tensor.LinalgCholeskyExOptions
-
-// LinalgCholesky is the function form of [tensor.Tensor.LinalgCholesky].
-func LinalgCholesky(t *tensor.Tensor, opts ...tensor.LinalgCholeskyOptions) *tensor.Tensor {
-	return t.LinalgCholesky(opts...)
-}
-
-// LinalgCholeskyOptions are the optional arguments of LinalgCholesky.
-type LinalgCholeskyOptions = tensor.LinalgCholeskyOptions
-
 // CholeskySolve is the function form of [tensor.Tensor.CholeskySolve].
 func CholeskySolve(t *tensor.Tensor, input2 *tensor.Tensor, opts ...tensor.CholeskySolveOptions) *tensor.Tensor {
 	return t.CholeskySolve(input2, opts...)
@@ -36,34 +20,190 @@ func CholeskyInverse(t *tensor.Tensor, opts ...tensor.CholeskyInverseOptions) *t
 // CholeskyInverseOptions are the optional arguments of CholeskyInverse.
 type CholeskyInverseOptions = tensor.CholeskyInverseOptions
 
-var slotLinalgSlogdet = tensor.Slot("aten::linalg_slogdet")
+// Det is the function form of [tensor.Tensor.Det].
+func Det(t *tensor.Tensor) *tensor.Tensor {
+	return t.Det()
+}
 
-// LinalgSlogdet gives the sign (of complex matrices: the phase) of determinants and the logarithm of their absolute
-// value.
-// https://pytorch.org/docs/stable/generated/torch.linalg.slogdet.html
-func LinalgSlogdet(a *tensor.Tensor) (sign, logabsdet *tensor.Tensor) {
-	c := tensor.NewCall(slotLinalgSlogdet, 1)
-	*c.Arg(0) = tensor.TensorValue(a)
-	return c.Do2()
+// Logdet is the function form of [tensor.Tensor.Logdet].
+func Logdet(t *tensor.Tensor) *tensor.Tensor {
+	return t.Logdet()
 }
 
 // Slogdet is the function form of [tensor.Tensor.Slogdet].
-func Slogdet(t *tensor.Tensor) (sign, logabsdet *tensor.Tensor) {
-	return t.Slogdet()
+func Slogdet(t *tensor.Tensor, opts ...tensor.OutOptions) (sign, logabsdet *tensor.Tensor) {
+	return t.Slogdet(opts...)
 }
 
-// LinalgEigvalsh is the function form of [tensor.Tensor.LinalgEigvalsh].
-func LinalgEigvalsh(t *tensor.Tensor, opts ...tensor.LinalgEigvalshOptions) *tensor.Tensor {
-	return t.LinalgEigvalsh(opts...)
+// MatrixExp is the function form of [tensor.Tensor.MatrixExp].
+func MatrixExp(t *tensor.Tensor) *tensor.Tensor {
+	return t.MatrixExp()
 }
 
-// LinalgEigvalshOptions are the optional arguments of LinalgEigvalsh.
-type LinalgEigvalshOptions = tensor.LinalgEigvalshOptions
+var slotSVDLowrank = tensor.Slot("torch::svd_lowrank")
 
-// LinalgSolveTriangular is the function form of [tensor.Tensor.LinalgSolveTriangular].
-func LinalgSolveTriangular(t *tensor.Tensor, b *tensor.Tensor, upper bool, opts ...tensor.LinalgSolveTriangularOptions) *tensor.Tensor {
-	return t.LinalgSolveTriangular(b, upper, opts...)
+// SVDLowrankOptions are the optional arguments of SVDLowrank; the zero value is PyTorch's default.
+type SVDLowrankOptions struct {
+	Q     tensor.Opt[int] // default 6
+	Niter tensor.Opt[int] // default 2
+	M     *tensor.Tensor  // default None
 }
 
-// LinalgSolveTriangularOptions are the optional arguments of LinalgSolveTriangular.
-type LinalgSolveTriangularOptions = tensor.LinalgSolveTriangularOptions
+// SVDLowrank is an approximate singular value decomposition of A, or of A - M, with q singular values: A is multiplied
+// by random vectors, whose products span about the space of the largest singular vectors. More iterations make it more
+// precise.
+// https://pytorch.org/docs/stable/generated/torch.svd_lowrank.html
+func SVDLowrank(a *tensor.Tensor, opts ...SVDLowrankOptions) (u, s, v *tensor.Tensor) {
+	c := tensor.NewCall(slotSVDLowrank, 4)
+	*c.Arg(0) = tensor.TensorValue(a)
+	*c.Arg(1) = *slotSVDLowrank.Sch.Params[1].Default
+	*c.Arg(2) = *slotSVDLowrank.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Q.Get(); ok {
+			*c.Arg(1) = tensor.IntValue(v)
+		}
+		if v, ok := o.Niter.Get(); ok {
+			*c.Arg(2) = tensor.IntValue(v)
+		}
+		if o.M != nil {
+			*c.Arg(3) = tensor.TensorValue(o.M)
+		}
+	}
+	return c.Do3()
+}
+
+var slotPCALowrank = tensor.Slot("torch::pca_lowrank")
+
+// PCALowrankOptions are the optional arguments of PCALowrank; the zero value is PyTorch's default.
+type PCALowrankOptions struct {
+	Q        tensor.Opt[int] // default None
+	NoCenter bool            // switches center off
+	Niter    tensor.Opt[int] // default 2
+}
+
+// PCALowrank is svd_lowrank of A with its columns' means subtracted, unless Center is false; q is min(6, m, n) by
+// default. The columns of the third result are the principal directions.
+// https://pytorch.org/docs/stable/generated/torch.pca_lowrank.html
+func PCALowrank(a *tensor.Tensor, opts ...PCALowrankOptions) (u, s, v *tensor.Tensor) {
+	c := tensor.NewCall(slotPCALowrank, 4)
+	*c.Arg(0) = tensor.TensorValue(a)
+	*c.Arg(2) = *slotPCALowrank.Sch.Params[2].Default
+	*c.Arg(3) = *slotPCALowrank.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Q.Get(); ok {
+			*c.Arg(1) = tensor.IntValue(v)
+		}
+		*c.Arg(2) = tensor.BoolValue(!o.NoCenter)
+		if v, ok := o.Niter.Get(); ok {
+			*c.Arg(3) = tensor.IntValue(v)
+		}
+	}
+	return c.Do3()
+}
+
+// LU is the function form of [tensor.Tensor.LU].
+func LU(t *tensor.Tensor, opts ...tensor.LUOptions) (lu, pivots, info *tensor.Tensor) {
+	return t.LU(opts...)
+}
+
+// LUOptions are the optional arguments of LU.
+type LUOptions = tensor.LUOptions
+
+var slotLUUnpack = tensor.Slot("aten::lu_unpack")
+
+// LUUnpackOptions are the optional arguments of LUUnpack; the zero value is PyTorch's default.
+type LUUnpackOptions struct {
+	NoUnpackData   bool           // switches unpack_data off
+	NoUnpackPivots bool           // switches unpack_pivots off
+	Out            *tensor.Tensor // write the result to this tensor
+}
+
+// LUUnpack gives the permutation, the unit lower and the upper triangle that linalg_lu_factor packed. What is not asked
+// for is empty.
+// https://pytorch.org/docs/stable/generated/torch.lu_unpack.html
+func LUUnpack(luData *tensor.Tensor, luPivots *tensor.Tensor, opts ...LUUnpackOptions) (p, l, u *tensor.Tensor) {
+	c := tensor.NewCall(slotLUUnpack, 4)
+	*c.Arg(0) = tensor.TensorValue(luData)
+	*c.Arg(1) = tensor.TensorValue(luPivots)
+	*c.Arg(2) = *slotLUUnpack.Sch.Params[2].Default
+	*c.Arg(3) = *slotLUUnpack.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = tensor.BoolValue(!o.NoUnpackData)
+		*c.Arg(3) = tensor.BoolValue(!o.NoUnpackPivots)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do3()
+}
+
+// LUSolve is the function form of [tensor.Tensor.LUSolve].
+func LUSolve(t *tensor.Tensor, luData *tensor.Tensor, luPivots *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.LUSolve(luData, luPivots, opts...)
+}
+
+// NuclearNorm is the function form of [tensor.Tensor.NuclearNorm].
+func NuclearNorm(t *tensor.Tensor, opts ...tensor.NuclearNormOptions) *tensor.Tensor {
+	return t.NuclearNorm(opts...)
+}
+
+// NuclearNormOptions are the optional arguments of NuclearNorm.
+type NuclearNormOptions = tensor.NuclearNormOptions
+
+// NuclearNormDim is the function form of [tensor.Tensor.NuclearNormDim].
+func NuclearNormDim(t *tensor.Tensor, dim []int, opts ...tensor.NuclearNormDimOptions) *tensor.Tensor {
+	return t.NuclearNormDim(dim, opts...)
+}
+
+// NuclearNormDimOptions are the optional arguments of NuclearNormDim.
+type NuclearNormDimOptions = tensor.NuclearNormDimOptions
+
+// Pinverse is the function form of [tensor.Tensor.Pinverse].
+func Pinverse(t *tensor.Tensor, opts ...tensor.PinverseOptions) *tensor.Tensor {
+	return t.Pinverse(opts...)
+}
+
+// PinverseOptions are the optional arguments of Pinverse.
+type PinverseOptions = tensor.PinverseOptions
+
+// Geqrf is the function form of [tensor.Tensor.Geqrf].
+func Geqrf(t *tensor.Tensor, opts ...tensor.OutOptions) (a, tau *tensor.Tensor) {
+	return t.Geqrf(opts...)
+}
+
+// Orgqr is the function form of [tensor.Tensor.Orgqr].
+func Orgqr(t *tensor.Tensor, input2 *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Orgqr(input2, opts...)
+}
+
+// Ormqr is the function form of [tensor.Tensor.Ormqr].
+func Ormqr(t *tensor.Tensor, input2 *tensor.Tensor, input3 *tensor.Tensor, opts ...tensor.OrmqrOptions) *tensor.Tensor {
+	return t.Ormqr(input2, input3, opts...)
+}
+
+// OrmqrOptions are the optional arguments of Ormqr.
+type OrmqrOptions = tensor.OrmqrOptions
+
+// Inverse is the function form of [tensor.Tensor.Inverse].
+func Inverse(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Inverse(opts...)
+}
+
+// TriangularSolve is the function form of [tensor.Tensor.TriangularSolve].
+func TriangularSolve(t *tensor.Tensor, a *tensor.Tensor, opts ...tensor.TriangularSolveOptions) (solution, clonedCoefficient *tensor.Tensor) {
+	return t.TriangularSolve(a, opts...)
+}
+
+// TriangularSolveOptions are the optional arguments of TriangularSolve.
+type TriangularSolveOptions = tensor.TriangularSolveOptions
+
+// SVD is the function form of [tensor.Tensor.SVD].
+func SVD(t *tensor.Tensor, opts ...tensor.SVDOptions) (u, s, v *tensor.Tensor) {
+	return t.SVD(opts...)
+}
+
+// SVDOptions are the optional arguments of SVD.
+type SVDOptions = tensor.SVDOptions

@@ -38,35 +38,9 @@ func IntMM(t *tensor.Tensor, mat2 *tensor.Tensor, opts ...tensor.OutOptions) *te
 	return t.IntMM(mat2, opts...)
 }
 
-// Inverse is the function form of [tensor.Tensor.Inverse].
-func Inverse(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.Inverse(opts...)
-}
-
-var slotLinalgInv = tensor.Slot("aten::linalg_inv")
-
-// LinalgInv is the inverse of a square matrix, or of each of a batch.
-// https://pytorch.org/docs/stable/generated/torch.linalg.inv.html
-func LinalgInv(a *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotLinalgInv, 1)
-	*c.Arg(0) = tensor.TensorValue(a)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
 // MatMul is the function form of [tensor.Tensor.MatMul].
 func MatMul(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.MatMul(other, opts...)
-}
-
-// LinalgMatMul is the function form of [tensor.Tensor.LinalgMatMul].
-func LinalgMatMul(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.LinalgMatMul(other, opts...)
 }
 
 // MM is the function form of [tensor.Tensor.MM].
@@ -154,23 +128,6 @@ func Kron(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *te
 	return t.Kron(other, opts...)
 }
 
-var slotLinalgMultiDot = tensor.Slot("aten::linalg_multi_dot")
-
-// LinalgMultiDot multiplies a chain of matrices in the order that needs the fewest operations; the first and last may
-// be vectors.
-// https://pytorch.org/docs/stable/generated/torch.linalg.multi_dot.html
-func LinalgMultiDot(tensors []*tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotLinalgMultiDot, 1)
-	*c.Arg(0) = tensor.TensorsValue(tensors)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
 var slotChainMatMul = tensor.Slot("aten::chain_matmul")
 
 // ChainMatMul multiplies a chain of matrices in the order that needs the fewest operations.
@@ -181,50 +138,10 @@ func ChainMatMul(matrices []*tensor.Tensor) *tensor.Tensor {
 	return c.Do1()
 }
 
-var slotLinalgVecdot = tensor.Slot("aten::linalg_vecdot")
-
-// LinalgVecdotOptions are the optional arguments of LinalgVecdot; the zero value is PyTorch's default.
-type LinalgVecdotOptions struct {
-	Dim tensor.Opt[int] // default -1
-	Out *tensor.Tensor  // write the result to this tensor
-}
-
-// LinalgVecdot is the dot product, with x conjugated, along one dimension of broadcast tensors.
-// https://pytorch.org/docs/stable/generated/torch.linalg.vecdot.html
-func LinalgVecdot(x *tensor.Tensor, y *tensor.Tensor, opts ...LinalgVecdotOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotLinalgVecdot, 3)
-	*c.Arg(0) = tensor.TensorValue(x)
-	*c.Arg(1) = tensor.TensorValue(y)
-	*c.Arg(2) = *slotLinalgVecdot.Sch.Params[2].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if v, ok := o.Dim.Get(); ok {
-			*c.Arg(2) = tensor.IntValue(v)
-		}
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-// LinalgMatrixPower is the function form of [tensor.Tensor.LinalgMatrixPower].
-func LinalgMatrixPower(t *tensor.Tensor, n int, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.LinalgMatrixPower(n, opts...)
-}
-
 // MatrixPower is the function form of [tensor.Tensor.MatrixPower].
 func MatrixPower(t *tensor.Tensor, n int, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.MatrixPower(n, opts...)
 }
-
-// LinalgCross is the function form of [tensor.Tensor.LinalgCross].
-func LinalgCross(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.LinalgCrossOptions) *tensor.Tensor {
-	return t.LinalgCross(other, opts...)
-}
-
-// LinalgCrossOptions are the optional arguments of LinalgCross.
-type LinalgCrossOptions = tensor.LinalgCrossOptions
 
 // Cross is the function form of [tensor.Tensor.Cross].
 func Cross(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.CrossOptions) *tensor.Tensor {

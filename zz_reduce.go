@@ -269,14 +269,6 @@ func StdMeanCorrection(t *tensor.Tensor, opts ...tensor.StdMeanCorrectionOptions
 // StdMeanCorrectionOptions are the optional arguments of StdMeanCorrection.
 type StdMeanCorrectionOptions = tensor.StdMeanCorrectionOptions
 
-// LinalgVectorNorm is the function form of [tensor.Tensor.LinalgVectorNorm].
-func LinalgVectorNorm(t *tensor.Tensor, opts ...tensor.LinalgVectorNormOptions) *tensor.Tensor {
-	return t.LinalgVectorNorm(opts...)
-}
-
-// LinalgVectorNormOptions are the optional arguments of LinalgVectorNorm.
-type LinalgVectorNormOptions = tensor.LinalgVectorNormOptions
-
 // Norm is the function form of [tensor.Tensor.Norm].
 func Norm(t *tensor.Tensor, opts ...tensor.NormOptions) *tensor.Tensor {
 	return t.Norm(opts...)

@@ -173,6 +173,14 @@ def spectral(op, shape):
 
 
 @work
+def factor(op, count, n):
+    x = torch.randn(count, n, n)
+    x = x @ x.mT + n * torch.eye(n)
+    f = getattr(torch.linalg, op)
+    return {"eager": lambda: f(x, x) if op == "solve" else f(x)}
+
+
+@work
 def softmax(rows, cols):
     x = torch.randn(rows, cols)
     return {"eager": lambda: torch.softmax(x, -1)}

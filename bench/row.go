@@ -80,6 +80,7 @@ var suites = []struct {
 	{"conv", convRows},
 	{"pointwise", pointwiseRows},
 	{"fft", fftRows},
+	{"linalg", linalgRows},
 	{"eager", eagerRows},
 	{"optim", optimRows},
 	{"train", trainRows},

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gotorch-dev/torch/linalg"
+
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/distributions"
 	"github.com/gotorch-dev/torch/distributions/constraints"
@@ -114,7 +116,7 @@ func ExampleMultivariateNormal() {
 	cov := torch.FromSlice([]float32{2, 0.5, 0.5, 1}, 2, 2)
 	loc, x := torch.Zeros([]int{2}), torch.Ones([]int{2})
 	for _, o := range []distributions.MultivariateNormalOptions{{CovarianceMatrix: cov},
-		{PrecisionMatrix: torch.Inverse(cov)}, {ScaleTril: cov.LinalgCholesky()}} {
+		{PrecisionMatrix: torch.Inverse(cov)}, {ScaleTril: linalg.Cholesky(cov)}} {
 		fmt.Printf("%.4f\n", distributions.NewMultivariateNormal(loc, o).LogProb(x).Item())
 	}
 	// Output:

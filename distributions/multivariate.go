@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gotorch-dev/torch/linalg"
+
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/distributions/constraints"
 	"github.com/gotorch-dev/torch/tensor"
@@ -51,11 +53,11 @@ func mahalanobis(l, x *Tensor) *Tensor {
 }
 
 // solveLower is L⁻¹·b.
-func solveLower(l, b *Tensor) *Tensor { return l.LinalgSolveTriangular(b, false) }
+func solveLower(l, b *Tensor) *Tensor { return linalg.SolveTriangular(l, b, false) }
 
 // trilOfPrecision is the Cholesky factor of the inverse of p.
 func trilOfPrecision(p *Tensor) *Tensor {
-	f := p.Flip([]int{-2, -1}).LinalgCholesky()
+	f := linalg.Cholesky(p.Flip([]int{-2, -1}))
 	inv := f.Flip([]int{-2, -1}).Transpose(-2, -1)
 	return solveLower(inv, torch.Eye(p.Size(-1), torch.EyeOptions{DType: p.DType(), Device: p.Device()}))
 }
@@ -84,7 +86,7 @@ func choose(cov, prec, tril *Tensor) (name string, m *Tensor, n int) {
 func factor(name string, m *Tensor) *Tensor {
 	switch name {
 	case "covariance_matrix":
-		return m.LinalgCholesky()
+		return linalg.Cholesky(m)
 	case "precision_matrix":
 		return trilOfPrecision(m)
 	}
@@ -241,7 +243,7 @@ func NewLowRankMultivariateNormal(loc, covFactor, covDiag *Tensor, opts ...Optio
 	}
 	d := &LowRankMultivariateNormal{w: covFactor, diag: covDiag}
 	d.tril = scaledTranspose(covFactor, covDiag).MatMul(covFactor)
-	d.tril = plusIdentity(d.tril).LinalgCholesky()
+	d.tril = linalg.Cholesky(plusIdentity(d.tril))
 	d.rsample = true
 	l, dg := selectLast(p[0], 0), selectLast(p[2], 0)
 	d.init(d, "LowRankMultivariateNormal", l.Shape()[:l.Dim()-1], []int{n}, validates(option(opts).ValidateArgs),
@@ -301,7 +303,7 @@ func (d *LowRankMultivariateNormal) ScaleTril() *Tensor {
 	return d.lazy("scale_tril", func() *Tensor {
 		s := d.diag.Sqrt().Unsqueeze(-1)
 		w := d.w.Div(s)
-		return d.square(s.Mul(plusIdentity(w.MatMul(w.MT())).LinalgCholesky()))
+		return d.square(s.Mul(linalg.Cholesky(plusIdentity(w.MatMul(w.MT())))))
 	})
 }
 
@@ -505,7 +507,7 @@ func (d *Wishart) LogProb(value *Tensor) *Tensor {
 }
 
 // logDeterminant is the sign and the logarithm of the absolute value of determinants.
-func logDeterminant(x *Tensor) (sign, log *Tensor) { return torch.LinalgSlogdet(x) }
+func logDeterminant(x *Tensor) (sign, log *Tensor) { return linalg.Slogdet(x) }
 
 // Entropy of a Wishart.
 func (d *Wishart) Entropy() *Tensor {
@@ -586,7 +588,7 @@ func (d *LKJCholesky) Sample(sampleShape ...int) (w *Tensor) {
 	torch.NoGrad(func() {
 		y := d.beta.Sample(sampleShape...).Unsqueeze(-1)
 		u := belowDiagonal(torch.Randn(d.shape(sampleShape), torch.RandnOptions{DType: y.DType(), Device: y.Device()}))
-		u = u.Div(u.LinalgVectorNorm(tensor.LinalgVectorNormOptions{Dim: lastDim, KeepDim: true}))
+		u = u.Div(linalg.VectorNorm(u, linalg.VectorNormOptions{Dim: lastDim, KeepDim: true}))
 		u.Select(-2, 0).ZeroInPlace() // the first row is 0/0
 		w = y.Sqrt().Mul(u)
 		diag := clamp(rsub(1, sumLast(w.PowScalar(2))), tiny(w), nil).Sqrt()

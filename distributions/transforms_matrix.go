@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gotorch-dev/torch/linalg"
+
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/distributions/constraints"
 	"github.com/gotorch-dev/torch/tensor"
@@ -122,7 +124,7 @@ func NewPositiveDefiniteTransform(opts ...TransformOptions) *PlainTransform {
 		constraints.PositiveDefinite, opts,
 		func(x *Tensor) *Tensor { l := toLowerCholesky(x); return l.MatMul(l.MT()) },
 		func(y *Tensor) *Tensor {
-			l := y.LinalgCholesky()
+			l := linalg.Cholesky(y)
 			return belowDiagonal(l).Add(diagonal(l).Log().DiagEmbed())
 		}, nil)
 }

@@ -23,6 +23,7 @@ var (
 	ErrNotImpl  = errors.New("not implemented")
 	ErrDevice   = errors.New("wrong or missing device")
 	ErrMemory   = errors.New("out of memory")
+	ErrLinAlg   = errors.New("matrix cannot be factored") // torch.linalg.LinAlgError
 )
 
 // Error is what a mistake in a tensor expression panics with; Try turns it into an ordinary error. With the verb %+v it

@@ -2,57 +2,6 @@
 
 package tensor
 
-var slotLinalgCholeskyEx = slot("aten::linalg_cholesky_ex")
-
-// LinalgCholeskyExOptions are the optional arguments of LinalgCholeskyEx; the zero value is PyTorch's default.
-type LinalgCholeskyExOptions struct {
-	Upper       bool // default False
-	CheckErrors bool // default False
-}
-
-// LinalgCholeskyEx factors Hermitian positive-definite matrices into L times its conjugate transpose, L lower
-// triangular (with Upper, the conjugate transpose of L).
-// Info is 0, or the order of the leading minor that is not positive-definite.
-// https://pytorch.org/docs/stable/generated/torch.linalg.cholesky_ex.html
-func (t *Tensor) LinalgCholeskyEx(opts ...LinalgCholeskyExOptions) (l, info *Tensor) {
-	c := NewCall(slotLinalgCholeskyEx, 3)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = *slotLinalgCholeskyEx.Sch.Params[1].Default
-	*c.Arg(2) = *slotLinalgCholeskyEx.Sch.Params[2].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		*c.Arg(1) = BoolValue(o.Upper)
-		*c.Arg(2) = BoolValue(o.CheckErrors)
-	}
-	return c.Do2()
-}
-
-var slotLinalgCholesky = slot("aten::linalg_cholesky")
-
-// LinalgCholeskyOptions are the optional arguments of LinalgCholesky; the zero value is PyTorch's default.
-type LinalgCholeskyOptions struct {
-	Upper bool    // default False
-	Out   *Tensor // write the result to this tensor
-}
-
-// LinalgCholesky factors Hermitian positive-definite matrices into L times its conjugate transpose, L lower triangular
-// (with Upper, the conjugate transpose of L).
-// It panics when a matrix is not positive-definite.
-// https://pytorch.org/docs/stable/generated/torch.linalg.cholesky.html
-func (t *Tensor) LinalgCholesky(opts ...LinalgCholeskyOptions) *Tensor {
-	c := NewCall(slotLinalgCholesky, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = *slotLinalgCholesky.Sch.Params[1].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		*c.Arg(1) = BoolValue(o.Upper)
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
 var slotCholeskySolve = slot("aten::cholesky_solve")
 
 // CholeskySolveOptions are the optional arguments of CholeskySolve; the zero value is PyTorch's default.
@@ -102,35 +51,86 @@ func (t *Tensor) CholeskyInverse(opts ...CholeskyInverseOptions) *Tensor {
 	return c.Do1()
 }
 
+var slotDet = slot("aten::det")
+
+// Det is the determinant of square matrices.
+// https://pytorch.org/docs/stable/generated/torch.linalg.det.html
+func (t *Tensor) Det() *Tensor {
+	c := NewCall(slotDet, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotLogdet = slot("aten::logdet")
+
+// Logdet is the logarithm of the determinant of square matrices: -Inf where it is 0, NaN where it is negative.
+// https://pytorch.org/docs/stable/generated/torch.logdet.html
+func (t *Tensor) Logdet() *Tensor {
+	c := NewCall(slotLogdet, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
 var slotSlogdet = slot("aten::slogdet")
 
 // Slogdet gives the sign (of complex matrices: the phase) of determinants and the logarithm of their absolute value.
 // https://pytorch.org/docs/stable/generated/torch.linalg.slogdet.html
-func (t *Tensor) Slogdet() (sign, logabsdet *Tensor) {
+func (t *Tensor) Slogdet(opts ...OutOptions) (sign, logabsdet *Tensor) {
 	c := NewCall(slotSlogdet, 1)
 	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
 	return c.Do2()
 }
 
-var slotLinalgEigvalsh = slot("aten::linalg_eigvalsh")
+var slotMatrixExp = slot("aten::matrix_exp")
 
-// LinalgEigvalshOptions are the optional arguments of LinalgEigvalsh; the zero value is PyTorch's default.
-type LinalgEigvalshOptions struct {
-	UPLO string  // default "L"
-	Out  *Tensor // write the result to this tensor
+// MatrixExp is the exponential of square matrices.
+// https://pytorch.org/docs/stable/generated/torch.matrix_exp.html
+func (t *Tensor) MatrixExp() *Tensor {
+	c := NewCall(slotMatrixExp, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
 }
 
-// LinalgEigvalsh gives the eigenvalues of Hermitian matrices in ascending order; UPLO names the triangle that is read.
-// https://pytorch.org/docs/stable/generated/torch.linalg.eigvalsh.html
-func (t *Tensor) LinalgEigvalsh(opts ...LinalgEigvalshOptions) *Tensor {
-	c := NewCall(slotLinalgEigvalsh, 2)
+var slotLU = slot("aten::_lu_with_info")
+
+// LUOptions are the optional arguments of LU; the zero value is PyTorch's default.
+type LUOptions struct {
+	NoPivot       bool // switches pivot off
+	NoCheckErrors bool // switches check_errors off
+}
+
+// LU is linalg_lu_factor_ex by its older name; torch.lu of Python leaves the third result away unless it is asked for.
+// https://pytorch.org/docs/stable/generated/torch.lu.html
+func (t *Tensor) LU(opts ...LUOptions) (lu, pivots, info *Tensor) {
+	c := NewCall(slotLU, 3)
 	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = *slotLinalgEigvalsh.Sch.Params[1].Default
+	*c.Arg(1) = *slotLU.Sch.Params[1].Default
+	*c.Arg(2) = *slotLU.Sch.Params[2].Default
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.UPLO != "" {
-			*c.Arg(1) = OptStrValue(o.UPLO)
-		}
+		*c.Arg(1) = BoolValue(!o.NoPivot)
+		*c.Arg(2) = BoolValue(!o.NoCheckErrors)
+	}
+	return c.Do3()
+}
+
+var slotLUSolve = slot("aten::lu_solve")
+
+// LUSolve is linalg_lu_solve with its arguments in an older order.
+// https://pytorch.org/docs/stable/generated/torch.lu_solve.html
+func (t *Tensor) LUSolve(luData *Tensor, luPivots *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotLUSolve, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(luData)
+	*c.Arg(2) = TensorValue(luPivots)
+	if len(opts) > 0 {
+		o := &opts[0]
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
 		}
@@ -138,32 +138,209 @@ func (t *Tensor) LinalgEigvalsh(opts ...LinalgEigvalshOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotLinalgSolveTriangular = slot("aten::linalg_solve_triangular")
+var slotNuclearNorm = slot("aten::nuclear_norm")
 
-// LinalgSolveTriangularOptions are the optional arguments of LinalgSolveTriangular; the zero value is PyTorch's default.
-type LinalgSolveTriangularOptions struct {
-	NoLeft        bool    // switches left off
+// NuclearNormOptions are the optional arguments of NuclearNorm; the zero value is PyTorch's default.
+type NuclearNormOptions struct {
+	KeepDim bool    // default False
+	Out     *Tensor // write the result to this tensor
+}
+
+// NuclearNorm is the sum of the singular values of matrices.
+func (t *Tensor) NuclearNorm(opts ...NuclearNormOptions) *Tensor {
+	c := NewCall(slotNuclearNorm, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotNuclearNorm.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(1) = BoolValue(o.KeepDim)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotNuclearNormDim = slot("aten::nuclear_norm.dim")
+
+// NuclearNormDimOptions are the optional arguments of NuclearNormDim; the zero value is PyTorch's default.
+type NuclearNormDimOptions struct {
+	KeepDim bool    // default False
+	Out     *Tensor // write the result to this tensor
+}
+
+// NuclearNormDim is the sum of the singular values of the matrices in two dimensions.
+func (t *Tensor) NuclearNormDim(dim []int, opts ...NuclearNormDimOptions) *Tensor {
+	c := NewCall(slotNuclearNormDim, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(dim)
+	*c.Arg(2) = *slotNuclearNormDim.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(2) = BoolValue(o.KeepDim)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotPinverse = slot("aten::pinverse")
+
+// PinverseOptions are the optional arguments of Pinverse; the zero value is PyTorch's default.
+type PinverseOptions struct {
+	Rcond Opt[float64] // default 1e-15
+}
+
+// Pinverse is the pseudoinverse of matrices.
+// https://pytorch.org/docs/stable/generated/torch.pinverse.html
+func (t *Tensor) Pinverse(opts ...PinverseOptions) *Tensor {
+	c := NewCall(slotPinverse, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotPinverse.Sch.Params[1].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.Rcond.Get(); ok {
+			*c.Arg(1) = FloatValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotGeqrf = slot("aten::geqrf")
+
+// Geqrf factors matrices into reflections, whose vectors are below the diagonal of the first result and whose factors
+// are the second one, and the upper triangle R.
+// https://pytorch.org/docs/stable/generated/torch.geqrf.html
+func (t *Tensor) Geqrf(opts ...OutOptions) (a, tau *Tensor) {
+	c := NewCall(slotGeqrf, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do2()
+}
+
+var slotOrgqr = slot("aten::orgqr")
+
+// Orgqr is linalg_householder_product by an older name.
+// https://pytorch.org/docs/stable/generated/torch.orgqr.html
+func (t *Tensor) Orgqr(input2 *Tensor, opts ...OutOptions) *Tensor {
+	c := NewCall(slotOrgqr, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(input2)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotOrmqr = slot("aten::ormqr")
+
+// OrmqrOptions are the optional arguments of Ormqr; the zero value is PyTorch's default.
+type OrmqrOptions struct {
+	NoLeft    bool    // switches left off
+	Transpose bool    // default False
+	Out       *Tensor // write the result to this tensor
+}
+
+// Ormqr multiplies input3 from the left (or right) by the product of the reflections that self and input2 hold, as
+// geqrf leaves them, or by its conjugate transpose.
+// https://pytorch.org/docs/stable/generated/torch.ormqr.html
+func (t *Tensor) Ormqr(input2 *Tensor, input3 *Tensor, opts ...OrmqrOptions) *Tensor {
+	c := NewCall(slotOrmqr, 5)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = TensorValue(input2)
+	*c.Arg(2) = TensorValue(input3)
+	*c.Arg(3) = *slotOrmqr.Sch.Params[3].Default
+	*c.Arg(4) = *slotOrmqr.Sch.Params[4].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(3) = BoolValue(!o.NoLeft)
+		*c.Arg(4) = BoolValue(o.Transpose)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotInverse = slot("aten::inverse")
+
+// Inverse is linalg_inv by an older name.
+// https://pytorch.org/docs/stable/generated/torch.inverse.html
+func (t *Tensor) Inverse(opts ...OutOptions) *Tensor {
+	c := NewCall(slotInverse, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotTriangularSolve = slot("aten::triangular_solve")
+
+// TriangularSolveOptions are the optional arguments of TriangularSolve; the zero value is PyTorch's default.
+type TriangularSolveOptions struct {
+	NoUpper       bool    // switches upper off
+	Transpose     bool    // default False
 	Unitriangular bool    // default False
 	Out           *Tensor // write the result to this tensor
 }
 
-// LinalgSolveTriangular solves A·X = B (X·A = B when not Left) for X, where A is self, of which the triangle named by
-// upper is read.
-// https://pytorch.org/docs/stable/generated/torch.linalg.solve_triangular.html
-func (t *Tensor) LinalgSolveTriangular(b *Tensor, upper bool, opts ...LinalgSolveTriangularOptions) *Tensor {
-	c := NewCall(slotLinalgSolveTriangular, 5)
+// TriangularSolve solves A·X = self (Transpose: Aᵀ·X = self) for X, where a triangle of A is read.
+// https://pytorch.org/docs/stable/generated/torch.triangular_solve.html
+func (t *Tensor) TriangularSolve(a *Tensor, opts ...TriangularSolveOptions) (solution, clonedCoefficient *Tensor) {
+	c := NewCall(slotTriangularSolve, 5)
 	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(b)
-	*c.Arg(2) = BoolValue(upper)
-	*c.Arg(3) = *slotLinalgSolveTriangular.Sch.Params[3].Default
-	*c.Arg(4) = *slotLinalgSolveTriangular.Sch.Params[4].Default
+	*c.Arg(1) = TensorValue(a)
+	*c.Arg(2) = *slotTriangularSolve.Sch.Params[2].Default
+	*c.Arg(3) = *slotTriangularSolve.Sch.Params[3].Default
+	*c.Arg(4) = *slotTriangularSolve.Sch.Params[4].Default
 	if len(opts) > 0 {
 		o := &opts[0]
-		*c.Arg(3) = BoolValue(!o.NoLeft)
+		*c.Arg(2) = BoolValue(!o.NoUpper)
+		*c.Arg(3) = BoolValue(o.Transpose)
 		*c.Arg(4) = BoolValue(o.Unitriangular)
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
 		}
 	}
-	return c.Do1()
+	return c.Do2()
+}
+
+var slotSVD = slot("aten::svd")
+
+// SVDOptions are the optional arguments of SVD; the zero value is PyTorch's default.
+type SVDOptions struct {
+	NoSome      bool    // switches some off
+	NoComputeUv bool    // switches compute_uv off
+	Out         *Tensor // write the result to this tensor
+}
+
+// SVD is the singular value decomposition self = U·diag(S)·Vᴴ. Unless ComputeUV, U and V are zeros.
+// https://pytorch.org/docs/stable/generated/torch.svd.html
+func (t *Tensor) SVD(opts ...SVDOptions) (u, s, v *Tensor) {
+	c := NewCall(slotSVD, 3)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotSVD.Sch.Params[1].Default
+	*c.Arg(2) = *slotSVD.Sch.Params[2].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		*c.Arg(1) = BoolValue(!o.NoSome)
+		*c.Arg(2) = BoolValue(!o.NoComputeUv)
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do3()
 }

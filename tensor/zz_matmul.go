@@ -38,22 +38,6 @@ func (t *Tensor) IntMM(mat2 *Tensor, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotInverse = slot("aten::inverse")
-
-// Inverse is the inverse of a square matrix, or of each of a batch.
-// https://pytorch.org/docs/stable/generated/torch.inverse.html
-func (t *Tensor) Inverse(opts ...OutOptions) *Tensor {
-	c := NewCall(slotInverse, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
 var slotMatMul = slot("aten::matmul")
 
 // MatMul is the matrix product: of vectors their dot product, of matrices mm, of more dimensions a batch of products
@@ -61,22 +45,6 @@ var slotMatMul = slot("aten::matmul")
 // https://pytorch.org/docs/stable/generated/torch.matmul.html
 func (t *Tensor) MatMul(other *Tensor, opts ...OutOptions) *Tensor {
 	c := NewCall(slotMatMul, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotLinalgMatMul = slot("aten::linalg_matmul")
-
-// LinalgMatMul is another name of [Tensor.MatMul].
-func (t *Tensor) LinalgMatMul(other *Tensor, opts ...OutOptions) *Tensor {
-	c := NewCall(slotLinalgMatMul, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = TensorValue(other)
 	if len(opts) > 0 {
@@ -545,24 +513,6 @@ func (t *Tensor) Kron(other *Tensor, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotLinalgMatrixPower = slot("aten::linalg_matrix_power")
-
-// LinalgMatrixPower multiplies a square matrix, or each of a batch, n times with itself; negative powers are those of
-// the inverse.
-// https://pytorch.org/docs/stable/generated/torch.linalg.matrix_power.html
-func (t *Tensor) LinalgMatrixPower(n int, opts ...OutOptions) *Tensor {
-	c := NewCall(slotLinalgMatrixPower, 2)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = IntValue(n)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
 var slotMatrixPower = slot("aten::matrix_power")
 
 // MatrixPower is another name of linalg_matrix_power.
@@ -572,33 +522,6 @@ func (t *Tensor) MatrixPower(n int, opts ...OutOptions) *Tensor {
 	*c.Arg(1) = IntValue(n)
 	if len(opts) > 0 {
 		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotLinalgCross = slot("aten::linalg_cross")
-
-// LinalgCrossOptions are the optional arguments of LinalgCross; the zero value is PyTorch's default.
-type LinalgCrossOptions struct {
-	Dim Opt[int] // default -1
-	Out *Tensor  // write the result to this tensor
-}
-
-// LinalgCross is the cross product along a dimension of size 3; other dimensions broadcast.
-// https://pytorch.org/docs/stable/generated/torch.linalg.cross.html
-func (t *Tensor) LinalgCross(other *Tensor, opts ...LinalgCrossOptions) *Tensor {
-	c := NewCall(slotLinalgCross, 3)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = TensorValue(other)
-	*c.Arg(2) = *slotLinalgCross.Sch.Params[2].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if v, ok := o.Dim.Get(); ok {
-			*c.Arg(2) = IntValue(v)
-		}
 		if o.Out != nil {
 			c.SetOutArg(o.Out)
 		}

@@ -753,44 +753,6 @@ func (t *Tensor) StdMeanCorrection(opts ...StdMeanCorrectionOptions) (std, mean 
 	return c.Do2()
 }
 
-var slotLinalgVectorNorm = slot("aten::linalg_vector_norm")
-
-// LinalgVectorNormOptions are the optional arguments of LinalgVectorNorm; the zero value is PyTorch's default.
-type LinalgVectorNormOptions struct {
-	Ord     Scalar  // default 2
-	Dim     []int   // default None
-	KeepDim bool    // default False
-	DType   DType   // default None
-	Out     *Tensor // write the result to this tensor
-}
-
-// LinalgVectorNorm is the vector norm of the given order over dimensions (none given: all): sum(|x|^ord)^(1/ord), the
-// largest or smallest |x| for ±Inf, the number of nonzeros for 0.
-// https://pytorch.org/docs/stable/generated/torch.linalg.vector_norm.html
-func (t *Tensor) LinalgVectorNorm(opts ...LinalgVectorNormOptions) *Tensor {
-	c := NewCall(slotLinalgVectorNorm, 5)
-	*c.Arg(0) = TensorValue(t)
-	*c.Arg(1) = *slotLinalgVectorNorm.Sch.Params[1].Default
-	*c.Arg(3) = *slotLinalgVectorNorm.Sch.Params[3].Default
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Ord != nil {
-			*c.Arg(1) = ScalarValue(o.Ord)
-		}
-		if o.Dim != nil {
-			*c.Arg(2) = OptIntsValue(o.Dim)
-		}
-		*c.Arg(3) = BoolValue(o.KeepDim)
-		if o.DType != 0 {
-			*c.Arg(4) = DTypeValue(o.DType)
-		}
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
 var slotNorm = slot("aten::norm.Scalar")
 
 // NormOptions are the optional arguments of Norm; the zero value is PyTorch's default.

@@ -12,6 +12,8 @@ package constraints
 import (
 	"fmt"
 
+	"github.com/gotorch-dev/torch/linalg"
+
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/internal/pyfmt"
 	"github.com/gotorch-dev/torch/tensor"
@@ -89,14 +91,14 @@ var (
 		if s := isSymmetric(x); !all(s) {
 			return s
 		}
-		return torch.LinalgEigvalsh(x).GeScalar(0).AllDim(-1)
+		return linalg.Eigvalsh(x).GeScalar(0).AllDim(-1)
 	}}
 	// PositiveDefinite holds symmetric matrices with positive eigenvalues only.
 	PositiveDefinite Constraint = &simple{kind{"PositiveDefinite", false, 2}, func(x *Tensor) *Tensor {
 		if s := isSymmetric(x); !all(s) {
 			return s
 		}
-		_, info := torch.LinalgCholeskyEx(x)
+		_, info := linalg.CholeskyEx(x)
 		return info.EqScalar(0)
 	}}
 	// RealVector holds vectors of numbers.

@@ -138,7 +138,7 @@ func generate(root, out string) {
 }
 
 // folders are the packages with generated functions, "" for the root.
-var folders = []string{"tensor", "", "nn/functional", "internal/fused", "fft", "signal/windows", "special", "masked"}
+var folders = []string{"tensor", "", "nn/functional", "internal/fused", "fft", "linalg", "signal/windows", "special", "masked"}
 
 // packageOf is the folder of the package that an operator's function is in, "" for package torch, and whether it is
 // a method of Tensor instead, if it can be.
@@ -154,6 +154,8 @@ func packageOf(s *tensor.Schema) (folder string, method bool) {
 		return "signal/windows", false
 	case strings.HasPrefix(s.Name, "fft_"): // torch.fft
 		return "fft", false
+	case strings.HasPrefix(s.Name, "linalg_"): // torch.linalg
+		return "linalg", false
 	case strings.HasPrefix(s.Name, "special_"): // torch.special
 		return "special", false
 	case s.Namespace == "aten" && functionsOnly[s.Name]:
@@ -177,9 +179,11 @@ func init() {
 	}
 }
 
-// goName is the Go name of an operator that has none of its own.
+// goName is the Go name of an operator that has none of its own; the packages of torch.special and torch.linalg leave
+// the prefixes away.
 func goName(s *tensor.Schema) string {
-	return goname.Of(strings.TrimPrefix(s.Name, "special_")) + goname.Suffix(s.Overload)
+	name := strings.TrimPrefix(strings.TrimPrefix(s.Name, "special_"), "linalg_")
+	return goname.Of(name) + goname.Suffix(s.Overload)
 }
 
 // sources is the text of the generated files of a family, by the folder of the package.

@@ -4,6 +4,8 @@ package utils
 import (
 	"slices"
 
+	"github.com/gotorch-dev/torch/linalg"
+
 	"github.com/gotorch-dev/torch"
 
 	"github.com/gotorch-dev/torch/internal/pyfmt"
@@ -133,7 +135,7 @@ func totalNorm(tensors []*Tensor, p float64) (total *Tensor) {
 			total = torch.Zeros([]int{})
 			return
 		}
-		total = torch.Stack(norms).LinalgVectorNorm(tensor.LinalgVectorNormOptions{Ord: p})
+		total = linalg.VectorNorm(torch.Stack(norms), linalg.VectorNormOptions{Ord: p})
 	})
 	return total
 }

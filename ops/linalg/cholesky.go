@@ -1,8 +1,9 @@
 package linalg
 
 import (
-	"math"
+	"strings"
 
+	"github.com/gotorch-dev/torch/internal/lapack"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -24,7 +25,7 @@ func init() {
 		Infer: func(c *Ctx) {
 			a := c.T(0)
 			checkSquare(c, "linalg.cholesky", "A", a)
-			c.Alloc(0, a.Shape(), a.DType())
+			columns(c, 0, a.Shape(), a.DType())
 			c.Alloc(1, batch(a.Shape()), tensor.Int32)
 		},
 		CPU: func(c *Ctx) {
@@ -50,6 +51,7 @@ func init() {
 		Save: "L",
 		VJP:  choleskyGrad,
 		Grad: "LinalgCholeskyExBackward0",
+		Out:  true, FormNames: ".out=.L",
 	})
 	tensor.Register(tensor.Def{
 		Schema: "linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor",
@@ -170,74 +172,73 @@ func choleskyGrad(c *Ctx, _ *T) []*T {
 	return []*T{solveTriangular(l, p, false, false)}
 }
 
-// choleskyBatch factors each n×n matrix in place, row by row (Banachiewicz), from its lower triangle; the upper
-// triangle becomes zero.
+// choleskyBatch factors each n×n matrix in place; the upper triangle becomes zero.
 func choleskyBatch[E element](a []E, info []int32, n int) {
-	for m := range info {
-		x := a[m*n*n : (m+1)*n*n]
-		info[m] = 0
+	each(len(info), n*n*n/3, func(m int) {
+		x := part(a, m, n*n)
+		info[m] = int32(lapack.Cholesky(x, n, n))
 		for i := range n {
-			row := x[i*n : (i+1)*n]
-			for j := range i {
-				row[j] = (row[j] - dotConj(row[:j], x[j*n:j*n+j])) / x[j*n+j]
-			}
-			d := re(row[i]) - re(dotConj(row[:i], row[:i]))
-			clear(row[i:])
-			if !(d > 0) {
-				if info[m] == 0 {
-					info[m] = int32(i + 1)
-				}
-				row[i] = number[E](d)
-				// The columns that follow have no meaning; PyTorch's hold what LAPACK left.
-				for k := i + 1; k < n; k++ {
-					clear(x[k*n+k+1 : (k+1)*n])
-				}
-				break
-			}
-			row[i] = number[E](math.Sqrt(d))
+			clear(x[i*n+i+1 : (i+1)*n])
 		}
-	}
+	})
 }
 
 // choleskySolve solves L·Lᴴ·X = B in place of B.
 func choleskySolve[E element](b, l []E, n, k int) {
-	for m := 0; (m+1)*n*n <= len(l) && n > 0; m++ {
-		f, x := l[m*n*n:(m+1)*n*n], b[m*n*k:(m+1)*n*k]
-		solveLower(x, f, n, k, false)
-		for i := n - 1; i >= 0; i-- { // Lᴴ is upper triangular; column i of it is the conjugate of row i of L
-			row := x[i*k : (i+1)*k]
-			for j := range row {
-				row[j] /= conj(f[i*n+i])
-			}
-			for r := range i {
-				minus(x[r*k:(r+1)*k], conj(f[i*n+r]), row)
+	if n == 0 {
+		return
+	}
+	each(len(l)/(n*n), n*n*k, func(m int) {
+		f, x := part(l, m, n*n), part(b, m, n*k)
+		lapack.SolveLower(f, n, x, n, k, k, false)
+		h := make([]E, n*n)
+		for i := range n {
+			for j := range i + 1 {
+				h[j*n+i] = lapack.Conj(f[i*n+j])
 			}
 		}
-	}
+		lapack.SolveUpper(h, n, x, n, k, k, false)
+	})
 }
 
 func choleskyInverse[E element](x, l []E, n int) {
 	clear(x)
 	for m := 0; m < len(x); m += n * n {
 		for i := range n {
-			x[m+i*n+i] = number[E](1)
+			x[m+i*n+i] = 1
 		}
 	}
 	choleskySolve(x, l, n, n)
 }
 
-// checkInfo panics for the first factorization that failed.
+// checkInfo panics for the first factorization that failed, in the words of the function that made it.
 func checkInfo(c *Ctx, api string, info []int32, batched bool) {
 	for m, i := range info {
 		if i == 0 {
 			continue
 		}
-		where := ""
-		if batched {
-			where = "(Batch element " + tensor.IntValue(m).String() + "): "
+		name, where := strings.TrimPrefix(api, "torch."), at(m, batched)
+		switch {
+		case strings.HasPrefix(name, "linalg.inv"), name == "inv":
+			c.Fail(tensor.ErrLinAlg, "%s: %sThe diagonal element %d is zero, the inversion could not be completed "+
+				"because the input matrix is singular.", api, where, i)
+		case strings.HasPrefix(name, "linalg.solve"):
+			c.Fail(tensor.ErrLinAlg, "%s: %sThe solver failed because the input matrix is singular.", api, where)
+		case strings.HasPrefix(name, "linalg.lu_factor"):
+			c.Fail(tensor.ErrValue, "%s: %sU[%d,%d] is zero and using it on lu_solve would result in a division by "+
+				"zero. If you still want to perform the factorization, consider calling linalg.lu(A, pivot) or "+
+				"linalg.lu_factor_ex(A, pivot)", api, where, i, i)
+		case strings.HasPrefix(name, "linalg.ldl"):
+			c.Fail(tensor.ErrValue, "%s: %sThe factorization could not be completed: block %d of D is zero", api,
+				where, i)
+		case strings.HasPrefix(name, "linalg.svd"):
+			c.Fail(tensor.ErrLinAlg, "%s: %sThe algorithm failed to converge because the input matrix contained "+
+				"non-finite values.", api, where)
+		case strings.HasPrefix(name, "linalg.eig"):
+			c.Fail(tensor.ErrLinAlg, "%s: %sThe algorithm failed to converge because the input matrix is "+
+				"ill-conditioned or has too many repeated eigenvalues (error code: %d).", api, where, i)
 		}
-		c.Fail(tensor.ErrValue,
-			"%s: %sThe factorization could not be completed because the input is not positive-definite (the leading "+
-				"minor of order %d is not positive-definite).", api, where, i)
+		c.Fail(tensor.ErrLinAlg, "%s: %sThe factorization could not be completed because the input is not "+
+			"positive-definite (the leading minor of order %d is not positive-definite).", api, where, i)
 	}
 }

@@ -1,13 +1,21 @@
-// Package linalg holds factorizations of matrices and what is computed with them: Cholesky and LU factors, triangular
-// systems, determinants, eigenvalues of symmetric matrices.
+// Package linalg holds PyTorch's torch.linalg and its older kin: factorizations of matrices (LU, QR, Cholesky, LDL,
+// eigenvalues, singular values) and what is computed with them (solutions, inverses, determinants, norms, functions of
+// matrices).
 //
-// All operators take batches: the last two dimensions are the matrices. Kernels compute float32 in float64, as the
-// errors of factorizations grow with the condition number of the matrix.
+// All operators take batches: the last two dimensions are the matrices, and the matrices of a batch are worked on in
+// parallel. The algorithms are in internal/lapack. Kernels compute float32 in float64, as the errors of factorizations
+// grow with the condition number of the matrix. Factors are laid out column by column, as LAPACK's are; their strides
+// are PyTorch's.
+//
+// Gradient rules are those of PyTorch (torch/csrc/autograd/FunctionsManual.cpp), which are derived in M. Giles, An
+// extended collection of matrix derivative results for forward and reverse mode automatic differentiation (2008), and
+// in the papers that single rules name.
 package linalg
 
 import (
-	"math/cmplx"
-
+	"github.com/gotorch-dev/torch/internal/lapack"
+	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -16,76 +24,6 @@ type (
 	T   = tensor.Tensor
 	Ctx = tensor.Ctx
 )
-
-// element is what kernels compute in.
-type element interface{ float64 | complex128 }
-
-// conj is the complex conjugate.
-func conj[E element](x E) E {
-	if c, ok := any(x).(complex128); ok {
-		return any(cmplx.Conj(c)).(E)
-	}
-	return x
-}
-
-// size is the absolute value.
-func size[E element](x E) float64 {
-	switch v := any(x).(type) {
-	case complex128:
-		return cmplx.Abs(v)
-	case float64:
-		if v < 0 {
-			return -v
-		}
-		return v
-	}
-	return 0
-}
-
-// re is the real part.
-func re[E element](x E) float64 {
-	if c, ok := any(x).(complex128); ok {
-		return real(c)
-	}
-	return any(x).(float64)
-}
-
-// number is a real number as an element.
-func number[E element](x float64) E {
-	var e E
-	switch any(e).(type) {
-	case complex128:
-		return any(complex(x, 0)).(E)
-	}
-	return any(x).(E)
-}
-
-// dotConj is the sum of x[i]·conj(y[i]); the type is told apart once, not per element.
-func dotConj[E element](x, y []E) E {
-	switch a := any(x).(type) {
-	case []float64:
-		b, s := any(y).([]float64)[:len(a)], 0.0
-		for i, v := range a {
-			s += v * b[i]
-		}
-		return any(s).(E)
-	case []complex128:
-		b, s := any(y).([]complex128)[:len(a)], complex128(0)
-		for i, v := range a {
-			s += v * cmplx.Conj(b[i])
-		}
-		return any(s).(E)
-	}
-	panic("unreachable")
-}
-
-// minus subtracts f·x from y.
-func minus[E element](y []E, f E, x []E) {
-	x = x[:len(y)]
-	for i := range y {
-		y[i] -= f * x[i]
-	}
-}
 
 // compute is the type that a kernel computes t's type in.
 func compute(dt tensor.DType) tensor.DType {
@@ -98,25 +36,36 @@ func compute(dt tensor.DType) tensor.DType {
 // wide is a copy of t in the type that kernels compute in.
 func wide(t *T) *T { return tensor.CloneRaw(tensor.DenseAs(t, compute(t.DType()))) }
 
-// checkMatrix refuses what is no batch of matrices of a floating-point or complex type that LAPACK has routines for.
-func checkMatrix(c *Ctx, api, name string, t *T) {
+// checkFloating refuses what is no batch of matrices of a floating-point or complex type.
+func checkFloating(c *Ctx, api, name string, t *T) {
 	switch dt := t.DType(); {
 	case t.Dim() < 2:
 		c.Fail(tensor.ErrShape, "%s: The input tensor %s must have at least 2 dimensions.", api, name)
 	case !dt.IsFloat() && !dt.IsComplex():
 		c.Fail(tensor.ErrDType, "%s: Expected a floating point or complex tensor as input. Got %s", api, dt.ClassName())
-	case dt.Real().Size() < 4:
-		c.Fail(tensor.ErrDType, "%s: Low precision dtypes not supported. Got %s", api, dt.ClassName())
 	}
 }
 
-// checkSquare refuses what is no batch of square matrices.
-func checkSquare(c *Ctx, api, name string, t *T) {
-	checkMatrix(c, api, name, t)
+// checkMatrix refuses what is no batch of matrices of a type that LAPACK has routines for.
+func checkMatrix(c *Ctx, api, name string, t *T) {
+	checkFloating(c, api, name, t)
+	if t.DType().Real().Size() < 4 {
+		c.Fail(tensor.ErrDType, "%s: Low precision dtypes not supported. Got %s", api, t.DType().ClassName())
+	}
+}
+
+// checkShape refuses matrices that are not square.
+func checkShape(c *Ctx, api, name string, t *T) {
 	if t.Size(-1) != t.Size(-2) {
 		c.Fail(tensor.ErrShape, "%s: %s must be batches of square matrices, but they are %d by %d matrices", api, name,
 			t.Size(-2), t.Size(-1))
 	}
+}
+
+// checkSquare refuses what is no batch of square matrices of a type that LAPACK has routines for.
+func checkSquare(c *Ctx, api, name string, t *T) {
+	checkMatrix(c, api, name, t)
+	checkShape(c, api, name, t)
 }
 
 // batch is the shape without the last two dimensions.
@@ -131,4 +80,68 @@ func spread(t *T, b []int) *T {
 	var x *T
 	tensor.NoGrad(func() { x = t.Expand(sh) })
 	return x
+}
+
+// join is the concatenation of shapes.
+func join(a []int, b ...int) []int { return append(append(make([]int, 0, len(a)+len(b)), a...), b...) }
+
+// columns allocates result i as a batch of matrices whose columns are contiguous.
+func columns(c *Ctx, i int, shape []int, dt tensor.DType) *T {
+	st := make([]int, len(shape))
+	n := 1
+	for d := len(shape) - 1; d >= 0; d-- {
+		st[d] = n
+		n *= max(shape[d], 1)
+	}
+	k := len(shape)
+	st[k-2], st[k-1] = 1, max(shape[k-2], 1)
+	return c.AllocStrided(i, shape, st, dt)
+}
+
+// matrices is the number of matrices of a batch of the shape.
+func matrices(shape []int) int {
+	n := 1
+	for _, s := range batch(shape) {
+		n *= s
+	}
+	return n
+}
+
+// each calls f for 0 ≤ i < n, in parallel as far as calls that cost some number of operations are worth it.
+func each(n, cost int, f func(i int)) {
+	par.For(n, max(1, 20000/(cost+1)), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			f(i)
+		}
+	})
+}
+
+// precision is the relative rounding error of the type that a result is rounded to.
+func precision(dt tensor.DType) float64 {
+	if dt.Real() == tensor.Float32 {
+		return 0x1p-24
+	}
+	return 0x1p-53
+}
+
+// part is matrix i of a dense batch of matrices of the given size.
+func part[E any](t []E, i, size int) []E { return t[i*size : (i+1)*size] }
+
+// data is the memory of a dense tensor of the kernels' type.
+func data[E lapack.Element](t *T) []E { return tensor.Data[E](t) }
+
+// element is what kernels compute in.
+type element = lapack.Element
+
+// identity is the n×n identity of t's dtype and device.
+func identity(t *T, n int) *T {
+	return op.Full(t, []int{n}, 1, t.DType()).DiagEmbed()
+}
+
+// at names the matrix of a batch in an error message.
+func at(i int, batched bool) string {
+	if !batched {
+		return ""
+	}
+	return "(Batch element " + tensor.IntValue(i).String() + "): "
 }

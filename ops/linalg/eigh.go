@@ -2,8 +2,9 @@ package linalg
 
 import (
 	"math"
-	"sort"
+	"sync/atomic"
 
+	"github.com/gotorch-dev/torch/internal/lapack"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -23,7 +24,7 @@ func init() {
 			b := batch(a.Shape())
 			c.Alloc(0, append(append([]int{}, b...), a.Size(-1)), a.DType().Real())
 			if c.Bool(2) {
-				c.Alloc(1, a.Shape(), a.DType())
+				columns(c, 1, a.Shape(), a.DType())
 			} else {
 				c.Alloc(1, []int{0}, a.DType())
 			}
@@ -31,12 +32,24 @@ func init() {
 		CPU: func(c *Ctx) {
 			w, n := wide(c.T(0)), c.T(0).Size(-1)
 			lower := c.Str(1) == "L" || c.Str(1) == "l"
-			vals, vecs := tensor.New(c.Out(0).Shape(), tensor.Float64), tensor.New(w.Shape(), w.DType())
+			vals := tensor.New(c.Out(0).Shape(), tensor.Float64)
+			var vecs *T
+			if c.Bool(2) {
+				vecs = tensor.New(w.Shape(), w.DType())
+			}
+			failed := -1
 			if w.DType().IsComplex() {
-				eighBatch(tensor.Data[float64](vals), tensor.Data[complex128](vecs), tensor.Data[complex128](w), n,
-					lower)
+				failed = eighOf[complex128](vals, vecs, w, n, lower, precision(c.ArgDType(0)))
 			} else {
-				eighBatch(tensor.Data[float64](vals), tensor.Data[float64](vecs), tensor.Data[float64](w), n, lower)
+				failed = eighOf[float64](vals, vecs, w, n, lower, precision(c.ArgDType(0)))
+			}
+			if failed >= 0 {
+				info := make([]int32, failed+1)
+				info[failed] = 1
+				if c.Bool(2) { // the number that LAPACK gives
+					info[failed] = int32(max(1, n-1))
+				}
+				checkInfo(c, "linalg.eigh", info, len(c.T(0).Shape()) > 2)
 			}
 			tensor.CopyRaw(c.Out(0), vals)
 			if c.Bool(2) {
@@ -70,6 +83,45 @@ func init() {
 			return []*T{v.MatMul(s).MatMul(vh)}
 		},
 		Grad: "LinalgEighBackward0",
+		Out:  true, FormNames: ".out=.eigenvalues",
+	})
+	tensor.Register(tensor.Def{
+		Schema: "linalg_eigh(Tensor self, str UPLO=\"L\") -> (Tensor eigenvalues, Tensor eigenvectors)",
+		Doc: "gives the eigenvalues of Hermitian matrices in ascending order, and the eigenvectors as columns; UPLO " +
+			"names the triangle that is read.\n" +
+			"It panics when the iteration does not converge, as for matrices with infinities or NaN.\n" +
+			"https://pytorch.org/docs/stable/generated/torch.linalg.eigh.html",
+		Out: true, FormNames: ".out=.eigvals(eigvals,eigvecs)",
+		Body: func(c *Ctx) {
+			r := op.Call("aten::_linalg_eigh", c.T(0), c.Str(1), true)
+			c.Return(r[0], r[1])
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "linalg_matrix_sqrth(Tensor self) -> Tensor",
+		Doc: "is the principal square root of a Hermitian positive-definite matrix, of which the lower triangle is " +
+			"read; negative eigenvalues count as 0.\n" +
+			"https://pytorch.org/docs/stable/generated/torch.linalg.matrix_sqrth.html",
+		Out: true,
+		Infer: func(c *Ctx) {
+			checkSquare(c, "linalg.matrix_sqrth", "A", c.T(0))
+			c.Alloc(0, c.Shape(0), c.ArgDType(0))
+		},
+		CPU: func(c *Ctx) {
+			tensor.NoGrad(func() {
+				r := op.Call("aten::_linalg_eigh", c.T(0))
+				tensor.CopyRaw(c.Out(0), r[1].Mul(r[0].ClampMinScalar(0).Sqrt().Unsqueeze(-2)).MatMul(r[1].MH()))
+			})
+		},
+		Save: "self",
+		VJP: func(c *Ctx, g *T) []*T {
+			// X·dX + dX·X = dA, in the basis of the eigenvectors an elementwise division
+			r := op.Call("aten::_linalg_eigh", c.T(0))
+			v, s := r[1], r[0].ClampMinScalar(0).Sqrt()
+			h := g.Add(g.MH()).MulScalar(0.5)
+			q := v.MH().MatMul(h).MatMul(v).Div(s.Unsqueeze(-1).Add(s.Unsqueeze(-2)))
+			return []*T{v.MatMul(q).MatMul(v.MH())}
+		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "linalg_eigvalsh(Tensor self, str UPLO=\"L\") -> Tensor",
@@ -83,92 +135,26 @@ func init() {
 	})
 }
 
-// eighBatch diagonalizes Hermitian matrices by cyclic Jacobi rotations (Golub and Van Loan, Matrix Computations,
-// section 8.5), which find small eigenvalues as precisely as large ones.
-func eighBatch[E element](vals []float64, vecs, a []E, n int, lower bool) {
-	order, diag := make([]int, n), make([]float64, n)
-	v := make([]E, n*n)
-	for m := 0; n > 0 && m < len(a); m += n * n {
-		x := a[m : m+n*n]
-		for i := range n {
-			x[i*n+i] = number[E](re(x[i*n+i]))
-			for j := range i {
-				if lower {
-					x[j*n+i] = conj(x[i*n+j])
-				} else {
-					x[i*n+j] = conj(x[j*n+i])
-				}
-			}
+// eighBatch gives eigenvalues and, unless vecs is nil, eigenvectors. It returns the number of a matrix for which the
+// iteration did not converge, -1 if there is none.
+func eighBatch[E element](vals []float64, vecs, a []E, n, count int, lower bool, eps float64) int {
+	var failed atomic.Int64
+	each(count, 9*n*n*n, func(m int) {
+		var v []E
+		if vecs != nil {
+			v = part(vecs, m, n*n)
 		}
-		clear(v)
-		for i := range n {
-			v[i*n+i] = number[E](1)
+		if !lapack.Eigh(part(a, m, n*n), n, part(vals, m, n), v, lower, eps) {
+			failed.Store(int64(m + 1))
 		}
-		jacobi(x, v, n)
-		for i := range n {
-			order[i], diag[i] = i, re(x[i*n+i])
-		}
-		sort.SliceStable(order, func(i, j int) bool { return diag[order[i]] < diag[order[j]] })
-		out := vals[m/n : m/n+n]
-		for k, o := range order {
-			out[k] = diag[o]
-			for i := range n {
-				vecs[m+i*n+k] = conj(v[o*n+i]) // v holds the vectors' conjugates as rows
-			}
-		}
-	}
+	})
+	return int(failed.Load()) - 1
 }
 
-// jacobi rotates x until its off-diagonal elements vanish beside the diagonal; the rows of v take part in the
-// rotations.
-func jacobi[E element](x, v []E, n int) {
-	const sweeps = 60
-	for range sweeps {
-		off, all := 0.0, 0.0
-		for i := range n {
-			for j := range n {
-				s := size(x[i*n+j])
-				all += s * s
-				if i != j {
-					off += s * s
-				}
-			}
-		}
-		if !(off > 1e-32*all) { // also when NaN
-			return
-		}
-		for p := range n {
-			for q := p + 1; q < n; q++ {
-				rotate(x, v, n, p, q)
-			}
-		}
+func eighOf[E element](vals, vecs, w *T, n int, lower bool, eps float64) int {
+	var v []E
+	if vecs != nil {
+		v = data[E](vecs)
 	}
-}
-
-// rotate makes element (p, q) zero by a rotation of rows and columns p and q.
-func rotate[E element](x, v []E, n, p, q int) {
-	h := x[p*n+q]
-	r := size(h)
-	if r == 0 {
-		return
-	}
-	phase := h / number[E](r)
-	t := (re(x[q*n+q]) - re(x[p*n+p])) / (2 * r)
-	t = math.Copysign(1, t) / (math.Abs(t) + math.Sqrt(1+t*t))
-	cos := 1 / math.Sqrt(1+t*t)
-	c, s := number[E](cos), number[E](t*cos)
-	// Rows: p' = c·p − s·phase·q, q' = s·conj(phase)·p + c·q; columns with the conjugates.
-	mix := func(a, b []E) {
-		for i, y := range a {
-			z := b[i]
-			a[i], b[i] = c*y-s*phase*z, s*conj(phase)*y+c*z
-		}
-	}
-	mix(x[p*n:(p+1)*n], x[q*n:(q+1)*n])
-	mix(v[p*n:(p+1)*n], v[q*n:(q+1)*n])
-	for i := range n {
-		y, z := x[i*n+p], x[i*n+q]
-		x[i*n+p], x[i*n+q] = c*y-s*conj(phase)*z, s*phase*y+c*z
-	}
-	x[p*n+q], x[q*n+p] = 0, 0
+	return eighBatch(data[float64](vals), v, data[E](w), n, matrices(w.Shape()), lower, eps)
 }

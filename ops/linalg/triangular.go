@@ -1,6 +1,7 @@
 package linalg
 
 import (
+	"github.com/gotorch-dev/torch/internal/lapack"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -84,44 +85,15 @@ func solveTriangular(a, b *T, upper, left bool) *T {
 
 // solveBatch solves A·X = B in place of B for each pair of an n×n and an n×k matrix.
 func solveBatch[E element](b, a []E, n, k int, upper, unit bool) {
-	for m := 0; n > 0 && (m+1)*n*n <= len(a); m++ {
-		f, x := a[m*n*n:(m+1)*n*n], b[m*n*k:(m+1)*n*k]
+	if n == 0 {
+		return
+	}
+	each(len(a)/(n*n), n*n*k, func(m int) {
+		f, x := part(a, m, n*n), part(b, m, n*k)
 		if upper {
-			solveUpper(x, f, n, k, unit)
+			lapack.SolveUpper(f, n, x, n, k, k, unit)
 		} else {
-			solveLower(x, f, n, k, unit)
+			lapack.SolveLower(f, n, x, n, k, k, unit)
 		}
-	}
-}
-
-// solveLower is forward substitution by rows.
-func solveLower[E element](x, f []E, n, k int, unit bool) {
-	for i := range n {
-		row := x[i*k : (i+1)*k]
-		for r := range i {
-			minus(row, f[i*n+r], x[r*k:(r+1)*k])
-		}
-		if !unit {
-			over(row, f[i*n+i])
-		}
-	}
-}
-
-// solveUpper is backward substitution by rows.
-func solveUpper[E element](x, f []E, n, k int, unit bool) {
-	for i := n - 1; i >= 0; i-- {
-		row := x[i*k : (i+1)*k]
-		for r := i + 1; r < n; r++ {
-			minus(row, f[i*n+r], x[r*k:(r+1)*k])
-		}
-		if !unit {
-			over(row, f[i*n+i])
-		}
-	}
-}
-
-func over[E element](x []E, d E) {
-	for i := range x {
-		x[i] /= d
-	}
+	})
 }

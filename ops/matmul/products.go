@@ -150,9 +150,12 @@ func init() {
 	})
 	power := func(c *Ctx) {
 		a, n := c.T(0), c.Int(1)
-		if a.Dim() < 2 || a.Size(-1) != a.Size(-2) {
-			c.Fail(tensor.ErrShape, "linalg.matrix_power: A must be batches of square matrices, but they are %s "+
-				"matrices", dims(a.Shape()))
+		switch {
+		case a.Dim() < 2:
+			c.Fail(tensor.ErrShape, "linalg.matrix_power: The input tensor A must have at least 2 dimensions.")
+		case a.Size(-1) != a.Size(-2):
+			c.Fail(tensor.ErrShape, "linalg.matrix_power: A must be batches of square matrices, but they are %d by %d "+
+				"matrices", a.Size(-2), a.Size(-1))
 		}
 		if n < 0 {
 			a = call(opInv, a)[0]

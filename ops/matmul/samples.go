@@ -33,7 +33,6 @@ func init() {
 		"linalg_multi_dot chain_matmul :: [2x3,3x4,4x2]",
 		"linalg_vecdot :: 3x4 3x4 ; 3x4 4 dim=-1",
 		"matrix_power linalg_matrix_power :: 3x3 2 ; 2x3x3 3 ; 3x3 0 ; 3x3 1 ; 3x3 -2 | tol=1e-3",
-		"linalg_inv inverse :: 3x3 | tol=1e-3 ; 2x3x3 | tol=1e-3",
 	)
 	samples.None("what they hold depends on the processor; the family's tests compare them with linear",
 		"gotorch::linear_pack gotorch::linear_packed")
@@ -70,7 +69,6 @@ func init() {
 // What autocast does where it is not the AMP field of the Def: PyTorch has lists for each device, and AMPKeep stands
 // for "not in the list".
 func init() {
-	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::inverse", "aten::linalg_inv")
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPLower, "aten::linalg_vecdot")
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPKeep, "aten::chain_matmul", "aten::linalg_multi_dot")
 }

@@ -252,7 +252,6 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)",
 		Doc:    "is Diagonal of the last two dimensions.",
-		Go:     "-",
 		Body:   func(c *Ctx) { c.Return(op.Call1("aten::diagonal", c.T(0), c.Int(1), c.Int(2), c.Int(3))) },
 	})
 	tensor.Register(tensor.Def{

@@ -54,6 +54,10 @@ func registryNames(dotted string) []string {
 }
 
 func parseCallable(s string) (*callable, error) {
+	// A wrapper that sets the seed, which the runner has done, around the function itself.
+	if rest, ok := strings.CutPrefix(s, "lambda *args, **kwargs: wrapper_set_seed( "); ok {
+		s = strings.TrimSuffix(rest, ", *args, **kwargs )")
+	}
 	rest, ok := strings.CutPrefix(s, "lambda ")
 	if !ok {
 		return &callable{names: registryNames(s)}, nil

@@ -94,19 +94,26 @@ func Parts(t *tensor.Tensor, pair bool) *tensor.Tensor {
 	return tensor.WithDType(tensor.Alias(t, shape, st, 2*t.StorageOffset()), t.DType().Real())
 }
 
-// Recorded is what a gradient rule returns that is itself recorded: the gradients of composed, by public operators, by
-// the first tensor arguments, which in holds. Those that are not wanted come back nil.
+// Recorded is what a gradient rule returns that leaves the work to public operators: the gradients of composed by the
+// first tensor arguments, which in holds. They are recorded themselves where gradients of gradients are wanted. Those
+// that are not wanted come back nil.
 func Recorded(c *tensor.Ctx, g *tensor.Tensor, in []*tensor.Tensor,
 	composed func(in []*tensor.Tensor) *tensor.Tensor) []*tensor.Tensor {
+	again := tensor.IsGradEnabled()
 	r := make([]*tensor.Tensor, len(in))
-	var want []*tensor.Tensor
+	var want, d []*tensor.Tensor
 	for i, t := range in {
-		if in[i] = t.AliasView(); c.Needs(i) {
+		if in[i] = t.AliasView(); !again {
+			in[i] = t.Detach().SetRequiresGrad(c.Needs(i))
+		}
+		if c.Needs(i) {
 			want = append(want, in[i])
 		}
 	}
-	d := tensor.Grad([]*tensor.Tensor{composed(in)}, want,
-		tensor.GradOptions{GradOutputs: []*tensor.Tensor{g}, CreateGraph: true, AllowUnused: true})
+	tensor.EnableGrad(func() {
+		d = tensor.Grad([]*tensor.Tensor{composed(in)}, want,
+			tensor.GradOptions{GradOutputs: []*tensor.Tensor{g}, CreateGraph: again, AllowUnused: true})
+	})
 	for i := range in {
 		if c.Needs(i) {
 			r[i], d = d[0], d[1:]

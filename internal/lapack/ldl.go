@@ -1,0 +1,191 @@
+package lapack
+
+import "math"
+
+// LDL factors the symmetric (hermitian: Hermitian) n×n matrix, of which the lower triangle of a is read, into L·D·Lᵀ
+// with diagonal blocks of one or two rows in D (Bunch and Kaufman 1977, Some stable methods for calculating inertia and
+// solving symmetric linear systems; LAPACK's xSYTF2 and xHETF2). piv counts from 1, and is negative for both rows of a
+// block of two. It returns 0, or the number of the first block of D that is zero.
+func LDL[E Element](a []E, n int, piv []int32, hermitian bool) (info int) {
+	alpha := (1 + math.Sqrt(17)) / 8
+	at := func(i, j int) *E { return &a[i*n+j] }
+	real1 := func(x E) E {
+		if hermitian {
+			return Num[E](Re(x))
+		}
+		return x
+	}
+	conj := func(x E) E {
+		if hermitian {
+			return Conj(x)
+		}
+		return x
+	}
+	for k := 0; k < n; {
+		step, kp, imax := 1, k, k
+		diag, col := Abs1(real1(*at(k, k))), 0.0
+		for i := k + 1; i < n; i++ {
+			if s := Abs1(*at(i, k)); s > col {
+				col, imax = s, i
+			}
+		}
+		if !(math.Max(diag, col) > 0) {
+			if info == 0 {
+				info = k + 1
+			}
+			*at(k, k) = real1(*at(k, k))
+			piv[k] = int32(k + 1)
+			k++
+			continue
+		}
+		if diag < alpha*col {
+			row := 0.0
+			for j := k; j < imax; j++ {
+				row = math.Max(row, Abs1(*at(imax, j)))
+			}
+			for i := imax + 1; i < n; i++ {
+				row = math.Max(row, Abs1(*at(i, imax)))
+			}
+			switch {
+			case diag >= alpha*col*(col/row):
+			case Abs1(real1(*at(imax, imax))) >= alpha*row:
+				kp = imax
+			default:
+				kp, step = imax, 2
+			}
+		}
+		kk := k + step - 1
+		if kp != kk {
+			for i := kp + 1; i < n; i++ {
+				x, y := at(i, kk), at(i, kp)
+				*x, *y = *y, *x
+			}
+			for j := kk + 1; j < kp; j++ {
+				x, y := at(j, kk), at(kp, j)
+				*x, *y = conj(*y), conj(*x)
+			}
+			*at(kp, kk) = conj(*at(kp, kk))
+			x, y := at(kk, kk), at(kp, kp)
+			*x, *y = real1(*y), real1(*x)
+			if step == 2 {
+				*at(k, k) = real1(*at(k, k))
+				x, y := at(k+1, k), at(kp, k)
+				*x, *y = *y, *x
+			}
+		} else {
+			*at(k, k) = real1(*at(k, k))
+			if step == 2 {
+				*at(k+1, k+1) = real1(*at(k+1, k+1))
+			}
+		}
+		if step == 1 {
+			d := 1 / *at(k, k)
+			for j := k + 1; j < n; j++ {
+				f := d * conj(*at(j, k))
+				for i := j; i < n; i++ {
+					*at(i, j) -= *at(i, k) * f
+				}
+				*at(j, j) = real1(*at(j, j))
+			}
+			for j := k + 1; j < n; j++ {
+				*at(j, k) *= d
+			}
+			piv[k] = int32(kp + 1)
+		} else {
+			ldlPair(a, n, k, hermitian, conj, real1)
+			piv[k], piv[k+1] = int32(-kp-1), int32(-kp-1)
+		}
+		k += step
+	}
+	return info
+}
+
+// ldlPair eliminates with the 2×2 block at k.
+func ldlPair[E Element](a []E, n, k int, hermitian bool, conj, real1 func(E) E) {
+	at := func(i, j int) *E { return &a[i*n+j] }
+	d21 := *at(k+1, k)
+	size := d21
+	if hermitian {
+		size = Num[E](Abs(d21))
+	}
+	d11, d22 := *at(k+1, k+1)/size, *at(k, k)/size
+	t := 1 / (d11*d22 - 1)
+	unit := d21 / size
+	d := t / size
+	for j := k + 2; j < n; j++ {
+		w0 := d * (d11**at(j, k) - unit**at(j, k+1))
+		w1 := d * (d22**at(j, k+1) - conj(unit)**at(j, k))
+		for i := j; i < n; i++ {
+			*at(i, j) -= *at(i, k)*conj(w0) + *at(i, k+1)*conj(w1)
+		}
+		*at(j, k), *at(j, k+1) = w0, w1
+		*at(j, j) = real1(*at(j, j))
+	}
+}
+
+// LDLSolve solves A·X = B in place of the n×m matrix b, where ld and piv are what LDL made of A (LAPACK's xSYTRS and
+// xHETRS).
+func LDLSolve[E Element](ld []E, n int, piv []int32, b []E, m int, hermitian bool) {
+	conj := func(x E) E {
+		if hermitian {
+			return Conj(x)
+		}
+		return x
+	}
+	row := func(i int) []E { return b[i*m:][:m] }
+	swap := func(i, j int) {
+		if i != j {
+			x, y := row(i), row(j)
+			for k, v := range x {
+				x[k], y[k] = y[k], v
+			}
+		}
+	}
+	index := func(p int32, k int) int { // foreign pivots are checked before
+		if p < 0 {
+			p = -p
+		}
+		return int(p) - 1
+	}
+	for k := 0; k < n; {
+		if piv[k] > 0 || k+1 == n {
+			swap(k, index(piv[k], k))
+			for i := k + 1; i < n; i++ {
+				axpy(row(i), -ld[i*n+k], row(k))
+			}
+			divide(row(k), ld[k*n+k])
+			k++
+			continue
+		}
+		swap(k+1, index(piv[k], k))
+		for i := k + 2; i < n; i++ {
+			axpy(row(i), -ld[i*n+k], row(k))
+			axpy(row(i), -ld[i*n+k+1], row(k+1))
+		}
+		sub := ld[(k+1)*n+k]
+		d11, d22 := ld[k*n+k]/conj(sub), ld[(k+1)*n+k+1]/sub
+		den := d11*d22 - 1
+		x, y := row(k), row(k+1)
+		for j := range x {
+			p, q := x[j]/conj(sub), y[j]/sub
+			x[j], y[j] = (d22*p-q)/den, (d11*q-p)/den
+		}
+		k += 2
+	}
+	for k := n - 1; k >= 0; {
+		if piv[k] > 0 || k == 0 {
+			for i := k + 1; i < n; i++ {
+				axpy(row(k), -conj(ld[i*n+k]), row(i))
+			}
+			swap(k, index(piv[k], k))
+			k--
+			continue
+		}
+		for i := k + 1; i < n; i++ {
+			axpy(row(k), -conj(ld[i*n+k]), row(i))
+			axpy(row(k-1), -conj(ld[i*n+k-1]), row(i))
+		}
+		swap(k, index(piv[k], k))
+		k -= 2
+	}
+}

@@ -1,0 +1,87 @@
+package lapack
+
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/internal/par"
+)
+
+// rotation gives c, s, r with c·f + s·g = r and c·g - s·f = 0, where r has the sign of f, as LAPACK's xLARTG does since
+// version 3.10.
+func rotation(f, g float64) (c, s, r float64) {
+	switch {
+	case g == 0:
+		return 1, 0, f
+	case f == 0:
+		return 0, math.Copysign(1, g), math.Abs(g)
+	}
+	d := math.Hypot(f, g)
+	r = math.Copysign(d, f)
+	return math.Abs(f) / d, g / r, r
+}
+
+// rotationBefore is rotation with the signs that xLARTG gave before version 3.10: c > 0 if |f| > |g|, else r > 0. The
+// eigenvectors of PyTorch's libraries have the signs of this one, the singular vectors those of the other.
+func rotationBefore(f, g float64) (c, s, r float64) {
+	switch {
+	case g == 0:
+		return 1, 0, f
+	case f == 0:
+		return 0, 1, g
+	}
+	r = math.Hypot(f, g)
+	c, s = f/r, g/r
+	if c < 0 && math.Abs(f) > math.Abs(g) {
+		return -c, -s, -r
+	}
+	return c, s, r
+}
+
+// rotateRows replaces the rows x and y by c·x + s·y and c·y - s·x.
+func rotateRows[E Element](x, y []E, c, s float64) {
+	switch x := any(x).(type) {
+	case []float64:
+		y := any(y).([]float64)[:len(x)]
+		for i, v := range x {
+			w := y[i]
+			x[i], y[i] = c*v+s*w, c*w-s*v
+		}
+	case []complex128:
+		y := any(y).([]complex128)[:len(x)]
+		for i, v := range x {
+			w := y[i]
+			x[i] = complex(c*real(v)+s*real(w), c*imag(v)+s*imag(w))
+			y[i] = complex(c*real(w)-s*real(v), c*imag(w)-s*imag(v))
+		}
+	}
+}
+
+// turns is a sequence of rotations of neighbouring rows.
+type turns struct {
+	row  []int
+	c, s []float64
+}
+
+func (t *turns) add(row int, c, s float64) {
+	t.row, t.c, t.s = append(t.row, row), append(t.c, c), append(t.s, s)
+}
+
+// flush applies the rotations to the rows of z, ld apart, in order, and forgets them. Strips of columns go through all
+// rotations one after the other, so that they stay in the cache, and in parallel.
+func flush[E Element](t *turns, z []E, ld int) {
+	if len(t.row) > 0 && ld > 0 {
+		const strip = 64
+		par.For((ld+strip-1)/strip, max(1, 1<<16/(len(t.row)*strip+1)), func(lo, hi int) {
+			for j := lo * strip; j < min(hi*strip, ld); j += strip {
+				w := min(strip, ld-j)
+				for i, r := range t.row {
+					rotateRows(z[r*ld+j:][:w], z[(r+1)*ld+j:][:w], t.c[i], t.s[i])
+				}
+			}
+		})
+	}
+	t.row, t.c, t.s = t.row[:0], t.c[:0], t.s[:0]
+}
+
+// many is the number of rotations that are kept until flush is worth its while.
+const many = 4096

@@ -1,0 +1,52 @@
+package lapack
+
+// SolveLower solves L·X = B in place of the n×k matrix b, L the lower triangle of f, with ones on its diagonal if unit.
+// The triangle is halved until it is small; the rest is a matrix product.
+func SolveLower[E Element](f []E, ldf int, b []E, n, k, ldb int, unit bool) {
+	if n > 24 {
+		h := n / 2
+		SolveLower(f, ldf, b, h, k, ldb, unit)
+		mul(n-h, k, h, -1, f[h*ldf:], ldf, 1, b, ldb, 1, 1, b[h*ldb:], ldb, 1)
+		SolveLower(f[h*ldf+h:], ldf, b[h*ldb:], n-h, k, ldb, unit)
+		return
+	}
+	for i := range n {
+		row := b[i*ldb:][:k]
+		for r, v := range f[i*ldf:][:i] {
+			if v != 0 {
+				axpy(row, -v, b[r*ldb:][:k])
+			}
+		}
+		if !unit {
+			divide(row, f[i*ldf+i])
+		}
+	}
+}
+
+// SolveUpper solves U·X = B in place of the n×k matrix b, U the upper triangle of f, with ones on its diagonal if unit.
+func SolveUpper[E Element](f []E, ldf int, b []E, n, k, ldb int, unit bool) {
+	if n > 24 {
+		h := n / 2
+		SolveUpper(f[h*ldf+h:], ldf, b[h*ldb:], n-h, k, ldb, unit)
+		mul(h, k, n-h, -1, f[h:], ldf, 1, b[h*ldb:], ldb, 1, 1, b, ldb, 1)
+		SolveUpper(f, ldf, b, h, k, ldb, unit)
+		return
+	}
+	for i := n - 1; i >= 0; i-- {
+		row := b[i*ldb:][:k]
+		for r := i + 1; r < n; r++ {
+			if v := f[i*ldf+r]; v != 0 {
+				axpy(row, -v, b[r*ldb:][:k])
+			}
+		}
+		if !unit {
+			divide(row, f[i*ldf+i])
+		}
+	}
+}
+
+func divide[E Element](x []E, d E) {
+	for i := range x {
+		x[i] /= d
+	}
+}
