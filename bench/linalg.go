@@ -11,7 +11,7 @@ import (
 func linalgRows(c *config) []row {
 	var rows []row
 	for _, s := range [][2]int{{1000, 8}, {1, 64}, {1, 512}, {1, 1024}} {
-		count, n := c.size(s[0], min(s[0], 3)), c.size(s[1], min(s[1], 12))
+		count, n := c.size(s[0], min(s[0], 3)), c.size(s[1], s[1]/64+4)
 		for _, f := range []struct {
 			op string
 			f  func(x *torch.Tensor)

@@ -61,8 +61,8 @@ func shiftDims(b *Call, args []Value, i, rank int) {
 	}
 }
 
-// full gives every tensor among the arguments all examples; numbers become vectors of one element.
-func full(b *Call, args []Value) (rank int) {
+// full gives every tensor among the arguments all examples. Numbers become vectors of one element where widen is set.
+func full(b *Call, args []Value, widen bool) (rank int) {
 	rank = -1
 	for i, v := range b.C.Op().Sch.Params {
 		if v.Kind != tensor.KTensor || args[i].K != tensor.KTensor {
@@ -72,7 +72,7 @@ func full(b *Call, args []Value) (rank int) {
 		if rank < 0 {
 			rank = b.Rank(i)
 		}
-		if x.Dim() == 1 {
+		if x.Dim() == 1 && widen {
 			x = x.Unsqueeze(1)
 		}
 		args[i] = tensor.TensorValue(x)
@@ -92,7 +92,9 @@ func SizesDims(sizes string, params ...string) tensor.BatchRule {
 func along(sizes, params []string) tensor.BatchRule {
 	return func(b *Call) []Value {
 		args := b.Args()
-		rank := full(b, args)
+		// a number may be an element of an example with dimensions, as the gradient of select is
+		widen := len(sizes) == 0 || len(b.C.Ints(b.Index(sizes[0]))) == 0
+		rank := full(b, args, widen)
 		for _, p := range sizes {
 			i := b.Index(p)
 			l := b.C.Ints(i)
