@@ -121,7 +121,7 @@ func TestSettings(t *testing.T) {
 	}
 	n := 0
 	before := torch.SetWarnings(func(torch.Warning) { n++ })
-	defer torch.SetWarnings(before)
+	defer func() { torch.SetWarnings(before) }()
 	torch.SetWarnAlways(true)
 	defer torch.SetWarnAlways(false)
 	for range 2 {

@@ -1,7 +1,6 @@
 package tensor
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -438,9 +437,6 @@ func isRandomOp(op *Op) bool {
 	}
 	return false
 }
-
-// errRagged is the cause of the error for examples whose results have different shapes.
-var errRagged = errors.New("examples of different shapes")
 
 func vmapShapes(op *Op, a, b []int) string {
 	return fmt.Sprintf("%s gave results of the shapes %s and %s for two examples of a batch", op.full, ShapeString(a),

@@ -100,7 +100,7 @@ func TestResumeSchedule(t *testing.T) {
 func TestWarnsOfOrder(t *testing.T) {
 	var warned string
 	before := torch.SetWarnings(func(w torch.Warning) { warned = w.Text })
-	defer torch.SetWarnings(before)
+	defer func() { torch.SetWarnings(before) }()
 	s := lr.NewStepLR(sgd(0.1), 3)
 	s.Step()
 	if !strings.HasPrefix(warned, "Detected call of `lr_scheduler.step()` before `optimizer.step()`") {

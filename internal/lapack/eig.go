@@ -13,7 +13,7 @@ func Eig[E Element](a []E, n int, w, v []complex128, eps float64) bool {
 	if n == 0 {
 		return true
 	}
-	largest, factor := 0.0, 1.0
+	largest := 0.0
 	for _, x := range a[:n*n] {
 		s := Abs1(x)
 		if math.IsNaN(s) || math.IsInf(s, 0) {
@@ -22,8 +22,7 @@ func Eig[E Element](a []E, n int, w, v []complex128, eps float64) bool {
 		largest = math.Max(largest, s)
 	}
 	if largest > 0 && (largest < 1e-140 || largest > 1e140) {
-		factor = 1 / largest
-		scale(a[:n*n], Num[E](factor))
+		scale(a[:n*n], Num[E](1/largest))
 		defer func() { // of the eigenvalues
 			for i, x := range w[:n] {
 				w[i] = complex(real(x)*largest, imag(x)*largest)

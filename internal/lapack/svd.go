@@ -97,11 +97,9 @@ func SVD[E Element](a []E, m, n int, s []float64, u []E, mu int, vh []E, nv int,
 	if wide && !long {
 		l, rt = vt, ut
 	}
-	lcols := k
+	lcols := mu
 	if wide {
 		lcols = nv
-	} else {
-		lcols = mu
 	}
 	leftRows := brows
 	if long {

@@ -33,8 +33,8 @@ func convBatch(b *tensor.Batched) []tensor.Value {
 	if b.Rank(0) != nd+2 { // an image without a batch
 		return b.Loop()
 	}
-	bias := tensor.Value{}
-	args[2], bias = tensor.Value{}, args[2]
+	bias := args[2]
+	args[2] = tensor.Value{}
 	var y *T
 	if !b.Has(1) {
 		if !b.Has(2) {

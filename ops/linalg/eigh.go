@@ -37,7 +37,7 @@ func init() {
 			if c.Bool(2) {
 				vecs = tensor.New(w.Shape(), w.DType())
 			}
-			failed := -1
+			var failed int
 			if w.DType().IsComplex() {
 				failed = eighOf[complex128](vals, vecs, w, n, lower, precision(c.ArgDType(0)))
 			} else {

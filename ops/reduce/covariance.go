@@ -68,7 +68,7 @@ func cov(c *Ctx) {
 		}
 		return x.Mul(w)
 	}
-	divide := func(x *T) *T { return x } // by the degrees of freedom
+	var divide func(x *T) *T // by the degrees of freedom
 	var mean *T
 	if w == nil {
 		mean = x.SumDim([]int{1}).DivScalar(observations)

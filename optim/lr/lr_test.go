@@ -43,7 +43,7 @@ func ExampleNewSequentialLR() {
 func TestWarnsOfWrongOrder(t *testing.T) {
 	var got []string
 	before := tensor.SetWarnings(func(w tensor.Warning) { got = append(got, w.Text) })
-	defer tensor.SetWarnings(before)
+	defer func() { tensor.SetWarnings(before) }()
 	opt := sgd(1)
 	s := lr.NewExponentialLR(opt, 0.5)
 	s.Step()

@@ -120,10 +120,10 @@ func TestRemove(t *testing.T) {
 	for _, leave := range []bool{true, false} {
 		m := parametrizations.SpectralNorm(nn.NewLinear(3, 3))
 		original := parametrize.List(m, "weight").Originals()[0]
-		before, computed := original.Detach().Clone(), m.Weight.Detach().Clone()
+		before := original.Detach().Clone()
 		m.Eval()
 		nn.Refresh(m)
-		computed = m.Weight.Detach().Clone()
+		computed := m.Weight.Detach().Clone()
 		parametrize.RemoveParametrizations(m, "weight", parametrize.RemoveOptions{NoLeaveParametrized: !leave})
 		want := before
 		if leave {
