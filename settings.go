@@ -73,8 +73,8 @@ func IsStorage(v any) bool {
 	return ok && s != nil
 }
 
-// AsTensor returns a tensor as it is, and copies a Go number or slice of numbers into a new one, as FromSlice does. With
-// an option the result is converted. Other types are an error. Unlike Python's, slices are copied; nothing shares
+// AsTensor returns a tensor as it is, and copies a Go number or slice of numbers into a new one, as FromSlice does.
+// With an option the result is converted. Other types are an error. Unlike Python's, slices are copied; nothing shares
 // memory with a Go slice.
 // https://pytorch.org/docs/stable/generated/torch.as_tensor.html
 func AsTensor(v any, opts ...AsTensorOptions) *Tensor {
@@ -154,13 +154,15 @@ func FromBuffer(buffer []byte, dt DType, opts ...FromBufferOptions) (*Tensor, er
 	}
 	size := dt.Size()
 	if o.Offset < 0 || o.Offset > len(buffer) || o.Count < 0 || o.Count > (len(buffer)-o.Offset)/size {
-		return nil, &Error{Op: "FromBuffer", Err: ErrValue, Msg: fmt.Sprintf("FromBuffer: %d elements of %s at offset %d do "+
-			"not lie in a buffer of %d bytes", o.Count, dt, o.Offset, len(buffer))}
+		return nil, &Error{Op: "FromBuffer", Err: ErrValue,
+			Msg: fmt.Sprintf("FromBuffer: %d elements of %s at offset %d do "+
+				"not lie in a buffer of %d bytes", o.Count, dt, o.Offset, len(buffer))}
 	}
 	if o.Count == 0 {
 		if (len(buffer)-o.Offset)%size != 0 {
-			return nil, &Error{Op: "FromBuffer", Err: ErrValue, Msg: fmt.Sprintf("FromBuffer: the %d bytes after offset %d are "+
-				"no multiple of the %d bytes of an element of %s", len(buffer)-o.Offset, o.Offset, size, dt)}
+			return nil, &Error{Op: "FromBuffer", Err: ErrValue,
+				Msg: fmt.Sprintf("FromBuffer: the %d bytes after offset %d are "+
+					"no multiple of the %d bytes of an element of %s", len(buffer)-o.Offset, o.Offset, size, dt)}
 		}
 		o.Count = (len(buffer) - o.Offset) / size
 	}
@@ -192,8 +194,9 @@ func FromFile(path string, size int, dt DType) (*Tensor, error) {
 		return nil, err
 	}
 	if !dt.Valid() || size < 0 || info.Mode().IsRegular() && int64(size) > info.Size()/int64(dt.Size()) {
-		return nil, &Error{Op: "FromFile", Err: ErrValue, Msg: fmt.Sprintf("FromFile: %s of %d bytes does not hold %d elements "+
-			"of %s", path, info.Size(), size, dt)}
+		return nil, &Error{Op: "FromFile", Err: ErrValue,
+			Msg: fmt.Sprintf("FromFile: %s of %d bytes does not hold %d elements "+
+				"of %s", path, info.Size(), size, dt)}
 	}
 	t := tensor.New([]int{size}, dt)
 	if size == 0 {
@@ -216,8 +219,8 @@ var (
 )
 
 // UseDeterministicAlgorithms says that the program wants the same results from the same inputs. Every operator here is
-// deterministic in any case, for any number of threads, so that nothing changes but what AreDeterministicAlgorithmsEnabled
-// says.
+// deterministic in any case, for any number of threads, so that nothing changes but what
+// AreDeterministicAlgorithmsEnabled says.
 // https://pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html
 func UseDeterministicAlgorithms(mode bool, warnOnly ...bool) {
 	n := int32(0)
@@ -259,7 +262,8 @@ func SetFloat32MatmulPrecision(precision string) {
 			return
 		}
 	}
-	tensor.Fail(tensor.ErrValue, "set_float32_matmul_precision: expected \"highest\", \"high\" or \"medium\", got %q", precision)
+	tensor.Fail(tensor.ErrValue, "set_float32_matmul_precision: expected \"highest\", \"high\" or \"medium\", got %q",
+		precision)
 }
 
 // GetFloat32MatmulPrecision is what SetFloat32MatmulPrecision has set.

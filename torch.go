@@ -1,10 +1,10 @@
 // Package torch is the front door: tensors and their creation, operators as functions, modes, random seeds, saving and
 // loading.
 //
-// Memory: tensors are found and freed by the garbage collector; inside [Tidy] they are freed at its end. Memory that was
-// freed is kept to be used again, goes back to the system after a quiet second or with [EmptyCache], and is counted by
-// [MemoryStats]. An allocation beyond [SetMemoryLimit], by default what the machine or its container has, panics with an
-// *Error of cause [ErrMemory], which [Try] returns: the process goes on.
+// Memory: tensors are found and freed by the garbage collector; inside [Tidy] they are freed at its end. Memory that
+// was freed is kept to be used again, goes back to the system after a quiet second or with [EmptyCache], and is counted
+// by [MemoryStats]. An allocation beyond [SetMemoryLimit], by default what the machine or its container has, panics
+// with an *Error of cause [ErrMemory], which [Try] returns: the process goes on.
 //
 // Mistakes in a tensor expression (shapes that do not fit, a nil tensor, a misspelt mode) panic with an *[Error], which
 // [Try] turns into an ordinary error. It names the operator with its arguments, the layer, and the user's line.

@@ -1,7 +1,7 @@
 // Package functorch has the transforms of functions of Python's torch.func: maps over a batch of examples ([Vmap]),
-// derivatives in both directions ([Grad], [VJP], [JVP], [Jacrev], [Jacfwd], [Hessian], [Linearize]) and calls of modules
-// with other parameters ([FunctionalCall], [StackModuleState]). They nest in any order: gradients of single examples are
-// Vmap(Grad(loss)), an ensemble is Vmap of a FunctionalCall over stacked parameters.
+// derivatives in both directions ([Grad], [VJP], [JVP], [Jacrev], [Jacfwd], [Hessian], [Linearize]) and calls of
+// modules with other parameters ([FunctionalCall], [StackModuleState]). They nest in any order: gradients of single
+// examples are Vmap(Grad(loss)), an ensemble is Vmap of a FunctionalCall over stacked parameters.
 //
 // The folder has the name of PyTorch's package. The package has another one, that of the project in which torch.func
 // began, since func is a word of the language.

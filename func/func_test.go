@@ -137,7 +137,8 @@ func TestEnsemble(t *testing.T) {
 	f := func(a []*T) []*T {
 		return []*T{functorch.FunctionalCall(m, a[4], functorch.Unflatten(names, a[:4]))}
 	}
-	y := functorch.Vmap(f, functorch.VmapOptions{InDims: []int{0, 0, 0, 0, functorch.None}})(append(list, wave(2, 3)))[0]
+	y := functorch.Vmap(f, functorch.VmapOptions{InDims: []int{0, 0, 0, 0, functorch.None}})(append(list,
+		wave(2, 3)))[0]
 	near(t, "the ensemble's results", y.Detach(), 0.3651091158390045, 0.038424283266067505, 0.4018391966819763,
 		-0.009995073080062866, 0.8901728391647339, 0.04185223579406738, 1.2679150104522705, -0.45706063508987427,
 		1.3507899045944214, 0.14369618892669678, 2.275209903717041, -1.0851805210113525)
@@ -159,7 +160,8 @@ func TestErrors(t *testing.T) {
 			"Expected all tensors to have the same size in the mapped dimension, got sizes [3 4]"},
 		{func() { functorch.Vmap(id, opt(2))([]*T{ones(3)}) },
 			"dimensionality 1 so expected in_dim to satisfy -1 <= in_dim < 1"},
-		{func() { functorch.Vmap(id, opt(functorch.None))([]*T{ones(3)}) }, "Expected at least one Tensor to vmap over"},
+		{func() { functorch.Vmap(id, opt(functorch.None))([]*T{ones(3)}) },
+			"Expected at least one Tensor to vmap over"},
 		{func() { functorch.Vmap(id)(nil) }, "got no inputs"},
 		{func() { functorch.Vmap(id, functorch.VmapOptions{OutDims: []int{3}})([]*T{ones(3)}) },
 			"Dimension out of range (expected to be in range of [-1, 0], but got 3)"},
@@ -177,14 +179,16 @@ func TestErrors(t *testing.T) {
 		{func() {
 			functorch.Vmap(functorch.One(func(x *T) *T { return x.Add(torch.Rand([]int{2})) }))([]*T{ones(3, 2)})
 		}, "called random operation while in randomness error mode"},
-		{func() { functorch.Vmap(functorch.One(func(x *T) *T { return x.Nonzero() }))([]*T{ones(3, 2)}) }, "can output dynamic shape"},
+		{func() { functorch.Vmap(functorch.One(func(x *T) *T { return x.Nonzero() }))([]*T{ones(3, 2)}) },
+			"can output dynamic shape"},
 		{func() { functorch.Vmap(id, functorch.VmapOptions{Randomness: "x"}) }, "Only allowed values for randomness"},
 		{func() { functorch.Vmap(id, functorch.VmapOptions{OutDims: []int{functorch.None}})([]*T{ones(2)}) },
 			"can not return a BatchedTensor when out_dim is None"},
 		{func() { functorch.Grad(id)([]*T{ones(3)}) }, "return a scalar Tensor, got tensor with 1 dims"},
 		{func() { functorch.Grad(id, functorch.GradOptions{Argnums: []int{1}})([]*T{ones(3)}) },
 			"Got argnum=1, but only 1 positional inputs"},
-		{func() { functorch.JVP(id, []*T{ones(2)}, nil) }, "Expected primals and tangents to have the same python structure"},
+		{func() { functorch.JVP(id, []*T{ones(2)}, nil) },
+			"Expected primals and tangents to have the same python structure"},
 		{func() { functorch.JVP(id, []*T{ones(2)}, []*T{ones(3)}) }, "tangent 0 has the shape [3]"},
 		{func() { functorch.StackModuleState() }, "Expected at least one model, got 0."},
 		{func() { functorch.StackModuleState(nn.NewLinear(1, 1), nn.NewTanh()) }, "all models to be of the same class"},

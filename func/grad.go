@@ -49,8 +49,9 @@ func GradAndValue(f Func, opts ...GradOptions) Func {
 			tensor.Fail(tensor.ErrValue, what+"expected f(*args) to return a single tensor, got %d. Set HasAux for "+
 				"auxiliary results", len(tr.outs))
 		case tr.outs[0].Dim() != 0:
-			tensor.Fail(tensor.ErrShape, what+"Expected f(*args) to return a scalar Tensor, got tensor with %d dims. Maybe "+
-				"you wanted to use the vjp or jacrev APIs instead?", tr.outs[0].Dim())
+			tensor.Fail(tensor.ErrShape,
+				what+"Expected f(*args) to return a scalar Tensor, got tensor with %d dims. Maybe "+
+					"you wanted to use the vjp or jacrev APIs instead?", tr.outs[0].Dim())
 		}
 		ys := tr.outs[:1]
 		grads := tr.pull(ys, nil, tr.creates(ys, nil), false)
@@ -191,8 +192,9 @@ func VJP(f Func, primals []*Tensor, opts ...VJPOptions) (outs []*Tensor, vjp Fun
 	ys := tr.outs[:auxiliary(opts, len(tr.outs))]
 	return tr.values(), func(cotangents []*Tensor) []*Tensor {
 		if len(cotangents) != len(ys) {
-			tensor.Fail(tensor.ErrValue, "Expected pytree structure of cotangents to be the same as pytree structure of "+
-				"outputs to the function: got %d cotangents for %d results", len(cotangents), len(ys))
+			tensor.Fail(tensor.ErrValue,
+				"Expected pytree structure of cotangents to be the same as pytree structure of "+
+					"outputs to the function: got %d cotangents for %d results", len(cotangents), len(ys))
 		}
 		return tr.pull(ys, cotangents, tr.creates(ys, cotangents), true)
 	}
@@ -241,8 +243,9 @@ func Linearize(f Func, primals []*Tensor, opts ...VJPOptions) (outs []*Tensor, j
 		}
 		for i, v := range tangents {
 			if !tensor.SameShape(v.Shape(), primals[i].Shape()) || v.DType() != primals[i].DType() {
-				tensor.Fail(tensor.ErrShape, "jvp(f, primals, tangents): tangent %d has the shape %s and dtype %s, its primal "+
-					"the shape %s and dtype %s", i, tensor.ShapeString(v.Shape()), v.DType(),
+				tensor.Fail(tensor.ErrShape,
+					"jvp(f, primals, tangents): tangent %d has the shape %s and dtype %s, its primal "+
+						"the shape %s and dtype %s", i, tensor.ShapeString(v.Shape()), v.DType(),
 					tensor.ShapeString(primals[i].Shape()), primals[i].DType())
 			}
 		}
@@ -283,7 +286,8 @@ type JacOptions struct {
 
 // jacobian is what Jacrev and Jacfwd share: f as a function of the arguments of Argnums, and their Jacobians by rows of
 // results: for each result those with respect to each argument.
-func jacobian(f Func, o JacOptions, blocks func(g Func, primals []*Tensor, o VJPOptions, chunk int) (jac, outs []*Tensor)) Func {
+func jacobian(f Func, o JacOptions, blocks func(g Func, primals []*Tensor, o VJPOptions, chunk int) (jac,
+	outs []*Tensor)) Func {
 	return func(args []*Tensor) []*Tensor {
 		nums := o.Argnums
 		if nums == nil {
@@ -323,9 +327,9 @@ func jacOption(o []JacOptions) JacOptions {
 	return JacOptions{}
 }
 
-// Jacrev is the Jacobian of f by reverse mode, a row at a time, all rows mapped at once: a function of the same arguments
-// whose results are, for each result of f, the Jacobians with respect to the arguments of Argnums. Each has the shape of
-// the result followed by that of the argument. It suits functions with more inputs than outputs.
+// Jacrev is the Jacobian of f by reverse mode, a row at a time, all rows mapped at once: a function of the same
+// arguments whose results are, for each result of f, the Jacobians with respect to the arguments of Argnums. Each has
+// the shape of the result followed by that of the argument. It suits functions with more inputs than outputs.
 // https://pytorch.org/docs/stable/generated/torch.func.jacrev.html
 func Jacrev(f Func, opts ...JacOptions) Func {
 	return jacobian(f, jacOption(opts), func(g Func, primals []*Tensor, o VJPOptions, chunk int) (jac, outs []*Tensor) {
@@ -387,8 +391,8 @@ type HessianOptions struct {
 	Argnums []int
 }
 
-// Hessian is the matrix of second derivatives of f, computed as Jacfwd(Jacrev(f)): its results are, for each result of f,
-// each argument of Argnums and again each of them, tensors of the shape of the result followed by those of both
+// Hessian is the matrix of second derivatives of f, computed as Jacfwd(Jacrev(f)): its results are, for each result of
+// f, each argument of Argnums and again each of them, tensors of the shape of the result followed by those of both
 // arguments.
 // https://pytorch.org/docs/stable/generated/torch.func.hessian.html
 func Hessian(f Func, opts ...HessianOptions) Func {

@@ -8,8 +8,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// FunctionalCall is m.Forward(x) with other tensors in place of the parameters and buffers of the given names, without a
-// change to the module: gradients and maps can be taken with respect to them. Names are those of the state dict; a
+// FunctionalCall is m.Forward(x) with other tensors in place of the parameters and buffers of the given names, without
+// a change to the module: gradients and maps can be taken with respect to them. Names are those of the state dict; a
 // parameter under several names is replaced under all of them. A name that the module does not have panics with
 // ErrNotFound. For modules with another Forward there is [WithParameters].
 // https://pytorch.org/docs/stable/generated/torch.func.functional_call.html
@@ -18,10 +18,10 @@ func FunctionalCall(m nn.Layer, x *Tensor, params ...map[string]*Tensor) (y *Ten
 	return y
 }
 
-// WithParameters runs f, which calls the module m, with other tensors in place of the parameters and buffers of the given
-// names. Operators read the other tensors wherever they meet the module's; what f asks of the module's tensors
-// themselves, such as Shape, is still theirs. A change in place of a buffer, such as that of running statistics, changes
-// the tensor given for it. It holds for the goroutine of the call.
+// WithParameters runs f, which calls the module m, with other tensors in place of the parameters and buffers of the
+// given names. Operators read the other tensors wherever they meet the module's; what f asks of the module's tensors
+// themselves, such as Shape, is still theirs. A change in place of a buffer, such as that of running statistics,
+// changes the tensor given for it. It holds for the goroutine of the call.
 func WithParameters(m nn.Module, f func(), params ...map[string]*Tensor) {
 	own := map[string]*Tensor{}
 	for name, t := range nn.StateDict(m).All() {

@@ -39,13 +39,13 @@ type VmapOptions struct {
 }
 
 // Vmap is f mapped over a batch: the result computes f for every example at once, with the operators of the whole
-// batch. f sees one example, without the dimension of the batch. Composed operators are mapped by what they are composed
-// of, other operators by a batching rule; one that has none runs in a loop over the examples (the command gotorch ops
-// shows which). Vmap may be nested, within itself and with the other transforms.
+// batch. f sees one example, without the dimension of the batch. Composed operators are mapped by what they are
+// composed of, other operators by a batching rule; one that has none runs in a loop over the examples (the command
+// gotorch ops shows which). Vmap may be nested, within itself and with the other transforms.
 //
 // The examples lie along dimension InDims of the arguments, which must agree in its size. Results are stacked along
-// OutDims. An argument's dimension that does not exist, different sizes, a change in place of a shared tensor by a value
-// of one example, random operators in the mode "error", and the reading of elements panic with *torch.Error.
+// OutDims. An argument's dimension that does not exist, different sizes, a change in place of a shared tensor by a
+// value of one example, random operators in the mode "error", and the reading of elements panic with *torch.Error.
 // https://pytorch.org/docs/stable/generated/torch.func.vmap.html
 func Vmap(f Func, opts ...VmapOptions) Func {
 	var o VmapOptions
@@ -113,7 +113,8 @@ func inDims(dims []int, args []*Tensor) (in []int, size int) {
 	const what = "vmap(f, in_dims=%v, ...)(<inputs>)"
 	in = make([]int, len(args))
 	if len(args) == 0 {
-		tensor.Fail(tensor.ErrValue, what+": got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over "+
+		tensor.Fail(tensor.ErrValue, what+": got no inputs. Maybe you forgot to add inputs, or you are trying to "+
+			"vmap over "+
 			"a function with no inputs. The latter is unsupported.", dims)
 	}
 	switch {
@@ -122,7 +123,8 @@ func inDims(dims []int, args []*Tensor) (in []int, size int) {
 			in[i] = dims[0]
 		}
 	case len(dims) > 1 && len(dims) != len(args):
-		tensor.Fail(tensor.ErrValue, what+": in_dims is not compatible with the structure of inputs: it has %d entries, "+
+		tensor.Fail(tensor.ErrValue, what+": in_dims is not compatible with the structure of inputs: it has %d "+
+			"entries, "+
 			"and there are %d inputs", dims, len(dims), len(args))
 	case dims != nil:
 		copy(in, dims)
@@ -146,8 +148,9 @@ func inDims(dims []int, args []*Tensor) (in []int, size int) {
 		}
 		sizes = append(sizes, t.Size(in[i]))
 		if size >= 0 && t.Size(in[i]) != size {
-			tensor.Fail(tensor.ErrValue, "vmap: Expected all tensors to have the same size in the mapped dimension, got "+
-				"sizes %v for the mapped dimension", sizes)
+			tensor.Fail(tensor.ErrValue,
+				"vmap: Expected all tensors to have the same size in the mapped dimension, got "+
+					"sizes %v for the mapped dimension", sizes)
 		}
 		size = t.Size(in[i])
 	}
@@ -164,7 +167,8 @@ func outDim(dims []int, k, n int) int {
 	case len(dims) == 1:
 		return dims[0]
 	case len(dims) != n:
-		tensor.Fail(tensor.ErrValue, "vmap(f, ..., out_dims=%v): out_dims is not compatible with the structure of outputs: "+
+		tensor.Fail(tensor.ErrValue, "vmap(f, ..., out_dims=%v): out_dims is not compatible with the structure of "+
+			"outputs: "+
 			"it has %d entries, and there are %d outputs", dims, len(dims), n)
 	}
 	return dims[k]
@@ -199,8 +203,9 @@ func mapOnce(f Func, args []*Tensor, in, out []int, size int, r tensor.Randomnes
 		}
 		p := l.Unwrap(y)
 		if d < -p.Dim() || d >= p.Dim() {
-			tensor.Fail(tensor.ErrValue, "vmap(f, ..., out_dims=%v): Dimension out of range (expected to be in range of "+
-				"[%d, %d], but got %d)", out, -p.Dim(), p.Dim()-1, d)
+			tensor.Fail(tensor.ErrValue,
+				"vmap(f, ..., out_dims=%v): Dimension out of range (expected to be in range of "+
+					"[%d, %d], but got %d)", out, -p.Dim(), p.Dim()-1, d)
 		}
 		if d != 0 {
 			p = p.MoveDim(0, d)

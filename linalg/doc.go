@@ -1,5 +1,5 @@
-// Package linalg holds PyTorch's torch.linalg: factorizations, solutions of systems, inverses, determinants, eigenvalues,
-// singular values, norms and functions of matrices.
+// Package linalg holds PyTorch's torch.linalg: factorizations, solutions of systems, inverses, determinants,
+// eigenvalues, singular values, norms and functions of matrices.
 //
 //	x := linalg.Solve(a, b)                               // A·X = B
 //	q, r := linalg.QR(a)

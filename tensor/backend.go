@@ -224,7 +224,8 @@ func (c *Ctx) findDevice() Device {
 			return c.mixedDevice()
 		}
 	}
-	if op.devArg >= 0 && (c.args[op.devArg].K != KNone || c.mode != nil && c.mode.hasDevice || programDevice.Load() != nil) {
+	if op.devArg >= 0 && (c.args[op.devArg].K != KNone || c.mode != nil && c.mode.hasDevice ||
+		programDevice.Load() != nil) {
 		return c.mixedDevice()
 	}
 	if op.lists {

@@ -3,9 +3,9 @@ package tensor
 import "slices"
 
 // Rank is the place of a layer between the program, which calls operators, and the backend, which computes them. Layers
-// act in the order of their ranks however their functions are nested. Layers of one rank act in the order of nesting, the
-// outermost first, except for transforms: the innermost transform acts first, since the values of its function are made
-// of those of the transforms around it.
+// act in the order of their ranks however their functions are nested. Layers of one rank act in the order of nesting,
+// the outermost first, except for transforms: the innermost transform acts first, since the values of its function are
+// made of those of the transforms around it.
 //
 //	program → watchers → transforms → autocast → tracer → autograd → below autograd → backend
 //

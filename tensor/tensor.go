@@ -191,8 +191,8 @@ func (t *Tensor) split() *Tensor {
 // New returns a contiguous tensor on the CPU whose elements are not initialised.
 func New(shape []int, dt DType) *Tensor { return NewStrided(shape, nil, dt) }
 
-// NewStrided returns an uninitialised tensor with the given strides in elements (nil: contiguous). Where memory does not
-// suffice it panics with ErrMemory.
+// NewStrided returns an uninitialised tensor with the given strides in elements (nil: contiguous). Where memory does
+// not suffice it panics with ErrMemory.
 func NewStrided(shape, stride []int, dt DType) *Tensor { return newStrided(nil, shape, stride, dt) }
 
 // newStrided is NewStrided for a call, which errors name, or nil.

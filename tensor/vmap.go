@@ -291,7 +291,8 @@ func (l *VmapLevel) takesPart(c *Ctx) bool {
 		if v.K == KTensor && l.of(v.T) != nil {
 			return true
 		}
-		if list, ok := v.X.([]*Tensor); ok && slices.ContainsFunc(list, func(t *Tensor) bool { return l.of(t) != nil }) {
+		if list, ok := v.X.([]*Tensor); ok &&
+			slices.ContainsFunc(list, func(t *Tensor) bool { return l.of(t) != nil }) {
 			return true
 		}
 	}
@@ -328,7 +329,8 @@ func (l *VmapLevel) check(b *Batched) {
 		if len(c.op.Sch.Results) == 1 && c.op.Sch.Results[0].Kind == KBool {
 			refuseBranch(c)
 		}
-		c.Fail(ErrNotImpl, "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap "+
+		c.Fail(ErrNotImpl, "vmap: We do not support batching operators that can output dynamic shape. Attempted to "+
+			"vmap "+
 			"over %s: the examples of a batch would have results of different shapes", c.op.full)
 	}
 	if !c.op.IsInPlace() && !c.op.writesFirst() {
@@ -342,8 +344,10 @@ func (l *VmapLevel) check(b *Batched) {
 			if b.Has(i) {
 				c.FailHint(ErrValue, "in Go: x.NewZeros(…) of a tensor that is mapped over, in place of torch.Zeros",
 					"vmap: %s(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args "+
-						"that has more elements than `self`. This happened due to `other` being vmapped over but `self` "+
-						"not being vmapped over at level %d. Please try to use out-of-place operators instead of %s. If "+
+						"that has more elements than `self`. This happened due to `other` being vmapped over but "+
+						"`self` "+
+						"not being vmapped over at level %d. Please try to use out-of-place operators instead of %s. "+
+						"If "+
 						"said operator is being called inside the PyTorch framework, please file a bug report instead.",
 					c.op.full, l.depth, c.op.full)
 			}
@@ -498,6 +502,7 @@ func refuseBatchMemory(ts ...*Tensor) {
 
 // refuseBranch panics since a program asked for the truth of a value that differs between the examples.
 func refuseBranch(c *Ctx) {
-	c.FailHint(ErrNotImpl, "in Go: torch.Where in place of an if", "vmap: It looks like you're attempting to use a Tensor "+
-		"in some data-dependent control flow. We don't support that yet")
+	c.FailHint(ErrNotImpl, "in Go: torch.Where in place of an if",
+		"vmap: It looks like you're attempting to use a Tensor "+
+			"in some data-dependent control flow. We don't support that yet")
 }

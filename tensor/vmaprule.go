@@ -25,8 +25,8 @@ var batchRules = struct {
 	m map[string]BatchRule
 }{m: map[string]BatchRule{}}
 
-// RegisterBatchRule gives operators, by the full names of their Defs, a batching rule. Operators that compute element by
-// element (Def.Elementwise) need none, nor do composed operators. Where there is no rule, the operator runs for one
+// RegisterBatchRule gives operators, by the full names of their Defs, a batching rule. Operators that compute element
+// by element (Def.Elementwise) need none, nor do composed operators. Where there is no rule, the operator runs for one
 // example after the other.
 func RegisterBatchRule(r BatchRule, names ...string) {
 	batchRules.Lock()
@@ -268,7 +268,8 @@ func kindRank(d DType) int {
 // Loop runs the operator for one example after the other and stacks the results: the way of operators without a rule.
 func (b *Batched) Loop() []Value {
 	if b.Size() == 0 {
-		b.C.Fail(ErrNotImpl, "vmap: the operator %s has no batching rule, and a batch without examples says nothing about "+
+		b.C.Fail(ErrNotImpl, "vmap: the operator %s has no batching rule, and a batch without examples says nothing "+
+			"about "+
 			"the shape of its result", b.C.op.full)
 	}
 	var all [][]Value
@@ -361,7 +362,8 @@ func (b *Batched) inPlace(random bool) []Value {
 		r := b.Call(one)
 		x.phys.CopyInPlace(r[0].T)
 	case random && x.same && b.Level.randomness == RandomDifferent:
-		c.Fail(ErrValue, "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like "+
+		c.Fail(ErrValue, "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear "+
+			"like "+
 			"same randomness. If this is necessary for your usage, please file an issue with functorch.")
 	case random || x.same || op.Elementwise && op.batchRule() == nil || op.def == "aten::copy_":
 		b.Call(b.aligned())

@@ -41,6 +41,7 @@ func emitFormer(b *bytes.Buffer, name string, method bool, params, args []string
 	}
 	fmt.Fprintf(b, "// %s is the former name of [%s].\n//\n// Deprecated: use [%s].\n//\n//go:fix inline\n", old, link,
 		link)
-	fmt.Fprintf(b, "func %s%s(%s) %s {\n\treturn %s%s(%s)\n}\n\n", receiver, old, strings.Join(params, ", "), ret, on, name,
+	fmt.Fprintf(b, "func %s%s(%s) %s {\n\treturn %s%s(%s)\n}\n\n", receiver, old, strings.Join(params, ", "), ret, on,
+		name,
 		strings.Join(args, ", "))
 }

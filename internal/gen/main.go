@@ -1,5 +1,5 @@
-// Command gen writes the Tensor methods and functions of Go packages from the operator schemas. Which package a function
-// is in follows from the operator's name; see packageOf.
+// Command gen writes the Tensor methods and functions of Go packages from the operator schemas. Which package a
+// function is in follows from the operator's name; see packageOf.
 //
 // It reads the source of ops/<family> (no type checking): every string literal that is a schema declares an operator,
 // and the fields Doc, Go, InPlace, Out, Scalar and Aliases of the same Def literal say what to derive. A call such as
@@ -138,7 +138,8 @@ func generate(root, out string) {
 }
 
 // folders are the packages with generated functions, "" for the root.
-var folders = []string{"tensor", "", "nn/functional", "internal/fused", "fft", "linalg", "signal/windows", "special", "masked"}
+var folders = []string{"tensor", "", "nn/functional", "internal/fused", "fft", "linalg", "signal/windows", "special",
+	"masked"}
 
 // packageOf is the folder of the package that an operator's function is in, "" for package torch, and whether it is
 // a method of Tensor instead, if it can be.

@@ -14,8 +14,9 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// TestNumberNames holds up the rule of docs/adr/0008-names.md: the bare name takes tensors; XScalar takes a number where
-// X takes a tensor, and where several operands may be numbers, XScalar the last, XScalarSelf self, XScalars all of them.
+// TestNumberNames holds up the rule of docs/adr/0008-names.md: the bare name takes tensors; XScalar takes a number
+// where X takes a tensor, and where several operands may be numbers, XScalar the last, XScalarSelf self, XScalars all
+// of them.
 func TestNumberNames(t *testing.T) {
 	root := filepath.Join("..", "..")
 	goNames := goNamesOf(t, root)
@@ -44,7 +45,8 @@ func TestNumberNames(t *testing.T) {
 			if slices.ContainsFunc(l, func(s *tensor.Schema) bool { return len(numbersFor(s, bare)) > 0 }) {
 				continue // a form with a number itself
 			}
-			forms := slices.DeleteFunc(slices.Clone(l), func(s *tensor.Schema) bool { return len(numbersFor(bare, s)) == 0 })
+			forms := slices.DeleteFunc(slices.Clone(l),
+				func(s *tensor.Schema) bool { return len(numbersFor(bare, s)) == 0 })
 			for _, s := range forms {
 				at := numbersFor(bare, s)
 				suffix := "Scalar"

@@ -271,7 +271,8 @@ func checkTypes(c *Ctx, in, w, bias *T) {
 	compute(c, in.DType())
 }
 
-// convInfer, convCPU and convVJP are the shape rule, the kernel and the gradient rule of convolution and of conv1d to conv3d.
+// convInfer, convCPU and convVJP are the shape rule, the kernel and the gradient rule of convolution and of conv1d to
+// conv3d.
 func convInfer(c *Ctx, a arguments) {
 	in, w := c.T(0), c.T(1)
 	checkTypes(c, in, w, c.T(2))

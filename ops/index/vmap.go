@@ -9,7 +9,8 @@ import (
 )
 
 // The batching rules of this family, for functions that vmap maps. Where the indices differ between the examples, an
-// index of the batch itself goes in front of them, or the rows of all examples become one table with an offset for each.
+// index of the batch itself goes in front of them, or the rows of all examples become one table with an offset for
+// each.
 func init() {
 	batching.Rule(batching.Dims("dim"), "gather", "scatter.src", "scatter.value", "scatter.reduce",
 		"scatter.value_reduce", "scatter_add", "scatter_reduce.two")
@@ -47,8 +48,9 @@ func pickedBy(b *tensor.Batched) picked {
 		n, r := 1, t.Dim()
 		if t.DType() == tensor.Bool || t.DType() == tensor.Uint8 {
 			if b.Has(1) {
-				b.C.Fail(tensor.ErrNotImpl, "vmap: We do not support batching operators that can support dynamic shape. "+
-					"Attempting to batch over indexing with a boolean mask.")
+				b.C.Fail(tensor.ErrNotImpl,
+					"vmap: We do not support batching operators that can support dynamic shape. "+
+						"Attempting to batch over indexing with a boolean mask.")
 			}
 			n, r = t.Dim(), 1
 		}

@@ -184,7 +184,8 @@ func mean(c call) *T {
 		if c.Has(c.place("dtype")) {
 			source = "Optional"
 		}
-		c.Fail(tensor.ErrValue, "mean(): Could not infer output dtype. %s dtype must be either a floating point or complex "+
+		c.Fail(tensor.ErrValue, "mean(): Could not infer output dtype. %s dtype must be either a floating point or "+
+			"complex "+
 			"dtype. Got: %s", source, dt)
 	}
 	return sumOf(c.masked(x, number(0)), dims, keep, dt).Div(c.count(x, c.mask("mask", x), dims, keep))
@@ -301,7 +302,8 @@ func soft(name string, id identity) func(c call) *T {
 //
 //gen:function
 func function(schema, doc string, f func(c call) *T) {
-	tensor.Register(tensor.Def{Schema: schema, Doc: doc + " Elements where Mask, broadcast to the input, is false do not " +
+	tensor.Register(tensor.Def{Schema: schema, Doc: doc +
+		" Elements where Mask, broadcast to the input, is false do not " +
 		"count.\nhttps://pytorch.org/docs/stable/masked.html",
 		Body: func(c *Ctx) { c.Return(f(call{c})) }})
 }

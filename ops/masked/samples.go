@@ -5,7 +5,8 @@ import "github.com/gotorch-dev/torch/internal/samples"
 // The sample calls of the family; internal/samples describes the notation.
 func init() {
 	samples.Table(
-		"masked::sum masked::prod masked::mean :: 3x4 ; 2x3x4 [0,2] mask={t,f,t,t} ; 3x4 [1] keepdim=true mask=3x4:b | nograd",
+		"masked::sum masked::prod masked::mean :: 3x4 ; 2x3x4 [0,2] mask={t,f,t,t} ; 3x4 [1] keepdim=true mask=3x4:b "+
+			"| nograd",
 		"masked::amax masked::amin masked::logsumexp :: 3x4 ; 2x3x4 [0,2] ; 3x4 [1] keepdim=true mask=3x4:b | nograd",
 		"masked::argmax masked::argmin :: 3x4 ; 3x4 1 mask=3x4:b | nograd",
 		"masked::cumsum masked::cumprod masked::softmax masked::softmin :: 3x4 0 ; 2x3x4 -1 mask=4:b",

@@ -370,7 +370,8 @@ func adviseRank(spatial, rank int) {
 		return
 	}
 	if rank < spatial+1 || rank > spatial+2 {
-		tensor.Warn("dropout%[1]dd: Received a %[2]d-D input to dropout%[1]dd, which is deprecated and will result in an "+
+		tensor.Warn("dropout%[1]dd: Received a %[2]d-D input to dropout%[1]dd, which is deprecated and will result "+
+			"in an "+
 			"error in a future release. To retain the behavior and silence this warning, please use dropout instead. "+
 			"Note that dropout%[1]dd exists to provide channel-wise dropout on inputs with %[1]d spatial dimensions, a "+
 			"channel dimension, and an optional batch dimension (i.e. %[3]dD or %[4]dD inputs).", spatial, rank,

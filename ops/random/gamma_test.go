@@ -20,7 +20,8 @@ func TestGammaGradient(t *testing.T) {
 	}
 	a, v := tensor.FromSlice(alpha), tensor.FromSlice(x)
 	got := tensor.Data[float64](torch.StandardGammaGrad(a, v))
-	rise := tensor.Data[float64](special.Gammainc(a.AddScalar(h), v).Sub(special.Gammainc(a.SubScalar(h), v)).DivScalar(2 * h))
+	rise := tensor.Data[float64](special.Gammainc(a.AddScalar(h),
+		v).Sub(special.Gammainc(a.SubScalar(h), v)).DivScalar(2 * h))
 	logs := tensor.Data[float64](a.SubScalar(1).Mul(v.Log()).Sub(v).Sub(a.Lgamma()))
 	for i := range x {
 		want := -rise[i] / math.Exp(logs[i])

@@ -18,7 +18,8 @@ func weights(c *Ctx, i, observations int) *T {
 	}
 	name := c.Op().Sch.Params[i].Name
 	if w.Dim() > 1 {
-		c.Fail(tensor.ErrShape, "cov(): expected %s to have one or fewer dimensions but got %s with %d dimensions", name, name,
+		c.Fail(tensor.ErrShape, "cov(): expected %s to have one or fewer dimensions but got %s with %d dimensions",
+			name, name,
 			w.Dim())
 	}
 	switch dt := w.DType(); {
@@ -116,7 +117,8 @@ func corrcoef(c *Ctx) {
 	}
 	deviation := d.Sqrt()
 	r = r.Div(deviation.View([]int{-1, 1})).Div(deviation.View([]int{1, -1}))
-	limit := func(x *T) *T { return x.ClipScalar(tensor.ClipScalarOptions{Min: -1, Max: 1}) } // rounding errors lead beyond
+	// rounding errors lead beyond
+	limit := func(x *T) *T { return x.ClipScalar(tensor.ClipScalarOptions{Min: -1, Max: 1}) }
 	if r.DType().IsComplex() {
 		c.Return(op.Call1("aten::complex", limit(op.Call1("aten::real", r)), limit(op.Call1("aten::imag", r))))
 		return
@@ -128,7 +130,8 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor",
 		Doc: "is the covariance matrix of the rows of self, [variables, observations], or the variance of a vector. " +
-			"Fweights (integers) say how often each observation counts, Aweights how much. The divisor is the number of " +
+			"Fweights (integers) say how often each observation counts, Aweights how much. The divisor is the number " +
+			"of " +
 			"observations less Correction.\nhttps://pytorch.org/docs/stable/generated/torch.cov.html",
 		Body: cov,
 	})

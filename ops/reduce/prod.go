@@ -50,8 +50,8 @@ func prodInto(o, t *T, red []bool) {
 }
 
 // prodBackward divides the product by the elements, or, where zeros forbid that, multiplies what stands before and
-// behind each. As PyTorch does, it reads whether there are zeros, and assumes that there are on the meta device, which has
-// no elements, and in a mapped function.
+// behind each. As PyTorch does, it reads whether there are zeros, and assumes that there are on the meta device, which
+// has no elements, and in a mapped function.
 func prodBackward(g, x, y *T, dim int) *T {
 	if x.Dim() == 0 {
 		return g

@@ -45,22 +45,26 @@ func (a segmentArgs) shape(c *Ctx) (shape []int, axis int) {
 		c.Fail(tensor.ErrNotImpl, "\"_segment_reduce_%s_cpu_kernel1\" not implemented for '%s'", name, dt.ClassName())
 	}
 	if len(p) == 0 || len(data) < len(p) {
-		c.Fail(tensor.ErrShape, "segment_reduce(): %s wants one dimension at least and as many as data at most; data has "+
+		c.Fail(tensor.ErrShape, "segment_reduce(): %s wants one dimension at least and as many as data at most; data "+
+			"has "+
 			"shape %s, %s has shape %s", name, tensor.ShapeString(data), name, tensor.ShapeString(p))
 	}
 	axis = op.Wrap(c, c.Int(a.axis), len(data))
 	if axis != len(p)-1 {
-		c.Fail(tensor.ErrValue, "segment_reduce(): Expected axis to be the last dimension of %s but got %d.", name, axis)
+		c.Fail(tensor.ErrValue, "segment_reduce(): Expected axis to be the last dimension of %s but got %d.", name,
+			axis)
 	}
 	for d, n := range p[:axis] {
 		if n != data[d] {
-			c.Fail(tensor.ErrShape, "segment_reduce(): %s of shape %s does not fit data of shape %s in dimension %d", name,
+			c.Fail(tensor.ErrShape, "segment_reduce(): %s of shape %s does not fit data of shape %s in dimension %d",
+				name,
 				tensor.ShapeString(p), tensor.ShapeString(data), d)
 		}
 	}
 	count := p[axis] - more
 	if count < 0 {
-		c.Fail(tensor.ErrShape, "segment_reduce(): offsets wants one element at least, got shape %s", tensor.ShapeString(p))
+		c.Fail(tensor.ErrShape, "segment_reduce(): offsets wants one element at least, got shape %s",
+			tensor.ShapeString(p))
 	}
 	shape = append(append(append(shape, data[:axis]...), count), data[axis+1:]...)
 	return shape, axis
@@ -108,7 +112,8 @@ func (a segmentArgs) segments(c *Ctx) *segments {
 		b := s.bounds[row*(s.count+1):][:s.count+1]
 		for i := range s.count {
 			if b[i] < 0 || b[i] > b[i+1] || b[i+1] > int64(s.n) {
-				c.Fail(tensor.ErrValue, "segment_reduce(): offsets must rise from 0 to %d at most, got %d after %d", s.n,
+				c.Fail(tensor.ErrValue, "segment_reduce(): offsets must rise from 0 to %d at most, got %d after %d",
+					s.n,
 					b[i+1], b[i])
 			}
 		}
@@ -227,7 +232,8 @@ func (s *segments) backward(d, g, y, x []float64) {
 func float64s(t *T) []float64 { return op.Raw[float64](tensor.DenseAs(t, tensor.Float64)) }
 
 func init() {
-	const doc = "reduces the segments of a dimension by \"sum\", \"mean\", \"max\", \"min\" or \"prod\". Lengths, of shape " +
+	const doc = "reduces the segments of a dimension by \"sum\", \"mean\", \"max\", \"min\" or \"prod\". Lengths, of " +
+		"shape " +
 		"data.shape[:axis] + [segments], or Offsets, of one more, say where the segments lie; the result has shape " +
 		"data.shape[:axis] + [segments] + data.shape[axis+1:]. An empty segment gives Initial, or without it 0, NaN, " +
 		"-Inf, Inf or 1. Unlike PyTorch, segments beyond the data are an error even with Unsafe." +
@@ -263,7 +269,8 @@ func init() {
 			shape, _ := gradient.shape(c)
 			for i := range 2 {
 				if !tensor.SameShape(c.Shape(i), shape) {
-					c.Fail(tensor.ErrShape, "_segment_reduce_backward: expected %s of shape %s, got %s", c.Op().Sch.Params[i].Name,
+					c.Fail(tensor.ErrShape, "_segment_reduce_backward: expected %s of shape %s, got %s",
+						c.Op().Sch.Params[i].Name,
 						tensor.ShapeString(shape), tensor.ShapeString(c.Shape(i)))
 				}
 			}

@@ -337,8 +337,9 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema:    "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
 		FormNames: ".dim_out=.out",
-		Doc:       "is the mean over dimensions (none given: all).\nhttps://pytorch.org/docs/stable/generated/torch.mean.html",
-		Out:       true,
+		Doc: "is the mean over dimensions (none given: " +
+			"all).\nhttps://pytorch.org/docs/stable/generated/torch.mean.html",
+		Out: true,
 		Infer: func(c *Ctx) {
 			_, sh := dims(c, c.T(0), c.Ints(1), c.Bool(2))
 			c.Alloc(0, sh, meanType(c, c.T(0), c.DType(3)))

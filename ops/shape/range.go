@@ -57,7 +57,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)",
-		Doc: "sets the main diagonal to a number: the elements with equal indices. Of a matrix with more rows than columns, " +
+		Doc: "sets the main diagonal to a number: the elements with equal indices. Of a matrix with more rows than " +
+			"columns, " +
 			"Wrap starts a further diagonal after each one, with a row left out between them." +
 			"\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.fill_diagonal_.html",
 		Body: fillDiagonal,

@@ -104,8 +104,9 @@ func init() {
 func viewStrides(c *Ctx, t *T, size []int) []int {
 	st, ok := tensor.ViewStrides(t.Shape(), t.Strides(), size)
 	if !ok {
-		c.FailHint(tensor.ErrShape, "in Go: Reshape", "view size is not compatible with input tensor's size and stride (at least one "+
-			"dimension spans across two contiguous subspaces). Use .reshape(...) instead.")
+		c.FailHint(tensor.ErrShape, "in Go: Reshape",
+			"view size is not compatible with input tensor's size and stride (at least one "+
+				"dimension spans across two contiguous subspaces). Use .reshape(...) instead.")
 	}
 	return st
 }

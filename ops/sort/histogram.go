@@ -49,15 +49,18 @@ func (a histogramArgs) numbers(c *Ctx, dims int) []int {
 	n := make([]int, len(edges))
 	for d, e := range edges {
 		if e.Dim() != 1 {
-			c.Fail(tensor.ErrShape, "torch.histogramdd: bins tensor should have one dimension, but got %d dimensions in the "+
+			c.Fail(tensor.ErrShape, "torch.histogramdd: bins tensor should have one dimension, but got %d dimensions "+
+				"in the "+
 				"bins tensor for dimension %d", e.Dim(), d)
 		}
 		if e.Numel() == 0 {
-			c.Fail(tensor.ErrShape, "torch.histogramdd: bins tensor should have at least 1 element, but got 0 elements in the "+
+			c.Fail(tensor.ErrShape, "torch.histogramdd: bins tensor should have at least 1 element, but got 0 "+
+				"elements in the "+
 				"bins tensor for dimension %d", d)
 		}
 		if e.DType() != c.ArgDType(0) {
-			c.Fail(tensor.ErrDType, "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got "+
+			c.Fail(tensor.ErrDType, "torch.histogramdd: input tensor and bins tensors should have the same dtype, "+
+				"but got "+
 				"input with dtype %s and bins for dimension %d with dtype %s", c.ArgDType(0), d, e.DType())
 		}
 		n[d] = e.Numel() - 1
@@ -96,7 +99,8 @@ func (a histogramArgs) check(c *Ctx) []int {
 	if a.ends >= 0 && c.Has(a.ends) {
 		ends := c.Floats(a.ends)
 		if len(ends) != 2*dims {
-			c.Fail(tensor.ErrValue, "torch.histogramdd: for a %d-dimensional histogram range should have %d elements, but got "+
+			c.Fail(tensor.ErrValue, "torch.histogramdd: for a %d-dimensional histogram range should have %d "+
+				"elements, but got "+
 				"%d", dims, 2*dims, len(ends))
 		}
 		for d := range dims {
@@ -112,12 +116,14 @@ func (a histogramArgs) check(c *Ctx) []int {
 			points = sh[:len(sh)-1]
 		}
 		if !tensor.SameShape(points, w) {
-			c.Fail(tensor.ErrShape, "torch.histogramdd: if weight tensor is provided it should have the same shape as the "+
+			c.Fail(tensor.ErrShape, "torch.histogramdd: if weight tensor is provided it should have the same shape "+
+				"as the "+
 				"input tensor excluding its innermost dimension, but got input with shape %s and weight with shape %s",
 				tensor.ShapeString(sh), tensor.ShapeString(w))
 		}
 		if dt := c.ArgDType(a.weight); dt != c.ArgDType(0) {
-			c.Fail(tensor.ErrDType, "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should "+
+			c.Fail(tensor.ErrDType, "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor "+
+				"should "+
 				"have the same dtype, but got input(%s), and weight(%s)", c.ArgDType(0), dt)
 		}
 	}
@@ -129,7 +135,8 @@ func (a histogramArgs) checkEnds(c *Ctx, lo, hi float64, d int) {
 		c.Fail(tensor.ErrValue, "torch.histogramdd: dimension %d's range [%v, %v] is not finite", d, lo, hi)
 	}
 	if lo > hi {
-		c.Fail(tensor.ErrValue, "torch.histogramdd: min should not exceed max, but got min %v max %v for dimension %d", lo, hi,
+		c.Fail(tensor.ErrValue, "torch.histogramdd: min should not exceed max, but got min %v max %v for dimension %d",
+			lo, hi,
 			d)
 	}
 }
@@ -297,14 +304,17 @@ func (a histogramArgs) kernel(c *Ctx, hist *T, first int) {
 }
 
 func init() {
-	const doc = "counts the elements in bins, or adds up Weight of the same shape. Bin i holds what is at least edge i and " +
-		"less than edge i+1, the last bin also what equals the last edge; other elements and NaN do not count. With Density " +
+	const doc = "counts the elements in bins, or adds up Weight of the same shape. Bin i holds what is at least edge " +
+		"i and " +
+		"less than edge i+1, the last bin also what equals the last edge; other elements and NaN do not count. With " +
+		"Density " +
 		"the result is divided so that its integral is 1. Input, weight and edges are float32 or float64 alike."
 	const site = "\nhttps://pytorch.org/docs/stable/generated/torch.histogram.html"
 	numbers := histogramArgs{bins: 1, ends: 2, weight: 3, density: 4, flat: true}
 	tensor.Register(tensor.Def{
 		Schema: "histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)",
-		Doc: doc + " There are Bins bins of equal width between the two numbers of Range, or else between the least and the " +
+		Doc: doc + " There are Bins bins of equal width between the two numbers of Range, or else between the least " +
+			"and the " +
 			"greatest element. The results are the counts, [Bins], and the edges, [Bins+1]." + site,
 		Go: "Histogram", Out: true, NoGrad: "counts", FormNames: ".bin_ct_out=.bin_ct_out(hist,bin_edges)",
 		Infer: func(c *Ctx) {
@@ -318,7 +328,8 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)",
 		Doc:    doc + " The edges are those in bins, in rising order; they are the second result, too." + site,
-		Go:     "HistogramBins", Out: true, NoGrad: "counts", FormNames: ".bins_tensor_out=.bins_tensor_out(hist,bin_edges)",
+		Go:     "HistogramBins", Out: true, NoGrad: "counts",
+		FormNames: ".bins_tensor_out=.bins_tensor_out(hist,bin_edges)",
 		Infer: func(c *Ctx) {
 			n := edges.check(c)[0]
 			c.Alloc(0, []int{n}, c.ArgDType(0))
@@ -353,7 +364,8 @@ func init() {
 	})
 
 	const manyDoc = "counts points, the rows of self, [..., N], in boxes of N dimensions, or adds up Weight, of shape " +
-		"self.shape[:-1]. See Histogram for the meaning of bins, Range (two numbers for each dimension) and Density. The " +
+		"self.shape[:-1]. See Histogram for the meaning of bins, Range (two numbers for each dimension) and Density. " +
+		"The " +
 		"results are the counts, with a dimension for each of the N, and the edges."
 	const manySite = "\nhttps://pytorch.org/docs/stable/generated/torch.histogramdd.html"
 	byNumbers := func(c *Ctx, bins []int) {

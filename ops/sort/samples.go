@@ -23,8 +23,10 @@ func init() {
 		"isin.Tensor_Tensor :: 3x4:i5 4:i5 ; 3x4:i5 3:i5 invert=true ; 3x4 {0.5,1.5}", "isin.Tensor_Scalar :: 3x4:i5 2",
 		"histogram.bin_ct :: 3x4 5 ; 3x4 4 range=[-1,1.5] weight=3x4@0..1 density=true",
 		"histogram.bins_tensor :: 3x4 {-1.0,0.0,1.5} ; 3x4 {-1.0,0.0,0.5,2.0} weight=3x4@0..1 density=true",
-		"_histogramdd_bin_edges _histogramdd_from_bin_cts :: 7x2 [2,3] ; 4x3x2 [3,2] range=[-1,1,-2,2] weight=4x3@0..1 density=true",
-		"_histogramdd_from_bin_tensors :: 7x2 [{-1.0,0.0,1.5},{-2.0,0.5,1.0,2.0}] ; 4x3x1 [{-1.0,0.0,1.5}] weight=4x3@0..1 density=true",
+		"_histogramdd_bin_edges _histogramdd_from_bin_cts :: 7x2 [2,3] ; 4x3x2 [3,2] range=[-1,1,-2,2] "+
+			"weight=4x3@0..1 density=true",
+		"_histogramdd_from_bin_tensors :: 7x2 [{-1.0,0.0,1.5},{-2.0,0.5,1.0,2.0}] ; 4x3x1 [{-1.0,0.0,1.5}] "+
+			"weight=4x3@0..1 density=true",
 		"histogramdd :: 7x2 [2,3] ; 4x3x2 [3,2] [-1,1,-2,2] 4x3@0..1 true", "histogramdd.int_bins :: 7x2 3",
 		"histogramdd.TensorList_bins :: 7x2 [{-1.0,0.0,1.5},{-2.0,0.5,1.0,2.0}]",
 		"isin.Scalar_Tensor :: 2 4:i5",

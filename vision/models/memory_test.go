@@ -81,7 +81,8 @@ func TestInnerValues(t *testing.T) {
 	same("kept loss", grads(), want)
 }
 
-// Evaluation needs the weights and a few values, inside Tidy as outside: what the layers have consumed is freed at once.
+// Evaluation needs the weights and a few values, inside Tidy as outside: what the layers have consumed is freed at
+// once.
 func TestEvaluationPeak(t *testing.T) {
 	for name, m := range map[string]nn.Layer{"resnet18": NewResNet18(), "resnet50": NewResNet50(),
 		"mobilenet_v2": NewMobileNetV2()} {

@@ -20,7 +20,8 @@ type class struct {
 var classes = map[string]class{
 	"Conv1d": {"in_channels out_channels kernel_size stride padding dilation groups bias padding_mode device dtype",
 		func(a *args) nn.Module {
-			return nn.NewConv1d(a.Int("in_channels"), a.Int("out_channels"), a.Size("kernel_size"), opts[nn.ConvOptions](a))
+			return nn.NewConv1d(a.Int("in_channels"), a.Int("out_channels"), a.Size("kernel_size"),
+				opts[nn.ConvOptions](a))
 		}},
 	"ConvTranspose1d": {"in_channels out_channels kernel_size stride padding output_padding groups bias dilation " +
 		"padding_mode device dtype", func(a *args) nn.Module {
@@ -67,7 +68,8 @@ var classes = map[string]class{
 		func(a *args) nn.Module { return nn.NewConstantPad1d(a.Size("padding"), a.Scalar("value")) }},
 	"Conv2d": {"in_channels out_channels kernel_size stride padding dilation groups bias padding_mode device dtype",
 		func(a *args) nn.Module {
-			return nn.NewConv2d(a.Int("in_channels"), a.Int("out_channels"), a.Size("kernel_size"), opts[nn.ConvOptions](a))
+			return nn.NewConv2d(a.Int("in_channels"), a.Int("out_channels"), a.Size("kernel_size"),
+				opts[nn.ConvOptions](a))
 		}},
 	"ConvTranspose2d": {"in_channels out_channels kernel_size stride padding output_padding groups bias dilation " +
 		"padding_mode device dtype", func(a *args) nn.Module {
@@ -118,7 +120,8 @@ var classes = map[string]class{
 		func(a *args) nn.Module { return nn.NewConstantPad2d(a.Size("padding"), a.Scalar("value")) }},
 	"Conv3d": {"in_channels out_channels kernel_size stride padding dilation groups bias padding_mode device dtype",
 		func(a *args) nn.Module {
-			return nn.NewConv3d(a.Int("in_channels"), a.Int("out_channels"), a.Size("kernel_size"), opts[nn.ConvOptions](a))
+			return nn.NewConv3d(a.Int("in_channels"), a.Int("out_channels"), a.Size("kernel_size"),
+				opts[nn.ConvOptions](a))
 		}},
 	"ConvTranspose3d": {"in_channels out_channels kernel_size stride padding output_padding groups bias dilation " +
 		"padding_mode device dtype", func(a *args) nn.Module {

@@ -44,7 +44,8 @@ func BackwardData[T Float](s *Shape, gin, gout Image[T], w Weights[T], ep *Epilo
 // pooling, if it pools.
 func BackwardDataBehind[T Float](s *Shape, gin, gout Image[T], w Weights[T], ep *Epilogue[T], tail *Tail[T]) {
 	if single[T]() {
-		backwardDataF32(s, imageOf[float32](gin), imageOf[float32](gout), weightsOf[float32](w), epilogueOf[float32](ep),
+		backwardDataF32(s, imageOf[float32](gin), imageOf[float32](gout), weightsOf[float32](w),
+			epilogueOf[float32](ep),
 			tailOf[float32](tail))
 		return
 	}
@@ -84,7 +85,8 @@ func BackwardBias[T Float](gb []T, gout Image[T], n, channels int) {
 // other, but where possible no whole images are stored in between. Only the third layer may have a residual.
 func ForwardDepthwise[T Float](out, in Image[T], first, depth Layer[T], last *Layer[T]) {
 	if single[T]() {
-		forwardDepthwiseF32(imageOf[float32](out), imageOf[float32](in), layerOf[float32](&first), layerOf[float32](&depth),
+		forwardDepthwiseF32(imageOf[float32](out), imageOf[float32](in), layerOf[float32](&first),
+			layerOf[float32](&depth),
 			layerOf[float32](last))
 		return
 	}
@@ -98,7 +100,8 @@ func forwardF32(s *Shape, out, in Image[float32], w Weights[float32], ep *Epilog
 }
 
 //go:noinline
-func backwardDataF32(s *Shape, gin, gout Image[float32], w Weights[float32], ep *Epilogue[float32], tail *Tail[float32]) {
+func backwardDataF32(s *Shape, gin, gout Image[float32], w Weights[float32], ep *Epilogue[float32],
+	tail *Tail[float32]) {
 	backwardData(s, gin, gout, w, ep, tail)
 }
 
@@ -123,7 +126,8 @@ func forwardF64(s *Shape, out, in Image[float64], w Weights[float64], ep *Epilog
 }
 
 //go:noinline
-func backwardDataF64(s *Shape, gin, gout Image[float64], w Weights[float64], ep *Epilogue[float64], tail *Tail[float64]) {
+func backwardDataF64(s *Shape, gin, gout Image[float64], w Weights[float64], ep *Epilogue[float64],
+	tail *Tail[float64]) {
 	backwardData(s, gin, gout, w, ep, tail)
 }
 

@@ -101,19 +101,22 @@ func batchI64(batch []BatchDim, m, n, k int, alpha int64, a []int64, rsA, csA in
 //go:noinline
 func batchI16(batch []BatchDim, m, n, k int, alpha int16, a []int16, rsA, csA int, b []int16, rsB, csB int,
 	beta int16, c []int16, rsC, csC int) {
-	(&narrowInt[int16]{ofI16, batch, m, n, k, int32(alpha), int32(beta), a, b, c, rsA, csA, rsB, csB, rsC, csC}).multiply()
+	(&narrowInt[int16]{ofI16, batch, m, n, k, int32(alpha), int32(beta), a, b, c, rsA, csA, rsB, csB, rsC,
+		csC}).multiply()
 }
 
 //go:noinline
 func batchI8(batch []BatchDim, m, n, k int, alpha int8, a []int8, rsA, csA int, b []int8, rsB, csB int,
 	beta int8, c []int8, rsC, csC int) {
-	(&narrowInt[int8]{ofI8, batch, m, n, k, int32(alpha), int32(beta), a, b, c, rsA, csA, rsB, csB, rsC, csC}).multiply()
+	(&narrowInt[int8]{ofI8, batch, m, n, k, int32(alpha), int32(beta), a, b, c, rsA, csA, rsB, csB, rsC,
+		csC}).multiply()
 }
 
 //go:noinline
 func batchU8(batch []BatchDim, m, n, k int, alpha uint8, a []uint8, rsA, csA int, b []uint8, rsB, csB int,
 	beta uint8, c []uint8, rsC, csC int) {
-	(&narrowInt[uint8]{ofU8, batch, m, n, k, int32(alpha), int32(beta), a, b, c, rsA, csA, rsB, csB, rsC, csC}).multiply()
+	(&narrowInt[uint8]{ofU8, batch, m, n, k, int32(alpha), int32(beta), a, b, c, rsA, csA, rsB, csB, rsC,
+		csC}).multiply()
 }
 
 //go:noinline
@@ -123,7 +126,8 @@ func batchC64(batch []BatchDim, m, n, k int, alpha complex64, a []complex64, rsA
 }
 
 //go:noinline
-func batchC128(batch []BatchDim, m, n, k int, alpha complex128, a []complex128, rsA, csA int, b []complex128, rsB, csB int,
+func batchC128(batch []BatchDim, m, n, k int, alpha complex128, a []complex128, rsA, csA int, b []complex128, rsB,
+	csB int,
 	beta complex128, c []complex128, rsC, csC int) {
 	gemmComplex[complex128, float64](batch, m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC)
 }

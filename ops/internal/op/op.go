@@ -24,8 +24,8 @@ func Call(name string, args ...any) []*tensor.Tensor {
 	return CallOp(o, args...)
 }
 
-// CallOp is Call of an operator that is at hand, as a Slot of a family is. One that is not linked into the program is an
-// error.
+// CallOp is Call of an operator that is at hand, as a Slot of a family is. One that is not linked into the program is
+// an error.
 func CallOp(o *tensor.Op, args ...any) []*tensor.Tensor {
 	if o.Def == nil {
 		tensor.Fail(tensor.ErrNotImpl, "operator %s is not there yet", o.FullName())

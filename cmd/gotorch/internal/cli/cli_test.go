@@ -22,7 +22,8 @@ func TestInvocation(t *testing.T) {
 	}
 	repo := t.TempDir()
 	inside := filepath.Join(repo, "cmd", "gotorch")
-	if err := errors.Join(os.MkdirAll(inside, 0o755), os.WriteFile(filepath.Join(inside, "main.go"), nil, 0o644)); err != nil {
+	if err := errors.Join(os.MkdirAll(inside, 0o755),
+		os.WriteFile(filepath.Join(inside, "main.go"), nil, 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	released := &debug.BuildInfo{Main: debug.Module{Path: module, Version: "v1.2.3"}}

@@ -58,7 +58,8 @@ func invocation(exe, typed, dir string, info *debug.BuildInfo) string {
 func builtByGoRun(exe string) bool {
 	parts := strings.Split(filepath.ToSlash(exe), "/")
 	n := len(parts)
-	return n >= 4 && parts[n-2] == "exe" && strings.HasPrefix(parts[n-3], "b") && strings.HasPrefix(parts[n-4], "go-build")
+	return n >= 4 && parts[n-2] == "exe" && strings.HasPrefix(parts[n-3], "b") &&
+		strings.HasPrefix(parts[n-4], "go-build")
 }
 
 // Line is a command line that can be typed as it stands: the name of the program and quoted arguments.
@@ -73,7 +74,8 @@ func Line(args ...string) string {
 // Quote is a word as a shell takes it: in quotes where it has anything but letters, digits and the signs of paths.
 func Quote(s string) string {
 	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=:,+@%", r) ||
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("-_./=:,+@%", r) ||
 			runtime.GOOS == "windows" && r == '\\'
 	}
 	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {

@@ -23,7 +23,8 @@ func smallRun(t testing.TB) (run, text string) {
 	if err := os.WriteFile(text, []byte(strings.Repeat("the cat sat on the mat. ", 60)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := command(context.Background(), "train", "--text", text, "--steps", "2", "--context", "8", "--width", "8",
+	if _, err := command(context.Background(), "train", "--text", text, "--steps", "2", "--context", "8", "--width",
+		"8",
 		"--layers", "1", "--heads", "1", "--quiet", "--tensorboard=false", "--out", run); err != nil {
 		t.Fatal(err)
 	}
@@ -119,11 +120,13 @@ func TestHostileCheckpoint(t *testing.T) {
 		{place{"rng_state"}, torch.FromSlice([]uint8{1, 2}), "state", true},
 		{place{"epoch_rng_state"}, torch.FromSlice([]float32{1}), "", true},
 		{place{"optimizer", "param_groups", 0, "lr"}, nan, `Invalid learning rate: NaN`, true},
-		{place{"optimizer", "param_groups", 0, "betas"}, serialize.Tuple{0.9, inf}, `Invalid beta parameter at index 1`, true},
+		{place{"optimizer", "param_groups", 0, "betas"}, serialize.Tuple{0.9, inf}, `Invalid beta parameter at index 1`,
+			true},
 		{place{"optimizer", "param_groups", 0, "initial_lr"}, nan, `field "initial_lr" of the optimizer is NaN`, true},
 		{place{"optimizer", "state"}, []any{}, "optim", true},
 		{place{"scheduler"}, nil, `field "scheduler"`, true},
-		{place{"scheduler", "last_epoch"}, 1 << 62, `field "last_epoch" of the scheduler is 4611686018427387904: want 1`, true},
+		{place{"scheduler", "last_epoch"}, 1 << 62,
+			`field "last_epoch" of the scheduler is 4611686018427387904: want 1`, true},
 	} {
 		v, err := serialize.Load(bytes.NewReader(good), int64(len(good)))
 		if err != nil {
@@ -194,7 +197,8 @@ func FuzzConfig(f *testing.F) {
 		for _, base := range []Config{
 			{Task: "classify", Data: "digits", Model: "mlp", Epochs: 1, BatchSize: 1, LR: 0.1, Optimizer: "sgd",
 				Scheduler: "none", Context: 1, Layers: 1, Heads: 1, Width: 1},
-			{Task: "charlm", Data: "digits", Text: "t", Model: "gpt", Steps: 3, BatchSize: 2, LR: 0.1, Optimizer: "adamw",
+			{Task: "charlm", Data: "digits", Text: "t", Model: "gpt", Steps: 3, BatchSize: 2, LR: 0.1,
+				Optimizer: "adamw",
 				Scheduler: "cosine", Context: 4, Layers: 1, Heads: 2, Width: 8},
 		} {
 			d := base.dict()
@@ -211,7 +215,8 @@ func FuzzConfig(f *testing.F) {
 			c, err := configFrom(d)
 			if err == nil {
 				if !(c.LR > 0 && c.LR <= 1e6 && c.Dropout < 1) || c.BatchSize < 1 || c.BatchSize > maxBatch ||
-					c.Task == "charlm" && (c.Width%c.Heads != 0 || c.BatchSize*c.Context > maxTokens) || c.Epochs < 0 || c.Steps < 0 || c.Epochs+c.Steps < 1 {
+					c.Task == "charlm" && (c.Width%c.Heads != 0 || c.BatchSize*c.Context > maxTokens) || c.Epochs < 0 ||
+					c.Steps < 0 || c.Epochs+c.Steps < 1 {
 					t.Errorf("%+v is accepted", c)
 				}
 				if _, err := modelOf(root); err == nil { // it has no tensors

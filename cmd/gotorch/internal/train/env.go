@@ -14,7 +14,8 @@ import (
 
 func envCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "env", Aliases: []string{"version"}, Short: "Print versions, CPU features, kernels, threads and memory", Args: cobra.NoArgs,
+		Use: "env", Aliases: []string{"version"}, Short: "Print versions, CPU features, kernels, threads and memory",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			w := cmd.OutOrStdout()
 			var ms runtime.MemStats

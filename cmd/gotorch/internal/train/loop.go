@@ -95,8 +95,8 @@ func (r *run) schedState() any {
 	return r.sched.StateDict()
 }
 
-// prepare builds everything that a run needs, new or from its checkpoint. A positive number of epochs or steps lengthens
-// a run from a checkpoint.
+// prepare builds everything that a run needs, new or from its checkpoint. A positive number of epochs or steps
+// lengthens a run from a checkpoint.
 func (r *run) prepare(workers, epochs, steps int) (err error) {
 	torch.ManualSeed(int64(r.cfg.Seed))
 	if r.task, err = newTask(&r.cfg, r.device, workers); err != nil {
