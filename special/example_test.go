@@ -19,9 +19,11 @@ func ExampleZeta() {
 func ExampleNdtri() {
 	p := torch.TensorOf(0.025, 0.5, 0.975)
 	z := special.Ndtri(p)
-	fmt.Println(z, special.Ndtr(z))
-	// Output: tensor([-1.9600, 0.0000, 1.9600], dtype=torch.float64) tensor([0.0250, 0.5000, 0.9750],
-	// dtype=torch.float64)
+	fmt.Println(z)
+	fmt.Println(special.Ndtr(z))
+	// Output:
+	// tensor([-1.9600,  0.0000,  1.9600], dtype=torch.float64)
+	// tensor([0.0250, 0.5000, 0.9750], dtype=torch.float64)
 }
 
 // The Airy function decays for large numbers; at infinity PyTorch has no value for it.
