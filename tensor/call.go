@@ -23,7 +23,8 @@ type Ctx struct {
 	inplace  bool
 	copyBack bool
 	isView   bool
-	outForm  bool // SetOutArg was called
+	outForm  bool  // SetOutArg was called
+	rare     flags // what an argument is that calls look for: sparse, named
 
 	argBuf   [8]Value
 	outBuf   [3]*Tensor
@@ -76,6 +77,7 @@ func (c *Ctx) free() {
 		c.backward, c.state = nil, backwardState{}
 	}
 	c.inplace, c.copyBack, c.isView, c.outForm, c.located, c.dev = false, false, false, false, false, Device{}
+	c.rare = 0
 	ctxPool.Put(c)
 }
 

@@ -28,6 +28,10 @@ func (c *Ctx) Run() {
 // backend compute it.
 func (c *Ctx) dispatch() {
 	op := c.op
+	if c.rare&flagSparse != 0 {
+		c.dispatchSparse()
+		return
+	}
 	if op.target != nil {
 		c.runTarget()
 		return

@@ -325,7 +325,8 @@ func (e *engine) drop(g *Tensor) {
 
 func holds(l []*Tensor, s *Storage) bool {
 	for _, t := range l {
-		if t != nil && t.st == s {
+		if t != nil && (t.st == s || t.flags&flagSparse != 0 &&
+			(t.ag.sparse.indices.st == s || t.ag.sparse.values.st == s)) {
 			return true
 		}
 	}
@@ -423,8 +424,9 @@ func (e *engine) add(s *nodeState, nr int, g *Tensor, owned bool) {
 			return
 		}
 	}
-	s.grads[nr] = addT(old, g)
-	if !e.create {
+	sum := addAny(old, g)
+	s.grads[nr] = sum
+	if !e.create && sum.flags&flagSparse == 0 {
 		s.owned |= bit
 	}
 }
@@ -663,6 +665,8 @@ func (e *engine) accumulate(t, g *Tensor, owned bool) {
 	m := t.meta()
 	m.mu.Lock()
 	switch old := m.grad; {
+	case g.flags&flagSparse != 0 || old != nil && old.flags&flagSparse != 0:
+		e.accumulateSparse(m, g)
 	case old == nil && e.create:
 		m.grad = g.cloneOp()
 		m.grad.Keep()
@@ -752,7 +756,7 @@ const addGrain = 32 * 1024
 // unless a layer looks on.
 func addInto(a, b *Tensor) {
 	if n := a.numel; a.dev.Type|b.dev.Type == CPUDevice && !currentMode().watched() && a.dt == b.dt &&
-		(a.dt == Float32 || a.dt == Float64) && SameShape(a.shape, b.shape) &&
+		(a.flags|b.flags)&flagSparse == 0 && (a.dt == Float32 || a.dt == Float64) && SameShape(a.shape, b.shape) &&
 		(a.IsContiguous() && b.IsContiguous() || SameShape(a.stride, b.stride) && a.IsDense()) {
 		if n == 0 {
 			return

@@ -80,6 +80,7 @@ type Def struct {
 
 	full   string                        // of the schema
 	others *[maxDeviceTypes]func(c *Ctx) // kernels of backends other than the CPU, one table for all forms
+	sparse *sparseKernel                 // for sparse arguments, one for all forms
 }
 
 // AMPClass says what autocast does with an operator's floating-point arguments.
@@ -221,7 +222,7 @@ func Register(d Def) {
 		panic(err)
 	}
 	d.full = sch.FullName()
-	d.others = new([maxDeviceTypes]func(c *Ctx))
+	d.others, d.sparse = new([maxDeviceTypes]func(c *Ctx)), new(sparseKernel)
 	registry.Lock()
 	defer registry.Unlock()
 	own := map[string]*Op{} // the forms under the operator's own name

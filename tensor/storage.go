@@ -30,6 +30,7 @@ const (
 	stInner                        // only the tape knows it: see ReleaseAfter
 	stForeign                      // the memory is another device's
 	stTraced                       // a witness records what is done with it
+	stSparse                       // of a sparse tensor: its indices and values have the memory
 	stBatched                      // of a tensor inside a function that Vmap maps: it has no memory of its own
 )
 
@@ -103,6 +104,9 @@ func (s *Storage) panicAccess() {
 	if s.bits.Load()&stBatched != 0 {
 		refuseBatchRead("reading the elements of a Tensor")
 	}
+	if s.bits.Load()&stSparse != 0 {
+		refuseSparseRead()
+	}
 	s.noHostMemory()
 }
 
@@ -112,7 +116,7 @@ func (s *Storage) panicReleased() {
 
 // release frees the memory at once. Tensors that view it panic with ErrReleased from now on.
 func (s *Storage) release() {
-	if s.bits.Load()&stBatched != 0 {
+	if s.bits.Load()&(stBatched|stSparse) != 0 {
 		return
 	}
 	b := s.bits.Or(stReleased)

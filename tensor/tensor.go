@@ -80,6 +80,10 @@ const (
 	flagConj       // lazily conjugated view
 	flagOneOfMany  // a view from an operator with several, such as split
 	flagNoGradView // a view taken while nothing was recorded
+	flagSparse     // see sparse.go
+	flagNamed      // see names.go
+
+	flagRare = flagSparse | flagNamed // what calls look for
 )
 
 // Tensor is a strided view of a Storage. Its methods panic with *Error on bad arguments.
@@ -109,6 +113,7 @@ type agMeta struct {
 	postAcc []func(*Tensor)
 	mu      sync.Mutex // guards grad while gradients are accumulated
 	batch   *batch     // of a tensor inside a function that Vmap maps
+	sparse  *sparse    // of a sparse tensor
 }
 
 func (t *Tensor) meta() *agMeta {

@@ -22,4 +22,5 @@ import (
 	_ "github.com/gotorch-dev/torch/ops/shape"
 	_ "github.com/gotorch-dev/torch/ops/softmax"
 	_ "github.com/gotorch-dev/torch/ops/sort"
+	_ "github.com/gotorch-dev/torch/ops/sparse"
 )

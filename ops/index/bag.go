@@ -244,15 +244,15 @@ func bagVJP(c *Ctx, g *T) []*T {
 	bag := c.Out(1)
 	r := []*T{nil, nil, nil, nil}
 	if c.Needs(0) {
-		if tensor.IsGradEnabled() {
+		if tensor.IsGradEnabled() && !c.Bool(5) {
 			r[0] = bagGradComposed(c, g)
 		} else {
 			var psw any
 			if c.Has(6) {
 				psw = c.T(6)
 			}
-			r[0] = op.Call1("aten::_embedding_bag_dense_backward", g, c.T(1), bag, c.Out(2), c.Out(3), c.Shape(0)[0],
-				c.Bool(3), mode, psw, pad)
+			r[0] = op.Call1("aten::_embedding_bag_backward", g, c.T(1), c.T(2), bag, c.Out(2), c.Out(3), c.Shape(0)[0],
+				c.Bool(3), mode, c.Bool(5), psw, pad)
 		}
 	}
 	if c.Has(6) && c.Needs(6) {
