@@ -119,12 +119,12 @@ type base struct {
 	state    map[*Tensor]*State
 	changed  uint64 // counts changes of the state, so that a plan of a step notices them
 	hooks    hooks
-	check    func(g *ParamGroup)                             // validates a group's settings
-	update   func(g *ParamGroup)                             // takes a group's step
-	sparse   func(g *ParamGroup, p, grad *Tensor, st *State) // the step with a sparse gradient; nil: refused
-	added    func(g *ParamGroup)                             // makes the state of a new group's parameters; nil: it is made by their first step
-	ownSizes bool                                            // the state's tensors have other shapes than the parameters
-	numbers  []tensor.Value                                  // scratch memory of a step
+	check    func(g *ParamGroup)                                    // validates a group's settings
+	update   func(g *ParamGroup)                                    // takes a group's step
+	sparse   func(g *ParamGroup, p, grad *Tensor, st func() *State) // the step with a sparse gradient; nil: refused
+	added    func(g *ParamGroup)                                    // makes the state of a new group's parameters; nil: it is made by their first step
+	ownSizes bool                                                   // the state's tensors have other shapes than the parameters
+	numbers  []tensor.Value                                         // scratch memory of a step
 
 	stepping atomic.Bool // Step runs
 	updating atomic.Bool // the part of Step between the hooks runs

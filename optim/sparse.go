@@ -15,7 +15,7 @@ func (b *base) stepSparse(g *ParamGroup) {
 		if b.sparse == nil {
 			b.refuseSparse()
 		}
-		tensor.NoGrad(func() { b.sparse(g, p.Detach(), grad, b.stateOf(p)) })
+		tensor.NoGrad(func() { b.sparse(g, p.Detach(), grad, func() *State { return b.stateOf(p) }) })
 	}
 }
 
@@ -41,7 +41,7 @@ func at(t, grad *Tensor) *Tensor {
 
 // sparseSGD is SGD's step. The momentum is sparse, too: it holds the rows that any gradient has named so far.
 // https://github.com/pytorch/pytorch/blob/main/torch/optim/sgd.py
-func sparseSGD(g *ParamGroup, p, grad *Tensor, st *State) {
+func sparseSGD(g *ParamGroup, p, grad *Tensor, state func() *State) {
 	if g.Float("weight_decay") != 0 {
 		tensor.Fail(tensor.ErrNotImpl, "SGD: weight_decay with a sparse gradient: add(sparse, dense) is not supported. "+
 			"Use add(dense, sparse) instead.")
@@ -55,6 +55,7 @@ func sparseSGD(g *ParamGroup, p, grad *Tensor, st *State) {
 		if g.Bool("maximize") { // the buffer holds the negative gradient
 			d, lr = grad.Neg(), -lr
 		}
+		st := state()
 		buf := st.Tensor("momentum_buffer")
 		if buf == nil {
 			buf = d.Clone()
@@ -71,10 +72,11 @@ func sparseSGD(g *ParamGroup, p, grad *Tensor, st *State) {
 
 // sparseAdagrad is Adagrad's step.
 // https://github.com/pytorch/pytorch/blob/main/torch/optim/adagrad.py
-func sparseAdagrad(g *ParamGroup, p, grad *Tensor, st *State) {
+func sparseAdagrad(g *ParamGroup, p, grad *Tensor, state func() *State) {
 	if g.Float("weight_decay") != 0 {
 		tensor.Fail(tensor.ErrNotImpl, "Adagrad: weight_decay option is not compatible with sparse gradients")
 	}
+	st := state()
 	step := st.Tensor(stepKey)
 	step.AddScalarInPlace(1)
 	sum := st.Tensor("sum")

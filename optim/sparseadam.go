@@ -71,7 +71,8 @@ func NewSparseAdamGroups(groups []Group, lr float64, opts ...SparseAdamOptions) 
 
 // sparseAdam is SparseAdam's step.
 // https://github.com/pytorch/pytorch/blob/main/torch/optim/_functional.py
-func sparseAdam(g *ParamGroup, p, grad *Tensor, st *State) {
+func sparseAdam(g *ParamGroup, p, grad *Tensor, state func() *State) {
+	st := state()
 	m, v := st.Tensor("exp_avg"), st.Tensor("exp_avg_sq")
 	if m == nil {
 		m, v = zerosLike(p), zerosLike(p)

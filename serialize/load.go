@@ -80,6 +80,7 @@ type decoder struct {
 	dicts    map[*pickle.Dict]*Dict
 	tensors  map[*torchzip.TensorRef]*tensor.Tensor
 	storages map[*torchzip.StorageRef]*tensor.Storage
+	sparses  map[*pickle.Object]*tensor.Tensor
 	bare     map[*torchzip.StorageRef]*tensor.Tensor // storages that were saved without a tensor
 	resolved map[resolved]*tensor.Storage
 }
@@ -163,6 +164,9 @@ func (d *decoder) decode(v pickle.Value) (any, error) {
 			}
 		}
 	case *pickle.Object:
+		if t, ok, err := d.sparse(x); ok {
+			return t, err
+		}
 		return nil, d.object(x)
 	}
 	return v, nil

@@ -210,6 +210,9 @@ func (e *encoder) tensor(t *tensor.Tensor) (pickle.Value, error) {
 	if t == nil {
 		return nil, e.path.errorf("tensor is nil")
 	}
+	if t.IsSparse() {
+		return e.sparse(t)
+	}
 	st := t.Storage()
 	ref := e.storages[st]
 	dt := torchzip.DType(t.DType().Name())
