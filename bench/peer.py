@@ -416,6 +416,38 @@ def train(model, shape, classes, optimizer):
     return each(out)
 
 
+class Recommender(nn.Module):
+    """DLRM: bags of categories, layers for dense features, products of all pairs of vectors."""
+
+    def __init__(self, tables, rows, dim, dense):
+        super().__init__()
+        self.bags = nn.ModuleList(nn.EmbeddingBag(rows, dim, mode="sum", sparse=True) for _ in range(tables))
+        self.bottom = nn.Sequential(nn.Linear(dense, 128), nn.ReLU(), nn.Linear(128, dim), nn.ReLU())
+        self.top = nn.Sequential(nn.Linear(dim + tables * (tables + 1) // 2, 128), nn.ReLU(), nn.Linear(128, 64), nn.ReLU(), nn.Linear(64, 1))
+        self.pairs = torch.tensor([i * (tables + 1) + j for i in range(tables + 1) for j in range(i)])
+
+    def forward(self, dense, categories):
+        x = self.bottom(dense)
+        v = torch.stack([x] + [b(c) for b, c in zip(self.bags, categories)], 1)
+        products = torch.bmm(v, v.transpose(1, 2)).flatten(1).index_select(1, self.pairs)
+        return self.top(torch.cat([x, products], 1)).squeeze(1)
+
+
+@work
+def recommender(tables, rows, dim, dense, batch, per_bag):
+    m = Recommender(tables, rows, dim, dense)
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    x, y = torch.randn(batch, dense), torch.randint(2, (batch,)).float()
+    categories = [torch.randint(rows, (batch, per_bag)) for _ in range(tables)]
+
+    def step():
+        opt.zero_grad()
+        F.binary_cross_entropy_with_logits(m(x, categories), y).backward()
+        opt.step()
+
+    return {"eager": Recorded(step)}
+
+
 @work
 def forward(model, shape, ways):
     """Inference. ways: eager, script, compile, onnx."""

@@ -161,19 +161,11 @@ func init() {
 	clone := func(c *Ctx) { setResult(c, with(c.T(0), values(c.T(0)).Clone())) }
 	tensor.RegisterSparse("aten::clone", clone)
 	tensor.RegisterSparse("aten::detach", func(c *Ctx) { c.SetOut(0, c.T(0).Detach()) })
-	tensor.RegisterSparse("aten::to.dtype", func(c *Ctx) {
-		x := c.T(0)
-		if x.DType() == c.DType(1) && !c.Bool(3) {
-			c.SetOut(0, x)
-			return
-		}
-		v := values(x)
-		c.SetOut(0, with(x, call1("aten::to.dtype", v, c.DType(1), c.Bool(2), true)))
+	tensor.RegisterSparse("aten::_to_copy", func(c *Ctx) {
+		c.SetOut(0, with(c.T(0), call1("aten::_to_copy", values(c.T(0)), c.Value(1), nil, c.Value(3))))
 	})
 	tensor.RegisterSparse("aten::zero_", func(c *Ctx) {
-		x := c.T(0)
-		tensor.SetSparse(x, empty(x))
-		c.SetOut(0, x)
+		setResult(c, empty(c.T(0)))
 	})
 	tensor.RegisterSparse("aten::zeros_like", func(c *Ctx) { c.SetOut(0, empty(c.T(0))) })
 	tensor.RegisterSparse("aten::copy_", func(c *Ctx) {
@@ -186,41 +178,70 @@ func init() {
 		tensor.SetSparse(self, with(src, call1("aten::to.dtype", values(src), self.DType(), false, true)))
 		c.SetOut(0, self)
 	})
-	transpose := func(c *Ctx, d0, d1 int) {
-		x := c.T(0)
-		n := len(dims(x))
-		if d0 >= n || d1 >= n {
-			if d0 == d1 {
-				c.SetOut(0, x.Detach())
-				return
+	tensor.RegisterSparse("aten::permute", func(c *Ctx) {
+		perm := append([]int{}, c.Ints(1)...)
+		n := c.T(0).Dim()
+		if len(perm) != n {
+			c.Fail(tensor.ErrShape, "permute(sparse_coo): number of dimensions in the tensor input does not match the "+
+				"length of the desired ordering of dimensions i.e. input.dim() = %d is not equal to len(dims) = %d", n,
+				len(perm))
+		}
+		seen := make([]bool, n)
+		for i := range perm {
+			perm[i] = op.Wrap(c, perm[i], n)
+			if seen[perm[i]] {
+				c.Fail(tensor.ErrValue, "permute(): duplicate dims are not allowed.")
 			}
-			c.Fail(tensor.ErrNotImpl, "transpose: transposed dimensions must be sparse, got %d and %d of %d sparse ones",
-				d0, d1, n)
+			seen[perm[i]] = true
 		}
-		ix, v, _ := tensor.SparseParts(x)
-		order := make([]int64, n)
-		for i := range order {
-			order[i] = int64(i)
+		permute(c, perm)
+	})
+	swap := func(c *Ctx, a, b int) {
+		perm := make([]int, c.T(0).Dim())
+		for i := range perm {
+			perm[i] = i
 		}
-		order[d0], order[d1] = order[d1], order[d0]
-		shape := append([]int{}, x.Shape()...)
-		shape[d0], shape[d1] = shape[d1], shape[d0]
-		c.SetOut(0, tensor.NewSparse(ix.IndexSelect(0, tensor.FromSlice(order)), v.Clone(), shape, false, true))
+		perm[a], perm[b] = b, a
+		permute(c, perm)
 	}
 	tensor.RegisterSparse("aten::transpose.int", func(c *Ctx) {
 		n := c.T(0).Dim()
-		transpose(c, op.Wrap(c, c.Int(1), n), op.Wrap(c, c.Int(2), n))
+		swap(c, op.Wrap(c, c.Int(1), n), op.Wrap(c, c.Int(2), n))
 	})
 	tensor.RegisterSparse("aten::t", func(c *Ctx) {
-		if n := c.T(0).Dim(); n > 2 {
-			c.Fail(tensor.ErrShape, "t() expects a tensor with <= 2 sparse and 0 dense dimensions, but self is %dD", n)
+		n := len(dims(c.T(0)))
+		if n > 2 || c.T(0).Dim() > n {
+			c.Fail(tensor.ErrShape, "t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got %d sparse and "+
+				"%d dense dimensions", n, c.T(0).Dim()-n)
 		}
-		if c.T(0).Dim() < 2 {
+		if n < 2 {
 			c.SetOut(0, c.T(0).Detach())
 			return
 		}
-		transpose(c, 0, 1)
+		swap(c, 0, 1)
 	})
+}
+
+// permute orders the dimensions of a sparse tensor anew: sparse ones among themselves and dense ones among themselves.
+func permute(c *Ctx, perm []int) {
+	x := c.T(0)
+	ix, v, _ := tensor.SparseParts(x)
+	n := ix.Size(0)
+	rows, inner, shape := make([]int64, n), make([]int, 1, v.Dim()), make([]int, len(perm))
+	for i, d := range perm {
+		shape[i] = x.Size(d)
+		switch {
+		case i < n != (d < n):
+			c.Fail(tensor.ErrNotImpl, "permute(sparse_coo): dimensions %v move between the %d sparse ones and the dense "+
+				"ones, which is not supported", perm, n)
+		case i < n:
+			rows[i] = int64(d)
+		default:
+			inner = append(inner, d-n+1)
+		}
+	}
+	v = v.Permute(inner).Clone()
+	c.SetOut(0, tensor.NewSparse(ix.IndexSelect(0, tensor.FromSlice(rows)), v.Contiguous(), shape, false, true))
 }
 
 // empty is a sparse tensor like x without elements.

@@ -13,7 +13,7 @@ func init() {
 			if c.Has(2) && !c.Bool(2) {
 				return []*T{g}
 			}
-			return []*T{call1("aten::sparse_mask", g, c.T(0))}
+			return []*T{call1("aten::sparse_mask", g, call1("aten::coalesce", c.T(0)))}
 		},
 	})
 	tensor.RegisterSparse("aten::_to_dense", func(c *Ctx) {

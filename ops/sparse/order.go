@@ -163,4 +163,3 @@ func addRows(dst, ix, src *T, alpha tensor.Value) {
 	}
 	call1("aten::index_add_", dst, 0, ix, src, alpha)
 }
-
