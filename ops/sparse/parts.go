@@ -9,7 +9,7 @@ func wrongLayout(c *Ctx) {
 
 func init() {
 	reg := func(d tensor.Def, kernel func(c *Ctx)) {
-		if d.CPU == nil {
+		if d.CPU == nil && d.Body == nil {
 			d.CPU = wrongLayout
 		}
 		tensor.Register(d)
@@ -97,18 +97,18 @@ func init() {
 		Schema: "sparse_dim(Tensor self) -> int",
 		Doc: "is the number of sparse dimensions, 0 for a dense tensor.\n" +
 			"https://pytorch.org/docs/stable/generated/torch.Tensor.sparse_dim.html",
-		NoGrad: "integer result", CPU: none,
+		NoGrad: "integer result", Body: none,
 	}, sparseDim)
 	reg(tensor.Def{
 		Schema: "dense_dim(Tensor self) -> int",
 		Doc: "is the number of dense dimensions of a sparse tensor, those of one of its values; all dimensions of " +
 			"a dense tensor.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.dense_dim.html",
-		NoGrad: "integer result", CPU: all,
+		NoGrad: "integer result", Body: all,
 	}, denseDim)
 	reg(tensor.Def{Schema: "_dimI(Tensor self) -> int", Go: "-", Doc: "is sparse_dim.", NoGrad: "integer result",
-		CPU: none}, sparseDim)
+		Body: none}, sparseDim)
 	reg(tensor.Def{Schema: "_dimV(Tensor self) -> int", Go: "-", Doc: "is dense_dim.", NoGrad: "integer result",
-		CPU: all}, denseDim)
+		Body: all}, denseDim)
 }
 
 func mustBeCoalesced(c *Ctx) {
