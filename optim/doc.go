@@ -1,5 +1,5 @@
 // Package optim holds PyTorch's optimizers: [SGD], [Adam], [AdamW], [Adamax], [NAdam], [RAdam], [RMSprop], [Rprop],
-// [Adagrad], [Adadelta], [ASGD], [Adafactor], [Muon] and [LBFGS], with parameter groups, state dicts that PyTorch reads
+// [Adagrad], [Adadelta], [ASGD], [Adafactor], [Muon], [SparseAdam] and [LBFGS], with parameter groups, state dicts that PyTorch reads
 // and writes, and the same numbers. SGD, Adagrad and SparseAdam also take gradients that are
 // sparse tensors, as embedding tables have them.
 //

@@ -17,6 +17,16 @@ func (c *Ctx) Run() {
 	if witnesses.Load() != 0 {
 		c.witnessed()
 	}
+	if c.rare&flagNamed != 0 && (c.mode == nil || !c.mode.noNames) {
+		c.runNamed()
+		return
+	}
+	c.runLayered()
+}
+
+// runLayered runs a call through the layers of the goroutine's mode, if there are any.
+func (c *Ctx) runLayered() {
+	op := c.op
 	if c.mode != nil && len(c.mode.layers) > 0 && (op.IsPublic() || op.Body == nil && c.mode.transforms()) {
 		c.runLayers(c.mode)
 		return

@@ -253,6 +253,7 @@ func (e *engine) run(ts, grads []*Tensor) {
 				"Mismatch in dtype: grad_output[%d] has a dtype of %s and output[%d] has a dtype of %s.", i, g.dt, i,
 				t.dt)
 		}
+		g.disown()
 		roots = append(roots, ed)
 		e.count(ed.node)
 		s := e.of(ed.node)
@@ -271,11 +272,11 @@ func (e *engine) run(ts, grads []*Tensor) {
 		}
 	}
 	if e.create {
-		EnableGrad(e.loop)
+		with(func(m *mode) { m.noGrad, m.noNames = m.inference, true }, e.loop)
 		return
 	}
 	with(func(m *mode) {
-		m.noGrad = true
+		m.noGrad, m.noNames = true, true // gradients have no names
 		e.outer = m.scope
 		if len(m.layers) == 0 { // a layer may hold on to what it sees
 			e.frees = true
@@ -443,6 +444,7 @@ func (e *engine) step(n *Node) {
 				continue
 			}
 			s.owned &^= 1 << h.nr
+			grads[h.nr].disown()
 			if r := h.fn(grads[h.nr]); r != nil {
 				grads[h.nr] = r
 			}

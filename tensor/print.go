@@ -206,6 +206,9 @@ func (t *Tensor) repr() string {
 	} else if t.RequiresGrad() {
 		suffix("requires_grad=True")
 	}
+	if t.flags&flagNamed != 0 {
+		suffix("names=%s", tupleOfNames(t.ag.names))
+	}
 	return addSuffixes(prefix+body, suffixes, len(prefix), o.width, t.flags&flagSparse != 0)
 }
 

@@ -114,7 +114,10 @@ func ResizeRaw(t *Tensor, shape []int) { t.resizeRaw(shape) }
 func SetRaw(t, src *Tensor) {
 	refuseBatchMemory(t, src)
 	if t.flags&flagKeep != 0 {
-		src.st.keep()
+		src.eachStorage((*Storage).keep)
+	}
+	if (t.flags|src.flags)&flagSparse != 0 {
+		t.takeSparse(src)
 	}
 	t.st, t.off, t.dt, t.dev = src.st, src.off, src.dt, src.dev
 	t.setDims(src.shape, src.stride)

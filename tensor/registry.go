@@ -408,6 +408,8 @@ func Box(a any) Value {
 		return BoolsValue(x)
 	case string:
 		return StrValue(x)
+	case []string:
+		return StrsValue(x)
 	case DType:
 		return DTypeValue(x)
 	case Device:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -139,6 +140,8 @@ func (p *Param) pythonType() string {
 		return "tuple of floats"
 	case KBools:
 		return "tuple of bools"
+	case KStrs:
+		return "tuple of strs"
 	case KDType:
 		return "torch.dtype"
 	case KDevice:
@@ -200,6 +203,8 @@ func kindOf(v Value) string {
 		return "list of floats"
 	case KBools:
 		return "list of bools"
+	case KStrs:
+		return "list of strs"
 	}
 	return "object"
 }
@@ -224,6 +229,21 @@ func (o *Op) bind(args []Value, kwargs map[string]Value, strict bool) ([]Value, 
 		}
 		if l != nil {
 			args = append(append([]Value(nil), args[:npos-1]...), IntsValue(l))
+		}
+	}
+	// x.rename("N", None): names where the only other positional parameter is a list of them
+	if npos == 2 && ps[1].Kind == KStrs && ps[1].Fixed == 0 && (len(args) > 1 || len(args) == 1 && len(kwargs) == 0) {
+		l := make([]string, 0, len(args))
+		for _, v := range args[1:] {
+			s, ok := v.X.(string)
+			if !ok && v.K != KNone || v.K == KNone && len(args) == 2 { // rename(None) is no list
+				l = nil
+				break
+			}
+			l = append(l, s)
+		}
+		if l != nil {
+			args = []Value{args[0], StrsValue(l)}
 		}
 	}
 	// torch.meshgrid(a, b): tensors in a row where the only positional parameter is a list of them
@@ -406,6 +426,14 @@ func coerce(v Value, p *Param, strict bool) (Value, bool) {
 		return v, v.K == KBools
 	case KScalars:
 		return v, v.K == KScalars || v.K == KFloats || v.K == KInts
+	case KStrs:
+		switch l, _ := v.X.([]*Tensor); {
+		case v.K == KStr && p.Fixed > 0:
+			return StrsValue([]string{v.X.(string)}), true
+		case v.K == KTensors && len(l) > 0 && !slices.ContainsFunc(l, func(t *Tensor) bool { return t != nil }):
+			return StrsValue(make([]string, len(l))), true // a list of None
+		}
+		return v, v.K == KStrs
 	case KDType:
 		return v, v.K == KDType
 	case KFormat:

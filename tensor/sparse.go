@@ -13,12 +13,13 @@ import (
 // (RegisterSparse); composed operators run their bodies; all others refuse. A dense tensor pays one test of its flags
 // in each call. docs/adr/0009-sparse.md says why it is done this way.
 
-// sparse is what a sparse tensor consists of. It is never changed: an in-place operator exchanges it as a whole.
+// sparse is what a sparse tensor consists of. It is not changed, but for own: an in-place operator exchanges it as a
+// whole.
 type sparse struct {
-	indices   *Tensor // int64 [sparse dimensions, nnz]
-	values    *Tensor // [nnz, dense dimensions...]
-	coalesced bool    // positions are sorted and each is there once
-	own       bool    // nobody else knows the memory of the two tensors
+	indices   *Tensor     // int64 [sparse dimensions, nnz]
+	values    *Tensor     // [nnz, dense dimensions...]
+	coalesced bool        // positions are sorted and each is there once
+	own       atomic.Bool // nobody else knows the memory of the two tensors
 }
 
 // Layout says how a tensor keeps its elements.
@@ -52,7 +53,9 @@ func NewSparse(indices, values *Tensor, shape []int, coalesced, own bool) *Tenso
 	t := &Tensor{st: &Storage{}, dt: values.dt, dev: values.dev, flags: flagSparse, ver: new(atomic.Uint32)}
 	t.st.bits.Store(stForeign | stSparse)
 	t.setDims(shape, make([]int, len(shape)))
-	t.meta().sparse = &sparse{indices, values, coalesced, own}
+	s := &sparse{indices: indices, values: values, coalesced: coalesced}
+	s.own.Store(own)
+	t.meta().sparse = s
 	return t
 }
 
@@ -98,12 +101,33 @@ func (t *Tensor) Layout() Layout {
 	return Strided
 }
 
-// shareSparse makes d, a new header with the shape of the sparse tensor t, refer to t's positions and elements.
-func (d *Tensor) shareSparse(t *Tensor) {
-	s := *t.ag.sparse
-	s.own = false
-	t.ag.sparse.own = false
-	d.meta().sparse = &s
+// shareRare makes d, a new header with t's flags, refer to t's names, and to the positions and elements of a sparse t.
+func (d *Tensor) shareRare(t *Tensor) {
+	if t.flags&flagNamed != 0 {
+		d.meta().names = t.ag.names
+	}
+	if t.flags&flagSparse == 0 {
+		return
+	}
+	s := t.ag.sparse
+	s.own.Store(false)
+	d.meta().sparse = s
+}
+
+// disown notes that somebody else may know the memory of a sparse gradient, as a hook does.
+func (t *Tensor) disown() {
+	if t.flags&flagSparse != 0 {
+		t.ag.sparse.own.Store(false)
+	}
+}
+
+// takeSparse makes t sparse with src's positions and elements, or dense as src is.
+func (t *Tensor) takeSparse(src *Tensor) {
+	t.flags = t.flags&^flagSparse | src.flags&flagSparse
+	t.meta().sparse = nil
+	if src.flags&flagSparse != 0 {
+		t.shareRare(src)
+	}
 }
 
 // eachStorage calls f for the storages that a tensor keeps its elements in.
@@ -186,12 +210,10 @@ func (e *engine) accumulateSparse(m *agMeta, g *Tensor) {
 	case old == nil && e.create:
 		m.grad = g.cloneOp().Keep()
 	case old == nil:
-		if !g.ag.sparse.own {
+		if !g.ag.sparse.own.Load() {
 			g = g.cloneOp()
 		}
-		d := g.Detach()
-		d.ag.sparse.own = true
-		m.grad = d.markGrad()
+		m.grad = g.Detach().markGrad()
 	case e.create:
 		m.grad = addAny(old, g).Keep()
 	case old.flags&flagSparse == 0:

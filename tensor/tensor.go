@@ -114,6 +114,7 @@ type agMeta struct {
 	mu      sync.Mutex // guards grad while gradients are accumulated
 	batch   *batch     // of a tensor inside a function that Vmap maps
 	sparse  *sparse    // of a sparse tensor
+	names   []string   // of the dimensions, where one has a name
 }
 
 func (t *Tensor) meta() *agMeta {

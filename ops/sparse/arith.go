@@ -162,7 +162,9 @@ func init() {
 	tensor.RegisterSparse("aten::clone", clone)
 	tensor.RegisterSparse("aten::detach", func(c *Ctx) { c.SetOut(0, c.T(0).Detach()) })
 	tensor.RegisterSparse("aten::_to_copy", func(c *Ctx) {
-		c.SetOut(0, with(c.T(0), call1("aten::_to_copy", values(c.T(0)), c.Value(1), nil, c.Value(3))))
+		ix, _, sorted := tensor.SparseParts(c.T(0))
+		v := call1("aten::_to_copy", values(c.T(0)), c.Value(1), nil, c.Value(3))
+		c.SetOut(0, tensor.NewSparse(ix.Clone().To(v.Device()), v, c.Shape(0), sorted, true))
 	})
 	tensor.RegisterSparse("aten::zero_", func(c *Ctx) {
 		setResult(c, empty(c.T(0)))
