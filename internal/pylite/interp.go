@@ -93,6 +93,13 @@ func (in *Interp) Eval(src string) (v any, err error) {
 	return in.eval(x, &scope{vars: in.Globals}), nil
 }
 
+// Guard runs f, which calls functions of the program, and returns its exception.
+func (in *Interp) Guard(f func()) (err error) {
+	defer in.catch(&err)
+	f()
+	return nil
+}
+
 // recover2 panics again with everything but a syntax error.
 func recover2(p any) any {
 	if _, ok := p.(syntaxError); !ok && p != nil {
