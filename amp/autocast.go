@@ -44,6 +44,7 @@ func Autocast(device tensor.DeviceType, dtype tensor.DType, f func(), opts ...Au
 		}
 	} else {
 		l.cache = &cache{casts: map[cacheKey]*Tensor{}}
+		defer l.cache.clear()
 	}
 	if dtype == 0 {
 		dtype = DType(device)
@@ -51,11 +52,11 @@ func Autocast(device tensor.DeviceType, dtype tensor.DType, f func(), opts ...Au
 	on := !o.Disabled
 	if on && dtype != tensor.BFloat16 && dtype != tensor.Float16 {
 		tensor.Warn("In %[1]s autocast, but the target dtype is not supported. Disabling autocast.\n"+
-			"%[1]s Autocast only supports dtype of torch.bfloat16, torch.float16 currently.", deviceTitle(device))
+			"%[1]s Autocast only supports dtypes of torch.bfloat16, torch.float16 currently.", deviceTitle(device))
 		on = false
 	}
 	l.on[device], l.dtypes[device] = on, dtype
-	tensor.InsteadOfLayers(l, f)
+	tensor.InsteadOfLayers(tensor.RankAutocast, l, f)
 }
 
 // deviceTitle is how PyTorch's texts call a kind of device.

@@ -76,12 +76,14 @@ func WithLayer(l Layer, f func()) {
 	}, f)
 }
 
-// InsteadOfLayers runs f with a layer in place of all layers of its rank: of nested regions of autocast the innermost
-// alone counts.
-func InsteadOfLayers(l Layer, f func()) {
+// InsteadOfLayers runs f with a layer in place of all layers of a rank: of nested regions of autocast the innermost
+// alone counts. A nil layer takes them away.
+func InsteadOfLayers(r Rank, l Layer, f func()) {
 	with(func(m *mode) {
-		kept := slices.DeleteFunc(slices.Clone(m.layers), func(x Layer) bool { return x.Rank() == l.Rank() })
-		m.layers = insertLayer(kept, l)
+		m.layers = slices.DeleteFunc(slices.Clone(m.layers), func(x Layer) bool { return x.Rank() == r })
+		if l != nil {
+			m.layers = insertLayer(m.layers, l)
+		}
 	}, f)
 }
 

@@ -528,6 +528,9 @@ func (in *Interp) plainBinary(op string, l, r any) (any, bool) {
 	}
 	switch x := l.(type) {
 	case string:
+		if op == "%" {
+			return in.percent(x, r), true
+		}
 		switch y := r.(type) {
 		case string:
 			return x + y, op == "+"
@@ -536,9 +539,6 @@ func (in *Interp) plainBinary(op string, l, r any) (any, bool) {
 				Throw("MemoryError", "a string of %d bytes", len(x)*y)
 			}
 			return strings.Repeat(x, max(y, 0)), op == "*"
-		}
-		if op == "%" {
-			return in.percent(x, r), true
 		}
 	case Tuple:
 		switch y := r.(type) {

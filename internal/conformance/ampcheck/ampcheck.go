@@ -81,6 +81,9 @@ func (l *casts) Call(c *tensor.Ctx, next func()) {
 	x.name = name
 	for i := range c.NumArgs() {
 		v := c.Value(i)
+		if k := c.Op().Sch.Params[i].Kind; k != tensor.KTensor && k != tensor.KTensors {
+			continue
+		}
 		switch v.K {
 		case tensor.KTensor:
 			if v.T != nil {

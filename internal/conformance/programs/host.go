@@ -121,12 +121,17 @@ func (h *Host) Attr(v any, name string) (any, bool) {
 		return x.attr(name)
 	case *pylite.Object:
 		return h.objectAttr(x, name)
+	case overloads:
+		return h.function(string(x) + "." + name), true
 	case attrs:
 		a, ok := x[name]
 		return a, ok
 	}
 	return nil, false
 }
+
+// overloads is an operator of torch.ops, whose attributes are its overloads.
+type overloads string
 
 // attrs is a value that has nothing but attributes.
 type attrs map[string]any
@@ -300,6 +305,8 @@ func (h *Host) Call(fn any, args []any, kw map[string]any) (any, bool) {
 		}), true
 	case marked:
 		return h.In.Call(f.fn, args, kw), true
+	case overloads:
+		return h.function(string(f))(args, kw), true
 	case tensor.DType:
 		return nil, false
 	}

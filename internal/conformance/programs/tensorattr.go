@@ -39,8 +39,8 @@ func (h *Host) tensorAttr(t *tensor.Tensor, name string) any {
 		return t.Detach()
 	case "_version":
 		return t.Version()
-	case "T":
-		return t.T()
+	case "T", "mT", "H", "mH", "real", "imag":
+		return h.call(opcheck.Names("torch.Tensor."+name), []any{t}, nil)
 	case "backward":
 		return pylite.Builtin(func(args []any, kw map[string]any) any {
 			o := tensor.BackwardOptions{Gradient: asTensor(kw["gradient"]), RetainGraph: kw["retain_graph"] == true,

@@ -75,7 +75,7 @@ func (h *Host) member(module, name string) (any, bool) {
 	case "contextlib":
 		return attrs{"__name__": name}, true
 	case "torch.ops.aten":
-		return pylite.Builtin(h.function(full)), true
+		return overloads(full), true
 	case "torch.nn.utils":
 		if v, ok := h.nnUtils(name); ok {
 			return v, true
