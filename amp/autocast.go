@@ -241,7 +241,8 @@ func (l *layer) cast(c *tensor.Ctx, d tensor.DeviceType, to tensor.DType) {
 // castOne casts a tensor. A parameter that is cast to the lower type stays in the cache; it is cast with recording
 // switched on, so that a later use that is recorded finds its gradient's way.
 func (l *layer) castOne(t *Tensor, d tensor.DeviceType, to tensor.DType) *Tensor {
-	if !l.cacheOn || to != l.dtypes[d] || t.DType() != tensor.Float32 || !t.RequiresGrad() || !t.IsLeaf() || t.IsView() {
+	if !l.cacheOn || to != l.dtypes[d] || t.DType() != tensor.Float32 || !t.RequiresGrad() || !t.IsLeaf() ||
+		t.IsView() {
 		return t.ToDType(to)
 	}
 	k := cacheKey{t, to}

@@ -311,7 +311,8 @@ func init() {
 			g, bags := c.Shape(0), c.Shape(3)
 			if len(g) != 2 || c.Int(7) == 1 && (len(bags) != 1 || bags[0] != g[0]) {
 				c.Fail(tensor.ErrShape, "_embedding_bag_dense_backward: a gradient of shape [bags, features] and "+
-					"bag_size of shape [bags] are wanted, got %s and %s", tensor.ShapeString(g), tensor.ShapeString(bags))
+					"bag_size of shape [bags] are wanted, got %s and %s", tensor.ShapeString(g),
+					tensor.ShapeString(bags))
 			}
 			c.Alloc(0, []int{c.Int(5), g[1]}, c.ArgDType(0))
 		},

@@ -200,7 +200,8 @@ func init() {
 	}
 	tensor.Register(tensor.Def{Schema: "linalg_matrix_power(Tensor self, int n) -> Tensor",
 		Doc: "multiplies a square matrix, or each of a batch, n times with itself; negative powers are those of the " +
-			"inverse.\nhttps://pytorch.org/docs/stable/generated/torch.linalg.matrix_power.html", Out: true, Body: power})
+			"inverse.\nhttps://pytorch.org/docs/stable/generated/torch.linalg.matrix_power.html", Out: true,
+		Body: power})
 	tensor.Register(tensor.Def{Schema: "matrix_power(Tensor self, int n) -> Tensor",
 		Doc: "is another name of linalg_matrix_power.", Out: true, Body: power})
 	tensor.Register(tensor.Def{

@@ -27,7 +27,8 @@ func Run(dir string, only *regexp.Regexp, verbose func(format string, args ...an
 	t := &golden.Tally{Verbose: verbose}
 	chosen := func(name string) bool { return only == nil || only.MatchString(name) }
 	golden.Note(filepath.Join(dir, "lists.json")) // compared by a test of the operators
-	for _, f := range []func(string, *golden.Decoder, *golden.Tally, func(string) bool) error{operators, scenarios, modules,
+	for _, f := range []func(string, *golden.Decoder, *golden.Tally, func(string) bool) error{operators, scenarios,
+		modules,
 		scalerRuns} {
 		if err := f(dir, d, t, chosen); err != nil {
 			return nil, err

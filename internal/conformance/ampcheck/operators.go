@@ -139,7 +139,8 @@ func (r *opRun) types() []tensor.DType {
 	}
 	var out []tensor.DType
 	for _, n := range strings.Split(r.in, ",") {
-		out = append(out, map[string]tensor.DType{"f32": tensor.Float32, "lo": lo, "other": other, "f64": tensor.Float64}[n])
+		out = append(out, map[string]tensor.DType{"f32": tensor.Float32, "lo": lo, "other": other,
+			"f64": tensor.Float64}[n])
 	}
 	return out
 }

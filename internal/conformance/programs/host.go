@@ -38,7 +38,8 @@ func New() (*pylite.Interp, *Host) {
 	in.Globals["nn"] = h.module("torch.nn")
 	in.Globals["math"] = h.module("math")
 	in.Globals["out"] = pylite.NewDict()
-	for short, name := range map[string]string{"f32": "float32", "f16": "float16", "bf16": "bfloat16", "f64": "float64"} {
+	for short, name := range map[string]string{"f32": "float32", "f16": "float16", "bf16": "bfloat16",
+		"f64": "float64"} {
 		in.Globals[short] = dtype.Parse(name)
 	}
 	in.Globals["autocast"], _ = h.torch("autocast")
@@ -161,7 +162,8 @@ func (h *Host) SetAttr(v any, name string, x any) bool {
 }
 
 // operators are the names of Python's operators in the registry.
-var operators = map[string]string{"+": "add", "-": "sub", "*": "mul", "/": "div", "//": "floor_divide", "%": "remainder",
+var operators = map[string]string{"+": "add", "-": "sub", "*": "mul", "/": "div", "//": "floor_divide",
+	"%":  "remainder",
 	"**": "pow", "@": "matmul", "&": "bitwise_and", "|": "bitwise_or", "^": "bitwise_xor", "==": "eq", "!=": "ne",
 	"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "<<": "bitwise_left_shift", ">>": "bitwise_right_shift"}
 
@@ -206,7 +208,8 @@ func (h *Host) Binary(op string, l, r any) (any, bool) {
 		case "-":
 			return h.call([]string{"aten::rsub"}, []any{r, l}, nil), true
 		case "/":
-			return h.call([]string{"aten::mul"}, []any{h.call([]string{"aten::reciprocal"}, []any{r}, nil), l}, nil), true
+			return h.call([]string{"aten::mul"}, []any{h.call([]string{"aten::reciprocal"}, []any{r}, nil), l}, nil),
+				true
 		case "+", "*", "&", "|", "^":
 			return h.call([]string{"aten::" + name}, []any{r, l}, nil), true
 		}

@@ -81,7 +81,10 @@ func (h *Host) tensorAttr(t *tensor.Tensor, name string) any {
 		})
 	case "register_hook":
 		return builtin(func(args []any) any {
-			hook := t.RegisterHook(func(g *tensor.Tensor) *tensor.Tensor { return asTensor(h.In.Call(args[0], []any{g}, nil)) })
+			hook := t.RegisterHook(func(g *tensor.Tensor) *tensor.Tensor {
+				return asTensor(h.In.Call(args[0], []any{g},
+					nil))
+			})
 			return attrs{"remove": builtin(func([]any) any { hook.Remove(); return nil })}
 		})
 	case "to":
@@ -103,7 +106,10 @@ func (h *Host) tensorAttr(t *tensor.Tensor, name string) any {
 	if !opcheck.Exists(names) {
 		pylite.Throw("AttributeError", "'Tensor' object has no attribute '%s'", name)
 	}
-	return pylite.Builtin(func(args []any, kw map[string]any) any { return h.call(names, append([]any{t}, args...), kw) })
+	return pylite.Builtin(func(args []any,
+		kw map[string]any) any {
+		return h.call(names, append([]any{t}, args...), kw)
+	})
 }
 
 // number is the element of a tensor as Python has it.

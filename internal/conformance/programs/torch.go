@@ -45,9 +45,12 @@ func (h *Host) module(name string) *pylite.Module {
 }
 
 // namespaces are the modules inside torch.
-var namespaces = map[string]bool{"torch.nn": true, "torch.nn.functional": true, "torch.nn.init": true, "torch.optim": true,
-	"torch.amp": true, "torch.cuda": true, "torch.cuda.amp": true, "torch.cpu": true, "torch.cpu.amp": true, "torch.autograd": true,
-	"torch.autograd.graph": true, "torch.utils": true, "torch.utils.checkpoint": true, "torch.linalg": true, "torch.fft": true,
+var namespaces = map[string]bool{"torch.nn": true, "torch.nn.functional": true, "torch.nn.init": true,
+	"torch.optim": true,
+	"torch.amp":   true, "torch.cuda": true, "torch.cuda.amp": true, "torch.cpu": true, "torch.cpu.amp": true,
+	"torch.autograd":       true,
+	"torch.autograd.graph": true, "torch.utils": true, "torch.utils.checkpoint": true, "torch.linalg": true,
+	"torch.fft":     true,
 	"torch.special": true, "torch.ops": true, "torch.ops.aten": true, "torch.nn.utils": true, "torch.random": true,
 	"torch.backends": true}
 
