@@ -1,7 +1,7 @@
 // Package optim holds PyTorch's optimizers: [SGD], [Adam], [AdamW], [Adamax], [NAdam], [RAdam], [RMSprop], [Rprop],
-// [Adagrad], [Adadelta], [ASGD], [Adafactor], [Muon], [SparseAdam] and [LBFGS], with parameter groups, state dicts that PyTorch reads
-// and writes, and the same numbers. SGD, Adagrad and SparseAdam also take gradients that are
-// sparse tensors, as embedding tables have them.
+// [Adagrad], [Adadelta], [ASGD], [Adafactor], [Muon], [SparseAdam] and [LBFGS], with parameter groups, state dicts that
+// PyTorch reads and writes, and the same numbers. SGD, Adagrad and SparseAdam also take gradients that are sparse
+// tensors, as embedding tables have them.
 //
 //	opt := optim.NewSGD(params, 0.1, optim.SGDOptions{Momentum: 0.9})
 //	for batch := range batches {

@@ -122,9 +122,11 @@ type base struct {
 	check    func(g *ParamGroup)                                    // validates a group's settings
 	update   func(g *ParamGroup)                                    // takes a group's step
 	sparse   func(g *ParamGroup, p, grad *Tensor, st func() *State) // the step with a sparse gradient; nil: refused
-	added    func(g *ParamGroup)                                    // makes the state of a new group's parameters; nil: it is made by their first step
-	ownSizes bool                                                   // the state's tensors have other shapes than the parameters
-	numbers  []tensor.Value                                         // scratch memory of a step
+	// makes the state of a new group's parameters; nil: it is made by their first step
+	added func(g *ParamGroup)
+	// the state's tensors have other shapes than the parameters
+	ownSizes bool
+	numbers  []tensor.Value // scratch memory of a step
 
 	stepping atomic.Bool // Step runs
 	updating atomic.Bool // the part of Step between the hooks runs

@@ -50,7 +50,8 @@ func NewSparseAdamGroups(groups []Group, lr float64, opts ...SparseAdamOptions) 
 	a.added = func(g *ParamGroup) {
 		for i, p := range g.Params {
 			if p.IsSparse() {
-				tensor.Fail(tensor.ErrType, "Sparse params at indices [%d]: SparseAdam requires dense parameter tensors", i)
+				tensor.Fail(tensor.ErrType,
+					"Sparse params at indices [%d]: SparseAdam requires dense parameter tensors", i)
 			}
 		}
 	}

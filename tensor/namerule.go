@@ -60,16 +60,18 @@ func (c *Ctx) toWrite() (out []*Tensor) {
 }
 
 func (c *Ctx) refuseNames() {
-	c.FailHint(ErrNotImpl, "in Go: x.RenameNone()", "%s is not yet supported with named tensors. Please drop names via "+
-		"`tensor = tensor.rename(None)`, call the op with an unnamed tensor, and set names on the result of the "+
-		"operation.", c.op.full)
+	c.FailHint(ErrNotImpl, "in Go: x.RenameNone()",
+		"%s is not yet supported with named tensors. Please drop names via "+
+			"`tensor = tensor.rename(None)`, call the op with an unnamed tensor, and set names on the result of the "+
+			"operation.", c.op.full)
 }
 
 // checkGivenNames refuses to write results with some names to a tensor with others.
 func checkGivenNames(g *Tensor, names []string) {
 	if g.flags&flagNamed != 0 && slices.ContainsFunc(names, hasName) && !slices.Equal(g.ag.names, names) {
-		Fail(ErrValue, "Name mismatch: specified out tensor with names %s are not the same as the computed output names "+
-			"%s. Please rename the out tensor's dims with `Tensor.rename`.", NamesString(g.ag.names), NamesString(names))
+		Fail(ErrValue, "Name mismatch: specified out tensor with names %s are not the same as the computed output "+
+			"names %s. Please rename the out tensor's dims with `Tensor.rename`.", NamesString(g.ag.names),
+			NamesString(names))
 	}
 }
 
@@ -149,7 +151,8 @@ func UnifyNames(a, b []string, doing string) []string {
 		case x == "":
 			out[i] = y
 		default:
-			Fail(ErrValue, "Error when attempting to %s dims %s and dims %s: dim %s and dim %s are at the same position "+
+			Fail(ErrValue, "Error when attempting to %s dims %s and dims %s: dim %s and dim %s are at the same "+
+				"position "+
 				"from the right but do not match.", doing, NamesString(a), NamesString(b), nameString(x), nameString(y))
 		}
 		for _, m := range []struct {
@@ -157,7 +160,8 @@ func UnifyNames(a, b []string, doing string) []string {
 			in, missing []string
 		}{{x, a, b}, {y, b, a}} {
 			if m.name != "" && (x == "" || y == "") && slices.Contains(m.missing, m.name) {
-				Fail(ErrValue, "Misaligned dims when attempting to %s dims %s and dims %s: dim %s appears in a different "+
+				Fail(ErrValue, "Misaligned dims when attempting to %s dims %s and dims %s: dim %s appears in a "+
+					"different "+
 					"position from the right across both lists.", doing, NamesString(m.in), NamesString(m.missing),
 					nameString(m.name))
 			}

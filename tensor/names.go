@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// This file gives names to dimensions, as PyTorch's named tensors have them (https://pytorch.org/docs/1.13/named_tensor.html;
-// releases from 2.5 on have none). Names are among the extras that few tensors have. A call looks for them with the same
-// test as for sparse tensors: with a named argument, Ctx.Run works out the names of the results by the operator's rule,
-// has the operator run as if there were no names, and sets them. The "" among names is PyTorch's None, a dimension
-// without a name; in arguments "..." is an ellipsis.
+// This file gives names to dimensions, as PyTorch's named tensors have them
+// (https://pytorch.org/docs/1.13/named_tensor.html; releases from 2.5 on have none). Names are among the extras that
+// few tensors have. A call looks for them with the same test as for sparse tensors: with a named argument, Ctx.Run
+// works out the names of the results by the operator's rule, has the operator run as if there were no names, and sets
+// them. The "" among names is PyTorch's None, a dimension without a name; in arguments "..." is an ellipsis.
 
 // Ellipsis stands for the dimensions that a list of names leaves out.
 const Ellipsis = "..."
@@ -146,8 +146,8 @@ func checkNames(names []string, n int) {
 		}
 	}
 	if len(names) != n {
-		Fail(ErrValue, "Number of names (%d) and number of dimensions in tensor (%d) do not match. Attempted to create a "+
-			"tensor with names %s", len(names), n, NamesString(names))
+		Fail(ErrValue, "Number of names (%d) and number of dimensions in tensor (%d) do not match. Attempted to "+
+			"create a tensor with names %s", len(names), n, NamesString(names))
 	}
 	for i, name := range names {
 		if name != "" && slices.Contains(names[:i], name) {
@@ -189,7 +189,7 @@ func (t *Tensor) between(i, rest int) []string {
 // withoutNames runs f with operators that do not look for names.
 func withoutNames(f func()) { with(func(m *mode) { m.noNames = true }, f) }
 
-// view is a view of t with the given names, made by f without names.
+// viewNamed gives the view of t that f makes, without names while it runs, the given names.
 func (t *Tensor) viewNamed(names []string, f func() *Tensor) (v *Tensor) {
 	withoutNames(func() { v = f() })
 	if v == t {
@@ -199,9 +199,9 @@ func (t *Tensor) viewNamed(names []string, f func() *Tensor) (v *Tensor) {
 	return v
 }
 
-// Rename returns a view of t with other names, "" for none; without arguments, or with one nil list, a mistake in
-// number is an error. "..." stands for the names that t has there. RenameNone removes all names.
-// https://pytorch.org/docs/1.13/generated/torch.Tensor.rename.html
+// Rename returns a view of t with other names, one for each dimension, "" for none. "..." stands for the names that t
+// has there. [Tensor.RenameNone] removes all names.
+// https://pytorch.org/docs/1.13/named_tensor.html#torch.Tensor.rename
 func (t *Tensor) Rename(names ...string) *Tensor {
 	t.mustHaveMemory("Tensor.Rename")
 	names = fillEllipsis("rename", names, t.between)
@@ -228,7 +228,8 @@ func (t *Tensor) RenameMap(m map[string]string) *Tensor {
 	for _, k := range keys {
 		i := slices.Index(old, k)
 		if i < 0 || k == "" {
-			Fail(ErrValue, "rename: Tried to rename dim %s to dim %s in Tensor[%s] but dim %s does not exist", nameString(k),
+			Fail(ErrValue, "rename: Tried to rename dim %s to dim %s in Tensor[%s] but dim %s does not exist",
+				nameString(k),
 				m[k], tupleOfNames(old), nameString(k))
 		}
 		names[i] = m[k]

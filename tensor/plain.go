@@ -38,8 +38,8 @@ func plainMode() (*mode, bool) {
 
 // isPlain reports that t is an operand of a plain call.
 func (t *Tensor) isPlain() bool {
-	return (t.dt == Float32 || t.dt == Float64) && t.flags&flagRare == 0 && uint(t.numel-1) < plainMax && t.dev.Type == CPUDevice &&
-		t.canonical()
+	return (t.dt == Float32 || t.dt == Float64) && t.flags&flagRare == 0 && uint(t.numel-1) < plainMax &&
+		t.dev.Type == CPUDevice && t.canonical()
 }
 
 // plain1 calls a unary operator; nil means that the call is not plain.

@@ -25,7 +25,7 @@ func init() {
 		}
 		return m
 	}
-	reg("Tensor::rename(Tensor self, str[]? names, *, Any? rename_map=None) -> Tensor",
+	reg("Tensor::rename(Tensor self, str[]? names=None, *, Any? rename_map=None) -> Tensor",
 		"is a view with other names; None removes them.", func(c *Ctx) {
 			switch m := rename(c); {
 			case m != nil:
@@ -36,7 +36,7 @@ func init() {
 				c.Return(c.T(0).RenameNone())
 			}
 		})
-	reg("Tensor::rename_(Tensor(a!) self, str[]? names, *, Any? rename_map=None) -> Tensor(a!)",
+	reg("Tensor::rename_(Tensor(a!) self, str[]? names=None, *, Any? rename_map=None) -> Tensor(a!)",
 		"sets the names; None removes them.", func(c *Ctx) {
 			x := c.T(0)
 			switch m := rename(c); {
@@ -61,7 +61,8 @@ func init() {
 		func(c *Ctx) { c.ReturnValue(tensor.BoolValue(c.T(0).HasNames())) })
 	for _, ns := range []string{"Tensor", "torch"} {
 		reg(ns+"::flatten.DimnameList(Tensor self, Dimname[] dims, Dimname out_dim) -> Tensor",
-			"joins neighbouring dimensions to one.", func(c *Ctx) { c.Return(c.T(0).FlattenNamed(c.Strs(1), c.Str(2))) })
+			"joins neighbouring dimensions to one.",
+			func(c *Ctx) { c.Return(c.T(0).FlattenNamed(c.Strs(1), c.Str(2))) })
 		reg(ns+"::flatten.using_names(Tensor self, Dimname start_dim, Dimname end_dim, Dimname out_dim) -> Tensor",
 			"joins the dimensions from one to another.", func(c *Ctx) {
 				x := c.T(0)
@@ -97,7 +98,8 @@ func init() {
 		if name == "empty" {
 			name = "empty.memory_format"
 		}
-		reg("torch::"+f+", ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+		reg("torch::"+f+", ScalarType? dtype=None, Layout? layout=None, Device? device=None, "+
+			"bool? pin_memory=None) -> Tensor",
 			"is "+name+" with names of dimensions.", func(c *Ctx) {
 				var args []any
 				at := c.Op().Sch.Index("names")
@@ -124,7 +126,8 @@ func pairs(c *Ctx) (names []string, sizes []int) {
 		names, sizes = append(names, p[0].X.(string)), append(sizes, int(p[1].N))
 	}
 	if !ok {
-		c.Fail(tensor.ErrType, "unflatten(): namedshape must list pairs of a name and a size, as in (('A', 2), ('B', 3))")
+		c.Fail(tensor.ErrType, "unflatten(): namedshape must list pairs of a name and a size, as in (('A', 2), ('B', "+
+			"3))")
 	}
 	return names, sizes
 }

@@ -45,7 +45,7 @@ func TestResults(t *testing.T) {
 			"['N', 'A', 'B']"},
 		{"add", x.Add(torch.Ones([]int{4}).Rename("H")), "['N', 'C', 'H']"},
 		{"add unnamed", torch.Ones([]int{2, 3, 4}).Add(x), "['N', 'C', 'H']"},
-		{"number", x.AddScalar(1).Relu(), "['N', 'C', 'H']"},
+		{"number", x.AddScalar(1).ReLU(), "['N', 'C', 'H']"},
 		{"sum", x.SumDim(x.DimsOf("C")), "['N', 'H']"},
 		{"keepdim", x.SumDim(x.DimsOf("C"), torch.SumDimOptions{KeepDim: true}), "['N', 'C', 'H']"},
 		{"all", x.Sum(), "[]"},
@@ -127,7 +127,8 @@ func TestRefusals(t *testing.T) {
 		{"unflatten: Provided sizes [2, 2] don't multiply up to the size of dim 1 ('C': 3) in Tensor['N', 'C']",
 			func() { x.UnflattenNamed("C", []string{"A", "B"}, []int{2, 2}) }},
 		{"don't multiply up", func() { x.UnflattenNamed("C", []string{"A", "B", "D"}, []int{1 << 62, 4, -1}) }},
-		{"Error when attempting to broadcast dims ['N', 'C'] and dims ['A']: dim 'C' and dim 'A' are at the same position " +
+		{"Error when attempting to broadcast dims ['N', 'C'] and dims ['A']: dim 'C' and dim 'A' are at the same " +
+			"position " +
 			"from the right but do not match.", func() { x.Add(torch.Ones([]int{3}).Rename("A")) }},
 		{"Misaligned dims when attempting to broadcast dims [None, 'C'] and dims ['C', None]: dim 'C' appears in a " +
 			"different position from the right across both lists.",

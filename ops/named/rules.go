@@ -9,8 +9,8 @@ import (
 )
 
 // The rules by which operators pass names on, as PyTorch has them:
-// https://pytorch.org/docs/1.13/name_inference.html. Operators that compute element by element and reductions need none,
-// see tensor.RegisterNameRule.
+// https://pytorch.org/docs/1.13/name_inference.html. Operators that compute element by element and reductions need
+// none, see tensor.RegisterNameRule.
 func init() {
 	keep := func(names ...string) { tensor.RegisterNameRule(tensor.KeptNames, names...) }
 	keep("aten::clone", "aten::detach", "aten::alias", "aten::_to_copy", "aten::contiguous",
@@ -128,7 +128,8 @@ func productNames(a, b []string) []string {
 		out = append(out, b[len(b)-1])
 	}
 	if len(a) >= 2 && len(b) >= 2 && a[len(a)-2] != "" && a[len(a)-2] == b[len(b)-1] {
-		tensor.Fail(tensor.ErrValue, "Matrix multiplying Tensor%s with Tensor%s would produce output tensor with duplicate "+
+		tensor.Fail(tensor.ErrValue, "Matrix multiplying Tensor%s with Tensor%s would produce output tensor with "+
+			"duplicate "+
 			"names %s. Please rename the input tensors with `Tensor.rename` to prevent this.", tensor.NamesString(a),
 			tensor.NamesString(b), tensor.NamesString(out))
 	}
@@ -148,7 +149,8 @@ func batchNames(a, b []string) []string {
 		case i < 0 || x[i] == "":
 			*n = y[j]
 		default:
-			tensor.Fail(tensor.ErrValue, "matmul: Expected %s to match %s but they do not match.", place(a, i), place(b, j))
+			tensor.Fail(tensor.ErrValue, "matmul: Expected %s to match %s but they do not match.", place(a, i),
+				place(b, j))
 		}
 	}
 	return out

@@ -174,8 +174,8 @@ func init() {
 		self, src := c.T(0), c.T(1)
 		sameShape(c, self, src)
 		if !self.IsSparse() || !src.IsSparse() {
-			c.Fail(tensor.ErrNotImpl, "copy_() between dense and sparse Tensors is not implemented! Found self type = %s "+
-				"and src type = %s", self.Layout(), src.Layout())
+			c.Fail(tensor.ErrNotImpl, "copy_() between dense and sparse Tensors is not implemented! Found self type "+
+				"= %s and src type = %s", self.Layout(), src.Layout())
 		}
 		tensor.SetSparse(self, with(src, call1("aten::to.dtype", values(src), self.DType(), false, true)))
 		c.SetOut(0, self)
@@ -213,8 +213,8 @@ func init() {
 	tensor.RegisterSparse("aten::t", func(c *Ctx) {
 		n := len(dims(c.T(0)))
 		if n > 2 || c.T(0).Dim() > n {
-			c.Fail(tensor.ErrShape, "t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got %d sparse and "+
-				"%d dense dimensions", n, c.T(0).Dim()-n)
+			c.Fail(tensor.ErrShape, "t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got %d sparse "+
+				"and %d dense dimensions", n, c.T(0).Dim()-n)
 		}
 		if n < 2 {
 			c.SetOut(0, c.T(0).Detach())
@@ -234,8 +234,8 @@ func permute(c *Ctx, perm []int) {
 		shape[i] = x.Size(d)
 		switch {
 		case i < n != (d < n):
-			c.Fail(tensor.ErrNotImpl, "permute(sparse_coo): dimensions %v move between the %d sparse ones and the dense "+
-				"ones, which is not supported", perm, n)
+			c.Fail(tensor.ErrNotImpl, "permute(sparse_coo): dimensions %v move between the %d sparse ones and the "+
+				"dense ones, which is not supported", perm, n)
 		case i < n:
 			rows[i] = int64(d)
 		default:
@@ -249,6 +249,6 @@ func permute(c *Ctx, perm []int) {
 // empty is a sparse tensor like x without elements.
 func empty(x *T) *T {
 	ix, v, _ := tensor.SparseParts(x)
-	return tensor.NewSparse(ix.NewEmpty([]int{ix.Size(0), 0}), v.NewEmpty(append([]int{0}, v.Shape()[1:]...)), x.Shape(),
-		true, true)
+	return tensor.NewSparse(ix.NewEmpty([]int{ix.Size(0), 0}), v.NewEmpty(append([]int{0}, v.Shape()[1:]...)),
+		x.Shape(), true, true)
 }

@@ -87,8 +87,8 @@ func init() {
 			wrongLayout(c)
 		}
 		if !tensor.SameShape(x.Shape(), m.Shape()) {
-			c.Fail(tensor.ErrShape, "sparse_mask(): operands have incompatible sizes; self has size %s but mask has size "+
-				"%s", tensor.ShapeString(x.Shape()), tensor.ShapeString(m.Shape()))
+			c.Fail(tensor.ErrShape, "sparse_mask(): operands have incompatible sizes; self has size %s but mask has "+
+				"size %s", tensor.ShapeString(x.Shape()), tensor.ShapeString(m.Shape()))
 		}
 		if x.IsSparse() {
 			x = dense(c, x)

@@ -114,10 +114,11 @@ func create(c *Ctx, ix, v *T, size []int, dt tensor.DType, sorted bool) *T {
 	sd, nnz := ix.Size(0), ix.Size(1)
 	switch {
 	case len(size) != sd+v.Dim()-1:
-		c.Fail(tensor.ErrShape, "'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = %d, sparse_dim = %d, "+
-			"dense_dim = %d", len(size), sd, v.Dim()-1)
+		c.Fail(tensor.ErrShape, "'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = %d, sparse_dim "+
+			"= %d, dense_dim = %d", len(size), sd, v.Dim()-1)
 	case v.Size(0) != nnz:
-		c.Fail(tensor.ErrShape, "indices and values must have same nnz, but got nnz from indices: %d, nnz from values: %d",
+		c.Fail(tensor.ErrShape, "indices and values must have same nnz, but got nnz from indices: %d, nnz from "+
+			"values: %d",
 			nnz, v.Size(0))
 	case !tensor.SameShape(v.Shape()[1:], size[sd:]):
 		c.Fail(tensor.ErrShape, "values has incorrect size, expected %s, got %s",

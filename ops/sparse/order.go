@@ -126,8 +126,9 @@ func coalesced(c *Ctx, x *T) *T {
 	return tensor.NewSparse(unflat(unique, sizes), sum, x.Shape(), true, true)
 }
 
-// merge joins two lists of keys as if both were sorted, a key that comes next in both becoming one, and gives the places
-// of their keys in the joint list. It is what PyTorch's sum of sparse tensors does to lists that may not be sorted:
+// merge joins two lists of keys as if both were sorted, a key that comes next in both becoming one, and gives the
+// places of their keys in the joint list. It is what PyTorch's sum of sparse tensors does to lists that may not be
+// sorted:
 // https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/sparse/SparseTensorMath.cpp
 func merge(a, b []int64) (keys, toA, toB []int64) {
 	keys = make([]int64, 0, len(a)+len(b))

@@ -48,7 +48,8 @@ func init() {
 		Save: "self",
 		VJP: func(c *Ctx, g *T) []*T {
 			x := c.T(0)
-			return []*T{call1("aten::sparse_coo_tensor.indices_size", call1("aten::indices", x), g, x.Shape(), nil, nil, nil, nil,
+			return []*T{call1("aten::sparse_coo_tensor.indices_size", call1("aten::indices", x), g, x.Shape(), nil, nil,
+				nil, nil,
 				true)}
 		},
 	}, func(c *Ctx) {

@@ -108,7 +108,8 @@ func TestRefusals(t *testing.T) {
 		{"found index 3", func() { torch.SparseCOOTensor(at(0, 3), torch.Ones([]int{2}), []int{3}) }},
 		{"found index -1", func() { torch.SparseCOOTensor(at(0, -1), torch.Ones([]int{2}), []int{3}) }},
 		{"must have same nnz", func() { torch.SparseCOOTensor(at(0, 1), torch.Ones([]int{3}), []int{3}) }},
-		{"len(size) == sparse_dim + dense_dim", func() { torch.SparseCOOTensor(at(0), torch.Ones([]int{1}), []int{3, 4}) }},
+		{"len(size) == sparse_dim + dense_dim",
+			func() { torch.SparseCOOTensor(at(0), torch.Ones([]int{1}), []int{3, 4}) }},
 		{"values has incorrect size, expected [1, 5], got [1, 4]",
 			func() { torch.SparseCOOTensor(at(0), torch.Ones([]int{1, 4}), []int{3, 5}) }},
 		{"integer multiplication overflow", func() {
@@ -161,7 +162,8 @@ func TestEmbeddingGradient(t *testing.T) {
 	weights := torch.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
 	forms := map[string]func(sparse bool) *T{
 		"embedding": func(sparse bool) *T {
-			m := nn.NewEmbedding(6, 4, nn.EmbeddingOptions{Sparse: sparse, Weight: w.Clone(), PaddingIdx: torch.Some(0)})
+			m := nn.NewEmbedding(6, 4, nn.EmbeddingOptions{Sparse: sparse, Weight: w.Clone(),
+				PaddingIdx: torch.Some(0)})
 			m.Forward(ix).Backward(torch.BackwardOptions{Gradient: g})
 			return m.Weight.Grad()
 		},
@@ -202,8 +204,8 @@ func TestEmbeddingGradient(t *testing.T) {
 	}
 }
 
-// Sparse gradients are listed one after the other; with a dense one they become dense. All of it also inside Tidy, which
-// frees what the pass made but not the gradients.
+// Sparse gradients are listed one after the other; with a dense one they become dense. All of it also inside Tidy,
+// which frees what the pass made but not the gradients.
 func TestAccumulation(t *testing.T) {
 	for _, tidy := range []bool{false, true} {
 		m := nn.NewEmbedding(6, 2, nn.EmbeddingOptions{Sparse: true})
@@ -227,7 +229,8 @@ func TestAccumulation(t *testing.T) {
 			x := torch.FromSlice([]int64{1, 3})
 			m.Forward(x).Add(m.Forward(x).MulScalar(2)).Sum().Backward()
 		})
-		if g := m.Weight.Grad(); !g.IsSparse() || !slices.Equal(list(g), []float32{0, 0, 3, 3, 0, 0, 3, 3, 0, 0, 0, 0}) {
+		if g := m.Weight.Grad(); !g.IsSparse() ||
+			!slices.Equal(list(g), []float32{0, 0, 3, 3, 0, 0, 3, 3, 0, 0, 0, 0}) {
 			t.Errorf("twice in a pass (tidy: %v): %v", tidy, g)
 		}
 		in(func() { m.Weight.Sum().Backward() })
@@ -360,7 +363,8 @@ func TestPrint(t *testing.T) {
 	}{
 		{sample(), "tensor(indices=tensor([[1, 0, 1, 1],\n                       [2, 2, 0, 2]]),\n" +
 			"       values=tensor([5., 3., 4., 7.]),\n       size=(2, 3), nnz=4, layout=torch.sparse_coo)"},
-		{torch.SparseCOOTensor(torch.Zeros([]int{1, 0}, torch.ZerosOptions{DType: torch.Int64}), torch.Zeros([]int{0, 2}),
+		{torch.SparseCOOTensor(torch.Zeros([]int{1, 0}, torch.ZerosOptions{DType: torch.Int64}),
+			torch.Zeros([]int{0, 2}),
 			[]int{5, 2}), "tensor(indices=tensor([], size=(1, 0)),\n       values=tensor([], size=(0, 2)),\n" +
 			"       size=(5, 2), nnz=0, layout=torch.sparse_coo)"},
 		{sample().Double().SetRequiresGrad(true), "tensor(indices=tensor([[1, 0, 1, 1],\n" +
