@@ -81,7 +81,6 @@ var others = map[string]string{
 	"api.tsv":        "a list of names",
 	"checkpoint":     "no runner yet",
 	"graphs":         "modcheck compares names with the programs of torch.export; none of the formats is loaded yet",
-	"named":          "no named tensors",
 	"promotion.json": "ops/pointwise",
 	"quantization":   "no quantized tensors",
 	"schemas.tsv":    "ops/all",

@@ -47,8 +47,7 @@ var overloads = []struct{ schema, of string }{
 		"nanmedian.dim"},
 	{"norm.names_ScalarOpt_dim(Tensor self, Scalar? p, Dimname[1] dim, bool keepdim=False) -> Tensor",
 		"norm.ScalarOpt_dim"},
-	{"norm.names_ScalarOpt_dim_dtype(Tensor self, Scalar? p, Dimname[1] dim, bool keepdim, *, " +
-		"ScalarType dtype) -> Tensor",
+	{"norm.names_ScalarOpt_dim_dtype(Tensor self, Scalar? p, Dimname[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor",
 		"norm.ScalarOpt_dim_dtype"},
 	{"prod.dim_Dimname(Tensor self, Dimname dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
 		"prod.dim_int"},
@@ -59,8 +58,7 @@ var overloads = []struct{ schema, of string }{
 	{"size.Dimname(Tensor self, Dimname dim) -> int", "size.int"},
 	{"softmax.Dimname(Tensor self, Dimname dim, ScalarType? dtype=None) -> Tensor", "softmax.int"},
 	{"sort.dimname(Tensor self, Dimname dim, bool descending=False) -> (Tensor values, Tensor indices)", "sort"},
-	{"sort.dimname_stable(Tensor self, *, bool? stable, Dimname dim, bool descending=False) -> (Tensor values, " +
-		"Tensor indices)",
+	{"sort.dimname_stable(Tensor self, *, bool? stable, Dimname dim, bool descending=False) -> (Tensor values, Tensor indices)",
 		"sort.stable"},
 	{"squeeze.dimname(Tensor(a) self, Dimname dim) -> Tensor(a)", "squeeze.dim"},
 	{"std.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False) -> Tensor", "std.dim"},
@@ -68,8 +66,7 @@ var overloads = []struct{ schema, of string }{
 		"std.correction"},
 	{"std_mean.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
 		"std_mean.dim"},
-	{"std_mean.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, " +
-		"bool keepdim=False) -> (Tensor, Tensor)",
+	{"std_mean.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)",
 		"std_mean.correction"},
 	{"stride.Dimname(Tensor self, Dimname dim) -> int", "stride.int"},
 	{"sum.dim_DimnameList(Tensor self, Dimname[1] dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
@@ -81,8 +78,7 @@ var overloads = []struct{ schema, of string }{
 		"var.correction"},
 	{"var_mean.names_dim(Tensor self, Dimname[1] dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
 		"var_mean.dim"},
-	{"var_mean.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, " +
-		"bool keepdim=False) -> (Tensor, Tensor)",
+	{"var_mean.correction_names(Tensor self, Dimname[1] dim, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)",
 		"var_mean.correction"},
 }
 
