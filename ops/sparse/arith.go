@@ -70,6 +70,10 @@ func add(sign int) func(c *Ctx) {
 		if alpha.K != tensor.KInt || alpha.I != 1 {
 			vb = call1("aten::mul.Scalar", vb, alpha.Value())
 		}
+		if ia.Size(1) == 0 {
+			setResult(c, tensor.NewSparse(ib.Clone(), vb.Clone(), a.Shape(), sb, true))
+			return
+		}
 		sizes := dims(a)
 		keys, ta, tb := merge(flat(ia, sizes), flat(ib, sizes))
 		v := va.NewZeros(append([]int{len(keys)}, va.Shape()[1:]...)).ToDType(dt)

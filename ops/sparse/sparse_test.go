@@ -61,6 +61,7 @@ func TestArithmetic(t *testing.T) {
 	}{
 		{"sparse + sparse", sample().Add(sample()), dense().MulScalar(2), true},
 		{"sparse - sparse", sample().Sub(sample(), torch.SubOptions{Alpha: 3}), dense().MulScalar(-2), true},
+		{"nothing + sparse", sample().ZerosLike().Add(sample()), dense(), true},
 		{"dense + sparse", ones.Add(sample(), torch.AddOptions{Alpha: 2}), ones.Add(dense().MulScalar(2)), false},
 		{"sparse * number", sample().MulScalar(2), dense().MulScalar(2), true},
 		{"sparse / number", sample().DivScalar(2), dense().DivScalar(2), true},
