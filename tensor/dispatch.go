@@ -116,6 +116,15 @@ func (c *Ctx) infer() {
 }
 
 func (c *Ctx) runKernel() {
+	if c.unusual && !c.op.Raw {
+		c.runSubstituted()
+		return
+	}
+	c.kernelOfDevice()
+}
+
+// kernelOfDevice runs the kernel of the device's backend.
+func (c *Ctx) kernelOfDevice() {
 	if c.dev.Type == CPUDevice && c.op.CPU != nil {
 		c.op.CPU(c)
 		return

@@ -188,7 +188,7 @@ func (t *Tensor) repr() string {
 		if !usual {
 			suffix("dtype=%s", t.dt)
 		}
-		h := HostCopy(t)
+		h := HostCopy(t.resolved())
 		p := newPrinter(h, o)
 		p.tensor(0, h.off, len(prefix))
 		body = p.b.String()
@@ -308,9 +308,6 @@ func (p *printer) complexAt(off int) complex128 {
 		c = complex128(at[complex64](p, off))
 	} else {
 		c = at[complex128](p, off)
-	}
-	if p.t.flags&flagConj != 0 {
-		c = complex(real(c), -imag(c))
 	}
 	return c
 }

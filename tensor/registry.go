@@ -70,6 +70,9 @@ type Def struct {
 	DataDependent bool
 	// CrossDevice allows tensors of several devices: the call runs where the first one is.
 	CrossDevice bool
+	// Raw says that the kernel takes tensors of every dtype, and minds their conjugate and negative bits: it copies
+	// elements with CopyRaw, or does not look at them.
+	Raw bool
 	// Elementwise allows an output to be the very memory of an input, and lays outputs out like the inputs.
 	Elementwise bool
 	// AMP is the autocast class.

@@ -77,7 +77,8 @@ const (
 	flagParam                          // an nn.Parameter
 	flagRetainGrad
 	flagKeep       // not freed by Tidy
-	flagConj       // lazily conjugated view
+	flagConj       // a view whose elements are the conjugates of those in memory (see bits.go)
+	flagNeg        // a view whose elements are those in memory with the other sign
 	flagOneOfMany  // a view from an operator with several, such as split
 	flagNoGradView // a view taken while nothing was recorded
 )
@@ -275,7 +276,7 @@ func storageLen(shape, stride []int) int {
 // Alias returns a new tensor over the same storage with another shape, strides (in elements, nil: contiguous) and
 // offset (in elements of the storage). It is a view of t: in-place changes to one are changes to the other.
 func Alias(t *Tensor, shape, stride []int, offset int) *Tensor {
-	v := &Tensor{st: t.st, ver: t.ver, off: offset, dt: t.dt, dev: t.dev}
+	v := &Tensor{st: t.st, ver: t.ver, off: offset, dt: t.dt, dev: t.dev, flags: t.flags & lazyBits}
 	v.setDims(shape, stride)
 	v.base = t
 	if t.base != nil {
@@ -623,6 +624,7 @@ func Data[T Element](t *Tensor) []T {
 		Fail(ErrShape, "Data: the tensor (shape %s, strides %s) is not contiguous: call Contiguous first",
 			ShapeString(t.shape), ShapeString(t.stride))
 	}
+	t.refuseLazy("Data")
 	if t.numel == 0 {
 		return []T{}
 	}

@@ -256,6 +256,9 @@ func (t *Tensor) Num() Num {
 	if t.numel != 1 {
 		Fail(ErrShape, "a Tensor with %d elements cannot be converted to Scalar", t.numel)
 	}
+	if t.flags&lazyBits != 0 {
+		return t.resolved().Num()
+	}
 	if t.dev.Type != CPUDevice {
 		if t.dev.Type == MetaDevice {
 			Fail(ErrDevice, "Tensor.item() cannot be called on meta tensors")
