@@ -32,6 +32,20 @@ const (
 	Complex128 = dtype.Complex128
 )
 
+// Element types that are made for storage: operators that copy elements take them, few compute with them (see
+// Def.Storage).
+const (
+	Uint16         = dtype.Uint16
+	Uint32         = dtype.Uint32
+	Uint64         = dtype.Uint64
+	Complex32      = dtype.Complex32
+	Float8E4M3FN   = dtype.Float8E4M3FN
+	Float8E5M2     = dtype.Float8E5M2
+	Float8E4M3FNUZ = dtype.Float8E4M3FNUZ
+	Float8E5M2FNUZ = dtype.Float8E5M2FNUZ
+	Float8E8M0FNU  = dtype.Float8E8M0FNU
+)
+
 // DeviceType names a kind of device.
 type DeviceType uint8
 
@@ -578,8 +592,8 @@ func (t *Tensor) IsDense() bool {
 
 // Element is a Go type that holds tensor elements. Float16 and BFloat16 hold the bits of 16-bit floats.
 type Element interface {
-	bool | uint8 | int8 | int16 | int32 | int64 | int | float32 | float64 | complex64 | complex128 | dtype.Float16Bits |
-		dtype.BFloat16Bits
+	bool | uint8 | int8 | int16 | int32 | int64 | int | uint16 | uint32 | uint64 | float32 | float64 | complex64 |
+		complex128 | dtype.Float16Bits | dtype.BFloat16Bits
 }
 
 // DTypeOf is the element type that a Go type stands for; int is Int64.
@@ -598,6 +612,12 @@ func DTypeOf[T Element]() DType {
 		return Int32
 	case int64, int:
 		return Int64
+	case uint16:
+		return Uint16
+	case uint32:
+		return Uint32
+	case uint64:
+		return Uint64
 	case float32:
 		return Float32
 	case float64:

@@ -35,7 +35,7 @@ func init() {
 		View: func(c *Ctx) *T {
 			t := c.T(0)
 			dt := t.DType()
-			if dt != tensor.Float32 && dt != tensor.Float64 {
+			if dt != tensor.Float16 && dt != tensor.Float32 && dt != tensor.Float64 {
 				c.Fail(tensor.ErrDType, "view_as_complex is only supported for half, float and double tensors, but "+
 					"got a tensor of scalar type: %s", dt.ClassName())
 			}
@@ -88,6 +88,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "complex(Tensor real, Tensor imag) -> Tensor", Doc: "puts complex numbers together.", Out: true,
 		Elementwise: true,
+		Storage:     tensor.TakesComplexHalf,
 		Infer:       func(c *Ctx) { complexInfer(c, "real", "imag") },
 		CPU: func(c *Ctx) {
 			if out := c.Out(0); out.DType() == tensor.Complex64 {

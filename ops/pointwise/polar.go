@@ -37,7 +37,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "polar(Tensor abs, Tensor angle) -> Tensor", Doc: "makes complex numbers of magnitude and angle.",
-		Out: true, Elementwise: true,
+		Out: true, Elementwise: true, Storage: tensor.TakesComplexHalf,
 		Infer: func(c *Ctx) { complexInfer(c, "abs", "angle") },
 		CPU: func(c *Ctx) {
 			out := c.Out(0)
