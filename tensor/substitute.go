@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/gotorch-dev/torch/internal/dtype"
 )
 
 // This file stands between the dispatcher and kernels that do not know some kind of tensor. A kernel sees tensors
@@ -24,25 +26,27 @@ const (
 	// TakesUnsigned is for uint16, uint32 and uint64, which the kernel sees as int32 and int64. Floating-point results
 	// are computed from floating-point arguments.
 	TakesUnsigned StorageClass = 1 << iota
-	// TakesFloat8 is for the 8-bit floats, which the kernel sees as float32. Its results are rounded.
+	// TakesFloat8 is for the 8-bit floats but float8_e8m0fnu, which the kernel sees as float32. Its results are rounded.
 	TakesFloat8
 	// TakesComplexHalf is for complex32, which the kernel sees as complex64. Its results are rounded.
 	TakesComplexHalf
 	// Moves is for an operator that moves elements or compares their bits: the kernel sees integers of their size in
 	// the same memory.
 	Moves
+	// TakesScales is for float8_e8m0fnu, which has powers of two only.
+	TakesScales
 	// Orders is for an operator that compares by size: the kernel sees uint64 as int64 less half the range, which has
 	// the same order.
 	Orders
 	// TakesStorage is for all types.
-	TakesStorage = TakesUnsigned | TakesFloat8 | TakesComplexHalf
+	TakesStorage = TakesUnsigned | TakesFloat8 | TakesScales | TakesComplexHalf
 )
 
 // storageClasses has what RegisterStorage was told, by name.
 var storageClasses sync.Map
 
-// RegisterStorage sets Def.Storage of all overloads of operators, by their names without the namespace aten, for a family
-// that lists them in one place.
+// RegisterStorage sets Def.Storage of operators for a family that lists them in one place: names without the namespace
+// aten, with an overload or for all overloads.
 func RegisterStorage(class StorageClass, names ...string) {
 	for _, n := range names {
 		old, _ := storageClasses.Load("aten::" + n)
@@ -53,10 +57,14 @@ func RegisterStorage(class StorageClass, names ...string) {
 
 // storage is the class of an operator.
 func (o *Op) storage() StorageClass {
+	class := o.Storage
 	name, _, _ := strings.Cut(o.def, ".")
-	listed, _ := storageClasses.Load(name)
-	class, _ := listed.(StorageClass)
-	return class | o.Storage
+	for _, n := range [...]string{name, o.def} {
+		if listed, ok := storageClasses.Load(n); ok {
+			class |= listed.(StorageClass)
+		}
+	}
+	return class
 }
 
 // seenAs is the type that a kernel of this class sees instead of dt; Invalid where it does not take dt.
@@ -65,6 +73,8 @@ func (s StorageClass) seenAs(dt DType) DType {
 	switch {
 	case dt.IsWideUnsigned():
 		need = TakesUnsigned
+	case dt == Float8E8M0FNU:
+		need = TakesScales
 	case dt.IsFloat8():
 		need = TakesFloat8
 	}
@@ -86,7 +96,7 @@ type substitution struct {
 
 // of is what the kernel sees in place of t. Contents that nobody reads are not copied.
 func (s *substitution) of(t *Tensor, read bool) *Tensor {
-	if t == nil || !t.unusual() {
+	if t == nil || !t.unusual() || s.seenType(t.dt) == 0 {
 		return t
 	}
 	if i := slices.Index(s.real, t); i >= 0 {
@@ -147,14 +157,19 @@ func (s *substitution) list(l []*Tensor, read bool) []*Tensor {
 
 // runSubstituted runs the kernel with substitutes for the tensors that it does not know.
 func (c *Ctx) runSubstituted() {
-	s := substitution{class: c.op.storage()}
-	c.checkStorage(s.class)
-	if len(c.outs) > 0 && c.outs[0].dt.IsFloat() && !c.outs[0].dt.IsStorage() && s.class&Moves == 0 {
-		s.wide = c.outs[0].dt
+	s := substitution{class: c.storageClass()}
+	if s.class&Moves != 0 && !c.onlyMoves() {
+		s.class &^= Moves
+	}
+	if s.class&Moves == 0 {
+		s.wide = c.floatOf()
 	}
 	args, given := c.args, c.given
 	c.args = slices.Clone(args)
 	for i := range c.args {
+		if c.isOutArg(i) {
+			continue
+		}
 		switch v := &c.args[i]; v.K {
 		case KTensor:
 			v.T = s.of(v.T, true)
@@ -209,27 +224,95 @@ func (s *substitution) realType(t *Tensor, dt DType) *Tensor {
 	return DenseAs(s.shifted(t, dt), dt)
 }
 
-// checkStorage refuses tensors of types that the operator's class does not take.
-func (c *Ctx) checkStorage(class StorageClass) {
-	see := func(t *Tensor) {
-		if t != nil && t.dt.IsStorage() && class.seenAs(t.dt) == 0 {
-			c.FailDType(ErrNotImpl, c.op.Sch.Name, t.dt)
-		}
-	}
+// isOutArg reports that argument i is the tensor that a result is to be written to, which may have any type: results
+// are converted.
+func (c *Ctx) isOutArg(i int) bool {
+	p := &c.op.Sch.Params[i]
+	return p.Writes && p.KwOnly
+}
+
+// each calls f for the tensors that the kernel reads and writes.
+func (c *Ctx) each(f func(t *Tensor)) {
 	for i := range c.args {
-		see(c.args[i].T)
-		if l, ok := c.args[i].X.([]*Tensor); ok {
+		if v := &c.args[i]; v.T != nil && !c.isOutArg(i) {
+			f(v.T)
+		} else if l, ok := v.X.([]*Tensor); ok {
 			for _, t := range l {
-				see(t)
+				if t != nil {
+					f(t)
+				}
 			}
 		}
 	}
-	for _, t := range c.given {
-		see(t)
-	}
 	for _, t := range c.outs {
-		see(t)
+		f(t)
 	}
+}
+
+// storageClass is the operator's class for this call. Elementwise operators convert their arguments to a common type
+// first, so that unsigned integers and complex32 are welcome where another argument, or for integers the result, makes
+// that a type to compute in. It refuses tensors of the types that the operator does not take.
+func (c *Ctx) storageClass() StorageClass {
+	class := c.op.storage()
+	if c.op.Elementwise && len(c.outs) > 0 && !c.outs[0].dt.IsStorage() && class&Moves == 0 {
+		if c.floatOf() != 0 {
+			class |= TakesUnsigned
+		}
+		for i := range c.args {
+			if t := c.args[i].T; t != nil && t.dt.IsDifferentiable() && !t.dt.IsStorage() && !c.isOutArg(i) {
+				class |= TakesComplexHalf
+			}
+		}
+	}
+	c.each(func(t *Tensor) {
+		if t.dt.IsStorage() && class.seenAs(t.dt) == 0 {
+			c.FailDType(ErrNotImpl, c.op.Sch.Name, t.dt)
+		}
+	})
+	return class
+}
+
+// onlyMoves reports that an operator which moves elements has no others to convert: all are of the first result's type,
+// but for positions and masks.
+func (c *Ctx) onlyMoves() bool {
+	for i := range c.args {
+		if k := c.op.Sch.Params[i].Kind; c.args[i].isNumber() && (k == KScalar || k == KTensor) {
+			return false
+		}
+	}
+	var dt DType
+	if len(c.outs) > 0 {
+		dt = c.outs[0].dt
+	}
+	same := true
+	c.each(func(t *Tensor) {
+		switch {
+		case t.dt.IsStorage():
+			if dt == 0 {
+				dt = t.dt
+			}
+			same = same && t.dt == dt
+		default:
+			same = same && !t.dt.IsDifferentiable() && (len(t.shape) > 0 || t.dt == Bool || dt.IsWideUnsigned())
+		}
+	})
+	return same
+}
+
+// floatOf is the floating-point type that unsigned integers meet in a call, Invalid where they meet none.
+func (c *Ctx) floatOf() DType {
+	var dt DType
+	c.each(func(t *Tensor) {
+		if t.dt.IsFloat() && !t.dt.IsStorage() {
+			dt = dtype.Promote(dt, t.dt)
+		}
+	})
+	for i := range c.args {
+		if dt == 0 && c.args[i].K == KFloat && c.op.Sch.Params[i].Kind == KTensor {
+			dt = DefaultDType()
+		}
+	}
+	return dt
 }
 
 // writeBack copies what the kernel has written to t's substitute.
@@ -242,7 +325,15 @@ func (s *substitution) writeBack(t *Tensor) {
 	if !SameShape(t.shape, x.shape) {
 		t.resizeRaw(x.shape)
 	}
-	copyRaw(t, s.shifted(x, t.dt))
+	if s.class&Moves == 0 || t.dt == x.dt {
+		copyRaw(t, s.shifted(x, t.dt))
+		return
+	}
+	if x.st != t.st { // else the kernel has written to t's memory
+		v := &Tensor{st: x.st, ver: x.ver, off: x.off, dt: t.dt, dev: x.dev}
+		v.setDims(x.shape, x.stride)
+		copyRaw(t, v)
+	}
 }
 
 var opXor = slot("aten::bitwise_xor.Scalar")
@@ -262,9 +353,7 @@ func (s *substitution) shifted(x *Tensor, dt DType) *Tensor {
 
 // takesStorage reports that a tensor of the call has a type that is made for storage.
 func (c *Ctx) takesStorage() bool {
-	return slices.ContainsFunc(c.args, func(v Value) bool {
-		l, _ := v.X.([]*Tensor)
-		return v.T != nil && v.T.dt.IsStorage() ||
-			slices.ContainsFunc(l, func(t *Tensor) bool { return t != nil && t.dt.IsStorage() })
-	})
+	found := false
+	c.each(func(t *Tensor) { found = found || t.dt.IsStorage() })
+	return found
 }
