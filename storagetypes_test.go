@@ -94,7 +94,7 @@ func TestUnsigned(t *testing.T) {
 		got[1] != math.MaxUint64 || got[2] != 1<<63 || got[3] != 7 {
 		t.Error(got)
 	}
-	if got := torch.Data[uint64](x.ClampMax(1 << 62)); got[0] != 3 || got[1] != 1<<62 || got[2] != 1<<62 {
+	if got := torch.Data[uint64](x.ClampMaxScalar(1 << 62)); got[0] != 3 || got[1] != 1<<62 || got[2] != 1<<62 {
 		t.Error(got)
 	}
 	if got := torch.Data[uint64](x.Mul(x)); got[0] != 9 || got[1] != 1 || got[2] != 0 || got[3] != 49 {

@@ -35,10 +35,15 @@ func combine(higher, lower DType) DType {
 	case higher.IsComplex():
 		return higher
 	case higher.IsFloat():
+		if lower.IsComplex() && higher.IsFloat8() {
+			return promote(higher, lower)
+		}
 		if lower.IsComplex() {
 			return higher.Complex()
 		}
 		return higher
+	case higher.IsWideUnsigned() && lower.IsDifferentiable() && !lower.IsFloat8():
+		return lower
 	case higher == Bool || lower.IsFloat() || lower.IsComplex():
 		return promote(higher, lower)
 	case higher != 0:

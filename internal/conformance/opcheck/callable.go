@@ -58,7 +58,7 @@ var testHelpers = map[string]string{
 	"torch.testing._internal.common_methods_invocations.max_pool2d_backward": "lambda x, kernel_size, stride, padding, " +
 		"dilation, ceil_mode: torch.ops.aten.max_pool2d_with_indices_backward(torch.ones_like(" +
 		"torch.nn.functional.max_pool2d_with_indices(x, kernel_size, stride, padding, dilation, ceil_mode)[0]), x, " +
-		"kernel_size, stride, padding, dilation, ceil_mode, torch.nn.functional.max_pool2d_with_indices(x, kernel_size, " +
+		"kernel_size, stride || kernel_size, padding, dilation, ceil_mode, torch.nn.functional.max_pool2d_with_indices(x, kernel_size, " +
 		"stride, padding, dilation, ceil_mode)[1])",
 }
 
@@ -200,12 +200,12 @@ func (c *callable) eval(e ast.Expr, env, kwargs map[string]any) (any, error) {
 		return call(registryNames("torch.Tensor."+x.Sel.Name), []any{v}, nil)
 	case *ast.BinaryExpr:
 		a, err := c.eval(x.X, env, kwargs)
-		if err != nil {
-			return nil, err
+		if err != nil || x.Op == token.LOR && a != nil { // Python's a or b, where a may be None
+			return a, err
 		}
 		b, err := c.eval(x.Y, env, kwargs)
-		if err != nil {
-			return nil, err
+		if err != nil || x.Op == token.LOR {
+			return b, err
 		}
 		return call([]string{"aten::matmul"}, []any{a, b}, nil)
 	case *ast.SliceExpr:
