@@ -17,8 +17,8 @@ import (
 func (t *Tensor) unusual() bool { return t.flags&lazyBits != 0 || t.dt.IsStorage() }
 
 // StorageClass says which of the element types made for storage (uint16, uint32, uint64, the 8-bit floats, complex32)
-// an operator takes, and how its kernel, which does not know them, computes with them. PyTorch refuses them where it has
-// no kernel for them either.
+// an operator takes, and how its kernel, which does not know them, computes with them. PyTorch refuses them where it
+// has no kernel for them either.
 type StorageClass uint8
 
 // The classes may be added up.
@@ -26,7 +26,8 @@ const (
 	// TakesUnsigned is for uint16, uint32 and uint64, which the kernel sees as int32 and int64. Floating-point results
 	// are computed from floating-point arguments.
 	TakesUnsigned StorageClass = 1 << iota
-	// TakesFloat8 is for the 8-bit floats but float8_e8m0fnu, which the kernel sees as float32. Its results are rounded.
+	// TakesFloat8 is for the 8-bit floats but float8_e8m0fnu, which the kernel sees as float32. Its results are
+	// rounded.
 	TakesFloat8
 	// TakesComplexHalf is for complex32, which the kernel sees as complex64. Its results are rounded.
 	TakesComplexHalf

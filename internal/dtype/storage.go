@@ -105,8 +105,8 @@ func (f float8Format) decode(b uint8) float32 {
 	return float32(v)
 }
 
-// encode rounds to the nearest number, ties to even. What is too large becomes infinite, NaN in fnuz formats, and in the
-// others without infinity the largest number, as in PyTorch 2.15.
+// encode rounds to the nearest number, ties to even. What is too large becomes infinite, NaN in fnuz formats, and in
+// the others without infinity the largest number, as in PyTorch 2.15.
 func (f float8Format) encode(v float32) uint8 {
 	bits := math.Float32bits(v)
 	sign, m := uint8(bits>>24)&0x80, f.mantissa
@@ -157,8 +157,8 @@ func decodeE8M0(b uint8) float32 {
 	return math.Float32frombits(uint32(b) << 23)
 }
 
-// encodeE8M0 rounds to the nearest power of two by the bits of the mantissa, from the half on upwards; the numbers below
-// the smallest normal one only from above the half.
+// encodeE8M0 rounds to the nearest power of two by the bits of the mantissa, from the half on upwards; the numbers
+// below the smallest normal one only from above the half.
 func encodeE8M0(v float32) uint8 {
 	bits := math.Float32bits(v)
 	e, frac := bits>>23&0xff, bits&0x7fffff

@@ -58,8 +58,8 @@ var testHelpers = map[string]string{
 	"torch.testing._internal.common_methods_invocations.max_pool2d_backward": "lambda x, kernel_size, stride, padding, " +
 		"dilation, ceil_mode: torch.ops.aten.max_pool2d_with_indices_backward(torch.ones_like(" +
 		"torch.nn.functional.max_pool2d_with_indices(x, kernel_size, stride, padding, dilation, ceil_mode)[0]), x, " +
-		"kernel_size, stride || kernel_size, padding, dilation, ceil_mode, torch.nn.functional.max_pool2d_with_indices(x, kernel_size, " +
-		"stride, padding, dilation, ceil_mode)[1])",
+		"kernel_size, stride || kernel_size, padding, dilation, ceil_mode, " +
+		"torch.nn.functional.max_pool2d_with_indices(x, kernel_size, stride, padding, dilation, ceil_mode)[1])",
 }
 
 func parseCallable(s string) (*callable, error) {
