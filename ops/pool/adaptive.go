@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gotorch-dev/torch/internal/rng"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
