@@ -21,6 +21,9 @@ func init() {
 func viewDType(c *Ctx) *T {
 	t, dt := c.T(0), c.DType(1)
 	from := t.DType()
+	if !dt.Valid() {
+		c.Fail(tensor.ErrType, "view(): argument 'dtype' must be torch.dtype, not None")
+	}
 	if from == dt {
 		return tensor.Alias(t, t.Shape(), t.Strides(), t.StorageOffset())
 	}
