@@ -645,7 +645,7 @@ func (t *Tensor) Detach() *Tensor {
 	if b := t.batched(); b != nil {
 		return b.level.rewrap(b, b.phys.Detach())
 	}
-	d := &Tensor{st: t.st, ver: t.ver, off: t.off, dt: t.dt, dev: t.dev, flags: t.flags & (flagConj | flagRare)}
+	d := &Tensor{st: t.st, ver: t.ver, off: t.off, dt: t.dt, dev: t.dev, flags: t.flags & (lazyBits | flagRare)}
 	d.setDims(t.shape, t.stride)
 	if t.flags&flagRare != 0 {
 		d.shareRare(t)

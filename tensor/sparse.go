@@ -11,7 +11,7 @@ import (
 // as every Tensor, strides of zero, and a storage without memory; its indices and values are two ordinary tensors among
 // the extras that few tensors have. Operators that know sparse tensors have a kernel of their own for them
 // (RegisterSparse); composed operators run their bodies; all others refuse. A dense tensor pays one test of its flags
-// in each call. docs/adr/0009-sparse.md says why it is done this way.
+// in each call. docs/adr/0010-sparse.md says why it is done this way.
 
 // sparse is what a sparse tensor consists of. It is not changed, but for own: an in-place operator exchanges it as a
 // whole.

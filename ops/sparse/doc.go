@@ -9,5 +9,5 @@
 //	order.go     positions as single numbers, and sorting them
 //
 // A tensor of shape S has an int64 matrix of indices [sparse dimensions, nnz] and values [nnz, dense dimensions...];
-// see https://pytorch.org/docs/stable/sparse.html#sparse-coo-tensors and docs/adr/0009-sparse.md.
+// see https://pytorch.org/docs/stable/sparse.html#sparse-coo-tensors and docs/adr/0010-sparse.md.
 package sparse
