@@ -223,7 +223,7 @@ func emitGoBody(w *strings.Builder, b *Builder, ind, lane string) {
 				x = "-" + x
 			}
 			if wide {
-				p("%s := math.FMA(%s, %s, %s)", id, x, r(1), r(2))
+				p("%s := fma64(%s, %s, %s)", id, x, r(1), r(2))
 				break
 			}
 			// Spelt out, because the compiler does not inline a function of
