@@ -20,7 +20,7 @@ var former = map[string]string{
 	"ClampMax": "ClampMaxTensor", "ClampMaxInPlace": "ClampMaxTensorInPlace",
 	"ScatterScalar": "ScatterValue", "ScatterScalarInPlace": "ScatterValueInPlace",
 	"ScatterWithScalar": "ScatterValueWith", "ScatterWithScalarInPlace": "ScatterValueWithInPlace",
-	"WhereScalar": "torch.WhereScalarOther", "IsIn": "IsInTensor",
+	"WhereScalar": "torch.WhereScalarOther", "IsIn": "IsInTensor", "RMSNorm": "RmsNorm",
 }
 
 // emitFormer writes the deprecated alias of a function or method. The parameters are those of the function, without
