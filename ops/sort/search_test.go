@@ -1,6 +1,7 @@
 package sort_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/gotorch-dev/torch"
@@ -31,6 +32,19 @@ func TestSearchMixed(t *testing.T) {
 		got := torch.Searchsorted(c.bounds, c.values, torch.SearchsortedOptions{Right: c.right})
 		if n := torch.Data[int64](got)[0]; n != c.want {
 			t.Errorf("searchsorted of %s in %s, right %t: %d, expected %d", c.values, c.bounds, c.right, n, c.want)
+		}
+	}
+}
+
+// isin refuses what PyTorch refuses: a bool or a complex tensor on either side.
+func TestIsInDTypes(t *testing.T) {
+	good := torch.FromSlice([]float32{1, 2}, 2)
+	for _, dt := range []tensor.DType{tensor.Bool, tensor.Complex64, tensor.Complex128} {
+		bad := good.ToDType(dt)
+		for _, f := range []func(){func() { torch.IsIn(bad, good) }, func() { torch.IsIn(good, bad) }} {
+			if err := torch.Try(f); !errors.Is(err, tensor.ErrNotImpl) {
+				t.Errorf("isin with %v: %v", dt, err)
+			}
 		}
 	}
 }
