@@ -275,7 +275,7 @@ func (f *file) binary(x *ast.BinaryExpr) {
 		a, b := f.source(x.X), f.source(x.Y)
 		f.add(x.Pos(), x.End(), fmt.Sprintf("%s: %s becomes %s", f.short(x), x.Op, to),
 			func(id int, src string) string {
-				return fmt.Sprintf("(mutantOn(%d) && (%s %s %s) || !mutantOn(%d) && (%s))", id, a, to, b, id, src)
+				return fmt.Sprintf("(mutantOn(%d) && ((%s) %s (%s)) || !mutantOn(%d) && (%s))", id, a, to, b, id, src)
 			})
 		return
 	}
