@@ -307,7 +307,9 @@ func emitForm(d *def, s *tensor.Schema, name, doc string, out bool, src sources)
 			fmt.Fprintf(b, "\t}\n")
 		}
 		fmt.Fprintf(b, "\t%s\n}\n\n", do)
-		emitFormer(b, name, asMethod, params, names, ret, ownOptions)
+		if folder == "" { // the names of torch and Tensor: those of other packages have not changed
+			emitFormer(b, name, asMethod, params, names, ret, ownOptions)
+		}
 	}
 	if !method {
 		gen(src.of(folder), "tensor.", false, "")

@@ -182,20 +182,6 @@ func RMSNorm(input *tensor.Tensor, normalizedShape []int, opts ...RMSNormOptions
 	return c.Do1()
 }
 
-// RmsNormOptions are the optional arguments of RmsNorm.
-//
-// Deprecated: use [RMSNormOptions].
-type RmsNormOptions = RMSNormOptions
-
-// RmsNorm is the former name of [RMSNorm].
-//
-// Deprecated: use [RMSNorm].
-//
-//go:fix inline
-func RmsNorm(input *tensor.Tensor, normalizedShape []int, opts ...RMSNormOptions) *tensor.Tensor {
-	return RMSNorm(input, normalizedShape, opts...)
-}
-
 var slotLocalResponseNorm = tensor.Slot("F::local_response_norm")
 
 // LocalResponseNormOptions are the optional arguments of LocalResponseNorm; the zero value is PyTorch's default.
