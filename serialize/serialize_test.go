@@ -138,8 +138,10 @@ func TestViewBits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := tensor.Data[complex64](v.(*tensor.Tensor)); got[0] != c.want[0] || got[1] != c.want[1] {
-			t.Errorf("%v: got %v, expected %v", c.marks, got, c.want)
+		x := v.(*tensor.Tensor)
+		if got := tensor.Data[complex64](x.ResolveConj().ResolveNeg()); x.IsConj() != c.marks["conj"] ||
+			got[0] != c.want[0] || got[1] != c.want[1] {
+			t.Errorf("%v: got %v, conjugate bit %v, expected %v", c.marks, got, x.IsConj(), c.want)
 		}
 	}
 }
