@@ -79,6 +79,9 @@ type Def struct {
 	Storage StorageClass
 	// Elementwise allows an output to be the very memory of an input, and lays outputs out like the inputs.
 	Elementwise bool
+	// Draw says what the random numbers of an operator depend on; vmap has to know. An operator whose schema has a
+	// generator draws random numbers even where Draw is not set.
+	Draw Draw
 	// AMP is the autocast class.
 	AMP AMPClass
 	// Samples are arguments that tests, benchmarks and documentation run the operator with; a family may give them in a
@@ -89,6 +92,18 @@ type Def struct {
 	others *[maxDeviceTypes]func(c *Ctx) // kernels of backends other than the CPU, one table for all forms
 	sparse *sparseKernel                 // for sparse arguments, one for all forms
 }
+
+// Draw says what the random numbers that an operator draws depend on.
+type Draw uint8
+
+// What random numbers depend on.
+const (
+	// DrawByElements: on elements of the arguments, as the probabilities of bernoulli. An operator without a generator
+	// in its schema draws none.
+	DrawByElements Draw = iota
+	DrawByShape         // on shapes and numbers alone, as those of rand_like
+	DrawFactors         // on shapes and numbers alone; the first result is the first argument times them, as in dropout
+)
 
 // AMPClass says what autocast does with an operator's floating-point arguments.
 type AMPClass uint8

@@ -175,7 +175,6 @@ func init() {
 		Schema: "F::rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
 		Doc: "is x / sqrt(mean(x²) + eps) * weight, with the mean over the trailing dimensions normalizedShape, " +
 			"which weight's shape is; eps defaults to the dtype's machine epsilon." + site + "rms_norm.html",
-		Go:   "RMSNorm",
 		Body: func(c *Ctx) { c.Return(call(opRMSNorm, c.T(0), c.Ints(1), c.T(2), c.Value(3))[0]) },
 	})
 	pow, div := tensor.Slot("aten::pow.Tensor_Scalar"), tensor.Slot("aten::div.Tensor")
