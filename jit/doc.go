@@ -1,0 +1,2 @@
+// Package jit reads TorchScript.
+package jit
