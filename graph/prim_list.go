@@ -30,22 +30,42 @@ func position(i int64, n int) int {
 	return int(k)
 }
 
-// bounds are those of a slice as Python clamps them.
-func bounds(start, end tensor.Value, step int64, n int) (from, to int) {
-	at := func(v tensor.Value, def int64) int {
-		k := def
-		if v.K != tensor.KNone {
-			if k = v.N; k < 0 {
-				k += int64(n)
+// sliced calls f with the positions of a slice of n elements, as Python counts them.
+func sliced(start, end tensor.Value, step int64, n int, f func(i int)) {
+	if step == 0 {
+		tensor.Fail(tensor.ErrValue, "slice step cannot be zero")
+	}
+	low, high := int64(0), int64(n) // where start and end are cut
+	if step < 0 {
+		low, high = -1, int64(n)-1
+	}
+	at := func(v tensor.Value, def int64) int64 {
+		if v.K == tensor.KNone {
+			return def
+		}
+		k := v.N
+		if k < 0 {
+			k += int64(n)
+		}
+		return min(max(k, low), high)
+	}
+	from, to := at(start, low), at(end, high)
+	if step < 0 {
+		from, to = at(start, high), at(end, low)
+		for i := from; i > to; i += step {
+			f(int(i))
+			if i-to <= -step {
+				return
 			}
 		}
-		return int(min(max(k, 0), int64(n)))
+		return
 	}
-	if step < 1 {
-		tensor.Fail(tensor.ErrValue, "slice() step must be positive, got %d", step)
+	for i := from; i < to; i += step {
+		f(int(i))
+		if to-i <= step {
+			return
+		}
 	}
-	from, to = at(start, 0), at(end, int64(n))
-	return from, max(from, to)
 }
 
 func compare(a, b tensor.Value) int {
@@ -199,16 +219,8 @@ func init() {
 	})
 	Register("aten::slice.t(t[] l, int? start=None, int? end=None, int step=1) -> t[]", func(a []tensor.Value) tensor.Value {
 		l := list(a, 0)
-		step := a[3].N
-		from, to := bounds(a[1], a[2], step, len(l.Items))
 		out := &List{Elem: l.Elem, Items: []tensor.Value{}}
-		for i := from; i < to; {
-			out.Items = append(out.Items, l.Items[i])
-			if step >= int64(to-i) {
-				break
-			}
-			i += int(step)
-		}
+		sliced(a[1], a[2], a[3].N, len(l.Items), func(i int) { out.Items = append(out.Items, l.Items[i]) })
 		return Box(out)
 	})
 	for _, t := range []string{"int", "float", "bool", "str", "Tensor"} {

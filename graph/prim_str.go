@@ -12,9 +12,17 @@ import (
 // https://github.com/pytorch/pytorch/blob/main/torch/csrc/jit/runtime/register_prim_ops.cpp
 
 func parseInt(s string) tensor.Value {
-	n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 64)
-	if err != nil {
-		tensor.Fail(tensor.ErrValue, "could not convert string to int: '%s'", s)
+	s = strings.TrimLeft(s, " \t\n\r\f\v")
+	end := 0
+	for end < len(s) && (isNum(s[end]) || end == 0 && (s[0] == '-' || s[0] == '+')) {
+		end++
+	}
+	n, err := strconv.ParseInt(s[:end], 10, 64)
+	if err != nil { // the text of C++'s exception, as in PyTorch
+		tensor.Fail(tensor.ErrValue, "stoll")
+	}
+	if end < len(s) {
+		tensor.Fail(tensor.ErrValue, "invalid literal for int() with base 10: '%s'", s)
 	}
 	return intOf(n)
 }
@@ -22,7 +30,10 @@ func parseInt(s string) tensor.Value {
 func parseFloat(s string) tensor.Value {
 	f, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
 	if err != nil && !math.IsInf(f, 0) {
-		tensor.Fail(tensor.ErrValue, "could not convert string to float: '%s'", s)
+		if s == "" || !isNum(s[0]) && !strings.ContainsRune("+-. ", rune(s[0])) {
+			tensor.Fail(tensor.ErrValue, "stod")
+		}
+		tensor.Fail(tensor.ErrValue, "float() only accepts a string of single float number")
 	}
 	return tensor.FloatValue(f)
 }
@@ -383,19 +394,9 @@ func registerLayout() {
 	Register("prim::StringIndex(str string, int index) -> str", at)
 	Register("aten::slice.str(str string, int? start=None, int? end=None, int step=1) -> str",
 		func(a []tensor.Value) tensor.Value {
-			s, step := text(a[0]), a[3].N
-			from, to := bounds(a[1], a[2], step, len(s))
-			if step == 1 {
-				return tensor.StrValue(s[from:to])
-			}
+			s := text(a[0])
 			var b []byte
-			for i := int64(from); i < int64(to); {
-				b = append(b, s[i])
-				if step >= int64(to)-i {
-					break
-				}
-				i += step
-			}
+			sliced(a[1], a[2], a[3].N, len(s), func(i int) { b = append(b, s[i]) })
 			return tensor.StrValue(string(b))
 		})
 	Register("aten::add.str(str a, str b) -> str", func(a []tensor.Value) tensor.Value {

@@ -101,21 +101,21 @@ func makeTensor(v tensor.Value, dtype, device tensor.Value, grad bool) *tensor.T
 		for i, n := range nums {
 			data[i] = n.Num().C
 		}
-		t = tensor.FromSlice(data, shape...)
+		t = tensor.FromSlice(data, len(data))
 	case def.IsFloat():
 		data := make([]float64, len(nums))
 		for i, n := range nums {
 			data[i] = n.Num().F
 		}
-		t = tensor.FromSlice(data, shape...)
+		t = tensor.FromSlice(data, len(data))
 	default:
 		data := make([]int64, len(nums))
 		for i, n := range nums {
 			data[i] = n.Num().I
 		}
-		t = tensor.FromSlice(data, shape...)
+		t = tensor.FromSlice(data, len(data))
 	}
-	t = t.To(dt)
+	t = t.Reshape(shape).To(dt)
 	if d := deviceArg(device); d != (tensor.Device{}) {
 		t = t.To(d)
 	}
@@ -352,6 +352,10 @@ func registerCasts() {
 }
 
 func registerGradients() {
+	Register("aten::requires_grad_(Tensor(a!) self, bool requires_grad=True) -> Tensor(a!)",
+		func(a []tensor.Value) tensor.Value {
+			return tensor.TensorValue(argTensor(a, 0).SetRequiresGrad(truth(&a[1])))
+		})
 	tensors := func(v tensor.Value) []*tensor.Tensor {
 		items, ok := ItemsOf(v)
 		if !ok {

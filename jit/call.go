@@ -545,7 +545,7 @@ func (t *translator) match(s *graph.Schema, args []*graph.Value, kwargs map[stri
 			v = args[pos]
 			// a list that is given as separate values: permute(x, 0, 1)
 			if p.Type.Kind == graph.ListType && p.Fixed == 0 && i == lastPositional(s) && len(args) > i+1 &&
-				v.Type.Kind != graph.ListType && !s.VarArgs {
+				spreadFits(p.Type.Elems[0], args[pos:]) && !s.VarArgs {
 				v = t.b().List(p.Type.Elems[0], args[pos:]...)
 				pos = len(args)
 			} else {
@@ -584,6 +584,11 @@ func (t *translator) match(s *graph.Schema, args []*graph.Value, kwargs map[stri
 		}
 	}
 	return in[:last+1], ""
+}
+
+// spreadFits reports that values may stand for a list of such elements.
+func spreadFits(elem *graph.Type, l []*graph.Value) bool {
+	return !slices.ContainsFunc(l, func(v *graph.Value) bool { return hasVars(elem) || !v.Type.Fits(elem) })
 }
 
 func lastPositional(s *graph.Schema) int {

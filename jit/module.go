@@ -148,10 +148,10 @@ func (m *Module) Train(on bool) {
 // Eval is Train(false).
 func (m *Module) Eval() { m.Train(false) }
 
-// Training reports the module's mode.
+// Training reports the module's mode. A frozen module has none, and says true, as Python's does.
 func (m *Module) Training() bool {
-	v, _ := m.obj.Attr("training")
-	return v.N != 0
+	v, ok := m.obj.Attr("training")
+	return !ok || v.N != 0
 }
 
 // Methods are the names of the module's methods.
@@ -286,8 +286,8 @@ func bindValues(s *graph.Schema, args []tensor.Value, kwargs map[string]tensor.V
 		return &tensor.Error{Op: s.Name, Msg: fmt.Sprintf(format, a...), Err: tensor.ErrType}
 	}
 	if len(args) > len(s.Params) {
-		return nil, fail("%s() expected at most %d argument(s) but received %d argument(s)", lastPart(s.Name),
-			len(s.Params), len(args))
+		return nil, fail("%s() expected at most %d argument(s) but received %d argument(s). Declaration: %s",
+			lastPart(s.Name), len(s.Params), len(args), s)
 	}
 	out := make([]tensor.Value, len(s.Params))
 	used := 0
@@ -305,11 +305,11 @@ func bindValues(s *graph.Schema, args []tensor.Value, kwargs map[string]tensor.V
 		case p.Default != nil:
 			v = *p.Default
 		default:
-			return nil, fail("%s() is missing value for argument '%s'", lastPart(s.Name), p.Name)
+			return nil, fail("%s() is missing value for argument '%s'. Declaration: %s", lastPart(s.Name), p.Name, s)
 		}
 		w, err := Convert(v, p.Type)
 		if err != nil {
-			return nil, fail("%s() Expected a value of type '%s' for argument '%s' but instead found type '%s'",
+			return nil, fail("%s() Expected a value of type '%s' for argument '%s' but instead found type '%s'.",
 				lastPart(s.Name), p.Type.Annotation(), p.Name, graph.TypeOf(v).Annotation())
 		}
 		out[i] = w
@@ -322,7 +322,8 @@ func bindValues(s *graph.Schema, args []tensor.Value, kwargs map[string]tensor.V
 			}
 		}
 		sort.Strings(names)
-		return nil, fail("Unknown keyword argument(s) for %s(): %s", lastPart(s.Name), strings.Join(names, ", "))
+		return nil, fail("Unknown keyword argument '%s' for operator '%s'. Schema: %s", strings.Join(names, "', '"),
+			lastPart(s.Name), s)
 	}
 	return out, nil
 }

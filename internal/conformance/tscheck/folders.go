@@ -163,6 +163,9 @@ func runCase(dir string, m *jit.Module, method string, args, outs []leaf) (err e
 
 // gather puts the leaves whose names start with prefix together; t tells lists from tuples.
 func gather(dir string, leaves []leaf, prefix string, t *graph.Type) (v tensor.Value, ok bool, err error) {
+	if !slices.ContainsFunc(leaves, func(l leaf) bool { return l.under(prefix) }) {
+		return v, false, nil
+	}
 	var items []tensor.Value
 	dict := graph.NewDict(nil, nil)
 	for t != nil && t.Kind == graph.OptionalType {
@@ -216,6 +219,12 @@ func gather(dir string, leaves []leaf, prefix string, t *graph.Type) (v tensor.V
 		return graph.NewList(nil, items...), true, nil
 	}
 	return graph.NewTuple(items...), true, nil
+}
+
+// under reports a leaf of the value that prefix names.
+func (l *leaf) under(prefix string) bool {
+	rest, ok := strings.CutPrefix(l.Name, prefix)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 func (l *leaf) value(dir string) (tensor.Value, error) {
