@@ -310,6 +310,9 @@ func registerCasts() {
 		func(a []tensor.Value) tensor.Value { return to(a, a[1], tensor.Value{}, truth(&a[3])) })
 	Register("aten::to.prim_other(Tensor(a) self, bool non_blocking=False, bool copy=False) -> Tensor(b|a)",
 		func(a []tensor.Value) tensor.Value { return to(a, tensor.Value{}, tensor.Value{}, truth(&a[2])) })
+	Register("aten::cpu(Tensor(a) self) -> Tensor(b|a)", func(a []tensor.Value) tensor.Value {
+		return to(a, tensor.Value{}, tensor.DeviceValue(tensor.Device{}), false)
+	})
 	tensors := func(v tensor.Value) []*tensor.Tensor {
 		items, _ := ItemsOf(v)
 		out := make([]*tensor.Tensor, len(items))

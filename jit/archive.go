@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/gotorch-dev/torch/graph"
-	"github.com/gotorch-dev/torch/internal/pickle"
 	"github.com/gotorch-dev/torch/internal/torchzip"
 	"github.com/gotorch-dev/torch/serialize"
 	"github.com/gotorch-dev/torch/tensor"
@@ -201,7 +200,7 @@ func (a *archive) readConstants(p *unpickler) error {
 }
 
 func (a *archive) unpickle(p *unpickler, entry, prefix string) (tensor.Value, error) {
-	v, err := torchzip.LoadRecord(a.zr, entry, prefix, torchzip.LoadOptions{FindClass: findClass})
+	v, err := torchzip.LoadRecord(a.zr, entry, prefix, torchzip.LoadOptions{})
 	if err != nil {
 		return tensor.Value{}, fmt.Errorf("%w: %s: %w", ErrFormat, entry, err)
 	}
@@ -211,9 +210,6 @@ func (a *archive) unpickle(p *unpickler, entry, prefix string) (tensor.Value, er
 	}
 	return out, nil
 }
-
-// findClass leaves all classes to the unpickler, which finds them as objects.
-func findClass(module, name string) (pickle.Func, error) { return nil, nil }
 
 func (a *archive) metadata() map[string]string {
 	m := map[string]string{"format": "TorchScript", "version": strconv.Itoa(a.version)}

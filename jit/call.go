@@ -463,7 +463,7 @@ func (t *translator) builtin(name string, args []*graph.Value, kwargs map[string
 	case graph.GradEnabled:
 		return t.b().Add(&graph.Node{Op: graph.GradEnabled}, graph.Bool).Out[0]
 	}
-	name, args = t.upgraded(name, args)
+	name, args, kwargs = t.upgraded(name, args, kwargs)
 	ops := graph.Overloads(name)
 	var why []string
 	for level := range 3 {
@@ -744,9 +744,4 @@ func (t *translator) convert(v *graph.Value, want *graph.Type, level int) *graph
 
 func emptyList(v *graph.Value) bool {
 	return v.Node != nil && v.Node.Op == graph.ListConstruct && len(v.Node.In) == 0
-}
-
-// upgraded gives operators of old archives the meaning that they had.
-func (t *translator) upgraded(name string, args []*graph.Value) (string, []*graph.Value) {
-	return name, args
 }

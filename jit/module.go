@@ -471,17 +471,33 @@ func (f *function) source() string {
 	src := f.file.src
 	from := strings.LastIndexByte(src[:min(f.def.start, len(src))], '\n') + 1
 	to := min(f.def.end, len(src))
-	indent := f.def.start - from
+	indent, at := f.def.start-from, from
 	var out []string
 	for i, line := range strings.Split(strings.TrimRight(src[from:to], " \n"), "\n") {
-		cut := min(indent, len(line)-len(strings.TrimLeft(line, " ")))
-		line = line[cut:]
+		// the lines of the parameters stand in a class where they stand outside
+		if signature := i > 0 && len(f.def.body) > 0 && at < f.bodyStart(); !signature {
+			line = line[min(indent, len(line)-len(strings.TrimLeft(line, " "))):]
+		}
+		at = from + strings.IndexByte(src[at:to]+"\n", '\n') + 1 + at - from
 		if i == 0 && f.self != nil && len(f.def.params) > 0 {
 			line = strings.Replace(line, "("+f.def.params[0].name+": "+f.self.Annotation(), "("+f.def.params[0].name, 1)
 		}
 		out = append(out, line)
 	}
 	return strings.Join(out, "\n") + "\n"
+}
+
+// bodyStart is the offset of the line on which the first statement of the body begins.
+func (f *function) bodyStart() int {
+	line, at := 1, 0
+	for line < f.def.body[0].at() {
+		i := strings.IndexByte(f.file.src[at:], '\n')
+		if i < 0 {
+			break
+		}
+		line, at = line+1, at+i+1
+	}
+	return at
 }
 
 // Metadata are the format, its version and the extra files of the archive, by name, as far as they are short.

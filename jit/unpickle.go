@@ -162,19 +162,14 @@ func (p *unpickler) object(x *pickle.Object, want *graph.Type) (tensor.Value, er
 		return p.tagged(g.Name, x.Args, want)
 	}
 	qualified := g.Module + "." + g.Name
-	if !strings.HasPrefix(qualified, "__torch__.") {
-		v := graph.Box(&Opaque{Class: qualified, State: x})
-		p.objects[x] = v
-		return v, nil
-	}
 	t, err := p.u.typeNamed(qualified)
 	if err != nil {
 		return tensor.Value{}, err
 	}
 	switch {
-	case t == nil:
+	case t == nil && strings.HasPrefix(qualified, "__torch__."):
 		return tensor.Value{}, fmt.Errorf("the archive has no class %s", qualified)
-	case t.Kind == graph.OpaqueType:
+	case t == nil || t.Kind == graph.OpaqueType:
 		v := graph.Box(&Opaque{Class: qualified, State: x})
 		p.objects[x] = v
 		return v, nil
