@@ -564,8 +564,9 @@ func (c *compiler) node(n *Node) {
 			op = opSetAttr
 		}
 		i := simple(op)
-		i.index = -1
-		if k := n.In[0].Type.Class; k != nil {
+		if i.index = -1; n.Attr == BySlot {
+			i.index = int32(n.Index)
+		} else if k := n.In[0].Type.Class; k != nil {
 			i.index = int32(k.AttrIndex(n.Attr))
 		}
 	case CallMethod:

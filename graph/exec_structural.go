@@ -118,7 +118,7 @@ func object(v tensor.Value) *Object {
 // slot is the number of the attribute that an instruction names.
 func slot(o *Object, in *instr) int {
 	i := int(in.index)
-	if o.Class != in.node.In[0].Type.Class || i < 0 {
+	if in.node.Attr != BySlot && (o.Class != in.node.In[0].Type.Class || i < 0) {
 		i = o.Class.AttrIndex(in.node.Attr)
 	}
 	if i < 0 || i >= len(o.Slots) {

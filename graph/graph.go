@@ -46,7 +46,7 @@ type Node struct {
 	Func     *Function    // of CallFunction and Closure
 	Class    *Class       // of CreateObject
 	Types    []*Type      // of IsInstance
-	Index    int          // of TupleIndex
+	Index    int          // of TupleIndex, and of GetAttr and SetAttr with the name BySlot
 }
 
 // The structural kinds of nodes. Their names and meanings are those of PyTorch's IR.
@@ -75,6 +75,9 @@ const (
 	SetGrad        = "aten::set_grad_enabled" // In: whether gradients are recorded from now on, to the end of the run
 	GradEnabled    = "aten::is_grad_enabled"  // whether gradients are recorded
 )
+
+// BySlot as the name of an attribute means that Node.Index numbers it.
+const BySlot = "*"
 
 // Block is a sequence of nodes with parameters and results: the body of a function, a branch or a loop.
 type Block struct {

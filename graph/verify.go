@@ -186,7 +186,8 @@ func (v *verifier) structural(n *Node) error {
 			return v.fail(n, "takes field %d of a tuple of %d", n.Index, len(t.Elems))
 		}
 	case GetAttr, SetAttr:
-		if c := n.In[0].Type.Class; c != nil && n.In[0].Type.Kind == ClassType && c.AttrIndex(n.Attr) < 0 {
+		if c := n.In[0].Type.Class; c != nil && n.In[0].Type.Kind == ClassType && n.Attr != BySlot &&
+			c.AttrIndex(n.Attr) < 0 {
 			return v.fail(n, "%s has no attribute %s", c.Name, n.Attr)
 		}
 	}

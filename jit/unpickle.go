@@ -29,6 +29,7 @@ type unpickler struct {
 	depth   int
 	states  []state // objects whose __setstate__ is to be run, inner ones first
 	byID    []tensor.Value
+	lite    bool // classes may be there without code
 }
 
 // state is what an object's __setstate__ gets.
@@ -167,6 +168,8 @@ func (p *unpickler) object(x *pickle.Object, want *graph.Type) (tensor.Value, er
 		return tensor.Value{}, err
 	}
 	switch {
+	case t == nil && p.lite && strings.HasPrefix(qualified, "__torch__."):
+		return p.instance(x, p.dynamicClass(qualified))
 	case t == nil && strings.HasPrefix(qualified, "__torch__."):
 		return tensor.Value{}, fmt.Errorf("the archive has no class %s", qualified)
 	case t == nil || t.Kind == graph.OpaqueType:
@@ -225,6 +228,16 @@ func (p *unpickler) instance(x *pickle.Object, c *graph.Class) (tensor.Value, er
 			return v, fmt.Errorf("an attribute of %s has no name", c.Name)
 		}
 		i := c.AttrIndex(name)
+		if i < 0 && p.lite && len(c.Attrs) <= len(o.Slots) && p.u.declared[c.Name] == nil {
+			a, err := p.value(e.Value, nil)
+			if err != nil {
+				return v, fmt.Errorf("%s.%s: %w", c.Name, name, err)
+			}
+			c.AddAttr(graph.Attr{Name: name, Type: graph.Any, Parameter: a.K == tensor.KTensor && a.T.RequiresGrad(),
+				Buffer: a.K == tensor.KTensor && !a.T.RequiresGrad()})
+			o.Slots = append(o.Slots, a)
+			continue
+		}
 		if i < 0 { // older archives keep the attributes of nn.Module that no program reads
 			continue
 		}

@@ -106,7 +106,7 @@ func runFolder(dir, name string, sums map[string]string, tally *golden.Tally) er
 		return nil
 	}
 	golden.Note(path)
-	mod, err := load(path)
+	mod, err := load(path, false)
 	if err != nil {
 		tally.Add(name, "load", skipped(err))
 		return nil
@@ -285,7 +285,7 @@ func runPair(dir, name, path string) (err error) {
 		}
 	}()
 	golden.Note(path)
-	m, err := load(path)
+	m, err := load(path, false)
 	if err != nil {
 		return err
 	}
