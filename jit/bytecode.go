@@ -629,7 +629,30 @@ func (b *bytecode) call(pc int, in instruction) {
 			n = 0
 		}
 	}
+	if o.name == graph.TupleUnpack && n == 1 {
+		b.unpack(pc)
+		return
+	}
 	b.operator(pc, o.name, b.popN(pc, n))
+}
+
+// unpack takes a tuple apart. Where its type is not known the next instruction tells how many fields it has.
+func (b *bytecode) unpack(pc int) {
+	v := b.pop(pc)
+	n := len(v.Type.Elems)
+	if v.Type.Kind != graph.TupleType {
+		if n = 1; pc+1 < len(b.c.code) && b.c.code[pc+1].op == "STOREN" {
+			n = b.c.code[pc+1].n
+		}
+	}
+	if n < 0 || n > len(b.c.code) {
+		b.fail(pc, "a tuple of %d fields", n)
+	}
+	types := make([]*graph.Type, n)
+	for i := range types {
+		types[i] = graph.Any
+	}
+	b.add(&graph.Node{Op: graph.TupleUnpack, In: []*graph.Value{v}}, types...)
 }
 
 // operator calls an operator; its results go to the stack.
