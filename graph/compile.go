@@ -103,7 +103,7 @@ type extraConst struct {
 func (f *Function) Compile() error {
 	f.code.once.Do(func() {
 		if f.code.err = f.Verify(); f.code.err == nil {
-			c := compiler{f: f, p: &f.code, uses: map[*Value]*usage{}}
+			c := compiler{f: f.inlined(), p: &f.code, uses: map[*Value]*usage{}}
 			if err := tensor.Try(c.run); err != nil {
 				f.code.err = &Error{Func: f.Name, Node: c.at, Err: err}
 			}

@@ -111,7 +111,9 @@ func (x *exec) failure(r any) error {
 	if f := x.top; f != nil {
 		e.Func = f.f.Name
 		if f.pc < len(f.p.code) {
-			e.Node = f.p.code[f.pc].node
+			if e.Node = f.p.code[f.pc].node; e.Node.from != "" {
+				e.Func = e.Node.from
+			}
 		}
 	}
 	return e

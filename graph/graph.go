@@ -47,6 +47,8 @@ type Node struct {
 	Class    *Class       // of CreateObject
 	Types    []*Type      // of IsInstance
 	Index    int          // of TupleIndex, and of GetAttr and SetAttr with the name BySlot
+
+	from string // the function that an inlined node comes from, "" for the function itself
 }
 
 // The structural kinds of nodes. Their names and meanings are those of PyTorch's IR.

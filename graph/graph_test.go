@@ -165,6 +165,32 @@ func TestFreesConsumed(t *testing.T) {
 	}
 }
 
+// TestFreesThroughCalls: what one function hands to another is freed as well, since the call is inlined.
+func TestFreesThroughCalls(t *testing.T) {
+	var seen []*tensor.Tensor
+	graph.Register("test::look(Tensor x) -> int", func(a []tensor.Value) tensor.Value {
+		seen = append(seen, a[0].T)
+		return tensor.IntValue(0)
+	})
+	step := graph.NewFunction("step")
+	p := step.Body.Param("x", graph.Tensor)
+	y := step.Body.Call1("aten::add.Scalar", p, 1)
+	step.Body.Call("test::look", y)
+	step.Body.Return(y)
+	f := graph.NewFunction("f")
+	x := f.Body.Param("x", graph.Tensor)
+	for range 3 {
+		x = f.Body.Invoke(step, x).Out[0]
+	}
+	f.Body.Return(x)
+	torch.NoGrad(func() { run(t, f, torch.Ones([]int{1 << 18})) })
+	for i, x := range seen {
+		if got, want := x.IsReleased(), i < 2; got != want {
+			t.Errorf("tensor %d: released is %v, want %v", i, got, want)
+		}
+	}
+}
+
 func TestGradients(t *testing.T) {
 	f := graph.NewFunction("f")
 	x := f.Body.Param("x", graph.Tensor)
