@@ -11,8 +11,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Text is the value as TorchScript's str() and format() print it: like Python, with strings in containers in quotes, but
-// floats as C++ prints them.
+// Text is the value as TorchScript's str() and format() print it: like Python, with strings in containers in quotes,
+// but floats as C++ prints them.
 func Text(v tensor.Value) string {
 	if s, ok := v.X.(string); ok {
 		return s
@@ -92,8 +92,8 @@ func writeValue(b *strings.Builder, v tensor.Value, depth int) {
 	}
 }
 
-// floatText is a float as a C++ stream prints it for TorchScript: whole numbers below 1e10 as "2.", others with up to 17
-// significant digits.
+// floatText is a float as a C++ stream prints it for TorchScript: whole numbers below 1e10 as "2.", others with up to
+// 17 significant digits.
 func floatText(f float64) string {
 	switch {
 	case math.IsNaN(f):

@@ -194,9 +194,9 @@ func (b *Block) If(cond *Value, then, otherwise func(b *Block) []*Value) *Node {
 	return b.Add(n, types...)
 }
 
-// Loop adds a loop. It runs while cond is true, most times at most; nil stands for no limit, or for true. body fills the
-// block, whose parameters are the number of the iteration and the carried values, and returns the condition (nil: true)
-// and the carried values of the next iteration. The results are the carried values after the last iteration.
+// Loop adds a loop. It runs while cond is true, most times at most; nil stands for no limit, or for true. body fills
+// the block, whose parameters are the number of the iteration and the carried values, and returns the condition (nil:
+// true) and the carried values of the next iteration. The results are the carried values after the last iteration.
 func (b *Block) Loop(most, cond *Value, carried []*Value,
 	body func(b *Block, i *Value, carried []*Value) (cond *Value, next []*Value)) *Node {
 	if most == nil {

@@ -7,9 +7,9 @@ const (
 	maxInlineDepth = 60
 )
 
-// inlined is a copy of the function in which calls of known functions are replaced by their nodes: then the compiler sees
-// where values that pass from one module to the next are read last, and a call costs nothing. Functions with mistakes,
-// such as operators that do not exist, stay calls, since they are no mistake while they are not called.
+// inlined is a copy of the function in which calls of known functions are replaced by their nodes: then the compiler
+// sees where values that pass from one module to the next are read last, and a call costs nothing. Functions with
+// mistakes, such as operators that do not exist, stay calls, since they are no mistake while they are not called.
 func (f *Function) inlined() *Function {
 	g := NewFunction(f.Name)
 	g.Schema = f.Schema
@@ -63,7 +63,7 @@ func (in *inliner) takes(f *Function, n *Node, active []*Function) bool {
 	}
 	ok, known := in.ok[f]
 	if !known {
-		ok = f.Verify() == nil
+		ok = f.runnable() == nil
 		in.ok[f] = ok
 	}
 	return ok

@@ -227,12 +227,13 @@ func init() {
 		l.Items = list([]tensor.Value{repeated(l, a[1].N)}, 0).Items
 		return a[0]
 	})
-	Register("aten::slice.t(t[] l, int? start=None, int? end=None, int step=1) -> t[]", func(a []tensor.Value) tensor.Value {
-		l := list(a, 0)
-		out := &List{Elem: l.Elem, Items: []tensor.Value{}}
-		sliced(a[1], a[2], a[3].N, len(l.Items), func(i int) { out.Items = append(out.Items, l.Items[i]) })
-		return Box(out)
-	})
+	Register("aten::slice.t(t[] l, int? start=None, int? end=None, int step=1) -> t[]",
+		func(a []tensor.Value) tensor.Value {
+			l := list(a, 0)
+			out := &List{Elem: l.Elem, Items: []tensor.Value{}}
+			sliced(a[1], a[2], a[3].N, len(l.Items), func(i int) { out.Items = append(out.Items, l.Items[i]) })
+			return Box(out)
+		})
 	for _, t := range []string{"int", "float", "bool", "str", "Tensor"} {
 		Register("aten::remove."+t+"("+t+"[](a!) self, "+t+" el) -> ()", func(a []tensor.Value) tensor.Value {
 			l := list(a, 0)
@@ -278,7 +279,8 @@ func init() {
 			return tensor.BoolValue(slices.ContainsFunc(list(a, 0).Items, holds))
 		})
 		Register("aten::all."+t+"("+t+"[] self) -> bool", func(a []tensor.Value) tensor.Value {
-			return tensor.BoolValue(!slices.ContainsFunc(list(a, 0).Items, func(v tensor.Value) bool { return !holds(v) }))
+			return tensor.BoolValue(!slices.ContainsFunc(list(a, 0).Items,
+				func(v tensor.Value) bool { return !holds(v) }))
 		})
 		if t == "str" {
 			continue

@@ -288,19 +288,20 @@ func registerSearch() {
 		}
 		return tensor.StrValue(strings.Replace(s, old, by, int(a[3].N)))
 	})
-	Register("aten::split.str(str self, str? separator=None, int max=-1) -> str[]", func(a []tensor.Value) tensor.Value {
-		most := int(a[2].N)
-		if a[1].K == tensor.KNone {
-			return strs(splitSpace(text(a[0]), a[2].N))
-		}
-		if text(a[1]) == "" {
-			tensor.Fail(tensor.ErrValue, "ValueError: empty separator")
-		}
-		if most < 0 {
-			return strs(strings.Split(text(a[0]), text(a[1])))
-		}
-		return strs(strings.SplitN(text(a[0]), text(a[1]), most+1))
-	})
+	Register("aten::split.str(str self, str? separator=None, int max=-1) -> str[]",
+		func(a []tensor.Value) tensor.Value {
+			most := int(a[2].N)
+			if a[1].K == tensor.KNone {
+				return strs(splitSpace(text(a[0]), a[2].N))
+			}
+			if text(a[1]) == "" {
+				tensor.Fail(tensor.ErrValue, "ValueError: empty separator")
+			}
+			if most < 0 {
+				return strs(strings.Split(text(a[0]), text(a[1])))
+			}
+			return strs(strings.SplitN(text(a[0]), text(a[1]), most+1))
+		})
 	Register(`aten::rsplit(str self, str separator=" ", int max=-1) -> str[]`, func(a []tensor.Value) tensor.Value {
 		s, sep, most := text(a[0]), text(a[1]), a[2].N
 		if sep == "" {
@@ -393,7 +394,8 @@ func registerLayout() {
 		}
 		return tensor.StrValue(b.String())
 	})
-	Register("aten::len.str(str s) -> int", func(a []tensor.Value) tensor.Value { return tensor.IntValue(len(text(a[0]))) })
+	Register("aten::len.str(str s) -> int",
+		func(a []tensor.Value) tensor.Value { return tensor.IntValue(len(text(a[0]))) })
 	at := func(a []tensor.Value) tensor.Value {
 		s, i := text(a[0]), a[1].N
 		if i < 0 {

@@ -27,8 +27,8 @@ const (
 	maxVersion = 10
 )
 
-// LoadFile reads a TorchScript archive that torch.jit.save has written, or a program for the lite interpreter. All of it
-// is in memory when LoadFile returns.
+// LoadFile reads a TorchScript archive that torch.jit.save has written, or a program for the lite interpreter. All of
+// it is in memory when LoadFile returns.
 func LoadFile(path string, opts ...LoadOptions) (*Module, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -84,8 +84,8 @@ func LoadLite(r io.ReaderAt, size int64, opts ...LoadOptions) (*Module, error) {
 }
 
 // Load is LoadFile from memory or an open file of a size. Nothing of the file is executed but the registered operators
-// and the __setstate__ methods of its objects, whose number of steps is bounded. Operators that do not exist here are no
-// error of Load: the methods that call them are refused, with a *graph.MissingError, when they are called.
+// and the __setstate__ methods of its objects, whose number of steps is bounded. Operators that do not exist here are
+// no error of Load: the methods that call them are refused, with a *graph.MissingError, when they are called.
 func Load(r io.ReaderAt, size int64, opts ...LoadOptions) (*Module, error) {
 	return loadArchive(r, size, false, opts)
 }

@@ -590,7 +590,8 @@ func (b *bytecode) objects(pc int, in instruction) {
 		b.add(&graph.Node{Op: graph.CallMethod, Attr: "__enter__", In: b.popN(pc, 1)}, graph.Any)
 	case "EXIT":
 		none := b.b.Const(nil)
-		b.add(&graph.Node{Op: graph.CallMethod, Attr: "__exit__", In: append(b.popN(pc, 1), none, none, none)}, graph.Any)
+		b.add(&graph.Node{Op: graph.CallMethod, Attr: "__exit__", In: append(b.popN(pc, 1), none, none, none)},
+			graph.Any)
 	case "WAIT":
 		b.add(&graph.Node{Op: graph.Wait, In: b.popN(pc, 1)}, graph.Any)
 	default:

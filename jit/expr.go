@@ -16,7 +16,8 @@ func (t *translator) asValue(s symbol) *graph.Value {
 	case manySymbol:
 		return t.b().Tuple(s.vals...)
 	case funcSymbol:
-		return t.b().Add(&graph.Node{Op: graph.Closure, Func: s.fn.Function}, &graph.Type{Kind: graph.FunctionType}).Out[0]
+		return t.b().Add(&graph.Node{Op: graph.Closure, Func: s.fn.Function},
+			&graph.Type{Kind: graph.FunctionType}).Out[0]
 	}
 	t.fail("this stands for no value")
 	return nil
@@ -172,8 +173,9 @@ var dtypeNames = map[string]tensor.DType{"uint8": tensor.Uint8, "int8": tensor.I
 	"complex64": tensor.Complex64, "complex128": tensor.Complex128}
 
 // tensorAttrs are the attributes of tensors that are calls of operators.
-var tensorAttrs = map[string]string{"dtype": "prim::dtype", "device": "prim::device", "requires_grad": "prim::requires_grad",
-	"grad": "prim::grad", "data": "prim::data", "is_cuda": "prim::is_cuda", "is_sparse": "prim::is_sparse",
+var tensorAttrs = map[string]string{"dtype": "prim::dtype", "device": "prim::device",
+	"requires_grad": "prim::requires_grad",
+	"grad":          "prim::grad", "data": "prim::data", "is_cuda": "prim::is_cuda", "is_sparse": "prim::is_sparse",
 	"layout": "prim::layout", "T": "aten::numpy_T", "mT": "aten::mT", "H": "aten::matrix_H", "mH": "aten::mH",
 	"shape": "aten::size", "ndim": "aten::dim", "itemsize": "prim::itemsize", "nbytes": "prim::nbytes",
 	"real": "aten::real", "imag": "aten::imag", "is_quantized": "prim::is_quantized", "is_meta": "prim::is_meta",
@@ -476,7 +478,8 @@ func (t *translator) logical(e *boolExpr) symbol {
 func (t *translator) ternary(e *ifExpr, hint *graph.Type) symbol {
 	const name = "conditional value"
 	cond := t.condition(e.cond)
-	t.branch(cond, func() { t.sc.vars[name] = t.value(e.then, hint) }, func() { t.sc.vars[name] = t.value(e.other, hint) })
+	t.branch(cond, func() { t.sc.vars[name] = t.value(e.then, hint) },
+		func() { t.sc.vars[name] = t.value(e.other, hint) })
 	v, ok := t.sc.vars[name].(*graph.Value)
 	if !ok {
 		t.fail("the conditional expression has no value")

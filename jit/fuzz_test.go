@@ -15,8 +15,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// exercise loads an archive, by its code and by its bytecode, and runs all its methods, for a few steps each. Whatever the file holds, there is an error or
-// a result.
+// exercise loads an archive, by its code and by its bytecode, and runs all its methods, for a few steps each. Whatever
+// the file holds, there is an error or a result.
 func exercise(b []byte) {
 	for _, read := range []func(io.ReaderAt, int64, ...jit.LoadOptions) (*jit.Module, error){jit.Load, jit.LoadLite} {
 		if m, err := read(bytes.NewReader(b), int64(len(b))); err == nil {
@@ -80,8 +80,8 @@ func FuzzSource(f *testing.F) {
 		"  def f(self, l: List[int]) -> Dict[int, str]:\n    return {i: f\"{i}\" for i in l if i is not None}\n",
 		"  a : List[Tuple[int, Optional[str]]]\n  def f(self, s: str) -> Optional[str]:\n    while len(s) > 0:\n" +
 			"      s = s[1:]\n      if s == \"b\":\n        return s\n    raise ValueError(s)\n",
-		"  def f(self, x: Union[int, str]) -> int:\n    a, b, = [1, 2]\n    c = (a, b)[-1]\n    return c if isinstance(x, int)" +
-			" else ord(unchecked_cast(str, x))\n",
+		"  def f(self, x: Union[int, str]) -> int:\n    a, b, = [1, 2]\n    c = (a, b)[-1]\n" +
+			"    return c if isinstance(x, int) else ord(unchecked_cast(str, x))\n",
 	} {
 		f.Add(code)
 	}

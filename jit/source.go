@@ -335,7 +335,8 @@ func (u *unit) literal(f *sourceFile, e expr) (tensor.Value, error) {
 			return l, err
 		}
 		r, err := u.literal(f, e.r)
-		if err == nil && r.K == tensor.KComplex && (e.op == "+" || e.op == "-") && l.K != tensor.KStr && l.K != tensor.KAny {
+		if err == nil && r.K == tensor.KComplex && (e.op == "+" || e.op == "-") && l.K != tensor.KStr &&
+			l.K != tensor.KAny {
 			c := r.Num().C
 			if e.op == "-" {
 				c = -c
@@ -472,7 +473,8 @@ func (u *unit) typeOf(f *sourceFile, e expr) (*graph.Type, error) {
 			}
 			elems = append(elems, t)
 		}
-		want := map[string]int{"List": 1, "Optional": 1, "Future": 1, "Dict": 2, "RRef": 1, "Await": 1, "Final": 1}[name]
+		want := map[string]int{"List": 1, "Optional": 1, "Future": 1, "Dict": 2, "RRef": 1, "Await": 1,
+			"Final": 1}[name]
 		if want != 0 && want != len(elems) {
 			return fail("%s wants %d types, got %d", name, want, len(elems))
 		}

@@ -6,8 +6,8 @@ import (
 	"github.com/gotorch-dev/torch/graph"
 )
 
-// This file translates statements of the serialized language into graphs. Variables become values: a branch returns what
-// it has assigned, a loop carries it from one iteration to the next.
+// This file translates statements of the serialized language into graphs. Variables become values: a branch returns
+// what it has assigned, a loop carries it from one iteration to the next.
 
 // symbol is what a name stands for: a *graph.Value, or something that exists only while code is translated.
 type symbol any
@@ -449,8 +449,8 @@ func (t *translator) carried(body []stmt, extra ...string) (names []string, vals
 	return names, vals
 }
 
-// loop translates a loop. head, if given, runs at the start of the body and gets the number of the iteration; next gives
-// the condition at the end of the body.
+// loop translates a loop. head, if given, runs at the start of the body and gets the number of the iteration; next
+// gives the condition at the end of the body.
 func (t *translator) loop(most, cond *graph.Value, body []stmt, head func(i *graph.Value), next func() *graph.Value) {
 	names, vals := t.carried(body)
 	if most == nil {

@@ -332,7 +332,8 @@ func (p *unpickler) tagged(name string, args pickle.Tuple, want *graph.Type) (te
 func (p *unpickler) setStates() error {
 	for _, s := range p.states {
 		m := s.obj.Class.Methods["__setstate__"]
-		if _, err := m.RunWith(context.Background(), graph.Options{MaxSteps: 1 << 24}, graph.Box(s.obj), s.value); err != nil {
+		if _, err := m.RunWith(context.Background(), graph.Options{MaxSteps: 1 << 24}, graph.Box(s.obj),
+			s.value); err != nil {
 			return fmt.Errorf("%s.__setstate__: %w", s.obj.Class.Name, err)
 		}
 	}

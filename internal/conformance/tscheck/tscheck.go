@@ -150,7 +150,8 @@ func skipped(err error) error {
 func (r *record) state(m *jit.Module) error {
 	var got []string
 	for _, n := range m.StateDict() {
-		got = append(got, fmt.Sprintf("%s %s %s", n.Name, n.Tensor.DType().Name(), tensor.ShapeString(n.Tensor.Shape())))
+		got = append(got, fmt.Sprintf("%s %s %s", n.Name, n.Tensor.DType().Name(),
+			tensor.ShapeString(n.Tensor.Shape())))
 	}
 	var want []string
 	for _, s := range r.StateDict {

@@ -7,8 +7,8 @@ import (
 	"github.com/gotorch-dev/torch/internal/shared"
 )
 
-// TestForeign runs archives from elsewhere, of older versions of PyTorch too. What needs operators that are not there is
-// skipped; nothing fails.
+// TestForeign runs archives from elsewhere, of older versions of PyTorch too. What needs operators that are not there
+// is skipped; nothing fails.
 func TestForeign(t *testing.T) {
 	for _, dir := range []string{"expect", "generated-expect"} {
 		files := shared.Path(t, "testdata/torchscript")
