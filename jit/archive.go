@@ -162,9 +162,7 @@ func (a *archive) load() (*Module, error) {
 	if err := p.setStates(); err != nil {
 		return nil, err
 	}
-	m := &Module{obj: obj, unit: a.unit, meta: a.metadata()}
-	m.extra = a.extraFiles()
-	return m, nil
+	return &Module{obj: obj, unit: a.unit, meta: a.metadata()}, nil
 }
 
 func (a *archive) hasCode() bool {
@@ -237,16 +235,6 @@ func (a *archive) metadata() map[string]string {
 		}
 	}
 	return m
-}
-
-func (a *archive) extraFiles() []string {
-	var out []string
-	for _, entry := range a.zr.Records() {
-		if name, ok := strings.CutPrefix(entry, "extra/"); ok {
-			out = append(out, name)
-		}
-	}
-	return out
 }
 
 // translateAll translates every function that has been declared, and those that their bodies name.

@@ -164,9 +164,7 @@ func init() {
 		"torch.autograd.backward": func(t *translator, c *callExpr, _ *graph.Type) symbol {
 			return t.callOp("aten::backward", c)
 		},
-		"super": nil,
 	}
-	delete(special, "super")
 }
 
 func (t *translator) callOp(name string, c *callExpr) symbol {

@@ -26,9 +26,6 @@ func (t *translator) asValue(s symbol) *graph.Value {
 // value translates an expression that must have a value. hint is the type that is wanted, nil for any.
 func (t *translator) value(e expr, hint *graph.Type) *graph.Value { return t.asValue(t.expr(e, hint)) }
 
-// symbol translates an expression that may also stand for a function or for several results.
-func (t *translator) symbol(e expr, hint *graph.Type) symbol { return t.expr(e, hint) }
-
 // condition translates a condition to a bool.
 func (t *translator) condition(e expr) *graph.Value {
 	v := t.value(e, graph.Bool)

@@ -12,10 +12,9 @@ import (
 
 // Module is a module of a TorchScript program, with its parameters, buffers, attributes and methods.
 type Module struct {
-	obj   *graph.Object
-	unit  *unit
-	meta  map[string]string
-	extra []string
+	obj  *graph.Object
+	unit *unit
+	meta map[string]string
 }
 
 // Object is the module as a value of package graph.

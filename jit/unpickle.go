@@ -28,8 +28,7 @@ type unpickler struct {
 	objects map[*pickle.Object]tensor.Value
 	depth   int
 	states  []state // objects whose __setstate__ is to be run, inner ones first
-	byID    []tensor.Value
-	lite    bool // classes may be there without code
+	lite    bool    // classes may be there without code
 }
 
 // state is what an object's __setstate__ gets.
@@ -83,7 +82,7 @@ func (p *unpickler) value(v pickle.Value, want *graph.Type) (tensor.Value, error
 	case *pickle.Dict:
 		return p.dict(x, want)
 	case *pickle.Object:
-		return p.object(x, want)
+		return p.object(x)
 	case *pickle.Global:
 		return graph.Box(&Opaque{Class: x.String()}), nil
 	}
@@ -151,7 +150,7 @@ func (p *unpickler) dict(x *pickle.Dict, want *graph.Type) (tensor.Value, error)
 	return graph.Box(d), nil
 }
 
-func (p *unpickler) object(x *pickle.Object, want *graph.Type) (tensor.Value, error) {
+func (p *unpickler) object(x *pickle.Object) (tensor.Value, error) {
 	if v, ok := p.objects[x]; ok {
 		return v, nil
 	}
@@ -160,7 +159,7 @@ func (p *unpickler) object(x *pickle.Object, want *graph.Type) (tensor.Value, er
 		return tensor.Value{}, fmt.Errorf("an object of no class")
 	}
 	if g.Module == "torch.jit._pickle" {
-		return p.tagged(g.Name, x.Args, want)
+		return p.tagged(g.Name, x.Args)
 	}
 	qualified := g.Module + "." + g.Name
 	t, err := p.u.typeNamed(qualified)
@@ -287,7 +286,7 @@ func fits(v tensor.Value, t *graph.Type) bool {
 }
 
 // tagged are the functions of torch.jit._pickle, which say what a plain container is.
-func (p *unpickler) tagged(name string, args pickle.Tuple, want *graph.Type) (tensor.Value, error) {
+func (p *unpickler) tagged(name string, args pickle.Tuple) (tensor.Value, error) {
 	if len(args) == 0 {
 		return tensor.Value{}, fmt.Errorf("%s without arguments", name)
 	}
@@ -313,17 +312,8 @@ func (p *unpickler) tagged(name string, args pickle.Tuple, want *graph.Type) (te
 		t = graph.ListOf(graph.Bool)
 	case "build_tensorlist":
 		t = graph.ListOf(graph.Tensor)
-	case "build_tensor_from_id":
-		i, ok := args[0].(int64)
-		if !ok || i < 0 || i >= int64(len(p.byID)) {
-			return tensor.Value{}, fmt.Errorf("there is no tensor with number %v", args[0])
-		}
-		return p.byID[i], nil
 	default:
 		return tensor.Value{}, fmt.Errorf("unknown tag %s", name)
-	}
-	if want != nil && want.Kind == graph.AnyType || want == nil {
-		want = t
 	}
 	return p.value(args[0], t)
 }
