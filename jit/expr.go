@@ -40,6 +40,7 @@ func (t *translator) condition(e expr) *graph.Value {
 	return t.builtin1("aten::Bool", v)
 }
 
+// expr translates an expression, which may also stand for a function or for several results.
 func (t *translator) expr(e expr, hint *graph.Type) symbol {
 	if t.nest++; t.nest > maxExprDepth {
 		t.fail("expressions are nested more than %d deep", maxExprDepth)
