@@ -79,7 +79,6 @@ func TestGolden(t *testing.T) {
 var others = map[string]string{
 	"README.md":      "describes the data",
 	"api.tsv":        "a list of names",
-	"checkpoint":     "no runner yet",
 	"graphs":         "gate torchscript; modcheck compares names with the programs of torch.export; others are not loaded",
 	"named":          "no named tensors",
 	"promotion.json": "ops/pointwise",
