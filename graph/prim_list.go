@@ -273,9 +273,10 @@ func init() {
 			continue
 		}
 		if t != "bool" {
-			Register("aten::__contains__."+t+"_list("+t+"[] l, "+t+" item) -> bool", func(a []tensor.Value) tensor.Value {
-				return tensor.BoolValue(find(list(a, 0).Items, a[1]) >= 0)
-			})
+			Register("aten::__contains__."+t+"_list("+t+"[] l, "+t+" item) -> bool",
+				func(a []tensor.Value) tensor.Value {
+					return tensor.BoolValue(find(list(a, 0).Items, a[1]) >= 0)
+				})
 		}
 		Register("aten::any."+t+"("+t+"[] self) -> bool", func(a []tensor.Value) tensor.Value {
 			return tensor.BoolValue(slices.ContainsFunc(list(a, 0).Items, holds))

@@ -55,7 +55,8 @@ func TestParseSchema(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", c.in, got, c.want)
 		}
 	}
-	for _, bad := range []string{"", "x", "x(", "x(int)", "x(int a) ->", "x(Dict(str) d) -> int", "x(int a", "x(int[ a) -> int",
+	for _, bad := range []string{"", "x", "x(", "x(int)", "x(int a) ->", "x(Dict(str) d) -> int", "x(int a",
+		"x(int[ a) -> int",
 		strings.Repeat("(", 500), "x(" + strings.Repeat("Dict(str, ", 500) + "int"} {
 		if _, err := ParseSchema(bad); err == nil {
 			t.Errorf("%.40q: no error", bad)
