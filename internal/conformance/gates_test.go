@@ -79,7 +79,7 @@ func TestGolden(t *testing.T) {
 var others = map[string]string{
 	"README.md":      "describes the data",
 	"api.tsv":        "a list of names",
-	"graphs":         "modcheck compares names with the programs of torch.export; none of the formats is loaded yet",
+	"graphs":         "gate torchscript; modcheck compares names with the programs of torch.export; others are not loaded",
 	"promotion.json": "ops/pointwise",
 	"quantization":   "no quantized tensors",
 	"schemas.tsv":    "ops/all",
