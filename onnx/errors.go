@@ -4,19 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/gotorch-dev/torch/internal/onnxpb"
 )
 
 // ErrUnsupported is wrapped by the errors of [Open], [OpenFS] and [Read] about programs that are well-formed but use
 // something that this package has not: an operator, a type of elements, a form of an operator.
-var ErrUnsupported = errors.New("not supported")
+var ErrUnsupported = onnxpb.ErrUnsupported
 
 // ErrInput is wrapped by the errors of Run about its inputs: one that is missing, one too many, a wrong dtype or shape.
 var ErrInput = errors.New("input does not fit")
-
-type unsupportedError struct{ what string }
-
-func (e *unsupportedError) Error() string        { return e.what + " are not supported" }
-func (e *unsupportedError) Is(target error) bool { return target == ErrUnsupported }
 
 // NodeError says which node of a program could not be translated.
 type NodeError struct {

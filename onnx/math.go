@@ -504,3 +504,5 @@ func mel(bins, length, rate int, low, high float64) *T {
 	}
 	return tensor.FromSlice(out, rows, bins)
 }
+
+func ceil(x float64) float64 { return math.Ceil(x) }

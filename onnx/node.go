@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gotorch-dev/torch/graph"
+	"github.com/gotorch-dev/torch/internal/dtype"
 	"github.com/gotorch-dev/torch/internal/onnxpb"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -349,8 +350,8 @@ func (n *node) elemAttr(name string, def onnxpb.DataType) onnxpb.DataType {
 
 // dtype is the dtype for elements of a type.
 func (n *node) dtype(e onnxpb.DataType) tensor.DType {
-	d := dtypeOf(e)
-	if d == tensor.Invalid {
+	d := onnxpb.DTypeOf(e)
+	if d == dtype.Invalid {
 		unsupported("elements of type %s", e)
 	}
 	return d

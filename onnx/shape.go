@@ -246,14 +246,14 @@ func constantNode(n *node) []*value {
 		switch name {
 		case "value":
 			a = n.attr(name, onnxpb.AttrTensor)
-			x, err := decodeTensor(a.T, n.external)
+			x, err := a.T.Decode(n.external)
 			if err != nil {
 				panic(failure{err})
 			}
 			return one(constant(x, a.T.Type))
 		case "sparse_value":
 			a = n.attr(name, onnxpb.AttrSparse)
-			x, err := decodeSparse(a.Sparse)
+			x, err := a.Sparse.Decode()
 			if err != nil {
 				panic(failure{err})
 			}
@@ -279,7 +279,7 @@ func constantNode(n *node) []*value {
 func constantOfShape(n *node) []*value {
 	v := constant(tensor.FromSlice([]float32{0}), onnxpb.Float)
 	if a := n.attr("value", onnxpb.AttrTensor); a != nil {
-		t, err := decodeTensor(a.T, n.external)
+		t, err := a.T.Decode(n.external)
 		if err != nil {
 			panic(failure{err})
 		}

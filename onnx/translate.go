@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/gotorch-dev/torch/graph"
+	"github.com/gotorch-dev/torch/internal/dtype"
 	"github.com/gotorch-dev/torch/internal/onnxpb"
-	"github.com/gotorch-dev/torch/tensor"
 )
 
 // translator turns the graph of a model into a program of package graph.
@@ -118,8 +118,8 @@ func (t *translator) checkType(ty *onnxpb.Type) error {
 	if ty.Kind == onnxpb.KindMap || ty.Kind == onnxpb.KindOpaque || ty.Kind == onnxpb.KindSparse {
 		return fmt.Errorf("%w: an input that is no tensor, sequence or optional", ErrUnsupported)
 	}
-	if e := elemTypeOf(ty); dtypeOf(e) == tensor.Invalid {
-		return &unsupportedError{fmt.Sprintf("elements of type %s", e)}
+	if e := elemTypeOf(ty); onnxpb.DTypeOf(e) == dtype.Invalid {
+		return fmt.Errorf("%w: elements of type %s", ErrUnsupported, e)
 	}
 	return nil
 }
@@ -139,14 +139,14 @@ func (t *translator) declared(ty *onnxpb.Type) *value {
 
 func (t *translator) initializers(g *onnxpb.Graph) error {
 	for _, p := range g.Initializers {
-		x, err := decodeTensor(p, t.external)
+		x, err := p.Decode(t.external)
 		if err != nil {
 			return fmt.Errorf("initializer %q: %w", p.Name, err)
 		}
 		t.scope.vals[p.Name] = constant(x, p.Type)
 	}
 	for _, p := range g.Sparse {
-		x, err := decodeSparse(p)
+		x, err := p.Decode()
 		if err != nil {
 			return fmt.Errorf("initializer %q: %w", p.Values.Name, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/conformance/einopscheck"
 	"github.com/gotorch-dev/torch/internal/conformance/golden"
 	"github.com/gotorch-dev/torch/internal/conformance/modcheck"
+	"github.com/gotorch-dev/torch/internal/conformance/onnxcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/opcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/optcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/printcheck"
@@ -36,6 +37,10 @@ var Gates = []Gate{
 	{"distributions", "golden/distributions", distcheck.Run},
 	{"einops", "golden/einops", einopscheck.Run},
 	{"modules", "golden/modules", modcheck.Run},
+	{"onnx", "golden/graphs/onnx", func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result,
+		error) {
+		return onnxcheck.Run(dir, onnxcheck.Options{Only: only, Verbose: verbose})
+	}},
 	{"opinfo", "golden/opinfo", func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result,
 		error) {
 		return opcheck.Run(dir, opcheck.Options{Only: only, Verbose: verbose})
