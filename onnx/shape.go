@@ -92,6 +92,11 @@ func init() {
 		}
 		return vector(s[from:max(from, to)])
 	})
+	helper("reverse_dims(Tensor(a) x) -> Tensor(a)", func(a args) any {
+		perm := axesOr("Transpose", nil, a.T(0).Dim())
+		slices.Reverse(perm)
+		return a.T(0).Permute(perm)
+	})
 	helper("size(Tensor x) -> Tensor", func(a args) any {
 		return tensor.FromSlice([]int64{int64(a.T(0).Numel())}).Reshape([]int{})
 	})
@@ -534,7 +539,7 @@ func transpose(n *node) []*value {
 	if perm := n.ints("perm"); perm != nil {
 		return one(n.same(n.call("aten::permute", n.T(0), perm)))
 	}
-	return one(n.same(n.call("aten::numpy_T", n.T(0))))
+	return one(n.same(n.call("onnx::reverse_dims", n.T(0))))
 }
 
 func trilu(n *node) []*value {
