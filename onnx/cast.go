@@ -25,18 +25,15 @@ func init() {
 	helper("to_e8m0(Tensor x, str mode) -> Tensor", func(a args) any { return e8m0(a.T(0), a.str(1)) })
 }
 
-// smallInt converts to an integer of less than 8 bits: floats are rounded and limited, integers keep their lowest bits.
+// smallInt converts to an integer of less than 8 bits: of an integer, or the integer part of a float, the lowest bits.
 func smallInt(x *T, bits int, signed bool) *T {
-	lo, hi, dt := 0, 1<<bits-1, tensor.Uint8
+	dt := tensor.Uint8
 	if signed {
-		lo, hi, dt = -(1 << (bits - 1)), 1<<(bits-1)-1, tensor.Int8
-	}
-	if x.DType().IsFloat() {
-		return x.Round().ClampScalar(tensor.ClampScalarOptions{Min: lo, Max: hi}).ToDType(dt)
+		dt = tensor.Int8
 	}
 	y := x.ToDType(tensor.Int32).BitwiseAndScalar(1<<bits - 1)
 	if signed {
-		y = y.SubScalar(1<<bits).Where(y.GtScalar(hi), y)
+		y = y.SubScalar(1<<bits).Where(y.GtScalar(1<<(bits-1)-1), y)
 	}
 	return y.ToDType(dt)
 }
@@ -46,6 +43,7 @@ func float4(x *T) *T {
 	y := x.ToDType(tensor.Float32).ClampScalar(tensor.ClampScalarOptions{Min: -6.0, Max: 6.0})
 	size := y.Abs()
 	// steps of 1/2 up to 2, of 1 up to 4, of 2 beyond
+	y = y.MaskedFillScalar(x.IsNaN(), math.Copysign(0, -1)) // there is no NaN
 	small := y.MulScalar(2).Round().DivScalar(2)
 	mid := y.Round()
 	large := y.DivScalar(2).Round().MulScalar(2)

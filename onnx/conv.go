@@ -57,9 +57,12 @@ func init() {
 			want = want[2:]
 		}
 		if want != nil {
-			pads = slices.Clone(pads)
+			pads, more = slices.Clone(pads), slices.Clone(more)
 			for i := range k {
 				total := strides[i]*(sizes[i]-1) + more[i] + (w.Size(i+2)-1)*dilations[i] + 1 - want[i]
+				if total < 0 { // the output is larger than what the input reaches
+					more[i], total = more[i]-total, 0
+				}
 				pads[i], pads[i+k] = total-total/2, total/2
 				if auto == "SAME_UPPER" {
 					pads[i], pads[i+k] = total/2, total-total/2

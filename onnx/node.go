@@ -424,3 +424,8 @@ func intsOf(t *tensor.Tensor) []int {
 
 // lower is the name of an operator without regard to case, for messages.
 func lower(s string) string { return strings.ToLower(s) }
+
+// opaque is a constant that only a helper looks into.
+func (n *node) opaque(x any) *graph.Value {
+	return n.root.ConstOf(tensor.AnyValue(x), graph.Any)
+}

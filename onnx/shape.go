@@ -305,7 +305,7 @@ func blocks(op string) rule {
 
 func centerCropPad(n *node) []*value {
 	n.T(1)
-	return one(n.same(n.call("onnx::center_crop_pad", n.T(0), n.intList(1), n.ints("axes"))))
+	return one(n.same(n.call("onnx::center_crop_pad", n.T(0), n.intList(1), n.optInts("axes"))))
 }
 
 func eyeLike(n *node) []*value {

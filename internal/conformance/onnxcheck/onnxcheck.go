@@ -113,6 +113,8 @@ type outputs struct {
 	names []string
 	vals  []tensor.Value
 	tol   func(name string, dt tensor.DType) golden.Tolerance
+	// random says that the model draws random numbers: of its outputs dtype and shape are compared.
+	random bool
 }
 
 // call runs a model once and compares.
@@ -130,6 +132,14 @@ func call(m *onnx.Model, inputs map[string]tensor.Value, want outputs) (err erro
 		g, ok := got[name]
 		if !ok {
 			return fmt.Errorf("output %q is missing", name)
+		}
+		if want.random {
+			if g.K == tensor.KTensor && want.vals[i].K == tensor.KTensor {
+				if g.T.DType() != want.vals[i].T.DType() || !tensor.SameShape(g.T.Shape(), want.vals[i].T.Shape()) {
+					return fmt.Errorf("output %q: %s, want %s", name, g, want.vals[i])
+				}
+			}
+			continue
 		}
 		if why := compare(g, want.vals[i], func(dt tensor.DType) golden.Tolerance { return want.tol(name, dt) }); why != "" {
 			return fmt.Errorf("output %q: %s", name, why)
@@ -186,7 +196,7 @@ func (r *runner) folder(name, dir string) {
 			continue
 		}
 		inputs := map[string]tensor.Value{}
-		want := outputs{tol: backendTolerance}
+		want := outputs{tol: backendTolerance, random: draws(filepath.Join(dir, "model.onnx"))}
 		cerr := func() error {
 			for i, p := range model.Inputs() {
 				v, ok, err := readValue(filepath.Join(set, fmt.Sprintf("input_%d.pb", i)), p)
@@ -210,6 +220,29 @@ func (r *runner) folder(name, dir string) {
 		}()
 		r.tally.Add(name, id, cerr)
 	}
+}
+
+// draws reports a model that draws random numbers. ONNX does not say which generator makes them of a seed.
+func draws(path string) bool {
+	b, err := golden.ReadFile(path)
+	if err != nil {
+		return false
+	}
+	m, err := onnxpb.ReadModel(b)
+	if err != nil {
+		return false
+	}
+	for _, n := range m.Graph.Nodes {
+		switch n.Op {
+		case "Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike":
+			return true
+		case "Dropout": // in training mode
+			if len(n.Inputs) > 2 && n.Inputs[2] != "" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // readValue reads a tensor, a sequence or an optional, by the type of the port. ok is false when there is no file.
