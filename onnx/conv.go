@@ -49,8 +49,8 @@ func init() {
 		more, want, auto := fill(a.ints(6), k, 0), a.ints(7), a.str(9)
 		sizes := x.Shape()[2:]
 		if want == nil && (auto == "SAME_UPPER" || auto == "SAME_LOWER") {
-			for i := range k {
-				want = append(want, sizes[i]*strides[i])
+			for i := range k { // no more than the input reaches
+				want = append(want, min(sizes[i]*strides[i], strides[i]*(sizes[i]-1)+more[i]+(w.Size(i+2)-1)*dilations[i]+1))
 			}
 		}
 		if len(want) == k+2 {

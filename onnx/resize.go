@@ -38,7 +38,7 @@ func resize(n *node) []*value {
 	coordinates, nearest := n.str("coordinate_transformation_mode", "half_pixel"), n.str("nearest_mode", "round_prefer_floor")
 	var roi, scales, sizes any
 	if n.opset < 11 {
-		coordinates, nearest = "asymmetric", "floor"
+		coordinates, nearest = "asymmetric", "simple"
 		scales = n.floatList(1)
 	} else {
 		roi, scales = n.floatList(1), n.floatList(2)
@@ -57,7 +57,7 @@ func upsample(n *node) []*value {
 	} else {
 		scales = n.floatList(1)
 	}
-	return one(n.resize(n.str("mode", "nearest"), nil, scales, nil, nil, "asymmetric", "floor"))
+	return one(n.resize(n.str("mode", "nearest"), nil, scales, nil, nil, "asymmetric", "simple"))
 }
 
 func (n *node) resize(mode string, roi, scales, sizes, axes any, coordinates, nearest string) *value {
@@ -165,6 +165,9 @@ func (r *resizer) torch(x *T, axes, out []int, factor []float64, byScale bool) *
 		size[i] = x.Size(i + 2)
 	}
 	for i, axis := range axes {
+		if byScale && factor[i]*float64(x.Size(axis)) != float64(out[i]) { // PyTorch copies where the size stays
+			return nil
+		}
 		if axis < 2 {
 			if out[i] != x.Size(axis) || factor[i] != 1 {
 				return nil
@@ -185,7 +188,7 @@ func (r *resizer) torch(x *T, axes, out []int, factor []float64, byScale bool) *
 		return nil
 	}
 	switch {
-	case r.mode == "nearest" && r.coordinates == "asymmetric" && r.nearest == "floor":
+	case r.mode == "nearest" && r.coordinates == "asymmetric" && (r.nearest == "floor" || r.nearest == "simple" && slices.Min(factor) >= 1):
 		return call("aten::upsample_nearest2d", x, size[:], scale[0], scale[1])
 	case r.mode == "linear" && (half || corners):
 		return call("aten::upsample_bilinear2d", x, size[:], corners, scale[0], scale[1])
@@ -195,40 +198,41 @@ func (r *resizer) torch(x *T, axes, out []int, factor []float64, byScale bool) *
 	return nil
 }
 
-// place is where element i of the result lies in the input.
-func (r *resizer) place(i int, number, count, in int, factor, width float64) float64 {
-	x, n := float64(i), float64(in)
+// place is where element i of the result lies in the input. It is computed in float32, as PyTorch and ONNX Runtime do:
+// whether a place lies just before or behind an element decides what the nearest one is.
+func (r *resizer) place(i int, number, count, in, out int, factor, width float64) float64 {
+	x, n, f, w := float32(i), float32(in), float32(factor), float32(out)
 	switch r.coordinates {
 	case "align_corners":
-		if width == 1 {
+		if w == 1 {
 			return 0
 		}
-		return x * (n - 1) / (width - 1)
+		return float64(x * (n - 1) / (w - 1))
 	case "asymmetric":
-		return x / factor
+		return float64(x / f)
 	case "tf_half_pixel_for_nn":
-		return (x + 0.5) / factor
+		return float64((x + 0.5) / f)
 	case "pytorch_half_pixel":
-		if width <= 1 {
+		if w <= 1 {
 			return 0
 		}
 	case "half_pixel_symmetric":
-		adjust := math.Floor(width) / width
-		return n/2*(1-adjust) + (x+0.5)/factor - 0.5
+		adjust := w / float32(width)
+		return float64(n/2*(1-adjust) + (x+0.5)/f - 0.5)
 	case "tf_crop_and_resize":
 		if len(r.roi) != 2*count {
 			wrong("Resize", "%d numbers in roi, want %d", len(r.roi), 2*count)
 		}
-		from, to := r.roi[number], r.roi[number+count]
-		if width <= 1 {
-			return (from + to) * (n - 1) / 2
+		from, to := float32(r.roi[number]), float32(r.roi[number+count])
+		if w <= 1 {
+			return float64((from + to) * (n - 1) / 2)
 		}
-		return from*(n-1) + x*(to-from)*(n-1)/(width-1)
+		return float64(from*(n-1) + x*(to-from)*(n-1)/(w-1))
 	case "half_pixel":
 	default:
 		tensor.Fail(tensor.ErrValue, "Resize: coordinate_transformation_mode %q", r.coordinates)
 	}
-	return (x+0.5)/factor - 0.5
+	return float64((x+0.5)/f - 0.5)
 }
 
 // along resizes along an axis, which is number of count. ok tells which elements lie inside the input.
@@ -241,7 +245,7 @@ func (r *resizer) along(x *T, axis, number, count, out int, factor, width float6
 	first, weights := make([]int, out), make([][]float64, out)
 	taps := 1
 	for i := range out {
-		p := r.place(i, number, count, in, factor, width)
+		p := r.place(i, number, count, in, out, factor, width)
 		ok[i] = p >= 0 && p <= float64(in-1)
 		p = min(max(p, -1e15), 1e15)
 		first[i], weights[i] = r.weights(p, in, factor)
@@ -279,6 +283,7 @@ func (r *resizer) along(x *T, axis, number, count, out int, factor, width float6
 // weights are the neighbours of a place, the first of which is returned, and how much each counts.
 func (r *resizer) weights(p float64, in int, factor float64) (first int, w []float64) {
 	if r.mode == "nearest" {
+		ceiled := math.Ceil(p)
 		switch r.nearest {
 		case "floor":
 			p = math.Floor(p)
@@ -286,6 +291,10 @@ func (r *resizer) weights(p float64, in int, factor float64) (first int, w []flo
 			p = math.Ceil(p)
 		case "round_prefer_floor":
 			p = math.Ceil(p - 0.5)
+		case "simple": // of version 10
+			if p = math.Floor(p); factor < 1 {
+				p = ceiled
+			}
 		case "round_prefer_ceil":
 			p = math.Floor(p + 0.5)
 		default:

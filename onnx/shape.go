@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"math"
 	"slices"
 
 	"github.com/gotorch-dev/torch/graph"
@@ -446,13 +447,16 @@ func sliceTensor(x *T, starts, ends, axes, steps []int) *T {
 			wrong("Slice", "a step of 0")
 		default: // backwards: the elements in their order, then turned
 			from, to := starts[i], ends[i]
+			if to == math.MaxInt32 || to == math.MaxInt64 { // "no end", as ONNX Runtime reads it
+				to = -maxSize
+			}
 			if from < 0 {
 				from += size
 			}
 			if to < 0 {
 				to += size
 			}
-			from, to = min(max(from, -1), size-1), min(max(to, -1), size-1)
+			from, to = min(max(from, 0), size-1), min(max(to, -1), size-1)
 			if step < -size {
 				step = -size - 1
 			}
@@ -559,7 +563,7 @@ func pad(n *node) []*value {
 	mode := n.str("mode", "constant")
 	var pads, axes any
 	var fill *value
-	if n.opset < 11 {
+	if n.domain == "" && n.opset < 11 {
 		pads = n.ints("pads")
 		if x := n.float("value", 0); x != 0 {
 			fill = n.number(x, n.T(0).elem)
