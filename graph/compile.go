@@ -36,6 +36,8 @@ const (
 	opClosure
 	opFork
 	opWait
+	opSetGrad
+	opGradEnabled
 )
 
 // argMode is how an argument of an operator is made.
@@ -582,6 +584,10 @@ func (c *compiler) node(n *Node) {
 		simple(opFork)
 	case Wait:
 		simple(opWait)
+	case SetGrad:
+		simple(opSetGrad)
+	case GradEnabled:
+		simple(opGradEnabled)
 	case If:
 		c.branch(n)
 	case Loop:

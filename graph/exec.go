@@ -63,7 +63,17 @@ type exec struct {
 	left  int64 // steps
 	depth int
 	top   *frame // that is running
+	grad  gradMode
 }
+
+// gradMode is what a program has said about recording gradients.
+type gradMode uint8
+
+const (
+	gradAsIs gradMode = iota // as the caller's mode says
+	gradOn
+	gradOff
+)
 
 // frame is a running function.
 type frame struct {
@@ -164,7 +174,14 @@ func (x *exec) run(f *frame) {
 			if x.done != nil {
 				x.poll()
 			}
-			x.callOp(f, in)
+			switch x.grad {
+			case gradAsIs:
+				x.callOp(f, in)
+			case gradOff:
+				tensor.NoGrad(func() { x.callOp(f, in) })
+			default:
+				tensor.EnableGrad(func() { x.callOp(f, in) })
+			}
 		case opFunc:
 			n := len(in.in)
 			args := f.buf[:0]

@@ -72,6 +72,17 @@ func (x *exec) structural(f *frame, in *instr) {
 		fn := in.node.Func
 		x.call(fn, f.gather(in.in), res[:min(1, len(fn.Body.Results))])
 		regs[in.out[0]] = Box(&Future{Value: res[0]})
+	case opSetGrad:
+		x.grad = gradOff
+		if truth(&regs[in.in[0]]) {
+			x.grad = gradOn
+		}
+	case opGradEnabled:
+		on := tensor.IsGradEnabled()
+		if x.grad != gradAsIs {
+			on = x.grad == gradOn
+		}
+		regs[in.out[0]] = tensor.BoolValue(on)
 	case opWait:
 		fu, ok := regs[in.in[0]].X.(*Future)
 		if !ok {

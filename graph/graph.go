@@ -51,27 +51,29 @@ type Node struct {
 
 // The structural kinds of nodes. Their names and meanings are those of PyTorch's IR.
 const (
-	Constant       = "prim::Constant"       // Const
-	If             = "prim::If"             // In: condition; two blocks, whose results are those of the node
-	Loop           = "prim::Loop"           // In: most iterations, condition, carried values; see Block.Loop
-	ListConstruct  = "prim::ListConstruct"  // In: the elements
-	ListUnpack     = "prim::ListUnpack"     // as many results as the list must have elements
-	TupleConstruct = "prim::TupleConstruct" // In: the fields
-	TupleUnpack    = "prim::TupleUnpack"    // as many results as the tuple must have fields
-	TupleIndex     = "prim::TupleIndex"     // Index
-	DictConstruct  = "prim::DictConstruct"  // In: key, value, key, value, …
-	GetAttr        = "prim::GetAttr"        // In: object; Attr
-	SetAttr        = "prim::SetAttr"        // In: object, value; Attr
-	CallMethod     = "prim::CallMethod"     // In: object, arguments; Attr. The object's class chooses the function
-	CallFunction   = "prim::CallFunction"   // In: arguments; Func. Without Func, In[0] is a function value
-	CreateObject   = "prim::CreateObject"   // Class
-	Raise          = "prim::RaiseException" // In: the text; Attr is the exception's class
-	IsInstance     = "prim::isinstance"     // In: value; Types
-	UncheckedCast  = "prim::unchecked_cast" // In: value, which has the type of the result at this place
-	Closure        = "prim::Closure"        // In: captured values; Func, whose first parameters they become
-	Fork           = "prim::fork"           // In: arguments; Func
-	Wait           = "aten::wait"           // In: future
-	Uninitialized  = "prim::Uninitialized"  // a value that is never read
+	Constant       = "prim::Constant"         // Const
+	If             = "prim::If"               // In: condition; two blocks, whose results are those of the node
+	Loop           = "prim::Loop"             // In: most iterations, condition, carried values; see Block.Loop
+	ListConstruct  = "prim::ListConstruct"    // In: the elements
+	ListUnpack     = "prim::ListUnpack"       // as many results as the list must have elements
+	TupleConstruct = "prim::TupleConstruct"   // In: the fields
+	TupleUnpack    = "prim::TupleUnpack"      // as many results as the tuple must have fields
+	TupleIndex     = "prim::TupleIndex"       // Index
+	DictConstruct  = "prim::DictConstruct"    // In: key, value, key, value, …
+	GetAttr        = "prim::GetAttr"          // In: object; Attr
+	SetAttr        = "prim::SetAttr"          // In: object, value; Attr
+	CallMethod     = "prim::CallMethod"       // In: object, arguments; Attr. The object's class chooses the function
+	CallFunction   = "prim::CallFunction"     // In: arguments; Func. Without Func, In[0] is a function value
+	CreateObject   = "prim::CreateObject"     // Class
+	Raise          = "prim::RaiseException"   // In: the text; Attr is the exception's class
+	IsInstance     = "prim::isinstance"       // In: value; Types
+	UncheckedCast  = "prim::unchecked_cast"   // In: value, which has the type of the result at this place
+	Closure        = "prim::Closure"          // In: captured values; Func, whose first parameters they become
+	Fork           = "prim::fork"             // In: arguments; Func
+	Wait           = "aten::wait"             // In: future
+	Uninitialized  = "prim::Uninitialized"    // a value that is never read
+	SetGrad        = "aten::set_grad_enabled" // In: whether gradients are recorded from now on, to the end of the run
+	GradEnabled    = "aten::is_grad_enabled"  // whether gradients are recorded
 )
 
 // Block is a sequence of nodes with parameters and results: the body of a function, a branch or a loop.
@@ -370,7 +372,7 @@ func isStructural(op string) bool {
 	switch op {
 	case Constant, If, Loop, ListConstruct, ListUnpack, TupleConstruct, TupleUnpack, TupleIndex, DictConstruct, GetAttr,
 		SetAttr, CallMethod, CallFunction, CreateObject, Raise, IsInstance, UncheckedCast, Closure, Fork, Wait,
-		Uninitialized:
+		Uninitialized, SetGrad, GradEnabled:
 		return true
 	}
 	return false

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gotorch-dev/torch/internal/pyfmt"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -53,6 +54,37 @@ func (s *Schema) Index(name string) int {
 		}
 	}
 	return -1
+}
+
+// String is the schema in PyTorch's notation, with the last part of the name only.
+func (s *Schema) String() string {
+	var b strings.Builder
+	b.WriteString(s.FullName()[strings.LastIndexByte(s.Name, '.')+1:] + "(")
+	for i, p := range s.Params {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(p.Type.String() + " " + p.Name)
+		if p.Default != nil {
+			var d strings.Builder
+			if writeValue(&d, *p.Default, 0); p.Default.K == tensor.KFloat {
+				d.Reset()
+				d.WriteString(pyfmt.Float(p.Default.Float()))
+			}
+			b.WriteString("=" + d.String())
+		}
+	}
+	b.WriteString(") -> ")
+	parts := make([]string, len(s.Results))
+	for i, r := range s.Results {
+		parts[i] = r.Type.String()
+	}
+	if text := strings.Join(parts, ", "); len(parts) == 1 && !strings.HasPrefix(text, "(") {
+		b.WriteString(text)
+	} else {
+		b.WriteString("(" + text + ")")
+	}
+	return b.String()
 }
 
 // ParseSchema reads PyTorch's schema language with all its types, which tensor.ParseSchema reduces to those of tensor

@@ -74,8 +74,10 @@ type Class struct {
 	Methods map[string]*Function
 	Order   []string                // of the methods' names, as they were added
 	Consts  map[string]tensor.Value // class constants
-	// Implicit are the methods of an interface.
+	// Wants are the methods of an interface.
 	Wants map[string]*Schema
+	// Hooks are the methods that run before and after a module's forward, by name.
+	Hooks struct{ Pre, Post []string }
 	// Members are those of an enumeration, in order.
 	Members []*Enum
 	Type    *Type
@@ -124,6 +126,16 @@ func (c *Class) Implements(i *Class) bool {
 		}
 	}
 	return true
+}
+
+// Member finds a member of an enumeration, nil when there is none.
+func (c *Class) Member(name string) *Enum {
+	for _, m := range c.Members {
+		if m.Name == name {
+			return m
+		}
+	}
+	return nil
 }
 
 // NewObject makes an instance whose attributes are None.

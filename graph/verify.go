@@ -92,7 +92,7 @@ var shapes = map[string][3]int{
 	TupleConstruct: {-1, 0, 1}, TupleUnpack: {1, 0, -1}, TupleIndex: {1, 0, 1}, DictConstruct: {-1, 0, 1},
 	GetAttr: {1, 0, 1}, SetAttr: {2, 0, 0}, CallMethod: {-1, 0, -1}, CallFunction: {-1, 0, -1}, CreateObject: {0, 0, 1},
 	Raise: {-1, 0, 0}, IsInstance: {1, 0, 1}, UncheckedCast: {1, 0, 1}, Closure: {-1, 0, 1}, Fork: {-1, 0, 1},
-	Wait: {1, 0, 1}, Uninitialized: {0, 0, 1},
+	Wait: {1, 0, 1}, Uninitialized: {0, 0, 1}, SetGrad: {1, 0, 0}, GradEnabled: {0, 0, 1},
 }
 
 func (v *verifier) node(n *Node, depth int) error {

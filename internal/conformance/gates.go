@@ -19,6 +19,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/conformance/recordiocheck"
 	"github.com/gotorch-dev/torch/internal/conformance/rngcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/tbcheck"
+	"github.com/gotorch-dev/torch/internal/conformance/tscheck"
 )
 
 // Gate runs the cases of one kind.
@@ -59,6 +60,10 @@ var Gates = []Gate{
 			Init: modcheck.Init, InitProgram: modcheck.InitProgram})
 	}},
 	{"tensorboard", "golden/tensorboard", whole(tbcheck.Run)},
+	{"torchscript", "golden/graphs/torchscript", func(dir string, only *regexp.Regexp,
+		verbose func(string, ...any)) ([]golden.Result, error) {
+		return tscheck.Run(dir, tscheck.Options{Only: only, Verbose: verbose, Files: golden.Files})
+	}},
 }
 
 // whole adapts a runner that has no options.

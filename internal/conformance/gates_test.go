@@ -81,7 +81,7 @@ var others = map[string]string{
 	"amp":            "ops/all compares lists.json; package amp, which the programs need, is not there yet",
 	"api.tsv":        "a list of names",
 	"checkpoint":     "no runner yet",
-	"graphs":         "modcheck compares names with the programs of torch.export; none of the formats is loaded yet",
+	"graphs":         "gate torchscript; modcheck compares names with the programs of torch.export; others are not loaded",
 	"named":          "no named tensors",
 	"promotion.json": "ops/pointwise",
 	"quantization":   "no quantized tensors",

@@ -70,6 +70,9 @@ type TensorInfo struct {
 // Device is where decoded tensors are put, and new ones are made while the cases run.
 var Device tensor.Device
 
+// Files is a directory with files that the cases name without saying where they lie; "" without.
+var Files string
+
 // onDevice moves a tensor, with the whole storage that it views, to Device.
 func onDevice(t *tensor.Tensor) *tensor.Tensor {
 	if Device == (tensor.Device{}) {
