@@ -7,6 +7,7 @@ import (
 	"regexp"
 
 	_ "github.com/gotorch-dev/torch" // links the operators
+	"github.com/gotorch-dev/torch/internal/conformance/ampcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/cococheck"
 	"github.com/gotorch-dev/torch/internal/conformance/distcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/einopscheck"
@@ -34,13 +35,14 @@ type Gate struct {
 
 // Gates are all gates, sorted by kind.
 var Gates = []Gate{
+	{"amp", "golden/amp", ampcheck.Run},
 	{"coco", "golden/coco", whole(cococheck.Run)},
 	{"distributions", "golden/distributions", distcheck.Run},
 	{"einops", "golden/einops", einopscheck.Run},
 	{"modules", "golden/modules", modcheck.Run},
 	{"onnx", "golden/graphs/onnx", func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result,
 		error) {
-		return onnxcheck.Run(dir, onnxcheck.Options{Only: only, Verbose: verbose})
+		return onnxcheck.Run(dir, onnxcheck.Options{Only: only, Verbose: verbose, Files: golden.Files})
 	}},
 	{"opinfo", "golden/opinfo", func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result,
 		error) {

@@ -78,10 +78,9 @@ func TestGolden(t *testing.T) {
 // others are the parts of the golden data that no gate runs: the test that compares with them, or why nothing does yet.
 var others = map[string]string{
 	"README.md":      "describes the data",
-	"amp":            "ops/all compares lists.json; package amp, which the programs need, is not there yet",
 	"api.tsv":        "a list of names",
 	"checkpoint":     "no runner yet",
-	"graphs":         "gate torchscript; modcheck compares names with the programs of torch.export; others are not loaded",
+	"graphs":         "gates torchscript and onnx; modcheck compares names with the programs of torch.export; others are not loaded",
 	"named":          "no named tensors",
 	"promotion.json": "ops/pointwise",
 	"quantization":   "no quantized tensors",
