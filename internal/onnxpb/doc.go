@@ -1,4 +1,4 @@
-// Package onnxpb reads the messages of ONNX files: models, tensors, sequences and optionals.
+// Package onnxpb reads and writes the messages of ONNX files: models, tensors, sequences and optionals.
 //
 // The messages and their field numbers are those of the schema that the format's authors publish
 // (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto). The types here hold what a reader of programs needs of

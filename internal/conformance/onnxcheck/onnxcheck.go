@@ -34,7 +34,7 @@ type Options struct {
 	Only    *regexp.Regexp
 	Verbose func(string, ...any)
 	Files   string // where the models of meta.json are
-	Every   int    // run every n-th folder of a directory of tests; 0: all
+	Every   int    // run every n-th test of a directory; 0: all
 }
 
 // Run runs the cases of a directory.
@@ -75,7 +75,10 @@ func Run(dir string, opt Options) ([]golden.Result, error) {
 			r.folder(name, f)
 		}
 	}
-	for _, f := range files {
+	for i, f := range files {
+		if opt.Every > 1 && i%opt.Every != 0 {
+			continue
+		}
 		name := r.name(dir, strings.TrimSuffix(f, ".onnx"))
 		if opt.Only == nil || opt.Only.MatchString(name) {
 			r.file(name, f)
