@@ -55,6 +55,9 @@ func load(b []byte, open func(name string) (readerAt, error)) (m *Model, err err
 		m.outputs = append(m.outputs, p)
 	}
 	m.metadata = metadata(pb)
+	if err := tensor.Try(m.program.Fuse); err != nil {
+		return nil, err
+	}
 	m.weights = map[*tensor.Storage]bool{}
 	for _, n := range m.program.Body.Nodes {
 		if n.Op == graph.Constant && n.Const.K == tensor.KTensor {
