@@ -176,6 +176,9 @@ func linear(op string, x, index *T, b, k int) (rows, at *T) {
 // reversed turns the first lengths[i] elements along an axis of each element i of the batch.
 func reversed(x *T, lengths []int, time, batch int) *T {
 	steps, rows := x.Size(time), x.Size(batch)
+	if rows > 0 && steps > maxList/rows {
+		wrong("ReverseSequence", "%d rows of %d steps", rows, steps)
+	}
 	index := make([]int, 0, steps*rows)
 	for _, n := range lengths {
 		if n < 0 || n > steps {
@@ -212,6 +215,9 @@ func scatterCache(past, update, at *T, axis int, circular bool) *T {
 		if from = hostInts(at); len(from) != rows {
 			wrong("TensorScatter", "%d indices for %d rows", len(from), rows)
 		}
+	}
+	if rows > 0 && steps > maxList/rows {
+		wrong("TensorScatter", "%d rows of %d steps", rows, steps)
 	}
 	index := make([]int, 0, rows*steps)
 	for _, f := range from {

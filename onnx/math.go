@@ -469,7 +469,7 @@ func melWeights(n *node) []*value {
 // mel is the matrix that takes a spectrum to the mel scale, as ONNX's reference defines it.
 // https://onnx.ai/onnx/operators/onnx__MelWeightMatrix.html
 func mel(bins, length, rate int, low, high float64) *T {
-	if bins <= 0 || length <= 0 || rate <= 0 || length > 1<<24 || bins > 1<<16 {
+	if bins <= 0 || length <= 0 || rate <= 0 || length > maxList || bins > maxList/(length/2+1) {
 		wrong("MelWeightMatrix", "%d bins, DFT of length %d, rate %d", bins, length, rate)
 	}
 	rows := length/2 + 1

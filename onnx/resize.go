@@ -101,7 +101,7 @@ func (r *resizer) run(x *T, scales []float64, sizes, axes []int, policy string) 
 				factor[i] = width[i] / in
 			}
 		}
-		if !(factor[i] >= 0) || out[i] < 0 || out[i] > maxSize {
+		if !(factor[i] >= 0) || out[i] < 0 || out[i] > maxList {
 			wrong("Resize", "scales %v, sizes %v", scales, sizes)
 		}
 	}
@@ -113,7 +113,9 @@ func (r *resizer) run(x *T, scales []float64, sizes, axes []int, policy string) 
 		for i, axis := range axes {
 			factor[i] = f
 			out[i] = int(math.Floor(f*float64(x.Size(axis)) + 0.5))
-			width[i] = float64(out[i])
+			if width[i] = float64(out[i]); out[i] < 0 || out[i] > maxList {
+				wrong("Resize", "sizes %v", out)
+			}
 		}
 	}
 	if y := r.torch(x, axes, out, factor, sizes == nil); y != nil {

@@ -194,8 +194,12 @@ func init() {
 	})
 }
 
-// maxSize bounds the sizes that a program asks for; the allocator bounds their product.
-const maxSize = 1 << 40
+const (
+	// maxSize bounds the sizes that a program asks for; the allocator bounds their product.
+	maxSize = 1 << 40
+	// maxList bounds the lists that helpers make outside of tensors.
+	maxList = 1 << 26
+)
 
 // checkSizes refuses sizes that are negative or whose product overflows.
 func checkSizes(op string, size []int) []int {
@@ -623,7 +627,7 @@ func padTensor(x *T, pads []int, mode string, fill *T, axes []int) *T {
 			x = y
 			continue
 		}
-		if size+before+after < 0 || size == 0 || size+before+after > maxSize {
+		if size+before+after < 0 || size == 0 || size+before+after > maxList {
 			wrong("Pad", "%d and %d beside size %d", before, after, size)
 		}
 		lines := make([]int, size+before+after)

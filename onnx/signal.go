@@ -239,6 +239,9 @@ func (t *ngrams) count(x *T) *T {
 		rows, width = x.Size(0), x.Size(1)
 		shape = []int{rows, t.columns}
 	}
+	if t.columns > 0 && rows > maxList/t.columns {
+		wrong("TfIdfVectorizer", "%d rows of %d columns", rows, t.columns)
+	}
 	out := make([]float32, rows*t.columns)
 	for r := range rows {
 		row := in[r*width : (r+1)*width]

@@ -50,6 +50,9 @@ func (f *forest) run(x *T) *T {
 		wrong("TreeEnsemble", "a tensor with %d dimensions", x.Dim())
 	}
 	in, rows, width := hostFloats(x), x.Size(0), x.Size(1)
+	if rows > maxList/f.targets {
+		wrong("TreeEnsemble", "%d rows of %d targets", rows, f.targets)
+	}
 	out := make([]float64, rows*f.targets)
 	seen := make([]bool, f.targets)
 	for r := range rows {

@@ -165,7 +165,9 @@ func roiAlignTensor(x, rois *T, batch []int, mode string, oh, ow, ratio int, sca
 	if x.Dim() != 4 || rois.Dim() != 2 || rois.Size(1) != 4 || len(batch) != rois.Size(0) || oh <= 0 || ow <= 0 {
 		wrong("RoiAlign", "input of shape %v, regions of shape %v, %d numbers of images", x.Shape(), rois.Shape(), len(batch))
 	}
-	checkSizes("RoiAlign", []int{len(batch), x.Size(1), oh, ow})
+	if n := product(checkSizes("RoiAlign", []int{len(batch), x.Size(1), oh, ow})); n > maxList {
+		wrong("RoiAlign", "%d results", n)
+	}
 	c, h, w := x.Size(1), x.Size(2), x.Size(3)
 	in, r := hostFloats(x), hostFloats(rois)
 	out := make([]float64, len(batch)*c*oh*ow)
@@ -191,7 +193,7 @@ func roiAlignTensor(x, rois *T, batch []int, mode string, oh, ow, ratio int, sca
 		if ratio <= 0 {
 			gh, gw = int(math.Ceil(bh)), int(math.Ceil(bw))
 		}
-		if gh < 0 || gw < 0 || gh > 1<<16 || gw > 1<<16 {
+		if gh < 0 || gw < 0 || gh > 1<<10 || gw > 1<<10 {
 			wrong("RoiAlign", "a region of %g by %g", rw, rh)
 		}
 		points := make([]corner, 0, gh*gw)
@@ -263,6 +265,9 @@ func maxRoiPool(n *node) []*value {
 func maxRoiPoolTensor(x, rois *T, oh, ow int, scale float64) *T {
 	if x.Dim() != 4 || rois.Dim() != 2 || rois.Size(1) != 5 || oh <= 0 || ow <= 0 {
 		wrong("MaxRoiPool", "input of shape %v, regions of shape %v", x.Shape(), rois.Shape())
+	}
+	if product(checkSizes("MaxRoiPool", []int{rois.Size(0), oh, ow})) > maxList {
+		wrong("MaxRoiPool", "%d by %d cells for %d regions", oh, ow, rois.Size(0))
 	}
 	r := hostFloats(rois)
 	var out []*T
