@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gotorch-dev/torch/internal/dtype"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -317,9 +318,18 @@ func Normal(v tensor.Value) tensor.Value {
 }
 
 // dtypes are the numbers of PyTorch's enumeration ScalarType.
-var dtypes = [...]tensor.DType{0: tensor.Uint8, 1: tensor.Int8, 2: tensor.Int16, 3: tensor.Int32, 4: tensor.Int64,
-	5: tensor.Float16, 6: tensor.Float32, 7: tensor.Float64, 9: tensor.Complex64, 10: tensor.Complex128,
-	11: tensor.Bool, 15: tensor.BFloat16}
+var dtypes [45]tensor.DType
+
+func init() {
+	for n, name := range []string{0: "uint8", 1: "int8", 2: "int16", 3: "int32", 4: "int64", 5: "float16", 6: "float32",
+		7: "float64", 8: "complex32", 9: "complex64", 10: "complex128", 11: "bool", 15: "bfloat16", 23: "float8_e5m2",
+		24: "float8_e4m3fn", 25: "float8_e5m2fnuz", 26: "float8_e4m3fnuz", 27: "uint16", 28: "uint32", 29: "uint64",
+		44: "float8_e8m0fnu"} {
+		if name != "" {
+			dtypes[n] = dtype.Parse(name)
+		}
+	}
+}
 
 // formats are the numbers of PyTorch's enumeration MemoryFormat.
 var formats = [...]tensor.MemoryFormat{tensor.ContiguousFormat, tensor.PreserveFormat, tensor.ChannelsLast,

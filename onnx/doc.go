@@ -16,6 +16,7 @@
 // The default domain from version 7 to the newest, ai.onnx.ml where it computes with numbers, the operators of
 // com.microsoft that PyTorch, Olive and ONNX Runtime's optimizer write, functions of the model's own, If, Loop, Scan,
 // sequences, optionals, quantized operators, symbolic dimensions, and weights in other files below the model's folder.
+// ImageDecoder reads the formats that a program links, as package image does (import _ "image/png").
 // Not read are elements that are strings, maps, training information and sparse inputs.
 //
 // Where the text of the standard leaves open what an operator does, results are ONNX Runtime's. Integers of two and four
