@@ -38,6 +38,7 @@ const (
 	opWait
 	opSetGrad
 	opGradEnabled
+	opMissing
 )
 
 // argMode is how an argument of an operator is made.
@@ -71,7 +72,7 @@ type instr struct {
 	op1   *tensor.Op // of opCall
 	one   bool       // opCall with one tensor as its result
 	args  []argument
-	group int32 // of opCall: the group of its only, new result; -1 without
+	group int32 // of opCall: the group of its only result; -1 without
 	fn    Func
 	free  []released
 	node  *Node
@@ -79,17 +80,17 @@ type instr struct {
 
 // program is a compiled function.
 type program struct {
-	once   sync.Once
-	err    error
-	code   []instr
-	consts []tensor.Value // registers 0 … hold them
-	params []int32
-	result []int32
-	regs   int
-	groups int
-	groupO []int32      // by register: its group, -1 without
-	extra  []extraConst // registers with defaults of helpers
-	frames sync.Pool
+	once    sync.Once
+	err     error
+	code    []instr
+	consts  []tensor.Value // registers 0 … hold them
+	params  []int32
+	result  []int32
+	regs    int
+	groups  int
+	groupOf []int32      // by register: its group, -1 without
+	extra   []extraConst // registers with defaults of helpers
+	frames  sync.Pool
 }
 
 // extraConst is a register that holds a constant.
@@ -98,12 +99,13 @@ type extraConst struct {
 	val tensor.Value
 }
 
-// Compile verifies the function and all functions that it calls, and prepares them to run. Run does so as well, the
-// first time. The function must not be changed afterwards.
+// Compile verifies the function and prepares it to run. Run does so as well, the first time. The function must not be
+// changed afterwards. An operator that does not exist is an error here if every run meets it; in a branch or a loop it is
+// one of the run that meets it.
 func (f *Function) Compile() error {
 	f.code.once.Do(func() {
-		if f.code.err = f.Verify(); f.code.err == nil {
-			c := compiler{f: f, p: &f.code, uses: map[*Value]*usage{}}
+		if f.code.err = f.runnable(); f.code.err == nil {
+			c := compiler{f: f.inlined(), p: &f.code, uses: map[*Value]*usage{}}
 			if err := tensor.Try(c.run); err != nil {
 				f.code.err = &Error{Func: f.Name, Node: c.at, Err: err}
 			}
@@ -160,13 +162,13 @@ func (c *compiler) run() {
 func (c *compiler) newReg(v *Value) int32 {
 	v.reg = int32(c.p.regs)
 	c.p.regs++
-	c.p.groupO = append(c.p.groupO, c.group(v))
+	c.p.groupOf = append(c.p.groupOf, c.group(v))
 	return v.reg
 }
 
 func (c *compiler) temp() int32 {
 	c.p.regs++
-	c.p.groupO = append(c.p.groupO, -1)
+	c.p.groupOf = append(c.p.groupOf, -1)
 	return int32(c.p.regs - 1)
 }
 
@@ -564,8 +566,9 @@ func (c *compiler) node(n *Node) {
 			op = opSetAttr
 		}
 		i := simple(op)
-		i.index = -1
-		if k := n.In[0].Type.Class; k != nil {
+		if i.index = -1; n.Attr == BySlot {
+			i.index = int32(n.Index)
+		} else if k := n.In[0].Type.Class; k != nil {
 			i.index = int32(k.AttrIndex(n.Attr))
 		}
 	case CallMethod:
@@ -643,6 +646,10 @@ func (c *compiler) loop(n *Node) {
 // call emits a call of an operator or a helper.
 func (c *compiler) call(n *Node, out []int32) {
 	o := n.Operator
+	if o == nil {
+		c.emit(instr{op: opMissing, node: n})
+		return
+	}
 	if o.op == nil {
 		in := regs(n.In)
 		for i := len(in); i < len(o.Params); i++ { // defaults
@@ -663,7 +670,7 @@ func (c *compiler) call(n *Node, out []int32) {
 	res := o.op.Sch.Results
 	i.one = len(res) == 1 && res[0].Kind == tensor.KTensor && len(out) == 1
 	at := c.emit(i)
-	if i.one && c.usage(n.Out[0]).fresh {
+	if i.one {
 		at.group = c.group(n.Out[0])
 	}
 }

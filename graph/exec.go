@@ -111,7 +111,9 @@ func (x *exec) failure(r any) error {
 	if f := x.top; f != nil {
 		e.Func = f.f.Name
 		if f.pc < len(f.p.code) {
-			e.Node = f.p.code[f.pc].node
+			if e.Node = f.p.code[f.pc].node; e.Node.from != "" {
+				e.Func = e.Node.from
+			}
 		}
 	}
 	return e
@@ -303,17 +305,18 @@ func (x *exec) callOp(f *frame, in *instr) {
 	}
 }
 
-// watch looks whether a result that should be new is an argument after all, as dropout's is in evaluation: the memory
-// then belongs to nobody alone.
+// watch looks whether a result shares memory with an argument although the schema does not say so, as dropout's does in
+// evaluation, and that of set_: the memory then belongs to no group alone.
 func (f *frame) watch(in *instr, t *tensor.Tensor) {
 	if t == nil {
 		return
 	}
 	st := t.Storage()
 	same := func(r int32) {
-		if v := &f.regs[r]; v.K == tensor.KTensor && v.T != nil && v.T.Storage() == st && r != in.out[0] {
+		g := f.p.groupOf[r]
+		if v := &f.regs[r]; g != in.group && v.K == tensor.KTensor && v.T != nil && v.T.Storage() == st {
 			f.shared[in.group] = true
-			if g := f.p.groupO[r]; g >= 0 {
+			if g >= 0 {
 				f.shared[g] = true
 			}
 		}
@@ -353,7 +356,7 @@ func (f *frame) watchOther(in *instr, v tensor.Value) {
 		st := t.Storage()
 		seen := func(r int32) {
 			if w := &f.regs[r]; w.K == tensor.KTensor && w.T != nil && w.T != t && w.T.Storage() == st {
-				if g := f.p.groupO[r]; g >= 0 {
+				if g := f.p.groupOf[r]; g >= 0 {
 					f.shared[g] = true
 				}
 			}

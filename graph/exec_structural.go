@@ -72,6 +72,8 @@ func (x *exec) structural(f *frame, in *instr) {
 		fn := in.node.Func
 		x.call(fn, f.gather(in.in), res[:min(1, len(fn.Body.Results))])
 		regs[in.out[0]] = Box(&Future{Value: res[0]})
+	case opMissing:
+		panic(stop{&MissingError{Ops: []string{in.node.Op}}})
 	case opSetGrad:
 		x.grad = gradOff
 		if truth(&regs[in.in[0]]) {
@@ -118,7 +120,7 @@ func object(v tensor.Value) *Object {
 // slot is the number of the attribute that an instruction names.
 func slot(o *Object, in *instr) int {
 	i := int(in.index)
-	if o.Class != in.node.In[0].Type.Class || i < 0 {
+	if in.node.Attr != BySlot && (o.Class != in.node.In[0].Type.Class || i < 0) {
 		i = o.Class.AttrIndex(in.node.Attr)
 	}
 	if i < 0 || i >= len(o.Slots) {
@@ -176,7 +178,8 @@ func IsA(v tensor.Value, t *Type) bool {
 		if t.Kind == AnyTupleType {
 			return true
 		}
-		if t.Kind != TupleType || len(t.Elems) != len(x.Items) || t.Name != "" && (x.Type == nil || x.Type.Name != t.Name) {
+		if t.Kind != TupleType || len(t.Elems) != len(x.Items) || t.Name != "" &&
+			(x.Type == nil || x.Type.Name != t.Name) {
 			return false
 		}
 		for i, e := range x.Items {

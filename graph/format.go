@@ -11,8 +11,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Text is the value as TorchScript's str() and format() print it: like Python, with strings in containers in quotes, but
-// floats as C++ prints them.
+// Text is the value as TorchScript's str() and format() print it: like Python, with strings in containers in quotes,
+// but floats as C++ prints them.
 func Text(v tensor.Value) string {
 	if s, ok := v.X.(string); ok {
 		return s
@@ -25,7 +25,7 @@ func Text(v tensor.Value) string {
 const maxTextDepth = 100
 
 func writeValue(b *strings.Builder, v tensor.Value, depth int) {
-	if depth > maxTextDepth {
+	if depth > maxTextDepth || b.Len() > mostText {
 		b.WriteString("...")
 		return
 	}
@@ -92,8 +92,8 @@ func writeValue(b *strings.Builder, v tensor.Value, depth int) {
 	}
 }
 
-// floatText is a float as a C++ stream prints it for TorchScript: whole numbers below 1e10 as "2.", others with up to 17
-// significant digits.
+// floatText is a float as a C++ stream prints it for TorchScript: whole numbers below 1e10 as "2.", others with up to
+// 17 significant digits.
 func floatText(f float64) string {
 	switch {
 	case math.IsNaN(f):
@@ -134,15 +134,6 @@ func cGeneral(f float64, digits int) string {
 	return s
 }
 
-// formatText is what aten::format writes for a value: floats as a C++ stream does by default.
-func formatText(v tensor.Value) string {
-	switch v.K {
-	case tensor.KFloat:
-		return floatText(v.Float())
-	}
-	return Text(v)
-}
-
 func registerFormat() {
 	Register("aten::str(t elem) -> str", func(a []tensor.Value) tensor.Value { return tensor.StrValue(Text(a[0])) })
 	Register("aten::format(str self, ...) -> str", func(a []tensor.Value) tensor.Value {
@@ -157,7 +148,8 @@ func registerFormat() {
 			if used++; used >= len(a) {
 				tensor.Fail(tensor.ErrValue, "Too few arguments for format string: %s", text(a[0]))
 			}
-			b.WriteString(formatText(a[used]))
+			b.WriteString(Text(a[used]))
+			checkText(b.Len())
 			s = after
 		}
 		return tensor.StrValue(b.String())

@@ -46,7 +46,9 @@ type Node struct {
 	Func     *Function    // of CallFunction and Closure
 	Class    *Class       // of CreateObject
 	Types    []*Type      // of IsInstance
-	Index    int          // of TupleIndex
+	Index    int          // of TupleIndex, and of GetAttr and SetAttr with the name BySlot
+
+	from string // the function that an inlined node comes from, "" for the function itself
 }
 
 // The structural kinds of nodes. Their names and meanings are those of PyTorch's IR.
@@ -75,6 +77,9 @@ const (
 	SetGrad        = "aten::set_grad_enabled" // In: whether gradients are recorded from now on, to the end of the run
 	GradEnabled    = "aten::is_grad_enabled"  // whether gradients are recorded
 )
+
+// BySlot as the name of an attribute means that Node.Index numbers it.
+const BySlot = "*"
 
 // Block is a sequence of nodes with parameters and results: the body of a function, a branch or a loop.
 type Block struct {
@@ -189,9 +194,9 @@ func (b *Block) If(cond *Value, then, otherwise func(b *Block) []*Value) *Node {
 	return b.Add(n, types...)
 }
 
-// Loop adds a loop. It runs while cond is true, most times at most; nil stands for no limit, or for true. body fills the
-// block, whose parameters are the number of the iteration and the carried values, and returns the condition (nil: true)
-// and the carried values of the next iteration. The results are the carried values after the last iteration.
+// Loop adds a loop. It runs while cond is true, most times at most; nil stands for no limit, or for true. body fills
+// the block, whose parameters are the number of the iteration and the carried values, and returns the condition (nil:
+// true) and the carried values of the next iteration. The results are the carried values after the last iteration.
 func (b *Block) Loop(most, cond *Value, carried []*Value,
 	body func(b *Block, i *Value, carried []*Value) (cond *Value, next []*Value)) *Node {
 	if most == nil {

@@ -165,6 +165,32 @@ func TestFreesConsumed(t *testing.T) {
 	}
 }
 
+// TestFreesThroughCalls: what one function hands to another is freed as well, since the call is inlined.
+func TestFreesThroughCalls(t *testing.T) {
+	var seen []*tensor.Tensor
+	graph.Register("test::look(Tensor x) -> int", func(a []tensor.Value) tensor.Value {
+		seen = append(seen, a[0].T)
+		return tensor.IntValue(0)
+	})
+	step := graph.NewFunction("step")
+	p := step.Body.Param("x", graph.Tensor)
+	y := step.Body.Call1("aten::add.Scalar", p, 1)
+	step.Body.Call("test::look", y)
+	step.Body.Return(y)
+	f := graph.NewFunction("f")
+	x := f.Body.Param("x", graph.Tensor)
+	for range 3 {
+		x = f.Body.Invoke(step, x).Out[0]
+	}
+	f.Body.Return(x)
+	torch.NoGrad(func() { run(t, f, torch.Ones([]int{1 << 18})) })
+	for i, x := range seen {
+		if got, want := x.IsReleased(), i < 2; got != want {
+			t.Errorf("tensor %d: released is %v, want %v", i, got, want)
+		}
+	}
+}
+
 func TestGradients(t *testing.T) {
 	f := graph.NewFunction("f")
 	x := f.Body.Param("x", graph.Tensor)
@@ -233,6 +259,31 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestMissing: an operator that does not exist is an error before anything runs, or where the run meets it.
+func TestMissing(t *testing.T) {
+	ran := 0
+	graph.Register("test::ran() -> int", func([]tensor.Value) tensor.Value { ran++; return tensor.IntValue(ran) })
+	f := graph.NewFunction("f")
+	cond := f.Body.Param("cond", graph.Bool)
+	f.Body.Call("test::ran")
+	f.Body.If(cond, func(b *graph.Block) []*graph.Value { b.Call("test::nowhere"); return nil },
+		func(*graph.Block) []*graph.Value { return nil })
+	var missing *graph.MissingError
+	if err := f.Verify(); !errors.As(err, &missing) {
+		t.Errorf("Verify: %v", err)
+	}
+	run(t, f, false)
+	if _, err := f.Run(context.Background(), tensor.BoolValue(true)); !errors.As(err, &missing) || ran != 2 {
+		t.Errorf("got %v after %d runs, want the operator that is missing", err, ran)
+	}
+	g := graph.NewFunction("g")
+	g.Body.Call("test::ran")
+	g.Body.Call("test::nowhere")
+	if _, err := g.Run(context.Background()); !errors.As(err, &missing) || ran != 2 {
+		t.Errorf("got %v after %d runs, want an error before the run", err, ran)
+	}
+}
+
 func TestVerify(t *testing.T) {
 	other := graph.NewFunction("other").Body.Param("y", graph.Tensor)
 	for _, c := range []struct {
@@ -240,7 +291,8 @@ func TestVerify(t *testing.T) {
 		build      func(b *graph.Block)
 	}{
 		{"unknown operator", "aten::no_such", func(b *graph.Block) { b.Call("aten::no_such") }},
-		{"missing argument", "missing argument 'other'", func(b *graph.Block) { b.Call("aten::add.Tensor", b.Params[0]) }},
+		{"missing argument", "missing argument 'other'",
+			func(b *graph.Block) { b.Call("aten::add.Tensor", b.Params[0]) }},
 		{"too many", "takes 1 arguments, got 2", func(b *graph.Block) { b.Call("aten::relu", b.Params[0], 1) }},
 		{"foreign value", "not defined", func(b *graph.Block) { b.Call("aten::relu", other) }},
 		{"branches differ", "a branch has", func(b *graph.Block) {

@@ -140,5 +140,6 @@ func init() {
 			return Box(d)
 		})
 	}
-	Register("aten::dict() -> Dict(str, Tensor)", func([]tensor.Value) tensor.Value { return Box(NewDict(Str, Tensor)) })
+	Register("aten::dict() -> Dict(str, Tensor)",
+		func([]tensor.Value) tensor.Value { return Box(NewDict(Str, Tensor)) })
 }

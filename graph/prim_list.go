@@ -114,8 +114,15 @@ func find(items []tensor.Value, v tensor.Value) int {
 	return slices.IndexFunc(items, func(e tensor.Value) bool { return Equal(e, v) })
 }
 
-// mostItems bounds lists that one operator makes out of nothing.
-const mostItems = 1 << 26
+// mostItems bounds the lists of programs: a loop that doubles a list would soon fill any memory.
+const mostItems = 1 << 24
+
+// grow refuses a list of n elements that is too long.
+func grow(n int) {
+	if n > mostItems {
+		tensor.Fail(tensor.ErrMemory, "a list of %d elements is too long; %d are allowed", n, mostItems)
+	}
+}
 
 func repeated(l *List, n int64) tensor.Value {
 	out := &List{Elem: l.Elem}
@@ -155,8 +162,9 @@ func init() {
 		return a[0]
 	})
 	Register("aten::extend.t(t[](a!) self, t[] other) -> ()", func(a []tensor.Value) tensor.Value {
-		l := list(a, 0)
-		l.Items = append(l.Items, list(a, 1).Items...)
+		l, more := list(a, 0), list(a, 1).Items
+		grow(len(l.Items) + len(more))
+		l.Items = append(l.Items, more...)
 		return none
 	})
 	Register("aten::insert.t(t[](a!) self, int idx, t(b -> *) el) -> ()", func(a []tensor.Value) tensor.Value {
@@ -199,11 +207,13 @@ func init() {
 	Register("aten::copy.t(t[](a) self) -> t[]", copied)
 	Register("aten::list.t(t[] l) -> t[]", copied)
 	Register("aten::add.t(t[] a, t[] b) -> t[]", func(a []tensor.Value) tensor.Value {
+		grow(len(list(a, 0).Items) + len(list(a, 1).Items))
 		return Box(&List{Elem: list(a, 0).Elem, Items: slices.Concat(list(a, 0).Items, list(a, 1).Items)})
 	})
 	Register("aten::add_.t(t[](a!) self, t[] b) -> t[]", func(a []tensor.Value) tensor.Value {
-		l := list(a, 0)
-		l.Items = append(l.Items, list(a, 1).Items...)
+		l, more := list(a, 0), list(a, 1).Items
+		grow(len(l.Items) + len(more))
+		l.Items = append(l.Items, more...)
 		return a[0]
 	})
 	Register("aten::mul.left_t(t[] l, int n) -> t[]", func(a []tensor.Value) tensor.Value {
@@ -217,12 +227,13 @@ func init() {
 		l.Items = list([]tensor.Value{repeated(l, a[1].N)}, 0).Items
 		return a[0]
 	})
-	Register("aten::slice.t(t[] l, int? start=None, int? end=None, int step=1) -> t[]", func(a []tensor.Value) tensor.Value {
-		l := list(a, 0)
-		out := &List{Elem: l.Elem, Items: []tensor.Value{}}
-		sliced(a[1], a[2], a[3].N, len(l.Items), func(i int) { out.Items = append(out.Items, l.Items[i]) })
-		return Box(out)
-	})
+	Register("aten::slice.t(t[] l, int? start=None, int? end=None, int step=1) -> t[]",
+		func(a []tensor.Value) tensor.Value {
+			l := list(a, 0)
+			out := &List{Elem: l.Elem, Items: []tensor.Value{}}
+			sliced(a[1], a[2], a[3].N, len(l.Items), func(i int) { out.Items = append(out.Items, l.Items[i]) })
+			return Box(out)
+		})
 	for _, t := range []string{"int", "float", "bool", "str", "Tensor"} {
 		Register("aten::remove."+t+"("+t+"[](a!) self, "+t+" el) -> ()", func(a []tensor.Value) tensor.Value {
 			l := list(a, 0)
@@ -268,7 +279,8 @@ func init() {
 			return tensor.BoolValue(slices.ContainsFunc(list(a, 0).Items, holds))
 		})
 		Register("aten::all."+t+"("+t+"[] self) -> bool", func(a []tensor.Value) tensor.Value {
-			return tensor.BoolValue(!slices.ContainsFunc(list(a, 0).Items, func(v tensor.Value) bool { return !holds(v) }))
+			return tensor.BoolValue(!slices.ContainsFunc(list(a, 0).Items,
+				func(v tensor.Value) bool { return !holds(v) }))
 		})
 		if t == "str" {
 			continue

@@ -15,8 +15,8 @@ import (
 // numberKinds are the letters of the schemas below.
 var numberKinds = map[byte]string{'i': "int", 'f': "float", 'c': "complex", 'b': "bool", 'S': "Scalar"}
 
-// forms registers name for the pairs of kinds "ii", "if", …, with the overload that PyTorch names after them. The result
-// is of the kind behind ">".
+// forms registers name for the pairs of kinds "ii", "if", …, with the overload that PyTorch names after them. The
+// result is of the kind behind ">".
 func forms(name, params, spec string, fn Func) {
 	for _, s := range strings.Fields(spec) {
 		kinds, result, _ := strings.Cut(s, ">")
@@ -273,7 +273,8 @@ func registerComparisons() {
 		}
 		return Equal(a[0], a[1])
 	}
-	Register("aten::__is__(t1 self, t2 obj) -> bool", func(a []tensor.Value) tensor.Value { return tensor.BoolValue(is(a)) })
+	Register("aten::__is__(t1 self, t2 obj) -> bool",
+		func(a []tensor.Value) tensor.Value { return tensor.BoolValue(is(a)) })
 	Register("aten::__isnot__(t1 self, t2 obj) -> bool", func(a []tensor.Value) tensor.Value {
 		return tensor.BoolValue(!is(a))
 	})
@@ -581,7 +582,8 @@ func registerConversions() {
 			})
 		}
 	}
-	Register("aten::ScalarImplicit(Tensor a) -> Scalar", func(a []tensor.Value) tensor.Value { return a[0].T.Num().Value() })
+	Register("aten::ScalarImplicit(Tensor a) -> Scalar",
+		func(a []tensor.Value) tensor.Value { return a[0].T.Num().Value() })
 	Register("aten::IntImplicit(Tensor a) -> int", toInt)
 	Register("aten::FloatImplicit(Tensor a) -> float", toFloat)
 	forms("aten::polar", "a b", "ff>c fi>c if>c ii>c SS=Scalar_Scalar>S", func(a []tensor.Value) tensor.Value {

@@ -105,8 +105,15 @@ func title(s string) string {
 	return string(b)
 }
 
-// mostText bounds the strings that one operator makes out of nothing.
-const mostText = 1 << 28
+// mostText bounds the strings of programs: a loop that doubles a string would soon fill any memory.
+const mostText = 1 << 26
+
+// checkText refuses a string of n characters that is too long.
+func checkText(n int) {
+	if n > mostText {
+		tensor.Fail(tensor.ErrMemory, "a string of %d characters is too long; %d are allowed", n, mostText)
+	}
+}
 
 func pad(n int64, fill string) string {
 	if n <= 0 {
@@ -275,21 +282,26 @@ func registerSearch() {
 	has("startswith", strings.HasPrefix)
 	has("endswith", strings.HasSuffix)
 	Register("aten::replace(str self, str old, str new, int max=-1) -> str", func(a []tensor.Value) tensor.Value {
-		return tensor.StrValue(strings.Replace(text(a[0]), text(a[1]), text(a[2]), int(a[3].N)))
+		s, old, by := text(a[0]), text(a[1]), text(a[2])
+		if len(by) > len(old) {
+			checkText(len(s) + (strings.Count(s, old))*(len(by)-len(old)))
+		}
+		return tensor.StrValue(strings.Replace(s, old, by, int(a[3].N)))
 	})
-	Register("aten::split.str(str self, str? separator=None, int max=-1) -> str[]", func(a []tensor.Value) tensor.Value {
-		most := int(a[2].N)
-		if a[1].K == tensor.KNone {
-			return strs(splitSpace(text(a[0]), a[2].N))
-		}
-		if text(a[1]) == "" {
-			tensor.Fail(tensor.ErrValue, "ValueError: empty separator")
-		}
-		if most < 0 {
-			return strs(strings.Split(text(a[0]), text(a[1])))
-		}
-		return strs(strings.SplitN(text(a[0]), text(a[1]), most+1))
-	})
+	Register("aten::split.str(str self, str? separator=None, int max=-1) -> str[]",
+		func(a []tensor.Value) tensor.Value {
+			most := int(a[2].N)
+			if a[1].K == tensor.KNone {
+				return strs(splitSpace(text(a[0]), a[2].N))
+			}
+			if text(a[1]) == "" {
+				tensor.Fail(tensor.ErrValue, "ValueError: empty separator")
+			}
+			if most < 0 {
+				return strs(strings.Split(text(a[0]), text(a[1])))
+			}
+			return strs(strings.SplitN(text(a[0]), text(a[1]), most+1))
+		})
 	Register(`aten::rsplit(str self, str separator=" ", int max=-1) -> str[]`, func(a []tensor.Value) tensor.Value {
 		s, sep, most := text(a[0]), text(a[1]), a[2].N
 		if sep == "" {
@@ -328,9 +340,12 @@ func registerSearch() {
 	})
 	Register("aten::join(str self, str[] values) -> str", func(a []tensor.Value) tensor.Value {
 		var parts []string
+		n := 0
 		for _, v := range list(a, 1).Items {
 			parts = append(parts, text(v))
+			n += len(text(v)) + len(text(a[0]))
 		}
+		checkText(n)
 		return tensor.StrValue(strings.Join(parts, text(a[0])))
 	})
 }
@@ -379,7 +394,8 @@ func registerLayout() {
 		}
 		return tensor.StrValue(b.String())
 	})
-	Register("aten::len.str(str s) -> int", func(a []tensor.Value) tensor.Value { return tensor.IntValue(len(text(a[0]))) })
+	Register("aten::len.str(str s) -> int",
+		func(a []tensor.Value) tensor.Value { return tensor.IntValue(len(text(a[0]))) })
 	at := func(a []tensor.Value) tensor.Value {
 		s, i := text(a[0]), a[1].N
 		if i < 0 {
@@ -400,6 +416,7 @@ func registerLayout() {
 			return tensor.StrValue(string(b))
 		})
 	Register("aten::add.str(str a, str b) -> str", func(a []tensor.Value) tensor.Value {
+		checkText(len(text(a[0])) + len(text(a[1])))
 		return tensor.StrValue(text(a[0]) + text(a[1]))
 	})
 	Register("aten::list(str t) -> str[]", func(a []tensor.Value) tensor.Value {

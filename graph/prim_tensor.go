@@ -67,7 +67,8 @@ func flatten(v tensor.Value, depth int, shape *[]int, out *[]tensor.Value) {
 		}
 		*shape = append(*shape, len(items))
 	} else if (*shape)[depth] != len(items) {
-		tensor.Fail(tensor.ErrShape, "expected sequence of length %d at dim %d (got %d)", (*shape)[depth], depth, len(items))
+		tensor.Fail(tensor.ErrShape, "expected sequence of length %d at dim %d (got %d)", (*shape)[depth], depth,
+			len(items))
 	}
 	for _, e := range items {
 		flatten(e, depth+1, shape, out)
@@ -219,7 +220,8 @@ func ints(v tensor.Value) []int {
 
 func registerFacts() {
 	fact := func(name, result string, f func(t *tensor.Tensor) tensor.Value) {
-		Register("prim::"+name+"(Tensor a) -> "+result, func(a []tensor.Value) tensor.Value { return f(argTensor(a, 0)) })
+		Register("prim::"+name+"(Tensor a) -> "+result,
+			func(a []tensor.Value) tensor.Value { return f(argTensor(a, 0)) })
 	}
 	fact("dtype", "int", func(t *tensor.Tensor) tensor.Value { return tensor.IntValue(DTypeNumber(t.DType())) })
 	fact("device", "Device", func(t *tensor.Tensor) tensor.Value { return tensor.DeviceValue(t.Device()) })
@@ -306,7 +308,8 @@ func registerCasts() {
 		"bool copy=False) -> Tensor(b|a)", func(a []tensor.Value) tensor.Value {
 		return to(a, a[2], a[1], truth(&a[4]))
 	})
-	Register("aten::to.prim_dtype(Tensor(a) self, int? dtype=None, bool non_blocking=False, bool copy=False) -> Tensor(b|a)",
+	Register("aten::to.prim_dtype(Tensor(a) self, int? dtype=None, bool non_blocking=False, bool copy=False) "+
+		"-> Tensor(b|a)",
 		func(a []tensor.Value) tensor.Value { return to(a, a[1], tensor.Value{}, truth(&a[3])) })
 	Register("aten::to.prim_other(Tensor(a) self, bool non_blocking=False, bool copy=False) -> Tensor(b|a)",
 		func(a []tensor.Value) tensor.Value { return to(a, tensor.Value{}, tensor.Value{}, truth(&a[2])) })
@@ -327,9 +330,10 @@ func registerCasts() {
 		}
 		return Normal(v[0])
 	}
-	Register("aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", func(a []tensor.Value) tensor.Value {
-		return one(tensor.CallOp("aten::index.Tensor", a[0], tensor.TensorsValue(tensors(a[1]))))
-	})
+	Register("aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor",
+		func(a []tensor.Value) tensor.Value {
+			return one(tensor.CallOp("aten::index.Tensor", a[0], tensor.TensorsValue(tensors(a[1]))))
+		})
 	for _, name := range []string{"index_put", "index_put_"} {
 		self, result := "Tensor self", "Tensor"
 		if name == "index_put_" {
@@ -350,7 +354,8 @@ func registerCasts() {
 	})
 	Register("prim::VarStack(...) -> Tensor", func(a []tensor.Value) tensor.Value {
 		n := len(a) - 1
-		return one(tensor.CallOp("aten::stack", tensor.TensorsValue(tensors(NewList(nil, slices.Clone(a[:n])...))), a[n]))
+		return one(tensor.CallOp("aten::stack", tensor.TensorsValue(tensors(NewList(nil, slices.Clone(a[:n])...))),
+			a[n]))
 	})
 }
 
@@ -384,8 +389,10 @@ func registerGradients() {
 	Register("aten::backward(Tensor self, Tensor? gradient=None, bool? retain_graph=None, bool create_graph=False) -> ()",
 		func(a []tensor.Value) tensor.Value {
 			create := truth(&a[3])
-			tensor.BackwardAll([]*tensor.Tensor{argTensor(a, 0)}, []*tensor.Tensor{asTensor(a[1])}, tensor.BackwardOptions{
-				CreateGraph: create, RetainGraph: a[2].K == tensor.KBool && a[2].N != 0 || a[2].K == tensor.KNone && create})
+			tensor.BackwardAll([]*tensor.Tensor{argTensor(a, 0)}, []*tensor.Tensor{asTensor(a[1])},
+				tensor.BackwardOptions{
+					CreateGraph: create, RetainGraph: a[2].K == tensor.KBool && a[2].N != 0 || a[2].K == tensor.KNone &&
+						create})
 			return tensor.Value{}
 		})
 }

@@ -218,7 +218,8 @@ func (t *Type) Fits(u *Type) bool {
 		}
 		return true
 	case InterfaceType:
-		return t.Kind == ClassType && t.Class.Implements(u.Class) || t.Kind == InterfaceType && t.Class.Implements(u.Class)
+		return t.Kind == ClassType && t.Class.Implements(u.Class) || t.Kind == InterfaceType &&
+			t.Class.Implements(u.Class)
 	}
 	return false
 }

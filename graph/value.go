@@ -338,7 +338,8 @@ var formats = [...]tensor.MemoryFormat{tensor.ContiguousFormat, tensor.PreserveF
 // DTypeOf is the dtype with a number of PyTorch's enumeration ScalarType.
 func DTypeOf(n int) (tensor.DType, error) {
 	if n < 0 || n >= len(dtypes) || dtypes[n] == 0 {
-		return 0, &tensor.Error{Msg: fmt.Sprintf("the dtype with number %d in PyTorch's ScalarType does not exist here", n),
+		return 0, &tensor.Error{Msg: fmt.Sprintf("the dtype with number %d in PyTorch's ScalarType does not exist here",
+			n),
 			Err: tensor.ErrDType}
 	}
 	return dtypes[n], nil

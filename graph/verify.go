@@ -12,20 +12,35 @@ import (
 // parameters and results that their nodes ask for, operators exist and get the arguments they need. The error names the
 // node. Operators that do not exist are gathered in a *MissingError.
 func (f *Function) Verify() error {
+	missing, _, err := f.verify()
+	if err == nil && len(missing) > 0 {
+		return &MissingError{Ops: missing}
+	}
+	return err
+}
+
+// verify lists the operators that do not exist, and reports whether one of them is met in every run.
+func (f *Function) verify() (missing []string, always bool, err error) {
 	v := verifier{f: f, visible: map[*Value]bool{}}
-	if err := v.block(f.Body, 0); err != nil {
-		return err
+	err = v.block(f.Body, 0)
+	return v.missing, v.always, err
+}
+
+// runnable is nil for a function that is well formed and can run as far as that is known: operators that do not exist
+// and stand in a branch or a loop only are no mistake until they are met.
+func (f *Function) runnable() error {
+	missing, always, err := f.verify()
+	if err == nil && always {
+		return &MissingError{Ops: missing}
 	}
-	if len(v.missing) > 0 {
-		return &MissingError{Ops: v.missing}
-	}
-	return nil
+	return err
 }
 
 type verifier struct {
 	f       *Function
 	visible map[*Value]bool
 	missing []string
+	always  bool // one of them does not stand in a branch or a loop
 }
 
 // maxNesting bounds the depth of blocks in blocks.
@@ -120,6 +135,7 @@ func (v *verifier) node(n *Node, depth int) error {
 		if !slices.Contains(v.missing, n.Op) {
 			v.missing = append(v.missing, n.Op)
 		}
+		v.always = v.always || depth == 0
 		return nil
 	}
 	s := n.Operator.Schema
@@ -186,15 +202,16 @@ func (v *verifier) structural(n *Node) error {
 			return v.fail(n, "takes field %d of a tuple of %d", n.Index, len(t.Elems))
 		}
 	case GetAttr, SetAttr:
-		if c := n.In[0].Type.Class; c != nil && n.In[0].Type.Kind == ClassType && c.AttrIndex(n.Attr) < 0 {
+		if c := n.In[0].Type.Class; c != nil && n.In[0].Type.Kind == ClassType && n.Attr != BySlot &&
+			c.AttrIndex(n.Attr) < 0 {
 			return v.fail(n, "%s has no attribute %s", c.Name, n.Attr)
 		}
 	}
 	return nil
 }
 
-// Error is a mistake in a program or while it runs. Err is the cause: a *tensor.Error, a *RaisedError, or the error of a
-// context.
+// Error is a mistake in a program or while it runs. Err is the cause: a *tensor.Error, a *RaisedError, or the error of
+// a context.
 type Error struct {
 	Func string // the function's name
 	Node *Node  // nil when no node is to blame

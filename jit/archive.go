@@ -27,8 +27,8 @@ const (
 	maxVersion = 10
 )
 
-// LoadFile reads a TorchScript archive that torch.jit.save has written, or a program for the lite interpreter. All of it
-// is in memory when LoadFile returns.
+// LoadFile reads a TorchScript archive that torch.jit.save has written, or a program for the lite interpreter. All of
+// it is in memory when LoadFile returns.
 func LoadFile(path string, opts ...LoadOptions) (*Module, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -77,15 +77,25 @@ func loadOpen(path string, f interface {
 	return m, nil
 }
 
+// LoadLite is Load by the bytecode of an archive that was saved for the lite interpreter, whether or not it has code as
+// well. Load itself takes the bytecode only where there is no code. Methods have the types that the bytecode tells.
+func LoadLite(r io.ReaderAt, size int64, opts ...LoadOptions) (*Module, error) {
+	return loadArchive(r, size, true, opts)
+}
+
 // Load is LoadFile from memory or an open file of a size. Nothing of the file is executed but the registered operators
-// and the __setstate__ methods of its objects, whose number of steps is bounded. Operators that do not exist here are no
-// error of Load: the methods that call them are refused, with a *graph.MissingError, when they are called.
+// and the __setstate__ methods of its objects, whose number of steps is bounded. Operators that do not exist here are
+// no error of Load: the methods that call them are refused, with a *graph.MissingError, when they are called.
 func Load(r io.ReaderAt, size int64, opts ...LoadOptions) (*Module, error) {
+	return loadArchive(r, size, false, opts)
+}
+
+func loadArchive(r io.ReaderAt, size int64, lite bool, opts []LoadOptions) (*Module, error) {
 	zr, err := torchzip.NewReader(r, size)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
-	a := &archive{zr: zr}
+	a := &archive{zr: zr, lite: lite}
 	if len(opts) > 0 {
 		a.opts = opts[0]
 	}
@@ -97,6 +107,7 @@ type archive struct {
 	opts    LoadOptions
 	version int
 	unit    *unit
+	lite    bool // the bytecode is wanted
 }
 
 // mostCode bounds the code of one file of an archive.
@@ -129,8 +140,11 @@ func (a *archive) load() (*Module, error) {
 	if !a.zr.Has("data.pkl") {
 		return nil, fmt.Errorf("%w: there is no entry data.pkl", ErrFormat)
 	}
-	if !a.hasCode() && a.zr.Has("bytecode.pkl") {
-		return nil, fmt.Errorf("%w: bytecode without the code that it was made of is not read yet", ErrFormat)
+	if a.lite || !a.hasCode() && a.zr.Has("bytecode.pkl") {
+		p.lite = true
+		if err := a.readBytecode(p); err != nil {
+			return nil, err
+		}
 	}
 	root, err := a.unpickle(p, "data.pkl", "data/")
 	if err != nil {
@@ -140,15 +154,15 @@ func (a *archive) load() (*Module, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: data.pkl holds no object of a class of the archive", ErrFormat)
 	}
-	if err := a.unit.translateAll(); err != nil {
-		return nil, err
+	if !p.lite {
+		if err := a.unit.translateAll(); err != nil {
+			return nil, err
+		}
 	}
 	if err := p.setStates(); err != nil {
 		return nil, err
 	}
-	m := &Module{obj: obj, unit: a.unit, meta: a.metadata()}
-	m.extra = a.extraFiles()
-	return m, nil
+	return &Module{obj: obj, unit: a.unit, meta: a.metadata()}, nil
 }
 
 func (a *archive) hasCode() bool {
@@ -221,16 +235,6 @@ func (a *archive) metadata() map[string]string {
 		}
 	}
 	return m
-}
-
-func (a *archive) extraFiles() []string {
-	var out []string
-	for _, entry := range a.zr.Records() {
-		if name, ok := strings.CutPrefix(entry, "extra/"); ok {
-			out = append(out, name)
-		}
-	}
-	return out
 }
 
 // translateAll translates every function that has been declared, and those that their bodies name.

@@ -157,13 +157,14 @@ func init() {
 		"ops.prim.RaiseException":   (*translator).raiseException,
 		"ops.prim.unchecked_cast":   (*translator).uncheckedCast,
 		"torch.wait":                (*translator).wait,
-		"torch.autograd.grad":       func(t *translator, c *callExpr, _ *graph.Type) symbol { return t.callOp("aten::grad", c) },
+		"torch.autograd.grad": func(t *translator, c *callExpr,
+			_ *graph.Type) symbol {
+			return t.callOp("aten::grad", c)
+		},
 		"torch.autograd.backward": func(t *translator, c *callExpr, _ *graph.Type) symbol {
 			return t.callOp("aten::backward", c)
 		},
-		"super": nil,
 	}
-	delete(special, "super")
 }
 
 func (t *translator) callOp(name string, c *callExpr) symbol {
@@ -452,8 +453,8 @@ func (t *translator) builtin1(name string, args ...*graph.Value) *graph.Value {
 	return t.asValue(t.builtin(name, args, nil))
 }
 
-// builtin calls the first overload of an operator that takes the arguments: first as they are, then with the conversions
-// that TorchScript makes by itself, then with whatever a value of unknown type may be.
+// builtin calls the first overload of an operator that takes the arguments: first as they are, then with the
+// conversions that TorchScript makes by itself, then with whatever a value of unknown type may be.
 // https://github.com/pytorch/pytorch/blob/main/torch/csrc/jit/frontend/schema_matching.cpp
 func (t *translator) builtin(name string, args []*graph.Value, kwargs map[string]*graph.Value) symbol {
 	switch name {

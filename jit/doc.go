@@ -1,5 +1,5 @@
-// Package jit loads TorchScript: the archives that torch.jit.save writes, of all versions with code in them, and programs
-// for the lite interpreter.
+// Package jit loads TorchScript: the archives that torch.jit.save writes, of all versions with code in them, and
+// programs for the lite interpreter.
 //
 // The types to know: [LoadFile] and [Load] give a [Module], which is called with [Module.Forward] or [Module.Call],
 // serves as a graph.Model with [Module.Run], and has the parameters, the state dict and the submodules of the Python

@@ -7,8 +7,8 @@ import (
 )
 
 // PyTorch's compiler turns break, continue and return inside of control flow into conditions before it prints a
-// program, so that archives have none of them. This file does the same for code that has them: a flag says that a loop or
-// the function is left, what follows runs only while it is not set, and loops end with it.
+// program, so that archives have none of them. This file does the same for code that has them: a flag says that a loop
+// or the function is left, what follows runs only while it is not set, and loops end with it.
 
 // exitsOf lists what may happen to the statements behind these: "return", "break", "continue".
 func exitsOf(l []stmt, inLoop bool) map[string]bool {

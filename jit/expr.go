@@ -16,7 +16,8 @@ func (t *translator) asValue(s symbol) *graph.Value {
 	case manySymbol:
 		return t.b().Tuple(s.vals...)
 	case funcSymbol:
-		return t.b().Add(&graph.Node{Op: graph.Closure, Func: s.fn.Function}, &graph.Type{Kind: graph.FunctionType}).Out[0]
+		return t.b().Add(&graph.Node{Op: graph.Closure, Func: s.fn.Function},
+			&graph.Type{Kind: graph.FunctionType}).Out[0]
 	}
 	t.fail("this stands for no value")
 	return nil
@@ -24,9 +25,6 @@ func (t *translator) asValue(s symbol) *graph.Value {
 
 // value translates an expression that must have a value. hint is the type that is wanted, nil for any.
 func (t *translator) value(e expr, hint *graph.Type) *graph.Value { return t.asValue(t.expr(e, hint)) }
-
-// symbol translates an expression that may also stand for a function or for several results.
-func (t *translator) symbol(e expr, hint *graph.Type) symbol { return t.expr(e, hint) }
 
 // condition translates a condition to a bool.
 func (t *translator) condition(e expr) *graph.Value {
@@ -42,6 +40,7 @@ func (t *translator) condition(e expr) *graph.Value {
 	return t.builtin1("aten::Bool", v)
 }
 
+// expr translates an expression, which may also stand for a function or for several results.
 func (t *translator) expr(e expr, hint *graph.Type) symbol {
 	if t.nest++; t.nest > maxExprDepth {
 		t.fail("expressions are nested more than %d deep", maxExprDepth)
@@ -172,8 +171,9 @@ var dtypeNames = map[string]tensor.DType{"uint8": tensor.Uint8, "int8": tensor.I
 	"complex64": tensor.Complex64, "complex128": tensor.Complex128}
 
 // tensorAttrs are the attributes of tensors that are calls of operators.
-var tensorAttrs = map[string]string{"dtype": "prim::dtype", "device": "prim::device", "requires_grad": "prim::requires_grad",
-	"grad": "prim::grad", "data": "prim::data", "is_cuda": "prim::is_cuda", "is_sparse": "prim::is_sparse",
+var tensorAttrs = map[string]string{"dtype": "prim::dtype", "device": "prim::device",
+	"requires_grad": "prim::requires_grad",
+	"grad":          "prim::grad", "data": "prim::data", "is_cuda": "prim::is_cuda", "is_sparse": "prim::is_sparse",
 	"layout": "prim::layout", "T": "aten::numpy_T", "mT": "aten::mT", "H": "aten::matrix_H", "mH": "aten::mH",
 	"shape": "aten::size", "ndim": "aten::dim", "itemsize": "prim::itemsize", "nbytes": "prim::nbytes",
 	"real": "aten::real", "imag": "aten::imag", "is_quantized": "prim::is_quantized", "is_meta": "prim::is_meta",
@@ -476,7 +476,8 @@ func (t *translator) logical(e *boolExpr) symbol {
 func (t *translator) ternary(e *ifExpr, hint *graph.Type) symbol {
 	const name = "conditional value"
 	cond := t.condition(e.cond)
-	t.branch(cond, func() { t.sc.vars[name] = t.value(e.then, hint) }, func() { t.sc.vars[name] = t.value(e.other, hint) })
+	t.branch(cond, func() { t.sc.vars[name] = t.value(e.then, hint) },
+		func() { t.sc.vars[name] = t.value(e.other, hint) })
 	v, ok := t.sc.vars[name].(*graph.Value)
 	if !ok {
 		t.fail("the conditional expression has no value")

@@ -3,23 +3,29 @@ package jit_test
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
 
 	torch "github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/graph"
+	"github.com/gotorch-dev/torch/internal/torchzip"
 	"github.com/gotorch-dev/torch/jit"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// exercise loads an archive and runs all its methods, for a few steps each. Whatever the file holds, there is an error or
-// a result.
+// exercise loads an archive, by its code and by its bytecode, and runs all its methods, for a few steps each. Whatever
+// the file holds, there is an error or a result.
 func exercise(b []byte) {
-	m, err := jit.Load(bytes.NewReader(b), int64(len(b)))
-	if err != nil {
-		return
+	for _, read := range []func(io.ReaderAt, int64, ...jit.LoadOptions) (*jit.Module, error){jit.Load, jit.LoadLite} {
+		if m, err := read(bytes.NewReader(b), int64(len(b))); err == nil {
+			runAll(m)
+		}
 	}
+}
+
+func runAll(m *jit.Module) {
 	_, _ = m.String(), m.StateDict()
 	for _, name := range m.Methods() {
 		_, _ = m.Code(name), m.Graph(name)
@@ -74,10 +80,51 @@ func FuzzSource(f *testing.F) {
 		"  def f(self, l: List[int]) -> Dict[int, str]:\n    return {i: f\"{i}\" for i in l if i is not None}\n",
 		"  a : List[Tuple[int, Optional[str]]]\n  def f(self, s: str) -> Optional[str]:\n    while len(s) > 0:\n" +
 			"      s = s[1:]\n      if s == \"b\":\n        return s\n    raise ValueError(s)\n",
-		"  def f(self, x: Union[int, str]) -> int:\n    a, b, = [1, 2]\n    c = (a, b)[-1]\n    return c if isinstance(x, int)" +
-			" else ord(unchecked_cast(str, x))\n",
+		"  def f(self, x: Union[int, str]) -> int:\n    a, b, = [1, 2]\n    c = (a, b)[-1]\n" +
+			"    return c if isinstance(x, int) else ord(unchecked_cast(str, x))\n",
 	} {
 		f.Add(code)
 	}
 	f.Fuzz(func(t *testing.T, code string) { exercise(archive(t, module+code, 10)) })
+}
+
+// FuzzPickle changes the objects and the bytecode of an archive.
+func FuzzPickle(f *testing.F) {
+	b, err := os.ReadFile("testdata/exported_methods.ptl")
+	if err != nil {
+		f.Fatal(err)
+	}
+	r, err := torchzip.NewReader(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		f.Fatal(err)
+	}
+	read := func(name string) []byte {
+		data, err := r.ReadAll(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		return data
+	}
+	code := read("code/__torch__/cases.py")
+	f.Add(read("data.pkl"), read("bytecode.pkl"))
+	f.Fuzz(func(t *testing.T, data, bytecode []byte) {
+		var buf bytes.Buffer
+		w, err := torchzip.NewWriter(&buf, "m")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range []struct {
+			name string
+			data []byte
+		}{{"data.pkl", data}, {"bytecode.pkl", bytecode}, {"code/__torch__/cases.py", code},
+			{"data/0", make([]byte, 8)}, {"version", []byte("10\n")}} {
+			if err := w.Record(r.name, r.data); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		exercise(buf.Bytes())
+	})
 }

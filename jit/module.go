@@ -12,10 +12,9 @@ import (
 
 // Module is a module of a TorchScript program, with its parameters, buffers, attributes and methods.
 type Module struct {
-	obj   *graph.Object
-	unit  *unit
-	meta  map[string]string
-	extra []string
+	obj  *graph.Object
+	unit *unit
+	meta map[string]string
 }
 
 // Object is the module as a value of package graph.
@@ -158,7 +157,8 @@ func (m *Module) Training() bool {
 func (m *Module) Methods() []string {
 	var out []string
 	for _, name := range m.obj.Class.Order {
-		if strings.HasPrefix(name, "__") || contains(m.obj.Class.Hooks.Pre, name) || contains(m.obj.Class.Hooks.Post, name) {
+		if strings.HasPrefix(name, "__") || contains(m.obj.Class.Hooks.Pre, name) ||
+			contains(m.obj.Class.Hooks.Post, name) {
 			continue
 		}
 		out = append(out, name)
@@ -206,8 +206,8 @@ func (m *Module) Forward(inputs ...*tensor.Tensor) (*tensor.Tensor, error) {
 	return v.T, nil
 }
 
-// Call calls a method with positional and keyword arguments. The arguments are converted as Python's are: a Go int where
-// a float is wanted, a list of numbers where a list of floats is. Hooks of the module run with forward.
+// Call calls a method with positional and keyword arguments. The arguments are converted as Python's are: a Go int
+// where a float is wanted, a list of numbers where a list of floats is. Hooks of the module run with forward.
 func (m *Module) Call(ctx context.Context, method string, args []tensor.Value,
 	kwargs map[string]tensor.Value) (tensor.Value, error) {
 	f := m.obj.Class.Methods[method]
@@ -255,7 +255,8 @@ func (m *Module) preHooks(ctx context.Context, f *graph.Function, all []tensor.V
 			items = out
 		}
 		if len(items) != len(f.Body.Params)-1 {
-			return nil, fmt.Errorf("hook %s returns %d inputs, %s takes %d", name, len(items), f.Name, len(f.Body.Params)-1)
+			return nil, fmt.Errorf("hook %s returns %d inputs, %s takes %d", name, len(items), f.Name,
+				len(f.Body.Params)-1)
 		}
 		all = append([]tensor.Value{all[0]}, items...)
 	}

@@ -19,6 +19,7 @@ type unit struct {
 	defaults  map[string][]*tensor.Value
 	funcs     map[string]*function
 	constants []tensor.Value
+	declared  map[string]*classStmt // the classes that have code
 
 	queue []*function // whose bodies are to be translated
 	depth int
@@ -45,7 +46,8 @@ type function struct {
 
 func newUnit(read func(string) (string, bool, error)) *unit {
 	return &unit{read: read, files: map[string]*sourceFile{}, classes: map[string]*graph.Class{},
-		tuples: map[string]*graph.Type{}, defaults: map[string][]*tensor.Value{}, funcs: map[string]*function{}}
+		tuples: map[string]*graph.Type{}, defaults: map[string][]*tensor.Value{}, funcs: map[string]*function{},
+		declared: map[string]*classStmt{}}
 }
 
 // file reads and parses the file that defines the members of a qualified prefix, nil when there is none.
@@ -112,6 +114,7 @@ func (u *unit) typeNamed(qualified string) (*graph.Type, error) {
 		return nil, &SyntaxError{File: f.name, Line: c.line, Msg: "classes refer to each other too deeply"}
 	}
 	defer func() { u.depth-- }()
+	u.declared[qualified] = c
 	return u.declare(qualified, f, c)
 }
 
@@ -332,7 +335,8 @@ func (u *unit) literal(f *sourceFile, e expr) (tensor.Value, error) {
 			return l, err
 		}
 		r, err := u.literal(f, e.r)
-		if err == nil && r.K == tensor.KComplex && (e.op == "+" || e.op == "-") && l.K != tensor.KStr && l.K != tensor.KAny {
+		if err == nil && r.K == tensor.KComplex && (e.op == "+" || e.op == "-") && l.K != tensor.KStr &&
+			l.K != tensor.KAny {
 			c := r.Num().C
 			if e.op == "-" {
 				c = -c
@@ -469,7 +473,8 @@ func (u *unit) typeOf(f *sourceFile, e expr) (*graph.Type, error) {
 			}
 			elems = append(elems, t)
 		}
-		want := map[string]int{"List": 1, "Optional": 1, "Future": 1, "Dict": 2, "RRef": 1, "Await": 1, "Final": 1}[name]
+		want := map[string]int{"List": 1, "Optional": 1, "Future": 1, "Dict": 2, "RRef": 1, "Await": 1,
+			"Final": 1}[name]
 		if want != 0 && want != len(elems) {
 			return fail("%s wants %d types, got %d", name, want, len(elems))
 		}

@@ -6,8 +6,8 @@ import (
 	"github.com/gotorch-dev/torch/graph"
 )
 
-// This file translates statements of the serialized language into graphs. Variables become values: a branch returns what
-// it has assigned, a loop carries it from one iteration to the next.
+// This file translates statements of the serialized language into graphs. Variables become values: a branch returns
+// what it has assigned, a loop carries it from one iteration to the next.
 
 // symbol is what a name stands for: a *graph.Value, or something that exists only while code is translated.
 type symbol any
@@ -216,7 +216,7 @@ func (t *translator) assign(s *assignStmt) {
 		if from, ok := s.value.(*tupleExpr); ok && len(from.items) == len(to.items) && !starred(to.items) {
 			var vals []symbol
 			for _, x := range from.items {
-				vals = append(vals, t.symbol(x, nil))
+				vals = append(vals, t.expr(x, nil))
 			}
 			for i, x := range to.items {
 				t.store(x, vals[i])
@@ -224,7 +224,7 @@ func (t *translator) assign(s *assignStmt) {
 			return
 		}
 	}
-	v := t.symbol(s.value, hint)
+	v := t.expr(s.value, hint)
 	if x, ok := v.(*graph.Value); ok && typ != nil {
 		v = t.fit(x, typ)
 	}
@@ -435,10 +435,10 @@ func (t *translator) branch(cond *graph.Value, then, other func()) {
 }
 
 // carried are the variables that a loop changes, with their values before it.
-func (t *translator) carried(body []stmt, extra ...string) (names []string, vals []*graph.Value) {
+func (t *translator) carried(body []stmt) (names []string, vals []*graph.Value) {
 	set := map[string]bool{}
 	assigned(body, set)
-	for _, name := range append(sortedKeys(set), extra...) {
+	for _, name := range sortedKeys(set) {
 		if v, ok := t.sc.find(name).(*graph.Value); ok {
 			if typ := t.sc.typeOf(name); typ != nil {
 				v = t.fit(v, typ)
@@ -449,8 +449,8 @@ func (t *translator) carried(body []stmt, extra ...string) (names []string, vals
 	return names, vals
 }
 
-// loop translates a loop. head, if given, runs at the start of the body and gets the number of the iteration; next gives
-// the condition at the end of the body.
+// loop translates a loop. head, if given, runs at the start of the body and gets the number of the iteration; next
+// gives the condition at the end of the body.
 func (t *translator) loop(most, cond *graph.Value, body []stmt, head func(i *graph.Value), next func() *graph.Value) {
 	names, vals := t.carried(body)
 	if most == nil {

@@ -28,7 +28,7 @@ type unpickler struct {
 	objects map[*pickle.Object]tensor.Value
 	depth   int
 	states  []state // objects whose __setstate__ is to be run, inner ones first
-	byID    []tensor.Value
+	lite    bool    // classes may be there without code
 }
 
 // state is what an object's __setstate__ gets.
@@ -82,7 +82,7 @@ func (p *unpickler) value(v pickle.Value, want *graph.Type) (tensor.Value, error
 	case *pickle.Dict:
 		return p.dict(x, want)
 	case *pickle.Object:
-		return p.object(x, want)
+		return p.object(x)
 	case *pickle.Global:
 		return graph.Box(&Opaque{Class: x.String()}), nil
 	}
@@ -150,7 +150,7 @@ func (p *unpickler) dict(x *pickle.Dict, want *graph.Type) (tensor.Value, error)
 	return graph.Box(d), nil
 }
 
-func (p *unpickler) object(x *pickle.Object, want *graph.Type) (tensor.Value, error) {
+func (p *unpickler) object(x *pickle.Object) (tensor.Value, error) {
 	if v, ok := p.objects[x]; ok {
 		return v, nil
 	}
@@ -159,7 +159,7 @@ func (p *unpickler) object(x *pickle.Object, want *graph.Type) (tensor.Value, er
 		return tensor.Value{}, fmt.Errorf("an object of no class")
 	}
 	if g.Module == "torch.jit._pickle" {
-		return p.tagged(g.Name, x.Args, want)
+		return p.tagged(g.Name, x.Args)
 	}
 	qualified := g.Module + "." + g.Name
 	t, err := p.u.typeNamed(qualified)
@@ -167,6 +167,8 @@ func (p *unpickler) object(x *pickle.Object, want *graph.Type) (tensor.Value, er
 		return tensor.Value{}, err
 	}
 	switch {
+	case t == nil && p.lite && strings.HasPrefix(qualified, "__torch__."):
+		return p.instance(x, p.dynamicClass(qualified))
 	case t == nil && strings.HasPrefix(qualified, "__torch__."):
 		return tensor.Value{}, fmt.Errorf("the archive has no class %s", qualified)
 	case t == nil || t.Kind == graph.OpaqueType:
@@ -225,6 +227,16 @@ func (p *unpickler) instance(x *pickle.Object, c *graph.Class) (tensor.Value, er
 			return v, fmt.Errorf("an attribute of %s has no name", c.Name)
 		}
 		i := c.AttrIndex(name)
+		if i < 0 && p.lite && len(c.Attrs) <= len(o.Slots) && p.u.declared[c.Name] == nil {
+			a, err := p.value(e.Value, nil)
+			if err != nil {
+				return v, fmt.Errorf("%s.%s: %w", c.Name, name, err)
+			}
+			c.AddAttr(graph.Attr{Name: name, Type: graph.Any, Parameter: a.K == tensor.KTensor && a.T.RequiresGrad(),
+				Buffer: a.K == tensor.KTensor && !a.T.RequiresGrad()})
+			o.Slots = append(o.Slots, a)
+			continue
+		}
 		if i < 0 { // older archives keep the attributes of nn.Module that no program reads
 			continue
 		}
@@ -274,7 +286,7 @@ func fits(v tensor.Value, t *graph.Type) bool {
 }
 
 // tagged are the functions of torch.jit._pickle, which say what a plain container is.
-func (p *unpickler) tagged(name string, args pickle.Tuple, want *graph.Type) (tensor.Value, error) {
+func (p *unpickler) tagged(name string, args pickle.Tuple) (tensor.Value, error) {
 	if len(args) == 0 {
 		return tensor.Value{}, fmt.Errorf("%s without arguments", name)
 	}
@@ -300,17 +312,8 @@ func (p *unpickler) tagged(name string, args pickle.Tuple, want *graph.Type) (te
 		t = graph.ListOf(graph.Bool)
 	case "build_tensorlist":
 		t = graph.ListOf(graph.Tensor)
-	case "build_tensor_from_id":
-		i, ok := args[0].(int64)
-		if !ok || i < 0 || i >= int64(len(p.byID)) {
-			return tensor.Value{}, fmt.Errorf("there is no tensor with number %v", args[0])
-		}
-		return p.byID[i], nil
 	default:
 		return tensor.Value{}, fmt.Errorf("unknown tag %s", name)
-	}
-	if want != nil && want.Kind == graph.AnyType || want == nil {
-		want = t
 	}
 	return p.value(args[0], t)
 }
@@ -319,7 +322,8 @@ func (p *unpickler) tagged(name string, args pickle.Tuple, want *graph.Type) (te
 func (p *unpickler) setStates() error {
 	for _, s := range p.states {
 		m := s.obj.Class.Methods["__setstate__"]
-		if _, err := m.RunWith(context.Background(), graph.Options{MaxSteps: 1 << 24}, graph.Box(s.obj), s.value); err != nil {
+		if _, err := m.RunWith(context.Background(), graph.Options{MaxSteps: 1 << 24}, graph.Box(s.obj),
+			s.value); err != nil {
 			return fmt.Errorf("%s.__setstate__: %w", s.obj.Class.Name, err)
 		}
 	}

@@ -23,7 +23,8 @@ func (t *translator) upgraded(name string, args []*graph.Value, kwargs map[strin
 	v := t.u.version
 	switch {
 	case name == "aten::div" || name == "aten::div_":
-		if v <= lastOldDiv && len(args) == 2 && args[0].Type.Kind == graph.TensorType && kwargs["rounding_mode"] == nil {
+		if v <= lastOldDiv && len(args) == 2 && args[0].Type.Kind == graph.TensorType &&
+			kwargs["rounding_mode"] == nil {
 			return "gotorch::old_" + name[len("aten::"):], args, kwargs
 		}
 	case name == "aten::full":
@@ -48,7 +49,8 @@ func (t *translator) upgraded(name string, args []*graph.Value, kwargs map[strin
 // oldDivision is a division with the rule that integers are truncated. out is what the result is written to, nil for a
 // new tensor.
 func oldDivision(self *tensor.Tensor, other tensor.Value, inPlace bool, out *tensor.Tensor) tensor.Value {
-	floats := self.DType().IsFloat() || other.K == tensor.KFloat || other.K == tensor.KTensor && other.T.DType().IsFloat() ||
+	floats := self.DType().IsFloat() || other.K == tensor.KFloat || other.K == tensor.KTensor &&
+		other.T.DType().IsFloat() ||
 		out != nil && out.DType().IsFloat()
 	name, form := "aten::div", "Tensor"
 	if other.K != tensor.KTensor {

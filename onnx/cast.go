@@ -68,6 +68,9 @@ func float8(x *T, dt tensor.DType, saturate bool) *T {
 		most := float8Max(dt)
 		return x.ToDType(tensor.Float32).ClampScalar(tensor.ClampScalarOptions{Min: -most, Max: most}).ToDType(dt)
 	}
+	if dt.Name() == "float8_e4m3fn" { // 464 lies between the largest number and the code of NaN, and is rounded to even
+		x = x.MaskedFillScalar(x.Abs().GtScalar(464), math.NaN())
+	}
 	return x.ToDType(dt)
 }
 

@@ -106,7 +106,7 @@ func runFolder(dir, name string, sums map[string]string, tally *golden.Tally) er
 		return nil
 	}
 	golden.Note(path)
-	mod, err := load(path)
+	mod, err := load(path, false)
 	if err != nil {
 		tally.Add(name, "load", skipped(err))
 		return nil
@@ -239,8 +239,8 @@ func (l *leaf) value(dir string) (tensor.Value, error) {
 	return graph.Normal(tensor.Box(v)), nil
 }
 
-// runPairs runs a directory with an index.json that maps names to what they are, tensors NAME.in0.npy, NAME.out0.npy, …
-// and archives NAME.pt below Options.Files.
+// runPairs runs a directory with an index.json that maps names to what they are, tensors NAME.in0.npy, NAME.out0.npy
+// and so on, and archives NAME.pt below Options.Files.
 func runPairs(dir string, index []byte, o Options) ([]golden.Result, error) {
 	var models map[string]json.RawMessage
 	if err := json.Unmarshal(index, &models); err != nil {
@@ -285,7 +285,7 @@ func runPair(dir, name, path string) (err error) {
 		}
 	}()
 	golden.Note(path)
-	m, err := load(path)
+	m, err := load(path, false)
 	if err != nil {
 		return err
 	}
@@ -345,6 +345,12 @@ func flatten(v tensor.Value, out *[]tensor.Value) {
 	if d, ok := v.X.(*graph.Dict); ok {
 		d.Each(func(_, e tensor.Value) { flatten(e, out) })
 		return
+	}
+	switch {
+	case v.K == tensor.KNone: // has no file
+		return
+	case v.K == tensor.KTensor && v.T.Dim() == 0: // nor does a file tell it from a number
+		v = v.T.Num().Value()
 	}
 	*out = append(*out, v)
 }

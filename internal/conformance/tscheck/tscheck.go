@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -93,11 +94,11 @@ func (r *record) run(dir string, tally *golden.Tally) error {
 			return err
 		}
 		golden.Note(path)
-		m, err := load(path)
 		prefix := ""
 		if file == r.Lite {
 			prefix = "lite "
 		}
+		m, err := load(path, file == r.Lite)
 		if err != nil {
 			tally.Add(r.Name, prefix+"load", skipped(err))
 			continue
@@ -119,14 +120,21 @@ func (r *record) run(dir string, tally *golden.Tally) error {
 	return nil
 }
 
-// load reads an archive; a panic is an error that says so.
-func load(path string) (m *jit.Module, err error) {
+// load reads an archive, or the bytecode for the lite interpreter; a panic is an error that says so.
+func load(path string, lite bool) (m *jit.Module, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = golden.Recovered(r)
 		}
 	}()
-	return jit.LoadFile(path)
+	if !lite {
+		return jit.LoadFile(path)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return jit.LoadLite(bytes.NewReader(b), int64(len(b)))
 }
 
 // skipped turns the error of a program whose operators are not there into a skip.
@@ -142,7 +150,8 @@ func skipped(err error) error {
 func (r *record) state(m *jit.Module) error {
 	var got []string
 	for _, n := range m.StateDict() {
-		got = append(got, fmt.Sprintf("%s %s %s", n.Name, n.Tensor.DType().Name(), tensor.ShapeString(n.Tensor.Shape())))
+		got = append(got, fmt.Sprintf("%s %s %s", n.Name, n.Tensor.DType().Name(),
+			tensor.ShapeString(n.Tensor.Shape())))
 	}
 	var want []string
 	for _, s := range r.StateDict {
