@@ -7,8 +7,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Fuse replaces operators that follow each other by fused ones, for inference: a convolution with constant weights takes
-// over the batch norm behind it, an addition, and the limits of an activation; a linear layer, or a product by a
+// Fuse replaces operators that follow each other by fused ones, for inference: a convolution with constant weights
+// takes over the batch norm behind it, an addition, and the limits of an activation; a linear layer, or a product by a
 // constant matrix, takes over its bias and activation and reads its weight packed. Results stay the same but for
 // rounding. A function that writes into tensors stays as it is, since what such a write changes is not known here. Fuse
 // is called before the function runs for the first time.
@@ -213,7 +213,8 @@ func (u *fuser) conv(n *Node) {
 			lo, hi = l, h
 		} else if x, y, ok := foldNorm(next, w, b); ok && residual == nil && next.In[0] == cur {
 			w, b = x, y
-		} else if other, ok := addend(next, cur); ok && residual == nil && other.Type.Kind == TensorType && !isConstant(other) {
+		} else if other, ok := addend(next, cur); ok && residual == nil && other.Type.Kind == TensorType &&
+			!isConstant(other) {
 			residual = other
 		} else {
 			break

@@ -44,7 +44,8 @@ func init() {
 		}
 		return []any{y, k, v, qk}
 	})
-	helper("rotary(Tensor x, Tensor cos, Tensor sin, Tensor? positions, int heads, int size, bool interleaved) -> Tensor",
+	helper("rotary(Tensor x, Tensor cos, Tensor sin, Tensor? positions, int heads, int size, bool interleaved)"+
+		" -> Tensor",
 		func(a args) any {
 			return rotary(a.T(0), a.T(1), a.T(2), a.T(3), a.int(4), a.int(5), a.bool(6))
 		})
@@ -52,23 +53,24 @@ func init() {
 		"int kv_heads, float scale, str rule) -> (Tensor, Tensor)", func(a args) any {
 		return linearAttention(a.T(0), a.T(1), a.T(2), a.T(3), a.T(4), a.T(5), a.int(6), a.int(7), a.float(8), a.str(9))
 	})
-	helper("causal_conv(Tensor x, Tensor w, Tensor? b, Tensor? state, bool silu) -> (Tensor, Tensor)", func(a args) any {
-		x, w := a.T(0), a.T(1)
-		if x.Dim() != 3 || w.Dim() != 3 {
-			wrong("CausalConvWithState", "input of shape %v, weight of shape %v", x.Shape(), w.Shape())
-		}
-		k := w.Size(2)
-		past := a.T(3)
-		if past == nil {
-			past = x.NewZeros([]int{x.Size(0), x.Size(1), k - 1})
-		}
-		in := call("aten::cat", []*T{past, x}, 2)
-		y := call("aten::convolution", in, w, a.T(2), []int{1}, []int{0}, []int{1}, false, []int{0}, x.Size(1))
-		if a.bool(4) {
-			y = y.SiLU()
-		}
-		return []any{y, in.Narrow(2, in.Size(2)-(k-1), k-1).Contiguous()}
-	})
+	helper("causal_conv(Tensor x, Tensor w, Tensor? b, Tensor? state, bool silu) -> (Tensor, Tensor)",
+		func(a args) any {
+			x, w := a.T(0), a.T(1)
+			if x.Dim() != 3 || w.Dim() != 3 {
+				wrong("CausalConvWithState", "input of shape %v, weight of shape %v", x.Shape(), w.Shape())
+			}
+			k := w.Size(2)
+			past := a.T(3)
+			if past == nil {
+				past = x.NewZeros([]int{x.Size(0), x.Size(1), k - 1})
+			}
+			in := call("aten::cat", []*T{past, x}, 2)
+			y := call("aten::convolution", in, w, a.T(2), []int{1}, []int{0}, []int{1}, false, []int{0}, x.Size(1))
+			if a.bool(4) {
+				y = y.SiLU()
+			}
+			return []any{y, in.Narrow(2, in.Size(2)-(k-1), k-1).Contiguous()}
+		})
 	helper("flex_scores(Tensor q, Tensor k, float? scale, ScalarType? precision) -> Tensor", func(a args) any {
 		q, k := a.T(0), a.T(1)
 		if q.Dim() != 4 || k.Dim() != 4 {
@@ -259,7 +261,8 @@ func rotary(x, cos, sin, positions *T, nheads, size int, interleaved bool) *T {
 	if positions != nil {
 		at := positions.ToDType(tensor.Int64)
 		pick := func(t *T) *T {
-			return t.IndexSelect(0, at.Reshape([]int{-1})).Reshape(append(append([]int(nil), at.Shape()...), t.Size(-1)))
+			return t.IndexSelect(0, at.Reshape([]int{-1})).Reshape(append(append([]int(nil), at.Shape()...),
+				t.Size(-1)))
 		}
 		cos, sin = pick(cos), pick(sin)
 	}
@@ -340,7 +343,8 @@ func linearAttention(q, k, v, state, decay, beta *T, qHeads, kvHeads int, scale 
 }
 
 func linearAttentionNode(n *node) []*value {
-	out := n.calls("onnx::linear_attention", n.T(0), n.T(1), n.T(2), n.opt(3), n.opt(4), n.opt(5), n.int("q_num_heads", 0),
+	out := n.calls("onnx::linear_attention", n.T(0), n.T(1), n.T(2), n.opt(3), n.opt(4), n.opt(5),
+		n.int("q_num_heads", 0),
 		n.int("kv_num_heads", 0), n.float("scale", 0), n.str("update_rule", "gated_delta"))
 	state := n.like(out[1])
 	if n.has(3) {

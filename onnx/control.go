@@ -39,8 +39,8 @@ func init() {
 	helper("scan_length(Tensor x, int axis) -> int", func(a args) any {
 		return a.T(0).Size(dim("Scan", a.int(1), a.T(0).Dim()))
 	})
-	// A list that grows in a loop. The list of one iteration is not used again after the next has begun, so that the new
-	// list may take over its memory.
+	// A list that grows in a loop. The list of one iteration is not used again after the next has begun, so that the
+	// new list may take over its memory.
 	helper("append(Tensor[] list, Tensor x) -> Tensor[]", func(a args) any {
 		items, _ := graph.ItemsOf(a[0])
 		return graph.NewList(graph.Tensor, append(items, a[1])...)
@@ -189,7 +189,8 @@ func scan(n *node) []*value {
 	states := len(n.in) - inputs
 	results := len(body.Outputs) - states
 	if inputs < 1 || states < 0 || results < 0 || len(body.Inputs) != len(n.in) {
-		fail("%w: its body has %d inputs and %d outputs for %d states and %d sequences", onnxpb.ErrFormat, len(body.Inputs),
+		fail("%w: its body has %d inputs and %d outputs for %d states and %d sequences", onnxpb.ErrFormat,
+			len(body.Inputs),
 			len(body.Outputs), states, inputs)
 	}
 	axes, reverse := n.intsOr("scan_input_axes", inputs, 0), n.intsOr("scan_input_directions", inputs, 0)

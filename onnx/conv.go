@@ -36,7 +36,8 @@ func init() {
 			pads = samePads(x.Shape()[2:], w.Shape()[2:], strides, dilations, auto == "SAME_UPPER")
 		}
 		x = padSpatial(x, pads, 0)
-		return call("aten::convolution", x, w, a.T(2), strides, make([]int, k), dilations, false, make([]int, k), a.int(6))
+		return call("aten::convolution", x, w, a.T(2), strides, make([]int, k), dilations, false, make([]int, k),
+			a.int(6))
 	})
 	helper("conv_transpose(Tensor x, Tensor w, Tensor? b, int[]? strides, int[]? pads, int[]? dilations, "+
 		"int[]? output_padding, int[]? output_shape, int groups, str auto) -> Tensor", func(a args) any {
@@ -50,7 +51,8 @@ func init() {
 		sizes := x.Shape()[2:]
 		if want == nil && (auto == "SAME_UPPER" || auto == "SAME_LOWER") {
 			for i := range k { // no more than the input reaches
-				want = append(want, min(sizes[i]*strides[i], strides[i]*(sizes[i]-1)+more[i]+(w.Size(i+2)-1)*dilations[i]+1))
+				want = append(want, min(sizes[i]*strides[i],
+					strides[i]*(sizes[i]-1)+more[i]+(w.Size(i+2)-1)*dilations[i]+1))
 			}
 		}
 		if len(want) == k+2 {
@@ -126,8 +128,8 @@ func spatial(op string, x *T, k int) []int {
 	return x.Shape()[x.Dim()-k:]
 }
 
-// samePads are the pads with which the result has a size of ceil(size/stride): all in front, then all behind. upper puts
-// the odd one behind.
+// samePads are the pads with which the result has a size of ceil(size/stride): all in front, then all behind. upper
+// puts the odd one behind.
 func samePads(sizes, kernel, strides, dilations []int, upper bool) []int {
 	k := len(sizes)
 	pads := make([]int, 2*k)
@@ -260,7 +262,8 @@ func convTranspose(n *node) []*value {
 		win := n.windows(kernel)
 		more := n.intsOr("output_padding", k, 0)
 		if auto := n.str("auto_pad", "NOTSET"); (auto == "NOTSET" || auto == "VALID") && win.symmetric() {
-			op := [...]string{"aten::conv_transpose1d", "aten::conv_transpose2d.input", "aten::conv_transpose3d.input"}[k-1]
+			op := [...]string{"aten::conv_transpose1d", "aten::conv_transpose2d.input",
+				"aten::conv_transpose3d.input"}[k-1]
 			v.g = n.call(op, x, w, b, win.strides, win.pads[:k], more, group, win.dilations)
 			return one(v)
 		}
@@ -272,11 +275,13 @@ func convTranspose(n *node) []*value {
 
 func col2im(n *node) []*value {
 	n.T(2)
-	return one(n.like(n.call("onnx::col2im", n.T(0), n.intList(1), n.intList(2), n.optInts("strides"), n.optInts("pads"),
+	return one(n.like(n.call("onnx::col2im", n.T(0), n.intList(1), n.intList(2), n.optInts("strides"),
+		n.optInts("pads"),
 		n.optInts("dilations"))))
 }
 
-// col2imTensor adds blocks to the places of an image that they come from: PyTorch's fold, with any number of dimensions.
+// col2imTensor adds blocks to the places of an image that they come from: PyTorch's fold, with any number of
+// dimensions.
 func col2imTensor(x *T, image, block, strides, pads, dilations []int) *T {
 	k := len(image)
 	if x.Dim() != 3 || len(block) != k || k == 0 {
@@ -358,7 +363,8 @@ func deformConvTensor(x, w, offset, b, mask *T, strides, pads, dilations []int, 
 		ys, xs = ys.Add(o.Select(2, 0)), xs.Add(o.Select(2, 1))
 		scale := func(p *T, size int) *T { return p.MulScalar(2).AddScalar(1).DivScalar(float64(size)).SubScalar(1) }
 		grid := call("aten::stack", []*T{scale(xs, wd), scale(ys, h)}, -1).Reshape([]int{n * offsetGroups, oh, ow, 2})
-		part := call("aten::grid_sampler_2d", x.Reshape([]int{n * offsetGroups, c / offsetGroups, h, wd}), grid, 0, 0, false)
+		part := call("aten::grid_sampler_2d", x.Reshape([]int{n * offsetGroups, c / offsetGroups, h, wd}), grid, 0, 0,
+			false)
 		part = part.Reshape([]int{n, offsetGroups, c / offsetGroups, oh, ow})
 		if mask != nil {
 			part = part.Mul(mask.Reshape([]int{n, offsetGroups, k, oh, ow}).Select(2, i).Unsqueeze(2))

@@ -9,7 +9,8 @@
 //
 // The types to know: a [Model] is a [graph.Model] with inputs, outputs and metadata; [Open], [OpenFS] and [Read] make
 // one of a path, a file of an fs.FS such as embed.FS, or an io.ReaderAt. [NodeError] says which node of a file is the
-// trouble, [ErrUnsupported] that it is well-formed but uses what is not there, [ErrInput] that an input of Run is wrong.
+// trouble, [ErrUnsupported] that it is well-formed but uses what is not there, [ErrInput] that an input of Run is
+// wrong.
 //
 // # What is read
 //
@@ -19,8 +20,8 @@
 // ImageDecoder reads the formats that a program links, as package image does (import _ "image/png").
 // Not read are elements that are strings, maps, training information and sparse inputs.
 //
-// Where the text of the standard leaves open what an operator does, results are ONNX Runtime's. Integers of two and four
-// bits are held in int8 and uint8, and float4e2m1 in float32.
+// Where the text of the standard leaves open what an operator does, results are ONNX Runtime's. Integers of two and
+// four bits are held in int8 and uint8, and float4e2m1 in float32.
 //
 // # How it runs
 //

@@ -144,7 +144,8 @@ func (e *externalData) read(entries []onnxpb.Entry) ([]byte, error) {
 		filepath.IsLocal(location) {
 		location = name
 	} else {
-		return nil, fmt.Errorf("%w: external data: location %q is not below the model's folder", onnxpb.ErrFormat, location)
+		return nil, fmt.Errorf("%w: external data: location %q is not below the model's folder", onnxpb.ErrFormat,
+			location)
 	}
 	f := e.files[location]
 	if f == nil {

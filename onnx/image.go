@@ -24,8 +24,8 @@ func init() {
 	})
 }
 
-// imageDecoder decodes images of the formats that the program has linked in, as package image does: import _ "image/png"
-// and its like.
+// imageDecoder decodes images of the formats that the program has linked in, as package image does: import _
+// "image/png" and its like.
 func imageDecoder(n *node) []*value {
 	format := n.str("pixel_format", "RGB")
 	if format != "RGB" && format != "BGR" && format != "Grayscale" {

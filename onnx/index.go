@@ -8,11 +8,14 @@ import (
 
 func init() {
 	define("", map[string]rule{
-		"Compress":        compress,
-		"Gather":          gather,
-		"GatherElements":  gatherElements,
-		"GatherND":        gatherND,
-		"NonZero":         func(n *node) []*value { return one(n.rank2(n.call("aten::t", n.call("aten::nonzero", n.T(0))))) },
+		"Compress":       compress,
+		"Gather":         gather,
+		"GatherElements": gatherElements,
+		"GatherND":       gatherND,
+		"NonZero": func(n *node) []*value {
+			return one(n.rank2(n.call("aten::t",
+				n.call("aten::nonzero", n.T(0)))))
+		},
 		"OneHot":          oneHot,
 		"ReverseSequence": reverseSequence,
 		"Scatter":         scatterElements,
@@ -84,15 +87,16 @@ func init() {
 		}
 		return reversed(x, hostInts(a.T(1)), time, batch)
 	})
-	helper("scatter_elements(Tensor x, Tensor index, Tensor updates, int axis, str reduction) -> Tensor", func(a args) any {
-		x, updates := a.T(0), a.T(2)
-		axis := dim("ScatterElements", a.int(3), x.Dim())
-		index := fromFront(a.T(1), x.Size(axis))
-		if r := reductions[a.str(4)]; r != "" {
-			return x.ScatterReduce(axis, index, updates, r)
-		}
-		return x.Scatter(axis, index, updates)
-	})
+	helper("scatter_elements(Tensor x, Tensor index, Tensor updates, int axis, str reduction) -> Tensor",
+		func(a args) any {
+			x, updates := a.T(0), a.T(2)
+			axis := dim("ScatterElements", a.int(3), x.Dim())
+			index := fromFront(a.T(1), x.Size(axis))
+			if r := reductions[a.str(4)]; r != "" {
+				return x.ScatterReduce(axis, index, updates, r)
+			}
+			return x.Scatter(axis, index, updates)
+		})
 	helper("scatter_nd(Tensor x, Tensor index, Tensor updates, str reduction) -> Tensor", func(a args) any {
 		x, index, updates := a.T(0), a.T(1), a.T(2)
 		if index.Dim() == 0 || index.Size(-1) > x.Dim() {
@@ -116,9 +120,10 @@ func init() {
 		}
 		return flat.Reshape(x.Shape())
 	})
-	helper("tensor_scatter(Tensor past, Tensor update, Tensor? at, int axis, bool circular) -> Tensor", func(a args) any {
-		return scatterCache(a.T(0), a.T(1), a.T(2), a.int(3), a.bool(4))
-	})
+	helper("tensor_scatter(Tensor past, Tensor update, Tensor? at, int axis, bool circular) -> Tensor",
+		func(a args) any {
+			return scatterCache(a.T(0), a.T(1), a.T(2), a.int(3), a.bool(4))
+		})
 	helper("topk(Tensor x, int k, int axis, bool largest, bool sorted) -> (Tensor, Tensor)", func(a args) any {
 		x, k := a.T(0), a.int(1)
 		axis := dim("TopK", a.int(2), x.Dim())
@@ -164,7 +169,8 @@ func linear(op string, x, index *T, b, k int) (rows, at *T) {
 		i := fromFront(idx.Select(2, j), size)
 		if i.Numel() > 0 && i.Device().Type == tensor.CPUDevice {
 			if lo, hi := i.Min().Num().I, i.Max().Num().I; lo < 0 || hi >= int64(size) {
-				tensor.Fail(tensor.ErrIndex, "%s: an index is out of bounds for dimension %d with size %d", op, b+j, size)
+				tensor.Fail(tensor.ErrIndex, "%s: an index is out of bounds for dimension %d with size %d", op, b+j,
+					size)
 			}
 		}
 		at = at.MulScalar(size).Add(i)
@@ -240,8 +246,8 @@ func scatterCache(past, update, at *T, axis int, circular bool) *T {
 	return past.Scatter(axis, vector(index).Reshape(shape).Expand(update.Shape()), update)
 }
 
-// uniqueTensor gives the different elements, or slices along an axis, with the index of the first of each, the number of
-// each element's, and counts. Without sorting they are in the order in which they appear.
+// uniqueTensor gives the different elements, or slices along an axis, with the index of the first of each, the number
+// of each element's, and counts. Without sorting they are in the order in which they appear.
 func uniqueTensor(x *T, axis int, sorted bool) []any {
 	var values, inverse, counts *T
 	if axis < 0 {

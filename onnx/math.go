@@ -140,7 +140,8 @@ func unsigned(x, y *T, f func(x, y uint64) uint64) *T {
 // isInteger reports an integer type.
 func isInteger(e onnxpb.DataType) bool {
 	switch e {
-	case onnxpb.Int8, onnxpb.Int16, onnxpb.Int32, onnxpb.Int64, onnxpb.Uint8, onnxpb.Uint16, onnxpb.Uint32, onnxpb.Uint64,
+	case onnxpb.Int8, onnxpb.Int16, onnxpb.Int32, onnxpb.Int64, onnxpb.Uint8, onnxpb.Uint16, onnxpb.Uint32,
+		onnxpb.Uint64,
 		onnxpb.Int4, onnxpb.Uint4, onnxpb.Int2, onnxpb.Uint2:
 		return true
 	}
@@ -329,7 +330,8 @@ func gemm(n *node) []*value {
 		if !transB {
 			w = n.transposed(b)
 		}
-		if c == nil || c.konst == nil || b.konst == nil || c.konst.Size(0) == b.konst.Size(map[bool]int{true: 0, false: 1}[transB]) {
+		if c == nil || c.konst == nil || b.konst == nil ||
+			c.konst.Size(0) == b.konst.Size(map[bool]int{true: 0, false: 1}[transB]) {
 			return out(n.call("aten::linear", a, w, c))
 		}
 	}
@@ -462,7 +464,8 @@ func window(op string) rule {
 
 func melWeights(n *node) []*value {
 	elem := n.elemAttr("output_datatype", onnxpb.Float)
-	g := n.call("onnx::mel_weights", n.intValue(0), n.intValue(1), n.intValue(2), n.floatValue(3, nil), n.floatValue(4, nil))
+	g := n.call("onnx::mel_weights", n.intValue(0), n.intValue(1), n.intValue(2), n.floatValue(3, nil),
+		n.floatValue(4, nil))
 	return one(n.tensor(n.call("aten::to.dtype", g, n.dtype(elem)), elem))
 }
 

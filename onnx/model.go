@@ -168,8 +168,8 @@ func (m *Model) Run(ctx context.Context, inputs map[string]*tensor.Tensor) (map[
 	return out, nil
 }
 
-// RunValues is Run for values of all kinds: a tensor, a list of tensors ([graph.NewList]) for a sequence, the zero value
-// for an optional that is left out.
+// RunValues is Run for values of all kinds: a tensor, a list of tensors ([graph.NewList]) for a sequence, the zero
+// value for an optional that is left out.
 func (m *Model) RunValues(ctx context.Context, inputs map[string]tensor.Value) (map[string]tensor.Value, error) {
 	tensors := map[string]*tensor.Tensor{}
 	ports := m.Inputs()

@@ -12,12 +12,18 @@ import (
 // optimizer writes into files. https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
 func init() {
 	define("com.microsoft", map[string]rule{
-		"BiasAdd":         func(n *node) []*value { return one(n.same(n.plus(n.plus(n.at(n.T(0)), n.T(1)), n.T(2)))) },
-		"BiasGelu":        func(n *node) []*value { return one(n.same(n.gelu(n.plus(n.at(n.T(0)), n.T(1)), "none"))) },
-		"BiasSoftmax":     biasSoftmax,
-		"CDist":           cdist,
-		"ExpandDims":      func(n *node) []*value { return one(n.like(n.call("aten::unsqueeze", n.T(0), n.intValue(1)))) },
-		"FastGelu":        func(n *node) []*value { return one(n.same(n.gelu(n.plus(n.at(n.T(0)), n.opt(1)), "tanh"))) },
+		"BiasAdd":     func(n *node) []*value { return one(n.same(n.plus(n.plus(n.at(n.T(0)), n.T(1)), n.T(2)))) },
+		"BiasGelu":    func(n *node) []*value { return one(n.same(n.gelu(n.plus(n.at(n.T(0)), n.T(1)), "none"))) },
+		"BiasSoftmax": biasSoftmax,
+		"CDist":       cdist,
+		"ExpandDims": func(n *node) []*value {
+			return one(n.like(n.call("aten::unsqueeze", n.T(0),
+				n.intValue(1))))
+		},
+		"FastGelu": func(n *node) []*value {
+			return one(n.same(n.gelu(n.plus(n.at(n.T(0)), n.opt(1)),
+				"tanh")))
+		},
 		"FusedConv":       fusedConv(false),
 		"FusedGemm":       fusedGemm,
 		"FusedMatMul":     fusedMatMul,
@@ -119,7 +125,8 @@ func init() {
 	})
 	helper("channels_last(Tensor x) -> Tensor", func(a args) any { return a.T(0).MoveDim(1, -1) })
 	helper("channels_first(Tensor x) -> Tensor", func(a args) any { return a.T(0).MoveDim(-1, 1) })
-	helper("embed(Tensor ids, Tensor? segments, Tensor words, Tensor places, Tensor? kinds, Tensor? positions) -> Tensor",
+	helper("embed(Tensor ids, Tensor? segments, Tensor words, Tensor places, Tensor? kinds, Tensor? positions)"+
+		" -> Tensor",
 		func(a args) any {
 			ids := a.T(0)
 			if ids.Dim() != 2 {
@@ -167,7 +174,8 @@ func quickGelu(n *node) []*value {
 }
 
 func biasSoftmax(n *node) []*value {
-	return one(n.same(n.call("onnx::bias_softmax", n.T(0), n.T(1), n.int("axis", 1), n.int("is_inner_broadcast", 1) != 0)))
+	return one(n.same(n.call("onnx::bias_softmax", n.T(0), n.T(1), n.int("axis", 1),
+		n.int("is_inner_broadcast", 1) != 0)))
 }
 
 func cdist(n *node) []*value {

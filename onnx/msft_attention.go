@@ -14,7 +14,8 @@ func init() {
 		"RotaryEmbedding":     contribRotary,
 	})
 
-	helper("ms_attention(Tensor x, Tensor w, Tensor? b, Tensor? mask, Tensor? past, Tensor? bias, int heads, int[]? sizes, "+
+	helper("ms_attention(Tensor x, Tensor w, Tensor? b, Tensor? mask, Tensor? past, Tensor? bias, int heads, int[]? "+
+		"sizes, "+
 		"float? scale, float filter, bool causal) -> (Tensor, Tensor)", func(a args) any {
 		x, w := a.T(0), a.T(1)
 		heads := a.int(6)
@@ -94,10 +95,13 @@ func init() {
 			}
 			return []any{joinHeads(m.run(q, k, v, a.T(4), a.T(5))), k, v}
 		})
-	helper("ms_group_query(Tensor q, Tensor? k, Tensor? v, Tensor? past_k, Tensor? past_v, Tensor lengths, Tensor total, "+
-		"Tensor? cos, Tensor? sin, Tensor? positions, Tensor? bias, int heads, int kv_heads, float? scale, float softcap, "+
+	helper("ms_group_query(Tensor q, Tensor? k, Tensor? v, Tensor? past_k, Tensor? past_v, Tensor lengths, Tensor "+
+		"total, "+
+		"Tensor? cos, Tensor? sin, Tensor? positions, Tensor? bias, int heads, int kv_heads, float? scale, float "+
+		"softcap, "+
 		"int window, bool rotary, bool interleaved, bool causal) -> (Tensor, Tensor, Tensor)", groupQuery)
-	helper("ms_rotary(Tensor x, Tensor positions, Tensor cos, Tensor sin, int heads, int size, bool interleaved) -> Tensor",
+	helper("ms_rotary(Tensor x, Tensor positions, Tensor cos, Tensor sin, int heads, int size, bool interleaved)"+
+		" -> Tensor",
 		func(a args) any {
 			x, p, size, heads := a.T(0), a.T(1), a.int(5), a.int(4)
 			steps := x.Size(1)
@@ -134,8 +138,8 @@ func joinHeads(x *T) *T {
 // unpackHeads is one of the tensors that lie together in batch, steps, heads, count, size.
 func unpackHeads(x *T, i int) *T { return x.Select(3, i).Transpose(1, 2) }
 
-// contribMask is attention with the masks of ONNX Runtime's operators: what may not be seen gets a large negative number
-// added, not minus infinity.
+// contribMask is attention with the masks of ONNX Runtime's operators: what may not be seen gets a large negative
+// number added, not minus infinity.
 type contribMask struct {
 	scale  float64 // 0: one by the square root of the size
 	filter float64
@@ -211,7 +215,8 @@ func multiHeadAttention(n *node) []*value {
 		unsupported("caches that keys and values are written into")
 	}
 	out := n.calls("onnx::ms_multi_head", n.T(0), n.opt(1), n.opt(2), n.opt(3), n.opt(4), n.opt(5), n.opt(6), n.opt(7),
-		n.int("num_heads", 0), n.optFloat("scale"), n.float("mask_filter_value", -10000), n.bool("unidirectional", false))
+		n.int("num_heads", 0), n.optFloat("scale"), n.float("mask_filter_value", -10000),
+		n.bool("unidirectional", false))
 	return []*value{n.like(out[0]), n.like(out[1]), n.like(out[2])}
 }
 
@@ -234,8 +239,10 @@ func groupQueryAttention(n *node) []*value {
 	if n.int("smooth_softmax", -1) > 0 || n.int("qk_output", 0) != 0 || n.str("k_quant_type", "NONE") != "NONE" {
 		unsupported("smooth softmax, the output of scores, or quantized caches")
 	}
-	out := n.calls("onnx::ms_group_query", n.T(0), n.opt(1), n.opt(2), n.opt(3), n.opt(4), n.T(5), n.T(6), n.opt(7), n.opt(8),
-		n.opt(9), n.opt(10), n.int("num_heads", 0), n.int("kv_num_heads", 0), n.optFloat("scale"), n.float("softcap", 0),
+	out := n.calls("onnx::ms_group_query", n.T(0), n.opt(1), n.opt(2), n.opt(3), n.opt(4), n.T(5), n.T(6), n.opt(7),
+		n.opt(8),
+		n.opt(9), n.opt(10), n.int("num_heads", 0), n.int("kv_num_heads", 0), n.optFloat("scale"),
+		n.float("softcap", 0),
 		n.int("local_window_size", -1), n.bool("do_rotary", false), n.bool("rotary_interleaved", false),
 		n.bool("causal", true))
 	return []*value{n.like(out[0]), n.like(out[1]), n.like(out[2])}
@@ -254,7 +261,8 @@ func groupQuery(a args) any {
 			wrong("GroupQueryAttention", "query of shape %v, %d and %d heads", q.Shape(), heads, kvHeads)
 		}
 		size := q.Size(2) / (heads + 2*kvHeads)
-		parts := q.SplitWithSizes([]int{heads * size, kvHeads * size, kvHeads * size}, tensor.SplitWithSizesOptions{Dim: 2})
+		parts := q.SplitWithSizes([]int{heads * size, kvHeads * size, kvHeads * size},
+			tensor.SplitWithSizesOptions{Dim: 2})
 		q, k, v = parts[0], parts[1], parts[2]
 	}
 	q, k, v = splitHeads(q, heads), splitHeads(k, kvHeads), splitHeads(v, kvHeads)

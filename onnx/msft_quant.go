@@ -31,7 +31,8 @@ func init() {
 		"QuantizeLinear":           quantize,
 	})
 
-	helper("unpack_bits(Tensor b, Tensor scales, Tensor? zero, Tensor? groups, int n, int k, int bits, int block) -> Tensor",
+	helper("unpack_bits(Tensor b, Tensor scales, Tensor? zero, Tensor? groups, int n, int k, int bits, int block)"+
+		" -> Tensor",
 		func(a args) any {
 			return unpackBits(a.T(0), a.T(1), a.T(2), a.T(3), a.int(4), a.int(5), a.int(6), a.int(7))
 		})

@@ -22,7 +22,8 @@ func init() {
 		"SoftmaxCrossEntropyLoss":   crossEntropy,
 	})
 
-	helper("batch_norm_training(Tensor x, Tensor scale, Tensor bias, Tensor mean, Tensor var, float eps, float momentum)"+
+	helper("batch_norm_training(Tensor x, Tensor scale, Tensor bias, Tensor mean, Tensor var, float eps, float "+
+		"momentum)"+
 		" -> (Tensor, Tensor, Tensor, Tensor, Tensor)", func(a args) any {
 		x := a.T(0)
 		if x.Dim() < 2 {
@@ -219,13 +220,15 @@ func dropout(n *node) []*value {
 
 func groupNorm(n *node) []*value {
 	n.T(2)
-	return one(n.same(n.call("onnx::group_norm", n.T(0), n.T(1), n.T(2), n.int("num_groups", 0), n.float("epsilon", 1e-5),
+	return one(n.same(n.call("onnx::group_norm", n.T(0), n.T(1), n.T(2), n.int("num_groups", 0),
+		n.float("epsilon", 1e-5),
 		n.opset < 21)))
 }
 
 func instanceNorm(n *node) []*value {
 	n.T(2)
-	return one(n.same(n.call("aten::instance_norm", n.T(0), n.T(1), n.T(2), nil, nil, true, 0.0, n.float("epsilon", 1e-5),
+	return one(n.same(n.call("aten::instance_norm", n.T(0), n.T(1), n.T(2), nil, nil, true, 0.0,
+		n.float("epsilon", 1e-5),
 		false)))
 }
 

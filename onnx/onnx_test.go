@@ -33,7 +33,8 @@ func value(name string, dims ...any) onnxpb.Info {
 }
 
 func node(op, in, out string, attrs ...*onnxpb.Attr) *onnxpb.Node {
-	return &onnxpb.Node{Op: op, Name: "the " + op, Inputs: strings.Fields(in), Outputs: strings.Fields(out), Attrs: attrs}
+	return &onnxpb.Node{Op: op, Name: "the " + op, Inputs: strings.Fields(in), Outputs: strings.Fields(out),
+		Attrs: attrs}
 }
 
 func floats(name string, dims []int64, x ...float32) *onnxpb.Tensor {
@@ -48,9 +49,11 @@ func ints(name string, x ...int64) *onnxpb.Tensor {
 func linear() *onnxpb.Model {
 	return &onnxpb.Model{IRVersion: 9, Producer: "test", Opsets: []onnxpb.Opset{{Version: 18}},
 		Metadata: []onnxpb.Entry{{Key: "author", Value: "me"}},
-		Graph: &onnxpb.Graph{Name: "linear", Inputs: []onnxpb.Info{value("x", "N", 2)}, Outputs: []onnxpb.Info{value("y", "N", 3)},
-			Initializers: []*onnxpb.Tensor{floats("w", []int64{2, 3}, 1, 2, 3, 4, 5, 6), floats("b", []int64{3}, 0, 0, -100)},
-			Nodes:        []*onnxpb.Node{node("MatMul", "x w", "h"), node("Add", "h b", "s"), node("Relu", "s", "y")}}}
+		Graph: &onnxpb.Graph{Name: "linear", Inputs: []onnxpb.Info{value("x", "N", 2)},
+			Outputs: []onnxpb.Info{value("y", "N", 3)},
+			Initializers: []*onnxpb.Tensor{floats("w", []int64{2, 3}, 1, 2, 3, 4, 5, 6),
+				floats("b", []int64{3}, 0, 0, -100)},
+			Nodes: []*onnxpb.Node{node("MatMul", "x w", "h"), node("Add", "h b", "s"), node("Relu", "s", "y")}}}
 }
 
 func read(t testing.TB, m *onnxpb.Model) *onnx.Model {
@@ -144,13 +147,18 @@ func TestRefusals(t *testing.T) {
 		is     error
 		want   string
 	}{
-		{"operator", func(m *onnxpb.Model) { m.Graph.Nodes[2].Op = "Nonsense" }, onnx.ErrUnsupported, `"the Relu": Nonsense (opset 18)`},
-		{"domain", func(m *onnxpb.Model) { m.Graph.Nodes[2].Domain = "com.example" }, onnx.ErrUnsupported, "com.example::Relu"},
-		{"input", func(m *onnxpb.Model) { m.Graph.Nodes[2].Inputs[0] = "gone" }, onnxpb.ErrFormat, `"gone" is computed by no node`},
+		{"operator", func(m *onnxpb.Model) { m.Graph.Nodes[2].Op = "Nonsense" }, onnx.ErrUnsupported,
+			`"the Relu": Nonsense (opset 18)`},
+		{"domain", func(m *onnxpb.Model) { m.Graph.Nodes[2].Domain = "com.example" }, onnx.ErrUnsupported,
+			"com.example::Relu"},
+		{"input", func(m *onnxpb.Model) { m.Graph.Nodes[2].Inputs[0] = "gone" }, onnxpb.ErrFormat,
+			`"gone" is computed by no node`},
 		{"output", func(m *onnxpb.Model) { m.Graph.Outputs[0].Name = "gone" }, onnxpb.ErrFormat, `output "gone"`},
-		{"too few inputs", func(m *onnxpb.Model) { m.Graph.Nodes[1].Inputs = []string{"h"} }, onnxpb.ErrFormat, "input 1 is missing"},
+		{"too few inputs", func(m *onnxpb.Model) { m.Graph.Nodes[1].Inputs = []string{"h"} }, onnxpb.ErrFormat,
+			"input 1 is missing"},
 		{"weight", func(m *onnxpb.Model) { m.Graph.Initializers[0].Dims[0] = 5 }, onnxpb.ErrFormat, `initializer "w"`},
-		{"strings", func(m *onnxpb.Model) { m.Graph.Inputs[0].Type.DataType = onnxpb.String }, onnx.ErrUnsupported, `input "x"`},
+		{"strings", func(m *onnxpb.Model) { m.Graph.Inputs[0].Type.DataType = onnxpb.String }, onnx.ErrUnsupported,
+			`input "x"`},
 		{"cycle", func(m *onnxpb.Model) { m.Graph.Nodes[0].Inputs[0] = "s" }, onnxpb.ErrFormat, `"the MatMul"`},
 		{"attribute", func(m *onnxpb.Model) {
 			m.Graph.Nodes[2] = node("Elu", "s", "y", &onnxpb.Attr{Name: "alpha", Type: onnxpb.AttrInt, I: 1})
@@ -209,7 +217,8 @@ func TestFunction(t *testing.T) {
 	m.Functions = []*onnxpb.Function{{Name: "Twice", Domain: "mine", Inputs: []string{"a"}, Outputs: []string{"b"},
 		Attrs: []string{"slope"}, Defaults: []*onnxpb.Attr{{Name: "alpha", Type: onnxpb.AttrFloat, F: 0.5}},
 		Opsets: []onnxpb.Opset{{Version: 18}},
-		Nodes:  []*onnxpb.Node{node("LeakyRelu", "a", "h", ref("alpha", "slope")), node("Elu", "h", "b", ref("alpha", "alpha"))}}}
+		Nodes: []*onnxpb.Node{node("LeakyRelu", "a", "h", ref("alpha", "slope")),
+			node("Elu", "h", "b", ref("alpha", "alpha"))}}}
 	m.Graph.Nodes = []*onnxpb.Node{{Op: "Twice", Domain: "mine", Inputs: []string{"x"}, Outputs: []string{"y"},
 		Attrs: []*onnxpb.Attr{{Name: "slope", Type: onnxpb.AttrFloat, F: 0}}}}
 	same(t, run(t, read(t, m), torch.FromSlice([]float32{3, -2}, 1, 2)), 3, 0)
@@ -275,7 +284,8 @@ func TestExternal(t *testing.T) {
 			if _, err := onnx.OpenFS(os.DirFS(inside), "m.onnx"); err != nil {
 				t.Errorf("as a file system: %v", err)
 			}
-			if _, err := onnx.Read(bytes.NewReader(m.Bytes()), int64(len(m.Bytes()))); !errors.Is(err, onnx.ErrUnsupported) {
+			if _, err := onnx.Read(bytes.NewReader(m.Bytes()), int64(len(m.Bytes()))); !errors.Is(err,
+				onnx.ErrUnsupported) {
 				t.Errorf("without a folder: %v", err)
 			}
 		}
@@ -290,7 +300,8 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, run(t, m, torch.FromSlice([]float32{1, 1}, 1, 2)), 5, 7, 0)
-	if _, err := onnx.OpenFS(fsys, "bad.onnx"); !errors.Is(err, onnxpb.ErrFormat) || !strings.Contains(err.Error(), "bad.onnx") {
+	if _, err := onnx.OpenFS(fsys, "bad.onnx"); !errors.Is(err, onnxpb.ErrFormat) ||
+		!strings.Contains(err.Error(), "bad.onnx") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := onnx.Open(filepath.Join(t.TempDir(), "gone.onnx")); !errors.Is(err, os.ErrNotExist) {

@@ -71,8 +71,8 @@ func init() {
 }
 
 // poolWindows computes pools in the forms that PyTorch has not: padding that differs at the two ends, dilated averages,
-// p-norms, positions counted over the whole tensor. It goes over the places of the kernel, of which each gives a strided
-// view of the input.
+// p-norms, positions counted over the whole tensor. It goes over the places of the kernel, of which each gives a
+// strided view of the input.
 type poolWindows struct {
 	kind                             string // max, mean, lp
 	p                                float64

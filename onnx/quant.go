@@ -22,7 +22,8 @@ func init() {
 
 	helper("dequantize(Tensor x, Tensor scale, Tensor? zero, int axis, int block, ScalarType dtype) -> Tensor",
 		func(a args) any { return dequantized(a.T(0), a.T(1), a.T(2), a.int(3), a.int(4), a.dtype(5)) })
-	helper("quantize(Tensor x, Tensor scale, Tensor? zero, int axis, int block, float low, float high, ScalarType dtype)"+
+	helper("quantize(Tensor x, Tensor scale, Tensor? zero, int axis, int block, float low, float high, ScalarType "+
+		"dtype)"+
 		" -> Tensor", func(a args) any {
 		return quantized(a.T(0), a.T(1), a.T(2), a.int(3), a.int(4), a.float(5), a.float(6)).ToDType(a.dtype(7))
 	})
@@ -195,7 +196,8 @@ func intConv(x, w, zx, zw, b *T, strides, pads, dilations []int, groups int, aut
 	if !sym {
 		p, inner = padSpatial(p, pads, 0), make([]int, k)
 	}
-	y := call("aten::convolution", p, q, nil, strides, inner, dilations, false, make([]int, k), groups).ToDType(tensor.Int32)
+	y := call("aten::convolution", p, q, nil, strides, inner, dilations, false, make([]int, k),
+		groups).ToDType(tensor.Int32)
 	if b != nil {
 		y = y.Add(channels(b.ToDType(tensor.Int32), y.Dim()))
 	}

@@ -124,7 +124,8 @@ func reduce(kind string) rule {
 		if keep {
 			v.rank = x.rank
 		}
-		if l, ok := axes.([]int); ok && len(l) > 0 && (kind == "Sum" || kind == "Mean") && !isInteger(x.elem) && x.elem != 0 {
+		if l, ok := axes.([]int); ok && len(l) > 0 && (kind == "Sum" || kind == "Mean") && !isInteger(x.elem) &&
+			x.elem != 0 {
 			if !keep && x.rank >= 0 {
 				v.rank = x.rank - len(l)
 			}

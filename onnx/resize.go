@@ -12,11 +12,12 @@ func init() {
 	define("", map[string]rule{"Resize": resize, "Upsample": upsample})
 
 	helper("resize(Tensor x, float[]? roi, float[]? scales, int[]? sizes, int[]? axes, str mode, str coordinates, "+
-		"str nearest, str policy, float cubic, bool exclude, bool antialias, float outside) -> Tensor", func(a args) any {
-		r := resizer{roi: a.floats(1), mode: a.str(5), coordinates: a.str(6), nearest: a.str(7), cubic: a.float(9),
-			exclude: a.bool(10), antialias: a.bool(11), outside: a.float(12)}
-		return r.run(a.T(0), a.floats(2), a.ints(3), a.ints(4), a.str(8))
-	})
+		"str nearest, str policy, float cubic, bool exclude, bool antialias, float outside) -> Tensor",
+		func(a args) any {
+			r := resizer{roi: a.floats(1), mode: a.str(5), coordinates: a.str(6), nearest: a.str(7), cubic: a.float(9),
+				exclude: a.bool(10), antialias: a.bool(11), outside: a.float(12)}
+			return r.run(a.T(0), a.floats(2), a.ints(3), a.ints(4), a.str(8))
+		})
 }
 
 // floatList is input i as a list of floats, nil when it is left out or empty.
@@ -35,7 +36,8 @@ func (n *node) floatList(i int) any {
 
 func resize(n *node) []*value {
 	mode := n.str("mode", "nearest")
-	coordinates, nearest := n.str("coordinate_transformation_mode", "half_pixel"), n.str("nearest_mode", "round_prefer_floor")
+	coordinates, nearest := n.str("coordinate_transformation_mode", "half_pixel"),
+		n.str("nearest_mode", "round_prefer_floor")
 	var roi, scales, sizes any
 	if n.opset < 11 {
 		coordinates, nearest = "asymmetric", "simple"
@@ -156,7 +158,8 @@ func (r *resizer) run(x *T, scales []float64, sizes, axes []int, policy string) 
 	return x.ToDType(dt)
 }
 
-// torch is the form that PyTorch has an operator for, nil for others: images of four dimensions, resized in the last two.
+// torch is the form that PyTorch has an operator for, nil for others: images of four dimensions, resized in the last
+// two.
 func (r *resizer) torch(x *T, axes, out []int, factor []float64, byScale bool) *T {
 	if x.Dim() != 4 || !x.DType().IsFloat() || x.Numel() == 0 || r.antialias || r.exclude {
 		return nil
@@ -190,7 +193,8 @@ func (r *resizer) torch(x *T, axes, out []int, factor []float64, byScale bool) *
 		return nil
 	}
 	switch {
-	case r.mode == "nearest" && r.coordinates == "asymmetric" && (r.nearest == "floor" || r.nearest == "simple" && slices.Min(factor) >= 1):
+	case r.mode == "nearest" && r.coordinates == "asymmetric" &&
+		(r.nearest == "floor" || r.nearest == "simple" && slices.Min(factor) >= 1):
 		return call("aten::upsample_nearest2d", x, size[:], scale[0], scale[1])
 	case r.mode == "linear" && (half || corners):
 		return call("aten::upsample_bilinear2d", x, size[:], corners, scale[0], scale[1])

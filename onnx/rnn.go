@@ -29,7 +29,8 @@ func init() {
 			clip := a.float(11)
 			l.clip = &clip
 		}
-		return l.run(a.T(0), a.T(4), a.T(5), a.T(6), a.str(9), strings.Split(a.str(12), ","), a.floats(13), a.floats(14))
+		return l.run(a.T(0), a.T(4), a.T(5), a.T(6), a.str(9), strings.Split(a.str(12), ","), a.floats(13),
+			a.floats(14))
 	})
 }
 
@@ -83,7 +84,8 @@ func recurrent(kind string) rule {
 			hidden = r.konst.Size(2)
 		}
 		batchFirst := n.int("layout", 0) != 0
-		def := map[string][]string{"GRU": {"Sigmoid", "Tanh"}, "LSTM": {"Sigmoid", "Tanh", "Tanh"}, "RNN": {"Tanh"}}[kind]
+		def := map[string][]string{"GRU": {"Sigmoid", "Tanh"}, "LSTM": {"Sigmoid", "Tanh", "Tanh"},
+			"RNN": {"Tanh"}}[kind]
 		acts := n.strings("activations")
 		if acts == nil {
 			for range directions {
@@ -117,7 +119,8 @@ func recurrent(kind string) rule {
 			if a := n.attr("clip", onnxpb.AttrFloat); a != nil {
 				clip = float64(a.F)
 			}
-			out = n.calls("onnx::rnn", x, w, r, b, lengths, h, c, p, kind, direction, hidden, clip, strings.Join(acts, ","),
+			out = n.calls("onnx::rnn", x, w, r, b, lengths, h, c, p, kind, direction, hidden, clip,
+				strings.Join(acts, ","),
 				nonNil(n.floats("activation_alpha")), nonNil(n.floats("activation_beta")),
 				n.int("linear_before_reset", 0) != 0, n.int("input_forget", 0) != 0)
 		}

@@ -100,7 +100,8 @@ func (n *node) formAttr(a tensor.ONNXArg) tensor.Value {
 // boolean reports an operator whose results are bools.
 func boolean(op string) bool {
 	switch op {
-	case "aten::eq.Tensor", "aten::ne.Tensor", "aten::lt.Tensor", "aten::le.Tensor", "aten::gt.Tensor", "aten::ge.Tensor",
+	case "aten::eq.Tensor", "aten::ne.Tensor", "aten::lt.Tensor", "aten::le.Tensor", "aten::gt.Tensor",
+		"aten::ge.Tensor",
 		"aten::logical_and", "aten::logical_or", "aten::logical_xor", "aten::logical_not", "aten::isnan":
 		return true
 	}
@@ -131,13 +132,15 @@ func (n *node) elementwise() (elem onnxpb.DataType, signed []*value) {
 	signed = make([]*value, len(n.in))
 	for i, v := range n.in {
 		if signed[i] = v; v != nil && unsignedWide(v.elem) {
-			signed[i] = &value{g: n.call("aten::to.dtype", v, tensor.Int64), kind: v.kind, elem: onnxpb.Int64, rank: v.rank}
+			signed[i] = &value{g: n.call("aten::to.dtype", v, tensor.Int64), kind: v.kind, elem: onnxpb.Int64,
+				rank: v.rank}
 		}
 	}
 	if elem == onnxpb.Uint64 && n.ordered() {
 		for i, v := range signed {
 			if v != nil {
-				signed[i] = &value{g: n.call("aten::bitwise_xor.Scalar", v, -1<<63), kind: v.kind, elem: v.elem, rank: v.rank}
+				signed[i] = &value{g: n.call("aten::bitwise_xor.Scalar", v, -1<<63), kind: v.kind, elem: v.elem,
+					rank: v.rank}
 			}
 		}
 	}

@@ -16,22 +16,26 @@ func init() {
 		"Constant":        constantNode,
 		"ConstantOfShape": constantOfShape,
 		"DepthToSpace":    blocks("onnx::depth_to_space"),
-		"Expand":          func(n *node) []*value { n.T(1); return one(n.like(n.call("onnx::expand", n.T(0), n.intList(1)))) },
-		"EyeLike":         eyeLike,
-		"Flatten":         flatten,
-		"Pad":             pad,
-		"Range":           rangeNode,
-		"Reshape":         reshape,
-		"Shape":           shape,
-		"Size":            func(n *node) []*value { return one(n.scalar(n.call("onnx::size", n.T(0)), onnxpb.Int64)) },
-		"Slice":           slice,
-		"SpaceToDepth":    blocks("onnx::space_to_depth"),
-		"Split":           split,
-		"Squeeze":         squeeze,
-		"Tile":            tile,
-		"Transpose":       transpose,
-		"Trilu":           trilu,
-		"Unsqueeze":       unsqueeze,
+		"Expand": func(n *node) []*value {
+			n.T(1)
+			return one(n.like(n.call("onnx::expand", n.T(0),
+				n.intList(1))))
+		},
+		"EyeLike":      eyeLike,
+		"Flatten":      flatten,
+		"Pad":          pad,
+		"Range":        rangeNode,
+		"Reshape":      reshape,
+		"Shape":        shape,
+		"Size":         func(n *node) []*value { return one(n.scalar(n.call("onnx::size", n.T(0)), onnxpb.Int64)) },
+		"Slice":        slice,
+		"SpaceToDepth": blocks("onnx::space_to_depth"),
+		"Split":        split,
+		"Squeeze":      squeeze,
+		"Tile":         tile,
+		"Transpose":    transpose,
+		"Trilu":        trilu,
+		"Unsqueeze":    unsqueeze,
 	})
 
 	helper("center_crop_pad(Tensor x, int[] size, int[]? axes) -> Tensor", func(a args) any {
@@ -72,7 +76,8 @@ func init() {
 		for i, d := range size {
 			if d == 0 && !a.bool(2) {
 				if i >= x.Dim() {
-					wrong("Reshape", "0 at place %d of %v keeps a size of a tensor with %d dimensions", i, size, x.Dim())
+					wrong("Reshape", "0 at place %d of %v keeps a size of a tensor with %d dimensions", i, size,
+						x.Dim())
 				}
 				size[i] = x.Size(i)
 			}

@@ -22,8 +22,8 @@ func init() {
 		h := a.T(4).Add(g.Mul(g))
 		return []any{x.Sub(g.MulScalar(r).Div(h.Sqrt().AddScalar(a.float(6)))), h}
 	})
-	helper("adam(Tensor rate, Tensor step, Tensor x, Tensor g, Tensor v, Tensor h, float alpha, float beta, float eps, "+
-		"float norm, float post) -> (Tensor, Tensor, Tensor)", func(a args) any {
+	helper("adam(Tensor rate, Tensor step, Tensor x, Tensor g, Tensor v, Tensor h, float alpha, float beta, "+
+		"float eps, float norm, float post) -> (Tensor, Tensor, Tensor)", func(a args) any {
 		x, t, alpha, beta := a.T(2), a.T(1).Num().F, a.float(6), a.float(7)
 		g := x.MulScalar(a.float(9)).Add(a.T(3))
 		v := a.T(4).MulScalar(alpha).Add(g.MulScalar(1 - alpha))
@@ -72,7 +72,8 @@ func optimizer(name string, groups int) rule {
 				call = append(call, n.float("alpha", 0.9), n.float("beta", 0.999), n.float("epsilon", 1e-6), norm,
 					n.float("norm_coefficient_post", 0))
 			default:
-				call = append(call, n.float("alpha", 0), n.float("beta", 0), norm, n.str("mode", "standard") == "nesterov")
+				call = append(call, n.float("alpha", 0), n.float("beta", 0), norm,
+					n.str("mode", "standard") == "nesterov")
 			}
 			for j, g := range n.calls("onnx::"+name, call...) {
 				outs[j*k+i] = n.tensor(g, n.T(2+i).elem)

@@ -250,7 +250,8 @@ func (t *translator) inner(b *graph.Block, s *scope, f func() error) error {
 // function translates the call of a function that the model defines: the function's nodes, at this place.
 func (n *node) function(f *onnxpb.Function) ([]*value, error) {
 	if len(n.in) > len(f.Inputs) {
-		return nil, fmt.Errorf("%w: function %s takes %d inputs, got %d", onnxpb.ErrFormat, f.Name, len(f.Inputs), len(n.in))
+		return nil, fmt.Errorf("%w: function %s takes %d inputs, got %d", onnxpb.ErrFormat, f.Name, len(f.Inputs),
+			len(n.in))
 	}
 	s := &scope{vals: map[string]*value{}, attrs: map[string]*onnxpb.Attr{}, opsets: opsetMap(f.Opsets)}
 	for d, v := range n.scope.opsets {

@@ -138,8 +138,10 @@ func (f *forest) check() {
 	}
 	for i := range f.nodes {
 		n := &f.nodes[i]
-		if n.mode != treeLeaf && (n.feature < 0 || n.yes < 0 || n.no < 0 || n.yes >= len(f.nodes) || n.no >= len(f.nodes)) {
-			fail("%w: node %d of a tree points to nodes %d and %d of %d", onnxpb.ErrFormat, i, n.yes, n.no, len(f.nodes))
+		if n.mode != treeLeaf && (n.feature < 0 || n.yes < 0 || n.no < 0 || n.yes >= len(f.nodes) ||
+			n.no >= len(f.nodes)) {
+			fail("%w: node %d of a tree points to nodes %d and %d of %d", onnxpb.ErrFormat, i, n.yes, n.no,
+				len(f.nodes))
 		}
 		for _, t := range n.targets {
 			if t < 0 || t >= f.targets {
@@ -188,14 +190,16 @@ func treeEnsemble(n *node) []*value {
 	missing, members := n.ints("nodes_missing_value_tracks_true"), n.numbers("membership_values")
 	weights, targets := n.numbers("leaf_weights"), n.ints("leaf_targetids")
 	k := len(modes)
-	if len(features) != k || len(yes) != k || len(no) != k || len(yesLeaf) != k || len(noLeaf) != k || len(splits) != k ||
+	if len(features) != k || len(yes) != k || len(no) != k || len(yesLeaf) != k || len(noLeaf) != k ||
+		len(splits) != k ||
 		missing != nil && len(missing) != k || len(weights) != len(targets) {
 		fail("%w: attributes of a tree with different lengths", onnxpb.ErrFormat)
 	}
 	f := &forest{targets: n.int("n_targets", 0), roots: n.ints("tree_roots"), double: n.T(0).elem == onnxpb.Double,
 		aggregate: [...]string{"AVERAGE", "SUM", "MIN", "MAX"}[min(max(n.int("aggregate_function", 1), 0), 3)]}
 	for i := range k {
-		t := treeNode{mode: int(modes[i]), feature: features[i], value: splits[i], missing: missing != nil && missing[i] != 0,
+		t := treeNode{mode: int(modes[i]), feature: features[i], value: splits[i], missing: missing != nil &&
+			missing[i] != 0,
 			yes: yes[i], no: no[i]}
 		if t.mode < 0 || t.mode > branchMember {
 			fail("%w: mode %d of a node", onnxpb.ErrFormat, t.mode)
@@ -235,7 +239,8 @@ func treeEnsemble(n *node) []*value {
 func (n *node) oldForest(what string, targets int) *forest {
 	trees, ids := n.ints("nodes_treeids"), n.ints("nodes_nodeids")
 	features, yes, no := n.ints("nodes_featureids"), n.ints("nodes_truenodeids"), n.ints("nodes_falsenodeids")
-	values, modes, missing := n.numbers("nodes_values"), n.strings("nodes_modes"), n.ints("nodes_missing_value_tracks_true")
+	values, modes, missing := n.numbers("nodes_values"), n.strings("nodes_modes"),
+		n.ints("nodes_missing_value_tracks_true")
 	k := len(trees)
 	if len(ids) != k || len(features) != k || len(yes) != k || len(no) != k || len(values) != k || len(modes) != k ||
 		missing != nil && len(missing) != k {
@@ -244,7 +249,8 @@ func (n *node) oldForest(what string, targets int) *forest {
 	type key struct{ tree, id int }
 	place := map[key]int{}
 	f := &forest{targets: targets, aggregate: n.str("aggregate_function", "SUM"), base: n.numbers("base_values")}
-	codes := map[string]int{"BRANCH_LEQ": branchLE, "BRANCH_LT": branchLT, "BRANCH_GTE": branchGE, "BRANCH_GT": branchGT,
+	codes := map[string]int{"BRANCH_LEQ": branchLE, "BRANCH_LT": branchLT, "BRANCH_GTE": branchGE,
+		"BRANCH_GT": branchGT,
 		"BRANCH_EQ": branchEQ, "BRANCH_NEQ": branchNE, "LEAF": treeLeaf}
 	for i := range k {
 		place[key{trees[i], ids[i]}] = i

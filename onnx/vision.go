@@ -32,7 +32,8 @@ func init() {
 		})
 	helper("roi_align(Tensor x, Tensor rois, Tensor batch, str mode, int height, int width, int ratio, float scale, "+
 		"bool half) -> Tensor", func(a args) any {
-		return roiAlignTensor(a.T(0), a.T(1), hostInts(a.T(2)), a.str(3), a.int(4), a.int(5), a.int(6), a.float(7), a.bool(8))
+		return roiAlignTensor(a.T(0), a.T(1), hostInts(a.T(2)), a.str(3), a.int(4), a.int(5), a.int(6), a.float(7),
+			a.bool(8))
 	})
 	helper("max_roi_pool(Tensor x, Tensor rois, int height, int width, float scale) -> Tensor", func(a args) any {
 		return maxRoiPoolTensor(a.T(0), a.T(1), a.int(2), a.int(3), a.float(4))
@@ -52,7 +53,8 @@ func affineGridTensor(theta *T, size []int, corners bool) *T {
 		if corners {
 			p = call("aten::linspace", -1, 1, n, theta.DType())
 		} else {
-			p = call("aten::arange", n).ToDType(theta.DType()).MulScalar(2).AddScalar(1).DivScalar(float64(n)).SubScalar(1)
+			p = call("aten::arange", n).ToDType(theta.DType()).MulScalar(2).AddScalar(1)
+			p = p.DivScalar(float64(n)).SubScalar(1)
 		}
 		shape := make([]int, k)
 		for j := range shape {
@@ -163,7 +165,8 @@ func roiAlign(n *node) []*value {
 // R-CNN, 2017.
 func roiAlignTensor(x, rois *T, batch []int, mode string, oh, ow, ratio int, scale float64, half bool) *T {
 	if x.Dim() != 4 || rois.Dim() != 2 || rois.Size(1) != 4 || len(batch) != rois.Size(0) || oh <= 0 || ow <= 0 {
-		wrong("RoiAlign", "input of shape %v, regions of shape %v, %d numbers of images", x.Shape(), rois.Shape(), len(batch))
+		wrong("RoiAlign", "input of shape %v, regions of shape %v, %d numbers of images", x.Shape(), rois.Shape(),
+			len(batch))
 	}
 	if n := product(checkSizes("RoiAlign", []int{len(batch), x.Size(1), oh, ow})); n > maxList {
 		wrong("RoiAlign", "%d results", n)

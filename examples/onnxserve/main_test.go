@@ -27,8 +27,9 @@ func model(t *testing.T, size int64) *onnx.Model {
 		return []onnxpb.Info{{Name: name, Type: &onnxpb.Type{Kind: onnxpb.KindTensor, DataType: onnxpb.Float,
 			HasShape: true, Shape: []onnxpb.Dim{first, {Value: 2}}}}}
 	}
-	b := (&onnxpb.Model{Opsets: []onnxpb.Opset{{Version: 17}}, Graph: &onnxpb.Graph{Inputs: port("x"), Outputs: port("y"),
-		Nodes: []*onnxpb.Node{{Op: "Relu", Inputs: []string{"x"}, Outputs: []string{"y"}}}}}).Bytes()
+	b := (&onnxpb.Model{Opsets: []onnxpb.Opset{{Version: 17}},
+		Graph: &onnxpb.Graph{Inputs: port("x"), Outputs: port("y"),
+			Nodes: []*onnxpb.Node{{Op: "Relu", Inputs: []string{"x"}, Outputs: []string{"y"}}}}}).Bytes()
 	m, err := onnx.Read(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		t.Fatal(err)

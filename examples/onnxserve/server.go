@@ -31,7 +31,8 @@ type tensorJSON struct {
 
 func newServer(m graph.Model, batch, queue int, timeout time.Duration) (*server, error) {
 	if len(m.Inputs()) != 1 || len(m.Outputs()) != 1 {
-		return nil, fmt.Errorf("the model has %d inputs and %d outputs, expected one each", len(m.Inputs()), len(m.Outputs()))
+		return nil, fmt.Errorf("the model has %d inputs and %d outputs, expected one each", len(m.Inputs()),
+			len(m.Outputs()))
 	}
 	s := &server{in: m.Inputs()[0], out: m.Outputs()[0], timeout: timeout}
 	if s.in.DType != torch.Float32 || s.in.AnyShape || len(s.in.Shape) == 0 {

@@ -37,14 +37,18 @@ func whole() *onnxpb.Model {
 		{Name: "sp", Type: onnxpb.AttrSparse, Sparse: sparse}, {Name: "r", Type: onnxpb.AttrInt, Ref: "outer"},
 	}
 	return &onnxpb.Model{IRVersion: 9, Producer: "p", ProducerVersion: "1", Domain: "d", Version: 2, Doc: "doc",
-		Opsets: []onnxpb.Opset{{Version: 18}, {Domain: "com.example", Version: 1}}, Metadata: []onnxpb.Entry{{"k", "v"}},
+		Opsets:   []onnxpb.Opset{{Version: 18}, {Domain: "com.example", Version: 1}},
+		Metadata: []onnxpb.Entry{{"k", "v"}},
 		Graph: &onnxpb.Graph{Name: "g", Doc: "gdoc",
-			Inputs:       []onnxpb.Info{{Name: "x", Type: float(onnxpb.Dim{Value: -1, Param: "N"}, onnxpb.Dim{Value: 2})}},
-			Outputs:      []onnxpb.Info{{Name: "y", Type: &onnxpb.Type{Kind: onnxpb.KindOptional, Elem: float()}}},
-			Values:       []onnxpb.Info{{Name: "v", Type: float(onnxpb.Dim{Value: -1})}},
-			Initializers: []*onnxpb.Tensor{weight, {Name: "e", Type: onnxpb.Float, IsExtern: true, External: []onnxpb.Entry{{"location", "f"}}}},
-			Sparse:       []*onnxpb.SparseTensor{sparse}, Metadata: []onnxpb.Entry{{"a", "b"}},
-			Nodes: []*onnxpb.Node{{Name: "n", Op: "Op", Domain: "com.example", Overload: "o", Inputs: []string{"x", "", "w"},
+			Inputs: []onnxpb.Info{{Name: "x",
+				Type: float(onnxpb.Dim{Value: -1, Param: "N"}, onnxpb.Dim{Value: 2})}},
+			Outputs: []onnxpb.Info{{Name: "y", Type: &onnxpb.Type{Kind: onnxpb.KindOptional, Elem: float()}}},
+			Values:  []onnxpb.Info{{Name: "v", Type: float(onnxpb.Dim{Value: -1})}},
+			Initializers: []*onnxpb.Tensor{weight,
+				{Name: "e", Type: onnxpb.Float, IsExtern: true, External: []onnxpb.Entry{{"location", "f"}}}},
+			Sparse: []*onnxpb.SparseTensor{sparse}, Metadata: []onnxpb.Entry{{"a", "b"}},
+			Nodes: []*onnxpb.Node{{Name: "n", Op: "Op", Domain: "com.example", Overload: "o",
+				Inputs:  []string{"x", "", "w"},
 				Outputs: []string{"y"}, Attrs: attrs}}},
 		Functions: []*onnxpb.Function{{Name: "F", Domain: "com.example", Overload: "o", Inputs: []string{"a"},
 			Outputs: []string{"b"}, Attrs: []string{"k"}, Defaults: attrs[:1], Opsets: []onnxpb.Opset{{Version: 18}},
@@ -108,7 +112,8 @@ func TestTruncated(t *testing.T) {
 func TestDepth(t *testing.T) {
 	g := &onnxpb.Graph{}
 	for range 100 {
-		g = &onnxpb.Graph{Nodes: []*onnxpb.Node{{Op: "If", Attrs: []*onnxpb.Attr{{Name: "g", Type: onnxpb.AttrGraph, G: g}}}}}
+		g = &onnxpb.Graph{Nodes: []*onnxpb.Node{{Op: "If",
+			Attrs: []*onnxpb.Attr{{Name: "g", Type: onnxpb.AttrGraph, G: g}}}}}
 	}
 	_, err := onnxpb.ReadModel((&onnxpb.Model{Graph: g}).Bytes())
 	if err == nil || !strings.Contains(err.Error(), "levels deep") {

@@ -152,7 +152,8 @@ func call(m *onnx.Model, inputs map[string]tensor.Value, want outputs) (err erro
 			}
 			continue
 		}
-		if why := compare(g, want.vals[i], func(dt tensor.DType) golden.Tolerance { return want.tol(name, dt) }); why != "" {
+		if why := compare(g, want.vals[i],
+			func(dt tensor.DType) golden.Tolerance { return want.tol(name, dt) }); why != "" {
 			return fmt.Errorf("output %q: %s", name, why)
 		}
 	}

@@ -18,8 +18,8 @@ var differs = map[string]string{
 	"test_image_decoder_decode_jpeg_rgb":                 "Go's decoder of JPEG rounds otherwise",
 }
 
-// TestNodeCases runs a part of the cases that the format's authors have for each operator, the small models beside them,
-// and networks with all their layers. What is skipped says why.
+// TestNodeCases runs a part of the cases that the format's authors have for each operator, the small models beside
+// them, and networks with all their layers. What is skipped says why.
 func TestNodeCases(t *testing.T) {
 	for _, x := range []struct {
 		folder      string

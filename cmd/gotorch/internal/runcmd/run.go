@@ -36,9 +36,9 @@ func Command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run FILE",
 		Short: "run a model: ONNX or TorchScript",
-		Long: "run loads a model, runs it once or several times, and says what comes out: dtype, shape, range and mean " +
-			"of each output, and the time.\n\nAn input is a file (.npy, or a tensor in .pt), or a tensor that is made: " +
-			"rand(SIZES) and randn(SIZES), zeros(SIZES) and ones(SIZES). An input that is not given is " +
+		Long: "run loads a model, runs it once or several times, and says what comes out: dtype, shape, range and " +
+			"mean of each output, and the time.\n\nAn input is a file (.npy, or a tensor in .pt), or a tensor that is " +
+			"made: rand(SIZES) and randn(SIZES), zeros(SIZES) and ones(SIZES). An input that is not given is " +
 			"rand with the shape that the model declares, 1 for sizes that it leaves open.",
 		Example: "  gotorch run model.onnx\n  gotorch run model.onnx --input x=photo.npy --repeat 20\n" +
 			"  gotorch run scripted.pt --input 'x=rand(1,3,224,224)' --json\n" +
