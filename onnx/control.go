@@ -179,62 +179,111 @@ func (n *node) dtypeOr(e onnxpb.DataType) tensor.DType {
 	return n.dtype(e)
 }
 
-// scan translates Scan since version 9: a loop over slices of the last inputs.
+// scan translates Scan: since version 9 a loop over slices of the last inputs, in version 8 such a loop for each element
+// of a batch.
 func scan(n *node) []*value {
+	ins := n.in
 	if n.opset < 9 {
-		unsupported("Scan with a batch, as it was in version 8")
+		if n.has(0) {
+			unsupported("Scan with lengths of sequences")
+		}
+		ins = ins[1:]
 	}
-	body := n.graphAttr("body")
-	inputs := n.int("num_scan_inputs", 0)
-	states := len(n.in) - inputs
-	results := len(body.Outputs) - states
-	if inputs < 1 || states < 0 || results < 0 || len(body.Inputs) != len(n.in) {
+	s := scanner{node: n, body: n.graphAttr("body"), inputs: n.int("num_scan_inputs", 0)}
+	s.states = len(ins) - s.inputs
+	s.results = len(s.body.Outputs) - s.states
+	if s.inputs < 1 || s.states < 0 || s.results < 0 || len(s.body.Inputs) != len(ins) {
 		fail("%w: its body has %d inputs and %d outputs for %d states and %d sequences", onnxpb.ErrFormat,
-			len(body.Inputs),
-			len(body.Outputs), states, inputs)
+			len(s.body.Inputs), len(s.body.Outputs), s.states, s.inputs)
 	}
-	axes, reverse := n.intsOr("scan_input_axes", inputs, 0), n.intsOr("scan_input_directions", inputs, 0)
-	outAxes, outReverse := n.intsOr("scan_output_axes", results, 0), n.intsOr("scan_output_directions", results, 0)
-	most := n.call("onnx::scan_length", n.T(states), axes[0])
+	for i := range ins {
+		if ins[i] == nil {
+			fail("%w: input %d is missing", onnxpb.ErrFormat, i)
+		}
+	}
+	if n.opset >= 9 {
+		s.axes, s.reverse = n.intsOr("scan_input_axes", s.inputs, 0), n.intsOr("scan_input_directions", s.inputs, 0)
+		s.outAxes = n.intsOr("scan_output_axes", s.results, 0)
+		s.outReverse = n.intsOr("scan_output_directions", s.results, 0)
+		return s.loop(ins)
+	}
+	s.axes, s.reverse = make([]int, s.inputs), n.intsOr("directions", s.inputs, 0)
+	s.outAxes, s.outReverse = make([]int, s.results), make([]int, s.results)
 	var start []*graph.Value
-	for i := range states {
-		start = append(start, n.get(n.T(i)))
-	}
-	for range results {
+	for range s.body.Outputs {
 		start = append(start, n.block.List(graph.Tensor))
 	}
 	var last []*value
-	node := n.block.Loop(most, nil, start, func(b *graph.Block, i *graph.Value, params []*graph.Value) (*graph.Value,
+	most := n.call("onnx::scan_length", ins[0], 0)
+	outer := n.block
+	loop := outer.Loop(most, nil, start, func(b *graph.Block, i *graph.Value, lists []*graph.Value) (*graph.Value,
 		[]*graph.Value) {
-		var ins []*value
-		for j := range states {
-			v := n.T(j)
-			ins = append(ins, &value{g: params[j], kind: v.kind, elem: v.elem, rank: v.rank})
+		n.block = b
+		defer func() { n.block = outer }()
+		rows := make([]*value, len(ins))
+		for j, v := range ins {
+			rows[j] = n.tensor(n.call("onnx::scan_slice", v, 0, i, false), v.elem)
 		}
-		for j := range inputs {
-			v := n.T(states + j)
-			g := b.Call1("onnx::scan_slice", n.get(v), axes[j], i, reverse[j] != 0)
-			rank := v.rank - 1
-			if v.rank < 1 {
-				rank = -1
-			}
-			ins = append(ins, &value{g: g, kind: v.kind, elem: v.elem, rank: rank})
-		}
-		last = n.subgraph(body, b, ins)
-		next := n.places(last[:states])
-		for j := range results {
-			next = append(next, b.Call1("onnx::append", params[states+j], n.get(last[states+j])))
+		last = s.loop(rows)
+		var next []*graph.Value
+		for j, v := range last {
+			next = append(next, n.call("onnx::append", lists[j], v))
 		}
 		return nil, next
 	})
-	outs := make([]*value, states+results)
-	for i := range states {
-		outs[i] = &value{g: node.Out[i], kind: last[i].kind, elem: last[i].elem, rank: n.T(i).rank}
+	outs := make([]*value, len(last))
+	for i, v := range last {
+		outs[i] = n.tensor(n.call("onnx::scan_results", loop.Out[i], 0, false, n.dtypeOr(v.elem)), v.elem)
 	}
-	for i := range results {
-		elem := last[states+i].elem
-		g := n.call("onnx::scan_results", node.Out[states+i], outAxes[i], outReverse[i] != 0, n.dtypeOr(elem))
-		outs[states+i] = n.tensor(g, elem)
+	return outs
+}
+
+// scanner is a Scan while it is translated: states that are carried along, sequences that are gone through, and results
+// of each step, which are put together.
+type scanner struct {
+	*node
+	body                               *onnxpb.Graph
+	states, inputs, results            int
+	axes, reverse, outAxes, outReverse []int
+}
+
+// loop adds the loop for these inputs.
+func (s *scanner) loop(from []*value) []*value {
+	n := s.node
+	most := n.call("onnx::scan_length", from[s.states], s.axes[0])
+	var start []*graph.Value
+	for _, v := range from[:s.states] {
+		start = append(start, n.get(v))
+	}
+	for range s.results {
+		start = append(start, n.block.List(graph.Tensor))
+	}
+	var last []*value
+	loop := n.block.Loop(most, nil, start, func(b *graph.Block, i *graph.Value, params []*graph.Value) (*graph.Value,
+		[]*graph.Value) {
+		var ins []*value
+		for j, v := range from[:s.states] {
+			ins = append(ins, &value{g: params[j], kind: v.kind, elem: v.elem, rank: v.rank})
+		}
+		for j, v := range from[s.states:] {
+			g := b.Call1("onnx::scan_slice", n.get(v), s.axes[j], i, s.reverse[j] != 0)
+			ins = append(ins, &value{g: g, kind: v.kind, elem: v.elem, rank: max(v.rank-1, -1)})
+		}
+		last = n.subgraph(s.body, b, ins)
+		next := n.places(last[:s.states])
+		for j := range s.results {
+			next = append(next, b.Call1("onnx::append", params[s.states+j], n.get(last[s.states+j])))
+		}
+		return nil, next
+	})
+	outs := make([]*value, s.states+s.results)
+	for i, v := range from[:s.states] {
+		outs[i] = &value{g: loop.Out[i], kind: last[i].kind, elem: last[i].elem, rank: v.rank}
+	}
+	for i := range s.results {
+		elem := last[s.states+i].elem
+		g := n.call("onnx::scan_results", loop.Out[s.states+i], s.outAxes[i], s.outReverse[i] != 0, n.dtypeOr(elem))
+		outs[s.states+i] = n.tensor(g, elem)
 	}
 	return outs
 }

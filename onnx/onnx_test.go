@@ -401,3 +401,31 @@ func FuzzRead(f *testing.F) {
 		_, _ = m.Run(ctx, in)
 	})
 }
+
+// TestForms checks what the families of operators declare: the operator that is called exists and takes as many
+// arguments, and no two forms of an ONNX operator hold for one version.
+func TestForms(t *testing.T) {
+	n := 0
+	tensor.ONNXForms(func(f tensor.ONNXForm) {
+		n++
+		op := graph.Lookup(f.Op)
+		if op == nil {
+			t.Errorf("%s: %s does not exist", f.Name, f.Op)
+			return
+		}
+		if len(f.Args) > len(op.Params) {
+			t.Errorf("%s: %s takes %d arguments, not %d", f.Name, f.Op, len(op.Params), len(f.Args))
+		}
+		for _, a := range f.Args {
+			if a.Input >= len(f.Args) {
+				t.Errorf("%s: input %d", f.Name, a.Input)
+			}
+		}
+		if g := tensor.FindONNX(f.Name, f.Since); g == nil || g.Op != f.Op || g.Since != f.Since {
+			t.Errorf("%s, version %d: another form comes first", f.Name, f.Since)
+		}
+	})
+	if n < 50 {
+		t.Errorf("only %d forms", n)
+	}
+}
