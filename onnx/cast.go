@@ -83,9 +83,8 @@ func e8m0(x *T, mode string) *T {
 		exp, man := int(bits>>23&0xff), bits&(1<<23-1)
 		switch {
 		case exp == 0xff:
-			if man == 0 && mode != "nan" {
+			if man == 0 { // infinity becomes the largest number
 				exp = 0xfe
-				break
 			}
 		case mode == "up" && man > 0 && exp < 0xfe:
 			if exp > 0 || man > 1<<22 {

@@ -20,7 +20,7 @@ func Open(name string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	b, err := wholeFile(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -28,7 +28,7 @@ func Open(name string) (*Model, error) {
 	var root *os.Root
 	defer func() {
 		if root != nil {
-			root.Close()
+			_ = root.Close()
 		}
 	}()
 	m, err := load(b, func(p string) (readerAt, error) {
@@ -52,7 +52,7 @@ func OpenFS(fsys fs.FS, name string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	b, err := io.ReadAll(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -64,7 +64,7 @@ func OpenFS(fsys fs.FS, name string) (*Model, error) {
 		}
 		r, ok := g.(readerAt)
 		if !ok {
-			g.Close()
+			_ = g.Close()
 			return nil, fmt.Errorf("%s: the file system cannot read in the middle of a file", p)
 		}
 		return r, nil
@@ -113,7 +113,7 @@ type externalData struct {
 
 func (e *externalData) close() {
 	for _, f := range e.files {
-		f.Close()
+		_ = f.Close()
 	}
 }
 

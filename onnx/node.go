@@ -422,9 +422,6 @@ func intsOf(t *tensor.Tensor) []int {
 	return toInts(tensor.Data[int64](t.Detach().ToDType(tensor.Int64).Contiguous()))
 }
 
-// lower is the name of an operator without regard to case, for messages.
-func lower(s string) string { return strings.ToLower(s) }
-
 // opaque is a constant that only a helper looks into.
 func (n *node) opaque(x any) *graph.Value {
 	return n.root.ConstOf(tensor.AnyValue(x), graph.Any)

@@ -198,13 +198,7 @@ func dropout(n *node) []*value {
 	mask.rank = x.rank
 	if n.has(2) && n.opset >= 12 {
 		if k := n.T(2).konst; k == nil || k.Numel() == 1 && k.Num().I != 0 {
-			training := any(n.T(2))
-			if k != nil {
-				training = true
-			} else {
-				training = n.call("onnx::bool", n.T(2))
-			}
-			out := n.calls("onnx::dropout", x, n.floatValue(1, 0.5), training, nil)
+			out := n.calls("onnx::dropout", x, n.floatValue(1, 0.5), n.condition(n.T(2)), nil)
 			mask.g = out[1]
 			return []*value{n.same(out[0]), mask}
 		}

@@ -16,7 +16,7 @@ func init() {
 
 	helper("reduce(Tensor x, int[]? axes, bool keepdims, bool noop, str kind) -> Tensor", func(a args) any {
 		x, axes := a.T(0), a.ints(1)
-		all := axes
+		var all []int
 		if len(axes) == 0 {
 			if all = axesOr("Reduce", nil, x.Dim()); a.bool(3) {
 				all = nil

@@ -34,7 +34,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer m.Close()
+	defer func() { _ = m.Close() }()
 	s, err := newServer(m, *batch, *queue, *timeout)
 	if err != nil {
 		log.Fatal(err)

@@ -16,7 +16,8 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	_ "image/png" // formats of images that models decode
+	_ "image/jpeg" // formats of images that models decode
+	_ "image/png"
 	"io/fs"
 	"os"
 	"path/filepath"

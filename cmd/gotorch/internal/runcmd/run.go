@@ -87,7 +87,7 @@ func run(ctx context.Context, w io.Writer, path string, o options) error {
 	if err != nil {
 		return err
 	}
-	defer m.Close()
+	defer func() { _ = m.Close() }()
 	r := report{File: path, Metadata: m.Metadata(), LoadMS: ms(time.Since(start))}
 	for _, p := range m.Inputs() {
 		r.Inputs = append(r.Inputs, p.String())
@@ -138,7 +138,7 @@ func open(path string) (graph.Model, error) {
 	}
 	head := make([]byte, 4)
 	_, err = io.ReadFull(f, head)
-	f.Close()
+	_ = f.Close()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
