@@ -13,7 +13,7 @@ type Tensors struct{ d decoder }
 func NewTensors(opts ...LoadOptions) *Tensors {
 	t := &Tensors{decoder{
 		tensors: map[*torchzip.TensorRef]*tensor.Tensor{}, storages: map[*torchzip.StorageRef]*tensor.Storage{},
-		bare: map[*torchzip.StorageRef]*tensor.Tensor{}, resolved: map[resolved]*tensor.Storage{},
+		bare: map[*torchzip.StorageRef]*tensor.Tensor{},
 	}}
 	if len(opts) > 0 {
 		t.d.opts = opts[0]
