@@ -100,8 +100,8 @@ type extraConst struct {
 }
 
 // Compile verifies the function and prepares it to run. Run does so as well, the first time. The function must not be
-// changed afterwards. An operator that does not exist is an error here if every run meets it; in a branch or a loop it is
-// one of the run that meets it.
+// changed afterwards. An operator that does not exist is an error here if every run meets it; in a branch or a loop it
+// is one of the run that meets it.
 func (f *Function) Compile() error {
 	f.code.once.Do(func() {
 		if f.code.err = f.runnable(); f.code.err == nil {

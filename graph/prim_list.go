@@ -272,19 +272,22 @@ func init() {
 		if t == "Tensor" {
 			continue
 		}
-		Register("aten::__contains__."+t+"_list("+t+"[] l, "+t+" item) -> bool", func(a []tensor.Value) tensor.Value {
-			return tensor.BoolValue(find(list(a, 0).Items, a[1]) >= 0)
-		})
+		if t != "bool" {
+			Register("aten::__contains__."+t+"_list("+t+"[] l, "+t+" item) -> bool",
+				func(a []tensor.Value) tensor.Value {
+					return tensor.BoolValue(find(list(a, 0).Items, a[1]) >= 0)
+				})
+		}
 		Register("aten::any."+t+"("+t+"[] self) -> bool", func(a []tensor.Value) tensor.Value {
 			return tensor.BoolValue(slices.ContainsFunc(list(a, 0).Items, holds))
-		})
-		Register("aten::all."+t+"("+t+"[] self) -> bool", func(a []tensor.Value) tensor.Value {
-			return tensor.BoolValue(!slices.ContainsFunc(list(a, 0).Items,
-				func(v tensor.Value) bool { return !holds(v) }))
 		})
 		if t == "str" {
 			continue
 		}
+		Register("aten::all."+t+"("+t+"[] self) -> bool", func(a []tensor.Value) tensor.Value {
+			return tensor.BoolValue(!slices.ContainsFunc(list(a, 0).Items,
+				func(v tensor.Value) bool { return !holds(v) }))
+		})
 		registerListNumbers(t)
 	}
 	Register("aten::sort.any(t[](a!) self, bool reverse=False) -> ()", func(a []tensor.Value) tensor.Value {

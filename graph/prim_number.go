@@ -566,15 +566,9 @@ func registerConversions() {
 			})
 		}
 	}
-	for _, t := range []string{"Tensor a", "Scalar a"} {
-		kind, _, _ := strings.Cut(t, " ")
-		Register("aten::Complex."+kind+"("+t+") -> complex", func(a []tensor.Value) tensor.Value {
-			if a[0].K == tensor.KTensor {
-				return tensor.ComplexValue(a[0].T.Num().C)
-			}
-			return tensor.ComplexValue(a[0].Num().C)
-		})
-	}
+	Register("aten::Complex.Scalar(Scalar a) -> complex", func(a []tensor.Value) tensor.Value {
+		return tensor.ComplexValue(a[0].Num().C)
+	})
 	for _, x := range []string{"int", "float", "bool"} {
 		for _, y := range []string{"int", "float", "bool"} {
 			Register("aten::Complex."+x+"_"+y+"("+x+" x, "+y+" y) -> complex", func(a []tensor.Value) tensor.Value {

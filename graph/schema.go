@@ -56,7 +56,7 @@ func (s *Schema) Index(name string) int {
 	return -1
 }
 
-// String is the schema in PyTorch's notation, with the last part of the name only.
+// String is the schema in PyTorch's notation, without what parameters alias. Of a qualified name it has the last part.
 func (s *Schema) String() string {
 	var b strings.Builder
 	b.WriteString(s.FullName()[strings.LastIndexByte(s.Name, '.')+1:] + "(")

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gotorch-dev/torch/internal/dtype"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -318,18 +317,11 @@ func Normal(v tensor.Value) tensor.Value {
 }
 
 // dtypes are the numbers of PyTorch's enumeration ScalarType.
-var dtypes [45]tensor.DType
-
-func init() {
-	for n, name := range []string{0: "uint8", 1: "int8", 2: "int16", 3: "int32", 4: "int64", 5: "float16", 6: "float32",
-		7: "float64", 8: "complex32", 9: "complex64", 10: "complex128", 11: "bool", 15: "bfloat16", 23: "float8_e5m2",
-		24: "float8_e4m3fn", 25: "float8_e5m2fnuz", 26: "float8_e4m3fnuz", 27: "uint16", 28: "uint32", 29: "uint64",
-		44: "float8_e8m0fnu"} {
-		if name != "" {
-			dtypes[n] = dtype.Parse(name)
-		}
-	}
-}
+var dtypes = [...]tensor.DType{0: tensor.Uint8, 1: tensor.Int8, 2: tensor.Int16, 3: tensor.Int32, 4: tensor.Int64,
+	5: tensor.Float16, 6: tensor.Float32, 7: tensor.Float64, 8: tensor.Complex32, 9: tensor.Complex64,
+	10: tensor.Complex128, 11: tensor.Bool, 15: tensor.BFloat16, 23: tensor.Float8E5M2, 24: tensor.Float8E4M3FN,
+	25: tensor.Float8E5M2FNUZ, 26: tensor.Float8E4M3FNUZ, 27: tensor.Uint16, 28: tensor.Uint32, 29: tensor.Uint64,
+	44: tensor.Float8E8M0FNU}
 
 // formats are the numbers of PyTorch's enumeration MemoryFormat.
 var formats = [...]tensor.MemoryFormat{tensor.ContiguousFormat, tensor.PreserveFormat, tensor.ChannelsLast,

@@ -44,7 +44,7 @@ func LoadFS(fsys fs.FS, name string, opts ...LoadOptions) (*Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // only read
 	if r, ok := f.(interface {
 		fs.File
 		io.ReaderAt

@@ -466,7 +466,6 @@ func (t *translator) builtin(name string, args []*graph.Value, kwargs map[string
 	}
 	name, args, kwargs = t.upgraded(name, args, kwargs)
 	ops := graph.Overloads(name)
-	var why []string
 	for level := range 3 {
 		for _, o := range ops {
 			vars := map[string]*graph.Type{}
@@ -474,7 +473,6 @@ func (t *translator) builtin(name string, args []*graph.Value, kwargs map[string
 			in, reason := t.match(o.Schema, args, kwargs, level, vars)
 			if reason != "" {
 				t.b().Nodes = t.b().Nodes[:mark]
-				why = append(why, reason)
 				continue
 			}
 			return t.emit(o, in, vars)

@@ -77,10 +77,9 @@ func TestGolden(t *testing.T) {
 
 // others are the parts of the golden data that no gate runs: the test that compares with them, or why nothing does yet.
 var others = map[string]string{
-	"README.md": "describes the data",
-	"api.tsv":   "a list of names",
-	"graphs": "gates torchscript and onnx; modcheck compares names with the programs of torch.export; others are " +
-		"not loaded",
+	"README.md":      "describes the data",
+	"api.tsv":        "a list of names",
+	"graphs":         "gates torchscript and onnx; modcheck compares names with the programs of torch.export",
 	"named":          "no named tensors",
 	"promotion.json": "ops/pointwise",
 	"quantization":   "no quantized tensors",

@@ -88,8 +88,8 @@ func nativeMultiHead(c *Ctx) {
 	c.Return(out, weights)
 }
 
-// encoderLayer is one layer of a transformer's encoder: attention and a feed-forward network, each with a shortcut and a
-// layer norm behind it, or in front of it with norm_first.
+// encoderLayer is one layer of a transformer's encoder: attention and a feed-forward network, each with a shortcut and
+// a layer norm behind it, or in front of it with norm_first.
 func encoderLayer(c *Ctx) {
 	x, e := c.T(0), c.Int(1)
 	gelu, normFirst, eps := c.Bool(7), c.Bool(8), c.Float(9)
