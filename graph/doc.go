@@ -12,6 +12,8 @@
 // [Tuple] and [Object] are shared by reference, as in Python. The numbers of dtypes, memory formats and layouts are
 // those of PyTorch's enumerations ([DTypeNumber]); a parameter of an operator that is a dtype takes them.
 //
+// [Function.Fuse] joins operators for inference, before the first run.
+//
 // A function is compiled once into a flat list of instructions on numbered registers. The compiler knows which values
 // nobody reads any more, and which memory only the function knows: such tensors are freed at once where no gradients
 // are recorded. After that a function does not change, and any number of goroutines run it without locks.

@@ -11,6 +11,7 @@ import (
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/cli"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/cococmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/recordcmd"
+	"github.com/gotorch-dev/torch/cmd/gotorch/internal/runcmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/train"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/vetcmd"
 )
@@ -23,6 +24,6 @@ func main() {
 }
 
 func root() *cobra.Command {
-	commands := append(train.Commands(), boardcmd.Command(), cococmd.Command(), vetcmd.Command())
+	commands := append(train.Commands(), boardcmd.Command(), cococmd.Command(), vetcmd.Command(), runcmd.Command())
 	return cli.Root(append(commands, recordcmd.Commands()...)...)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/conformance/golden"
 	"github.com/gotorch-dev/torch/internal/conformance/modcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/namedcheck"
+	"github.com/gotorch-dev/torch/internal/conformance/onnxcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/opcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/optcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/printcheck"
@@ -43,6 +44,10 @@ var Gates = []Gate{
 	{"einops", "golden/einops", einopscheck.Run},
 	{"modules", "golden/modules", modcheck.Run},
 	{"named", "golden/named", namedcheck.Run},
+	{"onnx", "golden/graphs/onnx", func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result,
+		error) {
+		return onnxcheck.Run(dir, onnxcheck.Options{Only: only, Verbose: verbose, Files: golden.Files})
+	}},
 	{"opinfo", "golden/opinfo", func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result,
 		error) {
 		return opcheck.Run(dir, opcheck.Options{Only: only, Verbose: verbose})
