@@ -18,6 +18,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/conformance/recordiocheck"
 	"github.com/gotorch-dev/torch/internal/conformance/rngcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/tbcheck"
+	"github.com/gotorch-dev/torch/internal/conformance/torchvisioncheck"
 )
 
 // Gate runs the cases of one kind.
@@ -54,6 +55,7 @@ var Gates = []Gate{
 			Init: modcheck.Init, InitProgram: modcheck.InitProgram})
 	}},
 	{"tensorboard", "golden/tensorboard", whole(tbcheck.Run)},
+	{"torchvision", "golden/torchvision", torchvisioncheck.Run},
 }
 
 // whole adapts a runner that has no options.

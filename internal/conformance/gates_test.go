@@ -87,7 +87,6 @@ var others = map[string]string{
 	"quantization":   "no quantized tensors",
 	"schemas.tsv":    "ops/all",
 	"text":           "no language models of Hugging Face and no tokenizers of theirs yet",
-	"torchvision":    "no runner yet",
 	"train":          "internal/curves",
 	"vision_ops":     "no runner yet",
 }
