@@ -19,6 +19,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/conformance/rngcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/tbcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/torchvisioncheck"
+	"github.com/gotorch-dev/torch/internal/conformance/visioncheck"
 )
 
 // Gate runs the cases of one kind.
@@ -56,6 +57,7 @@ var Gates = []Gate{
 	}},
 	{"tensorboard", "golden/tensorboard", whole(tbcheck.Run)},
 	{"torchvision", "golden/torchvision", torchvisioncheck.Run},
+	{"vision_ops", "golden/vision_ops", visioncheck.Run},
 }
 
 // whole adapts a runner that has no options.

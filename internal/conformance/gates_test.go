@@ -88,7 +88,6 @@ var others = map[string]string{
 	"schemas.tsv":    "ops/all",
 	"text":           "no language models of Hugging Face and no tokenizers of theirs yet",
 	"train":          "internal/curves",
-	"vision_ops":     "no runner yet",
 }
 
 // TestNothingOutside finds golden data that neither a gate nor another test looks at.
