@@ -240,8 +240,3 @@ func pictureCall[T functional.Picture](name string, x T, c *call) any {
 	}
 	return nil
 }
-
-// random is filled in below.
-func (c *call) random(name string) (any, error) {
-	return nil, golden.Skip("transform not there yet: " + name)
-}

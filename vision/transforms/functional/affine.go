@@ -287,7 +287,9 @@ func PerspectiveCoefficients(start, end [4][2]float64) (c [8]float64) {
 		b = append(b, q[0], q[1])
 	}
 	x := linalg.Solve(tensor.FromSlice(a, 8, 8), tensor.FromSlice(b, 8))
-	copy(c[:], tensor.Data[float64](x))
+	for i, v := range tensor.Data[float64](x) {
+		c[i] = float64(float32(v)) // torchvision rounds to float32
+	}
 	return c
 }
 

@@ -20,13 +20,12 @@ type Tensor = tensor.Tensor
 // PILImage is an image of bytes.
 type PILImage = pil.Image
 
-// Input is what can be transformed.
-type Input interface {
-	*tensor.Tensor | *pil.Image | *tvtensors.BoundingBoxes | *tvtensors.Mask | *tvtensors.KeyPoints
-}
+// Input is what can be transformed: *tensor.Tensor, *pil.Image, *tvtensors.BoundingBoxes, *tvtensors.Mask and
+// *tvtensors.KeyPoints. A value of another type, such as a label, is returned as it is; T may be any itself.
+type Input = any
 
-// Picture is an image.
-type Picture interface{ *tensor.Tensor | *pil.Image }
+// Picture is an image: *tensor.Tensor or *pil.Image.
+type Picture = any
 
 // InterpolationMode says how pixels between pixels are found.
 type InterpolationMode string
@@ -130,6 +129,7 @@ func GetSize[T Input](x T) (height, width int) {
 	case *tensor.Tensor:
 		return hw(v)
 	}
+	tensor.Fail(tensor.ErrType, "transforms: %T has no size", x)
 	return 0, 0
 }
 
@@ -165,6 +165,7 @@ func GetImageNumChannels[T Picture](x T) int {
 		hw(v)
 		return v.Size(-3)
 	}
+	tensor.Fail(tensor.ErrType, "transforms: %T has no channels", x)
 	return 0
 }
 
