@@ -106,16 +106,17 @@ type RandomResizedCropOptions struct {
 	Resize       F.ResizeOptions
 }
 
-// rectangle draws a rectangle that covers a share of the image: up to ten tries.
-func rectangle(h, w int, scale, ratio [2]float64, fits func(rh, rw int) bool) (rh, rw int, ok bool) {
+// rectangle draws the sides of a rectangle that covers a share of the image, and whose first side is aspect times the
+// second: up to ten tries.
+func rectangle(h, w int, scale, ratio [2]float64, fits func(a, b int) bool) (a, b int, ok bool) {
 	lo, hi := float64(float32(math.Log(float64(float32(ratio[0]))))), float64(float32(math.Log(float64(float32(ratio[1])))))
 	for range 10 {
 		area := float64(h*w) * uniform(scale[0], scale[1])
 		t := torch.Empty([]int{1}).UniformInPlace(tensor.UniformInPlaceOptions{From: lo, To: tensor.Some(hi)})
 		aspect := t.Exp().Item()
-		rw, rh = int(math.RoundToEven(math.Sqrt(area*aspect))), int(math.RoundToEven(math.Sqrt(area/aspect)))
-		if fits(rh, rw) {
-			return rh, rw, true
+		a, b = int(math.RoundToEven(math.Sqrt(area*aspect))), int(math.RoundToEven(math.Sqrt(area/aspect)))
+		if fits(a, b) {
+			return a, b, true
 		}
 	}
 	return 0, 0, false
@@ -137,7 +138,7 @@ func NewRandomResizedCrop(size []int, opts ...RandomResizedCropOptions) *Op {
 	return drawn("RandomResizedCrop", func(in []any) func(x any) any {
 		h, w := QuerySize(in)
 		top, left := 0, 0
-		rh, rw, ok := rectangle(h, w, scale, ratio, func(rh, rw int) bool {
+		rw, rh, ok := rectangle(h, w, scale, ratio, func(rw, rh int) bool {
 			return 0 < rw && rw <= w && 0 < rh && rh <= h
 		})
 		if ok {
