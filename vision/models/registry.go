@@ -105,6 +105,10 @@ var named = map[string]Builder{
 	"fcn_resnet101":                builder(NewFCNResNet101),
 	"fcn_resnet50":                 builder(NewFCNResNet50),
 	"lraspp_mobilenet_v3_large":    builder(NewLRASPPMobileNetV3Large),
+
+	"mc3_18":      builder(NewMC3_18),
+	"r2plus1d_18": builder(NewR2Plus1D_18),
+	"r3d_18":      builder(NewR3D_18),
 }
 
 // ListModels lists the names that GetModel knows, sorted.
