@@ -73,7 +73,15 @@ func NewRandomOrder(t ...Transform) Transform {
 }
 
 // NewLambda runs a function on each input.
-func NewLambda(f func(x any) any) Transform { return always("Lambda", f) }
+func NewLambda(f func(x any) any) Transform {
+	return applied(func(in []any) []any {
+		out := make([]any, len(in))
+		for i, x := range in {
+			out[i] = f(x)
+		}
+		return out
+	})
+}
 
 // NewIdentity changes nothing.
 func NewIdentity() Transform { return always("Identity", func(x any) any { return x }) }

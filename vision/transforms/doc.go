@@ -10,7 +10,7 @@
 //	out := t.Apply(image, boxes, label)
 //
 // All inputs of one Apply are changed in the same way; what is neither an image nor boxes, a mask or points, such as a
-// label, passes through. The functions behind the transforms are in vision/transforms/functional. The type to know is
+// label, passes through. Of tensors without a mark the first one is the image. The functions behind the transforms are in vision/transforms/functional. The type to know is
 // [Transform].
 package transforms
 
@@ -47,12 +47,34 @@ func (o *Op) Apply(inputs ...any) []any {
 	if o.p != nil && rand() >= *o.p {
 		return inputs
 	}
-	f := o.draw(inputs)
-	out := make([]any, len(inputs))
-	for i, x := range inputs {
-		out[i] = f(x)
+	inputs = append([]any(nil), inputs...)
+	at := transformed(inputs)
+	chosen := make([]any, len(at))
+	for i, k := range at {
+		chosen[i] = inputs[k]
 	}
-	return out
+	f := o.draw(chosen)
+	for i, k := range at {
+		inputs[k] = f(chosen[i])
+	}
+	return inputs
+}
+
+// transformed are the numbers of the inputs that a transform changes: images, boxes, masks and points. Of tensors
+// without a mark it is only the first, where there is no *pil.Image, as in torchvision: others are labels and the like.
+func transformed(inputs []any) (at []int) {
+	image := HasAny[*pil.Image](inputs)
+	for i, x := range inputs {
+		switch x.(type) {
+		case *pil.Image, *tvtensors.BoundingBoxes, *tvtensors.Mask, *tvtensors.KeyPoints:
+			at = append(at, i)
+		case *tensor.Tensor:
+			if !image {
+				at, image = append(at, i), true
+			}
+		}
+	}
+	return at
 }
 
 // always is an Op without parameters.

@@ -451,12 +451,12 @@ type SanitizeOptions struct{ MinSize, MinArea float64 } // default 1 each
 
 // NewSanitizeBoundingBoxes removes boxes that are too small or leave their canvas, and what belongs to them: the rows of
 // masks (N, H, W), and of integer tensors (N), such as labels.
-func NewSanitizeBoundingBoxes(opts ...SanitizeOptions) *Op {
+func NewSanitizeBoundingBoxes(opts ...SanitizeOptions) Transform {
 	o := SanitizeOptions{1, 1}
 	if len(opts) > 0 {
 		o = SanitizeOptions{max(opts[0].MinSize, 1), max(opts[0].MinArea, 1)}
 	}
-	return drawn("SanitizeBoundingBoxes", func(in []any) func(x any) any {
+	return everything(func(in []any) func(x any) any {
 		b := GetBoundingBoxes(in)
 		c := ops.BoxConvert(b.Tensor, b.Format, ops.XYXY).Unbind(tensor.UnbindOptions{Dim: -1})
 		w, h := c[2].Sub(c[0]), c[3].Sub(c[1])
@@ -469,8 +469,8 @@ func NewSanitizeBoundingBoxes(opts ...SanitizeOptions) *Op {
 }
 
 // NewSanitizeKeyPoints removes points that lie outside of their canvas, and what belongs to them.
-func NewSanitizeKeyPoints() *Op {
-	return drawn("SanitizeKeyPoints", func(in []any) func(x any) any {
+func NewSanitizeKeyPoints() Transform {
+	return everything(func(in []any) func(x any) any {
 		p := GetKeyPoints(in)
 		c := p.Unbind(tensor.UnbindOptions{Dim: -1})
 		ok := c[0].GeScalar(0).LogicalAnd(c[0].LtScalar(p.CanvasSize[1])).LogicalAnd(c[1].GeScalar(0)).
@@ -479,6 +479,17 @@ func NewSanitizeKeyPoints() *Op {
 			ok = ok.AllDim(-1)
 		}
 		return keepRows(ok, p.Size(0))
+	})
+}
+
+// everything is a transform that looks at all inputs, labels as well.
+func everything(draw func(in []any) func(x any) any) Transform {
+	return applied(func(in []any) []any {
+		f, out := draw(in), make([]any, len(in))
+		for i, x := range in {
+			out[i] = f(x)
+		}
+		return out
 	})
 }
 
