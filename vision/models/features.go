@@ -62,7 +62,7 @@ type FeatureExtractor struct {
 	nn.Base
 	Model   nn.Layer
 	layers  []Returned
-	modules []nn.Module
+	modules []nn.Module `torch:"-"` // parts of Model
 }
 
 // GetGraphNodeNames lists the dotted names of the modules of a network, which CreateFeatureExtractor takes. PyTorch's
