@@ -252,8 +252,10 @@ func deformBody(c *Ctx) {
 func init() {
 	for _, d := range []tensor.Def{
 		{Schema: "torchvision::deform_conv2d(Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, SymInt stride_h, SymInt stride_w, SymInt pad_h, SymInt pad_w, SymInt dilation_h, SymInt dilation_w, SymInt groups, SymInt offset_groups, bool use_mask) -> Tensor",
-			Doc: "is a convolution whose windows' elements are read at places that offset [n, 2·offset_groups·kh·kw, oh, " +
-				"ow] moves (y before x) and, with use_mask, weighs by mask [n, offset_groups·kh·kw, oh, ow] (Dai et al., " +
+			Doc: "is a convolution whose windows' elements are read at places that offset [n, 2·offset_groups·kh·kw, " +
+				"oh, " +
+				"ow] moves (y before x) and, with use_mask, weighs by mask [n, offset_groups·kh·kw, oh, ow] (Dai et " +
+				"al., " +
 				"Deformable Convolutional Networks, 2017; Zhu et al., Deformable ConvNets v2, 2018).",
 			Go: "-", Body: deformBody},
 		{Schema: "gotorch::deform_columns(Tensor input, Tensor offset, Tensor? mask, int kernel_h, int kernel_w, int stride_h, int stride_w, int pad_h, int pad_w, int dilation_h, int dilation_w, int offset_groups) -> Tensor",

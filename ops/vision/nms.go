@@ -75,7 +75,8 @@ func init() {
 			case len(s) != 1:
 				c.Fail(tensor.ErrShape, "scores should be a 1d tensor, got %dD", len(s))
 			case d[0] != s[0]:
-				c.Fail(tensor.ErrShape, "boxes and scores should have same number of elements in dimension 0, got %d and "+
+				c.Fail(tensor.ErrShape, "boxes and scores should have same number of elements in dimension 0, got %d "+
+					"and "+
 					"%d", d[0], s[0])
 			case c.ArgDType(0) != c.ArgDType(1):
 				c.Fail(tensor.ErrDType, "dets should have the same type as scores")

@@ -65,8 +65,9 @@ func (r *region) checkCells(c *Ctx) {
 	}
 }
 
-// readGradient is readRegion for a backward operator, whose arguments are grad, rois, (channels or positions at from-3,)
-// and from from on spatial_scale, pooled_height, pooled_width, and at size batch_size, channels, height, width.
+// readGradient is readRegion for a backward operator, whose arguments are grad, rois, (channels or positions at
+// from-3,) and from from on spatial_scale, pooled_height, pooled_width, and at size batch_size, channels, height,
+// width.
 func readGradient(c *Ctx, from, size int, ps bool) *region {
 	rois := c.Shape(1)
 	if len(rois) != 2 || rois[1] != 5 {

@@ -109,19 +109,22 @@ var (
 func init() {
 	for _, d := range []tensor.Def{
 		forwardDef("torchvision::roi_align(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width, int sampling_ratio, bool aligned) -> Tensor",
-			"is the mean of bilinear samples in each of pooled_height x pooled_width cells of the regions rois [k, 5] of "+
+			"is the mean of bilinear samples in each of pooled_height x pooled_width cells of the regions rois [k, "+
+				"5] of "+
 				"input [n, c, h, w]: [k, c, pooled_height, pooled_width] (He et al., Mask R-CNN, 2017). sampling_ratio "+
 				"samples in each direction, or, where it is not positive, one for each pixel.",
 			readAlign, noSecond, runAlign[float32], runAlign[float64], func(c *Ctx, g *T) *T {
 				x := c.Shape(0)
-				return call(opAlignBackward, g, c.T(1), c.Float(2), c.Int(3), c.Int(4), x[0], x[1], x[2], x[3], c.Int(5),
+				return call(opAlignBackward, g, c.T(1), c.Float(2), c.Int(3), c.Int(4), x[0], x[1], x[2], x[3],
+					c.Int(5),
 					c.Bool(6))[0]
 			}, "rois"),
 		backwardDef("torchvision::_roi_align_backward(Tensor grad, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width, SymInt batch_size, SymInt channels, SymInt height, SymInt width, int sampling_ratio, bool aligned) -> Tensor",
 			"is the gradient of roi_align with respect to its input.", readAlignGradient, runAlignBackward[float32],
 			runAlignBackward[float64]),
 		forwardDef("torchvision::roi_pool(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width) -> (Tensor, Tensor)",
-			"is the maximum of the pixels of each cell of the regions and its place in the plane (Girshick, Fast R-CNN, "+
+			"is the maximum of the pixels of each cell of the regions and its place in the plane (Girshick, Fast "+
+				"R-CNN, "+
 				"2015).",
 			func(c *Ctx) *region { return readRegion(c, false) }, tensor.Int32, runMax[float32], runMax[float64],
 			func(c *Ctx, g *T) *T {
@@ -138,14 +141,16 @@ func init() {
 				"(Li et al., Light-Head R-CNN, 2017).",
 			readPSAlign, tensor.Int32, runAlign[float32], runAlign[float64], func(c *Ctx, g *T) *T {
 				x := c.Shape(0)
-				return call(opPSAlignBackward, g, c.T(1), c.Out(1), c.Float(2), c.Int(3), c.Int(4), c.Int(5), x[0], x[1],
+				return call(opPSAlignBackward, g, c.T(1), c.Out(1), c.Float(2), c.Int(3), c.Int(4), c.Int(5), x[0],
+					x[1],
 					x[2], x[3])[0]
 			}, "rois result1"),
 		backwardDef("torchvision::_ps_roi_align_backward(Tensor grad, Tensor rois, Tensor channel_mapping, float spatial_scale, SymInt pooled_height, SymInt pooled_width, int sampling_ratio, SymInt batch_size, SymInt channels, SymInt height, SymInt width) -> Tensor",
 			"is the gradient of ps_roi_align with respect to its input.", readPSAlignGradient,
 			runAlignBackward[float32], runAlignBackward[float64]),
 		forwardDef("torchvision::ps_roi_pool(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width) -> (Tensor, Tensor)",
-			"is the mean of the pixels of each cell of the regions, in which each cell reads channels of its own, and the "+
+			"is the mean of the pixels of each cell of the regions, in which each cell reads channels of its own, "+
+				"and the "+
 				"channel that each result was read from (Dai et al., R-FCN, 2016).",
 			func(c *Ctx) *region { return readRegion(c, true) }, tensor.Int32, runMean[float32], runMean[float64],
 			func(c *Ctx, g *T) *T {

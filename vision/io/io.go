@@ -63,7 +63,8 @@ func Decode(data []byte, opts ...DecodeOptions) (*pil.Image, error) {
 			maxPixels)
 	}
 	if most := max(1<<22, 8300*len(data)); c.Width*c.Height > most { // a bit a pixel, and deflate's best ratio
-		return nil, fmt.Errorf("visionio: %d bytes claim to be an image of %d x %d pixels", len(data), c.Width, c.Height)
+		return nil, fmt.Errorf("visionio: %d bytes claim to be an image of %d x %d pixels", len(data), c.Width,
+			c.Height)
 	}
 	src, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
@@ -169,7 +170,8 @@ func ReadImage(path string, opts ...DecodeOptions) (*tensor.Tensor, error) {
 // DecodeImage decodes the bytes of an image file, a uint8 tensor, to a uint8 tensor (C, H, W).
 func DecodeImage(data *tensor.Tensor, opts ...DecodeOptions) (*tensor.Tensor, error) {
 	if data.DType() != tensor.Uint8 || data.Dim() != 1 {
-		return nil, fmt.Errorf("visionio: DecodeImage wants the bytes of a file as a 1-dimensional uint8 tensor, got %s%s",
+		return nil, fmt.Errorf("visionio: DecodeImage wants the bytes of a file as a 1-dimensional uint8 tensor, got "+
+			"%s%s",
 			data.DType(), tensor.ShapeString(data.Shape()))
 	}
 	im, err := Decode(tensor.Data[uint8](tensor.Dense(data.CPU())), opts...)

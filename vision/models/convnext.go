@@ -58,7 +58,8 @@ func newConvNeXt(width int, blocks [4]int, depth float64, opts []Options) *ConvN
 		}
 		f.Append(stage)
 		if i < 3 {
-			f.Append(nn.NewSequential(norm(width), nn.NewConv2d(width, 2*width, 2, nn.Conv2dOptions{Stride: nn.Size{2}})))
+			f.Append(nn.NewSequential(norm(width),
+				nn.NewConv2d(width, 2*width, 2, nn.Conv2dOptions{Stride: nn.Size{2}})))
 			width *= 2
 		}
 	}

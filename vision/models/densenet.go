@@ -59,7 +59,8 @@ func newDenseNet(growth, first int, blocks [4]int, opts []Options) *DenseNet {
 	const bottleneck = 4
 	o := optionsOf(opts, 1000)
 	f := nn.NewSequential().Add("conv0", convNB(3, first, 7, 2, 1)).Add("norm0", nn.NewBatchNorm2d(first)).
-		Add("relu0", relu()).Add("pool0", nn.NewMaxPool2d(3, nn.MaxPool2dOptions{Stride: nn.Size{2}, Padding: nn.Size{1}}))
+		Add("relu0", relu()).Add("pool0",
+		nn.NewMaxPool2d(3, nn.MaxPool2dOptions{Stride: nn.Size{2}, Padding: nn.Size{1}}))
 	n := first
 	for i, layers := range blocks {
 		b := nn.New(&DenseBlock{})

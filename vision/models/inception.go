@@ -193,7 +193,8 @@ type InceptionE struct {
 func newInceptionE(in int) *InceptionE {
 	return nn.New(&InceptionE{
 		Branch1x1:   sameConv(in, 320, 1),
-		Branch3x3x1: sameConv(in, 384, 1), Branch3x3x2a: sameConv(384, 384, 1, 3), Branch3x3x2b: sameConv(384, 384, 3, 1),
+		Branch3x3x1: sameConv(in, 384, 1), Branch3x3x2a: sameConv(384, 384, 1, 3),
+		Branch3x3x2b:  sameConv(384, 384, 3, 1),
 		Branch3x3Dbl1: sameConv(in, 448, 1), Branch3x3Dbl2: sameConv(448, 384, 3),
 		Branch3x3Dbl3a: sameConv(384, 384, 1, 3), Branch3x3Dbl3b: sameConv(384, 384, 3, 1),
 		BranchPool: sameConv(in, 192, 1),

@@ -120,8 +120,9 @@ func (m *PartitionAttention) Forward(x *tensor.Tensor) *tensor.Tensor {
 	return m.Run(m, x, func(x *tensor.Tensor) *tensor.Tensor {
 		n, c, h, w := x.Size(0), x.Size(1), x.Size(2), x.Size(3)
 		if h%m.partition != 0 || w%m.partition != 0 {
-			tensor.Fail(tensor.ErrShape, "MaxVit: grid size must be divisible by partition size. Got grid size of (%d, "+
-				"%d) and partition size of %d", h, w, m.partition)
+			tensor.Fail(tensor.ErrShape,
+				"MaxVit: grid size must be divisible by partition size. Got grid size of (%d, "+
+					"%d) and partition size of %d", h, w, m.partition)
 		}
 		// a window has partition x partition neighbours, a grid as many pixels at equal distances
 		ph, pw := m.partition, m.partition
@@ -138,7 +139,8 @@ func (m *PartitionAttention) Forward(x *tensor.Tensor) *tensor.Tensor {
 		if m.grid {
 			x = x.SwapAxes(-2, -3)
 		}
-		return x.Reshape([]int{n, h / ph, w / pw, ph, pw, c}).Permute([]int{0, 5, 1, 3, 2, 4}).Reshape([]int{n, c, h, w})
+		return x.Reshape([]int{n, h / ph, w / pw, ph, pw, c}).Permute([]int{0, 5, 1, 3, 2, 4}).Reshape([]int{n, c, h,
+			w})
 	})
 }
 

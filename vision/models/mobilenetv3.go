@@ -125,7 +125,8 @@ func NewMobileNetV3Large(opts ...Options) *MobileNetV3 {
 		{24, 5, 72, 40, true, false, 2, 1}, {40, 5, 120, 40, true, false, 1, 1}, {40, 5, 120, 40, true, false, 1, 1},
 		{40, 3, 240, 80, false, true, 2, 1}, {80, 3, 200, 80, false, true, 1, 1}, {80, 3, 184, 80, false, true, 1, 1},
 		{80, 3, 184, 80, false, true, 1, 1}, {80, 3, 480, 112, true, true, 1, 1}, {112, 3, 672, 112, true, true, 1, 1},
-		{112, 5, 672, 160, true, true, 2, 1}, {160, 5, 960, 160, true, true, 1, 1}, {160, 5, 960, 160, true, true, 1, 1},
+		{112, 5, 672, 160, true, true, 2, 1}, {160, 5, 960, 160, true, true, 1, 1},
+		{160, 5, 960, 160, true, true, 1, 1},
 	}, 1280, opts)
 }
 

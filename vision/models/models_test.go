@@ -66,7 +66,8 @@ func TestTorchvision(t *testing.T) {
 		near("loss", l.Item(), 0.25627424102752805, 1e-4)
 		near("gradient of conv1", absSum(r.Conv1.Weight.Grad()), 369.5865832282716, 2e-3)
 		near("running variance", absSum(r.BN1.(*nn.BatchNorm2d).RunningVar), 57.89550995826721, 1e-5)
-		near("gradient of bn1", absSum(r.Layer1.At(0).(*BasicBlock).BN1.(*nn.BatchNorm2d).Weight.Grad()), 0.29179181743893423, 1e-2)
+		near("gradient of bn1", absSum(r.Layer1.At(0).(*BasicBlock).BN1.(*nn.BatchNorm2d).Weight.Grad()),
+			0.29179181743893423, 1e-2)
 	}
 }
 

@@ -18,12 +18,13 @@ type Options struct {
 	WidthMult        tensor.Opt[float64] // factor on the numbers of channels: MobileNet V2 and V3
 	ZeroInitResidual bool                // ResNet: each block starts as its shortcut
 	NoAuxLogits      bool                // GoogLeNet, Inception V3: no auxiliary classifiers
-	TransformInput   bool                // GoogLeNet, Inception V3: input is normalised as the published weights want it
-	NoInitWeights    bool                // GoogLeNet, Inception V3, VGG: keep the layers' own first weights
-	ImageSize        int                 // Vision Transformer: side of the images, default 224
-	AuxLoss          bool                // segmentation: a second head for training
-	ReducedTail      bool                // MobileNet V3: half the channels in the last stage
-	Dilated          bool                // MobileNet V3: the last stage is dilated instead of strided
+	// GoogLeNet, Inception V3: input is normalised as the published weights want it
+	TransformInput bool
+	NoInitWeights  bool // GoogLeNet, Inception V3, VGG: keep the layers' own first weights
+	ImageSize      int  // Vision Transformer: side of the images, default 224
+	AuxLoss        bool // segmentation: a second head for training
+	ReducedTail    bool // MobileNet V3: half the channels in the last stage
+	Dilated        bool // MobileNet V3: the last stage is dilated instead of strided
 	// ReplaceStrideWithDilation says for the last three stages of a ResNet of Bottlenecks whether the stage is dilated
 	// instead of strided.
 	ReplaceStrideWithDilation [3]bool

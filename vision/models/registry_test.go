@@ -10,8 +10,9 @@ import (
 
 // The published weights belong to networks that are there, and have as many parameters as the table says.
 func TestWeights(t *testing.T) {
-	small := map[string]bool{"squeezenet1_0": true, "shufflenet_v2_x0_5": true, "mnasnet0_5": true, "mobilenet_v3_small": true,
-		"regnet_x_400mf": true, "efficientnet_b0": true, "mobilenet_v2": true, "lraspp_mobilenet_v3_large": true}
+	small := map[string]bool{"squeezenet1_0": true, "shufflenet_v2_x0_5": true, "mnasnet0_5": true,
+		"mobilenet_v3_small": true,
+		"regnet_x_400mf":     true, "efficientnet_b0": true, "mobilenet_v2": true, "lraspp_mobilenet_v3_large": true}
 	for _, e := range allWeights {
 		if len(e.Entries) == 0 || e.Default() == nil {
 			t.Errorf("%s has no default weights", e.Name)
@@ -80,7 +81,8 @@ func TestRegNetStages(t *testing.T) {
 		want []regStage
 	}{
 		{RegNetParams{16, 48, 27.89, 2.09, 8, 0.25}, []regStage{{48, 1, 8}, {104, 3, 8}, {208, 6, 8}, {440, 6, 8}}},
-		{RegNetParams{23, 80, 49.56, 2.88, 120, 0}, []regStage{{80, 2, 80}, {240, 5, 120}, {720, 15, 120}, {1920, 1, 120}}},
+		{RegNetParams{23, 80, 49.56, 2.88, 120, 0},
+			[]regStage{{80, 2, 80}, {240, 5, 120}, {720, 15, 120}, {1920, 1, 120}}},
 	} {
 		got := tc.p.stages()
 		if len(got) != len(tc.want) {

@@ -158,8 +158,9 @@ func newResNet(make func(blockArgs) block, expansion int, layers [4]int, groups,
 			dilation, stride = dilation*stride, 1
 		}
 		for i := range blocks {
-			a := blockArgs{in: in, planes: planes, stride: 1, groups: groups, groupWidth: groupWidth, dilation: dilation,
-				norm: norm}
+			a := blockArgs{in: in, planes: planes, stride: 1, groups: groups, groupWidth: groupWidth,
+				dilation: dilation,
+				norm:     norm}
 			if i == 0 {
 				a.stride, a.dilation = stride, before
 				if stride != 1 || in != planes*expansion {

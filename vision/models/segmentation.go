@@ -93,7 +93,8 @@ func (m *ASPP) Forward(x *tensor.Tensor) *tensor.Tensor {
 
 func newASPP(in int, rates []int) *ASPP {
 	const out = 256
-	m := &ASPP{Convs: nn.NewModuleList(nn.NewSequential(convNB(in, out, 1, 1, 1), nn.NewBatchNorm2d(out), nn.NewReLU()))}
+	m := &ASPP{Convs: nn.NewModuleList(nn.NewSequential(convNB(in, out, 1, 1, 1), nn.NewBatchNorm2d(out),
+		nn.NewReLU()))}
 	for _, r := range rates {
 		m.Convs.Append(nn.NewSequential(dilatedConv(in, out, 3, 1, 1, r), nn.NewBatchNorm2d(out), nn.NewReLU()))
 	}
@@ -210,7 +211,8 @@ func NewLRASPPMobileNetV3Large(opts ...Options) *LRASPP {
 	n := len(names)
 	high, low := channels[n-1], channels[n-4]
 	return nn.New(&LRASPP{
-		Backbone: NewIntermediateLayerGetter(backbone.Features, Returned{names[n-4], "low"}, Returned{names[n-1], "high"}),
+		Backbone: NewIntermediateLayerGetter(backbone.Features, Returned{names[n-4], "low"},
+			Returned{names[n-1], "high"}),
 		Classifier: nn.New(&LRASPPHead{
 			CBR:           nn.NewSequential(convNB(high, inter, 1, 1, 1), nn.NewBatchNorm2d(inter), relu()),
 			Scale:         nn.NewSequential(nn.NewAdaptiveAvgPool2d(1), convNB(high, inter, 1, 1, 1), nn.NewSigmoid()),

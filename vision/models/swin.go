@@ -139,7 +139,8 @@ func (m *ShiftedWindowAttention) forward(x *tensor.Tensor) *tensor.Tensor {
 		x = x.Roll([]int{-shift[0], -shift[1]}, tensor.RollOptions{Dims: []int{1, 2}})
 	}
 	windows, area := h/wh*(w/ww), wh*ww
-	x = x.View([]int{n, h / wh, wh, w / ww, ww, c}).Permute([]int{0, 1, 3, 2, 4, 5}).Reshape([]int{n * windows, area, c})
+	x = x.View([]int{n, h / wh, wh, w / ww, ww, c}).Permute([]int{0, 1, 3, 2, 4, 5}).Reshape([]int{n * windows, area,
+		c})
 	qkvBias := m.QKV.Bias
 	if m.LogitScale != nil { // keys have no bias in the second version
 		b := qkvBias.Chunk(3)
@@ -251,7 +252,8 @@ type SwinTransformer struct {
 	Head     *nn.Linear
 }
 
-func newSwinTransformer(dim, window int, depths, heads [4]int, depth float64, v2 bool, opts []Options) *SwinTransformer {
+func newSwinTransformer(dim, window int, depths, heads [4]int, depth float64, v2 bool,
+	opts []Options) *SwinTransformer {
 	o := optionsOf(opts, 1000)
 	f := nn.NewSequential(nn.NewSequential(nn.NewConv2d(3, dim, 4, nn.Conv2dOptions{Stride: nn.Size{4}}),
 		ops.NewPermute([]int{0, 2, 3, 1}), nn.NewLayerNorm(dim)))
@@ -261,9 +263,10 @@ func newSwinTransformer(dim, window int, depths, heads [4]int, depth float64, v2
 		for j := range n {
 			shift := window / 2 * (j % 2)
 			stage.Append(nn.New(&SwinTransformerBlock{Norm1: nn.NewLayerNorm(dim),
-				Attn:            newWindowAttention(dim, [2]int{window, window}, [2]int{shift, shift}, heads[i], v2),
-				StochasticDepth: ops.NewStochasticDepth(depthRate(o.StochasticDepth.Or(depth), done, total), ops.RowMode),
-				Norm2:           nn.NewLayerNorm(dim), MLP: transformerMLP(dim, 4*dim, o.Dropout.Or(0)), v2: v2}))
+				Attn: newWindowAttention(dim, [2]int{window, window}, [2]int{shift, shift}, heads[i], v2),
+				StochasticDepth: ops.NewStochasticDepth(depthRate(o.StochasticDepth.Or(depth), done, total),
+					ops.RowMode),
+				Norm2: nn.NewLayerNorm(dim), MLP: transformerMLP(dim, 4*dim, o.Dropout.Or(0)), v2: v2}))
 			done++
 		}
 		f.Append(stage)

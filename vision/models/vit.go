@@ -90,7 +90,8 @@ func newVisionTransformer(patch, layers, heads, dim, hidden int, opts []Options)
 		size = 224
 	}
 	if size%patch != 0 {
-		tensor.Fail(tensor.ErrValue, "VisionTransformer: image size %d is not divisible by the patch size %d", size, patch)
+		tensor.Fail(tensor.ErrValue, "VisionTransformer: image size %d is not divisible by the patch size %d", size,
+			patch)
 	}
 	m := &VisionTransformer{size: size,
 		ConvProj:   nn.NewConv2d(3, dim, patch, nn.Conv2dOptions{Stride: nn.Size{patch}}),

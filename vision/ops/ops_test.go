@@ -49,7 +49,8 @@ func TestBatchedNMS(t *testing.T) {
 // A deformable convolution without offsets is a convolution.
 func TestDeformConv(t *testing.T) {
 	torch.ManualSeed(1)
-	m := NewDeformConv2d(4, 6, nn.Size{3}, nn.Conv2dOptions{Padding: nn.Size{1}, Stride: nn.Size{2}, Groups: tensor.Some(2)})
+	m := NewDeformConv2d(4, 6, nn.Size{3},
+		nn.Conv2dOptions{Padding: nn.Size{1}, Stride: nn.Size{2}, Groups: tensor.Some(2)})
 	c := nn.NewConv2d(4, 6, 3, nn.Conv2dOptions{Padding: nn.Size{1}, Stride: nn.Size{2}, Groups: tensor.Some(2)})
 	tensor.NoGrad(func() { c.Weight.CopyInPlace(m.Weight); c.Bias.CopyInPlace(m.Bias) })
 	x := torch.Randn([]int{2, 4, 7, 8})
@@ -87,17 +88,21 @@ func TestRefused(t *testing.T) {
 		"NaN image":       func() { RoIAlignFn(image, torch.FromSlice([]float32{nan, 0, 0, 1, 1}, 1, 5), nn.Size{2}) },
 		"cells":           func() { RoIPoolFn(image, torch.Zeros([]int{1, 5}), nn.Size{0}) },
 		"ps channels":     func() { PSRoIPoolFn(image, torch.Zeros([]int{1, 5}), nn.Size{3}) },
-		"offset":          func() { DeformConv2dFn(image, torch.Zeros([]int{1, 3, 5, 5}), torch.Zeros([]int{2, 4, 3, 3})) },
-		"probability":     func() { StochasticDepthFn(image, 2, RowMode, true) },
-		"mode":            func() { StochasticDepthFn(image, 0.5, "column", true) },
-		"empty mask":      func() { MasksToBoxes(torch.Zeros([]int{1, 2, 2})) },
+		"offset": func() {
+			DeformConv2dFn(image, torch.Zeros([]int{1, 3, 5, 5}),
+				torch.Zeros([]int{2, 4, 3, 3}))
+		},
+		"probability": func() { StochasticDepthFn(image, 2, RowMode, true) },
+		"mode":        func() { StochasticDepthFn(image, 0.5, "column", true) },
+		"empty mask":  func() { MasksToBoxes(torch.Zeros([]int{1, 2, 2})) },
 	} {
 		if tensor.Try(f) == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
 	// regions that are not finite or far too large end at once, without an error
-	for _, box := range [][]float32{{0, nan, 0, 1, 1}, {0, 0, 0, inf, 1}, {0, -inf, -inf, inf, inf}, {0, 0, 0, 1e30, 1e30}} {
+	for _, box := range [][]float32{{0, nan, 0, 1, 1}, {0, 0, 0, inf, 1}, {0, -inf, -inf, inf, inf},
+		{0, 0, 0, 1e30, 1e30}} {
 		rois := torch.FromSlice(box, 1, 5)
 		RoIAlignFn(image, rois, nn.Size{2})
 		RoIPoolFn(image, rois, nn.Size{2})

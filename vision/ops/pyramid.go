@@ -29,8 +29,8 @@ type FPNOptions struct {
 	Norm  NormLayer // behind each convolution; default none
 }
 
-// FeaturePyramidNetwork gives all levels of a backbone the same number of channels and adds coarser levels to finer ones
-// (Lin et al., Feature Pyramid Networks for Object Detection, 2016).
+// FeaturePyramidNetwork gives all levels of a backbone the same number of channels and adds coarser levels to finer
+// ones (Lin et al., Feature Pyramid Networks for Object Detection, 2016).
 // https://pytorch.org/vision/stable/generated/torchvision.ops.FeaturePyramidNetwork.html
 type FeaturePyramidNetwork struct {
 	nn.Base

@@ -150,7 +150,8 @@ func (im *Image) Rotate(angle float64, o RotateOptions) *Image {
 		cx, cy = o.Center[0], o.Center[1]
 	}
 	rad := -angle * (math.Pi / 180)
-	m := [6]float64{round15(math.Cos(rad)), round15(math.Sin(rad)), 0, round15(-math.Sin(rad)), round15(math.Cos(rad)), 0}
+	m := [6]float64{round15(math.Cos(rad)), round15(math.Sin(rad)), 0, round15(-math.Sin(rad)), round15(math.Cos(rad)),
+		0}
 	apply := func(x, y float64) (float64, float64) {
 		return m[0]*x + m[1]*y + m[2], m[3]*x + m[4]*y + m[5]
 	}

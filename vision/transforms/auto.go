@@ -11,8 +11,8 @@ import (
 	F "github.com/gotorch-dev/torch/vision/transforms/functional"
 )
 
-// step is an operation of the automatic augmentations: magnitude is what to do with an image, levels the magnitudes of n
-// bins for an image of h x w (nil for an operation without), signed says that half of them are negative.
+// step is an operation of the automatic augmentations: magnitude is what to do with an image, levels the magnitudes of
+// n bins for an image of h x w (nil for an operation without), signed says that half of them are negative.
 type step struct {
 	name   string
 	levels func(n, h, w int) []float64
@@ -228,7 +228,8 @@ func NewRandAugment(opts ...RandAugmentOptions) Transform {
 	if m := o.Magnitude.Or(9); m < 0 || m >= o.Bins {
 		tensor.Fail(tensor.ErrValue, "RandAugment: magnitude %d of %d bins", m, o.Bins)
 	}
-	space := join([]step{{"Identity", nil, false}}, geometric(0.3, shareOfWidth(150.0/331), shareOfHeight(150.0/331), 30),
+	space := join([]step{{"Identity", nil, false}},
+		geometric(0.3, shareOfWidth(150.0/331), shareOfHeight(150.0/331), 30),
 		colors(0.9), []step{{"Posterize", fewerBits(8, 4), false}, {"Solarize", downFromWhite, false}}, plain)
 	return augment(func(x any, h, w int) any {
 		for range o.NumOps {
@@ -242,8 +243,8 @@ func NewRandAugment(opts ...RandAugmentOptions) Transform {
 	})
 }
 
-// NewTrivialAugmentWide runs one operation of a magnitude that is drawn on the image (Müller and Hutter, TrivialAugment,
-// 2021).
+// NewTrivialAugmentWide runs one operation of a magnitude that is drawn on the image (Müller and Hutter,
+// TrivialAugment, 2021).
 func NewTrivialAugmentWide(opts ...AugmentOptions) Transform {
 	const bins = 31
 	o := firstOf(opts)
@@ -361,7 +362,8 @@ func mixer(name string, alpha float64, classes int, draw func(batch *tensor.Tens
 		mixed, share := draw(x, lam)
 		if y.Dim() == 1 {
 			if classes <= 0 {
-				tensor.Fail(tensor.ErrValue, "%s: num_classes must be passed if the labels are class indices (1D)", name)
+				tensor.Fail(tensor.ErrValue, "%s: num_classes must be passed if the labels are class indices (1D)",
+					name)
 			}
 			y = NF.OneHot(y, NF.OneHotOptions{NumClasses: tensor.Some(classes)})
 		}

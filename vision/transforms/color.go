@@ -19,8 +19,8 @@ func around(v float64) Range {
 	return &[2]float64{max(0, 1-v), 1 + v}
 }
 
-// NewColorJitter changes brightness, contrast, saturation and hue in an order that is drawn, by factors from 1-v to 1+v,
-// and of the hue by -hue to hue turns.
+// NewColorJitter changes brightness, contrast, saturation and hue in an order that is drawn, by factors from 1-v to
+// 1+v, and of the hue by -hue to hue turns.
 func NewColorJitter(brightness, contrast, saturation, hue float64) *Op {
 	ranges := [4]Range{around(brightness), around(contrast), around(saturation)}
 	if hue != 0 {

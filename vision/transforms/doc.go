@@ -10,8 +10,8 @@
 //	out := t.Apply(image, boxes, label)
 //
 // All inputs of one Apply are changed in the same way; what is neither an image nor boxes, a mask or points, such as a
-// label, passes through. Of tensors without a mark the first one is the image. The functions behind the transforms are in vision/transforms/functional. The type to know is
-// [Transform].
+// label, passes through. Of tensors without a mark the first one is the image. The functions behind the transforms are
+// in vision/transforms/functional. The type to know is [Transform].
 package transforms
 
 import (
@@ -90,7 +90,8 @@ func sometimes(name string, p float64, f func(x any) any) *Op {
 // perhaps is an Op with parameters that is left out with probability 1-p.
 func perhaps(name string, p float64, draw func(inputs []any) func(x any) any) *Op {
 	if !(p >= 0 && p <= 1) {
-		tensor.Fail(tensor.ErrValue, "%s: `p` should be a floating point value in the interval [0.0, 1.0], but got %v", name,
+		tensor.Fail(tensor.ErrValue, "%s: `p` should be a floating point value in the interval [0.0, 1.0], but got %v",
+			name,
 			p)
 	}
 	return &Op{name, &p, draw}

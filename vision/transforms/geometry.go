@@ -78,7 +78,8 @@ func NewRandomCrop(size []int, opts ...RandomCropOptions) *Op {
 			}
 		}
 		if h < ch || w < cw {
-			tensor.Fail(tensor.ErrValue, "Required crop size (%d, %d) is larger than padded input image size (%d, %d).", ch,
+			tensor.Fail(tensor.ErrValue, "Required crop size (%d, %d) is larger than padded input image size (%d, %d).",
+				ch,
 				cw, h, w)
 		}
 		top, left := 0, 0
@@ -109,7 +110,8 @@ type RandomResizedCropOptions struct {
 // rectangle draws the sides of a rectangle that covers a share of the image, and whose first side is aspect times the
 // second: up to ten tries.
 func rectangle(h, w int, scale, ratio [2]float64, fits func(a, b int) bool) (a, b int, ok bool) {
-	lo, hi := float64(float32(math.Log(float64(float32(ratio[0]))))), float64(float32(math.Log(float64(float32(ratio[1])))))
+	lo, hi := float64(float32(math.Log(float64(float32(ratio[0]))))),
+		float64(float32(math.Log(float64(float32(ratio[1])))))
 	for range 10 {
 		area := float64(h*w) * uniform(scale[0], scale[1])
 		t := torch.Empty([]int{1}).UniformInPlace(tensor.UniformInPlaceOptions{From: lo, To: tensor.Some(hi)})
@@ -239,8 +241,8 @@ func NewRandomPerspective(distortionScale, p float64, opts ...F.WarpOptions) *Op
 	})
 }
 
-// NewElasticTransform moves each pixel by smooth noise: alpha is how far, sigma how smooth (one number, or two for x and
-// y).
+// NewElasticTransform moves each pixel by smooth noise: alpha is how far, sigma how smooth (one number, or two for x
+// and y).
 func NewElasticTransform(alpha, sigma []float64, opts ...F.WarpOptions) *Op {
 	warp := filled(opts)
 	return drawn("ElasticTransform", func(in []any) func(x any) any {
@@ -327,10 +329,11 @@ func NewRandomResize(minSize, maxSize int, opts ...F.ResizeOptions) *Op {
 
 // RandomIoUCropOptions are the options of NewRandomIoUCrop; the zero value is torchvision's default.
 type RandomIoUCropOptions struct {
-	MinScale, MaxScale             float64   // of width and height; default 0.3 and 1
-	MinAspectRatio, MaxAspectRatio float64   // default 0.5 and 2
-	SamplerOptions                 []float64 // smallest overlaps; 1 or more leaves the image; default 0, 0.1, 0.3, 0.5, 0.7, 0.9, 1
-	Trials                         int       // default 40
+	MinScale, MaxScale             float64 // of width and height; default 0.3 and 1
+	MinAspectRatio, MaxAspectRatio float64 // default 0.5 and 2
+	// smallest overlaps; 1 or more leaves the image; default 0, 0.1, 0.3, 0.5, 0.7, 0.9, 1
+	SamplerOptions []float64
+	Trials         int // default 40
 }
 
 // NewRandomIoUCrop cuts out a rectangle that overlaps a box by a share that is drawn, and moves boxes whose centres lie
@@ -380,7 +383,8 @@ func NewRandomIoUCrop(opts ...RandomIoUCropOptions) *Op {
 				if !inside.Any().IsNonzero() {
 					continue
 				}
-				crop := tensor.FromSlice([]float64{float64(left), float64(top), float64(left + nw), float64(top + nh)}, 1, 4)
+				crop := tensor.FromSlice([]float64{float64(left), float64(top), float64(left + nw), float64(top + nh)},
+					1, 4)
 				kept := corners.IndexSelect(0, inside.Nonzero().SqueezeDim(1))
 				if ops.BoxIoU(kept.Double(), crop).Max().Item() < overlap {
 					continue
@@ -449,8 +453,8 @@ func NewSetClampingMode(mode tvtensors.ClampingMode) *Op {
 // SanitizeOptions are the options of NewSanitizeBoundingBoxes.
 type SanitizeOptions struct{ MinSize, MinArea float64 } // default 1 each
 
-// NewSanitizeBoundingBoxes removes boxes that are too small or leave their canvas, and what belongs to them: the rows of
-// masks (N, H, W), and of integer tensors (N), such as labels.
+// NewSanitizeBoundingBoxes removes boxes that are too small or leave their canvas, and what belongs to them: the rows
+// of masks (N, H, W), and of integer tensors (N), such as labels.
 func NewSanitizeBoundingBoxes(opts ...SanitizeOptions) Transform {
 	o := SanitizeOptions{1, 1}
 	if len(opts) > 0 {

@@ -1,5 +1,5 @@
-// Package tvtensors marks tensors as what they are in pictures, PyTorch's torchvision.tv_tensors: transforms move boxes,
-// masks and key points along with the images. An image itself is a plain tensor (…, C, H, W), or a *pil.Image.
+// Package tvtensors marks tensors as what they are in pictures, PyTorch's torchvision.tv_tensors: transforms move
+// boxes, masks and key points along with the images. An image itself is a plain tensor (…, C, H, W), or a *pil.Image.
 package tvtensors
 
 import (

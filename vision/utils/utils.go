@@ -199,7 +199,8 @@ func DrawBoundingBoxes(image, boxes *tensor.Tensor, opts ...DrawOptions) *tensor
 		x0, y0, x1, y1 := limit(math.Trunc(b[i]), c.w), limit(math.Trunc(b[i+1]), c.h), limit(math.Trunc(b[i+2]), c.w),
 			limit(math.Trunc(b[i+3]), c.h)
 		if x0 > x1 || y0 > y1 {
-			tensor.Fail(tensor.ErrValue, "draw_bounding_boxes: box %d does not go from its first corner to the second", i/4)
+			tensor.Fail(tensor.ErrValue, "draw_bounding_boxes: box %d does not go from its first corner to the second",
+				i/4)
 		}
 		col := o.color(i / 4)
 		for y := y0; y <= y1; y++ {
@@ -226,7 +227,8 @@ func first(opts []DrawOptions) (o DrawOptions) {
 // numbers are the elements of a tensor of so many dimensions whose last one has size last.
 func numbers(name string, t *tensor.Tensor, dims, last int) []float64 {
 	if t.Dim() != dims || t.Size(-1) != last {
-		tensor.Fail(tensor.ErrShape, "%s: want a tensor of %d dimensions, the last of size %d, got shape %s", name, dims,
+		tensor.Fail(tensor.ErrShape, "%s: want a tensor of %d dimensions, the last of size %d, got shape %s", name,
+			dims,
 			last, tensor.ShapeString(t.Shape()))
 	}
 	return tensor.Data[float64](tensor.DenseAs(t.Detach().CPU(), tensor.Float64))

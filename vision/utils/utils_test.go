@@ -31,8 +31,9 @@ func TestDrawn(t *testing.T) {
 	}{
 		"masks": {DrawSegmentationMasks(grey(3, 6, 8), masks).Select(1, 2),
 			"[[100 20 20 20 20 20 20 100] [100 20 20 20 20 121 121 100] [100 20 20 20 20 44 44 100]]"},
-		"masks with colors": {DrawSegmentationMasks(grey(3, 6, 8), masks, DrawOptions{Colors: []string{"red", "#0000ff"},
-			Alpha: tensor.Some(0.5)}).Select(1, 2),
+		"masks with colors": {DrawSegmentationMasks(grey(3, 6, 8), masks,
+			DrawOptions{Colors: []string{"red", "#0000ff"},
+				Alpha: tensor.Some(0.5)}).Select(1, 2),
 			"[[100 177 177 50 50 50 50 100] [100 50 50 50 50 50 50 100] [100 50 50 50 50 177 177 100]]"},
 		"box": {DrawBoundingBoxes(grey(3, 6, 8), box, wide).Select(0, 0).Select(0, 2),
 			"[100 255 255 255 255 255 100 100]"},
@@ -40,12 +41,16 @@ func TestDrawn(t *testing.T) {
 			"[100 255 161 161 161 255 100 100]"},
 		"grey box": {DrawBoundingBoxes(grey(1, 6, 8), box).Select(1, 1),
 			"[[100 0 0 0 0 0 100 100] [100 0 0 0 0 0 100 100] [100 0 0 0 0 0 100 100]]"},
-		"point": {DrawKeypoints(grey(3, 11, 11), tensor.FromSlice([]float32{5, 5}, 1, 1, 2), point).Select(0, 0).Select(0, 3),
+		"point": {DrawKeypoints(grey(3, 11, 11), tensor.FromSlice([]float32{5, 5}, 1, 1, 2), point).Select(0,
+			0).Select(0, 3),
 			"[100 100 100 255 255 255 255 255 100 100 100]"},
-		"flow": {FlowToImage(flow).Flatten(), "[136 176 215 253 245 255 255 255 255 255 255 255 255 255 255 255 255 243 227 " +
-			"211 186 174 158 142 39 30 16 0 160 140 116 88 186 160 132 101]"},
-		"grid": {MakeGrid(x.Reshape([]int{3, 1, 2, 2}), GridOptions{NRow: 2, Padding: tensor.Some(1), PadValue: 9}).Select(0, 0),
-			"[[9 9 9 9 9 9 9] [9 0 1 9 4 5 9] [9 2 3 9 6 7 9] [9 9 9 9 9 9 9] [9 8 9 9 9 9 9] [9 10 11 9 9 9 9] [9 9 9 9 9 9 9]]"},
+		"flow": {FlowToImage(flow).Flatten(),
+			"[136 176 215 253 245 255 255 255 255 255 255 255 255 255 255 255 255 243 227 " +
+				"211 186 174 158 142 39 30 16 0 160 140 116 88 186 160 132 101]"},
+		"grid": {MakeGrid(x.Reshape([]int{3, 1, 2, 2}),
+			GridOptions{NRow: 2, Padding: tensor.Some(1), PadValue: 9}).Select(0, 0),
+			"[[9 9 9 9 9 9 9] [9 0 1 9 4 5 9] [9 2 3 9 6 7 9] [9 9 9 9 9 9 9] [9 8 9 9 9 9 9] [9 10 11 9 9 9 9] [9 9 " +
+				"9 9 9 9 9]]"},
 	} {
 		if got := text(tc.got); got != tc.want {
 			t.Errorf("%s: %s, want %s", name, got, tc.want)

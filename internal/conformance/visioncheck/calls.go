@@ -47,7 +47,8 @@ func (c *call) roi(i int) ops.RoIOptions {
 func (c *call) boxFormat() ops.BoxFormat { return ops.BoxFormat(c.str(-1, "fmt", "xyxy")) }
 
 func (c *call) boxLoss() ops.BoxLossOptions {
-	return ops.BoxLossOptions{Reduction: reduction(c.str(1, "reduction", "none")), Eps: tensor.Some(c.num(2, "eps", 1e-7))}
+	return ops.BoxLossOptions{Reduction: reduction(c.str(1, "reduction", "none")),
+		Eps: tensor.Some(c.num(2, "eps", 1e-7))}
 }
 
 // opCalls are the functions of torchvision.ops.

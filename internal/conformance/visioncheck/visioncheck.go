@@ -135,7 +135,8 @@ func check(op string, dec *golden.Decoder, r *record) (err error) {
 		if want == nil || i >= len(leaves) {
 			continue
 		}
-		if msg := golden.Close(leaves[i].Grad(), want.(*tensor.Tensor), golden.Tolerance{RTol: 1e-4, ATol: 1e-5}); msg != "" {
+		if msg := golden.Close(leaves[i].Grad(), want.(*tensor.Tensor),
+			golden.Tolerance{RTol: 1e-4, ATol: 1e-5}); msg != "" {
 			return fmt.Errorf("gradient %d: %s", i, msg)
 		}
 	}
@@ -192,7 +193,8 @@ func decode(dec *golden.Decoder, raw json.RawMessage) (any, error) {
 
 // loose are the operations whose bytes may differ by one, since PyTorch's own do between its vector code and plain
 // code: the share of the pixels.
-var loose = regexp.MustCompile(`^v2\.(resize|resized_crop|rotate|affine|perspective|elastic|adjust_sharpness|adjust_hue|gaussian_blur|random\..*)$`)
+var loose = regexp.MustCompile(`^v2\.(resize|resized_crop|rotate|affine|perspective|elastic|adjust_sharpness|` +
+	`adjust_hue|gaussian_blur|random\..*)$`)
 
 // same compares a result.
 func same(op string, got, want any) error {
@@ -247,7 +249,8 @@ func bytesNear(got, want []uint8, level int, share float64) error {
 			}
 		}
 	}
-	if at >= 0 && (math.Abs(float64(got[at])-float64(want[at])) > float64(level) || float64(n) > share*float64(len(want))) {
+	if at >= 0 && (math.Abs(float64(got[at])-float64(want[at])) > float64(level) ||
+		float64(n) > share*float64(len(want))) {
 		return fmt.Errorf("byte %d is %d, want %d (%d of %d differ)", at, got[at], want[at], n, len(want))
 	}
 	return nil
@@ -335,7 +338,8 @@ func (c *call) run(op string) (any, error) {
 		}
 	case strings.HasPrefix(name, "boxes."):
 		size := ints(c.kw["canvas_size"])
-		b := tvtensors.NewBoundingBoxes(c.x.(*tensor.Tensor), tvtensors.BoundingBoxFormat(strings.ToLower(c.str(-1, "format", ""))),
+		b := tvtensors.NewBoundingBoxes(c.x.(*tensor.Tensor),
+			tvtensors.BoundingBoxFormat(strings.ToLower(c.str(-1, "format", ""))),
 			[2]int{size[0], size[1]})
 		if f := boxCalls[strings.TrimPrefix(name, "boxes.")]; f != nil {
 			return f(b, c).Tensor, nil

@@ -64,7 +64,8 @@ func pasteMasks(masks, boxes *Tensor, size [2]int) *Tensor {
 			AlignCorners: tensor.Some(false)})
 		l, t, r, d := max(x0, 0), max(y0, 0), min(x1+1, size[1]), min(y1+1, size[0])
 		if l < r && t < d {
-			out.Narrow(0, i, 1).Narrow(2, t, d-t).Narrow(3, l, r-l).CopyInPlace(m.Narrow(2, t-y0, d-t).Narrow(3, l-x0, r-l))
+			out.Narrow(0, i, 1).Narrow(2, t, d-t).Narrow(3, l,
+				r-l).CopyInPlace(m.Narrow(2, t-y0, d-t).Narrow(3, l-x0, r-l))
 		}
 	}
 	return out
@@ -100,8 +101,9 @@ func newKeypointPredictor(points int) *KeypointRCNNPredictor {
 // Forward maps (K, 512, 14, 14) to (K, points, 56, 56).
 func (m *KeypointRCNNPredictor) Forward(x *Tensor) *Tensor {
 	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return F.Interpolate(m.KpsScoreLowres.Forward(x), F.InterpolateOptions{ScaleFactor: []float64{2}, Mode: "bilinear",
-			AlignCorners: tensor.Some(false), RecomputeScaleFactor: tensor.Some(false)})
+		return F.Interpolate(m.KpsScoreLowres.Forward(x),
+			F.InterpolateOptions{ScaleFactor: []float64{2}, Mode: "bilinear",
+				AlignCorners: tensor.Some(false), RecomputeScaleFactor: tensor.Some(false)})
 	})
 }
 

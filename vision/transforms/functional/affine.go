@@ -23,9 +23,10 @@ func catAt(ts []*tensor.Tensor, dim int) *tensor.Tensor {
 // WarpOptions are the options of Rotate, Affine, Perspective and Elastic; the zero value is torchvision's default.
 type WarpOptions struct {
 	Interpolation InterpolationMode // default Nearest for Rotate and Affine, Bilinear for the others
-	Fill          []float64         // of what lies outside: one number, or one for each channel; default none, which is black
-	Center        []float64         // x, y; default the middle
-	Expand        bool              // Rotate: enlarge the result, so that it holds all of the image
+	// of what lies outside: one number, or one for each channel; default none, which is black
+	Fill   []float64
+	Center []float64 // x, y; default the middle
+	Expand bool      // Rotate: enlarge the result, so that it holds all of the image
 }
 
 // bytes are the fill values of an image.
@@ -66,7 +67,8 @@ func (m matrix) expandedSize(w, h int) (ow, oh int) {
 	lo, hi := [2]float32{}, [2]float32{}
 	for i, s := range [][2]float32{{-0.5, -0.5}, {-0.5, 0.5}, {0.5, 0.5}, {0.5, -0.5}} {
 		x, y := s[0]*float32(w), s[1]*float32(h)
-		p := [2]float32{x*float32(m[0]) + y*float32(m[1]) + float32(m[2]), x*float32(m[3]) + y*float32(m[4]) + float32(m[5])}
+		p := [2]float32{x*float32(m[0]) + y*float32(m[1]) + float32(m[2]), x*float32(m[3]) + y*float32(m[4]) +
+			float32(m[5])}
 		for k := range p {
 			if i == 0 {
 				lo[k], hi[k] = p[k], p[k]
@@ -236,7 +238,8 @@ func warped(points *tensor.Tensor, canvas [2]int, angle float64, translate [2]fl
 	if !o.Expand {
 		return out, canvas
 	}
-	corners := tensor.FromSlice([]float64{0, 0, 1, 0, float64(h), 1, float64(w), float64(h), 1, float64(w), 0, 1}, 4, 3).
+	corners := tensor.FromSlice([]float64{0, 0, 1, 0, float64(h), 1, float64(w), float64(h), 1, float64(w), 0, 1}, 4,
+		3).
 		To(dt).MatMul(theta)
 	low := corners.Amin(tensor.AminOptions{Dim: []int{0}, KeepDim: true})
 	im := affineMatrix(0, 0, angle, [2]float64{}, 1, shear, true)
@@ -260,7 +263,8 @@ func aroundCorners(b *tvtensors.BoundingBoxes,
 	}
 	t := b.To(floatOf(b.Tensor))
 	c := ops.BoxConvert(t, b.Format, ops.XYXY).Reshape([]int{-1, 4}).Unbind(tensor.UnbindOptions{Dim: -1})
-	corners := torch.Stack([]*tensor.Tensor{c[0], c[1], c[2], c[1], c[2], c[3], c[0], c[3]}, torch.StackOptions{Dim: -1})
+	corners := torch.Stack([]*tensor.Tensor{c[0], c[1], c[2], c[1], c[2], c[3], c[0], c[3]},
+		torch.StackOptions{Dim: -1})
 	points, canvas := f(corners.Reshape([]int{-1, 2}))
 	points = points.Reshape([]int{-1, 4, 2})
 	lo, hi := points.Amin(tensor.AminOptions{Dim: []int{1}}), points.Amax(tensor.AmaxOptions{Dim: []int{1}})

@@ -204,7 +204,8 @@ func Solarize[T Input](x T, threshold float64) T {
 	return apply(x, kernels{
 		tensor: func(x *tensor.Tensor) *tensor.Tensor {
 			if threshold > bound(x) {
-				tensor.Fail(tensor.ErrValue, "Threshold should be less or equal the maximum value of the dtype, but got %v",
+				tensor.Fail(tensor.ErrValue,
+					"Threshold should be less or equal the maximum value of the dtype, but got %v",
 					threshold)
 			}
 			return Invert(x).Where(x.GeScalar(threshold), x)
@@ -277,7 +278,8 @@ func GaussianBlur[T Input](x T, kernelSize []int, sigma ...float64) T {
 		k = []int{k[0], k[0]}
 	}
 	if len(k) != 2 || k[0] <= 0 || k[1] <= 0 || k[0]%2 == 0 || k[1]%2 == 0 {
-		tensor.Fail(tensor.ErrValue, "gaussian_blur: kernel_size should have odd and positive integers. Got %v", kernelSize)
+		tensor.Fail(tensor.ErrValue, "gaussian_blur: kernel_size should have odd and positive integers. Got %v",
+			kernelSize)
 	}
 	s := [2]float64{float64(k[0])*0.15 + 0.35, float64(k[1])*0.15 + 0.35}
 	for i := range s {

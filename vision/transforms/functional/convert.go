@@ -71,7 +71,8 @@ func ToDType(x *tensor.Tensor, dt tensor.DType, scale bool) *tensor.Tensor {
 	case !scale || from.IsFloat() && dt.IsFloat():
 		return x.To(dt)
 	case from.IsFloat():
-		if from == tensor.Float32 && (dt == tensor.Int32 || dt == tensor.Int64) || from == tensor.Float64 && dt == tensor.Int64 {
+		if from == tensor.Float32 && (dt == tensor.Int32 || dt == tensor.Int64) || from == tensor.Float64 &&
+			dt == tensor.Int64 {
 			tensor.Fail(tensor.ErrDType, "to_dtype: the conversion from %s to %s cannot be performed safely", from, dt)
 		}
 		return x.MulScalar(maxValue(dt) + 1 - 1e-3).To(dt)
@@ -170,7 +171,8 @@ func Normalize(x *tensor.Tensor, mean, std []float64) *tensor.Tensor {
 		tensor.Fail(tensor.ErrDType, "Input tensor should be a float tensor. Got %s.", x.DType())
 	}
 	if x.Dim() < 3 {
-		tensor.Fail(tensor.ErrShape, "Expected tensor to be a tensor image of size (..., C, H, W). Got tensor.shape = %s",
+		tensor.Fail(tensor.ErrShape, "Expected tensor to be a tensor image of size (..., C, H, W). Got tensor.shape "+
+			"= %s",
 			tensor.ShapeString(x.Shape()))
 	}
 	column := func(v []float64) *tensor.Tensor {

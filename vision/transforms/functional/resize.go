@@ -28,8 +28,9 @@ func ResizedSize(height, width int, size []int, maxSize int) (h, w int) {
 	l := int(float64(s) * float64(long) / float64(short))
 	if maxSize > 0 {
 		if maxSize <= s {
-			tensor.Fail(tensor.ErrValue, "max_size = %d must be strictly greater than the requested size for the smaller "+
-				"edge size = %d", maxSize, s)
+			tensor.Fail(tensor.ErrValue,
+				"max_size = %d must be strictly greater than the requested size for the smaller "+
+					"edge size = %d", maxSize, s)
 		}
 		if l > maxSize {
 			s, l = int(float64(maxSize)*float64(s)/float64(l)), maxSize
@@ -307,8 +308,10 @@ func padTensor(x *tensor.Tensor, l, t, r, b int, fill []float64, mode PadMode) *
 
 // borderIndex are the elements that a dimension of n has after padding.
 func borderIndex(n, before, after int, mode PadMode) *tensor.Tensor {
-	if n == 0 || mode == PadReflect && (before >= n || after >= n) || mode == PadSymmetric && (before > n || after > n) {
-		tensor.Fail(tensor.ErrShape, "pad: borders of %d and %d pixels are too wide for %d pixels in mode %s", before, after,
+	if n == 0 || mode == PadReflect && (before >= n || after >= n) || mode == PadSymmetric &&
+		(before > n || after > n) {
+		tensor.Fail(tensor.ErrShape, "pad: borders of %d and %d pixels are too wide for %d pixels in mode %s", before,
+			after,
 			n, mode)
 	}
 	var index []int64
