@@ -90,8 +90,12 @@ func (d *decoder) storage(r *torchzip.StorageRef) (st *tensor.Storage, err error
 
 // describe is a storage as the file has it: with the tag of its device, and the elements copied to the host.
 func describe(st *tensor.Storage, dt torchzip.DType, size int) *torchzip.StorageRef {
+	class := dt.StorageClass()
+	if class == "UntypedStorage" { // of bytes
+		size = 1
+	}
 	n := st.NumBytes() / size
-	ref := &torchzip.StorageRef{DType: dt.StorageClass(), NumElements: n}
+	ref := &torchzip.StorageRef{DType: class, NumElements: n}
 	switch dev := st.Device(); dev.Type {
 	case tensor.CPUDevice:
 		ref.Data = bytesOf(st)[:n*size]

@@ -186,7 +186,6 @@ func TestPyTorchFiles(t *testing.T) {
 		"self_list": "list or tuple within itself", "whole": "whole model", "script": "TorchScript",
 		"program": "exported",
 		"package": "torch.package", "cut": "without its end", "numpy_scalar": "numpy",
-		"uint16": "not supported",
 	}
 	for _, path := range files {
 		b, err := os.ReadFile(path)

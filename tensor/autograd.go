@@ -640,7 +640,7 @@ func (t *Tensor) Detach() *Tensor {
 	if b := t.batched(); b != nil {
 		return b.level.rewrap(b, b.phys.Detach())
 	}
-	d := &Tensor{st: t.st, ver: t.ver, off: t.off, dt: t.dt, dev: t.dev, flags: t.flags & flagConj}
+	d := &Tensor{st: t.st, ver: t.ver, off: t.off, dt: t.dt, dev: t.dev, flags: t.flags & lazyBits}
 	d.setDims(t.shape, t.stride)
 	return d
 }

@@ -764,6 +764,7 @@ const addGrain = 32 * 1024
 // unless a layer looks on.
 func addInto(a, b *Tensor) {
 	if n := a.numel; a.dev.Type|b.dev.Type == CPUDevice && !currentMode().watched() && a.dt == b.dt &&
+		(a.flags|b.flags)&lazyBits == 0 &&
 		(a.dt == Float32 || a.dt == Float64) && SameShape(a.shape, b.shape) &&
 		(a.IsContiguous() && b.IsContiguous() || SameShape(a.stride, b.stride) && a.IsDense()) {
 		if n == 0 {

@@ -72,6 +72,11 @@ type Def struct {
 	DataDependent bool
 	// CrossDevice allows tensors of several devices: the call runs where the first one is.
 	CrossDevice bool
+	// Raw says that the kernel takes tensors of every dtype, and minds their conjugate and negative bits: it copies
+	// elements with CopyRaw, or does not look at them.
+	Raw bool
+	// Storage says which of the types that are made for storage the operator takes.
+	Storage StorageClass
 	// Elementwise allows an output to be the very memory of an input, and lays outputs out like the inputs.
 	Elementwise bool
 	// AMP is the autocast class.

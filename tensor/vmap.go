@@ -121,7 +121,7 @@ func (l *VmapLevel) WrapSame(t *Tensor) *Tensor {
 
 func (l *VmapLevel) wrap(phys *Tensor, same bool) *Tensor {
 	w := &Tensor{st: &Storage{n: phys.st.n}, ver: phys.ver, off: phys.off, dt: phys.dt, dev: phys.dev,
-		flags: phys.flags & flagWrapped}
+		flags: phys.flags & (flagWrapped | lazyBits)}
 	w.st.bits.Store(stForeign | stBatched | phys.st.bits.Load()&stInference)
 	w.ag = &agMeta{batch: &batch{level: l, phys: phys, same: same}}
 	return w
