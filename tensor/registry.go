@@ -313,7 +313,7 @@ func add(d *Def, declared, s *Schema, base *Op, v variant) *Op {
 		o.lists = o.lists || s.Params[i].Kind == KTensors
 	}
 	switch s.Namespace {
-	case "aten":
+	case "aten", "torchvision": // torchvision registers operators of its own
 	case "gotorch":
 		o.floor = private
 	default:

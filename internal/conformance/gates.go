@@ -22,7 +22,9 @@ import (
 	"github.com/gotorch-dev/torch/internal/conformance/recordiocheck"
 	"github.com/gotorch-dev/torch/internal/conformance/rngcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/tbcheck"
+	"github.com/gotorch-dev/torch/internal/conformance/torchvisioncheck"
 	"github.com/gotorch-dev/torch/internal/conformance/tscheck"
+	"github.com/gotorch-dev/torch/internal/conformance/visioncheck"
 )
 
 // Gate runs the cases of one kind.
@@ -70,7 +72,12 @@ var Gates = []Gate{
 		verbose func(string, ...any)) ([]golden.Result, error) {
 		return tscheck.Run(dir, tscheck.Options{Only: only, Verbose: verbose, Files: golden.Files})
 	}},
+	{"torchvision", "golden/torchvision", torchvisioncheck.Run},
+	{"vision_ops", "golden/vision_ops", visioncheck.Run},
 }
+
+// samples run some of the cases of a kind, for the test of the gates, where all take too long.
+var samples = map[string]func(dir string) ([]golden.Result, error){"torchvision": torchvisioncheck.Sample}
 
 // whole adapts a runner that has no options.
 func whole(run func(dir string) ([]golden.Result, error)) func(string, *regexp.Regexp,
