@@ -135,13 +135,18 @@ func Read(r io.Reader) (*Array, error) {
 		return nil, formatErr("data of %d bytes: %v", h.bytes, err)
 	}
 	if h.swap {
-		for b := data; len(b) >= h.kind.unit; b = b[h.kind.unit:] {
-			for i, j := 0, h.kind.unit-1; i < j; i, j = i+1, j-1 {
-				b[i], b[j] = b[j], b[i]
-			}
-		}
+		swapBytes(data, h.kind.unit)
 	}
 	return &Array{DType: h.kind.name, Shape: h.shape, FortranOrder: h.fortran, Data: data}, nil
+}
+
+// swapBytes turns around the bytes of each unit.
+func swapBytes(b []byte, unit int) {
+	for ; len(b) >= unit; b = b[unit:] {
+		for i, j := 0, unit-1; i < j; i, j = i+1, j-1 {
+			b[i], b[j] = b[j], b[i]
+		}
+	}
 }
 
 // readN reads n bytes. Beyond a first megabyte it allocates only as data arrives.
@@ -207,9 +212,9 @@ func readHeader(r io.Reader) (*header, error) {
 
 func parseHeader(text string) (*header, error) {
 	p := &parser{text: text}
-	v, err := p.all()
-	if err != nil {
-		return nil, formatErr("header, at byte %d: %v", p.at, err)
+	v, parseErr := p.all()
+	if parseErr != nil {
+		return nil, formatErr("header, at byte %d: %v", p.at, parseErr)
 	}
 	d, ok := v.(map[string]any)
 	if !ok || len(d) != 3 {
@@ -245,17 +250,10 @@ func parseHeader(text string) (*header, error) {
 	if !ok {
 		return nil, fmt.Errorf("npy: %w: structured type %v", ErrDType, d["descr"])
 	}
-	if strings.Contains(descr, "O") {
-		return nil, fmt.Errorf("npy: %w: dtype %q", ErrObject, descr)
+	var err error
+	if h.kind, h.swap, err = parseDescr(descr); err != nil {
+		return nil, err
 	}
-	code, order := descr, byte('|')
-	if len(descr) > 0 && strings.IndexByte("<>=|", descr[0]) >= 0 {
-		order, code = descr[0], descr[1:]
-	}
-	if h.kind, ok = lookup(code); !ok {
-		return nil, fmt.Errorf("npy: %w %q", ErrDType, descr)
-	}
-	h.swap = order == '>' && h.kind.unit > 1
 	if empty {
 		total = 0
 	}
@@ -265,6 +263,29 @@ func parseHeader(text string) (*header, error) {
 	}
 	h.bytes = int64(lo)
 	return h, nil
+}
+
+// parseDescr finds a type by NumPy's code with a byte order, and whether its bytes have to be turned around.
+func parseDescr(descr string) (k kind, swap bool, err error) {
+	if strings.Contains(descr, "O") {
+		return k, false, fmt.Errorf("npy: %w: dtype %q", ErrObject, cut(descr))
+	}
+	code, order := descr, byte('|')
+	if len(descr) > 0 && strings.IndexByte("<>=|", descr[0]) >= 0 {
+		order, code = descr[0], descr[1:]
+	}
+	k, ok := lookup(code)
+	if !ok {
+		return k, false, fmt.Errorf("npy: %w %q", ErrDType, cut(descr))
+	}
+	return k, order == '>' && k.unit > 1, nil
+}
+
+func cut(s string) string {
+	if len(s) > 100 {
+		return s[:100] + "..."
+	}
+	return s
 }
 
 // descr returns the type code with byte order that NumPy writes for a dtype.
