@@ -29,13 +29,20 @@ func LoadFile(path string, opts ...LoadOptions) (any, error) {
 // LoadPickle reads a file that pickle.dump wrote, of protocol 0 to 5, instead of torch.save. The values are those of
 // LoadFile.
 func LoadPickle(path string, opts ...LoadOptions) (any, error) {
-	return openFile(path, opts, func(r io.ReaderAt, size int64, mapped []byte, opts []LoadOptions) (any, error) {
-		root, err := torchzip.LoadPickle(r, size)
-		if err != nil {
-			return nil, err
-		}
-		return decode(root, mapped, opts)
-	})
+	return openFile(path, opts, loadPickle)
+}
+
+// LoadPickleBytes is LoadPickle from memory.
+func LoadPickleBytes(b []byte, opts ...LoadOptions) (any, error) {
+	return loadPickle(bytes.NewReader(b), int64(len(b)), nil, opts)
+}
+
+func loadPickle(r io.ReaderAt, size int64, mapped []byte, opts []LoadOptions) (any, error) {
+	root, err := torchzip.LoadPickle(r, size)
+	if err != nil {
+		return nil, err
+	}
+	return decode(root, mapped, opts)
 }
 
 // openFile calls read with a file, which it maps into memory where the options want that and the system can.

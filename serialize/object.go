@@ -3,6 +3,7 @@ package serialize
 import (
 	"fmt"
 	"iter"
+	"strings"
 
 	"github.com/gotorch-dev/torch/internal/pickle"
 	"github.com/gotorch-dev/torch/internal/torchzip"
@@ -56,8 +57,18 @@ func (o *Object) Attr(name string) any {
 // String prints the class, the arguments and the state, in bounded text; see [Dict.String].
 func (o *Object) String() string { return text(o) }
 
-// IsModule reports whether the object is an nn.Module that was pickled whole: its state has parameters and children.
+// script reports a module of a TorchScript archive, whose class is code of the archive.
+func (o *Object) script() bool {
+	_, ok := o.State.(*Dict)
+	return ok && (o.Class.Module == "__torch__" || strings.HasPrefix(o.Class.Module, "__torch__."))
+}
+
+// IsModule reports whether the object is an nn.Module that was pickled whole: its state has parameters and children. So
+// is a module of a TorchScript archive.
 func (o *Object) IsModule() bool {
+	if o.script() {
+		return true
+	}
 	_, ok1 := o.Attr("_parameters").(*Dict)
 	_, ok2 := o.Attr("_modules").(*Dict)
 	return ok1 && ok2
@@ -68,7 +79,7 @@ const mostEntries = 1 << 20
 
 // StateDict is what state_dict() of the module is in Python that was pickled whole, by torch.save(model): its parameters
 // and persistent buffers under their names. The class of the module is neither needed nor run. Metadata has no versions,
-// which the file does not tell.
+// which the file does not tell. Of a module of a TorchScript archive it is the tensors among the attributes.
 func (o *Object) StateDict() (*tensor.StateDict, error) {
 	if !o.IsModule() {
 		return nil, fmt.Errorf("serialize: %w: an object of class %s is no module: it has no parameters and children",
@@ -80,6 +91,22 @@ func (o *Object) StateDict() (*tensor.StateDict, error) {
 	walk = func(o *Object, prefix string, depth int) error {
 		if visits++; visits > mostEntries || depth > maxDepth {
 			return fmt.Errorf("serialize: %w: modules within modules at %q", ErrDepth, cut(prefix))
+		}
+		if o.script() {
+			for name, v := range o.State.(*Dict).All() {
+				name, _ := name.(string)
+				switch x := v.(type) {
+				case *tensor.Tensor:
+					sd.Set(prefix+name, x)
+				case *Object:
+					if x.script() {
+						if err := walk(x, prefix+name+".", depth+1); err != nil {
+							return err
+						}
+					}
+				}
+			}
+			return nil
 		}
 		hidden, _ := o.Attr("_non_persistent_buffers_set").(*Set)
 		for _, part := range []string{"_parameters", "_buffers"} {

@@ -3,11 +3,13 @@ package serialize
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/gotorch-dev/torch/internal/filekind"
+	"github.com/gotorch-dev/torch/internal/torchzip"
 	"github.com/gotorch-dev/torch/serialize/gguf"
 	"github.com/gotorch-dev/torch/serialize/npy"
 	"github.com/gotorch-dev/torch/serialize/safetensors"
@@ -18,6 +20,7 @@ import (
 //
 //   - torch.save: a dict of tensors, or a model that was saved whole
 //   - pickle.dump: a dict of tensors or NumPy's arrays
+//   - torch.jit.save: the tensors among the attributes of the modules
 //   - safetensors, .npz, and GGUF, whose quantized tensors become float32
 //   - a folder, or its index (model.safetensors.index.json, pytorch_model.bin.index.json): a state dict in several files
 //
@@ -61,8 +64,11 @@ func loadWeights(path string, o LoadOptions, index bool) (*tensor.StateDict, err
 		sd, err = loadShards(path, o)
 	default:
 		load := LoadFile
-		if kind == filekind.Pickle {
+		switch kind {
+		case filekind.Pickle:
 			load = LoadPickle
+		case filekind.TorchScript:
+			load = loadScript
 		}
 		v, err := load(path, o)
 		if err != nil {
@@ -80,6 +86,17 @@ func loadWeights(path string, o LoadOptions, index bool) (*tensor.StateDict, err
 		return nil, fmt.Errorf("%s: there is no entry %q: the file holds tensors alone", path, cut(o.Entry[0]))
 	}
 	return moved(sd, o)
+}
+
+// loadScript reads the objects of a TorchScript archive, whose code is not run.
+func loadScript(path string, opts ...LoadOptions) (any, error) {
+	return openFile(path, opts, func(r io.ReaderAt, size int64, mapped []byte, opts []LoadOptions) (any, error) {
+		root, err := torchzip.Load(r, size)
+		if err != nil {
+			return nil, err
+		}
+		return decode(root, mapped, opts)
+	})
 }
 
 // moved puts the tensors where MapLocation says; files other than PyTorch's do not tell a device, which is "cpu" then.

@@ -10,6 +10,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/conformance/cococheck"
 	"github.com/gotorch-dev/torch/internal/conformance/distcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/einopscheck"
+	"github.com/gotorch-dev/torch/internal/conformance/filecheck"
 	"github.com/gotorch-dev/torch/internal/conformance/golden"
 	"github.com/gotorch-dev/torch/internal/conformance/modcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/opcheck"
@@ -36,6 +37,7 @@ var Gates = []Gate{
 	{"distributions", "golden/distributions", distcheck.Run},
 	{"einops", "golden/einops", einopscheck.Run},
 	{"modules", "golden/modules", modcheck.Run},
+	{"npy", "testdata/npy", filecheck.Run},
 	{"opinfo", "golden/opinfo", func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result,
 		error) {
 		return opcheck.Run(dir, opcheck.Options{Only: only, Verbose: verbose})
@@ -44,6 +46,7 @@ var Gates = []Gate{
 		error) {
 		return optcheck.Run(dir, optcheck.Options{Only: only, Verbose: verbose})
 	}},
+	{"pickle", "testdata/pickle", filecheck.Run},
 	{"print", "golden/print", func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result,
 		error) {
 		return printcheck.Run(dir, printcheck.Options{Only: only, Verbose: verbose, Module: modcheck.PrintRecord})
@@ -54,6 +57,7 @@ var Gates = []Gate{
 			Init: modcheck.Init, InitProgram: modcheck.InitProgram})
 	}},
 	{"tensorboard", "golden/tensorboard", whole(tbcheck.Run)},
+	{"weights", "testdata/weights", filecheck.RunWeights},
 }
 
 // whole adapts a runner that has no options.
