@@ -2,6 +2,7 @@ package serialize
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 
@@ -82,6 +83,8 @@ func (p *printer) value(v any) {
 		} else {
 			p.write(fmt.Sprintf("tensor(..., size=%v, dtype=%v)", x.Shape(), x.DType()))
 		}
+	case complex128:
+		p.write(pyComplex(x))
 	case *Opaque:
 		p.write(x.String())
 	case *npy.Array:
@@ -103,6 +106,19 @@ func (p *printer) value(v any) {
 	default:
 		p.write(pyfmt.Repr(v))
 	}
+}
+
+// pyComplex prints a complex number as Python does.
+func pyComplex(x complex128) string {
+	part := func(f float64) string { return strings.TrimSuffix(pyfmt.Repr(f), ".0") }
+	im := part(imag(x)) + "j"
+	if real(x) == 0 && !math.Signbit(real(x)) {
+		return im
+	}
+	if !strings.HasPrefix(im, "-") {
+		im = "+" + im
+	}
+	return "(" + part(real(x)) + im + ")"
 }
 
 // object prints an object as the calls that would make it.
