@@ -75,7 +75,7 @@ func (o *Object) IsModule() bool {
 }
 
 // mostEntries bounds the state dict of an object: modules that share children could have exponentially many names.
-const mostEntries = 1 << 20
+const mostEntries = 1 << 17
 
 // StateDict is what state_dict() of the module is in Python that was pickled whole, by torch.save(model): its parameters
 // and persistent buffers under their names. The class of the module is neither needed nor run. Metadata has no versions,
