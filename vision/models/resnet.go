@@ -102,14 +102,18 @@ func (b *Bottleneck) Transient() nn.Module {
 
 // Forward maps (N, in, H, W) to (N, planes, H/stride, W/stride).
 func (b *BasicBlock) Forward(x *tensor.Tensor) *tensor.Tensor {
-	y := nn.Chain(x, b.Conv1, b.BN1, b.ReLU, b.Conv2, b.BN2)
-	return b.ReLU.Forward(addShortcut(y, b.Downsample, x))
+	return b.Run(b, x, func(x *tensor.Tensor) *tensor.Tensor {
+		y := nn.Chain(x, b.Conv1, b.BN1, b.ReLU, b.Conv2, b.BN2)
+		return b.ReLU.Forward(addShortcut(y, b.Downsample, x))
+	})
 }
 
 // Forward maps (N, in, H, W) to (N, 4*planes, H/stride, W/stride).
 func (b *Bottleneck) Forward(x *tensor.Tensor) *tensor.Tensor {
-	y := nn.Chain(x, b.Conv1, b.BN1, b.ReLU, b.Conv2, b.BN2, b.ReLU, b.Conv3, b.BN3)
-	return b.ReLU.Forward(addShortcut(y, b.Downsample, x))
+	return b.Run(b, x, func(x *tensor.Tensor) *tensor.Tensor {
+		y := nn.Chain(x, b.Conv1, b.BN1, b.ReLU, b.Conv2, b.BN2, b.ReLU, b.Conv3, b.BN3)
+		return b.ReLU.Forward(addShortcut(y, b.Downsample, x))
+	})
 }
 
 // ResNet is a residual network for images (He et al., Deep Residual Learning for Image Recognition, 2015). Its state
