@@ -67,7 +67,7 @@ func (w *walker) walk(path []string, v any) {
 	list := func(kind string, id any, items []any) {
 		e.Type = fmt.Sprintf("%s of %d", kind, len(items))
 		if flat := len(items) <= 8 && !slices.ContainsFunc(items, nested); flat {
-			e.Value = short(serialize.Repr(append([]any(nil), items...)))
+			e.Value = short(serialize.Repr(v))
 			w.r.Entries = append(w.r.Entries, e)
 			return
 		}
