@@ -56,6 +56,7 @@ type frame struct {
 	inputs []*Tensor
 	o      CheckpointOptions
 	rng    []byte
+	amp    tensor.Layer // autocast of the first run, nil for none
 	metas  []meta
 	again  []*Tensor // the values of the second run that Backward has not read yet
 }
@@ -69,7 +70,7 @@ func Checkpoint(f func(inputs []*Tensor) []*Tensor, inputs []*Tensor, opts ...Ch
 	if !tensor.IsGradEnabled() {
 		return f(inputs)
 	}
-	fr := &frame{f: f, inputs: inputs}
+	fr := &frame{f: f, inputs: inputs, amp: tensor.LayerOf(tensor.RankAutocast)}
 	if len(opts) > 0 {
 		fr.o = opts[0]
 	}
@@ -150,7 +151,9 @@ func (fr *frame) recompute() {
 			}
 		}()
 		tensor.EnableGrad(func() {
-			tensor.SavedTensorsHooks(pack, func(x any) *Tensor { return x.(*Tensor) }, func() { fr.f(fr.inputs) })
+			tensor.InsteadOfLayers(tensor.RankAutocast, fr.amp, func() {
+				tensor.SavedTensorsHooks(pack, func(x any) *Tensor { return x.(*Tensor) }, func() { fr.f(fr.inputs) })
+			})
 		})
 	}()
 	if !fr.o.NoCheck || len(got) < len(fr.metas) {

@@ -98,7 +98,7 @@ const (
 
 // String is the class's name in PyTorch's lists.
 func (c AMPClass) String() string {
-	return [...]string{"keep", "lower", "fp32", "promote", "banned"}[c]
+	return [...]string{"keep", "lower", "fp32", "promote", "banned", "fp32_set_opt_dtype", "fp32_append_dtype"}[c]
 }
 
 // Op is a registered operator, or one of its derived variants.

@@ -56,6 +56,11 @@ func bagInfer(c *Ctx) {
 	if w.Dim() != 2 {
 		c.Fail(tensor.ErrShape, "'weight' must be 2-D")
 	}
+	if p := c.T(6); p != nil && p.DType() != w.DType() && c.Device().Type == tensor.CPUDevice {
+		c.Fail(tensor.ErrDType, "Expected tensor for argument #1 'weight' to have the same type as tensor for argument "+
+			"#1 'per_sample_weights'; but type torch.%sTensor does not equal torch.%sTensor (while checking arguments "+
+			"for embedding_bag)", w.DType().ClassName(), p.DType().ClassName())
+	}
 	n := c.T(2).Numel()
 	if c.Bool(7) {
 		n = max(0, n-1)
@@ -306,7 +311,8 @@ func init() {
 			g, bags := c.Shape(0), c.Shape(3)
 			if len(g) != 2 || c.Int(7) == 1 && (len(bags) != 1 || bags[0] != g[0]) {
 				c.Fail(tensor.ErrShape, "_embedding_bag_dense_backward: a gradient of shape [bags, features] and "+
-					"bag_size of shape [bags] are wanted, got %s and %s", tensor.ShapeString(g), tensor.ShapeString(bags))
+					"bag_size of shape [bags] are wanted, got %s and %s", tensor.ShapeString(g),
+					tensor.ShapeString(bags))
 			}
 			c.Alloc(0, []int{c.Int(5), g[1]}, c.ArgDType(0))
 		},
