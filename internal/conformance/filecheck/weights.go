@@ -4,12 +4,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"regexp"
 	"strings"
 
 	"github.com/gotorch-dev/torch/internal/conformance/golden"
+	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/serialize"
+	"github.com/gotorch-dev/torch/serialize/npy"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -41,7 +44,14 @@ type meta struct {
 	Weights string `json:"weights"`
 	Arch    string `json:"arch"`
 	Params  int    `json:"params"`
-	Grad    struct {
+	Inputs  []struct {
+		File string `json:"file"`
+	} `json:"inputs"`
+	Outputs []struct {
+		File string `json:"file"`
+	} `json:"outputs"`
+	Grad struct { // of the sum over the outputs of their mean squares
+		Value  float64  `json:"value"`
 		Params [][3]any `json:"params"` // name, sum, sum of magnitudes
 	} `json:"grad"`
 }
@@ -72,7 +82,107 @@ func expected(tally *golden.Tally, dir, name, path string) error {
 		return nil
 	}
 	tally.Add(name, "params", params(&m, file))
-	tally.Add(name, "forward", golden.Skip(fmt.Sprintf("no network %q yet", m.Arch)))
+	make := networks[m.Arch]
+	if make == nil || len(m.Inputs) != 1 {
+		tally.Add(name, "forward", golden.Skip(fmt.Sprintf("no network %q with %d inputs yet", m.Arch, len(m.Inputs))))
+		return nil
+	}
+	net := make()
+	out, err := forward(&m, net, file, filepath.Dir(path))
+	tally.Add(name, "forward", err)
+	if err == nil && m.Grad.Params != nil {
+		tally.Add(name, "backward", backward(&m, net, out))
+	}
+	return nil
+}
+
+// forward loads the weights into the network and compares its outputs.
+func forward(m *meta, net network, file, dir string) (out []*tensor.Tensor, err error) {
+	v, err := serialize.LoadFile(file, onCPU)
+	if err != nil {
+		return nil, err
+	}
+	sd, err := findWeights(v, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := nn.LoadStateDict(net, sd); err != nil {
+		return nil, err
+	}
+	nn.Eval(net)
+	x, err := array(filepath.Join(dir, m.Inputs[0].File))
+	if err != nil {
+		return nil, err
+	}
+	if err := tensor.Try(func() { out = net.outputs(x) }); err != nil {
+		return nil, err
+	}
+	if len(out) != len(m.Outputs) {
+		return nil, fmt.Errorf("%d outputs, recorded are %d", len(out), len(m.Outputs))
+	}
+	for i, o := range m.Outputs {
+		want, err := array(filepath.Join(dir, o.File))
+		if err != nil {
+			return nil, err
+		}
+		if !tensor.SameShape(out[i].Shape(), want.Shape()) {
+			return nil, fmt.Errorf("output %d has shape %v, want %v", i, out[i].Shape(), want.Shape())
+		}
+		far := out[i].Detach().Sub(want).Abs().Max().Item()
+		if most := 1e-4 * math.Max(1, want.Abs().Max().Item()); !(far <= most) {
+			return nil, fmt.Errorf("output %d is off by %g, at most %g is allowed", i, far, most)
+		}
+	}
+	return out, nil
+}
+
+func array(path string) (*tensor.Tensor, error) {
+	golden.Note(path)
+	a, err := npy.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return a.Tensor()
+}
+
+// backward compares the gradients of the parameters: their sums and the sums of their magnitudes.
+func backward(m *meta, net network, out []*tensor.Tensor) error {
+	var loss *tensor.Tensor
+	err := tensor.Try(func() {
+		for _, o := range out {
+			o = o.To(tensor.Float64)
+			l := o.Mul(o).Mean()
+			if loss == nil {
+				loss = l
+			} else {
+				loss = loss.Add(l)
+			}
+		}
+		loss.Backward()
+	})
+	if err != nil {
+		return err
+	}
+	if got, want := loss.Item(), m.Grad.Value; math.Abs(got-want) > 1e-4*math.Abs(want) {
+		return fmt.Errorf("loss %v, want %v", got, want)
+	}
+	for _, p := range m.Grad.Params {
+		name, _ := p[0].(string)
+		sum, _ := p[1].(float64)
+		size, _ := p[2].(float64)
+		t, err := nn.GetParameter(net, name)
+		if err != nil {
+			return err
+		}
+		if t.Grad() == nil {
+			return fmt.Errorf("%s has no gradient", name)
+		}
+		g := t.Grad().To(tensor.Float64)
+		// Sums cancel out: the magnitudes are the measure for both.
+		if s, a := g.Sum().Item(), g.Abs().Sum().Item(); math.Abs(a-size) > 1e-3*size+1e-6 || math.Abs(s-sum) > 1e-3*size+1e-6 {
+			return fmt.Errorf("the gradient of %s has sum %g and magnitude %g, want %g and %g", name, s, a, sum, size)
+		}
+	}
 	return nil
 }
 
