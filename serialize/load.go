@@ -23,7 +23,13 @@ import (
 // refuses those and NumPy's.
 // https://pytorch.org/docs/stable/generated/torch.load.html
 func LoadFile(path string, opts ...LoadOptions) (any, error) {
-	return openFile(path, opts, load)
+	return openFile(path, opts, func(r io.ReaderAt, size int64, mapped []byte, opts []LoadOptions) (any, error) {
+		v, err := load(r, size, mapped, opts)
+		if err != nil {
+			return nil, explain(err, r, size)
+		}
+		return v, nil
+	})
 }
 
 // LoadPickle reads a file that pickle.dump wrote, of protocol 0 to 5, instead of torch.save. The values are those of
@@ -66,7 +72,7 @@ func openFile(path string, opts []LoadOptions, read func(r io.ReaderAt, size int
 	}
 	v, err := read(r, st.Size(), mapped, opts)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, explain(err, r, st.Size()))
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return v, nil
 }

@@ -69,3 +69,86 @@ func TestTensor(t *testing.T) {
 		t.Errorf("an array without its data: %v", err)
 	}
 }
+
+// TestOddTypes reads types that are no tensors: dates, long doubles, with the bytes turned around where they have to be.
+func TestOddTypes(t *testing.T) {
+	for _, c := range []struct {
+		descr, dtype string
+		in, out      []byte
+	}{
+		{"<M8[ns]", "<M8[ns]", []byte{1, 2, 3, 4, 5, 6, 7, 8}, []byte{1, 2, 3, 4, 5, 6, 7, 8}},
+		{">m8[25s]", "<m8[25s]", []byte{1, 2, 3, 4, 5, 6, 7, 8}, []byte{8, 7, 6, 5, 4, 3, 2, 1}},
+		{"<M8", "<M8", make([]byte, 8), make([]byte, 8)},
+		{"<f16", "float128", make([]byte, 16), make([]byte, 16)},
+		{"<c32", "complex256", make([]byte, 32), make([]byte, 32)},
+	} {
+		a, err := npy.New(c.descr, []int{1}, false, c.in)
+		if err != nil || a.DType != c.dtype || !bytes.Equal(a.Data, c.out) {
+			t.Errorf("%s: %+v, %v", c.descr, a, err)
+			continue
+		}
+		var buf bytes.Buffer
+		if err := npy.Write(&buf, a); err != nil {
+			t.Error(err)
+		}
+		b, err := npy.Read(&buf)
+		if err != nil || b.DType != c.dtype || !bytes.Equal(b.Data, c.out) {
+			t.Errorf("%s, written and read: %+v, %v", c.descr, b, err)
+		}
+		if _, err := b.Tensor(); !errors.Is(err, npy.ErrDType) {
+			t.Errorf("%s is a tensor: %v", c.descr, err)
+		}
+	}
+	for _, descr := range []string{"<M8[", "<M8[ns", "<M8[;]", "<M9[ns]", "<M8[1234567890s]", "M8[s]x"} {
+		if _, err := npy.New(descr, []int{1}, false, make([]byte, 8)); !errors.Is(err, npy.ErrDType) {
+			t.Errorf("%s: %v", descr, err)
+		}
+	}
+}
+
+// TestStruct reads structured types, and writes them with the same bytes. Fields of Python objects are refused.
+func TestStruct(t *testing.T) {
+	file := func(descr string, data int) []byte {
+		head := "{'descr': " + descr + ", 'fortran_order': False, 'shape': (2,), }"
+		head += strings.Repeat(" ", 21-1) // room for the shape to grow
+		for (10+len(head)+1)%64 != 0 {
+			head += " "
+		}
+		head += "\n"
+		b := append([]byte("\x93NUMPY\x01\x00"), byte(len(head)), byte(len(head)>>8))
+		return append(append(b, head...), make([]byte, data)...)
+	}
+	for _, c := range []struct {
+		descr string
+		size  int
+	}{
+		{"[('a', '<i4'), ('b', '>f8')]", 12},
+		{"[('a', '<i4', (2, 3)), ('', '|V4'), ('c', '|S3', (2,)), ('d', '<U1', ())]", 24 + 4 + 6 + 4},
+		{"[('in', [('x', '<f2'), ('y', '<M8[s]')]), (('title', 'name'), '|b1')]", 11},
+	} {
+		b := file(c.descr, 2*c.size)
+		a, err := npy.Read(bytes.NewReader(b))
+		if err != nil || a.DType != c.descr || npy.ElementSize(a.DType) != c.size || len(a.Data) != 2*c.size {
+			t.Errorf("%s: %+v, %v", c.descr, a, err)
+			continue
+		}
+		var buf bytes.Buffer
+		if err := npy.Write(&buf, a); err != nil || !bytes.Equal(buf.Bytes(), b) {
+			t.Errorf("%s, written: %v\n%q\n%q", c.descr, err, buf.Bytes(), b)
+		}
+		a.DType = "[('a', '<i1')]"
+		if err := npy.Write(&buf, a); err == nil {
+			t.Errorf("%s was written with elements of another size", c.descr)
+		}
+	}
+	for descr, want := range map[string]error{
+		"[('a', '|O')]": npy.ErrObject, "[('a', [('b', 'O')])]": npy.ErrObject, "[('a', '<f3')]": npy.ErrDType,
+		"[('a',)]": npy.ErrFormat, "[1]": npy.ErrFormat, "[('a', 1)]": npy.ErrFormat, "[('a', '<f4', 3)]": npy.ErrFormat,
+		"[('a', '<f4', (-1,))]": npy.ErrFormat, "[('a', '<f4', (1000000, 1000000, 1000000))]": npy.ErrFormat,
+		"[(1, '<f4')]": npy.ErrFormat, strings.Repeat("[('a', ", 10) + "'<f4'" + strings.Repeat(")]", 10): npy.ErrFormat,
+	} {
+		if _, err := npy.Read(bytes.NewReader(file(descr, 8))); !errors.Is(err, want) {
+			t.Errorf("%s: got %v, want %v", descr, err, want)
+		}
+	}
+}
