@@ -77,6 +77,20 @@ const (
 	Complex128 = tensor.Complex128
 )
 
+// Element types that are made for storage: they are created, converted, copied, printed, saved and loaded, and refused
+// by most operators that compute, as in PyTorch.
+const (
+	Uint16         = tensor.Uint16
+	Uint32         = tensor.Uint32
+	Uint64         = tensor.Uint64
+	Complex32      = tensor.Complex32
+	Float8E4M3FN   = tensor.Float8E4M3FN
+	Float8E5M2     = tensor.Float8E5M2
+	Float8E4M3FNUZ = tensor.Float8E4M3FNUZ
+	Float8E5M2FNUZ = tensor.Float8E5M2FNUZ
+	Float8E8M0FNU  = tensor.Float8E8M0FNU
+)
+
 // The memory formats.
 const (
 	ContiguousFormat = tensor.ContiguousFormat

@@ -863,16 +863,6 @@ func Signbit(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Signbit(opts...)
 }
 
-// Conj is the function form of [tensor.Tensor.Conj].
-func Conj(t *tensor.Tensor) *tensor.Tensor {
-	return t.Conj()
-}
-
-// ConjPhysical is the function form of [tensor.Tensor.ConjPhysical].
-func ConjPhysical(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.ConjPhysical(opts...)
-}
-
 // ViewAsReal is the function form of [tensor.Tensor.ViewAsReal].
 func ViewAsReal(t *tensor.Tensor) *tensor.Tensor {
 	return t.ViewAsReal()
@@ -922,25 +912,14 @@ func GLU(t *tensor.Tensor, opts ...tensor.GLUOptions) *tensor.Tensor {
 // GLUOptions are the optional arguments of GLU.
 type GLUOptions = tensor.GLUOptions
 
-// Angle is the function form of [tensor.Tensor.Angle].
-func Angle(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	return t.Angle(opts...)
+// Conj is the function form of [tensor.Tensor.Conj].
+func Conj(t *tensor.Tensor) *tensor.Tensor {
+	return t.Conj()
 }
 
-var slotPolar = tensor.Slot("aten::polar")
-
-// Polar makes complex numbers of magnitude and angle.
-func Polar(abs *tensor.Tensor, angle *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotPolar, 2)
-	*c.Arg(0) = tensor.TensorValue(abs)
-	*c.Arg(1) = tensor.TensorValue(angle)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
+// ConjPhysical is the function form of [tensor.Tensor.ConjPhysical].
+func ConjPhysical(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.ConjPhysical(opts...)
 }
 
 // ResolveConj is the function form of [tensor.Tensor.ResolveConj].
@@ -961,6 +940,27 @@ func IsConj(t *tensor.Tensor) bool {
 // IsNeg is the function form of [tensor.Tensor.IsNeg].
 func IsNeg(t *tensor.Tensor) bool {
 	return t.IsNeg()
+}
+
+// Angle is the function form of [tensor.Tensor.Angle].
+func Angle(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.Angle(opts...)
+}
+
+var slotPolar = tensor.Slot("aten::polar")
+
+// Polar makes complex numbers of magnitude and angle.
+func Polar(abs *tensor.Tensor, angle *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotPolar, 2)
+	*c.Arg(0) = tensor.TensorValue(abs)
+	*c.Arg(1) = tensor.TensorValue(angle)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
 }
 
 // Deg2rad is the function form of [tensor.Tensor.Deg2rad].

@@ -107,6 +107,14 @@ func Pdist(t *tensor.Tensor, opts ...tensor.PdistOptions) *tensor.Tensor {
 // PdistOptions are the optional arguments of Pdist.
 type PdistOptions = tensor.PdistOptions
 
+// HashTensor is the function form of [tensor.Tensor.HashTensor].
+func HashTensor(t *tensor.Tensor, opts ...tensor.HashTensorOptions) *tensor.Tensor {
+	return t.HashTensor(opts...)
+}
+
+// HashTensorOptions are the optional arguments of HashTensor.
+type HashTensorOptions = tensor.HashTensorOptions
+
 // Max is the function form of [tensor.Tensor.Max].
 func Max(t *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.Max(opts...)

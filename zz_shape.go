@@ -1468,6 +1468,11 @@ func AsStridedScatter(t *tensor.Tensor, src *tensor.Tensor, size []int, stride [
 // AsStridedScatterOptions are the optional arguments of AsStridedScatter.
 type AsStridedScatterOptions = tensor.AsStridedScatterOptions
 
+// ViewDType is the function form of [tensor.Tensor.ViewDType].
+func ViewDType(t *tensor.Tensor, dtype tensor.DType) *tensor.Tensor {
+	return t.ViewDType(dtype)
+}
+
 // View is the function form of [tensor.Tensor.View].
 func View(t *tensor.Tensor, size []int) *tensor.Tensor {
 	return t.View(size)

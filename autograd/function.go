@@ -168,6 +168,7 @@ func Apply(f Function, inputs ...*Tensor) []*Tensor {
 	}.Attach()
 	if attached {
 		ctx.saved = tensor.SaveForBackward(ctx.raw...)
+		noteCall(record)
 	}
 	return outs
 }

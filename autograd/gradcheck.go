@@ -172,7 +172,7 @@ func realOnly(f Func, inputs []*Tensor) (Func, []*Tensor) {
 		ys := append([]*Tensor(nil), f(args)...)
 		for i, y := range ys {
 			if y.IsComplex() {
-				ys[i] = y.ViewAsReal()
+				ys[i] = y.ResolveConj().ViewAsReal()
 			}
 		}
 		return ys

@@ -123,7 +123,7 @@ func (l *LBFGS) gradient() *Tensor {
 // flat is a tensor as a vector, complex numbers as pairs.
 func flat(t *Tensor) *Tensor {
 	if t.IsComplex() {
-		t = t.ViewAsReal()
+		t = t.ResolveConj().ViewAsReal()
 	}
 	return t.Reshape([]int{-1})
 }

@@ -114,7 +114,7 @@ func (d *decoder) lent(r *torchzip.StorageRef, n int) *tensor.Storage {
 // describe is a storage as the file has it: with the tag of its device, and the elements copied to the host.
 func describe(st *tensor.Storage, dt torchzip.DType, size int) *torchzip.StorageRef {
 	class := dt.StorageClass()
-	if class == "UntypedStorage" { // counts bytes
+	if class == "UntypedStorage" { // of bytes
 		size = 1
 	}
 	n := st.NumBytes() / size

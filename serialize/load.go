@@ -111,7 +111,7 @@ func decode(root pickle.Value, mapped []byte, opts []LoadOptions) (any, error) {
 	d := decoder{
 		lists: map[*pickle.List][]any{}, tuples: map[tupleID]Tuple{}, dicts: map[*pickle.Dict]*Dict{},
 		tensors: map[*torchzip.TensorRef]*tensor.Tensor{}, storages: map[*torchzip.StorageRef]*tensor.Storage{},
-		bare: map[*torchzip.StorageRef]*tensor.Tensor{}, resolved: map[resolved]*tensor.Storage{},
+		bare:    map[*torchzip.StorageRef]*tensor.Tensor{},
 		opaques: map[*torchzip.TensorRef]*Opaque{}, objects: map[*pickle.Object]*Object{},
 		arrays: map[*pickle.Object]*npy.Array{}, mapped: mapped,
 	}
@@ -136,7 +136,6 @@ type decoder struct {
 	tensors  map[*torchzip.TensorRef]*tensor.Tensor
 	storages map[*torchzip.StorageRef]*tensor.Storage
 	bare     map[*torchzip.StorageRef]*tensor.Tensor // storages that were saved without a tensor
-	resolved map[resolved]*tensor.Storage
 	opaques  map[*torchzip.TensorRef]*Opaque
 	objects  map[*pickle.Object]*Object
 	arrays   map[*pickle.Object]*npy.Array
@@ -301,15 +300,19 @@ func (d *decoder) tensor(r *torchzip.TensorRef) (t *tensor.Tensor, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if m, ok := r.Metadata.(*pickle.Dict); ok { // views that PyTorch resolves when they are read
-		conj, _ := m.Get("conj")
-		neg, _ := m.Get("neg")
-		if st, err = d.resolve(resolved{st, dt, conj == true && dt.IsComplex(), neg == true}); err != nil {
-			return nil, err
-		}
-	}
 	err = tensor.Try(func() {
 		t = tensor.FromStorage(st, dt, r.Shape, r.Stride, r.Offset)
+		if m, ok := r.Metadata.(*pickle.Dict); ok { // the bits of lazy views
+			if conj, _ := m.Get("conj"); conj == true && dt.IsComplex() {
+				tensor.LazyConj(t)
+			}
+			if neg, _ := m.Get("neg"); neg == true {
+				if dt == tensor.Bool || dt.IsWideUnsigned() || dt.IsFloat8() { // have no operator that could read it
+					tensor.Fail(tensor.ErrDType, "a negated view of elements of type %s", dt)
+				}
+				tensor.LazyNeg(t)
+			}
+		}
 		if r.Parameter {
 			t.SetParameter()
 		}
@@ -318,37 +321,4 @@ func (d *decoder) tensor(r *torchzip.TensorRef) (t *tensor.Tensor, err error) {
 		}
 	})
 	return t, err
-}
-
-// resolved names the storage of tensors with the conjugate or the negative bit.
-type resolved struct {
-	of        *tensor.Storage
-	dt        tensor.DType
-	conj, neg bool
-}
-
-// resolve carries out what the conjugate and the negative bit of a tensor stand for. A view can be larger than any
-// memory where it visits elements more than once; its storage is not, so it is the storage whose elements are computed,
-// once for all its views with the same bits.
-func (d *decoder) resolve(r resolved) (*tensor.Storage, error) {
-	n := r.of.NumBytes() / r.dt.Size()
-	if !r.conj && !r.neg || n == 0 || r.of.Device().Type == tensor.MetaDevice {
-		return r.of, nil
-	}
-	if st := d.resolved[r]; st != nil {
-		return st, nil
-	}
-	err := tensor.Try(func() {
-		tensor.NoGrad(func() {
-			t := tensor.FromStorage(r.of, r.dt, []int{n}, []int{1}, 0)
-			if r.conj {
-				t = t.ConjPhysical()
-			}
-			if r.neg {
-				t = t.Neg()
-			}
-			d.resolved[r] = t.Storage()
-		})
-	})
-	return d.resolved[r], err
 }

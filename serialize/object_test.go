@@ -149,8 +149,8 @@ func TestOpaque(t *testing.T) {
 		want []float32 // what it dequantizes to
 		text string
 	}{
-		{&torchzip.TensorRef{Storage: bytesOf("UntypedStorage", 1, 2), DType: "float8_e5m2", Shape: []int{2}, Stride: []int{1}},
-			nil, "tensor(..., size=[2], dtype=torch.float8_e5m2)"},
+		{&torchzip.TensorRef{Storage: bytesOf("UntypedStorage", 1, 2), DType: "bits8", Shape: []int{2}, Stride: []int{1}},
+			nil, "tensor(..., size=[2], dtype=torch.bits8)"},
 		{&torchzip.TensorRef{Storage: bytesOf("QUInt8Storage", 10, 12, 14, 16), DType: "quint8", Shape: []int{2, 2},
 			Stride: []int{1, 2}, Quantizer: pickle.Tuple{global("per_tensor_affine"), 0.5, int64(10)}},
 			[]float32{0, 2, 1, 3}, "tensor(..., size=[2, 2], dtype=torch.quint8, " +

@@ -236,7 +236,20 @@ func (e *encoder) tensor(t *tensor.Tensor) (pickle.Value, error) {
 		ref = describe(st, dt, t.ElementSize())
 		e.storages[st] = ref
 	}
-	return &torchzip.TensorRef{Storage: ref, DType: dt, Offset: t.StorageOffset(), Shape: t.Shape(),
+	var bits pickle.Value // of lazy views
+	if conj, neg := tensor.Bits(t); conj || neg {
+		d := pickle.NewDict(pickle.PlainDict)
+		for i, on := range [...]bool{conj, neg} {
+			if !on {
+				continue
+			}
+			if err := d.Set([...]string{"conj", "neg"}[i], true); err != nil {
+				return nil, err
+			}
+		}
+		bits = d
+	}
+	return &torchzip.TensorRef{Storage: ref, DType: dt, Offset: t.StorageOffset(), Shape: t.Shape(), Metadata: bits,
 		Stride:       t.Strides(),
 		RequiresGrad: t.RequiresGrad() && t.IsLeaf(), Parameter: t.IsParameter()}, nil
 }

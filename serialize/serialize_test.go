@@ -99,8 +99,9 @@ func TestConjugateBit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := tensor.Data[complex64](v.(*tensor.Tensor)); got[0] != 1-2i || got[1] != 3+4i {
-		t.Errorf("got %v", got)
+	x := v.(*tensor.Tensor)
+	if got := tensor.Data[complex64](x.ResolveConj()); !x.IsConj() || got[0] != 1-2i || got[1] != 3+4i {
+		t.Errorf("got %v, conjugate bit %v", got, x.IsConj())
 	}
 }
 

@@ -19,6 +19,7 @@ func (c *Ctx) alloc(i int, shape, stride []int, dt DType, strided bool) *Tensor 
 	if i < len(c.given) {
 		g = c.given[i]
 	}
+	c.unusual = c.unusual || dt.IsStorage()
 	for len(c.outs) <= i {
 		c.outs = append(c.outs, nil)
 	}

@@ -220,8 +220,11 @@ func (s *Storage) noHostMemory() {
 func (c *Ctx) findDevice() Device {
 	op := c.op
 	for i := range c.args {
-		if t := c.args[i].T; t != nil && t.dev.Type != CPUDevice {
-			return c.mixedDevice()
+		if t := c.args[i].T; t != nil {
+			if t.dev.Type != CPUDevice {
+				return c.mixedDevice()
+			}
+			c.unusual = c.unusual || t.unusual()
 		}
 	}
 	if op.devArg >= 0 && (c.args[op.devArg].K != KNone || c.mode != nil && c.mode.hasDevice ||
@@ -234,8 +237,11 @@ func (c *Ctx) findDevice() Device {
 				continue
 			}
 			for _, t := range c.args[i].X.([]*Tensor) {
-				if t != nil && t.dev.Type != CPUDevice {
-					return c.mixedDevice()
+				if t != nil {
+					if t.dev.Type != CPUDevice {
+						return c.mixedDevice()
+					}
+					c.unusual = c.unusual || t.unusual()
 				}
 			}
 		}
@@ -244,22 +250,25 @@ func (c *Ctx) findDevice() Device {
 		if t.dev.Type != CPUDevice {
 			return c.mixedDevice()
 		}
+		c.unusual = c.unusual || t.unusual()
 	}
 	return Device{}
 }
 
 func (c *Ctx) mixedDevice() Device {
 	op := c.op
-	if op.devArg >= 0 {
-		if d, ok := c.DeviceArg(op.devArg); ok {
-			return d
-		}
-	}
 	var dev Device
 	found, number := false, false
+	if op.devArg >= 0 {
+		dev, found = c.DeviceArg(op.devArg)
+	}
+	named := found
 	see := func(t *Tensor) {
+		if t != nil && t.unusual() {
+			c.unusual = true
+		}
 		switch {
-		case t == nil || t.flags&flagWrapped != 0 && t.dev.Type == CPUDevice:
+		case t == nil || named || t.flags&flagWrapped != 0 && t.dev.Type == CPUDevice:
 		case !found || number && t.dev.Type != CPUDevice:
 			dev, found = t.dev, true
 			number = t.dev.Type == CPUDevice && len(t.shape) == 0 && !op.CrossDevice

@@ -24,6 +24,7 @@ type Ctx struct {
 	copyBack bool
 	isView   bool
 	outForm  bool // SetOutArg was called
+	unusual  bool // a tensor of the call is one that kernels do not know: see substitute.go
 
 	argBuf   [8]Value
 	outBuf   [3]*Tensor
@@ -76,6 +77,7 @@ func (c *Ctx) free() {
 		c.backward, c.state = nil, backwardState{}
 	}
 	c.inplace, c.copyBack, c.isView, c.outForm, c.located, c.dev = false, false, false, false, false, Device{}
+	c.unusual = false
 	ctxPool.Put(c)
 }
 

@@ -10,6 +10,7 @@ var (
 		slot("Tensor::char")
 	slotByte, slotBool, slotCFloat, slotCDouble = slot("Tensor::byte"), slot("Tensor::bool"), slot("Tensor::cfloat"),
 		slot("Tensor::cdouble")
+	slotCHalf    = slot("aten::chalf")
 	slotToLayout = slot("aten::to.dtype_layout")
 )
 
@@ -48,6 +49,9 @@ func (t *Tensor) Byte() *Tensor { return t.convertWith(slotByte) }
 
 // Bool converts to bool: true where an element is not zero.
 func (t *Tensor) Bool() *Tensor { return t.convertWith(slotBool) }
+
+// CHalf converts to complex32.
+func (t *Tensor) CHalf() *Tensor { return t.convertWith(slotCHalf) }
 
 // CFloat converts to complex64.
 func (t *Tensor) CFloat() *Tensor { return t.convertWith(slotCFloat) }

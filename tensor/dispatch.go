@@ -78,6 +78,9 @@ func (c *Ctx) fuses() bool {
 		return false
 	}
 	c.dev, c.located = c.findDevice(), true
+	if c.unusual && op.storage() == 0 && c.takesStorage() { // the operators of the body may take what this one does not
+		return false
+	}
 	return c.hasKernel(c.dev) && (op.Fuses == nil || op.Fuses(c)) &&
 		(op.VJP != nil || op.NoGrad != "" || !c.records() || !c.anyRequiresGrad())
 }
@@ -116,6 +119,15 @@ func (c *Ctx) infer() {
 }
 
 func (c *Ctx) runKernel() {
+	if c.unusual && !c.op.Raw {
+		c.runSubstituted()
+		return
+	}
+	c.kernelOfDevice()
+}
+
+// kernelOfDevice runs the kernel of the device's backend.
+func (c *Ctx) kernelOfDevice() {
 	if c.dev.Type == CPUDevice && c.op.CPU != nil {
 		c.op.CPU(c)
 		return
@@ -169,7 +181,7 @@ func (c *Ctx) runVariant() {
 		self := c.args[0].T
 		// made now for a view whose memory has changed already, since the change to come will look like that one
 		self.gradNode()
-		if op.saveIn&1 != 0 {
+		if c.reads(0) {
 			before = self.cloneRaw()
 		}
 	}

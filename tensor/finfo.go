@@ -38,6 +38,13 @@ func FInfo(dt DType) FloatInfo {
 		Fail(ErrDType, "torch.finfo() requires a floating point input type, got %s. Use IInfo for integers.", dt)
 	}
 	var i FloatInfo
+	if f, ok := float8Infos[dt]; ok {
+		f.Bits, f.Min, f.Tiny, f.Resolution, f.DType = 8, -f.Max, f.SmallestNormal, 1, dt
+		if dt == Float8E8M0FNU { // it has no sign
+			f.Min = f.SmallestNormal
+		}
+		return f
+	}
 	switch real := dt.Real(); real {
 	case Float16:
 		i = FloatInfo{Bits: 16, Eps: 0x1p-10, Max: 65504, SmallestNormal: 0x1p-14, Resolution: 1e-3, DType: real}
@@ -54,11 +61,21 @@ func FInfo(dt DType) FloatInfo {
 	return i
 }
 
+// float8Infos has what differs between the 8-bit types.
+var float8Infos = map[DType]FloatInfo{
+	Float8E4M3FN:   {Eps: 0x1p-3, Max: 448, SmallestNormal: 0x1p-6},
+	Float8E5M2:     {Eps: 0x1p-2, Max: 57344, SmallestNormal: 0x1p-14},
+	Float8E4M3FNUZ: {Eps: 0x1p-3, Max: 240, SmallestNormal: 0x1p-7},
+	Float8E5M2FNUZ: {Eps: 0x1p-2, Max: 57344, SmallestNormal: 0x1p-15},
+	Float8E8M0FNU:  {Eps: 1, Max: 0x1p127, SmallestNormal: 0x1p-127},
+}
+
 // IntInfo describes an integer dtype; https://docs.pytorch.org/docs/stable/type_info.html.
 type IntInfo struct {
-	Bits     int
-	Max, Min int
-	DType    DType
+	Bits  int
+	Max   uint64
+	Min   int
+	DType DType
 }
 
 // IInfo describes an integer dtype. It panics for bool and for floating-point dtypes.
@@ -67,8 +84,8 @@ func IInfo(dt DType) IntInfo {
 		Fail(ErrDType, "torch.iinfo() requires an integer input type, got %s. Use FInfo for floating-point types.", dt)
 	}
 	bits := 8 * dt.Size()
-	if dt == Uint8 {
-		return IntInfo{Bits: bits, Max: math.MaxUint8, DType: dt}
+	if dt == Uint8 || dt.IsWideUnsigned() {
+		return IntInfo{Bits: bits, Max: math.MaxUint64 >> (64 - bits), DType: dt}
 	}
 	return IntInfo{Bits: bits, Max: 1<<(bits-1) - 1, Min: -1 << (bits - 1), DType: dt}
 }

@@ -26,7 +26,7 @@ func TestTypeInfo(t *testing.T) {
 	}
 	for dt, want := range map[tensor.DType][2]int{tensor.Uint8: {0, 255}, tensor.Int8: {-128, 127},
 		tensor.Int64: {math.MinInt64, math.MaxInt64}} {
-		if i := tensor.IInfo(dt); i.Min != want[0] || i.Max != want[1] {
+		if i := tensor.IInfo(dt); i.Min != want[0] || i.Max != uint64(want[1]) {
 			t.Errorf("%s: %+v", dt, i)
 		}
 	}

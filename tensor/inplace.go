@@ -189,6 +189,10 @@ var (
 	opAsStridedScatter = slot("gotorch::strided_scatter")
 	opViewAsReal       = slot("aten::view_as_real")
 	opViewAsComplex    = slot("aten::view_as_complex")
+	opConj             = slot("aten::_conj")
+	opNegView          = slot("aten::_neg_view")
+	opResolveConj      = slot("aten::resolve_conj")
+	opResolveNeg       = slot("aten::resolve_neg")
 )
 
 func asStrided(t *Tensor, shape, stride []int, off int) *Tensor {
@@ -225,11 +229,20 @@ type window struct {
 	shape, stride []int
 	off           int
 	split, join   bool // the base is complex and the view real; the other way round
+	conj, neg     bool // the view's elements are the conjugates of the base's, or have the other sign
 }
 
 func (t *Tensor) window() window {
 	w := window{shape: slices.Clone(t.shape), stride: slices.Clone(t.stride), off: t.off}
 	w.split, w.join = t.base.IsComplex() && !t.IsComplex(), t.IsComplex() && !t.base.IsComplex()
+	bits := (t.flags ^ t.base.flags) & lazyBits
+	if w.split { // a real part has the sign of the number, an imaginary part that of the conjugate where there is one
+		bits &^= flagConj
+		if t.off%2 == 1 && t.base.flags&flagConj != 0 {
+			bits ^= flagNeg
+		}
+	}
+	w.conj, w.neg = bits&flagConj != 0, bits&flagNeg != 0
 	if w.join {
 		for i := range w.stride {
 			w.stride[i] *= 2
@@ -240,17 +253,24 @@ func (t *Tensor) window() window {
 }
 
 // fine is base in the elements that the window counts.
-func (w window) fine(base *Tensor) *Tensor { return viewIf(w.split, opViewAsReal, base) }
+func (w window) fine(base *Tensor) *Tensor {
+	return viewIf(w.split, opViewAsReal, viewIf(w.split, opResolveConj, base))
+}
+
+// signed applies what the bits of the view add to those of the base; twice is none.
+func (w window) signed(t *Tensor) *Tensor { return viewIf(w.neg, opNegView, viewIf(w.conj, opConj, t)) }
 
 // of is the view of base at an offset.
 func (w window) of(base *Tensor, off int) *Tensor {
-	return viewIf(w.join, opViewAsComplex, asStrided(w.fine(base), w.shape, w.stride, off))
+	v := asStrided(w.fine(base), w.shape, w.stride, off)
+	return w.signed(viewIf(w.join, opViewAsComplex, viewIf(w.join, opResolveNeg, v)))
 }
 
 // scatter is a copy of base with part in place of the view.
 func (w window) scatter(base, part *Tensor, off int) *Tensor {
 	c := NewCall(opAsStridedScatter, 5)
-	*c.Arg(0), *c.Arg(1) = TensorValue(w.fine(base)), TensorValue(viewIf(w.join, opViewAsReal, part))
+	part = viewIf(w.join, opViewAsReal, viewIf(w.join, opResolveConj, w.signed(part)))
+	*c.Arg(0), *c.Arg(1) = TensorValue(w.fine(base)), TensorValue(part)
 	*c.Arg(2), *c.Arg(3), *c.Arg(4) = IntsValue(w.shape), IntsValue(w.stride), IntValue(off)
 	return viewIf(w.split, opViewAsComplex, c.Do1())
 }

@@ -90,12 +90,17 @@ func InsteadOfLayers(r Rank, l Layer, f func()) {
 // LayerOf is the innermost layer of a rank that is set for this goroutine, nil when there is none. A layer that asks
 // while it handles a call is told of the layers below it alone.
 func LayerOf(r Rank) Layer {
+	return FindLayer(func(l Layer) bool { return l.Rank() == r })
+}
+
+// FindLayer is the innermost layer set for this goroutine that match accepts, nil when there is none.
+func FindLayer(match func(Layer) bool) Layer {
 	m := currentMode()
 	if m == nil {
 		return nil
 	}
 	for i := len(m.layers) - 1; i >= 0; i-- {
-		if m.layers[i].Rank() == r {
+		if match(m.layers[i]) {
 			return m.layers[i]
 		}
 	}

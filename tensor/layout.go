@@ -156,7 +156,7 @@ func (t *Tensor) SuggestFormat() MemoryFormat {
 // DenseIn is t's contents as dt, laid out in a memory format: t itself when it is so already; not recorded: for
 // kernels.
 func DenseIn(t *Tensor, f MemoryFormat, dt DType) *Tensor {
-	if t.dt == dt && t.IsContiguousFormat(f) {
+	if t.dt == dt && t.IsContiguousFormat(f) && t.flags&lazyBits == 0 {
 		return t
 	}
 	c := NewOn(t.dev, t.shape, FormatStrides(t.shape, f), dt)
@@ -171,6 +171,7 @@ func Memory[T Element](t *Tensor) []T {
 		Fail(ErrShape, "Memory: the tensor (%s, shape %s, strides %s) is not dense or not of the slice's type", t.dt,
 			ShapeString(t.shape), ShapeString(t.stride))
 	}
+	t.refuseLazy("Memory")
 	if t.numel == 0 {
 		return []T{}
 	}

@@ -61,7 +61,7 @@ func (m *mirrors) host(t *Tensor) *Tensor {
 		m.storages[t.st] = s
 	}
 	h := &Tensor{st: s.st, ver: &s.st.version, off: t.off, dt: t.dt,
-		flags: t.flags & (flagWrapped | flagParam | flagConj)}
+		flags: t.flags & (flagWrapped | flagParam | lazyBits)}
 	if t.RequiresGrad() {
 		h.flags |= flagRequiresGrad
 	}

@@ -188,7 +188,7 @@ func (t *Tensor) repr() string {
 		if !usual {
 			suffix("dtype=%s", t.dt)
 		}
-		h := HostCopy(t)
+		h := HostCopy(t.resolved())
 		p := newPrinter(h, o)
 		p.tensor(0, h.off, len(prefix))
 		body = p.b.String()
@@ -303,16 +303,15 @@ func (p *printer) floatAt(off int) float64 {
 }
 
 func (p *printer) complexAt(off int) complex128 {
-	c := complex128(0)
-	if p.t.dt == Complex64 {
-		c = complex128(at[complex64](p, off))
-	} else {
-		c = at[complex128](p, off)
+	switch p.t.dt {
+	case Complex64:
+		return complex128(at[complex64](p, off))
+	case Complex128:
+		return at[complex128](p, off)
 	}
-	if p.t.flags&flagConj != 0 {
-		c = complex(real(c), -imag(c))
-	}
-	return c
+	var c complex64
+	convertRun(Complex64, p.t.dt, unsafe.Pointer(&c), unsafe.Add(p.base, off*p.t.dt.Size()), 1)
+	return complex128(c)
 }
 
 // whole is an integer or bool.
@@ -332,6 +331,12 @@ func (p *printer) whole(off int) string {
 		n = int64(at[int16](p, off))
 	case Int32:
 		n = int64(at[int32](p, off))
+	case Uint16:
+		n = int64(at[uint16](p, off))
+	case Uint32:
+		n = int64(at[uint32](p, off))
+	case Uint64:
+		return strconv.FormatUint(at[uint64](p, off), 10)
 	default:
 		n = at[int64](p, off)
 	}

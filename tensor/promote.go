@@ -11,21 +11,21 @@ func (p *Promoter) Add(t *Tensor) {
 	dt := t.dt
 	switch {
 	case len(t.shape) > 0:
-		p.dim = dtype.Promote(p.dim, dt)
+		p.dim = promote(p.dim, dt)
 	case t.flags&flagWrapped != 0:
 		if dt.IsComplex() {
 			dt = DefaultDType().Complex()
 		} else if dt.IsFloat() {
 			dt = DefaultDType()
 		}
-		p.wrapped = dtype.Promote(p.wrapped, dt)
+		p.wrapped = promote(p.wrapped, dt)
 	default:
-		p.zero = dtype.Promote(p.zero, dt)
+		p.zero = promote(p.zero, dt)
 	}
 }
 
 // AddNum takes a number into account.
-func (p *Promoter) AddNum(n Num) { p.wrapped = dtype.Promote(p.wrapped, n.DType()) }
+func (p *Promoter) AddNum(n Num) { p.wrapped = promote(p.wrapped, n.DType()) }
 
 // Result is the common dtype.
 func (p *Promoter) Result() DType { return combine(p.dim, combine(p.zero, p.wrapped)) }
@@ -35,12 +35,17 @@ func combine(higher, lower DType) DType {
 	case higher.IsComplex():
 		return higher
 	case higher.IsFloat():
+		if lower.IsComplex() && higher.IsFloat8() {
+			return promote(higher, lower)
+		}
 		if lower.IsComplex() {
 			return higher.Complex()
 		}
 		return higher
+	case higher.IsWideUnsigned() && lower.IsDifferentiable() && !lower.IsFloat8():
+		return lower
 	case higher == Bool || lower.IsFloat() || lower.IsComplex():
-		return dtype.Promote(higher, lower)
+		return promote(higher, lower)
 	case higher != 0:
 		return higher
 	}
@@ -55,8 +60,22 @@ func ResultType(a, b *Tensor) DType {
 	return p.Result()
 }
 
-// PromoteTypes is torch.promote_types.
-func PromoteTypes(a, b DType) DType { return dtype.Promote(a, b) }
+// PromoteTypes is torch.promote_types. It panics with ErrDType where PyTorch knows no common type: for an 8-bit float
+// and another type, and for uint16, uint32 or uint64 and another type than a float.
+func PromoteTypes(a, b DType) DType { return promote(a, b) }
+
+// promote is PromoteTypes, where Invalid stands for nothing.
+func promote(a, b DType) DType {
+	dt := dtype.Promote(a, b)
+	if dt == dtype.Invalid && (a|b) != dtype.Invalid {
+		what := "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote %s and %s"
+		if a.IsFloat8() || b.IsFloat8() {
+			what = "Promotion for Float8 Types is not supported, attempted to promote %s and %s"
+		}
+		Fail(ErrDType, what, a.ClassName(), b.ClassName())
+	}
+	return dt
+}
 
 // CanCast is torch.can_cast.
 func CanCast(from, to DType) bool { return dtype.CanCast(from, to) }

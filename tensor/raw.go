@@ -18,6 +18,10 @@ func copyRaw(dst, src *Tensor) {
 	if dst.numel == 0 {
 		return
 	}
+	if (dst.flags|src.flags)&lazyBits != 0 {
+		copyLazy(dst, src)
+		return
+	}
 	if dst.dev.Type|src.dev.Type != CPUDevice {
 		copyAcross(dst, src)
 		return
@@ -70,7 +74,7 @@ func (t *Tensor) cloneRaw() *Tensor {
 
 // Dense returns t itself when it is contiguous, a contiguous copy otherwise; not recorded: for kernels.
 func Dense(t *Tensor) *Tensor {
-	if t.IsContiguous() {
+	if t.IsContiguous() && t.flags&lazyBits == 0 {
 		return t
 	}
 	c := NewOn(t.dev, t.shape, nil, t.dt)
@@ -117,6 +121,7 @@ func SetRaw(t, src *Tensor) {
 		src.st.keep()
 	}
 	t.st, t.off, t.dt, t.dev = src.st, src.off, src.dt, src.dev
+	t.flags = t.flags&^lazyBits | src.flags&lazyBits
 	t.setDims(src.shape, src.stride)
 }
 
@@ -138,6 +143,7 @@ func BecomeView(t, v *Tensor) *Tensor {
 	node, nr := v.node, v.outNr
 	shape, stride := append([]int(nil), v.shape...), append([]int(nil), v.stride...)
 	t.off = v.off
+	t.flags = t.flags&^lazyBits | v.flags&lazyBits
 	t.setDims(shape, stride)
 	if b := v.batched(); b != nil && t.batched() != nil {
 		*t.ag.batch = *b

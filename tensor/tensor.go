@@ -32,6 +32,20 @@ const (
 	Complex128 = dtype.Complex128
 )
 
+// Element types that are made for storage: operators that copy elements take them, few compute with them (see
+// Def.Storage).
+const (
+	Uint16         = dtype.Uint16
+	Uint32         = dtype.Uint32
+	Uint64         = dtype.Uint64
+	Complex32      = dtype.Complex32
+	Float8E4M3FN   = dtype.Float8E4M3FN
+	Float8E5M2     = dtype.Float8E5M2
+	Float8E4M3FNUZ = dtype.Float8E4M3FNUZ
+	Float8E5M2FNUZ = dtype.Float8E5M2FNUZ
+	Float8E8M0FNU  = dtype.Float8E8M0FNU
+)
+
 // DeviceType names a kind of device.
 type DeviceType uint8
 
@@ -77,7 +91,8 @@ const (
 	flagParam                          // an nn.Parameter
 	flagRetainGrad
 	flagKeep       // not freed by Tidy
-	flagConj       // lazily conjugated view
+	flagConj       // a view whose elements are the conjugates of those in memory (see bits.go)
+	flagNeg        // a view whose elements are those in memory with the other sign
 	flagOneOfMany  // a view from an operator with several, such as split
 	flagNoGradView // a view taken while nothing was recorded
 )
@@ -275,7 +290,7 @@ func storageLen(shape, stride []int) int {
 // Alias returns a new tensor over the same storage with another shape, strides (in elements, nil: contiguous) and
 // offset (in elements of the storage). It is a view of t: in-place changes to one are changes to the other.
 func Alias(t *Tensor, shape, stride []int, offset int) *Tensor {
-	v := &Tensor{st: t.st, ver: t.ver, off: offset, dt: t.dt, dev: t.dev}
+	v := &Tensor{st: t.st, ver: t.ver, off: offset, dt: t.dt, dev: t.dev, flags: t.flags & lazyBits}
 	v.setDims(shape, stride)
 	v.base = t
 	if t.base != nil {
@@ -577,8 +592,8 @@ func (t *Tensor) IsDense() bool {
 
 // Element is a Go type that holds tensor elements. Float16 and BFloat16 hold the bits of 16-bit floats.
 type Element interface {
-	bool | uint8 | int8 | int16 | int32 | int64 | int | float32 | float64 | complex64 | complex128 | dtype.Float16Bits |
-		dtype.BFloat16Bits
+	bool | uint8 | int8 | int16 | int32 | int64 | int | uint16 | uint32 | uint64 | float32 | float64 | complex64 |
+		complex128 | dtype.Float16Bits | dtype.BFloat16Bits
 }
 
 // DTypeOf is the element type that a Go type stands for; int is Int64.
@@ -597,6 +612,12 @@ func DTypeOf[T Element]() DType {
 		return Int32
 	case int64, int:
 		return Int64
+	case uint16:
+		return Uint16
+	case uint32:
+		return Uint32
+	case uint64:
+		return Uint64
 	case float32:
 		return Float32
 	case float64:
@@ -623,6 +644,7 @@ func Data[T Element](t *Tensor) []T {
 		Fail(ErrShape, "Data: the tensor (shape %s, strides %s) is not contiguous: call Contiguous first",
 			ShapeString(t.shape), ShapeString(t.stride))
 	}
+	t.refuseLazy("Data")
 	if t.numel == 0 {
 		return []T{}
 	}

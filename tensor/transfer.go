@@ -25,6 +25,7 @@ func HostCopy(t *Tensor) *Tensor {
 		t.st.looked()
 	}
 	h := NewStrided(t.shape, t.stride, t.dt)
+	h.flags = t.flags & lazyBits
 	if b := h.bytesOf(); len(b) > 0 {
 		m := t.st.Memory()
 		t.st.ext.b.Read(b, m, t.off*t.dt.Size())

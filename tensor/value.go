@@ -256,6 +256,9 @@ func (t *Tensor) Num() Num {
 	if t.numel != 1 {
 		Fail(ErrShape, "a Tensor with %d elements cannot be converted to Scalar", t.numel)
 	}
+	if t.flags&lazyBits != 0 {
+		return t.resolved().Num()
+	}
 	if t.dev.Type != CPUDevice {
 		if t.dev.Type == MetaDevice {
 			Fail(ErrDevice, "Tensor.item() cannot be called on meta tensors")
@@ -279,6 +282,17 @@ func (t *Tensor) Num() Num {
 		return IntValue(int(*(*int32)(p))).Num()
 	case Int64:
 		return Value{K: KInt, N: *(*int64)(p)}.Num()
+	case Uint16:
+		return IntValue(int(*(*uint16)(p))).Num()
+	case Uint32:
+		return IntValue(int(*(*uint32)(p))).Num()
+	case Uint64: // beyond int64 the integer wraps around, the floats are right
+		u := *(*uint64)(p)
+		return Num{KInt, int64(u), float64(u), complex(float64(u), 0)}
+	case Complex32:
+		var c complex64
+		convertRun(Complex64, t.dt, unsafe.Pointer(&c), p, 1)
+		return ComplexValue(complex128(c)).Num()
 	case Float64:
 		return FloatValue(*(*float64)(p)).Num()
 	case Float32:

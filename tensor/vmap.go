@@ -121,7 +121,7 @@ func (l *VmapLevel) WrapSame(t *Tensor) *Tensor {
 
 func (l *VmapLevel) wrap(phys *Tensor, same bool) *Tensor {
 	w := &Tensor{st: &Storage{n: phys.st.n}, ver: phys.ver, off: phys.off, dt: phys.dt, dev: phys.dev,
-		flags: phys.flags & flagWrapped}
+		flags: phys.flags & (flagWrapped | lazyBits)}
 	w.st.bits.Store(stForeign | stBatched | phys.st.bits.Load()&stInference)
 	w.ag = &agMeta{batch: &batch{level: l, phys: phys, same: same}}
 	return w
@@ -363,7 +363,7 @@ func (l *VmapLevel) prepareInPlace(c *Ctx) (before *Tensor) {
 	}
 	self.gradNode()
 	c.inplace = true
-	if c.op.saveIn&1 != 0 {
+	if c.reads(0) {
 		b := l.of(self)
 		before = l.rewrap(b, b.phys.cloneOp())
 	}

@@ -2929,45 +2929,6 @@ func (t *Tensor) Signbit(opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
-var slotConj = slot("aten::conj")
-
-// Conj is the complex conjugate; real tensors are returned as they are.
-// PyTorch returns a view that is conjugated when it is read; here the result of complex tensors is a copy.
-func (t *Tensor) Conj() *Tensor {
-	c := NewCall(slotConj, 1)
-	*c.Arg(0) = TensorValue(t)
-	return c.Do1()
-}
-
-var slotConjPhysical = slot("aten::conj_physical")
-
-// ConjPhysical is the complex conjugate, computed at once.
-func (t *Tensor) ConjPhysical(opts ...OutOptions) *Tensor {
-	if len(opts) == 0 {
-		if r := slotConjPhysical.plain1(t); r != nil {
-			return r
-		}
-	}
-	c := NewCall(slotConjPhysical, 1)
-	*c.Arg(0) = TensorValue(t)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotConjPhysicalInPlace = slot("aten::conj_physical_")
-
-// ConjPhysicalInPlace is ConjPhysical written to the tensor itself, which is returned.
-func (t *Tensor) ConjPhysicalInPlace() *Tensor {
-	c := NewCall(slotConjPhysicalInPlace, 1)
-	*c.Arg(0) = TensorValue(t)
-	return c.Do1()
-}
-
 var slotViewAsReal = slot("aten::view_as_real")
 
 // ViewAsReal is a view of a complex tensor as a real one with a last dimension of 2: real and imaginary part.
@@ -3043,6 +3004,82 @@ func (t *Tensor) GLU(opts ...GLUOptions) *Tensor {
 	return c.Do1()
 }
 
+var slotConj = slot("aten::conj")
+
+// Conj is the complex conjugate: a view of complex tensors that is conjugated when it is read; real tensors are
+// returned as they are.
+// https://pytorch.org/docs/stable/generated/torch.conj.html
+func (t *Tensor) Conj() *Tensor {
+	c := NewCall(slotConj, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotConjPhysical = slot("aten::conj_physical")
+
+// ConjPhysical is the complex conjugate, computed at once; real tensors are returned as they are.
+// https://pytorch.org/docs/stable/generated/torch.conj_physical.html
+func (t *Tensor) ConjPhysical(opts ...OutOptions) *Tensor {
+	c := NewCall(slotConjPhysical, 1)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotConjPhysicalInPlace = slot("aten::conj_physical_")
+
+// ConjPhysicalInPlace is ConjPhysical written to the tensor itself, which is returned.
+func (t *Tensor) ConjPhysicalInPlace() *Tensor {
+	c := NewCall(slotConjPhysicalInPlace, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotResolveConj = slot("aten::resolve_conj")
+
+// ResolveConj is a copy without conjugate bit, or the tensor itself where it has none.
+// https://pytorch.org/docs/stable/generated/torch.resolve_conj.html
+func (t *Tensor) ResolveConj() *Tensor {
+	c := NewCall(slotResolveConj, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotResolveNeg = slot("aten::resolve_neg")
+
+// ResolveNeg is a copy without negative bit, or the tensor itself where it has none.
+// https://pytorch.org/docs/stable/generated/torch.resolve_neg.html
+func (t *Tensor) ResolveNeg() *Tensor {
+	c := NewCall(slotResolveNeg, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotIsConj = slot("aten::is_conj")
+
+// IsConj reports the conjugate bit: a view that is conjugated when it is read.
+// https://pytorch.org/docs/stable/generated/torch.is_conj.html
+func (t *Tensor) IsConj() bool {
+	c := NewCall(slotIsConj, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.DoValue().N != 0
+}
+
+var slotIsNeg = slot("aten::is_neg")
+
+// IsNeg reports the negative bit: a view whose elements change their sign when they are read, such as the imaginary
+// part of a conjugated tensor.
+func (t *Tensor) IsNeg() bool {
+	c := NewCall(slotIsNeg, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.DoValue().N != 0
+}
+
 var slotAngle = slot("aten::angle")
 
 // Angle is the angle of complex numbers; that of negative real ones is pi.
@@ -3056,42 +3093,6 @@ func (t *Tensor) Angle(opts ...OutOptions) *Tensor {
 		}
 	}
 	return c.Do1()
-}
-
-var slotResolveConj = slot("aten::resolve_conj")
-
-// ResolveConj returns self: no tensor here is lazily conjugated or negated.
-func (t *Tensor) ResolveConj() *Tensor {
-	c := NewCall(slotResolveConj, 1)
-	*c.Arg(0) = TensorValue(t)
-	return c.Do1()
-}
-
-var slotResolveNeg = slot("aten::resolve_neg")
-
-// ResolveNeg returns self: no tensor here is lazily conjugated or negated.
-func (t *Tensor) ResolveNeg() *Tensor {
-	c := NewCall(slotResolveNeg, 1)
-	*c.Arg(0) = TensorValue(t)
-	return c.Do1()
-}
-
-var slotIsConj = slot("aten::is_conj")
-
-// IsConj is false: no tensor here is lazily conjugated or negated.
-func (t *Tensor) IsConj() bool {
-	c := NewCall(slotIsConj, 1)
-	*c.Arg(0) = TensorValue(t)
-	return c.DoValue().N != 0
-}
-
-var slotIsNeg = slot("aten::is_neg")
-
-// IsNeg is false: no tensor here is lazily conjugated or negated.
-func (t *Tensor) IsNeg() bool {
-	c := NewCall(slotIsNeg, 1)
-	*c.Arg(0) = TensorValue(t)
-	return c.DoValue().N != 0
 }
 
 var slotDeg2rad = slot("aten::deg2rad")

@@ -242,6 +242,41 @@ func (t *Tensor) Pdist(opts ...PdistOptions) *Tensor {
 	return c.Do1()
 }
 
+var slotHashTensor = slot("aten::hash_tensor")
+
+// HashTensorOptions are the optional arguments of HashTensor; the zero value is PyTorch's default.
+type HashTensorOptions struct {
+	Dim     []int   // default []
+	KeepDim bool    // default False
+	Mode    int     // default 0
+	Out     *Tensor // write the result to this tensor
+}
+
+// HashTensor is the exclusive or of all elements' bits along the given dimensions, or of all, as uint64: floats count
+// as float64, integers as int64. It tells whether two tensors differ. Mode 0 is the only one.
+// https://docs.pytorch.org/docs/stable/generated/torch.hash_tensor.html
+func (t *Tensor) HashTensor(opts ...HashTensorOptions) *Tensor {
+	c := NewCall(slotHashTensor, 4)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = *slotHashTensor.Sch.Params[1].Default
+	*c.Arg(2) = *slotHashTensor.Sch.Params[2].Default
+	*c.Arg(3) = *slotHashTensor.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Dim != nil {
+			*c.Arg(1) = OptIntsValue(o.Dim)
+		}
+		*c.Arg(2) = BoolValue(o.KeepDim)
+		if o.Mode != 0 {
+			*c.Arg(3) = IntValue(o.Mode)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
 var slotMax = slot("aten::max")
 
 // Max is the largest element; NaN if there is one. Equal ones share the gradient evenly.

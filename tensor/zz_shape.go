@@ -2316,6 +2316,18 @@ func (t *Tensor) AsStridedScatter(src *Tensor, size []int, stride []int, opts ..
 	return c.Do1()
 }
 
+var slotViewDType = slot("aten::view.dtype")
+
+// ViewDType sees the same memory as elements of another type. Where the types have different sizes the last dimension
+// grows or shrinks, and has to be contiguous. There is no gradient.
+// https://pytorch.org/docs/stable/generated/torch.Tensor.view.html
+func (t *Tensor) ViewDType(dtype DType) *Tensor {
+	c := NewCall(slotViewDType, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = DTypeValue(dtype)
+	return c.Do1()
+}
+
 var slotView = slot("aten::view")
 
 // View returns the same memory seen with another shape; one size may be -1. It fails where the strides do not allow it:

@@ -51,7 +51,7 @@ func (r *runner) gradients(s tensor.Sample) {
 				return
 			}
 			if t.IsComplex() {
-				t = t.ViewAsReal()
+				t = t.ResolveConj().ViewAsReal()
 			}
 			if t.DType() != tensor.Float64 || !t.RequiresGrad() {
 				return
@@ -161,7 +161,7 @@ func (r *runner) derivatives(what string, f func(x []*tensor.Tensor) (*tensor.Te
 					continue
 				}
 				if g.IsComplex() {
-					g = g.ViewAsReal()
+					g = g.ResolveConj().ViewAsReal()
 				}
 				if v := g.Mul(weights(g.Shape())).Sum(); sum == nil {
 					sum = v
@@ -266,7 +266,7 @@ func (r *runner) quotients(what string, f func(x []*tensor.Tensor) (*tensor.Tens
 func flat(t *tensor.Tensor) []float64 {
 	t = t.Detach()
 	if t.IsComplex() {
-		t = t.ViewAsReal()
+		t = t.ResolveConj().ViewAsReal()
 	}
 	return tensor.SharedData[float64](t)
 }

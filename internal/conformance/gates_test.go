@@ -79,7 +79,6 @@ func TestGolden(t *testing.T) {
 var others = map[string]string{
 	"README.md":      "describes the data",
 	"api.tsv":        "a list of names",
-	"checkpoint":     "no runner yet",
 	"graphs":         "modcheck compares names with the programs of torch.export; none of the formats is loaded yet",
 	"named":          "no named tensors",
 	"promotion.json": "ops/pointwise",

@@ -8,7 +8,7 @@ import (
 )
 
 type number interface {
-	~uint8 | ~int8 | ~int16 | ~int32 | ~int64 | ~float32 | ~float64
+	~uint8 | ~int8 | ~int16 | ~int32 | ~int64 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
 }
 
 // Converter copies n contiguous elements from src to dst, changing their type. dst and src must not overlap.
@@ -192,7 +192,7 @@ func init() {
 	c[Float16][Float32], c[BFloat16][Float32] = by(vec.F32ToF16s), by(vec.F32ToBF16s)
 	for _, h := range []DType{Float16, BFloat16} {
 		for _, d := range All {
-			if d != h && d != Float32 {
+			if d != h && d != Float32 && !d.IsStorage() {
 				c[d][h] = via(c[Float32][h], c[d][Float32], Float32, h, d)
 				if c[Float32][d] == nil { // the other 16-bit type, not filled yet
 					continue
@@ -202,4 +202,5 @@ func init() {
 		}
 	}
 	c[Bool][Float16], c[Bool][BFloat16] = by(vec.F16ToBools), by(vec.BF16ToBools)
+	storageTypes()
 }

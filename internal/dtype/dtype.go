@@ -7,7 +7,7 @@ import "math"
 // DType is the element type of a tensor. The zero value, Invalid, means "not given" in option structs.
 type DType uint8
 
-// The element types, in PyTorch's order of promotion within a category.
+// The element types by category, in PyTorch's order of promotion within a category.
 const (
 	Invalid DType = iota
 	Bool
@@ -16,17 +16,43 @@ const (
 	Int16
 	Int32
 	Int64
+	Uint16
+	Uint32
+	Uint64
+	Float8E4M3FN
+	Float8E5M2
+	Float8E4M3FNUZ
+	Float8E5M2FNUZ
+	Float8E8M0FNU
 	Float16
 	BFloat16
 	Float32
 	Float64
+	Complex32
 	Complex64
 	Complex128
 	numTypes
 )
 
 // All lists every element type.
-var All = []DType{Bool, Uint8, Int8, Int16, Int32, Int64, Float16, BFloat16, Float32, Float64, Complex64, Complex128}
+var All = []DType{Bool, Uint8, Int8, Int16, Int32, Int64, Uint16, Uint32, Uint64, Float8E4M3FN, Float8E5M2,
+	Float8E4M3FNUZ, Float8E5M2FNUZ, Float8E8M0FNU, Float16, BFloat16, Float32, Float64, Complex32, Complex64,
+	Complex128}
+
+const (
+	unsigned = 1<<Uint16 | 1<<Uint32 | 1<<Uint64
+	float8   = 1<<Float8E4M3FN | 1<<Float8E5M2 | 1<<Float8E4M3FNUZ | 1<<Float8E5M2FNUZ | 1<<Float8E8M0FNU
+)
+
+// IsWideUnsigned reports a wider unsigned integer than a byte: Uint16, Uint32, Uint64.
+func (d DType) IsWideUnsigned() bool { return 1<<d&unsigned != 0 }
+
+// IsFloat8 reports one of the 8-bit floating-point types.
+func (d DType) IsFloat8() bool { return 1<<d&float8 != 0 }
+
+// IsStorage reports a type that elements are stored in and few kernels compute in: wider unsigned integers than a byte,
+// 8-bit floats, and complex numbers of 16-bit parts.
+func (d DType) IsStorage() bool { return 1<<d&(unsigned|float8|1<<Complex32) != 0 }
 
 var info = [numTypes]struct {
 	name, class, c string
@@ -35,8 +61,14 @@ var info = [numTypes]struct {
 	{"invalid", "Invalid", "invalid", 0}, {"bool", "Bool", "bool", 1}, {"uint8", "Byte", "unsigned char", 1},
 	{"int8", "Char", "signed char", 1},
 	{"int16", "Short", "short int", 2}, {"int32", "Int", "int", 4}, {"int64", "Long", "long int", 8},
+	{"uint16", "UInt16", "uint16_t", 2}, {"uint32", "UInt32", "uint32_t", 4}, {"uint64", "UInt64", "uint64_t", 8},
+	{"float8_e4m3fn", "Float8_e4m3fn", "c10::Float8_e4m3fn", 1}, {"float8_e5m2", "Float8_e5m2", "c10::Float8_e5m2", 1},
+	{"float8_e4m3fnuz", "Float8_e4m3fnuz", "c10::Float8_e4m3fnuz", 1},
+	{"float8_e5m2fnuz", "Float8_e5m2fnuz", "c10::Float8_e5m2fnuz", 1},
+	{"float8_e8m0fnu", "Float8_e8m0fnu", "c10::Float8_e8m0fnu", 1},
 	{"float16", "Half", "c10::Half", 2}, {"bfloat16", "BFloat16", "c10::BFloat16", 2}, {"float32", "Float", "float", 4},
 	{"float64", "Double", "double", 8},
+	{"complex32", "ComplexHalf", "c10::complex<c10::Half>", 4},
 	{"complex64", "ComplexFloat", "c10::complex<float>", 8},
 	{"complex128", "ComplexDouble", "c10::complex<double>", 16},
 }
@@ -82,6 +114,8 @@ func Parse(s string) DType {
 		return Int32
 	case "short":
 		return Int16
+	case "chalf":
+		return Complex32
 	case "cfloat":
 		return Complex64
 	case "cdouble":
@@ -91,19 +125,19 @@ func Parse(s string) DType {
 }
 
 // IsFloat reports a real floating-point type.
-func (d DType) IsFloat() bool { return d >= Float16 && d <= Float64 }
+func (d DType) IsFloat() bool { return d >= Float8E4M3FN && d <= Float64 }
 
 // IsComplex reports a complex type.
-func (d DType) IsComplex() bool { return d >= Complex64 }
+func (d DType) IsComplex() bool { return d >= Complex32 }
 
 // IsInt reports an integer type (bool is not one).
-func (d DType) IsInt() bool { return d >= Uint8 && d <= Int64 }
+func (d DType) IsInt() bool { return d >= Uint8 && d <= Uint64 }
 
 // IsIntOrBool reports an integer type or bool.
-func (d DType) IsIntOrBool() bool { return d >= Bool && d <= Int64 }
+func (d DType) IsIntOrBool() bool { return d >= Bool && d <= Uint64 }
 
 // IsDifferentiable reports a type that can carry gradients.
-func (d DType) IsDifferentiable() bool { return d >= Float16 }
+func (d DType) IsDifferentiable() bool { return d >= Float8E4M3FN }
 
 // IsReduced reports a 16-bit floating-point type, which is computed in float32.
 func (d DType) IsReduced() bool { return d == Float16 || d == BFloat16 }
@@ -111,6 +145,8 @@ func (d DType) IsReduced() bool { return d == Float16 || d == BFloat16 }
 // Real is the type of the parts of a complex type, or d itself.
 func (d DType) Real() DType {
 	switch d {
+	case Complex32:
+		return Float16
 	case Complex64:
 		return Float32
 	case Complex128:
@@ -119,24 +155,35 @@ func (d DType) Real() DType {
 	return d
 }
 
-// Complex is the complex type whose parts have type d (float16 and bfloat16 widen to complex64).
+// Complex is the complex type whose parts have type d (bfloat16 widens to complex64).
 func (d DType) Complex() DType {
 	switch d {
+	case Float16, Complex32:
+		return Complex32
 	case Float64, Complex128:
 		return Complex128
 	}
 	return Complex64
 }
 
-// Compute is the type in which kernels work: float32 for the 16-bit types, otherwise d.
+// Compute is the type in which kernels work: the next one that holds all numbers of d where d is stored only (int64 for
+// uint64, which it wraps around), float32 for the 16-bit types, otherwise d.
 func (d DType) Compute() DType {
-	if d.IsReduced() {
+	switch d {
+	case Uint16:
+		return Int32
+	case Uint32, Uint64:
+		return Int64
+	case Float16, BFloat16, Float8E4M3FN, Float8E5M2, Float8E4M3FNUZ, Float8E5M2FNUZ, Float8E8M0FNU:
 		return Float32
+	case Complex32:
+		return Complex64
 	}
 	return d
 }
 
-// Promote is torch.promote_types.
+// Promote is torch.promote_types, Invalid where PyTorch refuses: there is no type for two of which one is an 8-bit
+// float or an unsigned integer of more than a byte, but floats win over those integers.
 func Promote(a, b DType) DType {
 	if a == b || b == Invalid {
 		return a
@@ -148,6 +195,14 @@ func Promote(a, b DType) DType {
 		a, b = b, a
 	}
 	switch {
+	case a.IsFloat8() || b.IsFloat8():
+		return Invalid
+	case b.IsWideUnsigned() || a.IsWideUnsigned() && !b.IsFloat():
+		return Invalid
+	case b == Complex32 && (a == BFloat16 || a == Float32):
+		return Complex64
+	case b == Complex32 && a == Float64:
+		return Complex128
 	case a == Uint8 && b.IsInt():
 		if b == Int8 {
 			return Int16

@@ -305,7 +305,8 @@ func (in *Interp) Enter(ctx any, body func(value any)) {
 		}
 		p := recover()
 		r := in.exception(p)
-		if r == nil {
+		if r == nil { // a panic of the Host: the context is left all the same
+			in.Call(in.Attr(o, "__exit__"), []any{nil, nil, nil}, nil)
 			panic(p)
 		}
 		if !in.truth(in.Call(in.Attr(o, "__exit__"), []any{r.Type, r, nil}, nil)) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/gotorch-dev/torch/internal/dtype"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
@@ -380,6 +381,23 @@ func putAdd[E number](a *advanced, dst, src []E) {
 	})
 }
 
+// putAddRounded is putAdd that rounds each sum.
+func putAddRounded(a *advanced, dst, src []float32, round func(float32) float32) {
+	m := a.afterN
+	a.write(func(row, s int, off []int64, lo, hi int) {
+		for i, o := range off {
+			d, v := dst[s+int(o):], src[(row+i)*m:][:m]
+			for j := lo; j < hi; j++ {
+				q := j
+				if !a.runContig {
+					q = int(a.afterOff[j])
+				}
+				d[q] = round(d[q] + v[j])
+			}
+		}
+	})
+}
+
 func indexInfer(c *Ctx) {
 	self, list := c.T(0), c.Tensors(1)
 	checkDevices(c, self, list)
@@ -538,7 +556,14 @@ func indexPutCPU(c *Ctx, accumulate bool) {
 		}
 		switch v := as(v, w.DType()); w.DType() {
 		case tensor.Float32:
-			putAdd(a, raw[float32](w), raw[float32](v))
+			switch o.DType() { // 16-bit sums are rounded at every step, as in PyTorch
+			case tensor.Float16:
+				putAddRounded(a, raw[float32](w), raw[float32](v), func(x float32) float32 { return dtype.ToFloat16(x).F32() })
+			case tensor.BFloat16:
+				putAddRounded(a, raw[float32](w), raw[float32](v), func(x float32) float32 { return dtype.ToBFloat16(x).F32() })
+			default:
+				putAdd(a, raw[float32](w), raw[float32](v))
+			}
 		case tensor.Float64:
 			putAdd(a, raw[float64](w), raw[float64](v))
 		case tensor.Int32:

@@ -76,29 +76,6 @@ func fillerOf[E uint8 | uint16](x E, where func(d []E, m []uint8, a, b []E)) fun
 	}
 }
 
-// overflows reports a number that the dtype cannot hold, which PyTorch refuses.
-func overflows(n tensor.Num, dt tensor.DType) bool {
-	switch {
-	case dt == tensor.Bool || dt.IsComplex():
-		return false
-	case n.K == tensor.KComplex:
-		return imag(n.C) != 0
-	case dt.IsInt():
-		if n.K == tensor.KFloat && (math.IsNaN(n.F) || math.IsInf(n.F, 0)) {
-			return true
-		}
-		if dt == tensor.Uint8 {
-			return n.F > 255 || n.F < -255
-		}
-		return n.F < float64(lowest(dt)) || n.F > float64(highest(dt))
-	case dt == tensor.Float16:
-		return math.Abs(n.F) > 65504 && !math.IsInf(n.F, 0)
-	case dt == tensor.Float32:
-		return math.Abs(n.F) > math.MaxFloat32 && !math.IsInf(n.F, 0)
-	}
-	return false
-}
-
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
@@ -116,11 +93,9 @@ func init() {
 			}
 			self := c.ArgDType(0)
 			if v.IsWrappedNumber() {
-				if n := v.Num(); overflows(n, self) {
-					c.Fail(tensor.ErrValue, "value cannot be converted to type %s without overflow", cppName(self))
-				}
+				op.CheckFits(c, v.Num(), self)
 			} else if !tensor.CanCast(v.DType(), self) {
-				c.Fail(tensor.ErrValue, "value cannot be converted to type %s without overflow", cppName(self))
+				op.FailFit(c, self)
 			}
 			c.AllocStrided(0, c.BroadcastArgs(0, 1), nil, self) // dense whatever the layout of self, as in PyTorch
 		},
@@ -329,28 +304,4 @@ func expand(t *T, shape []int) *T {
 		return t
 	}
 	return tensor.Alias(t, shape, tensor.ExpandStrides(t, shape), t.StorageOffset())
-}
-
-func cppName(dt tensor.DType) string {
-	switch dt {
-	case tensor.Uint8:
-		return "uint8_t"
-	case tensor.Int8:
-		return "int8_t"
-	case tensor.Int16:
-		return "int16_t"
-	case tensor.Int32:
-		return "int"
-	case tensor.Int64:
-		return "int64_t"
-	case tensor.Float16:
-		return "c10::Half"
-	case tensor.BFloat16:
-		return "c10::BFloat16"
-	case tensor.Float32:
-		return "float"
-	case tensor.Float64:
-		return "double"
-	}
-	return dt.Name()
 }

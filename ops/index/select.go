@@ -197,6 +197,9 @@ func init() {
 			if c.T(3).IsComplex() && !c.ArgDType(0).IsComplex() {
 				c.Fail(tensor.ErrDType, "index_fill_(): Converting complex Scalar to non-complex type is not supported")
 			}
+			if v := c.T(3); v.IsWrappedNumber() {
+				op.CheckFits(c, v.Num(), c.ArgDType(0))
+			}
 			sameInfer(c)
 		},
 		CPU: func(c *Ctx) {

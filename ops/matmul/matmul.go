@@ -86,7 +86,7 @@ func init() {
 		Go:    "-",
 		Out:   true,
 		AMP:   tensor.AMPLower,
-		Infer: infer, CPU: linear, Save: "input weight", VJP: linearVJP, Grad: "AddmmBackward0",
+		Infer: infer, CPU: linear, Save: "input weight", VJP: linearVJP, GradOf: linearNode,
 	})
 	tensor.Register(tensor.Def{
 		Schema: "gotorch::linear_fused(Tensor input, Tensor weight, Tensor? bias, str activation) -> Tensor",
@@ -120,6 +120,26 @@ func init() {
 			c.Return(d.Do1())
 		},
 	})
+}
+
+// linearNode names the last of the operators that linear is composed of in PyTorch.
+func linearNode(args []tensor.Value) string {
+	x, w, bias := args[0].T, args[1].T, args[2].K != tensor.KNone
+	switch {
+	case x == nil || w == nil: // they are gone
+		return "AddmmBackward0"
+	case w.Dim() == 1:
+		return [...]string{1: "DotBackward0", 2: "MvBackward0", 3: "UnsafeViewBackward0"}[min(x.Dim(), 3)]
+	case x.Dim() == 2 && bias:
+		return "AddmmBackward0"
+	case x.Dim() == 2:
+		return "MmBackward0"
+	case x.Dim() == 1 && !bias:
+		return "SqueezeBackward4"
+	case bias && !x.IsContiguous():
+		return "AddBackward0"
+	}
+	return "UnsafeViewBackward0"
 }
 
 // activations are the names of the functions that a fused linear layer applies to its result.

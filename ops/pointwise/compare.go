@@ -98,7 +98,12 @@ func logical(schema, doc string, k *cmpK) {
 		CPU: func(c *Ctx) { k.run(c, c.PromoteArgs(0, 1)) }, NoGrad: "bool result"})
 }
 
-func boolInfer(c *Ctx) { c.Alloc(0, c.BroadcastArgs(0, 1), tensor.Bool) }
+func boolInfer(c *Ctx) {
+	if c.ArgDType(0).IsStorage() || c.ArgDType(1).IsStorage() {
+		c.PromoteArgs(0, 1) // which may be refused
+	}
+	c.Alloc(0, c.BroadcastArgs(0, 1), tensor.Bool)
+}
 
 // predicate registers a test of each element.
 //

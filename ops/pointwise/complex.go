@@ -7,22 +7,6 @@ import (
 
 func init() {
 	tensor.Register(tensor.Def{
-		Schema: "conj(Tensor(a) self) -> Tensor(a)",
-		Doc: "is the complex conjugate; real tensors are returned as they are.\nPyTorch returns a view that is " +
-			"conjugated when it is read; here the result of complex tensors is a copy.",
-		Body: func(c *Ctx) {
-			if t := c.T(0); t.IsComplex() {
-				c.Return(call(opConjPhysical, tv(t)))
-			} else {
-				c.Return(t)
-			}
-		},
-	})
-	conj := &unK{name: "conj", u8: copyK[uint8], i8: copyK[int8], i16: copyK[int16], i32: copyK[int32],
-		i64: copyK[int64], f32: copyK[float32], f64: copyK[float64], c64: conjC64, c128: conjC128, b: copyK[uint8]}
-	unary("conj_physical(Tensor self) -> Tensor", "is the complex conjugate, computed at once.", conj,
-		tensor.Def{VJP: rule(func(c *Ctx, g *T) *T { return call(opConjPhysical, tv(g)) })})
-	tensor.Register(tensor.Def{
 		Schema: "view_as_real(Tensor(a) self) -> Tensor(a)",
 		Doc:    "is a view of a complex tensor as a real one with a last dimension of 2: real and imaginary part.",
 		View: func(c *Ctx) *T {
@@ -30,10 +14,15 @@ func init() {
 			if !t.IsComplex() {
 				c.Fail(tensor.ErrDType, "view_as_real is only supported for complex tensors")
 			}
+			if conj, _ := tensor.Bits(t); conj {
+				c.Fail(tensor.ErrValue, "view_as_real doesn't work on unresolved conjugated tensors.  To resolve the "+
+					"conjugate tensor so you can view it as real, use self.resolve_conj(); however, be warned that "+
+					"the resulting tensor will NOT alias the original.")
+			}
 			return op.Parts(t, true)
 		},
 		VJP: rule(func(c *Ctx, g *T) *T {
-			if g = g.Contiguous(); g.StorageOffset()%2 != 0 { // a part of a longer gradient, as cat's rule cuts it
+			if g = g.ResolveNeg().Contiguous(); g.StorageOffset()%2 != 0 { // a part of a longer gradient, as cat's rule cuts it
 				g = g.Clone()
 			}
 			return call(opViewAsComplex, tv(g))
@@ -46,7 +35,7 @@ func init() {
 		View: func(c *Ctx) *T {
 			t := c.T(0)
 			dt := t.DType()
-			if dt != tensor.Float32 && dt != tensor.Float64 {
+			if dt != tensor.Float16 && dt != tensor.Float32 && dt != tensor.Float64 {
 				c.Fail(tensor.ErrDType, "view_as_complex is only supported for half, float and double tensors, but "+
 					"got a tensor of scalar type: %s", dt.ClassName())
 			}
@@ -72,7 +61,7 @@ func init() {
 			}
 			return tensor.WithDType(tensor.Alias(t, t.Shape()[:n-1], st, t.StorageOffset()/2), dt.Complex())
 		},
-		VJP: rule(func(c *Ctx, g *T) *T { return call(opViewAsReal, tv(g.Contiguous())) }),
+		VJP: rule(func(c *Ctx, g *T) *T { return call(opViewAsReal, tv(g.ResolveConj().Contiguous())) }),
 	})
 	tensor.Register(tensor.Def{
 		Schema: "real(Tensor(a) self) -> Tensor(a)",
@@ -99,6 +88,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "complex(Tensor real, Tensor imag) -> Tensor", Doc: "puts complex numbers together.", Out: true,
 		Elementwise: true,
+		Storage:     tensor.TakesComplexHalf,
 		Infer:       func(c *Ctx) { complexInfer(c, "real", "imag") },
 		CPU: func(c *Ctx) {
 			if out := c.Out(0); out.DType() == tensor.Complex64 {
@@ -138,12 +128,13 @@ func part(c *Ctx, k int) *T {
 		return tensor.Alias(t, t.Shape(), t.Strides(), t.StorageOffset())
 	}
 	p := op.Parts(t, false)
-	return tensor.WithDType(tensor.Alias(t, p.Shape(), p.Strides(), p.StorageOffset()+k), p.DType())
+	v := tensor.WithDType(tensor.Alias(t, p.Shape(), p.Strides(), p.StorageOffset()+k), p.DType())
+	return tensor.PartBits(v, t, k == 1)
 }
 
 var (
 	opComplex       = tensor.Slot("aten::complex")
-	opConjPhysical  = tensor.Slot("aten::conj_physical")
+	opConjPhysical  = tensor.Slot("aten::_conj_physical")
 	opViewAsReal    = tensor.Slot("aten::view_as_real")
 	opViewAsComplex = tensor.Slot("aten::view_as_complex")
 )

@@ -37,7 +37,7 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "polar(Tensor abs, Tensor angle) -> Tensor", Doc: "makes complex numbers of magnitude and angle.",
-		Out: true, Elementwise: true,
+		Out: true, Elementwise: true, Storage: tensor.TakesComplexHalf,
 		Infer: func(c *Ctx) { complexInfer(c, "abs", "angle") },
 		CPU: func(c *Ctx) {
 			out := c.Out(0)
@@ -57,11 +57,4 @@ func init() {
 			return []*T{gr.Mul(co).Add(gi.Mul(s)), r.Mul(gi.Mul(co).Sub(gr.Mul(s)))}
 		},
 	})
-	const never = "no tensor here is lazily conjugated or negated."
-	self := func(c *Ctx) { c.Return(c.T(0)) }
-	no := func(c *Ctx) { c.ReturnValue(tensor.BoolValue(false)) }
-	tensor.Register(tensor.Def{Schema: "resolve_conj(Tensor(a) self) -> Tensor(a)", Doc: "returns self: " + never, Body: self})
-	tensor.Register(tensor.Def{Schema: "resolve_neg(Tensor(a) self) -> Tensor(a)", Doc: "returns self: " + never, Body: self})
-	tensor.Register(tensor.Def{Schema: "is_conj(Tensor self) -> bool", Doc: "is false: " + never, Body: no})
-	tensor.Register(tensor.Def{Schema: "is_neg(Tensor self) -> bool", Doc: "is false: " + never, Body: no})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gotorch-dev/torch/internal/rng"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -484,7 +485,13 @@ func indicesBackwardDef(schema string, nd, i int) tensor.Def {
 		},
 		CPU:  func(c *Ctx) { scatterRun(c, c.Out(0), c.T(0), c.T(i), nd) },
 		Save: "indices",
-		VJP:  func(c *Ctx, g *T) []*T { return onlyFirst(c, call(opGather, g, c.T(i), nd)[0]) },
+		VJP: func(c *Ctx, g *T) []*T {
+			r := onlyFirst(c, call(opGather, g, c.T(i), nd)[0])
+			if c.Needs(1) { // self gives the shape alone, but PyTorch's gradient is zero, not none
+				r[1] = op.Zeros(g, c.Shape(1), g.DType())
+			}
+			return r
+		},
 	}
 }
 

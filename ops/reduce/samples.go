@@ -9,6 +9,7 @@ import (
 func init() {
 	samples.Table(
 		"sum mean prod all any max min median nanmedian :: 3x4 ; 2x3x5 ; 7 ; s",
+		"hash_tensor :: 3x4 ; 2x3x5 [0,2] ; 3x4:i9 [1] keepdim=true ; s",
 		"sum.dim_IntList mean.dim :: 3x4 [0] ; 2x3x5 [0,2] ; 2x3x5 [1] true ; 3x4 None ; s [0]",
 		"nansum nanmean :: 3x4 ; 2x3x5 [0,2] ; 2x3x5 [1] true ; {1.5,nan,2}  | nograd",
 		"prod.dim_int :: 3x4 0 ; 2x3x5 1 true",

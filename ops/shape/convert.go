@@ -88,6 +88,8 @@ func init() {
 	tensor.Register(tensor.Def{Schema: "Tensor::bool(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)",
 		Go: "-", Body: to(tensor.Bool)})
 	tensor.Register(tensor.Def{Schema: "Tensor::cfloat(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Complex64)})
+	tensor.Register(tensor.Def{Schema: "chalf(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
+		Go: "-", Body: to(tensor.Complex32)})
 	tensor.Register(tensor.Def{Schema: "Tensor::cdouble(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Complex128)})
 
 	tensor.Register(tensor.Def{
@@ -150,7 +152,8 @@ func init() {
 		Doc:    "reports an element type that has negative values.",
 		Body: func(c *Ctx) {
 			dt := c.ArgDType(0)
-			c.ReturnValue(tensor.BoolValue(dt != tensor.Bool && dt != tensor.Uint8))
+			c.ReturnValue(tensor.BoolValue(dt != tensor.Bool && dt != tensor.Uint8 && !dt.IsWideUnsigned() &&
+				dt != tensor.Float8E8M0FNU))
 		},
 	})
 	tensor.Register(tensor.Def{

@@ -42,6 +42,7 @@ func init() {
 			c.AllocStrided(0, t.Shape(), formatStrides(c, t, c.Format(1)), t.DType())
 		},
 		CPU: func(c *Ctx) { tensor.CopyRaw(c.Out(0), c.T(0)) },
+		Raw: true,
 		VJP: func(c *Ctx, g *T) []*T { return []*T{g} },
 	})
 	tensor.Register(tensor.Def{
@@ -66,6 +67,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema:      "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
 		CrossDevice: true,
+		Raw:         true,
 		Doc: "copies src, broadcast and converted, into the " +
 			"tensor.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.copy_.html",
 		Infer: func(c *Ctx) {
@@ -105,6 +107,7 @@ func init() {
 			c.AllocStrided(0, t.Shape(), formatStrides(c, t, c.Format(6)), dt)
 		},
 		CPU:  func(c *Ctx) { tensor.CopyRaw(c.Out(0), c.T(0)) },
+		Raw:  true,
 		VJP:  func(c *Ctx, g *T) []*T { return []*T{onDevice(g, c.ArgDevice(0))} }, // the engine casts back
 		Grad: "ToCopyBackward0",
 	})

@@ -39,6 +39,10 @@ func fillNum(t *T, n tensor.Num) {
 	if t.Numel() == 0 {
 		return
 	}
+	if conj, neg := tensor.Bits(t); conj || neg {
+		tensor.CopyRaw(t, n.Tensor())
+		return
+	}
 	if n.C == 0 && !math.Signbit(n.F) && !math.Signbit(imag(n.C)) && t.IsDense() && !n.IsNaN() {
 		tensor.ZeroRaw(t)
 		return
@@ -67,7 +71,11 @@ var (
 func likeStrides(c *Ctx, t *T, f tensor.MemoryFormat) []int { return formatStrides(c, t, f) }
 
 func factory(fill func(c *Ctx) tensor.Num) func(c *Ctx) {
-	return func(c *Ctx) { fillNum(c.Out(0), fill(c)) }
+	return func(c *Ctx) {
+		n := fill(c)
+		op.CheckFits(c, n, c.Out(0).DType())
+		fillNum(c.Out(0), n)
+	}
 }
 
 func init() {
@@ -79,6 +87,7 @@ func init() {
 		Out:    true, NoGrad: noGrad,
 		Infer: func(c *Ctx) { c.Alloc(0, checkSize(c, c.Ints(0)), dtypeOr(c, 1, tensor.DefaultDType())) },
 		CPU:   factory(func(c *Ctx) tensor.Num { return zeroNum }),
+		Raw:   true,
 	})
 	tensor.Register(tensor.Def{
 		Schema: "ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
@@ -86,6 +95,7 @@ func init() {
 		Out:    true, NoGrad: noGrad,
 		Infer: func(c *Ctx) { c.Alloc(0, checkSize(c, c.Ints(0)), dtypeOr(c, 1, tensor.DefaultDType())) },
 		CPU:   factory(func(c *Ctx) tensor.Num { return oneNum }),
+		Raw:   true,
 	})
 	tensor.Register(tensor.Def{
 		Schema: "full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
@@ -94,6 +104,7 @@ func init() {
 		Out: true, NoGrad: noGrad,
 		Infer: func(c *Ctx) { c.Alloc(0, checkSize(c, c.Ints(0)), dtypeOr(c, 2, c.Num(1).DType())) },
 		CPU:   factory(func(c *Ctx) tensor.Num { return c.Num(1) }),
+		Raw:   true,
 	})
 	tensor.Register(tensor.Def{
 		FormNames: ".memory_format_out=.out",
@@ -116,6 +127,7 @@ func init() {
 			c.AllocStrided(0, size, st, dtypeOr(c, 1, tensor.DefaultDType()))
 		},
 		CPU: none,
+		Raw: true,
 	})
 	tensor.Register(tensor.Def{
 		Schema: "empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
@@ -127,6 +139,7 @@ func init() {
 				dtypeOr(c, 2, tensor.DefaultDType()))
 		},
 		CPU: none,
+		Raw: true,
 	})
 	tensor.Register(tensor.Def{
 		Schema: "empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
@@ -157,6 +170,7 @@ func init() {
 			c.AllocStrided(0, size, st, dtypeOr(c, 2, tensor.DefaultDType()))
 		},
 		CPU: none,
+		Raw: true,
 	})
 
 	like := func(dtArg, fmtArg int) func(c *Ctx) {
@@ -170,24 +184,28 @@ func init() {
 		Doc: "makes a tensor of self's shape, dtype and layout whose elements are not " +
 			"set.\nhttps://pytorch.org/docs/stable/generated/torch.empty_like.html",
 		NoGrad: noGrad, Infer: like(1, 5), CPU: none,
+		Raw: true,
 	})
 	tensor.Register(tensor.Def{
 		Schema: "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
 		Doc: "makes a tensor of zeros of self's shape, dtype and " +
 			"layout.\nhttps://pytorch.org/docs/stable/generated/torch.zeros_like.html",
 		NoGrad: noGrad, Infer: like(1, 5), CPU: factory(func(c *Ctx) tensor.Num { return zeroNum }),
+		Raw: true,
 	})
 	tensor.Register(tensor.Def{
 		Schema: "ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
 		Doc: "makes a tensor of ones of self's shape, dtype and " +
 			"layout.\nhttps://pytorch.org/docs/stable/generated/torch.ones_like.html",
 		NoGrad: noGrad, Infer: like(1, 5), CPU: factory(func(c *Ctx) tensor.Num { return oneNum }),
+		Raw: true,
 	})
 	tensor.Register(tensor.Def{
 		Schema: "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
 		Doc: "makes a tensor of self's shape, dtype and layout filled with one " +
 			"number.\nhttps://pytorch.org/docs/stable/generated/torch.full_like.html",
 		NoGrad: noGrad, Infer: like(2, 6), CPU: factory(func(c *Ctx) tensor.Num { return c.Num(1) }),
+		Raw: true,
 	})
 
 	tensor.Register(tensor.Def{
@@ -196,6 +214,7 @@ func init() {
 		NoGrad: noGrad,
 		Infer:  func(c *Ctx) { c.Alloc(0, checkSize(c, c.Ints(1)), dtypeOr(c, 2, c.ArgDType(0))) },
 		CPU:    none,
+		Raw:    true,
 	})
 	tensor.Register(tensor.Def{
 		Schema: "new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
@@ -206,6 +225,7 @@ func init() {
 				dtypeOr(c, 3, c.ArgDType(0)))
 		},
 		CPU: none,
+		Raw: true,
 	})
 	tensor.Register(tensor.Def{
 		Schema: "new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
@@ -213,6 +233,7 @@ func init() {
 		NoGrad: noGrad,
 		Infer:  func(c *Ctx) { c.Alloc(0, checkSize(c, c.Ints(1)), dtypeOr(c, 2, c.ArgDType(0))) },
 		CPU:    factory(func(c *Ctx) tensor.Num { return zeroNum }),
+		Raw:    true,
 	})
 	tensor.Register(tensor.Def{
 		Schema: "new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
@@ -220,6 +241,7 @@ func init() {
 		NoGrad: noGrad,
 		Infer:  func(c *Ctx) { c.Alloc(0, checkSize(c, c.Ints(1)), dtypeOr(c, 2, c.ArgDType(0))) },
 		CPU:    factory(func(c *Ctx) tensor.Num { return oneNum }),
+		Raw:    true,
 	})
 	tensor.Register(tensor.Def{
 		Schema: "new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
@@ -227,6 +249,7 @@ func init() {
 		NoGrad: noGrad,
 		Infer:  func(c *Ctx) { c.Alloc(0, checkSize(c, c.Ints(1)), dtypeOr(c, 3, c.ArgDType(0))) },
 		CPU:    factory(func(c *Ctx) tensor.Num { return c.Num(2) }),
+		Raw:    true,
 	})
 	tensor.Register(tensor.Def{
 		Schema: "scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
@@ -234,6 +257,7 @@ func init() {
 		NoGrad: noGrad,
 		Infer:  func(c *Ctx) { c.Alloc(0, nil, dtypeOr(c, 1, tensor.DefaultDType())) },
 		CPU:    factory(func(c *Ctx) tensor.Num { return c.Num(0) }),
+		Raw:    true,
 	})
 
 	eye := func(c *Ctx, n, m, dt int) {
@@ -471,6 +495,7 @@ func init() {
 		InPlace: true, Elementwise: true,
 		Infer: func(c *Ctx) { c.AllocStrided(0, c.Shape(0), likeStrides(c, c.T(0), tensor.NoFormat), c.ArgDType(0)) },
 		CPU:   factory(func(c *Ctx) tensor.Num { return zeroNum }),
+		Raw:   true,
 		VJP:   func(c *Ctx, g *T) []*T { return []*T{op.Zeros(g, c.Shape(0), c.ArgDType(0))} },
 	})
 	tensor.Register(tensor.Def{
@@ -484,7 +509,14 @@ func init() {
 			}
 			c.AllocStrided(0, c.Shape(0), likeStrides(c, c.T(0), tensor.NoFormat), c.ArgDType(0))
 		},
-		CPU: func(c *Ctx) { fillNum(c.Out(0), c.T(1).Num()) },
+		CPU: func(c *Ctx) {
+			n := c.T(1).Num()
+			if c.T(1).IsWrappedNumber() {
+				op.CheckFits(c, n, c.Out(0).DType())
+			}
+			fillNum(c.Out(0), n)
+		},
+		Raw: true,
 		VJP: func(c *Ctx, g *T) []*T {
 			r := []*T{op.Zeros(g, c.Shape(0), c.ArgDType(0)), nil}
 			if c.Needs(1) {

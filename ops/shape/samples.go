@@ -82,6 +82,7 @@ func init() {
 		// conversion and questions
 		"Tensor::bfloat16 Tensor::bool Tensor::byte Tensor::cdouble Tensor::cfloat Tensor::char Tensor::double "+
 			"Tensor::float Tensor::half Tensor::int Tensor::long Tensor::short :: 3x4 | nograd ; 3x4:i5 | nograd",
+		"view.dtype :: 3x4:i9 f64 | nograd nolayout", "chalf :: 3x4 | nograd",
 		"_to_copy to.dtype :: 3x4 f64 ; 3x4 i64 | nograd",
 		"to.dtype_layout :: 3x4 dtype=f64", "to.other :: 3x4 2 ; 3x4 2:i3 | nograd", "Tensor::to :: 3x4 None",
 		"copy_ :: 3x4 3x4 ; 3x4 4", "dim numel is_complex is_conj is_floating_point is_neg is_inference is_signed "+

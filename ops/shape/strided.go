@@ -101,6 +101,7 @@ func init() {
 			"was changed in place is made of it.",
 		Go:    "-",
 		Infer: infer, CPU: cpu,
+		Storage: tensor.TakesStorage | tensor.Moves,
 		VJP: func(c *Ctx, g *T) []*T {
 			padded, at := parts(c, g)
 			if at == nil {

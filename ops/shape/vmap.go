@@ -19,7 +19,8 @@ func init() {
 	batching.Rule(batching.SizesDims("input_sizes", "dim1", "dim2"), "diagonal_backward")
 	batching.Rule(batching.List("dim"), "cat")
 	batching.Rule(batching.Leading("self"), "alias", "detach", "tril", "triu", "view_as_real", "view_as_complex", "real",
-		"imag", "constant_pad_nd", "zeros_like", "ones_like", "full_like", "empty_like", "pixel_shuffle",
+		"imag", "_conj", "_neg_view", "constant_pad_nd", "zeros_like", "ones_like", "full_like", "empty_like",
+		"pixel_shuffle",
 		"pixel_unshuffle")
 	for nd, pads := range []string{1: "pad1d", 2: "pad2d", 3: "pad3d"} {
 		if nd > 0 {

@@ -72,7 +72,7 @@ func FromTensor(t *tensor.Tensor) (a *Array, err error) {
 		return nil, fmt.Errorf("npy: %w: NumPy has no %s", ErrDType, name)
 	}
 	err = tensor.Try(func() {
-		d := tensor.Dense(tensor.HostCopy(t.Detach()))
+		d := tensor.Dense(tensor.HostCopy(tensor.Resolved(t.Detach())))
 		n, from := d.Numel()*d.ElementSize(), d.StorageOffset()*d.ElementSize()
 		a = &Array{DType: name, Shape: slices.Clone(t.Shape()),
 			Data: slices.Clone(d.Storage().Bytes()[from : from+n])}

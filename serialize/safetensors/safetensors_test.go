@@ -16,6 +16,7 @@ import (
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/internal/dtype"
 	"github.com/gotorch-dev/torch/serialize"
+	"github.com/gotorch-dev/torch/serialize/npy"
 	"github.com/gotorch-dev/torch/serialize/safetensors"
 )
 
@@ -240,4 +241,30 @@ func Example() {
 	// fc.bias float32 [2]
 	// fc.weight float32 [2 3]
 	// 6 map[format:pt] <nil>
+}
+
+// TestLazyBits writes what a conjugate view stands for, here and in an array of NumPy.
+func TestLazyBits(t *testing.T) {
+	x := torch.FromSlice([]complex64{1 + 2i, 3 - 4i}, 2).Conj()
+	sd := &torch.StateDict{}
+	sd.Set("x", x)
+	var buf bytes.Buffer
+	if err := safetensors.Write(&buf, sd, nil); err != nil {
+		t.Fatal(err)
+	}
+	f, err := safetensors.NewFile(bytes.NewReader(buf.Bytes()), int64(buf.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := f.Tensor("x")
+	if err != nil || fmt.Sprint(torch.Data[complex64](y)) != "[(1-2i) (3+4i)]" {
+		t.Errorf("%v, %v", y, err)
+	}
+	a, err := npy.FromTensor(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if z, err := a.Tensor(); err != nil || fmt.Sprint(torch.Data[complex64](z)) != "[(1-2i) (3+4i)]" {
+		t.Errorf("%v, %v", z, err)
+	}
 }

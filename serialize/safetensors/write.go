@@ -103,7 +103,7 @@ func Write(w io.Writer, sd *tensor.StateDict, meta map[string]string) error {
 
 // bytesOf are the elements in row-major order.
 func bytesOf(t *tensor.Tensor) []byte {
-	d := tensor.Dense(tensor.HostCopy(t.Detach()))
+	d := tensor.Dense(tensor.HostCopy(tensor.Resolved(t.Detach())))
 	n := d.Numel() * d.ElementSize()
 	if n == 0 {
 		return nil

@@ -4,9 +4,7 @@ package ampcheck
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"math"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -165,7 +163,7 @@ func runProgram(d *golden.Decoder, p *program) error {
 			return err
 		}
 		got, _ := out.Get(name)
-		if err := Same(programs.FromPython(got), want); err != nil {
+		if err := programs.Same(programs.FromPython(got), want, 4); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -187,66 +185,6 @@ func contains(list []string, text string) bool {
 		}
 	}
 	return false
-}
-
-// Same compares a value with the recorded one; tensors within 16 bits' tolerance of operators.
-func Same(got, want any) error {
-	switch w := want.(type) {
-	case *tensor.Tensor:
-		g, ok := got.(*tensor.Tensor)
-		if !ok {
-			return fmt.Errorf("got %v, want a tensor", got)
-		}
-		if why := golden.Close(g, w, golden.ToleranceOf(w.DType()).Times(4)); why != "" {
-			return errors.New(why)
-		}
-		return nil
-	case golden.List:
-		g, ok := got.(golden.List)
-		return sameList(g, ok, w)
-	case golden.Tuple:
-		g, ok := got.(golden.Tuple)
-		return sameList(golden.List(g), ok, golden.List(w))
-	case golden.Dict:
-		g, ok := got.(golden.Dict)
-		if !ok || len(g) != len(w) {
-			return fmt.Errorf("got %v, want %v", got, want)
-		}
-		for i, e := range w {
-			if g[i].Key != e.Key {
-				return fmt.Errorf("key %s, want %s", g[i].Key, e.Key)
-			}
-			if err := Same(g[i].Val, e.Val); err != nil {
-				return fmt.Errorf("%s: %w", e.Key, err)
-			}
-		}
-		return nil
-	case float64:
-		g, ok := got.(float64)
-		if i, isInt := got.(int); isInt {
-			g, ok = float64(i), true
-		}
-		if !ok || g != w && !(math.IsNaN(g) && math.IsNaN(w)) {
-			return fmt.Errorf("got %v, want %v", got, want)
-		}
-		return nil
-	}
-	if got != want {
-		return fmt.Errorf("got %v (%T), want %v (%T)", got, got, want, want)
-	}
-	return nil
-}
-
-func sameList(got golden.List, ok bool, want golden.List) error {
-	if !ok || len(got) != len(want) {
-		return fmt.Errorf("got %v, want %v", got, want)
-	}
-	for i := range want {
-		if err := Same(got[i], want[i]); err != nil {
-			return fmt.Errorf("[%d]: %w", i, err)
-		}
-	}
-	return nil
 }
 
 // kind is the autocast device of a name in the data.

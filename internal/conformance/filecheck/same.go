@@ -160,7 +160,7 @@ func elements(t *tensor.Tensor) []byte {
 	if t.Numel() == 0 || t.Device().Type == tensor.MetaDevice {
 		return nil
 	}
-	d := tensor.Dense(tensor.HostCopy(t.Detach()))
+	d := tensor.Dense(tensor.HostCopy(tensor.Resolved(t.Detach())))
 	from := d.StorageOffset() * d.ElementSize()
 	return d.Storage().Bytes()[from : from+d.Numel()*d.ElementSize()]
 }

@@ -19,7 +19,7 @@ func ToleranceOf(dt tensor.DType) Tolerance {
 		return Tolerance{1e-7, 1e-7}
 	case tensor.BFloat16:
 		return Tolerance{1.6e-2, 1e-5}
-	case tensor.Float16:
+	case tensor.Float16, tensor.Complex32:
 		return Tolerance{1e-3, 1e-5}
 	}
 	return Tolerance{}

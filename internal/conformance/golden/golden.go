@@ -75,8 +75,9 @@ func onDevice(t *tensor.Tensor) *tensor.Tensor {
 	if Device == (tensor.Device{}) {
 		return t
 	}
-	return tensor.FromStorage(tensor.StorageOn(t.Storage(), Device), t.DType(), t.Shape(), t.Strides(),
-		t.StorageOffset())
+	conj, neg := tensor.Bits(t)
+	return encTensor{Conj: conj, Neg: neg}.lazy(tensor.FromStorage(tensor.StorageOn(t.Storage(), Device), t.DType(),
+		t.Shape(), t.Strides(), t.StorageOffset()))
 }
 
 // NeedsElements reports an error that says that something depends on the elements of tensors, which the meta device
@@ -514,7 +515,7 @@ func (d *Decoder) tensor(e *encTensor) (any, error) {
 		}
 		t = tensor.FromStorage(s.Storage(), dt, shape, stride, e.Offset)
 	case e.Stride == nil && e.Offset == 0:
-		t = tensor.New(shape, dt)
+		t = e.lazy(tensor.New(shape, dt))
 		tensor.CopyRaw(t, src)
 	default:
 		stride := e.Stride
@@ -531,7 +532,7 @@ func (d *Decoder) tensor(e *encTensor) (any, error) {
 		}
 		st := tensor.NewStorage(n * dt.Size())
 		clear(st.Bytes())
-		t = tensor.FromStorage(st, dt, shape, stride, e.Offset)
+		t = e.lazy(tensor.FromStorage(st, dt, shape, stride, e.Offset))
 		tensor.CopyRaw(t, src)
 	}
 	t = onDevice(t)
@@ -543,6 +544,17 @@ func (d *Decoder) tensor(e *encTensor) (any, error) {
 	d.Tensors[e.T] = t
 	d.Info[t] = TensorInfo{Key: e.T, RequiresGrad: e.RG, Stride: e.Stride, Offset: e.Offset, Alias: alias}
 	return t, nil
+}
+
+// lazy sets the conjugate and the negative bit of a new tensor.
+func (e encTensor) lazy(t *tensor.Tensor) *tensor.Tensor {
+	if e.Conj {
+		t = tensor.LazyConj(t)
+	}
+	if e.Neg {
+		t = tensor.LazyNeg(t)
+	}
+	return t
 }
 
 // Path joins a directory and a file name of the data; names that leave the directory are refused.

@@ -53,7 +53,19 @@ func registryNames(dotted string) []string {
 	return []string{strings.ReplaceAll(dotted, ".", "::")}
 }
 
+// testHelpers are functions of PyTorch's tests that records call, as lambdas.
+var testHelpers = map[string]string{
+	"torch.testing._internal.common_methods_invocations.max_pool2d_backward": "lambda x, kernel_size, stride, padding, " +
+		"dilation, ceil_mode: torch.ops.aten.max_pool2d_with_indices_backward(torch.ones_like(" +
+		"torch.nn.functional.max_pool2d_with_indices(x, kernel_size, stride, padding, dilation, ceil_mode)[0]), x, " +
+		"kernel_size, stride || kernel_size, padding, dilation, ceil_mode, " +
+		"torch.nn.functional.max_pool2d_with_indices(x, kernel_size, stride, padding, dilation, ceil_mode)[1])",
+}
+
 func parseCallable(s string) (*callable, error) {
+	if h, ok := testHelpers[s]; ok {
+		s = h
+	}
 	// A wrapper that sets the seed, which the runner has done, around the function itself.
 	if rest, ok := strings.CutPrefix(s, "lambda *args, **kwargs: wrapper_set_seed( "); ok {
 		s = strings.TrimSuffix(rest, ", *args, **kwargs )")
@@ -188,12 +200,12 @@ func (c *callable) eval(e ast.Expr, env, kwargs map[string]any) (any, error) {
 		return call(registryNames("torch.Tensor."+x.Sel.Name), []any{v}, nil)
 	case *ast.BinaryExpr:
 		a, err := c.eval(x.X, env, kwargs)
-		if err != nil {
-			return nil, err
+		if err != nil || x.Op == token.LOR && a != nil { // Python's a or b, where a may be None
+			return a, err
 		}
 		b, err := c.eval(x.Y, env, kwargs)
-		if err != nil {
-			return nil, err
+		if err != nil || x.Op == token.LOR {
+			return b, err
 		}
 		return call([]string{"aten::matmul"}, []any{a, b}, nil)
 	case *ast.SliceExpr:
@@ -207,6 +219,20 @@ func (c *callable) eval(e ast.Expr, env, kwargs map[string]any) (any, error) {
 		}
 		l, _ := v.(golden.Tuple)
 		return l[:n.(int)], nil
+	case *ast.IndexExpr: // one of several results
+		v, err := c.eval(x.X, env, kwargs)
+		if err != nil {
+			return nil, err
+		}
+		i, err := c.eval(x.Index, env, kwargs)
+		if err != nil {
+			return nil, err
+		}
+		l, _ := v.(golden.Tuple)
+		if n, ok := i.(int); ok && n < len(l) {
+			return l[n], nil
+		}
+		return nil, fmt.Errorf("no result %v of %T", i, v)
 	case *ast.CallExpr:
 		var args []any
 		kw := map[string]any{}

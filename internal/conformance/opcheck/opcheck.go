@@ -280,6 +280,10 @@ func compare(d *golden.Decoder, got, want any, dt tensor.DType, tol golden.Toler
 			if !slices.ContainsFunc(in, func(t *tensor.Tensor) bool { return t.Storage() == g.Storage() }) {
 				return fmt.Errorf("does not share memory with its input")
 			}
+			if g.IsConj() != w.IsConj() || g.IsNeg() != w.IsNeg() {
+				return fmt.Errorf("conjugate bit %v, negative bit %v, want %v, %v", g.IsConj(), g.IsNeg(), w.IsConj(),
+					w.IsNeg())
+			}
 			if g.Numel() > 0 && (!sameStride(g, stride) || g.StorageOffset() != info.Offset) {
 				return fmt.Errorf("view has strides %v offset %d, want %v %d", g.Strides(), g.StorageOffset(), stride,
 					info.Offset)

@@ -3,7 +3,6 @@ package programs
 import (
 	"github.com/gotorch-dev/torch/amp"
 	"github.com/gotorch-dev/torch/autograd"
-	"github.com/gotorch-dev/torch/internal/conformance/golden"
 	"github.com/gotorch-dev/torch/internal/pylite"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -43,44 +42,21 @@ func (h *Host) autograd(name string) (any, bool) {
 	return nil, false
 }
 
-// anomaly is torch.autograd.detect_anomaly.
-func (h *Host) anomaly([]any, map[string]any) any {
-	panic(golden.Skip("anomaly mode in programs"))
+// anomaly is torch.autograd.detect_anomaly(check_nan=True) and set_detect_anomaly(mode, check_nan=True).
+func (h *Host) anomaly(args []any, kw map[string]any) any {
+	if len(args) > 0 && args[0] == false {
+		return region("set_detect_anomaly", autograd.NoDetectAnomaly)
+	}
+	o := autograd.AnomalyOptions{NoCheckNaN: kw["check_nan"] == false, Output: warningWriter{h}}
+	return region("detect_anomaly", func(f func()) { autograd.DetectAnomaly(f, o) })
 }
 
-// checkpointing is a name of torch.utils.checkpoint.
-func (h *Host) checkpointing(name string) (any, bool) {
-	if name != "checkpoint" {
-		return nil, false
-	}
-	return pylite.Builtin(func(args []any, kw map[string]any) any {
-		fn, rest := args[0], args[1:]
-		var where []int
-		var inputs []*tensor.Tensor
-		for i, a := range rest {
-			if t := asTensor(a); t != nil {
-				where, inputs = append(where, i), append(inputs, t)
-			}
-		}
-		var single bool
-		outs := autograd.Checkpoint(func(in []*tensor.Tensor) []*tensor.Tensor {
-			list := append([]any(nil), rest...)
-			for j, i := range where {
-				list[i] = in[j]
-			}
-			v := h.In.Call(fn, list, nil)
-			single = asTensor(v) != nil
-			return tensorsOf(v)
-		}, inputs)
-		if single {
-			return outs[0]
-		}
-		var t pylite.Tuple
-		for _, o := range outs {
-			t = append(t, o)
-		}
-		return t
-	}), true
+// warningWriter keeps what anomaly mode reports with the warnings, as in PyTorch.
+type warningWriter struct{ h *Host }
+
+func (w warningWriter) Write(p []byte) (int, error) {
+	w.h.Warnings = append(w.h.Warnings, string(p))
+	return len(p), nil
 }
 
 // marked is a method that custom_fwd or custom_bwd has decorated.

@@ -19,6 +19,8 @@ type Host struct {
 	In       *pylite.Interp
 	Warnings []string // that the program caused
 	Device   tensor.Device
+
+	noEarlyStop bool // set_checkpoint_early_stop(False) holds
 }
 
 // context is a context manager, which may also decorate functions.

@@ -160,6 +160,8 @@ func (h *Host) torch(name string) (any, bool) {
 		return builtin(func([]any) any { amp.ClearCache(); return nil }), true
 	case "is_anomaly_enabled":
 		return builtin(func([]any) any { return autograd.IsAnomalyEnabled() }), true
+	case "is_anomaly_check_nan_enabled":
+		return builtin(func([]any) any { return autograd.IsAnomalyCheckNaNEnabled() }), true
 	case "manual_seed":
 		return builtin(func(args []any) any {
 			n, _ := args[0].(int)

@@ -242,7 +242,7 @@ func (w *walker) tensor(e *entry, t *tensor.Tensor) {
 	// A view that repeats elements can be larger than any memory.
 	if n := int64(st.NumBytes()); e.Bytes <= max(1<<20, 2*n) {
 		err := tensor.Try(func() {
-			d := tensor.Dense(t.Detach())
+			d := tensor.Dense(tensor.Resolved(t.Detach()))
 			from := d.StorageOffset() * d.ElementSize()
 			e.CRC32 = checksum(d.Storage().Bytes()[from : from+int(e.Bytes)])
 			if t.DType().IsFloat() && t.Numel() > 0 {
