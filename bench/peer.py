@@ -790,15 +790,22 @@ def loader(samples, features, batch):
 
 
 @work
-def state_dict(load):
-    sd = ResNet18().state_dict()
+def state_dict(shapes, how):
+    """Saves or loads a state dict of the given shapes: how is "save", "load" or "mmap", with "safetensors " before it in
+    that format."""
+    sd = {str(i): torch.ones(s) for i, s in enumerate(shapes)}
     folder = tempfile.TemporaryDirectory()
-    path = os.path.join(folder.name, "resnet18.pt")
-    torch.save(sd, path)
-    if load:
-        step = lambda keep=folder: torch.load(path, weights_only=True)
+    path = os.path.join(folder.name, "weights")
+    if how.startswith("safetensors"):
+        import safetensors.torch
+        safetensors.torch.save_file(sd, path)
+        step = {"safetensors save": lambda keep=folder: safetensors.torch.save_file(sd, path),
+                "safetensors load": lambda keep=folder: safetensors.torch.load_file(path)}[how]
     else:
-        step = lambda keep=folder: torch.save(sd, path)
+        torch.save(sd, path)
+        step = {"save": lambda keep=folder: torch.save(sd, path),
+                "load": lambda keep=folder: torch.load(path, weights_only=True),
+                "mmap": lambda keep=folder: torch.load(path, weights_only=True, mmap=True)}[how]
     return {"eager": Recorded(step)}
 
 

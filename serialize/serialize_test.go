@@ -161,7 +161,7 @@ func TestOtherValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = "{'u8': 200, 'u64': 18446744073709551615, 'i16': -5, 'f32': 0.5, 'bools': [True, False], 'array': " +
-		"[1, -2], 'named': [[7]], 'complex': (1+2i)}"
+		"[1, -2], 'named': [[7]], 'complex': (1+2j)}"
 	if got := fmt.Sprint(v); got != want {
 		t.Errorf("got %s", got)
 	}

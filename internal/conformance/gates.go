@@ -12,6 +12,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/conformance/cococheck"
 	"github.com/gotorch-dev/torch/internal/conformance/distcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/einopscheck"
+	"github.com/gotorch-dev/torch/internal/conformance/filecheck"
 	"github.com/gotorch-dev/torch/internal/conformance/golden"
 	"github.com/gotorch-dev/torch/internal/conformance/modcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/namedcheck"
@@ -50,6 +51,7 @@ var Gates = []Gate{
 		error) {
 		return onnxcheck.Run(dir, onnxcheck.Options{Only: only, Verbose: verbose, Files: golden.Files})
 	}},
+	{"npy", "testdata/npy", filecheck.Run},
 	{"opinfo", "golden/opinfo", func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result,
 		error) {
 		return opcheck.Run(dir, opcheck.Options{Only: only, Verbose: verbose})
@@ -58,6 +60,7 @@ var Gates = []Gate{
 		error) {
 		return optcheck.Run(dir, optcheck.Options{Only: only, Verbose: verbose})
 	}},
+	{"pickle", "testdata/pickle", filecheck.Run},
 	{"print", "golden/print", func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result,
 		error) {
 		return printcheck.Run(dir, printcheck.Options{Only: only, Verbose: verbose, Module: modcheck.PrintRecord})
@@ -74,6 +77,7 @@ var Gates = []Gate{
 	}},
 	{"torchvision", "golden/torchvision", torchvisioncheck.Run},
 	{"vision_ops", "golden/vision_ops", visioncheck.Run},
+	{"weights", "testdata/weights", filecheck.RunWeights},
 }
 
 // samples run some of the cases of a kind, for the test of the gates, where all take too long.
