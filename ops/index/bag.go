@@ -56,6 +56,9 @@ func bagInfer(c *Ctx) {
 	if w.Dim() != 2 {
 		c.Fail(tensor.ErrShape, "'weight' must be 2-D")
 	}
+	c.WantDim(1, 1)
+	c.WantDim(2, 1)
+	c.WantShape(6, c.Shape(1)...)
 	n := c.T(2).Numel()
 	if c.Bool(7) {
 		n = max(0, n-1)

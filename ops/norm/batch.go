@@ -258,14 +258,26 @@ func init() {
 		Doc: "are the gradients of batch norm's input, weight and bias; output_mask says which are wanted, the " +
 			"others come back empty.",
 		Infer: func(c *Ctx) {
+			c.WantLength(9, 3)
 			mask := c.Bools(9)
-			ch := []int{0}
-			if len(c.Shape(1)) > 1 {
-				ch = c.Shape(1)[1:2]
+			if len(c.Shape(1)) < 2 {
+				c.WantDim(1, 2)
+			}
+			c.WantShape(0, c.Shape(1)...)
+			ch, stats := c.Shape(1)[1:2], 3
+			if c.Bool(7) {
+				stats = 5
+			}
+			c.WantNumel(2, ch[0])
+			for i := stats; i < stats+2; i++ { // what the gradient reads
+				if !c.Has(i) {
+					c.Fail(tensor.ErrValue, "native_batch_norm_backward: %s is needed", c.Op().Sch.Params[i].Name)
+				}
+				c.WantNumel(i, ch[0])
 			}
 			sh := [][]int{c.Shape(1), ch, ch}
 			for i := 2; i < 7; i++ {
-				if p := c.T(i); p != nil && len(c.Shape(1)) > 1 && p.Numel() != 0 && p.Numel() != ch[0] {
+				if p := c.T(i); p != nil && p.Numel() != 0 && p.Numel() != ch[0] {
 					c.Fail(tensor.ErrShape, "native_batch_norm_backward: %s of shape %s does not have one number for "+
 						"each of the %d channels of an input of shape %s", c.Op().Sch.Params[i].Name,
 						tensor.ShapeString(p.Shape()), ch[0], tensor.ShapeString(c.Shape(1)))

@@ -81,7 +81,7 @@ func avgCheck(c *Ctx, sh []int, nd, i int) *window {
 	}
 	checkInput(c, sh, nd)
 	w := avgWindow(c, sh, nd, i)
-	checkOutput(c, nd, w)
+	checkOutput(c, sh, nd, w)
 	return w
 }
 

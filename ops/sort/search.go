@@ -31,6 +31,11 @@ func search(c *Ctx, seq, vals, sorter *T, right bool) {
 	var perm []int64
 	if sorter != nil {
 		perm = op.Raw[int64](tensor.DenseAs(sorter, tensor.Int64))
+		for _, p := range perm {
+			if uint64(p) >= uint64(seq.Size(-1)) {
+				c.Fail(tensor.ErrIndex, "torch.searchsorted(): sorter index out of range")
+			}
+		}
 	}
 	out := c.Out(0)
 	if out.DType() != tensor.Int64 || !out.IsContiguous() {
@@ -41,6 +46,10 @@ func search(c *Ctx, seq, vals, sorter *T, right bool) {
 		per = vals.Size(-1)
 	}
 	n := seq.Size(-1)
+	if n == 0 { // whatever the value, it belongs at place 0
+		tensor.ZeroRaw(c.Out(0))
+		return
+	}
 	short := func(dt tensor.DType) bool {
 		return dt == tensor.Float32 || dt == tensor.Float16 || dt == tensor.BFloat16
 	}
