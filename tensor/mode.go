@@ -18,6 +18,7 @@ type mode struct {
 	shared    bool   // this is defaultMode
 	device    Device // where factories make tensors, if hasDevice
 	hasDevice bool
+	attention AttentionWays // that are switched off
 }
 
 // activeModes counts the modes of all goroutines: while it is zero nobody has to look.

@@ -59,7 +59,7 @@ func MakeTensor(shape []int, dt tensor.DType, opts ...MakeOptions) *tensor.Tenso
 		t = empty
 	}
 	if apart {
-		t = call("aten::slice.Tensor", tensor.TensorValue(t), tensor.IntValue(-1), tensor.Value{}, tensor.Value{},
+		t = call("aten::slice.Tensor", tensor.TensorValue(t), tensor.IntValue(-1), tensor.IntValue(1), tensor.Value{},
 			tensor.IntValue(2))
 	} else if o.MemoryFormat != tensor.NoFormat {
 		t = t.Contiguous(tensor.ContiguousOptions{MemoryFormat: o.MemoryFormat})

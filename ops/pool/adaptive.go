@@ -518,7 +518,7 @@ func sizes(c *Ctx, nd int) []int {
 		if ts, ok := v.X.([]*T); ok {
 			l = make([]tensor.Value, len(ts))
 		}
-		if nd > 1 && len(sh) < nd+1 {
+		if len(sh) < nd || nd > 1 && len(sh) < nd+1 {
 			c.Fail(tensor.ErrShape, "Input dimension should be at least %d", nd+1)
 		}
 		for i, e := range l {

@@ -98,6 +98,9 @@ func makeWindow(c *Ctx, sh []int, nd int, k, stride, pad, dil []int, ceil bool) 
 	return w
 }
 
+// mostTaps bounds the size of a window along a dimension. PyTorch takes more, of which all but a few lie in the padding.
+const mostTaps = 1 << 24
+
 // checkWindow refuses sizes that make no sense, with PyTorch's words.
 func checkWindow(c *Ctx, sh []int, nd int, w *window) {
 	for i := 3 - nd; i < 3; i++ {
@@ -120,6 +123,8 @@ func checkWindow(c *Ctx, sh []int, nd int, w *window) {
 			}
 			c.Fail(tensor.ErrValue, "dilation should be greater than zero, but got dilation: %s",
 				tensor.ShapeString(w.dil[3-nd:]))
+		case w.k[i] > mostTaps:
+			c.Fail(tensor.ErrValue, "kernel_size %d is too large", w.k[i])
 		case w.pad[i] < 0:
 			c.Fail(tensor.ErrValue, "pad must be non-negative, but got pad: %d", w.pad[i])
 		}
