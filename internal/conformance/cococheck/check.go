@@ -50,19 +50,21 @@ type rle struct {
 
 // UnmarshalJSON also takes counts that are a list of numbers.
 func (r *rle) UnmarshalJSON(b []byte) error {
-	var m mask.RLE
 	var x struct {
-		Counts any
+		Size   [2]int
+		Counts json.RawMessage
 	}
-	if err := errors.Join(json.Unmarshal(b, &m), json.Unmarshal(b, &x)); err != nil {
+	if err := json.Unmarshal(b, &x); err != nil {
 		return err
 	}
-	r.Size = [2]int{m.H, m.W}
-	var text bool
-	if r.Counts, text = x.Counts.(string); !text {
-		r.Counts = m.CountsString()
+	r.Size = x.Size
+	if json.Unmarshal(x.Counts, &r.Counts) == nil {
+		return nil
 	}
-	return nil
+	var m mask.RLE
+	err := json.Unmarshal(b, &m)
+	r.Counts = m.CountsString()
+	return err
 }
 
 func (r rle) mask() (mask.RLE, error) { return mask.Parse(r.Size[0], r.Size[1], r.Counts) }
