@@ -32,7 +32,7 @@ func sweepRows(c *config) []row {
 			continue
 		}
 		for _, backward := range []bool{false, true} {
-			if backward && (op.NoGrad != "" || op.Sch.Params[0].Writes || calls[0].NoGrad) {
+			if backward && (calls[0].NoGrad || !hasGradient(op, calls[0].Args)) {
 				continue
 			}
 			name := op.FullName()
@@ -46,6 +46,21 @@ func sweepRows(c *config) []row {
 		}
 	}
 	return rows
+}
+
+// hasGradient reports that a call with these arguments has a gradient.
+func hasGradient(op *tensor.Op, sample []tensor.Value) bool {
+	if op.NoGrad != "" || op.Sch.Params[0].Writes {
+		return false
+	}
+	same := func(sh []int) []int { return sh }
+	ok := false
+	err := torch.Try(func() {
+		in, _ := enlarged(sample, same, true)
+		_, err := sweepStep(op, in, true)
+		ok = err == nil
+	})
+	return ok && err == nil
 }
 
 // largest is the number of elements of the largest tensor.
@@ -176,8 +191,9 @@ func enlarged(sample []tensor.Value, shape func([]int) []int, backward bool) (in
 		low, high := extent(t)
 		sh := shape(t.Shape())
 		grad := backward && t.DType().IsDifferentiable()
-		return random(sh, t.DType(), low, high, grad), arg{"shape": sh, "dtype": t.DType().Name(), "low": low, "high": high,
-			"grad": grad}
+		return random(sh, t.DType(), low, high, grad),
+			arg{"shape": sh, "dtype": t.DType().Name(), "low": low, "high": high,
+				"grad": grad}
 	}
 	for _, a := range sample {
 		var d any
@@ -256,8 +272,8 @@ func random(shape []int, dt torch.DType, low, high float64, grad bool) *torch.Te
 	return t
 }
 
-// ranked prints the rows of the sweep that a peer has measured, too, the slowest in comparison first, and how many there
-// are below some ratios.
+// ranked prints the rows of the sweep that a peer has measured, too, the slowest in comparison first, and how many
+// there are below some ratios.
 func ranked(w io.Writer, results []result) {
 	var l []result
 	for _, r := range results {

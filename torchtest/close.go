@@ -38,8 +38,8 @@ func (e *MismatchError) Error() string { return e.Msg }
 //		t.Error(err)
 //	}
 //
-// Unlike Python's function it takes a number and a 0-d tensor for different kinds of values, and all integer types of Go
-// for one.
+// Unlike Python's function it takes a number and a 0-d tensor for different kinds of values, and all integer types of
+// Go for one.
 //
 // https://docs.pytorch.org/docs/stable/testing.html#torch.testing.assert_close
 func AssertClose(actual, expected any, opts ...CloseOptions) error {
@@ -113,7 +113,8 @@ func (o *CloseOptions) compare(a, b any, at string) error {
 			return mismatch(at, "The length of the sequences mismatch: %d != %d", va.Len(), vb.Len())
 		}
 		for i := range va.Len() {
-			if err := o.compare(va.Index(i).Interface(), vb.Index(i).Interface(), at+fmt.Sprintf("[%d]", i)); err != nil {
+			if err := o.compare(va.Index(i).Interface(), vb.Index(i).Interface(),
+				at+fmt.Sprintf("[%d]", i)); err != nil {
 				return err
 			}
 		}
@@ -241,11 +242,14 @@ func (o *CloseOptions) tensors(a, b *tensor.Tensor, at string) error {
 	if d.bad == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("Tensor-likes are not %s!\n\nMismatched elements: %d / %d (%.1f%%)\n", closeOrEqual(rtol, atol), d.bad,
+	text := fmt.Sprintf("Tensor-likes are not %s!\n\nMismatched elements: %d / %d (%.1f%%)\n", closeOrEqual(rtol, atol),
+		d.bad,
 		a.Numel(), 100*float64(d.bad)/float64(a.Numel()))
-	text += fmt.Sprintf("Greatest absolute difference: %s at index %s%s\n", pyfmt.Repr(d.absolute), place(a, d.absoluteAt),
+	text += fmt.Sprintf("Greatest absolute difference: %s at index %s%s\n", pyfmt.Repr(d.absolute),
+		place(a, d.absoluteAt),
 		allowed(rtol, atol, atol))
-	text += fmt.Sprintf("Greatest relative difference: %s at index %s%s", pyfmt.Repr(d.relative), place(a, d.relativeAt),
+	text += fmt.Sprintf("Greatest relative difference: %s at index %s%s", pyfmt.Repr(d.relative),
+		place(a, d.relativeAt),
 		allowed(rtol, atol, rtol))
 	return mismatch(at, "%s", text)
 }
@@ -255,8 +259,10 @@ func (o *CloseOptions) scalars(a, b *tensor.Tensor, rtol, atol float64, at strin
 	if d.bad == 0 {
 		return nil
 	}
-	return mismatch(at, "Scalars are not %s!\n\nExpected %s but got %s.\nAbsolute difference: %s%s\nRelative difference: %s%s",
-		closeOrEqual(rtol, atol), pyfmt.Repr(plain(b)), pyfmt.Repr(plain(a)), pyfmt.Repr(d.absolute), allowed(rtol, atol, atol),
+	return mismatch(at, "Scalars are not %s!\n\nExpected %s but got %s.\nAbsolute difference: %s%s\nRelative "+
+		"difference: %s%s",
+		closeOrEqual(rtol, atol), pyfmt.Repr(plain(b)), pyfmt.Repr(plain(a)), pyfmt.Repr(d.absolute),
+		allowed(rtol, atol, atol),
 		pyfmt.Repr(d.relative), allowed(rtol, atol, rtol))
 }
 
@@ -325,7 +331,8 @@ func differencesOf(a, b *tensor.Tensor, rtol, atol float64, equalNaN bool) (d di
 		a, b = a.To(tensor.Int64), b.To(tensor.Int64)
 	}
 	tv := tensor.TensorValue
-	near := call("aten::isclose", tv(a), tv(b), tensor.FloatValue(rtol), tensor.FloatValue(atol), tensor.BoolValue(equalNaN))
+	near := call("aten::isclose", tv(a), tv(b), tensor.FloatValue(rtol), tensor.FloatValue(atol),
+		tensor.BoolValue(equalNaN))
 	d.bad = a.Numel() - int(call("aten::sum", tv(near)).Num().I)
 	if d.bad == 0 {
 		return d

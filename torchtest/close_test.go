@@ -31,13 +31,15 @@ func TestAssertClose(t *testing.T) {
 		{a: f(1).Reshape(nil), b: f(2).Reshape(nil), want: "Scalars are not close!\n\nExpected 2.0 but got 1.0.\n" +
 			"Absolute difference: 1.0 (up to 1e-05 allowed)\nRelative difference: 0.5 (up to 1.3e-06 allowed)"},
 		{a: i(1, 2), b: i(1, 3), want: "Tensor-likes are not equal!\n\nMismatched elements: 1 / 2 (50.0%)\n" +
-			"Greatest absolute difference: 1 at index (1,)\nGreatest relative difference: 0.3333333432674408 at index (1,)"},
+			"Greatest absolute difference: 1 at index (1,)\nGreatest relative difference: 0.3333333432674408 at " +
+			"index (1,)"},
 		{a: i(1, 2), b: f(1, 3), want: "The values for attribute 'dtype' do not match: torch.int64 != torch.float32."},
 		{a: i(1, 2), b: i(1, 3).Reshape([]int{1, 2}),
 			want: "The values for attribute 'shape' do not match: torch.Size([2]) != torch.Size([1, 2])."},
 		{a: f(1, 2), b: f(1, 3), o: torchtest.CloseOptions{RTol: zero, ATol: zero},
 			want: "Tensor-likes are not equal!\n\nMismatched elements: 1 / 2 (50.0%)\n" +
-				"Greatest absolute difference: 1.0 at index (1,)\nGreatest relative difference: 0.3333333432674408 at index (1,)"},
+				"Greatest absolute difference: 1.0 at index (1,)\nGreatest relative difference: 0.3333333432674408 " +
+				"at index (1,)"},
 		{a: f(float32(math.NaN())), b: f(float32(math.NaN())),
 			want: "Tensor-likes are not close!\n\nMismatched elements: 1 / 1 (100.0%)\n" +
 				"Greatest absolute difference: nan at index (0,) (up to 1e-05 allowed)\n" +
@@ -52,7 +54,8 @@ func TestAssertClose(t *testing.T) {
 			want: "The keys of the mappings do not match:\nMissing keys in the actual mapping: ['b']\n" +
 				"Additional keys in the actual mapping: ['a']"},
 		{a: []int{1, 2}, b: []int{1}, want: "The length of the sequences mismatch: 2 != 1"},
-		{a: 1, b: 2, want: "Scalars are not equal!\n\nExpected 2 but got 1.\nAbsolute difference: 1\nRelative difference: 0.5"},
+		{a: 1, b: 2, want: "Scalars are not equal!\n\nExpected 2 but got 1.\nAbsolute difference: 1\nRelative " +
+			"difference: 0.5"},
 		{a: 1.0, b: 2.0, want: "Scalars are not close!\n\nExpected 2.0 but got 1.0.\n" +
 			"Absolute difference: 1.0 (up to 1e-07 allowed)\nRelative difference: 0.5 (up to 1e-07 allowed)"},
 		{a: 1, b: 1.0, want: "The (d)types do not match: <class 'int'> != <class 'float'>."},
@@ -60,9 +63,10 @@ func TestAssertClose(t *testing.T) {
 		{a: f(1), b: f(2), o: torchtest.CloseOptions{Msg: "hello"}, want: "hello"},
 		{a: torch.Ones([]int{2, 2}).T(), b: torch.Ones([]int{2, 2}), o: torchtest.CloseOptions{CheckStride: true},
 			want: "The values for attribute 'stride()' do not match: (1, 2) != (2, 1)."},
-		{a: f(0, float32(math.Inf(1))), b: f(0, 1), want: "Tensor-likes are not close!\n\nMismatched elements: 1 / 2 (50.0%)\n" +
-			"Greatest absolute difference: inf at index (1,) (up to 1e-05 allowed)\n" +
-			"Greatest relative difference: inf at index (1,) (up to 1.3e-06 allowed)"},
+		{a: f(0, float32(math.Inf(1))), b: f(0, 1),
+			want: "Tensor-likes are not close!\n\nMismatched elements: 1 / 2 (50.0%)\n" +
+				"Greatest absolute difference: inf at index (1,) (up to 1e-05 allowed)\n" +
+				"Greatest relative difference: inf at index (1,) (up to 1.3e-06 allowed)"},
 		{a: f(1), b: nil, want: "None mismatch: tensor([1.]) is not None"},
 		{a: nil, b: nil},
 		{a: torch.Empty([]int{0}), b: torch.Empty([]int{0})},
@@ -103,8 +107,9 @@ func TestMakeTensor(t *testing.T) {
 		}
 	}
 	torch.ManualSeed(1)
-	got := torchtest.MakeTensor([]int{2, 3}, torch.Float32, torchtest.MakeOptions{Low: torch.Some(0.0), High: torch.Some(1.0),
-		Noncontiguous: true, RequiresGrad: true})
+	got := torchtest.MakeTensor([]int{2, 3}, torch.Float32,
+		torchtest.MakeOptions{Low: torch.Some(0.0), High: torch.Some(1.0),
+			Noncontiguous: true, RequiresGrad: true})
 	want := torch.FromSlice([]float32{0.2793108820915222, 0.7346844673156738, 0.7998586297035217, 0.7543719410896301,
 		0.4387779235839844, 0.524665892124176}, 2, 3)
 	if err := torchtest.AssertClose(got, want); err != nil || got.IsContiguous() || !got.RequiresGrad() {
@@ -115,10 +120,17 @@ func TestMakeTensor(t *testing.T) {
 			torchtest.MakeTensor([]int{2}, torch.Int64, torchtest.MakeOptions{RequiresGrad: true})
 		},
 		"interval": func() {
-			torchtest.MakeTensor([]int{2}, torch.Int64, torchtest.MakeOptions{Low: torch.Some(3.0), High: torch.Some(2.0)})
+			torchtest.MakeTensor([]int{2}, torch.Int64,
+				torchtest.MakeOptions{Low: torch.Some(3.0), High: torch.Some(2.0)})
 		},
-		"beyond": func() { torchtest.MakeTensor([]int{2}, torch.Uint8, torchtest.MakeOptions{Low: torch.Some(300.0), High: torch.Some(400.0)}) },
-		"NaN":    func() { torchtest.MakeTensor([]int{2}, torch.Float32, torchtest.MakeOptions{Low: torch.Some(torch.NaN)}) },
+		"beyond": func() {
+			torchtest.MakeTensor([]int{2}, torch.Uint8,
+				torchtest.MakeOptions{Low: torch.Some(300.0), High: torch.Some(400.0)})
+		},
+		"NaN": func() {
+			torchtest.MakeTensor([]int{2}, torch.Float32,
+				torchtest.MakeOptions{Low: torch.Some(torch.NaN)})
+		},
 	} {
 		if torch.Try(f) == nil {
 			t.Errorf("%s: no error", name)

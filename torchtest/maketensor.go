@@ -29,7 +29,8 @@ func MakeTensor(shape []int, dt tensor.DType, opts ...MakeOptions) *tensor.Tenso
 		tensor.Fail(tensor.ErrValue, "the options Noncontiguous and MemoryFormat of MakeTensor exclude each other")
 	}
 	if o.RequiresGrad && !dt.IsDifferentiable() {
-		tensor.Fail(tensor.ErrValue, "`requires_grad=True` is not supported for boolean and integral dtypes, but got dtype=%s",
+		tensor.Fail(tensor.ErrValue, "`requires_grad=True` is not supported for boolean and integral dtypes, but got "+
+			"dtype=%s",
 			dt)
 	}
 	apart := o.Noncontiguous && tensor.Size(shape).Numel() > 1 && len(shape) > 0
@@ -107,7 +108,8 @@ func (o *MakeOptions) interval(dt tensor.DType) (low, high float64) {
 	case low >= high:
 		tensor.Fail(tensor.ErrValue, "`low` must be less than `high`, but got %v >= %v", low, high)
 	case high < least || low >= beyond:
-		tensor.Fail(tensor.ErrValue, "The value interval specified by `low` and `high` is [%v, %v), but %s only supports "+
+		tensor.Fail(tensor.ErrValue, "The value interval specified by `low` and `high` is [%v, %v), but %s only "+
+			"supports "+
 			"[%v, %v)", low, high, dt, least, beyond)
 	}
 	low, high = min(max(low, least), beyond), min(max(high, least), beyond)

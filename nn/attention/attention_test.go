@@ -50,7 +50,8 @@ func TestSDPAKernel(t *testing.T) {
 func TestBias(t *testing.T) {
 	q, k, v := qkv()
 	for _, b := range []*attention.CausalBias{attention.CausalUpperLeft(5, 7), attention.CausalLowerRight(5, 7)} {
-		want := F.ScaledDotProductAttention(q, k, v, F.ScaledDotProductAttentionOptions{AttnMask: b.Materialize(q.Device())})
+		want := F.ScaledDotProductAttention(q, k, v,
+			F.ScaledDotProductAttentionOptions{AttnMask: b.Materialize(q.Device())})
 		if err := torchtest.AssertClose(b.Attention(q, k, v), want); err != nil {
 			t.Errorf("variant %d: %v", b.Variant, err)
 		}
@@ -71,7 +72,8 @@ func TestFlexAttention(t *testing.T) {
 	mask := attention.CreateBlockMask(attention.CausalMask, 0, 0, 5, 7)
 	out, lse := attention.FlexAttention(q, k, v, attention.FlexOptions{BlockMask: mask})
 	near("causal", out, F.ScaledDotProductAttention(q, k, v, F.ScaledDotProductAttentionOptions{IsCausal: true}))
-	near("one key", lse.Select(2, 0), q.Select(2, 0).Mul(k.Select(2, 0)).SumDim([]int{-1}).DivScalar(2.8284271247461903))
+	near("one key", lse.Select(2, 0), q.Select(2,
+		0).Mul(k.Select(2, 0)).SumDim([]int{-1}).DivScalar(2.8284271247461903))
 	bias := torch.Randn([]int{5, 7})
 	mod := func(s, _, _, q, kv *torch.Tensor) *torch.Tensor { return s.Add(bias) }
 	out, _ = attention.FlexAttention(q, k, v, attention.FlexOptions{ScoreMod: mod})

@@ -65,8 +65,8 @@ type Options struct {
 	EnableGQA bool
 }
 
-// Attention is scaled_dot_product_attention of query (…, L, E), key (…, S, E) and value (…, S, Ev) with the bias as mask.
-// Where the triangle begins in the upper left corner, or the mask is square, no mask is made.
+// Attention is scaled_dot_product_attention of query (…, L, E), key (…, S, E) and value (…, S, Ev) with the bias as
+// mask. Where the triangle begins in the upper left corner, or the mask is square, no mask is made.
 func (b *CausalBias) Attention(query, key, value *Tensor, opts ...Options) *Tensor {
 	var o Options
 	if len(opts) > 0 {

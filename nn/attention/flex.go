@@ -8,8 +8,8 @@ import (
 )
 
 // MaskMod says where attention is wanted: true for batch b, head h, query q and key kv. The arguments are int64 tensors
-// of shapes [B, 1, 1, 1], [1, H, 1, 1], [1, 1, L, 1] and [1, 1, 1, S], all positions at once: what the function computes
-// broadcasts.
+// of shapes [B, 1, 1, 1], [1, H, 1, 1], [1, 1, L, 1] and [1, 1, 1, S], all positions at once: what the function
+// computes broadcasts.
 type MaskMod func(b, h, q, kv *Tensor) *Tensor
 
 // ScoreMod changes the scores [B, H, L, S]; the other arguments are those of a [MaskMod].
@@ -109,10 +109,10 @@ type FlexOptions struct {
 	EnableGQA bool
 }
 
-// FlexAttention is softmax(mod(query·keyᵀ·scale))·value for query [B, Hq, L, E], key [B, Hkv, S, E] and value [B, Hkv, S,
-// Ev], where mod is ScoreMod, and -inf where BlockMask wants no attention; a query without any gives 0. It also returns
-// the logarithm of the sum of exponentials of each query's scores [B, Hq, L]. It is computed as PyTorch does without a
-// compiler, with all scores in memory, in float32, or float64 for float64.
+// FlexAttention is softmax(mod(query·keyᵀ·scale))·value for query [B, Hq, L, E], key [B, Hkv, S, E] and value [B, Hkv,
+// S, Ev], where mod is ScoreMod, and -inf where BlockMask wants no attention; a query without any gives 0. It also
+// returns the logarithm of the sum of exponentials of each query's scores [B, Hq, L]. It is computed as PyTorch does
+// without a compiler, with all scores in memory, in float32, or float64 for float64.
 //
 // https://docs.pytorch.org/docs/stable/nn.attention.flex_attention.html
 func FlexAttention(query, key, value *Tensor, opts ...FlexOptions) (out, logsumexp *Tensor) {
@@ -122,12 +122,14 @@ func FlexAttention(query, key, value *Tensor, opts ...FlexOptions) (out, logsume
 	}
 	for _, x := range []*Tensor{query, key, value} {
 		if x.Dim() != 4 {
-			tensor.Fail(tensor.ErrShape, "FlexAttention: expected query, key, and value to have 4 dimensions, got shape %s",
+			tensor.Fail(tensor.ErrShape,
+				"FlexAttention: expected query, key, and value to have 4 dimensions, got shape %s",
 				tensor.ShapeString(x.Shape()))
 		}
 		if x.DType() != query.DType() || !x.IsFloatingPoint() {
-			tensor.Fail(tensor.ErrDType, "FlexAttention: expected query, key, and value of one floating-point dtype, got %s "+
-				"and %s", query.DType(), x.DType())
+			tensor.Fail(tensor.ErrDType,
+				"FlexAttention: expected query, key, and value of one floating-point dtype, got %s "+
+					"and %s", query.DType(), x.DType())
 		}
 	}
 	bs, heads, l, s := query.Size(0), query.Size(1), query.Size(2), key.Size(2)
@@ -135,17 +137,21 @@ func FlexAttention(query, key, value *Tensor, opts ...FlexOptions) (out, logsume
 	switch {
 	case query.Size(3) != key.Size(3) || value.Size(2) != s || value.Size(1) != hkv || value.Size(0) != key.Size(0) ||
 		key.Size(0) != bs && key.Size(0) != 1:
-		tensor.Fail(tensor.ErrShape, "FlexAttention: query %s, key %s and value %s do not fit", tensor.ShapeString(query.Shape()),
+		tensor.Fail(tensor.ErrShape, "FlexAttention: query %s, key %s and value %s do not fit",
+			tensor.ShapeString(query.Shape()),
 			tensor.ShapeString(key.Shape()), tensor.ShapeString(value.Shape()))
 	case heads != hkv && !o.EnableGQA:
-		tensor.Fail(tensor.ErrShape, "Expect query and key/value to have the same number of heads but got Hq=%d and Hkv=%d. "+
+		tensor.Fail(tensor.ErrShape, "Expect query and key/value to have the same number of heads but got Hq=%d and "+
+			"Hkv=%d. "+
 			"Try setting EnableGQA for GQA.", heads, hkv)
 	case hkv == 0 || heads%hkv != 0:
-		tensor.Fail(tensor.ErrShape, "Expect number of query heads to be a multiple of kv heads for GQA but got Hq=%d and "+
+		tensor.Fail(tensor.ErrShape, "Expect number of query heads to be a multiple of kv heads for GQA but got "+
+			"Hq=%d and "+
 			"Hkv=%d.", heads, hkv)
 	}
 	if m := o.BlockMask; m != nil && (m.QLen < l || m.KVLen < s) {
-		tensor.Fail(tensor.ErrShape, "block_mask was created for block_mask.shape=(%d, %d) but got q_len=%d and kv_len=%d",
+		tensor.Fail(tensor.ErrShape, "block_mask was created for block_mask.shape=(%d, %d) but got q_len=%d and "+
+			"kv_len=%d",
 			m.QLen, m.KVLen, l, s)
 	}
 	dt := query.DType()

@@ -311,6 +311,14 @@ func init() {
 				c.Fail(tensor.ErrShape, "_embedding_bag_dense_backward: a gradient of shape [bags, features] and "+
 					"bag_size of shape [bags] are wanted, got %s and %s", tensor.ShapeString(g), tensor.ShapeString(bags))
 			}
+			if mode := c.Int(7); mode < 0 || mode > 2 {
+				c.Fail(tensor.ErrValue, "_embedding_bag_dense_backward: there is no mode %d", mode)
+			} else if mode == 2 {
+				c.WantShape(4, g...)
+			}
+			c.WantDim(1, 1)
+			c.WantShape(2, c.Shape(1)...)
+			c.WantShape(8, c.Shape(1)...)
 			c.Alloc(0, []int{c.Int(5), g[1]}, c.ArgDType(0))
 		},
 		CPU: func(c *Ctx) {
@@ -336,6 +344,11 @@ func bagGrad[E float32 | float64](c *Ctx, o *T) {
 	ix, bag, size := longs(c.T(1)), longs(c.T(2)), longs(c.T(3))
 	bags := c.Shape(0)[0]
 	g, mode := raw[E](as(c.T(0), dt)), c.Int(7)
+	for _, b := range bag {
+		if uint64(b) > uint64(bags) {
+			c.Fail(tensor.ErrIndex, "_embedding_bag_dense_backward: there is no bag %d among %d", b, bags)
+		}
+	}
 	if mode == 2 {
 		maxGrad(raw[E](o), g, longs(c.T(4)), d)
 		return

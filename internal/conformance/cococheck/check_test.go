@@ -10,7 +10,8 @@ import (
 func TestForms(t *testing.T) {
 	const square = `{"size": [4, 4], "counts": [0, 2, 2, 2, 10]}`
 	for _, form := range []string{square, `{"size": [4, 4], "counts": "02208"}`, `[[0, 0, 2, 0, 2, 2, 0, 2]]`,
-		`[0, 0, 2, 0, 2, 2, 0, 2]`, `[0, 0, 2, 2]`, `{"bbox": [0, 0, 2, 2]}`, `{"polygons": [[0, 0, 2, 0, 2, 2, 0, 2]]}`,
+		`[0, 0, 2, 0, 2, 2, 0, 2]`, `[0, 0, 2, 2]`, `{"bbox": [0, 0, 2, 2]}`,
+		`{"polygons": [[0, 0, 2, 0, 2, 2, 0, 2]]}`,
 		`{"segmentation": [[0, 0, 2, 0, 2, 2, 0, 2]]}`} {
 		dir := t.TempDir()
 		index := `{"uncompressed": [{"in": ` + form + `, "h": 4, "w": 4, "rle": ` + square + `}],
@@ -24,7 +25,8 @@ func TestForms(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, r := range results {
-			if n := len(r.Cases); r.Failed > 0 || r.Skipped > 0 || (r.Name == "iou" || r.Name == "uncompressed") && n != 1 {
+			if n := len(r.Cases); r.Failed > 0 || r.Skipped > 0 || (r.Name == "iou" || r.Name == "uncompressed") &&
+				n != 1 {
 				t.Errorf("%s: %+v", form, r)
 			}
 		}
