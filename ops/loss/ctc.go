@@ -412,8 +412,8 @@ func init() {
 		Schema: "_ctc_loss_backward(Tensor grad, Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor",
 		Doc:    "is the gradient of _ctc_loss for log_probs.",
 		Go:     "-",
-		Infer: ctcBackwardInfer,
-		CPU: func(c *Ctx) { ctcBackwardRun(c, c.Ints(3), c.Ints(4)) },
+		Infer:  ctcBackwardInfer,
+		CPU:    func(c *Ctx) { ctcBackwardRun(c, c.Ints(3), c.Ints(4)) },
 		VJP:    noSecond,
 	})
 	tensor.Register(tensor.Def{

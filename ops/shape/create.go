@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/iter"
+	"github.com/gotorch-dev/torch/internal/mem"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
@@ -580,7 +581,7 @@ func spaceFill(o *T, a, b tensor.Num, n int, log bool, base float64) {
 		lin(tensor.Data[float64](o), x, y)
 		return
 	}
-	w := make([]float64, n)
+	w := mem.Make[float64](n)
 	if log && dt.IsIntOrBool() { // PyTorch's step is a float32 there
 		step := float32(0)
 		if n > 1 {
@@ -597,9 +598,11 @@ func spaceFill(o *T, a, b tensor.Num, n int, log bool, base float64) {
 		lin(w, x, y)
 	}
 	if log {
-		for i := range w {
-			w[i] = math.Pow(base, w[i])
-		}
+		par.For(n, 1<<12, func(lo, hi int) {
+			for i, x := range w[lo:hi] {
+				w[lo+i] = math.Pow(base, x)
+			}
+		})
 	}
 	tensor.CopyRaw(o, tensor.FromSlice(w))
 }

@@ -13,6 +13,10 @@ import (
 // searchInfer checks a call that finds the places of values in sorted boundaries, which are one row or one row for
 // each row of values.
 func searchInfer(c *Ctx, seq, vals, sorter *T, int32Out bool) {
+	if vals.Dim() == 0 && seq.Dim() != 1 {
+		c.Fail(tensor.ErrShape, "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is "+
+			"1, but we got boundaries tensor dim(%d) and input value's dim(0) numel(1)", seq.Dim())
+	}
 	if seq.Dim() == 0 || vals.Dim() > 0 && seq.Dim() > 1 &&
 		(seq.Dim() != vals.Dim() || !tensor.SameShape(seq.Shape()[:seq.Dim()-1], vals.Shape()[:vals.Dim()-1])) {
 		c.Fail(tensor.ErrShape, "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 "+
