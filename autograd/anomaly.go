@@ -20,18 +20,55 @@ type AnomalyOptions struct {
 }
 
 // anomaly notes the stack of every recorded operator and looks at every gradient.
-type anomaly struct{ o AnomalyOptions }
+type anomaly struct {
+	o   atomic.Pointer[AnomalyOptions]
+	off atomic.Bool
+}
 
 // DetectAnomaly runs f, on this goroutine, in anomaly mode: when Backward computes a gradient that is NaN, it panics
 // with ErrAutograd naming the operator, and writes where that operator was called. It is slow, and meant for debugging.
 // Both the forward and the backward pass should be inside.
 // https://pytorch.org/docs/stable/autograd.html#anomaly-detection
-func DetectAnomaly(f func(), opts ...AnomalyOptions) { tensor.WithLayer(newAnomaly(opts), f) }
+func DetectAnomaly(f func(), opts ...AnomalyOptions) {
+	tensor.Warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled " +
+		"for " +
+		"debugging.")
+	within(true, opts, f)
+}
+
+// NoDetectAnomaly runs f, on this goroutine, without anomaly mode.
+func NoDetectAnomaly(f func()) { within(false, nil, f) }
+
+// within runs f in a mode that replaces the one around.
+func within(on bool, opts []AnomalyOptions, f func()) {
+	a := ofGoroutine()
+	if a == nil || a == everywhere.Load() {
+		a = newAnomaly(opts)
+		a.off.Store(!on)
+		tensor.WithLayer(a, f)
+		return
+	}
+	o, off := a.o.Load(), a.off.Load()
+	defer func() {
+		a.o.Store(o)
+		a.off.Store(off)
+	}()
+	a.o.Store(newAnomaly(opts).o.Load())
+	a.off.Store(!on)
+	f()
+}
+
+// ofGoroutine is the layer of the goroutine's anomaly mode, nil when there is none.
+func ofGoroutine() *anomaly {
+	a, _ := tensor.FindLayer(func(l tensor.Layer) bool { _, ok := l.(*anomaly); return ok }).(*anomaly)
+	return a
+}
 
 func newAnomaly(opts []AnomalyOptions) *anomaly {
 	a := &anomaly{}
+	a.o.Store(&AnomalyOptions{})
 	if len(opts) > 0 {
-		a.o = opts[0]
+		a.o.Store(&opts[0])
 	}
 	return a
 }
@@ -50,8 +87,17 @@ func SetDetectAnomaly(on bool, opts ...AnomalyOptions) {
 	tensor.SetGlobalLayer(a)
 }
 
-// IsAnomalyEnabled reports that SetDetectAnomaly is on.
-func IsAnomalyEnabled() bool { return everywhere.Load() != nil }
+// IsAnomalyEnabled reports that anomaly mode holds for the calling goroutine.
+func IsAnomalyEnabled() bool {
+	a := ofGoroutine()
+	return a != nil && !a.off.Load()
+}
+
+// IsAnomalyCheckNaNEnabled reports that gradients are looked at in the mode of the calling goroutine.
+func IsAnomalyCheckNaNEnabled() bool {
+	a := ofGoroutine()
+	return a == nil || a.off.Load() || !a.o.Load().NoCheckNaN
+}
 
 // Rank is that of a watcher.
 func (a *anomaly) Rank() tensor.Rank { return tensor.RankWatch }
@@ -59,6 +105,9 @@ func (a *anomaly) Rank() tensor.Rank { return tensor.RankWatch }
 // Call is called for every operator.
 func (a *anomaly) Call(c *tensor.Ctx, next func()) {
 	next()
+	if a.off.Load() {
+		return
+	}
 	for i := range c.NumOut() {
 		t := c.Out(i)
 		if t == nil {
@@ -72,9 +121,23 @@ func (a *anomaly) Call(c *tensor.Ctx, next func()) {
 	}
 }
 
+// noteCall notes the stack of a Function's call in the node of its results, in anomaly mode.
+func noteCall(results []*Tensor) {
+	if !IsAnomalyEnabled() {
+		return
+	}
+	for _, t := range results {
+		if t != nil && t.GradFn() != nil {
+			pcs := make([]uintptr, 64)
+			t.GradFn().SetStack(pcs[:runtime.Callers(3, pcs)])
+			return
+		}
+	}
+}
+
 // Rule is called for every gradient rule of a backward pass.
 func (a *anomaly) Rule(n *tensor.Node, _, in []*Tensor) {
-	if a.o.NoCheckNaN {
+	if a.off.Load() || a.o.Load().NoCheckNaN {
 		return
 	}
 	for i, g := range in {
@@ -90,10 +153,14 @@ func (a *anomaly) Rule(n *tensor.Node, _, in []*Tensor) {
 }
 
 // RuleFailed is called when a gradient rule panics.
-func (a *anomaly) RuleFailed(n *tensor.Node) { a.report(n) }
+func (a *anomaly) RuleFailed(n *tensor.Node) {
+	if !a.off.Load() {
+		a.report(n)
+	}
+}
 
 func (a *anomaly) report(n *tensor.Node) {
-	w := a.o.Output
+	w := a.o.Load().Output
 	if w == nil {
 		w = os.Stderr
 	}

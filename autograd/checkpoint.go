@@ -16,6 +16,13 @@ type CheckpointOptions struct {
 	NoCheck bool
 	// NoEarlyStop runs f to its end the second time too, instead of stopping when all values are there.
 	NoEarlyStop bool
+	// Reentrant is PyTorch's use_reentrant=True: f runs without recording, and again, with a backward pass of its own,
+	// when Backward arrives. Gradients flow only when an input requires them; Grad, BackwardOptions.Inputs and
+	// gradients of gradients are refused.
+	Reentrant bool
+	// Around, if not nil, is called for each call of Checkpoint and gives two functions: the first run of f is called
+	// by the first one, the second run by the second one (context_fn).
+	Around func() (forward, recompute func(run func()))
 }
 
 // SavedTensorsHooks runs f such that every tensor that operators save for Backward goes through pack, and what Backward
@@ -56,22 +63,32 @@ type frame struct {
 	inputs []*Tensor
 	o      CheckpointOptions
 	rng    []byte
+	amp    tensor.Layer // autocast of the first run, nil for none
 	metas  []meta
-	again  []*Tensor // the values of the second run that Backward has not read yet
+	around func(func()) // runs the second run
+	again  []*Tensor    // the values of the second run that Backward has not read yet
 }
 
 // Checkpoint calls f without keeping what its operators save for Backward, and calls it again when Backward needs that:
 // memory for time. f must do the same both times. Its random numbers are the same, unless switched off. Anything that
 // works with an ordinary f works with this one, gradients of gradients and Grad included; it is PyTorch's
-// use_reentrant=False, and there is no other form.
+// use_reentrant=False, and the other form is an option.
 // https://pytorch.org/docs/stable/checkpoint.html
 func Checkpoint(f func(inputs []*Tensor) []*Tensor, inputs []*Tensor, opts ...CheckpointOptions) []*Tensor {
 	if !tensor.IsGradEnabled() {
 		return f(inputs)
 	}
-	fr := &frame{f: f, inputs: inputs}
+	fr := &frame{f: f, inputs: inputs, amp: tensor.LayerOf(tensor.RankAutocast)}
 	if len(opts) > 0 {
 		fr.o = opts[0]
+	}
+	if fr.o.Reentrant {
+		return Apply(&reentrant{frame: fr}, inputs...)
+	}
+	forward := func(run func()) { run() }
+	fr.around = forward
+	if fr.o.Around != nil {
+		forward, fr.around = fr.o.Around()
 	}
 	if !fr.o.NoPreserveRNG {
 		fr.rng = torch.RNGState()
@@ -82,8 +99,77 @@ func Checkpoint(f func(inputs []*Tensor) []*Tensor, inputs []*Tensor, opts ...Ch
 		return len(fr.metas) - 1
 	}, func(x any) *Tensor {
 		return fr.value(x.(int))
-	}, func() { out = f(inputs) })
+	}, func() { forward(func() { out = f(inputs) }) })
 	return out
+}
+
+// reentrant is a checkpointed call with a backward pass of its own.
+type reentrant struct{ *frame }
+
+// FunctionName is that of PyTorch's node.
+func (r *reentrant) FunctionName() string { return "CheckpointFunction" }
+
+// Forward runs the function without recording.
+func (r *reentrant) Forward(ctx *Context, inputs ...*Tensor) []*Tensor {
+	if r.o.Around != nil {
+		tensor.Fail(tensor.ErrValue, "Passing `context_fn`, `debug`, or `respect_saved_tensors_hooks` is only "+
+			"supported "+
+			"when use_reentrant=False.")
+	}
+	wanted := false
+	for i := range inputs {
+		wanted = wanted || ctx.NeedsInputGrad(i)
+	}
+	if !wanted {
+		tensor.Warn("None of the inputs have requires_grad=True. Gradients will be None")
+	}
+	if !r.o.NoPreserveRNG {
+		r.rng = torch.RNGState()
+	}
+	ctx.SaveForBackward(inputs...)
+	return r.f(inputs)
+}
+
+// Backward runs the function again on inputs that are cut off from the graph, and computes their gradients.
+func (r *reentrant) Backward(ctx *Context, grads ...*Tensor) []*Tensor {
+	if tensor.IsBackwardPartial() {
+		tensor.Fail(tensor.ErrAutograd, "When use_reentrant=True, torch.utils.checkpoint is incompatible with "+
+			".grad() or "+
+			"passing an `inputs` parameter to .backward(). To resolve this error, you can either set "+
+			"use_reentrant=False, or call .backward() without passing the `inputs` argument.")
+	}
+	saved := ctx.SavedTensors()
+	inputs := make([]*Tensor, len(saved))
+	for i, t := range saved {
+		if t != nil {
+			inputs[i] = t.Detach()
+			inputs[i].SetRequiresGrad(t.RequiresGrad())
+		}
+	}
+	var outs []*Tensor
+	r.withRNG(func() {
+		tensor.EnableGrad(func() {
+			tensor.InsteadOfLayers(tensor.RankAutocast, r.amp, func() { outs = r.f(inputs) })
+		})
+	})
+	var roots, gs []*Tensor
+	for i, t := range outs {
+		if t != nil && t.RequiresGrad() {
+			roots, gs = append(roots, t), append(gs, grads[i])
+		}
+	}
+	if len(roots) == 0 {
+		tensor.Fail(tensor.ErrAutograd,
+			"none of output has requires_grad=True, this checkpoint() is not necessary")
+	}
+	Backward(roots, gs)
+	in := make([]*Tensor, len(inputs))
+	for i, t := range inputs {
+		if t != nil && ctx.NeedsInputGrad(i) {
+			in[i] = t.Grad()
+		}
+	}
+	return in
 }
 
 // Checkpoint1 is Checkpoint for a function of one tensor with one result.
@@ -124,7 +210,11 @@ func (fr *frame) value(i int) *Tensor {
 }
 
 func (fr *frame) recompute() {
-	var got []*Tensor
+	fr.withRNG(fr.runAgain)
+}
+
+// withRNG runs f with the generator as it stood before the first run, unless that was not noted.
+func (fr *frame) withRNG(f func()) {
 	if fr.rng != nil {
 		now := torch.RNGState()
 		if err := torch.SetRNGState(fr.rng); err != nil {
@@ -132,6 +222,11 @@ func (fr *frame) recompute() {
 		}
 		defer func() { _ = torch.SetRNGState(now) }()
 	}
+	f()
+}
+
+func (fr *frame) runAgain() {
+	var got []*Tensor
 	pack := func(t *Tensor) any {
 		if len(got) < len(fr.metas) || fr.o.NoEarlyStop {
 			got = append(got, t.Detach())
@@ -150,7 +245,10 @@ func (fr *frame) recompute() {
 			}
 		}()
 		tensor.EnableGrad(func() {
-			tensor.SavedTensorsHooks(pack, func(x any) *Tensor { return x.(*Tensor) }, func() { fr.f(fr.inputs) })
+			tensor.InsteadOfLayers(tensor.RankAutocast, fr.amp, func() {
+				tensor.SavedTensorsHooks(pack, func(x any) *Tensor { return x.(*Tensor) },
+					func() { fr.around(func() { fr.f(fr.inputs) }) })
+			})
 		})
 	}()
 	if !fr.o.NoCheck || len(got) < len(fr.metas) {

@@ -77,6 +77,15 @@ func has(l []*Tensor, t *Tensor) bool {
 	return false
 }
 
+// FunctionName is the name that the node of a Function starts with: that of its type, or what a method FunctionName of
+// a wrapper around another Function says.
+func FunctionName(f Function) string {
+	if n, ok := f.(interface{ FunctionName() string }); ok {
+		return n.FunctionName()
+	}
+	return reflect.Indirect(reflect.ValueOf(f)).Type().Name()
+}
+
 // Apply calls a Function and records it as one node, named after the type of f: "MyExp" gives "MyExpBackward". Inputs
 // may be nil.
 func Apply(f Function, inputs ...*Tensor) []*Tensor {
@@ -84,7 +93,7 @@ func Apply(f Function, inputs ...*Tensor) []*Tensor {
 	for i, t := range inputs {
 		ctx.needs[i] = t != nil && t.RequiresGrad()
 	}
-	name := reflect.Indirect(reflect.ValueOf(f)).Type().Name() + "Backward"
+	name := FunctionName(f) + "Backward"
 	var outs []*Tensor
 	tensor.NoGrad(func() { outs = f.Forward(ctx, inputs...) })
 	record := append([]*Tensor(nil), outs...)
@@ -159,6 +168,7 @@ func Apply(f Function, inputs ...*Tensor) []*Tensor {
 	}.Attach()
 	if attached {
 		ctx.saved = tensor.SaveForBackward(ctx.raw...)
+		noteCall(record)
 	}
 	return outs
 }

@@ -38,7 +38,7 @@ func (c *Ctx) alloc(i int, shape, stride []int, dt DType, strided bool) *Tensor 
 			}
 		}
 		fits := SameShape(g.shape, shape)
-		if !fits && !c.reads(g) {
+		if !fits && !c.isArgument(g) {
 			g.resizeOut(shape)
 			fits = true
 		}
@@ -60,8 +60,8 @@ func (c *Ctx) alloc(i int, shape, stride []int, dt DType, strided bool) *Tensor 
 	return t
 }
 
-// reads reports that an argument of the call, other than the out arguments, is the tensor itself.
-func (c *Ctx) reads(g *Tensor) bool {
+// isArgument reports that an argument of the call, other than the out arguments, is the tensor itself.
+func (c *Ctx) isArgument(g *Tensor) bool {
 	for k := range c.args {
 		v := &c.args[k]
 		if v.T == g && !c.op.Sch.Params[k].Writes {

@@ -236,6 +236,18 @@ func slotCount(v *Value, p *Param) int {
 	return 0
 }
 
+// reads reports that the gradient rule will read tensor argument i in a call that is recorded.
+func (c *Ctx) reads(i int) bool {
+	if c.op.saveIn>>i&1 == 0 {
+		return false
+	}
+	if i >= len(c.op.saveFor) || c.op.saveFor[i] == 0 {
+		return true
+	}
+	v := &c.args[c.op.saveFor[i]-1]
+	return v.K == KTensor && v.T.RequiresGrad()
+}
+
 func (c *Ctx) anyRequiresGrad() bool {
 	for i := range c.args {
 		v := &c.args[i]

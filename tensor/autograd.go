@@ -262,6 +262,7 @@ func (c *Ctx) newNode(before *Tensor) *Node {
 		switch v.K {
 		case KTensor:
 			t := v.T
+			reads := c.reads(i) // asked before the change below
 			n.next = append(n.next, edgeOf(t))
 			if before != nil && t == c.args[0].T { // what it was before the change
 				if i == 0 {
@@ -271,7 +272,7 @@ func (c *Ctx) newNode(before *Tensor) *Node {
 				t = before
 				v.T = t
 			}
-			if c.op.saveIn>>i&1 == 0 {
+			if !reads {
 				var st *stub
 				if len(stubs) > 0 {
 					st, stubs = &stubs[0], stubs[1:]
@@ -577,9 +578,11 @@ func (t *Tensor) Grad() *Tensor {
 		panic(noTensor("Tensor.Grad"))
 	}
 	if t.flags&flagRetainGrad == 0 && !t.IsLeaf() {
-		Warn("The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be " +
+		Warn("The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't " +
+			"be " +
 			"populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf " +
-			"Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure " +
+			"Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make " +
+			"sure " +
 			"you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information.")
 	}
 	return t.held()

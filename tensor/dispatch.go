@@ -172,7 +172,7 @@ func (c *Ctx) runVariant() {
 		self := c.args[0].T
 		// made now for a view whose memory has changed already, since the change to come will look like that one
 		self.gradNode()
-		if op.saveIn&1 != 0 {
+		if c.reads(0) {
 			before = self.cloneRaw()
 		}
 	}

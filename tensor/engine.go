@@ -53,7 +53,19 @@ func BackwardAll(ts, grads []*Tensor, o BackwardOptions) {
 			}
 		}
 	}
-	e.run(ts, grads)
+	if e.only == nil {
+		e.run(ts, grads)
+		return
+	}
+	with(func(m *mode) { m.partial = true }, func() { e.run(ts, grads) })
+}
+
+// IsBackwardPartial reports that the backward pass which runs on this goroutine computes the gradients of chosen
+// tensors only: it was started by Grad, or with BackwardOptions.Inputs. What starts a pass of its own inside cannot
+// serve it.
+func IsBackwardPartial() bool {
+	m := currentMode()
+	return m != nil && m.partial
 }
 
 // GradOptions are the options of Grad.
@@ -89,7 +101,7 @@ func Grad(outputs, inputs []*Tensor, opts ...GradOptions) []*Tensor {
 	if gs == nil {
 		gs = make([]*Tensor, len(outputs))
 	}
-	e.run(outputs, gs)
+	with(func(m *mode) { m.partial = true }, func() { e.run(outputs, gs) })
 	out := make([]*Tensor, len(inputs))
 	for i, in := range inputs {
 		out[i] = e.capture[edgeOf(in)]

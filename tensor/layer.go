@@ -76,6 +76,37 @@ func WithLayer(l Layer, f func()) {
 	}, f)
 }
 
+// InsteadOfLayers runs f with a layer in place of all layers of a rank: of nested regions of autocast the innermost
+// alone counts. A nil layer takes them away.
+func InsteadOfLayers(r Rank, l Layer, f func()) {
+	with(func(m *mode) {
+		m.layers = slices.DeleteFunc(slices.Clone(m.layers), func(x Layer) bool { return x.Rank() == r })
+		if l != nil {
+			m.layers = insertLayer(m.layers, l)
+		}
+	}, f)
+}
+
+// LayerOf is the innermost layer of a rank that is set for this goroutine, nil when there is none. A layer that asks
+// while it handles a call is told of the layers below it alone.
+func LayerOf(r Rank) Layer {
+	return FindLayer(func(l Layer) bool { return l.Rank() == r })
+}
+
+// FindLayer is the innermost layer set for this goroutine that match accepts, nil when there is none.
+func FindLayer(match func(Layer) bool) Layer {
+	m := currentMode()
+	if m == nil {
+		return nil
+	}
+	for i := len(m.layers) - 1; i >= 0; i-- {
+		if match(m.layers[i]) {
+			return m.layers[i]
+		}
+	}
+	return nil
+}
+
 // insertLayer returns a copy of the list with l behind the layers of its rank and those before. A transform goes before
 // the other transforms.
 func insertLayer(list []Layer, l Layer) []Layer {

@@ -11,6 +11,7 @@ import (
 type mode struct {
 	noGrad    bool
 	inference bool
+	partial   bool // a backward pass runs that computes the gradients of chosen tensors only
 	scope     *scope
 	layers    []Layer // by rank, outermost first
 	witness   Witness // one of the layers; stays while operators hide the layers from what they do

@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -53,7 +54,8 @@ type Def struct {
 	// the broadcast shape or a promoted dtype: the engine reduces and casts them.
 	VJP func(c *Ctx, g *Tensor) []*Tensor
 	// Save names the tensor arguments and results that VJP reads ("self other result"). Others may be asked for their
-	// shape only.
+	// shape only. "self/other" names self, which is read for the gradient of other alone: it is not kept where other
+	// needs none, as the activations in front of frozen weights and the factor of a number.
 	Save string
 	// SaveInPlace is what the in-place form saves instead; the rule asks c.Op().IsInPlace().
 	SaveInPlace string
@@ -98,7 +100,7 @@ const (
 
 // String is the class's name in PyTorch's lists.
 func (c AMPClass) String() string {
-	return [...]string{"keep", "lower", "fp32", "promote", "banned"}[c]
+	return [...]string{"keep", "lower", "fp32", "promote", "banned", "fp32_set_opt_dtype", "fp32_append_dtype"}[c]
 }
 
 // Op is a registered operator, or one of its derived variants.
@@ -108,9 +110,10 @@ type Op struct {
 	full    string
 	base    *Op // of a derived variant
 	variant variant
-	scalar  int    // parameter that a .Scalar variant turns into a tensor
-	saveIn  uint64 // bit per parameter
-	saveOut uint64 // bit per result
+	scalar  int     // parameter that a .Scalar variant turns into a tensor
+	saveIn  uint64  // bit per parameter
+	saveFor [8]int8 // per parameter: 1 + the only parameter whose gradient reads it, 0 if there is no such
+	saveOut uint64  // bit per result
 	grad    string
 	nparams int
 	devArg  int    // the parameter that names a device, -1 without
@@ -300,11 +303,17 @@ func add(d *Def, declared, s *Schema, base *Op, v variant) *Op {
 		save = d.SaveInPlace
 	}
 	for _, name := range strings.Fields(save) {
+		name, reader, conditional := strings.Cut(name, "/")
 		found := false
 		for i := range declared.Params {
 			if declared.Params[i].Name == name {
 				o.saveIn |= 1 << i
 				found = true
+				if conditional {
+					o.saveFor[i] = int8(1 +
+						slices.IndexFunc(declared.Params, func(p Param) bool { return p.Name == reader }))
+					found = o.saveFor[i] > 0
+				}
 			}
 		}
 		for i, r := range declared.Results {

@@ -363,7 +363,7 @@ func (l *VmapLevel) prepareInPlace(c *Ctx) (before *Tensor) {
 	}
 	self.gradNode()
 	c.inplace = true
-	if c.op.saveIn&1 != 0 {
+	if c.reads(0) {
 		b := l.of(self)
 		before = l.rewrap(b, b.phys.cloneOp())
 	}

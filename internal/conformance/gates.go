@@ -7,6 +7,8 @@ import (
 	"regexp"
 
 	_ "github.com/gotorch-dev/torch" // links the operators
+	"github.com/gotorch-dev/torch/internal/conformance/ampcheck"
+	"github.com/gotorch-dev/torch/internal/conformance/ckptcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/cococheck"
 	"github.com/gotorch-dev/torch/internal/conformance/distcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/einopscheck"
@@ -32,6 +34,8 @@ type Gate struct {
 
 // Gates are all gates, sorted by kind.
 var Gates = []Gate{
+	{"amp", "golden/amp", ampcheck.Run},
+	{"checkpoint", "golden/checkpoint", ckptcheck.Run},
 	{"coco", "golden/coco", whole(cococheck.Run)},
 	{"distributions", "golden/distributions", distcheck.Run},
 	{"einops", "golden/einops", einopscheck.Run},

@@ -78,9 +78,7 @@ func TestGolden(t *testing.T) {
 // others are the parts of the golden data that no gate runs: the test that compares with them, or why nothing does yet.
 var others = map[string]string{
 	"README.md":      "describes the data",
-	"amp":            "ops/all compares lists.json; package amp, which the programs need, is not there yet",
 	"api.tsv":        "a list of names",
-	"checkpoint":     "no runner yet",
 	"graphs":         "modcheck compares names with the programs of torch.export; none of the formats is loaded yet",
 	"named":          "no named tensors",
 	"promotion.json": "ops/pointwise",

@@ -59,6 +59,11 @@ func bagInfer(c *Ctx) {
 	c.WantDim(1, 1)
 	c.WantDim(2, 1)
 	c.WantShape(6, c.Shape(1)...)
+	if p := c.T(6); p != nil && p.DType() != w.DType() && c.Device().Type == tensor.CPUDevice {
+		c.Fail(tensor.ErrDType, "Expected tensor for argument #1 'weight' to have the same type as tensor for argument "+
+			"#1 'per_sample_weights'; but type torch.%sTensor does not equal torch.%sTensor (while checking arguments "+
+			"for embedding_bag)", w.DType().ClassName(), p.DType().ClassName())
+	}
 	n := c.T(2).Numel()
 	if c.Bool(7) {
 		n = max(0, n-1)
@@ -309,7 +314,8 @@ func init() {
 			g, bags := c.Shape(0), c.Shape(3)
 			if len(g) != 2 || c.Int(7) == 1 && (len(bags) != 1 || bags[0] != g[0]) {
 				c.Fail(tensor.ErrShape, "_embedding_bag_dense_backward: a gradient of shape [bags, features] and "+
-					"bag_size of shape [bags] are wanted, got %s and %s", tensor.ShapeString(g), tensor.ShapeString(bags))
+					"bag_size of shape [bags] are wanted, got %s and %s", tensor.ShapeString(g),
+					tensor.ShapeString(bags))
 			}
 			if mode := c.Int(7); mode < 0 || mode > 2 {
 				c.Fail(tensor.ErrValue, "_embedding_bag_dense_backward: there is no mode %d", mode)

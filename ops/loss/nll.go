@@ -340,9 +340,9 @@ func nllND(c *Ctx, x, t, w *T, how, ignore int) *T {
 	}
 	switch nd {
 	case 1, 2:
-		return op.Call("aten::nll_loss_forward", x, t, w, how, ignore)[0]
+		return op.Call1("aten::nll_loss", x, t, w, how, ignore)
 	case 4:
-		return op.Call("aten::nll_loss2d_forward", x, t, w, how, ignore)[0]
+		return op.Call1("aten::nll_loss2d", x, t, w, how, ignore)
 	}
 	want := append([]int{x.Size(0)}, x.Shape()[2:]...)
 	if !tensor.SameShape(want, t.Shape()) {
@@ -354,8 +354,8 @@ func nllND(c *Ctx, x, t, w *T, how, ignore int) *T {
 		inner *= s
 	}
 	n, classes := x.Size(0), x.Size(1)
-	y := op.Call("aten::nll_loss2d_forward", x.Reshape([]int{n, classes, 1, inner}), t.Reshape([]int{n, 1, inner}), w,
-		how, ignore)[0]
+	y := op.Call1("aten::nll_loss2d", x.Reshape([]int{n, classes, 1, inner}), t.Reshape([]int{n, 1, inner}), w, how,
+		ignore)
 	if how == none {
 		y = y.Reshape(want)
 	}

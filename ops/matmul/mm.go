@@ -29,7 +29,7 @@ func init() {
 			a, b := c.T(0), c.T(1)
 			product(nil, a.Size(0), b.Size(1), a.Size(1), one, last2(a), last2(b), zero, last2(c.Out(0)), nil)
 		},
-		Save: "self mat2",
+		Save: "self/mat2 mat2/self",
 		VJP: func(c *Ctx, g *T) []*T {
 			r := make([]*T, 2)
 			if c.Needs(0) {
@@ -77,7 +77,7 @@ func init() {
 			beta := start(o, s, c.Num(3))
 			product(nil, m, n, k, c.Num(4), last2(a), last2(b), beta, last2(o), nil)
 		},
-		Save: "mat1 mat2",
+		Save: "mat1/mat2 mat2/mat1",
 		VJP: func(c *Ctx, g *T) []*T {
 			r := make([]*T, 3)
 			if c.Needs(0) {
@@ -104,7 +104,7 @@ func init() {
 			a, b := c.T(0), c.T(1)
 			product(a.Shape()[:1], a.Size(1), b.Size(2), a.Size(2), one, last2(a), last2(b), zero, last2(c.Out(0)), nil)
 		},
-		Save: "self mat2",
+		Save: "self/mat2 mat2/self",
 		VJP: func(c *Ctx, g *T) []*T {
 			r := make([]*T, 2)
 			if c.Needs(0) {
@@ -131,7 +131,7 @@ func init() {
 			beta := start(o, c.T(0), c.Num(3))
 			product(a.Shape()[:1], a.Size(1), b.Size(2), a.Size(2), c.Num(4), last2(a), last2(b), beta, last2(o), nil)
 		},
-		Save: "batch1 batch2",
+		Save: "batch1/batch2 batch2/batch1",
 		VJP: func(c *Ctx, g *T) []*T {
 			r := make([]*T, 3)
 			if c.Needs(0) {
@@ -170,7 +170,7 @@ func init() {
 				beta = one
 			}
 		},
-		Save: "batch1 batch2",
+		Save: "batch1/batch2 batch2/batch1",
 		VJP: func(c *Ctx, g *T) []*T {
 			r := make([]*T, 3)
 			if c.Needs(0) {
@@ -196,7 +196,7 @@ func init() {
 			c.Alloc(0, c.Shape(0)[:1], c.ArgDType(0))
 		},
 		CPU:  func(c *Ctx) { matVec(c.T(0), c.T(1), one, zero, c.Out(0)) },
-		Save: "self vec",
+		Save: "self/vec vec/self",
 		VJP: func(c *Ctx, g *T) []*T {
 			r := make([]*T, 2)
 			if c.Needs(0) {
@@ -223,7 +223,7 @@ func init() {
 			beta := start(c.Out(0), c.T(0), c.Num(3))
 			matVec(c.T(1), c.T(2), c.Num(4), beta, c.Out(0))
 		},
-		Save: "mat vec",
+		Save: "mat/vec vec/mat",
 		VJP: func(c *Ctx, g *T) []*T {
 			r := make([]*T, 3)
 			if c.Needs(0) {

@@ -27,6 +27,10 @@ func init() {
 				c.Fail(tensor.ErrShape, "inner() the last dimension must match on both input tensors but got shapes "+
 					"%s and %s", tensor.ShapeString(a.Shape()), tensor.ShapeString(b.Shape()))
 			}
+			if a.Dim() == 1 && b.Dim() == 1 {
+				c.Return(a.Dot(b))
+				return
+			}
 			c.Return(call(opTensordot, a, b, []int{-1}, []int{-1})[0])
 		},
 	})
@@ -48,6 +52,14 @@ func init() {
 		if b != nil && b.Size(0) != w.Size(0) {
 			c.Fail(tensor.ErrShape, "bilinear(): bias size does not match weight size: got %d but expected %d",
 				b.Size(0), w.Size(0))
+		}
+		if dt := x1.DType(); dt != x2.DType() || dt != w.DType() || b != nil && dt != b.DType() {
+			bias := "None"
+			if b != nil {
+				bias = b.DType().CName()
+			}
+			c.Fail(tensor.ErrDType, "All tensors must have the same dtype, got input1: %s, input2: %s, weight: %s, "+
+				"bias: %s", dt.CName(), x2.DType().CName(), w.DType().CName(), bias)
 		}
 		lead := slices.Clone(x1.Shape()[:x1.Dim()-1])
 		m, o, i, j := 1, w.Size(0), w.Size(1), w.Size(2)
@@ -189,7 +201,8 @@ func init() {
 	}
 	tensor.Register(tensor.Def{Schema: "linalg_matrix_power(Tensor self, int n) -> Tensor",
 		Doc: "multiplies a square matrix, or each of a batch, n times with itself; negative powers are those of the " +
-			"inverse.\nhttps://pytorch.org/docs/stable/generated/torch.linalg.matrix_power.html", Out: true, Body: power})
+			"inverse.\nhttps://pytorch.org/docs/stable/generated/torch.linalg.matrix_power.html", Out: true,
+		Body: power})
 	tensor.Register(tensor.Def{Schema: "matrix_power(Tensor self, int n) -> Tensor",
 		Doc: "is another name of linalg_matrix_power.", Out: true, Body: power})
 	tensor.Register(tensor.Def{
@@ -209,6 +222,9 @@ func init() {
 			if a[d] != 3 || b[d] != 3 {
 				c.Fail(tensor.ErrShape, "linalg.cross: inputs dimension %d must have length 3. Got %d and %d", c.Int(2),
 					a[d], b[d])
+			}
+			if x, y := c.ArgDType(0), c.ArgDType(1); x != y && c.Device().Type == tensor.CPUDevice {
+				c.Fail(tensor.ErrDType, "expected scalar type %s but found %s", x.ClassName(), y.ClassName())
 			}
 			c.Alloc(0, c.BroadcastArgs(0, 1), c.PromoteArgs(0, 1))
 		},

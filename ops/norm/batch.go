@@ -128,6 +128,22 @@ func statType(dt tensor.DType, params ...*T) tensor.DType {
 	return dt
 }
 
+// checkMixed refuses parameters of another type than the input's, unless the input has 16 bits and the parameters are
+// float32: that is what the kernels of the CPU take.
+func checkMixed(c *Ctx, x *T, params ...*T) {
+	if c.Device().Type != tensor.CPUDevice || statType(x.DType(), params...) == x.DType() {
+		return
+	}
+	for _, p := range params {
+		if p != nil && p.DType() != tensor.Float32 {
+			c.Fail(tensor.ErrDType, "mixed dtype (CPU): expect parameter to have scalar type of Float")
+		}
+	}
+	if !x.DType().IsReduced() {
+		c.Fail(tensor.ErrDType, "mixed dtype (CPU): all inputs must share same datatype.")
+	}
+}
+
 func batchInfer(c *Ctx, x *T, training bool) {
 	if x.Dim() < 2 && x.Numel() > 0 || x.Dim() == 0 {
 		c.Fail(tensor.ErrShape, "batch_norm(): expected an input of at least 2 dimensions, got shape %s",
@@ -136,6 +152,7 @@ func batchInfer(c *Ctx, x *T, training bool) {
 	if !x.DType().IsFloat() {
 		c.FailDType(tensor.ErrDType, "batch_norm", x.DType())
 	}
+	checkMixed(c, x, c.T(1), c.T(2), c.T(3), c.T(4))
 	for i, name := range []string{"weight", "bias", "running_mean", "running_var"} {
 		if t := c.T(1 + i); t != nil && x.Dim() > 1 && t.Numel() != x.Size(1) {
 			c.Fail(tensor.ErrShape, "%s should contain %d elements not %d", name, x.Size(1), t.Numel())

@@ -391,6 +391,7 @@ func init() {
 				c.Fail(tensor.ErrShape, "native_group_norm(): input of shape %s does not hold N*C*HxW = %d elements",
 					tensor.ShapeString(x.Shape()), n*ch*c.Int(5))
 			}
+			checkMixed(c, x, c.T(1), c.T(2))
 			for i, name := range []string{"weight", "bias"} {
 				if p := c.T(1 + i); p != nil && p.Numel() != ch {
 					c.Fail(tensor.ErrShape,

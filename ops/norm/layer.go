@@ -168,6 +168,7 @@ func init() {
 			if !x.DType().IsFloat() {
 				c.FailDType(tensor.ErrDType, "LayerNormKernelImpl", x.DType())
 			}
+			checkMixed(c, x, c.T(2), c.T(3))
 			c.Alloc(0, x.Shape(), x.DType())
 			st := slices.Clone(x.Shape())
 			for i := len(st) - len(norm); i < len(st); i++ {

@@ -283,7 +283,7 @@ func init() {
 		Plain: mulKernels.plain(),
 		Infer: binaryInfer,
 		CPU:   func(c *Ctx) { mulKernels.run(c, 0, 1) },
-		Save:  "self other",
+		Save:  "self/other other/self",
 		VJP: func(c *Ctx, g *T) []*T {
 			var a, b *T
 			if c.Needs(0) {

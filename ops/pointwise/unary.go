@@ -284,6 +284,7 @@ func init() {
 		Out: true, Elementwise: true,
 		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(0), squareType(c.ArgDType(0))) },
 		CPU:   func(c *Ctx) { squareKernels.run(c, c.Out(0), c.T(0), c.Out(0).DType()) },
+		Body:  func(c *Ctx) { c.Return(c.T(0).PowScalar(2)) },
 		Save:  "self",
 		VJP:   rule(func(c *Ctx, g *T) *T { return g.Mul(c.T(0).Conj().MulScalar(2)) }),
 	})

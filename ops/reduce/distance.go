@@ -142,7 +142,7 @@ func init() {
 		Doc: "is the distance of order p between each two rows, those of the first row with the others " +
 			"first. Shapes: input [N, M], result [N·(N-1)/2]." +
 			"\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pdist.html",
-		Body: pdist,
+		Body: func(c *Ctx) { c.Return(op.Call1("aten::pdist", c.T(0), c.Float(1))) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "pdist(Tensor self, float p=2) -> Tensor",

@@ -338,6 +338,9 @@ func init() {
 				if t.Numel() == 0 {
 					c.Fail(tensor.ErrShape, "_chunk_cat expects non-empty tensor")
 				}
+				if t.DType() != ts[0].DType() {
+					c.Fail(tensor.ErrDType, "_chunk_cat expects all input tensors with the same dtype")
+				}
 			}
 			if dim < 0 {
 				if !same {

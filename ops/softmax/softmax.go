@@ -284,7 +284,14 @@ func init() {
 			c.Fail(tensor.ErrShape, "Expected grad_output and output to have the same shape, got %s and %s",
 				tensor.ShapeString(g.Shape()), tensor.ShapeString(y.Shape()))
 		}
-		c.Alloc(0, y.Shape(), c.DType(3))
+		if a, b := g.DType(), y.DType(); a != b && c.Device().Type == tensor.CPUDevice {
+			c.Fail(tensor.ErrDType, "expected scalar type %s but found %s", a.ClassName(), b.ClassName())
+		}
+		dt := g.DType()
+		if dt == tensor.Float32 && c.DType(3).IsReduced() { // of a softmax that has converted its input
+			dt = c.DType(3)
+		}
+		c.Alloc(0, y.Shape(), dt)
 	}
 	tensor.Register(tensor.Def{
 		Schema: "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",

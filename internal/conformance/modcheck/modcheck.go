@@ -316,6 +316,9 @@ func toTensor(v any) (*tensor.Tensor, bool) {
 	return nil, false
 }
 
+// Forward calls the module as Python would, with its results as Python would give them.
+func Forward(m nn.Module, args []any, kwargs map[string]any) any { return forward(m, args, kwargs) }
+
 // forward calls the module as Python would, with its results as Python would give them.
 func forward(m nn.Module, args []any, kwargs map[string]any) any {
 	if x, ok := kwargs["input"]; ok {

@@ -42,7 +42,7 @@ func (r *run) checkpoint() *serialize.Dict {
 	return serialize.NewDict(
 		"format", checkpointFormat, "version", formatVersion, "config", r.cfg.dict(), "task_state", r.task.state(),
 		"model", onHost(nn.StateDict(r.task.model())), "optimizer", onHost(r.opt.StateDict()), "scheduler",
-		r.schedState(),
+		r.schedState(), "scaler", r.scaler.StateDict(),
 		"rng_state", bytesTensor(torch.RNGState()), "epoch_rng_state", bytesTensor(s.epochRNG),
 		"epoch", s.epoch, "step", s.step, "batch_in_epoch", s.inEpoch, "loss_sum", s.lossSum, "correct", s.correct,
 		"seen", s.seen,

@@ -32,6 +32,7 @@ type Config struct {
 	Layers      int
 	Heads       int
 	Width       int
+	AMP         string // none, bfloat16, float16
 }
 
 var (
@@ -40,6 +41,7 @@ var (
 	modelNames     = []string{"mlp", "lenet", "resnet9", "gpt"}
 	optimizerNames = []string{"sgd", "adam", "adamw"}
 	schedulerNames = []string{"none", "step", "cosine", "linear", "onecycle"}
+	ampNames       = []string{"none", "bfloat16", "float16"}
 )
 
 // given tells which flags the user set.
@@ -70,7 +72,7 @@ func (c *Config) complete(set given) error {
 		flag, value string
 		names       []string
 	}{{"data", c.Data, dataNames}, {"model", c.Model, modelNames}, {"optimizer", c.Optimizer, optimizerNames},
-		{"scheduler", c.Scheduler, schedulerNames}} {
+		{"scheduler", c.Scheduler, schedulerNames}, {"amp", c.AMP, ampNames}} {
 		if x.flag == "optimizer" && !set("optimizer") || x.flag == "scheduler" && !set("scheduler") {
 			continue
 		}
@@ -176,7 +178,7 @@ func (c *Config) dict() *serialize.Dict {
 		"batch_size", c.BatchSize, "lr", c.LR, "optimizer", c.Optimizer, "scheduler", c.Scheduler, "weight_decay",
 		c.WeightDecay, "clip_norm", c.ClipNorm,
 		"dropout", c.Dropout, "seed", c.Seed, "context", c.Context, "layers", c.Layers, "heads", c.Heads, "width",
-		c.Width)
+		c.Width, "amp", c.AMP)
 }
 
 // files are the flags that let a command open the files outside of the run's folder that the run was trained on.

@@ -96,7 +96,7 @@ func (f *trainFlags) sameConfig(c *Config, set given) error {
 		{"clip-norm", f.cfg.ClipNorm, c.ClipNorm},
 		{"dropout", f.cfg.Dropout, c.Dropout}, {"seed", f.cfg.Seed, c.Seed}, {"context", f.cfg.Context, c.Context},
 		{"layers", f.cfg.Layers, c.Layers},
-		{"heads", f.cfg.Heads, c.Heads}, {"width", f.cfg.Width, c.Width}} {
+		{"heads", f.cfg.Heads, c.Heads}, {"width", f.cfg.Width, c.Width}, {"amp", f.cfg.AMP, c.AMP}} {
 		if set(x.flag) && x.got != x.want {
 			return fmt.Errorf("--%s %v contradicts the checkpoint, which has %v: leave it out to go on, or start "+
 				"anew without --resume", x.flag, x.got, x.want)

@@ -50,7 +50,8 @@ func (c *Config) check(field func(name string, value any) string) error {
 		name, value string
 		names       []string
 	}{{"task", c.Task, taskNames}, {"data", c.Data, dataNames}, {"model", c.Model, models},
-		{"optimizer", c.Optimizer, optimizerNames}, {"scheduler", c.Scheduler, schedulerNames}} {
+		{"optimizer", c.Optimizer, optimizerNames}, {"scheduler", c.Scheduler, schedulerNames},
+		{"amp", c.AMP, ampNames}} {
 		if !slices.Contains(x.names, x.value) {
 			return fmt.Errorf("%s: want one of %s", field(x.name, fmt.Sprintf("%q", x.value)), strings.Join(x.names, ", "))
 		}
@@ -135,6 +136,10 @@ func configFrom(d *serialize.Dict) (Config, error) {
 		ClipNorm:    get[float64](r, "clip_norm"), Dropout: get[float64](r, "dropout"), Seed: get[int](r, "seed"),
 		Context: get[int](r, "context"),
 		Layers:  get[int](r, "layers"), Heads: get[int](r, "heads"), Width: get[int](r, "width"),
+		AMP: "none",
+	}
+	if d.Has("amp") { // older checkpoints have none
+		c.AMP = get[string](r, "amp")
 	}
 	if r.err != nil {
 		return c, r.err

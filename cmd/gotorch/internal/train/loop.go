@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/amp"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/cli"
 	"github.com/gotorch-dev/torch/internal/filelock"
 	"github.com/gotorch-dev/torch/internal/plotpng"
@@ -30,7 +31,8 @@ type run struct {
 	device torch.Device
 	task   task
 	opt    optim.Optimizer
-	sched  lr.Scheduler // nil: constant
+	scaler *amp.GradScaler // scales nothing unless --amp float16
+	sched  lr.Scheduler    // nil: constant
 	st     state
 	out    string
 	every  int // steps between checkpoints
@@ -104,6 +106,7 @@ func (r *run) prepare(workers, epochs, steps int) (err error) {
 	}
 	r.total = r.length(r.cfg.Epochs, r.cfg.Steps)
 	r.opt = newOptimizer(&r.cfg, nn.Parameters(r.task.model()))
+	r.scaler = amp.NewGradScaler(r.device.Type, amp.GradScalerOptions{Disabled: r.cfg.AMP != "float16"})
 	r.sched = newScheduler(&r.cfg, r.opt, r.total)
 	if r.resume == nil {
 		return nil
@@ -285,6 +288,18 @@ func (r *run) scalar(tag string, value float64) {
 	}
 }
 
+// loss is the loss of a batch, in the types that --amp asks for.
+func (r *run) loss(b batch) (loss *torch.Tensor, correct int) {
+	if r.cfg.AMP == "none" {
+		return r.task.loss(b)
+	}
+	amp.Autocast(r.device.Type, ampTypes[r.cfg.AMP], func() { loss, correct = r.task.loss(b) })
+	return loss, correct
+}
+
+// ampTypes are the types that --amp names.
+var ampTypes = map[string]torch.DType{"bfloat16": torch.BFloat16, "float16": torch.Float16}
+
 // step trains on one batch.
 func (r *run) step(b batch) (float64, error) {
 	s := &r.st
@@ -292,12 +307,14 @@ func (r *run) step(b batch) (float64, error) {
 	tidily := func(f func()) error { return torch.Try(func() { torch.Tidy(f) }) } // frees activations at once
 	err := tidily(func() {
 		r.opt.ZeroGrad()
-		loss, correct := r.task.loss(b)
-		loss.Backward()
+		loss, correct := r.loss(b)
+		r.scaler.Scale(loss).Backward()
 		if r.cfg.ClipNorm > 0 {
+			r.scaler.Unscale(r.opt)
 			utils.ClipGradNorm(nn.Parameters(r.task.model()), r.cfg.ClipNorm)
 		}
-		r.opt.Step()
+		r.scaler.Step(r.opt)
+		r.scaler.Update()
 		if r.sched != nil && s.step+1 < r.total {
 			r.sched.Step()
 		}

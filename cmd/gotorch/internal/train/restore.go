@@ -147,6 +147,9 @@ func (r *run) restore(d *serialize.Dict) (err error) {
 		if err == nil && r.sched != nil {
 			err = r.restoreScheduler(d)
 		}
+		if sd, ok := d.Get("scaler").(*serialize.Dict); ok && err == nil && r.scaler.IsEnabled() {
+			err = r.scaler.LoadStateDict(sd)
+		}
 		if err == nil && s.inEpoch > 0 { // it is set when the epoch goes on
 			err = torch.SetRNGState(s.epochRNG)
 		}

@@ -193,7 +193,7 @@ func (t *classify) loss(b batch) (*torch.Tensor, int) {
 
 // countCorrect compares the largest logits with the labels, and counts every pair in confusion unless nil.
 func countCorrect(logits, y *torch.Tensor, confusion [][]int) int {
-	l, labels := torch.Data[float32](logits.Detach().CPU().Contiguous()), torch.Data[int64](y.CPU())
+	l, labels := torch.Data[float32](logits.Detach().CPU().Float().Contiguous()), torch.Data[int64](y.CPU())
 	k := len(l) / len(labels)
 	n := 0
 	for i, label := range labels {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -54,6 +55,10 @@ func (f *trainFlags) command() *cobra.Command {
 				f.resume = args[0]
 				return nil
 			}
+			if len(args) == 1 && cmd.Flags().Changed("amp") && slices.Contains(ampNames, args[0]) { // --amp TYPE
+				f.cfg.AMP = args[0]
+				return nil
+			}
 			if len(args) > 0 {
 				return fmt.Errorf("train takes flags only, got %q", args[0])
 			}
@@ -81,6 +86,9 @@ func (f *trainFlags) command() *cobra.Command {
 	fl.IntVar(&c.Layers, "layers", 3, "layers of the gpt")
 	fl.IntVar(&c.Heads, "heads", 4, "attention heads of the gpt")
 	fl.IntVar(&c.Width, "width", 96, "width of the gpt")
+	fl.StringVar(&c.AMP, "amp", "none", "compute products and convolutions in 16 bits: bfloat16, or float16 with scaled "+
+		"gradients")
+	fl.Lookup("amp").NoOptDefVal = "bfloat16"
 	fl.IntVar(&c.Seed, "seed", 0, "seed of every random number")
 	fl.IntVar(&f.threads, "threads", 0, "threads of the operators (default: all cores)")
 	fl.StringVar(&f.device, "device", "cpu",
@@ -95,7 +103,7 @@ func (f *trainFlags) command() *cobra.Command {
 	fl.BoolVar(&f.quiet, "quiet", false, "print nothing but errors")
 	fl.BoolVar(&f.board, "tensorboard", true, "write TensorBoard logs into the folder")
 	for flag, names := range map[string][]string{"task": taskNames, "data": dataNames, "model": modelNames,
-		"optimizer": optimizerNames, "scheduler": schedulerNames} {
+		"optimizer": optimizerNames, "scheduler": schedulerNames, "amp": ampNames} {
 		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
 	}
 	return cmd

@@ -52,7 +52,38 @@ func TestResumeGivesTheIdenticalModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, looks := range []int{1, 6, 11, 16} {
+	resumes(t, dir, args, want, 1, 6, 11, 16)
+}
+
+// TestResumeMixedPrecision resumes runs whose gradients are scaled.
+func TestResumeMixedPrecision(t *testing.T) {
+	for _, dtype := range []string{"bfloat16", "float16"} {
+		dir := t.TempDir()
+		args := []string{"train", "--model", "mlp", "--epochs", "1", "--batch-size", "1000", "--amp=" + dtype, "--quiet",
+			"--tensorboard=false", "--workers", "0", "--checkpoint-every", "3", "--clip-norm", "1"}
+		ref := filepath.Join(dir, "ref")
+		out, err := command(context.Background(), append(args, "--out", ref)...)
+		if err != nil {
+			t.Fatal(out, err)
+		}
+		want, err := os.ReadFile(filepath.Join(ref, modelFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err = command(context.Background(), "eval", "--checkpoint", ref, "--json")
+		var e struct{ Accuracy float64 }
+		if err != nil || json.Unmarshal([]byte(out), &e) != nil || e.Accuracy < 0.3 {
+			t.Errorf("%s: eval printed %s, %v", dtype, out, err)
+		}
+		resumes(t, dir, args, want, 6)
+	}
+}
+
+// resumes stops runs at several places, resumes them, and compares their models with that of a run that was not
+// stopped.
+func resumes(t *testing.T, dir string, args []string, want []byte, stopAfter ...int) {
+	t.Helper()
+	for _, looks := range stopAfter {
 		out := filepath.Join(dir, "run", string(rune('a'+looks)))
 		stops := 0
 		_, err := command(&stopping{context.Background(), looks}, append(args, "--out", out)...)

@@ -1,0 +1,114 @@
+package programs
+
+import (
+	"github.com/gotorch-dev/torch/autograd"
+	"github.com/gotorch-dev/torch/internal/pylite"
+	"github.com/gotorch-dev/torch/nn"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// checkpointing is a name of torch.utils.checkpoint.
+func (h *Host) checkpointing(name string) (any, bool) {
+	switch name {
+	case "checkpoint":
+		return pylite.Builtin(h.checkpoint), true
+	case "checkpoint_sequential":
+		return pylite.Builtin(h.checkpointSequential), true
+	case "set_checkpoint_early_stop":
+		return builtin(func(args []any) any {
+			return region(name, func(f func()) {
+				before := h.noEarlyStop
+				defer func() { h.noEarlyStop = before }()
+				h.noEarlyStop = args[0] == false
+				f()
+			})
+		}), true
+	}
+	return nil, false
+}
+
+// checkpoint is checkpoint(function, *args, use_reentrant, …).
+func (h *Host) checkpoint(args []any, kw map[string]any) any {
+	fn, rest := args[0], args[1:]
+	o := autograd.CheckpointOptions{Reentrant: kw["use_reentrant"] == true,
+		NoPreserveRNG: kw["preserve_rng_state"] == false,
+		NoCheck:       kw["determinism_check"] == "none", NoEarlyStop: h.noEarlyStop}
+	if f, ok := kw["context_fn"]; ok {
+		o.Around = func() (first, second func(run func())) {
+			pair := h.In.Iter(h.In.Call(f, nil, nil))
+			around := func(ctx any) func(run func()) {
+				return func(run func()) { h.In.Enter(ctx, func(any) { run() }) }
+			}
+			return around(pair[0]), around(pair[1])
+		}
+	}
+	forFn := map[string]any{}
+	for k, v := range kw {
+		switch k {
+		case "use_reentrant", "preserve_rng_state", "determinism_check", "context_fn", "debug", "early_stop":
+		default:
+			forFn[k] = v
+		}
+	}
+	if o.Reentrant {
+		for k := range forFn {
+			pylite.Throw("ValueError", "Unexpected keyword arguments: %s", k)
+		}
+	}
+	var where []int
+	var inputs []*tensor.Tensor
+	for i, a := range rest {
+		if t := asTensor(a); t != nil {
+			where, inputs = append(where, i), append(inputs, t)
+		}
+	}
+	// The results that are no tensors go past the checkpoint.
+	var result any
+	outs := autograd.Checkpoint(func(in []*tensor.Tensor) []*tensor.Tensor {
+		list := append([]any(nil), rest...)
+		for j, i := range where {
+			list[i] = in[j]
+		}
+		v := h.In.Call(fn, list, forFn)
+		if result == nil {
+			result = v
+		}
+		return tensorsOf(v)
+	}, inputs, o)
+	if _, ok := result.(*tensor.Tensor); ok {
+		return outs[0]
+	}
+	t, ok := result.(pylite.Tuple)
+	if !ok {
+		return result
+	}
+	t = append(pylite.Tuple(nil), t...)
+	n := 0
+	for i, e := range t {
+		if asTensor(e) != nil {
+			t[i] = outs[n]
+			n++
+		}
+	}
+	return t
+}
+
+// checkpointSequential is checkpoint_sequential(functions, segments, input, …).
+func (h *Host) checkpointSequential(args []any, kw map[string]any) any {
+	var layers []any
+	if m, ok := args[0].(nn.Module); ok {
+		layers = h.children(m)
+	} else {
+		layers = h.In.Iter(args[0])
+	}
+	segments, _ := args[1].(int)
+	if segments < 1 || len(layers)/segments == 0 {
+		pylite.Throw("ValueError", "range() arg 3 must not be zero")
+	}
+	var fs []func(*tensor.Tensor) *tensor.Tensor
+	for _, l := range layers {
+		fs = append(fs, func(x *tensor.Tensor) *tensor.Tensor { return asTensor(h.In.Call(l, []any{x}, nil)) })
+	}
+	return autograd.CheckpointSequential(fs, segments, asTensor(args[2]), autograd.CheckpointOptions{
+		Reentrant: kw["use_reentrant"] == true, NoPreserveRNG: kw["preserve_rng_state"] == false})
+}
