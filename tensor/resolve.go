@@ -26,19 +26,28 @@ func (o *Op) Call(args ...Value) (res []Value, err error) {
 			len(args)), Err: ErrType}
 	}
 	c := NewCall(o, len(o.Sch.Params))
+	var wrong error // the first argument of a wrong kind
 	for i := range c.args {
 		p := &o.Sch.Params[i]
 		switch {
 		case i < len(args):
-			if c.args[i], err = o.boxed(i, args[i]); err != nil {
-				return nil, err
+			v, bad := o.boxed(i, args[i])
+			if bad != nil && wrong == nil {
+				wrong = bad
 			}
+			c.args[i] = v
 		case p.Default == nil:
 			return nil, &Error{Op: o.full, Msg: fmt.Sprintf("%s() missing required argument '%s'", o.Sch.Name, p.Name),
 				Err: ErrType}
 		default:
 			c.args[i] = *p.Default
 		}
+	}
+	if wrong != nil {
+		if err = Try(c.checkGiven); err == nil { // a tensor that is missing is the greater mistake
+			err = wrong
+		}
+		return nil, err
 	}
 	err = Try(func() { res = c.DoAll() })
 	return res, err

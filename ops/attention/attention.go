@@ -57,7 +57,8 @@ func sdpa(c *Ctx) {
 		c.Fail(tensor.ErrNotImpl, "No viable backend for scaled_dot_product_attention was found. This is likely due to "+
 			"turning off both the math kernel and the fused kernels.")
 	}
-	if ways&tensor.AttentionFlash != 0 && (p == 0 || tensor.Unwatched()) { // PyTorch's kernel has no dropout: who looks on sees the composition
+	// PyTorch's kernel has no dropout: who looks on sees the composition
+	if ways&tensor.AttentionFlash != 0 && (p == 0 || tensor.Unwatched()) {
 		if out := tiled(q, k, v, mask, p, isCausal, scale, gqa); out != nil {
 			c.Return(out)
 			return

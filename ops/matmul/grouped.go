@@ -7,10 +7,10 @@ import (
 )
 
 const groupedDoc = "multiplies groups of matrices: of two batches, each pair. Where one is a single matrix, offs " +
-	"(int32) holds " +
-	"where its groups end: its rows times the batch's matrices, the batch's matrices times its columns, or, where both " +
-	"are single, the columns of the first times the rows of the second, which gives a batch. What lies behind the last " +
-	"end is zero. A bias is not supported, and out_dtype is that of the first, as in PyTorch.\n" +
+	"(int32) holds where its groups end: its rows times the batch's matrices, the batch's matrices times its columns, " +
+	"or, where both are single, the columns of the first times the rows of the second, which gives a batch. What lies " +
+	"behind the last end is zero. A bias is not supported, and out_dtype is that of the first, as in PyTorch; unlike " +
+	"there, float64 is taken, too.\n" +
 	"https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.grouped_mm.html"
 
 func init() {
@@ -39,7 +39,7 @@ func groupedBody(c *Ctx) {
 		if x.Dim() != 2 && x.Dim() != 3 {
 			c.Fail(tensor.ErrShape, "mat_%c has to be 2 or 3d", 'a'+i)
 		}
-		if dt := x.DType(); dt != tensor.Float32 && dt != tensor.BFloat16 && dt != tensor.Float16 {
+		if dt := x.DType(); !dt.IsFloat() {
 			c.Fail(tensor.ErrDType, "Expected mat_%c to be Float32, BFloat16 or Float16 matrix, got %s", 'a'+i,
 				dt.ClassName())
 		}

@@ -47,15 +47,14 @@ func triangleSize(r, k, off int, upper bool) int {
 		lo, hi := triangleColumns(row, k, off, upper)
 		return hi - lo
 	}
-	few, slope := size(first), end-first // slope is the number of rows before the first full one
-	full := 0
+	few, slope := size(first), end-first // slope is the number of rows that are not full, or of all
 	if upper {
 		few = size(end - 1)
 		slope = min(slope, k-few+1)
 	} else {
 		slope = min(slope, k-few)
 	}
-	full = end - first - slope
+	full := end - first - slope
 	// few + (few+1) + … over the rows of the slope
 	total := float64(slope)*float64(few) + float64(slope)*float64(slope-1)/2 + float64(full)*float64(k)
 	if total >= math.MaxInt {
