@@ -45,7 +45,7 @@ func (a arguments) boxed() []any {
 func anyOf(l []int, f func(x int) bool) bool { return slices.ContainsFunc(l, f) }
 
 // mostPadding bounds padding and the extent of kernels: sizes and what kernels make of them do not overflow.
-const mostPadding = 1 << 40
+const mostPadding = 1 << 44
 
 // outputShape checks a convolution and gives the shape of its result.
 func outputShape(c *Ctx, in, w []int, bias *T, a arguments) []int {

@@ -14,7 +14,7 @@ func TestGroupedMM(t *testing.T) {
 	o := F.GroupedMMOptions{Offs: offs}
 	near := func(name string, got, want *torch.Tensor) {
 		t.Helper()
-		if !torch.Allclose(got, want) {
+		if !torch.AllClose(got, want) {
 			t.Errorf("%s: got %v, want %v", name, got, want)
 		}
 	}
