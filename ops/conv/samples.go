@@ -44,7 +44,8 @@ func init() {
 	samples.None("conv_tail's gradients; its own tests compare them with those of the separate operators",
 		"gotorch::conv_tail_backward")
 	for _, d := range []tensor.DeviceType{tensor.CPUDevice, tensor.CUDADevice} {
-		tensor.RegisterAMP(d, tensor.AMPLower, "aten::conv1d", "aten::conv2d", "aten::conv3d", "aten::conv_transpose1d",
+		tensor.RegisterAMP(d, tensor.AMPLower, "aten::conv_tbc", "aten::conv1d", "aten::conv2d", "aten::conv3d",
+			"aten::conv_transpose1d",
 			"aten::conv_transpose2d", "aten::conv_transpose3d",
 			"aten::convolution", "aten::_convolution")
 	}

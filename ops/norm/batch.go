@@ -277,11 +277,14 @@ func init() {
 		Infer: func(c *Ctx) {
 			c.WantLength(9, 3)
 			mask := c.Bools(9)
-			if len(c.Shape(1)) < 2 {
+			x := c.Shape(1)
+			ch, stats := []int{0}, 3
+			if len(x) > 1 {
+				ch = x[1:2]
+			} else if tensor.Size(x).Numel() > 0 { // without elements there need not be channels
 				c.WantDim(1, 2)
 			}
-			c.WantShape(0, c.Shape(1)...)
-			ch, stats := c.Shape(1)[1:2], 3
+			c.WantShape(0, x...)
 			if c.Bool(7) {
 				stats = 5
 			}
