@@ -123,8 +123,6 @@ func checkWindow(c *Ctx, sh []int, nd int, w *window) {
 			}
 			c.Fail(tensor.ErrValue, "dilation should be greater than zero, but got dilation: %s",
 				tensor.ShapeString(w.dil[3-nd:]))
-		case w.k[i] > mostTaps:
-			c.Fail(tensor.ErrValue, "kernel_size %d is too large", w.k[i])
 		case w.pad[i] < 0:
 			c.Fail(tensor.ErrValue, "pad must be non-negative, but got pad: %d", w.pad[i])
 		}
@@ -138,7 +136,7 @@ func checkWindow(c *Ctx, sh []int, nd int, w *window) {
 	}
 }
 
-// checkOutput refuses results without elements.
+// checkOutput refuses results without elements, and windows of too many.
 func checkOutput(c *Ctx, sh []int, nd int, w *window) {
 	for i := 3 - nd; i < 3; i++ {
 		if w.out[i] < 1 {
@@ -154,6 +152,9 @@ func checkOutput(c *Ctx, sh []int, nd int, w *window) {
 			}
 			c.Fail(tensor.ErrShape, "Given input size: (%s). Calculated output size: (%s). Output size is too small",
 				by(w.in[3-nd:]), by(w.out[3-nd:]))
+		}
+		if w.k[i] > mostTaps {
+			c.Fail(tensor.ErrValue, "kernel_size %d is too large", w.k[i])
 		}
 	}
 }
