@@ -933,6 +933,55 @@ def session(m, x):
 # ---------------------------------------------------------------- the loop
 
 
+def sweep_tensor(d):
+    if d is None:
+        return None
+    dtype, shape, low, high = getattr(torch, d["dtype"]), d["shape"], d["low"], d["high"]
+    if dtype.is_complex:
+        t = torch.view_as_complex(torch.rand(*shape, 2, dtype=torch.float64) * (high - low) + low).to(dtype)
+    elif dtype.is_floating_point:
+        t = (torch.rand(shape, dtype=torch.float64) * (high - low) + low).to(dtype)
+    else:
+        t = torch.floor(torch.rand(shape, dtype=torch.float64) * (high - low + 1) + low).to(dtype)
+    return t.requires_grad_(d["grad"])
+
+
+def sweep_arg(d):
+    kind, v = next(iter(d.items()))
+    if kind == "tensor":
+        return sweep_tensor(v)
+    if kind == "tensors":
+        return [sweep_tensor(t) for t in v or []]
+    if kind == "float":
+        return float(v)
+    if kind == "complex":
+        return complex(*v)
+    if kind == "torch":
+        return getattr(torch, v)
+    return v
+
+
+@work
+def sweep(op, args, backward):
+    """One call of an operator by its name, and its gradients."""
+    name, _, overload = op.removeprefix("aten::").partition(".")
+    f = getattr(getattr(torch.ops.aten, name), overload or "default")
+    params = f._schema.arguments
+    values = [sweep_arg(a) for a in args]
+    positional = [v for p, v in zip(params, values) if not p.kwarg_only]
+    named = {p.name: v for p, v in zip(params, values) if p.kwarg_only}
+    if not backward:
+        return {"eager": lambda: f(*positional, **named)}
+    tensors = [t for v in values for t in (v if isinstance(v, list) else [v]) if isinstance(t, torch.Tensor) and t.requires_grad]
+
+    def results():
+        out = f(*positional, **named)
+        return [t for t in (out if isinstance(out, (tuple, list)) else [out]) if isinstance(t, torch.Tensor) and t.requires_grad]
+
+    ones = [torch.ones_like(t) for t in results()]
+    return {"eager": Recorded(lambda: torch.autograd.grad(results(), tensors, ones, allow_unused=True))}
+
+
 def window(step, seconds):
     """The median time of a call, in groups of calls when they are short; as loop in row.go."""
     clock = time.perf_counter_ns

@@ -168,7 +168,10 @@ func (c *Ctx) runVariant() {
 			}
 			c.given = append(c.given, v.T)
 		}
-		for _, g := range c.given {
+		for i, g := range c.given {
+			if slices.Contains(c.given[:i], g) {
+				c.Fail(ErrValue, "%s: one tensor cannot be the output of two results", op.full)
+			}
 			c.checkOverlap(g)
 			c.checkInputs(g)
 		}
@@ -203,6 +206,9 @@ func (c *Ctx) runVariant() {
 	if c.copyBack {
 		for i, g := range c.given {
 			if c.outs[i] != g {
+				if !SameShape(g.shape, c.outs[i].shape) { // an argument, which the kernel had to read first
+					g.resizeOut(c.outs[i].shape)
+				}
 				copyRaw(g, c.outs[i])
 				c.outs[i] = g
 			}

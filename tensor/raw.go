@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"math"
 	"slices"
 	"unsafe"
 
@@ -96,7 +97,11 @@ func DenseAs(t *Tensor, dt DType) *Tensor {
 func (t *Tensor) resizeRaw(shape []int) {
 	refuseBatchMemory(t)
 	shape = slices.Clone(shape) // it may be t's own
-	t.st.resize(storageSize(shape, nil, t.dt)+t.off*t.dt.Size(), shape, t.dt)
+	n, before := storageSize(shape, nil, t.dt), t.off*t.dt.Size()
+	if n > math.MaxInt-before {
+		Fail(ErrShape, "Storage size calculation overflowed with sizes=%s", ShapeString(shape))
+	}
+	t.st.resize(n+before, shape, t.dt)
 	t.setDims(shape, nil)
 }
 

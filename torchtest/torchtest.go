@@ -5,6 +5,9 @@
 //
 //	func TestOperators(t *testing.T) { torchtest.Run(t, torchtest.Options{Only: regexp.MustCompile(`^mylib::`)}) }
 //
+// Tests of one's own compare values with [AssertClose] and make random tensors with [MakeTensor], PyTorch's
+// torch.testing.
+//
 // Checked are, for every sample: transposed, strided, shifted and expanded arguments against contiguous ones; arguments
 // without elements and without dimensions (a result or a [tensor.Error], never another panic); every dtype, likewise;
 // float32 against float64; gradients and gradients of gradients against difference quotients; in-place, out and number

@@ -3,6 +3,7 @@ package index
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/ops/internal/half"
@@ -129,6 +130,10 @@ func init() {
 		Go:     "-",
 		Infer: func(c *Ctx) {
 			sh := c.Shape(0)
+			if n := len(c.Shape(1)); len(sh) != n+1 {
+				c.WantDim(0, n+1)
+			}
+			c.WantShape(0, append(slices.Clone(c.Shape(1)), sh[len(sh)-1])...)
 			c.Alloc(0, []int{c.Int(2), sh[len(sh)-1]}, c.ArgDType(0))
 		},
 		CPU: func(c *Ctx) {

@@ -203,8 +203,14 @@ func init() {
 		Doc: "are the gradients of layer norm's input, weight and bias; output_mask says which are wanted, the " +
 			"others come back empty.",
 		Infer: func(c *Ctx) {
+			c.WantLength(7, 3)
 			mask := c.Bools(7)
 			norm := c.Ints(2)
+			checkNormalized(c, c.Shape(1), norm, c.T(5), c.T(6))
+			c.WantShape(0, c.Shape(1)...)
+			m, _ := splitRows(c.Shape(1), norm)
+			c.WantNumel(3, m)
+			c.WantNumel(4, m)
 			dt := c.ArgDType(1)
 			if w := c.T(5); w != nil {
 				dt = w.DType()

@@ -90,6 +90,14 @@ func init() {
 			"come back empty.",
 		Go: "-", NoGrad: "the gradient of a gradient goes through the composed form",
 		Infer: func(c *Ctx) {
+			checkNormalized(c, c.Shape(1), c.Ints(2), c.T(4), nil)
+			c.WantShape(0, c.Shape(1)...)
+			m, _ := splitRows(c.Shape(1), c.Ints(2))
+			c.WantNumel(3, m)
+			for _, i := range []int{0, 1, 3, 4} {
+				c.WantDType(i, tensor.Float32)
+			}
+			c.WantLength(5, 2)
 			mask := c.Bools(5)
 			for i, sh := range [][]int{c.Shape(1), c.Ints(2)} {
 				if !mask[i] {

@@ -13,6 +13,10 @@ import (
 // searchInfer checks a call that finds the places of values in sorted boundaries, which are one row or one row for
 // each row of values.
 func searchInfer(c *Ctx, seq, vals, sorter *T, int32Out bool) {
+	if vals.Dim() == 0 && seq.Dim() != 1 {
+		c.Fail(tensor.ErrShape, "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is "+
+			"1, but we got boundaries tensor dim(%d) and input value's dim(0) numel(1)", seq.Dim())
+	}
 	if seq.Dim() == 0 || vals.Dim() > 0 && seq.Dim() > 1 &&
 		(seq.Dim() != vals.Dim() || !tensor.SameShape(seq.Shape()[:seq.Dim()-1], vals.Shape()[:vals.Dim()-1])) {
 		c.Fail(tensor.ErrShape, "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 "+
@@ -31,6 +35,11 @@ func search(c *Ctx, seq, vals, sorter *T, right bool) {
 	var perm []int64
 	if sorter != nil {
 		perm = op.Raw[int64](tensor.DenseAs(sorter, tensor.Int64))
+		for _, p := range perm {
+			if uint64(p) >= uint64(seq.Size(-1)) {
+				c.Fail(tensor.ErrIndex, "torch.searchsorted(): sorter index out of range")
+			}
+		}
 	}
 	out := c.Out(0)
 	if out.DType() != tensor.Int64 || !out.IsContiguous() {
@@ -41,6 +50,10 @@ func search(c *Ctx, seq, vals, sorter *T, right bool) {
 		per = vals.Size(-1)
 	}
 	n := seq.Size(-1)
+	if n == 0 { // whatever the value, it belongs at place 0
+		tensor.ZeroRaw(c.Out(0))
+		return
+	}
 	// Both in their common dtype, as PyTorch compares them: beside a float32 an integer is rounded to float32.
 	common := tensor.ResultType(seq, vals)
 	as := func(t *T, dt tensor.DType) *T { return tensor.DenseAs(tensor.DenseAs(t, common), dt) }
