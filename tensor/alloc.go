@@ -28,6 +28,9 @@ func (c *Ctx) alloc(i int, shape, stride []int, dt DType, strided bool) *Tensor 
 		c.outs = append(c.outs, nil)
 	}
 	if g != nil {
+		if slices.Contains(c.given[:i], g) {
+			c.Fail(ErrValue, "%s: one tensor cannot be the output of two results", c.op.full)
+		}
 		if !dtype.CanCast(dt, g.dt) {
 			c.Fail(ErrDType, "result type %s can't be cast to the desired output type %s", dt.ClassName(),
 				g.dt.ClassName())

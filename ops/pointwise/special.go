@@ -463,15 +463,20 @@ func init() {
 			if dt == tensor.Bool || dt.IsComplex() {
 				c.Fail(tensor.ErrDType, "mvlgamma is not implemented for %s", dt.ClassName())
 			}
-			if !dt.IsFloat() {
-				dt = tensor.DefaultDType()
-			}
 			if p < 1 {
 				c.Fail(tensor.ErrValue, "p has to be greater than or equal to 1")
 			}
-			terms := call(tensor.Slot("aten::arange.start_step"), tensor.FloatValue(0.5-float64(p)/2), tensor.FloatValue(0.5), tensor.FloatValue(0.5),
-				tensor.DTypeValue(dt), tensor.Value{}, tensor.DeviceValue(x.Device()))
-			sum := x.Unsqueeze(-1).Add(terms).Lgamma().SumDim([]int{-1})
+			if p > 1<<20 {
+				c.Fail(tensor.ErrValue, "p is %d, at most %d is supported", p, 1<<20)
+			}
+			var sum *T
+			for j := range p {
+				if t := x.AddScalar(-float64(j) / 2).Lgamma(); sum == nil {
+					sum = t
+				} else {
+					sum = sum.Add(t)
+				}
+			}
 			c.Return(sum.AddScalar(float64(p) * float64(p-1) / 4 * math.Log(math.Pi)))
 		},
 	})
