@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
-	"strconv"
 	"strings"
 
 	"github.com/gotorch-dev/torch"
@@ -54,7 +53,7 @@ func New[M Module](m M) M {
 	return m
 }
 
-func (b *Base) me(method string) Module {
+func moduleOf(b *Base, method string) Module {
 	if b.self == nil {
 		tensor.Fail(tensor.ErrValue, "nn: %s was called on a module that was not made with nn.New(&Net{…}): use "+
 			"nn.New, or the function nn.%s(m)", method, method)
@@ -67,7 +66,7 @@ func (b *Base) Training() bool { return !b.eval }
 
 // Train switches the module and all its children to training mode, or with false to evaluation mode.
 func (b *Base) Train(on ...bool) Module {
-	m := b.me("Train")
+	m := moduleOf(b, "Train")
 	Train(m, len(on) == 0 || on[0])
 	return m
 }
@@ -98,22 +97,22 @@ func Train(m Module, on bool) {
 func Eval(m Module) { Train(m, false) }
 
 // Parameters lists the parameters of the module and its children, each once.
-func (b *Base) Parameters() []*Tensor { return Parameters(b.me("Parameters")) }
+func (b *Base) Parameters() []*Tensor { return Parameters(moduleOf(b, "Parameters")) }
 
 // StateDict lists the parameters and persistent buffers under their names.
-func (b *Base) StateDict() *tensor.StateDict { return StateDict(b.me("StateDict")) }
+func (b *Base) StateDict() *tensor.StateDict { return StateDict(moduleOf(b, "StateDict")) }
 
 // LoadStateDict copies tensors into the parameters and buffers of the same names.
 func (b *Base) LoadStateDict(sd *tensor.StateDict, opts ...LoadOptions) error {
-	return LoadStateDict(b.me("LoadStateDict"), sd, opts...)
+	return LoadStateDict(moduleOf(b, "LoadStateDict"), sd, opts...)
 }
 
 // ZeroGrad removes the gradients of all parameters.
-func (b *Base) ZeroGrad() { ZeroGrad(b.me("ZeroGrad")) }
+func (b *Base) ZeroGrad() { ZeroGrad(moduleOf(b, "ZeroGrad")) }
 
 // RequiresGrad switches the gradients of all parameters on or off.
 func (b *Base) RequiresGrad(on bool) Module {
-	m := b.me("RequiresGrad")
+	m := moduleOf(b, "RequiresGrad")
 	for _, p := range Parameters(m) {
 		p.SetRequiresGrad(on)
 	}
@@ -122,7 +121,7 @@ func (b *Base) RequiresGrad(on bool) Module {
 
 // Apply calls f on every child, then on the module itself.
 func (b *Base) Apply(f func(Module)) Module {
-	m := b.me("Apply")
+	m := moduleOf(b, "Apply")
 	Apply(m, f)
 	return m
 }
@@ -137,28 +136,28 @@ func (b *Base) String() string {
 
 // ToMemoryFormat lays images' weights out for convolutions, as Python's to(memory_format=…).
 func (b *Base) ToMemoryFormat(f tensor.MemoryFormat) Module {
-	m := b.me("ToMemoryFormat")
+	m := moduleOf(b, "ToMemoryFormat")
 	ToMemoryFormat(m, f)
 	return m
 }
 
 // ToDevice moves parameters and buffers to a device, as Python's to(device).
 func (b *Base) ToDevice(d tensor.Device) Module {
-	m := b.me("ToDevice")
+	m := moduleOf(b, "ToDevice")
 	ToDevice(m, d)
 	return m
 }
 
 // ToEmpty gives parameters and buffers memory on a device without copying what they hold, as Python's to_empty.
 func (b *Base) ToEmpty(d tensor.Device) Module {
-	m := b.me("ToEmpty")
+	m := moduleOf(b, "ToEmpty")
 	ToEmpty(m, d)
 	return m
 }
 
 // ToDType converts all floating-point parameters and buffers.
 func (b *Base) ToDType(dt tensor.DType) Module {
-	m := b.me("ToDType")
+	m := moduleOf(b, "ToDType")
 	ToDType(m, dt)
 	return m
 }
@@ -459,168 +458,6 @@ func ToMemoryFormat(m Module, f tensor.MemoryFormat) {
 		}
 		return t.To(f)
 	})
-}
-
-// Versioned is implemented by modules whose state dict has a version number (batch norm: 2).
-type Versioned interface{ StateVersion() int }
-
-// Defaulted is implemented by modules whose older state dicts lack entries: StateDefaults names those that a state dict
-// of the given version (0: unknown) may lack; they keep their values then.
-type Defaulted interface{ StateDefaults(version int) []string }
-
-// missingInOld lists the names that sd may lack because it was made by an older version of a module.
-func missingInOld(m Module, sd *tensor.StateDict) map[string]bool {
-	versions := make(map[string]int, len(sd.Metadata))
-	for _, v := range sd.Metadata {
-		versions[v.Prefix] = v.Version
-	}
-	out := map[string]bool{}
-	for prefix, c := range NamedModules(m) {
-		if d, ok := c.(Defaulted); ok {
-			for _, name := range d.StateDefaults(versions[prefix]) {
-				out[join(prefix, name)] = true
-			}
-		}
-	}
-	return out
-}
-
-// StateDict lists the parameters and persistent buffers of m and its children under Python's names. The tensors share
-// memory with the module but are not connected to the tape.
-func StateDict(m Module) *tensor.StateDict {
-	sd := &tensor.StateDict{}
-	stateDict(m, "", sd, nil)
-	return sd
-}
-
-func stateDict(m Module, prefix string, sd *tensor.StateDict, above *trail) {
-	above = above.enter(m)
-	v := 1
-	if w, ok := m.(Versioned); ok {
-		v = w.StateVersion()
-	}
-	sd.Metadata = append(sd.Metadata, tensor.ModuleVersion{Prefix: prefix, Version: v})
-	type kid struct {
-		name string
-		m    Module
-	}
-	var kids []kid
-	var bufs []func()
-	walkOwn(m, func(n string, t *Tensor) { sd.Set(join(prefix, n), t.Detach()) },
-		func(n string, t *Tensor, keep bool) {
-			if keep {
-				bufs = append(bufs, func() { sd.Set(join(prefix, n), t.Detach()) })
-			}
-		},
-		func(n string, c Module) { kids = append(kids, kid{n, c}) })
-	for _, f := range bufs {
-		f()
-	}
-	for _, k := range kids {
-		stateDict(k.m, join(prefix, k.name), sd, above)
-	}
-}
-
-// LoadOptions are the options of LoadStateDict.
-type LoadOptions struct {
-	// NonStrict ignores missing and unexpected keys.
-	NonStrict bool
-	// Result, when given, receives the names that did not match.
-	Result *LoadResult
-	// Release frees the memory of each tensor that was copied, as soon as it and those that share its memory are. The
-	// caller, who has just read them from a file, hands them over: using one afterwards panics with ErrReleased. So no
-	// more than the file and what the module had before is in memory, and after the call only the module.
-	Release bool
-}
-
-// LoadResult lists the names that did not match.
-type LoadResult struct {
-	MissingKeys, UnexpectedKeys []string
-}
-
-// LoadStateDict copies the tensors of sd into the parameters and buffers of the same names. Missing or unexpected names
-// (unless NonStrict) and other shapes are an error that lists them all, in Python's words; nothing has been changed
-// then.
-func LoadStateDict(m Module, sd *tensor.StateDict, opts ...LoadOptions) error {
-	var o LoadOptions
-	if len(opts) > 0 {
-		o = opts[0]
-	}
-	sd = prepared(m, sd)
-	own := StateDict(m)
-	var res LoadResult
-	var msgs []string
-	mayMiss := missingInOld(m, sd)
-	for k, t := range own.All() {
-		src := sd.Get(k)
-		switch {
-		case src == nil && mayMiss[k]:
-		case src == nil:
-			res.MissingKeys = append(res.MissingKeys, k)
-		case !tensor.SameShape(src.Shape(), t.Shape()):
-			msgs = append(msgs, fmt.Sprintf("size mismatch for %s: copying a param with shape torch.Size(%s) from "+
-				"checkpoint, the shape in current model is torch.Size(%s).",
-				k, tensor.ShapeString(src.Shape()), tensor.ShapeString(t.Shape())))
-		}
-	}
-	for k := range sd.All() {
-		if !own.Has(k) {
-			res.UnexpectedKeys = append(res.UnexpectedKeys, k)
-		}
-	}
-	if o.Result != nil {
-		*o.Result = res
-	}
-	if !o.NonStrict {
-		quote := func(l []string) string {
-			q := make([]string, len(l))
-			for i, s := range l {
-				q[i] = strconv.Quote(s)
-			}
-			return strings.Join(q, ", ")
-		}
-		var first []string
-		if len(res.UnexpectedKeys) > 0 {
-			first = append(first, "Unexpected key(s) in state_dict: "+quote(res.UnexpectedKeys)+". ")
-		}
-		if len(res.MissingKeys) > 0 {
-			first = append([]string{"Missing key(s) in state_dict: " + quote(res.MissingKeys) + ". "}, first...)
-		}
-		msgs = append(first, msgs...)
-		if hint := prefixHint(own, sd); len(res.MissingKeys) > 0 && hint != "" {
-			msgs = append(msgs, hint)
-		}
-	}
-	if len(msgs) > 0 {
-		return fmt.Errorf("Error(s) in loading state_dict for %s:\n\t%s", className(m), strings.Join(msgs, "\n\t"))
-	}
-	sharing := map[*tensor.Storage]int{} // how many tensors of sd wait to be copied from each storage
-	if o.Release {
-		for _, src := range sd.All() {
-			sharing[src.Storage()]++
-		}
-		for _, t := range own.All() {
-			delete(sharing, t.Storage())
-		}
-	}
-	for k, t := range own.All() {
-		src := sd.Get(k)
-		if src == nil {
-			continue
-		}
-		if t.Device().Type == tensor.MetaDevice && src.Device().Type != tensor.MetaDevice {
-			tensor.Warn("for %s: copying from a non-meta parameter in the checkpoint to a meta parameter in the "+
-				"current model, which is a no-op.", k)
-		}
-		tensor.NoGrad(func() { t.CopyInPlace(src) })
-		if st := src.Storage(); sharing[st] > 0 {
-			if sharing[st]--; sharing[st] == 0 {
-				tensor.ReleaseRaw(src)
-			}
-		}
-	}
-	Refresh(m)
-	return nil
 }
 
 // Classed is implemented by modules whose Python name is not their Go type's.

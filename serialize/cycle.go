@@ -69,36 +69,61 @@ type tupleID struct {
 
 func idOf(t pickle.Tuple) tupleID { return tupleID{unsafe.SliceData(t), len(t)} }
 
-// cycles looks for lists and tuples that contain themselves with no dict between. Go's lists are slices; a slice within
-// itself sends fmt and other packages into endless recursion. A *Dict stops them: it prints itself.
+// cycles looks for lists and tuples that contain themselves with no dict or object between. Go's lists are slices; a
+// slice within itself sends fmt and other packages into endless recursion. A *Dict or *Object stops them: it prints
+// itself.
 type cycles struct {
 	state map[any]bool // false while a list or tuple is being walked, then true
-	dicts map[*pickle.Dict]bool
+	seen  map[any]bool // dicts and objects
 	todo  []todo
 	path  path
 }
 
-// todo is a dict whose values are still to be walked, and where it is.
+// todo is a dict or object whose contents are still to be walked, and where it is.
 type todo struct {
-	d  *pickle.Dict
+	v  pickle.Value
 	at path
 }
 
 // checkCycles walks each container of a value once, by depth-first search over lists and tuples alone: a search through
 // dicts as well could come back to a list through a dict and never try the way without.
 func checkCycles(root pickle.Value) error {
-	c := cycles{state: map[any]bool{}, dicts: map[*pickle.Dict]bool{}}
+	c := cycles{state: map[any]bool{}, seen: map[any]bool{}}
 	if err := c.walk(root); err != nil {
 		return err
 	}
 	for len(c.todo) > 0 {
 		t := c.todo[len(c.todo)-1]
 		c.todo = c.todo[:len(c.todo)-1]
-		for _, e := range t.d.Entries() {
-			c.path = append(t.at, e.Key)
-			if err := c.walk(e.Value); err != nil {
-				return err
+		var err error
+		each := func(key any, v pickle.Value) {
+			if err == nil {
+				c.path = append(t.at, key)
+				err = c.walk(v)
 			}
+		}
+		switch x := t.v.(type) {
+		case *pickle.Dict:
+			for _, e := range x.Entries() {
+				each(e.Key, e.Value)
+			}
+		case *pickle.Object:
+			each("class", x.Class)
+			each("arguments", x.Args)
+			if x.Kwargs != nil {
+				each("arguments", x.Kwargs)
+			}
+			for i, v := range x.ListItems {
+				each(i, v)
+			}
+			for _, e := range x.DictItems {
+				each("key", e.Key)
+				each(e.Key, e.Value)
+			}
+			each("state", x.State)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -111,9 +136,9 @@ func (c *cycles) walk(v pickle.Value) error {
 	var id any
 	var items []pickle.Value
 	switch x := v.(type) {
-	case *pickle.Dict:
-		if !c.dicts[x] {
-			c.dicts[x] = true
+	case *pickle.Dict, *pickle.Object:
+		if !c.seen[x] {
+			c.seen[x] = true
 			c.todo = append(c.todo, todo{x, slices.Clone(c.path)})
 		}
 		return nil

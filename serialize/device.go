@@ -16,6 +16,15 @@ type LoadOptions struct {
 	// there. It is map_location of torch.load.
 	// https://pytorch.org/docs/stable/generated/torch.load.html
 	MapLocation func(location string) (d tensor.Device, ok bool)
+	// MMap maps a file into memory instead of reading it, as mmap=True of torch.load: opening a file of any size takes
+	// milliseconds, and each page is read when it is first used. The tensors can be written to; the file stays as it is.
+	// It must not be cut short while its tensors are in use. Checksums of the storages are not compared. Where a file
+	// cannot be mapped (other systems than Linux, macOS and the BSDs) and for readers it is read; so is a storage that is
+	// compressed or does not lie at a multiple of its elements' size.
+	MMap bool
+	// Entry says under which keys of a larger checkpoint LoadStateDict finds the state dict: {"state_dict"}, or
+	// {"ema", "model"} for one two levels deep.
+	Entry []string
 }
 
 // ToDevice is a MapLocation that puts everything on one device.
@@ -72,11 +81,13 @@ func (d *decoder) storage(r *torchzip.StorageRef) (st *tensor.Storage, err error
 	if err != nil {
 		return nil, err
 	}
-	if err := tensor.Try(func() { st = tensor.NewStorage(n) }); err != nil {
-		return nil, err
-	}
-	if err := r.ReadInto(bytesOf(st)); err != nil {
-		return nil, err
+	if st = d.lent(r, n); st == nil {
+		if err := tensor.Try(func() { st = tensor.NewStorage(n) }); err != nil {
+			return nil, err
+		}
+		if err := r.ReadInto(bytesOf(st)); err != nil {
+			return nil, err
+		}
 	}
 	if dev.Type != tensor.CPUDevice {
 		host := tensor.FromStorage(st, tensor.Uint8, []int{n}, []int{1}, 0)
@@ -86,6 +97,18 @@ func (d *decoder) storage(r *torchzip.StorageRef) (st *tensor.Storage, err error
 	}
 	d.storages[r] = st
 	return st, nil
+}
+
+// lent is a storage in the mapped file itself, nil where that cannot be.
+func (d *decoder) lent(r *torchzip.StorageRef, n int) *tensor.Storage {
+	if d.mapped == nil || n == 0 {
+		return nil
+	}
+	off, ok := r.Offset()
+	if !ok || off < 0 || off > int64(len(d.mapped)-n) || off%16 != 0 && off%int64(r.ElementSize()) != 0 {
+		return nil
+	}
+	return tensor.LentStorage(d.mapped[off : off+int64(n) : off+int64(n)])
 }
 
 // describe is a storage as the file has it: with the tag of its device, and the elements copied to the host.

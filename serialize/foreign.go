@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/gotorch-dev/torch/internal/filekind"
-	"github.com/gotorch-dev/torch/internal/pickle"
 	"github.com/gotorch-dev/torch/internal/torchzip"
 )
 
@@ -24,15 +23,13 @@ const (
 var advice = map[filekind.Kind]string{
 	filekind.Empty:           again,
 	filekind.Zeros:           again,
-	filekind.TorchScript:     "TorchScript is not supported. " + resave + " (model = torch.jit.load(path))",
+	filekind.TorchScript:     "serialize.LoadStateDict reads its weights",
 	filekind.ExportedProgram: "Exported programs are not supported. " + resave + " (model = torch.export.load(path))",
 	filekind.TorchPackage:    "Packages are not supported. " + resave,
-	filekind.Pickle: "In Python, torch.save(pickle.load(open(path, \"rb\")), \"data.pt\") writes a file that " +
-		"serialize.LoadFile reads, if it holds only numbers, text, tensors, and dicts, lists and tuples of them",
-	filekind.SafeTensors: "safetensors is not supported yet. In Python, " +
-		"torch.save(safetensors.torch.load_file(path), \"weights.pt\") writes a file that serialize.LoadStateDict reads",
-	filekind.ONNX: "ONNX is not supported yet. " + resave + ", from the model that was exported",
-	filekind.GGUF: "GGUF is not supported",
+	filekind.Pickle:          "serialize.LoadPickle and serialize.LoadStateDict read it",
+	filekind.SafeTensors:     "serialize.LoadStateDict reads it, and so does package serialize/safetensors",
+	filekind.ONNX:            "ONNX is not supported yet. " + resave + ", from the model that was exported",
+	filekind.GGUF:            "serialize.LoadStateDict reads it, and so does package serialize/gguf",
 	filekind.HDF5: "HDF5 is not supported. In Python, save its arrays by numpy.savez and read them by " +
 		"npy.OpenNPZ",
 	filekind.Keras: "Keras is not supported. In Python, save its arrays by numpy.savez and read them by " +
@@ -45,7 +42,7 @@ var advice = map[filekind.Kind]string{
 	filekind.TFRecord:   "Package tensorboard reads event files: tensorboard.Open(folder)",
 	filekind.RecordIO:   "Package recordio reads it: recordio.Open(path)",
 	filekind.NPY:        "Package serialize/npy reads it: npy.ReadFile(path)",
-	filekind.NPZ:        "Package serialize/npy reads it: npy.ReadNPZ(path)",
+	filekind.NPZ:        "serialize.LoadStateDict reads it, and so does package serialize/npy: npy.ReadNPZ(path)",
 	filekind.Zip:        "It may hold a checkpoint: unpack it first",
 	filekind.ZipCut:     again,
 	filekind.Compressed: "Unpack it first",
@@ -53,7 +50,8 @@ var advice = map[filekind.Kind]string{
 		"sent an error",
 	filekind.XML:    "A server may have sent an error in place of the file",
 	filekind.GitLFS: "git lfs pull fetches the file",
-	filekind.JSON:   "It may be the index of a model in several files, or its configuration",
+	filekind.JSON: "It may be the index of a model in several files, which serialize.LoadStateDict reads, or its " +
+		"configuration",
 }
 
 // explain makes the error for a file that did not load. What a file is that holds no checkpoint matters more than where
@@ -98,33 +96,15 @@ type foreignError struct {
 func (e *foreignError) Error() string   { return "serialize: " + ErrKind.Error() + ": " + e.msg }
 func (e *foreignError) Unwrap() []error { return []error{ErrKind, e.cause} }
 
-// notData is the error for a class or function where a value should be.
-func (d *decoder) notData(what string, g *pickle.Global) error {
-	return d.path.errorf("%w: the file refers to %s %s, and no code of a file is ever run. In Python, save numbers, "+
-		"text, "+
-		"tensors, and dicts, lists and tuples of them", ErrNotData, what, cut(g.String()))
-}
-
-// object is the error for an object of a class. A pickled module is one whose state has parameters and children.
-func (d *decoder) object(o *pickle.Object) error {
+// notData is the error for an object where a tensor should be. A pickled module is one whose state has parameters and
+// children.
+func notData(o *Object) error {
 	class := "an unnamed class"
-	if g := o.Global(); g != nil {
-		class = "class " + cut(g.String())
+	if o.Callee == nil {
+		class = "class " + cut(o.Class.String())
 	}
-	if s, ok := o.State.(*pickle.Dict); ok {
-		if _, ok := s.Get("_modules"); ok {
-			load := "torch.load(path, weights_only=False)" + d.path.String()
-			return d.path.errorf("%w: the file holds a whole model (%s), as torch.save(model) writes it, and no code "+
-				"of a "+
-				"file is ever run. In Python, torch.save(%s.state_dict(), \"weights.pt\") writes a file that "+
-				"serialize.LoadStateDict reads", ErrNotData, class, load)
-		}
-	}
-	return d.path.errorf("%w: the file holds an object of %s, and no code of a file is ever run. In Python, save "+
-		"what is "+
-		"in it as numbers, text, tensors, and dicts, lists and tuples of them (vars(object) is a dict of its "+
-		"attributes)",
-		ErrNotData, class)
+	return fmt.Errorf("%w: an object of %s, and no code of a file is ever run. In Python, save what is in it as numbers, "+
+		"text, tensors, and dicts, lists and tuples of them (vars(object) is a dict of its attributes)", ErrNotData, class)
 }
 
 func cut(s string) string {

@@ -2,6 +2,7 @@ package serialize_test
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"math/big"
 	"os"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/gotorch-dev/torch/internal/pickle"
 	"github.com/gotorch-dev/torch/serialize"
+	"github.com/gotorch-dev/torch/serialize/npy"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -45,8 +47,8 @@ func checkLoad(t *testing.T, file []byte) {
 	}
 	var buf bytes.Buffer
 	if err := serialize.Save(&buf, v); err != nil {
-		// PyTorch as well reads such files and does not write them.
-		if strings.Contains(err.Error(), "is a view of a") {
+		// PyTorch as well reads such files and does not write them; descriptions of objects are not written.
+		if strings.Contains(err.Error(), "is a view of a") || errors.Is(err, serialize.ErrNotData) {
 			return
 		}
 		t.Fatalf("loaded, but not saved: %v", err)
@@ -136,12 +138,14 @@ func (s *same) value(a, b any) bool {
 	case *big.Int:
 		b, ok := b.(*big.Int)
 		return ok && a.Cmp(b) == 0
-	case []int: // a torch.Size; Go's []int is saved as a list
-		list := make([]any, len(a))
-		for i, n := range a {
-			list[i] = n
-		}
-		return s.value(list, b)
+	case *serialize.Opaque:
+		b, ok := b.(*serialize.Opaque)
+		return ok && a.String() == b.String() && reflect.DeepEqual(a.Strides, b.Strides) && a.Offset == b.Offset &&
+			(a.Storage.Device() != tensor.Device{} ||
+				bytes.HasPrefix(a.Storage.Bytes(), b.Storage.Bytes()) && a.Storage.NumBytes()-b.Storage.NumBytes() < 16)
+	case *npy.Array:
+		b, ok := b.(*npy.Array)
+		return ok && reflect.DeepEqual(a, b)
 	case *pickle.Set:
 		return pickle.Repr(a) == pickle.Repr(b)
 	}
@@ -183,9 +187,8 @@ func TestPyTorchFiles(t *testing.T) {
 	}
 	// The errors of the files that do not load.
 	errs := map[string]string{
-		"self_list": "list or tuple within itself", "whole": "whole model", "script": "TorchScript",
-		"program": "exported",
-		"package": "torch.package", "cut": "without its end", "numpy_scalar": "numpy",
+		"self_list": "list or tuple within itself", "script": "TorchScript", "program": "exported",
+		"package": "torch.package", "cut": "without its end",
 	}
 	for _, path := range files {
 		b, err := os.ReadFile(path)

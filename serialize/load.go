@@ -2,19 +2,58 @@ package serialize
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 
 	"github.com/gotorch-dev/torch/internal/dtype"
+	"github.com/gotorch-dev/torch/internal/filekind"
+	"github.com/gotorch-dev/torch/internal/mapfile"
 	"github.com/gotorch-dev/torch/internal/pickle"
 	"github.com/gotorch-dev/torch/internal/torchzip"
+	"github.com/gotorch-dev/torch/serialize/npy"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
 // LoadFile reads a file that torch.save wrote. Dicts come back as *Dict, lists as []any, tuples as Tuple, ints as int,
-// floats as float64, tensors on the devices that they were saved from unless the options say otherwise.
+// floats as float64, tensors on the devices that they were saved from unless the options say otherwise, and tensors of
+// dtypes that have no operators here as *Opaque. Arrays of NumPy are *npy.Array, its numbers Go's. What is not data comes
+// back as an inert description, *Object or Global; see there. It is torch.load(weights_only=True) but for that: PyTorch
+// refuses those and NumPy's.
+// https://pytorch.org/docs/stable/generated/torch.load.html
 func LoadFile(path string, opts ...LoadOptions) (any, error) {
+	return openFile(path, opts, func(r io.ReaderAt, size int64, mapped []byte, opts []LoadOptions) (any, error) {
+		v, err := load(r, size, mapped, opts)
+		if err != nil {
+			return nil, explain(err, r, size)
+		}
+		return v, nil
+	})
+}
+
+// LoadPickle reads a file that pickle.dump wrote, of protocol 0 to 5, instead of torch.save. The values are those of
+// LoadFile.
+func LoadPickle(path string, opts ...LoadOptions) (any, error) {
+	return openFile(path, opts, loadPickle)
+}
+
+// LoadPickleBytes is LoadPickle from memory.
+func LoadPickleBytes(b []byte, opts ...LoadOptions) (any, error) {
+	return loadPickle(bytes.NewReader(b), int64(len(b)), nil, opts)
+}
+
+func loadPickle(r io.ReaderAt, size int64, mapped []byte, opts []LoadOptions) (any, error) {
+	root, err := torchzip.LoadPickle(r, size)
+	if err != nil {
+		return nil, err
+	}
+	return decode(root, mapped, opts)
+}
+
+// openFile calls read with a file, which it maps into memory where the options want that and the system can.
+func openFile(path string, opts []LoadOptions, read func(r io.ReaderAt, size int64, mapped []byte, opts []LoadOptions) (any,
+	error)) (any, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -24,7 +63,14 @@ func LoadFile(path string, opts ...LoadOptions) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := Load(f, st.Size(), opts...)
+	var r io.ReaderAt = f
+	var mapped []byte
+	if len(opts) > 0 && opts[0].MMap {
+		if mapped, err = mapfile.Map(f, st.Size()); err == nil {
+			r = bytes.NewReader(mapped)
+		} // else the file is read
+	}
+	v, err := read(r, st.Size(), mapped, opts)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -37,28 +83,37 @@ func LoadFile(path string, opts ...LoadOptions) (any, error) {
 //
 // [Repr] prints a value of a file that nobody vouches for. A dict may contain itself. A list or tuple that contains
 // itself with no dict between is an error ([ErrCycle]), since package fmt would print such a slice for ever; PyTorch
-// loads it. Objects of classes other than PyTorch's own data are errors ([ErrNotData]). A file of another kind is an
-// error that says what the file is.
+// loads it. A file of another kind is an error that says what the file is.
 func Load(r io.ReaderAt, size int64, opts ...LoadOptions) (any, error) {
-	v, err := load(r, size, opts...)
+	v, err := load(r, size, nil, opts)
 	if err != nil {
 		return nil, explain(err, r, size)
 	}
 	return v, nil
 }
 
-func load(r io.ReaderAt, size int64, opts ...LoadOptions) (any, error) {
+func load(r io.ReaderAt, size int64, mapped []byte, opts []LoadOptions) (any, error) {
 	root, err := torchzip.Load(r, size)
-	if err == nil {
-		err = checkCycles(root)
-	}
 	if err != nil {
+		return nil, err
+	}
+	if filekind.Of(r, size).Kind == filekind.TorchScript {
+		return nil, errors.New("serialize: objects of classes whose code is in the file")
+	}
+	return decode(root, mapped, opts)
+}
+
+// decode turns what a file holds into Go values.
+func decode(root pickle.Value, mapped []byte, opts []LoadOptions) (any, error) {
+	if err := checkCycles(root); err != nil {
 		return nil, err
 	}
 	d := decoder{
 		lists: map[*pickle.List][]any{}, tuples: map[tupleID]Tuple{}, dicts: map[*pickle.Dict]*Dict{},
 		tensors: map[*torchzip.TensorRef]*tensor.Tensor{}, storages: map[*torchzip.StorageRef]*tensor.Storage{},
-		bare: map[*torchzip.StorageRef]*tensor.Tensor{},
+		bare:    map[*torchzip.StorageRef]*tensor.Tensor{},
+		opaques: map[*torchzip.TensorRef]*Opaque{}, objects: map[*pickle.Object]*Object{},
+		arrays: map[*pickle.Object]*npy.Array{}, mapped: mapped,
 	}
 	if len(opts) > 0 {
 		d.opts = opts[0]
@@ -80,7 +135,12 @@ type decoder struct {
 	dicts    map[*pickle.Dict]*Dict
 	tensors  map[*torchzip.TensorRef]*tensor.Tensor
 	storages map[*torchzip.StorageRef]*tensor.Storage
+	sparses  map[*pickle.Object]*tensor.Tensor
 	bare     map[*torchzip.StorageRef]*tensor.Tensor // storages that were saved without a tensor
+	opaques  map[*torchzip.TensorRef]*Opaque
+	objects  map[*pickle.Object]*Object
+	arrays   map[*pickle.Object]*npy.Array
+	mapped   []byte // the file, where it is mapped into memory
 }
 
 // at decodes what lies under a key.
@@ -110,6 +170,9 @@ func (d *decoder) decode(v pickle.Value) (any, error) {
 	case int64:
 		return int(x), nil
 	case *torchzip.TensorRef:
+		if x.Quantizer != nil || dtype.Parse(string(x.DType)) == 0 {
+			return d.opaque(x)
+		}
 		t := d.tensors[x]
 		if t == nil {
 			var err error
@@ -129,9 +192,7 @@ func (d *decoder) decode(v pickle.Value) (any, error) {
 				return dt, nil
 			}
 		}
-		return nil, d.notData("the class or function", x)
-	case torchzip.Size:
-		return []int(x), nil
+		return Global{x.Module, x.Name}, nil
 	case *pickle.List:
 		out, ok := d.lists[x]
 		if ok {
@@ -157,12 +218,16 @@ func (d *decoder) decode(v pickle.Value) (any, error) {
 		for _, it := range x.Items() {
 			switch it.(type) {
 			case nil, bool, int64, float64, complex128, string, []byte:
-			default:
-				return nil, d.path.errorf("a set may hold numbers and text only, this one holds a %T", it)
+			default: // what a *Set cannot hold: tuples, names of classes
+				return d.object(&pickle.Object{Class: &pickle.Global{Module: "builtins", Name: "set"},
+					Args: pickle.Tuple{&pickle.List{Items: x.Items()}}})
 			}
 		}
 	case *pickle.Object:
-		return nil, d.object(x)
+		if t, ok, err := d.sparse(x); ok {
+			return t, err
+		}
+		return d.object(x)
 	}
 	return v, nil
 }
@@ -222,6 +287,9 @@ func (d *decoder) bareStorage(r *torchzip.StorageRef) (*tensor.Tensor, error) {
 		return t, nil
 	}
 	ref := &torchzip.TensorRef{Storage: r, DType: r.ElementType(), Shape: []int{r.NumElements}, Stride: []int{1}}
+	if dtype.Parse(string(ref.DType)) == 0 { // of a quantized tensor: the bytes
+		ref.DType, ref.Shape = "uint8", []int{int(r.NumBytes())}
+	}
 	t, err := d.tensor(ref)
 	if err != nil {
 		return nil, d.path.errorf("%w", err)
@@ -232,9 +300,6 @@ func (d *decoder) bareStorage(r *torchzip.StorageRef) (*tensor.Tensor, error) {
 
 func (d *decoder) tensor(r *torchzip.TensorRef) (t *tensor.Tensor, err error) {
 	dt := dtype.Parse(string(r.DType))
-	if dt == 0 {
-		return nil, fmt.Errorf("tensor of dtype %s, which is not supported", r.DType)
-	}
 	st, err := d.storage(r.Storage)
 	if err != nil {
 		return nil, err

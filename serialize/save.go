@@ -10,6 +10,7 @@ import (
 
 	"github.com/gotorch-dev/torch/internal/pickle"
 	"github.com/gotorch-dev/torch/internal/torchzip"
+	"github.com/gotorch-dev/torch/serialize/npy"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -65,7 +66,7 @@ func (e *encoder) at(key, v any) (pickle.Value, error) {
 
 func (e *encoder) encode(v any) (pickle.Value, error) {
 	switch x := v.(type) {
-	case nil, bool, string, []byte, float64, int64, complex128, torchzip.Device, *pickle.Set, pickle.ByteArray:
+	case nil, bool, string, []byte, float64, int64, complex128, Device, Size, *Set, ByteArray:
 		return x, nil
 	case *big.Int:
 		if x == nil {
@@ -90,6 +91,24 @@ func (e *encoder) encode(v any) (pickle.Value, error) {
 			e.done[id] = r
 		}
 		return r, err
+	case *Opaque:
+		r, err := e.opaque(x)
+		if err == nil {
+			e.done[id] = r
+		}
+		return r, err
+	case *npy.Array:
+		r, err := e.array(x)
+		if err == nil {
+			e.done[id] = r
+		}
+		return r, err
+	case *Object:
+		return nil, e.path.errorf("%w: an object of class %s is not saved, since Python would import and run what it names",
+			ErrNotData, cut(x.Class.String()))
+	case Global:
+		return nil, e.path.errorf("%w: a reference to %s is not saved, since Python would import it", ErrNotData,
+			cut(x.String()))
 	case *tensor.StateDict:
 		if x == nil {
 			return nil, nil
@@ -209,6 +228,12 @@ func (e *encoder) stateDict(d *pickle.Dict, sd *tensor.StateDict) error {
 func (e *encoder) tensor(t *tensor.Tensor) (pickle.Value, error) {
 	if t == nil {
 		return nil, e.path.errorf("tensor is nil")
+	}
+	if t.HasNames() {
+		return nil, e.path.errorf("named tensors don't support serialization: drop names with RenameNone before")
+	}
+	if t.IsSparse() {
+		return e.sparse(t)
 	}
 	st := t.Storage()
 	ref := e.storages[st]

@@ -2,11 +2,13 @@ package serialize
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 
 	"github.com/gotorch-dev/torch/internal/pickle"
 	"github.com/gotorch-dev/torch/internal/pyfmt"
+	"github.com/gotorch-dev/torch/serialize/npy"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -81,11 +83,73 @@ func (p *printer) value(v any) {
 		} else {
 			p.write(fmt.Sprintf("tensor(..., size=%v, dtype=%v)", x.Shape(), x.DType()))
 		}
-	case []byte, pickle.ByteArray:
+	case complex128:
+		p.write(pyComplex(x))
+	case *Opaque:
+		p.write(x.String())
+	case *npy.Array:
+		p.write(describeArray(x))
+	case Size:
+		p.write("torch.Size(" + tensor.ShapeString(x) + ")")
+	case Device:
+		p.write("device(type='" + x.Type + "'")
+		if x.Index >= 0 {
+			p.write(fmt.Sprintf(", index=%d", x.Index))
+		}
+		p.write(")")
+	case Global:
+		p.write("<" + cut(x.String()) + ">")
+	case *Object:
+		p.object(x)
+	case []byte, ByteArray, *Set:
 		p.write(pickle.Repr(v))
 	default:
 		p.write(pyfmt.Repr(v))
 	}
+}
+
+// pyComplex prints a complex number as Python does.
+func pyComplex(x complex128) string {
+	part := func(f float64) string { return strings.TrimSuffix(pyfmt.Repr(f), ".0") }
+	im := part(imag(x)) + "j"
+	if real(x) == 0 && !math.Signbit(real(x)) {
+		return im
+	}
+	if !strings.HasPrefix(im, "-") {
+		im = "+" + im
+	}
+	return "(" + part(real(x)) + im + ")"
+}
+
+// object prints an object as the calls that would make it.
+func (p *printer) object(x *Object) {
+	if x.Callee != nil {
+		p.items(x, "<call of ", "", 1, func(int) { p.value(x.Callee) })
+	} else {
+		p.write("<" + cut(x.Class.String()))
+	}
+	id, _ := identityOf(x)
+	if p.open[id] {
+		p.write(" ...>")
+		return
+	}
+	if len(x.Args) > 0 {
+		p.items(x, "(", ")", len(x.Args), func(i int) { p.value(x.Args[i]) })
+	}
+	if len(x.Items) > 0 {
+		p.items(x, " [", "]", len(x.Items), func(i int) { p.value(x.Items[i]) })
+	}
+	if len(x.Entries) > 0 {
+		p.items(x, " {", "}", len(x.Entries), func(i int) {
+			p.value(x.Entries[i][0])
+			p.b.WriteString(": ")
+			p.value(x.Entries[i][1])
+		})
+	}
+	if x.State != nil {
+		p.items(x, " ", "", 1, func(int) { p.value(x.State) })
+	}
+	p.write(">")
 }
 
 // corners is at most how many elements a tensor prints: of each dimension the first and last three. A view of one

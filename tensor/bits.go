@@ -101,3 +101,7 @@ func (t *Tensor) refuseLazy(what string) {
 		Fail(ErrValue, "%s: can't read the memory of a Tensor that has negative bit set: use ResolveNeg() first", what)
 	}
 }
+
+// Resolved is a tensor without lazy bits: t itself, or a copy with the elements that the bits stand for. For code that
+// writes elements to files.
+func Resolved(t *Tensor) *Tensor { return t.resolved() }

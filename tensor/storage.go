@@ -30,7 +30,9 @@ const (
 	stInner                        // only the tape knows it: see ReleaseAfter
 	stForeign                      // the memory is another device's
 	stTraced                       // a witness records what is done with it
+	stSparse                       // of a sparse tensor: its indices and values have the memory
 	stBatched                      // of a tensor inside a function that Vmap maps: it has no memory of its own
+	stLent                         // the memory came from elsewhere: only the collector frees it
 )
 
 var storageSeq atomic.Uint64
@@ -38,6 +40,15 @@ var storageSeq atomic.Uint64
 // newStorage returns n bytes that are not cleared.
 func newStorage(n int) *Storage {
 	s := &Storage{p: mem.Alloc(n), n: n}
+	s.entered()
+	return s
+}
+
+// LentStorage returns a storage over memory that the caller lends: memory that the garbage collector sees, such as that of package
+// mapfile, with 64 readable bytes behind it.
+func LentStorage(b []byte) *Storage {
+	s := &Storage{p: unsafe.Pointer(unsafe.SliceData(b)), n: len(b)}
+	s.bits.Store(stLent)
 	s.entered()
 	return s
 }
@@ -103,6 +114,9 @@ func (s *Storage) panicAccess() {
 	if s.bits.Load()&stBatched != 0 {
 		refuseBatchRead("reading the elements of a Tensor")
 	}
+	if s.bits.Load()&stSparse != 0 {
+		refuseSparseRead()
+	}
 	s.noHostMemory()
 }
 
@@ -112,7 +126,7 @@ func (s *Storage) panicReleased() {
 
 // release frees the memory at once. Tensors that view it panic with ErrReleased from now on.
 func (s *Storage) release() {
-	if s.bits.Load()&stBatched != 0 {
+	if s.bits.Load()&(stBatched|stSparse) != 0 {
 		return
 	}
 	b := s.bits.Or(stReleased)
@@ -126,7 +140,7 @@ func (s *Storage) release() {
 	}
 	p := s.p
 	s.p = nil
-	if b&stShown == 0 { // otherwise the collector finds out when the last slice is gone
+	if b&(stShown|stLent) == 0 { // otherwise the collector finds out when the last slice is gone
 		mem.Free(p, s.n)
 	}
 }

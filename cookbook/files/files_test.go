@@ -13,7 +13,9 @@ import (
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/internal/shared"
 	"github.com/gotorch-dev/torch/nn"
+	"github.com/gotorch-dev/torch/optim"
 	"github.com/gotorch-dev/torch/serialize"
+	"github.com/gotorch-dev/torch/serialize/safetensors"
 	"github.com/gotorch-dev/torch/vision/datasets/mnist"
 )
 
@@ -100,7 +102,7 @@ func TestPartialLoad(t *testing.T) {
 
 	var res nn.LoadResult
 	check(t, model.LoadStateDict(sd, nn.LoadOptions{NonStrict: true, Result: &res}))
-	if fmt.Sprint(res) != "{[0.bias] [x]}" {
+	if fmt.Sprint(res) != "_IncompatibleKeys(missing_keys=['0.bias'], unexpected_keys=['x'])" {
 		t.Errorf("result %v", res)
 	}
 	sd.Set("0.weight", torch.Ones([]int{3, 2}))
@@ -185,5 +187,28 @@ func TestMNIST(t *testing.T) {
 		if s.Len() != want {
 			t.Errorf("%d samples, want %d", s.Len(), want)
 		}
+	}
+}
+
+// Published weights start a network with a head of one's own: what fits is loaded, the rest is frozen but for the head,
+// and the head learns faster.
+func TestSurgery(t *testing.T) {
+	published := nn.NewSequential(nn.NewLinear(4, 3), nn.NewLinear(3, 1000)).StateDict().AddPrefix("module.")
+	path := filepath.Join(t.TempDir(), "published.safetensors")
+	check(t, safetensors.Save(path, published, nil))
+
+	model := nn.NewSequential(nn.NewLinear(4, 3), nn.NewLinear(3, 2))
+	sd, err := serialize.LoadStateDict(path, serialize.LoadOptions{MMap: true})
+	check(t, err)
+	report, err := nn.LoadMatching(model, sd.StripPrefix("module."))
+	check(t, err)
+	if len(report.Mismatched) != 2 || len(report.MissingKeys) != 0 {
+		t.Errorf("report %v", report)
+	}
+	check(t, nn.Freeze(model, "1"))
+	opt := optim.NewSGDGroups(optim.GroupNamed(nn.NamedParameters(model),
+		optim.NamedGroup{Names: []string{"1"}, Group: optim.Group{LR: torch.Some(0.1)}}), 0.01)
+	if g := opt.ParamGroups(); len(g) != 1 || len(g[0].Params) != 2 || g[0].LR() != 0.1 {
+		t.Errorf("%d groups", len(g))
 	}
 }

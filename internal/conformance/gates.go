@@ -12,8 +12,10 @@ import (
 	"github.com/gotorch-dev/torch/internal/conformance/cococheck"
 	"github.com/gotorch-dev/torch/internal/conformance/distcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/einopscheck"
+	"github.com/gotorch-dev/torch/internal/conformance/filecheck"
 	"github.com/gotorch-dev/torch/internal/conformance/golden"
 	"github.com/gotorch-dev/torch/internal/conformance/modcheck"
+	"github.com/gotorch-dev/torch/internal/conformance/namedcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/onnxcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/opcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/optcheck"
@@ -21,7 +23,9 @@ import (
 	"github.com/gotorch-dev/torch/internal/conformance/recordiocheck"
 	"github.com/gotorch-dev/torch/internal/conformance/rngcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/tbcheck"
+	"github.com/gotorch-dev/torch/internal/conformance/torchvisioncheck"
 	"github.com/gotorch-dev/torch/internal/conformance/tscheck"
+	"github.com/gotorch-dev/torch/internal/conformance/visioncheck"
 )
 
 // Gate runs the cases of one kind.
@@ -42,10 +46,12 @@ var Gates = []Gate{
 	{"distributions", "golden/distributions", distcheck.Run},
 	{"einops", "golden/einops", einopscheck.Run},
 	{"modules", "golden/modules", modcheck.Run},
+	{"named", "golden/named", namedcheck.Run},
 	{"onnx", "golden/graphs/onnx", func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result,
 		error) {
 		return onnxcheck.Run(dir, onnxcheck.Options{Only: only, Verbose: verbose, Files: golden.Files})
 	}},
+	{"npy", "testdata/npy", filecheck.Run},
 	{"opinfo", "golden/opinfo", func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result,
 		error) {
 		return opcheck.Run(dir, opcheck.Options{Only: only, Verbose: verbose})
@@ -54,6 +60,7 @@ var Gates = []Gate{
 		error) {
 		return optcheck.Run(dir, optcheck.Options{Only: only, Verbose: verbose})
 	}},
+	{"pickle", "testdata/pickle", filecheck.Run},
 	{"print", "golden/print", func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result,
 		error) {
 		return printcheck.Run(dir, printcheck.Options{Only: only, Verbose: verbose, Module: modcheck.PrintRecord})
@@ -68,7 +75,13 @@ var Gates = []Gate{
 		verbose func(string, ...any)) ([]golden.Result, error) {
 		return tscheck.Run(dir, tscheck.Options{Only: only, Verbose: verbose, Files: golden.Files})
 	}},
+	{"torchvision", "golden/torchvision", torchvisioncheck.Run},
+	{"vision_ops", "golden/vision_ops", visioncheck.Run},
+	{"weights", "testdata/weights", filecheck.RunWeights},
 }
+
+// samples run some of the cases of a kind, for the test of the gates, where all take too long.
+var samples = map[string]func(dir string) ([]golden.Result, error){"torchvision": torchvisioncheck.Sample}
 
 // whole adapts a runner that has no options.
 func whole(run func(dir string) ([]golden.Result, error)) func(string, *regexp.Regexp,

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gotorch-dev/torch/internal/pickle"
 	"github.com/gotorch-dev/torch/internal/safezip"
 )
 
@@ -134,7 +135,7 @@ func Of(r io.ReaderAt, size int64) Info {
 		}
 	}
 	for _, is := range []func(r io.ReaderAt, size int64, head []byte) (Info, bool){
-		isPickle, isSafeTensors, isRecords, isProtobuf, isIndex, isText,
+		isPickle, isSafeTensors, isRecords, isProtobuf, isIndex, isOldPickle, isText,
 	} {
 		if info, ok := is(r, size, head); ok {
 			return info
@@ -197,6 +198,22 @@ func isPickle(_ io.ReaderAt, _ int64, head []byte) (Info, bool) {
 		return Info{Kind: CheckpointLegacy}, true
 	}
 	return Info{Kind: Pickle}, true
+}
+
+// mostOldPickle is the size up to which a file is decoded to see whether it is a pickle.
+const mostOldPickle = 64 << 20
+
+// isOldPickle knows pickles of the protocols 0 and 1, which begin with no mark: they are what decodes up to the last
+// byte, the opcode that ends them.
+func isOldPickle(r io.ReaderAt, size int64, head []byte) (Info, bool) {
+	var last [1]byte
+	if n, _ := r.ReadAt(last[:], size-1); size < 3 || size > mostOldPickle || n < 1 || last[0] != '.' ||
+		strings.IndexByte("(])}IJKLMFGSTUVXcN", head[0]) < 0 {
+		return Info{}, false
+	}
+	d := pickle.NewDecoder(io.NewSectionReader(r, 0, size), pickle.DecodeOptions{})
+	_, err := d.Decode()
+	return Info{Kind: Pickle}, err == nil && d.Offset() == size
 }
 
 // isSafeTensors knows the header, JSON behind its length; the offsets in it tell how long the file must be.

@@ -49,6 +49,10 @@ type DecodeOptions struct {
 	// Buffers are the out-of-band buffers of protocol 5, in order.
 	Buffers [][]byte
 
+	// MaxMemory limits what the values take, by a rough count, beyond twice the bytes read. 0 means 256 MB: a pickle has
+	// opcodes of one byte that make empty containers of a hundred.
+	MaxMemory int64
+
 	// MaxStack limits the values on the stack and MaxMarks the marks, that is, the
 	// open nested containers. 0 means 1<<24 and 1<<16.
 	MaxStack, MaxMarks int
@@ -67,6 +71,7 @@ type Decoder struct {
 	globals map[[2]string]*Global
 	buffers [][]byte
 	cost    budget
+	memory  budget
 }
 
 // NewDecoder returns a decoder that reads from r. It buffers its input, so that r
@@ -78,7 +83,11 @@ func NewDecoder(r io.Reader, opts DecodeOptions) *Decoder {
 	if opts.MaxMarks <= 0 {
 		opts.MaxMarks = 1 << 16
 	}
-	return &Decoder{r: bufio.NewReader(r), opts: opts, buffers: opts.Buffers, cost: budget{left: 1 << 20}}
+	if opts.MaxMemory <= 0 {
+		opts.MaxMemory = 256 << 20
+	}
+	return &Decoder{r: bufio.NewReader(r), opts: opts, buffers: opts.Buffers, cost: budget{left: 1 << 20},
+		memory: budget{left: opts.MaxMemory}}
 }
 
 // Unmarshal decodes the one pickle that data starts with.
@@ -155,6 +164,7 @@ func (d *Decoder) Decode() (Value, error) {
 func (d *Decoder) consumed(n int) {
 	d.off += int64(n)
 	d.cost.left += budgetPerByte * int64(n)
+	d.memory.left += 2 * int64(n)
 }
 
 // read returns the next n bytes. It grows its buffer as data arrives, so that a
@@ -219,12 +229,55 @@ func (d *Decoder) line() (string, error) {
 	}
 }
 
+// push puts a value that was just made on the stack.
 func (d *Decoder) push(v Value) error {
+	if err := d.pushKnown(v); err != nil {
+		return err
+	}
+	return d.grown(sizeOf(v))
+}
+
+// pushKnown puts a value on the stack that was there before.
+func (d *Decoder) pushKnown(v Value) error {
 	if len(d.stack) >= d.opts.MaxStack {
 		return syntax("stack of more than %d values", d.opts.MaxStack)
 	}
 	d.stack = append(d.stack, v)
+	return d.grown(16)
+}
+
+// grown counts memory that values take.
+func (d *Decoder) grown(n int64) error {
+	if d.memory.left -= n; d.memory.left < 0 {
+		return syntax("values of more than %d bytes beyond twice the pickle's size", d.opts.MaxMemory)
+	}
 	return nil
+}
+
+// sizeOf is about what a value takes that was made for the stack, without what it refers to. References to values that
+// were made before cost no more than their place.
+func sizeOf(v Value) int64 {
+	switch v := v.(type) {
+	case nil, bool:
+		return 16
+	case string:
+		return 32 + int64(len(v))
+	case []byte:
+		return 40 + int64(len(v))
+	case ByteArray:
+		return 40 + int64(len(v))
+	case int64, float64, complex128:
+		return 32
+	case Tuple:
+		return 40 + 16*int64(len(v))
+	case *List, *Set:
+		return 80
+	case *Dict:
+		return 160
+	case *Object:
+		return 256
+	}
+	return 64
 }
 
 // floor is the stack height that opcodes may not reach below: the last mark.
@@ -289,13 +342,13 @@ func (d *Decoder) put(i uint64) error {
 
 func (d *Decoder) get(i uint64) error {
 	if i < uint64(len(d.memo)) {
-		return d.push(d.memo[i])
+		return d.pushKnown(d.memo[i])
 	}
 	v, ok := d.sparse[i]
 	if !ok {
 		return syntax("memo has no entry %d", i)
 	}
-	return d.push(v)
+	return d.pushKnown(v)
 }
 
 func (d *Decoder) pushText(b []byte, err error) error {

@@ -85,6 +85,8 @@ func callCost(args Tuple) int {
 			n += 32 * len(a)
 		case *List:
 			n += 32 * len(a.Items)
+		case []byte:
+			n += len(a)
 		}
 	}
 	return n

@@ -34,7 +34,7 @@ func (d *Decoder) step(op byte) error {
 		if err != nil {
 			return err
 		}
-		return d.push(v)
+		return d.pushKnown(v)
 
 	case opNone:
 		return d.push(nil)
@@ -467,12 +467,12 @@ func (d *Decoder) appendItems(items ...Value) error {
 	switch v := v.(type) {
 	case *List:
 		v.Items = append(v.Items, items...)
+		return d.grown(16 * int64(len(items)))
 	case *Object:
 		v.ListItems = append(v.ListItems, items...)
-	default:
-		return syntax("APPEND to a %s", typeName(v))
+		return d.grown(16 * int64(len(items)))
 	}
-	return nil
+	return syntax("APPEND to a %s", typeName(v))
 }
 
 func (d *Decoder) setTop(items []Value) error {
@@ -486,6 +486,9 @@ func (d *Decoder) setTop(items []Value) error {
 func (d *Decoder) setItems(v Value, items []Value) error {
 	if len(items)%2 != 0 {
 		return syntax("key without a value")
+	}
+	if err := d.grown(64 * int64(len(items))); err != nil { // the entry, its key in canonical form and its place
+		return err
 	}
 	switch v := v.(type) {
 	case *Dict:

@@ -367,3 +367,24 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// TestMemory decodes streams whose opcodes of one byte make values of a hundred: the memory is limited beyond what the
+// stream has earned.
+func TestMemory(t *testing.T) {
+	for _, unit := range []string{"}0", "]0", "K\x01", "]", "}K\x01K\x01s0", "\x8f0", ")0"} {
+		p := []byte("(" + strings.Repeat(unit, 1<<20) + "l.")
+		if _, err := Unmarshal(p, DecodeOptions{MaxMemory: 1 << 20}); err == nil ||
+			!strings.Contains(err.Error(), "values of more than") {
+			t.Errorf("%q a million times: got %v", unit, err)
+		}
+		if _, err := Unmarshal(p[:1000-1000%len(unit)+1], DecodeOptions{MaxMemory: 1 << 20}); err == nil ||
+			strings.Contains(err.Error(), "values of more than") {
+			t.Errorf("a thousand bytes: got %v, want the end of the input", err)
+		}
+	}
+	// What is remembered costs no more each time than its place.
+	long := "X\x00\x00\x10\x00" + strings.Repeat("x", 1<<20) + "q\x00"
+	if _, err := Unmarshal([]byte("("+long+strings.Repeat("h\x00", 1000)+"l."), DecodeOptions{MaxMemory: 1 << 20}); err != nil {
+		t.Error(err)
+	}
+}

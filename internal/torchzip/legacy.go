@@ -71,7 +71,7 @@ func (c *cursor) data(s *StorageRef, known bool) error {
 			return fmt.Errorf("torchzip: storage %q: %w", s.Key, err)
 		}
 		return nil
-	}, open)
+	}, open, func() (int64, bool) { return off, true })
 	c.off += size
 	return nil
 }

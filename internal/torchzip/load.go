@@ -17,6 +17,7 @@ type LoadOptions struct {
 	FindClass func(module, name string) (pickle.Func, error)
 
 	onStorage func(*StorageRef) // told of every storage
+	inner     bool              // a file within a pickle
 }
 
 // Load reads the value that torch.save wrote. The storages stay in r, which must
@@ -44,6 +45,17 @@ func LoadWith(r io.ReaderAt, size int64, opts LoadOptions) (Value, error) {
 	return loadLegacy(r, size, opts)
 }
 
+// LoadPickle reads one pickle that is no file of torch.save, as pickle.dump writes it. Tensors in it have storages that
+// are files of torch.save as bytes.
+func LoadPickle(r io.ReaderAt, size int64) (Value, error) {
+	v, err := pickle.NewDecoder(io.NewSectionReader(r, 0, size), pickle.DecodeOptions{FindClass: LoadOptions{}.find}).
+		Decode()
+	if err != nil {
+		return nil, wrapPickle(err)
+	}
+	return v, nil
+}
+
 // LoadFile reads a file in full: all storages are in memory when it returns.
 func LoadFile(path string) (Value, error) {
 	f, err := os.Open(path)
@@ -64,12 +76,15 @@ func LoadFile(path string) (Value, error) {
 		if s.Data, err = s.Bytes(); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		s.Source, s.readInto = nil, nil
+		s.Source, s.readInto, s.at = nil, nil, nil
 	}
 	return v, nil
 }
 
 func (o LoadOptions) find(module, name string) (pickle.Func, error) {
+	if o.inner && name == "_load_from_bytes" {
+		return nil, formatErr("a file within a file within a pickle")
+	}
 	if fn, err := findClass(module, name); fn != nil || err != nil {
 		return fn, err
 	}
@@ -197,7 +212,11 @@ func LoadRecord(zr *Reader, name, prefix string, opts LoadOptions) (Value, error
 				}
 				attach(s, swap,
 					func(dst []byte) error { return zr.ReadInto(record, dst) },
-					func() (io.ReadCloser, error) { return zr.Open(record) })
+					func() (io.ReadCloser, error) { return zr.Open(record) },
+					func() (int64, bool) {
+						off, err := zr.Offset(record)
+						return off, err == nil
+					})
 			}
 			storages[s.Key] = s
 			opts.storage(s)
@@ -227,9 +246,11 @@ func wrapPickle(err error) error {
 }
 
 // attach connects a storage with its bytes in a file.
-func attach(s *StorageRef, swap bool, readInto func([]byte) error, open func() (io.ReadCloser, error)) {
+func attach(s *StorageRef, swap bool, readInto func([]byte) error, open func() (io.ReadCloser, error),
+	at func() (int64, bool)) {
 	width := swapWidth(s.DType)
 	if !swap || width == 1 {
+		s.at = at
 		s.readInto = readInto
 		s.Source = func(w io.Writer) error {
 			rc, err := open()

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -191,7 +192,10 @@ func reduceTensor(t *TensorRef) (Value, error) {
 	args := pickle.Tuple{t.Storage, int64(t.Offset), intTuple(t.Shape), intTuple(t.Stride),
 		t.RequiresGrad && !t.Parameter, inner}
 	fn := global("torch._utils", "_rebuild_tensor_v2")
-	if !typed {
+	if t.Quantizer != nil {
+		fn = global("torch._utils", "_rebuild_qtensor")
+		args = slices.Insert(args, 4, Value(t.Quantizer))
+	} else if !typed {
 		fn = global("torch._utils", "_rebuild_tensor_v3")
 		args = append(args, global("torch", string(full.DType)))
 	}

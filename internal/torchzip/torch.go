@@ -1,6 +1,7 @@
 package torchzip
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -54,6 +55,7 @@ type StorageRef struct {
 	Source func(w io.Writer) error
 
 	readInto func([]byte) error
+	at       func() (int64, bool) // where in the file the bytes are; nil if nowhere
 	root     *StorageRef // of a window of another storage, which only old files have
 	base     int         // and its first element there
 }
@@ -93,6 +95,15 @@ func (s *StorageRef) ReadInto(dst []byte) error {
 		return nil
 	}
 	return fmt.Errorf("torchzip: storage %q has no data", s.Key)
+}
+
+// Offset returns where in the file the bytes of the storage begin, for callers that map the file. It is false where the
+// file does not have the bytes as they are: compressed, in the byte order of another machine, or not at all.
+func (s *StorageRef) Offset() (int64, bool) {
+	if s.at == nil {
+		return 0, false
+	}
+	return s.at()
 }
 
 // Bytes returns the bytes of the storage. It does not keep them: a storage that
@@ -148,6 +159,10 @@ type TensorRef struct {
 	Parameter bool
 	// State holds the attributes that a program added to the tensor, nil if none.
 	State Value
+	// Quantizer describes how the elements of a quantized tensor stand for numbers: ("torch.per_tensor_affine", scale,
+	// zero point), or ("torch.per_channel_affine" or "torch.per_channel_affine_float_qparams", scales, zero points, axis)
+	// with tensors. The first item is a *pickle.Global. nil for other tensors.
+	Quantizer pickle.Tuple
 }
 
 // NumElements returns the product of the shape.
@@ -233,12 +248,22 @@ func findClass(module, name string) (pickle.Func, error) {
 			return rebuildTensorV2, nil
 		case "_rebuild_tensor_v3":
 			return rebuildTensorV3, nil
+		case "_rebuild_qtensor":
+			return rebuildQuantized, nil
 		case "_rebuild_meta_tensor_no_storage":
 			return rebuildMetaTensor, nil
 		case "_rebuild_parameter":
 			return rebuildParameter, nil
 		case "_rebuild_parameter_with_state":
 			return rebuildParameterWithState, nil
+		}
+	case "torch.nn.parameter", "torch.autograd.variable": // before PyTorch 0.4
+		if name == "Parameter" || name == "Variable" {
+			return makeParameter(module, name), nil
+		}
+	case "torch.storage":
+		if name == "_load_from_bytes" {
+			return loadFromBytes, nil
 		}
 	case "torch._tensor":
 		if name == "_rebuild_from_type_v2" {
@@ -358,6 +383,17 @@ func newTensor(args pickle.Tuple, least, most int) (*TensorRef, error) {
 	return t, nil
 }
 
+// packed is how many elements of a dtype one of its units in memory holds.
+func packed(d DType) int {
+	switch d {
+	case "quint4x2":
+		return 2
+	case "quint2x4":
+		return 4
+	}
+	return 1
+}
+
 // check reports whether the view lies within its storage.
 func (t *TensorRef) check() error {
 	if t.Storage == nil {
@@ -373,7 +409,7 @@ func (t *TensorRef) check() error {
 	if t.Offset < 0 {
 		return fmt.Errorf("offset %d is negative", t.Offset)
 	}
-	have := uint64(t.Storage.NumBytes()) / uint64(size)
+	have := uint64(t.Storage.NumBytes()) / uint64(size) * uint64(packed(t.DType))
 	last, over, empty, numel := uint64(t.Offset), uint64(0), false, uint64(1)
 	for i, n := range t.Shape {
 		if n < 0 || t.Stride[i] < 0 {
@@ -430,6 +466,70 @@ func rebuildTensorV3(args pickle.Tuple) (Value, error) {
 		t.Metadata = args[7]
 	}
 	return t, t.check()
+}
+
+// rebuildQuantized makes a quantized tensor from storage, offset, shape, stride, quantizer, requires_grad and hooks.
+func rebuildQuantized(args pickle.Tuple) (Value, error) {
+	if len(args) != 7 {
+		return nil, fmt.Errorf("takes 7 arguments, got %d", len(args))
+	}
+	q, ok := args[4].(pickle.Tuple)
+	if !ok || len(q) < 3 || len(q) > 4 {
+		return nil, fmt.Errorf("quantizer is %s", pickle.Repr(args[4]))
+	}
+	if g, _ := q[0].(*pickle.Global); g == nil || g.Module != "torch" {
+		return nil, fmt.Errorf("quantizer is %s", pickle.Repr(args[4]))
+	}
+	t, err := newTensor(pickle.Tuple{args[0], args[1], args[2], args[3], args[5], args[6]}, 6, 6)
+	if err != nil {
+		return nil, err
+	}
+	t.Quantizer = q
+	return t, t.check()
+}
+
+// makeParameter makes what PyTorch before 0.4 called with the tensor's data, and with requires_grad or without.
+func makeParameter(module, name string) pickle.Func {
+	return func(args pickle.Tuple) (Value, error) {
+		plain := &pickle.Object{Class: &pickle.Global{Module: module, Name: name}, Args: args, New: true}
+		if len(args) == 0 {
+			return plain, nil
+		}
+		data, ok := args[0].(*TensorRef)
+		if !ok {
+			return plain, nil
+		}
+		t := *data
+		t.Parameter = name == "Parameter"
+		t.RequiresGrad = t.Parameter
+		if len(args) > 1 {
+			if grad, ok := args[1].(bool); ok {
+				t.RequiresGrad = grad
+			}
+		}
+		return &t, nil
+	}
+}
+
+// loadFromBytes reads a storage that pickle.dump wrote, without torch.save: its bytes are a file of torch.save of their
+// own. A file within such a file is refused, so that nothing recurses as deep as the file says.
+func loadFromBytes(args pickle.Tuple) (Value, error) {
+	if len(args) != 1 {
+		return nil, fmt.Errorf("takes 1 argument, got %d", len(args))
+	}
+	b, ok := args[0].([]byte)
+	if !ok {
+		return nil, fmt.Errorf("expected bytes, got %s", pickle.Repr(args[0]))
+	}
+	v, err := LoadWith(bytes.NewReader(b), int64(len(b)), LoadOptions{inner: true})
+	if err != nil {
+		return nil, err
+	}
+	if s, ok := v.(*StorageRef); ok {
+		s.at = nil // an offset within the bytes, not within the file
+		return s, nil
+	}
+	return nil, fmt.Errorf("expected a storage, got %s", pickle.Repr(v))
 }
 
 // rebuildMetaTensor makes a tensor of the meta device, which has no data, from its dtype, shape, stride and

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/bits"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -19,7 +20,7 @@ var (
 	// ErrObject is wrapped when an array holds Python objects.
 	ErrObject = errors.New("array of Python objects")
 	// ErrDType is wrapped when the type of the elements is not one of the package's:
-	// structured types, dates, and types that NumPy itself lacks.
+	// those that NumPy itself lacks.
 	ErrDType = errors.New("unsupported dtype")
 )
 
@@ -30,9 +31,11 @@ func formatErr(format string, args ...any) error {
 // Array is an array of NumPy.
 type Array struct {
 	// DType is the type of the elements by NumPy's name: bool, int8 to int64, uint8
-	// to uint64, float16, float32, float64, complex64, complex128; besides, fixed
-	// width text and bytes as "<U7" (4 bytes per character, UTF-32) and "S7", and
-	// raw bytes as "V7".
+	// to uint64, float16, float32, float64, complex64, complex128; besides, float128 and
+	// complex256, fixed width text and bytes as "<U7" (4 bytes per character, UTF-32)
+	// and "S7", raw bytes as "V7", dates and durations as "<M8[ns]" and "<m8[s]"; and
+	// structured types as NumPy's header has them, "[('x', '<f4'), ('y', '>i8', (2,))]",
+	// whose Data keeps the order of bytes that each field names.
 	DType string
 	// Shape is empty for an array of zero dimensions, which has one element.
 	Shape []int
@@ -54,6 +57,7 @@ var kinds = map[string]kind{
 	"u1": {"uint8", 1, 1}, "u2": {"uint16", 2, 2}, "u4": {"uint32", 4, 4}, "u8": {"uint64", 8, 8},
 	"f2": {"float16", 2, 2}, "f4": {"float32", 4, 4}, "f8": {"float64", 8, 8},
 	"c8": {"complex64", 8, 4}, "c16": {"complex128", 16, 8},
+	"f16": {"float128", 16, 16}, "c32": {"complex256", 32, 16}, // long double of x86 and its like
 }
 
 // codes leads from names to NumPy's type codes.
@@ -65,10 +69,20 @@ func init() {
 	}
 }
 
+// date is the code of dates and durations with their unit.
+var date = regexp.MustCompile(`^[Mm]8(\[\d{0,9}[A-Za-z]{1,7}\])?$`)
+
 // lookup finds a type by its code without byte order, "f4" or "U7".
 func lookup(code string) (kind, bool) {
 	if k, ok := kinds[code]; ok {
 		return k, true
+	}
+	if strings.HasPrefix(code, "[") {
+		k, err := parseStructured(code)
+		return k, err == nil
+	}
+	if date.MatchString(code) {
+		return kind{"<" + code, 8, 8}, true
 	}
 	if len(code) < 2 {
 		return kind{}, false
@@ -135,13 +149,18 @@ func Read(r io.Reader) (*Array, error) {
 		return nil, formatErr("data of %d bytes: %v", h.bytes, err)
 	}
 	if h.swap {
-		for b := data; len(b) >= h.kind.unit; b = b[h.kind.unit:] {
-			for i, j := 0, h.kind.unit-1; i < j; i, j = i+1, j-1 {
-				b[i], b[j] = b[j], b[i]
-			}
-		}
+		swapBytes(data, h.kind.unit)
 	}
 	return &Array{DType: h.kind.name, Shape: h.shape, FortranOrder: h.fortran, Data: data}, nil
+}
+
+// swapBytes turns around the bytes of each unit.
+func swapBytes(b []byte, unit int) {
+	for ; len(b) >= unit; b = b[unit:] {
+		for i, j := 0, unit-1; i < j; i, j = i+1, j-1 {
+			b[i], b[j] = b[j], b[i]
+		}
+	}
 }
 
 // readN reads n bytes. Beyond a first megabyte it allocates only as data arrives.
@@ -207,9 +226,9 @@ func readHeader(r io.Reader) (*header, error) {
 
 func parseHeader(text string) (*header, error) {
 	p := &parser{text: text}
-	v, err := p.all()
-	if err != nil {
-		return nil, formatErr("header, at byte %d: %v", p.at, err)
+	v, parseErr := p.all()
+	if parseErr != nil {
+		return nil, formatErr("header, at byte %d: %v", p.at, parseErr)
 	}
 	d, ok := v.(map[string]any)
 	if !ok || len(d) != 3 {
@@ -241,21 +260,18 @@ func parseHeader(text string) (*header, error) {
 		}
 		total = lo
 	}
-	descr, ok := d["descr"].(string)
-	if !ok {
-		return nil, fmt.Errorf("npy: %w: structured type %v", ErrDType, d["descr"])
+	var err error
+	switch descr := d["descr"].(type) {
+	case string:
+		h.kind, h.swap, err = parseDescr(descr)
+	case []any:
+		h.kind, err = structured(descr, 0)
+	default:
+		err = fmt.Errorf("npy: %w %v", ErrDType, descr)
 	}
-	if strings.Contains(descr, "O") {
-		return nil, fmt.Errorf("npy: %w: dtype %q", ErrObject, descr)
+	if err != nil {
+		return nil, err
 	}
-	code, order := descr, byte('|')
-	if len(descr) > 0 && strings.IndexByte("<>=|", descr[0]) >= 0 {
-		order, code = descr[0], descr[1:]
-	}
-	if h.kind, ok = lookup(code); !ok {
-		return nil, fmt.Errorf("npy: %w %q", ErrDType, descr)
-	}
-	h.swap = order == '>' && h.kind.unit > 1
 	if empty {
 		total = 0
 	}
@@ -265,6 +281,29 @@ func parseHeader(text string) (*header, error) {
 	}
 	h.bytes = int64(lo)
 	return h, nil
+}
+
+// parseDescr finds a type by NumPy's code with a byte order, and whether its bytes have to be turned around.
+func parseDescr(descr string) (k kind, swap bool, err error) {
+	if strings.Contains(descr, "O") {
+		return k, false, fmt.Errorf("npy: %w: dtype %q", ErrObject, cut(descr))
+	}
+	code, order := descr, byte('|')
+	if len(descr) > 0 && strings.IndexByte("<>=|", descr[0]) >= 0 {
+		order, code = descr[0], descr[1:]
+	}
+	k, ok := lookup(code)
+	if !ok {
+		return k, false, fmt.Errorf("npy: %w %q", ErrDType, cut(descr))
+	}
+	return k, order == '>' && k.unit > 1, nil
+}
+
+func cut(s string) string {
+	if len(s) > 100 {
+		return s[:100] + "..."
+	}
+	return s
 }
 
 // descr returns the type code with byte order that NumPy writes for a dtype.
@@ -279,7 +318,7 @@ func descr(dtype string) (string, error) {
 	if !ok || k.name != dtype {
 		return "", fmt.Errorf("npy: %w %q", ErrDType, dtype)
 	}
-	if k.unit == 1 {
+	if k.unit == 1 && dtype[0] != '[' {
 		return "|" + dtype, nil
 	}
 	return dtype, nil
@@ -290,6 +329,9 @@ func encodeHeader(a *Array) ([]byte, error) {
 	code, err := descr(a.DType)
 	if err != nil {
 		return nil, err
+	}
+	if code[0] != '[' {
+		code = "'" + code + "'"
 	}
 	want := uint64(ElementSize(a.DType))
 	for _, n := range a.Shape {
@@ -310,7 +352,7 @@ func encodeHeader(a *Array) ([]byte, error) {
 	if a.FortranOrder {
 		order = "True"
 	}
-	fmt.Fprintf(&sb, "{'descr': '%s', 'fortran_order': %s, 'shape': (", code, order)
+	fmt.Fprintf(&sb, "{'descr': %s, 'fortran_order': %s, 'shape': (", code, order)
 	for i, n := range a.Shape {
 		if i > 0 {
 			sb.WriteString(", ")

@@ -79,3 +79,19 @@ b = io.BytesIO()
 with torch.package.PackageExporter(b) as e:
     e.save_pickle("m", "m.pkl", {"a": 1})
 write("package", b.getvalue())
+
+# pickle/0.pkl to 5.pkl: the same value in all protocols.
+import pickle
+
+value = {"int": 1, "big": -(1 << 70), "float": 2.5, "complex": 1j, "text": "é", "bytes": b"\x00\xff", "bool": True,
+         "none": None, "list": [1, [2], (3,)], "number": numpy.float32(0.5), "count": numpy.int64(7),
+         "flag": numpy.bool_(True), "size": torch.Size([2]),
+         "c": numpy.arange(6, dtype=numpy.int16).reshape(2, 3),
+         "fortran": numpy.asfortranarray(numpy.arange(6, dtype=numpy.int16).reshape(2, 3)),
+         "big-endian": numpy.arange(6, dtype=">i2").reshape(2, 3), "tensor": torch.arange(3.0)}
+value["again"] = value["list"]
+pickles = os.path.join(os.path.dirname(os.path.dirname(folder)), "pickle")
+os.makedirs(pickles, exist_ok=True)
+for protocol in range(6):
+    with open(os.path.join(pickles, f"{protocol}.pkl"), "wb") as f:
+        pickle.dump(value, f, protocol)

@@ -9,26 +9,8 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/gotorch-dev/torch/recordio"
 )
-
-func inspectCommand() *cobra.Command {
-	var records int
-	var skipBad bool
-	cmd := &cobra.Command{
-		Use:   "inspect FILE.rec|FILE.idx|FILE.lst",
-		Short: "Say what a RecordIO file holds",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return Inspect(cmd.OutOrStdout(), args[0], records, skipBad)
-		},
-	}
-	cmd.Flags().IntVarP(&records, "records", "n", 5, "records to show one by one")
-	cmd.Flags().BoolVar(&skipBad, "skip-bad", false, "go on behind damaged records")
-	return cmd
-}
 
 // CanInspect reports whether path is a file that [Inspect] describes: a record
 // file by its first bytes, an index or a list by its extension.

@@ -1,5 +1,5 @@
-// Package recordcmd holds the command lines that make, unpack and describe
-// RecordIO files: im2rec, rec2im and inspect.
+// Package recordcmd holds the command lines that make and unpack RecordIO files, im2rec and rec2im, and what inspect says
+// about such files.
 package recordcmd
 
 import (
@@ -23,7 +23,7 @@ import (
 
 // Commands returns the commands of this package, to be added to the root command.
 func Commands() []*cobra.Command {
-	return []*cobra.Command{im2recCommand(), rec2imCommand(), inspectCommand()}
+	return []*cobra.Command{im2recCommand(), rec2imCommand()}
 }
 
 // progress is a bar on a terminal and a line every few seconds elsewhere.

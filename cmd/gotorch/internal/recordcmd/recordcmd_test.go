@@ -23,12 +23,25 @@ func run(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	root := &cobra.Command{Use: "gotorch", SilenceUsage: true, SilenceErrors: true}
 	root.AddCommand(Commands()...)
+	root.AddCommand(inspectCommand())
 	var o, e bytes.Buffer
 	root.SetOut(&o)
 	root.SetErr(&e)
 	root.SetArgs(args)
 	err = root.ExecuteContext(t.Context())
 	return o.String(), e.String(), err
+}
+
+// inspectCommand is the part of gotorch inspect that is this package's.
+func inspectCommand() *cobra.Command {
+	var records int
+	var skipBad bool
+	cmd := &cobra.Command{Use: "inspect", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+		return Inspect(cmd.OutOrStdout(), args[0], records, skipBad)
+	}}
+	cmd.Flags().IntVarP(&records, "records", "n", 5, "")
+	cmd.Flags().BoolVar(&skipBad, "skip-bad", false, "")
+	return cmd
 }
 
 func mustRun(t *testing.T, args ...string) string {

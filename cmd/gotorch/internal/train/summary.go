@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -46,17 +47,21 @@ var (
 		{"resnet50", rgb224, func() nn.Module { return models.NewResNet50() }},
 		{"resnet101", rgb224, func() nn.Module { return models.NewResNet101() }},
 		{"resnet152", rgb224, func() nn.Module { return models.NewResNet152() }},
-		{"resnext50_32x4d", rgb224, func() nn.Module { return models.NewResNeXt50x32x4d() }},
-		{"wide_resnet50_2", rgb224, func() nn.Module { return models.NewWideResNet50x2() }},
+		{"resnext50_32x4d", rgb224, func() nn.Module { return models.NewResNeXt50_32x4d() }},
+		{"wide_resnet50_2", rgb224, func() nn.Module { return models.NewWideResNet50_2() }},
 		{"mobilenet_v2", rgb224, func() nn.Module { return models.NewMobileNetV2() }},
 	}
 )
+
+// tables are the kinds of tables.
+var tables = []string{"gotorch", "torchinfo", "torchsummary"}
 
 type summaryFlags struct {
 	batch      int
 	ops, train bool
 	json       bool
 	device     string
+	table      string
 }
 
 func summaryCommand() *cobra.Command {
@@ -86,6 +91,9 @@ func summaryCommand() *cobra.Command {
 			if err := checkRange("batch-size", f.batch, 1, maxBatch); err != nil {
 				return err
 			}
+			if !slices.Contains(tables, f.table) {
+				return cli.Choose("table", f.table, tables)
+			}
 			if (f.train || f.json) && !f.ops {
 				return errors.New("--train and --json belong to --ops")
 			}
@@ -108,6 +116,8 @@ func summaryCommand() *cobra.Command {
 	}
 	fl := cmd.Flags()
 	fl.IntVar(&f.batch, "batch-size", 1, "samples of the input whose shapes are shown")
+	fl.StringVar(&f.table, "table", tables[0], "the table: gotorch's own, or that of the Python package torchinfo or "+
+		"torchsummary")
 	fl.BoolVar(&f.ops, "ops", false, "print the operators of one forward pass")
 	fl.BoolVar(&f.train, "train", false, "with --ops: in training mode, with gradients recorded")
 	fl.BoolVar(&f.json, "json", false, "with --ops: print a JSON array")
@@ -129,7 +139,7 @@ func (f *summaryFlags) print(w io.Writer, a architecture, d torch.Device) (err e
 			}
 		})
 		if !f.ops {
-			err = summary.Fprint(w, m, x)
+			err = f.layers(w, m, x)
 			return
 		}
 		var calls []summary.Call
@@ -139,6 +149,29 @@ func (f *summaryFlags) print(w io.Writer, a architecture, d torch.Device) (err e
 	}); e != nil {
 		return e
 	}
+	return err
+}
+
+// layers prints the table of a model's layers.
+func (f *summaryFlags) layers(w io.Writer, m nn.Module, x *torch.Tensor) error {
+	var text string
+	var err error
+	switch f.table {
+	case "torchinfo":
+		text, err = summary.TorchInfo(m, []*torch.Tensor{x})
+		text += "\n"
+	case "torchsummary":
+		if !x.DType().IsFloat() {
+			return errors.New("--table torchsummary runs models on pictures alone, this one takes tokens")
+		}
+		text, err = summary.TorchSummary(m, [][]int{x.Shape()[1:]})
+	default:
+		return summary.Fprint(w, m, x)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, text)
 	return err
 }
 
