@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/gotorch-dev/torch/internal/mapfile"
 	"github.com/gotorch-dev/torch/internal/onnxpb"
 )
 
@@ -90,18 +91,18 @@ type readerAt interface {
 	io.ReaderAt
 }
 
-// wholeFile reads a file.
+// wholeFile is the contents of a file: mapped into memory where that can be done, read otherwise.
 func wholeFile(f *os.File) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return io.ReadAll(f)
+	if info.Mode().IsRegular() {
+		if b, err := mapfile.Map(f, info.Size()); err == nil {
+			return b, nil
+		}
 	}
-	b := make([]byte, info.Size())
-	_, err = io.ReadFull(f, b)
-	return b, err
+	return io.ReadAll(f)
 }
 
 // externalData reads tensors from other files, which it keeps open until close.

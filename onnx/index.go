@@ -57,11 +57,9 @@ func init() {
 		if b+k > x.Dim() {
 			wrong("GatherND", "%d indices beyond %d batch dimensions in a tensor with %d", k, b, x.Dim())
 		}
-		rows := product(x.Shape()[:b])
 		flat, at := linear("GatherND", x, index, b, k)
 		out := flat.IndexSelect(0, at)
 		shape := append(append([]int(nil), index.Shape()[:index.Dim()-1]...), x.Shape()[b+k:]...)
-		_ = rows
 		return out.Reshape(shape)
 	})
 	helper("one_hot(Tensor index, int depth, Tensor values, int axis) -> Tensor", func(a args) any {

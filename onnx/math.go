@@ -30,7 +30,6 @@ func init() {
 		"Pow":             pow,
 		"Selu":            selu,
 		"Shrink":          shrink,
-		"Sigmoid":         nil,
 		"Softmax":         softmaxOld("aten::softmax.int"),
 		"Softsign":        func(n *node) []*value { return one(n.same(n.call("onnx::softsign", n.T(0)))) },
 		"Sum":             sum,
@@ -40,7 +39,6 @@ func init() {
 		"HannWindow":      window("aten::hann_window.periodic"),
 		"MelWeightMatrix": melWeights,
 	})
-	delete(rules, ruleKey("", "Sigmoid"))
 
 	helper("softsign(Tensor x) -> Tensor", func(a args) any {
 		x := a.T(0)

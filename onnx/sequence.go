@@ -14,7 +14,6 @@ func init() {
 		"Optional":           optional,
 		"OptionalGetElement": func(n *node) []*value { return one(n.element(n.T(0))) },
 		"OptionalHasElement": optionalHasElement,
-		"ReverseSequenceOf":  nil,
 		"SequenceAt":         sequenceAt,
 		"SequenceConstruct":  sequenceConstruct,
 		"SequenceEmpty":      sequenceEmpty,
@@ -23,7 +22,6 @@ func init() {
 		"SequenceLength":     sequenceLength,
 		"SplitToSequence":    splitToSequence,
 	})
-	delete(rules, ruleKey("", "ReverseSequenceOf"))
 
 	helper("index(int i) -> Tensor", func(a args) any {
 		return tensor.FromSlice([]int64{int64(a.int(0))}).Reshape([]int{})
