@@ -4,40 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/internal/opstest"
 	"github.com/gotorch-dev/torch/tensor"
 )
-
-// calm runs f, and returns the *Error or nil that it ends in; ok is false when it panics with anything else.
-func calm(f func()) (text string, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			text = fmt.Sprintf("%v at %s", r, panicPlace())
-		}
-	}()
-	return "", torch.Try(f)
-}
-
-// panicPlace is the function that the panic which is being recovered from came from.
-func panicPlace() string {
-	var pcs [64]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs[:])])
-	for panicked := false; ; {
-		f, more := frames.Next()
-		if strings.HasPrefix(f.Function, "runtime.") {
-			panicked = panicked || f.Function == "runtime.gopanic"
-		} else if panicked && !strings.Contains(f.Function, "Try") {
-			return fmt.Sprintf("%s:%d", f.File, f.Line)
-		}
-		if !more {
-			return "?"
-		}
-	}
-}
 
 // Every operator must answer nil and the zero Tensor in the place of each of its tensors with an *Error, or, where the
 // argument is optional, may do without.
@@ -72,7 +45,7 @@ func TestOperatorsRefuseNilTensors(t *testing.T) {
 				args[i] = v
 				calls++
 				var err error
-				text, panicked := calm(func() { _, err = op.Call(args...) })
+				text, panicked := opstest.Try(func() { _, err = op.Call(args...) })
 				if text != "" {
 					t.Errorf("%s: argument %s is %s: panics: %s", op.FullName(), p.Name, what, text)
 					continue
@@ -147,12 +120,12 @@ func TestTensorMethodsRefuseNilTensors(t *testing.T) {
 				for j := 1; j < n; j++ {
 					in = append(in, filled(m.Type.In(j), arg))
 				}
-				if text, _ := calm(func() { m.Func.Call(in) }); text != "" {
+				if text, _ := opstest.Try(func() { m.Func.Call(in) }); text != "" {
 					t.Errorf("%s.%s(%s) panics: %s", receiver, m.Name, argument, text)
 				}
 				if m.Type.IsVariadic() { // once more with one value in the place of the variadic arguments
 					in = append(in, filled(m.Type.In(n).Elem(), arg))
-					if text, _ := calm(func() { m.Func.Call(in) }); text != "" {
+					if text, _ := opstest.Try(func() { m.Func.Call(in) }); text != "" {
 						t.Errorf("%s.%s(…, %s) panics: %s", receiver, m.Name, argument, text)
 					}
 				}

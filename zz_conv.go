@@ -43,6 +43,35 @@ func ConvolutionBackward(gradOutput *tensor.Tensor, input *tensor.Tensor, weight
 	return c.Do3()
 }
 
+var slotConvTBC = tensor.Slot("aten::conv_tbc")
+
+// ConvTBCOptions are the optional arguments of ConvTBC; the zero value is PyTorch's default.
+type ConvTBCOptions struct {
+	Pad int            // default 0
+	Out *tensor.Tensor // write the result to this tensor
+}
+
+// ConvTBC is a convolution over time of inputs [time, batch, in] by a weight [width, in, out] with a bias [out], and
+// pad zeros at both ends; the result is [time + 2·pad - width + 1, batch, out].
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.conv_tbc.html
+func ConvTBC(self *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, opts ...ConvTBCOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotConvTBC, 4)
+	*c.Arg(0) = tensor.TensorValue(self)
+	*c.Arg(1) = tensor.TensorValue(weight)
+	*c.Arg(2) = tensor.TensorValue(bias)
+	*c.Arg(3) = *slotConvTBC.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Pad != 0 {
+			*c.Arg(3) = tensor.IntValue(o.Pad)
+		}
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
 var slotConv1d = tensor.Slot("aten::conv1d")
 
 // Conv1dOptions are the optional arguments of Conv1d; the zero value is PyTorch's default.
@@ -305,6 +334,30 @@ func ConvTranspose3d(input *tensor.Tensor, weight *tensor.Tensor, opts ...ConvTr
 		}
 		if o.Dilation != nil {
 			*c.Arg(7) = tensor.OptIntsValue(o.Dilation)
+		}
+	}
+	return c.Do1()
+}
+
+var slotConvTbc = tensor.Slot("aten::conv_tbc")
+
+// ConvTbcOptions are the optional arguments of ConvTbc; the zero value is PyTorch's default.
+type ConvTbcOptions struct {
+	Pad int // default 0
+}
+
+// ConvTbc has the arguments of Python's torch.conv_tbc; package nn/functional has the function with those of
+// torch.nn.functional, and says what it computes.
+func ConvTbc(self *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, opts ...ConvTbcOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotConvTbc, 4)
+	*c.Arg(0) = tensor.TensorValue(self)
+	*c.Arg(1) = tensor.TensorValue(weight)
+	*c.Arg(2) = tensor.TensorValue(bias)
+	*c.Arg(3) = *slotConvTbc.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Pad != 0 {
+			*c.Arg(3) = tensor.IntValue(o.Pad)
 		}
 	}
 	return c.Do1()

@@ -26,8 +26,8 @@ type EmbeddingOptions struct {
 	Sparse          bool            // default False
 }
 
-// Embedding looks up rows of a 2-d weight; the row padding_idx gets no gradient (gradients are dense). nn/functional
-// has the form with max_norm.
+// Embedding looks up rows of a 2-d weight; the row padding_idx gets no gradient. With sparse the gradient of weight is
+// a sparse tensor of the rows that indices name. nn/functional has the form with max_norm.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.embedding.html
 func Embedding(weight *tensor.Tensor, indices *tensor.Tensor, opts ...EmbeddingOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotEmbedding, 5)

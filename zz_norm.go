@@ -239,18 +239,18 @@ func LayerNorm(input *tensor.Tensor, normalizedShape []int, opts ...LayerNormOpt
 	return c.Do1()
 }
 
-var slotRmsNorm = tensor.Slot("aten::rms_norm")
+var slotRMSNorm = tensor.Slot("aten::rms_norm")
 
-// RmsNormOptions are the optional arguments of RmsNorm; the zero value is PyTorch's default.
-type RmsNormOptions struct {
+// RMSNormOptions are the optional arguments of RMSNorm; the zero value is PyTorch's default.
+type RMSNormOptions struct {
 	Weight *tensor.Tensor      // default None
 	Eps    tensor.Opt[float64] // default None
 }
 
-// RmsNorm has the arguments of Python's torch.rms_norm; package nn/functional has the function with those of
+// RMSNorm has the arguments of Python's torch.rms_norm; package nn/functional has the function with those of
 // torch.nn.functional, and says what it computes.
-func RmsNorm(input *tensor.Tensor, normalizedShape []int, opts ...RmsNormOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotRmsNorm, 4)
+func RMSNorm(input *tensor.Tensor, normalizedShape []int, opts ...RMSNormOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotRMSNorm, 4)
 	*c.Arg(0) = tensor.TensorValue(input)
 	*c.Arg(1) = tensor.OptIntsValue(normalizedShape)
 	if len(opts) > 0 {
@@ -263,4 +263,18 @@ func RmsNorm(input *tensor.Tensor, normalizedShape []int, opts ...RmsNormOptions
 		}
 	}
 	return c.Do1()
+}
+
+// RmsNormOptions are the optional arguments of RmsNorm.
+//
+// Deprecated: use [RMSNormOptions].
+type RmsNormOptions = RMSNormOptions
+
+// RmsNorm is the former name of [RMSNorm].
+//
+// Deprecated: use [RMSNorm].
+//
+//go:fix inline
+func RmsNorm(input *tensor.Tensor, normalizedShape []int, opts ...RMSNormOptions) *tensor.Tensor {
+	return RMSNorm(input, normalizedShape, opts...)
 }

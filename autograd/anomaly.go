@@ -144,6 +144,9 @@ func (a *anomaly) Rule(n *tensor.Node, _, in []*Tensor) {
 		if g == nil || !(g.DType().IsFloat() || g.IsComplex()) || g.Numel() == 0 {
 			continue
 		}
+		if g.IsSparse() {
+			_, g, _ = tensor.SparseParts(g)
+		}
 		if g.IsNaN().Any().Num().I == 0 {
 			continue
 		}

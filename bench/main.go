@@ -67,6 +67,7 @@ func parse(args []string, w io.Writer) (*config, error) {
 	fs.StringVar(&c.json, "json", "", "`file` to write the records to")
 	fs.StringVar(&c.md, "md", "", "Markdown `file` in which the table between the marks is replaced; with -torch, a "+
 		"picture is drawn beside it (file.png)")
+	fs.DurationVar(&c.window, "window", c.window, "length of a window")
 	fs.IntVar(&c.windows, "windows", c.windows, "windows of each side, whose median counts")
 	if err := fs.Parse(args); err != nil {
 		return nil, err
@@ -97,6 +98,9 @@ func parse(args []string, w io.Writer) (*config, error) {
 			}
 			c.pythons = append(c.pythons, p)
 		}
+	}
+	if c.window <= 0 {
+		return nil, fmt.Errorf("-window %v: expected more than 0", c.window)
 	}
 	if c.windows < 1 {
 		return nil, fmt.Errorf("-windows %d: expected at least 1", c.windows)
@@ -190,6 +194,7 @@ func runSection(ctx context.Context, c *config, w io.Writer, rows []row, threads
 		s.results = append(s.results, res)
 		fmt.Fprintln(w, s.line(&res))
 	}
+	ranked(w, s.results)
 	return s, nil
 }
 

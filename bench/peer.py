@@ -416,6 +416,38 @@ def train(model, shape, classes, optimizer):
     return each(out)
 
 
+class Recommender(nn.Module):
+    """DLRM: bags of categories, layers for dense features, products of all pairs of vectors."""
+
+    def __init__(self, tables, rows, dim, dense):
+        super().__init__()
+        self.bags = nn.ModuleList(nn.EmbeddingBag(rows, dim, mode="sum", sparse=True) for _ in range(tables))
+        self.bottom = nn.Sequential(nn.Linear(dense, 128), nn.ReLU(), nn.Linear(128, dim), nn.ReLU())
+        self.top = nn.Sequential(nn.Linear(dim + tables * (tables + 1) // 2, 128), nn.ReLU(), nn.Linear(128, 64), nn.ReLU(), nn.Linear(64, 1))
+        self.pairs = torch.tensor([i * (tables + 1) + j for i in range(tables + 1) for j in range(i)])
+
+    def forward(self, dense, categories):
+        x = self.bottom(dense)
+        v = torch.stack([x] + [b(c) for b, c in zip(self.bags, categories)], 1)
+        products = torch.bmm(v, v.transpose(1, 2)).flatten(1).index_select(1, self.pairs)
+        return self.top(torch.cat([x, products], 1)).squeeze(1)
+
+
+@work
+def recommender(tables, rows, dim, dense, batch, per_bag):
+    m = Recommender(tables, rows, dim, dense)
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    x, y = torch.randn(batch, dense), torch.randint(2, (batch,)).float()
+    categories = [torch.randint(rows, (batch, per_bag)) for _ in range(tables)]
+
+    def step():
+        opt.zero_grad()
+        F.binary_cross_entropy_with_logits(m(x, categories), y).backward()
+        opt.step()
+
+    return {"eager": Recorded(step)}
+
+
 @work
 def forward(model, shape, ways):
     """Inference. ways: eager, script, compile, onnx."""
@@ -899,6 +931,55 @@ def session(m, x):
 
 
 # ---------------------------------------------------------------- the loop
+
+
+def sweep_tensor(d):
+    if d is None:
+        return None
+    dtype, shape, low, high = getattr(torch, d["dtype"]), d["shape"], d["low"], d["high"]
+    if dtype.is_complex:
+        t = torch.view_as_complex(torch.rand(*shape, 2, dtype=torch.float64) * (high - low) + low).to(dtype)
+    elif dtype.is_floating_point:
+        t = (torch.rand(shape, dtype=torch.float64) * (high - low) + low).to(dtype)
+    else:
+        t = torch.floor(torch.rand(shape, dtype=torch.float64) * (high - low + 1) + low).to(dtype)
+    return t.requires_grad_(d["grad"])
+
+
+def sweep_arg(d):
+    kind, v = next(iter(d.items()))
+    if kind == "tensor":
+        return sweep_tensor(v)
+    if kind == "tensors":
+        return [sweep_tensor(t) for t in v or []]
+    if kind == "float":
+        return float(v)
+    if kind == "complex":
+        return complex(*v)
+    if kind == "torch":
+        return getattr(torch, v)
+    return v
+
+
+@work
+def sweep(op, args, backward):
+    """One call of an operator by its name, and its gradients."""
+    name, _, overload = op.removeprefix("aten::").partition(".")
+    f = getattr(getattr(torch.ops.aten, name), overload or "default")
+    params = f._schema.arguments
+    values = [sweep_arg(a) for a in args]
+    positional = [v for p, v in zip(params, values) if not p.kwarg_only]
+    named = {p.name: v for p, v in zip(params, values) if p.kwarg_only}
+    if not backward:
+        return {"eager": lambda: f(*positional, **named)}
+    tensors = [t for v in values for t in (v if isinstance(v, list) else [v]) if isinstance(t, torch.Tensor) and t.requires_grad]
+
+    def results():
+        out = f(*positional, **named)
+        return [t for t in (out if isinstance(out, (tuple, list)) else [out]) if isinstance(t, torch.Tensor) and t.requires_grad]
+
+    ones = [torch.ones_like(t) for t in results()]
+    return {"eager": Recorded(lambda: torch.autograd.grad(results(), tensors, ones, allow_unused=True))}
 
 
 def window(step, seconds):

@@ -88,7 +88,11 @@ var suites = []struct {
 	{"data", dataRows},
 	{"io", ioRows},
 	{"start", startRows},
+	{sweepName, sweepRows},
 }
+
+// sweepName is the suite of all operators, which has so many rows that it runs only when it is asked for.
+const sweepName = "sweep"
 
 func suiteNames() []string {
 	var s []string
@@ -102,7 +106,7 @@ func suiteNames() []string {
 func choose(c *config) []row {
 	var out []row
 	for _, s := range suites {
-		if c.suite != "all" && c.suite != s.name {
+		if c.suite != s.name && (c.suite != "all" || s.name == sweepName) {
 			continue
 		}
 		for _, r := range s.rows(c) {

@@ -17,7 +17,7 @@ func trainRows(c *config) []row {
 		return []row{
 			training(c, "LeNet", "lenet", []int{2, 1, 28, 28}, 10, "adam", 0),
 			inference(c, "MLP forward", "mlp", []int{2, 784}, 0, "eager", "onnx"),
-			encoder(16, 2, 32, 2, 4, true), lstm(8, 8, 3, 2, true), memoryRow(c),
+			encoder(16, 2, 32, 2, 4, true), lstm(8, 8, 3, 2, true), recommender(c, 3, 50, 8, 4, 2), memoryRow(c),
 		}
 	}
 	// Multiplications and additions of a forward pass of one image; a training step has three times as many, less the
@@ -46,6 +46,8 @@ func trainRows(c *config) []row {
 		inference(c, "MLP forward, batch 1", "mlp", []int{1, 784}, mlpFlops, "eager", "script", "onnx"),
 		encoder(512, 8, 2048, 32, 128, false), encoder(512, 8, 2048, 32, 128, true),
 		lstm(128, 256, 64, 32, false), lstm(128, 256, 64, 32, true),
+		recommender(c, 12, 30_000, 64, 2048, 1), recommender(c, 12, 30_000, 32, 512, 10),
+		recommender(c, 12, 200_000, 16, 2048, 1), recommender(c, 12, 200_000, 64, 2048, 10),
 	}
 }
 

@@ -1,6 +1,6 @@
 // Command conformance runs reference cases from a directory and reports, per operator or class, how many pass.
 //
-//	go run ./conformance -kind opinfo -dir DIR [-only REGEX] [-device NAME] [-strict] [-json FILE] [-v]
+//	go run ./conformance -kind opinfo -dir DIR [-only REGEX] [-device NAME] [-files DIR] [-strict] [-json FILE] [-v]
 package main
 
 import (
@@ -34,6 +34,7 @@ func run() error {
 	device := flag.String("device", "cpu",
 		"where the cases run: "+strings.Join(tensor.BackendNames(),
 			", ")+" (on meta shapes, strides and dtypes are compared)")
+	files := flag.String("files", "", "where the files lie that the cases name by their SHA-256 or name alone")
 	verbose := flag.Bool("v", false, "print every failing case, and what was skipped")
 	flag.Parse()
 	gate := conformance.GateOf(*kind)
@@ -58,7 +59,7 @@ func run() error {
 	if err != nil {
 		return fmt.Errorf("-device: %w", err)
 	}
-	golden.Device = d
+	golden.Device, golden.Files = d, *files
 	var results []golden.Result
 	tensor.WithDevice(d, func() { results, err = gate.Run(*dir, re, log) })
 	if err != nil {

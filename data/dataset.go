@@ -257,3 +257,51 @@ func orDefault(g *Generator) *Generator {
 	}
 	return g
 }
+
+// StackDataset is several datasets of one length side by side: sample i is the list of their samples i.
+type StackDataset[T any] struct {
+	Datasets []Dataset[T]
+	n        int
+}
+
+// NewStackDataset puts datasets of the same length side by side.
+func NewStackDataset[T any](ds ...Dataset[T]) *StackDataset[T] {
+	if len(ds) == 0 {
+		tensor.Fail(tensor.ErrValue, "data: StackDataset: at least one dataset should be passed")
+	}
+	s := &StackDataset[T]{Datasets: ds}
+	for i, d := range ds {
+		name := fmt.Sprintf("dataset %d", i)
+		if d == nil {
+			tensor.Fail(tensor.ErrValue, "data: StackDataset: %s is nil", name)
+		}
+		n := lengthOf(name, d)
+		if i > 0 && n != s.n {
+			tensor.Fail(tensor.ErrValue, "data: StackDataset: size mismatch between datasets: %d and %d", s.n, n)
+		}
+		s.n = n
+	}
+	return s
+}
+
+// Len is the length of each dataset.
+func (s *StackDataset[T]) Len() int { return s.n }
+
+// Get returns sample i of each dataset. Negative numbers count from the end.
+func (s *StackDataset[T]) Get(i int) ([]T, error) {
+	if i < -s.n || i >= s.n {
+		return nil, fmt.Errorf("data: index %d is out of range for a dataset of %d samples", i, s.n)
+	}
+	if i < 0 {
+		i += s.n
+	}
+	out := make([]T, len(s.Datasets))
+	for k, d := range s.Datasets {
+		x, err := d.Get(i)
+		if err != nil {
+			return nil, fmt.Errorf("data: StackDataset: dataset %d: %w", k, err)
+		}
+		out[k] = x
+	}
+	return out, nil
+}

@@ -77,7 +77,7 @@ func (m *AdaptiveLogSoftmaxWithLoss) Predict(x *Tensor) *Tensor {
 // Forward gives each row's log-probability of its target, and their mean times -1: x (N, in) and target (N), or (in)
 // and a 0-d target. Only the clusters that the targets lie in are computed.
 func (m *AdaptiveLogSoftmaxWithLoss) Forward(x, target *Tensor) (out, loss *Tensor) {
-	r := m.runAll(m, []*Tensor{x, target}, func(in []*Tensor) []*Tensor {
+	r := runAll(m, []*Tensor{x, target}, func(in []*Tensor) []*Tensor {
 		out, loss := m.forward(in[0], in[1])
 		return []*Tensor{out, loss}
 	})
@@ -208,7 +208,7 @@ func NewLinearCrossEntropyLoss(in, numClasses int, opts ...LinearCrossEntropyLos
 // Forward computes the loss of x (N, in) or (in) against class numbers (N, OutFeatures…) or probabilities (N, C,
 // OutFeatures…).
 func (m *LinearCrossEntropyLoss) Forward(x, target *Tensor) *Tensor {
-	return m.runN(m, []*Tensor{x, target}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{x, target}, func(in []*Tensor) *Tensor {
 		y := m.Linear.Forward(in[0])
 		if len(m.OutFeatures) > 0 {
 			sh := append([]int(nil), y.Shape()[:y.Dim()-1]...)

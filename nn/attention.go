@@ -106,7 +106,7 @@ func (m *MultiheadAttention) Forward(query, key, value *Tensor, opts ...Attentio
 	if m.hooks == nil {
 		return m.forward(query, key, value, o)
 	}
-	r := m.runAll(m, []*Tensor{query, key, value}, func(in []*Tensor) []*Tensor {
+	r := runAll(m, []*Tensor{query, key, value}, func(in []*Tensor) []*Tensor {
 		out, weights := m.forward(in[0], in[1], in[2], o)
 		return []*Tensor{out, weights}
 	})
@@ -115,7 +115,7 @@ func (m *MultiheadAttention) Forward(query, key, value *Tensor, opts ...Attentio
 
 func (m *MultiheadAttention) forward(query, key, value *Tensor, o AttentionOptions) (out, weights *Tensor) {
 	batched := query.Dim() == 3
-	m.OutProj.refresh(m.OutProj)
+	refresh(m.OutProj)
 	o.KeyPaddingMask, o.AttnMask = addedMask(o.KeyPaddingMask, query), addedMask(o.AttnMask, query)
 	if m.BatchFirst && batched {
 		// the same tensor stays the same tensor, so that self-attention is recognised

@@ -16,7 +16,7 @@ type EmbeddingOptions struct {
 	MaxNorm         tensor.Opt[float64] // rows that are used are shortened to this norm; default none
 	NormType        tensor.Opt[float64] // default 2
 	ScaleGradByFreq bool
-	Sparse          bool    // gradients are dense all the same
+	Sparse          bool    // the gradient of the weight is sparse, see Tensor.IsSparse
 	Weight          *Tensor // (num, dim) to start from, instead of random numbers
 	Freeze          bool    // the weight does not require grad
 	DType           tensor.DType
@@ -139,7 +139,7 @@ type EmbeddingBagOptions struct {
 	NormType          tensor.Opt[float64] // default 2
 	ScaleGradByFreq   bool
 	Mode              BagMode
-	Sparse            bool    // gradients are dense all the same
+	Sparse            bool    // the gradient of the weight is sparse, see Tensor.IsSparse
 	Weight            *Tensor // (num, dim) to start from
 	IncludeLastOffset bool    // offsets end with the number of indices
 	PaddingIdx        tensor.Opt[int]

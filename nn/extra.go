@@ -35,15 +35,16 @@ type computed struct {
 	f    func(m Module) *Tensor
 }
 
-func (b *Base) more() *extra {
+// extraOf is what was registered beside the fields; it makes room for it.
+func extraOf(b *Base) *extra {
 	if b.extra == nil {
 		b.extra = &extra{}
 	}
 	return b.extra
 }
 
-// own is the module itself, as far as it is known.
-func (b *Base) own(m Module) Module {
+// wholeOf is the module that b belongs to, as far as it is known, otherwise m.
+func wholeOf(b *Base, m Module) Module {
 	if b.self != nil {
 		return b.self
 	}
@@ -99,7 +100,7 @@ func RegisterParameter(m Module, name string, t *Tensor) {
 	if !t.IsParameter() {
 		t = NewParameter(t)
 	}
-	put(&m.moduleBase().more().params, namedTensor{name: name, t: t})
+	put(&extraOf(m.moduleBase()).params, namedTensor{name: name, t: t})
 }
 
 // RegisterBuffer gives a module a buffer that its type has no field for. One that is not persistent is not saved.
@@ -108,12 +109,12 @@ func RegisterBuffer(m Module, name string, t *Tensor, persistent bool) {
 	if TensorField(m, name) != nil {
 		tensor.Fail(tensor.ErrValue, "attribute '%s' already exists", name)
 	}
-	put(&m.moduleBase().more().buffers, namedTensor{name, t, !persistent})
+	put(&extraOf(m.moduleBase()).buffers, namedTensor{name, t, !persistent})
 }
 
 // RegisterModule gives a module a child that its type has no field for.
 func RegisterModule(m Module, name string, child Module) {
-	m.moduleBase().more().children.add(name, child)
+	extraOf(m.moduleBase()).children.add(name, child)
 }
 
 // Registered is the parameter or buffer that was registered under a name, nil if there is none.
@@ -193,18 +194,18 @@ func TensorField(m Module, name string) **Tensor {
 // that reads the field itself, between an optimizer's step and the next Forward, calls Refresh first.
 func Compute(m Module, name string, f func(m Module) *Tensor) {
 	b := m.moduleBase()
-	at := TensorField(b.own(m), name)
+	at := TensorField(wholeOf(b, m), name)
 	if at == nil {
 		tensor.Fail(tensor.ErrValue, "%s object has no parameter or buffer '%s'", className(m), name)
 	}
-	e := b.more()
-	b.hookSet() // Forward looks here
+	e := extraOf(b)
+	hooksOf(b) // Forward looks here
 	if i := slices.IndexFunc(e.computed, func(c computed) bool { return c.name == name }); i >= 0 {
 		e.computed[i].f = f
 	} else {
 		e.computed = append(e.computed, computed{name, f})
 	}
-	*at = f(b.own(m))
+	*at = f(wholeOf(b, m))
 }
 
 // Computed reports that a tensor is computed before each Forward.
@@ -229,7 +230,7 @@ func StopComputing(m Module, name string, t *Tensor) {
 	if e := b.extra; e != nil {
 		e.computed = slices.DeleteFunc(e.computed, func(c computed) bool { return c.name == name })
 	}
-	if at := TensorField(b.own(m), name); at != nil {
+	if at := TensorField(wholeOf(b, m), name); at != nil {
 		*at = t
 	}
 }
@@ -237,15 +238,17 @@ func StopComputing(m Module, name string, t *Tensor) {
 // Refresh computes the tensors of m and its children that are computed before each Forward.
 func Refresh(m Module) {
 	for c := range Modules(m) {
-		c.moduleBase().refresh(c)
+		refresh(c)
 	}
 }
 
-func (b *Base) refresh(m Module) {
+// refresh is Refresh for m alone.
+func refresh(m Module) {
+	b := m.moduleBase()
 	if b.extra == nil || b.extra.held {
 		return
 	}
-	m = b.own(m)
+	m = wholeOf(b, m)
 	for i := range b.extra.computed {
 		c := &b.extra.computed[i]
 		*TensorField(m, c.name) = c.f(m)
@@ -272,7 +275,7 @@ func HoldComputed(m Module, f func()) {
 }
 
 // SetClassPrefix puts a text before the class name in print, as Python's parametrizations do.
-func SetClassPrefix(m Module, prefix string) { m.moduleBase().more().prefix = prefix }
+func SetClassPrefix(m Module, prefix string) { extraOf(m.moduleBase()).prefix = prefix }
 
 // IsTransposedConv reports a transposed convolution, whose weight has the outputs in its second dimension.
 func IsTransposedConv(m Module) bool {

@@ -15,7 +15,7 @@ func (h Handle) Remove() {
 // RegisterLoadStateDictPreHook calls f before a state dict is loaded into the module, with a copy of the dict, which f
 // may change, and the prefix of the module's names in it ("layer1." or ""). Older files are read so.
 func RegisterLoadStateDictPreHook(m Module, f func(m Module, sd *tensor.StateDict, prefix string)) Handle {
-	return register(&m.moduleBase().more().load, f)
+	return register(&extraOf(m.moduleBase()).load, f)
 }
 
 // prepared is sd as the modules' hooks want it.
@@ -43,7 +43,8 @@ func prepared(m Module, sd *tensor.StateDict) *tensor.StateDict {
 	return sd
 }
 
-func (b *Base) hookSet() *hooks {
+// hooksOf are the hooks of a module; it makes room for them.
+func hooksOf(b *Base) *hooks {
 	if b.hooks == nil {
 		b.hooks = &hooks{}
 	}
@@ -65,7 +66,7 @@ func register[F any](list *[]*F, f F) Handle {
 
 // RegisterForwardPreHook calls f before every Forward; the inputs that it returns, unless nil, are used instead.
 func (b *Base) RegisterForwardPreHook(f func(m Module, inputs []*Tensor) []*Tensor) Handle {
-	return register(&b.hookSet().pre, f)
+	return register(&hooksOf(b).pre, f)
 }
 
 // RegisterForwardHook calls f after every Forward; what it returns, unless nil, is used instead of the output. Of a
@@ -84,20 +85,20 @@ func (b *Base) RegisterForwardHook(f func(m Module, inputs []*Tensor, output *Te
 // of MultiheadAttention the outputs and the weights (nil when they are not wanted). What it returns, unless nil, is
 // used instead.
 func (b *Base) RegisterForwardHookAll(f func(m Module, inputs, outputs []*Tensor) []*Tensor) Handle {
-	return register(&b.hookSet().post, f)
+	return register(&hooksOf(b).post, f)
 }
 
 // RegisterFullBackwardHook calls f when the gradients with respect to the module's inputs are known; those that it
 // returns, unless nil, are used instead. Where no input requires grad, as in the first layer of a network, f is called
 // when the gradients of the outputs are known, and gradInput holds only nils.
 func (b *Base) RegisterFullBackwardHook(f func(m Module, gradInput, gradOutput []*Tensor) []*Tensor) Handle {
-	return register(&b.hookSet().back, f)
+	return register(&hooksOf(b).back, f)
 }
 
 // RegisterFullBackwardPreHook calls f before the gradient passes through the module; the gradients of the outputs that
 // it returns, unless nil, are used instead.
 func (b *Base) RegisterFullBackwardPreHook(f func(m Module, gradOutput []*Tensor) []*Tensor) Handle {
-	return register(&b.hookSet().backPre, f)
+	return register(&hooksOf(b).backPre, f)
 }
 
 // Run calls forward with the module's hooks around it. The layers of this package do so in Forward; a module of your
@@ -107,56 +108,56 @@ func (b *Base) Run(m Module, x *Tensor, forward func(*Tensor) *Tensor) *Tensor {
 	if b.hooks == nil {
 		return forward(x)
 	}
-	return b.runHooked(m, []*Tensor{x}, func(in []*Tensor) []*Tensor { return []*Tensor{forward(in[0])} })[0]
+	return runHooked(m, []*Tensor{x}, func(in []*Tensor) []*Tensor { return []*Tensor{forward(in[0])} })[0]
 }
 
 // runN is Run for several inputs.
-func (b *Base) runN(m Module, in []*Tensor, forward func([]*Tensor) *Tensor) *Tensor {
+func runN(m Module, in []*Tensor, forward func([]*Tensor) *Tensor) *Tensor {
 	defer blame(m)
-	if b.hooks == nil {
+	if m.moduleBase().hooks == nil {
 		return forward(in)
 	}
-	return b.runHooked(m, in, func(in []*Tensor) []*Tensor { return []*Tensor{forward(in)} })[0]
+	return runHooked(m, in, func(in []*Tensor) []*Tensor { return []*Tensor{forward(in)} })[0]
 }
 
 // runAll is Run for several inputs and results; missing inputs at the end are left out.
-func (b *Base) runAll(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) []*Tensor {
+func runAll(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) []*Tensor {
 	defer blame(m)
-	if b.hooks == nil {
+	if m.moduleBase().hooks == nil {
 		return forward(in)
 	}
 	n := len(in)
 	for in[n-1] == nil {
 		n--
 	}
-	return b.runHooked(m, in[:n:n], func(got []*Tensor) []*Tensor {
+	return runHooked(m, in[:n:n], func(got []*Tensor) []*Tensor {
 		return forward(append(got[:len(got):len(got)], in[n:]...))
 	})
 }
 
 // run2 is Run for two results.
-func (b *Base) run2(m Module, x *Tensor, forward func(*Tensor) (*Tensor, *Tensor)) (*Tensor, *Tensor) {
+func run2(m Module, x *Tensor, forward func(*Tensor) (*Tensor, *Tensor)) (*Tensor, *Tensor) {
 	defer blame(m)
-	if b.hooks == nil {
+	if m.moduleBase().hooks == nil {
 		return forward(x)
 	}
-	r := b.runHooked(m, []*Tensor{x}, func(in []*Tensor) []*Tensor {
+	r := runHooked(m, []*Tensor{x}, func(in []*Tensor) []*Tensor {
 		p, q := forward(in[0])
 		return []*Tensor{p, q}
 	})
 	return r[0], r[1]
 }
 
-func (b *Base) runHooked(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) []*Tensor {
-	h := b.hooks
-	b.refresh(m)
+func runHooked(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) []*Tensor {
+	h := m.moduleBase().hooks
+	refresh(m)
 	for _, f := range h.pre {
 		if r := (*f)(m, in); r != nil {
 			in = r
 		}
 	}
 	if len(h.back)+len(h.backPre) == 0 || !tensor.IsGradEnabled() {
-		return b.post(m, in, forward(in))
+		return h.after(m, in, forward(in))
 	}
 	// gradients with respect to the inputs pass through an identity node in front of the module, those of the outputs
 	// through one behind
@@ -183,7 +184,7 @@ func (b *Base) runHooked(m Module, in []*Tensor, forward func([]*Tensor) []*Tens
 		}
 		return g
 	})
-	return b.post(m, in, res)
+	return h.after(m, in, res)
 }
 
 // passing gives each tensor that requires grad an identity node whose gradients go through f: one entry for each of ts,
@@ -213,8 +214,9 @@ func passing(ts []*Tensor, f func(grads []*Tensor) []*Tensor) (out []*Tensor, ok
 	return out, ok
 }
 
-func (b *Base) post(m Module, in, out []*Tensor) []*Tensor {
-	for _, f := range b.hooks.post {
+// after runs the hooks behind Forward.
+func (h *hooks) after(m Module, in, out []*Tensor) []*Tensor {
+	for _, f := range h.post {
 		if r := (*f)(m, in, out); r != nil {
 			out = r
 		}

@@ -106,7 +106,7 @@ func NewBilinear(in1, in2, out int, opts ...LinearOptions) *Bilinear {
 
 // Forward applies the layer to (…, in1) and (…, in2).
 func (m *Bilinear) Forward(x1, x2 *Tensor) *Tensor {
-	return m.runN(m, []*Tensor{x1, x2}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{x1, x2}, func(in []*Tensor) *Tensor {
 		return F.Bilinear(in[0], in[1], m.Weight,
 			F.BilinearOptions{Bias: m.Bias})
 	})

@@ -34,7 +34,7 @@ func NewL1Loss(opts ...LossOptions) *L1Loss {
 
 // Forward computes the loss.
 func (m *L1Loss) Forward(input, target *Tensor) *Tensor {
-	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
 		return F.L1Loss(in[0], in[1], F.L1LossOptions{Reduction: m.Reduction})
 	})
 }
@@ -54,7 +54,7 @@ func NewMSELoss(opts ...LossOptions) *MSELoss {
 
 // Forward computes the loss.
 func (m *MSELoss) Forward(input, target *Tensor) *Tensor {
-	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
 		return F.MSELoss(in[0], in[1], F.MSELossOptions{Reduction: m.Reduction})
 	})
 }
@@ -83,7 +83,7 @@ func NewNLLLoss(opts ...NLLLossOptions) *NLLLoss {
 
 // Forward computes the loss.
 func (m *NLLLoss) Forward(input, target *Tensor) *Tensor {
-	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
 		return F.NLLLoss(in[0], in[1], F.NLLLossOptions{Weight: m.Weight, IgnoreIndex: tensor.Some(m.IgnoreIndex),
 			Reduction: m.Reduction})
 	})
@@ -117,7 +117,7 @@ func NewCrossEntropyLoss(opts ...CrossEntropyLossOptions) *CrossEntropyLoss {
 
 // Forward computes the loss.
 func (m *CrossEntropyLoss) Forward(input, target *Tensor) *Tensor {
-	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
 		return F.CrossEntropy(in[0], in[1],
 			F.CrossEntropyOptions{Weight: m.Weight, IgnoreIndex: tensor.Some(m.IgnoreIndex), Reduction: m.Reduction,
 				LabelSmoothing: tensor.Some(m.LabelSmoothing)})
@@ -146,7 +146,7 @@ func NewKLDivLoss(opts ...KLDivLossOptions) *KLDivLoss {
 
 // Forward computes the loss.
 func (m *KLDivLoss) Forward(input, target *Tensor) *Tensor {
-	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
 		return F.KLDiv(in[0], in[1], F.KLDivOptions{LogTarget: m.LogTarget, Reduction: m.Reduction})
 	})
 }
@@ -173,7 +173,7 @@ func NewBCELoss(opts ...BCELossOptions) *BCELoss {
 
 // Forward computes the loss.
 func (m *BCELoss) Forward(input, target *Tensor) *Tensor {
-	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
 		return F.BinaryCrossEntropy(in[0], in[1], F.BinaryCrossEntropyOptions{Weight: m.Weight, Reduction: m.Reduction})
 	})
 }
@@ -202,7 +202,7 @@ func NewBCEWithLogitsLoss(opts ...BCEWithLogitsLossOptions) *BCEWithLogitsLoss {
 
 // Forward computes the loss.
 func (m *BCEWithLogitsLoss) Forward(input, target *Tensor) *Tensor {
-	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
 		return F.BinaryCrossEntropyWithLogits(in[0], in[1],
 			F.BinaryCrossEntropyWithLogitsOptions{Weight: m.Weight, PosWeight: m.PosWeight, Reduction: m.Reduction})
 	})
@@ -234,7 +234,7 @@ func NewPoissonNLLLoss(opts ...PoissonNLLLossOptions) *PoissonNLLLoss {
 
 // Forward computes the loss.
 func (m *PoissonNLLLoss) Forward(input, target *Tensor) *Tensor {
-	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
 		return F.PoissonNLLLoss(in[0], in[1],
 			F.PoissonNLLLossOptions{NoLogInput: !m.LogInput, Full: m.Full, Eps: tensor.Some(m.Eps),
 				Reduction: m.Reduction})
@@ -265,7 +265,7 @@ func NewGaussianNLLLoss(opts ...GaussianNLLLossOptions) *GaussianNLLLoss {
 
 // Forward computes the loss.
 func (m *GaussianNLLLoss) Forward(input, target, variance *Tensor) *Tensor {
-	return m.runN(m, []*Tensor{input, target, variance}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{input, target, variance}, func(in []*Tensor) *Tensor {
 		return F.GaussianNLLLoss(in[0], in[1], in[2],
 			F.GaussianNLLLossOptions{Full: m.Full, Eps: tensor.Some(m.Eps), Reduction: m.Reduction})
 	})
@@ -293,7 +293,7 @@ func NewHingeEmbeddingLoss(opts ...HingeEmbeddingLossOptions) *HingeEmbeddingLos
 
 // Forward computes the loss.
 func (m *HingeEmbeddingLoss) Forward(input, target *Tensor) *Tensor {
-	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
 		return F.HingeEmbeddingLoss(in[0], in[1],
 			F.HingeEmbeddingLossOptions{Margin: tensor.Some(m.Margin), Reduction: m.Reduction})
 	})
@@ -321,7 +321,7 @@ func NewHuberLoss(opts ...HuberLossOptions) *HuberLoss {
 
 // Forward computes the loss.
 func (m *HuberLoss) Forward(input, target *Tensor) *Tensor {
-	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
 		return F.HuberLoss(in[0], in[1], F.HuberLossOptions{Delta: tensor.Some(m.Delta), Reduction: m.Reduction})
 	})
 }
@@ -348,7 +348,7 @@ func NewSmoothL1Loss(opts ...SmoothL1LossOptions) *SmoothL1Loss {
 
 // Forward computes the loss.
 func (m *SmoothL1Loss) Forward(input, target *Tensor) *Tensor {
-	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
 		return F.SmoothL1Loss(in[0], in[1], F.SmoothL1LossOptions{Beta: tensor.Some(m.Beta), Reduction: m.Reduction})
 	})
 }
@@ -368,7 +368,7 @@ func NewSoftMarginLoss(opts ...LossOptions) *SoftMarginLoss {
 
 // Forward computes the loss.
 func (m *SoftMarginLoss) Forward(input, target *Tensor) *Tensor {
-	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
 		return F.SoftMarginLoss(in[0], in[1], F.SoftMarginLossOptions{Reduction: m.Reduction})
 	})
 }
@@ -395,7 +395,7 @@ func NewCosineEmbeddingLoss(opts ...CosineEmbeddingLossOptions) *CosineEmbedding
 
 // Forward computes the loss.
 func (m *CosineEmbeddingLoss) Forward(input1, input2, target *Tensor) *Tensor {
-	return m.runN(m, []*Tensor{input1, input2, target}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{input1, input2, target}, func(in []*Tensor) *Tensor {
 		return F.CosineEmbeddingLoss(in[0], in[1], in[2],
 			F.CosineEmbeddingLossOptions{Margin: tensor.Some(m.Margin), Reduction: m.Reduction})
 	})
@@ -423,7 +423,7 @@ func NewMarginRankingLoss(opts ...MarginRankingLossOptions) *MarginRankingLoss {
 
 // Forward computes the loss.
 func (m *MarginRankingLoss) Forward(input1, input2, target *Tensor) *Tensor {
-	return m.runN(m, []*Tensor{input1, input2, target}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{input1, input2, target}, func(in []*Tensor) *Tensor {
 		return F.MarginRankingLoss(in[0], in[1], in[2],
 			F.MarginRankingLossOptions{Margin: tensor.Some(m.Margin), Reduction: m.Reduction})
 	})
@@ -444,7 +444,7 @@ func NewMultiLabelMarginLoss(opts ...LossOptions) *MultiLabelMarginLoss {
 
 // Forward computes the loss.
 func (m *MultiLabelMarginLoss) Forward(input, target *Tensor) *Tensor {
-	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
 		return F.MultilabelMarginLoss(in[0], in[1], F.MultilabelMarginLossOptions{Reduction: m.Reduction})
 	})
 }
@@ -471,7 +471,7 @@ func NewMultiLabelSoftMarginLoss(opts ...MultiLabelSoftMarginLossOptions) *Multi
 
 // Forward computes the loss.
 func (m *MultiLabelSoftMarginLoss) Forward(input, target *Tensor) *Tensor {
-	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
 		return F.MultilabelSoftMarginLoss(in[0], in[1],
 			F.MultilabelSoftMarginLossOptions{Weight: m.Weight, Reduction: m.Reduction})
 	})
@@ -503,7 +503,7 @@ func NewMultiMarginLoss(opts ...MultiMarginLossOptions) *MultiMarginLoss {
 
 // Forward computes the loss.
 func (m *MultiMarginLoss) Forward(input, target *Tensor) *Tensor {
-	return m.runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{input, target}, func(in []*Tensor) *Tensor {
 		return F.MultiMarginLoss(in[0], in[1],
 			F.MultiMarginLossOptions{P: tensor.Some(m.P), Margin: tensor.Some(m.Margin), Weight: m.Weight,
 				Reduction: m.Reduction})
@@ -539,7 +539,7 @@ func NewTripletMarginLoss(opts ...TripletMarginLossOptions) *TripletMarginLoss {
 
 // Forward computes the loss.
 func (m *TripletMarginLoss) Forward(anchor, positive, negative *Tensor) *Tensor {
-	return m.runN(m, []*Tensor{anchor, positive, negative}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{anchor, positive, negative}, func(in []*Tensor) *Tensor {
 		return F.TripletMarginLoss(in[0], in[1], in[2],
 			F.TripletMarginLossOptions{Margin: tensor.Some(m.Margin), P: tensor.Some(m.P), Eps: tensor.Some(m.Eps),
 				Swap: m.Swap, Reduction: m.Reduction})
@@ -571,7 +571,7 @@ func NewCTCLoss(opts ...CTCLossOptions) *CTCLoss {
 
 // Forward computes the loss.
 func (m *CTCLoss) Forward(logProbs, targets, inputLengths, targetLengths *Tensor) *Tensor {
-	return m.runN(m, []*Tensor{logProbs, targets, inputLengths, targetLengths}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{logProbs, targets, inputLengths, targetLengths}, func(in []*Tensor) *Tensor {
 		return F.CTCLoss(in[0], in[1], in[2], in[3],
 			F.CTCLossOptions{Blank: m.Blank, ZeroInfinity: m.ZeroInfinity, Reduction: m.Reduction})
 	})
@@ -613,7 +613,7 @@ func NewTripletMarginWithDistanceLoss(opts ...TripletMarginWithDistanceLossOptio
 
 // Forward computes the loss.
 func (m *TripletMarginWithDistanceLoss) Forward(anchor, positive, negative *Tensor) *Tensor {
-	return m.runN(m, []*Tensor{anchor, positive, negative}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{anchor, positive, negative}, func(in []*Tensor) *Tensor {
 		return F.TripletMarginWithDistanceLoss(in[0], in[1], in[2],
 			F.TripletMarginWithDistanceLossOptions{DistanceFunction: m.DistanceFunction,
 				Margin: tensor.Some(m.Margin), Swap: m.Swap, Reduction: m.Reduction})

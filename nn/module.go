@@ -53,7 +53,7 @@ func New[M Module](m M) M {
 	return m
 }
 
-func (b *Base) me(method string) Module {
+func moduleOf(b *Base, method string) Module {
 	if b.self == nil {
 		tensor.Fail(tensor.ErrValue, "nn: %s was called on a module that was not made with nn.New(&Net{…}): use "+
 			"nn.New, or the function nn.%s(m)", method, method)
@@ -66,7 +66,7 @@ func (b *Base) Training() bool { return !b.eval }
 
 // Train switches the module and all its children to training mode, or with false to evaluation mode.
 func (b *Base) Train(on ...bool) Module {
-	m := b.me("Train")
+	m := moduleOf(b, "Train")
 	Train(m, len(on) == 0 || on[0])
 	return m
 }
@@ -97,22 +97,22 @@ func Train(m Module, on bool) {
 func Eval(m Module) { Train(m, false) }
 
 // Parameters lists the parameters of the module and its children, each once.
-func (b *Base) Parameters() []*Tensor { return Parameters(b.me("Parameters")) }
+func (b *Base) Parameters() []*Tensor { return Parameters(moduleOf(b, "Parameters")) }
 
 // StateDict lists the parameters and persistent buffers under their names.
-func (b *Base) StateDict() *tensor.StateDict { return StateDict(b.me("StateDict")) }
+func (b *Base) StateDict() *tensor.StateDict { return StateDict(moduleOf(b, "StateDict")) }
 
 // LoadStateDict copies tensors into the parameters and buffers of the same names.
 func (b *Base) LoadStateDict(sd *tensor.StateDict, opts ...LoadOptions) error {
-	return LoadStateDict(b.me("LoadStateDict"), sd, opts...)
+	return LoadStateDict(moduleOf(b, "LoadStateDict"), sd, opts...)
 }
 
 // ZeroGrad removes the gradients of all parameters.
-func (b *Base) ZeroGrad() { ZeroGrad(b.me("ZeroGrad")) }
+func (b *Base) ZeroGrad() { ZeroGrad(moduleOf(b, "ZeroGrad")) }
 
 // RequiresGrad switches the gradients of all parameters on or off.
 func (b *Base) RequiresGrad(on bool) Module {
-	m := b.me("RequiresGrad")
+	m := moduleOf(b, "RequiresGrad")
 	for _, p := range Parameters(m) {
 		p.SetRequiresGrad(on)
 	}
@@ -121,7 +121,7 @@ func (b *Base) RequiresGrad(on bool) Module {
 
 // Apply calls f on every child, then on the module itself.
 func (b *Base) Apply(f func(Module)) Module {
-	m := b.me("Apply")
+	m := moduleOf(b, "Apply")
 	Apply(m, f)
 	return m
 }
@@ -136,28 +136,28 @@ func (b *Base) String() string {
 
 // ToMemoryFormat lays images' weights out for convolutions, as Python's to(memory_format=…).
 func (b *Base) ToMemoryFormat(f tensor.MemoryFormat) Module {
-	m := b.me("ToMemoryFormat")
+	m := moduleOf(b, "ToMemoryFormat")
 	ToMemoryFormat(m, f)
 	return m
 }
 
 // ToDevice moves parameters and buffers to a device, as Python's to(device).
 func (b *Base) ToDevice(d tensor.Device) Module {
-	m := b.me("ToDevice")
+	m := moduleOf(b, "ToDevice")
 	ToDevice(m, d)
 	return m
 }
 
 // ToEmpty gives parameters and buffers memory on a device without copying what they hold, as Python's to_empty.
 func (b *Base) ToEmpty(d tensor.Device) Module {
-	m := b.me("ToEmpty")
+	m := moduleOf(b, "ToEmpty")
 	ToEmpty(m, d)
 	return m
 }
 
 // ToDType converts all floating-point parameters and buffers.
 func (b *Base) ToDType(dt tensor.DType) Module {
-	m := b.me("ToDType")
+	m := moduleOf(b, "ToDType")
 	ToDType(m, dt)
 	return m
 }

@@ -1,17 +1,16 @@
 package nn_test
 
 import (
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/internal/opstest"
 	"github.com/gotorch-dev/torch/nn"
 )
 
@@ -244,7 +243,7 @@ func TestModulesRefuseNilTensors(t *testing.T) {
 						}
 						in[j] = filled(ft.In(j), tensors[which])
 					}
-					text, err := calm(func() { v.Method(i).Call(in) })
+					text, err := opstest.Try(func() { v.Method(i).Call(in) })
 					if text != "" {
 						t.Errorf("%s.%s with a %s input %d panics: %s", name, method.Name, kind, bad, text)
 					}
@@ -259,25 +258,6 @@ func TestModulesRefuseNilTensors(t *testing.T) {
 
 // idle are modules that hand on a tensor without looking at it.
 var idle = map[string]bool{"NewIdentity": true}
-
-// calm runs f, and returns the *Error that it ends in; text describes any other panic.
-func calm(f func()) (text string, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			var pcs [64]uintptr
-			frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs[:])])
-			text = fmt.Sprint(r)
-			for more := true; more; {
-				var f runtime.Frame
-				f, more = frames.Next()
-				if !strings.HasPrefix(f.Function, "runtime.") {
-					text += fmt.Sprintf(" %s:%d", f.File[strings.LastIndexByte(f.File, '/')+1:], f.Line)
-				}
-			}
-		}
-	}()
-	return "", torch.Try(f)
-}
 
 // filled makes an argument of a type, with the given tensor wherever it holds tensors.
 func filled(t reflect.Type, tensor func() *torch.Tensor) reflect.Value {

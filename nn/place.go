@@ -87,8 +87,8 @@ func settler(b *Base, prefix string) *visitor {
 	}}
 }
 
-// path is the name of the module in the outermost module that is known to hold it, and that module.
-func (b *Base) path() (name string, root *Base) {
+// pathOf is the name of the module with Base b in the outermost module that is known to hold it, and that module.
+func pathOf(b *Base) (name string, root *Base) {
 	root = b
 	placeLock.RLock()
 	defer placeLock.RUnlock()
@@ -107,7 +107,7 @@ func (b *Base) path() (name string, root *Base) {
 
 // describe names a module for error texts: "features.3 (Conv2d) of VGG", or its class if nothing holds it.
 func describe(m Module) string {
-	name, root := m.moduleBase().path()
+	name, root := pathOf(m.moduleBase())
 	if name == "" {
 		return className(m)
 	}

@@ -101,7 +101,7 @@ func (m *MaxPool1d) Forward(x *Tensor) *Tensor {
 
 // ForwardIndices is Forward that also returns the positions of the maxima.
 func (m *MaxPool1d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
-	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
+	return run2(m, x, func(x *Tensor) (out, indices *Tensor) {
 		return F.MaxPool1dWithIndices(x, m.KernelSize,
 			F.MaxPool1dWithIndicesOptions{Stride: m.Stride, Padding: m.Padding, Dilation: m.Dilation,
 				CeilMode: m.CeilMode})
@@ -197,7 +197,7 @@ func (m *AdaptiveMaxPool1d) ExtraRepr() string { return "output_size=" + m.Outpu
 
 // ForwardIndices is Forward that also returns the positions of the maxima.
 func (m *AdaptiveMaxPool1d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
-	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
+	return run2(m, x, func(x *Tensor) (out, indices *Tensor) {
 		return F.AdaptiveMaxPool1dWithIndices(x, adaptiveSize(x, m.OutputSize, 1))
 	})
 }
@@ -252,7 +252,7 @@ func NewMaxUnpool1d[S SizeArg](kernelSize S, opts ...MaxUnpoolOptions) *MaxUnpoo
 // Forward applies the layer to pooled values and their positions. The output size, when given, chooses among those that
 // pool to this one.
 func (m *MaxUnpool1d) Forward(x, indices *Tensor, outputSize ...int) *Tensor {
-	return m.runN(m, []*Tensor{x, indices}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{x, indices}, func(in []*Tensor) *Tensor {
 		return F.MaxUnpool1d(in[0], in[1], m.KernelSize,
 			F.MaxUnpool1dOptions{Stride: m.Stride, Padding: m.Padding, OutputSize: given(outputSize)})
 	})
@@ -298,7 +298,7 @@ func (m *MaxPool2d) Forward(x *Tensor) *Tensor {
 
 // ForwardIndices is Forward that also returns the positions of the maxima.
 func (m *MaxPool2d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
-	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
+	return run2(m, x, func(x *Tensor) (out, indices *Tensor) {
 		return F.MaxPool2dWithIndices(x, m.KernelSize.expand(2),
 			F.MaxPool2dWithIndicesOptions{Stride: m.Stride.expand(2), Padding: m.Padding.expand(2),
 				Dilation: m.Dilation.expand(2), CeilMode: m.CeilMode})
@@ -394,7 +394,7 @@ func (m *AdaptiveMaxPool2d) ExtraRepr() string { return "output_size=" + m.Outpu
 
 // ForwardIndices is Forward that also returns the positions of the maxima.
 func (m *AdaptiveMaxPool2d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
-	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
+	return run2(m, x, func(x *Tensor) (out, indices *Tensor) {
 		return F.AdaptiveMaxPool2dWithIndices(x, adaptiveSize(x, m.OutputSize, 2))
 	})
 }
@@ -449,7 +449,7 @@ func NewMaxUnpool2d[S SizeArg](kernelSize S, opts ...MaxUnpoolOptions) *MaxUnpoo
 // Forward applies the layer to pooled values and their positions. The output size, when given, chooses among those that
 // pool to this one.
 func (m *MaxUnpool2d) Forward(x, indices *Tensor, outputSize ...int) *Tensor {
-	return m.runN(m, []*Tensor{x, indices}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{x, indices}, func(in []*Tensor) *Tensor {
 		return F.MaxUnpool2d(in[0], in[1], m.KernelSize.expand(2),
 			F.MaxUnpool2dOptions{Stride: m.Stride.expand(2), Padding: m.Padding.expand(2),
 				OutputSize: given(outputSize)})
@@ -488,7 +488,7 @@ func (m *FractionalMaxPool2d) Forward(x *Tensor) *Tensor {
 
 // ForwardIndices is Forward that also returns the positions of the maxima.
 func (m *FractionalMaxPool2d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
-	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
+	return run2(m, x, func(x *Tensor) (out, indices *Tensor) {
 		return F.FractionalMaxPool2dWithIndices(x, m.KernelSize,
 			F.FractionalMaxPool2dWithIndicesOptions{OutputSize: m.OutputSize, OutputRatio: m.OutputRatio,
 				RandomSamples: m.RandomSamples})
@@ -529,7 +529,7 @@ func (m *MaxPool3d) Forward(x *Tensor) *Tensor {
 
 // ForwardIndices is Forward that also returns the positions of the maxima.
 func (m *MaxPool3d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
-	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
+	return run2(m, x, func(x *Tensor) (out, indices *Tensor) {
 		return F.MaxPool3dWithIndices(x, m.KernelSize.expand(3),
 			F.MaxPool3dWithIndicesOptions{Stride: m.Stride.expand(3), Padding: m.Padding.expand(3),
 				Dilation: m.Dilation.expand(3), CeilMode: m.CeilMode})
@@ -625,7 +625,7 @@ func (m *AdaptiveMaxPool3d) ExtraRepr() string { return "output_size=" + m.Outpu
 
 // ForwardIndices is Forward that also returns the positions of the maxima.
 func (m *AdaptiveMaxPool3d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
-	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
+	return run2(m, x, func(x *Tensor) (out, indices *Tensor) {
 		return F.AdaptiveMaxPool3dWithIndices(x, adaptiveSize(x, m.OutputSize, 3))
 	})
 }
@@ -680,7 +680,7 @@ func NewMaxUnpool3d[S SizeArg](kernelSize S, opts ...MaxUnpoolOptions) *MaxUnpoo
 // Forward applies the layer to pooled values and their positions. The output size, when given, chooses among those that
 // pool to this one.
 func (m *MaxUnpool3d) Forward(x, indices *Tensor, outputSize ...int) *Tensor {
-	return m.runN(m, []*Tensor{x, indices}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{x, indices}, func(in []*Tensor) *Tensor {
 		return F.MaxUnpool3d(in[0], in[1], m.KernelSize.expand(3),
 			F.MaxUnpool3dOptions{Stride: m.Stride.expand(3), Padding: m.Padding.expand(3),
 				OutputSize: given(outputSize)})
@@ -719,7 +719,7 @@ func (m *FractionalMaxPool3d) Forward(x *Tensor) *Tensor {
 
 // ForwardIndices is Forward that also returns the positions of the maxima.
 func (m *FractionalMaxPool3d) ForwardIndices(x *Tensor) (out, indices *Tensor) {
-	return m.run2(m, x, func(x *Tensor) (out, indices *Tensor) {
+	return run2(m, x, func(x *Tensor) (out, indices *Tensor) {
 		return F.FractionalMaxPool3dWithIndices(x, m.KernelSize,
 			F.FractionalMaxPool3dWithIndicesOptions{OutputSize: m.OutputSize, OutputRatio: m.OutputRatio,
 				RandomSamples: m.RandomSamples})

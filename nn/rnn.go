@@ -259,7 +259,7 @@ func (m *RNNBase) hooked(x, h0, c0 *Tensor, packed *rnn.PackedSequence) (out, hn
 	if m.hooks == nil {
 		return forward(x, h0, c0)
 	}
-	r := m.runAll(m.self, []*Tensor{x, h0, c0}, func(in []*Tensor) []*Tensor {
+	r := runAll(m.self, []*Tensor{x, h0, c0}, func(in []*Tensor) []*Tensor {
 		out, hn, cn := forward(in[0], in[1], in[2])
 		if cn == nil {
 			return []*Tensor{out, hn}
@@ -466,7 +466,7 @@ func (m *RNNCellBase) hooked(x, h, c *Tensor) (hn, cn *Tensor) {
 	if m.hooks == nil {
 		return m.forward(x, h, c)
 	}
-	r := m.runAll(m.self, []*Tensor{x, h, c}, func(in []*Tensor) []*Tensor {
+	r := runAll(m.self, []*Tensor{x, h, c}, func(in []*Tensor) []*Tensor {
 		hn, cn := m.forward(in[0], in[1], in[2])
 		if cn == nil {
 			return []*Tensor{hn}

@@ -324,7 +324,7 @@ func NewCosineSimilarity(opts ...CosineSimilarityOptions) *CosineSimilarity {
 
 // Forward compares x1 and x2.
 func (m *CosineSimilarity) Forward(x1, x2 *Tensor) *Tensor {
-	return m.runN(m, []*Tensor{x1, x2}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{x1, x2}, func(in []*Tensor) *Tensor {
 		return torch.CosineSimilarity(in[0], in[1],
 			torch.CosineSimilarityOptions{Dim: tensor.Some(m.Dim), Eps: tensor.Some(m.Eps)})
 	})
@@ -352,7 +352,7 @@ func NewPairwiseDistance(opts ...PairwiseDistanceOptions) *PairwiseDistance {
 
 // Forward compares x1 and x2.
 func (m *PairwiseDistance) Forward(x1, x2 *Tensor) *Tensor {
-	return m.runN(m, []*Tensor{x1, x2}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{x1, x2}, func(in []*Tensor) *Tensor {
 		return torch.PairwiseDistance(in[0], in[1],
 			torch.PairwiseDistanceOptions{P: tensor.Some(m.P), Eps: tensor.Some(m.Eps), KeepDim: m.KeepDim})
 	})

@@ -177,7 +177,7 @@ type DecoderMasks struct {
 // Forward applies the layer to the target (L, N, E) and the encoder's output (S, N, E).
 func (m *TransformerDecoderLayer) Forward(tgt, memory *Tensor, masks ...DecoderMasks) *Tensor {
 	o := first(masks)
-	return m.runN(m, []*Tensor{tgt, memory}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{tgt, memory}, func(in []*Tensor) *Tensor {
 		x, memory := in[0], in[1]
 		self := func(x *Tensor) *Tensor {
 			return m.Dropout1.Forward(selfAttend(m.SelfAttn, x,
@@ -260,7 +260,7 @@ func NewTransformerDecoder(layer *TransformerDecoderLayer, numLayers int, norm L
 // Forward applies the layers.
 func (m *TransformerDecoder) Forward(tgt, memory *Tensor, masks ...DecoderMasks) *Tensor {
 	o := first(masks)
-	return m.runN(m, []*Tensor{tgt, memory}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{tgt, memory}, func(in []*Tensor) *Tensor {
 		x := in[0]
 		for _, l := range m.Layers {
 			x = l.Forward(x, in[1], o)
@@ -329,7 +329,7 @@ func (m *Transformer) Forward(src, tgt *Tensor, masks ...TransformerMasks) *Tens
 	if src.Size(-1) != m.DModel || tgt.Size(-1) != m.DModel {
 		tensor.Fail(tensor.ErrShape, "the feature number of src and tgt must be equal to d_model")
 	}
-	return m.runN(m, []*Tensor{src, tgt}, func(in []*Tensor) *Tensor {
+	return runN(m, []*Tensor{src, tgt}, func(in []*Tensor) *Tensor {
 		memory := m.Encoder.Forward(in[0], EncoderMasks{o.SrcMask, o.SrcKeyPaddingMask, o.SrcIsCausal})
 		return m.Decoder.Forward(in[1], memory,
 			DecoderMasks{o.TgtMask, o.MemoryMask, o.TgtKeyPaddingMask, o.MemoryKeyPaddingMask, o.TgtIsCausal,

@@ -46,6 +46,7 @@ func NewAdagradGroups(groups []Group, lr float64, opts ...AdagradOptions) *Adagr
 			[2]string{"eps", "epsilon value"})
 	}
 	a.follow(adagrad)
+	a.sparse = sparseAdagrad
 	a.added = func(g *ParamGroup) {
 		for _, p := range g.Params {
 			for i := range adagrad.state {

@@ -1,6 +1,7 @@
 // Package optim holds PyTorch's optimizers: [SGD], [Adam], [AdamW], [Adamax], [NAdam], [RAdam], [RMSprop], [Rprop],
-// [Adagrad], [Adadelta], [ASGD], [Adafactor], [Muon] and [LBFGS], with parameter groups, state dicts that PyTorch reads
-// and writes, and the same numbers. SparseAdam, for gradients that are sparse tensors, is not here yet.
+// [Adagrad], [Adadelta], [ASGD], [Adafactor], [Muon], [SparseAdam] and [LBFGS], with parameter groups, state dicts that
+// PyTorch reads and writes, and the same numbers. SGD, Adagrad and SparseAdam also take gradients that are sparse
+// tensors, as embedding tables have them.
 //
 //	opt := optim.NewSGD(params, 0.1, optim.SGDOptions{Momentum: 0.9})
 //	for batch := range batches {

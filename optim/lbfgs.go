@@ -112,6 +112,8 @@ func (l *LBFGS) gradient() *Tensor {
 		g := tensor.GradRaw(p)
 		if g == nil {
 			g = p.Detach().ZerosLike()
+		} else if g.IsSparse() {
+			g = g.ToDense()
 		}
 		parts = append(parts, flat(g.Detach()))
 	}

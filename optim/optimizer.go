@@ -119,11 +119,14 @@ type base struct {
 	state    map[*Tensor]*State
 	changed  uint64 // counts changes of the state, so that a plan of a step notices them
 	hooks    hooks
-	check    func(g *ParamGroup) // validates a group's settings
-	update   func(g *ParamGroup) // takes a group's step
-	added    func(g *ParamGroup) // makes the state of a new group's parameters; nil: it is made by their first step
-	ownSizes bool                // the state's tensors have other shapes than the parameters
-	numbers  []tensor.Value      // scratch memory of a step
+	check    func(g *ParamGroup)                                    // validates a group's settings
+	update   func(g *ParamGroup)                                    // takes a group's step
+	sparse   func(g *ParamGroup, p, grad *Tensor, st func() *State) // the step with a sparse gradient; nil: refused
+	// makes the state of a new group's parameters; nil: it is made by their first step
+	added func(g *ParamGroup)
+	// the state's tensors have other shapes than the parameters
+	ownSizes bool
+	numbers  []tensor.Value // scratch memory of a step
 
 	stepping atomic.Bool // Step runs
 	updating atomic.Bool // the part of Step between the hooks runs
@@ -251,6 +254,7 @@ func (b *base) updateAll() {
 	b.updating.Store(true)
 	defer b.updating.Store(false)
 	for _, g := range b.groups { // no NoGrad around it: nothing in a step is recorded
+		b.stepSparse(g)
 		b.update(g)
 	}
 }
@@ -476,6 +480,9 @@ func (b *base) adopt(t, p *Tensor, key string, counters tensor.Device) (c *Tenso
 	err = tensor.Try(func() {
 		tensor.NoGrad(func() {
 			switch {
+			case t.IsSparse():
+				c = t.Detach().ToDType(p.DType()).Clone()
+				return
 			case number:
 				c = t.Detach().To(counters)
 			case b.ownSizes:

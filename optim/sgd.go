@@ -46,6 +46,7 @@ func NewSGDGroups(groups []Group, lr float64, opts ...SGDOptions) *SGD {
 	s := &SGD{}
 	s.check = checkSGD
 	s.update = s.step
+	s.sparse = sparseSGD
 	s.init(s, "SGD", []setting{
 		{"lr", lr}, {"momentum", number(o.Momentum)}, {"dampening", number(o.Dampening)},
 		{"weight_decay", number(o.WeightDecay)},

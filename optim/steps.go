@@ -126,10 +126,13 @@ func (g *ParamGroup) lrValue() tensor.Value {
 	return tensor.FloatValue(g.LR())
 }
 
-// gradient is a parameter's gradient, nil when there is none. One that holds a place of memory twice, as an expanded
-// tensor does, is copied: the step's operator may write to gradients.
+// gradient is a parameter's dense gradient, nil when there is none: stepSparse deals with sparse ones. A gradient that
+// holds a place of memory twice, as an expanded tensor does, is copied: the step's operator may write to gradients.
 func gradient(p *Tensor) *Tensor {
 	g := tensor.GradRaw(p)
+	if g != nil && g.IsSparse() {
+		return nil
+	}
 	if g != nil && !g.IsDense() {
 		g = g.Detach().Contiguous()
 	}

@@ -128,8 +128,8 @@ func dictKey(k any) any {
 		}
 		return tupleKey(b.String())
 	}
-	if t := reflect.TypeOf(k); t == nil || t.Kind() == reflect.Pointer || t.Kind() == reflect.String ||
-		t.Comparable() && t.Kind() != reflect.Struct && t.Kind() != reflect.Array {
+	t := reflect.TypeOf(k) // nil for None
+	if t == nil || t.Comparable() && t.Kind() != reflect.Struct && t.Kind() != reflect.Array {
 		return k
 	}
 	return fmt.Sprintf("%T:%v", k, k)

@@ -136,6 +136,7 @@ type decoder struct {
 	dicts    map[*pickle.Dict]*Dict
 	tensors  map[*torchzip.TensorRef]*tensor.Tensor
 	storages map[*torchzip.StorageRef]*tensor.Storage
+	sparses  map[*pickle.Object]*tensor.Tensor
 	bare     map[*torchzip.StorageRef]*tensor.Tensor // storages that were saved without a tensor
 	opaques  map[*torchzip.TensorRef]*Opaque
 	objects  map[*pickle.Object]*Object
@@ -224,6 +225,9 @@ func (d *decoder) decode(v pickle.Value) (any, error) {
 			}
 		}
 	case *pickle.Object:
+		if t, ok, err := d.sparse(x); ok {
+			return t, err
+		}
 		return d.object(x)
 	}
 	return v, nil

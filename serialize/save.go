@@ -230,6 +230,12 @@ func (e *encoder) tensor(t *tensor.Tensor) (pickle.Value, error) {
 	if t == nil {
 		return nil, e.path.errorf("tensor is nil")
 	}
+	if t.HasNames() {
+		return nil, e.path.errorf("named tensors don't support serialization: drop names with RenameNone before")
+	}
+	if t.IsSparse() {
+		return e.sparse(t)
+	}
 	st := t.Storage()
 	ref := e.storages[st]
 	dt := torchzip.DType(t.DType().Name())

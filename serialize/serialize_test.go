@@ -81,27 +81,68 @@ func TestStrings(t *testing.T) {
 	}
 }
 
-// TestConjugateBit reads a tensor that PyTorch saved as a conjugated view: the memory of the original and a mark.
-func TestConjugateBit(t *testing.T) {
-	meta := pickle.NewDict(pickle.PlainDict)
-	if err := meta.Set("conj", true); err != nil {
-		t.Fatal(err)
+// TestDictKeys finds values again by keys of every kind: those that Go compares, and those that it does not.
+func TestDictKeys(t *testing.T) {
+	type name string
+	x, y := new(int), new(int)
+	keys := []any{nil, 1, "1", name("1"), 2.5, []byte("1"), x, y, 1 + 2i, serialize.Tuple{1, "a"},
+		serialize.Tuple{"1", "a"}, [2]any{[]int{1}, 2}, struct{ a any }{[]int{1}}, struct{ a any }{[]int{2}}}
+	d := serialize.NewDict()
+	for i, k := range keys {
+		d.Set(k, i)
 	}
-	memory := tensor.FromSlice([]complex64{1 + 2i, 3 - 4i}).Storage().Bytes()
-	ref := &torchzip.TensorRef{Storage: &torchzip.StorageRef{DType: "ComplexFloatStorage", NumElements: 2,
-		Data: memory}, DType: "complex64",
-		Shape: []int{2}, Stride: []int{1}, Metadata: meta}
-	var b bytes.Buffer
-	if err := torchzip.Save(&b, ref, torchzip.SaveOptions{}); err != nil {
-		t.Fatal(err)
+	if d.Len() != len(keys) {
+		t.Errorf("%d entries, expected %d", d.Len(), len(keys))
 	}
-	v, err := serialize.LoadBytes(b.Bytes())
-	if err != nil {
-		t.Fatal(err)
+	for i, k := range keys {
+		if v := d.Get(k); v != i {
+			t.Errorf("the value of %T %v is %v, expected %d", k, k, v, i)
+		}
 	}
-	x := v.(*tensor.Tensor)
-	if got := tensor.Data[complex64](x.ResolveConj()); !x.IsConj() || got[0] != 1-2i || got[1] != 3+4i {
-		t.Errorf("got %v, conjugate bit %v", got, x.IsConj())
+	// Python takes these for one key.
+	for _, k := range []any{true, int64(1), int32(1), 1.0, complex(1, 0)} {
+		if v := d.Get(k); v != 1 {
+			t.Errorf("the value of %T %v is %v, expected that of 1", k, k, v)
+		}
+	}
+}
+
+// TestViewBits reads tensors that PyTorch saved as conjugated or negated views: the memory of the original and a mark.
+func TestViewBits(t *testing.T) {
+	for _, c := range []struct {
+		marks map[string]bool
+		want  [2]complex64
+	}{
+		{map[string]bool{"conj": true}, [2]complex64{1 - 2i, 3 + 4i}},
+		{map[string]bool{"neg": true}, [2]complex64{-1 - 2i, -3 + 4i}},
+		{map[string]bool{"conj": false, "neg": true}, [2]complex64{-1 - 2i, -3 + 4i}},
+		{map[string]bool{"conj": true, "neg": true}, [2]complex64{-1 + 2i, -3 - 4i}},
+		{map[string]bool{"conj": false}, [2]complex64{1 + 2i, 3 - 4i}},
+		{map[string]bool{}, [2]complex64{1 + 2i, 3 - 4i}},
+	} {
+		meta := pickle.NewDict(pickle.PlainDict)
+		for k, v := range c.marks {
+			if err := meta.Set(k, v); err != nil {
+				t.Fatal(err)
+			}
+		}
+		memory := tensor.FromSlice([]complex64{1 + 2i, 3 - 4i}).Storage().Bytes()
+		ref := &torchzip.TensorRef{Storage: &torchzip.StorageRef{DType: "ComplexFloatStorage", NumElements: 2,
+			Data: memory}, DType: "complex64",
+			Shape: []int{2}, Stride: []int{1}, Metadata: meta}
+		var b bytes.Buffer
+		if err := torchzip.Save(&b, ref, torchzip.SaveOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		v, err := serialize.LoadBytes(b.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := v.(*tensor.Tensor)
+		if got := tensor.Data[complex64](x.ResolveConj().ResolveNeg()); x.IsConj() != c.marks["conj"] ||
+			got[0] != c.want[0] || got[1] != c.want[1] {
+			t.Errorf("%v: got %v, conjugate bit %v, expected %v", c.marks, got, x.IsConj(), c.want)
+		}
 	}
 }
 

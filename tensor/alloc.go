@@ -1,6 +1,10 @@
 package tensor
 
-import "github.com/gotorch-dev/torch/internal/dtype"
+import (
+	"slices"
+
+	"github.com/gotorch-dev/torch/internal/dtype"
+)
 
 // This file provides the results of a call: new tensors on the device of the call, or the tensors that an in-place or
 // out form was given.
@@ -33,9 +37,13 @@ func (c *Ctx) alloc(i int, shape, stride []int, dt DType, strided bool) *Tensor 
 				c.Fail(ErrShape, "output with shape %s doesn't match the broadcast shape %s", ShapeString(g.shape),
 					ShapeString(shape))
 			}
-			g.resizeOut(shape)
 		}
-		if g.dt == dt && c.mayWrite(g) {
+		fits := SameShape(g.shape, shape)
+		if !fits && !c.isArgument(g) {
+			g.resizeOut(shape)
+			fits = true
+		}
+		if fits && g.dt == dt && c.mayWrite(g) {
 			c.outs[i] = g
 			return g
 		}
@@ -51,6 +59,20 @@ func (c *Ctx) alloc(i int, shape, stride []int, dt DType, strided bool) *Tensor 
 	}
 	c.outs[i] = t
 	return t
+}
+
+// isArgument reports that an argument of the call, other than the out arguments, is the tensor itself.
+func (c *Ctx) isArgument(g *Tensor) bool {
+	for k := range c.args {
+		v := &c.args[k]
+		if v.T == g && !c.op.Sch.Params[k].Writes {
+			return true
+		}
+		if l, ok := v.X.([]*Tensor); ok && slices.Contains(l, g) {
+			return true
+		}
+	}
+	return false
 }
 
 // mayWrite reports that a kernel may write into g directly: no input shares its memory, or only elementwise as the same

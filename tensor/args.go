@@ -122,6 +122,12 @@ func (c *Ctx) Str(i int) string {
 	return s
 }
 
+// Strs is string list argument i; nil when None.
+func (c *Ctx) Strs(i int) []string {
+	l, _ := c.args[i].X.([]string)
+	return l
+}
+
 // Num is number argument i.
 func (c *Ctx) Num(i int) Num {
 	if c.args[i].K == KTensor {

@@ -595,15 +595,20 @@ func (t *Tensor) held() *Tensor {
 	}
 	g := t.ag.grad
 	if g != nil {
-		if b := g.st.bits.Load(); b&(stGrad|stHeld) == stGrad {
-			if inTidy() == nil {
-				g.st.bits.Or(stSeen | stHeld)
-			} else if b&stSeen == 0 {
-				g.st.bits.Or(stSeen)
-			}
-		}
+		g.eachStorage(holdStorage)
 	}
 	return g
+}
+
+// holdStorage notes that the program has asked for the gradient with this storage.
+func holdStorage(s *Storage) {
+	if b := s.bits.Load(); b&(stGrad|stHeld) == stGrad {
+		if inTidy() == nil {
+			s.bits.Or(stSeen | stHeld)
+		} else if b&stSeen == 0 {
+			s.bits.Or(stSeen)
+		}
+	}
 }
 
 // GradRaw is Grad for optimizers, which read the gradient and do not hold on to it.
@@ -629,7 +634,7 @@ func (t *Tensor) SetGrad(g *Tensor) {
 		dropGrad(old)
 	}
 	if g != nil {
-		g.st.keep()
+		g.eachStorage((*Storage).keep)
 	}
 	m.grad = g
 }
@@ -640,8 +645,11 @@ func (t *Tensor) Detach() *Tensor {
 	if b := t.batched(); b != nil {
 		return b.level.rewrap(b, b.phys.Detach())
 	}
-	d := &Tensor{st: t.st, ver: t.ver, off: t.off, dt: t.dt, dev: t.dev, flags: t.flags & lazyBits}
+	d := &Tensor{st: t.st, ver: t.ver, off: t.off, dt: t.dt, dev: t.dev, flags: t.flags & (lazyBits | flagRare)}
 	d.setDims(t.shape, t.stride)
+	if t.flags&flagRare != 0 {
+		d.shareRare(t)
+	}
 	return d
 }
 

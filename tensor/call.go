@@ -23,8 +23,9 @@ type Ctx struct {
 	inplace  bool
 	copyBack bool
 	isView   bool
-	outForm  bool // SetOutArg was called
-	unusual  bool // a tensor of the call is one that kernels do not know: see substitute.go
+	outForm  bool  // SetOutArg was called
+	unusual  bool  // a tensor of the call is one that kernels do not know: see substitute.go
+	rare     flags // what an argument is that calls look for: sparse, named
 
 	argBuf   [8]Value
 	outBuf   [3]*Tensor
@@ -77,7 +78,7 @@ func (c *Ctx) free() {
 		c.backward, c.state = nil, backwardState{}
 	}
 	c.inplace, c.copyBack, c.isView, c.outForm, c.located, c.dev = false, false, false, false, false, Device{}
-	c.unusual = false
+	c.unusual, c.rare = false, 0
 	ctxPool.Put(c)
 }
 

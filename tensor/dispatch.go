@@ -17,6 +17,16 @@ func (c *Ctx) Run() {
 	if witnesses.Load() != 0 {
 		c.witnessed()
 	}
+	if c.rare&flagNamed != 0 && (c.mode == nil || !c.mode.noNames) {
+		c.runNamed()
+		return
+	}
+	c.runLayered()
+}
+
+// runLayered runs a call through the layers of the goroutine's mode, if there are any.
+func (c *Ctx) runLayered() {
+	op := c.op
 	if c.mode != nil && len(c.mode.layers) > 0 && (op.IsPublic() || op.Body == nil && c.mode.transforms()) {
 		c.runLayers(c.mode)
 		return
@@ -28,6 +38,10 @@ func (c *Ctx) Run() {
 // backend compute it.
 func (c *Ctx) dispatch() {
 	op := c.op
+	if c.rare&flagSparse != 0 {
+		c.dispatchSparse()
+		return
+	}
 	if op.target != nil {
 		c.runTarget()
 		return
@@ -154,7 +168,10 @@ func (c *Ctx) runVariant() {
 			}
 			c.given = append(c.given, v.T)
 		}
-		for _, g := range c.given {
+		for i, g := range c.given {
+			if slices.Contains(c.given[:i], g) {
+				c.Fail(ErrValue, "%s: one tensor cannot be the output of two results", op.full)
+			}
 			c.checkOverlap(g)
 			c.checkInputs(g)
 		}
@@ -189,6 +206,9 @@ func (c *Ctx) runVariant() {
 	if c.copyBack {
 		for i, g := range c.given {
 			if c.outs[i] != g {
+				if !SameShape(g.shape, c.outs[i].shape) { // an argument, which the kernel had to read first
+					g.resizeOut(c.outs[i].shape)
+				}
 				copyRaw(g, c.outs[i])
 				c.outs[i] = g
 			}

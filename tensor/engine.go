@@ -265,6 +265,7 @@ func (e *engine) run(ts, grads []*Tensor) {
 				"Mismatch in dtype: grad_output[%d] has a dtype of %s and output[%d] has a dtype of %s.", i, g.dt, i,
 				t.dt)
 		}
+		g.disown()
 		roots = append(roots, ed)
 		e.count(ed.node)
 		s := e.of(ed.node)
@@ -283,11 +284,11 @@ func (e *engine) run(ts, grads []*Tensor) {
 		}
 	}
 	if e.create {
-		EnableGrad(e.loop)
+		with(func(m *mode) { m.noGrad, m.noNames = m.inference, true }, e.loop)
 		return
 	}
 	with(func(m *mode) {
-		m.noGrad = true
+		m.noGrad, m.noNames = true, true // gradients have no names
 		e.outer = m.scope
 		if len(m.layers) == 0 { // a layer may hold on to what it sees
 			e.frees = true
@@ -337,7 +338,8 @@ func (e *engine) drop(g *Tensor) {
 
 func holds(l []*Tensor, s *Storage) bool {
 	for _, t := range l {
-		if t != nil && t.st == s {
+		if t != nil && (t.st == s || t.flags&flagSparse != 0 &&
+			(t.ag.sparse.indices.st == s || t.ag.sparse.values.st == s)) {
 			return true
 		}
 	}
@@ -435,8 +437,9 @@ func (e *engine) add(s *nodeState, nr int, g *Tensor, owned bool) {
 			return
 		}
 	}
-	s.grads[nr] = addT(old, g)
-	if !e.create {
+	sum := addAny(old, g)
+	s.grads[nr] = sum
+	if !e.create && sum.flags&flagSparse == 0 {
 		s.owned |= bit
 	}
 }
@@ -453,6 +456,7 @@ func (e *engine) step(n *Node) {
 				continue
 			}
 			s.owned &^= 1 << h.nr
+			grads[h.nr].disown()
 			if r := h.fn(grads[h.nr]); r != nil {
 				grads[h.nr] = r
 			}
@@ -675,6 +679,8 @@ func (e *engine) accumulate(t, g *Tensor, owned bool) {
 	m := t.meta()
 	m.mu.Lock()
 	switch old := m.grad; {
+	case g.flags&flagSparse != 0 || old != nil && old.flags&flagSparse != 0:
+		e.accumulateSparse(m, g)
 	case old == nil && e.create:
 		m.grad = g.cloneOp()
 		m.grad.Keep()
@@ -764,7 +770,7 @@ const addGrain = 32 * 1024
 // unless a layer looks on.
 func addInto(a, b *Tensor) {
 	if n := a.numel; a.dev.Type|b.dev.Type == CPUDevice && !currentMode().watched() && a.dt == b.dt &&
-		(a.flags|b.flags)&lazyBits == 0 &&
+		(a.flags|b.flags)&(lazyBits|flagSparse) == 0 &&
 		(a.dt == Float32 || a.dt == Float64) && SameShape(a.shape, b.shape) &&
 		(a.IsContiguous() && b.IsContiguous() || SameShape(a.stride, b.stride) && a.IsDense()) {
 		if n == 0 {

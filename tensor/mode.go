@@ -19,6 +19,8 @@ type mode struct {
 	shared    bool   // this is defaultMode
 	device    Device // where factories make tensors, if hasDevice
 	hasDevice bool
+	noNames   bool          // calls do not look for names of dimensions
+	attention AttentionWays // that are switched off
 }
 
 // activeModes counts the modes of all goroutines: while it is zero nobody has to look.

@@ -11,7 +11,7 @@ const zeroHint = "a tensor is made by a function such as torch.Zeros or torch.Fr
 // checkGiven refuses a call that lacks a tensor which its schema asks for, or that has a zero Tensor among its
 // arguments. What is left for the rules and kernels of an operator is a nil for an optional argument.
 func (c *Ctx) checkGiven() {
-	need := c.op.needs
+	need, rare := c.op.needs, flags(0)
 	for i := range c.args {
 		if v := &c.args[i]; v.T == nil {
 			if v.K == KNone && need>>i&1 != 0 {
@@ -19,14 +19,17 @@ func (c *Ctx) checkGiven() {
 			}
 		} else if v.T.st == nil {
 			c.failNil(i)
+		} else {
+			rare |= v.T.flags
 		}
 	}
 	if c.op.lists {
-		c.checkGivenLists()
+		rare |= c.checkGivenLists()
 	}
+	c.rare = rare & flagRare
 }
 
-func (c *Ctx) checkGivenLists() {
+func (c *Ctx) checkGivenLists() (all flags) {
 	for i := range c.args {
 		if c.args[i].K != KTensors {
 			continue
@@ -35,9 +38,12 @@ func (c *Ctx) checkGivenLists() {
 		for j, t := range l {
 			if t == nil || t.st == nil {
 				c.checkElement(i, j, t)
+			} else {
+				all |= t.flags
 			}
 		}
 	}
+	return all
 }
 
 // checkElement refuses element j of list i, which is nil or a zero Tensor, unless the schema allows a nil.

@@ -39,7 +39,7 @@ func plainMode() (*mode, bool) {
 // isPlain reports that t is an operand of a plain call.
 func (t *Tensor) isPlain() bool {
 	return (t.dt == Float32 || t.dt == Float64) && uint(t.numel-1) < plainMax && t.dev.Type == CPUDevice &&
-		t.flags&flagNeg == 0 && t.canonical()
+		t.flags&(flagNeg|flagRare) == 0 && t.canonical()
 }
 
 // plain1 calls a unary operator; nil means that the call is not plain.
@@ -67,7 +67,7 @@ func (o *Op) plain1(a *Tensor) *Tensor {
 // plain2 calls a binary operator; nil means that the call is not plain.
 func (o *Op) plain2(a, b *Tensor) *Tensor {
 	if a == nil || b == nil || o.Def == nil || a.dt != b.dt || !a.isPlain() || !SameShape(a.shape, b.shape) ||
-		b.dev.Type != CPUDevice || b.flags&flagNeg != 0 || !b.IsContiguous() {
+		b.dev.Type != CPUDevice || b.flags&(flagNeg|flagRare) != 0 || !b.IsContiguous() {
 		return nil
 	}
 	m, ok := plainMode()

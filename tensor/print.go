@@ -168,6 +168,14 @@ func (t *Tensor) repr() string {
 	}
 	body := "..."
 	switch {
+	case t.flags&flagSparse != 0:
+		body = t.sparseRepr(len(prefix))
+		suffix("size=%s", tupleString(t.shape))
+		suffix("nnz=%d", t.ag.sparse.indices.shape[1])
+		if !usual {
+			suffix("dtype=%s", t.dt)
+		}
+		suffix("layout=%s", t.Layout())
 	case t.dev.Type == MetaDevice: // there are no elements
 		suffix("size=%s", tupleString(t.shape))
 		if t.dt != def {
@@ -198,18 +206,22 @@ func (t *Tensor) repr() string {
 	} else if t.RequiresGrad() {
 		suffix("requires_grad=True")
 	}
-	return addSuffixes(prefix+body, suffixes, len(prefix), o.width)
+	if t.flags&flagNamed != 0 {
+		suffix("names=%s", tupleOfNames(t.ag.names))
+	}
+	return addSuffixes(prefix+body, suffixes, len(prefix), o.width, t.flags&flagSparse != 0)
 }
 
-// addSuffixes appends what follows the elements, on new lines where a line would become too long.
-func addSuffixes(s string, suffixes []string, indent, width int) string {
+// addSuffixes appends what follows the elements, on new lines where a line would become too long, and with apart the
+// first one, too.
+func addSuffixes(s string, suffixes []string, indent, width int, apart bool) string {
 	var b strings.Builder
 	b.WriteString(s)
 	last := len(s) - strings.LastIndexByte(s, '\n') + 1
 	for _, x := range suffixes {
-		if last+len(x)+2 > width {
+		if apart || last+len(x)+2 > width {
 			b.WriteString(",\n" + strings.Repeat(" ", indent) + x)
-			last = indent + len(x)
+			last, apart = indent+len(x), false
 		} else {
 			b.WriteString(", " + x)
 			last += len(x) + 2

@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"math"
 	"slices"
 	"unsafe"
 
@@ -96,7 +97,11 @@ func DenseAs(t *Tensor, dt DType) *Tensor {
 func (t *Tensor) resizeRaw(shape []int) {
 	refuseBatchMemory(t)
 	shape = slices.Clone(shape) // it may be t's own
-	t.st.resize(storageSize(shape, nil, t.dt)+t.off*t.dt.Size(), shape, t.dt)
+	n, before := storageSize(shape, nil, t.dt), t.off*t.dt.Size()
+	if n > math.MaxInt-before {
+		Fail(ErrShape, "Storage size calculation overflowed with sizes=%s", ShapeString(shape))
+	}
+	t.st.resize(n+before, shape, t.dt)
 	t.setDims(shape, nil)
 }
 
@@ -118,7 +123,10 @@ func ResizeRaw(t *Tensor, shape []int) { t.resizeRaw(shape) }
 func SetRaw(t, src *Tensor) {
 	refuseBatchMemory(t, src)
 	if t.flags&flagKeep != 0 {
-		src.st.keep()
+		src.eachStorage((*Storage).keep)
+	}
+	if (t.flags|src.flags)&flagSparse != 0 {
+		t.takeSparse(src)
 	}
 	t.st, t.off, t.dt, t.dev = src.st, src.off, src.dt, src.dev
 	t.flags = t.flags&^lazyBits | src.flags&lazyBits

@@ -79,6 +79,9 @@ type Def struct {
 	Storage StorageClass
 	// Elementwise allows an output to be the very memory of an input, and lays outputs out like the inputs.
 	Elementwise bool
+	// Draw says what the random numbers of an operator depend on; vmap has to know. An operator whose schema has a
+	// generator draws random numbers even where Draw is not set.
+	Draw Draw
 	// AMP is the autocast class.
 	AMP AMPClass
 	// Samples are arguments that tests, benchmarks and documentation run the operator with; a family may give them in a
@@ -87,7 +90,20 @@ type Def struct {
 
 	full   string                        // of the schema
 	others *[maxDeviceTypes]func(c *Ctx) // kernels of backends other than the CPU, one table for all forms
+	sparse *sparseKernel                 // for sparse arguments, one for all forms
 }
+
+// Draw says what the random numbers that an operator draws depend on.
+type Draw uint8
+
+// What random numbers depend on.
+const (
+	// DrawByElements: on elements of the arguments, as the probabilities of bernoulli. An operator without a generator
+	// in its schema draws none.
+	DrawByElements Draw = iota
+	DrawByShape         // on shapes and numbers alone, as those of rand_like
+	DrawFactors         // on shapes and numbers alone; the first result is the first argument times them, as in dropout
+)
 
 // AMPClass says what autocast does with an operator's floating-point arguments.
 type AMPClass uint8
@@ -229,7 +245,7 @@ func Register(d Def) {
 		panic(err)
 	}
 	d.full = sch.FullName()
-	d.others = new([maxDeviceTypes]func(c *Ctx))
+	d.others, d.sparse = new([maxDeviceTypes]func(c *Ctx)), new(sparseKernel)
 	registry.Lock()
 	defer registry.Unlock()
 	own := map[string]*Op{} // the forms under the operator's own name
@@ -297,7 +313,7 @@ func add(d *Def, declared, s *Schema, base *Op, v variant) *Op {
 		o.lists = o.lists || s.Params[i].Kind == KTensors
 	}
 	switch s.Namespace {
-	case "aten":
+	case "aten", "torchvision": // torchvision registers operators of its own
 	case "gotorch":
 		o.floor = private
 	default:
@@ -421,6 +437,8 @@ func Box(a any) Value {
 		return BoolsValue(x)
 	case string:
 		return StrValue(x)
+	case []string:
+		return StrsValue(x)
 	case DType:
 		return DTypeValue(x)
 	case Device:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -18,25 +19,68 @@ func CallOp(full string, args ...Value) ([]Value, error) {
 	return op.Call(args...)
 }
 
-// Call calls the operator with boxed arguments by position; missing ones get their defaults. Mistakes come back as an
-// error.
+// Call calls the operator with boxed arguments by position; missing ones get their defaults. Mistakes, arguments of
+// another kind than the schema's among them, come back as an error.
 func (o *Op) Call(args ...Value) (res []Value, err error) {
 	if len(args) > len(o.Sch.Params) {
 		return nil, &Error{Op: o.full, Msg: fmt.Sprintf("%s takes %d arguments, got %d", o.full, len(o.Sch.Params),
 			len(args)), Err: ErrType}
 	}
 	c := NewCall(o, len(o.Sch.Params))
-	copy(c.args, args)
-	for i := len(args); i < len(c.args); i++ {
+	var wrong error // the first argument of a wrong kind
+	for i := range c.args {
 		p := &o.Sch.Params[i]
-		if p.Default == nil {
+		switch {
+		case i < len(args):
+			v, bad := o.boxed(i, args[i])
+			if bad != nil && wrong == nil {
+				wrong = bad
+			}
+			c.args[i] = v
+		case p.Default == nil:
 			return nil, &Error{Op: o.full, Msg: fmt.Sprintf("%s() missing required argument '%s'", o.Sch.Name, p.Name),
 				Err: ErrType}
+		default:
+			c.args[i] = *p.Default
 		}
-		c.args[i] = *p.Default
+	}
+	if wrong != nil {
+		if err = Try(c.checkGiven); err == nil { // a tensor that is missing is the greater mistake
+			err = wrong
+		}
+		return nil, err
 	}
 	err = Try(func() { res = c.DoAll() })
 	return res, err
+}
+
+// boxed is an argument for parameter i, converted to the parameter's kind where Python converts it, too.
+func (o *Op) boxed(i int, v Value) (w Value, err error) {
+	p, ok := &o.Sch.Params[i], false
+	err = Try(func() { w, ok = coerce(v, p, p.Kind == KTensor && p.Writes) })
+	switch {
+	case err != nil:
+	case v.K == KNone && p.Kind == KTensor || v.K == KNone && p.Kind == KTensors:
+		return v, nil // checkGiven refuses those that must be there
+	case p.Kind == KBools && p.Fixed > 0 && w.K != KNone && len(w.Ints()) != p.Fixed:
+		err = &Error{Op: o.full, Err: ErrType, Msg: fmt.Sprintf("%s(): argument '%s' (position %d) must be a list of %d "+
+			"bools, not of %d", o.Sch.Name, p.Name, i+1, p.Fixed, len(w.Ints()))}
+	case !ok || !v.isNamed():
+		err = &Error{Op: o.full, Err: ErrType, Msg: fmt.Sprintf("%s(): argument '%s' (position %d) must be %s, not %s",
+			o.Sch.Name, p.Name, i+1, p.pythonType(), kindOf(v))}
+	}
+	return w, err
+}
+
+// isNamed reports that a dtype or a memory format is one that there is.
+func (v Value) isNamed() bool {
+	switch v.K {
+	case KDType:
+		return v.N >= 0 && v.N < 256 && DType(v.N).Valid()
+	case KFormat:
+		return v.N >= 0 && v.N <= int64(ChannelsLast3d)
+	}
+	return true
 }
 
 // ResolveCall calls the first overload of one of the names ("aten::add", without overload) that accepts the arguments,
@@ -139,6 +183,8 @@ func (p *Param) pythonType() string {
 		return "tuple of floats"
 	case KBools:
 		return "tuple of bools"
+	case KStrs:
+		return "tuple of strs"
 	case KDType:
 		return "torch.dtype"
 	case KDevice:
@@ -200,6 +246,8 @@ func kindOf(v Value) string {
 		return "list of floats"
 	case KBools:
 		return "list of bools"
+	case KStrs:
+		return "list of strs"
 	}
 	return "object"
 }
@@ -224,6 +272,21 @@ func (o *Op) bind(args []Value, kwargs map[string]Value, strict bool) ([]Value, 
 		}
 		if l != nil {
 			args = append(append([]Value(nil), args[:npos-1]...), IntsValue(l))
+		}
+	}
+	// x.rename("N", None): names where the only other positional parameter is a list of them
+	if npos == 2 && ps[1].Kind == KStrs && ps[1].Fixed == 0 && (len(args) > 1 || len(args) == 1 && len(kwargs) == 0) {
+		l := make([]string, 0, len(args))
+		for _, v := range args[1:] {
+			s, ok := v.X.(string)
+			if !ok && v.K != KNone || v.K == KNone && len(args) == 2 { // rename(None) is no list
+				l = nil
+				break
+			}
+			l = append(l, s)
+		}
+		if l != nil {
+			args = []Value{args[0], StrsValue(l)}
 		}
 	}
 	// torch.meshgrid(a, b): tensors in a row where the only positional parameter is a list of them
@@ -406,6 +469,14 @@ func coerce(v Value, p *Param, strict bool) (Value, bool) {
 		return v, v.K == KBools
 	case KScalars:
 		return v, v.K == KScalars || v.K == KFloats || v.K == KInts
+	case KStrs:
+		switch l, _ := v.X.([]*Tensor); {
+		case v.K == KStr && p.Fixed > 0:
+			return StrsValue([]string{v.X.(string)}), true
+		case v.K == KTensors && len(l) > 0 && !slices.ContainsFunc(l, func(t *Tensor) bool { return t != nil }):
+			return StrsValue(make([]string, len(l))), true // a list of None
+		}
+		return v, v.K == KStrs
 	case KDType:
 		return v, v.K == KDType
 	case KFormat:

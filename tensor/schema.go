@@ -30,6 +30,7 @@ const (
 	KFormat
 	KGenerator
 	KAny
+	KStrs
 )
 
 var kindNames = map[string]Kind{
@@ -251,7 +252,8 @@ func (p *Param) setType(t string) bool {
 		return false
 	}
 	if list {
-		l, ok := map[Kind]Kind{KTensor: KTensors, KInt: KInts, KFloat: KFloats, KBool: KBools, KScalar: KScalars}[k]
+		l, ok := map[Kind]Kind{KTensor: KTensors, KInt: KInts, KFloat: KFloats, KBool: KBools, KScalar: KScalars,
+			KStr: KStrs}[k]
 		if !ok {
 			l = KAny
 		}
@@ -367,7 +369,7 @@ func (p *Param) typeText() string {
 	name := kindText[p.Kind]
 	list := false
 	switch p.Kind {
-	case KTensors, KInts, KFloats, KBools, KScalars:
+	case KTensors, KInts, KFloats, KBools, KScalars, KStrs:
 		list = true
 	}
 	if p.Alias != "" {
@@ -394,4 +396,4 @@ var kindText = [...]string{KNone: "NoneType", KTensor: "Tensor", KTensors: "Tens
 	KBool: "bool", KComplex: "complex",
 	KScalar: "Scalar", KStr: "str", KInts: "int", KFloats: "float", KBools: "bool", KScalars: "Scalar",
 	KDType: "ScalarType", KDevice: "Device",
-	KLayout: "Layout", KFormat: "MemoryFormat", KGenerator: "Generator", KAny: "Any"}
+	KLayout: "Layout", KFormat: "MemoryFormat", KGenerator: "Generator", KAny: "Any", KStrs: "str"}

@@ -70,16 +70,26 @@ func BroadcastShapes(shapes ...[]int) []int {
 	return out
 }
 
-// ExpandStrides gives the strides of t seen with a shape that it broadcasts to: 0 along repeated dimensions.
+// ExpandStrides gives the strides of t seen with a shape that it broadcasts to: 0 along repeated dimensions. A shape
+// that t does not broadcast to is an error.
 func ExpandStrides(t *Tensor, shape []int) []int {
 	out := make([]int, len(shape))
 	d := len(shape) - len(t.shape)
-	for i := range t.shape {
-		if t.shape[i] == shape[d+i] {
+	if d < 0 {
+		failExpand(t, shape)
+	}
+	for i, n := range t.shape {
+		if n == shape[d+i] {
 			out[d+i] = t.stride[i]
+		} else if n != 1 {
+			failExpand(t, shape)
 		}
 	}
 	return out
+}
+
+func failExpand(t *Tensor, shape []int) {
+	Fail(ErrShape, "a tensor of shape %s does not broadcast to %s", ShapeString(t.shape), ShapeString(shape))
 }
 
 // ViewStrides finds the strides with which memory of the given shape and strides can be seen in a new shape without

@@ -30,6 +30,7 @@ const (
 	stInner                        // only the tape knows it: see ReleaseAfter
 	stForeign                      // the memory is another device's
 	stTraced                       // a witness records what is done with it
+	stSparse                       // of a sparse tensor: its indices and values have the memory
 	stBatched                      // of a tensor inside a function that Vmap maps: it has no memory of its own
 	stLent                         // the memory came from elsewhere: only the collector frees it
 )
@@ -113,6 +114,9 @@ func (s *Storage) panicAccess() {
 	if s.bits.Load()&stBatched != 0 {
 		refuseBatchRead("reading the elements of a Tensor")
 	}
+	if s.bits.Load()&stSparse != 0 {
+		refuseSparseRead()
+	}
 	s.noHostMemory()
 }
 
@@ -122,7 +126,7 @@ func (s *Storage) panicReleased() {
 
 // release frees the memory at once. Tensors that view it panic with ErrReleased from now on.
 func (s *Storage) release() {
-	if s.bits.Load()&stBatched != 0 {
+	if s.bits.Load()&(stBatched|stSparse) != 0 {
 		return
 	}
 	b := s.bits.Or(stReleased)

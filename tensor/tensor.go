@@ -95,6 +95,10 @@ const (
 	flagNeg        // a view whose elements are those in memory with the other sign
 	flagOneOfMany  // a view from an operator with several, such as split
 	flagNoGradView // a view taken while nothing was recorded
+	flagSparse     // see sparse.go
+	flagNamed      // see names.go
+
+	flagRare = flagSparse | flagNamed // what calls look for
 )
 
 // Tensor is a strided view of a Storage. Its methods panic with *Error on bad arguments.
@@ -124,6 +128,8 @@ type agMeta struct {
 	postAcc []func(*Tensor)
 	mu      sync.Mutex // guards grad while gradients are accumulated
 	batch   *batch     // of a tensor inside a function that Vmap maps
+	sparse  *sparse    // of a sparse tensor
+	names   []string   // of the dimensions, where one has a name
 }
 
 func (t *Tensor) meta() *agMeta {

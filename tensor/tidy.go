@@ -107,10 +107,10 @@ func reach(t *Tensor, f func(*Storage)) {
 			return
 		}
 		if t.st.bits.Load()&stReleased == 0 {
-			f(t.st)
+			t.eachStorage(f)
 		}
 		if g := t.held(); g != nil {
-			f(g.st)
+			g.eachStorage(f)
 		}
 		if n := t.node; n != nil && !done[n] {
 			done[n] = true
@@ -197,18 +197,21 @@ func inTidy() *scope {
 
 // dropGrad is called with a gradient that is about to be set to none or replaced. Inside Tidy it is freed: at once when
 // the program has never asked for it, otherwise with the rest, unless the program may have it from somewhere else.
-func dropGrad(g *Tensor) {
-	b := g.st.bits.Load()
+func dropGrad(g *Tensor) { g.eachStorage(dropStorage) }
+
+// dropStorage is dropGrad for the memory of a gradient.
+func dropStorage(st *Storage) {
+	b := st.bits.Load()
 	if b&stGrad == 0 || b&(stHeld|stKept) != 0 {
 		return
 	}
 	if s := inTidy(); s != nil {
-		g.st.bits.And(^stGrad)
+		st.bits.And(^stGrad)
 		if b&stSeen == 0 && len(currentMode().layers) == 0 {
-			g.st.release()
+			st.release()
 			return
 		}
-		s.made = append(s.made, g.st)
+		s.made = append(s.made, st)
 	}
 }
 
@@ -218,7 +221,7 @@ func (t *Tensor) Keep() *Tensor {
 	t.mustHaveMemory("Tensor.Keep")
 	t.flags |= flagKeep
 	if t.node == nil && t.base == nil {
-		t.st.keep()
+		t.eachStorage((*Storage).keep)
 		return t
 	}
 	reach(t, (*Storage).keep)

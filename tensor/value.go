@@ -39,6 +39,7 @@ func ComplexValue(c complex128) Value  { return Value{K: KComplex, X: c} }
 func StrValue(s string) Value          { return Value{K: KStr, X: s} }
 func IntsValue(l []int) Value          { return Value{K: KInts, X: l} }
 func FloatsValue(l []float64) Value    { return Value{K: KFloats, X: l} }
+func StrsValue(l []string) Value       { return Value{K: KStrs, X: l} }
 func DeviceValue(d Device) Value       { return Value{K: KDevice, X: d} }
 func FormatValue(f MemoryFormat) Value { return Value{K: KFormat, N: int64(f)} }
 func AnyValue(x any) Value             { return Value{K: KAny, X: x} }
@@ -244,7 +245,15 @@ func describe(t *Tensor) string {
 	if t == nil {
 		return "None"
 	}
-	return fmt.Sprintf("%s%s %s", t.dt.Name(), ShapeString(t.shape), t.dev)
+	what := ""
+	if t.flags&flagSparse != 0 {
+		what = "sparse "
+	}
+	names := ""
+	if t.flags&flagNamed != 0 {
+		names = " names=" + tupleOfNames(t.ag.names)
+	}
+	return fmt.Sprintf("%s%s%s %s%s", what, t.dt.Name(), ShapeString(t.shape), t.dev, names)
 }
 
 // Num reads the only element of a tensor as a number.

@@ -245,7 +245,7 @@ func (l *VmapLevel) Sees(op *Op) Sight {
 // Call takes a call on one example to a call on the whole batch.
 func (l *VmapLevel) Call(c *Ctx, next func()) {
 	some := l.takesPart(c)
-	random := isRandomOp(c.op)
+	random := c.op.draws()
 	switch {
 	case random && l.randomness == RandomError:
 		c.Fail(ErrValue, "vmap: called random operation while in randomness error mode. Please either use the 'same' "+
@@ -425,21 +425,9 @@ func (l *VmapLevel) deliver(c *Ctx, b *Batched, res []Value) {
 // writesFirst reports an operator that writes to its first argument by nature, such as copy_.
 func (o *Op) writesFirst() bool { return len(o.Sch.Params) > 0 && o.Sch.Params[0].Writes }
 
-// isRandomOp reports an operator that draws random numbers.
-func isRandomOp(op *Op) bool {
-	if op.Body != nil || op.View != nil {
-		return false
-	}
-	d := op.Def
-	if op.Sch.Index("generator") >= 0 {
-		return true
-	}
-	switch d.full {
-	case "aten::rand", "aten::randn", "aten::randint", "aten::randint.low", "aten::randperm", "aten::rand_like",
-		"aten::randn_like", "aten::randint_like", "aten::randint_like.low_dtype", "aten::native_dropout":
-		return true
-	}
-	return false
+// draws reports an operator that draws random numbers itself, not through the operators that it is composed of.
+func (o *Op) draws() bool {
+	return o.Body == nil && o.View == nil && (o.Draw != DrawByElements || o.Sch.Index("generator") >= 0)
 }
 
 func vmapShapes(op *Op, a, b []int) string {

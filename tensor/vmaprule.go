@@ -56,7 +56,7 @@ func (o *Op) Batching() string {
 		return "body"
 	case o.Elementwise || o.def == "aten::copy_":
 		return "pointwise"
-	case isRandomOp(o):
+	case o.draws():
 		return "random"
 	case o.needs == 0 && !slices.ContainsFunc(o.Sch.Params, func(p Param) bool { return p.Kind == KTensor }):
 		return "none"
@@ -427,15 +427,13 @@ func (b *Batched) different() []Value {
 // sameRandom draws the same random numbers for all examples: what is random must not depend on the example, only on
 // its shape.
 func (b *Batched) sameRandom() []Value {
-	switch b.C.op.def {
-	case "aten::native_dropout":
+	switch b.C.op.Draw {
+	case DrawFactors:
 		args := b.Args()
 		args[0] = TensorValue(b.T(0).Select(0, 0).OnesLike())
 		r := b.Call(args)
 		return []Value{TensorValue(b.T(0).Mul(r[0].T)), TensorValue(b.Level.expand(r[1].T))}
-	case "aten::bernoulli.p", "aten::rand_like", "aten::rand_like.generator", "aten::randn_like",
-		"aten::randn_like.generator", "aten::randint_like", "aten::randint_like.generator",
-		"aten::randint_like.low_dtype", "aten::randint_like.low_generator_dtype":
+	case DrawByShape:
 		b.Same = true
 		args := b.Args()
 		args[0] = TensorValue(b.T(0).Select(0, 0))

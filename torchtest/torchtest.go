@@ -5,6 +5,9 @@
 //
 //	func TestOperators(t *testing.T) { torchtest.Run(t, torchtest.Options{Only: regexp.MustCompile(`^mylib::`)}) }
 //
+// Tests of one's own compare values with [AssertClose] and make random tensors with [MakeTensor], PyTorch's
+// torch.testing.
+//
 // Checked are, for every sample: transposed, strided, shifted and expanded arguments against contiguous ones; arguments
 // without elements and without dimensions (a result or a [tensor.Error], never another panic); every dtype, likewise;
 // float32 against float64; gradients and gradients of gradients against difference quotients; in-place, out and number
@@ -17,6 +20,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,8 +102,13 @@ func Run(t *testing.T, o Options) Report {
 					break
 				}
 				r.note, r.first = s.Note, i == 0
-				if _, err := r.call(op, clones(s.Args)); err != nil {
+				out, err := r.call(op, clones(s.Args))
+				if err != nil {
 					r.errorf("%v", err)
+					continue
+				}
+				if len(op.Sch.Results) > 0 && !slices.ContainsFunc(out, given) {
+					r.errorf("the call has no result")
 					continue
 				}
 				for _, c := range checks {
@@ -126,6 +135,9 @@ func (o *Options) wants(name string) bool {
 	}
 	return len(o.Checks) == 0
 }
+
+// given reports a value that is not undefined, as single results of a rule with a mask are.
+func given(v tensor.Value) bool { return v.K != tensor.KNone && (v.K != tensor.KTensor || v.T != nil) }
 
 // errorf reports a failure; of each check of an operator only the first, the rest is mostly the same again.
 func (r *runner) errorf(format string, args ...any) {

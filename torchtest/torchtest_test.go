@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	_ "github.com/gotorch-dev/torch" // links the operators
+	_ "github.com/gotorch-dev/torch"            // links the operators
+	_ "github.com/gotorch-dev/torch/ops/vision" // and those of torchvision
 	"github.com/gotorch-dev/torch/tensor"
 	"github.com/gotorch-dev/torch/torchtest"
 )

@@ -12,6 +12,7 @@ import (
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/cococmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/filecmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/recordcmd"
+	"github.com/gotorch-dev/torch/cmd/gotorch/internal/runcmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/train"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/vetcmd"
 )
@@ -24,7 +25,7 @@ func main() {
 }
 
 func root() *cobra.Command {
-	commands := append(train.Commands(), boardcmd.Command(), cococmd.Command(), vetcmd.Command())
+	commands := append(train.Commands(), boardcmd.Command(), cococmd.Command(), vetcmd.Command(), runcmd.Command())
 	commands = append(commands, filecmd.Commands()...)
 	return cli.Root(append(commands, recordcmd.Commands()...)...)
 }

@@ -15,12 +15,17 @@ import (
 	"github.com/gotorch-dev/torch/internal/conformance/filecheck"
 	"github.com/gotorch-dev/torch/internal/conformance/golden"
 	"github.com/gotorch-dev/torch/internal/conformance/modcheck"
+	"github.com/gotorch-dev/torch/internal/conformance/namedcheck"
+	"github.com/gotorch-dev/torch/internal/conformance/onnxcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/opcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/optcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/printcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/recordiocheck"
 	"github.com/gotorch-dev/torch/internal/conformance/rngcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/tbcheck"
+	"github.com/gotorch-dev/torch/internal/conformance/torchvisioncheck"
+	"github.com/gotorch-dev/torch/internal/conformance/tscheck"
+	"github.com/gotorch-dev/torch/internal/conformance/visioncheck"
 )
 
 // Gate runs the cases of one kind.
@@ -41,6 +46,11 @@ var Gates = []Gate{
 	{"distributions", "golden/distributions", distcheck.Run},
 	{"einops", "golden/einops", einopscheck.Run},
 	{"modules", "golden/modules", modcheck.Run},
+	{"named", "golden/named", namedcheck.Run},
+	{"onnx", "golden/graphs/onnx", func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result,
+		error) {
+		return onnxcheck.Run(dir, onnxcheck.Options{Only: only, Verbose: verbose, Files: golden.Files})
+	}},
 	{"npy", "testdata/npy", filecheck.Run},
 	{"opinfo", "golden/opinfo", func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result,
 		error) {
@@ -61,8 +71,17 @@ var Gates = []Gate{
 			Init: modcheck.Init, InitProgram: modcheck.InitProgram})
 	}},
 	{"tensorboard", "golden/tensorboard", whole(tbcheck.Run)},
+	{"torchscript", "golden/graphs/torchscript", func(dir string, only *regexp.Regexp,
+		verbose func(string, ...any)) ([]golden.Result, error) {
+		return tscheck.Run(dir, tscheck.Options{Only: only, Verbose: verbose, Files: golden.Files})
+	}},
+	{"torchvision", "golden/torchvision", torchvisioncheck.Run},
+	{"vision_ops", "golden/vision_ops", visioncheck.Run},
 	{"weights", "testdata/weights", filecheck.RunWeights},
 }
+
+// samples run some of the cases of a kind, for the test of the gates, where all take too long.
+var samples = map[string]func(dir string) ([]golden.Result, error){"torchvision": torchvisioncheck.Sample}
 
 // whole adapts a runner that has no options.
 func whole(run func(dir string) ([]golden.Result, error)) func(string, *regexp.Regexp,

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// former holds the names of the release before, by what a function is called now. The generator writes each as a
-// deprecated alias, with a directive by which `go fix` puts in the new name; with the next release the entries go.
-// A name that has another meaning now, as Pow with a number, can have no alias. "torch." stands before what was a
-// function and no method.
+// former holds the names of packages torch and tensor of the release before, by what a function is called now. The
+// generator writes each as a deprecated alias, with a directive by which `go fix` puts in the new name; with the next
+// release the entries go. A name that has another meaning now, as Pow with a number, can have no alias. "torch." stands
+// before what was a function and no method.
 var former = map[string]string{
 	"Pow": "PowTensor", "PowInPlace": "PowTensorInPlace", "PowScalarSelf": "PowNumber",
 	"FloatPower": "FloatPowerTensor", "FloatPowerInPlace": "FloatPowerTensorInPlace",
@@ -20,7 +20,7 @@ var former = map[string]string{
 	"ClampMax": "ClampMaxTensor", "ClampMaxInPlace": "ClampMaxTensorInPlace",
 	"ScatterScalar": "ScatterValue", "ScatterScalarInPlace": "ScatterValueInPlace",
 	"ScatterWithScalar": "ScatterValueWith", "ScatterWithScalarInPlace": "ScatterValueWithInPlace",
-	"WhereScalar": "torch.WhereScalarOther", "IsIn": "IsInTensor",
+	"WhereScalar": "torch.WhereScalarOther", "IsIn": "IsInTensor", "RMSNorm": "RmsNorm",
 }
 
 // emitFormer writes the deprecated alias of a function or method. The parameters are those of the function, without

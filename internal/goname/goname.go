@@ -8,7 +8,7 @@ var initialisms = map[string]string{}
 
 func init() {
 	for _, w := range strings.Fields("ReLU ReLU6 GELU SELU CELU ELU SiLU GLU PReLU RReLU LeakyReLU NLL BCE MSE CTC " +
-		"KL LSTM GRU RNN MM BMM MV FFT IFFT RFFT IRFFT LU QR SVD " +
+		"KL LSTM GRU RNN RMS MM BMM MV FFT IFFT RFFT IRFFT LU QR SVD " +
 		"LogSigmoid LogSoftmax LP Addmm=AddMM Baddbmm=BAddBMM Addbmm=AddBMM Addmv=AddMV Matmul=MatMul Argmax=ArgMax " +
 		"Argmin=ArgMin Argsort=ArgSort Argwhere=ArgWhere " +
 		"Allclose=AllClose Isclose=IsClose Isnan=IsNaN Isinf=IsInf Isfinite=IsFinite Isin=IsIn Isreal=IsReal " +

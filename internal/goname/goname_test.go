@@ -5,6 +5,7 @@ import "testing"
 func TestOf(t *testing.T) {
 	for in, want := range map[string]string{
 		"log_softmax": "LogSoftmax", "relu_": "ReLUInPlace", "nll_loss": "NLLLoss", "matmul": "MatMul", "mul": "Mul",
+		"rms_norm":                     "RMSNorm",
 		"_to_copy":                     "ToCopy",
 		"scaled_dot_product_attention": "ScaledDotProductAttention", "isnan": "IsNaN",
 	} {

@@ -8,7 +8,11 @@
 // environment says which of them is on (mutant schemata: Untch, Offutt and Harrold, 1993); compiling a program for each
 // would take most of the time. The changed files reach the compiler by go build's -overlay, so that nothing in the
 // checkout is touched. A first run of the tests notes which mutants each test program reaches; after it a mutant is
-// given only to those. Tests run without the shared reference data, as in a plain clone.
+// given only to those. Tests run without the shared reference data, as in a plain clone. A mutant of a family of
+// operators meets the suite of package torchtest, over the operators of that family, before other packages' tests.
+//
+// Changes that can only make a program slower or larger are no faults and are left alone; see the functions harmless
+// and visit.
 package main
 
 import (
@@ -43,9 +47,11 @@ var (
 	verbose = flag.Bool("v", false, "name the test program that notices each mutant")
 )
 
-// program is the compiled tests of one package.
+// program is the compiled tests of one package, or some of them.
 type program struct {
 	pkg, dir, path string
+	args           []string // that choose tests
+	family         string   // where set, only mutants of this package are given to it
 	reaches        map[int]bool
 	took           time.Duration
 }
@@ -78,6 +84,10 @@ func run() error {
 	}
 	fmt.Printf("%d mutants of seed %d in %s\n", len(mutants), *seed, *dirs)
 	programs, err := build(clone, work, overlay)
+	if err != nil {
+		return err
+	}
+	programs, err = withFamilies(programs, clone, mutants)
 	if err != nil {
 		return err
 	}
@@ -304,11 +314,65 @@ func build(clone, work, overlay string) ([]*program, error) {
 	return programs, nil
 }
 
+// suite is the package whose tests run every operator in every way.
+const suite = "github.com/gotorch-dev/torch/torchtest"
+
+// withFamilies adds, for each family of operators that has mutants, the suite over the operators of that family.
+func withFamilies(programs []*program, clone string, mutants []*mutant) ([]*program, error) {
+	at := slices.IndexFunc(programs, func(p *program) bool { return p.pkg == suite })
+	done := map[string]bool{}
+	for _, m := range mutants {
+		pkg := m.file.pkg
+		if at < 0 || done[pkg] || !strings.HasPrefix(pkg, "github.com/gotorch-dev/torch/ops/") {
+			continue
+		}
+		done[pkg] = true
+		names, err := operators(filepath.Dir(m.file.path))
+		if err != nil {
+			return nil, err
+		}
+		if len(names) == 0 {
+			continue
+		}
+		p := *programs[at]
+		p.args = []string{"-test.run=^TestOperators$", "-op=::(?:" + strings.Join(names, "|") + `)_?(?:\.|$)`}
+		p.family, p.reaches = pkg, map[int]bool{}
+		programs = append(programs, &p)
+	}
+	return programs, nil
+}
+
+// schema is a string literal that declares an operator, with its name.
+var schema = regexp.MustCompile(`["` + "`" + `](?:\w+::)?(\w+?)_?(?:\.\w+)?\([^"` + "`" + `\n]*\) -> `)
+
+// operators lists the names of the operators that the files of a folder declare.
+func operators(dir string) ([]string, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, f := range files {
+		if strings.HasSuffix(f, "_test.go") {
+			continue
+		}
+		b, err := os.ReadFile(f)
+		if err != nil {
+			return nil, err
+		}
+		for _, found := range schema.FindAllStringSubmatch(string(b), -1) {
+			names = append(names, found[1])
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
 // test runs a program and reports whether its tests pass.
 func (p *program) test(limit time.Duration, env ...string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, p.path, "-test.failfast")
+	cmd := exec.CommandContext(ctx, p.path, append([]string{"-test.failfast"}, p.args...)...)
 	cmd.Dir, cmd.Env = p.dir, environment(env...)
 	cmd.WaitDelay = time.Second
 	return cmd.Run() == nil
@@ -322,7 +386,7 @@ func baseline(programs []*program, work string, mutants []*mutant) error {
 		log := filepath.Join(work, fmt.Sprintf("reached%d", i))
 		begin := time.Now()
 		if !p.test(*limit, "MUTANT_REACHED="+log) {
-			fmt.Printf("left out: %s fails, or takes longer than %s, without a mutant\n", p.pkg, *limit)
+			fmt.Printf("left out: %s %s fails, or takes longer than %s, without a mutant\n", p.pkg, p.family, *limit)
 			continue
 		}
 		p.took = time.Since(begin)
@@ -335,7 +399,9 @@ func baseline(programs []*program, work string, mutants []*mutant) error {
 			if err != nil {
 				return err
 			}
-			p.reaches[id] = true
+			if p.family == "" || p.family == mutants[id-1].file.pkg {
+				p.reaches[id] = true
+			}
 		}
 	}
 	reached := 0
@@ -348,7 +414,8 @@ func baseline(programs []*program, work string, mutants []*mutant) error {
 	return nil
 }
 
-// killer finds a test program that fails with the mutant: first its own package's, then the quick ones.
+// killer finds a test program that fails with the mutant: first its own package's, then the suite over its family, then
+// the quick ones.
 func (m *mutant) killer(programs []*program) string {
 	var list []*program
 	for _, p := range programs {
@@ -357,7 +424,10 @@ func (m *mutant) killer(programs []*program) string {
 		}
 	}
 	rank := func(p *program) time.Duration {
-		if p.pkg == m.file.pkg {
+		switch {
+		case p.pkg == m.file.pkg:
+			return -2
+		case p.family != "":
 			return -1
 		}
 		return p.took

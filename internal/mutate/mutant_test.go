@@ -6,6 +6,8 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -32,16 +34,22 @@ func g() { panic("no") }
 
 func sitesOf(t *testing.T, src string) *file {
 	t.Helper()
+	return sitesIn(t, "p", src)
+}
+
+// sitesIn is sitesOf for a package with the given path.
+func sitesIn(t *testing.T, pkg, src string) *file {
+	t.Helper()
 	set := token.NewFileSet()
 	tree, err := parser.ParseFile(set, "p.go", src, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
-	if _, err := (&types.Config{Importer: importer.Default()}).Check("p", set, []*ast.File{tree}, info); err != nil {
+	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}}
+	if _, err := (&types.Config{Importer: importer.Default()}).Check(pkg, set, []*ast.File{tree}, info); err != nil {
 		t.Fatal(err)
 	}
-	f := &file{path: "p.go", pkg: "p", src: []byte(src), set: set, ast: tree, info: info}
+	f := &file{path: "p.go", pkg: pkg, src: []byte(src), set: set, ast: tree, info: info}
 	f.sites()
 	return f
 }
@@ -113,5 +121,42 @@ func TestInside(t *testing.T) {
 		if got := c.m.inside([]*mutant{a}); got != c.want {
 			t.Errorf("%d to %d: %v", c.m.start, c.m.end, got)
 		}
+	}
+}
+
+// What only costs time or memory is left alone.
+func TestHarmless(t *testing.T) {
+	f := sitesIn(t, "github.com/gotorch-dev/torch/internal/mem", `package mem
+
+func Free(x []int) {}
+
+func f(n int, keep func(x []int)) {
+	x := make([]int, 0, n+2)
+	keep(x)
+	Free(x)
+}
+`)
+	var got []string
+	for _, m := range f.found {
+		got = append(got, m.what)
+	}
+	want := []string{"f returns at once", "left out: keep(x)", "0 becomes 0+1"}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, expected %q", got, want)
+	}
+}
+
+func TestOperators(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "x.go"), []byte("package x\n\nvar _ = []string{\"add.Tensor(Tensor a, "+
+		"Tensor b) -> Tensor\", \"F::elu(Tensor x) -> Tensor\", \"fill_.Scalar(Tensor(a!) self, Scalar v) -> "+
+		"Tensor(a!)\", \"a text (of no operator)\"}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got, err := operators(dir)
+	if want := []string{"add", "elu", "fill"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, %v, expected %q", got, err, want)
 	}
 }

@@ -1,5 +1,5 @@
-// Package opstest holds the checks that the operator families' tests share: finite differences and the
-// same bits for every number of threads.
+// Package opstest holds the checks that several packages' tests share: finite differences, what a call panics with, and
+// the same bits for every number of threads.
 package opstest
 
 import (

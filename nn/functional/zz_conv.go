@@ -421,6 +421,31 @@ func ConvTranspose3d(input *tensor.Tensor, weight *tensor.Tensor, opts ...ConvTr
 	return c.Do1()
 }
 
+var slotConvTBC = tensor.Slot("aten::conv_tbc")
+
+// ConvTBCOptions are the optional arguments of ConvTBC; the zero value is PyTorch's default.
+type ConvTBCOptions struct {
+	Pad int // default 0
+}
+
+// ConvTBC is a convolution over time of inputs [time, batch, in] by a weight [width, in, out] with a bias [out], and
+// pad zeros at both ends; the result is [time + 2·pad - width + 1, batch, out].
+// https://pytorch.org/docs/stable/generated/torch.nn.functional.conv_tbc.html
+func ConvTBC(input *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, opts ...ConvTBCOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotConvTBC, 4)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(weight)
+	*c.Arg(2) = tensor.TensorValue(bias)
+	*c.Arg(3) = *slotConvTBC.Sch.Params[3].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Pad != 0 {
+			*c.Arg(3) = tensor.IntValue(o.Pad)
+		}
+	}
+	return c.Do1()
+}
+
 var slotUnfold = tensor.Slot("F::unfold")
 
 // UnfoldOptions are the optional arguments of Unfold; the zero value is PyTorch's default.

@@ -16,7 +16,7 @@ type EmbeddingOptions struct {
 }
 
 // Embedding looks up the rows of weight that input names. The row PaddingIdx gets no gradient; rows longer than MaxNorm
-// are shortened first, in place. Sparse is accepted, but gradients are dense.
+// are shortened first, in place. With Sparse the gradient of weight is a sparse tensor of the rows that input names.
 // https://pytorch.org/docs/stable/generated/torch.nn.functional.embedding.html
 func Embedding(input *tensor.Tensor, weight *tensor.Tensor, opts ...EmbeddingOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotEmbedding, 7)

@@ -4,6 +4,39 @@ package functional
 
 import "github.com/gotorch-dev/torch/tensor"
 
+var slotGroupedMM = tensor.Slot("F::grouped_mm")
+
+// GroupedMMOptions are the optional arguments of GroupedMM; the zero value is PyTorch's default.
+type GroupedMMOptions struct {
+	Offs     *tensor.Tensor // default None
+	Bias     *tensor.Tensor // default None
+	OutDType tensor.DType   // default None
+}
+
+// GroupedMM multiplies groups of matrices: of two batches, each pair. Where one is a single matrix, offs (int32) holds
+// where its groups end: its rows times the batch's matrices, the batch's matrices times its columns, or, where both are
+// single, the columns of the first times the rows of the second, which gives a batch. What lies behind the last end is
+// zero. A bias is not supported, and out_dtype is that of the first, as in PyTorch.
+// https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.grouped_mm.html
+func GroupedMM(matA *tensor.Tensor, matB *tensor.Tensor, opts ...GroupedMMOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotGroupedMM, 5)
+	*c.Arg(0) = tensor.TensorValue(matA)
+	*c.Arg(1) = tensor.TensorValue(matB)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Offs != nil {
+			*c.Arg(2) = tensor.TensorValue(o.Offs)
+		}
+		if o.Bias != nil {
+			*c.Arg(3) = tensor.TensorValue(o.Bias)
+		}
+		if o.OutDType != 0 {
+			*c.Arg(4) = tensor.DTypeValue(o.OutDType)
+		}
+	}
+	return c.Do1()
+}
+
 var slotLinear = tensor.Slot("aten::linear")
 
 // LinearOptions are the optional arguments of Linear; the zero value is PyTorch's default.

@@ -35,8 +35,8 @@ func TestOptimizeForInferenceModels(t *testing.T) {
 		{"resnet50", func() nn.Layer { return models.NewResNet50(small) }, image(32), false},
 		{"resnet101", func() nn.Layer { return models.NewResNet101(small) }, image(32), true},
 		{"resnet152", func() nn.Layer { return models.NewResNet152(small) }, image(32), true},
-		{"resnext50_32x4d", func() nn.Layer { return models.NewResNeXt50x32x4d(small) }, image(32), true},
-		{"wide_resnet50_2", func() nn.Layer { return models.NewWideResNet50x2(small) }, image(32), true},
+		{"resnext50_32x4d", func() nn.Layer { return models.NewResNeXt50_32x4d(small) }, image(32), true},
+		{"wide_resnet50_2", func() nn.Layer { return models.NewWideResNet50_2(small) }, image(32), true},
 		{"mobilenet_v2", func() nn.Layer { return models.NewMobileNetV2(models.MobileNetV2Options{NumClasses: 7}) },
 			image(32), false},
 		{"gpt", func() nn.Layer {

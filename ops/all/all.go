@@ -11,6 +11,7 @@ import (
 	_ "github.com/gotorch-dev/torch/ops/loss"
 	_ "github.com/gotorch-dev/torch/ops/masked"
 	_ "github.com/gotorch-dev/torch/ops/matmul"
+	_ "github.com/gotorch-dev/torch/ops/named"
 	_ "github.com/gotorch-dev/torch/ops/norm"
 	_ "github.com/gotorch-dev/torch/ops/pointwise"
 	_ "github.com/gotorch-dev/torch/ops/pool"
@@ -22,4 +23,5 @@ import (
 	_ "github.com/gotorch-dev/torch/ops/shape"
 	_ "github.com/gotorch-dev/torch/ops/softmax"
 	_ "github.com/gotorch-dev/torch/ops/sort"
+	_ "github.com/gotorch-dev/torch/ops/sparse"
 )

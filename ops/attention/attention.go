@@ -52,11 +52,20 @@ func sdpa(c *Ctx) {
 	if c.Has(6) {
 		scale = c.Float(6)
 	}
-	if p == 0 || tensor.Unwatched() { // PyTorch's kernel has no dropout: who looks on sees the composition
+	ways := tensor.AttentionAllowed()
+	if ways&(tensor.AttentionMath|tensor.AttentionFlash) == 0 {
+		c.Fail(tensor.ErrNotImpl, "No viable backend for scaled_dot_product_attention was found. This is likely due to "+
+			"turning off both the math kernel and the fused kernels.")
+	}
+	// PyTorch's kernel has no dropout: who looks on sees the composition
+	if ways&tensor.AttentionFlash != 0 && (p == 0 || tensor.Unwatched()) {
 		if out := tiled(q, k, v, mask, p, isCausal, scale, gqa); out != nil {
 			c.Return(out)
 			return
 		}
+	}
+	if ways&tensor.AttentionMath == 0 {
+		c.Fail(tensor.ErrNotImpl, "No available kernel. Aborting execution.")
 	}
 	if gqa && q.Dim() > 2 {
 		k, v = repeatHeads(c, k, q.Size(-3)), repeatHeads(c, v, q.Size(-3))

@@ -136,8 +136,9 @@ func opMath(dt tensor.DType) tensor.DType {
 	return tensor.Float32
 }
 
-func flashInfer(c *Ctx) {
-	q, k, v := c.T(0), c.T(1), c.T(2)
+// flashCheck refuses query, key and value, which are arguments i and following, a probability and a mask that do not fit.
+func flashCheck(c *Ctx, i, dropout, mask int) {
+	q, k, v := c.T(i), c.T(i+1), c.T(i+2)
 	if q.Dim() != 4 || k.Dim() != 4 || v.Dim() != 4 {
 		c.Fail(tensor.ErrShape, "scaled_dot_product_attention_flash_attention: Accept only 4 dims inputs shape of "+
 			"{B, H, T, K}")
@@ -150,14 +151,19 @@ func flashInfer(c *Ctx) {
 		c.Fail(tensor.ErrShape, "scaled_dot_product_attention_flash_attention: Q/K/V of sizes %s, %s and %s do not fit",
 			tensor.ShapeString(q.Shape()), tensor.ShapeString(k.Shape()), tensor.ShapeString(v.Shape()))
 	}
-	if p := c.Float(3); !(p >= 0 && p < 1) {
+	if p := c.Float(dropout); !(p >= 0 && p < 1) {
 		c.Fail(tensor.ErrValue, "dropout probability has to be between 0 and 1, but got %v", p)
 	}
-	if m := c.T(5); m != nil && (m.Dim() > 4 ||
+	if m := c.T(mask); m != nil && (m.Dim() > 4 ||
 		!broadcasts(m.Shape(), []int{q.Size(0), q.Size(1), q.Size(2), k.Size(2)}, 4)) {
 		c.Fail(tensor.ErrShape, "scaled_dot_product_attention_flash_attention: a mask of size %s does not fit",
 			tensor.ShapeString(m.Shape()))
 	}
+}
+
+func flashInfer(c *Ctx) {
+	flashCheck(c, 0, 3, 5)
+	q, v := c.T(0), c.T(2)
 	sh := []int{q.Size(0), q.Size(1), q.Size(2), v.Size(3)}
 	st := stridesLike(sh, q)
 	if c.Float(3) > 0 {
@@ -343,6 +349,16 @@ func init() {
 			Doc:    "are the gradients of query, key and value.",
 			Go:     "-", NoGrad: "the gradient of a gradient goes through the composed form",
 			Infer: func(c *Ctx) {
+				flashCheck(c, 1, 6, 8)
+				q := c.Shape(1)
+				sh := []int{q[0], q[1], q[2], c.Shape(3)[3]}
+				c.WantShape(0, sh...)
+				c.WantShape(4, sh...)
+				c.WantShape(5, sh[:3]...)
+				c.WantDType(5, opMath(c.ArgDType(1)))
+				if c.NumArgs() > 10 {
+					c.WantShape(10, q[0], q[1], q[2], c.Shape(2)[2])
+				}
 				if packedGradients(c) {
 					return
 				}

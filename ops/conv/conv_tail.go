@@ -186,10 +186,36 @@ func init() {
 	})
 }
 
+// checkTailBackward refuses arguments of conv_tail_backward that do not fit together.
+func checkTailBackward(c *Ctx) {
+	c.WantDim(3, 4)
+	c.WantLength(10, 3)
+	checkTypes(c, c.T(2), c.T(3), nil)
+	c.WantDType(0, c.ArgDType(2))
+	sh := outputShape(c, c.Shape(2), c.Shape(3), nil, fusedArguments(c, 5, 2, c.Int(8)))
+	if c.Has(4) && c.Bools(10)[2] && !tensor.SameShape(c.Ints(4), sh[1:2]) {
+		c.Fail(tensor.ErrShape, "conv_tail_backward(): expected bias_sizes [%d], got %s", sh[1],
+			tensor.ShapeString(c.Ints(4)))
+	}
+	if win := tailWindow(c, 9); win != nil {
+		if win[0] < 1 || win[1] < 1 || win[0] > sh[2] || win[1] > sh[3] || win[0]*win[1] > mostTailTaps {
+			c.Fail(tensor.ErrShape, "conv_tail_backward(): no windows of %s in a result of shape %s",
+				tensor.ShapeString(win), tensor.ShapeString(sh))
+		}
+		sh[2], sh[3] = sh[2]/win[0], sh[3]/win[1]
+		c.WantDType(1, tensor.Uint8)
+	} else {
+		c.WantDType(1, c.ArgDType(2))
+	}
+	c.WantNumel(0, tensor.Size(sh).Numel()) // a linear layer behind a flattening gives another shape
+	c.WantShape(1, sh...)
+}
+
 // fitsTailBackward reports that the gradients of conv_tail are computed in one go: behind a pooling whenever the
 // weight's gradient is wanted, behind a ReLU alone only where the input's is not, as in a first layer.
 func fitsTailBackward(c *Ctx) bool {
 	in, w, want := c.T(2), c.T(3), c.Bools(10)
+	checkTailBackward(c)
 	if dt := in.DType(); dt != tensor.Float32 && dt != tensor.Float64 || c.ArgDType(0) != dt || !want[1] {
 		return false
 	}

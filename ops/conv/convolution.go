@@ -44,6 +44,9 @@ func (a arguments) boxed() []any {
 
 func anyOf(l []int, f func(x int) bool) bool { return slices.ContainsFunc(l, f) }
 
+// mostPadding bounds padding and the extent of kernels: sizes and what kernels make of them do not overflow.
+const mostPadding = 1 << 44
+
 // outputShape checks a convolution and gives the shape of its result.
 func outputShape(c *Ctx, in, w []int, bias *T, a arguments) []int {
 	nd := len(w) - 2
@@ -70,6 +73,12 @@ func outputShape(c *Ctx, in, w []int, bias *T, a arguments) []int {
 	case anyOf(w[2:], func(x int) bool { return x <= 0 }):
 		c.Fail(tensor.ErrShape, "kernel size should be greater than zero, but got weight of size %s",
 			tensor.ShapeString(w))
+	}
+	for i := range nd {
+		if l := max(a.pad[i], a.outPad[i]); l > mostPadding || a.dil[i] > mostPadding/w[2+i] {
+			c.Fail(tensor.ErrValue, "padding %s or dilation %s is too large", tensor.ShapeString(a.pad),
+				tensor.ShapeString(a.dil))
+		}
 	}
 	out := []int{in[0], w[0]}
 	if in[1] == 0 {
@@ -145,6 +154,12 @@ func geometryOf(in, out, w []int, a arguments) *geometry {
 		if j := i - (3 - nd); j >= 0 {
 			g.in[i], g.out[i], g.k[i], g.stride[i], g.pad[i], g.dil[i] = in[2+j], out[2+j], w[2+j], a.stride[j],
 				a.pad[j], a.dil[j]
+			if g.out[i] == 1 { // no second step: kernels do not meet what may be a huge number
+				g.stride[i] = 1
+			}
+			if g.k[i] == 1 {
+				g.dil[i] = 1
+			}
 		}
 	}
 	return g
@@ -346,11 +361,17 @@ func init() {
 		Doc: "are the gradients of convolution's input, weight and bias; output_mask says which are wanted, the " +
 			"others come back empty.",
 		Infer: func(c *Ctx) {
-			mask := c.Bools(10)
-			gb := c.Ints(3)
-			if gb == nil {
-				gb = []int{c.Shape(0)[1]}
+			c.WantLength(10, 3)
+			mask, w := c.Bools(10), c.Shape(2)
+			if len(w) < 3 || len(w) > 5 {
+				c.Fail(tensor.ErrShape, "convolution_backward(): expected weight with 3 to 5 dimensions, got shape %s",
+					tensor.ShapeString(w))
 			}
+			checkTypes(c, c.T(0), c.T(1), nil)
+			checkTypes(c, c.T(1), c.T(2), nil)
+			sh := outputShape(c, c.Shape(1), w, nil, readArgs(c, 4, len(w)-2))
+			c.WantShape(0, sh...)
+			gb := []int{sh[1]}
 			for i, sh := range [][]int{c.Shape(1), c.Shape(2), gb} {
 				if !mask[i] {
 					sh = []int{0}

@@ -8,6 +8,7 @@ import (
 // The sample calls of the family; internal/samples describes the notation.
 func init() {
 	samples.Table(
+		"conv_tbc F::conv_tbc :: 5x2x3 3x3x4 4 1 ; 4x1x2 2x2x3 3",
 		"conv1d F::conv1d :: 2x4x7 3x4x3 3 ; 2x4x7 6x2x3 None [2] [1] [1] 2 ; 4x7 3x4x3",
 		"conv2d F::conv2d :: 2x4x5x6 3x4x3x2 3 ; 2x4x5x6 6x2x3x3 None [2,1] [1,1] [1,1] 2 ; 2x4x5x6 4x1x3x3 None "+
 			"[1,1] [1,1] [1,1] 4 ; 4x5x6 3x4x1x1 3",
@@ -43,7 +44,8 @@ func init() {
 	samples.None("conv_tail's gradients; its own tests compare them with those of the separate operators",
 		"gotorch::conv_tail_backward")
 	for _, d := range []tensor.DeviceType{tensor.CPUDevice, tensor.CUDADevice} {
-		tensor.RegisterAMP(d, tensor.AMPLower, "aten::conv1d", "aten::conv2d", "aten::conv3d", "aten::conv_transpose1d",
+		tensor.RegisterAMP(d, tensor.AMPLower, "aten::conv_tbc", "aten::conv1d", "aten::conv2d", "aten::conv3d",
+			"aten::conv_transpose1d",
 			"aten::conv_transpose2d", "aten::conv_transpose3d",
 			"aten::convolution", "aten::_convolution")
 	}

@@ -161,7 +161,7 @@ func init() {
 					"and non-zero dimensions for input, but got: %s", tensor.ShapeString(sh))
 			}
 			rows, l := sh[len(sh)-2], sh[len(sh)-1]
-			if rows%(k[0]*k[1]) != 0 {
+			if k[0] > rows || k[1] > rows || rows%(k[0]*k[1]) != 0 {
 				c.Fail(tensor.ErrShape, "Expected size of input's dimension 1 to be divisible by the product of "+
 					"kernel_size, but got input.size(1)=%d and kernel_size=(%d, %d).", rows, k[0], k[1])
 			}

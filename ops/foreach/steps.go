@@ -100,6 +100,20 @@ func (s *step) check(c *Ctx) {
 		counters = 2
 	}
 	match(c, counters, append([]int{1}, s.used(c)...)...)
+	for i, name := range strings.Fields(s.lists) { // numbers of each parameter
+		l, n := c.Tensors(2+i), len(c.Tensors(0))
+		if slices.Contains(s.used(c), 2+i) || i == 0 && s.counters || len(l) == 0 && !s.counters {
+			continue
+		}
+		if len(l) != n {
+			c.Fail(tensor.ErrValue, "there are %d parameters and %d tensors in %s", n, len(l), name)
+		}
+		for k, t := range l {
+			if t == nil || t.Numel() != 1 {
+				c.Fail(tensor.ErrShape, "tensor %d of %s must have one element", k, name)
+			}
+		}
+	}
 }
 
 // kernel updates all parameters in one parallel loop.

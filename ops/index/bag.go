@@ -56,6 +56,9 @@ func bagInfer(c *Ctx) {
 	if w.Dim() != 2 {
 		c.Fail(tensor.ErrShape, "'weight' must be 2-D")
 	}
+	c.WantDim(1, 1)
+	c.WantDim(2, 1)
+	c.WantShape(6, c.Shape(1)...)
 	if p := c.T(6); p != nil && p.DType() != w.DType() && c.Device().Type == tensor.CPUDevice {
 		c.Fail(tensor.ErrDType, "Expected tensor for argument #1 'weight' to have the same type as tensor for argument "+
 			"#1 'per_sample_weights'; but type torch.%sTensor does not equal torch.%sTensor (while checking arguments "+
@@ -249,15 +252,15 @@ func bagVJP(c *Ctx, g *T) []*T {
 	bag := c.Out(1)
 	r := []*T{nil, nil, nil, nil}
 	if c.Needs(0) {
-		if tensor.IsGradEnabled() {
+		if tensor.IsGradEnabled() && !c.Bool(5) {
 			r[0] = bagGradComposed(c, g)
 		} else {
 			var psw any
 			if c.Has(6) {
 				psw = c.T(6)
 			}
-			r[0] = op.Call1("aten::_embedding_bag_dense_backward", g, c.T(1), bag, c.Out(2), c.Out(3), c.Shape(0)[0],
-				c.Bool(3), mode, psw, pad)
+			r[0] = op.Call1("aten::_embedding_bag_backward", g, c.T(1), c.T(2), bag, c.Out(2), c.Out(3), c.Shape(0)[0],
+				c.Bool(3), mode, c.Bool(5), psw, pad)
 		}
 	}
 	if c.Has(6) && c.Needs(6) {
@@ -314,6 +317,14 @@ func init() {
 					"bag_size of shape [bags] are wanted, got %s and %s", tensor.ShapeString(g),
 					tensor.ShapeString(bags))
 			}
+			if mode := c.Int(7); mode < 0 || mode > 2 {
+				c.Fail(tensor.ErrValue, "_embedding_bag_dense_backward: there is no mode %d", mode)
+			} else if mode == 2 {
+				c.WantShape(4, g...)
+			}
+			c.WantDim(1, 1)
+			c.WantShape(2, c.Shape(1)...)
+			c.WantShape(8, c.Shape(1)...)
 			c.Alloc(0, []int{c.Int(5), g[1]}, c.ArgDType(0))
 		},
 		CPU: func(c *Ctx) {
@@ -339,6 +350,11 @@ func bagGrad[E float32 | float64](c *Ctx, o *T) {
 	ix, bag, size := longs(c.T(1)), longs(c.T(2)), longs(c.T(3))
 	bags := c.Shape(0)[0]
 	g, mode := raw[E](as(c.T(0), dt)), c.Int(7)
+	for _, b := range bag {
+		if uint64(b) > uint64(bags) {
+			c.Fail(tensor.ErrIndex, "_embedding_bag_dense_backward: there is no bag %d among %d", b, bags)
+		}
+	}
 	if mode == 2 {
 		maxGrad(raw[E](o), g, longs(c.T(4)), d)
 		return

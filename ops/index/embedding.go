@@ -3,6 +3,7 @@ package index
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/ops/internal/half"
@@ -96,7 +97,8 @@ func checkIndexType(c *Ctx, t *T) {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
-		Doc: "looks up rows of a 2-d weight; the row padding_idx gets no gradient (gradients are dense). " +
+		Doc: "looks up rows of a 2-d weight; the row padding_idx gets no gradient. With sparse the gradient of weight is " +
+			"a sparse tensor of the rows that indices name. " +
 			"nn/functional has the form with " +
 			"max_norm.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.embedding.html",
 		Infer: func(c *Ctx) {
@@ -119,7 +121,7 @@ func init() {
 		},
 		Save: "indices",
 		VJP: func(c *Ctx, g *T) []*T {
-			return []*T{op.Call1("aten::embedding_dense_backward", g, c.T(1), c.Shape(0)[0], c.Int(2), c.Bool(3)), nil}
+			return []*T{op.Call1("aten::embedding_backward", g, c.T(1), c.Shape(0)[0], c.Int(2), c.Bool(3), c.Bool(4)), nil}
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -128,6 +130,10 @@ func init() {
 		Go:     "-",
 		Infer: func(c *Ctx) {
 			sh := c.Shape(0)
+			if n := len(c.Shape(1)); len(sh) != n+1 {
+				c.WantDim(0, n+1)
+			}
+			c.WantShape(0, append(slices.Clone(c.Shape(1)), sh[len(sh)-1])...)
 			c.Alloc(0, []int{c.Int(2), sh[len(sh)-1]}, c.ArgDType(0))
 		},
 		CPU: func(c *Ctx) {
@@ -160,8 +166,8 @@ func init() {
 		Schema: "F::embedding(Tensor input, Tensor weight, int? padding_idx=None, float? max_norm=None, float norm_type=2.0, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
 		Doc: "looks up the rows of weight that input names. The row PaddingIdx gets no gradient; rows longer than " +
 			"MaxNorm are shortened first, in place. " +
-			"Sparse is accepted, but gradients are " +
-			"dense.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.embedding.html",
+			"With Sparse the gradient of weight is a sparse tensor of the rows that input " +
+			"names.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.embedding.html",
 		Body: func(c *Ctx) {
 			ix, w := c.T(0), c.T(1)
 			if w.Dim() != 2 {
@@ -171,7 +177,7 @@ func init() {
 			if c.Has(3) {
 				renormRows(w, ix, c.Float(3), c.Float(4))
 			}
-			c.Return(op.Call1("aten::embedding", w, ix, pad, c.Bool(5), false))
+			c.Return(op.Call1("aten::embedding", w, ix, pad, c.Bool(5), c.Bool(6)))
 		},
 	})
 	tensor.Register(tensor.Def{
@@ -230,7 +236,7 @@ func init() {
 			"row of every maximum.",
 		Go:    "-",
 		Infer: bagInfer, CPU: bagCPU,
-		Save: "weight indices per_sample_weights result1 result2 result3",
+		Save: "weight indices offsets per_sample_weights result1 result2 result3",
 		VJP:  bagVJP,
 	})
 	tensor.Register(tensor.Def{

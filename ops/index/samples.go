@@ -37,6 +37,8 @@ func init() {
 		"argwhere :: 3x4:b",
 		"one_hot F::one_hot :: {0,2,1} ; {0,2,1} 5",
 		"embedding :: 5x3 {0,4,1} ; 5x3 {0,4;1,0} 0 | nograd",
+		"embedding_backward :: 3x4 {0,4,0} 5 -1 false false",
+		"_embedding_bag_backward :: 2x3 {0,4,0} {0,1} {0,1,1} {1,2} {0} 5 false 0 false None | nograd",
 		"embedding_dense_backward :: 3x4 {0,4,0} 5 -1 false ; 3x4 {0,4,0} 5 0 true",
 		"embedding_renorm_ :: 5x3 {0,4} 1 2",
 		"embedding_bag.padding_idx :: 5x3 {0,4,1,1} {0,2} false 0 false None false 1 ; 5x3 {0,4,1,1} {0,2} false 1 "+
@@ -64,4 +66,6 @@ func init() {
 	}
 	tensor.RegisterAMP(tensor.CUDADevice, tensor.AMPPromote, "aten::index_put", "aten::scatter_add")
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPPromote, "aten::index_copy")
+	samples.None("gives a sparse tensor, which has no memory to compare: see ops/sparse",
+		"embedding_sparse_backward _embedding_bag_sparse_backward")
 }

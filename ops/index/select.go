@@ -87,6 +87,23 @@ func sameInfer(c *Ctx) {
 	c.Alloc(0, c.Shape(0), c.ArgDType(0))
 }
 
+// rowsInfer is sameInfer of kernels that check the index first and then change some entries of self alone: in place
+// they write to self, of which they leave the rest alone.
+func rowsInfer(c *Ctx) {
+	self := c.T(0)
+	if !c.Op().IsInPlace() || !self.IsContiguous() {
+		sameInfer(c)
+		return
+	}
+	for i := 1; i < c.NumArgs(); i++ {
+		if v := c.Value(i); v.K == tensor.KTensor && op.Overlap(v.T, self) {
+			sameInfer(c)
+			return
+		}
+	}
+	c.SetOut(0, self)
+}
+
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "index_select(Tensor self, int dim, Tensor index) -> Tensor",
@@ -128,7 +145,7 @@ func init() {
 		Schema: "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
 		Doc: "is self with alpha times the entries of source added at the places along dim that index " +
 			"names.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.index_add_.html",
-		InPlace: true, Out: true, Infer: sameInfer,
+		InPlace: true, Out: true, Infer: rowsInfer,
 		CPU: func(c *Ctx) {
 			o, s, ix, dim, n := along1(c, 3)
 			intoWide(o, c.T(0), func(w *T) {

@@ -21,6 +21,9 @@ func init() {
 			if c.Has(2) {
 				rounds = c.Int(2)
 			}
+			if rounds > mostRounds {
+				c.Fail(tensor.ErrValue, "svd_lowrank: niter(=%d) must be at most %d", rounds, mostRounds)
+			}
 			if q < 0 {
 				c.Fail(tensor.ErrValue, "svd_lowrank: q must not be negative, got %d", q)
 			}
@@ -49,6 +52,8 @@ func init() {
 					min(m, n))
 			case c.Int(3) < 0:
 				c.Fail(tensor.ErrValue, "niter(=%d) must be non-negative integer", c.Int(3))
+			case c.Int(3) > mostRounds:
+				c.Fail(tensor.ErrValue, "niter(=%d) must be at most %d", c.Int(3), mostRounds)
 			}
 			if c.Bool(2) {
 				a = a.Sub(a.MeanDim([]int{-2}, tensor.MeanDimOptions{KeepDim: true}))
@@ -57,6 +62,10 @@ func init() {
 		},
 	})
 }
+
+// mostRounds is the largest number of iterations: two make the result exact in practice, and a call with a number out of
+// all proportion would not end.
+const mostRounds = 10000
 
 // lowRank is algorithm 5.1 of N. Halko, P. Martinsson, J. Tropp, Finding structure with randomness (2009), over the
 // basis of algorithm 4.4.

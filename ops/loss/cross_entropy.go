@@ -151,7 +151,10 @@ func init() {
 		Schema: "gotorch::cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, float label_smoothing, Tensor maximum, Tensor sum, Tensor total_weight) -> Tensor",
 		Doc:    "is the gradient of the logits, from each sample's maximum and sum of exponentials.",
 		Go:     "-", NoGrad: "the gradient of a gradient goes through the composed form",
-		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(1), c.ArgDType(1)) },
+		Infer: func(c *Ctx) {
+			entropyBackwardCheck(c)
+			c.Alloc(0, c.Shape(1), c.ArgDType(1))
+		},
 		CPU: func(c *Ctx) {
 			if c.ArgDType(1) == tensor.Float64 {
 				entropyBackward[float64](c)

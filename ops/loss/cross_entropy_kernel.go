@@ -340,6 +340,30 @@ func fusesEntropy(x, t, w *T, smoothing float64) bool {
 		!(w.RequiresGrad() && tensor.IsGradEnabled())
 }
 
+// entropyBackwardCheck refuses arguments of gotorch::cross_entropy_backward that do not fit together.
+func entropyBackwardCheck(c *Ctx) {
+	wantReduction(c, c.Int(4))
+	if !fusesEntropy(c.T(1), c.T(2), c.T(3), c.Float(6)) {
+		c.Fail(tensor.ErrShape, "cross_entropy_backward(): logits %s, targets %s and weights do not fit",
+			tensor.ShapeString(c.Shape(1)), tensor.ShapeString(c.Shape(2)))
+	}
+	dt := tensor.Float32
+	if c.ArgDType(1) == tensor.Float64 {
+		dt = tensor.Float64
+	}
+	for i := 7; i < 10; i++ {
+		c.WantDType(i, dt)
+	}
+	c.WantShape(7, c.Shape(2)...)
+	c.WantShape(8, c.Shape(2)...)
+	c.WantNumel(9, 1)
+	if c.Int(4) == none {
+		c.WantShape(0, c.Shape(2)...)
+	} else {
+		c.WantNumel(0, 1)
+	}
+}
+
 // entropyForward is the kernel of cross_entropy_loss. It keeps the maximum and the sum of exponentials of each sample,
 // and the sum of the targets' weights, for the gradient.
 func entropyForward[E float32 | float64](c *Ctx) {
@@ -375,6 +399,7 @@ func entropyForward[E float32 | float64](c *Ctx) {
 func entropyBackward[E float32 | float64](c *Ctx) {
 	how := c.Int(4)
 	e := newEntropy[E](c, 1, tensor.Dense(c.T(7)), tensor.Dense(c.T(8)))
+	checkTargets(c, e.target, e.classes, e.ignore)
 	scale := 0.0
 	g := c.T(0)
 	if how != none {

@@ -361,6 +361,12 @@ func ctcAlloc(c *Ctx, l *labels) {
 	c.Alloc(1, []int{sh[1], sh[0], 2*l.longest + 1}, c.ArgDType(0))
 }
 
+func ctcBackwardInfer(c *Ctx) {
+	c.WantDim(1, 3)
+	c.WantDType(1, tensor.Float32, tensor.Float64)
+	c.Alloc(0, c.Shape(1), c.ArgDType(1))
+}
+
 func ctcBackwardRun(c *Ctx, in, target []int) {
 	sh := c.Shape(1)
 	l := ctcLabels(c, sh, c.T(2), in, target, c.Int(7))
@@ -406,7 +412,7 @@ func init() {
 		Schema: "_ctc_loss_backward(Tensor grad, Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor",
 		Doc:    "is the gradient of _ctc_loss for log_probs.",
 		Go:     "-",
-		Infer:  func(c *Ctx) { c.Alloc(0, c.Shape(1), c.ArgDType(1)) },
+		Infer:  ctcBackwardInfer,
 		CPU:    func(c *Ctx) { ctcBackwardRun(c, c.Ints(3), c.Ints(4)) },
 		VJP:    noSecond,
 	})
@@ -432,7 +438,7 @@ func init() {
 		CrossDevice: true, // the lengths may lie on the CPU
 		Doc:         "is the gradient of _ctc_loss.Tensor for log_probs.",
 		Go:          "-",
-		Infer:       func(c *Ctx) { c.Alloc(0, c.Shape(1), c.ArgDType(1)) },
+		Infer:       ctcBackwardInfer,
 		CPU:         func(c *Ctx) { ctcBackwardRun(c, lengths(c, 3), lengths(c, 4)) },
 		VJP:         noSecond,
 	})

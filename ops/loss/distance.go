@@ -148,6 +148,16 @@ func init() {
 			"wanted, the others come back empty.",
 		Go: "-", NoGrad: "the gradient of a gradient goes through the composed form",
 		Infer: func(c *Ctx) {
+			c.WantLength(4, 2)
+			c.WantDType(1, tensor.Float32, tensor.Float64)
+			sh := c.Shape(1)
+			if len(sh) == 0 {
+				c.WantDim(1, 1)
+			}
+			c.WantShape(2, sh...)
+			c.WantNumel(0, tensor.Size(sh[:len(sh)-1]).Numel())
+			c.WantDType(0, c.ArgDType(1))
+			c.WantDType(2, c.ArgDType(1))
 			for i, wanted := range c.Bools(4) {
 				sh := []int{0}
 				if wanted {

@@ -74,6 +74,7 @@ func poissonNLL(x, t *T, logInput, full bool, eps float64) *T {
 // elementInfer is the shape rule of a leaf: the losses have the shape and the dtype that input and target broadcast and
 // promote to, and are laid out as the input where both have one shape.
 func elementInfer(c *Ctx, kernel string, how int) {
+	wantReduction(c, how)
 	x, t := c.T(0), c.T(1)
 	dt := c.PromoteArgs(0, 1)
 	if !dt.IsFloat() {
@@ -88,6 +89,19 @@ func elementInfer(c *Ctx, kernel string, how int) {
 	default:
 		c.Alloc(0, sh, dt)
 	}
+}
+
+// allocGradient provides the input's gradient of a loss's backward operator, whose arguments begin with the gradient of
+// the loss, the input and the target.
+func allocGradient(c *Ctx, how int, dt tensor.DType) {
+	wantReduction(c, how)
+	sh := tensor.BroadcastShapes(c.Shape(1), c.Shape(2))
+	if how == none {
+		c.WantBroadcast(0, sh)
+	} else if tensor.Size(c.Shape(0)).Numel() != 1 { // PyTorch takes a gradient for each element, too
+		c.WantShape(0, sh...)
+	}
+	c.Alloc(0, sh, dt)
 }
 
 // secondOrder is the gradient rule of a loss's backward operator, whose arguments begin with the gradient of the
@@ -193,7 +207,7 @@ func leaf(name, parameter, kernel, doc string, check func(c *Ctx, p float64), pi
 			if !dt.IsFloat() {
 				c.FailDType(tensor.ErrNotImpl, strings.TrimSuffix(kernel, "_cpu")+"_backward_cpu_out", dt)
 			}
-			c.Alloc(0, c.BroadcastArgs(0, 1, 2), x)
+			allocGradient(c, c.Int(3), x)
 		},
 		CPU: func(c *Ctx) {
 			p := at(c, 4)
@@ -293,8 +307,14 @@ func registerGradient(name string, l *elementLoss) {
 		Schema: "gotorch::" + name + "(Tensor grad_output, Tensor self, Tensor target, int reduction, float p) -> Tensor",
 		Doc:    "is the gradient of a loss for the input; p is the loss's parameter.",
 		Go:     "-", NoGrad: "the gradient of a gradient goes through the composed form",
-		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(1), c.ArgDType(1)) },
-		CPU:   func(c *Ctx) { l.backward(c.Out(0), c.T(0), c.T(1), c.T(2), c.Int(3), c.Float(4)) },
+		Infer: func(c *Ctx) {
+			dt := c.ArgDType(1)
+			c.WantDType(1, tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16)
+			c.WantDType(2, dt)
+			c.WantShape(2, c.Shape(1)...)
+			allocGradient(c, c.Int(3), dt)
+		},
+		CPU: func(c *Ctx) { l.backward(c.Out(0), c.T(0), c.T(1), c.T(2), c.Int(3), c.Float(4)) },
 	})
 }
 
@@ -442,7 +462,8 @@ func registerCrossEntropies() {
 						dt.ClassName(), c.Op().Sch.Params[i].Name)
 				}
 			}
-			c.Alloc(0, c.BroadcastArgs(0, 1, 2), dt)
+			allocGradient(c, c.Int(4), dt)
+			c.WantBroadcast(3, tensor.BroadcastShapes(c.Shape(1), c.Shape(2)))
 		},
 		CPU: func(c *Ctx) {
 			g, w := c.T(0), c.T(3)
@@ -466,7 +487,12 @@ func registerCrossEntropies() {
 		Schema: "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1) -> Tensor", Go: "-", Out: true,
 		Doc: "is binary_cross_entropy of sigmoid(self), computed without overflow; pos_weight weighs the first of " +
 			"the two terms. The result is reduced (0: not, 1: mean, 2: sum).",
-		Infer: func(c *Ctx) { elementInfer(c, "binary_cross_entropy_with_logits", c.Int(4)) },
+		Infer: func(c *Ctx) {
+			elementInfer(c, "binary_cross_entropy_with_logits", c.Int(4))
+			for i := 2; i < 4; i++ {
+				c.WantBroadcast(i, tensor.BroadcastShapes(c.Shape(0), c.Shape(1)))
+			}
+		},
 		CPU: func(c *Ctx) {
 			x, t, w, pos, how := c.T(0), c.T(1), c.T(2), c.T(3), c.Int(4)
 			if w == nil && pos == nil {

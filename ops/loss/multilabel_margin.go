@@ -149,6 +149,7 @@ func init() {
 		Go:     "-", Grad: "MultilabelMarginLossBackward0",
 		Infer: func(c *Ctx) {
 			multilabelCheck(c, c.T(0), c.T(1))
+			wantReduction(c, c.Int(2))
 			var out []int
 			if sh := c.Shape(0); len(sh) == 2 && c.Int(2) == none {
 				out = sh[:1]
@@ -174,6 +175,7 @@ func init() {
 		Go:     "-",
 		Infer: func(c *Ctx) {
 			multilabelCheck(c, c.T(1), c.T(2))
+			wantReduction(c, c.Int(3))
 			c.Alloc(0, c.Shape(1), c.ArgDType(1))
 		},
 		CPU: func(c *Ctx) {

@@ -22,6 +22,13 @@ func reduce(x *T, how int) *T {
 	return x
 }
 
+// wantReduction refuses the number of a reduction that there is not.
+func wantReduction(c *Ctx, how int) {
+	if how < none || how > sumOf {
+		c.Fail(tensor.ErrValue, "%d is not a valid value for reduction", how)
+	}
+}
+
 // reduction reads the arguments size_average, reduce and reduction of Python's functions (the first two are the old
 // form).
 func reduction(c *Ctx, sizeAverage, red, text int) int {

@@ -51,12 +51,26 @@ func linearVJP(c *Ctx, g *T) []*T {
 // because a gradient without columns does not tell.
 func linearSizes(c *Ctx) (m, n, k int) {
 	x, w := c.Shape(1), c.Shape(2)
+	if len(x) == 0 {
+		c.WantDim(1, 1)
+	}
+	if len(w) != 1 {
+		c.WantDim(2, 2)
+	}
 	m, n, k = 1, 1, w[len(w)-1]
 	if len(w) == 2 {
 		n = w[0]
 	}
 	for _, d := range x[:len(x)-1] {
 		m *= d
+	}
+	if x[len(x)-1] != k {
+		c.Fail(tensor.ErrShape, "linear_backward(): input of shape %s does not fit a weight of shape %s",
+			tensor.ShapeString(x), tensor.ShapeString(w))
+	}
+	c.WantNumel(0, m*n)
+	for i := range 3 {
+		c.WantDType(i, c.ArgDType(0))
 	}
 	return m, n, k
 }

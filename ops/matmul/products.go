@@ -179,17 +179,18 @@ func init() {
 			c.Return(a.Clone(tensor.CloneOptions{MemoryFormat: tensor.ContiguousFormat}).CopyInPlace(eye))
 			return
 		}
-		// n in binary, from the lowest bit
+		// the power in binary, from the lowest bit; -n overflows for the smallest int, but not as an unsigned number
+		left := uint(n)
 		var r *T
 		for sq := a; ; sq = sq.MatMul(sq) {
-			if n&1 != 0 {
+			if left&1 != 0 {
 				if r == nil {
 					r = sq
 				} else {
 					r = r.MatMul(sq)
 				}
 			}
-			if n >>= 1; n == 0 {
+			if left >>= 1; left == 0 {
 				break
 			}
 		}

@@ -275,14 +275,29 @@ func init() {
 		Doc: "are the gradients of batch norm's input, weight and bias; output_mask says which are wanted, the " +
 			"others come back empty.",
 		Infer: func(c *Ctx) {
+			c.WantLength(9, 3)
 			mask := c.Bools(9)
-			ch := []int{0}
-			if len(c.Shape(1)) > 1 {
-				ch = c.Shape(1)[1:2]
+			x := c.Shape(1)
+			ch, stats := []int{0}, 3
+			if len(x) > 1 {
+				ch = x[1:2]
+			} else if tensor.Size(x).Numel() > 0 { // without elements there need not be channels
+				c.WantDim(1, 2)
+			}
+			c.WantShape(0, x...)
+			if c.Bool(7) {
+				stats = 5
+			}
+			c.WantNumel(2, ch[0])
+			for i := stats; i < stats+2; i++ { // what the gradient reads
+				if !c.Has(i) {
+					c.Fail(tensor.ErrValue, "native_batch_norm_backward: %s is needed", c.Op().Sch.Params[i].Name)
+				}
+				c.WantNumel(i, ch[0])
 			}
 			sh := [][]int{c.Shape(1), ch, ch}
 			for i := 2; i < 7; i++ {
-				if p := c.T(i); p != nil && len(c.Shape(1)) > 1 && p.Numel() != 0 && p.Numel() != ch[0] {
+				if p := c.T(i); p != nil && p.Numel() != 0 && p.Numel() != ch[0] {
 					c.Fail(tensor.ErrShape, "native_batch_norm_backward: %s of shape %s does not have one number for "+
 						"each of the %d channels of an input of shape %s", c.Op().Sch.Params[i].Name,
 						tensor.ShapeString(p.Shape()), ch[0], tensor.ShapeString(c.Shape(1)))

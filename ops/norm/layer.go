@@ -203,8 +203,14 @@ func init() {
 		Doc: "are the gradients of layer norm's input, weight and bias; output_mask says which are wanted, the " +
 			"others come back empty.",
 		Infer: func(c *Ctx) {
+			c.WantLength(7, 3)
 			mask := c.Bools(7)
 			norm := c.Ints(2)
+			checkNormalized(c, c.Shape(1), norm, c.T(5), c.T(6))
+			c.WantShape(0, c.Shape(1)...)
+			m, _ := splitRows(c.Shape(1), norm)
+			c.WantNumel(3, m)
+			c.WantNumel(4, m)
 			dt := c.ArgDType(1)
 			if w := c.T(5); w != nil {
 				dt = w.DType()
@@ -299,15 +305,11 @@ func layerDoubleBackward(c *Ctx, _ *T) []*T {
 	g, x, w := c.T(0), c.T(1), c.T(5)
 	norm := c.Ints(2)
 	lead := x.Dim() - len(norm)
-	var axes, outer []int
+	var axes []int
 	n := 1.0
-	for i := range x.Dim() {
-		if i >= lead {
-			axes = append(axes, i)
-			n *= float64(x.Size(i))
-		} else {
-			outer = append(outer, i)
-		}
+	for i := lead; i < x.Dim(); i++ {
+		axes = append(axes, i)
+		n *= float64(x.Size(i))
 	}
 	mask := c.Bools(7)
 	gg := make([]*T, 3)
@@ -321,12 +323,6 @@ func layerDoubleBackward(c *Ctx, _ *T) []*T {
 	avg := func(t *T) *T { return t.SumDim(axes, tensor.SumDimOptions{KeepDim: true}).MulScalar(1 / n) }
 	neg := func(t *T) *T { return t.MulScalar(-1) }
 	project := func(t *T) *T { return t.Add(neg(avg(t))).Add(neg(xh.Mul(avg(t.Mul(xh))))) }
-	sumOuter := func(t *T) *T {
-		if len(outer) == 0 {
-			return t
-		}
-		return t.SumDim(outer)
-	}
 	byW := func(t *T) *T {
 		if w == nil {
 			return t
@@ -345,7 +341,7 @@ func layerDoubleBackward(c *Ctx, _ *T) []*T {
 		pu := rs.Mul(project(u))
 		add(&rg, byW(pu))
 		if w != nil {
-			add(&rw, sumOuter(g.Mul(pu)))
+			add(&rw, g.Mul(pu)) // the engine sums it to the shape of w
 		}
 		v := byW(g)
 		a, b := avg(v.Mul(xh)), avg(u.Mul(xh))

@@ -30,6 +30,12 @@ func TestGradients(t *testing.T) {
 	opstest.GradCheck(t, "layer_norm", func(x []*T) *T {
 		return F.LayerNorm(x[0], []int{3, 4}, F.LayerNormOptions{Weight: x[1], Bias: x[2]})
 	}, fill(1, 2, 3, 4), fill(2, 3, 4), fill(3, 3, 4))
+	opstest.GradCheck(t, "layer_norm of two outer dimensions", func(x []*T) *T {
+		return F.LayerNorm(x[0], []int{4}, F.LayerNormOptions{Weight: x[1], Bias: x[2]})
+	}, fill(1, 2, 3, 4), fill(2, 4), fill(3, 4))
+	opstest.GradCheck(t, "layer_norm of the whole tensor", func(x []*T) *T {
+		return F.LayerNorm(x[0], []int{3, 4}, F.LayerNormOptions{Weight: x[1], Bias: x[2]})
+	}, fill(1, 3, 4), fill(2, 3, 4), fill(3, 3, 4))
 	opstest.GradCheck(t, "layer_norm without parameters", func(x []*T) *T { return F.LayerNorm(x[0], []int{4}) },
 		fill(1, 2, 3, 4))
 	opstest.GradCheck(t, "group_norm", func(x []*T) *T {

@@ -90,6 +90,14 @@ func init() {
 			"come back empty.",
 		Go: "-", NoGrad: "the gradient of a gradient goes through the composed form",
 		Infer: func(c *Ctx) {
+			checkNormalized(c, c.Shape(1), c.Ints(2), c.T(4), nil)
+			c.WantShape(0, c.Shape(1)...)
+			m, _ := splitRows(c.Shape(1), c.Ints(2))
+			c.WantNumel(3, m)
+			for _, i := range []int{0, 1, 3, 4} {
+				c.WantDType(i, tensor.Float32)
+			}
+			c.WantLength(5, 2)
 			mask := c.Bools(5)
 			for i, sh := range [][]int{c.Shape(1), c.Ints(2)} {
 				if !mask[i] {
@@ -175,7 +183,6 @@ func init() {
 		Schema: "F::rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
 		Doc: "is x / sqrt(mean(x²) + eps) * weight, with the mean over the trailing dimensions normalizedShape, " +
 			"which weight's shape is; eps defaults to the dtype's machine epsilon." + site + "rms_norm.html",
-		Go:   "RMSNorm",
 		Body: func(c *Ctx) { c.Return(call(opRMSNorm, c.T(0), c.Ints(1), c.T(2), c.Value(3))[0]) },
 	})
 	pow, div := tensor.Slot("aten::pow.Tensor_Scalar"), tensor.Slot("aten::div.Tensor")

@@ -120,6 +120,16 @@ func init() {
 		Doc:    "is the gradient of glu.", Go: "-",
 		Infer: func(c *Ctx) {
 			x := c.T(1)
+			half := slices.Clone(x.Shape())
+			if len(half) == 0 {
+				c.Fail(tensor.ErrShape, "glu does not support 0-dimensional tensors")
+			}
+			d := tensor.WrapDim(c.Int(2), len(half))
+			if half[d]%2 != 0 {
+				c.Fail(tensor.ErrShape, "Halving dimension must be even, but dimension %d is size %d", c.Int(2), half[d])
+			}
+			half[d] /= 2
+			c.WantShape(0, half...)
 			c.AllocStrided(0, x.Shape(), tensor.PermutedStrides(x), x.DType())
 		},
 		CPU: func(c *Ctx) {

@@ -459,21 +459,20 @@ func init() {
 		Aliases: []string{"special_multigammaln"}, InPlace: true, Out: true,
 		Body: func(c *Ctx) {
 			x, p := c.T(0), c.Int(1)
-			if dt := x.DType(); dt == tensor.Bool || dt.IsComplex() {
+			dt := x.DType()
+			if dt == tensor.Bool || dt.IsComplex() {
 				c.Fail(tensor.ErrDType, "mvlgamma is not implemented for %s", dt.ClassName())
+			}
+			if !dt.IsFloat() {
+				dt = tensor.DefaultDType()
 			}
 			if p < 1 {
 				c.Fail(tensor.ErrValue, "p has to be greater than or equal to 1")
 			}
-			var sum *T
-			for j := range p {
-				if t := x.AddScalar(-float64(j) / 2).Lgamma(); sum == nil {
-					sum = t
-				} else {
-					sum = sum.Add(t)
-				}
-			}
-			c.Return(sum.AddScalar(float64(p*(p-1)) / 4 * math.Log(math.Pi)))
+			terms := call(tensor.Slot("aten::arange.start_step"), tensor.FloatValue(0.5-float64(p)/2), tensor.FloatValue(0.5), tensor.FloatValue(0.5),
+				tensor.DTypeValue(dt), tensor.Value{}, tensor.DeviceValue(x.Device()))
+			sum := x.Unsqueeze(-1).Add(terms).Lgamma().SumDim([]int{-1})
+			c.Return(sum.AddScalar(float64(p) * float64(p-1) / 4 * math.Log(math.Pi)))
 		},
 	})
 	opI0, opI1, opI0e, opI1e := tensor.Slot("aten::i0"), tensor.Slot("aten::special_i1"),

@@ -409,11 +409,16 @@ func adaptiveAvgBackwardDef(schema string, nd int, forward *tensor.Op) tensor.De
 				c.Fail(tensor.ErrShape, "%s(): expected a grad_output of as many dimensions as the input %s, got %s",
 					c.Op().Sch.Name, tensor.ShapeString(sh), tensor.ShapeString(g))
 			}
+			c.WantShape(0, slices.Concat(sh[:len(sh)-nd], g[len(g)-nd:])...)
 			allocLike(c, nd, 0, sh, c.T(0), c.ArgDType(0))
 		},
 		CPU: func(c *Ctx) {
 			g, out := c.T(0), c.Out(0)
 			if out.Numel() == 0 {
+				return
+			}
+			if g.Numel() == 0 {
+				tensor.ZeroRaw(out)
 				return
 			}
 			gs := g.Shape()
@@ -480,7 +485,11 @@ func indicesBackwardDef(schema string, nd, i int) tensor.Def {
 			if g := c.Shape(0); !tensor.SameShape(g, c.Shape(i)) || len(g) < nd {
 				c.Fail(tensor.ErrShape, "%s(): expected grad_output of the indices' shape %s, got %s", c.Op().Sch.Name,
 					tensor.ShapeString(c.Shape(i)), tensor.ShapeString(g))
+			} else if x := c.Shape(1); len(x) != len(g) || len(x) < nd || !slices.Equal(x[:len(x)-nd], g[:len(g)-nd]) {
+				c.Fail(tensor.ErrShape, "%s(): grad_output of shape %s does not fit an input of shape %s", c.Op().Sch.Name,
+					tensor.ShapeString(g), tensor.ShapeString(x))
 			}
+			c.WantDType(i, tensor.Int64)
 			allocLike(c, nd, 0, c.Shape(1), c.T(1), c.ArgDType(0))
 		},
 		CPU:  func(c *Ctx) { scatterRun(c, c.Out(0), c.T(0), c.T(i), nd) },
@@ -516,7 +525,7 @@ func sizes(c *Ctx, nd int) []int {
 		if ts, ok := v.X.([]*T); ok {
 			l = make([]tensor.Value, len(ts))
 		}
-		if nd > 1 && len(sh) < nd+1 {
+		if len(sh) < nd || nd > 1 && len(sh) < nd+1 {
 			c.Fail(tensor.ErrShape, "Input dimension should be at least %d", nd+1)
 		}
 		for i, e := range l {

@@ -30,6 +30,14 @@ func (w *window) divide(a, b, c bounds) int {
 	return a.size * b.size * c.size
 }
 
+// divided is s / n, as if both were int64 for integers: a type of few bits need not hold n.
+func divided[E number](s E, n int) E {
+	if one := E(1); one/2 != 0 {
+		return s / E(n)
+	}
+	return E(int64(s) / int64(n))
+}
+
 func avgForward[E number](w *window, out, in []E) {
 	isz, osz := w.inSize(), w.outSize()
 	bz, by, bx := w.bounds(0), w.bounds(1), w.bounds(2)
@@ -48,7 +56,7 @@ func avgForward[E number](w *window, out, in []E) {
 								}
 							}
 						}
-						s /= E(w.divide(z, y, x))
+						s = divided(s, w.divide(z, y, x))
 					}
 					dst[i] = s
 					i++
@@ -81,7 +89,7 @@ func avgCheck(c *Ctx, sh []int, nd, i int) *window {
 	}
 	checkInput(c, sh, nd)
 	w := avgWindow(c, sh, nd, i)
-	checkOutput(c, nd, w)
+	checkOutput(c, sh, nd, w)
 	return w
 }
 

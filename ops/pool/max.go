@@ -281,7 +281,7 @@ func checkMax(c *Ctx, nd int) *window {
 		dil: last3(list(c, "dilation", c.Ints(4), nil, nd), 1)})
 	checkInput(c, sh, nd)
 	w := maxWindow(c, sh, nd, 1)
-	checkOutput(c, nd, w)
+	checkOutput(c, sh, nd, w)
 	return w
 }
 

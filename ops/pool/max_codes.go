@@ -163,7 +163,7 @@ func maxOnlyDef(schema string, nd int, grad string) tensor.Def {
 func inferMax(c *Ctx, nd int) {
 	x := c.T(0)
 	w := maxWindow(c, x.Shape(), nd, 1)
-	checkOutput(c, nd, w)
+	checkOutput(c, c.Shape(0), nd, w)
 	allocLike(c, nd, 0, resultShape(x.Shape(), nd, w), x, x.DType())
 }
 
@@ -194,6 +194,8 @@ func init() {
 			"names.",
 		Go: "-",
 		Infer: func(c *Ctx) {
+			wantCodes(c)
+			c.WantShape(0, c.Shape(1)...)
 			c.AllocStrided(0, c.Ints(2), tensor.FormatStrides(c.Ints(2), formatOf(c.T(1), c.Int(8))), c.ArgDType(0))
 		},
 		CPU: func(c *Ctx) {
@@ -209,7 +211,11 @@ func init() {
 		Schema: "gotorch::max_pool_codes_gather(Tensor self, Tensor codes, int[] size, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool ceil_mode, int nd) -> Tensor",
 		Doc:    "reads the elements of self, of the given size, that the taps' numbers in codes name.",
 		Go:     "-",
-		Infer:  func(c *Ctx) { c.Alloc(0, c.Shape(1), c.ArgDType(0)) },
+		Infer: func(c *Ctx) {
+			wantCodes(c)
+			c.WantShape(0, c.Ints(2)...)
+			c.Alloc(0, c.Shape(1), c.ArgDType(0))
+		},
 		CPU: func(c *Ctx) {
 			gather(c, c.Out(0), c.T(0), codeIndices(window(c, c.Ints(2)), c.T(1)), c.Int(8))
 		},
@@ -219,4 +225,15 @@ func init() {
 				c.Bool(7), c.Int(8))[0], nil)
 		},
 	})
+}
+
+// wantCodes checks the arguments that the operators on numbers of taps have in common.
+func wantCodes(c *Ctx) {
+	c.WantDType(1, tensor.Uint8)
+	nd := c.Int(8)
+	if sh := c.Ints(2); nd < 1 || nd > 3 || len(sh) != nd+1 && len(sh) != nd+2 {
+		c.Fail(tensor.ErrShape, "%s(): %s is no size for %d dimensions", c.Op().Sch.Name, tensor.ShapeString(sh), nd)
+	}
+	w := maxWindow(c, c.Ints(2), nd, 3)
+	c.WantNumel(1, w.planes*w.outSize())
 }

@@ -90,10 +90,16 @@ func makeWindow(c *Ctx, sh []int, nd int, k, stride, pad, dil []int, ceil bool) 
 		if j := i - (3 - nd); j >= 0 {
 			w.in[i], w.k[i], w.stride[i], w.pad[i], w.dil[i] = sh[len(sh)-nd+j], k[j], stride[j], pad[j], dil[j]
 			w.out[i] = outSize(w.in[i], w.k[i], w.pad[i], w.stride[i], w.dil[i], ceil)
+			if w.out[i] == 1 { // no second step: kernels do not meet what may be a huge number
+				w.stride[i] = 1
+			}
 		}
 	}
 	return w
 }
+
+// mostTaps bounds the size of a window along a dimension. PyTorch takes more, of which all but a few lie in the padding.
+const mostTaps = 1 << 24
 
 // checkWindow refuses sizes that make no sense, with PyTorch's words.
 func checkWindow(c *Ctx, sh []int, nd int, w *window) {
@@ -130,15 +136,15 @@ func checkWindow(c *Ctx, sh []int, nd int, w *window) {
 	}
 }
 
-// checkOutput refuses results without elements.
-func checkOutput(c *Ctx, nd int, w *window) {
+// checkOutput refuses results without elements, and windows of too many.
+func checkOutput(c *Ctx, sh []int, nd int, w *window) {
 	for i := 3 - nd; i < 3; i++ {
 		if w.out[i] < 1 {
 			if nd == 1 {
 				c.Fail(tensor.ErrShape, "Invalid computed output size: %d", w.out[i])
 			}
 			by := func(n []int) string { // channels and sizes, as "3x8x8"
-				s := fmt.Sprint(c.Shape(0)[len(c.Shape(0))-nd-1])
+				s := fmt.Sprint(sh[len(sh)-nd-1])
 				for _, k := range n {
 					s += fmt.Sprintf("x%d", k)
 				}
@@ -146,6 +152,9 @@ func checkOutput(c *Ctx, nd int, w *window) {
 			}
 			c.Fail(tensor.ErrShape, "Given input size: (%s). Calculated output size: (%s). Output size is too small",
 				by(w.in[3-nd:]), by(w.out[3-nd:]))
+		}
+		if w.k[i] > mostTaps {
+			c.Fail(tensor.ErrValue, "kernel_size %d is too large", w.k[i])
 		}
 	}
 }

@@ -244,6 +244,7 @@ func init() {
 	}
 	elements := native
 	native.Schema = "native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)"
+	native.Draw = tensor.DrawFactors
 	native.Doc = "is dropout and the mask of the elements that are kept."
 	tensor.Register(native)
 	elements.Schema = "gotorch::dropout(Tensor self, float p) -> (Tensor, Tensor)"

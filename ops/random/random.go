@@ -73,6 +73,7 @@ func drawn(schema, doc string, gen int, def func(shift int) tensor.Def) {
 	register := func(schema string, shift int) *tensor.Op {
 		d := def(shift)
 		d.Schema, d.Doc, d.Go, d.NoGrad = schema, doc, "-", "random numbers"
+		d.Draw = tensor.DrawByShape
 		tensor.Register(d)
 		full, _, _ := strings.Cut(schema, "(")
 		return tensor.LookupOp("aten::" + full)
@@ -292,6 +293,7 @@ func init() {
 		Schema: "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
 		Doc:    "draws ones with probability p, in the shape of self.",
 		NoGrad: "random numbers",
+		Draw:   tensor.DrawByShape,
 		Infer:  func(c *Ctx) { c.Alloc(0, c.Shape(0), c.ArgDType(0)) },
 		CPU: func(c *Ctx) {
 			checkP(c, c.Float(1))

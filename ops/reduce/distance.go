@@ -385,10 +385,23 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "_cdist_backward(Tensor grad_output, Tensor x1, Tensor x2, float p, Tensor cdist) -> Tensor", Go: "-",
 		Doc: "is the gradient of x1.", NoGrad: "the gradient of a gradient goes through the composed form",
-		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(1), c.ArgDType(1)) },
+		Infer: func(c *Ctx) {
+			a, b := c.Shape(1), c.Shape(2)
+			if len(a) < 2 || len(b) != len(a) || a[len(a)-1] != b[len(b)-1] || !slices.Equal(a[:len(a)-2], b[:len(b)-2]) {
+				c.Fail(tensor.ErrShape, "_cdist_backward(): x1 %s and x2 %s must be batches of rows of one length",
+					tensor.ShapeString(a), tensor.ShapeString(b))
+			}
+			dist := append(slices.Clone(a[:len(a)-1]), b[len(b)-2])
+			c.WantShape(0, dist...)
+			c.WantShape(4, dist...)
+			c.WantDType(1, floats...)
+			c.Alloc(0, a, c.ArgDType(1))
+		},
 		CPU: func(c *Ctx) {
 			switch o := c.Out(0); {
 			case o.Numel() == 0:
+			case c.Shape(2)[len(c.Shape(2))-2] == 0:
+				tensor.ZeroRaw(o)
 			case c.ArgDType(1) == tensor.Float64:
 				cdistGrad(o, c.T(0), c.T(1), c.T(2), c.T(4), c.Float(3), &dist64)
 			default:
@@ -427,7 +440,14 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "_pdist_backward(Tensor grad_output, Tensor self, float p, Tensor pdist) -> Tensor", Go: "-",
 		Doc: "is the gradient of self.", NoGrad: "the gradient of a gradient goes through the composed form",
-		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(1), c.ArgDType(1)) },
+		Infer: func(c *Ctx) {
+			c.WantDim(1, 2)
+			n := c.Shape(1)[0]
+			c.WantShape(0, n*(n-1)/2)
+			c.WantShape(3, n*(n-1)/2)
+			c.WantDType(1, floats...)
+			c.Alloc(0, c.Shape(1), c.ArgDType(1))
+		},
 		CPU: func(c *Ctx) {
 			switch o := c.Out(0); {
 			case o.Numel() == 0:
@@ -439,6 +459,9 @@ func init() {
 		},
 	})
 }
+
+// floats are the dtypes of distances.
+var floats = []tensor.DType{tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16}
 
 // distShape is the shape of the distances of two batches of rows of one type.
 func distShape(c *Ctx) []int {

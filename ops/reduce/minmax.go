@@ -2,6 +2,7 @@ package reduce
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/iter"
@@ -382,7 +383,25 @@ func init() {
 			if ix := c.T(2).DType(); ix != tensor.Int64 {
 				c.Fail(tensor.ErrDType, "Expected dtype int64 for index, got %s", ix)
 			}
-			c.Alloc(0, c.Ints(3), c.ArgDType(0))
+			sh := c.Ints(3)
+			if len(sh) > 0 {
+				d, lines := op.Wrap(c, c.Int(1), len(sh)), c.Shape(2)
+				if !c.Bool(4) { // as if the dimension had been kept
+					if len(lines) != len(sh)-1 {
+						c.WantDim(2, len(sh)-1)
+					}
+					lines = slices.Insert(slices.Clone(lines), d, 1)
+				}
+				c.WantDim(2, len(sh)-op.Pick(c.Bool(4), 0, 1))
+				for i, n := range lines {
+					if i != d && n != sh[i] {
+						c.Fail(tensor.ErrShape, "%s(): indices of shape %s do not fit sizes %s", c.Op().Sch.Name,
+							tensor.ShapeString(c.Shape(2)), tensor.ShapeString(sh))
+					}
+				}
+			}
+			c.WantShape(0, c.Shape(2)...)
+			c.Alloc(0, sh, c.ArgDType(0))
 		},
 		CPU: func(c *Ctx) {
 			o := c.Out(0)
@@ -399,6 +418,11 @@ func init() {
 				m = c.T(2).Size(d)
 			}
 			ix := op.Raw[int64](tensor.Dense(c.T(2)))
+			for _, k := range ix {
+				if uint64(k) >= uint64(n) {
+					c.Fail(tensor.ErrIndex, "index %d is out of bounds for dimension %d with size %d", k, d, n)
+				}
+			}
 			g := tensor.Dense(c.T(0))
 			switch o.ElementSize() {
 			case 1:

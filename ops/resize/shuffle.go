@@ -1,6 +1,7 @@
 package resize
 
 import (
+	"math"
 	"slices"
 
 	"github.com/gotorch-dev/torch/tensor"
@@ -93,9 +94,9 @@ func init() {
 			r := blocks(c, "pixel_shuffle", "upscale_factor")
 			sh := slices.Clone(c.Shape(0))
 			s := sh[len(sh)-3:]
-			if s[0]%(r*r) != 0 {
+			if r > s[0] && s[0] > 0 || r > math.MaxInt32 || s[0]%(r*r) != 0 {
 				c.Fail(tensor.ErrShape, "pixel_shuffle expects its input's 'channel' dimension to be divisible by "+
-					"the square of upscale_factor, but input.size(-3)=%d is not divisible by %d", s[0], r*r)
+					"the square of upscale_factor, but input.size(-3)=%d is not divisible by the square of %d", s[0], r)
 			}
 			s[0], s[1], s[2] = s[0]/(r*r), s[1]*r, s[2]*r
 			return sh

@@ -205,6 +205,7 @@ func init() {
 				if batchFirst {
 					steps, batch = batch, steps
 				}
+				c.WantDim(0, len(size)-1)
 				if sizes[0] != batch || len(sizes) > steps {
 					c.Fail(tensor.ErrShape, "batch_sizes do not fit the size %s", tensor.ShapeString(size))
 				}

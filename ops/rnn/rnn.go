@@ -93,16 +93,20 @@ func opMath(dt tensor.DType) tensor.DType {
 	return tensor.Float32
 }
 
-func infer(c *Ctx) {
-	x, h, cx, wih, whh := c.T(0), c.T(1), c.T(2), c.T(3), c.T(4)
-	mode := c.Int(7)
+// checkLayer refuses tensors of a layer, which begin with argument i, that do not fit together. It returns the size of the
+// states.
+func checkLayer(c *Ctx, i, mode int) (H int) {
+	if mode < 0 || mode > modeGRU {
+		c.Fail(tensor.ErrValue, "there is no mode %d", mode)
+	}
+	x, h, cx, wih, whh := c.T(i), c.T(i+1), c.T(i+2), c.T(i+3), c.T(i+4)
 	g := gates(mode)
 	if x.Dim() != 3 || h.Dim() != 2 || wih.Dim() != 2 || whh.Dim() != 2 || (cx == nil) == (mode == modeLSTM) {
 		c.Fail(tensor.ErrShape, "expected an input (L, N, I), states (N, H) and weights (gates·H, …)")
 	}
-	H := h.Size(1)
-	for _, b := range []*T{c.T(5), c.T(6)} {
-		if b != nil && (b.Dim() != 1 || b.Size(0) != g*H) || (b == nil) != (c.T(5) == nil) {
+	H = h.Size(1)
+	for _, b := range []*T{c.T(i + 5), c.T(i + 6)} {
+		if b != nil && (b.Dim() != 1 || b.Size(0) != g*H) || (b == nil) != (c.T(i+5) == nil) {
 			c.Fail(tensor.ErrShape, "expected two biases of size [%d], or none", g*H)
 		}
 	}
@@ -110,12 +114,18 @@ func infer(c *Ctx) {
 		!tensor.SameShape(whh.Shape(), []int{g * H, H}) || cx != nil && !tensor.SameShape(cx.Shape(), h.Shape()) {
 		c.Fail(tensor.ErrShape, "input, states and weights do not fit")
 	}
-	for i := range 7 {
-		if t := c.T(i); t != nil && (!t.DType().IsFloat() || t.DType() != x.DType()) {
+	for k := range 7 {
+		if t := c.T(i + k); t != nil && (!t.DType().IsFloat() || t.DType() != x.DType()) {
 			c.Fail(tensor.ErrDType, "Input and parameter tensors are not the same dtype, found input tensor with %s "+
 				"and parameter tensor with %s", x.DType().ClassName(), t.DType().ClassName())
 		}
 	}
+	return H
+}
+
+func infer(c *Ctx) {
+	x, h, mode := c.T(0), c.T(1), c.Int(7)
+	H := checkLayer(c, 0, mode)
 	c.Alloc(0, []int{x.Size(0), x.Size(1), H}, x.DType())
 	last := []int{0}
 	if mode == modeLSTM {
@@ -287,6 +297,17 @@ func init() {
 			"empty.",
 		Go: "-", NoGrad: "the gradient of a gradient goes through the composed form",
 		Infer: func(c *Ctx) {
+			mode := c.Int(11)
+			H, steps := checkLayer(c, 2, mode), c.Shape(2)[0]
+			c.WantLength(13, 7)
+			c.WantShape(0, steps, c.Shape(2)[1], H)
+			c.WantShape(1, c.Shape(3)...)
+			c.WantShape(9, steps, c.Shape(2)[1], H)
+			if mode < modeLSTM {
+				steps = 1
+			}
+			c.WantShape(10, steps, planes(mode), tensor.Size(c.Shape(3)).Numel())
+			c.WantDType(10, opMath(c.ArgDType(2)))
 			for i, want := range c.Bools(13) {
 				sh := []int{0}
 				if want {

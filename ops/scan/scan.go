@@ -415,9 +415,9 @@ func diff(c *Ctx) {
 	if len(list) > 1 {
 		x = op.Call1("aten::cat", list, d)
 	}
-	for range min(n, x.Size(d)) {
+	for range min(n, x.Size(d)) { // at least one is left
 		m := x.Size(d)
-		a, b := narrow(x, d, min(1, m), max(0, m-1)), narrow(x, d, 0, max(0, m-1))
+		a, b := narrow(x, d, 1, m-1), narrow(x, d, 0, m-1)
 		if x.DType() == tensor.Bool {
 			x = a.LogicalXor(b)
 		} else {

@@ -138,3 +138,19 @@ func Example() {
 	fmt.Println(tensor.Data[float32](x.CumSum(0)), tensor.Data[float32](x.CumProd(0)))
 	// Output: [1 3 6 10] [1 2 6 24]
 }
+
+// Differences of more orders than there are samples are empty.
+func TestDiffShapes(t *testing.T) {
+	for _, c := range []struct {
+		shape   []int
+		n, size int
+	}{{[]int{1}, 1, 0}, {[]int{3}, 2, 1}, {[]int{3}, 3, 0}, {[]int{3}, 5, 0}, {[]int{2, 1}, 1, 0}, {[]int{2, 3}, 7, 0},
+		{[]int{0}, 1, 0}, {[]int{4}, 1, 3}} {
+		d := opstest.Fill(tensor.Float64, 1, c.shape...).Diff(tensor.DiffOptions{N: tensor.Some(c.n)})
+		want := slices.Clone(c.shape)
+		want[len(want)-1] = c.size
+		if !slices.Equal(d.Shape(), want) {
+			t.Errorf("diff of order %d of %v has the shape %v, expected %v", c.n, c.shape, d.Shape(), want)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/iter"
+	"github.com/gotorch-dev/torch/internal/mem"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
@@ -432,25 +433,18 @@ func init() {
 	})
 
 	tri := func(upper bool) (infer, cpu func(c *Ctx)) {
-		each := func(c *Ctx, f func(row, lo, hi int)) { // the columns [lo, hi) of every row
-			r, k, off := c.Int(0), c.Int(1), c.Int(2)
-			for i := range r {
-				lo, hi := 0, min(k, i+off+1)
-				if upper {
-					lo, hi = max(0, i+off), k
-				}
-				if lo < hi {
-					f(i, lo, hi)
-				}
+		each := func(c *Ctx, f func(row, lo, hi int)) { // the columns [lo, hi) of every row that has any
+			first, end := triangleRows(c.Int(0), c.Int(1), c.Int(2), upper)
+			for i := first; i < end; i++ {
+				lo, hi := triangleColumns(i, c.Int(1), c.Int(2), upper)
+				f(i, lo, hi)
 			}
 		}
 		infer = func(c *Ctx) {
 			if c.Int(0) < 0 || c.Int(1) < 0 {
 				c.Fail(tensor.ErrShape, "row and col must be non-negative, got row=%d col=%d", c.Int(0), c.Int(1))
 			}
-			n := 0
-			each(c, func(_, lo, hi int) { n += hi - lo })
-			c.Alloc(0, []int{2, n}, dtypeOr(c, 3, tensor.Int64))
+			c.Alloc(0, []int{2, triangleSize(c.Int(0), c.Int(1), c.Int(2), upper)}, dtypeOr(c, 3, tensor.Int64))
 		}
 		cpu = func(c *Ctx) {
 			o := c.Out(0)
@@ -619,7 +613,7 @@ func spaceFill(o *T, a, b tensor.Num, n int, log bool, base float64) {
 		lin(tensor.Data[float64](o), x, y)
 		return
 	}
-	w := make([]float64, n)
+	w := mem.Make[float64](n)
 	if log && dt.IsIntOrBool() { // PyTorch's step is a float32 there
 		step := float32(0)
 		if n > 1 {
@@ -636,9 +630,11 @@ func spaceFill(o *T, a, b tensor.Num, n int, log bool, base float64) {
 		lin(w, x, y)
 	}
 	if log {
-		for i := range w {
-			w[i] = math.Pow(base, w[i])
-		}
+		par.For(n, 1<<12, func(lo, hi int) {
+			for i, x := range w[lo:hi] {
+				w[lo+i] = math.Pow(base, x)
+			}
+		})
 	}
 	tensor.CopyRaw(o, tensor.FromSlice(w))
 }

@@ -507,7 +507,19 @@ func init() {
 			"entry after padding.",
 		Go: "-",
 		Infer: func(c *Ctx) {
-			sh := c.Ints(1)
+			sh, pad := c.Ints(1), c.Ints(2)
+			like := op.Zeros(c.T(0), sh, c.ArgDType(0))
+			switch mode := c.Str(3); mode {
+			case "reflect", "replicate", "circular":
+				checkPad(c, like, pad, mode, 0)
+			default:
+				c.Fail(tensor.ErrValue, "pad_backward(): there is no mode \"%s\"", mode)
+			}
+			want := slices.Clone(sh)
+			for i := range pad {
+				want[len(sh)-1-i/2] += pad[i]
+			}
+			c.WantShape(0, want...)
 			c.AllocStrided(0, sh, tensor.FormatStrides(sh, padFormat(c.T(0), c.Ints(2), c.Str(3))), c.ArgDType(0))
 		},
 		CPU: padBackwardCPU,

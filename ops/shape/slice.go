@@ -3,6 +3,7 @@ package shape
 import (
 	"slices"
 
+	"github.com/gotorch-dev/torch/internal/mem"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
@@ -121,6 +122,9 @@ func scatterVJP(c *Ctx, view *T, outside func(zero *T) *T) []*T {
 	}
 	return r
 }
+
+// checkViews refuses more views than there is memory for: each takes about a kilobyte, with its node.
+func checkViews(n int) { mem.Check(n, 1<<10) }
 
 // spread is the kernel of the backward forms: zeros with g in the view that v makes.
 func spread(c *Ctx, v func(t *T) *T) {
@@ -328,7 +332,10 @@ func init() {
 		Schema: "unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor",
 		Doc:    "is the gradient of Unfold: windows that overlap add up.",
 		Go:     "-",
-		Infer:  func(c *Ctx) { c.Alloc(0, c.Ints(1), c.ArgDType(0)) },
+		Infer: func(c *Ctx) {
+			o := c.Alloc(0, c.Ints(1), c.ArgDType(0))
+			c.WantShape(0, unfoldView(c, o, c.Int(2), c.Int(3), c.Int(4)).Shape()...)
+		},
 		CPU: func(c *Ctx) {
 			g, o := c.T(0), c.Out(0)
 			fillNum(o, zeroNum)
@@ -392,7 +399,11 @@ func init() {
 				c.Fail(tensor.ErrValue, "chunk expects `chunks` to be greater than 0, got: %d", n)
 			}
 			size := t.Size(c.Int(2))
-			per := (size + n - 1) / n
+			checkViews(op.Pick(size == 0, n, min(n, size)))
+			per := (size-1)/n + 1
+			if size == 0 {
+				per = 0
+			}
 			if per == 0 && size == 0 {
 				c.Return(op.Call("aten::split_with_sizes", t, make([]int, n), c.Int(2))...)
 				return
@@ -451,6 +462,7 @@ func init() {
 			if sections <= 0 {
 				c.Fail(tensor.ErrValue, "number of sections must be larger than 0, got %d", sections)
 			}
+			checkViews(sections)
 			for i := 1; i < sections; i++ {
 				at = append(at, i*(n/sections)+min(i, n%sections))
 			}

@@ -1,6 +1,9 @@
 package shape
 
 import (
+	"math"
+	"slices"
+
 	"github.com/gotorch-dev/torch/internal/mem"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
@@ -161,14 +164,25 @@ func asStrided(c *Ctx, t *T, size, stride []int, off int) *T {
 		c.Fail(tensor.ErrShape, "mismatch in length of strides and shape")
 	}
 	last := off
-	empty := false
+	empty := slices.Contains(size, 0)
 	for i, s := range stride {
 		if s < 0 {
 			c.Fail(tensor.ErrShape, "as_strided: Negative strides are not supported at the moment, got strides: %s",
 				tensor.ShapeString(stride))
 		}
-		last += (size[i] - 1) * s
-		empty = empty || size[i] == 0
+		if size[i] < 0 {
+			c.Fail(tensor.ErrShape, "as_strided: negative dimension %d in %s", size[i], tensor.ShapeString(size))
+		}
+		if !empty && size[i] > 1 && s > 0 {
+			if size[i]-1 > (math.MaxInt>>5-max(last, 0))/s { // elements have up to 16 bytes
+				c.Fail(tensor.ErrShape, "setStorage: sizes %s and strides %s are out of bounds for storage of size %d",
+					tensor.ShapeString(size), tensor.ShapeString(stride), t.Storage().NumBytes())
+			}
+			last += (size[i] - 1) * s
+		}
+	}
+	if off > math.MaxInt>>5 {
+		c.Fail(tensor.ErrShape, "as_strided: storage offset %d is out of bounds", off)
 	}
 	if need := (last + 1) * t.ElementSize(); !empty && need > t.Storage().NumBytes() || off < 0 {
 		c.Fail(tensor.ErrShape, "setStorage: sizes %s, strides %s, storage offset %d, and itemsize %d requiring a "+

@@ -179,3 +179,25 @@ func TestLogSoftmax16(t *testing.T) {
 		}
 	}
 }
+
+// TestOtherDType compares softmax of 16-bit numbers in float32, along every dimension and for lines far apart and close
+// together, with that of the same numbers in float32: it has the same bits.
+func TestOtherDType(t *testing.T) {
+	for _, from := range []tensor.DType{tensor.Float16, tensor.BFloat16} {
+		for _, shape := range [][]int{{40, 300}, {7, 1000}, {5, 6, 70}, {300, 3, 5}, {2, 2000}} {
+			x := opstest.Fill(tensor.Float32, 3, shape...).ToDType(from)
+			y := x.ToDType(tensor.Float32)
+			for dim := range shape {
+				d := tensor.SoftmaxOptions{DType: tensor.Float32}
+				got, want := tensor.Data[float32](x.Softmax(dim, d)), tensor.Data[float32](y.Softmax(dim))
+				if !slices.Equal(got, want) {
+					t.Errorf("softmax of %v %v over %d in float32 differs from that of float32", from, shape, dim)
+				}
+				got = tensor.Data[float32](x.LogSoftmax(dim, tensor.LogSoftmaxOptions{DType: tensor.Float32}))
+				if want = tensor.Data[float32](y.LogSoftmax(dim)); !slices.Equal(got, want) {
+					t.Errorf("log_softmax of %v %v over %d in float32 differs from that of float32", from, shape, dim)
+				}
+			}
+		}
+	}
+}

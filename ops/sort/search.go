@@ -13,6 +13,10 @@ import (
 // searchInfer checks a call that finds the places of values in sorted boundaries, which are one row or one row for
 // each row of values.
 func searchInfer(c *Ctx, seq, vals, sorter *T, int32Out bool) {
+	if vals.Dim() == 0 && seq.Dim() != 1 {
+		c.Fail(tensor.ErrShape, "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is "+
+			"1, but we got boundaries tensor dim(%d) and input value's dim(0) numel(1)", seq.Dim())
+	}
 	if seq.Dim() == 0 || vals.Dim() > 0 && seq.Dim() > 1 &&
 		(seq.Dim() != vals.Dim() || !tensor.SameShape(seq.Shape()[:seq.Dim()-1], vals.Shape()[:vals.Dim()-1])) {
 		c.Fail(tensor.ErrShape, "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 "+
@@ -31,6 +35,11 @@ func search(c *Ctx, seq, vals, sorter *T, right bool) {
 	var perm []int64
 	if sorter != nil {
 		perm = op.Raw[int64](tensor.DenseAs(sorter, tensor.Int64))
+		for _, p := range perm {
+			if uint64(p) >= uint64(seq.Size(-1)) {
+				c.Fail(tensor.ErrIndex, "torch.searchsorted(): sorter index out of range")
+			}
+		}
 	}
 	out := c.Out(0)
 	if out.DType() != tensor.Int64 || !out.IsContiguous() {
@@ -41,26 +50,29 @@ func search(c *Ctx, seq, vals, sorter *T, right bool) {
 		per = vals.Size(-1)
 	}
 	n := seq.Size(-1)
-	short := func(dt tensor.DType) bool {
-		return dt == tensor.Float32 || dt == tensor.Float16 || dt == tensor.BFloat16
+	if n == 0 { // whatever the value, it belongs at place 0
+		tensor.ZeroRaw(c.Out(0))
+		return
 	}
-	narrow := func(dt tensor.DType) bool { return dt.IsInt() && dt != tensor.Int64 }
-	switch a, b := seq.DType(), vals.DType(); {
-	case short(a) && short(b):
-		places(op.Raw[int64](out), op.Raw[float32](tensor.DenseAs(seq, tensor.Float32)),
-			op.Raw[float32](tensor.DenseAs(vals, tensor.Float32)), perm, n, per, right)
-	case a == tensor.Uint8 && b == tensor.Uint8:
-		placesOfInts(op.Raw[int64](out), op.Raw[uint8](tensor.Dense(seq)), op.Raw[uint8](tensor.Dense(vals)), perm, n,
-			per, right)
-	case narrow(a) && narrow(b):
-		placesOfInts(op.Raw[int64](out), op.Raw[int32](tensor.DenseAs(seq, tensor.Int32)),
-			op.Raw[int32](tensor.DenseAs(vals, tensor.Int32)), perm, n, per, right)
-	case a.IsInt() && b.IsInt():
-		placesOfInts(op.Raw[int64](out), op.Raw[int64](tensor.DenseAs(seq, tensor.Int64)),
-			op.Raw[int64](tensor.DenseAs(vals, tensor.Int64)), perm, n, per, right)
+	// Both in their common dtype, as PyTorch compares them: beside a float32 an integer is rounded to float32.
+	common := tensor.ResultType(seq, vals)
+	as := func(t *T, dt tensor.DType) *T { return tensor.DenseAs(tensor.DenseAs(t, common), dt) }
+	switch common {
+	case tensor.Float32, tensor.Float16, tensor.BFloat16:
+		places(op.Raw[int64](out), op.Raw[float32](as(seq, tensor.Float32)), op.Raw[float32](as(vals, tensor.Float32)),
+			perm, n, per, right)
+	case tensor.Uint8:
+		placesOfInts(op.Raw[int64](out), op.Raw[uint8](as(seq, common)), op.Raw[uint8](as(vals, common)), perm, n, per,
+			right)
+	case tensor.Int8, tensor.Int16, tensor.Int32:
+		placesOfInts(op.Raw[int64](out), op.Raw[int32](as(seq, tensor.Int32)), op.Raw[int32](as(vals, tensor.Int32)),
+			perm, n, per, right)
+	case tensor.Int64:
+		placesOfInts(op.Raw[int64](out), op.Raw[int64](as(seq, common)), op.Raw[int64](as(vals, common)), perm, n, per,
+			right)
 	default:
-		places(op.Raw[int64](out), op.Raw[float64](tensor.DenseAs(seq, tensor.Float64)),
-			op.Raw[float64](tensor.DenseAs(vals, tensor.Float64)), perm, n, per, right)
+		places(op.Raw[int64](out), op.Raw[float64](as(seq, tensor.Float64)), op.Raw[float64](as(vals, tensor.Float64)),
+			perm, n, per, right)
 	}
 	if out != c.Out(0) {
 		tensor.CopyRaw(c.Out(0), out)

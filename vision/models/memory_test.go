@@ -6,6 +6,7 @@ import (
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/tensor"
+	"github.com/gotorch-dev/torch/vision/ops"
 )
 
 // What hooks have seen of a block stays valid after Backward, and so does what a kept graph needs; the gradients are
@@ -14,7 +15,9 @@ func TestInnerValues(t *testing.T) {
 	var b *BasicBlock
 	fresh := func() { // the same weights each time
 		torch.ManualSeed(2)
-		b = newBasicBlock(4, 8, 2, 1, 64, nn.NewSequential(convNB(4, 8, 1, 2, 1), nn.NewBatchNorm2d(8))).(*BasicBlock)
+		b = newBasicBlock(blockArgs{in: 4, planes: 8, stride: 2, groups: 1, groupWidth: 64, dilation: 1,
+			norm: ops.BatchNorm2d(nn.BatchNorm2dOptions{}),
+			down: nn.NewSequential(convNB(4, 8, 1, 2, 1), nn.NewBatchNorm2d(8))}).(*BasicBlock)
 	}
 	fresh()
 	x := torch.Randn([]int{2, 4, 6, 6})

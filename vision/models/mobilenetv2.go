@@ -7,19 +7,13 @@ import (
 	F "github.com/gotorch-dev/torch/nn/functional"
 	nninit "github.com/gotorch-dev/torch/nn/init"
 	"github.com/gotorch-dev/torch/tensor"
+	"github.com/gotorch-dev/torch/vision/ops"
 )
 
-// MobileNetV2Options are the options of NewMobileNetV2; the zero value is torchvision's default.
-type MobileNetV2Options struct {
-	NumClasses int                 // default 1000
-	WidthMult  tensor.Opt[float64] // factor on the numbers of channels, default 1
-	Dropout    tensor.Opt[float64] // default 0.2
-}
-
 // convReLU6 is a convolution without bias, its batch norm and an activation.
-func convReLU6(in, out, kernel, stride, groups int) *nn.Sequential {
-	return nn.NewSequential(convNB(in, out, kernel, stride, groups), nn.NewBatchNorm2d(out),
-		nn.NewReLU6(nn.InplaceOptions{Inplace: true}))
+func convReLU6(in, out, kernel, stride, groups int) nn.Layer {
+	return ops.NewConv2dNormActivation(in, out, ops.ConvNormActivationOptions{KernelSize: nn.Size{kernel},
+		Stride: nn.Size{stride}, Groups: groups, Activation: ops.ReLU6})
 }
 
 // InvertedResidual widens its input, convolves each channel by itself, and narrows it again, with a shortcut where the
@@ -44,15 +38,17 @@ func newInvertedResidual(in, out, stride, expand int) *InvertedResidual {
 
 // Forward maps (N, in, H, W) to (N, out, H/stride, W/stride).
 func (b *InvertedResidual) Forward(x *tensor.Tensor) *tensor.Tensor {
-	y := b.Conv.Forward(x)
-	if !b.shortcut {
-		return y
-	}
-	z := x.Add(y)
-	if nn.IsTransient(b.Conv) {
-		tensor.ReleaseConsumed(y, x, z)
-	}
-	return z
+	return b.Run(b, x, func(x *tensor.Tensor) *tensor.Tensor {
+		y := b.Conv.Forward(x)
+		if !b.shortcut {
+			return y
+		}
+		z := x.Add(y)
+		if nn.IsTransient(b.Conv) {
+			tensor.ReleaseConsumed(y, x, z)
+		}
+		return z
+	})
 }
 
 // Transient returns the block, which keeps nothing, unless hooks look into it.
@@ -72,24 +68,9 @@ type MobileNetV2 struct {
 	Classifier *nn.Sequential
 }
 
-// divisible rounds a number of channels to a multiple of eight, and not down by more than a tenth.
-func divisible(v float64) int {
-	n := max(8, int(v+4)/8*8)
-	if float64(n) < 0.9*v {
-		n += 8
-	}
-	return n
-}
-
 // NewMobileNetV2 makes torchvision's mobilenet_v2.
-func NewMobileNetV2(opts ...MobileNetV2Options) *MobileNetV2 {
-	o := MobileNetV2Options{}
-	if len(opts) > 0 {
-		o = opts[0]
-	}
-	if o.NumClasses == 0 {
-		o.NumClasses = 1000
-	}
+func NewMobileNetV2(opts ...Options) *MobileNetV2 {
+	o := optionsOf(opts, 1000)
 	width := o.WidthMult.Or(1)
 	in, last := divisible(32*width), divisible(1280*math.Max(1, width))
 	features := nn.NewSequential(convReLU6(3, in, 3, 2, 1))
@@ -112,15 +93,9 @@ func NewMobileNetV2(opts ...MobileNetV2Options) *MobileNetV2 {
 		Classifier: nn.NewSequential(nn.NewDropout(nn.DropoutOptions{P: tensor.Some(o.Dropout.Or(0.2))}),
 			nn.NewLinear(last, o.NumClasses)),
 	})
-	for c := range nn.Modules(m) {
-		switch c := c.(type) {
-		case *nn.Conv2d:
-			nninit.KaimingNormal(c.Weight, nninit.KaimingOptions{Mode: nninit.FanOut})
-		case *nn.Linear:
-			nninit.Normal(c.Weight, 0, 0.01)
-			nninit.Zeros(c.Bias)
-		}
-	}
+	initialize(m, func(c *nn.Conv2d) {
+		nninit.KaimingNormal(c.Weight, nninit.KaimingOptions{Mode: nninit.FanOut})
+	}, normalLinear(0.01), true)
 	return m
 }
 

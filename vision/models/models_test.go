@@ -65,8 +65,9 @@ func TestTorchvision(t *testing.T) {
 		r := m.(*ResNet)
 		near("loss", l.Item(), 0.25627424102752805, 1e-4)
 		near("gradient of conv1", absSum(r.Conv1.Weight.Grad()), 369.5865832282716, 2e-3)
-		near("running variance", absSum(r.BN1.RunningVar), 57.89550995826721, 1e-5)
-		near("gradient of bn1", absSum(r.Layer1.At(0).(*BasicBlock).BN1.Weight.Grad()), 0.29179181743893423, 1e-2)
+		near("running variance", absSum(r.BN1.(*nn.BatchNorm2d).RunningVar), 57.89550995826721, 1e-5)
+		near("gradient of bn1", absSum(r.Layer1.At(0).(*BasicBlock).BN1.(*nn.BatchNorm2d).Weight.Grad()),
+			0.29179181743893423, 1e-2)
 	}
 }
 
@@ -82,7 +83,7 @@ func TestSizes(t *testing.T) {
 	}{
 		{"resnet34", NewResNet34, 21797672, 218},
 		{"resnet50", NewResNet50, 25557032, 320},
-		{"resnext50_32x4d", NewResNeXt50x32x4d, 25028904, 320},
+		{"resnext50_32x4d", NewResNeXt50_32x4d, 25028904, 320},
 	} {
 		m := tc.make()
 		if n, e := nn.NumParameters(m), len(nn.StateDict(m).Keys()); n != tc.params || e != tc.entries {
@@ -102,7 +103,7 @@ func TestTrainingStep(t *testing.T) {
 		{"lenet", func() nn.Layer { return NewLeNet(10) }, []int{2, 1, 28, 28}},
 		{"resnet9", func() nn.Layer { return NewResNet9(3, 10, 8) }, []int{2, 3, 32, 32}},
 		{"resnet18", func() nn.Layer { return NewResNet18(ResNetOptions{NumClasses: 10}) }, []int{2, 3, 64, 64}},
-		{"resnext50_32x4d", func() nn.Layer { return NewResNeXt50x32x4d(ResNetOptions{NumClasses: 10}) },
+		{"resnext50_32x4d", func() nn.Layer { return NewResNeXt50_32x4d(ResNetOptions{NumClasses: 10}) },
 			[]int{2, 3, 64, 64}},
 		{"mobilenet_v2", func() nn.Layer { return NewMobileNetV2(MobileNetV2Options{NumClasses: 10}) },
 			[]int{2, 3, 64, 64}},

@@ -48,6 +48,25 @@ type rle struct {
 	Counts string
 }
 
+// UnmarshalJSON also takes counts that are a list of numbers.
+func (r *rle) UnmarshalJSON(b []byte) error {
+	var x struct {
+		Size   [2]int
+		Counts json.RawMessage
+	}
+	if err := json.Unmarshal(b, &x); err != nil {
+		return err
+	}
+	r.Size = x.Size
+	if json.Unmarshal(x.Counts, &r.Counts) == nil {
+		return nil
+	}
+	var m mask.RLE
+	err := json.Unmarshal(b, &m)
+	r.Counts = m.CountsString()
+	return err
+}
+
 func (r rle) mask() (mask.RLE, error) { return mask.Parse(r.Size[0], r.Size[1], r.Counts) }
 
 func (r rle) same(m mask.RLE) error {
@@ -73,6 +92,8 @@ type index struct {
 	Uncompressed json.RawMessage
 	IoU          []struct {
 		Kind    string
+		H, W    int    // of the image, where
+		Size    [2]int // polygons or boxes are compared as masks
 		Dt, Gt  json.RawMessage
 		IsCrowd []int
 		IoU     [][]float64
@@ -273,11 +294,9 @@ func (ix *index) uncompressed(r *recorder) {
 		return
 	}
 	type one struct {
-		In struct {
-			Size   [2]int
-			Counts []int
-		}
-		RLE rle
+		In   form
+		H, W int // of the image, for polygons and boxes
+		RLE  rle
 	}
 	var cases []one
 	if ix.Uncompressed[0] == '{' {
@@ -292,7 +311,10 @@ func (ix *index) uncompressed(r *recorder) {
 	}
 	for i, c := range cases {
 		r.check(fmt.Sprintf("uncompressed[%d]", i), func() error {
-			m, err := mask.FromCounts(c.In.Size[0], c.In.Size[1], c.In.Counts)
+			if c.H == 0 {
+				c.H, c.W = c.RLE.Size[0], c.RLE.Size[1]
+			}
+			m, err := c.In.mask(c.H, c.W)
 			if err != nil {
 				return err
 			}
@@ -321,20 +343,30 @@ func (ix *index) ious(r *recorder) {
 				}
 				return sameRows(got, c.IoU)
 			})
-		case "rle":
+		default: // objects in any form, compared as masks
+			if len(c.Dt) == 0 || len(c.Gt) == 0 {
+				r.skip(1, fmt.Sprintf("%s: no objects of kind %q", name, c.Kind))
+				continue
+			}
 			r.check(name, func() error {
-				var dt, gt []mask.RLE
+				var dt, gt []form
 				if err := errors.Join(json.Unmarshal(c.Dt, &dt), json.Unmarshal(c.Gt, &gt)); err != nil {
 					return err
 				}
-				got, err := mask.IoU(dt, gt, crowd)
+				h, w := c.H, c.W
+				if h == 0 {
+					h, w = c.Size[0], c.Size[1]
+				}
+				ms, err := masks(h, w, dt, gt)
+				if err != nil {
+					return err
+				}
+				got, err := mask.IoU(ms[0], ms[1], crowd)
 				if err != nil {
 					return err
 				}
 				return sameRows(got, c.IoU)
 			})
-		default:
-			r.skip(1, fmt.Sprintf("%s: unknown kind %q", name, c.Kind))
 		}
 	}
 }

@@ -6,6 +6,33 @@ import (
 	"testing"
 )
 
+// TestForms reads objects in every form that pycocotools takes: all are the same square of 2 x 2.
+func TestForms(t *testing.T) {
+	const square = `{"size": [4, 4], "counts": [0, 2, 2, 2, 10]}`
+	for _, form := range []string{square, `{"size": [4, 4], "counts": "02208"}`, `[[0, 0, 2, 0, 2, 2, 0, 2]]`,
+		`[0, 0, 2, 0, 2, 2, 0, 2]`, `[0, 0, 2, 2]`, `{"bbox": [0, 0, 2, 2]}`,
+		`{"polygons": [[0, 0, 2, 0, 2, 2, 0, 2]]}`,
+		`{"segmentation": [[0, 0, 2, 0, 2, 2, 0, 2]]}`} {
+		dir := t.TempDir()
+		index := `{"uncompressed": [{"in": ` + form + `, "h": 4, "w": 4, "rle": ` + square + `}],
+			"iou": [{"kind": "mixed", "size": [4, 4], "dt": [` + form + `, ` + square + `], "gt": [` + square + `],
+			"iscrowd": [0], "iou": [[1], [1]]}]}`
+		if err := os.WriteFile(filepath.Join(dir, "index.json"), []byte(index), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		results, err := Run(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range results {
+			if n := len(r.Cases); r.Failed > 0 || r.Skipped > 0 || (r.Name == "iou" || r.Name == "uncompressed") &&
+				n != 1 {
+				t.Errorf("%s: %+v", form, r)
+			}
+		}
+	}
+}
+
 // A runner that cannot fail proves nothing.
 func TestWrongDataFails(t *testing.T) {
 	dir := t.TempDir()

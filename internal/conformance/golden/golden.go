@@ -70,6 +70,9 @@ type TensorInfo struct {
 // Device is where decoded tensors are put, and new ones are made while the cases run.
 var Device tensor.Device
 
+// Files is a directory with files that the cases name without saying where they lie; "" without.
+var Files string
+
 // onDevice moves a tensor, with the whole storage that it views, to Device.
 func onDevice(t *tensor.Tensor) *tensor.Tensor {
 	if Device == (tensor.Device{}) {
@@ -475,10 +478,19 @@ func (d *Decoder) Array(key string) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
+	t, err := TensorOf(a)
+	if err != nil {
+		return nil, fmt.Errorf("golden: array %s: %w", key, err)
+	}
+	return t, nil
+}
+
+// TensorOf copies an array into a tensor.
+func TensorOf(a *npy.Array) (*tensor.Tensor, error) {
 	a = a.RowMajor()
 	dt := arrayType(a)
 	if dt == 0 {
-		return nil, fmt.Errorf("golden: array %s has dtype %s", key, a.DType)
+		return nil, fmt.Errorf("dtype %s", a.DType)
 	}
 	t := tensor.New(a.Shape, dt)
 	copy(t.Storage().Bytes(), a.Data)

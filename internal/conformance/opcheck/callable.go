@@ -343,12 +343,17 @@ func boxList(l []any, whole any) tensor.Value {
 	var is []int
 	var fs []float64
 	var bs []bool
+	var ss []string
 	for _, e := range l {
 		switch x := e.(type) {
 		case *tensor.Tensor:
 			ts = append(ts, x)
 		case nil:
-			ts = append(ts, nil)
+			ts, ss = append(ts, nil), append(ss, "")
+		case string:
+			ss = append(ss, x)
+		case golden.Ellipsis:
+			ss = append(ss, tensor.Ellipsis)
 		case int:
 			is = append(is, x)
 			fs = append(fs, float64(x))
@@ -369,6 +374,8 @@ func boxList(l []any, whole any) tensor.Value {
 		return tensor.BoolsValue(bs)
 	case len(ts) == n:
 		return tensor.TensorsValue(ts)
+	case len(ss) == n:
+		return tensor.StrsValue(ss)
 	}
 	// nested lists and mixtures: each element boxed
 	vs := make([]tensor.Value, len(l))
@@ -396,6 +403,16 @@ func unbox(v tensor.Value) any {
 		return v.N != 0
 	case tensor.KFloat:
 		return v.Float()
+	case tensor.KStrs:
+		out := golden.Tuple{}
+		for _, s := range v.X.([]string) {
+			if s == "" {
+				out = append(out, nil)
+			} else {
+				out = append(out, s)
+			}
+		}
+		return out
 	case tensor.KInts:
 		out := golden.List{}
 		for _, i := range v.Ints() {

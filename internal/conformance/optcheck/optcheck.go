@@ -220,6 +220,9 @@ func Make(name string, groups []optim.Group, lr float64, k map[string]any) optim
 			optim.AdagradOptions{LRDecay: num(k, "lr_decay"), WeightDecay: decay,
 				InitialAccumulatorValue: num(k, "initial_accumulator_value"), Eps: explicit(k, "eps"),
 				Maximize: maximize})
+	case "SparseAdam":
+		return optim.NewSparseAdamGroups(groups, lr,
+			optim.SparseAdamOptions{Betas: betas(k), Eps: explicit(k, "eps"), Maximize: maximize})
 	case "Adadelta":
 		return optim.NewAdadeltaGroups(groups, lr,
 			optim.AdadeltaOptions{Rho: explicit(k, "rho"), Eps: explicit(k, "eps"), WeightDecay: decay,
@@ -364,7 +367,11 @@ func follow(d *golden.Decoder, r *runRecord, p *problem, opt optim.Optimizer, fr
 				clip(grads, r.ClipNorm)
 			}
 			for j, q := range p.params {
-				q.SetGrad(tensor.FromSlice(grads[j], q.Shape()...).To(q.DType()).To(q.Device()))
+				g := tensor.FromSlice(grads[j], q.Shape()...).To(q.DType()).To(q.Device())
+				if p.sparse {
+					g = g.ToSparseDim(1)
+				}
+				q.SetGrad(g)
 			}
 			return tensor.FromSlice([]float64{loss}, []int{}...)
 		}

@@ -11,6 +11,7 @@ import (
 // problem is a function of parameters with its gradient, worked out in float64.
 type problem struct {
 	params []*tensor.Tensor
+	sparse bool // gradients list the rows that are not zero
 	loss   func(step int) (float64, [][]float64)
 }
 
@@ -69,6 +70,7 @@ func newProblem(d *golden.Decoder, name string, dt tensor.DType) (*problem, erro
 			return nil, err
 		}
 		n, dim := is[1], ts[2]
+		p.sparse = true
 		p.loss = func(step int) (float64, [][]float64) {
 			e, g, sum := value(0), make([]float64, p.params[0].Numel()), 0.0
 			for i := range n {

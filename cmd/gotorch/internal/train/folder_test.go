@@ -143,7 +143,7 @@ func TestArchitectures(t *testing.T) {
 				if !ok || fn.Recv != nil || !strings.HasPrefix(fn.Name.Name, "New") || strings.HasSuffix(name, "_test.go") {
 					continue
 				}
-				// NewWideResNet50x2 is wide_resnet50_2
+				// NewWideResNet50_2 is wide_resnet50_2
 				want := strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(fn.Name.Name, "New")), "x", "")
 				if !known[want] {
 					t.Errorf("summary does not know %s of %s", fn.Name.Name, name)

@@ -47,8 +47,8 @@ var (
 		{"resnet50", rgb224, func() nn.Module { return models.NewResNet50() }},
 		{"resnet101", rgb224, func() nn.Module { return models.NewResNet101() }},
 		{"resnet152", rgb224, func() nn.Module { return models.NewResNet152() }},
-		{"resnext50_32x4d", rgb224, func() nn.Module { return models.NewResNeXt50x32x4d() }},
-		{"wide_resnet50_2", rgb224, func() nn.Module { return models.NewWideResNet50x2() }},
+		{"resnext50_32x4d", rgb224, func() nn.Module { return models.NewResNeXt50_32x4d() }},
+		{"wide_resnet50_2", rgb224, func() nn.Module { return models.NewWideResNet50_2() }},
 		{"mobilenet_v2", rgb224, func() nn.Module { return models.NewMobileNetV2() }},
 	}
 )

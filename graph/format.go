@@ -1,0 +1,248 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/gotorch-dev/torch/internal/pyfmt"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// Text is the value as TorchScript's str() and format() print it: like Python, with strings in containers in quotes,
+// but floats as C++ prints them.
+func Text(v tensor.Value) string {
+	if s, ok := v.X.(string); ok {
+		return s
+	}
+	var b strings.Builder
+	writeValue(&b, v, 0)
+	return b.String()
+}
+
+const maxTextDepth = 100
+
+func writeValue(b *strings.Builder, v tensor.Value, depth int) {
+	if depth > maxTextDepth || b.Len() > mostText {
+		b.WriteString("...")
+		return
+	}
+	seq := func(open string, items []tensor.Value, closing string) {
+		b.WriteString(open)
+		for i, e := range items {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			writeValue(b, e, depth+1)
+		}
+		b.WriteString(closing)
+	}
+	switch v.K {
+	case tensor.KNone:
+		b.WriteString("None")
+	case tensor.KTensor:
+		b.WriteString(v.T.String())
+	case tensor.KBool:
+		b.WriteString(map[bool]string{true: "True", false: "False"}[v.N != 0])
+	case tensor.KFloat:
+		b.WriteString(floatText(v.Float()))
+	case tensor.KComplex:
+		c := v.Num().C
+		b.WriteString(floatText(real(c)))
+		if imag(c) >= 0 {
+			b.WriteString("+")
+		}
+		b.WriteString(floatText(imag(c)) + "j")
+	case tensor.KStr:
+		b.WriteString(pyfmt.Str(v.X.(string)))
+	case tensor.KDevice:
+		b.WriteString(fmt.Sprint(v.X))
+	default:
+		switch x := v.X.(type) {
+		case *List:
+			seq("[", x.Items, "]")
+		case *Tuple:
+			if len(x.Items) == 1 {
+				seq("(", x.Items, ",)")
+			} else {
+				seq("(", x.Items, ")")
+			}
+		case *Dict:
+			b.WriteString("{")
+			first := true
+			x.Each(func(k, e tensor.Value) {
+				if !first {
+					b.WriteString(", ")
+				}
+				first = false
+				writeValue(b, k, depth+1)
+				b.WriteString(": ")
+				writeValue(b, e, depth+1)
+			})
+			b.WriteString("}")
+		case *Enum:
+			b.WriteString("Enum<" + x.Class.Name + "." + x.Name + ">")
+		case *Object:
+			b.WriteString("<" + x.Class.Name + " object>")
+		default:
+			b.WriteString(v.String())
+		}
+	}
+}
+
+// floatText is a float as a C++ stream prints it for TorchScript: whole numbers below 1e10 as "2.", others with up to
+// 17 significant digits.
+func floatText(f float64) string {
+	switch {
+	case math.IsNaN(f):
+		return "nan"
+	case math.IsInf(f, 0):
+		return map[bool]string{true: "inf", false: "-inf"}[f > 0]
+	case f == math.Trunc(f) && math.Abs(f) < 1e10:
+		return strconv.FormatFloat(f, 'f', 0, 64) + "."
+	}
+	return cGeneral(f, 17)
+}
+
+// cGeneral is C's %g with a precision.
+func cGeneral(f float64, digits int) string {
+	if math.IsNaN(f) {
+		return "nan"
+	}
+	if math.IsInf(f, 0) {
+		return map[bool]string{true: "inf", false: "-inf"}[f > 0]
+	}
+	s := strconv.FormatFloat(f, 'e', digits-1, 64)
+	mant, exp, _ := strings.Cut(s, "e")
+	e, _ := strconv.Atoi(exp)
+	if e < -4 || e >= digits {
+		if strings.Contains(mant, ".") {
+			mant = strings.TrimRight(strings.TrimRight(mant, "0"), ".")
+		}
+		sign := "+"
+		if e < 0 {
+			sign, e = "-", -e
+		}
+		return fmt.Sprintf("%se%s%02d", mant, sign, e)
+	}
+	s = strconv.FormatFloat(f, 'f', max(0, digits-1-e), 64)
+	if strings.Contains(s, ".") {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return s
+}
+
+func registerFormat() {
+	Register("aten::str(t elem) -> str", func(a []tensor.Value) tensor.Value { return tensor.StrValue(Text(a[0])) })
+	Register("aten::format(str self, ...) -> str", func(a []tensor.Value) tensor.Value {
+		var b strings.Builder
+		s, used := text(a[0]), 0
+		for {
+			before, after, found := strings.Cut(s, "{}")
+			b.WriteString(before)
+			if !found {
+				break
+			}
+			if used++; used >= len(a) {
+				tensor.Fail(tensor.ErrValue, "Too few arguments for format string: %s", text(a[0]))
+			}
+			b.WriteString(Text(a[used]))
+			checkText(b.Len())
+			s = after
+		}
+		return tensor.StrValue(b.String())
+	})
+	Register("aten::percentFormat(str self, ...) -> str", func(a []tensor.Value) tensor.Value {
+		args := a[1:]
+		if len(args) == 1 {
+			if t, ok := args[0].X.(*Tuple); ok {
+				args = t.Items
+			}
+		}
+		return tensor.StrValue(percent(text(a[0]), args))
+	})
+	Register("prim::Print(...) -> ()", func(a []tensor.Value) tensor.Value {
+		parts := make([]string, len(a))
+		for i, v := range a {
+			parts[i] = Text(v)
+		}
+		fmt.Fprintln(os.Stdout, strings.Join(parts, " "))
+		return tensor.Value{}
+	})
+	Register("aten::warn(str message, int stacklevel=2) -> ()", func(a []tensor.Value) tensor.Value {
+		tensor.Warn("%s", text(a[0]))
+		return tensor.Value{}
+	})
+}
+
+// percent is Python's old formatting, as far as TorchScript has it: %s %d %i %f %g %e %x %X %c %%, without widths.
+func percent(s string, args []tensor.Value) string {
+	var b strings.Builder
+	used := 0
+	for {
+		before, after, found := strings.Cut(s, "%")
+		b.WriteString(before)
+		if !found {
+			break
+		}
+		if after == "" {
+			tensor.Fail(tensor.ErrValue, "Incomplete format specifier")
+		}
+		c := after[0]
+		s = after[1:]
+		if c == '%' {
+			b.WriteByte('%')
+			continue
+		}
+		if used >= len(args) {
+			tensor.Fail(tensor.ErrValue, "Too few arguments for format string")
+		}
+		b.WriteString(percentOne(c, args[used]))
+		used++
+	}
+	if used < len(args) {
+		tensor.Fail(tensor.ErrValue, "Too many arguments for format string")
+	}
+	return b.String()
+}
+
+func percentOne(c byte, v tensor.Value) string {
+	number := func() {
+		switch v.K {
+		case tensor.KInt, tensor.KFloat, tensor.KBool:
+			return
+		}
+		tensor.Fail(tensor.ErrType, "%%%c requires a number for formatting, but got %s", c, TypeOf(v))
+	}
+	switch c {
+	case 's':
+		return Text(v)
+	case 'd', 'i':
+		number()
+		return strconv.FormatInt(v.Num().I, 10)
+	case 'f', 'F':
+		number()
+		return strconv.FormatFloat(float(&v), 'f', 6, 64)
+	case 'g', 'G':
+		number()
+		return cGeneral(float(&v), 6)
+	case 'e', 'E':
+		number()
+		return strconv.FormatFloat(float(&v), c, 6, 64)
+	case 'x':
+		number()
+		return strconv.FormatInt(v.Num().I, 16)
+	case 'X':
+		number()
+		return strings.ToUpper(strconv.FormatInt(v.Num().I, 16))
+	case 'c':
+		if v.K == tensor.KInt {
+			return string([]byte{byte(v.N)})
+		}
+		return Text(v)
+	}
+	tensor.Fail(tensor.ErrValue, "The specifier %%%c is not supported in TorchScript format strings", c)
+	return ""
+}

@@ -1,0 +1,447 @@
+// Package tscheck runs TorchScript archives and compares what their methods return with recorded results.
+package tscheck
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/graph"
+	"github.com/gotorch-dev/torch/internal/conformance/golden"
+	"github.com/gotorch-dev/torch/jit"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// Options choose what Run does.
+type Options struct {
+	Only    *regexp.Regexp
+	Verbose func(format string, args ...any)
+	// Files is where the archives of a directory lie whose folders name them by their SHA-256 only.
+	Files string
+}
+
+// record is one archive of index.json.
+type record struct {
+	Name, File, Group, NPZ, Lite string
+	Methods                      []string
+	Training                     bool
+	StateDict                    [][]any           `json:"state_dict"`
+	Extra                        map[string]string `json:"extra_files"`
+	Calls                        []call
+}
+
+type call struct {
+	Method string
+	Args   []json.RawMessage
+	Kwargs map[string]json.RawMessage
+	Seed   *int64
+	Out    json.RawMessage
+	After  map[string]json.RawMessage `json:"args_after"`
+	Error  *struct{ Type, Message, Last string }
+}
+
+// limit ends a call that does not come back.
+const limit = 2 * time.Minute
+
+// Run runs the cases of a directory: one with an index.json of records, or one of folders with a meta.json each.
+func Run(dir string, o Options) ([]golden.Result, error) {
+	b, err := golden.ReadFile(filepath.Join(dir, "index.json"))
+	if err != nil {
+		return runFolders(dir, o)
+	}
+	var index struct{ Models []record }
+	if err := json.Unmarshal(b, &index); err != nil || index.Models == nil {
+		return runPairs(dir, b, o)
+	}
+	tally := &golden.Tally{Verbose: o.Verbose}
+	for i := range index.Models {
+		r := &index.Models[i]
+		if o.Only != nil && !o.Only.MatchString(r.Name) {
+			continue
+		}
+		if err := r.run(dir, tally); err != nil {
+			return nil, fmt.Errorf("%s: %w", r.Name, err)
+		}
+	}
+	return tally.Results(), nil
+}
+
+// run runs all calls of a record on the archive, and those of forward on the program for the lite interpreter.
+func (r *record) run(dir string, tally *golden.Tally) error {
+	npz := ""
+	if r.NPZ != "" {
+		npz = filepath.Join(dir, r.NPZ)
+	}
+	d, err := golden.NewDecoder(npz)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	for _, file := range []string{r.File, r.Lite} {
+		if file == "" {
+			continue
+		}
+		path, err := golden.Path(dir, file)
+		if err != nil {
+			return err
+		}
+		golden.Note(path)
+		prefix := ""
+		if file == r.Lite {
+			prefix = "lite "
+		}
+		m, err := load(path, file == r.Lite)
+		if err != nil {
+			tally.Add(r.Name, prefix+"load", skipped(err))
+			continue
+		}
+		if file == r.File {
+			tally.Add(r.Name, "state", r.state(m))
+		}
+		dec := &decoder{golden: d, m: m}
+		for i := range r.Calls {
+			c := &r.Calls[i]
+			d.Reset()
+			if file == r.Lite && (c.Method != "forward" || len(c.Kwargs) > 0) {
+				_ = dec.call(c) // it may change the state that later calls see
+				continue
+			}
+			tally.Add(r.Name, fmt.Sprintf("%s%d", prefix, i), skipped(dec.call(c)))
+		}
+	}
+	return nil
+}
+
+// load reads an archive, or the bytecode for the lite interpreter; a panic is an error that says so.
+func load(path string, lite bool) (m *jit.Module, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = golden.Recovered(r)
+		}
+	}()
+	if !lite {
+		return jit.LoadFile(path)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return jit.LoadLite(bytes.NewReader(b), int64(len(b)))
+}
+
+// skipped turns the error of a program whose operators are not there into a skip.
+func skipped(err error) error {
+	var missing *graph.MissingError
+	if errors.As(err, &missing) {
+		return golden.Skip(missing.Error())
+	}
+	return err
+}
+
+// state compares what the module says of itself with the record.
+func (r *record) state(m *jit.Module) error {
+	var got []string
+	for _, n := range m.StateDict() {
+		got = append(got, fmt.Sprintf("%s %s %s", n.Name, n.Tensor.DType().Name(),
+			tensor.ShapeString(n.Tensor.Shape())))
+	}
+	var want []string
+	for _, s := range r.StateDict {
+		var shape []int
+		for _, x := range s[2].([]any) {
+			shape = append(shape, int(x.(float64)))
+		}
+		want = append(want, fmt.Sprintf("%s %s %s", s[0], s[1], tensor.ShapeString(shape)))
+	}
+	if g, w := strings.Join(got, "; "), strings.Join(want, "; "); g != w {
+		return fmt.Errorf("state dict %s, want %s", g, w)
+	}
+	if m.Training() != r.Training {
+		return fmt.Errorf("training is %v, want %v", m.Training(), r.Training)
+	}
+	for _, name := range r.Methods {
+		if m.Method(name) == nil {
+			return fmt.Errorf("there is no method %s", name)
+		}
+	}
+	for name, want := range r.Extra {
+		if got := m.Metadata()[name]; got != want {
+			return fmt.Errorf("extra file %s is %q, want %q", name, got, want)
+		}
+	}
+	return nil
+}
+
+// call runs one call and compares its result.
+func (d *decoder) call(c *call) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = golden.Recovered(r)
+		}
+	}()
+	switch c.Method {
+	case "eval", "train":
+		d.m.Train(c.Method == "train")
+		return nil
+	}
+	var args []tensor.Value
+	for _, a := range c.Args {
+		v, err := d.value(a)
+		if err != nil {
+			return err
+		}
+		args = append(args, v)
+	}
+	kwargs := map[string]tensor.Value{}
+	for k, a := range c.Kwargs {
+		v, err := d.value(a)
+		if err != nil {
+			return err
+		}
+		kwargs[k] = v
+	}
+	if c.Seed != nil {
+		torch.ManualSeed(*c.Seed)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	got, err := d.m.Call(ctx, c.Method, args, kwargs)
+	if c.Error != nil {
+		return compareError(err, c.Error.Message, c.Error.Last)
+	}
+	if err != nil {
+		return err
+	}
+	want, err := d.value(c.Out)
+	if err != nil {
+		return err
+	}
+	if s := Compare(got, want, 10); s != "" {
+		return errors.New(s)
+	}
+	for k, raw := range c.After {
+		var i int
+		if _, err := fmt.Sscan(k, &i); err != nil || i >= len(args) {
+			return fmt.Errorf("args_after names argument %s", k)
+		}
+		want, err := d.value(raw)
+		if err != nil {
+			return err
+		}
+		if s := Compare(args[i], want, 10); s != "" {
+			return fmt.Errorf("argument %s after the call: %s", k, s)
+		}
+	}
+	return nil
+}
+
+// compareError compares kind and text of an exception.
+func compareError(err error, message, last string) error {
+	if err == nil {
+		return fmt.Errorf("no error, want %s", last)
+	}
+	got := err.Error()
+	var raised *graph.RaisedError
+	var te *tensor.Error
+	switch {
+	case errors.As(err, &raised):
+		if got = raised.Text; raised.Class != "" {
+			got = raised.Class + ": " + got
+		} else {
+			got = "RuntimeError: " + got
+		}
+	case errors.As(err, &te):
+		got = te.Msg
+	}
+	got = strings.TrimSpace(got)
+	first, _, _ := strings.Cut(message, "\n")
+	for _, want := range []string{last, strings.TrimPrefix(last, "RuntimeError: "), first} {
+		if got == strings.TrimSpace(want) {
+			return nil
+		}
+	}
+	var missing *graph.MissingError
+	if errors.As(err, &missing) {
+		return err
+	}
+	return fmt.Errorf("error %q, want %q", got, last)
+}
+
+// decoder turns recorded values into those of programs.
+type decoder struct {
+	golden *golden.Decoder
+	m      *jit.Module
+}
+
+func (d *decoder) value(raw json.RawMessage) (tensor.Value, error) {
+	raw = bytes.TrimSpace(raw)
+	var m map[string]json.RawMessage
+	if len(raw) == 0 || string(raw) == "null" || json.Unmarshal(raw, &m) != nil {
+		return tensor.Value{}, nil
+	}
+	switch {
+	case m["l"] != nil || m["u"] != nil:
+		var p []json.RawMessage
+		list := m["l"] != nil
+		body := m["u"]
+		if list {
+			body = m["l"]
+		}
+		if err := json.Unmarshal(body, &p); err != nil {
+			return tensor.Value{}, err
+		}
+		items := make([]tensor.Value, len(p))
+		for i, e := range p {
+			var err error
+			if items[i], err = d.value(e); err != nil {
+				return tensor.Value{}, err
+			}
+		}
+		if list {
+			return graph.NewList(nil, items...), nil
+		}
+		return graph.NewTuple(items...), nil
+	case m["d"] != nil:
+		v, err := d.golden.Decode(raw) // for the order of the keys
+		if err != nil {
+			return tensor.Value{}, err
+		}
+		var entries map[string]json.RawMessage
+		if err := json.Unmarshal(m["d"], &entries); err != nil {
+			return tensor.Value{}, err
+		}
+		out := graph.NewDict(nil, nil)
+		for _, it := range v.(golden.Dict) {
+			e, err := d.value(entries[it.Key])
+			if err != nil {
+				return tensor.Value{}, err
+			}
+			out.Set(tensor.StrValue(it.Key), e)
+		}
+		return graph.Box(out), nil
+	case m["od"] != nil || m["kd"] != nil:
+		body := m["od"]
+		if body == nil {
+			body = m["kd"]
+		}
+		var p [][2]json.RawMessage
+		if err := json.Unmarshal(body, &p); err != nil {
+			return tensor.Value{}, err
+		}
+		out := graph.NewDict(nil, nil)
+		for _, e := range p {
+			k, err := d.key(e[0])
+			if err != nil {
+				return tensor.Value{}, err
+			}
+			v, err := d.value(e[1])
+			if err != nil {
+				return tensor.Value{}, err
+			}
+			out.Set(k, v)
+		}
+		return graph.Box(out), nil
+	case m["enum"] != nil:
+		var cls, name string
+		if err := errors.Join(json.Unmarshal(m["enum"], &cls), json.Unmarshal(m["name"], &name)); err != nil {
+			return tensor.Value{}, err
+		}
+		if e := d.m.EnumMember(cls, name); e != nil {
+			return graph.Box(e), nil
+		}
+		return tensor.Value{}, fmt.Errorf("the archive has no enumeration %s with %s", cls, name)
+	case m["q"] != nil:
+		return tensor.Value{}, golden.Skip("quantized tensors are not supported")
+	}
+	v, err := d.golden.Decode(raw)
+	if err != nil {
+		return tensor.Value{}, err
+	}
+	switch x := v.(type) {
+	case golden.Unsupported:
+		return tensor.Value{}, golden.Skip("a value that is not supported: " + string(x))
+	case golden.Layout:
+		return tensor.IntValue(0), nil
+	}
+	return graph.Normal(tensor.Box(v)), nil
+}
+
+// key is a key of a dictionary: an encoded value, or plain JSON.
+func (d *decoder) key(raw json.RawMessage) (tensor.Value, error) {
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return tensor.Value{}, err
+	}
+	if s, ok := v.(string); ok {
+		return tensor.StrValue(s), nil
+	}
+	return d.value(raw)
+}
+
+// Compare tells how a result differs from the recorded one, "" when it does not. The tolerance for tensors is that of
+// torch.testing.assert_close times a factor.
+func Compare(got, want tensor.Value, factor float64) string {
+	number := func(v tensor.Value) bool { return v.K == tensor.KFloat || v.K == tensor.KInt || v.K == tensor.KComplex }
+	switch {
+	case want.K == tensor.KTensor:
+		if got.K != tensor.KTensor {
+			return fmt.Sprintf("got %s, want a tensor", graph.Text(got))
+		}
+		return golden.Close(got.T, want.T, golden.ToleranceOf(want.T.DType()).Times(factor))
+	case number(want) && got.K == want.K:
+		g, w := got.Num(), want.Num()
+		if want.K == tensor.KInt {
+			if g.I != w.I {
+				return fmt.Sprintf("got %d, want %d", g.I, w.I)
+			}
+			return ""
+		}
+		return golden.Close(tensor.FromSlice([]complex128{g.C}, 1), tensor.FromSlice([]complex128{w.C}, 1),
+			golden.Tolerance{RTol: 1e-7, ATol: 1e-9}.Times(factor))
+	}
+	if w, ok := graph.ItemsOf(want); ok {
+		g, ok := graph.ItemsOf(got)
+		if !ok || fmt.Sprintf("%T", got.X) != fmt.Sprintf("%T", want.X) {
+			return fmt.Sprintf("got %s, want %s", kind(got), kind(want))
+		}
+		if len(g) != len(w) {
+			return fmt.Sprintf("got %d elements, want %d", len(g), len(w))
+		}
+		for i := range w {
+			if s := Compare(g[i], w[i], factor); s != "" {
+				return fmt.Sprintf("element %d: %s", i, s)
+			}
+		}
+		return ""
+	}
+	if w, ok := want.X.(*graph.Dict); ok {
+		g, ok := got.X.(*graph.Dict)
+		if !ok || g.Len() != w.Len() {
+			return fmt.Sprintf("got %s, want %s", graph.Text(got), graph.Text(want))
+		}
+		s := ""
+		w.Each(func(k, v tensor.Value) {
+			x, ok := g.Get(k)
+			if !ok {
+				s = "no entry " + graph.Text(k)
+			} else if t := Compare(x, v, factor); t != "" && s == "" {
+				s = fmt.Sprintf("entry %s: %s", graph.Text(k), t)
+			}
+		})
+		return s
+	}
+	if got.K != want.K || !graph.Equal(got, want) {
+		return fmt.Sprintf("got %s, want %s", graph.Text(got), graph.Text(want))
+	}
+	return ""
+}
+
+func kind(v tensor.Value) string { return graph.TypeOf(v).String() }

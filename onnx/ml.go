@@ -1,0 +1,269 @@
+package onnx
+
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/graph"
+	"github.com/gotorch-dev/torch/internal/onnxpb"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// The operators of the domain ai.onnx.ml, as far as they compute with tensors of numbers.
+// https://onnx.ai/onnx/operators/#ai-onnx-ml
+func init() {
+	define("ai.onnx.ml", map[string]rule{
+		"ArrayFeatureExtractor":  arrayFeatures,
+		"Binarizer":              binarizer,
+		"FeatureVectorizer":      featureVectorizer,
+		"Imputer":                imputer,
+		"LabelEncoder":           labelEncoder,
+		"LinearClassifier":       linearClassifier,
+		"LinearRegressor":        linearRegressor,
+		"Normalizer":             normalizer,
+		"OneHotEncoder":          oneHotEncoder,
+		"Scaler":                 scaler,
+		"TreeEnsemble":           treeEnsemble,
+		"TreeEnsembleClassifier": treeClassifier,
+		"TreeEnsembleRegressor":  treeRegressor,
+	})
+
+	helper("array_features(Tensor x, Tensor index) -> Tensor", func(a args) any {
+		x, index := a.T(0), a.T(1).Reshape([]int{-1})
+		if x.Dim() == 0 {
+			wrong("ArrayFeatureExtractor", "a tensor without dimensions")
+		}
+		if x.Dim() == 1 {
+			x = x.Unsqueeze(0)
+		}
+		return x.IndexSelect(-1, index.ToDType(tensor.Int64))
+	})
+	helper("feature_vectorizer(Tensor[] list) -> Tensor", func(a args) any {
+		var parts []*T
+		for _, x := range a.Ts(0) {
+			if x.Dim() < 2 {
+				x = x.Reshape([]int{1, -1})
+			}
+			parts = append(parts, x.ToDType(tensor.Float32))
+		}
+		return call("aten::cat", parts, 1)
+	})
+	helper("impute(Tensor x, Tensor values, float missing) -> Tensor", func(a args) any {
+		x := a.T(0)
+		hit := x.EqScalar(a.float(2))
+		if math.IsNaN(a.float(2)) {
+			hit = x.IsNaN()
+		}
+		return a.T(1).ToDType(x.DType()).Where(hit, x)
+	})
+	helper("label_encode(Tensor x, Tensor keys, Tensor values, Tensor default) -> Tensor", func(a args) any {
+		x, keys := a.T(0), a.T(1)
+		hit := x.Unsqueeze(-1).Eq(keys)
+		if keys.DType().IsFloat() {
+			hit = hit.LogicalOr(x.Unsqueeze(-1).IsNaN().LogicalAnd(keys.IsNaN()))
+		}
+		at := hit.ToDType(tensor.Int64).ArgMax(tensor.ArgMaxOptions{Dim: tensor.Some(-1)})
+		found := a.T(2).IndexSelect(0, at.Reshape([]int{-1})).Reshape(x.Shape())
+		return found.Where(hit.AnyDim(-1), a.T(3).Reshape([]int{}))
+	})
+	helper("ml_linear(Tensor x, Tensor w, Tensor? b) -> Tensor", func(a args) any {
+		x, w := a.T(0).ToDType(tensor.Float32), a.T(1)
+		if x.Dim() == 1 {
+			x = x.Unsqueeze(0)
+		}
+		if w.Dim() == 1 {
+			if x.Size(1) == 0 || w.Numel()%x.Size(1) != 0 {
+				wrong("LinearRegressor", "%d coefficients for %d features", w.Numel(), x.Size(1))
+			}
+			w = w.Reshape([]int{w.Numel() / x.Size(1), x.Size(1)})
+		}
+		y := x.MatMul(w.Transpose(0, 1))
+		if b := a.T(2); b != nil {
+			y = y.Add(b)
+		}
+		return y
+	})
+	helper("ml_normalize(Tensor x, str norm) -> Tensor", func(a args) any {
+		x := a.T(0).ToDType(tensor.Float32)
+		last := []int{-1}
+		var n *T
+		switch a.str(1) {
+		case "MAX":
+			n = call("aten::amax", x.Abs(), last, true)
+		case "L1":
+			n = call("aten::sum.dim_IntList", x.Abs(), last, true)
+		default:
+			n = call("aten::linalg_vector_norm", x, 2, last, true)
+		}
+		return x.Div(n.MaskedFillScalar(n.EqScalar(0), 1))
+	})
+	helper("ml_one_hot(Tensor x, int[] categories) -> Tensor", func(a args) any {
+		x := a.T(0)
+		return x.ToDType(tensor.Int64).Unsqueeze(-1).Eq(vector(a.ints(1))).ToDType(tensor.Float32)
+	})
+	helper("post_transform(Tensor x, str kind) -> Tensor", func(a args) any { return postTransform(a.T(0), a.str(1)) })
+	helper("classify(Tensor scores, Tensor labels) -> Tensor", func(a args) any {
+		at := a.T(0).ArgMax(tensor.ArgMaxOptions{Dim: tensor.Some(1)})
+		return a.T(1).IndexSelect(0, at)
+	})
+	helper("trees(Tensor x, Any trees) -> Tensor", func(a args) any { return a[1].X.(*forest).run(a.T(0)) })
+}
+
+// vectorOf is a constant of floats.
+func (n *node) vectorOf(l []float64) *value {
+	x := make([]float32, len(l))
+	for i, f := range l {
+		x[i] = float32(f)
+	}
+	return constant(tensor.FromSlice(x, len(x)), onnxpb.Float)
+}
+
+func arrayFeatures(n *node) []*value {
+	return one(n.like(n.call("onnx::array_features", n.T(0), n.T(1))))
+}
+
+func binarizer(n *node) []*value {
+	g := n.call("aten::gt.Scalar", n.T(0), n.float("threshold", 0))
+	return one(n.same(n.call("aten::to.dtype", g, n.dtypeOr(n.T(0).elem))))
+}
+
+func featureVectorizer(n *node) []*value {
+	for i := range n.in {
+		n.T(i)
+	}
+	return one(n.tensor(n.call("onnx::feature_vectorizer", n.listOf(n.in...)), onnxpb.Float))
+}
+
+func imputer(n *node) []*value {
+	x := n.T(0)
+	if l := n.ints("imputed_value_int64s"); l != nil {
+		v := constant(vector(l), onnxpb.Int64)
+		return one(n.same(n.call("onnx::impute", x, v, float64(n.int("replaced_value_int64", 0)))))
+	}
+	return one(n.same(n.call("onnx::impute", x, n.vectorOf(n.floats("imputed_value_floats")),
+		n.float("replaced_value_float", 0))))
+}
+
+// labelEncoder maps numbers to numbers.
+func labelEncoder(n *node) []*value {
+	list := func(what string) (*T, onnxpb.DataType) {
+		for name, a := range n.attrs {
+			switch name {
+			case what + "s_int64s":
+				return vector(n.ints(name)), onnxpb.Int64
+			case what + "s_floats":
+				return n.vectorOf(n.floats(name)).konst, onnxpb.Float
+			case what + "s_tensor":
+				x, err := a.T.Decode(n.external)
+				if err != nil {
+					panic(failure{err})
+				}
+				return x, a.T.Type
+			}
+		}
+		unsupported("%ss that are strings", what)
+		return nil, 0
+	}
+	keys, _ := list("key")
+	values, elem := list("value")
+	if keys.Numel() != values.Numel() || keys.Numel() == 0 {
+		fail("%w: %d keys for %d values", onnxpb.ErrFormat, keys.Numel(), values.Numel())
+	}
+	other := tensor.FromSlice([]int64{int64(n.int("default_int64", -1))})
+	if values.DType().IsFloat() {
+		other = tensor.FromSlice([]float64{n.float("default_float", 0)})
+	}
+	if a := n.attr("default_tensor", onnxpb.AttrTensor); a != nil {
+		x, err := a.T.Decode(n.external)
+		if err != nil || x.Numel() != 1 {
+			fail("%w: attribute \"default_tensor\"", onnxpb.ErrFormat)
+		}
+		other = x
+	}
+	k := func(x *T) *value { return constant(x, elem) }
+	v := n.same(n.call("onnx::label_encode", n.T(0), constant(keys.Reshape([]int{-1}), n.T(0).elem),
+		k(values.Reshape([]int{-1})), k(other.Reshape([]int{1}).ToDType(values.DType()))))
+	v.elem = elem
+	return one(v)
+}
+
+func (n *node) linear() *graph.Value {
+	var b *value
+	if l := n.floats("intercepts"); len(l) > 0 {
+		b = n.vectorOf(l)
+	}
+	return n.call("onnx::ml_linear", n.T(0), n.vectorOf(n.floats("coefficients")), b)
+}
+
+// post applies the transformation that an attribute names.
+func (n *node) post(g *graph.Value) *graph.Value {
+	if kind := n.str("post_transform", "NONE"); kind != "NONE" {
+		return n.call("onnx::post_transform", g, kind)
+	}
+	return g
+}
+
+// labels are the classes of a classifier, which must be integers.
+func (n *node) labels(names ...string) *value {
+	for _, name := range names {
+		if l := n.ints(name); l != nil {
+			return constant(vector(l), onnxpb.Int64)
+		}
+	}
+	unsupported("classes that are strings")
+	return nil
+}
+
+func linearClassifier(n *node) []*value {
+	labels := n.labels("classlabels_ints")
+	g := n.linear()
+	if labels.konst.Numel() == 2 && len(n.floats("intercepts")) == 1 {
+		g = n.block.Call1("aten::cat", n.block.List(graph.Tensor, n.call("aten::neg", g), g), 1)
+	}
+	s := n.post(g)
+	return []*value{n.tensor(n.call("onnx::classify", g, labels), onnxpb.Int64), n.tensor(s, onnxpb.Float)}
+}
+
+func linearRegressor(n *node) []*value { return one(n.tensor(n.post(n.linear()), onnxpb.Float)) }
+
+func normalizer(n *node) []*value {
+	v := n.same(n.call("onnx::ml_normalize", n.T(0), n.str("norm", "MAX")))
+	v.elem = onnxpb.Float
+	return one(v)
+}
+
+func oneHotEncoder(n *node) []*value {
+	l := n.ints("cats_int64s")
+	if l == nil {
+		unsupported("categories that are strings")
+	}
+	return one(n.tensor(n.call("onnx::ml_one_hot", n.T(0), l), onnxpb.Float))
+}
+
+func scaler(n *node) []*value {
+	x := n.call("aten::to.dtype", n.T(0), tensor.Float32)
+	if l := n.floats("offset"); len(l) > 0 {
+		x = n.call("aten::sub.Tensor", x, n.vectorOf(l))
+	}
+	if l := n.floats("scale"); len(l) > 0 {
+		x = n.call("aten::mul.Tensor", x, n.vectorOf(l))
+	}
+	v := n.same(x)
+	v.elem = onnxpb.Float
+	return one(v)
+}
+
+// postTransform turns scores into probabilities.
+func postTransform(x *T, kind string) *T {
+	switch kind {
+	case "SOFTMAX":
+		return x.Softmax(-1)
+	case "LOGISTIC":
+		return x.Sigmoid()
+	case "SOFTMAX_ZERO": // scores of 0 stay
+		zero := x.EqScalar(0)
+		return x.MaskedFillScalar(zero, math.Inf(-1)).Softmax(-1).MaskedFillScalar(zero, 0)
+	case "PROBIT":
+		return x.MulScalar(2).SubScalar(1).Erfinv().MulScalar(math.Sqrt2)
+	}
+	return x
+}

@@ -1,0 +1,50 @@
+package sort_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// Boundaries and values of two dtypes are compared in their common one, with PyTorch's results.
+func TestSearchMixed(t *testing.T) {
+	of := func(dt tensor.DType, v ...float64) *tensor.Tensor { return torch.FromSlice(v, len(v)).ToDType(dt) }
+	for _, c := range []struct {
+		bounds, values *tensor.Tensor
+		right          bool
+		want           int64
+	}{
+		{of(tensor.Int64, 16777217), of(tensor.Float32, 16777216), true, 1},
+		{of(tensor.Int32, 16777217), of(tensor.Float32, 16777216), true, 1},
+		{of(tensor.Int64, 1<<40+1), of(tensor.Float32, 1<<40), true, 1},
+		{of(tensor.Int64, 16777217), of(tensor.Float64, 16777216), true, 0},
+		{of(tensor.Int32, 2049), of(tensor.Float16, 2048), true, 1},
+		{of(tensor.Float32, 0.1), of(tensor.Float64, 0.1), false, 0},
+		{of(tensor.Float64, 0.1), of(tensor.Float32, 0.1), false, 1},
+		{of(tensor.Float16, 0.1), of(tensor.Float32, 0.1), false, 1},
+		{of(tensor.Float16, 0.1), of(tensor.BFloat16, 0.1), true, 1},
+		{of(tensor.Uint8, 200), of(tensor.Int8, -56), true, 0},
+		{of(tensor.Int32, 16777217), of(tensor.Int64, 1<<32+5), false, 1},
+		{of(tensor.Int16, -1, 1), of(tensor.Int8, 0), false, 1},
+	} {
+		got := torch.Searchsorted(c.bounds, c.values, torch.SearchsortedOptions{Right: c.right})
+		if n := torch.Data[int64](got)[0]; n != c.want {
+			t.Errorf("searchsorted of %s in %s, right %t: %d, expected %d", c.values, c.bounds, c.right, n, c.want)
+		}
+	}
+}
+
+// isin refuses what PyTorch refuses: a bool or a complex tensor on either side.
+func TestIsInDTypes(t *testing.T) {
+	good := torch.FromSlice([]float32{1, 2}, 2)
+	for _, dt := range []tensor.DType{tensor.Bool, tensor.Complex64, tensor.Complex128} {
+		bad := good.ToDType(dt)
+		for _, f := range []func(){func() { torch.IsIn(bad, good) }, func() { torch.IsIn(good, bad) }} {
+			if err := torch.Try(f); !errors.Is(err, tensor.ErrNotImpl) {
+				t.Errorf("isin with %v: %v", dt, err)
+			}
+		}
+	}
+}

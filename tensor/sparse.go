@@ -1,0 +1,262 @@
+package tensor
+
+import (
+	"math"
+	"strings"
+	"sync/atomic"
+)
+
+// This file holds sparse tensors in coordinate format (COO): a list of positions and the elements that stand there
+// (https://pytorch.org/docs/stable/sparse.html#sparse-coo-tensors). A sparse Tensor has a shape, a dtype and a device
+// as every Tensor, strides of zero, and a storage without memory; its indices and values are two ordinary tensors among
+// the extras that few tensors have. Operators that know sparse tensors have a kernel of their own for them
+// (RegisterSparse); composed operators run their bodies; all others refuse. A dense tensor pays one test of its flags
+// in each call. docs/adr/0010-sparse.md says why it is done this way.
+
+// sparse is what a sparse tensor consists of. It is not changed, but for own: an in-place operator exchanges it as a
+// whole.
+type sparse struct {
+	indices   *Tensor     // int64 [sparse dimensions, nnz]
+	values    *Tensor     // [nnz, dense dimensions...]
+	coalesced bool        // positions are sorted and each is there once
+	own       atomic.Bool // nobody else knows the memory of the two tensors
+}
+
+// Layout says how a tensor keeps its elements.
+type Layout uint8
+
+// The layouts of PyTorch that there are here.
+const (
+	Strided Layout = iota
+	SparseCOO
+)
+
+// String is PyTorch's name, "torch.strided" or "torch.sparse_coo".
+func (l Layout) String() string {
+	if l == SparseCOO {
+		return "torch.sparse_coo"
+	}
+	return "torch.strided"
+}
+
+// NewSparse makes a sparse tensor of the given shape from indices, int64 [sparse dimensions, nnz], and values, [nnz,
+// dense dimensions...], which it refers to. It is for kernels and checks nothing; torch.SparseCOOTensor checks. With
+// own nobody else knows the memory of indices and values, and the tensor may free it when a gradient is dropped.
+func NewSparse(indices, values *Tensor, shape []int, coalesced, own bool) *Tensor {
+	n := 1
+	for _, s := range shape {
+		if s > 0 && n > math.MaxInt/s {
+			Fail(ErrShape, "numel: integer multiplication overflow: sizes %s", ShapeString(shape))
+		}
+		n *= s
+	}
+	t := &Tensor{st: &Storage{}, dt: values.dt, dev: values.dev, flags: flagSparse, ver: new(atomic.Uint32)}
+	t.st.bits.Store(stForeign | stSparse)
+	t.setDims(shape, make([]int, len(shape)))
+	s := &sparse{indices: indices, values: values, coalesced: coalesced}
+	s.own.Store(own)
+	t.meta().sparse = s
+	return t
+}
+
+// SparseParts gives the indices and values that a sparse tensor refers to, and whether positions are sorted and each is
+// there once; nil for a dense tensor. It is for kernels.
+func SparseParts(t *Tensor) (indices, values *Tensor, coalesced bool) {
+	if t == nil || t.flags&flagSparse == 0 {
+		return nil, nil, false
+	}
+	s := t.ag.sparse
+	return s.indices, s.values, s.coalesced
+}
+
+// SetSparse gives the sparse tensor t the positions, elements, shape and dtype of another, for in-place kernels.
+func SetSparse(t, from *Tensor) {
+	if t.flags&from.flags&flagSparse == 0 {
+		Fail(ErrType, "SetSparse: both tensors must be sparse")
+	}
+	shape := append([]int(nil), from.shape...)
+	t.ag.sparse, t.dt = from.ag.sparse, from.dt
+	t.setDims(shape, make([]int, len(shape)))
+	if t.flags&flagKeep != 0 {
+		t.eachStorage((*Storage).keep)
+	}
+}
+
+// IsSparse reports a sparse tensor in coordinate format.
+func (t *Tensor) IsSparse() bool {
+	if t == nil {
+		panic(noTensor("Tensor.IsSparse"))
+	}
+	return t.flags&flagSparse != 0
+}
+
+// Layout is SparseCOO for sparse tensors in coordinate format, Strided for all others.
+func (t *Tensor) Layout() Layout {
+	if t == nil {
+		panic(noTensor("Tensor.Layout"))
+	}
+	if t.flags&flagSparse != 0 {
+		return SparseCOO
+	}
+	return Strided
+}
+
+// shareRare makes d, a new header with t's flags, refer to t's names, and to the positions and elements of a sparse t.
+func (d *Tensor) shareRare(t *Tensor) {
+	if t.flags&flagNamed != 0 {
+		d.meta().names = t.ag.names
+	}
+	if t.flags&flagSparse == 0 {
+		return
+	}
+	s := t.ag.sparse
+	s.own.Store(false)
+	d.meta().sparse = s
+}
+
+// disown notes that somebody else may know the memory of a sparse gradient, as a hook does.
+func (t *Tensor) disown() {
+	if t.flags&flagSparse != 0 {
+		t.ag.sparse.own.Store(false)
+	}
+}
+
+// takeSparse makes t sparse with src's positions and elements, or dense as src is.
+func (t *Tensor) takeSparse(src *Tensor) {
+	t.flags = t.flags&^flagSparse | src.flags&flagSparse
+	t.meta().sparse = nil
+	if src.flags&flagSparse != 0 {
+		t.shareRare(src)
+	}
+}
+
+// eachStorage calls f for the storages that a tensor keeps its elements in.
+func (t *Tensor) eachStorage(f func(*Storage)) {
+	if t.flags&flagSparse == 0 {
+		f(t.st)
+		return
+	}
+	f(t.ag.sparse.indices.st)
+	f(t.ag.sparse.values.st)
+}
+
+// RegisterSparse adds a kernel that computes an operator where an argument is a sparse tensor: its functional form, the
+// form in place (the kernel asks c.Op().IsInPlace()) and the form with a number, under all names. The kernel sets the
+// results, as there is no shape rule before it.
+func RegisterSparse(full string, kernel func(c *Ctx)) {
+	registry.Lock()
+	defer registry.Unlock()
+	o := registry.ops[full]
+	if o == nil || o.Def == nil {
+		panic("tensor.RegisterSparse: there is no operator " + full)
+	}
+	o.Def.sparse.run = kernel
+}
+
+// sparseKernel is the kernel for sparse arguments of all forms of an operator.
+type sparseKernel struct{ run func(c *Ctx) }
+
+// HasSparse reports that the operator has a kernel for sparse tensors.
+func (o *Op) HasSparse() bool { return o.Def != nil && o.Def.sparse.run != nil }
+
+// dispatchSparse is dispatch where an argument is sparse.
+func (c *Ctx) dispatchSparse() {
+	op := c.op
+	switch {
+	case op.target != nil:
+		c.runTarget()
+	case op.sparse.run != nil && !c.outForm && op.variant != outVariant:
+		if op.variant == inPlace && c.records() && c.anyRequiresGrad() {
+			c.Fail(ErrAutograd, "%s: gradients of in-place operators on sparse tensors are not supported: write the "+
+				"form that is not in place, or call it inside NoGrad", op.full)
+		}
+		c.dev, c.located = c.findDevice(), true
+		if op.variant == inPlace {
+			c.refuseInferenceWrite(c.args[0].T)
+		}
+		with(func(m *mode) { m.noGrad = true; m.device = Device{} }, func() { op.sparse.run(c) })
+		if op.variant == inPlace {
+			c.outs[0].bump()
+			return
+		}
+		c.record()
+	case op.Body != nil && (op.variant == functional || op.variant == inPlace && op.base == nil) && !c.outForm:
+		op.Body(c)
+	default:
+		c.refuseSparse()
+	}
+}
+
+// refuseSparse says that an operator knows no sparse tensors.
+func (c *Ctx) refuseSparse() {
+	name, _, _ := strings.Cut(c.op.full, ".")
+	c.FailHint(ErrNotImpl, "in Go: x.ToDense(), or x.Coalesce().Values() for the elements that are there",
+		"Could not run '%s' with arguments from the 'SparseCPU' backend: it is not supported for sparse tensors.", name)
+}
+
+// refuseSparseRead is what reading the memory of a sparse tensor gives.
+func refuseSparseRead() {
+	FailHint(ErrNotImpl, "in Go: x.ToDense(), or x.Coalesce().Indices() and Values()",
+		"Cannot access data pointer of Tensor that doesn't have storage: reading elements is not supported for sparse "+
+			"tensors.")
+}
+
+// accumulateSparse adds gradients where the new one or the old one is sparse, as PyTorch's AccumulateGrad does: two
+// sparse ones are listed one after the other, a sparse and a dense one give a dense one. The caller holds m.mu.
+// https://github.com/pytorch/pytorch/blob/main/torch/csrc/autograd/functions/accumulate_grad.h
+func (e *engine) accumulateSparse(m *agMeta, g *Tensor) {
+	old := m.grad
+	switch {
+	case old == nil && e.create:
+		m.grad = g.cloneOp().Keep()
+	case old == nil:
+		if !g.ag.sparse.own.Load() {
+			g = g.cloneOp()
+		}
+		m.grad = g.Detach().markGrad()
+	case e.create:
+		m.grad = addAny(old, g).Keep()
+	case old.flags&flagSparse == 0:
+		addInto(old, g)
+	case g.flags&flagSparse != 0:
+		sum := addT(old, g)
+		old.eachStorage(dropStorage)
+		SetSparse(old, sum)
+		old.markGrad()
+		old.bump()
+	default:
+		m.grad = addT(g, old).markGrad()
+		old.eachStorage(dropStorage)
+	}
+}
+
+// markGrad notes that a tensor made by the backward pass is the gradient of a leaf.
+func (t *Tensor) markGrad() *Tensor {
+	t.eachStorage(func(s *Storage) { s.bits.Or(stGrad) })
+	return t
+}
+
+// addAny is a + b, the dense tensor first: there is no sum of a sparse and a dense tensor in this order.
+func addAny(a, b *Tensor) *Tensor {
+	if a.flags&flagSparse != 0 && b.flags&flagSparse == 0 {
+		a, b = b, a
+	}
+	return addT(a, b)
+}
+
+// sparseRepr is what stands between the brackets of a printed sparse tensor: indices and values.
+func (t *Tensor) sparseRepr(indent int) string {
+	s := t.ag.sparse
+	part := func(name string, x *Tensor) string {
+		x = x.Detach()
+		out := name + "=tensor("
+		if x.numel == 0 {
+			return out + "[], size=" + tupleString(x.shape) + ")"
+		}
+		h := HostCopy(x)
+		p := newPrinter(h, printOptions.Load())
+		p.tensor(0, h.off, indent+len(out))
+		return out + p.b.String() + ")"
+	}
+	return part("indices", s.indices) + ",\n" + strings.Repeat(" ", indent) + part("values", s.values)
+}
