@@ -72,8 +72,10 @@ func ioRows(c *config) []row {
 		return r
 	}
 	return []row{
-		file("save the weights of resnet18", "resnet18", "save"), file("load the weights of resnet18", "resnet18", "load"),
-		file("save the weights of resnet50", "resnet50", "save"), file("load the weights of resnet50", "resnet50", "load"),
+		file("save the weights of resnet18", "resnet18", "save"),
+		file("load the weights of resnet18", "resnet18", "load"),
+		file("save the weights of resnet50", "resnet50", "save"),
+		file("load the weights of resnet50", "resnet50", "load"),
 		file("map the weights of resnet50", "resnet50", "mmap"),
 		file("save resnet50 as safetensors", "resnet50", "safetensors save"),
 		file("map resnet50 from safetensors", "resnet50", "safetensors load"),

@@ -2,13 +2,13 @@
 // https://pytorch.org/docs/stable/hub.html
 //
 // [LoadStateDictFromURL] downloads weights into PyTorch's own cache folder, so that Python's downloads are found and
-// Python finds ours, and reads them; [Download] downloads a file. Both check the hash, go on where a connection was cut,
-// and leave no file behind where they fail.
+// Python finds ours, and reads them; [Download] downloads a file. Both check the hash, go on where a connection was
+// cut, and leave no file behind where they fail.
 //
 // A repository is a folder or an address with a manifest, hubconf.json, that names models, the Go functions that make
-// them, and their weights. [List] and [Help] read it, [Load] makes a model with its weights. The functions are those that
-// programs have registered by [Register]: where torch.hub runs the code of a repository, nothing that comes from one is
-// ever run here.
+// them, and their weights. [List] and [Help] read it, [Load] makes a model with its weights. The functions are those
+// that programs have registered by [Register]: where torch.hub runs the code of a repository, nothing that comes from
+// one is ever run here.
 //
 //	{
 //	  "models": {

@@ -48,8 +48,8 @@ const (
 var pause = 200 * time.Millisecond
 
 // Download downloads a file over HTTP or HTTPS. Where the connection breaks off it asks for the rest. The file appears
-// under its name when it is complete and has the right hash; otherwise there is an error and no file, and what was there
-// before stays. It is torch.hub.download_url_to_file.
+// under its name when it is complete and has the right hash; otherwise there is an error and no file, and what was
+// there before stays. It is torch.hub.download_url_to_file.
 func Download(ctx context.Context, address, file string, opts ...DownloadOptions) error {
 	var o DownloadOptions
 	if len(opts) > 0 {

@@ -36,8 +36,8 @@ var entries struct {
 	byName map[string]EntryPoint
 }
 
-// Register makes a function known under a name that manifests may use, as a rule in an init function. It panics where the
-// name is taken.
+// Register makes a function known under a name that manifests may use, as a rule in an init function. It panics where
+// the name is taken.
 func Register(name string, e EntryPoint) {
 	entries.Lock()
 	defer entries.Unlock()
@@ -217,8 +217,8 @@ func (x *model) entry(name string) string {
 }
 
 // Load makes a model of a repository with its weights, which it downloads into the cache where the repository is an
-// address. The function that makes the model is one that the program has registered under the name in the manifest. It is
-// torch.hub.load, but that nothing of the repository is run.
+// address. The function that makes the model is one that the program has registered under the name in the manifest. It
+// is torch.hub.load, but that nothing of the repository is run.
 func Load(ctx context.Context, source, name string, opts ...Options) (nn.Module, error) {
 	o := first(opts)
 	x, err := find(ctx, source, name, o)
@@ -227,7 +227,8 @@ func Load(ctx context.Context, source, name string, opts ...Options) (nn.Module,
 	}
 	e, ok := entryPoint(x.entry(name))
 	if !ok {
-		return nil, fmt.Errorf("hub: %s of %s is made by the entry point %q, which this program has not registered; it has %q",
+		return nil, fmt.Errorf("hub: %s of %s is made by the entry point %q, which this program has not registered; "+
+			"it has %q",
 			name, source, x.entry(name), Registered())
 	}
 	args := Args{}
@@ -277,7 +278,8 @@ func (w *weights) path(ctx context.Context, source string, o Options) (string, e
 	address := w.File
 	if !isAddress(address) {
 		if !filepath.IsLocal(filepath.FromSlash(w.File)) || strings.ContainsAny(w.File, "\\?#%") {
-			return "", fmt.Errorf("hub: the manifest of %s names the file %q: want a path below it or an address", source, w.File)
+			return "", fmt.Errorf("hub: the manifest of %s names the file %q: want a path below it or an address",
+				source, w.File)
 		}
 		if !isAddress(source) {
 			file := filepath.Join(source, filepath.FromSlash(w.File))

@@ -100,7 +100,8 @@ func TestDownload(t *testing.T) {
 		{"whole", &flaky{each: 1 << 20}, DownloadOptions{HashPrefix: sum[:8]}, ""},
 		{"without a hash", &flaky{each: 1 << 20}, DownloadOptions{}, ""},
 		{"resumed", &flaky{each: 70_000, ranges: true, tag: `"a"`}, DownloadOptions{HashPrefix: sum}, ""},
-		{"resumed without a tag", &flaky{each: 70_000, ranges: true}, DownloadOptions{HashPrefix: strings.ToUpper(sum)}, ""},
+		{"resumed without a tag", &flaky{each: 70_000, ranges: true}, DownloadOptions{HashPrefix: strings.ToUpper(sum)},
+			""},
 		{"without ranges, never whole", &flaky{each: 299_999}, DownloadOptions{HashPrefix: sum}, "bytes are there"},
 		{"without ranges and hash", &flaky{each: 200_000}, DownloadOptions{}, "does not send the rest"},
 		{"another file on the way", &flaky{each: 200_000, ranges: true, change: true}, DownloadOptions{HashPrefix: sum},
@@ -142,7 +143,11 @@ func TestDownload(t *testing.T) {
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { cancel(); panic(http.ErrAbortHandler) }))
+	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter,
+		*http.Request) {
+		cancel()
+		panic(http.ErrAbortHandler)
+	}))
 	defer srv.Close()
 	if err := Download(ctx, srv.URL, filepath.Join(t.TempDir(), "x")); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
@@ -219,7 +224,8 @@ func TestLoad(t *testing.T) {
 		http.FileServer(http.Dir(dir)).ServeHTTP(w, r)
 	}))
 	defer srv.Close()
-	want, err := serialize.LoadStateDict(filepath.Join(dir, "w", "linear.pt"), serialize.LoadOptions{Entry: []string{"model"}})
+	want, err := serialize.LoadStateDict(filepath.Join(dir, "w", "linear.pt"),
+		serialize.LoadOptions{Entry: []string{"model"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +234,8 @@ func TestLoad(t *testing.T) {
 		if err != nil || !slices.Equal(names, []string{"linear", "small", "unknown"}) {
 			t.Errorf("%v, %v", names, err)
 		}
-		if help, err := Help(t.Context(), source, "small"); err != nil || !strings.HasPrefix(help, "Small.\nweights \"a\": w/linear.pt (default)") {
+		if help, err := Help(t.Context(), source, "small"); err != nil ||
+			!strings.HasPrefix(help, "Small.\nweights \"a\": w/linear.pt (default)") {
 			t.Errorf("%q, %v", help, err)
 		}
 		if help, err := Help(t.Context(), source, "linear"); err != nil || help != "A linear layer; in, out: sizes." {
@@ -239,7 +246,8 @@ func TestLoad(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := nn.StateDict(m); !got.Get("weight").Equal(want.Get("weight")) || !got.Get("bias").Equal(want.Get("bias")) {
+			if got := nn.StateDict(m); !got.Get("weight").Equal(want.Get("weight")) ||
+				!got.Get("bias").Equal(want.Get("bias")) {
 				t.Error("the weights were not loaded")
 			}
 		}
@@ -270,7 +278,8 @@ func TestLoad(t *testing.T) {
 		t.Error("a folder without a manifest")
 	}
 	// The bad hash asked again; the good file was downloaded once, and is still there.
-	if got, err := os.ReadFile(filepath.Join(cache, "checkpoints", "linear.pt")); err != nil || !bytes.Equal(got, weights) {
+	if got, err := os.ReadFile(filepath.Join(cache, "checkpoints", "linear.pt")); err != nil ||
+		!bytes.Equal(got, weights) {
 		t.Errorf("the cache holds %d bytes, %v", len(got), err)
 	}
 	before := requests.Load()

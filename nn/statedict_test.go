@@ -20,7 +20,8 @@ type headed struct {
 }
 
 func newHeaded(classes int) *headed {
-	return nn.New(&headed{Body: nn.NewSequential(nn.NewLinear(3, 4), nn.NewBatchNorm1d(4)), FC: nn.NewLinear(4, classes)})
+	return nn.New(&headed{Body: nn.NewSequential(nn.NewLinear(3, 4), nn.NewBatchNorm1d(4)),
+		FC: nn.NewLinear(4, classes)})
 }
 
 func (m *headed) Forward(x *torch.Tensor) *torch.Tensor { return m.FC.Forward(m.Body.Forward(x)) }
@@ -37,7 +38,8 @@ func TestLoadMatching(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "_IncompatibleKeys(missing_keys=['fc.bias'], unexpected_keys=['extra'])\n\tsize mismatch for fc.weight: " +
-		"copying a param with shape torch.Size([7, 4]) from checkpoint, the shape in current model is torch.Size([2, 4])."
+		"copying a param with shape torch.Size([7, 4]) from checkpoint, the shape in current model is torch.Size([2, " +
+		"4])."
 	if r.String() != want {
 		t.Errorf("got %s\nwant %s", r, want)
 	}

@@ -17,10 +17,10 @@ type LoadOptions struct {
 	// https://pytorch.org/docs/stable/generated/torch.load.html
 	MapLocation func(location string) (d tensor.Device, ok bool)
 	// MMap maps a file into memory instead of reading it, as mmap=True of torch.load: opening a file of any size takes
-	// milliseconds, and each page is read when it is first used. The tensors can be written to; the file stays as it is.
-	// It must not be cut short while its tensors are in use. Checksums of the storages are not compared. Where a file
-	// cannot be mapped (other systems than Linux, macOS and the BSDs) and for readers it is read; so is a storage that is
-	// compressed or does not lie at a multiple of its elements' size.
+	// milliseconds, and each page is read when it is first used. The tensors can be written to; the file stays as it
+	// is. It must not be cut short while its tensors are in use. Checksums of the storages are not compared. Where a
+	// file cannot be mapped (other systems than Linux, macOS and the BSDs) and for readers it is read; so is a storage
+	// that is compressed or does not lie at a multiple of its elements' size.
 	MMap bool
 	// Entry says under which keys of a larger checkpoint LoadStateDict finds the state dict: {"state_dict"}, or
 	// {"ema", "model"} for one two levels deep.

@@ -1,6 +1,6 @@
 // Package serialize saves and loads what PyTorch's torch.save and torch.load do: tensors, state dicts, and plain values
-// made of them. [LoadStateDict] reads weights from files of any format: torch.save's of all versions, pickles, TorchScript,
-// safetensors, npz, GGUF, and folders of several files.
+// made of them. [LoadStateDict] reads weights from files of any format: torch.save's of all versions, pickles,
+// TorchScript, safetensors, npz, GGUF, and folders of several files.
 //
 // Files are real PyTorch files: Python's torch.load(weights_only=True) opens what Save writes. Loading never executes
 // anything; a broken or hostile file gives an error.

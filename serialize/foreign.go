@@ -103,8 +103,10 @@ func notData(o *Object) error {
 	if o.Callee == nil {
 		class = "class " + cut(o.Class.String())
 	}
-	return fmt.Errorf("%w: an object of %s, and no code of a file is ever run. In Python, save what is in it as numbers, "+
-		"text, tensors, and dicts, lists and tuples of them (vars(object) is a dict of its attributes)", ErrNotData, class)
+	return fmt.Errorf("%w: an object of %s, and no code of a file is ever run. In Python, save what is in it as "+
+		"numbers, "+
+		"text, tensors, and dicts, lists and tuples of them (vars(object) is a dict of its attributes)", ErrNotData,
+		class)
 }
 
 func cut(s string) string {

@@ -18,9 +18,9 @@ import (
 
 // LoadFile reads a file that torch.save wrote. Dicts come back as *Dict, lists as []any, tuples as Tuple, ints as int,
 // floats as float64, tensors on the devices that they were saved from unless the options say otherwise, and tensors of
-// dtypes that have no operators here as *Opaque. Arrays of NumPy are *npy.Array, its numbers Go's. What is not data comes
-// back as an inert description, *Object or Global; see there. It is torch.load(weights_only=True) but for that: PyTorch
-// refuses those and NumPy's.
+// dtypes that have no operators here as *Opaque. Arrays of NumPy are *npy.Array, its numbers Go's. What is not data
+// comes back as an inert description, *Object or Global; see there. It is torch.load(weights_only=True) but for that:
+// PyTorch refuses those and NumPy's.
 // https://pytorch.org/docs/stable/generated/torch.load.html
 func LoadFile(path string, opts ...LoadOptions) (any, error) {
 	return openFile(path, opts, func(r io.ReaderAt, size int64, mapped []byte, opts []LoadOptions) (any, error) {
@@ -52,8 +52,9 @@ func loadPickle(r io.ReaderAt, size int64, mapped []byte, opts []LoadOptions) (a
 }
 
 // openFile calls read with a file, which it maps into memory where the options want that and the system can.
-func openFile(path string, opts []LoadOptions, read func(r io.ReaderAt, size int64, mapped []byte, opts []LoadOptions) (any,
-	error)) (any, error) {
+func openFile(path string, opts []LoadOptions,
+	read func(r io.ReaderAt, size int64, mapped []byte, opts []LoadOptions) (any,
+		error)) (any, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

@@ -77,9 +77,10 @@ func (o *Object) IsModule() bool {
 // mostEntries bounds the state dict of an object: modules that share children could have exponentially many names.
 const mostEntries = 1 << 17
 
-// StateDict is what state_dict() of the module is in Python that was pickled whole, by torch.save(model): its parameters
-// and persistent buffers under their names. The class of the module is neither needed nor run. Metadata has no versions,
-// which the file does not tell. Of a module of a TorchScript archive it is the tensors among the attributes.
+// StateDict is what state_dict() of the module is in Python that was pickled whole, by torch.save(model): its
+// parameters and persistent buffers under their names. The class of the module is neither needed nor run. Metadata has
+// no versions, which the file does not tell. Of a module of a TorchScript archive it is the tensors among the
+// attributes.
 func (o *Object) StateDict() (*tensor.StateDict, error) {
 	if !o.IsModule() {
 		return nil, fmt.Errorf("serialize: %w: an object of class %s is no module: it has no parameters and children",

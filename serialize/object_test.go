@@ -25,7 +25,8 @@ func TestInert(t *testing.T) {
 	}{
 		{"a call", "cos\nsystem\n" + pyStr("true") + "\x85R", "<os.system('true')>"},
 		{"a reference", "cos\nsystem\n", "<os.system>"},
-		{"an object with a state", "cargparse\nNamespace\n)\x81}" + pyStr("x") + "K\x01sb", "<argparse.Namespace {'x': 1}>"},
+		{"an object with a state", "cargparse\nNamespace\n)\x81}" + pyStr("x") + "K\x01sb",
+			"<argparse.Namespace {'x': 1}>"},
 		{"a list of its own class", "cm\nL\n)\x81(K\x01K\x02e", "<m.L [1, 2]>"},
 		{"a dict of its own class", "cm\nD\n)\x81(K\x01K\x02u", "<m.D {1: 2}>"},
 		{"a call of what a call gives", "cbuiltins\ngetattr\n(cos\nenviron\n" + pyStr("copy") + "tR)R", ""},
@@ -112,7 +113,8 @@ func TestWholeModel(t *testing.T) {
 		!strings.Contains(err.Error(), `no entry "ema"`) {
 		t.Errorf("an entry that is not there: %v", err)
 	}
-	// Modules that share children, each twice, have exponentially many names; those that contain themselves endless ones.
+	// Modules that share children, each twice, have exponentially many names; those that contain themselves endless
+	// ones.
 	shared := pyModule("")
 	shared += "q\x00"
 	for range 40 {
@@ -136,7 +138,8 @@ func TestWholeModel(t *testing.T) {
 // TestOpaque loads tensors of dtypes without operators, quantized ones among them, and saves them again.
 func TestOpaque(t *testing.T) {
 	scales := &torchzip.TensorRef{Storage: &torchzip.StorageRef{DType: "DoubleStorage", NumElements: 2,
-		Data: []byte("\x00\x00\x00\x00\x00\x00\xe0\x3f\x00\x00\x00\x00\x00\x00\xf0\x3f")}, DType: "float64", Shape: []int{2},
+		Data: []byte("\x00\x00\x00\x00\x00\x00\xe0\x3f\x00\x00\x00\x00\x00\x00\xf0\x3f")}, DType: "float64",
+		Shape:  []int{2},
 		Stride: []int{1}}
 	zeros := &torchzip.TensorRef{Storage: &torchzip.StorageRef{DType: "LongStorage", NumElements: 2,
 		Data: append([]byte{1}, make([]byte, 15)...)}, DType: "int64", Shape: []int{2}, Stride: []int{1}}
@@ -149,7 +152,8 @@ func TestOpaque(t *testing.T) {
 		want []float32 // what it dequantizes to
 		text string
 	}{
-		{&torchzip.TensorRef{Storage: bytesOf("UntypedStorage", 1, 2), DType: "bits8", Shape: []int{2}, Stride: []int{1}},
+		{&torchzip.TensorRef{Storage: bytesOf("UntypedStorage", 1, 2), DType: "bits8", Shape: []int{2},
+			Stride: []int{1}},
 			nil, "tensor(..., size=[2], dtype=torch.bits8)"},
 		{&torchzip.TensorRef{Storage: bytesOf("QUInt8Storage", 10, 12, 14, 16), DType: "quint8", Shape: []int{2, 2},
 			Stride: []int{1, 2}, Quantizer: pickle.Tuple{global("per_tensor_affine"), 0.5, int64(10)}},
@@ -160,7 +164,8 @@ func TestOpaque(t *testing.T) {
 			[]float32{0, 0.5, -1, 4}, "tensor(..., size=[2, 2], dtype=torch.qint8, " +
 				"quantization_scheme=torch.per_channel_affine, axis=0)"},
 		{&torchzip.TensorRef{Storage: bytesOf("QUInt4x2Storage", 0x21, 0x43), DType: "quint4x2", Shape: []int{4},
-			Stride: []int{1}, Quantizer: pickle.Tuple{global("per_channel_affine_float_qparams"), scales, zeros, int64(0)}},
+			Stride: []int{1}, Quantizer: pickle.Tuple{global("per_channel_affine_float_qparams"), scales, zeros,
+				int64(0)}},
 			nil, ""},
 	} {
 		var buf bytes.Buffer
@@ -186,7 +191,8 @@ func TestOpaque(t *testing.T) {
 			t.Errorf("got %s\nwant %s", o, c.text)
 		}
 		x, err := o.Dequantize()
-		if c.want == nil && err == nil || c.want != nil && (err != nil || !slices.Equal(torch.Data[float32](x.Contiguous()), c.want)) {
+		if c.want == nil && err == nil || c.want != nil &&
+			(err != nil || !slices.Equal(torch.Data[float32](x.Contiguous()), c.want)) {
 			t.Errorf("%s: dequantized %v, %v, want %v", o, x, err, c.want)
 		}
 		if again := saved(t, o); !bytes.Equal(again, first) {
@@ -209,13 +215,15 @@ func TestNumPy(t *testing.T) {
 		}
 		d := v.(*serialize.Dict)
 		for key, want := range map[string]string{"int": "1", "big": "-1180591620717411303424", "float": "2.5",
-			"complex": "1j", "text": "'é'", "bytes": `b'\x00\xff'`, "list": "[1, [2], (3,)]", "bool": "True", "none": "None",
+			"complex": "1j", "text": "'é'", "bytes": `b'\x00\xff'`, "list": "[1, [2], (3,)]", "bool": "True",
+			"none":   "None",
 			"number": "0.5", "count": "7", "flag": "True", "size": "torch.Size([2])"} {
 			if got := serialize.Repr(d.Get(key)); got != want {
 				t.Errorf("%s: %s is %s, want %s", path, key, got, want)
 			}
 		}
-		for key, want := range map[string]string{"c": "[0 1 2 3 4 5]", "fortran": "[0 1 2 3 4 5]", "big-endian": "[0 1 2 3 4 5]"} {
+		for key, want := range map[string]string{"c": "[0 1 2 3 4 5]", "fortran": "[0 1 2 3 4 5]",
+			"big-endian": "[0 1 2 3 4 5]"} {
 			a, ok := d.Get(key).(*npy.Array)
 			if !ok {
 				t.Errorf("%s: %s is %T", path, key, d.Get(key))
@@ -235,11 +243,12 @@ func TestNumPy(t *testing.T) {
 	}
 }
 
-// TestMapped loads a file that is mapped into memory: the tensors are the same, share memory as they did, can be written
-// to, and outlive the file's name; the file stays as it is.
+// TestMapped loads a file that is mapped into memory: the tensors are the same, share memory as they did, can be
+// written to, and outlive the file's name; the file stays as it is.
 func TestMapped(t *testing.T) {
 	base := torch.Arange(5000).To(torch.Float32)
-	v := serialize.NewDict("a", base, "b", base.Narrow(0, 10, 20).Reshape([]int{4, 5}).Transpose(0, 1), "c", torch.Ones([]int{3}).To(torch.Float64),
+	v := serialize.NewDict("a", base, "b", base.Narrow(0, 10, 20).Reshape([]int{4, 5}).Transpose(0, 1), "c",
+		torch.Ones([]int{3}).To(torch.Float64),
 		"d", torch.Zeros([]int{0, 2}), "e", torch.Ones([]int{2}).To(torch.Bool), "n", 3)
 	path := filepath.Join(t.TempDir(), "x.pt")
 	if err := serialize.SaveFile(path, v); err != nil {

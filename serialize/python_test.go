@@ -26,8 +26,8 @@ assert list(again) == ["a", "n", "size", "view", "dt"] and again["size"] == torc
 assert again["a"].untyped_storage().data_ptr() == again["view"].untyped_storage().data_ptr()
 `
 
-// TestPython sends weights to Python and back: GOTORCH_PYTHON names a Python with PyTorch. Without it the test is skipped;
-// that the files are PyTorch's byte for byte is tested in internal/torchzip without Python.
+// TestPython sends weights to Python and back: GOTORCH_PYTHON names a Python with PyTorch. Without it the test is
+// skipped; that the files are PyTorch's byte for byte is tested in internal/torchzip without Python.
 func TestPython(t *testing.T) {
 	python := os.Getenv("GOTORCH_PYTHON")
 	if python == "" {

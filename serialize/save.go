@@ -104,7 +104,8 @@ func (e *encoder) encode(v any) (pickle.Value, error) {
 		}
 		return r, err
 	case *Object:
-		return nil, e.path.errorf("%w: an object of class %s is not saved, since Python would import and run what it names",
+		return nil, e.path.errorf("%w: an object of class %s is not saved, since Python would import and run what it "+
+			"names",
 			ErrNotData, cut(x.Class.String()))
 	case Global:
 		return nil, e.path.errorf("%w: a reference to %s is not saved, since Python would import it", ErrNotData,

@@ -9,8 +9,8 @@ import (
 )
 
 // StateDict reads the dict as a state dict: string keys, and tensors or arrays of NumPy as values. Other values are an
-// error that names the first such key, and, where the dict wraps a state dict as training scripts write it, the entry to
-// take. The versions of the modules, which a file of PyTorch's holds beside the names, come along as Metadata.
+// error that names the first such key, and, where the dict wraps a state dict as training scripts write it, the entry
+// to take. The versions of the modules, which a file of PyTorch's holds beside the names, come along as Metadata.
 func (d *Dict) StateDict() (*tensor.StateDict, error) {
 	sd := &tensor.StateDict{Metadata: d.versions}
 	for _, e := range d.entries {
@@ -46,7 +46,8 @@ func stateDictOf(v any, entry []string) (*tensor.StateDict, error) {
 	for _, key := range entry {
 		d, ok := v.(*Dict)
 		if !ok || !d.Has(key) {
-			return nil, fmt.Errorf("serialize: there is no entry %q in v%s, which is %s", cut(key), at, describeValue(v))
+			return nil, fmt.Errorf("serialize: there is no entry %q in v%s, which is %s", cut(key), at,
+				describeValue(v))
 		}
 		v, at = d.Get(key), fmt.Sprintf("%s[%q]", at, cut(key))
 	}
@@ -59,7 +60,8 @@ func stateDictOf(v any, entry []string) (*tensor.StateDict, error) {
 		}
 		return nil, fmt.Errorf("serialize: %w", notData(x))
 	case Global:
-		return nil, fmt.Errorf("serialize: %w: the file holds nothing but a reference to %s", ErrNotData, cut(x.String()))
+		return nil, fmt.Errorf("serialize: %w: the file holds nothing but a reference to %s", ErrNotData,
+			cut(x.String()))
 	}
 	if at != "" {
 		at = " at " + at

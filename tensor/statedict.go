@@ -147,7 +147,8 @@ func (s *StateDict) Rename(rename func(key string) string) (*StateDict, error) {
 			continue
 		}
 		if other, taken := from[name]; taken {
-			return nil, &Error{Err: ErrValue, Msg: "StateDict.Rename: both " + other + " and " + k + " would become " + name}
+			return nil, &Error{Err: ErrValue, Msg: "StateDict.Rename: both " + other + " and " + k + " would become " +
+				name}
 		}
 		from[name] = k
 		out.Set(name, t)

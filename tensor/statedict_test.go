@@ -45,9 +45,14 @@ func TestRename(t *testing.T) {
 		}, []string{"bn.weight", "fc2.weight"}, sd.Metadata},
 		{"RenameMap", func() (*StateDict, error) {
 			return sd.RenameMap(map[string]string{"fc": "head.1", "bn": "norm", "bn.bias": ""})
-		}, []string{"norm.weight", "head.1.weight", "fc2.weight"}, []ModuleVersion{{"", 1}, {"norm", 2}, {"head.1", 3}}},
-		{"RenameRegexp", func() (*StateDict, error) { return sd.RenameRegexp(regexp.MustCompile(`^fc(\d*)`), "l${1}x") },
-			[]string{"bn.weight", "bn.bias", "lx.weight", "l2x.weight"}, []ModuleVersion{{"", 1}, {"bn", 2}, {"lx", 3}}},
+		}, []string{"norm.weight", "head.1.weight", "fc2.weight"},
+			[]ModuleVersion{{"", 1}, {"norm", 2}, {"head.1", 3}}},
+		{"RenameRegexp", func() (*StateDict,
+			error) {
+			return sd.RenameRegexp(regexp.MustCompile(`^fc(\d*)`), "l${1}x")
+		},
+			[]string{"bn.weight", "bn.bias", "lx.weight", "l2x.weight"},
+			[]ModuleVersion{{"", 1}, {"bn", 2}, {"lx", 3}}},
 	} {
 		got, err := c.make()
 		if err != nil {

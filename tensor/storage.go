@@ -44,8 +44,8 @@ func newStorage(n int) *Storage {
 	return s
 }
 
-// LentStorage returns a storage over memory that the caller lends: memory that the garbage collector sees, such as that of package
-// mapfile, with 64 readable bytes behind it.
+// LentStorage returns a storage over memory that the caller lends: memory that the garbage collector sees, such as that
+// of package mapfile, with 64 readable bytes behind it.
 func LentStorage(b []byte) *Storage {
 	s := &Storage{p: unsafe.Pointer(unsafe.SliceData(b)), n: len(b)}
 	s.bits.Store(stLent)

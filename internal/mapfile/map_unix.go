@@ -22,8 +22,8 @@ func Map(f *os.File, size int64) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %d bytes", ErrUnsupported, size)
 	}
 	n := (int(size) + page - 1) &^ (page - 1)
-	// One page more at the front, where the block may begin within a page, and one behind, which stays anonymous memory:
-	// the bytes behind the file's last page can be read.
+	// One page more at the front, where the block may begin within a page, and one behind, which stays anonymous
+	// memory: the bytes behind the file's last page can be read.
 	block := uncleared(n + 2*page)
 	start := aligned(block)
 	if _, err := unix.MmapPtr(int(f.Fd()), 0, start, uintptr(n), unix.PROT_READ|unix.PROT_WRITE,

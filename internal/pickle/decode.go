@@ -49,8 +49,8 @@ type DecodeOptions struct {
 	// Buffers are the out-of-band buffers of protocol 5, in order.
 	Buffers [][]byte
 
-	// MaxMemory limits what the values take, by a rough count, beyond twice the bytes read. 0 means 256 MB: a pickle has
-	// opcodes of one byte that make empty containers of a hundred.
+	// MaxMemory limits what the values take, by a rough count, beyond twice the bytes read. 0 means 256 MB: a pickle
+	// has opcodes of one byte that make empty containers of a hundred.
 	MaxMemory int64
 
 	// MaxStack limits the values on the stack and MaxMarks the marks, that is, the

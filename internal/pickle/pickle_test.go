@@ -384,7 +384,8 @@ func TestMemory(t *testing.T) {
 	}
 	// What is remembered costs no more each time than its place.
 	long := "X\x00\x00\x10\x00" + strings.Repeat("x", 1<<20) + "q\x00"
-	if _, err := Unmarshal([]byte("("+long+strings.Repeat("h\x00", 1000)+"l."), DecodeOptions{MaxMemory: 1 << 20}); err != nil {
+	if _, err := Unmarshal([]byte("("+long+strings.Repeat("h\x00", 1000)+"l."),
+		DecodeOptions{MaxMemory: 1 << 20}); err != nil {
 		t.Error(err)
 	}
 }

@@ -56,8 +56,8 @@ type StorageRef struct {
 
 	readInto func([]byte) error
 	at       func() (int64, bool) // where in the file the bytes are; nil if nowhere
-	root     *StorageRef // of a window of another storage, which only old files have
-	base     int         // and its first element there
+	root     *StorageRef          // of a window of another storage, which only old files have
+	base     int                  // and its first element there
 }
 
 // ElementSize returns the bytes per element of the storage's class, 0 if unknown.
@@ -160,8 +160,8 @@ type TensorRef struct {
 	// State holds the attributes that a program added to the tensor, nil if none.
 	State Value
 	// Quantizer describes how the elements of a quantized tensor stand for numbers: ("torch.per_tensor_affine", scale,
-	// zero point), or ("torch.per_channel_affine" or "torch.per_channel_affine_float_qparams", scales, zero points, axis)
-	// with tensors. The first item is a *pickle.Global. nil for other tensors.
+	// zero point), or ("torch.per_channel_affine" or "torch.per_channel_affine_float_qparams", scales, zero points,
+	// axis) with tensors. The first item is a *pickle.Global. nil for other tensors.
 	Quantizer pickle.Tuple
 }
 

@@ -39,7 +39,8 @@ type User struct {
 
 func newUser() *User {
 	m := nn.New(&User{Blocks: nn.NewModuleList(newInner(), newInner()), Twice: newInner(), Pool: nn.NewMaxPool1d(2),
-		LSTM: nn.NewLSTM(8, 5, nn.RNNOptions{BatchFirst: true}), Head: nn.NewSequential(nn.NewLinear(5, 3), nn.NewDropout())})
+		LSTM: nn.NewLSTM(8, 5, nn.RNNOptions{BatchFirst: true}),
+		Head: nn.NewSequential(nn.NewLinear(5, 3), nn.NewDropout())})
 	for name, p := range nn.NamedParameters(m) {
 		if strings.HasPrefix(name, "blocks.0.") || name == "head.0.bias" {
 			p.SetRequiresGrad(false)
@@ -94,10 +95,14 @@ func TestTorchSummary(t *testing.T) {
 		size []int
 		o    summary.TorchSummaryOptions
 	}{
-		{"resnet18", func() nn.Module { return models.NewResNet18() }, []int{3, 224, 224}, summary.TorchSummaryOptions{}},
-		{"resnet50", func() nn.Module { return models.NewResNet50() }, []int{3, 224, 224}, summary.TorchSummaryOptions{}},
-		{"batch", func() nn.Module { return models.NewResNet18() }, []int{3, 64, 64}, summary.TorchSummaryOptions{BatchSize: 16}},
-		{"user", func() nn.Module { return nn.New(&NoLSTM{User: *newUser()}) }, []int{4, 16}, summary.TorchSummaryOptions{}},
+		{"resnet18", func() nn.Module { return models.NewResNet18() }, []int{3, 224, 224},
+			summary.TorchSummaryOptions{}},
+		{"resnet50", func() nn.Module { return models.NewResNet50() }, []int{3, 224, 224},
+			summary.TorchSummaryOptions{}},
+		{"batch", func() nn.Module { return models.NewResNet18() }, []int{3, 64, 64},
+			summary.TorchSummaryOptions{BatchSize: 16}},
+		{"user", func() nn.Module { return nn.New(&NoLSTM{User: *newUser()}) }, []int{4, 16},
+			summary.TorchSummaryOptions{}},
 	} {
 		m := c.make()
 		before := nn.StateDict(m)
@@ -136,8 +141,10 @@ func TestTorchInfo(t *testing.T) {
 		o    summary.TorchInfoOptions
 	}{
 		{"resnet18", resnet18, []int{1, 3, 224, 224}, summary.TorchInfoOptions{}},
-		{"resnet50", func() nn.Module { return models.NewResNet50() }, []int{1, 3, 224, 224}, summary.TorchInfoOptions{}},
-		{"columns", resnet18, []int{2, 3, 64, 64}, summary.TorchInfoOptions{Columns: columns, Depth: 2, VarNames: true}},
+		{"resnet50", func() nn.Module { return models.NewResNet50() }, []int{1, 3, 224, 224},
+			summary.TorchInfoOptions{}},
+		{"columns", resnet18, []int{2, 3, 64, 64},
+			summary.TorchInfoOptions{Columns: columns, Depth: 2, VarNames: true}},
 		{"user", user, []int{2, 4, 16}, summary.TorchInfoOptions{Columns: columns}},
 		{"user_names", user, []int{2, 4, 16}, summary.TorchInfoOptions{VarNames: true, NoDepth: true, ASCIIOnly: true,
 			ColWidth: 18, Depth: 5}},
@@ -156,7 +163,8 @@ func TestTorchInfo(t *testing.T) {
 	if _, err := summary.TorchInfo(newUser(), nil, summary.TorchInfoOptions{Columns: columns}); err == nil {
 		t.Error("columns that need inputs")
 	}
-	if _, err := summary.TorchInfo(newUser(), nil, summary.TorchInfoOptions{Columns: []summary.Column{"x"}}); err == nil {
+	if _, err := summary.TorchInfo(newUser(), nil,
+		summary.TorchInfoOptions{Columns: []summary.Column{"x"}}); err == nil {
 		t.Error("an unknown column")
 	}
 }

@@ -30,7 +30,8 @@ var titles = map[Column]string{InputSize: "Input Shape", OutputSize: "Output Sha
 
 // TorchInfoOptions are the options of TorchInfo; the zero value is torchinfo's default.
 type TorchInfoOptions struct {
-	// Columns are the columns: OutputSize and NumParams if there are none, only NumParams if there are no inputs either.
+	// Columns are the columns: OutputSize and NumParams if there are none, only NumParams if there are no inputs
+	// either.
 	Columns []Column
 	// ColWidth is the width of a column; 0 means 25.
 	ColWidth int
@@ -45,10 +46,10 @@ type TorchInfoOptions struct {
 	Verbose bool
 }
 
-// TorchInfo is the table that the Python package torchinfo prints, of its version 1.8 under Python 3.11 or later, without
-// the end of the last line. The model runs once on the inputs, without gradients; without inputs the table has only the
-// modules. Modules of your own show their shapes when their Forward calls their hooks, see nn.Base.Run; the model itself
-// need not. Modes and statistics of batch norms are afterwards what they were.
+// TorchInfo is the table that the Python package torchinfo prints, of its version 1.8 under Python 3.11 or later,
+// without the end of the last line. The model runs once on the inputs, without gradients; without inputs the table has
+// only the modules. Modules of your own show their shapes when their Forward calls their hooks, see nn.Base.Run; the
+// model itself need not. Modes and statistics of batch norms are afterwards what they were.
 // https://github.com/TylerYep/torchinfo
 func TorchInfo(m nn.Module, inputs []*tensor.Tensor, opts ...TorchInfoOptions) (string, error) {
 	var o TorchInfoOptions
@@ -147,7 +148,8 @@ func (t *infoTable) run(m nn.Module, inputs []*tensor.Tensor) error {
 				h[1].Remove()
 			}
 			hooks[m] = [2]nn.Handle{
-				nn.RegisterForwardPreHook(m, func(nn.Module, []*tensor.Tensor) []*tensor.Tensor { start(); return nil }),
+				nn.RegisterForwardPreHook(m,
+					func(nn.Module, []*tensor.Tensor) []*tensor.Tensor { start(); return nil }),
 				nn.RegisterForwardHookAll(m, func(m nn.Module, in, out []*tensor.Tensor) []*tensor.Tensor {
 					t.current[m].ran(in, out)
 					return nil

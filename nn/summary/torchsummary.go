@@ -19,8 +19,8 @@ type TorchSummaryOptions struct {
 // TorchSummary is the table that the Python package torchsummary prints: a row for each time that a layer runs, in the
 // order in which they end. inputSizes are the shapes of the inputs without the batch, of which there are two samples.
 //
-// As in Python the model runs in the mode that it is in; unlike there, the statistics of batch norms are afterwards what
-// they were. A module of your own has a row when its Forward calls its hooks, see nn.Base.Run.
+// As in Python the model runs in the mode that it is in; unlike there, the statistics of batch norms are afterwards
+// what they were. A module of your own has a row when its Forward calls its hooks, see nn.Base.Run.
 // https://github.com/sksq96/pytorch-summary
 func TorchSummary(m nn.Module, inputSizes [][]int, opts ...TorchSummaryOptions) (string, error) {
 	batch := -1
@@ -43,25 +43,26 @@ func TorchSummary(m nn.Module, inputSizes [][]int, opts ...TorchSummaryOptions) 
 		if _, list := c.(*nn.ModuleList); list || isSequential(c) || c == m {
 			return
 		}
-		handles = append(handles, nn.RegisterForwardHookAll(c, func(c nn.Module, _, out []*tensor.Tensor) []*tensor.Tensor {
-			rows++
-			params := 0
-			trains := false
-			for name, p := range nn.OwnNamedParameters(c) {
-				if name == "weight" || name == "bias" {
-					params += p.Numel()
-					trains = trains || name == "weight" && p.RequiresGrad()
+		handles = append(handles, nn.RegisterForwardHookAll(c,
+			func(c nn.Module, _, out []*tensor.Tensor) []*tensor.Tensor {
+				rows++
+				params := 0
+				trains := false
+				for name, p := range nn.OwnNamedParameters(c) {
+					if name == "weight" || name == "bias" {
+						params += p.Numel()
+						trains = trains || name == "weight" && p.RequiresGrad()
+					}
 				}
-			}
-			total += params
-			if trains {
-				trainable += params
-			}
-			shape, n := outputShape(out, batch)
-			outputs += n
-			fmt.Fprintf(&b, "%20s  %25s %15s\n", fmt.Sprintf("%s-%d", nn.ClassName(c), rows), shape, comma(params))
-			return nil
-		}))
+				total += params
+				if trains {
+					trainable += params
+				}
+				shape, n := outputShape(out, batch)
+				outputs += n
+				fmt.Fprintf(&b, "%20s  %25s %15s\n", fmt.Sprintf("%s-%d", nn.ClassName(c), rows), shape, comma(params))
+				return nil
+			}))
 	})
 	var inputs []*tensor.Tensor
 	elements := 1.0 // the product over all inputs, as the package has it

@@ -1,8 +1,8 @@
 // Package gguf reads the models of llama.cpp and its kin: metadata, tensors, and quantized tensors as float32.
 // https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 //
-// [Load] reads the tensors of a file as a state dict; [Open] gives a [File] with the metadata, whose tensors are read one
-// by one. Shapes are PyTorch's: the last dimension is the one that varies fastest, which the format names first.
+// [Load] reads the tensors of a file as a state dict; [Open] gives a [File] with the metadata, whose tensors are read
+// one by one. Shapes are PyTorch's: the last dimension is the one that varies fastest, which the format names first.
 //
 // Blocks of the types Q4_0 to Q8_0, Q2_K to Q8_K, IQ4_NL, IQ4_XS, TQ1_0, TQ2_0 and MXFP4 are dequantized; those of the
 // types IQ1 to IQ3, which need large tables, are refused with [ErrType]. Files of version 1 and of big-endian machines

@@ -27,8 +27,8 @@ func formatErr(format string, args ...any) error {
 	return fmt.Errorf("gguf: %w: %s", ErrFormat, fmt.Sprintf(format, args...))
 }
 
-// KV is an entry of the metadata. Value is a uint8, int8, uint16, int16, uint32, int32, uint64, int64, float32, float64,
-// bool or string, a slice of one of them, or a []any of such slices.
+// KV is an entry of the metadata. Value is a uint8, int8, uint16, int16, uint32, int32, uint64, int64, float32,
+// float64, bool or string, a slice of one of them, or a []any of such slices.
 type KV struct {
 	Key   string
 	Value any
@@ -101,8 +101,8 @@ func (f *File) Get(key string) any {
 // Tensors describes the tensors in the order of the file.
 func (f *File) Tensors() []Info { return slices.Clone(f.infos) }
 
-// NewFile reads metadata and descriptions of a file of the given size. r must remain readable for as long as tensors are
-// read.
+// NewFile reads metadata and descriptions of a file of the given size. r must remain readable for as long as tensors
+// are read.
 func NewFile(r io.ReaderAt, size int64) (*File, error) {
 	c := &cursor{r: bufio.NewReaderSize(io.NewSectionReader(r, 0, size), 1<<16), left: size}
 	if magic := c.bytes(4); c.err != nil || string(magic) != "GGUF" {
@@ -442,7 +442,8 @@ func (c *cursor) info() Info {
 		row = x.Shape[dims-1]
 	}
 	if row%x.format.block != 0 {
-		c.fail("tensor %q: rows of %d elements are no whole blocks of %s (%d)", cut(x.Name), row, x.Type, x.format.block)
+		c.fail("tensor %q: rows of %d elements are no whole blocks of %s (%d)", cut(x.Name), row, x.Type,
+			x.format.block)
 		return x
 	}
 	x.Size = int64(numel) / int64(x.format.block) * int64(x.format.bytes)

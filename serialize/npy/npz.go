@@ -114,8 +114,9 @@ func ReadNPZ(path string) (map[string]*Array, error) {
 		total += f.UncompressedSize64
 	}
 	if total > mostInflated && total/32 > uint64(z.size) {
-		return nil, fmt.Errorf("%s: %w", path, formatErr("%d bytes inflate to %d; read the arrays one by one, with OpenNPZ",
-			z.size, total))
+		return nil, fmt.Errorf("%s: %w", path,
+			formatErr("%d bytes inflate to %d; read the arrays one by one, with OpenNPZ",
+				z.size, total))
 	}
 	out := make(map[string]*Array, len(z.names))
 	for _, name := range z.names {

@@ -39,8 +39,8 @@ func New(descr string, shape []int, fortran bool, data []byte) (*Array, error) {
 // Descr is NumPy's code of the dtype with the byte order of Data: "<f4", "|b1". An error says that the dtype is unknown.
 func (a *Array) Descr() (string, error) { return descr(a.DType) }
 
-// Tensor is the array as a tensor of the same shape, in row-major order, with memory of its own. An error says that there
-// is no such dtype: text and raw bytes.
+// Tensor is the array as a tensor of the same shape, in row-major order, with memory of its own. An error says that
+// there is no such dtype: text and raw bytes.
 func (a *Array) Tensor() (t *tensor.Tensor, err error) {
 	dt := dtype.Parse(a.DType)
 	if !dt.Valid() {

@@ -17,7 +17,8 @@ func TestTensor(t *testing.T) {
 	for _, dt := range []torch.DType{torch.Bool, torch.Uint8, torch.Int8, torch.Int16, torch.Int32, torch.Int64,
 		torch.Float16, torch.Float32, torch.Float64, torch.Complex64, torch.Complex128} {
 		x := torch.Arange(6).Reshape([]int{2, 3}).To(dt)
-		for _, y := range []*torch.Tensor{x, x.Transpose(0, 1), x.Select(0, 1), x.Narrow(0, 0, 0), x.Select(0, 0).Select(0, 1)} {
+		for _, y := range []*torch.Tensor{x, x.Transpose(0, 1), x.Select(0, 1), x.Narrow(0, 0, 0),
+			x.Select(0, 0).Select(0, 1)} {
 			a, err := npy.FromTensor(y)
 			if err != nil {
 				t.Fatal(err)
@@ -53,7 +54,8 @@ func TestTensor(t *testing.T) {
 		data  int
 		says  string
 	}{
-		{"O", []int{1}, 8, "Python objects"}, {"<f3", []int{1}, 3, "unsupported"}, {"<f4", []int{2}, 4, "needs 8 bytes"},
+		{"O", []int{1}, 8, "Python objects"}, {"<f3", []int{1}, 3, "unsupported"},
+		{"<f4", []int{2}, 4, "needs 8 bytes"},
 		{"<f4", []int{-1}, 4, "negative"}, {"<f4", []int{1 << 62, 1 << 62}, 4, "too large"},
 		{strings.Repeat("x", 5000), nil, 0, "unsupported"},
 	} {
@@ -62,7 +64,8 @@ func TestTensor(t *testing.T) {
 			t.Errorf("%.20s %v: got %v, want %s", c.descr, c.shape, err, c.says)
 		}
 	}
-	if _, err := (&npy.Array{DType: "<U2", Shape: []int{1}, Data: make([]byte, 8)}).Tensor(); !errors.Is(err, npy.ErrDType) {
+	if _, err := (&npy.Array{DType: "<U2", Shape: []int{1}, Data: make([]byte, 8)}).Tensor(); !errors.Is(err,
+		npy.ErrDType) {
 		t.Errorf("text: %v", err)
 	}
 	if _, err := (&npy.Array{DType: "float32", Shape: []int{1 << 60}}).Tensor(); !errors.Is(err, npy.ErrFormat) {
@@ -70,7 +73,8 @@ func TestTensor(t *testing.T) {
 	}
 }
 
-// TestOddTypes reads types that are no tensors: dates, long doubles, with the bytes turned around where they have to be.
+// TestOddTypes reads types that are no tensors: dates, long doubles, with the bytes turned around where they have to
+// be.
 func TestOddTypes(t *testing.T) {
 	for _, c := range []struct {
 		descr, dtype string
@@ -143,9 +147,11 @@ func TestStruct(t *testing.T) {
 	}
 	for descr, want := range map[string]error{
 		"[('a', '|O')]": npy.ErrObject, "[('a', [('b', 'O')])]": npy.ErrObject, "[('a', '<f3')]": npy.ErrDType,
-		"[('a',)]": npy.ErrFormat, "[1]": npy.ErrFormat, "[('a', 1)]": npy.ErrFormat, "[('a', '<f4', 3)]": npy.ErrFormat,
+		"[('a',)]": npy.ErrFormat, "[1]": npy.ErrFormat, "[('a', 1)]": npy.ErrFormat,
+		"[('a', '<f4', 3)]":     npy.ErrFormat,
 		"[('a', '<f4', (-1,))]": npy.ErrFormat, "[('a', '<f4', (1000000, 1000000, 1000000))]": npy.ErrFormat,
-		"[(1, '<f4')]": npy.ErrFormat, strings.Repeat("[('a', ", 10) + "'<f4'" + strings.Repeat(")]", 10): npy.ErrFormat,
+		"[(1, '<f4')]": npy.ErrFormat, strings.Repeat("[('a', ", 10) + "'<f4'" +
+			strings.Repeat(")]", 10): npy.ErrFormat,
 	} {
 		if _, err := npy.Read(bytes.NewReader(file(descr, 8))); !errors.Is(err, want) {
 			t.Errorf("%s: got %v, want %v", descr, err, want)

@@ -60,8 +60,8 @@ func (x *Index) Files() []string {
 func (x *Index) Names() []string { return slices.Sorted(maps.Keys(x.WeightMap)) }
 
 // SaveSharded writes a state dict to a folder as Hugging Face's save_pretrained does: files of at most maxBytes each
-// ("model-00001-of-00002.safetensors") in the order of the state dict and their index; a tensor that is larger has a file
-// of its own. What fits one file becomes model.safetensors alone.
+// ("model-00001-of-00002.safetensors") in the order of the state dict and their index; a tensor that is larger has a
+// file of its own. What fits one file becomes model.safetensors alone.
 func SaveSharded(dir string, sd *tensor.StateDict, maxBytes int, meta map[string]string) error {
 	if maxBytes <= 0 {
 		return fmt.Errorf("safetensors: files of at most %d bytes", maxBytes)

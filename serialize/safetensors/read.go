@@ -29,8 +29,8 @@ func formatErr(format string, args ...any) error {
 // maxHeader is the format's own limit.
 const maxHeader = 100_000_000
 
-// dtypes has the dtypes of the format, by PyTorch's names, in the order in which a writer sorts them, with the bits of an
-// element.
+// dtypes has the dtypes of the format, by PyTorch's names, in the order in which a writer sorts them, with the bits of
+// an element.
 var dtypes = []struct {
 	name, torch string
 	bits        int
@@ -56,8 +56,8 @@ type Info struct {
 // Options are the options of Open and Load.
 type Options struct {
 	// MMap maps the file into memory instead of reading it: opening it takes milliseconds, and pages are read when they
-	// are used. Tensors can be written to; the file stays as it is. It must not be cut short meanwhile. Where the system
-	// cannot do that, and for tensors that do not lie at a multiple of their elements' size, the file is read.
+	// are used. Tensors can be written to; the file stays as it is. It must not be cut short meanwhile. Where the
+	// system cannot do that, and for tensors that do not lie at a multiple of their elements' size, the file is read.
 	MMap bool
 }
 
@@ -163,7 +163,8 @@ func (f *File) header(text []byte, size int64) error {
 				need, e.to-e.from)
 		}
 		if at > uint64(size-start) {
-			return formatErr("tensor %q ends at byte %d of the data, of which there are %d", cut(e.name), at, size-start)
+			return formatErr("tensor %q ends at byte %d of the data, of which there are %d", cut(e.name), at,
+				size-start)
 		}
 		if _, dup := f.index[e.name]; dup {
 			return formatErr("tensor %q is there twice", cut(e.name))

@@ -41,13 +41,17 @@ func Write(w io.Writer, sd *tensor.StateDict, meta map[string]string) error {
 			return d.torch == t.DType().Name()
 		})
 		if rank < 0 || name == "__metadata__" {
-			return fmt.Errorf("safetensors: tensor %q of dtype %s cannot be written: the format has no such dtype or name",
+			return fmt.Errorf("safetensors: tensor %q of dtype %s cannot be written: the format has no such dtype or "+
+				"name",
 				cut(name), t.DType())
 		}
 		items = append(items, item{name, t, rank})
 	}
 	// The format's own writer sorts by the size of the elements, so that all of them are aligned, and then by name.
-	slices.SortFunc(items, func(a, b item) int { return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(a.name, b.name)) })
+	slices.SortFunc(items, func(a, b item) int {
+		return cmp.Or(cmp.Compare(b.rank, a.rank),
+			cmp.Compare(a.name, b.name))
+	})
 	var head strings.Builder
 	head.WriteByte('{')
 	comma := func() {

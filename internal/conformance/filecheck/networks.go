@@ -37,7 +37,8 @@ type pNet struct {
 func newPNet() *pNet {
 	prelu := func(n int) *nn.PReLU { return nn.NewPReLU(nn.PReLUOptions{NumParameters: tensor.Some(n)}) }
 	return nn.New(&pNet{Conv1: nn.NewConv2d(3, 10, 3), PReLU1: prelu(10),
-		Pool: nn.NewMaxPool2d(2, nn.MaxPool2dOptions{Stride: nn.Size{2}, CeilMode: true}), Conv2: nn.NewConv2d(10, 16, 3),
+		Pool:   nn.NewMaxPool2d(2, nn.MaxPool2dOptions{Stride: nn.Size{2}, CeilMode: true}),
+		Conv2:  nn.NewConv2d(10, 16, 3),
 		PReLU2: prelu(16), Conv3: nn.NewConv2d(16, 32, 3), PReLU3: prelu(32), Score: nn.NewConv2d(32, 2, 1),
 		Box: nn.NewConv2d(32, 4, 1)})
 }
@@ -88,7 +89,8 @@ type blazeFace struct {
 
 func newBlazeFace() *blazeFace {
 	first := []nn.Layer{nn.NewConv2d(3, 24, 5, nn.Conv2dOptions{Stride: nn.Size{2}}), nn.NewReLU()}
-	for _, b := range [][3]int{{24, 24, 1}, {24, 28, 1}, {28, 32, 2}, {32, 36, 1}, {36, 42, 1}, {42, 48, 2}, {48, 56, 1},
+	for _, b := range [][3]int{{24, 24, 1}, {24, 28, 1}, {28, 32, 2}, {32, 36, 1}, {36, 42, 1}, {42, 48, 2},
+		{48, 56, 1},
 		{56, 64, 1}, {64, 72, 1}, {72, 80, 1}, {80, 88, 1}} {
 		first = append(first, newBlazeBlock(b[0], b[1], b[2]))
 	}

@@ -179,7 +179,8 @@ func backward(m *meta, net network, out []*tensor.Tensor) error {
 		}
 		g := t.Grad().To(tensor.Float64)
 		// Sums cancel out: the magnitudes are the measure for both.
-		if s, a := g.Sum().Item(), g.Abs().Sum().Item(); math.Abs(a-size) > 1e-3*size+1e-6 || math.Abs(s-sum) > 1e-3*size+1e-6 {
+		if s, a := g.Sum().Item(), g.Abs().Sum().Item(); math.Abs(a-size) > 1e-3*size+1e-6 ||
+			math.Abs(s-sum) > 1e-3*size+1e-6 {
 			return fmt.Errorf("the gradient of %s has sum %g and magnitude %g, want %g and %g", name, s, a, sum, size)
 		}
 	}

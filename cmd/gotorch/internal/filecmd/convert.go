@@ -27,9 +27,11 @@ func convertCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert IN OUT",
 		Short: "Turn a file of weights into another format, dtype or other names",
-		Long: "convert reads the weights of a file of any format that inspect knows and writes them as OUT's extension says:\n" +
+		Long: "convert reads the weights of a file of any format that inspect knows and writes them as OUT's " +
+			"extension says:\n" +
 			".pt, .pth, .bin or .th as torch.save does, .safetensors, or .npz. With --shard-size OUT is a folder of\n" +
-			"safetensors and their index.\n\nNames are filtered first, then --strip-prefix, --rename and --add-prefix apply, " +
+			"safetensors and their index.\n\nNames are filtered first, then --strip-prefix, --rename and " +
+			"--add-prefix apply, " +
 			"in this order.",
 		Example: "  gotorch convert resnet18.pth resnet18.safetensors --dtype float16\n" +
 			"  gotorch convert checkpoint.pt weights.pt --entry state_dict --strip-prefix module. --exclude '^fc\\.'\n" +
@@ -49,7 +51,8 @@ func convertCommand() *cobra.Command {
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringArrayVar(&f.entry, "entry", nil, "key under which a checkpoint has the weights; again for one level deeper")
+	fl.StringArrayVar(&f.entry, "entry", nil,
+		"key under which a checkpoint has the weights; again for one level deeper")
 	fl.StringArrayVar(&f.include, "include", nil, "keep names that match a regular expression (several: any of them)")
 	fl.StringArrayVar(&f.exclude, "exclude", nil, "leave out names that match a regular expression")
 	fl.StringVar(&f.strip, "strip-prefix", "", "cut this off the beginning of names")
@@ -108,7 +111,8 @@ func (f *convertFlags) read(path string) (*tensor.StateDict, error) {
 	var dt tensor.DType
 	if f.dtype != "" {
 		if dt = dtype.Parse(f.dtype); !dt.IsFloat() && !dt.IsComplex() {
-			return nil, fmt.Errorf("--dtype %q: want a floating-point or complex dtype, such as float16 or bfloat16", f.dtype)
+			return nil, fmt.Errorf("--dtype %q: want a floating-point or complex dtype, such as float16 or bfloat16",
+				f.dtype)
 		}
 	}
 	sd, err := load(path, f.entry, "--entry")

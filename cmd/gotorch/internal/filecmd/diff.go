@@ -33,7 +33,8 @@ func diffCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff A B",
 		Short: "Compare the weights of two files, of any formats",
-		Long: "diff compares the tensors of two files by name: which are missing, have another shape or dtype, and how far\n" +
+		Long: "diff compares the tensors of two files by name: which are missing, have another shape or dtype, and " +
+			"how far\n" +
 			"the values are apart. It ends with status 1 where something differs.",
 		Example: "  gotorch diff before.pt after.pt\n  gotorch diff a.pth b.safetensors --tolerance 1e-6",
 		Args:    cobra.ExactArgs(2),

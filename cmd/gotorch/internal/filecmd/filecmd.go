@@ -1,5 +1,5 @@
-// Package filecmd holds the command lines that look at files of weights and turn them into one another: inspect, convert
-// and diff.
+// Package filecmd holds the command lines that look at files of weights and turn them into one another: inspect,
+// convert and diff.
 package filecmd
 
 import (

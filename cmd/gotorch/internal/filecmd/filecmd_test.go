@@ -86,7 +86,8 @@ func TestInspect(t *testing.T) {
 	if err := safetensors.SaveSharded(filepath.Join(dir, "shards"), sd, 20, nil); err != nil {
 		t.Fatal(err)
 	}
-	says(t, false, []string{"inspect", filepath.Join(dir, "shards")}, "the index of weights in 2 files", "total_size: 40",
+	says(t, false, []string{"inspect", filepath.Join(dir, "shards")}, "the index of weights in 2 files",
+		"total_size: 40",
 		"model-00001-of-00002.safetensors")
 
 	// Everything that a checkpoint may hold beside tensors.
@@ -95,7 +96,8 @@ func TestInspect(t *testing.T) {
 	odd := filepath.Join(dir, "odd.pt")
 	list := []any{1, []any{2.5}}
 	if err := serialize.SaveFile(odd, serialize.NewDict("epoch", 3, "lr", serialize.Tuple{0.9, 0.999}, "list", list,
-		"view", big.Narrow(0, 5, 2), "nan", nan, "shared", nan.Narrow(0, 0, 1), "t", torch.Ones([]int{2, 3}).Transpose(0, 1),
+		"view", big.Narrow(0, 5, 2), "nan", nan, "shared", nan.Narrow(0, 0, 1), "t",
+		torch.Ones([]int{2, 3}).Transpose(0, 1),
 		"array", &npy.Array{DType: "int16", Shape: []int{2}, Data: make([]byte, 4)}, "dt", torch.Float16)); err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +108,8 @@ func TestInspect(t *testing.T) {
 	evil := write(t, dir, "evil.pkl", "\x80\x02cos\nsystem\n(X\x04\x00\x00\x00truetR0}.")
 	says(t, false, []string{"inspect", evil}, "UNSAFE: refers to os.system", "dict of 0")
 	ns := write(t, dir, "ns.pkl", "\x80\x02cargparse\nNamespace\n)\x81}X\x01\x00\x00\x00aK\x01sb.")
-	says(t, false, []string{"inspect", ns}, "object of argparse.Namespace", ".a", "unusual: refers to argparse.Namespace")
+	says(t, false, []string{"inspect", ns}, "object of argparse.Namespace", ".a",
+		"unusual: refers to argparse.Namespace")
 	says(t, false, []string{"inspect", write(t, dir, "cut.pt", "PK\x03\x04")}, "a zip archive without its end")
 	says(t, false, []string{"inspect", write(t, dir, "x.html", "<!doctype html><title>No</title>")}, "an HTML page")
 	says(t, false, []string{"inspect", write(t, dir, "x.json", `{"a": 1}`)}, "a JSON file")
@@ -149,7 +152,8 @@ func TestConvert(t *testing.T) {
 		from = at(to)
 	}
 	says(t, false, []string{"diff", path, from}, "0 of 3 tensors differ")
-	says(t, false, []string{"convert", path, at("half.pt"), "--dtype", "bfloat16", "--strip-prefix", "module.", "--exclude",
+	says(t, false, []string{"convert", path, at("half.pt"), "--dtype", "bfloat16", "--strip-prefix", "module.",
+		"--exclude",
 		"count", "--rename", `^fc\.(.*)=head.$1`, "--add-prefix", "m."}, "2 tensors, 16 B")
 	got, err := serialize.LoadStateDict(at("half.pt"))
 	if err != nil {
@@ -201,7 +205,8 @@ func TestDiff(t *testing.T) {
 	if !errors.As(err, &code) || code != 1 {
 		t.Errorf("got %v, want status 1", err)
 	}
-	for _, w := range []string{"module.fc.bias    values     float32 [2]", "max difference 0.25", "module.fc.weight  shape",
+	for _, w := range []string{"module.fc.bias    values     float32 [2]", "max difference 0.25",
+		"module.fc.weight  shape",
 		"module.count      only in A  int64 [1]", "extra             only in B  float32 [1]", "4 of 4 tensors differ"} {
 		if !strings.Contains(out, w) {
 			t.Errorf("printed\n%s\nwithout %q", out, w)

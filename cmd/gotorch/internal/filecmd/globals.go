@@ -40,7 +40,8 @@ const (
 // dangerous are modules whose functions, called with arguments from a file, run programs, change files or reach the
 // network.
 var dangerous = []string{"os", "posix", "nt", "subprocess", "sys", "shutil", "socket", "pty", "runpy", "importlib",
-	"commands", "webbrowser", "ctypes", "code", "codeop", "types", "marshal", "pickle", "_pickle", "functools", "operator",
+	"commands", "webbrowser", "ctypes", "code", "codeop", "types", "marshal", "pickle", "_pickle", "functools",
+	"operator",
 	"asyncio", "multiprocessing", "threading", "urllib", "requests", "http", "ftplib", "smtplib", "tempfile", "pathlib",
 	"builtins", "__builtin__", "torch.hub", "torch.serialization", "torch.jit", "torch.package", "numpy.testing",
 	"pip", "setuptools", "bdb", "pdb", "timeit", "cProfile", "profile", "trace", "platform", "linecache"}
@@ -55,8 +56,9 @@ func danger(g string) int {
 		return imports
 	case module == "collections" || g == "_codecs.encode" || g == "datetime.datetime" || g == "datetime.timedelta":
 		return data
-	case module == "torch" && (strings.HasSuffix(name, "Storage") || name == strings.ToLower(name) && !strings.Contains(name,
-		"load")), g == "torch.storage.UntypedStorage", g == "torch.Tensor", g == "torch.Size",
+	case module == "torch" && (strings.HasSuffix(name, "Storage") || name == strings.ToLower(name) &&
+		!strings.Contains(name,
+			"load")), g == "torch.storage.UntypedStorage", g == "torch.Tensor", g == "torch.Size",
 		module == "torch._utils" && strings.HasPrefix(name, "_rebuild_"), module == "torch.nn.parameter":
 		return data
 	case g == "numpy.ndarray" || g == "numpy.dtype", (module == "numpy.core.multiarray" ||

@@ -29,9 +29,11 @@ func inspectCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect FILE",
 		Short: "Say what a file holds: weights, checkpoints, arrays, records",
-		Long: "inspect says what a file is and what it holds: the keys with dtypes, shapes, sizes and checksums, who wrote " +
+		Long: "inspect says what a file is and what it holds: the keys with dtypes, shapes, sizes and checksums, who " +
+			"wrote " +
 			"it,\nand what is unusual or unsafe about it. Nothing in the file is run.\n\n" +
-			"It knows files of torch.save (of all versions), torch.jit.save and pickle.dump, safetensors and their index, " +
+			"It knows files of torch.save (of all versions), torch.jit.save and pickle.dump, safetensors and their " +
+			"index, " +
 			"GGUF,\nnpy and npz, and record files (.rec, .idx, .lst). Of others it says what they are.",
 		Example: "  gotorch inspect resnet18.pth\n  gotorch inspect model.safetensors --json",
 		Args:    cobra.ExactArgs(1),
@@ -161,7 +163,8 @@ func (r *report) members(f io.ReaderAt, n int64) {
 		}
 		_, record, _ := strings.Cut(m.Name, "/")
 		switch {
-		case record == "version" || record == "byteorder" || record == ".data/serialization_id" || record == ".format_version":
+		case record == "version" || record == "byteorder" || record == ".data/serialization_id" ||
+			record == ".format_version":
 			if rc, err := m.Open(); err == nil {
 				b, _ := io.ReadAll(io.LimitReader(rc, 200))
 				_ = rc.Close()
@@ -272,7 +275,8 @@ func (r *report) npz(path string) error {
 	for _, name := range z.Names() {
 		a, err := z.Read(name)
 		if errors.Is(err, npy.ErrObject) {
-			r.Unsafe = append(r.Unsafe, fmt.Sprintf("the array %q holds Python objects, which are a pickle", short(name)))
+			r.Unsafe = append(r.Unsafe, fmt.Sprintf("the array %q holds Python objects, which are a pickle",
+				short(name)))
 			continue
 		}
 		if err != nil {

@@ -93,7 +93,8 @@ func (w *walker) walk(path []string, v any) {
 			n *= int64(d)
 		}
 		w.r.Tensors, w.r.Numbers = w.r.Tensors+1, w.r.Numbers+n
-		w.r.Unusual = append(w.r.Unusual, fmt.Sprintf("%s has the dtype %s, which has no operators here", name(path), x.DType))
+		w.r.Unusual = append(w.r.Unusual,
+			fmt.Sprintf("%s has the dtype %s, which has no operators here", name(path), x.DType))
 	case *npy.Array:
 		e.Type, e.DType, e.Shape, e.Bytes = "array of NumPy", x.DType, x.Shape, int64(len(x.Data))
 		e.CRC32 = checksum(x.RowMajor().Data)
@@ -335,7 +336,8 @@ func (r *report) table(w io.Writer, most int) {
 			fmt.Fprintf(t, "%s\t%s\t%s\t\t\t%s\n", key, e.Type, e.Value, e.Note)
 			continue
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", key, e.DType, tensor.ShapeString(e.Shape), size(e.Bytes), e.CRC32, e.Note)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", key, e.DType, tensor.ShapeString(e.Shape), size(e.Bytes), e.CRC32,
+			e.Note)
 	}
 	_ = t.Flush() // an error of w shows in what follows
 	if n := len(r.Entries) - most; n > 0 {
@@ -343,8 +345,8 @@ func (r *report) table(w io.Writer, most int) {
 	}
 }
 
-// maxDifference is the largest difference between two tensors of one shape; infinite where one has a number and the other
-// has none.
+// maxDifference is the largest difference between two tensors of one shape; infinite where one has a number and the
+// other has none.
 func maxDifference(a, b *tensor.Tensor) (float64, error) {
 	d := 0.0
 	err := tensor.Try(func() {

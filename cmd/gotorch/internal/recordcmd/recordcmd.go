@@ -1,5 +1,5 @@
-// Package recordcmd holds the command lines that make and unpack RecordIO files, im2rec and rec2im, and what inspect says
-// about such files.
+// Package recordcmd holds the command lines that make and unpack RecordIO files, im2rec and rec2im, and what inspect
+// says about such files.
 package recordcmd
 
 import (

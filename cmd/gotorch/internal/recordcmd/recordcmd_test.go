@@ -36,9 +36,10 @@ func run(t *testing.T, args ...string) (stdout, stderr string, err error) {
 func inspectCommand() *cobra.Command {
 	var records int
 	var skipBad bool
-	cmd := &cobra.Command{Use: "inspect", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-		return Inspect(cmd.OutOrStdout(), args[0], records, skipBad)
-	}}
+	cmd := &cobra.Command{Use: "inspect", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return Inspect(cmd.OutOrStdout(), args[0], records, skipBad)
+		}}
 	cmd.Flags().IntVarP(&records, "records", "n", 5, "")
 	cmd.Flags().BoolVar(&skipBad, "skip-bad", false, "")
 	return cmd
