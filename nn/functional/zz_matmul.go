@@ -16,7 +16,8 @@ type GroupedMMOptions struct {
 // GroupedMM multiplies groups of matrices: of two batches, each pair. Where one is a single matrix, offs (int32) holds
 // where its groups end: its rows times the batch's matrices, the batch's matrices times its columns, or, where both are
 // single, the columns of the first times the rows of the second, which gives a batch. What lies behind the last end is
-// zero. A bias is not supported, and out_dtype is that of the first, as in PyTorch.
+// zero. A bias is not supported, and out_dtype is that of the first, as in PyTorch; unlike there, float64 is taken,
+// too.
 // https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.grouped_mm.html
 func GroupedMM(matA *tensor.Tensor, matB *tensor.Tensor, opts ...GroupedMMOptions) *tensor.Tensor {
 	c := tensor.NewCall(slotGroupedMM, 5)
