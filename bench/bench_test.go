@@ -234,7 +234,7 @@ func TestRows(t *testing.T) {
 		}
 	}
 	for _, s := range suiteNames() {
-		if !seen[s] {
+		if !seen[s] && s != sweepName {
 			t.Errorf("no row of suite %s", s)
 		}
 	}
@@ -331,7 +331,7 @@ func TestFlags(t *testing.T) {
 			t.Errorf("%s: %v, want %q", x.args, err, x.want)
 		}
 	}
-	c, err := parse(strings.Fields("-suite io -only load -threads 3 -torch a,b -json x"), new(bytes.Buffer))
+	c, err := parse(strings.Fields("-suite io -only load.*resnet18 -threads 3 -torch a,b -json x"), new(bytes.Buffer))
 	if err != nil || c.suite != "io" || c.threads[0] != 3 || len(c.pythons) != 2 || len(choose(c)) != 1 {
 		t.Errorf("%+v, %v", c, err)
 	}

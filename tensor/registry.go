@@ -248,6 +248,10 @@ func Register(d Def) {
 	d.others, d.sparse = new([maxDeviceTypes]func(c *Ctx)), new(sparseKernel)
 	registry.Lock()
 	defer registry.Unlock()
+	if k := waitingSparse[d.full]; k != nil {
+		d.sparse.run = k
+		delete(waitingSparse, d.full)
+	}
 	own := map[string]*Op{} // the forms under the operator's own name
 	var base *Op
 	var dd *Def

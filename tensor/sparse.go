@@ -1,7 +1,9 @@
 package tensor
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"sync/atomic"
 )
@@ -142,15 +144,25 @@ func (t *Tensor) eachStorage(f func(*Storage)) {
 
 // RegisterSparse adds a kernel that computes an operator where an argument is a sparse tensor: its functional form, the
 // form in place (the kernel asks c.Op().IsInPlace()) and the form with a number, under all names. The kernel sets the
-// results, as there is no shape rule before it.
+// results, as there is no shape rule before it. The operator may be registered before or after.
 func RegisterSparse(full string, kernel func(c *Ctx)) {
 	registry.Lock()
 	defer registry.Unlock()
-	o := registry.ops[full]
-	if o == nil || o.Def == nil {
-		panic("tensor.RegisterSparse: there is no operator " + full)
+	if o := registry.ops[full]; o != nil && o.Def != nil {
+		o.Def.sparse.run = kernel
+		return
 	}
-	o.Def.sparse.run = kernel
+	waitingSparse[full] = kernel
+}
+
+// waitingSparse are kernels whose operators are not registered yet: packages are initialized in any order.
+var waitingSparse = map[string]func(c *Ctx){}
+
+// WaitingSparse names the operators of RegisterSparse that there are none of, for a test.
+func WaitingSparse() []string {
+	registry.RLock()
+	defer registry.RUnlock()
+	return slices.Sorted(maps.Keys(waitingSparse))
 }
 
 // sparseKernel is the kernel for sparse arguments of all forms of an operator.

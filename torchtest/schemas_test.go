@@ -212,6 +212,13 @@ func inside(t *tensor.Tensor) {
 	if t.Numel() == 0 {
 		return
 	}
+	if t.IsSparse() {
+		if t.IsCoalesced() {
+			inside(t.Indices())
+			inside(t.Values())
+		}
+		return
+	}
 	end := t.StorageOffset() + 1
 	for i, s := range t.Strides() {
 		if s < 0 {

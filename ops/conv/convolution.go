@@ -372,6 +372,9 @@ func init() {
 			sh := outputShape(c, c.Shape(1), w, nil, readArgs(c, 4, len(w)-2))
 			c.WantShape(0, sh...)
 			gb := []int{sh[1]}
+			if b := c.Ints(3); len(b) == 1 && c.T(0).Numel() == 0 { // a result without input channels has no channels
+				gb = b
+			}
 			for i, sh := range [][]int{c.Shape(1), c.Shape(2), gb} {
 				if !mask[i] {
 					sh = []int{0}

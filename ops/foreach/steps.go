@@ -100,9 +100,12 @@ func (s *step) check(c *Ctx) {
 		counters = 2
 	}
 	match(c, counters, append([]int{1}, s.used(c)...)...)
+	if !s.counters { // lists that the settings do not ask for are not read
+		return
+	}
 	for i, name := range strings.Fields(s.lists) { // numbers of each parameter
 		l, n := c.Tensors(2+i), len(c.Tensors(0))
-		if slices.Contains(s.used(c), 2+i) || i == 0 && s.counters || len(l) == 0 && !s.counters {
+		if slices.Contains(s.used(c), 2+i) || i == 0 {
 			continue
 		}
 		if len(l) != n {

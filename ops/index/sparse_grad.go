@@ -121,6 +121,12 @@ func rowGrad(c *Ctx, ix []int64, v *T, n int) *T {
 // bagEntries sets the result to the entries of a bag's gradient: for each index the gradient of its bag, divided by the
 // bag's size where bags are averaged, or times the sample's weight.
 func bagEntries[E float32 | float64](c *Ctx, dt tensor.DType) {
+	count := c.T(1).Numel()
+	if c.T(0).Dim() != 2 || c.T(3).Numel() != count || c.T(4).Numel() != c.T(0).Size(0) ||
+		c.Has(8) && c.T(8).Numel() != count {
+		c.Fail(tensor.ErrShape, "%s: the gradient must be [bags, columns], offset2bag and per_sample_weights must have "+
+			"%d elements, one for each index, and bag_size one for each bag", c.Op().FullName(), count)
+	}
 	g := tensor.DenseAs(c.T(0), dt)
 	src, d, bags := raw[E](g), g.Shape()[1], g.Shape()[0]
 	ix, bag, size := longs(c.T(1)), longs(c.T(3)), longs(c.T(4))

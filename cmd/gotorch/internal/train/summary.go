@@ -42,16 +42,28 @@ var (
 		{"gpt", []int{64}, func() nn.Module {
 			return textmodels.NewGPT(textmodels.GPTConfig{Vocab: 65, Context: 64, Layers: 3, Heads: 4, Width: 96})
 		}},
-		{"resnet18", rgb224, func() nn.Module { return models.NewResNet18() }},
-		{"resnet34", rgb224, func() nn.Module { return models.NewResNet34() }},
-		{"resnet50", rgb224, func() nn.Module { return models.NewResNet50() }},
-		{"resnet101", rgb224, func() nn.Module { return models.NewResNet101() }},
-		{"resnet152", rgb224, func() nn.Module { return models.NewResNet152() }},
-		{"resnext50_32x4d", rgb224, func() nn.Module { return models.NewResNeXt50_32x4d() }},
-		{"wide_resnet50_2", rgb224, func() nn.Module { return models.NewWideResNet50_2() }},
-		{"mobilenet_v2", rgb224, func() nn.Module { return models.NewMobileNetV2() }},
 	}
 )
+
+// published are torchvision's networks, with pictures of the size that they were trained on.
+func published() []architecture {
+	var out []architecture
+	for _, name := range models.ListModels() {
+		input := rgb224
+		switch name {
+		case "inception_v3":
+			input = []int{3, 299, 299}
+		case "mc3_18", "r2plus1d_18", "r3d_18":
+			input = []int{3, 16, 112, 112}
+		}
+		build, err := models.GetModelBuilder(name)
+		if err != nil {
+			panic(err) // ListModels names it
+		}
+		out = append(out, architecture{name, input, func() nn.Module { return build() }})
+	}
+	return out
+}
 
 // tables are the kinds of tables.
 var tables = []string{"gotorch", "torchinfo", "torchsummary"}
@@ -65,8 +77,9 @@ type summaryFlags struct {
 }
 
 func summaryCommand() *cobra.Command {
+	known := append(slices.Clone(architectures), published()...)
 	var names []string
-	for _, a := range architectures {
+	for _, a := range known {
 		names = append(names, a.name)
 	}
 	var f summaryFlags
@@ -101,7 +114,7 @@ func summaryCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("--device: %w", err)
 			}
-			for _, a := range architectures {
+			for _, a := range known {
 				if a.name == args[0] {
 					return f.print(cmd.OutOrStdout(), a, d)
 				}
