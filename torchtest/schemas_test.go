@@ -48,7 +48,8 @@ func TestRandomCalls(t *testing.T) {
 	if *only != "" {
 		re = regexp.MustCompile(*only)
 	}
-	defer tensor.SetWarnings(tensor.SetWarnings(func(tensor.Warning) {}))
+	before := tensor.SetWarnings(func(tensor.Warning) {})
+	defer func() { tensor.SetWarnings(before) }()
 	calls, accepted := 0, 0
 	found := map[string]bool{}
 	for _, op := range tensor.Ops() {

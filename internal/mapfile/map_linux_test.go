@@ -58,7 +58,7 @@ func TestMap(t *testing.T) {
 			t.Fatalf("%d bytes: writing to the mapping changed the file (%v)", size, err)
 		}
 		runtime.KeepAlive(last)
-		b, last = nil, nil
+		b = nil
 		for range 50 {
 			runtime.GC()
 			if time.Sleep(5 * time.Millisecond); mapped(t, path) == 0 {

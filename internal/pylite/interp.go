@@ -322,7 +322,7 @@ func (in *Interp) try(s tryStmt, e *scope) (f flow) {
 	if s.fin != nil {
 		defer func() {
 			if g := in.block(s.fin, e); g.c != cNone {
-				recover()
+				_ = recover() // the exception ends here, as in Python
 				f = g
 			}
 		}()

@@ -94,7 +94,7 @@ func (c *comparer) value(at string, a, b any) error {
 	if reflect.TypeOf(a) != reflect.TypeOf(b) {
 		return fmt.Errorf("%s: %T, then %T", at, a, b)
 	}
-	ok := true
+	var ok bool
 	switch x := a.(type) {
 	case []any:
 		return c.items(at, x, b.([]any))

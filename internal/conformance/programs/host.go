@@ -54,7 +54,7 @@ func New() (*pylite.Interp, *Host) {
 // Run runs a program and gathers its warnings.
 func Run(in *pylite.Interp, h *Host, src string) error {
 	before := tensor.SetWarnings(func(w tensor.Warning) { h.Warnings = append(h.Warnings, w.Text) })
-	defer tensor.SetWarnings(before)
+	defer func() { tensor.SetWarnings(before) }()
 	return in.Run(src)
 }
 
