@@ -63,12 +63,18 @@ func check(t *testing.T, g Gate, kind, dir string) []golden.Result {
 	return results
 }
 
+// kernels are the gates that compare operators one by one: those that also run without assembly.
+var kernels = map[string]bool{"distributions": true, "modules": true, "opinfo": true, "optim": true, "rng": true}
+
 // TestGolden runs every gate over the reference data beside the repository. Each file of a gate's folder has to be one
 // that its runner looks at.
 func TestGolden(t *testing.T) {
 	for _, g := range Gates {
 		t.Run(g.Kind, func(t *testing.T) {
 			dir := shared.Path(t, g.Folder)
+			if testing.Short() && !kernels[g.Kind] {
+				t.Skip("-short: compares what is made of operators, not the operators")
+			}
 			check(t, g, g.Kind, dir)
 			every(t, dir, func(path string) {
 				if !golden.Noted(path) && !about(path) {
