@@ -445,11 +445,10 @@ func (g *gradJob[T]) task(chunk, t0, t1 int, results []T, bandBuf, packed unsafe
 						calls := min(most, (end-i)/rows)
 						p.tiles = calls
 						p.a0 = unsafe.Add(band, g.runs[r].off+sg.at+i*es)
-						p.a1 = unsafe.Add(p.a0, h*es)
 						p.c0 = unsafe.Add(panel, (r*run+i)*p.ldc)
-						p.c1 = p.c0
+						p.a1, p.c1 = p.a0, p.c0
 						if rows > h { // pointers stay inside their blocks
-							p.c1 = unsafe.Add(p.c0, h*p.ldc)
+							p.a1, p.c1 = unsafe.Add(p.a0, h*es), unsafe.Add(p.c0, h*p.ldc)
 						}
 						tile(kernel, &p, rows)
 						f.advance(&p)
