@@ -370,12 +370,11 @@ func (g *gradJob[T]) task(chunk, t0, t1 int, results []T, bandBuf, packed unsafe
 		tiles := ceilDiv(run, maxRows)
 		b := j.band(q)
 		b.group, b.c0, b.c1 = group, c0, c1
-		band := bandBuf
+		src := bandPosition{band: bandBuf}
 		if j.direct {
-			o := j.origin(&b, k0)
-			band = unsafe.Add(o.band, o.at)
+			src = j.origin(&b, k0)
 		} else {
-			j.load(&b, unsafe.Slice((*T)(band), j.bandLen), k0, kc)
+			j.load(&b, unsafe.Slice((*T)(bandBuf), j.bandLen), k0, kc)
 		}
 		count := g.positions(&b)
 		p.cs = j.step[2] * j.pix * es
@@ -430,6 +429,10 @@ func (g *gradJob[T]) task(chunk, t0, t1 int, results []T, bandBuf, packed unsafe
 			for r := range g.runs {
 				sg := &segs[r]
 				p.k = sg.k
+				first := src.at + g.runs[r].off + sg.at // of the run, in the band
+				if sg.k == 0 {                          // nothing is read; such a place may lie outside of the band
+					first = 0
+				}
 				p.seg, p.segEnd = unsafe.Pointer(&sg.list[0]), unsafe.Pointer(&sg.list[len(sg.list)-1])
 				for i := 0; i < run; {
 					rows := run / tiles
@@ -444,7 +447,7 @@ func (g *gradJob[T]) task(chunk, t0, t1 int, results []T, bandBuf, packed unsafe
 					for i < end {
 						calls := min(most, (end-i)/rows)
 						p.tiles = calls
-						p.a0 = unsafe.Add(band, g.runs[r].off+sg.at+i*es)
+						p.a0 = unsafe.Add(src.band, first+i*es)
 						p.c0 = unsafe.Add(panel, (r*run+i)*p.ldc)
 						p.a1, p.c1 = p.a0, p.c0
 						if rows > h { // pointers stay inside their blocks
