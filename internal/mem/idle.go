@@ -8,7 +8,7 @@ import (
 
 const (
 	// minCache is how much may lie in free lists before an allocation of new memory gives up unused blocks.
-	minCache = 256 << 20
+	minCache = 128 << 20
 
 	// window is the number of such intervals after which a program that is never quiet gives up the blocks that it has
 	// not needed in any of them. It is longer than most training steps, whose parts need different blocks.
