@@ -7,51 +7,36 @@
 // func sconvNEON(a *args)
 TEXT ·sconvNEON(SB), NOSPLIT, $0-8
 	MOVD a+0(FP), R0
-	MOVD 64(R0), R12
-	MOVD 72(R0), R13
-	MOVD 96(R0), R15
-	MOVD 80(R0), R8
-	MOVD 120(R0), R17
-	CMP $33, R17
+	MOVD 64(R0), R12; MOVD 72(R0), R13; MOVD 96(R0), R15; MOVD 80(R0), R8; MOVD 120(R0), R17; CMP $33, R17
 	BLT sconvNEON_lt1
-	CMP $36, R17
-	BLT sconvNEON_lt2
-	CMP $37, R17
-	BLT sconvNEON_lt3
-	CMP $38, R17
-	BLT sconvNEON_lt4
+	CMP $36, R17; BLT sconvNEON_lt2
+	CMP $37, R17; BLT sconvNEON_lt3
+	CMP $38, R17; BLT sconvNEON_lt4
 	JMP sconvNEON_v2r6
 sconvNEON_lt4:
 	JMP sconvNEON_v2r5
 sconvNEON_lt3:
 	JMP sconvNEON_v2r4
 sconvNEON_lt2:
-	CMP $34, R17
-	BLT sconvNEON_lt5
-	CMP $35, R17
-	BLT sconvNEON_lt6
+	CMP $34, R17; BLT sconvNEON_lt5
+	CMP $35, R17; BLT sconvNEON_lt6
 	JMP sconvNEON_v2r3
 sconvNEON_lt6:
 	JMP sconvNEON_v2r2
 sconvNEON_lt5:
 	JMP sconvNEON_v2r1
 sconvNEON_lt1:
-	CMP $20, R17
-	BLT sconvNEON_lt7
-	CMP $21, R17
-	BLT sconvNEON_lt8
-	CMP $22, R17
-	BLT sconvNEON_lt9
+	CMP $20, R17; BLT sconvNEON_lt7
+	CMP $21, R17; BLT sconvNEON_lt8
+	CMP $22, R17; BLT sconvNEON_lt9
 	JMP sconvNEON_v1r6
 sconvNEON_lt9:
 	JMP sconvNEON_v1r5
 sconvNEON_lt8:
 	JMP sconvNEON_v1r4
 sconvNEON_lt7:
-	CMP $18, R17
-	BLT sconvNEON_lt10
-	CMP $19, R17
-	BLT sconvNEON_lt11
+	CMP $18, R17; BLT sconvNEON_lt10
+	CMP $19, R17; BLT sconvNEON_lt11
 	JMP sconvNEON_v1r3
 sconvNEON_lt11:
 	JMP sconvNEON_v1r2
@@ -60,202 +45,123 @@ sconvNEON_lt10:
 
 // 1 rows by 2 registers
 sconvNEON_v1r1:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16
 sconvNEON_v1r1_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT sconvNEON_v1r1_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 112(R0), R11; SUBS $4, R11; BLT sconvNEON_v1r1_t
 	PCALIGN $16
 sconvNEON_v1r1_k:
-	FLDPQ 0(R10), (F24, F25)
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
-	FLDPQ 32(R10), (F24, F25)
-	FMOVS 4(R1), F28
+	FLDPQ 32(R10), (F24, F25); FMOVS 4(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
-	FLDPQ 64(R10), (F24, F25)
-	FMOVS 8(R1), F28
+	FLDPQ 64(R10), (F24, F25); FMOVS 8(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
-	FLDPQ 96(R10), (F24, F25)
-	FMOVS 12(R1), F28
+	FLDPQ 96(R10), (F24, F25); FMOVS 12(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
-	ADD $16, R1
-	ADD $128, R10
-	SUBS $4, R11
-	BGE sconvNEON_v1r1_k
+	ADD $16, R1; ADD $128, R10; SUBS $4, R11; BGE sconvNEON_v1r1_k
 sconvNEON_v1r1_t:
-	ADDS $4, R11
-	BLE sconvNEON_v1r1_e
+	ADDS $4, R11; BLE sconvNEON_v1r1_e
 sconvNEON_v1r1_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
-	ADD $4, R1
-	ADD $32, R10
-	SUBS $1, R11
-	BGT sconvNEON_v1r1_t1
+	ADD $4, R1; ADD $32, R10; SUBS $1, R11; BGT sconvNEON_v1r1_t1
 sconvNEON_v1r1_e:
-	CMP R13, R12
-	BLO sconvNEON_v1r1_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, sconvNEON_v1r1_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO sconvNEON_v1r1_s
+	MOVD 152(R0), R16; TBZ $0, R16, sconvNEON_v1r1_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 sconvNEON_v1r1_c:
-	TBZ $1, R16, sconvNEON_v1r1_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $1, R16, sconvNEON_v1r1_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 sconvNEON_v1r1_b:
-	TBZ $2, R16, sconvNEON_v1r1_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, sconvNEON_v1r1_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	MOVD 96(R0), R15
 sconvNEON_v1r1_r:
-	TBZ $3, R16, sconvNEON_v1r1_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sconvNEON_v1r1_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
 	WORD $0x4eb9f421 // fmin v1.4s, v1.4s, v25.4s
 sconvNEON_v1r1_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14)
 	RET
 
 // 2 rows by 2 registers
 sconvNEON_v1r2:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
 sconvNEON_v1r2_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 8(R0), R2
-	ADD R7, R2
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT sconvNEON_v1r2_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 8(R0), R2; ADD R7, R2; MOVD 112(R0), R11; SUBS $4, R11; BLT sconvNEON_v1r2_t
 	PCALIGN $16
 sconvNEON_v1r2_k:
-	FLDPQ 0(R10), (F24, F25)
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 0(R2), F29
 	WORD $0x4f9d1302 // fmla v2.4s, v24.4s, v29.s[0]
 	WORD $0x4f9d1323 // fmla v3.4s, v25.4s, v29.s[0]
-	FLDPQ 32(R10), (F24, F25)
-	FMOVS 4(R1), F28
+	FLDPQ 32(R10), (F24, F25); FMOVS 4(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 4(R2), F29
 	WORD $0x4f9d1302 // fmla v2.4s, v24.4s, v29.s[0]
 	WORD $0x4f9d1323 // fmla v3.4s, v25.4s, v29.s[0]
-	FLDPQ 64(R10), (F24, F25)
-	FMOVS 8(R1), F28
+	FLDPQ 64(R10), (F24, F25); FMOVS 8(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 8(R2), F29
 	WORD $0x4f9d1302 // fmla v2.4s, v24.4s, v29.s[0]
 	WORD $0x4f9d1323 // fmla v3.4s, v25.4s, v29.s[0]
-	FLDPQ 96(R10), (F24, F25)
-	FMOVS 12(R1), F28
+	FLDPQ 96(R10), (F24, F25); FMOVS 12(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 12(R2), F29
 	WORD $0x4f9d1302 // fmla v2.4s, v24.4s, v29.s[0]
 	WORD $0x4f9d1323 // fmla v3.4s, v25.4s, v29.s[0]
-	ADD $16, R1
-	ADD $16, R2
-	ADD $128, R10
-	SUBS $4, R11
-	BGE sconvNEON_v1r2_k
+	ADD $16, R1; ADD $16, R2; ADD $128, R10; SUBS $4, R11; BGE sconvNEON_v1r2_k
 sconvNEON_v1r2_t:
-	ADDS $4, R11
-	BLE sconvNEON_v1r2_e
+	ADDS $4, R11; BLE sconvNEON_v1r2_e
 sconvNEON_v1r2_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 0(R2), F29
 	WORD $0x4f9d1302 // fmla v2.4s, v24.4s, v29.s[0]
 	WORD $0x4f9d1323 // fmla v3.4s, v25.4s, v29.s[0]
-	ADD $4, R1
-	ADD $4, R2
-	ADD $32, R10
-	SUBS $1, R11
-	BGT sconvNEON_v1r2_t1
+	ADD $4, R1; ADD $4, R2; ADD $32, R10; SUBS $1, R11; BGT sconvNEON_v1r2_t1
 sconvNEON_v1r2_e:
-	CMP R13, R12
-	BLO sconvNEON_v1r2_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, sconvNEON_v1r2_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO sconvNEON_v1r2_s
+	MOVD 152(R0), R16; TBZ $0, R16, sconvNEON_v1r2_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
 sconvNEON_v1r2_c:
-	TBZ $1, R16, sconvNEON_v1r2_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $1, R16, sconvNEON_v1r2_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
 sconvNEON_v1r2_b:
-	TBZ $2, R16, sconvNEON_v1r2_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, sconvNEON_v1r2_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
 	MOVD 96(R0), R15
 sconvNEON_v1r2_r:
-	TBZ $3, R16, sconvNEON_v1r2_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sconvNEON_v1r2_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
@@ -265,39 +171,19 @@ sconvNEON_v1r2_r:
 	WORD $0x4e38f463 // fmax v3.4s, v3.4s, v24.4s
 	WORD $0x4eb9f463 // fmin v3.4s, v3.4s, v25.4s
 sconvNEON_v1r2_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F2, F3), 0(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); MOVD 32(R0), R14; FSTPQ (F2, F3), 0(R14)
 	RET
 
 // 3 rows by 2 registers
 sconvNEON_v1r3:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16
 sconvNEON_v1r3_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	MOVD 8(R0), R3
-	ADD R7, R3
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT sconvNEON_v1r3_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; ADD R8, R1, R2; MOVD 8(R0), R3; ADD R7, R3; MOVD 112(R0), R11; SUBS $4, R11; BLT sconvNEON_v1r3_t
 	PCALIGN $16
 sconvNEON_v1r3_k:
-	FLDPQ 0(R10), (F24, F25)
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 0(R2), F29
@@ -306,8 +192,7 @@ sconvNEON_v1r3_k:
 	FMOVS 0(R3), F30
 	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	FLDPQ 32(R10), (F24, F25)
-	FMOVS 4(R1), F28
+	FLDPQ 32(R10), (F24, F25); FMOVS 4(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 4(R2), F29
@@ -316,8 +201,7 @@ sconvNEON_v1r3_k:
 	FMOVS 4(R3), F30
 	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	FLDPQ 64(R10), (F24, F25)
-	FMOVS 8(R1), F28
+	FLDPQ 64(R10), (F24, F25); FMOVS 8(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 8(R2), F29
@@ -326,8 +210,7 @@ sconvNEON_v1r3_k:
 	FMOVS 8(R3), F30
 	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	FLDPQ 96(R10), (F24, F25)
-	FMOVS 12(R1), F28
+	FLDPQ 96(R10), (F24, F25); FMOVS 12(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 12(R2), F29
@@ -336,18 +219,11 @@ sconvNEON_v1r3_k:
 	FMOVS 12(R3), F30
 	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	ADD $16, R1
-	ADD $16, R2
-	ADD $16, R3
-	ADD $128, R10
-	SUBS $4, R11
-	BGE sconvNEON_v1r3_k
+	ADD $16, R1; ADD $16, R2; ADD $16, R3; ADD $128, R10; SUBS $4, R11; BGE sconvNEON_v1r3_k
 sconvNEON_v1r3_t:
-	ADDS $4, R11
-	BLE sconvNEON_v1r3_e
+	ADDS $4, R11; BLE sconvNEON_v1r3_e
 sconvNEON_v1r3_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 0(R2), F29
@@ -356,33 +232,20 @@ sconvNEON_v1r3_t1:
 	FMOVS 0(R3), F30
 	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	ADD $4, R1
-	ADD $4, R2
-	ADD $4, R3
-	ADD $32, R10
-	SUBS $1, R11
-	BGT sconvNEON_v1r3_t1
+	ADD $4, R1; ADD $4, R2; ADD $4, R3; ADD $32, R10; SUBS $1, R11; BGT sconvNEON_v1r3_t1
 sconvNEON_v1r3_e:
-	CMP R13, R12
-	BLO sconvNEON_v1r3_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, sconvNEON_v1r3_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO sconvNEON_v1r3_s
+	MOVD 152(R0), R16; TBZ $0, R16, sconvNEON_v1r3_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 sconvNEON_v1r3_c:
-	TBZ $1, R16, sconvNEON_v1r3_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $1, R16, sconvNEON_v1r3_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
@@ -390,27 +253,18 @@ sconvNEON_v1r3_c:
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 sconvNEON_v1r3_b:
-	TBZ $2, R16, sconvNEON_v1r3_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, sconvNEON_v1r3_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 	MOVD 96(R0), R15
 sconvNEON_v1r3_r:
-	TBZ $3, R16, sconvNEON_v1r3_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sconvNEON_v1r3_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
@@ -424,44 +278,21 @@ sconvNEON_v1r3_r:
 	WORD $0x4e38f4a5 // fmax v5.4s, v5.4s, v24.4s
 	WORD $0x4eb9f4a5 // fmin v5.4s, v5.4s, v25.4s
 sconvNEON_v1r3_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	ADD R15, R14
-	FSTPQ (F2, F3), 0(R14)
-	MOVD 32(R0), R14
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); ADD R15, R14; FSTPQ (F2, F3), 0(R14); MOVD 32(R0), R14
 	FSTPQ (F4, F5), 0(R14)
 	RET
 
 // 4 rows by 2 registers
 sconvNEON_v1r4:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
 sconvNEON_v1r4_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	MOVD 8(R0), R3
-	ADD R7, R3
-	ADD R8, R3, R4
-	MOVD 112(R0), R11
-	SUBS $4, R11
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; ADD R8, R1, R2; MOVD 8(R0), R3; ADD R7, R3; ADD R8, R3, R4; MOVD 112(R0), R11; SUBS $4, R11
 	BLT sconvNEON_v1r4_t
 	PCALIGN $16
 sconvNEON_v1r4_k:
-	FLDPQ 0(R10), (F24, F25)
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 0(R2), F29
@@ -473,8 +304,7 @@ sconvNEON_v1r4_k:
 	FMOVS 0(R4), F31
 	WORD $0x4f9f1306 // fmla v6.4s, v24.4s, v31.s[0]
 	WORD $0x4f9f1327 // fmla v7.4s, v25.4s, v31.s[0]
-	FLDPQ 32(R10), (F24, F25)
-	FMOVS 4(R1), F28
+	FLDPQ 32(R10), (F24, F25); FMOVS 4(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 4(R2), F29
@@ -486,8 +316,7 @@ sconvNEON_v1r4_k:
 	FMOVS 4(R4), F31
 	WORD $0x4f9f1306 // fmla v6.4s, v24.4s, v31.s[0]
 	WORD $0x4f9f1327 // fmla v7.4s, v25.4s, v31.s[0]
-	FLDPQ 64(R10), (F24, F25)
-	FMOVS 8(R1), F28
+	FLDPQ 64(R10), (F24, F25); FMOVS 8(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 8(R2), F29
@@ -499,8 +328,7 @@ sconvNEON_v1r4_k:
 	FMOVS 8(R4), F31
 	WORD $0x4f9f1306 // fmla v6.4s, v24.4s, v31.s[0]
 	WORD $0x4f9f1327 // fmla v7.4s, v25.4s, v31.s[0]
-	FLDPQ 96(R10), (F24, F25)
-	FMOVS 12(R1), F28
+	FLDPQ 96(R10), (F24, F25); FMOVS 12(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 12(R2), F29
@@ -512,19 +340,11 @@ sconvNEON_v1r4_k:
 	FMOVS 12(R4), F31
 	WORD $0x4f9f1306 // fmla v6.4s, v24.4s, v31.s[0]
 	WORD $0x4f9f1327 // fmla v7.4s, v25.4s, v31.s[0]
-	ADD $16, R1
-	ADD $16, R2
-	ADD $16, R3
-	ADD $16, R4
-	ADD $128, R10
-	SUBS $4, R11
-	BGE sconvNEON_v1r4_k
+	ADD $16, R1; ADD $16, R2; ADD $16, R3; ADD $16, R4; ADD $128, R10; SUBS $4, R11; BGE sconvNEON_v1r4_k
 sconvNEON_v1r4_t:
-	ADDS $4, R11
-	BLE sconvNEON_v1r4_e
+	ADDS $4, R11; BLE sconvNEON_v1r4_e
 sconvNEON_v1r4_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 0(R2), F29
@@ -536,38 +356,23 @@ sconvNEON_v1r4_t1:
 	FMOVS 0(R4), F31
 	WORD $0x4f9f1306 // fmla v6.4s, v24.4s, v31.s[0]
 	WORD $0x4f9f1327 // fmla v7.4s, v25.4s, v31.s[0]
-	ADD $4, R1
-	ADD $4, R2
-	ADD $4, R3
-	ADD $4, R4
-	ADD $32, R10
-	SUBS $1, R11
-	BGT sconvNEON_v1r4_t1
+	ADD $4, R1; ADD $4, R2; ADD $4, R3; ADD $4, R4; ADD $32, R10; SUBS $1, R11; BGT sconvNEON_v1r4_t1
 sconvNEON_v1r4_e:
-	CMP R13, R12
-	BLO sconvNEON_v1r4_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, sconvNEON_v1r4_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO sconvNEON_v1r4_s
+	MOVD 152(R0), R16; TBZ $0, R16, sconvNEON_v1r4_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d4c6 // fadd v6.4s, v6.4s, v24.4s
 	WORD $0x4e39d4e7 // fadd v7.4s, v7.4s, v25.4s
 sconvNEON_v1r4_c:
-	TBZ $1, R16, sconvNEON_v1r4_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $1, R16, sconvNEON_v1r4_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
@@ -577,31 +382,21 @@ sconvNEON_v1r4_c:
 	WORD $0x4e38d4c6 // fadd v6.4s, v6.4s, v24.4s
 	WORD $0x4e39d4e7 // fadd v7.4s, v7.4s, v25.4s
 sconvNEON_v1r4_b:
-	TBZ $2, R16, sconvNEON_v1r4_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, sconvNEON_v1r4_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d4c6 // fadd v6.4s, v6.4s, v24.4s
 	WORD $0x4e39d4e7 // fadd v7.4s, v7.4s, v25.4s
 	MOVD 96(R0), R15
 sconvNEON_v1r4_r:
-	TBZ $3, R16, sconvNEON_v1r4_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sconvNEON_v1r4_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
@@ -619,49 +414,22 @@ sconvNEON_v1r4_r:
 	WORD $0x4e38f4e7 // fmax v7.4s, v7.4s, v24.4s
 	WORD $0x4eb9f4e7 // fmin v7.4s, v7.4s, v25.4s
 sconvNEON_v1r4_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	ADD R15, R14
-	FSTPQ (F2, F3), 0(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F4, F5), 0(R14)
-	ADD R15, R14
-	FSTPQ (F6, F7), 0(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); ADD R15, R14; FSTPQ (F2, F3), 0(R14); MOVD 32(R0), R14
+	FSTPQ (F4, F5), 0(R14); ADD R15, R14; FSTPQ (F6, F7), 0(R14)
 	RET
 
 // 5 rows by 2 registers
 sconvNEON_v1r5:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16; VEOR V9.B16, V9.B16, V9.B16
 sconvNEON_v1r5_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	ADD R8, R2, R3
-	MOVD 8(R0), R4
-	ADD R7, R4
-	ADD R8, R4, R5
-	MOVD 112(R0), R11
-	SUBS $4, R11
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; ADD R8, R1, R2; ADD R8, R2, R3; MOVD 8(R0), R4; ADD R7, R4; ADD R8, R4, R5; MOVD 112(R0), R11; SUBS $4, R11
 	BLT sconvNEON_v1r5_t
 	PCALIGN $16
 sconvNEON_v1r5_k:
-	FLDPQ 0(R10), (F24, F25)
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 0(R2), F29
@@ -676,8 +444,7 @@ sconvNEON_v1r5_k:
 	FMOVS 0(R5), F28
 	WORD $0x4f9c1308 // fmla v8.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1329 // fmla v9.4s, v25.4s, v28.s[0]
-	FLDPQ 32(R10), (F24, F25)
-	FMOVS 4(R1), F28
+	FLDPQ 32(R10), (F24, F25); FMOVS 4(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 4(R2), F29
@@ -692,8 +459,7 @@ sconvNEON_v1r5_k:
 	FMOVS 4(R5), F28
 	WORD $0x4f9c1308 // fmla v8.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1329 // fmla v9.4s, v25.4s, v28.s[0]
-	FLDPQ 64(R10), (F24, F25)
-	FMOVS 8(R1), F28
+	FLDPQ 64(R10), (F24, F25); FMOVS 8(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 8(R2), F29
@@ -708,8 +474,7 @@ sconvNEON_v1r5_k:
 	FMOVS 8(R5), F28
 	WORD $0x4f9c1308 // fmla v8.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1329 // fmla v9.4s, v25.4s, v28.s[0]
-	FLDPQ 96(R10), (F24, F25)
-	FMOVS 12(R1), F28
+	FLDPQ 96(R10), (F24, F25); FMOVS 12(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 12(R2), F29
@@ -724,20 +489,11 @@ sconvNEON_v1r5_k:
 	FMOVS 12(R5), F28
 	WORD $0x4f9c1308 // fmla v8.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1329 // fmla v9.4s, v25.4s, v28.s[0]
-	ADD $16, R1
-	ADD $16, R2
-	ADD $16, R3
-	ADD $16, R4
-	ADD $16, R5
-	ADD $128, R10
-	SUBS $4, R11
-	BGE sconvNEON_v1r5_k
+	ADD $16, R1; ADD $16, R2; ADD $16, R3; ADD $16, R4; ADD $16, R5; ADD $128, R10; SUBS $4, R11; BGE sconvNEON_v1r5_k
 sconvNEON_v1r5_t:
-	ADDS $4, R11
-	BLE sconvNEON_v1r5_e
+	ADDS $4, R11; BLE sconvNEON_v1r5_e
 sconvNEON_v1r5_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 0(R2), F29
@@ -752,43 +508,26 @@ sconvNEON_v1r5_t1:
 	FMOVS 0(R5), F28
 	WORD $0x4f9c1308 // fmla v8.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1329 // fmla v9.4s, v25.4s, v28.s[0]
-	ADD $4, R1
-	ADD $4, R2
-	ADD $4, R3
-	ADD $4, R4
-	ADD $4, R5
-	ADD $32, R10
-	SUBS $1, R11
-	BGT sconvNEON_v1r5_t1
+	ADD $4, R1; ADD $4, R2; ADD $4, R3; ADD $4, R4; ADD $4, R5; ADD $32, R10; SUBS $1, R11; BGT sconvNEON_v1r5_t1
 sconvNEON_v1r5_e:
-	CMP R13, R12
-	BLO sconvNEON_v1r5_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, sconvNEON_v1r5_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO sconvNEON_v1r5_s
+	MOVD 152(R0), R16; TBZ $0, R16, sconvNEON_v1r5_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d4c6 // fadd v6.4s, v6.4s, v24.4s
 	WORD $0x4e39d4e7 // fadd v7.4s, v7.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
 sconvNEON_v1r5_c:
-	TBZ $1, R16, sconvNEON_v1r5_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $1, R16, sconvNEON_v1r5_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
@@ -800,35 +539,24 @@ sconvNEON_v1r5_c:
 	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
 sconvNEON_v1r5_b:
-	TBZ $2, R16, sconvNEON_v1r5_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, sconvNEON_v1r5_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d4c6 // fadd v6.4s, v6.4s, v24.4s
 	WORD $0x4e39d4e7 // fadd v7.4s, v7.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
 	MOVD 96(R0), R15
 sconvNEON_v1r5_r:
-	TBZ $3, R16, sconvNEON_v1r5_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sconvNEON_v1r5_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
@@ -850,54 +578,23 @@ sconvNEON_v1r5_r:
 	WORD $0x4e38f529 // fmax v9.4s, v9.4s, v24.4s
 	WORD $0x4eb9f529 // fmin v9.4s, v9.4s, v25.4s
 sconvNEON_v1r5_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	ADD R15, R14
-	FSTPQ (F2, F3), 0(R14)
-	ADD R15, R14
-	FSTPQ (F4, F5), 0(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F6, F7), 0(R14)
-	ADD R15, R14
-	FSTPQ (F8, F9), 0(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); ADD R15, R14; FSTPQ (F2, F3), 0(R14); ADD R15, R14; FSTPQ (F4, F5), 0(R14)
+	MOVD 32(R0), R14; FSTPQ (F6, F7), 0(R14); ADD R15, R14; FSTPQ (F8, F9), 0(R14)
 	RET
 
 // 6 rows by 2 registers
 sconvNEON_v1r6:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16; VEOR V9.B16, V9.B16, V9.B16; VEOR V10.B16, V10.B16, V10.B16
 	VEOR V11.B16, V11.B16, V11.B16
 sconvNEON_v1r6_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	ADD R8, R2, R3
-	MOVD 8(R0), R4
-	ADD R7, R4
-	ADD R8, R4, R5
-	ADD R8, R5, R6
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT sconvNEON_v1r6_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; ADD R8, R1, R2; ADD R8, R2, R3; MOVD 8(R0), R4; ADD R7, R4; ADD R8, R4, R5; ADD R8, R5, R6
+	MOVD 112(R0), R11; SUBS $4, R11; BLT sconvNEON_v1r6_t
 	PCALIGN $16
 sconvNEON_v1r6_k:
-	FLDPQ 0(R10), (F24, F25)
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 0(R2), F29
@@ -915,8 +612,7 @@ sconvNEON_v1r6_k:
 	FMOVS 0(R6), F29
 	WORD $0x4f9d130a // fmla v10.4s, v24.4s, v29.s[0]
 	WORD $0x4f9d132b // fmla v11.4s, v25.4s, v29.s[0]
-	FLDPQ 32(R10), (F24, F25)
-	FMOVS 4(R1), F28
+	FLDPQ 32(R10), (F24, F25); FMOVS 4(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 4(R2), F29
@@ -934,8 +630,7 @@ sconvNEON_v1r6_k:
 	FMOVS 4(R6), F29
 	WORD $0x4f9d130a // fmla v10.4s, v24.4s, v29.s[0]
 	WORD $0x4f9d132b // fmla v11.4s, v25.4s, v29.s[0]
-	FLDPQ 64(R10), (F24, F25)
-	FMOVS 8(R1), F28
+	FLDPQ 64(R10), (F24, F25); FMOVS 8(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 8(R2), F29
@@ -953,8 +648,7 @@ sconvNEON_v1r6_k:
 	FMOVS 8(R6), F29
 	WORD $0x4f9d130a // fmla v10.4s, v24.4s, v29.s[0]
 	WORD $0x4f9d132b // fmla v11.4s, v25.4s, v29.s[0]
-	FLDPQ 96(R10), (F24, F25)
-	FMOVS 12(R1), F28
+	FLDPQ 96(R10), (F24, F25); FMOVS 12(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 12(R2), F29
@@ -972,21 +666,12 @@ sconvNEON_v1r6_k:
 	FMOVS 12(R6), F29
 	WORD $0x4f9d130a // fmla v10.4s, v24.4s, v29.s[0]
 	WORD $0x4f9d132b // fmla v11.4s, v25.4s, v29.s[0]
-	ADD $16, R1
-	ADD $16, R2
-	ADD $16, R3
-	ADD $16, R4
-	ADD $16, R5
-	ADD $16, R6
-	ADD $128, R10
-	SUBS $4, R11
+	ADD $16, R1; ADD $16, R2; ADD $16, R3; ADD $16, R4; ADD $16, R5; ADD $16, R6; ADD $128, R10; SUBS $4, R11
 	BGE sconvNEON_v1r6_k
 sconvNEON_v1r6_t:
-	ADDS $4, R11
-	BLE sconvNEON_v1r6_e
+	ADDS $4, R11; BLE sconvNEON_v1r6_e
 sconvNEON_v1r6_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 0(R2), F29
@@ -1004,48 +689,30 @@ sconvNEON_v1r6_t1:
 	FMOVS 0(R6), F29
 	WORD $0x4f9d130a // fmla v10.4s, v24.4s, v29.s[0]
 	WORD $0x4f9d132b // fmla v11.4s, v25.4s, v29.s[0]
-	ADD $4, R1
-	ADD $4, R2
-	ADD $4, R3
-	ADD $4, R4
-	ADD $4, R5
-	ADD $4, R6
-	ADD $32, R10
-	SUBS $1, R11
+	ADD $4, R1; ADD $4, R2; ADD $4, R3; ADD $4, R4; ADD $4, R5; ADD $4, R6; ADD $32, R10; SUBS $1, R11
 	BGT sconvNEON_v1r6_t1
 sconvNEON_v1r6_e:
-	CMP R13, R12
-	BLO sconvNEON_v1r6_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, sconvNEON_v1r6_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO sconvNEON_v1r6_s
+	MOVD 152(R0), R16; TBZ $0, R16, sconvNEON_v1r6_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d4c6 // fadd v6.4s, v6.4s, v24.4s
 	WORD $0x4e39d4e7 // fadd v7.4s, v7.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d54a // fadd v10.4s, v10.4s, v24.4s
 	WORD $0x4e39d56b // fadd v11.4s, v11.4s, v25.4s
 sconvNEON_v1r6_c:
-	TBZ $1, R16, sconvNEON_v1r6_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $1, R16, sconvNEON_v1r6_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
@@ -1059,39 +726,27 @@ sconvNEON_v1r6_c:
 	WORD $0x4e38d54a // fadd v10.4s, v10.4s, v24.4s
 	WORD $0x4e39d56b // fadd v11.4s, v11.4s, v25.4s
 sconvNEON_v1r6_b:
-	TBZ $2, R16, sconvNEON_v1r6_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, sconvNEON_v1r6_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d4c6 // fadd v6.4s, v6.4s, v24.4s
 	WORD $0x4e39d4e7 // fadd v7.4s, v7.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d54a // fadd v10.4s, v10.4s, v24.4s
 	WORD $0x4e39d56b // fadd v11.4s, v11.4s, v25.4s
 	MOVD 96(R0), R15
 sconvNEON_v1r6_r:
-	TBZ $3, R16, sconvNEON_v1r6_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sconvNEON_v1r6_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
@@ -1117,125 +772,70 @@ sconvNEON_v1r6_r:
 	WORD $0x4e38f56b // fmax v11.4s, v11.4s, v24.4s
 	WORD $0x4eb9f56b // fmin v11.4s, v11.4s, v25.4s
 sconvNEON_v1r6_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	ADD R15, R14
-	FSTPQ (F2, F3), 0(R14)
-	ADD R15, R14
-	FSTPQ (F4, F5), 0(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F6, F7), 0(R14)
-	ADD R15, R14
-	FSTPQ (F8, F9), 0(R14)
-	ADD R15, R14
-	FSTPQ (F10, F11), 0(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); ADD R15, R14; FSTPQ (F2, F3), 0(R14); ADD R15, R14; FSTPQ (F4, F5), 0(R14)
+	MOVD 32(R0), R14; FSTPQ (F6, F7), 0(R14); ADD R15, R14; FSTPQ (F8, F9), 0(R14); ADD R15, R14; FSTPQ (F10, F11), 0(R14)
 	RET
 
 // 1 rows by 4 registers
 sconvNEON_v2r1:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
 sconvNEON_v2r1_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT sconvNEON_v2r1_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 112(R0), R11; SUBS $4, R11; BLT sconvNEON_v2r1_t
 	PCALIGN $16
 sconvNEON_v2r1_k:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
-	FLDPQ 64(R10), (F24, F25)
-	FLDPQ 96(R10), (F26, F27)
-	FMOVS 4(R1), F28
+	FLDPQ 64(R10), (F24, F25); FLDPQ 96(R10), (F26, F27); FMOVS 4(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
-	FLDPQ 128(R10), (F24, F25)
-	FLDPQ 160(R10), (F26, F27)
-	FMOVS 8(R1), F28
+	FLDPQ 128(R10), (F24, F25); FLDPQ 160(R10), (F26, F27); FMOVS 8(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
-	FLDPQ 192(R10), (F24, F25)
-	FLDPQ 224(R10), (F26, F27)
-	FMOVS 12(R1), F28
+	FLDPQ 192(R10), (F24, F25); FLDPQ 224(R10), (F26, F27); FMOVS 12(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
-	ADD $16, R1
-	ADD $256, R10
-	SUBS $4, R11
-	BGE sconvNEON_v2r1_k
+	ADD $16, R1; ADD $256, R10; SUBS $4, R11; BGE sconvNEON_v2r1_k
 sconvNEON_v2r1_t:
-	ADDS $4, R11
-	BLE sconvNEON_v2r1_e
+	ADDS $4, R11; BLE sconvNEON_v2r1_e
 sconvNEON_v2r1_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
-	ADD $4, R1
-	ADD $64, R10
-	SUBS $1, R11
-	BGT sconvNEON_v2r1_t1
+	ADD $4, R1; ADD $64, R10; SUBS $1, R11; BGT sconvNEON_v2r1_t1
 sconvNEON_v2r1_e:
-	CMP R13, R12
-	BLO sconvNEON_v2r1_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, sconvNEON_v2r1_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	CMP R13, R12; BLO sconvNEON_v2r1_s
+	MOVD 152(R0), R16; TBZ $0, R16, sconvNEON_v2r1_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
 	WORD $0x4e3bd463 // fadd v3.4s, v3.4s, v27.4s
 sconvNEON_v2r1_c:
-	TBZ $1, R16, sconvNEON_v2r1_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $1, R16, sconvNEON_v2r1_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
 	WORD $0x4e3bd463 // fadd v3.4s, v3.4s, v27.4s
 sconvNEON_v2r1_b:
-	TBZ $2, R16, sconvNEON_v2r1_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $2, R16, sconvNEON_v2r1_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
 	WORD $0x4e3bd463 // fadd v3.4s, v3.4s, v27.4s
 	MOVD 96(R0), R15
 sconvNEON_v2r1_r:
-	TBZ $3, R16, sconvNEON_v2r1_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sconvNEON_v2r1_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
@@ -1245,40 +845,19 @@ sconvNEON_v2r1_r:
 	WORD $0x4e38f463 // fmax v3.4s, v3.4s, v24.4s
 	WORD $0x4eb9f463 // fmin v3.4s, v3.4s, v25.4s
 sconvNEON_v2r1_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14)
 	RET
 
 // 2 rows by 4 registers
 sconvNEON_v2r2:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
 sconvNEON_v2r2_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 8(R0), R2
-	ADD R7, R2
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT sconvNEON_v2r2_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 8(R0), R2; ADD R7, R2; MOVD 112(R0), R11; SUBS $4, R11; BLT sconvNEON_v2r2_t
 	PCALIGN $16
 sconvNEON_v2r2_k:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -1288,9 +867,7 @@ sconvNEON_v2r2_k:
 	WORD $0x4f9d1325 // fmla v5.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
-	FLDPQ 64(R10), (F24, F25)
-	FLDPQ 96(R10), (F26, F27)
-	FMOVS 4(R1), F28
+	FLDPQ 64(R10), (F24, F25); FLDPQ 96(R10), (F26, F27); FMOVS 4(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -1300,9 +877,7 @@ sconvNEON_v2r2_k:
 	WORD $0x4f9d1325 // fmla v5.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
-	FLDPQ 128(R10), (F24, F25)
-	FLDPQ 160(R10), (F26, F27)
-	FMOVS 8(R1), F28
+	FLDPQ 128(R10), (F24, F25); FLDPQ 160(R10), (F26, F27); FMOVS 8(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -1312,9 +887,7 @@ sconvNEON_v2r2_k:
 	WORD $0x4f9d1325 // fmla v5.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
-	FLDPQ 192(R10), (F24, F25)
-	FLDPQ 224(R10), (F26, F27)
-	FMOVS 12(R1), F28
+	FLDPQ 192(R10), (F24, F25); FLDPQ 224(R10), (F26, F27); FMOVS 12(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -1324,18 +897,11 @@ sconvNEON_v2r2_k:
 	WORD $0x4f9d1325 // fmla v5.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
-	ADD $16, R1
-	ADD $16, R2
-	ADD $256, R10
-	SUBS $4, R11
-	BGE sconvNEON_v2r2_k
+	ADD $16, R1; ADD $16, R2; ADD $256, R10; SUBS $4, R11; BGE sconvNEON_v2r2_k
 sconvNEON_v2r2_t:
-	ADDS $4, R11
-	BLE sconvNEON_v2r2_e
+	ADDS $4, R11; BLE sconvNEON_v2r2_e
 sconvNEON_v2r2_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -1345,35 +911,21 @@ sconvNEON_v2r2_t1:
 	WORD $0x4f9d1325 // fmla v5.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
-	ADD $4, R1
-	ADD $4, R2
-	ADD $64, R10
-	SUBS $1, R11
-	BGT sconvNEON_v2r2_t1
+	ADD $4, R1; ADD $4, R2; ADD $64, R10; SUBS $1, R11; BGT sconvNEON_v2r2_t1
 sconvNEON_v2r2_e:
-	CMP R13, R12
-	BLO sconvNEON_v2r2_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, sconvNEON_v2r2_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	CMP R13, R12; BLO sconvNEON_v2r2_s
+	MOVD 152(R0), R16; TBZ $0, R16, sconvNEON_v2r2_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
 	WORD $0x4e3bd463 // fadd v3.4s, v3.4s, v27.4s
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 	WORD $0x4e3ad4c6 // fadd v6.4s, v6.4s, v26.4s
 	WORD $0x4e3bd4e7 // fadd v7.4s, v7.4s, v27.4s
 sconvNEON_v2r2_c:
-	TBZ $1, R16, sconvNEON_v2r2_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $1, R16, sconvNEON_v2r2_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
@@ -1383,29 +935,19 @@ sconvNEON_v2r2_c:
 	WORD $0x4e3ad4c6 // fadd v6.4s, v6.4s, v26.4s
 	WORD $0x4e3bd4e7 // fadd v7.4s, v7.4s, v27.4s
 sconvNEON_v2r2_b:
-	TBZ $2, R16, sconvNEON_v2r2_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $2, R16, sconvNEON_v2r2_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
 	WORD $0x4e3bd463 // fadd v3.4s, v3.4s, v27.4s
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 	WORD $0x4e3ad4c6 // fadd v6.4s, v6.4s, v26.4s
 	WORD $0x4e3bd4e7 // fadd v7.4s, v7.4s, v27.4s
 	MOVD 96(R0), R15
 sconvNEON_v2r2_r:
-	TBZ $3, R16, sconvNEON_v2r2_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sconvNEON_v2r2_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
@@ -1423,48 +965,22 @@ sconvNEON_v2r2_r:
 	WORD $0x4e38f4e7 // fmax v7.4s, v7.4s, v24.4s
 	WORD $0x4eb9f4e7 // fmin v7.4s, v7.4s, v25.4s
 sconvNEON_v2r2_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F4, F5), 0(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14); MOVD 32(R0), R14; FSTPQ (F4, F5), 0(R14)
 	FSTPQ (F6, F7), 32(R14)
 	RET
 
 // 3 rows by 4 registers
 sconvNEON_v2r3:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16; VEOR V9.B16, V9.B16, V9.B16; VEOR V10.B16, V10.B16, V10.B16
 	VEOR V11.B16, V11.B16, V11.B16
 sconvNEON_v2r3_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	MOVD 8(R0), R3
-	ADD R7, R3
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT sconvNEON_v2r3_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; ADD R8, R1, R2; MOVD 8(R0), R3; ADD R7, R3; MOVD 112(R0), R11; SUBS $4, R11; BLT sconvNEON_v2r3_t
 	PCALIGN $16
 sconvNEON_v2r3_k:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -1479,9 +995,7 @@ sconvNEON_v2r3_k:
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134a // fmla v10.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
-	FLDPQ 64(R10), (F24, F25)
-	FLDPQ 96(R10), (F26, F27)
-	FMOVS 4(R1), F28
+	FLDPQ 64(R10), (F24, F25); FLDPQ 96(R10), (F26, F27); FMOVS 4(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -1496,9 +1010,7 @@ sconvNEON_v2r3_k:
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134a // fmla v10.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
-	FLDPQ 128(R10), (F24, F25)
-	FLDPQ 160(R10), (F26, F27)
-	FMOVS 8(R1), F28
+	FLDPQ 128(R10), (F24, F25); FLDPQ 160(R10), (F26, F27); FMOVS 8(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -1513,9 +1025,7 @@ sconvNEON_v2r3_k:
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134a // fmla v10.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
-	FLDPQ 192(R10), (F24, F25)
-	FLDPQ 224(R10), (F26, F27)
-	FMOVS 12(R1), F28
+	FLDPQ 192(R10), (F24, F25); FLDPQ 224(R10), (F26, F27); FMOVS 12(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -1530,19 +1040,11 @@ sconvNEON_v2r3_k:
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134a // fmla v10.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
-	ADD $16, R1
-	ADD $16, R2
-	ADD $16, R3
-	ADD $256, R10
-	SUBS $4, R11
-	BGE sconvNEON_v2r3_k
+	ADD $16, R1; ADD $16, R2; ADD $16, R3; ADD $256, R10; SUBS $4, R11; BGE sconvNEON_v2r3_k
 sconvNEON_v2r3_t:
-	ADDS $4, R11
-	BLE sconvNEON_v2r3_e
+	ADDS $4, R11; BLE sconvNEON_v2r3_e
 sconvNEON_v2r3_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -1557,43 +1059,26 @@ sconvNEON_v2r3_t1:
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134a // fmla v10.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
-	ADD $4, R1
-	ADD $4, R2
-	ADD $4, R3
-	ADD $64, R10
-	SUBS $1, R11
-	BGT sconvNEON_v2r3_t1
+	ADD $4, R1; ADD $4, R2; ADD $4, R3; ADD $64, R10; SUBS $1, R11; BGT sconvNEON_v2r3_t1
 sconvNEON_v2r3_e:
-	CMP R13, R12
-	BLO sconvNEON_v2r3_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, sconvNEON_v2r3_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	CMP R13, R12; BLO sconvNEON_v2r3_s
+	MOVD 152(R0), R16; TBZ $0, R16, sconvNEON_v2r3_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
 	WORD $0x4e3bd463 // fadd v3.4s, v3.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 	WORD $0x4e3ad4c6 // fadd v6.4s, v6.4s, v26.4s
 	WORD $0x4e3bd4e7 // fadd v7.4s, v7.4s, v27.4s
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
 	WORD $0x4e3ad54a // fadd v10.4s, v10.4s, v26.4s
 	WORD $0x4e3bd56b // fadd v11.4s, v11.4s, v27.4s
 sconvNEON_v2r3_c:
-	TBZ $1, R16, sconvNEON_v2r3_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $1, R16, sconvNEON_v2r3_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
@@ -1607,36 +1092,24 @@ sconvNEON_v2r3_c:
 	WORD $0x4e3ad54a // fadd v10.4s, v10.4s, v26.4s
 	WORD $0x4e3bd56b // fadd v11.4s, v11.4s, v27.4s
 sconvNEON_v2r3_b:
-	TBZ $2, R16, sconvNEON_v2r3_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $2, R16, sconvNEON_v2r3_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
 	WORD $0x4e3bd463 // fadd v3.4s, v3.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 	WORD $0x4e3ad4c6 // fadd v6.4s, v6.4s, v26.4s
 	WORD $0x4e3bd4e7 // fadd v7.4s, v7.4s, v27.4s
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
 	WORD $0x4e3ad54a // fadd v10.4s, v10.4s, v26.4s
 	WORD $0x4e3bd56b // fadd v11.4s, v11.4s, v27.4s
 	MOVD 96(R0), R15
 sconvNEON_v2r3_r:
-	TBZ $3, R16, sconvNEON_v2r3_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sconvNEON_v2r3_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
@@ -1662,56 +1135,24 @@ sconvNEON_v2r3_r:
 	WORD $0x4e38f56b // fmax v11.4s, v11.4s, v24.4s
 	WORD $0x4eb9f56b // fmin v11.4s, v11.4s, v25.4s
 sconvNEON_v2r3_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	ADD R15, R14
-	FSTPQ (F4, F5), 0(R14)
-	FSTPQ (F6, F7), 32(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F8, F9), 0(R14)
-	FSTPQ (F10, F11), 32(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14); ADD R15, R14; FSTPQ (F4, F5), 0(R14)
+	FSTPQ (F6, F7), 32(R14); MOVD 32(R0), R14; FSTPQ (F8, F9), 0(R14); FSTPQ (F10, F11), 32(R14)
 	RET
 
 // 4 rows by 4 registers
 sconvNEON_v2r4:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V12.B16, V12.B16, V12.B16
-	VEOR V13.B16, V13.B16, V13.B16
-	VEOR V14.B16, V14.B16, V14.B16
-	VEOR V15.B16, V15.B16, V15.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16; VEOR V9.B16, V9.B16, V9.B16; VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16; VEOR V12.B16, V12.B16, V12.B16; VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16; VEOR V15.B16, V15.B16, V15.B16
 sconvNEON_v2r4_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	MOVD 8(R0), R3
-	ADD R7, R3
-	ADD R8, R3, R4
-	MOVD 112(R0), R11
-	SUBS $4, R11
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; ADD R8, R1, R2; MOVD 8(R0), R3; ADD R7, R3; ADD R8, R3, R4; MOVD 112(R0), R11; SUBS $4, R11
 	BLT sconvNEON_v2r4_t
 	PCALIGN $16
 sconvNEON_v2r4_k:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -1731,9 +1172,7 @@ sconvNEON_v2r4_k:
 	WORD $0x4f9f132d // fmla v13.4s, v25.4s, v31.s[0]
 	WORD $0x4f9f134e // fmla v14.4s, v26.4s, v31.s[0]
 	WORD $0x4f9f136f // fmla v15.4s, v27.4s, v31.s[0]
-	FLDPQ 64(R10), (F24, F25)
-	FLDPQ 96(R10), (F26, F27)
-	FMOVS 4(R1), F28
+	FLDPQ 64(R10), (F24, F25); FLDPQ 96(R10), (F26, F27); FMOVS 4(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -1753,9 +1192,7 @@ sconvNEON_v2r4_k:
 	WORD $0x4f9f132d // fmla v13.4s, v25.4s, v31.s[0]
 	WORD $0x4f9f134e // fmla v14.4s, v26.4s, v31.s[0]
 	WORD $0x4f9f136f // fmla v15.4s, v27.4s, v31.s[0]
-	FLDPQ 128(R10), (F24, F25)
-	FLDPQ 160(R10), (F26, F27)
-	FMOVS 8(R1), F28
+	FLDPQ 128(R10), (F24, F25); FLDPQ 160(R10), (F26, F27); FMOVS 8(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -1775,9 +1212,7 @@ sconvNEON_v2r4_k:
 	WORD $0x4f9f132d // fmla v13.4s, v25.4s, v31.s[0]
 	WORD $0x4f9f134e // fmla v14.4s, v26.4s, v31.s[0]
 	WORD $0x4f9f136f // fmla v15.4s, v27.4s, v31.s[0]
-	FLDPQ 192(R10), (F24, F25)
-	FLDPQ 224(R10), (F26, F27)
-	FMOVS 12(R1), F28
+	FLDPQ 192(R10), (F24, F25); FLDPQ 224(R10), (F26, F27); FMOVS 12(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -1797,20 +1232,11 @@ sconvNEON_v2r4_k:
 	WORD $0x4f9f132d // fmla v13.4s, v25.4s, v31.s[0]
 	WORD $0x4f9f134e // fmla v14.4s, v26.4s, v31.s[0]
 	WORD $0x4f9f136f // fmla v15.4s, v27.4s, v31.s[0]
-	ADD $16, R1
-	ADD $16, R2
-	ADD $16, R3
-	ADD $16, R4
-	ADD $256, R10
-	SUBS $4, R11
-	BGE sconvNEON_v2r4_k
+	ADD $16, R1; ADD $16, R2; ADD $16, R3; ADD $16, R4; ADD $256, R10; SUBS $4, R11; BGE sconvNEON_v2r4_k
 sconvNEON_v2r4_t:
-	ADDS $4, R11
-	BLE sconvNEON_v2r4_e
+	ADDS $4, R11; BLE sconvNEON_v2r4_e
 sconvNEON_v2r4_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -1830,51 +1256,31 @@ sconvNEON_v2r4_t1:
 	WORD $0x4f9f132d // fmla v13.4s, v25.4s, v31.s[0]
 	WORD $0x4f9f134e // fmla v14.4s, v26.4s, v31.s[0]
 	WORD $0x4f9f136f // fmla v15.4s, v27.4s, v31.s[0]
-	ADD $4, R1
-	ADD $4, R2
-	ADD $4, R3
-	ADD $4, R4
-	ADD $64, R10
-	SUBS $1, R11
-	BGT sconvNEON_v2r4_t1
+	ADD $4, R1; ADD $4, R2; ADD $4, R3; ADD $4, R4; ADD $64, R10; SUBS $1, R11; BGT sconvNEON_v2r4_t1
 sconvNEON_v2r4_e:
-	CMP R13, R12
-	BLO sconvNEON_v2r4_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, sconvNEON_v2r4_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	CMP R13, R12; BLO sconvNEON_v2r4_s
+	MOVD 152(R0), R16; TBZ $0, R16, sconvNEON_v2r4_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
 	WORD $0x4e3bd463 // fadd v3.4s, v3.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 	WORD $0x4e3ad4c6 // fadd v6.4s, v6.4s, v26.4s
 	WORD $0x4e3bd4e7 // fadd v7.4s, v7.4s, v27.4s
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
 	WORD $0x4e3ad54a // fadd v10.4s, v10.4s, v26.4s
 	WORD $0x4e3bd56b // fadd v11.4s, v11.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d58c // fadd v12.4s, v12.4s, v24.4s
 	WORD $0x4e39d5ad // fadd v13.4s, v13.4s, v25.4s
 	WORD $0x4e3ad5ce // fadd v14.4s, v14.4s, v26.4s
 	WORD $0x4e3bd5ef // fadd v15.4s, v15.4s, v27.4s
 sconvNEON_v2r4_c:
-	TBZ $1, R16, sconvNEON_v2r4_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $1, R16, sconvNEON_v2r4_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
@@ -1892,43 +1298,29 @@ sconvNEON_v2r4_c:
 	WORD $0x4e3ad5ce // fadd v14.4s, v14.4s, v26.4s
 	WORD $0x4e3bd5ef // fadd v15.4s, v15.4s, v27.4s
 sconvNEON_v2r4_b:
-	TBZ $2, R16, sconvNEON_v2r4_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $2, R16, sconvNEON_v2r4_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
 	WORD $0x4e3bd463 // fadd v3.4s, v3.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 	WORD $0x4e3ad4c6 // fadd v6.4s, v6.4s, v26.4s
 	WORD $0x4e3bd4e7 // fadd v7.4s, v7.4s, v27.4s
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
 	WORD $0x4e3ad54a // fadd v10.4s, v10.4s, v26.4s
 	WORD $0x4e3bd56b // fadd v11.4s, v11.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d58c // fadd v12.4s, v12.4s, v24.4s
 	WORD $0x4e39d5ad // fadd v13.4s, v13.4s, v25.4s
 	WORD $0x4e3ad5ce // fadd v14.4s, v14.4s, v26.4s
 	WORD $0x4e3bd5ef // fadd v15.4s, v15.4s, v27.4s
 	MOVD 96(R0), R15
 sconvNEON_v2r4_r:
-	TBZ $3, R16, sconvNEON_v2r4_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sconvNEON_v2r4_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
@@ -1962,64 +1354,26 @@ sconvNEON_v2r4_r:
 	WORD $0x4e38f5ef // fmax v15.4s, v15.4s, v24.4s
 	WORD $0x4eb9f5ef // fmin v15.4s, v15.4s, v25.4s
 sconvNEON_v2r4_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	ADD R15, R14
-	FSTPQ (F4, F5), 0(R14)
-	FSTPQ (F6, F7), 32(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F8, F9), 0(R14)
-	FSTPQ (F10, F11), 32(R14)
-	ADD R15, R14
-	FSTPQ (F12, F13), 0(R14)
-	FSTPQ (F14, F15), 32(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14); ADD R15, R14; FSTPQ (F4, F5), 0(R14)
+	FSTPQ (F6, F7), 32(R14); MOVD 32(R0), R14; FSTPQ (F8, F9), 0(R14); FSTPQ (F10, F11), 32(R14); ADD R15, R14
+	FSTPQ (F12, F13), 0(R14); FSTPQ (F14, F15), 32(R14)
 	RET
 
 // 5 rows by 4 registers
 sconvNEON_v2r5:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V12.B16, V12.B16, V12.B16
-	VEOR V13.B16, V13.B16, V13.B16
-	VEOR V14.B16, V14.B16, V14.B16
-	VEOR V15.B16, V15.B16, V15.B16
-	VEOR V16.B16, V16.B16, V16.B16
-	VEOR V17.B16, V17.B16, V17.B16
-	VEOR V18.B16, V18.B16, V18.B16
-	VEOR V19.B16, V19.B16, V19.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16; VEOR V9.B16, V9.B16, V9.B16; VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16; VEOR V12.B16, V12.B16, V12.B16; VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16; VEOR V15.B16, V15.B16, V15.B16; VEOR V16.B16, V16.B16, V16.B16
+	VEOR V17.B16, V17.B16, V17.B16; VEOR V18.B16, V18.B16, V18.B16; VEOR V19.B16, V19.B16, V19.B16
 sconvNEON_v2r5_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	ADD R8, R2, R3
-	MOVD 8(R0), R4
-	ADD R7, R4
-	ADD R8, R4, R5
-	MOVD 112(R0), R11
-	SUBS $4, R11
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; ADD R8, R1, R2; ADD R8, R2, R3; MOVD 8(R0), R4; ADD R7, R4; ADD R8, R4, R5; MOVD 112(R0), R11; SUBS $4, R11
 	BLT sconvNEON_v2r5_t
 	PCALIGN $16
 sconvNEON_v2r5_k:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -2044,9 +1398,7 @@ sconvNEON_v2r5_k:
 	WORD $0x4f9c1331 // fmla v17.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1352 // fmla v18.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1373 // fmla v19.4s, v27.4s, v28.s[0]
-	FLDPQ 64(R10), (F24, F25)
-	FLDPQ 96(R10), (F26, F27)
-	FMOVS 4(R1), F28
+	FLDPQ 64(R10), (F24, F25); FLDPQ 96(R10), (F26, F27); FMOVS 4(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -2071,9 +1423,7 @@ sconvNEON_v2r5_k:
 	WORD $0x4f9c1331 // fmla v17.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1352 // fmla v18.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1373 // fmla v19.4s, v27.4s, v28.s[0]
-	FLDPQ 128(R10), (F24, F25)
-	FLDPQ 160(R10), (F26, F27)
-	FMOVS 8(R1), F28
+	FLDPQ 128(R10), (F24, F25); FLDPQ 160(R10), (F26, F27); FMOVS 8(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -2098,9 +1448,7 @@ sconvNEON_v2r5_k:
 	WORD $0x4f9c1331 // fmla v17.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1352 // fmla v18.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1373 // fmla v19.4s, v27.4s, v28.s[0]
-	FLDPQ 192(R10), (F24, F25)
-	FLDPQ 224(R10), (F26, F27)
-	FMOVS 12(R1), F28
+	FLDPQ 192(R10), (F24, F25); FLDPQ 224(R10), (F26, F27); FMOVS 12(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -2125,21 +1473,11 @@ sconvNEON_v2r5_k:
 	WORD $0x4f9c1331 // fmla v17.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1352 // fmla v18.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1373 // fmla v19.4s, v27.4s, v28.s[0]
-	ADD $16, R1
-	ADD $16, R2
-	ADD $16, R3
-	ADD $16, R4
-	ADD $16, R5
-	ADD $256, R10
-	SUBS $4, R11
-	BGE sconvNEON_v2r5_k
+	ADD $16, R1; ADD $16, R2; ADD $16, R3; ADD $16, R4; ADD $16, R5; ADD $256, R10; SUBS $4, R11; BGE sconvNEON_v2r5_k
 sconvNEON_v2r5_t:
-	ADDS $4, R11
-	BLE sconvNEON_v2r5_e
+	ADDS $4, R11; BLE sconvNEON_v2r5_e
 sconvNEON_v2r5_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -2164,59 +1502,36 @@ sconvNEON_v2r5_t1:
 	WORD $0x4f9c1331 // fmla v17.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1352 // fmla v18.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1373 // fmla v19.4s, v27.4s, v28.s[0]
-	ADD $4, R1
-	ADD $4, R2
-	ADD $4, R3
-	ADD $4, R4
-	ADD $4, R5
-	ADD $64, R10
-	SUBS $1, R11
-	BGT sconvNEON_v2r5_t1
+	ADD $4, R1; ADD $4, R2; ADD $4, R3; ADD $4, R4; ADD $4, R5; ADD $64, R10; SUBS $1, R11; BGT sconvNEON_v2r5_t1
 sconvNEON_v2r5_e:
-	CMP R13, R12
-	BLO sconvNEON_v2r5_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, sconvNEON_v2r5_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	CMP R13, R12; BLO sconvNEON_v2r5_s
+	MOVD 152(R0), R16; TBZ $0, R16, sconvNEON_v2r5_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
 	WORD $0x4e3bd463 // fadd v3.4s, v3.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 	WORD $0x4e3ad4c6 // fadd v6.4s, v6.4s, v26.4s
 	WORD $0x4e3bd4e7 // fadd v7.4s, v7.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
 	WORD $0x4e3ad54a // fadd v10.4s, v10.4s, v26.4s
 	WORD $0x4e3bd56b // fadd v11.4s, v11.4s, v27.4s
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d58c // fadd v12.4s, v12.4s, v24.4s
 	WORD $0x4e39d5ad // fadd v13.4s, v13.4s, v25.4s
 	WORD $0x4e3ad5ce // fadd v14.4s, v14.4s, v26.4s
 	WORD $0x4e3bd5ef // fadd v15.4s, v15.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d610 // fadd v16.4s, v16.4s, v24.4s
 	WORD $0x4e39d631 // fadd v17.4s, v17.4s, v25.4s
 	WORD $0x4e3ad652 // fadd v18.4s, v18.4s, v26.4s
 	WORD $0x4e3bd673 // fadd v19.4s, v19.4s, v27.4s
 sconvNEON_v2r5_c:
-	TBZ $1, R16, sconvNEON_v2r5_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $1, R16, sconvNEON_v2r5_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
@@ -2238,50 +1553,34 @@ sconvNEON_v2r5_c:
 	WORD $0x4e3ad652 // fadd v18.4s, v18.4s, v26.4s
 	WORD $0x4e3bd673 // fadd v19.4s, v19.4s, v27.4s
 sconvNEON_v2r5_b:
-	TBZ $2, R16, sconvNEON_v2r5_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $2, R16, sconvNEON_v2r5_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
 	WORD $0x4e3bd463 // fadd v3.4s, v3.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 	WORD $0x4e3ad4c6 // fadd v6.4s, v6.4s, v26.4s
 	WORD $0x4e3bd4e7 // fadd v7.4s, v7.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
 	WORD $0x4e3ad54a // fadd v10.4s, v10.4s, v26.4s
 	WORD $0x4e3bd56b // fadd v11.4s, v11.4s, v27.4s
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d58c // fadd v12.4s, v12.4s, v24.4s
 	WORD $0x4e39d5ad // fadd v13.4s, v13.4s, v25.4s
 	WORD $0x4e3ad5ce // fadd v14.4s, v14.4s, v26.4s
 	WORD $0x4e3bd5ef // fadd v15.4s, v15.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d610 // fadd v16.4s, v16.4s, v24.4s
 	WORD $0x4e39d631 // fadd v17.4s, v17.4s, v25.4s
 	WORD $0x4e3ad652 // fadd v18.4s, v18.4s, v26.4s
 	WORD $0x4e3bd673 // fadd v19.4s, v19.4s, v27.4s
 	MOVD 96(R0), R15
 sconvNEON_v2r5_r:
-	TBZ $3, R16, sconvNEON_v2r5_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sconvNEON_v2r5_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
@@ -2323,72 +1622,28 @@ sconvNEON_v2r5_r:
 	WORD $0x4e38f673 // fmax v19.4s, v19.4s, v24.4s
 	WORD $0x4eb9f673 // fmin v19.4s, v19.4s, v25.4s
 sconvNEON_v2r5_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	ADD R15, R14
-	FSTPQ (F4, F5), 0(R14)
-	FSTPQ (F6, F7), 32(R14)
-	ADD R15, R14
-	FSTPQ (F8, F9), 0(R14)
-	FSTPQ (F10, F11), 32(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F12, F13), 0(R14)
-	FSTPQ (F14, F15), 32(R14)
-	ADD R15, R14
-	FSTPQ (F16, F17), 0(R14)
-	FSTPQ (F18, F19), 32(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14); ADD R15, R14; FSTPQ (F4, F5), 0(R14)
+	FSTPQ (F6, F7), 32(R14); ADD R15, R14; FSTPQ (F8, F9), 0(R14); FSTPQ (F10, F11), 32(R14); MOVD 32(R0), R14
+	FSTPQ (F12, F13), 0(R14); FSTPQ (F14, F15), 32(R14); ADD R15, R14; FSTPQ (F16, F17), 0(R14); FSTPQ (F18, F19), 32(R14)
 	RET
 
 // 6 rows by 4 registers
 sconvNEON_v2r6:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V12.B16, V12.B16, V12.B16
-	VEOR V13.B16, V13.B16, V13.B16
-	VEOR V14.B16, V14.B16, V14.B16
-	VEOR V15.B16, V15.B16, V15.B16
-	VEOR V16.B16, V16.B16, V16.B16
-	VEOR V17.B16, V17.B16, V17.B16
-	VEOR V18.B16, V18.B16, V18.B16
-	VEOR V19.B16, V19.B16, V19.B16
-	VEOR V20.B16, V20.B16, V20.B16
-	VEOR V21.B16, V21.B16, V21.B16
-	VEOR V22.B16, V22.B16, V22.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16; VEOR V9.B16, V9.B16, V9.B16; VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16; VEOR V12.B16, V12.B16, V12.B16; VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16; VEOR V15.B16, V15.B16, V15.B16; VEOR V16.B16, V16.B16, V16.B16
+	VEOR V17.B16, V17.B16, V17.B16; VEOR V18.B16, V18.B16, V18.B16; VEOR V19.B16, V19.B16, V19.B16
+	VEOR V20.B16, V20.B16, V20.B16; VEOR V21.B16, V21.B16, V21.B16; VEOR V22.B16, V22.B16, V22.B16
 	VEOR V23.B16, V23.B16, V23.B16
 sconvNEON_v2r6_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	ADD R8, R2, R3
-	MOVD 8(R0), R4
-	ADD R7, R4
-	ADD R8, R4, R5
-	ADD R8, R5, R6
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT sconvNEON_v2r6_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; ADD R8, R1, R2; ADD R8, R2, R3; MOVD 8(R0), R4; ADD R7, R4; ADD R8, R4, R5; ADD R8, R5, R6
+	MOVD 112(R0), R11; SUBS $4, R11; BLT sconvNEON_v2r6_t
 	PCALIGN $16
 sconvNEON_v2r6_k:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -2418,9 +1673,7 @@ sconvNEON_v2r6_k:
 	WORD $0x4f9d1335 // fmla v21.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1356 // fmla v22.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
-	FLDPQ 64(R10), (F24, F25)
-	FLDPQ 96(R10), (F26, F27)
-	FMOVS 4(R1), F28
+	FLDPQ 64(R10), (F24, F25); FLDPQ 96(R10), (F26, F27); FMOVS 4(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -2450,9 +1703,7 @@ sconvNEON_v2r6_k:
 	WORD $0x4f9d1335 // fmla v21.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1356 // fmla v22.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
-	FLDPQ 128(R10), (F24, F25)
-	FLDPQ 160(R10), (F26, F27)
-	FMOVS 8(R1), F28
+	FLDPQ 128(R10), (F24, F25); FLDPQ 160(R10), (F26, F27); FMOVS 8(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -2482,9 +1733,7 @@ sconvNEON_v2r6_k:
 	WORD $0x4f9d1335 // fmla v21.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1356 // fmla v22.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
-	FLDPQ 192(R10), (F24, F25)
-	FLDPQ 224(R10), (F26, F27)
-	FMOVS 12(R1), F28
+	FLDPQ 192(R10), (F24, F25); FLDPQ 224(R10), (F26, F27); FMOVS 12(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -2514,22 +1763,12 @@ sconvNEON_v2r6_k:
 	WORD $0x4f9d1335 // fmla v21.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1356 // fmla v22.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
-	ADD $16, R1
-	ADD $16, R2
-	ADD $16, R3
-	ADD $16, R4
-	ADD $16, R5
-	ADD $16, R6
-	ADD $256, R10
-	SUBS $4, R11
+	ADD $16, R1; ADD $16, R2; ADD $16, R3; ADD $16, R4; ADD $16, R5; ADD $16, R6; ADD $256, R10; SUBS $4, R11
 	BGE sconvNEON_v2r6_k
 sconvNEON_v2r6_t:
-	ADDS $4, R11
-	BLE sconvNEON_v2r6_e
+	ADDS $4, R11; BLE sconvNEON_v2r6_e
 sconvNEON_v2r6_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -2559,67 +1798,42 @@ sconvNEON_v2r6_t1:
 	WORD $0x4f9d1335 // fmla v21.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1356 // fmla v22.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
-	ADD $4, R1
-	ADD $4, R2
-	ADD $4, R3
-	ADD $4, R4
-	ADD $4, R5
-	ADD $4, R6
-	ADD $64, R10
-	SUBS $1, R11
+	ADD $4, R1; ADD $4, R2; ADD $4, R3; ADD $4, R4; ADD $4, R5; ADD $4, R6; ADD $64, R10; SUBS $1, R11
 	BGT sconvNEON_v2r6_t1
 sconvNEON_v2r6_e:
-	CMP R13, R12
-	BLO sconvNEON_v2r6_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, sconvNEON_v2r6_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	CMP R13, R12; BLO sconvNEON_v2r6_s
+	MOVD 152(R0), R16; TBZ $0, R16, sconvNEON_v2r6_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
 	WORD $0x4e3bd463 // fadd v3.4s, v3.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 	WORD $0x4e3ad4c6 // fadd v6.4s, v6.4s, v26.4s
 	WORD $0x4e3bd4e7 // fadd v7.4s, v7.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
 	WORD $0x4e3ad54a // fadd v10.4s, v10.4s, v26.4s
 	WORD $0x4e3bd56b // fadd v11.4s, v11.4s, v27.4s
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d58c // fadd v12.4s, v12.4s, v24.4s
 	WORD $0x4e39d5ad // fadd v13.4s, v13.4s, v25.4s
 	WORD $0x4e3ad5ce // fadd v14.4s, v14.4s, v26.4s
 	WORD $0x4e3bd5ef // fadd v15.4s, v15.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d610 // fadd v16.4s, v16.4s, v24.4s
 	WORD $0x4e39d631 // fadd v17.4s, v17.4s, v25.4s
 	WORD $0x4e3ad652 // fadd v18.4s, v18.4s, v26.4s
 	WORD $0x4e3bd673 // fadd v19.4s, v19.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d694 // fadd v20.4s, v20.4s, v24.4s
 	WORD $0x4e39d6b5 // fadd v21.4s, v21.4s, v25.4s
 	WORD $0x4e3ad6d6 // fadd v22.4s, v22.4s, v26.4s
 	WORD $0x4e3bd6f7 // fadd v23.4s, v23.4s, v27.4s
 sconvNEON_v2r6_c:
-	TBZ $1, R16, sconvNEON_v2r6_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $1, R16, sconvNEON_v2r6_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
@@ -2645,57 +1859,39 @@ sconvNEON_v2r6_c:
 	WORD $0x4e3ad6d6 // fadd v22.4s, v22.4s, v26.4s
 	WORD $0x4e3bd6f7 // fadd v23.4s, v23.4s, v27.4s
 sconvNEON_v2r6_b:
-	TBZ $2, R16, sconvNEON_v2r6_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $2, R16, sconvNEON_v2r6_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
 	WORD $0x4e3bd463 // fadd v3.4s, v3.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 	WORD $0x4e3ad4c6 // fadd v6.4s, v6.4s, v26.4s
 	WORD $0x4e3bd4e7 // fadd v7.4s, v7.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
 	WORD $0x4e3ad54a // fadd v10.4s, v10.4s, v26.4s
 	WORD $0x4e3bd56b // fadd v11.4s, v11.4s, v27.4s
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d58c // fadd v12.4s, v12.4s, v24.4s
 	WORD $0x4e39d5ad // fadd v13.4s, v13.4s, v25.4s
 	WORD $0x4e3ad5ce // fadd v14.4s, v14.4s, v26.4s
 	WORD $0x4e3bd5ef // fadd v15.4s, v15.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d610 // fadd v16.4s, v16.4s, v24.4s
 	WORD $0x4e39d631 // fadd v17.4s, v17.4s, v25.4s
 	WORD $0x4e3ad652 // fadd v18.4s, v18.4s, v26.4s
 	WORD $0x4e3bd673 // fadd v19.4s, v19.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d694 // fadd v20.4s, v20.4s, v24.4s
 	WORD $0x4e39d6b5 // fadd v21.4s, v21.4s, v25.4s
 	WORD $0x4e3ad6d6 // fadd v22.4s, v22.4s, v26.4s
 	WORD $0x4e3bd6f7 // fadd v23.4s, v23.4s, v27.4s
 	MOVD 96(R0), R15
 sconvNEON_v2r6_r:
-	TBZ $3, R16, sconvNEON_v2r6_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sconvNEON_v2r6_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
@@ -2745,75 +1941,45 @@ sconvNEON_v2r6_r:
 	WORD $0x4e38f6f7 // fmax v23.4s, v23.4s, v24.4s
 	WORD $0x4eb9f6f7 // fmin v23.4s, v23.4s, v25.4s
 sconvNEON_v2r6_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	ADD R15, R14
-	FSTPQ (F4, F5), 0(R14)
-	FSTPQ (F6, F7), 32(R14)
-	ADD R15, R14
-	FSTPQ (F8, F9), 0(R14)
-	FSTPQ (F10, F11), 32(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F12, F13), 0(R14)
-	FSTPQ (F14, F15), 32(R14)
-	ADD R15, R14
-	FSTPQ (F16, F17), 0(R14)
-	FSTPQ (F18, F19), 32(R14)
-	ADD R15, R14
-	FSTPQ (F20, F21), 0(R14)
-	FSTPQ (F22, F23), 32(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14); ADD R15, R14; FSTPQ (F4, F5), 0(R14)
+	FSTPQ (F6, F7), 32(R14); ADD R15, R14; FSTPQ (F8, F9), 0(R14); FSTPQ (F10, F11), 32(R14); MOVD 32(R0), R14
+	FSTPQ (F12, F13), 0(R14); FSTPQ (F14, F15), 32(R14); ADD R15, R14; FSTPQ (F16, F17), 0(R14); FSTPQ (F18, F19), 32(R14)
+	ADD R15, R14; FSTPQ (F20, F21), 0(R14); FSTPQ (F22, F23), 32(R14)
 	RET
 
 // func sgradNEON(a *args)
 TEXT ·sgradNEON(SB), NOSPLIT, $0-8
 	MOVD a+0(FP), R0
-	MOVD 64(R0), R12
-	MOVD 72(R0), R13
-	MOVD 96(R0), R15
-	MOVD 88(R0), R9
-	MOVD 232(R0), R8
-	MOVD 120(R0), R17
-	CMP $33, R17
-	BLT sgradNEON_lt12
-	CMP $36, R17
-	BLT sgradNEON_lt13
-	CMP $37, R17
-	BLT sgradNEON_lt14
-	CMP $38, R17
-	BLT sgradNEON_lt15
+	MOVD 64(R0), R12; MOVD 72(R0), R13; MOVD 96(R0), R15; MOVD 88(R0), R9; MOVD 232(R0), R8; MOVD 120(R0), R17
+	CMP $33, R17; BLT sgradNEON_lt12
+	CMP $36, R17; BLT sgradNEON_lt13
+	CMP $37, R17; BLT sgradNEON_lt14
+	CMP $38, R17; BLT sgradNEON_lt15
 	JMP sgradNEON_v2r6
 sgradNEON_lt15:
 	JMP sgradNEON_v2r5
 sgradNEON_lt14:
 	JMP sgradNEON_v2r4
 sgradNEON_lt13:
-	CMP $34, R17
-	BLT sgradNEON_lt16
-	CMP $35, R17
-	BLT sgradNEON_lt17
+	CMP $34, R17; BLT sgradNEON_lt16
+	CMP $35, R17; BLT sgradNEON_lt17
 	JMP sgradNEON_v2r3
 sgradNEON_lt17:
 	JMP sgradNEON_v2r2
 sgradNEON_lt16:
 	JMP sgradNEON_v2r1
 sgradNEON_lt12:
-	CMP $20, R17
-	BLT sgradNEON_lt18
-	CMP $21, R17
-	BLT sgradNEON_lt19
-	CMP $22, R17
-	BLT sgradNEON_lt20
+	CMP $20, R17; BLT sgradNEON_lt18
+	CMP $21, R17; BLT sgradNEON_lt19
+	CMP $22, R17; BLT sgradNEON_lt20
 	JMP sgradNEON_v1r6
 sgradNEON_lt20:
 	JMP sgradNEON_v1r5
 sgradNEON_lt19:
 	JMP sgradNEON_v1r4
 sgradNEON_lt18:
-	CMP $18, R17
-	BLT sgradNEON_lt21
-	CMP $19, R17
-	BLT sgradNEON_lt22
+	CMP $18, R17; BLT sgradNEON_lt21
+	CMP $19, R17; BLT sgradNEON_lt22
 	JMP sgradNEON_v1r3
 sgradNEON_lt22:
 	JMP sgradNEON_v1r2
@@ -2822,217 +1988,123 @@ sgradNEON_lt21:
 
 // 1 rows by 2 registers
 sgradNEON_v1r1:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16
 sgradNEON_v1r1_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT sgradNEON_v1r1_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 112(R0), R11; SUBS $4, R11; BLT sgradNEON_v1r1_t
 	PCALIGN $16
 sgradNEON_v1r1_k:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
-	ADD R9, R1
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
-	ADD R9, R1
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
-	ADD R9, R1
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
-	ADD R9, R1
-	SUBS $4, R11
-	BGE sgradNEON_v1r1_k
+	ADD R9, R1; SUBS $4, R11; BGE sgradNEON_v1r1_k
 sgradNEON_v1r1_t:
-	ADDS $4, R11
-	BLE sgradNEON_v1r1_e
+	ADDS $4, R11; BLE sgradNEON_v1r1_e
 sgradNEON_v1r1_t1:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
-	ADD R9, R1
-	SUBS $1, R11
-	BGT sgradNEON_v1r1_t1
+	ADD R9, R1; SUBS $1, R11; BGT sgradNEON_v1r1_t1
 sgradNEON_v1r1_e:
-	CMP R13, R12
-	BLO sgradNEON_v1r1_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, sgradNEON_v1r1_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO sgradNEON_v1r1_s
+	MOVD 152(R0), R16; TBZ $0, R16, sgradNEON_v1r1_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 sgradNEON_v1r1_c:
-	TBZ $1, R16, sgradNEON_v1r1_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $1, R16, sgradNEON_v1r1_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 sgradNEON_v1r1_b:
-	TBZ $2, R16, sgradNEON_v1r1_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, sgradNEON_v1r1_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	MOVD 96(R0), R15
 sgradNEON_v1r1_r:
-	TBZ $3, R16, sgradNEON_v1r1_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sgradNEON_v1r1_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
 	WORD $0x4eb9f421 // fmin v1.4s, v1.4s, v25.4s
 sgradNEON_v1r1_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14)
 	RET
 
 // 2 rows by 2 registers
 sgradNEON_v1r2:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
 sgradNEON_v1r2_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 8(R0), R2
-	ADD R7, R2
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT sgradNEON_v1r2_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 8(R0), R2; ADD R7, R2; MOVD 112(R0), R11; SUBS $4, R11; BLT sgradNEON_v1r2_t
 	PCALIGN $16
 sgradNEON_v1r2_k:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 0(R2), F29
 	WORD $0x4f9d1302 // fmla v2.4s, v24.4s, v29.s[0]
 	WORD $0x4f9d1323 // fmla v3.4s, v25.4s, v29.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 0(R2), F29
 	WORD $0x4f9d1302 // fmla v2.4s, v24.4s, v29.s[0]
 	WORD $0x4f9d1323 // fmla v3.4s, v25.4s, v29.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 0(R2), F29
 	WORD $0x4f9d1302 // fmla v2.4s, v24.4s, v29.s[0]
 	WORD $0x4f9d1323 // fmla v3.4s, v25.4s, v29.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 0(R2), F29
 	WORD $0x4f9d1302 // fmla v2.4s, v24.4s, v29.s[0]
 	WORD $0x4f9d1323 // fmla v3.4s, v25.4s, v29.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $4, R11
-	BGE sgradNEON_v1r2_k
+	ADD R9, R1; ADD R9, R2; SUBS $4, R11; BGE sgradNEON_v1r2_k
 sgradNEON_v1r2_t:
-	ADDS $4, R11
-	BLE sgradNEON_v1r2_e
+	ADDS $4, R11; BLE sgradNEON_v1r2_e
 sgradNEON_v1r2_t1:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 0(R2), F29
 	WORD $0x4f9d1302 // fmla v2.4s, v24.4s, v29.s[0]
 	WORD $0x4f9d1323 // fmla v3.4s, v25.4s, v29.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $1, R11
-	BGT sgradNEON_v1r2_t1
+	ADD R9, R1; ADD R9, R2; SUBS $1, R11; BGT sgradNEON_v1r2_t1
 sgradNEON_v1r2_e:
-	CMP R13, R12
-	BLO sgradNEON_v1r2_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, sgradNEON_v1r2_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO sgradNEON_v1r2_s
+	MOVD 152(R0), R16; TBZ $0, R16, sgradNEON_v1r2_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
 sgradNEON_v1r2_c:
-	TBZ $1, R16, sgradNEON_v1r2_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $1, R16, sgradNEON_v1r2_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
 sgradNEON_v1r2_b:
-	TBZ $2, R16, sgradNEON_v1r2_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, sgradNEON_v1r2_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
 	MOVD 96(R0), R15
 sgradNEON_v1r2_r:
-	TBZ $3, R16, sgradNEON_v1r2_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sgradNEON_v1r2_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
@@ -3042,39 +2114,19 @@ sgradNEON_v1r2_r:
 	WORD $0x4e38f463 // fmax v3.4s, v3.4s, v24.4s
 	WORD $0x4eb9f463 // fmin v3.4s, v3.4s, v25.4s
 sgradNEON_v1r2_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F2, F3), 0(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); MOVD 32(R0), R14; FSTPQ (F2, F3), 0(R14)
 	RET
 
 // 3 rows by 2 registers
 sgradNEON_v1r3:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16
 sgradNEON_v1r3_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 8(R0), R2
-	ADD R7, R2
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT sgradNEON_v1r3_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 8(R0), R2; ADD R7, R2; MOVD 112(R0), R11; SUBS $4, R11; BLT sgradNEON_v1r3_t
 	PCALIGN $16
 sgradNEON_v1r3_k:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 4(R1), F29
@@ -3083,11 +2135,7 @@ sgradNEON_v1r3_k:
 	FMOVS 0(R2), F30
 	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 4(R1), F29
@@ -3096,11 +2144,7 @@ sgradNEON_v1r3_k:
 	FMOVS 0(R2), F30
 	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 4(R1), F29
@@ -3109,11 +2153,7 @@ sgradNEON_v1r3_k:
 	FMOVS 0(R2), F30
 	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 4(R1), F29
@@ -3122,17 +2162,11 @@ sgradNEON_v1r3_k:
 	FMOVS 0(R2), F30
 	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $4, R11
-	BGE sgradNEON_v1r3_k
+	ADD R9, R1; ADD R9, R2; SUBS $4, R11; BGE sgradNEON_v1r3_k
 sgradNEON_v1r3_t:
-	ADDS $4, R11
-	BLE sgradNEON_v1r3_e
+	ADDS $4, R11; BLE sgradNEON_v1r3_e
 sgradNEON_v1r3_t1:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 4(R1), F29
@@ -3141,31 +2175,20 @@ sgradNEON_v1r3_t1:
 	FMOVS 0(R2), F30
 	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $1, R11
-	BGT sgradNEON_v1r3_t1
+	ADD R9, R1; ADD R9, R2; SUBS $1, R11; BGT sgradNEON_v1r3_t1
 sgradNEON_v1r3_e:
-	CMP R13, R12
-	BLO sgradNEON_v1r3_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, sgradNEON_v1r3_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO sgradNEON_v1r3_s
+	MOVD 152(R0), R16; TBZ $0, R16, sgradNEON_v1r3_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 sgradNEON_v1r3_c:
-	TBZ $1, R16, sgradNEON_v1r3_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $1, R16, sgradNEON_v1r3_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
@@ -3173,27 +2196,18 @@ sgradNEON_v1r3_c:
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 sgradNEON_v1r3_b:
-	TBZ $2, R16, sgradNEON_v1r3_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, sgradNEON_v1r3_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 	MOVD 96(R0), R15
 sgradNEON_v1r3_r:
-	TBZ $3, R16, sgradNEON_v1r3_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sgradNEON_v1r3_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
@@ -3207,43 +2221,20 @@ sgradNEON_v1r3_r:
 	WORD $0x4e38f4a5 // fmax v5.4s, v5.4s, v24.4s
 	WORD $0x4eb9f4a5 // fmin v5.4s, v5.4s, v25.4s
 sgradNEON_v1r3_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	ADD R15, R14
-	FSTPQ (F2, F3), 0(R14)
-	MOVD 32(R0), R14
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); ADD R15, R14; FSTPQ (F2, F3), 0(R14); MOVD 32(R0), R14
 	FSTPQ (F4, F5), 0(R14)
 	RET
 
 // 4 rows by 2 registers
 sgradNEON_v1r4:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
 sgradNEON_v1r4_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 8(R0), R2
-	ADD R7, R2
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT sgradNEON_v1r4_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 8(R0), R2; ADD R7, R2; MOVD 112(R0), R11; SUBS $4, R11; BLT sgradNEON_v1r4_t
 	PCALIGN $16
 sgradNEON_v1r4_k:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 4(R1), F29
@@ -3255,11 +2246,7 @@ sgradNEON_v1r4_k:
 	FMOVS 4(R2), F31
 	WORD $0x4f9f1306 // fmla v6.4s, v24.4s, v31.s[0]
 	WORD $0x4f9f1327 // fmla v7.4s, v25.4s, v31.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 4(R1), F29
@@ -3271,11 +2258,7 @@ sgradNEON_v1r4_k:
 	FMOVS 4(R2), F31
 	WORD $0x4f9f1306 // fmla v6.4s, v24.4s, v31.s[0]
 	WORD $0x4f9f1327 // fmla v7.4s, v25.4s, v31.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 4(R1), F29
@@ -3287,11 +2270,7 @@ sgradNEON_v1r4_k:
 	FMOVS 4(R2), F31
 	WORD $0x4f9f1306 // fmla v6.4s, v24.4s, v31.s[0]
 	WORD $0x4f9f1327 // fmla v7.4s, v25.4s, v31.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 4(R1), F29
@@ -3303,17 +2282,11 @@ sgradNEON_v1r4_k:
 	FMOVS 4(R2), F31
 	WORD $0x4f9f1306 // fmla v6.4s, v24.4s, v31.s[0]
 	WORD $0x4f9f1327 // fmla v7.4s, v25.4s, v31.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $4, R11
-	BGE sgradNEON_v1r4_k
+	ADD R9, R1; ADD R9, R2; SUBS $4, R11; BGE sgradNEON_v1r4_k
 sgradNEON_v1r4_t:
-	ADDS $4, R11
-	BLE sgradNEON_v1r4_e
+	ADDS $4, R11; BLE sgradNEON_v1r4_e
 sgradNEON_v1r4_t1:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 4(R1), F29
@@ -3325,35 +2298,23 @@ sgradNEON_v1r4_t1:
 	FMOVS 4(R2), F31
 	WORD $0x4f9f1306 // fmla v6.4s, v24.4s, v31.s[0]
 	WORD $0x4f9f1327 // fmla v7.4s, v25.4s, v31.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $1, R11
-	BGT sgradNEON_v1r4_t1
+	ADD R9, R1; ADD R9, R2; SUBS $1, R11; BGT sgradNEON_v1r4_t1
 sgradNEON_v1r4_e:
-	CMP R13, R12
-	BLO sgradNEON_v1r4_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, sgradNEON_v1r4_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO sgradNEON_v1r4_s
+	MOVD 152(R0), R16; TBZ $0, R16, sgradNEON_v1r4_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d4c6 // fadd v6.4s, v6.4s, v24.4s
 	WORD $0x4e39d4e7 // fadd v7.4s, v7.4s, v25.4s
 sgradNEON_v1r4_c:
-	TBZ $1, R16, sgradNEON_v1r4_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $1, R16, sgradNEON_v1r4_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
@@ -3363,31 +2324,21 @@ sgradNEON_v1r4_c:
 	WORD $0x4e38d4c6 // fadd v6.4s, v6.4s, v24.4s
 	WORD $0x4e39d4e7 // fadd v7.4s, v7.4s, v25.4s
 sgradNEON_v1r4_b:
-	TBZ $2, R16, sgradNEON_v1r4_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, sgradNEON_v1r4_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d4c6 // fadd v6.4s, v6.4s, v24.4s
 	WORD $0x4e39d4e7 // fadd v7.4s, v7.4s, v25.4s
 	MOVD 96(R0), R15
 sgradNEON_v1r4_r:
-	TBZ $3, R16, sgradNEON_v1r4_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sgradNEON_v1r4_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
@@ -3405,47 +2356,21 @@ sgradNEON_v1r4_r:
 	WORD $0x4e38f4e7 // fmax v7.4s, v7.4s, v24.4s
 	WORD $0x4eb9f4e7 // fmin v7.4s, v7.4s, v25.4s
 sgradNEON_v1r4_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	ADD R15, R14
-	FSTPQ (F2, F3), 0(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F4, F5), 0(R14)
-	ADD R15, R14
-	FSTPQ (F6, F7), 0(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); ADD R15, R14; FSTPQ (F2, F3), 0(R14); MOVD 32(R0), R14
+	FSTPQ (F4, F5), 0(R14); ADD R15, R14; FSTPQ (F6, F7), 0(R14)
 	RET
 
 // 5 rows by 2 registers
 sgradNEON_v1r5:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16; VEOR V9.B16, V9.B16, V9.B16
 sgradNEON_v1r5_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 8(R0), R2
-	ADD R7, R2
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT sgradNEON_v1r5_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 8(R0), R2; ADD R7, R2; MOVD 112(R0), R11; SUBS $4, R11; BLT sgradNEON_v1r5_t
 	PCALIGN $16
 sgradNEON_v1r5_k:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 4(R1), F29
@@ -3460,11 +2385,7 @@ sgradNEON_v1r5_k:
 	FMOVS 4(R2), F28
 	WORD $0x4f9c1308 // fmla v8.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1329 // fmla v9.4s, v25.4s, v28.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 4(R1), F29
@@ -3479,11 +2400,7 @@ sgradNEON_v1r5_k:
 	FMOVS 4(R2), F28
 	WORD $0x4f9c1308 // fmla v8.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1329 // fmla v9.4s, v25.4s, v28.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 4(R1), F29
@@ -3498,11 +2415,7 @@ sgradNEON_v1r5_k:
 	FMOVS 4(R2), F28
 	WORD $0x4f9c1308 // fmla v8.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1329 // fmla v9.4s, v25.4s, v28.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 4(R1), F29
@@ -3517,17 +2430,11 @@ sgradNEON_v1r5_k:
 	FMOVS 4(R2), F28
 	WORD $0x4f9c1308 // fmla v8.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1329 // fmla v9.4s, v25.4s, v28.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $4, R11
-	BGE sgradNEON_v1r5_k
+	ADD R9, R1; ADD R9, R2; SUBS $4, R11; BGE sgradNEON_v1r5_k
 sgradNEON_v1r5_t:
-	ADDS $4, R11
-	BLE sgradNEON_v1r5_e
+	ADDS $4, R11; BLE sgradNEON_v1r5_e
 sgradNEON_v1r5_t1:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 4(R1), F29
@@ -3542,39 +2449,26 @@ sgradNEON_v1r5_t1:
 	FMOVS 4(R2), F28
 	WORD $0x4f9c1308 // fmla v8.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1329 // fmla v9.4s, v25.4s, v28.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $1, R11
-	BGT sgradNEON_v1r5_t1
+	ADD R9, R1; ADD R9, R2; SUBS $1, R11; BGT sgradNEON_v1r5_t1
 sgradNEON_v1r5_e:
-	CMP R13, R12
-	BLO sgradNEON_v1r5_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, sgradNEON_v1r5_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO sgradNEON_v1r5_s
+	MOVD 152(R0), R16; TBZ $0, R16, sgradNEON_v1r5_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d4c6 // fadd v6.4s, v6.4s, v24.4s
 	WORD $0x4e39d4e7 // fadd v7.4s, v7.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
 sgradNEON_v1r5_c:
-	TBZ $1, R16, sgradNEON_v1r5_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $1, R16, sgradNEON_v1r5_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
@@ -3586,35 +2480,24 @@ sgradNEON_v1r5_c:
 	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
 sgradNEON_v1r5_b:
-	TBZ $2, R16, sgradNEON_v1r5_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, sgradNEON_v1r5_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d4c6 // fadd v6.4s, v6.4s, v24.4s
 	WORD $0x4e39d4e7 // fadd v7.4s, v7.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
 	MOVD 96(R0), R15
 sgradNEON_v1r5_r:
-	TBZ $3, R16, sgradNEON_v1r5_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sgradNEON_v1r5_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
@@ -3636,51 +2519,22 @@ sgradNEON_v1r5_r:
 	WORD $0x4e38f529 // fmax v9.4s, v9.4s, v24.4s
 	WORD $0x4eb9f529 // fmin v9.4s, v9.4s, v25.4s
 sgradNEON_v1r5_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	ADD R15, R14
-	FSTPQ (F2, F3), 0(R14)
-	ADD R15, R14
-	FSTPQ (F4, F5), 0(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F6, F7), 0(R14)
-	ADD R15, R14
-	FSTPQ (F8, F9), 0(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); ADD R15, R14; FSTPQ (F2, F3), 0(R14); ADD R15, R14; FSTPQ (F4, F5), 0(R14)
+	MOVD 32(R0), R14; FSTPQ (F6, F7), 0(R14); ADD R15, R14; FSTPQ (F8, F9), 0(R14)
 	RET
 
 // 6 rows by 2 registers
 sgradNEON_v1r6:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16; VEOR V9.B16, V9.B16, V9.B16; VEOR V10.B16, V10.B16, V10.B16
 	VEOR V11.B16, V11.B16, V11.B16
 sgradNEON_v1r6_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 8(R0), R2
-	ADD R7, R2
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT sgradNEON_v1r6_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 8(R0), R2; ADD R7, R2; MOVD 112(R0), R11; SUBS $4, R11; BLT sgradNEON_v1r6_t
 	PCALIGN $16
 sgradNEON_v1r6_k:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 4(R1), F29
@@ -3698,11 +2552,7 @@ sgradNEON_v1r6_k:
 	FMOVS 8(R2), F29
 	WORD $0x4f9d130a // fmla v10.4s, v24.4s, v29.s[0]
 	WORD $0x4f9d132b // fmla v11.4s, v25.4s, v29.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 4(R1), F29
@@ -3720,11 +2570,7 @@ sgradNEON_v1r6_k:
 	FMOVS 8(R2), F29
 	WORD $0x4f9d130a // fmla v10.4s, v24.4s, v29.s[0]
 	WORD $0x4f9d132b // fmla v11.4s, v25.4s, v29.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 4(R1), F29
@@ -3742,11 +2588,7 @@ sgradNEON_v1r6_k:
 	FMOVS 8(R2), F29
 	WORD $0x4f9d130a // fmla v10.4s, v24.4s, v29.s[0]
 	WORD $0x4f9d132b // fmla v11.4s, v25.4s, v29.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 4(R1), F29
@@ -3764,17 +2606,11 @@ sgradNEON_v1r6_k:
 	FMOVS 8(R2), F29
 	WORD $0x4f9d130a // fmla v10.4s, v24.4s, v29.s[0]
 	WORD $0x4f9d132b // fmla v11.4s, v25.4s, v29.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $4, R11
-	BGE sgradNEON_v1r6_k
+	ADD R9, R1; ADD R9, R2; SUBS $4, R11; BGE sgradNEON_v1r6_k
 sgradNEON_v1r6_t:
-	ADDS $4, R11
-	BLE sgradNEON_v1r6_e
+	ADDS $4, R11; BLE sgradNEON_v1r6_e
 sgradNEON_v1r6_t1:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	FMOVS 4(R1), F29
@@ -3792,43 +2628,29 @@ sgradNEON_v1r6_t1:
 	FMOVS 8(R2), F29
 	WORD $0x4f9d130a // fmla v10.4s, v24.4s, v29.s[0]
 	WORD $0x4f9d132b // fmla v11.4s, v25.4s, v29.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $1, R11
-	BGT sgradNEON_v1r6_t1
+	ADD R9, R1; ADD R9, R2; SUBS $1, R11; BGT sgradNEON_v1r6_t1
 sgradNEON_v1r6_e:
-	CMP R13, R12
-	BLO sgradNEON_v1r6_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, sgradNEON_v1r6_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO sgradNEON_v1r6_s
+	MOVD 152(R0), R16; TBZ $0, R16, sgradNEON_v1r6_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d4c6 // fadd v6.4s, v6.4s, v24.4s
 	WORD $0x4e39d4e7 // fadd v7.4s, v7.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d54a // fadd v10.4s, v10.4s, v24.4s
 	WORD $0x4e39d56b // fadd v11.4s, v11.4s, v25.4s
 sgradNEON_v1r6_c:
-	TBZ $1, R16, sgradNEON_v1r6_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $1, R16, sgradNEON_v1r6_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
@@ -3842,39 +2664,27 @@ sgradNEON_v1r6_c:
 	WORD $0x4e38d54a // fadd v10.4s, v10.4s, v24.4s
 	WORD $0x4e39d56b // fadd v11.4s, v11.4s, v25.4s
 sgradNEON_v1r6_b:
-	TBZ $2, R16, sgradNEON_v1r6_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, sgradNEON_v1r6_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d4c6 // fadd v6.4s, v6.4s, v24.4s
 	WORD $0x4e39d4e7 // fadd v7.4s, v7.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d54a // fadd v10.4s, v10.4s, v24.4s
 	WORD $0x4e39d56b // fadd v11.4s, v11.4s, v25.4s
 	MOVD 96(R0), R15
 sgradNEON_v1r6_r:
-	TBZ $3, R16, sgradNEON_v1r6_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sgradNEON_v1r6_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
@@ -3900,131 +2710,70 @@ sgradNEON_v1r6_r:
 	WORD $0x4e38f56b // fmax v11.4s, v11.4s, v24.4s
 	WORD $0x4eb9f56b // fmin v11.4s, v11.4s, v25.4s
 sgradNEON_v1r6_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	ADD R15, R14
-	FSTPQ (F2, F3), 0(R14)
-	ADD R15, R14
-	FSTPQ (F4, F5), 0(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F6, F7), 0(R14)
-	ADD R15, R14
-	FSTPQ (F8, F9), 0(R14)
-	ADD R15, R14
-	FSTPQ (F10, F11), 0(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); ADD R15, R14; FSTPQ (F2, F3), 0(R14); ADD R15, R14; FSTPQ (F4, F5), 0(R14)
+	MOVD 32(R0), R14; FSTPQ (F6, F7), 0(R14); ADD R15, R14; FSTPQ (F8, F9), 0(R14); ADD R15, R14; FSTPQ (F10, F11), 0(R14)
 	RET
 
 // 1 rows by 4 registers
 sgradNEON_v2r1:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
 sgradNEON_v2r1_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT sgradNEON_v2r1_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 112(R0), R11; SUBS $4, R11; BLT sgradNEON_v2r1_t
 	PCALIGN $16
 sgradNEON_v2r1_k:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
-	ADD R9, R1
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
-	ADD R9, R1
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
-	ADD R9, R1
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
-	ADD R9, R1
-	SUBS $4, R11
-	BGE sgradNEON_v2r1_k
+	ADD R9, R1; SUBS $4, R11; BGE sgradNEON_v2r1_k
 sgradNEON_v2r1_t:
-	ADDS $4, R11
-	BLE sgradNEON_v2r1_e
+	ADDS $4, R11; BLE sgradNEON_v2r1_e
 sgradNEON_v2r1_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
-	ADD R9, R1
-	SUBS $1, R11
-	BGT sgradNEON_v2r1_t1
+	ADD R9, R1; SUBS $1, R11; BGT sgradNEON_v2r1_t1
 sgradNEON_v2r1_e:
-	CMP R13, R12
-	BLO sgradNEON_v2r1_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, sgradNEON_v2r1_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	CMP R13, R12; BLO sgradNEON_v2r1_s
+	MOVD 152(R0), R16; TBZ $0, R16, sgradNEON_v2r1_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
 	WORD $0x4e3bd463 // fadd v3.4s, v3.4s, v27.4s
 sgradNEON_v2r1_c:
-	TBZ $1, R16, sgradNEON_v2r1_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $1, R16, sgradNEON_v2r1_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
 	WORD $0x4e3bd463 // fadd v3.4s, v3.4s, v27.4s
 sgradNEON_v2r1_b:
-	TBZ $2, R16, sgradNEON_v2r1_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $2, R16, sgradNEON_v2r1_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
 	WORD $0x4e3bd463 // fadd v3.4s, v3.4s, v27.4s
 	MOVD 96(R0), R15
 sgradNEON_v2r1_r:
-	TBZ $3, R16, sgradNEON_v2r1_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sgradNEON_v2r1_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
@@ -4034,41 +2783,19 @@ sgradNEON_v2r1_r:
 	WORD $0x4e38f463 // fmax v3.4s, v3.4s, v24.4s
 	WORD $0x4eb9f463 // fmin v3.4s, v3.4s, v25.4s
 sgradNEON_v2r1_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14)
 	RET
 
 // 2 rows by 4 registers
 sgradNEON_v2r2:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
 sgradNEON_v2r2_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 8(R0), R2
-	ADD R7, R2
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT sgradNEON_v2r2_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 8(R0), R2; ADD R7, R2; MOVD 112(R0), R11; SUBS $4, R11; BLT sgradNEON_v2r2_t
 	PCALIGN $16
 sgradNEON_v2r2_k:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -4078,12 +2805,7 @@ sgradNEON_v2r2_k:
 	WORD $0x4f9d1325 // fmla v5.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -4093,12 +2815,7 @@ sgradNEON_v2r2_k:
 	WORD $0x4f9d1325 // fmla v5.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -4108,12 +2825,7 @@ sgradNEON_v2r2_k:
 	WORD $0x4f9d1325 // fmla v5.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -4123,18 +2835,11 @@ sgradNEON_v2r2_k:
 	WORD $0x4f9d1325 // fmla v5.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $4, R11
-	BGE sgradNEON_v2r2_k
+	ADD R9, R1; ADD R9, R2; SUBS $4, R11; BGE sgradNEON_v2r2_k
 sgradNEON_v2r2_t:
-	ADDS $4, R11
-	BLE sgradNEON_v2r2_e
+	ADDS $4, R11; BLE sgradNEON_v2r2_e
 sgradNEON_v2r2_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -4144,34 +2849,21 @@ sgradNEON_v2r2_t1:
 	WORD $0x4f9d1325 // fmla v5.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $1, R11
-	BGT sgradNEON_v2r2_t1
+	ADD R9, R1; ADD R9, R2; SUBS $1, R11; BGT sgradNEON_v2r2_t1
 sgradNEON_v2r2_e:
-	CMP R13, R12
-	BLO sgradNEON_v2r2_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, sgradNEON_v2r2_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	CMP R13, R12; BLO sgradNEON_v2r2_s
+	MOVD 152(R0), R16; TBZ $0, R16, sgradNEON_v2r2_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
 	WORD $0x4e3bd463 // fadd v3.4s, v3.4s, v27.4s
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 	WORD $0x4e3ad4c6 // fadd v6.4s, v6.4s, v26.4s
 	WORD $0x4e3bd4e7 // fadd v7.4s, v7.4s, v27.4s
 sgradNEON_v2r2_c:
-	TBZ $1, R16, sgradNEON_v2r2_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $1, R16, sgradNEON_v2r2_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
@@ -4181,29 +2873,19 @@ sgradNEON_v2r2_c:
 	WORD $0x4e3ad4c6 // fadd v6.4s, v6.4s, v26.4s
 	WORD $0x4e3bd4e7 // fadd v7.4s, v7.4s, v27.4s
 sgradNEON_v2r2_b:
-	TBZ $2, R16, sgradNEON_v2r2_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $2, R16, sgradNEON_v2r2_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
 	WORD $0x4e3bd463 // fadd v3.4s, v3.4s, v27.4s
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 	WORD $0x4e3ad4c6 // fadd v6.4s, v6.4s, v26.4s
 	WORD $0x4e3bd4e7 // fadd v7.4s, v7.4s, v27.4s
 	MOVD 96(R0), R15
 sgradNEON_v2r2_r:
-	TBZ $3, R16, sgradNEON_v2r2_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sgradNEON_v2r2_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
@@ -4221,48 +2903,22 @@ sgradNEON_v2r2_r:
 	WORD $0x4e38f4e7 // fmax v7.4s, v7.4s, v24.4s
 	WORD $0x4eb9f4e7 // fmin v7.4s, v7.4s, v25.4s
 sgradNEON_v2r2_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F4, F5), 0(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14); MOVD 32(R0), R14; FSTPQ (F4, F5), 0(R14)
 	FSTPQ (F6, F7), 32(R14)
 	RET
 
 // 3 rows by 4 registers
 sgradNEON_v2r3:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16; VEOR V9.B16, V9.B16, V9.B16; VEOR V10.B16, V10.B16, V10.B16
 	VEOR V11.B16, V11.B16, V11.B16
 sgradNEON_v2r3_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 8(R0), R2
-	ADD R7, R2
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT sgradNEON_v2r3_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 8(R0), R2; ADD R7, R2; MOVD 112(R0), R11; SUBS $4, R11; BLT sgradNEON_v2r3_t
 	PCALIGN $16
 sgradNEON_v2r3_k:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -4277,12 +2933,7 @@ sgradNEON_v2r3_k:
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134a // fmla v10.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -4297,12 +2948,7 @@ sgradNEON_v2r3_k:
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134a // fmla v10.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -4317,12 +2963,7 @@ sgradNEON_v2r3_k:
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134a // fmla v10.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -4337,18 +2978,11 @@ sgradNEON_v2r3_k:
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134a // fmla v10.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $4, R11
-	BGE sgradNEON_v2r3_k
+	ADD R9, R1; ADD R9, R2; SUBS $4, R11; BGE sgradNEON_v2r3_k
 sgradNEON_v2r3_t:
-	ADDS $4, R11
-	BLE sgradNEON_v2r3_e
+	ADDS $4, R11; BLE sgradNEON_v2r3_e
 sgradNEON_v2r3_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -4363,41 +2997,26 @@ sgradNEON_v2r3_t1:
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134a // fmla v10.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $1, R11
-	BGT sgradNEON_v2r3_t1
+	ADD R9, R1; ADD R9, R2; SUBS $1, R11; BGT sgradNEON_v2r3_t1
 sgradNEON_v2r3_e:
-	CMP R13, R12
-	BLO sgradNEON_v2r3_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, sgradNEON_v2r3_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	CMP R13, R12; BLO sgradNEON_v2r3_s
+	MOVD 152(R0), R16; TBZ $0, R16, sgradNEON_v2r3_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
 	WORD $0x4e3bd463 // fadd v3.4s, v3.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 	WORD $0x4e3ad4c6 // fadd v6.4s, v6.4s, v26.4s
 	WORD $0x4e3bd4e7 // fadd v7.4s, v7.4s, v27.4s
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
 	WORD $0x4e3ad54a // fadd v10.4s, v10.4s, v26.4s
 	WORD $0x4e3bd56b // fadd v11.4s, v11.4s, v27.4s
 sgradNEON_v2r3_c:
-	TBZ $1, R16, sgradNEON_v2r3_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $1, R16, sgradNEON_v2r3_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
@@ -4411,36 +3030,24 @@ sgradNEON_v2r3_c:
 	WORD $0x4e3ad54a // fadd v10.4s, v10.4s, v26.4s
 	WORD $0x4e3bd56b // fadd v11.4s, v11.4s, v27.4s
 sgradNEON_v2r3_b:
-	TBZ $2, R16, sgradNEON_v2r3_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $2, R16, sgradNEON_v2r3_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
 	WORD $0x4e3bd463 // fadd v3.4s, v3.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 	WORD $0x4e3ad4c6 // fadd v6.4s, v6.4s, v26.4s
 	WORD $0x4e3bd4e7 // fadd v7.4s, v7.4s, v27.4s
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
 	WORD $0x4e3ad54a // fadd v10.4s, v10.4s, v26.4s
 	WORD $0x4e3bd56b // fadd v11.4s, v11.4s, v27.4s
 	MOVD 96(R0), R15
 sgradNEON_v2r3_r:
-	TBZ $3, R16, sgradNEON_v2r3_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sgradNEON_v2r3_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
@@ -4466,55 +3073,23 @@ sgradNEON_v2r3_r:
 	WORD $0x4e38f56b // fmax v11.4s, v11.4s, v24.4s
 	WORD $0x4eb9f56b // fmin v11.4s, v11.4s, v25.4s
 sgradNEON_v2r3_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	ADD R15, R14
-	FSTPQ (F4, F5), 0(R14)
-	FSTPQ (F6, F7), 32(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F8, F9), 0(R14)
-	FSTPQ (F10, F11), 32(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14); ADD R15, R14; FSTPQ (F4, F5), 0(R14)
+	FSTPQ (F6, F7), 32(R14); MOVD 32(R0), R14; FSTPQ (F8, F9), 0(R14); FSTPQ (F10, F11), 32(R14)
 	RET
 
 // 4 rows by 4 registers
 sgradNEON_v2r4:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V12.B16, V12.B16, V12.B16
-	VEOR V13.B16, V13.B16, V13.B16
-	VEOR V14.B16, V14.B16, V14.B16
-	VEOR V15.B16, V15.B16, V15.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16; VEOR V9.B16, V9.B16, V9.B16; VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16; VEOR V12.B16, V12.B16, V12.B16; VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16; VEOR V15.B16, V15.B16, V15.B16
 sgradNEON_v2r4_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 8(R0), R2
-	ADD R7, R2
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT sgradNEON_v2r4_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 8(R0), R2; ADD R7, R2; MOVD 112(R0), R11; SUBS $4, R11; BLT sgradNEON_v2r4_t
 	PCALIGN $16
 sgradNEON_v2r4_k:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -4534,12 +3109,7 @@ sgradNEON_v2r4_k:
 	WORD $0x4f9f132d // fmla v13.4s, v25.4s, v31.s[0]
 	WORD $0x4f9f134e // fmla v14.4s, v26.4s, v31.s[0]
 	WORD $0x4f9f136f // fmla v15.4s, v27.4s, v31.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -4559,12 +3129,7 @@ sgradNEON_v2r4_k:
 	WORD $0x4f9f132d // fmla v13.4s, v25.4s, v31.s[0]
 	WORD $0x4f9f134e // fmla v14.4s, v26.4s, v31.s[0]
 	WORD $0x4f9f136f // fmla v15.4s, v27.4s, v31.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -4584,12 +3149,7 @@ sgradNEON_v2r4_k:
 	WORD $0x4f9f132d // fmla v13.4s, v25.4s, v31.s[0]
 	WORD $0x4f9f134e // fmla v14.4s, v26.4s, v31.s[0]
 	WORD $0x4f9f136f // fmla v15.4s, v27.4s, v31.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -4609,18 +3169,11 @@ sgradNEON_v2r4_k:
 	WORD $0x4f9f132d // fmla v13.4s, v25.4s, v31.s[0]
 	WORD $0x4f9f134e // fmla v14.4s, v26.4s, v31.s[0]
 	WORD $0x4f9f136f // fmla v15.4s, v27.4s, v31.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $4, R11
-	BGE sgradNEON_v2r4_k
+	ADD R9, R1; ADD R9, R2; SUBS $4, R11; BGE sgradNEON_v2r4_k
 sgradNEON_v2r4_t:
-	ADDS $4, R11
-	BLE sgradNEON_v2r4_e
+	ADDS $4, R11; BLE sgradNEON_v2r4_e
 sgradNEON_v2r4_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -4640,48 +3193,31 @@ sgradNEON_v2r4_t1:
 	WORD $0x4f9f132d // fmla v13.4s, v25.4s, v31.s[0]
 	WORD $0x4f9f134e // fmla v14.4s, v26.4s, v31.s[0]
 	WORD $0x4f9f136f // fmla v15.4s, v27.4s, v31.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $1, R11
-	BGT sgradNEON_v2r4_t1
+	ADD R9, R1; ADD R9, R2; SUBS $1, R11; BGT sgradNEON_v2r4_t1
 sgradNEON_v2r4_e:
-	CMP R13, R12
-	BLO sgradNEON_v2r4_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, sgradNEON_v2r4_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	CMP R13, R12; BLO sgradNEON_v2r4_s
+	MOVD 152(R0), R16; TBZ $0, R16, sgradNEON_v2r4_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
 	WORD $0x4e3bd463 // fadd v3.4s, v3.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 	WORD $0x4e3ad4c6 // fadd v6.4s, v6.4s, v26.4s
 	WORD $0x4e3bd4e7 // fadd v7.4s, v7.4s, v27.4s
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
 	WORD $0x4e3ad54a // fadd v10.4s, v10.4s, v26.4s
 	WORD $0x4e3bd56b // fadd v11.4s, v11.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d58c // fadd v12.4s, v12.4s, v24.4s
 	WORD $0x4e39d5ad // fadd v13.4s, v13.4s, v25.4s
 	WORD $0x4e3ad5ce // fadd v14.4s, v14.4s, v26.4s
 	WORD $0x4e3bd5ef // fadd v15.4s, v15.4s, v27.4s
 sgradNEON_v2r4_c:
-	TBZ $1, R16, sgradNEON_v2r4_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $1, R16, sgradNEON_v2r4_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
@@ -4699,43 +3235,29 @@ sgradNEON_v2r4_c:
 	WORD $0x4e3ad5ce // fadd v14.4s, v14.4s, v26.4s
 	WORD $0x4e3bd5ef // fadd v15.4s, v15.4s, v27.4s
 sgradNEON_v2r4_b:
-	TBZ $2, R16, sgradNEON_v2r4_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $2, R16, sgradNEON_v2r4_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
 	WORD $0x4e3bd463 // fadd v3.4s, v3.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 	WORD $0x4e3ad4c6 // fadd v6.4s, v6.4s, v26.4s
 	WORD $0x4e3bd4e7 // fadd v7.4s, v7.4s, v27.4s
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
 	WORD $0x4e3ad54a // fadd v10.4s, v10.4s, v26.4s
 	WORD $0x4e3bd56b // fadd v11.4s, v11.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d58c // fadd v12.4s, v12.4s, v24.4s
 	WORD $0x4e39d5ad // fadd v13.4s, v13.4s, v25.4s
 	WORD $0x4e3ad5ce // fadd v14.4s, v14.4s, v26.4s
 	WORD $0x4e3bd5ef // fadd v15.4s, v15.4s, v27.4s
 	MOVD 96(R0), R15
 sgradNEON_v2r4_r:
-	TBZ $3, R16, sgradNEON_v2r4_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sgradNEON_v2r4_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
@@ -4769,62 +3291,25 @@ sgradNEON_v2r4_r:
 	WORD $0x4e38f5ef // fmax v15.4s, v15.4s, v24.4s
 	WORD $0x4eb9f5ef // fmin v15.4s, v15.4s, v25.4s
 sgradNEON_v2r4_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	ADD R15, R14
-	FSTPQ (F4, F5), 0(R14)
-	FSTPQ (F6, F7), 32(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F8, F9), 0(R14)
-	FSTPQ (F10, F11), 32(R14)
-	ADD R15, R14
-	FSTPQ (F12, F13), 0(R14)
-	FSTPQ (F14, F15), 32(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14); ADD R15, R14; FSTPQ (F4, F5), 0(R14)
+	FSTPQ (F6, F7), 32(R14); MOVD 32(R0), R14; FSTPQ (F8, F9), 0(R14); FSTPQ (F10, F11), 32(R14); ADD R15, R14
+	FSTPQ (F12, F13), 0(R14); FSTPQ (F14, F15), 32(R14)
 	RET
 
 // 5 rows by 4 registers
 sgradNEON_v2r5:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V12.B16, V12.B16, V12.B16
-	VEOR V13.B16, V13.B16, V13.B16
-	VEOR V14.B16, V14.B16, V14.B16
-	VEOR V15.B16, V15.B16, V15.B16
-	VEOR V16.B16, V16.B16, V16.B16
-	VEOR V17.B16, V17.B16, V17.B16
-	VEOR V18.B16, V18.B16, V18.B16
-	VEOR V19.B16, V19.B16, V19.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16; VEOR V9.B16, V9.B16, V9.B16; VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16; VEOR V12.B16, V12.B16, V12.B16; VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16; VEOR V15.B16, V15.B16, V15.B16; VEOR V16.B16, V16.B16, V16.B16
+	VEOR V17.B16, V17.B16, V17.B16; VEOR V18.B16, V18.B16, V18.B16; VEOR V19.B16, V19.B16, V19.B16
 sgradNEON_v2r5_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 8(R0), R2
-	ADD R7, R2
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT sgradNEON_v2r5_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 8(R0), R2; ADD R7, R2; MOVD 112(R0), R11; SUBS $4, R11; BLT sgradNEON_v2r5_t
 	PCALIGN $16
 sgradNEON_v2r5_k:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -4849,12 +3334,7 @@ sgradNEON_v2r5_k:
 	WORD $0x4f9c1331 // fmla v17.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1352 // fmla v18.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1373 // fmla v19.4s, v27.4s, v28.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -4879,12 +3359,7 @@ sgradNEON_v2r5_k:
 	WORD $0x4f9c1331 // fmla v17.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1352 // fmla v18.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1373 // fmla v19.4s, v27.4s, v28.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -4909,12 +3384,7 @@ sgradNEON_v2r5_k:
 	WORD $0x4f9c1331 // fmla v17.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1352 // fmla v18.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1373 // fmla v19.4s, v27.4s, v28.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -4939,18 +3409,11 @@ sgradNEON_v2r5_k:
 	WORD $0x4f9c1331 // fmla v17.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1352 // fmla v18.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1373 // fmla v19.4s, v27.4s, v28.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $4, R11
-	BGE sgradNEON_v2r5_k
+	ADD R9, R1; ADD R9, R2; SUBS $4, R11; BGE sgradNEON_v2r5_k
 sgradNEON_v2r5_t:
-	ADDS $4, R11
-	BLE sgradNEON_v2r5_e
+	ADDS $4, R11; BLE sgradNEON_v2r5_e
 sgradNEON_v2r5_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -4975,55 +3438,36 @@ sgradNEON_v2r5_t1:
 	WORD $0x4f9c1331 // fmla v17.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1352 // fmla v18.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1373 // fmla v19.4s, v27.4s, v28.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $1, R11
-	BGT sgradNEON_v2r5_t1
+	ADD R9, R1; ADD R9, R2; SUBS $1, R11; BGT sgradNEON_v2r5_t1
 sgradNEON_v2r5_e:
-	CMP R13, R12
-	BLO sgradNEON_v2r5_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, sgradNEON_v2r5_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	CMP R13, R12; BLO sgradNEON_v2r5_s
+	MOVD 152(R0), R16; TBZ $0, R16, sgradNEON_v2r5_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
 	WORD $0x4e3bd463 // fadd v3.4s, v3.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 	WORD $0x4e3ad4c6 // fadd v6.4s, v6.4s, v26.4s
 	WORD $0x4e3bd4e7 // fadd v7.4s, v7.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
 	WORD $0x4e3ad54a // fadd v10.4s, v10.4s, v26.4s
 	WORD $0x4e3bd56b // fadd v11.4s, v11.4s, v27.4s
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d58c // fadd v12.4s, v12.4s, v24.4s
 	WORD $0x4e39d5ad // fadd v13.4s, v13.4s, v25.4s
 	WORD $0x4e3ad5ce // fadd v14.4s, v14.4s, v26.4s
 	WORD $0x4e3bd5ef // fadd v15.4s, v15.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d610 // fadd v16.4s, v16.4s, v24.4s
 	WORD $0x4e39d631 // fadd v17.4s, v17.4s, v25.4s
 	WORD $0x4e3ad652 // fadd v18.4s, v18.4s, v26.4s
 	WORD $0x4e3bd673 // fadd v19.4s, v19.4s, v27.4s
 sgradNEON_v2r5_c:
-	TBZ $1, R16, sgradNEON_v2r5_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $1, R16, sgradNEON_v2r5_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
@@ -5045,50 +3489,34 @@ sgradNEON_v2r5_c:
 	WORD $0x4e3ad652 // fadd v18.4s, v18.4s, v26.4s
 	WORD $0x4e3bd673 // fadd v19.4s, v19.4s, v27.4s
 sgradNEON_v2r5_b:
-	TBZ $2, R16, sgradNEON_v2r5_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $2, R16, sgradNEON_v2r5_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
 	WORD $0x4e3bd463 // fadd v3.4s, v3.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 	WORD $0x4e3ad4c6 // fadd v6.4s, v6.4s, v26.4s
 	WORD $0x4e3bd4e7 // fadd v7.4s, v7.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
 	WORD $0x4e3ad54a // fadd v10.4s, v10.4s, v26.4s
 	WORD $0x4e3bd56b // fadd v11.4s, v11.4s, v27.4s
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d58c // fadd v12.4s, v12.4s, v24.4s
 	WORD $0x4e39d5ad // fadd v13.4s, v13.4s, v25.4s
 	WORD $0x4e3ad5ce // fadd v14.4s, v14.4s, v26.4s
 	WORD $0x4e3bd5ef // fadd v15.4s, v15.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d610 // fadd v16.4s, v16.4s, v24.4s
 	WORD $0x4e39d631 // fadd v17.4s, v17.4s, v25.4s
 	WORD $0x4e3ad652 // fadd v18.4s, v18.4s, v26.4s
 	WORD $0x4e3bd673 // fadd v19.4s, v19.4s, v27.4s
 	MOVD 96(R0), R15
 sgradNEON_v2r5_r:
-	TBZ $3, R16, sgradNEON_v2r5_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sgradNEON_v2r5_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
@@ -5130,69 +3558,27 @@ sgradNEON_v2r5_r:
 	WORD $0x4e38f673 // fmax v19.4s, v19.4s, v24.4s
 	WORD $0x4eb9f673 // fmin v19.4s, v19.4s, v25.4s
 sgradNEON_v2r5_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	ADD R15, R14
-	FSTPQ (F4, F5), 0(R14)
-	FSTPQ (F6, F7), 32(R14)
-	ADD R15, R14
-	FSTPQ (F8, F9), 0(R14)
-	FSTPQ (F10, F11), 32(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F12, F13), 0(R14)
-	FSTPQ (F14, F15), 32(R14)
-	ADD R15, R14
-	FSTPQ (F16, F17), 0(R14)
-	FSTPQ (F18, F19), 32(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14); ADD R15, R14; FSTPQ (F4, F5), 0(R14)
+	FSTPQ (F6, F7), 32(R14); ADD R15, R14; FSTPQ (F8, F9), 0(R14); FSTPQ (F10, F11), 32(R14); MOVD 32(R0), R14
+	FSTPQ (F12, F13), 0(R14); FSTPQ (F14, F15), 32(R14); ADD R15, R14; FSTPQ (F16, F17), 0(R14); FSTPQ (F18, F19), 32(R14)
 	RET
 
 // 6 rows by 4 registers
 sgradNEON_v2r6:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V12.B16, V12.B16, V12.B16
-	VEOR V13.B16, V13.B16, V13.B16
-	VEOR V14.B16, V14.B16, V14.B16
-	VEOR V15.B16, V15.B16, V15.B16
-	VEOR V16.B16, V16.B16, V16.B16
-	VEOR V17.B16, V17.B16, V17.B16
-	VEOR V18.B16, V18.B16, V18.B16
-	VEOR V19.B16, V19.B16, V19.B16
-	VEOR V20.B16, V20.B16, V20.B16
-	VEOR V21.B16, V21.B16, V21.B16
-	VEOR V22.B16, V22.B16, V22.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16; VEOR V9.B16, V9.B16, V9.B16; VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16; VEOR V12.B16, V12.B16, V12.B16; VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16; VEOR V15.B16, V15.B16, V15.B16; VEOR V16.B16, V16.B16, V16.B16
+	VEOR V17.B16, V17.B16, V17.B16; VEOR V18.B16, V18.B16, V18.B16; VEOR V19.B16, V19.B16, V19.B16
+	VEOR V20.B16, V20.B16, V20.B16; VEOR V21.B16, V21.B16, V21.B16; VEOR V22.B16, V22.B16, V22.B16
 	VEOR V23.B16, V23.B16, V23.B16
 sgradNEON_v2r6_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 8(R0), R2
-	ADD R7, R2
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT sgradNEON_v2r6_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 8(R0), R2; ADD R7, R2; MOVD 112(R0), R11; SUBS $4, R11; BLT sgradNEON_v2r6_t
 	PCALIGN $16
 sgradNEON_v2r6_k:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -5222,12 +3608,7 @@ sgradNEON_v2r6_k:
 	WORD $0x4f9d1335 // fmla v21.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1356 // fmla v22.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -5257,12 +3638,7 @@ sgradNEON_v2r6_k:
 	WORD $0x4f9d1335 // fmla v21.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1356 // fmla v22.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -5292,12 +3668,7 @@ sgradNEON_v2r6_k:
 	WORD $0x4f9d1335 // fmla v21.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1356 // fmla v22.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -5327,18 +3698,11 @@ sgradNEON_v2r6_k:
 	WORD $0x4f9d1335 // fmla v21.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1356 // fmla v22.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $4, R11
-	BGE sgradNEON_v2r6_k
+	ADD R9, R1; ADD R9, R2; SUBS $4, R11; BGE sgradNEON_v2r6_k
 sgradNEON_v2r6_t:
-	ADDS $4, R11
-	BLE sgradNEON_v2r6_e
+	ADDS $4, R11; BLE sgradNEON_v2r6_e
 sgradNEON_v2r6_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVS 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVS 0(R1), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
@@ -5368,62 +3732,41 @@ sgradNEON_v2r6_t1:
 	WORD $0x4f9d1335 // fmla v21.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1356 // fmla v22.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $1, R11
-	BGT sgradNEON_v2r6_t1
+	ADD R9, R1; ADD R9, R2; SUBS $1, R11; BGT sgradNEON_v2r6_t1
 sgradNEON_v2r6_e:
-	CMP R13, R12
-	BLO sgradNEON_v2r6_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, sgradNEON_v2r6_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	CMP R13, R12; BLO sgradNEON_v2r6_s
+	MOVD 152(R0), R16; TBZ $0, R16, sgradNEON_v2r6_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
 	WORD $0x4e3bd463 // fadd v3.4s, v3.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 	WORD $0x4e3ad4c6 // fadd v6.4s, v6.4s, v26.4s
 	WORD $0x4e3bd4e7 // fadd v7.4s, v7.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
 	WORD $0x4e3ad54a // fadd v10.4s, v10.4s, v26.4s
 	WORD $0x4e3bd56b // fadd v11.4s, v11.4s, v27.4s
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d58c // fadd v12.4s, v12.4s, v24.4s
 	WORD $0x4e39d5ad // fadd v13.4s, v13.4s, v25.4s
 	WORD $0x4e3ad5ce // fadd v14.4s, v14.4s, v26.4s
 	WORD $0x4e3bd5ef // fadd v15.4s, v15.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d610 // fadd v16.4s, v16.4s, v24.4s
 	WORD $0x4e39d631 // fadd v17.4s, v17.4s, v25.4s
 	WORD $0x4e3ad652 // fadd v18.4s, v18.4s, v26.4s
 	WORD $0x4e3bd673 // fadd v19.4s, v19.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d694 // fadd v20.4s, v20.4s, v24.4s
 	WORD $0x4e39d6b5 // fadd v21.4s, v21.4s, v25.4s
 	WORD $0x4e3ad6d6 // fadd v22.4s, v22.4s, v26.4s
 	WORD $0x4e3bd6f7 // fadd v23.4s, v23.4s, v27.4s
 sgradNEON_v2r6_c:
-	TBZ $1, R16, sgradNEON_v2r6_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $1, R16, sgradNEON_v2r6_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
@@ -5449,57 +3792,39 @@ sgradNEON_v2r6_c:
 	WORD $0x4e3ad6d6 // fadd v22.4s, v22.4s, v26.4s
 	WORD $0x4e3bd6f7 // fadd v23.4s, v23.4s, v27.4s
 sgradNEON_v2r6_b:
-	TBZ $2, R16, sgradNEON_v2r6_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $2, R16, sgradNEON_v2r6_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e3ad442 // fadd v2.4s, v2.4s, v26.4s
 	WORD $0x4e3bd463 // fadd v3.4s, v3.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 	WORD $0x4e3ad4c6 // fadd v6.4s, v6.4s, v26.4s
 	WORD $0x4e3bd4e7 // fadd v7.4s, v7.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
 	WORD $0x4e3ad54a // fadd v10.4s, v10.4s, v26.4s
 	WORD $0x4e3bd56b // fadd v11.4s, v11.4s, v27.4s
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d58c // fadd v12.4s, v12.4s, v24.4s
 	WORD $0x4e39d5ad // fadd v13.4s, v13.4s, v25.4s
 	WORD $0x4e3ad5ce // fadd v14.4s, v14.4s, v26.4s
 	WORD $0x4e3bd5ef // fadd v15.4s, v15.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d610 // fadd v16.4s, v16.4s, v24.4s
 	WORD $0x4e39d631 // fadd v17.4s, v17.4s, v25.4s
 	WORD $0x4e3ad652 // fadd v18.4s, v18.4s, v26.4s
 	WORD $0x4e3bd673 // fadd v19.4s, v19.4s, v27.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e38d694 // fadd v20.4s, v20.4s, v24.4s
 	WORD $0x4e39d6b5 // fadd v21.4s, v21.4s, v25.4s
 	WORD $0x4e3ad6d6 // fadd v22.4s, v22.4s, v26.4s
 	WORD $0x4e3bd6f7 // fadd v23.4s, v23.4s, v27.4s
 	MOVD 96(R0), R15
 sgradNEON_v2r6_r:
-	TBZ $3, R16, sgradNEON_v2r6_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sgradNEON_v2r6_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
@@ -5549,50 +3874,27 @@ sgradNEON_v2r6_r:
 	WORD $0x4e38f6f7 // fmax v23.4s, v23.4s, v24.4s
 	WORD $0x4eb9f6f7 // fmin v23.4s, v23.4s, v25.4s
 sgradNEON_v2r6_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	ADD R15, R14
-	FSTPQ (F4, F5), 0(R14)
-	FSTPQ (F6, F7), 32(R14)
-	ADD R15, R14
-	FSTPQ (F8, F9), 0(R14)
-	FSTPQ (F10, F11), 32(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F12, F13), 0(R14)
-	FSTPQ (F14, F15), 32(R14)
-	ADD R15, R14
-	FSTPQ (F16, F17), 0(R14)
-	FSTPQ (F18, F19), 32(R14)
-	ADD R15, R14
-	FSTPQ (F20, F21), 0(R14)
-	FSTPQ (F22, F23), 32(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14); ADD R15, R14; FSTPQ (F4, F5), 0(R14)
+	FSTPQ (F6, F7), 32(R14); ADD R15, R14; FSTPQ (F8, F9), 0(R14); FSTPQ (F10, F11), 32(R14); MOVD 32(R0), R14
+	FSTPQ (F12, F13), 0(R14); FSTPQ (F14, F15), 32(R14); ADD R15, R14; FSTPQ (F16, F17), 0(R14); FSTPQ (F18, F19), 32(R14)
+	ADD R15, R14; FSTPQ (F20, F21), 0(R14); FSTPQ (F22, F23), 32(R14)
 	RET
 
 // func sdepthNEON(a *args)
 TEXT ·sdepthNEON(SB), NOSPLIT, $0-8
 	MOVD a+0(FP), R0
-	MOVD 80(R0), R8
-	MOVD 72(R0), R13
-	MOVD 96(R0), R15
-	MOVD 152(R0), R16
-	MOVD 120(R0), R17
-	CMP $4, R17
+	MOVD 80(R0), R8; MOVD 72(R0), R13; MOVD 96(R0), R15; MOVD 152(R0), R16; MOVD 120(R0), R17; CMP $4, R17
 	BLT sdepthNEON_lt23
-	CMP $5, R17
-	BLT sdepthNEON_lt24
-	CMP $6, R17
-	BLT sdepthNEON_lt25
+	CMP $5, R17; BLT sdepthNEON_lt24
+	CMP $6, R17; BLT sdepthNEON_lt25
 	JMP sdepthNEON_r6
 sdepthNEON_lt25:
 	JMP sdepthNEON_r5
 sdepthNEON_lt24:
 	JMP sdepthNEON_r4
 sdepthNEON_lt23:
-	CMP $2, R17
-	BLT sdepthNEON_lt26
-	CMP $3, R17
-	BLT sdepthNEON_lt27
+	CMP $2, R17; BLT sdepthNEON_lt26
+	CMP $3, R17; BLT sdepthNEON_lt27
 	JMP sdepthNEON_r3
 sdepthNEON_lt27:
 	JMP sdepthNEON_r2
@@ -5603,134 +3905,63 @@ sdepthNEON_lt26:
 sdepthNEON_r1:
 	MOVD ZR, R19
 sdepthNEON_r1_block:
-	MOVD R19, R20
-	MOVD R19, R21
-	MOVD 200(R0), R22
+	MOVD R19, R20; MOVD R19, R21; MOVD 200(R0), R22
 sdepthNEON_r1_line:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	MOVD 64(R0), R12
-	JMP sdepthNEON_r1_end
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; MOVD 64(R0), R12; JMP sdepthNEON_r1_end
 sdepthNEON_r1_tap:
-	MOVD 16(R0), R10
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	ADD R20, R7
-	ADD R19, R10
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 0(R1), (F26, F27)
-	VFMLA V24.S4, V26.S4, V0.S4
-	VFMLA V25.S4, V27.S4, V1.S4
+	MOVD 16(R0), R10; LDP (R12), (R7, R17); ADD $16, R12; ADD R20, R7; ADD R19, R10; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; FLDPQ 0(R10), (F24, F25); FLDPQ 0(R1), (F26, F27); VFMLA V24.S4, V26.S4, V0.S4; VFMLA V25.S4, V27.S4, V1.S4
 sdepthNEON_r1_end:
-	CMP R13, R12
-	BLO sdepthNEON_r1_tap
-	TBZ $1, R16, sdepthNEON_r1_b
-	MOVD 56(R0), R14
-	ADD R19, R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO sdepthNEON_r1_tap
+	TBZ $1, R16, sdepthNEON_r1_b; MOVD 56(R0), R14; ADD R19, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 sdepthNEON_r1_b:
-	TBZ $2, R16, sdepthNEON_r1_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	ADD R21, R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, sdepthNEON_r1_r; MOVD 104(R0), R15; MOVD 40(R0), R14; ADD R21, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	MOVD 96(R0), R15
 sdepthNEON_r1_r:
-	TBZ $3, R16, sdepthNEON_r1_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sdepthNEON_r1_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
 	WORD $0x4eb9f421 // fmin v1.4s, v1.4s, v25.4s
 sdepthNEON_r1_a:
-	MOVD 24(R0), R14
-	ADD R21, R14
-	FSTPQ (F0, F1), 0(R14)
-	MOVD 208(R0), R7
-	ADD R7, R20
-	MOVD 216(R0), R7
-	ADD R7, R21
-	SUBS $1, R22
-	BGT sdepthNEON_r1_line
-	ADD $32, R19
-	MOVD 176(R0), R7
-	CMP R7, R19
-	BLT sdepthNEON_r1_block
+	MOVD 24(R0), R14; ADD R21, R14; FSTPQ (F0, F1), 0(R14); MOVD 208(R0), R7; ADD R7, R20; MOVD 216(R0), R7; ADD R7, R21
+	SUBS $1, R22; BGT sdepthNEON_r1_line
+	ADD $32, R19; MOVD 176(R0), R7; CMP R7, R19; BLT sdepthNEON_r1_block
 	RET
 
 // 2 rows
 sdepthNEON_r2:
 	MOVD ZR, R19
 sdepthNEON_r2_block:
-	MOVD R19, R20
-	MOVD R19, R21
-	MOVD 200(R0), R22
+	MOVD R19, R20; MOVD R19, R21; MOVD 200(R0), R22
 sdepthNEON_r2_line:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	MOVD 64(R0), R12
-	JMP sdepthNEON_r2_end
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	MOVD 64(R0), R12; JMP sdepthNEON_r2_end
 sdepthNEON_r2_tap:
-	MOVD 16(R0), R10
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	ADD R20, R7
-	ADD R19, R10
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 8(R0), R2
-	ADD R7, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 0(R1), (F26, F27)
-	VFMLA V24.S4, V26.S4, V0.S4
-	VFMLA V25.S4, V27.S4, V1.S4
-	FLDPQ 0(R2), (F28, F29)
-	VFMLA V24.S4, V28.S4, V2.S4
-	VFMLA V25.S4, V29.S4, V3.S4
+	MOVD 16(R0), R10; LDP (R12), (R7, R17); ADD $16, R12; ADD R20, R7; ADD R19, R10; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 8(R0), R2; ADD R7, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 0(R1), (F26, F27); VFMLA V24.S4, V26.S4, V0.S4
+	VFMLA V25.S4, V27.S4, V1.S4; FLDPQ 0(R2), (F28, F29); VFMLA V24.S4, V28.S4, V2.S4; VFMLA V25.S4, V29.S4, V3.S4
 sdepthNEON_r2_end:
-	CMP R13, R12
-	BLO sdepthNEON_r2_tap
-	TBZ $1, R16, sdepthNEON_r2_b
-	MOVD 56(R0), R14
-	ADD R19, R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO sdepthNEON_r2_tap
+	TBZ $1, R16, sdepthNEON_r2_b; MOVD 56(R0), R14; ADD R19, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
 sdepthNEON_r2_b:
-	TBZ $2, R16, sdepthNEON_r2_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	ADD R21, R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, sdepthNEON_r2_r; MOVD 104(R0), R15; MOVD 40(R0), R14; ADD R21, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
-	MOVD 48(R0), R14
-	ADD R21, R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; ADD R21, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
 	MOVD 96(R0), R15
 sdepthNEON_r2_r:
-	TBZ $3, R16, sdepthNEON_r2_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sdepthNEON_r2_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
@@ -5740,69 +3971,27 @@ sdepthNEON_r2_r:
 	WORD $0x4e38f463 // fmax v3.4s, v3.4s, v24.4s
 	WORD $0x4eb9f463 // fmin v3.4s, v3.4s, v25.4s
 sdepthNEON_r2_a:
-	MOVD 24(R0), R14
-	ADD R21, R14
-	FSTPQ (F0, F1), 0(R14)
-	MOVD 32(R0), R14
-	ADD R21, R14
-	FSTPQ (F2, F3), 0(R14)
-	MOVD 208(R0), R7
-	ADD R7, R20
-	MOVD 216(R0), R7
-	ADD R7, R21
-	SUBS $1, R22
-	BGT sdepthNEON_r2_line
-	ADD $32, R19
-	MOVD 176(R0), R7
-	CMP R7, R19
-	BLT sdepthNEON_r2_block
+	MOVD 24(R0), R14; ADD R21, R14; FSTPQ (F0, F1), 0(R14); MOVD 32(R0), R14; ADD R21, R14; FSTPQ (F2, F3), 0(R14)
+	MOVD 208(R0), R7; ADD R7, R20; MOVD 216(R0), R7; ADD R7, R21; SUBS $1, R22; BGT sdepthNEON_r2_line
+	ADD $32, R19; MOVD 176(R0), R7; CMP R7, R19; BLT sdepthNEON_r2_block
 	RET
 
 // 3 rows
 sdepthNEON_r3:
 	MOVD ZR, R19
 sdepthNEON_r3_block:
-	MOVD R19, R20
-	MOVD R19, R21
-	MOVD 200(R0), R22
+	MOVD R19, R20; MOVD R19, R21; MOVD 200(R0), R22
 sdepthNEON_r3_line:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	MOVD 64(R0), R12
-	JMP sdepthNEON_r3_end
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; MOVD 64(R0), R12; JMP sdepthNEON_r3_end
 sdepthNEON_r3_tap:
-	MOVD 16(R0), R10
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	ADD R20, R7
-	ADD R19, R10
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	MOVD 8(R0), R3
-	ADD R7, R3
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 0(R1), (F26, F27)
-	VFMLA V24.S4, V26.S4, V0.S4
-	VFMLA V25.S4, V27.S4, V1.S4
-	FLDPQ 0(R2), (F28, F29)
-	VFMLA V24.S4, V28.S4, V2.S4
-	VFMLA V25.S4, V29.S4, V3.S4
-	FLDPQ 0(R3), (F30, F31)
-	VFMLA V24.S4, V30.S4, V4.S4
-	VFMLA V25.S4, V31.S4, V5.S4
+	MOVD 16(R0), R10; LDP (R12), (R7, R17); ADD $16, R12; ADD R20, R7; ADD R19, R10; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; ADD R8, R1, R2; MOVD 8(R0), R3; ADD R7, R3; FLDPQ 0(R10), (F24, F25); FLDPQ 0(R1), (F26, F27)
+	VFMLA V24.S4, V26.S4, V0.S4; VFMLA V25.S4, V27.S4, V1.S4; FLDPQ 0(R2), (F28, F29); VFMLA V24.S4, V28.S4, V2.S4
+	VFMLA V25.S4, V29.S4, V3.S4; FLDPQ 0(R3), (F30, F31); VFMLA V24.S4, V30.S4, V4.S4; VFMLA V25.S4, V31.S4, V5.S4
 sdepthNEON_r3_end:
-	CMP R13, R12
-	BLO sdepthNEON_r3_tap
-	TBZ $1, R16, sdepthNEON_r3_b
-	MOVD 56(R0), R14
-	ADD R19, R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO sdepthNEON_r3_tap
+	TBZ $1, R16, sdepthNEON_r3_b; MOVD 56(R0), R14; ADD R19, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
@@ -5810,29 +3999,18 @@ sdepthNEON_r3_end:
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 sdepthNEON_r3_b:
-	TBZ $2, R16, sdepthNEON_r3_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	ADD R21, R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, sdepthNEON_r3_r; MOVD 104(R0), R15; MOVD 40(R0), R14; ADD R21, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
-	MOVD 48(R0), R14
-	ADD R21, R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; ADD R21, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
 	MOVD 96(R0), R15
 sdepthNEON_r3_r:
-	TBZ $3, R16, sdepthNEON_r3_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sdepthNEON_r3_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
@@ -5846,77 +4024,30 @@ sdepthNEON_r3_r:
 	WORD $0x4e38f4a5 // fmax v5.4s, v5.4s, v24.4s
 	WORD $0x4eb9f4a5 // fmin v5.4s, v5.4s, v25.4s
 sdepthNEON_r3_a:
-	MOVD 24(R0), R14
-	ADD R21, R14
-	FSTPQ (F0, F1), 0(R14)
-	ADD R15, R14
-	FSTPQ (F2, F3), 0(R14)
-	MOVD 32(R0), R14
-	ADD R21, R14
-	FSTPQ (F4, F5), 0(R14)
-	MOVD 208(R0), R7
-	ADD R7, R20
-	MOVD 216(R0), R7
-	ADD R7, R21
-	SUBS $1, R22
+	MOVD 24(R0), R14; ADD R21, R14; FSTPQ (F0, F1), 0(R14); ADD R15, R14; FSTPQ (F2, F3), 0(R14); MOVD 32(R0), R14
+	ADD R21, R14; FSTPQ (F4, F5), 0(R14); MOVD 208(R0), R7; ADD R7, R20; MOVD 216(R0), R7; ADD R7, R21; SUBS $1, R22
 	BGT sdepthNEON_r3_line
-	ADD $32, R19
-	MOVD 176(R0), R7
-	CMP R7, R19
-	BLT sdepthNEON_r3_block
+	ADD $32, R19; MOVD 176(R0), R7; CMP R7, R19; BLT sdepthNEON_r3_block
 	RET
 
 // 4 rows
 sdepthNEON_r4:
 	MOVD ZR, R19
 sdepthNEON_r4_block:
-	MOVD R19, R20
-	MOVD R19, R21
-	MOVD 200(R0), R22
+	MOVD R19, R20; MOVD R19, R21; MOVD 200(R0), R22
 sdepthNEON_r4_line:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	MOVD 64(R0), R12
-	JMP sdepthNEON_r4_end
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	MOVD 64(R0), R12; JMP sdepthNEON_r4_end
 sdepthNEON_r4_tap:
-	MOVD 16(R0), R10
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	ADD R20, R7
-	ADD R19, R10
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	MOVD 8(R0), R3
-	ADD R7, R3
-	ADD R8, R3, R4
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 0(R1), (F26, F27)
-	VFMLA V24.S4, V26.S4, V0.S4
-	VFMLA V25.S4, V27.S4, V1.S4
-	FLDPQ 0(R2), (F28, F29)
-	VFMLA V24.S4, V28.S4, V2.S4
-	VFMLA V25.S4, V29.S4, V3.S4
-	FLDPQ 0(R3), (F30, F31)
-	VFMLA V24.S4, V30.S4, V4.S4
-	VFMLA V25.S4, V31.S4, V5.S4
-	FLDPQ 0(R4), (F26, F27)
-	VFMLA V24.S4, V26.S4, V6.S4
-	VFMLA V25.S4, V27.S4, V7.S4
+	MOVD 16(R0), R10; LDP (R12), (R7, R17); ADD $16, R12; ADD R20, R7; ADD R19, R10; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; ADD R8, R1, R2; MOVD 8(R0), R3; ADD R7, R3; ADD R8, R3, R4; FLDPQ 0(R10), (F24, F25)
+	FLDPQ 0(R1), (F26, F27); VFMLA V24.S4, V26.S4, V0.S4; VFMLA V25.S4, V27.S4, V1.S4; FLDPQ 0(R2), (F28, F29)
+	VFMLA V24.S4, V28.S4, V2.S4; VFMLA V25.S4, V29.S4, V3.S4; FLDPQ 0(R3), (F30, F31); VFMLA V24.S4, V30.S4, V4.S4
+	VFMLA V25.S4, V31.S4, V5.S4; FLDPQ 0(R4), (F26, F27); VFMLA V24.S4, V26.S4, V6.S4; VFMLA V25.S4, V27.S4, V7.S4
 sdepthNEON_r4_end:
-	CMP R13, R12
-	BLO sdepthNEON_r4_tap
-	TBZ $1, R16, sdepthNEON_r4_b
-	MOVD 56(R0), R14
-	ADD R19, R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO sdepthNEON_r4_tap
+	TBZ $1, R16, sdepthNEON_r4_b; MOVD 56(R0), R14; ADD R19, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
@@ -5926,33 +4057,21 @@ sdepthNEON_r4_end:
 	WORD $0x4e38d4c6 // fadd v6.4s, v6.4s, v24.4s
 	WORD $0x4e39d4e7 // fadd v7.4s, v7.4s, v25.4s
 sdepthNEON_r4_b:
-	TBZ $2, R16, sdepthNEON_r4_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	ADD R21, R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, sdepthNEON_r4_r; MOVD 104(R0), R15; MOVD 40(R0), R14; ADD R21, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
-	MOVD 48(R0), R14
-	ADD R21, R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; ADD R21, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d4c6 // fadd v6.4s, v6.4s, v24.4s
 	WORD $0x4e39d4e7 // fadd v7.4s, v7.4s, v25.4s
 	MOVD 96(R0), R15
 sdepthNEON_r4_r:
-	TBZ $3, R16, sdepthNEON_r4_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sdepthNEON_r4_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
@@ -5970,85 +4089,31 @@ sdepthNEON_r4_r:
 	WORD $0x4e38f4e7 // fmax v7.4s, v7.4s, v24.4s
 	WORD $0x4eb9f4e7 // fmin v7.4s, v7.4s, v25.4s
 sdepthNEON_r4_a:
-	MOVD 24(R0), R14
-	ADD R21, R14
-	FSTPQ (F0, F1), 0(R14)
-	ADD R15, R14
-	FSTPQ (F2, F3), 0(R14)
-	MOVD 32(R0), R14
-	ADD R21, R14
-	FSTPQ (F4, F5), 0(R14)
-	ADD R15, R14
-	FSTPQ (F6, F7), 0(R14)
-	MOVD 208(R0), R7
-	ADD R7, R20
-	MOVD 216(R0), R7
-	ADD R7, R21
-	SUBS $1, R22
-	BGT sdepthNEON_r4_line
-	ADD $32, R19
-	MOVD 176(R0), R7
-	CMP R7, R19
-	BLT sdepthNEON_r4_block
+	MOVD 24(R0), R14; ADD R21, R14; FSTPQ (F0, F1), 0(R14); ADD R15, R14; FSTPQ (F2, F3), 0(R14); MOVD 32(R0), R14
+	ADD R21, R14; FSTPQ (F4, F5), 0(R14); ADD R15, R14; FSTPQ (F6, F7), 0(R14); MOVD 208(R0), R7; ADD R7, R20
+	MOVD 216(R0), R7; ADD R7, R21; SUBS $1, R22; BGT sdepthNEON_r4_line
+	ADD $32, R19; MOVD 176(R0), R7; CMP R7, R19; BLT sdepthNEON_r4_block
 	RET
 
 // 5 rows
 sdepthNEON_r5:
 	MOVD ZR, R19
 sdepthNEON_r5_block:
-	MOVD R19, R20
-	MOVD R19, R21
-	MOVD 200(R0), R22
+	MOVD R19, R20; MOVD R19, R21; MOVD 200(R0), R22
 sdepthNEON_r5_line:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	MOVD 64(R0), R12
-	JMP sdepthNEON_r5_end
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16; VEOR V9.B16, V9.B16, V9.B16; MOVD 64(R0), R12; JMP sdepthNEON_r5_end
 sdepthNEON_r5_tap:
-	MOVD 16(R0), R10
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	ADD R20, R7
-	ADD R19, R10
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	ADD R8, R2, R3
-	MOVD 8(R0), R4
-	ADD R7, R4
-	ADD R8, R4, R5
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 0(R1), (F26, F27)
-	VFMLA V24.S4, V26.S4, V0.S4
-	VFMLA V25.S4, V27.S4, V1.S4
-	FLDPQ 0(R2), (F28, F29)
-	VFMLA V24.S4, V28.S4, V2.S4
-	VFMLA V25.S4, V29.S4, V3.S4
-	FLDPQ 0(R3), (F30, F31)
-	VFMLA V24.S4, V30.S4, V4.S4
-	VFMLA V25.S4, V31.S4, V5.S4
-	FLDPQ 0(R4), (F26, F27)
-	VFMLA V24.S4, V26.S4, V6.S4
-	VFMLA V25.S4, V27.S4, V7.S4
-	FLDPQ 0(R5), (F28, F29)
-	VFMLA V24.S4, V28.S4, V8.S4
-	VFMLA V25.S4, V29.S4, V9.S4
+	MOVD 16(R0), R10; LDP (R12), (R7, R17); ADD $16, R12; ADD R20, R7; ADD R19, R10; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; ADD R8, R1, R2; ADD R8, R2, R3; MOVD 8(R0), R4; ADD R7, R4; ADD R8, R4, R5; FLDPQ 0(R10), (F24, F25)
+	FLDPQ 0(R1), (F26, F27); VFMLA V24.S4, V26.S4, V0.S4; VFMLA V25.S4, V27.S4, V1.S4; FLDPQ 0(R2), (F28, F29)
+	VFMLA V24.S4, V28.S4, V2.S4; VFMLA V25.S4, V29.S4, V3.S4; FLDPQ 0(R3), (F30, F31); VFMLA V24.S4, V30.S4, V4.S4
+	VFMLA V25.S4, V31.S4, V5.S4; FLDPQ 0(R4), (F26, F27); VFMLA V24.S4, V26.S4, V6.S4; VFMLA V25.S4, V27.S4, V7.S4
+	FLDPQ 0(R5), (F28, F29); VFMLA V24.S4, V28.S4, V8.S4; VFMLA V25.S4, V29.S4, V9.S4
 sdepthNEON_r5_end:
-	CMP R13, R12
-	BLO sdepthNEON_r5_tap
-	TBZ $1, R16, sdepthNEON_r5_b
-	MOVD 56(R0), R14
-	ADD R19, R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO sdepthNEON_r5_tap
+	TBZ $1, R16, sdepthNEON_r5_b; MOVD 56(R0), R14; ADD R19, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
@@ -6060,37 +4125,24 @@ sdepthNEON_r5_end:
 	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
 sdepthNEON_r5_b:
-	TBZ $2, R16, sdepthNEON_r5_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	ADD R21, R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, sdepthNEON_r5_r; MOVD 104(R0), R15; MOVD 40(R0), R14; ADD R21, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
-	MOVD 48(R0), R14
-	ADD R21, R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; ADD R21, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d4c6 // fadd v6.4s, v6.4s, v24.4s
 	WORD $0x4e39d4e7 // fadd v7.4s, v7.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
 	MOVD 96(R0), R15
 sdepthNEON_r5_r:
-	TBZ $3, R16, sdepthNEON_r5_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sdepthNEON_r5_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
@@ -6112,93 +4164,33 @@ sdepthNEON_r5_r:
 	WORD $0x4e38f529 // fmax v9.4s, v9.4s, v24.4s
 	WORD $0x4eb9f529 // fmin v9.4s, v9.4s, v25.4s
 sdepthNEON_r5_a:
-	MOVD 24(R0), R14
-	ADD R21, R14
-	FSTPQ (F0, F1), 0(R14)
-	ADD R15, R14
-	FSTPQ (F2, F3), 0(R14)
-	ADD R15, R14
-	FSTPQ (F4, F5), 0(R14)
-	MOVD 32(R0), R14
-	ADD R21, R14
-	FSTPQ (F6, F7), 0(R14)
-	ADD R15, R14
-	FSTPQ (F8, F9), 0(R14)
-	MOVD 208(R0), R7
-	ADD R7, R20
-	MOVD 216(R0), R7
-	ADD R7, R21
-	SUBS $1, R22
-	BGT sdepthNEON_r5_line
-	ADD $32, R19
-	MOVD 176(R0), R7
-	CMP R7, R19
-	BLT sdepthNEON_r5_block
+	MOVD 24(R0), R14; ADD R21, R14; FSTPQ (F0, F1), 0(R14); ADD R15, R14; FSTPQ (F2, F3), 0(R14); ADD R15, R14
+	FSTPQ (F4, F5), 0(R14); MOVD 32(R0), R14; ADD R21, R14; FSTPQ (F6, F7), 0(R14); ADD R15, R14; FSTPQ (F8, F9), 0(R14)
+	MOVD 208(R0), R7; ADD R7, R20; MOVD 216(R0), R7; ADD R7, R21; SUBS $1, R22; BGT sdepthNEON_r5_line
+	ADD $32, R19; MOVD 176(R0), R7; CMP R7, R19; BLT sdepthNEON_r5_block
 	RET
 
 // 6 rows
 sdepthNEON_r6:
 	MOVD ZR, R19
 sdepthNEON_r6_block:
-	MOVD R19, R20
-	MOVD R19, R21
-	MOVD 200(R0), R22
+	MOVD R19, R20; MOVD R19, R21; MOVD 200(R0), R22
 sdepthNEON_r6_line:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	MOVD 64(R0), R12
-	JMP sdepthNEON_r6_end
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16; VEOR V9.B16, V9.B16, V9.B16; VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16; MOVD 64(R0), R12; JMP sdepthNEON_r6_end
 sdepthNEON_r6_tap:
-	MOVD 16(R0), R10
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	ADD R20, R7
-	ADD R19, R10
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	ADD R8, R2, R3
-	MOVD 8(R0), R4
-	ADD R7, R4
-	ADD R8, R4, R5
-	ADD R8, R5, R6
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 0(R1), (F26, F27)
-	VFMLA V24.S4, V26.S4, V0.S4
-	VFMLA V25.S4, V27.S4, V1.S4
-	FLDPQ 0(R2), (F28, F29)
-	VFMLA V24.S4, V28.S4, V2.S4
-	VFMLA V25.S4, V29.S4, V3.S4
-	FLDPQ 0(R3), (F30, F31)
-	VFMLA V24.S4, V30.S4, V4.S4
-	VFMLA V25.S4, V31.S4, V5.S4
-	FLDPQ 0(R4), (F26, F27)
-	VFMLA V24.S4, V26.S4, V6.S4
-	VFMLA V25.S4, V27.S4, V7.S4
-	FLDPQ 0(R5), (F28, F29)
-	VFMLA V24.S4, V28.S4, V8.S4
-	VFMLA V25.S4, V29.S4, V9.S4
-	FLDPQ 0(R6), (F30, F31)
-	VFMLA V24.S4, V30.S4, V10.S4
-	VFMLA V25.S4, V31.S4, V11.S4
+	MOVD 16(R0), R10; LDP (R12), (R7, R17); ADD $16, R12; ADD R20, R7; ADD R19, R10; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; ADD R8, R1, R2; ADD R8, R2, R3; MOVD 8(R0), R4; ADD R7, R4; ADD R8, R4, R5; ADD R8, R5, R6
+	FLDPQ 0(R10), (F24, F25); FLDPQ 0(R1), (F26, F27); VFMLA V24.S4, V26.S4, V0.S4; VFMLA V25.S4, V27.S4, V1.S4
+	FLDPQ 0(R2), (F28, F29); VFMLA V24.S4, V28.S4, V2.S4; VFMLA V25.S4, V29.S4, V3.S4; FLDPQ 0(R3), (F30, F31)
+	VFMLA V24.S4, V30.S4, V4.S4; VFMLA V25.S4, V31.S4, V5.S4; FLDPQ 0(R4), (F26, F27); VFMLA V24.S4, V26.S4, V6.S4
+	VFMLA V25.S4, V27.S4, V7.S4; FLDPQ 0(R5), (F28, F29); VFMLA V24.S4, V28.S4, V8.S4; VFMLA V25.S4, V29.S4, V9.S4
+	FLDPQ 0(R6), (F30, F31); VFMLA V24.S4, V30.S4, V10.S4; VFMLA V25.S4, V31.S4, V11.S4
 sdepthNEON_r6_end:
-	CMP R13, R12
-	BLO sdepthNEON_r6_tap
-	TBZ $1, R16, sdepthNEON_r6_b
-	MOVD 56(R0), R14
-	ADD R19, R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO sdepthNEON_r6_tap
+	TBZ $1, R16, sdepthNEON_r6_b; MOVD 56(R0), R14; ADD R19, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
@@ -6212,41 +4204,27 @@ sdepthNEON_r6_end:
 	WORD $0x4e38d54a // fadd v10.4s, v10.4s, v24.4s
 	WORD $0x4e39d56b // fadd v11.4s, v11.4s, v25.4s
 sdepthNEON_r6_b:
-	TBZ $2, R16, sdepthNEON_r6_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	ADD R21, R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, sdepthNEON_r6_r; MOVD 104(R0), R15; MOVD 40(R0), R14; ADD R21, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d400 // fadd v0.4s, v0.4s, v24.4s
 	WORD $0x4e39d421 // fadd v1.4s, v1.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d442 // fadd v2.4s, v2.4s, v24.4s
 	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e39d4a5 // fadd v5.4s, v5.4s, v25.4s
-	MOVD 48(R0), R14
-	ADD R21, R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; ADD R21, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d4c6 // fadd v6.4s, v6.4s, v24.4s
 	WORD $0x4e39d4e7 // fadd v7.4s, v7.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d508 // fadd v8.4s, v8.4s, v24.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e38d54a // fadd v10.4s, v10.4s, v24.4s
 	WORD $0x4e39d56b // fadd v11.4s, v11.4s, v25.4s
 	MOVD 96(R0), R15
 sdepthNEON_r6_r:
-	TBZ $3, R16, sdepthNEON_r6_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.S4]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.S4]
+	TBZ $3, R16, sdepthNEON_r6_a; ADD $160, R0, R14; VLD1R (R14), [V24.S4]; ADD $168, R0, R14; VLD1R (R14), [V25.S4]
 	WORD $0x4e38f400 // fmax v0.4s, v0.4s, v24.4s
 	WORD $0x4eb9f400 // fmin v0.4s, v0.4s, v25.4s
 	WORD $0x4e38f421 // fmax v1.4s, v1.4s, v24.4s
@@ -6272,58 +4250,28 @@ sdepthNEON_r6_r:
 	WORD $0x4e38f56b // fmax v11.4s, v11.4s, v24.4s
 	WORD $0x4eb9f56b // fmin v11.4s, v11.4s, v25.4s
 sdepthNEON_r6_a:
-	MOVD 24(R0), R14
-	ADD R21, R14
-	FSTPQ (F0, F1), 0(R14)
-	ADD R15, R14
-	FSTPQ (F2, F3), 0(R14)
-	ADD R15, R14
-	FSTPQ (F4, F5), 0(R14)
-	MOVD 32(R0), R14
-	ADD R21, R14
-	FSTPQ (F6, F7), 0(R14)
-	ADD R15, R14
-	FSTPQ (F8, F9), 0(R14)
-	ADD R15, R14
-	FSTPQ (F10, F11), 0(R14)
-	MOVD 208(R0), R7
-	ADD R7, R20
-	MOVD 216(R0), R7
-	ADD R7, R21
-	SUBS $1, R22
+	MOVD 24(R0), R14; ADD R21, R14; FSTPQ (F0, F1), 0(R14); ADD R15, R14; FSTPQ (F2, F3), 0(R14); ADD R15, R14
+	FSTPQ (F4, F5), 0(R14); MOVD 32(R0), R14; ADD R21, R14; FSTPQ (F6, F7), 0(R14); ADD R15, R14; FSTPQ (F8, F9), 0(R14)
+	ADD R15, R14; FSTPQ (F10, F11), 0(R14); MOVD 208(R0), R7; ADD R7, R20; MOVD 216(R0), R7; ADD R7, R21; SUBS $1, R22
 	BGT sdepthNEON_r6_line
-	ADD $32, R19
-	MOVD 176(R0), R7
-	CMP R7, R19
-	BLT sdepthNEON_r6_block
+	ADD $32, R19; MOVD 176(R0), R7; CMP R7, R19; BLT sdepthNEON_r6_block
 	RET
 
 // func sdepthGradNEON(a *args)
 TEXT ·sdepthGradNEON(SB), NOSPLIT, $0-8
 	MOVD a+0(FP), R0
-	MOVD 80(R0), R8
-	MOVD 88(R0), R9
-	MOVD 64(R0), R12
-	MOVD 72(R0), R13
-	MOVD 24(R0), R14
-	MOVD 104(R0), R15
-	MOVD 120(R0), R17
-	CMP $4, R17
-	BLT sdepthGradNEON_lt28
-	CMP $5, R17
-	BLT sdepthGradNEON_lt29
-	CMP $6, R17
-	BLT sdepthGradNEON_lt30
+	MOVD 80(R0), R8; MOVD 88(R0), R9; MOVD 64(R0), R12; MOVD 72(R0), R13; MOVD 24(R0), R14; MOVD 104(R0), R15
+	MOVD 120(R0), R17; CMP $4, R17; BLT sdepthGradNEON_lt28
+	CMP $5, R17; BLT sdepthGradNEON_lt29
+	CMP $6, R17; BLT sdepthGradNEON_lt30
 	JMP sdepthGradNEON_r6
 sdepthGradNEON_lt30:
 	JMP sdepthGradNEON_r5
 sdepthGradNEON_lt29:
 	JMP sdepthGradNEON_r4
 sdepthGradNEON_lt28:
-	CMP $2, R17
-	BLT sdepthGradNEON_lt31
-	CMP $3, R17
-	BLT sdepthGradNEON_lt32
+	CMP $2, R17; BLT sdepthGradNEON_lt31
+	CMP $3, R17; BLT sdepthGradNEON_lt32
 	JMP sdepthGradNEON_r3
 sdepthGradNEON_lt32:
 	JMP sdepthGradNEON_r2
@@ -6334,805 +4282,254 @@ sdepthGradNEON_lt31:
 sdepthGradNEON_r1:
 	FLDPQ 0(R14), (F0, F1)
 sdepthGradNEON_r1_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 16(R0), R10
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 112(R0), R11
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 16(R0), R10; ADD R17, R10; MOVD 0(R0), R1; ADD R7, R1; MOVD 112(R0), R11
 sdepthGradNEON_r1_k:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R15, R10
-	FLDPQ 0(R1), (F26, F27)
-	ADD R9, R1
-	VFMLA V24.S4, V26.S4, V0.S4
-	VFMLA V25.S4, V27.S4, V1.S4
-	SUBS $1, R11
-	BGT sdepthGradNEON_r1_k
-	CMP R13, R12
-	BLO sdepthGradNEON_r1_s
+	FLDPQ 0(R10), (F24, F25); ADD R15, R10; FLDPQ 0(R1), (F26, F27); ADD R9, R1; VFMLA V24.S4, V26.S4, V0.S4
+	VFMLA V25.S4, V27.S4, V1.S4; SUBS $1, R11; BGT sdepthGradNEON_r1_k
+	CMP R13, R12; BLO sdepthGradNEON_r1_s
 	FSTPQ (F0, F1), 0(R14)
 	RET
 
 // 2 rows
 sdepthGradNEON_r2:
-	FLDPQ 0(R14), (F0, F1)
-	FLDPQ 32(R14), (F2, F3)
+	FLDPQ 0(R14), (F0, F1); FLDPQ 32(R14), (F2, F3)
 sdepthGradNEON_r2_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 16(R0), R10
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 8(R0), R2
-	ADD R7, R2
-	MOVD 112(R0), R11
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 16(R0), R10; ADD R17, R10; MOVD 0(R0), R1; ADD R7, R1; MOVD 8(R0), R2
+	ADD R7, R2; MOVD 112(R0), R11
 sdepthGradNEON_r2_k:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R15, R10
-	FLDPQ 0(R1), (F26, F27)
-	ADD R9, R1
-	VFMLA V24.S4, V26.S4, V0.S4
-	VFMLA V25.S4, V27.S4, V1.S4
-	FLDPQ 0(R2), (F28, F29)
-	ADD R9, R2
-	VFMLA V24.S4, V28.S4, V2.S4
-	VFMLA V25.S4, V29.S4, V3.S4
-	SUBS $1, R11
-	BGT sdepthGradNEON_r2_k
-	CMP R13, R12
-	BLO sdepthGradNEON_r2_s
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
+	FLDPQ 0(R10), (F24, F25); ADD R15, R10; FLDPQ 0(R1), (F26, F27); ADD R9, R1; VFMLA V24.S4, V26.S4, V0.S4
+	VFMLA V25.S4, V27.S4, V1.S4; FLDPQ 0(R2), (F28, F29); ADD R9, R2; VFMLA V24.S4, V28.S4, V2.S4
+	VFMLA V25.S4, V29.S4, V3.S4; SUBS $1, R11; BGT sdepthGradNEON_r2_k
+	CMP R13, R12; BLO sdepthGradNEON_r2_s
+	FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14)
 	RET
 
 // 3 rows
 sdepthGradNEON_r3:
-	FLDPQ 0(R14), (F0, F1)
-	FLDPQ 32(R14), (F2, F3)
-	FLDPQ 64(R14), (F4, F5)
+	FLDPQ 0(R14), (F0, F1); FLDPQ 32(R14), (F2, F3); FLDPQ 64(R14), (F4, F5)
 sdepthGradNEON_r3_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 16(R0), R10
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	MOVD 8(R0), R3
-	ADD R7, R3
-	MOVD 112(R0), R11
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 16(R0), R10; ADD R17, R10; MOVD 0(R0), R1; ADD R7, R1; ADD R8, R1, R2
+	MOVD 8(R0), R3; ADD R7, R3; MOVD 112(R0), R11
 sdepthGradNEON_r3_k:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R15, R10
-	FLDPQ 0(R1), (F26, F27)
-	ADD R9, R1
-	VFMLA V24.S4, V26.S4, V0.S4
-	VFMLA V25.S4, V27.S4, V1.S4
-	FLDPQ 0(R2), (F28, F29)
-	ADD R9, R2
-	VFMLA V24.S4, V28.S4, V2.S4
-	VFMLA V25.S4, V29.S4, V3.S4
-	FLDPQ 0(R3), (F30, F31)
-	ADD R9, R3
-	VFMLA V24.S4, V30.S4, V4.S4
-	VFMLA V25.S4, V31.S4, V5.S4
-	SUBS $1, R11
-	BGT sdepthGradNEON_r3_k
-	CMP R13, R12
-	BLO sdepthGradNEON_r3_s
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	FSTPQ (F4, F5), 64(R14)
+	FLDPQ 0(R10), (F24, F25); ADD R15, R10; FLDPQ 0(R1), (F26, F27); ADD R9, R1; VFMLA V24.S4, V26.S4, V0.S4
+	VFMLA V25.S4, V27.S4, V1.S4; FLDPQ 0(R2), (F28, F29); ADD R9, R2; VFMLA V24.S4, V28.S4, V2.S4
+	VFMLA V25.S4, V29.S4, V3.S4; FLDPQ 0(R3), (F30, F31); ADD R9, R3; VFMLA V24.S4, V30.S4, V4.S4
+	VFMLA V25.S4, V31.S4, V5.S4; SUBS $1, R11; BGT sdepthGradNEON_r3_k
+	CMP R13, R12; BLO sdepthGradNEON_r3_s
+	FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14); FSTPQ (F4, F5), 64(R14)
 	RET
 
 // 4 rows
 sdepthGradNEON_r4:
-	FLDPQ 0(R14), (F0, F1)
-	FLDPQ 32(R14), (F2, F3)
-	FLDPQ 64(R14), (F4, F5)
-	FLDPQ 96(R14), (F6, F7)
+	FLDPQ 0(R14), (F0, F1); FLDPQ 32(R14), (F2, F3); FLDPQ 64(R14), (F4, F5); FLDPQ 96(R14), (F6, F7)
 sdepthGradNEON_r4_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 16(R0), R10
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	MOVD 8(R0), R3
-	ADD R7, R3
-	ADD R8, R3, R4
-	MOVD 112(R0), R11
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 16(R0), R10; ADD R17, R10; MOVD 0(R0), R1; ADD R7, R1; ADD R8, R1, R2
+	MOVD 8(R0), R3; ADD R7, R3; ADD R8, R3, R4; MOVD 112(R0), R11
 sdepthGradNEON_r4_k:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R15, R10
-	FLDPQ 0(R1), (F26, F27)
-	ADD R9, R1
-	VFMLA V24.S4, V26.S4, V0.S4
-	VFMLA V25.S4, V27.S4, V1.S4
-	FLDPQ 0(R2), (F28, F29)
-	ADD R9, R2
-	VFMLA V24.S4, V28.S4, V2.S4
-	VFMLA V25.S4, V29.S4, V3.S4
-	FLDPQ 0(R3), (F30, F31)
-	ADD R9, R3
-	VFMLA V24.S4, V30.S4, V4.S4
-	VFMLA V25.S4, V31.S4, V5.S4
-	FLDPQ 0(R4), (F26, F27)
-	ADD R9, R4
-	VFMLA V24.S4, V26.S4, V6.S4
-	VFMLA V25.S4, V27.S4, V7.S4
-	SUBS $1, R11
-	BGT sdepthGradNEON_r4_k
-	CMP R13, R12
-	BLO sdepthGradNEON_r4_s
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	FSTPQ (F4, F5), 64(R14)
-	FSTPQ (F6, F7), 96(R14)
+	FLDPQ 0(R10), (F24, F25); ADD R15, R10; FLDPQ 0(R1), (F26, F27); ADD R9, R1; VFMLA V24.S4, V26.S4, V0.S4
+	VFMLA V25.S4, V27.S4, V1.S4; FLDPQ 0(R2), (F28, F29); ADD R9, R2; VFMLA V24.S4, V28.S4, V2.S4
+	VFMLA V25.S4, V29.S4, V3.S4; FLDPQ 0(R3), (F30, F31); ADD R9, R3; VFMLA V24.S4, V30.S4, V4.S4
+	VFMLA V25.S4, V31.S4, V5.S4; FLDPQ 0(R4), (F26, F27); ADD R9, R4; VFMLA V24.S4, V26.S4, V6.S4
+	VFMLA V25.S4, V27.S4, V7.S4; SUBS $1, R11; BGT sdepthGradNEON_r4_k
+	CMP R13, R12; BLO sdepthGradNEON_r4_s
+	FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14); FSTPQ (F4, F5), 64(R14); FSTPQ (F6, F7), 96(R14)
 	RET
 
 // 5 rows
 sdepthGradNEON_r5:
-	FLDPQ 0(R14), (F0, F1)
-	FLDPQ 32(R14), (F2, F3)
-	FLDPQ 64(R14), (F4, F5)
-	FLDPQ 96(R14), (F6, F7)
+	FLDPQ 0(R14), (F0, F1); FLDPQ 32(R14), (F2, F3); FLDPQ 64(R14), (F4, F5); FLDPQ 96(R14), (F6, F7)
 	FLDPQ 128(R14), (F8, F9)
 sdepthGradNEON_r5_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 16(R0), R10
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	ADD R8, R2, R3
-	MOVD 8(R0), R4
-	ADD R7, R4
-	ADD R8, R4, R5
-	MOVD 112(R0), R11
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 16(R0), R10; ADD R17, R10; MOVD 0(R0), R1; ADD R7, R1; ADD R8, R1, R2
+	ADD R8, R2, R3; MOVD 8(R0), R4; ADD R7, R4; ADD R8, R4, R5; MOVD 112(R0), R11
 sdepthGradNEON_r5_k:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R15, R10
-	FLDPQ 0(R1), (F26, F27)
-	ADD R9, R1
-	VFMLA V24.S4, V26.S4, V0.S4
-	VFMLA V25.S4, V27.S4, V1.S4
-	FLDPQ 0(R2), (F28, F29)
-	ADD R9, R2
-	VFMLA V24.S4, V28.S4, V2.S4
-	VFMLA V25.S4, V29.S4, V3.S4
-	FLDPQ 0(R3), (F30, F31)
-	ADD R9, R3
-	VFMLA V24.S4, V30.S4, V4.S4
-	VFMLA V25.S4, V31.S4, V5.S4
-	FLDPQ 0(R4), (F26, F27)
-	ADD R9, R4
-	VFMLA V24.S4, V26.S4, V6.S4
-	VFMLA V25.S4, V27.S4, V7.S4
-	FLDPQ 0(R5), (F28, F29)
-	ADD R9, R5
-	VFMLA V24.S4, V28.S4, V8.S4
-	VFMLA V25.S4, V29.S4, V9.S4
-	SUBS $1, R11
-	BGT sdepthGradNEON_r5_k
-	CMP R13, R12
-	BLO sdepthGradNEON_r5_s
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	FSTPQ (F4, F5), 64(R14)
-	FSTPQ (F6, F7), 96(R14)
+	FLDPQ 0(R10), (F24, F25); ADD R15, R10; FLDPQ 0(R1), (F26, F27); ADD R9, R1; VFMLA V24.S4, V26.S4, V0.S4
+	VFMLA V25.S4, V27.S4, V1.S4; FLDPQ 0(R2), (F28, F29); ADD R9, R2; VFMLA V24.S4, V28.S4, V2.S4
+	VFMLA V25.S4, V29.S4, V3.S4; FLDPQ 0(R3), (F30, F31); ADD R9, R3; VFMLA V24.S4, V30.S4, V4.S4
+	VFMLA V25.S4, V31.S4, V5.S4; FLDPQ 0(R4), (F26, F27); ADD R9, R4; VFMLA V24.S4, V26.S4, V6.S4
+	VFMLA V25.S4, V27.S4, V7.S4; FLDPQ 0(R5), (F28, F29); ADD R9, R5; VFMLA V24.S4, V28.S4, V8.S4
+	VFMLA V25.S4, V29.S4, V9.S4; SUBS $1, R11; BGT sdepthGradNEON_r5_k
+	CMP R13, R12; BLO sdepthGradNEON_r5_s
+	FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14); FSTPQ (F4, F5), 64(R14); FSTPQ (F6, F7), 96(R14)
 	FSTPQ (F8, F9), 128(R14)
 	RET
 
 // 6 rows
 sdepthGradNEON_r6:
-	FLDPQ 0(R14), (F0, F1)
-	FLDPQ 32(R14), (F2, F3)
-	FLDPQ 64(R14), (F4, F5)
-	FLDPQ 96(R14), (F6, F7)
-	FLDPQ 128(R14), (F8, F9)
-	FLDPQ 160(R14), (F10, F11)
+	FLDPQ 0(R14), (F0, F1); FLDPQ 32(R14), (F2, F3); FLDPQ 64(R14), (F4, F5); FLDPQ 96(R14), (F6, F7)
+	FLDPQ 128(R14), (F8, F9); FLDPQ 160(R14), (F10, F11)
 sdepthGradNEON_r6_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 16(R0), R10
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	ADD R8, R2, R3
-	MOVD 8(R0), R4
-	ADD R7, R4
-	ADD R8, R4, R5
-	ADD R8, R5, R6
-	MOVD 112(R0), R11
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 16(R0), R10; ADD R17, R10; MOVD 0(R0), R1; ADD R7, R1; ADD R8, R1, R2
+	ADD R8, R2, R3; MOVD 8(R0), R4; ADD R7, R4; ADD R8, R4, R5; ADD R8, R5, R6; MOVD 112(R0), R11
 sdepthGradNEON_r6_k:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R15, R10
-	FLDPQ 0(R1), (F26, F27)
-	ADD R9, R1
-	VFMLA V24.S4, V26.S4, V0.S4
-	VFMLA V25.S4, V27.S4, V1.S4
-	FLDPQ 0(R2), (F28, F29)
-	ADD R9, R2
-	VFMLA V24.S4, V28.S4, V2.S4
-	VFMLA V25.S4, V29.S4, V3.S4
-	FLDPQ 0(R3), (F30, F31)
-	ADD R9, R3
-	VFMLA V24.S4, V30.S4, V4.S4
-	VFMLA V25.S4, V31.S4, V5.S4
-	FLDPQ 0(R4), (F26, F27)
-	ADD R9, R4
-	VFMLA V24.S4, V26.S4, V6.S4
-	VFMLA V25.S4, V27.S4, V7.S4
-	FLDPQ 0(R5), (F28, F29)
-	ADD R9, R5
-	VFMLA V24.S4, V28.S4, V8.S4
-	VFMLA V25.S4, V29.S4, V9.S4
-	FLDPQ 0(R6), (F30, F31)
-	ADD R9, R6
-	VFMLA V24.S4, V30.S4, V10.S4
-	VFMLA V25.S4, V31.S4, V11.S4
-	SUBS $1, R11
-	BGT sdepthGradNEON_r6_k
-	CMP R13, R12
-	BLO sdepthGradNEON_r6_s
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	FSTPQ (F4, F5), 64(R14)
-	FSTPQ (F6, F7), 96(R14)
-	FSTPQ (F8, F9), 128(R14)
-	FSTPQ (F10, F11), 160(R14)
+	FLDPQ 0(R10), (F24, F25); ADD R15, R10; FLDPQ 0(R1), (F26, F27); ADD R9, R1; VFMLA V24.S4, V26.S4, V0.S4
+	VFMLA V25.S4, V27.S4, V1.S4; FLDPQ 0(R2), (F28, F29); ADD R9, R2; VFMLA V24.S4, V28.S4, V2.S4
+	VFMLA V25.S4, V29.S4, V3.S4; FLDPQ 0(R3), (F30, F31); ADD R9, R3; VFMLA V24.S4, V30.S4, V4.S4
+	VFMLA V25.S4, V31.S4, V5.S4; FLDPQ 0(R4), (F26, F27); ADD R9, R4; VFMLA V24.S4, V26.S4, V6.S4
+	VFMLA V25.S4, V27.S4, V7.S4; FLDPQ 0(R5), (F28, F29); ADD R9, R5; VFMLA V24.S4, V28.S4, V8.S4
+	VFMLA V25.S4, V29.S4, V9.S4; FLDPQ 0(R6), (F30, F31); ADD R9, R6; VFMLA V24.S4, V30.S4, V10.S4
+	VFMLA V25.S4, V31.S4, V11.S4; SUBS $1, R11; BGT sdepthGradNEON_r6_k
+	CMP R13, R12; BLO sdepthGradNEON_r6_s
+	FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14); FSTPQ (F4, F5), 64(R14); FSTPQ (F6, F7), 96(R14)
+	FSTPQ (F8, F9), 128(R14); FSTPQ (F10, F11), 160(R14)
 	RET
 
 // func winogradInputNEON(a *winogradArgs)
 TEXT ·winogradInputNEON(SB), NOSPLIT, $0-8
 	MOVD a+0(FP), R0
-	MOVD 0(R0), R1
-	MOVD 8(R0), R2
-	MOVD 16(R0), R3
-	MOVD 24(R0), R4
-	MOVD 32(R0), R5
-	MOVD 40(R0), R6
-	MOVD 48(R0), R7
-	MOVD 56(R0), R8
-	MOVD 80(R0), R9
-	LSL $1, R8
-	FMOVS 0(R9), F24
-	VDUP V24.S[0], V24.S4
-	FMOVS 4(R9), F25
-	VDUP V25.S[0], V25.S4
-	FMOVS 8(R9), F26
-	VDUP V26.S[0], V26.S4
-	FMOVS 12(R9), F27
-	VDUP V27.S[0], V27.S4
-	FMOVS 16(R9), F28
-	VDUP V28.S[0], V28.S4
-	FMOVS 20(R9), F29
-	VDUP V29.S[0], V29.S4
-	FMOVS 24(R9), F30
-	VDUP V30.S[0], V30.S4
-	FMOVS 28(R9), F31
-	VDUP V31.S[0], V31.S4
+	MOVD 0(R0), R1; MOVD 8(R0), R2; MOVD 16(R0), R3; MOVD 24(R0), R4; MOVD 32(R0), R5; MOVD 40(R0), R6; MOVD 48(R0), R7
+	MOVD 56(R0), R8; MOVD 80(R0), R9; LSL $1, R8; FMOVS 0(R9), F24; VDUP V24.S[0], V24.S4; FMOVS 4(R9), F25
+	VDUP V25.S[0], V25.S4; FMOVS 8(R9), F26; VDUP V26.S[0], V26.S4; FMOVS 12(R9), F27; VDUP V27.S[0], V27.S4
+	FMOVS 16(R9), F28; VDUP V28.S[0], V28.S4; FMOVS 20(R9), F29; VDUP V29.S[0], V29.S4; FMOVS 24(R9), F30
+	VDUP V30.S[0], V30.S4; FMOVS 28(R9), F31; VDUP V31.S[0], V31.S4
 winogradInputNEON_loop:
-	MOVD R2, R9
-	MOVD R9, R10
-	FMOVQ (R10), F0
-	ADD R4, R10
-	FMOVQ (R10), F1
-	ADD R4, R10
-	FMOVQ (R10), F2
-	ADD R4, R10
-	FMOVQ (R10), F3
-	ADD R4, R10
-	FMOVQ (R10), F4
-	ADD R4, R10
-	FMOVQ (R10), F5
-	ADD R4, R10
-	VORR V4.B16, V4.B16, V6.B16
-	VFMLS V2.S4, V26.S4, V6.S4
-	VFMLA V0.S4, V25.S4, V6.S4
-	VORR V4.B16, V4.B16, V12.B16
-	VFMLS V2.S4, V25.S4, V12.S4
-	VORR V3.B16, V3.B16, V13.B16
-	VFMLS V1.S4, V25.S4, V13.S4
+	MOVD R2, R9; MOVD R9, R10; FMOVQ (R10), F0; ADD R4, R10; FMOVQ (R10), F1; ADD R4, R10; FMOVQ (R10), F2; ADD R4, R10
+	FMOVQ (R10), F3; ADD R4, R10; FMOVQ (R10), F4; ADD R4, R10; FMOVQ (R10), F5; ADD R4, R10; VORR V4.B16, V4.B16, V6.B16
+	VFMLS V2.S4, V26.S4, V6.S4; VFMLA V0.S4, V25.S4, V6.S4; VORR V4.B16, V4.B16, V12.B16; VFMLS V2.S4, V25.S4, V12.S4
+	VORR V3.B16, V3.B16, V13.B16; VFMLS V1.S4, V25.S4, V13.S4
 	WORD $0x4e2dd587 // fadd v7.4s, v12.4s, v13.4s
 	WORD $0x4eadd588 // fsub v8.4s, v12.4s, v13.4s
 	WORD $0x4ea2d48e // fsub v14.4s, v4.4s, v2.4s
 	WORD $0x4ea1d46f // fsub v15.4s, v3.4s, v1.4s
-	VORR V14.B16, V14.B16, V9.B16
-	VFMLA V15.S4, V24.S4, V9.S4
-	VFMLS V15.S4, V24.S4, V14.S4
-	VORR V14.B16, V14.B16, V10.B16
-	VORR V5.B16, V5.B16, V11.B16
-	VFMLS V3.S4, V26.S4, V11.S4
-	VFMLA V1.S4, V25.S4, V11.S4
-	FMOVQ F6, 0(R3)
-	FMOVQ F7, 96(R3)
-	FMOVQ F8, 192(R3)
-	FMOVQ F9, 288(R3)
-	FMOVQ F10, 384(R3)
-	FMOVQ F11, 480(R3)
-	ADD R5, R9
-	MOVD R9, R10
-	FMOVQ (R10), F0
-	ADD R4, R10
-	FMOVQ (R10), F1
-	ADD R4, R10
-	FMOVQ (R10), F2
-	ADD R4, R10
-	FMOVQ (R10), F3
-	ADD R4, R10
-	FMOVQ (R10), F4
-	ADD R4, R10
-	FMOVQ (R10), F5
-	ADD R4, R10
-	VORR V4.B16, V4.B16, V6.B16
-	VFMLS V2.S4, V26.S4, V6.S4
-	VFMLA V0.S4, V25.S4, V6.S4
-	VORR V4.B16, V4.B16, V12.B16
-	VFMLS V2.S4, V25.S4, V12.S4
-	VORR V3.B16, V3.B16, V13.B16
-	VFMLS V1.S4, V25.S4, V13.S4
+	VORR V14.B16, V14.B16, V9.B16; VFMLA V15.S4, V24.S4, V9.S4; VFMLS V15.S4, V24.S4, V14.S4
+	VORR V14.B16, V14.B16, V10.B16; VORR V5.B16, V5.B16, V11.B16; VFMLS V3.S4, V26.S4, V11.S4; VFMLA V1.S4, V25.S4, V11.S4
+	FMOVQ F6, 0(R3); FMOVQ F7, 96(R3); FMOVQ F8, 192(R3); FMOVQ F9, 288(R3); FMOVQ F10, 384(R3); FMOVQ F11, 480(R3)
+	ADD R5, R9; MOVD R9, R10; FMOVQ (R10), F0; ADD R4, R10; FMOVQ (R10), F1; ADD R4, R10; FMOVQ (R10), F2; ADD R4, R10
+	FMOVQ (R10), F3; ADD R4, R10; FMOVQ (R10), F4; ADD R4, R10; FMOVQ (R10), F5; ADD R4, R10; VORR V4.B16, V4.B16, V6.B16
+	VFMLS V2.S4, V26.S4, V6.S4; VFMLA V0.S4, V25.S4, V6.S4; VORR V4.B16, V4.B16, V12.B16; VFMLS V2.S4, V25.S4, V12.S4
+	VORR V3.B16, V3.B16, V13.B16; VFMLS V1.S4, V25.S4, V13.S4
 	WORD $0x4e2dd587 // fadd v7.4s, v12.4s, v13.4s
 	WORD $0x4eadd588 // fsub v8.4s, v12.4s, v13.4s
 	WORD $0x4ea2d48e // fsub v14.4s, v4.4s, v2.4s
 	WORD $0x4ea1d46f // fsub v15.4s, v3.4s, v1.4s
-	VORR V14.B16, V14.B16, V9.B16
-	VFMLA V15.S4, V24.S4, V9.S4
-	VFMLS V15.S4, V24.S4, V14.S4
-	VORR V14.B16, V14.B16, V10.B16
-	VORR V5.B16, V5.B16, V11.B16
-	VFMLS V3.S4, V26.S4, V11.S4
-	VFMLA V1.S4, V25.S4, V11.S4
-	FMOVQ F6, 16(R3)
-	FMOVQ F7, 112(R3)
-	FMOVQ F8, 208(R3)
-	FMOVQ F9, 304(R3)
-	FMOVQ F10, 400(R3)
-	FMOVQ F11, 496(R3)
-	ADD R5, R9
-	MOVD R9, R10
-	FMOVQ (R10), F0
-	ADD R4, R10
-	FMOVQ (R10), F1
-	ADD R4, R10
-	FMOVQ (R10), F2
-	ADD R4, R10
-	FMOVQ (R10), F3
-	ADD R4, R10
-	FMOVQ (R10), F4
-	ADD R4, R10
-	FMOVQ (R10), F5
-	ADD R4, R10
-	VORR V4.B16, V4.B16, V6.B16
-	VFMLS V2.S4, V26.S4, V6.S4
-	VFMLA V0.S4, V25.S4, V6.S4
-	VORR V4.B16, V4.B16, V12.B16
-	VFMLS V2.S4, V25.S4, V12.S4
-	VORR V3.B16, V3.B16, V13.B16
-	VFMLS V1.S4, V25.S4, V13.S4
+	VORR V14.B16, V14.B16, V9.B16; VFMLA V15.S4, V24.S4, V9.S4; VFMLS V15.S4, V24.S4, V14.S4
+	VORR V14.B16, V14.B16, V10.B16; VORR V5.B16, V5.B16, V11.B16; VFMLS V3.S4, V26.S4, V11.S4; VFMLA V1.S4, V25.S4, V11.S4
+	FMOVQ F6, 16(R3); FMOVQ F7, 112(R3); FMOVQ F8, 208(R3); FMOVQ F9, 304(R3); FMOVQ F10, 400(R3); FMOVQ F11, 496(R3)
+	ADD R5, R9; MOVD R9, R10; FMOVQ (R10), F0; ADD R4, R10; FMOVQ (R10), F1; ADD R4, R10; FMOVQ (R10), F2; ADD R4, R10
+	FMOVQ (R10), F3; ADD R4, R10; FMOVQ (R10), F4; ADD R4, R10; FMOVQ (R10), F5; ADD R4, R10; VORR V4.B16, V4.B16, V6.B16
+	VFMLS V2.S4, V26.S4, V6.S4; VFMLA V0.S4, V25.S4, V6.S4; VORR V4.B16, V4.B16, V12.B16; VFMLS V2.S4, V25.S4, V12.S4
+	VORR V3.B16, V3.B16, V13.B16; VFMLS V1.S4, V25.S4, V13.S4
 	WORD $0x4e2dd587 // fadd v7.4s, v12.4s, v13.4s
 	WORD $0x4eadd588 // fsub v8.4s, v12.4s, v13.4s
 	WORD $0x4ea2d48e // fsub v14.4s, v4.4s, v2.4s
 	WORD $0x4ea1d46f // fsub v15.4s, v3.4s, v1.4s
-	VORR V14.B16, V14.B16, V9.B16
-	VFMLA V15.S4, V24.S4, V9.S4
-	VFMLS V15.S4, V24.S4, V14.S4
-	VORR V14.B16, V14.B16, V10.B16
-	VORR V5.B16, V5.B16, V11.B16
-	VFMLS V3.S4, V26.S4, V11.S4
-	VFMLA V1.S4, V25.S4, V11.S4
-	FMOVQ F6, 32(R3)
-	FMOVQ F7, 128(R3)
-	FMOVQ F8, 224(R3)
-	FMOVQ F9, 320(R3)
-	FMOVQ F10, 416(R3)
-	FMOVQ F11, 512(R3)
-	ADD R5, R9
-	MOVD R9, R10
-	FMOVQ (R10), F0
-	ADD R4, R10
-	FMOVQ (R10), F1
-	ADD R4, R10
-	FMOVQ (R10), F2
-	ADD R4, R10
-	FMOVQ (R10), F3
-	ADD R4, R10
-	FMOVQ (R10), F4
-	ADD R4, R10
-	FMOVQ (R10), F5
-	ADD R4, R10
-	VORR V4.B16, V4.B16, V6.B16
-	VFMLS V2.S4, V26.S4, V6.S4
-	VFMLA V0.S4, V25.S4, V6.S4
-	VORR V4.B16, V4.B16, V12.B16
-	VFMLS V2.S4, V25.S4, V12.S4
-	VORR V3.B16, V3.B16, V13.B16
-	VFMLS V1.S4, V25.S4, V13.S4
+	VORR V14.B16, V14.B16, V9.B16; VFMLA V15.S4, V24.S4, V9.S4; VFMLS V15.S4, V24.S4, V14.S4
+	VORR V14.B16, V14.B16, V10.B16; VORR V5.B16, V5.B16, V11.B16; VFMLS V3.S4, V26.S4, V11.S4; VFMLA V1.S4, V25.S4, V11.S4
+	FMOVQ F6, 32(R3); FMOVQ F7, 128(R3); FMOVQ F8, 224(R3); FMOVQ F9, 320(R3); FMOVQ F10, 416(R3); FMOVQ F11, 512(R3)
+	ADD R5, R9; MOVD R9, R10; FMOVQ (R10), F0; ADD R4, R10; FMOVQ (R10), F1; ADD R4, R10; FMOVQ (R10), F2; ADD R4, R10
+	FMOVQ (R10), F3; ADD R4, R10; FMOVQ (R10), F4; ADD R4, R10; FMOVQ (R10), F5; ADD R4, R10; VORR V4.B16, V4.B16, V6.B16
+	VFMLS V2.S4, V26.S4, V6.S4; VFMLA V0.S4, V25.S4, V6.S4; VORR V4.B16, V4.B16, V12.B16; VFMLS V2.S4, V25.S4, V12.S4
+	VORR V3.B16, V3.B16, V13.B16; VFMLS V1.S4, V25.S4, V13.S4
 	WORD $0x4e2dd587 // fadd v7.4s, v12.4s, v13.4s
 	WORD $0x4eadd588 // fsub v8.4s, v12.4s, v13.4s
 	WORD $0x4ea2d48e // fsub v14.4s, v4.4s, v2.4s
 	WORD $0x4ea1d46f // fsub v15.4s, v3.4s, v1.4s
-	VORR V14.B16, V14.B16, V9.B16
-	VFMLA V15.S4, V24.S4, V9.S4
-	VFMLS V15.S4, V24.S4, V14.S4
-	VORR V14.B16, V14.B16, V10.B16
-	VORR V5.B16, V5.B16, V11.B16
-	VFMLS V3.S4, V26.S4, V11.S4
-	VFMLA V1.S4, V25.S4, V11.S4
-	FMOVQ F6, 48(R3)
-	FMOVQ F7, 144(R3)
-	FMOVQ F8, 240(R3)
-	FMOVQ F9, 336(R3)
-	FMOVQ F10, 432(R3)
-	FMOVQ F11, 528(R3)
-	ADD R5, R9
-	MOVD R9, R10
-	FMOVQ (R10), F0
-	ADD R4, R10
-	FMOVQ (R10), F1
-	ADD R4, R10
-	FMOVQ (R10), F2
-	ADD R4, R10
-	FMOVQ (R10), F3
-	ADD R4, R10
-	FMOVQ (R10), F4
-	ADD R4, R10
-	FMOVQ (R10), F5
-	ADD R4, R10
-	VORR V4.B16, V4.B16, V6.B16
-	VFMLS V2.S4, V26.S4, V6.S4
-	VFMLA V0.S4, V25.S4, V6.S4
-	VORR V4.B16, V4.B16, V12.B16
-	VFMLS V2.S4, V25.S4, V12.S4
-	VORR V3.B16, V3.B16, V13.B16
-	VFMLS V1.S4, V25.S4, V13.S4
+	VORR V14.B16, V14.B16, V9.B16; VFMLA V15.S4, V24.S4, V9.S4; VFMLS V15.S4, V24.S4, V14.S4
+	VORR V14.B16, V14.B16, V10.B16; VORR V5.B16, V5.B16, V11.B16; VFMLS V3.S4, V26.S4, V11.S4; VFMLA V1.S4, V25.S4, V11.S4
+	FMOVQ F6, 48(R3); FMOVQ F7, 144(R3); FMOVQ F8, 240(R3); FMOVQ F9, 336(R3); FMOVQ F10, 432(R3); FMOVQ F11, 528(R3)
+	ADD R5, R9; MOVD R9, R10; FMOVQ (R10), F0; ADD R4, R10; FMOVQ (R10), F1; ADD R4, R10; FMOVQ (R10), F2; ADD R4, R10
+	FMOVQ (R10), F3; ADD R4, R10; FMOVQ (R10), F4; ADD R4, R10; FMOVQ (R10), F5; ADD R4, R10; VORR V4.B16, V4.B16, V6.B16
+	VFMLS V2.S4, V26.S4, V6.S4; VFMLA V0.S4, V25.S4, V6.S4; VORR V4.B16, V4.B16, V12.B16; VFMLS V2.S4, V25.S4, V12.S4
+	VORR V3.B16, V3.B16, V13.B16; VFMLS V1.S4, V25.S4, V13.S4
 	WORD $0x4e2dd587 // fadd v7.4s, v12.4s, v13.4s
 	WORD $0x4eadd588 // fsub v8.4s, v12.4s, v13.4s
 	WORD $0x4ea2d48e // fsub v14.4s, v4.4s, v2.4s
 	WORD $0x4ea1d46f // fsub v15.4s, v3.4s, v1.4s
-	VORR V14.B16, V14.B16, V9.B16
-	VFMLA V15.S4, V24.S4, V9.S4
-	VFMLS V15.S4, V24.S4, V14.S4
-	VORR V14.B16, V14.B16, V10.B16
-	VORR V5.B16, V5.B16, V11.B16
-	VFMLS V3.S4, V26.S4, V11.S4
-	VFMLA V1.S4, V25.S4, V11.S4
-	FMOVQ F6, 64(R3)
-	FMOVQ F7, 160(R3)
-	FMOVQ F8, 256(R3)
-	FMOVQ F9, 352(R3)
-	FMOVQ F10, 448(R3)
-	FMOVQ F11, 544(R3)
-	ADD R5, R9
-	MOVD R9, R10
-	FMOVQ (R10), F0
-	ADD R4, R10
-	FMOVQ (R10), F1
-	ADD R4, R10
-	FMOVQ (R10), F2
-	ADD R4, R10
-	FMOVQ (R10), F3
-	ADD R4, R10
-	FMOVQ (R10), F4
-	ADD R4, R10
-	FMOVQ (R10), F5
-	ADD R4, R10
-	VORR V4.B16, V4.B16, V6.B16
-	VFMLS V2.S4, V26.S4, V6.S4
-	VFMLA V0.S4, V25.S4, V6.S4
-	VORR V4.B16, V4.B16, V12.B16
-	VFMLS V2.S4, V25.S4, V12.S4
-	VORR V3.B16, V3.B16, V13.B16
-	VFMLS V1.S4, V25.S4, V13.S4
+	VORR V14.B16, V14.B16, V9.B16; VFMLA V15.S4, V24.S4, V9.S4; VFMLS V15.S4, V24.S4, V14.S4
+	VORR V14.B16, V14.B16, V10.B16; VORR V5.B16, V5.B16, V11.B16; VFMLS V3.S4, V26.S4, V11.S4; VFMLA V1.S4, V25.S4, V11.S4
+	FMOVQ F6, 64(R3); FMOVQ F7, 160(R3); FMOVQ F8, 256(R3); FMOVQ F9, 352(R3); FMOVQ F10, 448(R3); FMOVQ F11, 544(R3)
+	ADD R5, R9; MOVD R9, R10; FMOVQ (R10), F0; ADD R4, R10; FMOVQ (R10), F1; ADD R4, R10; FMOVQ (R10), F2; ADD R4, R10
+	FMOVQ (R10), F3; ADD R4, R10; FMOVQ (R10), F4; ADD R4, R10; FMOVQ (R10), F5; ADD R4, R10; VORR V4.B16, V4.B16, V6.B16
+	VFMLS V2.S4, V26.S4, V6.S4; VFMLA V0.S4, V25.S4, V6.S4; VORR V4.B16, V4.B16, V12.B16; VFMLS V2.S4, V25.S4, V12.S4
+	VORR V3.B16, V3.B16, V13.B16; VFMLS V1.S4, V25.S4, V13.S4
 	WORD $0x4e2dd587 // fadd v7.4s, v12.4s, v13.4s
 	WORD $0x4eadd588 // fsub v8.4s, v12.4s, v13.4s
 	WORD $0x4ea2d48e // fsub v14.4s, v4.4s, v2.4s
 	WORD $0x4ea1d46f // fsub v15.4s, v3.4s, v1.4s
-	VORR V14.B16, V14.B16, V9.B16
-	VFMLA V15.S4, V24.S4, V9.S4
-	VFMLS V15.S4, V24.S4, V14.S4
-	VORR V14.B16, V14.B16, V10.B16
-	VORR V5.B16, V5.B16, V11.B16
-	VFMLS V3.S4, V26.S4, V11.S4
-	VFMLA V1.S4, V25.S4, V11.S4
-	FMOVQ F6, 80(R3)
-	FMOVQ F7, 176(R3)
-	FMOVQ F8, 272(R3)
-	FMOVQ F9, 368(R3)
-	FMOVQ F10, 464(R3)
-	FMOVQ F11, 560(R3)
-	ADD R5, R9
-	MOVD R1, R9
-	FMOVQ 0(R3), F0
-	FMOVQ 16(R3), F1
-	FMOVQ 32(R3), F2
-	FMOVQ 48(R3), F3
-	FMOVQ 64(R3), F4
-	FMOVQ 80(R3), F5
-	VORR V4.B16, V4.B16, V6.B16
-	VFMLS V2.S4, V26.S4, V6.S4
-	VFMLA V0.S4, V25.S4, V6.S4
-	VORR V4.B16, V4.B16, V12.B16
-	VFMLS V2.S4, V25.S4, V12.S4
-	VORR V3.B16, V3.B16, V13.B16
-	VFMLS V1.S4, V25.S4, V13.S4
+	VORR V14.B16, V14.B16, V9.B16; VFMLA V15.S4, V24.S4, V9.S4; VFMLS V15.S4, V24.S4, V14.S4
+	VORR V14.B16, V14.B16, V10.B16; VORR V5.B16, V5.B16, V11.B16; VFMLS V3.S4, V26.S4, V11.S4; VFMLA V1.S4, V25.S4, V11.S4
+	FMOVQ F6, 80(R3); FMOVQ F7, 176(R3); FMOVQ F8, 272(R3); FMOVQ F9, 368(R3); FMOVQ F10, 464(R3); FMOVQ F11, 560(R3)
+	ADD R5, R9; MOVD R1, R9; FMOVQ 0(R3), F0; FMOVQ 16(R3), F1; FMOVQ 32(R3), F2; FMOVQ 48(R3), F3; FMOVQ 64(R3), F4
+	FMOVQ 80(R3), F5; VORR V4.B16, V4.B16, V6.B16; VFMLS V2.S4, V26.S4, V6.S4; VFMLA V0.S4, V25.S4, V6.S4
+	VORR V4.B16, V4.B16, V12.B16; VFMLS V2.S4, V25.S4, V12.S4; VORR V3.B16, V3.B16, V13.B16; VFMLS V1.S4, V25.S4, V13.S4
 	WORD $0x4e2dd587 // fadd v7.4s, v12.4s, v13.4s
 	WORD $0x4eadd588 // fsub v8.4s, v12.4s, v13.4s
 	WORD $0x4ea2d48e // fsub v14.4s, v4.4s, v2.4s
 	WORD $0x4ea1d46f // fsub v15.4s, v3.4s, v1.4s
-	VORR V14.B16, V14.B16, V9.B16
-	VFMLA V15.S4, V24.S4, V9.S4
-	VFMLS V15.S4, V24.S4, V14.S4
-	VORR V14.B16, V14.B16, V10.B16
-	VORR V5.B16, V5.B16, V11.B16
-	VFMLS V3.S4, V26.S4, V11.S4
-	VFMLA V1.S4, V25.S4, V11.S4
-	MOVD R9, R10
-	FMOVQ F6, (R10)
-	ADD R7, R10
-	FMOVQ F7, (R10)
-	ADD R7, R10
-	FMOVQ F8, (R10)
-	ADD R7, R10
-	FMOVQ F9, (R10)
-	ADD R7, R10
-	FMOVQ F10, (R10)
-	ADD R7, R10
-	FMOVQ F11, (R10)
-	ADD R7, R10
-	ADD R6, R9
-	FMOVQ 96(R3), F0
-	FMOVQ 112(R3), F1
-	FMOVQ 128(R3), F2
-	FMOVQ 144(R3), F3
-	FMOVQ 160(R3), F4
-	FMOVQ 176(R3), F5
-	VORR V4.B16, V4.B16, V6.B16
-	VFMLS V2.S4, V26.S4, V6.S4
-	VFMLA V0.S4, V25.S4, V6.S4
-	VORR V4.B16, V4.B16, V12.B16
-	VFMLS V2.S4, V25.S4, V12.S4
-	VORR V3.B16, V3.B16, V13.B16
-	VFMLS V1.S4, V25.S4, V13.S4
+	VORR V14.B16, V14.B16, V9.B16; VFMLA V15.S4, V24.S4, V9.S4; VFMLS V15.S4, V24.S4, V14.S4
+	VORR V14.B16, V14.B16, V10.B16; VORR V5.B16, V5.B16, V11.B16; VFMLS V3.S4, V26.S4, V11.S4; VFMLA V1.S4, V25.S4, V11.S4
+	MOVD R9, R10; FMOVQ F6, (R10); ADD R7, R10; FMOVQ F7, (R10); ADD R7, R10; FMOVQ F8, (R10); ADD R7, R10; FMOVQ F9, (R10)
+	ADD R7, R10; FMOVQ F10, (R10); ADD R7, R10; FMOVQ F11, (R10); ADD R7, R10; ADD R6, R9; FMOVQ 96(R3), F0
+	FMOVQ 112(R3), F1; FMOVQ 128(R3), F2; FMOVQ 144(R3), F3; FMOVQ 160(R3), F4; FMOVQ 176(R3), F5
+	VORR V4.B16, V4.B16, V6.B16; VFMLS V2.S4, V26.S4, V6.S4; VFMLA V0.S4, V25.S4, V6.S4; VORR V4.B16, V4.B16, V12.B16
+	VFMLS V2.S4, V25.S4, V12.S4; VORR V3.B16, V3.B16, V13.B16; VFMLS V1.S4, V25.S4, V13.S4
 	WORD $0x4e2dd587 // fadd v7.4s, v12.4s, v13.4s
 	WORD $0x4eadd588 // fsub v8.4s, v12.4s, v13.4s
 	WORD $0x4ea2d48e // fsub v14.4s, v4.4s, v2.4s
 	WORD $0x4ea1d46f // fsub v15.4s, v3.4s, v1.4s
-	VORR V14.B16, V14.B16, V9.B16
-	VFMLA V15.S4, V24.S4, V9.S4
-	VFMLS V15.S4, V24.S4, V14.S4
-	VORR V14.B16, V14.B16, V10.B16
-	VORR V5.B16, V5.B16, V11.B16
-	VFMLS V3.S4, V26.S4, V11.S4
-	VFMLA V1.S4, V25.S4, V11.S4
-	MOVD R9, R10
-	FMOVQ F6, (R10)
-	ADD R7, R10
-	FMOVQ F7, (R10)
-	ADD R7, R10
-	FMOVQ F8, (R10)
-	ADD R7, R10
-	FMOVQ F9, (R10)
-	ADD R7, R10
-	FMOVQ F10, (R10)
-	ADD R7, R10
-	FMOVQ F11, (R10)
-	ADD R7, R10
-	ADD R6, R9
-	FMOVQ 192(R3), F0
-	FMOVQ 208(R3), F1
-	FMOVQ 224(R3), F2
-	FMOVQ 240(R3), F3
-	FMOVQ 256(R3), F4
-	FMOVQ 272(R3), F5
-	VORR V4.B16, V4.B16, V6.B16
-	VFMLS V2.S4, V26.S4, V6.S4
-	VFMLA V0.S4, V25.S4, V6.S4
-	VORR V4.B16, V4.B16, V12.B16
-	VFMLS V2.S4, V25.S4, V12.S4
-	VORR V3.B16, V3.B16, V13.B16
-	VFMLS V1.S4, V25.S4, V13.S4
+	VORR V14.B16, V14.B16, V9.B16; VFMLA V15.S4, V24.S4, V9.S4; VFMLS V15.S4, V24.S4, V14.S4
+	VORR V14.B16, V14.B16, V10.B16; VORR V5.B16, V5.B16, V11.B16; VFMLS V3.S4, V26.S4, V11.S4; VFMLA V1.S4, V25.S4, V11.S4
+	MOVD R9, R10; FMOVQ F6, (R10); ADD R7, R10; FMOVQ F7, (R10); ADD R7, R10; FMOVQ F8, (R10); ADD R7, R10; FMOVQ F9, (R10)
+	ADD R7, R10; FMOVQ F10, (R10); ADD R7, R10; FMOVQ F11, (R10); ADD R7, R10; ADD R6, R9; FMOVQ 192(R3), F0
+	FMOVQ 208(R3), F1; FMOVQ 224(R3), F2; FMOVQ 240(R3), F3; FMOVQ 256(R3), F4; FMOVQ 272(R3), F5
+	VORR V4.B16, V4.B16, V6.B16; VFMLS V2.S4, V26.S4, V6.S4; VFMLA V0.S4, V25.S4, V6.S4; VORR V4.B16, V4.B16, V12.B16
+	VFMLS V2.S4, V25.S4, V12.S4; VORR V3.B16, V3.B16, V13.B16; VFMLS V1.S4, V25.S4, V13.S4
 	WORD $0x4e2dd587 // fadd v7.4s, v12.4s, v13.4s
 	WORD $0x4eadd588 // fsub v8.4s, v12.4s, v13.4s
 	WORD $0x4ea2d48e // fsub v14.4s, v4.4s, v2.4s
 	WORD $0x4ea1d46f // fsub v15.4s, v3.4s, v1.4s
-	VORR V14.B16, V14.B16, V9.B16
-	VFMLA V15.S4, V24.S4, V9.S4
-	VFMLS V15.S4, V24.S4, V14.S4
-	VORR V14.B16, V14.B16, V10.B16
-	VORR V5.B16, V5.B16, V11.B16
-	VFMLS V3.S4, V26.S4, V11.S4
-	VFMLA V1.S4, V25.S4, V11.S4
-	MOVD R9, R10
-	FMOVQ F6, (R10)
-	ADD R7, R10
-	FMOVQ F7, (R10)
-	ADD R7, R10
-	FMOVQ F8, (R10)
-	ADD R7, R10
-	FMOVQ F9, (R10)
-	ADD R7, R10
-	FMOVQ F10, (R10)
-	ADD R7, R10
-	FMOVQ F11, (R10)
-	ADD R7, R10
-	ADD R6, R9
-	FMOVQ 288(R3), F0
-	FMOVQ 304(R3), F1
-	FMOVQ 320(R3), F2
-	FMOVQ 336(R3), F3
-	FMOVQ 352(R3), F4
-	FMOVQ 368(R3), F5
-	VORR V4.B16, V4.B16, V6.B16
-	VFMLS V2.S4, V26.S4, V6.S4
-	VFMLA V0.S4, V25.S4, V6.S4
-	VORR V4.B16, V4.B16, V12.B16
-	VFMLS V2.S4, V25.S4, V12.S4
-	VORR V3.B16, V3.B16, V13.B16
-	VFMLS V1.S4, V25.S4, V13.S4
+	VORR V14.B16, V14.B16, V9.B16; VFMLA V15.S4, V24.S4, V9.S4; VFMLS V15.S4, V24.S4, V14.S4
+	VORR V14.B16, V14.B16, V10.B16; VORR V5.B16, V5.B16, V11.B16; VFMLS V3.S4, V26.S4, V11.S4; VFMLA V1.S4, V25.S4, V11.S4
+	MOVD R9, R10; FMOVQ F6, (R10); ADD R7, R10; FMOVQ F7, (R10); ADD R7, R10; FMOVQ F8, (R10); ADD R7, R10; FMOVQ F9, (R10)
+	ADD R7, R10; FMOVQ F10, (R10); ADD R7, R10; FMOVQ F11, (R10); ADD R7, R10; ADD R6, R9; FMOVQ 288(R3), F0
+	FMOVQ 304(R3), F1; FMOVQ 320(R3), F2; FMOVQ 336(R3), F3; FMOVQ 352(R3), F4; FMOVQ 368(R3), F5
+	VORR V4.B16, V4.B16, V6.B16; VFMLS V2.S4, V26.S4, V6.S4; VFMLA V0.S4, V25.S4, V6.S4; VORR V4.B16, V4.B16, V12.B16
+	VFMLS V2.S4, V25.S4, V12.S4; VORR V3.B16, V3.B16, V13.B16; VFMLS V1.S4, V25.S4, V13.S4
 	WORD $0x4e2dd587 // fadd v7.4s, v12.4s, v13.4s
 	WORD $0x4eadd588 // fsub v8.4s, v12.4s, v13.4s
 	WORD $0x4ea2d48e // fsub v14.4s, v4.4s, v2.4s
 	WORD $0x4ea1d46f // fsub v15.4s, v3.4s, v1.4s
-	VORR V14.B16, V14.B16, V9.B16
-	VFMLA V15.S4, V24.S4, V9.S4
-	VFMLS V15.S4, V24.S4, V14.S4
-	VORR V14.B16, V14.B16, V10.B16
-	VORR V5.B16, V5.B16, V11.B16
-	VFMLS V3.S4, V26.S4, V11.S4
-	VFMLA V1.S4, V25.S4, V11.S4
-	MOVD R9, R10
-	FMOVQ F6, (R10)
-	ADD R7, R10
-	FMOVQ F7, (R10)
-	ADD R7, R10
-	FMOVQ F8, (R10)
-	ADD R7, R10
-	FMOVQ F9, (R10)
-	ADD R7, R10
-	FMOVQ F10, (R10)
-	ADD R7, R10
-	FMOVQ F11, (R10)
-	ADD R7, R10
-	ADD R6, R9
-	FMOVQ 384(R3), F0
-	FMOVQ 400(R3), F1
-	FMOVQ 416(R3), F2
-	FMOVQ 432(R3), F3
-	FMOVQ 448(R3), F4
-	FMOVQ 464(R3), F5
-	VORR V4.B16, V4.B16, V6.B16
-	VFMLS V2.S4, V26.S4, V6.S4
-	VFMLA V0.S4, V25.S4, V6.S4
-	VORR V4.B16, V4.B16, V12.B16
-	VFMLS V2.S4, V25.S4, V12.S4
-	VORR V3.B16, V3.B16, V13.B16
-	VFMLS V1.S4, V25.S4, V13.S4
+	VORR V14.B16, V14.B16, V9.B16; VFMLA V15.S4, V24.S4, V9.S4; VFMLS V15.S4, V24.S4, V14.S4
+	VORR V14.B16, V14.B16, V10.B16; VORR V5.B16, V5.B16, V11.B16; VFMLS V3.S4, V26.S4, V11.S4; VFMLA V1.S4, V25.S4, V11.S4
+	MOVD R9, R10; FMOVQ F6, (R10); ADD R7, R10; FMOVQ F7, (R10); ADD R7, R10; FMOVQ F8, (R10); ADD R7, R10; FMOVQ F9, (R10)
+	ADD R7, R10; FMOVQ F10, (R10); ADD R7, R10; FMOVQ F11, (R10); ADD R7, R10; ADD R6, R9; FMOVQ 384(R3), F0
+	FMOVQ 400(R3), F1; FMOVQ 416(R3), F2; FMOVQ 432(R3), F3; FMOVQ 448(R3), F4; FMOVQ 464(R3), F5
+	VORR V4.B16, V4.B16, V6.B16; VFMLS V2.S4, V26.S4, V6.S4; VFMLA V0.S4, V25.S4, V6.S4; VORR V4.B16, V4.B16, V12.B16
+	VFMLS V2.S4, V25.S4, V12.S4; VORR V3.B16, V3.B16, V13.B16; VFMLS V1.S4, V25.S4, V13.S4
 	WORD $0x4e2dd587 // fadd v7.4s, v12.4s, v13.4s
 	WORD $0x4eadd588 // fsub v8.4s, v12.4s, v13.4s
 	WORD $0x4ea2d48e // fsub v14.4s, v4.4s, v2.4s
 	WORD $0x4ea1d46f // fsub v15.4s, v3.4s, v1.4s
-	VORR V14.B16, V14.B16, V9.B16
-	VFMLA V15.S4, V24.S4, V9.S4
-	VFMLS V15.S4, V24.S4, V14.S4
-	VORR V14.B16, V14.B16, V10.B16
-	VORR V5.B16, V5.B16, V11.B16
-	VFMLS V3.S4, V26.S4, V11.S4
-	VFMLA V1.S4, V25.S4, V11.S4
-	MOVD R9, R10
-	FMOVQ F6, (R10)
-	ADD R7, R10
-	FMOVQ F7, (R10)
-	ADD R7, R10
-	FMOVQ F8, (R10)
-	ADD R7, R10
-	FMOVQ F9, (R10)
-	ADD R7, R10
-	FMOVQ F10, (R10)
-	ADD R7, R10
-	FMOVQ F11, (R10)
-	ADD R7, R10
-	ADD R6, R9
-	FMOVQ 480(R3), F0
-	FMOVQ 496(R3), F1
-	FMOVQ 512(R3), F2
-	FMOVQ 528(R3), F3
-	FMOVQ 544(R3), F4
-	FMOVQ 560(R3), F5
-	VORR V4.B16, V4.B16, V6.B16
-	VFMLS V2.S4, V26.S4, V6.S4
-	VFMLA V0.S4, V25.S4, V6.S4
-	VORR V4.B16, V4.B16, V12.B16
-	VFMLS V2.S4, V25.S4, V12.S4
-	VORR V3.B16, V3.B16, V13.B16
-	VFMLS V1.S4, V25.S4, V13.S4
+	VORR V14.B16, V14.B16, V9.B16; VFMLA V15.S4, V24.S4, V9.S4; VFMLS V15.S4, V24.S4, V14.S4
+	VORR V14.B16, V14.B16, V10.B16; VORR V5.B16, V5.B16, V11.B16; VFMLS V3.S4, V26.S4, V11.S4; VFMLA V1.S4, V25.S4, V11.S4
+	MOVD R9, R10; FMOVQ F6, (R10); ADD R7, R10; FMOVQ F7, (R10); ADD R7, R10; FMOVQ F8, (R10); ADD R7, R10; FMOVQ F9, (R10)
+	ADD R7, R10; FMOVQ F10, (R10); ADD R7, R10; FMOVQ F11, (R10); ADD R7, R10; ADD R6, R9; FMOVQ 480(R3), F0
+	FMOVQ 496(R3), F1; FMOVQ 512(R3), F2; FMOVQ 528(R3), F3; FMOVQ 544(R3), F4; FMOVQ 560(R3), F5
+	VORR V4.B16, V4.B16, V6.B16; VFMLS V2.S4, V26.S4, V6.S4; VFMLA V0.S4, V25.S4, V6.S4; VORR V4.B16, V4.B16, V12.B16
+	VFMLS V2.S4, V25.S4, V12.S4; VORR V3.B16, V3.B16, V13.B16; VFMLS V1.S4, V25.S4, V13.S4
 	WORD $0x4e2dd587 // fadd v7.4s, v12.4s, v13.4s
 	WORD $0x4eadd588 // fsub v8.4s, v12.4s, v13.4s
 	WORD $0x4ea2d48e // fsub v14.4s, v4.4s, v2.4s
 	WORD $0x4ea1d46f // fsub v15.4s, v3.4s, v1.4s
-	VORR V14.B16, V14.B16, V9.B16
-	VFMLA V15.S4, V24.S4, V9.S4
-	VFMLS V15.S4, V24.S4, V14.S4
-	VORR V14.B16, V14.B16, V10.B16
-	VORR V5.B16, V5.B16, V11.B16
-	VFMLS V3.S4, V26.S4, V11.S4
-	VFMLA V1.S4, V25.S4, V11.S4
-	MOVD R9, R10
-	FMOVQ F6, (R10)
-	ADD R7, R10
-	FMOVQ F7, (R10)
-	ADD R7, R10
-	FMOVQ F8, (R10)
-	ADD R7, R10
-	FMOVQ F9, (R10)
-	ADD R7, R10
-	FMOVQ F10, (R10)
-	ADD R7, R10
-	FMOVQ F11, (R10)
-	ADD R7, R10
-	ADD R6, R9
-	ADD $16, R1
-	ADD $16, R2
-	SUBS $1, R8
-	BNE winogradInputNEON_loop
+	VORR V14.B16, V14.B16, V9.B16; VFMLA V15.S4, V24.S4, V9.S4; VFMLS V15.S4, V24.S4, V14.S4
+	VORR V14.B16, V14.B16, V10.B16; VORR V5.B16, V5.B16, V11.B16; VFMLS V3.S4, V26.S4, V11.S4; VFMLA V1.S4, V25.S4, V11.S4
+	MOVD R9, R10; FMOVQ F6, (R10); ADD R7, R10; FMOVQ F7, (R10); ADD R7, R10; FMOVQ F8, (R10); ADD R7, R10; FMOVQ F9, (R10)
+	ADD R7, R10; FMOVQ F10, (R10); ADD R7, R10; FMOVQ F11, (R10); ADD R7, R10; ADD R6, R9; ADD $16, R1; ADD $16, R2
+	SUBS $1, R8; BNE winogradInputNEON_loop
 	RET
 
 // func winogradOutputNEON(a *winogradArgs)
 TEXT ·winogradOutputNEON(SB), NOSPLIT, $0-8
 	MOVD a+0(FP), R0
-	MOVD 0(R0), R1
-	MOVD 8(R0), R2
-	MOVD 16(R0), R3
-	MOVD 24(R0), R4
-	MOVD 32(R0), R5
-	MOVD 40(R0), R6
-	MOVD 48(R0), R7
-	MOVD 56(R0), R8
-	MOVD 80(R0), R9
-	LSL $1, R8
-	FMOVS 0(R9), F24
-	VDUP V24.S[0], V24.S4
-	FMOVS 4(R9), F25
-	VDUP V25.S[0], V25.S4
-	FMOVS 8(R9), F26
-	VDUP V26.S[0], V26.S4
-	FMOVS 12(R9), F27
-	VDUP V27.S[0], V27.S4
-	FMOVS 16(R9), F28
-	VDUP V28.S[0], V28.S4
-	FMOVS 20(R9), F29
-	VDUP V29.S[0], V29.S4
-	FMOVS 24(R9), F30
-	VDUP V30.S[0], V30.S4
-	FMOVS 28(R9), F31
-	VDUP V31.S[0], V31.S4
-	MOVD 64(R0), R11
-	FMOVS 72(R0), F21
-	VDUP V21.S[0], V21.S4
-	FMOVS 76(R0), F22
-	VDUP V22.S[0], V22.S4
+	MOVD 0(R0), R1; MOVD 8(R0), R2; MOVD 16(R0), R3; MOVD 24(R0), R4; MOVD 32(R0), R5; MOVD 40(R0), R6; MOVD 48(R0), R7
+	MOVD 56(R0), R8; MOVD 80(R0), R9; LSL $1, R8; FMOVS 0(R9), F24; VDUP V24.S[0], V24.S4; FMOVS 4(R9), F25
+	VDUP V25.S[0], V25.S4; FMOVS 8(R9), F26; VDUP V26.S[0], V26.S4; FMOVS 12(R9), F27; VDUP V27.S[0], V27.S4
+	FMOVS 16(R9), F28; VDUP V28.S[0], V28.S4; FMOVS 20(R9), F29; VDUP V29.S[0], V29.S4; FMOVS 24(R9), F30
+	VDUP V30.S[0], V30.S4; FMOVS 28(R9), F31; VDUP V31.S[0], V31.S4; MOVD 64(R0), R11; FMOVS 72(R0), F21
+	VDUP V21.S[0], V21.S4; FMOVS 76(R0), F22; VDUP V22.S[0], V22.S4
 winogradOutputNEON_loop:
-	MOVD R2, R9
-	MOVD R9, R10
-	FMOVQ (R10), F0
-	ADD R4, R10
-	FMOVQ (R10), F1
-	ADD R4, R10
-	FMOVQ (R10), F2
-	ADD R4, R10
-	FMOVQ (R10), F3
-	ADD R4, R10
-	FMOVQ (R10), F4
-	ADD R4, R10
-	FMOVQ (R10), F5
-	ADD R4, R10
+	MOVD R2, R9; MOVD R9, R10; FMOVQ (R10), F0; ADD R4, R10; FMOVQ (R10), F1; ADD R4, R10; FMOVQ (R10), F2; ADD R4, R10
+	FMOVQ (R10), F3; ADD R4, R10; FMOVQ (R10), F4; ADD R4, R10; FMOVQ (R10), F5; ADD R4, R10
 	WORD $0x4e22d42a // fadd v10.4s, v1.4s, v2.4s
 	WORD $0x4ea2d427 // fsub v7.4s, v1.4s, v2.4s
 	WORD $0x4e24d46b // fadd v11.4s, v3.4s, v4.4s
@@ -7140,28 +4537,10 @@ winogradOutputNEON_loop:
 	WORD $0x4e2ad406 // fadd v6.4s, v0.4s, v10.4s
 	WORD $0x4e2bd4c6 // fadd v6.4s, v6.4s, v11.4s
 	WORD $0x4e25d4e9 // fadd v9.4s, v7.4s, v5.4s
-	VFMLA V12.S4, V27.S4, V9.S4
-	VFMLA V12.S4, V24.S4, V7.S4
-	VORR V10.B16, V10.B16, V8.B16
-	VFMLA V11.S4, V25.S4, V8.S4
-	FMOVQ F6, 0(R3)
-	FMOVQ F7, 96(R3)
-	FMOVQ F8, 192(R3)
-	FMOVQ F9, 288(R3)
-	ADD R5, R9
-	MOVD R9, R10
-	FMOVQ (R10), F0
-	ADD R4, R10
-	FMOVQ (R10), F1
-	ADD R4, R10
-	FMOVQ (R10), F2
-	ADD R4, R10
-	FMOVQ (R10), F3
-	ADD R4, R10
-	FMOVQ (R10), F4
-	ADD R4, R10
-	FMOVQ (R10), F5
-	ADD R4, R10
+	VFMLA V12.S4, V27.S4, V9.S4; VFMLA V12.S4, V24.S4, V7.S4; VORR V10.B16, V10.B16, V8.B16; VFMLA V11.S4, V25.S4, V8.S4
+	FMOVQ F6, 0(R3); FMOVQ F7, 96(R3); FMOVQ F8, 192(R3); FMOVQ F9, 288(R3); ADD R5, R9; MOVD R9, R10; FMOVQ (R10), F0
+	ADD R4, R10; FMOVQ (R10), F1; ADD R4, R10; FMOVQ (R10), F2; ADD R4, R10; FMOVQ (R10), F3; ADD R4, R10; FMOVQ (R10), F4
+	ADD R4, R10; FMOVQ (R10), F5; ADD R4, R10
 	WORD $0x4e22d42a // fadd v10.4s, v1.4s, v2.4s
 	WORD $0x4ea2d427 // fsub v7.4s, v1.4s, v2.4s
 	WORD $0x4e24d46b // fadd v11.4s, v3.4s, v4.4s
@@ -7169,28 +4548,10 @@ winogradOutputNEON_loop:
 	WORD $0x4e2ad406 // fadd v6.4s, v0.4s, v10.4s
 	WORD $0x4e2bd4c6 // fadd v6.4s, v6.4s, v11.4s
 	WORD $0x4e25d4e9 // fadd v9.4s, v7.4s, v5.4s
-	VFMLA V12.S4, V27.S4, V9.S4
-	VFMLA V12.S4, V24.S4, V7.S4
-	VORR V10.B16, V10.B16, V8.B16
-	VFMLA V11.S4, V25.S4, V8.S4
-	FMOVQ F6, 16(R3)
-	FMOVQ F7, 112(R3)
-	FMOVQ F8, 208(R3)
-	FMOVQ F9, 304(R3)
-	ADD R5, R9
-	MOVD R9, R10
-	FMOVQ (R10), F0
-	ADD R4, R10
-	FMOVQ (R10), F1
-	ADD R4, R10
-	FMOVQ (R10), F2
-	ADD R4, R10
-	FMOVQ (R10), F3
-	ADD R4, R10
-	FMOVQ (R10), F4
-	ADD R4, R10
-	FMOVQ (R10), F5
-	ADD R4, R10
+	VFMLA V12.S4, V27.S4, V9.S4; VFMLA V12.S4, V24.S4, V7.S4; VORR V10.B16, V10.B16, V8.B16; VFMLA V11.S4, V25.S4, V8.S4
+	FMOVQ F6, 16(R3); FMOVQ F7, 112(R3); FMOVQ F8, 208(R3); FMOVQ F9, 304(R3); ADD R5, R9; MOVD R9, R10; FMOVQ (R10), F0
+	ADD R4, R10; FMOVQ (R10), F1; ADD R4, R10; FMOVQ (R10), F2; ADD R4, R10; FMOVQ (R10), F3; ADD R4, R10; FMOVQ (R10), F4
+	ADD R4, R10; FMOVQ (R10), F5; ADD R4, R10
 	WORD $0x4e22d42a // fadd v10.4s, v1.4s, v2.4s
 	WORD $0x4ea2d427 // fsub v7.4s, v1.4s, v2.4s
 	WORD $0x4e24d46b // fadd v11.4s, v3.4s, v4.4s
@@ -7198,28 +4559,10 @@ winogradOutputNEON_loop:
 	WORD $0x4e2ad406 // fadd v6.4s, v0.4s, v10.4s
 	WORD $0x4e2bd4c6 // fadd v6.4s, v6.4s, v11.4s
 	WORD $0x4e25d4e9 // fadd v9.4s, v7.4s, v5.4s
-	VFMLA V12.S4, V27.S4, V9.S4
-	VFMLA V12.S4, V24.S4, V7.S4
-	VORR V10.B16, V10.B16, V8.B16
-	VFMLA V11.S4, V25.S4, V8.S4
-	FMOVQ F6, 32(R3)
-	FMOVQ F7, 128(R3)
-	FMOVQ F8, 224(R3)
-	FMOVQ F9, 320(R3)
-	ADD R5, R9
-	MOVD R9, R10
-	FMOVQ (R10), F0
-	ADD R4, R10
-	FMOVQ (R10), F1
-	ADD R4, R10
-	FMOVQ (R10), F2
-	ADD R4, R10
-	FMOVQ (R10), F3
-	ADD R4, R10
-	FMOVQ (R10), F4
-	ADD R4, R10
-	FMOVQ (R10), F5
-	ADD R4, R10
+	VFMLA V12.S4, V27.S4, V9.S4; VFMLA V12.S4, V24.S4, V7.S4; VORR V10.B16, V10.B16, V8.B16; VFMLA V11.S4, V25.S4, V8.S4
+	FMOVQ F6, 32(R3); FMOVQ F7, 128(R3); FMOVQ F8, 224(R3); FMOVQ F9, 320(R3); ADD R5, R9; MOVD R9, R10; FMOVQ (R10), F0
+	ADD R4, R10; FMOVQ (R10), F1; ADD R4, R10; FMOVQ (R10), F2; ADD R4, R10; FMOVQ (R10), F3; ADD R4, R10; FMOVQ (R10), F4
+	ADD R4, R10; FMOVQ (R10), F5; ADD R4, R10
 	WORD $0x4e22d42a // fadd v10.4s, v1.4s, v2.4s
 	WORD $0x4ea2d427 // fsub v7.4s, v1.4s, v2.4s
 	WORD $0x4e24d46b // fadd v11.4s, v3.4s, v4.4s
@@ -7227,28 +4570,10 @@ winogradOutputNEON_loop:
 	WORD $0x4e2ad406 // fadd v6.4s, v0.4s, v10.4s
 	WORD $0x4e2bd4c6 // fadd v6.4s, v6.4s, v11.4s
 	WORD $0x4e25d4e9 // fadd v9.4s, v7.4s, v5.4s
-	VFMLA V12.S4, V27.S4, V9.S4
-	VFMLA V12.S4, V24.S4, V7.S4
-	VORR V10.B16, V10.B16, V8.B16
-	VFMLA V11.S4, V25.S4, V8.S4
-	FMOVQ F6, 48(R3)
-	FMOVQ F7, 144(R3)
-	FMOVQ F8, 240(R3)
-	FMOVQ F9, 336(R3)
-	ADD R5, R9
-	MOVD R9, R10
-	FMOVQ (R10), F0
-	ADD R4, R10
-	FMOVQ (R10), F1
-	ADD R4, R10
-	FMOVQ (R10), F2
-	ADD R4, R10
-	FMOVQ (R10), F3
-	ADD R4, R10
-	FMOVQ (R10), F4
-	ADD R4, R10
-	FMOVQ (R10), F5
-	ADD R4, R10
+	VFMLA V12.S4, V27.S4, V9.S4; VFMLA V12.S4, V24.S4, V7.S4; VORR V10.B16, V10.B16, V8.B16; VFMLA V11.S4, V25.S4, V8.S4
+	FMOVQ F6, 48(R3); FMOVQ F7, 144(R3); FMOVQ F8, 240(R3); FMOVQ F9, 336(R3); ADD R5, R9; MOVD R9, R10; FMOVQ (R10), F0
+	ADD R4, R10; FMOVQ (R10), F1; ADD R4, R10; FMOVQ (R10), F2; ADD R4, R10; FMOVQ (R10), F3; ADD R4, R10; FMOVQ (R10), F4
+	ADD R4, R10; FMOVQ (R10), F5; ADD R4, R10
 	WORD $0x4e22d42a // fadd v10.4s, v1.4s, v2.4s
 	WORD $0x4ea2d427 // fsub v7.4s, v1.4s, v2.4s
 	WORD $0x4e24d46b // fadd v11.4s, v3.4s, v4.4s
@@ -7256,28 +4581,10 @@ winogradOutputNEON_loop:
 	WORD $0x4e2ad406 // fadd v6.4s, v0.4s, v10.4s
 	WORD $0x4e2bd4c6 // fadd v6.4s, v6.4s, v11.4s
 	WORD $0x4e25d4e9 // fadd v9.4s, v7.4s, v5.4s
-	VFMLA V12.S4, V27.S4, V9.S4
-	VFMLA V12.S4, V24.S4, V7.S4
-	VORR V10.B16, V10.B16, V8.B16
-	VFMLA V11.S4, V25.S4, V8.S4
-	FMOVQ F6, 64(R3)
-	FMOVQ F7, 160(R3)
-	FMOVQ F8, 256(R3)
-	FMOVQ F9, 352(R3)
-	ADD R5, R9
-	MOVD R9, R10
-	FMOVQ (R10), F0
-	ADD R4, R10
-	FMOVQ (R10), F1
-	ADD R4, R10
-	FMOVQ (R10), F2
-	ADD R4, R10
-	FMOVQ (R10), F3
-	ADD R4, R10
-	FMOVQ (R10), F4
-	ADD R4, R10
-	FMOVQ (R10), F5
-	ADD R4, R10
+	VFMLA V12.S4, V27.S4, V9.S4; VFMLA V12.S4, V24.S4, V7.S4; VORR V10.B16, V10.B16, V8.B16; VFMLA V11.S4, V25.S4, V8.S4
+	FMOVQ F6, 64(R3); FMOVQ F7, 160(R3); FMOVQ F8, 256(R3); FMOVQ F9, 352(R3); ADD R5, R9; MOVD R9, R10; FMOVQ (R10), F0
+	ADD R4, R10; FMOVQ (R10), F1; ADD R4, R10; FMOVQ (R10), F2; ADD R4, R10; FMOVQ (R10), F3; ADD R4, R10; FMOVQ (R10), F4
+	ADD R4, R10; FMOVQ (R10), F5; ADD R4, R10
 	WORD $0x4e22d42a // fadd v10.4s, v1.4s, v2.4s
 	WORD $0x4ea2d427 // fsub v7.4s, v1.4s, v2.4s
 	WORD $0x4e24d46b // fadd v11.4s, v3.4s, v4.4s
@@ -7285,23 +4592,9 @@ winogradOutputNEON_loop:
 	WORD $0x4e2ad406 // fadd v6.4s, v0.4s, v10.4s
 	WORD $0x4e2bd4c6 // fadd v6.4s, v6.4s, v11.4s
 	WORD $0x4e25d4e9 // fadd v9.4s, v7.4s, v5.4s
-	VFMLA V12.S4, V27.S4, V9.S4
-	VFMLA V12.S4, V24.S4, V7.S4
-	VORR V10.B16, V10.B16, V8.B16
-	VFMLA V11.S4, V25.S4, V8.S4
-	FMOVQ F6, 80(R3)
-	FMOVQ F7, 176(R3)
-	FMOVQ F8, 272(R3)
-	FMOVQ F9, 368(R3)
-	ADD R5, R9
-	FMOVQ.P 16(R11), F20
-	MOVD R1, R9
-	FMOVQ 0(R3), F0
-	FMOVQ 16(R3), F1
-	FMOVQ 32(R3), F2
-	FMOVQ 48(R3), F3
-	FMOVQ 64(R3), F4
-	FMOVQ 80(R3), F5
+	VFMLA V12.S4, V27.S4, V9.S4; VFMLA V12.S4, V24.S4, V7.S4; VORR V10.B16, V10.B16, V8.B16; VFMLA V11.S4, V25.S4, V8.S4
+	FMOVQ F6, 80(R3); FMOVQ F7, 176(R3); FMOVQ F8, 272(R3); FMOVQ F9, 368(R3); ADD R5, R9; FMOVQ.P 16(R11), F20
+	MOVD R1, R9; FMOVQ 0(R3), F0; FMOVQ 16(R3), F1; FMOVQ 32(R3), F2; FMOVQ 48(R3), F3; FMOVQ 64(R3), F4; FMOVQ 80(R3), F5
 	WORD $0x4e22d42a // fadd v10.4s, v1.4s, v2.4s
 	WORD $0x4ea2d427 // fsub v7.4s, v1.4s, v2.4s
 	WORD $0x4e24d46b // fadd v11.4s, v3.4s, v4.4s
@@ -7309,38 +4602,25 @@ winogradOutputNEON_loop:
 	WORD $0x4e2ad406 // fadd v6.4s, v0.4s, v10.4s
 	WORD $0x4e2bd4c6 // fadd v6.4s, v6.4s, v11.4s
 	WORD $0x4e25d4e9 // fadd v9.4s, v7.4s, v5.4s
-	VFMLA V12.S4, V27.S4, V9.S4
-	VFMLA V12.S4, V24.S4, V7.S4
-	VORR V10.B16, V10.B16, V8.B16
-	VFMLA V11.S4, V25.S4, V8.S4
+	VFMLA V12.S4, V27.S4, V9.S4; VFMLA V12.S4, V24.S4, V7.S4; VORR V10.B16, V10.B16, V8.B16; VFMLA V11.S4, V25.S4, V8.S4
 	MOVD R9, R10
 	WORD $0x4e34d4c6 // fadd v6.4s, v6.4s, v20.4s
 	WORD $0x4e26f6a6 // fmax v6.4s, v21.4s, v6.4s
 	WORD $0x4ea6f6c6 // fmin v6.4s, v22.4s, v6.4s
-	FMOVQ F6, (R10)
-	ADD R7, R10
+	FMOVQ F6, (R10); ADD R7, R10
 	WORD $0x4e34d4e7 // fadd v7.4s, v7.4s, v20.4s
 	WORD $0x4e27f6a7 // fmax v7.4s, v21.4s, v7.4s
 	WORD $0x4ea7f6c7 // fmin v7.4s, v22.4s, v7.4s
-	FMOVQ F7, (R10)
-	ADD R7, R10
+	FMOVQ F7, (R10); ADD R7, R10
 	WORD $0x4e34d508 // fadd v8.4s, v8.4s, v20.4s
 	WORD $0x4e28f6a8 // fmax v8.4s, v21.4s, v8.4s
 	WORD $0x4ea8f6c8 // fmin v8.4s, v22.4s, v8.4s
-	FMOVQ F8, (R10)
-	ADD R7, R10
+	FMOVQ F8, (R10); ADD R7, R10
 	WORD $0x4e34d529 // fadd v9.4s, v9.4s, v20.4s
 	WORD $0x4e29f6a9 // fmax v9.4s, v21.4s, v9.4s
 	WORD $0x4ea9f6c9 // fmin v9.4s, v22.4s, v9.4s
-	FMOVQ F9, (R10)
-	ADD R7, R10
-	ADD R6, R9
-	FMOVQ 96(R3), F0
-	FMOVQ 112(R3), F1
-	FMOVQ 128(R3), F2
-	FMOVQ 144(R3), F3
-	FMOVQ 160(R3), F4
-	FMOVQ 176(R3), F5
+	FMOVQ F9, (R10); ADD R7, R10; ADD R6, R9; FMOVQ 96(R3), F0; FMOVQ 112(R3), F1; FMOVQ 128(R3), F2; FMOVQ 144(R3), F3
+	FMOVQ 160(R3), F4; FMOVQ 176(R3), F5
 	WORD $0x4e22d42a // fadd v10.4s, v1.4s, v2.4s
 	WORD $0x4ea2d427 // fsub v7.4s, v1.4s, v2.4s
 	WORD $0x4e24d46b // fadd v11.4s, v3.4s, v4.4s
@@ -7348,38 +4628,25 @@ winogradOutputNEON_loop:
 	WORD $0x4e2ad406 // fadd v6.4s, v0.4s, v10.4s
 	WORD $0x4e2bd4c6 // fadd v6.4s, v6.4s, v11.4s
 	WORD $0x4e25d4e9 // fadd v9.4s, v7.4s, v5.4s
-	VFMLA V12.S4, V27.S4, V9.S4
-	VFMLA V12.S4, V24.S4, V7.S4
-	VORR V10.B16, V10.B16, V8.B16
-	VFMLA V11.S4, V25.S4, V8.S4
+	VFMLA V12.S4, V27.S4, V9.S4; VFMLA V12.S4, V24.S4, V7.S4; VORR V10.B16, V10.B16, V8.B16; VFMLA V11.S4, V25.S4, V8.S4
 	MOVD R9, R10
 	WORD $0x4e34d4c6 // fadd v6.4s, v6.4s, v20.4s
 	WORD $0x4e26f6a6 // fmax v6.4s, v21.4s, v6.4s
 	WORD $0x4ea6f6c6 // fmin v6.4s, v22.4s, v6.4s
-	FMOVQ F6, (R10)
-	ADD R7, R10
+	FMOVQ F6, (R10); ADD R7, R10
 	WORD $0x4e34d4e7 // fadd v7.4s, v7.4s, v20.4s
 	WORD $0x4e27f6a7 // fmax v7.4s, v21.4s, v7.4s
 	WORD $0x4ea7f6c7 // fmin v7.4s, v22.4s, v7.4s
-	FMOVQ F7, (R10)
-	ADD R7, R10
+	FMOVQ F7, (R10); ADD R7, R10
 	WORD $0x4e34d508 // fadd v8.4s, v8.4s, v20.4s
 	WORD $0x4e28f6a8 // fmax v8.4s, v21.4s, v8.4s
 	WORD $0x4ea8f6c8 // fmin v8.4s, v22.4s, v8.4s
-	FMOVQ F8, (R10)
-	ADD R7, R10
+	FMOVQ F8, (R10); ADD R7, R10
 	WORD $0x4e34d529 // fadd v9.4s, v9.4s, v20.4s
 	WORD $0x4e29f6a9 // fmax v9.4s, v21.4s, v9.4s
 	WORD $0x4ea9f6c9 // fmin v9.4s, v22.4s, v9.4s
-	FMOVQ F9, (R10)
-	ADD R7, R10
-	ADD R6, R9
-	FMOVQ 192(R3), F0
-	FMOVQ 208(R3), F1
-	FMOVQ 224(R3), F2
-	FMOVQ 240(R3), F3
-	FMOVQ 256(R3), F4
-	FMOVQ 272(R3), F5
+	FMOVQ F9, (R10); ADD R7, R10; ADD R6, R9; FMOVQ 192(R3), F0; FMOVQ 208(R3), F1; FMOVQ 224(R3), F2; FMOVQ 240(R3), F3
+	FMOVQ 256(R3), F4; FMOVQ 272(R3), F5
 	WORD $0x4e22d42a // fadd v10.4s, v1.4s, v2.4s
 	WORD $0x4ea2d427 // fsub v7.4s, v1.4s, v2.4s
 	WORD $0x4e24d46b // fadd v11.4s, v3.4s, v4.4s
@@ -7387,38 +4654,25 @@ winogradOutputNEON_loop:
 	WORD $0x4e2ad406 // fadd v6.4s, v0.4s, v10.4s
 	WORD $0x4e2bd4c6 // fadd v6.4s, v6.4s, v11.4s
 	WORD $0x4e25d4e9 // fadd v9.4s, v7.4s, v5.4s
-	VFMLA V12.S4, V27.S4, V9.S4
-	VFMLA V12.S4, V24.S4, V7.S4
-	VORR V10.B16, V10.B16, V8.B16
-	VFMLA V11.S4, V25.S4, V8.S4
+	VFMLA V12.S4, V27.S4, V9.S4; VFMLA V12.S4, V24.S4, V7.S4; VORR V10.B16, V10.B16, V8.B16; VFMLA V11.S4, V25.S4, V8.S4
 	MOVD R9, R10
 	WORD $0x4e34d4c6 // fadd v6.4s, v6.4s, v20.4s
 	WORD $0x4e26f6a6 // fmax v6.4s, v21.4s, v6.4s
 	WORD $0x4ea6f6c6 // fmin v6.4s, v22.4s, v6.4s
-	FMOVQ F6, (R10)
-	ADD R7, R10
+	FMOVQ F6, (R10); ADD R7, R10
 	WORD $0x4e34d4e7 // fadd v7.4s, v7.4s, v20.4s
 	WORD $0x4e27f6a7 // fmax v7.4s, v21.4s, v7.4s
 	WORD $0x4ea7f6c7 // fmin v7.4s, v22.4s, v7.4s
-	FMOVQ F7, (R10)
-	ADD R7, R10
+	FMOVQ F7, (R10); ADD R7, R10
 	WORD $0x4e34d508 // fadd v8.4s, v8.4s, v20.4s
 	WORD $0x4e28f6a8 // fmax v8.4s, v21.4s, v8.4s
 	WORD $0x4ea8f6c8 // fmin v8.4s, v22.4s, v8.4s
-	FMOVQ F8, (R10)
-	ADD R7, R10
+	FMOVQ F8, (R10); ADD R7, R10
 	WORD $0x4e34d529 // fadd v9.4s, v9.4s, v20.4s
 	WORD $0x4e29f6a9 // fmax v9.4s, v21.4s, v9.4s
 	WORD $0x4ea9f6c9 // fmin v9.4s, v22.4s, v9.4s
-	FMOVQ F9, (R10)
-	ADD R7, R10
-	ADD R6, R9
-	FMOVQ 288(R3), F0
-	FMOVQ 304(R3), F1
-	FMOVQ 320(R3), F2
-	FMOVQ 336(R3), F3
-	FMOVQ 352(R3), F4
-	FMOVQ 368(R3), F5
+	FMOVQ F9, (R10); ADD R7, R10; ADD R6, R9; FMOVQ 288(R3), F0; FMOVQ 304(R3), F1; FMOVQ 320(R3), F2; FMOVQ 336(R3), F3
+	FMOVQ 352(R3), F4; FMOVQ 368(R3), F5
 	WORD $0x4e22d42a // fadd v10.4s, v1.4s, v2.4s
 	WORD $0x4ea2d427 // fsub v7.4s, v1.4s, v2.4s
 	WORD $0x4e24d46b // fadd v11.4s, v3.4s, v4.4s
@@ -7426,76 +4680,36 @@ winogradOutputNEON_loop:
 	WORD $0x4e2ad406 // fadd v6.4s, v0.4s, v10.4s
 	WORD $0x4e2bd4c6 // fadd v6.4s, v6.4s, v11.4s
 	WORD $0x4e25d4e9 // fadd v9.4s, v7.4s, v5.4s
-	VFMLA V12.S4, V27.S4, V9.S4
-	VFMLA V12.S4, V24.S4, V7.S4
-	VORR V10.B16, V10.B16, V8.B16
-	VFMLA V11.S4, V25.S4, V8.S4
+	VFMLA V12.S4, V27.S4, V9.S4; VFMLA V12.S4, V24.S4, V7.S4; VORR V10.B16, V10.B16, V8.B16; VFMLA V11.S4, V25.S4, V8.S4
 	MOVD R9, R10
 	WORD $0x4e34d4c6 // fadd v6.4s, v6.4s, v20.4s
 	WORD $0x4e26f6a6 // fmax v6.4s, v21.4s, v6.4s
 	WORD $0x4ea6f6c6 // fmin v6.4s, v22.4s, v6.4s
-	FMOVQ F6, (R10)
-	ADD R7, R10
+	FMOVQ F6, (R10); ADD R7, R10
 	WORD $0x4e34d4e7 // fadd v7.4s, v7.4s, v20.4s
 	WORD $0x4e27f6a7 // fmax v7.4s, v21.4s, v7.4s
 	WORD $0x4ea7f6c7 // fmin v7.4s, v22.4s, v7.4s
-	FMOVQ F7, (R10)
-	ADD R7, R10
+	FMOVQ F7, (R10); ADD R7, R10
 	WORD $0x4e34d508 // fadd v8.4s, v8.4s, v20.4s
 	WORD $0x4e28f6a8 // fmax v8.4s, v21.4s, v8.4s
 	WORD $0x4ea8f6c8 // fmin v8.4s, v22.4s, v8.4s
-	FMOVQ F8, (R10)
-	ADD R7, R10
+	FMOVQ F8, (R10); ADD R7, R10
 	WORD $0x4e34d529 // fadd v9.4s, v9.4s, v20.4s
 	WORD $0x4e29f6a9 // fmax v9.4s, v21.4s, v9.4s
 	WORD $0x4ea9f6c9 // fmin v9.4s, v22.4s, v9.4s
-	FMOVQ F9, (R10)
-	ADD R7, R10
-	ADD R6, R9
-	ADD $16, R1
-	ADD $16, R2
-	SUBS $1, R8
-	BNE winogradOutputNEON_loop
+	FMOVQ F9, (R10); ADD R7, R10; ADD R6, R9; ADD $16, R1; ADD $16, R2; SUBS $1, R8; BNE winogradOutputNEON_loop
 	RET
 
 // func winogradWeightNEON(a *winogradArgs)
 TEXT ·winogradWeightNEON(SB), NOSPLIT, $0-8
 	MOVD a+0(FP), R0
-	MOVD 0(R0), R1
-	MOVD 8(R0), R2
-	MOVD 16(R0), R3
-	MOVD 24(R0), R4
-	MOVD 32(R0), R5
-	MOVD 40(R0), R6
-	MOVD 48(R0), R7
-	MOVD 56(R0), R8
-	MOVD 80(R0), R9
-	LSL $1, R8
-	FMOVS 0(R9), F24
-	VDUP V24.S[0], V24.S4
-	FMOVS 4(R9), F25
-	VDUP V25.S[0], V25.S4
-	FMOVS 8(R9), F26
-	VDUP V26.S[0], V26.S4
-	FMOVS 12(R9), F27
-	VDUP V27.S[0], V27.S4
-	FMOVS 16(R9), F28
-	VDUP V28.S[0], V28.S4
-	FMOVS 20(R9), F29
-	VDUP V29.S[0], V29.S4
-	FMOVS 24(R9), F30
-	VDUP V30.S[0], V30.S4
-	FMOVS 28(R9), F31
-	VDUP V31.S[0], V31.S4
+	MOVD 0(R0), R1; MOVD 8(R0), R2; MOVD 16(R0), R3; MOVD 24(R0), R4; MOVD 32(R0), R5; MOVD 40(R0), R6; MOVD 48(R0), R7
+	MOVD 56(R0), R8; MOVD 80(R0), R9; LSL $1, R8; FMOVS 0(R9), F24; VDUP V24.S[0], V24.S4; FMOVS 4(R9), F25
+	VDUP V25.S[0], V25.S4; FMOVS 8(R9), F26; VDUP V26.S[0], V26.S4; FMOVS 12(R9), F27; VDUP V27.S[0], V27.S4
+	FMOVS 16(R9), F28; VDUP V28.S[0], V28.S4; FMOVS 20(R9), F29; VDUP V29.S[0], V29.S4; FMOVS 24(R9), F30
+	VDUP V30.S[0], V30.S4; FMOVS 28(R9), F31; VDUP V31.S[0], V31.S4
 winogradWeightNEON_loop:
-	MOVD R2, R9
-	MOVD R9, R10
-	FMOVQ (R10), F0
-	ADD R4, R10
-	FMOVQ (R10), F1
-	ADD R4, R10
-	FMOVQ (R10), F2
-	ADD R4, R10
+	MOVD R2, R9; MOVD R9, R10; FMOVQ (R10), F0; ADD R4, R10; FMOVQ (R10), F1; ADD R4, R10; FMOVQ (R10), F2; ADD R4, R10
 	WORD $0x6e20df86 // fmul v6.4s, v28.4s, v0.4s
 	WORD $0x4e22d40c // fadd v12.4s, v0.4s, v2.4s
 	WORD $0x6e2cdfac // fmul v12.4s, v29.4s, v12.4s
@@ -7509,21 +4723,9 @@ winogradWeightNEON_loop:
 	WORD $0x6e21dff0 // fmul v16.4s, v31.4s, v1.4s
 	WORD $0x4e30d5e9 // fadd v9.4s, v15.4s, v16.4s
 	WORD $0x4eb0d5ea // fsub v10.4s, v15.4s, v16.4s
-	VORR V2.B16, V2.B16, V11.B16
-	FMOVQ F6, 0(R3)
-	FMOVQ F7, 48(R3)
-	FMOVQ F8, 96(R3)
-	FMOVQ F9, 144(R3)
-	FMOVQ F10, 192(R3)
-	FMOVQ F11, 240(R3)
-	ADD R5, R9
-	MOVD R9, R10
-	FMOVQ (R10), F0
-	ADD R4, R10
-	FMOVQ (R10), F1
-	ADD R4, R10
-	FMOVQ (R10), F2
-	ADD R4, R10
+	VORR V2.B16, V2.B16, V11.B16; FMOVQ F6, 0(R3); FMOVQ F7, 48(R3); FMOVQ F8, 96(R3); FMOVQ F9, 144(R3)
+	FMOVQ F10, 192(R3); FMOVQ F11, 240(R3); ADD R5, R9; MOVD R9, R10; FMOVQ (R10), F0; ADD R4, R10; FMOVQ (R10), F1
+	ADD R4, R10; FMOVQ (R10), F2; ADD R4, R10
 	WORD $0x6e20df86 // fmul v6.4s, v28.4s, v0.4s
 	WORD $0x4e22d40c // fadd v12.4s, v0.4s, v2.4s
 	WORD $0x6e2cdfac // fmul v12.4s, v29.4s, v12.4s
@@ -7537,21 +4739,9 @@ winogradWeightNEON_loop:
 	WORD $0x6e21dff0 // fmul v16.4s, v31.4s, v1.4s
 	WORD $0x4e30d5e9 // fadd v9.4s, v15.4s, v16.4s
 	WORD $0x4eb0d5ea // fsub v10.4s, v15.4s, v16.4s
-	VORR V2.B16, V2.B16, V11.B16
-	FMOVQ F6, 16(R3)
-	FMOVQ F7, 64(R3)
-	FMOVQ F8, 112(R3)
-	FMOVQ F9, 160(R3)
-	FMOVQ F10, 208(R3)
-	FMOVQ F11, 256(R3)
-	ADD R5, R9
-	MOVD R9, R10
-	FMOVQ (R10), F0
-	ADD R4, R10
-	FMOVQ (R10), F1
-	ADD R4, R10
-	FMOVQ (R10), F2
-	ADD R4, R10
+	VORR V2.B16, V2.B16, V11.B16; FMOVQ F6, 16(R3); FMOVQ F7, 64(R3); FMOVQ F8, 112(R3); FMOVQ F9, 160(R3)
+	FMOVQ F10, 208(R3); FMOVQ F11, 256(R3); ADD R5, R9; MOVD R9, R10; FMOVQ (R10), F0; ADD R4, R10; FMOVQ (R10), F1
+	ADD R4, R10; FMOVQ (R10), F2; ADD R4, R10
 	WORD $0x6e20df86 // fmul v6.4s, v28.4s, v0.4s
 	WORD $0x4e22d40c // fadd v12.4s, v0.4s, v2.4s
 	WORD $0x6e2cdfac // fmul v12.4s, v29.4s, v12.4s
@@ -7565,18 +4755,8 @@ winogradWeightNEON_loop:
 	WORD $0x6e21dff0 // fmul v16.4s, v31.4s, v1.4s
 	WORD $0x4e30d5e9 // fadd v9.4s, v15.4s, v16.4s
 	WORD $0x4eb0d5ea // fsub v10.4s, v15.4s, v16.4s
-	VORR V2.B16, V2.B16, V11.B16
-	FMOVQ F6, 32(R3)
-	FMOVQ F7, 80(R3)
-	FMOVQ F8, 128(R3)
-	FMOVQ F9, 176(R3)
-	FMOVQ F10, 224(R3)
-	FMOVQ F11, 272(R3)
-	ADD R5, R9
-	MOVD R1, R9
-	FMOVQ 0(R3), F0
-	FMOVQ 16(R3), F1
-	FMOVQ 32(R3), F2
+	VORR V2.B16, V2.B16, V11.B16; FMOVQ F6, 32(R3); FMOVQ F7, 80(R3); FMOVQ F8, 128(R3); FMOVQ F9, 176(R3)
+	FMOVQ F10, 224(R3); FMOVQ F11, 272(R3); ADD R5, R9; MOVD R1, R9; FMOVQ 0(R3), F0; FMOVQ 16(R3), F1; FMOVQ 32(R3), F2
 	WORD $0x6e20df86 // fmul v6.4s, v28.4s, v0.4s
 	WORD $0x4e22d40c // fadd v12.4s, v0.4s, v2.4s
 	WORD $0x6e2cdfac // fmul v12.4s, v29.4s, v12.4s
@@ -7590,24 +4770,9 @@ winogradWeightNEON_loop:
 	WORD $0x6e21dff0 // fmul v16.4s, v31.4s, v1.4s
 	WORD $0x4e30d5e9 // fadd v9.4s, v15.4s, v16.4s
 	WORD $0x4eb0d5ea // fsub v10.4s, v15.4s, v16.4s
-	VORR V2.B16, V2.B16, V11.B16
-	MOVD R9, R10
-	FMOVQ F6, (R10)
-	ADD R7, R10
-	FMOVQ F7, (R10)
-	ADD R7, R10
-	FMOVQ F8, (R10)
-	ADD R7, R10
-	FMOVQ F9, (R10)
-	ADD R7, R10
-	FMOVQ F10, (R10)
-	ADD R7, R10
-	FMOVQ F11, (R10)
-	ADD R7, R10
-	ADD R6, R9
-	FMOVQ 48(R3), F0
-	FMOVQ 64(R3), F1
-	FMOVQ 80(R3), F2
+	VORR V2.B16, V2.B16, V11.B16; MOVD R9, R10; FMOVQ F6, (R10); ADD R7, R10; FMOVQ F7, (R10); ADD R7, R10; FMOVQ F8, (R10)
+	ADD R7, R10; FMOVQ F9, (R10); ADD R7, R10; FMOVQ F10, (R10); ADD R7, R10; FMOVQ F11, (R10); ADD R7, R10; ADD R6, R9
+	FMOVQ 48(R3), F0; FMOVQ 64(R3), F1; FMOVQ 80(R3), F2
 	WORD $0x6e20df86 // fmul v6.4s, v28.4s, v0.4s
 	WORD $0x4e22d40c // fadd v12.4s, v0.4s, v2.4s
 	WORD $0x6e2cdfac // fmul v12.4s, v29.4s, v12.4s
@@ -7621,24 +4786,9 @@ winogradWeightNEON_loop:
 	WORD $0x6e21dff0 // fmul v16.4s, v31.4s, v1.4s
 	WORD $0x4e30d5e9 // fadd v9.4s, v15.4s, v16.4s
 	WORD $0x4eb0d5ea // fsub v10.4s, v15.4s, v16.4s
-	VORR V2.B16, V2.B16, V11.B16
-	MOVD R9, R10
-	FMOVQ F6, (R10)
-	ADD R7, R10
-	FMOVQ F7, (R10)
-	ADD R7, R10
-	FMOVQ F8, (R10)
-	ADD R7, R10
-	FMOVQ F9, (R10)
-	ADD R7, R10
-	FMOVQ F10, (R10)
-	ADD R7, R10
-	FMOVQ F11, (R10)
-	ADD R7, R10
-	ADD R6, R9
-	FMOVQ 96(R3), F0
-	FMOVQ 112(R3), F1
-	FMOVQ 128(R3), F2
+	VORR V2.B16, V2.B16, V11.B16; MOVD R9, R10; FMOVQ F6, (R10); ADD R7, R10; FMOVQ F7, (R10); ADD R7, R10; FMOVQ F8, (R10)
+	ADD R7, R10; FMOVQ F9, (R10); ADD R7, R10; FMOVQ F10, (R10); ADD R7, R10; FMOVQ F11, (R10); ADD R7, R10; ADD R6, R9
+	FMOVQ 96(R3), F0; FMOVQ 112(R3), F1; FMOVQ 128(R3), F2
 	WORD $0x6e20df86 // fmul v6.4s, v28.4s, v0.4s
 	WORD $0x4e22d40c // fadd v12.4s, v0.4s, v2.4s
 	WORD $0x6e2cdfac // fmul v12.4s, v29.4s, v12.4s
@@ -7652,24 +4802,9 @@ winogradWeightNEON_loop:
 	WORD $0x6e21dff0 // fmul v16.4s, v31.4s, v1.4s
 	WORD $0x4e30d5e9 // fadd v9.4s, v15.4s, v16.4s
 	WORD $0x4eb0d5ea // fsub v10.4s, v15.4s, v16.4s
-	VORR V2.B16, V2.B16, V11.B16
-	MOVD R9, R10
-	FMOVQ F6, (R10)
-	ADD R7, R10
-	FMOVQ F7, (R10)
-	ADD R7, R10
-	FMOVQ F8, (R10)
-	ADD R7, R10
-	FMOVQ F9, (R10)
-	ADD R7, R10
-	FMOVQ F10, (R10)
-	ADD R7, R10
-	FMOVQ F11, (R10)
-	ADD R7, R10
-	ADD R6, R9
-	FMOVQ 144(R3), F0
-	FMOVQ 160(R3), F1
-	FMOVQ 176(R3), F2
+	VORR V2.B16, V2.B16, V11.B16; MOVD R9, R10; FMOVQ F6, (R10); ADD R7, R10; FMOVQ F7, (R10); ADD R7, R10; FMOVQ F8, (R10)
+	ADD R7, R10; FMOVQ F9, (R10); ADD R7, R10; FMOVQ F10, (R10); ADD R7, R10; FMOVQ F11, (R10); ADD R7, R10; ADD R6, R9
+	FMOVQ 144(R3), F0; FMOVQ 160(R3), F1; FMOVQ 176(R3), F2
 	WORD $0x6e20df86 // fmul v6.4s, v28.4s, v0.4s
 	WORD $0x4e22d40c // fadd v12.4s, v0.4s, v2.4s
 	WORD $0x6e2cdfac // fmul v12.4s, v29.4s, v12.4s
@@ -7683,24 +4818,9 @@ winogradWeightNEON_loop:
 	WORD $0x6e21dff0 // fmul v16.4s, v31.4s, v1.4s
 	WORD $0x4e30d5e9 // fadd v9.4s, v15.4s, v16.4s
 	WORD $0x4eb0d5ea // fsub v10.4s, v15.4s, v16.4s
-	VORR V2.B16, V2.B16, V11.B16
-	MOVD R9, R10
-	FMOVQ F6, (R10)
-	ADD R7, R10
-	FMOVQ F7, (R10)
-	ADD R7, R10
-	FMOVQ F8, (R10)
-	ADD R7, R10
-	FMOVQ F9, (R10)
-	ADD R7, R10
-	FMOVQ F10, (R10)
-	ADD R7, R10
-	FMOVQ F11, (R10)
-	ADD R7, R10
-	ADD R6, R9
-	FMOVQ 192(R3), F0
-	FMOVQ 208(R3), F1
-	FMOVQ 224(R3), F2
+	VORR V2.B16, V2.B16, V11.B16; MOVD R9, R10; FMOVQ F6, (R10); ADD R7, R10; FMOVQ F7, (R10); ADD R7, R10; FMOVQ F8, (R10)
+	ADD R7, R10; FMOVQ F9, (R10); ADD R7, R10; FMOVQ F10, (R10); ADD R7, R10; FMOVQ F11, (R10); ADD R7, R10; ADD R6, R9
+	FMOVQ 192(R3), F0; FMOVQ 208(R3), F1; FMOVQ 224(R3), F2
 	WORD $0x6e20df86 // fmul v6.4s, v28.4s, v0.4s
 	WORD $0x4e22d40c // fadd v12.4s, v0.4s, v2.4s
 	WORD $0x6e2cdfac // fmul v12.4s, v29.4s, v12.4s
@@ -7714,24 +4834,9 @@ winogradWeightNEON_loop:
 	WORD $0x6e21dff0 // fmul v16.4s, v31.4s, v1.4s
 	WORD $0x4e30d5e9 // fadd v9.4s, v15.4s, v16.4s
 	WORD $0x4eb0d5ea // fsub v10.4s, v15.4s, v16.4s
-	VORR V2.B16, V2.B16, V11.B16
-	MOVD R9, R10
-	FMOVQ F6, (R10)
-	ADD R7, R10
-	FMOVQ F7, (R10)
-	ADD R7, R10
-	FMOVQ F8, (R10)
-	ADD R7, R10
-	FMOVQ F9, (R10)
-	ADD R7, R10
-	FMOVQ F10, (R10)
-	ADD R7, R10
-	FMOVQ F11, (R10)
-	ADD R7, R10
-	ADD R6, R9
-	FMOVQ 240(R3), F0
-	FMOVQ 256(R3), F1
-	FMOVQ 272(R3), F2
+	VORR V2.B16, V2.B16, V11.B16; MOVD R9, R10; FMOVQ F6, (R10); ADD R7, R10; FMOVQ F7, (R10); ADD R7, R10; FMOVQ F8, (R10)
+	ADD R7, R10; FMOVQ F9, (R10); ADD R7, R10; FMOVQ F10, (R10); ADD R7, R10; FMOVQ F11, (R10); ADD R7, R10; ADD R6, R9
+	FMOVQ 240(R3), F0; FMOVQ 256(R3), F1; FMOVQ 272(R3), F2
 	WORD $0x6e20df86 // fmul v6.4s, v28.4s, v0.4s
 	WORD $0x4e22d40c // fadd v12.4s, v0.4s, v2.4s
 	WORD $0x6e2cdfac // fmul v12.4s, v29.4s, v12.4s
@@ -7745,75 +4850,44 @@ winogradWeightNEON_loop:
 	WORD $0x6e21dff0 // fmul v16.4s, v31.4s, v1.4s
 	WORD $0x4e30d5e9 // fadd v9.4s, v15.4s, v16.4s
 	WORD $0x4eb0d5ea // fsub v10.4s, v15.4s, v16.4s
-	VORR V2.B16, V2.B16, V11.B16
-	MOVD R9, R10
-	FMOVQ F6, (R10)
-	ADD R7, R10
-	FMOVQ F7, (R10)
-	ADD R7, R10
-	FMOVQ F8, (R10)
-	ADD R7, R10
-	FMOVQ F9, (R10)
-	ADD R7, R10
-	FMOVQ F10, (R10)
-	ADD R7, R10
-	FMOVQ F11, (R10)
-	ADD R7, R10
-	ADD R6, R9
-	ADD $16, R1
-	ADD $16, R2
-	SUBS $1, R8
-	BNE winogradWeightNEON_loop
+	VORR V2.B16, V2.B16, V11.B16; MOVD R9, R10; FMOVQ F6, (R10); ADD R7, R10; FMOVQ F7, (R10); ADD R7, R10; FMOVQ F8, (R10)
+	ADD R7, R10; FMOVQ F9, (R10); ADD R7, R10; FMOVQ F10, (R10); ADD R7, R10; FMOVQ F11, (R10); ADD R7, R10; ADD R6, R9
+	ADD $16, R1; ADD $16, R2; SUBS $1, R8; BNE winogradWeightNEON_loop
 	RET
 
 // func dconvNEON(a *args)
 TEXT ·dconvNEON(SB), NOSPLIT, $0-8
 	MOVD a+0(FP), R0
-	MOVD 64(R0), R12
-	MOVD 72(R0), R13
-	MOVD 96(R0), R15
-	MOVD 80(R0), R8
-	MOVD 120(R0), R17
-	CMP $33, R17
+	MOVD 64(R0), R12; MOVD 72(R0), R13; MOVD 96(R0), R15; MOVD 80(R0), R8; MOVD 120(R0), R17; CMP $33, R17
 	BLT dconvNEON_lt33
-	CMP $36, R17
-	BLT dconvNEON_lt34
-	CMP $37, R17
-	BLT dconvNEON_lt35
-	CMP $38, R17
-	BLT dconvNEON_lt36
+	CMP $36, R17; BLT dconvNEON_lt34
+	CMP $37, R17; BLT dconvNEON_lt35
+	CMP $38, R17; BLT dconvNEON_lt36
 	JMP dconvNEON_v2r6
 dconvNEON_lt36:
 	JMP dconvNEON_v2r5
 dconvNEON_lt35:
 	JMP dconvNEON_v2r4
 dconvNEON_lt34:
-	CMP $34, R17
-	BLT dconvNEON_lt37
-	CMP $35, R17
-	BLT dconvNEON_lt38
+	CMP $34, R17; BLT dconvNEON_lt37
+	CMP $35, R17; BLT dconvNEON_lt38
 	JMP dconvNEON_v2r3
 dconvNEON_lt38:
 	JMP dconvNEON_v2r2
 dconvNEON_lt37:
 	JMP dconvNEON_v2r1
 dconvNEON_lt33:
-	CMP $20, R17
-	BLT dconvNEON_lt39
-	CMP $21, R17
-	BLT dconvNEON_lt40
-	CMP $22, R17
-	BLT dconvNEON_lt41
+	CMP $20, R17; BLT dconvNEON_lt39
+	CMP $21, R17; BLT dconvNEON_lt40
+	CMP $22, R17; BLT dconvNEON_lt41
 	JMP dconvNEON_v1r6
 dconvNEON_lt41:
 	JMP dconvNEON_v1r5
 dconvNEON_lt40:
 	JMP dconvNEON_v1r4
 dconvNEON_lt39:
-	CMP $18, R17
-	BLT dconvNEON_lt42
-	CMP $19, R17
-	BLT dconvNEON_lt43
+	CMP $18, R17; BLT dconvNEON_lt42
+	CMP $19, R17; BLT dconvNEON_lt43
 	JMP dconvNEON_v1r3
 dconvNEON_lt43:
 	JMP dconvNEON_v1r2
@@ -7822,202 +4896,123 @@ dconvNEON_lt42:
 
 // 1 rows by 2 registers
 dconvNEON_v1r1:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16
 dconvNEON_v1r1_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT dconvNEON_v1r1_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 112(R0), R11; SUBS $4, R11; BLT dconvNEON_v1r1_t
 	PCALIGN $16
 dconvNEON_v1r1_k:
-	FLDPQ 0(R10), (F24, F25)
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
-	FLDPQ 32(R10), (F24, F25)
-	FMOVD 8(R1), F28
+	FLDPQ 32(R10), (F24, F25); FMOVD 8(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
-	FLDPQ 64(R10), (F24, F25)
-	FMOVD 16(R1), F28
+	FLDPQ 64(R10), (F24, F25); FMOVD 16(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
-	FLDPQ 96(R10), (F24, F25)
-	FMOVD 24(R1), F28
+	FLDPQ 96(R10), (F24, F25); FMOVD 24(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
-	ADD $32, R1
-	ADD $128, R10
-	SUBS $4, R11
-	BGE dconvNEON_v1r1_k
+	ADD $32, R1; ADD $128, R10; SUBS $4, R11; BGE dconvNEON_v1r1_k
 dconvNEON_v1r1_t:
-	ADDS $4, R11
-	BLE dconvNEON_v1r1_e
+	ADDS $4, R11; BLE dconvNEON_v1r1_e
 dconvNEON_v1r1_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
-	ADD $8, R1
-	ADD $32, R10
-	SUBS $1, R11
-	BGT dconvNEON_v1r1_t1
+	ADD $8, R1; ADD $32, R10; SUBS $1, R11; BGT dconvNEON_v1r1_t1
 dconvNEON_v1r1_e:
-	CMP R13, R12
-	BLO dconvNEON_v1r1_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, dconvNEON_v1r1_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO dconvNEON_v1r1_s
+	MOVD 152(R0), R16; TBZ $0, R16, dconvNEON_v1r1_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 dconvNEON_v1r1_c:
-	TBZ $1, R16, dconvNEON_v1r1_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $1, R16, dconvNEON_v1r1_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 dconvNEON_v1r1_b:
-	TBZ $2, R16, dconvNEON_v1r1_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, dconvNEON_v1r1_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	MOVD 96(R0), R15
 dconvNEON_v1r1_r:
-	TBZ $3, R16, dconvNEON_v1r1_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, dconvNEON_v1r1_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
 	WORD $0x4ef9f421 // fmin v1.2d, v1.2d, v25.2d
 dconvNEON_v1r1_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14)
 	RET
 
 // 2 rows by 2 registers
 dconvNEON_v1r2:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
 dconvNEON_v1r2_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 8(R0), R2
-	ADD R7, R2
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT dconvNEON_v1r2_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 8(R0), R2; ADD R7, R2; MOVD 112(R0), R11; SUBS $4, R11; BLT dconvNEON_v1r2_t
 	PCALIGN $16
 dconvNEON_v1r2_k:
-	FLDPQ 0(R10), (F24, F25)
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 0(R2), F29
 	WORD $0x4fdd1302 // fmla v2.2d, v24.2d, v29.d[0]
 	WORD $0x4fdd1323 // fmla v3.2d, v25.2d, v29.d[0]
-	FLDPQ 32(R10), (F24, F25)
-	FMOVD 8(R1), F28
+	FLDPQ 32(R10), (F24, F25); FMOVD 8(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 8(R2), F29
 	WORD $0x4fdd1302 // fmla v2.2d, v24.2d, v29.d[0]
 	WORD $0x4fdd1323 // fmla v3.2d, v25.2d, v29.d[0]
-	FLDPQ 64(R10), (F24, F25)
-	FMOVD 16(R1), F28
+	FLDPQ 64(R10), (F24, F25); FMOVD 16(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 16(R2), F29
 	WORD $0x4fdd1302 // fmla v2.2d, v24.2d, v29.d[0]
 	WORD $0x4fdd1323 // fmla v3.2d, v25.2d, v29.d[0]
-	FLDPQ 96(R10), (F24, F25)
-	FMOVD 24(R1), F28
+	FLDPQ 96(R10), (F24, F25); FMOVD 24(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 24(R2), F29
 	WORD $0x4fdd1302 // fmla v2.2d, v24.2d, v29.d[0]
 	WORD $0x4fdd1323 // fmla v3.2d, v25.2d, v29.d[0]
-	ADD $32, R1
-	ADD $32, R2
-	ADD $128, R10
-	SUBS $4, R11
-	BGE dconvNEON_v1r2_k
+	ADD $32, R1; ADD $32, R2; ADD $128, R10; SUBS $4, R11; BGE dconvNEON_v1r2_k
 dconvNEON_v1r2_t:
-	ADDS $4, R11
-	BLE dconvNEON_v1r2_e
+	ADDS $4, R11; BLE dconvNEON_v1r2_e
 dconvNEON_v1r2_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 0(R2), F29
 	WORD $0x4fdd1302 // fmla v2.2d, v24.2d, v29.d[0]
 	WORD $0x4fdd1323 // fmla v3.2d, v25.2d, v29.d[0]
-	ADD $8, R1
-	ADD $8, R2
-	ADD $32, R10
-	SUBS $1, R11
-	BGT dconvNEON_v1r2_t1
+	ADD $8, R1; ADD $8, R2; ADD $32, R10; SUBS $1, R11; BGT dconvNEON_v1r2_t1
 dconvNEON_v1r2_e:
-	CMP R13, R12
-	BLO dconvNEON_v1r2_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, dconvNEON_v1r2_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO dconvNEON_v1r2_s
+	MOVD 152(R0), R16; TBZ $0, R16, dconvNEON_v1r2_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
 dconvNEON_v1r2_c:
-	TBZ $1, R16, dconvNEON_v1r2_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $1, R16, dconvNEON_v1r2_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
 dconvNEON_v1r2_b:
-	TBZ $2, R16, dconvNEON_v1r2_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, dconvNEON_v1r2_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
 	MOVD 96(R0), R15
 dconvNEON_v1r2_r:
-	TBZ $3, R16, dconvNEON_v1r2_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, dconvNEON_v1r2_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
@@ -8027,39 +5022,19 @@ dconvNEON_v1r2_r:
 	WORD $0x4e78f463 // fmax v3.2d, v3.2d, v24.2d
 	WORD $0x4ef9f463 // fmin v3.2d, v3.2d, v25.2d
 dconvNEON_v1r2_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F2, F3), 0(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); MOVD 32(R0), R14; FSTPQ (F2, F3), 0(R14)
 	RET
 
 // 3 rows by 2 registers
 dconvNEON_v1r3:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16
 dconvNEON_v1r3_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	MOVD 8(R0), R3
-	ADD R7, R3
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT dconvNEON_v1r3_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; ADD R8, R1, R2; MOVD 8(R0), R3; ADD R7, R3; MOVD 112(R0), R11; SUBS $4, R11; BLT dconvNEON_v1r3_t
 	PCALIGN $16
 dconvNEON_v1r3_k:
-	FLDPQ 0(R10), (F24, F25)
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 0(R2), F29
@@ -8068,8 +5043,7 @@ dconvNEON_v1r3_k:
 	FMOVD 0(R3), F30
 	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	FLDPQ 32(R10), (F24, F25)
-	FMOVD 8(R1), F28
+	FLDPQ 32(R10), (F24, F25); FMOVD 8(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 8(R2), F29
@@ -8078,8 +5052,7 @@ dconvNEON_v1r3_k:
 	FMOVD 8(R3), F30
 	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	FLDPQ 64(R10), (F24, F25)
-	FMOVD 16(R1), F28
+	FLDPQ 64(R10), (F24, F25); FMOVD 16(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 16(R2), F29
@@ -8088,8 +5061,7 @@ dconvNEON_v1r3_k:
 	FMOVD 16(R3), F30
 	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	FLDPQ 96(R10), (F24, F25)
-	FMOVD 24(R1), F28
+	FLDPQ 96(R10), (F24, F25); FMOVD 24(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 24(R2), F29
@@ -8098,18 +5070,11 @@ dconvNEON_v1r3_k:
 	FMOVD 24(R3), F30
 	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	ADD $32, R1
-	ADD $32, R2
-	ADD $32, R3
-	ADD $128, R10
-	SUBS $4, R11
-	BGE dconvNEON_v1r3_k
+	ADD $32, R1; ADD $32, R2; ADD $32, R3; ADD $128, R10; SUBS $4, R11; BGE dconvNEON_v1r3_k
 dconvNEON_v1r3_t:
-	ADDS $4, R11
-	BLE dconvNEON_v1r3_e
+	ADDS $4, R11; BLE dconvNEON_v1r3_e
 dconvNEON_v1r3_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 0(R2), F29
@@ -8118,33 +5083,20 @@ dconvNEON_v1r3_t1:
 	FMOVD 0(R3), F30
 	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	ADD $8, R1
-	ADD $8, R2
-	ADD $8, R3
-	ADD $32, R10
-	SUBS $1, R11
-	BGT dconvNEON_v1r3_t1
+	ADD $8, R1; ADD $8, R2; ADD $8, R3; ADD $32, R10; SUBS $1, R11; BGT dconvNEON_v1r3_t1
 dconvNEON_v1r3_e:
-	CMP R13, R12
-	BLO dconvNEON_v1r3_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, dconvNEON_v1r3_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO dconvNEON_v1r3_s
+	MOVD 152(R0), R16; TBZ $0, R16, dconvNEON_v1r3_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 dconvNEON_v1r3_c:
-	TBZ $1, R16, dconvNEON_v1r3_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $1, R16, dconvNEON_v1r3_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
@@ -8152,27 +5104,18 @@ dconvNEON_v1r3_c:
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 dconvNEON_v1r3_b:
-	TBZ $2, R16, dconvNEON_v1r3_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, dconvNEON_v1r3_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 	MOVD 96(R0), R15
 dconvNEON_v1r3_r:
-	TBZ $3, R16, dconvNEON_v1r3_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, dconvNEON_v1r3_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
@@ -8186,44 +5129,21 @@ dconvNEON_v1r3_r:
 	WORD $0x4e78f4a5 // fmax v5.2d, v5.2d, v24.2d
 	WORD $0x4ef9f4a5 // fmin v5.2d, v5.2d, v25.2d
 dconvNEON_v1r3_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	ADD R15, R14
-	FSTPQ (F2, F3), 0(R14)
-	MOVD 32(R0), R14
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); ADD R15, R14; FSTPQ (F2, F3), 0(R14); MOVD 32(R0), R14
 	FSTPQ (F4, F5), 0(R14)
 	RET
 
 // 4 rows by 2 registers
 dconvNEON_v1r4:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
 dconvNEON_v1r4_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	MOVD 8(R0), R3
-	ADD R7, R3
-	ADD R8, R3, R4
-	MOVD 112(R0), R11
-	SUBS $4, R11
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; ADD R8, R1, R2; MOVD 8(R0), R3; ADD R7, R3; ADD R8, R3, R4; MOVD 112(R0), R11; SUBS $4, R11
 	BLT dconvNEON_v1r4_t
 	PCALIGN $16
 dconvNEON_v1r4_k:
-	FLDPQ 0(R10), (F24, F25)
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 0(R2), F29
@@ -8235,8 +5155,7 @@ dconvNEON_v1r4_k:
 	FMOVD 0(R4), F31
 	WORD $0x4fdf1306 // fmla v6.2d, v24.2d, v31.d[0]
 	WORD $0x4fdf1327 // fmla v7.2d, v25.2d, v31.d[0]
-	FLDPQ 32(R10), (F24, F25)
-	FMOVD 8(R1), F28
+	FLDPQ 32(R10), (F24, F25); FMOVD 8(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 8(R2), F29
@@ -8248,8 +5167,7 @@ dconvNEON_v1r4_k:
 	FMOVD 8(R4), F31
 	WORD $0x4fdf1306 // fmla v6.2d, v24.2d, v31.d[0]
 	WORD $0x4fdf1327 // fmla v7.2d, v25.2d, v31.d[0]
-	FLDPQ 64(R10), (F24, F25)
-	FMOVD 16(R1), F28
+	FLDPQ 64(R10), (F24, F25); FMOVD 16(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 16(R2), F29
@@ -8261,8 +5179,7 @@ dconvNEON_v1r4_k:
 	FMOVD 16(R4), F31
 	WORD $0x4fdf1306 // fmla v6.2d, v24.2d, v31.d[0]
 	WORD $0x4fdf1327 // fmla v7.2d, v25.2d, v31.d[0]
-	FLDPQ 96(R10), (F24, F25)
-	FMOVD 24(R1), F28
+	FLDPQ 96(R10), (F24, F25); FMOVD 24(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 24(R2), F29
@@ -8274,19 +5191,11 @@ dconvNEON_v1r4_k:
 	FMOVD 24(R4), F31
 	WORD $0x4fdf1306 // fmla v6.2d, v24.2d, v31.d[0]
 	WORD $0x4fdf1327 // fmla v7.2d, v25.2d, v31.d[0]
-	ADD $32, R1
-	ADD $32, R2
-	ADD $32, R3
-	ADD $32, R4
-	ADD $128, R10
-	SUBS $4, R11
-	BGE dconvNEON_v1r4_k
+	ADD $32, R1; ADD $32, R2; ADD $32, R3; ADD $32, R4; ADD $128, R10; SUBS $4, R11; BGE dconvNEON_v1r4_k
 dconvNEON_v1r4_t:
-	ADDS $4, R11
-	BLE dconvNEON_v1r4_e
+	ADDS $4, R11; BLE dconvNEON_v1r4_e
 dconvNEON_v1r4_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 0(R2), F29
@@ -8298,38 +5207,23 @@ dconvNEON_v1r4_t1:
 	FMOVD 0(R4), F31
 	WORD $0x4fdf1306 // fmla v6.2d, v24.2d, v31.d[0]
 	WORD $0x4fdf1327 // fmla v7.2d, v25.2d, v31.d[0]
-	ADD $8, R1
-	ADD $8, R2
-	ADD $8, R3
-	ADD $8, R4
-	ADD $32, R10
-	SUBS $1, R11
-	BGT dconvNEON_v1r4_t1
+	ADD $8, R1; ADD $8, R2; ADD $8, R3; ADD $8, R4; ADD $32, R10; SUBS $1, R11; BGT dconvNEON_v1r4_t1
 dconvNEON_v1r4_e:
-	CMP R13, R12
-	BLO dconvNEON_v1r4_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, dconvNEON_v1r4_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO dconvNEON_v1r4_s
+	MOVD 152(R0), R16; TBZ $0, R16, dconvNEON_v1r4_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d4c6 // fadd v6.2d, v6.2d, v24.2d
 	WORD $0x4e79d4e7 // fadd v7.2d, v7.2d, v25.2d
 dconvNEON_v1r4_c:
-	TBZ $1, R16, dconvNEON_v1r4_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $1, R16, dconvNEON_v1r4_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
@@ -8339,31 +5233,21 @@ dconvNEON_v1r4_c:
 	WORD $0x4e78d4c6 // fadd v6.2d, v6.2d, v24.2d
 	WORD $0x4e79d4e7 // fadd v7.2d, v7.2d, v25.2d
 dconvNEON_v1r4_b:
-	TBZ $2, R16, dconvNEON_v1r4_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, dconvNEON_v1r4_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d4c6 // fadd v6.2d, v6.2d, v24.2d
 	WORD $0x4e79d4e7 // fadd v7.2d, v7.2d, v25.2d
 	MOVD 96(R0), R15
 dconvNEON_v1r4_r:
-	TBZ $3, R16, dconvNEON_v1r4_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, dconvNEON_v1r4_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
@@ -8381,49 +5265,22 @@ dconvNEON_v1r4_r:
 	WORD $0x4e78f4e7 // fmax v7.2d, v7.2d, v24.2d
 	WORD $0x4ef9f4e7 // fmin v7.2d, v7.2d, v25.2d
 dconvNEON_v1r4_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	ADD R15, R14
-	FSTPQ (F2, F3), 0(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F4, F5), 0(R14)
-	ADD R15, R14
-	FSTPQ (F6, F7), 0(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); ADD R15, R14; FSTPQ (F2, F3), 0(R14); MOVD 32(R0), R14
+	FSTPQ (F4, F5), 0(R14); ADD R15, R14; FSTPQ (F6, F7), 0(R14)
 	RET
 
 // 5 rows by 2 registers
 dconvNEON_v1r5:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16; VEOR V9.B16, V9.B16, V9.B16
 dconvNEON_v1r5_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	ADD R8, R2, R3
-	MOVD 8(R0), R4
-	ADD R7, R4
-	ADD R8, R4, R5
-	MOVD 112(R0), R11
-	SUBS $4, R11
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; ADD R8, R1, R2; ADD R8, R2, R3; MOVD 8(R0), R4; ADD R7, R4; ADD R8, R4, R5; MOVD 112(R0), R11; SUBS $4, R11
 	BLT dconvNEON_v1r5_t
 	PCALIGN $16
 dconvNEON_v1r5_k:
-	FLDPQ 0(R10), (F24, F25)
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 0(R2), F29
@@ -8438,8 +5295,7 @@ dconvNEON_v1r5_k:
 	FMOVD 0(R5), F28
 	WORD $0x4fdc1308 // fmla v8.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1329 // fmla v9.2d, v25.2d, v28.d[0]
-	FLDPQ 32(R10), (F24, F25)
-	FMOVD 8(R1), F28
+	FLDPQ 32(R10), (F24, F25); FMOVD 8(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 8(R2), F29
@@ -8454,8 +5310,7 @@ dconvNEON_v1r5_k:
 	FMOVD 8(R5), F28
 	WORD $0x4fdc1308 // fmla v8.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1329 // fmla v9.2d, v25.2d, v28.d[0]
-	FLDPQ 64(R10), (F24, F25)
-	FMOVD 16(R1), F28
+	FLDPQ 64(R10), (F24, F25); FMOVD 16(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 16(R2), F29
@@ -8470,8 +5325,7 @@ dconvNEON_v1r5_k:
 	FMOVD 16(R5), F28
 	WORD $0x4fdc1308 // fmla v8.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1329 // fmla v9.2d, v25.2d, v28.d[0]
-	FLDPQ 96(R10), (F24, F25)
-	FMOVD 24(R1), F28
+	FLDPQ 96(R10), (F24, F25); FMOVD 24(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 24(R2), F29
@@ -8486,20 +5340,11 @@ dconvNEON_v1r5_k:
 	FMOVD 24(R5), F28
 	WORD $0x4fdc1308 // fmla v8.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1329 // fmla v9.2d, v25.2d, v28.d[0]
-	ADD $32, R1
-	ADD $32, R2
-	ADD $32, R3
-	ADD $32, R4
-	ADD $32, R5
-	ADD $128, R10
-	SUBS $4, R11
-	BGE dconvNEON_v1r5_k
+	ADD $32, R1; ADD $32, R2; ADD $32, R3; ADD $32, R4; ADD $32, R5; ADD $128, R10; SUBS $4, R11; BGE dconvNEON_v1r5_k
 dconvNEON_v1r5_t:
-	ADDS $4, R11
-	BLE dconvNEON_v1r5_e
+	ADDS $4, R11; BLE dconvNEON_v1r5_e
 dconvNEON_v1r5_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 0(R2), F29
@@ -8514,43 +5359,26 @@ dconvNEON_v1r5_t1:
 	FMOVD 0(R5), F28
 	WORD $0x4fdc1308 // fmla v8.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1329 // fmla v9.2d, v25.2d, v28.d[0]
-	ADD $8, R1
-	ADD $8, R2
-	ADD $8, R3
-	ADD $8, R4
-	ADD $8, R5
-	ADD $32, R10
-	SUBS $1, R11
-	BGT dconvNEON_v1r5_t1
+	ADD $8, R1; ADD $8, R2; ADD $8, R3; ADD $8, R4; ADD $8, R5; ADD $32, R10; SUBS $1, R11; BGT dconvNEON_v1r5_t1
 dconvNEON_v1r5_e:
-	CMP R13, R12
-	BLO dconvNEON_v1r5_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, dconvNEON_v1r5_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO dconvNEON_v1r5_s
+	MOVD 152(R0), R16; TBZ $0, R16, dconvNEON_v1r5_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d4c6 // fadd v6.2d, v6.2d, v24.2d
 	WORD $0x4e79d4e7 // fadd v7.2d, v7.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
 dconvNEON_v1r5_c:
-	TBZ $1, R16, dconvNEON_v1r5_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $1, R16, dconvNEON_v1r5_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
@@ -8562,35 +5390,24 @@ dconvNEON_v1r5_c:
 	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
 dconvNEON_v1r5_b:
-	TBZ $2, R16, dconvNEON_v1r5_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, dconvNEON_v1r5_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d4c6 // fadd v6.2d, v6.2d, v24.2d
 	WORD $0x4e79d4e7 // fadd v7.2d, v7.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
 	MOVD 96(R0), R15
 dconvNEON_v1r5_r:
-	TBZ $3, R16, dconvNEON_v1r5_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, dconvNEON_v1r5_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
@@ -8612,54 +5429,23 @@ dconvNEON_v1r5_r:
 	WORD $0x4e78f529 // fmax v9.2d, v9.2d, v24.2d
 	WORD $0x4ef9f529 // fmin v9.2d, v9.2d, v25.2d
 dconvNEON_v1r5_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	ADD R15, R14
-	FSTPQ (F2, F3), 0(R14)
-	ADD R15, R14
-	FSTPQ (F4, F5), 0(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F6, F7), 0(R14)
-	ADD R15, R14
-	FSTPQ (F8, F9), 0(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); ADD R15, R14; FSTPQ (F2, F3), 0(R14); ADD R15, R14; FSTPQ (F4, F5), 0(R14)
+	MOVD 32(R0), R14; FSTPQ (F6, F7), 0(R14); ADD R15, R14; FSTPQ (F8, F9), 0(R14)
 	RET
 
 // 6 rows by 2 registers
 dconvNEON_v1r6:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16; VEOR V9.B16, V9.B16, V9.B16; VEOR V10.B16, V10.B16, V10.B16
 	VEOR V11.B16, V11.B16, V11.B16
 dconvNEON_v1r6_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	ADD R8, R2, R3
-	MOVD 8(R0), R4
-	ADD R7, R4
-	ADD R8, R4, R5
-	ADD R8, R5, R6
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT dconvNEON_v1r6_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; ADD R8, R1, R2; ADD R8, R2, R3; MOVD 8(R0), R4; ADD R7, R4; ADD R8, R4, R5; ADD R8, R5, R6
+	MOVD 112(R0), R11; SUBS $4, R11; BLT dconvNEON_v1r6_t
 	PCALIGN $16
 dconvNEON_v1r6_k:
-	FLDPQ 0(R10), (F24, F25)
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 0(R2), F29
@@ -8677,8 +5463,7 @@ dconvNEON_v1r6_k:
 	FMOVD 0(R6), F29
 	WORD $0x4fdd130a // fmla v10.2d, v24.2d, v29.d[0]
 	WORD $0x4fdd132b // fmla v11.2d, v25.2d, v29.d[0]
-	FLDPQ 32(R10), (F24, F25)
-	FMOVD 8(R1), F28
+	FLDPQ 32(R10), (F24, F25); FMOVD 8(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 8(R2), F29
@@ -8696,8 +5481,7 @@ dconvNEON_v1r6_k:
 	FMOVD 8(R6), F29
 	WORD $0x4fdd130a // fmla v10.2d, v24.2d, v29.d[0]
 	WORD $0x4fdd132b // fmla v11.2d, v25.2d, v29.d[0]
-	FLDPQ 64(R10), (F24, F25)
-	FMOVD 16(R1), F28
+	FLDPQ 64(R10), (F24, F25); FMOVD 16(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 16(R2), F29
@@ -8715,8 +5499,7 @@ dconvNEON_v1r6_k:
 	FMOVD 16(R6), F29
 	WORD $0x4fdd130a // fmla v10.2d, v24.2d, v29.d[0]
 	WORD $0x4fdd132b // fmla v11.2d, v25.2d, v29.d[0]
-	FLDPQ 96(R10), (F24, F25)
-	FMOVD 24(R1), F28
+	FLDPQ 96(R10), (F24, F25); FMOVD 24(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 24(R2), F29
@@ -8734,21 +5517,12 @@ dconvNEON_v1r6_k:
 	FMOVD 24(R6), F29
 	WORD $0x4fdd130a // fmla v10.2d, v24.2d, v29.d[0]
 	WORD $0x4fdd132b // fmla v11.2d, v25.2d, v29.d[0]
-	ADD $32, R1
-	ADD $32, R2
-	ADD $32, R3
-	ADD $32, R4
-	ADD $32, R5
-	ADD $32, R6
-	ADD $128, R10
-	SUBS $4, R11
+	ADD $32, R1; ADD $32, R2; ADD $32, R3; ADD $32, R4; ADD $32, R5; ADD $32, R6; ADD $128, R10; SUBS $4, R11
 	BGE dconvNEON_v1r6_k
 dconvNEON_v1r6_t:
-	ADDS $4, R11
-	BLE dconvNEON_v1r6_e
+	ADDS $4, R11; BLE dconvNEON_v1r6_e
 dconvNEON_v1r6_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 0(R2), F29
@@ -8766,48 +5540,30 @@ dconvNEON_v1r6_t1:
 	FMOVD 0(R6), F29
 	WORD $0x4fdd130a // fmla v10.2d, v24.2d, v29.d[0]
 	WORD $0x4fdd132b // fmla v11.2d, v25.2d, v29.d[0]
-	ADD $8, R1
-	ADD $8, R2
-	ADD $8, R3
-	ADD $8, R4
-	ADD $8, R5
-	ADD $8, R6
-	ADD $32, R10
-	SUBS $1, R11
+	ADD $8, R1; ADD $8, R2; ADD $8, R3; ADD $8, R4; ADD $8, R5; ADD $8, R6; ADD $32, R10; SUBS $1, R11
 	BGT dconvNEON_v1r6_t1
 dconvNEON_v1r6_e:
-	CMP R13, R12
-	BLO dconvNEON_v1r6_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, dconvNEON_v1r6_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO dconvNEON_v1r6_s
+	MOVD 152(R0), R16; TBZ $0, R16, dconvNEON_v1r6_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d4c6 // fadd v6.2d, v6.2d, v24.2d
 	WORD $0x4e79d4e7 // fadd v7.2d, v7.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d54a // fadd v10.2d, v10.2d, v24.2d
 	WORD $0x4e79d56b // fadd v11.2d, v11.2d, v25.2d
 dconvNEON_v1r6_c:
-	TBZ $1, R16, dconvNEON_v1r6_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $1, R16, dconvNEON_v1r6_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
@@ -8821,39 +5577,27 @@ dconvNEON_v1r6_c:
 	WORD $0x4e78d54a // fadd v10.2d, v10.2d, v24.2d
 	WORD $0x4e79d56b // fadd v11.2d, v11.2d, v25.2d
 dconvNEON_v1r6_b:
-	TBZ $2, R16, dconvNEON_v1r6_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, dconvNEON_v1r6_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d4c6 // fadd v6.2d, v6.2d, v24.2d
 	WORD $0x4e79d4e7 // fadd v7.2d, v7.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d54a // fadd v10.2d, v10.2d, v24.2d
 	WORD $0x4e79d56b // fadd v11.2d, v11.2d, v25.2d
 	MOVD 96(R0), R15
 dconvNEON_v1r6_r:
-	TBZ $3, R16, dconvNEON_v1r6_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, dconvNEON_v1r6_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
@@ -8879,125 +5623,70 @@ dconvNEON_v1r6_r:
 	WORD $0x4e78f56b // fmax v11.2d, v11.2d, v24.2d
 	WORD $0x4ef9f56b // fmin v11.2d, v11.2d, v25.2d
 dconvNEON_v1r6_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	ADD R15, R14
-	FSTPQ (F2, F3), 0(R14)
-	ADD R15, R14
-	FSTPQ (F4, F5), 0(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F6, F7), 0(R14)
-	ADD R15, R14
-	FSTPQ (F8, F9), 0(R14)
-	ADD R15, R14
-	FSTPQ (F10, F11), 0(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); ADD R15, R14; FSTPQ (F2, F3), 0(R14); ADD R15, R14; FSTPQ (F4, F5), 0(R14)
+	MOVD 32(R0), R14; FSTPQ (F6, F7), 0(R14); ADD R15, R14; FSTPQ (F8, F9), 0(R14); ADD R15, R14; FSTPQ (F10, F11), 0(R14)
 	RET
 
 // 1 rows by 4 registers
 dconvNEON_v2r1:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
 dconvNEON_v2r1_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT dconvNEON_v2r1_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 112(R0), R11; SUBS $4, R11; BLT dconvNEON_v2r1_t
 	PCALIGN $16
 dconvNEON_v2r1_k:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
 	WORD $0x4fdc1363 // fmla v3.2d, v27.2d, v28.d[0]
-	FLDPQ 64(R10), (F24, F25)
-	FLDPQ 96(R10), (F26, F27)
-	FMOVD 8(R1), F28
+	FLDPQ 64(R10), (F24, F25); FLDPQ 96(R10), (F26, F27); FMOVD 8(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
 	WORD $0x4fdc1363 // fmla v3.2d, v27.2d, v28.d[0]
-	FLDPQ 128(R10), (F24, F25)
-	FLDPQ 160(R10), (F26, F27)
-	FMOVD 16(R1), F28
+	FLDPQ 128(R10), (F24, F25); FLDPQ 160(R10), (F26, F27); FMOVD 16(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
 	WORD $0x4fdc1363 // fmla v3.2d, v27.2d, v28.d[0]
-	FLDPQ 192(R10), (F24, F25)
-	FLDPQ 224(R10), (F26, F27)
-	FMOVD 24(R1), F28
+	FLDPQ 192(R10), (F24, F25); FLDPQ 224(R10), (F26, F27); FMOVD 24(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
 	WORD $0x4fdc1363 // fmla v3.2d, v27.2d, v28.d[0]
-	ADD $32, R1
-	ADD $256, R10
-	SUBS $4, R11
-	BGE dconvNEON_v2r1_k
+	ADD $32, R1; ADD $256, R10; SUBS $4, R11; BGE dconvNEON_v2r1_k
 dconvNEON_v2r1_t:
-	ADDS $4, R11
-	BLE dconvNEON_v2r1_e
+	ADDS $4, R11; BLE dconvNEON_v2r1_e
 dconvNEON_v2r1_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
 	WORD $0x4fdc1363 // fmla v3.2d, v27.2d, v28.d[0]
-	ADD $8, R1
-	ADD $64, R10
-	SUBS $1, R11
-	BGT dconvNEON_v2r1_t1
+	ADD $8, R1; ADD $64, R10; SUBS $1, R11; BGT dconvNEON_v2r1_t1
 dconvNEON_v2r1_e:
-	CMP R13, R12
-	BLO dconvNEON_v2r1_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, dconvNEON_v2r1_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	CMP R13, R12; BLO dconvNEON_v2r1_s
+	MOVD 152(R0), R16; TBZ $0, R16, dconvNEON_v2r1_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
 	WORD $0x4e7bd463 // fadd v3.2d, v3.2d, v27.2d
 dconvNEON_v2r1_c:
-	TBZ $1, R16, dconvNEON_v2r1_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $1, R16, dconvNEON_v2r1_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
 	WORD $0x4e7bd463 // fadd v3.2d, v3.2d, v27.2d
 dconvNEON_v2r1_b:
-	TBZ $2, R16, dconvNEON_v2r1_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $2, R16, dconvNEON_v2r1_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
 	WORD $0x4e7bd463 // fadd v3.2d, v3.2d, v27.2d
 	MOVD 96(R0), R15
 dconvNEON_v2r1_r:
-	TBZ $3, R16, dconvNEON_v2r1_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, dconvNEON_v2r1_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
@@ -9007,40 +5696,19 @@ dconvNEON_v2r1_r:
 	WORD $0x4e78f463 // fmax v3.2d, v3.2d, v24.2d
 	WORD $0x4ef9f463 // fmin v3.2d, v3.2d, v25.2d
 dconvNEON_v2r1_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14)
 	RET
 
 // 2 rows by 4 registers
 dconvNEON_v2r2:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
 dconvNEON_v2r2_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 8(R0), R2
-	ADD R7, R2
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT dconvNEON_v2r2_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 8(R0), R2; ADD R7, R2; MOVD 112(R0), R11; SUBS $4, R11; BLT dconvNEON_v2r2_t
 	PCALIGN $16
 dconvNEON_v2r2_k:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -9050,9 +5718,7 @@ dconvNEON_v2r2_k:
 	WORD $0x4fdd1325 // fmla v5.2d, v25.2d, v29.d[0]
 	WORD $0x4fdd1346 // fmla v6.2d, v26.2d, v29.d[0]
 	WORD $0x4fdd1367 // fmla v7.2d, v27.2d, v29.d[0]
-	FLDPQ 64(R10), (F24, F25)
-	FLDPQ 96(R10), (F26, F27)
-	FMOVD 8(R1), F28
+	FLDPQ 64(R10), (F24, F25); FLDPQ 96(R10), (F26, F27); FMOVD 8(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -9062,9 +5728,7 @@ dconvNEON_v2r2_k:
 	WORD $0x4fdd1325 // fmla v5.2d, v25.2d, v29.d[0]
 	WORD $0x4fdd1346 // fmla v6.2d, v26.2d, v29.d[0]
 	WORD $0x4fdd1367 // fmla v7.2d, v27.2d, v29.d[0]
-	FLDPQ 128(R10), (F24, F25)
-	FLDPQ 160(R10), (F26, F27)
-	FMOVD 16(R1), F28
+	FLDPQ 128(R10), (F24, F25); FLDPQ 160(R10), (F26, F27); FMOVD 16(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -9074,9 +5738,7 @@ dconvNEON_v2r2_k:
 	WORD $0x4fdd1325 // fmla v5.2d, v25.2d, v29.d[0]
 	WORD $0x4fdd1346 // fmla v6.2d, v26.2d, v29.d[0]
 	WORD $0x4fdd1367 // fmla v7.2d, v27.2d, v29.d[0]
-	FLDPQ 192(R10), (F24, F25)
-	FLDPQ 224(R10), (F26, F27)
-	FMOVD 24(R1), F28
+	FLDPQ 192(R10), (F24, F25); FLDPQ 224(R10), (F26, F27); FMOVD 24(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -9086,18 +5748,11 @@ dconvNEON_v2r2_k:
 	WORD $0x4fdd1325 // fmla v5.2d, v25.2d, v29.d[0]
 	WORD $0x4fdd1346 // fmla v6.2d, v26.2d, v29.d[0]
 	WORD $0x4fdd1367 // fmla v7.2d, v27.2d, v29.d[0]
-	ADD $32, R1
-	ADD $32, R2
-	ADD $256, R10
-	SUBS $4, R11
-	BGE dconvNEON_v2r2_k
+	ADD $32, R1; ADD $32, R2; ADD $256, R10; SUBS $4, R11; BGE dconvNEON_v2r2_k
 dconvNEON_v2r2_t:
-	ADDS $4, R11
-	BLE dconvNEON_v2r2_e
+	ADDS $4, R11; BLE dconvNEON_v2r2_e
 dconvNEON_v2r2_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -9107,35 +5762,21 @@ dconvNEON_v2r2_t1:
 	WORD $0x4fdd1325 // fmla v5.2d, v25.2d, v29.d[0]
 	WORD $0x4fdd1346 // fmla v6.2d, v26.2d, v29.d[0]
 	WORD $0x4fdd1367 // fmla v7.2d, v27.2d, v29.d[0]
-	ADD $8, R1
-	ADD $8, R2
-	ADD $64, R10
-	SUBS $1, R11
-	BGT dconvNEON_v2r2_t1
+	ADD $8, R1; ADD $8, R2; ADD $64, R10; SUBS $1, R11; BGT dconvNEON_v2r2_t1
 dconvNEON_v2r2_e:
-	CMP R13, R12
-	BLO dconvNEON_v2r2_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, dconvNEON_v2r2_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	CMP R13, R12; BLO dconvNEON_v2r2_s
+	MOVD 152(R0), R16; TBZ $0, R16, dconvNEON_v2r2_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
 	WORD $0x4e7bd463 // fadd v3.2d, v3.2d, v27.2d
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 	WORD $0x4e7ad4c6 // fadd v6.2d, v6.2d, v26.2d
 	WORD $0x4e7bd4e7 // fadd v7.2d, v7.2d, v27.2d
 dconvNEON_v2r2_c:
-	TBZ $1, R16, dconvNEON_v2r2_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $1, R16, dconvNEON_v2r2_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
@@ -9145,29 +5786,19 @@ dconvNEON_v2r2_c:
 	WORD $0x4e7ad4c6 // fadd v6.2d, v6.2d, v26.2d
 	WORD $0x4e7bd4e7 // fadd v7.2d, v7.2d, v27.2d
 dconvNEON_v2r2_b:
-	TBZ $2, R16, dconvNEON_v2r2_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $2, R16, dconvNEON_v2r2_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
 	WORD $0x4e7bd463 // fadd v3.2d, v3.2d, v27.2d
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 	WORD $0x4e7ad4c6 // fadd v6.2d, v6.2d, v26.2d
 	WORD $0x4e7bd4e7 // fadd v7.2d, v7.2d, v27.2d
 	MOVD 96(R0), R15
 dconvNEON_v2r2_r:
-	TBZ $3, R16, dconvNEON_v2r2_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, dconvNEON_v2r2_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
@@ -9185,48 +5816,22 @@ dconvNEON_v2r2_r:
 	WORD $0x4e78f4e7 // fmax v7.2d, v7.2d, v24.2d
 	WORD $0x4ef9f4e7 // fmin v7.2d, v7.2d, v25.2d
 dconvNEON_v2r2_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F4, F5), 0(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14); MOVD 32(R0), R14; FSTPQ (F4, F5), 0(R14)
 	FSTPQ (F6, F7), 32(R14)
 	RET
 
 // 3 rows by 4 registers
 dconvNEON_v2r3:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16; VEOR V9.B16, V9.B16, V9.B16; VEOR V10.B16, V10.B16, V10.B16
 	VEOR V11.B16, V11.B16, V11.B16
 dconvNEON_v2r3_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	MOVD 8(R0), R3
-	ADD R7, R3
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT dconvNEON_v2r3_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; ADD R8, R1, R2; MOVD 8(R0), R3; ADD R7, R3; MOVD 112(R0), R11; SUBS $4, R11; BLT dconvNEON_v2r3_t
 	PCALIGN $16
 dconvNEON_v2r3_k:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -9241,9 +5846,7 @@ dconvNEON_v2r3_k:
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134a // fmla v10.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136b // fmla v11.2d, v27.2d, v30.d[0]
-	FLDPQ 64(R10), (F24, F25)
-	FLDPQ 96(R10), (F26, F27)
-	FMOVD 8(R1), F28
+	FLDPQ 64(R10), (F24, F25); FLDPQ 96(R10), (F26, F27); FMOVD 8(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -9258,9 +5861,7 @@ dconvNEON_v2r3_k:
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134a // fmla v10.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136b // fmla v11.2d, v27.2d, v30.d[0]
-	FLDPQ 128(R10), (F24, F25)
-	FLDPQ 160(R10), (F26, F27)
-	FMOVD 16(R1), F28
+	FLDPQ 128(R10), (F24, F25); FLDPQ 160(R10), (F26, F27); FMOVD 16(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -9275,9 +5876,7 @@ dconvNEON_v2r3_k:
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134a // fmla v10.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136b // fmla v11.2d, v27.2d, v30.d[0]
-	FLDPQ 192(R10), (F24, F25)
-	FLDPQ 224(R10), (F26, F27)
-	FMOVD 24(R1), F28
+	FLDPQ 192(R10), (F24, F25); FLDPQ 224(R10), (F26, F27); FMOVD 24(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -9292,19 +5891,11 @@ dconvNEON_v2r3_k:
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134a // fmla v10.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136b // fmla v11.2d, v27.2d, v30.d[0]
-	ADD $32, R1
-	ADD $32, R2
-	ADD $32, R3
-	ADD $256, R10
-	SUBS $4, R11
-	BGE dconvNEON_v2r3_k
+	ADD $32, R1; ADD $32, R2; ADD $32, R3; ADD $256, R10; SUBS $4, R11; BGE dconvNEON_v2r3_k
 dconvNEON_v2r3_t:
-	ADDS $4, R11
-	BLE dconvNEON_v2r3_e
+	ADDS $4, R11; BLE dconvNEON_v2r3_e
 dconvNEON_v2r3_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -9319,43 +5910,26 @@ dconvNEON_v2r3_t1:
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134a // fmla v10.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136b // fmla v11.2d, v27.2d, v30.d[0]
-	ADD $8, R1
-	ADD $8, R2
-	ADD $8, R3
-	ADD $64, R10
-	SUBS $1, R11
-	BGT dconvNEON_v2r3_t1
+	ADD $8, R1; ADD $8, R2; ADD $8, R3; ADD $64, R10; SUBS $1, R11; BGT dconvNEON_v2r3_t1
 dconvNEON_v2r3_e:
-	CMP R13, R12
-	BLO dconvNEON_v2r3_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, dconvNEON_v2r3_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	CMP R13, R12; BLO dconvNEON_v2r3_s
+	MOVD 152(R0), R16; TBZ $0, R16, dconvNEON_v2r3_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
 	WORD $0x4e7bd463 // fadd v3.2d, v3.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 	WORD $0x4e7ad4c6 // fadd v6.2d, v6.2d, v26.2d
 	WORD $0x4e7bd4e7 // fadd v7.2d, v7.2d, v27.2d
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
 	WORD $0x4e7ad54a // fadd v10.2d, v10.2d, v26.2d
 	WORD $0x4e7bd56b // fadd v11.2d, v11.2d, v27.2d
 dconvNEON_v2r3_c:
-	TBZ $1, R16, dconvNEON_v2r3_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $1, R16, dconvNEON_v2r3_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
@@ -9369,36 +5943,24 @@ dconvNEON_v2r3_c:
 	WORD $0x4e7ad54a // fadd v10.2d, v10.2d, v26.2d
 	WORD $0x4e7bd56b // fadd v11.2d, v11.2d, v27.2d
 dconvNEON_v2r3_b:
-	TBZ $2, R16, dconvNEON_v2r3_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $2, R16, dconvNEON_v2r3_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
 	WORD $0x4e7bd463 // fadd v3.2d, v3.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 	WORD $0x4e7ad4c6 // fadd v6.2d, v6.2d, v26.2d
 	WORD $0x4e7bd4e7 // fadd v7.2d, v7.2d, v27.2d
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
 	WORD $0x4e7ad54a // fadd v10.2d, v10.2d, v26.2d
 	WORD $0x4e7bd56b // fadd v11.2d, v11.2d, v27.2d
 	MOVD 96(R0), R15
 dconvNEON_v2r3_r:
-	TBZ $3, R16, dconvNEON_v2r3_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, dconvNEON_v2r3_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
@@ -9424,56 +5986,24 @@ dconvNEON_v2r3_r:
 	WORD $0x4e78f56b // fmax v11.2d, v11.2d, v24.2d
 	WORD $0x4ef9f56b // fmin v11.2d, v11.2d, v25.2d
 dconvNEON_v2r3_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	ADD R15, R14
-	FSTPQ (F4, F5), 0(R14)
-	FSTPQ (F6, F7), 32(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F8, F9), 0(R14)
-	FSTPQ (F10, F11), 32(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14); ADD R15, R14; FSTPQ (F4, F5), 0(R14)
+	FSTPQ (F6, F7), 32(R14); MOVD 32(R0), R14; FSTPQ (F8, F9), 0(R14); FSTPQ (F10, F11), 32(R14)
 	RET
 
 // 4 rows by 4 registers
 dconvNEON_v2r4:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V12.B16, V12.B16, V12.B16
-	VEOR V13.B16, V13.B16, V13.B16
-	VEOR V14.B16, V14.B16, V14.B16
-	VEOR V15.B16, V15.B16, V15.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16; VEOR V9.B16, V9.B16, V9.B16; VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16; VEOR V12.B16, V12.B16, V12.B16; VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16; VEOR V15.B16, V15.B16, V15.B16
 dconvNEON_v2r4_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	MOVD 8(R0), R3
-	ADD R7, R3
-	ADD R8, R3, R4
-	MOVD 112(R0), R11
-	SUBS $4, R11
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; ADD R8, R1, R2; MOVD 8(R0), R3; ADD R7, R3; ADD R8, R3, R4; MOVD 112(R0), R11; SUBS $4, R11
 	BLT dconvNEON_v2r4_t
 	PCALIGN $16
 dconvNEON_v2r4_k:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -9493,9 +6023,7 @@ dconvNEON_v2r4_k:
 	WORD $0x4fdf132d // fmla v13.2d, v25.2d, v31.d[0]
 	WORD $0x4fdf134e // fmla v14.2d, v26.2d, v31.d[0]
 	WORD $0x4fdf136f // fmla v15.2d, v27.2d, v31.d[0]
-	FLDPQ 64(R10), (F24, F25)
-	FLDPQ 96(R10), (F26, F27)
-	FMOVD 8(R1), F28
+	FLDPQ 64(R10), (F24, F25); FLDPQ 96(R10), (F26, F27); FMOVD 8(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -9515,9 +6043,7 @@ dconvNEON_v2r4_k:
 	WORD $0x4fdf132d // fmla v13.2d, v25.2d, v31.d[0]
 	WORD $0x4fdf134e // fmla v14.2d, v26.2d, v31.d[0]
 	WORD $0x4fdf136f // fmla v15.2d, v27.2d, v31.d[0]
-	FLDPQ 128(R10), (F24, F25)
-	FLDPQ 160(R10), (F26, F27)
-	FMOVD 16(R1), F28
+	FLDPQ 128(R10), (F24, F25); FLDPQ 160(R10), (F26, F27); FMOVD 16(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -9537,9 +6063,7 @@ dconvNEON_v2r4_k:
 	WORD $0x4fdf132d // fmla v13.2d, v25.2d, v31.d[0]
 	WORD $0x4fdf134e // fmla v14.2d, v26.2d, v31.d[0]
 	WORD $0x4fdf136f // fmla v15.2d, v27.2d, v31.d[0]
-	FLDPQ 192(R10), (F24, F25)
-	FLDPQ 224(R10), (F26, F27)
-	FMOVD 24(R1), F28
+	FLDPQ 192(R10), (F24, F25); FLDPQ 224(R10), (F26, F27); FMOVD 24(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -9559,20 +6083,11 @@ dconvNEON_v2r4_k:
 	WORD $0x4fdf132d // fmla v13.2d, v25.2d, v31.d[0]
 	WORD $0x4fdf134e // fmla v14.2d, v26.2d, v31.d[0]
 	WORD $0x4fdf136f // fmla v15.2d, v27.2d, v31.d[0]
-	ADD $32, R1
-	ADD $32, R2
-	ADD $32, R3
-	ADD $32, R4
-	ADD $256, R10
-	SUBS $4, R11
-	BGE dconvNEON_v2r4_k
+	ADD $32, R1; ADD $32, R2; ADD $32, R3; ADD $32, R4; ADD $256, R10; SUBS $4, R11; BGE dconvNEON_v2r4_k
 dconvNEON_v2r4_t:
-	ADDS $4, R11
-	BLE dconvNEON_v2r4_e
+	ADDS $4, R11; BLE dconvNEON_v2r4_e
 dconvNEON_v2r4_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -9592,51 +6107,31 @@ dconvNEON_v2r4_t1:
 	WORD $0x4fdf132d // fmla v13.2d, v25.2d, v31.d[0]
 	WORD $0x4fdf134e // fmla v14.2d, v26.2d, v31.d[0]
 	WORD $0x4fdf136f // fmla v15.2d, v27.2d, v31.d[0]
-	ADD $8, R1
-	ADD $8, R2
-	ADD $8, R3
-	ADD $8, R4
-	ADD $64, R10
-	SUBS $1, R11
-	BGT dconvNEON_v2r4_t1
+	ADD $8, R1; ADD $8, R2; ADD $8, R3; ADD $8, R4; ADD $64, R10; SUBS $1, R11; BGT dconvNEON_v2r4_t1
 dconvNEON_v2r4_e:
-	CMP R13, R12
-	BLO dconvNEON_v2r4_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, dconvNEON_v2r4_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	CMP R13, R12; BLO dconvNEON_v2r4_s
+	MOVD 152(R0), R16; TBZ $0, R16, dconvNEON_v2r4_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
 	WORD $0x4e7bd463 // fadd v3.2d, v3.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 	WORD $0x4e7ad4c6 // fadd v6.2d, v6.2d, v26.2d
 	WORD $0x4e7bd4e7 // fadd v7.2d, v7.2d, v27.2d
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
 	WORD $0x4e7ad54a // fadd v10.2d, v10.2d, v26.2d
 	WORD $0x4e7bd56b // fadd v11.2d, v11.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d58c // fadd v12.2d, v12.2d, v24.2d
 	WORD $0x4e79d5ad // fadd v13.2d, v13.2d, v25.2d
 	WORD $0x4e7ad5ce // fadd v14.2d, v14.2d, v26.2d
 	WORD $0x4e7bd5ef // fadd v15.2d, v15.2d, v27.2d
 dconvNEON_v2r4_c:
-	TBZ $1, R16, dconvNEON_v2r4_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $1, R16, dconvNEON_v2r4_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
@@ -9654,43 +6149,29 @@ dconvNEON_v2r4_c:
 	WORD $0x4e7ad5ce // fadd v14.2d, v14.2d, v26.2d
 	WORD $0x4e7bd5ef // fadd v15.2d, v15.2d, v27.2d
 dconvNEON_v2r4_b:
-	TBZ $2, R16, dconvNEON_v2r4_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $2, R16, dconvNEON_v2r4_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
 	WORD $0x4e7bd463 // fadd v3.2d, v3.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 	WORD $0x4e7ad4c6 // fadd v6.2d, v6.2d, v26.2d
 	WORD $0x4e7bd4e7 // fadd v7.2d, v7.2d, v27.2d
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
 	WORD $0x4e7ad54a // fadd v10.2d, v10.2d, v26.2d
 	WORD $0x4e7bd56b // fadd v11.2d, v11.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d58c // fadd v12.2d, v12.2d, v24.2d
 	WORD $0x4e79d5ad // fadd v13.2d, v13.2d, v25.2d
 	WORD $0x4e7ad5ce // fadd v14.2d, v14.2d, v26.2d
 	WORD $0x4e7bd5ef // fadd v15.2d, v15.2d, v27.2d
 	MOVD 96(R0), R15
 dconvNEON_v2r4_r:
-	TBZ $3, R16, dconvNEON_v2r4_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, dconvNEON_v2r4_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
@@ -9724,64 +6205,26 @@ dconvNEON_v2r4_r:
 	WORD $0x4e78f5ef // fmax v15.2d, v15.2d, v24.2d
 	WORD $0x4ef9f5ef // fmin v15.2d, v15.2d, v25.2d
 dconvNEON_v2r4_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	ADD R15, R14
-	FSTPQ (F4, F5), 0(R14)
-	FSTPQ (F6, F7), 32(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F8, F9), 0(R14)
-	FSTPQ (F10, F11), 32(R14)
-	ADD R15, R14
-	FSTPQ (F12, F13), 0(R14)
-	FSTPQ (F14, F15), 32(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14); ADD R15, R14; FSTPQ (F4, F5), 0(R14)
+	FSTPQ (F6, F7), 32(R14); MOVD 32(R0), R14; FSTPQ (F8, F9), 0(R14); FSTPQ (F10, F11), 32(R14); ADD R15, R14
+	FSTPQ (F12, F13), 0(R14); FSTPQ (F14, F15), 32(R14)
 	RET
 
 // 5 rows by 4 registers
 dconvNEON_v2r5:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V12.B16, V12.B16, V12.B16
-	VEOR V13.B16, V13.B16, V13.B16
-	VEOR V14.B16, V14.B16, V14.B16
-	VEOR V15.B16, V15.B16, V15.B16
-	VEOR V16.B16, V16.B16, V16.B16
-	VEOR V17.B16, V17.B16, V17.B16
-	VEOR V18.B16, V18.B16, V18.B16
-	VEOR V19.B16, V19.B16, V19.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16; VEOR V9.B16, V9.B16, V9.B16; VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16; VEOR V12.B16, V12.B16, V12.B16; VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16; VEOR V15.B16, V15.B16, V15.B16; VEOR V16.B16, V16.B16, V16.B16
+	VEOR V17.B16, V17.B16, V17.B16; VEOR V18.B16, V18.B16, V18.B16; VEOR V19.B16, V19.B16, V19.B16
 dconvNEON_v2r5_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	ADD R8, R2, R3
-	MOVD 8(R0), R4
-	ADD R7, R4
-	ADD R8, R4, R5
-	MOVD 112(R0), R11
-	SUBS $4, R11
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; ADD R8, R1, R2; ADD R8, R2, R3; MOVD 8(R0), R4; ADD R7, R4; ADD R8, R4, R5; MOVD 112(R0), R11; SUBS $4, R11
 	BLT dconvNEON_v2r5_t
 	PCALIGN $16
 dconvNEON_v2r5_k:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -9806,9 +6249,7 @@ dconvNEON_v2r5_k:
 	WORD $0x4fdc1331 // fmla v17.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1352 // fmla v18.2d, v26.2d, v28.d[0]
 	WORD $0x4fdc1373 // fmla v19.2d, v27.2d, v28.d[0]
-	FLDPQ 64(R10), (F24, F25)
-	FLDPQ 96(R10), (F26, F27)
-	FMOVD 8(R1), F28
+	FLDPQ 64(R10), (F24, F25); FLDPQ 96(R10), (F26, F27); FMOVD 8(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -9833,9 +6274,7 @@ dconvNEON_v2r5_k:
 	WORD $0x4fdc1331 // fmla v17.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1352 // fmla v18.2d, v26.2d, v28.d[0]
 	WORD $0x4fdc1373 // fmla v19.2d, v27.2d, v28.d[0]
-	FLDPQ 128(R10), (F24, F25)
-	FLDPQ 160(R10), (F26, F27)
-	FMOVD 16(R1), F28
+	FLDPQ 128(R10), (F24, F25); FLDPQ 160(R10), (F26, F27); FMOVD 16(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -9860,9 +6299,7 @@ dconvNEON_v2r5_k:
 	WORD $0x4fdc1331 // fmla v17.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1352 // fmla v18.2d, v26.2d, v28.d[0]
 	WORD $0x4fdc1373 // fmla v19.2d, v27.2d, v28.d[0]
-	FLDPQ 192(R10), (F24, F25)
-	FLDPQ 224(R10), (F26, F27)
-	FMOVD 24(R1), F28
+	FLDPQ 192(R10), (F24, F25); FLDPQ 224(R10), (F26, F27); FMOVD 24(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -9887,21 +6324,11 @@ dconvNEON_v2r5_k:
 	WORD $0x4fdc1331 // fmla v17.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1352 // fmla v18.2d, v26.2d, v28.d[0]
 	WORD $0x4fdc1373 // fmla v19.2d, v27.2d, v28.d[0]
-	ADD $32, R1
-	ADD $32, R2
-	ADD $32, R3
-	ADD $32, R4
-	ADD $32, R5
-	ADD $256, R10
-	SUBS $4, R11
-	BGE dconvNEON_v2r5_k
+	ADD $32, R1; ADD $32, R2; ADD $32, R3; ADD $32, R4; ADD $32, R5; ADD $256, R10; SUBS $4, R11; BGE dconvNEON_v2r5_k
 dconvNEON_v2r5_t:
-	ADDS $4, R11
-	BLE dconvNEON_v2r5_e
+	ADDS $4, R11; BLE dconvNEON_v2r5_e
 dconvNEON_v2r5_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -9926,59 +6353,36 @@ dconvNEON_v2r5_t1:
 	WORD $0x4fdc1331 // fmla v17.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1352 // fmla v18.2d, v26.2d, v28.d[0]
 	WORD $0x4fdc1373 // fmla v19.2d, v27.2d, v28.d[0]
-	ADD $8, R1
-	ADD $8, R2
-	ADD $8, R3
-	ADD $8, R4
-	ADD $8, R5
-	ADD $64, R10
-	SUBS $1, R11
-	BGT dconvNEON_v2r5_t1
+	ADD $8, R1; ADD $8, R2; ADD $8, R3; ADD $8, R4; ADD $8, R5; ADD $64, R10; SUBS $1, R11; BGT dconvNEON_v2r5_t1
 dconvNEON_v2r5_e:
-	CMP R13, R12
-	BLO dconvNEON_v2r5_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, dconvNEON_v2r5_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	CMP R13, R12; BLO dconvNEON_v2r5_s
+	MOVD 152(R0), R16; TBZ $0, R16, dconvNEON_v2r5_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
 	WORD $0x4e7bd463 // fadd v3.2d, v3.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 	WORD $0x4e7ad4c6 // fadd v6.2d, v6.2d, v26.2d
 	WORD $0x4e7bd4e7 // fadd v7.2d, v7.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
 	WORD $0x4e7ad54a // fadd v10.2d, v10.2d, v26.2d
 	WORD $0x4e7bd56b // fadd v11.2d, v11.2d, v27.2d
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d58c // fadd v12.2d, v12.2d, v24.2d
 	WORD $0x4e79d5ad // fadd v13.2d, v13.2d, v25.2d
 	WORD $0x4e7ad5ce // fadd v14.2d, v14.2d, v26.2d
 	WORD $0x4e7bd5ef // fadd v15.2d, v15.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d610 // fadd v16.2d, v16.2d, v24.2d
 	WORD $0x4e79d631 // fadd v17.2d, v17.2d, v25.2d
 	WORD $0x4e7ad652 // fadd v18.2d, v18.2d, v26.2d
 	WORD $0x4e7bd673 // fadd v19.2d, v19.2d, v27.2d
 dconvNEON_v2r5_c:
-	TBZ $1, R16, dconvNEON_v2r5_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $1, R16, dconvNEON_v2r5_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
@@ -10000,50 +6404,34 @@ dconvNEON_v2r5_c:
 	WORD $0x4e7ad652 // fadd v18.2d, v18.2d, v26.2d
 	WORD $0x4e7bd673 // fadd v19.2d, v19.2d, v27.2d
 dconvNEON_v2r5_b:
-	TBZ $2, R16, dconvNEON_v2r5_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $2, R16, dconvNEON_v2r5_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
 	WORD $0x4e7bd463 // fadd v3.2d, v3.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 	WORD $0x4e7ad4c6 // fadd v6.2d, v6.2d, v26.2d
 	WORD $0x4e7bd4e7 // fadd v7.2d, v7.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
 	WORD $0x4e7ad54a // fadd v10.2d, v10.2d, v26.2d
 	WORD $0x4e7bd56b // fadd v11.2d, v11.2d, v27.2d
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d58c // fadd v12.2d, v12.2d, v24.2d
 	WORD $0x4e79d5ad // fadd v13.2d, v13.2d, v25.2d
 	WORD $0x4e7ad5ce // fadd v14.2d, v14.2d, v26.2d
 	WORD $0x4e7bd5ef // fadd v15.2d, v15.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d610 // fadd v16.2d, v16.2d, v24.2d
 	WORD $0x4e79d631 // fadd v17.2d, v17.2d, v25.2d
 	WORD $0x4e7ad652 // fadd v18.2d, v18.2d, v26.2d
 	WORD $0x4e7bd673 // fadd v19.2d, v19.2d, v27.2d
 	MOVD 96(R0), R15
 dconvNEON_v2r5_r:
-	TBZ $3, R16, dconvNEON_v2r5_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, dconvNEON_v2r5_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
@@ -10085,72 +6473,28 @@ dconvNEON_v2r5_r:
 	WORD $0x4e78f673 // fmax v19.2d, v19.2d, v24.2d
 	WORD $0x4ef9f673 // fmin v19.2d, v19.2d, v25.2d
 dconvNEON_v2r5_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	ADD R15, R14
-	FSTPQ (F4, F5), 0(R14)
-	FSTPQ (F6, F7), 32(R14)
-	ADD R15, R14
-	FSTPQ (F8, F9), 0(R14)
-	FSTPQ (F10, F11), 32(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F12, F13), 0(R14)
-	FSTPQ (F14, F15), 32(R14)
-	ADD R15, R14
-	FSTPQ (F16, F17), 0(R14)
-	FSTPQ (F18, F19), 32(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14); ADD R15, R14; FSTPQ (F4, F5), 0(R14)
+	FSTPQ (F6, F7), 32(R14); ADD R15, R14; FSTPQ (F8, F9), 0(R14); FSTPQ (F10, F11), 32(R14); MOVD 32(R0), R14
+	FSTPQ (F12, F13), 0(R14); FSTPQ (F14, F15), 32(R14); ADD R15, R14; FSTPQ (F16, F17), 0(R14); FSTPQ (F18, F19), 32(R14)
 	RET
 
 // 6 rows by 4 registers
 dconvNEON_v2r6:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V12.B16, V12.B16, V12.B16
-	VEOR V13.B16, V13.B16, V13.B16
-	VEOR V14.B16, V14.B16, V14.B16
-	VEOR V15.B16, V15.B16, V15.B16
-	VEOR V16.B16, V16.B16, V16.B16
-	VEOR V17.B16, V17.B16, V17.B16
-	VEOR V18.B16, V18.B16, V18.B16
-	VEOR V19.B16, V19.B16, V19.B16
-	VEOR V20.B16, V20.B16, V20.B16
-	VEOR V21.B16, V21.B16, V21.B16
-	VEOR V22.B16, V22.B16, V22.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16; VEOR V9.B16, V9.B16, V9.B16; VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16; VEOR V12.B16, V12.B16, V12.B16; VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16; VEOR V15.B16, V15.B16, V15.B16; VEOR V16.B16, V16.B16, V16.B16
+	VEOR V17.B16, V17.B16, V17.B16; VEOR V18.B16, V18.B16, V18.B16; VEOR V19.B16, V19.B16, V19.B16
+	VEOR V20.B16, V20.B16, V20.B16; VEOR V21.B16, V21.B16, V21.B16; VEOR V22.B16, V22.B16, V22.B16
 	VEOR V23.B16, V23.B16, V23.B16
 dconvNEON_v2r6_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	ADD R8, R2, R3
-	MOVD 8(R0), R4
-	ADD R7, R4
-	ADD R8, R4, R5
-	ADD R8, R5, R6
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT dconvNEON_v2r6_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; ADD R8, R1, R2; ADD R8, R2, R3; MOVD 8(R0), R4; ADD R7, R4; ADD R8, R4, R5; ADD R8, R5, R6
+	MOVD 112(R0), R11; SUBS $4, R11; BLT dconvNEON_v2r6_t
 	PCALIGN $16
 dconvNEON_v2r6_k:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -10180,9 +6524,7 @@ dconvNEON_v2r6_k:
 	WORD $0x4fdd1335 // fmla v21.2d, v25.2d, v29.d[0]
 	WORD $0x4fdd1356 // fmla v22.2d, v26.2d, v29.d[0]
 	WORD $0x4fdd1377 // fmla v23.2d, v27.2d, v29.d[0]
-	FLDPQ 64(R10), (F24, F25)
-	FLDPQ 96(R10), (F26, F27)
-	FMOVD 8(R1), F28
+	FLDPQ 64(R10), (F24, F25); FLDPQ 96(R10), (F26, F27); FMOVD 8(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -10212,9 +6554,7 @@ dconvNEON_v2r6_k:
 	WORD $0x4fdd1335 // fmla v21.2d, v25.2d, v29.d[0]
 	WORD $0x4fdd1356 // fmla v22.2d, v26.2d, v29.d[0]
 	WORD $0x4fdd1377 // fmla v23.2d, v27.2d, v29.d[0]
-	FLDPQ 128(R10), (F24, F25)
-	FLDPQ 160(R10), (F26, F27)
-	FMOVD 16(R1), F28
+	FLDPQ 128(R10), (F24, F25); FLDPQ 160(R10), (F26, F27); FMOVD 16(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -10244,9 +6584,7 @@ dconvNEON_v2r6_k:
 	WORD $0x4fdd1335 // fmla v21.2d, v25.2d, v29.d[0]
 	WORD $0x4fdd1356 // fmla v22.2d, v26.2d, v29.d[0]
 	WORD $0x4fdd1377 // fmla v23.2d, v27.2d, v29.d[0]
-	FLDPQ 192(R10), (F24, F25)
-	FLDPQ 224(R10), (F26, F27)
-	FMOVD 24(R1), F28
+	FLDPQ 192(R10), (F24, F25); FLDPQ 224(R10), (F26, F27); FMOVD 24(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -10276,22 +6614,12 @@ dconvNEON_v2r6_k:
 	WORD $0x4fdd1335 // fmla v21.2d, v25.2d, v29.d[0]
 	WORD $0x4fdd1356 // fmla v22.2d, v26.2d, v29.d[0]
 	WORD $0x4fdd1377 // fmla v23.2d, v27.2d, v29.d[0]
-	ADD $32, R1
-	ADD $32, R2
-	ADD $32, R3
-	ADD $32, R4
-	ADD $32, R5
-	ADD $32, R6
-	ADD $256, R10
-	SUBS $4, R11
+	ADD $32, R1; ADD $32, R2; ADD $32, R3; ADD $32, R4; ADD $32, R5; ADD $32, R6; ADD $256, R10; SUBS $4, R11
 	BGE dconvNEON_v2r6_k
 dconvNEON_v2r6_t:
-	ADDS $4, R11
-	BLE dconvNEON_v2r6_e
+	ADDS $4, R11; BLE dconvNEON_v2r6_e
 dconvNEON_v2r6_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -10321,67 +6649,42 @@ dconvNEON_v2r6_t1:
 	WORD $0x4fdd1335 // fmla v21.2d, v25.2d, v29.d[0]
 	WORD $0x4fdd1356 // fmla v22.2d, v26.2d, v29.d[0]
 	WORD $0x4fdd1377 // fmla v23.2d, v27.2d, v29.d[0]
-	ADD $8, R1
-	ADD $8, R2
-	ADD $8, R3
-	ADD $8, R4
-	ADD $8, R5
-	ADD $8, R6
-	ADD $64, R10
-	SUBS $1, R11
+	ADD $8, R1; ADD $8, R2; ADD $8, R3; ADD $8, R4; ADD $8, R5; ADD $8, R6; ADD $64, R10; SUBS $1, R11
 	BGT dconvNEON_v2r6_t1
 dconvNEON_v2r6_e:
-	CMP R13, R12
-	BLO dconvNEON_v2r6_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, dconvNEON_v2r6_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	CMP R13, R12; BLO dconvNEON_v2r6_s
+	MOVD 152(R0), R16; TBZ $0, R16, dconvNEON_v2r6_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
 	WORD $0x4e7bd463 // fadd v3.2d, v3.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 	WORD $0x4e7ad4c6 // fadd v6.2d, v6.2d, v26.2d
 	WORD $0x4e7bd4e7 // fadd v7.2d, v7.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
 	WORD $0x4e7ad54a // fadd v10.2d, v10.2d, v26.2d
 	WORD $0x4e7bd56b // fadd v11.2d, v11.2d, v27.2d
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d58c // fadd v12.2d, v12.2d, v24.2d
 	WORD $0x4e79d5ad // fadd v13.2d, v13.2d, v25.2d
 	WORD $0x4e7ad5ce // fadd v14.2d, v14.2d, v26.2d
 	WORD $0x4e7bd5ef // fadd v15.2d, v15.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d610 // fadd v16.2d, v16.2d, v24.2d
 	WORD $0x4e79d631 // fadd v17.2d, v17.2d, v25.2d
 	WORD $0x4e7ad652 // fadd v18.2d, v18.2d, v26.2d
 	WORD $0x4e7bd673 // fadd v19.2d, v19.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d694 // fadd v20.2d, v20.2d, v24.2d
 	WORD $0x4e79d6b5 // fadd v21.2d, v21.2d, v25.2d
 	WORD $0x4e7ad6d6 // fadd v22.2d, v22.2d, v26.2d
 	WORD $0x4e7bd6f7 // fadd v23.2d, v23.2d, v27.2d
 dconvNEON_v2r6_c:
-	TBZ $1, R16, dconvNEON_v2r6_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $1, R16, dconvNEON_v2r6_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
@@ -10407,57 +6710,39 @@ dconvNEON_v2r6_c:
 	WORD $0x4e7ad6d6 // fadd v22.2d, v22.2d, v26.2d
 	WORD $0x4e7bd6f7 // fadd v23.2d, v23.2d, v27.2d
 dconvNEON_v2r6_b:
-	TBZ $2, R16, dconvNEON_v2r6_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $2, R16, dconvNEON_v2r6_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
 	WORD $0x4e7bd463 // fadd v3.2d, v3.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 	WORD $0x4e7ad4c6 // fadd v6.2d, v6.2d, v26.2d
 	WORD $0x4e7bd4e7 // fadd v7.2d, v7.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
 	WORD $0x4e7ad54a // fadd v10.2d, v10.2d, v26.2d
 	WORD $0x4e7bd56b // fadd v11.2d, v11.2d, v27.2d
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d58c // fadd v12.2d, v12.2d, v24.2d
 	WORD $0x4e79d5ad // fadd v13.2d, v13.2d, v25.2d
 	WORD $0x4e7ad5ce // fadd v14.2d, v14.2d, v26.2d
 	WORD $0x4e7bd5ef // fadd v15.2d, v15.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d610 // fadd v16.2d, v16.2d, v24.2d
 	WORD $0x4e79d631 // fadd v17.2d, v17.2d, v25.2d
 	WORD $0x4e7ad652 // fadd v18.2d, v18.2d, v26.2d
 	WORD $0x4e7bd673 // fadd v19.2d, v19.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d694 // fadd v20.2d, v20.2d, v24.2d
 	WORD $0x4e79d6b5 // fadd v21.2d, v21.2d, v25.2d
 	WORD $0x4e7ad6d6 // fadd v22.2d, v22.2d, v26.2d
 	WORD $0x4e7bd6f7 // fadd v23.2d, v23.2d, v27.2d
 	MOVD 96(R0), R15
 dconvNEON_v2r6_r:
-	TBZ $3, R16, dconvNEON_v2r6_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, dconvNEON_v2r6_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
@@ -10507,75 +6792,45 @@ dconvNEON_v2r6_r:
 	WORD $0x4e78f6f7 // fmax v23.2d, v23.2d, v24.2d
 	WORD $0x4ef9f6f7 // fmin v23.2d, v23.2d, v25.2d
 dconvNEON_v2r6_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	ADD R15, R14
-	FSTPQ (F4, F5), 0(R14)
-	FSTPQ (F6, F7), 32(R14)
-	ADD R15, R14
-	FSTPQ (F8, F9), 0(R14)
-	FSTPQ (F10, F11), 32(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F12, F13), 0(R14)
-	FSTPQ (F14, F15), 32(R14)
-	ADD R15, R14
-	FSTPQ (F16, F17), 0(R14)
-	FSTPQ (F18, F19), 32(R14)
-	ADD R15, R14
-	FSTPQ (F20, F21), 0(R14)
-	FSTPQ (F22, F23), 32(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14); ADD R15, R14; FSTPQ (F4, F5), 0(R14)
+	FSTPQ (F6, F7), 32(R14); ADD R15, R14; FSTPQ (F8, F9), 0(R14); FSTPQ (F10, F11), 32(R14); MOVD 32(R0), R14
+	FSTPQ (F12, F13), 0(R14); FSTPQ (F14, F15), 32(R14); ADD R15, R14; FSTPQ (F16, F17), 0(R14); FSTPQ (F18, F19), 32(R14)
+	ADD R15, R14; FSTPQ (F20, F21), 0(R14); FSTPQ (F22, F23), 32(R14)
 	RET
 
 // func dgradNEON(a *args)
 TEXT ·dgradNEON(SB), NOSPLIT, $0-8
 	MOVD a+0(FP), R0
-	MOVD 64(R0), R12
-	MOVD 72(R0), R13
-	MOVD 96(R0), R15
-	MOVD 88(R0), R9
-	MOVD 232(R0), R8
-	MOVD 120(R0), R17
-	CMP $33, R17
-	BLT dgradNEON_lt44
-	CMP $36, R17
-	BLT dgradNEON_lt45
-	CMP $37, R17
-	BLT dgradNEON_lt46
-	CMP $38, R17
-	BLT dgradNEON_lt47
+	MOVD 64(R0), R12; MOVD 72(R0), R13; MOVD 96(R0), R15; MOVD 88(R0), R9; MOVD 232(R0), R8; MOVD 120(R0), R17
+	CMP $33, R17; BLT dgradNEON_lt44
+	CMP $36, R17; BLT dgradNEON_lt45
+	CMP $37, R17; BLT dgradNEON_lt46
+	CMP $38, R17; BLT dgradNEON_lt47
 	JMP dgradNEON_v2r6
 dgradNEON_lt47:
 	JMP dgradNEON_v2r5
 dgradNEON_lt46:
 	JMP dgradNEON_v2r4
 dgradNEON_lt45:
-	CMP $34, R17
-	BLT dgradNEON_lt48
-	CMP $35, R17
-	BLT dgradNEON_lt49
+	CMP $34, R17; BLT dgradNEON_lt48
+	CMP $35, R17; BLT dgradNEON_lt49
 	JMP dgradNEON_v2r3
 dgradNEON_lt49:
 	JMP dgradNEON_v2r2
 dgradNEON_lt48:
 	JMP dgradNEON_v2r1
 dgradNEON_lt44:
-	CMP $20, R17
-	BLT dgradNEON_lt50
-	CMP $21, R17
-	BLT dgradNEON_lt51
-	CMP $22, R17
-	BLT dgradNEON_lt52
+	CMP $20, R17; BLT dgradNEON_lt50
+	CMP $21, R17; BLT dgradNEON_lt51
+	CMP $22, R17; BLT dgradNEON_lt52
 	JMP dgradNEON_v1r6
 dgradNEON_lt52:
 	JMP dgradNEON_v1r5
 dgradNEON_lt51:
 	JMP dgradNEON_v1r4
 dgradNEON_lt50:
-	CMP $18, R17
-	BLT dgradNEON_lt53
-	CMP $19, R17
-	BLT dgradNEON_lt54
+	CMP $18, R17; BLT dgradNEON_lt53
+	CMP $19, R17; BLT dgradNEON_lt54
 	JMP dgradNEON_v1r3
 dgradNEON_lt54:
 	JMP dgradNEON_v1r2
@@ -10584,217 +6839,123 @@ dgradNEON_lt53:
 
 // 1 rows by 2 registers
 dgradNEON_v1r1:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16
 dgradNEON_v1r1_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT dgradNEON_v1r1_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 112(R0), R11; SUBS $4, R11; BLT dgradNEON_v1r1_t
 	PCALIGN $16
 dgradNEON_v1r1_k:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
-	ADD R9, R1
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
-	ADD R9, R1
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
-	ADD R9, R1
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
-	ADD R9, R1
-	SUBS $4, R11
-	BGE dgradNEON_v1r1_k
+	ADD R9, R1; SUBS $4, R11; BGE dgradNEON_v1r1_k
 dgradNEON_v1r1_t:
-	ADDS $4, R11
-	BLE dgradNEON_v1r1_e
+	ADDS $4, R11; BLE dgradNEON_v1r1_e
 dgradNEON_v1r1_t1:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
-	ADD R9, R1
-	SUBS $1, R11
-	BGT dgradNEON_v1r1_t1
+	ADD R9, R1; SUBS $1, R11; BGT dgradNEON_v1r1_t1
 dgradNEON_v1r1_e:
-	CMP R13, R12
-	BLO dgradNEON_v1r1_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, dgradNEON_v1r1_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO dgradNEON_v1r1_s
+	MOVD 152(R0), R16; TBZ $0, R16, dgradNEON_v1r1_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 dgradNEON_v1r1_c:
-	TBZ $1, R16, dgradNEON_v1r1_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $1, R16, dgradNEON_v1r1_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 dgradNEON_v1r1_b:
-	TBZ $2, R16, dgradNEON_v1r1_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, dgradNEON_v1r1_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	MOVD 96(R0), R15
 dgradNEON_v1r1_r:
-	TBZ $3, R16, dgradNEON_v1r1_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, dgradNEON_v1r1_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
 	WORD $0x4ef9f421 // fmin v1.2d, v1.2d, v25.2d
 dgradNEON_v1r1_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14)
 	RET
 
 // 2 rows by 2 registers
 dgradNEON_v1r2:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
 dgradNEON_v1r2_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 8(R0), R2
-	ADD R7, R2
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT dgradNEON_v1r2_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 8(R0), R2; ADD R7, R2; MOVD 112(R0), R11; SUBS $4, R11; BLT dgradNEON_v1r2_t
 	PCALIGN $16
 dgradNEON_v1r2_k:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 0(R2), F29
 	WORD $0x4fdd1302 // fmla v2.2d, v24.2d, v29.d[0]
 	WORD $0x4fdd1323 // fmla v3.2d, v25.2d, v29.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 0(R2), F29
 	WORD $0x4fdd1302 // fmla v2.2d, v24.2d, v29.d[0]
 	WORD $0x4fdd1323 // fmla v3.2d, v25.2d, v29.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 0(R2), F29
 	WORD $0x4fdd1302 // fmla v2.2d, v24.2d, v29.d[0]
 	WORD $0x4fdd1323 // fmla v3.2d, v25.2d, v29.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 0(R2), F29
 	WORD $0x4fdd1302 // fmla v2.2d, v24.2d, v29.d[0]
 	WORD $0x4fdd1323 // fmla v3.2d, v25.2d, v29.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $4, R11
-	BGE dgradNEON_v1r2_k
+	ADD R9, R1; ADD R9, R2; SUBS $4, R11; BGE dgradNEON_v1r2_k
 dgradNEON_v1r2_t:
-	ADDS $4, R11
-	BLE dgradNEON_v1r2_e
+	ADDS $4, R11; BLE dgradNEON_v1r2_e
 dgradNEON_v1r2_t1:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 0(R2), F29
 	WORD $0x4fdd1302 // fmla v2.2d, v24.2d, v29.d[0]
 	WORD $0x4fdd1323 // fmla v3.2d, v25.2d, v29.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $1, R11
-	BGT dgradNEON_v1r2_t1
+	ADD R9, R1; ADD R9, R2; SUBS $1, R11; BGT dgradNEON_v1r2_t1
 dgradNEON_v1r2_e:
-	CMP R13, R12
-	BLO dgradNEON_v1r2_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, dgradNEON_v1r2_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO dgradNEON_v1r2_s
+	MOVD 152(R0), R16; TBZ $0, R16, dgradNEON_v1r2_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
 dgradNEON_v1r2_c:
-	TBZ $1, R16, dgradNEON_v1r2_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $1, R16, dgradNEON_v1r2_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
 dgradNEON_v1r2_b:
-	TBZ $2, R16, dgradNEON_v1r2_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, dgradNEON_v1r2_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
 	MOVD 96(R0), R15
 dgradNEON_v1r2_r:
-	TBZ $3, R16, dgradNEON_v1r2_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, dgradNEON_v1r2_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
@@ -10804,39 +6965,19 @@ dgradNEON_v1r2_r:
 	WORD $0x4e78f463 // fmax v3.2d, v3.2d, v24.2d
 	WORD $0x4ef9f463 // fmin v3.2d, v3.2d, v25.2d
 dgradNEON_v1r2_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F2, F3), 0(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); MOVD 32(R0), R14; FSTPQ (F2, F3), 0(R14)
 	RET
 
 // 3 rows by 2 registers
 dgradNEON_v1r3:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16
 dgradNEON_v1r3_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 8(R0), R2
-	ADD R7, R2
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT dgradNEON_v1r3_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 8(R0), R2; ADD R7, R2; MOVD 112(R0), R11; SUBS $4, R11; BLT dgradNEON_v1r3_t
 	PCALIGN $16
 dgradNEON_v1r3_k:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 8(R1), F29
@@ -10845,11 +6986,7 @@ dgradNEON_v1r3_k:
 	FMOVD 0(R2), F30
 	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 8(R1), F29
@@ -10858,11 +6995,7 @@ dgradNEON_v1r3_k:
 	FMOVD 0(R2), F30
 	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 8(R1), F29
@@ -10871,11 +7004,7 @@ dgradNEON_v1r3_k:
 	FMOVD 0(R2), F30
 	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 8(R1), F29
@@ -10884,17 +7013,11 @@ dgradNEON_v1r3_k:
 	FMOVD 0(R2), F30
 	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $4, R11
-	BGE dgradNEON_v1r3_k
+	ADD R9, R1; ADD R9, R2; SUBS $4, R11; BGE dgradNEON_v1r3_k
 dgradNEON_v1r3_t:
-	ADDS $4, R11
-	BLE dgradNEON_v1r3_e
+	ADDS $4, R11; BLE dgradNEON_v1r3_e
 dgradNEON_v1r3_t1:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 8(R1), F29
@@ -10903,31 +7026,20 @@ dgradNEON_v1r3_t1:
 	FMOVD 0(R2), F30
 	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $1, R11
-	BGT dgradNEON_v1r3_t1
+	ADD R9, R1; ADD R9, R2; SUBS $1, R11; BGT dgradNEON_v1r3_t1
 dgradNEON_v1r3_e:
-	CMP R13, R12
-	BLO dgradNEON_v1r3_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, dgradNEON_v1r3_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO dgradNEON_v1r3_s
+	MOVD 152(R0), R16; TBZ $0, R16, dgradNEON_v1r3_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 dgradNEON_v1r3_c:
-	TBZ $1, R16, dgradNEON_v1r3_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $1, R16, dgradNEON_v1r3_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
@@ -10935,27 +7047,18 @@ dgradNEON_v1r3_c:
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 dgradNEON_v1r3_b:
-	TBZ $2, R16, dgradNEON_v1r3_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, dgradNEON_v1r3_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 	MOVD 96(R0), R15
 dgradNEON_v1r3_r:
-	TBZ $3, R16, dgradNEON_v1r3_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, dgradNEON_v1r3_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
@@ -10969,43 +7072,20 @@ dgradNEON_v1r3_r:
 	WORD $0x4e78f4a5 // fmax v5.2d, v5.2d, v24.2d
 	WORD $0x4ef9f4a5 // fmin v5.2d, v5.2d, v25.2d
 dgradNEON_v1r3_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	ADD R15, R14
-	FSTPQ (F2, F3), 0(R14)
-	MOVD 32(R0), R14
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); ADD R15, R14; FSTPQ (F2, F3), 0(R14); MOVD 32(R0), R14
 	FSTPQ (F4, F5), 0(R14)
 	RET
 
 // 4 rows by 2 registers
 dgradNEON_v1r4:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
 dgradNEON_v1r4_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 8(R0), R2
-	ADD R7, R2
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT dgradNEON_v1r4_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 8(R0), R2; ADD R7, R2; MOVD 112(R0), R11; SUBS $4, R11; BLT dgradNEON_v1r4_t
 	PCALIGN $16
 dgradNEON_v1r4_k:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 8(R1), F29
@@ -11017,11 +7097,7 @@ dgradNEON_v1r4_k:
 	FMOVD 8(R2), F31
 	WORD $0x4fdf1306 // fmla v6.2d, v24.2d, v31.d[0]
 	WORD $0x4fdf1327 // fmla v7.2d, v25.2d, v31.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 8(R1), F29
@@ -11033,11 +7109,7 @@ dgradNEON_v1r4_k:
 	FMOVD 8(R2), F31
 	WORD $0x4fdf1306 // fmla v6.2d, v24.2d, v31.d[0]
 	WORD $0x4fdf1327 // fmla v7.2d, v25.2d, v31.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 8(R1), F29
@@ -11049,11 +7121,7 @@ dgradNEON_v1r4_k:
 	FMOVD 8(R2), F31
 	WORD $0x4fdf1306 // fmla v6.2d, v24.2d, v31.d[0]
 	WORD $0x4fdf1327 // fmla v7.2d, v25.2d, v31.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 8(R1), F29
@@ -11065,17 +7133,11 @@ dgradNEON_v1r4_k:
 	FMOVD 8(R2), F31
 	WORD $0x4fdf1306 // fmla v6.2d, v24.2d, v31.d[0]
 	WORD $0x4fdf1327 // fmla v7.2d, v25.2d, v31.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $4, R11
-	BGE dgradNEON_v1r4_k
+	ADD R9, R1; ADD R9, R2; SUBS $4, R11; BGE dgradNEON_v1r4_k
 dgradNEON_v1r4_t:
-	ADDS $4, R11
-	BLE dgradNEON_v1r4_e
+	ADDS $4, R11; BLE dgradNEON_v1r4_e
 dgradNEON_v1r4_t1:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 8(R1), F29
@@ -11087,35 +7149,23 @@ dgradNEON_v1r4_t1:
 	FMOVD 8(R2), F31
 	WORD $0x4fdf1306 // fmla v6.2d, v24.2d, v31.d[0]
 	WORD $0x4fdf1327 // fmla v7.2d, v25.2d, v31.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $1, R11
-	BGT dgradNEON_v1r4_t1
+	ADD R9, R1; ADD R9, R2; SUBS $1, R11; BGT dgradNEON_v1r4_t1
 dgradNEON_v1r4_e:
-	CMP R13, R12
-	BLO dgradNEON_v1r4_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, dgradNEON_v1r4_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO dgradNEON_v1r4_s
+	MOVD 152(R0), R16; TBZ $0, R16, dgradNEON_v1r4_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d4c6 // fadd v6.2d, v6.2d, v24.2d
 	WORD $0x4e79d4e7 // fadd v7.2d, v7.2d, v25.2d
 dgradNEON_v1r4_c:
-	TBZ $1, R16, dgradNEON_v1r4_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $1, R16, dgradNEON_v1r4_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
@@ -11125,31 +7175,21 @@ dgradNEON_v1r4_c:
 	WORD $0x4e78d4c6 // fadd v6.2d, v6.2d, v24.2d
 	WORD $0x4e79d4e7 // fadd v7.2d, v7.2d, v25.2d
 dgradNEON_v1r4_b:
-	TBZ $2, R16, dgradNEON_v1r4_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, dgradNEON_v1r4_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d4c6 // fadd v6.2d, v6.2d, v24.2d
 	WORD $0x4e79d4e7 // fadd v7.2d, v7.2d, v25.2d
 	MOVD 96(R0), R15
 dgradNEON_v1r4_r:
-	TBZ $3, R16, dgradNEON_v1r4_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, dgradNEON_v1r4_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
@@ -11167,47 +7207,21 @@ dgradNEON_v1r4_r:
 	WORD $0x4e78f4e7 // fmax v7.2d, v7.2d, v24.2d
 	WORD $0x4ef9f4e7 // fmin v7.2d, v7.2d, v25.2d
 dgradNEON_v1r4_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	ADD R15, R14
-	FSTPQ (F2, F3), 0(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F4, F5), 0(R14)
-	ADD R15, R14
-	FSTPQ (F6, F7), 0(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); ADD R15, R14; FSTPQ (F2, F3), 0(R14); MOVD 32(R0), R14
+	FSTPQ (F4, F5), 0(R14); ADD R15, R14; FSTPQ (F6, F7), 0(R14)
 	RET
 
 // 5 rows by 2 registers
 dgradNEON_v1r5:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16; VEOR V9.B16, V9.B16, V9.B16
 dgradNEON_v1r5_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 8(R0), R2
-	ADD R7, R2
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT dgradNEON_v1r5_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 8(R0), R2; ADD R7, R2; MOVD 112(R0), R11; SUBS $4, R11; BLT dgradNEON_v1r5_t
 	PCALIGN $16
 dgradNEON_v1r5_k:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 8(R1), F29
@@ -11222,11 +7236,7 @@ dgradNEON_v1r5_k:
 	FMOVD 8(R2), F28
 	WORD $0x4fdc1308 // fmla v8.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1329 // fmla v9.2d, v25.2d, v28.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 8(R1), F29
@@ -11241,11 +7251,7 @@ dgradNEON_v1r5_k:
 	FMOVD 8(R2), F28
 	WORD $0x4fdc1308 // fmla v8.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1329 // fmla v9.2d, v25.2d, v28.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 8(R1), F29
@@ -11260,11 +7266,7 @@ dgradNEON_v1r5_k:
 	FMOVD 8(R2), F28
 	WORD $0x4fdc1308 // fmla v8.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1329 // fmla v9.2d, v25.2d, v28.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 8(R1), F29
@@ -11279,17 +7281,11 @@ dgradNEON_v1r5_k:
 	FMOVD 8(R2), F28
 	WORD $0x4fdc1308 // fmla v8.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1329 // fmla v9.2d, v25.2d, v28.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $4, R11
-	BGE dgradNEON_v1r5_k
+	ADD R9, R1; ADD R9, R2; SUBS $4, R11; BGE dgradNEON_v1r5_k
 dgradNEON_v1r5_t:
-	ADDS $4, R11
-	BLE dgradNEON_v1r5_e
+	ADDS $4, R11; BLE dgradNEON_v1r5_e
 dgradNEON_v1r5_t1:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 8(R1), F29
@@ -11304,39 +7300,26 @@ dgradNEON_v1r5_t1:
 	FMOVD 8(R2), F28
 	WORD $0x4fdc1308 // fmla v8.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1329 // fmla v9.2d, v25.2d, v28.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $1, R11
-	BGT dgradNEON_v1r5_t1
+	ADD R9, R1; ADD R9, R2; SUBS $1, R11; BGT dgradNEON_v1r5_t1
 dgradNEON_v1r5_e:
-	CMP R13, R12
-	BLO dgradNEON_v1r5_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, dgradNEON_v1r5_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO dgradNEON_v1r5_s
+	MOVD 152(R0), R16; TBZ $0, R16, dgradNEON_v1r5_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d4c6 // fadd v6.2d, v6.2d, v24.2d
 	WORD $0x4e79d4e7 // fadd v7.2d, v7.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
 dgradNEON_v1r5_c:
-	TBZ $1, R16, dgradNEON_v1r5_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $1, R16, dgradNEON_v1r5_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
@@ -11348,35 +7331,24 @@ dgradNEON_v1r5_c:
 	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
 dgradNEON_v1r5_b:
-	TBZ $2, R16, dgradNEON_v1r5_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, dgradNEON_v1r5_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d4c6 // fadd v6.2d, v6.2d, v24.2d
 	WORD $0x4e79d4e7 // fadd v7.2d, v7.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
 	MOVD 96(R0), R15
 dgradNEON_v1r5_r:
-	TBZ $3, R16, dgradNEON_v1r5_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, dgradNEON_v1r5_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
@@ -11398,51 +7370,22 @@ dgradNEON_v1r5_r:
 	WORD $0x4e78f529 // fmax v9.2d, v9.2d, v24.2d
 	WORD $0x4ef9f529 // fmin v9.2d, v9.2d, v25.2d
 dgradNEON_v1r5_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	ADD R15, R14
-	FSTPQ (F2, F3), 0(R14)
-	ADD R15, R14
-	FSTPQ (F4, F5), 0(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F6, F7), 0(R14)
-	ADD R15, R14
-	FSTPQ (F8, F9), 0(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); ADD R15, R14; FSTPQ (F2, F3), 0(R14); ADD R15, R14; FSTPQ (F4, F5), 0(R14)
+	MOVD 32(R0), R14; FSTPQ (F6, F7), 0(R14); ADD R15, R14; FSTPQ (F8, F9), 0(R14)
 	RET
 
 // 6 rows by 2 registers
 dgradNEON_v1r6:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16; VEOR V9.B16, V9.B16, V9.B16; VEOR V10.B16, V10.B16, V10.B16
 	VEOR V11.B16, V11.B16, V11.B16
 dgradNEON_v1r6_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 8(R0), R2
-	ADD R7, R2
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT dgradNEON_v1r6_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 8(R0), R2; ADD R7, R2; MOVD 112(R0), R11; SUBS $4, R11; BLT dgradNEON_v1r6_t
 	PCALIGN $16
 dgradNEON_v1r6_k:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 8(R1), F29
@@ -11460,11 +7403,7 @@ dgradNEON_v1r6_k:
 	FMOVD 16(R2), F29
 	WORD $0x4fdd130a // fmla v10.2d, v24.2d, v29.d[0]
 	WORD $0x4fdd132b // fmla v11.2d, v25.2d, v29.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 8(R1), F29
@@ -11482,11 +7421,7 @@ dgradNEON_v1r6_k:
 	FMOVD 16(R2), F29
 	WORD $0x4fdd130a // fmla v10.2d, v24.2d, v29.d[0]
 	WORD $0x4fdd132b // fmla v11.2d, v25.2d, v29.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 8(R1), F29
@@ -11504,11 +7439,7 @@ dgradNEON_v1r6_k:
 	FMOVD 16(R2), F29
 	WORD $0x4fdd130a // fmla v10.2d, v24.2d, v29.d[0]
 	WORD $0x4fdd132b // fmla v11.2d, v25.2d, v29.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 8(R1), F29
@@ -11526,17 +7457,11 @@ dgradNEON_v1r6_k:
 	FMOVD 16(R2), F29
 	WORD $0x4fdd130a // fmla v10.2d, v24.2d, v29.d[0]
 	WORD $0x4fdd132b // fmla v11.2d, v25.2d, v29.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $4, R11
-	BGE dgradNEON_v1r6_k
+	ADD R9, R1; ADD R9, R2; SUBS $4, R11; BGE dgradNEON_v1r6_k
 dgradNEON_v1r6_t:
-	ADDS $4, R11
-	BLE dgradNEON_v1r6_e
+	ADDS $4, R11; BLE dgradNEON_v1r6_e
 dgradNEON_v1r6_t1:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	FMOVD 8(R1), F29
@@ -11554,43 +7479,29 @@ dgradNEON_v1r6_t1:
 	FMOVD 16(R2), F29
 	WORD $0x4fdd130a // fmla v10.2d, v24.2d, v29.d[0]
 	WORD $0x4fdd132b // fmla v11.2d, v25.2d, v29.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $1, R11
-	BGT dgradNEON_v1r6_t1
+	ADD R9, R1; ADD R9, R2; SUBS $1, R11; BGT dgradNEON_v1r6_t1
 dgradNEON_v1r6_e:
-	CMP R13, R12
-	BLO dgradNEON_v1r6_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, dgradNEON_v1r6_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO dgradNEON_v1r6_s
+	MOVD 152(R0), R16; TBZ $0, R16, dgradNEON_v1r6_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d4c6 // fadd v6.2d, v6.2d, v24.2d
 	WORD $0x4e79d4e7 // fadd v7.2d, v7.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d54a // fadd v10.2d, v10.2d, v24.2d
 	WORD $0x4e79d56b // fadd v11.2d, v11.2d, v25.2d
 dgradNEON_v1r6_c:
-	TBZ $1, R16, dgradNEON_v1r6_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $1, R16, dgradNEON_v1r6_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
@@ -11604,39 +7515,27 @@ dgradNEON_v1r6_c:
 	WORD $0x4e78d54a // fadd v10.2d, v10.2d, v24.2d
 	WORD $0x4e79d56b // fadd v11.2d, v11.2d, v25.2d
 dgradNEON_v1r6_b:
-	TBZ $2, R16, dgradNEON_v1r6_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, dgradNEON_v1r6_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d4c6 // fadd v6.2d, v6.2d, v24.2d
 	WORD $0x4e79d4e7 // fadd v7.2d, v7.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d54a // fadd v10.2d, v10.2d, v24.2d
 	WORD $0x4e79d56b // fadd v11.2d, v11.2d, v25.2d
 	MOVD 96(R0), R15
 dgradNEON_v1r6_r:
-	TBZ $3, R16, dgradNEON_v1r6_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, dgradNEON_v1r6_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
@@ -11662,131 +7561,70 @@ dgradNEON_v1r6_r:
 	WORD $0x4e78f56b // fmax v11.2d, v11.2d, v24.2d
 	WORD $0x4ef9f56b // fmin v11.2d, v11.2d, v25.2d
 dgradNEON_v1r6_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	ADD R15, R14
-	FSTPQ (F2, F3), 0(R14)
-	ADD R15, R14
-	FSTPQ (F4, F5), 0(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F6, F7), 0(R14)
-	ADD R15, R14
-	FSTPQ (F8, F9), 0(R14)
-	ADD R15, R14
-	FSTPQ (F10, F11), 0(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); ADD R15, R14; FSTPQ (F2, F3), 0(R14); ADD R15, R14; FSTPQ (F4, F5), 0(R14)
+	MOVD 32(R0), R14; FSTPQ (F6, F7), 0(R14); ADD R15, R14; FSTPQ (F8, F9), 0(R14); ADD R15, R14; FSTPQ (F10, F11), 0(R14)
 	RET
 
 // 1 rows by 4 registers
 dgradNEON_v2r1:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
 dgradNEON_v2r1_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT dgradNEON_v2r1_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 112(R0), R11; SUBS $4, R11; BLT dgradNEON_v2r1_t
 	PCALIGN $16
 dgradNEON_v2r1_k:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
 	WORD $0x4fdc1363 // fmla v3.2d, v27.2d, v28.d[0]
-	ADD R9, R1
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
 	WORD $0x4fdc1363 // fmla v3.2d, v27.2d, v28.d[0]
-	ADD R9, R1
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
 	WORD $0x4fdc1363 // fmla v3.2d, v27.2d, v28.d[0]
-	ADD R9, R1
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
 	WORD $0x4fdc1363 // fmla v3.2d, v27.2d, v28.d[0]
-	ADD R9, R1
-	SUBS $4, R11
-	BGE dgradNEON_v2r1_k
+	ADD R9, R1; SUBS $4, R11; BGE dgradNEON_v2r1_k
 dgradNEON_v2r1_t:
-	ADDS $4, R11
-	BLE dgradNEON_v2r1_e
+	ADDS $4, R11; BLE dgradNEON_v2r1_e
 dgradNEON_v2r1_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
 	WORD $0x4fdc1363 // fmla v3.2d, v27.2d, v28.d[0]
-	ADD R9, R1
-	SUBS $1, R11
-	BGT dgradNEON_v2r1_t1
+	ADD R9, R1; SUBS $1, R11; BGT dgradNEON_v2r1_t1
 dgradNEON_v2r1_e:
-	CMP R13, R12
-	BLO dgradNEON_v2r1_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, dgradNEON_v2r1_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	CMP R13, R12; BLO dgradNEON_v2r1_s
+	MOVD 152(R0), R16; TBZ $0, R16, dgradNEON_v2r1_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
 	WORD $0x4e7bd463 // fadd v3.2d, v3.2d, v27.2d
 dgradNEON_v2r1_c:
-	TBZ $1, R16, dgradNEON_v2r1_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $1, R16, dgradNEON_v2r1_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
 	WORD $0x4e7bd463 // fadd v3.2d, v3.2d, v27.2d
 dgradNEON_v2r1_b:
-	TBZ $2, R16, dgradNEON_v2r1_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $2, R16, dgradNEON_v2r1_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
 	WORD $0x4e7bd463 // fadd v3.2d, v3.2d, v27.2d
 	MOVD 96(R0), R15
 dgradNEON_v2r1_r:
-	TBZ $3, R16, dgradNEON_v2r1_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, dgradNEON_v2r1_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
@@ -11796,41 +7634,19 @@ dgradNEON_v2r1_r:
 	WORD $0x4e78f463 // fmax v3.2d, v3.2d, v24.2d
 	WORD $0x4ef9f463 // fmin v3.2d, v3.2d, v25.2d
 dgradNEON_v2r1_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14)
 	RET
 
 // 2 rows by 4 registers
 dgradNEON_v2r2:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
 dgradNEON_v2r2_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 8(R0), R2
-	ADD R7, R2
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT dgradNEON_v2r2_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 8(R0), R2; ADD R7, R2; MOVD 112(R0), R11; SUBS $4, R11; BLT dgradNEON_v2r2_t
 	PCALIGN $16
 dgradNEON_v2r2_k:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -11840,12 +7656,7 @@ dgradNEON_v2r2_k:
 	WORD $0x4fdd1325 // fmla v5.2d, v25.2d, v29.d[0]
 	WORD $0x4fdd1346 // fmla v6.2d, v26.2d, v29.d[0]
 	WORD $0x4fdd1367 // fmla v7.2d, v27.2d, v29.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -11855,12 +7666,7 @@ dgradNEON_v2r2_k:
 	WORD $0x4fdd1325 // fmla v5.2d, v25.2d, v29.d[0]
 	WORD $0x4fdd1346 // fmla v6.2d, v26.2d, v29.d[0]
 	WORD $0x4fdd1367 // fmla v7.2d, v27.2d, v29.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -11870,12 +7676,7 @@ dgradNEON_v2r2_k:
 	WORD $0x4fdd1325 // fmla v5.2d, v25.2d, v29.d[0]
 	WORD $0x4fdd1346 // fmla v6.2d, v26.2d, v29.d[0]
 	WORD $0x4fdd1367 // fmla v7.2d, v27.2d, v29.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -11885,18 +7686,11 @@ dgradNEON_v2r2_k:
 	WORD $0x4fdd1325 // fmla v5.2d, v25.2d, v29.d[0]
 	WORD $0x4fdd1346 // fmla v6.2d, v26.2d, v29.d[0]
 	WORD $0x4fdd1367 // fmla v7.2d, v27.2d, v29.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $4, R11
-	BGE dgradNEON_v2r2_k
+	ADD R9, R1; ADD R9, R2; SUBS $4, R11; BGE dgradNEON_v2r2_k
 dgradNEON_v2r2_t:
-	ADDS $4, R11
-	BLE dgradNEON_v2r2_e
+	ADDS $4, R11; BLE dgradNEON_v2r2_e
 dgradNEON_v2r2_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -11906,34 +7700,21 @@ dgradNEON_v2r2_t1:
 	WORD $0x4fdd1325 // fmla v5.2d, v25.2d, v29.d[0]
 	WORD $0x4fdd1346 // fmla v6.2d, v26.2d, v29.d[0]
 	WORD $0x4fdd1367 // fmla v7.2d, v27.2d, v29.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $1, R11
-	BGT dgradNEON_v2r2_t1
+	ADD R9, R1; ADD R9, R2; SUBS $1, R11; BGT dgradNEON_v2r2_t1
 dgradNEON_v2r2_e:
-	CMP R13, R12
-	BLO dgradNEON_v2r2_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, dgradNEON_v2r2_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	CMP R13, R12; BLO dgradNEON_v2r2_s
+	MOVD 152(R0), R16; TBZ $0, R16, dgradNEON_v2r2_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
 	WORD $0x4e7bd463 // fadd v3.2d, v3.2d, v27.2d
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 	WORD $0x4e7ad4c6 // fadd v6.2d, v6.2d, v26.2d
 	WORD $0x4e7bd4e7 // fadd v7.2d, v7.2d, v27.2d
 dgradNEON_v2r2_c:
-	TBZ $1, R16, dgradNEON_v2r2_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $1, R16, dgradNEON_v2r2_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
@@ -11943,29 +7724,19 @@ dgradNEON_v2r2_c:
 	WORD $0x4e7ad4c6 // fadd v6.2d, v6.2d, v26.2d
 	WORD $0x4e7bd4e7 // fadd v7.2d, v7.2d, v27.2d
 dgradNEON_v2r2_b:
-	TBZ $2, R16, dgradNEON_v2r2_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $2, R16, dgradNEON_v2r2_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
 	WORD $0x4e7bd463 // fadd v3.2d, v3.2d, v27.2d
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 	WORD $0x4e7ad4c6 // fadd v6.2d, v6.2d, v26.2d
 	WORD $0x4e7bd4e7 // fadd v7.2d, v7.2d, v27.2d
 	MOVD 96(R0), R15
 dgradNEON_v2r2_r:
-	TBZ $3, R16, dgradNEON_v2r2_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, dgradNEON_v2r2_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
@@ -11983,48 +7754,22 @@ dgradNEON_v2r2_r:
 	WORD $0x4e78f4e7 // fmax v7.2d, v7.2d, v24.2d
 	WORD $0x4ef9f4e7 // fmin v7.2d, v7.2d, v25.2d
 dgradNEON_v2r2_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F4, F5), 0(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14); MOVD 32(R0), R14; FSTPQ (F4, F5), 0(R14)
 	FSTPQ (F6, F7), 32(R14)
 	RET
 
 // 3 rows by 4 registers
 dgradNEON_v2r3:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16; VEOR V9.B16, V9.B16, V9.B16; VEOR V10.B16, V10.B16, V10.B16
 	VEOR V11.B16, V11.B16, V11.B16
 dgradNEON_v2r3_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 8(R0), R2
-	ADD R7, R2
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT dgradNEON_v2r3_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 8(R0), R2; ADD R7, R2; MOVD 112(R0), R11; SUBS $4, R11; BLT dgradNEON_v2r3_t
 	PCALIGN $16
 dgradNEON_v2r3_k:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -12039,12 +7784,7 @@ dgradNEON_v2r3_k:
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134a // fmla v10.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136b // fmla v11.2d, v27.2d, v30.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -12059,12 +7799,7 @@ dgradNEON_v2r3_k:
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134a // fmla v10.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136b // fmla v11.2d, v27.2d, v30.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -12079,12 +7814,7 @@ dgradNEON_v2r3_k:
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134a // fmla v10.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136b // fmla v11.2d, v27.2d, v30.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -12099,18 +7829,11 @@ dgradNEON_v2r3_k:
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134a // fmla v10.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136b // fmla v11.2d, v27.2d, v30.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $4, R11
-	BGE dgradNEON_v2r3_k
+	ADD R9, R1; ADD R9, R2; SUBS $4, R11; BGE dgradNEON_v2r3_k
 dgradNEON_v2r3_t:
-	ADDS $4, R11
-	BLE dgradNEON_v2r3_e
+	ADDS $4, R11; BLE dgradNEON_v2r3_e
 dgradNEON_v2r3_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -12125,41 +7848,26 @@ dgradNEON_v2r3_t1:
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134a // fmla v10.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136b // fmla v11.2d, v27.2d, v30.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $1, R11
-	BGT dgradNEON_v2r3_t1
+	ADD R9, R1; ADD R9, R2; SUBS $1, R11; BGT dgradNEON_v2r3_t1
 dgradNEON_v2r3_e:
-	CMP R13, R12
-	BLO dgradNEON_v2r3_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, dgradNEON_v2r3_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	CMP R13, R12; BLO dgradNEON_v2r3_s
+	MOVD 152(R0), R16; TBZ $0, R16, dgradNEON_v2r3_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
 	WORD $0x4e7bd463 // fadd v3.2d, v3.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 	WORD $0x4e7ad4c6 // fadd v6.2d, v6.2d, v26.2d
 	WORD $0x4e7bd4e7 // fadd v7.2d, v7.2d, v27.2d
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
 	WORD $0x4e7ad54a // fadd v10.2d, v10.2d, v26.2d
 	WORD $0x4e7bd56b // fadd v11.2d, v11.2d, v27.2d
 dgradNEON_v2r3_c:
-	TBZ $1, R16, dgradNEON_v2r3_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $1, R16, dgradNEON_v2r3_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
@@ -12173,36 +7881,24 @@ dgradNEON_v2r3_c:
 	WORD $0x4e7ad54a // fadd v10.2d, v10.2d, v26.2d
 	WORD $0x4e7bd56b // fadd v11.2d, v11.2d, v27.2d
 dgradNEON_v2r3_b:
-	TBZ $2, R16, dgradNEON_v2r3_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $2, R16, dgradNEON_v2r3_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
 	WORD $0x4e7bd463 // fadd v3.2d, v3.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 	WORD $0x4e7ad4c6 // fadd v6.2d, v6.2d, v26.2d
 	WORD $0x4e7bd4e7 // fadd v7.2d, v7.2d, v27.2d
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
 	WORD $0x4e7ad54a // fadd v10.2d, v10.2d, v26.2d
 	WORD $0x4e7bd56b // fadd v11.2d, v11.2d, v27.2d
 	MOVD 96(R0), R15
 dgradNEON_v2r3_r:
-	TBZ $3, R16, dgradNEON_v2r3_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, dgradNEON_v2r3_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
@@ -12228,55 +7924,23 @@ dgradNEON_v2r3_r:
 	WORD $0x4e78f56b // fmax v11.2d, v11.2d, v24.2d
 	WORD $0x4ef9f56b // fmin v11.2d, v11.2d, v25.2d
 dgradNEON_v2r3_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	ADD R15, R14
-	FSTPQ (F4, F5), 0(R14)
-	FSTPQ (F6, F7), 32(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F8, F9), 0(R14)
-	FSTPQ (F10, F11), 32(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14); ADD R15, R14; FSTPQ (F4, F5), 0(R14)
+	FSTPQ (F6, F7), 32(R14); MOVD 32(R0), R14; FSTPQ (F8, F9), 0(R14); FSTPQ (F10, F11), 32(R14)
 	RET
 
 // 4 rows by 4 registers
 dgradNEON_v2r4:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V12.B16, V12.B16, V12.B16
-	VEOR V13.B16, V13.B16, V13.B16
-	VEOR V14.B16, V14.B16, V14.B16
-	VEOR V15.B16, V15.B16, V15.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16; VEOR V9.B16, V9.B16, V9.B16; VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16; VEOR V12.B16, V12.B16, V12.B16; VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16; VEOR V15.B16, V15.B16, V15.B16
 dgradNEON_v2r4_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 8(R0), R2
-	ADD R7, R2
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT dgradNEON_v2r4_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 8(R0), R2; ADD R7, R2; MOVD 112(R0), R11; SUBS $4, R11; BLT dgradNEON_v2r4_t
 	PCALIGN $16
 dgradNEON_v2r4_k:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -12296,12 +7960,7 @@ dgradNEON_v2r4_k:
 	WORD $0x4fdf132d // fmla v13.2d, v25.2d, v31.d[0]
 	WORD $0x4fdf134e // fmla v14.2d, v26.2d, v31.d[0]
 	WORD $0x4fdf136f // fmla v15.2d, v27.2d, v31.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -12321,12 +7980,7 @@ dgradNEON_v2r4_k:
 	WORD $0x4fdf132d // fmla v13.2d, v25.2d, v31.d[0]
 	WORD $0x4fdf134e // fmla v14.2d, v26.2d, v31.d[0]
 	WORD $0x4fdf136f // fmla v15.2d, v27.2d, v31.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -12346,12 +8000,7 @@ dgradNEON_v2r4_k:
 	WORD $0x4fdf132d // fmla v13.2d, v25.2d, v31.d[0]
 	WORD $0x4fdf134e // fmla v14.2d, v26.2d, v31.d[0]
 	WORD $0x4fdf136f // fmla v15.2d, v27.2d, v31.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -12371,18 +8020,11 @@ dgradNEON_v2r4_k:
 	WORD $0x4fdf132d // fmla v13.2d, v25.2d, v31.d[0]
 	WORD $0x4fdf134e // fmla v14.2d, v26.2d, v31.d[0]
 	WORD $0x4fdf136f // fmla v15.2d, v27.2d, v31.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $4, R11
-	BGE dgradNEON_v2r4_k
+	ADD R9, R1; ADD R9, R2; SUBS $4, R11; BGE dgradNEON_v2r4_k
 dgradNEON_v2r4_t:
-	ADDS $4, R11
-	BLE dgradNEON_v2r4_e
+	ADDS $4, R11; BLE dgradNEON_v2r4_e
 dgradNEON_v2r4_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -12402,48 +8044,31 @@ dgradNEON_v2r4_t1:
 	WORD $0x4fdf132d // fmla v13.2d, v25.2d, v31.d[0]
 	WORD $0x4fdf134e // fmla v14.2d, v26.2d, v31.d[0]
 	WORD $0x4fdf136f // fmla v15.2d, v27.2d, v31.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $1, R11
-	BGT dgradNEON_v2r4_t1
+	ADD R9, R1; ADD R9, R2; SUBS $1, R11; BGT dgradNEON_v2r4_t1
 dgradNEON_v2r4_e:
-	CMP R13, R12
-	BLO dgradNEON_v2r4_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, dgradNEON_v2r4_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	CMP R13, R12; BLO dgradNEON_v2r4_s
+	MOVD 152(R0), R16; TBZ $0, R16, dgradNEON_v2r4_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
 	WORD $0x4e7bd463 // fadd v3.2d, v3.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 	WORD $0x4e7ad4c6 // fadd v6.2d, v6.2d, v26.2d
 	WORD $0x4e7bd4e7 // fadd v7.2d, v7.2d, v27.2d
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
 	WORD $0x4e7ad54a // fadd v10.2d, v10.2d, v26.2d
 	WORD $0x4e7bd56b // fadd v11.2d, v11.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d58c // fadd v12.2d, v12.2d, v24.2d
 	WORD $0x4e79d5ad // fadd v13.2d, v13.2d, v25.2d
 	WORD $0x4e7ad5ce // fadd v14.2d, v14.2d, v26.2d
 	WORD $0x4e7bd5ef // fadd v15.2d, v15.2d, v27.2d
 dgradNEON_v2r4_c:
-	TBZ $1, R16, dgradNEON_v2r4_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $1, R16, dgradNEON_v2r4_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
@@ -12461,43 +8086,29 @@ dgradNEON_v2r4_c:
 	WORD $0x4e7ad5ce // fadd v14.2d, v14.2d, v26.2d
 	WORD $0x4e7bd5ef // fadd v15.2d, v15.2d, v27.2d
 dgradNEON_v2r4_b:
-	TBZ $2, R16, dgradNEON_v2r4_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $2, R16, dgradNEON_v2r4_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
 	WORD $0x4e7bd463 // fadd v3.2d, v3.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 	WORD $0x4e7ad4c6 // fadd v6.2d, v6.2d, v26.2d
 	WORD $0x4e7bd4e7 // fadd v7.2d, v7.2d, v27.2d
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
 	WORD $0x4e7ad54a // fadd v10.2d, v10.2d, v26.2d
 	WORD $0x4e7bd56b // fadd v11.2d, v11.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d58c // fadd v12.2d, v12.2d, v24.2d
 	WORD $0x4e79d5ad // fadd v13.2d, v13.2d, v25.2d
 	WORD $0x4e7ad5ce // fadd v14.2d, v14.2d, v26.2d
 	WORD $0x4e7bd5ef // fadd v15.2d, v15.2d, v27.2d
 	MOVD 96(R0), R15
 dgradNEON_v2r4_r:
-	TBZ $3, R16, dgradNEON_v2r4_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, dgradNEON_v2r4_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
@@ -12531,62 +8142,25 @@ dgradNEON_v2r4_r:
 	WORD $0x4e78f5ef // fmax v15.2d, v15.2d, v24.2d
 	WORD $0x4ef9f5ef // fmin v15.2d, v15.2d, v25.2d
 dgradNEON_v2r4_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	ADD R15, R14
-	FSTPQ (F4, F5), 0(R14)
-	FSTPQ (F6, F7), 32(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F8, F9), 0(R14)
-	FSTPQ (F10, F11), 32(R14)
-	ADD R15, R14
-	FSTPQ (F12, F13), 0(R14)
-	FSTPQ (F14, F15), 32(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14); ADD R15, R14; FSTPQ (F4, F5), 0(R14)
+	FSTPQ (F6, F7), 32(R14); MOVD 32(R0), R14; FSTPQ (F8, F9), 0(R14); FSTPQ (F10, F11), 32(R14); ADD R15, R14
+	FSTPQ (F12, F13), 0(R14); FSTPQ (F14, F15), 32(R14)
 	RET
 
 // 5 rows by 4 registers
 dgradNEON_v2r5:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V12.B16, V12.B16, V12.B16
-	VEOR V13.B16, V13.B16, V13.B16
-	VEOR V14.B16, V14.B16, V14.B16
-	VEOR V15.B16, V15.B16, V15.B16
-	VEOR V16.B16, V16.B16, V16.B16
-	VEOR V17.B16, V17.B16, V17.B16
-	VEOR V18.B16, V18.B16, V18.B16
-	VEOR V19.B16, V19.B16, V19.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16; VEOR V9.B16, V9.B16, V9.B16; VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16; VEOR V12.B16, V12.B16, V12.B16; VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16; VEOR V15.B16, V15.B16, V15.B16; VEOR V16.B16, V16.B16, V16.B16
+	VEOR V17.B16, V17.B16, V17.B16; VEOR V18.B16, V18.B16, V18.B16; VEOR V19.B16, V19.B16, V19.B16
 dgradNEON_v2r5_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 8(R0), R2
-	ADD R7, R2
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT dgradNEON_v2r5_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 8(R0), R2; ADD R7, R2; MOVD 112(R0), R11; SUBS $4, R11; BLT dgradNEON_v2r5_t
 	PCALIGN $16
 dgradNEON_v2r5_k:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -12611,12 +8185,7 @@ dgradNEON_v2r5_k:
 	WORD $0x4fdc1331 // fmla v17.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1352 // fmla v18.2d, v26.2d, v28.d[0]
 	WORD $0x4fdc1373 // fmla v19.2d, v27.2d, v28.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -12641,12 +8210,7 @@ dgradNEON_v2r5_k:
 	WORD $0x4fdc1331 // fmla v17.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1352 // fmla v18.2d, v26.2d, v28.d[0]
 	WORD $0x4fdc1373 // fmla v19.2d, v27.2d, v28.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -12671,12 +8235,7 @@ dgradNEON_v2r5_k:
 	WORD $0x4fdc1331 // fmla v17.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1352 // fmla v18.2d, v26.2d, v28.d[0]
 	WORD $0x4fdc1373 // fmla v19.2d, v27.2d, v28.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -12701,18 +8260,11 @@ dgradNEON_v2r5_k:
 	WORD $0x4fdc1331 // fmla v17.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1352 // fmla v18.2d, v26.2d, v28.d[0]
 	WORD $0x4fdc1373 // fmla v19.2d, v27.2d, v28.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $4, R11
-	BGE dgradNEON_v2r5_k
+	ADD R9, R1; ADD R9, R2; SUBS $4, R11; BGE dgradNEON_v2r5_k
 dgradNEON_v2r5_t:
-	ADDS $4, R11
-	BLE dgradNEON_v2r5_e
+	ADDS $4, R11; BLE dgradNEON_v2r5_e
 dgradNEON_v2r5_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -12737,55 +8289,36 @@ dgradNEON_v2r5_t1:
 	WORD $0x4fdc1331 // fmla v17.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1352 // fmla v18.2d, v26.2d, v28.d[0]
 	WORD $0x4fdc1373 // fmla v19.2d, v27.2d, v28.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $1, R11
-	BGT dgradNEON_v2r5_t1
+	ADD R9, R1; ADD R9, R2; SUBS $1, R11; BGT dgradNEON_v2r5_t1
 dgradNEON_v2r5_e:
-	CMP R13, R12
-	BLO dgradNEON_v2r5_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, dgradNEON_v2r5_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	CMP R13, R12; BLO dgradNEON_v2r5_s
+	MOVD 152(R0), R16; TBZ $0, R16, dgradNEON_v2r5_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
 	WORD $0x4e7bd463 // fadd v3.2d, v3.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 	WORD $0x4e7ad4c6 // fadd v6.2d, v6.2d, v26.2d
 	WORD $0x4e7bd4e7 // fadd v7.2d, v7.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
 	WORD $0x4e7ad54a // fadd v10.2d, v10.2d, v26.2d
 	WORD $0x4e7bd56b // fadd v11.2d, v11.2d, v27.2d
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d58c // fadd v12.2d, v12.2d, v24.2d
 	WORD $0x4e79d5ad // fadd v13.2d, v13.2d, v25.2d
 	WORD $0x4e7ad5ce // fadd v14.2d, v14.2d, v26.2d
 	WORD $0x4e7bd5ef // fadd v15.2d, v15.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d610 // fadd v16.2d, v16.2d, v24.2d
 	WORD $0x4e79d631 // fadd v17.2d, v17.2d, v25.2d
 	WORD $0x4e7ad652 // fadd v18.2d, v18.2d, v26.2d
 	WORD $0x4e7bd673 // fadd v19.2d, v19.2d, v27.2d
 dgradNEON_v2r5_c:
-	TBZ $1, R16, dgradNEON_v2r5_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $1, R16, dgradNEON_v2r5_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
@@ -12807,50 +8340,34 @@ dgradNEON_v2r5_c:
 	WORD $0x4e7ad652 // fadd v18.2d, v18.2d, v26.2d
 	WORD $0x4e7bd673 // fadd v19.2d, v19.2d, v27.2d
 dgradNEON_v2r5_b:
-	TBZ $2, R16, dgradNEON_v2r5_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $2, R16, dgradNEON_v2r5_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
 	WORD $0x4e7bd463 // fadd v3.2d, v3.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 	WORD $0x4e7ad4c6 // fadd v6.2d, v6.2d, v26.2d
 	WORD $0x4e7bd4e7 // fadd v7.2d, v7.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
 	WORD $0x4e7ad54a // fadd v10.2d, v10.2d, v26.2d
 	WORD $0x4e7bd56b // fadd v11.2d, v11.2d, v27.2d
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d58c // fadd v12.2d, v12.2d, v24.2d
 	WORD $0x4e79d5ad // fadd v13.2d, v13.2d, v25.2d
 	WORD $0x4e7ad5ce // fadd v14.2d, v14.2d, v26.2d
 	WORD $0x4e7bd5ef // fadd v15.2d, v15.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d610 // fadd v16.2d, v16.2d, v24.2d
 	WORD $0x4e79d631 // fadd v17.2d, v17.2d, v25.2d
 	WORD $0x4e7ad652 // fadd v18.2d, v18.2d, v26.2d
 	WORD $0x4e7bd673 // fadd v19.2d, v19.2d, v27.2d
 	MOVD 96(R0), R15
 dgradNEON_v2r5_r:
-	TBZ $3, R16, dgradNEON_v2r5_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, dgradNEON_v2r5_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
@@ -12892,69 +8409,27 @@ dgradNEON_v2r5_r:
 	WORD $0x4e78f673 // fmax v19.2d, v19.2d, v24.2d
 	WORD $0x4ef9f673 // fmin v19.2d, v19.2d, v25.2d
 dgradNEON_v2r5_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	ADD R15, R14
-	FSTPQ (F4, F5), 0(R14)
-	FSTPQ (F6, F7), 32(R14)
-	ADD R15, R14
-	FSTPQ (F8, F9), 0(R14)
-	FSTPQ (F10, F11), 32(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F12, F13), 0(R14)
-	FSTPQ (F14, F15), 32(R14)
-	ADD R15, R14
-	FSTPQ (F16, F17), 0(R14)
-	FSTPQ (F18, F19), 32(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14); ADD R15, R14; FSTPQ (F4, F5), 0(R14)
+	FSTPQ (F6, F7), 32(R14); ADD R15, R14; FSTPQ (F8, F9), 0(R14); FSTPQ (F10, F11), 32(R14); MOVD 32(R0), R14
+	FSTPQ (F12, F13), 0(R14); FSTPQ (F14, F15), 32(R14); ADD R15, R14; FSTPQ (F16, F17), 0(R14); FSTPQ (F18, F19), 32(R14)
 	RET
 
 // 6 rows by 4 registers
 dgradNEON_v2r6:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	VEOR V12.B16, V12.B16, V12.B16
-	VEOR V13.B16, V13.B16, V13.B16
-	VEOR V14.B16, V14.B16, V14.B16
-	VEOR V15.B16, V15.B16, V15.B16
-	VEOR V16.B16, V16.B16, V16.B16
-	VEOR V17.B16, V17.B16, V17.B16
-	VEOR V18.B16, V18.B16, V18.B16
-	VEOR V19.B16, V19.B16, V19.B16
-	VEOR V20.B16, V20.B16, V20.B16
-	VEOR V21.B16, V21.B16, V21.B16
-	VEOR V22.B16, V22.B16, V22.B16
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16; VEOR V9.B16, V9.B16, V9.B16; VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16; VEOR V12.B16, V12.B16, V12.B16; VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16; VEOR V15.B16, V15.B16, V15.B16; VEOR V16.B16, V16.B16, V16.B16
+	VEOR V17.B16, V17.B16, V17.B16; VEOR V18.B16, V18.B16, V18.B16; VEOR V19.B16, V19.B16, V19.B16
+	VEOR V20.B16, V20.B16, V20.B16; VEOR V21.B16, V21.B16, V21.B16; VEOR V22.B16, V22.B16, V22.B16
 	VEOR V23.B16, V23.B16, V23.B16
 dgradNEON_v2r6_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 232(R0), R10
-	MUL R17, R10
-	MOVD 16(R0), R17
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 8(R0), R2
-	ADD R7, R2
-	MOVD 112(R0), R11
-	SUBS $4, R11
-	BLT dgradNEON_v2r6_t
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 232(R0), R10; MUL R17, R10; MOVD 16(R0), R17; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 8(R0), R2; ADD R7, R2; MOVD 112(R0), R11; SUBS $4, R11; BLT dgradNEON_v2r6_t
 	PCALIGN $16
 dgradNEON_v2r6_k:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -12984,12 +8459,7 @@ dgradNEON_v2r6_k:
 	WORD $0x4fdd1335 // fmla v21.2d, v25.2d, v29.d[0]
 	WORD $0x4fdd1356 // fmla v22.2d, v26.2d, v29.d[0]
 	WORD $0x4fdd1377 // fmla v23.2d, v27.2d, v29.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -13019,12 +8489,7 @@ dgradNEON_v2r6_k:
 	WORD $0x4fdd1335 // fmla v21.2d, v25.2d, v29.d[0]
 	WORD $0x4fdd1356 // fmla v22.2d, v26.2d, v29.d[0]
 	WORD $0x4fdd1377 // fmla v23.2d, v27.2d, v29.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -13054,12 +8519,7 @@ dgradNEON_v2r6_k:
 	WORD $0x4fdd1335 // fmla v21.2d, v25.2d, v29.d[0]
 	WORD $0x4fdd1356 // fmla v22.2d, v26.2d, v29.d[0]
 	WORD $0x4fdd1377 // fmla v23.2d, v27.2d, v29.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	ADD R9, R1; ADD R9, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -13089,18 +8549,11 @@ dgradNEON_v2r6_k:
 	WORD $0x4fdd1335 // fmla v21.2d, v25.2d, v29.d[0]
 	WORD $0x4fdd1356 // fmla v22.2d, v26.2d, v29.d[0]
 	WORD $0x4fdd1377 // fmla v23.2d, v27.2d, v29.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $4, R11
-	BGE dgradNEON_v2r6_k
+	ADD R9, R1; ADD R9, R2; SUBS $4, R11; BGE dgradNEON_v2r6_k
 dgradNEON_v2r6_t:
-	ADDS $4, R11
-	BLE dgradNEON_v2r6_e
+	ADDS $4, R11; BLE dgradNEON_v2r6_e
 dgradNEON_v2r6_t1:
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 32(R10), (F26, F27)
-	ADD R8, R10
-	FMOVD 0(R1), F28
+	FLDPQ 0(R10), (F24, F25); FLDPQ 32(R10), (F26, F27); ADD R8, R10; FMOVD 0(R1), F28
 	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
 	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
 	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
@@ -13130,62 +8583,41 @@ dgradNEON_v2r6_t1:
 	WORD $0x4fdd1335 // fmla v21.2d, v25.2d, v29.d[0]
 	WORD $0x4fdd1356 // fmla v22.2d, v26.2d, v29.d[0]
 	WORD $0x4fdd1377 // fmla v23.2d, v27.2d, v29.d[0]
-	ADD R9, R1
-	ADD R9, R2
-	SUBS $1, R11
-	BGT dgradNEON_v2r6_t1
+	ADD R9, R1; ADD R9, R2; SUBS $1, R11; BGT dgradNEON_v2r6_t1
 dgradNEON_v2r6_e:
-	CMP R13, R12
-	BLO dgradNEON_v2r6_s
-	MOVD 152(R0), R16
-	TBZ $0, R16, dgradNEON_v2r6_c
-	MOVD 24(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	CMP R13, R12; BLO dgradNEON_v2r6_s
+	MOVD 152(R0), R16; TBZ $0, R16, dgradNEON_v2r6_c; MOVD 24(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
 	WORD $0x4e7bd463 // fadd v3.2d, v3.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 	WORD $0x4e7ad4c6 // fadd v6.2d, v6.2d, v26.2d
 	WORD $0x4e7bd4e7 // fadd v7.2d, v7.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
 	WORD $0x4e7ad54a // fadd v10.2d, v10.2d, v26.2d
 	WORD $0x4e7bd56b // fadd v11.2d, v11.2d, v27.2d
-	MOVD 32(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 32(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d58c // fadd v12.2d, v12.2d, v24.2d
 	WORD $0x4e79d5ad // fadd v13.2d, v13.2d, v25.2d
 	WORD $0x4e7ad5ce // fadd v14.2d, v14.2d, v26.2d
 	WORD $0x4e7bd5ef // fadd v15.2d, v15.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d610 // fadd v16.2d, v16.2d, v24.2d
 	WORD $0x4e79d631 // fadd v17.2d, v17.2d, v25.2d
 	WORD $0x4e7ad652 // fadd v18.2d, v18.2d, v26.2d
 	WORD $0x4e7bd673 // fadd v19.2d, v19.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d694 // fadd v20.2d, v20.2d, v24.2d
 	WORD $0x4e79d6b5 // fadd v21.2d, v21.2d, v25.2d
 	WORD $0x4e7ad6d6 // fadd v22.2d, v22.2d, v26.2d
 	WORD $0x4e7bd6f7 // fadd v23.2d, v23.2d, v27.2d
 dgradNEON_v2r6_c:
-	TBZ $1, R16, dgradNEON_v2r6_b
-	MOVD 56(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $1, R16, dgradNEON_v2r6_b; MOVD 56(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
@@ -13211,57 +8643,39 @@ dgradNEON_v2r6_c:
 	WORD $0x4e7ad6d6 // fadd v22.2d, v22.2d, v26.2d
 	WORD $0x4e7bd6f7 // fadd v23.2d, v23.2d, v27.2d
 dgradNEON_v2r6_b:
-	TBZ $2, R16, dgradNEON_v2r6_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	TBZ $2, R16, dgradNEON_v2r6_r; MOVD 104(R0), R15; MOVD 40(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e7ad442 // fadd v2.2d, v2.2d, v26.2d
 	WORD $0x4e7bd463 // fadd v3.2d, v3.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 	WORD $0x4e7ad4c6 // fadd v6.2d, v6.2d, v26.2d
 	WORD $0x4e7bd4e7 // fadd v7.2d, v7.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
 	WORD $0x4e7ad54a // fadd v10.2d, v10.2d, v26.2d
 	WORD $0x4e7bd56b // fadd v11.2d, v11.2d, v27.2d
-	MOVD 48(R0), R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	MOVD 48(R0), R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d58c // fadd v12.2d, v12.2d, v24.2d
 	WORD $0x4e79d5ad // fadd v13.2d, v13.2d, v25.2d
 	WORD $0x4e7ad5ce // fadd v14.2d, v14.2d, v26.2d
 	WORD $0x4e7bd5ef // fadd v15.2d, v15.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d610 // fadd v16.2d, v16.2d, v24.2d
 	WORD $0x4e79d631 // fadd v17.2d, v17.2d, v25.2d
 	WORD $0x4e7ad652 // fadd v18.2d, v18.2d, v26.2d
 	WORD $0x4e7bd673 // fadd v19.2d, v19.2d, v27.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25); FLDPQ 32(R14), (F26, F27)
 	WORD $0x4e78d694 // fadd v20.2d, v20.2d, v24.2d
 	WORD $0x4e79d6b5 // fadd v21.2d, v21.2d, v25.2d
 	WORD $0x4e7ad6d6 // fadd v22.2d, v22.2d, v26.2d
 	WORD $0x4e7bd6f7 // fadd v23.2d, v23.2d, v27.2d
 	MOVD 96(R0), R15
 dgradNEON_v2r6_r:
-	TBZ $3, R16, dgradNEON_v2r6_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, dgradNEON_v2r6_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
@@ -13311,50 +8725,27 @@ dgradNEON_v2r6_r:
 	WORD $0x4e78f6f7 // fmax v23.2d, v23.2d, v24.2d
 	WORD $0x4ef9f6f7 // fmin v23.2d, v23.2d, v25.2d
 dgradNEON_v2r6_a:
-	MOVD 24(R0), R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	ADD R15, R14
-	FSTPQ (F4, F5), 0(R14)
-	FSTPQ (F6, F7), 32(R14)
-	ADD R15, R14
-	FSTPQ (F8, F9), 0(R14)
-	FSTPQ (F10, F11), 32(R14)
-	MOVD 32(R0), R14
-	FSTPQ (F12, F13), 0(R14)
-	FSTPQ (F14, F15), 32(R14)
-	ADD R15, R14
-	FSTPQ (F16, F17), 0(R14)
-	FSTPQ (F18, F19), 32(R14)
-	ADD R15, R14
-	FSTPQ (F20, F21), 0(R14)
-	FSTPQ (F22, F23), 32(R14)
+	MOVD 24(R0), R14; FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14); ADD R15, R14; FSTPQ (F4, F5), 0(R14)
+	FSTPQ (F6, F7), 32(R14); ADD R15, R14; FSTPQ (F8, F9), 0(R14); FSTPQ (F10, F11), 32(R14); MOVD 32(R0), R14
+	FSTPQ (F12, F13), 0(R14); FSTPQ (F14, F15), 32(R14); ADD R15, R14; FSTPQ (F16, F17), 0(R14); FSTPQ (F18, F19), 32(R14)
+	ADD R15, R14; FSTPQ (F20, F21), 0(R14); FSTPQ (F22, F23), 32(R14)
 	RET
 
 // func ddepthNEON(a *args)
 TEXT ·ddepthNEON(SB), NOSPLIT, $0-8
 	MOVD a+0(FP), R0
-	MOVD 80(R0), R8
-	MOVD 72(R0), R13
-	MOVD 96(R0), R15
-	MOVD 152(R0), R16
-	MOVD 120(R0), R17
-	CMP $4, R17
+	MOVD 80(R0), R8; MOVD 72(R0), R13; MOVD 96(R0), R15; MOVD 152(R0), R16; MOVD 120(R0), R17; CMP $4, R17
 	BLT ddepthNEON_lt55
-	CMP $5, R17
-	BLT ddepthNEON_lt56
-	CMP $6, R17
-	BLT ddepthNEON_lt57
+	CMP $5, R17; BLT ddepthNEON_lt56
+	CMP $6, R17; BLT ddepthNEON_lt57
 	JMP ddepthNEON_r6
 ddepthNEON_lt57:
 	JMP ddepthNEON_r5
 ddepthNEON_lt56:
 	JMP ddepthNEON_r4
 ddepthNEON_lt55:
-	CMP $2, R17
-	BLT ddepthNEON_lt58
-	CMP $3, R17
-	BLT ddepthNEON_lt59
+	CMP $2, R17; BLT ddepthNEON_lt58
+	CMP $3, R17; BLT ddepthNEON_lt59
 	JMP ddepthNEON_r3
 ddepthNEON_lt59:
 	JMP ddepthNEON_r2
@@ -13365,134 +8756,63 @@ ddepthNEON_lt58:
 ddepthNEON_r1:
 	MOVD ZR, R19
 ddepthNEON_r1_block:
-	MOVD R19, R20
-	MOVD R19, R21
-	MOVD 200(R0), R22
+	MOVD R19, R20; MOVD R19, R21; MOVD 200(R0), R22
 ddepthNEON_r1_line:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	MOVD 64(R0), R12
-	JMP ddepthNEON_r1_end
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; MOVD 64(R0), R12; JMP ddepthNEON_r1_end
 ddepthNEON_r1_tap:
-	MOVD 16(R0), R10
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	ADD R20, R7
-	ADD R19, R10
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 0(R1), (F26, F27)
-	VFMLA V24.D2, V26.D2, V0.D2
-	VFMLA V25.D2, V27.D2, V1.D2
+	MOVD 16(R0), R10; LDP (R12), (R7, R17); ADD $16, R12; ADD R20, R7; ADD R19, R10; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; FLDPQ 0(R10), (F24, F25); FLDPQ 0(R1), (F26, F27); VFMLA V24.D2, V26.D2, V0.D2; VFMLA V25.D2, V27.D2, V1.D2
 ddepthNEON_r1_end:
-	CMP R13, R12
-	BLO ddepthNEON_r1_tap
-	TBZ $1, R16, ddepthNEON_r1_b
-	MOVD 56(R0), R14
-	ADD R19, R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO ddepthNEON_r1_tap
+	TBZ $1, R16, ddepthNEON_r1_b; MOVD 56(R0), R14; ADD R19, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 ddepthNEON_r1_b:
-	TBZ $2, R16, ddepthNEON_r1_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	ADD R21, R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, ddepthNEON_r1_r; MOVD 104(R0), R15; MOVD 40(R0), R14; ADD R21, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	MOVD 96(R0), R15
 ddepthNEON_r1_r:
-	TBZ $3, R16, ddepthNEON_r1_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, ddepthNEON_r1_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
 	WORD $0x4ef9f421 // fmin v1.2d, v1.2d, v25.2d
 ddepthNEON_r1_a:
-	MOVD 24(R0), R14
-	ADD R21, R14
-	FSTPQ (F0, F1), 0(R14)
-	MOVD 208(R0), R7
-	ADD R7, R20
-	MOVD 216(R0), R7
-	ADD R7, R21
-	SUBS $1, R22
-	BGT ddepthNEON_r1_line
-	ADD $32, R19
-	MOVD 176(R0), R7
-	CMP R7, R19
-	BLT ddepthNEON_r1_block
+	MOVD 24(R0), R14; ADD R21, R14; FSTPQ (F0, F1), 0(R14); MOVD 208(R0), R7; ADD R7, R20; MOVD 216(R0), R7; ADD R7, R21
+	SUBS $1, R22; BGT ddepthNEON_r1_line
+	ADD $32, R19; MOVD 176(R0), R7; CMP R7, R19; BLT ddepthNEON_r1_block
 	RET
 
 // 2 rows
 ddepthNEON_r2:
 	MOVD ZR, R19
 ddepthNEON_r2_block:
-	MOVD R19, R20
-	MOVD R19, R21
-	MOVD 200(R0), R22
+	MOVD R19, R20; MOVD R19, R21; MOVD 200(R0), R22
 ddepthNEON_r2_line:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	MOVD 64(R0), R12
-	JMP ddepthNEON_r2_end
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	MOVD 64(R0), R12; JMP ddepthNEON_r2_end
 ddepthNEON_r2_tap:
-	MOVD 16(R0), R10
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	ADD R20, R7
-	ADD R19, R10
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 8(R0), R2
-	ADD R7, R2
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 0(R1), (F26, F27)
-	VFMLA V24.D2, V26.D2, V0.D2
-	VFMLA V25.D2, V27.D2, V1.D2
-	FLDPQ 0(R2), (F28, F29)
-	VFMLA V24.D2, V28.D2, V2.D2
-	VFMLA V25.D2, V29.D2, V3.D2
+	MOVD 16(R0), R10; LDP (R12), (R7, R17); ADD $16, R12; ADD R20, R7; ADD R19, R10; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; MOVD 8(R0), R2; ADD R7, R2; FLDPQ 0(R10), (F24, F25); FLDPQ 0(R1), (F26, F27); VFMLA V24.D2, V26.D2, V0.D2
+	VFMLA V25.D2, V27.D2, V1.D2; FLDPQ 0(R2), (F28, F29); VFMLA V24.D2, V28.D2, V2.D2; VFMLA V25.D2, V29.D2, V3.D2
 ddepthNEON_r2_end:
-	CMP R13, R12
-	BLO ddepthNEON_r2_tap
-	TBZ $1, R16, ddepthNEON_r2_b
-	MOVD 56(R0), R14
-	ADD R19, R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO ddepthNEON_r2_tap
+	TBZ $1, R16, ddepthNEON_r2_b; MOVD 56(R0), R14; ADD R19, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
 ddepthNEON_r2_b:
-	TBZ $2, R16, ddepthNEON_r2_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	ADD R21, R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, ddepthNEON_r2_r; MOVD 104(R0), R15; MOVD 40(R0), R14; ADD R21, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
-	MOVD 48(R0), R14
-	ADD R21, R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; ADD R21, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
 	MOVD 96(R0), R15
 ddepthNEON_r2_r:
-	TBZ $3, R16, ddepthNEON_r2_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, ddepthNEON_r2_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
@@ -13502,69 +8822,27 @@ ddepthNEON_r2_r:
 	WORD $0x4e78f463 // fmax v3.2d, v3.2d, v24.2d
 	WORD $0x4ef9f463 // fmin v3.2d, v3.2d, v25.2d
 ddepthNEON_r2_a:
-	MOVD 24(R0), R14
-	ADD R21, R14
-	FSTPQ (F0, F1), 0(R14)
-	MOVD 32(R0), R14
-	ADD R21, R14
-	FSTPQ (F2, F3), 0(R14)
-	MOVD 208(R0), R7
-	ADD R7, R20
-	MOVD 216(R0), R7
-	ADD R7, R21
-	SUBS $1, R22
-	BGT ddepthNEON_r2_line
-	ADD $32, R19
-	MOVD 176(R0), R7
-	CMP R7, R19
-	BLT ddepthNEON_r2_block
+	MOVD 24(R0), R14; ADD R21, R14; FSTPQ (F0, F1), 0(R14); MOVD 32(R0), R14; ADD R21, R14; FSTPQ (F2, F3), 0(R14)
+	MOVD 208(R0), R7; ADD R7, R20; MOVD 216(R0), R7; ADD R7, R21; SUBS $1, R22; BGT ddepthNEON_r2_line
+	ADD $32, R19; MOVD 176(R0), R7; CMP R7, R19; BLT ddepthNEON_r2_block
 	RET
 
 // 3 rows
 ddepthNEON_r3:
 	MOVD ZR, R19
 ddepthNEON_r3_block:
-	MOVD R19, R20
-	MOVD R19, R21
-	MOVD 200(R0), R22
+	MOVD R19, R20; MOVD R19, R21; MOVD 200(R0), R22
 ddepthNEON_r3_line:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	MOVD 64(R0), R12
-	JMP ddepthNEON_r3_end
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; MOVD 64(R0), R12; JMP ddepthNEON_r3_end
 ddepthNEON_r3_tap:
-	MOVD 16(R0), R10
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	ADD R20, R7
-	ADD R19, R10
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	MOVD 8(R0), R3
-	ADD R7, R3
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 0(R1), (F26, F27)
-	VFMLA V24.D2, V26.D2, V0.D2
-	VFMLA V25.D2, V27.D2, V1.D2
-	FLDPQ 0(R2), (F28, F29)
-	VFMLA V24.D2, V28.D2, V2.D2
-	VFMLA V25.D2, V29.D2, V3.D2
-	FLDPQ 0(R3), (F30, F31)
-	VFMLA V24.D2, V30.D2, V4.D2
-	VFMLA V25.D2, V31.D2, V5.D2
+	MOVD 16(R0), R10; LDP (R12), (R7, R17); ADD $16, R12; ADD R20, R7; ADD R19, R10; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; ADD R8, R1, R2; MOVD 8(R0), R3; ADD R7, R3; FLDPQ 0(R10), (F24, F25); FLDPQ 0(R1), (F26, F27)
+	VFMLA V24.D2, V26.D2, V0.D2; VFMLA V25.D2, V27.D2, V1.D2; FLDPQ 0(R2), (F28, F29); VFMLA V24.D2, V28.D2, V2.D2
+	VFMLA V25.D2, V29.D2, V3.D2; FLDPQ 0(R3), (F30, F31); VFMLA V24.D2, V30.D2, V4.D2; VFMLA V25.D2, V31.D2, V5.D2
 ddepthNEON_r3_end:
-	CMP R13, R12
-	BLO ddepthNEON_r3_tap
-	TBZ $1, R16, ddepthNEON_r3_b
-	MOVD 56(R0), R14
-	ADD R19, R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO ddepthNEON_r3_tap
+	TBZ $1, R16, ddepthNEON_r3_b; MOVD 56(R0), R14; ADD R19, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
@@ -13572,29 +8850,18 @@ ddepthNEON_r3_end:
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 ddepthNEON_r3_b:
-	TBZ $2, R16, ddepthNEON_r3_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	ADD R21, R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, ddepthNEON_r3_r; MOVD 104(R0), R15; MOVD 40(R0), R14; ADD R21, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
-	MOVD 48(R0), R14
-	ADD R21, R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; ADD R21, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
 	MOVD 96(R0), R15
 ddepthNEON_r3_r:
-	TBZ $3, R16, ddepthNEON_r3_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, ddepthNEON_r3_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
@@ -13608,77 +8875,30 @@ ddepthNEON_r3_r:
 	WORD $0x4e78f4a5 // fmax v5.2d, v5.2d, v24.2d
 	WORD $0x4ef9f4a5 // fmin v5.2d, v5.2d, v25.2d
 ddepthNEON_r3_a:
-	MOVD 24(R0), R14
-	ADD R21, R14
-	FSTPQ (F0, F1), 0(R14)
-	ADD R15, R14
-	FSTPQ (F2, F3), 0(R14)
-	MOVD 32(R0), R14
-	ADD R21, R14
-	FSTPQ (F4, F5), 0(R14)
-	MOVD 208(R0), R7
-	ADD R7, R20
-	MOVD 216(R0), R7
-	ADD R7, R21
-	SUBS $1, R22
+	MOVD 24(R0), R14; ADD R21, R14; FSTPQ (F0, F1), 0(R14); ADD R15, R14; FSTPQ (F2, F3), 0(R14); MOVD 32(R0), R14
+	ADD R21, R14; FSTPQ (F4, F5), 0(R14); MOVD 208(R0), R7; ADD R7, R20; MOVD 216(R0), R7; ADD R7, R21; SUBS $1, R22
 	BGT ddepthNEON_r3_line
-	ADD $32, R19
-	MOVD 176(R0), R7
-	CMP R7, R19
-	BLT ddepthNEON_r3_block
+	ADD $32, R19; MOVD 176(R0), R7; CMP R7, R19; BLT ddepthNEON_r3_block
 	RET
 
 // 4 rows
 ddepthNEON_r4:
 	MOVD ZR, R19
 ddepthNEON_r4_block:
-	MOVD R19, R20
-	MOVD R19, R21
-	MOVD 200(R0), R22
+	MOVD R19, R20; MOVD R19, R21; MOVD 200(R0), R22
 ddepthNEON_r4_line:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	MOVD 64(R0), R12
-	JMP ddepthNEON_r4_end
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	MOVD 64(R0), R12; JMP ddepthNEON_r4_end
 ddepthNEON_r4_tap:
-	MOVD 16(R0), R10
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	ADD R20, R7
-	ADD R19, R10
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	MOVD 8(R0), R3
-	ADD R7, R3
-	ADD R8, R3, R4
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 0(R1), (F26, F27)
-	VFMLA V24.D2, V26.D2, V0.D2
-	VFMLA V25.D2, V27.D2, V1.D2
-	FLDPQ 0(R2), (F28, F29)
-	VFMLA V24.D2, V28.D2, V2.D2
-	VFMLA V25.D2, V29.D2, V3.D2
-	FLDPQ 0(R3), (F30, F31)
-	VFMLA V24.D2, V30.D2, V4.D2
-	VFMLA V25.D2, V31.D2, V5.D2
-	FLDPQ 0(R4), (F26, F27)
-	VFMLA V24.D2, V26.D2, V6.D2
-	VFMLA V25.D2, V27.D2, V7.D2
+	MOVD 16(R0), R10; LDP (R12), (R7, R17); ADD $16, R12; ADD R20, R7; ADD R19, R10; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; ADD R8, R1, R2; MOVD 8(R0), R3; ADD R7, R3; ADD R8, R3, R4; FLDPQ 0(R10), (F24, F25)
+	FLDPQ 0(R1), (F26, F27); VFMLA V24.D2, V26.D2, V0.D2; VFMLA V25.D2, V27.D2, V1.D2; FLDPQ 0(R2), (F28, F29)
+	VFMLA V24.D2, V28.D2, V2.D2; VFMLA V25.D2, V29.D2, V3.D2; FLDPQ 0(R3), (F30, F31); VFMLA V24.D2, V30.D2, V4.D2
+	VFMLA V25.D2, V31.D2, V5.D2; FLDPQ 0(R4), (F26, F27); VFMLA V24.D2, V26.D2, V6.D2; VFMLA V25.D2, V27.D2, V7.D2
 ddepthNEON_r4_end:
-	CMP R13, R12
-	BLO ddepthNEON_r4_tap
-	TBZ $1, R16, ddepthNEON_r4_b
-	MOVD 56(R0), R14
-	ADD R19, R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO ddepthNEON_r4_tap
+	TBZ $1, R16, ddepthNEON_r4_b; MOVD 56(R0), R14; ADD R19, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
@@ -13688,33 +8908,21 @@ ddepthNEON_r4_end:
 	WORD $0x4e78d4c6 // fadd v6.2d, v6.2d, v24.2d
 	WORD $0x4e79d4e7 // fadd v7.2d, v7.2d, v25.2d
 ddepthNEON_r4_b:
-	TBZ $2, R16, ddepthNEON_r4_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	ADD R21, R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, ddepthNEON_r4_r; MOVD 104(R0), R15; MOVD 40(R0), R14; ADD R21, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
-	MOVD 48(R0), R14
-	ADD R21, R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; ADD R21, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d4c6 // fadd v6.2d, v6.2d, v24.2d
 	WORD $0x4e79d4e7 // fadd v7.2d, v7.2d, v25.2d
 	MOVD 96(R0), R15
 ddepthNEON_r4_r:
-	TBZ $3, R16, ddepthNEON_r4_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, ddepthNEON_r4_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
@@ -13732,85 +8940,31 @@ ddepthNEON_r4_r:
 	WORD $0x4e78f4e7 // fmax v7.2d, v7.2d, v24.2d
 	WORD $0x4ef9f4e7 // fmin v7.2d, v7.2d, v25.2d
 ddepthNEON_r4_a:
-	MOVD 24(R0), R14
-	ADD R21, R14
-	FSTPQ (F0, F1), 0(R14)
-	ADD R15, R14
-	FSTPQ (F2, F3), 0(R14)
-	MOVD 32(R0), R14
-	ADD R21, R14
-	FSTPQ (F4, F5), 0(R14)
-	ADD R15, R14
-	FSTPQ (F6, F7), 0(R14)
-	MOVD 208(R0), R7
-	ADD R7, R20
-	MOVD 216(R0), R7
-	ADD R7, R21
-	SUBS $1, R22
-	BGT ddepthNEON_r4_line
-	ADD $32, R19
-	MOVD 176(R0), R7
-	CMP R7, R19
-	BLT ddepthNEON_r4_block
+	MOVD 24(R0), R14; ADD R21, R14; FSTPQ (F0, F1), 0(R14); ADD R15, R14; FSTPQ (F2, F3), 0(R14); MOVD 32(R0), R14
+	ADD R21, R14; FSTPQ (F4, F5), 0(R14); ADD R15, R14; FSTPQ (F6, F7), 0(R14); MOVD 208(R0), R7; ADD R7, R20
+	MOVD 216(R0), R7; ADD R7, R21; SUBS $1, R22; BGT ddepthNEON_r4_line
+	ADD $32, R19; MOVD 176(R0), R7; CMP R7, R19; BLT ddepthNEON_r4_block
 	RET
 
 // 5 rows
 ddepthNEON_r5:
 	MOVD ZR, R19
 ddepthNEON_r5_block:
-	MOVD R19, R20
-	MOVD R19, R21
-	MOVD 200(R0), R22
+	MOVD R19, R20; MOVD R19, R21; MOVD 200(R0), R22
 ddepthNEON_r5_line:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	MOVD 64(R0), R12
-	JMP ddepthNEON_r5_end
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16; VEOR V9.B16, V9.B16, V9.B16; MOVD 64(R0), R12; JMP ddepthNEON_r5_end
 ddepthNEON_r5_tap:
-	MOVD 16(R0), R10
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	ADD R20, R7
-	ADD R19, R10
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	ADD R8, R2, R3
-	MOVD 8(R0), R4
-	ADD R7, R4
-	ADD R8, R4, R5
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 0(R1), (F26, F27)
-	VFMLA V24.D2, V26.D2, V0.D2
-	VFMLA V25.D2, V27.D2, V1.D2
-	FLDPQ 0(R2), (F28, F29)
-	VFMLA V24.D2, V28.D2, V2.D2
-	VFMLA V25.D2, V29.D2, V3.D2
-	FLDPQ 0(R3), (F30, F31)
-	VFMLA V24.D2, V30.D2, V4.D2
-	VFMLA V25.D2, V31.D2, V5.D2
-	FLDPQ 0(R4), (F26, F27)
-	VFMLA V24.D2, V26.D2, V6.D2
-	VFMLA V25.D2, V27.D2, V7.D2
-	FLDPQ 0(R5), (F28, F29)
-	VFMLA V24.D2, V28.D2, V8.D2
-	VFMLA V25.D2, V29.D2, V9.D2
+	MOVD 16(R0), R10; LDP (R12), (R7, R17); ADD $16, R12; ADD R20, R7; ADD R19, R10; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; ADD R8, R1, R2; ADD R8, R2, R3; MOVD 8(R0), R4; ADD R7, R4; ADD R8, R4, R5; FLDPQ 0(R10), (F24, F25)
+	FLDPQ 0(R1), (F26, F27); VFMLA V24.D2, V26.D2, V0.D2; VFMLA V25.D2, V27.D2, V1.D2; FLDPQ 0(R2), (F28, F29)
+	VFMLA V24.D2, V28.D2, V2.D2; VFMLA V25.D2, V29.D2, V3.D2; FLDPQ 0(R3), (F30, F31); VFMLA V24.D2, V30.D2, V4.D2
+	VFMLA V25.D2, V31.D2, V5.D2; FLDPQ 0(R4), (F26, F27); VFMLA V24.D2, V26.D2, V6.D2; VFMLA V25.D2, V27.D2, V7.D2
+	FLDPQ 0(R5), (F28, F29); VFMLA V24.D2, V28.D2, V8.D2; VFMLA V25.D2, V29.D2, V9.D2
 ddepthNEON_r5_end:
-	CMP R13, R12
-	BLO ddepthNEON_r5_tap
-	TBZ $1, R16, ddepthNEON_r5_b
-	MOVD 56(R0), R14
-	ADD R19, R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO ddepthNEON_r5_tap
+	TBZ $1, R16, ddepthNEON_r5_b; MOVD 56(R0), R14; ADD R19, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
@@ -13822,37 +8976,24 @@ ddepthNEON_r5_end:
 	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
 ddepthNEON_r5_b:
-	TBZ $2, R16, ddepthNEON_r5_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	ADD R21, R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, ddepthNEON_r5_r; MOVD 104(R0), R15; MOVD 40(R0), R14; ADD R21, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
-	MOVD 48(R0), R14
-	ADD R21, R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; ADD R21, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d4c6 // fadd v6.2d, v6.2d, v24.2d
 	WORD $0x4e79d4e7 // fadd v7.2d, v7.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
 	MOVD 96(R0), R15
 ddepthNEON_r5_r:
-	TBZ $3, R16, ddepthNEON_r5_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, ddepthNEON_r5_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
@@ -13874,93 +9015,33 @@ ddepthNEON_r5_r:
 	WORD $0x4e78f529 // fmax v9.2d, v9.2d, v24.2d
 	WORD $0x4ef9f529 // fmin v9.2d, v9.2d, v25.2d
 ddepthNEON_r5_a:
-	MOVD 24(R0), R14
-	ADD R21, R14
-	FSTPQ (F0, F1), 0(R14)
-	ADD R15, R14
-	FSTPQ (F2, F3), 0(R14)
-	ADD R15, R14
-	FSTPQ (F4, F5), 0(R14)
-	MOVD 32(R0), R14
-	ADD R21, R14
-	FSTPQ (F6, F7), 0(R14)
-	ADD R15, R14
-	FSTPQ (F8, F9), 0(R14)
-	MOVD 208(R0), R7
-	ADD R7, R20
-	MOVD 216(R0), R7
-	ADD R7, R21
-	SUBS $1, R22
-	BGT ddepthNEON_r5_line
-	ADD $32, R19
-	MOVD 176(R0), R7
-	CMP R7, R19
-	BLT ddepthNEON_r5_block
+	MOVD 24(R0), R14; ADD R21, R14; FSTPQ (F0, F1), 0(R14); ADD R15, R14; FSTPQ (F2, F3), 0(R14); ADD R15, R14
+	FSTPQ (F4, F5), 0(R14); MOVD 32(R0), R14; ADD R21, R14; FSTPQ (F6, F7), 0(R14); ADD R15, R14; FSTPQ (F8, F9), 0(R14)
+	MOVD 208(R0), R7; ADD R7, R20; MOVD 216(R0), R7; ADD R7, R21; SUBS $1, R22; BGT ddepthNEON_r5_line
+	ADD $32, R19; MOVD 176(R0), R7; CMP R7, R19; BLT ddepthNEON_r5_block
 	RET
 
 // 6 rows
 ddepthNEON_r6:
 	MOVD ZR, R19
 ddepthNEON_r6_block:
-	MOVD R19, R20
-	MOVD R19, R21
-	MOVD 200(R0), R22
+	MOVD R19, R20; MOVD R19, R21; MOVD 200(R0), R22
 ddepthNEON_r6_line:
-	VEOR V0.B16, V0.B16, V0.B16
-	VEOR V1.B16, V1.B16, V1.B16
-	VEOR V2.B16, V2.B16, V2.B16
-	VEOR V3.B16, V3.B16, V3.B16
-	VEOR V4.B16, V4.B16, V4.B16
-	VEOR V5.B16, V5.B16, V5.B16
-	VEOR V6.B16, V6.B16, V6.B16
-	VEOR V7.B16, V7.B16, V7.B16
-	VEOR V8.B16, V8.B16, V8.B16
-	VEOR V9.B16, V9.B16, V9.B16
-	VEOR V10.B16, V10.B16, V10.B16
-	VEOR V11.B16, V11.B16, V11.B16
-	MOVD 64(R0), R12
-	JMP ddepthNEON_r6_end
+	VEOR V0.B16, V0.B16, V0.B16; VEOR V1.B16, V1.B16, V1.B16; VEOR V2.B16, V2.B16, V2.B16; VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16; VEOR V5.B16, V5.B16, V5.B16; VEOR V6.B16, V6.B16, V6.B16; VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16; VEOR V9.B16, V9.B16, V9.B16; VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16; MOVD 64(R0), R12; JMP ddepthNEON_r6_end
 ddepthNEON_r6_tap:
-	MOVD 16(R0), R10
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	ADD R20, R7
-	ADD R19, R10
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	ADD R8, R2, R3
-	MOVD 8(R0), R4
-	ADD R7, R4
-	ADD R8, R4, R5
-	ADD R8, R5, R6
-	FLDPQ 0(R10), (F24, F25)
-	FLDPQ 0(R1), (F26, F27)
-	VFMLA V24.D2, V26.D2, V0.D2
-	VFMLA V25.D2, V27.D2, V1.D2
-	FLDPQ 0(R2), (F28, F29)
-	VFMLA V24.D2, V28.D2, V2.D2
-	VFMLA V25.D2, V29.D2, V3.D2
-	FLDPQ 0(R3), (F30, F31)
-	VFMLA V24.D2, V30.D2, V4.D2
-	VFMLA V25.D2, V31.D2, V5.D2
-	FLDPQ 0(R4), (F26, F27)
-	VFMLA V24.D2, V26.D2, V6.D2
-	VFMLA V25.D2, V27.D2, V7.D2
-	FLDPQ 0(R5), (F28, F29)
-	VFMLA V24.D2, V28.D2, V8.D2
-	VFMLA V25.D2, V29.D2, V9.D2
-	FLDPQ 0(R6), (F30, F31)
-	VFMLA V24.D2, V30.D2, V10.D2
-	VFMLA V25.D2, V31.D2, V11.D2
+	MOVD 16(R0), R10; LDP (R12), (R7, R17); ADD $16, R12; ADD R20, R7; ADD R19, R10; ADD R17, R10; MOVD 0(R0), R1
+	ADD R7, R1; ADD R8, R1, R2; ADD R8, R2, R3; MOVD 8(R0), R4; ADD R7, R4; ADD R8, R4, R5; ADD R8, R5, R6
+	FLDPQ 0(R10), (F24, F25); FLDPQ 0(R1), (F26, F27); VFMLA V24.D2, V26.D2, V0.D2; VFMLA V25.D2, V27.D2, V1.D2
+	FLDPQ 0(R2), (F28, F29); VFMLA V24.D2, V28.D2, V2.D2; VFMLA V25.D2, V29.D2, V3.D2; FLDPQ 0(R3), (F30, F31)
+	VFMLA V24.D2, V30.D2, V4.D2; VFMLA V25.D2, V31.D2, V5.D2; FLDPQ 0(R4), (F26, F27); VFMLA V24.D2, V26.D2, V6.D2
+	VFMLA V25.D2, V27.D2, V7.D2; FLDPQ 0(R5), (F28, F29); VFMLA V24.D2, V28.D2, V8.D2; VFMLA V25.D2, V29.D2, V9.D2
+	FLDPQ 0(R6), (F30, F31); VFMLA V24.D2, V30.D2, V10.D2; VFMLA V25.D2, V31.D2, V11.D2
 ddepthNEON_r6_end:
-	CMP R13, R12
-	BLO ddepthNEON_r6_tap
-	TBZ $1, R16, ddepthNEON_r6_b
-	MOVD 56(R0), R14
-	ADD R19, R14
-	FLDPQ 0(R14), (F24, F25)
+	CMP R13, R12; BLO ddepthNEON_r6_tap
+	TBZ $1, R16, ddepthNEON_r6_b; MOVD 56(R0), R14; ADD R19, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
@@ -13974,41 +9055,27 @@ ddepthNEON_r6_end:
 	WORD $0x4e78d54a // fadd v10.2d, v10.2d, v24.2d
 	WORD $0x4e79d56b // fadd v11.2d, v11.2d, v25.2d
 ddepthNEON_r6_b:
-	TBZ $2, R16, ddepthNEON_r6_r
-	MOVD 104(R0), R15
-	MOVD 40(R0), R14
-	ADD R21, R14
-	FLDPQ 0(R14), (F24, F25)
+	TBZ $2, R16, ddepthNEON_r6_r; MOVD 104(R0), R15; MOVD 40(R0), R14; ADD R21, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d400 // fadd v0.2d, v0.2d, v24.2d
 	WORD $0x4e79d421 // fadd v1.2d, v1.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
 	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e79d4a5 // fadd v5.2d, v5.2d, v25.2d
-	MOVD 48(R0), R14
-	ADD R21, R14
-	FLDPQ 0(R14), (F24, F25)
+	MOVD 48(R0), R14; ADD R21, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d4c6 // fadd v6.2d, v6.2d, v24.2d
 	WORD $0x4e79d4e7 // fadd v7.2d, v7.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
-	ADD R15, R14
-	FLDPQ 0(R14), (F24, F25)
+	ADD R15, R14; FLDPQ 0(R14), (F24, F25)
 	WORD $0x4e78d54a // fadd v10.2d, v10.2d, v24.2d
 	WORD $0x4e79d56b // fadd v11.2d, v11.2d, v25.2d
 	MOVD 96(R0), R15
 ddepthNEON_r6_r:
-	TBZ $3, R16, ddepthNEON_r6_a
-	ADD $160, R0, R14
-	VLD1R (R14), [V24.D2]
-	ADD $168, R0, R14
-	VLD1R (R14), [V25.D2]
+	TBZ $3, R16, ddepthNEON_r6_a; ADD $160, R0, R14; VLD1R (R14), [V24.D2]; ADD $168, R0, R14; VLD1R (R14), [V25.D2]
 	WORD $0x4e78f400 // fmax v0.2d, v0.2d, v24.2d
 	WORD $0x4ef9f400 // fmin v0.2d, v0.2d, v25.2d
 	WORD $0x4e78f421 // fmax v1.2d, v1.2d, v24.2d
@@ -14034,58 +9101,28 @@ ddepthNEON_r6_r:
 	WORD $0x4e78f56b // fmax v11.2d, v11.2d, v24.2d
 	WORD $0x4ef9f56b // fmin v11.2d, v11.2d, v25.2d
 ddepthNEON_r6_a:
-	MOVD 24(R0), R14
-	ADD R21, R14
-	FSTPQ (F0, F1), 0(R14)
-	ADD R15, R14
-	FSTPQ (F2, F3), 0(R14)
-	ADD R15, R14
-	FSTPQ (F4, F5), 0(R14)
-	MOVD 32(R0), R14
-	ADD R21, R14
-	FSTPQ (F6, F7), 0(R14)
-	ADD R15, R14
-	FSTPQ (F8, F9), 0(R14)
-	ADD R15, R14
-	FSTPQ (F10, F11), 0(R14)
-	MOVD 208(R0), R7
-	ADD R7, R20
-	MOVD 216(R0), R7
-	ADD R7, R21
-	SUBS $1, R22
+	MOVD 24(R0), R14; ADD R21, R14; FSTPQ (F0, F1), 0(R14); ADD R15, R14; FSTPQ (F2, F3), 0(R14); ADD R15, R14
+	FSTPQ (F4, F5), 0(R14); MOVD 32(R0), R14; ADD R21, R14; FSTPQ (F6, F7), 0(R14); ADD R15, R14; FSTPQ (F8, F9), 0(R14)
+	ADD R15, R14; FSTPQ (F10, F11), 0(R14); MOVD 208(R0), R7; ADD R7, R20; MOVD 216(R0), R7; ADD R7, R21; SUBS $1, R22
 	BGT ddepthNEON_r6_line
-	ADD $32, R19
-	MOVD 176(R0), R7
-	CMP R7, R19
-	BLT ddepthNEON_r6_block
+	ADD $32, R19; MOVD 176(R0), R7; CMP R7, R19; BLT ddepthNEON_r6_block
 	RET
 
 // func ddepthGradNEON(a *args)
 TEXT ·ddepthGradNEON(SB), NOSPLIT, $0-8
 	MOVD a+0(FP), R0
-	MOVD 80(R0), R8
-	MOVD 88(R0), R9
-	MOVD 64(R0), R12
-	MOVD 72(R0), R13
-	MOVD 24(R0), R14
-	MOVD 104(R0), R15
-	MOVD 120(R0), R17
-	CMP $4, R17
-	BLT ddepthGradNEON_lt60
-	CMP $5, R17
-	BLT ddepthGradNEON_lt61
-	CMP $6, R17
-	BLT ddepthGradNEON_lt62
+	MOVD 80(R0), R8; MOVD 88(R0), R9; MOVD 64(R0), R12; MOVD 72(R0), R13; MOVD 24(R0), R14; MOVD 104(R0), R15
+	MOVD 120(R0), R17; CMP $4, R17; BLT ddepthGradNEON_lt60
+	CMP $5, R17; BLT ddepthGradNEON_lt61
+	CMP $6, R17; BLT ddepthGradNEON_lt62
 	JMP ddepthGradNEON_r6
 ddepthGradNEON_lt62:
 	JMP ddepthGradNEON_r5
 ddepthGradNEON_lt61:
 	JMP ddepthGradNEON_r4
 ddepthGradNEON_lt60:
-	CMP $2, R17
-	BLT ddepthGradNEON_lt63
-	CMP $3, R17
-	BLT ddepthGradNEON_lt64
+	CMP $2, R17; BLT ddepthGradNEON_lt63
+	CMP $3, R17; BLT ddepthGradNEON_lt64
 	JMP ddepthGradNEON_r3
 ddepthGradNEON_lt64:
 	JMP ddepthGradNEON_r2
@@ -14096,258 +9133,94 @@ ddepthGradNEON_lt63:
 ddepthGradNEON_r1:
 	FLDPQ 0(R14), (F0, F1)
 ddepthGradNEON_r1_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 16(R0), R10
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 112(R0), R11
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 16(R0), R10; ADD R17, R10; MOVD 0(R0), R1; ADD R7, R1; MOVD 112(R0), R11
 ddepthGradNEON_r1_k:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R15, R10
-	FLDPQ 0(R1), (F26, F27)
-	ADD R9, R1
-	VFMLA V24.D2, V26.D2, V0.D2
-	VFMLA V25.D2, V27.D2, V1.D2
-	SUBS $1, R11
-	BGT ddepthGradNEON_r1_k
-	CMP R13, R12
-	BLO ddepthGradNEON_r1_s
+	FLDPQ 0(R10), (F24, F25); ADD R15, R10; FLDPQ 0(R1), (F26, F27); ADD R9, R1; VFMLA V24.D2, V26.D2, V0.D2
+	VFMLA V25.D2, V27.D2, V1.D2; SUBS $1, R11; BGT ddepthGradNEON_r1_k
+	CMP R13, R12; BLO ddepthGradNEON_r1_s
 	FSTPQ (F0, F1), 0(R14)
 	RET
 
 // 2 rows
 ddepthGradNEON_r2:
-	FLDPQ 0(R14), (F0, F1)
-	FLDPQ 32(R14), (F2, F3)
+	FLDPQ 0(R14), (F0, F1); FLDPQ 32(R14), (F2, F3)
 ddepthGradNEON_r2_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 16(R0), R10
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	MOVD 8(R0), R2
-	ADD R7, R2
-	MOVD 112(R0), R11
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 16(R0), R10; ADD R17, R10; MOVD 0(R0), R1; ADD R7, R1; MOVD 8(R0), R2
+	ADD R7, R2; MOVD 112(R0), R11
 ddepthGradNEON_r2_k:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R15, R10
-	FLDPQ 0(R1), (F26, F27)
-	ADD R9, R1
-	VFMLA V24.D2, V26.D2, V0.D2
-	VFMLA V25.D2, V27.D2, V1.D2
-	FLDPQ 0(R2), (F28, F29)
-	ADD R9, R2
-	VFMLA V24.D2, V28.D2, V2.D2
-	VFMLA V25.D2, V29.D2, V3.D2
-	SUBS $1, R11
-	BGT ddepthGradNEON_r2_k
-	CMP R13, R12
-	BLO ddepthGradNEON_r2_s
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
+	FLDPQ 0(R10), (F24, F25); ADD R15, R10; FLDPQ 0(R1), (F26, F27); ADD R9, R1; VFMLA V24.D2, V26.D2, V0.D2
+	VFMLA V25.D2, V27.D2, V1.D2; FLDPQ 0(R2), (F28, F29); ADD R9, R2; VFMLA V24.D2, V28.D2, V2.D2
+	VFMLA V25.D2, V29.D2, V3.D2; SUBS $1, R11; BGT ddepthGradNEON_r2_k
+	CMP R13, R12; BLO ddepthGradNEON_r2_s
+	FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14)
 	RET
 
 // 3 rows
 ddepthGradNEON_r3:
-	FLDPQ 0(R14), (F0, F1)
-	FLDPQ 32(R14), (F2, F3)
-	FLDPQ 64(R14), (F4, F5)
+	FLDPQ 0(R14), (F0, F1); FLDPQ 32(R14), (F2, F3); FLDPQ 64(R14), (F4, F5)
 ddepthGradNEON_r3_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 16(R0), R10
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	MOVD 8(R0), R3
-	ADD R7, R3
-	MOVD 112(R0), R11
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 16(R0), R10; ADD R17, R10; MOVD 0(R0), R1; ADD R7, R1; ADD R8, R1, R2
+	MOVD 8(R0), R3; ADD R7, R3; MOVD 112(R0), R11
 ddepthGradNEON_r3_k:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R15, R10
-	FLDPQ 0(R1), (F26, F27)
-	ADD R9, R1
-	VFMLA V24.D2, V26.D2, V0.D2
-	VFMLA V25.D2, V27.D2, V1.D2
-	FLDPQ 0(R2), (F28, F29)
-	ADD R9, R2
-	VFMLA V24.D2, V28.D2, V2.D2
-	VFMLA V25.D2, V29.D2, V3.D2
-	FLDPQ 0(R3), (F30, F31)
-	ADD R9, R3
-	VFMLA V24.D2, V30.D2, V4.D2
-	VFMLA V25.D2, V31.D2, V5.D2
-	SUBS $1, R11
-	BGT ddepthGradNEON_r3_k
-	CMP R13, R12
-	BLO ddepthGradNEON_r3_s
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	FSTPQ (F4, F5), 64(R14)
+	FLDPQ 0(R10), (F24, F25); ADD R15, R10; FLDPQ 0(R1), (F26, F27); ADD R9, R1; VFMLA V24.D2, V26.D2, V0.D2
+	VFMLA V25.D2, V27.D2, V1.D2; FLDPQ 0(R2), (F28, F29); ADD R9, R2; VFMLA V24.D2, V28.D2, V2.D2
+	VFMLA V25.D2, V29.D2, V3.D2; FLDPQ 0(R3), (F30, F31); ADD R9, R3; VFMLA V24.D2, V30.D2, V4.D2
+	VFMLA V25.D2, V31.D2, V5.D2; SUBS $1, R11; BGT ddepthGradNEON_r3_k
+	CMP R13, R12; BLO ddepthGradNEON_r3_s
+	FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14); FSTPQ (F4, F5), 64(R14)
 	RET
 
 // 4 rows
 ddepthGradNEON_r4:
-	FLDPQ 0(R14), (F0, F1)
-	FLDPQ 32(R14), (F2, F3)
-	FLDPQ 64(R14), (F4, F5)
-	FLDPQ 96(R14), (F6, F7)
+	FLDPQ 0(R14), (F0, F1); FLDPQ 32(R14), (F2, F3); FLDPQ 64(R14), (F4, F5); FLDPQ 96(R14), (F6, F7)
 ddepthGradNEON_r4_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 16(R0), R10
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	MOVD 8(R0), R3
-	ADD R7, R3
-	ADD R8, R3, R4
-	MOVD 112(R0), R11
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 16(R0), R10; ADD R17, R10; MOVD 0(R0), R1; ADD R7, R1; ADD R8, R1, R2
+	MOVD 8(R0), R3; ADD R7, R3; ADD R8, R3, R4; MOVD 112(R0), R11
 ddepthGradNEON_r4_k:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R15, R10
-	FLDPQ 0(R1), (F26, F27)
-	ADD R9, R1
-	VFMLA V24.D2, V26.D2, V0.D2
-	VFMLA V25.D2, V27.D2, V1.D2
-	FLDPQ 0(R2), (F28, F29)
-	ADD R9, R2
-	VFMLA V24.D2, V28.D2, V2.D2
-	VFMLA V25.D2, V29.D2, V3.D2
-	FLDPQ 0(R3), (F30, F31)
-	ADD R9, R3
-	VFMLA V24.D2, V30.D2, V4.D2
-	VFMLA V25.D2, V31.D2, V5.D2
-	FLDPQ 0(R4), (F26, F27)
-	ADD R9, R4
-	VFMLA V24.D2, V26.D2, V6.D2
-	VFMLA V25.D2, V27.D2, V7.D2
-	SUBS $1, R11
-	BGT ddepthGradNEON_r4_k
-	CMP R13, R12
-	BLO ddepthGradNEON_r4_s
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	FSTPQ (F4, F5), 64(R14)
-	FSTPQ (F6, F7), 96(R14)
+	FLDPQ 0(R10), (F24, F25); ADD R15, R10; FLDPQ 0(R1), (F26, F27); ADD R9, R1; VFMLA V24.D2, V26.D2, V0.D2
+	VFMLA V25.D2, V27.D2, V1.D2; FLDPQ 0(R2), (F28, F29); ADD R9, R2; VFMLA V24.D2, V28.D2, V2.D2
+	VFMLA V25.D2, V29.D2, V3.D2; FLDPQ 0(R3), (F30, F31); ADD R9, R3; VFMLA V24.D2, V30.D2, V4.D2
+	VFMLA V25.D2, V31.D2, V5.D2; FLDPQ 0(R4), (F26, F27); ADD R9, R4; VFMLA V24.D2, V26.D2, V6.D2
+	VFMLA V25.D2, V27.D2, V7.D2; SUBS $1, R11; BGT ddepthGradNEON_r4_k
+	CMP R13, R12; BLO ddepthGradNEON_r4_s
+	FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14); FSTPQ (F4, F5), 64(R14); FSTPQ (F6, F7), 96(R14)
 	RET
 
 // 5 rows
 ddepthGradNEON_r5:
-	FLDPQ 0(R14), (F0, F1)
-	FLDPQ 32(R14), (F2, F3)
-	FLDPQ 64(R14), (F4, F5)
-	FLDPQ 96(R14), (F6, F7)
+	FLDPQ 0(R14), (F0, F1); FLDPQ 32(R14), (F2, F3); FLDPQ 64(R14), (F4, F5); FLDPQ 96(R14), (F6, F7)
 	FLDPQ 128(R14), (F8, F9)
 ddepthGradNEON_r5_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 16(R0), R10
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	ADD R8, R2, R3
-	MOVD 8(R0), R4
-	ADD R7, R4
-	ADD R8, R4, R5
-	MOVD 112(R0), R11
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 16(R0), R10; ADD R17, R10; MOVD 0(R0), R1; ADD R7, R1; ADD R8, R1, R2
+	ADD R8, R2, R3; MOVD 8(R0), R4; ADD R7, R4; ADD R8, R4, R5; MOVD 112(R0), R11
 ddepthGradNEON_r5_k:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R15, R10
-	FLDPQ 0(R1), (F26, F27)
-	ADD R9, R1
-	VFMLA V24.D2, V26.D2, V0.D2
-	VFMLA V25.D2, V27.D2, V1.D2
-	FLDPQ 0(R2), (F28, F29)
-	ADD R9, R2
-	VFMLA V24.D2, V28.D2, V2.D2
-	VFMLA V25.D2, V29.D2, V3.D2
-	FLDPQ 0(R3), (F30, F31)
-	ADD R9, R3
-	VFMLA V24.D2, V30.D2, V4.D2
-	VFMLA V25.D2, V31.D2, V5.D2
-	FLDPQ 0(R4), (F26, F27)
-	ADD R9, R4
-	VFMLA V24.D2, V26.D2, V6.D2
-	VFMLA V25.D2, V27.D2, V7.D2
-	FLDPQ 0(R5), (F28, F29)
-	ADD R9, R5
-	VFMLA V24.D2, V28.D2, V8.D2
-	VFMLA V25.D2, V29.D2, V9.D2
-	SUBS $1, R11
-	BGT ddepthGradNEON_r5_k
-	CMP R13, R12
-	BLO ddepthGradNEON_r5_s
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	FSTPQ (F4, F5), 64(R14)
-	FSTPQ (F6, F7), 96(R14)
+	FLDPQ 0(R10), (F24, F25); ADD R15, R10; FLDPQ 0(R1), (F26, F27); ADD R9, R1; VFMLA V24.D2, V26.D2, V0.D2
+	VFMLA V25.D2, V27.D2, V1.D2; FLDPQ 0(R2), (F28, F29); ADD R9, R2; VFMLA V24.D2, V28.D2, V2.D2
+	VFMLA V25.D2, V29.D2, V3.D2; FLDPQ 0(R3), (F30, F31); ADD R9, R3; VFMLA V24.D2, V30.D2, V4.D2
+	VFMLA V25.D2, V31.D2, V5.D2; FLDPQ 0(R4), (F26, F27); ADD R9, R4; VFMLA V24.D2, V26.D2, V6.D2
+	VFMLA V25.D2, V27.D2, V7.D2; FLDPQ 0(R5), (F28, F29); ADD R9, R5; VFMLA V24.D2, V28.D2, V8.D2
+	VFMLA V25.D2, V29.D2, V9.D2; SUBS $1, R11; BGT ddepthGradNEON_r5_k
+	CMP R13, R12; BLO ddepthGradNEON_r5_s
+	FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14); FSTPQ (F4, F5), 64(R14); FSTPQ (F6, F7), 96(R14)
 	FSTPQ (F8, F9), 128(R14)
 	RET
 
 // 6 rows
 ddepthGradNEON_r6:
-	FLDPQ 0(R14), (F0, F1)
-	FLDPQ 32(R14), (F2, F3)
-	FLDPQ 64(R14), (F4, F5)
-	FLDPQ 96(R14), (F6, F7)
-	FLDPQ 128(R14), (F8, F9)
-	FLDPQ 160(R14), (F10, F11)
+	FLDPQ 0(R14), (F0, F1); FLDPQ 32(R14), (F2, F3); FLDPQ 64(R14), (F4, F5); FLDPQ 96(R14), (F6, F7)
+	FLDPQ 128(R14), (F8, F9); FLDPQ 160(R14), (F10, F11)
 ddepthGradNEON_r6_s:
-	LDP (R12), (R7, R17)
-	ADD $16, R12
-	MOVD 16(R0), R10
-	ADD R17, R10
-	MOVD 0(R0), R1
-	ADD R7, R1
-	ADD R8, R1, R2
-	ADD R8, R2, R3
-	MOVD 8(R0), R4
-	ADD R7, R4
-	ADD R8, R4, R5
-	ADD R8, R5, R6
-	MOVD 112(R0), R11
+	LDP (R12), (R7, R17); ADD $16, R12; MOVD 16(R0), R10; ADD R17, R10; MOVD 0(R0), R1; ADD R7, R1; ADD R8, R1, R2
+	ADD R8, R2, R3; MOVD 8(R0), R4; ADD R7, R4; ADD R8, R4, R5; ADD R8, R5, R6; MOVD 112(R0), R11
 ddepthGradNEON_r6_k:
-	FLDPQ 0(R10), (F24, F25)
-	ADD R15, R10
-	FLDPQ 0(R1), (F26, F27)
-	ADD R9, R1
-	VFMLA V24.D2, V26.D2, V0.D2
-	VFMLA V25.D2, V27.D2, V1.D2
-	FLDPQ 0(R2), (F28, F29)
-	ADD R9, R2
-	VFMLA V24.D2, V28.D2, V2.D2
-	VFMLA V25.D2, V29.D2, V3.D2
-	FLDPQ 0(R3), (F30, F31)
-	ADD R9, R3
-	VFMLA V24.D2, V30.D2, V4.D2
-	VFMLA V25.D2, V31.D2, V5.D2
-	FLDPQ 0(R4), (F26, F27)
-	ADD R9, R4
-	VFMLA V24.D2, V26.D2, V6.D2
-	VFMLA V25.D2, V27.D2, V7.D2
-	FLDPQ 0(R5), (F28, F29)
-	ADD R9, R5
-	VFMLA V24.D2, V28.D2, V8.D2
-	VFMLA V25.D2, V29.D2, V9.D2
-	FLDPQ 0(R6), (F30, F31)
-	ADD R9, R6
-	VFMLA V24.D2, V30.D2, V10.D2
-	VFMLA V25.D2, V31.D2, V11.D2
-	SUBS $1, R11
-	BGT ddepthGradNEON_r6_k
-	CMP R13, R12
-	BLO ddepthGradNEON_r6_s
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	FSTPQ (F4, F5), 64(R14)
-	FSTPQ (F6, F7), 96(R14)
-	FSTPQ (F8, F9), 128(R14)
-	FSTPQ (F10, F11), 160(R14)
+	FLDPQ 0(R10), (F24, F25); ADD R15, R10; FLDPQ 0(R1), (F26, F27); ADD R9, R1; VFMLA V24.D2, V26.D2, V0.D2
+	VFMLA V25.D2, V27.D2, V1.D2; FLDPQ 0(R2), (F28, F29); ADD R9, R2; VFMLA V24.D2, V28.D2, V2.D2
+	VFMLA V25.D2, V29.D2, V3.D2; FLDPQ 0(R3), (F30, F31); ADD R9, R3; VFMLA V24.D2, V30.D2, V4.D2
+	VFMLA V25.D2, V31.D2, V5.D2; FLDPQ 0(R4), (F26, F27); ADD R9, R4; VFMLA V24.D2, V26.D2, V6.D2
+	VFMLA V25.D2, V27.D2, V7.D2; FLDPQ 0(R5), (F28, F29); ADD R9, R5; VFMLA V24.D2, V28.D2, V8.D2
+	VFMLA V25.D2, V29.D2, V9.D2; FLDPQ 0(R6), (F30, F31); ADD R9, R6; VFMLA V24.D2, V30.D2, V10.D2
+	VFMLA V25.D2, V31.D2, V11.D2; SUBS $1, R11; BGT ddepthGradNEON_r6_k
+	CMP R13, R12; BLO ddepthGradNEON_r6_s
+	FSTPQ (F0, F1), 0(R14); FSTPQ (F2, F3), 32(R14); FSTPQ (F4, F5), 64(R14); FSTPQ (F6, F7), 96(R14)
+	FSTPQ (F8, F9), 128(R14); FSTPQ (F10, F11), 160(R14)
 	RET

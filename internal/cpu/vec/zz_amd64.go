@@ -14,28 +14,22 @@ import (
 func AddF32(dst, a, b []float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			addF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				addF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				addF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addF32Generic(dst[i:], a[i:], b[i:])
+	addF32Generic(dst, a, b)
 }
 
 //go:noescape
@@ -84,28 +78,22 @@ func addRowsF32AVX2(dst *float32, a *float32, b *float32, n, rows, ld_dst, ld_a,
 func SubF32(dst, a, b []float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			subF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			subF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				subF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				subF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	subF32Generic(dst[i:], a[i:], b[i:])
+	subF32Generic(dst, a, b)
 }
 
 //go:noescape
@@ -154,28 +142,22 @@ func subRowsF32AVX2(dst *float32, a *float32, b *float32, n, rows, ld_dst, ld_a,
 func MulF32(dst, a, b []float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			mulF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			mulF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				mulF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				mulF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	mulF32Generic(dst[i:], a[i:], b[i:])
+	mulF32Generic(dst, a, b)
 }
 
 //go:noescape
@@ -224,28 +206,22 @@ func mulRowsF32AVX2(dst *float32, a *float32, b *float32, n, rows, ld_dst, ld_a,
 func DivF32(dst, a, b []float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			divF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			divF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				divF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				divF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	divF32Generic(dst[i:], a[i:], b[i:])
+	divF32Generic(dst, a, b)
 }
 
 //go:noescape
@@ -294,28 +270,22 @@ func divRowsF32AVX2(dst *float32, a *float32, b *float32, n, rows, ld_dst, ld_a,
 func DivOrOneF32(dst, a, b []float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			divOrOneF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			divOrOneF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				divOrOneF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				divOrOneF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	divOrOneF32Generic(dst[i:], a[i:], b[i:])
+	divOrOneF32Generic(dst, a, b)
 }
 
 //go:noescape
@@ -328,28 +298,22 @@ func divOrOneF32AVX2(dst *float32, a *float32, b *float32, n int)
 func MaximumF32(dst, a, b []float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			maximumF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			maximumF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				maximumF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				maximumF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	maximumF32Generic(dst[i:], a[i:], b[i:])
+	maximumF32Generic(dst, a, b)
 }
 
 //go:noescape
@@ -398,28 +362,22 @@ func maximumRowsF32AVX2(dst *float32, a *float32, b *float32, n, rows, ld_dst, l
 func MinimumF32(dst, a, b []float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			minimumF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			minimumF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				minimumF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				minimumF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	minimumF32Generic(dst[i:], a[i:], b[i:])
+	minimumF32Generic(dst, a, b)
 }
 
 //go:noescape
@@ -467,28 +425,22 @@ func minimumRowsF32AVX2(dst *float32, a *float32, b *float32, n, rows, ld_dst, l
 // AddScalarF32 sets dst[i] = a[i] + s.
 func AddScalarF32(dst, a []float32, s float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addScalarF32AVX512(&dst[i], &a[i], s, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			addScalarF32AVX2(&dst[i], &a[i], s, cnt|flag)
+			if wide {
+				addScalarF32AVX512(&dst[i], &a[i], s, cnt|flag)
+			} else {
+				addScalarF32AVX2(&dst[i], &a[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addScalarF32Generic(dst[i:], a[i:], s)
+	addScalarF32Generic(dst, a, s)
 }
 
 //go:noescape
@@ -500,28 +452,22 @@ func addScalarF32AVX2(dst *float32, a *float32, s float32, n int)
 // SubScalarF32 sets dst[i] = a[i] - s.
 func SubScalarF32(dst, a []float32, s float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			subScalarF32AVX512(&dst[i], &a[i], s, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			subScalarF32AVX2(&dst[i], &a[i], s, cnt|flag)
+			if wide {
+				subScalarF32AVX512(&dst[i], &a[i], s, cnt|flag)
+			} else {
+				subScalarF32AVX2(&dst[i], &a[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	subScalarF32Generic(dst[i:], a[i:], s)
+	subScalarF32Generic(dst, a, s)
 }
 
 //go:noescape
@@ -533,28 +479,22 @@ func subScalarF32AVX2(dst *float32, a *float32, s float32, n int)
 // RSubScalarF32 sets dst[i] = s - a[i].
 func RSubScalarF32(dst, a []float32, s float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			rSubScalarF32AVX512(&dst[i], &a[i], s, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			rSubScalarF32AVX2(&dst[i], &a[i], s, cnt|flag)
+			if wide {
+				rSubScalarF32AVX512(&dst[i], &a[i], s, cnt|flag)
+			} else {
+				rSubScalarF32AVX2(&dst[i], &a[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	rSubScalarF32Generic(dst[i:], a[i:], s)
+	rSubScalarF32Generic(dst, a, s)
 }
 
 //go:noescape
@@ -566,28 +506,22 @@ func rSubScalarF32AVX2(dst *float32, a *float32, s float32, n int)
 // MulScalarF32 sets dst[i] = a[i] * s.
 func MulScalarF32(dst, a []float32, s float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			mulScalarF32AVX512(&dst[i], &a[i], s, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			mulScalarF32AVX2(&dst[i], &a[i], s, cnt|flag)
+			if wide {
+				mulScalarF32AVX512(&dst[i], &a[i], s, cnt|flag)
+			} else {
+				mulScalarF32AVX2(&dst[i], &a[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	mulScalarF32Generic(dst[i:], a[i:], s)
+	mulScalarF32Generic(dst, a, s)
 }
 
 //go:noescape
@@ -635,28 +569,22 @@ func mulScalarRowsF32AVX2(dst *float32, a *float32, s *float32, n, rows, ld_dst,
 // DivScalarF32 sets dst[i] = a[i] / s.
 func DivScalarF32(dst, a []float32, s float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			divScalarF32AVX512(&dst[i], &a[i], s, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			divScalarF32AVX2(&dst[i], &a[i], s, cnt|flag)
+			if wide {
+				divScalarF32AVX512(&dst[i], &a[i], s, cnt|flag)
+			} else {
+				divScalarF32AVX2(&dst[i], &a[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	divScalarF32Generic(dst[i:], a[i:], s)
+	divScalarF32Generic(dst, a, s)
 }
 
 //go:noescape
@@ -668,28 +596,22 @@ func divScalarF32AVX2(dst *float32, a *float32, s float32, n int)
 // RDivScalarF32 sets dst[i] = s / a[i].
 func RDivScalarF32(dst, a []float32, s float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			rDivScalarF32AVX512(&dst[i], &a[i], s, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			rDivScalarF32AVX2(&dst[i], &a[i], s, cnt|flag)
+			if wide {
+				rDivScalarF32AVX512(&dst[i], &a[i], s, cnt|flag)
+			} else {
+				rDivScalarF32AVX2(&dst[i], &a[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	rDivScalarF32Generic(dst[i:], a[i:], s)
+	rDivScalarF32Generic(dst, a, s)
 }
 
 //go:noescape
@@ -701,28 +623,22 @@ func rDivScalarF32AVX2(dst *float32, a *float32, s float32, n int)
 // MaximumScalarF32 sets dst[i] = max(a[i], s), NaN when either is NaN.
 func MaximumScalarF32(dst, a []float32, s float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			maximumScalarF32AVX512(&dst[i], &a[i], s, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			maximumScalarF32AVX2(&dst[i], &a[i], s, cnt|flag)
+			if wide {
+				maximumScalarF32AVX512(&dst[i], &a[i], s, cnt|flag)
+			} else {
+				maximumScalarF32AVX2(&dst[i], &a[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	maximumScalarF32Generic(dst[i:], a[i:], s)
+	maximumScalarF32Generic(dst, a, s)
 }
 
 //go:noescape
@@ -734,28 +650,22 @@ func maximumScalarF32AVX2(dst *float32, a *float32, s float32, n int)
 // MinimumScalarF32 sets dst[i] = min(a[i], s), NaN when either is NaN.
 func MinimumScalarF32(dst, a []float32, s float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			minimumScalarF32AVX512(&dst[i], &a[i], s, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			minimumScalarF32AVX2(&dst[i], &a[i], s, cnt|flag)
+			if wide {
+				minimumScalarF32AVX512(&dst[i], &a[i], s, cnt|flag)
+			} else {
+				minimumScalarF32AVX2(&dst[i], &a[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	minimumScalarF32Generic(dst[i:], a[i:], s)
+	minimumScalarF32Generic(dst, a, s)
 }
 
 //go:noescape
@@ -767,28 +677,22 @@ func minimumScalarF32AVX2(dst *float32, a *float32, s float32, n int)
 // AbsF32 sets dst[i] = |a[i]|.
 func AbsF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			absF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			absF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				absF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				absF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	absF32Generic(dst[i:], a[i:])
+	absF32Generic(dst, a)
 }
 
 //go:noescape
@@ -800,28 +704,22 @@ func absF32AVX2(dst *float32, a *float32, n int)
 // NegF32 sets dst[i] = -a[i].
 func NegF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			negF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			negF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				negF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				negF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	negF32Generic(dst[i:], a[i:])
+	negF32Generic(dst, a)
 }
 
 //go:noescape
@@ -833,28 +731,22 @@ func negF32AVX2(dst *float32, a *float32, n int)
 // SqrtF32 sets dst[i] = sqrt(a[i]); NaN below 0.
 func SqrtF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			sqrtF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			sqrtF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				sqrtF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				sqrtF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	sqrtF32Generic(dst[i:], a[i:])
+	sqrtF32Generic(dst, a)
 }
 
 //go:noescape
@@ -866,28 +758,22 @@ func sqrtF32AVX2(dst *float32, a *float32, n int)
 // RsqrtF32 sets dst[i] = 1 / sqrt(a[i]).
 func RsqrtF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			rsqrtF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			rsqrtF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				rsqrtF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				rsqrtF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	rsqrtF32Generic(dst[i:], a[i:])
+	rsqrtF32Generic(dst, a)
 }
 
 //go:noescape
@@ -899,28 +785,22 @@ func rsqrtF32AVX2(dst *float32, a *float32, n int)
 // ReciprocalF32 sets dst[i] = 1 / a[i].
 func ReciprocalF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			reciprocalF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			reciprocalF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				reciprocalF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				reciprocalF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	reciprocalF32Generic(dst[i:], a[i:])
+	reciprocalF32Generic(dst, a)
 }
 
 //go:noescape
@@ -932,28 +812,22 @@ func reciprocalF32AVX2(dst *float32, a *float32, n int)
 // SquareF32 sets dst[i] = a[i]².
 func SquareF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			squareF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			squareF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				squareF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				squareF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	squareF32Generic(dst[i:], a[i:])
+	squareF32Generic(dst, a)
 }
 
 //go:noescape
@@ -965,28 +839,22 @@ func squareF32AVX2(dst *float32, a *float32, n int)
 // ReLUF32 sets dst[i] = max(a[i], 0); NaN stays.
 func ReLUF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			reLUF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			reLUF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				reLUF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				reLUF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	reLUF32Generic(dst[i:], a[i:])
+	reLUF32Generic(dst, a)
 }
 
 //go:noescape
@@ -998,28 +866,22 @@ func reLUF32AVX2(dst *float32, a *float32, n int)
 // SignF32 sets dst[i] = -1, 0 or 1 with the sign of a[i]; 0 for NaN.
 func SignF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			signF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			signF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				signF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				signF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	signF32Generic(dst[i:], a[i:])
+	signF32Generic(dst, a)
 }
 
 //go:noescape
@@ -1031,28 +893,22 @@ func signF32AVX2(dst *float32, a *float32, n int)
 // FloorF32 sets dst[i] = floor(a[i]).
 func FloorF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			floorF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			floorF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				floorF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				floorF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	floorF32Generic(dst[i:], a[i:])
+	floorF32Generic(dst, a)
 }
 
 //go:noescape
@@ -1064,28 +920,22 @@ func floorF32AVX2(dst *float32, a *float32, n int)
 // CeilF32 sets dst[i] = ceil(a[i]).
 func CeilF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			ceilF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			ceilF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				ceilF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				ceilF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	ceilF32Generic(dst[i:], a[i:])
+	ceilF32Generic(dst, a)
 }
 
 //go:noescape
@@ -1097,28 +947,22 @@ func ceilF32AVX2(dst *float32, a *float32, n int)
 // TruncF32 sets dst[i] = a[i] without its fraction.
 func TruncF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			truncF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			truncF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				truncF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				truncF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	truncF32Generic(dst[i:], a[i:])
+	truncF32Generic(dst, a)
 }
 
 //go:noescape
@@ -1130,28 +974,22 @@ func truncF32AVX2(dst *float32, a *float32, n int)
 // RoundF32 sets dst[i] = a[i] rounded to an integer, ties to even.
 func RoundF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			roundF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			roundF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				roundF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				roundF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	roundF32Generic(dst[i:], a[i:])
+	roundF32Generic(dst, a)
 }
 
 //go:noescape
@@ -1164,28 +1002,22 @@ func roundF32AVX2(dst *float32, a *float32, n int)
 func AddScaledF32(dst, a, b []float32, alpha float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addScaledF32AVX512(&dst[i], &a[i], &b[i], alpha, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			addScaledF32AVX2(&dst[i], &a[i], &b[i], alpha, cnt|flag)
+			if wide {
+				addScaledF32AVX512(&dst[i], &a[i], &b[i], alpha, cnt|flag)
+			} else {
+				addScaledF32AVX2(&dst[i], &a[i], &b[i], alpha, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addScaledF32Generic(dst[i:], a[i:], b[i:], alpha)
+	addScaledF32Generic(dst, a, b, alpha)
 }
 
 //go:noescape
@@ -1208,26 +1040,21 @@ func mulAddF32(dst, a, b, c []float32, flag int) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	c = c[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			mulAddF32AVX512(&dst[i], &a[i], &b[i], &c[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			mulAddF32AVX2(&dst[i], &a[i], &b[i], &c[i], cnt|flag)
+			if wide {
+				mulAddF32AVX512(&dst[i], &a[i], &b[i], &c[i], cnt|flag)
+			} else {
+				mulAddF32AVX2(&dst[i], &a[i], &b[i], &c[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	mulAddF32Generic(dst[i:], a[i:], b[i:], c[i:])
+	mulAddF32Generic(dst, a, b, c)
 }
 
 //go:noescape
@@ -1241,28 +1068,22 @@ func AddcmulF32(dst, a, b, c []float32, value float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	c = c[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addcmulF32AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			addcmulF32AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
+			if wide {
+				addcmulF32AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
+			} else {
+				addcmulF32AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addcmulF32Generic(dst[i:], a[i:], b[i:], c[i:], value)
+	addcmulF32Generic(dst, a, b, c, value)
 }
 
 //go:noescape
@@ -1276,28 +1097,22 @@ func AddcdivF32(dst, a, b, c []float32, value float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	c = c[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addcdivF32AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			addcdivF32AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
+			if wide {
+				addcdivF32AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
+			} else {
+				addcdivF32AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addcdivF32Generic(dst[i:], a[i:], b[i:], c[i:], value)
+	addcdivF32Generic(dst, a, b, c, value)
 }
 
 //go:noescape
@@ -1310,28 +1125,22 @@ func addcdivF32AVX2(dst *float32, a *float32, b *float32, c *float32, value floa
 func LerpF32(dst, a, b []float32, w float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			lerpF32AVX512(&dst[i], &a[i], &b[i], w, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			lerpF32AVX2(&dst[i], &a[i], &b[i], w, cnt|flag)
+			if wide {
+				lerpF32AVX512(&dst[i], &a[i], &b[i], w, cnt|flag)
+			} else {
+				lerpF32AVX2(&dst[i], &a[i], &b[i], w, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	lerpF32Generic(dst[i:], a[i:], b[i:], w)
+	lerpF32Generic(dst, a, b, w)
 }
 
 //go:noescape
@@ -1352,26 +1161,21 @@ func ScaleShiftPartF32(dst, a []float32, scale, shift float32, far bool) {
 
 func scaleShiftF32(dst, a []float32, scale, shift float32, flag int) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			scaleShiftF32AVX512(&dst[i], &a[i], scale, shift, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			scaleShiftF32AVX2(&dst[i], &a[i], scale, shift, cnt|flag)
+			if wide {
+				scaleShiftF32AVX512(&dst[i], &a[i], scale, shift, cnt|flag)
+			} else {
+				scaleShiftF32AVX2(&dst[i], &a[i], scale, shift, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	scaleShiftF32Generic(dst[i:], a[i:], scale, shift)
+	scaleShiftF32Generic(dst, a, scale, shift)
 }
 
 //go:noescape
@@ -1430,26 +1234,21 @@ func CombinePartF32(dst, a, b []float32, x, y, z float32, far bool) {
 func combineF32(dst, a, b []float32, x, y, z float32, flag int) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			combineF32AVX512(&dst[i], &a[i], &b[i], x, y, z, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			combineF32AVX2(&dst[i], &a[i], &b[i], x, y, z, cnt|flag)
+			if wide {
+				combineF32AVX512(&dst[i], &a[i], &b[i], x, y, z, cnt|flag)
+			} else {
+				combineF32AVX2(&dst[i], &a[i], &b[i], x, y, z, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	combineF32Generic(dst[i:], a[i:], b[i:], x, y, z)
+	combineF32Generic(dst, a, b, x, y, z)
 }
 
 //go:noescape
@@ -1500,28 +1299,22 @@ func combineRowsF32AVX2(dst *float32, a *float32, b *float32, x *float32, y *flo
 // ClampF32 sets dst[i] = min(max(a[i], lo), hi); NaN stays.
 func ClampF32(dst, a []float32, lo, hi float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			clampF32AVX512(&dst[i], &a[i], lo, hi, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			clampF32AVX2(&dst[i], &a[i], lo, hi, cnt|flag)
+			if wide {
+				clampF32AVX512(&dst[i], &a[i], lo, hi, cnt|flag)
+			} else {
+				clampF32AVX2(&dst[i], &a[i], lo, hi, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	clampF32Generic(dst[i:], a[i:], lo, hi)
+	clampF32Generic(dst, a, lo, hi)
 }
 
 //go:noescape
@@ -1534,28 +1327,22 @@ func clampF32AVX2(dst *float32, a *float32, lo float32, hi float32, n int)
 func ThresholdBackwardF32(dst, grad, x []float32, threshold float32) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			thresholdBackwardF32AVX512(&dst[i], &grad[i], &x[i], threshold, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			thresholdBackwardF32AVX2(&dst[i], &grad[i], &x[i], threshold, cnt|flag)
+			if wide {
+				thresholdBackwardF32AVX512(&dst[i], &grad[i], &x[i], threshold, cnt|flag)
+			} else {
+				thresholdBackwardF32AVX2(&dst[i], &grad[i], &x[i], threshold, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	thresholdBackwardF32Generic(dst[i:], grad[i:], x[i:], threshold)
+	thresholdBackwardF32Generic(dst, grad, x, threshold)
 }
 
 //go:noescape
@@ -1567,28 +1354,22 @@ func thresholdBackwardF32AVX2(dst *float32, grad *float32, x *float32, threshold
 // HardsigmoidF32 sets dst[i] = min(max(a[i]+3, 0), 6) / 6.
 func HardsigmoidF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			hardsigmoidF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			hardsigmoidF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				hardsigmoidF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				hardsigmoidF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	hardsigmoidF32Generic(dst[i:], a[i:])
+	hardsigmoidF32Generic(dst, a)
 }
 
 //go:noescape
@@ -1600,28 +1381,22 @@ func hardsigmoidF32AVX2(dst *float32, a *float32, n int)
 // HardswishF32 sets dst[i] = a[i] * min(max(a[i]+3, 0), 6) / 6.
 func HardswishF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			hardswishF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			hardswishF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				hardswishF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				hardswishF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	hardswishF32Generic(dst[i:], a[i:])
+	hardswishF32Generic(dst, a)
 }
 
 //go:noescape
@@ -1634,28 +1409,22 @@ func hardswishF32AVX2(dst *float32, a *float32, n int)
 func HardsigmoidBackwardF32(dst, grad, x []float32) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			hardsigmoidBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			hardsigmoidBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			if wide {
+				hardsigmoidBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
+			} else {
+				hardsigmoidBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	hardsigmoidBackwardF32Generic(dst[i:], grad[i:], x[i:])
+	hardsigmoidBackwardF32Generic(dst, grad, x)
 }
 
 //go:noescape
@@ -1668,28 +1437,22 @@ func hardsigmoidBackwardF32AVX2(dst *float32, grad *float32, x *float32, n int)
 func HardswishBackwardF32(dst, grad, x []float32) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			hardswishBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			hardswishBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			if wide {
+				hardswishBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
+			} else {
+				hardswishBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	hardswishBackwardF32Generic(dst[i:], grad[i:], x[i:])
+	hardswishBackwardF32Generic(dst, grad, x)
 }
 
 //go:noescape
@@ -1701,28 +1464,22 @@ func hardswishBackwardF32AVX2(dst *float32, grad *float32, x *float32, n int)
 // LeakyReLUF32 sets dst[i] = a[i] where it is > 0, else slope*a[i].
 func LeakyReLUF32(dst, a []float32, slope float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			leakyReLUF32AVX512(&dst[i], &a[i], slope, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			leakyReLUF32AVX2(&dst[i], &a[i], slope, cnt|flag)
+			if wide {
+				leakyReLUF32AVX512(&dst[i], &a[i], slope, cnt|flag)
+			} else {
+				leakyReLUF32AVX2(&dst[i], &a[i], slope, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	leakyReLUF32Generic(dst[i:], a[i:], slope)
+	leakyReLUF32Generic(dst, a, slope)
 }
 
 //go:noescape
@@ -1735,28 +1492,22 @@ func leakyReLUF32AVX2(dst *float32, a *float32, slope float32, n int)
 func LeakyReLUBackwardF32(dst, grad, x []float32, slope float32) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			leakyReLUBackwardF32AVX512(&dst[i], &grad[i], &x[i], slope, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			leakyReLUBackwardF32AVX2(&dst[i], &grad[i], &x[i], slope, cnt|flag)
+			if wide {
+				leakyReLUBackwardF32AVX512(&dst[i], &grad[i], &x[i], slope, cnt|flag)
+			} else {
+				leakyReLUBackwardF32AVX2(&dst[i], &grad[i], &x[i], slope, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	leakyReLUBackwardF32Generic(dst[i:], grad[i:], x[i:], slope)
+	leakyReLUBackwardF32Generic(dst, grad, x, slope)
 }
 
 //go:noescape
@@ -1769,28 +1520,22 @@ func leakyReLUBackwardF32AVX2(dst *float32, grad *float32, x *float32, slope flo
 func TanhBackwardF32(dst, grad, y []float32) {
 	grad = grad[:len(dst)]
 	y = y[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			tanhBackwardF32AVX512(&dst[i], &grad[i], &y[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			tanhBackwardF32AVX2(&dst[i], &grad[i], &y[i], cnt|flag)
+			if wide {
+				tanhBackwardF32AVX512(&dst[i], &grad[i], &y[i], cnt|flag)
+			} else {
+				tanhBackwardF32AVX2(&dst[i], &grad[i], &y[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	tanhBackwardF32Generic(dst[i:], grad[i:], y[i:])
+	tanhBackwardF32Generic(dst, grad, y)
 }
 
 //go:noescape
@@ -1803,28 +1548,22 @@ func tanhBackwardF32AVX2(dst *float32, grad *float32, y *float32, n int)
 func SigmoidBackwardF32(dst, grad, y []float32) {
 	grad = grad[:len(dst)]
 	y = y[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			sigmoidBackwardF32AVX512(&dst[i], &grad[i], &y[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			sigmoidBackwardF32AVX2(&dst[i], &grad[i], &y[i], cnt|flag)
+			if wide {
+				sigmoidBackwardF32AVX512(&dst[i], &grad[i], &y[i], cnt|flag)
+			} else {
+				sigmoidBackwardF32AVX2(&dst[i], &grad[i], &y[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	sigmoidBackwardF32Generic(dst[i:], grad[i:], y[i:])
+	sigmoidBackwardF32Generic(dst, grad, y)
 }
 
 //go:noescape
@@ -1837,28 +1576,22 @@ func sigmoidBackwardF32AVX2(dst *float32, grad *float32, y *float32, n int)
 func LogitBackwardF32(dst, grad, x []float32, lo, hi, beyond float32) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			logitBackwardF32AVX512(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			logitBackwardF32AVX2(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt|flag)
+			if wide {
+				logitBackwardF32AVX512(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt|flag)
+			} else {
+				logitBackwardF32AVX2(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	logitBackwardF32Generic(dst[i:], grad[i:], x[i:], lo, hi, beyond)
+	logitBackwardF32Generic(dst, grad, x, lo, hi, beyond)
 }
 
 //go:noescape
@@ -1871,28 +1604,22 @@ func logitBackwardF32AVX2(dst *float32, grad *float32, x *float32, lo float32, h
 func SoftmaxBackwardF32(dst, grad, y []float32, dot float32) {
 	grad = grad[:len(dst)]
 	y = y[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			softmaxBackwardF32AVX512(&dst[i], &grad[i], &y[i], dot, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			softmaxBackwardF32AVX2(&dst[i], &grad[i], &y[i], dot, cnt|flag)
+			if wide {
+				softmaxBackwardF32AVX512(&dst[i], &grad[i], &y[i], dot, cnt|flag)
+			} else {
+				softmaxBackwardF32AVX2(&dst[i], &grad[i], &y[i], dot, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	softmaxBackwardF32Generic(dst[i:], grad[i:], y[i:], dot)
+	softmaxBackwardF32Generic(dst, grad, y, dot)
 }
 
 //go:noescape
@@ -1940,28 +1667,22 @@ func softmaxBackwardRowsF32AVX2(dst *float32, grad *float32, y *float32, dot *fl
 
 // FillF32 sets dst[i] = s.
 func FillF32(dst []float32, s float32) {
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			fillF32AVX512(&dst[i], s, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			fillF32AVX2(&dst[i], s, cnt|flag)
+			if wide {
+				fillF32AVX512(&dst[i], s, cnt|flag)
+			} else {
+				fillF32AVX2(&dst[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	fillF32Generic(dst[i:], s)
+	fillF32Generic(dst, s)
 }
 
 //go:noescape
@@ -1974,26 +1695,21 @@ func fillF32AVX2(dst *float32, s float32, n int)
 func EqF32(dst []uint8, a, b []float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			eqF32AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			eqF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			if wide {
+				eqF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				eqF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	eqF32Generic(dst[i:], a[i:], b[i:])
+	eqF32Generic(dst, a, b)
 }
 
 //go:noescape
@@ -2005,26 +1721,21 @@ func eqF32AVX2(dst *uint8, a *float32, b *float32, n int)
 // EqScalarF32 sets dst[i] = 1 where a[i] == s, else 0.
 func EqScalarF32(dst []uint8, a []float32, s float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			eqScalarF32AVX512(&dst[i], &a[i], s, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			eqScalarF32AVX2(&dst[i], &a[i], s, cnt)
+			if wide {
+				eqScalarF32AVX512(&dst[i], &a[i], s, cnt)
+			} else {
+				eqScalarF32AVX2(&dst[i], &a[i], s, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	eqScalarF32Generic(dst[i:], a[i:], s)
+	eqScalarF32Generic(dst, a, s)
 }
 
 //go:noescape
@@ -2037,26 +1748,21 @@ func eqScalarF32AVX2(dst *uint8, a *float32, s float32, n int)
 func NeF32(dst []uint8, a, b []float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			neF32AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			neF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			if wide {
+				neF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				neF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	neF32Generic(dst[i:], a[i:], b[i:])
+	neF32Generic(dst, a, b)
 }
 
 //go:noescape
@@ -2068,26 +1774,21 @@ func neF32AVX2(dst *uint8, a *float32, b *float32, n int)
 // NeScalarF32 sets dst[i] = 1 where a[i] != s, else 0.
 func NeScalarF32(dst []uint8, a []float32, s float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			neScalarF32AVX512(&dst[i], &a[i], s, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			neScalarF32AVX2(&dst[i], &a[i], s, cnt)
+			if wide {
+				neScalarF32AVX512(&dst[i], &a[i], s, cnt)
+			} else {
+				neScalarF32AVX2(&dst[i], &a[i], s, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	neScalarF32Generic(dst[i:], a[i:], s)
+	neScalarF32Generic(dst, a, s)
 }
 
 //go:noescape
@@ -2100,26 +1801,21 @@ func neScalarF32AVX2(dst *uint8, a *float32, s float32, n int)
 func LtF32(dst []uint8, a, b []float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			ltF32AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			ltF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			if wide {
+				ltF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				ltF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	ltF32Generic(dst[i:], a[i:], b[i:])
+	ltF32Generic(dst, a, b)
 }
 
 //go:noescape
@@ -2131,26 +1827,21 @@ func ltF32AVX2(dst *uint8, a *float32, b *float32, n int)
 // LtScalarF32 sets dst[i] = 1 where a[i] < s, else 0.
 func LtScalarF32(dst []uint8, a []float32, s float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			ltScalarF32AVX512(&dst[i], &a[i], s, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			ltScalarF32AVX2(&dst[i], &a[i], s, cnt)
+			if wide {
+				ltScalarF32AVX512(&dst[i], &a[i], s, cnt)
+			} else {
+				ltScalarF32AVX2(&dst[i], &a[i], s, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	ltScalarF32Generic(dst[i:], a[i:], s)
+	ltScalarF32Generic(dst, a, s)
 }
 
 //go:noescape
@@ -2163,26 +1854,21 @@ func ltScalarF32AVX2(dst *uint8, a *float32, s float32, n int)
 func LeF32(dst []uint8, a, b []float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			leF32AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			leF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			if wide {
+				leF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				leF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	leF32Generic(dst[i:], a[i:], b[i:])
+	leF32Generic(dst, a, b)
 }
 
 //go:noescape
@@ -2194,26 +1880,21 @@ func leF32AVX2(dst *uint8, a *float32, b *float32, n int)
 // LeScalarF32 sets dst[i] = 1 where a[i] <= s, else 0.
 func LeScalarF32(dst []uint8, a []float32, s float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			leScalarF32AVX512(&dst[i], &a[i], s, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			leScalarF32AVX2(&dst[i], &a[i], s, cnt)
+			if wide {
+				leScalarF32AVX512(&dst[i], &a[i], s, cnt)
+			} else {
+				leScalarF32AVX2(&dst[i], &a[i], s, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	leScalarF32Generic(dst[i:], a[i:], s)
+	leScalarF32Generic(dst, a, s)
 }
 
 //go:noescape
@@ -2226,26 +1907,21 @@ func leScalarF32AVX2(dst *uint8, a *float32, s float32, n int)
 func GtF32(dst []uint8, a, b []float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			gtF32AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			gtF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			if wide {
+				gtF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				gtF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	gtF32Generic(dst[i:], a[i:], b[i:])
+	gtF32Generic(dst, a, b)
 }
 
 //go:noescape
@@ -2257,26 +1933,21 @@ func gtF32AVX2(dst *uint8, a *float32, b *float32, n int)
 // GtScalarF32 sets dst[i] = 1 where a[i] > s, else 0.
 func GtScalarF32(dst []uint8, a []float32, s float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			gtScalarF32AVX512(&dst[i], &a[i], s, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			gtScalarF32AVX2(&dst[i], &a[i], s, cnt)
+			if wide {
+				gtScalarF32AVX512(&dst[i], &a[i], s, cnt)
+			} else {
+				gtScalarF32AVX2(&dst[i], &a[i], s, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	gtScalarF32Generic(dst[i:], a[i:], s)
+	gtScalarF32Generic(dst, a, s)
 }
 
 //go:noescape
@@ -2289,26 +1960,21 @@ func gtScalarF32AVX2(dst *uint8, a *float32, s float32, n int)
 func GeF32(dst []uint8, a, b []float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			geF32AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			geF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			if wide {
+				geF32AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				geF32AVX2(&dst[i], &a[i], &b[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	geF32Generic(dst[i:], a[i:], b[i:])
+	geF32Generic(dst, a, b)
 }
 
 //go:noescape
@@ -2320,26 +1986,21 @@ func geF32AVX2(dst *uint8, a *float32, b *float32, n int)
 // GeScalarF32 sets dst[i] = 1 where a[i] >= s, else 0.
 func GeScalarF32(dst []uint8, a []float32, s float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			geScalarF32AVX512(&dst[i], &a[i], s, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			geScalarF32AVX2(&dst[i], &a[i], s, cnt)
+			if wide {
+				geScalarF32AVX512(&dst[i], &a[i], s, cnt)
+			} else {
+				geScalarF32AVX2(&dst[i], &a[i], s, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	geScalarF32Generic(dst[i:], a[i:], s)
+	geScalarF32Generic(dst, a, s)
 }
 
 //go:noescape
@@ -2353,28 +2014,22 @@ func WhereF32(dst []float32, mask []uint8, a, b []float32) {
 	mask = mask[:len(dst)]
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			whereF32AVX512(&dst[i], &mask[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			whereF32AVX2(&dst[i], &mask[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				whereF32AVX512(&dst[i], &mask[i], &a[i], &b[i], cnt|flag)
+			} else {
+				whereF32AVX2(&dst[i], &mask[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	whereF32Generic(dst[i:], mask[i:], a[i:], b[i:])
+	whereF32Generic(dst, mask, a, b)
 }
 
 //go:noescape
@@ -2388,26 +2043,21 @@ func WhereU8(dst, mask, a, b []uint8) {
 	mask = mask[:len(dst)]
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			whereU8AVX512(&dst[i], &mask[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			whereU8AVX2(&dst[i], &mask[i], &a[i], &b[i], cnt)
+			if wide {
+				whereU8AVX512(&dst[i], &mask[i], &a[i], &b[i], cnt)
+			} else {
+				whereU8AVX2(&dst[i], &mask[i], &a[i], &b[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	whereU8Generic(dst[i:], mask[i:], a[i:], b[i:])
+	whereU8Generic(dst, mask, a, b)
 }
 
 //go:noescape
@@ -2421,27 +2071,25 @@ func WhereU16(dst []uint16, mask []uint8, a, b []uint16) {
 	mask = mask[:len(dst)]
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			whereU16AVX512(&dst[i], &mask[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			whereU16AVX2(&dst[i], &mask[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				whereU16AVX512(&dst[i], &mask[i], &a[i], &b[i], cnt)
+			} else {
+				whereU16AVX2(&dst[i], &mask[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	whereU16Generic(dst[i:], mask[i:], a[i:], b[i:])
+	whereU16Generic(dst, mask, a, b)
 }
 
 //go:noescape
@@ -2454,28 +2102,22 @@ func whereU16AVX2(dst *uint16, mask *uint8, a *uint16, b *uint16, n int)
 func MaskedFillF32(dst, a []float32, mask []uint8, s float32) {
 	a = a[:len(dst)]
 	mask = mask[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			maskedFillF32AVX512(&dst[i], &a[i], &mask[i], s, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			maskedFillF32AVX2(&dst[i], &a[i], &mask[i], s, cnt|flag)
+			if wide {
+				maskedFillF32AVX512(&dst[i], &a[i], &mask[i], s, cnt|flag)
+			} else {
+				maskedFillF32AVX2(&dst[i], &a[i], &mask[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	maskedFillF32Generic(dst[i:], a[i:], mask[i:], s)
+	maskedFillF32Generic(dst, a, mask, s)
 }
 
 //go:noescape
@@ -2488,28 +2130,22 @@ func maskedFillF32AVX2(dst *float32, a *float32, mask *uint8, s float32, n int)
 func DropoutF32(dst, a []float32, mask []uint8, scale float32) {
 	a = a[:len(dst)]
 	mask = mask[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			dropoutF32AVX512(&dst[i], &a[i], &mask[i], scale, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			dropoutF32AVX2(&dst[i], &a[i], &mask[i], scale, cnt|flag)
+			if wide {
+				dropoutF32AVX512(&dst[i], &a[i], &mask[i], scale, cnt|flag)
+			} else {
+				dropoutF32AVX2(&dst[i], &a[i], &mask[i], scale, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	dropoutF32Generic(dst[i:], a[i:], mask[i:], scale)
+	dropoutF32Generic(dst, a, mask, scale)
 }
 
 //go:noescape
@@ -2693,26 +2329,21 @@ func sumNumbersDownF32AVX2(dst *float32, a *float32, n, rows, ld int)
 // AddNumbersF32 sets dst[i] += a[i] where a[i] is not NaN.
 func AddNumbersF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addNumbersF32AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			addNumbersF32AVX2(&dst[i], &a[i], cnt)
+			if wide {
+				addNumbersF32AVX512(&dst[i], &a[i], cnt)
+			} else {
+				addNumbersF32AVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addNumbersF32Generic(dst[i:], a[i:])
+	addNumbersF32Generic(dst, a)
 }
 
 //go:noescape
@@ -3058,26 +2689,21 @@ func maxDiffBlockRowsF32AVX2(a *float32, b *float32, n, rows, ld_a, ld_b int, m 
 func addDiffF32(dst, a, b []float32, s float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addDiffF32AVX512(&dst[i], &a[i], &b[i], s, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			addDiffF32AVX2(&dst[i], &a[i], &b[i], s, cnt)
+			if wide {
+				addDiffF32AVX512(&dst[i], &a[i], &b[i], s, cnt)
+			} else {
+				addDiffF32AVX2(&dst[i], &a[i], &b[i], s, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addDiffF32Generic(dst[i:], a[i:], b[i:], s)
+	addDiffF32Generic(dst, a, b, s)
 }
 
 //go:noescape
@@ -3127,26 +2753,21 @@ func addDiffRowsF32AVX2(dst *float32, a *float32, b *float32, s *float32, n, row
 func addSignF32(dst, a, b []float32, s float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addSignF32AVX512(&dst[i], &a[i], &b[i], s, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			addSignF32AVX2(&dst[i], &a[i], &b[i], s, cnt)
+			if wide {
+				addSignF32AVX512(&dst[i], &a[i], &b[i], s, cnt)
+			} else {
+				addSignF32AVX2(&dst[i], &a[i], &b[i], s, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addSignF32Generic(dst[i:], a[i:], b[i:], s)
+	addSignF32Generic(dst, a, b, s)
 }
 
 //go:noescape
@@ -3485,28 +3106,22 @@ func gradSumsWeightBlockRowsF32AVX2(grad *float32, w *float32, x *float32, mean 
 // ExpOrZeroF32 sets dst[i] = e^(a[i]-m), or 0 below e^-87.
 func ExpOrZeroF32(dst, a []float32, m float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			expOrZeroF32AVX512(&dst[i], &a[i], m, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			expOrZeroF32AVX2(&dst[i], &a[i], m, cnt|flag)
+			if wide {
+				expOrZeroF32AVX512(&dst[i], &a[i], m, cnt|flag)
+			} else {
+				expOrZeroF32AVX2(&dst[i], &a[i], m, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	expOrZeroF32Generic(dst[i:], a[i:], m)
+	expOrZeroF32Generic(dst, a, m)
 }
 
 //go:noescape
@@ -3538,28 +3153,22 @@ func expOrZeroSumBlockF32AVX2(dst *float32, a *float32, m float32, n int) (sum f
 // NormalizeF32 sets dst[i] = (a[i]-mean) * rstd.
 func NormalizeF32(dst, a []float32, mean, rstd float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			normalizeF32AVX512(&dst[i], &a[i], mean, rstd, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			normalizeF32AVX2(&dst[i], &a[i], mean, rstd, cnt|flag)
+			if wide {
+				normalizeF32AVX512(&dst[i], &a[i], mean, rstd, cnt|flag)
+			} else {
+				normalizeF32AVX2(&dst[i], &a[i], mean, rstd, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	normalizeF32Generic(dst[i:], a[i:], mean, rstd)
+	normalizeF32Generic(dst, a, mean, rstd)
 }
 
 //go:noescape
@@ -3610,28 +3219,22 @@ func NormalizeAffineF32(dst, a, w, c []float32, mean, rstd float32) {
 	a = a[:len(dst)]
 	w = w[:len(dst)]
 	c = c[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			normalizeAffineF32AVX512(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			normalizeAffineF32AVX2(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt|flag)
+			if wide {
+				normalizeAffineF32AVX512(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt|flag)
+			} else {
+				normalizeAffineF32AVX2(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	normalizeAffineF32Generic(dst[i:], a[i:], w[i:], c[i:], mean, rstd)
+	normalizeAffineF32Generic(dst, a, w, c, mean, rstd)
 }
 
 //go:noescape
@@ -3684,28 +3287,22 @@ func normalizeAffineRowsF32AVX2(dst *float32, a *float32, w *float32, c *float32
 func NormalizeBackwardF32(dst, grad, x []float32, mean, rstd, c1, c2 float32) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			normalizeBackwardF32AVX512(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			normalizeBackwardF32AVX2(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt|flag)
+			if wide {
+				normalizeBackwardF32AVX512(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt|flag)
+			} else {
+				normalizeBackwardF32AVX2(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	normalizeBackwardF32Generic(dst[i:], grad[i:], x[i:], mean, rstd, c1, c2)
+	normalizeBackwardF32Generic(dst, grad, x, mean, rstd, c1, c2)
 }
 
 //go:noescape
@@ -3759,28 +3356,22 @@ func NormalizeAffineBackwardF32(dst, grad, w, x []float32, mean, rstd, c1, c2 fl
 	grad = grad[:len(dst)]
 	w = w[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			normalizeAffineBackwardF32AVX512(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			normalizeAffineBackwardF32AVX2(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt|flag)
+			if wide {
+				normalizeAffineBackwardF32AVX512(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt|flag)
+			} else {
+				normalizeAffineBackwardF32AVX2(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	normalizeAffineBackwardF32Generic(dst[i:], grad[i:], w[i:], x[i:], mean, rstd, c1, c2)
+	normalizeAffineBackwardF32Generic(dst, grad, w, x, mean, rstd, c1, c2)
 }
 
 //go:noescape
@@ -3836,26 +3427,21 @@ func NormalizeParamsBackwardF32(dw, db, grad, x []float32, mean, rstd float32) {
 	db = db[:len(dw)]
 	grad = grad[:len(dw)]
 	x = x[:len(dw)]
-	n, i := len(dw), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dw)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			normalizeParamsBackwardF32AVX512(&dw[i], &db[i], &grad[i], &x[i], mean, rstd, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			normalizeParamsBackwardF32AVX2(&dw[i], &db[i], &grad[i], &x[i], mean, rstd, cnt)
+			if wide {
+				normalizeParamsBackwardF32AVX512(&dw[i], &db[i], &grad[i], &x[i], mean, rstd, cnt)
+			} else {
+				normalizeParamsBackwardF32AVX2(&dw[i], &db[i], &grad[i], &x[i], mean, rstd, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	normalizeParamsBackwardF32Generic(dw[i:], db[i:], grad[i:], x[i:], mean, rstd)
+	normalizeParamsBackwardF32Generic(dw, db, grad, x, mean, rstd)
 }
 
 //go:noescape
@@ -3907,26 +3493,21 @@ func normalizeParamsBackwardRowsF32AVX2(dw *float32, db *float32, grad *float32,
 func AccumulateSquaresF32(dst, a, mean []float32) {
 	a = a[:len(dst)]
 	mean = mean[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			accumulateSquaresF32AVX512(&dst[i], &a[i], &mean[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			accumulateSquaresF32AVX2(&dst[i], &a[i], &mean[i], cnt)
+			if wide {
+				accumulateSquaresF32AVX512(&dst[i], &a[i], &mean[i], cnt)
+			} else {
+				accumulateSquaresF32AVX2(&dst[i], &a[i], &mean[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	accumulateSquaresF32Generic(dst[i:], a[i:], mean[i:])
+	accumulateSquaresF32Generic(dst, a, mean)
 }
 
 //go:noescape
@@ -3940,26 +3521,21 @@ func AccumulateCenteredF32(dst, grad, x, mean []float32) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
 	mean = mean[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			accumulateCenteredF32AVX512(&dst[i], &grad[i], &x[i], &mean[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			accumulateCenteredF32AVX2(&dst[i], &grad[i], &x[i], &mean[i], cnt)
+			if wide {
+				accumulateCenteredF32AVX512(&dst[i], &grad[i], &x[i], &mean[i], cnt)
+			} else {
+				accumulateCenteredF32AVX2(&dst[i], &grad[i], &x[i], &mean[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	accumulateCenteredF32Generic(dst[i:], grad[i:], x[i:], mean[i:])
+	accumulateCenteredF32Generic(dst, grad, x, mean)
 }
 
 //go:noescape
@@ -3984,26 +3560,21 @@ func combineColumnsF32(dst, a, b, x, y, z []float32, flag int) {
 	x = x[:len(dst)]
 	y = y[:len(dst)]
 	z = z[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			combineColumnsF32AVX512(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			combineColumnsF32AVX2(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt|flag)
+			if wide {
+				combineColumnsF32AVX512(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt|flag)
+			} else {
+				combineColumnsF32AVX2(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	combineColumnsF32Generic(dst[i:], a[i:], b[i:], x[i:], y[i:], z[i:])
+	combineColumnsF32Generic(dst, a, b, x, y, z)
 }
 
 //go:noescape
@@ -4025,26 +3596,21 @@ func AdamF32(p, m, v, grad []float32, decay, l2, beta1c, beta2, beta2c, step, co
 	m = m[:len(p)]
 	v = v[:len(p)]
 	grad = grad[:len(p)]
-	n, i := len(p), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(p)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			adamF32AVX512(&p[i], &m[i], &v[i], &grad[i], decay, l2, beta1c, beta2, beta2c, step, corr, eps, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			adamF32AVX2(&p[i], &m[i], &v[i], &grad[i], decay, l2, beta1c, beta2, beta2c, step, corr, eps, cnt)
+			if wide {
+				adamF32AVX512(&p[i], &m[i], &v[i], &grad[i], decay, l2, beta1c, beta2, beta2c, step, corr, eps, cnt)
+			} else {
+				adamF32AVX2(&p[i], &m[i], &v[i], &grad[i], decay, l2, beta1c, beta2, beta2c, step, corr, eps, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	adamF32Generic(p[i:], m[i:], v[i:], grad[i:], decay, l2, beta1c, beta2, beta2c, step, corr, eps)
+	adamF32Generic(p, m, v, grad, decay, l2, beta1c, beta2, beta2c, step, corr, eps)
 }
 
 //go:noescape
@@ -4056,26 +3622,21 @@ func adamF32AVX2(p *float32, m *float32, v *float32, grad *float32, decay float3
 // SGDF32 is one step of plain gradient descent: p -= lr*(grad + l2*p).
 func SGDF32(p, grad []float32, lr, l2 float32) {
 	grad = grad[:len(p)]
-	n, i := len(p), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(p)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			sGDF32AVX512(&p[i], &grad[i], lr, l2, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			sGDF32AVX2(&p[i], &grad[i], lr, l2, cnt)
+			if wide {
+				sGDF32AVX512(&p[i], &grad[i], lr, l2, cnt)
+			} else {
+				sGDF32AVX2(&p[i], &grad[i], lr, l2, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	sGDF32Generic(p[i:], grad[i:], lr, l2)
+	sGDF32Generic(p, grad, lr, l2)
 }
 
 //go:noescape
@@ -4089,26 +3650,21 @@ func sGDF32AVX2(p *float32, grad *float32, lr float32, l2 float32, n int)
 func SGDMomentumF32(p, buf, grad []float32, lr, l2, momentum, damp float32) {
 	buf = buf[:len(p)]
 	grad = grad[:len(p)]
-	n, i := len(p), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(p)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			sGDMomentumF32AVX512(&p[i], &buf[i], &grad[i], lr, l2, momentum, damp, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			sGDMomentumF32AVX2(&p[i], &buf[i], &grad[i], lr, l2, momentum, damp, cnt)
+			if wide {
+				sGDMomentumF32AVX512(&p[i], &buf[i], &grad[i], lr, l2, momentum, damp, cnt)
+			} else {
+				sGDMomentumF32AVX2(&p[i], &buf[i], &grad[i], lr, l2, momentum, damp, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	sGDMomentumF32Generic(p[i:], buf[i:], grad[i:], lr, l2, momentum, damp)
+	sGDMomentumF32Generic(p, buf, grad, lr, l2, momentum, damp)
 }
 
 //go:noescape
@@ -4121,26 +3677,21 @@ func sGDMomentumF32AVX2(p *float32, buf *float32, grad *float32, lr float32, l2 
 func SGDNesterovF32(p, buf, grad []float32, lr, l2, momentum, damp float32) {
 	buf = buf[:len(p)]
 	grad = grad[:len(p)]
-	n, i := len(p), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(p)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			sGDNesterovF32AVX512(&p[i], &buf[i], &grad[i], lr, l2, momentum, damp, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			sGDNesterovF32AVX2(&p[i], &buf[i], &grad[i], lr, l2, momentum, damp, cnt)
+			if wide {
+				sGDNesterovF32AVX512(&p[i], &buf[i], &grad[i], lr, l2, momentum, damp, cnt)
+			} else {
+				sGDNesterovF32AVX2(&p[i], &buf[i], &grad[i], lr, l2, momentum, damp, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	sGDNesterovF32Generic(p[i:], buf[i:], grad[i:], lr, l2, momentum, damp)
+	sGDNesterovF32Generic(p, buf, grad, lr, l2, momentum, damp)
 }
 
 //go:noescape
@@ -4155,26 +3706,21 @@ func AdamAMSGradF32(p, m, v, vmax, grad []float32, decay, l2, beta1c, beta2, bet
 	v = v[:len(p)]
 	vmax = vmax[:len(p)]
 	grad = grad[:len(p)]
-	n, i := len(p), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(p)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			adamAMSGradF32AVX512(&p[i], &m[i], &v[i], &vmax[i], &grad[i], decay, l2, beta1c, beta2, beta2c, step, corr, eps, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			adamAMSGradF32AVX2(&p[i], &m[i], &v[i], &vmax[i], &grad[i], decay, l2, beta1c, beta2, beta2c, step, corr, eps, cnt)
+			if wide {
+				adamAMSGradF32AVX512(&p[i], &m[i], &v[i], &vmax[i], &grad[i], decay, l2, beta1c, beta2, beta2c, step, corr, eps, cnt)
+			} else {
+				adamAMSGradF32AVX2(&p[i], &m[i], &v[i], &vmax[i], &grad[i], decay, l2, beta1c, beta2, beta2c, step, corr, eps, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	adamAMSGradF32Generic(p[i:], m[i:], v[i:], vmax[i:], grad[i:], decay, l2, beta1c, beta2, beta2c, step, corr, eps)
+	adamAMSGradF32Generic(p, m, v, vmax, grad, decay, l2, beta1c, beta2, beta2c, step, corr, eps)
 }
 
 //go:noescape
@@ -4186,28 +3732,22 @@ func adamAMSGradF32AVX2(p *float32, m *float32, v *float32, vmax *float32, grad 
 // ExpF32 sets dst[i] = e^a[i], within 1 ulp.
 func ExpF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			expF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			expF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				expF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				expF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	expF32Generic(dst[i:], a[i:])
+	expF32Generic(dst, a)
 }
 
 //go:noescape
@@ -4219,28 +3759,22 @@ func expF32AVX2(dst *float32, a *float32, n int)
 // Expm1F32 sets dst[i] = e^a[i] - 1, within 2 ulp.
 func Expm1F32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			expm1F32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			expm1F32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				expm1F32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				expm1F32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	expm1F32Generic(dst[i:], a[i:])
+	expm1F32Generic(dst, a)
 }
 
 //go:noescape
@@ -4252,28 +3786,22 @@ func expm1F32AVX2(dst *float32, a *float32, n int)
 // LogF32 sets dst[i] = the natural logarithm of a[i], within 1 ulp; NaN below 0.
 func LogF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			logF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			logF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				logF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				logF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	logF32Generic(dst[i:], a[i:])
+	logF32Generic(dst, a)
 }
 
 //go:noescape
@@ -4285,28 +3813,22 @@ func logF32AVX2(dst *float32, a *float32, n int)
 // Log1pF32 sets dst[i] = log(1 + a[i]), within 2 ulp; NaN below -1.
 func Log1pF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			log1pF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			log1pF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				log1pF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				log1pF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	log1pF32Generic(dst[i:], a[i:])
+	log1pF32Generic(dst, a)
 }
 
 //go:noescape
@@ -4318,28 +3840,22 @@ func log1pF32AVX2(dst *float32, a *float32, n int)
 // Log2F32 sets dst[i] = the logarithm of a[i] to base 2.
 func Log2F32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			log2F32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			log2F32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				log2F32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				log2F32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	log2F32Generic(dst[i:], a[i:])
+	log2F32Generic(dst, a)
 }
 
 //go:noescape
@@ -4351,28 +3867,22 @@ func log2F32AVX2(dst *float32, a *float32, n int)
 // Log10F32 sets dst[i] = the logarithm of a[i] to base 10.
 func Log10F32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			log10F32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			log10F32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				log10F32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				log10F32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	log10F32Generic(dst[i:], a[i:])
+	log10F32Generic(dst, a)
 }
 
 //go:noescape
@@ -4384,28 +3894,22 @@ func log10F32AVX2(dst *float32, a *float32, n int)
 // Exp2F32 sets dst[i] = 2^a[i], within 1 ulp.
 func Exp2F32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			exp2F32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			exp2F32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				exp2F32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				exp2F32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	exp2F32Generic(dst[i:], a[i:])
+	exp2F32Generic(dst, a)
 }
 
 //go:noescape
@@ -4417,28 +3921,22 @@ func exp2F32AVX2(dst *float32, a *float32, n int)
 // LogSigmoidF32 sets dst[i] = log(1 / (1 + e^-a[i])).
 func LogSigmoidF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			logSigmoidF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			logSigmoidF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				logSigmoidF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				logSigmoidF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	logSigmoidF32Generic(dst[i:], a[i:])
+	logSigmoidF32Generic(dst, a)
 }
 
 //go:noescape
@@ -4450,28 +3948,22 @@ func logSigmoidF32AVX2(dst *float32, a *float32, n int)
 // MishF32 sets dst[i] = a[i] * tanh(log(1 + e^a[i])).
 func MishF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			mishF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			mishF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				mishF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				mishF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	mishF32Generic(dst[i:], a[i:])
+	mishF32Generic(dst, a)
 }
 
 //go:noescape
@@ -4483,28 +3975,22 @@ func mishF32AVX2(dst *float32, a *float32, n int)
 // TanhF32 sets dst[i] = tanh(a[i]), within 2 ulp.
 func TanhF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			tanhF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			tanhF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				tanhF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				tanhF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	tanhF32Generic(dst[i:], a[i:])
+	tanhF32Generic(dst, a)
 }
 
 //go:noescape
@@ -4516,28 +4002,22 @@ func tanhF32AVX2(dst *float32, a *float32, n int)
 // SigmoidF32 sets dst[i] = 1 / (1 + e^-a[i]).
 func SigmoidF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			sigmoidF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			sigmoidF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				sigmoidF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				sigmoidF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	sigmoidF32Generic(dst[i:], a[i:])
+	sigmoidF32Generic(dst, a)
 }
 
 //go:noescape
@@ -4549,28 +4029,22 @@ func sigmoidF32AVX2(dst *float32, a *float32, n int)
 // ErfF32 sets dst[i] = the error function of a[i], within 2 ulp.
 func ErfF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			erfF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			erfF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				erfF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				erfF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	erfF32Generic(dst[i:], a[i:])
+	erfF32Generic(dst, a)
 }
 
 //go:noescape
@@ -4582,28 +4056,22 @@ func erfF32AVX2(dst *float32, a *float32, n int)
 // ErfcF32 sets dst[i] = 1 less the error function of a[i], without loss of digits.
 func ErfcF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			erfcF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			erfcF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				erfcF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				erfcF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	erfcF32Generic(dst[i:], a[i:])
+	erfcF32Generic(dst, a)
 }
 
 //go:noescape
@@ -4615,28 +4083,22 @@ func erfcF32AVX2(dst *float32, a *float32, n int)
 // NdtrF32 sets dst[i] = the normal distribution function of a[i].
 func NdtrF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			ndtrF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			ndtrF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				ndtrF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				ndtrF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	ndtrF32Generic(dst[i:], a[i:])
+	ndtrF32Generic(dst, a)
 }
 
 //go:noescape
@@ -4648,28 +4110,22 @@ func ndtrF32AVX2(dst *float32, a *float32, n int)
 // GELUF32 sets dst[i] = a[i] times the normal distribution function of a[i].
 func GELUF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			gELUF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			gELUF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				gELUF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				gELUF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	gELUF32Generic(dst[i:], a[i:])
+	gELUF32Generic(dst, a)
 }
 
 //go:noescape
@@ -4681,28 +4137,22 @@ func gELUF32AVX2(dst *float32, a *float32, n int)
 // GELUTanhF32 sets dst[i] = the tanh approximation of GELU of a[i].
 func GELUTanhF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			gELUTanhF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			gELUTanhF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				gELUTanhF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				gELUTanhF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	gELUTanhF32Generic(dst[i:], a[i:])
+	gELUTanhF32Generic(dst, a)
 }
 
 //go:noescape
@@ -4714,28 +4164,22 @@ func gELUTanhF32AVX2(dst *float32, a *float32, n int)
 // SiLUF32 sets dst[i] = a[i] / (1 + e^-a[i]).
 func SiLUF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			siLUF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			siLUF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				siLUF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				siLUF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	siLUF32Generic(dst[i:], a[i:])
+	siLUF32Generic(dst, a)
 }
 
 //go:noescape
@@ -4747,26 +4191,21 @@ func siLUF32AVX2(dst *float32, a *float32, n int)
 // sinF32 sets dst[i] = sin(a[i]) for arguments that trig takes.
 func sinF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			sinF32AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			sinF32AVX2(&dst[i], &a[i], cnt)
+			if wide {
+				sinF32AVX512(&dst[i], &a[i], cnt)
+			} else {
+				sinF32AVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	sinF32Generic(dst[i:], a[i:])
+	sinF32Generic(dst, a)
 }
 
 //go:noescape
@@ -4778,26 +4217,21 @@ func sinF32AVX2(dst *float32, a *float32, n int)
 // cosF32 sets dst[i] = cos(a[i]) for arguments that trig takes.
 func cosF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			cosF32AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			cosF32AVX2(&dst[i], &a[i], cnt)
+			if wide {
+				cosF32AVX512(&dst[i], &a[i], cnt)
+			} else {
+				cosF32AVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	cosF32Generic(dst[i:], a[i:])
+	cosF32Generic(dst, a)
 }
 
 //go:noescape
@@ -4809,26 +4243,21 @@ func cosF32AVX2(dst *float32, a *float32, n int)
 // tanF32 sets dst[i] = tan(a[i]) for arguments that trig takes.
 func tanF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			tanF32AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			tanF32AVX2(&dst[i], &a[i], cnt)
+			if wide {
+				tanF32AVX512(&dst[i], &a[i], cnt)
+			} else {
+				tanF32AVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	tanF32Generic(dst[i:], a[i:])
+	tanF32Generic(dst, a)
 }
 
 //go:noescape
@@ -4840,28 +4269,22 @@ func tanF32AVX2(dst *float32, a *float32, n int)
 // AsinF32 sets dst[i] = the inverse sine of a[i]; NaN beyond 1.
 func AsinF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			asinF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			asinF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				asinF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				asinF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	asinF32Generic(dst[i:], a[i:])
+	asinF32Generic(dst, a)
 }
 
 //go:noescape
@@ -4873,28 +4296,22 @@ func asinF32AVX2(dst *float32, a *float32, n int)
 // AcosF32 sets dst[i] = the inverse cosine of a[i]; NaN beyond 1.
 func AcosF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			acosF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			acosF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				acosF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				acosF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	acosF32Generic(dst[i:], a[i:])
+	acosF32Generic(dst, a)
 }
 
 //go:noescape
@@ -4906,28 +4323,22 @@ func acosF32AVX2(dst *float32, a *float32, n int)
 // AtanF32 sets dst[i] = the inverse tangent of a[i].
 func AtanF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			atanF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			atanF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				atanF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				atanF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	atanF32Generic(dst[i:], a[i:])
+	atanF32Generic(dst, a)
 }
 
 //go:noescape
@@ -4940,28 +4351,22 @@ func atanF32AVX2(dst *float32, a *float32, n int)
 func Atan2F32(dst, a, b []float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			atan2F32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			atan2F32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				atan2F32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				atan2F32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	atan2F32Generic(dst[i:], a[i:], b[i:])
+	atan2F32Generic(dst, a, b)
 }
 
 //go:noescape
@@ -4973,28 +4378,22 @@ func atan2F32AVX2(dst *float32, a *float32, b *float32, n int)
 // SinhF32 sets dst[i] = the hyperbolic sine of a[i].
 func SinhF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			sinhF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			sinhF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				sinhF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				sinhF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	sinhF32Generic(dst[i:], a[i:])
+	sinhF32Generic(dst, a)
 }
 
 //go:noescape
@@ -5006,28 +4405,22 @@ func sinhF32AVX2(dst *float32, a *float32, n int)
 // CoshF32 sets dst[i] = the hyperbolic cosine of a[i].
 func CoshF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			coshF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			coshF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				coshF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				coshF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	coshF32Generic(dst[i:], a[i:])
+	coshF32Generic(dst, a)
 }
 
 //go:noescape
@@ -5039,28 +4432,22 @@ func coshF32AVX2(dst *float32, a *float32, n int)
 // AsinhF32 sets dst[i] = the inverse hyperbolic sine of a[i].
 func AsinhF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			asinhF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			asinhF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				asinhF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				asinhF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	asinhF32Generic(dst[i:], a[i:])
+	asinhF32Generic(dst, a)
 }
 
 //go:noescape
@@ -5072,28 +4459,22 @@ func asinhF32AVX2(dst *float32, a *float32, n int)
 // AcoshF32 sets dst[i] = the inverse hyperbolic cosine of a[i]; NaN below 1.
 func AcoshF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			acoshF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			acoshF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				acoshF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				acoshF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	acoshF32Generic(dst[i:], a[i:])
+	acoshF32Generic(dst, a)
 }
 
 //go:noescape
@@ -5105,28 +4486,22 @@ func acoshF32AVX2(dst *float32, a *float32, n int)
 // AtanhF32 sets dst[i] = the inverse hyperbolic tangent of a[i]; NaN beyond 1.
 func AtanhF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			atanhF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			atanhF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				atanhF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				atanhF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	atanhF32Generic(dst[i:], a[i:])
+	atanhF32Generic(dst, a)
 }
 
 //go:noescape
@@ -5138,28 +4513,22 @@ func atanhF32AVX2(dst *float32, a *float32, n int)
 // LogitF32 sets dst[i] = log(a[i] / (1 - a[i])).
 func LogitF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			logitF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			logitF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				logitF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				logitF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	logitF32Generic(dst[i:], a[i:])
+	logitF32Generic(dst, a)
 }
 
 //go:noescape
@@ -5172,28 +4541,22 @@ func logitF32AVX2(dst *float32, a *float32, n int)
 func LogAddExpF32(dst, a, b []float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			logAddExpF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			logAddExpF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				logAddExpF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				logAddExpF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	logAddExpF32Generic(dst[i:], a[i:], b[i:])
+	logAddExpF32Generic(dst, a, b)
 }
 
 //go:noescape
@@ -5206,28 +4569,22 @@ func logAddExpF32AVX2(dst *float32, a *float32, b *float32, n int)
 func LogAddExp2F32(dst, a, b []float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			logAddExp2F32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			logAddExp2F32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				logAddExp2F32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				logAddExp2F32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	logAddExp2F32Generic(dst[i:], a[i:], b[i:])
+	logAddExp2F32Generic(dst, a, b)
 }
 
 //go:noescape
@@ -5240,28 +4597,22 @@ func logAddExp2F32AVX2(dst *float32, a *float32, b *float32, n int)
 func NextafterF32(dst, a, b []float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			nextafterF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			nextafterF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				nextafterF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				nextafterF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	nextafterF32Generic(dst[i:], a[i:], b[i:])
+	nextafterF32Generic(dst, a, b)
 }
 
 //go:noescape
@@ -5274,28 +4625,22 @@ func nextafterF32AVX2(dst *float32, a *float32, b *float32, n int)
 func XLogYF32(dst, a, b []float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			xLogYF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			xLogYF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				xLogYF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				xLogYF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	xLogYF32Generic(dst[i:], a[i:], b[i:])
+	xLogYF32Generic(dst, a, b)
 }
 
 //go:noescape
@@ -5308,28 +4653,22 @@ func xLogYF32AVX2(dst *float32, a *float32, b *float32, n int)
 func HypotF32(dst, a, b []float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			hypotF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			hypotF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				hypotF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				hypotF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	hypotF32Generic(dst[i:], a[i:], b[i:])
+	hypotF32Generic(dst, a, b)
 }
 
 //go:noescape
@@ -5342,28 +4681,22 @@ func hypotF32AVX2(dst *float32, a *float32, b *float32, n int)
 func LogSigmoidBackwardF32(dst, grad, x []float32) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			logSigmoidBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			logSigmoidBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			if wide {
+				logSigmoidBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
+			} else {
+				logSigmoidBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	logSigmoidBackwardF32Generic(dst[i:], grad[i:], x[i:])
+	logSigmoidBackwardF32Generic(dst, grad, x)
 }
 
 //go:noescape
@@ -5376,28 +4709,22 @@ func logSigmoidBackwardF32AVX2(dst *float32, grad *float32, x *float32, n int)
 func MishBackwardF32(dst, grad, x []float32) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			mishBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			mishBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			if wide {
+				mishBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
+			} else {
+				mishBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	mishBackwardF32Generic(dst[i:], grad[i:], x[i:])
+	mishBackwardF32Generic(dst, grad, x)
 }
 
 //go:noescape
@@ -5410,28 +4737,22 @@ func mishBackwardF32AVX2(dst *float32, grad *float32, x *float32, n int)
 func GELUBackwardF32(dst, grad, x []float32) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			gELUBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			gELUBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			if wide {
+				gELUBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
+			} else {
+				gELUBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	gELUBackwardF32Generic(dst[i:], grad[i:], x[i:])
+	gELUBackwardF32Generic(dst, grad, x)
 }
 
 //go:noescape
@@ -5444,28 +4765,22 @@ func gELUBackwardF32AVX2(dst *float32, grad *float32, x *float32, n int)
 func GELUTanhBackwardF32(dst, grad, x []float32) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			gELUTanhBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			gELUTanhBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			if wide {
+				gELUTanhBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
+			} else {
+				gELUTanhBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	gELUTanhBackwardF32Generic(dst[i:], grad[i:], x[i:])
+	gELUTanhBackwardF32Generic(dst, grad, x)
 }
 
 //go:noescape
@@ -5478,28 +4793,22 @@ func gELUTanhBackwardF32AVX2(dst *float32, grad *float32, x *float32, n int)
 func SiLUBackwardF32(dst, grad, x []float32) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			siLUBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			siLUBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			if wide {
+				siLUBackwardF32AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
+			} else {
+				siLUBackwardF32AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	siLUBackwardF32Generic(dst[i:], grad[i:], x[i:])
+	siLUBackwardF32Generic(dst, grad, x)
 }
 
 //go:noescape
@@ -5511,28 +4820,22 @@ func siLUBackwardF32AVX2(dst *float32, grad *float32, x *float32, n int)
 // SoftplusF32 sets dst[i] = log(1 + e^(beta*a[i])) / beta, and a[i] where beta*a[i] > threshold.
 func SoftplusF32(dst, a []float32, beta, threshold float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			softplusF32AVX512(&dst[i], &a[i], beta, threshold, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			softplusF32AVX2(&dst[i], &a[i], beta, threshold, cnt|flag)
+			if wide {
+				softplusF32AVX512(&dst[i], &a[i], beta, threshold, cnt|flag)
+			} else {
+				softplusF32AVX2(&dst[i], &a[i], beta, threshold, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	softplusF32Generic(dst[i:], a[i:], beta, threshold)
+	softplusF32Generic(dst, a, beta, threshold)
 }
 
 //go:noescape
@@ -5545,28 +4848,22 @@ func softplusF32AVX2(dst *float32, a *float32, beta float32, threshold float32, 
 func SoftplusBackwardF32(dst, grad, x []float32, beta, threshold float32) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			softplusBackwardF32AVX512(&dst[i], &grad[i], &x[i], beta, threshold, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			softplusBackwardF32AVX2(&dst[i], &grad[i], &x[i], beta, threshold, cnt|flag)
+			if wide {
+				softplusBackwardF32AVX512(&dst[i], &grad[i], &x[i], beta, threshold, cnt|flag)
+			} else {
+				softplusBackwardF32AVX2(&dst[i], &grad[i], &x[i], beta, threshold, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	softplusBackwardF32Generic(dst[i:], grad[i:], x[i:], beta, threshold)
+	softplusBackwardF32Generic(dst, grad, x, beta, threshold)
 }
 
 //go:noescape
@@ -5579,28 +4876,22 @@ func softplusBackwardF32AVX2(dst *float32, grad *float32, x *float32, beta float
 func PowF32(dst, a, b []float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			powF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			powF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				powF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				powF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	powF32Generic(dst[i:], a[i:], b[i:])
+	powF32Generic(dst, a, b)
 }
 
 //go:noescape
@@ -5612,28 +4903,22 @@ func powF32AVX2(dst *float32, a *float32, b *float32, n int)
 // ELUF32 sets dst[i] = a[i]*scale where it is > 0, else alpha*scale*(e^(a[i]*inputScale) - 1).
 func ELUF32(dst, a []float32, alpha, scale, inputScale float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			eLUF32AVX512(&dst[i], &a[i], alpha, scale, inputScale, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			eLUF32AVX2(&dst[i], &a[i], alpha, scale, inputScale, cnt|flag)
+			if wide {
+				eLUF32AVX512(&dst[i], &a[i], alpha, scale, inputScale, cnt|flag)
+			} else {
+				eLUF32AVX2(&dst[i], &a[i], alpha, scale, inputScale, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	eLUF32Generic(dst[i:], a[i:], alpha, scale, inputScale)
+	eLUF32Generic(dst, a, alpha, scale, inputScale)
 }
 
 //go:noescape
@@ -5647,26 +4932,21 @@ func ReciprocalPartsF32(re, im, a, b []float32) {
 	im = im[:len(re)]
 	a = a[:len(re)]
 	b = b[:len(re)]
-	n, i := len(re), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(re)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			reciprocalPartsF32AVX512(&re[i], &im[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			reciprocalPartsF32AVX2(&re[i], &im[i], &a[i], &b[i], cnt)
+			if wide {
+				reciprocalPartsF32AVX512(&re[i], &im[i], &a[i], &b[i], cnt)
+			} else {
+				reciprocalPartsF32AVX2(&re[i], &im[i], &a[i], &b[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	reciprocalPartsF32Generic(re[i:], im[i:], a[i:], b[i:])
+	reciprocalPartsF32Generic(re, im, a, b)
 }
 
 //go:noescape
@@ -5679,28 +4959,22 @@ func reciprocalPartsF32AVX2(re *float32, im *float32, a *float32, b *float32, n 
 func ELUBackwardF32(dst, grad, x []float32, alpha, scale, inputScale float32) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			eLUBackwardF32AVX512(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			eLUBackwardF32AVX2(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt|flag)
+			if wide {
+				eLUBackwardF32AVX512(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt|flag)
+			} else {
+				eLUBackwardF32AVX2(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	eLUBackwardF32Generic(dst[i:], grad[i:], x[i:], alpha, scale, inputScale)
+	eLUBackwardF32Generic(dst, grad, x, alpha, scale, inputScale)
 }
 
 //go:noescape
@@ -5712,28 +4986,22 @@ func eLUBackwardF32AVX2(dst *float32, grad *float32, x *float32, alpha float32, 
 // NaNToNumF32 sets dst[i] = a[i], or nan, pos or neg where that is NaN, +Inf or -Inf.
 func NaNToNumF32(dst, a []float32, nan, pos, neg float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			naNToNumF32AVX512(&dst[i], &a[i], nan, pos, neg, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			naNToNumF32AVX2(&dst[i], &a[i], nan, pos, neg, cnt|flag)
+			if wide {
+				naNToNumF32AVX512(&dst[i], &a[i], nan, pos, neg, cnt|flag)
+			} else {
+				naNToNumF32AVX2(&dst[i], &a[i], nan, pos, neg, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	naNToNumF32Generic(dst[i:], a[i:], nan, pos, neg)
+	naNToNumF32Generic(dst, a, nan, pos, neg)
 }
 
 //go:noescape
@@ -5745,28 +5013,22 @@ func naNToNumF32AVX2(dst *float32, a *float32, nan float32, pos float32, neg flo
 // FracF32 sets dst[i] = a[i] less its whole part.
 func FracF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			fracF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			fracF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				fracF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				fracF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	fracF32Generic(dst[i:], a[i:])
+	fracF32Generic(dst, a)
 }
 
 //go:noescape
@@ -5778,28 +5040,22 @@ func fracF32AVX2(dst *float32, a *float32, n int)
 // AngleF32 sets dst[i] = pi where a[i] < 0, NaN where it is NaN, else 0.
 func AngleF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			angleF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			angleF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				angleF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				angleF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	angleF32Generic(dst[i:], a[i:])
+	angleF32Generic(dst, a)
 }
 
 //go:noescape
@@ -5811,28 +5067,22 @@ func angleF32AVX2(dst *float32, a *float32, n int)
 // HardShrinkF32 sets dst[i] = 0 where -l <= a[i] <= l, else a[i].
 func HardShrinkF32(dst, a []float32, l float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			hardShrinkF32AVX512(&dst[i], &a[i], l, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			hardShrinkF32AVX2(&dst[i], &a[i], l, cnt|flag)
+			if wide {
+				hardShrinkF32AVX512(&dst[i], &a[i], l, cnt|flag)
+			} else {
+				hardShrinkF32AVX2(&dst[i], &a[i], l, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	hardShrinkF32Generic(dst[i:], a[i:], l)
+	hardShrinkF32Generic(dst, a, l)
 }
 
 //go:noescape
@@ -5844,28 +5094,22 @@ func hardShrinkF32AVX2(dst *float32, a *float32, l float32, n int)
 // SoftShrinkF32 sets dst[i] = a[i] moved towards 0 by l, where it stops.
 func SoftShrinkF32(dst, a []float32, l float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			softShrinkF32AVX512(&dst[i], &a[i], l, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			softShrinkF32AVX2(&dst[i], &a[i], l, cnt|flag)
+			if wide {
+				softShrinkF32AVX512(&dst[i], &a[i], l, cnt|flag)
+			} else {
+				softShrinkF32AVX2(&dst[i], &a[i], l, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	softShrinkF32Generic(dst[i:], a[i:], l)
+	softShrinkF32Generic(dst, a, l)
 }
 
 //go:noescape
@@ -5878,28 +5122,22 @@ func softShrinkF32AVX2(dst *float32, a *float32, l float32, n int)
 func ShrinkBackwardF32(dst, grad, x []float32, l float32) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			shrinkBackwardF32AVX512(&dst[i], &grad[i], &x[i], l, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			shrinkBackwardF32AVX2(&dst[i], &grad[i], &x[i], l, cnt|flag)
+			if wide {
+				shrinkBackwardF32AVX512(&dst[i], &grad[i], &x[i], l, cnt|flag)
+			} else {
+				shrinkBackwardF32AVX2(&dst[i], &grad[i], &x[i], l, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	shrinkBackwardF32Generic(dst[i:], grad[i:], x[i:], l)
+	shrinkBackwardF32Generic(dst, grad, x, l)
 }
 
 //go:noescape
@@ -5912,28 +5150,22 @@ func shrinkBackwardF32AVX2(dst *float32, grad *float32, x *float32, l float32, n
 func HardTanhBackwardF32(dst, grad, x []float32, lo, hi float32) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			hardTanhBackwardF32AVX512(&dst[i], &grad[i], &x[i], lo, hi, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			hardTanhBackwardF32AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt|flag)
+			if wide {
+				hardTanhBackwardF32AVX512(&dst[i], &grad[i], &x[i], lo, hi, cnt|flag)
+			} else {
+				hardTanhBackwardF32AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	hardTanhBackwardF32Generic(dst[i:], grad[i:], x[i:], lo, hi)
+	hardTanhBackwardF32Generic(dst, grad, x, lo, hi)
 }
 
 //go:noescape
@@ -5945,28 +5177,22 @@ func hardTanhBackwardF32AVX2(dst *float32, grad *float32, x *float32, lo float32
 // ThresholdF32 sets dst[i] = v where a[i] <= s, else a[i].
 func ThresholdF32(dst, a []float32, s, v float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			thresholdF32AVX512(&dst[i], &a[i], s, v, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			thresholdF32AVX2(&dst[i], &a[i], s, v, cnt|flag)
+			if wide {
+				thresholdF32AVX512(&dst[i], &a[i], s, v, cnt|flag)
+			} else {
+				thresholdF32AVX2(&dst[i], &a[i], s, v, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	thresholdF32Generic(dst[i:], a[i:], s, v)
+	thresholdF32Generic(dst, a, s, v)
 }
 
 //go:noescape
@@ -5980,28 +5206,22 @@ func ClampToF32(dst, a, lo, hi []float32) {
 	a = a[:len(dst)]
 	lo = lo[:len(dst)]
 	hi = hi[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			clampToF32AVX512(&dst[i], &a[i], &lo[i], &hi[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			clampToF32AVX2(&dst[i], &a[i], &lo[i], &hi[i], cnt|flag)
+			if wide {
+				clampToF32AVX512(&dst[i], &a[i], &lo[i], &hi[i], cnt|flag)
+			} else {
+				clampToF32AVX2(&dst[i], &a[i], &lo[i], &hi[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	clampToF32Generic(dst[i:], a[i:], lo[i:], hi[i:])
+	clampToF32Generic(dst, a, lo, hi)
 }
 
 //go:noescape
@@ -6015,28 +5235,22 @@ func LerpToF32(dst, a, b, w []float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	w = w[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			lerpToF32AVX512(&dst[i], &a[i], &b[i], &w[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			lerpToF32AVX2(&dst[i], &a[i], &b[i], &w[i], cnt|flag)
+			if wide {
+				lerpToF32AVX512(&dst[i], &a[i], &b[i], &w[i], cnt|flag)
+			} else {
+				lerpToF32AVX2(&dst[i], &a[i], &b[i], &w[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	lerpToF32Generic(dst[i:], a[i:], b[i:], w[i:])
+	lerpToF32Generic(dst, a, b, w)
 }
 
 //go:noescape
@@ -6049,28 +5263,22 @@ func lerpToF32AVX2(dst *float32, a *float32, b *float32, w *float32, n int)
 func PReLUF32(dst, a, w []float32) {
 	a = a[:len(dst)]
 	w = w[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			pReLUF32AVX512(&dst[i], &a[i], &w[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			pReLUF32AVX2(&dst[i], &a[i], &w[i], cnt|flag)
+			if wide {
+				pReLUF32AVX512(&dst[i], &a[i], &w[i], cnt|flag)
+			} else {
+				pReLUF32AVX2(&dst[i], &a[i], &w[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	pReLUF32Generic(dst[i:], a[i:], w[i:])
+	pReLUF32Generic(dst, a, w)
 }
 
 //go:noescape
@@ -6083,28 +5291,22 @@ func pReLUF32AVX2(dst *float32, a *float32, w *float32, n int)
 func CopysignF32(dst, a, b []float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			copysignF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			copysignF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				copysignF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				copysignF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	copysignF32Generic(dst[i:], a[i:], b[i:])
+	copysignF32Generic(dst, a, b)
 }
 
 //go:noescape
@@ -6117,28 +5319,22 @@ func copysignF32AVX2(dst *float32, a *float32, b *float32, n int)
 func FMaxF32(dst, a, b []float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			fMaxF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			fMaxF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				fMaxF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				fMaxF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	fMaxF32Generic(dst[i:], a[i:], b[i:])
+	fMaxF32Generic(dst, a, b)
 }
 
 //go:noescape
@@ -6151,28 +5347,22 @@ func fMaxF32AVX2(dst *float32, a *float32, b *float32, n int)
 func FMinF32(dst, a, b []float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			fMinF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			fMinF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				fMinF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				fMinF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	fMinF32Generic(dst[i:], a[i:], b[i:])
+	fMinF32Generic(dst, a, b)
 }
 
 //go:noescape
@@ -6185,28 +5375,22 @@ func fMinF32AVX2(dst *float32, a *float32, b *float32, n int)
 func TruncDivF32(dst, a, b []float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			truncDivF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			truncDivF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				truncDivF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				truncDivF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	truncDivF32Generic(dst[i:], a[i:], b[i:])
+	truncDivF32Generic(dst, a, b)
 }
 
 //go:noescape
@@ -6218,28 +5402,22 @@ func truncDivF32AVX2(dst *float32, a *float32, b *float32, n int)
 // CubeF32 sets dst[i] = a[i]³.
 func CubeF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			cubeF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			cubeF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				cubeF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				cubeF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	cubeF32Generic(dst[i:], a[i:])
+	cubeF32Generic(dst, a)
 }
 
 //go:noescape
@@ -6251,28 +5429,22 @@ func cubeF32AVX2(dst *float32, a *float32, n int)
 // InvSquareF32 sets dst[i] = 1 / a[i]².
 func InvSquareF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			invSquareF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			invSquareF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				invSquareF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				invSquareF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	invSquareF32Generic(dst[i:], a[i:])
+	invSquareF32Generic(dst, a)
 }
 
 //go:noescape
@@ -6285,28 +5457,22 @@ func invSquareF32AVX2(dst *float32, a *float32, n int)
 func HeavisideF32(dst, a, b []float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			heavisideF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			heavisideF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				heavisideF32AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				heavisideF32AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	heavisideF32Generic(dst[i:], a[i:], b[i:])
+	heavisideF32Generic(dst, a, b)
 }
 
 //go:noescape
@@ -6341,26 +5507,21 @@ func remainderFromF32(dst, a, b, m []float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	m = m[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			remainderFromF32AVX512(&dst[i], &a[i], &b[i], &m[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			remainderFromF32AVX2(&dst[i], &a[i], &b[i], &m[i], cnt)
+			if wide {
+				remainderFromF32AVX512(&dst[i], &a[i], &b[i], &m[i], cnt)
+			} else {
+				remainderFromF32AVX2(&dst[i], &a[i], &b[i], &m[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	remainderFromF32Generic(dst[i:], a[i:], b[i:], m[i:])
+	remainderFromF32Generic(dst, a, b, m)
 }
 
 //go:noescape
@@ -6374,26 +5535,21 @@ func floorDivFromF32(dst, a, b, m []float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	m = m[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			floorDivFromF32AVX512(&dst[i], &a[i], &b[i], &m[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			floorDivFromF32AVX2(&dst[i], &a[i], &b[i], &m[i], cnt)
+			if wide {
+				floorDivFromF32AVX512(&dst[i], &a[i], &b[i], &m[i], cnt)
+			} else {
+				floorDivFromF32AVX2(&dst[i], &a[i], &b[i], &m[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	floorDivFromF32Generic(dst[i:], a[i:], b[i:], m[i:])
+	floorDivFromF32Generic(dst, a, b, m)
 }
 
 //go:noescape
@@ -6406,28 +5562,22 @@ func floorDivFromF32AVX2(dst *float32, a *float32, b *float32, m *float32, n int
 func AddF64(dst, a, b []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			addF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				addF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				addF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addF64Generic(dst[i:], a[i:], b[i:])
+	addF64Generic(dst, a, b)
 }
 
 //go:noescape
@@ -6476,28 +5626,22 @@ func addRowsF64AVX2(dst *float64, a *float64, b *float64, n, rows, ld_dst, ld_a,
 func SubF64(dst, a, b []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			subF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			subF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				subF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				subF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	subF64Generic(dst[i:], a[i:], b[i:])
+	subF64Generic(dst, a, b)
 }
 
 //go:noescape
@@ -6546,28 +5690,22 @@ func subRowsF64AVX2(dst *float64, a *float64, b *float64, n, rows, ld_dst, ld_a,
 func MulF64(dst, a, b []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			mulF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			mulF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				mulF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				mulF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	mulF64Generic(dst[i:], a[i:], b[i:])
+	mulF64Generic(dst, a, b)
 }
 
 //go:noescape
@@ -6616,28 +5754,22 @@ func mulRowsF64AVX2(dst *float64, a *float64, b *float64, n, rows, ld_dst, ld_a,
 func DivF64(dst, a, b []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			divF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			divF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				divF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				divF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	divF64Generic(dst[i:], a[i:], b[i:])
+	divF64Generic(dst, a, b)
 }
 
 //go:noescape
@@ -6686,28 +5818,22 @@ func divRowsF64AVX2(dst *float64, a *float64, b *float64, n, rows, ld_dst, ld_a,
 func DivOrOneF64(dst, a, b []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			divOrOneF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			divOrOneF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				divOrOneF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				divOrOneF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	divOrOneF64Generic(dst[i:], a[i:], b[i:])
+	divOrOneF64Generic(dst, a, b)
 }
 
 //go:noescape
@@ -6720,28 +5846,22 @@ func divOrOneF64AVX2(dst *float64, a *float64, b *float64, n int)
 func MaximumF64(dst, a, b []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			maximumF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			maximumF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				maximumF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				maximumF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	maximumF64Generic(dst[i:], a[i:], b[i:])
+	maximumF64Generic(dst, a, b)
 }
 
 //go:noescape
@@ -6790,28 +5910,22 @@ func maximumRowsF64AVX2(dst *float64, a *float64, b *float64, n, rows, ld_dst, l
 func MinimumF64(dst, a, b []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			minimumF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			minimumF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				minimumF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				minimumF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	minimumF64Generic(dst[i:], a[i:], b[i:])
+	minimumF64Generic(dst, a, b)
 }
 
 //go:noescape
@@ -6859,28 +5973,22 @@ func minimumRowsF64AVX2(dst *float64, a *float64, b *float64, n, rows, ld_dst, l
 // AddScalarF64 sets dst[i] = a[i] + s.
 func AddScalarF64(dst, a []float64, s float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addScalarF64AVX512(&dst[i], &a[i], s, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			addScalarF64AVX2(&dst[i], &a[i], s, cnt|flag)
+			if wide {
+				addScalarF64AVX512(&dst[i], &a[i], s, cnt|flag)
+			} else {
+				addScalarF64AVX2(&dst[i], &a[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addScalarF64Generic(dst[i:], a[i:], s)
+	addScalarF64Generic(dst, a, s)
 }
 
 //go:noescape
@@ -6892,28 +6000,22 @@ func addScalarF64AVX2(dst *float64, a *float64, s float64, n int)
 // SubScalarF64 sets dst[i] = a[i] - s.
 func SubScalarF64(dst, a []float64, s float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			subScalarF64AVX512(&dst[i], &a[i], s, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			subScalarF64AVX2(&dst[i], &a[i], s, cnt|flag)
+			if wide {
+				subScalarF64AVX512(&dst[i], &a[i], s, cnt|flag)
+			} else {
+				subScalarF64AVX2(&dst[i], &a[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	subScalarF64Generic(dst[i:], a[i:], s)
+	subScalarF64Generic(dst, a, s)
 }
 
 //go:noescape
@@ -6925,28 +6027,22 @@ func subScalarF64AVX2(dst *float64, a *float64, s float64, n int)
 // RSubScalarF64 sets dst[i] = s - a[i].
 func RSubScalarF64(dst, a []float64, s float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			rSubScalarF64AVX512(&dst[i], &a[i], s, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			rSubScalarF64AVX2(&dst[i], &a[i], s, cnt|flag)
+			if wide {
+				rSubScalarF64AVX512(&dst[i], &a[i], s, cnt|flag)
+			} else {
+				rSubScalarF64AVX2(&dst[i], &a[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	rSubScalarF64Generic(dst[i:], a[i:], s)
+	rSubScalarF64Generic(dst, a, s)
 }
 
 //go:noescape
@@ -6958,28 +6054,22 @@ func rSubScalarF64AVX2(dst *float64, a *float64, s float64, n int)
 // MulScalarF64 sets dst[i] = a[i] * s.
 func MulScalarF64(dst, a []float64, s float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			mulScalarF64AVX512(&dst[i], &a[i], s, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			mulScalarF64AVX2(&dst[i], &a[i], s, cnt|flag)
+			if wide {
+				mulScalarF64AVX512(&dst[i], &a[i], s, cnt|flag)
+			} else {
+				mulScalarF64AVX2(&dst[i], &a[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	mulScalarF64Generic(dst[i:], a[i:], s)
+	mulScalarF64Generic(dst, a, s)
 }
 
 //go:noescape
@@ -6991,28 +6081,22 @@ func mulScalarF64AVX2(dst *float64, a *float64, s float64, n int)
 // DivScalarF64 sets dst[i] = a[i] / s.
 func DivScalarF64(dst, a []float64, s float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			divScalarF64AVX512(&dst[i], &a[i], s, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			divScalarF64AVX2(&dst[i], &a[i], s, cnt|flag)
+			if wide {
+				divScalarF64AVX512(&dst[i], &a[i], s, cnt|flag)
+			} else {
+				divScalarF64AVX2(&dst[i], &a[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	divScalarF64Generic(dst[i:], a[i:], s)
+	divScalarF64Generic(dst, a, s)
 }
 
 //go:noescape
@@ -7024,28 +6108,22 @@ func divScalarF64AVX2(dst *float64, a *float64, s float64, n int)
 // RDivScalarF64 sets dst[i] = s / a[i].
 func RDivScalarF64(dst, a []float64, s float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			rDivScalarF64AVX512(&dst[i], &a[i], s, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			rDivScalarF64AVX2(&dst[i], &a[i], s, cnt|flag)
+			if wide {
+				rDivScalarF64AVX512(&dst[i], &a[i], s, cnt|flag)
+			} else {
+				rDivScalarF64AVX2(&dst[i], &a[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	rDivScalarF64Generic(dst[i:], a[i:], s)
+	rDivScalarF64Generic(dst, a, s)
 }
 
 //go:noescape
@@ -7057,28 +6135,22 @@ func rDivScalarF64AVX2(dst *float64, a *float64, s float64, n int)
 // MaximumScalarF64 sets dst[i] = max(a[i], s), NaN when either is NaN.
 func MaximumScalarF64(dst, a []float64, s float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			maximumScalarF64AVX512(&dst[i], &a[i], s, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			maximumScalarF64AVX2(&dst[i], &a[i], s, cnt|flag)
+			if wide {
+				maximumScalarF64AVX512(&dst[i], &a[i], s, cnt|flag)
+			} else {
+				maximumScalarF64AVX2(&dst[i], &a[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	maximumScalarF64Generic(dst[i:], a[i:], s)
+	maximumScalarF64Generic(dst, a, s)
 }
 
 //go:noescape
@@ -7090,28 +6162,22 @@ func maximumScalarF64AVX2(dst *float64, a *float64, s float64, n int)
 // MinimumScalarF64 sets dst[i] = min(a[i], s), NaN when either is NaN.
 func MinimumScalarF64(dst, a []float64, s float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			minimumScalarF64AVX512(&dst[i], &a[i], s, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			minimumScalarF64AVX2(&dst[i], &a[i], s, cnt|flag)
+			if wide {
+				minimumScalarF64AVX512(&dst[i], &a[i], s, cnt|flag)
+			} else {
+				minimumScalarF64AVX2(&dst[i], &a[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	minimumScalarF64Generic(dst[i:], a[i:], s)
+	minimumScalarF64Generic(dst, a, s)
 }
 
 //go:noescape
@@ -7123,28 +6189,22 @@ func minimumScalarF64AVX2(dst *float64, a *float64, s float64, n int)
 // AbsF64 sets dst[i] = |a[i]|.
 func AbsF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			absF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			absF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				absF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				absF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	absF64Generic(dst[i:], a[i:])
+	absF64Generic(dst, a)
 }
 
 //go:noescape
@@ -7156,28 +6216,22 @@ func absF64AVX2(dst *float64, a *float64, n int)
 // NegF64 sets dst[i] = -a[i].
 func NegF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			negF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			negF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				negF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				negF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	negF64Generic(dst[i:], a[i:])
+	negF64Generic(dst, a)
 }
 
 //go:noescape
@@ -7189,28 +6243,22 @@ func negF64AVX2(dst *float64, a *float64, n int)
 // SqrtF64 sets dst[i] = sqrt(a[i]); NaN below 0.
 func SqrtF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			sqrtF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			sqrtF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				sqrtF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				sqrtF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	sqrtF64Generic(dst[i:], a[i:])
+	sqrtF64Generic(dst, a)
 }
 
 //go:noescape
@@ -7222,28 +6270,22 @@ func sqrtF64AVX2(dst *float64, a *float64, n int)
 // RsqrtF64 sets dst[i] = 1 / sqrt(a[i]).
 func RsqrtF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			rsqrtF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			rsqrtF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				rsqrtF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				rsqrtF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	rsqrtF64Generic(dst[i:], a[i:])
+	rsqrtF64Generic(dst, a)
 }
 
 //go:noescape
@@ -7255,28 +6297,22 @@ func rsqrtF64AVX2(dst *float64, a *float64, n int)
 // ReciprocalF64 sets dst[i] = 1 / a[i].
 func ReciprocalF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			reciprocalF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			reciprocalF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				reciprocalF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				reciprocalF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	reciprocalF64Generic(dst[i:], a[i:])
+	reciprocalF64Generic(dst, a)
 }
 
 //go:noescape
@@ -7288,28 +6324,22 @@ func reciprocalF64AVX2(dst *float64, a *float64, n int)
 // SquareF64 sets dst[i] = a[i]².
 func SquareF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			squareF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			squareF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				squareF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				squareF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	squareF64Generic(dst[i:], a[i:])
+	squareF64Generic(dst, a)
 }
 
 //go:noescape
@@ -7321,28 +6351,22 @@ func squareF64AVX2(dst *float64, a *float64, n int)
 // ReLUF64 sets dst[i] = max(a[i], 0); NaN stays.
 func ReLUF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			reLUF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			reLUF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				reLUF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				reLUF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	reLUF64Generic(dst[i:], a[i:])
+	reLUF64Generic(dst, a)
 }
 
 //go:noescape
@@ -7354,28 +6378,22 @@ func reLUF64AVX2(dst *float64, a *float64, n int)
 // SignF64 sets dst[i] = -1, 0 or 1 with the sign of a[i]; 0 for NaN.
 func SignF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			signF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			signF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				signF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				signF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	signF64Generic(dst[i:], a[i:])
+	signF64Generic(dst, a)
 }
 
 //go:noescape
@@ -7387,28 +6405,22 @@ func signF64AVX2(dst *float64, a *float64, n int)
 // FloorF64 sets dst[i] = floor(a[i]).
 func FloorF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			floorF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			floorF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				floorF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				floorF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	floorF64Generic(dst[i:], a[i:])
+	floorF64Generic(dst, a)
 }
 
 //go:noescape
@@ -7420,28 +6432,22 @@ func floorF64AVX2(dst *float64, a *float64, n int)
 // CeilF64 sets dst[i] = ceil(a[i]).
 func CeilF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			ceilF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			ceilF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				ceilF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				ceilF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	ceilF64Generic(dst[i:], a[i:])
+	ceilF64Generic(dst, a)
 }
 
 //go:noescape
@@ -7453,28 +6459,22 @@ func ceilF64AVX2(dst *float64, a *float64, n int)
 // TruncF64 sets dst[i] = a[i] without its fraction.
 func TruncF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			truncF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			truncF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				truncF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				truncF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	truncF64Generic(dst[i:], a[i:])
+	truncF64Generic(dst, a)
 }
 
 //go:noescape
@@ -7486,28 +6486,22 @@ func truncF64AVX2(dst *float64, a *float64, n int)
 // RoundF64 sets dst[i] = a[i] rounded to an integer, ties to even.
 func RoundF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			roundF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			roundF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				roundF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				roundF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	roundF64Generic(dst[i:], a[i:])
+	roundF64Generic(dst, a)
 }
 
 //go:noescape
@@ -7520,28 +6514,22 @@ func roundF64AVX2(dst *float64, a *float64, n int)
 func AddScaledF64(dst, a, b []float64, alpha float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addScaledF64AVX512(&dst[i], &a[i], &b[i], alpha, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			addScaledF64AVX2(&dst[i], &a[i], &b[i], alpha, cnt|flag)
+			if wide {
+				addScaledF64AVX512(&dst[i], &a[i], &b[i], alpha, cnt|flag)
+			} else {
+				addScaledF64AVX2(&dst[i], &a[i], &b[i], alpha, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addScaledF64Generic(dst[i:], a[i:], b[i:], alpha)
+	addScaledF64Generic(dst, a, b, alpha)
 }
 
 //go:noescape
@@ -7564,26 +6552,21 @@ func mulAddF64(dst, a, b, c []float64, flag int) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	c = c[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			mulAddF64AVX512(&dst[i], &a[i], &b[i], &c[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			mulAddF64AVX2(&dst[i], &a[i], &b[i], &c[i], cnt|flag)
+			if wide {
+				mulAddF64AVX512(&dst[i], &a[i], &b[i], &c[i], cnt|flag)
+			} else {
+				mulAddF64AVX2(&dst[i], &a[i], &b[i], &c[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	mulAddF64Generic(dst[i:], a[i:], b[i:], c[i:])
+	mulAddF64Generic(dst, a, b, c)
 }
 
 //go:noescape
@@ -7597,28 +6580,22 @@ func AddcmulF64(dst, a, b, c []float64, value float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	c = c[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addcmulF64AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			addcmulF64AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
+			if wide {
+				addcmulF64AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
+			} else {
+				addcmulF64AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addcmulF64Generic(dst[i:], a[i:], b[i:], c[i:], value)
+	addcmulF64Generic(dst, a, b, c, value)
 }
 
 //go:noescape
@@ -7632,28 +6609,22 @@ func AddcdivF64(dst, a, b, c []float64, value float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	c = c[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addcdivF64AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			addcdivF64AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
+			if wide {
+				addcdivF64AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
+			} else {
+				addcdivF64AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addcdivF64Generic(dst[i:], a[i:], b[i:], c[i:], value)
+	addcdivF64Generic(dst, a, b, c, value)
 }
 
 //go:noescape
@@ -7666,28 +6637,22 @@ func addcdivF64AVX2(dst *float64, a *float64, b *float64, c *float64, value floa
 func LerpF64(dst, a, b []float64, w float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			lerpF64AVX512(&dst[i], &a[i], &b[i], w, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			lerpF64AVX2(&dst[i], &a[i], &b[i], w, cnt|flag)
+			if wide {
+				lerpF64AVX512(&dst[i], &a[i], &b[i], w, cnt|flag)
+			} else {
+				lerpF64AVX2(&dst[i], &a[i], &b[i], w, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	lerpF64Generic(dst[i:], a[i:], b[i:], w)
+	lerpF64Generic(dst, a, b, w)
 }
 
 //go:noescape
@@ -7708,26 +6673,21 @@ func ScaleShiftPartF64(dst, a []float64, scale, shift float64, far bool) {
 
 func scaleShiftF64(dst, a []float64, scale, shift float64, flag int) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			scaleShiftF64AVX512(&dst[i], &a[i], scale, shift, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			scaleShiftF64AVX2(&dst[i], &a[i], scale, shift, cnt|flag)
+			if wide {
+				scaleShiftF64AVX512(&dst[i], &a[i], scale, shift, cnt|flag)
+			} else {
+				scaleShiftF64AVX2(&dst[i], &a[i], scale, shift, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	scaleShiftF64Generic(dst[i:], a[i:], scale, shift)
+	scaleShiftF64Generic(dst, a, scale, shift)
 }
 
 //go:noescape
@@ -7786,26 +6746,21 @@ func CombinePartF64(dst, a, b []float64, x, y, z float64, far bool) {
 func combineF64(dst, a, b []float64, x, y, z float64, flag int) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			combineF64AVX512(&dst[i], &a[i], &b[i], x, y, z, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			combineF64AVX2(&dst[i], &a[i], &b[i], x, y, z, cnt|flag)
+			if wide {
+				combineF64AVX512(&dst[i], &a[i], &b[i], x, y, z, cnt|flag)
+			} else {
+				combineF64AVX2(&dst[i], &a[i], &b[i], x, y, z, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	combineF64Generic(dst[i:], a[i:], b[i:], x, y, z)
+	combineF64Generic(dst, a, b, x, y, z)
 }
 
 //go:noescape
@@ -7856,28 +6811,22 @@ func combineRowsF64AVX2(dst *float64, a *float64, b *float64, x *float64, y *flo
 // ClampF64 sets dst[i] = min(max(a[i], lo), hi); NaN stays.
 func ClampF64(dst, a []float64, lo, hi float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			clampF64AVX512(&dst[i], &a[i], lo, hi, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			clampF64AVX2(&dst[i], &a[i], lo, hi, cnt|flag)
+			if wide {
+				clampF64AVX512(&dst[i], &a[i], lo, hi, cnt|flag)
+			} else {
+				clampF64AVX2(&dst[i], &a[i], lo, hi, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	clampF64Generic(dst[i:], a[i:], lo, hi)
+	clampF64Generic(dst, a, lo, hi)
 }
 
 //go:noescape
@@ -7890,28 +6839,22 @@ func clampF64AVX2(dst *float64, a *float64, lo float64, hi float64, n int)
 func ThresholdBackwardF64(dst, grad, x []float64, threshold float64) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			thresholdBackwardF64AVX512(&dst[i], &grad[i], &x[i], threshold, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			thresholdBackwardF64AVX2(&dst[i], &grad[i], &x[i], threshold, cnt|flag)
+			if wide {
+				thresholdBackwardF64AVX512(&dst[i], &grad[i], &x[i], threshold, cnt|flag)
+			} else {
+				thresholdBackwardF64AVX2(&dst[i], &grad[i], &x[i], threshold, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	thresholdBackwardF64Generic(dst[i:], grad[i:], x[i:], threshold)
+	thresholdBackwardF64Generic(dst, grad, x, threshold)
 }
 
 //go:noescape
@@ -7923,28 +6866,22 @@ func thresholdBackwardF64AVX2(dst *float64, grad *float64, x *float64, threshold
 // HardsigmoidF64 sets dst[i] = min(max(a[i]+3, 0), 6) / 6.
 func HardsigmoidF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			hardsigmoidF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			hardsigmoidF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				hardsigmoidF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				hardsigmoidF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	hardsigmoidF64Generic(dst[i:], a[i:])
+	hardsigmoidF64Generic(dst, a)
 }
 
 //go:noescape
@@ -7956,28 +6893,22 @@ func hardsigmoidF64AVX2(dst *float64, a *float64, n int)
 // HardswishF64 sets dst[i] = a[i] * min(max(a[i]+3, 0), 6) / 6.
 func HardswishF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			hardswishF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			hardswishF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				hardswishF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				hardswishF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	hardswishF64Generic(dst[i:], a[i:])
+	hardswishF64Generic(dst, a)
 }
 
 //go:noescape
@@ -7990,28 +6921,22 @@ func hardswishF64AVX2(dst *float64, a *float64, n int)
 func HardsigmoidBackwardF64(dst, grad, x []float64) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			hardsigmoidBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			hardsigmoidBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			if wide {
+				hardsigmoidBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
+			} else {
+				hardsigmoidBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	hardsigmoidBackwardF64Generic(dst[i:], grad[i:], x[i:])
+	hardsigmoidBackwardF64Generic(dst, grad, x)
 }
 
 //go:noescape
@@ -8024,28 +6949,22 @@ func hardsigmoidBackwardF64AVX2(dst *float64, grad *float64, x *float64, n int)
 func HardswishBackwardF64(dst, grad, x []float64) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			hardswishBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			hardswishBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			if wide {
+				hardswishBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
+			} else {
+				hardswishBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	hardswishBackwardF64Generic(dst[i:], grad[i:], x[i:])
+	hardswishBackwardF64Generic(dst, grad, x)
 }
 
 //go:noescape
@@ -8057,28 +6976,22 @@ func hardswishBackwardF64AVX2(dst *float64, grad *float64, x *float64, n int)
 // LeakyReLUF64 sets dst[i] = a[i] where it is > 0, else slope*a[i].
 func LeakyReLUF64(dst, a []float64, slope float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			leakyReLUF64AVX512(&dst[i], &a[i], slope, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			leakyReLUF64AVX2(&dst[i], &a[i], slope, cnt|flag)
+			if wide {
+				leakyReLUF64AVX512(&dst[i], &a[i], slope, cnt|flag)
+			} else {
+				leakyReLUF64AVX2(&dst[i], &a[i], slope, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	leakyReLUF64Generic(dst[i:], a[i:], slope)
+	leakyReLUF64Generic(dst, a, slope)
 }
 
 //go:noescape
@@ -8091,28 +7004,22 @@ func leakyReLUF64AVX2(dst *float64, a *float64, slope float64, n int)
 func LeakyReLUBackwardF64(dst, grad, x []float64, slope float64) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			leakyReLUBackwardF64AVX512(&dst[i], &grad[i], &x[i], slope, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			leakyReLUBackwardF64AVX2(&dst[i], &grad[i], &x[i], slope, cnt|flag)
+			if wide {
+				leakyReLUBackwardF64AVX512(&dst[i], &grad[i], &x[i], slope, cnt|flag)
+			} else {
+				leakyReLUBackwardF64AVX2(&dst[i], &grad[i], &x[i], slope, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	leakyReLUBackwardF64Generic(dst[i:], grad[i:], x[i:], slope)
+	leakyReLUBackwardF64Generic(dst, grad, x, slope)
 }
 
 //go:noescape
@@ -8125,28 +7032,22 @@ func leakyReLUBackwardF64AVX2(dst *float64, grad *float64, x *float64, slope flo
 func TanhBackwardF64(dst, grad, y []float64) {
 	grad = grad[:len(dst)]
 	y = y[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			tanhBackwardF64AVX512(&dst[i], &grad[i], &y[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			tanhBackwardF64AVX2(&dst[i], &grad[i], &y[i], cnt|flag)
+			if wide {
+				tanhBackwardF64AVX512(&dst[i], &grad[i], &y[i], cnt|flag)
+			} else {
+				tanhBackwardF64AVX2(&dst[i], &grad[i], &y[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	tanhBackwardF64Generic(dst[i:], grad[i:], y[i:])
+	tanhBackwardF64Generic(dst, grad, y)
 }
 
 //go:noescape
@@ -8159,28 +7060,22 @@ func tanhBackwardF64AVX2(dst *float64, grad *float64, y *float64, n int)
 func SigmoidBackwardF64(dst, grad, y []float64) {
 	grad = grad[:len(dst)]
 	y = y[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			sigmoidBackwardF64AVX512(&dst[i], &grad[i], &y[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			sigmoidBackwardF64AVX2(&dst[i], &grad[i], &y[i], cnt|flag)
+			if wide {
+				sigmoidBackwardF64AVX512(&dst[i], &grad[i], &y[i], cnt|flag)
+			} else {
+				sigmoidBackwardF64AVX2(&dst[i], &grad[i], &y[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	sigmoidBackwardF64Generic(dst[i:], grad[i:], y[i:])
+	sigmoidBackwardF64Generic(dst, grad, y)
 }
 
 //go:noescape
@@ -8193,28 +7088,22 @@ func sigmoidBackwardF64AVX2(dst *float64, grad *float64, y *float64, n int)
 func LogitBackwardF64(dst, grad, x []float64, lo, hi, beyond float64) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			logitBackwardF64AVX512(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			logitBackwardF64AVX2(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt|flag)
+			if wide {
+				logitBackwardF64AVX512(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt|flag)
+			} else {
+				logitBackwardF64AVX2(&dst[i], &grad[i], &x[i], lo, hi, beyond, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	logitBackwardF64Generic(dst[i:], grad[i:], x[i:], lo, hi, beyond)
+	logitBackwardF64Generic(dst, grad, x, lo, hi, beyond)
 }
 
 //go:noescape
@@ -8227,28 +7116,22 @@ func logitBackwardF64AVX2(dst *float64, grad *float64, x *float64, lo float64, h
 func SoftmaxBackwardF64(dst, grad, y []float64, dot float64) {
 	grad = grad[:len(dst)]
 	y = y[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			softmaxBackwardF64AVX512(&dst[i], &grad[i], &y[i], dot, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			softmaxBackwardF64AVX2(&dst[i], &grad[i], &y[i], dot, cnt|flag)
+			if wide {
+				softmaxBackwardF64AVX512(&dst[i], &grad[i], &y[i], dot, cnt|flag)
+			} else {
+				softmaxBackwardF64AVX2(&dst[i], &grad[i], &y[i], dot, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	softmaxBackwardF64Generic(dst[i:], grad[i:], y[i:], dot)
+	softmaxBackwardF64Generic(dst, grad, y, dot)
 }
 
 //go:noescape
@@ -8259,28 +7142,22 @@ func softmaxBackwardF64AVX2(dst *float64, grad *float64, y *float64, dot float64
 
 // FillF64 sets dst[i] = s.
 func FillF64(dst []float64, s float64) {
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			fillF64AVX512(&dst[i], s, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			fillF64AVX2(&dst[i], s, cnt|flag)
+			if wide {
+				fillF64AVX512(&dst[i], s, cnt|flag)
+			} else {
+				fillF64AVX2(&dst[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	fillF64Generic(dst[i:], s)
+	fillF64Generic(dst, s)
 }
 
 //go:noescape
@@ -8293,26 +7170,21 @@ func fillF64AVX2(dst *float64, s float64, n int)
 func EqF64(dst []uint8, a, b []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			eqF64AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			eqF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			if wide {
+				eqF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				eqF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	eqF64Generic(dst[i:], a[i:], b[i:])
+	eqF64Generic(dst, a, b)
 }
 
 //go:noescape
@@ -8324,26 +7196,21 @@ func eqF64AVX2(dst *uint8, a *float64, b *float64, n int)
 // EqScalarF64 sets dst[i] = 1 where a[i] == s, else 0.
 func EqScalarF64(dst []uint8, a []float64, s float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			eqScalarF64AVX512(&dst[i], &a[i], s, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			eqScalarF64AVX2(&dst[i], &a[i], s, cnt)
+			if wide {
+				eqScalarF64AVX512(&dst[i], &a[i], s, cnt)
+			} else {
+				eqScalarF64AVX2(&dst[i], &a[i], s, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	eqScalarF64Generic(dst[i:], a[i:], s)
+	eqScalarF64Generic(dst, a, s)
 }
 
 //go:noescape
@@ -8356,26 +7223,21 @@ func eqScalarF64AVX2(dst *uint8, a *float64, s float64, n int)
 func NeF64(dst []uint8, a, b []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			neF64AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			neF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			if wide {
+				neF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				neF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	neF64Generic(dst[i:], a[i:], b[i:])
+	neF64Generic(dst, a, b)
 }
 
 //go:noescape
@@ -8387,26 +7249,21 @@ func neF64AVX2(dst *uint8, a *float64, b *float64, n int)
 // NeScalarF64 sets dst[i] = 1 where a[i] != s, else 0.
 func NeScalarF64(dst []uint8, a []float64, s float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			neScalarF64AVX512(&dst[i], &a[i], s, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			neScalarF64AVX2(&dst[i], &a[i], s, cnt)
+			if wide {
+				neScalarF64AVX512(&dst[i], &a[i], s, cnt)
+			} else {
+				neScalarF64AVX2(&dst[i], &a[i], s, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	neScalarF64Generic(dst[i:], a[i:], s)
+	neScalarF64Generic(dst, a, s)
 }
 
 //go:noescape
@@ -8419,26 +7276,21 @@ func neScalarF64AVX2(dst *uint8, a *float64, s float64, n int)
 func LtF64(dst []uint8, a, b []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			ltF64AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			ltF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			if wide {
+				ltF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				ltF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	ltF64Generic(dst[i:], a[i:], b[i:])
+	ltF64Generic(dst, a, b)
 }
 
 //go:noescape
@@ -8450,26 +7302,21 @@ func ltF64AVX2(dst *uint8, a *float64, b *float64, n int)
 // LtScalarF64 sets dst[i] = 1 where a[i] < s, else 0.
 func LtScalarF64(dst []uint8, a []float64, s float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			ltScalarF64AVX512(&dst[i], &a[i], s, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			ltScalarF64AVX2(&dst[i], &a[i], s, cnt)
+			if wide {
+				ltScalarF64AVX512(&dst[i], &a[i], s, cnt)
+			} else {
+				ltScalarF64AVX2(&dst[i], &a[i], s, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	ltScalarF64Generic(dst[i:], a[i:], s)
+	ltScalarF64Generic(dst, a, s)
 }
 
 //go:noescape
@@ -8482,26 +7329,21 @@ func ltScalarF64AVX2(dst *uint8, a *float64, s float64, n int)
 func LeF64(dst []uint8, a, b []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			leF64AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			leF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			if wide {
+				leF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				leF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	leF64Generic(dst[i:], a[i:], b[i:])
+	leF64Generic(dst, a, b)
 }
 
 //go:noescape
@@ -8513,26 +7355,21 @@ func leF64AVX2(dst *uint8, a *float64, b *float64, n int)
 // LeScalarF64 sets dst[i] = 1 where a[i] <= s, else 0.
 func LeScalarF64(dst []uint8, a []float64, s float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			leScalarF64AVX512(&dst[i], &a[i], s, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			leScalarF64AVX2(&dst[i], &a[i], s, cnt)
+			if wide {
+				leScalarF64AVX512(&dst[i], &a[i], s, cnt)
+			} else {
+				leScalarF64AVX2(&dst[i], &a[i], s, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	leScalarF64Generic(dst[i:], a[i:], s)
+	leScalarF64Generic(dst, a, s)
 }
 
 //go:noescape
@@ -8545,26 +7382,21 @@ func leScalarF64AVX2(dst *uint8, a *float64, s float64, n int)
 func GtF64(dst []uint8, a, b []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			gtF64AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			gtF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			if wide {
+				gtF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				gtF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	gtF64Generic(dst[i:], a[i:], b[i:])
+	gtF64Generic(dst, a, b)
 }
 
 //go:noescape
@@ -8576,26 +7408,21 @@ func gtF64AVX2(dst *uint8, a *float64, b *float64, n int)
 // GtScalarF64 sets dst[i] = 1 where a[i] > s, else 0.
 func GtScalarF64(dst []uint8, a []float64, s float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			gtScalarF64AVX512(&dst[i], &a[i], s, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			gtScalarF64AVX2(&dst[i], &a[i], s, cnt)
+			if wide {
+				gtScalarF64AVX512(&dst[i], &a[i], s, cnt)
+			} else {
+				gtScalarF64AVX2(&dst[i], &a[i], s, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	gtScalarF64Generic(dst[i:], a[i:], s)
+	gtScalarF64Generic(dst, a, s)
 }
 
 //go:noescape
@@ -8608,26 +7435,21 @@ func gtScalarF64AVX2(dst *uint8, a *float64, s float64, n int)
 func GeF64(dst []uint8, a, b []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			geF64AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			geF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			if wide {
+				geF64AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				geF64AVX2(&dst[i], &a[i], &b[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	geF64Generic(dst[i:], a[i:], b[i:])
+	geF64Generic(dst, a, b)
 }
 
 //go:noescape
@@ -8639,26 +7461,21 @@ func geF64AVX2(dst *uint8, a *float64, b *float64, n int)
 // GeScalarF64 sets dst[i] = 1 where a[i] >= s, else 0.
 func GeScalarF64(dst []uint8, a []float64, s float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			geScalarF64AVX512(&dst[i], &a[i], s, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			geScalarF64AVX2(&dst[i], &a[i], s, cnt)
+			if wide {
+				geScalarF64AVX512(&dst[i], &a[i], s, cnt)
+			} else {
+				geScalarF64AVX2(&dst[i], &a[i], s, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	geScalarF64Generic(dst[i:], a[i:], s)
+	geScalarF64Generic(dst, a, s)
 }
 
 //go:noescape
@@ -8672,28 +7489,22 @@ func WhereF64(dst []float64, mask []uint8, a, b []float64) {
 	mask = mask[:len(dst)]
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			whereF64AVX512(&dst[i], &mask[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			whereF64AVX2(&dst[i], &mask[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				whereF64AVX512(&dst[i], &mask[i], &a[i], &b[i], cnt|flag)
+			} else {
+				whereF64AVX2(&dst[i], &mask[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	whereF64Generic(dst[i:], mask[i:], a[i:], b[i:])
+	whereF64Generic(dst, mask, a, b)
 }
 
 //go:noescape
@@ -8706,28 +7517,22 @@ func whereF64AVX2(dst *float64, mask *uint8, a *float64, b *float64, n int)
 func MaskedFillF64(dst, a []float64, mask []uint8, s float64) {
 	a = a[:len(dst)]
 	mask = mask[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			maskedFillF64AVX512(&dst[i], &a[i], &mask[i], s, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			maskedFillF64AVX2(&dst[i], &a[i], &mask[i], s, cnt|flag)
+			if wide {
+				maskedFillF64AVX512(&dst[i], &a[i], &mask[i], s, cnt|flag)
+			} else {
+				maskedFillF64AVX2(&dst[i], &a[i], &mask[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	maskedFillF64Generic(dst[i:], a[i:], mask[i:], s)
+	maskedFillF64Generic(dst, a, mask, s)
 }
 
 //go:noescape
@@ -8740,28 +7545,22 @@ func maskedFillF64AVX2(dst *float64, a *float64, mask *uint8, s float64, n int)
 func DropoutF64(dst, a []float64, mask []uint8, scale float64) {
 	a = a[:len(dst)]
 	mask = mask[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			dropoutF64AVX512(&dst[i], &a[i], &mask[i], scale, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			dropoutF64AVX2(&dst[i], &a[i], &mask[i], scale, cnt|flag)
+			if wide {
+				dropoutF64AVX512(&dst[i], &a[i], &mask[i], scale, cnt|flag)
+			} else {
+				dropoutF64AVX2(&dst[i], &a[i], &mask[i], scale, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	dropoutF64Generic(dst[i:], a[i:], mask[i:], scale)
+	dropoutF64Generic(dst, a, mask, scale)
 }
 
 //go:noescape
@@ -8945,26 +7744,21 @@ func sumNumbersDownF64AVX2(dst *float64, a *float64, n, rows, ld int)
 // AddNumbersF64 sets dst[i] += a[i] where a[i] is not NaN.
 func AddNumbersF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addNumbersF64AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			addNumbersF64AVX2(&dst[i], &a[i], cnt)
+			if wide {
+				addNumbersF64AVX512(&dst[i], &a[i], cnt)
+			} else {
+				addNumbersF64AVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addNumbersF64Generic(dst[i:], a[i:])
+	addNumbersF64Generic(dst, a)
 }
 
 //go:noescape
@@ -9274,26 +8068,21 @@ func maxDiffBlockRowsF64AVX2(a *float64, b *float64, n, rows, ld_a, ld_b int, m 
 func addDiffF64(dst, a, b []float64, s float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addDiffF64AVX512(&dst[i], &a[i], &b[i], s, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			addDiffF64AVX2(&dst[i], &a[i], &b[i], s, cnt)
+			if wide {
+				addDiffF64AVX512(&dst[i], &a[i], &b[i], s, cnt)
+			} else {
+				addDiffF64AVX2(&dst[i], &a[i], &b[i], s, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addDiffF64Generic(dst[i:], a[i:], b[i:], s)
+	addDiffF64Generic(dst, a, b, s)
 }
 
 //go:noescape
@@ -9343,26 +8132,21 @@ func addDiffRowsF64AVX2(dst *float64, a *float64, b *float64, s *float64, n, row
 func addSignF64(dst, a, b []float64, s float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addSignF64AVX512(&dst[i], &a[i], &b[i], s, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			addSignF64AVX2(&dst[i], &a[i], &b[i], s, cnt)
+			if wide {
+				addSignF64AVX512(&dst[i], &a[i], &b[i], s, cnt)
+			} else {
+				addSignF64AVX2(&dst[i], &a[i], &b[i], s, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addSignF64Generic(dst[i:], a[i:], b[i:], s)
+	addSignF64Generic(dst, a, b, s)
 }
 
 //go:noescape
@@ -9795,26 +8579,21 @@ func dotBlockF32As64AVX2(a *float32, b *float32, n int) (sum float64)
 // AccumulateF16ToF32 sets dst[i] += a[i].
 func AccumulateF16ToF32(dst []float32, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			accumulateF16ToF32AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			accumulateF16ToF32AVX2(&dst[i], &a[i], cnt)
+			if wide {
+				accumulateF16ToF32AVX512(&dst[i], &a[i], cnt)
+			} else {
+				accumulateF16ToF32AVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	accumulateF16ToF32Generic(dst[i:], a[i:])
+	accumulateF16ToF32Generic(dst, a)
 }
 
 //go:noescape
@@ -9861,26 +8640,21 @@ func accumulateRowsF16ToF32AVX2(dst *float32, a *uint16, n, rows, ld_dst, ld_a i
 // AddNumbersF16ToF32 sets dst[i] += a[i] where a[i] is not NaN.
 func AddNumbersF16ToF32(dst []float32, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addNumbersF16ToF32AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			addNumbersF16ToF32AVX2(&dst[i], &a[i], cnt)
+			if wide {
+				addNumbersF16ToF32AVX512(&dst[i], &a[i], cnt)
+			} else {
+				addNumbersF16ToF32AVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addNumbersF16ToF32Generic(dst[i:], a[i:])
+	addNumbersF16ToF32Generic(dst, a)
 }
 
 //go:noescape
@@ -9927,26 +8701,21 @@ func addNumbersRowsF16ToF32AVX2(dst *float32, a *uint16, n, rows, ld_dst, ld_a i
 // AccumulateBF16ToF32 sets dst[i] += a[i].
 func AccumulateBF16ToF32(dst []float32, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			accumulateBF16ToF32AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			accumulateBF16ToF32AVX2(&dst[i], &a[i], cnt)
+			if wide {
+				accumulateBF16ToF32AVX512(&dst[i], &a[i], cnt)
+			} else {
+				accumulateBF16ToF32AVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	accumulateBF16ToF32Generic(dst[i:], a[i:])
+	accumulateBF16ToF32Generic(dst, a)
 }
 
 //go:noescape
@@ -9993,26 +8762,21 @@ func accumulateRowsBF16ToF32AVX2(dst *float32, a *uint16, n, rows, ld_dst, ld_a 
 // AddNumbersBF16ToF32 sets dst[i] += a[i] where a[i] is not NaN.
 func AddNumbersBF16ToF32(dst []float32, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addNumbersBF16ToF32AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			addNumbersBF16ToF32AVX2(&dst[i], &a[i], cnt)
+			if wide {
+				addNumbersBF16ToF32AVX512(&dst[i], &a[i], cnt)
+			} else {
+				addNumbersBF16ToF32AVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addNumbersBF16ToF32Generic(dst[i:], a[i:])
+	addNumbersBF16ToF32Generic(dst, a)
 }
 
 //go:noescape
@@ -10231,26 +8995,21 @@ func prodDownF32As64AVX2(dst *float64, a *float32, n, rows, ld int)
 // MultiplyF32ToF64 sets dst[i] *= a[i].
 func MultiplyF32ToF64(dst []float64, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			multiplyF32ToF64AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			multiplyF32ToF64AVX2(&dst[i], &a[i], cnt)
+			if wide {
+				multiplyF32ToF64AVX512(&dst[i], &a[i], cnt)
+			} else {
+				multiplyF32ToF64AVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	multiplyF32ToF64Generic(dst[i:], a[i:])
+	multiplyF32ToF64Generic(dst, a)
 }
 
 //go:noescape
@@ -10297,26 +9056,21 @@ func multiplyRowsF32ToF64AVX2(dst *float64, a *float32, n, rows, ld_dst, ld_a in
 // AddSquaresF32ToF64 sets dst[i] += a[i]².
 func AddSquaresF32ToF64(dst []float64, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addSquaresF32ToF64AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			addSquaresF32ToF64AVX2(&dst[i], &a[i], cnt)
+			if wide {
+				addSquaresF32ToF64AVX512(&dst[i], &a[i], cnt)
+			} else {
+				addSquaresF32ToF64AVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addSquaresF32ToF64Generic(dst[i:], a[i:])
+	addSquaresF32ToF64Generic(dst, a)
 }
 
 //go:noescape
@@ -10363,26 +9117,21 @@ func addSquaresRowsF32ToF64AVX2(dst *float64, a *float32, n, rows, ld_dst, ld_a 
 // AddSquaresF64 sets dst[i] += a[i]².
 func AddSquaresF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addSquaresF64AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			addSquaresF64AVX2(&dst[i], &a[i], cnt)
+			if wide {
+				addSquaresF64AVX512(&dst[i], &a[i], cnt)
+			} else {
+				addSquaresF64AVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addSquaresF64Generic(dst[i:], a[i:])
+	addSquaresF64Generic(dst, a)
 }
 
 //go:noescape
@@ -10429,26 +9178,21 @@ func addSquaresRowsF64AVX2(dst *float64, a *float64, n, rows, ld_dst, ld_a int)
 // AccumulateF32ToF64 sets dst[i] += a[i].
 func AccumulateF32ToF64(dst []float64, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			accumulateF32ToF64AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			accumulateF32ToF64AVX2(&dst[i], &a[i], cnt)
+			if wide {
+				accumulateF32ToF64AVX512(&dst[i], &a[i], cnt)
+			} else {
+				accumulateF32ToF64AVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	accumulateF32ToF64Generic(dst[i:], a[i:])
+	accumulateF32ToF64Generic(dst, a)
 }
 
 //go:noescape
@@ -10460,28 +9204,22 @@ func accumulateF32ToF64AVX2(dst *float64, a *float32, n int)
 // ExpOrZeroF64 sets dst[i] = e^(a[i]-m), or 0 below e^-708.
 func ExpOrZeroF64(dst, a []float64, m float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			expOrZeroF64AVX512(&dst[i], &a[i], m, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			expOrZeroF64AVX2(&dst[i], &a[i], m, cnt|flag)
+			if wide {
+				expOrZeroF64AVX512(&dst[i], &a[i], m, cnt|flag)
+			} else {
+				expOrZeroF64AVX2(&dst[i], &a[i], m, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	expOrZeroF64Generic(dst[i:], a[i:], m)
+	expOrZeroF64Generic(dst, a, m)
 }
 
 //go:noescape
@@ -10513,28 +9251,22 @@ func expOrZeroSumBlockF64AVX2(dst *float64, a *float64, m float64, n int) (sum f
 // NormalizeF64 sets dst[i] = (a[i]-mean) * rstd.
 func NormalizeF64(dst, a []float64, mean, rstd float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			normalizeF64AVX512(&dst[i], &a[i], mean, rstd, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			normalizeF64AVX2(&dst[i], &a[i], mean, rstd, cnt|flag)
+			if wide {
+				normalizeF64AVX512(&dst[i], &a[i], mean, rstd, cnt|flag)
+			} else {
+				normalizeF64AVX2(&dst[i], &a[i], mean, rstd, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	normalizeF64Generic(dst[i:], a[i:], mean, rstd)
+	normalizeF64Generic(dst, a, mean, rstd)
 }
 
 //go:noescape
@@ -10585,28 +9317,22 @@ func NormalizeAffineF64(dst, a, w, c []float64, mean, rstd float64) {
 	a = a[:len(dst)]
 	w = w[:len(dst)]
 	c = c[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			normalizeAffineF64AVX512(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			normalizeAffineF64AVX2(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt|flag)
+			if wide {
+				normalizeAffineF64AVX512(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt|flag)
+			} else {
+				normalizeAffineF64AVX2(&dst[i], &a[i], &w[i], &c[i], mean, rstd, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	normalizeAffineF64Generic(dst[i:], a[i:], w[i:], c[i:], mean, rstd)
+	normalizeAffineF64Generic(dst, a, w, c, mean, rstd)
 }
 
 //go:noescape
@@ -10659,28 +9385,22 @@ func normalizeAffineRowsF64AVX2(dst *float64, a *float64, w *float64, c *float64
 func NormalizeBackwardF64(dst, grad, x []float64, mean, rstd, c1, c2 float64) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			normalizeBackwardF64AVX512(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			normalizeBackwardF64AVX2(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt|flag)
+			if wide {
+				normalizeBackwardF64AVX512(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt|flag)
+			} else {
+				normalizeBackwardF64AVX2(&dst[i], &grad[i], &x[i], mean, rstd, c1, c2, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	normalizeBackwardF64Generic(dst[i:], grad[i:], x[i:], mean, rstd, c1, c2)
+	normalizeBackwardF64Generic(dst, grad, x, mean, rstd, c1, c2)
 }
 
 //go:noescape
@@ -10734,28 +9454,22 @@ func NormalizeAffineBackwardF64(dst, grad, w, x []float64, mean, rstd, c1, c2 fl
 	grad = grad[:len(dst)]
 	w = w[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			normalizeAffineBackwardF64AVX512(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			normalizeAffineBackwardF64AVX2(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt|flag)
+			if wide {
+				normalizeAffineBackwardF64AVX512(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt|flag)
+			} else {
+				normalizeAffineBackwardF64AVX2(&dst[i], &grad[i], &w[i], &x[i], mean, rstd, c1, c2, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	normalizeAffineBackwardF64Generic(dst[i:], grad[i:], w[i:], x[i:], mean, rstd, c1, c2)
+	normalizeAffineBackwardF64Generic(dst, grad, w, x, mean, rstd, c1, c2)
 }
 
 //go:noescape
@@ -10811,26 +9525,21 @@ func NormalizeParamsBackwardF64(dw, db, grad, x []float64, mean, rstd float64) {
 	db = db[:len(dw)]
 	grad = grad[:len(dw)]
 	x = x[:len(dw)]
-	n, i := len(dw), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dw)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			normalizeParamsBackwardF64AVX512(&dw[i], &db[i], &grad[i], &x[i], mean, rstd, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			normalizeParamsBackwardF64AVX2(&dw[i], &db[i], &grad[i], &x[i], mean, rstd, cnt)
+			if wide {
+				normalizeParamsBackwardF64AVX512(&dw[i], &db[i], &grad[i], &x[i], mean, rstd, cnt)
+			} else {
+				normalizeParamsBackwardF64AVX2(&dw[i], &db[i], &grad[i], &x[i], mean, rstd, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	normalizeParamsBackwardF64Generic(dw[i:], db[i:], grad[i:], x[i:], mean, rstd)
+	normalizeParamsBackwardF64Generic(dw, db, grad, x, mean, rstd)
 }
 
 //go:noescape
@@ -10882,26 +9591,21 @@ func normalizeParamsBackwardRowsF64AVX2(dw *float64, db *float64, grad *float64,
 func AccumulateSquaresF64(dst, a, mean []float64) {
 	a = a[:len(dst)]
 	mean = mean[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			accumulateSquaresF64AVX512(&dst[i], &a[i], &mean[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			accumulateSquaresF64AVX2(&dst[i], &a[i], &mean[i], cnt)
+			if wide {
+				accumulateSquaresF64AVX512(&dst[i], &a[i], &mean[i], cnt)
+			} else {
+				accumulateSquaresF64AVX2(&dst[i], &a[i], &mean[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	accumulateSquaresF64Generic(dst[i:], a[i:], mean[i:])
+	accumulateSquaresF64Generic(dst, a, mean)
 }
 
 //go:noescape
@@ -10915,26 +9619,21 @@ func AccumulateCenteredF64(dst, grad, x, mean []float64) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
 	mean = mean[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			accumulateCenteredF64AVX512(&dst[i], &grad[i], &x[i], &mean[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			accumulateCenteredF64AVX2(&dst[i], &grad[i], &x[i], &mean[i], cnt)
+			if wide {
+				accumulateCenteredF64AVX512(&dst[i], &grad[i], &x[i], &mean[i], cnt)
+			} else {
+				accumulateCenteredF64AVX2(&dst[i], &grad[i], &x[i], &mean[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	accumulateCenteredF64Generic(dst[i:], grad[i:], x[i:], mean[i:])
+	accumulateCenteredF64Generic(dst, grad, x, mean)
 }
 
 //go:noescape
@@ -10959,26 +9658,21 @@ func combineColumnsF64(dst, a, b, x, y, z []float64, flag int) {
 	x = x[:len(dst)]
 	y = y[:len(dst)]
 	z = z[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			combineColumnsF64AVX512(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			combineColumnsF64AVX2(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt|flag)
+			if wide {
+				combineColumnsF64AVX512(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt|flag)
+			} else {
+				combineColumnsF64AVX2(&dst[i], &a[i], &b[i], &x[i], &y[i], &z[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	combineColumnsF64Generic(dst[i:], a[i:], b[i:], x[i:], y[i:], z[i:])
+	combineColumnsF64Generic(dst, a, b, x, y, z)
 }
 
 //go:noescape
@@ -11000,26 +9694,21 @@ func AdamF64(p, m, v, grad []float64, decay, l2, beta1c, beta2, beta2c, step, co
 	m = m[:len(p)]
 	v = v[:len(p)]
 	grad = grad[:len(p)]
-	n, i := len(p), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(p)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			adamF64AVX512(&p[i], &m[i], &v[i], &grad[i], decay, l2, beta1c, beta2, beta2c, step, corr, eps, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			adamF64AVX2(&p[i], &m[i], &v[i], &grad[i], decay, l2, beta1c, beta2, beta2c, step, corr, eps, cnt)
+			if wide {
+				adamF64AVX512(&p[i], &m[i], &v[i], &grad[i], decay, l2, beta1c, beta2, beta2c, step, corr, eps, cnt)
+			} else {
+				adamF64AVX2(&p[i], &m[i], &v[i], &grad[i], decay, l2, beta1c, beta2, beta2c, step, corr, eps, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	adamF64Generic(p[i:], m[i:], v[i:], grad[i:], decay, l2, beta1c, beta2, beta2c, step, corr, eps)
+	adamF64Generic(p, m, v, grad, decay, l2, beta1c, beta2, beta2c, step, corr, eps)
 }
 
 //go:noescape
@@ -11031,26 +9720,21 @@ func adamF64AVX2(p *float64, m *float64, v *float64, grad *float64, decay float6
 // SGDF64 is one step of plain gradient descent: p -= lr*(grad + l2*p).
 func SGDF64(p, grad []float64, lr, l2 float64) {
 	grad = grad[:len(p)]
-	n, i := len(p), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(p)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			sGDF64AVX512(&p[i], &grad[i], lr, l2, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			sGDF64AVX2(&p[i], &grad[i], lr, l2, cnt)
+			if wide {
+				sGDF64AVX512(&p[i], &grad[i], lr, l2, cnt)
+			} else {
+				sGDF64AVX2(&p[i], &grad[i], lr, l2, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	sGDF64Generic(p[i:], grad[i:], lr, l2)
+	sGDF64Generic(p, grad, lr, l2)
 }
 
 //go:noescape
@@ -11064,26 +9748,21 @@ func sGDF64AVX2(p *float64, grad *float64, lr float64, l2 float64, n int)
 func SGDMomentumF64(p, buf, grad []float64, lr, l2, momentum, damp float64) {
 	buf = buf[:len(p)]
 	grad = grad[:len(p)]
-	n, i := len(p), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(p)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			sGDMomentumF64AVX512(&p[i], &buf[i], &grad[i], lr, l2, momentum, damp, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			sGDMomentumF64AVX2(&p[i], &buf[i], &grad[i], lr, l2, momentum, damp, cnt)
+			if wide {
+				sGDMomentumF64AVX512(&p[i], &buf[i], &grad[i], lr, l2, momentum, damp, cnt)
+			} else {
+				sGDMomentumF64AVX2(&p[i], &buf[i], &grad[i], lr, l2, momentum, damp, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	sGDMomentumF64Generic(p[i:], buf[i:], grad[i:], lr, l2, momentum, damp)
+	sGDMomentumF64Generic(p, buf, grad, lr, l2, momentum, damp)
 }
 
 //go:noescape
@@ -11096,26 +9775,21 @@ func sGDMomentumF64AVX2(p *float64, buf *float64, grad *float64, lr float64, l2 
 func SGDNesterovF64(p, buf, grad []float64, lr, l2, momentum, damp float64) {
 	buf = buf[:len(p)]
 	grad = grad[:len(p)]
-	n, i := len(p), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(p)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			sGDNesterovF64AVX512(&p[i], &buf[i], &grad[i], lr, l2, momentum, damp, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			sGDNesterovF64AVX2(&p[i], &buf[i], &grad[i], lr, l2, momentum, damp, cnt)
+			if wide {
+				sGDNesterovF64AVX512(&p[i], &buf[i], &grad[i], lr, l2, momentum, damp, cnt)
+			} else {
+				sGDNesterovF64AVX2(&p[i], &buf[i], &grad[i], lr, l2, momentum, damp, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	sGDNesterovF64Generic(p[i:], buf[i:], grad[i:], lr, l2, momentum, damp)
+	sGDNesterovF64Generic(p, buf, grad, lr, l2, momentum, damp)
 }
 
 //go:noescape
@@ -11130,26 +9804,21 @@ func AdamAMSGradF64(p, m, v, vmax, grad []float64, decay, l2, beta1c, beta2, bet
 	v = v[:len(p)]
 	vmax = vmax[:len(p)]
 	grad = grad[:len(p)]
-	n, i := len(p), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(p)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			adamAMSGradF64AVX512(&p[i], &m[i], &v[i], &vmax[i], &grad[i], decay, l2, beta1c, beta2, beta2c, step, corr, eps, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			adamAMSGradF64AVX2(&p[i], &m[i], &v[i], &vmax[i], &grad[i], decay, l2, beta1c, beta2, beta2c, step, corr, eps, cnt)
+			if wide {
+				adamAMSGradF64AVX512(&p[i], &m[i], &v[i], &vmax[i], &grad[i], decay, l2, beta1c, beta2, beta2c, step, corr, eps, cnt)
+			} else {
+				adamAMSGradF64AVX2(&p[i], &m[i], &v[i], &vmax[i], &grad[i], decay, l2, beta1c, beta2, beta2c, step, corr, eps, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	adamAMSGradF64Generic(p[i:], m[i:], v[i:], vmax[i:], grad[i:], decay, l2, beta1c, beta2, beta2c, step, corr, eps)
+	adamAMSGradF64Generic(p, m, v, vmax, grad, decay, l2, beta1c, beta2, beta2c, step, corr, eps)
 }
 
 //go:noescape
@@ -11161,28 +9830,22 @@ func adamAMSGradF64AVX2(p *float64, m *float64, v *float64, vmax *float64, grad 
 // ExpF64 sets dst[i] = e^a[i], within 1 ulp.
 func ExpF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			expF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			expF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				expF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				expF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	expF64Generic(dst[i:], a[i:])
+	expF64Generic(dst, a)
 }
 
 //go:noescape
@@ -11194,28 +9857,22 @@ func expF64AVX2(dst *float64, a *float64, n int)
 // Expm1F64 sets dst[i] = e^a[i] - 1, within 2 ulp.
 func Expm1F64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			expm1F64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			expm1F64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				expm1F64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				expm1F64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	expm1F64Generic(dst[i:], a[i:])
+	expm1F64Generic(dst, a)
 }
 
 //go:noescape
@@ -11227,28 +9884,22 @@ func expm1F64AVX2(dst *float64, a *float64, n int)
 // LogF64 sets dst[i] = the natural logarithm of a[i], within 1 ulp; NaN below 0.
 func LogF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			logF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			logF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				logF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				logF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	logF64Generic(dst[i:], a[i:])
+	logF64Generic(dst, a)
 }
 
 //go:noescape
@@ -11260,28 +9911,22 @@ func logF64AVX2(dst *float64, a *float64, n int)
 // Log1pF64 sets dst[i] = log(1 + a[i]), within 2 ulp; NaN below -1.
 func Log1pF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			log1pF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			log1pF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				log1pF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				log1pF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	log1pF64Generic(dst[i:], a[i:])
+	log1pF64Generic(dst, a)
 }
 
 //go:noescape
@@ -11293,28 +9938,22 @@ func log1pF64AVX2(dst *float64, a *float64, n int)
 // Log2F64 sets dst[i] = the logarithm of a[i] to base 2.
 func Log2F64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			log2F64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			log2F64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				log2F64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				log2F64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	log2F64Generic(dst[i:], a[i:])
+	log2F64Generic(dst, a)
 }
 
 //go:noescape
@@ -11326,28 +9965,22 @@ func log2F64AVX2(dst *float64, a *float64, n int)
 // Log10F64 sets dst[i] = the logarithm of a[i] to base 10.
 func Log10F64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			log10F64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			log10F64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				log10F64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				log10F64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	log10F64Generic(dst[i:], a[i:])
+	log10F64Generic(dst, a)
 }
 
 //go:noescape
@@ -11359,28 +9992,22 @@ func log10F64AVX2(dst *float64, a *float64, n int)
 // Exp2F64 sets dst[i] = 2^a[i], within 1 ulp.
 func Exp2F64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			exp2F64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			exp2F64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				exp2F64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				exp2F64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	exp2F64Generic(dst[i:], a[i:])
+	exp2F64Generic(dst, a)
 }
 
 //go:noescape
@@ -11392,28 +10019,22 @@ func exp2F64AVX2(dst *float64, a *float64, n int)
 // LogSigmoidF64 sets dst[i] = log(1 / (1 + e^-a[i])).
 func LogSigmoidF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			logSigmoidF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			logSigmoidF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				logSigmoidF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				logSigmoidF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	logSigmoidF64Generic(dst[i:], a[i:])
+	logSigmoidF64Generic(dst, a)
 }
 
 //go:noescape
@@ -11425,28 +10046,22 @@ func logSigmoidF64AVX2(dst *float64, a *float64, n int)
 // MishF64 sets dst[i] = a[i] * tanh(log(1 + e^a[i])).
 func MishF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			mishF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			mishF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				mishF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				mishF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	mishF64Generic(dst[i:], a[i:])
+	mishF64Generic(dst, a)
 }
 
 //go:noescape
@@ -11458,28 +10073,22 @@ func mishF64AVX2(dst *float64, a *float64, n int)
 // TanhF64 sets dst[i] = tanh(a[i]), within 2 ulp.
 func TanhF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			tanhF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			tanhF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				tanhF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				tanhF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	tanhF64Generic(dst[i:], a[i:])
+	tanhF64Generic(dst, a)
 }
 
 //go:noescape
@@ -11491,28 +10100,22 @@ func tanhF64AVX2(dst *float64, a *float64, n int)
 // SigmoidF64 sets dst[i] = 1 / (1 + e^-a[i]).
 func SigmoidF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			sigmoidF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			sigmoidF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				sigmoidF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				sigmoidF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	sigmoidF64Generic(dst[i:], a[i:])
+	sigmoidF64Generic(dst, a)
 }
 
 //go:noescape
@@ -11524,28 +10127,22 @@ func sigmoidF64AVX2(dst *float64, a *float64, n int)
 // ErfF64 sets dst[i] = the error function of a[i], within 2 ulp.
 func ErfF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			erfF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			erfF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				erfF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				erfF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	erfF64Generic(dst[i:], a[i:])
+	erfF64Generic(dst, a)
 }
 
 //go:noescape
@@ -11557,28 +10154,22 @@ func erfF64AVX2(dst *float64, a *float64, n int)
 // ErfcF64 sets dst[i] = 1 less the error function of a[i], without loss of digits.
 func ErfcF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			erfcF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			erfcF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				erfcF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				erfcF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	erfcF64Generic(dst[i:], a[i:])
+	erfcF64Generic(dst, a)
 }
 
 //go:noescape
@@ -11590,28 +10181,22 @@ func erfcF64AVX2(dst *float64, a *float64, n int)
 // NdtrF64 sets dst[i] = the normal distribution function of a[i].
 func NdtrF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			ndtrF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			ndtrF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				ndtrF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				ndtrF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	ndtrF64Generic(dst[i:], a[i:])
+	ndtrF64Generic(dst, a)
 }
 
 //go:noescape
@@ -11623,28 +10208,22 @@ func ndtrF64AVX2(dst *float64, a *float64, n int)
 // GELUF64 sets dst[i] = a[i] times the normal distribution function of a[i].
 func GELUF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			gELUF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			gELUF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				gELUF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				gELUF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	gELUF64Generic(dst[i:], a[i:])
+	gELUF64Generic(dst, a)
 }
 
 //go:noescape
@@ -11656,28 +10235,22 @@ func gELUF64AVX2(dst *float64, a *float64, n int)
 // GELUTanhF64 sets dst[i] = the tanh approximation of GELU of a[i].
 func GELUTanhF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			gELUTanhF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			gELUTanhF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				gELUTanhF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				gELUTanhF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	gELUTanhF64Generic(dst[i:], a[i:])
+	gELUTanhF64Generic(dst, a)
 }
 
 //go:noescape
@@ -11689,28 +10262,22 @@ func gELUTanhF64AVX2(dst *float64, a *float64, n int)
 // SiLUF64 sets dst[i] = a[i] / (1 + e^-a[i]).
 func SiLUF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			siLUF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			siLUF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				siLUF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				siLUF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	siLUF64Generic(dst[i:], a[i:])
+	siLUF64Generic(dst, a)
 }
 
 //go:noescape
@@ -11722,26 +10289,21 @@ func siLUF64AVX2(dst *float64, a *float64, n int)
 // sinF64 sets dst[i] = sin(a[i]) for arguments that trig takes.
 func sinF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			sinF64AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			sinF64AVX2(&dst[i], &a[i], cnt)
+			if wide {
+				sinF64AVX512(&dst[i], &a[i], cnt)
+			} else {
+				sinF64AVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	sinF64Generic(dst[i:], a[i:])
+	sinF64Generic(dst, a)
 }
 
 //go:noescape
@@ -11753,26 +10315,21 @@ func sinF64AVX2(dst *float64, a *float64, n int)
 // cosF64 sets dst[i] = cos(a[i]) for arguments that trig takes.
 func cosF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			cosF64AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			cosF64AVX2(&dst[i], &a[i], cnt)
+			if wide {
+				cosF64AVX512(&dst[i], &a[i], cnt)
+			} else {
+				cosF64AVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	cosF64Generic(dst[i:], a[i:])
+	cosF64Generic(dst, a)
 }
 
 //go:noescape
@@ -11784,26 +10341,21 @@ func cosF64AVX2(dst *float64, a *float64, n int)
 // tanF64 sets dst[i] = tan(a[i]) for arguments that trig takes.
 func tanF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			tanF64AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			tanF64AVX2(&dst[i], &a[i], cnt)
+			if wide {
+				tanF64AVX512(&dst[i], &a[i], cnt)
+			} else {
+				tanF64AVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	tanF64Generic(dst[i:], a[i:])
+	tanF64Generic(dst, a)
 }
 
 //go:noescape
@@ -11815,28 +10367,22 @@ func tanF64AVX2(dst *float64, a *float64, n int)
 // AsinF64 sets dst[i] = the inverse sine of a[i]; NaN beyond 1.
 func AsinF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			asinF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			asinF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				asinF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				asinF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	asinF64Generic(dst[i:], a[i:])
+	asinF64Generic(dst, a)
 }
 
 //go:noescape
@@ -11848,28 +10394,22 @@ func asinF64AVX2(dst *float64, a *float64, n int)
 // AcosF64 sets dst[i] = the inverse cosine of a[i]; NaN beyond 1.
 func AcosF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			acosF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			acosF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				acosF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				acosF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	acosF64Generic(dst[i:], a[i:])
+	acosF64Generic(dst, a)
 }
 
 //go:noescape
@@ -11881,28 +10421,22 @@ func acosF64AVX2(dst *float64, a *float64, n int)
 // AtanF64 sets dst[i] = the inverse tangent of a[i].
 func AtanF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			atanF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			atanF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				atanF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				atanF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	atanF64Generic(dst[i:], a[i:])
+	atanF64Generic(dst, a)
 }
 
 //go:noescape
@@ -11915,28 +10449,22 @@ func atanF64AVX2(dst *float64, a *float64, n int)
 func Atan2F64(dst, a, b []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			atan2F64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			atan2F64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				atan2F64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				atan2F64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	atan2F64Generic(dst[i:], a[i:], b[i:])
+	atan2F64Generic(dst, a, b)
 }
 
 //go:noescape
@@ -11948,28 +10476,22 @@ func atan2F64AVX2(dst *float64, a *float64, b *float64, n int)
 // SinhF64 sets dst[i] = the hyperbolic sine of a[i].
 func SinhF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			sinhF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			sinhF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				sinhF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				sinhF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	sinhF64Generic(dst[i:], a[i:])
+	sinhF64Generic(dst, a)
 }
 
 //go:noescape
@@ -11981,28 +10503,22 @@ func sinhF64AVX2(dst *float64, a *float64, n int)
 // CoshF64 sets dst[i] = the hyperbolic cosine of a[i].
 func CoshF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			coshF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			coshF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				coshF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				coshF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	coshF64Generic(dst[i:], a[i:])
+	coshF64Generic(dst, a)
 }
 
 //go:noescape
@@ -12014,28 +10530,22 @@ func coshF64AVX2(dst *float64, a *float64, n int)
 // AsinhF64 sets dst[i] = the inverse hyperbolic sine of a[i].
 func AsinhF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			asinhF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			asinhF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				asinhF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				asinhF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	asinhF64Generic(dst[i:], a[i:])
+	asinhF64Generic(dst, a)
 }
 
 //go:noescape
@@ -12047,28 +10557,22 @@ func asinhF64AVX2(dst *float64, a *float64, n int)
 // AcoshF64 sets dst[i] = the inverse hyperbolic cosine of a[i]; NaN below 1.
 func AcoshF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			acoshF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			acoshF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				acoshF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				acoshF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	acoshF64Generic(dst[i:], a[i:])
+	acoshF64Generic(dst, a)
 }
 
 //go:noescape
@@ -12080,28 +10584,22 @@ func acoshF64AVX2(dst *float64, a *float64, n int)
 // AtanhF64 sets dst[i] = the inverse hyperbolic tangent of a[i]; NaN beyond 1.
 func AtanhF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			atanhF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			atanhF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				atanhF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				atanhF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	atanhF64Generic(dst[i:], a[i:])
+	atanhF64Generic(dst, a)
 }
 
 //go:noescape
@@ -12113,28 +10611,22 @@ func atanhF64AVX2(dst *float64, a *float64, n int)
 // LogitF64 sets dst[i] = log(a[i] / (1 - a[i])).
 func LogitF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			logitF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			logitF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				logitF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				logitF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	logitF64Generic(dst[i:], a[i:])
+	logitF64Generic(dst, a)
 }
 
 //go:noescape
@@ -12147,28 +10639,22 @@ func logitF64AVX2(dst *float64, a *float64, n int)
 func LogAddExpF64(dst, a, b []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			logAddExpF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			logAddExpF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				logAddExpF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				logAddExpF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	logAddExpF64Generic(dst[i:], a[i:], b[i:])
+	logAddExpF64Generic(dst, a, b)
 }
 
 //go:noescape
@@ -12181,28 +10667,22 @@ func logAddExpF64AVX2(dst *float64, a *float64, b *float64, n int)
 func LogAddExp2F64(dst, a, b []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			logAddExp2F64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			logAddExp2F64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				logAddExp2F64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				logAddExp2F64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	logAddExp2F64Generic(dst[i:], a[i:], b[i:])
+	logAddExp2F64Generic(dst, a, b)
 }
 
 //go:noescape
@@ -12215,28 +10695,22 @@ func logAddExp2F64AVX2(dst *float64, a *float64, b *float64, n int)
 func NextafterF64(dst, a, b []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			nextafterF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			nextafterF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				nextafterF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				nextafterF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	nextafterF64Generic(dst[i:], a[i:], b[i:])
+	nextafterF64Generic(dst, a, b)
 }
 
 //go:noescape
@@ -12249,28 +10723,22 @@ func nextafterF64AVX2(dst *float64, a *float64, b *float64, n int)
 func XLogYF64(dst, a, b []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			xLogYF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			xLogYF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				xLogYF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				xLogYF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	xLogYF64Generic(dst[i:], a[i:], b[i:])
+	xLogYF64Generic(dst, a, b)
 }
 
 //go:noescape
@@ -12283,28 +10751,22 @@ func xLogYF64AVX2(dst *float64, a *float64, b *float64, n int)
 func HypotF64(dst, a, b []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			hypotF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			hypotF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				hypotF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				hypotF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	hypotF64Generic(dst[i:], a[i:], b[i:])
+	hypotF64Generic(dst, a, b)
 }
 
 //go:noescape
@@ -12317,28 +10779,22 @@ func hypotF64AVX2(dst *float64, a *float64, b *float64, n int)
 func LogSigmoidBackwardF64(dst, grad, x []float64) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			logSigmoidBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			logSigmoidBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			if wide {
+				logSigmoidBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
+			} else {
+				logSigmoidBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	logSigmoidBackwardF64Generic(dst[i:], grad[i:], x[i:])
+	logSigmoidBackwardF64Generic(dst, grad, x)
 }
 
 //go:noescape
@@ -12351,28 +10807,22 @@ func logSigmoidBackwardF64AVX2(dst *float64, grad *float64, x *float64, n int)
 func MishBackwardF64(dst, grad, x []float64) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			mishBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			mishBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			if wide {
+				mishBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
+			} else {
+				mishBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	mishBackwardF64Generic(dst[i:], grad[i:], x[i:])
+	mishBackwardF64Generic(dst, grad, x)
 }
 
 //go:noescape
@@ -12385,28 +10835,22 @@ func mishBackwardF64AVX2(dst *float64, grad *float64, x *float64, n int)
 func GELUBackwardF64(dst, grad, x []float64) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			gELUBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			gELUBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			if wide {
+				gELUBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
+			} else {
+				gELUBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	gELUBackwardF64Generic(dst[i:], grad[i:], x[i:])
+	gELUBackwardF64Generic(dst, grad, x)
 }
 
 //go:noescape
@@ -12419,28 +10863,22 @@ func gELUBackwardF64AVX2(dst *float64, grad *float64, x *float64, n int)
 func GELUTanhBackwardF64(dst, grad, x []float64) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			gELUTanhBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			gELUTanhBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			if wide {
+				gELUTanhBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
+			} else {
+				gELUTanhBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	gELUTanhBackwardF64Generic(dst[i:], grad[i:], x[i:])
+	gELUTanhBackwardF64Generic(dst, grad, x)
 }
 
 //go:noescape
@@ -12453,28 +10891,22 @@ func gELUTanhBackwardF64AVX2(dst *float64, grad *float64, x *float64, n int)
 func SiLUBackwardF64(dst, grad, x []float64) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			siLUBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			siLUBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			if wide {
+				siLUBackwardF64AVX512(&dst[i], &grad[i], &x[i], cnt|flag)
+			} else {
+				siLUBackwardF64AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	siLUBackwardF64Generic(dst[i:], grad[i:], x[i:])
+	siLUBackwardF64Generic(dst, grad, x)
 }
 
 //go:noescape
@@ -12486,28 +10918,22 @@ func siLUBackwardF64AVX2(dst *float64, grad *float64, x *float64, n int)
 // SoftplusF64 sets dst[i] = log(1 + e^(beta*a[i])) / beta, and a[i] where beta*a[i] > threshold.
 func SoftplusF64(dst, a []float64, beta, threshold float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			softplusF64AVX512(&dst[i], &a[i], beta, threshold, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			softplusF64AVX2(&dst[i], &a[i], beta, threshold, cnt|flag)
+			if wide {
+				softplusF64AVX512(&dst[i], &a[i], beta, threshold, cnt|flag)
+			} else {
+				softplusF64AVX2(&dst[i], &a[i], beta, threshold, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	softplusF64Generic(dst[i:], a[i:], beta, threshold)
+	softplusF64Generic(dst, a, beta, threshold)
 }
 
 //go:noescape
@@ -12520,28 +10946,22 @@ func softplusF64AVX2(dst *float64, a *float64, beta float64, threshold float64, 
 func SoftplusBackwardF64(dst, grad, x []float64, beta, threshold float64) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			softplusBackwardF64AVX512(&dst[i], &grad[i], &x[i], beta, threshold, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			softplusBackwardF64AVX2(&dst[i], &grad[i], &x[i], beta, threshold, cnt|flag)
+			if wide {
+				softplusBackwardF64AVX512(&dst[i], &grad[i], &x[i], beta, threshold, cnt|flag)
+			} else {
+				softplusBackwardF64AVX2(&dst[i], &grad[i], &x[i], beta, threshold, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	softplusBackwardF64Generic(dst[i:], grad[i:], x[i:], beta, threshold)
+	softplusBackwardF64Generic(dst, grad, x, beta, threshold)
 }
 
 //go:noescape
@@ -12554,28 +10974,22 @@ func softplusBackwardF64AVX2(dst *float64, grad *float64, x *float64, beta float
 func PowF64(dst, a, b []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			powF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			powF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				powF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				powF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	powF64Generic(dst[i:], a[i:], b[i:])
+	powF64Generic(dst, a, b)
 }
 
 //go:noescape
@@ -12587,28 +11001,22 @@ func powF64AVX2(dst *float64, a *float64, b *float64, n int)
 // ELUF64 sets dst[i] = a[i]*scale where it is > 0, else alpha*scale*(e^(a[i]*inputScale) - 1).
 func ELUF64(dst, a []float64, alpha, scale, inputScale float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			eLUF64AVX512(&dst[i], &a[i], alpha, scale, inputScale, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			eLUF64AVX2(&dst[i], &a[i], alpha, scale, inputScale, cnt|flag)
+			if wide {
+				eLUF64AVX512(&dst[i], &a[i], alpha, scale, inputScale, cnt|flag)
+			} else {
+				eLUF64AVX2(&dst[i], &a[i], alpha, scale, inputScale, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	eLUF64Generic(dst[i:], a[i:], alpha, scale, inputScale)
+	eLUF64Generic(dst, a, alpha, scale, inputScale)
 }
 
 //go:noescape
@@ -12622,26 +11030,21 @@ func ReciprocalPartsF64(re, im, a, b []float64) {
 	im = im[:len(re)]
 	a = a[:len(re)]
 	b = b[:len(re)]
-	n, i := len(re), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(re)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			reciprocalPartsF64AVX512(&re[i], &im[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			reciprocalPartsF64AVX2(&re[i], &im[i], &a[i], &b[i], cnt)
+			if wide {
+				reciprocalPartsF64AVX512(&re[i], &im[i], &a[i], &b[i], cnt)
+			} else {
+				reciprocalPartsF64AVX2(&re[i], &im[i], &a[i], &b[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	reciprocalPartsF64Generic(re[i:], im[i:], a[i:], b[i:])
+	reciprocalPartsF64Generic(re, im, a, b)
 }
 
 //go:noescape
@@ -12654,28 +11057,22 @@ func reciprocalPartsF64AVX2(re *float64, im *float64, a *float64, b *float64, n 
 func ELUBackwardF64(dst, grad, x []float64, alpha, scale, inputScale float64) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			eLUBackwardF64AVX512(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			eLUBackwardF64AVX2(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt|flag)
+			if wide {
+				eLUBackwardF64AVX512(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt|flag)
+			} else {
+				eLUBackwardF64AVX2(&dst[i], &grad[i], &x[i], alpha, scale, inputScale, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	eLUBackwardF64Generic(dst[i:], grad[i:], x[i:], alpha, scale, inputScale)
+	eLUBackwardF64Generic(dst, grad, x, alpha, scale, inputScale)
 }
 
 //go:noescape
@@ -12687,28 +11084,22 @@ func eLUBackwardF64AVX2(dst *float64, grad *float64, x *float64, alpha float64, 
 // NaNToNumF64 sets dst[i] = a[i], or nan, pos or neg where that is NaN, +Inf or -Inf.
 func NaNToNumF64(dst, a []float64, nan, pos, neg float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			naNToNumF64AVX512(&dst[i], &a[i], nan, pos, neg, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			naNToNumF64AVX2(&dst[i], &a[i], nan, pos, neg, cnt|flag)
+			if wide {
+				naNToNumF64AVX512(&dst[i], &a[i], nan, pos, neg, cnt|flag)
+			} else {
+				naNToNumF64AVX2(&dst[i], &a[i], nan, pos, neg, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	naNToNumF64Generic(dst[i:], a[i:], nan, pos, neg)
+	naNToNumF64Generic(dst, a, nan, pos, neg)
 }
 
 //go:noescape
@@ -12720,28 +11111,22 @@ func naNToNumF64AVX2(dst *float64, a *float64, nan float64, pos float64, neg flo
 // FracF64 sets dst[i] = a[i] less its whole part.
 func FracF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			fracF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			fracF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				fracF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				fracF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	fracF64Generic(dst[i:], a[i:])
+	fracF64Generic(dst, a)
 }
 
 //go:noescape
@@ -12753,28 +11138,22 @@ func fracF64AVX2(dst *float64, a *float64, n int)
 // AngleF64 sets dst[i] = pi where a[i] < 0, NaN where it is NaN, else 0.
 func AngleF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			angleF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			angleF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				angleF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				angleF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	angleF64Generic(dst[i:], a[i:])
+	angleF64Generic(dst, a)
 }
 
 //go:noescape
@@ -12786,28 +11165,22 @@ func angleF64AVX2(dst *float64, a *float64, n int)
 // HardShrinkF64 sets dst[i] = 0 where -l <= a[i] <= l, else a[i].
 func HardShrinkF64(dst, a []float64, l float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			hardShrinkF64AVX512(&dst[i], &a[i], l, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			hardShrinkF64AVX2(&dst[i], &a[i], l, cnt|flag)
+			if wide {
+				hardShrinkF64AVX512(&dst[i], &a[i], l, cnt|flag)
+			} else {
+				hardShrinkF64AVX2(&dst[i], &a[i], l, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	hardShrinkF64Generic(dst[i:], a[i:], l)
+	hardShrinkF64Generic(dst, a, l)
 }
 
 //go:noescape
@@ -12819,28 +11192,22 @@ func hardShrinkF64AVX2(dst *float64, a *float64, l float64, n int)
 // SoftShrinkF64 sets dst[i] = a[i] moved towards 0 by l, where it stops.
 func SoftShrinkF64(dst, a []float64, l float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			softShrinkF64AVX512(&dst[i], &a[i], l, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			softShrinkF64AVX2(&dst[i], &a[i], l, cnt|flag)
+			if wide {
+				softShrinkF64AVX512(&dst[i], &a[i], l, cnt|flag)
+			} else {
+				softShrinkF64AVX2(&dst[i], &a[i], l, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	softShrinkF64Generic(dst[i:], a[i:], l)
+	softShrinkF64Generic(dst, a, l)
 }
 
 //go:noescape
@@ -12853,28 +11220,22 @@ func softShrinkF64AVX2(dst *float64, a *float64, l float64, n int)
 func ShrinkBackwardF64(dst, grad, x []float64, l float64) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			shrinkBackwardF64AVX512(&dst[i], &grad[i], &x[i], l, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			shrinkBackwardF64AVX2(&dst[i], &grad[i], &x[i], l, cnt|flag)
+			if wide {
+				shrinkBackwardF64AVX512(&dst[i], &grad[i], &x[i], l, cnt|flag)
+			} else {
+				shrinkBackwardF64AVX2(&dst[i], &grad[i], &x[i], l, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	shrinkBackwardF64Generic(dst[i:], grad[i:], x[i:], l)
+	shrinkBackwardF64Generic(dst, grad, x, l)
 }
 
 //go:noescape
@@ -12887,28 +11248,22 @@ func shrinkBackwardF64AVX2(dst *float64, grad *float64, x *float64, l float64, n
 func HardTanhBackwardF64(dst, grad, x []float64, lo, hi float64) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			hardTanhBackwardF64AVX512(&dst[i], &grad[i], &x[i], lo, hi, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			hardTanhBackwardF64AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt|flag)
+			if wide {
+				hardTanhBackwardF64AVX512(&dst[i], &grad[i], &x[i], lo, hi, cnt|flag)
+			} else {
+				hardTanhBackwardF64AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	hardTanhBackwardF64Generic(dst[i:], grad[i:], x[i:], lo, hi)
+	hardTanhBackwardF64Generic(dst, grad, x, lo, hi)
 }
 
 //go:noescape
@@ -12920,28 +11275,22 @@ func hardTanhBackwardF64AVX2(dst *float64, grad *float64, x *float64, lo float64
 // ThresholdF64 sets dst[i] = v where a[i] <= s, else a[i].
 func ThresholdF64(dst, a []float64, s, v float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			thresholdF64AVX512(&dst[i], &a[i], s, v, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			thresholdF64AVX2(&dst[i], &a[i], s, v, cnt|flag)
+			if wide {
+				thresholdF64AVX512(&dst[i], &a[i], s, v, cnt|flag)
+			} else {
+				thresholdF64AVX2(&dst[i], &a[i], s, v, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	thresholdF64Generic(dst[i:], a[i:], s, v)
+	thresholdF64Generic(dst, a, s, v)
 }
 
 //go:noescape
@@ -12955,28 +11304,22 @@ func ClampToF64(dst, a, lo, hi []float64) {
 	a = a[:len(dst)]
 	lo = lo[:len(dst)]
 	hi = hi[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			clampToF64AVX512(&dst[i], &a[i], &lo[i], &hi[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			clampToF64AVX2(&dst[i], &a[i], &lo[i], &hi[i], cnt|flag)
+			if wide {
+				clampToF64AVX512(&dst[i], &a[i], &lo[i], &hi[i], cnt|flag)
+			} else {
+				clampToF64AVX2(&dst[i], &a[i], &lo[i], &hi[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	clampToF64Generic(dst[i:], a[i:], lo[i:], hi[i:])
+	clampToF64Generic(dst, a, lo, hi)
 }
 
 //go:noescape
@@ -12990,28 +11333,22 @@ func LerpToF64(dst, a, b, w []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	w = w[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			lerpToF64AVX512(&dst[i], &a[i], &b[i], &w[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			lerpToF64AVX2(&dst[i], &a[i], &b[i], &w[i], cnt|flag)
+			if wide {
+				lerpToF64AVX512(&dst[i], &a[i], &b[i], &w[i], cnt|flag)
+			} else {
+				lerpToF64AVX2(&dst[i], &a[i], &b[i], &w[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	lerpToF64Generic(dst[i:], a[i:], b[i:], w[i:])
+	lerpToF64Generic(dst, a, b, w)
 }
 
 //go:noescape
@@ -13024,28 +11361,22 @@ func lerpToF64AVX2(dst *float64, a *float64, b *float64, w *float64, n int)
 func PReLUF64(dst, a, w []float64) {
 	a = a[:len(dst)]
 	w = w[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			pReLUF64AVX512(&dst[i], &a[i], &w[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			pReLUF64AVX2(&dst[i], &a[i], &w[i], cnt|flag)
+			if wide {
+				pReLUF64AVX512(&dst[i], &a[i], &w[i], cnt|flag)
+			} else {
+				pReLUF64AVX2(&dst[i], &a[i], &w[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	pReLUF64Generic(dst[i:], a[i:], w[i:])
+	pReLUF64Generic(dst, a, w)
 }
 
 //go:noescape
@@ -13058,28 +11389,22 @@ func pReLUF64AVX2(dst *float64, a *float64, w *float64, n int)
 func CopysignF64(dst, a, b []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			copysignF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			copysignF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				copysignF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				copysignF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	copysignF64Generic(dst[i:], a[i:], b[i:])
+	copysignF64Generic(dst, a, b)
 }
 
 //go:noescape
@@ -13092,28 +11417,22 @@ func copysignF64AVX2(dst *float64, a *float64, b *float64, n int)
 func FMaxF64(dst, a, b []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			fMaxF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			fMaxF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				fMaxF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				fMaxF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	fMaxF64Generic(dst[i:], a[i:], b[i:])
+	fMaxF64Generic(dst, a, b)
 }
 
 //go:noescape
@@ -13126,28 +11445,22 @@ func fMaxF64AVX2(dst *float64, a *float64, b *float64, n int)
 func FMinF64(dst, a, b []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			fMinF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			fMinF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				fMinF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				fMinF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	fMinF64Generic(dst[i:], a[i:], b[i:])
+	fMinF64Generic(dst, a, b)
 }
 
 //go:noescape
@@ -13160,28 +11473,22 @@ func fMinF64AVX2(dst *float64, a *float64, b *float64, n int)
 func TruncDivF64(dst, a, b []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			truncDivF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			truncDivF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				truncDivF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				truncDivF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	truncDivF64Generic(dst[i:], a[i:], b[i:])
+	truncDivF64Generic(dst, a, b)
 }
 
 //go:noescape
@@ -13193,28 +11500,22 @@ func truncDivF64AVX2(dst *float64, a *float64, b *float64, n int)
 // CubeF64 sets dst[i] = a[i]³.
 func CubeF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			cubeF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			cubeF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				cubeF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				cubeF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	cubeF64Generic(dst[i:], a[i:])
+	cubeF64Generic(dst, a)
 }
 
 //go:noescape
@@ -13226,28 +11527,22 @@ func cubeF64AVX2(dst *float64, a *float64, n int)
 // InvSquareF64 sets dst[i] = 1 / a[i]².
 func InvSquareF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			invSquareF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			invSquareF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				invSquareF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				invSquareF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	invSquareF64Generic(dst[i:], a[i:])
+	invSquareF64Generic(dst, a)
 }
 
 //go:noescape
@@ -13260,28 +11555,22 @@ func invSquareF64AVX2(dst *float64, a *float64, n int)
 func HeavisideF64(dst, a, b []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			heavisideF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			heavisideF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				heavisideF64AVX512(&dst[i], &a[i], &b[i], cnt|flag)
+			} else {
+				heavisideF64AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	heavisideF64Generic(dst[i:], a[i:], b[i:])
+	heavisideF64Generic(dst, a, b)
 }
 
 //go:noescape
@@ -13316,26 +11605,21 @@ func remainderFromF64(dst, a, b, m []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	m = m[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			remainderFromF64AVX512(&dst[i], &a[i], &b[i], &m[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			remainderFromF64AVX2(&dst[i], &a[i], &b[i], &m[i], cnt)
+			if wide {
+				remainderFromF64AVX512(&dst[i], &a[i], &b[i], &m[i], cnt)
+			} else {
+				remainderFromF64AVX2(&dst[i], &a[i], &b[i], &m[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	remainderFromF64Generic(dst[i:], a[i:], b[i:], m[i:])
+	remainderFromF64Generic(dst, a, b, m)
 }
 
 //go:noescape
@@ -13349,26 +11633,21 @@ func floorDivFromF64(dst, a, b, m []float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	m = m[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			floorDivFromF64AVX512(&dst[i], &a[i], &b[i], &m[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			floorDivFromF64AVX2(&dst[i], &a[i], &b[i], &m[i], cnt)
+			if wide {
+				floorDivFromF64AVX512(&dst[i], &a[i], &b[i], &m[i], cnt)
+			} else {
+				floorDivFromF64AVX2(&dst[i], &a[i], &b[i], &m[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	floorDivFromF64Generic(dst[i:], a[i:], b[i:], m[i:])
+	floorDivFromF64Generic(dst, a, b, m)
 }
 
 //go:noescape
@@ -13380,28 +11659,22 @@ func floorDivFromF64AVX2(dst *float64, a *float64, b *float64, m *float64, n int
 // LgammaF64 sets dst[i] = the logarithm of |gamma(a[i])|.
 func LgammaF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			lgammaF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			lgammaF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				lgammaF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				lgammaF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	lgammaF64Generic(dst[i:], a[i:])
+	lgammaF64Generic(dst, a)
 }
 
 //go:noescape
@@ -13413,28 +11686,22 @@ func lgammaF64AVX2(dst *float64, a *float64, n int)
 // DigammaF64 sets dst[i] = the derivative of the logarithm of gamma at a[i]; NaN at -1, -2, ….
 func DigammaF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			digammaF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			digammaF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				digammaF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				digammaF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	digammaF64Generic(dst[i:], a[i:])
+	digammaF64Generic(dst, a)
 }
 
 //go:noescape
@@ -13446,28 +11713,22 @@ func digammaF64AVX2(dst *float64, a *float64, n int)
 // NdtriF64 sets dst[i] = the inverse of the normal distribution function; NaN outside of [0, 1].
 func NdtriF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			ndtriF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			ndtriF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				ndtriF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				ndtriF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	ndtriF64Generic(dst[i:], a[i:])
+	ndtriF64Generic(dst, a)
 }
 
 //go:noescape
@@ -13479,28 +11740,22 @@ func ndtriF64AVX2(dst *float64, a *float64, n int)
 // I0eF64 sets dst[i] = e^-|a[i]| times the modified Bessel function I0.
 func I0eF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			i0eF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			i0eF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				i0eF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				i0eF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	i0eF64Generic(dst[i:], a[i:])
+	i0eF64Generic(dst, a)
 }
 
 //go:noescape
@@ -13512,28 +11767,22 @@ func i0eF64AVX2(dst *float64, a *float64, n int)
 // I1eF64 sets dst[i] = e^-|a[i]| times the modified Bessel function I1.
 func I1eF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			i1eF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			i1eF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				i1eF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				i1eF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	i1eF64Generic(dst[i:], a[i:])
+	i1eF64Generic(dst, a)
 }
 
 //go:noescape
@@ -13545,28 +11794,22 @@ func i1eF64AVX2(dst *float64, a *float64, n int)
 // I0F64 sets dst[i] = the modified Bessel function I0 of a[i].
 func I0F64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			i0F64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			i0F64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				i0F64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				i0F64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	i0F64Generic(dst[i:], a[i:])
+	i0F64Generic(dst, a)
 }
 
 //go:noescape
@@ -13578,28 +11821,22 @@ func i0F64AVX2(dst *float64, a *float64, n int)
 // I1F64 sets dst[i] = the modified Bessel function I1 of a[i].
 func I1F64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			i1F64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			i1F64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				i1F64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				i1F64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	i1F64Generic(dst[i:], a[i:])
+	i1F64Generic(dst, a)
 }
 
 //go:noescape
@@ -13612,28 +11849,22 @@ func i1F64AVX2(dst *float64, a *float64, n int)
 func TrigammaF64(dst, a, sin []float64) {
 	a = a[:len(dst)]
 	sin = sin[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			trigammaF64AVX512(&dst[i], &a[i], &sin[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			trigammaF64AVX2(&dst[i], &a[i], &sin[i], cnt|flag)
+			if wide {
+				trigammaF64AVX512(&dst[i], &a[i], &sin[i], cnt|flag)
+			} else {
+				trigammaF64AVX2(&dst[i], &a[i], &sin[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	trigammaF64Generic(dst[i:], a[i:], sin[i:])
+	trigammaF64Generic(dst, a, sin)
 }
 
 //go:noescape
@@ -13645,28 +11876,22 @@ func trigammaF64AVX2(dst *float64, a *float64, sin *float64, n int)
 // ErfinvF32 sets dst[i] = the inverse of the error function; NaN beyond 1.
 func ErfinvF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			erfinvF32AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			erfinvF32AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				erfinvF32AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				erfinvF32AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	erfinvF32Generic(dst[i:], a[i:])
+	erfinvF32Generic(dst, a)
 }
 
 //go:noescape
@@ -13678,28 +11903,22 @@ func erfinvF32AVX2(dst *float32, a *float32, n int)
 // ErfinvF64 sets dst[i] = the inverse of the error function; NaN beyond 1.
 func ErfinvF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			erfinvF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			erfinvF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				erfinvF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				erfinvF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	erfinvF64Generic(dst[i:], a[i:])
+	erfinvF64Generic(dst, a)
 }
 
 //go:noescape
@@ -13711,28 +11930,22 @@ func erfinvF64AVX2(dst *float64, a *float64, n int)
 // K0eF64 sets dst[i] = e^a[i] times the modified Bessel function K0; NaN below 0.
 func K0eF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			k0eF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			k0eF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				k0eF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				k0eF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	k0eF64Generic(dst[i:], a[i:])
+	k0eF64Generic(dst, a)
 }
 
 //go:noescape
@@ -13744,28 +11957,22 @@ func k0eF64AVX2(dst *float64, a *float64, n int)
 // K0F64 sets dst[i] = the modified Bessel function K0 of a[i]; NaN below 0.
 func K0F64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			k0F64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			k0F64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				k0F64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				k0F64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	k0F64Generic(dst[i:], a[i:])
+	k0F64Generic(dst, a)
 }
 
 //go:noescape
@@ -13777,28 +11984,22 @@ func k0F64AVX2(dst *float64, a *float64, n int)
 // K1eF64 sets dst[i] = e^a[i] times the modified Bessel function K1; NaN below 0.
 func K1eF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			k1eF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			k1eF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				k1eF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				k1eF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	k1eF64Generic(dst[i:], a[i:])
+	k1eF64Generic(dst, a)
 }
 
 //go:noescape
@@ -13810,28 +12011,22 @@ func k1eF64AVX2(dst *float64, a *float64, n int)
 // K1F64 sets dst[i] = the modified Bessel function K1 of a[i]; NaN below 0.
 func K1F64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			k1F64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			k1F64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				k1F64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				k1F64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	k1F64Generic(dst[i:], a[i:])
+	k1F64Generic(dst, a)
 }
 
 //go:noescape
@@ -13845,28 +12040,22 @@ func J0F64(dst, a, sin, cos []float64) {
 	a = a[:len(dst)]
 	sin = sin[:len(dst)]
 	cos = cos[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			j0F64AVX512(&dst[i], &a[i], &sin[i], &cos[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			j0F64AVX2(&dst[i], &a[i], &sin[i], &cos[i], cnt|flag)
+			if wide {
+				j0F64AVX512(&dst[i], &a[i], &sin[i], &cos[i], cnt|flag)
+			} else {
+				j0F64AVX2(&dst[i], &a[i], &sin[i], &cos[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	j0F64Generic(dst[i:], a[i:], sin[i:], cos[i:])
+	j0F64Generic(dst, a, sin, cos)
 }
 
 //go:noescape
@@ -13880,28 +12069,22 @@ func J1F64(dst, a, sin, cos []float64) {
 	a = a[:len(dst)]
 	sin = sin[:len(dst)]
 	cos = cos[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			j1F64AVX512(&dst[i], &a[i], &sin[i], &cos[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			j1F64AVX2(&dst[i], &a[i], &sin[i], &cos[i], cnt|flag)
+			if wide {
+				j1F64AVX512(&dst[i], &a[i], &sin[i], &cos[i], cnt|flag)
+			} else {
+				j1F64AVX2(&dst[i], &a[i], &sin[i], &cos[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	j1F64Generic(dst[i:], a[i:], sin[i:], cos[i:])
+	j1F64Generic(dst, a, sin, cos)
 }
 
 //go:noescape
@@ -13916,28 +12099,22 @@ func Y0F64(dst, a, sin, cos, j []float64) {
 	sin = sin[:len(dst)]
 	cos = cos[:len(dst)]
 	j = j[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			y0F64AVX512(&dst[i], &a[i], &sin[i], &cos[i], &j[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			y0F64AVX2(&dst[i], &a[i], &sin[i], &cos[i], &j[i], cnt|flag)
+			if wide {
+				y0F64AVX512(&dst[i], &a[i], &sin[i], &cos[i], &j[i], cnt|flag)
+			} else {
+				y0F64AVX2(&dst[i], &a[i], &sin[i], &cos[i], &j[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	y0F64Generic(dst[i:], a[i:], sin[i:], cos[i:], j[i:])
+	y0F64Generic(dst, a, sin, cos, j)
 }
 
 //go:noescape
@@ -13952,28 +12129,22 @@ func Y1F64(dst, a, sin, cos, j []float64) {
 	sin = sin[:len(dst)]
 	cos = cos[:len(dst)]
 	j = j[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			y1F64AVX512(&dst[i], &a[i], &sin[i], &cos[i], &j[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			y1F64AVX2(&dst[i], &a[i], &sin[i], &cos[i], &j[i], cnt|flag)
+			if wide {
+				y1F64AVX512(&dst[i], &a[i], &sin[i], &cos[i], &j[i], cnt|flag)
+			} else {
+				y1F64AVX2(&dst[i], &a[i], &sin[i], &cos[i], &j[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	y1F64Generic(dst[i:], a[i:], sin[i:], cos[i:], j[i:])
+	y1F64Generic(dst, a, sin, cos, j)
 }
 
 //go:noescape
@@ -13985,28 +12156,22 @@ func y1F64AVX2(dst *float64, a *float64, sin *float64, cos *float64, j *float64,
 // ErfcxF64 sets dst[i] = e^(a[i]²) times 1 less the error function of a[i].
 func ErfcxF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			erfcxF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			erfcxF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				erfcxF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				erfcxF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	erfcxF64Generic(dst[i:], a[i:])
+	erfcxF64Generic(dst, a)
 }
 
 //go:noescape
@@ -14018,28 +12183,22 @@ func erfcxF64AVX2(dst *float64, a *float64, n int)
 // LogNdtrF64 sets dst[i] = the logarithm of the normal distribution function of a[i].
 func LogNdtrF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			logNdtrF64AVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			logNdtrF64AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				logNdtrF64AVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				logNdtrF64AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	logNdtrF64Generic(dst[i:], a[i:])
+	logNdtrF64Generic(dst, a)
 }
 
 //go:noescape
@@ -14218,28 +12377,22 @@ func sumExpBlockRowsF32AVX2(a *float32, m *float32, n, rows, ld_a, ld_m int, sum
 func LogSoftmaxBackwardF32(dst, grad, y []float32, sum float32) {
 	grad = grad[:len(dst)]
 	y = y[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			logSoftmaxBackwardF32AVX512(&dst[i], &grad[i], &y[i], sum, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			logSoftmaxBackwardF32AVX2(&dst[i], &grad[i], &y[i], sum, cnt|flag)
+			if wide {
+				logSoftmaxBackwardF32AVX512(&dst[i], &grad[i], &y[i], sum, cnt|flag)
+			} else {
+				logSoftmaxBackwardF32AVX2(&dst[i], &grad[i], &y[i], sum, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	logSoftmaxBackwardF32Generic(dst[i:], grad[i:], y[i:], sum)
+	logSoftmaxBackwardF32Generic(dst, grad, y, sum)
 }
 
 //go:noescape
@@ -14288,26 +12441,21 @@ func logSoftmaxBackwardRowsF32AVX2(dst *float32, grad *float32, y *float32, sum 
 // logSoftmaxShiftF32 sets dst[i] = (a[i] - m) - s.
 func logSoftmaxShiftF32(dst, a []float32, m, s float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			logSoftmaxShiftF32AVX512(&dst[i], &a[i], m, s, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			logSoftmaxShiftF32AVX2(&dst[i], &a[i], m, s, cnt)
+			if wide {
+				logSoftmaxShiftF32AVX512(&dst[i], &a[i], m, s, cnt)
+			} else {
+				logSoftmaxShiftF32AVX2(&dst[i], &a[i], m, s, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	logSoftmaxShiftF32Generic(dst[i:], a[i:], m, s)
+	logSoftmaxShiftF32Generic(dst, a, m, s)
 }
 
 //go:noescape
@@ -14356,28 +12504,22 @@ func logSoftmaxShiftRowsF32AVX2(dst *float32, a *float32, m *float32, s *float32
 // F16ToF32s widens half-precision values.
 func F16ToF32s(dst []float32, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			f16ToF32sAVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			f16ToF32sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				f16ToF32sAVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				f16ToF32sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	f16ToF32sGeneric(dst[i:], a[i:])
+	f16ToF32sGeneric(dst, a)
 }
 
 //go:noescape
@@ -14389,27 +12531,25 @@ func f16ToF32sAVX2(dst *float32, a *uint16, n int)
 // F32ToF16s rounds to half precision, ties to even; NaN stays NaN, overflow gives Inf.
 func F32ToF16s(dst []uint16, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			f32ToF16sAVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			f32ToF16sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				f32ToF16sAVX512(&dst[i], &a[i], cnt)
+			} else {
+				f32ToF16sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	f32ToF16sGeneric(dst[i:], a[i:])
+	f32ToF16sGeneric(dst, a)
 }
 
 //go:noescape
@@ -14421,28 +12561,22 @@ func f32ToF16sAVX2(dst *uint16, a *float32, n int)
 // BF16ToF32s widens bfloat16 values.
 func BF16ToF32s(dst []float32, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			bF16ToF32sAVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			bF16ToF32sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				bF16ToF32sAVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				bF16ToF32sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	bF16ToF32sGeneric(dst[i:], a[i:])
+	bF16ToF32sGeneric(dst, a)
 }
 
 //go:noescape
@@ -14454,27 +12588,25 @@ func bF16ToF32sAVX2(dst *float32, a *uint16, n int)
 // F32ToBF16s rounds to bfloat16, ties to even; every NaN becomes 0x7fc0.
 func F32ToBF16s(dst []uint16, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			f32ToBF16sAVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			f32ToBF16sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				f32ToBF16sAVX512(&dst[i], &a[i], cnt)
+			} else {
+				f32ToBF16sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	f32ToBF16sGeneric(dst[i:], a[i:])
+	f32ToBF16sGeneric(dst, a)
 }
 
 //go:noescape
@@ -14486,27 +12618,25 @@ func f32ToBF16sAVX2(dst *uint16, a *float32, n int)
 // F64ToF32s rounds float64 to float32.
 func F64ToF32s(dst []float32, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			f64ToF32sAVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			f64ToF32sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				f64ToF32sAVX512(&dst[i], &a[i], cnt)
+			} else {
+				f64ToF32sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	f64ToF32sGeneric(dst[i:], a[i:])
+	f64ToF32sGeneric(dst, a)
 }
 
 //go:noescape
@@ -14518,28 +12648,22 @@ func f64ToF32sAVX2(dst *float32, a *float64, n int)
 // F32ToF64s widens float32 to float64.
 func F32ToF64s(dst []float64, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			f32ToF64sAVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			f32ToF64sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				f32ToF64sAVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				f32ToF64sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	f32ToF64sGeneric(dst[i:], a[i:])
+	f32ToF64sGeneric(dst, a)
 }
 
 //go:noescape
@@ -14551,28 +12675,22 @@ func f32ToF64sAVX2(dst *float64, a *float32, n int)
 // U8ToF32s converts bytes.
 func U8ToF32s(dst []float32, a []uint8) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			u8ToF32sAVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			u8ToF32sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				u8ToF32sAVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				u8ToF32sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	u8ToF32sGeneric(dst[i:], a[i:])
+	u8ToF32sGeneric(dst, a)
 }
 
 //go:noescape
@@ -14584,28 +12702,22 @@ func u8ToF32sAVX2(dst *float32, a *uint8, n int)
 // I8ToF32s converts signed bytes.
 func I8ToF32s(dst []float32, a []int8) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			i8ToF32sAVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			i8ToF32sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				i8ToF32sAVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				i8ToF32sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	i8ToF32sGeneric(dst[i:], a[i:])
+	i8ToF32sGeneric(dst, a)
 }
 
 //go:noescape
@@ -14617,28 +12729,22 @@ func i8ToF32sAVX2(dst *float32, a *int8, n int)
 // I32ToF32s converts int32, rounding to even.
 func I32ToF32s(dst []float32, a []int32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			i32ToF32sAVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			i32ToF32sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				i32ToF32sAVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				i32ToF32sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	i32ToF32sGeneric(dst[i:], a[i:])
+	i32ToF32sGeneric(dst, a)
 }
 
 //go:noescape
@@ -14650,28 +12756,22 @@ func i32ToF32sAVX2(dst *float32, a *int32, n int)
 // F32ToI32s converts towards zero; NaN and what does not fit give the smallest int32.
 func F32ToI32s(dst []int32, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			f32ToI32sAVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			f32ToI32sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				f32ToI32sAVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				f32ToI32sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	f32ToI32sGeneric(dst[i:], a[i:])
+	f32ToI32sGeneric(dst, a)
 }
 
 //go:noescape
@@ -14683,26 +12783,21 @@ func f32ToI32sAVX2(dst *int32, a *float32, n int)
 // F32ToU8s converts towards zero to int32 and keeps the low byte.
 func F32ToU8s(dst []uint8, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			f32ToU8sAVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			f32ToU8sAVX2(&dst[i], &a[i], cnt)
+			if wide {
+				f32ToU8sAVX512(&dst[i], &a[i], cnt)
+			} else {
+				f32ToU8sAVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	f32ToU8sGeneric(dst[i:], a[i:])
+	f32ToU8sGeneric(dst, a)
 }
 
 //go:noescape
@@ -14714,26 +12809,21 @@ func f32ToU8sAVX2(dst *uint8, a *float32, n int)
 // F32ToI8s converts towards zero to int32 and keeps the low byte.
 func F32ToI8s(dst []int8, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			f32ToI8sAVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			f32ToI8sAVX2(&dst[i], &a[i], cnt)
+			if wide {
+				f32ToI8sAVX512(&dst[i], &a[i], cnt)
+			} else {
+				f32ToI8sAVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	f32ToI8sGeneric(dst[i:], a[i:])
+	f32ToI8sGeneric(dst, a)
 }
 
 //go:noescape
@@ -14745,27 +12835,25 @@ func f32ToI8sAVX2(dst *int8, a *float32, n int)
 // F32ToI16s converts towards zero to int32 and keeps the low half.
 func F32ToI16s(dst []int16, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			f32ToI16sAVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			f32ToI16sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				f32ToI16sAVX512(&dst[i], &a[i], cnt)
+			} else {
+				f32ToI16sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	f32ToI16sGeneric(dst[i:], a[i:])
+	f32ToI16sGeneric(dst, a)
 }
 
 //go:noescape
@@ -14777,28 +12865,22 @@ func f32ToI16sAVX2(dst *int16, a *float32, n int)
 // I16ToF32s converts int16.
 func I16ToF32s(dst []float32, a []int16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			i16ToF32sAVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			i16ToF32sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				i16ToF32sAVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				i16ToF32sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	i16ToF32sGeneric(dst[i:], a[i:])
+	i16ToF32sGeneric(dst, a)
 }
 
 //go:noescape
@@ -14810,26 +12892,21 @@ func i16ToF32sAVX2(dst *float32, a *int16, n int)
 // F16ToBools sets dst[i] = 1 where a[i] is not 0, else 0.
 func F16ToBools(dst []uint8, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			f16ToBoolsAVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			f16ToBoolsAVX2(&dst[i], &a[i], cnt)
+			if wide {
+				f16ToBoolsAVX512(&dst[i], &a[i], cnt)
+			} else {
+				f16ToBoolsAVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	f16ToBoolsGeneric(dst[i:], a[i:])
+	f16ToBoolsGeneric(dst, a)
 }
 
 //go:noescape
@@ -14841,26 +12918,21 @@ func f16ToBoolsAVX2(dst *uint8, a *uint16, n int)
 // BF16ToBools sets dst[i] = 1 where a[i] is not 0, else 0.
 func BF16ToBools(dst []uint8, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			bF16ToBoolsAVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			bF16ToBoolsAVX2(&dst[i], &a[i], cnt)
+			if wide {
+				bF16ToBoolsAVX512(&dst[i], &a[i], cnt)
+			} else {
+				bF16ToBoolsAVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	bF16ToBoolsGeneric(dst[i:], a[i:])
+	bF16ToBoolsGeneric(dst, a)
 }
 
 //go:noescape
@@ -14872,27 +12944,25 @@ func bF16ToBoolsAVX2(dst *uint8, a *uint16, n int)
 // U8ToI16s widens integers.
 func U8ToI16s(dst []int16, a []uint8) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			u8ToI16sAVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			u8ToI16sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				u8ToI16sAVX512(&dst[i], &a[i], cnt)
+			} else {
+				u8ToI16sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	u8ToI16sGeneric(dst[i:], a[i:])
+	u8ToI16sGeneric(dst, a)
 }
 
 //go:noescape
@@ -14904,28 +12974,22 @@ func u8ToI16sAVX2(dst *int16, a *uint8, n int)
 // U8ToI32s widens integers.
 func U8ToI32s(dst []int32, a []uint8) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			u8ToI32sAVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			u8ToI32sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				u8ToI32sAVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				u8ToI32sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	u8ToI32sGeneric(dst[i:], a[i:])
+	u8ToI32sGeneric(dst, a)
 }
 
 //go:noescape
@@ -14937,28 +13001,22 @@ func u8ToI32sAVX2(dst *int32, a *uint8, n int)
 // U8ToI64s widens integers.
 func U8ToI64s(dst []int64, a []uint8) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			u8ToI64sAVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			u8ToI64sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				u8ToI64sAVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				u8ToI64sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	u8ToI64sGeneric(dst[i:], a[i:])
+	u8ToI64sGeneric(dst, a)
 }
 
 //go:noescape
@@ -14970,28 +13028,22 @@ func u8ToI64sAVX2(dst *int64, a *uint8, n int)
 // U8ToF64s converts integers.
 func U8ToF64s(dst []float64, a []uint8) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			u8ToF64sAVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			u8ToF64sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				u8ToF64sAVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				u8ToF64sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	u8ToF64sGeneric(dst[i:], a[i:])
+	u8ToF64sGeneric(dst, a)
 }
 
 //go:noescape
@@ -15003,27 +13055,25 @@ func u8ToF64sAVX2(dst *float64, a *uint8, n int)
 // I8ToI16s widens integers.
 func I8ToI16s(dst []int16, a []int8) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			i8ToI16sAVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			i8ToI16sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				i8ToI16sAVX512(&dst[i], &a[i], cnt)
+			} else {
+				i8ToI16sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	i8ToI16sGeneric(dst[i:], a[i:])
+	i8ToI16sGeneric(dst, a)
 }
 
 //go:noescape
@@ -15035,28 +13085,22 @@ func i8ToI16sAVX2(dst *int16, a *int8, n int)
 // I8ToI32s widens integers.
 func I8ToI32s(dst []int32, a []int8) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			i8ToI32sAVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			i8ToI32sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				i8ToI32sAVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				i8ToI32sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	i8ToI32sGeneric(dst[i:], a[i:])
+	i8ToI32sGeneric(dst, a)
 }
 
 //go:noescape
@@ -15068,28 +13112,22 @@ func i8ToI32sAVX2(dst *int32, a *int8, n int)
 // I8ToI64s widens integers.
 func I8ToI64s(dst []int64, a []int8) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			i8ToI64sAVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			i8ToI64sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				i8ToI64sAVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				i8ToI64sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	i8ToI64sGeneric(dst[i:], a[i:])
+	i8ToI64sGeneric(dst, a)
 }
 
 //go:noescape
@@ -15101,28 +13139,22 @@ func i8ToI64sAVX2(dst *int64, a *int8, n int)
 // I8ToF64s converts integers.
 func I8ToF64s(dst []float64, a []int8) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			i8ToF64sAVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			i8ToF64sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				i8ToF64sAVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				i8ToF64sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	i8ToF64sGeneric(dst[i:], a[i:])
+	i8ToF64sGeneric(dst, a)
 }
 
 //go:noescape
@@ -15134,26 +13166,21 @@ func i8ToF64sAVX2(dst *float64, a *int8, n int)
 // I16ToU8s keeps the low bits of integers.
 func I16ToU8s(dst []uint8, a []int16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			i16ToU8sAVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			i16ToU8sAVX2(&dst[i], &a[i], cnt)
+			if wide {
+				i16ToU8sAVX512(&dst[i], &a[i], cnt)
+			} else {
+				i16ToU8sAVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	i16ToU8sGeneric(dst[i:], a[i:])
+	i16ToU8sGeneric(dst, a)
 }
 
 //go:noescape
@@ -15165,28 +13192,22 @@ func i16ToU8sAVX2(dst *uint8, a *int16, n int)
 // I16ToI32s widens integers.
 func I16ToI32s(dst []int32, a []int16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			i16ToI32sAVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			i16ToI32sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				i16ToI32sAVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				i16ToI32sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	i16ToI32sGeneric(dst[i:], a[i:])
+	i16ToI32sGeneric(dst, a)
 }
 
 //go:noescape
@@ -15198,28 +13219,22 @@ func i16ToI32sAVX2(dst *int32, a *int16, n int)
 // I16ToI64s widens integers.
 func I16ToI64s(dst []int64, a []int16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			i16ToI64sAVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			i16ToI64sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				i16ToI64sAVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				i16ToI64sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	i16ToI64sGeneric(dst[i:], a[i:])
+	i16ToI64sGeneric(dst, a)
 }
 
 //go:noescape
@@ -15231,28 +13246,22 @@ func i16ToI64sAVX2(dst *int64, a *int16, n int)
 // I16ToF64s converts integers.
 func I16ToF64s(dst []float64, a []int16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			i16ToF64sAVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			i16ToF64sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				i16ToF64sAVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				i16ToF64sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	i16ToF64sGeneric(dst[i:], a[i:])
+	i16ToF64sGeneric(dst, a)
 }
 
 //go:noescape
@@ -15264,26 +13273,21 @@ func i16ToF64sAVX2(dst *float64, a *int16, n int)
 // I32ToU8s keeps the low bits of integers.
 func I32ToU8s(dst []uint8, a []int32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			i32ToU8sAVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			i32ToU8sAVX2(&dst[i], &a[i], cnt)
+			if wide {
+				i32ToU8sAVX512(&dst[i], &a[i], cnt)
+			} else {
+				i32ToU8sAVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	i32ToU8sGeneric(dst[i:], a[i:])
+	i32ToU8sGeneric(dst, a)
 }
 
 //go:noescape
@@ -15295,27 +13299,25 @@ func i32ToU8sAVX2(dst *uint8, a *int32, n int)
 // I32ToI16s keeps the low bits of integers.
 func I32ToI16s(dst []int16, a []int32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			i32ToI16sAVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			i32ToI16sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				i32ToI16sAVX512(&dst[i], &a[i], cnt)
+			} else {
+				i32ToI16sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	i32ToI16sGeneric(dst[i:], a[i:])
+	i32ToI16sGeneric(dst, a)
 }
 
 //go:noescape
@@ -15327,28 +13329,22 @@ func i32ToI16sAVX2(dst *int16, a *int32, n int)
 // I32ToI64s widens integers.
 func I32ToI64s(dst []int64, a []int32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			i32ToI64sAVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			i32ToI64sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				i32ToI64sAVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				i32ToI64sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	i32ToI64sGeneric(dst[i:], a[i:])
+	i32ToI64sGeneric(dst, a)
 }
 
 //go:noescape
@@ -15360,28 +13356,22 @@ func i32ToI64sAVX2(dst *int64, a *int32, n int)
 // I32ToF64s converts integers.
 func I32ToF64s(dst []float64, a []int32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			i32ToF64sAVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			i32ToF64sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				i32ToF64sAVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				i32ToF64sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	i32ToF64sGeneric(dst[i:], a[i:])
+	i32ToF64sGeneric(dst, a)
 }
 
 //go:noescape
@@ -15393,26 +13383,21 @@ func i32ToF64sAVX2(dst *float64, a *int32, n int)
 // I64ToU8s keeps the low bits of integers.
 func I64ToU8s(dst []uint8, a []int64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			i64ToU8sAVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			i64ToU8sAVX2(&dst[i], &a[i], cnt)
+			if wide {
+				i64ToU8sAVX512(&dst[i], &a[i], cnt)
+			} else {
+				i64ToU8sAVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	i64ToU8sGeneric(dst[i:], a[i:])
+	i64ToU8sGeneric(dst, a)
 }
 
 //go:noescape
@@ -15424,26 +13409,21 @@ func i64ToU8sAVX2(dst *uint8, a *int64, n int)
 // I64ToI16s keeps the low bits of integers.
 func I64ToI16s(dst []int16, a []int64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			i64ToI16sAVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			i64ToI16sAVX2(&dst[i], &a[i], cnt)
+			if wide {
+				i64ToI16sAVX512(&dst[i], &a[i], cnt)
+			} else {
+				i64ToI16sAVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	i64ToI16sGeneric(dst[i:], a[i:])
+	i64ToI16sGeneric(dst, a)
 }
 
 //go:noescape
@@ -15455,27 +13435,25 @@ func i64ToI16sAVX2(dst *int16, a *int64, n int)
 // I64ToI32s keeps the low bits of integers.
 func I64ToI32s(dst []int32, a []int64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			i64ToI32sAVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			i64ToI32sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				i64ToI32sAVX512(&dst[i], &a[i], cnt)
+			} else {
+				i64ToI32sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	i64ToI32sGeneric(dst[i:], a[i:])
+	i64ToI32sGeneric(dst, a)
 }
 
 //go:noescape
@@ -15487,27 +13465,25 @@ func i64ToI32sAVX2(dst *int32, a *int64, n int)
 // I64ToF32s converts integers, rounding to even once.
 func I64ToF32s(dst []float32, a []int64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			i64ToF32sAVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			i64ToF32sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				i64ToF32sAVX512(&dst[i], &a[i], cnt)
+			} else {
+				i64ToF32sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	i64ToF32sGeneric(dst[i:], a[i:])
+	i64ToF32sGeneric(dst, a)
 }
 
 //go:noescape
@@ -15519,28 +13495,22 @@ func i64ToF32sAVX2(dst *float32, a *int64, n int)
 // I64ToF64s converts integers, rounding to even.
 func I64ToF64s(dst []float64, a []int64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			i64ToF64sAVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			i64ToF64sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				i64ToF64sAVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				i64ToF64sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	i64ToF64sGeneric(dst[i:], a[i:])
+	i64ToF64sGeneric(dst, a)
 }
 
 //go:noescape
@@ -15552,11 +13522,10 @@ func i64ToF64sAVX2(dst *float64, a *int64, n int)
 // F32ToI64s converts towards zero; NaN and what does not fit give the smallest int64.
 func F32ToI64s(dst []int64, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if cpu.HasAVX512 {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
 			f32ToI64sAVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
@@ -15564,7 +13533,7 @@ func F32ToI64s(dst []int64, a []float32) {
 		}
 		return
 	}
-	f32ToI64sGeneric(dst[i:], a[i:])
+	f32ToI64sGeneric(dst, a)
 }
 
 //go:noescape
@@ -15573,11 +13542,10 @@ func f32ToI64sAVX512(dst *int64, a *float32, n int)
 // F64ToI64s converts towards zero; NaN and what does not fit give the smallest int64.
 func F64ToI64s(dst []int64, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if cpu.HasAVX512 {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
 			f64ToI64sAVX512(&dst[i], &a[i], cnt|flag)
 			i += cnt
@@ -15585,7 +13553,7 @@ func F64ToI64s(dst []int64, a []float64) {
 		}
 		return
 	}
-	f64ToI64sGeneric(dst[i:], a[i:])
+	f64ToI64sGeneric(dst, a)
 }
 
 //go:noescape
@@ -15594,27 +13562,25 @@ func f64ToI64sAVX512(dst *int64, a *float64, n int)
 // F64ToI32s converts towards zero; NaN and what does not fit give the smallest int32.
 func F64ToI32s(dst []int32, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			f64ToI32sAVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			f64ToI32sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				f64ToI32sAVX512(&dst[i], &a[i], cnt)
+			} else {
+				f64ToI32sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	f64ToI32sGeneric(dst[i:], a[i:])
+	f64ToI32sGeneric(dst, a)
 }
 
 //go:noescape
@@ -15626,26 +13592,21 @@ func f64ToI32sAVX2(dst *int32, a *float64, n int)
 // F64ToI16s converts towards zero to int32 and keeps the low half.
 func F64ToI16s(dst []int16, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			f64ToI16sAVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			f64ToI16sAVX2(&dst[i], &a[i], cnt)
+			if wide {
+				f64ToI16sAVX512(&dst[i], &a[i], cnt)
+			} else {
+				f64ToI16sAVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	f64ToI16sGeneric(dst[i:], a[i:])
+	f64ToI16sGeneric(dst, a)
 }
 
 //go:noescape
@@ -15657,26 +13618,21 @@ func f64ToI16sAVX2(dst *int16, a *float64, n int)
 // F64ToI8s converts towards zero to int32 and keeps the low byte.
 func F64ToI8s(dst []int8, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			f64ToI8sAVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			f64ToI8sAVX2(&dst[i], &a[i], cnt)
+			if wide {
+				f64ToI8sAVX512(&dst[i], &a[i], cnt)
+			} else {
+				f64ToI8sAVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	f64ToI8sGeneric(dst[i:], a[i:])
+	f64ToI8sGeneric(dst, a)
 }
 
 //go:noescape
@@ -15688,26 +13644,21 @@ func f64ToI8sAVX2(dst *int8, a *float64, n int)
 // F64ToU8s converts towards zero to int64, whose smallest stands for what does not fit, and keeps the low byte.
 func F64ToU8s(dst []uint8, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			f64ToU8sAVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			f64ToU8sAVX2(&dst[i], &a[i], cnt)
+			if wide {
+				f64ToU8sAVX512(&dst[i], &a[i], cnt)
+			} else {
+				f64ToU8sAVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	f64ToU8sGeneric(dst[i:], a[i:])
+	f64ToU8sGeneric(dst, a)
 }
 
 //go:noescape
@@ -15719,28 +13670,22 @@ func f64ToU8sAVX2(dst *uint8, a *float64, n int)
 // U32ToU64s puts a zero behind every element.
 func U32ToU64s(dst []int64, a []uint32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			u32ToU64sAVX512(&dst[i], &a[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			u32ToU64sAVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				u32ToU64sAVX512(&dst[i], &a[i], cnt|flag)
+			} else {
+				u32ToU64sAVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	u32ToU64sGeneric(dst[i:], a[i:])
+	u32ToU64sGeneric(dst, a)
 }
 
 //go:noescape
@@ -15752,26 +13697,21 @@ func u32ToU64sAVX2(dst *int64, a *uint32, n int)
 // MaxTapF32 sets dst[i] = a[i] where a[i] is larger or NaN: one tap of a maximum, the last NaN wins.
 func MaxTapF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			maxTapF32AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			maxTapF32AVX2(&dst[i], &a[i], cnt)
+			if wide {
+				maxTapF32AVX512(&dst[i], &a[i], cnt)
+			} else {
+				maxTapF32AVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	maxTapF32Generic(dst[i:], a[i:])
+	maxTapF32Generic(dst, a)
 }
 
 //go:noescape
@@ -15819,26 +13759,21 @@ func maxTapRowsF32AVX2(dst *float32, a *float32, n, rows, ld_dst, ld_a int)
 func MaxTapAtF32(dst, at, a []float32, tap float32) {
 	at = at[:len(dst)]
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			maxTapAtF32AVX512(&dst[i], &at[i], &a[i], tap, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			maxTapAtF32AVX2(&dst[i], &at[i], &a[i], tap, cnt)
+			if wide {
+				maxTapAtF32AVX512(&dst[i], &at[i], &a[i], tap, cnt)
+			} else {
+				maxTapAtF32AVX2(&dst[i], &at[i], &a[i], tap, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	maxTapAtF32Generic(dst[i:], at[i:], a[i:], tap)
+	maxTapAtF32Generic(dst, at, a, tap)
 }
 
 //go:noescape
@@ -15886,26 +13821,21 @@ func maxTapAtRowsF32AVX2(dst *float32, at *float32, a *float32, tap float32, n, 
 // AddTapF32 sets dst[i] += a[i].
 func AddTapF32(dst, a []float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addTapF32AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			addTapF32AVX2(&dst[i], &a[i], cnt)
+			if wide {
+				addTapF32AVX512(&dst[i], &a[i], cnt)
+			} else {
+				addTapF32AVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addTapF32Generic(dst[i:], a[i:])
+	addTapF32Generic(dst, a)
 }
 
 //go:noescape
@@ -15953,26 +13883,21 @@ func addTapRowsF32AVX2(dst *float32, a *float32, n, rows, ld_dst, ld_a int)
 func MaxTapGradF32(dst, grad []float32, at []uint8, tap float32) {
 	grad = grad[:len(dst)]
 	at = at[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			maxTapGradF32AVX512(&dst[i], &grad[i], &at[i], tap, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			maxTapGradF32AVX2(&dst[i], &grad[i], &at[i], tap, cnt)
+			if wide {
+				maxTapGradF32AVX512(&dst[i], &grad[i], &at[i], tap, cnt)
+			} else {
+				maxTapGradF32AVX2(&dst[i], &grad[i], &at[i], tap, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	maxTapGradF32Generic(dst[i:], grad[i:], at[i:], tap)
+	maxTapGradF32Generic(dst, grad, at, tap)
 }
 
 //go:noescape
@@ -16020,26 +13945,21 @@ func maxTapGradRowsF32AVX2(dst *float32, grad *float32, at *uint8, tap float32, 
 // MaxTapF64 sets dst[i] = a[i] where a[i] is larger or NaN: one tap of a maximum, the last NaN wins.
 func MaxTapF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			maxTapF64AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			maxTapF64AVX2(&dst[i], &a[i], cnt)
+			if wide {
+				maxTapF64AVX512(&dst[i], &a[i], cnt)
+			} else {
+				maxTapF64AVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	maxTapF64Generic(dst[i:], a[i:])
+	maxTapF64Generic(dst, a)
 }
 
 //go:noescape
@@ -16087,26 +14007,21 @@ func maxTapRowsF64AVX2(dst *float64, a *float64, n, rows, ld_dst, ld_a int)
 func MaxTapAtF64(dst, at, a []float64, tap float64) {
 	at = at[:len(dst)]
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			maxTapAtF64AVX512(&dst[i], &at[i], &a[i], tap, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			maxTapAtF64AVX2(&dst[i], &at[i], &a[i], tap, cnt)
+			if wide {
+				maxTapAtF64AVX512(&dst[i], &at[i], &a[i], tap, cnt)
+			} else {
+				maxTapAtF64AVX2(&dst[i], &at[i], &a[i], tap, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	maxTapAtF64Generic(dst[i:], at[i:], a[i:], tap)
+	maxTapAtF64Generic(dst, at, a, tap)
 }
 
 //go:noescape
@@ -16154,26 +14069,21 @@ func maxTapAtRowsF64AVX2(dst *float64, at *float64, a *float64, tap float64, n, 
 // AddTapF64 sets dst[i] += a[i].
 func AddTapF64(dst, a []float64) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addTapF64AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			addTapF64AVX2(&dst[i], &a[i], cnt)
+			if wide {
+				addTapF64AVX512(&dst[i], &a[i], cnt)
+			} else {
+				addTapF64AVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addTapF64Generic(dst[i:], a[i:])
+	addTapF64Generic(dst, a)
 }
 
 //go:noescape
@@ -16221,26 +14131,21 @@ func addTapRowsF64AVX2(dst *float64, a *float64, n, rows, ld_dst, ld_a int)
 func MaxTapGradF64(dst, grad []float64, at []uint8, tap float64) {
 	grad = grad[:len(dst)]
 	at = at[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			maxTapGradF64AVX512(&dst[i], &grad[i], &at[i], tap, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			maxTapGradF64AVX2(&dst[i], &grad[i], &at[i], tap, cnt)
+			if wide {
+				maxTapGradF64AVX512(&dst[i], &grad[i], &at[i], tap, cnt)
+			} else {
+				maxTapGradF64AVX2(&dst[i], &grad[i], &at[i], tap, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	maxTapGradF64Generic(dst[i:], grad[i:], at[i:], tap)
+	maxTapGradF64Generic(dst, grad, at, tap)
 }
 
 //go:noescape
@@ -16288,26 +14193,21 @@ func maxTapGradRowsF64AVX2(dst *float64, grad *float64, at *uint8, tap float64, 
 // MaxTapF16 sets dst[i] = a[i] where a[i] is larger or NaN: one tap of a maximum, the last NaN wins.
 func MaxTapF16(dst []float32, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			maxTapF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			maxTapF16AVX2(&dst[i], &a[i], cnt)
+			if wide {
+				maxTapF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				maxTapF16AVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	maxTapF16Generic(dst[i:], a[i:])
+	maxTapF16Generic(dst, a)
 }
 
 //go:noescape
@@ -16355,26 +14255,21 @@ func maxTapRowsF16AVX2(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
 func MaxTapAtF16(dst, at []float32, a []uint16, tap float32) {
 	at = at[:len(dst)]
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			maxTapAtF16AVX512(&dst[i], &at[i], &a[i], tap, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			maxTapAtF16AVX2(&dst[i], &at[i], &a[i], tap, cnt)
+			if wide {
+				maxTapAtF16AVX512(&dst[i], &at[i], &a[i], tap, cnt)
+			} else {
+				maxTapAtF16AVX2(&dst[i], &at[i], &a[i], tap, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	maxTapAtF16Generic(dst[i:], at[i:], a[i:], tap)
+	maxTapAtF16Generic(dst, at, a, tap)
 }
 
 //go:noescape
@@ -16422,26 +14317,21 @@ func maxTapAtRowsF16AVX2(dst *float32, at *float32, a *uint16, tap float32, n, r
 // AddTapF16 sets dst[i] += a[i].
 func AddTapF16(dst []float32, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addTapF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			addTapF16AVX2(&dst[i], &a[i], cnt)
+			if wide {
+				addTapF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				addTapF16AVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addTapF16Generic(dst[i:], a[i:])
+	addTapF16Generic(dst, a)
 }
 
 //go:noescape
@@ -16489,26 +14379,21 @@ func addTapRowsF16AVX2(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
 func MaxTapGradF16(dst []float32, grad []uint16, at []uint8, tap float32) {
 	grad = grad[:len(dst)]
 	at = at[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			maxTapGradF16AVX512(&dst[i], &grad[i], &at[i], tap, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			maxTapGradF16AVX2(&dst[i], &grad[i], &at[i], tap, cnt)
+			if wide {
+				maxTapGradF16AVX512(&dst[i], &grad[i], &at[i], tap, cnt)
+			} else {
+				maxTapGradF16AVX2(&dst[i], &grad[i], &at[i], tap, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	maxTapGradF16Generic(dst[i:], grad[i:], at[i:], tap)
+	maxTapGradF16Generic(dst, grad, at, tap)
 }
 
 //go:noescape
@@ -16556,26 +14441,21 @@ func maxTapGradRowsF16AVX2(dst *float32, grad *uint16, at *uint8, tap float32, n
 // MaxTapBF16 sets dst[i] = a[i] where a[i] is larger or NaN: one tap of a maximum, the last NaN wins.
 func MaxTapBF16(dst []float32, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			maxTapBF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			maxTapBF16AVX2(&dst[i], &a[i], cnt)
+			if wide {
+				maxTapBF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				maxTapBF16AVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	maxTapBF16Generic(dst[i:], a[i:])
+	maxTapBF16Generic(dst, a)
 }
 
 //go:noescape
@@ -16623,26 +14503,21 @@ func maxTapRowsBF16AVX2(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
 func MaxTapAtBF16(dst, at []float32, a []uint16, tap float32) {
 	at = at[:len(dst)]
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			maxTapAtBF16AVX512(&dst[i], &at[i], &a[i], tap, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			maxTapAtBF16AVX2(&dst[i], &at[i], &a[i], tap, cnt)
+			if wide {
+				maxTapAtBF16AVX512(&dst[i], &at[i], &a[i], tap, cnt)
+			} else {
+				maxTapAtBF16AVX2(&dst[i], &at[i], &a[i], tap, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	maxTapAtBF16Generic(dst[i:], at[i:], a[i:], tap)
+	maxTapAtBF16Generic(dst, at, a, tap)
 }
 
 //go:noescape
@@ -16690,26 +14565,21 @@ func maxTapAtRowsBF16AVX2(dst *float32, at *float32, a *uint16, tap float32, n, 
 // AddTapBF16 sets dst[i] += a[i].
 func AddTapBF16(dst []float32, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addTapBF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			addTapBF16AVX2(&dst[i], &a[i], cnt)
+			if wide {
+				addTapBF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				addTapBF16AVX2(&dst[i], &a[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addTapBF16Generic(dst[i:], a[i:])
+	addTapBF16Generic(dst, a)
 }
 
 //go:noescape
@@ -16757,26 +14627,21 @@ func addTapRowsBF16AVX2(dst *float32, a *uint16, n, rows, ld_dst, ld_a int)
 func MaxTapGradBF16(dst []float32, grad []uint16, at []uint8, tap float32) {
 	grad = grad[:len(dst)]
 	at = at[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			maxTapGradBF16AVX512(&dst[i], &grad[i], &at[i], tap, cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			maxTapGradBF16AVX2(&dst[i], &grad[i], &at[i], tap, cnt)
+			if wide {
+				maxTapGradBF16AVX512(&dst[i], &grad[i], &at[i], tap, cnt)
+			} else {
+				maxTapGradBF16AVX2(&dst[i], &grad[i], &at[i], tap, cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	maxTapGradBF16Generic(dst[i:], grad[i:], at[i:], tap)
+	maxTapGradBF16Generic(dst, grad, at, tap)
 }
 
 //go:noescape
@@ -16865,28 +14730,22 @@ func absErrorBlockF32AVX2(a *float32, b *float32, n int) (sum float32)
 func AbsErrorGradF32(dst, a, b []float32, s float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			absErrorGradF32AVX512(&dst[i], &a[i], &b[i], s, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			absErrorGradF32AVX2(&dst[i], &a[i], &b[i], s, cnt|flag)
+			if wide {
+				absErrorGradF32AVX512(&dst[i], &a[i], &b[i], s, cnt|flag)
+			} else {
+				absErrorGradF32AVX2(&dst[i], &a[i], &b[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	absErrorGradF32Generic(dst[i:], a[i:], b[i:], s)
+	absErrorGradF32Generic(dst, a, b, s)
 }
 
 //go:noescape
@@ -16919,28 +14778,22 @@ func huberBlockF32AVX2(a *float32, b *float32, limit float32, square float32, sl
 func HuberErrorF32(dst, a, b []float32, limit, square, slope float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			huberErrorF32AVX512(&dst[i], &a[i], &b[i], limit, square, slope, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			huberErrorF32AVX2(&dst[i], &a[i], &b[i], limit, square, slope, cnt|flag)
+			if wide {
+				huberErrorF32AVX512(&dst[i], &a[i], &b[i], limit, square, slope, cnt|flag)
+			} else {
+				huberErrorF32AVX2(&dst[i], &a[i], &b[i], limit, square, slope, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	huberErrorF32Generic(dst[i:], a[i:], b[i:], limit, square, slope)
+	huberErrorF32Generic(dst, a, b, limit, square, slope)
 }
 
 //go:noescape
@@ -16954,28 +14807,22 @@ func HuberErrorBackwardF32(dst, grad, a, b []float32, limit, s float32) {
 	grad = grad[:len(dst)]
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			huberErrorBackwardF32AVX512(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			huberErrorBackwardF32AVX2(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|flag)
+			if wide {
+				huberErrorBackwardF32AVX512(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|flag)
+			} else {
+				huberErrorBackwardF32AVX2(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	huberErrorBackwardF32Generic(dst[i:], grad[i:], a[i:], b[i:], limit, s)
+	huberErrorBackwardF32Generic(dst, grad, a, b, limit, s)
 }
 
 //go:noescape
@@ -16988,28 +14835,22 @@ func huberErrorBackwardF32AVX2(dst *float32, grad *float32, a *float32, b *float
 func HuberErrorF64(dst, a, b []float64, limit, square, slope float64) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			huberErrorF64AVX512(&dst[i], &a[i], &b[i], limit, square, slope, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			huberErrorF64AVX2(&dst[i], &a[i], &b[i], limit, square, slope, cnt|flag)
+			if wide {
+				huberErrorF64AVX512(&dst[i], &a[i], &b[i], limit, square, slope, cnt|flag)
+			} else {
+				huberErrorF64AVX2(&dst[i], &a[i], &b[i], limit, square, slope, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	huberErrorF64Generic(dst[i:], a[i:], b[i:], limit, square, slope)
+	huberErrorF64Generic(dst, a, b, limit, square, slope)
 }
 
 //go:noescape
@@ -17023,28 +14864,22 @@ func HuberErrorBackwardF64(dst, grad, a, b []float64, limit, s float64) {
 	grad = grad[:len(dst)]
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			huberErrorBackwardF64AVX512(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			huberErrorBackwardF64AVX2(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|flag)
+			if wide {
+				huberErrorBackwardF64AVX512(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|flag)
+			} else {
+				huberErrorBackwardF64AVX2(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	huberErrorBackwardF64Generic(dst[i:], grad[i:], a[i:], b[i:], limit, s)
+	huberErrorBackwardF64Generic(dst, grad, a, b, limit, s)
 }
 
 //go:noescape
@@ -17057,28 +14892,22 @@ func huberErrorBackwardF64AVX2(dst *float64, grad *float64, a *float64, b *float
 func HuberGradF32(dst, a, b []float32, s, limit float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			huberGradF32AVX512(&dst[i], &a[i], &b[i], s, limit, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			huberGradF32AVX2(&dst[i], &a[i], &b[i], s, limit, cnt|flag)
+			if wide {
+				huberGradF32AVX512(&dst[i], &a[i], &b[i], s, limit, cnt|flag)
+			} else {
+				huberGradF32AVX2(&dst[i], &a[i], &b[i], s, limit, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	huberGradF32Generic(dst[i:], a[i:], b[i:], s, limit)
+	huberGradF32Generic(dst, a, b, s, limit)
 }
 
 //go:noescape
@@ -17111,28 +14940,22 @@ func crossEntropyBlockF32AVX2(a *float32, b *float32, n int) (sum, bad float32)
 func CrossEntropyGradF32(dst, a, b []float32, s float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			crossEntropyGradF32AVX512(&dst[i], &a[i], &b[i], s, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			crossEntropyGradF32AVX2(&dst[i], &a[i], &b[i], s, cnt|flag)
+			if wide {
+				crossEntropyGradF32AVX512(&dst[i], &a[i], &b[i], s, cnt|flag)
+			} else {
+				crossEntropyGradF32AVX2(&dst[i], &a[i], &b[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	crossEntropyGradF32Generic(dst[i:], a[i:], b[i:], s)
+	crossEntropyGradF32Generic(dst, a, b, s)
 }
 
 //go:noescape
@@ -17165,28 +14988,22 @@ func logitEntropyBlockF32AVX2(a *float32, b *float32, n int) (sum float32)
 func LogitEntropyGradF32(dst, a, b []float32, s float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			logitEntropyGradF32AVX512(&dst[i], &a[i], &b[i], s, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			logitEntropyGradF32AVX2(&dst[i], &a[i], &b[i], s, cnt|flag)
+			if wide {
+				logitEntropyGradF32AVX512(&dst[i], &a[i], &b[i], s, cnt|flag)
+			} else {
+				logitEntropyGradF32AVX2(&dst[i], &a[i], &b[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	logitEntropyGradF32Generic(dst[i:], a[i:], b[i:], s)
+	logitEntropyGradF32Generic(dst, a, b, s)
 }
 
 //go:noescape
@@ -17239,28 +15056,22 @@ func logDivergenceBlockF32AVX2(a *float32, b *float32, n int) (sum float32)
 func LogDivergenceGradF32(dst, a, b []float32, s float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			logDivergenceGradF32AVX512(&dst[i], &a[i], &b[i], s, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			logDivergenceGradF32AVX2(&dst[i], &a[i], &b[i], s, cnt|flag)
+			if wide {
+				logDivergenceGradF32AVX512(&dst[i], &a[i], &b[i], s, cnt|flag)
+			} else {
+				logDivergenceGradF32AVX2(&dst[i], &a[i], &b[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	logDivergenceGradF32Generic(dst[i:], a[i:], b[i:], s)
+	logDivergenceGradF32Generic(dst, a, b, s)
 }
 
 //go:noescape
@@ -17272,27 +15083,25 @@ func logDivergenceGradF32AVX2(dst *float32, a *float32, b *float32, s float32, n
 // ReLUF16 sets dst[i] = max(a[i], 0); NaN stays, on float16.
 func ReLUF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			reLUF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			reLUF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				reLUF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				reLUF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	reLUF16Generic(dst[i:], a[i:])
+	reLUF16Generic(dst, a)
 }
 
 //go:noescape
@@ -17304,27 +15113,25 @@ func reLUF16AVX2(dst *uint16, a *uint16, n int)
 // ReLUBF16 sets dst[i] = max(a[i], 0); NaN stays, on bfloat16.
 func ReLUBF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			reLUBF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			reLUBF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				reLUBF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				reLUBF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	reLUBF16Generic(dst[i:], a[i:])
+	reLUBF16Generic(dst, a)
 }
 
 //go:noescape
@@ -17336,27 +15143,25 @@ func reLUBF16AVX2(dst *uint16, a *uint16, n int)
 // SqrtF16 sets dst[i] = sqrt(a[i]); NaN below 0, on float16.
 func SqrtF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			sqrtF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			sqrtF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				sqrtF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				sqrtF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	sqrtF16Generic(dst[i:], a[i:])
+	sqrtF16Generic(dst, a)
 }
 
 //go:noescape
@@ -17368,27 +15173,25 @@ func sqrtF16AVX2(dst *uint16, a *uint16, n int)
 // SqrtBF16 sets dst[i] = sqrt(a[i]); NaN below 0, on bfloat16.
 func SqrtBF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			sqrtBF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			sqrtBF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				sqrtBF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				sqrtBF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	sqrtBF16Generic(dst[i:], a[i:])
+	sqrtBF16Generic(dst, a)
 }
 
 //go:noescape
@@ -17400,27 +15203,25 @@ func sqrtBF16AVX2(dst *uint16, a *uint16, n int)
 // RsqrtF16 sets dst[i] = 1 / sqrt(a[i]), on float16.
 func RsqrtF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			rsqrtF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			rsqrtF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				rsqrtF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				rsqrtF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	rsqrtF16Generic(dst[i:], a[i:])
+	rsqrtF16Generic(dst, a)
 }
 
 //go:noescape
@@ -17432,27 +15233,25 @@ func rsqrtF16AVX2(dst *uint16, a *uint16, n int)
 // RsqrtBF16 sets dst[i] = 1 / sqrt(a[i]), on bfloat16.
 func RsqrtBF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			rsqrtBF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			rsqrtBF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				rsqrtBF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				rsqrtBF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	rsqrtBF16Generic(dst[i:], a[i:])
+	rsqrtBF16Generic(dst, a)
 }
 
 //go:noescape
@@ -17464,27 +15263,25 @@ func rsqrtBF16AVX2(dst *uint16, a *uint16, n int)
 // ReciprocalF16 sets dst[i] = 1 / a[i], on float16.
 func ReciprocalF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			reciprocalF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			reciprocalF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				reciprocalF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				reciprocalF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	reciprocalF16Generic(dst[i:], a[i:])
+	reciprocalF16Generic(dst, a)
 }
 
 //go:noescape
@@ -17496,27 +15293,25 @@ func reciprocalF16AVX2(dst *uint16, a *uint16, n int)
 // ReciprocalBF16 sets dst[i] = 1 / a[i], on bfloat16.
 func ReciprocalBF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			reciprocalBF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			reciprocalBF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				reciprocalBF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				reciprocalBF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	reciprocalBF16Generic(dst[i:], a[i:])
+	reciprocalBF16Generic(dst, a)
 }
 
 //go:noescape
@@ -17528,27 +15323,25 @@ func reciprocalBF16AVX2(dst *uint16, a *uint16, n int)
 // SquareF16 sets dst[i] = a[i]², on float16.
 func SquareF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			squareF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			squareF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				squareF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				squareF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	squareF16Generic(dst[i:], a[i:])
+	squareF16Generic(dst, a)
 }
 
 //go:noescape
@@ -17560,27 +15353,25 @@ func squareF16AVX2(dst *uint16, a *uint16, n int)
 // SquareBF16 sets dst[i] = a[i]², on bfloat16.
 func SquareBF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			squareBF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			squareBF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				squareBF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				squareBF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	squareBF16Generic(dst[i:], a[i:])
+	squareBF16Generic(dst, a)
 }
 
 //go:noescape
@@ -17592,27 +15383,25 @@ func squareBF16AVX2(dst *uint16, a *uint16, n int)
 // ExpF16 sets dst[i] = e^a[i], within 1 ulp, on float16.
 func ExpF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			expF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			expF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				expF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				expF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	expF16Generic(dst[i:], a[i:])
+	expF16Generic(dst, a)
 }
 
 //go:noescape
@@ -17624,27 +15413,25 @@ func expF16AVX2(dst *uint16, a *uint16, n int)
 // ExpBF16 sets dst[i] = e^a[i], within 1 ulp, on bfloat16.
 func ExpBF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			expBF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			expBF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				expBF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				expBF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	expBF16Generic(dst[i:], a[i:])
+	expBF16Generic(dst, a)
 }
 
 //go:noescape
@@ -17656,27 +15443,25 @@ func expBF16AVX2(dst *uint16, a *uint16, n int)
 // LogF16 sets dst[i] = the natural logarithm of a[i], within 1 ulp; NaN below 0, on float16.
 func LogF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			logF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			logF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				logF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				logF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	logF16Generic(dst[i:], a[i:])
+	logF16Generic(dst, a)
 }
 
 //go:noescape
@@ -17688,27 +15473,25 @@ func logF16AVX2(dst *uint16, a *uint16, n int)
 // LogBF16 sets dst[i] = the natural logarithm of a[i], within 1 ulp; NaN below 0, on bfloat16.
 func LogBF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			logBF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			logBF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				logBF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				logBF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	logBF16Generic(dst[i:], a[i:])
+	logBF16Generic(dst, a)
 }
 
 //go:noescape
@@ -17720,27 +15503,25 @@ func logBF16AVX2(dst *uint16, a *uint16, n int)
 // TanhF16 sets dst[i] = tanh(a[i]), within 2 ulp, on float16.
 func TanhF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			tanhF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			tanhF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				tanhF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				tanhF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	tanhF16Generic(dst[i:], a[i:])
+	tanhF16Generic(dst, a)
 }
 
 //go:noescape
@@ -17752,27 +15533,25 @@ func tanhF16AVX2(dst *uint16, a *uint16, n int)
 // TanhBF16 sets dst[i] = tanh(a[i]), within 2 ulp, on bfloat16.
 func TanhBF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			tanhBF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			tanhBF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				tanhBF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				tanhBF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	tanhBF16Generic(dst[i:], a[i:])
+	tanhBF16Generic(dst, a)
 }
 
 //go:noescape
@@ -17784,27 +15563,25 @@ func tanhBF16AVX2(dst *uint16, a *uint16, n int)
 // SigmoidF16 sets dst[i] = 1 / (1 + e^-a[i]), on float16.
 func SigmoidF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			sigmoidF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			sigmoidF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				sigmoidF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				sigmoidF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	sigmoidF16Generic(dst[i:], a[i:])
+	sigmoidF16Generic(dst, a)
 }
 
 //go:noescape
@@ -17816,27 +15593,25 @@ func sigmoidF16AVX2(dst *uint16, a *uint16, n int)
 // SigmoidBF16 sets dst[i] = 1 / (1 + e^-a[i]), on bfloat16.
 func SigmoidBF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			sigmoidBF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			sigmoidBF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				sigmoidBF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				sigmoidBF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	sigmoidBF16Generic(dst[i:], a[i:])
+	sigmoidBF16Generic(dst, a)
 }
 
 //go:noescape
@@ -17848,27 +15623,25 @@ func sigmoidBF16AVX2(dst *uint16, a *uint16, n int)
 // ErfF16 sets dst[i] = the error function of a[i], within 2 ulp, on float16.
 func ErfF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			erfF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			erfF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				erfF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				erfF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	erfF16Generic(dst[i:], a[i:])
+	erfF16Generic(dst, a)
 }
 
 //go:noescape
@@ -17880,27 +15653,25 @@ func erfF16AVX2(dst *uint16, a *uint16, n int)
 // ErfBF16 sets dst[i] = the error function of a[i], within 2 ulp, on bfloat16.
 func ErfBF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			erfBF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			erfBF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				erfBF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				erfBF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	erfBF16Generic(dst[i:], a[i:])
+	erfBF16Generic(dst, a)
 }
 
 //go:noescape
@@ -17912,27 +15683,25 @@ func erfBF16AVX2(dst *uint16, a *uint16, n int)
 // GELUF16 sets dst[i] = a[i] times the normal distribution function of a[i], on float16.
 func GELUF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			gELUF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			gELUF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				gELUF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				gELUF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	gELUF16Generic(dst[i:], a[i:])
+	gELUF16Generic(dst, a)
 }
 
 //go:noescape
@@ -17944,27 +15713,25 @@ func gELUF16AVX2(dst *uint16, a *uint16, n int)
 // GELUBF16 sets dst[i] = a[i] times the normal distribution function of a[i], on bfloat16.
 func GELUBF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			gELUBF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			gELUBF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				gELUBF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				gELUBF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	gELUBF16Generic(dst[i:], a[i:])
+	gELUBF16Generic(dst, a)
 }
 
 //go:noescape
@@ -17976,27 +15743,25 @@ func gELUBF16AVX2(dst *uint16, a *uint16, n int)
 // GELUTanhF16 sets dst[i] = the tanh approximation of GELU of a[i], on float16.
 func GELUTanhF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			gELUTanhF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			gELUTanhF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				gELUTanhF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				gELUTanhF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	gELUTanhF16Generic(dst[i:], a[i:])
+	gELUTanhF16Generic(dst, a)
 }
 
 //go:noescape
@@ -18008,27 +15773,25 @@ func gELUTanhF16AVX2(dst *uint16, a *uint16, n int)
 // GELUTanhBF16 sets dst[i] = the tanh approximation of GELU of a[i], on bfloat16.
 func GELUTanhBF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			gELUTanhBF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			gELUTanhBF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				gELUTanhBF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				gELUTanhBF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	gELUTanhBF16Generic(dst[i:], a[i:])
+	gELUTanhBF16Generic(dst, a)
 }
 
 //go:noescape
@@ -18040,27 +15803,25 @@ func gELUTanhBF16AVX2(dst *uint16, a *uint16, n int)
 // SiLUF16 sets dst[i] = a[i] / (1 + e^-a[i]), on float16.
 func SiLUF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			siLUF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			siLUF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				siLUF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				siLUF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	siLUF16Generic(dst[i:], a[i:])
+	siLUF16Generic(dst, a)
 }
 
 //go:noescape
@@ -18072,27 +15833,25 @@ func siLUF16AVX2(dst *uint16, a *uint16, n int)
 // SiLUBF16 sets dst[i] = a[i] / (1 + e^-a[i]), on bfloat16.
 func SiLUBF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			siLUBF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			siLUBF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				siLUBF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				siLUBF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	siLUBF16Generic(dst[i:], a[i:])
+	siLUBF16Generic(dst, a)
 }
 
 //go:noescape
@@ -18104,27 +15863,25 @@ func siLUBF16AVX2(dst *uint16, a *uint16, n int)
 // MishF16 sets dst[i] = a[i] * tanh(log(1 + e^a[i])), on float16.
 func MishF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			mishF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			mishF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				mishF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				mishF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	mishF16Generic(dst[i:], a[i:])
+	mishF16Generic(dst, a)
 }
 
 //go:noescape
@@ -18136,27 +15893,25 @@ func mishF16AVX2(dst *uint16, a *uint16, n int)
 // MishBF16 sets dst[i] = a[i] * tanh(log(1 + e^a[i])), on bfloat16.
 func MishBF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			mishBF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			mishBF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				mishBF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				mishBF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	mishBF16Generic(dst[i:], a[i:])
+	mishBF16Generic(dst, a)
 }
 
 //go:noescape
@@ -18168,27 +15923,25 @@ func mishBF16AVX2(dst *uint16, a *uint16, n int)
 // HardsigmoidF16 sets dst[i] = min(max(a[i]+3, 0), 6) / 6, on float16.
 func HardsigmoidF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			hardsigmoidF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			hardsigmoidF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				hardsigmoidF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				hardsigmoidF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	hardsigmoidF16Generic(dst[i:], a[i:])
+	hardsigmoidF16Generic(dst, a)
 }
 
 //go:noescape
@@ -18200,27 +15953,25 @@ func hardsigmoidF16AVX2(dst *uint16, a *uint16, n int)
 // HardsigmoidBF16 sets dst[i] = min(max(a[i]+3, 0), 6) / 6, on bfloat16.
 func HardsigmoidBF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			hardsigmoidBF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			hardsigmoidBF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				hardsigmoidBF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				hardsigmoidBF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	hardsigmoidBF16Generic(dst[i:], a[i:])
+	hardsigmoidBF16Generic(dst, a)
 }
 
 //go:noescape
@@ -18232,27 +15983,25 @@ func hardsigmoidBF16AVX2(dst *uint16, a *uint16, n int)
 // HardswishF16 sets dst[i] = a[i] * min(max(a[i]+3, 0), 6) / 6, on float16.
 func HardswishF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			hardswishF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			hardswishF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				hardswishF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				hardswishF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	hardswishF16Generic(dst[i:], a[i:])
+	hardswishF16Generic(dst, a)
 }
 
 //go:noescape
@@ -18264,27 +16013,25 @@ func hardswishF16AVX2(dst *uint16, a *uint16, n int)
 // HardswishBF16 sets dst[i] = a[i] * min(max(a[i]+3, 0), 6) / 6, on bfloat16.
 func HardswishBF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			hardswishBF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			hardswishBF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				hardswishBF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				hardswishBF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	hardswishBF16Generic(dst[i:], a[i:])
+	hardswishBF16Generic(dst, a)
 }
 
 //go:noescape
@@ -18296,27 +16043,25 @@ func hardswishBF16AVX2(dst *uint16, a *uint16, n int)
 // CeilF16 sets dst[i] = ceil(a[i]), on float16.
 func CeilF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			ceilF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			ceilF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				ceilF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				ceilF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	ceilF16Generic(dst[i:], a[i:])
+	ceilF16Generic(dst, a)
 }
 
 //go:noescape
@@ -18328,27 +16073,25 @@ func ceilF16AVX2(dst *uint16, a *uint16, n int)
 // CeilBF16 sets dst[i] = ceil(a[i]), on bfloat16.
 func CeilBF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			ceilBF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			ceilBF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				ceilBF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				ceilBF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	ceilBF16Generic(dst[i:], a[i:])
+	ceilBF16Generic(dst, a)
 }
 
 //go:noescape
@@ -18360,27 +16103,25 @@ func ceilBF16AVX2(dst *uint16, a *uint16, n int)
 // FloorF16 sets dst[i] = floor(a[i]), on float16.
 func FloorF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			floorF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			floorF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				floorF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				floorF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	floorF16Generic(dst[i:], a[i:])
+	floorF16Generic(dst, a)
 }
 
 //go:noescape
@@ -18392,27 +16133,25 @@ func floorF16AVX2(dst *uint16, a *uint16, n int)
 // FloorBF16 sets dst[i] = floor(a[i]), on bfloat16.
 func FloorBF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			floorBF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			floorBF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				floorBF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				floorBF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	floorBF16Generic(dst[i:], a[i:])
+	floorBF16Generic(dst, a)
 }
 
 //go:noescape
@@ -18424,27 +16163,25 @@ func floorBF16AVX2(dst *uint16, a *uint16, n int)
 // RoundF16 sets dst[i] = a[i] rounded to an integer, ties to even, on float16.
 func RoundF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			roundF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			roundF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				roundF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				roundF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	roundF16Generic(dst[i:], a[i:])
+	roundF16Generic(dst, a)
 }
 
 //go:noescape
@@ -18456,27 +16193,25 @@ func roundF16AVX2(dst *uint16, a *uint16, n int)
 // RoundBF16 sets dst[i] = a[i] rounded to an integer, ties to even, on bfloat16.
 func RoundBF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			roundBF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			roundBF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				roundBF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				roundBF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	roundBF16Generic(dst[i:], a[i:])
+	roundBF16Generic(dst, a)
 }
 
 //go:noescape
@@ -18488,27 +16223,25 @@ func roundBF16AVX2(dst *uint16, a *uint16, n int)
 // TruncF16 sets dst[i] = a[i] without its fraction, on float16.
 func TruncF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			truncF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			truncF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				truncF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				truncF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	truncF16Generic(dst[i:], a[i:])
+	truncF16Generic(dst, a)
 }
 
 //go:noescape
@@ -18520,27 +16253,25 @@ func truncF16AVX2(dst *uint16, a *uint16, n int)
 // TruncBF16 sets dst[i] = a[i] without its fraction, on bfloat16.
 func TruncBF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			truncBF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			truncBF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				truncBF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				truncBF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	truncBF16Generic(dst[i:], a[i:])
+	truncBF16Generic(dst, a)
 }
 
 //go:noescape
@@ -18552,27 +16283,25 @@ func truncBF16AVX2(dst *uint16, a *uint16, n int)
 // SignF16 sets dst[i] = -1, 0 or 1 with the sign of a[i]; 0 for NaN, on float16.
 func SignF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			signF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			signF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				signF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				signF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	signF16Generic(dst[i:], a[i:])
+	signF16Generic(dst, a)
 }
 
 //go:noescape
@@ -18584,27 +16313,25 @@ func signF16AVX2(dst *uint16, a *uint16, n int)
 // SignBF16 sets dst[i] = -1, 0 or 1 with the sign of a[i]; 0 for NaN, on bfloat16.
 func SignBF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			signBF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			signBF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				signBF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				signBF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	signBF16Generic(dst[i:], a[i:])
+	signBF16Generic(dst, a)
 }
 
 //go:noescape
@@ -18616,27 +16343,25 @@ func signBF16AVX2(dst *uint16, a *uint16, n int)
 // FracF16 sets dst[i] = a[i] less its whole part, on float16.
 func FracF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			fracF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			fracF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				fracF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				fracF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	fracF16Generic(dst[i:], a[i:])
+	fracF16Generic(dst, a)
 }
 
 //go:noescape
@@ -18648,27 +16373,25 @@ func fracF16AVX2(dst *uint16, a *uint16, n int)
 // FracBF16 sets dst[i] = a[i] less its whole part, on bfloat16.
 func FracBF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			fracBF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			fracBF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				fracBF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				fracBF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	fracBF16Generic(dst[i:], a[i:])
+	fracBF16Generic(dst, a)
 }
 
 //go:noescape
@@ -18680,27 +16403,25 @@ func fracBF16AVX2(dst *uint16, a *uint16, n int)
 // AngleF16 sets dst[i] = pi where a[i] < 0, NaN where it is NaN, else 0, on float16.
 func AngleF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			angleF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			angleF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				angleF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				angleF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	angleF16Generic(dst[i:], a[i:])
+	angleF16Generic(dst, a)
 }
 
 //go:noescape
@@ -18712,27 +16433,25 @@ func angleF16AVX2(dst *uint16, a *uint16, n int)
 // AngleBF16 sets dst[i] = pi where a[i] < 0, NaN where it is NaN, else 0, on bfloat16.
 func AngleBF16(dst, a []uint16) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			angleBF16AVX512(&dst[i], &a[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			angleBF16AVX2(&dst[i], &a[i], cnt|flag)
+			if wide {
+				angleBF16AVX512(&dst[i], &a[i], cnt)
+			} else {
+				angleBF16AVX2(&dst[i], &a[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	angleBF16Generic(dst[i:], a[i:])
+	angleBF16Generic(dst, a)
 }
 
 //go:noescape
@@ -18745,27 +16464,25 @@ func angleBF16AVX2(dst *uint16, a *uint16, n int)
 func AddF16(dst, a, b []uint16) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			addF16AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				addF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				addF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addF16Generic(dst[i:], a[i:], b[i:])
+	addF16Generic(dst, a, b)
 }
 
 //go:noescape
@@ -18778,27 +16495,25 @@ func addF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
 func AddBF16(dst, a, b []uint16) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			addBF16AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addBF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				addBF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				addBF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addBF16Generic(dst[i:], a[i:], b[i:])
+	addBF16Generic(dst, a, b)
 }
 
 //go:noescape
@@ -18811,27 +16526,25 @@ func addBF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
 func SubF16(dst, a, b []uint16) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			subF16AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			subF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				subF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				subF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	subF16Generic(dst[i:], a[i:], b[i:])
+	subF16Generic(dst, a, b)
 }
 
 //go:noescape
@@ -18844,27 +16557,25 @@ func subF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
 func SubBF16(dst, a, b []uint16) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			subBF16AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			subBF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				subBF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				subBF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	subBF16Generic(dst[i:], a[i:], b[i:])
+	subBF16Generic(dst, a, b)
 }
 
 //go:noescape
@@ -18877,27 +16588,25 @@ func subBF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
 func MulF16(dst, a, b []uint16) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			mulF16AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			mulF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				mulF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				mulF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	mulF16Generic(dst[i:], a[i:], b[i:])
+	mulF16Generic(dst, a, b)
 }
 
 //go:noescape
@@ -18910,27 +16619,25 @@ func mulF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
 func MulBF16(dst, a, b []uint16) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			mulBF16AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			mulBF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				mulBF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				mulBF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	mulBF16Generic(dst[i:], a[i:], b[i:])
+	mulBF16Generic(dst, a, b)
 }
 
 //go:noescape
@@ -18943,27 +16650,25 @@ func mulBF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
 func DivF16(dst, a, b []uint16) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			divF16AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			divF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				divF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				divF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	divF16Generic(dst[i:], a[i:], b[i:])
+	divF16Generic(dst, a, b)
 }
 
 //go:noescape
@@ -18976,27 +16681,25 @@ func divF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
 func DivBF16(dst, a, b []uint16) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			divBF16AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			divBF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				divBF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				divBF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	divBF16Generic(dst[i:], a[i:], b[i:])
+	divBF16Generic(dst, a, b)
 }
 
 //go:noescape
@@ -19009,27 +16712,25 @@ func divBF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
 func MaximumF16(dst, a, b []uint16) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			maximumF16AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			maximumF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				maximumF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				maximumF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	maximumF16Generic(dst[i:], a[i:], b[i:])
+	maximumF16Generic(dst, a, b)
 }
 
 //go:noescape
@@ -19042,27 +16743,25 @@ func maximumF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
 func MaximumBF16(dst, a, b []uint16) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			maximumBF16AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			maximumBF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				maximumBF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				maximumBF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	maximumBF16Generic(dst[i:], a[i:], b[i:])
+	maximumBF16Generic(dst, a, b)
 }
 
 //go:noescape
@@ -19075,27 +16774,25 @@ func maximumBF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
 func MinimumF16(dst, a, b []uint16) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			minimumF16AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			minimumF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				minimumF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				minimumF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	minimumF16Generic(dst[i:], a[i:], b[i:])
+	minimumF16Generic(dst, a, b)
 }
 
 //go:noescape
@@ -19108,27 +16805,25 @@ func minimumF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
 func MinimumBF16(dst, a, b []uint16) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			minimumBF16AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			minimumBF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				minimumBF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				minimumBF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	minimumBF16Generic(dst[i:], a[i:], b[i:])
+	minimumBF16Generic(dst, a, b)
 }
 
 //go:noescape
@@ -19141,27 +16836,25 @@ func minimumBF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
 func TanhBackwardF16(dst, grad, y []uint16) {
 	grad = grad[:len(dst)]
 	y = y[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			tanhBackwardF16AVX512(&dst[i], &grad[i], &y[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			tanhBackwardF16AVX2(&dst[i], &grad[i], &y[i], cnt|flag)
+			if wide {
+				tanhBackwardF16AVX512(&dst[i], &grad[i], &y[i], cnt)
+			} else {
+				tanhBackwardF16AVX2(&dst[i], &grad[i], &y[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	tanhBackwardF16Generic(dst[i:], grad[i:], y[i:])
+	tanhBackwardF16Generic(dst, grad, y)
 }
 
 //go:noescape
@@ -19174,27 +16867,25 @@ func tanhBackwardF16AVX2(dst *uint16, grad *uint16, y *uint16, n int)
 func TanhBackwardBF16(dst, grad, y []uint16) {
 	grad = grad[:len(dst)]
 	y = y[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			tanhBackwardBF16AVX512(&dst[i], &grad[i], &y[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			tanhBackwardBF16AVX2(&dst[i], &grad[i], &y[i], cnt|flag)
+			if wide {
+				tanhBackwardBF16AVX512(&dst[i], &grad[i], &y[i], cnt)
+			} else {
+				tanhBackwardBF16AVX2(&dst[i], &grad[i], &y[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	tanhBackwardBF16Generic(dst[i:], grad[i:], y[i:])
+	tanhBackwardBF16Generic(dst, grad, y)
 }
 
 //go:noescape
@@ -19207,27 +16898,25 @@ func tanhBackwardBF16AVX2(dst *uint16, grad *uint16, y *uint16, n int)
 func SigmoidBackwardF16(dst, grad, y []uint16) {
 	grad = grad[:len(dst)]
 	y = y[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			sigmoidBackwardF16AVX512(&dst[i], &grad[i], &y[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			sigmoidBackwardF16AVX2(&dst[i], &grad[i], &y[i], cnt|flag)
+			if wide {
+				sigmoidBackwardF16AVX512(&dst[i], &grad[i], &y[i], cnt)
+			} else {
+				sigmoidBackwardF16AVX2(&dst[i], &grad[i], &y[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	sigmoidBackwardF16Generic(dst[i:], grad[i:], y[i:])
+	sigmoidBackwardF16Generic(dst, grad, y)
 }
 
 //go:noescape
@@ -19240,27 +16929,25 @@ func sigmoidBackwardF16AVX2(dst *uint16, grad *uint16, y *uint16, n int)
 func SigmoidBackwardBF16(dst, grad, y []uint16) {
 	grad = grad[:len(dst)]
 	y = y[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			sigmoidBackwardBF16AVX512(&dst[i], &grad[i], &y[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			sigmoidBackwardBF16AVX2(&dst[i], &grad[i], &y[i], cnt|flag)
+			if wide {
+				sigmoidBackwardBF16AVX512(&dst[i], &grad[i], &y[i], cnt)
+			} else {
+				sigmoidBackwardBF16AVX2(&dst[i], &grad[i], &y[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	sigmoidBackwardBF16Generic(dst[i:], grad[i:], y[i:])
+	sigmoidBackwardBF16Generic(dst, grad, y)
 }
 
 //go:noescape
@@ -19273,27 +16960,25 @@ func sigmoidBackwardBF16AVX2(dst *uint16, grad *uint16, y *uint16, n int)
 func GELUBackwardF16(dst, grad, x []uint16) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			gELUBackwardF16AVX512(&dst[i], &grad[i], &x[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			gELUBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			if wide {
+				gELUBackwardF16AVX512(&dst[i], &grad[i], &x[i], cnt)
+			} else {
+				gELUBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	gELUBackwardF16Generic(dst[i:], grad[i:], x[i:])
+	gELUBackwardF16Generic(dst, grad, x)
 }
 
 //go:noescape
@@ -19306,27 +16991,25 @@ func gELUBackwardF16AVX2(dst *uint16, grad *uint16, x *uint16, n int)
 func GELUBackwardBF16(dst, grad, x []uint16) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			gELUBackwardBF16AVX512(&dst[i], &grad[i], &x[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			gELUBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			if wide {
+				gELUBackwardBF16AVX512(&dst[i], &grad[i], &x[i], cnt)
+			} else {
+				gELUBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	gELUBackwardBF16Generic(dst[i:], grad[i:], x[i:])
+	gELUBackwardBF16Generic(dst, grad, x)
 }
 
 //go:noescape
@@ -19339,27 +17022,25 @@ func gELUBackwardBF16AVX2(dst *uint16, grad *uint16, x *uint16, n int)
 func GELUTanhBackwardF16(dst, grad, x []uint16) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			gELUTanhBackwardF16AVX512(&dst[i], &grad[i], &x[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			gELUTanhBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			if wide {
+				gELUTanhBackwardF16AVX512(&dst[i], &grad[i], &x[i], cnt)
+			} else {
+				gELUTanhBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	gELUTanhBackwardF16Generic(dst[i:], grad[i:], x[i:])
+	gELUTanhBackwardF16Generic(dst, grad, x)
 }
 
 //go:noescape
@@ -19372,27 +17053,25 @@ func gELUTanhBackwardF16AVX2(dst *uint16, grad *uint16, x *uint16, n int)
 func GELUTanhBackwardBF16(dst, grad, x []uint16) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			gELUTanhBackwardBF16AVX512(&dst[i], &grad[i], &x[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			gELUTanhBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			if wide {
+				gELUTanhBackwardBF16AVX512(&dst[i], &grad[i], &x[i], cnt)
+			} else {
+				gELUTanhBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	gELUTanhBackwardBF16Generic(dst[i:], grad[i:], x[i:])
+	gELUTanhBackwardBF16Generic(dst, grad, x)
 }
 
 //go:noescape
@@ -19405,27 +17084,25 @@ func gELUTanhBackwardBF16AVX2(dst *uint16, grad *uint16, x *uint16, n int)
 func SiLUBackwardF16(dst, grad, x []uint16) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			siLUBackwardF16AVX512(&dst[i], &grad[i], &x[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			siLUBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			if wide {
+				siLUBackwardF16AVX512(&dst[i], &grad[i], &x[i], cnt)
+			} else {
+				siLUBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	siLUBackwardF16Generic(dst[i:], grad[i:], x[i:])
+	siLUBackwardF16Generic(dst, grad, x)
 }
 
 //go:noescape
@@ -19438,27 +17115,25 @@ func siLUBackwardF16AVX2(dst *uint16, grad *uint16, x *uint16, n int)
 func SiLUBackwardBF16(dst, grad, x []uint16) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			siLUBackwardBF16AVX512(&dst[i], &grad[i], &x[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			siLUBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			if wide {
+				siLUBackwardBF16AVX512(&dst[i], &grad[i], &x[i], cnt)
+			} else {
+				siLUBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	siLUBackwardBF16Generic(dst[i:], grad[i:], x[i:])
+	siLUBackwardBF16Generic(dst, grad, x)
 }
 
 //go:noescape
@@ -19471,27 +17146,25 @@ func siLUBackwardBF16AVX2(dst *uint16, grad *uint16, x *uint16, n int)
 func HardsigmoidBackwardF16(dst, grad, x []uint16) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			hardsigmoidBackwardF16AVX512(&dst[i], &grad[i], &x[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			hardsigmoidBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			if wide {
+				hardsigmoidBackwardF16AVX512(&dst[i], &grad[i], &x[i], cnt)
+			} else {
+				hardsigmoidBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	hardsigmoidBackwardF16Generic(dst[i:], grad[i:], x[i:])
+	hardsigmoidBackwardF16Generic(dst, grad, x)
 }
 
 //go:noescape
@@ -19504,27 +17177,25 @@ func hardsigmoidBackwardF16AVX2(dst *uint16, grad *uint16, x *uint16, n int)
 func HardsigmoidBackwardBF16(dst, grad, x []uint16) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			hardsigmoidBackwardBF16AVX512(&dst[i], &grad[i], &x[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			hardsigmoidBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			if wide {
+				hardsigmoidBackwardBF16AVX512(&dst[i], &grad[i], &x[i], cnt)
+			} else {
+				hardsigmoidBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	hardsigmoidBackwardBF16Generic(dst[i:], grad[i:], x[i:])
+	hardsigmoidBackwardBF16Generic(dst, grad, x)
 }
 
 //go:noescape
@@ -19537,27 +17208,25 @@ func hardsigmoidBackwardBF16AVX2(dst *uint16, grad *uint16, x *uint16, n int)
 func HardswishBackwardF16(dst, grad, x []uint16) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			hardswishBackwardF16AVX512(&dst[i], &grad[i], &x[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			hardswishBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			if wide {
+				hardswishBackwardF16AVX512(&dst[i], &grad[i], &x[i], cnt)
+			} else {
+				hardswishBackwardF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	hardswishBackwardF16Generic(dst[i:], grad[i:], x[i:])
+	hardswishBackwardF16Generic(dst, grad, x)
 }
 
 //go:noescape
@@ -19570,27 +17239,25 @@ func hardswishBackwardF16AVX2(dst *uint16, grad *uint16, x *uint16, n int)
 func HardswishBackwardBF16(dst, grad, x []uint16) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			hardswishBackwardBF16AVX512(&dst[i], &grad[i], &x[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			hardswishBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			if wide {
+				hardswishBackwardBF16AVX512(&dst[i], &grad[i], &x[i], cnt)
+			} else {
+				hardswishBackwardBF16AVX2(&dst[i], &grad[i], &x[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	hardswishBackwardBF16Generic(dst[i:], grad[i:], x[i:])
+	hardswishBackwardBF16Generic(dst, grad, x)
 }
 
 //go:noescape
@@ -19603,27 +17270,25 @@ func hardswishBackwardBF16AVX2(dst *uint16, grad *uint16, x *uint16, n int)
 func CopysignF16(dst, a, b []uint16) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			copysignF16AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			copysignF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				copysignF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				copysignF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	copysignF16Generic(dst[i:], a[i:], b[i:])
+	copysignF16Generic(dst, a, b)
 }
 
 //go:noescape
@@ -19636,27 +17301,25 @@ func copysignF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
 func CopysignBF16(dst, a, b []uint16) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			copysignBF16AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			copysignBF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				copysignBF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				copysignBF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	copysignBF16Generic(dst[i:], a[i:], b[i:])
+	copysignBF16Generic(dst, a, b)
 }
 
 //go:noescape
@@ -19669,27 +17332,25 @@ func copysignBF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
 func PReLUF16(dst, a, w []uint16) {
 	a = a[:len(dst)]
 	w = w[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			pReLUF16AVX512(&dst[i], &a[i], &w[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			pReLUF16AVX2(&dst[i], &a[i], &w[i], cnt|flag)
+			if wide {
+				pReLUF16AVX512(&dst[i], &a[i], &w[i], cnt)
+			} else {
+				pReLUF16AVX2(&dst[i], &a[i], &w[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	pReLUF16Generic(dst[i:], a[i:], w[i:])
+	pReLUF16Generic(dst, a, w)
 }
 
 //go:noescape
@@ -19702,27 +17363,25 @@ func pReLUF16AVX2(dst *uint16, a *uint16, w *uint16, n int)
 func PReLUBF16(dst, a, w []uint16) {
 	a = a[:len(dst)]
 	w = w[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			pReLUBF16AVX512(&dst[i], &a[i], &w[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			pReLUBF16AVX2(&dst[i], &a[i], &w[i], cnt|flag)
+			if wide {
+				pReLUBF16AVX512(&dst[i], &a[i], &w[i], cnt)
+			} else {
+				pReLUBF16AVX2(&dst[i], &a[i], &w[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	pReLUBF16Generic(dst[i:], a[i:], w[i:])
+	pReLUBF16Generic(dst, a, w)
 }
 
 //go:noescape
@@ -19735,27 +17394,25 @@ func pReLUBF16AVX2(dst *uint16, a *uint16, w *uint16, n int)
 func FMaxF16(dst, a, b []uint16) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			fMaxF16AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			fMaxF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				fMaxF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				fMaxF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	fMaxF16Generic(dst[i:], a[i:], b[i:])
+	fMaxF16Generic(dst, a, b)
 }
 
 //go:noescape
@@ -19768,27 +17425,25 @@ func fMaxF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
 func FMaxBF16(dst, a, b []uint16) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			fMaxBF16AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			fMaxBF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				fMaxBF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				fMaxBF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	fMaxBF16Generic(dst[i:], a[i:], b[i:])
+	fMaxBF16Generic(dst, a, b)
 }
 
 //go:noescape
@@ -19801,27 +17456,25 @@ func fMaxBF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
 func FMinF16(dst, a, b []uint16) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			fMinF16AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			fMinF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				fMinF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				fMinF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	fMinF16Generic(dst[i:], a[i:], b[i:])
+	fMinF16Generic(dst, a, b)
 }
 
 //go:noescape
@@ -19834,27 +17487,25 @@ func fMinF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
 func FMinBF16(dst, a, b []uint16) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			fMinBF16AVX512(&dst[i], &a[i], &b[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			fMinBF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			if wide {
+				fMinBF16AVX512(&dst[i], &a[i], &b[i], cnt)
+			} else {
+				fMinBF16AVX2(&dst[i], &a[i], &b[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	fMinBF16Generic(dst[i:], a[i:], b[i:])
+	fMinBF16Generic(dst, a, b)
 }
 
 //go:noescape
@@ -19866,27 +17517,25 @@ func fMinBF16AVX2(dst *uint16, a *uint16, b *uint16, n int)
 // AddScalarF16 sets dst[i] = a[i] + s, on float16.
 func AddScalarF16(dst, a []uint16, s float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			addScalarF16AVX512(&dst[i], &a[i], s, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addScalarF16AVX2(&dst[i], &a[i], s, cnt|flag)
+			if wide {
+				addScalarF16AVX512(&dst[i], &a[i], s, cnt)
+			} else {
+				addScalarF16AVX2(&dst[i], &a[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addScalarF16Generic(dst[i:], a[i:], s)
+	addScalarF16Generic(dst, a, s)
 }
 
 //go:noescape
@@ -19898,27 +17547,25 @@ func addScalarF16AVX2(dst *uint16, a *uint16, s float32, n int)
 // AddScalarBF16 sets dst[i] = a[i] + s, on bfloat16.
 func AddScalarBF16(dst, a []uint16, s float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			addScalarBF16AVX512(&dst[i], &a[i], s, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addScalarBF16AVX2(&dst[i], &a[i], s, cnt|flag)
+			if wide {
+				addScalarBF16AVX512(&dst[i], &a[i], s, cnt)
+			} else {
+				addScalarBF16AVX2(&dst[i], &a[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addScalarBF16Generic(dst[i:], a[i:], s)
+	addScalarBF16Generic(dst, a, s)
 }
 
 //go:noescape
@@ -19930,27 +17577,25 @@ func addScalarBF16AVX2(dst *uint16, a *uint16, s float32, n int)
 // SubScalarF16 sets dst[i] = a[i] - s, on float16.
 func SubScalarF16(dst, a []uint16, s float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			subScalarF16AVX512(&dst[i], &a[i], s, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			subScalarF16AVX2(&dst[i], &a[i], s, cnt|flag)
+			if wide {
+				subScalarF16AVX512(&dst[i], &a[i], s, cnt)
+			} else {
+				subScalarF16AVX2(&dst[i], &a[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	subScalarF16Generic(dst[i:], a[i:], s)
+	subScalarF16Generic(dst, a, s)
 }
 
 //go:noescape
@@ -19962,27 +17607,25 @@ func subScalarF16AVX2(dst *uint16, a *uint16, s float32, n int)
 // SubScalarBF16 sets dst[i] = a[i] - s, on bfloat16.
 func SubScalarBF16(dst, a []uint16, s float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			subScalarBF16AVX512(&dst[i], &a[i], s, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			subScalarBF16AVX2(&dst[i], &a[i], s, cnt|flag)
+			if wide {
+				subScalarBF16AVX512(&dst[i], &a[i], s, cnt)
+			} else {
+				subScalarBF16AVX2(&dst[i], &a[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	subScalarBF16Generic(dst[i:], a[i:], s)
+	subScalarBF16Generic(dst, a, s)
 }
 
 //go:noescape
@@ -19994,27 +17637,25 @@ func subScalarBF16AVX2(dst *uint16, a *uint16, s float32, n int)
 // RSubScalarF16 sets dst[i] = s - a[i], on float16.
 func RSubScalarF16(dst, a []uint16, s float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			rSubScalarF16AVX512(&dst[i], &a[i], s, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			rSubScalarF16AVX2(&dst[i], &a[i], s, cnt|flag)
+			if wide {
+				rSubScalarF16AVX512(&dst[i], &a[i], s, cnt)
+			} else {
+				rSubScalarF16AVX2(&dst[i], &a[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	rSubScalarF16Generic(dst[i:], a[i:], s)
+	rSubScalarF16Generic(dst, a, s)
 }
 
 //go:noescape
@@ -20026,27 +17667,25 @@ func rSubScalarF16AVX2(dst *uint16, a *uint16, s float32, n int)
 // RSubScalarBF16 sets dst[i] = s - a[i], on bfloat16.
 func RSubScalarBF16(dst, a []uint16, s float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			rSubScalarBF16AVX512(&dst[i], &a[i], s, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			rSubScalarBF16AVX2(&dst[i], &a[i], s, cnt|flag)
+			if wide {
+				rSubScalarBF16AVX512(&dst[i], &a[i], s, cnt)
+			} else {
+				rSubScalarBF16AVX2(&dst[i], &a[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	rSubScalarBF16Generic(dst[i:], a[i:], s)
+	rSubScalarBF16Generic(dst, a, s)
 }
 
 //go:noescape
@@ -20058,27 +17697,25 @@ func rSubScalarBF16AVX2(dst *uint16, a *uint16, s float32, n int)
 // MulScalarF16 sets dst[i] = a[i] * s, on float16.
 func MulScalarF16(dst, a []uint16, s float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			mulScalarF16AVX512(&dst[i], &a[i], s, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			mulScalarF16AVX2(&dst[i], &a[i], s, cnt|flag)
+			if wide {
+				mulScalarF16AVX512(&dst[i], &a[i], s, cnt)
+			} else {
+				mulScalarF16AVX2(&dst[i], &a[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	mulScalarF16Generic(dst[i:], a[i:], s)
+	mulScalarF16Generic(dst, a, s)
 }
 
 //go:noescape
@@ -20090,27 +17727,25 @@ func mulScalarF16AVX2(dst *uint16, a *uint16, s float32, n int)
 // MulScalarBF16 sets dst[i] = a[i] * s, on bfloat16.
 func MulScalarBF16(dst, a []uint16, s float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			mulScalarBF16AVX512(&dst[i], &a[i], s, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			mulScalarBF16AVX2(&dst[i], &a[i], s, cnt|flag)
+			if wide {
+				mulScalarBF16AVX512(&dst[i], &a[i], s, cnt)
+			} else {
+				mulScalarBF16AVX2(&dst[i], &a[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	mulScalarBF16Generic(dst[i:], a[i:], s)
+	mulScalarBF16Generic(dst, a, s)
 }
 
 //go:noescape
@@ -20122,27 +17757,25 @@ func mulScalarBF16AVX2(dst *uint16, a *uint16, s float32, n int)
 // DivScalarF16 sets dst[i] = a[i] / s, on float16.
 func DivScalarF16(dst, a []uint16, s float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			divScalarF16AVX512(&dst[i], &a[i], s, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			divScalarF16AVX2(&dst[i], &a[i], s, cnt|flag)
+			if wide {
+				divScalarF16AVX512(&dst[i], &a[i], s, cnt)
+			} else {
+				divScalarF16AVX2(&dst[i], &a[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	divScalarF16Generic(dst[i:], a[i:], s)
+	divScalarF16Generic(dst, a, s)
 }
 
 //go:noescape
@@ -20154,27 +17787,25 @@ func divScalarF16AVX2(dst *uint16, a *uint16, s float32, n int)
 // DivScalarBF16 sets dst[i] = a[i] / s, on bfloat16.
 func DivScalarBF16(dst, a []uint16, s float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			divScalarBF16AVX512(&dst[i], &a[i], s, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			divScalarBF16AVX2(&dst[i], &a[i], s, cnt|flag)
+			if wide {
+				divScalarBF16AVX512(&dst[i], &a[i], s, cnt)
+			} else {
+				divScalarBF16AVX2(&dst[i], &a[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	divScalarBF16Generic(dst[i:], a[i:], s)
+	divScalarBF16Generic(dst, a, s)
 }
 
 //go:noescape
@@ -20186,27 +17817,25 @@ func divScalarBF16AVX2(dst *uint16, a *uint16, s float32, n int)
 // RDivScalarF16 sets dst[i] = s / a[i], on float16.
 func RDivScalarF16(dst, a []uint16, s float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			rDivScalarF16AVX512(&dst[i], &a[i], s, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			rDivScalarF16AVX2(&dst[i], &a[i], s, cnt|flag)
+			if wide {
+				rDivScalarF16AVX512(&dst[i], &a[i], s, cnt)
+			} else {
+				rDivScalarF16AVX2(&dst[i], &a[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	rDivScalarF16Generic(dst[i:], a[i:], s)
+	rDivScalarF16Generic(dst, a, s)
 }
 
 //go:noescape
@@ -20218,27 +17847,25 @@ func rDivScalarF16AVX2(dst *uint16, a *uint16, s float32, n int)
 // RDivScalarBF16 sets dst[i] = s / a[i], on bfloat16.
 func RDivScalarBF16(dst, a []uint16, s float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			rDivScalarBF16AVX512(&dst[i], &a[i], s, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			rDivScalarBF16AVX2(&dst[i], &a[i], s, cnt|flag)
+			if wide {
+				rDivScalarBF16AVX512(&dst[i], &a[i], s, cnt)
+			} else {
+				rDivScalarBF16AVX2(&dst[i], &a[i], s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	rDivScalarBF16Generic(dst[i:], a[i:], s)
+	rDivScalarBF16Generic(dst, a, s)
 }
 
 //go:noescape
@@ -20250,27 +17877,25 @@ func rDivScalarBF16AVX2(dst *uint16, a *uint16, s float32, n int)
 // LeakyReLUF16 sets dst[i] = a[i] where it is > 0, else slope*a[i], on float16.
 func LeakyReLUF16(dst, a []uint16, slope float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			leakyReLUF16AVX512(&dst[i], &a[i], slope, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			leakyReLUF16AVX2(&dst[i], &a[i], slope, cnt|flag)
+			if wide {
+				leakyReLUF16AVX512(&dst[i], &a[i], slope, cnt)
+			} else {
+				leakyReLUF16AVX2(&dst[i], &a[i], slope, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	leakyReLUF16Generic(dst[i:], a[i:], slope)
+	leakyReLUF16Generic(dst, a, slope)
 }
 
 //go:noescape
@@ -20282,27 +17907,25 @@ func leakyReLUF16AVX2(dst *uint16, a *uint16, slope float32, n int)
 // LeakyReLUBF16 sets dst[i] = a[i] where it is > 0, else slope*a[i], on bfloat16.
 func LeakyReLUBF16(dst, a []uint16, slope float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			leakyReLUBF16AVX512(&dst[i], &a[i], slope, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			leakyReLUBF16AVX2(&dst[i], &a[i], slope, cnt|flag)
+			if wide {
+				leakyReLUBF16AVX512(&dst[i], &a[i], slope, cnt)
+			} else {
+				leakyReLUBF16AVX2(&dst[i], &a[i], slope, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	leakyReLUBF16Generic(dst[i:], a[i:], slope)
+	leakyReLUBF16Generic(dst, a, slope)
 }
 
 //go:noescape
@@ -20314,27 +17937,25 @@ func leakyReLUBF16AVX2(dst *uint16, a *uint16, slope float32, n int)
 // HardShrinkF16 sets dst[i] = 0 where -l <= a[i] <= l, else a[i], on float16.
 func HardShrinkF16(dst, a []uint16, l float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			hardShrinkF16AVX512(&dst[i], &a[i], l, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			hardShrinkF16AVX2(&dst[i], &a[i], l, cnt|flag)
+			if wide {
+				hardShrinkF16AVX512(&dst[i], &a[i], l, cnt)
+			} else {
+				hardShrinkF16AVX2(&dst[i], &a[i], l, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	hardShrinkF16Generic(dst[i:], a[i:], l)
+	hardShrinkF16Generic(dst, a, l)
 }
 
 //go:noescape
@@ -20346,27 +17967,25 @@ func hardShrinkF16AVX2(dst *uint16, a *uint16, l float32, n int)
 // HardShrinkBF16 sets dst[i] = 0 where -l <= a[i] <= l, else a[i], on bfloat16.
 func HardShrinkBF16(dst, a []uint16, l float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			hardShrinkBF16AVX512(&dst[i], &a[i], l, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			hardShrinkBF16AVX2(&dst[i], &a[i], l, cnt|flag)
+			if wide {
+				hardShrinkBF16AVX512(&dst[i], &a[i], l, cnt)
+			} else {
+				hardShrinkBF16AVX2(&dst[i], &a[i], l, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	hardShrinkBF16Generic(dst[i:], a[i:], l)
+	hardShrinkBF16Generic(dst, a, l)
 }
 
 //go:noescape
@@ -20378,27 +17997,25 @@ func hardShrinkBF16AVX2(dst *uint16, a *uint16, l float32, n int)
 // SoftShrinkF16 sets dst[i] = a[i] moved towards 0 by l, where it stops, on float16.
 func SoftShrinkF16(dst, a []uint16, l float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			softShrinkF16AVX512(&dst[i], &a[i], l, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			softShrinkF16AVX2(&dst[i], &a[i], l, cnt|flag)
+			if wide {
+				softShrinkF16AVX512(&dst[i], &a[i], l, cnt)
+			} else {
+				softShrinkF16AVX2(&dst[i], &a[i], l, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	softShrinkF16Generic(dst[i:], a[i:], l)
+	softShrinkF16Generic(dst, a, l)
 }
 
 //go:noescape
@@ -20410,27 +18027,25 @@ func softShrinkF16AVX2(dst *uint16, a *uint16, l float32, n int)
 // SoftShrinkBF16 sets dst[i] = a[i] moved towards 0 by l, where it stops, on bfloat16.
 func SoftShrinkBF16(dst, a []uint16, l float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			softShrinkBF16AVX512(&dst[i], &a[i], l, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			softShrinkBF16AVX2(&dst[i], &a[i], l, cnt|flag)
+			if wide {
+				softShrinkBF16AVX512(&dst[i], &a[i], l, cnt)
+			} else {
+				softShrinkBF16AVX2(&dst[i], &a[i], l, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	softShrinkBF16Generic(dst[i:], a[i:], l)
+	softShrinkBF16Generic(dst, a, l)
 }
 
 //go:noescape
@@ -20443,27 +18058,25 @@ func softShrinkBF16AVX2(dst *uint16, a *uint16, l float32, n int)
 func AddScaledF16(dst, a, b []uint16, alpha float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			addScaledF16AVX512(&dst[i], &a[i], &b[i], alpha, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addScaledF16AVX2(&dst[i], &a[i], &b[i], alpha, cnt|flag)
+			if wide {
+				addScaledF16AVX512(&dst[i], &a[i], &b[i], alpha, cnt)
+			} else {
+				addScaledF16AVX2(&dst[i], &a[i], &b[i], alpha, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addScaledF16Generic(dst[i:], a[i:], b[i:], alpha)
+	addScaledF16Generic(dst, a, b, alpha)
 }
 
 //go:noescape
@@ -20476,27 +18089,25 @@ func addScaledF16AVX2(dst *uint16, a *uint16, b *uint16, alpha float32, n int)
 func AddScaledBF16(dst, a, b []uint16, alpha float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			addScaledBF16AVX512(&dst[i], &a[i], &b[i], alpha, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addScaledBF16AVX2(&dst[i], &a[i], &b[i], alpha, cnt|flag)
+			if wide {
+				addScaledBF16AVX512(&dst[i], &a[i], &b[i], alpha, cnt)
+			} else {
+				addScaledBF16AVX2(&dst[i], &a[i], &b[i], alpha, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addScaledBF16Generic(dst[i:], a[i:], b[i:], alpha)
+	addScaledBF16Generic(dst, a, b, alpha)
 }
 
 //go:noescape
@@ -20509,27 +18120,25 @@ func addScaledBF16AVX2(dst *uint16, a *uint16, b *uint16, alpha float32, n int)
 func ThresholdBackwardF16(dst, grad, x []uint16, threshold float32) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			thresholdBackwardF16AVX512(&dst[i], &grad[i], &x[i], threshold, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			thresholdBackwardF16AVX2(&dst[i], &grad[i], &x[i], threshold, cnt|flag)
+			if wide {
+				thresholdBackwardF16AVX512(&dst[i], &grad[i], &x[i], threshold, cnt)
+			} else {
+				thresholdBackwardF16AVX2(&dst[i], &grad[i], &x[i], threshold, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	thresholdBackwardF16Generic(dst[i:], grad[i:], x[i:], threshold)
+	thresholdBackwardF16Generic(dst, grad, x, threshold)
 }
 
 //go:noescape
@@ -20542,27 +18151,25 @@ func thresholdBackwardF16AVX2(dst *uint16, grad *uint16, x *uint16, threshold fl
 func ThresholdBackwardBF16(dst, grad, x []uint16, threshold float32) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			thresholdBackwardBF16AVX512(&dst[i], &grad[i], &x[i], threshold, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			thresholdBackwardBF16AVX2(&dst[i], &grad[i], &x[i], threshold, cnt|flag)
+			if wide {
+				thresholdBackwardBF16AVX512(&dst[i], &grad[i], &x[i], threshold, cnt)
+			} else {
+				thresholdBackwardBF16AVX2(&dst[i], &grad[i], &x[i], threshold, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	thresholdBackwardBF16Generic(dst[i:], grad[i:], x[i:], threshold)
+	thresholdBackwardBF16Generic(dst, grad, x, threshold)
 }
 
 //go:noescape
@@ -20574,27 +18181,25 @@ func thresholdBackwardBF16AVX2(dst *uint16, grad *uint16, x *uint16, threshold f
 // ClampF16 sets dst[i] = min(max(a[i], lo), hi); NaN stays, on float16.
 func ClampF16(dst, a []uint16, lo, hi float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			clampF16AVX512(&dst[i], &a[i], lo, hi, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			clampF16AVX2(&dst[i], &a[i], lo, hi, cnt|flag)
+			if wide {
+				clampF16AVX512(&dst[i], &a[i], lo, hi, cnt)
+			} else {
+				clampF16AVX2(&dst[i], &a[i], lo, hi, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	clampF16Generic(dst[i:], a[i:], lo, hi)
+	clampF16Generic(dst, a, lo, hi)
 }
 
 //go:noescape
@@ -20606,27 +18211,25 @@ func clampF16AVX2(dst *uint16, a *uint16, lo float32, hi float32, n int)
 // ClampBF16 sets dst[i] = min(max(a[i], lo), hi); NaN stays, on bfloat16.
 func ClampBF16(dst, a []uint16, lo, hi float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			clampBF16AVX512(&dst[i], &a[i], lo, hi, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			clampBF16AVX2(&dst[i], &a[i], lo, hi, cnt|flag)
+			if wide {
+				clampBF16AVX512(&dst[i], &a[i], lo, hi, cnt)
+			} else {
+				clampBF16AVX2(&dst[i], &a[i], lo, hi, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	clampBF16Generic(dst[i:], a[i:], lo, hi)
+	clampBF16Generic(dst, a, lo, hi)
 }
 
 //go:noescape
@@ -20640,27 +18243,25 @@ func AddcmulF16(dst, a, b, c []uint16, value float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	c = c[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			addcmulF16AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addcmulF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
+			if wide {
+				addcmulF16AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt)
+			} else {
+				addcmulF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addcmulF16Generic(dst[i:], a[i:], b[i:], c[i:], value)
+	addcmulF16Generic(dst, a, b, c, value)
 }
 
 //go:noescape
@@ -20674,27 +18275,25 @@ func AddcmulBF16(dst, a, b, c []uint16, value float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	c = c[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			addcmulBF16AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addcmulBF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
+			if wide {
+				addcmulBF16AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt)
+			} else {
+				addcmulBF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addcmulBF16Generic(dst[i:], a[i:], b[i:], c[i:], value)
+	addcmulBF16Generic(dst, a, b, c, value)
 }
 
 //go:noescape
@@ -20708,27 +18307,25 @@ func AddcdivF16(dst, a, b, c []uint16, value float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	c = c[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			addcdivF16AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addcdivF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
+			if wide {
+				addcdivF16AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt)
+			} else {
+				addcdivF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addcdivF16Generic(dst[i:], a[i:], b[i:], c[i:], value)
+	addcdivF16Generic(dst, a, b, c, value)
 }
 
 //go:noescape
@@ -20742,27 +18339,25 @@ func AddcdivBF16(dst, a, b, c []uint16, value float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	c = c[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			addcdivBF16AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			addcdivBF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
+			if wide {
+				addcdivBF16AVX512(&dst[i], &a[i], &b[i], &c[i], value, cnt)
+			} else {
+				addcdivBF16AVX2(&dst[i], &a[i], &b[i], &c[i], value, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	addcdivBF16Generic(dst[i:], a[i:], b[i:], c[i:], value)
+	addcdivBF16Generic(dst, a, b, c, value)
 }
 
 //go:noescape
@@ -20775,27 +18370,25 @@ func addcdivBF16AVX2(dst *uint16, a *uint16, b *uint16, c *uint16, value float32
 func LerpF16(dst, a, b []uint16, w float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			lerpF16AVX512(&dst[i], &a[i], &b[i], w, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			lerpF16AVX2(&dst[i], &a[i], &b[i], w, cnt|flag)
+			if wide {
+				lerpF16AVX512(&dst[i], &a[i], &b[i], w, cnt)
+			} else {
+				lerpF16AVX2(&dst[i], &a[i], &b[i], w, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	lerpF16Generic(dst[i:], a[i:], b[i:], w)
+	lerpF16Generic(dst, a, b, w)
 }
 
 //go:noescape
@@ -20808,27 +18401,25 @@ func lerpF16AVX2(dst *uint16, a *uint16, b *uint16, w float32, n int)
 func LerpBF16(dst, a, b []uint16, w float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			lerpBF16AVX512(&dst[i], &a[i], &b[i], w, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			lerpBF16AVX2(&dst[i], &a[i], &b[i], w, cnt|flag)
+			if wide {
+				lerpBF16AVX512(&dst[i], &a[i], &b[i], w, cnt)
+			} else {
+				lerpBF16AVX2(&dst[i], &a[i], &b[i], w, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	lerpBF16Generic(dst[i:], a[i:], b[i:], w)
+	lerpBF16Generic(dst, a, b, w)
 }
 
 //go:noescape
@@ -20842,27 +18433,25 @@ func LerpToF16(dst, a, b, w []uint16) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	w = w[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			lerpToF16AVX512(&dst[i], &a[i], &b[i], &w[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			lerpToF16AVX2(&dst[i], &a[i], &b[i], &w[i], cnt|flag)
+			if wide {
+				lerpToF16AVX512(&dst[i], &a[i], &b[i], &w[i], cnt)
+			} else {
+				lerpToF16AVX2(&dst[i], &a[i], &b[i], &w[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	lerpToF16Generic(dst[i:], a[i:], b[i:], w[i:])
+	lerpToF16Generic(dst, a, b, w)
 }
 
 //go:noescape
@@ -20876,27 +18465,25 @@ func LerpToBF16(dst, a, b, w []uint16) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
 	w = w[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			lerpToBF16AVX512(&dst[i], &a[i], &b[i], &w[i], cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			lerpToBF16AVX2(&dst[i], &a[i], &b[i], &w[i], cnt|flag)
+			if wide {
+				lerpToBF16AVX512(&dst[i], &a[i], &b[i], &w[i], cnt)
+			} else {
+				lerpToBF16AVX2(&dst[i], &a[i], &b[i], &w[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	lerpToBF16Generic(dst[i:], a[i:], b[i:], w[i:])
+	lerpToBF16Generic(dst, a, b, w)
 }
 
 //go:noescape
@@ -20909,27 +18496,25 @@ func lerpToBF16AVX2(dst *uint16, a *uint16, b *uint16, w *uint16, n int)
 func LeakyReLUBackwardF16(dst, grad, x []uint16, slope float32) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			leakyReLUBackwardF16AVX512(&dst[i], &grad[i], &x[i], slope, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			leakyReLUBackwardF16AVX2(&dst[i], &grad[i], &x[i], slope, cnt|flag)
+			if wide {
+				leakyReLUBackwardF16AVX512(&dst[i], &grad[i], &x[i], slope, cnt)
+			} else {
+				leakyReLUBackwardF16AVX2(&dst[i], &grad[i], &x[i], slope, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	leakyReLUBackwardF16Generic(dst[i:], grad[i:], x[i:], slope)
+	leakyReLUBackwardF16Generic(dst, grad, x, slope)
 }
 
 //go:noescape
@@ -20942,27 +18527,25 @@ func leakyReLUBackwardF16AVX2(dst *uint16, grad *uint16, x *uint16, slope float3
 func LeakyReLUBackwardBF16(dst, grad, x []uint16, slope float32) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			leakyReLUBackwardBF16AVX512(&dst[i], &grad[i], &x[i], slope, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			leakyReLUBackwardBF16AVX2(&dst[i], &grad[i], &x[i], slope, cnt|flag)
+			if wide {
+				leakyReLUBackwardBF16AVX512(&dst[i], &grad[i], &x[i], slope, cnt)
+			} else {
+				leakyReLUBackwardBF16AVX2(&dst[i], &grad[i], &x[i], slope, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	leakyReLUBackwardBF16Generic(dst[i:], grad[i:], x[i:], slope)
+	leakyReLUBackwardBF16Generic(dst, grad, x, slope)
 }
 
 //go:noescape
@@ -20975,27 +18558,25 @@ func leakyReLUBackwardBF16AVX2(dst *uint16, grad *uint16, x *uint16, slope float
 func HuberErrorF16(dst, a, b []uint16, limit, square, slope float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			huberErrorF16AVX512(&dst[i], &a[i], &b[i], limit, square, slope, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			huberErrorF16AVX2(&dst[i], &a[i], &b[i], limit, square, slope, cnt|flag)
+			if wide {
+				huberErrorF16AVX512(&dst[i], &a[i], &b[i], limit, square, slope, cnt)
+			} else {
+				huberErrorF16AVX2(&dst[i], &a[i], &b[i], limit, square, slope, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	huberErrorF16Generic(dst[i:], a[i:], b[i:], limit, square, slope)
+	huberErrorF16Generic(dst, a, b, limit, square, slope)
 }
 
 //go:noescape
@@ -21008,27 +18589,25 @@ func huberErrorF16AVX2(dst *uint16, a *uint16, b *uint16, limit float32, square 
 func HuberErrorBF16(dst, a, b []uint16, limit, square, slope float32) {
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			huberErrorBF16AVX512(&dst[i], &a[i], &b[i], limit, square, slope, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			huberErrorBF16AVX2(&dst[i], &a[i], &b[i], limit, square, slope, cnt|flag)
+			if wide {
+				huberErrorBF16AVX512(&dst[i], &a[i], &b[i], limit, square, slope, cnt)
+			} else {
+				huberErrorBF16AVX2(&dst[i], &a[i], &b[i], limit, square, slope, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	huberErrorBF16Generic(dst[i:], a[i:], b[i:], limit, square, slope)
+	huberErrorBF16Generic(dst, a, b, limit, square, slope)
 }
 
 //go:noescape
@@ -21042,27 +18621,25 @@ func HuberErrorBackwardF16(dst, grad, a, b []uint16, limit, s float32) {
 	grad = grad[:len(dst)]
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			huberErrorBackwardF16AVX512(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			huberErrorBackwardF16AVX2(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|flag)
+			if wide {
+				huberErrorBackwardF16AVX512(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt)
+			} else {
+				huberErrorBackwardF16AVX2(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	huberErrorBackwardF16Generic(dst[i:], grad[i:], a[i:], b[i:], limit, s)
+	huberErrorBackwardF16Generic(dst, grad, a, b, limit, s)
 }
 
 //go:noescape
@@ -21076,27 +18653,25 @@ func HuberErrorBackwardBF16(dst, grad, a, b []uint16, limit, s float32) {
 	grad = grad[:len(dst)]
 	a = a[:len(dst)]
 	b = b[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			huberErrorBackwardBF16AVX512(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			huberErrorBackwardBF16AVX2(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|flag)
+			if wide {
+				huberErrorBackwardBF16AVX512(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt)
+			} else {
+				huberErrorBackwardBF16AVX2(&dst[i], &grad[i], &a[i], &b[i], limit, s, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	huberErrorBackwardBF16Generic(dst[i:], grad[i:], a[i:], b[i:], limit, s)
+	huberErrorBackwardBF16Generic(dst, grad, a, b, limit, s)
 }
 
 //go:noescape
@@ -21109,27 +18684,25 @@ func huberErrorBackwardBF16AVX2(dst *uint16, grad *uint16, a *uint16, b *uint16,
 func ShrinkBackwardF16(dst, grad, x []uint16, l float32) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			shrinkBackwardF16AVX512(&dst[i], &grad[i], &x[i], l, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			shrinkBackwardF16AVX2(&dst[i], &grad[i], &x[i], l, cnt|flag)
+			if wide {
+				shrinkBackwardF16AVX512(&dst[i], &grad[i], &x[i], l, cnt)
+			} else {
+				shrinkBackwardF16AVX2(&dst[i], &grad[i], &x[i], l, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	shrinkBackwardF16Generic(dst[i:], grad[i:], x[i:], l)
+	shrinkBackwardF16Generic(dst, grad, x, l)
 }
 
 //go:noescape
@@ -21142,27 +18715,25 @@ func shrinkBackwardF16AVX2(dst *uint16, grad *uint16, x *uint16, l float32, n in
 func ShrinkBackwardBF16(dst, grad, x []uint16, l float32) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			shrinkBackwardBF16AVX512(&dst[i], &grad[i], &x[i], l, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			shrinkBackwardBF16AVX2(&dst[i], &grad[i], &x[i], l, cnt|flag)
+			if wide {
+				shrinkBackwardBF16AVX512(&dst[i], &grad[i], &x[i], l, cnt)
+			} else {
+				shrinkBackwardBF16AVX2(&dst[i], &grad[i], &x[i], l, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	shrinkBackwardBF16Generic(dst[i:], grad[i:], x[i:], l)
+	shrinkBackwardBF16Generic(dst, grad, x, l)
 }
 
 //go:noescape
@@ -21175,27 +18746,25 @@ func shrinkBackwardBF16AVX2(dst *uint16, grad *uint16, x *uint16, l float32, n i
 func HardTanhBackwardF16(dst, grad, x []uint16, lo, hi float32) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			hardTanhBackwardF16AVX512(&dst[i], &grad[i], &x[i], lo, hi, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			hardTanhBackwardF16AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt|flag)
+			if wide {
+				hardTanhBackwardF16AVX512(&dst[i], &grad[i], &x[i], lo, hi, cnt)
+			} else {
+				hardTanhBackwardF16AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	hardTanhBackwardF16Generic(dst[i:], grad[i:], x[i:], lo, hi)
+	hardTanhBackwardF16Generic(dst, grad, x, lo, hi)
 }
 
 //go:noescape
@@ -21208,27 +18777,25 @@ func hardTanhBackwardF16AVX2(dst *uint16, grad *uint16, x *uint16, lo float32, h
 func HardTanhBackwardBF16(dst, grad, x []uint16, lo, hi float32) {
 	grad = grad[:len(dst)]
 	x = x[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
-			cnt := min(n-i, chunk)
-			hardTanhBackwardBF16AVX512(&dst[i], &grad[i], &x[i], lo, hi, cnt)
-			i += cnt
-			yield(i, n)
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := 0
+		if !wide {
+			flag = nonTemporalFlag(dst)
 		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			hardTanhBackwardBF16AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt|flag)
+			if wide {
+				hardTanhBackwardBF16AVX512(&dst[i], &grad[i], &x[i], lo, hi, cnt)
+			} else {
+				hardTanhBackwardBF16AVX2(&dst[i], &grad[i], &x[i], lo, hi, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	hardTanhBackwardBF16Generic(dst[i:], grad[i:], x[i:], lo, hi)
+	hardTanhBackwardBF16Generic(dst, grad, x, lo, hi)
 }
 
 //go:noescape
@@ -21800,28 +19367,22 @@ func minBlockRowsBF16AVX2(a *uint16, n, rows, ld_a int, m *float32)
 // ExpScaleF32 sets dst[i] = e^(a[i]-m)*s + c.
 func ExpScaleF32(dst, a []float32, m, s, c float32) {
 	a = a[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			expScaleF32AVX512(&dst[i], &a[i], m, s, c, cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			expScaleF32AVX2(&dst[i], &a[i], m, s, c, cnt|flag)
+			if wide {
+				expScaleF32AVX512(&dst[i], &a[i], m, s, c, cnt|flag)
+			} else {
+				expScaleF32AVX2(&dst[i], &a[i], m, s, c, cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	expScaleF32Generic(dst[i:], a[i:], m, s, c)
+	expScaleF32Generic(dst, a, m, s, c)
 }
 
 //go:noescape
@@ -21835,26 +19396,21 @@ func ExpSumColumnsF32(dst, sum, a, m []float32) {
 	sum = sum[:len(dst)]
 	a = a[:len(dst)]
 	m = m[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			expSumColumnsF32AVX512(&dst[i], &sum[i], &a[i], &m[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			expSumColumnsF32AVX2(&dst[i], &sum[i], &a[i], &m[i], cnt)
+			if wide {
+				expSumColumnsF32AVX512(&dst[i], &sum[i], &a[i], &m[i], cnt)
+			} else {
+				expSumColumnsF32AVX2(&dst[i], &sum[i], &a[i], &m[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	expSumColumnsF32Generic(dst[i:], sum[i:], a[i:], m[i:])
+	expSumColumnsF32Generic(dst, sum, a, m)
 }
 
 //go:noescape
@@ -21867,26 +19423,21 @@ func expSumColumnsF32AVX2(dst *float32, sum *float32, a *float32, m *float32, n 
 func SumExpColumnsF32(sum, a, m []float32) {
 	a = a[:len(sum)]
 	m = m[:len(sum)]
-	n, i := len(sum), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(sum)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			sumExpColumnsF32AVX512(&sum[i], &a[i], &m[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			sumExpColumnsF32AVX2(&sum[i], &a[i], &m[i], cnt)
+			if wide {
+				sumExpColumnsF32AVX512(&sum[i], &a[i], &m[i], cnt)
+			} else {
+				sumExpColumnsF32AVX2(&sum[i], &a[i], &m[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	sumExpColumnsF32Generic(sum[i:], a[i:], m[i:])
+	sumExpColumnsF32Generic(sum, a, m)
 }
 
 //go:noescape
@@ -21900,28 +19451,22 @@ func LogSoftmaxColumnsF32(dst, a, m, s []float32) {
 	a = a[:len(dst)]
 	m = m[:len(dst)]
 	s = s[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			logSoftmaxColumnsF32AVX512(&dst[i], &a[i], &m[i], &s[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			logSoftmaxColumnsF32AVX2(&dst[i], &a[i], &m[i], &s[i], cnt|flag)
+			if wide {
+				logSoftmaxColumnsF32AVX512(&dst[i], &a[i], &m[i], &s[i], cnt|flag)
+			} else {
+				logSoftmaxColumnsF32AVX2(&dst[i], &a[i], &m[i], &s[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	logSoftmaxColumnsF32Generic(dst[i:], a[i:], m[i:], s[i:])
+	logSoftmaxColumnsF32Generic(dst, a, m, s)
 }
 
 //go:noescape
@@ -21935,28 +19480,22 @@ func SoftmaxBackwardColumnsF32(dst, grad, y, dot []float32) {
 	grad = grad[:len(dst)]
 	y = y[:len(dst)]
 	dot = dot[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			softmaxBackwardColumnsF32AVX512(&dst[i], &grad[i], &y[i], &dot[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			softmaxBackwardColumnsF32AVX2(&dst[i], &grad[i], &y[i], &dot[i], cnt|flag)
+			if wide {
+				softmaxBackwardColumnsF32AVX512(&dst[i], &grad[i], &y[i], &dot[i], cnt|flag)
+			} else {
+				softmaxBackwardColumnsF32AVX2(&dst[i], &grad[i], &y[i], &dot[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	softmaxBackwardColumnsF32Generic(dst[i:], grad[i:], y[i:], dot[i:])
+	softmaxBackwardColumnsF32Generic(dst, grad, y, dot)
 }
 
 //go:noescape
@@ -21970,28 +19509,22 @@ func LogSoftmaxColumnsF64(dst, a, m, s []float64) {
 	a = a[:len(dst)]
 	m = m[:len(dst)]
 	s = s[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			logSoftmaxColumnsF64AVX512(&dst[i], &a[i], &m[i], &s[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			logSoftmaxColumnsF64AVX2(&dst[i], &a[i], &m[i], &s[i], cnt|flag)
+			if wide {
+				logSoftmaxColumnsF64AVX512(&dst[i], &a[i], &m[i], &s[i], cnt|flag)
+			} else {
+				logSoftmaxColumnsF64AVX2(&dst[i], &a[i], &m[i], &s[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	logSoftmaxColumnsF64Generic(dst[i:], a[i:], m[i:], s[i:])
+	logSoftmaxColumnsF64Generic(dst, a, m, s)
 }
 
 //go:noescape
@@ -22005,28 +19538,22 @@ func SoftmaxBackwardColumnsF64(dst, grad, y, dot []float64) {
 	grad = grad[:len(dst)]
 	y = y[:len(dst)]
 	dot = dot[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			softmaxBackwardColumnsF64AVX512(&dst[i], &grad[i], &y[i], &dot[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			softmaxBackwardColumnsF64AVX2(&dst[i], &grad[i], &y[i], &dot[i], cnt|flag)
+			if wide {
+				softmaxBackwardColumnsF64AVX512(&dst[i], &grad[i], &y[i], &dot[i], cnt|flag)
+			} else {
+				softmaxBackwardColumnsF64AVX2(&dst[i], &grad[i], &y[i], &dot[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	softmaxBackwardColumnsF64Generic(dst[i:], grad[i:], y[i:], dot[i:])
+	softmaxBackwardColumnsF64Generic(dst, grad, y, dot)
 }
 
 //go:noescape
@@ -22040,28 +19567,22 @@ func LogSoftmaxBackwardColumnsF32(dst, grad, y, sum []float32) {
 	grad = grad[:len(dst)]
 	y = y[:len(dst)]
 	sum = sum[:len(dst)]
-	n, i := len(dst), 0
-	switch {
-	case cpu.HasAVX512:
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
 		flag := nonTemporalFlag(dst)
-		for i < n {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			logSoftmaxBackwardColumnsF32AVX512(&dst[i], &grad[i], &y[i], &sum[i], cnt|flag)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		flag := nonTemporalFlag(dst)
-		for i < n {
-			cnt := min(n-i, chunk)
-			logSoftmaxBackwardColumnsF32AVX2(&dst[i], &grad[i], &y[i], &sum[i], cnt|flag)
+			if wide {
+				logSoftmaxBackwardColumnsF32AVX512(&dst[i], &grad[i], &y[i], &sum[i], cnt|flag)
+			} else {
+				logSoftmaxBackwardColumnsF32AVX2(&dst[i], &grad[i], &y[i], &sum[i], cnt|flag)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	logSoftmaxBackwardColumnsF32Generic(dst[i:], grad[i:], y[i:], sum[i:])
+	logSoftmaxBackwardColumnsF32Generic(dst, grad, y, sum)
 }
 
 //go:noescape
@@ -22080,26 +19601,21 @@ func LSTMCellF32(h, c, ig, fg, cg, og, prev []float32) {
 	cg = cg[:len(h)]
 	og = og[:len(h)]
 	prev = prev[:len(h)]
-	n, i := len(h), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(h)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			lSTMCellF32AVX512(&h[i], &c[i], &ig[i], &fg[i], &cg[i], &og[i], &prev[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			lSTMCellF32AVX2(&h[i], &c[i], &ig[i], &fg[i], &cg[i], &og[i], &prev[i], cnt)
+			if wide {
+				lSTMCellF32AVX512(&h[i], &c[i], &ig[i], &fg[i], &cg[i], &og[i], &prev[i], cnt)
+			} else {
+				lSTMCellF32AVX2(&h[i], &c[i], &ig[i], &fg[i], &cg[i], &og[i], &prev[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	lSTMCellF32Generic(h[i:], c[i:], ig[i:], fg[i:], cg[i:], og[i:], prev[i:])
+	lSTMCellF32Generic(h, c, ig, fg, cg, og, prev)
 }
 
 //go:noescape
@@ -22155,26 +19671,21 @@ func LSTMOutputBackwardF32(dc, do, dh, og, c []float32) {
 	dh = dh[:len(dc)]
 	og = og[:len(dc)]
 	c = c[:len(dc)]
-	n, i := len(dc), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dc)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			lSTMOutputBackwardF32AVX512(&dc[i], &do[i], &dh[i], &og[i], &c[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			lSTMOutputBackwardF32AVX2(&dc[i], &do[i], &dh[i], &og[i], &c[i], cnt)
+			if wide {
+				lSTMOutputBackwardF32AVX512(&dc[i], &do[i], &dh[i], &og[i], &c[i], cnt)
+			} else {
+				lSTMOutputBackwardF32AVX2(&dc[i], &do[i], &dh[i], &og[i], &c[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	lSTMOutputBackwardF32Generic(dc[i:], do[i:], dh[i:], og[i:], c[i:])
+	lSTMOutputBackwardF32Generic(dc, do, dh, og, c)
 }
 
 //go:noescape
@@ -22231,26 +19742,21 @@ func LSTMGatesBackwardF32(dc, di, df, dg, ig, fg, cg, prev []float32) {
 	fg = fg[:len(dc)]
 	cg = cg[:len(dc)]
 	prev = prev[:len(dc)]
-	n, i := len(dc), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dc)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			lSTMGatesBackwardF32AVX512(&dc[i], &di[i], &df[i], &dg[i], &ig[i], &fg[i], &cg[i], &prev[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			lSTMGatesBackwardF32AVX2(&dc[i], &di[i], &df[i], &dg[i], &ig[i], &fg[i], &cg[i], &prev[i], cnt)
+			if wide {
+				lSTMGatesBackwardF32AVX512(&dc[i], &di[i], &df[i], &dg[i], &ig[i], &fg[i], &cg[i], &prev[i], cnt)
+			} else {
+				lSTMGatesBackwardF32AVX2(&dc[i], &di[i], &df[i], &dg[i], &ig[i], &fg[i], &cg[i], &prev[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	lSTMGatesBackwardF32Generic(dc[i:], di[i:], df[i:], dg[i:], ig[i:], fg[i:], cg[i:], prev[i:])
+	lSTMGatesBackwardF32Generic(dc, di, df, dg, ig, fg, cg, prev)
 }
 
 //go:noescape
@@ -22308,26 +19814,21 @@ func GRUCellF32(h, rg, z, nw, hn, prev []float32) {
 	nw = nw[:len(h)]
 	hn = hn[:len(h)]
 	prev = prev[:len(h)]
-	n, i := len(h), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(h)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			gRUCellF32AVX512(&h[i], &rg[i], &z[i], &nw[i], &hn[i], &prev[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			gRUCellF32AVX2(&h[i], &rg[i], &z[i], &nw[i], &hn[i], &prev[i], cnt)
+			if wide {
+				gRUCellF32AVX512(&h[i], &rg[i], &z[i], &nw[i], &hn[i], &prev[i], cnt)
+			} else {
+				gRUCellF32AVX2(&h[i], &rg[i], &z[i], &nw[i], &hn[i], &prev[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	gRUCellF32Generic(h[i:], rg[i:], z[i:], nw[i:], hn[i:], prev[i:])
+	gRUCellF32Generic(h, rg, z, nw, hn, prev)
 }
 
 //go:noescape
@@ -22383,26 +19884,21 @@ func GRUOutputBackwardF32(dh, dz, dn, z, nw, prev []float32) {
 	z = z[:len(dh)]
 	nw = nw[:len(dh)]
 	prev = prev[:len(dh)]
-	n, i := len(dh), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dh)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			gRUOutputBackwardF32AVX512(&dh[i], &dz[i], &dn[i], &z[i], &nw[i], &prev[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			gRUOutputBackwardF32AVX2(&dh[i], &dz[i], &dn[i], &z[i], &nw[i], &prev[i], cnt)
+			if wide {
+				gRUOutputBackwardF32AVX512(&dh[i], &dz[i], &dn[i], &z[i], &nw[i], &prev[i], cnt)
+			} else {
+				gRUOutputBackwardF32AVX2(&dh[i], &dz[i], &dn[i], &z[i], &nw[i], &prev[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	gRUOutputBackwardF32Generic(dh[i:], dz[i:], dn[i:], z[i:], nw[i:], prev[i:])
+	gRUOutputBackwardF32Generic(dh, dz, dn, z, nw, prev)
 }
 
 //go:noescape
@@ -22457,26 +19953,21 @@ func GRUResetBackwardF32(dr, dhn, dn, rg, hn []float32) {
 	dn = dn[:len(dr)]
 	rg = rg[:len(dr)]
 	hn = hn[:len(dr)]
-	n, i := len(dr), 0
-	switch {
-	case cpu.HasAVX512:
-		for i < n {
+	n := len(dr)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
 			cnt := min(n-i, chunk)
-			gRUResetBackwardF32AVX512(&dr[i], &dhn[i], &dn[i], &rg[i], &hn[i], cnt)
-			i += cnt
-			yield(i, n)
-		}
-		return
-	case cpu.HasAVX2FMA:
-		for i < n {
-			cnt := min(n-i, chunk)
-			gRUResetBackwardF32AVX2(&dr[i], &dhn[i], &dn[i], &rg[i], &hn[i], cnt)
+			if wide {
+				gRUResetBackwardF32AVX512(&dr[i], &dhn[i], &dn[i], &rg[i], &hn[i], cnt)
+			} else {
+				gRUResetBackwardF32AVX2(&dr[i], &dhn[i], &dn[i], &rg[i], &hn[i], cnt)
+			}
 			i += cnt
 			yield(i, n)
 		}
 		return
 	}
-	gRUResetBackwardF32Generic(dr[i:], dhn[i:], dn[i:], rg[i:], hn[i:])
+	gRUResetBackwardF32Generic(dr, dhn, dn, rg, hn)
 }
 
 //go:noescape

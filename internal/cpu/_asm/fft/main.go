@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/gotorch-dev/torch/internal/cpu/_asm/text"
 )
 
 func main() {
@@ -17,7 +19,7 @@ func main() {
 	flag.Parse()
 	for _, isa := range []isa{{"AVX2", "Y", 32, 16}, {"AVX512", "Z", 64, 32}} {
 		path := filepath.Join(*out, "zz_"+strings.ToLower(isa.name)+"_amd64.s")
-		if err := os.WriteFile(path+".tmp", []byte(file(isa)), 0o644); err == nil {
+		if err := os.WriteFile(path+".tmp", text.Pack([]byte(file(isa))), 0o644); err == nil {
 			err = os.Rename(path+".tmp", path)
 			if err == nil {
 				continue

@@ -58,8 +58,8 @@
 //
 // The Go functions call, by these names: chunk (elements per call of assembly), yield (called between chunks, a point
 // where the runtime may stop the goroutine), preemptible; sel32, sel64 and b2u8 (choices without branches); nativeFMA,
-// roundsOnce, roundsOnceNormal and fma32Slow (fused multiply-add of float32); truncI32, truncI64; F16ToF32, F32ToF16;
-// nan32, inf32, nan64, inf64; nonTemporalFlag and nonTemporalFlagIf (whether to store past the
-// caches), and on amd64 the variable
-// fetchFrom, from how many elements on a call prefetches. Package internal/cpu/vec has all of them.
+// roundsOnce, roundsOnceNormal and fma32Slow (fused multiply-add of float32), fma64 (that of float64); truncI32,
+// truncI64; F16ToF32, F32ToF16; nan32, inf32, nan64, inf64; nonTemporalFlag and nonTemporalFlagIf (whether to store
+// past the caches), and on amd64 the variable fetchFrom, from how many elements on a call prefetches. Package
+// internal/cpu/vec has all of them.
 package kernel

@@ -28,7 +28,7 @@ func Example() {
 	// 	for i := range y {
 	// 		v0 := x[i]
 	// 		v1 := y[i]
-	// 		v2 := math.FMA(v0, alpha, v1)
+	// 		v2 := fma64(v0, alpha, v1)
 	// 		y[i] = v2
 	// 	}
 	// }

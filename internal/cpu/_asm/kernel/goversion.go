@@ -223,7 +223,7 @@ func emitGoBody(w *strings.Builder, b *Builder, ind, lane string) {
 				x = "-" + x
 			}
 			if wide {
-				p("%s := math.FMA(%s, %s, %s)", id, x, r(1), r(2))
+				p("%s := fma64(%s, %s, %s)", id, x, r(1), r(2))
 				break
 			}
 			// Spelt out, because the compiler does not inline a function of
@@ -402,33 +402,7 @@ func EmitAMD64(w *strings.Builder, k *Kernel) {
 		}
 		fmt.Fprintf(w, "\t\t}\n\t}\n\treturn %s(%s)\n}\n\n", GoName(k, Generic), argNames(k))
 	} else {
-		fmt.Fprintf(w, "\tn, i := len(%s), 0\n\tswitch {\n", s[0])
-		for _, path := range []struct {
-			isa ISA
-			has string
-		}{{AVX512, "cpu.HasAVX512"}, {AVX2, "cpu.HasAVX2FMA"}} {
-			if path.isa == AVX2 && k.NoAVX2 {
-				continue
-			}
-			flag, count := "", "cnt"
-			if storesNonTemporal(k, path.isa) {
-				count = "cnt|flag"
-				if !k.Part {
-					flag = "\t\tflag := nonTemporalFlag(" + s[0] + ")\n"
-				}
-			}
-			fmt.Fprintf(w, "\tcase %s:\n%s\t\tfor i < n {\n\t\t\tcnt := min(n-i, chunk)\n\t\t\t%s\n\t\t\ti += "+
-				"cnt\n\t\t\tyield(i, n)\n\t\t}\n\t\treturn\n", path.has, flag, call(path.isa, "i", count))
-		}
-		var rest []string
-		for _, a := range k.Args {
-			if a.Kind == ArgScalar {
-				rest = append(rest, a.Name)
-			} else {
-				rest = append(rest, a.Name+"[i:]")
-			}
-		}
-		fmt.Fprintf(w, "\t}\n\t%s(%s)\n}\n\n", GoName(k, Generic), strings.Join(rest, ", "))
+		emitChunks(w, k, s[0], call)
 	}
 	for _, isa := range []ISA{AVX512, AVX2} {
 		if isa == AVX2 && k.NoAVX2 {
@@ -444,4 +418,39 @@ func EmitAMD64(w *strings.Builder, k *Kernel) {
 		}
 		fmt.Fprintf(w, "//go:noescape\nfunc %s(%s, n int)%s\n\n", GoName(k, isa), strings.Join(p, ", "), results(k))
 	}
+}
+
+// emitChunks writes the end of the public function of a kernel without accumulators: one loop over chunks for both
+// instruction sets, since a loop for each would make the many functions of this kind half as long again.
+func emitChunks(w *strings.Builder, k *Kernel, dst string, call func(isa ISA, index, n string) string) {
+	count := map[ISA]string{AVX512: "cnt", AVX2: "cnt"}
+	flagged := 0
+	for isa := range count {
+		if storesNonTemporal(k, isa) && !(isa == AVX2 && k.NoAVX2) {
+			count[isa] = "cnt|flag"
+			flagged++
+		}
+	}
+	fmt.Fprintf(w, "\tn := len(%s)\n", dst)
+	step := fmt.Sprintf("\t\t\tif wide {\n\t\t\t\t%s\n\t\t\t} else {\n\t\t\t\t%s\n\t\t\t}\n",
+		call(AVX512, "i", count[AVX512]), call(AVX2, "i", count[AVX2]))
+	if k.NoAVX2 {
+		w.WriteString("\tif cpu.HasAVX512 {\n")
+		step = "\t\t\t" + call(AVX512, "i", count[AVX512]) + "\n"
+	} else {
+		w.WriteString("\tif wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {\n")
+	}
+	if flagged > 0 && !k.Part {
+		only := ""
+		if flagged == 1 && !k.NoAVX2 {
+			only = map[bool]string{true: "wide", false: "!wide"}[count[AVX512] != "cnt"]
+		}
+		if only != "" {
+			fmt.Fprintf(w, "\t\tflag := 0\n\t\tif %s {\n\t\t\tflag = nonTemporalFlag(%s)\n\t\t}\n", only, dst)
+		} else {
+			fmt.Fprintf(w, "\t\tflag := nonTemporalFlag(%s)\n", dst)
+		}
+	}
+	fmt.Fprintf(w, "\t\tfor i := 0; i < n; {\n\t\t\tcnt := min(n-i, chunk)\n%s\t\t\ti += cnt\n\t\t\tyield(i, n)\n"+
+		"\t\t}\n\t\treturn\n\t}\n\t%s(%s)\n}\n\n", step, GoName(k, Generic), argNames(k))
 }

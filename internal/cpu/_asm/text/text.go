@@ -36,9 +36,9 @@ func (g *Gen) NewLabel(name string) string { g.label++; return fmt.Sprintf("%s%d
 // Prefix begins the name of every generated file, so that a reader of a folder sees which files nobody wrote by hand.
 const Prefix = "zz_"
 
-// Save writes the collected text to the file [Prefix]+name in dir, or ends the program.
+// Save writes the collected text, packed, to the file [Prefix]+name in dir, or ends the program.
 func (g *Gen) Save(dir, name string) {
-	if err := os.WriteFile(filepath.Join(dir, Prefix+name), g.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, Prefix+name), Pack(g.Bytes()), 0o644); err != nil {
 		log.Fatal(err)
 	}
 }
