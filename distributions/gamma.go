@@ -443,7 +443,8 @@ func (d *FisherSnedecor) Mode() *Tensor {
 // Variance is NaN for df2 up to 4.
 func (d *FisherSnedecor) Variance() *Tensor {
 	f := d.DF2().MaskedFillScalar(d.DF2().LeScalar(4), nan)
-	return f.PowScalar(2).MulScalar(2).Mul(d.DF1().Add(f).SubScalar(2)).Div(d.DF1().Mul(f.SubScalar(2).PowScalar(2)).Mul(f.SubScalar(4)))
+	spread := d.DF1().Mul(f.SubScalar(2).PowScalar(2)).Mul(f.SubScalar(4))
+	return f.PowScalar(2).MulScalar(2).Mul(d.DF1().Add(f).SubScalar(2)).Div(spread)
 }
 
 // RSample divides two Gamma draws.

@@ -77,7 +77,8 @@ func (d *Normal) RSample(sampleShape ...int) *Tensor {
 func (d *Normal) LogProb(value *Tensor) *Tensor {
 	d.check(value)
 	v := d.Scale().PowScalar(2)
-	return value.Sub(d.Loc()).PowScalar(2).Neg().Div(v.MulScalar(2)).Sub(d.Scale().Log()).SubScalar(math.Log(math.Sqrt(2 * math.Pi)))
+	squares := value.Sub(d.Loc()).PowScalar(2).Neg().Div(v.MulScalar(2))
+	return squares.Sub(d.Scale().Log()).SubScalar(math.Log(math.Sqrt(2 * math.Pi)))
 }
 
 // CDF is the distribution function.

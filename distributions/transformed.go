@@ -573,7 +573,8 @@ func (d *Weibull) Mode() *Tensor {
 // Variance of a Weibull.
 func (d *Weibull) Variance() *Tensor {
 	r := d.reciprocal()
-	return d.Scale().PowScalar(2).Mul(r.MulScalar(2).AddScalar(1).Lgamma().Exp().Sub(r.AddScalar(1).Lgamma().MulScalar(2).Exp()))
+	gammas := r.MulScalar(2).AddScalar(1).Lgamma().Exp().Sub(r.AddScalar(1).Lgamma().MulScalar(2).Exp())
+	return d.Scale().PowScalar(2).Mul(gammas)
 }
 
 // Entropy of a Weibull.

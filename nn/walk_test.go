@@ -150,7 +150,9 @@ func TestWhatCannotBeWalkedIsRefused(t *testing.T) {
 		},
 		"export it (Layers)":                       func() nn.Module { return nn.New(&privateList{layers: nil}) },
 		"privateParam.scale (*tensor.Tensor) is a": func() nn.Module { return nn.New(&privateParam{scale: p}) },
-		"tensors in a map":                         func() nn.Module { return nn.New(&privateMap{scales: map[string]*torch.Tensor{}}) },
+		"tensors in a map": func() nn.Module {
+			return nn.New(&privateMap{scales: map[string]*torch.Tensor{}})
+		},
 		"private field that holds a module (*nn.Linear)": func() nn.Module {
 			return nn.New(&privateAny{thing: linear()})
 		},

@@ -179,8 +179,8 @@ func (n *node) dtypeOr(e onnxpb.DataType) tensor.DType {
 	return n.dtype(e)
 }
 
-// scan translates Scan: since version 9 a loop over slices of the last inputs, in version 8 such a loop for each element
-// of a batch.
+// scan translates Scan: since version 9 a loop over slices of the last inputs, in version 8 such a loop for each
+// element of a batch.
 func scan(n *node) []*value {
 	ins := n.in
 	if n.opset < 9 {

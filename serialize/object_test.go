@@ -33,8 +33,8 @@ func TestInert(t *testing.T) {
 		{"an object within itself", "cm\nA\n)\x81q\x00}" + pyStr("me") + "h\x00sb", ""},
 		{"an object within its arguments", "cm\nA\n]q\x00\x85\x81q\x01h\x00h\x01a0h\x01", ""},
 		{"a set of tuples", "c__builtin__\nset\n](K\x01K\x02\x86e\x85R", ""},
-		{"an array of objects", "cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\n(K\x00tU\x01btR(K\x01(K\x02tcnumpy\n" +
-			"dtype\n(U\x02O8K\x00K\x01tR(K\x03U\x01|NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK?tb\x89](NNetb", ""},
+		{"an array of objects", "cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\n(K\x00tU\x01btR(K\x01(K\x02t" +
+			"cnumpy\ndtype\n(U\x02O8K\x00K\x01tR(K\x03U\x01|NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK?tb\x89](NNetb", ""},
 	} {
 		v, err := serialize.LoadBytes(container(c.pickle))
 		if err != nil {

@@ -22,7 +22,8 @@ import (
 //   - pickle.dump: a dict of tensors or NumPy's arrays
 //   - torch.jit.save: the tensors among the attributes of the modules
 //   - safetensors, .npz, and GGUF, whose quantized tensors become float32
-//   - a folder, or its index (model.safetensors.index.json, pytorch_model.bin.index.json): a state dict in several files
+//   - a folder, or its index (model.safetensors.index.json, pytorch_model.bin.index.json): a state dict in several
+//     files
 //
 // A file that holds a state dict inside a larger checkpoint is an error that names the call to use, unless
 // [LoadOptions.Entry] leads to it.

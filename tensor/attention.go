@@ -13,7 +13,8 @@ const (
 // error there.
 func WithAttention(ways AttentionWays, f func()) { with(func(m *mode) { m.attention = ^ways }, f) }
 
-// AttentionAllowed are the ways in which this goroutine may compute attention: all, unless WithAttention says otherwise.
+// AttentionAllowed are the ways in which this goroutine may compute attention: all, unless WithAttention says
+// otherwise.
 func AttentionAllowed() AttentionWays {
 	if m := currentMode(); m != nil {
 		return ^m.attention

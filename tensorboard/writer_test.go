@@ -130,7 +130,10 @@ func TestAccess(t *testing.T) {
 	if len(e) != 1 || e[0].Name != `a/"b":00003` || e[0].SpriteWidth != 4 {
 		t.Fatalf("embeddings %+v", e)
 	}
-	for path, want := range map[string]string{e[0].TensorPath: "1.0\t0.5\n1.0000000116860974e-07\t1.0000000200408773e+20\n", e[0].MetadataPath: "n\tv\nx\t1\ny\t2\n"} {
+	for path, want := range map[string]string{
+		e[0].TensorPath:   "1.0\t0.5\n1.0000000116860974e-07\t1.0000000200408773e+20\n",
+		e[0].MetadataPath: "n\tv\nx\t1\ny\t2\n",
+	} {
 		if b, err := os.ReadFile(path); err != nil || string(b) != want {
 			t.Errorf("%s: %q %v", path, b, err)
 		}

@@ -136,7 +136,8 @@ func opMath(dt tensor.DType) tensor.DType {
 	return tensor.Float32
 }
 
-// flashCheck refuses query, key and value, which are arguments i and following, a probability and a mask that do not fit.
+// flashCheck refuses query, key and value, which are arguments i and following, a probability and a mask that do not
+// fit.
 func flashCheck(c *Ctx, i, dropout, mask int) {
 	q, k, v := c.T(i), c.T(i+1), c.T(i+2)
 	if q.Dim() != 4 || k.Dim() != 4 || v.Dim() != 4 {

@@ -2,8 +2,8 @@ package conv
 
 import "github.com/gotorch-dev/torch/tensor"
 
-const tbcDoc = "is a convolution over time of inputs [time, batch, in] by a weight [width, in, out] with a bias [out], " +
-	"and pad zeros at both ends; the result is [time + 2·pad - width + 1, batch, out].\n" +
+const tbcDoc = "is a convolution over time of inputs [time, batch, in] by a weight [width, in, out] with a bias " +
+	"[out], and pad zeros at both ends; the result is [time + 2·pad - width + 1, batch, out].\n" +
 	"https://pytorch.org/docs/stable/generated/torch.nn.functional.conv_tbc.html"
 
 func init() {

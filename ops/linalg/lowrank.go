@@ -63,8 +63,8 @@ func init() {
 	})
 }
 
-// mostRounds is the largest number of iterations: two make the result exact in practice, and a call with a number out of
-// all proportion would not end.
+// mostRounds is the largest number of iterations: two make the result exact in practice, and a call with a number out
+// of all proportion would not end.
 const mostRounds = 10000
 
 // lowRank is algorithm 5.1 of N. Halko, P. Martinsson, J. Tropp, Finding structure with randomness (2009), over the

@@ -98,7 +98,8 @@ func makeWindow(c *Ctx, sh []int, nd int, k, stride, pad, dil []int, ceil bool) 
 	return w
 }
 
-// mostTaps bounds the size of a window along a dimension. PyTorch takes more, of which all but a few lie in the padding.
+// mostTaps bounds the size of a window along a dimension. PyTorch takes more, of which all but a few lie in the
+// padding.
 const mostTaps = 1 << 24
 
 // checkWindow refuses sizes that make no sense, with PyTorch's words.

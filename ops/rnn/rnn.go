@@ -93,8 +93,8 @@ func opMath(dt tensor.DType) tensor.DType {
 	return tensor.Float32
 }
 
-// checkLayer refuses tensors of a layer, which begin with argument i, that do not fit together. It returns the size of the
-// states.
+// checkLayer refuses tensors of a layer, which begin with argument i, that do not fit together. It returns the size of
+// the states.
 func checkLayer(c *Ctx, i, mode int) (H int) {
 	if mode < 0 || mode > modeGRU {
 		c.Fail(tensor.ErrValue, "there is no mode %d", mode)

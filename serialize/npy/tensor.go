@@ -9,7 +9,7 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// New makes an array of its parts: descr is NumPy's code of the dtype with its byte order, such as "<f4", ">i8" or "|b1".
+// New makes an array of its parts: descr is NumPy's code of the dtype with its byte order, such as "<f4" or ">i8".
 // The data is copied where its bytes have to be turned around. An error says that the dtype is unknown or that the data
 // does not fit the shape.
 func New(descr string, shape []int, fortran bool, data []byte) (*Array, error) {
@@ -36,7 +36,7 @@ func New(descr string, shape []int, fortran bool, data []byte) (*Array, error) {
 	return a, nil
 }
 
-// Descr is NumPy's code of the dtype with the byte order of Data: "<f4", "|b1". An error says that the dtype is unknown.
+// Descr is NumPy's code of the dtype with the byte order of Data: "<f4". An error says that the dtype is unknown.
 func (a *Array) Descr() (string, error) { return descr(a.DType) }
 
 // Tensor is the array as a tensor of the same shape, in row-major order, with memory of its own. An error says that
