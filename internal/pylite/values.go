@@ -214,17 +214,6 @@ func TypeName(v any) string {
 // Repr is Python's repr of the built-in types; other values print themselves.
 func Repr(v any) string {
 	switch x := v.(type) {
-	case nil:
-		return "None"
-	case bool:
-		if x {
-			return "True"
-		}
-		return "False"
-	case float64:
-		return pyfmt.Float(x)
-	case string:
-		return pyfmt.Str(x)
 	case Tuple:
 		if len(x) == 1 {
 			return "(" + Repr(x[0]) + ",)"
@@ -248,7 +237,7 @@ func Repr(v any) string {
 	case exceptionType:
 		return "<class '" + string(x) + "'>"
 	}
-	return fmt.Sprint(v)
+	return pyfmt.Repr(v)
 }
 
 func reprs(list []any) string {
