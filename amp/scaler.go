@@ -37,7 +37,6 @@ type GradScaler struct {
 	scale   *Tensor
 	tracker *Tensor
 	opts    map[optim.Optimizer]*scaled
-	order   []*scaled // in which they were seen, for the order of reports
 }
 
 // stage says what an optimizer has gone through since the last Update.
@@ -138,7 +137,6 @@ func (s *GradScaler) state(opt optim.Optimizer) *scaled {
 	if x == nil {
 		x = &scaled{}
 		s.opts[opt] = x
-		s.order = append(s.order, x)
 	}
 	return x
 }
@@ -235,7 +233,6 @@ func (s *GradScaler) Update(newScale ...float64) {
 		s.adjust()
 	}
 	clear(s.opts)
-	s.order = nil
 }
 
 // UpdateTensor is Update with a scale that a float32 tensor of one element holds.
@@ -250,12 +247,11 @@ func (s *GradScaler) UpdateTensor(newScale *Tensor) {
 	}
 	s.scale.CopyInPlace(newScale)
 	clear(s.opts)
-	s.order = nil
 }
 
 func (s *GradScaler) adjust() {
 	var found *Tensor
-	for _, x := range s.order {
+	for _, x := range s.opts { // the sum of zeros and ones has no order
 		for _, f := range x.found {
 			f = f.To(s.scale.Device())
 			if found == nil {

@@ -35,28 +35,6 @@ func Run(dir string, only *regexp.Regexp, verbose func(format string, args ...an
 	return t.Results(), nil
 }
 
-// readJSON reads a file of the directory.
-func readJSON(dir, name string, v any) error {
-	raw, err := golden.ReadFile(filepath.Join(dir, name))
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(raw, v); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
-}
-
-// guarded turns panics into errors.
-func guarded(f func() error) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = golden.Recovered(r)
-		}
-	}()
-	return f()
-}
-
 // casts is a layer that notes conversions below autocast.
 type casts struct {
 	list []string
@@ -123,13 +101,13 @@ type program struct {
 
 func scenarios(dir string, d *golden.Decoder, t *golden.Tally, chosen func(string) bool) error {
 	var file struct{ Scenarios []program }
-	if err := readJSON(dir, "scenarios.json", &file); err != nil {
+	if err := golden.ReadJSON(filepath.Join(dir, "scenarios.json"), &file); err != nil {
 		return err
 	}
 	for i := range file.Scenarios {
 		p := &file.Scenarios[i]
 		if chosen(p.Name) {
-			t.Add("scenarios", p.Name, guarded(func() error { return runProgram(d, p) }))
+			t.Add("scenarios", p.Name, golden.Guard(func() error { return runProgram(d, p) }))
 		}
 	}
 	return nil

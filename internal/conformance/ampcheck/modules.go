@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/gotorch-dev/torch/amp"
@@ -36,7 +37,7 @@ type moduleRun struct {
 
 func modules(dir string, d *golden.Decoder, t *golden.Tally, chosen func(string) bool) error {
 	var file struct{ Modules []moduleRecord }
-	if err := readJSON(dir, "modules.json", &file); err != nil {
+	if err := golden.ReadJSON(filepath.Join(dir, "modules.json"), &file); err != nil {
 		return err
 	}
 	for i := range file.Modules {
@@ -51,7 +52,7 @@ func modules(dir string, d *golden.Decoder, t *golden.Tally, chosen func(string)
 		}
 		for j := range rec.Runs {
 			run := &rec.Runs[j]
-			t.Add(name, fmt.Sprintf("%d/%s.%s", i, run.Lo, run.In), guarded(func() error { return rec.check(d, run) }))
+			t.Add(name, fmt.Sprintf("%d/%s.%s", i, run.Lo, run.In), golden.Guard(func() error { return rec.check(d, run) }))
 		}
 		for lo, out := range rec.CUDA {
 			var want string
@@ -59,7 +60,7 @@ func modules(dir string, d *golden.Decoder, t *golden.Tally, chosen func(string)
 				t.Add(name, fmt.Sprintf("%d/cuda.%s", i, lo), golden.Skip("the result of the fake device is no dtype"))
 				continue
 			}
-			t.Add(name, fmt.Sprintf("%d/cuda.%s", i, lo), guarded(func() error { return rec.checkCUDA(d, lo, want) }))
+			t.Add(name, fmt.Sprintf("%d/cuda.%s", i, lo), golden.Guard(func() error { return rec.checkCUDA(d, lo, want) }))
 		}
 	}
 	return nil
@@ -142,7 +143,7 @@ func (rec *moduleRecord) check(d *golden.Decoder, run *moduleRun) error {
 		args[i] = converted(args[i], in, &leaves)
 	}
 	var got any
-	failed := guarded(func() error {
+	failed := golden.Guard(func() error {
 		amp.Autocast(tensor.CPUDevice, lo, func() { got = modcheck.Forward(m, args, map[string]any{}) })
 		return nil
 	})
@@ -241,7 +242,7 @@ func (rec *moduleRecord) checkCUDA(d *golden.Decoder, lo, want string) error {
 		args[i] = onMeta(args[i])
 	}
 	var got any
-	failed := guarded(func() error {
+	failed := golden.Guard(func() error {
 		amp.Autocast(tensor.CUDADevice, dtype.Parse(lo), func() { got = modcheck.Forward(m, args, map[string]any{}) })
 		return nil
 	})

@@ -3,6 +3,7 @@ package ampcheck
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -69,7 +70,7 @@ func parseRun(row []json.RawMessage) (r opRun, err error) {
 
 func operators(dir string, d *golden.Decoder, t *golden.Tally, chosen func(string) bool) error {
 	var file struct{ Ops []opRecord }
-	if err := readJSON(dir, "ops.json", &file); err != nil {
+	if err := golden.ReadJSON(filepath.Join(dir, "ops.json"), &file); err != nil {
 		return err
 	}
 	for i := range file.Ops {
@@ -86,7 +87,7 @@ func operators(dir string, d *golden.Decoder, t *golden.Tally, chosen func(strin
 			if err != nil {
 				return err
 			}
-			t.Add(name, strconv.Itoa(i)+"/"+strconv.Itoa(j), guarded(func() error {
+			t.Add(name, strconv.Itoa(i)+"/"+strconv.Itoa(j), golden.Guard(func() error {
 				if err := rec.check(d, &r); err != nil {
 					return fmt.Errorf("(%s %s %s) %w", r.device, r.lo, r.in, err)
 				}

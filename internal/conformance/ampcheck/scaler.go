@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"strconv"
 
 	"github.com/gotorch-dev/torch/internal/conformance/golden"
@@ -34,18 +35,18 @@ func scalerRuns(dir string, d *golden.Decoder, t *golden.Tally, chosen func(stri
 		Runs  []scalerRun
 		Rules []program
 	}
-	if err := readJSON(dir, "scaler.json", &file); err != nil {
+	if err := golden.ReadJSON(filepath.Join(dir, "scaler.json"), &file); err != nil {
 		return err
 	}
 	for i := range file.Runs {
 		if name := "scaler"; chosen(name) {
-			t.Add(name, strconv.Itoa(i), guarded(func() error { return file.Runs[i].check(d) }))
+			t.Add(name, strconv.Itoa(i), golden.Guard(func() error { return file.Runs[i].check(d) }))
 		}
 	}
 	for i := range file.Rules {
 		p := &file.Rules[i]
 		if chosen("scaler rules") {
-			t.Add("scaler rules", p.Name, guarded(func() error { return runProgram(d, p) }))
+			t.Add("scaler rules", p.Name, golden.Guard(func() error { return runProgram(d, p) }))
 		}
 	}
 	return nil

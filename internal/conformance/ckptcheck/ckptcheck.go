@@ -29,7 +29,7 @@ func Run(dir string, only *regexp.Regexp, verbose func(format string, args ...an
 	t := &golden.Tally{Verbose: verbose}
 	chosen := func(name string) bool { return only == nil || only.MatchString(name) }
 	var file struct{ Models []model }
-	if err := readJSON(dir, "index.json", &file); err != nil {
+	if err := golden.ReadJSON(filepath.Join(dir, "index.json"), &file); err != nil {
 		return nil, err
 	}
 	for i := range file.Models {
@@ -39,39 +39,19 @@ func Run(dir string, only *regexp.Regexp, verbose func(format string, args ...an
 			continue
 		}
 		for j := range m.Runs {
-			t.Add(name, fmt.Sprint(j), guarded(func() error { return m.check(d, &m.Runs[j]) }))
+			t.Add(name, fmt.Sprint(j), golden.Guard(func() error { return m.check(d, &m.Runs[j]) }))
 		}
 	}
 	var rules struct{ Rules []rule }
-	if err := readJSON(dir, "rules.json", &rules); err != nil {
+	if err := golden.ReadJSON(filepath.Join(dir, "rules.json"), &rules); err != nil {
 		return nil, err
 	}
 	for i := range rules.Rules {
 		if r := &rules.Rules[i]; chosen(r.Kind) {
-			t.Add(r.Kind, r.Name, guarded(func() error { return r.check(d) }))
+			t.Add(r.Kind, r.Name, golden.Guard(func() error { return r.check(d) }))
 		}
 	}
 	return t.Results(), nil
-}
-
-func readJSON(dir, name string, v any) error {
-	raw, err := golden.ReadFile(filepath.Join(dir, name))
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(raw, v); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
-}
-
-func guarded(f func() error) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = golden.Recovered(r)
-		}
-	}()
-	return f()
 }
 
 // model is a Sequential with its runs; the first run of each seed is plain.

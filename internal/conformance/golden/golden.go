@@ -97,6 +97,16 @@ func Recovered(r any) error {
 	return fmt.Errorf("panic: %v", r)
 }
 
+// Guard runs f and turns a panic into an error.
+func Guard(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = Recovered(r)
+		}
+	}()
+	return f()
+}
+
 // Decoder turns encoded values into tensors and Go values. The same key gives the same tensor.
 type Decoder struct {
 	Arrays  *npy.NPZ

@@ -1,7 +1,9 @@
 package golden
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -128,4 +130,16 @@ func Noted(path string) bool {
 func ReadFile(path string) ([]byte, error) {
 	Note(path)
 	return os.ReadFile(path)
+}
+
+// ReadJSON reads a JSON file of the reference data into v and notes it.
+func ReadJSON(path string, v any) error {
+	raw, err := ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(raw, v); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
 }

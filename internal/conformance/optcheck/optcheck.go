@@ -4,7 +4,6 @@
 package optcheck
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -50,7 +49,7 @@ func Run(dir string, o Options) ([]golden.Result, error) {
 		Runs     []runRecord
 		Averaged []averagedRecord
 	}
-	if err := readJSON(filepath.Join(dir, "optim.json"), &index); err != nil {
+	if err := golden.ReadJSON(filepath.Join(dir, "optim.json"), &index); err != nil {
 		return nil, err
 	}
 	d, err := golden.NewDecoder(filepath.Join(dir, "optim.npz"))
@@ -63,40 +62,19 @@ func Run(dir string, o Options) ([]golden.Result, error) {
 		golden.Note(filepath.Join(dir, r.StateFile))
 		golden.Note(filepath.Join(dir, r.StateMidFile))
 		if o.Only == nil || o.Only.MatchString(r.Name) {
-			t.Add(r.Name, strconv.Itoa(r.I), try(func() error { return checkRun(dir, d, r) }))
+			t.Add(r.Name, strconv.Itoa(r.I), golden.Guard(func() error { return checkRun(dir, d, r) }))
 		}
 	}
 	for i := range index.Averaged {
 		if o.Only == nil || o.Only.MatchString("AveragedModel") {
 			r := &index.Averaged[i]
-			t.Add("AveragedModel", strconv.Itoa(r.I), try(func() error { return checkAveraged(d, r) }))
+			t.Add("AveragedModel", strconv.Itoa(r.I), golden.Guard(func() error { return checkAveraged(d, r) }))
 		}
 	}
 	if err := checkSchedules(filepath.Join(dir, "schedulers.json"), o, t); err != nil {
 		return nil, err
 	}
 	return t.Results(), nil
-}
-
-func readJSON(path string, v any) error {
-	raw, err := golden.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(raw, v); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
-}
-
-// try turns a panic into an error.
-func try(f func() error) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = golden.Recovered(r)
-		}
-	}()
-	return f()
 }
 
 func num(m map[string]any, key string) float64 { f, _ := m[key].(float64); return f }

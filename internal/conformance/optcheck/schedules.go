@@ -32,13 +32,13 @@ type scheduleRecord struct {
 
 func checkSchedules(path string, o Options, t *golden.Tally) error {
 	var index struct{ Schedules []scheduleRecord }
-	if err := readJSON(path, &index); err != nil {
+	if err := golden.ReadJSON(path, &index); err != nil {
 		return err
 	}
 	for i := range index.Schedules {
 		r := &index.Schedules[i]
 		if o.Only == nil || o.Only.MatchString(r.Cls) {
-			t.Add(r.Cls, "schedule "+strconv.Itoa(i), try(func() error { return checkSchedule(r) }))
+			t.Add(r.Cls, "schedule "+strconv.Itoa(i), golden.Guard(func() error { return checkSchedule(r) }))
 		}
 	}
 	return nil

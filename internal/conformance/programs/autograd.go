@@ -195,10 +195,5 @@ func (c funcContext) attr(name string) (any, bool) {
 	return v, ok
 }
 
-// objectAttr is an attribute that an object of the program has from its base class.
-func (h *Host) objectAttr(*pylite.Object, string) (any, bool) { return nil, false }
-
-func (h *Host) setObjectAttr(*pylite.Object, string, any) bool { return false }
-
 // New makes the part of an object that its base class asks for.
 func (h *Host) New(*pylite.Object) any { return nil }

@@ -18,7 +18,6 @@ import (
 type Host struct {
 	In       *pylite.Interp
 	Warnings []string // that the program caused
-	Device   tensor.Device
 
 	noEarlyStop bool // set_checkpoint_early_stop(False) holds
 }
@@ -122,8 +121,6 @@ func (h *Host) Attr(v any, name string) (any, bool) {
 		return h.classAttr(x, name)
 	case funcContext:
 		return x.attr(name)
-	case *pylite.Object:
-		return h.objectAttr(x, name)
 	case overloads:
 		return h.function(string(x) + "." + name), true
 	case attrs:
@@ -157,8 +154,6 @@ func (h *Host) SetAttr(v any, name string, x any) bool {
 	case funcContext:
 		o.more[name] = x
 		return true
-	case *pylite.Object:
-		return h.setObjectAttr(o, name, x)
 	}
 	return false
 }

@@ -79,10 +79,6 @@ func (h *Host) member(module, name string) (any, bool) {
 		return attrs{"__name__": name}, true
 	case "torch.ops.aten":
 		return overloads(full), true
-	case "torch.nn.utils":
-		if v, ok := h.nnUtils(name); ok {
-			return v, true
-		}
 	}
 	if !opcheck.Exists(opcheck.Names(full)) {
 		panic(golden.Skip("not there yet: " + full))
@@ -314,9 +310,6 @@ func (h *Host) nn(name string) (any, bool) {
 			return &Param{t}
 		}), true
 	}
-	if name == "Module" {
-		return moduleBase, true
-	}
 	return pylite.Builtin(func(args []any, kw map[string]any) any {
 		m := golden.Module{Cls: name, Kwargs: map[string]any{}}
 		for _, a := range args {
@@ -331,10 +324,6 @@ func (h *Host) nn(name string) (any, bool) {
 		}
 		return mod
 	}), true
-}
-
-func (h *Host) nnUtils(name string) (any, bool) {
-	return nil, false
 }
 
 // optimizer makes an optimizer by its Python name.
@@ -372,9 +361,6 @@ func (h *Host) optimizerAttr(o optim.Optimizer, name string) (any, bool) {
 	}
 	return nil, false
 }
-
-// moduleBase is nn.Module as a base class.
-var moduleBase = attrs{"__name__": "Module"}
 
 func (h *Host) forward(m nn.Module, args []any, kw map[string]any) any {
 	list := make([]any, len(args))

@@ -139,15 +139,12 @@ var cases = []struct {
 	{"segmentation", func(r *record) bool { return r.OutShape != nil }, (*record).segmentation},
 }
 
-// guarded turns a panic into an error.
+// guarded runs f tidily and turns a panic into an error.
 func guarded(f func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = golden.Recovered(p)
-		}
-	}()
-	tensor.Tidy(func() { err = f() })
-	return err
+	return golden.Guard(func() error {
+		tensor.Tidy(func() { err = f() })
+		return err
+	})
 }
 
 // network makes the network after its seed.
