@@ -53,6 +53,7 @@ type Program struct {
 	Example, Results []*tensor.Tensor
 
 	inputs, outputs []graph.Port
+	session         *session
 }
 
 // recording is held while something is recorded: the marks on memory are those of one recording.
@@ -102,6 +103,7 @@ func record(fn any, inputs []any, o Options) *Program {
 	}
 	name := "forward"
 	s := &session{p: p, target: t, opts: o, name: name}
+	p.session = s
 	s.describe()
 	for i, f := range t.forms { // leaves are numbered through
 		for _, n := range f.names(p.ArgNames[i]) {
@@ -230,14 +232,7 @@ func (s *session) record(leaves []*tensor.Tensor, further bool) *take {
 	if further {
 		defer s.restore()()
 	}
-	k := &take{fn: graph.NewFunction(s.name)}
-	for _, x := range leaves {
-		c := x.Detach().Clone()
-		if x.RequiresGrad() {
-			c.SetRequiresGrad(true)
-		}
-		k.in = append(k.in, c)
-	}
+	k := &take{fn: graph.NewFunction(s.name), in: s.copies(leaves)}
 	r := &recorder{fn: k.fn, block: k.fn.Body, attrs: s.attrs, paths: s.paths, strict: s.opts.Strict, quiet: further,
 		loaded: []map[*tensor.Tensor]*graph.Value{{}}, values: map[*tensor.Tensor]*graph.Value{},
 		traced: map[*tensor.Storage]bool{}, scope: &graph.Scope{}}
@@ -268,6 +263,18 @@ func (s *session) record(leaves []*tensor.Tensor, further bool) *take {
 	return k
 }
 
+func (s *session) copies(leaves []*tensor.Tensor) []*tensor.Tensor {
+	var out []*tensor.Tensor
+	for _, x := range leaves {
+		c := x.Detach().Clone()
+		if x.RequiresGrad() {
+			c.SetRequiresGrad(true)
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
 // restore notes the module's buffers and the state of the generator, and returns a function that sets them back.
 func (s *session) restore() func() {
 	state := rng.Default.State()
@@ -286,6 +293,21 @@ func (s *session) restore() func() {
 			}
 		}
 	}
+}
+
+// Repeat runs fn on copies of the inputs once more. The module's buffers and the state of the generator are those from
+// before the call afterwards.
+func (p *Program) Repeat() (results []*tensor.Tensor, err error) {
+	p.Trial(func(inputs []*tensor.Tensor) {
+		err = tensor.Try(func() { _, results = p.session.target.run(inputs) })
+	})
+	return results, err
+}
+
+// Trial calls f with copies of the inputs, and sets the module's buffers and the state of the generator back afterwards.
+func (p *Program) Trial(f func(inputs []*tensor.Tensor)) {
+	defer p.session.restore()()
+	f(p.session.copies(p.session.target.leaves))
 }
 
 // Inputs are the tensors that the program takes.
