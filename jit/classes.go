@@ -32,7 +32,7 @@ func lower(p *trace.Program, script bool) *Module {
 	l := &maker{p: p, script: script, u: newUnit(func(string) (string, bool, error) { return "", false, nil }),
 		objects: map[string]*graph.Object{}, users: map[*graph.Value][]*graph.Node{}, results: map[*graph.Value]bool{},
 		attrs: map[*graph.Value]string{}, calls: map[string]int{}}
-	l.u.version = maxVersion
+	l.u.version, l.u.traced = maxVersion, !script
 	if p.Module != nil {
 		made := map[nn.Module]*graph.Object{}
 		l.module(p.Module, "", made)
@@ -46,7 +46,9 @@ func lower(p *trace.Program, script bool) *Module {
 		l.results[v] = true
 	}
 	l.root()
-	return &Module{obj: l.objects[""], unit: l.u, meta: map[string]string{"format": "TorchScript"}}
+	m := l.u.module(l.objects[""])
+	m.meta = map[string]string{"format": "TorchScript"}
+	return nn.New(m)
 }
 
 // class declares a class under a name of its own.
@@ -75,6 +77,13 @@ func (l *maker) module(m nn.Module, path string, made map[nn.Module]*graph.Objec
 	if o := made[m]; o != nil {
 		l.objects[path] = o
 		return o
+	}
+	if s, ok := m.(*Module); ok { // part of another program
+		made[m], l.objects[path] = s.obj, s.obj
+		if !slices.Contains(l.u.linked, s.unit) {
+			l.u.linked = append(l.u.linked, s.unit)
+		}
+		return s.obj
 	}
 	c := l.class(nn.PythonClass(m))
 	o := graph.NewObject(c)
@@ -134,7 +143,7 @@ type method struct {
 	values map[*graph.Value]*graph.Value
 	scopes map[*graph.Scope]bool // that count as the method's own
 	loads  map[string]*graph.Value
-	hoist  []*graph.Node
+	hoist  map[*graph.Block][]*graph.Node // loads, which stand at the beginning of a block
 }
 
 func (l *maker) method(path string) *method {
@@ -145,7 +154,8 @@ func (l *maker) method(path string) *method {
 	}
 	l.calls[path]++
 	m := &method{l: l, path: path, fn: graph.NewFunction(o.Class.Name + "." + name),
-		values: map[*graph.Value]*graph.Value{}, scopes: map[*graph.Scope]bool{}, loads: map[string]*graph.Value{}}
+		values: map[*graph.Value]*graph.Value{}, scopes: map[*graph.Scope]bool{}, loads: map[string]*graph.Value{},
+		hoist: map[*graph.Block][]*graph.Node{}}
 	m.self = m.fn.Body.Param("self", o.Class.Type)
 	m.fn.Schema = &graph.Schema{Name: m.fn.Name, Params: []graph.Param{{Name: "self", Type: o.Class.Type}}}
 	o.Class.AddMethod(name, m.fn)
@@ -161,10 +171,18 @@ func (m *method) param(name string, t *graph.Type) *graph.Value {
 func (m *method) finish(result *graph.Value) {
 	m.fn.Body.Return(result)
 	m.fn.Schema.Results = []graph.Result{{Type: result.Type}}
-	slices.Reverse(m.hoist)
+	m.loadFirst(m.fn.Body)
+}
+
+// loadFirst puts the attributes that a block reads at its beginning. Python's tracer has them in reverse order.
+func (m *method) loadFirst(b *graph.Block) {
+	l := m.hoist[b]
+	if !m.l.script {
+		slices.Reverse(l)
+	}
 	// an attribute of a submodule comes behind the submodule
-	slices.SortStableFunc(m.hoist, func(a, b *graph.Node) int { return depthOf(a) - depthOf(b) })
-	m.fn.Body.Nodes = append(m.hoist, m.fn.Body.Nodes...)
+	slices.SortStableFunc(l, func(a, b *graph.Node) int { return depthOf(a) - depthOf(b) })
+	b.Nodes = append(l, b.Nodes...)
 }
 
 func depthOf(n *graph.Node) int {
@@ -458,23 +476,19 @@ func (m *method) load(b *graph.Block, path, attr string) *graph.Value {
 		at += name
 		w := m.loads[at]
 		if w == nil {
-			n := &graph.Node{Op: graph.GetAttr, In: []*graph.Value{v}, Attr: name, Block: m.fn.Body}
+			home := m.fn.Body
+			if m.l.script {
+				home = b
+			}
+			n := &graph.Node{Op: graph.GetAttr, In: []*graph.Value{v}, Attr: name, Block: home}
 			t := graph.Any
 			if k := c.AttrIndex(name); k >= 0 {
 				t = c.Attrs[k].Type
 			}
 			w = &graph.Value{Name: identifier(name), Type: t, Node: n}
 			n.Out = []*graph.Value{w}
-			if m.l.script {
-				n.Block = b
-				b.Nodes = append(b.Nodes, n)
-				if b == m.fn.Body {
-					m.loads[at] = w
-				}
-			} else {
-				m.hoist = append(m.hoist, n)
-				m.loads[at] = w
-			}
+			m.hoist[home] = append(m.hoist[home], n)
+			m.loads[at] = w
 		}
 		v = w
 		i = j
@@ -554,6 +568,7 @@ func (m *method) node(b *graph.Block, n *graph.Node) {
 			e.Results = append(e.Results, m.value(e, v))
 		}
 		m.loads = loads
+		m.loadFirst(e)
 		c.Blocks = append(c.Blocks, e)
 	}
 	if !m.l.script {

@@ -56,7 +56,7 @@ func record(fn any, inputs []any, script bool) (*Module, error) {
 		}
 	}
 	p, err := trace.Record(fn, inputs, trace.Options{Names: o.Names, Module: o.Module, Dynamic: o.Dynamic,
-		Strict: script, AllDynamic: script && o.Dynamic == nil})
+		Strict: script, KeepCalls: true, AllDynamic: script && o.Dynamic == nil})
 	if err != nil {
 		return nil, err
 	}
@@ -185,3 +185,26 @@ func difference(a, b *tensor.Tensor) string {
 	})
 	return strings.TrimSpace(text)
 }
+
+// If calls then or otherwise, as a tensor with one element says, and returns what the function returns. In Trace and
+// Script it becomes an if of the program: both functions are recorded, and return as many tensors.
+func If(cond *tensor.Tensor, then, otherwise func() []*tensor.Tensor) []*tensor.Tensor {
+	return trace.If(cond, then, otherwise)
+}
+
+// For calls body n times with the number of the iteration and the carried tensors, and returns those after the last
+// call. In Trace and Script it becomes a loop of the program, whose number of iterations is n, or the size that n is; the
+// example must have at least two iterations. The carried tensors keep their shapes.
+func For(n int, carried []*tensor.Tensor, body func(i int, carried []*tensor.Tensor) []*tensor.Tensor) []*tensor.Tensor {
+	return trace.For(n, carried, body)
+}
+
+// While calls body with the carried tensors as long as cond gives a tensor that is not zero, and returns the carried
+// tensors. In Trace and Script it becomes a loop of the program.
+func While(cond func(carried []*tensor.Tensor) *tensor.Tensor, carried []*tensor.Tensor,
+	body func(carried []*tensor.Tensor) []*tensor.Tensor) []*tensor.Tensor {
+	return trace.While(cond, carried, body)
+}
+
+// Annotate gives a tensor a name in the program that Trace or Script records, and returns the tensor.
+func Annotate(name string, t *tensor.Tensor) *tensor.Tensor { return trace.Name(name, t) }

@@ -28,9 +28,12 @@ type recorder struct {
 	mark    uint64
 	strict  bool // what Go code does with elements is an error
 	quiet   bool // no warnings: another recording has given them
-	outputs []*graph.Value
-	form    *Form
 	consts  int
+	objects map[*graph.Object]string // paths of modules whose calls are kept, nil without
+	restore func() func()            // of the session
+
+	undo      *[]written // while a trial runs
+	trialMark uint64
 }
 
 // Rank is that of a tracer.
@@ -191,6 +194,7 @@ func (r *recorder) constant(v tensor.Value, t *graph.Type) *graph.Value {
 func (r *recorder) Call(c *tensor.Ctx, next func()) {
 	op := graph.Lookup(c.Op().FullName())
 	n := &graph.Node{Op: c.Op().FullName(), Operator: op, Pos: place(), Scope: r.scope}
+	r.keepWritten(c)
 	r.block.At(n.Pos)
 	for i := range c.NumArgs() {
 		t := graph.Any

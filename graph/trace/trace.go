@@ -28,6 +28,8 @@ type Options struct {
 	AllDynamic bool
 	// Strict makes what Go code reads of tensors an error instead of a warning.
 	Strict bool
+	// KeepCalls keeps calls of Scripted modules as calls of their methods, instead of recording what the methods do.
+	KeepCalls bool
 }
 
 // Program is a recorded program.
@@ -122,6 +124,7 @@ type session struct {
 	name      string
 	leafNames []string
 	attrs     map[*tensor.Tensor]string
+	objects   map[*graph.Object]string // modules whose calls are kept
 	paths     map[nn.Module]string
 }
 
@@ -129,6 +132,9 @@ type session struct {
 func (s *session) describe() {
 	s.attrs, s.paths = map[*tensor.Tensor]string{}, map[nn.Module]string{}
 	p := s.p
+	if s.opts.KeepCalls {
+		s.objects = map[*graph.Object]string{}
+	}
 	if p.Module == nil {
 		return
 	}
@@ -161,6 +167,15 @@ func (s *session) describe() {
 	for name, t := range sd.All() {
 		if first := byStorage[t.Storage()]; c.AttrIndex(name) < 0 && first != "" {
 			p.Shared[name] = first
+		}
+	}
+	if s.opts.KeepCalls {
+		for path, m := range nn.NamedModules(p.Module) {
+			if k, ok := m.(Scripted); ok && path != "" {
+				s.objects[k.Object()] = path
+				c.AddAttr(graph.Attr{Name: path, Type: k.Object().Class.Type})
+				slots = append(slots, graph.Box(k.Object()))
+			}
 		}
 	}
 	p.Self = &graph.Object{Class: c, Slots: slots}
@@ -235,7 +250,7 @@ func (s *session) record(leaves []*tensor.Tensor, further bool) *take {
 	k := &take{fn: graph.NewFunction(s.name), in: s.copies(leaves)}
 	r := &recorder{fn: k.fn, block: k.fn.Body, attrs: s.attrs, paths: s.paths, strict: s.opts.Strict, quiet: further,
 		loaded: []map[*tensor.Tensor]*graph.Value{{}}, values: map[*tensor.Tensor]*graph.Value{},
-		traced: map[*tensor.Storage]bool{}, scope: &graph.Scope{}}
+		traced: map[*tensor.Storage]bool{}, scope: &graph.Scope{}, objects: s.objects, restore: s.restore}
 	if s.p.Module != nil {
 		r.scope.Class = nn.PythonClass(s.p.Module)
 		r.self = k.fn.Body.Param("self", s.p.Self.Class.Type)
