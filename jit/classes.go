@@ -611,7 +611,8 @@ func general(b *graph.Block, n *graph.Node) {
 	switch {
 	case name == "1d.padding" || name == "2d.padding" || name == "3d.padding":
 		set("aten::_convolution_mode", in[0], in[1], in[2], in[3], in[4], in[5], in[6])
-	case dims == 0 || !transposed && len(in) != 7 || transposed && len(in) != 8:
+	case dims == 0 || !transposed && len(in) != 7 || transposed && len(in) != 8 ||
+		in[0].Info != nil && len(in[0].Info.Shape) != dims+2: // one picture without a batch
 	case transposed:
 		set("aten::_convolution", in[0], in[1], in[2], in[3], in[4], in[7], true, in[5], in[6], false, false, true, true)
 	default:

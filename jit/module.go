@@ -280,17 +280,22 @@ func (m *Module) Apply(inputs ...*tensor.Tensor) []*tensor.Tensor {
 	if err != nil {
 		panic(&tensor.Error{Op: m.OriginalName() + ".forward", Msg: err.Error(), Err: err})
 	}
-	return allTensors(v, nil)
+	return Tensors(v)
 }
 
-// allTensors are the tensors of a value, in order.
-func allTensors(v tensor.Value, out []*tensor.Tensor) []*tensor.Tensor {
+// Tensors are the tensors of a result of Call: in tuples, lists and dictionaries, in order.
+func Tensors(v tensor.Value) []*tensor.Tensor {
 	if v.K == tensor.KTensor {
-		return append(out, v.T)
+		return []*tensor.Tensor{v.T}
+	}
+	var out []*tensor.Tensor
+	if d, ok := v.X.(*graph.Dict); ok {
+		d.Each(func(_, e tensor.Value) { out = append(out, Tensors(e)...) })
+		return out
 	}
 	if items, ok := graph.ItemsOf(v); ok {
 		for _, e := range items {
-			out = allTensors(e, out)
+			out = append(out, Tensors(e)...)
 		}
 	}
 	return out
