@@ -56,6 +56,7 @@ type Program struct {
 
 	inputs, outputs []graph.Port
 	session         *session
+	calls           []call // of modules, in the order of their ends
 }
 
 // recording is held while something is recorded: the marks on memory are those of one recording.
@@ -187,7 +188,7 @@ func (s *session) run() {
 	sizes := s.dynamic()
 	base := s.record(t.leaves, false)
 	p.Func, p.Out = base.fn, base.form
-	p.Example, p.Results = base.in, base.out
+	p.Example, p.Results, p.calls = base.in, base.out, base.calls
 	if s.opts.AllDynamic {
 		sizes = s.probe(base)
 	}
@@ -240,6 +241,7 @@ type take struct {
 	fn      *graph.Function
 	in, out []*tensor.Tensor
 	form    *Form
+	calls   []call
 }
 
 // record runs the target once. Of a further recording nothing stays: buffers and the generator are set back.
@@ -269,6 +271,7 @@ func (s *session) record(leaves []*tensor.Tensor, further bool) *take {
 	if tensor.Strays() != strays {
 		tensor.Fail(tensor.ErrValue, "Trace: the program hands tensors to other goroutines, which cannot be recorded")
 	}
+	k.calls = r.calls
 	for r.scope.Parent != nil {
 		r.scope = r.scope.Parent
 	}
