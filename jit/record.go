@@ -73,7 +73,9 @@ func record(fn any, inputs []any, script bool) (*Module, error) {
 			}
 		}
 	}
-	m.traced = p
+	if !script {
+		m.traced = p
+	}
 	if !o.NoCheck && !script {
 		check(m, p, o.Tolerance.Or(1e-5))
 	}

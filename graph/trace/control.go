@@ -2,9 +2,9 @@ package trace
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/gotorch-dev/torch/graph"
-	"github.com/gotorch-dev/torch/internal/rng"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -231,18 +231,18 @@ type written struct{ t, was *tensor.Tensor }
 
 // trial records what f does, and undoes what it has changed: tensors from before, buffers, the generator.
 func (r *recorder) trial(f func()) {
-	state := rng.Default.State()
-	undo := r.restore()
+	var undo func()
+	suspended(func() { undo = r.restore() })
 	before, mark := r.undo, r.trialMark
 	r.undo, r.trialMark = &[]written{}, tensor.StorageMark()
 	f()
-	l := *r.undo
-	for i := len(l) - 1; i >= 0; i-- {
-		tensor.CopyRaw(l[i].t, l[i].was)
-	}
+	suspended(func() {
+		for _, w := range slices.Backward(*r.undo) {
+			tensor.CopyRaw(w.t, w.was)
+		}
+		undo()
+	})
 	r.undo, r.trialMark = before, mark
-	undo()
-	_ = rng.Default.SetState(state) // its own
 }
 
 // keepWritten copies what a call of a trial is going to change.
