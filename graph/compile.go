@@ -30,6 +30,7 @@ const (
 	opSetAttr
 	opMethod
 	opInvoke
+	opWithin
 	opNew
 	opRaise
 	opIsInstance
@@ -575,6 +576,8 @@ func (c *compiler) node(n *Node) {
 		simple(opMethod)
 	case CallFunction:
 		simple(opInvoke)
+	case Within:
+		simple(opWithin)
 	case CreateObject:
 		simple(opNew)
 	case Raise:
