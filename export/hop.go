@@ -499,7 +499,7 @@ func (t *translator) withEffects(o *operands) ([]*graph.Value, error) {
 			args[i].Name = ""
 		}
 	}
-	n, err := t.call(o.b, op, args, o.s)
+	n, err := t.call(o.b, op, args, max(1, len(o.n.Outputs)-1), o.s)
 	if err != nil {
 		return nil, err
 	}
@@ -642,6 +642,14 @@ func (t *translator) vmap(b *graph.Block, nodes []json.RawMessage, s scope) (use
 		return 0, fmt.Errorf("%w: graphs are nested more than %d deep", ErrFormat, maxGraphs)
 	}
 	defer func() { t.depth-- }()
+	if size.Node != nil && size.Node.Op == graph.Constant && size.Node.Const.N == 0 {
+		for k := range outs {
+			if err := t.emptyBatch(b, outs[k].out, s); err != nil {
+				return 0, err
+			}
+		}
+		return end, nil
+	}
 	stacked, err := t.each(b, size, nil, len(outs), func(b *graph.Block, i *graph.Value, _ []*graph.Value) (
 		[]*graph.Value, error) {
 		inner := scope{}
@@ -674,6 +682,27 @@ func (t *translator) vmap(b *graph.Block, nodes []json.RawMessage, s scope) (use
 		}
 	}
 	return end, nil
+}
+
+// emptyBatch makes the result of a region for a batch of no elements, of which the file tells the shape.
+func (t *translator) emptyBatch(b *graph.Block, out argument, s scope) error {
+	var n nameJSON
+	if err := out.read(&n); err != nil {
+		return fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	var meta tensorMetaJSON
+	if err := unmarshalAt(t.g.Tensors, n.Name, &meta); err != nil {
+		return err
+	}
+	shape, err := ints(meta.Sizes)
+	if err != nil {
+		return fmt.Errorf("%w: a batch of no elements: %w", ErrUnsupported, err)
+	}
+	dt, err := dtypeOf(meta.DType)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	return t.results(b, b.Call("aten::zeros", shape, graph.DTypeNumber(dt)).Out, []argument{out}, s)
 }
 
 // region translates the nodes of a region for element i of the batch.

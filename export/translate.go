@@ -34,7 +34,8 @@ type scope map[string]*graph.Value
 
 // translator turns the graphs of model.json into blocks.
 type translator struct {
-	depth int // of graphs in graphs
+	g     *graphJSON // that is translated
+	depth int        // of graphs in graphs
 }
 
 // maxGraphs bounds how deep graphs lie in graphs.
@@ -45,7 +46,9 @@ func (t *translator) graph(b *graph.Block, g *graphJSON, s scope) ([]*graph.Valu
 	if t.depth++; t.depth > maxGraphs {
 		return nil, fmt.Errorf("%w: graphs are nested more than %d deep", ErrFormat, maxGraphs)
 	}
-	defer func() { t.depth-- }()
+	outer := t.g
+	t.g = g
+	defer func() { t.depth--; t.g = outer }()
 	if err := t.nodes(b, g.Nodes, s); err != nil {
 		return nil, err
 	}
@@ -105,7 +108,7 @@ func (t *translator) node(b *graph.Block, n *nodeJSON, s scope) error {
 	if err != nil {
 		return err
 	}
-	out, err := t.call(b, op, n.Inputs, s)
+	out, err := t.call(b, op, n.Inputs, len(n.Outputs), s)
 	if err != nil {
 		return err
 	}
@@ -137,8 +140,10 @@ func (t *translator) number(b *graph.Block, n *nodeJSON, op string, s scope) err
 	return t.results(b, b.Call(op, in...).Out, n.Outputs, s)
 }
 
-// call translates the call of an operator. An operator that does not exist is an error of the program's verification.
-func (t *translator) call(b *graph.Block, op string, inputs []namedArgument, s scope) (*graph.Node, error) {
+// call translates the call of an operator. An operator that does not exist is an error of the program's verification; it
+// gets as many results as the file names.
+func (t *translator) call(b *graph.Block, op string, inputs []namedArgument, results int, s scope) (*graph.Node,
+	error) {
 	o := graph.Lookup(op)
 	var in []any
 	if o == nil {
@@ -149,7 +154,11 @@ func (t *translator) call(b *graph.Block, op string, inputs []namedArgument, s s
 			}
 			in = append(in, v)
 		}
-		return b.Call(op, in...), nil
+		n := b.Call(op, in...)
+		for len(n.Out) < results {
+			n.Out = append(n.Out, &graph.Value{Type: graph.Any, Node: n})
+		}
+		return n, nil
 	}
 	given := make([]*graph.Value, len(o.Params))
 	last := -1

@@ -97,6 +97,13 @@ func init() {
 		Grad: "CopyBackwards",
 	})
 	tensor.Register(tensor.Def{
+		Schema:      "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
+		CrossDevice: true,
+		Doc:         "is a tensor like self with the elements of src, broadcast and converted: copy_ without the change.",
+		Go:          "-",
+		Body:        func(c *Ctx) { c.Return(c.T(0).EmptyLike().CopyInPlace(c.T(1))) },
+	})
+	tensor.Register(tensor.Def{
 		Schema: "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
 		Doc:    "is a copy with another dtype or on another device.",
 		Go:     "-", CrossDevice: true,
