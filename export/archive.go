@@ -140,6 +140,11 @@ func (a *archive) load() (*Program, error) {
 			return nil, err
 		}
 	}
+	if entry := "data/sample_inputs/" + model + ".pt"; a.zr.Has(entry) && a.zr.Size(entry)/16 <= a.size {
+		if p.samples, err = a.zr.ReadAll(entry); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrFormat, err)
+		}
+	}
 	if err := p.build(&m); err != nil {
 		return nil, err
 	}
@@ -212,7 +217,7 @@ func (a *archive) tensors(p *Program, dir, config string, constants bool) error 
 		if c == nil {
 			return fmt.Errorf("%w: %s: %s has no description", ErrFormat, dir+config, shorten(name))
 		}
-		w := &Weight{Name: name, Parameter: c.Param, constant: constants, payload: c}
+		w := &Weight{Name: name, Parameter: c.Param, constant: constants}
 		switch {
 		case strings.HasPrefix(path.Base(c.Path), "custom_obj_"): // an object; a program that uses it is refused
 		case c.Pickle:

@@ -22,7 +22,6 @@ type Weight struct {
 	Parameter bool
 
 	constant bool // a constant, or a buffer that is not in the state dict
-	payload  *payloadJSON
 }
 
 // Program is a program of torch.export: what torch.export.load(…).module() is in PyTorch, and a [graph.Model].
@@ -41,8 +40,9 @@ type Program struct {
 	results []graph.Port
 	meta    map[string]string
 
-	model []byte // model.json
-	name  string // of the program in the archive
+	model   []byte // model.json
+	samples []byte // the example inputs, a file of torch.save
+	name    string // of the program in the archive
 
 	serving struct { // the program with operators fused, for Run
 		sync.Mutex
