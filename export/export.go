@@ -130,7 +130,7 @@ func (w *exporter) program() (*Program, error) {
 	m := &programJSON{Opsets: map[string]int{"aten": 10}, Schema: versionJSON{schemaMajor, schemaMinor},
 		Verifiers: []string{"TRAINING"}, Torch: "2.15.0", Guards: []string{}, Ranges: map[string]rangeJSON{}}
 	m.GraphModule = graphModuleJSON{Graph: w.json, Signature: w.sig, Metadata: map[string]string{},
-		Calls: []moduleCallJSON{{Signature: root}}}
+		Calls: []moduleCallJSON{{Signature: root}}, NamedTuples: map[string]fieldsJSON{}}
 	if w.r.Module != nil {
 		for path := range nn.NamedModules(w.r.Module) {
 			if path != "" {

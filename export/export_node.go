@@ -60,9 +60,15 @@ func (w *exporter) node(n *graph.Node) error {
 	out := nodeJSON{Target: "torch.ops." + namespace + "." + short + "." + overload, Inputs: []namedArgument{},
 		Outputs: []argument{}, Metadata: scopeText(n.Scope)}
 	sch := n.Operator.Op().Sch
+	last := -1 // the last argument by position that is not left out
+	for i, v := range n.In {
+		if p := &sch.Params[i]; !p.KwOnly && !w.isDefault(v, p) {
+			last = i
+		}
+	}
 	for i, v := range n.In {
 		p := &sch.Params[i]
-		if w.isDefault(v, p) {
+		if i > last && w.isDefault(v, p) {
 			continue
 		}
 		a, err := w.argument(v, p)

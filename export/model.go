@@ -31,13 +31,15 @@ type rangeJSON struct {
 }
 
 type graphModuleJSON struct {
-	Graph       graphJSON           `json:"graph"`
-	Signature   signatureJSON       `json:"signature"`
-	Calls       []moduleCallJSON    `json:"module_call_graph"`
-	Metadata    map[string]string   `json:"metadata"`
-	NamedTuples map[string]struct { // by the registered name
-		Fields []string `json:"field_names"`
-	} `json:"treespec_namedtuple_fields"`
+	Graph       graphJSON             `json:"graph"`
+	Signature   signatureJSON         `json:"signature"`
+	Calls       []moduleCallJSON      `json:"module_call_graph"`
+	Metadata    map[string]string     `json:"metadata"`
+	NamedTuples map[string]fieldsJSON `json:"treespec_namedtuple_fields"` // by the registered name
+}
+
+type fieldsJSON struct {
+	Fields []string `json:"field_names"`
 }
 
 type graphJSON struct {
