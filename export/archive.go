@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gotorch-dev/torch/graph"
 	"github.com/gotorch-dev/torch/internal/torchzip"
 	"github.com/gotorch-dev/torch/serialize"
 	"github.com/gotorch-dev/torch/tensor"
@@ -34,6 +35,9 @@ type LoadOptions struct {
 	// Model is the name of the program in an archive that holds several; "" is for the only one, or else the one of
 	// the name "model".
 	Model string
+	// MaxSteps ends each call after so many steps of the program, with graph.ErrSteps; 0 is for no limit of use. A
+	// program from a stranger may loop for ever; a context ends it as well.
+	MaxSteps int64
 }
 
 // LoadFile reads an archive that torch.export.save has written (.pt2). All of it is in memory when LoadFile returns.
@@ -131,7 +135,7 @@ func (a *archive) load() (*Program, error) {
 		return nil, fmt.Errorf("%w: models/%s.json has schema version %d.%d, version %d can be read", ErrUnsupported,
 			model, m.Schema.Major, m.Schema.Minor, schemaMajor)
 	}
-	p := &Program{model: raw, name: model, state: map[string]*Weight{}}
+	p := &Program{model: raw, name: model, limit: graph.Options{MaxSteps: a.opts.MaxSteps}, state: map[string]*Weight{}}
 	for _, part := range []struct {
 		dir, config string
 		constants   bool

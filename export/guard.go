@@ -63,12 +63,13 @@ func (p *Program) makeGuards(m *programJSON) error {
 		}
 	}
 	g.computed()
+	find := p.leafFinder()
 	for _, text := range m.Guards {
 		e, err := parseExpr(text)
 		if err != nil {
 			return fmt.Errorf("%w: %s: guards_code: %w", ErrFormat, modelEntry, err)
 		}
-		p.guards = append(p.guards, newGuard(p.resolveLeaves(e)))
+		p.guards = append(p.guards, newGuard(replaceLeaves(e, find)))
 	}
 	return nil
 }
@@ -219,8 +220,8 @@ func times(n int64, x expr) expr {
 
 var numbered = regexp.MustCompile(`^\['(.+)_([0-9]+)'\](.*)$`)
 
-// resolveLeaves puts leaves in the place of their paths in a guard of the file.
-func (p *Program) resolveLeaves(e expr) expr {
+// leafFinder finds the leaf that a path names in a guard of the file.
+func (p *Program) leafFinder() func(path string) (leaf, bool) {
 	paths := map[string]int{}
 	for i, in := range p.inputs {
 		paths["L"+in.path] = i
@@ -234,15 +235,16 @@ func (p *Program) resolveLeaves(e expr) expr {
 			}
 		}
 	}
-	return replaceLeaves(e, func(text string) (leaf, bool) {
-		i, ok := paths[text]
+	return func(path string) (leaf, bool) {
+		i, ok := paths[path]
 		if !ok {
 			return leaf{}, false
 		}
 		return leaf{i, p.inputs[i].shown}, true
-	})
+	}
 }
 
+// replaceLeaves puts leaves in the place of their paths.
 func replaceLeaves(e expr, find func(text string) (leaf, bool)) expr {
 	all := func(l []expr) []expr {
 		out := make([]expr, len(l))

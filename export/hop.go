@@ -16,7 +16,7 @@ import (
 type operands struct {
 	t *translator
 	b *graph.Block
-	s scope
+	s *scope
 	n *nodeJSON
 	i int
 }
@@ -119,14 +119,14 @@ func (t *translator) inline(b *graph.Block, g *graphJSON, args []*graph.Value) (
 	if len(args) != len(g.Inputs) {
 		return nil, fmt.Errorf("%w: a graph of %d inputs gets %d", ErrFormat, len(g.Inputs), len(args))
 	}
-	s := scope{}
+	s := newScope(nil)
 	for i := range g.Inputs {
 		_, named, err := g.Inputs[i].constant()
 		if err != nil {
 			return nil, err
 		}
 		if len(named) == 1 {
-			s[named[0].name] = args[i]
+			s.set(named[0].name, args[i])
 		}
 	}
 	return t.graph(b, g, s)
@@ -147,7 +147,7 @@ func (t *translator) function(name string, g *graphJSON, args []*graph.Value) (*
 	return f, nil
 }
 
-func (t *translator) higherOrder(b *graph.Block, hop string, n *nodeJSON, s scope) error {
+func (t *translator) higherOrder(b *graph.Block, hop string, n *nodeJSON, s *scope) error {
 	o := &operands{t: t, b: b, s: s, n: n}
 	var out []*graph.Value
 	var err error
@@ -240,34 +240,25 @@ func (t *translator) while(o *operands) ([]*graph.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	cond := func(b *graph.Block, carried []*graph.Value) (*graph.Value, error) {
-		out, err := t.inline(b, test, join(carried, extra))
-		if err != nil {
-			return nil, err
-		}
-		if len(out) != 1 {
-			return nil, fmt.Errorf("%w: the condition of a loop has %d results", ErrFormat, len(out))
-		}
-		return out[0], nil
-	}
-	first, err := cond(o.b, carried)
+	cond, err := t.function("while_cond", test, join(carried, extra))
 	if err != nil {
 		return nil, err
 	}
+	if n := len(cond.Body.Results); n != 1 {
+		return nil, fmt.Errorf("%w: the condition of a loop has %d results", ErrFormat, n)
+	}
+	first := o.b.Invoke(cond, join(carried, extra)...).Out[0]
 	n := o.b.Loop(nil, first, carried, func(b *graph.Block, _ *graph.Value, now []*graph.Value) (*graph.Value,
 		[]*graph.Value) {
 		next, e := t.inline(b, body, join(now, extra))
 		if e == nil && len(next) != len(now) {
 			e = fmt.Errorf("%w: a loop carries %d values, and its body has %d results", ErrFormat, len(now), len(next))
 		}
-		var again *graph.Value
-		if e == nil {
-			again, e = cond(b, next)
-		}
 		if e != nil {
 			err = e
+			return nil, now
 		}
-		return again, next
+		return b.Invoke(cond, join(next, extra)...).Out[0], next
 	})
 	return n.Out, err
 }
@@ -586,7 +577,7 @@ const (
 
 // vmap translates a region of torch.vmap, whose first node is vmapBegin, into a loop over the batch: the elements are
 // computed one after the other, and stacked. It returns the number of the region's last node.
-func (t *translator) vmap(b *graph.Block, nodes []json.RawMessage, s scope) (used int, err error) {
+func (t *translator) vmap(b *graph.Block, nodes []json.RawMessage, s *scope) (used int, err error) {
 	var begin nodeJSON
 	if err := json.Unmarshal(nodes[0], &begin); err != nil {
 		return 0, err
@@ -652,10 +643,7 @@ func (t *translator) vmap(b *graph.Block, nodes []json.RawMessage, s scope) (use
 	}
 	stacked, err := t.each(b, size, nil, len(outs), func(b *graph.Block, i *graph.Value, _ []*graph.Value) (
 		[]*graph.Value, error) {
-		inner := scope{}
-		for k, v := range s {
-			inner[k] = v
-		}
+		inner := newScope(s)
 		if err := t.region(b, nodes[1:end], inner, i); err != nil {
 			return nil, err
 		}
@@ -685,7 +673,7 @@ func (t *translator) vmap(b *graph.Block, nodes []json.RawMessage, s scope) (use
 }
 
 // emptyBatch makes the result of a region for a batch of no elements, of which the file tells the shape.
-func (t *translator) emptyBatch(b *graph.Block, out argument, s scope) error {
+func (t *translator) emptyBatch(b *graph.Block, out argument, s *scope) error {
 	var n nameJSON
 	if err := out.read(&n); err != nil {
 		return fmt.Errorf("%w: %w", ErrFormat, err)
@@ -706,7 +694,7 @@ func (t *translator) emptyBatch(b *graph.Block, out argument, s scope) error {
 }
 
 // region translates the nodes of a region for element i of the batch.
-func (t *translator) region(b *graph.Block, nodes []json.RawMessage, s scope, i *graph.Value) error {
+func (t *translator) region(b *graph.Block, nodes []json.RawMessage, s *scope, i *graph.Value) error {
 	for k := 0; k < len(nodes); k++ {
 		var n nodeJSON
 		if err := json.Unmarshal(nodes[k], &n); err != nil {

@@ -17,6 +17,12 @@ type poly map[string]*big.Rat // by the product of symbols, their names sorted a
 // maxTerms bounds the terms of a polynomial, so that the product of many sums stays small.
 const maxTerms = 256
 
+// maxDegree bounds the symbols of a term, and maxBits the numbers.
+const (
+	maxDegree = 64
+	maxBits   = 1 << 10
+)
+
 func constant(r *big.Rat) poly {
 	if r.Sign() == 0 {
 		return poly{}
@@ -49,7 +55,11 @@ func (p poly) mul(q poly) (poly, error) {
 	out := poly{}
 	for k, v := range p {
 		for l, w := range q {
-			out = out.add(poly{product(k, l): new(big.Rat).Mul(v, w)})
+			n := new(big.Rat).Mul(v, w)
+			if strings.Count(k, "*")+strings.Count(l, "*") > maxDegree || n.Num().BitLen()+n.Denom().BitLen() > maxBits {
+				return nil, fmt.Errorf("a size of degree over %d, or of numbers over %d bits", maxDegree, maxBits)
+			}
+			out = out.add(poly{product(k, l): n})
 		}
 	}
 	return out, nil

@@ -34,6 +34,7 @@ type Program struct {
 	inputs  []input
 	in, out *spec
 	guards  []guard
+	limit   graph.Options
 	writes  bool     // the program changes buffers or inputs
 	grads   []string // what the results behind the user's are gradients of
 	ports   []graph.Port
@@ -279,7 +280,7 @@ func describe(port *graph.Port, meta *tensorMetaJSON) error {
 func (p *Program) translate(gm *graphModuleJSON) (*graph.Function, error) {
 	f := graph.NewFunction("forward")
 	b := f.Body
-	s := scope{}
+	s := newScope(nil)
 	targets := map[string]*graph.Value{} // what mutations name: inputs by their names, buffers by their paths
 	k := 0
 	for i := range gm.Signature.Inputs {
@@ -306,7 +307,8 @@ func (p *Program) translate(gm *graphModuleJSON) (*graph.Function, error) {
 			}
 			v := b.Param(in.name, typ)
 			if in.name != "" {
-				s[in.name], targets[in.name] = v, v
+				s.set(in.name, v)
+				targets[in.name] = v
 			}
 		case "parameter", "buffer", "tensor_constant":
 			name := spec.Parameter + spec.Buffer + spec.Constant
@@ -318,9 +320,10 @@ func (p *Program) translate(gm *graphModuleJSON) (*graph.Function, error) {
 			w.Parameter = w.Parameter || a.key == "parameter"
 			v := b.ConstOf(tensor.TensorValue(w.Tensor), graph.Tensor)
 			v.Name = at.Name
-			s[at.Name], targets[name] = v, v
+			s.set(at.Name, v)
+			targets[name] = v
 		case "token":
-			s[at.Name] = b.Const(nil)
+			s.set(at.Name, b.Const(nil))
 		case "custom_obj":
 			return nil, fmt.Errorf("%w: the program has an object of a class of C++ (%s)", ErrUnsupported,
 				shorten(spec.Object))
@@ -511,7 +514,7 @@ func (p *Program) CallGrads(ctx context.Context, args []tensor.Value, kwargs map
 	if err := p.check(leaves); err != nil {
 		return out, nil, err
 	}
-	res, err := p.fn.Run(ctx, leaves...)
+	res, err := p.fn.RunWith(ctx, p.limit, leaves...)
 	if err != nil {
 		return out, nil, err
 	}
@@ -607,7 +610,7 @@ func (p *Program) Run(ctx context.Context, inputs map[string]*tensor.Tensor) (ma
 		return nil, err
 	}
 	var res []tensor.Value
-	tensor.NoGrad(func() { res, err = f.Run(ctx, leaves...) })
+	tensor.NoGrad(func() { res, err = f.RunWith(ctx, p.limit, leaves...) })
 	if err != nil {
 		return nil, err
 	}

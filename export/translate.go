@@ -29,8 +29,16 @@ func (e *NodeError) Unwrap() error { return e.Err }
 // modelEntry is what the entry with the program is called in errors.
 const modelEntry = "model.json"
 
-// scope are the values of a graph by name. A graph sees nothing of the graph around it.
-type scope map[string]*graph.Value
+// scope are the values of a graph by name. A graph sees nothing of the graph around it; a region of torch.vmap sees the
+// values before it.
+type scope struct {
+	values map[string]*graph.Value
+	outer  *scope
+}
+
+func newScope(outer *scope) *scope { return &scope{values: map[string]*graph.Value{}, outer: outer} }
+
+func (s *scope) set(name string, v *graph.Value) { s.values[name] = v }
 
 // translator turns the graphs of model.json into blocks.
 type translator struct {
@@ -39,10 +47,10 @@ type translator struct {
 }
 
 // maxGraphs bounds how deep graphs lie in graphs.
-const maxGraphs = 50
+const maxGraphs = 20
 
 // graph translates the nodes of a graph, and returns the graph's results.
-func (t *translator) graph(b *graph.Block, g *graphJSON, s scope) ([]*graph.Value, error) {
+func (t *translator) graph(b *graph.Block, g *graphJSON, s *scope) ([]*graph.Value, error) {
 	if t.depth++; t.depth > maxGraphs {
 		return nil, fmt.Errorf("%w: graphs are nested more than %d deep", ErrFormat, maxGraphs)
 	}
@@ -62,7 +70,7 @@ func (t *translator) graph(b *graph.Block, g *graphJSON, s scope) ([]*graph.Valu
 	return out, nil
 }
 
-func (t *translator) nodes(b *graph.Block, nodes []json.RawMessage, s scope) error {
+func (t *translator) nodes(b *graph.Block, nodes []json.RawMessage, s *scope) error {
 	for i := 0; i < len(nodes); i++ {
 		var n nodeJSON
 		if err := json.Unmarshal(nodes[i], &n); err != nil {
@@ -94,7 +102,7 @@ func (t *translator) nodes(b *graph.Block, nodes []json.RawMessage, s scope) err
 }
 
 // node translates one node.
-func (t *translator) node(b *graph.Block, n *nodeJSON, s scope) error {
+func (t *translator) node(b *graph.Block, n *nodeJSON, s *scope) error {
 	if op, ok := numberOps[n.Target]; ok {
 		return t.number(b, n, op, s)
 	}
@@ -128,7 +136,7 @@ func operatorName(target string) (string, error) {
 }
 
 // number translates a function of Python's on numbers.
-func (t *translator) number(b *graph.Block, n *nodeJSON, op string, s scope) error {
+func (t *translator) number(b *graph.Block, n *nodeJSON, op string, s *scope) error {
 	var in []any
 	for i := range n.Inputs {
 		v, err := t.value(b, s, &n.Inputs[i].Arg, graph.Any)
@@ -142,7 +150,7 @@ func (t *translator) number(b *graph.Block, n *nodeJSON, op string, s scope) err
 
 // call translates the call of an operator. An operator that does not exist is an error of the program's verification; it
 // gets as many results as the file names.
-func (t *translator) call(b *graph.Block, op string, inputs []namedArgument, results int, s scope) (*graph.Node,
+func (t *translator) call(b *graph.Block, op string, inputs []namedArgument, results int, s *scope) (*graph.Node,
 	error) {
 	o := graph.Lookup(op)
 	var in []any
@@ -195,7 +203,7 @@ func (t *translator) call(b *graph.Block, op string, inputs []namedArgument, res
 }
 
 // results gives the results of a node their names.
-func (t *translator) results(b *graph.Block, vals []*graph.Value, outs []argument, s scope) error {
+func (t *translator) results(b *graph.Block, vals []*graph.Value, outs []argument, s *scope) error {
 	if len(outs) > len(vals) && !(len(outs) == 1 && outs[0].key == "as_none") {
 		return fmt.Errorf("%w: %d results, but it has %d", ErrFormat, len(outs), len(vals))
 	}
@@ -208,7 +216,7 @@ func (t *translator) results(b *graph.Block, vals []*graph.Value, outs []argumen
 			if typ != nil && v.Node != nil {
 				v.Type = typ
 			}
-			s[name] = v
+			s.set(name, v)
 		}
 		switch a.key {
 		case "as_none":
@@ -273,15 +281,17 @@ func (t *translator) results(b *graph.Block, vals []*graph.Value, outs []argumen
 }
 
 // lookup finds a value by name.
-func (s scope) lookup(name string) (*graph.Value, error) {
-	if v := s[name]; v != nil {
-		return v, nil
+func (s *scope) lookup(name string) (*graph.Value, error) {
+	for in := s; in != nil; in = in.outer {
+		if v := in.values[name]; v != nil {
+			return v, nil
+		}
 	}
 	return nil, fmt.Errorf("%w: value %s is not defined at this place", ErrFormat, shorten(name))
 }
 
 // value translates an argument; typ is what the operator's schema wants.
-func (t *translator) value(b *graph.Block, s scope, a *argument, typ *graph.Type) (*graph.Value, error) {
+func (t *translator) value(b *graph.Block, s *scope, a *argument, typ *graph.Type) (*graph.Value, error) {
 	if typ.Kind == graph.OptionalType {
 		typ = typ.Elems[0]
 	}
