@@ -151,7 +151,7 @@ func (p *exprParser) next() {
 	p.at += n
 }
 
-// text reads a string with Python's simple escapes.
+// text reads a string. Its escapes are Go's, but for a byte in octal digits and names of characters.
 func (p *exprParser) text(rest string, quote byte) {
 	var b strings.Builder
 	b.WriteByte('\'')
@@ -162,17 +162,13 @@ func (p *exprParser) text(rest string, quote byte) {
 			p.at += i + 1
 			return
 		case c == '\\' && i+1 < len(rest):
-			i++
-			switch rest[i] {
-			case 'n':
-				b.WriteByte('\n')
-			case 't':
-				b.WriteByte('\t')
-			case '\\', '\'', '"':
-				b.WriteByte(rest[i])
-			default:
-				b.WriteString(rest[i-1 : i+1])
+			r, _, tail, err := strconv.UnquoteChar(rest[i:], quote)
+			if err != nil { // Python keeps what is no escape
+				b.WriteByte(c)
+				continue
 			}
+			b.WriteRune(r)
+			i = len(rest) - len(tail) - 1
 		default:
 			b.WriteByte(c)
 		}
@@ -441,7 +437,7 @@ func write(b *strings.Builder, e expr, level int) {
 			if e.op == "**" {
 				write(b, e.l, levelAtom)
 				b.WriteString(" ** ")
-				write(b, e.r, levelFactor)
+				write(b, e.r, levelPower)
 				return
 			}
 			write(b, e.l, own)
