@@ -13,6 +13,7 @@ type Value struct {
 	Type  *Type
 	Node  *Node  // that defines it, nil for a parameter of a block
 	Block *Block // whose parameter it is, nil for a node's result
+	Info  *Info  // of the tensor of the example that was recorded, nil when there was none
 
 	reg int32 // of the executor
 }
@@ -47,8 +48,40 @@ type Node struct {
 	Class    *Class       // of CreateObject
 	Types    []*Type      // of IsInstance
 	Index    int          // of TupleIndex, and of GetAttr and SetAttr with the name BySlot
+	Scope    *Scope       // the call of a module that a recorded node is part of
 
 	from string // the function that an inlined node comes from, "" for the function itself
+}
+
+// Scope is one call of a module's forward in a recording. Calls are numbered by identity: two calls of one module are
+// two scopes.
+type Scope struct {
+	Path   string // of the module in the recorded one: "layer1.0.conv1", "" for that itself
+	Class  string // the module's Python class: "torch.nn.modules.conv.Conv2d"
+	Parent *Scope // nil for the outermost
+}
+
+// String names the place: "layer1.0.conv1 (torch.nn.modules.conv.Conv2d)".
+func (s *Scope) String() string {
+	switch {
+	case s == nil:
+		return ""
+	case s.Path == "":
+		return s.Class
+	}
+	return s.Path + " (" + s.Class + ")"
+}
+
+// Info is what a recording knows of a tensor.
+type Info struct {
+	DType        tensor.DType
+	Device       tensor.Device
+	Shape        []int // of the example
+	Strides      []int // of the example
+	RequiresGrad bool
+	// Dims are the sizes with names where they follow sizes of inputs that may change: "batch", "2*time". A size that
+	// changes in a way that no name tells is Dim{Size: -1}. Dims is nil when all sizes are those of the example.
+	Dims []Dim
 }
 
 // The structural kinds of nodes. Their names and meanings are those of PyTorch's IR.

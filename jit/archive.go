@@ -141,7 +141,7 @@ func (a *archive) load() (*Module, error) {
 		return nil, fmt.Errorf("%w: there is no entry data.pkl", ErrFormat)
 	}
 	if a.lite || !a.hasCode() && a.zr.Has("bytecode.pkl") {
-		p.lite = true
+		p.lite, a.unit.lite = true, true
 		if err := a.readBytecode(p); err != nil {
 			return nil, err
 		}

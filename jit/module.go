@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gotorch-dev/torch/graph"
+	"github.com/gotorch-dev/torch/graph/trace"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -15,6 +16,8 @@ type Module struct {
 	obj  *graph.Object
 	unit *unit
 	meta map[string]string
+
+	traced *trace.Program // of a recorded module
 }
 
 // Object is the module as a value of package graph.
@@ -460,11 +463,13 @@ func (m *Module) Graph(method string) string {
 // Code is the source of a method ("forward") as it stands in the archive, without the type of self; "" when there is no
 // such method.
 func (m *Module) Code(method string) string {
-	f := m.unit.funcs[m.obj.Class.Name+"."+method]
-	if f == nil {
-		return ""
+	if f := m.unit.funcs[m.obj.Class.Name+"."+method]; f != nil {
+		return f.source()
 	}
-	return f.source()
+	if f := m.Method(method); f != nil {
+		return printFunction(f, 0, "-", &constants{})
+	}
+	return ""
 }
 
 // source is the definition's text with its indentation removed.

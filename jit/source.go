@@ -23,6 +23,9 @@ type unit struct {
 
 	queue []*function // whose bodies are to be translated
 	depth int
+
+	linked []*unit // programs whose modules are part of a recorded one
+	lite   bool    // there is bytecode instead of code
 }
 
 type sourceFile struct {

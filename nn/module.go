@@ -541,3 +541,11 @@ func OwnNamedParameters(m Module) iter.Seq2[string, *Tensor] {
 		walkOwn(m, func(n string, t *Tensor) { stop = stop || !yield(n, t) }, noBuf, noChild)
 	}
 }
+
+// OwnNamedBuffers walks the buffers of the module itself, without its children's.
+func OwnNamedBuffers(m Module) iter.Seq2[string, *Tensor] {
+	return func(yield func(string, *Tensor) bool) {
+		stop := false
+		walkOwn(m, none, func(n string, t *Tensor, _ bool) { stop = stop || !yield(n, t) }, noChild)
+	}
+}
