@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"sort"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/onnxform"
 	"github.com/gotorch-dev/torch/internal/onnxpb"
 	"github.com/gotorch-dev/torch/jit"
+	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -38,7 +40,7 @@ const (
 )
 
 // Dims names sizes of a tensor that may differ from run to run: Dims{0: "batch"}.
-type Dims map[int]string
+type Dims = map[int]string
 
 // ExportOptions are the options of Export. The zero value writes opset 18 with fixed sizes, in evaluation mode.
 type ExportOptions struct {
@@ -82,8 +84,8 @@ type FormValue = onnxform.Value
 // Attrs are the attributes of a node that a Form adds.
 type Attrs = onnxform.A
 
-// Export writes a module as an ONNX file. module is a *jit.Module, or a *graph.Function; inputs are example arguments,
-// of which only dtypes and shapes count. The file is written to a temporary name, synced and renamed.
+// Export writes a module as an ONNX file. module is an nn.Module or a function on tensors, which jit.Trace records with
+// the inputs, or a program: a *jit.Module or a *graph.Function, of whose inputs only dtypes and shapes count. The file is written to a temporary name, synced and renamed.
 //
 // Parameters and buffers become initializers under their names in the state dict. Conditions and loops that depend on
 // data become If and Loop; those that are known are resolved. Values that the program computes from constants alone
@@ -163,8 +165,18 @@ type program struct {
 	params []graph.Param
 }
 
-func programOf(module any) (*program, error) {
+func programOf(module any, inputs []*tensor.Tensor, o ExportOptions) (*program, error) {
 	switch m := module.(type) {
+	case nn.Module:
+		was := nn.IsTraining(m)
+		if o.Training != TrainingPreserve {
+			defer inMode(m, o.Training == TrainingTrain)()
+		}
+		p, err := traced(m, inputs, o)
+		if p != nil {
+			p.train = was
+		}
+		return p, err
 	case *jit.Module:
 		f := m.Method("forward")
 		if f == nil {
@@ -192,8 +204,45 @@ func programOf(module any) (*program, error) {
 		}
 		return p, nil
 	}
-	return nil, fmt.Errorf("onnx.Export: a %T is no module that can be exported: want a *jit.Module or a *graph.Function",
-		module)
+	if module == nil || reflect.TypeOf(module).Kind() != reflect.Func {
+		return nil, fmt.Errorf("onnx.Export: a %T is no module that can be exported: want an nn.Module, a function on "+
+			"tensors, a *jit.Module or a *graph.Function", module)
+	}
+	return traced(module, inputs, o)
+}
+
+// inMode puts a module and what is in it into a mode, and returns what gives each the mode back that it had.
+func inMode(m nn.Module, train bool) (restore func()) {
+	type flag struct {
+		m  nn.Module
+		on bool
+	}
+	var flags []flag
+	for c := range nn.Modules(m) {
+		flags = append(flags, flag{c, nn.IsTraining(c)})
+	}
+	nn.Train(m, train)
+	return func() {
+		for _, f := range flags { // a module before those that are in it
+			nn.Train(f.m, f.on)
+		}
+	}
+}
+
+// traced records a module or a function.
+func traced(fn any, inputs []*tensor.Tensor, o ExportOptions) (*program, error) {
+	if o.Values != nil {
+		return nil, errors.New("onnx.Export: Values are arguments of a program; a Go function is recorded with tensors")
+	}
+	args := make([]any, len(inputs), len(inputs)+1)
+	for i, t := range inputs {
+		args[i] = t
+	}
+	m, err := jit.Trace(fn, append(args, jit.TraceOptions{Names: o.InputNames, Dynamic: o.Dynamic, NoCheck: true})...)
+	if err != nil {
+		return nil, fmt.Errorf("onnx.Export: %w", err)
+	}
+	return programOf(m, inputs, o)
 }
 
 // build makes the model.
@@ -201,7 +250,7 @@ func build(module any, inputs []*tensor.Tensor, o ExportOptions) (*onnxpb.Model,
 	if o.Opset < OldestOpset || o.Opset > NewestOpset {
 		return nil, fmt.Errorf("onnx.Export: opset %d, expected %d to %d", o.Opset, OldestOpset, NewestOpset)
 	}
-	p, err := programOf(module)
+	p, err := programOf(module, inputs, o)
 	if err != nil {
 		return nil, err
 	}
@@ -275,7 +324,17 @@ func (x *exporter) run(args []tensor.Value) (*onnxpb.Model, error) {
 		return nil, err
 	}
 	var res []tensor.Value
-	if err := x.try(func() { res = x.function(x.p.f, append(slices.Clone(x.p.self), bound...)) }); err != nil {
+	if err := x.try(func() {
+		defer func() {
+			if r := recover(); r != nil {
+				if e, ok := r.(raised); ok {
+					stop("the program raises %q for the inputs that it is given", e.text)
+				}
+				panic(r)
+			}
+		}()
+		res = x.function(x.p.f, append(slices.Clone(x.p.self), bound...))
+	}); err != nil {
 		x.cause(err)
 	}
 	if len(x.missing) > 0 || len(x.causes) > 0 {

@@ -445,3 +445,8 @@ func Compare(got, want tensor.Value, factor float64) string {
 }
 
 func kind(v tensor.Value) string { return graph.TypeOf(v).String() }
+
+// Value decodes a recorded value into that of a program.
+func Value(d *golden.Decoder, m *jit.Module, raw json.RawMessage) (tensor.Value, error) {
+	return (&decoder{golden: d, m: m}).value(raw)
+}
