@@ -163,6 +163,8 @@ type program struct {
 	state  map[*tensor.Tensor]string // parameters and buffers by their first name
 	train  bool
 	params []graph.Param
+	// functions that run before and after f, with the object, the tuple of the arguments, and the result
+	pre, post []*graph.Function
 }
 
 func programOf(module any, inputs []*tensor.Tensor, o ExportOptions) (*program, error) {
@@ -192,6 +194,13 @@ func programOf(module any, inputs []*tensor.Tensor, o ExportOptions) (*program, 
 			p.train = v.N != 0
 		}
 		p.params = f.Schema.Params[1:]
+		class := m.Object().Class
+		for _, name := range class.Hooks.Pre {
+			p.pre = append(p.pre, class.Methods[name])
+		}
+		for _, name := range class.Hooks.Post {
+			p.post = append(p.post, class.Methods[name])
+		}
 		return p, nil
 	case *graph.Function:
 		p := &program{f: m}
@@ -333,7 +342,7 @@ func (x *exporter) run(args []tensor.Value) (*onnxpb.Model, error) {
 				panic(r)
 			}
 		}()
-		res = x.function(x.p.f, append(slices.Clone(x.p.self), bound...))
+		res = x.program(bound)
 	}); err != nil {
 		x.cause(err)
 	}
@@ -368,6 +377,31 @@ func (x *exporter) run(args []tensor.Value) (*onnxpb.Model, error) {
 	}
 	x.prune(m)
 	return m, nil
+}
+
+// program exports the function with the hooks of its module.
+func (x *exporter) program(args []tensor.Value) []tensor.Value {
+	for _, h := range x.p.pre {
+		v := x.function(h, append(slices.Clone(x.p.self), graph.NewTuple(args...)))[0]
+		if v.K == tensor.KNone {
+			continue
+		}
+		items, ok := graph.ItemsOf(v)
+		if !ok {
+			items = []tensor.Value{v}
+		}
+		if len(items) != len(args) {
+			stop("hook %s returns %d inputs, %s takes %d", h.Name, len(items), x.p.f.Name, len(args))
+		}
+		args = items
+	}
+	res := x.function(x.p.f, append(slices.Clone(x.p.self), args...))
+	for _, h := range x.p.post {
+		if v := x.function(h, append(slices.Clone(x.p.self), graph.NewTuple(args...), res[0]))[0]; v.K != tensor.KNone {
+			res = []tensor.Value{v}
+		}
+	}
+	return res
 }
 
 // bind makes inputs of the arguments.

@@ -19,6 +19,7 @@ var sameAs = map[string]string{
 	"aten::split":                    "aten::split_with_sizes",
 	"aten::split.sizes":              "aten::split_with_sizes",
 	"prim::data":                     "aten::detach",
+	"prim::abs":                      "aten::abs",
 }
 
 // operator exports the call of an operator.
@@ -103,7 +104,7 @@ func (x *exporter) helper(op *graph.Operator, in []tensor.Value) []tensor.Value 
 	out := make([]tensor.Value, len(op.Results))
 	for i := range out {
 		a, b := w[0][i], w[1][i]
-		if !numbers && sameValue(a, b) {
+		if !numbers && !holdsTensor(a) && sameValue(a, b) {
 			out[i] = a
 			continue
 		}
@@ -119,6 +120,11 @@ func symNumber(v tensor.Value) bool {
 	}
 	items, _ := graph.ItemsOf(v)
 	return slices.ContainsFunc(items, symNumber)
+}
+
+func holdsTensor(v tensor.Value) bool {
+	items, _ := graph.ItemsOf(v)
+	return v.K == tensor.KTensor || slices.ContainsFunc(items, holdsTensor)
 }
 
 func sameValue(a, b tensor.Value) bool {
@@ -373,7 +379,7 @@ func (x *exporter) result(op *graph.Operator, a, b tensor.Value, syms *[]*sym) t
 		x.facts(s)
 		*syms = append(*syms, s)
 		return graph.Box(s)
-	case sameValue(a, b):
+	case !isList(a) && sameValue(a, b):
 		return a
 	}
 	la, ok := a.X.(*graph.List)

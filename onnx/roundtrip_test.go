@@ -81,6 +81,9 @@ func roundTrip(t *testing.T, name string, module any, inputs []*tensor.Tensor, o
 
 func save(t *testing.T, path string, x *tensor.Tensor) {
 	t.Helper()
+	if x.DType() == tensor.BFloat16 {
+		x = x.Float()
+	}
 	x = x.Contiguous()
 	a := &npy.Array{DType: x.DType().Name(), Shape: x.Shape()}
 	if x.Numel() > 0 {
@@ -90,6 +93,9 @@ func save(t *testing.T, path string, x *tensor.Tensor) {
 		t.Fatal(err)
 	}
 }
+
+// numbers are the tensors that tensorsIn has made of numbers.
+var numbers = map[*tensor.Tensor]bool{}
 
 // tensorsIn are the tensors of a value, in order. ok is false where there is something else in it.
 func tensorsIn(v tensor.Value) (out []*tensor.Tensor, ok bool) {
@@ -118,7 +124,9 @@ func tensorsIn(v tensor.Value) (out []*tensor.Tensor, ok bool) {
 	case tensor.KNone:
 		return nil, true
 	case tensor.KInt, tensor.KFloat, tensor.KBool:
-		return []*tensor.Tensor{v.Num().Tensor()}, true
+		x := v.Num().Tensor()
+		numbers[x] = true
+		return []*tensor.Tensor{x}, true
 	}
 	return nil, false
 }
@@ -168,8 +176,12 @@ func TestRoundTripPrograms(t *testing.T) {
 						t.Fatal(err)
 					}
 					args = append(args, v)
-					if l, ok := tensorsIn(v); ok && strings.Contains(string(a), `"t":`) {
-						inputs = append(inputs, l...)
+					if l, ok := tensorsIn(v); ok {
+						for _, x := range l {
+							if !numbers[x] {
+								inputs = append(inputs, x)
+							}
+						}
 					}
 				}
 				for i, x := range inputs { // a program may write its inputs
@@ -196,7 +208,10 @@ func TestRoundTripPrograms(t *testing.T) {
 }
 
 // notExported are programs that no file of ONNX can hold, with the reason.
-var notExported = map[string]string{}
+var notExported = map[string]string{
+	"complex_module": "complex numbers have no operators in ONNX",
+	"beam_search":    "its lists grow and shrink by what the data say",
+}
 
 // layers are modules of package nn with inputs.
 var layers = []struct {

@@ -25,6 +25,7 @@ func init() {
 			return convTranspose(c, n, c.IntsOf(5, n, 0), c.IntsOf(7, n, 1), c.Int(6))
 		}), ops[1])
 	}
+	ox.Register(ox.One(func(c *ox.Call) *ox.Value { return convSame(c, c.Rank(c.T(1))-2) }), "aten::_convolution_mode")
 	// input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
 	ox.Register(ox.One(func(c *ox.Call) *ox.Value {
 		n := c.Rank(c.T(1)) - 2
@@ -33,6 +34,63 @@ func init() {
 		}
 		return conv(c, n, c.IntsOf(4, n, 0), c.IntsOf(5, n, 1), c.Int(8))
 	}), "aten::convolution", "aten::_convolution", "aten::_convolution.deprecated")
+}
+
+func init() {
+	// self, kernel_size, dilation, padding, stride: the windows of an image as columns
+	ox.Register(ox.One(func(c *ox.Call) *ox.Value {
+		x := c.T(0)
+		if c.Rank(x) == 3 {
+			return c.Squeeze(onnxColumns(c, c.Unsqueeze(x, 0)), 0)
+		}
+		return onnxColumns(c, x)
+	}), "aten::im2col")
+	// self, output_size, kernel_size, dilation, padding, stride
+	ox.Register(ox.One(func(c *ox.Call) *ox.Value {
+		if c.Opset < 18 {
+			c.Fail("Col2Im exists from opset 18 on")
+		}
+		x := c.T(0)
+		padding := c.IntsOf(4, 2, 0)
+		a := ox.A{"dilations": c.IntsOf(3, 2, 1), "pads": slices.Concat(padding, padding), "strides": c.IntsOf(5, 2, 1)}
+		single := c.Rank(x) == 2
+		if single {
+			x = c.Unsqueeze(x, 0)
+		}
+		y := c.Node("Col2Im", a, x, c.IntsValue(1), c.IntsValue(2))
+		if single {
+			y = c.Squeeze(y, 0)
+		}
+		return y
+	}), "aten::col2im")
+}
+
+// onnxColumns takes one slice for each place in the window.
+func onnxColumns(c *ox.Call, x *ox.Value) *ox.Value {
+	kernel, dilation := c.IntsOf(1, 2, 1), c.IntsOf(2, 2, 1)
+	padding, stride := c.IntsOf(3, 2, 0), c.IntsOf(4, 2, 1)
+	h, ok := c.SizeOf(x, 2).(int)
+	w, ok2 := c.SizeOf(x, 3).(int)
+	channels, ok3 := c.SizeOf(x, 1).(int)
+	if !ok || !ok2 || !ok3 {
+		c.Fail("the windows of an image of a dynamic size")
+	}
+	dt := x.DType
+	padded := c.Node("Pad", nil, x, c.I64(0, 0, padding[0], padding[1], 0, 0, padding[0], padding[1]),
+		c.Scalar(0, dt)).Typed(dt)
+	rows := (h+2*padding[0]-dilation[0]*(kernel[0]-1)-1)/stride[0] + 1
+	cols := (w+2*padding[1]-dilation[1]*(kernel[1]-1)-1)/stride[1] + 1
+	var parts []*ox.Value
+	for i := range kernel[0] {
+		for j := range kernel[1] {
+			from, to := []int{i * dilation[0], j * dilation[1]}, []int{}
+			to = append(to, from[0]+(rows-1)*stride[0]+1, from[1]+(cols-1)*stride[1]+1)
+			p := c.Node("Slice", nil, padded, c.I64(from...), c.I64(to...), c.I64(2, 3), c.I64(stride...)).Typed(dt)
+			parts = append(parts, c.Node("Reshape", nil, p, c.I64(0, channels, 1, rows*cols)).Typed(dt))
+		}
+	}
+	y := c.Concat(2, parts...).Typed(dt)
+	return c.Node("Reshape", nil, y, c.I64(0, channels*kernel[0]*kernel[1], rows*cols)).Typed(dt)
 }
 
 // withBatch runs f on an input with a batch, which is added where there is none.

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"math"
 	"slices"
 
 	ox "github.com/gotorch-dev/torch/internal/onnxform"
@@ -81,6 +82,61 @@ func init() {
 		at := c.Transpose(c.Node("NonZero", nil, m).Typed(tensor.Int64), 1, 0)
 		return c.Node("GatherND", nil, x, at).Typed(x.DType).Shaped(-1)
 	}), "aten::masked_select")
+}
+
+func init() {
+	// weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset
+	ox.Register(exportBags, "aten::embedding_bag", "aten::embedding_bag.padding_idx", "aten::_embedding_bag")
+}
+
+// exportBags writes bags as a matrix that says which row of the table is in which bag: a row is in the bag whose offset
+// is the last one not behind the row.
+func exportBags(c *ox.Call) []*ox.Value {
+	table, indices, offsets := c.T(0), onnxIndex(c, c.T(1)), c.Cast(c.T(2), tensor.Int64)
+	dt := table.DType
+	if c.Rank(indices) != 1 {
+		c.Fail("indices of %d dimensions", c.Rank(indices))
+	}
+	if c.Bool(7) {
+		offsets = c.Slice(offsets, 0, 0, -1, 1).Typed(tensor.Int64)
+	}
+	rows := c.Node("Gather", ox.A{"axis": 0}, table, indices).Typed(dt)
+	if c.Has(6) {
+		rows = c.Node("Mul", nil, rows, c.Unsqueeze(c.T(6), 1)).Typed(dt)
+	}
+	zero, one := c.Scalar(0, tensor.Int64), c.Scalar(1, tensor.Int64)
+	at := c.Range(zero, c.Int0(c.SizeOf(indices, 0)), one).Typed(tensor.Int64)
+	behind := c.Node("GreaterOrEqual", nil, at, c.Node("Unsqueeze", nil, offsets, c.I64(1)).Typed(tensor.Int64)).
+		Typed(tensor.Bool) // [bags, rows]
+	bag := c.Node("Sub", nil, c.Reduce("ReduceSum", c.Cast(behind, tensor.Int64), []int{0}, false), one).
+		Typed(tensor.Int64)
+	bags := c.Range(zero, c.Node("Size", nil, offsets).Typed(tensor.Int64).Shaped(), one).Typed(tensor.Int64)
+	in := c.Node("Equal", nil, c.Node("Unsqueeze", nil, bags, c.I64(1)).Typed(tensor.Int64), bag).Typed(tensor.Bool)
+	if len(c.Args) > 8 && c.Has(8) {
+		pad := c.Int(8)
+		if n := table.Shape[0]; pad < 0 && n >= 0 {
+			pad += n
+		}
+		used := c.Node("Not", nil, c.Node("Equal", nil, c.Cast(indices, tensor.Int64), c.Scalar(float64(pad),
+			tensor.Int64)).Typed(tensor.Bool)).Typed(tensor.Bool)
+		in = c.Node("And", nil, in, used).Typed(tensor.Bool)
+	}
+	m := c.Cast(in, dt)
+	var y *ox.Value
+	switch c.Int(4) {
+	case 2:
+		low := c.Scalar(math.Inf(-1), dt)
+		wide := c.Node("Where", nil, c.Node("Unsqueeze", nil, in, c.I64(2)).Typed(tensor.Bool), rows, low).Typed(dt)
+		y = c.Reduce("ReduceMax", wide, []int{1}, false).Typed(dt)
+		y = c.Node("Where", nil, c.Node("Equal", nil, y, low).Typed(tensor.Bool), c.Scalar(0, dt), y).Typed(dt)
+	default:
+		y = c.Node("MatMul", nil, m, rows).Typed(dt)
+		if c.Int(4) == 1 {
+			n := c.Node("Max", nil, c.Reduce("ReduceSum", m, []int{1}, true), c.Scalar(1, dt)).Typed(dt)
+			y = c.Node("Div", nil, y, n).Typed(dt)
+		}
+	}
+	return []*ox.Value{y, nil, nil, nil}
 }
 
 // onnxIndex gives an index one of the dtypes that ONNX takes.
