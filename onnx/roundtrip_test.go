@@ -261,6 +261,15 @@ func TestRoundTripLayers(t *testing.T) {
 // call runs a module that was recorded.
 func call(t *testing.T, m nn.Module, inputs []*tensor.Tensor) []*tensor.Tensor {
 	t.Helper()
+	out, err := recorded(m, inputs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// recorded records a module and runs the recording.
+func recorded(m nn.Module, inputs []*tensor.Tensor) ([]*tensor.Tensor, error) {
 	args := make([]any, len(inputs))
 	vals := make([]tensor.Value, len(inputs))
 	for i, x := range inputs {
@@ -268,18 +277,18 @@ func call(t *testing.T, m nn.Module, inputs []*tensor.Tensor) []*tensor.Tensor {
 	}
 	s, err := jit.Trace(m, args...)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	var v tensor.Value
 	tensor.NoGrad(func() { v, err = s.Call(context.Background(), "forward", vals, nil) })
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	out, ok := tensorsIn(v)
 	if !ok {
-		t.Fatalf("the result is %s", graph.TypeOf(v))
+		return nil, fmt.Errorf("the result is %s", graph.TypeOf(v))
 	}
-	return out
+	return out, nil
 }
 
 // TestRoundTripVision exports networks for images with small inputs, and runs the file with another size of the batch.

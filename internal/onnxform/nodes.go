@@ -77,9 +77,16 @@ func (c *Call) Reshape(v *Value, shape ...int) *Value {
 	return w
 }
 
-// ReshapeTo is Reshape with a shape that may be computed.
+// ReshapeTo is Reshape with a shape that may be computed, in which a constant 0 is the size 0.
 func (c *Call) ReshapeTo(v, shape *Value) *Value {
-	w := c.Node("Reshape", nil, v, shape)
+	var a A
+	if shape.Folds() && slices.Contains(tensor.Data[int64](shape.Const), 0) {
+		if c.Opset < 14 {
+			c.Fail("a size of 0 in a shape exists from opset 14 on")
+		}
+		a = A{"allowzero": 1}
+	}
+	w := c.Node("Reshape", a, v, shape)
 	if shape.Known && len(shape.Shape) == 1 && shape.Shape[0] >= 0 {
 		w.Known, w.Shape = true, slices.Repeat([]int{-1}, shape.Shape[0])
 	}

@@ -63,6 +63,12 @@ func init() {
 		return alongDim(c, c.T(0), c.Dim(c.T(0), c.Int(1)), c.T(2), c.T(3), "none")
 	},
 		"aten::index_copy")
+	one(func(c *ox.Call) *ox.Value { // self, dim, index, value
+		x, dim := c.T(0), c.Dim(c.T(0), c.Int(1))
+		sizes := c.Sizes(x)
+		sizes[dim] = c.SizeOf(vector(c, c.T(2)), 0)
+		return alongDim(c, x, dim, c.T(2), c.Expand(c.Num(3, x.DType), c.Vector(sizes...)).Typed(x.DType), "none")
+	}, "aten::index_fill.int_Scalar", "aten::index_fill.int_Tensor")
 	fill := func(c *ox.Call) *ox.Value {
 		x := c.T(0)
 		v := c.Cast(c.Num(2, x.DType), x.DType)

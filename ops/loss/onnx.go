@@ -24,9 +24,19 @@ func init() {
 	}), "aten::l1_loss")
 	reduction := []string{"none", "mean", "sum"}
 	// self, target, weight, reduction, ignore_index
+	class := func(c *ox.Call, op string) *ox.Value {
+		a := ox.A{"reduction": reduction[c.Int(3)], "ignore_index": c.Int(4)}
+		if c.Rank(c.T(0)) > 1 {
+			return c.Node(op, a, c.T(0), c.T(1), c.T(2))
+		}
+		y := c.Node(op, a, c.Unsqueeze(c.T(0), 0), c.Unsqueeze(c.T(1), 0), c.T(2))
+		if c.Int(3) == 0 {
+			y = c.Squeeze(y, 0)
+		}
+		return y
+	}
 	ox.Register(ox.One(func(c *ox.Call) *ox.Value {
-		return c.Node("NegativeLogLikelihoodLoss", ox.A{"reduction": reduction[c.Int(3)], "ignore_index": c.Int(4)},
-			c.T(0), c.T(1), c.T(2))
+		return class(c, "NegativeLogLikelihoodLoss")
 	}), "aten::nll_loss", "aten::nll_loss2d", "aten::nll_loss_nd")
 	ox.Register(ox.One(func(c *ox.Call) *ox.Value { // and label_smoothing
 		if c.Float(5) != 0 {
@@ -35,7 +45,6 @@ func init() {
 		if c.T(1).DType.IsFloat() {
 			c.Fail("targets that are probabilities")
 		}
-		return c.Node("SoftmaxCrossEntropyLoss", ox.A{"reduction": reduction[c.Int(3)], "ignore_index": c.Int(4)},
-			c.T(0), c.T(1), c.T(2))
+		return class(c, "SoftmaxCrossEntropyLoss")
 	}), "aten::cross_entropy_loss")
 }

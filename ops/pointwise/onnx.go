@@ -328,6 +328,9 @@ func exportActivations(one func(f func(c *ox.Call) *ox.Value, ops ...string)) {
 			}
 			w = c.Unsqueeze(w, axes...)
 		}
+		if x.Rank() == 0 {
+			w = c.ReshapeTo(w, c.I64()).Typed(w.DType)
+		}
 		return c.Node("PRelu", nil, x, w)
 	}, "aten::prelu", "aten::_prelu_kernel")
 	one(func(c *ox.Call) *ox.Value {
