@@ -83,6 +83,12 @@ func (m *NormBase) ResetRunningStats() {
 	}
 }
 
+// DropRunningStats takes the running statistics away: from now on each batch is normalised with its own, in evaluation
+// too, as with NoTrackRunningStats from the start.
+func (m *NormBase) DropRunningStats() {
+	m.RunningMean, m.RunningVar, m.NumBatchesTracked, m.track = nil, nil, nil, false
+}
+
 // ResetParameters sets weights to 1, biases to 0, and the running statistics to their start.
 func (m *NormBase) ResetParameters() {
 	m.ResetRunningStats()
