@@ -46,7 +46,7 @@ func (c *Ctx) alloc(i int, shape, stride []int, dt DType, strided bool) *Tensor 
 			g.resizeOut(shape)
 			fits = true
 		}
-		if fits && g.dt == dt && c.mayWrite(g) {
+		if fits && g.dt == dt && c.mayWrite(g) && !c.scatters(g) {
 			c.outs[i] = g
 			return g
 		}

@@ -206,7 +206,11 @@ func (c *Ctx) runVariant() {
 				if !SameShape(g.shape, c.outs[i].shape) { // an argument, which the kernel had to read first
 					g.resizeOut(c.outs[i].shape)
 				}
-				copyRaw(g, c.outs[i])
+				if c.scatters(g) {
+					copyChanged(g, DenseAs(c.outs[i], g.dt))
+				} else {
+					copyRaw(g, c.outs[i])
+				}
 				c.outs[i] = g
 			}
 		}
