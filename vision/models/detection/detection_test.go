@@ -116,6 +116,9 @@ func TestTorchvision(t *testing.T) {
 
 func compare(t *testing.T, name string, want recorded) {
 	o := Options{NumClasses: 5, ScoreThresh: tensor.Some(0.0), PerImage: 12, MinSize: 96, MaxSize: 160}
+	if strings.Contains(name, "rcnn_resnet") { // fewer regions take less time
+		o.RPNPreNMSTopN, o.RPNPostNMSTopN = TopN{200, 150}, TopN{60, 50}
+	}
 	people := strings.HasPrefix(name, "keypoint")
 	if people {
 		o.NumClasses = 2
