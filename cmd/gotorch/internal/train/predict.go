@@ -240,7 +240,7 @@ func pictures(args []string) ([]string, error) {
 			}
 		}
 		if len(out) == before {
-			return nil, fmt.Errorf("the folder %s holds no pictures", arg)
+			return nil, fmt.Errorf("the folder %s holds no PNG or JPEG pictures, nor any in GIF, BMP, TIFF or WebP", arg)
 		}
 	}
 	return out, nil
