@@ -13,6 +13,8 @@ import (
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/tensor"
+	"github.com/gotorch-dev/torch/vision/models"
+	"github.com/gotorch-dev/torch/vision/ops"
 )
 
 func near(t *testing.T, what string, got, want, tol float64) {
@@ -204,6 +206,89 @@ func TestRefused(t *testing.T) {
 		if tensor.Try(f) == nil {
 			t.Errorf("%s: no error", name)
 		}
+	}
+}
+
+// Images are scaled to torchvision's sizes, which its arithmetic makes a pixel smaller here and there.
+func TestSizes(t *testing.T) {
+	for _, tc := range [][6]int{ // height, width, least and largest size; height and width after that
+		{290, 179, 293, 976, 474, 293},
+		{615, 173, 17, 887, 60, 17},
+		{388, 352, 251, 489, 276, 250},
+		{744, 25, 290, 1342, 1342, 45},
+		{43, 263, 198, 920, 150, 920},
+		{1028, 144, 159, 967, 967, 135},
+	} {
+		r := newResizing(optionsOf([]Options{{MinSize: tc[2], MaxSize: tc[3]}}), 0)
+		if y := r.image(torch.Zeros([]int{3, tc[0], tc[1]})); y.Size(1) != tc[4] || y.Size(2) != tc[5] {
+			t.Errorf("%v: %v", tc, y.Shape())
+		}
+	}
+}
+
+// A detector over a backbone of one level: torchvision's tutorial on fine-tuning.
+func TestCustomBackbone(t *testing.T) {
+	torch.ManualSeed(3)
+	m := NewFasterRCNN(models.NewMobileNetV2().Features, 1280, Parts{
+		Anchors:    &AnchorGenerator{Sizes: [][]float64{{32, 64, 128, 256, 512}}, AspectRatios: [][]float64{{0.5, 1, 2}}},
+		BoxRoIPool: ops.NewMultiScaleRoIAlign([]string{"0"}, nn.Size{7}, 2)},
+		Options{NumClasses: 2, MinSize: 96, MaxSize: 128, RPNPostNMSTopN: TopN{50, 30}})
+	if crc := checksum(m); crc != 2609463615 {
+		t.Errorf("parameters have the checksum %d", crc)
+	}
+	image := []*Tensor{torch.Rand([]int{3, 80, 100})}
+	nn.Train(m, true)
+	torch.ManualSeed(4)
+	for _, tc := range []struct {
+		target Target
+		want   map[string]float64
+	}{
+		{Target{Boxes: tensor.FromSlice([]float32{10, 10, 50, 50}, 1, 4), Labels: tensor.FromSlice([]int64{1})},
+			map[string]float64{"loss_classifier": 0.714505, "loss_box_reg": 0.080020, "loss_objectness": 0.694673,
+				"loss_rpn_box_reg": 0.001721}},
+		{Target{Boxes: torch.Zeros([]int{0, 4}), Labels: torch.Zeros([]int{0}).Long()}, // an image without objects
+			map[string]float64{"loss_classifier": 0.715971, "loss_box_reg": 0, "loss_objectness": 0.694120,
+				"loss_rpn_box_reg": 0}},
+	} {
+		losses := m.Losses(image, []Target{tc.target})
+		for k, want := range tc.want {
+			near(t, k, losses[k].Item(), want, 1e-4)
+		}
+	}
+	nn.Eval(m)
+	tensor.NoGrad(func() {
+		if d := m.Detect(image...)[0]; d.Boxes.Size(1) != 4 || d.Labels.Size(0) != d.Scores.Size(0) {
+			t.Errorf("boxes %v", d.Boxes.Shape())
+		}
+	})
+}
+
+// Images without objects have losses, too.
+func TestNoObjects(t *testing.T) {
+	m := NewSSDLite320MobileNetV3Large(Options{NumClasses: 3})
+	empty := Target{Boxes: torch.Zeros([]int{0, 4}), Labels: torch.Zeros([]int{0}).Long()}
+	images := []*Tensor{torch.Rand([]int{3, 20, 30}), torch.Rand([]int{3, 30, 20})}
+	for k, l := range m.Losses(images, []Target{empty, empty}) {
+		near(t, k, l.Item(), 0, 0)
+	}
+}
+
+// Targets that fit neither the image nor the network are refused.
+func TestBadTargets(t *testing.T) {
+	m := NewSSDLite320MobileNetV3Large(Options{NumClasses: 3})
+	x := torch.Rand([]int{3, 20, 30})
+	box, label := tensor.FromSlice([]float32{1, 1, 9, 9}, 1, 4), tensor.FromSlice([]int64{1})
+	for name, targets := range map[string][]Target{
+		"none": nil, "two": {{Boxes: box, Labels: label}, {Boxes: box, Labels: label}}, "no boxes": {{Labels: label}},
+		"labels":   {{Boxes: box, Labels: tensor.FromSlice([]int64{1, 2})}},
+		"flat box": {{Boxes: tensor.FromSlice([]float32{1, 1, 1, 9}, 1, 4), Labels: label}},
+	} {
+		if tensor.Try(func() { m.Losses([]*Tensor{x}, targets) }) == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if tensor.Try(func() { NewSSD300VGG16(Options{TrainableLayers: tensor.Some(9)}) }) == nil {
+		t.Error("nine trainable stages: no error")
 	}
 }
 

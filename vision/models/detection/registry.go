@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gotorch-dev/torch/nn"
+	"github.com/gotorch-dev/torch/tensor"
 	"github.com/gotorch-dev/torch/vision/models"
 	"github.com/gotorch-dev/torch/vision/ops"
 )
@@ -62,11 +63,14 @@ func GetModel(name string, opts ...Options) (Detector, error) {
 }
 
 // ForWeights completes options for published weights: the number of their classes and the normalisation
-// with which torchvision builds the backbone for them, whose statistics are fixed.
+// with which torchvision builds the backbone for them, whose statistics are fixed and of which it trains three stages.
 func ForWeights(e *models.WeightsEnum, w *models.Weights, o Options) Options {
 	o.NumClasses = len(w.Categories())
 	if o.Norm != nil || strings.HasSuffix(e.Model, "_v2") || strings.HasPrefix(e.Model, "ssd") {
 		return o // trained with batch norm, or without
+	}
+	if _, given := o.TrainableLayers.Get(); !given {
+		o.TrainableLayers = tensor.Some(3)
 	}
 	eps := 1e-5
 	if w.Name == "COCO_V1" && strings.Contains(e.Model, "resnet50") && e.Model != "fcos_resnet50_fpn" {

@@ -33,8 +33,8 @@ func (r *resizing) interpolation(h, w int) F.InterpolateOptions {
 	if r.fixed > 0 {
 		return F.InterpolateOptions{Size: []int{r.fixed, r.fixed}}
 	}
-	scale := min(float32(r.minSize)/float32(min(h, w)), float32(r.maxSize)/float32(max(h, w)))
-	return F.InterpolateOptions{ScaleFactor: []float64{float64(scale)}, RecomputeScaleFactor: tensor.Some(true)}
+	scale := min(float64(r.minSize)/float64(min(h, w)), float64(r.maxSize)/float64(max(h, w)))
+	return F.InterpolateOptions{ScaleFactor: []float64{scale}, RecomputeScaleFactor: tensor.Some(true)}
 }
 
 // image normalises and scales an image.
