@@ -35,6 +35,7 @@ func (c *Ctx) alloc(i int, shape, stride []int, dt DType, strided bool) *Tensor 
 			c.Fail(ErrDType, "result type %s can't be cast to the desired output type %s", dt.ClassName(),
 				g.dt.ClassName())
 		}
+		c.checkExact(g, dt)
 		if !SameShape(g.shape, shape) {
 			if c.inplace {
 				c.Fail(ErrShape, "output with shape %s doesn't match the broadcast shape %s", ShapeString(g.shape),
@@ -62,6 +63,14 @@ func (c *Ctx) alloc(i int, shape, stride []int, dt DType, strided bool) *Tensor 
 	}
 	c.outs[i] = t
 	return t
+}
+
+// checkExact refuses, for an operator with OutExact, to convert a result of type dt to the type of g, the tensor given as
+// out=.
+func (c *Ctx) checkExact(g *Tensor, dt DType) {
+	if c.op.OutExact && !c.inplace && g.dt != dt {
+		c.Fail(ErrDType, "Expected out tensor to have dtype %s, but got %s instead", dt.CName(), g.dt.CName())
+	}
 }
 
 // isArgument reports that an argument of the call, other than the out arguments, is the tensor itself.

@@ -298,6 +298,7 @@ func (c *Ctx) runComposedVariant() {
 			c.Fail(ErrDType, "result type %s can't be cast to the desired output type %s", r.dt.ClassName(),
 				g.dt.ClassName())
 		}
+		c.checkExact(g, r.dt)
 		if c.inplace {
 			if !SameShape(g.shape, r.shape) {
 				c.Fail(ErrShape, "output with shape %s doesn't match the broadcast shape %s", ShapeString(g.shape),

@@ -25,6 +25,8 @@ type Def struct {
 	Aliases []string
 	// InPlace derives name_ which writes to the first tensor argument; Out derives the overload with an out argument.
 	InPlace, Out bool
+	// OutExact has the form with out= refuse a tensor of another dtype than the result's, instead of converting to it.
+	OutExact bool
 	// Scalar names a tensor parameter that may also be a number: derives the overload ".Scalar".
 	Scalar string
 	// FormNames gives PyTorch's names of derived forms where the rule of FormsOf does not: ".out=.Tensor_out", with the

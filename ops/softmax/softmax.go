@@ -254,7 +254,7 @@ func composed(c *Ctx, name string, x *T, dim int, dt tensor.DType) *T {
 
 func init() {
 	tensor.Register(tensor.Def{
-		Schema: "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", Go: "-", Out: true,
+		Schema: "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", Go: "-", Out: true, OutExact: true,
 		Doc:   "is the kernel of softmax; half_to_float widens a float16 input.",
 		Infer: inferRows("softmax_lastdim_kernel_impl"),
 		CPU:   func(c *Ctx) { softmax.run(c.Out(0), op.Wrap(c, c.Int(1), c.T(0).Dim()), c.T(0)) },
@@ -266,7 +266,7 @@ func init() {
 		AMP:  tensor.AMPFP32,
 	})
 	tensor.Register(tensor.Def{
-		Schema: "_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", Go: "-", Out: true,
+		Schema: "_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", Go: "-", Out: true, OutExact: true,
 		Doc:   "is the kernel of log_softmax; half_to_float widens a float16 input.",
 		Infer: inferRows("log_softmax_lastdim_kernel_impl"),
 		CPU:   func(c *Ctx) { logSoftmax(c.Out(0), c.T(0), op.Wrap(c, c.Int(1), c.T(0).Dim())) },
@@ -288,8 +288,11 @@ func init() {
 			c.Fail(tensor.ErrDType, "expected scalar type %s but found %s", a.ClassName(), b.ClassName())
 		}
 		dt := g.DType()
-		if dt == tensor.Float32 && c.DType(3).IsReduced() { // of a softmax that has converted its input
-			dt = c.DType(3)
+		switch in := c.DType(3); {
+		case dt == tensor.Float32 && in.IsReduced(): // of a softmax that has converted its input
+			dt = in
+		case c.Device().Type == tensor.MetaDevice: // where shapes alone are computed, PyTorch takes any type at its word
+			dt = in
 		}
 		c.Alloc(0, y.Shape(), dt)
 	}
