@@ -34,7 +34,7 @@ var fusions = [numKinds]func(x *Tensor, ms []Module, inner bool) (y *Tensor, n i
 func chain(x *Tensor, ms []Module, inner bool) (y *Tensor, yInner bool) {
 	defer func() { blameFirst(recover(), ms) }()
 	for len(ms) > 0 {
-		if s, ok := ms[0].(*Sequential); ok && s.hooks == nil {
+		if s, ok := ms[0].(*Sequential); ok && s.bare() {
 			x, inner = chain(x, s.mods, inner)
 			ms = ms[1:]
 			continue
@@ -102,11 +102,11 @@ func linearActivation(x *Tensor, ms []Module, _ bool) (y *Tensor, n int) {
 	}
 	switch a := ms[1].(type) {
 	case *ReLU:
-		if a.hooks == nil && !a.Inplace {
+		if a.bare() && !a.Inplace {
 			return fused.LinearFused(x, l.Weight, l.Bias, "relu"), 2
 		}
 	case *GELU:
-		if a.hooks == nil {
+		if a.bare() {
 			return fused.LinearFused(x, l.Weight, l.Bias, [...]string{"gelu", "gelu_tanh"}[a.Approximate]), 2
 		}
 	}

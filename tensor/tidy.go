@@ -32,6 +32,9 @@ func track(s *Storage) {
 	if m.inference {
 		s.bits.Store(stInference)
 	}
+	for _, o := range m.observers {
+		o.Allocated(s.n)
+	}
 	if m.scope != nil && (s.n >= mem.Large || m.scope.all) {
 		m.scope.made = append(m.scope.made, s)
 	}
