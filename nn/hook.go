@@ -88,6 +88,14 @@ func (b *Base) RegisterForwardHookAll(f func(m Module, inputs, outputs []*Tensor
 	return register(&hooksOf(b).post, f)
 }
 
+// RegisterForwardAround has f run the forward pass: it is given the pass and the module's inputs, calls the one with the
+// other, at once or more than once, and returns the results. Activation checkpointing is such a function. The last one
+// that was registered is the outermost.
+func RegisterForwardAround(m Module,
+	f func(m Module, forward func([]*Tensor) []*Tensor, inputs []*Tensor) []*Tensor) Handle {
+	return register(&hooksOf(m.moduleBase()).around, f)
+}
+
 // RegisterFullBackwardHook calls f when the gradients with respect to the module's inputs are known; those that it
 // returns, unless nil, are used instead. Where no input requires grad, as in the first layer of a network, f is called
 // when the gradients of the outputs are known, and gradInput holds only nils.
@@ -173,6 +181,10 @@ func (h *hooks) run(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) [
 		if r := (*f)(m, in); r != nil {
 			in = r
 		}
+	}
+	for _, f := range h.around {
+		inside := forward
+		forward = func(in []*Tensor) []*Tensor { return (*f)(m, inside, in) }
 	}
 	if len(h.back)+len(h.backPre) == 0 || !tensor.IsGradEnabled() {
 		return h.after(m, in, forward(in))

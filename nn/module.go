@@ -39,6 +39,7 @@ type hooks struct {
 	back []*func(m Module, gradIn, gradOut []*Tensor) []*Tensor
 
 	backPre []*func(m Module, gradOut []*Tensor) []*Tensor
+	around  []*func(m Module, forward func([]*Tensor) []*Tensor, inputs []*Tensor) []*Tensor
 }
 
 func (b *Base) moduleBase() *Base { return b }

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gotorch-dev/torch/nn"
@@ -59,10 +60,12 @@ type Memory struct {
 	Total int64 // in use behind it
 }
 
-// thread holds the events of a goroutine.
+// thread holds the events of a goroutine. Another goroutine may take them away, between or during calls.
 type thread struct {
 	p       *Profiler
 	id      int
+	mu      sync.Mutex
+	taken   int // how often events were taken away
 	events  []Event
 	stack   []int // events that run
 	modules []int
@@ -70,7 +73,13 @@ type thread struct {
 	labels  context.Context // of Go's CPU profile, with Options.Labels
 }
 
-func (t *thread) open(k Kind, name string) int {
+// mark is an event that runs: its index, and how often events had been taken away when it began.
+type mark struct{ i, taken int }
+
+// open begins an event; fill adds to it what else is known.
+func (t *thread) open(k Kind, name string, fill func(e *Event)) mark {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	e := Event{Name: name, Kind: k, Thread: t.id, Parent: -1}
 	if n := len(t.stack); n > 0 {
 		e.Parent = t.stack[n-1]
@@ -80,14 +89,35 @@ func (t *thread) open(k Kind, name string) int {
 	}
 	i := len(t.events)
 	t.stack = append(t.stack, i)
+	if fill != nil {
+		fill(&e)
+	}
 	e.Start = time.Since(t.p.begin)
 	t.events = append(t.events, e)
-	return i
+	return mark{i, t.taken}
 }
 
-// close ends event i and those inside that were left by a panic.
-func (t *thread) close(i int) {
+// close ends an event and those inside that were left by a panic. An event that was taken away meanwhile is forgotten.
+func (t *thread) close(m mark) {
 	now := time.Since(t.p.begin)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if m.taken == t.taken {
+		t.end(m.i, now)
+	}
+}
+
+// set changes an event that was not taken away meanwhile.
+func (t *thread) set(m mark, change func(e *Event)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if m.taken == t.taken {
+		change(&t.events[m.i])
+	}
+}
+
+// end ends event i at a moment, and those inside.
+func (t *thread) end(i int, now time.Duration) {
 	for n := len(t.stack); n > 0; n = len(t.stack) {
 		k := t.stack[n-1]
 		t.stack = t.stack[:n-1]
@@ -107,15 +137,20 @@ func (t *thread) close(i int) {
 
 // closeTop ends the innermost event of a kind, if there is one.
 func (t *thread) closeTop(k Kind) {
+	now := time.Since(t.p.begin)
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	for n := len(t.stack) - 1; n >= 0; n-- {
 		if t.events[t.stack[n]].Kind == k {
-			t.close(t.stack[n])
+			t.end(t.stack[n], now)
 			return
 		}
 	}
 }
 
 func (t *thread) enterModule(r tensor.Region) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	e := Event{Name: "nn.Module: " + r.Name, Kind: KindModule, Thread: t.id, Parent: -1, Module: r.Name}
 	if m, ok := r.Of.(nn.Module); ok {
 		if path, class := nn.PathOf(m); path != "" {
@@ -131,6 +166,8 @@ func (t *thread) enterModule(r tensor.Region) {
 }
 
 func (t *thread) leaveModule() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	n := len(t.modules) - 1
 	if n < 0 { // recording began inside the module
 		return
@@ -145,6 +182,8 @@ func (t *thread) leaveModule() {
 }
 
 func (t *thread) memory(bytes int, total int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if n := len(t.stack); n > 0 {
 		e := &t.events[t.stack[n-1]]
 		e.SelfMem += int64(bytes)
@@ -154,6 +193,8 @@ func (t *thread) memory(bytes int, total int64) {
 
 // take returns the events that have ended, with parents counted from first on, and forgets all.
 func (t *thread) take(first int) []Event {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	at := make([]int, len(t.events)) // where each event goes
 	var out []Event
 	for i, e := range t.events {
@@ -168,6 +209,7 @@ func (t *thread) take(first int) []Event {
 		out = append(out, e)
 	}
 	t.events, t.stack, t.modules, t.rules = nil, nil, nil, 0
+	t.taken++
 	return out
 }
 

@@ -16,7 +16,7 @@ var workers sync.Once
 
 // label sets the labels of Go's CPU profile for the calling goroutine and the workers of kernels; the function that it
 // returns sets those of the operator around.
-func (t *thread) label(name string) (reset func()) {
+func (t *thread) label(name, module string) (reset func()) {
 	workers.Do(func() {
 		par.SetOnJoin(func() {
 			if ctx := labelled.Load(); ctx != nil {
@@ -28,15 +28,11 @@ func (t *thread) label(name string) (reset func()) {
 	if before == nil {
 		before = context.Background()
 	}
-	module := ""
-	if n := len(t.modules); n > 0 {
-		module = t.events[t.modules[n-1]].Module
-	}
-	t.set(pprof.WithLabels(context.Background(), pprof.Labels("op", name, "module", module)))
-	return func() { t.set(before) }
+	t.apply(pprof.WithLabels(context.Background(), pprof.Labels("op", name, "module", module)))
+	return func() { t.apply(before) }
 }
 
-func (t *thread) set(ctx context.Context) {
+func (t *thread) apply(ctx context.Context) {
 	t.labels = ctx
 	pprof.SetGoroutineLabels(ctx)
 	labelled.Store(&ctx)

@@ -65,17 +65,21 @@ func Profile(o Options, f func(p *Profiler)) *Trace {
 	return p.last
 }
 
-// Start records all goroutines of the program until stop is called, which returns what was recorded. Goroutines that
-// were in a mode of their own, such as NoGrad, when Start was called are not seen until they leave it.
-func Start(o Options) (stop func() *Trace) {
+// Start records all goroutines of the program until Stop is called. Goroutines that are in a mode of their own, such as
+// NoGrad, when Start is called are not seen until they leave it. It takes the place of anomaly mode for the whole
+// program (autograd.SetDetectAnomaly), and the other way around.
+func Start(o Options) *Profiler {
 	p := newProfiler(o)
 	p.start()
 	tensor.SetGlobalLayer(p)
-	return func() *Trace {
-		tensor.SetGlobalLayer(nil)
-		p.stop()
-		return p.last
-	}
+	return p
+}
+
+// Stop ends what Start has begun and returns what was recorded, with a schedule the last cycle.
+func (p *Profiler) Stop() *Trace {
+	tensor.SetGlobalLayer(nil)
+	p.stop()
+	return p.last
 }
 
 func newProfiler(o Options) *Profiler {
@@ -172,34 +176,36 @@ func (p *Profiler) Call(c *tensor.Ctx, next func()) {
 	}
 	t := p.thread()
 	name, _, _ := strings.Cut(c.Op().FullName(), ".")
-	i := t.open(KindOperator, name)
-	e := &t.events[i]
-	e.FullName = c.Op().FullName()
-	if p.o.RecordShapes {
-		e.Inputs = inputsOf(c)
-	}
-	if p.o.WithFLOPs {
-		e.FLOPs = flops(c)
-	}
-	if p.o.WithStack {
-		e.Stack = callers()
-	}
+	module := ""
+	m := t.open(KindOperator, name, func(e *Event) {
+		e.FullName = c.Op().FullName()
+		if p.o.RecordShapes {
+			e.Inputs = inputsOf(c)
+		}
+		if p.o.WithFLOPs {
+			e.FLOPs = flops(c)
+		}
+		if p.o.WithStack {
+			e.Stack = callers()
+		}
+		module = e.Module
+	})
 	if p.o.Labels {
-		defer t.label(name)()
+		defer t.label(name, module)()
 	}
 	ok := false
 	defer func() {
 		if !ok { // the operator has panicked
-			t.close(i)
+			t.close(m)
 		}
 	}()
 	next()
 	ok = true
-	t.close(i)
+	t.close(m)
 	for k := range c.NumOut() {
 		if x := c.Out(k); x != nil {
 			if n := x.GradFn(); n != nil && n.Op() == c.Op() {
-				t.events[i].Sequence = int64(n.Seq())
+				t.set(m, func(e *Event) { e.Sequence = int64(n.Seq()) })
 				break
 			}
 		}
@@ -217,10 +223,11 @@ func (p *Profiler) RuleBegins(n *tensor.Node) {
 		name = "torch::autograd::" + name
 	}
 	for _, s := range []string{"autograd::engine::evaluate_function: " + name, name} {
-		e := &t.events[t.open(KindRule, s)]
-		if n.Variable() == nil {
-			e.Sequence = int64(n.Seq())
-		}
+		t.open(KindRule, s, func(e *Event) {
+			if n.Variable() == nil {
+				e.Sequence = int64(n.Seq())
+			}
+		})
 	}
 	t.rules++
 }
@@ -251,9 +258,9 @@ func (p *Profiler) Enter(r tensor.Region) {
 			t.enterModule(r)
 		}
 	case tensor.RegionOptimizer:
-		t.open(KindAnnotation, "Optimizer.step#"+r.Name+".step")
+		t.open(KindAnnotation, "Optimizer.step#"+r.Name+".step", nil)
 	default:
-		t.open(KindAnnotation, r.Name)
+		t.open(KindAnnotation, r.Name, nil)
 	}
 }
 

@@ -214,6 +214,32 @@ func TestChromeTrace(t *testing.T) {
 	}
 }
 
+// Taking events away does not disturb goroutines that are in the middle of a call.
+func TestStepsBesideOtherGoroutines(t *testing.T) {
+	p := profiler.Start(profiler.Options{Schedule: profiler.Schedule(profiler.Cycle{Active: 1}), ProfileMemory: true,
+		WithModules: true})
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		net := nn.NewLinear(3, 3)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				net.Forward(torch.Ones([]int{2, 3})).Sum().Backward()
+			}
+		}
+	}()
+	for range 200 {
+		torch.Ones([]int{2}).Exp()
+		p.Step()
+	}
+	close(stop)
+	<-done
+	p.Stop()
+}
+
 type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, errors.New("full") }
@@ -266,14 +292,14 @@ func TestGroups(t *testing.T) {
 }
 
 func TestStartSeesOtherGoroutines(t *testing.T) {
-	stop := profiler.Start(profiler.Options{})
+	p := profiler.Start(profiler.Options{})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		torch.Ones([]int{2}).Exp()
 	}()
 	<-done
-	tr := stop()
+	tr := p.Stop()
 	find(t, tr, "aten::exp")
 	torch.Ones([]int{2}).Sin()
 	for _, e := range tr.Events() {

@@ -83,4 +83,11 @@ func allocated(bytes int) {
 }
 
 // observedOnly reports that none of the layers may hold on to the tensors that it sees.
-func (m *mode) observedOnly() bool { return len(m.layers) == len(m.observers) }
+func (m *mode) observedOnly() bool {
+	for _, l := range m.layers {
+		if _, ok := l.(Observer); !ok {
+			return false
+		}
+	}
+	return true
+}

@@ -284,7 +284,7 @@ func ReleaseAfter(y *Tensor, inner ...*Tensor) (saved bool) {
 	if n == nil || n.released || n.more != nil {
 		return false
 	}
-	if m := currentMode(); m != nil && (len(m.layers) > 0 || m.pack != nil) {
+	if m := currentMode(); m != nil && (!m.observedOnly() || m.pack != nil) {
 		return false
 	}
 	for _, t := range inner {
