@@ -115,6 +115,10 @@ func (p *Profiler) Step() {
 // StepNumber counts the calls of Step.
 func (p *Profiler) StepNumber() int { return p.step }
 
+// Take returns what was recorded since the beginning, or since Take was called before, while recording goes on. Calls
+// that run at that moment are lost. It keeps the memory of a profile of a long program bounded.
+func (p *Profiler) Take() *Trace { return p.trace(p.take()) }
+
 // stop ends the recording and hands over what was recorded; more than one call changes nothing.
 func (p *Profiler) stop() {
 	if p.recording.Swap(false) && p.action >= Record {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/boardcmd"
+	"github.com/gotorch-dev/torch/cmd/gotorch/internal/bottleneckcmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/cli"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/cococmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/filecmd"
@@ -25,7 +26,7 @@ func main() {
 }
 
 func root() *cobra.Command {
-	commands := append(train.Commands(), boardcmd.Command(), cococmd.Command(), vetcmd.Command(), runcmd.Command())
+	commands := append(train.Commands(), boardcmd.Command(), bottleneckcmd.Command(), cococmd.Command(), vetcmd.Command(), runcmd.Command())
 	commands = append(commands, filecmd.Commands()...)
 	return cli.Root(append(commands, recordcmd.Commands()...)...)
 }
