@@ -53,7 +53,7 @@ func blocks(root nn.Module) func(string, nn.Module) bool {
 			alike[fmt.Sprintf("%T", c)]++
 		}
 		for c := range nn.Children(m) {
-			if !isList(c) && holdsModules(c) && (isList(m) || alike[fmt.Sprintf("%T", c)] > 1) {
+			if !isList(c) && nn.CanRunAgain(c) && holdsModules(c) && (isList(m) || alike[fmt.Sprintf("%T", c)] > 1) {
 				chosen[c] = true
 			}
 		}
