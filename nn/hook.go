@@ -119,7 +119,7 @@ func CanRunAgain(m Module) bool {
 func (h *hooks) call(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) []*Tensor {
 	l, ok := m.(Layer)
 	if len(h.around) == 0 || !ok {
-		return forward(in)
+		return observed(m, in, forward)
 	}
 	return h.wrapped(m, in, func(in []*Tensor) []*Tensor {
 		id := gls.ID()
@@ -174,7 +174,7 @@ func (b *Base) RegisterFullBackwardPreHook(f func(m Module, gradOutput []*Tensor
 // own does when its Forward is written as m.Run(m, x, m.forward), or when it is called by Call.
 func (b *Base) Run(m Module, x *Tensor, forward func(*Tensor) *Tensor) *Tensor {
 	defer blame(m)
-	if b.bare() {
+	if b.unseen() {
 		return forward(x)
 	}
 	return runHooked(m, []*Tensor{x}, func(in []*Tensor) []*Tensor { return []*Tensor{forward(in[0])} })[0]
@@ -183,7 +183,7 @@ func (b *Base) Run(m Module, x *Tensor, forward func(*Tensor) *Tensor) *Tensor {
 // runN is Run for several inputs.
 func runN(m Module, in []*Tensor, forward func([]*Tensor) *Tensor) *Tensor {
 	defer blame(m)
-	if m.moduleBase().bare() {
+	if m.moduleBase().unseen() {
 		return forward(in)
 	}
 	return runHooked(m, in, func(in []*Tensor) []*Tensor { return []*Tensor{forward(in)} })[0]
@@ -192,7 +192,7 @@ func runN(m Module, in []*Tensor, forward func([]*Tensor) *Tensor) *Tensor {
 // runAll is Run for several inputs and results; missing inputs at the end are left out.
 func runAll(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) []*Tensor {
 	defer blame(m)
-	if m.moduleBase().bare() {
+	if m.moduleBase().unseen() {
 		return forward(in)
 	}
 	n := len(in)
@@ -207,7 +207,7 @@ func runAll(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) []*Tensor
 // run2 is Run for two results.
 func run2(m Module, x *Tensor, forward func(*Tensor) (*Tensor, *Tensor)) (*Tensor, *Tensor) {
 	defer blame(m)
-	if m.moduleBase().bare() {
+	if m.moduleBase().unseen() {
 		return forward(x)
 	}
 	r := runHooked(m, []*Tensor{x}, func(in []*Tensor) []*Tensor {
@@ -217,30 +217,16 @@ func run2(m Module, x *Tensor, forward func(*Tensor) (*Tensor, *Tensor)) (*Tenso
 	return r[0], r[1]
 }
 
-// bare reports that nothing is to be done around Forward: there are no hooks, and no observer is told of modules.
-func (b *Base) bare() bool { return b.hooks == nil && !tensor.IsObserved() }
-
-// runHooked runs forward with the hooks around it, as a region that observers are told of.
-func runHooked(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) (out []*Tensor) {
-	h := m.moduleBase().hooks
-	if h != nil && h.isInside() {
-		return forward(in)
-	}
-	if !tensor.IsObserved() {
-		return h.run(m, in, forward)
-	}
-	tensor.InRegion(tensor.Region{Kind: tensor.RegionModule, Name: className(m), Of: m}, func() {
-		if h == nil {
-			out = forward(in)
-			return
-		}
-		out = h.run(m, in, forward)
-	})
-	return out
-}
-
-func (h *hooks) run(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) []*Tensor {
+// runHooked runs forward with the hooks around it, and tells observers of it.
+func runHooked(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) []*Tensor {
 	refresh(m)
+	h := m.moduleBase().hooks
+	switch {
+	case h == nil:
+		return observed(m, in, forward)
+	case h.isInside():
+		return observed(m, in, forward)
+	}
 	for _, f := range h.pre {
 		if r := (*f)(m, in); r != nil {
 			in = r
