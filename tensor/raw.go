@@ -128,6 +128,9 @@ func SetRaw(t, src *Tensor) {
 	if (t.flags|src.flags)&flagSparse != 0 {
 		t.takeSparse(src)
 	}
+	if t.flags = t.flags&^flagQuantized | src.flags&flagQuantized; src.flags&flagQuantized != 0 {
+		t.meta().quant = src.ag.quant
+	}
 	t.st, t.off, t.dt, t.dev = src.st, src.off, src.dt, src.dev
 	t.flags = t.flags&^lazyBits | src.flags&lazyBits
 	t.setDims(src.shape, src.stride)
