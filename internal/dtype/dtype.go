@@ -10,7 +10,7 @@ type DType uint8
 // The element types by category, in PyTorch's order of promotion within a category.
 const (
 	Invalid DType = iota
-	QUInt8 // the quantized types, which take no part in promotion
+	QUInt8        // the quantized types, which take no part in promotion
 	QInt8
 	QInt32
 	QUInt4x2

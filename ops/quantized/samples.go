@@ -1,0 +1,11 @@
+package quantized
+
+import "github.com/gotorch-dev/torch/internal/samples"
+
+func init() {
+	samples.Table(
+		"dequantize.self :: 3x4 ; 2x0 | nograd",
+		"dequantize.tensors :: [2x3,4] | nograd",
+		"fake_quantize_per_tensor_affine fake_quantize_per_tensor_affine_cachemask :: 3x4 0.1 2 -8 7 | nogradgrad",
+	)
+}
