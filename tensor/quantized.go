@@ -293,4 +293,40 @@ func (t *Tensor) dequantized() (x *Tensor) {
 	return x
 }
 
-var slotDequantize = slot("aten::dequantize.self")
+var (
+	slotIntRepr                             = slot("aten::int_repr")
+	slotQScale, slotQZeroPoint              = slot("aten::q_scale"), slot("aten::q_zero_point")
+	slotQScales, slotQZeroPoints, slotQAxis = slot("aten::q_per_channel_scales"), slot("aten::q_per_channel_zero_points"), slot("aten::q_per_channel_axis")
+	slotQScheme                             = slot("aten::qscheme")
+)
+
+// IntRepr is the integers of a quantized tensor, as uint8, int8 or int32; those of less than 8 bits as packed bytes.
+// https://pytorch.org/docs/stable/generated/torch.Tensor.int_repr.html
+func (t *Tensor) IntRepr() *Tensor { return t.ask(slotIntRepr).T }
+
+// QScale is the scale of a tensor that is quantized per tensor, as Python's q_scale.
+func (t *Tensor) QScale() float64 { return t.ask(slotQScale).Float() }
+
+// QZeroPoint is the zero point of a tensor that is quantized per tensor.
+func (t *Tensor) QZeroPoint() int { return int(t.ask(slotQZeroPoint).N) }
+
+// QPerChannelScales is the scales of a tensor that is quantized per channel, float64.
+func (t *Tensor) QPerChannelScales() *Tensor { return t.ask(slotQScales).T }
+
+// QPerChannelZeroPoints is the zero points of a tensor that is quantized per channel, int64.
+func (t *Tensor) QPerChannelZeroPoints() *Tensor { return t.ask(slotQZeroPoints).T }
+
+// QPerChannelAxis is the dimension whose indices have scales of their own.
+func (t *Tensor) QPerChannelAxis() int { return int(t.ask(slotQAxis).N) }
+
+// QScheme is the scheme of a quantized tensor.
+func (t *Tensor) QScheme() QScheme { return QScheme(t.ask(slotQScheme).N) }
+
+// ask calls an operator with one argument and one result of any kind.
+func (t *Tensor) ask(op *Op) Value {
+	r, err := CallOp(op.full, TensorValue(t))
+	if err != nil {
+		panic(err)
+	}
+	return r[0]
+}

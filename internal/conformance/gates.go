@@ -20,6 +20,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/conformance/opcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/optcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/printcheck"
+	"github.com/gotorch-dev/torch/internal/conformance/quantcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/recordiocheck"
 	"github.com/gotorch-dev/torch/internal/conformance/rngcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/tbcheck"
@@ -65,6 +66,7 @@ var Gates = []Gate{
 		error) {
 		return printcheck.Run(dir, printcheck.Options{Only: only, Verbose: verbose, Module: modcheck.PrintRecord})
 	}},
+	{"quantization", "golden/quantization", quantcheck.Run},
 	{"recordio", "testdata/recordio", whole(recordiocheck.Run)},
 	{"rng", "golden/rng", func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result, error) {
 		return rngcheck.Run(dir, rngcheck.Options{Only: only, Verbose: verbose, Module: modcheck.Call,
@@ -81,7 +83,8 @@ var Gates = []Gate{
 }
 
 // samples run some of the cases of a kind, for the test of the gates, where all take too long.
-var samples = map[string]func(dir string) ([]golden.Result, error){"torchvision": torchvisioncheck.Sample}
+var samples = map[string]func(dir string) ([]golden.Result, error){"quantization": quantcheck.Sample,
+	"torchvision": torchvisioncheck.Sample}
 
 // whole adapts a runner that has no options.
 func whole(run func(dir string) ([]golden.Result, error)) func(string, *regexp.Regexp,

@@ -19,12 +19,12 @@ func init() {
 			defineConv(dims, transpose)
 		}
 	}
-	define("conv_prepack(Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, int groups) -> "+
+	define("quantized::conv_prepack(Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, int groups) -> "+
 		convClass(2), "is conv2d_prepack.", prepack(2, false))
-	define("conv_unpack("+convClass(2)+" packed_weights) -> (Tensor unpacked_weights, Tensor? B_origin)",
+	define("quantized::conv_unpack("+convClass(2)+" packed_weights) -> (Tensor unpacked_weights, Tensor? B_origin)",
 		"gives the parameters that were packed.", unpackConv)
 	for _, relu := range []bool{false, true} {
-		define("conv2d_add"+suffix(relu)+"(Tensor qx, Tensor qaccum, "+convClass(2)+" packed_weight, float output_scale, "+
+		define("quantized::conv2d_add"+suffix(relu)+"(Tensor qx, Tensor qaccum, "+convClass(2)+" packed_weight, float output_scale, "+
 			"int output_zero_point) -> Tensor", "adds a tensor to a convolution.", func(c *Ctx) { convAdd(c, relu) })
 	}
 }
@@ -62,9 +62,9 @@ func defineConv(dims int, transpose bool) {
 			"int[] output_padding, "
 	}
 	class := convClass(dims)
-	define(name+"_prepack(Tensor weight, Tensor? bias, int[] stride, int[] padding, "+padding+"int[] dilation, "+
+	define("quantized::"+name+"_prepack(Tensor weight, Tensor? bias, int[] stride, int[] padding, "+padding+"int[] dilation, "+
 		"int groups) -> "+class, "packs the parameters of "+doc+" for the engine that is set.", prepack(dims, transpose))
-	define(name+"_unpack("+class+" packed_weights) -> (Tensor unpacked_weights, Tensor? B_origin)",
+	define("quantized::"+name+"_unpack("+class+" packed_weights) -> (Tensor unpacked_weights, Tensor? B_origin)",
 		"gives the parameters that were packed.", unpackConv)
 	if dims > 1 {
 		for _, f := range []struct {
@@ -73,12 +73,12 @@ func defineConv(dims int, transpose bool) {
 		}{{"stride", func(p *Conv) []int { return p.Stride }}, {"padding", func(p *Conv) []int { return p.Padding }},
 			{"dilation", func(p *Conv) []int { return p.Dilation }},
 			{"output_padding", func(p *Conv) []int { return p.OutputPadding }}} {
-			define(name+"_"+f.name+"("+class+" packed_weights) -> int[]", "is that number of packed parameters.",
+			define("quantized::"+name+"_"+f.name+"("+class+" packed_weights) -> int[]", "is that number of packed parameters.",
 				func(c *Ctx) { c.ReturnValue(tensor.IntsValue(f.get(argument[Conv](c, 0)))) })
 		}
-		define(name+"_groups("+class+" packed_weights) -> int", "is that number of packed parameters.",
+		define("quantized::"+name+"_groups("+class+" packed_weights) -> int", "is that number of packed parameters.",
 			func(c *Ctx) { c.ReturnValue(tensor.IntValue(argument[Conv](c, 0).Groups)) })
-		define(name+"_transpose("+class+" packed_weights) -> int", "is 1 for a transposed convolution.",
+		define("quantized::"+name+"_transpose("+class+" packed_weights) -> int", "is 1 for a transposed convolution.",
 			func(c *Ctx) {
 				n := 0
 				if argument[Conv](c, 0).Transpose {
@@ -87,7 +87,7 @@ func defineConv(dims int, transpose bool) {
 				c.ReturnValue(tensor.IntValue(n))
 			})
 	}
-	define(name+"_dynamic(Tensor qx, "+class+" packed_weight, bool reduce_range=False) -> Tensor",
+	define("quantized::"+name+"_dynamic(Tensor qx, "+class+" packed_weight, bool reduce_range=False) -> Tensor",
 		"is "+doc+" that quantizes its float32 input by the input's range.", func(c *Ctx) {
 			c.SetOut(0, convFloat(c, c.T(0), argument[Conv](c, 1), dims, c.Bool(2)))
 		})
@@ -110,11 +110,11 @@ func defineConv(dims int, transpose bool) {
 		overload := ""
 		if dims > 1 && !transpose {
 			overload = ".new"
-			define(full+"(Tensor qx, "+class+" weight, int[] stride, int[] padding, int[] dilation, int groups, "+
+			define("quantized::"+full+"(Tensor qx, "+class+" weight, int[] stride, int[] padding, int[] dilation, int groups, "+
 				"float output_scale, int output_zero_point) -> Tensor",
 				"is "+doc+". The packed parameters say stride, padding, dilation and groups.", run(6))
 		}
-		define(full+overload+"(Tensor qx, "+class+" packed_weight, float output_scale, int output_zero_point) -> Tensor",
+		define("quantized::"+full+overload+"(Tensor qx, "+class+" packed_weight, float output_scale, int output_zero_point) -> Tensor",
 			"is "+doc+".", run(2))
 	}
 }

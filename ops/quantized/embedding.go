@@ -261,9 +261,9 @@ const bagArgs = "Tensor indices, Tensor? offsets=None, bool scale_grad_by_freq=F
 	"bool include_last_offset=False) -> Tensor"
 
 func init() {
-	define("embedding_bag_prepack(Tensor weight) -> "+embeddingClass+" W_prepack", "packs a quantized table.",
+	define("quantized::embedding_bag_prepack(Tensor weight) -> "+embeddingClass+" W_prepack", "packs a quantized table.",
 		func(c *Ctx) { c.ReturnValue(tensor.AnyValue(PackEmbedding(c, c.T(0)))) })
-	define("embedding_bag_unpack("+embeddingClass+" W_prepack) -> Tensor W_origin", "gives the table that was packed.",
+	define("quantized::embedding_bag_unpack("+embeddingClass+" W_prepack) -> Tensor W_origin", "gives the table that was packed.",
 		func(c *Ctx) { c.SetOut(0, argument[Embedding](c, 0).Weight) })
 	for _, f := range []struct {
 		name string
@@ -281,25 +281,25 @@ func init() {
 				c.Fail(tensor.ErrNotImpl, "%s: optimized_qparams is not supported", c.Op().FullName())
 			}
 		}
-		define(name+"_prepack(Tensor weight"+options+") -> Tensor", doc, func(c *Ctx) {
+		define("quantized::"+name+"_prepack(Tensor weight"+options+") -> Tensor", doc, func(c *Ctx) {
 			refuse(c, 1)
 			c.SetOut(0, fuse(c, c.T(0), bits, nil))
 		})
-		define(name+"_prepack_with_rowwise_min_max(Tensor weight, Tensor rowwise_min_max"+options+") -> Tensor", doc,
+		define("quantized::"+name+"_prepack_with_rowwise_min_max(Tensor weight, Tensor rowwise_min_max"+options+") -> Tensor", doc,
 			func(c *Ctx) {
 				refuse(c, 2)
 				c.SetOut(0, fuse(c, c.T(0), bits, c.T(1)))
 			})
-		define(name+"_unpack(Tensor weight) -> Tensor", "is the table as float32.",
+		define("quantized::"+name+"_unpack(Tensor weight) -> Tensor", "is the table as float32.",
 			func(c *Ctx) { c.SetOut(0, fusedRows(c, c.T(0), bits).dense()) })
-		define(name+"_rowwise_offsets(Tensor weight, "+bagArgs, "sums rows of a packed table.",
+		define("quantized::"+name+"_rowwise_offsets(Tensor weight, "+bagArgs, "sums rows of a packed table.",
 			func(c *Ctx) { c.SetOut(0, bag(c, fusedRows(c, c.T(0), bits))) })
 		if bits == 2 {
 			continue
 		}
-		define(name+"("+embeddingClass+" weight, "+bagArgs, "sums rows of a table.",
+		define("quantized::"+name+"("+embeddingClass+" weight, "+bagArgs, "sums rows of a table.",
 			func(c *Ctx) { c.SetOut(0, bag(c, argument[Embedding](c, 0).table())) })
-		define("embedding_"+f.name+"("+embeddingClass+" weight, Tensor indices, bool pruned_weights=False) -> Tensor",
+		define("quantized::embedding_"+f.name+"("+embeddingClass+" weight, Tensor indices, bool pruned_weights=False) -> Tensor",
 			"is rows of a table.", func(c *Ctx) {
 				r, idx := argument[Embedding](c, 0).table(), c.T(1)
 				find := look(c, r, nil)

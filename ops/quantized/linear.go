@@ -11,16 +11,16 @@ const linearClass = "__torch__.torch.classes.quantized.LinearPackedParamsBase"
 // both registers an operator in the namespace quantized and, where PyTorch has it there, too, in _quantized.
 func both(schema, doc string, kernel func(c *Ctx)) {
 	define(schema, doc, kernel)
-	tensor.Register(tensor.Def{Schema: "_quantized::" + schema, Doc: doc, Go: "-", NoGrad: noGrad, DataDependent: true,
+	tensor.Register(tensor.Def{Schema: "_" + schema, Doc: doc, Go: "-", NoGrad: noGrad, DataDependent: true,
 		Storage: tensor.TakesQuantized, CPU: kernel})
 }
 
 func init() {
-	both("linear_prepack(Tensor W, Tensor? B=None) -> "+linearClass+" W_prepack",
+	both("quantized::linear_prepack(Tensor W, Tensor? B=None) -> "+linearClass+" W_prepack",
 		"packs the parameters of a linear layer for the engine that is set.", func(c *Ctx) {
 			c.ReturnValue(tensor.AnyValue(PackLinear(c, c.T(0), c.T(1))))
 		})
-	both("linear_prepack_fp16(Tensor W, Tensor? B=None) -> "+linearClass+" W_prepack",
+	both("quantized::linear_prepack_fp16(Tensor W, Tensor? B=None) -> "+linearClass+" W_prepack",
 		"packs the parameters of a linear layer with weights of float16.", func(c *Ctx) {
 			w := c.T(0)
 			if w.Dim() != 2 || w.IsQuantized() {
@@ -30,9 +30,9 @@ func init() {
 			c.ReturnValue(tensor.AnyValue(&Linear{Weight: half, Bias: floats(c, c.T(1), w.Size(0), "bias"),
 				Engine: Engine()}))
 		})
-	define("linear_unpack("+linearClass+" W_prepack) -> (Tensor W_origin, Tensor? B_origin)",
+	define("quantized::linear_unpack("+linearClass+" W_prepack) -> (Tensor W_origin, Tensor? B_origin)",
 		"gives the parameters that were packed.", unpackLinear)
-	define("linear_unpack_fp16("+linearClass+" W_prepack) -> (Tensor W_origin, Tensor? B_origin)",
+	define("quantized::linear_unpack_fp16("+linearClass+" W_prepack) -> (Tensor W_origin, Tensor? B_origin)",
 		"gives the parameters that were packed.", unpackLinear)
 	for _, relu := range []bool{false, true} {
 		doc := "is a linear layer of bytes" + op.Pick(relu, ", followed by a ReLU.", ".")
@@ -40,30 +40,30 @@ func init() {
 		if !relu {
 			reg = both
 		}
-		reg("linear"+suffix(relu)+"(Tensor X, "+linearClass+" W_prepack, float Y_scale_i, int Y_zero_point_i) -> Tensor Y",
+		reg("quantized::linear"+suffix(relu)+"(Tensor X, "+linearClass+" W_prepack, float Y_scale_i, int Y_zero_point_i) -> Tensor Y",
 			doc, func(c *Ctx) { c.SetOut(0, linear(c, relu)) })
-		reg("linear"+suffix(relu)+"_dynamic(Tensor X, "+linearClass+" W_prepack, bool reduce_range=False) -> Tensor Y",
+		reg("quantized::linear"+suffix(relu)+"_dynamic(Tensor X, "+linearClass+" W_prepack, bool reduce_range=False) -> Tensor Y",
 			"is a linear layer of float32 that quantizes its input by the input's range.",
 			func(c *Ctx) { c.SetOut(0, linearDynamic(c, argument[Linear](c, 1), c.T(0), c.Bool(2), relu)) })
-		define("linear"+suffix(relu)+"_dynamic_fp16(Tensor X, "+linearClass+" W_prepack) -> Tensor Y",
+		define("quantized::linear"+suffix(relu)+"_dynamic_fp16(Tensor X, "+linearClass+" W_prepack) -> Tensor Y",
 			"is a linear layer of float32 with weights of float16.", func(c *Ctx) {
 				c.SetOut(0, linearHalf(c, argument[Linear](c, 1), c.T(0), relu))
 			})
 	}
-	define("linear_leaky_relu(Tensor X, "+linearClass+" W_prepack, float Y_scale_i, int Y_zero_point_i, "+
+	define("quantized::linear_leaky_relu(Tensor X, "+linearClass+" W_prepack, float Y_scale_i, int Y_zero_point_i, "+
 		"float negative_slope) -> Tensor Y", "is a linear layer followed by leaky_relu.", func(c *Ctx) {
 		y := linearFloat(c)
 		checkOutput(c, c.Float(2), c.Int(3))
 		y = call1("aten::leaky_relu", y, c.Float(4))
 		c.SetOut(0, quantize(y, c.Float(2), c.Int(3), tensor.QUInt8))
 	})
-	define("linear_tanh(Tensor X, "+linearClass+" W_prepack, float Y_scale_i, int Y_zero_point_i) -> Tensor Y",
+	define("quantized::linear_tanh(Tensor X, "+linearClass+" W_prepack, float Y_scale_i, int Y_zero_point_i) -> Tensor Y",
 		"is a linear layer followed by tanh.", func(c *Ctx) {
 			checkOutput(c, c.Float(2), c.Int(3))
 			c.SetOut(0, quantize(linearFloat(c).Tanh(), c.Float(2), c.Int(3), tensor.QUInt8))
 		})
 	for _, relu := range []bool{false, true} {
-		define("linear_with_input_q_dq_qweight_dq"+suffix(relu)+"_output_fp32(Tensor X, float X_scale, int X_zero_point, "+
+		define("quantized::linear_with_input_q_dq_qweight_dq"+suffix(relu)+"_output_fp32(Tensor X, float X_scale, int X_zero_point, "+
 			linearClass+" W_prepack) -> Tensor Y", "quantizes a float32 input as told and gives float32.", func(c *Ctx) {
 			p, x := argument[Linear](c, 3), c.T(0)
 			q := quantizePerTensor(c, x, c.Float(1), c.Int(2), tensor.QUInt8)

@@ -9,7 +9,7 @@ import (
 
 // define registers an operator of the namespace quantized: a kernel that takes quantized tensors and sets the results.
 func define(schema, doc string, kernel func(c *Ctx)) {
-	tensor.Register(tensor.Def{Schema: "quantized::" + schema, Doc: doc, Go: "-", NoGrad: noGrad, DataDependent: true,
+	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Go: "-", NoGrad: noGrad, DataDependent: true,
 		Storage: tensor.TakesQuantized, CPU: kernel})
 }
 
@@ -114,10 +114,10 @@ func init() {
 	quantizedNames(likeInput(func(c *Ctx, x *T) *T { return call1("aten::threshold", x, c.Value(1), c.Value(2)) }),
 		"threshold")
 
-	define("relu6(Tensor qx, bool inplace=False) -> Tensor", "limits the elements to 0..6.", relu(6))
-	define("clamp(Tensor qx, Scalar? min=None, Scalar? max=None) -> Tensor qy", "limits the elements.",
+	define("quantized::relu6(Tensor qx, bool inplace=False) -> Tensor", "limits the elements to 0..6.", relu(6))
+	define("quantized::clamp(Tensor qx, Scalar? min=None, Scalar? max=None) -> Tensor qy", "limits the elements.",
 		clamped(bounds(1)))
-	define("threshold(Tensor qx, Scalar threshold, Scalar value) -> Tensor qy",
+	define("quantized::threshold(Tensor qx, Scalar threshold, Scalar value) -> Tensor qy",
 		"is x where it is above threshold, else value.", likeInput(func(c *Ctx, x *T) *T {
 			return call1("aten::threshold", x, c.Value(1), c.Value(2))
 		}))
@@ -127,23 +127,23 @@ func init() {
 			through(c, x, c.Float(scale), c.Int(scale+1), func(x *T) *T { return f(c, x) })
 		})
 	}
-	scaled("hardswish(Tensor input, float output_scale, int output_zero_point) -> Tensor", "is hardswish.", 1,
+	scaled("quantized::hardswish(Tensor input, float output_scale, int output_zero_point) -> Tensor", "is hardswish.", 1,
 		func(_ *Ctx, x *T) *T { return call1("aten::hardswish", x) })
-	scaled("sigmoid(Tensor qx, float output_scale, int output_zero_point) -> Tensor", "is sigmoid.", 1,
+	scaled("quantized::sigmoid(Tensor qx, float output_scale, int output_zero_point) -> Tensor", "is sigmoid.", 1,
 		func(_ *Ctx, x *T) *T { return x.Sigmoid() })
-	scaled("leaky_relu(Tensor qx, Scalar negative_slope, bool inplace, float output_scale, int output_zero_point) -> "+
+	scaled("quantized::leaky_relu(Tensor qx, Scalar negative_slope, bool inplace, float output_scale, int output_zero_point) -> "+
 		"Tensor", "is leaky_relu.", 3,
 		func(c *Ctx, x *T) *T { return call1("aten::leaky_relu", x, c.Value(1)) })
-	scaled("elu(Tensor self, float output_scale, int output_zero_point, Scalar alpha=1, Scalar scale=1, "+
+	scaled("quantized::elu(Tensor self, float output_scale, int output_zero_point, Scalar alpha=1, Scalar scale=1, "+
 		"Scalar input_scale=1) -> Tensor", "is elu.", 1,
 		func(c *Ctx, x *T) *T { return call1("aten::elu", x, c.Value(3), c.Value(4), c.Value(5)) })
-	scaled("celu(Tensor self, float output_scale, int output_zero_point, Scalar alpha=1) -> Tensor", "is celu.", 1,
+	scaled("quantized::celu(Tensor self, float output_scale, int output_zero_point, Scalar alpha=1) -> Tensor", "is celu.", 1,
 		func(c *Ctx, x *T) *T { return call1("aten::celu", x, c.Value(3)) })
-	scaled("softmax(Tensor qx, int dim, float output_scale, int output_zero_point) -> Tensor", "is softmax.", 2,
+	scaled("quantized::softmax(Tensor qx, int dim, float output_scale, int output_zero_point) -> Tensor", "is softmax.", 2,
 		func(c *Ctx, x *T) *T { return call1("aten::softmax.int", x, c.Int(1)) })
-	scaled("dropout(Tensor self, float output_scale, int output_zero_point, Scalar p=0.5, bool training=False) -> Tensor",
+	scaled("quantized::dropout(Tensor self, float output_scale, int output_zero_point, Scalar p=0.5, bool training=False) -> Tensor",
 		"is the argument, requantized: quantized models do not train.", 1, func(_ *Ctx, x *T) *T { return x })
-	define("prelu(Tensor qx, Tensor weight, float output_scale, int output_zero_point) -> Tensor", "is prelu.",
+	define("quantized::prelu(Tensor qx, Tensor weight, float output_scale, int output_zero_point) -> Tensor", "is prelu.",
 		func(c *Ctx) {
 			x, _ := each(c, 0)
 			w := dequantize(c.T(1))
@@ -152,7 +152,7 @@ func init() {
 	for _, relu := range []bool{false, true} {
 		defineArith(relu)
 	}
-	define("matmul(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", "multiplies matrices.",
+	define("quantized::matmul(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", "multiplies matrices.",
 		func(c *Ctx) {
 			a, _ := each(c, 0)
 			b, _ := each(c, 1)
@@ -194,15 +194,15 @@ func defineArith(relu bool) {
 			}
 			through(c, a, scale, zero, func(x *T) *T { return last(o.f(x, dequantize(b))) })
 		}
-		define(name+"(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", "is "+o.name+" of two tensors.",
+		define("quantized::"+name+"(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", "is "+o.name+" of two tensors.",
 			func(c *Ctx) { both(c, c.Float(2), c.Int(3)) })
 		into := func(c *Ctx) {
 			out, q := each(c, 2)
 			both(c, q.Scale, q.ZeroPoint)
 			copyOut(c, out, c.Out(0))
 		}
-		define(name+".out(Tensor qa, Tensor qb, Tensor(a!) out) -> Tensor(a!) out", "writes to out, in its scale.", into)
-		define(name+"_out(Tensor qa, Tensor qb, Tensor(a!) out) -> Tensor(a!) out", "writes to out, in its scale.", into)
+		define("quantized::"+name+".out(Tensor qa, Tensor qb, Tensor(a!) out) -> Tensor(a!) out", "writes to out, in its scale.", into)
+		define("quantized::"+name+"_out(Tensor qa, Tensor qb, Tensor(a!) out) -> Tensor(a!) out", "writes to out, in its scale.", into)
 		number := addNumber
 		if o.name == "mul" {
 			number = mulNumber
@@ -213,21 +213,21 @@ func defineArith(relu bool) {
 				c.SetOut(0, number(t, q, c.Num(b).F, relu))
 			}
 		}
-		define(name+".Scalar(Tensor qa, Scalar b) -> Tensor qc", "is "+o.name+" with a number.", with(0, 1))
-		define(name+".Scalar2(Scalar b, Tensor qa) -> Tensor qc", "is "+o.name+" with a number.", with(1, 0))
-		define(o.name+"_scalar"+suffix(relu)+"(Tensor qa, Scalar b) -> Tensor qc", "is "+o.name+" with a number.",
+		define("quantized::"+name+".Scalar(Tensor qa, Scalar b) -> Tensor qc", "is "+o.name+" with a number.", with(0, 1))
+		define("quantized::"+name+".Scalar2(Scalar b, Tensor qa) -> Tensor qc", "is "+o.name+" with a number.", with(1, 0))
+		define("quantized::"+o.name+"_scalar"+suffix(relu)+"(Tensor qa, Scalar b) -> Tensor qc", "is "+o.name+" with a number.",
 			with(0, 1))
-		define(o.name+"_scalar"+suffix(relu)+".Tensor(Tensor qa, Tensor b) -> Tensor qc",
+		define("quantized::"+o.name+"_scalar"+suffix(relu)+".Tensor(Tensor qa, Tensor b) -> Tensor qc",
 			"is "+o.name+" with the number in a tensor of one element.", with(0, 1))
 		intoNumber := func(c *Ctx) {
 			t, q := each(c, 0)
 			out, _ := each(c, 2)
 			copyOut(c, out, number(t, q, c.Num(1).F, relu))
 		}
-		define(name+".Scalar_out(Tensor qa, Scalar b, Tensor(a!) out) -> Tensor(a!) out", "writes to out.", intoNumber)
-		define(o.name+"_scalar"+suffix(relu)+"_out(Tensor qa, Scalar b, Tensor(a!) out) -> Tensor(a!) out",
+		define("quantized::"+name+".Scalar_out(Tensor qa, Scalar b, Tensor(a!) out) -> Tensor(a!) out", "writes to out.", intoNumber)
+		define("quantized::"+o.name+"_scalar"+suffix(relu)+"_out(Tensor qa, Scalar b, Tensor(a!) out) -> Tensor(a!) out",
 			"writes to out.", intoNumber)
-		define(o.name+"_scalar"+suffix(relu)+"_out.Tensor(Tensor qa, Tensor b, Tensor(a!) out) -> Tensor(a!) out",
+		define("quantized::"+o.name+"_scalar"+suffix(relu)+"_out.Tensor(Tensor qa, Tensor b, Tensor(a!) out) -> Tensor(a!) out",
 			"writes to out.", intoNumber)
 	}
 	cat := func(c *Ctx, scale, zero tensor.Value) {
@@ -250,9 +250,9 @@ func defineArith(relu bool) {
 		checkZero(c, "quantize_tensor_per_tensor_affine", z, l[0].DType())
 		c.SetOut(0, concat(c, l, c.Int(1), s, z, relu))
 	}
-	define("cat"+suffix(relu)+"(Tensor[] qx, int dim, float? scale, int? zero_point) -> Tensor",
+	define("quantized::cat"+suffix(relu)+"(Tensor[] qx, int dim, float? scale, int? zero_point) -> Tensor",
 		"joins tensors along a dimension, requantized to one scale.", func(c *Ctx) { cat(c, c.Value(2), c.Value(3)) })
-	define("cat"+suffix(relu)+"_out(Tensor[] qx, int dim, Tensor(a!) out) -> Tensor(a!)",
+	define("quantized::cat"+suffix(relu)+"_out(Tensor[] qx, int dim, Tensor(a!) out) -> Tensor(a!)",
 		"joins tensors along a dimension in the scale of out.", func(c *Ctx) {
 			out, q := each(c, 2)
 			cat(c, tensor.FloatValue(q.Scale), tensor.IntValue(q.ZeroPoint))

@@ -37,33 +37,33 @@ func init() {
 	// The largest of integers that stand for numbers of one scale stands for the largest number.
 	moves(1, "max_pool1d", "max_pool2d", "max_pool3d", "adaptive_max_pool2d")
 
-	define("max_pool1d(Tensor qx, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool ceil_mode) -> "+
+	define("quantized::max_pool1d(Tensor qx, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool ceil_mode) -> "+
 		"Tensor", "is max_pool1d.", pool("aten::max_pool1d"))
-	define("max_pool2d(Tensor qx, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool ceil_mode) -> "+
+	define("quantized::max_pool2d(Tensor qx, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool ceil_mode) -> "+
 		"Tensor", "is max_pool2d.", pool("aten::max_pool2d"))
 
 	for _, dims := range []string{"", "1d", "2d", "3d"} {
 		for _, relu := range []bool{false, true} {
-			define("batch_norm"+dims+suffix(relu)+"(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, "+
+			define("quantized::batch_norm"+dims+suffix(relu)+"(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, "+
 				"float eps, float output_scale, int output_zero_point) -> Tensor",
 				"is batch_norm with given mean and variance.", batchNorm(dims, relu))
 		}
 	}
-	define("layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps, "+
+	define("quantized::layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps, "+
 		"float output_scale, int output_zero_point) -> Tensor", "is layer_norm.", func(c *Ctx) {
 		x, _ := each(c, 0)
 		through(c, x, c.Float(5), c.Int(6), func(x *T) *T {
 			return call1("aten::layer_norm", x, c.Ints(1), c.Value(2), c.Value(3), c.Float(4))
 		})
 	})
-	define("group_norm(Tensor input, int num_groups, Tensor? weight, Tensor? bias, float eps, float output_scale, "+
+	define("quantized::group_norm(Tensor input, int num_groups, Tensor? weight, Tensor? bias, float eps, float output_scale, "+
 		"int output_zero_point) -> Tensor", "is group_norm.", func(c *Ctx) {
 		x, _ := each(c, 0)
 		through(c, x, c.Float(5), c.Int(6), func(x *T) *T {
 			return call1("aten::group_norm", x, c.Int(1), c.Value(2), c.Value(3), c.Float(4))
 		})
 	})
-	define("instance_norm(Tensor input, Tensor? weight, Tensor? bias, float eps, float output_scale, "+
+	define("quantized::instance_norm(Tensor input, Tensor? weight, Tensor? bias, float eps, float output_scale, "+
 		"int output_zero_point) -> Tensor", "is instance_norm.", func(c *Ctx) {
 		x, _ := each(c, 0)
 		through(c, x, c.Float(4), c.Int(5), func(x *T) *T {

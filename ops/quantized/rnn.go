@@ -122,13 +122,13 @@ func network(c *Ctx, x *T, h, cell *T, params []*Cell, bidirectional bool) (y, h
 }
 
 func init() {
-	define("make_quantized_cell_params_dynamic("+linearClass+" w_ih, "+linearClass+" w_hh, Tensor bias_ih, "+
+	define("quantized::make_quantized_cell_params_dynamic("+linearClass+" w_ih, "+linearClass+" w_hh, Tensor bias_ih, "+
 		"Tensor bias_hh, bool reduce_range=False) -> "+cellClass, "joins the parameters of a recurrent layer.",
 		func(c *Ctx) {
 			c.ReturnValue(tensor.AnyValue(NewCell(argument[Linear](c, 0), argument[Linear](c, 1), c.T(2), c.T(3),
 				c.Bool(4))))
 		})
-	define("make_quantized_cell_params_fp16("+linearClass+" w_ih, "+linearClass+" w_hh) -> "+cellClass,
+	define("quantized::make_quantized_cell_params_fp16("+linearClass+" w_ih, "+linearClass+" w_hh) -> "+cellClass,
 		"joins the parameters of a recurrent layer with weights of float16.", func(c *Ctx) {
 			c.ReturnValue(tensor.AnyValue(NewCell(argument[Linear](c, 0), argument[Linear](c, 1), nil, nil, false)))
 		})
@@ -172,7 +172,7 @@ func init() {
 		"float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
 		"is a GRU whose weights are quantized.", func(c *Ctx) { run(c, c.T(1), nil) })
 	cell := func(name, states, results string, kernel func(c *Ctx, p *Cell)) {
-		define("quantized_"+name+"_cell_dynamic(Tensor input, "+states+" hx, "+linearClass+" w_ih, "+linearClass+
+		define("quantized::quantized_"+name+"_cell_dynamic(Tensor input, "+states+" hx, "+linearClass+" w_ih, "+linearClass+
 			" w_hh, Tensor b_ih, Tensor b_hh) -> "+results, "is one step of a recurrent layer.", func(c *Ctx) {
 			kernel(c, NewCell(argument[Linear](c, 2), argument[Linear](c, 3), c.T(4), c.T(5), true))
 		})
@@ -185,7 +185,7 @@ func init() {
 			c.SetOut(0, call1("aten::"+f, p.apply(c, p.Hidden, c.T(1)).Add(p.apply(c, p.Input, c.T(0)))))
 		})
 	}
-	define("quantized_lstm_cell_dynamic(Tensor input, Tensor[] hx, "+linearClass+" w_ih, "+linearClass+" w_hh, "+
+	define("quantized::quantized_lstm_cell_dynamic(Tensor input, Tensor[] hx, "+linearClass+" w_ih, "+linearClass+" w_hh, "+
 		"Tensor bias_ih, Tensor bias_hh) -> (Tensor, Tensor)", "is one step of an LSTM.", func(c *Ctx) {
 		p := NewCell(argument[Linear](c, 2), argument[Linear](c, 3), c.T(4), c.T(5), true)
 		hx := c.Tensors(1)

@@ -398,3 +398,9 @@ func Matches(err error, message string) error {
 	}
 	return nil
 }
+
+// Output is what a program has left in the dict out under a name, as package golden would have decoded it.
+func Output(in *pylite.Interp, name string) any {
+	v, _ := in.Globals["out"].(*pylite.Dict).Get(name)
+	return FromPython(v)
+}
