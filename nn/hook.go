@@ -150,6 +150,9 @@ func run2(m Module, x *Tensor, forward func(*Tensor) (*Tensor, *Tensor)) (*Tenso
 
 func runHooked(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) []*Tensor {
 	h := m.moduleBase().hooks
+	if h.standIn != nil {
+		return runStandIn(h.standIn, in)
+	}
 	refresh(m)
 	for _, f := range h.pre {
 		if r := (*f)(m, in); r != nil {

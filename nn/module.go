@@ -39,6 +39,8 @@ type hooks struct {
 	back []*func(m Module, gradIn, gradOut []*Tensor) []*Tensor
 
 	backPre []*func(m Module, gradOut []*Tensor) []*Tensor
+
+	standIn Module // what computes instead: see Replace
 }
 
 func (b *Base) moduleBase() *Base { return b }
