@@ -169,11 +169,6 @@ func (f *FusedMovingAvgObsFakeQuantize) Forward(x *Tensor) *Tensor {
 	})
 }
 
-// CalculateQParams gives the scale and zero point that hold now.
-func (f *FusedMovingAvgObsFakeQuantize) CalculateQParams() (scale, zeroPoint *Tensor) {
-	return f.Scale, f.ZeroPoint
-}
-
 // eachFake calls a function for every module of fake quantization in m.
 func eachFake(m nn.Module, do func(f *FakeQuantizeBase)) {
 	nn.Apply(m, func(c nn.Module) {

@@ -9,7 +9,7 @@ import (
 // GroupQuantized is a matrix of integers of few bits with a scale and a zero point for each group of columns of a row:
 // element (i, j) stands for (q - zero) * scale.
 type GroupQuantized struct {
-	Q             *Tensor // int8 [rows, columns]
+	Q             *Tensor // [rows, columns], int8 of a symmetric one and otherwise uint8
 	Scales, Zeros *Tensor // float32 [rows, columns/group]
 }
 
@@ -27,7 +27,7 @@ func QuantizeGroups(w *Tensor, group, bits int, symmetric bool) *GroupQuantized 
 	}
 	src := numbers(w)
 	n := len(src) / group
-	q := make([]int8, len(src))
+	q := make([]float32, len(src))
 	scales, zeros := make([]float32, n), make([]float32, n)
 	half := float32(int(1) << (bits - 1))
 	for g := range n {
@@ -49,18 +49,18 @@ func QuantizeGroups(w *Tensor, group, bits int, symmetric bool) *GroupQuantized 
 			z = min(max(even(-lo/s), 0), 2*half-1)
 			least, most = 0, 2*half-1
 		}
-		shift := float32(0)
-		if !symmetric && bits == 8 {
-			shift = half
-		}
 		for i, v := range part {
-			out[i] = int8(min(max(even(v/s)+z, least), most) - shift)
+			out[i] = min(max(even(v/s)+z, least), most)
 		}
-		scales[g], zeros[g] = s, z-shift
+		scales[g], zeros[g] = s, z
 	}
 	rows := w.Size(0)
+	dt := tensor.Uint8
+	if symmetric {
+		dt = tensor.Int8
+	}
 	shape := []int{rows, w.Size(1) / group}
-	return &GroupQuantized{Q: tensor.FromSlice(q, rows, w.Size(1)), Scales: tensor.FromSlice(scales, shape...),
+	return &GroupQuantized{Q: tensor.FromSlice(q, rows, w.Size(1)).To(dt), Scales: tensor.FromSlice(scales, shape...),
 		Zeros: tensor.FromSlice(zeros, shape...)}
 }
 

@@ -82,7 +82,7 @@ func (d *decoder) quantizer(r *torchzip.TensorRef) (*tensor.Quantizer, error) {
 	q.Axis = int(axis)
 	for i, to := range []**tensor.Tensor{&q.Scales, &q.ZeroPoints} {
 		ref, ok := t[1+i].(*torchzip.TensorRef)
-		if !ok || ref.Quantizer != nil || !numeric(ref.DType, scheme) || len(ref.Shape) != 1 || ref.Shape[0] != r.Shape[axis] {
+		if !ok || ref.Quantizer != nil || !numeric(ref.DType) || len(ref.Shape) != 1 || ref.Shape[0] != r.Shape[axis] {
 			return nil, fmt.Errorf("scales or zero points are %s, want a tensor of %d numbers", pickle.Repr(t[1+i]),
 				r.Shape[axis])
 		}
@@ -92,21 +92,25 @@ func (d *decoder) quantizer(r *torchzip.TensorRef) (*tensor.Quantizer, error) {
 		}
 		*to = v.(*tensor.Tensor)
 	}
+	if q.ZeroPoints.DType().IsFloat() { // PyTorch writes per_channel_affine for both
+		q.Scheme = tensor.PerChannelAffineFloatQParams
+		q.Scales, q.ZeroPoints = q.Scales.To(tensor.Float32), q.ZeroPoints.To(tensor.Float32)
+	} else {
+		q.Scheme = tensor.PerChannelAffine
+		q.Scales, q.ZeroPoints = q.Scales.To(tensor.Float64), q.ZeroPoints.To(tensor.Int64)
+	}
 	return q, nil
 }
 
-// numeric reports the type of scales or zero points: float64 and int64, or float32 where zero points are no integers.
-func numeric(dt torchzip.DType, scheme tensor.QScheme) bool {
+// numeric reports a type of scales or zero points.
+func numeric(dt torchzip.DType) bool {
 	d := dtype.Parse(string(dt))
-	if scheme == tensor.PerChannelAffineFloatQParams {
-		return d == tensor.Float32 || d == tensor.Float64
-	}
 	return d == tensor.Float64 || d == tensor.Float32 || d == tensor.Int64 || d == tensor.Int32
 }
 
 // quantizerOf is the quantizer of a tensor that is saved.
 func (e *encoder) quantizerOf(q *tensor.Quantizer) (pickle.Tuple, error) {
-	out := pickle.Tuple{&pickle.Global{Module: "torch", Name: q.Scheme.Name()}, q.Scale, int64(q.ZeroPoint)}
+	out := pickle.Tuple{&pickle.Global{Module: "torch", Name: schemeName(q.Scheme)}, q.Scale, int64(q.ZeroPoint)}
 	if q.Scales == nil {
 		return out, nil
 	}
@@ -118,4 +122,12 @@ func (e *encoder) quantizerOf(q *tensor.Quantizer) (pickle.Tuple, error) {
 		out[1+i] = v
 	}
 	return append(out, int64(q.Axis)), nil
+}
+
+// schemeName is what PyTorch writes: the type of the zero points tells the schemes per channel apart.
+func schemeName(s tensor.QScheme) string {
+	if s.IsPerChannel() {
+		s = tensor.PerChannelAffine
+	}
+	return s.Name()
 }

@@ -212,6 +212,9 @@ func defineLearnable() {
 				return channelQParams(c, x, s, z, c.Int(3+shift), lo, hi, true)
 			}
 			q := tensorQParams(c, s, z, lo, hi, true)
+			if shift > 0 { // PyTorch's gradient cuts off after adding a half, where the forward pass rounds
+				q.Zero = math.Trunc(min(max(z.Num().F+0.5, float64(lo)), float64(hi)))
+			}
 			return -1, func(int) *quant.Fake { return q }
 		}
 		tensor.Register(tensor.Def{

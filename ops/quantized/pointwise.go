@@ -277,31 +277,24 @@ func copyOut(c *Ctx, out, r *T) {
 // https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/quantized/cpu/BinaryOps.cpp
 func addNumber(x *T, q *tensor.Quantizer, n float64, relu bool) *T {
 	lo, hi := limits(x.DType())
-	s := float32(q.Scale)
-	c := int(math.RoundToEven(float64(float32(n) / s)))
-	zero, scale := q.ZeroPoint-c, q.Scale
-	r := x
+	zero, scale := q.ZeroPoint-int(math.RoundToEven(n/q.Scale)), q.Scale
 	switch {
-	case lo > zero: // the largest number grows beyond the range
-		scale = float64(float32(hi-zero) / float32(hi-lo) * s)
-		zero = lo
-	case hi < zero:
-		scale = float64(float32(zero-lo) / float32(hi-lo) * s)
-		zero = hi
+	case zero < lo: // the largest number grows beyond the range
+		scale = float64(hi-zero) / float64(hi-lo) * scale
+	case zero > hi:
+		scale = float64(zero-lo) / float64(hi-lo) * scale
 	}
-	if scale == q.Scale {
-		r = tensor.NewQuantized(tensor.CloneRaw(ints(x)), x.DType(), value(scale, zero))
-		if relu {
-			r = r.ReLU()
-		}
-		return r
+	to := min(max(zero, lo), hi)
+	moved := tensor.CloneRaw(ints(x))
+	if to != zero {
+		y := ints(x).ToDType(tensor.Float64).SubScalar(zero).MulScalar(q.Scale / scale).Round().AddScalar(to)
+		tensor.CopyRaw(moved, call1("aten::clamp", y, lo, hi))
 	}
-	shifted := tensor.NewQuantized(ints(x), x.DType(), value(q.Scale, q.ZeroPoint-c))
-	f := dequantize(shifted)
+	r := tensor.NewQuantized(moved, x.DType(), value(scale, to))
 	if relu {
-		f = f.ReLU()
+		r = r.ReLU()
 	}
-	return quantize(f, scale, zero, x.DType())
+	return r
 }
 
 // mulNumber is x * n: the scale is multiplied, and for a negative number the integers are mirrored.

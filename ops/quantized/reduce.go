@@ -27,15 +27,26 @@ func same(c *Ctx, x *T) *T {
 }
 
 func init() {
-	for _, n := range []string{"mean", "mean.dim", "std", "std.dim", "std.correction", "avg_pool2d", "avg_pool3d",
+	for _, n := range []string{"mean", "mean.dim", "std", "std.dim", "std.correction", "avg_pool2d",
 		"_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "adaptive_avg_pool1d", "upsample_nearest1d", "upsample_nearest2d",
 		"upsample_nearest3d", "_upsample_nearest_exact1d", "_upsample_nearest_exact2d", "_upsample_nearest_exact3d",
 		"upsample_bilinear2d", "reflection_pad1d", "reflection_pad2d", "reflection_pad3d", "replication_pad1d",
 		"replication_pad2d", "replication_pad3d", "constant_pad_nd"} {
 		tensor.RegisterQuantized("aten::"+n, likeInput(same))
 	}
+	tensor.RegisterQuantized("aten::avg_pool3d", likeInput(func(c *Ctx, x *T) *T { return lastChannels(same(c, x)) }))
+	tensor.RegisterQuantized("aten::zeros_like", func(c *Ctx) {
+		c.Fail(tensor.ErrNotImpl, "Could not run 'aten::zero_' with arguments from the 'QuantizedCPU' backend.")
+	})
 	// The largest of integers that stand for numbers of one scale stands for the largest number.
-	moves(1, "max_pool1d", "max_pool2d", "max_pool3d", "adaptive_max_pool2d")
+	moves(1, "max_pool1d", "max_pool2d", "adaptive_max_pool2d")
+	tensor.RegisterQuantized("aten::max_pool3d", func(c *Ctx) {
+		if Engine() == quant.QNNPACK {
+			c.Fail(tensor.ErrNotImpl, "QNNPACK backend doesn't support of quantized_max_pool3d")
+		}
+		t := refuseChannels(c)
+		c.SetOut(0, withInts(t, onInts(c)[0]))
+	})
 
 	define("quantized::max_pool1d(Tensor qx, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool ceil_mode) -> "+
 		"Tensor", "is max_pool1d.", pool("aten::max_pool1d"))

@@ -141,6 +141,23 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
+		Schema: "quantize_per_tensor.tensors(Tensor[] tensors, Tensor scales, Tensor zero_points, ScalarType dtype) -> " +
+			"Tensor[]",
+		Doc: "quantizes each tensor with its own scale and zero point.", Go: "-", NoGrad: noGrad, DataDependent: true,
+		CPU: func(c *Ctx) {
+			l := c.Tensors(0)
+			if c.T(1).Numel() != len(l) || c.T(2).Numel() != len(l) {
+				c.Fail(tensor.ErrShape, "%s: %d tensors, but %d scales and %d zero points", c.Op().FullName(), len(l),
+					c.T(1).Numel(), c.T(2).Numel())
+			}
+			s := tensor.Data[float64](tensor.DenseAs(c.T(1).Detach(), tensor.Float64))
+			z := tensor.Data[int64](tensor.DenseAs(c.T(2).Detach(), tensor.Int64))
+			for i, x := range l {
+				c.SetOut(i, quantizePerTensor(c, x, s[i], int(z[i]), c.DType(3)))
+			}
+		},
+	})
+	tensor.Register(tensor.Def{
 		Schema: "quantize_per_tensor_dynamic(Tensor self, ScalarType dtype, bool reduce_range) -> Tensor",
 		Doc: "is quantize_per_tensor with the scale and zero point that the range of the elements asks for; with " +
 			"reduce_range one bit less is used (QUInt8 and QInt8).\n" +
@@ -335,6 +352,10 @@ func quantizePerChannel(c *Ctx) *T {
 	x, dt := c.T(0), c.DType(4)
 	checkFloats(c, x, dt)
 	q := channels(c, x, c.T(1), c.T(2), c.Int(3))
+	layout := x.Strides()
+	if !x.IsDense() {
+		layout = nil
+	}
 	x = tensor.Dense(x)
 	src := tensor.Data[float32](x)
 	if q.Scheme == tensor.PerChannelAffineFloatQParams {
@@ -364,6 +385,11 @@ func quantizePerChannel(c *Ctx) *T {
 			quant.Quantize(tensor.Data[int32](d)[lo:hi], src[lo:hi], s, z)
 		}
 	})
+	if layout != nil && !tensor.SameShape(layout, d.Strides()) {
+		y := tensor.NewStrided(x.Shape(), layout, dt.Integer())
+		tensor.CopyRaw(y, d)
+		d = y
+	}
 	return tensor.NewQuantized(d, dt, q)
 }
 

@@ -129,15 +129,7 @@ func (r *record) observe(d *golden.Decoder) error {
 		for n, b := range nn.NamedBuffers(m) {
 			got[n[strings.LastIndexByte(n, '.')+1:]] = b
 		}
-		if r.Group == "observer" {
-			got["scale"], got["zero_point"] = m.CalculateQParams()
-		} else {
-			for n, b := range nn.NamedBuffers(m) {
-				if !strings.Contains(n, ".") {
-					got[n] = b
-				}
-			}
-		}
+		got["scale"], got["zero_point"] = m.CalculateQParams()
 		for name, raw := range step {
 			if name == "x" {
 				continue
@@ -238,9 +230,25 @@ func weightOnly(fn string, args []any) (any, error) {
 			return nil, err
 		}
 		y, err := call(fn, []any{args[0], p, args[2], args[3]}, nil)
-		return golden.Dict{{Key: "packed", Val: p}, {Key: "y", Val: y}}, err
+		if err != nil {
+			return nil, err
+		}
+		back := int4Dequantized(args[1].(*tensor.Tensor), args[2].(int), args[3].(*tensor.Tensor))
+		ref := args[0].(*tensor.Tensor).Float().MatMul(back.Transpose(0, 1))
+		return golden.Dict{{Key: "packed", Val: p}, {Key: "y", Val: y}, {Key: "dequant", Val: back},
+			{Key: "y_ref", Val: ref}}, nil
 	case plainName.MatchString(fn):
 		return call(fn, args, nil)
 	}
 	return nil, golden.Skip("not there yet: " + fn)
+}
+
+// int4Dequantized is the matrix that integers from 0 to 15 stand for: (q - 8) * scale + zero for each group of columns.
+func int4Dequantized(q *tensor.Tensor, group int, scales *tensor.Tensor) *tensor.Tensor {
+	n, k := q.Size(0), q.Size(1)
+	part := func(i int) *tensor.Tensor { // [groups, n] to [n, groups, 1]
+		return scales.Float().Select(2, i).Transpose(0, 1).Unsqueeze(2)
+	}
+	x := q.Float().SubScalar(8).Reshape([]int{n, k / group, group})
+	return x.Mul(part(0)).Add(part(1)).Reshape([]int{n, k})
 }

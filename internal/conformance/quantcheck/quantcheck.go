@@ -157,11 +157,18 @@ func (r *record) compute(args []any, kwargs map[string]any) (any, error) {
 	if left, _, ok := strings.Cut(expr, " = "); ok && strings.Contains(left, ".") {
 		src = expr
 	}
-	if err := programs.Run(in, h, src); err != nil {
+	err := programs.Run(in, h, src)
+	if bare := numbersOnly.ReplaceAllString(src, "$1 torch.tensor([$2])"); err != nil && bare != src {
+		err = programs.Run(in, h, bare) // lists of numbers stand for tensors
+	}
+	if err != nil {
 		return nil, err
 	}
 	return programs.Output(in, "y"), nil
 }
+
+// numbersOnly is a list of numbers behind another argument.
+var numbersOnly = regexp.MustCompile(`(,) \[([-\d., ]+)\]`)
 
 // call calls a function or operator by its Python name.
 func call(dotted string, args []any, kwargs map[string]any) (any, error) {

@@ -44,12 +44,29 @@ func One[T Int](x, scale float32, zero int) T {
 	return T(clip(float64(float32(zero)+Round(x*inverse(scale))), lo, hi))
 }
 
-// Quantize sets dst to the quantized numbers nearest to src.
+// Quantize sets dst to the quantized numbers nearest to src. Numbers beyond the range of int32 give what the processor's
+// conversion to int32 makes of them: the zero point is added with 32 bits, which may wrap around.
 func Quantize[T Int](dst []T, src []float32, scale float32, zero int) {
 	lo, hi := Limits[T]()
-	inv, z := inverse(scale), float32(zero)
+	inv := inverse(scale)
+	if hi > 255 {
+		for i, x := range src {
+			dst[i] = One[T](x, scale, zero)
+		}
+		return
+	}
+	least, most, z := int32(lo), int32(hi), int32(zero)
+	const top = 2147483520 // the largest float32 that int32 holds
 	for i, x := range src {
-		dst[i] = T(clip(float64(z+Round(x*inv)), lo, hi))
+		y := x * inv
+		q := int32(math.MinInt32)
+		switch {
+		case !(y < top):
+			q = top
+		case y >= -1<<31:
+			q = int32(math.RoundToEven(float64(y)))
+		}
+		dst[i] = T(min(max(q+z, least), most))
 	}
 }
 
