@@ -167,7 +167,7 @@ func (m *QATConv) forward(x *Tensor) *Tensor {
 func (m *QATConv) parts() (nn.Layer, Observer, bool) {
 	conv := m.conv
 	if m.BN != nil {
-		tensor.NoGrad(func() { conv = foldBatchNorm(nn.DeepCopy(conv), evaluated(m.BN)) })
+		tensor.NoGrad(func() { conv = foldBatchNorm(evaluated(conv), evaluated(m.BN)) })
 	}
 	return conv, m.WeightFakeQuant, m.relu
 }

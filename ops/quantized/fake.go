@@ -142,9 +142,8 @@ func init() {
 		Schema: "fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, " +
 			"int quant_min, int quant_max) -> Tensor",
 		Doc: fakeDoc, Go: "-", Body: func(c *Ctx) {
-			on := tensor.New([]int{1}, tensor.Int64)
 			c.Return(op.Call("aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", c.T(0), c.T(1), c.T(2),
-				op.Full(on, []int{1}, 1, tensor.Int64), c.Int(3), c.Int(4))[0])
+				op.Full(c.T(0), []int{1}, 1, tensor.Int64), c.Int(3), c.Int(4))[0])
 		},
 	})
 	tensor.Register(tensor.Def{

@@ -107,20 +107,15 @@ func init() {
 		c.SetOut(0, withInts(t, tensor.CloneRaw(x)))
 	})
 	tensor.RegisterQuantized("aten::copy_", copyInto)
-	for _, name := range []string{"fill_.Scalar", "fill_.Tensor", "fill.Scalar", "fill.Tensor"} {
-		tensor.RegisterQuantized("aten::"+name, func(c *Ctx) {
-			t := c.T(0)
-			q := uniform(c, t, "fill_: only tensors that are quantized per tensor are supported")
-			if !c.Op().IsInPlace() && !c.Op().Sch.Params[0].Writes {
-				t = withInts(t, tensor.CloneRaw(ints(t)))
-			}
-			setAll(ints(t), nearest(t.DType(), c.Num(1).F, q))
-			c.SetOut(0, t)
-			if c.Op().Sch.Params[0].Writes && !c.Op().IsInPlace() {
-				tensor.Bump(t)
-			}
-		})
-	}
+	tensor.RegisterQuantized("aten::fill.Tensor", func(c *Ctx) {
+		t := c.T(0)
+		q := uniform(c, t, "fill_: only tensors that are quantized per tensor are supported")
+		if !c.Op().IsInPlace() {
+			t = withInts(t, tensor.CloneRaw(ints(t)))
+		}
+		setAll(ints(t), nearest(t.DType(), c.Num(1).F, q))
+		c.SetOut(0, t)
+	})
 	for _, name := range []string{"masked_fill.Scalar", "masked_fill.Tensor"} {
 		tensor.RegisterQuantized("aten::"+name, func(c *Ctx) {
 			t := refuseChannels(c)

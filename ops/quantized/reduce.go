@@ -27,14 +27,27 @@ func same(c *Ctx, x *T) *T {
 }
 
 func init() {
-	for _, n := range []string{"mean", "mean.dim", "std", "std.dim", "std.correction", "avg_pool2d",
-		"_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "adaptive_avg_pool1d", "upsample_nearest1d", "upsample_nearest2d",
+	for _, n := range []string{"mean", "mean.dim", "std", "std.dim", "std.correction",
+		"upsample_nearest1d", "upsample_nearest2d",
 		"upsample_nearest3d", "_upsample_nearest_exact1d", "_upsample_nearest_exact2d", "_upsample_nearest_exact3d",
 		"upsample_bilinear2d", "reflection_pad1d", "reflection_pad2d", "reflection_pad3d", "replication_pad1d",
 		"replication_pad2d", "replication_pad3d", "constant_pad_nd"} {
 		tensor.RegisterQuantized("aten::"+n, likeInput(same))
 	}
-	tensor.RegisterQuantized("aten::avg_pool3d", likeInput(func(c *Ctx, x *T) *T { return lastChannels(same(c, x)) }))
+	for _, n := range []string{"_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "adaptive_avg_pool1d",
+		"adaptive_avg_pool2d", "adaptive_avg_pool3d"} {
+		tensor.RegisterQuantized("aten::"+n, averaged(nil))
+	}
+	tensor.RegisterQuantized("aten::avg_pool2d", averaged(func(c *Ctx, args []any) {
+		if Engine() == quant.QNNPACK && c.T(0).DType() == tensor.QUInt8 && !c.Bool(4) {
+			args[5] = true // QNNPACK counts padding whatever count_include_pad says
+		}
+	}))
+	tensor.RegisterQuantized("aten::avg_pool3d", func(c *Ctx) {
+		averaged(nil)(c)
+		y := c.Out(0)
+		c.SetOut(0, withInts(y, lastChannels(ints(y))))
+	})
 	tensor.RegisterQuantized("aten::zeros_like", func(c *Ctx) {
 		c.Fail(tensor.ErrNotImpl, "Could not run 'aten::zero_' with arguments from the 'QuantizedCPU' backend.")
 	})
@@ -81,6 +94,23 @@ func init() {
 			return call1("aten::instance_norm", x, c.Value(1), c.Value(2), nil, nil, true, 0.0, c.Float(3), false)
 		})
 	})
+}
+
+// averaged is a kernel of averages: of the integers less their zero point, rounded. change may change the arguments.
+func averaged(change func(c *Ctx, args []any)) func(c *Ctx) {
+	return func(c *Ctx) {
+		x, q := each(c, 0)
+		args := []any{ints(x).ToDType(tensor.Float64).SubScalar(q.ZeroPoint)}
+		for i := 1; i < len(c.Op().Sch.Params); i++ {
+			args = append(args, c.Value(i))
+		}
+		if change != nil {
+			change(c, args)
+		}
+		y := call1(c.Op().FullName(), args...).Round().AddScalar(q.ZeroPoint)
+		lo, hi := limits(x.DType())
+		c.SetOut(0, withInts(x, call1("aten::clamp", y, lo, hi).ToDType(x.DType().Integer())))
+	}
 }
 
 // pool is a maximum pooling of the namespace quantized.

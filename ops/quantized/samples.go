@@ -1,8 +1,12 @@
 package quantized
 
-import "github.com/gotorch-dev/torch/internal/samples"
+import (
+	"github.com/gotorch-dev/torch/internal/samples"
+	"github.com/gotorch-dev/torch/tensor"
+)
 
 func init() {
+	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::fake_quantize_per_tensor_affine")
 	samples.Table(
 		"dequantize.self :: 3x4 ; 2x0 | nograd",
 		"dequantize.tensors :: [2x3,4] | nograd",

@@ -102,7 +102,7 @@ func (f *flow) check() error {
 // model builds the program's model, and reads the names of the layers to fuse.
 func (f *flow) model() (nn.Layer, [][]string, error) {
 	in, h := programs.New()
-	tq, _ := h.Import("torch.ao.quantization", "")
+	tq, _ := h.Import("torch.ao", "quantization")
 	in.Globals["tq"] = tq
 	if err := programs.Run(in, h, f.src); err != nil {
 		return nil, nil, err
@@ -367,7 +367,7 @@ func (f *flow) results(m nn.Layer, x *tensor.Tensor, quanta int64) error {
 		if err != nil {
 			return err
 		}
-		if err := sameQuantized(rescaled(got[name], want), want, max(quanta, 1)); err != nil {
+		if err := sameQuantized(rescaled(got[name], want), want, quanta); err != nil {
 			return fmt.Errorf("layer %s: %w", name, err)
 		}
 	}
