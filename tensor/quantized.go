@@ -121,6 +121,19 @@ func refuseQuantizedType(dt DType) {
 	}
 }
 
+// copyQuantized is copyRaw where one of the two is quantized: integers of one type are copied as they are, and other
+// tensors get the numbers that the integers stand for.
+func copyQuantized(dst, src *Tensor) {
+	switch {
+	case dst.flags&flagQuantized == 0:
+		copyRaw(dst, src.dequantized())
+	case src.dt == dst.dt && (dst.dt.Bits() >= 8 || SameShape(dst.shape, src.shape)):
+		copyRaw(QuantizedInts(dst), QuantizedInts(src))
+	default:
+		Fail(ErrDType, "a tensor of type %s cannot be copied into a quantized one of type %s", src.dt, dst.dt)
+	}
+}
+
 // IsQuantized reports a quantized tensor.
 func (t *Tensor) IsQuantized() bool {
 	if t == nil {

@@ -13,6 +13,8 @@ func both(schema, doc string, kernel func(c *Ctx)) {
 	define(schema, doc, kernel)
 	tensor.Register(tensor.Def{Schema: "_" + schema, Doc: doc, Go: "-", NoGrad: noGrad, DataDependent: true,
 		Storage: tensor.TakesQuantized, CPU: kernel})
+	name, _, _ := cut("_" + schema)
+	tensor.RegisterNoSamples(name, noSamples)
 }
 
 func init() {

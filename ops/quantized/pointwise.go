@@ -11,6 +11,8 @@ import (
 func define(schema, doc string, kernel func(c *Ctx)) {
 	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Go: "-", NoGrad: noGrad, DataDependent: true,
 		Storage: tensor.TakesQuantized, CPU: kernel})
+	name, _, _ := cut(schema)
+	tensor.RegisterNoSamples(name, noSamples)
 }
 
 // through computes with the numbers that x stands for and quantizes the result.
