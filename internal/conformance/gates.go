@@ -83,8 +83,7 @@ var Gates = []Gate{
 }
 
 // samples run some of the cases of a kind, for the test of the gates, where all take too long.
-var samples = map[string]func(dir string) ([]golden.Result, error){"quantization": quantcheck.Sample,
-	"torchvision": torchvisioncheck.Sample}
+var samples = map[string]func(dir string) ([]golden.Result, error){"torchvision": torchvisioncheck.Sample}
 
 // whole adapts a runner that has no options.
 func whole(run func(dir string) ([]golden.Result, error)) func(string, *regexp.Regexp,

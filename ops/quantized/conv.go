@@ -296,6 +296,10 @@ func lastChannels(x *T) *T {
 
 // conv is a static convolution: bytes in and out.
 func conv(c *Ctx, x *T, p *Conv, dims int, scale float64, zero int, relu bool) *T {
+	if dims == 1 && p.Weight.Dim() == 4 { // archives hold parameters of one dimension as those of two
+		y := conv(c, x.Unsqueeze(2), p, 2, scale, zero, relu)
+		return y.SqueezeDim(2)
+	}
 	q := quantizedInput(c, x)
 	if p.Engine == quant.QNNPACK && x.DType() != tensor.QUInt8 {
 		c.Fail(tensor.ErrDType, "%s: expected an input of type quint8 under qnnpack, got %s", c.Op().FullName(), x.DType())

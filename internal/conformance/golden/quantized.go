@@ -79,3 +79,37 @@ func (d *Decoder) quantized(raw json.RawMessage) (any, error) {
 	d.Info[t] = TensorInfo{Key: e.Q, Stride: e.Stride}
 	return t, nil
 }
+
+// CloseQuantized compares quantized tensors: type, shape, scheme, scales and zero points, and the integers, which may be
+// off by quanta. It returns "" or what differs.
+func CloseQuantized(g, w *tensor.Tensor, quanta int64) string {
+	if !g.IsQuantized() {
+		return fmt.Sprintf("got a %s, want a quantized tensor", g.DType())
+	}
+	p, q := tensor.QuantizerOf(g), tensor.QuantizerOf(w)
+	switch {
+	case g.DType() != w.DType() || !tensor.SameShape(g.Shape(), w.Shape()):
+		return fmt.Sprintf("%s of shape %v, want %s of shape %v", g.DType(), g.Shape(), w.DType(), w.Shape())
+	case p.Scheme != q.Scheme || p.Axis != q.Axis:
+		return fmt.Sprintf("scheme %s along %d, want %s along %d", p.Scheme, p.Axis, q.Scheme, q.Axis)
+	case q.Scheme == tensor.PerTensorAffine:
+		if float32(p.Scale) != float32(q.Scale) || p.ZeroPoint != q.ZeroPoint {
+			return fmt.Sprintf("scale %v and zero point %d, want %v and %d", p.Scale, p.ZeroPoint, q.Scale, q.ZeroPoint)
+		}
+	default:
+		if why := Close(p.Scales.Double(), q.Scales.Double(), Tolerance{RTol: 1e-6}); why != "" {
+			return "scales: " + why
+		}
+		if why := Close(p.ZeroPoints.Double(), q.ZeroPoints.Double(), Tolerance{RTol: 1e-6}); why != "" {
+			return "zero points: " + why
+		}
+	}
+	a := tensor.Data[int64](tensor.DenseAs(tensor.QuantizedInts(g), tensor.Int64))
+	b := tensor.Data[int64](tensor.DenseAs(tensor.QuantizedInts(w), tensor.Int64))
+	for i := range b {
+		if diff := a[i] - b[i]; diff > quanta || -diff > quanta {
+			return fmt.Sprintf("integer %d is %d, want %d", i, a[i], b[i])
+		}
+	}
+	return ""
+}
