@@ -94,10 +94,10 @@ func (d *decoder) quantizer(r *torchzip.TensorRef) (*tensor.Quantizer, error) {
 	}
 	if q.ZeroPoints.DType().IsFloat() { // PyTorch writes per_channel_affine for both
 		q.Scheme = tensor.PerChannelAffineFloatQParams
-		q.Scales, q.ZeroPoints = q.Scales.To(tensor.Float32), q.ZeroPoints.To(tensor.Float32)
+		q.Scales, q.ZeroPoints = tensor.DenseAs(q.Scales, tensor.Float32), tensor.DenseAs(q.ZeroPoints, tensor.Float32)
 	} else {
 		q.Scheme = tensor.PerChannelAffine
-		q.Scales, q.ZeroPoints = q.Scales.To(tensor.Float64), q.ZeroPoints.To(tensor.Int64)
+		q.Scales, q.ZeroPoints = tensor.DenseAs(q.Scales, tensor.Float64), tensor.DenseAs(q.ZeroPoints, tensor.Int64)
 	}
 	return q, nil
 }
