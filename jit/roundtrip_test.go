@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,9 +99,8 @@ func TestRoundTripModules(t *testing.T) {
 					return // a case that only training has
 				}
 				fn := func(l []*tensor.Tensor) []*tensor.Tensor {
-					i := -1
 					var out []*tensor.Tensor
-					for _, y := range bind(func(*tensor.Tensor) *tensor.Tensor { i++; return l[i] })() {
+					for _, y := range bind(func(a *tensor.Tensor) *tensor.Tensor { return l[slices.Index(in, a)] })() {
 						if y != nil {
 							out = append(out, y)
 						}
