@@ -13,7 +13,8 @@ import (
 
 // A recording is one function for the whole module. Here it becomes classes with methods, as PyTorch's tracer makes
 // them: each module is a class, each call of a module a method of that class, "forward" the first one, "forward1" the
-// next. Values that a call takes from outside become the method's parameters, those that are read behind it its results.
+// next. Values that a call takes from outside become the method's parameters, those that are read behind it its
+// results.
 
 // maker makes one module from a recording.
 type maker struct {
@@ -231,7 +232,8 @@ func (m *method) take(f *trace.Form, v *graph.Value, leaves []*graph.Value) {
 		for i, e := range f.Elems {
 			if e.Kind != trace.None {
 				m.take(e, b.Add(&graph.Node{Op: "aten::__getitem__.Dict_str", Operator: graph.Lookup(
-					"aten::__getitem__.Dict_str"), In: []*graph.Value{v, b.Const(f.Names[i])}}, e.Type()).Out[0], leaves)
+					"aten::__getitem__.Dict_str"), In: []*graph.Value{v, b.Const(f.Names[i])}}, e.Type()).Out[0],
+					leaves)
 			}
 		}
 	}
@@ -598,9 +600,11 @@ func general(b *graph.Block, n *graph.Node) {
 	case overload == "padding" && len(in) == 7:
 		set("aten::_convolution_mode", in[0], in[1], in[2], in[3], in[4], in[5], in[6])
 	case transposed && len(in) == 8:
-		set("aten::_convolution", in[0], in[1], in[2], in[3], in[4], in[7], true, in[5], in[6], false, false, true, true)
+		set("aten::_convolution", in[0], in[1], in[2], in[3], in[4], in[7], true, in[5], in[6], false, false, true,
+			true)
 	case !transposed && len(in) == 7:
-		set("aten::_convolution", in[0], in[1], in[2], in[3], in[4], in[5], false, make([]int, dims), in[6], false, false,
+		set("aten::_convolution", in[0], in[1], in[2], in[3], in[4], in[5], false, make([]int, dims), in[6], false,
+			false,
 			true, true)
 	}
 }
