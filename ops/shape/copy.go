@@ -97,6 +97,21 @@ func init() {
 		Grad: "CopyBackwards",
 	})
 	tensor.Register(tensor.Def{
+		Schema:      "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
+		CrossDevice: true,
+		Doc:         "is a tensor like self with the elements of src, broadcast and converted: copy_ without the change.",
+		Go:          "-",
+		Body: func(c *Ctx) {
+			self, src := c.T(0), c.T(1)
+			if !tensor.Broadcastable(c.Shape(1), c.Shape(0)) {
+				c.Fail(tensor.ErrShape, "output with shape %s doesn't match the broadcast shape %s",
+					tensor.ShapeString(c.Shape(0)), tensor.ShapeString(tensor.BroadcastShapes(c.Shape(0), c.Shape(1))))
+			}
+			src = src.To(self.Device()).To(self.DType()).Expand(c.Shape(0))
+			c.Return(src.Clone(tensor.CloneOptions{MemoryFormat: self.SuggestFormat()}))
+		},
+	})
+	tensor.Register(tensor.Def{
 		Schema: "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
 		Doc:    "is a copy with another dtype or on another device.",
 		Go:     "-", CrossDevice: true,

@@ -103,6 +103,11 @@ func init() {
 		Doc:    "is a copy that is not connected to the tape.",
 		Go:     "-", Body: func(c *Ctx) { c.Return(copyOf(c.T(0).Detach())) },
 	})
+	tensor.Register(tensor.Def{
+		Schema: "lift_fresh_copy(Tensor self) -> Tensor",
+		Doc:    "is a copy of a constant.",
+		Go:     "-", Body: func(c *Ctx) { c.Return(copyOf(c.T(0))) },
+	})
 	for _, schema := range []string{"lift(Tensor self) -> Tensor", "lift_fresh(Tensor(a) self) -> Tensor(a)"} {
 		tensor.Register(tensor.Def{Schema: schema, Go: "-", Body: func(c *Ctx) { c.Return(c.T(0)) }})
 	}
