@@ -28,6 +28,8 @@ type Options struct {
 	AllDynamic bool
 	// Strict makes what Go code reads of tensors an error instead of a warning.
 	Strict bool
+	// KeepCalls keeps calls of Scripted modules as calls of their methods, instead of recording what the methods do.
+	KeepCalls bool
 }
 
 // Program is a recorded program.
@@ -53,6 +55,8 @@ type Program struct {
 	Example, Results []*tensor.Tensor
 
 	inputs, outputs []graph.Port
+	session         *session
+	calls           []call // of modules, in the order of their ends
 }
 
 // recording is held while something is recorded: the marks on memory are those of one recording.
@@ -102,6 +106,7 @@ func record(fn any, inputs []any, o Options) *Program {
 	}
 	name := "forward"
 	s := &session{p: p, target: t, opts: o, name: name}
+	p.session = s
 	s.describe()
 	for i, f := range t.forms { // leaves are numbered through
 		for _, n := range f.names(p.ArgNames[i]) {
@@ -120,6 +125,7 @@ type session struct {
 	name      string
 	leafNames []string
 	attrs     map[*tensor.Tensor]string
+	objects   map[*graph.Object]string // modules whose calls are kept
 	paths     map[nn.Module]string
 }
 
@@ -127,6 +133,9 @@ type session struct {
 func (s *session) describe() {
 	s.attrs, s.paths = map[*tensor.Tensor]string{}, map[nn.Module]string{}
 	p := s.p
+	if s.opts.KeepCalls {
+		s.objects = map[*graph.Object]string{}
+	}
 	if p.Module == nil {
 		return
 	}
@@ -161,6 +170,15 @@ func (s *session) describe() {
 			p.Shared[name] = first
 		}
 	}
+	if s.opts.KeepCalls {
+		for path, m := range nn.NamedModules(p.Module) {
+			if k, ok := m.(Scripted); ok && path != "" {
+				s.objects[k.Object()] = path
+				c.AddAttr(graph.Attr{Name: path, Type: k.Object().Class.Type})
+				slots = append(slots, graph.Box(k.Object()))
+			}
+		}
+	}
 	p.Self = &graph.Object{Class: c, Slots: slots}
 }
 
@@ -170,7 +188,7 @@ func (s *session) run() {
 	sizes := s.dynamic()
 	base := s.record(t.leaves, false)
 	p.Func, p.Out = base.fn, base.form
-	p.Example, p.Results = base.in, base.out
+	p.Example, p.Results, p.calls = base.in, base.out, base.calls
 	if s.opts.AllDynamic {
 		sizes = s.probe(base)
 	}
@@ -223,6 +241,7 @@ type take struct {
 	fn      *graph.Function
 	in, out []*tensor.Tensor
 	form    *Form
+	calls   []call
 }
 
 // record runs the target once. Of a further recording nothing stays: buffers and the generator are set back.
@@ -230,17 +249,10 @@ func (s *session) record(leaves []*tensor.Tensor, further bool) *take {
 	if further {
 		defer s.restore()()
 	}
-	k := &take{fn: graph.NewFunction(s.name)}
-	for _, x := range leaves {
-		c := x.Detach().Clone()
-		if x.RequiresGrad() {
-			c.SetRequiresGrad(true)
-		}
-		k.in = append(k.in, c)
-	}
+	k := &take{fn: graph.NewFunction(s.name), in: s.copies(leaves)}
 	r := &recorder{fn: k.fn, block: k.fn.Body, attrs: s.attrs, paths: s.paths, strict: s.opts.Strict, quiet: further,
 		loaded: []map[*tensor.Tensor]*graph.Value{{}}, values: map[*tensor.Tensor]*graph.Value{},
-		traced: map[*tensor.Storage]bool{}, scope: &graph.Scope{}}
+		traced: map[*tensor.Storage]bool{}, scope: &graph.Scope{}, objects: s.objects, restore: s.restore}
 	if s.p.Module != nil {
 		r.scope.Class = nn.PythonClass(s.p.Module)
 		r.self = k.fn.Body.Param("self", s.p.Self.Class.Type)
@@ -259,6 +271,7 @@ func (s *session) record(leaves []*tensor.Tensor, further bool) *take {
 	if tensor.Strays() != strays {
 		tensor.Fail(tensor.ErrValue, "Trace: the program hands tensors to other goroutines, which cannot be recorded")
 	}
+	k.calls = r.calls
 	for r.scope.Parent != nil {
 		r.scope = r.scope.Parent
 	}
@@ -266,6 +279,18 @@ func (s *session) record(leaves []*tensor.Tensor, further bool) *take {
 		k.fn.Body.Results = append(k.fn.Body.Results, r.value(y))
 	}
 	return k
+}
+
+func (s *session) copies(leaves []*tensor.Tensor) []*tensor.Tensor {
+	var out []*tensor.Tensor
+	for _, x := range leaves {
+		c := x.Detach().Clone()
+		if x.RequiresGrad() {
+			c.SetRequiresGrad(true)
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
 // restore notes the module's buffers and the state of the generator, and returns a function that sets them back.
@@ -286,6 +311,21 @@ func (s *session) restore() func() {
 			}
 		}
 	}
+}
+
+// Repeat runs fn on copies of the inputs once more. The module's buffers and the state of the generator are those from
+// before the call afterwards.
+func (p *Program) Repeat() (results []*tensor.Tensor, err error) {
+	p.Trial(func(inputs []*tensor.Tensor) {
+		err = tensor.Try(func() { _, results = p.session.target.run(inputs) })
+	})
+	return results, err
+}
+
+// Trial calls f with copies of the inputs, and sets the module's buffers and the state of the generator back afterwards.
+func (p *Program) Trial(f func(inputs []*tensor.Tensor)) {
+	defer p.session.restore()()
+	f(p.session.copies(p.session.target.leaves))
 }
 
 // Inputs are the tensors that the program takes.

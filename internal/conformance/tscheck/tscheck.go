@@ -28,6 +28,8 @@ type Options struct {
 	Verbose func(format string, args ...any)
 	// Files is where the archives of a directory lie whose folders name them by their SHA-256 only.
 	Files string
+	// Through takes each module that is not for the lite interpreter and gives the one to run in its place.
+	Through func(m *jit.Module) (*jit.Module, error)
 }
 
 // record is one archive of index.json.
@@ -69,7 +71,7 @@ func Run(dir string, o Options) ([]golden.Result, error) {
 		if o.Only != nil && !o.Only.MatchString(r.Name) {
 			continue
 		}
-		if err := r.run(dir, tally); err != nil {
+		if err := r.run(dir, o, tally); err != nil {
 			return nil, fmt.Errorf("%s: %w", r.Name, err)
 		}
 	}
@@ -77,7 +79,7 @@ func Run(dir string, o Options) ([]golden.Result, error) {
 }
 
 // run runs all calls of a record on the archive, and those of forward on the program for the lite interpreter.
-func (r *record) run(dir string, tally *golden.Tally) error {
+func (r *record) run(dir string, o Options, tally *golden.Tally) error {
 	npz := ""
 	if r.NPZ != "" {
 		npz = filepath.Join(dir, r.NPZ)
@@ -104,6 +106,12 @@ func (r *record) run(dir string, tally *golden.Tally) error {
 		if err != nil {
 			tally.Add(r.Name, prefix+"load", skipped(err))
 			continue
+		}
+		if file == r.File && o.Through != nil {
+			if m, err = o.Through(m); err != nil {
+				tally.Add(r.Name, "through", err)
+				continue
+			}
 		}
 		if file == r.File {
 			tally.Add(r.Name, "state", r.state(m))
