@@ -303,10 +303,10 @@ func (p *Program) check(leaves []tensor.Value) error {
 		g := &p.guards[i]
 		v, err := evaluator(leaves).value(g.cond)
 		if err != nil {
-			return &tensor.Error{Op: "guard", Err: ErrGuard, Msg: fmt.Sprintf("guard %s: %s", g.text, err)}
+			return &tensor.Error{Err: ErrGuard, Msg: fmt.Sprintf("guard %s: %s", g.text, err)}
 		}
 		if !isTrue(v) {
-			return &tensor.Error{Op: "guard", Err: ErrGuard, Msg: "Guard failed: " + g.text}
+			return &tensor.Error{Err: ErrGuard, Msg: "Guard failed: " + g.text}
 		}
 	}
 	return nil

@@ -171,6 +171,10 @@ func (t *translator) higherOrder(b *graph.Block, hop string, n *nodeJSON, s *sco
 	case "wrap", "tag_activation_checkpoint", "wrap_activation_checkpoint", "strict_mode", "hints_wrapper",
 		"invoke_subgraph", "invoke_leaf_function", "inductor_compiled_code":
 		out, err = t.wrapped(o)
+	case "auto_functionalized":
+		out, err = t.functionalized(o)
+	case "auto_functionalized_v2":
+		out, err = t.functionalizedV2(o)
 	case "out_dtype":
 		out, err = t.outDType(o)
 	default:

@@ -548,7 +548,7 @@ func (p *Program) Forward(inputs ...*tensor.Tensor) (*tensor.Tensor, error) {
 // flatten lists the leaves of the arguments.
 func (p *Program) flatten(args []tensor.Value, kwargs map[string]tensor.Value) ([]tensor.Value, error) {
 	fail := func(format string, a ...any) error {
-		return &tensor.Error{Op: "forward", Msg: fmt.Sprintf(format, a...), Err: ErrInput}
+		return &tensor.Error{Msg: fmt.Sprintf(format, a...), Err: ErrInput}
 	}
 	want := p.in.Children[1].keys
 	named := graph.NewDict(graph.Str, nil)

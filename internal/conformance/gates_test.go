@@ -89,7 +89,7 @@ func TestGolden(t *testing.T) {
 var others = map[string]string{
 	"README.md":      "describes the data",
 	"api.tsv":        "a list of names",
-	"graphs":         "gates torchscript and onnx; modcheck compares names with the programs of torch.export",
+	"graphs":         "gates onnx, pt2 and torchscript; modcheck compares names with the programs of torch.export",
 	"promotion.json": "ops/pointwise",
 	"quantization":   "no quantized tensors",
 	"schemas.tsv":    "ops/all",

@@ -77,6 +77,31 @@ func init() {
 		c.Return(call(opBilinear, c.T(0), c.T(1), c.T(2), c.T(3))[0])
 	}})
 	tensor.Register(tensor.Def{
+		Schema: "_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, int[] expand3, int[] sumdim, int unroll_dim=1) -> Tensor",
+		Doc: "is the product of three tensors, each with new dimensions at the places that its list names, summed " +
+			"over sumdim: what a decomposed bilinear calls.",
+		Go: "-",
+		Body: func(c *Ctx) {
+			var y *T
+			for i := range 3 {
+				x := c.T(i)
+				at := slices.Sorted(slices.Values(c.Ints(3 + i)))
+				for _, d := range at {
+					x = x.Unsqueeze(d)
+				}
+				if y == nil {
+					y = x
+				} else {
+					y = y.Mul(x)
+				}
+			}
+			if sum := c.Ints(6); len(sum) > 0 {
+				y = y.SumDim(sum)
+			}
+			c.Return(y)
+		},
+	})
+	tensor.Register(tensor.Def{
 		Schema: "kron(Tensor self, Tensor other) -> Tensor",
 		Doc:    "is the Kronecker product." + site + "kron.html",
 		Out:    true,

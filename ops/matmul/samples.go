@@ -25,6 +25,7 @@ func init() {
 			"5x4 5 gelu_tanh",
 		"gotorch::linear_backward :: 3x5 3x4 5x4 True True True ; 2x3x5 2x3x4 5x4 True False True ; 3 3x4 4 True "+
 			"True False ; 0x5 0x4 5x4 True True True",
+		"_trilinear :: 3x4 2x4x5 3x5 [1,3] [0] [1,2] [2,3]",
 		"bilinear F::bilinear :: 3x4 3x5 2x4x5 2 ; 3x4 3x5 2x4x5",
 		"inner :: 3x4 5x4 ; 4 4",
 		"outer :: 3 4",

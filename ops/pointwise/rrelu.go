@@ -89,6 +89,15 @@ func init() {
 	})
 
 	tensor.Register(tensor.Def{
+		Schema: "rrelu_with_noise_functional(Tensor self, Tensor noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> (Tensor, Tensor noise_out)",
+		Doc:    "is rrelu_with_noise, but returns the factors instead of writing them to noise.",
+		Go:     "-",
+		Body: func(c *Ctx) {
+			noise := c.T(1).Clone()
+			c.Return(call(opNoise, tv(c.T(0)), tv(noise), c.Value(2), c.Value(3), c.Value(4), c.Value(5)), noise)
+		},
+	})
+	tensor.Register(tensor.Def{
 		Schema: "rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, bool training, bool self_is_result) -> Tensor",
 		Doc:    "is the gradient of rrelu_with_noise.", Go: "-", Out: true,
 		Body: func(c *Ctx) {

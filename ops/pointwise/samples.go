@@ -126,6 +126,7 @@ func init() {
 		"prelu _prelu_kernel F::prelu :: 3x4x2 1 ",
 		"rrelu rrelu_ F::rrelu F::rrelu_ :: 3x4 ; 3x4 0.1 0.3",
 		"rrelu_with_noise :: 3x4 3x4 ; 3x4 3x4 0.1 0.3 true | const=1",
+		"rrelu_with_noise_functional :: 3x4 3x4 ; 3x4 3x4 0.1 0.3 true | const=1 first",
 		"rrelu_with_noise_backward :: 3x4 3x4 3x4 0.1 0.3 true false ; 3x4 3x4 3x4 0.1 0.3 false false",
 		"elu_backward :: 3x4 1 1 1 false 3x4",
 		"gelu_backward hardsigmoid_backward hardswish_backward mish_backward silu_backward :: 3x4 3x4",
