@@ -54,8 +54,8 @@ type ExportOptions struct {
 	Dynamic map[string]Dims
 	// Training is the mode in which the module is written.
 	Training Training
-	// KeepFunctions writes each class of submodules as a function of the model, which the graph calls; otherwise
-	// everything stands in one graph.
+	// KeepFunctions writes submodules that are more than one node as functions of the model, with the names of their
+	// classes, which the graph calls; otherwise everything stands in one graph.
 	KeepFunctions bool
 	// External writes the weights into a file beside the model, NAME.data. A model above 2 GB, which one file of
 	// protocol buffers cannot hold, has it without being asked. ExportTo cannot write it.
@@ -371,11 +371,13 @@ func (x *exporter) run(args []tensor.Value) (*onnxpb.Model, error) {
 		m.Graph.Inputs = append(m.Graph.Inputs, x.info(in.name, in.v))
 	}
 	m.Graph.Nodes = g.nodes
-	m.Functions = x.functions
 	for _, d := range slices.Sorted(maps.Keys(x.domains)) {
 		m.Opsets = append(m.Opsets, onnxpb.Opset{Domain: d, Version: 1})
 	}
 	x.prune(m)
+	if x.opt.KeepFunctions {
+		x.functionsOf(m)
+	}
 	return m, nil
 }
 
