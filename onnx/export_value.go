@@ -34,6 +34,7 @@ type exporter struct {
 	fnByBytes   map[string]*onnxpb.Function
 	domains     map[string]bool
 	ports       []exportPort
+	between     map[string]*sym // values that nodes compute, by name
 
 	syms      map[*tensor.Tensor]*sym // constants and parameters
 	paths     map[*graph.Object]string
@@ -95,7 +96,7 @@ func newExporter(p *program, o ExportOptions, scale func(n, k int) int) *exporte
 		small: map[string]string{}, fnByBytes: map[string]*onnxpb.Function{}, domains: map[string]bool{},
 		syms: map[*tensor.Tensor]*sym{}, paths: map[*graph.Object]string{},
 		slots: map[*graph.Object]map[int]tensor.Value{}, missing: map[string][]string{},
-		seqs: map[*graph.List]*sym{}, nodeScope: map[*onnxpb.Node]string{}, classes: map[string]string{}}
+		between: map[string]*sym{}, seqs: map[*graph.List]*sym{}, nodeScope: map[*onnxpb.Node]string{}, classes: map[string]string{}}
 }
 
 // stop ends the export of a step.

@@ -11,6 +11,7 @@ import (
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/cli"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/cococmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/filecmd"
+	"github.com/gotorch-dev/torch/cmd/gotorch/internal/graphcmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/recordcmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/runcmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/train"
@@ -27,5 +28,6 @@ func main() {
 func root() *cobra.Command {
 	commands := append(train.Commands(), boardcmd.Command(), cococmd.Command(), vetcmd.Command(), runcmd.Command())
 	commands = append(commands, filecmd.Commands()...)
+	commands = append(commands, graphcmd.Commands()...)
 	return cli.Root(append(commands, recordcmd.Commands()...)...)
 }
