@@ -82,18 +82,20 @@ func (e *exportedModel) input(batch int) *torch.Tensor {
 	return randn(append([]int{batch}, e.shape...)...)
 }
 
-// modelFolder is where the rows of this file write their models.
+// modelFolder is where the rows of this file write their models, which is made when the first one is written.
 var modelFolder = sync.OnceValue(func() string {
-	dir, err := os.MkdirTemp("", "gotorch-bench-onnx")
-	check(err)
-	return dir
+	return filepath.Join(os.TempDir(), fmt.Sprintf("gotorch-bench-onnx-%d", os.Getpid()))
 })
+
+// dropModels removes the models that were written.
+func dropModels() { _ = os.RemoveAll(modelFolder()) }
 
 // write writes the network for a batch as an ONNX file and as TorchScript.
 func (e *exportedModel) write(path string, batch int) {
 	if _, err := os.Stat(path + ".onnx"); err == nil {
 		return
 	}
+	check(os.MkdirAll(filepath.Dir(path), 0o700))
 	m := e.make()
 	nn.Eval(m)
 	x := e.input(batch)

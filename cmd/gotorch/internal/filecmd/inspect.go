@@ -34,7 +34,7 @@ func inspectCommand() *cobra.Command {
 			"it,\nand what is unusual or unsafe about it. Nothing in the file is run.\n\n" +
 			"It knows files of torch.save (of all versions), torch.jit.save and pickle.dump, safetensors and their " +
 			"index, " +
-			"GGUF,\nnpy and npz, and record files (.rec, .idx, .lst). Of others it says what they are.",
+			"GGUF,\nnpy and npz, ONNX and TorchScript models with inputs, outputs and operators, and record files (.rec, .idx, .lst). Of others it says what they are.",
 		Example: "  gotorch inspect resnet18.pth\n  gotorch inspect model.safetensors --json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -77,6 +77,7 @@ type report struct {
 	Tensors  int               `json:"tensors"`
 	Numbers  int64             `json:"numbers"` // elements of all tensors
 	Entries  []entry           `json:"entries"`
+	Program  *program          `json:"program,omitempty"`
 	Unusual  []string          `json:"unusual"`
 	Unsafe   []string          `json:"unsafe"`
 	Error    string            `json:"error,omitempty"`
@@ -110,7 +111,9 @@ func describe(path string) (*report, error) {
 	switch info.Kind {
 	case filekind.Checkpoint, filekind.CheckpointLegacy, filekind.CheckpointTar, filekind.TorchScript, filekind.Pickle:
 		r.members(f, st.Size())
-		err = r.pickled(path, f, st.Size(), info.Kind)
+		if err = r.pickled(path, f, st.Size(), info.Kind); err == nil && info.Kind == filekind.TorchScript {
+			r.script(path)
+		}
 	case filekind.SafeTensors:
 		err = r.safetensors(path)
 	case filekind.GGUF:
@@ -125,7 +128,9 @@ func describe(path string) (*report, error) {
 		err = r.npz(path)
 	case filekind.JSON:
 		err = r.index(path)
-	case filekind.ONNX, filekind.ExportedProgram, filekind.TorchPackage, filekind.Zip, filekind.Keras:
+	case filekind.ONNX:
+		err = r.onnx(path)
+	case filekind.ExportedProgram, filekind.TorchPackage, filekind.Zip, filekind.Keras:
 		r.members(f, st.Size())
 	default:
 		if info.Missing > 0 {

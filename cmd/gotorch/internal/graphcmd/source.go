@@ -203,7 +203,7 @@ func (s *source) block(b *graph.Block, vals map[*graph.Value]known, scope string
 		if n.Operator != nil && n.Operator.Op() != nil || n.Op == graph.If || n.Op == graph.Loop {
 			name := n.Op[strings.LastIndexByte(n.Op, ':')+1:]
 			name, _, _ = strings.Cut(name, ".")
-			box := s.d.operator(name, strings.Join(weights, "  "), scope)
+			box := s.d.operator(strings.Trim(name, "_"), strings.Join(weights, "  "), scope)
 			for _, k := range in {
 				for _, from := range k.from {
 					s.d.edge(from, box, k.shape)

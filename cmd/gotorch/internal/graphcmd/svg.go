@@ -28,11 +28,17 @@ func (d *drawing) svg(to io.Writer) error {
 	for _, f := range d.frames() {
 		fmt.Fprintf(w, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="10" fill="#fafafa" fill-opacity="0.7" `+
 			`stroke="#d4d4d8" stroke-dasharray="4 3"/>`+"\n", f.x, f.y, f.w, f.h)
-		fmt.Fprintf(w, `<text x="%.1f" y="%.1f" font-size="10" fill="#71717a">%s</text>`+"\n", f.x+8, f.y+12,
-			html.EscapeString(f.label))
+		at, anchor := f.x+8, "start"
+		if f.depth%2 == 0 { // those of a module and of the one around it do not meet
+			at, anchor = f.x+f.w-8, "end"
+		}
+		fmt.Fprintf(w, `<text x="%.1f" y="%.1f" text-anchor="%s" font-size="10" fill="#71717a">%s</text>`+"\n", at, f.y+12,
+			anchor, html.EscapeString(f.label))
 	}
+	labelled := map[*box]bool{} // one shape for all lines that leave a box
 	for _, e := range d.edges {
-		d.line(w, e)
+		d.line(w, e, !labelled[e.path[0]])
+		labelled[e.path[0]] = true
 	}
 	for _, b := range d.boxes {
 		c := colours[b.kind]
@@ -56,8 +62,8 @@ func (d *drawing) svg(to io.Writer) error {
 	return w.Flush()
 }
 
-// line draws an edge through its bends, with the shape beside its beginning.
-func (d *drawing) line(w io.Writer, e *edge) {
+// line draws an edge through its bends, with the shape beside its beginning if that is wanted.
+func (d *drawing) line(w io.Writer, e *edge, label bool) {
 	from := e.path[0]
 	var b strings.Builder
 	x, y := from.x, from.y+from.h/2
@@ -72,7 +78,7 @@ func (d *drawing) line(w io.Writer, e *edge) {
 		x, y = p.x, py
 	}
 	fmt.Fprintf(w, `<path d="%s" fill="none" stroke="#71717a" stroke-width="1.1" marker-end="url(#a)"/>`+"\n", b.String())
-	if e.label != "" {
+	if e.label != "" && label {
 		next := e.path[1]
 		fmt.Fprintf(w, `<text x="%.1f" y="%.1f" font-size="9" fill="#71717a">%s</text>`+"\n", from.x+(next.x-from.x)*0.15+5,
 			from.y+from.h/2+13, html.EscapeString(e.label))
@@ -81,6 +87,7 @@ func (d *drawing) line(w io.Writer, e *edge) {
 
 type frame struct {
 	label      string
+	depth      int
 	x, y, w, h float64
 }
 
@@ -107,7 +114,7 @@ func (d *drawing) frames() []frame {
 				continue
 			}
 			pad := 17 - 4*float64(depth)
-			f := frame{label: name, x: l[0].x - l[0].w/2, y: l[0].y - l[0].h/2}
+			f := frame{label: name, depth: depth, x: l[0].x - l[0].w/2, y: l[0].y - l[0].h/2}
 			right, bottom := l[0].x+l[0].w/2, l[0].y+l[0].h/2
 			for _, b := range l {
 				f.x, f.y = min(f.x, b.x-b.w/2), min(f.y, b.y-b.h/2)

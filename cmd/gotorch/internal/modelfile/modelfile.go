@@ -58,7 +58,7 @@ func Names() string {
 	return strings.Join(names, " or ")
 }
 
-// FormatOf finds the format of a file by its contents.
+// FormatOf finds the format of a file by its contents, and by its name where these do not tell.
 func FormatOf(path string) (*Format, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -71,8 +71,8 @@ func FormatOf(path string) (*Format, error) {
 	}
 	kind := filekind.Of(f, st.Size()).Kind
 	for i := range Formats {
-		if Formats[i].Kind == kind {
-			return &Formats[i], nil
+		if x := &Formats[i]; x.Kind == kind || kind == filekind.Unknown && strings.HasSuffix(path, x.Ext) {
+			return x, nil
 		}
 	}
 	return nil, fmt.Errorf("%s is %s: expected a model in %s", path, kind, Names())
