@@ -88,6 +88,7 @@ var suites = []struct {
 	{"onnx", onnxRows},
 	{"data", dataRows},
 	{"io", ioRows},
+	{"vision", visionRows},
 	{"start", startRows},
 	{sweepName, sweepRows},
 }

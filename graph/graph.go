@@ -41,14 +41,15 @@ type Node struct {
 	Block  *Block // that holds the node
 	Pos    Pos
 
-	Operator *Operator    // of a call; nil when it is not known
-	Const    tensor.Value // of a constant
-	Attr     string       // name of an attribute, a method, or the class of an exception
-	Func     *Function    // of CallFunction and Closure
-	Class    *Class       // of CreateObject
-	Types    []*Type      // of IsInstance
-	Index    int          // of TupleIndex, and of GetAttr and SetAttr with the name BySlot
-	Scope    *Scope       // the call of a module that a recorded node is part of
+	Operator *Operator        // of a call; nil when it is not known
+	Const    tensor.Value     // of a constant
+	Attr     string           // name of an attribute, a method, or the class of an exception
+	Func     *Function        // of CallFunction, Within and Closure
+	Around   func(run func()) // of Within
+	Class    *Class           // of CreateObject
+	Types    []*Type          // of IsInstance
+	Index    int              // of TupleIndex, and of GetAttr and SetAttr with the name BySlot
+	Scope    *Scope           // the call of a module that a recorded node is part of
 
 	from string // the function that an inlined node comes from, "" for the function itself
 }
@@ -99,6 +100,7 @@ const (
 	SetAttr        = "prim::SetAttr"          // In: object, value; Attr
 	CallMethod     = "prim::CallMethod"       // In: object, arguments; Attr. The object's class chooses the function
 	CallFunction   = "prim::CallFunction"     // In: arguments; Func. Without Func, In[0] is a function value
+	Within         = "gotorch::within"        // CallFunction in a mode of its own: Around runs the function
 	CreateObject   = "prim::CreateObject"     // Class
 	Raise          = "prim::RaiseException"   // In: the text; Attr is the exception's class
 	IsInstance     = "prim::isinstance"       // In: value; Types
@@ -331,6 +333,14 @@ func (b *Block) Invoke(f *Function, args ...*Value) *Node {
 	return b.Add(&Node{Op: CallFunction, In: args, Func: f}, types...)
 }
 
+// InvokeWithin calls a function of a program in a mode: around sets it, runs what it is given, and sets it back, as
+// tensor.NoGrad does.
+func (b *Block) InvokeWithin(around func(run func()), f *Function, args ...*Value) *Node {
+	n := b.Invoke(f, args...)
+	n.Op, n.Around = Within, around
+	return n
+}
+
 // Raise ends the program with an exception of a class, such as "builtins.ValueError".
 func (b *Block) Raise(class string, text *Value) *Node {
 	return b.Add(&Node{Op: Raise, In: []*Value{text}, Attr: class})
@@ -409,7 +419,7 @@ func Unify(t, u *Type) *Type {
 func isStructural(op string) bool {
 	switch op {
 	case Constant, If, Loop, ListConstruct, ListUnpack, TupleConstruct, TupleUnpack, TupleIndex, DictConstruct, GetAttr,
-		SetAttr, CallMethod, CallFunction, CreateObject, Raise, IsInstance, UncheckedCast, Closure, Fork, Wait,
+		SetAttr, CallMethod, CallFunction, Within, CreateObject, Raise, IsInstance, UncheckedCast, Closure, Fork, Wait,
 		Uninitialized, SetGrad, GradEnabled:
 		return true
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gotorch-dev/torch/graph"
 	"github.com/gotorch-dev/torch/internal/torchzip"
+	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/serialize"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -162,7 +163,9 @@ func (a *archive) load() (*Module, error) {
 	if err := p.setStates(); err != nil {
 		return nil, err
 	}
-	return &Module{obj: obj, unit: a.unit, meta: a.metadata()}, nil
+	m := a.unit.module(obj)
+	m.meta = a.metadata()
+	return nn.New(m), nil
 }
 
 func (a *archive) hasCode() bool {

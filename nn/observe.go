@@ -41,6 +41,9 @@ func observed(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) []*Tens
 	if o == nil { // that of another goroutine
 		return forward(in)
 	}
+	if s := m.moduleBase().self; s != nil { // a type that embeds m
+		m = s
+	}
 	o.Enter(m, in)
 	out := forward(in)
 	o.Leave(m, out)

@@ -10,6 +10,7 @@ import (
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/boardcmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/cli"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/cococmd"
+	"github.com/gotorch-dev/torch/cmd/gotorch/internal/detectcmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/filecmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/graphcmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/recordcmd"
@@ -26,7 +27,7 @@ func main() {
 }
 
 func root() *cobra.Command {
-	commands := append(train.Commands(), boardcmd.Command(), cococmd.Command(), vetcmd.Command(), runcmd.Command())
+	commands := append(train.Commands(), boardcmd.Command(), cococmd.Command(), detectcmd.Command(), vetcmd.Command(), runcmd.Command())
 	commands = append(commands, filecmd.Commands()...)
 	commands = append(commands, graphcmd.Commands()...)
 	return cli.Root(append(commands, recordcmd.Commands()...)...)

@@ -58,10 +58,8 @@ func (s *session) dynamic() []size {
 					z.n,
 					x.Size(d), d, in)
 			}
-			if z.n < 2 {
-				tensor.Fail(tensor.ErrValue,
-					"Trace: size %q is %d in the example; operators treat 0 and 1 in a way of "+
-						"their own: give an example with at least 2", name, z.n)
+			if z.n < 1 {
+				tensor.Fail(tensor.ErrValue, "Trace: size %q is 0 in the example", name)
 			}
 			z.at = append(z.at, axis{leaf, d})
 		}
@@ -74,17 +72,30 @@ func (s *session) dynamic() []size {
 	return out
 }
 
-// probe finds the sizes of at least 2 that the program takes others of.
+// batch are the leading sizes of all inputs, as one size; nil where they differ.
+func (s *session) batch(base *take) []size {
+	z := size{name: "batch"}
+	for leaf, x := range base.in {
+		if x.Dim() == 0 || len(z.at) > 0 && x.Size(0) != z.n || x.Size(0) < 1 {
+			return nil
+		}
+		z.n = x.Size(0)
+		z.at = append(z.at, axis{leaf, 0})
+	}
+	return []size{z}
+}
+
+// probe finds the sizes that the program takes others of.
 func (s *session) probe(base *take) []size {
 	var out []size
 	works := func(z size) bool {
-		return tensor.Try(func() { s.record(s.resized([]size{z}, []int{z.n + 1}), true) }) == nil
+		return attempt(func() { s.record(s.resized([]size{z}, []int{z.n + 1}), true) }) == nil
 	}
 	failed := map[int][]axis{}
 	var order []int
 	for leaf, x := range base.in {
 		for d, n := range x.Shape() {
-			if n < 2 {
+			if n < 1 {
 				continue
 			}
 			z := size{dimName(len(out)), n, []axis{{leaf, d}}}
@@ -106,6 +117,21 @@ func (s *session) probe(base *take) []size {
 		}
 	}
 	return out
+}
+
+// attempt is tensor.Try for a program that was not made for what it gets: any panic is an error.
+func attempt(f func()) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			if e, ok := r.(error); ok {
+				err = e
+			} else {
+				err = fmt.Errorf("%v", r)
+			}
+		}
+	}()
+	f()
+	return nil
 }
 
 // resized are the inputs with other sizes. Elements are repeated, so that they stay what the program expects: indices
@@ -148,7 +174,7 @@ func (s *session) generalize(base *take, sizes []size) {
 	var first error
 	for _, step := range others {
 		takes = takes[:1]
-		err := tensor.Try(func() {
+		err := attempt(func() {
 			for round := range 2 {
 				to := make([]int, len(sizes))
 				for i, z := range sizes {
@@ -168,14 +194,8 @@ func (s *session) generalize(base *take, sizes []size) {
 	if len(takes) < 3 {
 		tensor.Fail(tensor.ErrValue, "Trace: the program does not take other sizes %s: %s", sizeNames(sizes), first)
 	}
-	m := &merger{takes: takes, sizes: sizes, values: values, base: make([]map[*graph.Value]*graph.Value, len(takes))}
-	for i := range takes {
-		m.base[i] = map[*graph.Value]*graph.Value{}
-	}
-	bodies := make([]*graph.Block, len(takes))
-	for i, k := range takes {
-		bodies[i] = k.fn.Body
-	}
+	bodies := at(takes, func(k *take) *graph.Block { return k.fn.Body })
+	m := newMerger(bodies, sizes, values)
 	m.leaves = base.fn.Body.Params
 	if s.p.Self != nil {
 		m.leaves = m.leaves[1:]
@@ -193,13 +213,34 @@ func sizeNames(sizes []size) string {
 
 // merger walks the recordings side by side.
 type merger struct {
-	takes  []*take
-	sizes  []size
-	values [][]int
-	base   []map[*graph.Value]*graph.Value // from values of a recording to those of the first one
-	shapes map[*graph.Value][][]int        // of tensors whose sizes differ: by dimension, then by recording
-	leaves []*graph.Value
-	order  []*graph.Value // of shapes, as they were defined
+	sizes    []size
+	values   [][]int
+	base     []map[*graph.Value]*graph.Value // from values of a recording to those of the first one
+	shapes   map[*graph.Value][][]int        // of tensors whose sizes differ: by dimension, then by recording
+	leaves   []*graph.Value
+	order    []*graph.Value                // of shapes, as they were defined
+	replaced map[*graph.Value]*graph.Value // constants that expressions take the place of
+	ints     map[*graph.Value][]int        // numbers of the program that differ, in intOrder
+	outer    bool                          // values that are not known come from outside the blocks
+
+	intOrder []*graph.Value
+}
+
+func newMerger(blocks []*graph.Block, sizes []size, values [][]int) *merger {
+	m := &merger{sizes: sizes, values: values, base: make([]map[*graph.Value]*graph.Value, len(blocks)),
+		ints: map[*graph.Value][]int{}, replaced: map[*graph.Value]*graph.Value{}}
+	for i := range blocks {
+		m.base[i] = map[*graph.Value]*graph.Value{}
+	}
+	return m
+}
+
+// same reports that value w of recording k is v in the first one.
+func (m *merger) same(k int, w, v *graph.Value) bool {
+	if b, ok := m.base[k][w]; ok || !m.outer {
+		return b == v
+	}
+	return w == v
 }
 
 func (m *merger) fail(n *graph.Node, format string, args ...any) {
@@ -290,7 +331,7 @@ func (m *merger) dim(counts []int) graph.Dim {
 
 // column are the values of a size in the recordings.
 func (m *merger) column(i int) []int {
-	out := make([]int, len(m.takes))
+	out := make([]int, len(m.values))
 	for k := range out {
 		out[k] = m.values[k][i]
 	}
@@ -359,9 +400,12 @@ func (m *merger) block(bs []*graph.Block) {
 	}
 	for i := range b.Results {
 		for k, c := range bs {
-			if m.base[k][c.Results[i]] != b.Results[i] {
+			if !m.same(k, c.Results[i], b.Results[i]) {
 				m.fail(nil, "which value is returned depends on %s", sizeNames(m.sizes))
 			}
+		}
+		if w := m.replaced[b.Results[i]]; w != nil {
+			b.Results[i] = w
 		}
 	}
 }
@@ -394,9 +438,14 @@ func (m *merger) node(b *graph.Block, ns []*graph.Node) {
 	}
 	for i := range n.In {
 		for k, o := range ns {
-			if m.base[k][o.In[i]] != n.In[i] {
+			if !m.same(k, o.In[i], n.In[i]) {
 				m.fail(n, "which value is argument %d depends on %s", i, sizeNames(m.sizes))
 			}
+		}
+	}
+	for i, v := range n.In {
+		if w := m.replaced[v]; w != nil {
+			n.In[i] = w
 		}
 	}
 	b.Nodes = append(b.Nodes, n)
@@ -419,9 +468,7 @@ func (m *merger) constant(b *graph.Block, ns []*graph.Node) {
 	switch v := vs[0]; {
 	case v.K == tensor.KInt && !slices.ContainsFunc(vs, func(v tensor.Value) bool { return v.K != tensor.KInt }):
 		counts := at(vs, func(v tensor.Value) int { return int(v.N) })
-		out := m.expression(b, n, counts)
-		out.Name, out.Type = n.Out[0].Name, graph.Int
-		m.instead(out, n)
+		m.replaced[n.Out[0]] = m.expression(b, n, counts)
 		return
 	case isIntList(v):
 		lists := at(vs, func(v tensor.Value) []tensor.Value {
@@ -442,7 +489,7 @@ func (m *merger) constant(b *graph.Block, ns []*graph.Node) {
 		}
 		list := b.List(graph.Int, items...)
 		list.Node.Scope, list.Node.Pos = n.Scope, n.Pos
-		m.instead(list, n)
+		m.replaced[n.Out[0]] = list
 		return
 	case v.K == tensor.KTensor:
 		m.fail(n, "the elements of a tensor that Go code makes depend on %s: make it by operators (torch.Arange, "+
@@ -482,18 +529,6 @@ func sameConst(a, b tensor.Value) bool {
 	return fmt.Sprint(a.X) == fmt.Sprint(b.X)
 }
 
-// instead makes the value of a node the one that a constant has defined.
-func (m *merger) instead(v *graph.Value, n *graph.Node) {
-	old := n.Out[0]
-	node := v.Node
-	old.Node, old.Type = node, v.Type
-	for i := range node.Out {
-		if node.Out[i] == v {
-			node.Out[i] = old
-		}
-	}
-}
-
 func (m *merger) add(b *graph.Block, like, n *graph.Node) *graph.Value {
 	n.Scope, n.Pos = like.Scope, like.Pos
 	return b.Add(n, graph.Int).Out[0]
@@ -512,10 +547,15 @@ func (m *merger) call(b *graph.Block, like *graph.Node, op string, args ...any) 
 func (m *merger) expression(b *graph.Block, like *graph.Node, counts []int) *graph.Value {
 	type source struct {
 		v *graph.Value
-		d int
+		d int // dimension of a tensor; -1: the value is the number
 		s []int
 	}
 	var sources []source
+	for _, v := range m.intOrder {
+		if visible(v, b) {
+			sources = append(sources, source{v, -1, m.ints[v]})
+		}
+	}
 	seen := map[string]bool{}
 	add := func(v *graph.Value) {
 		for d, s := range m.shapes[v] {
@@ -533,7 +573,12 @@ func (m *merger) expression(b *graph.Block, like *graph.Node, counts []int) *gra
 			add(v)
 		}
 	}
-	read := func(s source) *graph.Value { return m.call(b, like, "aten::size.int", s.v, s.d) }
+	read := func(s source) *graph.Value {
+		if s.d < 0 {
+			return s.v
+		}
+		return m.call(b, like, "aten::size.int", s.v, s.d)
+	}
 	scaled := func(v *graph.Value, a, c int) *graph.Value {
 		if a != 1 {
 			v = m.call(b, like, "aten::mul.int", v, a)

@@ -28,9 +28,13 @@ type recorder struct {
 	mark    uint64
 	strict  bool // what Go code does with elements is an error
 	quiet   bool // no warnings: another recording has given them
-	outputs []*graph.Value
-	form    *Form
 	consts  int
+	calls   []call
+	objects map[*graph.Object]string // paths of modules whose calls are kept, nil without
+	restore func() func()            // of the session
+
+	undo      *[]written // while a trial runs
+	trialMark uint64
 }
 
 // Rank is that of a tracer.
@@ -56,7 +60,24 @@ func (r *recorder) Enter(m nn.Module, _ []*tensor.Tensor) {
 }
 
 // Leave closes it.
-func (r *recorder) Leave(nn.Module, []*tensor.Tensor) { r.scope = r.scope.Parent }
+func (r *recorder) Leave(_ nn.Module, out []*tensor.Tensor) {
+	c := call{scope: r.scope}
+	if len(out) > 0 && out[0] != nil {
+		c.result = r.values[out[0]]
+	}
+	if n := len(r.block.Nodes); n > 0 {
+		c.after = r.block.Nodes[n-1]
+	}
+	r.calls = append(r.calls, c)
+	r.scope = r.scope.Parent
+}
+
+// call is a call of a module that has ended.
+type call struct {
+	scope  *graph.Scope
+	result *graph.Value // the first one, nil when it is not known
+	after  *graph.Node  // the last one before the end
+}
 
 // Read is called when Go code reads elements.
 func (r *recorder) Read(s *tensor.Storage) {
@@ -191,6 +212,7 @@ func (r *recorder) constant(v tensor.Value, t *graph.Type) *graph.Value {
 func (r *recorder) Call(c *tensor.Ctx, next func()) {
 	op := graph.Lookup(c.Op().FullName())
 	n := &graph.Node{Op: c.Op().FullName(), Operator: op, Pos: place(), Scope: r.scope}
+	r.keepWritten(c)
 	r.block.At(n.Pos)
 	for i := range c.NumArgs() {
 		t := graph.Any

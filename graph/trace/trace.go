@@ -22,12 +22,17 @@ type Options struct {
 	// itself where a module is recorded.
 	Module nn.Module
 	// Dynamic names the sizes that may be others than those of the example: by the name of the input, then by
-	// dimension. Equal names are equal sizes. The example's sizes must be at least 2.
+	// dimension. Equal names are equal sizes.
 	Dynamic map[string]map[int]string
+	// Batch tries whether the leading sizes of all inputs may be others, all of them changing alike, and calls them
+	// "batch" then. A program that takes no others is recorded for those of the example.
+	Batch bool
 	// AllDynamic finds out which sizes may differ by trying each, and calls them "s0", "s1", ….
 	AllDynamic bool
 	// Strict makes what Go code reads of tensors an error instead of a warning.
 	Strict bool
+	// KeepCalls keeps calls of Scripted modules as calls of their methods, instead of recording what the methods do.
+	KeepCalls bool
 }
 
 // Program is a recorded program.
@@ -54,6 +59,7 @@ type Program struct {
 
 	inputs, outputs []graph.Port
 	session         *session
+	calls           []call // of modules, in the order of their ends
 }
 
 // recording is held while something is recorded: the marks on memory are those of one recording.
@@ -122,6 +128,7 @@ type session struct {
 	name      string
 	leafNames []string
 	attrs     map[*tensor.Tensor]string
+	objects   map[*graph.Object]string // modules whose calls are kept
 	paths     map[nn.Module]string
 }
 
@@ -129,6 +136,9 @@ type session struct {
 func (s *session) describe() {
 	s.attrs, s.paths = map[*tensor.Tensor]string{}, map[nn.Module]string{}
 	p := s.p
+	if s.opts.KeepCalls {
+		s.objects = map[*graph.Object]string{}
+	}
 	if p.Module == nil {
 		return
 	}
@@ -163,6 +173,15 @@ func (s *session) describe() {
 			p.Shared[name] = first
 		}
 	}
+	if s.opts.KeepCalls {
+		for path, m := range nn.NamedModules(p.Module) {
+			if k, ok := m.(Scripted); ok && path != "" {
+				s.objects[k.Object()] = path
+				c.AddAttr(graph.Attr{Name: path, Type: k.Object().Class.Type})
+				slots = append(slots, graph.Box(k.Object()))
+			}
+		}
+	}
 	p.Self = &graph.Object{Class: c, Slots: slots}
 }
 
@@ -170,22 +189,33 @@ func (s *session) describe() {
 func (s *session) run() {
 	t, p := s.target, s.p
 	sizes := s.dynamic()
+	var named []size // that the ports name
 	base := s.record(t.leaves, false)
 	p.Func, p.Out = base.fn, base.form
-	p.Example, p.Results = base.in, base.out
+	p.Example, p.Results, p.calls = base.in, base.out, base.calls
 	if s.opts.AllDynamic {
 		sizes = s.probe(base)
+	} else if batch := s.batch(base); s.opts.Batch && len(sizes) == 0 && batch != nil {
+		if attempt(func() { s.generalize(base, batch) }) == nil {
+			named, sizes = batch, nil
+		} else { // what the attempt has begun is not undone
+			base = s.record(t.leaves, true)
+			p.Func = base.fn
+		}
+	}
+	if named == nil {
+		named = sizes
 	}
 	dims := map[int]map[int]string{}
 	if len(sizes) > 0 {
 		s.generalize(base, sizes)
-		for _, z := range sizes {
-			for _, at := range z.at {
-				if dims[at.leaf] == nil {
-					dims[at.leaf] = map[int]string{}
-				}
-				dims[at.leaf][at.dim] = z.name
+	}
+	for _, z := range named {
+		for _, at := range z.at {
+			if dims[at.leaf] == nil {
+				dims[at.leaf] = map[int]string{}
 			}
+			dims[at.leaf][at.dim] = z.name
 		}
 	}
 	for i, x := range base.in {
@@ -225,6 +255,7 @@ type take struct {
 	fn      *graph.Function
 	in, out []*tensor.Tensor
 	form    *Form
+	calls   []call
 }
 
 // record runs the target once. Of a further recording nothing stays: buffers and the generator are set back.
@@ -235,7 +266,7 @@ func (s *session) record(leaves []*tensor.Tensor, further bool) *take {
 	k := &take{fn: graph.NewFunction(s.name), in: s.copies(leaves)}
 	r := &recorder{fn: k.fn, block: k.fn.Body, attrs: s.attrs, paths: s.paths, strict: s.opts.Strict, quiet: further,
 		loaded: []map[*tensor.Tensor]*graph.Value{{}}, values: map[*tensor.Tensor]*graph.Value{},
-		traced: map[*tensor.Storage]bool{}, scope: &graph.Scope{}}
+		traced: map[*tensor.Storage]bool{}, scope: &graph.Scope{}, objects: s.objects, restore: s.restore}
 	if s.p.Module != nil {
 		r.scope.Class = nn.PythonClass(s.p.Module)
 		r.self = k.fn.Body.Param("self", s.p.Self.Class.Type)
@@ -254,6 +285,7 @@ func (s *session) record(leaves []*tensor.Tensor, further bool) *take {
 	if tensor.Strays() != strays {
 		tensor.Fail(tensor.ErrValue, "Trace: the program hands tensors to other goroutines, which cannot be recorded")
 	}
+	k.calls = r.calls
 	for r.scope.Parent != nil {
 		r.scope = r.scope.Parent
 	}
@@ -304,7 +336,8 @@ func (p *Program) Repeat() (results []*tensor.Tensor, err error) {
 	return results, err
 }
 
-// Trial calls f with copies of the inputs, and sets the module's buffers and the state of the generator back afterwards.
+// Trial calls f with copies of the inputs, and sets the module's buffers and the state of the generator back
+// afterwards.
 func (p *Program) Trial(f func(inputs []*tensor.Tensor)) {
 	defer p.session.restore()()
 	f(p.session.copies(p.session.target.leaves))

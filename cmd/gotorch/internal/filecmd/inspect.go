@@ -32,9 +32,9 @@ func inspectCommand() *cobra.Command {
 		Long: "inspect says what a file is and what it holds: the keys with dtypes, shapes, sizes and checksums, who " +
 			"wrote " +
 			"it,\nand what is unusual or unsafe about it. Nothing in the file is run.\n\n" +
-			"It knows files of torch.save (of all versions), torch.jit.save and pickle.dump, safetensors and their " +
-			"index, " +
-			"GGUF,\nnpy and npz, ONNX and TorchScript models with inputs, outputs and operators, and record files (.rec, .idx, .lst). Of others it says what they are.",
+			"It knows files of torch.save (of all versions), torch.jit.save, torch.export.save (with inputs, outputs, " +
+			"guards\nand operators) and pickle.dump, ONNX models, safetensors and their index, GGUF, npy and npz, and " +
+			"record\nfiles (.rec, .idx, .lst). Of others it says what they are.",
 		Example: "  gotorch inspect resnet18.pth\n  gotorch inspect model.safetensors --json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -130,7 +130,10 @@ func describe(path string) (*report, error) {
 		err = r.index(path)
 	case filekind.ONNX:
 		err = r.onnx(path)
-	case filekind.ExportedProgram, filekind.TorchPackage, filekind.Zip, filekind.Keras:
+	case filekind.ExportedProgram:
+		r.members(f, st.Size())
+		err = r.exported(path)
+	case filekind.TorchPackage, filekind.Zip, filekind.Keras:
 		r.members(f, st.Size())
 	default:
 		if info.Missing > 0 {

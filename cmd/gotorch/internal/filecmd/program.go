@@ -8,41 +8,70 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gotorch-dev/torch/export"
 	"github.com/gotorch-dev/torch/graph"
 	"github.com/gotorch-dev/torch/internal/onnxpb"
 	"github.com/gotorch-dev/torch/jit"
 )
 
-// program is what a model computes: what it takes and gives, and how often it calls which operator.
+// program is what a report says of a file that holds a program.
 type program struct {
 	Inputs    []string       `json:"inputs"`
 	Outputs   []string       `json:"outputs"`
-	Operators map[string]int `json:"operators"`
+	Guards    []string       `json:"guards,omitempty"`
+	Operators map[string]int `json:"operators"` // how often each is called
 	Functions []string       `json:"functions,omitempty"`
 }
 
+// describeProgram describes a model that is a function of package graph.
+func describeProgram(m graph.Model, f *graph.Function) *program {
+	p := &program{Inputs: []string{}, Outputs: []string{}, Operators: map[string]int{}}
+	for _, x := range m.Inputs() {
+		p.Inputs = append(p.Inputs, x.String())
+	}
+	for _, x := range m.Outputs() {
+		p.Outputs = append(p.Outputs, x.String())
+	}
+	left := mostCounted
+	countCalls(f.Body, p.Operators, &left, 0)
+	return p
+}
+
 func (p *program) print(w io.Writer) {
-	for _, in := range p.Inputs {
-		fmt.Fprintln(w, "input: ", in)
+	for _, s := range p.Inputs {
+		fmt.Fprintln(w, "input ", s)
 	}
-	for _, out := range p.Outputs {
-		fmt.Fprintln(w, "output:", out)
+	for _, s := range p.Outputs {
+		fmt.Fprintln(w, "output", s)
 	}
-	names := slices.SortedFunc(maps.Keys(p.Operators), func(a, b string) int {
-		if n := p.Operators[b] - p.Operators[a]; n != 0 {
-			return n
-		}
-		return strings.Compare(a, b)
-	})
-	total := 0
-	for i, name := range names {
-		names[i] = fmt.Sprintf("%s %d", name, p.Operators[name])
-		total += p.Operators[name]
+	for _, s := range p.Guards {
+		fmt.Fprintln(w, "guard ", s)
 	}
-	fmt.Fprintf(w, "%s: %s\n", plural(total, "operator"), strings.Join(names, ", "))
+	var ops []string
+	for _, op := range slices.Sorted(maps.Keys(p.Operators)) {
+		ops = append(ops, fmt.Sprintf("%s ×%d", op, p.Operators[op]))
+	}
+	fmt.Fprintln(w, "calls ", strings.Join(ops, ", "))
 	if len(p.Functions) > 0 {
-		fmt.Fprintln(w, "functions:", strings.Join(p.Functions, ", "))
+		fmt.Fprintln(w, "functions", strings.Join(p.Functions, ", "))
 	}
+}
+
+// exported describes an archive of torch.export.
+func (r *report) exported(path string) error {
+	p, err := export.LoadFile(path)
+	if err != nil {
+		return err
+	}
+	for k, v := range p.Metadata() {
+		r.Producer[k] = v
+	}
+	for _, x := range append(p.StateDict(), p.Constants()...) {
+		r.value([]string{x.Name}, x.Tensor)
+	}
+	r.Program = describeProgram(p, p.Function())
+	r.Program.Guards = p.Guards()
+	return nil
 }
 
 // onnx describes an ONNX model. Its weights are its entries.
@@ -135,17 +164,11 @@ func (r *report) script(path string) {
 	if f == nil {
 		return
 	}
-	p := &program{Operators: map[string]int{}}
-	for _, in := range m.Inputs() {
-		p.Inputs = append(p.Inputs, in.String())
-	}
-	for _, out := range m.Outputs() {
-		p.Outputs = append(p.Outputs, out.String())
-	}
-	left := 1_000_000
-	countCalls(f.Body, p.Operators, &left, 0)
-	r.Program = p
+	r.Program = describeProgram(m, f)
 }
+
+// mostCounted bounds the nodes that are looked at, since functions that call each other may be long.
+const mostCounted = 1_000_000
 
 // countCalls counts the operators of a block and of the functions that it calls.
 func countCalls(b *graph.Block, to map[string]int, left *int, depth int) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/export"
 	"github.com/gotorch-dev/torch/graph"
 	"github.com/gotorch-dev/torch/internal/filekind"
 	"github.com/gotorch-dev/torch/jit"
@@ -47,6 +48,8 @@ var Formats = []Format{
 		Open:   func(path string) (graph.Model, error) { return jit.LoadFile(path) },
 		Module: func(m graph.Model) any { return m },
 		Write:  writeTorchScript},
+	{Name: "torch.export", Ext: ".pt2", Kind: filekind.ExportedProgram,
+		Open: func(path string) (graph.Model, error) { return export.LoadFile(path) }},
 }
 
 // Names are the names of the formats: "ONNX or TorchScript".
@@ -55,7 +58,7 @@ func Names() string {
 	for _, f := range Formats {
 		names = append(names, f.Name)
 	}
-	return strings.Join(names, " or ")
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
 // FormatOf finds the format of a file by its contents, and by its name where these do not tell.
@@ -73,6 +76,14 @@ func FormatOf(path string) (*Format, error) {
 	for i := range Formats {
 		if x := &Formats[i]; x.Kind == kind || kind == filekind.Unknown && strings.HasSuffix(path, x.Ext) {
 			return x, nil
+		}
+	}
+	if kind == filekind.Checkpoint || kind == filekind.Zip { // as archives for TorchScript's lite interpreter look
+		kind = filekind.TorchScript
+		for i := range Formats {
+			if Formats[i].Kind == kind {
+				return &Formats[i], nil
+			}
 		}
 	}
 	return nil, fmt.Errorf("%s is %s: expected a model in %s", path, kind, Names())

@@ -38,6 +38,7 @@ func Command() *cobra.Command {
 			"rand with the shape that the model declares, 1 for sizes that it leaves open.",
 		Example: "  gotorch run model.onnx\n  gotorch run model.onnx --input x=photo.npy --repeat 20\n" +
 			"  gotorch run scripted.pt --input 'x=rand(1,3,224,224)' --json\n" +
+			"  gotorch run exported.pt2\n" +
 			"  gotorch run model.onnx --input x=a.npy --output results",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
