@@ -309,9 +309,6 @@ func (r *report) print(w io.Writer, most int) {
 	for _, k := range slices.Sorted(maps.Keys(r.Producer)) {
 		fmt.Fprintf(w, "%s: %s\n", k, r.Producer[k])
 	}
-	if r.Program != nil {
-		r.Program.print(w)
-	}
 	if len(r.Entries) > 0 {
 		fmt.Fprintln(w)
 		r.table(w, most)

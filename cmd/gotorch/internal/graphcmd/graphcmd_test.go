@@ -31,6 +31,7 @@ func TestExport(t *testing.T) {
 	for _, args := range [][]string{
 		{"--arch", "squeezenet1_1", "--size", "32", "--classes", "5", "--dynamic-batch", "-o", onnx},
 		{"--arch", "squeezenet1_1", "--size", "32", "--classes", "5", "-o", script},
+		{"--arch", "squeezenet1_1", "--size", "32", "--classes", "5", "--dynamic-batch", "-o", filepath.Join(dir, "a.pt2")},
 		{script, "--input", "input=rand(1,3,32,32)", "--opset", "15", "-o", again},
 	} {
 		out, err := command(exportCommand(), args...)
@@ -82,7 +83,7 @@ func TestMistakes(t *testing.T) {
 		want string
 	}{
 		{[]string{"--arch", "squeezenet1_1"}, "--output"},
-		{[]string{"--arch", "squeezenet1_1", "-o", filepath.Join(dir, "x.tflite")}, ".onnx or .pt"},
+		{[]string{"--arch", "squeezenet1_1", "-o", filepath.Join(dir, "x.tflite")}, ".onnx or .pt or .pt2"},
 		{[]string{"-o", to}, "--arch"},
 		{[]string{text, "-o", to}, "expected a model"},
 		{[]string{"--arch", "nonesuch", "-o", to}, "nonesuch"},

@@ -110,14 +110,18 @@ func dimsText[T int | int64](dims []T) string {
 // fromModel draws the program of a TorchScript module, with the methods of its submodules in the places where they are
 // called.
 func fromModel(m graph.Model) (*drawing, error) {
-	j, ok := m.(*jit.Module)
-	if !ok || j.Method("forward") == nil {
+	s := &source{d: &drawing{}, path: map[*graph.Object]string{}}
+	var f *graph.Function
+	var args []known
+	if j, ok := m.(*jit.Module); ok {
+		f, args = j.Method("forward"), []known{{obj: j.Object()}}
+	} else if p, ok := m.(interface{ Function() *graph.Function }); ok {
+		f = p.Function()
+	}
+	if f == nil {
 		return nil, fmt.Errorf("a %T has no program that can be drawn", m)
 	}
-	s := &source{d: &drawing{}, path: map[*graph.Object]string{}}
-	f := j.Method("forward")
-	args := []known{{obj: j.Object()}}
-	for _, p := range f.Body.Params[1:] {
+	for _, p := range f.Body.Params[len(args):] {
 		args = append(args, known{from: []int{s.d.box(p.Name, p.Type.String(), "", kindPort)}})
 	}
 	res := s.function(f, args, "", 0)

@@ -49,7 +49,8 @@ var Formats = []Format{
 		Module: func(m graph.Model) any { return m },
 		Write:  writeTorchScript},
 	{Name: "torch.export", Ext: ".pt2", Kind: filekind.ExportedProgram,
-		Open: func(path string) (graph.Model, error) { return export.LoadFile(path) }},
+		Open:  func(path string) (graph.Model, error) { return export.LoadFile(path) },
+		Write: writeExported},
 }
 
 // Names are the names of the formats: "ONNX or TorchScript".
@@ -117,7 +118,8 @@ func writeONNX(path string, module any, inputs []*tensor.Tensor, w WriteOptions)
 	if w.Training {
 		o.Training = onnx.TrainingTrain
 	}
-	if m, ok := module.(nn.Module); ok {
+	_, script := module.(*jit.Module)
+	if m, ok := module.(nn.Module); ok && !script {
 		if !w.Training {
 			nn.Eval(m)
 		}
@@ -132,7 +134,7 @@ func writeONNX(path string, module any, inputs []*tensor.Tensor, w WriteOptions)
 	if w.Batch {
 		o.Dynamic = map[string]onnx.Dims{}
 		names := o.InputNames
-		if m, ok := module.(graph.Model); ok {
+		if m, ok := module.(graph.Model); ok && script {
 			for _, p := range m.Inputs() {
 				names = append(names, p.Name)
 			}
@@ -146,37 +148,54 @@ func writeONNX(path string, module any, inputs []*tensor.Tensor, w WriteOptions)
 	return onnx.Export(path, module, inputs, o)
 }
 
+// recording are the arguments with which a network of the library is recorded, their names, and their dynamic sizes.
+func recording(module any, inputs []*tensor.Tensor, o WriteOptions) (args []any, names []string,
+	dynamic map[string]map[int]string) {
+	for i, x := range inputs {
+		name := "input"
+		if len(inputs) > 1 {
+			name = fmt.Sprintf("input_%d", i)
+		}
+		names = append(names, name)
+		if o.Batch && x.Dim() > 0 {
+			if dynamic == nil {
+				dynamic = map[string]map[int]string{}
+			}
+			dynamic[name] = map[int]string{0: "batch"}
+			if x.Size(0) == 1 { // a size of 1 says nothing about others
+				x = torch.Cat([]*tensor.Tensor{x, x})
+			}
+		}
+		args = append(args, x)
+	}
+	if n, ok := module.(nn.Module); ok {
+		nn.Train(n, o.Training)
+	}
+	return args, names, dynamic
+}
+
 func writeTorchScript(path string, module any, inputs []*tensor.Tensor, o WriteOptions) error {
 	m, ok := module.(*jit.Module)
 	if !ok {
-		args := make([]any, len(inputs), len(inputs)+1)
-		opt := jit.TraceOptions{}
-		for i, x := range inputs {
-			args[i] = x
-			name := "input"
-			if len(inputs) > 1 {
-				name = fmt.Sprintf("input_%d", i)
-			}
-			opt.Names = append(opt.Names, name)
-			if o.Batch && x.Dim() > 0 {
-				if opt.Dynamic == nil {
-					opt.Dynamic = map[string]map[int]string{}
-				}
-				opt.Dynamic[name] = map[int]string{0: "batch"}
-				if x.Size(0) == 1 { // a size of 1 says nothing about others
-					args[i] = torch.Cat([]*tensor.Tensor{x, x})
-				}
-			}
-		}
-		if n, isModule := module.(nn.Module); isModule {
-			nn.Train(n, o.Training)
-		}
+		args, names, dynamic := recording(module, inputs, o)
 		var err error
-		if m, err = jit.Trace(module, append(args, opt)...); err != nil {
+		if m, err = jit.Trace(module, append(args, jit.TraceOptions{Names: names, Dynamic: dynamic})...); err != nil {
 			return err
 		}
 	}
 	return m.Save(path)
+}
+
+func writeExported(path string, module any, inputs []*tensor.Tensor, o WriteOptions) error {
+	if _, ok := module.(*jit.Module); ok {
+		return fmt.Errorf("%s: a TorchScript program cannot be written for torch.export: export the network itself", path)
+	}
+	args, names, dynamic := recording(module, inputs, o)
+	p, err := export.Export(module, args, export.Options{Names: names, Dynamic: dynamic})
+	if err != nil {
+		return err
+	}
+	return p.SaveFile(path)
 }
 
 // Inputs makes the inputs that flags name, and those that they leave out.
