@@ -126,6 +126,7 @@ func run(ctx context.Context, c *config, w io.Writer) error {
 			return fmt.Errorf("-json %s: %s is not a folder", c.json, filepath.Dir(c.json))
 		}
 	}
+	defer dropModels()
 	var peers []*peer
 	defer func() {
 		for _, p := range peers {

@@ -1009,6 +1009,53 @@ def session(m, x):
     return lambda: s.run(None, a)
 
 
+def runtime_session(path):
+    o = onnxruntime.SessionOptions()
+    o.intra_op_num_threads = THREADS
+    o.log_severity_level = 3
+    o.add_session_config_entry("session.force_spinning_stop", "1")
+    return onnxruntime.InferenceSession(path, o, providers=["CPUExecutionProvider"])
+
+
+@work
+def model_file(path, shape):
+    x = torch.randn(*shape)
+    a = {"x": x.numpy()}
+
+    def runtime():
+        s = runtime_session(path + ".onnx")
+        return lambda: s.run(None, a)
+
+    def script():
+        m = torch.jit.freeze(torch.jit.load(path + ".pt").eval())
+        with torch.no_grad():
+            m(x), m(x)
+        return lambda: m(x)
+
+    ways = {"TorchScript": script}
+    if onnxruntime is not None:
+        ways["onnxruntime"] = runtime
+    return each(ways)
+
+
+@work
+def model_load(path):
+    ways = {"TorchScript": lambda: lambda: torch.jit.load(path + ".pt")}
+    if onnxruntime is not None:
+        ways["onnxruntime"] = lambda: lambda: runtime_session(path + ".onnx")
+    return each(ways)
+
+
+def model_memory(path):
+    """Prints the peak of the resident memory of a process that loads a model and runs it ten times."""
+    s = runtime_session(path + ".onnx")
+    a = {i.name: torch.randn(*i.shape).numpy() for i in s.get_inputs()}
+    for _ in range(10):
+        s.run(None, a)
+    peak = next(l for l in open("/proc/self/status") if l.startswith("VmHWM")).split()[1]
+    print(int(peak) * 1024, flush=True)
+
+
 # ---------------------------------------------------------------- the loop
 
 
@@ -1146,5 +1193,8 @@ def main():
 if len(sys.argv) > 1 and sys.argv[1] == "memory":
     torch.set_num_threads(int(sys.argv[2]))
     memory()
+elif len(sys.argv) > 1 and sys.argv[1] == "onnx":
+    THREADS = int(sys.argv[2])
+    model_memory(sys.argv[3])
 else:
     main()

@@ -85,6 +85,7 @@ var suites = []struct {
 	{"optim", optimRows},
 	{"train", trainRows},
 	{"networks", networkRows},
+	{"onnx", onnxRows},
 	{"data", dataRows},
 	{"io", ioRows},
 	{"vision", visionRows},

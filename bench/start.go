@@ -37,7 +37,14 @@ func child() bool {
 		}
 		fmt.Println(memoryOf("VmHWM"))
 	default:
-		return false
+		path, ok := strings.CutPrefix(what, "onnx ")
+		if !ok {
+			return false
+		}
+		n, err := strconv.Atoi(os.Getenv(childVar + "_THREADS"))
+		check(err)
+		torch.SetNumThreads(n)
+		serveOnce(path)
 	}
 	return true
 }

@@ -1,5 +1,5 @@
 // Package onnx loads ONNX models and runs them: the files that torch.onnx.export, Olive and the converters of other
-// frameworks write.
+// frameworks write. It writes them, too: [Export].
 //
 //	m, err := onnx.Open("model.onnx")
 //	…
@@ -29,6 +29,14 @@
 // where an ONNX operator is one of PyTorch's, several of them where it is composed, and helpers of the namespace onnx
 // where the result depends on shapes or numbers that are known only when the program runs. Nodes whose inputs are all
 // constants are computed when the model is loaded.
+//
+// # How it is written
+//
+// Export records a module (package jit) and runs the recording with stand-ins for its tensors (export_value.go): lists,
+// numbers and objects are those of a run, and each operator on tensors adds the nodes that its form makes
+// (internal/onnxform, ops/<family>/onnx.go). A stand-in has two shapes, with two values of each size that may differ:
+// what comes out equal is a number in the file, the rest is computed by it. Writes become new values (export_write.go),
+// conditions and loops on data become If and Loop (export_control.go).
 package onnx
 
 import (

@@ -54,8 +54,8 @@ type ExportOptions struct {
 	Dynamic map[string]Dims
 	// Training is the mode in which the module is written.
 	Training Training
-	// KeepFunctions writes each class of submodules as a function of the model, which the graph calls; otherwise
-	// everything stands in one graph.
+	// KeepFunctions writes submodules that are more than one node as functions of the model, with the names of their
+	// classes, which the graph calls; otherwise everything stands in one graph.
 	KeepFunctions bool
 	// External writes the weights into a file beside the model, NAME.data. A model above 2 GB, which one file of
 	// protocol buffers cannot hold, has it without being asked. ExportTo cannot write it.
@@ -220,6 +220,21 @@ func programOf(module any, inputs []*tensor.Tensor, o ExportOptions) (*program, 
 	return traced(module, inputs, o)
 }
 
+// twofold is an example input whose sizes that may differ are at least 2, by repeating what there is: operators treat a
+// size of 1 in a way of their own, so that nothing can be learned from it about other sizes.
+func twofold(t *tensor.Tensor, dims Dims) *tensor.Tensor {
+	shape := slices.Clone(t.Shape())
+	for d := range dims {
+		if d >= 0 && d < len(shape) && shape[d] == 1 {
+			shape[d] = 2
+		}
+	}
+	if slices.Equal(shape, t.Shape()) {
+		return t
+	}
+	return t.Expand(shape).Contiguous()
+}
+
 // inMode puts a module and what is in it into a mode, and returns what gives each the mode back that it had.
 func inMode(m nn.Module, train bool) (restore func()) {
 	type flag struct {
@@ -245,6 +260,9 @@ func traced(fn any, inputs []*tensor.Tensor, o ExportOptions) (*program, error) 
 	}
 	args := make([]any, len(inputs), len(inputs)+1)
 	for i, t := range inputs {
+		if i < len(o.InputNames) {
+			t = twofold(t, o.Dynamic[o.InputNames[i]])
+		}
 		args[i] = t
 	}
 	m, err := jit.Trace(fn, append(args, jit.TraceOptions{Names: o.InputNames, Dynamic: o.Dynamic, NoCheck: true})...)
@@ -371,11 +389,20 @@ func (x *exporter) run(args []tensor.Value) (*onnxpb.Model, error) {
 		m.Graph.Inputs = append(m.Graph.Inputs, x.info(in.name, in.v))
 	}
 	m.Graph.Nodes = g.nodes
-	m.Functions = x.functions
 	for _, d := range slices.Sorted(maps.Keys(x.domains)) {
 		m.Opsets = append(m.Opsets, onnxpb.Opset{Domain: d, Version: 1})
 	}
 	x.prune(m)
+	for _, n := range m.Graph.Nodes {
+		for _, o := range n.Outputs {
+			if s := x.between[o]; s != nil {
+				m.Graph.Values = append(m.Graph.Values, x.info(o, s))
+			}
+		}
+	}
+	if x.opt.KeepFunctions {
+		x.functionsOf(m)
+	}
 	return m, nil
 }
 
@@ -609,6 +636,13 @@ func (x *exporter) info(name string, s *sym) onnxpb.Info {
 		}
 	}
 	return onnxpb.Info{Name: name, Type: t}
+}
+
+// declare notes the dtype and the shape of a value between, which readers of the file like to know.
+func (x *exporter) declare(s *sym) {
+	if s.v.Name != "" && s.v.Const == nil && s.v.Known && s.v.DType != 0 && x.block == x.root {
+		x.between[s.v.Name] = s
+	}
 }
 
 // dimName is the name of a size: that of an input where it is the same, or one of its own.

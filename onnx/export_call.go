@@ -328,6 +328,7 @@ func (x *exporter) functional(op *graph.Operator, in []tensor.Value) []tensor.Va
 					v.Known, v.Shape = known.Known, known.Shape
 				}
 				s.v = &v
+				x.declare(s)
 			}
 		}
 	})

@@ -41,6 +41,7 @@ func (x *exporter) Emit(domain, op string, attrs onnxform.A, n int, ins []*onnxf
 		x.domains[domain] = true
 	}
 	x.block.nodes = append(x.block.nodes, p)
+	x.nodeScope[p] = strings.Join(x.scope, ".")
 	return out
 }
 

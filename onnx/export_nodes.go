@@ -274,12 +274,7 @@ func (x *exporter) method(n *graph.Node, o *graph.Object, f *graph.Function, in 
 	defer func() { x.scope = outer }()
 	if p := x.paths[o]; p != "" && o.Class.Module {
 		x.scope = strings.Split(p, ".")
-	}
-	if x.opt.KeepFunctions && o.Class.Module && n.Attr == "forward" {
-		if res, ok := x.kept(o, f, in); ok {
-			set(res...)
-			return
-		}
+		x.classes[p] = o.Class.Name[strings.LastIndexByte(o.Class.Name, '.')+1:]
 	}
 	set(x.function(f, in)...)
 }

@@ -34,13 +34,16 @@ type exporter struct {
 	fnByBytes   map[string]*onnxpb.Function
 	domains     map[string]bool
 	ports       []exportPort
+	between     map[string]*sym // values that nodes compute, by name
 
-	syms  map[*tensor.Tensor]*sym // constants and parameters
-	paths map[*graph.Object]string
-	slots map[*graph.Object]map[int]tensor.Value // attributes that the program has set
-	seqs  map[*graph.List]*sym                   // lists that are sequences of the file
-	scope []string
-	calls []*graph.Function // that are being exported
+	syms      map[*tensor.Tensor]*sym // constants and parameters
+	paths     map[*graph.Object]string
+	slots     map[*graph.Object]map[int]tensor.Value // attributes that the program has set
+	seqs      map[*graph.List]*sym                   // lists that are sequences of the file
+	scope     []string
+	nodeScope map[*onnxpb.Node]string // the paths of the modules that nodes belong to
+	classes   map[string]string       // of the modules, by their paths
+	calls     []*graph.Function       // that are being exported
 
 	missing  map[string][]string
 	causes   []error
@@ -93,7 +96,7 @@ func newExporter(p *program, o ExportOptions, scale func(n, k int) int) *exporte
 		small: map[string]string{}, fnByBytes: map[string]*onnxpb.Function{}, domains: map[string]bool{},
 		syms: map[*tensor.Tensor]*sym{}, paths: map[*graph.Object]string{},
 		slots: map[*graph.Object]map[int]tensor.Value{}, missing: map[string][]string{},
-		seqs: map[*graph.List]*sym{}}
+		between: map[string]*sym{}, seqs: map[*graph.List]*sym{}, nodeScope: map[*onnxpb.Node]string{}, classes: map[string]string{}}
 }
 
 // stop ends the export of a step.

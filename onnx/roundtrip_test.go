@@ -3,6 +3,7 @@ package onnx_test
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -292,6 +293,83 @@ func recorded(m nn.Module, inputs []*tensor.Tensor) ([]*tensor.Tensor, error) {
 	return out, nil
 }
 
+// TestRoundTripControl exports programs with conditions and loops that depend on data and on sizes, and with writes,
+// and runs the files with other data and other sizes. testdata/make.py has written the programs.
+func TestRoundTripControl(t *testing.T) {
+	x := func(shape ...int) []*tensor.Tensor { return []*tensor.Tensor{torch.Randn(shape)} }
+	steps := func(n int64) func(int) []*tensor.Tensor {
+		return func(k int) []*tensor.Tensor {
+			return []*tensor.Tensor{torch.Randn([]int{2, 3}), tensor.FromSlice([]int64{n + int64(k)}).Reshape([]int{})}
+		}
+	}
+	positive := func(shape ...int) []*tensor.Tensor { return []*tensor.Tensor{torch.Rand(shape)} }
+	for _, c := range []struct {
+		name    string
+		dynamic onnx.Dims
+		inputs  func(k int) []*tensor.Tensor
+	}{
+		{"if", onnx.Dims{0: "n"}, func(k int) []*tensor.Tensor { return x(2+k, 3) }},
+		{"ifshape", onnx.Dims{0: "n"}, func(k int) []*tensor.Tensor { return x(2+k, 3) }},
+		{"loop", nil, steps(3)},
+		{"while", nil, func(int) []*tensor.Tensor { return positive(2, 3) }},
+		{"loopt", onnx.Dims{0: "t", 1: "b"}, func(k int) []*tensor.Tensor { return x(4+k, 2+k, 3) }},
+		{"loopt", nil, func(int) []*tensor.Tensor { return x(4, 2, 3) }},
+		{"inplace", onnx.Dims{0: "n"}, func(k int) []*tensor.Tensor { return x(3+k, 5) }},
+		{"inloop", onnx.Dims{0: "n"}, func(k int) []*tensor.Tensor { return x(4+k, 3) }},
+		{"brk", onnx.Dims{0: "n"}, func(k int) []*tensor.Tensor { return x(4+k, 3) }},
+		{"nested", onnx.Dims{0: "n", 1: "m"}, func(k int) []*tensor.Tensor { return x(3+k, 2+k) }},
+		{"early", onnx.Dims{0: "n"}, func(k int) []*tensor.Tensor { return x(3+k, 2) }},
+		{"mask", onnx.Dims{0: "n"}, func(k int) []*tensor.Tensor { return x(3+k, 4) }},
+		{"dyn", onnx.Dims{0: "n"}, func(k int) []*tensor.Tensor { return x(3+k, 4) }},
+	} {
+		t.Run(fmt.Sprintf("%s/%d", c.name, len(c.dynamic)), func(t *testing.T) {
+			torch.ManualSeed(5)
+			m, err := jit.LoadFile("testdata/" + c.name + ".pt")
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(t.TempDir(), "m.onnx")
+			o := onnx.ExportOptions{}
+			if c.dynamic != nil {
+				o.Dynamic = map[string]onnx.Dims{"x": c.dynamic}
+			}
+			if err := onnx.Export(path, m, c.inputs(0), o); err != nil {
+				t.Fatal(err)
+			}
+			f, err := onnx.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			for k := range 6 {
+				inputs := c.inputs(k)
+				args, in := []tensor.Value{}, map[string]*tensor.Tensor{}
+				for i, p := range f.Inputs() {
+					args, in[p.Name] = append(args, tensor.TensorValue(inputs[i].Clone())), inputs[i]
+				}
+				var want tensor.Value
+				tensor.NoGrad(func() { want, err = m.Call(context.Background(), "forward", args, nil) })
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := f.Run(context.Background(), in)
+				if err != nil {
+					t.Fatal(err)
+				}
+				l, _ := tensorsIn(want)
+				for i, p := range f.Outputs() {
+					if s := golden.Close(got[p.Name], l[i], golden.Tolerance{RTol: 1e-5, ATol: 1e-5}); s != "" {
+						t.Errorf("run %d, output %s: %s", k, p, s)
+					}
+				}
+			}
+		})
+	}
+}
+
+// all lets TestRoundTripVision export the networks that take long, too.
+var all = flag.Bool("all", false, "all networks")
+
 // TestRoundTripVision exports networks for images with small inputs, and runs the file with another size of the batch.
 func TestRoundTripVision(t *testing.T) {
 	for _, c := range []struct {
@@ -304,8 +382,8 @@ func TestRoundTripVision(t *testing.T) {
 		{"swin_v2_t", 224}, {"maxvit_t", 224},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if testing.Short() && c.size > 64 {
-				t.Skip("large")
+			if !*all && (c.size > 64 || strings.HasPrefix(c.name, "vgg")) {
+				t.Skip("it takes long: -all")
 			}
 			torch.ManualSeed(1)
 			m, err := models.GetModel(c.name)

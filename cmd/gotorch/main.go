@@ -13,6 +13,7 @@ import (
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/cococmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/detectcmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/filecmd"
+	"github.com/gotorch-dev/torch/cmd/gotorch/internal/graphcmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/recordcmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/runcmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/train"
@@ -30,5 +31,6 @@ func root() *cobra.Command {
 	commands := append(train.Commands(), boardcmd.Command(), bottleneckcmd.Command(), cococmd.Command(), detectcmd.Command(),
 		runcmd.Command(), vetcmd.Command())
 	commands = append(commands, filecmd.Commands()...)
+	commands = append(commands, graphcmd.Commands()...)
 	return cli.Root(append(commands, recordcmd.Commands()...)...)
 }

@@ -1,6 +1,10 @@
 package onnxpb
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // Model is a ModelProto: a graph with the versions of the operator sets that it uses, and functions of its own.
 type Model struct {
@@ -102,6 +106,41 @@ type Function struct {
 type Info struct {
 	Name string
 	Type *Type
+}
+
+// String describes the value: "x: float[N, 3, 224, 224]".
+func (v Info) String() string { return v.Name + ": " + v.Type.String() }
+
+// String is the type: "float[N, 3]", "seq(float)".
+func (t *Type) String() string {
+	if t == nil {
+		return "?"
+	}
+	switch t.Kind {
+	case KindSequence:
+		return "seq(" + t.Elem.String() + ")"
+	case KindOptional:
+		return "optional(" + t.Elem.String() + ")"
+	case KindMap:
+		return "map"
+	case KindOpaque:
+		return "opaque"
+	}
+	if !t.HasShape {
+		return t.DataType.String()
+	}
+	dims := make([]string, len(t.Shape))
+	for i, d := range t.Shape {
+		switch {
+		case d.Param != "":
+			dims[i] = d.Param
+		case d.Value < 0:
+			dims[i] = "?"
+		default:
+			dims[i] = strconv.FormatInt(d.Value, 10)
+		}
+	}
+	return t.DataType.String() + "[" + strings.Join(dims, ", ") + "]"
 }
 
 // Kind says what a value is.

@@ -33,8 +33,8 @@ func inspectCommand() *cobra.Command {
 			"wrote " +
 			"it,\nand what is unusual or unsafe about it. Nothing in the file is run.\n\n" +
 			"It knows files of torch.save (of all versions), torch.jit.save, torch.export.save (with inputs, outputs, " +
-			"guards\nand operators) and pickle.dump, safetensors and their index, GGUF, npy and npz, and record files " +
-			"(.rec, .idx,\n.lst). Of others it says what they are.",
+			"guards\nand operators) and pickle.dump, ONNX models, safetensors and their index, GGUF, npy and npz, and " +
+			"record\nfiles (.rec, .idx, .lst). Of others it says what they are.",
 		Example: "  gotorch inspect resnet18.pth\n  gotorch inspect model.safetensors --json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -111,7 +111,9 @@ func describe(path string) (*report, error) {
 	switch info.Kind {
 	case filekind.Checkpoint, filekind.CheckpointLegacy, filekind.CheckpointTar, filekind.TorchScript, filekind.Pickle:
 		r.members(f, st.Size())
-		err = r.pickled(path, f, st.Size(), info.Kind)
+		if err = r.pickled(path, f, st.Size(), info.Kind); err == nil && info.Kind == filekind.TorchScript {
+			r.script(path)
+		}
 	case filekind.SafeTensors:
 		err = r.safetensors(path)
 	case filekind.GGUF:
@@ -126,10 +128,12 @@ func describe(path string) (*report, error) {
 		err = r.npz(path)
 	case filekind.JSON:
 		err = r.index(path)
+	case filekind.ONNX:
+		err = r.onnx(path)
 	case filekind.ExportedProgram:
 		r.members(f, st.Size())
 		err = r.exported(path)
-	case filekind.ONNX, filekind.TorchPackage, filekind.Zip, filekind.Keras:
+	case filekind.TorchPackage, filekind.Zip, filekind.Keras:
 		r.members(f, st.Size())
 	default:
 		if info.Missing > 0 {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,12 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gotorch-dev/torch"
-	"github.com/gotorch-dev/torch/export"
-	"github.com/gotorch-dev/torch/graph"
-	"github.com/gotorch-dev/torch/internal/filekind"
-	"github.com/gotorch-dev/torch/jit"
-	"github.com/gotorch-dev/torch/onnx"
-	"github.com/gotorch-dev/torch/tensor"
+	"github.com/gotorch-dev/torch/cmd/gotorch/internal/modelfile"
 )
 
 // options are the flags of the command.
@@ -37,7 +31,7 @@ func Command() *cobra.Command {
 	var o options
 	c := &cobra.Command{
 		Use:   "run FILE",
-		Short: "run a model: ONNX, TorchScript or torch.export",
+		Short: "run a model: " + modelfile.Names(),
 		Long: "run loads a model, runs it once or several times, and says what comes out: dtype, shape, range and " +
 			"mean of each output, and the time.\n\nAn input is a file (.npy, or a tensor in .pt), or a tensor that is " +
 			"made: rand(SIZES) and randn(SIZES), zeros(SIZES) and ones(SIZES). An input that is not given is " +
@@ -86,7 +80,7 @@ func run(ctx context.Context, w io.Writer, path string, o options) error {
 		return fmt.Errorf("--repeat is %d, expected at least 1", o.repeat)
 	}
 	start := time.Now()
-	m, err := open(path)
+	m, err := modelfile.Open(path)
 	if err != nil {
 		return err
 	}
@@ -96,7 +90,7 @@ func run(ctx context.Context, w io.Writer, path string, o options) error {
 		r.Inputs = append(r.Inputs, p.String())
 	}
 	torch.ManualSeed(o.seed)
-	inputs, err := makeInputs(m.Inputs(), o.inputs)
+	inputs, err := modelfile.Inputs(m.Inputs(), o.inputs)
 	if err != nil {
 		return err
 	}
@@ -119,7 +113,7 @@ func run(ctx context.Context, w io.Writer, path string, o options) error {
 		}
 		r.Outputs = append(r.Outputs, describe(p.Name, t))
 		if o.output != "" {
-			if err := save(filepath.Join(o.output, fileName(p.Name)+".npy"), t); err != nil {
+			if err := modelfile.Save(filepath.Join(o.output, fileName(p.Name)+".npy"), t); err != nil {
 				return err
 			}
 		}
@@ -132,70 +126,6 @@ func run(ctx context.Context, w io.Writer, path string, o options) error {
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-// open loads a model by the kind of its file.
-func open(path string) (graph.Model, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }() // only read
-	st, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	switch filekind.Of(f, st.Size()).Kind {
-	case filekind.ExportedProgram:
-		return export.LoadFile(path)
-	case filekind.ONNX:
-		return onnx.Open(path)
-	case filekind.TorchScript, filekind.Checkpoint, filekind.Zip: // archives for the lite interpreter look like others
-		return jit.LoadFile(path)
-	}
-	return onnx.Open(path)
-}
-
-// makeInputs makes the inputs that flags name, and those that they leave out.
-func makeInputs(ports []graph.Port, flags []string) (map[string]*torch.Tensor, error) {
-	inputs := map[string]*torch.Tensor{}
-	for _, f := range flags {
-		name, what, ok := strings.Cut(f, "=")
-		if !ok {
-			return nil, fmt.Errorf("--input %s: expected NAME=FILE or NAME=rand(SIZES)", f)
-		}
-		var dt tensor.DType
-		for _, p := range ports {
-			if p.Name == name {
-				dt = p.DType
-			}
-		}
-		t, err := makeInput(what, dt)
-		if err != nil {
-			return nil, fmt.Errorf("--input %s: %w", f, err)
-		}
-		inputs[name] = t
-	}
-	for _, p := range ports {
-		if inputs[p.Name] != nil || p.Optional {
-			continue
-		}
-		if p.AnyShape || p.Type.Kind != graph.TensorType {
-			return nil, fmt.Errorf("input %s is not given: --input %s=FILE or %s='rand(SIZES)'", p, p.Name, p.Name)
-		}
-		shape := make([]int, len(p.Shape))
-		for i, d := range p.Shape {
-			if shape[i] = d.Size; d.Name != "" || d.Size < 0 {
-				shape[i] = 1
-			}
-		}
-		t, err := filled("rand", shape, p.DType)
-		if err != nil {
-			return nil, err
-		}
-		inputs[p.Name] = t
-	}
-	return inputs, nil
-}
 
 // describe sums up a tensor.
 func describe(name string, t *torch.Tensor) output {

@@ -1,4 +1,4 @@
-package runcmd
+package modelfile
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// makeInput reads a file, or makes a tensor by a word such as rand(1,3,224,224). dt is the dtype that the model wants.
-func makeInput(what string, dt tensor.DType) (*torch.Tensor, error) {
+// MakeInput reads a file, or makes a tensor by a word such as rand(1,3,224,224). dt is the dtype that the model wants.
+func MakeInput(what string, dt tensor.DType) (*torch.Tensor, error) {
 	if kind, sizes, ok := strings.Cut(what, "("); ok && strings.HasSuffix(sizes, ")") {
 		var shape []int
 		for _, s := range strings.Split(strings.TrimSuffix(sizes, ")"), ",") {
@@ -28,7 +28,7 @@ func makeInput(what string, dt tensor.DType) (*torch.Tensor, error) {
 			}
 			shape = append(shape, n)
 		}
-		return filled(kind, shape, dt)
+		return Filled(kind, shape, dt)
 	}
 	if filepath.Ext(what) == ".npy" {
 		a, err := npy.ReadFile(what)
@@ -57,8 +57,8 @@ func makeInput(what string, dt tensor.DType) (*torch.Tensor, error) {
 	return t, nil
 }
 
-// filled makes a tensor. Random integers are 0 or 1.
-func filled(kind string, shape []int, dt tensor.DType) (t *torch.Tensor, err error) {
+// Filled makes a tensor. Random integers are 0 or 1.
+func Filled(kind string, shape []int, dt tensor.DType) (t *torch.Tensor, err error) {
 	if dt == 0 {
 		dt = torch.Float32
 	}
@@ -87,8 +87,8 @@ func filled(kind string, shape []int, dt tensor.DType) (t *torch.Tensor, err err
 	return t, err
 }
 
-// save writes a tensor as a .npy file.
-func save(path string, t *torch.Tensor) error {
+// Save writes a tensor as a .npy file.
+func Save(path string, t *torch.Tensor) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
