@@ -26,7 +26,8 @@ func main() {
 }
 
 func root() *cobra.Command {
-	commands := append(train.Commands(), boardcmd.Command(), cococmd.Command(), detectcmd.Command(), vetcmd.Command(), runcmd.Command())
+	commands := append(train.Commands(), boardcmd.Command(), cococmd.Command(), detectcmd.Command(), vetcmd.Command(),
+		runcmd.Command())
 	commands = append(commands, filecmd.Commands()...)
 	return cli.Root(append(commands, recordcmd.Commands()...)...)
 }
