@@ -64,7 +64,7 @@ func photoRow(w, h int) row {
 // folderRow reads an ImageFolder once.
 func folderRow(images, workers int) row {
 	const w, h = 200, 150
-	return row{name: fmt.Sprintf("ImageFolder of %d JPEGs %dx%d, %d workers", images, w, h, workers),
+	return row{name: fmt.Sprintf("batches of %d JPEG files %dx%d, %d workers", images, w, h, workers),
 		peer: "image_folder",
 		args: arg{"w": w, "h": h, "images": images, "workers": workers},
 		prepare: func() work {
