@@ -43,7 +43,8 @@ func photo(w, h, seed int) []byte {
 // evaluation is what published networks want done with a picture.
 func evaluation() transforms.Transform {
 	return transforms.NewCompose(transforms.NewResize([]int{256}), transforms.NewCenterCrop([]int{224, 224}),
-		transforms.NewToTensor(), transforms.NewNormalize([]float64{0.485, 0.456, 0.406}, []float64{0.229, 0.224, 0.225}))
+		transforms.NewToTensor(), transforms.NewNormalize([]float64{0.485, 0.456, 0.406},
+			[]float64{0.229, 0.224, 0.225}))
 }
 
 func photoRow(w, h int) row {
@@ -63,7 +64,8 @@ func photoRow(w, h int) row {
 // folderRow reads an ImageFolder once.
 func folderRow(images, workers int) row {
 	const w, h = 200, 150
-	return row{name: fmt.Sprintf("ImageFolder of %d JPEGs %dx%d, %d workers", images, w, h, workers), peer: "image_folder",
+	return row{name: fmt.Sprintf("batches of %d JPEG files %dx%d, %d workers", images, w, h, workers),
+		peer: "image_folder",
 		args: arg{"w": w, "h": h, "images": images, "workers": workers},
 		prepare: func() work {
 			root, err := os.MkdirTemp("", "bench")
@@ -94,7 +96,8 @@ func folderRow(images, workers int) row {
 func nmsRow(n int) row {
 	return row{name: fmt.Sprintf("nms of %d boxes", n), peer: "nms", args: arg{"n": n}, prepare: func() work {
 		at := torch.Rand([]int{n, 2}).MulScalar(1000)
-		boxes := torch.Cat([]*torch.Tensor{at, at.Add(torch.Rand([]int{n, 2}).MulScalar(100))}, torch.CatOptions{Dim: 1})
+		boxes := torch.Cat([]*torch.Tensor{at, at.Add(torch.Rand([]int{n, 2}).MulScalar(100))},
+			torch.CatOptions{Dim: 1})
 		scores := torch.Rand([]int{n})
 		return work{step: func() { ops.NMS(boxes, scores, 0.5) }}
 	}}

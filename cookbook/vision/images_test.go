@@ -44,7 +44,8 @@ func TestImageToTensor(t *testing.T) {
 // Images side by side: torchvision.utils.make_grid.
 func Example_makeGrid() {
 	fmt.Println(utils.MakeGrid(torch.Zeros([]int{4, 1, 28, 28})).Shape()) // grey images become ones of three channels
-	fmt.Println(utils.MakeGrid(torch.Zeros([]int{4, 1, 28, 28}), utils.GridOptions{NRow: 2, Padding: torch.Some(1)}).Shape())
+	fmt.Println(utils.MakeGrid(torch.Zeros([]int{4, 1, 28, 28}),
+		utils.GridOptions{NRow: 2, Padding: torch.Some(1)}).Shape())
 	fmt.Println(utils.MakeGrid(torch.Zeros([]int{10, 3, 8, 8})).Shape())
 	// Output:
 	// [3 32 122]

@@ -1,7 +1,8 @@
-// Package jpeg reads and writes JPEG images (ITU-T T.81) with the arithmetic of the Independent JPEG Group's library, as
-// libjpeg-turbo has it: the integer transforms "islow", triangle filters for smaller chroma planes, fixed-point colour
-// conversion. Pillow and torchvision use that library with these settings, so that a network sees here the very pixels
-// that it was trained on, where Go's image/jpeg differs by a level or two; and what is written here are the same bytes.
+// Package jpeg reads and writes JPEG images (ITU-T T.81) with the arithmetic of the Independent JPEG Group's library,
+// as libjpeg-turbo has it: the integer transforms "islow", triangle filters for smaller chroma planes, fixed-point
+// colour conversion. Pillow and torchvision use that library with these settings, so that a network sees here the very
+// pixels that it was trained on, where Go's image/jpeg differs by a level or two; and what is written here are the same
+// bytes.
 //
 // Baseline, extended and progressive images of 8 bits with one or three components are read. Others, such as CMYK, give
 // [ErrUnsupported].
@@ -45,8 +46,10 @@ type block [blockSize]int16
 
 // zigzag is the order in which coefficients are stored (T.81, figure A.6).
 var zigzag = [blockSize]uint8{
-	0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21, 28,
-	35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55,
+	0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21,
+	28,
+	35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47,
+	55,
 	62, 63,
 }
 

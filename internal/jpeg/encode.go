@@ -8,11 +8,13 @@ import (
 
 // The tables of quantisation that T.81 gives as examples (K.1), in zigzag's natural order.
 var (
-	lumaQuant = [blockSize]int{16, 11, 10, 16, 24, 40, 51, 61, 12, 12, 14, 19, 26, 58, 60, 55, 14, 13, 16, 24, 40, 57, 69,
+	lumaQuant = [blockSize]int{16, 11, 10, 16, 24, 40, 51, 61, 12, 12, 14, 19, 26, 58, 60, 55, 14, 13, 16, 24, 40, 57,
+		69,
 		56, 14, 17, 22, 29, 51, 87, 80, 62, 18, 22, 37, 56, 68, 109, 103, 77, 24, 35, 55, 64, 81, 104, 113, 92, 49, 64,
 		78, 87, 103, 121, 120, 101, 72, 92, 95, 98, 112, 100, 103, 99}
 	chromaQuant = [blockSize]int{17, 18, 24, 47, 99, 99, 99, 99, 18, 21, 26, 66, 99, 99, 99, 99, 24, 26, 56, 99, 99, 99,
-		99, 99, 47, 66, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99,
+		99, 99, 47, 66, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99,
+		99,
 		99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99}
 )
 
@@ -130,7 +132,8 @@ func planesOf(im *Image, quality int) []*plane {
 			a, b := f.pix[2*py*stride:][:stride], f.pix[(2*py+1)*stride:][:stride]
 			for px := range w {
 				bias := uint16(1 + px%2) // rounds up and down in turns
-				half.pix[py*w+px] = uint8((uint16(a[2*px]) + uint16(a[2*px+1]) + uint16(b[2*px]) + uint16(b[2*px+1]) + bias) >> 2)
+				half.pix[py*w+px] = uint8((uint16(a[2*px]) + uint16(a[2*px+1]) + uint16(b[2*px]) + uint16(b[2*px+1]) +
+					bias) >> 2)
 			}
 		}
 		half.extend(w, rows) // below the image the last row is repeated in the smaller size, as libjpeg does it

@@ -188,7 +188,8 @@ func TestMNISTKin(t *testing.T) {
 			t.Fatal(err)
 		}
 		s, err := d.Get(1)
-		if err != nil || d.Classes[s.Label] != tc.class || s.Image.Mode != "L" || !slices.Equal(s.Image.Pix, []uint8{3, 4}) {
+		if err != nil || d.Classes[s.Label] != tc.class || s.Image.Mode != "L" ||
+			!slices.Equal(s.Image.Pix, []uint8{3, 4}) {
 			t.Errorf("%s: %+v of class %q, %v", tc.folder, s, d.Classes[s.Label], err)
 		}
 	}
@@ -279,7 +280,8 @@ func TestVOC(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o := x.Annotation.Objects[0]; o.Name != "dog" || o.Box.XMax != 3.5 || o.Difficult != 1 || o.Parts[0].Name != "head" {
+	if o := x.Annotation.Objects[0]; o.Name != "dog" || o.Box.XMax != 3.5 || o.Difficult != 1 ||
+		o.Parts[0].Name != "head" {
 		t.Errorf("object %+v", o)
 	}
 	g, err := NewVOCSegmentation(root, "2012", "val")
@@ -326,7 +328,8 @@ func TestListed(t *testing.T) {
 			"dtd/dtd/images/dotted/a.jpg"},
 		{"FGVCAircraft", func() (*DatasetFolder, error) { return NewFGVCAircraft(root, "test", "variant") },
 			"707-320,A300 B4", []int{1}, "fgvc-aircraft-2013b/data/images/0001.jpg"},
-		{"SUN397", func() (*DatasetFolder, error) { return NewSUN397(root) }, "abbey", []int{0}, "SUN397/a/abbey/sun_1.jpg"},
+		{"SUN397", func() (*DatasetFolder, error) { return NewSUN397(root) }, "abbey", []int{0},
+			"SUN397/a/abbey/sun_1.jpg"},
 		{"Caltech101", func() (*DatasetFolder, error) { return NewCaltech101(root) }, "ant", []int{0},
 			"caltech101/101_ObjectCategories/ant/image_0001.jpg"},
 		{"RenderedSST2", func() (*DatasetFolder, error) { return NewRenderedSST2(root, "val") }, "positive", []int{0},

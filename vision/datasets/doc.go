@@ -9,8 +9,8 @@
 //	loader := data.NewDataLoader(datasets.Tensors(set, transforms.NewCompose(…)),
 //		data.LoaderOptions{BatchSize: 32, Shuffle: true, Workers: 2})
 //
-// The functions read and never download: [Download] fetches the files of a data set by its name. Small grey sets without
-// files and MNIST's own format are in packages below this one.
+// The functions read and never download: [Download] fetches the files of a data set by its name. Small grey sets
+// without files and MNIST's own format are in packages below this one.
 package datasets
 
 import (

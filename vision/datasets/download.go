@@ -49,7 +49,8 @@ func at(dir string, files ...remote) []remote {
 }
 
 func idx(dir string, mirrors []string, sums ...string) (out []remote) {
-	for i, name := range []string{"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz",
+	for i, name := range []string{"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz",
+		"t10k-images-idx3-ubyte.gz",
 		"t10k-labels-idx1-ubyte.gz"} {
 		out = append(out, remote{address: mirrors[0] + name, md5: sums[i], dir: dir, mirrors: mirrors[1:]})
 	}
@@ -96,8 +97,9 @@ var remotes = map[string][]remote{
 		md5: "b6e924de25625d8de591ea690078ad9f"}},
 	"Food101": {{address: "http://data.vision.ee.ethz.ch/cvl/food-101.tar.gz",
 		md5: "85eeb15f3717b99a5da872d97d918f87"}},
-	"OxfordIIITPet": at("oxford-iiit-pet", remote{address: "https://www.robots.ox.ac.uk/~vgg/data/pets/data/images.tar.gz",
-		md5: "5c4f3ee8e5d25df40f4fd59a7f44e54c"},
+	"OxfordIIITPet": at("oxford-iiit-pet",
+		remote{address: "https://www.robots.ox.ac.uk/~vgg/data/pets/data/images.tar.gz",
+			md5: "5c4f3ee8e5d25df40f4fd59a7f44e54c"},
 		remote{address: "https://www.robots.ox.ac.uk/~vgg/data/pets/data/annotations.tar.gz",
 			md5: "95a8c909bbe2e81eed6a22bccdf3f68f"}),
 	"Flowers102": at("flowers-102", remote{address: "https://www.robots.ox.ac.uk/~vgg/data/flowers/102/102flowers.tgz",
@@ -144,7 +146,8 @@ func Download(ctx context.Context, name, root string, opts ...DownloadOptions) e
 	}
 	files, ok := remotes[name]
 	if !ok {
-		return fmt.Errorf("datasets: no data set %q can be downloaded, but %s", name, strings.Join(Downloadable(), ", "))
+		return fmt.Errorf("datasets: no data set %q can be downloaded, but %s", name,
+			strings.Join(Downloadable(), ", "))
 	}
 	for _, f := range files {
 		dir := filepath.Join(root, filepath.FromSlash(f.dir))
@@ -219,8 +222,8 @@ func unpack(ctx context.Context, file, dir string) error {
 	return nil
 }
 
-// write puts what r gives into a file below dir, whose folders it makes. A file that has the right size is taken for one
-// of an earlier time.
+// write puts what r gives into a file below dir, whose folders it makes. A file that has the right size is taken for
+// one of an earlier time.
 func write(ctx context.Context, dir, name string, r io.Reader, size int64) error {
 	name = filepath.FromSlash(name)
 	if !filepath.IsLocal(name) {

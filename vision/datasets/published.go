@@ -195,7 +195,8 @@ func NewFlowers102(root, split string) (*DatasetFolder, error) {
 		if !(l >= 1 && l <= classes) {
 			return nil, fmt.Errorf("datasets: %s: image %v has label %v", name, id, l)
 		}
-		d.Samples = append(d.Samples, File{filepath.Join(base, "jpg", fmt.Sprintf("image_%05d.jpg", int(id))), int(l) - 1})
+		d.Samples = append(d.Samples, File{filepath.Join(base, "jpg", fmt.Sprintf("image_%05d.jpg", int(id))),
+			int(l) - 1})
 	}
 	return d, nil
 }

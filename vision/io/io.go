@@ -1,6 +1,6 @@
 // Package visionio reads and writes image files: PNG, JPEG, GIF (the first picture), BMP, TIFF and WebP, PyTorch's
-// torchvision.io and Pillow's Image.open. JPEGs get the pixels, and what is written the bytes, that Python's programs get
-// from libjpeg; JPEGs in the colours of prints (CMYK) alone are decoded by Go's library.
+// torchvision.io and Pillow's Image.open. JPEGs get the pixels, and what is written the bytes, that Python's programs
+// get from libjpeg; JPEGs in the colours of prints (CMYK) alone are decoded by Go's library.
 //
 // The functions to know are [ReadImage], for tensors, and [Open], for images of package pil.
 package visionio

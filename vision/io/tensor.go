@@ -91,8 +91,8 @@ func decodeAs(op, format string, data *tensor.Tensor, opts []DecodeOptions) (*te
 // maxFrames is the largest number of pixels of all pictures of a GIF together.
 const maxFrames = 1 << 28
 
-// DecodeGIF decodes a GIF, a uint8 tensor of the bytes of the file, to a uint8 tensor (3, H, W), or (N, 3, H, W) where it
-// has several pictures. Each picture is drawn over the ones before it.
+// DecodeGIF decodes a GIF, a uint8 tensor of the bytes of the file, to a uint8 tensor (3, H, W), or (N, 3, H, W) where
+// it has several pictures. Each picture is drawn over the ones before it.
 func DecodeGIF(data *tensor.Tensor) (*tensor.Tensor, error) {
 	b, err := bytesOf("DecodeGIF", data)
 	if err != nil {
@@ -152,8 +152,8 @@ func image8(op string, x *tensor.Tensor) (im *pil.Image, err error) {
 	return im, err
 }
 
-// EncodeJPEG gives the bytes of a JPEG file of a uint8 image (C, H, W) of 1 or 3 channels, those of libjpeg. The quality
-// is 1 to 100, 75 in torchvision.
+// EncodeJPEG gives the bytes of a JPEG file of a uint8 image (C, H, W) of 1 or 3 channels, those of libjpeg. The
+// quality is 1 to 100, 75 in torchvision.
 func EncodeJPEG(x *tensor.Tensor, quality int) (*tensor.Tensor, error) {
 	b, err := jpegBytes(x, quality)
 	if err != nil {

@@ -42,7 +42,8 @@ const pyramidChannels = 256
 
 // NewBackboneWithFPN makes a pyramid of 256 channels over the results of children of m, which have the given numbers of
 // channels.
-func NewBackboneWithFPN(m nn.Module, layers []models.Returned, channels []int, opts ...ops.FPNOptions) *BackboneWithFPN {
+func NewBackboneWithFPN(m nn.Module, layers []models.Returned, channels []int,
+	opts ...ops.FPNOptions) *BackboneWithFPN {
 	b := &BackboneWithFPN{Body: models.NewIntermediateLayerGetter(m, layers...),
 		FPN: ops.NewFeaturePyramidNetwork(channels, pyramidChannels, opts...)}
 	for _, l := range layers {
@@ -122,7 +123,8 @@ func mobileNetFPN(o Options) *BackboneWithFPN {
 	starts, channels := m.Stages()
 	freeze(m.Features, starts, o.stages(len(starts)))
 	n := len(starts)
-	layers := []models.Returned{{Layer: strconv.Itoa(starts[n-2]), As: "0"}, {Layer: strconv.Itoa(starts[n-1]), As: "1"}}
+	layers := []models.Returned{{Layer: strconv.Itoa(starts[n-2]), As: "0"},
+		{Layer: strconv.Itoa(starts[n-1]), As: "1"}}
 	return NewBackboneWithFPN(m.Features, layers, channels[n-2:], ops.FPNOptions{Extra: maxPoolBlock()})
 }
 

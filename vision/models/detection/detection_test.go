@@ -230,7 +230,8 @@ func TestSizes(t *testing.T) {
 func TestCustomBackbone(t *testing.T) {
 	torch.ManualSeed(3)
 	m := NewFasterRCNN(models.NewMobileNetV2().Features, 1280, Parts{
-		Anchors:    &AnchorGenerator{Sizes: [][]float64{{32, 64, 128, 256, 512}}, AspectRatios: [][]float64{{0.5, 1, 2}}},
+		Anchors: &AnchorGenerator{Sizes: [][]float64{{32, 64, 128, 256, 512}},
+			AspectRatios: [][]float64{{0.5, 1, 2}}},
 		BoxRoIPool: ops.NewMultiScaleRoIAlign([]string{"0"}, nn.Size{7}, 2)},
 		Options{NumClasses: 2, MinSize: 96, MaxSize: 128, RPNPostNMSTopN: TopN{50, 30}})
 	if crc := checksum(m); crc != 2609463615 {

@@ -56,7 +56,8 @@ func NewFCOSResNet50FPN(opts ...Options) *FCOS {
 	}
 	m.Head = &FCOSHead{ClassificationHead: newClassificationHead("FCOSClassificationHead", fcosConvs(), 1,
 		o.NumClasses)}
-	r := &FCOSRegressionHead{Conv: fcosConvs(), BBoxReg: conv3(pyramidChannels, 4), BBoxCtrness: conv3(pyramidChannels, 1)}
+	r := &FCOSRegressionHead{Conv: fcosConvs(), BBoxReg: conv3(pyramidChannels, 4),
+		BBoxCtrness: conv3(pyramidChannels, 1)}
 	for _, part := range []nn.Module{r.BBoxReg, r.BBoxCtrness, r.Conv} {
 		initConvs(part, normal(0.01))
 	}

@@ -10,7 +10,8 @@ import (
 // that libjpeg gives after writing and reading it, in Pillow and torchvision.
 func JPEG[T Input](x T, quality int) T {
 	recode := func(im *pil.Image) *pil.Image {
-		out, err := jpeg.Recode(&jpeg.Image{Width: im.Width, Height: im.Height, Bands: im.Bands(), Pix: im.Pix}, quality)
+		out, err := jpeg.Recode(&jpeg.Image{Width: im.Width, Height: im.Height, Bands: im.Bands(), Pix: im.Pix},
+			quality)
 		if err != nil {
 			tensor.Fail(tensor.ErrValue, "jpeg: %v", err)
 		}
@@ -19,7 +20,8 @@ func JPEG[T Input](x T, quality int) T {
 	return apply(x, kernels{
 		tensor: func(x *tensor.Tensor) *tensor.Tensor {
 			if x.DType() != tensor.Uint8 || x.Dim() < 3 || x.Size(-3) != 1 && x.Size(-3) != 3 {
-				tensor.Fail(tensor.ErrShape, "jpeg: want a uint8 image (…, C, H, W) of 1 or 3 channels, got %s%s", x.DType(),
+				tensor.Fail(tensor.ErrShape, "jpeg: want a uint8 image (…, C, H, W) of 1 or 3 channels, got %s%s",
+					x.DType(),
 					tensor.ShapeString(x.Shape()))
 			}
 			if x.Numel() == 0 {

@@ -33,8 +33,10 @@ func Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "detect IMAGE…",
 		Short: "Find objects in pictures and draw boxes around them",
-		Long: "detect writes a copy of each picture with the boxes, classes and scores of the objects in it, and masks or " +
-			"joints where the network finds them, and prints what it has found. The weights are a file of a state dict, or " +
+		Long: "detect writes a copy of each picture with the boxes, classes and scores of the objects in it, and " +
+			"masks or " +
+			"joints where the network finds them, and prints what it has found. The weights are a file of a state " +
+			"dict, or " +
 			"published ones, which are downloaded once.\n\nNetworks: " + strings.Join(detection.ListModels(), ", "),
 		Example: "  gotorch detect street.jpg\n" +
 			"  gotorch detect --arch maskrcnn_resnet50_fpn --score 0.7 --out found/ *.jpg\n" +
@@ -114,7 +116,8 @@ func (f *flags) network(cmd *cobra.Command) (detection.Detector, []string, error
 	if err != nil {
 		return nil, nil, err
 	}
-	if published == nil && sd.Has("backbone.body.bn1.num_batches_tracked") { // trained with batch norm, whose statistics moved
+	// trained with batch norm, whose statistics moved
+	if published == nil && sd.Has("backbone.body.bn1.num_batches_tracked") {
 		o.Norm = nil
 	}
 	net, err := detection.GetModel(f.arch, o)
@@ -216,7 +219,8 @@ func drawn(x *torch.Tensor, d detection.Detections, objects []object) *torch.Ten
 		}
 	}
 	if d.Keypoints != nil {
-		x = utils.DrawKeypoints(x, d.Keypoints.Narrow(2, 0, 2), utils.DrawOptions{Colors: []string{"yellow"}, Radius: 3})
+		x = utils.DrawKeypoints(x, d.Keypoints.Narrow(2, 0, 2),
+			utils.DrawOptions{Colors: []string{"yellow"}, Radius: 3})
 	}
 	width := max(1, x.Size(1)/300)
 	return utils.DrawBoundingBoxes(x, d.Boxes, utils.DrawOptions{Colors: colors, Width: width, Labels: labels,

@@ -31,7 +31,8 @@ func command(args ...string) (string, error) {
 func TestDetect(t *testing.T) {
 	const arch = "ssdlite320_mobilenet_v3_large"
 	dir := t.TempDir()
-	picture, weights, labels := filepath.Join(dir, "a.png"), filepath.Join(dir, "w.pt"), filepath.Join(dir, "classes.txt")
+	picture, weights, labels := filepath.Join(dir, "a.png"), filepath.Join(dir, "w.pt"),
+		filepath.Join(dir, "classes.txt")
 	m := image.NewRGBA(image.Rect(0, 0, 80, 60))
 	for i := range 80 * 60 {
 		m.Set(i%80, i/80, color.RGBA{uint8(i), uint8(i / 80), 90, 255})

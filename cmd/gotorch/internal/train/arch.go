@@ -31,7 +31,8 @@ func isArchitecture(name string) bool {
 // isDetector reports whether a network finds boxes.
 func isDetector(name string) bool {
 	e, err := models.GetModelWeights(name)
-	return err == nil && slices.ContainsFunc(e.Default().Metrics, func(m models.Metric) bool { return m.Name == "box_map" })
+	return err == nil && slices.ContainsFunc(e.Default().Metrics,
+		func(m models.Metric) bool { return m.Name == "box_map" })
 }
 
 const imageNetClasses = 1000

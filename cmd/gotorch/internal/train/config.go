@@ -237,6 +237,7 @@ func (c *Config) permitted(text, root string) error {
 	if strings.IndexFunc(place, func(r rune) bool { return !strconv.IsPrint(r) }) < 0 {
 		example = fmt.Sprintf(": %s %s if you trust it", flag, cli.Quote(place))
 	}
-	return fmt.Errorf("the model was trained on %s, says the checkpoint; a path in a checkpoint is only opened when you "+
+	return fmt.Errorf("the model was trained on %s, says the checkpoint; a path in a checkpoint is only opened when "+
+		"you "+
 		"give it with %s%s", dataName(&named), flag, example)
 }

@@ -57,7 +57,8 @@ func evalCommand() *cobra.Command {
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.checkpoint, "checkpoint", "", "checkpoint file, or the folder of a run")
-	fl.StringVar(&f.data, "data", "", "digits, mnist, or the folder of images of a network of finetune (default: what the "+
+	fl.StringVar(&f.data, "data", "", "digits, mnist, or the folder of images of a network of finetune (default: "+
+		"what the "+
 		"model was trained on)")
 	fl.StringVar(&f.root, "root", "", "folder of the mnist files")
 	fl.StringVar(&f.text, "text", "", "text file that a language model is measured on")

@@ -30,7 +30,8 @@ import (
 const finetuning = "finetune"
 
 func finetuneCommand() *cobra.Command {
-	f := &trainFlags{cfg: Config{Task: finetuning, Data: "folder", AMP: "none", Context: 1, Layers: 1, Heads: 1, Width: 1}}
+	f := &trainFlags{cfg: Config{Task: finetuning, Data: "folder", AMP: "none", Context: 1, Layers: 1, Heads: 1,
+		Width: 1}}
 	cmd := &cobra.Command{
 		Use:   "finetune --arch NAME --weights FILE --data FOLDER",
 		Short: "Train a published network further, on a folder of images",
@@ -53,8 +54,9 @@ func finetuneCommand() *cobra.Command {
 	fl.StringVar(&c.Root, "data", "", "folder of the images")
 	fl.BoolVar(&c.Freeze, "freeze-backbone", false, "train the last layer only")
 	fl.Float64Var(&c.HeadLR, "head-lr", 0, "learning rate of the last layer (default that of --lr)")
-	fl.IntVar(&c.ImageSize, "image-size", 0, "height and width of the images that the network sees (default that of the "+
-		"published weights)")
+	fl.IntVar(&c.ImageSize, "image-size", 0,
+		"height and width of the images that the network sees (default that of the "+
+			"published weights)")
 	fl.IntVar(&c.Epochs, "epochs", 0, "passes over the data (default 5)")
 	fl.IntVar(&c.Steps, "steps", 0, "batches, instead of epochs")
 	fl.IntVar(&c.BatchSize, "batch-size", 0, "images of a batch (default 32)")
@@ -64,9 +66,10 @@ func finetuneCommand() *cobra.Command {
 	fl.Float64Var(&c.WeightDecay, "weight-decay", 0, "weight decay (default 0.01)")
 	fl.Float64Var(&c.ClipNorm, "clip-norm", 0, "largest norm of the gradient; 0 means no bound")
 	f.common(cmd)
-	_ = cmd.RegisterFlagCompletionFunc("arch", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return imageNetworks(), cobra.ShellCompDirectiveNoFileComp
-	})
+	_ = cmd.RegisterFlagCompletionFunc("arch",
+		func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return imageNetworks(), cobra.ShellCompDirectiveNoFileComp
+		})
 	return cmd
 }
 

@@ -114,7 +114,8 @@ func TestFinetune(t *testing.T) {
 		Accuracy  float64
 		Confusion [][]int
 	}
-	if err != nil || json.Unmarshal([]byte(text), &e) != nil || e.Total != 6 || len(e.Confusion) != 3 || e.Accuracy < 0.6 {
+	if err != nil || json.Unmarshal([]byte(text), &e) != nil || e.Total != 6 || len(e.Confusion) != 3 ||
+		e.Accuracy < 0.6 {
 		t.Errorf("eval prints %s, %v", text, err)
 	}
 	// the weights do so by the network's name as well
@@ -177,10 +178,12 @@ func TestFinetuneRefuses(t *testing.T) {
 		{[]string{"finetune", "--arch", smallNet, "--data", data, "--weights", "IMAGENET9"}, "DEFAULT"},
 		{[]string{"finetune", "--arch", smallNet, "--data", data, "--weights", other}, "are not those of"},
 		{[]string{"finetune", "--arch", smallNet, "--data", data, "--image-size", "3"}, "image-size"},
-		{[]string{"finetune", "--arch", smallNet, "--data", data, "--head-lr", "1", "--scheduler", "onecycle"}, "onecycle"},
+		{[]string{"finetune", "--arch", smallNet, "--data", data, "--head-lr", "1", "--scheduler", "onecycle"},
+			"onecycle"},
 		{[]string{"predict", "--arch", smallNet, data}, "--weights"},
 		{[]string{"predict", "--arch", smallNet, "--weights", file}, "which pictures"},
-		{[]string{"predict", "--arch", smallNet, "--weights", file, "--labels", filepath.Join(data, "none"), data}, "none"},
+		{[]string{"predict", "--arch", smallNet, "--weights", file, "--labels", filepath.Join(data, "none"), data},
+			"none"},
 		{[]string{"predict", "--arch", smallNet, "--weights", other, data}, "none of the parameters"},
 	} {
 		args := tc.args

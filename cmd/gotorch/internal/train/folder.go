@@ -130,7 +130,8 @@ func (r *run) enter(out string) (err error) {
 	}
 	r.lock, err = filelock.Acquire(r.path(lockFile))
 	if errors.Is(err, filelock.ErrLocked) {
-		return fmt.Errorf("another run is at work in %s: wait until it ends, or choose another folder with --out (%w)", out,
+		return fmt.Errorf("another run is at work in %s: wait until it ends, or choose another folder with --out (%w)",
+			out,
 			err)
 	}
 	if err != nil {

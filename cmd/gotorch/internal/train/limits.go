@@ -56,7 +56,8 @@ func (c *Config) check(field func(name string, value any) string) error {
 		{"optimizer", c.Optimizer, optimizerNames}, {"scheduler", c.Scheduler, schedulerNames},
 		{"amp", c.AMP, ampNames}} {
 		if !slices.Contains(x.names, x.value) {
-			return fmt.Errorf("%s: want one of %s", field(x.name, fmt.Sprintf("%q", x.value)), strings.Join(x.names, ", "))
+			return fmt.Errorf("%s: want one of %s", field(x.name, fmt.Sprintf("%q", x.value)),
+				strings.Join(x.names, ", "))
 		}
 	}
 	for _, l := range limits {
@@ -101,7 +102,8 @@ func (c *Config) check(field func(name string, value any) string) error {
 	}
 	// the matrices of a layer have 3+1+4+4 times the square of the width
 	if n := 12 * c.Layers * c.Width * c.Width; n > maxParameters || c.Context*c.Width > maxParameters {
-		return fmt.Errorf("%s: with %d layers and a context of %d the model has about %.3g parameters, want at most %.3g",
+		return fmt.Errorf("%s: with %d layers and a context of %d the model has about %.3g parameters, want at most "+
+			"%.3g",
 			field("width", c.Width), c.Layers, c.Context, float64(n)+float64(c.Context*c.Width), float64(maxParameters))
 	}
 	return nil

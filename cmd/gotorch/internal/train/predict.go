@@ -40,7 +40,8 @@ func predictCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict (--checkpoint CHECKPOINT|--arch NAME --weights FILE) [IMAGE|DIR]…",
 		Short: "Classify pictures",
-		Long: "predict classifies pictures, and all those of a folder. The model is that of a checkpoint of gotorch train " +
+		Long: "predict classifies pictures, and all those of a folder. The model is that of a checkpoint of gotorch " +
+			"train " +
 			"or finetune, or a network by torchvision's name with weights: a file of a state dict, or published ones " +
 			"(DEFAULT). Without pictures a model of digits gets a few of the embedded ones.",
 		Example: "  gotorch predict --checkpoint runs/digits-lenet three.png\n" +
@@ -54,8 +55,9 @@ func predictCommand() *cobra.Command {
 	fl.StringVar(&f.weights, "weights", "", "file of its state dict, or published weights: DEFAULT, IMAGENET1K_V1, …")
 	fl.StringVar(&f.labels, "labels", "", "file with the names of the classes, a line each (default ImageNet's where "+
 		"there are 1000)")
-	fl.IntVar(&f.imageSize, "image-size", 0, "height and width of the images that the network sees (default that of the "+
-		"published weights)")
+	fl.IntVar(&f.imageSize, "image-size", 0,
+		"height and width of the images that the network sees (default that of the "+
+			"published weights)")
 	fl.IntVar(&f.top, "top", 3, "number of classes that are printed")
 	fl.BoolVar(&f.json, "json", false, "print a JSON object per picture")
 	return cmd
@@ -240,7 +242,8 @@ func pictures(args []string) ([]string, error) {
 			}
 		}
 		if len(out) == before {
-			return nil, fmt.Errorf("the folder %s holds no PNG or JPEG pictures, nor any in GIF, BMP, TIFF or WebP", arg)
+			return nil, fmt.Errorf("the folder %s holds no PNG or JPEG pictures, nor any in GIF, BMP, TIFF or WebP",
+				arg)
 		}
 	}
 	return out, nil
@@ -280,7 +283,8 @@ func (f *predictFlags) print(cmd *cobra.Command, name string, x prediction) erro
 		wide = max(wide, utf8.RuneCountInString(label(k)))
 	}
 	for _, k := range top {
-		shown += fmt.Sprintf("  %-*s  %6.2f %%  %s\n", wide, label(k), 100*x.p[k], strings.Repeat("█", int(30*x.p[k]+0.5)))
+		shown += fmt.Sprintf("  %-*s  %6.2f %%  %s\n", wide, label(k), 100*x.p[k],
+			strings.Repeat("█", int(30*x.p[k]+0.5)))
 	}
 	_, err := io.WriteString(w, shown)
 	return err

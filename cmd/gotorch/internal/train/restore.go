@@ -119,7 +119,8 @@ func (r *run) restore(d *serialize.Dict) (err error) {
 	}
 	if t, ok := r.task.(*classify); ok && t.source != nil {
 		if names, err := classesOf(d); err != nil || !slices.Equal(names, t.classes) {
-			return fmt.Errorf("the folder has other classes than the one the run began with, %s", strings.Join(names, ", "))
+			return fmt.Errorf("the folder has other classes than the one the run began with, %s",
+				strings.Join(names, ", "))
 		}
 	}
 	if r.cfg.Task == "charlm" {
@@ -137,7 +138,8 @@ func (r *run) restore(d *serialize.Dict) (err error) {
 	for i := range evals {
 		n, ok := evalSteps[i].(int)
 		if !ok || n < 0 || n > s.step || i > 0 && n < s.evalSteps[i-1] {
-			return fmt.Errorf("field \"eval_steps\" has %v at index %d: want rising numbers up to step %d", evalSteps[i], i,
+			return fmt.Errorf("field \"eval_steps\" has %v at index %d: want rising numbers up to step %d",
+				evalSteps[i], i,
 				s.step)
 		}
 		x, ok := evals[i].(float64)
@@ -246,7 +248,8 @@ func groupsOf(state *serialize.Dict) (groups []*serialize.Dict) {
 func (r *run) restoreScheduler(d *serialize.Dict) error {
 	state, ok := d.Get("scheduler").(*serialize.Dict)
 	if !ok {
-		return fmt.Errorf("field \"scheduler\" is of type %T, want the state of %s", d.Get("scheduler"), r.cfg.Scheduler)
+		return fmt.Errorf("field \"scheduler\" is of type %T, want the state of %s", d.Get("scheduler"),
+			r.cfg.Scheduler)
 	}
 	if n, want := state.Get("last_epoch"), max(0, min(r.st.step, r.total-1)); n != want {
 		return fmt.Errorf("field \"last_epoch\" of the scheduler is %v: want %d", n, want)

@@ -18,7 +18,8 @@ import (
 
 // Commands are the commands of this package.
 func Commands() []*cobra.Command {
-	return []*cobra.Command{trainCommand(), finetuneCommand(), evalCommand(), predictCommand(), generateCommand(), summaryCommand(),
+	return []*cobra.Command{trainCommand(), finetuneCommand(), evalCommand(), predictCommand(), generateCommand(),
+		summaryCommand(),
 		opsCommand(), envCommand()}
 }
 
@@ -103,7 +104,8 @@ func (f *trainFlags) args(command string) cobra.PositionalArgs {
 // common adds the flags of all commands that train.
 func (f *trainFlags) common(cmd *cobra.Command) {
 	fl, c := cmd.Flags(), &f.cfg
-	fl.StringVar(&c.AMP, "amp", "none", "compute products and convolutions in 16 bits: bfloat16, or float16 with scaled "+
+	fl.StringVar(&c.AMP, "amp", "none", "compute products and convolutions in 16 bits: bfloat16, or float16 with "+
+		"scaled "+
 		"gradients")
 	fl.Lookup("amp").NoOptDefVal = "bfloat16"
 	fl.IntVar(&c.Seed, "seed", 0, "seed of every random number")

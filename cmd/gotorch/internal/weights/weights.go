@@ -34,7 +34,8 @@ func Find(arch, spec string) (file string, published *models.Weights, err error)
 	for _, w := range e.Entries {
 		names = append(names, w.Name)
 	}
-	return "", nil, fmt.Errorf("--weights %s: there is no such file, and the published weights of %s are DEFAULT, %s", spec,
+	return "", nil, fmt.Errorf("--weights %s: there is no such file, and the published weights of %s are DEFAULT, %s",
+		spec,
 		arch, strings.Join(names, ", "))
 }
 
