@@ -2,8 +2,6 @@ package tensor
 
 import (
 	"slices"
-
-	"github.com/gotorch-dev/torch/internal/dtype"
 )
 
 // This file provides the results of a call: new tensors on the device of the call, or the tensors that an in-place or
@@ -31,11 +29,7 @@ func (c *Ctx) alloc(i int, shape, stride []int, dt DType, strided bool) *Tensor 
 		if slices.Contains(c.given[:i], g) {
 			c.Fail(ErrValue, "%s: one tensor cannot be the output of two results", c.op.full)
 		}
-		if !dtype.CanCast(dt, g.dt) {
-			c.Fail(ErrDType, "result type %s can't be cast to the desired output type %s", dt.ClassName(),
-				g.dt.ClassName())
-		}
-		c.checkExact(g, dt)
+		c.checkOutType(g, dt)
 		if !SameShape(g.shape, shape) {
 			if c.inplace {
 				c.Fail(ErrShape, "output with shape %s doesn't match the broadcast shape %s", ShapeString(g.shape),
@@ -47,7 +41,7 @@ func (c *Ctx) alloc(i int, shape, stride []int, dt DType, strided bool) *Tensor 
 			g.resizeOut(shape)
 			fits = true
 		}
-		if fits && g.dt == dt && c.mayWrite(g) {
+		if fits && g.dt == dt && c.mayWrite(g) && !c.scatters(g) {
 			c.outs[i] = g
 			return g
 		}
@@ -63,14 +57,6 @@ func (c *Ctx) alloc(i int, shape, stride []int, dt DType, strided bool) *Tensor 
 	}
 	c.outs[i] = t
 	return t
-}
-
-// checkExact refuses, for an operator with OutExact, to convert a result of type dt to the type of g, the tensor given as
-// out=.
-func (c *Ctx) checkExact(g *Tensor, dt DType) {
-	if c.op.OutExact && !c.inplace && g.dt != dt {
-		c.Fail(ErrDType, "Expected out tensor to have dtype %s, but got %s instead", dt.CName(), g.dt.CName())
-	}
 }
 
 // isArgument reports that an argument of the call, other than the out arguments, is the tensor itself.

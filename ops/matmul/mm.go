@@ -12,7 +12,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "mm(Tensor self, Tensor mat2) -> Tensor",
 		Doc:    "multiplies two matrices, [m, k] and [k, n], of one dtype; no broadcasting." + site + "mm.html",
-		Out:    true, OutExact: true, AMP: tensor.AMPLower,
+		Out:    true, AMP: tensor.AMPLower,
 		Infer: func(c *Ctx) {
 			a, b := c.T(0), c.T(1)
 			if a.Dim() != 2 {
@@ -45,7 +45,7 @@ func init() {
 		Schema: "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
 		Doc: "is beta*self + alpha*(mat1 @ mat2); self is broadcast to the product's shape and not read when " +
 			"beta is 0." + site + "addmm.html",
-		InPlace: true, Out: true, OutExact: true, AMP: tensor.AMPLower,
+		InPlace: true, Out: true, AMP: tensor.AMPLower,
 		Infer: func(c *Ctx) {
 			s, a, b := c.T(0), c.T(1), c.T(2)
 			if a.Dim() != 2 {
@@ -96,7 +96,7 @@ func init() {
 		Schema: "bmm(Tensor self, Tensor mat2) -> Tensor",
 		Doc: "multiplies two batches of matrices, [b, m, k] and [b, k, n], of one dtype; no broadcasting." + site +
 			"bmm.html",
-		Out: true, OutExact: true, AMP: tensor.AMPLower,
+		Out: true, AMP: tensor.AMPLower,
 		Infer: func(c *Ctx) {
 			c.Alloc(0, batchInfer(c, c.T(0), c.T(1), "batch1", "batch2", "bmm"), c.ArgDType(0))
 		},
@@ -119,7 +119,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema:  "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
 		Doc:     "is beta*self + alpha*(batch1 @ batch2) for each matrix of a batch." + site + "baddbmm.html",
-		InPlace: true, Out: true, OutExact: true, AMP: tensor.AMPLower,
+		InPlace: true, Out: true, AMP: tensor.AMPLower,
 		Infer: func(c *Ctx) {
 			sh := batchInfer(c, c.T(1), c.T(2), "batch1", "batch2", "baddbmm")
 			sameSelf(c)
@@ -149,7 +149,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema:  "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
 		Doc:     "is beta*self + alpha * the sum over the batch of batch1 @ batch2." + site + "addbmm.html",
-		InPlace: true, Out: true, OutExact: true, AMP: tensor.AMPLower,
+		InPlace: true, Out: true, AMP: tensor.AMPLower,
 		Infer: func(c *Ctx) {
 			sh := batchInfer(c, c.T(1), c.T(2), "batch1", "batch2", "addbmm")[1:]
 			sameSelf(c)
@@ -189,7 +189,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "mv(Tensor self, Tensor vec) -> Tensor",
 		Doc:    "multiplies a matrix [m, k] with a vector [k]." + site + "mv.html",
-		Out:    true, OutExact: true, AMP: tensor.AMPLower,
+		Out:    true, AMP: tensor.AMPLower,
 		Infer: func(c *Ctx) {
 			vectorInfer(c, c.T(0), c.T(1))
 			checkSame(c, "addmv_impl_cpu", c.ArgDType(0), c.ArgDType(1))
@@ -211,7 +211,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema:  "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
 		Doc:     "is beta*self + alpha*(mat @ vec)." + site + "addmv.html",
-		InPlace: true, Out: true, OutExact: true, AMP: tensor.AMPLower,
+		InPlace: true, Out: true, AMP: tensor.AMPLower,
 		Infer: func(c *Ctx) {
 			vectorInfer(c, c.T(1), c.T(2))
 			checkSame(c, "addmv_impl_cpu", c.ArgDType(1), c.ArgDType(2))

@@ -254,7 +254,7 @@ func composed(c *Ctx, name string, x *T, dim int, dt tensor.DType) *T {
 
 func init() {
 	tensor.Register(tensor.Def{
-		Schema: "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", Go: "-", Out: true, OutExact: true,
+		Schema: "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", Go: "-", Out: true,
 		Doc:   "is the kernel of softmax; half_to_float widens a float16 input.",
 		Infer: inferRows("softmax_lastdim_kernel_impl"),
 		CPU:   func(c *Ctx) { softmax.run(c.Out(0), op.Wrap(c, c.Int(1), c.T(0).Dim()), c.T(0)) },
@@ -266,7 +266,7 @@ func init() {
 		AMP:  tensor.AMPFP32,
 	})
 	tensor.Register(tensor.Def{
-		Schema: "_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", Go: "-", Out: true, OutExact: true,
+		Schema: "_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", Go: "-", Out: true,
 		Doc:   "is the kernel of log_softmax; half_to_float widens a float16 input.",
 		Infer: inferRows("log_softmax_lastdim_kernel_impl"),
 		CPU:   func(c *Ctx) { logSoftmax(c.Out(0), c.T(0), op.Wrap(c, c.Int(1), c.T(0).Dim())) },
