@@ -42,6 +42,8 @@ type hooks struct {
 	backPre []*func(m Module, gradOut []*Tensor) []*Tensor
 	around  []*func(m Module, forward func([]*Tensor) []*Tensor, inputs []*Tensor) []*Tensor
 	inside  sync.Map // the goroutines that are about to call Forward from a function around it
+
+	standIn Module // what computes instead: see Replace
 }
 
 func (b *Base) moduleBase() *Base { return b }
