@@ -148,6 +148,24 @@ func (t *thread) closeTop(k Kind) {
 	}
 }
 
+// countRule notes that a gradient rule has begun, and uncountRule that one has ended, unless its beginning was taken
+// away.
+func (t *thread) countRule() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.rules++
+}
+
+func (t *thread) uncountRule() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.rules == 0 {
+		return false
+	}
+	t.rules--
+	return true
+}
+
 func (t *thread) enterModule(r tensor.Region) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

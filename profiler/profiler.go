@@ -233,7 +233,7 @@ func (p *Profiler) RuleBegins(n *tensor.Node) {
 			}
 		})
 	}
-	t.rules++
+	t.countRule()
 }
 
 // Rule is called behind a gradient rule.
@@ -243,8 +243,7 @@ func (p *Profiler) Rule(*tensor.Node, []*Tensor, []*Tensor) { p.ruleEnds() }
 func (p *Profiler) RuleFailed(*tensor.Node) { p.ruleEnds() }
 
 func (p *Profiler) ruleEnds() {
-	if t := p.thread(); t.rules > 0 {
-		t.rules--
+	if t := p.thread(); t.uncountRule() {
 		t.closeTop(KindRule)
 		t.closeTop(KindRule)
 	}

@@ -33,7 +33,7 @@ func settled() int {
 // allocator is told to give no more.
 func TestCheckpointingMemory(t *testing.T) {
 	net := transformer(24)
-	x := torch.Randn([]int{4, 128, 64})
+	x := torch.Randn([]int{2, 64, 64})
 	grads := func() (out []*torch.Tensor) {
 		for _, p := range nn.Parameters(net) {
 			out = append(out, p.Grad().Clone())
