@@ -40,6 +40,68 @@ func MatrixExp(t *tensor.Tensor) *tensor.Tensor {
 	return t.MatrixExp()
 }
 
+var slotLOBPCG = tensor.Slot("torch::lobpcg")
+
+// LOBPCGOptions are the optional arguments of LOBPCG; the zero value is PyTorch's default.
+type LOBPCGOptions struct {
+	K       tensor.Opt[int]     // default None
+	B       *tensor.Tensor      // default None
+	X       *tensor.Tensor      // default None
+	N       tensor.Opt[int]     // default None
+	IK      *tensor.Tensor      // default None
+	Niter   tensor.Opt[int]     // default None
+	Tol     tensor.Opt[float64] // default None
+	Largest tensor.Opt[bool]    // default None
+	Method  string              // default None
+}
+
+// LOBPCG gives the k largest or smallest eigenvalues [*, k] of a symmetric matrix A [*, m, m], or of A x = e B x, and
+// eigenvectors [*, m, k], by the locally optimal block preconditioned conjugate gradient method (Knyazev 2001,
+// https://doi.org/10.1137/S1064827500366124). It takes products with A alone, and so suits large matrices of which few
+// eigenvalues are wanted; m must be at least 3 n.
+// X [*, m, n] is where the search begins, random by default; iK is a preconditioner. Method "ortho", the default, keeps
+// its basis orthonormal (Duersch, Shao, Yang and Gu 2018, https://doi.org/10.1137/17M1129830), "basic" does not. niter
+// is the most iterations, 1000 by default, and at most 10000, which -1 stands for, too; tol is the error of the
+// residual to stop at.
+// Gradients flow to a real A, which is made symmetric for that; there are none with B. PyTorch's tracker and the
+// parameters of the orthonormalization are left out.
+// https://pytorch.org/docs/stable/generated/torch.lobpcg.html
+func LOBPCG(a *tensor.Tensor, opts ...LOBPCGOptions) (e, v *tensor.Tensor) {
+	c := tensor.NewCall(slotLOBPCG, 10)
+	*c.Arg(0) = tensor.TensorValue(a)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.K.Get(); ok {
+			*c.Arg(1) = tensor.IntValue(v)
+		}
+		if o.B != nil {
+			*c.Arg(2) = tensor.TensorValue(o.B)
+		}
+		if o.X != nil {
+			*c.Arg(3) = tensor.TensorValue(o.X)
+		}
+		if v, ok := o.N.Get(); ok {
+			*c.Arg(4) = tensor.IntValue(v)
+		}
+		if o.IK != nil {
+			*c.Arg(5) = tensor.TensorValue(o.IK)
+		}
+		if v, ok := o.Niter.Get(); ok {
+			*c.Arg(6) = tensor.IntValue(v)
+		}
+		if v, ok := o.Tol.Get(); ok {
+			*c.Arg(7) = tensor.FloatValue(v)
+		}
+		if v, ok := o.Largest.Get(); ok {
+			*c.Arg(8) = tensor.BoolValue(v)
+		}
+		if o.Method != "" {
+			*c.Arg(9) = tensor.OptStrValue(o.Method)
+		}
+	}
+	return c.Do2()
+}
+
 var slotSVDLowrank = tensor.Slot("torch::svd_lowrank")
 
 // SVDLowrankOptions are the optional arguments of SVDLowrank; the zero value is PyTorch's default.

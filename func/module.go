@@ -159,3 +159,15 @@ func Unflatten(names []string, tensors []*Tensor) map[string]*Tensor {
 	}
 	return out
 }
+
+// ReplaceAllBatchNormModulesInPlace takes the running statistics of all batch norms of a module away and returns the
+// module. Vmap refuses a batch norm in training that has them: each example would change the same buffers in place.
+// https://pytorch.org/docs/stable/func.batch_norm.html
+func ReplaceAllBatchNormModulesInPlace[M nn.Module](root M) M {
+	for m := range nn.Modules(root) {
+		if b := nn.BatchNormOf(m); b != nil {
+			b.DropRunningStats()
+		}
+	}
+	return root
+}

@@ -83,6 +83,12 @@ func (m *NormBase) ResetRunningStats() {
 	}
 }
 
+// DropRunningStats takes the running statistics away: from now on each batch is normalised with its own, in evaluation
+// too, as with NoTrackRunningStats from the start.
+func (m *NormBase) DropRunningStats() {
+	m.RunningMean, m.RunningVar, m.NumBatchesTracked, m.track = nil, nil, nil, false
+}
+
 // ResetParameters sets weights to 1, biases to 0, and the running statistics to their start.
 func (m *NormBase) ResetParameters() {
 	m.ResetRunningStats()
@@ -528,31 +534,5 @@ func (m *LocalResponseNorm) Forward(x *Tensor) *Tensor {
 
 // ExtraRepr prints the settings.
 func (m *LocalResponseNorm) ExtraRepr() string {
-	return fmt.Sprintf("%d, alpha=%s, beta=%s, k=%s", m.Size, pyNum(m.Alpha), pyNum(m.Beta), pyNum(m.K))
-}
-
-// CrossMapLRN2d is LocalResponseNorm for pictures under its old name.
-type CrossMapLRN2d struct {
-	Base
-	Size           int
-	Alpha, Beta, K tensor.Scalar
-}
-
-// NewCrossMapLRN2d makes a CrossMapLRN2d.
-func NewCrossMapLRN2d(size int, opts ...LocalResponseNormOptions) *CrossMapLRN2d {
-	o := first(opts)
-	return New(&CrossMapLRN2d{Size: size, Alpha: o.Alpha.Or(1e-4), Beta: o.Beta.Or(0.75), K: 1})
-}
-
-// Forward applies the layer to (N, C, H, W).
-func (m *CrossMapLRN2d) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return F.LocalResponseNorm(x, m.Size,
-			F.LocalResponseNormOptions{Alpha: some(m.Alpha), Beta: some(m.Beta), K: some(m.K)})
-	})
-}
-
-// ExtraRepr prints the settings.
-func (m *CrossMapLRN2d) ExtraRepr() string {
 	return fmt.Sprintf("%d, alpha=%s, beta=%s, k=%s", m.Size, pyNum(m.Alpha), pyNum(m.Beta), pyNum(m.K))
 }

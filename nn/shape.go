@@ -47,11 +47,15 @@ type Unflatten struct {
 	Base
 	Dim             int
 	UnflattenedSize Size
+
+	torchSize bool // the sizes were given as a torch.Size, which the text of the module shows
 }
 
-// NewUnflatten makes an Unflatten; one of the sizes may be -1.
-func NewUnflatten(dim int, size Size) *Unflatten {
-	return New(&Unflatten{Dim: dim, UnflattenedSize: size})
+// NewUnflatten makes an Unflatten of dimension dim into the given sizes, of which one may be -1. The text of the module
+// shows a tensor.Size as Python's torch.Size, and any other slice as a tuple.
+func NewUnflatten[S ~[]int](dim int, size S) *Unflatten {
+	_, torchSize := any(size).(tensor.Size)
+	return New(&Unflatten{Dim: dim, UnflattenedSize: Size(size), torchSize: torchSize})
 }
 
 // Forward reshapes x.
@@ -61,8 +65,11 @@ func (m *Unflatten) Forward(x *Tensor) *Tensor {
 
 // ExtraRepr prints the sizes.
 func (m *Unflatten) ExtraRepr() string {
-	s := m.UnflattenedSize.tuple()
-	return fmt.Sprintf("dim=%d, unflattened_size=%s", m.Dim, strings.ReplaceAll(s, "None", "-1"))
+	s := strings.ReplaceAll(m.UnflattenedSize.tuple(), "None", "-1")
+	if m.torchSize {
+		s = tensor.Size(m.UnflattenedSize).String()
+	}
+	return fmt.Sprintf("dim=%d, unflattened_size=%s", m.Dim, s)
 }
 
 // PixelShuffle turns channels into resolution: (…, C·r², H, W) gives (…, C, H·r, W·r) (Shi et al. 2016).

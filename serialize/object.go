@@ -57,6 +57,30 @@ func (o *Object) Attr(name string) any {
 // String prints the class, the arguments and the state, in bounded text; see [Dict.String].
 func (o *Object) String() string { return text(o) }
 
+// namedResults are the results of an operator, with their names in its schema, where the object is one of
+// torch.return_types, as torch.max(x, 1) gives one; nil for all other objects and where no such operator is known.
+func (o *Object) namedResults() (names []string, results Tuple) {
+	if o.Class.Module != "torch.return_types" || len(o.Args) == 0 {
+		return nil, nil
+	}
+	results, _ = o.Args[0].(Tuple)
+	for _, op := range tensor.Overloads("aten::" + o.Class.Name) {
+		if op.IsOut() || len(op.Sch.Results) != len(results) || len(results) < 2 {
+			continue
+		}
+		for _, r := range op.Sch.Results {
+			if r.Name != "" {
+				names = append(names, r.Name)
+			}
+		}
+		if len(names) == len(results) {
+			return names, results
+		}
+		names = nil
+	}
+	return nil, nil
+}
+
 // script reports a module of a TorchScript archive, whose class is code of the archive.
 func (o *Object) script() bool {
 	_, ok := o.State.(*Dict)

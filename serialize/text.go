@@ -123,6 +123,18 @@ func pyComplex(x complex128) string {
 
 // object prints an object as the calls that would make it.
 func (p *printer) object(x *Object) {
+	if names, fields := x.namedResults(); names != nil {
+		p.items(x, "torch.return_types."+x.Class.Name+"(\n", ")", 1, func(int) {
+			for i, name := range names {
+				if i > 0 {
+					p.write(",\n")
+				}
+				p.write(name + "=")
+				p.value(fields[i])
+			}
+		})
+		return
+	}
 	if x.Callee != nil {
 		p.items(x, "<call of ", "", 1, func(int) { p.value(x.Callee) })
 	} else {

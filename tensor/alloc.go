@@ -2,8 +2,6 @@ package tensor
 
 import (
 	"slices"
-
-	"github.com/gotorch-dev/torch/internal/dtype"
 )
 
 // This file provides the results of a call: new tensors on the device of the call, or the tensors that an in-place or
@@ -31,10 +29,7 @@ func (c *Ctx) alloc(i int, shape, stride []int, dt DType, strided bool) *Tensor 
 		if slices.Contains(c.given[:i], g) {
 			c.Fail(ErrValue, "%s: one tensor cannot be the output of two results", c.op.full)
 		}
-		if !dtype.CanCast(dt, g.dt) {
-			c.Fail(ErrDType, "result type %s can't be cast to the desired output type %s", dt.ClassName(),
-				g.dt.ClassName())
-		}
+		c.checkOutType(g, dt)
 		if !SameShape(g.shape, shape) {
 			if c.inplace {
 				c.Fail(ErrShape, "output with shape %s doesn't match the broadcast shape %s", ShapeString(g.shape),
@@ -46,7 +41,7 @@ func (c *Ctx) alloc(i int, shape, stride []int, dt DType, strided bool) *Tensor 
 			g.resizeOut(shape)
 			fits = true
 		}
-		if fits && g.dt == dt && c.mayWrite(g) {
+		if fits && g.dt == dt && c.mayWrite(g) && !c.scatters(g) {
 			c.outs[i] = g
 			return g
 		}

@@ -1,5 +1,7 @@
 package tensor
 
+import "math"
+
 // Methods that convert. They are written by hand because the functions of the same names would hide the dtype constants
 // of package torch.
 
@@ -61,6 +63,20 @@ func (t *Tensor) CDouble() *Tensor { return t.convertWith(slotCDouble) }
 
 // CPU copies the tensor to the CPU; a tensor that is there is returned itself.
 func (t *Tensor) CPU() *Tensor { return t.To(Device{}) }
+
+// CUDA copies the tensor to a CUDA device, the first one unless index names another; a tensor that is there is returned
+// itself. It panics with ErrDevice where the program has no such device.
+// https://pytorch.org/docs/stable/generated/torch.Tensor.cuda.html
+func (t *Tensor) CUDA(index ...int) *Tensor {
+	d := Device{Type: CUDADevice}
+	if len(index) > 0 {
+		if index[0] < 0 || index[0] > math.MaxInt8 {
+			Fail(ErrDevice, "Tensor.cuda: Device index must be between 0 and %d, got %d", math.MaxInt8, index[0])
+		}
+		d.Index = int8(index[0])
+	}
+	return t.To(d)
+}
 
 // To converts to what the arguments name: a DType, a Device, a MemoryFormat, or another *Tensor, whose dtype and device
 // are taken. The tensor itself is returned when there is nothing to do. It panics with ErrType on any other argument.

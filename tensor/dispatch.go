@@ -2,8 +2,6 @@ package tensor
 
 import (
 	"slices"
-
-	"github.com/gotorch-dev/torch/internal/dtype"
 )
 
 // Run calls the operator and leaves the results in the Ctx.
@@ -27,7 +25,7 @@ func (c *Ctx) Run() {
 // runLayered runs a call through the layers of the goroutine's mode, if there are any.
 func (c *Ctx) runLayered() {
 	op := c.op
-	if c.mode != nil && len(c.mode.layers) > 0 && (op.IsPublic() || op.Body == nil && c.mode.transforms()) {
+	if c.mode != nil && len(c.mode.layers) > 0 && (op.IsPublic() || op.Body == nil && c.mode.seesPrivate()) {
 		c.runLayers(c.mode)
 		return
 	}
@@ -210,7 +208,11 @@ func (c *Ctx) runVariant() {
 				if !SameShape(g.shape, c.outs[i].shape) { // an argument, which the kernel had to read first
 					g.resizeOut(c.outs[i].shape)
 				}
-				copyRaw(g, c.outs[i])
+				if c.scatters(g) {
+					copyChanged(g, DenseAs(c.outs[i], g.dt))
+				} else {
+					copyRaw(g, c.outs[i])
+				}
 				c.outs[i] = g
 			}
 		}
@@ -298,10 +300,7 @@ func (c *Ctx) runComposedVariant() {
 	f.dispatch()
 	for i, g := range given {
 		r := f.outs[i]
-		if !dtype.CanCast(r.dt, g.dt) {
-			c.Fail(ErrDType, "result type %s can't be cast to the desired output type %s", r.dt.ClassName(),
-				g.dt.ClassName())
-		}
+		c.checkOutType(g, r.dt)
 		if c.inplace {
 			if !SameShape(g.shape, r.shape) {
 				c.Fail(ErrShape, "output with shape %s doesn't match the broadcast shape %s", ShapeString(g.shape),

@@ -1,22 +1,75 @@
 package tensor
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
+	"unsafe"
 )
 
 // This file follows in-place changes on the tape, those of views and of what views look at: which are refused, what
 // becomes of the history of a changed base, and how its views find theirs again.
 
-// checkOverlap refuses to write to a tensor that holds a place of memory twice.
+// checkOverlap refuses to write to a tensor that holds a place of memory twice, unless the operator's in-place form
+// takes one.
 func (c *Ctx) checkOverlap(t *Tensor) {
 	if t.IsInference() {
 		c.refuseInferenceWrite(t)
 	}
+	switch {
+	case !t.overlaps():
+	case c.op.Overlap == OverlapRefused || c.op.variant == outVariant || c.outForm || t.dev.Type != CPUDevice:
+		c.Fail(ErrShape, "unsupported operation: more than one element of the written-to tensor refers to a "+
+			"single memory location. Please clone() the tensor before performing the operation.")
+	case c.op.Overlap == OverlapWarned:
+		Warn("Use of %s on expanded tensors is deprecated. Please clone() the tensor before performing this "+
+			"operation. This also applies to advanced indexing", c.op.Sch.Name)
+	}
+}
+
+// overlaps reports that several elements lie at one place of memory, as those of an expanded tensor do.
+func (t *Tensor) overlaps() bool {
 	for i, s := range t.stride {
 		if s == 0 && t.shape[i] > 1 && t.numel > 0 {
-			c.Fail(ErrShape, "unsupported operation: more than one element of the written-to tensor refers to a "+
-				"single memory location. Please clone() the tensor before performing the operation.")
+			return true
+		}
+	}
+	return false
+}
+
+// scatters reports that the in-place form writes to g element by element, since several lie at one place.
+func (c *Ctx) scatters(g *Tensor) bool {
+	return c.inplace && c.op.Overlap != OverlapRefused && g.flags&lazyBits == 0 && g.overlaps()
+}
+
+// denseCopy is a contiguous copy of the elements.
+func denseCopy(t *Tensor) *Tensor {
+	c := NewOn(t.dev, t.shape, nil, t.dt)
+	copyRaw(c, t)
+	return c
+}
+
+// copyChanged writes the elements of a contiguous src that differ from those of dst, which has several elements at one place: an
+// element that an operator has left alone must not undo what it wrote to another one of the same place. Of several that
+// it wrote the last one stays.
+func copyChanged(dst, src *Tensor) {
+	old, now, size := denseCopy(dst), src, dst.dt.Size()
+	before := unsafe.Slice((*byte)(Ptr(old)), old.numel*size)
+	after := unsafe.Slice((*byte)(Ptr(now)), now.numel*size)
+	at := make([]int, len(dst.shape))
+	for i := 0; i < len(before); i += size {
+		if !bytes.Equal(before[i:i+size], after[i:i+size]) {
+			place := 0
+			for d, x := range at {
+				place += x * dst.stride[d]
+			}
+			copy(unsafe.Slice((*byte)(unsafe.Add(Ptr(dst), place*size)), size), after[i:i+size])
+		}
+		for d := len(at) - 1; d >= 0; d-- {
+			if at[d]++; at[d] < dst.shape[d] {
+				break
+			}
+			at[d] = 0
 		}
 	}
 }

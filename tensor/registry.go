@@ -79,6 +79,8 @@ type Def struct {
 	Storage StorageClass
 	// Elementwise allows an output to be the very memory of an input, and lays outputs out like the inputs.
 	Elementwise bool
+	// Overlap says what the in-place form makes of a tensor that holds a place of memory twice, as expand gives it.
+	Overlap Overlap
 	// Draw says what the random numbers of an operator depend on; vmap has to know. An operator whose schema has a
 	// generator draws random numbers even where Draw is not set.
 	Draw Draw
@@ -92,6 +94,16 @@ type Def struct {
 	others *[maxDeviceTypes]func(c *Ctx) // kernels of backends other than the CPU, one table for all forms
 	rare   *rareKernels                  // for sparse and quantized arguments, one set for all forms
 }
+
+// Overlap says what an in-place form makes of a tensor that holds a place of memory twice.
+type Overlap uint8
+
+// What PyTorch makes of such tensors.
+const (
+	OverlapRefused Overlap = iota // refuses them: what is written would depend on the order of the work
+	OverlapTaken                  // takes them
+	OverlapWarned                 // takes them with a warning that this is deprecated
+)
 
 // Draw says what the random numbers that an operator draws depend on.
 type Draw uint8

@@ -58,6 +58,34 @@ func RegisterStorage(class StorageClass, names ...string) {
 	}
 }
 
+// sameOut has the names that RegisterSameOut was told.
+var sameOut sync.Map
+
+// RegisterSameOut says that forms with out refuse an out tensor of another dtype than that of the result, where those of
+// other operators convert the result. Names are as with RegisterStorage.
+func RegisterSameOut(names ...string) {
+	for _, n := range names {
+		sameOut.Store("aten::"+n, true)
+	}
+}
+
+// checkOutType refuses to convert a result of type dt to that of g, where the operator does not.
+func (c *Ctx) checkOutType(g *Tensor, dt DType) {
+	if !dtype.CanCast(dt, g.dt) {
+		c.Fail(ErrDType, "result type %s can't be cast to the desired output type %s", dt.ClassName(), g.dt.ClassName())
+	}
+	if dt == g.dt || c.inplace {
+		return
+	}
+	name, _, _ := strings.Cut(c.op.def, ".")
+	for _, n := range [...]string{name, c.op.def} {
+		if _, same := sameOut.Load(n); same {
+			c.Fail(ErrDType, "Expected out tensor to have dtype %s, but got %s instead", strings.ToLower(dt.ClassName()),
+				strings.ToLower(g.dt.ClassName()))
+		}
+	}
+}
+
 // storage is the class of an operator.
 func (o *Op) storage() StorageClass {
 	class := o.Storage

@@ -29,10 +29,10 @@ func (r *runner) vmap(s tensor.Sample) {
 		}
 		for _, flipped := range []bool{true, false} {
 			b := r.batchOf(args, only, flipped)
-			if r.mapped(r.op, b) {
+			if r.mapped(r.op, b, only >= 0) {
 				for _, f := range r.forms {
 					if f.IsInPlace() && only <= 0 {
-						r.mapped(f, b)
+						r.mapped(f, b, only >= 0)
 					}
 				}
 				if !s.NoGrad && r.op.NoGrad == "" && !r.op.Sch.Params[0].Writes {
@@ -138,8 +138,9 @@ func stacked(all [][]tensor.Value) []tensor.Value {
 	return out
 }
 
-// mapped compares one call. It reports false when the examples cannot be computed one by one.
-func (r *runner) mapped(op *tensor.Op, all [][]tensor.Value) bool {
+// mapped compares one call. It reports false when the examples cannot be computed one by one, and when some arguments are
+// shared by all examples and the call is refused because it would change one of them for each example.
+func (r *runner) mapped(op *tensor.Op, all [][]tensor.Value, shared bool) bool {
 	want := make([][]tensor.Value, examples)
 	for e := range all {
 		out, err := r.call(op, clones(all[e]))
@@ -157,6 +158,9 @@ func (r *runner) mapped(op *tensor.Op, all [][]tensor.Value) bool {
 	var got []tensor.Value
 	var err error
 	tensor.WithLayer(l, func() { got, err = r.call(op, in) })
+	if shared && err != nil && strings.Contains(err.Error(), "which will be updated in place, were not batched") {
+		return false
+	}
 	if err != nil {
 		r.errorf("mapped %s%s: %v", op.FullName(), shapes(all[0]), err)
 		return true

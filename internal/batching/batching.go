@@ -236,6 +236,71 @@ func Leading(params ...string) tensor.BatchRule {
 	}
 }
 
+// Matrices is the rule of operators on batches of matrices and vectors, of which dims says how many dimensions each
+// argument has behind its batch. All arguments get all examples and a common batch.
+func Matrices(dims map[string]int) tensor.BatchRule {
+	return func(b *Call) []Value {
+		args := b.Args()
+		var batch []int
+		own := func(i, n int) []int { return b.C.Shape(i)[:b.Rank(i)-n] }
+		for p, n := range dims {
+			i := b.Index(p)
+			if !b.C.Has(i) {
+				continue
+			}
+			if b.Rank(i) < n || !tensor.Broadcastable(own(i, n), batch) && !tensor.Broadcastable(batch, own(i, n)) {
+				return b.Loop() // to the operator's own error
+			}
+			batch = tensor.BroadcastShapes(batch, own(i, n))
+		}
+		for p, n := range dims {
+			i := b.Index(p)
+			if !b.C.Has(i) {
+				continue
+			}
+			x, shape := b.Full(i), b.C.Shape(i)
+			for x.Dim() < 1+len(batch)+n {
+				x = x.Unsqueeze(1)
+			}
+			full := append(append([]int{b.Size()}, batch...), shape[len(shape)-n:]...)
+			args[i] = tensor.TensorValue(x.Expand(full))
+		}
+		return b.Call(args)
+	}
+}
+
+// Images is the rule of operators on [n, ...] that treat each entry along dimension 0 on its own, without entries of the
+// map's: the tensors named by params become one batch. sizes names an argument with the size of the whole input, "" if
+// there is none.
+func Images(sizes string, params ...string) tensor.BatchRule {
+	return func(b *Call) []Value {
+		args := b.Args()
+		for _, p := range params {
+			i := b.Index(p)
+			if b.Rank(i) < 1 {
+				return b.Loop()
+			}
+			args[i] = tensor.TensorValue(FoldIn(b.Full(i)))
+		}
+		if sizes != "" {
+			i := b.Index(sizes)
+			l := slices.Clone(b.C.Ints(i))
+			if len(l) == 0 {
+				return b.Loop()
+			}
+			l[0] *= b.Size()
+			args[i] = tensor.IntsValue(l)
+		}
+		res := b.Call(args)
+		for i, v := range res {
+			if v.K == tensor.KTensor && v.T != nil {
+				res[i] = tensor.TensorValue(Unfold(v.T, b.Size()))
+			}
+		}
+		return res
+	}
+}
+
 // Sizes is the rule of operators that are given the sizes of an example of the result.
 func Sizes(params ...string) tensor.BatchRule {
 	return func(b *Call) []Value {

@@ -2,8 +2,12 @@ package all_test
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -161,4 +165,78 @@ func defaultText(p *tensor.Param) string {
 		return fmt.Sprintf("%v:%d", d.Num().F, d.K)
 	}
 	return fmt.Sprint(d)
+}
+
+// Every functional operator that the recorded programs use can be called by its name. Operators of sparse and quantized
+// tensors and of backward passes are left out.
+func TestProgramsCanBeCalled(t *testing.T) {
+	pytorch := readSchemas(t, shared.Path(t, "golden/schemas.tsv"))
+	used, found := programOperators(t), 0
+	for _, name := range slices.Sorted(maps.Keys(used)) {
+		s := pytorch[name]
+		switch {
+		case s == nil || strings.Contains(name, "backward") || strings.Contains(name, "sparse") ||
+			strings.Contains(name, "quant"):
+			continue
+		case slices.ContainsFunc(s.Params, func(p tensor.Param) bool { return p.Writes }):
+			continue
+		}
+		found++
+		if tensor.LookupOp(name) == nil {
+			t.Errorf("%s is used by %s and cannot be called", name, used[name])
+		}
+	}
+	if found < 100 {
+		t.Errorf("only %d operators were found in the programs", found)
+	}
+}
+
+// programOperators reads the names of the operators that the recorded programs use, each with one of its programs.
+func programOperators(t *testing.T) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(shared.Path(t, "golden/graphs"), "*", "index.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := map[string]string{}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var index any
+		if err := json.Unmarshal(b, &index); err != nil {
+			t.Fatal(err)
+		}
+		collectOperators(index, filepath.Base(filepath.Dir(file)), used)
+	}
+	return used
+}
+
+// collectOperators looks for lists under the key "ops" at any depth. Names are spelled as schemas spell them,
+// aten::add.Tensor, or as torch.ops does, aten.add.Tensor and aten.relu.default.
+func collectOperators(v any, program string, used map[string]string) {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			collectOperators(e, program, used)
+		}
+	case map[string]any:
+		if name, ok := v["name"].(string); ok {
+			program = name
+		}
+		list, _ := v["ops"].([]any)
+		for _, e := range list {
+			name, _ := e.(string)
+			if rest, ok := strings.CutPrefix(name, "aten."); ok {
+				name = "aten::" + strings.TrimSuffix(rest, ".default")
+			}
+			if strings.HasPrefix(name, "aten::") {
+				used[name] = program
+			}
+		}
+		for _, e := range v {
+			collectOperators(e, program, used)
+		}
+	}
 }

@@ -613,7 +613,8 @@ func init() {
 		return pick(c, gs, gv)
 	}
 	tensor.Register(tensor.Def{
-		Schema: "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+		Overlap: tensor.OverlapWarned,
+		Schema:  "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
 		Doc: "is self with values written (or added) to the elements that the index tensors pick. SetIndex is " +
 			"the convenient form.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.index_put_.html",
 		InPlace: true, DataDependent: true, CrossDevice: true, Infer: indexPutInfer,

@@ -202,15 +202,15 @@ func init() {
 	})
 }
 
-// divide divides each element by its count where that is more than 1; integers are floored. Both tensors are
-// contiguous.
-func divide(w, count *T) {
+// divide divides each element by its count, those without a count by 1; integers are floored. Both tensors are
+// contiguous. Sums and counts of integers that are narrower than w wrap around in their own type dt first, as in PyTorch.
+func divide(w, count *T, dt tensor.DType) {
 	n := tensor.Data[int64](count)
 	switch w.DType() {
 	case tensor.Int32:
-		divideInts(raw[int32](w), n)
+		divideInts(raw[int32](w), n, wrap(dt))
 	case tensor.Int64:
-		divideInts(raw[int64](w), n)
+		divideInts(raw[int64](w), n, wrap(dt))
 	case tensor.Float32:
 		divideReal(raw[float32](w), n)
 	case tensor.Float64:
@@ -232,15 +232,32 @@ func divide(w, count *T) {
 	}
 }
 
-func divideInts[E int32 | int64](d []E, count []int64) {
+// wrap keeps the low bits of an integer, as a type of that size does.
+func wrap(dt tensor.DType) func(int64) int64 {
+	switch dt {
+	case tensor.Uint8:
+		return func(n int64) int64 { return int64(uint8(n)) }
+	case tensor.Int8:
+		return func(n int64) int64 { return int64(int8(n)) }
+	case tensor.Int16:
+		return func(n int64) int64 { return int64(int16(n)) }
+	case tensor.Int32:
+		return func(n int64) int64 { return int64(int32(n)) }
+	}
+	return func(n int64) int64 { return n }
+}
+
+func divideInts[E int32 | int64](d []E, count []int64, wrap func(int64) int64) {
 	for i, n := range count {
-		if n > 1 {
-			q := int64(d[i]) / n
-			if int64(d[i])%n < 0 {
-				q--
-			}
-			d[i] = E(q)
+		if n = wrap(n); n == 0 {
+			n = 1
 		}
+		sum := wrap(int64(d[i]))
+		q := sum / n
+		if r := sum % n; r != 0 && r < 0 != (n < 0) {
+			q--
+		}
+		d[i] = E(q)
 	}
 }
 
@@ -334,9 +351,9 @@ func reduceWalk(c *Ctx, w, ix, src *T, d, n int, how string, include bool) {
 	}
 	check(reduceAlong(newAlong(ix, d, n, count.Strides(), nil), count, one, "sum"))
 	if t := tensor.Dense(w); t == w {
-		divide(w, count)
+		divide(w, count, c.Out(0).DType())
 	} else {
-		divide(t, count)
+		divide(t, count, c.Out(0).DType())
 		tensor.CopyRaw(w, t)
 	}
 	tensor.ReleaseRaw(count)

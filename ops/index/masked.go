@@ -78,7 +78,8 @@ func fillerOf[E uint8 | uint16](x E, where func(d []E, m []uint8, a, b []E)) fun
 
 func init() {
 	tensor.Register(tensor.Def{
-		Schema: "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
+		Overlap: tensor.OverlapWarned,
+		Schema:  "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
 		Doc: "is self with a 0-d value where mask is " +
 			"true.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.masked_fill.html",
 		InPlace: true, Scalar: "value", Elementwise: true,

@@ -201,7 +201,8 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
-		Schema: "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
+		Overlap: tensor.OverlapWarned,
+		Schema:  "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
 		Doc: "is self with a 0-d value at the places along dim that index " +
 			"names.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.index_fill_.html",
 		Go:      "IndexFill",

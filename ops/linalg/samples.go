@@ -65,7 +65,8 @@ func init() {
 	tensor.RegisterSamples("aten::lu_solve", pivots(2, "3x2 3x3@1..2 {1,2,3}"))
 	tensor.RegisterSamples("aten::linalg_lu_solve", pivots(1, "3x3@1..2 {1,2,3} 3x2"))
 	samples.None("the number of results depends on the matrices; checked by the package's tests", "linalg_lstsq")
-	samples.None("random", "torch::svd_lowrank torch::pca_lowrank")
+	samples.None("eigenvectors of another operator; checked with it", "gotorch::eigenpairs")
+	samples.None("random", "torch::lobpcg torch::svd_lowrank torch::pca_lowrank")
 	samples.None("singular vectors are defined up to a factor; checked by their products",
 		"_linalg_svd linalg_svd svd linalg_eigh")
 	samples.None("eigenvectors are defined up to a factor, and eigenvalues have no order; checked by their products",

@@ -1,6 +1,10 @@
 package linalg
 
-import "github.com/gotorch-dev/torch/internal/batching"
+import (
+	"slices"
+
+	"github.com/gotorch-dev/torch/internal/batching"
+)
 
 // The batching rules of this family, for functions that vmap maps: the operators take batches of matrices.
 func init() {
@@ -19,4 +23,20 @@ func init() {
 
 	batching.Rule(batching.Leading("self", "B"), "linalg_solve_triangular")
 	batching.Rule(batching.Leading("self", "input2"), "cholesky_solve")
+
+	batching.Rule(batching.Matrices(map[string]int{"LU": 2, "pivots": 1, "B": 2}), "linalg_lu_solve")
+	batching.Rule(batching.Matrices(map[string]int{"LD": 2, "pivots": 1, "B": 2}), "linalg_ldl_solve")
+	batching.Rule(batching.Matrices(map[string]int{"input": 2, "tau": 1}), "linalg_householder_product")
+	batching.Rule(batching.Matrices(map[string]int{"self": 2, "input2": 1, "input3": 2}), "ormqr")
+	batching.Rule(batching.Matrices(map[string]int{"self": 2, "A": 2}), "triangular_solve")
+	batching.Rule(batching.Matrices(map[string]int{"LU_data": 2, "LU_pivots": 1}), "lu_unpack")
+	matrix := batching.Matrices(map[string]int{"A": 2, "B": 2})
+	vector := batching.Matrices(map[string]int{"A": 2, "B": 1})
+	batching.Rule(func(b *batching.Call) []batching.Value {
+		a, r := b.C.Shape(0), b.C.Shape(1)
+		if len(r) == 1 || len(a) > 1 && slices.Equal(r, a[:len(a)-1]) { // as linalg.solve itself tells the two apart
+			return vector(b)
+		}
+		return matrix(b)
+	}, "_linalg_solve_ex")
 }

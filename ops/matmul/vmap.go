@@ -11,6 +11,7 @@ import (
 // The batching rules of this family, for functions that vmap maps: products become those of batches of matrices, or of
 // one taller matrix where the other factor is the same for all examples.
 func init() {
+	batching.Rule(batching.Dims("dim"), "linalg_cross")
 	batching.Rule(productBatch(0), "mm", "bmm")
 	batching.Rule(timesVector, "mv")
 	batching.Rule(dotBatch(false), "dot")

@@ -271,6 +271,25 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
+		Schema: "_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+		Doc:    "is native_batch_norm outside training.",
+		Go:     "-", Out: true,
+		Body: func(c *Ctx) {
+			c.Return(call(opBatch, c.T(0), c.T(1), c.T(2), c.T(3), c.T(4), false, c.Float(5), c.Float(6))...)
+		},
+	})
+	tensor.Register(tensor.Def{
+		Schema: "_native_batch_norm_legit_functional(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor running_mean_out, Tensor running_var_out)",
+		Doc: "is native_batch_norm with the moved running statistics as further results instead of changes in " +
+			"place.",
+		Go: "-",
+		Body: func(c *Ctx) {
+			mean, variance := c.T(3).Clone(), c.T(4).Clone()
+			r := call(opBatch, c.T(0), c.T(1), c.T(2), mean, variance, c.Bool(5), c.Float(6), c.Float(7))
+			c.Return(append(r, mean, variance)...)
+		},
+	})
+	tensor.Register(tensor.Def{
 		Schema: "native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
 		Doc: "are the gradients of batch norm's input, weight and bias; output_mask says which are wanted, the " +
 			"others come back empty.",

@@ -10,6 +10,9 @@ import (
 func init() {
 	batching.Rule(layerBatch, "native_layer_norm")
 	batching.Rule(layerBackwardBatch, "native_layer_norm_backward")
+	batching.Rule(batchNormBatch, "native_batch_norm", "_native_batch_norm_legit")
+	batching.Rule(batchNormBackwardBatch, "native_batch_norm_backward")
+	batching.Rule(groupBatch, "native_group_norm")
 }
 
 func layerBatch(b *tensor.Batched) []tensor.Value {
@@ -70,4 +73,107 @@ func layerBackwardBatch(b *tensor.Batched) []tensor.Value {
 		out[0] = b.Call(args)[0].T
 	}
 	return batching.Tensors(out...)
+}
+
+// toChannels puts the examples of [examples, n, channels, ...] beside each other as channels.
+func toChannels(x *T) *T {
+	return x.MoveDim(0, 1).Flatten(tensor.FlattenOptions{
+		StartDim: 1, EndDim: tensor.Some(2)})
+}
+
+// ofChannels undoes toChannels.
+func ofChannels(x *T, examples int) *T {
+	return x.Unflatten(1, []int{examples, x.Size(1) / examples}).MoveDim(1, 0)
+}
+
+// channelArgs are the arguments of a batch norm of all examples at once: the channels of each example are channels of
+// one large batch, since each channel is normalised on its own. inputs are the positions of tensors [n, channels, ...],
+// numbers those of one number for each channel.
+func channelArgs(b *tensor.Batched, inputs, numbers []int) []tensor.Value {
+	args := b.Args()
+	for _, i := range inputs {
+		args[i] = tensor.TensorValue(toChannels(b.Full(i)))
+	}
+	for _, i := range numbers {
+		if b.C.Has(i) {
+			args[i] = tensor.TensorValue(b.Full(i).Reshape([]int{-1}))
+		}
+	}
+	return args
+}
+
+// channelResults gives each example its part of the results of such a call: of the first one by channels, of the others
+// by numbers, of which there may be none.
+func channelResults(b *tensor.Batched, res []tensor.Value) []tensor.Value {
+	out := make([]*T, len(res))
+	for i := range res {
+		switch x := res[i].T; {
+		case x.Dim() > 1:
+			out[i] = ofChannels(x, b.Size())
+		default:
+			out[i] = x.View([]int{b.Size(), x.Numel() / b.Size()})
+		}
+	}
+	return batching.Tensors(out...)
+}
+
+// plain reports arguments that the rules of batch norms serve: others go one by one, and to their errors.
+func plain(b *tensor.Batched, input int) bool {
+	return b.Size() > 0 && b.Rank(input) >= 2 && b.C.Shape(input)[1] > 0
+}
+
+func batchNormBatch(b *tensor.Batched) []tensor.Value {
+	if b.C.Bool(5) {
+		for _, i := range []int{3, 4} {
+			if b.C.Has(i) && !b.Has(i) && b.Some() {
+				b.C.Fail(tensor.ErrValue, "Batch norm got a batched tensor as input while the running_mean or running_var, "+
+					"which will be updated in place, were not batched. Take the running statistics away, as "+
+					"ReplaceAllBatchNormModulesInPlace of package functorch does, or use group norm")
+			}
+			if b.C.Has(i) {
+				return b.Loop() // changes the statistics of each example in place
+			}
+		}
+	}
+	if !plain(b, 0) {
+		return b.Loop()
+	}
+	return channelResults(b, b.Call(channelArgs(b, []int{0}, []int{1, 2, 3, 4})))
+}
+
+func batchNormBackwardBatch(b *tensor.Batched) []tensor.Value {
+	if !plain(b, 1) {
+		return b.Loop()
+	}
+	return channelResults(b, b.Call(channelArgs(b, []int{0, 1}, []int{2, 3, 4, 5, 6})))
+}
+
+// groupBatch is group norm of all images of all examples; weights that differ between the examples are applied
+// afterwards.
+func groupBatch(b *tensor.Batched) []tensor.Value {
+	if b.Size() == 0 || b.Rank(0) < 2 {
+		return b.Loop()
+	}
+	args, x := b.Args(), b.Full(0)
+	args[0] = tensor.TensorValue(x.Flatten(tensor.FlattenOptions{EndDim: tensor.Some(1)}))
+	args[3] = tensor.IntValue(b.C.Int(3) * b.Size())
+	apart := b.Has(1) || b.Has(2)
+	if apart {
+		args[1], args[2] = tensor.Value{}, tensor.Value{}
+	}
+	res := b.Call(args)
+	y, shape := res[0].T.View(x.Shape()), []int{b.Size(), b.C.Int(3), -1}
+	if apart {
+		for i, apply := range []func(*T) *T{1: func(w *T) *T { return y.Mul(w) }, 2: func(w *T) *T { return y.Add(w) }} {
+			if apply == nil || !b.C.Has(i) {
+				continue
+			}
+			per := b.Full(i).Unsqueeze(1) // [examples, 1, channels], with a 1 for each further dimension
+			for per.Dim() < y.Dim() {
+				per = per.Unsqueeze(-1)
+			}
+			y = apply(per)
+		}
+	}
+	return batching.Tensors(y, res[1].T.View(shape), res[2].T.View(shape))
 }

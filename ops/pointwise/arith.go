@@ -3,6 +3,7 @@ package pointwise
 import (
 	"bytes"
 	"math"
+	"strings"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/ops/internal/half"
@@ -202,6 +203,13 @@ func scaleGrad(c *Ctx, g *T, i int) *T {
 	return g.MulScalar(conjNum(c.Num(i)))
 }
 
+// noDerivative is the rule of operators that PyTorch has no derivative of: their results are on the tape, and refuse the
+// backward pass.
+func noDerivative(c *Ctx, _ *T) []*T {
+	c.Fail(tensor.ErrNotImpl, "derivative for aten::%s is not implemented", strings.TrimSuffix(c.Op().Sch.Name, "_"))
+	return nil
+}
+
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
@@ -351,9 +359,10 @@ func init() {
 			"https://pytorch.org/docs/stable/generated/torch.floor_divide.html",
 		FormNames: "_=_.Tensor",
 		InPlace:   true, Out: true, Scalar: "other", Elementwise: true,
-		Infer:  binaryInfer,
-		CPU:    func(c *Ctx) { runDivision(c, &floorDivKernels) },
-		NoGrad: "piecewise constant",
+		Infer: binaryInfer,
+		CPU:   func(c *Ctx) { runDivision(c, &floorDivKernels) },
+		VJP:   noDerivative,
+		Grad:  "NotImplemented",
 	})
 	tensor.Register(tensor.Def{
 		Schema: "fmod.Tensor(Tensor self, Tensor other) -> Tensor",

@@ -56,7 +56,7 @@ func init() {
 				c.Fail(tensor.ErrDType, "heaviside is not yet implemented for tensors with different dtypes.")
 			}
 			binaryInfer(c)
-		}, tensor.Def{NoGrad: "piecewise constant"})
+		}, tensor.Def{VJP: noDerivative, Grad: "NotImplemented"})
 	binary("hypot(Tensor self, Tensor other) -> Tensor", "is sqrt(self² + other²) without overflow on the way.",
 		&biK{name: "hypot", f32: vec.HypotF32, f64: vec.HypotF64}, binaryInfer,
 		tensor.Def{Save: "self other result", VJP: func(c *Ctx, g *T) []*T {

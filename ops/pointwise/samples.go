@@ -48,7 +48,8 @@ func init() {
 		"div.Tensor :: 3x4 3x4@0.5..2 ; 3x4 4@0.5..2 ; 3x1 1x4@0.5..2 ; 3x4:i9 3x4:i1..9",
 		"div.Tensor_mode :: 3x4 3x4@0.5..2 rounding_mode=None ; 3x4 3x4@0.5..2 rounding_mode=floor ; 3x4 3x4@0.5..2 "+
 			"rounding_mode=trunc ; 3x4:i-9..9 3x4:i1..5 rounding_mode=floor",
-		"floor_divide fmod.Tensor remainder.Tensor :: 3x4 3x4@0.5..2 ; 3x4 4@0.5..2 ; 3x4:i-9..9 3x4:i1..5",
+		"floor_divide :: 3x4 3x4@0.5..2 | nograd ; 3x4 4@0.5..2 | nograd ; 3x4:i-9..9 3x4:i1..5 | nograd",
+		"fmod.Tensor remainder.Tensor :: 3x4 3x4@0.5..2 ; 3x4 4@0.5..2 ; 3x4:i-9..9 3x4:i1..5",
 		"remainder.Scalar_Tensor :: 3.5 3x4@0.5..2",
 		"pow.Tensor_Tensor :: 3x4@0.5..2 3x4 ; 3x4@0.5..2 4 ; 3x4:i1..5 3x4:i4",
 		"pow.Tensor_Scalar :: 3x4@0.5..2 2 ; 3x4@0.5..2 0.5 ; 3x4 3 ; 3x4:i5 2",
@@ -72,7 +73,7 @@ func init() {
 			"__xor__.Scalar __iand__.Scalar __ior__.Scalar "+
 			"__ixor__.Scalar __lshift__.Scalar __rshift__.Scalar __ilshift__.Scalar __irshift__.Scalar :: 3x4:i9 2",
 		"gcd lcm :: 3x4:i1..20 3x4:i1..20 ; 3x4:i1..20 4:i1..20",
-		"heaviside nextafter :: 3x4 3x4 ; 3x4 4",
+		"heaviside :: 3x4 3x4 | nograd ; 3x4 4 | nograd", "nextafter :: 3x4 3x4 ; 3x4 4",
 		"igamma igammac special_zeta :: 3x4@1.5..4 3x4@0.5..3 | nograd tol=1e-3",
 		"special_zeta.other_scalar :: 3x4@1.5..4 2 | nograd",
 		"special_zeta.self_scalar :: 2 3x4@0.5..3 | nograd",
@@ -139,7 +140,7 @@ func init() {
 		// Python's reflected operators
 		"Tensor::__radd__.Tensor Tensor::__rmul__.Tensor :: 3x4 3x4 ; 3x4 4",
 		"Tensor::__rdiv__.Tensor Tensor::__rtruediv__.Tensor :: 3x4@0.5..2 3x4",
-		"Tensor::__rfloordiv__.Tensor Tensor::__rmod__.Tensor :: 3x4@0.5..2 3x4",
+		"Tensor::__rfloordiv__.Tensor :: 3x4@0.5..2 3x4 | nograd", "Tensor::__rmod__.Tensor :: 3x4@0.5..2 3x4",
 		"Tensor::__rpow__.Tensor :: 3x4 3x4@0.5..2",
 		"fill.Tensor :: 3x4 s",
 	)

@@ -4,20 +4,25 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gotorch-dev/torch/ops/internal/half"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
 // starts are where the windows of one dimension begin, for a random sample in [0, 1): pseudo-random steps whose mean
 // is the ratio of the sizes; the last window ends with the input. The arithmetic is in the input's type, as in
 // PyTorch, so that the same sample gives the same windows.
-func starts[E float32 | float64](dst []int, sample E, in, k int) {
+// round rounds each step to that type, where it has 16 bits; nil is for the others.
+func starts[E float32 | float64](dst []int, sample E, in, k int, round func(E) E) {
+	if round == nil {
+		round = func(x E) E { return x }
+	}
 	n := len(dst)
 	if n > 1 {
-		alpha := E(in-k) / E(n-1)
-		off := int(sample * alpha)
+		alpha := round(round(E(in-k)) / round(E(n-1)))
+		off := int(round(sample * alpha))
 		for i := range n - 1 {
 			// a sample outside [0, 1) must not lead out of the input
-			dst[i] = min(max(int((E(i)+sample)*alpha)-off, 0), in-k)
+			dst[i] = min(max(int(round(round(round(E(i))+sample)*alpha))-off, 0), in-k)
 		}
 	}
 	if n > 0 {
@@ -25,7 +30,16 @@ func starts[E float32 | float64](dst []int, sample E, in, k int) {
 	}
 }
 
-func fractionalForward[E float](w *window, nd int, out []E, index []int64, in, samples []E) {
+// rounding is the rounding to a type of 16 bits, nil for the others.
+func rounding(dt tensor.DType) func(float32) float32 {
+	if !dt.IsReduced() {
+		return nil
+	}
+	return func(x float32) float32 { return float32(half.Round(float64(x), dt)) }
+}
+
+func fractionalForward[E float](w *window, nd int, out []E, index []int64, in, samples []E,
+	round func(E) E) {
 	k := poolerOf[E]()
 	isz, osz, wd := w.inSize(), w.outSize(), w.in[2]
 	w.each(func(p int) {
@@ -40,7 +54,7 @@ func fractionalForward[E float](w *window, nd int, out []E, index []int64, in, s
 				if nd == 2 {
 					j = 1 - j // the samples of two dimensions are for width, height; those of three in order
 				}
-				starts(s, samples[p*nd+j], w.in[i], w.k[i])
+				starts(s, samples[p*nd+j], w.in[i], w.k[i], round)
 			}
 			for _, lo := range s {
 				b[i] = append(b[i], bounds{lo, lo + w.k[i], w.k[i]})
@@ -87,7 +101,7 @@ func fractionalWindow(c *Ctx, nd int) *window {
 			c.Fail(tensor.ErrValue, "kernel_size should be greater than zero, but got %d", w.k[i])
 		case w.out[i] <= 0:
 			c.Fail(tensor.ErrValue, "output_size should be greater than zero, but got %d", w.out[i])
-		case w.k[i] > w.in[i] || w.out[i] > w.in[i]-w.k[i]+1:
+		case w.k[i] > w.in[i] || w.out[i] > w.in[i]-w.k[i]+3-nd: // of volumes PyTorch wants one more place than windows
 			c.Fail(tensor.ErrShape, "%s(): pool %s %d too large relative to input %s %d", name, names[i], w.k[i],
 				names[i], w.in[i])
 		}
@@ -131,10 +145,14 @@ func fractionalDef(schema string, nd int) tensor.Def {
 			w := fractionalWindow(c, nd)
 			ix := tensor.Data[int64](c.Out(1))
 			if in.DType() == tensor.Float64 {
-				into(out, func(d []float64) { fractionalForward(w, nd, d, ix, dense[float64](in), dense[float64](r)) })
-			} else {
-				into(out, func(d []float32) { fractionalForward(w, nd, d, ix, dense[float32](in), dense[float32](r)) })
+				into(out, func(d []float64) {
+					fractionalForward(w, nd, d, ix, dense[float64](in), dense[float64](r), nil)
+				})
+				return
 			}
+			into(out, func(d []float32) {
+				fractionalForward(w, nd, d, ix, dense[float32](in), dense[float32](r), rounding(in.DType()))
+			})
 		},
 		Save: "result1",
 		VJP: func(c *Ctx, g *T) []*T {

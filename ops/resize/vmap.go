@@ -17,4 +17,9 @@ func init() {
 		batching.Rule(batching.Fold(nd, ""), names...)
 		batching.Rule(batching.Fold(nd, "input_size"), back...)
 	}
+	batching.Rule(batching.Images("", "input", "grid"), "grid_sampler_2d", "grid_sampler_3d")
+	batching.Rule(batching.Images("", "grad_output", "input", "grid"), "grid_sampler_2d_backward",
+		"grid_sampler_3d_backward")
+	batching.Rule(batching.Images("size", "theta"), "affine_grid_generator")
+	batching.Rule(batching.Images("", "self"), "channel_shuffle")
 }

@@ -405,7 +405,8 @@ func init() {
 		c.Alloc(0, c.Shape(0), c.ArgDType(0))
 	}
 	tensor.Register(tensor.Def{
-		Schema: "tril(Tensor self, SymInt diagonal=0) -> Tensor",
+		Overlap: tensor.OverlapTaken,
+		Schema:  "tril(Tensor self, SymInt diagonal=0) -> Tensor",
 		Doc: "keeps the lower triangle of matrices, up to a diagonal, and sets the rest to " +
 			"0.\nhttps://pytorch.org/docs/stable/generated/torch.tril.html",
 		InPlace: true, Out: true, Infer: tri,
@@ -413,7 +414,8 @@ func init() {
 		VJP: func(c *Ctx, g *T) []*T { return []*T{op.Call1("aten::tril", g, c.Int(1))} },
 	})
 	tensor.Register(tensor.Def{
-		Schema: "triu(Tensor self, SymInt diagonal=0) -> Tensor",
+		Overlap: tensor.OverlapTaken,
+		Schema:  "triu(Tensor self, SymInt diagonal=0) -> Tensor",
 		Doc: "keeps the upper triangle of matrices, from a diagonal on, and sets the rest to " +
 			"0.\nhttps://pytorch.org/docs/stable/generated/torch.triu.html",
 		InPlace: true, Out: true, Infer: tri,

@@ -97,6 +97,20 @@ func init() {
 		Grad: "CopyBackwards",
 	})
 	tensor.Register(tensor.Def{
+		Schema: "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
+		Doc:    "is a new tensor like self with the elements of src, broadcast and converted.",
+		Go:     "-", Out: true,
+		CrossDevice: true,
+		Body: func(c *Ctx) {
+			self, src := c.T(0), c.T(1)
+			if self.IsContiguous() { // without a change in place, which vmap refuses where src alone has examples
+				c.Return(convert(src.Expand(self.Shape()), self.DType(), self.Device(), true, tensor.ContiguousFormat))
+				return
+			}
+			c.Return(copyOf(self).CopyInPlace(src))
+		},
+	})
+	tensor.Register(tensor.Def{
 		Schema: "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
 		Doc:    "is a copy with another dtype or on another device.",
 		Go:     "-", CrossDevice: true,

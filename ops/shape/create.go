@@ -484,6 +484,7 @@ func init() {
 	})
 
 	tensor.Register(tensor.Def{
+		Overlap: tensor.OverlapTaken,
 		Schema:  "zero(Tensor self) -> Tensor",
 		Doc:     "is self with every element 0.",
 		InPlace: true, Elementwise: true,
@@ -493,7 +494,8 @@ func init() {
 		VJP:   func(c *Ctx, g *T) []*T { return []*T{op.Zeros(g, c.Shape(0), c.ArgDType(0))} },
 	})
 	tensor.Register(tensor.Def{
-		Schema: "fill.Tensor(Tensor self, Tensor value) -> Tensor",
+		Overlap: tensor.OverlapTaken,
+		Schema:  "fill.Tensor(Tensor self, Tensor value) -> Tensor",
 		Doc: "is self with every element replaced by a 0-d " +
 			"value.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.fill_.html",
 		InPlace: true, Elementwise: true, Scalar: "value",

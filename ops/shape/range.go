@@ -56,7 +56,8 @@ func init() {
 		Doc:    doc, Go: "Range", Out: true, FormNames: ".step_out=.out", NoGrad: "a constant", Infer: infer, CPU: cpu,
 	})
 	tensor.Register(tensor.Def{
-		Schema: "fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)",
+		Overlap: tensor.OverlapTaken,
+		Schema:  "fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)",
 		Doc: "sets the main diagonal to a number: the elements with equal indices. Of a matrix with more rows than " +
 			"columns, " +
 			"Wrap starts a further diagonal after each one, with a row left out between them." +

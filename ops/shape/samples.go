@@ -9,9 +9,10 @@ import (
 func init() {
 	samples.Table(
 		// views, and the operators that copy what they show
-		"alias alias_copy contiguous lift lift_fresh ravel clone squeeze squeeze_ squeeze_copy mT mH numpy_T "+
+		"alias alias_copy contiguous lift lift_fresh lift_fresh_copy ravel clone squeeze squeeze_ squeeze_copy mT mH numpy_T "+
 			"atleast_1d atleast_2d atleast_3d fliplr flipud :: 3x4 ; 2x1x3",
 		"detach detach_copy :: 3x4 | nograd",
+		"copy :: 3x4 3x4 ; 3x4 4",
 		"t t_ t_copy :: 3x4 ; 7 ; s",
 		"matrix_H adjoint linalg_diagonal :: 3x4",
 		"type_as view_as reshape_as expand_as :: 3x4 3x4",
@@ -88,7 +89,9 @@ func init() {
 		"copy_ :: 3x4 3x4 ; 3x4 4", "dim numel is_complex is_conj is_floating_point is_neg is_inference is_signed "+
 			"size :: 3x4", "is_contiguous stride storage_offset :: 3x4 | nolayout",
 		"is_contiguous.memory_format :: 3x4x2x2 channels_last | nolayout", "is_nonzero item :: s",
-		"is_same_size :: 3x4 3x4 ; 3x4 4", "size.int :: 3x4 1", "stride.int :: 3x4 1 | nolayout",
+		"is_same_size :: 3x4 3x4 ; 3x4 4", "size.int sym_size.int :: 3x4 1", "stride.int sym_stride.int :: 3x4 1 | nolayout",
+		"sym_size sym_numel lift_fresh_copy :: 3x4", "sym_stride sym_storage_offset :: 3x4 | nolayout",
+		"copy :: 3x4 3x4 ; 3x4 4",
 		"resize_ :: 3x4 [4,3] | nolayout nograd", "resize_as_ :: 3x4 4x3 | nolayout nograd",
 		"set_.source_Tensor :: 3x4 2x3 | nolayout nograd",
 		"set_.source_Tensor_storage_offset :: 3x4 3x4 1 [2,3] [4,1] | nolayout nograd",
@@ -96,6 +99,7 @@ func init() {
 	)
 	samples.None("memory that nothing was written to",
 		"empty.memory_format empty_like empty_permuted empty_strided new_empty new_empty_strided")
+	samples.None("no result", "_assert_scalar _assert_async _assert_async.msg _assert_tensor_metadata")
 	samples.None("a device cannot be written in the notation; to.dtype has the same body", "to.device")
 	for _, d := range []tensor.DeviceType{tensor.CPUDevice, tensor.CUDADevice} {
 		tensor.RegisterAMP(d, tensor.AMPPromote, "aten::cat", "aten::stack")

@@ -299,28 +299,34 @@ func dimArg(c *Ctx, i int) *int {
 	return &d
 }
 
+// noDerivative is the rule of the operators of this file: their results are on the tape, as PyTorch's are, and refuse the
+// backward pass.
+func noDerivative(c *Ctx, _ *T) []*T {
+	c.Fail(tensor.ErrNotImpl, "the derivative for '%s' is not implemented.", c.Op().Sch.Name)
+	return nil
+}
+
 func init() {
 	const base = "https://pytorch.org/docs/stable/generated/torch."
-	const why = "PyTorch has no derivative of it"
 	// the kernels allocate the results, whose sizes depend on the elements
 	tensor.Register(tensor.Def{
 		Schema: "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)", Go: "Unique",
 		Doc: "gives the distinct elements in order, for each element which of them it is, and how often each " +
 			"occurs; the last two are empty unless asked for.\n" + base + "unique.html",
-		NoGrad: why, DataDependent: true, Infer: noComplex,
+		VJP: noDerivative, DataDependent: true, Infer: noComplex,
 		CPU: func(c *Ctx) { unique(c, nil, true, c.Bool(2), c.Bool(3)) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
 		Doc:    "is Unique for the slices along a dimension.\n" + base + "unique.html",
-		NoGrad: why, DataDependent: true, Infer: noComplex,
+		VJP:    noDerivative, DataDependent: true, Infer: noComplex,
 		CPU: func(c *Ctx) { unique(c, dimArg(c, 1), true, c.Bool(3), c.Bool(4)) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)",
 		Doc: "keeps the first of equal elements in a row; with Dim of equal slices. The other results are those " +
 			"of Unique.\n" + base + "unique_consecutive.html",
-		NoGrad: why, DataDependent: true, Infer: noComplex,
+		VJP: noDerivative, DataDependent: true, Infer: noComplex,
 		CPU: func(c *Ctx) { unique(c, dimArg(c, 3), false, c.Bool(1), c.Bool(2)) },
 	})
 	tensor.Register(tensor.Def{

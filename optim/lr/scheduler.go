@@ -28,6 +28,9 @@ type Scheduler interface {
 	undo()
 }
 
+// LRScheduler is PyTorch's name of Scheduler.
+type LRScheduler = Scheduler
+
 // Warn receives the warnings of this package instead of the handler of torch.SetWarnings, unless it is nil.
 //
 // Deprecated: use torch.SetWarnings, which has the warnings of all packages.

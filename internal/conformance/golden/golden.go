@@ -22,6 +22,8 @@ type (
 	// List and Tuple are Python's sequences.
 	List  []any
 	Tuple []any
+	// Size is a torch.Size, where Decoder.Sizes asks for it.
+	Size []any
 	// Dict is a dict in its order.
 	Dict []Item
 	// Slice is a slice object; nil parts are absent.
@@ -114,6 +116,8 @@ type Decoder struct {
 	Info    map[*tensor.Tensor]TensorInfo
 	// Named are the tensors of a case's arguments by the names that TensorInfo.Alias uses; the runner sets it.
 	Named map[string][]*tensor.Tensor
+	// Sizes tells a torch.Size from a tuple, which few care for: it is decoded to a Size instead of a Tuple.
+	Sizes bool
 }
 
 // NewDecoder reads arrays from an .npz file; "" when a case has none.
@@ -236,8 +240,11 @@ func (d *Decoder) Decode(raw json.RawMessage) (any, error) {
 			}
 			out[i] = v
 		}
-		if key == "l" {
+		switch {
+		case key == "l":
 			return List(out), nil
+		case d.Sizes && has("size"):
+			return Size(out), nil
 		}
 		return Tuple(out), nil
 	case has("d"):

@@ -82,6 +82,12 @@ func (a *args) Size(name string) nn.Size {
 	return s
 }
 
+// IsTorchSize reports an argument that is a torch.Size.
+func (a *args) IsTorchSize(name string) bool {
+	_, ok := a.get(name).(golden.Size)
+	return ok
+}
+
 func (a *args) Layer(name string) nn.Layer {
 	l, _ := a.get(name).(nn.Layer)
 	return l
@@ -92,6 +98,8 @@ func seq(v any) ([]any, bool) {
 	case golden.List:
 		return x, true
 	case golden.Tuple:
+		return x, true
+	case golden.Size:
 		return x, true
 	}
 	return nil, false

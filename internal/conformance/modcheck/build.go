@@ -240,7 +240,12 @@ var classes = map[string]class{
 	"Flatten": {"start_dim end_dim",
 		func(a *args) nn.Module { return nn.NewFlatten(opts[nn.FlattenOptions](a)) }},
 	"Unflatten": {"dim unflattened_size",
-		func(a *args) nn.Module { return nn.NewUnflatten(a.Int("dim"), a.Size("unflattened_size")) }},
+		func(a *args) nn.Module {
+			if size := a.Size("unflattened_size"); a.IsTorchSize("unflattened_size") {
+				return nn.NewUnflatten(a.Int("dim"), tensor.Size(size))
+			}
+			return nn.NewUnflatten(a.Int("dim"), a.Size("unflattened_size"))
+		}},
 	"PixelShuffle": {"upscale_factor",
 		func(a *args) nn.Module { return nn.NewPixelShuffle(a.Int("upscale_factor")) }},
 	"PixelUnshuffle": {"downscale_factor",

@@ -63,6 +63,7 @@ func Run(dir string, only *regexp.Regexp, verbose func(format string, args ...an
 		if err != nil {
 			return nil, err
 		}
+		d.Sizes = true
 		for j := range rec.Cases {
 			err := error(golden.Skip("class not there"))
 			if Known(rec.Cls) {

@@ -43,6 +43,7 @@ func Each(dir string, only *regexp.Regexp, f func(name string, m nn.Module, run 
 		if err != nil {
 			return err
 		}
+		d.Sizes = true
 		for j := range rec.Cases {
 			c := &rec.Cases[j]
 			d.Reset()

@@ -59,6 +59,7 @@ func Run(dir string, o Options) ([]golden.Result, error) {
 		return nil, err
 	}
 	defer d.Close()
+	d.Sizes = true
 	t := &golden.Tally{Verbose: o.Verbose}
 	count := func(name, id, what string, ok bool, err error) {
 		switch {
@@ -201,6 +202,30 @@ func between(s, begin, end string) string {
 	return s
 }
 
+// call calls an operator.
+func call(op string, args ...any) serialize.Tuple {
+	boxed := make([]tensor.Value, len(args))
+	for i, a := range args {
+		boxed[i] = tensor.Box(a)
+	}
+	values, err := tensor.CallOp("aten::"+op, boxed...)
+	if err != nil {
+		panic(err)
+	}
+	var out serialize.Tuple
+	for _, v := range values {
+		out = append(out, v.T)
+	}
+	return out
+}
+
+// results is the text of the named tuple that a call of an operator gives in Python.
+func results(op string, args ...any) string {
+	name, _, _ := strings.Cut(op, ".")
+	return serialize.Repr(&serialize.Object{Class: serialize.Global{Module: "torch.return_types", Name: name},
+		Args: serialize.Tuple{call(op, args...)}})
+}
+
 // object makes the text of what an expression stands for.
 func object(what string) (string, bool) {
 	param := func() []*tensor.Tensor {
@@ -223,6 +248,17 @@ func object(what string) (string, bool) {
 		return fmt.Sprintf("%#v", cuda), true
 	case `str(torch.device("cuda:1"))`:
 		return fmt.Sprint(cuda), true
+	case "torch.strided":
+		return fmt.Sprint(tensor.Strided), true
+	case "torch.max(tensor([[1.,5.],[7.,2.]]), 1)":
+		return results("max.dim", tensor.FromSlice([]float32{1, 5, 7, 2}, 2, 2), 1), true
+	case "torch.topk(tensor([1.,5.,3.]), 2)":
+		return results("topk", tensor.FromSlice([]float32{1, 5, 3}), 2), true
+	case "torch.linalg.slogdet(eye(2))":
+		return results("linalg_slogdet", tensor.FromSlice([]float32{1, 0, 0, 1}, 2, 2)), true
+	case "torch.sparse_coo_tensor([[0,1],[1,0]],[1.,2.],(2,2))":
+		return fmt.Sprint(call("sparse_coo_tensor.indices_size", tensor.FromSlice([]int64{0, 1, 1, 0}, 2, 2),
+			tensor.FromSlice([]float32{1, 2}), []int{2, 2})[0]), true
 	case "torch.channels_last":
 		return fmt.Sprint(tensor.ChannelsLast), true
 	case `format(tensor(3.14159), ".3f")`:

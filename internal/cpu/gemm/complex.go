@@ -75,7 +75,11 @@ func gemmComplex[C complex64 | complex128, F float32 | float64](batch []BatchDim
 		if alpha != 1 {
 			sum *= alpha
 		}
-		if beta != 0 {
+		switch beta {
+		case 0:
+		case 1: // an infinite number times 1 + 0i would be NaN in part
+			sum += c[0]
+		default:
 			sum += beta * c[0]
 		}
 		c[0] = sum
@@ -386,7 +390,11 @@ func (g *complexProduct[C, F]) store(to []F, re, im F) {
 		ar, ai := realImag[C, F](g.alpha)
 		re, im = ar*re-ai*im, ar*im+ai*re
 	}
-	if g.beta != 0 {
+	switch g.beta {
+	case 0:
+	case 1: // an infinite number times 1 + 0i would be NaN in part
+		re, im = re+to[0], im+to[1]
+	default:
 		br, bi := realImag[C, F](g.beta)
 		re, im = re+br*to[0]-bi*to[1], im+br*to[1]+bi*to[0]
 	}

@@ -1,0 +1,9 @@
+package sort
+
+import "github.com/gotorch-dev/torch/tensor"
+
+// The operators whose results are not converted to the dtype of a tensor given with out.
+func init() {
+	tensor.RegisterSameOut("histc", "histogram", "kthvalue", "mode", "msort", "nanquantile", "quantile", "sort",
+		"topk")
+}
