@@ -219,11 +219,11 @@ func run2(m Module, x *Tensor, forward func(*Tensor) (*Tensor, *Tensor)) (*Tenso
 
 // runHooked runs forward with the hooks around it, and tells observers of it.
 func runHooked(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) []*Tensor {
-	h := m.moduleBase().hooks
-	if h != nil && h.standIn != nil {
+	if h := m.moduleBase().hooks; h != nil && h.standIn != nil {
 		return runStandIn(h.standIn, in)
 	}
 	refresh(m)
+	h := m.moduleBase().hooks
 	switch {
 	case h == nil:
 		return observed(m, in, forward)
