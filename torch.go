@@ -91,6 +91,16 @@ const (
 	Float8E8M0FNU  = tensor.Float8E8M0FNU
 )
 
+// Element types of quantized tensors: integers that stand for numbers by a scale and a zero point. QuantizePerTensor and
+// QuantizePerChannel make such tensors.
+const (
+	QUInt8   = tensor.QUInt8
+	QInt8    = tensor.QInt8
+	QInt32   = tensor.QInt32
+	QUInt4x2 = tensor.QUInt4x2
+	QUInt2x4 = tensor.QUInt2x4
+)
+
 // The memory formats.
 const (
 	ContiguousFormat = tensor.ContiguousFormat
