@@ -30,6 +30,7 @@ const (
 	opSetAttr
 	opMethod
 	opInvoke
+	opWithin
 	opNew
 	opRaise
 	opIsInstance
@@ -132,6 +133,7 @@ type usage struct {
 	parent *Value // in the group of values that share memory (union-find)
 	escape bool   // of a group's representative: something else may know the memory
 	fresh  bool   // the value's memory is new
+	load   bool   // something other than operators reads it, or an operator that changes it
 	group  int32
 }
 
@@ -189,13 +191,17 @@ func (c *compiler) analyse(b *Block) {
 			if u.count++; u.count == 1 {
 				u.onlyIn, u.onlyAt = n, i
 			}
+			u.load = u.load || n.Operator == nil || n.Operator.op == nil || i >= len(n.Operator.Params) ||
+				n.Operator.Params[i].Writes()
 		}
 		for _, d := range n.Blocks {
 			c.analyse(d)
 		}
 	}
 	for _, v := range b.Results {
-		c.usage(v).count += 2 // never only one
+		u := c.usage(v)
+		u.count += 2 // never only one
+		u.load = true
 	}
 }
 
@@ -495,7 +501,7 @@ func (c *compiler) block(b *Block) {
 		if n.Op == Constant && !isMutable(n.Const) || c.fused[n] {
 			continue
 		}
-		if n.Op == Constant && !c.needsLoad(n.Out[0]) {
+		if n.Op == Constant && !c.usage(n.Out[0]).load { // operators have it among their arguments
 			continue
 		}
 		for _, v := range n.Out {
@@ -516,28 +522,6 @@ func (c *compiler) block(b *Block) {
 			delete(dies, i)
 		}
 	}
-}
-
-// needsLoad reports that something other than operators reads a list constant.
-func (c *compiler) needsLoad(v *Value) bool {
-	return c.readElsewhere(c.f.Body, v)
-}
-
-func (c *compiler) readElsewhere(b *Block, v *Value) bool {
-	for _, n := range b.Nodes {
-		for i, x := range n.In {
-			if x == v && (n.Operator == nil || n.Operator.op == nil || i >= len(n.Operator.Params) ||
-				n.Operator.Params[i].Writes()) {
-				return true
-			}
-		}
-		for _, d := range n.Blocks {
-			if c.readElsewhere(d, v) {
-				return true
-			}
-		}
-	}
-	return slices.Contains(b.Results, v)
 }
 
 func (c *compiler) node(n *Node) {
@@ -575,6 +559,8 @@ func (c *compiler) node(n *Node) {
 		simple(opMethod)
 	case CallFunction:
 		simple(opInvoke)
+	case Within:
+		simple(opWithin)
 	case CreateObject:
 		simple(opNew)
 	case Raise:

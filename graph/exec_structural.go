@@ -49,6 +49,9 @@ func (x *exec) structural(f *frame, in *instr) {
 			fn, args = v.Func, append(append([]tensor.Value(nil), v.Captured...), args[1:]...)
 		}
 		x.invoke(f, in, fn, args)
+	case opWithin:
+		args := f.gather(in.in)
+		in.node.Around(func() { x.invoke(f, in, in.node.Func, args) })
 	case opNew:
 		regs[in.out[0]] = Box(NewObject(in.node.Class))
 	case opRaise:

@@ -40,7 +40,7 @@ func (u *fuser) read(b *Block) bool {
 	}
 	for _, n := range b.Nodes {
 		switch n.Op {
-		case SetAttr, CallMethod, CallFunction, Fork, Closure:
+		case SetAttr, CallMethod, CallFunction, Within, Fork, Closure:
 			return false
 		}
 		if n.Operator != nil && slices.ContainsFunc(n.Operator.Params, func(p Param) bool { return p.Writes() }) {

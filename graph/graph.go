@@ -13,6 +13,7 @@ type Value struct {
 	Type  *Type
 	Node  *Node  // that defines it, nil for a parameter of a block
 	Block *Block // whose parameter it is, nil for a node's result
+	Info  *Info  // of the tensor of the example that was recorded, nil when there was none
 
 	reg int32 // of the executor
 }
@@ -40,15 +41,48 @@ type Node struct {
 	Block  *Block // that holds the node
 	Pos    Pos
 
-	Operator *Operator    // of a call; nil when it is not known
-	Const    tensor.Value // of a constant
-	Attr     string       // name of an attribute, a method, or the class of an exception
-	Func     *Function    // of CallFunction and Closure
-	Class    *Class       // of CreateObject
-	Types    []*Type      // of IsInstance
-	Index    int          // of TupleIndex, and of GetAttr and SetAttr with the name BySlot
+	Operator *Operator        // of a call; nil when it is not known
+	Const    tensor.Value     // of a constant
+	Attr     string           // name of an attribute, a method, or the class of an exception
+	Func     *Function        // of CallFunction, Within and Closure
+	Around   func(run func()) // of Within
+	Class    *Class           // of CreateObject
+	Types    []*Type          // of IsInstance
+	Index    int              // of TupleIndex, and of GetAttr and SetAttr with the name BySlot
+	Scope    *Scope           // the call of a module that a recorded node is part of
 
 	from string // the function that an inlined node comes from, "" for the function itself
+}
+
+// Scope is one call of a module's forward in a recording. Calls are numbered by identity: two calls of one module are
+// two scopes.
+type Scope struct {
+	Path   string // of the module in the recorded one: "layer1.0.conv1", "" for that itself
+	Class  string // the module's Python class: "torch.nn.modules.conv.Conv2d"
+	Parent *Scope // nil for the outermost
+}
+
+// String names the place: "layer1.0.conv1 (torch.nn.modules.conv.Conv2d)".
+func (s *Scope) String() string {
+	switch {
+	case s == nil:
+		return ""
+	case s.Path == "":
+		return s.Class
+	}
+	return s.Path + " (" + s.Class + ")"
+}
+
+// Info is what a recording knows of a tensor.
+type Info struct {
+	DType        tensor.DType
+	Device       tensor.Device
+	Shape        []int // of the example
+	Strides      []int // of the example
+	RequiresGrad bool
+	// Dims are the sizes with names where they follow sizes of inputs that may change: "batch", "2*time". A size that
+	// changes in a way that no name tells is Dim{Size: -1}. Dims is nil when all sizes are those of the example.
+	Dims []Dim
 }
 
 // The structural kinds of nodes. Their names and meanings are those of PyTorch's IR.
@@ -66,6 +100,7 @@ const (
 	SetAttr        = "prim::SetAttr"          // In: object, value; Attr
 	CallMethod     = "prim::CallMethod"       // In: object, arguments; Attr. The object's class chooses the function
 	CallFunction   = "prim::CallFunction"     // In: arguments; Func. Without Func, In[0] is a function value
+	Within         = "gotorch::within"        // CallFunction in a mode of its own: Around runs the function
 	CreateObject   = "prim::CreateObject"     // Class
 	Raise          = "prim::RaiseException"   // In: the text; Attr is the exception's class
 	IsInstance     = "prim::isinstance"       // In: value; Types
@@ -298,6 +333,14 @@ func (b *Block) Invoke(f *Function, args ...*Value) *Node {
 	return b.Add(&Node{Op: CallFunction, In: args, Func: f}, types...)
 }
 
+// InvokeWithin calls a function of a program in a mode: around sets it, runs what it is given, and sets it back, as
+// tensor.NoGrad does.
+func (b *Block) InvokeWithin(around func(run func()), f *Function, args ...*Value) *Node {
+	n := b.Invoke(f, args...)
+	n.Op, n.Around = Within, around
+	return n
+}
+
 // Raise ends the program with an exception of a class, such as "builtins.ValueError".
 func (b *Block) Raise(class string, text *Value) *Node {
 	return b.Add(&Node{Op: Raise, In: []*Value{text}, Attr: class})
@@ -376,7 +419,7 @@ func Unify(t, u *Type) *Type {
 func isStructural(op string) bool {
 	switch op {
 	case Constant, If, Loop, ListConstruct, ListUnpack, TupleConstruct, TupleUnpack, TupleIndex, DictConstruct, GetAttr,
-		SetAttr, CallMethod, CallFunction, CreateObject, Raise, IsInstance, UncheckedCast, Closure, Fork, Wait,
+		SetAttr, CallMethod, CallFunction, Within, CreateObject, Raise, IsInstance, UncheckedCast, Closure, Fork, Wait,
 		Uninitialized, SetGrad, GradEnabled:
 		return true
 	}

@@ -26,6 +26,7 @@ func (f *Function) inlined() *Function {
 type inliner struct {
 	nodes int
 	ok    map[*Function]bool // functions that verify
+	calls bool               // calls stay
 }
 
 func mapped(l []*Value, m map[*Value]*Value) []*Value {
@@ -74,7 +75,7 @@ func (in *inliner) takes(f *Function, n *Node, active []*Function) bool {
 func (in *inliner) copy(dst, src *Block, m map[*Value]*Value, from string, active []*Function) {
 	for _, n := range src.Nodes {
 		in.nodes++
-		if f := callee(n); f != nil && in.takes(f, n, active) {
+		if f := callee(n); !in.calls && f != nil && in.takes(f, n, active) {
 			inner := map[*Value]*Value{}
 			for i, p := range f.Body.Params {
 				inner[p] = m[n.In[i]]
@@ -88,7 +89,7 @@ func (in *inliner) copy(dst, src *Block, m map[*Value]*Value, from string, activ
 		c := *n
 		c.Block, c.In, c.Out, c.Blocks, c.from = dst, mapped(n.In, m), nil, nil, from
 		for _, v := range n.Out {
-			w := &Value{Name: v.Name, Type: v.Type, Node: &c}
+			w := &Value{Name: v.Name, Type: v.Type, Info: v.Info, Node: &c}
 			m[v] = w
 			c.Out = append(c.Out, w)
 		}
@@ -103,4 +104,19 @@ func (in *inliner) copy(dst, src *Block, m map[*Value]*Value, from string, activ
 		}
 		dst.Nodes = append(dst.Nodes, &c)
 	}
+}
+
+// Copy is a copy of the function, whose nodes and values are its own, and whose calls stay calls.
+func (f *Function) Copy() *Function {
+	g := NewFunction(f.Name)
+	g.Schema = f.Schema
+	m := map[*Value]*Value{}
+	for _, p := range f.Body.Params {
+		m[p] = g.Body.Param(p.Name, p.Type)
+		m[p].Info = p.Info
+	}
+	in := inliner{ok: map[*Function]bool{}, calls: true}
+	in.copy(g.Body, f.Body, m, "", nil)
+	g.Body.Results = mapped(f.Body.Results, m)
+	return g
 }

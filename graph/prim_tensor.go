@@ -244,6 +244,9 @@ func registerFacts() {
 	Register("prim::data(Tensor(a) a) -> Tensor(a)", func(a []tensor.Value) tensor.Value {
 		return tensor.TensorValue(argTensor(a, 0).Detach())
 	})
+	Register("aten::detach_(Tensor(a!) self) -> Tensor(a!)", func(a []tensor.Value) tensor.Value {
+		return tensor.TensorValue(argTensor(a, 0).DetachInPlace())
+	})
 	Register("prim::type(Device self) -> str", func(a []tensor.Value) tensor.Value {
 		return tensor.StrValue(deviceArg(a[0]).Type.String())
 	})

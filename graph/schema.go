@@ -219,6 +219,14 @@ type Operator struct {
 // Op is the operator of the registry, nil for a helper.
 func (o *Operator) Op() *tensor.Op { return o.op }
 
+// Compute calls a helper. It panics with a *tensor.Error, as operators do.
+func (o *Operator) Compute(args ...tensor.Value) tensor.Value {
+	if o.fn == nil || len(args) != len(o.Params) {
+		tensor.Fail(tensor.ErrType, "%s is no helper of %d arguments", o.FullName(), len(args))
+	}
+	return o.fn(args)
+}
+
 var helpers = struct {
 	sync.RWMutex
 	byFull map[string]*Operator

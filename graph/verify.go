@@ -105,7 +105,7 @@ func (v *verifier) block(b *Block, depth int) error {
 var shapes = map[string][3]int{
 	Constant: {0, 0, 1}, If: {1, 2, -1}, Loop: {-1, 1, -1}, ListConstruct: {-1, 0, 1}, ListUnpack: {1, 0, -1},
 	TupleConstruct: {-1, 0, 1}, TupleUnpack: {1, 0, -1}, TupleIndex: {1, 0, 1}, DictConstruct: {-1, 0, 1},
-	GetAttr: {1, 0, 1}, SetAttr: {2, 0, 0}, CallMethod: {-1, 0, -1}, CallFunction: {-1, 0, -1}, CreateObject: {0, 0, 1},
+	GetAttr: {1, 0, 1}, SetAttr: {2, 0, 0}, CallMethod: {-1, 0, -1}, CallFunction: {-1, 0, -1}, Within: {-1, 0, -1}, CreateObject: {0, 0, 1},
 	Raise: {-1, 0, 0}, IsInstance: {1, 0, 1}, UncheckedCast: {1, 0, 1}, Closure: {-1, 0, 1}, Fork: {-1, 0, 1},
 	Wait: {1, 0, 1}, Uninitialized: {0, 0, 1}, SetGrad: {1, 0, 0}, GradEnabled: {0, 0, 1},
 }
@@ -180,7 +180,10 @@ func (v *verifier) structural(n *Node) error {
 		if len(n.Out) > 1 {
 			return v.fail(n, "has %d results, want 1", len(n.Out))
 		}
-	case CallFunction, Fork, Closure:
+	case CallFunction, Within, Fork, Closure:
+		if n.Op == Within && n.Around == nil {
+			return v.fail(n, "has no mode to run in")
+		}
 		if n.Func == nil {
 			if n.Op == CallFunction && len(n.In) > 0 {
 				return nil
@@ -190,7 +193,7 @@ func (v *verifier) structural(n *Node) error {
 		if n.Op != Closure && len(n.In) != len(n.Func.Body.Params) {
 			return v.fail(n, "%s takes %d arguments, got %d", n.Func.Name, len(n.Func.Body.Params), len(n.In))
 		}
-		if n.Op == CallFunction && len(n.Out) > len(n.Func.Body.Results) {
+		if n.Op != Fork && n.Op != Closure && len(n.Out) > len(n.Func.Body.Results) {
 			return v.fail(n, "has %d results, but %s has %d", len(n.Out), n.Func.Name, len(n.Func.Body.Results))
 		}
 	case CreateObject:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gotorch-dev/torch/graph"
 	"github.com/gotorch-dev/torch/internal/torchzip"
+	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/serialize"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -141,7 +142,7 @@ func (a *archive) load() (*Module, error) {
 		return nil, fmt.Errorf("%w: there is no entry data.pkl", ErrFormat)
 	}
 	if a.lite || !a.hasCode() && a.zr.Has("bytecode.pkl") {
-		p.lite = true
+		p.lite, a.unit.lite = true, true
 		if err := a.readBytecode(p); err != nil {
 			return nil, err
 		}
@@ -162,7 +163,9 @@ func (a *archive) load() (*Module, error) {
 	if err := p.setStates(); err != nil {
 		return nil, err
 	}
-	return &Module{obj: obj, unit: a.unit, meta: a.metadata()}, nil
+	m := a.unit.module(obj)
+	m.meta = a.metadata()
+	return nn.New(m), nil
 }
 
 func (a *archive) hasCode() bool {

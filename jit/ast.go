@@ -11,6 +11,9 @@ type node struct {
 
 func (n node) at() int { return n.line }
 
+// span is the piece of the source.
+func (n node) span() (start, end int) { return n.start, n.end }
+
 type (
 	nameExpr struct {
 		node

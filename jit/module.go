@@ -7,14 +7,21 @@ import (
 	"strings"
 
 	"github.com/gotorch-dev/torch/graph"
+	"github.com/gotorch-dev/torch/graph/trace"
+	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
 // Module is a module of a TorchScript program, with its parameters, buffers, attributes and methods.
+//
+// It is a module of package nn as well: a field of another module may hold it, whose parameters and mode it shares.
 type Module struct {
+	nn.Base
 	obj  *graph.Object
 	unit *unit
 	meta map[string]string
+
+	traced *trace.Program // of a recorded module
 }
 
 // Object is the module as a value of package graph.
@@ -37,7 +44,7 @@ func (m *Module) NamedChildren() []Named {
 			break
 		}
 		if o, ok := m.obj.Slots[i].X.(*graph.Object); ok && o.Class.Module {
-			out = append(out, Named{a.Name, &Module{obj: o, unit: m.unit}})
+			out = append(out, Named{a.Name, m.unit.module(o)})
 		}
 	}
 	return out
@@ -52,7 +59,7 @@ func (m *Module) Submodule(path string) *Module {
 		if !ok {
 			return nil
 		}
-		m, path = &Module{obj: o, unit: m.unit}, rest
+		m, path = m.unit.module(o), rest
 	}
 	return m
 }
@@ -141,11 +148,37 @@ func (m *Module) StateDict() []NamedTensor {
 
 // Train puts the module and its submodules into training mode, or into evaluation with false.
 func (m *Module) Train(on bool) {
-	m.walk("", map[*graph.Object]bool{}, func(_ string, m *Module) { m.obj.SetAttr("training", tensor.BoolValue(on)) })
+	m.walk("", map[*graph.Object]bool{}, func(_ string, m *Module) {
+		nn.SetMode(m, on)
+		m.ModeChanged(on)
+	})
 }
 
 // Eval is Train(false).
 func (m *Module) Eval() { m.Train(false) }
+
+// ModeChanged follows package nn.
+func (m *Module) ModeChanged(training bool) { m.obj.SetAttr("training", tensor.BoolValue(training)) }
+
+// WalkOwn visits the parameters, buffers and submodules for package nn.
+func (m *Module) WalkOwn(param func(string, *tensor.Tensor), buffer func(string, *tensor.Tensor, bool),
+	child func(string, nn.Module)) {
+	for i, a := range m.obj.Class.Attrs {
+		switch {
+		case i >= len(m.obj.Slots) || m.obj.Slots[i].T == nil:
+		case a.Parameter:
+			param(a.Name, m.obj.Slots[i].T)
+		case a.Buffer:
+			buffer(a.Name, m.obj.Slots[i].T, true)
+		}
+	}
+	for _, c := range m.NamedChildren() {
+		child(c.Name, c.Module)
+	}
+}
+
+// ClassName is the name of the Python class, for package nn.
+func (m *Module) ClassName() string { return m.OriginalName() }
 
 // Training reports the module's mode. A frozen module has none, and says true, as Python's does.
 func (m *Module) Training() bool {
@@ -224,14 +257,48 @@ func (m *Module) Call(ctx context.Context, method string, args []tensor.Value,
 			return tensor.Value{}, err
 		}
 	}
-	out, err := f.Run(ctx, all...)
+	return trace.Invoke(m, method, all[1:], f.Schema.Results[0].Type, func() (tensor.Value, error) {
+		out, err := f.Run(ctx, all...)
+		if err != nil {
+			return tensor.Value{}, err
+		}
+		if method == "forward" {
+			return m.postHooks(ctx, all, out[0])
+		}
+		return out[0], nil
+	})
+}
+
+// Apply is Forward for the Forward of another module: it gives all tensors of the result, and a mistake is a panic with
+// a *torch.Error, as it is with the layers of package nn.
+func (m *Module) Apply(inputs ...*tensor.Tensor) []*tensor.Tensor {
+	args := make([]tensor.Value, len(inputs))
+	for i, t := range inputs {
+		args[i] = tensor.TensorValue(t)
+	}
+	v, err := m.Call(context.Background(), "forward", args, nil)
 	if err != nil {
-		return tensor.Value{}, err
+		panic(&tensor.Error{Op: m.OriginalName() + ".forward", Msg: err.Error(), Err: err})
 	}
-	if method == "forward" {
-		return m.postHooks(ctx, all, out[0])
+	return Tensors(v)
+}
+
+// Tensors are the tensors of a result of Call: in tuples, lists and dictionaries, in order.
+func Tensors(v tensor.Value) []*tensor.Tensor {
+	if v.K == tensor.KTensor {
+		return []*tensor.Tensor{v.T}
 	}
-	return out[0], nil
+	var out []*tensor.Tensor
+	if d, ok := v.X.(*graph.Dict); ok {
+		d.Each(func(_, e tensor.Value) { out = append(out, Tensors(e)...) })
+		return out
+	}
+	if items, ok := graph.ItemsOf(v); ok {
+		for _, e := range items {
+			out = append(out, Tensors(e)...)
+		}
+	}
+	return out
 }
 
 func inputTuple(all []tensor.Value) tensor.Value { return graph.NewTuple(all[1:]...) }
@@ -434,7 +501,11 @@ func (m *Module) String() string { return m.text(0) }
 
 func (m *Module) text(depth int) string {
 	var b strings.Builder
-	b.WriteString("RecursiveScriptModule(")
+	name := "RecursiveScriptModule("
+	if m.unit.traced { // as Python's TopLevelTracedModule
+		name = m.OriginalName() + "("
+	}
+	b.WriteString(name)
 	children := m.NamedChildren()
 	if len(children) == 0 || depth > maxNestedModules {
 		b.WriteString("original_name=" + m.OriginalName() + ")")
@@ -448,8 +519,12 @@ func (m *Module) text(depth int) string {
 	return b.String()
 }
 
-// Graph is the graph of a method ("forward"), as PyTorch prints it; "" when there is no such method.
-func (m *Module) Graph(method string) string {
+// Graph is the graph of a method, "forward" unless it is named, as PyTorch prints it; "" when there is no such method.
+func (m *Module) Graph(name ...string) string {
+	method := "forward"
+	if len(name) > 0 {
+		method = name[0]
+	}
 	f := m.Method(method)
 	if f == nil {
 		return ""
@@ -457,14 +532,20 @@ func (m *Module) Graph(method string) string {
 	return f.String()
 }
 
-// Code is the source of a method ("forward") as it stands in the archive, without the type of self; "" when there is no
-// such method.
-func (m *Module) Code(method string) string {
-	f := m.unit.funcs[m.obj.Class.Name+"."+method]
-	if f == nil {
-		return ""
+// Code is the source of a method, "forward" unless it is named, without the type of self: as it stands in the archive of
+// a loaded module, and as PyTorch prints it for a recorded one. It is "" when there is no such method.
+func (m *Module) Code(name ...string) string {
+	method := "forward"
+	if len(name) > 0 {
+		method = name[0]
 	}
-	return f.source()
+	if f := m.unit.funcs[m.obj.Class.Name+"."+method]; f != nil {
+		return f.source()
+	}
+	if f := m.Method(method); f != nil {
+		return printFunction(f, 0, "-", &constants{})
+	}
+	return ""
 }
 
 // source is the definition's text with its indentation removed.

@@ -3,8 +3,10 @@ package jit
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/gotorch-dev/torch/graph"
+	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -23,6 +25,42 @@ type unit struct {
 
 	queue []*function // whose bodies are to be translated
 	depth int
+
+	linked []*unit // programs whose modules are part of a recorded one
+	lite   bool    // there is bytecode instead of code
+	traced bool    // recorded by Trace
+
+	mu      sync.Mutex
+	modules map[*graph.Object]*Module
+}
+
+// owner is the unit, of this one and those linked with it, that a class belongs to.
+func (u *unit) owner(c *graph.Class) *unit {
+	for _, v := range u.linked {
+		if w := v.owner(c); w.classes[c.Name] == c {
+			return w
+		}
+	}
+	return u
+}
+
+// module is the Module of an object, the same one each time.
+func (u *unit) module(o *graph.Object) *Module {
+	if w := u.owner(o.Class); w != u {
+		return w.module(o)
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if m := u.modules[o]; m != nil {
+		return m
+	}
+	if u.modules == nil {
+		u.modules = map[*graph.Object]*Module{}
+	}
+	m := &Module{obj: o, unit: u}
+	u.modules[o] = m
+	nn.SetMode(m, m.Training())
+	return m
 }
 
 type sourceFile struct {

@@ -103,7 +103,7 @@ type AttentionOptions struct {
 // L, S), nil with NoWeights.
 func (m *MultiheadAttention) Forward(query, key, value *Tensor, opts ...AttentionOptions) (out, weights *Tensor) {
 	o := first(opts)
-	if m.hooks == nil {
+	if m.unseen() {
 		return m.forward(query, key, value, o)
 	}
 	r := runAll(m, []*Tensor{query, key, value}, func(in []*Tensor) []*Tensor {

@@ -34,13 +34,13 @@ var fusions = [numKinds]func(x *Tensor, ms []Module, inner bool) (y *Tensor, n i
 func chain(x *Tensor, ms []Module, inner bool) (y *Tensor, yInner bool) {
 	defer func() { blameFirst(recover(), ms) }()
 	for len(ms) > 0 {
-		if s, ok := ms[0].(*Sequential); ok && s.hooks == nil {
+		if s, ok := ms[0].(*Sequential); ok && s.unseen() {
 			x, inner = chain(x, s.mods, inner)
 			ms = ms[1:]
 			continue
 		}
 		y, n := (*Tensor)(nil), 0
-		if f := fusions[kindOf(ms[0])]; f != nil && len(ms) > 1 {
+		if f := fusions[kindOf(ms[0])]; f != nil && len(ms) > 1 && observers.Load() == 0 {
 			y, n = f(x, ms, inner)
 		}
 		if n == 0 {

@@ -105,7 +105,7 @@ func (b *Base) RegisterFullBackwardPreHook(f func(m Module, gradOutput []*Tensor
 // own does when its Forward is written as m.Run(m, x, m.forward), or when it is called by Call.
 func (b *Base) Run(m Module, x *Tensor, forward func(*Tensor) *Tensor) *Tensor {
 	defer blame(m)
-	if b.hooks == nil {
+	if b.unseen() {
 		return forward(x)
 	}
 	return runHooked(m, []*Tensor{x}, func(in []*Tensor) []*Tensor { return []*Tensor{forward(in[0])} })[0]
@@ -114,7 +114,7 @@ func (b *Base) Run(m Module, x *Tensor, forward func(*Tensor) *Tensor) *Tensor {
 // runN is Run for several inputs.
 func runN(m Module, in []*Tensor, forward func([]*Tensor) *Tensor) *Tensor {
 	defer blame(m)
-	if m.moduleBase().hooks == nil {
+	if m.moduleBase().unseen() {
 		return forward(in)
 	}
 	return runHooked(m, in, func(in []*Tensor) []*Tensor { return []*Tensor{forward(in)} })[0]
@@ -123,7 +123,7 @@ func runN(m Module, in []*Tensor, forward func([]*Tensor) *Tensor) *Tensor {
 // runAll is Run for several inputs and results; missing inputs at the end are left out.
 func runAll(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) []*Tensor {
 	defer blame(m)
-	if m.moduleBase().hooks == nil {
+	if m.moduleBase().unseen() {
 		return forward(in)
 	}
 	n := len(in)
@@ -138,7 +138,7 @@ func runAll(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) []*Tensor
 // run2 is Run for two results.
 func run2(m Module, x *Tensor, forward func(*Tensor) (*Tensor, *Tensor)) (*Tensor, *Tensor) {
 	defer blame(m)
-	if m.moduleBase().hooks == nil {
+	if m.moduleBase().unseen() {
 		return forward(x)
 	}
 	r := runHooked(m, []*Tensor{x}, func(in []*Tensor) []*Tensor {
@@ -149,15 +149,18 @@ func run2(m Module, x *Tensor, forward func(*Tensor) (*Tensor, *Tensor)) (*Tenso
 }
 
 func runHooked(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) []*Tensor {
-	h := m.moduleBase().hooks
 	refresh(m)
+	h := m.moduleBase().hooks
+	if h == nil {
+		return observed(m, in, forward)
+	}
 	for _, f := range h.pre {
 		if r := (*f)(m, in); r != nil {
 			in = r
 		}
 	}
 	if len(h.back)+len(h.backPre) == 0 || !tensor.IsGradEnabled() {
-		return h.after(m, in, forward(in))
+		return h.after(m, in, observed(m, in, forward))
 	}
 	// gradients with respect to the inputs pass through an identity node in front of the module, those of the outputs
 	// through one behind
@@ -171,7 +174,7 @@ func runHooked(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) []*Ten
 		return g
 	}
 	inner, wired := passing(in, call)
-	out := forward(inner)
+	out := observed(m, inner, forward)
 	res, _ := passing(out, func(g []*Tensor) []*Tensor {
 		for _, f := range h.backPre {
 			if r := (*f)(m, g); r != nil {

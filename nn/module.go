@@ -89,9 +89,16 @@ func InEvaluation(m Module, f func()) {
 // Train sets the mode of m and all its children.
 func Train(m Module, on bool) {
 	for c := range Modules(m) {
-		c.moduleBase().eval = !on
+		SetMode(c, on)
+		if f, ok := c.(interface{ ModeChanged(training bool) }); ok {
+			f.ModeChanged(on)
+		}
 	}
 }
+
+// SetMode sets the mode of m itself, but of none of its children. Train, which also calls the method
+// ModeChanged(training bool) of modules that have one, is what programs want.
+func SetMode(m Module, training bool) { m.moduleBase().eval = !training }
 
 // Eval sets m and all its children to evaluation mode.
 func Eval(m Module) { Train(m, false) }
@@ -539,5 +546,13 @@ func OwnNamedParameters(m Module) iter.Seq2[string, *Tensor] {
 	return func(yield func(string, *Tensor) bool) {
 		stop := false
 		walkOwn(m, func(n string, t *Tensor) { stop = stop || !yield(n, t) }, noBuf, noChild)
+	}
+}
+
+// OwnNamedBuffers walks the buffers of the module itself, without its children's.
+func OwnNamedBuffers(m Module) iter.Seq2[string, *Tensor] {
+	return func(yield func(string, *Tensor) bool) {
+		stop := false
+		walkOwn(m, none, func(n string, t *Tensor, _ bool) { stop = stop || !yield(n, t) }, noChild)
 	}
 }

@@ -256,7 +256,7 @@ func (m *RNNBase) hooked(x, h0, c0 *Tensor, packed *rnn.PackedSequence) (out, hn
 	if packed != nil {
 		forward = func(x, h0, c0 *Tensor) (out, hn, cn *Tensor) { return m.forwardPacked(packed.With(x), h0, c0) }
 	}
-	if m.hooks == nil {
+	if m.unseen() {
 		return forward(x, h0, c0)
 	}
 	r := runAll(m.self, []*Tensor{x, h0, c0}, func(in []*Tensor) []*Tensor {
@@ -463,7 +463,7 @@ func (m *RNNCellBase) forward(x, h, c *Tensor) (hn, cn *Tensor) {
 
 // hooked is forward with the module's hooks around it.
 func (m *RNNCellBase) hooked(x, h, c *Tensor) (hn, cn *Tensor) {
-	if m.hooks == nil {
+	if m.unseen() {
 		return m.forward(x, h, c)
 	}
 	r := runAll(m.self, []*Tensor{x, h, c}, func(in []*Tensor) []*Tensor {

@@ -25,7 +25,7 @@ func (a Activation) is(b Activation) bool {
 // feedForward is linear2(dropout(activation(linear1(x)))).
 func feedForward(x *Tensor, linear1 *Linear, activation Activation, dropout *Dropout, linear2 *Linear) *Tensor {
 	switch {
-	case linear1.hooks != nil:
+	case !linear1.unseen():
 		x = activation(linear1.Forward(x))
 	case activation.is(ActivationReLU):
 		x = fused.LinearFused(x, linear1.Weight, linear1.Bias, "relu")

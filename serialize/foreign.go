@@ -24,7 +24,7 @@ var advice = map[filekind.Kind]string{
 	filekind.Empty:           again,
 	filekind.Zeros:           again,
 	filekind.TorchScript:     "serialize.LoadStateDict reads its weights",
-	filekind.ExportedProgram: "Exported programs are not supported. " + resave + " (model = torch.export.load(path))",
+	filekind.ExportedProgram: "export.LoadFile of package export loads the program and its weights",
 	filekind.TorchPackage:    "Packages are not supported. " + resave,
 	filekind.Pickle:          "serialize.LoadPickle and serialize.LoadStateDict read it",
 	filekind.SafeTensors:     "serialize.LoadStateDict reads it, and so does package serialize/safetensors",

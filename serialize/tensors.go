@@ -1,6 +1,7 @@
 package serialize
 
 import (
+	"github.com/gotorch-dev/torch/internal/pickle"
 	"github.com/gotorch-dev/torch/internal/torchzip"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -32,4 +33,27 @@ func (t *Tensors) Tensor(r *torchzip.TensorRef) (*tensor.Tensor, error) {
 	}
 	t.d.tensors[r] = x
 	return x, nil
+}
+
+// References describes tensors to package torchzip, for the formats that keep tensors in archives of their own shape.
+// What shares memory does so in the archive.
+type References struct{ e encoder }
+
+// NewReferences makes an empty References.
+func NewReferences() *References {
+	return &References{encoder{done: map[identity]pickle.Value{}, storages: map[*tensor.Storage]*torchzip.StorageRef{}}}
+}
+
+// Reference describes a dense tensor, a parameter as a plain tensor.
+func (r *References) Reference(t *tensor.Tensor) (*torchzip.TensorRef, error) {
+	v, err := r.e.tensor(t)
+	if err != nil {
+		return nil, err
+	}
+	ref, ok := v.(*torchzip.TensorRef)
+	if !ok {
+		return nil, r.e.path.errorf("a sparse tensor cannot be saved in such an archive")
+	}
+	ref.Parameter = false
+	return ref, nil
 }

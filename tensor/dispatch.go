@@ -25,7 +25,7 @@ func (c *Ctx) Run() {
 // runLayered runs a call through the layers of the goroutine's mode, if there are any.
 func (c *Ctx) runLayered() {
 	op := c.op
-	if c.mode != nil && len(c.mode.layers) > 0 && (op.IsPublic() || op.Body == nil && c.mode.transforms()) {
+	if c.mode != nil && len(c.mode.layers) > 0 && (op.IsPublic() || op.Body == nil && c.mode.seesPrivate()) {
 		c.runLayers(c.mode)
 		return
 	}

@@ -36,8 +36,8 @@ const (
 
 // Layer sees the operator calls of a goroutine: autocast, tracing, profiling, anomaly mode. A layer sees public
 // operators only, those of PyTorch (see Op.IsPublic); a transform also sees every operator of our own that has no body,
-// since its values may meet any kernel. The calls that a layer makes itself go to the layers below it and to the
-// watchers; those of a watcher are seen by nobody.
+// since its values may meet any kernel, and so does a layer with a method SeesPrivate, since it must miss nothing. The
+// calls that a layer makes itself go to the layers below it and to the watchers; those of a watcher are seen by nobody.
 type Layer interface {
 	Rank() Rank
 	// Call handles one call. It must run next exactly once, or set the results itself.
@@ -50,6 +50,15 @@ type Chooser interface {
 	Layer
 	Sees(op *Op) Sight
 }
+
+// seesPrivate reports a layer that also sees the operators of our own that have no body.
+func seesPrivate(l Layer) bool {
+	_, ok := l.(interface{ SeesPrivate() })
+	return ok || l.Rank() == RankTransform
+}
+
+// seesPrivate reports that one of the layers does.
+func (m *mode) seesPrivate() bool { return m != nil && slices.ContainsFunc(m.layers, seesPrivate) }
 
 func sightOf(l Layer, op *Op) Sight {
 	switch ch, ok := l.(Chooser); {
@@ -145,7 +154,7 @@ func (c *Ctx) runLayers(m *mode) {
 			inside = append(inside, l)
 			continue
 		}
-		if l.Rank() != RankTransform && !c.op.IsPublic() {
+		if !c.op.IsPublic() && !seesPrivate(l) {
 			inside = append(inside, l)
 			continue
 		}

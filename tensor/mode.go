@@ -186,14 +186,15 @@ func IsGradEnabled() bool {
 
 // IsTracing reports that a layer records, or transforms, the program of this goroutine, as torch.jit.is_tracing does.
 // It is for programs that must choose another way then, because what they would do depends on the elements of tensors.
-// A Witness does not count: it learns when a program reads elements.
+// A Witness learns when a program reads elements and does not count, unless it has a method Traces.
 func IsTracing() bool {
 	m := currentMode()
 	if m == nil {
 		return false
 	}
 	for _, l := range m.layers {
-		if r := l.Rank(); r == RankTransform || r == RankTrace && l != Layer(m.witness) {
+		_, traces := l.(interface{ Traces() })
+		if r := l.Rank(); r == RankTransform || r == RankTrace && (traces || l != Layer(m.witness)) {
 			return true
 		}
 	}

@@ -69,8 +69,17 @@ func Warn(format string, args ...any) { warn("UserWarning", fmt.Sprintf(format, 
 // WarnFuture gives a FutureWarning: the call will mean something else, or nothing, one day.
 func WarnFuture(format string, args ...any) { warn("FutureWarning", fmt.Sprintf(format, args...)) }
 
+// WarnTracer gives a TracerWarning: a recording may not do what the recorded program would have done. place is the line
+// of the program that it concerns.
+func WarnTracer(place, format string, args ...any) {
+	deliver(Warning{"TracerWarning", fmt.Sprintf(format, args...), place})
+}
+
 func warn(category, text string) {
-	w := Warning{category, text, caller()}
+	deliver(Warning{category, text, caller()})
+}
+
+func deliver(w Warning) {
 	warnings.Lock()
 	if warnings.given[w] && !warnings.always {
 		warnings.Unlock()

@@ -20,6 +20,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/conformance/opcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/optcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/printcheck"
+	"github.com/gotorch-dev/torch/internal/conformance/pt2check"
 	"github.com/gotorch-dev/torch/internal/conformance/recordiocheck"
 	"github.com/gotorch-dev/torch/internal/conformance/rngcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/tbcheck"
@@ -64,6 +65,10 @@ var Gates = []Gate{
 	{"print", "golden/print", func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result,
 		error) {
 		return printcheck.Run(dir, printcheck.Options{Only: only, Verbose: verbose, Module: modcheck.PrintRecord})
+	}},
+	{"pt2", "golden/graphs/pt2", func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result,
+		error) {
+		return pt2check.Run(dir, pt2check.Options{Only: only, Verbose: verbose})
 	}},
 	{"recordio", "testdata/recordio", whole(recordiocheck.Run)},
 	{"rng", "golden/rng", func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result, error) {

@@ -84,6 +84,7 @@ type Tensor struct {
 	Strings  [][]byte
 	External []Entry
 	IsExtern bool
+	Keep     any // what Raw is the memory of, where the collector does not see it
 }
 
 // SparseTensor is a SparseTensorProto: values at the positions that Indices tells, 0 elsewhere.

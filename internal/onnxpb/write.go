@@ -1,6 +1,7 @@
 package onnxpb
 
 import (
+	"io"
 	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -70,6 +71,44 @@ func (m *message) opsets(num protowire.Number, l []Opset) {
 		b.number(2, o.Version)
 		m.bytes(num, b)
 	}
+}
+
+// Write writes the whole ModelProto. The graph, which holds the weights, is last, so that no copy of them is made.
+func (m *Model) Write(w io.Writer) error {
+	outside, rest := *m, message(nil)
+	outside.Graph = nil
+	var weights [][]byte // a tensor's fields up to its elements, and the elements
+	size := 0
+	if m.Graph != nil {
+		g := *m.Graph
+		g.Initializers = nil
+		rest = g.bytes()
+		size = len(rest)
+		for _, t := range m.Graph.Initializers {
+			head := *t
+			head.Raw, head.HasRaw = nil, false
+			fields := message(head.Bytes())
+			n := len(fields)
+			if t.HasRaw {
+				fields = protowire.AppendVarint(protowire.AppendTag(fields, 9, protowire.BytesType), uint64(len(t.Raw)))
+				n = len(fields) + len(t.Raw)
+			}
+			start := protowire.AppendVarint(protowire.AppendTag(nil, 5, protowire.BytesType), uint64(n))
+			weights = append(weights, append(start, fields...), t.Raw)
+			size += len(start) + n
+		}
+	}
+	parts := [][]byte{outside.Bytes()}
+	if m.Graph != nil {
+		head := protowire.AppendVarint(protowire.AppendTag(nil, 7, protowire.BytesType), uint64(size))
+		parts = append(append(parts, head, rest), weights...)
+	}
+	for _, p := range parts {
+		if _, err := w.Write(p); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Bytes is the whole ModelProto.

@@ -33,6 +33,10 @@ type EncodeOptions struct {
 	// Reduce describes values of Go types outside the value model. It is called once
 	// for each distinct value; nil, nil means that the type is unknown.
 	Reduce func(v Value) (Value, error)
+
+	// MemoAfterBuild gives an object made by __new__ its number after it was filled instead of before, as PyTorch's own
+	// pickler does: its unpickler has no object before. An object must not contain itself then.
+	MemoAfterBuild bool
 }
 
 // Encoder writes pickles of protocol 2.
@@ -545,7 +549,10 @@ func (e *Encoder) saveObject(o *Object, key any, depth int) error {
 			return nil
 		}
 	}
-	e.put(key)
+	late := o.New && e.opts.MemoAfterBuild
+	if !late {
+		e.put(key)
+	}
 	err := e.saveItems(len(o.ListItems), false, func(i int) error {
 		return e.save(o.ListItems[i], depth+1)
 	}, opAppend, opAppends)
@@ -555,7 +562,13 @@ func (e *Encoder) saveObject(o *Object, key any, depth int) error {
 	if err := e.saveEntries(o.DictItems, false, depth); err != nil {
 		return err
 	}
-	return e.saveState(o, depth)
+	if err := e.saveState(o, depth); err != nil {
+		return err
+	}
+	if late {
+		e.put(key)
+	}
+	return nil
 }
 
 func (e *Encoder) saveState(o *Object, depth int) error {

@@ -68,7 +68,7 @@ func Save(w io.Writer, root Value, opts SaveOptions) error {
 // complete and on disk; a failure leaves what was there before.
 func SaveFile(path string, root Value, opts SaveOptions) error {
 	if opts.ArchiveName == "" {
-		opts.ArchiveName = archiveName(path)
+		opts.ArchiveName = ArchiveName(path)
 	}
 	// The two kinds of errors differ: those of Save already name the package.
 	var inner error
@@ -79,8 +79,8 @@ func SaveFile(path string, root Value, opts SaveOptions) error {
 	return err
 }
 
-// archiveName is the base name of a file without its last extension.
-func archiveName(path string) string {
+// ArchiveName is the base name of a file without its last extension.
+func ArchiveName(path string) string {
 	name := path[strings.LastIndexAny(path, `/\`)+1:]
 	if i := strings.LastIndexByte(name, '.'); i >= 0 {
 		name = name[:i]
@@ -89,6 +89,23 @@ func archiveName(path string) string {
 		name = "archive"
 	}
 	return name
+}
+
+// Pickle writes a value as the record NAME.pkl and the bytes of its storages as NAME/0, NAME/1, …, in the order of
+// TorchScript archives: storages first.
+func (w *Writer) Pickle(name string, root Value) error {
+	s := &saver{keys: map[*StorageRef]*pickle.Text{}}
+	data, err := pickle.Marshal(root, pickle.EncodeOptions{PersistentID: s.persistentID, Reduce: s.reduce,
+		MemoAfterBuild: true})
+	if err != nil {
+		return fmt.Errorf("torchzip: save: %w", err)
+	}
+	for i, st := range s.storages {
+		if err := w.RecordFrom(name+"/"+strconv.Itoa(i), st.NumBytes(), st.writeTo); err != nil {
+			return err
+		}
+	}
+	return w.Record(name+".pkl", data)
 }
 
 type saver struct {

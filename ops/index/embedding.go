@@ -352,7 +352,6 @@ func renormRows(w, ix *T, maxNorm, p float64) {
 // renorm shortens the rows of w that ix names to maxNorm.
 func renorm(c *Ctx, w *T, ix []int64, maxNorm, p float64) {
 	n, d := w.Shape()[0], w.Shape()[1]
-	x := tensor.Data[float64](tensor.CloneRaw(tensor.DenseAs(w, tensor.Float64)))
 	done := map[int64]bool{}
 	for k, i := range ix {
 		if uint64(i) >= uint64(n) {
@@ -362,7 +361,8 @@ func renorm(c *Ctx, w *T, ix []int64, maxNorm, p float64) {
 			continue
 		}
 		done[i] = true
-		row := x[int(i)*d:][:d]
+		stored := tensor.Alias(w, []int{d}, w.Strides()[1:], w.StorageOffset()+int(i)*w.Strides()[0])
+		row := tensor.Data[float64](tensor.CloneRaw(tensor.DenseAs(stored, tensor.Float64)))
 		norm := 0.0
 		for _, v := range row {
 			switch {
@@ -384,9 +384,7 @@ func renorm(c *Ctx, w *T, ix []int64, maxNorm, p float64) {
 			for j := range row {
 				row[j] *= s
 			}
+			tensor.CopyRaw(stored, tensor.FromSlice(row, d))
 		}
-	}
-	if len(done) > 0 {
-		tensor.CopyRaw(w, tensor.FromSlice(x, n, d))
 	}
 }

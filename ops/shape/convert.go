@@ -92,12 +92,14 @@ func init() {
 		Go: "-", Body: to(tensor.Complex32)})
 	tensor.Register(tensor.Def{Schema: "Tensor::cdouble(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)", Go: "-", Body: to(tensor.Complex128)})
 
-	tensor.Register(tensor.Def{
-		Schema: "item(Tensor self) -> Scalar",
-		Doc:    "is the only element as a number.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.item.html",
-		Go:     "-", NoGrad: "a number", DataDependent: true,
-		Body: func(c *Ctx) { c.ReturnValue(c.T(0).Num().Value()) },
-	})
+	for _, name := range []string{"item", "_local_scalar_dense"} {
+		tensor.Register(tensor.Def{
+			Schema: name + "(Tensor self) -> Scalar",
+			Doc:    "is the only element as a number.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.item.html",
+			Go:     "-", NoGrad: "a number", DataDependent: true,
+			Body: func(c *Ctx) { c.ReturnValue(c.T(0).Num().Value()) },
+		})
+	}
 	tensor.Register(tensor.Def{
 		Schema: "numel(Tensor self) -> int", Go: "-",
 		Body: func(c *Ctx) { c.ReturnValue(tensor.IntValue(c.T(0).Numel())) },

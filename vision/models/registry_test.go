@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -69,7 +70,7 @@ func TestRefused(t *testing.T) {
 	if _, err := GetModel("resnet17"); err == nil {
 		t.Error("resnet17: no error")
 	}
-	if _, err := CreateFeatureExtractor(NewSqueezeNet1_1(), Returned{Layer: "features.99"}); err == nil {
+	if _, err := CreateFeatureExtractor(NewSqueezeNet1_1(), torch.Rand([]int{1, 3, 64, 64}), Returned{Layer: "features.99"}); err == nil {
 		t.Error("features.99: no error")
 	}
 }

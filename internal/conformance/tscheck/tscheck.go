@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +28,8 @@ type Options struct {
 	Verbose func(format string, args ...any)
 	// Files is where the archives of a directory lie whose folders name them by their SHA-256 only.
 	Files string
+	// Through takes each module that is not for the lite interpreter and gives the one to run in its place.
+	Through func(m *jit.Module) (*jit.Module, error)
 }
 
 // record is one archive of index.json.
@@ -67,7 +71,7 @@ func Run(dir string, o Options) ([]golden.Result, error) {
 		if o.Only != nil && !o.Only.MatchString(r.Name) {
 			continue
 		}
-		if err := r.run(dir, tally); err != nil {
+		if err := r.run(dir, o, tally); err != nil {
 			return nil, fmt.Errorf("%s: %w", r.Name, err)
 		}
 	}
@@ -75,7 +79,7 @@ func Run(dir string, o Options) ([]golden.Result, error) {
 }
 
 // run runs all calls of a record on the archive, and those of forward on the program for the lite interpreter.
-func (r *record) run(dir string, tally *golden.Tally) error {
+func (r *record) run(dir string, o Options, tally *golden.Tally) error {
 	npz := ""
 	if r.NPZ != "" {
 		npz = filepath.Join(dir, r.NPZ)
@@ -103,10 +107,16 @@ func (r *record) run(dir string, tally *golden.Tally) error {
 			tally.Add(r.Name, prefix+"load", skipped(err))
 			continue
 		}
+		if file == r.File && o.Through != nil {
+			if m, err = o.Through(m); err != nil {
+				tally.Add(r.Name, "through", err)
+				continue
+			}
+		}
 		if file == r.File {
 			tally.Add(r.Name, "state", r.state(m))
 		}
-		dec := &decoder{golden: d, m: m}
+		dec := &decoder{Decoder{Golden: d, Enum: m.EnumMember}, m}
 		for i := range r.Calls {
 			c := &r.Calls[i]
 			d.Reset()
@@ -194,7 +204,7 @@ func (d *decoder) call(c *call) (err error) {
 	}
 	var args []tensor.Value
 	for _, a := range c.Args {
-		v, err := d.value(a)
+		v, err := d.Value(a)
 		if err != nil {
 			return err
 		}
@@ -202,7 +212,7 @@ func (d *decoder) call(c *call) (err error) {
 	}
 	kwargs := map[string]tensor.Value{}
 	for k, a := range c.Kwargs {
-		v, err := d.value(a)
+		v, err := d.Value(a)
 		if err != nil {
 			return err
 		}
@@ -220,7 +230,7 @@ func (d *decoder) call(c *call) (err error) {
 	if err != nil {
 		return err
 	}
-	want, err := d.value(c.Out)
+	want, err := d.Value(c.Out)
 	if err != nil {
 		return err
 	}
@@ -232,7 +242,7 @@ func (d *decoder) call(c *call) (err error) {
 		if _, err := fmt.Sscan(k, &i); err != nil || i >= len(args) {
 			return fmt.Errorf("args_after names argument %s", k)
 		}
-		want, err := d.value(raw)
+		want, err := d.Value(raw)
 		if err != nil {
 			return err
 		}
@@ -275,13 +285,23 @@ func compareError(err error, message, last string) error {
 	return fmt.Errorf("error %q, want %q", got, last)
 }
 
-// decoder turns recorded values into those of programs.
-type decoder struct {
-	golden *golden.Decoder
-	m      *jit.Module
+// Decoder turns recorded values into those of programs.
+type Decoder struct {
+	Golden *golden.Decoder
+	// Enum finds a member of an enumeration, nil when there is none.
+	Enum func(class, name string) *graph.Enum
+	// Named makes named tuples of tuples whose fields have names.
+	Named bool
 }
 
-func (d *decoder) value(raw json.RawMessage) (tensor.Value, error) {
+// decoder decodes the values for a module, and calls it.
+type decoder struct {
+	Decoder
+	m *jit.Module
+}
+
+// Value decodes a value.
+func (d *Decoder) Value(raw json.RawMessage) (tensor.Value, error) {
 	raw = bytes.TrimSpace(raw)
 	var m map[string]json.RawMessage
 	if len(raw) == 0 || string(raw) == "null" || json.Unmarshal(raw, &m) != nil {
@@ -301,16 +321,21 @@ func (d *decoder) value(raw json.RawMessage) (tensor.Value, error) {
 		items := make([]tensor.Value, len(p))
 		for i, e := range p {
 			var err error
-			if items[i], err = d.value(e); err != nil {
+			if items[i], err = d.Value(e); err != nil {
 				return tensor.Value{}, err
 			}
 		}
 		if list {
 			return graph.NewList(nil, items...), nil
 		}
+		if m["names"] != nil && d.Named {
+			return namedTuple(m, items)
+		}
 		return graph.NewTuple(items...), nil
+	case m["obj"] != nil:
+		return d.object(m["obj"])
 	case m["d"] != nil:
-		v, err := d.golden.Decode(raw) // for the order of the keys
+		v, err := d.Golden.Decode(raw) // for the order of the keys
 		if err != nil {
 			return tensor.Value{}, err
 		}
@@ -320,7 +345,7 @@ func (d *decoder) value(raw json.RawMessage) (tensor.Value, error) {
 		}
 		out := graph.NewDict(nil, nil)
 		for _, it := range v.(golden.Dict) {
-			e, err := d.value(entries[it.Key])
+			e, err := d.Value(entries[it.Key])
 			if err != nil {
 				return tensor.Value{}, err
 			}
@@ -342,7 +367,7 @@ func (d *decoder) value(raw json.RawMessage) (tensor.Value, error) {
 			if err != nil {
 				return tensor.Value{}, err
 			}
-			v, err := d.value(e[1])
+			v, err := d.Value(e[1])
 			if err != nil {
 				return tensor.Value{}, err
 			}
@@ -354,14 +379,14 @@ func (d *decoder) value(raw json.RawMessage) (tensor.Value, error) {
 		if err := errors.Join(json.Unmarshal(m["enum"], &cls), json.Unmarshal(m["name"], &name)); err != nil {
 			return tensor.Value{}, err
 		}
-		if e := d.m.EnumMember(cls, name); e != nil {
+		if e := d.Enum(cls, name); e != nil {
 			return graph.Box(e), nil
 		}
 		return tensor.Value{}, fmt.Errorf("the archive has no enumeration %s with %s", cls, name)
 	case m["q"] != nil:
 		return tensor.Value{}, golden.Skip("quantized tensors are not supported")
 	}
-	v, err := d.golden.Decode(raw)
+	v, err := d.Golden.Decode(raw)
 	if err != nil {
 		return tensor.Value{}, err
 	}
@@ -374,8 +399,49 @@ func (d *decoder) value(raw json.RawMessage) (tensor.Value, error) {
 	return graph.Normal(tensor.Box(v)), nil
 }
 
+// namedTuple makes a tuple whose fields have names.
+func namedTuple(m map[string]json.RawMessage, items []tensor.Value) (tensor.Value, error) {
+	t := &graph.Type{Kind: graph.TupleType}
+	if err := json.Unmarshal(m["names"], &t.Fields); err != nil {
+		return tensor.Value{}, err
+	}
+	if m["cls"] != nil {
+		if err := json.Unmarshal(m["cls"], &t.Name); err != nil {
+			return tensor.Value{}, err
+		}
+	}
+	for range items {
+		t.Elems = append(t.Elems, graph.Any)
+	}
+	return graph.Box(&graph.Tuple{Type: t, Items: items}), nil
+}
+
+// object makes an object with the fields of a data class.
+func (d *Decoder) object(raw json.RawMessage) (tensor.Value, error) {
+	var o struct {
+		Cls    string
+		Fields map[string]json.RawMessage
+	}
+	if err := json.Unmarshal(raw, &o); err != nil {
+		return tensor.Value{}, err
+	}
+	c := graph.NewClass(o.Cls, graph.ClassType)
+	for _, name := range slices.Sorted(maps.Keys(o.Fields)) {
+		c.AddAttr(graph.Attr{Name: name, Type: graph.Any})
+	}
+	x := graph.NewObject(c)
+	for name, f := range o.Fields {
+		v, err := d.Value(f)
+		if err != nil {
+			return tensor.Value{}, err
+		}
+		x.SetAttr(name, v)
+	}
+	return graph.Box(x), nil
+}
+
 // key is a key of a dictionary: an encoded value, or plain JSON.
-func (d *decoder) key(raw json.RawMessage) (tensor.Value, error) {
+func (d *Decoder) key(raw json.RawMessage) (tensor.Value, error) {
 	var v any
 	if err := json.Unmarshal(raw, &v); err != nil {
 		return tensor.Value{}, err
@@ -383,7 +449,7 @@ func (d *decoder) key(raw json.RawMessage) (tensor.Value, error) {
 	if s, ok := v.(string); ok {
 		return tensor.StrValue(s), nil
 	}
-	return d.value(raw)
+	return d.Value(raw)
 }
 
 // Compare tells how a result differs from the recorded one, "" when it does not. The tolerance for tensors is that of
@@ -438,10 +504,36 @@ func Compare(got, want tensor.Value, factor float64) string {
 		})
 		return s
 	}
+	if w, ok := want.X.(*graph.Object); ok {
+		return compareObjects(got, w, factor)
+	}
 	if got.K != want.K || !graph.Equal(got, want) {
 		return fmt.Sprintf("got %s, want %s", graph.Text(got), graph.Text(want))
 	}
 	return ""
 }
 
+// compareObjects compares the fields of data classes.
+func compareObjects(got tensor.Value, want *graph.Object, factor float64) string {
+	g, ok := got.X.(*graph.Object)
+	if !ok || len(g.Class.Attrs) != len(want.Class.Attrs) {
+		return fmt.Sprintf("got %s, want an object of %s", graph.Text(got), want.Class.Name)
+	}
+	for i, a := range want.Class.Attrs {
+		v, ok := g.Attr(a.Name)
+		if !ok {
+			return "no field " + a.Name
+		}
+		if s := Compare(v, want.Slots[i], factor); s != "" {
+			return fmt.Sprintf("field %s: %s", a.Name, s)
+		}
+	}
+	return ""
+}
+
 func kind(v tensor.Value) string { return graph.TypeOf(v).String() }
+
+// Value decodes a recorded value into that of a program.
+func Value(d *golden.Decoder, m *jit.Module, raw json.RawMessage) (tensor.Value, error) {
+	return (&decoder{golden: d, m: m}).value(raw)
+}

@@ -13,7 +13,9 @@ import (
 
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/cli"
+	"github.com/gotorch-dev/torch/export"
 	"github.com/gotorch-dev/torch/internal/shared"
+	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/serialize"
 	"github.com/gotorch-dev/torch/serialize/npy"
 	"github.com/gotorch-dev/torch/serialize/safetensors"
@@ -258,4 +260,19 @@ func TestWild(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// TestInspectExported looks at a program of torch.export.
+func TestInspectExported(t *testing.T) {
+	p, err := export.Export(nn.NewLinear(3, 2), []any{torch.Zeros([]int{2, 3})}, export.Options{
+		Dynamic: map[string]map[int]string{"x": {0: "n"}}, Ranges: map[string]export.Range{"n": {Max: 9}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "m.pt2")
+	if err := p.SaveFile(path); err != nil {
+		t.Fatal(err)
+	}
+	says(t, false, []string{"inspect", path}, "exported program", "schema_version: 8.20", "bias float32 [2]",
+		"input x: float32[s0, 3]", "output output: float32[s0, 2]", "guard x.size()[0] <= 9", "calls aten::linear ×1")
 }

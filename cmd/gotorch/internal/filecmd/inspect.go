@@ -32,9 +32,9 @@ func inspectCommand() *cobra.Command {
 		Long: "inspect says what a file is and what it holds: the keys with dtypes, shapes, sizes and checksums, who " +
 			"wrote " +
 			"it,\nand what is unusual or unsafe about it. Nothing in the file is run.\n\n" +
-			"It knows files of torch.save (of all versions), torch.jit.save and pickle.dump, safetensors and their " +
-			"index, " +
-			"GGUF,\nnpy and npz, and record files (.rec, .idx, .lst). Of others it says what they are.",
+			"It knows files of torch.save (of all versions), torch.jit.save, torch.export.save (with inputs, outputs, " +
+			"guards\nand operators) and pickle.dump, safetensors and their index, GGUF, npy and npz, and record files " +
+			"(.rec, .idx,\n.lst). Of others it says what they are.",
 		Example: "  gotorch inspect resnet18.pth\n  gotorch inspect model.safetensors --json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -77,6 +77,7 @@ type report struct {
 	Tensors  int               `json:"tensors"`
 	Numbers  int64             `json:"numbers"` // elements of all tensors
 	Entries  []entry           `json:"entries"`
+	Program  *program          `json:"program,omitempty"`
 	Unusual  []string          `json:"unusual"`
 	Unsafe   []string          `json:"unsafe"`
 	Error    string            `json:"error,omitempty"`
@@ -125,7 +126,10 @@ func describe(path string) (*report, error) {
 		err = r.npz(path)
 	case filekind.JSON:
 		err = r.index(path)
-	case filekind.ONNX, filekind.ExportedProgram, filekind.TorchPackage, filekind.Zip, filekind.Keras:
+	case filekind.ExportedProgram:
+		r.members(f, st.Size())
+		err = r.exported(path)
+	case filekind.ONNX, filekind.TorchPackage, filekind.Zip, filekind.Keras:
 		r.members(f, st.Size())
 	default:
 		if info.Missing > 0 {

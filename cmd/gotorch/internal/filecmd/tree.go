@@ -314,6 +314,10 @@ func (r *report) print(w io.Writer, most int) {
 		r.table(w, most)
 		fmt.Fprintf(w, "\n%s, %d numbers\n", plural(r.Tensors, "tensor"), r.Numbers)
 	}
+	if r.Program != nil {
+		fmt.Fprintln(w)
+		r.Program.print(w)
+	}
 	for _, u := range r.Unusual[:min(len(r.Unusual), 50)] {
 		fmt.Fprintln(w, "unusual:", u)
 	}

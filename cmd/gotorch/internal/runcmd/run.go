@@ -15,7 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/export"
 	"github.com/gotorch-dev/torch/graph"
+	"github.com/gotorch-dev/torch/internal/filekind"
 	"github.com/gotorch-dev/torch/jit"
 	"github.com/gotorch-dev/torch/onnx"
 	"github.com/gotorch-dev/torch/tensor"
@@ -35,13 +37,14 @@ func Command() *cobra.Command {
 	var o options
 	c := &cobra.Command{
 		Use:   "run FILE",
-		Short: "run a model: ONNX or TorchScript",
+		Short: "run a model: ONNX, TorchScript or torch.export",
 		Long: "run loads a model, runs it once or several times, and says what comes out: dtype, shape, range and " +
 			"mean of each output, and the time.\n\nAn input is a file (.npy, or a tensor in .pt), or a tensor that is " +
 			"made: rand(SIZES) and randn(SIZES), zeros(SIZES) and ones(SIZES). An input that is not given is " +
 			"rand with the shape that the model declares, 1 for sizes that it leaves open.",
 		Example: "  gotorch run model.onnx\n  gotorch run model.onnx --input x=photo.npy --repeat 20\n" +
 			"  gotorch run scripted.pt --input 'x=rand(1,3,224,224)' --json\n" +
+			"  gotorch run exported.pt2\n" +
 			"  gotorch run model.onnx --input x=a.npy --output results",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -136,13 +139,17 @@ func open(path string) (graph.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	head := make([]byte, 4)
-	_, err = io.ReadFull(f, head)
-	_ = f.Close()
+	defer func() { _ = f.Close() }() // only read
+	st, err := f.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
-	if string(head) == "PK\x03\x04" {
+	switch filekind.Of(f, st.Size()).Kind {
+	case filekind.ExportedProgram:
+		return export.LoadFile(path)
+	case filekind.ONNX:
+		return onnx.Open(path)
+	case filekind.TorchScript, filekind.Checkpoint, filekind.Zip: // archives for the lite interpreter look like others
 		return jit.LoadFile(path)
 	}
 	return onnx.Open(path)

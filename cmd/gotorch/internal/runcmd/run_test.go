@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/export"
 	"github.com/gotorch-dev/torch/internal/onnxpb"
 	"github.com/gotorch-dev/torch/serialize/npy"
 )
@@ -83,6 +85,28 @@ func TestMistakes(t *testing.T) {
 	} {
 		if _, err := command(c.args...); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: got %v, want %q", c.args[1:], err, c.want)
+		}
+	}
+}
+
+// TestExported runs a program of torch.export.
+func TestExported(t *testing.T) {
+	p, err := export.Export(func(x *torch.Tensor) *torch.Tensor { return x.AddScalar(1) },
+		[]any{torch.Zeros([]int{2, 3})}, export.Options{Dynamic: map[string]map[int]string{"x": {0: "n"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "m.pt2")
+	if err := p.SaveFile(path); err != nil {
+		t.Fatal(err)
+	}
+	out, err := command(path, "--input", "x=ones(4,3)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"x: float32[s0, 3]", "output: float32[4 3]  min 2, max 2, mean 2"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in\n%s", want, out)
 		}
 	}
 }

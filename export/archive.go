@@ -1,0 +1,339 @@
+package export
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/gotorch-dev/torch/graph"
+	"github.com/gotorch-dev/torch/internal/torchzip"
+	"github.com/gotorch-dev/torch/serialize"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// The causes of the errors of this package.
+var (
+	// ErrFormat is about files that are no archives of torch.export, or damaged ones.
+	ErrFormat = errors.New("export: no archive of torch.export")
+	// ErrUnsupported is about archives that are well formed but use something that is not there.
+	ErrUnsupported = errors.New("export: not supported")
+	// ErrInput is about arguments that do not have the structure that the program was exported with.
+	ErrInput = errors.New("export: arguments do not fit")
+	// ErrGuard is about arguments that a guard of the program refuses: a size out of its range, another constant.
+	ErrGuard = errors.New("export: a guard failed")
+)
+
+// LoadOptions are the options of Load.
+type LoadOptions struct {
+	// Model is the name of the program in an archive that holds several; "" is for the only one, or else the one of
+	// the name "model".
+	Model string
+	// MaxSteps ends each call after so many steps of the program, with graph.ErrSteps; 0 is for no limit of use. A
+	// program from a stranger may loop for ever; a context ends it as well.
+	MaxSteps int64
+}
+
+// LoadFile reads an archive that torch.export.save has written (.pt2). All of it is in memory when LoadFile returns.
+func LoadFile(name string, opts ...LoadOptions) (*Program, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	return loadOpen(name, f, opts)
+}
+
+// LoadFS is LoadFile for a file of a file system, such as an embed.FS.
+func LoadFS(fsys fs.FS, name string, opts ...LoadOptions) (*Program, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	if r, ok := f.(readerAt); ok {
+		return loadOpen(name, r, opts)
+	}
+	b, err := io.ReadAll(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	p, err := Load(bytes.NewReader(b), int64(len(b)), opts...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return p, nil
+}
+
+type readerAt interface {
+	fs.File
+	io.ReaderAt
+}
+
+func loadOpen(name string, f readerAt, opts []LoadOptions) (*Program, error) {
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	p, err := Load(f, st.Size(), opts...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return p, nil
+}
+
+// Load is LoadFile from memory or an open file of a size. Nothing of the file is executed. An operator that does not
+// exist is an error that names it, a *graph.MissingError, unless it stands in a branch or a loop: then it is an error of
+// the call that meets it.
+func Load(r io.ReaderAt, size int64, opts ...LoadOptions) (p *Program, err error) {
+	zr, err := torchzip.NewReader(r, size)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	a := &archive{zr: zr, size: size}
+	if len(opts) > 0 {
+		a.opts = opts[0]
+	}
+	if tryErr := tensor.Try(func() { p, err = a.load() }); tryErr != nil { // no memory for a tensor, say
+		return nil, tryErr
+	}
+	return p, err
+}
+
+type archive struct {
+	zr   *torchzip.Reader
+	size int64
+	opts LoadOptions
+}
+
+// The version of model.json that PyTorch 2.15 writes. Another major version means another format.
+const (
+	schemaMajor = 8
+	schemaMinor = 20
+)
+
+func (a *archive) load() (*Program, error) {
+	model, err := a.model()
+	if err != nil {
+		return nil, err
+	}
+	raw, err := a.text("models/" + model + ".json")
+	if err != nil {
+		return nil, err
+	}
+	var m programJSON
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return nil, fmt.Errorf("%w: models/%s.json: %w", ErrFormat, model, err)
+	}
+	if m.Schema.Major != schemaMajor {
+		return nil, fmt.Errorf("%w: models/%s.json has schema version %d.%d, version %d can be read", ErrUnsupported,
+			model, m.Schema.Major, m.Schema.Minor, schemaMajor)
+	}
+	p := &Program{model: raw, name: model, limit: graph.Options{MaxSteps: a.opts.MaxSteps}, state: map[string]*Weight{}}
+	for _, part := range []struct {
+		dir, config string
+		constants   bool
+	}{{"data/weights/", "_weights_config.json", false}, {"data/constants/", "_constants_config.json", true}} {
+		if err := a.tensors(p, part.dir, model+part.config, part.constants); err != nil {
+			return nil, err
+		}
+	}
+	if entry := "data/sample_inputs/" + model + ".pt"; a.zr.Has(entry) && a.zr.Size(entry)/16 <= a.size {
+		if p.samples, err = a.zr.ReadAll(entry); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrFormat, err)
+		}
+	}
+	if err := p.build(&m); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// model finds the name of the program.
+func (a *archive) model() (string, error) {
+	var names []string
+	for _, r := range a.zr.Records() {
+		if n, ok := strings.CutPrefix(r, "models/"); ok && strings.HasSuffix(n, ".json") && !strings.Contains(n, "/") {
+			names = append(names, strings.TrimSuffix(n, ".json"))
+		}
+	}
+	want := a.opts.Model
+	switch {
+	case len(names) == 0 && a.zr.Has("serialized_exported_program.json"):
+		return "", fmt.Errorf("%w: the archive has the layout of PyTorch before 2.8; load and save it with a newer one",
+			ErrUnsupported)
+	case len(names) == 0:
+		return "", fmt.Errorf("%w: there is no entry models/….json", ErrFormat)
+	case want == "" && len(names) == 1:
+		return names[0], nil
+	case want == "":
+		want = "model"
+	}
+	if !slices.Contains(names, want) {
+		return "", fmt.Errorf("%w: there is no program %q; there are %s", ErrInput, want, strings.Join(names, ", "))
+	}
+	return want, nil
+}
+
+// text reads an entry with JSON.
+func (a *archive) text(entry string) ([]byte, error) {
+	if !a.zr.Has(entry) {
+		return nil, fmt.Errorf("%w: there is no entry %s", ErrFormat, entry)
+	}
+	// PyTorch compresses nothing; a program that compresses files again gains a factor of ten or so here.
+	if n := a.zr.Size(entry); n > 1<<20 && n/16 > a.size {
+		return nil, fmt.Errorf("%w: entry %s inflates to %d bytes, the file has %d", ErrFormat, entry, n, a.size)
+	}
+	b, err := a.zr.ReadAll(entry)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	return b, nil
+}
+
+// tensors reads the tensors that a config lists.
+func (a *archive) tensors(p *Program, dir, config string, constants bool) error {
+	if !a.zr.Has(dir + config) {
+		return nil
+	}
+	b, err := a.text(dir + config)
+	if err != nil {
+		return err
+	}
+	var list payloadsJSON
+	if err := json.Unmarshal(b, &list); err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrFormat, dir+config, err)
+	}
+	storages := map[string]*tensor.Storage{}
+	names := make([]string, 0, len(list.Config))
+	for name := range list.Config {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		c := list.Config[name]
+		if c == nil {
+			return fmt.Errorf("%w: %s: %s has no description", ErrFormat, dir+config, shorten(name))
+		}
+		w := &Weight{Name: name, Parameter: c.Param, constant: constants}
+		switch {
+		case strings.HasPrefix(path.Base(c.Path), "custom_obj_"): // an object; a program that uses it is refused
+		case c.Pickle:
+			w.Tensor, err = a.pickled(dir + c.Path)
+		default:
+			w.Tensor, err = a.tensor(dir, c, storages)
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %s: %s: %w", ErrFormat, dir+config, shorten(name), err)
+		}
+		if w.Tensor != nil && c.Meta != nil && c.Meta.Grad && !constants && (w.Tensor.DType().IsFloat() || w.Tensor.DType().IsComplex()) {
+			w.Tensor.SetRequiresGrad(true)
+		}
+		p.state[name] = w
+	}
+	return nil
+}
+
+// pickled reads a tensor that is a file of torch.save of its own.
+func (a *archive) pickled(entry string) (*tensor.Tensor, error) {
+	b, err := a.zr.ReadAll(entry)
+	if err != nil {
+		return nil, err
+	}
+	v, err := serialize.Load(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", entry, err)
+	}
+	t, ok := v.(*tensor.Tensor)
+	if !ok {
+		return nil, fmt.Errorf("%s holds no tensor", entry)
+	}
+	return t, nil
+}
+
+// tensor cuts a tensor out of a storage, which is read once.
+func (a *archive) tensor(dir string, c *payloadJSON, storages map[string]*tensor.Storage) (*tensor.Tensor, error) {
+	if c.Meta == nil {
+		return nil, fmt.Errorf("it has no tensor_meta")
+	}
+	dt, err := dtypeOf(c.Meta.DType)
+	if err != nil {
+		return nil, err
+	}
+	if c.Meta.Layout != stridedLayout {
+		return nil, fmt.Errorf("layout %d: only strided tensors can be read", c.Meta.Layout)
+	}
+	shape, err := ints(c.Meta.Sizes)
+	if err != nil {
+		return nil, err
+	}
+	stride, err := ints(c.Meta.Strides)
+	if err != nil {
+		return nil, err
+	}
+	offset, err := ints([]sizeJSON{c.Meta.Offset})
+	if err != nil {
+		return nil, err
+	}
+	if len(stride) != len(shape) {
+		return nil, fmt.Errorf("%d sizes and %d strides", len(shape), len(stride))
+	}
+	st := storages[c.Path]
+	if st == nil {
+		n := a.zr.Size(dir + c.Path)
+		if n < 0 {
+			return nil, fmt.Errorf("there is no entry %s", dir+c.Path)
+		}
+		if n > 1<<30 && n/32 > a.size {
+			return nil, fmt.Errorf("entry %s inflates to %d bytes, the file has %d", dir+c.Path, n, a.size)
+		}
+		st = tensor.New([]int{int(n)}, tensor.Uint8).Storage()
+		if err := a.zr.ReadInto(dir+c.Path, st.Bytes()); err != nil {
+			return nil, err
+		}
+		storages[c.Path] = st
+	}
+	// the last element must lie in the storage, whatever the numbers multiply to
+	end, room := offset[0], st.NumBytes()/dt.Size()
+	empty := slices.Contains(shape, 0)
+	for i, n := range shape {
+		if n > 1 && !empty && (stride[i] > room || (n-1) > room && stride[i] > 0 || end > room) {
+			return nil, fmt.Errorf("sizes %v and strides %v reach past the %d elements of %s", shape, stride, room, c.Path)
+		}
+		if n > 0 && !empty {
+			end += (n - 1) * stride[i]
+		}
+		if stride[i] == 0 && n > 1<<40 {
+			return nil, fmt.Errorf("size %d", n)
+		}
+	}
+	if !empty && end >= room || offset[0] > room {
+		return nil, fmt.Errorf("sizes %v and strides %v reach past the %d elements of %s", shape, stride, room, c.Path)
+	}
+	if empty {
+		for _, n := range shape {
+			if n > 1<<40 {
+				return nil, fmt.Errorf("size %d", n)
+			}
+		}
+	}
+	return tensor.FromStorage(st, dt, shape, stride, offset[0]), nil
+}
+
+// ints are sizes that are numbers.
+func ints(l []sizeJSON) ([]int, error) {
+	out := make([]int, len(l))
+	for i := range l {
+		if l[i].Int == nil || *l[i].Int < 0 {
+			return nil, fmt.Errorf("a size that is no number")
+		}
+		out[i] = *l[i].Int
+	}
+	return out, nil
+}
