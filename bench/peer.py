@@ -809,6 +809,85 @@ def state_dict(shapes, how):
     return {"eager": Recorded(step)}
 
 
+# ---------------------------------------------------------------- images and detectors
+
+
+def picture(w, h, seed):
+    """The bytes of a JPEG, those that photo in vision.go makes."""
+    import io
+
+    from PIL import Image
+
+    i = torch.arange(3 * h * w)
+    u, v = i % w, i // w % h
+    p = (u * 255 // w + v * (i // (w * h)) * 97 // h + (u * u + v * (v + seed)) // 64 % 32) % 256
+    file = io.BytesIO()
+    Image.fromarray(p.to(torch.uint8).view(3, h, w).permute(1, 2, 0).contiguous().numpy()).save(file, "JPEG", quality=90)
+    return file.getvalue()
+
+
+def evaluation():
+    from torchvision import transforms as t
+
+    return t.Compose([t.Resize(256), t.CenterCrop(224), t.ToTensor(), t.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])])
+
+
+@work
+def photo(w, h):
+    import io
+
+    from PIL import Image
+
+    file, prepare = picture(w, h, 0), evaluation()
+    return {"eager": lambda: prepare(Image.open(io.BytesIO(file)).convert("RGB"))}
+
+
+@work
+def image_folder(w, h, images, workers):
+    from torch.utils.data import DataLoader
+    from torchvision.datasets import ImageFolder
+
+    root = tempfile.TemporaryDirectory()
+    for i in range(images):
+        folder = os.path.join(root.name, str(i % 2))
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, f"{i:03}.jpg"), "wb") as f:
+            f.write(picture(w, h, i))
+    d = DataLoader(ImageFolder(root.name, evaluation()), batch_size=16, num_workers=workers, persistent_workers=workers > 0)
+
+    def step(keep=root):
+        for _ in d:
+            pass
+
+    return {f"{workers} workers": step}
+
+
+@work
+def nms(n):
+    import torchvision
+
+    at = torch.rand(n, 2) * 1000
+    boxes, scores = torch.cat([at, at + torch.rand(n, 2) * 100], 1), torch.rand(n)
+    return {"eager": lambda: torchvision.ops.nms(boxes, scores, 0.5)}
+
+
+@work
+def roi_align(channels, regions):
+    import torchvision
+
+    x, at = torch.randn(1, channels, 50, 50), torch.rand(regions, 2) * 500
+    rois = torch.cat([torch.zeros(regions, 1), at, at + torch.rand(regions, 2) * 300], 1)
+    return {"eager": lambda: torchvision.ops.roi_align(x, rois, 7, 1 / 16, 2)}
+
+
+@work
+def deform_conv2d(channels, side):
+    import torchvision
+
+    x, w, offset = torch.randn(1, channels, side, side), torch.randn(channels, channels, 3, 3), torch.randn(1, 18, side, side)
+    return {"eager": lambda: torchvision.ops.deform_conv2d(x, offset, w, padding=1)}
+
+
 # ---------------------------------------------------------------- ONNX, written by hand: the exporter needs more packages
 
 

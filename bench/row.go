@@ -87,6 +87,7 @@ var suites = []struct {
 	{"networks", networkRows},
 	{"data", dataRows},
 	{"io", ioRows},
+	{"vision", visionRows},
 	{"start", startRows},
 	{sweepName, sweepRows},
 }

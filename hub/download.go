@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"crypto/md5"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -30,6 +31,9 @@ var ErrHash = errors.New("the hash of the file is wrong")
 type DownloadOptions struct {
 	// HashPrefix is the file's SHA-256 or the first digits of it, in hexadecimal. "" checks nothing.
 	HashPrefix string
+	// MD5 is the file's MD5 in hexadecimal, the only hash that many data sets publish. It tells a damaged file, and not
+	// one that somebody has forged. "" checks nothing.
+	MD5 string
 	// Progress is told how many bytes are there, and of how many (-1 where the server does not say).
 	Progress func(done, total int64)
 	// Client makes the requests; nil means http.DefaultClient. Timeouts are the business of the context.
@@ -72,7 +76,7 @@ func Download(ctx context.Context, address, file string, opts ...DownloadOptions
 		return err
 	}
 	err = atomicfile.Write(file, func(w io.Writer) error {
-		d := download{DownloadOptions: o, address: address, w: w, sum: sha256.New(), total: -1}
+		d := download{DownloadOptions: o, address: address, w: w, sum: sha256.New(), md5: md5.New(), total: -1}
 		return d.run(ctx)
 	})
 	if err != nil {
@@ -85,7 +89,7 @@ type download struct {
 	DownloadOptions
 	address     string
 	w           io.Writer
-	sum         hash.Hash
+	sum, md5    hash.Hash
 	done, total int64
 	tag         string // what the server calls this version of the file
 }
@@ -146,7 +150,7 @@ func (d *download) request(ctx context.Context) error {
 	case code == http.StatusOK && d.done == 0:
 		d.tag, d.total = strongTag(resp), resp.ContentLength
 	case code == http.StatusOK: // the whole file once more
-		if d.HashPrefix == "" && (d.tag == "" || strongTag(resp) != d.tag) {
+		if d.HashPrefix == "" && d.MD5 == "" && (d.tag == "" || strongTag(resp) != d.tag) {
 			return errors.New("broke off, and the server does not send the rest, or has another file by now")
 		}
 		skip = d.done
@@ -190,6 +194,7 @@ func (d *download) copy(body io.Reader) error {
 				return err
 			}
 			d.sum.Write(buf[:n])
+			d.md5.Write(buf[:n])
 			d.done += int64(n)
 			if d.Progress != nil {
 				d.Progress(d.done, d.total)
@@ -208,6 +213,9 @@ func (d *download) check() error {
 	got := hex.EncodeToString(d.sum.Sum(nil))
 	if !strings.HasPrefix(got, strings.ToLower(d.HashPrefix)) {
 		return fmt.Errorf("%w: expected %q, got %q", ErrHash, d.HashPrefix, got)
+	}
+	if got := hex.EncodeToString(d.md5.Sum(nil)); d.MD5 != "" && !strings.EqualFold(got, d.MD5) {
+		return fmt.Errorf("%w: expected the MD5 %q, got %q", ErrHash, d.MD5, got)
 	}
 	return nil
 }

@@ -169,17 +169,7 @@ type program struct {
 
 func programOf(module any, inputs []*tensor.Tensor, o ExportOptions) (*program, error) {
 	switch m := module.(type) {
-	case nn.Module:
-		was := nn.IsTraining(m)
-		if o.Training != TrainingPreserve {
-			defer inMode(m, o.Training == TrainingTrain)()
-		}
-		p, err := traced(m, inputs, o)
-		if p != nil {
-			p.train = was
-		}
-		return p, err
-	case *jit.Module:
+	case *jit.Module: // which is an nn.Module, too
 		f := m.Method("forward")
 		if f == nil {
 			return nil, fmt.Errorf("onnx.Export: %s has no method forward", m.OriginalName())
@@ -202,6 +192,16 @@ func programOf(module any, inputs []*tensor.Tensor, o ExportOptions) (*program, 
 			p.post = append(p.post, class.Methods[name])
 		}
 		return p, nil
+	case nn.Module:
+		was := nn.IsTraining(m)
+		if o.Training != TrainingPreserve {
+			defer inMode(m, o.Training == TrainingTrain)()
+		}
+		p, err := traced(m, inputs, o)
+		if p != nil {
+			p.train = was
+		}
+		return p, err
 	case *graph.Function:
 		p := &program{f: m}
 		for i, v := range m.Body.Params {

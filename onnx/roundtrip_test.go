@@ -167,11 +167,12 @@ func TestRoundTripPrograms(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer d.Close()
+				dec := &tscheck.Decoder{Golden: d, Enum: m.EnumMember}
 				m.Eval()
 				var args []tensor.Value
 				var inputs []*tensor.Tensor
 				for _, a := range c.Args {
-					v, err := tscheck.Value(d, m, a)
+					v, err := dec.Value(a)
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -10,6 +10,7 @@ import (
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/boardcmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/cli"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/cococmd"
+	"github.com/gotorch-dev/torch/cmd/gotorch/internal/detectcmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/filecmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/recordcmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/runcmd"
@@ -25,7 +26,7 @@ func main() {
 }
 
 func root() *cobra.Command {
-	commands := append(train.Commands(), boardcmd.Command(), cococmd.Command(), vetcmd.Command(), runcmd.Command())
+	commands := append(train.Commands(), boardcmd.Command(), cococmd.Command(), detectcmd.Command(), vetcmd.Command(), runcmd.Command())
 	commands = append(commands, filecmd.Commands()...)
 	return cli.Root(append(commands, recordcmd.Commands()...)...)
 }

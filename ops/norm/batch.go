@@ -262,6 +262,15 @@ func init() {
 		},
 	})
 	tensor.Register(tensor.Def{
+		Schema: "_batch_norm_with_update(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)",
+		Doc:    "is native_batch_norm in training; the fourth result is empty.",
+		Go:     "-",
+		Body: func(c *Ctx) {
+			r := call(opBatch, c.T(0), c.T(1), c.T(2), c.T(3), c.T(4), true, c.Float(5), c.Float(6))
+			c.Return(append(r, c.T(0).NewEmpty([]int{0}, tensor.NewEmptyOptions{DType: tensor.Uint8}))...)
+		},
+	})
+	tensor.Register(tensor.Def{
 		Schema: "_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
 		Doc:    "is native_batch_norm outside training.",
 		Go:     "-", Out: true,
@@ -271,21 +280,13 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "_native_batch_norm_legit_functional(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor running_mean_out, Tensor running_var_out)",
-		Doc:    "is native_batch_norm, but returns the moved running statistics instead of changing them.",
-		Go:     "-",
+		Doc: "is native_batch_norm with the moved running statistics as further results instead of changes in " +
+			"place.",
+		Go: "-",
 		Body: func(c *Ctx) {
 			mean, variance := c.T(3).Clone(), c.T(4).Clone()
 			r := call(opBatch, c.T(0), c.T(1), c.T(2), mean, variance, c.Bool(5), c.Float(6), c.Float(7))
 			c.Return(append(r, mean, variance)...)
-		},
-	})
-	tensor.Register(tensor.Def{
-		Schema: "_batch_norm_with_update(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)",
-		Doc:    "is native_batch_norm in training; the fourth result is empty.",
-		Go:     "-",
-		Body: func(c *Ctx) {
-			r := call(opBatch, c.T(0), c.T(1), c.T(2), c.T(3), c.T(4), true, c.Float(5), c.Float(6))
-			c.Return(append(r, c.T(0).NewEmpty([]int{0}, tensor.NewEmptyOptions{DType: tensor.Uint8}))...)
 		},
 	})
 	tensor.Register(tensor.Def{

@@ -97,18 +97,17 @@ func init() {
 		Grad: "CopyBackwards",
 	})
 	tensor.Register(tensor.Def{
-		Schema:      "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
+		Schema: "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
+		Doc:    "is a new tensor like self with the elements of src, broadcast and converted.",
+		Go:     "-", Out: true,
 		CrossDevice: true,
-		Doc:         "is a tensor like self with the elements of src, broadcast and converted: copy_ without the change.",
-		Go:          "-", Out: true,
 		Body: func(c *Ctx) {
 			self, src := c.T(0), c.T(1)
-			if !tensor.Broadcastable(c.Shape(1), c.Shape(0)) {
-				c.Fail(tensor.ErrShape, "output with shape %s doesn't match the broadcast shape %s",
-					tensor.ShapeString(c.Shape(0)), tensor.ShapeString(tensor.BroadcastShapes(c.Shape(0), c.Shape(1))))
+			if self.IsContiguous() { // without a change in place, which vmap refuses where src alone has examples
+				c.Return(convert(src.Expand(self.Shape()), self.DType(), self.Device(), true, tensor.ContiguousFormat))
+				return
 			}
-			src = src.To(self.Device()).To(self.DType()).Expand(c.Shape(0))
-			c.Return(src.Clone(tensor.CloneOptions{MemoryFormat: self.SuggestFormat()}))
+			c.Return(copyOf(self).CopyInPlace(src))
 		},
 	})
 	tensor.Register(tensor.Def{

@@ -103,14 +103,14 @@ func init() {
 		Doc:    "is a copy that is not connected to the tape.",
 		Go:     "-", Body: func(c *Ctx) { c.Return(copyOf(c.T(0).Detach())) },
 	})
-	tensor.Register(tensor.Def{
-		Schema: "lift_fresh_copy(Tensor self) -> Tensor",
-		Doc:    "is a copy of a constant.",
-		Go:     "-", Out: true, Body: func(c *Ctx) { c.Return(copyOf(c.T(0))) },
-	})
 	for _, schema := range []string{"lift(Tensor self) -> Tensor", "lift_fresh(Tensor(a) self) -> Tensor(a)"} {
 		tensor.Register(tensor.Def{Schema: schema, Go: "-", Body: func(c *Ctx) { c.Return(c.T(0)) }})
 	}
+	tensor.Register(tensor.Def{
+		Schema: "lift_fresh_copy(Tensor self) -> Tensor",
+		Doc:    "is a copy of a constant of a program.",
+		Go:     "-", Out: true, Body: func(c *Ctx) { c.Return(copyOf(c.T(0))) },
+	})
 	tensor.Register(tensor.Def{
 		Schema: "expand_as(Tensor(a) self, Tensor other) -> Tensor(a)",
 		Doc:    "is Expand to the shape of other.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.expand_as.html",

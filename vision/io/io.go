@@ -1,6 +1,6 @@
 // Package visionio reads and writes image files: PNG, JPEG, GIF (the first picture), BMP, TIFF and WebP, PyTorch's
-// torchvision.io and Pillow's Image.open. JPEG is decoded by Go's library, whose pixels differ by a level or two from
-// those of libjpeg.
+// torchvision.io and Pillow's Image.open. JPEGs get the pixels, and what is written the bytes, that Python's programs get
+// from libjpeg; JPEGs in the colours of prints (CMYK) alone are decoded by Go's library.
 //
 // The functions to know are [ReadImage], for tensors, and [Open], for images of package pil.
 package visionio
@@ -8,19 +8,18 @@ package visionio
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"image"
 	_ "image/gif" // the formats that Decode knows
-	"image/jpeg"
-	"image/png"
-	"io"
+	_ "image/jpeg"
 	"os"
 
 	_ "golang.org/x/image/bmp"
 	_ "golang.org/x/image/tiff"
 	_ "golang.org/x/image/webp"
 
-	"github.com/gotorch-dev/torch/internal/atomicfile"
+	"github.com/gotorch-dev/torch/internal/jpeg"
 	"github.com/gotorch-dev/torch/tensor"
 	"github.com/gotorch-dev/torch/vision/pil"
 	F "github.com/gotorch-dev/torch/vision/transforms/functional"
@@ -66,11 +65,10 @@ func Decode(data []byte, opts ...DecodeOptions) (*pil.Image, error) {
 		return nil, fmt.Errorf("visionio: %d bytes claim to be an image of %d x %d pixels", len(data), c.Width,
 			c.Height)
 	}
-	src, _, err := image.Decode(bytes.NewReader(data))
+	im, err := decode(data, format)
 	if err != nil {
 		return nil, fmt.Errorf("visionio: %s: %w", format, err)
 	}
-	im := pil.FromImage(src)
 	if format == "jpeg" && !o.IgnoreOrientation {
 		im = turned(im, orientation(data))
 	}
@@ -78,6 +76,25 @@ func Decode(data []byte, opts ...DecodeOptions) (*pil.Image, error) {
 		im = im.Convert(string(o.Mode))
 	}
 	return im, nil
+}
+
+// decode decodes an image of a format, whose size was found to be reasonable.
+func decode(data []byte, format string) (*pil.Image, error) {
+	if format == "jpeg" {
+		im, err := jpeg.Decode(data)
+		if err == nil {
+			return &pil.Image{Mode: map[int]string{1: "L", 3: "RGB"}[im.Bands], Width: im.Width, Height: im.Height,
+				Pix: im.Pix}, nil
+		}
+		if !errors.Is(err, jpeg.ErrUnsupported) {
+			return nil, err
+		}
+	}
+	src, _, err := image.Decode(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	return pil.FromImage(src), nil
 }
 
 // turned undoes what an EXIF orientation (1 to 8) says of the camera.
@@ -165,44 +182,4 @@ func ReadImage(path string, opts ...DecodeOptions) (*tensor.Tensor, error) {
 		return nil, err
 	}
 	return F.PILToTensor(im).Contiguous(), nil
-}
-
-// DecodeImage decodes the bytes of an image file, a uint8 tensor, to a uint8 tensor (C, H, W).
-func DecodeImage(data *tensor.Tensor, opts ...DecodeOptions) (*tensor.Tensor, error) {
-	if data.DType() != tensor.Uint8 || data.Dim() != 1 {
-		return nil, fmt.Errorf("visionio: DecodeImage wants the bytes of a file as a 1-dimensional uint8 tensor, got "+
-			"%s%s",
-			data.DType(), tensor.ShapeString(data.Shape()))
-	}
-	im, err := Decode(tensor.Data[uint8](tensor.Dense(data.CPU())), opts...)
-	if err != nil {
-		return nil, err
-	}
-	return F.PILToTensor(im).Contiguous(), nil
-}
-
-// WritePNG writes a uint8 image (C, H, W) of 1, 3 or 4 channels to a PNG file.
-func WritePNG(x *tensor.Tensor, path string) error {
-	return write(x, path, png.Encode)
-}
-
-// WriteJPEG writes a uint8 image (C, H, W) of 1 or 3 channels to a JPEG file; quality is 1 to 100, 75 in torchvision.
-func WriteJPEG(x *tensor.Tensor, path string, quality int) error {
-	if quality < 1 || quality > 100 {
-		return fmt.Errorf("visionio: image quality should be a positive number between 1 and 100, got %d", quality)
-	}
-	return write(x, path, func(w io.Writer, im image.Image) error {
-		return jpeg.Encode(w, im, &jpeg.Options{Quality: quality})
-	})
-}
-
-func write(x *tensor.Tensor, path string, encode func(io.Writer, image.Image) error) error {
-	if x.DType() != tensor.Uint8 {
-		return fmt.Errorf("visionio: %s: want a uint8 image, got %s", path, x.DType())
-	}
-	var im image.Image
-	if err := tensor.Try(func() { im = F.ToPILImage(x).Image() }); err != nil {
-		return err
-	}
-	return atomicfile.Write(path, func(w io.Writer) error { return encode(w, im) })
 }

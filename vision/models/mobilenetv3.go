@@ -118,6 +118,25 @@ func (m *MobileNetV3) Forward(x *tensor.Tensor) *tensor.Tensor {
 	return m.Classifier.Forward(flatten(nn.Chain(x, m.Features, m.AvgPool)))
 }
 
+// Stages are the numbers of the layers of Features that begin a stage (the first one, those that are strided or dilated
+// instead, the last one) and their numbers of channels. Detectors and networks for segmentation stand on them.
+func (m *MobileNetV3) Stages() (layers, channels []int) {
+	n := m.Features.Len()
+	for i := range n {
+		b, ok := m.Features.At(i).(*MobileNetV3Block)
+		if i == 0 || i == n-1 || ok && b.stageStart {
+			out := 0
+			for c := range nn.Modules(m.Features.At(i)) {
+				if c, ok := c.(*nn.Conv2d); ok {
+					out = c.OutChannels
+				}
+			}
+			layers, channels = append(layers, i), append(channels, out)
+		}
+	}
+	return layers, channels
+}
+
 // NewMobileNetV3Large makes torchvision's mobilenet_v3_large.
 func NewMobileNetV3Large(opts ...Options) *MobileNetV3 {
 	return newMobileNetV3([]v3Block{

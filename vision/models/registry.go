@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gotorch-dev/torch/nn"
+	"github.com/gotorch-dev/torch/tensor"
 )
 
 // Builder makes a network with random weights.
@@ -109,6 +110,16 @@ var named = map[string]Builder{
 	"mc3_18":      builder(NewMC3_18),
 	"r2plus1d_18": builder(NewR2Plus1D_18),
 	"r3d_18":      builder(NewR3D_18),
+}
+
+// RegisterModel adds a network under a name, which GetModel and the others find in any case; a name that is there
+// already panics. Package detection registers the detectors, so a program that looks for them by name imports it.
+func RegisterModel(name string, b Builder) {
+	name = strings.ToLower(name)
+	if _, ok := named[name]; ok {
+		tensor.Fail(tensor.ErrValue, "models: a model named %s is registered already", name)
+	}
+	named[name] = b
 }
 
 // ListModels lists the names that GetModel knows, sorted.

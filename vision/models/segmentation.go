@@ -149,34 +149,15 @@ func NewDeepLabV3ResNet101(opts ...Options) *DeepLabV3 {
 	return nn.New(&DeepLabV3{segmentationOf(NewResNet101, deepLabHead, opts)})
 }
 
-// v3Stages are the names of the features of a dilated MobileNetV3 that begin a stage, the last one among them, and
-// their channels.
-func v3Stages(m *MobileNetV3) (names []string, channels []int) {
-	n := m.Features.Len()
-	for i := range n {
-		b, ok := m.Features.At(i).(*MobileNetV3Block)
-		if i == 0 || i == n-1 || ok && b.stageStart {
-			out := 0
-			for c := range nn.Modules(m.Features.At(i)) {
-				if c, ok := c.(*nn.Conv2d); ok {
-					out = c.OutChannels
-				}
-			}
-			names, channels = append(names, itoa(i)), append(channels, out)
-		}
-	}
-	return names, channels
-}
-
 // NewDeepLabV3MobileNetV3Large makes torchvision's deeplabv3_mobilenet_v3_large.
 func NewDeepLabV3MobileNetV3Large(opts ...Options) *DeepLabV3 {
 	o := optionsOf(opts, 21)
 	backbone := NewMobileNetV3Large(Options{Dilated: true, Norm: o.Norm})
-	names, channels := v3Stages(backbone)
-	n := len(names)
-	layers := []Returned{{names[n-1], "out"}}
+	starts, channels := backbone.Stages()
+	n := len(starts)
+	layers := []Returned{{itoa(starts[n-1]), "out"}}
 	if o.AuxLoss {
-		layers = append(layers, Returned{names[n-4], "aux"})
+		layers = append(layers, Returned{itoa(starts[n-4]), "aux"})
 	}
 	m := &DeepLabV3{segmentationNet{Backbone: NewIntermediateLayerGetter(backbone.Features, layers...)}}
 	if o.AuxLoss {
@@ -207,12 +188,12 @@ func NewLRASPPMobileNetV3Large(opts ...Options) *LRASPP {
 	const inter = 128
 	o := optionsOf(opts, 21)
 	backbone := NewMobileNetV3Large(Options{Dilated: true, Norm: o.Norm})
-	names, channels := v3Stages(backbone)
-	n := len(names)
+	starts, channels := backbone.Stages()
+	n := len(starts)
 	high, low := channels[n-1], channels[n-4]
 	return nn.New(&LRASPP{
-		Backbone: NewIntermediateLayerGetter(backbone.Features, Returned{names[n-4], "low"},
-			Returned{names[n-1], "high"}),
+		Backbone: NewIntermediateLayerGetter(backbone.Features, Returned{itoa(starts[n-4]), "low"},
+			Returned{itoa(starts[n-1]), "high"}),
 		Classifier: nn.New(&LRASPPHead{
 			CBR:           nn.NewSequential(convNB(high, inter, 1, 1, 1), nn.NewBatchNorm2d(inter), relu()),
 			Scale:         nn.NewSequential(nn.NewAdaptiveAvgPool2d(1), convNB(high, inter, 1, 1, 1), nn.NewSigmoid()),

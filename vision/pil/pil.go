@@ -167,6 +167,9 @@ func FromImage(src image.Image) *Image {
 		}
 	}
 	im := New(mode, b.Dx(), b.Dy())
+	if im.fromBytes(src) {
+		return im
+	}
 	for y := range im.Height {
 		for x := range im.Width {
 			p := im.at(x, y)
@@ -179,6 +182,33 @@ func FromImage(src image.Image) *Image {
 		}
 	}
 	return im
+}
+
+// fromBytes copies images whose pixels are bytes of the same meaning, and reports whether src is one.
+func (im *Image) fromBytes(src image.Image) bool {
+	var pix []uint8
+	var stride, bands int
+	switch s := src.(type) {
+	case *image.Gray:
+		pix, stride, bands = s.Pix, s.Stride, 1
+	case *image.NRGBA:
+		pix, stride, bands = s.Pix, s.Stride, 4
+	case *image.RGBA: // premultiplied: the same where it is opaque
+		if im.Mode == "RGBA" {
+			return false
+		}
+		pix, stride, bands = s.Pix, s.Stride, 4
+	default:
+		return false
+	}
+	n := im.Bands()
+	for y := range im.Height {
+		row, out := pix[y*stride:], im.Pix[y*im.Width*n:][:im.Width*n]
+		for x := range im.Width {
+			copy(out[x*n:][:n], row[x*bands:])
+		}
+	}
+	return true
 }
 
 // Image converts to an image of Go's package image.

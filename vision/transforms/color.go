@@ -165,6 +165,22 @@ func NewGaussianBlur(kernelSize []int, sigma ...float64) *Op {
 	})
 }
 
+// NewJPEG gives an image, uint8 with one or three channels, the faults of a JPEG whose quality, 1 to 100, is drawn from
+// quality[0] to quality[1], or is the one that is given.
+func NewJPEG(quality ...int) *Op {
+	if len(quality) == 1 {
+		quality = []int{quality[0], quality[0]}
+	}
+	if len(quality) != 2 || quality[0] < 1 || quality[0] > quality[1] || quality[1] > 100 {
+		tensor.Fail(tensor.ErrValue, "quality must be an integer from 1 to 100, or a sequence of two such integers in "+
+			"non-decreasing order, got %v", quality)
+	}
+	return drawn("JPEG", func([]any) func(x any) any {
+		q := randint(quality[0], quality[1]+1)
+		return onImages(func(x any) any { return F.JPEG(x, q) })
+	})
+}
+
 // NewGaussianNoise adds noise to tensor images; see F.GaussianNoise.
 func NewGaussianNoise(mean, sigma float64, noClip ...bool) *Op {
 	return always("GaussianNoise", func(x any) any {

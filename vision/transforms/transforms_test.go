@@ -2,6 +2,7 @@ package transforms
 
 import (
 	"fmt"
+	"hash/crc32"
 	"testing"
 
 	"github.com/gotorch-dev/torch"
@@ -98,6 +99,33 @@ func TestConversions(t *testing.T) {
 	}
 }
 
+// The faults of a JPEG are torchvision's, and so is the quality that is drawn.
+func TestJPEG(t *testing.T) {
+	const w, h = 37, 21
+	im := pil.New("RGB", w, h)
+	for i := range im.Pix {
+		x, y := i/3%w, i/3/w
+		im.Pix[i] = uint8(x*7 + y*3 + i%3*50 + x*y/5)
+	}
+	crc := func(x *tensor.Tensor) uint32 { return crc32.ChecksumIEEE(tensor.Data[uint8](x.Contiguous())) }
+	x := F.PILToTensor(im).Contiguous()
+	torch.ManualSeed(3)
+	drawn := NewJPEG(20, 60)
+	if got := crc(drawn.Apply(x)[0].(*tensor.Tensor)); got != 0x7f107392 {
+		t.Errorf("a tensor: checksum %#x, want 0x7f107392", got)
+	}
+	if next := torch.Rand([]int{1}).Item(); float32(next) != 0.10556936264038086 {
+		t.Errorf("the next random number is %v", next)
+	}
+	torch.ManualSeed(3)
+	if got := crc(F.PILToTensor(drawn.Apply(im)[0].(*pil.Image))); got != 0x7f107392 {
+		t.Errorf("an image: checksum %#x, want 0x7f107392", got)
+	}
+	if got := crc(F.JPEG(x.Narrow(0, 0, 1).Unsqueeze(0), 40)); got != 0x5c04db17 {
+		t.Errorf("a batch of grey images: checksum %#x, want 0x5c04db17", got)
+	}
+}
+
 func TestRefused(t *testing.T) {
 	x := torch.Zeros([]int{3, 4, 4})
 	for name, f := range map[string]func(){
@@ -113,6 +141,8 @@ func TestRefused(t *testing.T) {
 		"padding":     func() { F.Pad(x, []int{1, 2, 3}) },
 		"reflect":     func() { F.Pad(x, []int{9}, F.PadOptions{Mode: F.PadReflect}) },
 		"kernel":      func() { F.GaussianBlur(x, []int{4}) },
+		"quality":     func() { NewJPEG(60, 20) },
+		"float JPEG":  func() { NewJPEG(20).Apply(x) },
 		"std":         func() { F.Normalize(x, []float64{0}, []float64{0}) },
 	} {
 		if tensor.Try(f) == nil {

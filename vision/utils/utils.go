@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"golang.org/x/image/colornames"
+	"golang.org/x/image/font"
 
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/internal/atomicfile"
@@ -118,11 +119,15 @@ func SaveImage(x *tensor.Tensor, path string, opts ...GridOptions) (err error) {
 
 // DrawOptions are the options of the functions that draw.
 type DrawOptions struct {
-	Colors []string            // names of CSS or "#rrggbb", one for all or one for each; default a palette
-	Width  int                 // of lines: boxes 1, connections 3 unless given
-	Fill   bool                // boxes: filled half transparently
-	Alpha  tensor.Opt[float64] // masks: how much of the color, default 0.8
-	Radius int                 // of points, default 2
+	Colors []string // names of CSS or "#rrggbb", one for all or one for each; default a palette
+	Width  int      // of lines: boxes 1, connections 3 unless given
+	Fill   bool     // boxes: filled half transparently
+	// Labels are written into the upper left corners of boxes, in their colour unless LabelColors are given, and on
+	// grounds of LabelBackgrounds where those are. The font is Go's own; Pillow's differs.
+	Labels, LabelColors, LabelBackgrounds []string
+	FontSize                              float64             // of labels in pixels, default 10
+	Alpha                                 tensor.Opt[float64] // masks: how much of the color, default 0.8
+	Radius                                int                 // of points, default 2
 	// Connectivity are the pairs of points that are joined by lines.
 	Connectivity [][2]int
 	// Visibility (N, K) says which points are drawn; default all.
@@ -139,7 +144,11 @@ func (o *DrawOptions) color(i int) [3]uint8 {
 	if len(o.Colors) == 0 {
 		return palette(i)
 	}
-	name := o.Colors[i%len(o.Colors)]
+	return parseColor(o.Colors[i%len(o.Colors)])
+}
+
+// parseColor reads the name of a color of CSS, or "#rrggbb".
+func parseColor(name string) [3]uint8 {
 	var c color.RGBA
 	if n, _ := fmt.Sscanf(name, "#%02x%02x%02x", &c.R, &c.G, &c.B); n == 3 && len(name) == 7 {
 		return [3]uint8{c.R, c.G, c.B}
@@ -189,12 +198,23 @@ func limit(v float64, n int) int {
 	return int(min(max(v, -2), float64(n)+2))
 }
 
-// DrawBoundingBoxes draws the outlines of boxes (N, 4) of corners.
+// DrawBoundingBoxes draws the outlines of boxes (N, 4) of corners, and labels.
 // https://pytorch.org/vision/stable/generated/torchvision.utils.draw_bounding_boxes.html
 func DrawBoundingBoxes(image, boxes *tensor.Tensor, opts ...DrawOptions) *tensor.Tensor {
 	c, o := newCanvas("draw_bounding_boxes", image), first(opts)
 	b := numbers("draw_bounding_boxes", boxes, 2, 4)
 	width := max(o.Width, 1)
+	var face font.Face
+	if o.Labels != nil {
+		if len(o.Labels) != len(b)/4 {
+			tensor.Fail(tensor.ErrValue, "draw_bounding_boxes: number of boxes (%d) and labels (%d) mismatch", len(b)/4,
+				len(o.Labels))
+		}
+		if o.FontSize == 0 {
+			o.FontSize = 10
+		}
+		face = newFace(o.FontSize)
+	}
 	for i := 0; i < len(b); i += 4 {
 		x0, y0, x1, y1 := limit(math.Trunc(b[i]), c.w), limit(math.Trunc(b[i+1]), c.h), limit(math.Trunc(b[i+2]), c.w),
 			limit(math.Trunc(b[i+3]), c.h)
@@ -213,8 +233,28 @@ func DrawBoundingBoxes(image, boxes *tensor.Tensor, opts ...DrawOptions) *tensor
 				}
 			}
 		}
+		if face != nil {
+			c.label(x0+width+1, y0+width+1, o.Labels[i/4], face, o.labelColor(i/4, col), o.labelGround(i/4))
+		}
 	}
 	return c.tensor()
+}
+
+// labelColor is the color of the label of box i, whose own color is given.
+func (o *DrawOptions) labelColor(i int, own [3]uint8) [3]uint8 {
+	if len(o.LabelColors) == 0 {
+		return own
+	}
+	return parseColor(o.LabelColors[i%len(o.LabelColors)])
+}
+
+// labelGround is the color behind the label of box i, nil for none.
+func (o *DrawOptions) labelGround(i int) *[3]uint8 {
+	if len(o.LabelBackgrounds) == 0 {
+		return nil
+	}
+	c := parseColor(o.LabelBackgrounds[i%len(o.LabelBackgrounds)])
+	return &c
 }
 
 func first(opts []DrawOptions) (o DrawOptions) {

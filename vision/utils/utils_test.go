@@ -85,3 +85,29 @@ func ExampleSaveImage() {
 	fmt.Println(SaveImage(batch, path, GridOptions{NRow: 5}), MakeGrid(batch, GridOptions{NRow: 5}).Shape())
 	// Output: <nil> [3 62 152]
 }
+
+// A label stands inside of its box, in the colours that are asked for.
+func TestLabels(t *testing.T) {
+	image := torch.Zeros([]int{3, 40, 60}).Byte()
+	boxes := tensor.FromSlice([]float32{5, 5, 50, 35, 10, 20, 58, 38}, 2, 4)
+	plain := DrawBoundingBoxes(image, boxes, DrawOptions{Colors: []string{"red"}})
+	out := DrawBoundingBoxes(image, boxes, DrawOptions{Colors: []string{"red"}, Labels: []string{"cat", "a long label"},
+		LabelColors: []string{"#00ff00"}, LabelBackgrounds: []string{"blue"}, FontSize: 12})
+	count := func(x *tensor.Tensor, band int) float64 { return x.Select(0, band).GtScalar(128).Sum().Item() }
+	if r := count(out, 0); r == 0 || r > count(plain, 0) {
+		t.Errorf("%v red pixels, without labels %v", r, count(plain, 0))
+	}
+	if g, b := count(out, 1), count(out, 2); g < 20 || b < 100 {
+		t.Errorf("%v green pixels of text, %v blue ones behind it", g, b)
+	}
+	if c := out.Select(1, 30).Select(1, 2).Sum().Item(); c != 0 {
+		t.Errorf("a pixel outside of the boxes has changed: %v", c)
+	}
+	for name, o := range map[string]DrawOptions{"too few labels": {Labels: []string{"one"}},
+		"a huge font": {Labels: []string{"a", "b"}, FontSize: 1e9}, "no colour": {Labels: []string{"a", "b"},
+			LabelColors: []string{"no such colour"}}} {
+		if tensor.Try(func() { DrawBoundingBoxes(image, boxes, o) }) == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}

@@ -532,8 +532,3 @@ func compareObjects(got tensor.Value, want *graph.Object, factor float64) string
 }
 
 func kind(v tensor.Value) string { return graph.TypeOf(v).String() }
-
-// Value decodes a recorded value into that of a program.
-func Value(d *golden.Decoder, m *jit.Module, raw json.RawMessage) (tensor.Value, error) {
-	return (&decoder{golden: d, m: m}).value(raw)
-}

@@ -1,12 +1,9 @@
 package detection
 
 import (
-	"math"
-
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/nn"
 	F "github.com/gotorch-dev/torch/nn/functional"
-	nninit "github.com/gotorch-dev/torch/nn/init"
 	"github.com/gotorch-dev/torch/tensor"
 	"github.com/gotorch-dev/torch/vision/ops"
 )
@@ -19,19 +16,23 @@ func newMaskHeads(norm ops.NormLayer) *MaskRCNNHeads {
 	for range 4 {
 		m.Append(ops.NewConv2dNormActivation(256, 256, ops.ConvNormActivationOptions{Norm: norm, NoNorm: norm == nil}))
 	}
-	kaimingConvs(m)
+	initConvs(m, kaiming)
 	return m
 }
 
-// newMaskPredictor is a mask for each class.
-func newMaskPredictor(classes int) *nn.Sequential {
-	m := nn.NewSequential().
-		Add("conv5_mask", nn.NewConvTranspose2d(256, 256, 2, nn.ConvTranspose2dOptions{Stride: nn.Size{2}})).
-		Add("relu", nn.NewReLU(nn.InplaceOptions{Inplace: true})).
-		Add("mask_fcn_logits", nn.NewConv2d(256, classes, 1))
+// MaskRCNNPredictor is a mask for each class.
+type MaskRCNNPredictor struct{ nn.Sequential }
+
+// NewMaskRCNNPredictor makes a MaskRCNNPredictor of in channels by way of hidden ones, 256 in torchvision. It replaces
+// RoIHeads.MaskPredictor where a trained detector shall learn other classes.
+func NewMaskRCNNPredictor(in, hidden, numClasses int) *MaskRCNNPredictor {
+	m := nn.New(&MaskRCNNPredictor{})
+	m.Add("conv5_mask", nn.NewConvTranspose2d(in, hidden, 2, nn.ConvTranspose2dOptions{Stride: nn.Size{2}}))
+	m.Add("relu", nn.NewReLU(nn.InplaceOptions{Inplace: true}))
+	m.Add("mask_fcn_logits", nn.NewConv2d(hidden, numClasses, 1))
 	for _, p := range nn.Parameters(m) {
 		if p.Dim() > 1 {
-			nninit.KaimingNormal(p, nninit.KaimingOptions{Mode: nninit.FanOut, Nonlinearity: "relu"})
+			kaiming(p)
 		}
 	}
 	return m
@@ -71,99 +72,55 @@ func pasteMasks(masks, boxes *Tensor, size [2]int) *Tensor {
 	return out
 }
 
+// maskLoss compares the masks of regions on objects with those of the targets, read with RoIAlign.
+func (m *RoIHeads) maskLoss(levels []ops.Feature, objects []assigned, b *batch) *Tensor {
+	var boxes, labels, goals []*Tensor
+	for _, a := range objects {
+		boxes, labels = append(boxes, a.boxes), append(labels, a.labels)
+	}
+	logits := m.MaskPredictor.Forward(m.MaskHead.Forward(m.MaskRoIPool.Pool(levels, boxes, b.sizes)))
+	side := logits.Size(-1)
+	for i, a := range objects {
+		if a.boxes.Size(0) == 0 {
+			continue
+		}
+		rois := torch.Cat([]*Tensor{a.of.To(a.boxes.DType()).Unsqueeze(1), a.boxes}, torch.CatOptions{Dim: 1})
+		masks := b.targets[i].Masks.Unsqueeze(1).To(a.boxes.DType())
+		goals = append(goals, ops.RoIAlignFn(masks, rois, nn.Size{side}).Select(1, 0))
+	}
+	if len(goals) == 0 { // a loss of 0 that has a gradient
+		return logits.Sum().MulScalar(0)
+	}
+	y := torch.Cat(labels)
+	own := torch.IndexTensors(logits, []*Tensor{torch.Arange(y.Size(0)), y})
+	return F.BinaryCrossEntropyWithLogits(own, torch.Cat(goals))
+}
+
+// addMasks gives m the heads of masks.
+func addMasks(m *FasterRCNN, head *MaskRCNNHeads, predictor *MaskRCNNPredictor) *FasterRCNN {
+	m.kind = "MaskRCNN"
+	m.RoIHeads.MaskHead, m.RoIHeads.MaskPredictor = head, predictor
+	m.RoIHeads.MaskRoIPool = ops.NewMultiScaleRoIAlign(fpnNames, nn.Size{14}, 2)
+	return nn.New(m)
+}
+
 // NewMaskRCNNResNet50FPN makes torchvision's maskrcnn_resnet50_fpn.
 func NewMaskRCNNResNet50FPN(opts ...Options) *FasterRCNN {
 	o := optionsOf(opts)
 	b := resNetFPN(o, 1, maxPoolBlock, nil)
 	head := newMaskHeads(nil) // torchvision makes the mask's heads before those of the boxes
-	predictor := newMaskPredictor(o.NumClasses)
-	m := newFasterRCNN(b, pyramidAnchors(), 1, twoMLPHead, fpnNames, o)
-	m.kind = "MaskRCNN"
-	m.RoIHeads.MaskHead, m.RoIHeads.MaskPredictor = head, predictor
-	m.RoIHeads.MaskRoIPool = ops.NewMultiScaleRoIAlign(fpnNames, nn.Size{14}, 2)
-	return m
+	predictor := NewMaskRCNNPredictor(pyramidChannels, 256, o.NumClasses)
+	return addMasks(newFasterRCNN(b, pyramidChannels, Parts{}, o), head, predictor)
 }
 
-// KeypointRCNNPredictor is a map of scores for each key point.
-type KeypointRCNNPredictor struct {
-	nn.Base
-	KpsScoreLowres *nn.ConvTranspose2d
-}
-
-func newKeypointPredictor(points int) *KeypointRCNNPredictor {
-	m := nn.New(&KeypointRCNNPredictor{KpsScoreLowres: nn.NewConvTranspose2d(512, points, 4,
-		nn.ConvTranspose2dOptions{Stride: nn.Size{2}, Padding: nn.Size{1}})})
-	nninit.KaimingNormal(m.KpsScoreLowres.Weight, nninit.KaimingOptions{Mode: nninit.FanOut, Nonlinearity: "relu"})
-	nninit.Zeros(m.KpsScoreLowres.Bias)
-	return m
-}
-
-// Forward maps (K, 512, 14, 14) to (K, points, 56, 56).
-func (m *KeypointRCNNPredictor) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return F.Interpolate(m.KpsScoreLowres.Forward(x),
-			F.InterpolateOptions{ScaleFactor: []float64{2}, Mode: "bilinear",
-				AlignCorners: tensor.Some(false), RecomputeScaleFactor: tensor.Some(false)})
-	})
-}
-
-// KeypointRCNNHeads is eight convolutions over the features of a region.
-type KeypointRCNNHeads struct{ nn.Sequential }
-
-func newKeypointHeads() *KeypointRCNNHeads {
-	m, in := nn.New(&KeypointRCNNHeads{}), 256
-	for range 8 {
-		m.Append(nn.NewConv2d(in, 512, 3, nn.Conv2dOptions{Padding: nn.Size{1}}))
-		m.Append(nn.NewReLU(nn.InplaceOptions{Inplace: true}))
-		in = 512
-	}
-	kaimingConvs(m)
-	return m
-}
-
-// NewKeypointRCNNResNet50FPN makes torchvision's keypointrcnn_resnet50_fpn: people and their joints.
-func NewKeypointRCNNResNet50FPN(opts ...Options) *FasterRCNN {
-	if len(opts) == 0 {
-		opts = []Options{{}}
-	}
-	if opts[0].NumClasses == 0 {
-		opts[0].NumClasses = 2
-	}
+// NewMaskRCNNResNet50FPNV2 makes torchvision's maskrcnn_resnet50_fpn_v2.
+func NewMaskRCNNResNet50FPNV2(opts ...Options) *FasterRCNN {
 	o := optionsOf(opts)
-	b := resNetFPN(o, 1, maxPoolBlock, nil)
-	heads := newKeypointHeads()
-	predictor := newKeypointPredictor(o.NumKeypoints)
-	m := newFasterRCNN(b, pyramidAnchors(), 1, twoMLPHead, fpnNames, o)
-	m.kind = "KeypointRCNN"
-	m.RoIHeads.KeypointHead, m.RoIHeads.KeypointPredictor = heads, predictor
-	m.RoIHeads.KeypointRoIPool = ops.NewMultiScaleRoIAlign(fpnNames, nn.Size{14}, 2)
-	return m
-}
-
-// keypoints gives each object its points: the largest score of each map, scaled to the box.
-func (m *RoIHeads) keypoints(levels []ops.Feature, boxes []*Tensor, b *batch, out []Detections) {
-	f := m.KeypointHead.Forward(m.KeypointRoIPool.Pool(levels, boxes, b.sizes))
-	maps := m.KeypointPredictor.Forward(f)
-	for i, p := range maps.SplitSizes(sizesOf(boxes)) {
-		n, k := p.Size(0), p.Size(1)
-		xy, scores := make([]float32, 0, n*k*3), make([]float32, 0, n*k)
-		corners := tensor.Data[float32](tensor.DenseAs(boxes[i], tensor.Float32))
-		fy := float32(b.original[i][0]) / float32(b.sizes[i][0])
-		fx := float32(b.original[i][1]) / float32(b.sizes[i][1])
-		for j := range n {
-			q := corners[4*j:][:4]
-			w, h := max(q[2]-q[0], 1), max(q[3]-q[1], 1)
-			cw, ch := int(math.Ceil(float64(w))), int(math.Ceil(float64(h)))
-			up := F.Interpolate(p.Narrow(0, j, 1), F.InterpolateOptions{Size: []int{ch, cw}, Mode: "bicubic",
-				AlignCorners: tensor.Some(false)}).Reshape([]int{k, -1})
-			top, at := up.MaxDim(1)
-			best, index := tensor.Data[float32](top), tensor.Data[int64](at)
-			for c := range k {
-				x := (float32(int(index[c])%cw)+0.5)*(w/float32(cw)) + q[0]
-				y := (float32(int(index[c])/cw)+0.5)*(h/float32(ch)) + q[1]
-				xy, scores = append(xy, x*fx, y*fy, 1), append(scores, best[c])
-			}
-		}
-		out[i].Keypoints, out[i].KeypointsScores = tensor.FromSlice(xy, n, k, 3), tensor.FromSlice(scores, n, k)
-	}
+	var head *MaskRCNNHeads
+	var predictor *MaskRCNNPredictor
+	m := newV2(o, func() {
+		head = newMaskHeads(ops.BatchNorm2d(nn.BatchNorm2dOptions{}))
+		predictor = NewMaskRCNNPredictor(pyramidChannels, 256, o.NumClasses)
+	})
+	return addMasks(m, head, predictor)
 }

@@ -4,7 +4,6 @@ import (
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/nn"
 	F "github.com/gotorch-dev/torch/nn/functional"
-	nninit "github.com/gotorch-dev/torch/nn/init"
 	"github.com/gotorch-dev/torch/tensor"
 	"github.com/gotorch-dev/torch/vision/ops"
 )
@@ -23,26 +22,8 @@ func newRPNHead(in, anchors, depth int) *RPNHead {
 		m.Conv.Append(ops.NewConv2dNormActivation(in, in, ops.ConvNormActivationOptions{NoNorm: true}))
 	}
 	m.ClsLogits, m.BBoxPred = nn.NewConv2d(in, anchors, 1), nn.NewConv2d(in, 4*anchors, 1)
-	drawConvs(nn.New(m), 0.01)
+	initConvs(nn.New(m), normal(0.01))
 	return m
-}
-
-// drawConvs draws the weights of all convolutions from a normal distribution, and sets biases to zero.
-func drawConvs(m nn.Module, std float64) {
-	for c := range nn.Modules(m) {
-		if c, ok := c.(*nn.Conv2d); ok {
-			nninit.Normal(c.Weight, 0, std)
-			if c.Bias != nil {
-				nninit.Zeros(c.Bias)
-			}
-		}
-	}
-}
-
-// flat turns (N, anchors·k, H, W) into (N, H·W·anchors, k).
-func flat(x *Tensor, k int) *Tensor {
-	s := x.Shape()
-	return x.View([]int{s[0], s[1] / k, k, s[2], s[3]}).Permute([]int{0, 3, 4, 1, 2}).Reshape([]int{s[0], -1, k})
 }
 
 // RegionProposalNetwork proposes boxes that may hold objects (Ren et al., Faster R-CNN, 2015).
@@ -50,14 +31,14 @@ type RegionProposalNetwork struct {
 	nn.Base
 	Head    *RPNHead
 	anchors *AnchorGenerator
+	o       *Options
 }
 
 var rpnCoder = coder{1, 1, 1, 1}
 
 // propose gives the boxes of each image and, with targets, the losses.
-func (m *RegionProposalNetwork) propose(features []*Tensor, b *batch, targets []Target) (boxes []*Tensor,
-	loss map[string]*Tensor) {
-	anchors := m.anchors.levels(features, b)
+func (m *RegionProposalNetwork) propose(features []*Tensor, b *batch) (boxes []*Tensor, loss map[string]*Tensor) {
+	anchors := boxesOf(m.anchors, features, b)
 	var scores, codes []*Tensor
 	for _, f := range features {
 		t := m.Head.Conv.Forward(f)
@@ -72,17 +53,17 @@ func (m *RegionProposalNetwork) propose(features []*Tensor, b *batch, targets []
 			boxes = append(boxes, m.filter(decoded, logits.Select(0, i), anchors, b.sizes[i]))
 		}
 	})
-	if targets != nil {
-		loss = m.losses(all, logits, code, targets)
+	if b.targets != nil {
+		loss = m.losses(all, logits, code, b.targets)
 	}
 	return boxes, loss
 }
 
 // filter keeps the best boxes of each level, those that do not overlap, and of them the best.
 func (m *RegionProposalNetwork) filter(boxes, logits *Tensor, anchors []*Tensor, size [2]int) *Tensor {
-	preNMS, postNMS := 1000, 1000
+	preNMS, postNMS := m.o.RPNPreNMSTopN.Test, m.o.RPNPostNMSTopN.Test
 	if m.Training() {
-		preNMS, postNMS = 2000, 2000
+		preNMS, postNMS = m.o.RPNPreNMSTopN.Train, m.o.RPNPostNMSTopN.Train
 	}
 	var keep, level []*Tensor
 	from := 0
@@ -96,42 +77,10 @@ func (m *RegionProposalNetwork) filter(boxes, logits *Tensor, anchors []*Tensor,
 	index, levels := torch.Cat(keep), torch.Cat(level)
 	boxes = ops.ClipBoxesToImage(boxes.IndexSelect(0, index), size)
 	scores := logits.IndexSelect(0, index).Sigmoid()
-	ok := ops.RemoveSmallBoxes(boxes, 1e-3)
-	boxes, scores, levels = boxes.IndexSelect(0, ok), scores.IndexSelect(0, ok), levels.IndexSelect(0, ok)
-	return boxes.IndexSelect(0, head(ops.BatchedNMS(boxes, scores, levels, 0.7), postNMS))
-}
-
-// match gives for each of candidates the number of the box that it overlaps most, or -1 below low, -2 between low and
-// high. With keepBest the candidates that overlap a box most belong to theirs in any case.
-func match(boxes, candidates *Tensor, low, high float64, keepBest bool) *Tensor {
-	if boxes.Size(0) == 0 {
-		return torch.Full([]int{candidates.Size(0)}, -1)
-	}
-	iou := ops.BoxIoU(boxes, candidates)
-	best, at := iou.MaxDim(0)
-	m := at.Clone()
-	m = m.MaskedFillScalar(best.LtScalar(low), -1)
-	m = m.MaskedFillScalar(best.GeScalar(low).LogicalAnd(best.LtScalar(high)), -2)
-	if keepBest {
-		most, _ := iou.MaxDim(1)
-		equal := iou.Eq(most.Unsqueeze(1)).AnyDim(0)
-		m = at.Where(equal, m)
-	}
-	return m
-}
-
-// sampled draws up to n candidates, at most a share of positive of them, and gives their indices, each in the order of
-// the candidates. labels are 0 for the background, negative for what is not drawn.
-func sampled(labels *Tensor, n int, positive float64) (pos, neg *Tensor) {
-	draw := func(mask *Tensor, most int) *Tensor {
-		at := where(mask)
-		k := min(at.Numel(), most)
-		at = at.IndexSelect(0, head(torch.Randperm(at.Numel()), k))
-		sorted, _ := at.Sort()
-		return sorted
-	}
-	pos = draw(labels.GeScalar(1), int(float64(n)*positive))
-	return pos, draw(labels.EqScalar(0), n-pos.Numel())
+	s := selection{boxes, scores, levels}.pick(ops.RemoveSmallBoxes(boxes, 1e-3))
+	s = s.pick(where(s.scores.GeScalar(m.o.RPNScoreThresh.Or(0))))
+	kept := ops.BatchedNMS(s.boxes, s.scores, s.labels, m.o.RPNNMSThresh.Or(0.7))
+	return s.boxes.IndexSelect(0, head(kept, postNMS))
 }
 
 // losses are those of the scores and of the boxes.

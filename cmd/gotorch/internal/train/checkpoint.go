@@ -62,6 +62,8 @@ const (
 	checkpointFile = "checkpoint.pt"
 	modelFile      = "model.pt"
 	curveFile      = "loss.png"
+	confusionFile  = "confusion.png" // of finetune
+	classesFile    = "classes.txt"   // of finetune: names, a line each
 )
 
 func (r *run) path(name string) string { return filepath.Join(r.out, name) }

@@ -3,6 +3,7 @@ package train
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -13,11 +14,11 @@ import (
 // Config is everything that decides how a run goes. It is stored in the checkpoint, so that a resumed run goes on with
 // the same.
 type Config struct {
-	Task        string // classify, charlm
-	Data        string // digits, mnist
-	Root        string // directory of mnist
+	Task        string // classify, charlm, finetune
+	Data        string // digits, mnist; folder of finetune
+	Root        string // directory of mnist, or of the images
 	Text        string // file of charlm
-	Model       string // mlp, lenet, resnet9, gpt
+	Model       string // mlp, lenet, resnet9, gpt; the network of finetune
 	Epochs      int
 	Steps       int // 0: as many as the epochs have
 	BatchSize   int
@@ -33,6 +34,10 @@ type Config struct {
 	Heads       int
 	Width       int
 	AMP         string // none, bfloat16, float16
+	Weights     string // with which finetune begins
+	Freeze      bool   // finetune: only the last layer is trained
+	HeadLR      float64
+	ImageSize   int
 }
 
 var (
@@ -49,6 +54,9 @@ type given func(flag string) bool
 
 // complete fills in what was not given and refuses contradictions.
 func (c *Config) complete(set given) error {
+	if c.Task == finetuning {
+		return c.completeFinetune(set)
+	}
 	if c.Text != "" && !set("task") {
 		c.Task = "charlm"
 	}
@@ -164,10 +172,24 @@ func (c *Config) defaults(set given, charlm bool) {
 	})
 }
 
+// command is the command that trains.
+func (c *Config) command() string {
+	if c.Task == finetuning {
+		return "finetune"
+	}
+	return "train"
+}
+
+// classifies reports whether the model tells classes of pictures apart.
+func (c *Config) classifies() bool { return c.Task != "charlm" }
+
 // name is the run's default folder name.
 func (c *Config) name() string {
-	if c.Task == "charlm" {
+	switch c.Task {
+	case "charlm":
 		return "charlm-" + c.Model
+	case finetuning:
+		return filepath.Base(filepath.Clean(c.Root)) + "-" + c.Model
 	}
 	return c.Data + "-" + c.Model
 }
@@ -178,7 +200,8 @@ func (c *Config) dict() *serialize.Dict {
 		"batch_size", c.BatchSize, "lr", c.LR, "optimizer", c.Optimizer, "scheduler", c.Scheduler, "weight_decay",
 		c.WeightDecay, "clip_norm", c.ClipNorm,
 		"dropout", c.Dropout, "seed", c.Seed, "context", c.Context, "layers", c.Layers, "heads", c.Heads, "width",
-		c.Width, "amp", c.AMP)
+		c.Width, "amp", c.AMP, "weights", c.Weights, "freeze_backbone", c.Freeze, "head_lr", c.HeadLR, "image_size",
+		c.ImageSize)
 }
 
 // files are the flags that let a command open the files outside of the run's folder that the run was trained on.
@@ -186,6 +209,8 @@ func (c *Config) files() []string {
 	switch {
 	case c.Task == "charlm":
 		return []string{"--text", c.Text}
+	case c.Task == finetuning:
+		return []string{"--data", c.Root}
 	case c.Data == "mnist":
 		return []string{"--root", c.Root}
 	}
@@ -203,6 +228,8 @@ func (c *Config) permitted(text, root string) error {
 		flag, place = "--text", named.Text
 	case c.Task == "classify" && c.Data == "mnist" && root == "":
 		flag, place = "--root", named.Root
+	case c.Task == finetuning && root == "":
+		flag, place = "--data", named.Root
 	default:
 		return nil
 	}

@@ -1,12 +1,15 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +17,7 @@ import (
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/cli"
 	F "github.com/gotorch-dev/torch/nn/functional"
 	textmodels "github.com/gotorch-dev/torch/text/models"
+	"github.com/gotorch-dev/torch/vision/datasets/mnist"
 )
 
 // partNames are the parts of a text that eval measures.
@@ -53,7 +57,8 @@ func evalCommand() *cobra.Command {
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.checkpoint, "checkpoint", "", "checkpoint file, or the folder of a run")
-	fl.StringVar(&f.data, "data", "", "digits or mnist (default: what the model was trained on)")
+	fl.StringVar(&f.data, "data", "", "digits, mnist, or the folder of images of a network of finetune (default: what the "+
+		"model was trained on)")
 	fl.StringVar(&f.root, "root", "", "folder of the mnist files")
 	fl.StringVar(&f.text, "text", "", "text file that a language model is measured on")
 	fl.StringVar(&f.part, "part", "val", "part of the text: val (the last tenth, which training leaves out), all")
@@ -72,6 +77,9 @@ func (f *evalFlags) classes(cmd *cobra.Command, t *trained) error {
 	if err != nil {
 		return err
 	}
+	if t.cfg.Task == finetuning {
+		return f.folder(cmd, t, net)
+	}
 	if f.data != "" {
 		if err := cli.Choose("--data", f.data, dataNames); err != nil {
 			return err
@@ -88,12 +96,37 @@ func (f *evalFlags) classes(cmd *cobra.Command, t *trained) error {
 	if err != nil {
 		return err
 	}
-	e, err := evaluateImages(cmd.Context(), net, torch.Device{}, testLoader(set, 1, f.batch))
+	e, err := evaluateImages(cmd.Context(), net, mnist.Classes, torch.Device{}, testLoader(set, 1, f.batch))
 	if err != nil {
 		return err
 	}
 	if f.json {
 		return json.NewEncoder(cmd.OutOrStdout()).Encode(evalReport(t.cfg.Data, e))
+	}
+	printEvaluation(cmd.OutOrStdout(), e)
+	return nil
+}
+
+// folder measures a network of finetune on the test part of a folder of images.
+func (f *evalFlags) folder(cmd *cobra.Command, t *trained, net classifier) error {
+	if err := t.cfg.permitted("", cmp.Or(f.data, f.root)); err != nil {
+		return err
+	}
+	_, test, err := openFolder(t.cfg.Root)
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(test.Classes, t.names) {
+		return fmt.Errorf("%s has the classes %s, the model %s", t.cfg.Root, strings.Join(test.Classes, ", "),
+			strings.Join(t.names, ", "))
+	}
+	set := &folder{ImageFolder: test, p: preparationOf(t.cfg.Model, t.cfg.ImageSize)}
+	e, err := evaluateImages(cmd.Context(), net, len(t.names), torch.Device{}, testLoader(set, 1, f.batch))
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return json.NewEncoder(cmd.OutOrStdout()).Encode(evalReport(t.cfg.Root, e))
 	}
 	printEvaluation(cmd.OutOrStdout(), e)
 	return nil

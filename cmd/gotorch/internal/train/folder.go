@@ -36,7 +36,7 @@ func (f *trainFlags) place(r *run, set given) error {
 		}
 		if _, err := os.Stat(r.path(checkpointFile)); err == nil {
 			return fmt.Errorf("%s already holds a run: go on with %s, or choose another --out", f.out,
-				cli.Line("train", "--resume", f.out))
+				cli.Line(append([]string{r.cfg.command(), "--resume", f.out}, r.cfg.files()...)...))
 		}
 		return nil
 	}
@@ -77,6 +77,10 @@ func (f *trainFlags) place(r *run, set given) error {
 	if r.cfg, _, err = configOf(d); err != nil {
 		return fmt.Errorf("the checkpoint in %s: %w", path, err)
 	}
+	if want := r.cfg.command(); want != f.cfg.command() {
+		return fmt.Errorf("the run in %s goes on with %s", path, cli.Line(append([]string{want, "--resume", path},
+			r.cfg.files()...)...))
+	}
 	if err := f.sameConfig(&r.cfg, set); err != nil {
 		return err
 	}
@@ -90,6 +94,9 @@ func (f *trainFlags) sameConfig(c *Config, set given) error {
 		flag      string
 		got, want any
 	}{{"task", f.cfg.Task, c.Task}, {"data", f.cfg.Data, c.Data}, {"model", f.cfg.Model, c.Model},
+		{"arch", f.cfg.Model, c.Model}, {"weights", f.cfg.Weights, c.Weights},
+		{"freeze-backbone", f.cfg.Freeze, c.Freeze}, {"head-lr", f.cfg.HeadLR, c.HeadLR},
+		{"image-size", f.cfg.ImageSize, c.ImageSize},
 		{"batch-size", f.cfg.BatchSize, c.BatchSize}, {"lr", f.cfg.LR, c.LR},
 		{"optimizer", f.cfg.Optimizer, c.Optimizer},
 		{"scheduler", f.cfg.Scheduler, c.Scheduler}, {"weight-decay", f.cfg.WeightDecay, c.WeightDecay},
@@ -129,7 +136,7 @@ func (r *run) enter(out string) (err error) {
 	if err != nil {
 		return fmt.Errorf("cannot lock the folder %s: %w", out, err)
 	}
-	for _, name := range []string{checkpointFile, modelFile, curveFile} {
+	for _, name := range []string{checkpointFile, modelFile, curveFile, confusionFile, classesFile} {
 		if err := atomicfile.RemoveStale(r.path(name)); err != nil {
 			return fmt.Errorf("cannot tidy the folder %s: %w", out, err)
 		}

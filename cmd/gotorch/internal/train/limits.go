@@ -42,14 +42,17 @@ var limits = []struct {
 // check refuses what cannot be trained: names that there are not and numbers out of range. The errors name what is
 // wrong by means of field, which gets the name of a flag and its value.
 func (c *Config) check(field func(name string, value any) string) error {
-	models := modelNames[:3]
-	if c.Task == "charlm" {
+	tasks, sets, models := taskNames, dataNames, modelNames[:3]
+	switch c.Task {
+	case "charlm":
 		models = modelNames[3:]
+	case finetuning: // its networks are checked below
+		tasks, sets, models = []string{finetuning}, []string{"folder"}, []string{c.Model}
 	}
 	for _, x := range []struct {
 		name, value string
 		names       []string
-	}{{"task", c.Task, taskNames}, {"data", c.Data, dataNames}, {"model", c.Model, models},
+	}{{"task", c.Task, tasks}, {"data", c.Data, sets}, {"model", c.Model, models},
 		{"optimizer", c.Optimizer, optimizerNames}, {"scheduler", c.Scheduler, schedulerNames},
 		{"amp", c.AMP, ampNames}} {
 		if !slices.Contains(x.names, x.value) {
@@ -83,8 +86,11 @@ func (c *Config) check(field func(name string, value any) string) error {
 	if c.Epochs == 0 && c.Steps == 0 {
 		return fmt.Errorf("%s: want at least 1, or steps", field("epochs", c.Epochs))
 	}
-	if c.Task != "charlm" {
+	switch c.Task {
+	case "classify":
 		return nil
+	case finetuning:
+		return c.checkFinetune(field)
 	}
 	if c.Width%c.Heads != 0 {
 		return fmt.Errorf("%s: want a multiple of the %d heads", field("width", c.Width), c.Heads)
@@ -140,6 +146,10 @@ func configFrom(d *serialize.Dict) (Config, error) {
 	}
 	if d.Has("amp") { // older checkpoints have none
 		c.AMP = get[string](r, "amp")
+	}
+	if c.Task == finetuning {
+		c.Weights, c.Freeze = get[string](r, "weights"), get[bool](r, "freeze_backbone")
+		c.HeadLR, c.ImageSize = get[float64](r, "head_lr"), get[int](r, "image_size")
 	}
 	if r.err != nil {
 		return c, r.err

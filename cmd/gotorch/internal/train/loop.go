@@ -27,6 +27,7 @@ import (
 
 // run is one training run.
 type run struct {
+	ctx    context.Context // while it is prepared
 	cfg    Config
 	device torch.Device
 	task   task
@@ -66,14 +67,22 @@ func (r *report) event(v any) {
 	}
 }
 
-func newOptimizer(c *Config, params []*torch.Tensor) optim.Optimizer {
+// groups are the parameters that are trained.
+func (r *run) groups() []optim.Group {
+	if t, ok := r.task.(*classify); ok {
+		return t.groups(&r.cfg)
+	}
+	return []optim.Group{{Params: nn.Parameters(r.task.model())}}
+}
+
+func newOptimizer(c *Config, groups []optim.Group) optim.Optimizer {
 	switch c.Optimizer {
 	case "sgd":
-		return optim.NewSGD(params, c.LR, optim.SGDOptions{Momentum: 0.9, WeightDecay: c.WeightDecay})
+		return optim.NewSGDGroups(groups, c.LR, optim.SGDOptions{Momentum: 0.9, WeightDecay: c.WeightDecay})
 	case "adamw":
-		return optim.NewAdamW(params, c.LR, optim.AdamWOptions{WeightDecay: torch.Some(c.WeightDecay)})
+		return optim.NewAdamWGroups(groups, c.LR, optim.AdamWOptions{WeightDecay: torch.Some(c.WeightDecay)})
 	}
-	return optim.NewAdam(params, c.LR, optim.AdamOptions{WeightDecay: c.WeightDecay})
+	return optim.NewAdamGroups(groups, c.LR, optim.AdamOptions{WeightDecay: c.WeightDecay})
 }
 
 func newScheduler(c *Config, opt optim.Optimizer, total int) lr.Scheduler {
@@ -101,11 +110,11 @@ func (r *run) schedState() any {
 // lengthens a run from a checkpoint.
 func (r *run) prepare(workers, epochs, steps int) (err error) {
 	torch.ManualSeed(int64(r.cfg.Seed))
-	if r.task, err = newTask(&r.cfg, r.device, workers); err != nil {
+	if r.task, err = r.newTask(workers); err != nil {
 		return err
 	}
 	r.total = r.length(r.cfg.Epochs, r.cfg.Steps)
-	r.opt = newOptimizer(&r.cfg, nn.Parameters(r.task.model()))
+	r.opt = newOptimizer(&r.cfg, r.groups())
 	r.scaler = amp.NewGradScaler(r.device.Type, amp.GradScalerOptions{Disabled: r.cfg.AMP != "float16"})
 	r.sched = newScheduler(&r.cfg, r.opt, r.total)
 	if r.resume == nil {
@@ -209,7 +218,7 @@ func (r *run) epoch(ctx context.Context, b batches, epochs, steps int, last *tim
 		n := x.x.Size(0)
 		samples += n
 		acc := math.NaN()
-		if s.correct >= 0 && s.seen > 0 && r.cfg.Task == "classify" {
+		if s.correct >= 0 && s.seen > 0 && r.cfg.classifies() {
 			acc = float64(s.correct) / float64(s.seen)
 		}
 		bar.Step(n, loss, acc)
@@ -248,6 +257,9 @@ func (r *run) epoch(ctx context.Context, b batches, epochs, steps int, last *tim
 			100*float64(s.correct)/float64(max(1, s.seen)), 100*e.accuracy(), time.Since(began).Seconds())
 		r.report.event(map[string]any{"event": "epoch", "epoch": s.epoch + 1, "step": s.step,
 			"train_loss": jsonFloat(mean), "test_accuracy": e.accuracy(), "test_loss": jsonFloat(e.loss)})
+	}
+	if err := r.showConfusion(e); err != nil {
+		return samples, err
 	}
 	s.evalSteps, s.evals = append(s.evalSteps, s.step), append(s.evals, value)
 	s.epoch++
@@ -346,7 +358,7 @@ func (r *run) interrupted(bar *progress.Bar) error {
 	r.report.event(map[string]any{"event": "interrupted", "step": r.st.step, "checkpoint": r.path(checkpointFile)})
 	if !r.report.json {
 		fmt.Fprintf(r.errOut, "\ninterrupted at step %d; everything is saved. Go on with:\n  %s\n", r.st.step,
-			cli.Line(append([]string{"train", "--resume", r.out}, r.cfg.files()...)...))
+			cli.Line(append([]string{r.cfg.command(), "--resume", r.out}, r.cfg.files()...)...))
 	}
 	return errInterrupted
 }
@@ -359,7 +371,7 @@ func (r *run) finish(start time.Time, samples int) error {
 	}
 	if len(s.steps) > 0 {
 		o := plotpng.Options{Title: "Training loss, " + r.cfg.name()}
-		if r.cfg.Task == "classify" {
+		if r.cfg.classifies() {
 			o.AccuracySteps, o.Accuracy = s.evalSteps, s.evals
 		}
 		if err := plotpng.LossCurve(r.path(curveFile), s.steps, s.losses, o); err != nil {
@@ -392,9 +404,13 @@ func (r *run) finish(start time.Time, samples int) error {
 	}
 	r.report.line("  model       %s\n  checkpoint  %s\n  loss curve  %s", r.path(modelFile), r.path(checkpointFile),
 		r.path(curveFile))
-	if r.cfg.Task == "charlm" {
+	switch r.cfg.Task {
+	case "charlm":
 		r.report.line("next: %s", cli.Line("generate", "--checkpoint", r.out, "--prompt", r.sampleText()))
-	} else {
+	case finetuning:
+		r.report.line("  confusion   %s\n  classes     %s", r.path(confusionFile), r.path(classesFile))
+		r.report.line("next: %s IMAGE", cli.Line("predict", "--checkpoint", r.out))
+	default:
 		r.report.line("next: %s", cli.Line(append([]string{"eval", "--checkpoint", r.out}, r.cfg.files()...)...))
 	}
 	if r.board != nil {
@@ -433,13 +449,9 @@ func (r *run) logGraph() error {
 	if !ok || r.st.step > 0 {
 		return nil
 	}
-	x := torch.Zeros([]int{1, 1, 28, 28})
-	if r.cfg.Task == "charlm" {
-		x = torch.Zeros([]int{1, r.cfg.Context}, torch.ZerosOptions{DType: torch.Int64})
-	}
 	nn.Eval(m)
-	defer nn.Train(m, true)
-	g, err := tensorboard.TraceGraph(m, x.To(r.device))
+	defer r.task.trainMode()
+	g, err := tensorboard.TraceGraph(m, r.task.input().To(r.device))
 	if err != nil {
 		return err
 	}

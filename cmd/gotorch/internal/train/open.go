@@ -17,6 +17,7 @@ type trained struct {
 	cfg   Config
 	model nn.Module
 	vocab *chartext.Vocab // of a language model
+	names []string        // of the classes, of a model of finetune
 }
 
 // open reads a checkpoint and makes its model, in evaluation mode.
@@ -48,11 +49,17 @@ func modelOf(d *serialize.Dict) (*trained, error) {
 	}
 	t := &trained{cfg: c}
 	n := 0
-	if c.Task == "charlm" {
+	switch c.Task {
+	case "charlm":
 		if t.vocab, err = vocabOf(d); err != nil {
 			return nil, err
 		}
 		n = t.vocab.Len()
+	case finetuning:
+		if t.names, err = classesOf(d); err != nil {
+			return nil, err
+		}
+		n = len(t.names)
 	}
 	t.model = newModel(&c, n)
 	if err := nn.LoadStateDict(t.model, sd); err != nil {
@@ -64,7 +71,7 @@ func modelOf(d *serialize.Dict) (*trained, error) {
 
 // classifier is the model as one that classifies pictures.
 func (t *trained) classifier() (classifier, error) {
-	if c, ok := t.model.(classifier); ok && t.cfg.Task == "classify" {
+	if c, ok := t.model.(classifier); ok && t.cfg.classifies() {
 		return c, nil
 	}
 	return nil, fmt.Errorf("%s is a language model: use %s", t.path, cli.Line("generate", "--checkpoint", t.path))

@@ -85,12 +85,15 @@ func classProbabilities(net classifier, img *image.Gray, norm [2]float32) []floa
 		x[i] = (float32(img.Pix[i])/255 - norm[0]) / norm[1]
 	}
 	var out []float64
-	torch.NoGrad(func() {
-		p := net.Forward(torch.FromSlice(x, 1, 1, 28, 28)).Softmax(-1)
-		for _, v := range torch.Data[float32](p.Contiguous()) {
-			out = append(out, float64(v))
-		}
-	})
+	torch.NoGrad(func() { out = probabilities(net, torch.FromSlice(x, 1, 1, 28, 28)) })
+	return out
+}
+
+// probabilities are those of the classes of one picture.
+func probabilities(net classifier, x *torch.Tensor) (out []float64) {
+	for _, v := range torch.Data[float32](net.Forward(x).Softmax(-1).Contiguous()) {
+		out = append(out, float64(v))
+	}
 	return out
 }
 

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/nn"
@@ -32,15 +34,22 @@ func configOf(d *serialize.Dict) (Config, *torch.StateDict, error) {
 	if err != nil {
 		return c, nil, err
 	}
-	vocab := 0
-	if c.Task == "charlm" {
+	size := 0
+	switch c.Task {
+	case "charlm":
 		v, err := vocabOf(d)
 		if err != nil {
 			return c, nil, err
 		}
-		vocab = v.Len()
+		size = v.Len()
+	case finetuning:
+		names, err := classesOf(d)
+		if err != nil {
+			return c, nil, err
+		}
+		size = len(names)
 	}
-	return c, sd, fits(&c, vocab, sd)
+	return c, sd, fits(&c, size, sd)
 }
 
 // vocabOf is the vocabulary in the checkpoint of a language model.
@@ -56,10 +65,14 @@ func vocabOf(d *serialize.Dict) (*chartext.Vocab, error) {
 	return chartext.NewVocab(text)
 }
 
-// newModel makes the model of a configuration; vocab is that of a language model.
-func newModel(c *Config, vocab int) nn.Module {
-	if c.Task == "charlm" {
-		return textmodels.NewGPT(textmodels.GPTConfig{Vocab: vocab, Context: c.Context, Layers: c.Layers, Heads: c.Heads,
+// newModel makes the model of a configuration. The size is that of the vocabulary of a language model, or the number of
+// classes of a network of finetune.
+func newModel(c *Config, size int) nn.Module {
+	switch c.Task {
+	case finetuning:
+		return newArchitecture(c.Model, size)
+	case "charlm":
+		return textmodels.NewGPT(textmodels.GPTConfig{Vocab: size, Context: c.Context, Layers: c.Layers, Heads: c.Heads,
 			Width: c.Width, Dropout: c.Dropout})
 	}
 	return newClassifier(c.Model)
@@ -67,10 +80,10 @@ func newModel(c *Config, vocab int) nn.Module {
 
 // fits compares the tensors of a checkpoint with those of the model that its configuration describes, which is made on
 // the device meta, where a tensor has a shape and no memory.
-func fits(c *Config, vocab int, sd *torch.StateDict) (err error) {
+func fits(c *Config, size int, sd *torch.StateDict) (err error) {
 	if e := torch.Try(func() {
 		torch.WithDevice(torch.Meta, func() {
-			for name, want := range nn.StateDict(newModel(c, vocab)).All() {
+			for name, want := range nn.StateDict(newModel(c, size)).All() {
 				switch got := sd.Get(name); {
 				case got == nil:
 					err = fmt.Errorf("the model has no tensor %q, which the configuration asks for", name)
@@ -103,6 +116,11 @@ func (r *run) restore(d *serialize.Dict) (err error) {
 	evalSteps, evals := get[[]any](rd, "eval_steps"), get[[]any](rd, "evals")
 	if rd.err != nil {
 		return rd.err
+	}
+	if t, ok := r.task.(*classify); ok && t.source != nil {
+		if names, err := classesOf(d); err != nil || !slices.Equal(names, t.classes) {
+			return fmt.Errorf("the folder has other classes than the one the run began with, %s", strings.Join(names, ", "))
+		}
 	}
 	if r.cfg.Task == "charlm" {
 		if ts, ok := d.Get("task_state").(*serialize.Dict); !ok || ts.Get("vocab") != r.task.state().Get("vocab") {
@@ -187,7 +205,7 @@ func (r *run) checkCounters(losses *torch.Tensor) error {
 	if most := max(s.inEpoch, per) * r.task.samplesPerBatch(); s.seen < 0 || s.seen > most {
 		return fmt.Errorf("field \"seen\" is %d: want at least 0 and at most %d", s.seen, most)
 	}
-	if r.cfg.Task == "classify" && (s.correct < 0 || s.correct > s.seen) {
+	if r.cfg.classifies() && (s.correct < 0 || s.correct > s.seen) {
 		return fmt.Errorf("field \"correct\" is %d: want at least 0 and at most the %d seen", s.correct, s.seen)
 	}
 	if math.IsNaN(s.lossSum) || math.IsInf(s.lossSum, 0) {
@@ -247,10 +265,14 @@ func (r *run) extend(total int) error {
 	if r.sched == nil {
 		return nil
 	}
-	// A scheduler can only be stepped forwards, so a second one, of an optimizer of one number, makes the way.
+	// A scheduler can only be stepped forwards, so a second one, of an optimizer of a number for each group, makes the way.
 	var err error
 	if e := torch.Try(func() {
-		scratch := newOptimizer(&r.cfg, []*torch.Tensor{torch.Zeros([]int{1}).SetRequiresGrad(true)})
+		groups := r.groups()
+		for i := range groups {
+			groups[i].Params = []*torch.Tensor{torch.Zeros([]int{1}).SetRequiresGrad(true)}
+		}
+		scratch := newOptimizer(&r.cfg, groups)
 		sched := newScheduler(&r.cfg, scratch, total)
 		scratch.Step() // it changes nothing without a gradient; schedulers want an optimizer to step first
 		for range s.step {
@@ -258,9 +280,9 @@ func (r *run) extend(total int) error {
 		}
 		r.sched = newScheduler(&r.cfg, r.opt, total)
 		err = r.sched.LoadStateDict(sched.StateDict())
-		from := scratch.ParamGroups()[0]
-		for _, g := range r.opt.ParamGroups() {
-			for key := range groupsOf(scratch.StateDict())[0].All() {
+		for i, g := range r.opt.ParamGroups() {
+			from := scratch.ParamGroups()[i]
+			for key := range groupsOf(scratch.StateDict())[i].All() {
 				if k, ok := key.(string); ok && k != "params" {
 					g.Set(k, from.Get(k))
 				}

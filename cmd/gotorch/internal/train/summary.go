@@ -49,6 +49,9 @@ var (
 func published() []architecture {
 	var out []architecture
 	for _, name := range models.ListModels() {
+		if isDetector(name) { // its input is no batch
+			continue
+		}
 		input := rgb224
 		switch name {
 		case "inception_v3":
@@ -215,8 +218,12 @@ func (f *summaryFlags) file(w io.Writer, path string, d torch.Device) error {
 		}
 		nn.ToDevice(t.model, d)
 		input := gray28
-		if t.cfg.Task == "charlm" {
+		switch t.cfg.Task {
+		case "charlm":
 			input = []int{min(64, t.cfg.Context)}
+		case finetuning:
+			side := preparationOf(t.cfg.Model, t.cfg.ImageSize).crop
+			input = []int{3, side, side}
 		}
 		fmt.Fprintf(w, "%s, trained on %s for %v steps\n", t.cfg.Model, dataName(&t.cfg), dict.Get("step"))
 		return f.print(w, architecture{t.cfg.Model, input, func() nn.Module { return t.model }}, d)

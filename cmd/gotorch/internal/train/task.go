@@ -24,6 +24,10 @@ type batch struct{ x, y *torch.Tensor }
 // task is what is trained on what: its model, its batches and its measure.
 type task interface {
 	model() nn.Module
+	// trainMode puts the model into training mode.
+	trainMode()
+	// input is an input of the model of one sample, of zeros.
+	input() *torch.Tensor
 	// stepsPerEpoch is the number of batches of an epoch.
 	stepsPerEpoch() int
 	// begin starts an epoch, at the given batch; it draws the order from the default generator.
@@ -60,11 +64,14 @@ func (e evaluation) accuracy() float64 {
 
 // newTask makes a task whose model is on a device. The model begins with the numbers that the CPU's generator draws,
 // whatever the device.
-func newTask(c *Config, d torch.Device, workers int) (task, error) {
-	if c.Task == "charlm" {
-		return newCharLM(c, d)
+func (r *run) newTask(workers int) (task, error) {
+	switch r.cfg.Task {
+	case "charlm":
+		return newCharLM(&r.cfg, r.device)
+	case finetuning:
+		return r.newFinetune(workers)
 	}
-	return newClassify(c, d, workers)
+	return newClassify(&r.cfg, r.device, workers)
 }
 
 // images is a set of grey pictures that become float32 only when they are taken.
@@ -138,41 +145,61 @@ func newClassifier(name string) classifier {
 }
 
 type classify struct {
-	net         classifier
-	device      torch.Device
-	train, test images
-	loader      *data.DataLoader[batch, batch]
-	testLoader  *data.DataLoader[batch, batch]
-	batchSize   int
+	net        classifier
+	device     torch.Device
+	loader     *data.DataLoader[batch, batch]
+	testLoader *data.DataLoader[batch, batch]
+	batchSize  int
+	classes    []string // names of the classes, or as many empty ones
+	source     *folder  // of finetune, which draws what is done with each picture
+	head       []string // of finetune: the parameters of the last layer
 }
 
 func newClassify(c *Config, d torch.Device, workers int) (*classify, error) {
-	t := &classify{batchSize: c.BatchSize, device: d}
-	var err error
-	if t.train, err = loadImages(c.Data, c.Root, true); err != nil {
+	t := &classify{batchSize: c.BatchSize, device: d, classes: make([]string, mnist.Classes)}
+	train, err := loadImages(c.Data, c.Root, true)
+	if err != nil {
 		return nil, err
 	}
-	if t.test, err = loadImages(c.Data, c.Root, false); err != nil {
+	test, err := loadImages(c.Data, c.Root, false)
+	if err != nil {
 		return nil, err
 	}
 	t.net = newClassifier(c.Model)
 	nn.ToDevice(t.net, d)
-	t.loader = data.NewDataLoader[batch](t.train,
+	t.loader = data.NewDataLoader[batch](train,
 		data.LoaderOptions{BatchSize: c.BatchSize, Shuffle: true, Workers: workers})
-	t.testLoader = testLoader(t.test, workers, 256)
+	t.testLoader = testLoader(test, workers, 256)
 	return t, nil
 }
 
 // testLoader has a generator of its own: looking at the test part must not change what training draws.
-func testLoader(d images, workers, batchSize int) *data.DataLoader[batch, batch] {
+func testLoader(d data.Dataset[batch], workers, batchSize int) *data.DataLoader[batch, batch] {
 	return data.NewDataLoader[batch](d, data.LoaderOptions{BatchSize: batchSize, Workers: workers,
 		Generator: torch.NewGenerator()})
 }
 
-func (t *classify) model() nn.Module       { return t.net }
-func (t *classify) stepsPerEpoch() int     { return t.loader.Len() }
-func (t *classify) samplesPerBatch() int   { return t.batchSize }
-func (t *classify) state() *serialize.Dict { return serialize.NewDict() }
+func (t *classify) model() nn.Module     { return t.net }
+func (t *classify) stepsPerEpoch() int   { return t.loader.Len() }
+func (t *classify) samplesPerBatch() int { return t.batchSize }
+
+func (t *classify) input() *torch.Tensor {
+	if t.source != nil {
+		return torch.Zeros([]int{1, 3, t.source.p.crop, t.source.p.crop})
+	}
+	return torch.Zeros([]int{1, 1, 28, 28})
+}
+
+func (t *classify) state() *serialize.Dict {
+	if t.source == nil {
+		return serialize.NewDict()
+	}
+	names := make([]any, len(t.classes))
+	for i, c := range t.classes {
+		names[i] = c
+	}
+	return serialize.NewDict("classes", names)
+}
 
 type epoch struct{ *data.Epoch[batch, batch] }
 
@@ -180,6 +207,9 @@ func (e epoch) next() (batch, error, bool) { return e.Next() }
 func (e epoch) close()                     { e.Close() }
 
 func (t *classify) begin(ctx context.Context, from int) batches {
+	if t.source != nil {
+		t.source.seed = uint64(torch.Randint(math.MaxInt32, []int{1}).Item())
+	}
 	e := t.loader.Begin(ctx)
 	e.Skip(from)
 	return epoch{e}
@@ -214,16 +244,17 @@ func countCorrect(logits, y *torch.Tensor, confusion [][]int) int {
 }
 
 func (t *classify) evaluate(ctx context.Context) (evaluation, error) {
-	return evaluateImages(ctx, t.net, t.device, t.testLoader)
+	defer t.trainMode()
+	return evaluateImages(ctx, t.net, len(t.classes), t.device, t.testLoader)
 }
 
-func evaluateImages(ctx context.Context, net classifier, d torch.Device,
+// evaluateImages leaves the network in evaluation mode.
+func evaluateImages(ctx context.Context, net classifier, classes int, d torch.Device,
 	loader *data.DataLoader[batch, batch]) (e evaluation, err error) {
 	nn.Eval(net)
-	defer nn.Train(net, true)
-	e.confusion = make([][]int, 10)
+	e.confusion = make([][]int, classes)
 	for i := range e.confusion {
-		e.confusion[i] = make([]int, 10)
+		e.confusion[i] = make([]int, classes)
 	}
 	torch.NoGrad(func() {
 		for b, berr := range loader.Iter(ctx) {
@@ -273,7 +304,11 @@ func newCharLM(c *Config, d torch.Device) (*charLM, error) {
 	return &charLM{net: net, device: d, text: text, batch: c.BatchSize, ctx: c.Context}, nil
 }
 
-func (t *charLM) model() nn.Module     { return t.net }
+func (t *charLM) model() nn.Module { return t.net }
+func (t *charLM) trainMode()       { nn.Train(t.net, true) }
+func (t *charLM) input() *torch.Tensor {
+	return torch.Zeros([]int{1, t.ctx}, torch.ZerosOptions{DType: torch.Int64})
+}
 func (t *charLM) samplesPerBatch() int { return t.batch }
 func (t *charLM) stepsPerEpoch() int {
 	return max(1, t.text.Train.Windows(t.ctx)/(t.batch*t.ctx))
@@ -324,7 +359,7 @@ func (t *charLM) loss(b batch) (*torch.Tensor, int) {
 // evaluate takes the mean loss over windows spread evenly over the last tenth of the text.
 func (t *charLM) evaluate(ctx context.Context) (e evaluation, err error) {
 	nn.Eval(t.net)
-	defer nn.Train(t.net, true)
+	defer t.trainMode()
 	const rounds = 10
 	n := t.text.Val.Windows(t.ctx)
 	torch.NoGrad(func() {

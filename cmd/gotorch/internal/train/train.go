@@ -18,7 +18,7 @@ import (
 
 // Commands are the commands of this package.
 func Commands() []*cobra.Command {
-	return []*cobra.Command{trainCommand(), evalCommand(), predictCommand(), generateCommand(), summaryCommand(),
+	return []*cobra.Command{trainCommand(), finetuneCommand(), evalCommand(), predictCommand(), generateCommand(), summaryCommand(),
 		opsCommand(), envCommand()}
 }
 
@@ -50,20 +50,7 @@ func (f *trainFlags) command() *cobra.Command {
 			"  gotorch train --data mnist --root DIR --epochs 3\n" +
 			"  gotorch train --task charlm --text FILE --steps 500\n" +
 			"  gotorch train --resume runs/digits-lenet",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 && f.resume == latest { // --resume PATH
-				f.resume = args[0]
-				return nil
-			}
-			if len(args) == 1 && cmd.Flags().Changed("amp") && slices.Contains(ampNames, args[0]) { // --amp TYPE
-				f.cfg.AMP = args[0]
-				return nil
-			}
-			if len(args) > 0 {
-				return fmt.Errorf("train takes flags only, got %q", args[0])
-			}
-			return nil
-		},
+		Args: f.args("train"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	fl, c := cmd.Flags(), &f.cfg
@@ -86,6 +73,34 @@ func (f *trainFlags) command() *cobra.Command {
 	fl.IntVar(&c.Layers, "layers", 3, "layers of the gpt")
 	fl.IntVar(&c.Heads, "heads", 4, "attention heads of the gpt")
 	fl.IntVar(&c.Width, "width", 96, "width of the gpt")
+	f.common(cmd)
+	for flag, names := range map[string][]string{"task": taskNames, "data": dataNames, "model": modelNames} {
+		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+	}
+	return cmd
+}
+
+// args accepts the values of flags that stand behind a blank.
+func (f *trainFlags) args(command string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 1 && f.resume == latest { // --resume PATH
+			f.resume = args[0]
+			return nil
+		}
+		if len(args) == 1 && cmd.Flags().Changed("amp") && slices.Contains(ampNames, args[0]) { // --amp TYPE
+			f.cfg.AMP = args[0]
+			return nil
+		}
+		if len(args) > 0 {
+			return fmt.Errorf("%s takes flags only, got %q", command, args[0])
+		}
+		return nil
+	}
+}
+
+// common adds the flags of all commands that train.
+func (f *trainFlags) common(cmd *cobra.Command) {
+	fl, c := cmd.Flags(), &f.cfg
 	fl.StringVar(&c.AMP, "amp", "none", "compute products and convolutions in 16 bits: bfloat16, or float16 with scaled "+
 		"gradients")
 	fl.Lookup("amp").NoOptDefVal = "bfloat16"
@@ -102,11 +117,10 @@ func (f *trainFlags) command() *cobra.Command {
 	fl.BoolVar(&f.json, "json", false, "print JSON lines")
 	fl.BoolVar(&f.quiet, "quiet", false, "print nothing but errors")
 	fl.BoolVar(&f.board, "tensorboard", true, "write TensorBoard logs into the folder")
-	for flag, names := range map[string][]string{"task": taskNames, "data": dataNames, "model": modelNames,
-		"optimizer": optimizerNames, "scheduler": schedulerNames, "amp": ampNames} {
+	for flag, names := range map[string][]string{"optimizer": optimizerNames, "scheduler": schedulerNames,
+		"amp": ampNames} {
 		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
 	}
-	return cmd
 }
 
 func (f *trainFlags) run(cmd *cobra.Command) (err error) {
@@ -122,7 +136,7 @@ func (f *trainFlags) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	r := &run{device: device, every: f.every, errOut: cmd.ErrOrStderr(),
+	r := &run{ctx: cmd.Context(), device: device, every: f.every, errOut: cmd.ErrOrStderr(),
 		report: report{w: cmd.OutOrStdout(), json: f.json, quiet: f.quiet}}
 	defer func() {
 		if r.lock != nil {
@@ -200,6 +214,8 @@ func dataName(c *Config) string {
 	switch {
 	case c.Task == "charlm":
 		return fmt.Sprintf("the text %q", c.Text)
+	case c.Task == finetuning:
+		return fmt.Sprintf("the images in %q", c.Root)
 	case c.Data == "mnist":
 		return fmt.Sprintf("mnist in %q", c.Root)
 	}
