@@ -319,7 +319,8 @@ func Normal(v tensor.Value) tensor.Value {
 // dtypes are the numbers of PyTorch's enumeration ScalarType.
 var dtypes = [...]tensor.DType{0: tensor.Uint8, 1: tensor.Int8, 2: tensor.Int16, 3: tensor.Int32, 4: tensor.Int64,
 	5: tensor.Float16, 6: tensor.Float32, 7: tensor.Float64, 8: tensor.Complex32, 9: tensor.Complex64,
-	10: tensor.Complex128, 11: tensor.Bool, 15: tensor.BFloat16, 23: tensor.Float8E5M2, 24: tensor.Float8E4M3FN,
+	10: tensor.Complex128, 11: tensor.Bool, 12: tensor.QInt8, 13: tensor.QUInt8, 14: tensor.QInt32, 15: tensor.BFloat16,
+	16: tensor.QUInt4x2, 17: tensor.QUInt2x4, 23: tensor.Float8E5M2, 24: tensor.Float8E4M3FN,
 	25: tensor.Float8E5M2FNUZ, 26: tensor.Float8E4M3FNUZ, 27: tensor.Uint16, 28: tensor.Uint32, 29: tensor.Uint64,
 	44: tensor.Float8E8M0FNU}
 

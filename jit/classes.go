@@ -13,7 +13,8 @@ import (
 
 // A recording is one function for the whole module. Here it becomes classes with methods, as PyTorch's tracer makes
 // them: each module is a class, each call of a module a method of that class, "forward" the first one, "forward1" the
-// next. Values that a call takes from outside become the method's parameters, those that are read behind it its results.
+// next. Values that a call takes from outside become the method's parameters, those that are read behind it its
+// results.
 
 // maker makes one module from a recording.
 type maker struct {
@@ -231,7 +232,8 @@ func (m *method) take(f *trace.Form, v *graph.Value, leaves []*graph.Value) {
 		for i, e := range f.Elems {
 			if e.Kind != trace.None {
 				m.take(e, b.Add(&graph.Node{Op: "aten::__getitem__.Dict_str", Operator: graph.Lookup(
-					"aten::__getitem__.Dict_str"), In: []*graph.Value{v, b.Const(f.Names[i])}}, e.Type()).Out[0], leaves)
+					"aten::__getitem__.Dict_str"), In: []*graph.Value{v, b.Const(f.Names[i])}}, e.Type()).Out[0],
+					leaves)
 			}
 		}
 	}
@@ -282,20 +284,16 @@ func under(path, above string) bool {
 	return above == "" || path == above || strings.HasPrefix(path, above+".")
 }
 
-// constantLike reports a node that is made anew where it is read.
-func (l *maker) constantLike(n *graph.Node) bool {
-	if n == nil {
-		return false
-	}
-	_, attr := l.attrs[n.Out[0:][:min(1, len(n.Out))][0]]
-	return n.Op == graph.Constant || attr
+// remade reports a node that is made anew where it is read: a constant, or an attribute.
+func (l *maker) remade(n *graph.Node) bool {
+	return n.Op == graph.Constant || len(n.Out) > 0 && l.attrs[n.Out[0]] != ""
 }
 
 // nodes appends the nodes of a block of the recording.
 func (m *method) nodes(b *graph.Block, nodes []*graph.Node) {
 	for i := 0; i < len(nodes); {
 		n := nodes[i]
-		if len(n.Out) > 0 && m.l.constantLike(n) {
+		if m.l.remade(n) {
 			i++
 			continue
 		}
@@ -308,7 +306,7 @@ func (m *method) nodes(b *graph.Block, nodes []*graph.Node) {
 		end := i + 1
 		last := end
 		for ; end < len(nodes); end++ {
-			if len(nodes[end].Out) > 0 && m.l.constantLike(nodes[end]) {
+			if m.l.remade(nodes[end]) {
 				continue
 			}
 			if !within(nodes[end].Scope, s) {
@@ -352,7 +350,7 @@ func (m *method) call(b *graph.Block, s *graph.Scope, nodes []*graph.Node) {
 	}
 	collect(nodes)
 	for _, n := range nodes {
-		if len(n.Out) > 0 && m.l.constantLike(n) {
+		if m.l.remade(n) {
 			continue
 		}
 		for _, v := range n.Out {
@@ -379,7 +377,7 @@ func (m *method) call(b *graph.Block, s *graph.Scope, nodes []*graph.Node) {
 	var walk func(l []*graph.Node)
 	walk = func(l []*graph.Node) {
 		for _, n := range l {
-			if len(n.Out) > 0 && m.l.constantLike(n) {
+			if m.l.remade(n) {
 				continue
 			}
 			for _, v := range n.In {
@@ -542,10 +540,6 @@ func (m *method) node(b *graph.Block, n *graph.Node) {
 	for _, v := range n.In {
 		c.In = append(c.In, m.value(b, v))
 	}
-	if n.Op == callForeign {
-		c.Op = graph.CallMethod
-		c.In = append([]*graph.Value{m.load(b, n.Scope.Path, "")}, c.In...)
-	}
 	for _, v := range n.Out {
 		w := &graph.Value{Type: v.Type, Node: &c}
 		m.bind(v, w)
@@ -580,23 +574,17 @@ func (m *method) node(b *graph.Block, n *graph.Node) {
 	b.Nodes = append(b.Nodes, &c)
 }
 
-// general gives a convolution the form in which PyTorch's tracer sees it.
+// general gives a convolution of a batch the form in which PyTorch's tracer sees it.
 func general(b *graph.Block, n *graph.Node) {
 	name, ok := strings.CutPrefix(n.Op, "aten::conv")
 	if !ok {
 		return
 	}
-	dims := 0
-	transposed := false
-	for _, form := range []struct {
-		name       string
-		dims       int
-		transposed bool
-	}{{"1d", 1, false}, {"2d", 2, false}, {"3d", 3, false}, {"_transpose1d", 1, true}, {"_transpose2d.input", 2, true},
-		{"_transpose3d.input", 3, true}} {
-		if name == form.name {
-			dims, transposed = form.dims, form.transposed
-		}
+	kind, overload, _ := strings.Cut(name, ".")
+	kind, transposed := strings.CutPrefix(kind, "_transpose")
+	dims := slices.Index([]string{"1d", "2d", "3d"}, kind) + 1
+	if dims == 0 || n.In[0].Info != nil && len(n.In[0].Info.Shape) != dims+2 {
+		return
 	}
 	in := slices.Clone(n.In)
 	set := func(op string, args ...any) {
@@ -609,18 +597,14 @@ func general(b *graph.Block, n *graph.Node) {
 		n.Op, n.Operator, n.In = op, c.Operator, c.In
 	}
 	switch {
-	case name == "1d.padding" || name == "2d.padding" || name == "3d.padding":
+	case overload == "padding" && len(in) == 7:
 		set("aten::_convolution_mode", in[0], in[1], in[2], in[3], in[4], in[5], in[6])
-	case dims == 0 || !transposed && len(in) != 7 || transposed && len(in) != 8 ||
-		in[0].Info != nil && len(in[0].Info.Shape) != dims+2: // one picture without a batch
-	case transposed:
-		set("aten::_convolution", in[0], in[1], in[2], in[3], in[4], in[7], true, in[5], in[6], false, false, true, true)
-	default:
-		set("aten::_convolution", in[0], in[1], in[2], in[3], in[4], in[5], false, make([]int, dims), in[6], false, false,
+	case transposed && len(in) == 8:
+		set("aten::_convolution", in[0], in[1], in[2], in[3], in[4], in[7], true, in[5], in[6], false, false, true,
+			true)
+	case !transposed && len(in) == 7:
+		set("aten::_convolution", in[0], in[1], in[2], in[3], in[4], in[5], false, make([]int, dims), in[6], false,
+			false,
 			true, true)
 	}
 }
-
-// callForeign is the kind of a recorded call of a method of another program's module, whose path is that of the node's
-// scope.
-const callForeign = "jit::call"

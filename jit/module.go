@@ -532,8 +532,8 @@ func (m *Module) Graph(name ...string) string {
 	return f.String()
 }
 
-// Code is the source of a method, "forward" unless it is named, without the type of self: as it stands in the archive of
-// a loaded module, and as PyTorch prints it for a recorded one. It is "" when there is no such method.
+// Code is the source of a method, "forward" unless it is named, without the type of self: as it stands in the archive
+// of a loaded module, and as PyTorch prints it for a recorded one. It is "" when there is no such method.
 func (m *Module) Code(name ...string) string {
 	method := "forward"
 	if len(name) > 0 {

@@ -54,10 +54,10 @@ func (c *constants) name(t *tensor.Tensor) string {
 }
 
 // reserved are names that variables must not have: those of Python and those that archives give a meaning.
-var reserved = strings.Fields("False None True and as assert async await break class continue def del elif else except " +
-	"finally for from global if import in is lambda nonlocal not or pass raise return try while with uninitialized " +
-	"unchecked_cast range super annotate print float int bool complex len str abs getattr isinstance torch ops inf nan " +
-	"infj nanj CONSTANTS fork awaitable attribute _ list dict tuple device")
+var reserved = strings.Fields("False None True and as assert async await break class continue def del elif else except finally for from " +
+	"global if import in is lambda nonlocal not or pass raise return try while with uninitialized " +
+	"unchecked_cast range super annotate print float int bool complex len str abs getattr isinstance torch ops " +
+	"inf nan infj nanj CONSTANTS fork awaitable attribute _ list dict tuple device")
 
 // printFunction is the definition of a method or a function. self is the type to write for the first parameter, "" for
 // none.
@@ -362,7 +362,8 @@ func (p *pyPrinter) expression(n *graph.Node) string {
 		return "(" + p.use(n.In[0]) + ")[" + strconv.Itoa(n.Index) + "]"
 	case graph.ListConstruct:
 		s := "[" + p.join(n.In) + "]"
-		if elem := n.Out[0].Type.Elems[0]; len(n.In) == 0 || elem.Kind != graph.TensorType && elem.Kind != graph.IntType &&
+		if elem := n.Out[0].Type.Elems[0]; len(n.In) == 0 || elem.Kind != graph.TensorType &&
+			elem.Kind != graph.IntType &&
 			elem.Kind != graph.FloatType && elem.Kind != graph.BoolType && elem.Kind != graph.StrType {
 			s = "annotate(" + n.Out[0].Type.Annotation() + ", " + s + ")"
 		}
@@ -547,7 +548,8 @@ func (p *pyPrinter) branch(n *graph.Node) {
 	cond := p.use(n.In[0])
 	for i, head := range []string{"if " + cond + ":", "else:"} {
 		b := n.Blocks[i]
-		if i == 1 && len(n.Out) == 0 && !slices.ContainsFunc(b.Nodes, func(n *graph.Node) bool { return !constantLike(n) }) {
+		if i == 1 && len(n.Out) == 0 && !slices.ContainsFunc(b.Nodes,
+			func(n *graph.Node) bool { return !constantLike(n) }) {
 			break
 		}
 		p.line(head)
@@ -586,13 +588,15 @@ func (p *pyPrinter) loop(n *graph.Node) {
 	}
 	counted := isConst(n.In[1], 1) && isConst(b.Results[0], 1)
 	if !counted && !isConst(n.In[0], math.MaxInt64) {
-		tensor.Fail(tensor.ErrNotImpl, "jit: a loop with a number of iterations and a condition cannot be written as code")
+		tensor.Fail(tensor.ErrNotImpl, "jit: a loop with a number of iterations and a condition cannot be written as "+
+			"code")
 	}
 	for i, v := range n.Out {
+		named := v
 		if v.Name == "" {
-			v.Name = b.Params[i+1].Name
+			named = b.Params[i+1]
 		}
-		p.text[v] = p.unique(v)
+		p.text[v] = p.unique(named)
 	}
 	for i, v := range n.Out {
 		p.line(p.text[v] + " = " + p.use(n.In[i+2]))

@@ -21,20 +21,23 @@ type TraceOptions struct {
 	// Dynamic names the sizes of inputs that may be others than those of the example, by the name of the input and the
 	// dimension: see trace.Options.
 	Dynamic map[string]map[int]string
+	// Static keeps all sizes as they are in the example.
+	Static bool
 	// NoCheck leaves out the comparison with a second run of the function.
 	NoCheck bool
 	// Tolerance of that comparison, relative and absolute. 1e-5 if it is not given.
 	Tolerance tensor.Opt[float64]
 }
 
-// Trace runs a module, or a function on tensors, on example inputs, and makes a TorchScript module of the operators that
-// it called: one that runs without the Go types that made it, and that Python's torch.jit.load opens. It shares the
-// parameters and buffers of the module. Inputs and results are tensors, slices, maps and structs of them; a
+// Trace runs a module, or a function on tensors, on example inputs, and makes a TorchScript module of the operators
+// that it called: one that runs without the Go types that made it, and that Python's torch.jit.load opens. It shares
+// the parameters and buffers of the module. Inputs and results are tensors, slices, maps and structs of them; a
 // TraceOptions may be the last of the inputs.
 //
 // Branches and loops of Go code are not recorded, only what they did for the example (If, While and For are recorded);
-// where Go code reads the elements of tensors, a TracerWarning says so. Sizes are those of the example, but for those
-// that TraceOptions.Dynamic names; Python's tracer follows all sizes that are arguments of operators.
+// where Go code reads the elements of tensors, a TracerWarning says so. The leading size of the inputs, the batch as a
+// rule, may be another one than in the example, if the program takes others; other sizes are those of the example, but
+// for those that TraceOptions.Dynamic names. Python's tracer follows all sizes that are arguments of operators.
 //
 // The result is compared with a second run of the module: differences, as random operators make them, give a
 // TracerWarning. Mistakes of the function, and programs that cannot be recorded, are errors.
@@ -42,9 +45,9 @@ type TraceOptions struct {
 func Trace(fn any, inputs ...any) (*Module, error) { return record(fn, inputs, false) }
 
 // Script is Trace for a module with control flow: what Go code decides by the elements or the sizes of tensors is an
-// error, which names the line, instead of a warning, so that no loop is unrolled and no branch is frozen in silence. If,
-// While, For and Annotate write the control flow. The sizes that the module takes others of are found out by trying, and
-// stay open. Loops over lists of layers are unrolled, as Python's are.
+// error, which names the line, instead of a warning, so that no loop is unrolled and no branch is frozen in silence.
+// If, While, For and Annotate write the control flow. The sizes that the module takes others of are found out by
+// trying, and stay open. Loops over lists of layers are unrolled, as Python's are.
 // https://pytorch.org/docs/stable/generated/torch.jit.script.html
 func Script(fn any, inputs ...any) (*Module, error) { return record(fn, inputs, true) }
 
@@ -56,7 +59,7 @@ func record(fn any, inputs []any, script bool) (*Module, error) {
 		}
 	}
 	p, err := trace.Record(fn, inputs, trace.Options{Names: o.Names, Module: o.Module, Dynamic: o.Dynamic,
-		Strict: script, KeepCalls: true, AllDynamic: script && o.Dynamic == nil})
+		Strict: script, KeepCalls: true, Batch: !script && !o.Static, AllDynamic: script && o.Dynamic == nil})
 	if err != nil {
 		return nil, err
 	}
@@ -195,9 +198,10 @@ func If(cond *tensor.Tensor, then, otherwise func() []*tensor.Tensor) []*tensor.
 }
 
 // For calls body n times with the number of the iteration and the carried tensors, and returns those after the last
-// call. In Trace and Script it becomes a loop of the program, whose number of iterations is n, or the size that n is; the
-// example must have at least two iterations. The carried tensors keep their shapes.
-func For(n int, carried []*tensor.Tensor, body func(i int, carried []*tensor.Tensor) []*tensor.Tensor) []*tensor.Tensor {
+// call. In Trace and Script it becomes a loop of the program, whose number of iterations is n, or the size that n is;
+// the example must have at least two iterations. The carried tensors keep their shapes.
+func For(n int, carried []*tensor.Tensor,
+	body func(i int, carried []*tensor.Tensor) []*tensor.Tensor) []*tensor.Tensor {
 	return trace.For(n, carried, body)
 }
 

@@ -74,8 +74,37 @@ func TestStructuredArguments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := back.Method("forward").Schema.String(); !strings.Contains(got, "Tensor[] x, Dict(str, Tensor) x1, (Tensor, Tensor) x2") {
+	if got := back.Method("forward").Schema.String(); !strings.Contains(got,
+		"Tensor[] x, Dict(str, Tensor) x1, (Tensor, Tensor) x2") {
 		t.Error(got)
+	}
+}
+
+// A program traced with one batch takes others where its numbers follow the batch; one that does not is as it was.
+func TestTraceFollowsTheBatch(t *testing.T) {
+	follows := func(x *tensor.Tensor) *tensor.Tensor { return x.Reshape([]int{x.Size(0) * 2, -1}).Add(x.Sum()) }
+	p := must(jit.Trace(follows, rand(1, 4)))
+	x := rand(5, 4)
+	if y, err := p.Forward(x); err != nil || !torch.AllClose(y, follows(x)) {
+		t.Errorf("%v, %v\n%s", y, err, p.Code())
+	}
+	if code := must(jit.Trace(follows, rand(1, 4), jit.TraceOptions{Static: true})).Code(); !strings.Contains(code,
+		"[2, -1]") {
+		t.Error(code)
+	}
+	rows := func(x *tensor.Tensor) *tensor.Tensor {
+		sum := x.Select(0, 0)
+		for i := 1; i < 3; i++ {
+			sum = sum.Add(x.Select(0, i))
+		}
+		if x.Size(0) > 3 {
+			panic("only three rows")
+		}
+		return sum
+	}
+	p = must(jit.Trace(rows, rand(3, 4)))
+	if y, err := p.Forward(rand(3, 4)); err != nil || y.Dim() != 1 {
+		t.Error(y, err)
 	}
 }
 
@@ -121,7 +150,8 @@ func TestControlFlow(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, p.Code())
 			}
-			for _, x := range []*tensor.Tensor{rand(3, 2), rand(5, 2), rand(5, 2).MulScalar(3), rand(2, 2).AddScalar(4)} {
+			for _, x := range []*tensor.Tensor{rand(3, 2), rand(5, 2), rand(5, 2).MulScalar(3),
+				rand(2, 2).AddScalar(4)} {
 				want := c.fn(x)
 				for _, q := range []*jit.Module{p, back} {
 					got, err := q.Forward(x)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,9 +99,8 @@ func TestRoundTripModules(t *testing.T) {
 					return // a case that only training has
 				}
 				fn := func(l []*tensor.Tensor) []*tensor.Tensor {
-					i := -1
 					var out []*tensor.Tensor
-					for _, y := range bind(func(*tensor.Tensor) *tensor.Tensor { i++; return l[i] })() {
+					for _, y := range bind(func(a *tensor.Tensor) *tensor.Tensor { return l[slices.Index(in, a)] })() {
 						if y != nil {
 							out = append(out, y)
 						}
@@ -179,7 +179,12 @@ func TestRoundTripNetworks(t *testing.T) {
 	defer tensor.SetWarnings(tensor.SetWarnings(func(tensor.Warning) {}))
 	var script strings.Builder
 	script.WriteString("import torch\n")
-	for _, n := range networks {
+	p := python()
+	tried := networks
+	if p == "" { // the small ones
+		tried = networks[:5]
+	}
+	for _, n := range tried {
 		m, err := models.GetModel(n.name)
 		if err != nil {
 			t.Fatal(err)
@@ -224,9 +229,9 @@ func TestRoundTripNetworks(t *testing.T) {
 		script.WriteString("m = torch.jit.load('" + n.name + ".pt')\n" +
 			"x, want = [torch.load('" + n.name + ".' + s) for s in ('in', 'out')]\n" +
 			"y = m(x)\ntorch.testing.assert_close(y, want, rtol=1e-4, atol=1e-4)\ny.sum().backward()\n" +
-			"assert sum(p.grad is not None for p in m.parameters()) > 0.7 * len(list(m.parameters()))\nprint('" + n.name + " ok')\n")
+			"assert sum(p.grad is not None for p in m.parameters()) > 0.7 * len(list(m.parameters()))\nprint('" +
+			n.name + " ok')\n")
 	}
-	p := python()
 	if p == "" {
 		t.Log("no Python with torch: GOTORCH_PYTHON names one")
 		return
@@ -234,7 +239,7 @@ func TestRoundTripNetworks(t *testing.T) {
 	c := exec.Command(p, "-W", "ignore", "-c", script.String())
 	c.Dir = dir
 	out, err := c.CombinedOutput()
-	if err != nil || strings.Count(string(out), " ok") != len(networks) {
+	if err != nil || strings.Count(string(out), " ok") != len(tried) {
 		t.Errorf("Python: %v\n%s", err, out)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Opaque is a value that only operators which do not exist here look into, such as the packed weights of a quantized
-// layer.
+// Opaque is a value that only operators which do not exist here look into: an object of a class that a C++ library
+// registers and that is not known here.
 type Opaque struct {
 	Class string
 	State any
@@ -172,9 +172,11 @@ func (p *unpickler) object(x *pickle.Object) (tensor.Value, error) {
 	case t == nil && strings.HasPrefix(qualified, "__torch__."):
 		return tensor.Value{}, fmt.Errorf("the archive has no class %s", qualified)
 	case t == nil || t.Kind == graph.OpaqueType:
-		v := graph.Box(&Opaque{Class: qualified, State: x})
-		p.objects[x] = v
-		return v, nil
+		v, err := p.registered(qualified, x)
+		if err == nil {
+			p.objects[x] = v
+		}
+		return v, err
 	case t.Kind == graph.TupleType:
 		return p.tuple(x.Args, t)
 	case t.Kind == graph.EnumType:

@@ -46,6 +46,12 @@ func (l *namedList) get(name string) Module {
 	return nil
 }
 
+func (l *namedList) remove(name string) {
+	if i := slices.Index(l.names, name); i >= 0 {
+		l.names, l.mods = slices.Delete(l.names, i, i+1), slices.Delete(l.mods, i, i+1)
+	}
+}
+
 // Len is the number of modules.
 func (l *namedList) Len() int { return len(l.mods) }
 

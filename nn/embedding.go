@@ -180,6 +180,9 @@ type BagInput struct {
 // Forward joins the rows of each bag: indices (bags, n), or (total) with offsets, give (bags, dim).
 func (m *EmbeddingBag) Forward(x *Tensor, in ...BagInput) *Tensor {
 	o := first(in)
+	if w, ok := StandIn(m).(MultiLayer); ok {
+		return w.ForwardAll([]*Tensor{x, o.Offsets, o.PerSampleWeights})[0]
+	}
 	return m.Run(m, x, func(x *Tensor) *Tensor {
 		return F.EmbeddingBag(x, m.Weight,
 			F.EmbeddingBagOptions{Offsets: o.Offsets, MaxNorm: m.MaxNorm, NormType: some(m.NormType),

@@ -21,6 +21,7 @@ type extra struct {
 	held     bool   // computed tensors stay as they are
 	prefix   string // of the class name: "Parametrized"
 	load     []*func(m Module, sd *tensor.StateDict, prefix string)
+	notes    map[any]any
 }
 
 type namedTensor struct {
@@ -272,6 +273,32 @@ func HoldComputed(m Module, f func()) {
 		}
 	}()
 	f()
+}
+
+// SetNote keeps a value with a module for a package, whose own type the key is of; nil removes it.
+func SetNote(m Module, key, value any) {
+	e := extraOf(m.moduleBase())
+	if e.notes == nil {
+		e.notes = map[any]any{}
+	}
+	if e.notes[key] = value; value == nil {
+		delete(e.notes, key)
+	}
+}
+
+// Note is the value that SetNote has kept, nil if there is none.
+func Note(m Module, key any) any {
+	if e := m.moduleBase().extra; e != nil {
+		return e.notes[key]
+	}
+	return nil
+}
+
+// UnregisterModule takes away a child that RegisterModule has given a module.
+func UnregisterModule(m Module, name string) {
+	if e := m.moduleBase().extra; e != nil {
+		e.children.remove(name)
+	}
 }
 
 // SetClassPrefix puts a text before the class name in print, as Python's parametrizations do.

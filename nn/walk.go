@@ -32,7 +32,8 @@ type visitor struct {
 // walkOwn visits what belongs to m itself, in order, and panics with ErrType where something could be left out: a
 // private field that holds a module, two fields of one name, a map whose keys are no names (see plan). A nil child is
 // not visited.
-func walkOwn(m Module, param func(string, *Tensor), buffer func(string, *Tensor, bool), child func(string, Module)) {
+func walkOwn(m Module, param func(string, *Tensor), buffer func(string, *Tensor, bool), visit func(string, Module)) {
+	child := func(n string, c Module) { visit(n, StandIn(c)) }
 	walkFields(m, param, buffer, child)
 	if e := m.moduleBase().extra; e != nil {
 		e.walk(param, buffer, child)

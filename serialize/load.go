@@ -171,6 +171,9 @@ func (d *decoder) decode(v pickle.Value) (any, error) {
 	case int64:
 		return int(x), nil
 	case *torchzip.TensorRef:
+		if x.Quantizer != nil && dtype.Parse(string(x.DType)).IsQuantized() {
+			return d.quantized(x)
+		}
 		if x.Quantizer != nil || dtype.Parse(string(x.DType)) == 0 {
 			return d.opaque(x)
 		}
@@ -288,7 +291,7 @@ func (d *decoder) bareStorage(r *torchzip.StorageRef) (*tensor.Tensor, error) {
 		return t, nil
 	}
 	ref := &torchzip.TensorRef{Storage: r, DType: r.ElementType(), Shape: []int{r.NumElements}, Stride: []int{1}}
-	if dtype.Parse(string(ref.DType)) == 0 { // of a quantized tensor: the bytes
+	if dt := dtype.Parse(string(ref.DType)); dt == 0 || dt.IsQuantized() { // the bytes
 		ref.DType, ref.Shape = "uint8", []int{int(r.NumBytes())}
 	}
 	t, err := d.tensor(ref)

@@ -256,7 +256,14 @@ func (e *encoder) tensor(t *tensor.Tensor) (pickle.Value, error) {
 		}
 		bits = d
 	}
-	return &torchzip.TensorRef{Storage: ref, DType: dt, Offset: t.StorageOffset(), Shape: t.Shape(), Metadata: bits,
+	r := &torchzip.TensorRef{Storage: ref, DType: dt, Offset: t.StorageOffset(), Shape: t.Shape(), Metadata: bits,
 		Stride:       t.Strides(),
-		RequiresGrad: t.RequiresGrad() && t.IsLeaf(), Parameter: t.IsParameter()}, nil
+		RequiresGrad: t.RequiresGrad() && t.IsLeaf(), Parameter: t.IsParameter()}
+	if q := tensor.QuantizerOf(t); q != nil {
+		var err error
+		if r.Quantizer, err = e.quantizerOf(q); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
 }

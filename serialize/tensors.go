@@ -1,6 +1,7 @@
 package serialize
 
 import (
+	"github.com/gotorch-dev/torch/internal/dtype"
 	"github.com/gotorch-dev/torch/internal/pickle"
 	"github.com/gotorch-dev/torch/internal/torchzip"
 	"github.com/gotorch-dev/torch/tensor"
@@ -26,6 +27,9 @@ func NewTensors(opts ...LoadOptions) *Tensors {
 func (t *Tensors) Tensor(r *torchzip.TensorRef) (*tensor.Tensor, error) {
 	if x := t.d.tensors[r]; x != nil {
 		return x, nil
+	}
+	if r.Quantizer != nil && dtype.Parse(string(r.DType)).IsQuantized() {
+		return t.d.quantized(r)
 	}
 	x, err := t.d.tensor(r)
 	if err != nil {

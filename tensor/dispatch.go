@@ -40,6 +40,10 @@ func (c *Ctx) dispatch() {
 		c.dispatchSparse()
 		return
 	}
+	if c.rare&flagQuantized != 0 && op.storage()&TakesQuantized == 0 {
+		c.dispatchQuantized()
+		return
+	}
 	if op.target != nil {
 		c.runTarget()
 		return

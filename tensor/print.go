@@ -176,6 +176,14 @@ func (t *Tensor) repr() string {
 			suffix("dtype=%s", t.dt)
 		}
 		suffix("layout=%s", t.Layout())
+	case t.flags&flagQuantized != 0:
+		shown, more := t.quantizedRepr()
+		suffixes = append(suffixes, more...)
+		if body = "[]"; shown.numel > 0 {
+			p := newPrinter(shown, o)
+			p.tensor(0, shown.off, len(prefix))
+			body = p.b.String()
+		}
 	case t.dev.Type == MetaDevice: // there are no elements
 		suffix("size=%s", tupleString(t.shape))
 		if t.dt != def {

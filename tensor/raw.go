@@ -19,8 +19,12 @@ func copyRaw(dst, src *Tensor) {
 	if dst.numel == 0 {
 		return
 	}
-	if (dst.flags|src.flags)&lazyBits != 0 {
-		copyLazy(dst, src)
+	if (dst.flags|src.flags)&(lazyBits|flagQuantized) != 0 {
+		if (dst.flags|src.flags)&flagQuantized != 0 {
+			copyQuantized(dst, src)
+		} else {
+			copyLazy(dst, src)
+		}
 		return
 	}
 	if dst.dev.Type|src.dev.Type != CPUDevice {
@@ -64,6 +68,13 @@ func CopyRaw(dst, src *Tensor) { copyRaw(dst, src) }
 func CloneRaw(t *Tensor) *Tensor { return t.cloneRaw() }
 
 func (t *Tensor) cloneRaw() *Tensor {
+	if t.flags&flagQuantized != 0 {
+		x := QuantizedInts(t).cloneRaw()
+		if t.dt.Bits() < 8 {
+			return NewPacked(x, t.shape, t.dt, t.ag.quant)
+		}
+		return NewQuantized(x, t.dt, t.ag.quant)
+	}
 	var st []int
 	if !t.IsContiguous() && t.IsDense() {
 		st = t.stride
@@ -127,6 +138,9 @@ func SetRaw(t, src *Tensor) {
 	}
 	if (t.flags|src.flags)&flagSparse != 0 {
 		t.takeSparse(src)
+	}
+	if t.flags = t.flags&^flagQuantized | src.flags&flagQuantized; src.flags&flagQuantized != 0 {
+		t.meta().quant = src.ag.quant
 	}
 	t.st, t.off, t.dt, t.dev = src.st, src.off, src.dt, src.dev
 	t.flags = t.flags&^lazyBits | src.flags&lazyBits

@@ -92,7 +92,7 @@ type Def struct {
 
 	full   string                        // of the schema
 	others *[maxDeviceTypes]func(c *Ctx) // kernels of backends other than the CPU, one table for all forms
-	sparse *sparseKernel                 // for sparse arguments, one for all forms
+	rare   *rareKernels                  // for sparse and quantized arguments, one set for all forms
 }
 
 // Overlap says what an in-place form makes of a tensor that holds a place of memory twice.
@@ -257,12 +257,12 @@ func Register(d Def) {
 		panic(err)
 	}
 	d.full = sch.FullName()
-	d.others, d.sparse = new([maxDeviceTypes]func(c *Ctx)), new(sparseKernel)
+	d.others, d.rare = new([maxDeviceTypes]func(c *Ctx)), new(rareKernels)
 	registry.Lock()
 	defer registry.Unlock()
-	if k := waitingSparse[d.full]; k != nil {
-		d.sparse.run = k
-		delete(waitingSparse, d.full)
+	if k := waitingRare[d.full]; k != nil {
+		d.rare = k
+		delete(waitingRare, d.full)
 	}
 	own := map[string]*Op{} // the forms under the operator's own name
 	var base *Op
@@ -329,7 +329,7 @@ func add(d *Def, declared, s *Schema, base *Op, v variant) *Op {
 		o.lists = o.lists || s.Params[i].Kind == KTensors
 	}
 	switch s.Namespace {
-	case "aten", "torchvision": // torchvision registers operators of its own
+	case "aten", "quantized", "_quantized", "torchvision": // torchvision registers operators of its own
 	case "gotorch":
 		o.floor = private
 	default:

@@ -38,7 +38,7 @@ var kindNames = map[string]Kind{
 	"Scalar": KScalar, "str": KStr,
 	"ScalarType": KDType, "Device": KDevice, "Layout": KLayout, "MemoryFormat": KFormat, "Generator": KGenerator,
 	"Any": KAny, "number": KScalar,
-	"DeviceIndex": KInt, "Dimname": KStr, "Storage": KAny,
+	"DeviceIndex": KInt, "QScheme": KInt, "Dimname": KStr, "Storage": KAny,
 }
 
 // Param is one argument of a schema.
@@ -211,6 +211,9 @@ func isName(s string) bool {
 	return s != ""
 }
 
+// classPrefix begins the names of the classes that PyTorch's C++ libraries register, such as packed parameters.
+const classPrefix = "__torch__.torch.classes."
+
 // maxFixed bounds the length in a type such as int[2], for whose default so many values are made.
 const maxFixed = 64
 
@@ -248,6 +251,9 @@ func (p *Param) setType(t string) bool {
 		}
 	}
 	k, ok := kindNames[t]
+	if !ok && strings.HasPrefix(t, classPrefix) {
+		k, ok = KAny, true
+	}
 	if !ok {
 		return false
 	}

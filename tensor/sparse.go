@@ -1,9 +1,7 @@
 package tensor
 
 import (
-	"maps"
 	"math"
-	"slices"
 	"strings"
 	"sync/atomic"
 )
@@ -103,10 +101,14 @@ func (t *Tensor) Layout() Layout {
 	return Strided
 }
 
-// shareRare makes d, a new header with t's flags, refer to t's names, and to the positions and elements of a sparse t.
+// shareRare makes d, a new header with t's flags, refer to t's names, to the quantizer of a quantized t, and to the
+// positions and elements of a sparse t.
 func (d *Tensor) shareRare(t *Tensor) {
 	if t.flags&flagNamed != 0 {
 		d.meta().names = t.ag.names
+	}
+	if t.flags&flagQuantized != 0 {
+		d.meta().quant = t.ag.quant
 	}
 	if t.flags&flagSparse == 0 {
 		return
@@ -145,31 +147,10 @@ func (t *Tensor) eachStorage(f func(*Storage)) {
 // RegisterSparse adds a kernel that computes an operator where an argument is a sparse tensor: its functional form, the
 // form in place (the kernel asks c.Op().IsInPlace()) and the form with a number, under all names. The kernel sets the
 // results, as there is no shape rule before it. The operator may be registered before or after.
-func RegisterSparse(full string, kernel func(c *Ctx)) {
-	registry.Lock()
-	defer registry.Unlock()
-	if o := registry.ops[full]; o != nil && o.Def != nil {
-		o.Def.sparse.run = kernel
-		return
-	}
-	waitingSparse[full] = kernel
-}
-
-// waitingSparse are kernels whose operators are not registered yet: packages are initialized in any order.
-var waitingSparse = map[string]func(c *Ctx){}
-
-// WaitingSparse names the operators of RegisterSparse that there are none of, for a test.
-func WaitingSparse() []string {
-	registry.RLock()
-	defer registry.RUnlock()
-	return slices.Sorted(maps.Keys(waitingSparse))
-}
-
-// sparseKernel is the kernel for sparse arguments of all forms of an operator.
-type sparseKernel struct{ run func(c *Ctx) }
+func RegisterSparse(full string, kernel func(c *Ctx)) { registerRare(full, sparseKernel, kernel) }
 
 // HasSparse reports that the operator has a kernel for sparse tensors.
-func (o *Op) HasSparse() bool { return o.Def != nil && o.Def.sparse.run != nil }
+func (o *Op) HasSparse() bool { return o.Def != nil && o.Def.rare[sparseKernel] != nil }
 
 // dispatchSparse is dispatch where an argument is sparse.
 func (c *Ctx) dispatchSparse() {
@@ -177,21 +158,15 @@ func (c *Ctx) dispatchSparse() {
 	switch {
 	case op.target != nil:
 		c.runTarget()
-	case op.sparse.run != nil && !c.outForm && op.variant != outVariant:
+	case op.rare[sparseKernel] != nil && !c.outForm && op.variant != outVariant:
 		if op.variant == inPlace && c.records() && c.anyRequiresGrad() {
 			c.Fail(ErrAutograd, "%s: gradients of in-place operators on sparse tensors are not supported: write the "+
 				"form that is not in place, or call it inside NoGrad", op.full)
 		}
-		c.dev, c.located = c.findDevice(), true
-		if op.variant == inPlace {
-			c.refuseInferenceWrite(c.args[0].T)
+		c.runRare(op.rare[sparseKernel])
+		if op.variant != inPlace {
+			c.record()
 		}
-		with(func(m *mode) { m.noGrad = true; m.device = Device{} }, func() { op.sparse.run(c) })
-		if op.variant == inPlace {
-			c.outs[0].bump()
-			return
-		}
-		c.record()
 	case op.Body != nil && (op.variant == functional || op.variant == inPlace && op.base == nil) && !c.outForm:
 		op.Body(c)
 	default:

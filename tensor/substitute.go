@@ -39,6 +39,8 @@ const (
 	// Orders is for an operator that compares by size: the kernel sees uint64 as int64 less half the range, which has
 	// the same order.
 	Orders
+	// TakesQuantized is for an operator whose kernel takes quantized tensors as they are.
+	TakesQuantized
 	// TakesStorage is for all types.
 	TakesStorage = TakesUnsigned | TakesFloat8 | TakesScales | TakesComplexHalf
 )

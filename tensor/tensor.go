@@ -32,6 +32,16 @@ const (
 	Complex128 = dtype.Complex128
 )
 
+// Element types of quantized tensors (see NewQuantized): integers that stand for numbers by a scale and a zero point.
+// Two elements of QUInt4x2 and four of QUInt2x4 share a byte.
+const (
+	QUInt8   = dtype.QUInt8
+	QInt8    = dtype.QInt8
+	QInt32   = dtype.QInt32
+	QUInt4x2 = dtype.QUInt4x2
+	QUInt2x4 = dtype.QUInt2x4
+)
+
 // Element types that are made for storage: operators that copy elements take them, few compute with them (see
 // Def.Storage).
 const (
@@ -97,8 +107,9 @@ const (
 	flagNoGradView // a view taken while nothing was recorded
 	flagSparse     // see sparse.go
 	flagNamed      // see names.go
+	flagQuantized  // see quantized.go
 
-	flagRare = flagSparse | flagNamed // what calls look for
+	flagRare = flagSparse | flagNamed | flagQuantized // what calls look for
 )
 
 // Tensor is a strided view of a Storage. Its methods panic with *Error on bad arguments.
@@ -129,6 +140,7 @@ type agMeta struct {
 	mu      sync.Mutex // guards grad while gradients are accumulated
 	batch   *batch     // of a tensor inside a function that Vmap maps
 	sparse  *sparse    // of a sparse tensor
+	quant   *Quantizer // of a quantized tensor
 	names   []string   // of the dimensions, where one has a name
 }
 
@@ -235,6 +247,7 @@ func newStrided(c *Ctx, shape, stride []int, dt DType) *Tensor {
 
 // storageSize checks sizes and is the number of bytes that a new tensor's storage has.
 func storageSize(shape, stride []int, dt DType) int {
+	refuseQuantizedType(dt)
 	n, size, ok := 1, dt.Size(), true
 	for i, s := range shape {
 		if s < 0 {
@@ -303,17 +316,24 @@ func Alias(t *Tensor, shape, stride []int, offset int) *Tensor {
 		v.base = t.base
 	}
 	v.attr = t.ver.Load()
+	if t.flags&flagQuantized != 0 {
+		v.quantizeAs(t)
+	}
 	return v
 }
 
 // WithDType reinterprets the alias's element type; only for building views such as view_as_real.
 func WithDType(t *Tensor, dt DType) *Tensor {
+	if t.dt.IsQuantized() || dt.IsQuantized() {
+		Fail(ErrDType, "the elements of a quantized tensor cannot be seen as another type: %s as %s", t.dt, dt)
+	}
 	t.dt = dt
 	return t
 }
 
 // FromStorage makes a tensor over existing memory, as loading files does.
 func FromStorage(s *Storage, dt DType, shape, stride []int, offset int) *Tensor {
+	refuseQuantizedType(dt)
 	t := &Tensor{st: s, ver: &s.version, off: offset, dt: dt, dev: s.Device()}
 	t.setDims(shape, stride)
 	end := 0
@@ -644,6 +664,9 @@ func DTypeOf[T Element]() DType {
 func Data[T Element](t *Tensor) []T {
 	t.mustHaveMemory("torch.Data")
 	if DTypeOf[T]() != t.dt {
+		if t.dt.IsQuantized() {
+			refuseQuantizedRead("Data")
+		}
 		Fail(ErrDType, "Data: the tensor's dtype is %s, the slice's is %s", t.dt, DTypeOf[T]())
 	}
 	if !t.IsContiguous() {

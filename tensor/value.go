@@ -268,6 +268,9 @@ func (t *Tensor) Num() Num {
 	if t.flags&lazyBits != 0 {
 		return t.resolved().Num()
 	}
+	if t.flags&flagQuantized != 0 {
+		return t.dequantized().Num()
+	}
 	if t.dev.Type != CPUDevice {
 		if t.dev.Type == MetaDevice {
 			Fail(ErrDevice, "Tensor.item() cannot be called on meta tensors")

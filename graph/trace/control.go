@@ -8,8 +8,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// If calls one of two functions, as a tensor with one element says. In a recording both are recorded, as the blocks of a
-// prim::If; what the one that is not taken writes is undone. Both return as many tensors.
+// If calls one of two functions, as a tensor with one element says. In a recording both are recorded, as the blocks of
+// a prim::If; what the one that is not taken writes is undone. Both return as many tensors.
 func If(cond *tensor.Tensor, then, otherwise func() []*tensor.Tensor) []*tensor.Tensor {
 	r := active()
 	if r == nil {
@@ -58,7 +58,8 @@ func If(cond *tensor.Tensor, then, otherwise func() []*tensor.Tensor) []*tensor.
 // call. In a recording the body is recorded once, as the block of a prim::Loop: recordings of several iterations show
 // which numbers in it depend on the number of the iteration. The example must have at least two iterations, and carried
 // tensors keep their shapes.
-func For(n int, carried []*tensor.Tensor, body func(i int, carried []*tensor.Tensor) []*tensor.Tensor) []*tensor.Tensor {
+func For(n int, carried []*tensor.Tensor,
+	body func(i int, carried []*tensor.Tensor) []*tensor.Tensor) []*tensor.Tensor {
 	r := active()
 	if r == nil {
 		for i := range n {
@@ -68,7 +69,8 @@ func For(n int, carried []*tensor.Tensor, body func(i int, carried []*tensor.Ten
 	}
 	pos := place()
 	if n < 2 {
-		fail(pos, "For: the example has %d iterations, and a recording needs two of them to tell the iteration's number "+
+		fail(pos, "For: the example has %d iterations, and a recording needs two of them to tell the iteration's "+
+			"number "+
 			"from other numbers", n)
 	}
 	in := []*graph.Value{r.number(n, pos), r.flag(true, pos)}
@@ -104,8 +106,8 @@ func For(n int, carried []*tensor.Tensor, body func(i int, carried []*tensor.Ten
 	return r.loopEnd(node, carried)
 }
 
-// While calls body with the carried tensors while cond gives a tensor that is not zero, and returns the carried tensors.
-// In a recording both are recorded once.
+// While calls body with the carried tensors while cond gives a tensor that is not zero, and returns the carried
+// tensors. In a recording both are recorded once.
 func While(cond func(carried []*tensor.Tensor) *tensor.Tensor, carried []*tensor.Tensor,
 	body func(carried []*tensor.Tensor) []*tensor.Tensor) []*tensor.Tensor {
 	r := active()

@@ -58,10 +58,8 @@ func (s *session) dynamic() []size {
 					z.n,
 					x.Size(d), d, in)
 			}
-			if z.n < 2 {
-				tensor.Fail(tensor.ErrValue,
-					"Trace: size %q is %d in the example; operators treat 0 and 1 in a way of "+
-						"their own: give an example with at least 2", name, z.n)
+			if z.n < 1 {
+				tensor.Fail(tensor.ErrValue, "Trace: size %q is 0 in the example", name)
 			}
 			z.at = append(z.at, axis{leaf, d})
 		}
@@ -74,17 +72,30 @@ func (s *session) dynamic() []size {
 	return out
 }
 
-// probe finds the sizes of at least 2 that the program takes others of.
+// batch are the leading sizes of all inputs, as one size; nil where they differ.
+func (s *session) batch(base *take) []size {
+	z := size{name: "batch"}
+	for leaf, x := range base.in {
+		if x.Dim() == 0 || len(z.at) > 0 && x.Size(0) != z.n || x.Size(0) < 1 {
+			return nil
+		}
+		z.n = x.Size(0)
+		z.at = append(z.at, axis{leaf, 0})
+	}
+	return []size{z}
+}
+
+// probe finds the sizes that the program takes others of.
 func (s *session) probe(base *take) []size {
 	var out []size
 	works := func(z size) bool {
-		return tensor.Try(func() { s.record(s.resized([]size{z}, []int{z.n + 1}), true) }) == nil
+		return attempt(func() { s.record(s.resized([]size{z}, []int{z.n + 1}), true) }) == nil
 	}
 	failed := map[int][]axis{}
 	var order []int
 	for leaf, x := range base.in {
 		for d, n := range x.Shape() {
-			if n < 2 {
+			if n < 1 {
 				continue
 			}
 			z := size{dimName(len(out)), n, []axis{{leaf, d}}}
@@ -106,6 +117,21 @@ func (s *session) probe(base *take) []size {
 		}
 	}
 	return out
+}
+
+// attempt is tensor.Try for a program that was not made for what it gets: any panic is an error.
+func attempt(f func()) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			if e, ok := r.(error); ok {
+				err = e
+			} else {
+				err = fmt.Errorf("%v", r)
+			}
+		}
+	}()
+	f()
+	return nil
 }
 
 // resized are the inputs with other sizes. Elements are repeated, so that they stay what the program expects: indices
@@ -148,7 +174,7 @@ func (s *session) generalize(base *take, sizes []size) {
 	var first error
 	for _, step := range others {
 		takes = takes[:1]
-		err := tensor.Try(func() {
+		err := attempt(func() {
 			for round := range 2 {
 				to := make([]int, len(sizes))
 				for i, z := range sizes {

@@ -118,7 +118,8 @@ func (p *Program) Extract(values ...*graph.Value) *graph.Function {
 	var kept []*graph.Node
 	for _, n := range slices.Backward(f.Body.Nodes[:end]) {
 		keep := len(n.Out) == 0 || len(n.Blocks) > 0 || n.Op == graph.CallMethod ||
-			n.Operator != nil && slices.ContainsFunc(n.Operator.Params, func(q graph.Param) bool { return q.Writes() }) ||
+			n.Operator != nil && slices.ContainsFunc(n.Operator.Params,
+				func(q graph.Param) bool { return q.Writes() }) ||
 			slices.ContainsFunc(n.Out, func(v *graph.Value) bool { return needed[v] })
 		if !keep {
 			continue

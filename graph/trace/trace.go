@@ -22,8 +22,11 @@ type Options struct {
 	// itself where a module is recorded.
 	Module nn.Module
 	// Dynamic names the sizes that may be others than those of the example: by the name of the input, then by
-	// dimension. Equal names are equal sizes. The example's sizes must be at least 2.
+	// dimension. Equal names are equal sizes.
 	Dynamic map[string]map[int]string
+	// Batch tries whether the leading sizes of all inputs may be others, all of them changing alike, and calls them
+	// "batch" then. A program that takes no others is recorded for those of the example.
+	Batch bool
 	// AllDynamic finds out which sizes may differ by trying each, and calls them "s0", "s1", ….
 	AllDynamic bool
 	// Strict makes what Go code reads of tensors an error instead of a warning.
@@ -186,22 +189,33 @@ func (s *session) describe() {
 func (s *session) run() {
 	t, p := s.target, s.p
 	sizes := s.dynamic()
+	var named []size // that the ports name
 	base := s.record(t.leaves, false)
 	p.Func, p.Out = base.fn, base.form
 	p.Example, p.Results, p.calls = base.in, base.out, base.calls
 	if s.opts.AllDynamic {
 		sizes = s.probe(base)
+	} else if batch := s.batch(base); s.opts.Batch && len(sizes) == 0 && batch != nil {
+		if attempt(func() { s.generalize(base, batch) }) == nil {
+			named, sizes = batch, nil
+		} else { // what the attempt has begun is not undone
+			base = s.record(t.leaves, true)
+			p.Func = base.fn
+		}
+	}
+	if named == nil {
+		named = sizes
 	}
 	dims := map[int]map[int]string{}
 	if len(sizes) > 0 {
 		s.generalize(base, sizes)
-		for _, z := range sizes {
-			for _, at := range z.at {
-				if dims[at.leaf] == nil {
-					dims[at.leaf] = map[int]string{}
-				}
-				dims[at.leaf][at.dim] = z.name
+	}
+	for _, z := range named {
+		for _, at := range z.at {
+			if dims[at.leaf] == nil {
+				dims[at.leaf] = map[int]string{}
 			}
+			dims[at.leaf][at.dim] = z.name
 		}
 	}
 	for i, x := range base.in {
@@ -322,7 +336,8 @@ func (p *Program) Repeat() (results []*tensor.Tensor, err error) {
 	return results, err
 }
 
-// Trial calls f with copies of the inputs, and sets the module's buffers and the state of the generator back afterwards.
+// Trial calls f with copies of the inputs, and sets the module's buffers and the state of the generator back
+// afterwards.
 func (p *Program) Trial(f func(inputs []*tensor.Tensor)) {
 	defer p.session.restore()()
 	f(p.session.copies(p.session.target.leaves))

@@ -21,6 +21,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/conformance/optcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/printcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/pt2check"
+	"github.com/gotorch-dev/torch/internal/conformance/quantcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/recordiocheck"
 	"github.com/gotorch-dev/torch/internal/conformance/rngcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/tbcheck"
@@ -70,6 +71,7 @@ var Gates = []Gate{
 		error) {
 		return pt2check.Run(dir, pt2check.Options{Only: only, Verbose: verbose})
 	}},
+	{"quantization", "golden/quantization", quantcheck.Run},
 	{"recordio", "testdata/recordio", whole(recordiocheck.Run)},
 	{"rng", "golden/rng", func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result, error) {
 		return rngcheck.Run(dir, rngcheck.Options{Only: only, Verbose: verbose, Module: modcheck.Call,

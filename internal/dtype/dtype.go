@@ -10,6 +10,11 @@ type DType uint8
 // The element types by category, in PyTorch's order of promotion within a category.
 const (
 	Invalid DType = iota
+	QUInt8        // the quantized types, which take no part in promotion
+	QInt8
+	QInt32
+	QUInt4x2
+	QUInt2x4
 	Bool
 	Uint8
 	Int8
@@ -34,7 +39,7 @@ const (
 	numTypes
 )
 
-// All lists every element type.
+// All lists every element type but the quantized ones, whose elements mean something only with a scale.
 var All = []DType{Bool, Uint8, Int8, Int16, Int32, Int64, Uint16, Uint32, Uint64, Float8E4M3FN, Float8E5M2,
 	Float8E4M3FNUZ, Float8E5M2FNUZ, Float8E8M0FNU, Float16, BFloat16, Float32, Float64, Complex32, Complex64,
 	Complex128}
@@ -58,7 +63,9 @@ var info = [numTypes]struct {
 	name, class, c string
 	size           int
 }{
-	{"invalid", "Invalid", "invalid", 0}, {"bool", "Bool", "bool", 1}, {"uint8", "Byte", "unsigned char", 1},
+	{"invalid", "Invalid", "invalid", 0}, {"quint8", "QUInt8", "c10::quint8", 1}, {"qint8", "QInt8", "c10::qint8", 1},
+	{"qint32", "QInt32", "c10::qint32", 4}, {"quint4x2", "QUInt4x2", "c10::quint4x2", 1},
+	{"quint2x4", "QUInt2x4", "c10::quint2x4", 1}, {"bool", "Bool", "bool", 1}, {"uint8", "Byte", "unsigned char", 1},
 	{"int8", "Char", "signed char", 1},
 	{"int16", "Short", "short int", 2}, {"int32", "Int", "int", 4}, {"int64", "Long", "long int", 8},
 	{"uint16", "UInt16", "uint16_t", 2}, {"uint32", "UInt32", "uint32_t", 4}, {"uint64", "UInt64", "uint64_t", 8},
@@ -71,6 +78,34 @@ var info = [numTypes]struct {
 	{"complex32", "ComplexHalf", "c10::complex<c10::Half>", 4},
 	{"complex64", "ComplexFloat", "c10::complex<float>", 8},
 	{"complex128", "ComplexDouble", "c10::complex<double>", 16},
+}
+
+// IsQuantized reports a type whose elements are integers that stand for numbers by a scale and a zero point.
+func (d DType) IsQuantized() bool { return d >= QUInt8 && d <= QUInt2x4 }
+
+// Bits is the number of bits of one element: that of its bytes but for quint4x2 and quint2x4, which share bytes.
+func (d DType) Bits() int {
+	switch d {
+	case QUInt4x2:
+		return 4
+	case QUInt2x4:
+		return 2
+	}
+	return 8 * info[d].size
+}
+
+// Integer is the type of the integers that a quantized type holds (packed bytes for less than 8 bits), Invalid for
+// other types.
+func (d DType) Integer() DType {
+	switch d {
+	case QUInt8, QUInt4x2, QUInt2x4:
+		return Uint8
+	case QInt8:
+		return Int8
+	case QInt32:
+		return Int32
+	}
+	return Invalid
 }
 
 // Valid reports one of the element types.
@@ -96,7 +131,7 @@ func Parse(s string) DType {
 	if len(s) > 6 && s[:6] == "torch." {
 		s = s[6:]
 	}
-	for i := Bool; i < numTypes; i++ {
+	for i := QUInt8; i < numTypes; i++ {
 		if info[i].name == s {
 			return i
 		}

@@ -15,6 +15,7 @@ import (
 	_ "github.com/gotorch-dev/torch/ops/norm"
 	_ "github.com/gotorch-dev/torch/ops/pointwise"
 	_ "github.com/gotorch-dev/torch/ops/pool"
+	_ "github.com/gotorch-dev/torch/ops/quantized"
 	_ "github.com/gotorch-dev/torch/ops/random"
 	_ "github.com/gotorch-dev/torch/ops/reduce"
 	_ "github.com/gotorch-dev/torch/ops/resize"

@@ -33,7 +33,8 @@ func ExampleGetWeight() {
 }
 
 func ExampleCreateFeatureExtractor() {
-	f, err := models.CreateFeatureExtractor(models.NewResNet18(), torch.Rand([]int{1, 3, 64, 64}), models.Returned{Layer: "layer1", As: "early"},
+	f, err := models.CreateFeatureExtractor(models.NewResNet18(), torch.Rand([]int{1, 3, 64, 64}),
+		models.Returned{Layer: "layer1", As: "early"},
 		models.Returned{Layer: "layer4.1.relu"})
 	if err != nil {
 		panic(err)

@@ -92,9 +92,10 @@ func GetGraphNodeNames(m nn.Layer, x *tensor.Tensor) ([]string, error) {
 }
 
 // CreateFeatureExtractor makes a network that gives results of m by their names, as
-// torchvision.models.feature_extraction.create_feature_extractor does. A name is one of GetGraphNodeNames ("layer4.1.add")
-// or that of a module ("layer4", "features.3"), which stands for the last result in it. x is an input to record m with;
-// inputs of other shapes are recorded when they come. What comes after the last result that was asked for does not run.
+// torchvision.models.feature_extraction.create_feature_extractor does. A name is one of GetGraphNodeNames
+// ("layer4.1.add") or that of a module ("layer4", "features.3"), which stands for the last result in it. x is an input
+// to record m with; inputs of other shapes are recorded when they come. What comes after the last result that was asked
+// for does not run.
 func CreateFeatureExtractor(m nn.Layer, x *tensor.Tensor, layers ...Returned) (*FeatureExtractor, error) {
 	f := nn.New(&FeatureExtractor{Model: m, layers: slices.Clone(layers), plans: map[string]*graph.Function{},
 		self: map[string]*graph.Object{}})

@@ -70,7 +70,8 @@ func TestRefused(t *testing.T) {
 	if _, err := GetModel("resnet17"); err == nil {
 		t.Error("resnet17: no error")
 	}
-	if _, err := CreateFeatureExtractor(NewSqueezeNet1_1(), torch.Rand([]int{1, 3, 64, 64}), Returned{Layer: "features.99"}); err == nil {
+	x := torch.Rand([]int{1, 3, 64, 64})
+	if _, err := CreateFeatureExtractor(NewSqueezeNet1_1(), x, Returned{Layer: "features.99"}); err == nil {
 		t.Error("features.99: no error")
 	}
 }

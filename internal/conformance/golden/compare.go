@@ -41,6 +41,9 @@ func Close(got, want *tensor.Tensor, tol Tolerance) string {
 	if got == nil {
 		return "got no tensor"
 	}
+	if want.IsQuantized() {
+		return CloseQuantized(got, want, 0)
+	}
 	if got.DType() != want.DType() {
 		return fmt.Sprintf("dtype %s, want %s", got.DType(), want.DType())
 	}

@@ -197,6 +197,8 @@ func (d *Decoder) Decode(raw json.RawMessage) (any, error) {
 			return nil, err
 		}
 		return d.tensor(&e)
+	case has("q"):
+		return d.quantized(raw)
 	case has("v"):
 		return plain(m["v"])
 	case has("f"):
@@ -479,6 +481,9 @@ func named(s string) any {
 	}
 	if d := dtype.Parse(s); d != 0 {
 		return d
+	}
+	if q, ok := tensor.ParseQScheme(s); ok {
+		return q
 	}
 	return Unsupported(s)
 }

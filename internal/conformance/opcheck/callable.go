@@ -34,6 +34,8 @@ func registryNames(dotted string) []string {
 		rest := strings.TrimPrefix(strings.TrimPrefix(dotted, "torch.ops."), "aten.")
 		rest = strings.TrimSuffix(rest, ".default")
 		return []string{"aten::" + rest, "aten::" + strings.Split(rest, ".")[0]}
+	case strings.HasPrefix(dotted, "torch.ops."):
+		return []string{strings.Replace(strings.TrimPrefix(dotted, "torch.ops."), ".", "::", 1)}
 	case strings.HasPrefix(dotted, "torch.linalg."):
 		return []string{"linalg::" + last, "aten::linalg_" + last}
 	case strings.HasPrefix(dotted, "torch.fft."):

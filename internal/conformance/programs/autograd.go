@@ -194,6 +194,3 @@ func (c funcContext) attr(name string) (any, bool) {
 	v, ok := c.more[name]
 	return v, ok
 }
-
-// New makes the part of an object that its base class asks for.
-func (h *Host) New(*pylite.Object) any { return nil }

@@ -11,6 +11,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/pylite"
 	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/optim"
+	"github.com/gotorch-dev/torch/quantization"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -107,6 +108,11 @@ func (h *Host) Attr(v any, name string) (any, bool) {
 		return h.tensorAttr(x, name), true
 	case *Param:
 		return h.tensorAttr(x.Tensor, name), true
+	case *quantization.FloatFunctional:
+		if f, ok := functionalAttr(x, name); ok {
+			return f, true
+		}
+		return h.moduleAttr(x, name)
 	case nn.Module:
 		return h.moduleAttr(x, name)
 	case optim.Optimizer:
@@ -154,6 +160,10 @@ func (h *Host) SetAttr(v any, name string, x any) bool {
 	case funcContext:
 		o.more[name] = x
 		return true
+	case *pylite.Object:
+		setChild(o, name, x)
+	case *pylite.Module:
+		return setBackend(o.Name, name, x)
 	}
 	return false
 }
@@ -292,6 +302,11 @@ func (h *Host) Len(v any) (int, bool) {
 
 // Call calls modules, and context managers as decorators.
 func (h *Host) Call(fn any, args []any, kw map[string]any) (any, bool) {
+	if o, ok := fn.(*pylite.Object); ok {
+		if m, ok := o.Data.(*Object); ok {
+			return h.forward(m, args, kw), true
+		}
+	}
 	switch f := fn.(type) {
 	case nn.Module:
 		return h.forward(f, args, kw), true
@@ -351,6 +366,8 @@ func (h *Host) Str(v any) (string, bool) {
 		return x.String(), true
 	case tensor.DType:
 		return x.String(), true
+	case tensor.QScheme:
+		return x.String(), true
 	case tensor.Device:
 		return x.String(), true
 	case nn.Module:
@@ -397,4 +414,10 @@ func Matches(err error, message string) error {
 		return fmt.Errorf("error %q, want %q", text, message)
 	}
 	return nil
+}
+
+// Output is what a program has left in the dict out under a name, as package golden would have decoded it.
+func Output(in *pylite.Interp, name string) any {
+	v, _ := in.Globals["out"].(*pylite.Dict).Get(name)
+	return FromPython(v)
 }

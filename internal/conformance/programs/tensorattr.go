@@ -56,6 +56,10 @@ func (h *Host) tensorAttr(t *tensor.Tensor, name string) any {
 			t.SetRequiresGrad(len(args) == 0 || args[0] == true)
 			return t
 		})
+	case "qscheme":
+		return builtin(func([]any) any { return t.QScheme() })
+	case "element_size":
+		return builtin(func([]any) any { return t.ElementSize() })
 	case "detach":
 		return builtin(func([]any) any { return t.Detach() })
 	case "item", "__float__", "__int__":

@@ -52,7 +52,8 @@ var namespaces = map[string]bool{"torch.nn": true, "torch.nn.functional": true, 
 	"torch.autograd.graph": true, "torch.utils": true, "torch.utils.checkpoint": true, "torch.linalg": true,
 	"torch.fft":     true,
 	"torch.special": true, "torch.ops": true, "torch.ops.aten": true, "torch.nn.utils": true, "torch.random": true,
-	"torch.backends": true}
+	"torch.backends": true, "torch.backends.quantized": true, "torch.ao": true, "torch.ao.quantization": true,
+	"torch.ao.nn": true, "torch.ao.nn.quantized": true}
 
 // member is a name of a module.
 func (h *Host) member(module, name string) (any, bool) {
@@ -75,6 +76,8 @@ func (h *Host) member(module, name string) (any, bool) {
 		return h.autograd(name)
 	case "torch.utils.checkpoint":
 		return h.checkpointing(name)
+	case "torch.ao.quantization", "torch.ao.nn.quantized":
+		return quantizing(name)
 	case "contextlib":
 		return attrs{"__name__": name}, true
 	case "torch.ops.aten":
@@ -118,6 +121,9 @@ func region(name string, run func(f func())) context {
 func (h *Host) torch(name string) (any, bool) {
 	if d := dtype.Parse(name); d != 0 {
 		return d, true
+	}
+	if q, ok := scheme(name); ok {
+		return q, true
 	}
 	switch name {
 	case "half":
@@ -303,6 +309,9 @@ func (h *Host) newTensor(args []any, kw map[string]any) any {
 
 // nn is a class of torch.nn.
 func (h *Host) nn(name string) (any, bool) {
+	if name == "Module" {
+		return moduleClass, true
+	}
 	if name == "Parameter" {
 		return builtin(func(args []any) any {
 			t := asTensor(args[0]).Detach()

@@ -383,8 +383,6 @@ func (d *Decoder) Value(raw json.RawMessage) (tensor.Value, error) {
 			return graph.Box(e), nil
 		}
 		return tensor.Value{}, fmt.Errorf("the archive has no enumeration %s with %s", cls, name)
-	case m["q"] != nil:
-		return tensor.Value{}, golden.Skip("quantized tensors are not supported")
 	}
 	v, err := d.Golden.Decode(raw)
 	if err != nil {

@@ -85,9 +85,6 @@ func (w *walker) walk(path []string, v any) {
 		e.Type, e.DType, e.Shape, e.Bytes = "tensor", x.DType, x.Shape, int64(x.Storage.NumBytes())
 		e.CRC32 = checksum(x.Storage.Bytes())
 		e.Note = "checksum and size of the whole storage"
-		if q := x.Quantizer; q != nil {
-			e.Note += ", " + q.Scheme
-		}
 		n := int64(1)
 		for _, d := range x.Shape {
 			n *= int64(d)

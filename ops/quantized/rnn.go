@@ -1,0 +1,199 @@
+package quantized
+
+import (
+	"github.com/gotorch-dev/torch/ops/internal/op"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+const cellClass = "__torch__.torch.classes.rnn.CellParamsBase"
+
+// Cell is the parameters of one layer and direction of a recurrent network, PyTorch's CellParamsBase.
+type Cell struct {
+	Input, Hidden *Linear
+	BiasIH        *T // kept for files; the packed parameters have their own
+	BiasHH        *T
+	ReduceRange   bool
+	Half          bool // weights of float16
+}
+
+// NewCell joins packed parameters of a recurrent layer. reduceRange has the inputs quantized to seven bits.
+func NewCell(input, hidden *Linear, biasIH, biasHH *T, reduceRange bool) *Cell {
+	return &Cell{Input: input, Hidden: hidden, BiasIH: biasIH, BiasHH: biasHH, ReduceRange: reduceRange,
+		Half: input.packed == nil}
+}
+
+func (p *Cell) apply(c *Ctx, l *Linear, x *T) *T {
+	if p.Half {
+		return linearHalf(c, l, x, false)
+	}
+	return linearDynamic(c, l, x, p.ReduceRange, false)
+}
+
+// lstm is a step: gates are what the input contributes.
+func (p *Cell) lstm(c *Ctx, gates, h, cell *T) (hy, cy *T) {
+	g := p.apply(c, p.Hidden, h).Add(gates).Chunk(4, tensor.ChunkOptions{Dim: 1})
+	if len(g) != 4 {
+		c.Fail(tensor.ErrShape, "%s: the weights are not those of an LSTM", c.Op().FullName())
+	}
+	cy = g[1].Sigmoid().Mul(cell).Add(g[0].Sigmoid().Mul(g[2].Tanh()))
+	return g[3].Sigmoid().Mul(cy.Tanh()), cy
+}
+
+// gru is a step: gates are what the input contributes.
+func (p *Cell) gru(c *Ctx, gates, h *T) *T {
+	x := gates.Chunk(3, tensor.ChunkOptions{Dim: 1})
+	y := p.apply(c, p.Hidden, h).Chunk(3, tensor.ChunkOptions{Dim: 1})
+	if len(x) != 3 || len(y) != 3 {
+		c.Fail(tensor.ErrShape, "%s: the weights are not those of a GRU", c.Op().FullName())
+	}
+	reset, update := y[0].Add(x[0]).Sigmoid(), y[1].Add(x[1]).Sigmoid()
+	n := x[2].Add(y[2].Mul(reset)).Tanh()
+	return h.Sub(n).Mul(update).Add(n)
+}
+
+// cells reads a list of parameters.
+func cells(c *Ctx, i, want int) []*Cell {
+	var l []*Cell
+	switch x := c.Any(i).(type) {
+	case []*Cell:
+		l = x
+	case []any:
+		for _, e := range x {
+			if p, ok := e.(*Cell); ok {
+				l = append(l, p)
+			}
+		}
+	}
+	if len(l) != want || want == 0 {
+		c.Fail(tensor.ErrType, "%s: %d parameters of cells are wanted, got %d", c.Op().FullName(), want, len(l))
+	}
+	return l
+}
+
+// network runs all layers and directions over x [time, batch, features]; states are [layers*directions, batch,
+// hidden], cell states nil for a GRU.
+func network(c *Ctx, x *T, h, cell *T, params []*Cell, bidirectional bool) (y, hn, cn *T) {
+	dirs := op.Pick(bidirectional, 2, 1)
+	if x.Dim() != 3 || h.Dim() != 3 || h.Size(0) != len(params) || cell != nil && !tensor.SameShape(cell.Shape(),
+		h.Shape()) || h.Size(1) != x.Size(1) || x.Size(0) == 0 {
+		c.Fail(tensor.ErrShape, "%s: an input of shape %s does not fit states of shape %s", c.Op().FullName(),
+			tensor.ShapeString(x.Shape()), tensor.ShapeString(h.Shape()))
+	}
+	var hs, cs []*T
+	for layer := range len(params) / dirs {
+		outs := make([]*T, dirs)
+		for d := range dirs {
+			k := layer*dirs + d
+			p := params[k]
+			gates := p.apply(c, p.Input, x)
+			state := h.Select(0, k)
+			var mem *T
+			if cell != nil {
+				mem = cell.Select(0, k)
+			}
+			steps := make([]*T, x.Size(0))
+			for i := range steps {
+				t := i
+				if d == 1 {
+					t = len(steps) - 1 - i
+				}
+				if cell != nil {
+					state, mem = p.lstm(c, gates.Select(0, t), state, mem)
+				} else {
+					state = p.gru(c, gates.Select(0, t), state)
+				}
+				steps[t] = state
+			}
+			outs[d] = call1("aten::stack", steps, 0)
+			hs = append(hs, state)
+			if cell != nil {
+				cs = append(cs, mem)
+			}
+		}
+		if x = outs[0]; dirs == 2 {
+			x = call1("aten::cat", outs, 2)
+		}
+	}
+	hn = call1("aten::stack", hs, 0)
+	if cell != nil {
+		cn = call1("aten::stack", cs, 0)
+	}
+	return x, hn, cn
+}
+
+func init() {
+	define("quantized::make_quantized_cell_params_dynamic("+linearClass+" w_ih, "+linearClass+" w_hh, Tensor bias_ih, "+
+		"Tensor bias_hh, bool reduce_range=False) -> "+cellClass, "joins the parameters of a recurrent layer.",
+		func(c *Ctx) {
+			c.ReturnValue(tensor.AnyValue(NewCell(argument[Linear](c, 0), argument[Linear](c, 1), c.T(2), c.T(3),
+				c.Bool(4))))
+		})
+	define("quantized::make_quantized_cell_params_fp16("+linearClass+" w_ih, "+linearClass+" w_hh) -> "+cellClass,
+		"joins the parameters of a recurrent layer with weights of float16.", func(c *Ctx) {
+			c.ReturnValue(tensor.AnyValue(NewCell(argument[Linear](c, 0), argument[Linear](c, 1), nil, nil, false)))
+		})
+	aten := func(schema, doc string, kernel func(c *Ctx)) {
+		tensor.Register(tensor.Def{Schema: schema, Doc: doc, Go: "-", NoGrad: noGrad, DataDependent: true, CPU: kernel,
+			Storage: tensor.TakesQuantized})
+	}
+	run := func(c *Ctx, h, cell *T) {
+		x, first := c.T(0), c.Bool(8)
+		if x.Dim() != 3 {
+			c.Fail(tensor.ErrShape, "%s: expected an input of 3 dimensions, got %d", c.Op().FullName(), x.Dim())
+		}
+		n := c.Int(4)
+		if n < 1 || n > 1<<16 {
+			c.Fail(tensor.ErrValue, "%s: num_layers is %d", c.Op().FullName(), n)
+		}
+		params := cells(c, 2, n*op.Pick(c.Bool(7), 2, 1))
+		if first {
+			x = x.Transpose(0, 1)
+		}
+		y, hn, cn := network(c, x, h, cell, params, c.Bool(7))
+		if first {
+			y = y.Transpose(0, 1)
+		}
+		c.SetOut(0, y)
+		c.SetOut(1, hn)
+		if cell != nil {
+			c.SetOut(2, cn)
+		}
+	}
+	aten("quantized_lstm.input(Tensor input, Tensor[] hx, "+cellClass+"[] params, bool has_biases, int num_layers, "+
+		"float dropout, bool train, bool bidirectional, bool batch_first, *, ScalarType? dtype=None, "+
+		"bool use_dynamic=False) -> (Tensor, Tensor, Tensor)", "is an LSTM whose weights are quantized.", func(c *Ctx) {
+		hx := c.Tensors(1)
+		if len(hx) != 2 {
+			c.Fail(tensor.ErrShape, "lstm expects two hidden states")
+		}
+		run(c, hx[0], hx[1])
+	})
+	aten("quantized_gru.input(Tensor input, Tensor hx, "+cellClass+"[] params, bool has_biases, int num_layers, "+
+		"float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
+		"is a GRU whose weights are quantized.", func(c *Ctx) { run(c, c.T(1), nil) })
+	cell := func(name, states, results string, kernel func(c *Ctx, p *Cell)) {
+		define("quantized::quantized_"+name+"_cell_dynamic(Tensor input, "+states+" hx, "+linearClass+" w_ih, "+linearClass+
+			" w_hh, Tensor b_ih, Tensor b_hh) -> "+results, "is one step of a recurrent layer.", func(c *Ctx) {
+			kernel(c, NewCell(argument[Linear](c, 2), argument[Linear](c, 3), c.T(4), c.T(5), true))
+		})
+	}
+	cell("gru", "Tensor", "Tensor", func(c *Ctx, p *Cell) {
+		c.SetOut(0, p.gru(c, p.apply(c, p.Input, c.T(0)), c.T(1)))
+	})
+	for _, f := range []string{"relu", "tanh"} {
+		cell("rnn_"+f, "Tensor", "Tensor", func(c *Ctx, p *Cell) {
+			c.SetOut(0, call1("aten::"+f, p.apply(c, p.Hidden, c.T(1)).Add(p.apply(c, p.Input, c.T(0)))))
+		})
+	}
+	define("quantized::quantized_lstm_cell_dynamic(Tensor input, Tensor[] hx, "+linearClass+" w_ih, "+linearClass+" w_hh, "+
+		"Tensor bias_ih, Tensor bias_hh) -> (Tensor, Tensor)", "is one step of an LSTM.", func(c *Ctx) {
+		p := NewCell(argument[Linear](c, 2), argument[Linear](c, 3), c.T(4), c.T(5), true)
+		hx := c.Tensors(1)
+		if len(hx) != 2 {
+			c.Fail(tensor.ErrShape, "lstm_cell expects two hidden states")
+		}
+		h, cy := p.lstm(c, p.apply(c, p.Input, c.T(0)), hx[0], hx[1])
+		c.SetOut(0, h)
+		c.SetOut(1, cy)
+	})
+}

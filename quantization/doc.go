@@ -1,0 +1,2 @@
+// Package quantization makes models that compute with bytes: torch.ao.quantization.
+package quantization
