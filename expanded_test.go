@@ -82,7 +82,8 @@ func TestMeansOfBytesWrap(t *testing.T) {
 	if !got.Equal(torch.TensorOf[uint8](48, 0)) { // (400 - 256) / 3
 		t.Errorf("index_reduce gave %v", got)
 	}
-	got = torch.TensorOf[int8](0, 0, 0).ScatterReduce(0, torch.TensorOf[int64](0, 0, 1), torch.TensorOf[int8](100, 100, 7),
+	got = torch.TensorOf[int8](0, 0, 0).ScatterReduce(0, torch.TensorOf[int64](0, 0, 1),
+		torch.TensorOf[int8](100, 100, 7),
 		"mean", tensor.ScatterReduceOptions{NoIncludeSelf: true})
 	if !got.Equal(torch.TensorOf[int8](-28, 7, 0)) { // (200 - 256) / 2
 		t.Errorf("scatter_reduce gave %v", got)

@@ -35,7 +35,8 @@ func TestOutOfAnotherType(t *testing.T) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
-	if _, err := tensor.CallOp("aten::linalg_cholesky.out", tensor.TensorValue(x.MatMul(x.MT())), tensor.BoolValue(false),
+	if _, err := tensor.CallOp("aten::linalg_cholesky.out", tensor.TensorValue(x.MatMul(x.MT())),
+		tensor.BoolValue(false),
 		tensor.TensorValue(out())); !errors.Is(err, torch.ErrDType) {
 		t.Errorf("linalg_cholesky: error %v", err)
 	}

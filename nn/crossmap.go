@@ -7,9 +7,9 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// CrossMapLRN2d divides each channel of pictures by a power of the squares of its neighbours, as LocalResponseNorm does,
-// but with PyTorch's own windows: those of an even size are one channel shorter, and each one has the first channel in
-// it. The gradient is that of PyTorch, too, whose windows are other ones than those of the result.
+// CrossMapLRN2d divides each channel of pictures by a power of the squares of its neighbours, as LocalResponseNorm
+// does, but with PyTorch's own windows: those of an even size are one channel shorter, and each one has the first
+// channel in it. The gradient is that of PyTorch, too, whose windows are other ones than those of the result.
 // https://pytorch.org/docs/stable/generated/torch.nn.modules.normalization.CrossMapLRN2d.html
 type CrossMapLRN2d struct {
 	Base

@@ -49,9 +49,9 @@ func denseCopy(t *Tensor) *Tensor {
 	return c
 }
 
-// copyChanged writes the elements of a contiguous src that differ from those of dst, which has several elements at one place: an
-// element that an operator has left alone must not undo what it wrote to another one of the same place. Of several that
-// it wrote the last one stays.
+// copyChanged writes the elements of a contiguous src that differ from those of dst, which has several elements at one
+// place: an element that an operator has left alone must not undo what it wrote to another one of the same place. Of
+// several that it wrote the last one stays.
 func copyChanged(dst, src *Tensor) {
 	old, now, size := denseCopy(dst), src, dst.dt.Size()
 	before := unsafe.Slice((*byte)(Ptr(old)), old.numel*size)

@@ -61,8 +61,8 @@ func RegisterStorage(class StorageClass, names ...string) {
 // sameOut has the names that RegisterSameOut was told.
 var sameOut sync.Map
 
-// RegisterSameOut says that forms with out refuse an out tensor of another dtype than that of the result, where those of
-// other operators convert the result. Names are as with RegisterStorage.
+// RegisterSameOut says that forms with out refuse an out tensor of another dtype than that of the result, where those
+// of other operators convert the result. Names are as with RegisterStorage.
 func RegisterSameOut(names ...string) {
 	for _, n := range names {
 		sameOut.Store("aten::"+n, true)
@@ -80,7 +80,8 @@ func (c *Ctx) checkOutType(g *Tensor, dt DType) {
 	name, _, _ := strings.Cut(c.op.def, ".")
 	for _, n := range [...]string{name, c.op.def} {
 		if _, same := sameOut.Load(n); same {
-			c.Fail(ErrDType, "Expected out tensor to have dtype %s, but got %s instead", strings.ToLower(dt.ClassName()),
+			c.Fail(ErrDType, "Expected out tensor to have dtype %s, but got %s instead",
+				strings.ToLower(dt.ClassName()),
 				strings.ToLower(g.dt.ClassName()))
 		}
 	}

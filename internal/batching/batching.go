@@ -33,7 +33,8 @@ func Rule(r tensor.BatchRule, names ...string) {
 func Dim(b *Call, d, rank int) int {
 	n := max(rank, 1)
 	if d < -n || d >= n {
-		b.C.Fail(tensor.ErrIndex, "Dimension out of range (expected to be in range of [%d, %d], but got %d)", -n, n-1, d)
+		b.C.Fail(tensor.ErrIndex, "Dimension out of range (expected to be in range of [%d, %d], but got %d)", -n, n-1,
+			d)
 	}
 	if d < 0 {
 		d += n
@@ -269,9 +270,9 @@ func Matrices(dims map[string]int) tensor.BatchRule {
 	}
 }
 
-// Images is the rule of operators on [n, ...] that treat each entry along dimension 0 on its own, without entries of the
-// map's: the tensors named by params become one batch. sizes names an argument with the size of the whole input, "" if
-// there is none.
+// Images is the rule of operators on [n, ...] that treat each entry along dimension 0 on its own, without entries of
+// the map's: the tensors named by params become one batch. sizes names an argument with the size of the whole input, ""
+// if there is none.
 func Images(sizes string, params ...string) tensor.BatchRule {
 	return func(b *Call) []Value {
 		args := b.Args()

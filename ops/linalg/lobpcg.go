@@ -16,9 +16,11 @@ func init() {
 			"large matrices of which few eigenvalues are wanted; m must be at least 3 n.\n" +
 			"X [*, m, n] is where the search begins, random by default; iK is a preconditioner. Method \"ortho\", the " +
 			"default, keeps its basis orthonormal (Duersch, Shao, Yang and Gu 2018, " +
-			"https://doi.org/10.1137/17M1129830), \"basic\" does not. niter is the most iterations, 1000 by default, and " +
+			"https://doi.org/10.1137/17M1129830), \"basic\" does not. niter is the most iterations, 1000 by default, " +
+			"and " +
 			"at most 10000, which -1 stands for, too; tol is the error of the residual to stop at.\n" +
-			"Gradients flow to a real A, which is made symmetric for that; there are none with B. PyTorch's tracker and " +
+			"Gradients flow to a real A, which is made symmetric for that; there are none with B. PyTorch's tracker " +
+			"and " +
 			"the parameters of the orthonormalization are left out.\n" +
 			"https://pytorch.org/docs/stable/generated/torch.lobpcg.html",
 		Go: "LOBPCG", DataDependent: true,
@@ -98,7 +100,8 @@ func lobpcgBody(c *Ctx) {
 	case k < 1 || k > n:
 		c.Fail(tensor.ErrValue, "lobpcg: the number of eigenpairs k(=%d) must be from 1 to n(=%d)", k, n)
 	case m < 3*n:
-		c.Fail(tensor.ErrValue, "LOBPCG algorithm is not applicable when the number of A rows (=%d) is smaller than 3 x "+
+		c.Fail(tensor.ErrValue, "LOBPCG algorithm is not applicable when the number of A rows (=%d) is smaller than "+
+			"3 x "+
 			"the number of requested eigenpairs (=%d)", m, n)
 	case s.rounds < 1 || s.rounds > mostRounds:
 		c.Fail(tensor.ErrValue, "lobpcg: niter(=%d) must be from 1 to %d, or -1", s.rounds, mostRounds)

@@ -13,7 +13,8 @@ import (
 // symmetric is a batch of positive definite matrices with eigenvalues that are apart.
 func symmetric(batch []int, n int, dt tensor.DType) *torch.Tensor {
 	total := tensor.Size(batch).Numel() * n * n
-	a := torch.Arange(total, torch.ArangeOptions{DType: dt}).MulScalar(0.7).Sin().View(append(append([]int{}, batch...), n, n))
+	a := torch.Arange(total, torch.ArangeOptions{DType: dt}).MulScalar(0.7).Sin().View(append(append([]int{}, batch...),
+		n, n))
 	return a.MatMul(a.MT()).Add(torch.Diag(torch.Arange(n, torch.ArangeOptions{DType: dt}).AddScalar(1)))
 }
 
@@ -49,7 +50,8 @@ func TestLOBPCG(t *testing.T) {
 					apart := e.Sub(want).Abs().Div(want).Max().Item()
 					rest := a.MatMul(v).Sub(right.MatMul(v).Mul(e.Unsqueeze(-2))).Abs().Max().Item()
 					if apart > tol || rest > 300*tol {
-						t.Errorf("%s, %s, largest %v, generalized %v: eigenvalues %v, want %v; residual %g", dt, method, up,
+						t.Errorf("%s, %s, largest %v, generalized %v: eigenvalues %v, want %v; residual %g", dt, method,
+							up,
 							generalized, e, want, rest)
 					}
 				}
@@ -103,12 +105,21 @@ func TestLOBPCGStarts(t *testing.T) {
 func TestLOBPCGRefusals(t *testing.T) {
 	eye := func(n int) *torch.Tensor { return torch.Eye(n) }
 	for want, f := range map[string]func(){
-		"A must be square, got shape [3, 4]":          func() { torch.LOBPCG(torch.Ones([]int{3, 4})) },
-		"A must be square, got shape []":              func() { torch.LOBPCG(torch.Ones([]int{})) },
-		"A and B must have same shape":                func() { torch.LOBPCG(eye(9), torch.LOBPCGOptions{B: eye(8)}) },
-		"smaller than 3 x the number of requested":    func() { torch.LOBPCG(eye(5), torch.LOBPCGOptions{K: torch.Some(2)}) },
-		"method must be \"ortho\" or \"basic\"":       func() { torch.LOBPCG(eye(9), torch.LOBPCGOptions{Method: "x"}) },
-		"niter(=0) must be from 1":                    func() { torch.LOBPCG(eye(9), torch.LOBPCGOptions{Niter: torch.Some(0)}) },
+		"A must be square, got shape [3, 4]": func() { torch.LOBPCG(torch.Ones([]int{3, 4})) },
+		"A must be square, got shape []":     func() { torch.LOBPCG(torch.Ones([]int{})) },
+		"A and B must have same shape":       func() { torch.LOBPCG(eye(9), torch.LOBPCGOptions{B: eye(8)}) },
+		"smaller than 3 x the number of requested": func() {
+			torch.LOBPCG(eye(5),
+				torch.LOBPCGOptions{K: torch.Some(2)})
+		},
+		"method must be \"ortho\" or \"basic\"": func() {
+			torch.LOBPCG(eye(9),
+				torch.LOBPCGOptions{Method: "x"})
+		},
+		"niter(=0) must be from 1": func() {
+			torch.LOBPCG(eye(9),
+				torch.LOBPCGOptions{Niter: torch.Some(0)})
+		},
 		"A must be float32 or float64, got torch.int": func() { torch.LOBPCG(eye(9).Int()) },
 		"k(=2) must be from 1 to n(=1)": func() {
 			torch.LOBPCG(eye(9), torch.LOBPCGOptions{K: torch.Some(2), X: torch.Ones([]int{9, 1})})

@@ -126,9 +126,10 @@ func batchNormBatch(b *tensor.Batched) []tensor.Value {
 	if b.C.Bool(5) {
 		for _, i := range []int{3, 4} {
 			if b.C.Has(i) && !b.Has(i) && b.Some() {
-				b.C.Fail(tensor.ErrValue, "Batch norm got a batched tensor as input while the running_mean or running_var, "+
-					"which will be updated in place, were not batched. Take the running statistics away, as "+
-					"ReplaceAllBatchNormModulesInPlace of package functorch does, or use group norm")
+				b.C.Fail(tensor.ErrValue,
+					"Batch norm got a batched tensor as input while the running_mean or running_var, "+
+						"which will be updated in place, were not batched. Take the running statistics away, as "+
+						"ReplaceAllBatchNormModulesInPlace of package functorch does, or use group norm")
 			}
 			if b.C.Has(i) {
 				return b.Loop() // changes the statistics of each example in place
@@ -164,7 +165,8 @@ func groupBatch(b *tensor.Batched) []tensor.Value {
 	res := b.Call(args)
 	y, shape := res[0].T.View(x.Shape()), []int{b.Size(), b.C.Int(3), -1}
 	if apart {
-		for i, apply := range []func(*T) *T{1: func(w *T) *T { return y.Mul(w) }, 2: func(w *T) *T { return y.Add(w) }} {
+		for i, apply := range []func(*T) *T{1: func(w *T) *T { return y.Mul(w) },
+			2: func(w *T) *T { return y.Add(w) }} {
 			if apply == nil || !b.C.Has(i) {
 				continue
 			}

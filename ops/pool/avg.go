@@ -90,7 +90,8 @@ func avgCheck(c *Ctx, sh []int, nd, i int) *window {
 	checkInput(c, sh, nd)
 	w := avgWindow(c, sh, nd, i)
 	if nd == 3 && (w.in[0] < w.k[0] || w.in[1] < w.k[1] || w.in[2] < w.k[2]) { // padded or not
-		c.Fail(tensor.ErrShape, "input image (T: %d H: %d W: %d) smaller than kernel size (kT: %d kH: %d kW: %d)", w.in[0],
+		c.Fail(tensor.ErrShape, "input image (T: %d H: %d W: %d) smaller than kernel size (kT: %d kH: %d kW: %d)",
+			w.in[0],
 			w.in[1], w.in[2], w.k[0], w.k[1], w.k[2])
 	}
 	checkOutput(c, sh, nd, w)
