@@ -38,10 +38,13 @@ func (m *CrossMapLRN2d) Forward(x *Tensor) *Tensor {
 		}
 		half := (m.Size + 1) / 2
 		squares := x.Square().Flatten(tensor.FlattenOptions{StartDim: 2})
-		sums := m.band(x, func(c, of int) bool { return of == 0 || of > c-half && of < c+half }).MatMul(squares)
+		ones := x.NewOnes([]int{x.Size(1), x.Size(1)})
+		near := torch.Cat([]*Tensor{ones.Narrow(1, 0, 1), band(ones, 1-half, half-1).Narrow(1, 1, x.Size(1)-1)},
+			torch.CatOptions{Dim: 1})
+		sums := near.MatMul(squares)
 		if squares.RequiresGrad() {
 			// the value is that of sums, the gradient that of back
-			back := m.band(x, func(of, c int) bool { return of >= c-half && of < c-half+m.Size }).MatMul(squares)
+			back := band(ones, half-m.Size+1, half).MatMul(squares)
 			sums = sums.Detach().Add(back.Sub(back.Detach()))
 		}
 		alpha, beta, k := number(m.Alpha), number(m.Beta), number(m.K)
@@ -50,18 +53,10 @@ func (m *CrossMapLRN2d) Forward(x *Tensor) *Tensor {
 	})
 }
 
-// band is the matrix of ones where in says that channel of counts for channel c, in x's dtype and on its device.
-func (m *CrossMapLRN2d) band(x *Tensor, in func(c, of int) bool) *Tensor {
-	n := x.Size(1)
-	v := make([]float32, n*n)
-	for c := range n {
-		for of := range n {
-			if in(c, of) {
-				v[c*n+of] = 1
-			}
-		}
-	}
-	return torch.FromSlice(v, n, n).To(x)
+// band keeps the diagonals from first to last of a square matrix, counted upwards from the main diagonal, and sets the
+// rest to 0.
+func band(t *Tensor, first, last int) *Tensor {
+	return t.Triu(tensor.TriuOptions{Diagonal: first}).Tril(tensor.TrilOptions{Diagonal: last})
 }
 
 // number is the value of a setting that is a whole number or a float.

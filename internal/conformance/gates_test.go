@@ -91,7 +91,6 @@ var others = map[string]string{
 	"api.tsv":        "a list of names",
 	"graphs":         "gates onnx, pt2 and torchscript; modcheck compares names with the programs of torch.export",
 	"promotion.json": "ops/pointwise",
-	"quantization":   "no quantized tensors",
 	"schemas.tsv":    "ops/all",
 	"text":           "no language models of Hugging Face and no tokenizers of theirs yet",
 	"train":          "internal/curves",

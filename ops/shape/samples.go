@@ -85,7 +85,7 @@ func init() {
 		"view.dtype :: 3x4:i9 f64 | nograd nolayout", "chalf :: 3x4 | nograd",
 		"_to_copy to.dtype :: 3x4 f64 ; 3x4 i64 | nograd",
 		"to.dtype_layout :: 3x4 dtype=f64", "to.other :: 3x4 2 ; 3x4 2:i3 | nograd", "Tensor::to :: 3x4 None",
-		"copy_ :: 3x4 3x4 ; 3x4 4", "dim numel is_complex is_conj is_floating_point is_neg is_inference is_signed "+
+		"copy copy_ :: 3x4 3x4 ; 3x4 4", "dim numel is_complex is_conj is_floating_point is_neg is_inference is_signed "+
 			"size :: 3x4", "is_contiguous stride storage_offset :: 3x4 | nolayout",
 		"is_contiguous.memory_format :: 3x4x2x2 channels_last | nolayout", "is_nonzero item _local_scalar_dense :: s",
 		"is_same_size :: 3x4 3x4 ; 3x4 4", "size.int sym_size.int :: 3x4 1", "stride.int sym_stride.int :: 3x4 1 | nolayout",
