@@ -12,8 +12,9 @@ import (
 type CheckpointOptions struct {
 	// NoPreserveRNG lets dropout and the like draw other numbers when f runs again.
 	NoPreserveRNG bool
-	// NoCheck leaves out the comparison of shapes and dtypes between the two runs (determinism_check="none").
-	NoCheck bool
+	// DeterminismCheck says what is compared between the two runs: "default", or nothing, is the shapes and dtypes of
+	// what operators save; "none" is nothing but their number.
+	DeterminismCheck string
 	// NoEarlyStop runs f to its end the second time too, instead of stopping when all values are there.
 	NoEarlyStop bool
 	// Reentrant is PyTorch's use_reentrant=True: f runs without recording, and again, with a backward pass of its own,
@@ -81,6 +82,9 @@ func Checkpoint(f func(inputs []*Tensor) []*Tensor, inputs []*Tensor, opts ...Ch
 	fr := &frame{f: f, inputs: inputs, amp: tensor.LayerOf(tensor.RankAutocast)}
 	if len(opts) > 0 {
 		fr.o = opts[0]
+	}
+	if how := fr.o.DeterminismCheck; how != "" && how != "default" && how != "none" {
+		tensor.Fail(tensor.ErrValue, "determinism_check should be one of ['default', 'none'], but got %s", how)
 	}
 	if fr.o.Reentrant {
 		return Apply(&reentrant{frame: fr}, inputs...)
@@ -251,7 +255,7 @@ func (fr *frame) runAgain() {
 			})
 		})
 	}()
-	if !fr.o.NoCheck || len(got) < len(fr.metas) {
+	if fr.o.DeterminismCheck != "none" || len(got) < len(fr.metas) {
 		fr.compare(got)
 	}
 	fr.again = got
@@ -266,11 +270,11 @@ func (fr *frame) compare(got []*Tensor) {
 	var b strings.Builder
 	for i, t := range got {
 		if m := fr.metas[i]; m.dt != t.DType() || m.dev != t.Device() || !tensor.SameShape(m.shape, t.Shape()) {
-			fmt.Fprintf(&b, "\ntensor at position %d:\nsaved metadata: %s\nrecomputed metadata: %s", i, m, metaOf(t))
+			fmt.Fprintf(&b, "tensor at position %d:\nsaved metadata: %s\nrecomputed metadata: %s\n", i, m, metaOf(t))
 		}
 	}
 	if b.Len() > 0 {
 		tensor.Fail(tensor.ErrAutograd, "torch.utils.checkpoint: Recomputed values for the following tensors have "+
-			"different metadata than during the forward pass.%s", b.String())
+			"different metadata than during the forward pass.\n%s.", b.String())
 	}
 }

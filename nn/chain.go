@@ -102,11 +102,11 @@ func linearActivation(x *Tensor, ms []Module, _ bool) (y *Tensor, n int) {
 	}
 	switch a := ms[1].(type) {
 	case *ReLU:
-		if a.hooks == nil && !a.Inplace {
+		if a.unseen() && !a.Inplace {
 			return fused.LinearFused(x, l.Weight, l.Bias, "relu"), 2
 		}
 	case *GELU:
-		if a.hooks == nil {
+		if a.unseen() {
 			return fused.LinearFused(x, l.Weight, l.Bias, [...]string{"gelu", "gelu_tanh"}[a.Approximate]), 2
 		}
 	}

@@ -1,6 +1,9 @@
 package nn
 
-import "github.com/gotorch-dev/torch/tensor"
+import (
+	"github.com/gotorch-dev/torch/internal/gls"
+	"github.com/gotorch-dev/torch/tensor"
+)
 
 // Handle removes a hook.
 type Handle struct{ remove func() }
@@ -88,6 +91,72 @@ func (b *Base) RegisterForwardHookAll(f func(m Module, inputs, outputs []*Tensor
 	return register(&hooksOf(b).post, f)
 }
 
+// RegisterForwardAround has f run the forward pass: it is given the pass and the module's inputs, calls the one with the
+// other, at once or more than once, and returns the results. Activation checkpointing is such a function. The last one
+// that was registered is the outermost. The module must be a Layer or a TransformerEncoderLayer; of others, the pass
+// cannot be repeated, and it is an error (ErrType).
+func RegisterForwardAround(m Module,
+	f func(m Module, forward func([]*Tensor) []*Tensor, inputs []*Tensor) []*Tensor) Handle {
+	if !CanRunAgain(m) {
+		tensor.Fail(tensor.ErrType, "RegisterForwardAround: the forward pass of %s, which takes more than a tensor, "+
+			"cannot be repeated", describe(m))
+	}
+	return register(&hooksOf(m.moduleBase()).around, f)
+}
+
+// CanRunAgain reports a module that RegisterForwardAround takes.
+func CanRunAgain(m Module) bool {
+	switch m.(type) {
+	case Layer, *TransformerEncoderLayer:
+		return true
+	}
+	return false
+}
+
+// call runs the forward pass of a module inside the functions around it. These may keep the pass they are given, while
+// forward must not be kept: layers could not make it without allocating memory. So the pass is Forward itself, which is
+// told, by the number of the goroutine, that it is inside.
+func (h *hooks) call(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) []*Tensor {
+	l, ok := m.(Layer)
+	if len(h.around) == 0 || !ok {
+		return observed(m, in, forward)
+	}
+	return h.wrapped(m, in, func(in []*Tensor) []*Tensor {
+		id := gls.ID()
+		h.inside.Store(id, nil)
+		defer h.inside.Delete(id)
+		return []*Tensor{l.Forward(in[0])}
+	})
+}
+
+// isInside reports that Forward was called by a function around it, on this goroutine.
+func (h *hooks) isInside() bool {
+	if len(h.around) == 0 {
+		return false
+	}
+	_, ok := h.inside.LoadAndDelete(gls.ID())
+	return ok
+}
+
+// wrapped runs a pass that may be kept inside the functions around it.
+func (h *hooks) wrapped(m Module, in []*Tensor, pass func([]*Tensor) []*Tensor) []*Tensor {
+	for _, f := range h.around {
+		inner := pass
+		pass = func(in []*Tensor) []*Tensor { return (*f)(m, inner, in) }
+	}
+	return pass(in)
+}
+
+// runBlock is Run for a module whose Forward takes more than a tensor: forward may be kept.
+func (b *Base) runBlock(m Module, x *Tensor, forward func(*Tensor) *Tensor) *Tensor {
+	if b.hooks == nil || len(b.hooks.around) == 0 {
+		return b.Run(m, x, forward)
+	}
+	return b.Run(m, x, func(x *Tensor) *Tensor {
+		return b.hooks.wrapped(m, []*Tensor{x}, func(in []*Tensor) []*Tensor { return []*Tensor{forward(in[0])} })[0]
+	})
+}
+
 // RegisterFullBackwardHook calls f when the gradients with respect to the module's inputs are known; those that it
 // returns, unless nil, are used instead. Where no input requires grad, as in the first layer of a network, f is called
 // when the gradients of the outputs are known, and gradInput holds only nils.
@@ -148,10 +217,14 @@ func run2(m Module, x *Tensor, forward func(*Tensor) (*Tensor, *Tensor)) (*Tenso
 	return r[0], r[1]
 }
 
+// runHooked runs forward with the hooks around it, and tells observers of it.
 func runHooked(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) []*Tensor {
 	refresh(m)
 	h := m.moduleBase().hooks
-	if h == nil {
+	switch {
+	case h == nil:
+		return observed(m, in, forward)
+	case h.isInside():
 		return observed(m, in, forward)
 	}
 	for _, f := range h.pre {
@@ -160,7 +233,7 @@ func runHooked(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) []*Ten
 		}
 	}
 	if len(h.back)+len(h.backPre) == 0 || !tensor.IsGradEnabled() {
-		return h.after(m, in, observed(m, in, forward))
+		return h.after(m, in, h.call(m, in, forward))
 	}
 	// gradients with respect to the inputs pass through an identity node in front of the module, those of the outputs
 	// through one behind
@@ -174,7 +247,7 @@ func runHooked(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) []*Ten
 		return g
 	}
 	inner, wired := passing(in, call)
-	out := observed(m, inner, forward)
+	out := h.call(m, inner, forward)
 	res, _ := passing(out, func(g []*Tensor) []*Tensor {
 		for _, f := range h.backPre {
 			if r := (*f)(m, g); r != nil {

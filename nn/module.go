@@ -5,6 +5,7 @@ import (
 	"iter"
 	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/tensor"
@@ -39,6 +40,8 @@ type hooks struct {
 	back []*func(m Module, gradIn, gradOut []*Tensor) []*Tensor
 
 	backPre []*func(m Module, gradOut []*Tensor) []*Tensor
+	around  []*func(m Module, forward func([]*Tensor) []*Tensor, inputs []*Tensor) []*Tensor
+	inside  sync.Map // the goroutines that are about to call Forward from a function around it
 }
 
 func (b *Base) moduleBase() *Base { return b }

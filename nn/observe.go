@@ -8,7 +8,7 @@ import (
 
 // Observer is a tensor.Layer that is also told which modules run, as a recorder of programs is. It learns of the
 // modules of this package, and of those whose Forward is written with Base.Run. While an observer looks on, a chain of
-// layers calls each of them.
+// layers calls each of them. A layer that wants to know no more than which module runs is a tensor.Observer.
 type Observer interface {
 	tensor.Layer
 	// Enter is called before the Forward of m, and Leave after it. Between them hooks of m do not run.
@@ -27,10 +27,21 @@ func Observe(o Observer, f func()) {
 }
 
 // unseen reports that neither a hook nor an observer has to be told when the module runs.
-func (b *Base) unseen() bool { return b.hooks == nil && observers.Load() == 0 }
+func (b *Base) unseen() bool { return b.hooks == nil && observers.Load() == 0 && !tensor.IsObserved() }
 
-// observed runs forward and tells the goroutine's observer of it.
-func observed(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) []*Tensor {
+// observed runs forward and tells the goroutine's observer of it, and those that know modules as regions of the program
+// (tensor.Observer).
+func observed(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) (out []*Tensor) {
+	if !tensor.IsObserved() {
+		return recorded(m, in, forward)
+	}
+	tensor.InRegion(tensor.Region{Kind: tensor.RegionModule, Name: className(m), Of: m},
+		func() { out = recorded(m, in, forward) })
+	return out
+}
+
+// recorded runs forward and tells the goroutine's observer of its inputs and results.
+func recorded(m Module, in []*Tensor, forward func([]*Tensor) []*Tensor) []*Tensor {
 	if observers.Load() == 0 {
 		return forward(in)
 	}

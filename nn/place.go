@@ -118,6 +118,13 @@ func describe(m Module) string {
 	return text
 }
 
+// PathOf is the name of m in the module at the top of those that hold it, as NamedModules gives it ("layer1.0.conv1"),
+// and the name of its type in PyTorch. The path is empty for a module that no other one holds.
+func PathOf(m Module) (path, class string) {
+	path, _ = pathOf(m.moduleBase())
+	return path, className(m)
+}
+
 // blame is deferred where the Forward of m is called. It tells the error of a panic, unless an inner module has done
 // so, that it came from m. The panic goes on as it was: the stack below this function is still that of its cause.
 func blame(m Module) {

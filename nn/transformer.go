@@ -115,7 +115,7 @@ type EncoderMasks struct {
 // Forward applies the layer to (L, N, E), or (N, L, E) when batch first, or (L, E).
 func (m *TransformerEncoderLayer) Forward(x *Tensor, masks ...EncoderMasks) *Tensor {
 	o := first(masks)
-	return m.Run(m, x, func(x *Tensor) *Tensor {
+	return m.runBlock(m, x, func(x *Tensor) *Tensor {
 		o.KeyPaddingMask, o.Mask = addedMask(o.KeyPaddingMask, x), addedMask(o.Mask, x)
 		attend := func(x *Tensor) *Tensor { return m.Dropout1.Forward(selfAttend(m.SelfAttn, x, o, m.Dropout1)) }
 		ff := func(x *Tensor) *Tensor {

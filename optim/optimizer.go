@@ -243,11 +243,13 @@ func (b *base) hooked(step func()) {
 			"optimizer belongs to one goroutine at a time", b.name)
 	}
 	defer b.stepping.Store(false)
-	globalPre.call(b.self)
-	b.hooks.pre.call(b.self)
-	step()
-	b.hooks.post.call(b.self)
-	globalPost.call(b.self)
+	tensor.InRegion(tensor.Region{Kind: tensor.RegionOptimizer, Name: b.name, Of: b.self}, func() {
+		globalPre.call(b.self)
+		b.hooks.pre.call(b.self)
+		step()
+		b.hooks.post.call(b.self)
+		globalPost.call(b.self)
+	})
 }
 
 func (b *base) updateAll() {

@@ -140,6 +140,9 @@ func (n *Node) Name() string {
 	return ""
 }
 
+// Seq numbers the nodes of the program in the order in which they were made.
+func (n *Node) Seq() uint64 { return n.seq }
+
 // String prints the node as grad_fn does in Python.
 func (n *Node) String() string { return fmt.Sprintf("<%s>", n.Name()) }
 

@@ -130,9 +130,10 @@ type engine struct {
 	capture        map[edge]*Tensor // Grad: where to put gradients instead of accumulating
 	only           map[*Node]bool   // nodes whose gradients are wanted; nil: all leaves
 	watch          []Watcher
-	scope          scope  // what gradient rules have made and the engine has not dealt with yet
-	outer          *scope // the Tidy around the pass
-	frees          bool   // gradients are freed as they are consumed
+	observers      []Observer // those among the watchers
+	scope          scope      // what gradient rules have made and the engine has not dealt with yet
+	outer          *scope     // the Tidy around the pass
+	frees          bool       // gradients are freed as they are consumed
 	fitted         []*Tensor
 	rootBuf        [1]edge
 	ruleBuf        [2]*Tensor // the last rule's result
@@ -290,7 +291,7 @@ func (e *engine) run(ts, grads []*Tensor) {
 	with(func(m *mode) {
 		m.noGrad, m.noNames = true, true // gradients have no names
 		e.outer = m.scope
-		if len(m.layers) == 0 { // a layer may hold on to what it sees
+		if m.observedOnly() { // another layer may hold on to what it sees
 			e.frees = true
 			e.scope.all = m.scope != nil && m.scope.all
 			m.scope = &e.scope
@@ -300,6 +301,7 @@ func (e *engine) run(ts, grads []*Tensor) {
 
 func (e *engine) loop() {
 	if m := currentMode(); m != nil {
+		e.observers = m.observers
 		for _, i := range m.layers {
 			if w, ok := i.(Watcher); ok {
 				e.watch = append(e.watch, w)
@@ -481,7 +483,11 @@ func (e *engine) step(n *Node) {
 	}
 	if n.leaf != nil {
 		if e.capture == nil && (e.only == nil || e.only[n]) && grads[0] != nil {
+			e.begin(n)
 			e.accumulate(n.leaf, grads[0], s.owned&1 != 0)
+			for _, o := range e.observers {
+				o.Rule(n, grads, nil)
+			}
 		}
 		e.settle(nil, false)
 		s.grads = nil
@@ -501,6 +507,7 @@ func (e *engine) step(n *Node) {
 	closed := n.more == nil || n.more.fn == nil // only the engine sees the results
 	if some && (e.only == nil || e.wantsNext(n)) {
 		n.checkReleased()
+		e.begin(n)
 		switch {
 		case e.watch != nil:
 			r = e.watched(n, grads)
@@ -571,7 +578,7 @@ func (e *engine) step(n *Node) {
 		d := e.of(ed.node)
 		if i < len(out) && out[i] != nil {
 			g := out[i]
-			owned := closed && !e.create && e.watch == nil && g.st.seq > before && g.base == nil && g.flags == 0 &&
+			owned := closed && !e.create && len(e.watch) == len(e.observers) && g.st.seq > before && g.base == nil && g.flags == 0 &&
 				g.off == 0 && g.IsDense()
 			for j := range out {
 				if owned && j != i && out[j] != nil && out[j].st == g.st {
@@ -591,6 +598,13 @@ func (e *engine) step(n *Node) {
 	}
 	clear(out)
 	e.fitted = out[:0]
+}
+
+// begin tells the observers of a gradient rule.
+func (e *engine) begin(n *Node) {
+	for _, o := range e.observers {
+		o.RuleBegins(n)
+	}
 }
 
 func (e *engine) watched(n *Node, grads []*Tensor) []*Tensor {

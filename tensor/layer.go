@@ -77,8 +77,16 @@ func WithLayer(l Layer, f func()) {
 		witnesses.Add(1)
 		defer witnesses.Add(-1)
 	}
+	o, seen := l.(Observer)
+	if seen {
+		observers.Add(1)
+		defer observers.Add(-1)
+	}
 	with(func(m *mode) {
 		m.layers = insertLayer(m.layers, l)
+		if seen {
+			m.observers = append(slices.Clip(m.observers), o)
+		}
 		if ok {
 			m.witness = w
 		}
@@ -131,8 +139,14 @@ func SetGlobalLayer(l Layer) {
 	var m *mode
 	if l != nil {
 		m = &mode{layers: []Layer{l}, shared: true}
+		if o, ok := l.(Observer); ok {
+			m.observers = []Observer{o}
+		}
 	}
 	old := defaultMode.Swap(m)
+	if n := numObservers(m) - numObservers(old); n != 0 {
+		observers.Add(int32(n))
+	}
 	if (old == nil) != (m == nil) {
 		if m != nil {
 			activeModes.Add(1)
@@ -140,6 +154,13 @@ func SetGlobalLayer(l Layer) {
 			activeModes.Add(-1)
 		}
 	}
+}
+
+func numObservers(m *mode) int {
+	if m == nil {
+		return 0
+	}
+	return len(m.observers)
 }
 
 // watched reports that a layer, or a hook of saved tensors, looks at single operators: then a composed operator runs

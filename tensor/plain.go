@@ -141,6 +141,9 @@ func (s *Storage) enter(m *mode) {
 	if m.inference {
 		s.bits.Store(stInference)
 	}
+	for _, o := range m.observers {
+		o.Allocated(s.n)
+	}
 	if m.scope != nil && m.scope.all {
 		m.scope.made = append(m.scope.made, s)
 	}

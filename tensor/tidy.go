@@ -32,6 +32,9 @@ func track(s *Storage) {
 	if m.inference {
 		s.bits.Store(stInference)
 	}
+	for _, o := range m.observers {
+		o.Allocated(s.n)
+	}
 	if m.scope != nil && (s.n >= mem.Large || m.scope.all) {
 		m.scope.made = append(m.scope.made, s)
 	}
@@ -281,7 +284,7 @@ func ReleaseAfter(y *Tensor, inner ...*Tensor) (saved bool) {
 	if n == nil || n.released || n.more != nil {
 		return false
 	}
-	if m := currentMode(); m != nil && (len(m.layers) > 0 || m.pack != nil) {
+	if m := currentMode(); m != nil && (!m.observedOnly() || m.pack != nil) {
 		return false
 	}
 	for _, t := range inner {

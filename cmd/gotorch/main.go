@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/boardcmd"
+	"github.com/gotorch-dev/torch/cmd/gotorch/internal/bottleneckcmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/cli"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/cococmd"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/detectcmd"
@@ -26,7 +27,8 @@ func main() {
 }
 
 func root() *cobra.Command {
-	commands := append(train.Commands(), boardcmd.Command(), cococmd.Command(), detectcmd.Command(), vetcmd.Command(), runcmd.Command())
+	commands := append(train.Commands(), boardcmd.Command(), bottleneckcmd.Command(), cococmd.Command(), detectcmd.Command(),
+		runcmd.Command(), vetcmd.Command())
 	commands = append(commands, filecmd.Commands()...)
 	return cli.Root(append(commands, recordcmd.Commands()...)...)
 }

@@ -98,6 +98,12 @@ var (
 	setMu   sync.Mutex
 )
 
+// onJoin is what SetOnJoin was given.
+var onJoin atomic.Pointer[func()]
+
+// SetOnJoin has every worker call f before it takes part in a loop: a profiler labels the workers' goroutines so.
+func SetOnJoin(f func()) { onJoin.Store(&f) }
+
 // newPool starts the workers for a team of threads, the caller included. There are never more workers than
 // GOMAXPROCS allows to run at once: surplus spinning workers would only take time from the useful ones.
 func newPool(threads int) *pool {
@@ -331,6 +337,9 @@ func (p *pool) work(id int) {
 	}()
 	seen := uint64(0) // the last job that this worker has been in
 	for p.idle(&seen, id) {
+		if f := onJoin.Load(); f != nil {
+			(*f)()
+		}
 		p.join(id + 1)
 	}
 	normal = true

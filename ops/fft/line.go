@@ -125,14 +125,17 @@ func wrap(c *Ctx, dim, nd int) int {
 // promote makes floating-point or complex numbers of x.
 func promote(c *Ctx, x *T, toComplex bool) *T {
 	dt := x.DType()
-	if dt.IsComplex() && dt.Real().Size() >= 4 {
+	if dt.IsComplex() && (dt.Real().Size() >= 4 || shapesOnly(x)) {
 		return x
 	}
 	to := dt
-	if dt.IsIntOrBool() {
+	switch {
+	case dt.IsIntOrBool():
 		to = tensor.DefaultDType()
+	case dt == tensor.BFloat16 && shapesOnly(x):
+		to = tensor.Float32
 	}
-	if to != tensor.Float32 && to != tensor.Float64 {
+	if to != tensor.Float32 && to != tensor.Float64 && !(to == tensor.Float16 && shapesOnly(x)) {
 		c.Fail(tensor.ErrNotImpl, "Unsupported dtype %s", to.ClassName())
 	}
 	if toComplex {
@@ -143,6 +146,9 @@ func promote(c *Ctx, x *T, toComplex bool) *T {
 	}
 	return x.ToDType(to)
 }
+
+// shapesOnly reports a tensor on the meta device. It stands for one on a GPU, whose transforms take numbers of 16 bits.
+func shapesOnly(x *T) bool { return x.Device().Type == tensor.MetaDevice }
 
 // mode numbers the way in which string argument i scales a direction.
 func mode(c *Ctx, i int, forward bool) int {

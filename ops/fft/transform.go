@@ -16,7 +16,7 @@ func init() {
 		Schema: "_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor",
 		Doc: "transforms complex numbers of any shape along dimensions. Normalization divides by nothing (0), by the " +
 			"square root of the number of points (1) or by that number (2).",
-		Go: "-", Out: true, Grad: "FftC2CBackward0",
+		Go: "-", Out: true, Grad: "FftC2CBackward0", Storage: tensor.TakesComplexHalf,
 		Infer: func(c *Ctx) {
 			t := complexInput(c)
 			dims := dimensions(c)
@@ -39,7 +39,7 @@ func init() {
 		Schema: "_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor",
 		Doc: "transforms real numbers of any shape along dimensions. Onesided leaves out the second half of the last " +
 			"one, whose elements are the conjugates of others. Normalization is that of _fft_c2c.",
-		Go: "-", Out: true, Grad: "FftR2CBackward0",
+		Go: "-", Out: true, Grad: "FftR2CBackward0", Storage: tensor.TakesComplexHalf,
 		Infer: func(c *Ctx) {
 			t := c.T(0)
 			if !t.DType().IsFloat() {
@@ -91,7 +91,7 @@ func init() {
 		Schema: "_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor",
 		Doc: "transforms the first half of Hermitian numbers of any shape, in the last of the dimensions, to " +
 			"last_dim_size real numbers, backward. Normalization is that of _fft_c2c.",
-		Go: "-", Out: true, Grad: "FftC2RBackward0",
+		Go: "-", Out: true, Grad: "FftC2RBackward0", Storage: tensor.TakesComplexHalf,
 		Infer: func(c *Ctx) {
 			t, n := complexInput(c), c.Int(3)
 			dims := dimensions(c)
@@ -147,9 +147,9 @@ func complexInput(c *Ctx) *T {
 	return t
 }
 
-// precision refuses numbers of 16 bits.
+// precision refuses numbers of 16 bits, which transforms on the CPU do not take.
 func precision(c *Ctx, t *T) {
-	if dt := t.DType().Real(); dt.Size() < 4 {
+	if dt := t.DType().Real(); dt.Size() < 4 && !shapesOnly(t) {
 		c.Fail(tensor.ErrNotImpl, "FFT doesn't support tensors of type: %s", dt.ClassName())
 	}
 }

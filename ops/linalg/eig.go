@@ -14,7 +14,7 @@ func init() {
 		Doc: "gives the eigenvalues of square matrices, in no particular order, and the eigenvectors, of length 1, as " +
 			"columns. Both are complex. Infinities and NaN are refused.\n" +
 			"https://pytorch.org/docs/stable/generated/torch.linalg.eig.html",
-		Out: true,
+		Out: true, Storage: tensor.TakesComplexHalf, // on a device that only infers
 		Infer: func(c *Ctx) {
 			a := c.T(0)
 			checkSquare(c, "linalg.eig", "A", a)
@@ -59,7 +59,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "_linalg_eigvals(Tensor self) -> Tensor",
 		Doc:    "is linalg_eigvals where no gradient is wanted.", Go: "-",
-		NoGrad: "linalg_eigvals calls linalg_eig for it",
+		NoGrad: "linalg_eigvals calls linalg_eig for it", Storage: tensor.TakesComplexHalf,
 		Infer: func(c *Ctx) {
 			a := c.T(0)
 			checkSquare(c, "linalg.eigvals", "A", a)

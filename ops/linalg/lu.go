@@ -8,11 +8,17 @@ import (
 
 // checkTwo refuses a tensor without matrices, in the words of the LU family.
 func checkTwo(c *Ctx, api string, t *T) {
+	checkMatrices(c, api, t)
+	checkMatrix(c, api, "A", t)
+}
+
+// checkMatrices refuses a tensor without matrices of numbers, which may have 16 bits.
+func checkMatrices(c *Ctx, api string, t *T) {
 	if t.Dim() < 2 {
 		c.Fail(tensor.ErrShape, "%s: Expected tensor with 2 or more dimensions. Got size: %v instead", api,
 			tensor.IntsValue(t.Shape()).String())
 	}
-	checkMatrix(c, api, "A", t)
+	checkFloating(c, api, "A", t)
 }
 
 func init() {
@@ -148,7 +154,7 @@ func init() {
 		Infer: func(c *Ctx) {
 			lu, piv := c.T(0), c.T(1)
 			const api = "torch.lu_unpack"
-			checkTwo(c, api, lu)
+			checkMatrices(c, api, lu)
 			m, n, b := lu.Size(-2), lu.Size(-1), batch(lu.Shape())
 			if c.Bool(3) {
 				want := join(b, min(m, n))

@@ -12,7 +12,7 @@ func init() {
 			"https://pytorch.org/docs/stable/generated/torch.linalg.vander.html",
 		Body: func(c *Ctx) {
 			x := c.T(0)
-			if x.DType() == tensor.Bool {
+			if dt := x.DType(); dt == tensor.Bool || !dt.IsInt() && dt.Real().Size() < 4 {
 				c.Fail(tensor.ErrDType, "linalg.vander supports floating point, complex, and integer tensors, but got "+
 					"%s", x.DType().ClassName())
 			}

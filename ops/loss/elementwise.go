@@ -101,6 +101,12 @@ func expandRaw(t *T, sh []int) *T {
 // forward computes the losses of x and t, reduced, into o.
 func (l *elementLoss) forward(c *Ctx, o, x, t *T, how int, p float64) {
 	x, t = operands(x, t)
+	if x.DType() != o.DType() { // input and target differ: the loss of the promoted type is converted
+		wide := tensor.New(o.Shape(), x.DType())
+		l.forward(c, wide, x, t, how, p)
+		tensor.CopyRaw(o, wide)
+		return
+	}
 	switch {
 	case l.rounds && x.DType().Size() == 2:
 		tensor.CopyRaw(o, reduce(l.composed(x.Detach(), t.Detach(), p), how))

@@ -71,12 +71,11 @@ func poissonNLL(x, t *T, logInput, full bool, eps float64) *T {
 	return y
 }
 
-// elementInfer is the shape rule of a leaf: the losses have the shape and the dtype that input and target broadcast and
-// promote to, and are laid out as the input where both have one shape.
-func elementInfer(c *Ctx, kernel string, how int) {
+// elementInfer is the shape rule of a leaf: the losses have the shape that input and target broadcast to, and are laid
+// out as the input where both have one shape.
+func elementInfer(c *Ctx, kernel string, how int, dt tensor.DType) {
 	wantReduction(c, how)
 	x, t := c.T(0), c.T(1)
-	dt := c.PromoteArgs(0, 1)
 	if !dt.IsFloat() {
 		c.FailDType(tensor.ErrNotImpl, kernel, dt)
 	}
@@ -149,7 +148,10 @@ func secondOrder(c *Ctx, u *T, how int, composed func(x, t *T) *T) []*T {
 
 // leaf declares a loss that PyTorch has a kernel for, and its backward operator. parameter names the loss's parameter,
 // if it has one; pick chooses the formula by its value. kernel is the name of PyTorch's kernel, for errors.
-func leaf(name, parameter, kernel, doc string, check func(c *Ctx, p float64), pick func(p float64) *elementLoss) {
+//
+// The losses have the type that input and target promote to or, asInput, the type of the input.
+func leaf(name, parameter, kernel, doc string, asInput bool, check func(c *Ctx, p float64),
+	pick func(p float64) *elementLoss) {
 	def, arg := "", ""
 	if parameter != "" {
 		def, arg = ", float "+parameter+"=1.0", ", float "+parameter
@@ -175,7 +177,11 @@ func leaf(name, parameter, kernel, doc string, check func(c *Ctx, p float64), pi
 		Doc:    doc, Go: "-", Out: true,
 		Infer: func(c *Ctx) {
 			check(c, at(c, 3))
-			elementInfer(c, kernel, c.Int(2))
+			dt := c.PromoteArgs(0, 1)
+			if x := c.ArgDType(0); asInput && x.IsFloat() {
+				dt = x
+			}
+			elementInfer(c, kernel, c.Int(2), dt)
 		},
 		CPU:  func(c *Ctx) { pick(at(c, 3)).forward(c, c.Out(0), c.T(0), c.T(1), c.Int(2), at(c, 3)) },
 		Save: "self target",
@@ -330,10 +336,10 @@ func init() {
 	accept := func(*Ctx, float64) {}
 	always := func(l *elementLoss) func(float64) *elementLoss { return func(float64) *elementLoss { return l } }
 	leaf("mse_loss", "", "mse_cpu", "is the squared difference of self and target, reduced (0: not, 1: mean, 2: sum).",
-		accept, always(mseLoss))
+		false, accept, always(mseLoss))
 	leaf("smooth_l1_loss", "beta", "smooth_l1_cpu",
 		"is 0.5*d²/beta where the difference d of self and target is below beta, |d| - 0.5*beta elsewhere, reduced "+
-			"(0: not, 1: mean, 2: sum).",
+			"(0: not, 1: mean, 2: sum).", false,
 		func(c *Ctx, beta float64) {
 			if beta < 0 {
 				c.Fail(tensor.ErrValue, "smooth_l1_loss does not support negative values for beta.")
@@ -347,14 +353,14 @@ func init() {
 		})
 	leaf("huber_loss", "delta", "huber_cpu",
 		"is 0.5*d² where the difference d of self and target is at most delta, delta*(|d| - 0.5*delta) elsewhere, "+
-			"reduced (0: not, 1: mean, 2: sum).",
+			"reduced (0: not, 1: mean, 2: sum).", true,
 		func(c *Ctx, delta float64) {
 			if !(delta > 0) {
 				c.Fail(tensor.ErrValue, "huber_loss does not support non-positive values for delta.")
 			}
 		}, always(huberLoss))
 	leaf("soft_margin_loss", "", "soft_margin_loss",
-		"is log(1 + exp(-target*self)) for targets of 1 and -1, reduced (0: not, 1: mean, 2: sum).", accept,
+		"is log(1 + exp(-target*self)) for targets of 1 and -1, reduced (0: not, 1: mean, 2: sum).", true, accept,
 		always(softMarginLoss))
 
 	composedLoss("l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
@@ -420,7 +426,7 @@ func registerCrossEntropies() {
 			if x.DType() != t.DType() {
 				c.Fail(tensor.ErrDType, "Found dtype %s but expected %s", t.DType().ClassName(), x.DType().ClassName())
 			}
-			elementInfer(c, "binary_cross_entropy", c.Int(3))
+			elementInfer(c, "binary_cross_entropy", c.Int(3), c.PromoteArgs(0, 1))
 		},
 		CPU: func(c *Ctx) {
 			x, t, w, how := c.T(0), c.T(1), c.T(2), c.Int(3)
@@ -488,7 +494,11 @@ func registerCrossEntropies() {
 		Doc: "is binary_cross_entropy of sigmoid(self), computed without overflow; pos_weight weighs the first of " +
 			"the two terms. The result is reduced (0: not, 1: mean, 2: sum).",
 		Infer: func(c *Ctx) {
-			elementInfer(c, "binary_cross_entropy_with_logits", c.Int(4))
+			if dt := c.ArgDType(1); !dt.IsFloat() && c.ArgDType(0).IsFloat() {
+				c.Fail(tensor.ErrDType, "result type %s can't be cast to the desired output type %s",
+					c.ArgDType(0).ClassName(), dt.ClassName())
+			}
+			elementInfer(c, "binary_cross_entropy_with_logits", c.Int(4), c.ArgDType(1))
 			for i := 2; i < 4; i++ {
 				c.WantBroadcast(i, tensor.BroadcastShapes(c.Shape(0), c.Shape(1)))
 			}

@@ -10,7 +10,7 @@ import (
 
 // linearCrossEntropy is the body of torch.nn.functional.linear_cross_entropy: a linear layer and cross_entropy.
 // PyTorch's options say how the computation is cut into chunks, which changes its memory and not its result; here it is
-// done at once.
+// done at once. With options, PyTorch has one operator for the whole, which autocast does not know: see inOneType.
 func linearCrossEntropy(c *Ctx) {
 	x, w, target, bias := c.T(0), c.T(1), c.T(2), c.T(3)
 	if x.Dim() < 1 || x.Dim() > 2 {
@@ -58,8 +58,35 @@ func linearCrossEntropy(c *Ctx) {
 			bias = bias.Reshape([]int{outputs})
 		}
 	}
-	logits := op.Call1("aten::linear", x, w, bias).Reshape(shape)
-	c.Return(op.Call1("F::cross_entropy", logits, target, c.T(4), nil, ignore, nil, c.Str(5), c.Float(7)))
+	loss := func(x, w, bias, weight *T) *T {
+		logits := op.Call1("aten::linear", x, w, bias).Reshape(shape)
+		return op.Call1("F::cross_entropy", logits, target, weight, nil, ignore, nil, c.Str(5), c.Float(7))
+	}
+	probabilities := tensor.SameShape(target.Shape(), shape) && target.DType() == x.DType() && !target.RequiresGrad()
+	if c.NumArgs() > 8 && c.Has(8) && len(rows) == 1 && c.Float(7) == 0 &&
+		(target.DType() == tensor.Int64 || probabilities) {
+		inOneType(c, loss, x, w, bias, c.T(4))
+		return
+	}
+	c.Return(loss(x, w, bias, c.T(4)))
+}
+
+// inOneType returns the loss as PyTorch's operator with options computes it: without autocast, in the type of the
+// input. Parameters of another type are converted where the input has 16 bits, as on any GPU; the CPU refuses them
+// beside wider inputs.
+func inOneType(c *Ctx, loss func(x, w, bias, weight *T) *T, x, w, bias, weight *T) {
+	dt := x.DType()
+	if w.DType() != dt && !dt.IsReduced() && x.Device().Type == tensor.CPUDevice {
+		c.Fail(tensor.ErrDType, "expected m1 and m2 to have the same dtype, but got: %s != %s", dt.CName(),
+			w.DType().CName())
+	}
+	as := func(t *T) *T {
+		if t == nil || t.DType() == dt {
+			return t
+		}
+		return t.ToDType(dt)
+	}
+	tensor.InsteadOfLayers(tensor.RankAutocast, nil, func() { c.Return(loss(x, as(w), as(bias), as(weight))) })
 }
 
 func init() {

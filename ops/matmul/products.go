@@ -15,10 +15,6 @@ func init() {
 		Out:    true,
 		Body: func(c *Ctx) {
 			a, b := c.T(0), c.T(1)
-			if a.DType() != b.DType() {
-				c.Fail(tensor.ErrDType, "inner(): expected both tensors to have same dtype, but found %s and %s",
-					a.DType().ClassName(), b.DType().ClassName())
-			}
 			if a.Dim() == 0 || b.Dim() == 0 {
 				c.Return(a.Mul(b))
 				return
@@ -226,7 +222,7 @@ func init() {
 			if x, y := c.ArgDType(0), c.ArgDType(1); x != y && c.Device().Type == tensor.CPUDevice {
 				c.Fail(tensor.ErrDType, "expected scalar type %s but found %s", x.ClassName(), y.ClassName())
 			}
-			c.Alloc(0, c.BroadcastArgs(0, 1), c.PromoteArgs(0, 1))
+			c.Alloc(0, c.BroadcastArgs(0, 1), c.ArgDType(0))
 		},
 		CPU: func(c *Ctx) {
 			o := c.Out(0)

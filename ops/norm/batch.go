@@ -226,6 +226,9 @@ func init() {
 				n = x.Size(1)
 			}
 			st := statType(x.DType(), c.T(1), c.T(2), c.T(3))
+			if c.Device().Type == tensor.MetaDevice { // as on a GPU, where statistics have the type of the sums
+				st = x.DType().Compute()
+			}
 			c.Alloc(1, []int{n}, st)
 			c.Alloc(2, []int{n}, st)
 		}

@@ -404,7 +404,10 @@ func init() {
 				c.FailDType(tensor.ErrDType, "GroupNormKernelImpl", x.DType())
 			}
 			c.AllocStrided(0, x.Shape(), tensor.FormatStrides(x.Shape(), x.SuggestFormat()), x.DType())
-			st := statType(x.DType(), c.T(1), c.T(2))
+			st := x.DType()
+			if c.Device().Type != tensor.MetaDevice { // as on a GPU, where parameters do not count
+				st = statType(st, c.T(1), c.T(2))
+			}
 			c.Alloc(1, []int{n, group}, st)
 			c.Alloc(2, []int{n, group}, st)
 		},

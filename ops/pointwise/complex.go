@@ -105,6 +105,11 @@ func init() {
 func complexInfer(c *Ctx, first, second string) {
 	a, b := c.ArgDType(0), c.ArgDType(1)
 	ok := func(dt DType) bool { return dt == tensor.Float32 || dt == tensor.Float64 || dt == tensor.Float16 }
+	if c.Device().Type == tensor.MetaDevice && a != b && a.IsFloat() && b.IsFloat() {
+		// PyTorch's rule for shapes alone promotes what its kernels refuse
+		c.Alloc(0, c.BroadcastArgs(0, 1), c.PromoteArgs(0, 1).Complex())
+		return
+	}
 	if !ok(a) || !ok(b) {
 		c.Fail(tensor.ErrDType, "Expected both inputs to be Half, Float or Double tensors but got %s and %s",
 			a.ClassName(), b.ClassName())

@@ -186,8 +186,7 @@ func cdist(c *Ctx) {
 		c.Return(op.Call1("aten::_euclidean_dist", x[0], x[1]))
 		return
 	}
-	dt := tensor.PromoteTypes(x[0].DType(), x[1].DType())
-	c.Return(op.Call1("aten::_cdist_forward", x[0].ToDType(dt), x[1].ToDType(dt), p, m))
+	c.Return(op.Call1("aten::_cdist_forward", x[0], x[1], p, m))
 }
 
 func pdist(c *Ctx) {
@@ -324,8 +323,14 @@ func pdistGrad[E float](o, g, x, y *T, p float64, k *distKernels[E]) {
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "_euclidean_dist(Tensor x1, Tensor x2) -> Tensor", Go: "-",
-		Doc:   "is the distance of rows by a matrix product.",
-		Infer: func(c *Ctx) { c.Alloc(0, distShape(c), c.ArgDType(0)) },
+		Doc: "is the distance of rows by a matrix product.",
+		Infer: func(c *Ctx) {
+			a, b, sh := c.ArgDType(0), c.ArgDType(1), distShape(c)
+			if a != b && c.Device().Type == tensor.CPUDevice && tensor.Size(sh).Numel() > 0 {
+				c.Fail(tensor.ErrDType, "expected scalar type %s but found %s", a.ClassName(), b.ClassName())
+			}
+			c.Alloc(0, sh, a)
+		},
 		CPU: func(c *Ctx) {
 			if c.ArgDType(0) == tensor.Float64 {
 				euclidean(c.Out(0), c.T(0), c.T(1), &dist64)

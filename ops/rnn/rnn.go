@@ -25,10 +25,15 @@ func cell(mode int, gi, h, c, whh, bhh, whr *T) (hn, cn *T) {
 		z := x[1].Add(y[1]).Sigmoid()
 		n := x[2].Add(r.Mul(y[2])).Tanh()
 		return h.Sub(n).Mul(z).Add(n), nil
-	case modeReLU:
-		return gi.Add(gh).ReLU(), nil
 	}
-	return gi.Add(gh).Tanh(), nil
+	sum := gi.Add(gh)
+	if dt := gh.DType(); sum.DType() != dt { // PyTorch adds the input's part in place
+		sum = sum.ToDType(dt)
+	}
+	if mode == modeReLU {
+		return sum.ReLU(), nil
+	}
+	return sum.Tanh(), nil
 }
 
 // composed is the layer in public operators: what gradients of gradients are made of.

@@ -288,8 +288,11 @@ func init() {
 			c.Fail(tensor.ErrDType, "expected scalar type %s but found %s", a.ClassName(), b.ClassName())
 		}
 		dt := g.DType()
-		if dt == tensor.Float32 && c.DType(3).IsReduced() { // of a softmax that has converted its input
-			dt = c.DType(3)
+		switch in := c.DType(3); {
+		case dt == tensor.Float32 && in.IsReduced(): // of a softmax that has converted its input
+			dt = in
+		case c.Device().Type == tensor.MetaDevice: // where shapes alone are computed, PyTorch takes any type at its word
+			dt = in
 		}
 		c.Alloc(0, y.Shape(), dt)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/gotorch-dev/torch/nn/utils"
 	"github.com/gotorch-dev/torch/optim"
 	"github.com/gotorch-dev/torch/optim/lr"
+	"github.com/gotorch-dev/torch/profiler"
 	"github.com/gotorch-dev/torch/serialize"
 	"github.com/gotorch-dev/torch/tensorboard"
 )
@@ -43,7 +44,8 @@ type run struct {
 	lock   *filelock.Lock
 	fresh  bool // the folder was made for this run
 	board  *tensorboard.SummaryWriter
-	total  int // steps of the whole run
+	total  int                // steps of the whole run
+	prof   *profiler.Profiler // nil unless steps are profiled
 	resume *serialize.Dict
 }
 
@@ -215,6 +217,7 @@ func (r *run) epoch(ctx context.Context, b batches, epochs, steps int, last *tim
 		if err != nil {
 			return samples, err
 		}
+		r.profileStep()
 		n := x.x.Size(0)
 		samples += n
 		acc := math.NaN()

@@ -32,6 +32,8 @@ type trainFlags struct {
 	device      string
 	json, quiet bool
 	board       bool
+	recompute   bool
+	profile     string
 }
 
 // latest stands for --resume without a path.
@@ -117,6 +119,10 @@ func (f *trainFlags) common(cmd *cobra.Command) {
 	fl.BoolVar(&f.json, "json", false, "print JSON lines")
 	fl.BoolVar(&f.quiet, "quiet", false, "print nothing but errors")
 	fl.BoolVar(&f.board, "tensorboard", true, "write TensorBoard logs into the folder")
+	fl.BoolVar(&f.recompute, "checkpoint-activations", false,
+		"compute the activations of the model's blocks again in the backward pass instead of keeping them")
+	fl.StringVar(&f.profile, "profile", "",
+		"profile some steps, print the operators that take longest, and write a trace for TensorBoard to a folder")
 	for flag, names := range map[string][]string{"optimizer": optimizerNames, "scheduler": schedulerNames,
 		"amp": ampNames} {
 		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
@@ -183,6 +189,12 @@ func (f *trainFlags) run(cmd *cobra.Command) (err error) {
 	where := count(torch.NumThreads(), "thread")
 	if device.Type != tensor.CPUDevice {
 		where = "device " + device.String()
+	}
+	if f.recompute {
+		r.recompute()
+	}
+	if f.profile != "" {
+		defer r.startProfile(f.profile)()
 	}
 	r.report.line("training %s on %s, %s of %d samples, %s, into %s", r.cfg.Model, dataName(&r.cfg),
 		count(r.total, "step"), r.cfg.BatchSize, where, r.out)

@@ -1,0 +1,93 @@
+package tensor
+
+import "sync/atomic"
+
+// RegionKind says what a Region is.
+type RegionKind uint8
+
+// The kinds of regions.
+const (
+	RegionUser      RegionKind = iota // a part of the program that it has named itself
+	RegionModule                      // the Forward of a module
+	RegionOptimizer                   // the step of an optimizer
+)
+
+// Region is a part of a program that an Observer is told of.
+type Region struct {
+	Kind RegionKind
+	Name string
+	// Of is the module or the optimizer, nil where the program has named the region.
+	Of any
+}
+
+// Observer is a Watcher that sees more of a program than its operators: in which part of the program they are called,
+// when a gradient rule begins, and what memory is taken and given back. It must not hold on to the tensors that it
+// sees: memory is freed as early as without it. A profiler is one.
+type Observer interface {
+	Watcher
+	// RuleBegins is called before the gradient rule of a node, and before a gradient is added to that of a leaf; Rule
+	// or RuleFailed is called behind it.
+	RuleBegins(n *Node)
+	// Enter and Leave are called around a region, Leave also when the region panics.
+	Enter(r Region)
+	Leave(r Region)
+	// Allocated is called when the memory of a tensor is taken, and, with a negative number of bytes, when it is given
+	// back at once. What the garbage collector finds later is not told.
+	Allocated(bytes int)
+}
+
+// observers counts the observers of all goroutines: while it is zero nobody has to look.
+var observers atomic.Int32
+
+// observing are the observers of the calling goroutine, the outermost first.
+func observing() []Observer {
+	if observers.Load() == 0 {
+		return nil
+	}
+	if m := currentMode(); m != nil {
+		return m.observers
+	}
+	return nil
+}
+
+// IsObserved reports that an Observer looks on: who tells it of regions only has to do so then.
+func IsObserved() bool { return len(observing()) > 0 }
+
+// InRegion runs f as a part of the program that the observers of the goroutine are told of.
+func InRegion(r Region, f func()) {
+	list := observing()
+	if len(list) == 0 {
+		f()
+		return
+	}
+	inRegion(list, r, f)
+}
+
+func inRegion(list []Observer, r Region, f func()) {
+	for _, o := range list {
+		o.Enter(r)
+	}
+	defer func() {
+		for i := len(list) - 1; i >= 0; i-- {
+			list[i].Leave(r)
+		}
+	}()
+	f()
+}
+
+// allocated tells the observers of the goroutine that memory was taken or, with a negative number, given back.
+func allocated(bytes int) {
+	for _, o := range observing() {
+		o.Allocated(bytes)
+	}
+}
+
+// observedOnly reports that none of the layers may hold on to the tensors that it sees.
+func (m *mode) observedOnly() bool {
+	for _, l := range m.layers {
+		if _, ok := l.(Observer); !ok {
+			return false
+		}
+	}
+	return true
+}
