@@ -138,6 +138,13 @@ func (r *recorder) value(t *tensor.Tensor) *graph.Value {
 			return v
 		}
 	}
+	if u := r.detached(t); u != nil {
+		r.block.At(place())
+		n := r.block.Call("aten::detach", u)
+		r.added(n)
+		r.define(t, n.Out[0])
+		return n.Out[0]
+	}
 	var v *graph.Value
 	if p, ok := r.attrs[t]; ok {
 		v = r.block.GetAttr(r.self, p)
@@ -165,6 +172,32 @@ func (r *recorder) value(t *tensor.Tensor) *graph.Value {
 	r.loaded[len(r.loaded)-1][t] = v
 	r.keep = append(r.keep, t)
 	return v
+}
+
+// detached is the value of the tensor that t is the same elements of, where no operator has made t: Tensor.Detach calls
+// none. It is nil for other tensors.
+func (r *recorder) detached(t *tensor.Tensor) *graph.Value {
+	if _, ok := r.attrs[t]; ok || t.IsSparse() {
+		return nil
+	}
+	same := func(u *tensor.Tensor) bool {
+		return !u.IsSparse() && u.Storage() == t.Storage() && u.DType() == t.DType() &&
+			u.StorageOffset() == t.StorageOffset() && slices.Equal(u.Shape(), t.Shape()) &&
+			slices.Equal(u.Strides(), t.Strides())
+	}
+	if r.traced[t.Storage()] {
+		for _, u := range slices.Backward(r.keep) {
+			if v := r.values[u]; v != nil && same(u) {
+				return v
+			}
+		}
+	}
+	for u := range r.attrs {
+		if same(u) {
+			return r.value(u)
+		}
+	}
+	return nil
 }
 
 // added notes where a node was recorded.

@@ -55,6 +55,9 @@ var programs = []struct {
 			return y.AddInPlace(x)
 		}
 	}, inputs: []any{rand(3, 2)}, others: []*tensor.Tensor{rand(3, 2)}, ops: "clone select mul_ add_"},
+	{name: "detached", fn: func() any {
+		return func(x *tensor.Tensor) *tensor.Tensor { return x.Mul(x.Square().Detach()) }
+	}, inputs: []any{rand(3, 2)}, others: []*tensor.Tensor{rand(3, 2)}, ops: "square detach mul"},
 	{name: "two results", fn: func() any {
 		return func(x, y *tensor.Tensor) (*tensor.Tensor, []*tensor.Tensor) {
 			return x.MatMul(y), x.Chunk(2, tensor.ChunkOptions{Dim: 1})
