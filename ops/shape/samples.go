@@ -9,10 +9,9 @@ import (
 func init() {
 	samples.Table(
 		// views, and the operators that copy what they show
-		"alias alias_copy contiguous lift lift_fresh lift_fresh_copy ravel clone squeeze squeeze_ squeeze_copy mT mH numpy_T "+
+		"alias alias_copy contiguous lift lift_fresh ravel clone squeeze squeeze_ squeeze_copy mT mH numpy_T "+
 			"atleast_1d atleast_2d atleast_3d fliplr flipud :: 3x4 ; 2x1x3",
 		"detach detach_copy :: 3x4 | nograd",
-		"copy :: 3x4 3x4 ; 3x4 4",
 		"t t_ t_copy :: 3x4 ; 7 ; s",
 		"matrix_H adjoint linalg_diagonal :: 3x4",
 		"type_as view_as reshape_as expand_as :: 3x4 3x4",
