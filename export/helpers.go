@@ -11,90 +11,13 @@ import (
 // errAssert is the cause of the error of a run in which an assertion of the program does not hold.
 var errAssert = fmt.Errorf("an assertion of the program does not hold")
 
-// The sizes that the program asks for, its assertions, and what Python's operators do with numbers: none of them computes
-// on elements.
+// Limits of sizes, and what Python's operators do with numbers.
 func init() {
-	size := func(name, params string, f func(t *tensor.Tensor, a []tensor.Value) int) {
-		graph.Register("aten::"+name+"(Tensor self"+params+") -> SymInt", func(a []tensor.Value) tensor.Value {
-			if a[0].K != tensor.KTensor || a[0].T == nil {
-				tensor.Fail(tensor.ErrType, "aten::%s: want a Tensor, not %s", name, a[0])
-			}
-			return tensor.IntValue(f(a[0].T, a[1:]))
-		})
-	}
-	dim := func(t *tensor.Tensor, a []tensor.Value) int {
-		d, n := int(a[0].N), t.Dim()
-		if d < -n || d >= n {
-			tensor.Fail(tensor.ErrIndex, "Dimension out of range (expected to be in range of [%d, %d], but got %d)", -n,
-				n-1, d)
-		}
-		return (d + n) % n
-	}
-	size("sym_size.int", ", int dim", func(t *tensor.Tensor, a []tensor.Value) int { return t.Size(dim(t, a)) })
-	size("sym_stride.int", ", int dim", func(t *tensor.Tensor, a []tensor.Value) int { return t.Stride(dim(t, a)) })
-	size("sym_numel", "", func(t *tensor.Tensor, _ []tensor.Value) int { return t.Numel() })
-	size("sym_storage_offset", "", func(t *tensor.Tensor, _ []tensor.Value) int { return t.StorageOffset() })
-
-	graph.Register("aten::_assert_scalar(Scalar self, str assert_msg) -> ()", func(a []tensor.Value) tensor.Value {
-		if n := a[0].Num(); n.I == 0 && n.F == 0 {
-			tensor.Fail(errAssert, "%s", a[1].X)
-		}
-		return tensor.Value{}
-	})
-	assert := func(a []tensor.Value) tensor.Value {
-		text := "Expected Tensor with single nonzero value, but got zero"
-		if len(a) > 1 {
-			text, _ = a[1].X.(string)
-		}
-		if a[0].K != tensor.KTensor || a[0].T == nil {
-			tensor.Fail(tensor.ErrType, "aten::_assert_async: want a Tensor, not %s", a[0])
-		}
-		if n := a[0].T.Num(); n.I == 0 && n.F == 0 && n.C == 0 {
-			tensor.Fail(errAssert, "%s", text)
-		}
-		return tensor.Value{}
-	}
-	graph.Register("aten::_assert_async(Tensor self) -> ()", assert)
-	graph.Register("aten::_assert_async.msg(Tensor self, str assert_msg) -> ()", assert)
-	graph.Register("aten::_assert_tensor_metadata(Tensor a, SymInt[]? size=None, SymInt[]? stride=None, "+
-		"ScalarType? dtype=None, *, Device? device=None, Layout? layout=None) -> ()", assertMetadata)
 	for _, name := range []string{"sym_constrain_range", "sym_constrain_range_for_size"} {
 		graph.Register("aten::"+name+"(Scalar size, *, int? min=None, int? max=None) -> ()",
 			func(a []tensor.Value) tensor.Value { return constrain(name, a) })
 	}
 	registerNumbers()
-}
-
-// assertMetadata is _assert_tensor_metadata of PyTorch, which names the first difference.
-func assertMetadata(a []tensor.Value) tensor.Value {
-	t := a[0].T
-	if a[0].K != tensor.KTensor || t == nil {
-		tensor.Fail(tensor.ErrType, "aten::_assert_tensor_metadata: want a Tensor, not %s", a[0])
-	}
-	list := func(v tensor.Value, have []int, what string) {
-		if v.K == tensor.KNone {
-			return
-		}
-		items, _ := graph.ItemsOf(v)
-		same := len(items) == len(have)
-		for i := range items {
-			same = same && int(items[i].N) == have[i]
-		}
-		if !same {
-			tensor.Fail(errAssert, "Tensor %s mismatch! Expected: %s, Got: %s", what, graph.Text(v),
-				tensor.ShapeString(have))
-		}
-	}
-	list(a[1], t.Shape(), "sizes")
-	list(a[2], t.Strides(), "strides")
-	if a[3].K == tensor.KInt && int(a[3].N) != graph.DTypeNumber(t.DType()) {
-		want, err := graph.DTypeOf(int(a[3].N))
-		if err != nil {
-			panic(err)
-		}
-		tensor.Fail(errAssert, "Tensor dtype mismatch! Expected: %s, Got: %s", want.Name(), t.DType().Name())
-	}
-	return tensor.Value{}
 }
 
 // constrain checks the limits of a size that depends on data.
