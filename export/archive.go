@@ -89,8 +89,8 @@ func loadOpen(name string, f readerAt, opts []LoadOptions) (*Program, error) {
 }
 
 // Load is LoadFile from memory or an open file of a size. Nothing of the file is executed. An operator that does not
-// exist is an error that names it, a *graph.MissingError, unless it stands in a branch or a loop: then it is an error of
-// the call that meets it.
+// exist is an error that names it, a *graph.MissingError, unless it stands in a branch or a loop: then it is an error
+// of the call that meets it.
 func Load(r io.ReaderAt, size int64, opts ...LoadOptions) (p *Program, err error) {
 	zr, err := torchzip.NewReader(r, size)
 	if err != nil {
@@ -232,7 +232,8 @@ func (a *archive) tensors(p *Program, dir, config string, constants bool) error 
 		if err != nil {
 			return fmt.Errorf("%w: %s: %s: %w", ErrFormat, dir+config, shorten(name), err)
 		}
-		if w.Tensor != nil && c.Meta != nil && c.Meta.Grad && !constants && (w.Tensor.DType().IsFloat() || w.Tensor.DType().IsComplex()) {
+		if w.Tensor != nil && c.Meta != nil && c.Meta.Grad && !constants &&
+			(w.Tensor.DType().IsFloat() || w.Tensor.DType().IsComplex()) {
 			w.Tensor.SetRequiresGrad(true)
 		}
 		p.state[name] = w
@@ -304,7 +305,8 @@ func (a *archive) tensor(dir string, c *payloadJSON, storages map[string]*tensor
 	empty := slices.Contains(shape, 0)
 	for i, n := range shape {
 		if n > 1 && !empty && (stride[i] > room || (n-1) > room && stride[i] > 0 || end > room) {
-			return nil, fmt.Errorf("sizes %v and strides %v reach past the %d elements of %s", shape, stride, room, c.Path)
+			return nil, fmt.Errorf("sizes %v and strides %v reach past the %d elements of %s", shape, stride, room,
+				c.Path)
 		}
 		if n > 0 && !empty {
 			end += (n - 1) * stride[i]

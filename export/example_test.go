@@ -22,7 +22,8 @@ func Example() {
 		}
 	})
 	p, err := export.Export(net, []any{torch.Zeros([]int{2, 3})}, export.Options{
-		Dynamic: map[string]map[int]string{"x": {0: "batch"}}, Ranges: map[string]export.Range{"batch": {Min: 1, Max: 64}}})
+		Dynamic: map[string]map[int]string{"x": {0: "batch"}},
+		Ranges:  map[string]export.Range{"batch": {Min: 1, Max: 64}}})
 	if err != nil {
 		fmt.Println(err)
 		return

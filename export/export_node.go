@@ -252,7 +252,8 @@ func (w *exporter) list(items []*graph.Value, p *tensor.Param) (argument, error)
 		if !ok {
 			name := w.values[v]
 			if name == "" || p.Kind != tensor.KInts {
-				return argument{}, fmt.Errorf("%w: a list with a number that is not computed from sizes", ErrUnsupported)
+				return argument{}, fmt.Errorf("%w: a list with a number that is not computed from sizes",
+					ErrUnsupported)
 			}
 			varies = true
 			sym = append(sym, map[string]any{"as_name": name})

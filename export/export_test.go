@@ -87,7 +87,8 @@ var roundTrips = []struct {
 		return nn.NewSequential(nn.NewLinear(4, 6), nn.NewDropout(), nn.NewLinear(6, 2))
 	}), inputs: []any{rand(3, 4)}, train: true, random: true},
 	{name: "activations", make: module(func() nn.Module {
-		return nn.NewSequential(nn.NewGELU(), nn.NewSiLU(), nn.NewHardswish(), nn.NewELU(), nn.NewLeakyReLU(), nn.NewPReLU(),
+		return nn.NewSequential(nn.NewGELU(), nn.NewSiLU(), nn.NewHardswish(), nn.NewELU(), nn.NewLeakyReLU(),
+			nn.NewPReLU(),
 			nn.NewSoftplus(), nn.NewLogSoftmax(1), nn.NewHardtanh(), nn.NewMish(), nn.NewReLU6(), nn.NewSoftsign())
 	}), inputs: []any{rand(3, 4)}, dynamic: map[string]map[int]string{"x": {0: "n"}}, others: []any{rand(6, 4)}},
 	{name: "norms", make: module(func() nn.Module {
@@ -109,8 +110,10 @@ var roundTrips = []struct {
 		}
 	}, inputs: []any{rand(3, 4)}},
 	{name: "containers", make: func() any {
-		return func(d map[string]*tensor.Tensor, p pair, l []*tensor.Tensor, none *tensor.Tensor) map[string]*tensor.Tensor {
-			return map[string]*tensor.Tensor{"sum": d["a"].Add(d["b"]), "cat": torch.Cat(l), "diff": p.Left.Sub(p.Right)}
+		return func(d map[string]*tensor.Tensor, p pair, l []*tensor.Tensor,
+			none *tensor.Tensor) map[string]*tensor.Tensor {
+			return map[string]*tensor.Tensor{"sum": d["a"].Add(d["b"]), "cat": torch.Cat(l),
+				"diff": p.Left.Sub(p.Right)}
 		}
 	}, inputs: []any{map[string]*tensor.Tensor{"a": rand(2), "b": rand(2)}, pair{rand(3), rand(3)},
 		[]*tensor.Tensor{rand(1), rand(4)}, (*tensor.Tensor)(nil)}},
@@ -336,7 +339,8 @@ func TestRefused(t *testing.T) {
 		opt  export.Options
 		want string
 	}{
-		{"range without a size", f, export.Options{Ranges: map[string]export.Range{"n": {Max: 3}}}, "no size of Dynamic"},
+		{"range without a size", f, export.Options{Ranges: map[string]export.Range{"n": {Max: 3}}},
+			"no size of Dynamic"},
 		{"example out of range", f, export.Options{Dynamic: map[string]map[int]string{"x": {0: "n"}},
 			Ranges: map[string]export.Range{"n": {Min: 10}}}, "out of its range"},
 		{"a mistake", func(x *tensor.Tensor) *tensor.Tensor { return x.MatMul(x) }, export.Options{}, "aten::mm"},
@@ -367,11 +371,13 @@ func TestGuards(t *testing.T) {
 		{[]tensor.Value{value(rand(2, 2)), value(rand(2, 2))}, "Guard failed: x.size()[0] >= 3", export.ErrGuard},
 		{[]tensor.Value{value(rand(7, 2)), value(rand(7, 2))}, "Guard failed: x.size()[0] <= 6", export.ErrGuard},
 		{[]tensor.Value{value(rand(4, 3)), value(rand(4, 2))}, "Guard failed: x.size()[1] == 2", export.ErrGuard},
-		{[]tensor.Value{value(rand(4, 2)), value(rand(5, 2))}, "Guard failed: y.size()[0] == x.size()[0]", export.ErrGuard},
+		{[]tensor.Value{value(rand(4, 2)), value(rand(5, 2))}, "Guard failed: y.size()[0] == x.size()[0]",
+			export.ErrGuard},
 		{[]tensor.Value{value(rand(4, 2))}, "Trying to flatten user inputs with exported input tree spec: \n" +
 			"TreeSpec(tuple, None, [TreeSpec(tuple, None, [*,\n    *]),\n  TreeSpec(dict, [], [])])\n" +
 			"but actually got inputs with tree spec of: \nTreeSpec(tuple, None, [TreeSpec(tuple, None, [*]),\n" +
-			"  TreeSpec(dict, [], [])]).\nPlease check that the inputs have the same number and type of args and kwargs " +
+			"  TreeSpec(dict, [], [])]).\nPlease check that the inputs have the same number and type of args and " +
+			"kwargs " +
 			"as the ones you used when tracing.", export.ErrInput},
 	} {
 		_, err := p.Call(context.Background(), c.args, nil)

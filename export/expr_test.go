@@ -52,7 +52,8 @@ func TestGuardValues(t *testing.T) {
 		cond string
 		want any
 	}{
-		{"x.size()[0] % 4 == 2", true}, {"x.size()[-1] // 3 == 1", true}, {"-7 // 2 == -4", true}, {"-7 % 4 == 1", true},
+		{"x.size()[0] % 4 == 2", true}, {"x.size()[-1] // 3 == 1", true}, {"-7 // 2 == -4", true},
+		{"-7 % 4 == 1", true},
 		{"x.size(1) == 4 and x.dim() == 2", true}, {"x.stride()[0] == 4", true}, {"x.numel() > 24 or False", false},
 		{"Min(x.size()[0], 3) + Max(1, 2)", int64(5)}, {"2 ** 3", int64(8)}, {"2 ** -1", 0.5}, {"7 / 2", 3.5},
 		{"math.ceil(2.1)", int64(3)}, {"math.isnan(1.0)", false}, {"1 < 2 < 2", false}, {"not 0", true},

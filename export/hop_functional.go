@@ -96,8 +96,8 @@ func (t *translator) functional(o *operands, op string, args []any, clones []*gr
 	return append(out, clones...)
 }
 
-// auto_functionalized_v2(operator, arguments by name…, _all_bases=[…]): what is written is a base, or a view of one that
-// _NAME_base_index and its like describe.
+// auto_functionalized_v2(operator, arguments by name…, _all_bases=[…]): what is written is a base, or a view of one
+// that _NAME_base_index and its like describe.
 func (t *translator) functionalizedV2(o *operands) ([]*graph.Value, error) {
 	op, schema, err := t.mutable(o)
 	if err != nil {

@@ -56,7 +56,8 @@ func (p poly) mul(q poly) (poly, error) {
 	for k, v := range p {
 		for l, w := range q {
 			n := new(big.Rat).Mul(v, w)
-			if strings.Count(k, "*")+strings.Count(l, "*") > maxDegree || n.Num().BitLen()+n.Denom().BitLen() > maxBits {
+			if strings.Count(k, "*")+strings.Count(l, "*") > maxDegree ||
+				n.Num().BitLen()+n.Denom().BitLen() > maxBits {
 				return nil, fmt.Errorf("a size of degree over %d, or of numbers over %d bits", maxDegree, maxBits)
 			}
 			out = out.add(poly{product(k, l): n})

@@ -26,8 +26,8 @@ type Weight struct {
 
 // Program is a program of torch.export: what torch.export.load(…).module() is in PyTorch, and a [graph.Model].
 //
-// Any number of goroutines may call it at the same time, unless it changes its buffers or its inputs, as batch norm does
-// in training.
+// Any number of goroutines may call it at the same time, unless it changes its buffers or its inputs, as batch norm
+// does in training.
 type Program struct {
 	fn      *graph.Function
 	state   map[string]*Weight
@@ -579,9 +579,9 @@ func pyList(l []string) string {
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
-// Run calls the program with tensors by the names of Inputs, without recording gradients. Constants that the program was
-// exported with need not be given; an int that varies is a tensor with one element. Results that are no tensors are not
-// in what it returns: Call gives them. Operators are fused for the first call, and again when weights have changed.
+// Run calls the program with tensors by the names of Inputs, without recording gradients. Constants that the program
+// was exported with need not be given; an int that varies is a tensor with one element. Results that are no tensors are
+// not in what it returns: Call gives them. Operators are fused for the first call, and again when weights have changed.
 func (p *Program) Run(ctx context.Context, inputs map[string]*tensor.Tensor) (map[string]*tensor.Tensor, error) {
 	if err := graph.CheckInputs(p.ports, inputs); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInput, err)

@@ -35,7 +35,8 @@ const (
 
 const maxTree = 200
 
-// parseSpec reads in_spec or out_spec: the JSON of [1, spec]. fields has those of named tuples by their registered names.
+// parseSpec reads in_spec or out_spec: the JSON of [1, spec]. fields has those of named tuples by their registered
+// names.
 func parseSpec(text string, fields map[string][]string) (*spec, error) {
 	var parts []json.RawMessage
 	if err := json.Unmarshal([]byte(text), &parts); err != nil {

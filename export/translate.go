@@ -148,8 +148,8 @@ func (t *translator) number(b *graph.Block, n *nodeJSON, op string, s *scope) er
 	return t.results(b, b.Call(op, in...).Out, n.Outputs, s)
 }
 
-// call translates the call of an operator. An operator that does not exist is an error of the program's verification; it
-// gets as many results as the file names.
+// call translates the call of an operator. An operator that does not exist is an error of the program's verification;
+// it gets as many results as the file names.
 func (t *translator) call(b *graph.Block, op string, inputs []namedArgument, results int, s *scope) (*graph.Node,
 	error) {
 	o := graph.Lookup(op)

@@ -133,7 +133,8 @@ func skipped(err error) error {
 func (r *record) state(p *export.Program) error {
 	var got, want []string
 	for _, w := range p.StateDict() {
-		got = append(got, fmt.Sprintf("%s %s %s", w.Name, w.Tensor.DType().Name(), tensor.ShapeString(w.Tensor.Shape())))
+		got = append(got, fmt.Sprintf("%s %s %s", w.Name, w.Tensor.DType().Name(),
+			tensor.ShapeString(w.Tensor.Shape())))
 	}
 	for _, s := range r.StateDict {
 		var shape []int
