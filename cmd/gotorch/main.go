@@ -28,7 +28,8 @@ func main() {
 }
 
 func root() *cobra.Command {
-	commands := append(train.Commands(), boardcmd.Command(), bottleneckcmd.Command(), cococmd.Command(), detectcmd.Command(),
+	commands := append(train.Commands(), boardcmd.Command(), bottleneckcmd.Command(), cococmd.Command(),
+		detectcmd.Command(),
 		runcmd.Command(), vetcmd.Command())
 	commands = append(commands, filecmd.Commands()...)
 	commands = append(commands, graphcmd.Commands()...)
