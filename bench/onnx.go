@@ -41,10 +41,12 @@ var exportedModels = []exportedModel{
 			Head:    nn.NewLinear(d, 1000)})
 	}},
 	{name: "encoder 12x384, 128 tokens", shape: []int{128, 384}, make: func() nn.Module {
-		o := nn.TransformerLayerOptions{DimFeedforward: tensor.Some(1536), BatchFirst: true, Activation: nn.ActivationGELU}
+		o := nn.TransformerLayerOptions{DimFeedforward: tensor.Some(1536), BatchFirst: true,
+			Activation: nn.ActivationGELU}
 		return nn.NewTransformerEncoder(nn.NewTransformerEncoderLayer(384, 6, o), 12, nil)
 	}},
-	{name: "GRU 128, 100 steps", shape: []int{100, 64}, time: true, make: func() nn.Module { return nn.NewGRU(64, 128) }},
+	{name: "GRU 128, 100 steps", shape: []int{100, 64}, time: true,
+		make: func() nn.Module { return nn.NewGRU(64, 128) }},
 	{name: "MLP 784-256-128-10", shape: []int{784}, make: func() nn.Module {
 		return nn.NewSequential(nn.NewLinear(784, 256), nn.NewReLU(), nn.NewLinear(256, 128), nn.NewReLU(),
 			nn.NewLinear(128, 10))

@@ -85,7 +85,8 @@ type FormValue = onnxform.Value
 type Attrs = onnxform.A
 
 // Export writes a module as an ONNX file. module is an nn.Module or a function on tensors, which jit.Trace records with
-// the inputs, or a program: a *jit.Module or a *graph.Function, of whose inputs only dtypes and shapes count. The file is written to a temporary name, synced and renamed.
+// the inputs, or a program: a *jit.Module or a *graph.Function, of whose inputs only dtypes and shapes count. The file
+// is written to a temporary name, synced and renamed.
 //
 // Parameters and buffers become initializers under their names in the state dict. Conditions and loops that depend on
 // data become If and Loop; those that are known are resolved. Values that the program computes from constants alone

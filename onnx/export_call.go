@@ -44,7 +44,8 @@ func (x *exporter) operator(n *graph.Node, in []tensor.Value, set func(...tensor
 		}
 		in = append(in, graph.Normal(*p.Default))
 	}
-	if h := helpers[op.FullName()]; h != nil && (slices.ContainsFunc(in, hasSym) || len(in) > 0 && x.sequence(in[0]) != nil) {
+	if h := helpers[op.FullName()]; h != nil &&
+		(slices.ContainsFunc(in, hasSym) || len(in) > 0 && x.sequence(in[0]) != nil) {
 		set(h(x, op, in)...)
 		return
 	}
@@ -137,7 +138,8 @@ func (x *exporter) world(op *graph.Operator, in []tensor.Value, i int) []tensor.
 	for k, v := range in {
 		var ok bool
 		if args[k], ok = x.inWorld(v, i); !ok {
-			stop("%s: nothing is known about the shape of argument %s", x.failed(op.FullName(), errUnknown), paramName(op, k))
+			stop("%s: nothing is known about the shape of argument %s", x.failed(op.FullName(), errUnknown),
+				paramName(op, k))
 		}
 	}
 	var res []tensor.Value
@@ -386,7 +388,8 @@ func (x *exporter) result(op *graph.Operator, a, b tensor.Value, syms *[]*sym) t
 	la, ok := a.X.(*graph.List)
 	lb, ok2 := b.X.(*graph.List)
 	if !ok || !ok2 || len(la.Items) != len(lb.Items) {
-		panic(onnxform.Failure{Err: x.failed(op.FullName(), errors.New("how many results there are depends on a dynamic size"))})
+		panic(onnxform.Failure{Err: x.failed(op.FullName(),
+			errors.New("how many results there are depends on a dynamic size"))})
 	}
 	items := make([]tensor.Value, len(la.Items))
 	for i := range items {

@@ -492,7 +492,8 @@ func (x *exporter) keepLoop(n *graph.Node, body *graph.Block, most, cond tensor.
 					continue
 				}
 				if isList(carried[i]) || isList(got) {
-					stop("a loop whose number of passes is known only when the file runs makes new lists from pass to pass")
+					stop("a loop whose number of passes is known only when the file runs makes new lists from pass " +
+						"to pass")
 				}
 				carry(i, x.lift(carried[i]))
 				changed = true

@@ -10,9 +10,9 @@ import (
 // functionDomain is the domain of the functions that modules become.
 const functionDomain = "gotorch.modules"
 
-// functionsOf makes functions of the nodes that belong to one submodule and stand side by side: two or more nodes become
-// the call of a function with the name of the module's class. Modules of one class that are written alike share a
-// function; their parameters are arguments of it.
+// functionsOf makes functions of the nodes that belong to one submodule and stand side by side: two or more nodes
+// become the call of a function with the name of the module's class. Modules of one class that are written alike share
+// a function; their parameters are arguments of it.
 func (x *exporter) functionsOf(m *onnxpb.Model) {
 	g := m.Graph
 	readers := map[string]int{} // how many nodes, and outputs of the graph, read a name

@@ -62,7 +62,8 @@ func TestExportOptions(t *testing.T) {
 		out.Type.Shape[1].Value != 2 || out.Type.Shape[2].Param == "" {
 		t.Errorf("input %+v, output %+v", in.Type, out.Type)
 	}
-	if want := []string{"Conv", "BatchNormalization", "Sigmoid", "Mul", "Conv", "Sigmoid", "Mul"}; !slices.Equal(ops(pb),
+	if want := []string{"Conv", "BatchNormalization", "Sigmoid", "Mul", "Conv", "Sigmoid",
+		"Mul"}; !slices.Equal(ops(pb),
 		want) {
 		t.Errorf("nodes %v, want %v", ops(pb), want)
 	}
@@ -151,7 +152,8 @@ func TestExternalData(t *testing.T) {
 	if err != nil || !got["output"].AllClose(m.Forward(x)) {
 		t.Errorf("%v, %v", got, err)
 	}
-	if err := onnx.ExportTo(new(bytes.Buffer), m, []*tensor.Tensor{x}, onnx.ExportOptions{External: true}); !errors.Is(err,
+	if err := onnx.ExportTo(new(bytes.Buffer), m, []*tensor.Tensor{x},
+		onnx.ExportOptions{External: true}); !errors.Is(err,
 		onnx.ErrUnsupported) {
 		t.Errorf("to a writer: %v", err)
 	}
@@ -190,7 +192,8 @@ func TestExportRefusals(t *testing.T) {
 		{"operators", bad, []*tensor.Tensor{x}, onnx.ExportOptions{},
 			[]string{"aten::digamma in Inner", "aten::lgamma in Inner, the module"}},
 		{"opset", linear, []*tensor.Tensor{x}, onnx.ExportOptions{Opset: 9}, []string{"opset 9", "13"}},
-		{"names", linear, []*tensor.Tensor{x}, onnx.ExportOptions{OutputNames: []string{"a", "b"}}, []string{"2 names"}},
+		{"names", linear, []*tensor.Tensor{x}, onnx.ExportOptions{OutputNames: []string{"a", "b"}},
+			[]string{"2 names"}},
 		{"no input", linear, []*tensor.Tensor{x}, onnx.ExportOptions{Dynamic: map[string]onnx.Dims{"z": {0: "n"}}},
 			[]string{`z`}},
 		{"module", 7, nil, onnx.ExportOptions{}, []string{"int"}},

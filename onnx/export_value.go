@@ -96,7 +96,8 @@ func newExporter(p *program, o ExportOptions, scale func(n, k int) int) *exporte
 		small: map[string]string{}, fnByBytes: map[string]*onnxpb.Function{}, domains: map[string]bool{},
 		syms: map[*tensor.Tensor]*sym{}, paths: map[*graph.Object]string{},
 		slots: map[*graph.Object]map[int]tensor.Value{}, missing: map[string][]string{},
-		between: map[string]*sym{}, seqs: map[*graph.List]*sym{}, nodeScope: map[*onnxpb.Node]string{}, classes: map[string]string{}}
+		between: map[string]*sym{}, seqs: map[*graph.List]*sym{}, nodeScope: map[*onnxpb.Node]string{},
+		classes: map[string]string{}}
 }
 
 // stop ends the export of a step.
@@ -139,7 +140,8 @@ func (x *exporter) Warn(text string) {
 
 // meta is a tensor without elements.
 func meta(shape []int, dt tensor.DType) *tensor.Tensor {
-	res, err := tensor.CallOp("aten::empty.memory_format", tensor.IntsValue(shape), tensor.DTypeValue(dt), tensor.Value{},
+	res, err := tensor.CallOp("aten::empty.memory_format", tensor.IntsValue(shape), tensor.DTypeValue(dt),
+		tensor.Value{},
 		tensor.DeviceValue(tensor.Device{Type: tensor.MetaDevice}), tensor.Value{}, tensor.Value{})
 	if err != nil {
 		panic(err)

@@ -78,7 +78,8 @@ func (x *exporter) write(s *sym, v *onnxform.Value) {
 		v = &c
 	}
 	if s.v.Param {
-		x.Warn("the program changes " + x.p.state[s.v.Const] + ": the file computes with the new value, and does not keep " +
+		x.Warn("the program changes " + x.p.state[s.v.Const] +
+			": the file computes with the new value, and does not keep " +
 			"it from one run to the next")
 	}
 	x.remember(s)

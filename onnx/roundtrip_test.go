@@ -152,7 +152,8 @@ func TestRoundTripPrograms(t *testing.T) {
 	for _, r := range index.Models {
 		for i, c := range r.Calls {
 			if c.Method != "forward" || c.Error != nil || len(c.Kwargs) > 0 || i > 1 ||
-				!slices.ContainsFunc(c.Args, func(a json.RawMessage) bool { return strings.Contains(string(a), `"t":`) }) {
+				!slices.ContainsFunc(c.Args,
+					func(a json.RawMessage) bool { return strings.Contains(string(a), `"t":`) }) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s/%d", r.Name, i), func(t *testing.T) {
@@ -226,18 +227,21 @@ var layers = []struct {
 	{"linear", func() any { return nn.NewLinear(4, 3) }, randn(2, 4)},
 	{"linear 3d", func() any { return nn.NewLinear(4, 3) }, randn(2, 5, 4)},
 	{"conv1d", func() any { return nn.NewConv1d(3, 4, 3, nn.ConvOptions{Padding: nn.Size{1}}) }, randn(2, 3, 8)},
-	{"conv2d", func() any { return nn.NewConv2d(4, 6, 3, nn.ConvOptions{Stride: nn.Size{2}, Groups: tensor.Some(2)}) }, randn(2, 4, 9, 8)},
+	{"conv2d", func() any { return nn.NewConv2d(4, 6, 3, nn.ConvOptions{Stride: nn.Size{2}, Groups: tensor.Some(2)}) },
+		randn(2, 4, 9, 8)},
 	{"conv3d", func() any { return nn.NewConv3d(2, 3, 2) }, randn(1, 2, 4, 5, 4)},
 	{"transposed", func() any { return nn.NewConvTranspose2d(3, 4, 3) }, randn(1, 3, 5, 6)},
 	{"batch norm", func() any { return nn.NewBatchNorm2d(3) }, randn(2, 3, 4, 5)},
 	{"layer norm", func() any { return nn.NewLayerNorm(5) }, randn(2, 3, 5)},
 	{"group norm", func() any { return nn.NewGroupNorm(2, 6) }, randn(2, 6, 3, 4)},
 	{"instance norm", func() any { return nn.NewInstanceNorm2d(3) }, randn(2, 3, 4, 5)},
-	{"lstm", func() any { return nn.NewLSTM(4, 3, nn.RNNOptions{NumLayers: tensor.Some(2), Bidirectional: true}) }, randn(5, 2, 4)},
+	{"lstm", func() any { return nn.NewLSTM(4, 3, nn.RNNOptions{NumLayers: tensor.Some(2), Bidirectional: true}) },
+		randn(5, 2, 4)},
 	{"gru", func() any { return nn.NewGRU(4, 3, nn.RNNOptions{BatchFirst: true}) }, randn(2, 5, 4)},
 	{"rnn", func() any { return nn.NewRNN(4, 3) }, randn(5, 2, 4)},
 	{"encoder layer", func() any { return nn.NewTransformerEncoderLayer(8, 2) }, randn(5, 2, 8)},
-	{"max pool", func() any { return nn.NewMaxPool2d(3, nn.MaxPool2dOptions{Stride: nn.Size{2}, Padding: nn.Size{1}}) }, randn(1, 2, 9, 9)},
+	{"max pool", func() any { return nn.NewMaxPool2d(3, nn.MaxPool2dOptions{Stride: nn.Size{2}, Padding: nn.Size{1}}) },
+		randn(1, 2, 9, 9)},
 	{"avg pool", func() any { return nn.NewAvgPool2d(2) }, randn(1, 2, 8, 9)},
 	{"adaptive", func() any { return nn.NewAdaptiveAvgPool2d(nn.Size{3, 2}) }, randn(1, 2, 7, 8)},
 	{"embedding", func() any { return nn.NewEmbedding(10, 4) },
@@ -378,7 +382,8 @@ func TestRoundTripVision(t *testing.T) {
 		name string
 		size int
 	}{
-		{"resnet18", 64}, {"mobilenet_v2", 64}, {"mobilenet_v3_small", 64}, {"squeezenet1_1", 64}, {"efficientnet_b0", 64},
+		{"resnet18", 64}, {"mobilenet_v2", 64}, {"mobilenet_v3_small", 64}, {"squeezenet1_1", 64},
+		{"efficientnet_b0", 64},
 		{"shufflenet_v2_x0_5", 64}, {"mnasnet0_5", 64}, {"densenet121", 64}, {"googlenet", 64}, {"regnet_y_400mf", 64},
 		{"vgg11", 64}, {"alexnet", 64}, {"convnext_tiny", 64}, {"inception_v3", 96}, {"vit_b_32", 224}, {"swin_t", 224},
 		{"swin_v2_t", 224}, {"maxvit_t", 224},

@@ -201,7 +201,8 @@ func (c *Call) SizeOf(v *Value, dim int) any {
 	if n := v.Shape[dim]; n >= 0 {
 		return n
 	}
-	w := c.Node("Gather", A{"axis": 0}, c.ShapeOf(v), c.Const(tensor.FromSlice([]int64{int64(dim)}, 1).Reshape([]int{})))
+	w := c.Node("Gather", A{"axis": 0}, c.ShapeOf(v),
+		c.Const(tensor.FromSlice([]int64{int64(dim)}, 1).Reshape([]int{})))
 	w.DType, w.Known, w.Shape = tensor.Int64, true, []int{}
 	return w
 }

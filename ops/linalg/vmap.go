@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gotorch-dev/torch/internal/batching"
+	"github.com/gotorch-dev/torch/tensor"
 )
 
 // The batching rules of this family, for functions that vmap maps: the operators take batches of matrices.
@@ -34,6 +35,9 @@ func init() {
 	vector := batching.Matrices(map[string]int{"A": 2, "B": 1})
 	batching.Rule(func(b *batching.Call) []batching.Value {
 		a, r := b.C.Shape(0), b.C.Shape(1)
+		if len(a) > 1 && len(r) >= len(a) && !tensor.Broadcastable(r[:len(r)-2], a[:len(a)-2]) {
+			return b.Loop() // the status is one for each matrix of A, not for each pair
+		}
 		if len(r) == 1 || len(a) > 1 && slices.Equal(r, a[:len(a)-1]) { // as linalg.solve itself tells the two apart
 			return vector(b)
 		}

@@ -52,7 +52,8 @@ func exportBatchNorm(c *ox.Call) *ox.Value {
 	w, b := or(1, 1), or(2, 0)
 	if c.Bool(5) || !c.Has(3) {
 		if !c.Has(3) { // statistics of the batch, always
-			return normalized(c, x, append([]int{0}, from(2, rank)...), channels(c, w, rank), channels(c, b, rank), c.Float(7))
+			return normalized(c, x, append([]int{0}, from(2, rank)...), channels(c, w, rank), channels(c, b, rank),
+				c.Float(7))
 		}
 		if c.Opset < 14 {
 			c.Fail("batch norm in training exists from opset 14 on")
@@ -123,7 +124,8 @@ func exportRMSNorm(c *ox.Call) *ox.Value {
 	n, rank := len(c.Elems(1)), c.Rank(x)
 	eps := c.Float(3)
 	if !c.Has(3) {
-		eps = map[tensor.DType]float64{tensor.Float64: 0x1p-52, tensor.Float16: 0x1p-10, tensor.BFloat16: 0x1p-7}[x.DType]
+		eps = map[tensor.DType]float64{tensor.Float64: 0x1p-52, tensor.Float16: 0x1p-10,
+			tensor.BFloat16: 0x1p-7}[x.DType]
 		if eps == 0 {
 			eps = 0x1p-23
 		}

@@ -163,10 +163,13 @@ func init() {
 		f := func(c *ox.Call) *ox.Value { a, b := operands(c); return c.Node(op, nil, a, b) }
 		one(f, "aten::"+name, "aten::"+name[:3]+".other")
 	}
-	one(func(c *ox.Call) *ox.Value { return clamp(c, c.Arg(1), c.Arg(2)) }, "aten::clamp", "aten::clip", "aten::hardtanh",
+	one(func(c *ox.Call) *ox.Value { return clamp(c, c.Arg(1), c.Arg(2)) }, "aten::clamp", "aten::clip",
+		"aten::hardtanh",
 		"aten::clamp.Tensor", "aten::clip.Tensor")
-	one(func(c *ox.Call) *ox.Value { return clamp(c, c.Arg(1), tensor.Value{}) }, "aten::clamp_min", "aten::clamp_min.Tensor")
-	one(func(c *ox.Call) *ox.Value { return clamp(c, tensor.Value{}, c.Arg(1)) }, "aten::clamp_max", "aten::clamp_max.Tensor")
+	one(func(c *ox.Call) *ox.Value { return clamp(c, c.Arg(1), tensor.Value{}) }, "aten::clamp_min",
+		"aten::clamp_min.Tensor")
+	one(func(c *ox.Call) *ox.Value { return clamp(c, tensor.Value{}, c.Arg(1)) }, "aten::clamp_max",
+		"aten::clamp_max.Tensor")
 	one(func(c *ox.Call) *ox.Value { return clamp(c, tensor.IntValue(0), tensor.IntValue(6)) }, "aten::relu6")
 	exportActivations(one)
 	exportUnary(one)
@@ -179,7 +182,8 @@ func init() {
 	}, "aten::addcdiv")
 	lerp := func(c *ox.Call) *ox.Value {
 		w := c.T(2)
-		return c.Node("Add", nil, c.T(0), c.Node("Mul", nil, c.Node("Sub", nil, c.T(1), c.T(0)), c.Cast(w, c.OutType(0))))
+		return c.Node("Add", nil, c.T(0),
+			c.Node("Mul", nil, c.Node("Sub", nil, c.T(1), c.T(0)), c.Cast(w, c.OutType(0))))
 	}
 	one(lerp, "aten::lerp.Scalar", "aten::lerp.Tensor")
 	one(func(c *ox.Call) *ox.Value {
@@ -307,7 +311,8 @@ func exportActivations(one func(f func(c *ox.Call) *ox.Value, ops ...string)) {
 		if c.IsNum(2, 20) && x.DType == tensor.Float32 { // beyond 20 the two are equal in float32
 			return v
 		}
-		return c.Node("Where", nil, c.Node("Greater", nil, in, c.Num(2, x.DType)).Typed(tensor.Bool), x, v).Typed(x.DType)
+		return c.Node("Where", nil, c.Node("Greater", nil, in, c.Num(2, x.DType)).Typed(tensor.Bool), x,
+			v).Typed(x.DType)
 	}, "aten::softplus")
 	one(func(c *ox.Call) *ox.Value {
 		if !c.IsNum(2, 1) || !c.IsNum(3, 1) {
@@ -316,7 +321,8 @@ func exportActivations(one func(f func(c *ox.Call) *ox.Value, ops ...string)) {
 		return c.Node("Elu", ox.A{"alpha": c.Float(1)}, c.T(0))
 	}, "aten::elu")
 	one(func(c *ox.Call) *ox.Value {
-		return c.Node("Selu", ox.A{"alpha": 1.6732632423543772848170429916717, "gamma": 1.0507009873554804934193349852946},
+		return c.Node("Selu", ox.A{"alpha": 1.6732632423543772848170429916717,
+			"gamma": 1.0507009873554804934193349852946},
 			c.T(0))
 	}, "aten::selu")
 	one(func(c *ox.Call) *ox.Value {
@@ -357,7 +363,8 @@ func exportActivations(one func(f func(c *ox.Call) *ox.Value, ops ...string)) {
 		return c.Node("Shrink", ox.A{"lambd": c.Float(1), "bias": c.Float(1)}, c.T(0))
 	},
 		"aten::softshrink")
-	one(func(c *ox.Call) *ox.Value { return c.Node("Sub", nil, c.T(0), c.Node("Tanh", nil, c.T(0))) }, "aten::tanhshrink")
+	one(func(c *ox.Call) *ox.Value { return c.Node("Sub", nil, c.T(0), c.Node("Tanh", nil, c.T(0))) },
+		"aten::tanhshrink")
 	one(func(c *ox.Call) *ox.Value { return c.Node("Softsign", nil, c.T(0)) }, "aten::softsign")
 	one(func(c *ox.Call) *ox.Value {
 		return c.Node("Neg", nil, c.Node("Softplus", nil, c.Node("Neg", nil, c.T(0))))
@@ -389,7 +396,8 @@ func exportUnary(one func(f func(c *ox.Call) *ox.Value, ops ...string)) {
 	one(func(c *ox.Call) *ox.Value { return c.Node("Sub", nil, c.Node("Exp", nil, x(c)), number(c, 1)) }, "aten::expm1")
 	one(func(c *ox.Call) *ox.Value { return c.Node("Log", nil, c.Node("Add", nil, x(c), number(c, 1))) }, "aten::log1p")
 	for name, base := range map[string]float64{"log2": math.Ln2, "log10": math.Ln10} {
-		one(func(c *ox.Call) *ox.Value { return c.Node("Div", nil, c.Node("Log", nil, x(c)), number(c, base)) }, "aten::"+name)
+		one(func(c *ox.Call) *ox.Value { return c.Node("Div", nil, c.Node("Log", nil, x(c)), number(c, base)) },
+			"aten::"+name)
 	}
 	one(func(c *ox.Call) *ox.Value {
 		if !c.OutType(0).IsFloat() {

@@ -62,7 +62,8 @@ func exportMaxPool(c *ox.Call, n int, indices bool) []*ox.Value {
 		}
 		out := c.Nodes(2, "MaxPool", a, x)
 		plane := c.Node("Slice", nil, c.ShapeOf(x), c.I64(2), c.I64(n+2)).Typed(tensor.Int64)
-		out[1] = c.Node("Mod", nil, out[1].Typed(tensor.Int64), c.Reduce("ReduceProd", plane, nil, false)).Typed(tensor.Int64)
+		out[1] = c.Node("Mod", nil, out[1].Typed(tensor.Int64),
+			c.Reduce("ReduceProd", plane, nil, false)).Typed(tensor.Int64)
 		return out
 	})
 }

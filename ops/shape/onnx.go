@@ -344,7 +344,8 @@ func exportFactories(one func(f func(c *ox.Call) *ox.Value, ops ...string)) {
 			if upper {
 				op = "GreaterOrEqual"
 			}
-			keep := c.Node(op, nil, c.Node("Sub", nil, j, i.Typed(tensor.Int64)), c.Num(1, tensor.Int64)).Typed(tensor.Bool)
+			keep := c.Node(op, nil, c.Node("Sub", nil, j, i.Typed(tensor.Int64)),
+				c.Num(1, tensor.Int64)).Typed(tensor.Bool)
 			return c.Node("Where", nil, keep, x, c.Scalar(0, x.DType)).Typed(x.DType)
 		}, "aten::"+name)
 	}

@@ -116,7 +116,8 @@ func (d *drawing) edge(from, to int, label string) {
 // layout gives each box its place.
 func (d *drawing) layout() error {
 	if len(d.boxes) > mostBoxes {
-		return fmt.Errorf("the model has %d operators: a picture of more than %d shows nothing", len(d.boxes), mostBoxes)
+		return fmt.Errorf("the model has %d operators: a picture of more than %d shows nothing", len(d.boxes),
+			mostBoxes)
 	}
 	d.rank()
 	d.bends()

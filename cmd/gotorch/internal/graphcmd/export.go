@@ -34,8 +34,10 @@ func exportCommand() *cobra.Command {
 		Use:   "export [FILE]",
 		Short: "write a model for other programs: " + modelfile.Names(),
 		Long: "export writes a network of the library (--arch), or a model from a file, in the format that the name of " +
-			"--output asks for: .onnx for ONNX, .pt for TorchScript, .pt2 for torch.export.\n\nA network is written for images of --size, or for " +
-			"--input input=rand(1,3,16,112,112); --dynamic-batch leaves open how many. A model from a file needs its inputs described, as gotorch run " +
+			"--output asks for: .onnx for ONNX, .pt for TorchScript, .pt2 for torch.export.\n\nA network is written " +
+			"for images of --size, or for " +
+			"--input input=rand(1,3,16,112,112); --dynamic-batch leaves open how many. A model from a file needs its " +
+			"inputs described, as gotorch run " +
 			"does: NAME=rand(SIZES). Parameters keep the names of the state dict.",
 		Example: "  gotorch export --arch resnet18 --weights resnet18.pth --dynamic-batch -o resnet18.onnx\n" +
 			"  gotorch export scripted.pt --input 'x=rand(1,3,224,224)' --opset 17 -o scripted.onnx\n" +

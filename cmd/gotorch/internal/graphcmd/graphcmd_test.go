@@ -31,7 +31,8 @@ func TestExport(t *testing.T) {
 	for _, args := range [][]string{
 		{"--arch", "squeezenet1_1", "--size", "32", "--classes", "5", "--dynamic-batch", "-o", onnx},
 		{"--arch", "squeezenet1_1", "--size", "32", "--classes", "5", "-o", script},
-		{"--arch", "squeezenet1_1", "--size", "32", "--classes", "5", "--dynamic-batch", "-o", filepath.Join(dir, "a.pt2")},
+		{"--arch", "squeezenet1_1", "--size", "32", "--classes", "5", "--dynamic-batch", "-o",
+			filepath.Join(dir, "a.pt2")},
 		{script, "--input", "input=rand(1,3,32,32)", "--opset", "15", "-o", again},
 	} {
 		out, err := command(exportCommand(), args...)

@@ -32,7 +32,8 @@ func (d *drawing) svg(to io.Writer) error {
 		if f.depth%2 == 0 { // those of a module and of the one around it do not meet
 			at, anchor = f.x+f.w-8, "end"
 		}
-		fmt.Fprintf(w, `<text x="%.1f" y="%.1f" text-anchor="%s" font-size="10" fill="#71717a">%s</text>`+"\n", at, f.y+12,
+		fmt.Fprintf(w, `<text x="%.1f" y="%.1f" text-anchor="%s" font-size="10" fill="#71717a">%s</text>`+"\n", at,
+			f.y+12,
 			anchor, html.EscapeString(f.label))
 	}
 	labelled := map[*box]bool{} // one shape for all lines that leave a box
@@ -77,10 +78,12 @@ func (d *drawing) line(w io.Writer, e *edge, label bool) {
 		fmt.Fprintf(&b, " C%.1f,%.1f %.1f,%.1f %.1f,%.1f", x, mid, p.x, mid, p.x, py)
 		x, y = p.x, py
 	}
-	fmt.Fprintf(w, `<path d="%s" fill="none" stroke="#71717a" stroke-width="1.1" marker-end="url(#a)"/>`+"\n", b.String())
+	fmt.Fprintf(w, `<path d="%s" fill="none" stroke="#71717a" stroke-width="1.1" marker-end="url(#a)"/>`+"\n",
+		b.String())
 	if e.label != "" && label {
 		next := e.path[1]
-		fmt.Fprintf(w, `<text x="%.1f" y="%.1f" font-size="9" fill="#71717a">%s</text>`+"\n", from.x+(next.x-from.x)*0.15+5,
+		fmt.Fprintf(w, `<text x="%.1f" y="%.1f" font-size="9" fill="#71717a">%s</text>`+"\n",
+			from.x+(next.x-from.x)*0.15+5,
 			from.y+from.h/2+13, html.EscapeString(e.label))
 	}
 }
@@ -124,7 +127,8 @@ func (d *drawing) frames() []frame {
 			right = max(right, f.x+float64(len(name))*5.5+16)
 			f.w, f.h = right-f.x, bottom-f.y
 			foreign := slices.ContainsFunc(d.boxes, func(b *box) bool {
-				return !slices.Contains(l, b) && b.x+b.w/2 > f.x && b.x-b.w/2 < right && b.y+b.h/2 > f.y && b.y-b.h/2 < bottom
+				return !slices.Contains(l, b) && b.x+b.w/2 > f.x && b.x-b.w/2 < right && b.y+b.h/2 > f.y &&
+					b.y-b.h/2 < bottom
 			})
 			if !foreign {
 				out = append(out, f)

@@ -188,7 +188,8 @@ func writeTorchScript(path string, module any, inputs []*tensor.Tensor, o WriteO
 
 func writeExported(path string, module any, inputs []*tensor.Tensor, o WriteOptions) error {
 	if _, ok := module.(*jit.Module); ok {
-		return fmt.Errorf("%s: a TorchScript program cannot be written for torch.export: export the network itself", path)
+		return fmt.Errorf("%s: a TorchScript program cannot be written for torch.export: export the network itself",
+			path)
 	}
 	args, names, dynamic := recording(module, inputs, o)
 	p, err := export.Export(module, args, export.Options{Names: names, Dynamic: dynamic})
