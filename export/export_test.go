@@ -179,7 +179,8 @@ func value(x any) tensor.Value {
 func TestRoundTrip(t *testing.T) {
 	dir := t.TempDir()
 	var script strings.Builder
-	defer tensor.SetWarnings(tensor.SetWarnings(func(tensor.Warning) {})) // constants, which are meant
+	before := tensor.SetWarnings(func(tensor.Warning) {}) // of constants, which are meant
+	defer func() { tensor.SetWarnings(before) }()
 	for i, c := range roundTrips {
 		if c.large && testing.Short() {
 			continue

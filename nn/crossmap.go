@@ -41,12 +41,8 @@ func (m *CrossMapLRN2d) Forward(x *Tensor) *Tensor {
 		ones := x.NewOnes([]int{x.Size(1), x.Size(1)})
 		near := torch.Cat([]*Tensor{ones.Narrow(1, 0, 1), band(ones, 1-half, half-1).Narrow(1, 1, x.Size(1)-1)},
 			torch.CatOptions{Dim: 1})
-		sums := near.MatMul(squares)
-		if squares.RequiresGrad() {
-			// the value is that of sums, the gradient that of back
-			back := band(ones, half-m.Size+1, half).MatMul(squares)
-			sums = sums.Detach().Add(back.Sub(back.Detach()))
-		}
+		back := band(ones, half-m.Size+1, half).MatMul(squares)
+		sums := detach(near.MatMul(squares)).Add(back.Sub(detach(back))) // near's value with the gradient of back
 		alpha, beta, k := number(m.Alpha), number(m.Beta), number(m.K)
 		scale := sums.View(x.Shape()).MulScalar(alpha / float64(m.Size)).AddScalar(k)
 		return x.Mul(scale.PowScalar(-beta))
@@ -57,6 +53,15 @@ func (m *CrossMapLRN2d) Forward(x *Tensor) *Tensor {
 // rest to 0.
 func band(t *Tensor, first, last int) *Tensor {
 	return t.Triu(tensor.TriuOptions{Diagonal: first}).Tril(tensor.TrilOptions{Diagonal: last})
+}
+
+// detach is Detach as an operator, which those who watch the module see.
+func detach(t *Tensor) *Tensor {
+	r, err := tensor.CallOp("aten::detach", tensor.TensorValue(t))
+	if err != nil {
+		panic(err)
+	}
+	return r[0].T
 }
 
 // number is the value of a setting that is a whole number or a float.

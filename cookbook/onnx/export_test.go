@@ -64,7 +64,7 @@ func TestExportInTraining(t *testing.T) {
 	x := torch.Rand([]int{4, 1, 8, 8})
 	var warned []string
 	before := tensor.SetWarnings(func(w tensor.Warning) { warned = append(warned, w.Text) })
-	defer tensor.SetWarnings(before)
+	defer func() { tensor.SetWarnings(before) }()
 	var file bytes.Buffer
 	if err := onnx.ExportTo(&file, m, []*torch.Tensor{x}); err != nil {
 		t.Fatal(err)

@@ -235,12 +235,6 @@ func (f *Form) names(name string) []string {
 	return out
 }
 
-// same reports that two forms are equal.
-func (f *Form) same(g *Form) bool {
-	return f.Kind == g.Kind && f.Leaf == g.Leaf && slices.Equal(f.Names, g.Names) &&
-		slices.EqualFunc(f.Elems, g.Elems, (*Form).same)
-}
-
 // target is what is recorded: a module with a Forward method, or a function.
 type target struct {
 	call   reflect.Value

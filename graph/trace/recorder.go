@@ -17,7 +17,6 @@ type recorder struct {
 	fn      *graph.Function
 	block   *graph.Block
 	self    *graph.Value                      // nil for a function without attributes
-	class   *graph.Class                      // of self
 	attrs   map[*tensor.Tensor]string         // paths of the module's tensors
 	loaded  []map[*tensor.Tensor]*graph.Value // attributes and constants by block, the innermost last
 	values  map[*tensor.Tensor]*graph.Value

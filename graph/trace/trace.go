@@ -112,9 +112,7 @@ func record(fn any, inputs []any, o Options) *Program {
 	p.session = s
 	s.describe()
 	for i, f := range t.forms { // leaves are numbered through
-		for _, n := range f.names(p.ArgNames[i]) {
-			s.leafNames = append(s.leafNames, n)
-		}
+		s.leafNames = append(s.leafNames, f.names(p.ArgNames[i])...)
 	}
 	s.run()
 	return p

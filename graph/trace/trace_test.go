@@ -203,7 +203,8 @@ func TestBuffers(t *testing.T) {
 func warned(t *testing.T, f func()) []string {
 	t.Helper()
 	var got []string
-	defer tensor.SetWarnings(tensor.SetWarnings(func(w tensor.Warning) { got = append(got, w.String()) }))
+	before := tensor.SetWarnings(func(w tensor.Warning) { got = append(got, w.String()) })
+	defer func() { tensor.SetWarnings(before) }()
 	f()
 	return got
 }

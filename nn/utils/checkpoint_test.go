@@ -49,10 +49,11 @@ func TestCheckpointingMemory(t *testing.T) {
 	want := grads()
 
 	before := settled()
-	y := net.Forward(x).Sum()
-	held := settled() - before
-	runtime.KeepAlive(y)
-	y = nil
+	held := func() int {
+		y := net.Forward(x).Sum()
+		defer runtime.KeepAlive(y)
+		return settled() - before
+	}()
 
 	paths, undo := utils.ApplyActivationCheckpointing(net, nil)
 	defer undo()

@@ -9,7 +9,7 @@ import (
 func init() {
 	samples.Table(
 		// views, and the operators that copy what they show
-		"alias alias_copy contiguous lift lift_fresh ravel clone squeeze squeeze_ squeeze_copy mT mH numpy_T "+
+		"alias alias_copy contiguous lift lift_fresh lift_fresh_copy ravel clone squeeze squeeze_ squeeze_copy mT mH numpy_T "+
 			"atleast_1d atleast_2d atleast_3d fliplr flipud :: 3x4 ; 2x1x3",
 		"detach detach_copy :: 3x4 | nograd",
 		"t t_ t_copy :: 3x4 ; 7 ; s",

@@ -124,11 +124,11 @@ func (a assigned) objects() assigned {
 
 // losses are those of the classes, of the boxes, and of masks or key points.
 func (m *RoIHeads) losses(levels []ops.Feature, proposals []*Tensor, b *batch) map[string]*Tensor {
-	var all, objects []assigned
+	var objects []assigned
 	var boxes, labels, goals []*Tensor
 	for i, t := range b.targets {
 		a := assign(proposals[i], t)
-		all, objects = append(all, a), append(objects, a.objects())
+		objects = append(objects, a.objects())
 		boxes, labels, goals = append(boxes, a.boxes), append(labels, a.labels), append(goals, a.codes)
 	}
 	logits, codes := m.scores(levels, boxes, b)
