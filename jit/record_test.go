@@ -227,7 +227,8 @@ func TestTrialsAreUndone(t *testing.T) {
 // A random operator gives the warning of the comparison.
 func TestCheckTraceWarns(t *testing.T) {
 	var got []string
-	defer tensor.SetWarnings(tensor.SetWarnings(func(w tensor.Warning) { got = append(got, w.Text) }))
+	before := tensor.SetWarnings(func(w tensor.Warning) { got = append(got, w.Text) })
+	defer func() { tensor.SetWarnings(before) }()
 	calls := 0
 	must(jit.Trace(func(x *tensor.Tensor) *tensor.Tensor { calls++; return x.AddScalar(calls) }, rand(2)))
 	if len(got) != 1 || !strings.Contains(got[0], "Output nr 1. of the traced function does not match") {

@@ -62,7 +62,8 @@ func TestRoundTripArchives(t *testing.T) {
 		}
 		return bad, passed
 	}
-	defer tensor.SetWarnings(tensor.SetWarnings(func(tensor.Warning) {}))
+	before := tensor.SetWarnings(func(tensor.Warning) {})
+	defer func() { tensor.SetWarnings(before) }()
 	known, _ := failed(nil)
 	got, passed := failed(again)
 	if passed < 400 {
@@ -77,7 +78,8 @@ func TestRoundTripArchives(t *testing.T) {
 
 // TestRoundTripModules traces the modules of the recorded data, saves and loads them, and compares results.
 func TestRoundTripModules(t *testing.T) {
-	defer tensor.SetWarnings(tensor.SetWarnings(func(tensor.Warning) {}))
+	before := tensor.SetWarnings(func(tensor.Warning) {})
+	defer func() { tensor.SetWarnings(before) }()
 	cases := 0
 	seen := map[string]int{}
 	err := modcheck.Each(sharedata.Path(t, "golden/modules"), nil,
@@ -176,7 +178,8 @@ func TestRoundTripNetworks(t *testing.T) {
 		t.Skip("takes some seconds")
 	}
 	dir := t.TempDir()
-	defer tensor.SetWarnings(tensor.SetWarnings(func(tensor.Warning) {}))
+	before := tensor.SetWarnings(func(tensor.Warning) {})
+	defer func() { tensor.SetWarnings(before) }()
 	var script strings.Builder
 	script.WriteString("import torch\n")
 	p := python()

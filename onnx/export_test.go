@@ -105,7 +105,7 @@ func TestExportFunctions(t *testing.T) {
 // warnings collects what f warns of.
 func warnings(f func()) (texts []string) {
 	before := tensor.SetWarnings(func(w tensor.Warning) { texts = append(texts, w.Text) })
-	defer tensor.SetWarnings(before)
+	defer func() { tensor.SetWarnings(before) }()
 	f()
 	return texts
 }
