@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -602,35 +603,35 @@ func comparison(op string, l, r any) (bool, error) {
 	}
 	if a, ok := toInt(l); ok {
 		if b, ok := toInt(r); ok {
-			switch op {
-			case "<":
-				return a < b, nil
-			case "<=":
-				return a <= b, nil
-			case ">":
-				return a > b, nil
-			case ">=":
-				return a >= b, nil
+			if r, known := inOrder(op, a, b); known {
+				return r, nil
 			}
 		}
 	}
-	a, ok := toFloat(l)
-	b, ok2 := toFloat(r)
-	if ok && ok2 {
-		switch op {
-		case "<":
-			return a < b, nil
-		case "<=":
-			return a <= b, nil
-		case ">":
-			return a > b, nil
-		case ">=":
-			return a >= b, nil
+	if a, ok := toFloat(l); ok {
+		if b, ok := toFloat(r); ok {
+			if r, known := inOrder(op, a, b); known {
+				return r, nil
+			}
 		}
 	}
 	return false, fmt.Errorf("%s %s %s cannot be compared", pyfmt.Repr(l), op, pyfmt.Repr(r))
 }
 
+// inOrder computes a comparison by size, if op is one.
+func inOrder[T cmp.Ordered](op string, a, b T) (result, known bool) {
+	switch op {
+	case "<":
+		return a < b, true
+	case "<=":
+		return a <= b, true
+	case ">":
+		return a > b, true
+	case ">=":
+		return a >= b, true
+	}
+	return false, false
+}
 func equal(l, r any) bool {
 	if a, ok := toInt(l); ok {
 		if b, ok := toInt(r); ok {

@@ -12,106 +12,131 @@ import (
 // This file translates the higher-order operators, whose arguments are graphs, into the control flow of package graph.
 // torch/_higher_order_ops has their definitions.
 
-// operands are the arguments of a higher-order operator.
+// operands reads the arguments of a higher-order operator, one after the other. The first mistake is kept in err, and
+// what is read after it means nothing.
 type operands struct {
-	t *translator
-	b *graph.Block
-	s *scope
-	n *nodeJSON
-	i int
+	t   *translator
+	b   *graph.Block
+	s   *scope
+	n   *nodeJSON
+	i   int
+	err error
 }
 
 func (o *operands) left() int { return len(o.n.Inputs) - o.i }
 
-func (o *operands) next() (*argument, error) {
-	if o.left() == 0 {
-		return nil, fmt.Errorf("%w: it has %d arguments, too few", ErrFormat, len(o.n.Inputs))
+func (o *operands) fail(err error) {
+	if o.err == nil {
+		o.err = err
+	}
+}
+
+// next is the next argument, nil after a mistake.
+func (o *operands) next() *argument {
+	if o.err == nil && o.left() == 0 {
+		o.err = fmt.Errorf("%w: it has %d arguments, too few", ErrFormat, len(o.n.Inputs))
+	}
+	if o.err != nil {
+		return nil
 	}
 	o.i++
-	return &o.n.Inputs[o.i-1].Arg, nil
+	return &o.n.Inputs[o.i-1].Arg
 }
 
 // graph is the next argument, a graph.
-func (o *operands) graph() (*graphJSON, error) {
-	a, err := o.next()
-	if err != nil {
-		return nil, err
+func (o *operands) graph() *graphJSON {
+	a := o.next()
+	if a == nil {
+		return nil
 	}
 	var g struct {
 		Name  string
 		Graph *graphJSON
 	}
 	if a.key != "as_graph" {
-		return nil, fmt.Errorf("%w: argument %d is %s, want a graph", ErrFormat, o.i-1, shorten(a.key))
+		o.fail(fmt.Errorf("%w: argument %d is %s, want a graph", ErrFormat, o.i-1, shorten(a.key)))
+	} else if err := a.read(&g); err != nil || g.Graph == nil {
+		o.fail(fmt.Errorf("%w: argument %d: %w", ErrFormat, o.i-1, err))
 	}
-	if err := a.read(&g); err != nil || g.Graph == nil {
-		return nil, fmt.Errorf("%w: argument %d: %w", ErrFormat, o.i-1, err)
-	}
-	return g.Graph, nil
+	return g.Graph
 }
 
 // value is the next argument, one value.
-func (o *operands) value() (*graph.Value, error) {
-	a, err := o.next()
-	if err != nil {
-		return nil, err
+func (o *operands) value() *graph.Value {
+	a := o.next()
+	if a == nil {
+		return nil
 	}
-	return o.t.value(o.b, o.s, a, graph.Any)
+	v, err := o.t.value(o.b, o.s, a, graph.Any)
+	o.fail(err)
+	return v
 }
 
 // constant is the next argument, a constant.
-func (o *operands) constant() (tensor.Value, error) {
-	a, err := o.next()
-	if err != nil {
-		return tensor.Value{}, err
+func (o *operands) constant() tensor.Value {
+	a := o.next()
+	if a == nil {
+		return tensor.Value{}
 	}
 	v, named, err := a.constant()
 	if err == nil && named != nil {
 		err = fmt.Errorf("%w: argument %d must be a constant", ErrFormat, o.i-1)
 	}
-	return v, err
+	o.fail(err)
+	return v
+}
+
+// operator is the next argument, the name of an operator.
+func (o *operands) operator() string {
+	name, _ := o.constant().X.(string)
+	if o.err != nil {
+		return ""
+	}
+	op, err := operatorName(name)
+	o.fail(err)
+	return op
 }
 
 // list is the next argument, a list of values.
-func (o *operands) list() ([]*graph.Value, error) {
-	a, err := o.next()
-	if err != nil {
-		return nil, err
+func (o *operands) list() []*graph.Value {
+	a := o.next()
+	if a == nil {
+		return nil
 	}
 	c, named, err := a.constant()
 	if err != nil {
-		return nil, err
+		o.fail(err)
+		return nil
 	}
 	var out []*graph.Value
 	if items, ok := graph.ItemsOf(c); ok {
 		for _, v := range items {
 			out = append(out, o.b.ConstOf(v, graph.TypeOf(v)))
 		}
-		return out, nil
+		return out
 	}
 	for _, n := range named {
-		v := (*graph.Value)(nil)
 		if n.name == "" {
-			v = o.b.ConstOf(n.value, graph.TypeOf(n.value))
-		} else if v, err = o.s.lookup(n.name); err != nil {
-			return nil, err
+			out = append(out, o.b.ConstOf(n.value, graph.TypeOf(n.value)))
+			continue
+		}
+		v, err := o.s.lookup(n.name)
+		if err != nil {
+			o.fail(err)
+			return nil
 		}
 		out = append(out, v)
 	}
-	return out, nil
+	return out
 }
 
 // rest are all arguments that are left.
-func (o *operands) rest() ([]*graph.Value, error) {
+func (o *operands) rest() []*graph.Value {
 	var out []*graph.Value
-	for o.left() > 0 {
-		v, err := o.value()
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, v)
+	for o.err == nil && o.left() > 0 {
+		out = append(out, o.value())
 	}
-	return out, nil
+	return out
 }
 
 // inline translates a graph in the place of its call.
@@ -199,20 +224,11 @@ func (t *translator) higherOrder(b *graph.Block, hop string, n *nodeJSON, s *sco
 
 // cond(predicate, true graph, false graph, operands)
 func (t *translator) cond(o *operands) ([]*graph.Value, error) {
-	pred, err := o.value()
-	if err != nil {
-		return nil, err
+	pred, yes, no, args := o.value(), o.graph(), o.graph(), o.list()
+	if o.err != nil {
+		return nil, o.err
 	}
-	var branches [2]*graphJSON
-	for i := range branches {
-		if branches[i], err = o.graph(); err != nil {
-			return nil, err
-		}
-	}
-	args, err := o.list()
-	if err != nil {
-		return nil, err
-	}
+	var err error
 	fill := func(g *graphJSON) func(b *graph.Block) []*graph.Value {
 		return func(b *graph.Block) []*graph.Value {
 			out, e := t.inline(b, g, args)
@@ -222,27 +238,15 @@ func (t *translator) cond(o *operands) ([]*graph.Value, error) {
 			return out
 		}
 	}
-	n := o.b.If(pred, fill(branches[0]), fill(branches[1]))
+	n := o.b.If(pred, fill(yes), fill(no))
 	return n.Out, err
 }
 
 // while_loop(condition graph, body graph, carried, extra): the condition and the body take carried and extra values.
 func (t *translator) while(o *operands) ([]*graph.Value, error) {
-	test, err := o.graph()
-	if err != nil {
-		return nil, err
-	}
-	body, err := o.graph()
-	if err != nil {
-		return nil, err
-	}
-	carried, err := o.list()
-	if err != nil {
-		return nil, err
-	}
-	extra, err := o.list()
-	if err != nil {
-		return nil, err
+	test, body, carried, extra := o.graph(), o.graph(), o.list(), o.list()
+	if o.err != nil {
+		return nil, o.err
 	}
 	cond, err := t.function("while_cond", test, join(carried, extra))
 	if err != nil {
@@ -317,19 +321,13 @@ func elementsAt(b *graph.Block, xs []*graph.Value, i *graph.Value) []*graph.Valu
 	return out
 }
 
-// loopOver reads graph, lists and the graph's number of results, which the loops below have in common.
+// loopOver reads a graph and lists, which the loops below have in common.
 func (o *operands) loopOver(lists int) (g *graphJSON, l [][]*graph.Value, err error) {
-	if g, err = o.graph(); err != nil {
-		return nil, nil, err
-	}
+	g = o.graph()
 	for range lists {
-		x, err := o.list()
-		if err != nil {
-			return nil, nil, err
-		}
-		l = append(l, x)
+		l = append(l, o.list())
 	}
-	return g, l, nil
+	return g, l, o.err
 }
 
 func length(b *graph.Block, xs []*graph.Value) (*graph.Value, error) {
@@ -422,13 +420,9 @@ func (t *translator) associativeScan(o *operands) ([]*graph.Value, error) {
 
 // within calls the graph that follows in a mode.
 func (o *operands) within(name string, around func(run func())) ([]*graph.Value, error) {
-	g, err := o.graph()
-	if err != nil {
-		return nil, err
-	}
-	args, err := o.rest()
-	if err != nil {
-		return nil, err
+	g, args := o.graph(), o.rest()
+	if o.err != nil {
+		return nil, o.err
 	}
 	f, err := o.t.function(name, g, args)
 	if err != nil {
@@ -439,9 +433,9 @@ func (o *operands) within(name string, around func(run func())) ([]*graph.Value,
 
 // wrap_with_set_grad_enabled(enabled, graph, operands…)
 func (t *translator) withGrad(o *operands) ([]*graph.Value, error) {
-	on, err := o.constant()
-	if err != nil {
-		return nil, err
+	on := o.constant()
+	if o.err != nil {
+		return nil, o.err
 	}
 	if on.K == tensor.KBool && on.N != 0 {
 		return o.within("enable_grad", func(run func()) { tensor.EnableGrad(run) })
@@ -451,41 +445,31 @@ func (t *translator) withGrad(o *operands) ([]*graph.Value, error) {
 
 // wrap_with_autocast(device type, dtype, enabled, cache enabled, graph, operands…)
 func (t *translator) withAutocast(o *operands) ([]*graph.Value, error) {
-	var v [4]tensor.Value
-	for i := range v {
-		var err error
-		if v[i], err = o.constant(); err != nil {
-			return nil, err
-		}
+	device, dtype, enabled, cached := o.constant(), o.constant(), o.constant(), o.constant()
+	if o.err != nil {
+		return nil, o.err
 	}
-	if kind, _ := v[0].X.(string); kind == "" {
+	if kind, _ := device.X.(string); kind == "" {
 		return nil, fmt.Errorf("%w: autocast for no device", ErrFormat)
 	}
 	var dt tensor.DType
-	if v[1].K == tensor.KInt {
+	if dtype.K == tensor.KInt {
 		var err error
-		if dt, err = graph.DTypeOf(int(v[1].N)); err != nil {
+		if dt, err = graph.DTypeOf(int(dtype.N)); err != nil {
 			return nil, err
 		}
 	}
-	opt := amp.AutocastOptions{Disabled: v[2].K == tensor.KBool && v[2].N == 0,
-		NoCache: v[3].K == tensor.KBool && v[3].N == 0}
+	opt := amp.AutocastOptions{Disabled: enabled.K == tensor.KBool && enabled.N == 0,
+		NoCache: cached.K == tensor.KBool && cached.N == 0}
 	return o.within("autocast", func(run func()) { amp.Autocast(tensor.CPUDevice, dt, run, opt) })
 }
 
 // with_effects(token, operator, arguments…) gives a token and the operator's results.
 func (t *translator) withEffects(o *operands) ([]*graph.Value, error) {
-	if _, err := o.next(); err != nil {
-		return nil, err
-	}
-	target, err := o.constant()
-	if err != nil {
-		return nil, err
-	}
-	name, _ := target.X.(string)
-	op, err := operatorName(name)
-	if err != nil {
-		return nil, err
+	o.next()
+	op := o.operator()
+	if o.err != nil {
+		return nil, o.err
 	}
 	args := append([]namedArgument(nil), o.n.Inputs[o.i:]...)
 	// the names are those of the parameters of with_effects where an argument stands by position
@@ -509,55 +493,29 @@ func (t *translator) withEffects(o *operands) ([]*graph.Value, error) {
 // wrapped is an operator that only marks a graph: the graph is computed in its place. Constants that are no tensors,
 // such as the name of a graph, are no operands.
 func (t *translator) wrapped(o *operands) ([]*graph.Value, error) {
-	g, err := o.graph()
-	if err != nil {
-		return nil, err
-	}
+	g := o.graph()
 	var args []*graph.Value
-	for o.left() > 0 && len(args) < len(g.Inputs) {
-		a, err := o.next()
-		if err != nil {
-			return nil, err
+	for o.err == nil && o.left() > 0 && len(args) < len(g.Inputs) {
+		switch key := o.n.Inputs[o.i].Arg.key; {
+		case key == "as_string" && o.left() > len(g.Inputs)-len(args):
+			o.next()
+		case key == "as_tensors":
+			args = append(args, o.list()...)
+		default:
+			args = append(args, o.value())
 		}
-		if a.key == "as_string" && o.left() >= len(g.Inputs)-len(args) {
-			continue
-		}
-		if a.key == "as_tensors" {
-			o.i--
-			l, err := o.list()
-			if err != nil {
-				return nil, err
-			}
-			args = append(args, l...)
-			continue
-		}
-		v, err := t.value(o.b, o.s, a, graph.Any)
-		if err != nil {
-			return nil, err
-		}
-		args = append(args, v)
+	}
+	if o.err != nil {
+		return nil, o.err
 	}
 	return t.inline(o.b, g, args)
 }
 
 // out_dtype(operator, dtype, arguments…) computes in the type dtype.
 func (t *translator) outDType(o *operands) ([]*graph.Value, error) {
-	target, err := o.constant()
-	if err != nil {
-		return nil, err
-	}
-	dt, err := o.constant()
-	if err != nil {
-		return nil, err
-	}
-	name, _ := target.X.(string)
-	op, err := operatorName(name)
-	if err != nil {
-		return nil, err
-	}
-	args, err := o.rest()
-	if err != nil {
-		return nil, err
+	op, dt, args := o.operator(), o.constant(), o.rest()
+	if o.err != nil {
+		return nil, o.err
 	}
 	var in []any
 	for _, a := range args {

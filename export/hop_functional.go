@@ -23,13 +23,8 @@ func (o *operands) keywords() map[string]*namedArgument {
 
 // mutable reads the name of the operator that is called.
 func (t *translator) mutable(o *operands) (op string, schema *graph.Operator, err error) {
-	target, err := o.constant()
-	if err != nil {
-		return "", nil, err
-	}
-	name, _ := target.X.(string)
-	if op, err = operatorName(name); err != nil {
-		return "", nil, err
+	if op = o.operator(); o.err != nil {
+		return "", nil, o.err
 	}
 	if schema = graph.Lookup(op); schema == nil {
 		return "", nil, &graph.MissingError{Ops: []string{op}}
@@ -107,9 +102,9 @@ func (t *translator) functionalizedV2(o *operands) ([]*graph.Value, error) {
 	var bases []*graph.Value
 	if a := given["_all_bases"]; a != nil {
 		list := &operands{t: t, b: o.b, s: o.s, n: &nodeJSON{Inputs: []namedArgument{*a}}}
-		l, err := list.list()
-		if err != nil {
-			return nil, err
+		l := list.list()
+		if list.err != nil {
+			return nil, list.err
 		}
 		for _, v := range l {
 			bases = append(bases, clone(o.b, v))

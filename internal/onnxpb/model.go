@@ -129,6 +129,11 @@ func (t *Type) String() string {
 	if !t.HasShape {
 		return t.DataType.String()
 	}
+	return t.DataType.String() + "[" + strings.Join(t.Dims(), ", ") + "]"
+}
+
+// Dims are the sizes of a tensor's type as text: a number, a name, or "?".
+func (t *Type) Dims() []string {
 	dims := make([]string, len(t.Shape))
 	for i, d := range t.Shape {
 		switch {
@@ -140,7 +145,7 @@ func (t *Type) String() string {
 			dims[i] = strconv.FormatInt(d.Value, 10)
 		}
 	}
-	return t.DataType.String() + "[" + strings.Join(dims, ", ") + "]"
+	return dims
 }
 
 // Kind says what a value is.

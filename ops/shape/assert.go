@@ -10,32 +10,8 @@ import (
 // errAssert is the cause of the errors of assertions in a program.
 var errAssert = errors.New("an assertion of the program does not hold")
 
-// The facts and assertions that exported programs ask for: sizes as numbers, and checks that have no result.
+// The assertions that exported programs make: checks that have no result.
 func init() {
-	tensor.Register(tensor.Def{
-		Schema: "sym_size(Tensor self) -> SymInt[]", Go: "-",
-		Body: func(c *Ctx) { c.ReturnValue(tensor.IntsValue(append([]int{}, c.Shape(0)...))) },
-	})
-	tensor.Register(tensor.Def{
-		Schema: "sym_size.int(Tensor self, int dim) -> SymInt", Go: "-",
-		Body: func(c *Ctx) { c.ReturnValue(tensor.IntValue(c.T(0).Size(c.Int(1)))) },
-	})
-	tensor.Register(tensor.Def{
-		Schema: "sym_stride(Tensor self) -> SymInt[]", Go: "-",
-		Body: func(c *Ctx) { c.ReturnValue(tensor.IntsValue(append([]int{}, c.T(0).Strides()...))) },
-	})
-	tensor.Register(tensor.Def{
-		Schema: "sym_stride.int(Tensor self, int dim) -> SymInt", Go: "-",
-		Body: func(c *Ctx) { c.ReturnValue(tensor.IntValue(c.T(0).Stride(c.Int(1)))) },
-	})
-	tensor.Register(tensor.Def{
-		Schema: "sym_numel(Tensor self) -> SymInt", Go: "-",
-		Body: func(c *Ctx) { c.ReturnValue(tensor.IntValue(c.T(0).Numel())) },
-	})
-	tensor.Register(tensor.Def{
-		Schema: "sym_storage_offset(Tensor self) -> SymInt", Go: "-",
-		Body: func(c *Ctx) { c.ReturnValue(tensor.IntValue(c.T(0).StorageOffset())) },
-	})
 	tensor.Register(tensor.Def{
 		Schema: "_assert_scalar(Scalar self, str assert_msg) -> ()",
 		Doc:    "panics with the text if the number is 0.", Go: "-",

@@ -101,33 +101,33 @@ func init() {
 		})
 	}
 	tensor.Register(tensor.Def{
-		Schema: "numel(Tensor self) -> int", Go: "-",
-		Body: func(c *Ctx) { c.ReturnValue(tensor.IntValue(c.T(0).Numel())) },
-	})
-	tensor.Register(tensor.Def{
 		Schema: "dim(Tensor self) -> int", Go: "-", Aliases: []string{"Tensor::ndimension"},
 		Body: func(c *Ctx) { c.ReturnValue(tensor.IntValue(c.T(0).Dim())) },
 	})
-	tensor.Register(tensor.Def{
-		Schema: "size(Tensor self) -> int[]", Go: "-",
-		Body: func(c *Ctx) { c.ReturnValue(tensor.IntsValue(append([]int{}, c.Shape(0)...))) },
-	})
-	tensor.Register(tensor.Def{
-		Schema: "size.int(Tensor self, int dim) -> int", Go: "-",
-		Body: func(c *Ctx) { c.ReturnValue(tensor.IntValue(c.T(0).Size(c.Int(1)))) },
-	})
-	tensor.Register(tensor.Def{
-		Schema: "stride(Tensor self) -> int[]", Go: "-",
-		Body: func(c *Ctx) { c.ReturnValue(tensor.IntsValue(append([]int{}, c.T(0).Strides()...))) },
-	})
-	tensor.Register(tensor.Def{
-		Schema: "stride.int(Tensor self, int dim) -> int", Go: "-",
-		Body: func(c *Ctx) { c.ReturnValue(tensor.IntValue(c.T(0).Stride(c.Int(1)))) },
-	})
-	tensor.Register(tensor.Def{
-		Schema: "storage_offset(Tensor self) -> int", Go: "-",
-		Body: func(c *Ctx) { c.ReturnValue(tensor.IntValue(c.T(0).StorageOffset())) },
-	})
+	for _, f := range []struct {
+		name, params, result string
+		value                func(c *Ctx) tensor.Value
+	}{
+		{"numel", "(Tensor self)", "", func(c *Ctx) tensor.Value { return tensor.IntValue(c.T(0).Numel()) }},
+		{"storage_offset", "(Tensor self)", "", func(c *Ctx) tensor.Value { return tensor.IntValue(c.T(0).StorageOffset()) }},
+		{"size", "(Tensor self)", "[]", func(c *Ctx) tensor.Value {
+			return tensor.IntsValue(append([]int{}, c.Shape(0)...))
+		}},
+		{"size.int", "(Tensor self, int dim)", "", func(c *Ctx) tensor.Value {
+			return tensor.IntValue(c.T(0).Size(c.Int(1)))
+		}},
+		{"stride", "(Tensor self)", "[]", func(c *Ctx) tensor.Value {
+			return tensor.IntsValue(append([]int{}, c.T(0).Strides()...))
+		}},
+		{"stride.int", "(Tensor self, int dim)", "", func(c *Ctx) tensor.Value {
+			return tensor.IntValue(c.T(0).Stride(c.Int(1)))
+		}},
+	} {
+		body := func(c *Ctx) { c.ReturnValue(f.value(c)) }
+		tensor.Register(tensor.Def{Schema: f.name + f.params + " -> int" + f.result, Go: "-", Body: body})
+		// as programs with sizes that are left open ask for it
+		tensor.Register(tensor.Def{Schema: "sym_" + f.name + f.params + " -> SymInt" + f.result, Go: "-", Body: body})
+	}
 	tensor.Register(tensor.Def{
 		Schema: "is_contiguous(Tensor self) -> bool", Go: "-",
 		Body: func(c *Ctx) { c.ReturnValue(tensor.BoolValue(c.T(0).IsContiguous())) },

@@ -151,20 +151,9 @@ func (r *record) state(p *export.Program) error {
 }
 
 func (c *call) run(p *export.Program, d *tscheck.Decoder) error {
-	args := make([]tensor.Value, len(c.Args))
-	for i, a := range c.Args {
-		var err error
-		if args[i], err = d.Value(a); err != nil {
-			return err
-		}
-	}
-	kwargs := map[string]tensor.Value{}
-	for k, a := range c.Kwargs {
-		v, err := d.Value(a)
-		if err != nil {
-			return err
-		}
-		kwargs[k] = v
+	args, kwargs, err := d.Arguments(c.Args, c.Kwargs)
+	if err != nil {
+		return err
 	}
 	if c.Seed != nil {
 		torch.ManualSeed(*c.Seed)
@@ -173,7 +162,6 @@ func (c *call) run(p *export.Program, d *tscheck.Decoder) error {
 	defer cancel()
 	var got tensor.Value
 	var grads map[string]*tensor.Tensor
-	var err error
 	tensor.NoGrad(func() { got, grads, err = p.CallGrads(ctx, args, kwargs) })
 	if c.Error != nil {
 		return compareError(err, c.Error.Type, c.Error.Message, c.Error.Last)

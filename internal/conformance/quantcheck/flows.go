@@ -196,16 +196,22 @@ func (f *flow) closeTo(what string, got *tensor.Tensor, raw json.RawMessage, tol
 
 var floatTolerance = golden.Tolerance{RTol: 1e-5, ATol: 1e-5}
 
-func (f *flow) static() error {
-	m, fuse, err := f.model()
-	if err != nil {
-		return err
+// trained builds the model in evaluation mode with its float parameters, and reads its input and the names of the layers
+// to fuse.
+func (f *flow) trained() (m nn.Layer, x *tensor.Tensor, fuse [][]string, err error) {
+	if m, fuse, err = f.model(); err != nil {
+		return nil, nil, nil, err
 	}
 	nn.Eval(m)
 	if err := f.loadFloat(m, f.Float); err != nil {
-		return err
+		return nil, nil, nil, err
 	}
-	x, err := f.tensor(f.X)
+	x, err = f.tensor(f.X)
+	return m, x, fuse, err
+}
+
+func (f *flow) static() error {
+	m, x, fuse, err := f.trained()
 	if err != nil {
 		return err
 	}
@@ -467,15 +473,7 @@ func (f *flow) qat(e quantization.EngineKind) error {
 var specified = regexp.MustCompile(`\{(.*)\} (\w+)`)
 
 func (f *flow) dynamic() error {
-	m, _, err := f.model()
-	if err != nil {
-		return err
-	}
-	nn.Eval(m)
-	if err := f.loadFloat(m, f.Float); err != nil {
-		return err
-	}
-	x, err := f.tensor(f.X)
+	m, x, _, err := f.trained()
 	if err != nil {
 		return err
 	}

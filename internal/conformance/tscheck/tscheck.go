@@ -202,21 +202,9 @@ func (d *decoder) call(c *call) (err error) {
 		d.m.Train(c.Method == "train")
 		return nil
 	}
-	var args []tensor.Value
-	for _, a := range c.Args {
-		v, err := d.Value(a)
-		if err != nil {
-			return err
-		}
-		args = append(args, v)
-	}
-	kwargs := map[string]tensor.Value{}
-	for k, a := range c.Kwargs {
-		v, err := d.Value(a)
-		if err != nil {
-			return err
-		}
-		kwargs[k] = v
+	args, kwargs, err := d.Arguments(c.Args, c.Kwargs)
+	if err != nil {
+		return err
 	}
 	if c.Seed != nil {
 		torch.ManualSeed(*c.Seed)
@@ -298,6 +286,23 @@ type Decoder struct {
 type decoder struct {
 	Decoder
 	m *jit.Module
+}
+
+// Arguments decodes the arguments of a call, by position and by name.
+func (d *Decoder) Arguments(byPosition []json.RawMessage, byName map[string]json.RawMessage) (args []tensor.Value,
+	kwargs map[string]tensor.Value, err error) {
+	args, kwargs = make([]tensor.Value, len(byPosition)), make(map[string]tensor.Value, len(byName))
+	for i, raw := range byPosition {
+		if args[i], err = d.Value(raw); err != nil {
+			return nil, nil, err
+		}
+	}
+	for name, raw := range byName {
+		if kwargs[name], err = d.Value(raw); err != nil {
+			return nil, nil, err
+		}
+	}
+	return args, kwargs, nil
 }
 
 // Value decodes a value.

@@ -85,18 +85,7 @@ func typeText(t *onnxpb.Type) string {
 	if t == nil || !t.HasShape {
 		return ""
 	}
-	dims := make([]string, len(t.Shape))
-	for i, d := range t.Shape {
-		switch {
-		case d.Param != "":
-			dims[i] = d.Param
-		case d.Value < 0:
-			dims[i] = "?"
-		default:
-			dims[i] = fmt.Sprint(d.Value)
-		}
-	}
-	return strings.Join(dims, "×")
+	return strings.Join(t.Dims(), "×")
 }
 
 func dimsText[T int | int64](dims []T) string {
