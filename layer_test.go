@@ -269,8 +269,8 @@ func TestTransformOverAutograd(t *testing.T) {
 	}
 }
 
-// Functions of torch.nn.functional are transparent, operators of our own are not seen, and all that PyTorch registers as
-// operators are.
+// Functions of torch.nn.functional are transparent, operators of our own are not seen, and all that PyTorch registers
+// as operators are.
 func TestLayersSeePublicOperators(t *testing.T) {
 	x := torch.Ones([]int{1, 3, 8, 8})
 	w := torch.Ones([]int{4, 3, 3, 3})

@@ -91,8 +91,8 @@ const (
 	Float8E8M0FNU  = tensor.Float8E8M0FNU
 )
 
-// Element types of quantized tensors: integers that stand for numbers by a scale and a zero point. QuantizePerTensor and
-// QuantizePerChannel make such tensors.
+// Element types of quantized tensors: integers that stand for numbers by a scale and a zero point. QuantizePerTensor
+// and QuantizePerChannel make such tensors.
 const (
 	QUInt8   = tensor.QUInt8
 	QInt8    = tensor.QInt8

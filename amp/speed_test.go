@@ -34,13 +34,15 @@ func trainings() map[string]func(around func(func())) {
 	net := models.NewResNet18(models.Options{NumClasses: 10})
 	images, classes := torch.Randn([]int{8, 3, 128, 128}), torch.FromSlice([]int64{1, 2, 3, 4, 5, 6, 7, 8}, 8)
 	return map[string]func(func(func())){
-		"transformer layer": step(nn.Parameters(layer), func() *torch.Tensor { return layer.Forward(x).Square().Mean() }),
-		"resnet18":          step(nn.Parameters(net), func() *torch.Tensor { return F.CrossEntropy(net.Forward(images), classes) }),
+		"transformer layer": step(nn.Parameters(layer),
+			func() *torch.Tensor { return layer.Forward(x).Square().Mean() }),
+		"resnet18": step(nn.Parameters(net),
+			func() *torch.Tensor { return F.CrossEntropy(net.Forward(images), classes) }),
 	}
 }
 
-// BenchmarkAutocast compares training steps in float32 with those under autocast to bfloat16, taken by turns. The metric
-// "times" is how much faster the latter are, by the medians.
+// BenchmarkAutocast compares training steps in float32 with those under autocast to bfloat16, taken by turns. The
+// metric "times" is how much faster the latter are, by the medians.
 func BenchmarkAutocast(b *testing.B) {
 	for name, step := range trainings() {
 		b.Run(name, func(b *testing.B) {

@@ -44,8 +44,8 @@ func (n *NaN) String() string {
 }
 
 // DetectNaN runs f, which trains or runs the network m on the calling goroutine, and tells which module has made the
-// first NaN or infinity, in the forward or the backward pass; nil when all numbers were finite. An operator has made one
-// when its results hold one and its arguments do not: log(0) makes an infinity, but masked_fill with -inf does not.
+// first NaN or infinity, in the forward or the backward pass; nil when all numbers were finite. An operator has made
+// one when its results hold one and its arguments do not: log(0) makes an infinity, but masked_fill with -inf does not.
 // Every result of every operator is looked at, so it is slow, and meant for debugging.
 func DetectNaN(m nn.Module, f func()) *NaN {
 	d := &nanDetector{paths: map[nn.Module]place{}, makers: map[uint64]place{}}

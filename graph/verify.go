@@ -105,8 +105,9 @@ func (v *verifier) block(b *Block, depth int) error {
 var shapes = map[string][3]int{
 	Constant: {0, 0, 1}, If: {1, 2, -1}, Loop: {-1, 1, -1}, ListConstruct: {-1, 0, 1}, ListUnpack: {1, 0, -1},
 	TupleConstruct: {-1, 0, 1}, TupleUnpack: {1, 0, -1}, TupleIndex: {1, 0, 1}, DictConstruct: {-1, 0, 1},
-	GetAttr: {1, 0, 1}, SetAttr: {2, 0, 0}, CallMethod: {-1, 0, -1}, CallFunction: {-1, 0, -1}, Within: {-1, 0, -1}, CreateObject: {0, 0, 1},
-	Raise: {-1, 0, 0}, IsInstance: {1, 0, 1}, UncheckedCast: {1, 0, 1}, Closure: {-1, 0, 1}, Fork: {-1, 0, 1},
+	GetAttr: {1, 0, 1}, SetAttr: {2, 0, 0}, CallMethod: {-1, 0, -1}, CallFunction: {-1, 0, -1}, Within: {-1, 0, -1},
+	CreateObject: {0, 0, 1},
+	Raise:        {-1, 0, 0}, IsInstance: {1, 0, 1}, UncheckedCast: {1, 0, 1}, Closure: {-1, 0, 1}, Fork: {-1, 0, 1},
 	Wait: {1, 0, 1}, Uninitialized: {0, 0, 1}, SetGrad: {1, 0, 0}, GradEnabled: {0, 0, 1},
 }
 

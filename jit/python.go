@@ -54,7 +54,8 @@ func (c *constants) name(t *tensor.Tensor) string {
 }
 
 // reserved are names that variables must not have: those of Python and those that archives give a meaning.
-var reserved = strings.Fields("False None True and as assert async await break class continue def del elif else except finally for from " +
+var reserved = strings.Fields("False None True and as assert async await break class continue def del elif else " +
+	"except finally for from " +
 	"global if import in is lambda nonlocal not or pass raise return try while with uninitialized " +
 	"unchecked_cast range super annotate print float int bool complex len str abs getattr isinstance torch ops " +
 	"inf nan infj nanj CONSTANTS fork awaitable attribute _ list dict tuple device")

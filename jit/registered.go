@@ -107,9 +107,10 @@ func linearParams(s stateOf) any {
 	return packed[quantized.Linear](name, tensor.TensorValue(w), tensor.TensorValue(l[1].tensor()))
 }
 
-// convParams has a version, numbers and tensors. Of version 2 the first tensor has the numbers and the bias is in a list
-// of its own; of version 3 the numbers are a list, and the tensors are nothing, weight and bias. The numbers are that of
-// dimensions, stride, padding, dilation and output padding of each dimension, groups, and whether it is transposed.
+// convParams has a version, numbers and tensors. Of version 2 the first tensor has the numbers and the bias is in a
+// list of its own; of version 3 the numbers are a list, and the tensors are nothing, weight and bias. The numbers are
+// that of dimensions, stride, padding, dilation and output padding of each dimension, groups, and whether it is
+// transposed.
 // https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/quantized/cpu/conv_serialization.h
 func convParams(s stateOf) any {
 	l := s.items(3)

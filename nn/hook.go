@@ -91,10 +91,10 @@ func (b *Base) RegisterForwardHookAll(f func(m Module, inputs, outputs []*Tensor
 	return register(&hooksOf(b).post, f)
 }
 
-// RegisterForwardAround has f run the forward pass: it is given the pass and the module's inputs, calls the one with the
-// other, at once or more than once, and returns the results. Activation checkpointing is such a function. The last one
-// that was registered is the outermost. The module must be a Layer or a TransformerEncoderLayer; of others, the pass
-// cannot be repeated, and it is an error (ErrType).
+// RegisterForwardAround has f run the forward pass: it is given the pass and the module's inputs, calls the one with
+// the other, at once or more than once, and returns the results. Activation checkpointing is such a function. The last
+// one that was registered is the outermost. The module must be a Layer or a TransformerEncoderLayer; of others, the
+// pass cannot be repeated, and it is an error (ErrType).
 func RegisterForwardAround(m Module,
 	f func(m Module, forward func([]*Tensor) []*Tensor, inputs []*Tensor) []*Tensor) Handle {
 	if !CanRunAgain(m) {

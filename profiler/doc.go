@@ -3,9 +3,9 @@
 //
 // [Profile] runs a function under a profiler and returns a [Trace]. [Trace.KeyAverages] sums the calls up by operator,
 // and [Averages.Table] prints the sums as PyTorch does. [Trace.ExportChromeTrace] writes the calls as a file for
-// chrome://tracing, https://ui.perfetto.dev and TensorBoard; [TensorBoardTraceHandler] writes such files as TensorBoard's
-// profile plugin looks for them. [RecordFunction] names a part of the program. A [Schedule] measures some steps of a
-// long training only.
+// chrome://tracing, https://ui.perfetto.dev and TensorBoard; [TensorBoardTraceHandler] writes such files as
+// TensorBoard's profile plugin looks for them. [RecordFunction] names a part of the program. A [Schedule] measures some
+// steps of a long training only.
 //
 // A profiler is a layer of package tensor: while none is set, operators cost what they always do.
 // https://docs.pytorch.org/docs/stable/profiler.html

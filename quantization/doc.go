@@ -3,7 +3,8 @@
 // Static quantization goes in steps, each in place: FuseModules joins layers, Prepare puts observers behind them, the
 // model runs on typical data, and Convert exchanges the layers for quantized ones. QuantStub and DeQuantStub in the
 // model mark where it is quantized; FloatFunctional stands for additions and the like. PrepareQAT is Prepare for
-// training with rounded weights. QuantizeDynamic needs no data: it quantizes the weights of linear and recurrent layers.
+// training with rounded weights. QuantizeDynamic needs no data: it quantizes the weights of linear and recurrent
+// layers.
 //
 // The types to know: [Observer] chooses scale and zero point, [QConfig] says which observers a layer gets,
 // [QConfigMapping] which layers get which. StateDict and LoadStateDict exchange converted models with PyTorch.

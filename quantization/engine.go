@@ -24,8 +24,8 @@ func Engine() EngineKind { return quantized.Engine() }
 // SetEngine sets the engine for layers that are packed from now on, in the whole program, and returns what held before.
 func SetEngine(e EngineKind) EngineKind { return quantized.SetEngine(e) }
 
-// ParseEngine finds an engine by PyTorch's name: "fbgemm", "qnnpack", "onednn", "x86". It is an error in PyTorch's words
-// where there is none.
+// ParseEngine finds an engine by PyTorch's name: "fbgemm", "qnnpack", "onednn", "x86". It is an error in PyTorch's
+// words where there is none.
 func ParseEngine(name string) (EngineKind, error) {
 	if e, ok := quant.ParseEngine(name); ok && e != quant.NoEngine {
 		return e, nil

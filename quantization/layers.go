@@ -51,7 +51,8 @@ func NewLinear(weight, bias *Tensor, scale float64, zeroPoint int, relu bool) *L
 // NewDynamicLinear makes a linear layer with dynamic quantization, from a weight of type QInt8 or of floats, which are
 // rounded to float16.
 func NewDynamicLinear(weight, bias *Tensor, relu bool) *Linear {
-	m := &Linear{output: output{scale: 1}, params: packLinear(weight, bias), relu: relu, dynamic: true, dtype: tensor.QInt8}
+	m := &Linear{output: output{scale: 1}, params: packLinear(weight, bias), relu: relu, dynamic: true,
+		dtype: tensor.QInt8}
 	if !weight.IsQuantized() {
 		m.dtype = tensor.Float16
 	}
@@ -124,8 +125,8 @@ type Conv struct {
 // ConvSettings are the numbers of a convolution.
 type ConvSettings = quantized.ConvSettings
 
-// NewConv makes a convolution of bytes from a quantized weight (QInt8 [out, in/groups, kernel...]) and a bias, which may
-// be nil, whose result has a scale and a zero point.
+// NewConv makes a convolution of bytes from a quantized weight (QInt8 [out, in/groups, kernel...]) and a bias, which
+// may be nil, whose result has a scale and a zero point.
 func NewConv(weight, bias *Tensor, s ConvSettings, scale float64, zeroPoint int, relu bool) *Conv {
 	m := &Conv{output: output{scale, zeroPoint}, dims: weight.Dim() - 2, relu: relu, transpose: s.Transpose}
 	m.params = packConv(weight, bias, s)
@@ -289,7 +290,8 @@ type Embedding struct {
 // NewEmbedding makes a table from a weight of type QUInt8 or QUInt4x2 [rows, columns], quantized per row with zero
 // points of float32.
 func NewEmbedding(weight *Tensor) *Embedding {
-	return nn.New(&Embedding{params: packedOf[quantized.Embedding]("embedding_bag_prepack", tensor.TensorValue(weight))})
+	return nn.New(&Embedding{params: packedOf[quantized.Embedding]("embedding_bag_prepack",
+		tensor.TensorValue(weight))})
 }
 
 // NewEmbeddingBag makes a table whose rows are summed.

@@ -92,7 +92,8 @@ func limitsOf(o ObserverOptions) (lo, hi int) {
 		case tensor.QUInt4x2:
 			return 0, 15
 		default:
-			tensor.Fail(tensor.ErrDType, "an observer works for quint8, qint8, qint32, quint4x2 and integers, not %s", o.DType)
+			tensor.Fail(tensor.ErrDType, "an observer works for quint8, qint8, qint32, quint4x2 and integers, not %s",
+				o.DType)
 		}
 	}
 	if o.ReduceRange {
@@ -310,7 +311,8 @@ func NewPerChannelMinMaxObserver(opts ...ObserverOptions) *PerChannelMinMaxObser
 // Forward observes x and returns it.
 func (o *PerChannelMinMaxObserver) Forward(x *Tensor) *Tensor { return o.Run(o, x, o.observe) }
 
-// MovingAveragePerChannelMinMaxObserver follows the moving average of the least and the largest element of each channel.
+// MovingAveragePerChannelMinMaxObserver follows the moving average of the least and the largest element of each
+// channel.
 type MovingAveragePerChannelMinMaxObserver struct{ RangeObserver }
 
 // NewMovingAveragePerChannelMinMaxObserver makes a MovingAveragePerChannelMinMaxObserver.

@@ -75,7 +75,8 @@ func configure(m nn.Module, qm *QConfigMapping) {
 func observable(m nn.Module) bool {
 	switch m.(type) {
 	case *QuantStub, *nn.BatchNorm2d, *nn.BatchNorm3d, *nn.Conv1d, *nn.Conv2d, *nn.Conv3d, *nn.ConvTranspose1d,
-		*nn.ConvTranspose2d, *nn.ConvTranspose3d, *nn.ELU, *nn.Embedding, *nn.EmbeddingBag, *nn.GroupNorm, *nn.Hardswish,
+		*nn.ConvTranspose2d, *nn.ConvTranspose3d, *nn.ELU, *nn.Embedding, *nn.EmbeddingBag, *nn.GroupNorm,
+		*nn.Hardswish,
 		*nn.InstanceNorm1d, *nn.InstanceNorm2d, *nn.InstanceNorm3d, *nn.LayerNorm, *nn.LeakyReLU, *nn.ReLU6, *nn.Linear,
 		*nn.PReLU:
 		return true
@@ -219,8 +220,8 @@ func quantizedWeight(w *Tensor, o Observer) *Tensor {
 }
 
 // Convert exchanges the observed layers of a prepared model for quantized ones, in place, with the scales and zero
-// points that the observers have chosen, for the engine that is set. Layers without a quantized form stay. The result is
-// m, or where m itself is a layer the one that takes its place.
+// points that the observers have chosen, for the engine that is set. Layers without a quantized form stay. The result
+// is m, or where m itself is a layer the one that takes its place.
 // https://pytorch.org/docs/stable/generated/torch.ao.quantization.convert.html
 func Convert(m nn.Module) nn.Module {
 	if w := quantizedForm(m); w != nil {
@@ -353,8 +354,9 @@ type QuantizeDynamicOptions struct {
 	Mapping *QConfigMapping
 }
 
-// QuantizeDynamic exchanges linear and recurrent layers of a model for ones with quantized weights, in place; inputs are
-// quantized by their range as they come. The result is m, or where m itself is a layer the one that takes its place.
+// QuantizeDynamic exchanges linear and recurrent layers of a model for ones with quantized weights, in place; inputs
+// are quantized by their range as they come. The result is m, or where m itself is a layer the one that takes its
+// place.
 // https://pytorch.org/docs/stable/generated/torch.ao.quantization.quantize_dynamic.html
 func QuantizeDynamic(m nn.Module, opts ...QuantizeDynamicOptions) (nn.Module, error) {
 	var o QuantizeDynamicOptions

@@ -578,7 +578,8 @@ func (e *engine) step(n *Node) {
 		d := e.of(ed.node)
 		if i < len(out) && out[i] != nil {
 			g := out[i]
-			owned := closed && !e.create && len(e.watch) == len(e.observers) && g.st.seq > before && g.base == nil && g.flags == 0 &&
+			owned := closed && !e.create && len(e.watch) == len(e.observers) && g.st.seq > before && g.base == nil &&
+				g.flags == 0 &&
 				g.off == 0 && g.IsDense()
 			for j := range out {
 				if owned && j != i && out[j] != nil && out[j].st == g.st {

@@ -116,8 +116,9 @@ func newQuantized(mem *Tensor, shape, stride []int, off int, dt DType, q *Quanti
 // refuseQuantizedType refuses to make a tensor of a quantized type without a quantizer.
 func refuseQuantizedType(dt DType) {
 	if dt.IsQuantized() {
-		FailHint(ErrDType, "in Go: x.QuantizePerTensor(scale, zeroPoint, dtype)", "a tensor of type %s needs a scale and "+
-			"a zero point: it is made by quantize_per_tensor and quantize_per_channel", dt)
+		FailHint(ErrDType, "in Go: x.QuantizePerTensor(scale, zeroPoint, dtype)",
+			"a tensor of type %s needs a scale and "+
+				"a zero point: it is made by quantize_per_tensor and quantize_per_channel", dt)
 	}
 }
 
@@ -162,8 +163,8 @@ func QuantizedInts(t *Tensor) *Tensor {
 	return v
 }
 
-// quantizeAs makes v, a new view of the quantized tensor t, refer to t's quantizer. With a scale for each channel it gets
-// those of the channels that it sees. A view that walks through channels in more than one of its dimensions, as
+// quantizeAs makes v, a new view of the quantized tensor t, refer to t's quantizer. With a scale for each channel it
+// gets those of the channels that it sees. A view that walks through channels in more than one of its dimensions, as
 // flatten's may, is an error.
 func (v *Tensor) quantizeAs(t *Tensor) {
 	if t.dt.Bits() < 8 {
@@ -211,7 +212,8 @@ func (q *Quantizer) seenBy(t, v *Tensor) *Quantizer {
 	}
 	out.Axis = axis
 	if v.shape[axis] != n || by != 1 {
-		out.Scales, out.ZeroPoints = q.Scales.every(first, v.shape[axis], by), q.ZeroPoints.every(first, v.shape[axis], by)
+		out.Scales, out.ZeroPoints = q.Scales.every(first, v.shape[axis], by),
+			q.ZeroPoints.every(first, v.shape[axis], by)
 	}
 	return &out
 }
@@ -309,8 +311,9 @@ func (t *Tensor) dequantized() (x *Tensor) {
 var (
 	slotIntRepr                             = slot("aten::int_repr")
 	slotQScale, slotQZeroPoint              = slot("aten::q_scale"), slot("aten::q_zero_point")
-	slotQScales, slotQZeroPoints, slotQAxis = slot("aten::q_per_channel_scales"), slot("aten::q_per_channel_zero_points"), slot("aten::q_per_channel_axis")
-	slotQScheme                             = slot("aten::qscheme")
+	slotQScales, slotQZeroPoints, slotQAxis = slot("aten::q_per_channel_scales"),
+		slot("aten::q_per_channel_zero_points"), slot("aten::q_per_channel_axis")
+	slotQScheme = slot("aten::qscheme")
 )
 
 // IntRepr is the integers of a quantized tensor, as uint8, int8 or int32; those of less than 8 bits as packed bytes.

@@ -138,8 +138,8 @@ func stacked(all [][]tensor.Value) []tensor.Value {
 	return out
 }
 
-// mapped compares one call. It reports false when the examples cannot be computed one by one, and when some arguments are
-// shared by all examples and the call is refused because it would change one of them for each example.
+// mapped compares one call. It reports false when the examples cannot be computed one by one, and when some arguments
+// are shared by all examples and the call is refused because it would change one of them for each example.
 func (r *runner) mapped(op *tensor.Op, all [][]tensor.Value, shared bool) bool {
 	want := make([][]tensor.Value, examples)
 	for e := range all {

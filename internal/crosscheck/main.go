@@ -107,7 +107,8 @@ func (c *checker) add(p listed) error {
 	var wg sync.WaitGroup
 	for i, name := range p.GoFiles {
 		wg.Go(func() {
-			files[i], errs[i] = parser.ParseFile(c.fset, filepath.Join(p.Dir, name), nil, parser.ParseComments|parser.SkipObjectResolution)
+			files[i], errs[i] = parser.ParseFile(c.fset, filepath.Join(p.Dir, name), nil,
+				parser.ParseComments|parser.SkipObjectResolution)
 		})
 	}
 	wg.Wait()

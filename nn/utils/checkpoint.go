@@ -8,10 +8,10 @@ import (
 )
 
 // ApplyActivationCheckpointing has modules below root run under autograd.Checkpoint: in training, their activations are
-// computed again in the backward pass instead of being kept. pick is asked for each module by its path and chooses; what
-// is inside a chosen module is left alone. A nil pick chooses the blocks of the network: modules that hold modules and
-// stand in a Sequential or ModuleList, or beside another one of their type; where there are none, each Sequential. It
-// returns the paths of the chosen modules, and a function that undoes everything.
+// computed again in the backward pass instead of being kept. pick is asked for each module by its path and chooses;
+// what is inside a chosen module is left alone. A nil pick chooses the blocks of the network: modules that hold modules
+// and stand in a Sequential or ModuleList, or beside another one of their type; where there are none, each Sequential.
+// It returns the paths of the chosen modules, and a function that undoes everything.
 //
 // Modules with batch norm move their running statistics in both runs, as in PyTorch.
 // https://github.com/pytorch/pytorch/blob/main/torch/distributed/algorithms/_checkpoint/checkpoint_wrapper.py

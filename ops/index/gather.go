@@ -203,7 +203,8 @@ func init() {
 }
 
 // divide divides each element by its count, those without a count by 1; integers are floored. Both tensors are
-// contiguous. Sums and counts of integers that are narrower than w wrap around in their own type dt first, as in PyTorch.
+// contiguous. Sums and counts of integers that are narrower than w wrap around in their own type dt first, as in
+// PyTorch.
 func divide(w, count *T, dt tensor.DType) {
 	n := tensor.Data[int64](count)
 	switch w.DType() {

@@ -203,8 +203,8 @@ func scaleGrad(c *Ctx, g *T, i int) *T {
 	return g.MulScalar(conjNum(c.Num(i)))
 }
 
-// noDerivative is the rule of operators that PyTorch has no derivative of: their results are on the tape, and refuse the
-// backward pass.
+// noDerivative is the rule of operators that PyTorch has no derivative of: their results are on the tape, and refuse
+// the backward pass.
 func noDerivative(c *Ctx, _ *T) []*T {
 	c.Fail(tensor.ErrNotImpl, "derivative for aten::%s is not implemented", strings.TrimSuffix(c.Op().Sch.Name, "_"))
 	return nil

@@ -36,12 +36,13 @@ type ConvSettings struct {
 	Transpose                                bool
 }
 
-// PackConv packs the parameters of a convolution of dims dimensions: a weight of type QInt8 [out, in/groups, kernel...],
-// or [in, out/groups, kernel...] of a transposed one, and a bias, which may be nil. It panics with *tensor.Error where
-// they do not fit; c is the call that the error names.
+// PackConv packs the parameters of a convolution of dims dimensions: a weight of type QInt8 [out, in/groups,
+// kernel...], or [in, out/groups, kernel...] of a transposed one, and a bias, which may be nil. It panics with
+// *tensor.Error where they do not fit; c is the call that the error names.
 func PackConv(c *Ctx, w, bias *T, dims int, s ConvSettings) *Conv {
 	if w.Dim() != dims+2 {
-		c.Fail(tensor.ErrShape, "%s: Weights are expected to have %d dimensions, got shape %s", c.Op().FullName(), dims+2,
+		c.Fail(tensor.ErrShape, "%s: Weights are expected to have %d dimensions, got shape %s", c.Op().FullName(),
+			dims+2,
 			tensor.ShapeString(w.Shape()))
 	}
 	each := func(l []int, name string, least int) []int {
@@ -302,7 +303,8 @@ func conv(c *Ctx, x *T, p *Conv, dims int, scale float64, zero int, relu bool) *
 	}
 	q := quantizedInput(c, x)
 	if p.Engine == quant.QNNPACK && x.DType() != tensor.QUInt8 {
-		c.Fail(tensor.ErrDType, "%s: expected an input of type quint8 under qnnpack, got %s", c.Op().FullName(), x.DType())
+		c.Fail(tensor.ErrDType, "%s: expected an input of type quint8 under qnnpack, got %s", c.Op().FullName(),
+			x.DType())
 	}
 	checkOutput(c, scale, zero)
 	g, shape := p.plan(c, x, dims)

@@ -63,7 +63,8 @@ func defineConv(dims int, transpose bool) {
 	}
 	class := convClass(dims)
 	define("quantized::"+name+"_prepack(Tensor weight, Tensor? bias, int[] stride, int[] padding, "+padding+"int[] dilation, "+
-		"int groups) -> "+class, "packs the parameters of "+doc+" for the engine that is set.", prepack(dims, transpose))
+		"int groups) -> "+class, "packs the parameters of "+doc+" for the engine that is set.",
+		prepack(dims, transpose))
 	define("quantized::"+name+"_unpack("+class+" packed_weights) -> (Tensor unpacked_weights, Tensor? B_origin)",
 		"gives the parameters that were packed.", unpackConv)
 	if dims > 1 {
@@ -73,7 +74,8 @@ func defineConv(dims int, transpose bool) {
 		}{{"stride", func(p *Conv) []int { return p.Stride }}, {"padding", func(p *Conv) []int { return p.Padding }},
 			{"dilation", func(p *Conv) []int { return p.Dilation }},
 			{"output_padding", func(p *Conv) []int { return p.OutputPadding }}} {
-			define("quantized::"+name+"_"+f.name+"("+class+" packed_weights) -> int[]", "is that number of packed parameters.",
+			define("quantized::"+name+"_"+f.name+"("+class+" packed_weights) -> int[]",
+				"is that number of packed parameters.",
 				func(c *Ctx) { c.ReturnValue(tensor.IntsValue(f.get(argument[Conv](c, 0)))) })
 		}
 		define("quantized::"+name+"_groups("+class+" packed_weights) -> int", "is that number of packed parameters.",
@@ -110,7 +112,8 @@ func defineConv(dims int, transpose bool) {
 		overload := ""
 		if dims > 1 && !transpose {
 			overload = ".new"
-			define("quantized::"+full+"(Tensor qx, "+class+" weight, int[] stride, int[] padding, int[] dilation, int groups, "+
+			define("quantized::"+full+"(Tensor qx, "+class+" weight, int[] stride, int[] padding, int[] dilation, "+
+				"int groups, "+
 				"float output_scale, int output_zero_point) -> Tensor",
 				"is "+doc+". The packed parameters say stride, padding, dilation and groups.", run(6))
 		}

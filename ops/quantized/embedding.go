@@ -23,7 +23,8 @@ type rows struct {
 // bias, float32 for 8 bits and float16 for fewer.
 func fusedRows(c *Ctx, t *T, bits int) *rows {
 	if t.DType() != tensor.Uint8 || t.Dim() != 2 {
-		c.Fail(tensor.ErrDType, "%s: expected packed rows, uint8 of two dimensions, got %s of shape %s", c.Op().FullName(),
+		c.Fail(tensor.ErrDType, "%s: expected packed rows, uint8 of two dimensions, got %s of shape %s",
+			c.Op().FullName(),
 			t.DType(), tensor.ShapeString(t.Shape()))
 	}
 	tail := 4
@@ -175,7 +176,8 @@ func look(c *Ctx, r *rows, mapping *T) func(i int64) int {
 	return func(i int64) int {
 		if m != nil {
 			if i < 0 || i >= int64(len(m)) {
-				c.Fail(tensor.ErrIndex, "%s: index %d is out of bounds for a mapping of %d rows", c.Op().FullName(), i, len(m))
+				c.Fail(tensor.ErrIndex, "%s: index %d is out of bounds for a mapping of %d rows", c.Op().FullName(), i,
+					len(m))
 			}
 			if i = m[i]; i == -1 {
 				return -1
@@ -220,7 +222,8 @@ func bag(c *Ctx, r *rows) *T {
 	var weight []float32
 	if w := c.T(6); w != nil {
 		if w.Numel() != len(list) {
-			c.Fail(tensor.ErrShape, "%s: per_sample_weights has %d elements for %d indices", c.Op().FullName(), w.Numel(),
+			c.Fail(tensor.ErrShape, "%s: per_sample_weights has %d elements for %d indices", c.Op().FullName(),
+				w.Numel(),
 				len(list))
 		}
 		weight = tensor.Data[float32](tensor.DenseAs(w.Detach(), tensor.Float32))
@@ -261,9 +264,11 @@ const bagArgs = "Tensor indices, Tensor? offsets=None, bool scale_grad_by_freq=F
 	"bool include_last_offset=False) -> Tensor"
 
 func init() {
-	define("quantized::embedding_bag_prepack(Tensor weight) -> "+embeddingClass+" W_prepack", "packs a quantized table.",
+	define("quantized::embedding_bag_prepack(Tensor weight) -> "+embeddingClass+" W_prepack",
+		"packs a quantized table.",
 		func(c *Ctx) { c.ReturnValue(tensor.AnyValue(PackEmbedding(c, c.T(0)))) })
-	define("quantized::embedding_bag_unpack("+embeddingClass+" W_prepack) -> Tensor W_origin", "gives the table that was packed.",
+	define("quantized::embedding_bag_unpack("+embeddingClass+" W_prepack) -> Tensor W_origin",
+		"gives the table that was packed.",
 		func(c *Ctx) { c.SetOut(0, argument[Embedding](c, 0).Weight) })
 	for _, f := range []struct {
 		name string
@@ -271,7 +276,8 @@ func init() {
 	}{{"byte", 8}, {"4bit", 4}, {"2bit", 2}} {
 		bits := f.bits
 		name := "embedding_bag_" + f.name
-		doc := fmt.Sprintf("quantizes each row of a table to %d bits by its range; scale and bias stand behind a row.", bits)
+		doc := fmt.Sprintf("quantizes each row of a table to %d bits by its range; scale and bias stand behind a row.",
+			bits)
 		options := ""
 		if bits < 8 {
 			options = ", bool optimized_qparams=False, int nbins=200, float ratio=0.16"

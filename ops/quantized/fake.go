@@ -220,7 +220,8 @@ func defineLearnable() {
 			Schema: name + "(Tensor self, Tensor scale, Tensor zero_point, " + f.args +
 				"int quant_min, int quant_max, float grad_factor=1.) -> Tensor",
 			Doc: fakeDoc + " Scale and zero point have gradients, multiplied by grad_factor.", Go: "-",
-			Save: "self scale zero_point", Grad: map[string]string{"tensor": "FakeQuantizeLearnablePerTensorAffineBackward0",
+			Save: "self scale zero_point",
+			Grad: map[string]string{"tensor": "FakeQuantizeLearnablePerTensorAffineBackward0",
 				"channel": "FakeQuantizeLearnablePerChannelAffineBackward0"}[f.kind],
 			Infer: func(c *Ctx) {
 				if !c.T(0).DType().IsFloat() {
@@ -237,9 +238,11 @@ func defineLearnable() {
 				mask := make([]bool, x.Numel())
 				spansOf(x.Shape(), axis, func(ch, lo, hi int) {
 					if dt == tensor.Float64 {
-						quant.FakeQuantize(q(ch), tensor.Data[float64](y)[lo:hi], tensor.Data[float64](src)[lo:hi], mask[lo:hi])
+						quant.FakeQuantize(q(ch), tensor.Data[float64](y)[lo:hi], tensor.Data[float64](src)[lo:hi],
+							mask[lo:hi])
 					} else {
-						quant.FakeQuantize(q(ch), tensor.Data[float32](y)[lo:hi], tensor.Data[float32](src)[lo:hi], mask[lo:hi])
+						quant.FakeQuantize(q(ch), tensor.Data[float32](y)[lo:hi], tensor.Data[float32](src)[lo:hi],
+							mask[lo:hi])
 					}
 				})
 				tensor.CopyRaw(c.Out(0), y)
@@ -272,10 +275,12 @@ func defineLearnable() {
 				spansOf(x.Shape(), axis, func(ch, lo, hi int) {
 					var s, z float64
 					if dt == tensor.Float64 {
-						s, z = quant.FakeGradients(q(ch), tensor.Data[float64](d)[lo:hi], tensor.Data[float64](g)[lo:hi],
+						s, z = quant.FakeGradients(q(ch), tensor.Data[float64](d)[lo:hi],
+							tensor.Data[float64](g)[lo:hi],
 							tensor.Data[float64](src)[lo:hi], factor)
 					} else {
-						s, z = quant.FakeGradients(q(ch), tensor.Data[float32](d)[lo:hi], tensor.Data[float32](g)[lo:hi],
+						s, z = quant.FakeGradients(q(ch), tensor.Data[float32](d)[lo:hi],
+							tensor.Data[float32](g)[lo:hi],
 							tensor.Data[float32](src)[lo:hi], factor)
 					}
 					ds[ch] += s
@@ -289,7 +294,8 @@ func defineLearnable() {
 	}
 }
 
-const fusedArgs = "Tensor self, Tensor observer_on, Tensor fake_quant_on, Tensor(a!) running_min, Tensor(b!) running_max, " +
+const fusedArgs = "Tensor self, Tensor observer_on, Tensor fake_quant_on, Tensor(a!) running_min, Tensor(b!) " +
+	"running_max, " +
 	"Tensor(c!) scale, Tensor(d!) zero_point, float averaging_const, int quant_min, int quant_max, int ch_axis, " +
 	"bool per_row_fake_quant=False, bool symmetric_quant=False"
 

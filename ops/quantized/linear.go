@@ -66,13 +66,14 @@ func init() {
 		})
 	for _, relu := range []bool{false, true} {
 		define("quantized::linear_with_input_q_dq_qweight_dq"+suffix(relu)+"_output_fp32(Tensor X, float X_scale, int X_zero_point, "+
-			linearClass+" W_prepack) -> Tensor Y", "quantizes a float32 input as told and gives float32.", func(c *Ctx) {
-			p, x := argument[Linear](c, 3), c.T(0)
-			q := quantizePerTensor(c, x, c.Float(1), c.Int(2), tensor.QUInt8)
-			rows, m := linearRows(c, p, q)
-			o := &quant.Output{InScale: float32(c.Float(1)), WScales: m.scales, Bias: biasOf(p.Bias), ReLU: relu}
-			c.SetOut(0, scaledOutput(o, m, q, rows))
-		})
+			linearClass+" W_prepack) -> Tensor Y", "quantizes a float32 input as told and gives float32.",
+			func(c *Ctx) {
+				p, x := argument[Linear](c, 3), c.T(0)
+				q := quantizePerTensor(c, x, c.Float(1), c.Int(2), tensor.QUInt8)
+				rows, m := linearRows(c, p, q)
+				o := &quant.Output{InScale: float32(c.Float(1)), WScales: m.scales, Bias: biasOf(p.Bias), ReLU: relu}
+				c.SetOut(0, scaledOutput(o, m, q, rows))
+			})
 	}
 }
 

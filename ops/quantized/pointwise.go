@@ -129,7 +129,8 @@ func init() {
 			through(c, x, c.Float(scale), c.Int(scale+1), func(x *T) *T { return f(c, x) })
 		})
 	}
-	scaled("quantized::hardswish(Tensor input, float output_scale, int output_zero_point) -> Tensor", "is hardswish.", 1,
+	scaled("quantized::hardswish(Tensor input, float output_scale, int output_zero_point) -> Tensor", "is hardswish.",
+		1,
 		func(_ *Ctx, x *T) *T { return call1("aten::hardswish", x) })
 	scaled("quantized::sigmoid(Tensor qx, float output_scale, int output_zero_point) -> Tensor", "is sigmoid.", 1,
 		func(_ *Ctx, x *T) *T { return x.Sigmoid() })
@@ -139,13 +140,16 @@ func init() {
 	scaled("quantized::elu(Tensor self, float output_scale, int output_zero_point, Scalar alpha=1, Scalar scale=1, "+
 		"Scalar input_scale=1) -> Tensor", "is elu.", 1,
 		func(c *Ctx, x *T) *T { return call1("aten::elu", x, c.Value(3), c.Value(4), c.Value(5)) })
-	scaled("quantized::celu(Tensor self, float output_scale, int output_zero_point, Scalar alpha=1) -> Tensor", "is celu.", 1,
+	scaled("quantized::celu(Tensor self, float output_scale, int output_zero_point, Scalar alpha=1) -> Tensor",
+		"is celu.", 1,
 		func(c *Ctx, x *T) *T { return call1("aten::celu", x, c.Value(3)) })
-	scaled("quantized::softmax(Tensor qx, int dim, float output_scale, int output_zero_point) -> Tensor", "is softmax.", 2,
+	scaled("quantized::softmax(Tensor qx, int dim, float output_scale, int output_zero_point) -> Tensor", "is softmax.",
+		2,
 		func(c *Ctx, x *T) *T { return call1("aten::softmax.int", x, c.Int(1)) })
 	scaled("quantized::dropout(Tensor self, float output_scale, int output_zero_point, Scalar p=0.5, bool training=False) -> Tensor",
 		"is the argument, requantized: quantized models do not train.", 1, func(_ *Ctx, x *T) *T { return x })
-	define("quantized::prelu(Tensor qx, Tensor weight, float output_scale, int output_zero_point) -> Tensor", "is prelu.",
+	define("quantized::prelu(Tensor qx, Tensor weight, float output_scale, int output_zero_point) -> Tensor",
+		"is prelu.",
 		func(c *Ctx) {
 			x, _ := each(c, 0)
 			w := dequantize(c.T(1))
@@ -196,15 +200,18 @@ func defineArith(relu bool) {
 			}
 			through(c, a, scale, zero, func(x *T) *T { return last(o.f(x, dequantize(b))) })
 		}
-		define("quantized::"+name+"(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc", "is "+o.name+" of two tensors.",
+		define("quantized::"+name+"(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc",
+			"is "+o.name+" of two tensors.",
 			func(c *Ctx) { both(c, c.Float(2), c.Int(3)) })
 		into := func(c *Ctx) {
 			out, q := each(c, 2)
 			both(c, q.Scale, q.ZeroPoint)
 			copyOut(c, out, c.Out(0))
 		}
-		define("quantized::"+name+".out(Tensor qa, Tensor qb, Tensor(a!) out) -> Tensor(a!) out", "writes to out, in its scale.", into)
-		define("quantized::"+name+"_out(Tensor qa, Tensor qb, Tensor(a!) out) -> Tensor(a!) out", "writes to out, in its scale.", into)
+		define("quantized::"+name+".out(Tensor qa, Tensor qb, Tensor(a!) out) -> Tensor(a!) out",
+			"writes to out, in its scale.", into)
+		define("quantized::"+name+"_out(Tensor qa, Tensor qb, Tensor(a!) out) -> Tensor(a!) out",
+			"writes to out, in its scale.", into)
 		number := addNumber
 		if o.name == "mul" {
 			number = mulNumber
@@ -215,9 +222,12 @@ func defineArith(relu bool) {
 				c.SetOut(0, number(t, q, c.Num(b).F, relu))
 			}
 		}
-		define("quantized::"+name+".Scalar(Tensor qa, Scalar b) -> Tensor qc", "is "+o.name+" with a number.", with(0, 1))
-		define("quantized::"+name+".Scalar2(Scalar b, Tensor qa) -> Tensor qc", "is "+o.name+" with a number.", with(1, 0))
-		define("quantized::"+o.name+"_scalar"+suffix(relu)+"(Tensor qa, Scalar b) -> Tensor qc", "is "+o.name+" with a number.",
+		define("quantized::"+name+".Scalar(Tensor qa, Scalar b) -> Tensor qc", "is "+o.name+" with a number.",
+			with(0, 1))
+		define("quantized::"+name+".Scalar2(Scalar b, Tensor qa) -> Tensor qc", "is "+o.name+" with a number.",
+			with(1, 0))
+		define("quantized::"+o.name+"_scalar"+suffix(relu)+"(Tensor qa, Scalar b) -> Tensor qc",
+			"is "+o.name+" with a number.",
 			with(0, 1))
 		define("quantized::"+o.name+"_scalar"+suffix(relu)+".Tensor(Tensor qa, Tensor b) -> Tensor qc",
 			"is "+o.name+" with the number in a tensor of one element.", with(0, 1))
@@ -226,7 +236,8 @@ func defineArith(relu bool) {
 			out, _ := each(c, 2)
 			copyOut(c, out, number(t, q, c.Num(1).F, relu))
 		}
-		define("quantized::"+name+".Scalar_out(Tensor qa, Scalar b, Tensor(a!) out) -> Tensor(a!) out", "writes to out.", intoNumber)
+		define("quantized::"+name+".Scalar_out(Tensor qa, Scalar b, Tensor(a!) out) -> Tensor(a!) out",
+			"writes to out.", intoNumber)
 		define("quantized::"+o.name+"_scalar"+suffix(relu)+"_out(Tensor qa, Scalar b, Tensor(a!) out) -> Tensor(a!) out",
 			"writes to out.", intoNumber)
 		define("quantized::"+o.name+"_scalar"+suffix(relu)+"_out.Tensor(Tensor qa, Tensor b, Tensor(a!) out) -> Tensor(a!) out",

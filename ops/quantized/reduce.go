@@ -68,7 +68,8 @@ func init() {
 
 	for _, dims := range []string{"", "1d", "2d", "3d"} {
 		for _, relu := range []bool{false, true} {
-			define("quantized::batch_norm"+dims+suffix(relu)+"(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, Tensor var, "+
+			define("quantized::batch_norm"+dims+suffix(relu)+"(Tensor qx, Tensor? weight, Tensor? bias, Tensor mean, "+
+				"Tensor var, "+
 				"float eps, float output_scale, int output_zero_point) -> Tensor",
 				"is batch_norm with given mean and variance.", batchNorm(dims, relu))
 		}
@@ -80,7 +81,8 @@ func init() {
 			return call1("aten::layer_norm", x, c.Ints(1), c.Value(2), c.Value(3), c.Float(4))
 		})
 	})
-	define("quantized::group_norm(Tensor input, int num_groups, Tensor? weight, Tensor? bias, float eps, float output_scale, "+
+	define("quantized::group_norm(Tensor input, int num_groups, Tensor? weight, Tensor? bias, float eps, float "+
+		"output_scale, "+
 		"int output_zero_point) -> Tensor", "is group_norm.", func(c *Ctx) {
 		x, _ := each(c, 0)
 		through(c, x, c.Float(5), c.Int(6), func(x *T) *T {
@@ -179,9 +181,11 @@ func batchNorm(dims string, relu bool) func(c *Ctx) {
 		}
 		switch x.DType() {
 		case tensor.QUInt8:
-			norm(tensor.Memory[uint8](d), tensor.Memory[uint8](src), n, channel, factor, term, q.ZeroPoint, zero, lo, high)
+			norm(tensor.Memory[uint8](d), tensor.Memory[uint8](src), n, channel, factor, term, q.ZeroPoint, zero, lo,
+				high)
 		case tensor.QInt8:
-			norm(tensor.Memory[int8](d), tensor.Memory[int8](src), n, channel, factor, term, q.ZeroPoint, zero, lo, high)
+			norm(tensor.Memory[int8](d), tensor.Memory[int8](src), n, channel, factor, term, q.ZeroPoint, zero, lo,
+				high)
 		default:
 			c.Fail(tensor.ErrNotImpl, "%s: elements of type %s are not supported", c.Op().FullName(), x.DType())
 		}

@@ -121,7 +121,8 @@ func quantizePerTensor(c *Ctx, x *T, scale float64, zero int, dt tensor.DType) *
 	return quantize(x, scale, zero, dt)
 }
 
-const quantizeDoc = "makes a quantized tensor: element x becomes the integer nearest to x/scale + zero_point, which the " +
+const quantizeDoc = "makes a quantized tensor: element x becomes the integer nearest to x/scale + zero_point, which " +
+	"the " +
 	"type (QUInt8, QInt8, QInt32) limits. x is float32.\n" +
 	"https://pytorch.org/docs/stable/generated/torch.quantize_per_tensor.html"
 
@@ -203,13 +204,15 @@ func init() {
 	known := func(schema, goName, doc string, kernel func(c *Ctx)) {
 		tensor.Register(tensor.Def{Schema: schema, Go: goName, Doc: doc, NoGrad: noGrad, DataDependent: true,
 			CPU: func(c *Ctx) {
-				c.Fail(tensor.ErrNotImpl, "Could not run '%s' with arguments from the 'CPU' backend.", c.Op().FullName())
+				c.Fail(tensor.ErrNotImpl, "Could not run '%s' with arguments from the 'CPU' backend.",
+					c.Op().FullName())
 			}})
 		full, _, _ := cut(schema)
 		tensor.RegisterQuantized("aten::"+full, kernel)
 	}
-	known("int_repr(Tensor self) -> Tensor", "", "is the integers of a quantized tensor, as uint8, int8 or int32; those "+
-		"of less than 8 bits as packed bytes.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.int_repr.html",
+	known("int_repr(Tensor self) -> Tensor", "",
+		"is the integers of a quantized tensor, as uint8, int8 or int32; those "+
+			"of less than 8 bits as packed bytes.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.int_repr.html",
 		func(c *Ctx) { c.SetOut(0, tensor.CloneRaw(ints(c.T(0)))) })
 	one := func(c *Ctx) *tensor.Quantizer {
 		q := tensor.QuantizerOf(c.T(0))
@@ -247,7 +250,8 @@ func init() {
 		Doc: "makes a quantized tensor of integers: uint8, int8 or int32.", NoGrad: noGrad, DataDependent: true,
 		CPU: func(c *Ctx) {
 			x := c.T(0)
-			c.SetOut(0, tensor.NewQuantized(tensor.CloneRaw(x), quantizedType(c, x.DType()), value(c.Float(1), c.Int(2))))
+			c.SetOut(0, tensor.NewQuantized(tensor.CloneRaw(x), quantizedType(c, x.DType()),
+				value(c.Float(1), c.Int(2))))
 		},
 	})
 	tensor.Register(tensor.Def{

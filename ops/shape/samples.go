@@ -9,7 +9,8 @@ import (
 func init() {
 	samples.Table(
 		// views, and the operators that copy what they show
-		"alias alias_copy contiguous lift lift_fresh lift_fresh_copy ravel clone squeeze squeeze_ squeeze_copy mT mH numpy_T "+
+		"alias alias_copy contiguous lift lift_fresh lift_fresh_copy ravel clone squeeze squeeze_ squeeze_copy mT mH "+
+			"numpy_T "+
 			"atleast_1d atleast_2d atleast_3d fliplr flipud :: 3x4 ; 2x1x3",
 		"detach detach_copy :: 3x4 | nograd",
 		"t t_ t_copy :: 3x4 ; 7 ; s",
@@ -85,10 +86,12 @@ func init() {
 		"view.dtype :: 3x4:i9 f64 | nograd nolayout", "chalf :: 3x4 | nograd",
 		"_to_copy to.dtype :: 3x4 f64 ; 3x4 i64 | nograd",
 		"to.dtype_layout :: 3x4 dtype=f64", "to.other :: 3x4 2 ; 3x4 2:i3 | nograd", "Tensor::to :: 3x4 None",
-		"copy copy_ :: 3x4 3x4 ; 3x4 4", "dim numel is_complex is_conj is_floating_point is_neg is_inference is_signed "+
+		"copy copy_ :: 3x4 3x4 ; 3x4 4",
+		"dim numel is_complex is_conj is_floating_point is_neg is_inference is_signed "+
 			"size :: 3x4", "is_contiguous stride storage_offset :: 3x4 | nolayout",
 		"is_contiguous.memory_format :: 3x4x2x2 channels_last | nolayout", "is_nonzero item _local_scalar_dense :: s",
-		"is_same_size :: 3x4 3x4 ; 3x4 4", "size.int sym_size.int :: 3x4 1", "stride.int sym_stride.int :: 3x4 1 | nolayout",
+		"is_same_size :: 3x4 3x4 ; 3x4 4", "size.int sym_size.int :: 3x4 1",
+		"stride.int sym_stride.int :: 3x4 1 | nolayout",
 		"sym_size sym_numel :: 3x4", "sym_stride sym_storage_offset :: 3x4 | nolayout",
 		"resize_ :: 3x4 [4,3] | nolayout nograd", "resize_as_ :: 3x4 4x3 | nolayout nograd",
 		"set_.source_Tensor :: 3x4 2x3 | nolayout nograd",

@@ -299,8 +299,8 @@ func dimArg(c *Ctx, i int) *int {
 	return &d
 }
 
-// noDerivative is the rule of the operators of this file: their results are on the tape, as PyTorch's are, and refuse the
-// backward pass.
+// noDerivative is the rule of the operators of this file: their results are on the tape, as PyTorch's are, and refuse
+// the backward pass.
 func noDerivative(c *Ctx, _ *T) []*T {
 	c.Fail(tensor.ErrNotImpl, "the derivative for '%s' is not implemented.", c.Op().Sch.Name)
 	return nil

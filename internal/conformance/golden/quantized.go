@@ -80,8 +80,8 @@ func (d *Decoder) quantized(raw json.RawMessage) (any, error) {
 	return t, nil
 }
 
-// CloseQuantized compares quantized tensors: type, shape, scheme, scales and zero points, and the integers, which may be
-// off by quanta. It returns "" or what differs.
+// CloseQuantized compares quantized tensors: type, shape, scheme, scales and zero points, and the integers, which may
+// be off by quanta. It returns "" or what differs.
 func CloseQuantized(g, w *tensor.Tensor, quanta int64) string {
 	if !g.IsQuantized() {
 		return fmt.Sprintf("got a %s, want a quantized tensor", g.DType())

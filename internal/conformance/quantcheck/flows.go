@@ -196,8 +196,8 @@ func (f *flow) closeTo(what string, got *tensor.Tensor, raw json.RawMessage, tol
 
 var floatTolerance = golden.Tolerance{RTol: 1e-5, ATol: 1e-5}
 
-// trained builds the model in evaluation mode with its float parameters, and reads its input and the names of the layers
-// to fuse.
+// trained builds the model in evaluation mode with its float parameters, and reads its input and the names of the
+// layers to fuse.
 func (f *flow) trained() (m nn.Layer, x *tensor.Tensor, fuse [][]string, err error) {
 	if m, fuse, err = f.model(); err != nil {
 		return nil, nil, nil, err
@@ -434,7 +434,8 @@ func (f *flow) qat(e quantization.EngineKind) error {
 		loss := diff.Mul(diff).Mean()
 		loss.Backward()
 		opt.Step()
-		if got := loss.Item(); i < len(f.Loss) && (got-f.Loss[i] > 2e-5*(1+f.Loss[i]) || f.Loss[i]-got > 2e-5*(1+f.Loss[i])) {
+		if got := loss.Item(); i < len(f.Loss) &&
+			(got-f.Loss[i] > 2e-5*(1+f.Loss[i]) || f.Loss[i]-got > 2e-5*(1+f.Loss[i])) {
 			return fmt.Errorf("loss of step %d is %v, want %v", i, got, f.Loss[i])
 		}
 		if strings.Contains(f.Freeze, fmt.Sprintf("after step %d disable_observer", i)) {

@@ -44,8 +44,8 @@ func One[T Int](x, scale float32, zero int) T {
 	return T(clip(float64(float32(zero)+Round(x*inverse(scale))), lo, hi))
 }
 
-// Quantize sets dst to the quantized numbers nearest to src. Numbers beyond the range of int32 give what the processor's
-// conversion to int32 makes of them: the zero point is added with 32 bits, which may wrap around.
+// Quantize sets dst to the quantized numbers nearest to src. Numbers beyond the range of int32 give what the
+// processor's conversion to int32 makes of them: the zero point is added with 32 bits, which may wrap around.
 func Quantize[T Int](dst []T, src []float32, scale float32, zero int) {
 	lo, hi := Limits[T]()
 	inv := inverse(scale)

@@ -268,7 +268,8 @@ func (r *run) extend(total int) error {
 	if r.sched == nil {
 		return nil
 	}
-	// A scheduler can only be stepped forwards, so a second one, of an optimizer of a number for each group, makes the way.
+	// A scheduler can only be stepped forwards, so a second one, of an optimizer of a number for each group, makes the
+	// way.
 	var err error
 	if e := torch.Try(func() {
 		groups := r.groups()
