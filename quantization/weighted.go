@@ -136,7 +136,7 @@ type Weighted struct {
 	nn.Base
 	Bias   *Tensor `torch:"bias"`
 	weight *AffineWeight
-	float  *Tensor // the weight that is quantized next
+	float  *Tensor `torch:"-"` // the weight that is quantized next
 	class  string
 	repr   string
 	apply  func(m *Weighted, x *Tensor) *Tensor

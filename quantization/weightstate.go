@@ -12,7 +12,7 @@ import (
 )
 
 // This file holds the form in which torch.save writes the weights of torchao, which are subclasses of Tensor: a call of
-// _rebuild_from_type_v2(_rebuild_wrapper_subclass, class, (dtype, sizes, strides, offset, layout, device,
+// _rebuild_from_type_v2(_rebuild_wrapper_subclass, class, (class, dtype, sizes, strides, offset, layout, device,
 // requires_grad), attributes).
 
 func global(module, name string) serialize.Global {
@@ -65,8 +65,8 @@ func (w *AffineWeight) value() any {
 			"compensation", nil, "act_mapping_type", nil)
 	}
 	return serialize.NewObject(global("torch._tensor", "_rebuild_from_type_v2"), serialize.Tuple{
-		global("torch._utils", "_rebuild_wrapper_subclass"), w.classOf(), serialize.Tuple{dt, tupleOf(w.shape), strides, 0,
-			call("torch.serialization", "_get_layout", "torch.strided"), tensor.Device{}, false}, attrs}, nil)
+		global("torch._utils", "_rebuild_wrapper_subclass"), w.classOf(), serialize.Tuple{w.classOf(), dt, tupleOf(w.shape), strides, 0,
+			call("torch.serialization", "_get_layout", "torch.strided"), serialize.Device{Type: "cpu", Index: -1}, false}, attrs}, nil)
 }
 
 func tupleOf(l []int) serialize.Tuple {
@@ -110,12 +110,12 @@ func loadWeight(v any) (*AffineWeight, error) {
 	class, ok1 := o.Args[1].(serialize.Global)
 	made, ok2 := o.Args[2].(serialize.Tuple)
 	attrs, ok3 := o.Args[3].(*serialize.Dict)
-	if !ok1 || !ok2 || !ok3 || len(made) < 2 || !strings.HasPrefix(class.Module, "torchao.") {
+	if !ok1 || !ok2 || !ok3 || len(made) < 3 || !strings.HasPrefix(class.Module, "torchao.") {
 		return nil, errors.New("the weight is none of torchao's")
 	}
 	w := &AffineWeight{kind: weightKind(class.Name), bits: 8}
-	w.dtype, _ = made[0].(tensor.DType)
-	w.shape, _ = numbersOf(made[1])
+	w.dtype, _ = made[1].(tensor.DType)
+	w.shape, _ = numbersOf(made[2])
 	w.QData, _ = attrs.Get("qdata").(*Tensor)
 	w.Scale, _ = attrs.Get("scale").(*Tensor)
 	w.ZeroPoint, _ = attrs.Get("zero_point").(*Tensor)

@@ -107,7 +107,7 @@ func (s *settingsOf) config(name string) (quantization.WeightConfig, error) {
 	case "Int8DynamicActivationIntxWeightConfig":
 		return quantization.Int8DynamicActivationIntxWeightConfig{Bits: s.bits, WeightGranularity: last,
 			WeightMappingType: s.mapping, WeightScaleDType: s.scale, HQQ: s.hqq}, nil
-	case "Int4WeightOnlyConfig", "Int4WeightOnlyOpaqueTensorConfig":
+	case "Int4WeightOnlyConfig", "PrototypeInt4WeightOnlyConfig":
 		return quantization.Int4WeightOnlyConfig{GroupSize: s.group}, nil
 	}
 	return nil, golden.Skip("not there yet: " + name)
