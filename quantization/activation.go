@@ -13,6 +13,7 @@ type Activation struct {
 	Scale, ZeroPoint *Tensor
 	class            string
 	float            nn.Module // whose parameters and settings the layer has
+	hidden           bool      // scale and zero point are not in the state dict
 	apply            func(x *Tensor, scale, zero tensor.Value) *Tensor
 }
 
@@ -27,6 +28,14 @@ func (m *Activation) ExtraRepr() string {
 	return ""
 }
 
+// QParams are the scale and zero point of the layer's result; 1 and 0 where they are those of the input.
+func (m *Activation) QParams() (scale float64, zeroPoint int) {
+	if m.Scale == nil {
+		return 1, 0
+	}
+	return m.Scale.Item(), int(m.ZeroPoint.Item())
+}
+
 // WalkOwn visits the parameters and buffers of the float layer, then scale and zero point.
 func (m *Activation) WalkOwn(param func(string, *Tensor), buf func(string, *Tensor, bool), _ func(string, nn.Module)) {
 	for name, t := range nn.OwnNamedParameters(m.float) {
@@ -36,8 +45,8 @@ func (m *Activation) WalkOwn(param func(string, *Tensor), buf func(string, *Tens
 		buf(name, t, true)
 	}
 	if m.Scale != nil {
-		buf("scale", m.Scale, true)
-		buf("zero_point", m.ZeroPoint, true)
+		buf("scale", m.Scale, !m.hidden)
+		buf("zero_point", m.ZeroPoint, !m.hidden)
 	}
 }
 
@@ -96,6 +105,7 @@ func activationOf(l nn.Module, scale float64, zero int, relu bool) *Activation {
 	case *nn.Sigmoid:
 		run(nn.DeepCopy(l), "sigmoid", nil, nil)
 	case *nn.ELU:
+		m.hidden = true
 		run(nn.DeepCopy(l), "elu", nil, []tensor.Value{tensor.ScalarValue(l.Alpha)})
 	case *nn.LeakyReLU:
 		run(nn.DeepCopy(l), "leaky_relu", []tensor.Value{tensor.ScalarValue(l.NegativeSlope), tensor.BoolValue(false)}, nil)

@@ -146,7 +146,7 @@ func (m *Model) insert(v *graph.Value, obs quantization.Observer) *graph.Value {
 	if !known {
 		m.observers = append(m.observers, observed{fmt.Sprintf("activation_post_process_%d", len(m.observers)), obs})
 	}
-	op := graph.NewHelper(observeOp+"(Tensor x) -> Tensor", func(args []tensor.Value) tensor.Value {
+	op := graph.NewHelper(observeOp+"(Tensor(a) x) -> Tensor(a)", func(args []tensor.Value) tensor.Value {
 		return tensor.TensorValue(obs.Forward(args[0].T))
 	})
 	return m.after(v, func(b *graph.Block) *graph.Value {
