@@ -8,8 +8,8 @@
 // pt2e quantizes networks without marks, from a recording of their operators.
 //
 // The types to know: [Observer] chooses scale and zero point, [QConfig] says which observers a layer gets,
-// [QConfigMapping] which layers get which; [WeightConfig] is one of torchao's configurations. StateDict and LoadStateDict exchange converted models with PyTorch.
-// SetEngine chooses whose rounding holds.
+// [QConfigMapping] which layers get which; [WeightConfig] is one of torchao's configurations. StateDict and
+// LoadStateDict exchange converted models with PyTorch. SetEngine chooses whose rounding holds.
 //
 // What differs from PyTorch: models are changed in place. There is no prepare_fx: its successor is package pt2e.
 package quantization

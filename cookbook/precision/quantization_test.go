@@ -97,7 +97,8 @@ func Example_quantizationAwareTraining() {
 // onnx.Export write.
 func Example_quantizeRecordedNetwork() {
 	torch.ManualSeed(0)
-	net := nn.NewSequential(nn.NewConv2d(3, 8, 3), nn.NewBatchNorm2d(8), nn.NewReLU(), nn.NewFlatten(), nn.NewLinear(288, 4))
+	net := nn.NewSequential(nn.NewConv2d(3, 8, 3), nn.NewBatchNorm2d(8), nn.NewReLU(), nn.NewFlatten(),
+		nn.NewLinear(288, 4))
 	net.Eval()
 	x := torch.Rand([]int{16, 3, 8, 8})
 	m, err := pt2e.Capture(net, []any{x})

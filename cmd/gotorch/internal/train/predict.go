@@ -151,7 +151,8 @@ func (f *predictFlags) trainedNetwork(cmd *cobra.Command) (classifier, []string,
 		return nil, nil, err
 	}
 	if f.weights == "" {
-		return nil, nil, errors.New("which weights? Give --weights FILE, or the name of published ones: --weights DEFAULT")
+		return nil, nil, errors.New("which weights? Give --weights FILE, or the name of published ones: --weights " +
+			"DEFAULT")
 	}
 	file, published, err := weights.Find(f.arch, f.weights)
 	if err != nil {
@@ -172,7 +173,8 @@ func (f *predictFlags) trainedNetwork(cmd *cobra.Command) (classifier, []string,
 			return nil, nil, err
 		}
 		if len(names) != classes {
-			return nil, nil, fmt.Errorf("--labels %s has %d names, the network %d classes", f.labels, len(names), classes)
+			return nil, nil, fmt.Errorf("--labels %s has %d names, the network %d classes", f.labels, len(names),
+				classes)
 		}
 	case classes == imageNetClasses:
 		e, err := models.GetModelWeights(f.arch)

@@ -45,15 +45,22 @@ func quantizeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "quantize [MODEL] [--calibrate FOLDER] [-o OUT]",
 		Short: "Make a classifier compute with bytes, and report what it costs in accuracy",
-		Long: "quantize rounds the numbers of a network that classifies pictures to bytes. MODEL is a checkpoint of gotorch " +
+		Long: "quantize rounds the numbers of a network that classifies pictures to bytes. MODEL is a checkpoint of " +
+			"gotorch " +
 			"train or finetune, a network by torchvision's name (with --weights), or a model in ONNX, TorchScript or " +
-			"torch.export.\n\n--mode static (the default) rounds weights and what flows between the layers; the pictures of " +
-			"--calibrate show how large that gets. dynamic rounds weights, and inputs of layers as they come; weight-only " +
-			"rounds weights alone. Neither needs pictures.\n\nOUT ends in .pt2 (torch.export), .onnx (QuantizeLinear and " +
+			"torch.export.\n\n--mode static (the default) rounds weights and what flows between the layers; the " +
+			"pictures of " +
+			"--calibrate show how large that gets. dynamic rounds weights, and inputs of layers as they come; " +
+			"weight-only " +
+			"rounds weights alone. Neither needs pictures.\n\nOUT ends in .pt2 (torch.export), .onnx (QuantizeLinear " +
+			"and " +
 			"DequantizeLinear), or for dynamic and weight-only also in .pt: the state dict that torch.ao or torchao " +
-			"loads.\n\nThe report compares the model before and after on the pictures of --eval, or else of --calibrate: " +
-			"the share of pictures whose class is first (top-1), or among the first five (top-5), how often both models " +
-			"agree, how far their outputs are apart, sizes of the files and the time per picture. Classes are known where " +
+			"loads.\n\nThe report compares the model before and after on the pictures of --eval, or else of " +
+			"--calibrate: " +
+			"the share of pictures whose class is first (top-1), or among the first five (top-5), how often both " +
+			"models " +
+			"agree, how far their outputs are apart, sizes of the files and the time per picture. Classes are known " +
+			"where " +
 			"folders are called like them, or by their numbers. A model of digits has the embedded pictures.",
 		Example: "  gotorch quantize runs/digits-lenet -o digits.onnx\n" +
 			"  gotorch quantize resnet18 --weights DEFAULT --calibrate pictures/ -o resnet18-int8.onnx\n" +
@@ -72,12 +79,14 @@ func quantizeCommand() *cobra.Command {
 	fl.StringVar(&f.eval, "eval", "", "folder of pictures to measure on (default those of --calibrate)")
 	fl.StringVarP(&f.out, "out", "o", "", "file to write: .pt2, .onnx, or a state dict .pt (default MODEL-int8.pt2)")
 	fl.StringVar(&f.mode, "mode", "static", "static, dynamic, weight-only")
-	fl.StringVar(&f.engine, "engine", "x86", "whose rules and ranges hold: x86, fbgemm (activations of 7 bits), onednn, "+
-		"qnnpack (signed activations, one scale for each weight)")
+	fl.StringVar(&f.engine, "engine", "x86",
+		"whose rules and ranges hold: x86, fbgemm (activations of 7 bits), onednn, "+
+			"qnnpack (signed activations, one scale for each weight)")
 	fl.IntVar(&f.bits, "bits", 8, "bits of the weights of weight-only: 2 to 8")
 	fl.IntVar(&f.group, "group", 0, "columns of a weight that share a scale, of weight-only (default the whole row)")
-	fl.IntVar(&f.imageSize, "image-size", 0, "height and width of the images that the network sees (default that of the "+
-		"published weights)")
+	fl.IntVar(&f.imageSize, "image-size", 0,
+		"height and width of the images that the network sees (default that of the "+
+			"published weights)")
 	fl.IntVar(&f.samples, "samples", 256, "the most pictures that are used for each of calibration and measuring")
 	fl.IntVar(&f.batch, "batch-size", 8, "pictures that are computed at once")
 	fl.IntVar(&f.threads, "threads", 0, "threads of the operators (default: all cores)")
@@ -102,7 +111,8 @@ type subject struct {
 func (f *quantizeFlags) run(cmd *cobra.Command, args []string) error {
 	if err := errors.Join(setThreads(f.threads), checkRange("batch-size", f.batch, 1, maxBatch),
 		checkRange("samples", f.samples, 1, maxSteps), checkRange("bits", f.bits, 2, 8), checkRange("group", f.group, 0,
-			maxBatch), cli.Choose("--mode", f.mode, quantizeModes), cli.Choose("--engine", f.engine, engineNames)); err != nil {
+			maxBatch), cli.Choose("--mode", f.mode, quantizeModes),
+		cli.Choose("--engine", f.engine, engineNames)); err != nil {
 		return err
 	}
 	set := cmd.Flags().Changed
@@ -121,12 +131,14 @@ func (f *quantizeFlags) run(cmd *cobra.Command, args []string) error {
 	case ext != ".pt2" && ext != ".onnx" && ext != ".pt" && ext != ".pth":
 		return fmt.Errorf("--out %s: expected a name that ends in .pt2, .onnx or .pt", f.out)
 	case ext != ".pt2" && ext != ".onnx" && (f.mode == "static" || s.net == nil):
-		return fmt.Errorf("--out %s: a state dict is what --mode dynamic and weight-only give of a network; write .pt2 or "+
+		return fmt.Errorf("--out %s: a state dict is what --mode dynamic and weight-only give of a network; write "+
+			".pt2 or "+
 			".onnx", f.out)
 	case f.mode == "weight-only" && ext == ".onnx":
 		return fmt.Errorf("--out %s: ONNX has no form for weights alone that are bytes; write .pt or .pt2", f.out)
 	case f.mode == "weight-only" && s.net == nil:
-		return errors.New("--mode weight-only wants a checkpoint, or a network by name: a model from a file has no layers")
+		return errors.New("--mode weight-only wants a checkpoint, or a network by name: a model from a file has no " +
+			"layers")
 	}
 	calibration, err := f.pictures(s, f.calibrate, true)
 	if err != nil {
@@ -207,7 +219,8 @@ func (f *quantizeFlags) quantize(cmd *cobra.Command, s *subject, calibration []p
 	if err != nil {
 		return nil, err
 	}
-	if err := format.Write(f.out, module, []*torch.Tensor{example}, modelfile.WriteOptions{Batch: s.fixed == 0}); err != nil {
+	if err := format.Write(f.out, module, []*torch.Tensor{example},
+		modelfile.WriteOptions{Batch: s.fixed == 0}); err != nil {
 		return nil, err
 	}
 	m, err := modelfile.Open(f.out)
@@ -238,7 +251,8 @@ func (f *quantizeFlags) example(s *subject) *torch.Tensor {
 }
 
 // recorded quantizes the operators of a model by the rules of the engine.
-func (f *quantizeFlags) recorded(ctx context.Context, s *subject, example *torch.Tensor, calibration []picture) (nn.Layer,
+func (f *quantizeFlags) recorded(ctx context.Context, s *subject, example *torch.Tensor,
+	calibration []picture) (nn.Layer,
 	error) {
 	var module any = s.net
 	if s.net == nil {

@@ -296,7 +296,8 @@ func (r *quantizeReport) compare(before, after [][]float32) {
 func (r *quantizeReport) print(w io.Writer) {
 	fmt.Fprintf(w, "%s, quantized (%s, %s), is in %s\n", r.Model, r.Mode, r.Engine, r.File)
 	if r.Mode == "static" {
-		fmt.Fprintf(w, "calibrated with %s, measured on %s\n", count(r.Calibration, "picture"), count(r.Pictures, "picture"))
+		fmt.Fprintf(w, "calibrated with %s, measured on %s\n", count(r.Calibration, "picture"),
+			count(r.Pictures, "picture"))
 	}
 	fmt.Fprintf(w, "\n%-20s %12s %12s\n", "", "before", "after")
 	share := func(name string, a, b *float64) {
@@ -311,7 +312,8 @@ func (r *quantizeReport) print(w io.Writer) {
 		fmt.Fprintf(w, "%-20s %9.2f ms %9.2f ms\n", "time per picture", r.Before.Milliseconds, r.After.Milliseconds)
 	}
 	if r.Agreement != nil {
-		fmt.Fprintf(w, "\nboth models agree on %.2f %% of the pictures; their outputs differ by %.4g on average", 100**r.Agreement,
+		fmt.Fprintf(w, "\nboth models agree on %.2f %% of the pictures; their outputs differ by %.4g on average",
+			100**r.Agreement,
 			*r.Difference)
 		if r.Relative != nil {
 			fmt.Fprintf(w, " (%.2f %%)", 100**r.Relative)

@@ -18,7 +18,8 @@ import (
 
 // Commands are the commands of this package.
 func Commands() []*cobra.Command {
-	return []*cobra.Command{trainCommand(), finetuneCommand(), evalCommand(), predictCommand(), generateCommand(), quantizeCommand(),
+	return []*cobra.Command{trainCommand(), finetuneCommand(), evalCommand(), predictCommand(), generateCommand(),
+		quantizeCommand(),
 		summaryCommand(),
 		opsCommand(), envCommand()}
 }
