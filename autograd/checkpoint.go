@@ -98,7 +98,11 @@ func Checkpoint(f func(inputs []*Tensor) []*Tensor, inputs []*Tensor, opts ...Ch
 		fr.rng = torch.RNGState()
 	}
 	var out []*Tensor
-	tensor.SavedTensorsHooks(func(t *Tensor) any {
+	hooks := tensor.SavedTensorsHooks
+	if fr.o.DeterminismCheck == "none" {
+		hooks = tensor.SavedTensorsHooksOfAnyShape
+	}
+	hooks(func(t *Tensor) any {
 		fr.metas = append(fr.metas, metaOf(t))
 		return len(fr.metas) - 1
 	}, func(x any) *Tensor {
