@@ -127,11 +127,10 @@ func (m *Model) duplicate() {
 		if n.Op != dequantizeTensor && n.Op != dequantizeChannel {
 			continue
 		}
-		users := m.users(n.Out[0])
-		if len(users) < 2 {
+		if m.readers(n.Out[0]) < 2 {
 			continue
 		}
-		for _, u := range users {
+		for _, u := range m.users(n.Out[0]) {
 			if !m.notes[u].valid() {
 				continue
 			}

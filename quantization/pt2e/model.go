@@ -200,6 +200,15 @@ func (m *Model) users(v *graph.Value) []*graph.Node {
 	return out
 }
 
+// readers is the number of readers of a value: nodes, and the network's results as one.
+func (m *Model) readers(v *graph.Value) int {
+	n := len(m.users(v))
+	if slices.Contains(m.fn.Body.Results, v) {
+		n++
+	}
+	return n
+}
+
 // after splices nodes that fill makes behind the node that defines v, or at the beginning for an input of the network.
 func (m *Model) after(v *graph.Value, fill func(b *graph.Block) *graph.Value) *graph.Value {
 	b := m.fn.Body

@@ -37,7 +37,7 @@ func (m *Model) foldNorms() {
 		}
 		layer := n.In[0].Node
 		conv := isConv(layer) || isConvTranspose(layer)
-		if !conv && !named(layer, "aten::linear") || len(m.users(n.In[0])) != 1 || len(layer.In) < 3 {
+		if !conv && !named(layer, "aten::linear") || m.readers(n.In[0]) != 1 || len(layer.In) < 3 {
 			continue
 		}
 		if !conv && (layer.In[0].Info == nil || len(layer.In[0].Info.Shape) != 2) {

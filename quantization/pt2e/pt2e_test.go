@@ -116,6 +116,17 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// TestResultIsRead: the network's result is a reader as well, so that a flattening at the end stays as it is.
+func TestResultIsRead(t *testing.T) {
+	x := torch.Randn([]int{2, 3, 8, 8})
+	net := nn.NewSequential(nn.NewConv2d(3, 4, 3), nn.NewReLU(), nn.NewAdaptiveAvgPool2d(1), nn.NewFlatten())
+	net.Eval()
+	m := quantized(t, net, pt2e.NewX86InductorQuantizer().SetGlobal(pt2e.X86InductorConfig()), x)
+	if got := count(m, "quantize_per_tensor"); got != 3 { // input, before the pool, behind it
+		t.Errorf("%d calls of quantize_per_tensor, want 3", got)
+	}
+}
+
 // TestStateDict lists the tensors of a model at each stage.
 func TestStateDict(t *testing.T) {
 	x := torch.Randn([]int{2, 3, 8, 8})

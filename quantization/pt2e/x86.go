@@ -217,7 +217,7 @@ func (p *pass) next(n *graph.Node, ops []string) []*graph.Node {
 // layerSum annotates a layer, an addition that reads it, and with act an activation behind that. other says that the
 // other addend is quantized.
 func (p *pass) layerSum(n *graph.Node, is func(n *graph.Node) bool, other, act bool) {
-	if !is(n) || len(p.m.users(n.Out[0])) != 1 {
+	if !is(n) || p.m.readers(n.Out[0]) != 1 {
 		return
 	}
 	for _, sum := range p.next(n, additions) {
@@ -319,7 +319,7 @@ func (p *pass) spread(n *graph.Node) {
 	}
 	if n.Op == "aten::flatten.using_ints" {
 		users := p.m.users(n.Out[0])
-		if len(users) > 0 && !slices.ContainsFunc(users, func(u *graph.Node) bool { return named(u, quantizable...) }) {
+		if p.m.readers(n.Out[0]) > 0 && !slices.ContainsFunc(users, func(u *graph.Node) bool { return named(u, quantizable...) }) {
 			return
 		}
 	}

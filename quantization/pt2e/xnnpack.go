@@ -157,7 +157,7 @@ func (x *xnnpack) output(n *graph.Node, r rule) {
 
 // before is the layer whose result a ReLU reads, and nothing else.
 func (x *xnnpack) before(n *graph.Node, is func(n *graph.Node) bool) *graph.Node {
-	if !named(n, rectifiers...) || n.In[0].Node == nil || !is(n.In[0].Node) || len(x.m.users(n.In[0])) > 1 {
+	if !named(n, rectifiers...) || n.In[0].Node == nil || !is(n.In[0].Node) || x.m.readers(n.In[0]) > 1 {
 		return nil
 	}
 	return n.In[0].Node
