@@ -1,0 +1,60 @@
+//go:build !purego
+
+package quant
+
+import "github.com/gotorch-dev/torch/internal/cpu"
+
+//go:generate go run ../_asm/quant -out .
+
+//go:noescape
+func dotVNNI(p *kernelArgs)
+
+//go:noescape
+func dotAVX2(p *kernelArgs)
+
+//go:noescape
+func depthVNNI(p *kernelArgs)
+
+//go:noescape
+func finishAVX512(p *kernelArgs)
+
+// dotRows is the most rows of a tile of a product.
+func dotRows() int {
+	if cpu.HasAVX2FMA && !cpu.HasVNNI {
+		return 4
+	}
+	return tileRows
+}
+
+// These must stay real calls: their stack check is where the scheduler can stop a goroutine that otherwise lives in
+// assembly.
+
+//go:noinline
+func dot(p *kernelArgs) {
+	switch {
+	case cpu.HasVNNI:
+		dotVNNI(p)
+	case cpu.HasAVX2FMA:
+		dotAVX2(p)
+	default:
+		dotGeneric(p)
+	}
+}
+
+//go:noinline
+func depth(p *kernelArgs) {
+	if cpu.HasVNNI {
+		depthVNNI(p)
+		return
+	}
+	depthGeneric(p)
+}
+
+//go:noinline
+func finish(p *kernelArgs) {
+	if cpu.HasAVX512 {
+		finishAVX512(p)
+		return
+	}
+	finishGeneric(p)
+}

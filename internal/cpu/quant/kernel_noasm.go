@@ -1,0 +1,12 @@
+//go:build !amd64 || purego
+
+package quant
+
+// dotRows is the most rows of a tile of a product.
+func dotRows() int { return tileRows }
+
+func dot(p *kernelArgs) { dotGeneric(p) }
+
+func depth(p *kernelArgs) { depthGeneric(p) }
+
+func finish(p *kernelArgs) { finishGeneric(p) }
