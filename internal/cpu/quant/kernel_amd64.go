@@ -18,6 +18,12 @@ func depthVNNI(p *kernelArgs)
 //go:noescape
 func finishAVX512(p *kernelArgs)
 
+// packedOrder is the order of groups of four bytes that brings two rows of packed sums back in order.
+var packedOrder = [16]uint32{0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15}
+
+// finishes reports whether dot makes results by itself.
+func finishes() bool { return cpu.HasVNNI }
+
 // dotRows is the most rows of a tile of a product.
 func dotRows() int {
 	if cpu.HasAVX2FMA && !cpu.HasVNNI {

@@ -2,6 +2,9 @@
 
 package quant
 
+// finishes reports whether dot makes results by itself.
+func finishes() bool { return false }
+
 // dotRows is the most rows of a tile of a product.
 func dotRows() int { return tileRows }
 

@@ -27,6 +27,7 @@ func TestArgsLayout(t *testing.T) {
 		{"inv", unsafe.Offsetof(a.inv), 160}, {"zero", unsafe.Offsetof(a.zero), 164},
 		{"hi", unsafe.Offsetof(a.hi), 168}, {"lo", unsafe.Offsetof(a.lo), 172},
 		{"zeroInt", unsafe.Offsetof(a.zeroInt), 176}, {"floor", unsafe.Offsetof(a.floor), 180},
+		{"init", unsafe.Offsetof(a.init), 184}, {"tiles", unsafe.Offsetof(a.tiles), 192},
 	} {
 		if c.got != c.want {
 			t.Errorf("kernelArgs.%s is at %d, the assembly expects %d", c.name, c.got, c.want)

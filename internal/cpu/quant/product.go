@@ -65,13 +65,13 @@ func Convolve(g *Geometry, w []*Weights, in Input, r *Result) {
 		return
 	}
 	j.out, j.size, j.pitch = p, size, outs*size
-	j.f = make([]*finishing, len(w))
-	for i := range w {
-		j.f[i] = w[i].finishing(r, in.Scale)
-	}
 	j.zero = in.Zero
 	if in.signed {
 		j.zero += 128
+	}
+	j.f = make([]*finishing, len(w))
+	for i := range w {
+		j.f[i] = w[i].finishing(r, in.Scale, j.zero)
 	}
 	j.plan(total)
 	j.run()
@@ -244,16 +244,23 @@ func (j *job) task(image, s0, s1, u0, u1 int) {
 			p.out = unsafe.Add(j.out, out*j.pitch+(column+strip*tileCols)*j.size)
 			for n > 0 {
 				rows := w.tile(n)
+				out := p.out
 				p.a, p.rows = a, rows
-				w.sum(p, j.taps)
-				p.rowFix = nil
-				if !w.plain {
-					p.rowFix = unsafe.Pointer(&fix[done])
+				if p.init != nil { // as many tiles as there are of this height
+					p.tiles = min(n/rows, max(1, callSteps/(w.Runs*w.steps)))
+					rows *= p.tiles
 				}
-				finish(p)
+				w.sum(p, j.taps)
+				if p.init == nil {
+					p.rowFix = nil
+					if !w.plain {
+						p.rowFix = unsafe.Pointer(&fix[done])
+					}
+					finish(p)
+				}
 				done += rows
 				n -= rows
-				a, p.out = unsafe.Add(a, rows*step), unsafe.Add(p.out, rows*j.pitch)
+				a, p.out = unsafe.Add(a, rows*step), unsafe.Add(out, rows*j.pitch)
 			}
 		}
 		if strip++; strip == w.strips {
@@ -316,7 +323,7 @@ func (w *Weights) sum(p *kernelArgs, taps []int) {
 func (j *job) rowSums(p *kernelArgs, fix []int32, src unsafe.Pointer, first, group, s0, s1 int,
 	segment func(int) int) []int32 {
 	w := j.w[group]
-	fix = fix[:0]
+	fix, p.init = fix[:0], nil
 	p.b = unsafe.Pointer(&w.ones[0])
 	for s := s0; s < s1; s++ {
 		n, _ := j.positions(s)
@@ -365,8 +372,11 @@ func (j *job) copy(dst, src unsafe.Pointer, s0, s1 int) {
 	inner := min(j.In[2]*j.Channels, row-left)
 	fill := func(p unsafe.Pointer, n int) {
 		b := unsafe.Slice((*uint8)(p), n)
-		for i := range b {
+		for i := range min(n, 64) {
 			b[i] = uint8(j.zero)
+		}
+		for done := 64; done < n; done *= 2 {
+			copy(b[done:], b[:done])
 		}
 	}
 	for z := range j.padded[0] {

@@ -66,6 +66,7 @@ type Result struct {
 type finishing struct {
 	kind      int
 	inScale   float32
+	inZero    int
 	scale     float32
 	at        int // zero point
 	relu      bool
@@ -78,6 +79,7 @@ type finishing struct {
 	hi        float32
 	lo, zeroI int32
 	floor     float32
+	init      []int32 // where dot makes the result: what the sums begin with
 }
 
 // memory is where the result goes, its length and the size of its elements.
@@ -95,7 +97,7 @@ func (r *Result) memory() (p unsafe.Pointer, n, size int) {
 
 // finishing computes what is the same for all rows. That of the call before is used again where it fits: a layer's
 // scales are the same in each call.
-func (w *Weights) finishing(r *Result, inScale float32) *finishing {
+func (w *Weights) finishing(r *Result, inScale float32, inZero int) *finishing {
 	switch {
 	case r.Ints != nil:
 		return &finishing{kind: kindInts}
@@ -106,11 +108,11 @@ func (w *Weights) finishing(r *Result, inScale float32) *finishing {
 		}
 		return f
 	}
-	if f := w.last.Load(); f != nil && f.inScale == inScale && f.scale == r.Scale && f.at == r.Zero &&
+	if f := w.last.Load(); f != nil && f.inScale == inScale && f.inZero == inZero && f.scale == r.Scale && f.at == r.Zero &&
 		f.relu == r.ReLU && f.engine == r.Engine && f.signed == (r.Int8s != nil) {
 		return f
 	}
-	f := &finishing{kind: kindBefore, inScale: inScale, scale: r.Scale, at: r.Zero, relu: r.ReLU, engine: r.Engine,
+	f := &finishing{kind: kindBefore, inScale: inScale, inZero: inZero, scale: r.Scale, at: r.Zero, relu: r.ReLU, engine: r.Engine,
 		signed: r.Int8s != nil, factor: 1}
 	lo, hi := 0, 255
 	if f.signed {
@@ -122,6 +124,9 @@ func (w *Weights) finishing(r *Result, inScale float32) *finishing {
 	if r.Engine == OneDNN {
 		f.kind, f.mul, f.plus, f.factor = kindAfter, w.scales, w.bias, inScale
 		f.inv, f.zero, f.hi, f.lo = 1/r.Scale, float32(r.Zero), float32(hi), int32(lo)
+		if w.plain && !w.depthwise && !f.signed && finishes() && w.Runs*w.steps <= callSteps {
+			f.early(w)
+		}
 	} else {
 		f.hi, f.lo, f.zeroI = float32(hi-r.Zero), int32(lo-r.Zero), int32(r.Zero)
 		f.mul, f.plus = make([]float32, len(w.scales)), make([]float32, len(w.scales))
@@ -146,6 +151,19 @@ func (w *Weights) finishing(r *Result, inScale float32) *finishing {
 	return f
 }
 
+// early prepares the making of results by dot itself, if int32 holds all numbers before they are limited.
+func (f *finishing) early(w *Weights) {
+	most := float32(w.Runs*w.Length) * 255 * 128
+	init, mul := make([]int32, len(w.sums)), make([]float32, len(w.sums))
+	for j, s := range w.sums {
+		init[j], mul[j] = -int32(f.inZero)*s, f.factor*w.scales[j]
+		if y := (most*mul[j]+max(w.bias[j], -w.bias[j]))*f.inv + 256; !(y < 1<<30) {
+			return
+		}
+	}
+	f.init, f.mul, f.factor = init, mul, 1
+}
+
 // use tells a kernel what to make of the sums of a strip.
 func (f *finishing) use(p *kernelArgs, w *Weights, strip int) {
 	first := strip * tileCols
@@ -153,7 +171,10 @@ func (f *finishing) use(p *kernelArgs, w *Weights, strip int) {
 		f.zeroI, f.floor
 	p.sums, p.zeros = unsafe.Pointer(&w.sums[first]), unsafe.Pointer(&w.zeros[first])
 	p.mask = 1<<min(tileCols, w.N-first) - 1
-	p.base = nil
+	p.base, p.init = nil, nil
+	if f.init != nil {
+		p.init = unsafe.Pointer(&f.init[first])
+	}
 	if f.base != nil {
 		p.base = unsafe.Pointer(&f.base[first])
 	}

@@ -42,6 +42,8 @@ const (
 	offLo     = 172 // the least result, before offZeroI is added
 	offZeroI  = 176 // the zero point again
 	offFloor  = 180 // the least float
+	offInit   = 184 // nil, or what the sums of each column begin with where the product finishes them
+	offTiles  = 192 // and how many tiles it computes, below each other
 )
 
 // The kinds of results, as in kernel.go.
@@ -119,6 +121,9 @@ func (g *gen) load() {
 //	DX next tap    R11 taps left                R12 tile
 //
 // With few rows a lane's sums are kept in several registers, as otherwise each instruction waits for the one before.
+//
+// With offInit the result is made of the sums while they are in registers, as finishAVX512 makes it for kindAfter, for
+// unsigned bytes and without sums that int32 does not hold after scaling: then saturating packs limit the numbers.
 func (g *gen) dotVNNI() {
 	const name = "dotVNNI"
 	g.function(name)
@@ -130,6 +135,17 @@ func (g *gen) dotVNNI() {
 		for i := range sets * rows * 2 {
 			g.I("VPXORD Z%d, Z%d, Z%d", i, i, i)
 		}
+		g.I("MOVQ %d(AX), R13", offInit)
+		g.I("TESTQ R13, R13")
+		g.I("JEQ %s_plain", label)
+		for v := range 2 {
+			g.I("VMOVDQU32 %d(R13), Z%d", v*64, acc(0, 0, v))
+			for r := 1; r < rows; r++ {
+				g.I("VMOVDQA64 Z%d, Z%d", acc(0, 0, v), acc(0, r, v))
+			}
+		}
+		g.I("JMP %s_tap", label)
+		g.L("%s_plain:", label)
 		g.I("CMPQ %d(AX), $0", offAdd)
 		g.I("JEQ %s_tap", label)
 		for r := range rows {
@@ -189,8 +205,69 @@ func (g *gen) dotVNNI() {
 				}
 			}
 		}
+		g.I("TESTQ R13, R13")
+		g.I("JNE %s_finish", label)
 		g.storeTile(rows)
+		g.I("VZEROUPPER")
+		g.I("RET")
+		g.L("%s_finish:", label)
+		g.finishRows(rows)
+		g.nextTile(label, rows)
 	})
+}
+
+// nextTile emits the step to the tile below, if there is one. DX is where its result goes.
+func (g *gen) nextTile(label string, rows int) {
+	g.I("DECQ %d(AX)", offTiles)
+	g.I("JEQ %s_done", label)
+	g.I("MOVQ DX, %d(AX)", offOut)
+	g.I("MOVQ %d(AX), R8", offLDA)
+	g.I("IMUL3Q $%d, R8, R9", rows)
+	g.I("ADDQ R9, %d(AX)", offA)
+	g.load()
+	g.I("JMP %s", label)
+	g.L("%s_done:", label)
+}
+
+// finishRows emits the result of sums in registers, two for each row: see dotVNNI.
+//
+//	Z28 inv   Z29 zero   Z30 order of four bytes each after packing   Z31 lo   BX factors   CX terms   DX out   R8 step
+func (g *gen) finishRows(rows int) {
+	g.I("MOVQ %d(AX), BX", offMul)
+	g.I("MOVQ %d(AX), CX", offPlus)
+	g.I("MOVQ %d(AX), DX", offOut)
+	g.I("MOVQ %d(AX), R8", offLDO)
+	g.I("MOVL %d(AX), SI", offMask)
+	g.I("KMOVD SI, K3")
+	g.I("VBROADCASTSS %d(AX), Z28", offInv)
+	g.I("VBROADCASTSS %d(AX), Z29", offZero)
+	g.I("VMOVDQU32 ·packedOrder(SB), Z30")
+	g.I("VPBROADCASTB %d(AX), Z31", offLo)
+	for r := 0; r < rows; r += 2 {
+		n := min(2, rows-r)
+		for i := 2 * r; i < 2*(r+n); i++ {
+			g.I("VCVTDQ2PS Z%d, Z%d", i, i)
+			g.I("VMULPS %d(BX), Z%d, Z%d", i%2*64, i, i)
+			g.I("VADDPS %d(CX), Z%d, Z%d", i%2*64, i, i)
+			g.I("VMULPS Z28, Z%d, Z%d", i, i)
+			g.I("VADDPS Z29, Z%d, Z%d", i, i)
+			g.I("VCVTPS2DQ Z%d, Z%d", i, i)
+		}
+		a := 2 * r
+		for i := range n {
+			g.I("VPACKSSDW Z%d, Z%d, Z%d", a+2*i+1, a+2*i, a+2*i)
+		}
+		g.I("VPACKUSWB Z%d, Z%d, Z%d", a+2*(n-1), a, a)
+		g.I("VPERMD Z%d, Z30, Z%d", a, a)
+		g.I("VPMAXUB Z31, Z%d, Z%d", a, a)
+		g.I("VMOVDQU8 Y%d, K3, (DX)", a)
+		g.I("ADDQ R8, DX")
+		if n == 2 {
+			g.I("VEXTRACTI64X4 $1, Z%d, Y%d", a, a)
+			g.I("VMOVDQU8 Y%d, K3, (DX)", a)
+			g.I("ADDQ R8, DX")
+		}
+	}
 }
 
 // storeTile emits the stores of the sums in Z0 and those that follow.
