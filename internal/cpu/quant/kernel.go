@@ -23,6 +23,10 @@ const (
 	tileCols  = 32
 	depthRows = 7
 
+	// What kernels of depthwise convolutions with a window of 3x3 compute: see depth3.
+	depth3Rows = 5
+	depth3Cols = 64
+
 	// callSteps bounds the groups of four bytes that one call of a kernel takes: Go cannot interrupt assembly.
 	callSteps = 2048
 )
@@ -32,7 +36,7 @@ type kernelArgs struct {
 	a, b    unsafe.Pointer // first row where the first run of weights meets it; strip of weights
 	taps    unsafe.Pointer // []int: bytes from a to what meets each run
 	count   int            // runs
-	steps   int            // groups of four bytes in a run
+	steps   int            // groups of four bytes in a run; of depth3: bytes from column to column of the image
 	lda     int            // bytes from row to row of A
 	rows    int            // of the tile
 	add     int            // not 0: the sums are added to the tile

@@ -16,6 +16,12 @@ func dotAVX2(p *kernelArgs)
 func depthVNNI(p *kernelArgs)
 
 //go:noescape
+func depth3s1VNNI(p *kernelArgs)
+
+//go:noescape
+func depth3s2VNNI(p *kernelArgs)
+
+//go:noescape
 func finishAVX512(p *kernelArgs)
 
 // packedOrder is the order of groups of four bytes that brings two rows of packed sums back in order.
@@ -63,4 +69,15 @@ func finish(p *kernelArgs) {
 		return
 	}
 	finishGeneric(p)
+}
+
+// depth3 is for positions step apart, 1 or 2, where finishes says so.
+//
+//go:noinline
+func depth3(p *kernelArgs, step int) {
+	if step == 1 {
+		depth3s1VNNI(p)
+	} else {
+		depth3s2VNNI(p)
+	}
 }

@@ -90,15 +90,18 @@ type job struct {
 	size, pitch int // bytes of an element and a row of the result
 
 	flat     bool
-	images   int // batch; 1 where flat
-	segments int // of an image
-	length   int // positions in a segment; in the last one of a matrix there may be fewer
-	last     int // positions in the last segment
+	three    bool // depth3 computes the product
+	cols     int  // columns of a strip
+	images   int  // batch; 1 where flat
+	segments int  // of an image
+	length   int  // positions in a segment; in the last one of a matrix there may be fewer
+	last     int  // positions in the last segment
 
 	copied bool         // the kernels read a copy, with padding
 	padded [Spatial]int // sizes of the image that the kernels read
 	taps   []int
 	band   int // segments of a task
+	strips int // of a group
 	units  int // strips of all groups, and how many of them are a task
 	block  int
 }
@@ -141,9 +144,14 @@ func (j *job) plan(total int) {
 			}
 		}
 	}
-	for _, w := range j.w {
-		j.units += w.strips
+	j.three = w.depthwise && j.f[0].init != nil && j.Kernel == [Spatial]int{1, 3, 3} && j.Dilated[2] == 1 &&
+		j.Stride[2] <= 2
+	if j.cols = tileCols; j.three {
+		j.cols = depth3Cols
 	}
+	strips := (w.N + j.cols - 1) / j.cols // all groups have as many columns
+	j.units = strips * len(j.w)
+	j.strips = strips
 	// Bands of segments as the cache wants them, then more tasks where there are threads for them: narrower blocks of
 	// weights if these are larger than the input, otherwise narrower bands.
 	macs := total * w.Runs * w.Length * w.N * len(j.w)
@@ -163,7 +171,7 @@ func (j *job) plan(total int) {
 	bands := j.images * ((j.segments + j.band - 1) / j.band)
 	switch {
 	case bands >= tasks:
-	case j.units*w.stripBytes() > j.images*j.segments*segmentBytes || j.band == 1 || j.Out[0] > 1 || j.Kernel[0] > 1:
+	case len(j.w)*len(w.b) > j.images*j.segments*segmentBytes || j.band == 1 || j.Out[0] > 1 || j.Kernel[0] > 1:
 		parts := min(j.units, (tasks+bands-1)/bands)
 		j.block = (j.units + parts - 1) / parts
 	default:
@@ -180,7 +188,7 @@ func (j *job) run() {
 	w := j.w[0]
 	bands := (j.segments + j.band - 1) / j.band
 	blocks := (j.units + j.block - 1) / j.block
-	cost := j.band * j.length * w.Runs * w.Length * min(j.block*tileCols, w.N*len(j.w))
+	cost := j.band * j.length * w.Runs * w.Length * min(j.block*j.cols, w.N*len(j.w))
 	par.For(j.images*bands*blocks, max(1, taskMACs/2/max(1, cost)), func(lo, hi int) {
 		for t := lo; t < hi; t++ {
 			band := t / blocks
@@ -216,42 +224,42 @@ func (j *job) task(image, s0, s1, u0, u1 int) {
 	var sums [tileRows*tileCols + 16]int32
 	p := &kernelArgs{lda: step, ldo: j.pitch, neg: -int32(j.zero)}
 	p.tile = unsafe.Pointer(&sums[int(-uintptr(unsafe.Pointer(&sums))&63)/4])
-	group, strip := 0, u0
-	for strip >= j.w[group].strips {
-		strip -= j.w[group].strips
-		group++
-	}
-	column := 0
-	for i := range group {
-		column += j.w[i].N
-	}
 	var fix []int32
 	for u := u0; u < u1; u++ {
-		w := j.w[group]
+		group, strip := u/j.strips, u%j.strips
+		w, f := j.w[group], j.f[group]
 		if !w.plain && (u == u0 || strip == 0) {
 			fix = j.rowSums(p, fix, src, first, group, s0, s1, segment)
 		}
-		j.f[group].use(p, w, strip)
+		early := f.init != nil && (j.three || !w.depthwise)
+		f.use(p, w, strip, j.cols, early)
 		p.b = unsafe.Pointer(&w.b[strip*w.stripBytes()])
+		from := group * (j.Channels / j.Groups) // channel that the strip begins with
+		if w.depthwise {
+			from = strip * j.cols
+			if j.three {
+				p.b, p.steps = unsafe.Pointer(&w.columns[strip*depth3Strip]), j.Channels
+			}
+		}
 		done := 0
 		for s := s0; s < s1; s++ {
-			n, out := j.positions(s)
-			a := unsafe.Add(src, segment(s)-first+group*(j.Channels/j.Groups))
-			if w.depthwise {
-				a = unsafe.Add(src, segment(s)-first+strip*tileCols)
-			}
-			out = image*volume(j.Out) + out
-			p.out = unsafe.Add(j.out, out*j.pitch+(column+strip*tileCols)*j.size)
+			n, at := j.positions(s)
+			a := unsafe.Add(src, segment(s)-first+from)
+			out := unsafe.Add(j.out, (image*volume(j.Out)+at)*j.pitch+(group*w.N+strip*j.cols)*j.size)
 			for n > 0 {
-				rows := w.tile(n)
-				out := p.out
-				p.a, p.rows = a, rows
-				if p.init != nil { // as many tiles as there are of this height
+				rows := j.tile(n)
+				p.a, p.out, p.rows, p.tiles = a, out, rows, 1
+				if early { // as many tiles as there are of this height
 					p.tiles = min(n/rows, max(1, callSteps/(w.Runs*w.steps)))
 					rows *= p.tiles
 				}
-				w.sum(p, j.taps)
-				if p.init == nil {
+				if j.three {
+					p.taps = unsafe.Pointer(&j.taps[0])
+					depth3(p, j.Stride[2])
+				} else {
+					w.sum(p, j.taps)
+				}
+				if !early {
 					p.rowFix = nil
 					if !w.plain {
 						p.rowFix = unsafe.Pointer(&fix[done])
@@ -260,12 +268,8 @@ func (j *job) task(image, s0, s1, u0, u1 int) {
 				}
 				done += rows
 				n -= rows
-				a, p.out = unsafe.Add(a, rows*step), unsafe.Add(out, rows*j.pitch)
+				a, out = unsafe.Add(a, rows*step), unsafe.Add(out, rows*j.pitch)
 			}
-		}
-		if strip++; strip == w.strips {
-			column += w.N
-			group, strip = group+1, 0
 		}
 	}
 }
@@ -283,9 +287,12 @@ func (j *job) positions(s int) (n, at int) {
 }
 
 // tile is the height of the next tile where n rows are left: those of equal height, as far as there are.
-func (w *Weights) tile(n int) int {
+func (j *job) tile(n int) int {
 	most := depthRows
-	if !w.depthwise {
+	switch {
+	case j.three:
+		most = depth3Rows
+	case !j.w[0].depthwise:
 		most = dotRows()
 	}
 	tiles := (n + most - 1) / most
@@ -329,7 +336,7 @@ func (j *job) rowSums(p *kernelArgs, fix []int32, src unsafe.Pointer, first, gro
 		n, _ := j.positions(s)
 		a := unsafe.Add(src, segment(s)-first+group*(j.Channels/j.Groups))
 		for n > 0 {
-			rows := w.tile(n)
+			rows := j.tile(n)
 			p.a, p.rows = a, rows
 			w.sum(p, j.taps)
 			for r := range rows {

@@ -79,7 +79,10 @@ type finishing struct {
 	hi        float32
 	lo, zeroI int32
 	floor     float32
-	init      []int32 // where dot makes the result: what the sums begin with
+	// Where dot or depth3 makes the result: what the sums begin with, factors and terms, those of depth3 in its order of
+	// channels.
+	init            []int32
+	ownMul, ownPlus []float32
 }
 
 // memory is where the result goes, its length and the size of its elements.
@@ -124,7 +127,7 @@ func (w *Weights) finishing(r *Result, inScale float32, inZero int) *finishing {
 	if r.Engine == OneDNN {
 		f.kind, f.mul, f.plus, f.factor = kindAfter, w.scales, w.bias, inScale
 		f.inv, f.zero, f.hi, f.lo = 1/r.Scale, float32(r.Zero), float32(hi), int32(lo)
-		if w.plain && !w.depthwise && !f.signed && finishes() && w.Runs*w.steps <= callSteps {
+		if w.plain && !f.signed && finishes() && w.Runs*w.steps <= callSteps && (!w.depthwise || w.columns != nil) {
 			f.early(w)
 		}
 	} else {
@@ -151,30 +154,41 @@ func (w *Weights) finishing(r *Result, inScale float32, inZero int) *finishing {
 	return f
 }
 
-// early prepares the making of results by dot itself, if int32 holds all numbers before they are limited.
+// early prepares the making of results by the kernel of the product, if int32 holds all numbers before they are limited.
 func (f *finishing) early(w *Weights) {
 	most := float32(w.Runs*w.Length) * 255 * 128
-	init, mul := make([]int32, len(w.sums)), make([]float32, len(w.sums))
-	for j, s := range w.sums {
-		init[j], mul[j] = -int32(f.inZero)*s, f.factor*w.scales[j]
-		if y := (most*mul[j]+max(w.bias[j], -w.bias[j]))*f.inv + 256; !(y < 1<<30) {
+	n := (w.N + depth3Cols - 1) / depth3Cols * depth3Cols
+	init, mul, plus := make([]int32, n), make([]float32, n), make([]float32, n)
+	for i := range n {
+		j := i
+		if w.depthwise {
+			j = i&^(depth3Cols-1) + depth3Channel(i%depth3Cols)
+		}
+		if j >= w.N {
+			continue
+		}
+		init[i], mul[i], plus[i] = -int32(f.inZero)*w.sums[j], f.factor*w.scales[j], w.bias[j]
+		if y := (most*mul[i]+max(plus[i], -plus[i]))*f.inv + 256; !(y < 1<<30) {
 			return
 		}
 	}
-	f.init, f.mul, f.factor = init, mul, 1
+	f.init, f.ownMul, f.ownPlus = init, mul, plus
 }
 
-// use tells a kernel what to make of the sums of a strip.
-func (f *finishing) use(p *kernelArgs, w *Weights, strip int) {
-	first := strip * tileCols
+// use tells a kernel what to make of the sums of a strip. With early, the kernel of the product does so, for strips of
+// cols columns.
+func (f *finishing) use(p *kernelArgs, w *Weights, strip, cols int, early bool) {
+	first := strip * cols
 	p.kind, p.factor, p.inv, p.zero, p.hi, p.lo, p.zeroInt, p.floor = f.kind, f.factor, f.inv, f.zero, f.hi, f.lo,
 		f.zeroI, f.floor
-	p.sums, p.zeros = unsafe.Pointer(&w.sums[first]), unsafe.Pointer(&w.zeros[first])
-	p.mask = 1<<min(tileCols, w.N-first) - 1
+	p.mask = 1<<min(cols, w.N-first) - 1
 	p.base, p.init = nil, nil
-	if f.init != nil {
-		p.init = unsafe.Pointer(&f.init[first])
+	if early {
+		p.init, p.mul, p.plus = unsafe.Pointer(&f.init[first]), unsafe.Pointer(&f.ownMul[first]),
+			unsafe.Pointer(&f.ownPlus[first])
+		return
 	}
+	p.sums, p.zeros = unsafe.Pointer(&w.sums[first]), unsafe.Pointer(&w.zeros[first])
 	if f.base != nil {
 		p.base = unsafe.Pointer(&f.base[first])
 	}

@@ -19,9 +19,12 @@ type Weights struct {
 	zeros  []int32
 	scales []float32
 	bias   []float32
-	single bool   // one scale for all columns
-	plain  bool   // all zero points are 0
-	ones   []int8 // a strip whose first column has a 1 for each byte: the sum of a row; nil where plain
+	single bool // one scale for all columns
+	plain  bool // all zero points are 0
+	// For depth3, whose channels have an order of their own (depth3Channel): the three bytes of a column of the window
+	// and a zero for each channel.
+	columns []int8
+	ones    []int8 // a strip whose first column has a 1 for each byte: the sum of a row; nil where plain
 
 	last atomic.Pointer[finishing] // what the call before needed
 }
@@ -62,6 +65,17 @@ func Pack(c *Columns) *Weights {
 			}
 		}
 	}
+	if w.depthwise && w.Runs == 9 {
+		w.columns = aligned((c.N + depth3Cols - 1) / depth3Cols * depth3Strip)
+		for i := range len(w.columns) / 4 {
+			strip, tap, at := i/(3*depth3Cols), i/depth3Cols%3, i%depth3Cols
+			if j := strip*depth3Cols + depth3Channel(at); j < c.N {
+				for row := range 3 {
+					w.columns[i*4+row] = c.At(j, row*3+tap, 0)
+				}
+			}
+		}
+	}
 	if !w.plain {
 		w.ones = aligned(w.stripBytes())
 		for r := range c.Runs {
@@ -85,3 +99,10 @@ func aligned(n int) []int8 {
 	at := int(-uintptr(unsafe.Pointer(&b[0])) & 63)
 	return b[at : at+n : at+n]
 }
+
+// depth3Strip is the size of the weights of depth3Cols channels for depth3.
+const depth3Strip = 3 * depth3Cols * 4
+
+// depth3Channel is the channel at place i of depth3's registers: register i/16 has those of each quarter of 16 channels
+// that lie at the same place.
+func depth3Channel(i int) int { return i/4%4*16 + i/16*4 + i%4 }

@@ -316,6 +316,99 @@ func (g *gen) depthVNNI() {
 	})
 }
 
+// depth3 emits the depthwise product with a window of 3x3 for 64 channels, positions step apart, and makes the result as
+// dotVNNI does. Of each column of the window the bytes of the three rows and a zero are brought side by side, for each
+// channel: a group that one instruction multiplies. A column is used for all positions whose windows have it.
+//
+//	        channels             bytes of row 0, 1, 2, and 0
+//	row 0   a0 b0 c0 d0 …        a0 a1 a2 0  b0 b1 b2 0  …
+//	row 1   a1 b1 c1 d1 …
+//	row 2   a2 b2 c2 d2 …
+//
+// Bytes move within quarters of registers only, so that the four registers of a position hold the channels
+// 16q + 4k + i for quarter q, register k and lane i. Packing the sums goes the same way back.
+//
+//	AX arguments   DI, SI, R8 rows of the window   R9 bytes from column to column   BX weights   DX out
+//
+//	Z0-Z19 sums, four for each position   Z20-Z27 a column   Z28 inv   Z29 zero   Z30 0   Z31 lo
+func (g *gen) depth3(step int) {
+	name := fmt.Sprintf("depth3s%dVNNI", step)
+	g.function(name)
+	g.I("MOVQ %d(AX), BX", offMask)
+	g.I("KMOVQ BX, K1")
+	g.I("VBROADCASTSS %d(AX), Z28", offInv)
+	g.I("VBROADCASTSS %d(AX), Z29", offZero)
+	g.I("VPXORD Z30, Z30, Z30")
+	g.I("VPBROADCASTB %d(AX), Z31", offLo)
+	g.choose(name, 5, func(label string, rows int) {
+		g.I("MOVQ %d(AX), BX", offInit)
+		for k := range 4 {
+			g.I("VMOVDQU32 %d(BX), Z%d", k*64, k)
+			for r := 1; r < rows; r++ {
+				g.I("VMOVDQA64 Z%d, Z%d", k, r*4+k)
+			}
+		}
+		g.I("MOVQ %d(AX), BX", offTaps)
+		for i, p := range []string{"DI", "SI", "R8"} {
+			g.I("MOVQ %d(BX), %s", 3*8*i, p)
+			g.I("ADDQ %d(AX), %s", offA, p)
+		}
+		g.I("MOVQ %d(AX), BX", offB)
+		g.I("MOVQ %d(AX), R9", offSteps)
+		columns := (rows-1)*step + 3
+		for j := range columns {
+			for i, p := range []string{"DI", "SI", "R8"} {
+				g.I("VMOVDQU8.Z (%s), K1, Z%d", p, 24+i)
+				if j < columns-1 {
+					g.I("ADDQ R9, %s", p)
+				}
+			}
+			g.I("VPUNPCKLBW Z25, Z24, Z20")
+			g.I("VPUNPCKHBW Z25, Z24, Z21")
+			g.I("VPUNPCKLBW Z30, Z26, Z22")
+			g.I("VPUNPCKHBW Z30, Z26, Z23")
+			for k := range 4 {
+				g.I("VPUNPCK%sWD Z%d, Z%d, Z%d", []string{"L", "H"}[k%2], 22+k/2, 20+k/2, 24+k)
+			}
+			for r := range rows {
+				if t := j - r*step; t >= 0 && t < 3 {
+					for k := range 4 {
+						g.I("VPDPBUSD %d(BX), Z%d, Z%d", (t*4+k)*64, 24+k, r*4+k)
+					}
+				}
+			}
+		}
+		g.I("MOVQ %d(AX), BX", offMul)
+		g.I("MOVQ %d(AX), CX", offPlus)
+		g.I("MOVQ %d(AX), DX", offOut)
+		for r := range rows {
+			for k := range 4 {
+				i := r*4 + k
+				g.I("VCVTDQ2PS Z%d, Z%d", i, i)
+				g.I("VMULPS %d(BX), Z%d, Z%d", k*64, i, i)
+				g.I("VADDPS %d(CX), Z%d, Z%d", k*64, i, i)
+				g.I("VMULPS Z28, Z%d, Z%d", i, i)
+				g.I("VADDPS Z29, Z%d, Z%d", i, i)
+				g.I("VCVTPS2DQ Z%d, Z%d", i, i)
+			}
+			g.I("VPACKSSDW Z%d, Z%d, Z%d", r*4+1, r*4, r*4)
+			g.I("VPACKSSDW Z%d, Z%d, Z%d", r*4+3, r*4+2, r*4+2)
+			g.I("VPACKUSWB Z%d, Z%d, Z%d", r*4+2, r*4, r*4)
+			g.I("VPMAXUB Z31, Z%d, Z%d", r*4, r*4)
+			g.I("VMOVDQU8 Z%d, K1, (DX)", r*4)
+			g.I("ADDQ %d(AX), DX", offLDO)
+		}
+		g.I("DECQ %d(AX)", offTiles)
+		g.I("JEQ %s_done", label)
+		g.I("MOVQ DX, %d(AX)", offOut)
+		g.I("MOVQ %d(AX), R8", offLDA)
+		g.I("IMUL3Q $%d, R8, R9", rows)
+		g.I("ADDQ R9, %d(AX)", offA)
+		g.I("JMP %s", label)
+		g.L("%s_done:", label)
+	})
+}
+
 // finishAVX512 emits what makes results of the sums of a tile.
 //
 //	AX arguments   SI tile   DX out   R8 distance of its rows   CX rows left   R9 kind
@@ -517,6 +610,8 @@ func main() {
 	g := &gen{text.New("quant")}
 	g.dotVNNI()
 	g.depthVNNI()
+	g.depth3(1)
+	g.depth3(2)
 	g.finishAVX512()
 	g.Save(*out, "avx512_amd64.s")
 	g = &gen{text.New("quant")}
