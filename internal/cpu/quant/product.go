@@ -222,8 +222,9 @@ func (j *job) task(image, s0, s1, u0, u1 int) {
 		src = buf
 	}
 	var sums [tileRows*tileCols + 16]int32
-	p := &kernelArgs{lda: step, ldo: j.pitch, neg: -int32(j.zero)}
-	p.tile = unsafe.Pointer(&sums[int(-uintptr(unsafe.Pointer(&sums))&63)/4])
+	args := kernelArgs{lda: step, ldo: j.pitch, neg: -int32(j.zero)}
+	args.tile = unsafe.Pointer(&sums[int(-uintptr(unsafe.Pointer(&sums))&63)/4])
+	p := &args
 	var fix []int32
 	for u := u0; u < u1; u++ {
 		group, strip := u/j.strips, u%j.strips
@@ -232,6 +233,9 @@ func (j *job) task(image, s0, s1, u0, u1 int) {
 			fix = j.rowSums(p, fix, src, first, group, s0, s1, segment)
 		}
 		early := f.init != nil && (j.three || !w.depthwise)
+		if u == u0 || strip == 0 {
+			f.begin(p)
+		}
 		f.use(p, w, strip, j.cols, early)
 		p.b = unsafe.Pointer(&w.b[strip*w.stripBytes()])
 		from := group * (j.Channels / j.Groups) // channel that the strip begins with
@@ -312,17 +316,16 @@ func (w *Weights) sum(p *kernelArgs, taps []int) {
 		dot(p)
 		return
 	}
-	a, b := p.a, p.b
+	q := *p
 	runs, steps := max(1, callSteps/w.steps), min(w.steps, callSteps)
 	for t := 0; t < w.Runs; t += runs {
 		for s := 0; s < w.steps; s += steps {
-			p.a, p.b = unsafe.Add(a, s*4), unsafe.Add(b, (t*w.steps+s)*tileCols*4)
-			p.taps, p.count, p.steps = unsafe.Pointer(&taps[t]), min(runs, w.Runs-t), min(steps, w.steps-s)
-			dot(p)
-			p.add = 1
+			q.a, q.b = unsafe.Add(p.a, s*4), unsafe.Add(p.b, (t*w.steps+s)*tileCols*4)
+			q.taps, q.count, q.steps = unsafe.Pointer(&taps[t]), min(runs, w.Runs-t), min(steps, w.steps-s)
+			dot(&q)
+			q.add = 1
 		}
 	}
-	p.a, p.b = a, b
 }
 
 // rowSums computes what zero points of the weights are multiplied by, for each position of the segments: the sum of the

@@ -83,6 +83,7 @@ type finishing struct {
 	// channels.
 	init            []int32
 	ownMul, ownPlus []float32
+	ownLo           int32
 }
 
 // memory is where the result goes, its length and the size of its elements.
@@ -127,9 +128,6 @@ func (w *Weights) finishing(r *Result, inScale float32, inZero int) *finishing {
 	if r.Engine == OneDNN {
 		f.kind, f.mul, f.plus, f.factor = kindAfter, w.scales, w.bias, inScale
 		f.inv, f.zero, f.hi, f.lo = 1/r.Scale, float32(r.Zero), float32(hi), int32(lo)
-		if w.plain && !f.signed && finishes() && w.Runs*w.steps <= callSteps && (!w.depthwise || w.columns != nil) {
-			f.early(w)
-		}
 	} else {
 		f.hi, f.lo, f.zeroI = float32(hi-r.Zero), int32(lo-r.Zero), int32(r.Zero)
 		f.mul, f.plus = make([]float32, len(w.scales)), make([]float32, len(w.scales))
@@ -150,13 +148,16 @@ func (w *Weights) finishing(r *Result, inScale float32, inZero int) *finishing {
 			}
 		}
 	}
+	if w.plain && !f.signed && finishes() && (w.columns != nil || f.kind == kindAfter && !w.depthwise &&
+		w.Runs*w.steps <= callSteps) {
+		f.early(w)
+	}
 	w.last.Store(f)
 	return f
 }
 
 // early prepares the making of results by the kernel of the product, if int32 holds all numbers before they are limited.
 func (f *finishing) early(w *Weights) {
-	most := float32(w.Runs*w.Length) * 255 * 128
 	n := (w.N + depth3Cols - 1) / depth3Cols * depth3Cols
 	init, mul, plus := make([]int32, n), make([]float32, n), make([]float32, n)
 	for i := range n {
@@ -167,25 +168,40 @@ func (f *finishing) early(w *Weights) {
 		if j >= w.N {
 			continue
 		}
-		init[i], mul[i], plus[i] = -int32(f.inZero)*w.sums[j], f.factor*w.scales[j], w.bias[j]
-		if y := (most*mul[i]+max(plus[i], -plus[i]))*f.inv + 256; !(y < 1<<30) {
+		init[i], mul[i], plus[i] = -int32(f.inZero)*w.sums[j], f.factor*f.mul[j], f.plus[j]
+		most := float32(w.Runs*w.Length) * 255 * 128
+		if f.base != nil {
+			init[i] += f.base[j]
+			most += max(float32(f.base[j]), -float32(f.base[j]))
+		}
+		y := (most*mul[i] + max(plus[i], -plus[i])) * f.inv
+		if f.kind == kindBefore {
+			y = (most + max(plus[i], -plus[i])) * mul[i]
+		}
+		if !(y < 1<<30) {
 			return
 		}
 	}
 	f.init, f.ownMul, f.ownPlus = init, mul, plus
+	f.ownLo = f.lo + f.zeroI
+}
+
+// begin tells a kernel what is the same for all columns.
+func (f *finishing) begin(p *kernelArgs) {
+	p.kind, p.factor, p.inv, p.zero, p.hi, p.lo, p.zeroInt, p.floor = f.kind, f.factor, f.inv, f.zero, f.hi, f.lo,
+		f.zeroI, f.floor
 }
 
 // use tells a kernel what to make of the sums of a strip. With early, the kernel of the product does so, for strips of
 // cols columns.
 func (f *finishing) use(p *kernelArgs, w *Weights, strip, cols int, early bool) {
 	first := strip * cols
-	p.kind, p.factor, p.inv, p.zero, p.hi, p.lo, p.zeroInt, p.floor = f.kind, f.factor, f.inv, f.zero, f.hi, f.lo,
-		f.zeroI, f.floor
 	p.mask = 1<<min(cols, w.N-first) - 1
 	p.base, p.init = nil, nil
 	if early {
 		p.init, p.mul, p.plus = unsafe.Pointer(&f.init[first]), unsafe.Pointer(&f.ownMul[first]),
 			unsafe.Pointer(&f.ownPlus[first])
+		p.lo = f.ownLo
 		return
 	}
 	p.sums, p.zeros = unsafe.Pointer(&w.sums[first]), unsafe.Pointer(&w.zeros[first])

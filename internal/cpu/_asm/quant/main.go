@@ -381,16 +381,28 @@ func (g *gen) depth3(step int) {
 		g.I("MOVQ %d(AX), BX", offMul)
 		g.I("MOVQ %d(AX), CX", offPlus)
 		g.I("MOVQ %d(AX), DX", offOut)
-		for r := range rows {
-			for k := range 4 {
-				i := r*4 + k
-				g.I("VCVTDQ2PS Z%d, Z%d", i, i)
-				g.I("VMULPS %d(BX), Z%d, Z%d", k*64, i, i)
-				g.I("VADDPS %d(CX), Z%d, Z%d", k*64, i, i)
-				g.I("VMULPS Z28, Z%d, Z%d", i, i)
-				g.I("VADDPS Z29, Z%d, Z%d", i, i)
-				g.I("VCVTPS2DQ Z%d, Z%d", i, i)
+		g.I("VPBROADCASTD %d(AX), Z27", offZeroI)
+		each := func(format string) {
+			for i := range rows * 4 {
+				g.I("%s", strings.NewReplacer("{y}", fmt.Sprintf("Z%d", i), "{at}", fmt.Sprint(i%4*64)).Replace(format))
 			}
+		}
+		each("VCVTDQ2PS {y}, {y}")
+		g.I("CMPQ %d(AX), $%d", offKind, kindBefore)
+		g.I("JEQ %s_before", label)
+		each("VMULPS {at}(BX), {y}, {y}")
+		each("VADDPS {at}(CX), {y}, {y}")
+		each("VMULPS Z28, {y}, {y}")
+		each("VADDPS Z29, {y}, {y}")
+		each("VCVTPS2DQ {y}, {y}")
+		g.I("JMP %s_pack", label)
+		g.L("%s_before:", label)
+		each("VADDPS {at}(CX), {y}, {y}")
+		each("VMULPS {at}(BX), {y}, {y}")
+		each("VCVTPS2DQ {y}, {y}")
+		each("VPADDD Z27, {y}, {y}")
+		g.L("%s_pack:", label)
+		for r := range rows {
 			g.I("VPACKSSDW Z%d, Z%d, Z%d", r*4+1, r*4, r*4)
 			g.I("VPACKSSDW Z%d, Z%d, Z%d", r*4+3, r*4+2, r*4+2)
 			g.I("VPACKUSWB Z%d, Z%d, Z%d", r*4+2, r*4, r*4)
