@@ -89,6 +89,8 @@ var modelFolder = sync.OnceValue(func() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("gotorch-bench-onnx-%d", os.Getpid()))
 })
 
+func makeModelFolder() { check(os.MkdirAll(modelFolder(), 0o700)) }
+
 // dropModels removes the models that were written.
 func dropModels() { _ = os.RemoveAll(modelFolder()) }
 
@@ -97,7 +99,7 @@ func (e *exportedModel) write(path string, batch int) {
 	if _, err := os.Stat(path + ".onnx"); err == nil {
 		return
 	}
-	check(os.MkdirAll(filepath.Dir(path), 0o700))
+	makeModelFolder()
 	m := e.make()
 	nn.Eval(m)
 	x := e.input(batch)

@@ -1056,6 +1056,96 @@ def model_memory(path):
     print(int(peak) * 1024, flush=True)
 
 
+# ---------------------------------------------------------------- bytes (quantized.go)
+
+
+def quantizing():
+    """torch.ao.quantization, with the x86 engine; its warnings do not matter here."""
+    import warnings
+
+    warnings.simplefilter("ignore")
+    torch.backends.quantized.engine = "x86"
+    return torch.ao.quantization
+
+
+def quantized_statically(m, x):
+    """A fused model in evaluation mode, with observers that have seen x, converted; eager and as TorchScript."""
+    ao = quantizing()
+    m.qconfig = ao.get_default_qconfig("x86")
+    ao.prepare(m, inplace=True)
+    with torch.no_grad():
+        m(x)
+        ao.convert(m, inplace=True)
+    return {"eager": lambda: lambda: m(x), "TorchScript": lambda: scripted(m, x)}
+
+
+def runtime_bytes(path, x, dynamic):
+    """ONNX Runtime with the model at path, quantized by its own tools."""
+    from onnxruntime import quantization as q
+
+    out = path + ".int8"
+    a = {"x": x.numpy()}
+
+    class Reader(q.CalibrationDataReader):
+        left = 1
+
+        def get_next(self):
+            self.left -= 1
+            return a if self.left == 0 else None
+
+    def prepare():
+        import logging
+
+        logging.disable(logging.WARNING)
+        if dynamic:
+            q.quantize_dynamic(path, out, weight_type=q.QuantType.QInt8)
+        else:
+            q.quantize_static(path, out, Reader(), quant_format=q.QuantFormat.QDQ, per_channel=True, activation_type=q.QuantType.QUInt8, weight_type=q.QuantType.QInt8)
+        s = runtime_session(out)
+        return lambda: s.run(None, a)
+
+    return {"onnxruntime": prepare} if onnxruntime is not None else {}
+
+
+@work
+def quantized_images(model, shape, path):
+    import torchvision
+
+    quantizing()
+    m = getattr(torchvision.models.quantization, model)(quantize=False).eval()
+    if model == "mobilenet_v2":
+        torchvision.models.quantization.utils._replace_relu(m)
+    m.eval().fuse_model()
+    x = torch.randn(*shape)
+    return each({**quantized_statically(m, x), **runtime_bytes(path, x, False)})
+
+
+@work
+def quantized_mlp(shape, path):
+    ao = quantizing()
+    m = nn.Sequential(ao.QuantStub(), nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 256), nn.ReLU(), nn.Linear(256, 10), ao.DeQuantStub()).eval()
+    ao.fuse_modules(m, [["1", "2"], ["3", "4"]], inplace=True)
+    x = torch.randn(*shape)
+    return each({**quantized_statically(m, x), **runtime_bytes(path, x, False)})
+
+
+def quantized_dynamically(m, x, path):
+    m = quantizing().quantize_dynamic(m.eval(), dtype=torch.qint8)
+    # TransformerEncoderLayer's fast path looks at weights that a quantized layer does not have.
+    torch.backends.mha.set_fastpath_enabled(not isinstance(m, nn.TransformerEncoderLayer))
+    return each({"eager": lambda: lambda: m(x), "TorchScript": lambda: scripted(m, x), **runtime_bytes(path, x, True)})
+
+
+@work
+def quantized_lstm(size, hidden, shape, path):
+    return quantized_dynamically(nn.LSTM(size, hidden), torch.randn(*shape), path)
+
+
+@work
+def quantized_encoder(d, heads, ff, shape, path):
+    return quantized_dynamically(nn.TransformerEncoderLayer(d, heads, ff, batch_first=True), torch.randn(*shape), path)
+
+
 # ---------------------------------------------------------------- the loop
 
 

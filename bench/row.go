@@ -86,6 +86,7 @@ var suites = []struct {
 	{"train", trainRows},
 	{"networks", networkRows},
 	{"onnx", onnxRows},
+	{"quantized", quantizedRows},
 	{"data", dataRows},
 	{"io", ioRows},
 	{"vision", visionRows},

@@ -1,0 +1,83 @@
+//go:build !purego
+
+package quant
+
+import "github.com/gotorch-dev/torch/internal/cpu"
+
+//go:generate go run ../_asm/quant -out .
+
+//go:noescape
+func dotVNNI(p *kernelArgs)
+
+//go:noescape
+func dotAVX2(p *kernelArgs)
+
+//go:noescape
+func depthVNNI(p *kernelArgs)
+
+//go:noescape
+func depth3s1VNNI(p *kernelArgs)
+
+//go:noescape
+func depth3s2VNNI(p *kernelArgs)
+
+//go:noescape
+func finishAVX512(p *kernelArgs)
+
+// packedOrder is the order of groups of four bytes that brings two rows of packed sums back in order.
+var packedOrder = [16]uint32{0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15}
+
+// finishes reports whether dot makes results by itself.
+func finishes() bool { return cpu.HasVNNI }
+
+// dotRows is the most rows of a tile of a product.
+func dotRows() int {
+	if cpu.HasAVX2FMA && !cpu.HasVNNI {
+		return 4
+	}
+	return tileRows
+}
+
+// These must stay real calls: their stack check is where the scheduler can stop a goroutine that otherwise lives in
+// assembly.
+
+//go:noinline
+func dot(p *kernelArgs) {
+	switch {
+	case cpu.HasVNNI:
+		dotVNNI(p)
+	case cpu.HasAVX2FMA:
+		dotAVX2(p)
+	default:
+		dotGeneric(p)
+	}
+}
+
+//go:noinline
+func depth(p *kernelArgs) {
+	if cpu.HasVNNI {
+		depthVNNI(p)
+		return
+	}
+	depthGeneric(p)
+}
+
+//go:noinline
+func finish(p *kernelArgs) {
+	if cpu.HasAVX512 {
+		finishAVX512(p)
+		return
+	}
+	finishGeneric(p)
+}
+
+// depth3 is for positions step apart, 1 or 2, where finishes says so.
+//
+//go:noinline
+func depth3(p *kernelArgs, step int) {
+	if step == 1 {
+		depth3s1VNNI(p)
+	} else {
+		depth3s2VNNI(p)
+	}
+}
