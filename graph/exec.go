@@ -289,6 +289,8 @@ func (x *exec) callOp(f *frame, in *instr) {
 		f.regs[in.out[0]] = tensor.TensorValue(t)
 		if in.group >= 0 {
 			f.watch(in, t)
+		} else { // an argument may be the result although the schema does not say so
+			f.watchOther(in, f.regs[in.out[0]])
 		}
 		return
 	}
@@ -355,7 +357,7 @@ func (f *frame) watchOther(in *instr, v tensor.Value) {
 		}
 		st := t.Storage()
 		seen := func(r int32) {
-			if w := &f.regs[r]; w.K == tensor.KTensor && w.T != nil && w.T != t && w.T.Storage() == st {
+			if w := &f.regs[r]; w.K == tensor.KTensor && w.T != nil && w.T.Storage() == st {
 				if g := f.p.groupOf[r]; g >= 0 {
 					f.shared[g] = true
 				}
@@ -374,7 +376,9 @@ func (f *frame) watchOther(in *instr, v tensor.Value) {
 			}
 		}
 		for _, r := range in.out {
-			seen(r)
+			if f.regs[r].T != t {
+				seen(r)
+			}
 		}
 	}
 	if v.K == tensor.KTensor {

@@ -35,14 +35,14 @@ func StateDict(m nn.Module) *serialize.Dict {
 		if prefix != "" {
 			prefix += "."
 		}
-		for k, t := range plain.All() {
-			if rest, ok := strings.CutPrefix(k, prefix); ok && !strings.Contains(rest, ".") {
-				sd.Set(k, t)
-			}
-		}
 		if s, ok := c.(stated); ok {
 			for _, e := range s.state() {
 				sd.Set(prefix+e.name, e.value)
+			}
+		}
+		for k, t := range plain.All() {
+			if rest, ok := strings.CutPrefix(k, prefix); ok && !strings.Contains(rest, ".") {
+				sd.Set(k, t)
 			}
 		}
 	}
@@ -247,8 +247,10 @@ const (
 
 // scriptObject is an object of a class that a C++ library registers, as torch.save writes it.
 func scriptObject(state any, class string) *serialize.Object {
-	return &serialize.Object{Class: serialize.Global{Module: "torch", Name: "ScriptObject"},
-		State: serialize.Tuple{state, class}}
+	o := serialize.NewObject(serialize.Global{Module: "torch", Name: "ScriptObject"}, nil,
+		serialize.Tuple{state, class})
+	o.New = true
+	return o
 }
 
 // scriptState is the state of such an object.

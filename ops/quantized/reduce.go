@@ -108,7 +108,10 @@ func init() {
 		"int output_zero_point) -> Tensor", "is instance_norm.", func(c *Ctx) {
 		x, _ := each(c, 0)
 		through(c, x, c.Float(4), c.Int(5), func(x *T) *T {
-			return call1("aten::instance_norm", x, c.Value(1), c.Value(2), nil, nil, true, 0.0, c.Float(3), false)
+			y := call1("aten::zeros_like", x) // the result has the memory format of the input
+			tensor.CopyRaw(y, call1("aten::instance_norm", x, c.Value(1), c.Value(2), nil, nil, true, 0.0, c.Float(3),
+				false))
+			return y
 		})
 	})
 }
