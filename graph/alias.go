@@ -142,17 +142,30 @@ func (a *aliases) call(n *Node) {
 		return
 	}
 	var l []*Value
-	for _, v := range n.In {
-		if !isPlain(v.Type) {
+	told := n.Operator != nil && n.Operator.op != nil && len(n.Out) > 0 && n.Operator.Name != "aten::set_" && // tells all
+		!slices.ContainsFunc(n.Operator.Results, func(r Result) bool { return r.Alias == "" })
+	for i, v := range n.In {
+		if !isImmutable(v.Type) && (!told || i >= len(n.Operator.Params) || n.Operator.Params[i].Alias != "") {
 			l = append(l, v)
 		}
 	}
 	for _, v := range n.Out {
-		if !isPlain(v.Type) {
+		if !isImmutable(v.Type) {
 			l = append(l, v)
 		}
 	}
 	a.join(l...)
+}
+
+// isImmutable reports a type whose values nobody can change.
+func isImmutable(t *Type) bool {
+	switch t.Kind {
+	case ListType:
+		return false
+	case OptionalType:
+		return isImmutable(t.Elems[0])
+	}
+	return isPlain(t)
 }
 
 // writesArg reports that a node changes argument i: by its schema, or because it keeps statistics there.

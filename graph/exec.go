@@ -287,7 +287,7 @@ func (x *exec) callOp(f *frame, in *instr) {
 	if in.one {
 		t := c.Do1()
 		f.regs[in.out[0]] = tensor.TensorValue(t)
-		if in.group >= 0 {
+		if in.watch {
 			f.watch(in, t)
 		}
 		return
@@ -299,8 +299,9 @@ func (x *exec) callOp(f *frame, in *instr) {
 	vals := c.DoAll()
 	for i, r := range in.out {
 		if i < len(vals) {
-			f.regs[r] = Normal(vals[i])
-			f.watchOther(in, f.regs[r])
+			if f.regs[r] = Normal(vals[i]); in.watch {
+				f.watchOther(in, f.regs[r])
+			}
 		}
 	}
 }
@@ -312,13 +313,16 @@ func (f *frame) watch(in *instr, t *tensor.Tensor) {
 		return
 	}
 	st := t.Storage()
+	share := func(g int32) {
+		if g >= 0 {
+			f.shared[g] = true
+		}
+	}
 	same := func(r int32) {
 		g := f.p.groupOf[r]
 		if v := &f.regs[r]; g != in.group && v.K == tensor.KTensor && v.T != nil && v.T.Storage() == st {
-			f.shared[in.group] = true
-			if g >= 0 {
-				f.shared[g] = true
-			}
+			share(in.group)
+			share(g)
 		}
 	}
 	for i := range in.args {
@@ -335,13 +339,13 @@ func (f *frame) watch(in *instr, t *tensor.Tensor) {
 			if l, ok := f.regs[a.reg].X.(*List); ok {
 				for _, e := range l.Items {
 					if e.K == tensor.KTensor && e.T != nil && e.T.Storage() == st {
-						f.shared[in.group] = true
+						share(in.group)
 					}
 				}
 			}
 		case fromConst:
 			if a.val.K == tensor.KTensor && a.val.T != nil && a.val.T.Storage() == st {
-				f.shared[in.group] = true
+				share(in.group)
 			}
 		}
 	}

@@ -78,7 +78,7 @@ func (u *fuser) constantOf(n *Node) (v tensor.Value, ok bool) {
 	}
 	args, tensors := make([]tensor.Value, len(n.In)), 0
 	for i, x := range n.In {
-		a, ok := constValue(x)
+		a, ok := u.constValue(x)
 		if !ok {
 			return v, false
 		}
@@ -113,8 +113,11 @@ func (u *fuser) constantOf(n *Node) (v tensor.Value, ok bool) {
 	return v, true
 }
 
-// constValue is the value of a constant, or of a list of constants.
-func constValue(x *Value) (v tensor.Value, ok bool) {
+// constValue is the value of a constant, or of a list of constants that nobody changes.
+func (u *fuser) constValue(x *Value) (v tensor.Value, ok bool) {
+	if !isImmutable(x.Type) && x.Type.Kind != TensorType && u.a.isWritten(x) {
+		return v, false
+	}
 	switch n := x.Node; {
 	case n == nil:
 	case n.Op == Constant:

@@ -23,7 +23,15 @@ import (
 // The fused operators (gotorch::conv_fused, gotorch::conv_pool_fused, gotorch::conv_depthwise_fused,
 // gotorch::linear_packed) compute, where their arguments do not fit the kernels, as with an addition that broadcasts,
 // as the operators that they stand for.
-func (f *Function) Fuse() { f.FuseWith(new(Weights)) }
+func (f *Function) Fuse() { f.FuseWith(FuseOptions{}) }
+
+// FuseOptions are the options of FuseWith.
+type FuseOptions struct {
+	// Weights are shared with other functions.
+	Weights *Weights
+	// Exact says that the function was recorded, and that all its runs have the sizes, dtypes and layouts of the example.
+	Exact bool
+}
 
 // Weights keeps the weights that FuseWith has folded, so that several programs over the same tensors share them. The
 // zero value is empty. A program keeps what it uses: another Weights makes no difference to it.
@@ -32,11 +40,10 @@ type Weights struct {
 	folds map[foldKey]*folded
 }
 
-// FuseWith is Fuse with weights that are shared with other functions.
-func (f *Function) FuseWith(w *Weights) {
+// FuseWith is Fuse with options.
+func (f *Function) FuseWith(o FuseOptions) {
 	tensor.NoGrad(func() {
-		u := &fuser{f: f, weights: w, dead: map[*Node]bool{}}
-		u.a = newAliases(f)
+		u := newFuser(f, o)
 		u.fold()
 		u.a = newAliases(f)
 		u.pass(u.lower)
@@ -51,10 +58,18 @@ func (f *Function) FuseWith(w *Weights) {
 type fuser struct {
 	f       *Function
 	weights *Weights
+	exact   bool
 	a       *aliases
 	uses    map[*Value]int
 	user    map[*Value]*Node // the last one that was seen; the only one where uses is 1
 	dead    map[*Node]bool
+}
+
+func newFuser(f *Function, o FuseOptions) *fuser {
+	if o.Weights == nil {
+		o.Weights = new(Weights)
+	}
+	return &fuser{f: f, weights: o.Weights, exact: o.Exact, dead: map[*Node]bool{}, a: newAliases(f)}
 }
 
 // count finds the readers of each value.
@@ -125,6 +140,14 @@ func (u *fuser) sweep() {
 	}
 }
 
+// info is what is known of the tensors that a value will be.
+func (u *fuser) info(v *Value) *Info {
+	if !u.exact {
+		return nil
+	}
+	return v.Info
+}
+
 // next is the only node that reads a value, nil when there are several, or it stands in another block.
 func (u *fuser) next(v *Value, b *Block) *Node {
 	if n := u.user[v]; u.uses[v] == 1 && n != nil && n.Block == b && !u.dead[n] {
@@ -167,11 +190,11 @@ func constNumber(v *Value, none float64) (x float64, ok bool) {
 	return 0, false
 }
 
-// constInts is a constant list of numbers.
-func constInts(v *Value) (l []int, ok bool) {
+// constInts is a list of constant numbers that nobody changes.
+func (u *fuser) constInts(v *Value) (l []int, ok bool) {
 	n := v.Node
 	switch {
-	case n == nil:
+	case n == nil || u.a.isWritten(v):
 		return nil, false
 	case n.Op == Constant:
 		if n.Const.K == tensor.KInts {

@@ -46,8 +46,8 @@ func (u *fuser) lowerNamed(n *Node) {
 		return
 	}
 	w, ok := u.constTensor(n.In[1])
-	dil, ok2 := constInts(n.In[5])
-	stride, ok3 := constInts(n.In[3])
+	dil, ok2 := u.constInts(n.In[5])
+	stride, ok3 := u.constInts(n.In[3])
 	if !ok || !ok2 || !ok3 || w == nil || w.Dim() < 3 || w.Dim() > 5 {
 		return
 	}
@@ -77,7 +77,7 @@ func (u *fuser) lowerNamed(n *Node) {
 		scratch := &Block{Func: n.Block.Func, pos: n.Pos}
 		pad.In = scratch.values([]any{x, pads, 0})
 		x = scratch.Add(pad, Tensor).Out[0]
-		if i := n.In[0].Info; i != nil && i.Dims == nil {
+		if i := u.info(n.In[0]); i != nil {
 			x.Info = &Info{DType: i.DType, Device: i.Device, Shape: slices.Clone(i.Shape)}
 			for d := range nd {
 				x.Info.Shape[len(i.Shape)-nd+d] += more[d]
@@ -146,7 +146,7 @@ func (u *fuser) addend(n *Node, v *Value) (other *Value, ok bool) {
 		}
 	}
 	if n.In[0] == v {
-		if inPlace && (dtypeOf(n.In[1], 8) != tensor.Float32 || !fitsShape(n.In[1], v)) {
+		if inPlace && (u.dtypeOf(n.In[1], 8) != tensor.Float32 || !u.sameShape(n.In[1], v)) {
 			return nil, false
 		}
 		return n.In[1], true
@@ -154,16 +154,17 @@ func (u *fuser) addend(n *Node, v *Value) (other *Value, ok bool) {
 	return n.In[0], !inPlace
 }
 
-// fitsShape reports that v has the shape of w, as far as the recording tells.
-func fitsShape(v, w *Value) bool {
-	return v.Info == nil || w.Info == nil || slices.Equal(v.Info.Shape, w.Info.Shape)
+// sameShape reports that v has the shape of w, as far as a recording tells.
+func (u *fuser) sameShape(v, w *Value) bool {
+	i, j := u.info(v), u.info(w)
+	return i == nil || j == nil || slices.Equal(i.Shape, j.Shape)
 }
 
 // dtypeOf is a value's dtype, 0 where it is not known; operators that keep that of their argument are followed back by
 // so many steps.
-func dtypeOf(v *Value, steps int) tensor.DType {
-	if v.Info != nil {
-		return v.Info.DType
+func (u *fuser) dtypeOf(v *Value, steps int) tensor.DType {
+	if i := u.info(v); i != nil {
+		return i.DType
 	}
 	n := v.Node
 	if n == nil || steps == 0 {
@@ -176,14 +177,14 @@ func dtypeOf(v *Value, steps int) tensor.DType {
 		}
 	case "aten::conv1d", "aten::conv2d", "aten::conv3d", "gotorch::conv_fused", "gotorch::conv_depthwise_fused",
 		"gotorch::conv_pool_fused", "gotorch::linear_packed", "aten::linear", "aten::matmul":
-		return dtypeOf(n.In[1], steps-1) // both arguments have one
+		return u.dtypeOf(n.In[1], steps-1) // both arguments have one
 	case "aten::relu", "aten::relu_", "aten::relu6", "aten::relu6_", "aten::clamp", "aten::clamp_", "aten::hardtanh",
 		"aten::hardtanh_", "aten::max_pool2d", "aten::avg_pool2d", "aten::adaptive_avg_pool2d", "aten::batch_norm",
 		"aten::dropout", "aten::dropout_", "aten::silu", "aten::silu_", "aten::hardswish", "aten::hardswish_",
 		"aten::sigmoid", "aten::gelu", "aten::add_.Tensor", "aten::mul_.Tensor":
-		return dtypeOf(n.In[0], steps-1)
+		return u.dtypeOf(n.In[0], steps-1)
 	case "aten::add.Tensor", "aten::mul.Tensor", "aten::sub.Tensor":
-		if d := dtypeOf(n.In[0], steps/2); d == dtypeOf(n.In[1], steps/2) {
+		if d := u.dtypeOf(n.In[0], steps/2); d == u.dtypeOf(n.In[1], steps/2) {
 			return d
 		}
 	}
@@ -204,7 +205,7 @@ func (u *fuser) conv(n *Node) {
 		}
 		b = n.In[2].Node.Const.T
 	}
-	if i := n.In[0].Info; i != nil && (len(i.Shape) != w.Dim() || i.DType != tensor.Float32) {
+	if i := u.info(n.In[0]); i != nil && (len(i.Shape) != w.Dim() || i.DType != tensor.Float32) {
 		return // an image without a batch
 	}
 	chain, cur := []*Node{n}, n.Out[0]
@@ -370,9 +371,9 @@ func (u *fuser) pool(n, next *Node) {
 	if len(next.In) != 6 {
 		return
 	}
-	window, ok := constInts(next.In[1])
-	stride, ok2 := constInts(next.In[2])
-	dil, ok3 := constInts(next.In[4])
+	window, ok := u.constInts(next.In[1])
+	stride, ok2 := u.constInts(next.In[2])
+	dil, ok3 := u.constInts(next.In[4])
 	ceil, ok4 := constNumber(next.In[5], 0)
 	if !ok || !ok2 || !ok3 || !ok4 || ceil != 0 || slices.ContainsFunc(dil, func(d int) bool { return d != 1 }) {
 		return
@@ -403,7 +404,7 @@ func (u *fuser) thirds(n *Node) {
 		return
 	}
 	all := func(v *Value, x int) bool {
-		l, ok := constInts(v)
+		l, ok := u.constInts(v)
 		return ok && !slices.ContainsFunc(l, func(y int) bool { return y != x })
 	}
 	groups, ok := constNumber(next.In[7], 1)

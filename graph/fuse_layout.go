@@ -60,7 +60,7 @@ func (u *fuser) layouts() {
 	b := u.f.Body
 	for i, v := range b.Results {
 		if changed[v] && v.Type.Kind == TensorType {
-			b.Results[i] = b.layout(v, len(b.Nodes))
+			b.Results[i] = u.layout(b, v, len(b.Nodes))
 		}
 	}
 }
@@ -107,14 +107,14 @@ func (u *fuser) restore(b *Block, changed map[*Value]bool) {
 				continue
 			}
 			written := u.a.isWritten(v)
-			if unlessWritten && !written && (v.Info == nil || !u.resultOf(n)) {
+			if unlessWritten && !written && (u.info(v) == nil || !u.resultOf(n)) {
 				continue
 			}
-			if (n.Op == "aten::view" || n.Op == "aten::_unsafe_view") && !written && v.layoutOf() == nil {
+			if (n.Op == "aten::view" || n.Op == "aten::_unsafe_view") && !written && u.info(v) == nil {
 				n.Op, n.Operator = "aten::reshape", Lookup("aten::reshape")
 				continue
 			}
-			w := b.layout(v, i)
+			w := u.layout(b, v, i)
 			for ; b.Nodes[i] != n; i++ {
 			}
 			rename(b, i, v, w)
@@ -127,20 +127,12 @@ func (u *fuser) resultOf(n *Node) bool {
 	return slices.ContainsFunc(n.Out, func(v *Value) bool { return u.a.escapes[u.a.class(v)] })
 }
 
-// layoutOf are the strides that a recording has noted; nil where the sizes may be others in the next run.
-func (v *Value) layoutOf() []int {
-	if v.Info == nil || v.Info.Dims != nil {
-		return nil
-	}
-	return v.Info.Strides
-}
-
 // layout inserts what gives v its layout in front of node i.
-func (b *Block) layout(v *Value, i int) *Value {
+func (u *fuser) layout(b *Block, v *Value, i int) *Value {
 	scratch := &Block{Func: b.Func, pos: b.pos}
 	var w *Value
-	if s := v.layoutOf(); s != nil {
-		w = scratch.Call1("gotorch::in_layout", v, s)
+	if in := u.info(v); in != nil && in.Strides != nil {
+		w = scratch.Call1("gotorch::in_layout", v, in.Strides)
 	} else {
 		w = scratch.Call1("aten::contiguous", v)
 	}

@@ -151,7 +151,7 @@ func (o *Optimized) finish(key string, p *plan, c *trace.Captured) {
 		o.mu.Lock()
 		weights := o.weights
 		o.mu.Unlock()
-		err := tensor.Try(func() { c.Func.FuseWith(weights) })
+		err := tensor.Try(func() { c.Func.FuseWith(graph.FuseOptions{Weights: weights, Exact: true}) })
 		if err == nil {
 			err = c.Func.Compile()
 		}
