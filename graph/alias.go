@@ -180,21 +180,17 @@ func writesArg(n *Node, i int) bool {
 	return n.Operator != nil && i < len(n.Operator.Params) && n.Operator.Params[i].Writes()
 }
 
-// givesNewMemory reports a call whose result never shares memory with an argument. An operator with a kernel of its own
-// allocates its results; one that is composed of others may return an argument as it is, whatever its schema says,
-// unless it is known not to.
+// givesNewMemory reports a call whose result never shares memory with an argument. Others may return an argument as it
+// is, or a view of it, whatever their schemas say: dropout in evaluation, _unsafe_view.
 func givesNewMemory(n *Node) bool {
 	o := n.Operator
-	if o == nil || o.op == nil {
+	if o == nil || o.op == nil || slices.ContainsFunc(o.Results, func(r Result) bool { return r.Alias != "" }) {
 		return false
 	}
-	if slices.ContainsFunc(o.Results, func(r Result) bool { return r.Alias != "" }) || o.op.View != nil {
-		return false
-	}
-	return o.op.CPU != nil && o.op.Body == nil || newMemory[n.Op]
+	return o.op.Elementwise && o.op.CPU != nil && o.op.Body == nil || newMemory[n.Op]
 }
 
-// newMemory are composed operators that never return an argument.
+// newMemory are operators that never return an argument, beside those that work element by element.
 var newMemory = map[string]bool{
 	"aten::conv1d": true, "aten::conv2d": true, "aten::conv3d": true, "aten::convolution": true,
 	"aten::_convolution": true, "aten::conv1d.padding": true, "aten::conv2d.padding": true,
@@ -204,6 +200,9 @@ var newMemory = map[string]bool{
 	"aten::max_pool2d": true, "aten::max_pool3d": true, "aten::avg_pool1d": true, "aten::adaptive_avg_pool1d": true,
 	"aten::adaptive_avg_pool2d": true, "aten::adaptive_avg_pool3d": true, "aten::relu6": true, "aten::selu": true,
 	"aten::hardtanh": true, "aten::softmax.int": true, "aten::log_softmax.int": true, "aten::embedding": true,
+	"aten::cat": true, "aten::stack": true, "aten::bmm": true, "aten::mm": true, "aten::addmm": true,
+	"aten::baddbmm": true, "aten::sum": true, "aten::sum.dim_IntList": true, "aten::mean": true, "aten::mean.dim": true,
+	"aten::avg_pool2d": true, "aten::avg_pool3d": true, "aten::native_batch_norm": true, "aten::native_layer_norm": true,
 	"aten::scaled_dot_product_attention": true, "aten::gru.input": true, "aten::lstm.input": true,
 	"gotorch::conv_fused": true, "gotorch::conv_pool_fused": true, "gotorch::conv_depthwise_fused": true,
 	"gotorch::linear_packed": true, "gotorch::linear_fused": true,

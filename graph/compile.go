@@ -72,7 +72,6 @@ type instr struct {
 	index int32
 	op1   *tensor.Op // of opCall
 	one   bool       // opCall with one tensor as its result
-	watch bool       // opCall whose results may be in the memory of an argument
 	args  []argument
 	group int32 // of opCall: the group of its only result; -1 without
 	fn    Func
@@ -655,7 +654,6 @@ func (c *compiler) call(n *Node, out []int32) {
 		}
 	}
 	res := o.op.Sch.Results
-	i.watch = !givesNewMemory(n)
 	i.one = len(res) == 1 && res[0].Kind == tensor.KTensor && len(out) == 1
 	at := c.emit(i)
 	if i.one {

@@ -287,9 +287,7 @@ func (x *exec) callOp(f *frame, in *instr) {
 	if in.one {
 		t := c.Do1()
 		f.regs[in.out[0]] = tensor.TensorValue(t)
-		if in.watch {
-			f.watch(in, t)
-		}
+		f.watch(in, t)
 		return
 	}
 	if len(in.out) == 0 {
@@ -299,9 +297,8 @@ func (x *exec) callOp(f *frame, in *instr) {
 	vals := c.DoAll()
 	for i, r := range in.out {
 		if i < len(vals) {
-			if f.regs[r] = Normal(vals[i]); in.watch {
-				f.watchOther(in, f.regs[r])
-			}
+			f.regs[r] = Normal(vals[i])
+			f.watchOther(in, f.regs[r])
 		}
 	}
 }

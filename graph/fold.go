@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -148,4 +150,76 @@ func foldable(op *tensor.Op) bool {
 		return true
 	}
 	return false
+}
+
+// common finds calls with the same arguments, of which the first one stays. known are the calls that have run where
+// the block begins.
+func (u *fuser) common(b *Block, known map[string]*Node, r replacer) {
+	known = maps.Clone(known)
+	b.Nodes = slices.DeleteFunc(b.Nodes, func(n *Node) bool {
+		r.apply(n.In)
+		for _, c := range n.Blocks {
+			u.common(c, known, r)
+		}
+		key, ok := u.callKey(n)
+		if !ok {
+			return false
+		}
+		first := known[key]
+		if first == nil {
+			known[key] = n
+			return false
+		}
+		for i, v := range n.Out {
+			r[v] = first.Out[i]
+		}
+		return true
+	})
+	r.apply(b.Results)
+}
+
+// callKey names a call by its operator and arguments. ok is false unless a second call gives the same results, and
+// nobody can tell whether they are in the same memory.
+func (u *fuser) callKey(n *Node) (key string, ok bool) {
+	o := n.Operator
+	if o == nil || len(n.Out) == 0 || n.Block.Owner == nil && len(n.In) == 0 {
+		return "", false
+	}
+	if o.op == nil && (!strings.HasPrefix(n.Op, "aten::") || !isImmutable(n.Out[0].Type)) {
+		return "", false
+	}
+	for _, p := range o.Params {
+		switch p.Name {
+		case "generator", "train", "training", "dropout", "dropout_p", "p":
+			return "", false // it may draw random numbers
+		}
+	}
+	if o.op != nil && (o.op.Draw != tensor.DrawByElements || len(n.In) == 0 || n.In[0].Type.Kind != TensorType) {
+		return "", false
+	}
+	var s strings.Builder
+	s.WriteString(n.Op)
+	for i, v := range n.In {
+		if writesArg(n, i) || u.a.isWritten(v) {
+			return "", false
+		}
+		if c, ok := u.constValue(v); ok && c.K != tensor.KTensor {
+			items, isList := ItemsOf(c)
+			if !isList {
+				items = []tensor.Value{c}
+			}
+			fmt.Fprintf(&s, ",%d", c.K)
+			for _, e := range items {
+				fmt.Fprintf(&s, ":%d %d %v", e.K, e.N, e.X)
+			}
+			continue
+		}
+		fmt.Fprintf(&s, ",%p", v)
+	}
+	for _, v := range n.Out {
+		if !isImmutable(v.Type) && (v.Type.Kind != TensorType || u.a.isWritten(v) || u.a.escapes[u.a.class(v)]) {
+			return "", false
+		}
+	}
+	return s.String(), true
 }

@@ -10,6 +10,8 @@ import (
 // Fuse prepares a function for inference. Results stay the same but for rounding. In this order:
 //
 //   - What constants alone decide is computed: branches, numbers, views of weights.
+//   - What is computed twice from the same values is computed once.
+//   - Arithmetic that is a GELU, a layer normalisation or an attention becomes that operator.
 //   - A convolution with constant weights takes over the batch norm behind it, the addition of a shortcut and the
 //     limits of an activation; then the depthwise convolution or the maximum pooling that alone reads it, and the
 //     convolution of one tap behind that. Its weight, and so its result, is laid out channels-last.
@@ -46,6 +48,8 @@ func (f *Function) FuseWith(o FuseOptions) {
 		u := newFuser(f, o)
 		u.fold()
 		u.a = newAliases(f)
+		u.common(u.f.Body, map[string]*Node{}, replacer{})
+		u.pass(u.patterns)
 		u.pass(u.lower)
 		u.pass(u.epilogues)
 		u.pass(u.pairs)

@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"context"
+	"math"
 	"strings"
 	"testing"
 
@@ -110,6 +111,47 @@ func TestFuse(t *testing.T) {
 		{"strides read", []int{2, 3, 6, 6}, func(b *graph.Block, x *graph.Value) *graph.Value {
 			return b.Call1("aten::as_strided", conv(b, x), []int{3, 4}, []int{5, 2}, 1)
 		}, "gotorch::conv_fused aten::contiguous aten::as_strided aten::contiguous"},
+		{"twice the same", []int{2, 6}, func(b *graph.Block, x *graph.Value) *graph.Value {
+			y := b.Call1("aten::mul.Tensor", b.Call1("aten::sin", x), b.Call1("aten::sin", x))
+			return b.Call1("aten::add.Tensor", b.Call1("aten::sum", y), b.Call1("aten::sum", b.Call1("aten::exp_", y)))
+		}, "aten::sin aten::mul.Tensor aten::sum aten::exp_ aten::sum aten::add.Tensor"},
+		{"random numbers", []int{2, 6}, func(b *graph.Block, x *graph.Value) *graph.Value {
+			y := b.Call1("aten::dropout", x, 0.0, true)
+			return b.Call1("aten::add.Tensor", y, b.Call1("aten::dropout", x, 0.0, true))
+		}, "aten::dropout aten::dropout aten::add.Tensor"},
+		{"erf GELU", []int{2, 6}, func(b *graph.Block, x *graph.Value) *graph.Value {
+			x = b.Call1("aten::linear", x, m, nil)
+			e := b.Call1("aten::erf", b.Call1("aten::div.Tensor", x, torch.Full(nil, math.Sqrt2)))
+			y := b.Call1("aten::mul.Tensor", x, b.Call1("aten::add.Tensor", e, torch.Full(nil, 1.0)))
+			return b.Call1("aten::mul.Tensor", y, torch.Full(nil, 0.5))
+		}, "gotorch::linear_packed"},
+		{"tanh GELU", []int{2, 6}, func(b *graph.Block, x *graph.Value) *graph.Value {
+			c := b.Call1("aten::mul.Scalar", b.Call1("aten::pow.Tensor_Scalar", x, 3), 0.044715)
+			e := b.Call1("aten::mul.Scalar", b.Call1("aten::add.Tensor", x, c), math.Sqrt(2/math.Pi))
+			y := b.Call1("aten::add.Scalar", b.Call1("aten::tanh", e), 1)
+			return b.Call1("aten::mul.Tensor", b.Call1("aten::mul.Scalar", x, 0.5), y)
+		}, "aten::gelu"},
+		{"no GELU", []int{2, 6}, func(b *graph.Block, x *graph.Value) *graph.Value {
+			e := b.Call1("aten::erf", b.Call1("aten::div.Scalar", x, 1.5))
+			y := b.Call1("aten::div.Tensor", b.Call1("aten::add.Scalar", e, 1), x)
+			return b.Call1("aten::mul.Scalar", y, 0.5)
+		}, "aten::div.Scalar aten::erf aten::add.Scalar aten::div.Tensor aten::mul.Scalar"},
+		{"layer normalisation", []int{2, 6}, func(b *graph.Block, x *graph.Value) *graph.Value {
+			d := b.Call1("aten::sub.Tensor", x, b.Call1("aten::mean.dim", x, []int{-1}, true))
+			s := b.Call1("aten::mean.dim", b.Call1("aten::pow.Tensor_Scalar", d, 2), []int{-1}, true)
+			y := b.Call1("aten::div.Tensor", d, b.Call1("aten::sqrt", b.Call1("aten::add.Scalar", s, 1e-5)))
+			return b.Call1("aten::add.Tensor", b.Call1("aten::mul.Tensor", y, v), v)
+		}, "aten::layer_norm"},
+		{"attention", []int{4, 6, 8}, func(b *graph.Block, x *graph.Value) *graph.Value {
+			heads := func(s float64, to ...int) *graph.Value {
+				y := b.Call1("aten::reshape", b.Call1("aten::mul.Scalar", x, s), []int{4, 6, 2, 4})
+				return b.Call1("aten::permute", y, to)
+			}
+			s := b.Call1("aten::matmul", b.Call1("aten::div.Scalar", heads(1, 0, 2, 1, 3), 2.0), heads(2, 0, 2, 3, 1))
+			s = b.Call1("aten::add.Tensor", s, torch.Full([]int{6, 6}, -20.0).Triu(tensor.TriuOptions{Diagonal: 1}))
+			return b.Call1("aten::matmul", b.Call1("aten::softmax.int", s, -1), heads(3, 0, 2, 1, 3))
+		}, "aten::mul.Scalar aten::reshape aten::permute aten::mul.Scalar aten::reshape aten::permute " +
+			"aten::mul.Scalar aten::reshape aten::permute aten::scaled_dot_product_attention"},
 		{"written", []int{2, 6}, func(b *graph.Block, x *graph.Value) *graph.Value {
 			return b.Call1("aten::relu_", b.Call1("aten::linear", x, m, nil))
 		}, "gotorch::linear_packed"},
