@@ -54,8 +54,15 @@ func (a *aliases) class(v *Value) *Value {
 }
 
 func (a *aliases) join(l ...*Value) {
-	for i := 1; i < len(l); i++ {
-		if x, y := a.class(l[0]), a.class(l[i]); x != y {
+	var x *Value
+	for _, v := range l {
+		if isImmutable(v.Type) {
+			continue
+		}
+		y := a.class(v)
+		if x == nil {
+			x = y
+		} else if x != y {
 			a.parent[y] = x
 		}
 	}
@@ -89,7 +96,9 @@ func (a *aliases) block(b *Block, memory map[*tensor.Storage]*Value, gone *[]*Va
 			a.block(c, memory, gone)
 			for _, m := range c.Nodes {
 				a.writes[n] = append(a.writes[n], a.writes[m]...)
-				a.unknown[n] = a.unknown[n] || a.unknown[m]
+				if a.unknown[m] {
+					a.unknown[n] = true
+				}
 			}
 		}
 		a.node(n, memory, gone)
@@ -145,16 +154,11 @@ func (a *aliases) call(n *Node) {
 	told := n.Operator != nil && n.Operator.op != nil && len(n.Out) > 0 && n.Operator.Name != "aten::set_" && // tells all
 		!slices.ContainsFunc(n.Operator.Results, func(r Result) bool { return r.Alias == "" })
 	for i, v := range n.In {
-		if !isImmutable(v.Type) && (!told || i >= len(n.Operator.Params) || n.Operator.Params[i].Alias != "") {
+		if !told || i >= len(n.Operator.Params) || n.Operator.Params[i].Alias != "" {
 			l = append(l, v)
 		}
 	}
-	for _, v := range n.Out {
-		if !isImmutable(v.Type) {
-			l = append(l, v)
-		}
-	}
-	a.join(l...)
+	a.join(append(l, n.Out...)...)
 }
 
 // isImmutable reports a type whose values nobody can change.
