@@ -1039,6 +1039,18 @@ def model_file(path, shape):
 
 
 @work
+def model_inputs(path, floats, ints):
+    a = {k: torch.randn(*s).numpy() for k, s in floats.items()}
+    a.update({k: torch.tensor(n).numpy() for k, n in ints.items()})
+
+    def runtime():
+        s = runtime_session(path)
+        return lambda: s.run(None, a)
+
+    return each({"onnxruntime": runtime} if onnxruntime is not None else {})
+
+
+@work
 def model_load(path):
     ways = {"TorchScript": lambda: lambda: torch.jit.load(path + ".pt")}
     if onnxruntime is not None:
