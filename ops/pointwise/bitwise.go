@@ -81,7 +81,7 @@ func bitwise(schema, doc string, k *biK) {
 //gen:shift InPlace Out Scalar=other
 func shift(schema, doc string, k *biK) {
 	tensor.Register(tensor.Def{Schema: schema, Doc: doc, InPlace: true, Out: true, Scalar: "other",
-		FormNames: ".out=.Tensor_out .Scalar=.Tensor_Scalar _.Scalar=_.Tensor_Scalar .Scalar_out=.Tensor_Scalar_out",
+		FormNames:   ".out=.Tensor_out .Scalar=.Tensor_Scalar _.Scalar=_.Tensor_Scalar .Scalar_out=.Tensor_Scalar_out",
 		Elementwise: true, Infer: binaryInfer,
 		CPU: func(c *Ctx) { k.run(c, 0, 1) }, NoGrad: "integer result"})
 }

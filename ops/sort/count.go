@@ -234,12 +234,13 @@ func isIn(c *Ctx) {
 		among(d, op.Raw[int64](tensor.DenseAs(a, tensor.Int64)), op.Raw[int64](tensor.DenseAs(b, tensor.Int64)), invert)
 		return
 	}
-	dt := tensor.Float64
 	if a.DType() == tensor.Float32 || b.DType() == tensor.Float32 { // a number counts in the tensor's type
-		dt = tensor.Float32
+		among(d, op.Raw[float32](tensor.DenseAs(a, tensor.Float32)), op.Raw[float32](tensor.DenseAs(b, tensor.Float32)),
+			invert)
+		return
 	}
-	among(d, op.Raw[float64](tensor.DenseAs(tensor.DenseAs(a, dt), tensor.Float64)),
-		op.Raw[float64](tensor.DenseAs(tensor.DenseAs(b, dt), tensor.Float64)), invert)
+	among(d, op.Raw[float64](tensor.DenseAs(a, tensor.Float64)), op.Raw[float64](tensor.DenseAs(b, tensor.Float64)),
+		invert)
 }
 
 // among asks for each element of a whether it is in b: few are compared with, more are looked up.
