@@ -452,6 +452,7 @@ func init() {
 			c.Return(x.CopyInPlace(call(polygammaOp, c.Value(1), tv(x.Clone()))))
 		},
 	})
+	opArange := tensor.Slot("aten::arange.start_step")
 	tensor.Register(tensor.Def{
 		Schema: "mvlgamma(Tensor self, int p) -> Tensor",
 		Doc: "is the logarithm of the multivariate gamma function of dimension p, which wants elements above " +
@@ -469,14 +470,12 @@ func init() {
 			if p > 1<<20 {
 				c.Fail(tensor.ErrValue, "p is %d, at most %d is supported", p, 1<<20)
 			}
-			var sum *T
-			for j := range p {
-				if t := x.AddScalar(-float64(j) / 2).Lgamma(); sum == nil {
-					sum = t
-				} else {
-					sum = sum.Add(t)
-				}
+			if !dt.IsFloat() {
+				dt = tensor.DefaultDType()
 			}
+			halves := call(opArange, tensor.FloatValue(-float64(p-1)/2), tensor.FloatValue(0.5), tensor.FloatValue(0.5),
+				tensor.DTypeValue(dt), tensor.Value{}, tensor.DeviceValue(x.Device()))
+			sum := x.Unsqueeze(-1).Add(halves).Lgamma().SumDim([]int{-1})
 			c.Return(sum.AddScalar(float64(p) * float64(p-1) / 4 * math.Log(math.Pi)))
 		},
 	})
