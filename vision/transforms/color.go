@@ -198,7 +198,7 @@ func NewNormalize(mean, std []float64) *Op {
 			return F.Normalize(t, mean, std)
 		}
 		return x
-	})
+	}).as(normalizing{mean, std})
 }
 
 // RandomErasingOptions are the options of NewRandomErasing; the zero value is torchvision's default.
@@ -247,7 +247,7 @@ func NewToTensor() *Op {
 			return F.ToTensor(im)
 		}
 		return x
-	})
+	}).as(toTensor{})
 }
 
 // NewPILToTensor converts images to uint8 tensors.

@@ -12,12 +12,12 @@ import (
 
 // NewResize scales to size: height and width, or one number for the shorter side.
 func NewResize(size []int, opts ...F.ResizeOptions) *Op {
-	return always("Resize", func(x any) any { return F.Resize(x, size, opts...) })
+	return always("Resize", func(x any) any { return F.Resize(x, size, opts...) }).as(resizing{size, opts})
 }
 
 // NewCenterCrop cuts the middle out.
 func NewCenterCrop(size []int) *Op {
-	return always("CenterCrop", func(x any) any { return F.CenterCrop(x, size) })
+	return always("CenterCrop", func(x any) any { return F.CenterCrop(x, size) }).as(centerCropping{size})
 }
 
 // NewPad adds borders; see F.Pad.

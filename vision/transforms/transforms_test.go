@@ -150,3 +150,39 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// What Compose does together gives what the transforms give one after the other.
+func TestComposeTogether(t *testing.T) {
+	torch.ManualSeed(1)
+	mean, std := []float64{0.485, 0.456, 0.406}, []float64{0.229, 0.224, 0.225}
+	for _, tc := range []struct{ h, w, size, crop int }{
+		{40, 31, 20, 16}, {17, 50, 17, 17}, {9, 12, 20, 18}, {30, 30, 8, 12}, {33, 20, 20, 5},
+	} {
+		for _, mode := range []string{"RGB", "L", "RGBA", "LA"} {
+			im := pil.New(mode, tc.w, tc.h)
+			copy(im.Pix, tensor.Data[uint8](torch.Randint(256, []int{len(im.Pix)}).Byte()))
+			m, s := mean, std
+			if len(m) != im.Bands() {
+				m, s = m[:1], s[:1]
+			}
+			for _, filter := range []InterpolationMode{F.Bilinear, F.Bicubic, F.Nearest} {
+				all := []Transform{NewResize([]int{tc.size}, F.ResizeOptions{Interpolation: filter}),
+					NewCenterCrop([]int{tc.crop}), NewToTensor(), NewNormalize(m, s)}
+				var want any = im
+				for _, tr := range all {
+					want = tr.Apply(want)[0]
+				}
+				got := NewCompose(all...).Apply(im)[0].(*tensor.Tensor)
+				if !torch.Equal(got, want.(*tensor.Tensor)) {
+					t.Errorf("%v of %s with %s: another result", tc, mode, filter)
+				}
+			}
+		}
+	}
+	for _, inputs := range [][]any{{pil.New("L", 9, 9), 3}, {torch.Zeros([]int{1, 9, 9}).Byte()}} {
+		out := NewCompose(NewResize([]int{8}), NewCenterCrop([]int{4})).Apply(inputs...)
+		if h, w := F.GetSize(out[0]); len(out) != len(inputs) || h != 4 || w != 4 {
+			t.Errorf("%T of %d inputs: %d x %d of %d", inputs[0], len(inputs), h, w, len(out))
+		}
+	}
+}

@@ -179,6 +179,24 @@ func CenterCrop[T Input](x T, size []int) T {
 	return Crop(x, roundHalfEven(float64(h-ch)/2), roundHalfEven(float64(w-cw)/2), ch, cw)
 }
 
+// ResizeCenterCrop is CenterCrop(Resize(x, size, opts...), crop), without the work for the pixels that are cut off where
+// x is a *pil.Image.
+func ResizeCenterCrop[T Input](x T, size, crop []int, opts ...ResizeOptions) T {
+	im, ok := any(x).(*pil.Image)
+	if !ok || im.Width == 0 || im.Height == 0 {
+		return CenterCrop(Resize(x, size, opts...), crop)
+	}
+	o := firstOf(opts)
+	h, w := ResizedSize(im.Height, im.Width, size, o.MaxSize)
+	ch, cw := pair("center_crop", crop)
+	if h > 1<<20 || w > 1<<20 || ch < 0 || cw < 0 || ch > h || cw > w {
+		return CenterCrop(Resize(x, size, opts...), crop) // pads, or refuses the sizes
+	}
+	top, left := roundHalfEven(float64(h-ch)/2), roundHalfEven(float64(w-cw)/2)
+	var out any = im.ResizeRegion(w, h, o.Interpolation.or(Bilinear).pil(), left, top, left+cw, top+ch)
+	return out.(T)
+}
+
 // pair is one number for both, or height and width.
 func pair(name string, size []int) (h, w int) {
 	switch len(size) {
