@@ -121,19 +121,19 @@ func newPool[E float](r *region, roi []E) pool[E] {
 	return pool[E]{y: y, x: x, binH: h / E(r.ph), binW: w / E(r.pw)}
 }
 
-// span is the pixels of cell i of a dimension of n pixels.
-func span[E float](begin, bin E, i, n int, ps bool) (lo, hi int) {
+// span is the pixels of cell i of a dimension, up to limit: that is its number of pixels, but in the forward pass of
+// ps_roi_pool one less, as in torchvision.
+func span[E float](begin, bin E, i, limit int, ps bool) (lo, hi int) {
 	a, b := math.Floor(float64(E(i)*bin)), math.Ceil(float64(E(i+1)*bin))
 	a, b = a+float64(begin), b+float64(begin)
-	limit := float64(n)
 	if ps {
 		a, b = math.Floor(float64(E(i)*bin+begin)), math.Ceil(float64(E(i+1)*bin+begin))
-		limit-- // as torchvision does
 	}
 	if a != a || b != b {
 		return 0, 0
 	}
-	return int(min(max(a, 0), limit)), int(min(max(b, 0), limit))
+	most := float64(limit)
+	return int(min(max(a, 0), most)), int(min(max(b, 0), most))
 }
 
 // maxForward computes roi_pool: the maximum of each cell and its place in the plane, -1 for an empty cell.
@@ -192,9 +192,9 @@ func meanForward[E float](c *Ctx, r *region, in, rois, out []E, mapping []int32)
 		for k := lo; k < hi; k++ {
 			a := newPool(r, rois[5*k:][:5])
 			for y := range r.ph {
-				y0, y1 := span(a.y, a.binH, y, r.h, true)
+				y0, y1 := span(a.y, a.binH, y, r.h-1, true)
 				for x := range r.pw {
-					x0, x1 := span(a.x, a.binW, x, r.w, true)
+					x0, x1 := span(a.x, a.binW, x, r.w-1, true)
 					for ch := range oc {
 						from, sum := r.inChannel(ch, y, x), E(0)
 						p := in[(img[k]*r.channels+from)*plane:][:plane]

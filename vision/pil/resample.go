@@ -66,20 +66,36 @@ func sinc(x float64) float64 {
 	return math.Sin(x) / x
 }
 
+// taps are weights, and from where up to where elements have some.
+type taps struct {
+	vec.Taps
+	from, to int
+}
+
+// moved is taps of what begins with the element from.
+func (t *taps) moved() *taps {
+	for i := range t.First {
+		t.First[i] -= int32(t.from)
+	}
+	return t
+}
+
 // weigh computes the weights for resizing n elements to m, of which those from lo up to hi are wanted: the filter is as
 // wide as a result where the image shrinks.
-func weigh(n, m int, filter Resampling, lo, hi int) *vec.Taps {
+func weigh(n, m int, filter Resampling, lo, hi int) *taps {
 	f := filters[filter]
 	scale := float64(n) / float64(m)
 	wide := max(scale, 1)
 	support := f.radius * wide
-	t := &vec.Taps{First: make([]int32, hi-lo), Count: make([]int32, hi-lo)}
+	t := &taps{Taps: vec.Taps{First: make([]int32, hi-lo), Count: make([]int32, hi-lo)}, from: n}
 	centre := func(i int) float64 { return (float64(lo+i) + 0.5) * scale }
 	for i := range t.First {
 		from, to := max(int(centre(i)-support+0.5), 0), min(int(centre(i)+support+0.5), n)
 		t.First[i], t.Count[i] = int32(from), int32(to-from)
 		t.N = max(t.N, to-from)
+		t.from, t.to = min(t.from, from), max(t.to, to)
 	}
+	t.from = min(t.from, t.to)
 	t.N += t.N & 1
 	t.Weights = make([]int32, len(t.First)*t.N)
 	all := make([]float64, t.N)
@@ -100,7 +116,7 @@ func weigh(n, m int, filter Resampling, lo, hi int) *vec.Taps {
 }
 
 // Resize scales the image to a size: by the filter in one direction after the other, rounding to bytes between, as
-// Pillow does. Images with an alpha band are premultiplied meanwhile.
+// Pillow does, in the order that Pillow chooses. Images with an alpha band are premultiplied meanwhile.
 func (im *Image) Resize(width, height int, filter Resampling) *Image {
 	return im.ResizeRegion(width, height, filter, 0, 0, max(width, 0), max(height, 0))
 }
@@ -127,37 +143,40 @@ func (im *Image) ResizeRegion(width, height int, filter Resampling, left, top, r
 }
 
 func (im *Image) resize(width, height int, filter Resampling, left, top, right, bottom int) *Image {
+	across, down := weigh(im.Width, width, filter, left, right), weigh(im.Height, height, filter, top, bottom)
+	switch {
+	case height == im.Height:
+		return im.resizeRows(across, top, bottom)
+	case width == im.Width:
+		return im.resizeColumns(down, left, right)
+	case height < im.Height && im.Height-height > 2*(im.Width-width): // as Pillow 13 chooses
+		return im.resizeColumns(down, across.from, across.to).resizeRows(across.moved(), 0, bottom-top)
+	}
+	return im.resizeRows(across, down.from, down.to).resizeColumns(down.moved(), 0, right-left)
+}
+
+// resizeRows is rows from top up to bottom, whose pixels are sums of the image's.
+func (im *Image) resizeRows(t *taps, top, bottom int) *Image {
 	n := im.Bands()
-	var down *vec.Taps
-	from, to := top, bottom // rows that are wanted of im
-	if height != im.Height {
-		down = weigh(im.Height, height, filter, top, bottom)
-		from, to = im.Height, 0
-		for i, f := range down.First {
-			from, to = min(from, int(f)), max(to, int(f+down.Count[i]))
-		}
-		to = max(from, to)
+	out := im.like(len(t.First), bottom-top)
+	t.Widen()
+	for y := range out.Height {
+		vec.ResampleAcrossU8(out.Pix[y*out.Width*n:], im.Pix[(top+y)*im.Width*n:], n, &t.Taps)
 	}
-	rows := im.Pix[from*im.Width*n : to*im.Width*n]
-	if width != im.Width {
-		out := im.like(right-left, to-from)
-		across := weigh(im.Width, width, filter, left, right)
-		across.Widen()
-		for y := range out.Height {
-			vec.ResampleAcrossU8(out.Pix[y*out.Width*n:], rows[y*im.Width*n:], n, across)
-		}
-		im = out
-	} else {
-		im = im.Crop(left, from, right, to)
+	return out
+}
+
+// resizeColumns is columns from left up to right, whose pixels are sums of the image's.
+func (im *Image) resizeColumns(t *taps, left, right int) *Image {
+	n := im.Bands()
+	out := im.like(right-left, len(t.First))
+	line := out.Width * n
+	if line == 0 {
+		return out
 	}
-	if down == nil {
-		return im
-	}
-	out := im.like(im.Width, bottom-top)
-	line := im.Width * n
-	for y, f := range down.First {
-		vec.ResampleRowsU8(out.Pix[y*line:][:line], im.Pix[(int(f)-from)*line:], line,
-			down.Weights[y*down.N:][:down.Count[y]])
+	for y, f := range t.First {
+		vec.ResampleRowsU8(out.Pix[y*line:][:line], im.Pix[(int(f)*im.Width+left)*n:], im.Width*n,
+			t.Weights[y*t.N:][:t.Count[y]])
 	}
 	return out
 }

@@ -102,7 +102,9 @@ func perhaps(name string, p float64, draw func(inputs []any) func(x any) any) *O
 }
 
 // drawn is an Op with parameters.
-func drawn(name string, draw func(inputs []any) func(x any) any) *Op { return &Op{name: name, draw: draw} }
+func drawn(name string, draw func(inputs []any) func(x any) any) *Op {
+	return &Op{name: name, draw: draw}
+}
 
 // rand draws from [0, 1).
 func rand() float64 { return torch.Rand([]int{1}).Item() }

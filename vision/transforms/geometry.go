@@ -245,6 +245,10 @@ func NewRandomPerspective(distortionScale, p float64, opts ...F.WarpOptions) *Op
 // and y).
 func NewElasticTransform(alpha, sigma []float64, opts ...F.WarpOptions) *Op {
 	warp := filled(opts)
+	if len(alpha) < 1 || len(alpha) > 2 || len(sigma) < 1 || len(sigma) > 2 {
+		tensor.Fail(tensor.ErrValue, "ElasticTransform: alpha and sigma should have one or two numbers, got %v and %v",
+			alpha, sigma)
+	}
 	return drawn("ElasticTransform", func(in []any) func(x any) any {
 		h, w := QuerySize(in)
 		noise := func(i, n int) *tensor.Tensor {

@@ -40,7 +40,7 @@ func TestTogether(t *testing.T) {
 		"ScaleJitter":        NewScaleJitter([2]int{12, 12}),
 		"RandomShortestSize": NewRandomShortestSize([]int{8, 9}, 20), "RandomResize": NewRandomResize(6, 9),
 		"RandomIoUCrop": NewRandomIoUCrop(), "ColorJitter": NewColorJitter(0.2, 0.2, 0.2, 0.1),
-		"Distort": NewRandomPhotometricDistort(1), "Permutation": NewRandomChannelPermutation(),
+		"Distort": NewRandomPhotometricDistort(RandomPhotometricDistortOptions{P: tensor.Some(1.0)}), "Permutation": NewRandomChannelPermutation(),
 		"Grayscale": NewGrayscale(3), "Blur": NewGaussianBlur([]int{3}), "AutoAugment": NewAutoAugment(CIFAR10Policy),
 		"RandAugment": NewRandAugment(), "TrivialAugmentWide": NewTrivialAugmentWide(), "AugMix": NewAugMix(),
 		"Order":  NewRandomOrder(NewRandomInvert(), NewRandomEqualize()),

@@ -88,6 +88,8 @@ func bits(dt tensor.DType) int {
 		return 7
 	case tensor.Int16:
 		return 15
+	case tensor.Uint16:
+		return 16
 	case tensor.Int32:
 		return 31
 	}
@@ -112,12 +114,19 @@ func ToDType(x *tensor.Tensor, dt tensor.DType, scale bool) *tensor.Tensor {
 	case dt.IsFloat():
 		return x.To(dt).MulScalar(1 / maxValue(from))
 	}
-	if d := bits(from) - bits(dt); d > 0 {
-		return x.BitwiseRightShift(x.FullLike(d)).To(dt)
-	} else {
-		y := x.To(dt)
-		return y.BitwiseLeftShift(y.FullLike(-d))
+	d := bits(from) - bits(dt)
+	if from == tensor.Uint16 || dt == tensor.Uint16 { // which cannot be shifted
+		x = x.Long()
+		if d > 0 {
+			return x.BitwiseRightShift(x.FullLike(d)).To(dt)
+		}
+		return x.BitwiseLeftShift(x.FullLike(-d)).To(dt)
 	}
+	if d > 0 {
+		return x.BitwiseRightShift(x.FullLike(d)).To(dt)
+	}
+	y := x.To(dt)
+	return y.BitwiseLeftShift(y.FullLike(-d))
 }
 
 // ConvertImageDtype is ToDType with scale.

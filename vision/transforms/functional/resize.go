@@ -10,14 +10,20 @@ import (
 // ResizeOptions are the options of Resize; the zero value is torchvision's default.
 type ResizeOptions struct {
 	Interpolation InterpolationMode // default Bilinear
-	MaxSize       int               // the longer side is not larger, where size is one number; default no limit
-	NoAntialias   bool              // tensors: no wider filter where the image shrinks
+	// MaxSize: the longer side is not larger, where size is one number, or gets it, where size is empty; default no limit
+	MaxSize     int
+	NoAntialias bool // tensors: no wider filter where the image shrinks
 }
 
 // ResizedSize is the size that Resize gives an image of height and width: size itself, or, where it is one number, that
 // of the shorter side, so that the ratio stays.
 func ResizedSize(height, width int, size []int, maxSize int) (h, w int) {
 	switch {
+	case len(size) == 0 && maxSize > 0:
+		if height > width {
+			return maxSize, int(float64(maxSize) * float64(width) / float64(height))
+		}
+		return int(float64(maxSize) * float64(height) / float64(width)), maxSize
 	case len(size) == 2:
 		return size[0], size[1]
 	case len(size) != 1:
@@ -318,6 +324,9 @@ func padTensor(x *tensor.Tensor, l, t, r, b int, fill []float64, mode PadMode) *
 		return NF.Pad(x, []int{l, r, t, b}, NF.PadOptions{Value: tensor.Some(v)})
 	case PadEdge, PadReflect, PadSymmetric:
 		h, w := hw(x)
+		if dt := x.DType(); mode != PadSymmetric && (dt == tensor.Int32 || dt == tensor.Int64) { // as torchvision
+			return padTensor(x.Float(), l, t, r, b, fill, mode).To(dt)
+		}
 		return x.IndexSelect(-2, borderIndex(h, t, b, mode)).IndexSelect(-1, borderIndex(w, l, r, mode))
 	}
 	tensor.Fail(tensor.ErrValue, "pad: unknown mode %q", string(mode))
