@@ -196,7 +196,7 @@ func NewMiddlebury2014Stereo(root, split, calibration string) (*Pairs, error) {
 			if m, _, err = pfmDisparity(path); err != nil {
 				return nil, nil, err
 			}
-			m = m.MaskedFill(m.EqScalar(math.Inf(1)), 0)
+			m = m.MaskedFillScalar(m.EqScalar(math.Inf(1)), 0)
 			return m, m.GtScalar(0).SqueezeDim(0), nil
 		})
 }

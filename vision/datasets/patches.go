@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gotorch-dev/torch/serialize"
 	"github.com/gotorch-dev/torch/serialize/npy"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -121,14 +120,11 @@ func NewMovingMNIST(root, split string, ratio int) (*MovingMNIST, error) {
 	if err != nil {
 		return nil, notThere(err, name, root)
 	}
-	x, err := serialize.FromNPY(a)
-	if err != nil {
-		return nil, err
+	if len(a.Shape) != 4 || a.DType != "uint8" || a.Shape[0] < ratio {
+		return nil, fmt.Errorf("datasets: %s: frames %v of %s, want uint8 (T, N, H, W) of at least %d", name, a.Shape,
+			a.DType, ratio)
 	}
-	if x.Dim() != 4 || x.DType() != tensor.Uint8 || x.Size(0) < ratio {
-		return nil, fmt.Errorf("datasets: %s: frames %s of %s, want uint8 (T, N, H, W) of at least %d", name,
-			tensor.ShapeString(x.Shape()), x.DType(), ratio)
-	}
+	x := tensor.FromSlice(a.RowMajor().Data, a.Shape...)
 	switch split {
 	case "train":
 		x = x.Narrow(0, 0, ratio)

@@ -50,18 +50,18 @@ func affineMatrix(cx, cy, angle float64, translate [2]float64, scale float64, sh
 	sin, cos := rng.SinCos(rot - sy)
 	_, cosY := rng.SinCos(sy)
 	tan := rng.Tan(sx)
-	a, b := cos/cosY, -cos*tan/cosY-sinRot
-	c, d := sin/cosY, -sin*tan/cosY+cosRot
-	tx, ty := translate[0], translate[1]
+	a, c := cos/cosY, sin/cosY
+	b, d := -(a*tan + sinRot), cosRot-c*tan // in the order of torchvision's operations
+	tx, ty := cx+translate[0], cy+translate[1]
 	if inverted {
 		m := matrix{d / scale, -b / scale, 0, -c / scale, a / scale, 0}
-		m[2] = m[0]*(-cx-tx) + m[1]*(-cy-ty) + cx
-		m[5] = m[3]*(-cx-tx) + m[4]*(-cy-ty) + cy
+		m[2] = cx - m[0]*tx - m[1]*ty
+		m[5] = cy - m[3]*tx - m[4]*ty
 		return m
 	}
 	m := matrix{a * scale, b * scale, 0, c * scale, d * scale, 0}
-	m[2] = m[0]*-cx + m[1]*-cy + (cx + tx)
-	m[5] = m[3]*-cx + m[4]*-cy + (cy + ty)
+	m[2] = tx - m[0]*cx - m[1]*cy
+	m[5] = ty - m[3]*cx - m[4]*cy
 	return m
 }
 
