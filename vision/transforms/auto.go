@@ -243,19 +243,30 @@ func NewRandAugment(opts ...RandAugmentOptions) Transform {
 	})
 }
 
+// TrivialAugmentWideOptions are the options of NewTrivialAugmentWide; the zero value is torchvision's default.
+type TrivialAugmentWideOptions struct {
+	Bins int // default 31
+	AugmentOptions
+}
+
 // NewTrivialAugmentWide runs one operation of a magnitude that is drawn on the image (Müller and Hutter,
 // TrivialAugment, 2021).
-func NewTrivialAugmentWide(opts ...AugmentOptions) Transform {
-	const bins = 31
+func NewTrivialAugmentWide(opts ...TrivialAugmentWideOptions) Transform {
 	o := firstOf(opts)
+	if o.Bins == 0 {
+		o.Bins = 31
+	}
+	if o.Bins < 1 {
+		tensor.Fail(tensor.ErrValue, "TrivialAugmentWide: %d bins of magnitudes", o.Bins)
+	}
 	space := join([]step{{"Identity", nil, false}}, geometric(0.99, upTo(32), upTo(32), 135), colors(0.99),
 		[]step{{"Posterize", fewerBits(8, 6), false}, {"Solarize", downFromWhite, false}}, plain)
 	return augment(func(x any, h, w int) any {
 		s, m := pick(space), 0.0
 		if s.levels != nil {
-			m = s.sign(s.levels(bins, h, w)[int(torch.Randint(bins, []int{}).Item())])
+			m = s.sign(s.levels(o.Bins, h, w)[int(torch.Randint(o.Bins, []int{}).Item())])
 		}
-		return s.apply(x, m, o)
+		return s.apply(x, m, o.AugmentOptions)
 	})
 }
 

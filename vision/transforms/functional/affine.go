@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/internal/rng"
 	"github.com/gotorch-dev/torch/linalg"
 	NF "github.com/gotorch-dev/torch/nn/functional"
 	"github.com/gotorch-dev/torch/tensor"
@@ -43,22 +44,24 @@ type matrix [6]float64
 
 // affineMatrix turns by degrees, shears by degrees, scales and moves, about a centre; inverted is the way back.
 func affineMatrix(cx, cy, angle float64, translate [2]float64, scale float64, shear [2]float64, inverted bool) matrix {
-	rad := func(d float64) float64 { return d * math.Pi / 180 }
+	rad := func(d float64) float64 { return d * (math.Pi / 180) } // as Python rounds it
 	rot, sx, sy := rad(angle), rad(shear[0]), rad(shear[1])
-	a := math.Cos(rot-sy) / math.Cos(sy)
-	b := -math.Cos(rot-sy)*math.Tan(sx)/math.Cos(sy) - math.Sin(rot)
-	c := math.Sin(rot-sy) / math.Cos(sy)
-	d := -math.Sin(rot-sy)*math.Tan(sx)/math.Cos(sy) + math.Cos(rot)
-	tx, ty := translate[0], translate[1]
+	sinRot, cosRot := rng.SinCos(rot)
+	sin, cos := rng.SinCos(rot - sy)
+	_, cosY := rng.SinCos(sy)
+	tan := rng.Tan(sx)
+	a, c := cos/cosY, sin/cosY
+	b, d := -(a*tan + sinRot), cosRot-c*tan // in the order of torchvision's operations
+	tx, ty := cx+translate[0], cy+translate[1]
 	if inverted {
 		m := matrix{d / scale, -b / scale, 0, -c / scale, a / scale, 0}
-		m[2] += m[0]*(-cx-tx) + m[1]*(-cy-ty) + cx
-		m[5] += m[3]*(-cx-tx) + m[4]*(-cy-ty) + cy
+		m[2] = cx - m[0]*tx - m[1]*ty
+		m[5] = cy - m[3]*tx - m[4]*ty
 		return m
 	}
 	m := matrix{a * scale, b * scale, 0, c * scale, d * scale, 0}
-	m[2] += m[0]*-cx + m[1]*-cy + cx + tx
-	m[5] += m[3]*-cx + m[4]*-cy + cy + ty
+	m[2] = tx - m[0]*cx - m[1]*cy
+	m[5] = ty - m[3]*cx - m[4]*cy
 	return m
 }
 
