@@ -257,6 +257,12 @@ func truth(v *tensor.Value) bool {
 	case tensor.KBool, tensor.KInt:
 		return v.N != 0
 	case tensor.KTensor:
+		switch n := v.T.Numel(); {
+		case n == 0:
+			tensor.Fail(tensor.ErrType, "Boolean value of Tensor with no values is ambiguous")
+		case n > 1:
+			tensor.Fail(tensor.ErrType, "Boolean value of Tensor with more than one value is ambiguous")
+		}
 		n := v.T.Num()
 		return n.I != 0 || n.F != 0 || n.C != 0
 	}

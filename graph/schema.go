@@ -214,6 +214,8 @@ type Operator struct {
 	*Schema
 	op *tensor.Op // of the registry
 	fn Func       // of a helper
+	// calls is the form of a helper that may call methods of objects, in the run that it is part of; nil for others.
+	calls func(x *exec, a []tensor.Value) tensor.Value
 }
 
 // Op is the operator of the registry, nil for a helper.
