@@ -37,7 +37,8 @@ func quantizedRows(c *config) []row {
 		list = append(list,
 			quantRow{fmt.Sprintf("resnet18, batch %d", batch), shape, quantResNet18, "static", "quantized_images",
 				arg{"model": "resnet18", "shape": shape}},
-			quantRow{fmt.Sprintf("mobilenet_v2, batch %d", batch), shape, quantMobileNetV2, "static", "quantized_images",
+			quantRow{fmt.Sprintf("mobilenet_v2, batch %d", batch), shape, quantMobileNetV2, "static",
+				"quantized_images",
 				arg{"model": "mobilenet_v2", "shape": shape}})
 	}
 	for _, batch := range []int{1, 128} {
@@ -237,7 +238,8 @@ func quantResNet18() (nn.Layer, [][]string) {
 
 func quantMobileNetV2() (nn.Layer, [][]string) {
 	layers, in := append(quantConv(3, 32, 3, 2, 1), nn.NewReLU()), 32
-	for _, s := range [][4]int{{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2}, {6, 64, 4, 2}, {6, 96, 3, 1}, {6, 160, 3, 2},
+	for _, s := range [][4]int{{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2}, {6, 64, 4, 2}, {6, 96, 3, 1},
+		{6, 160, 3, 2},
 		{6, 320, 1, 1}} {
 		for i := range s[2] {
 			out, mid, stride := s[1], in*s[0], 1

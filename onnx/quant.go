@@ -52,7 +52,8 @@ func init() {
 		"float high, ScalarType dtype) -> Tensor", func(a args) any {
 		return requantized(a.T(0), a.T(1), a.T(2), a.T(3), a.T(4), a.int(5), a.float(6), a.float(7), a.dtype(8))
 	})
-	const operands = "Tensor x, Tensor x_scale, Tensor? x_zero, Tensor w, Tensor w_scale, Tensor? w_zero, Tensor y_scale, " +
+	const operands = "Tensor x, Tensor x_scale, Tensor? x_zero, Tensor w, Tensor w_scale, Tensor? w_zero, Tensor " +
+		"y_scale, " +
 		"Tensor? y_zero, float low, float high, ScalarType dtype, Any packed"
 	helper("qlinear_matmul("+operands+") -> Tensor", func(a args) any {
 		if r, zero := a.requantization(); r != nil {
@@ -392,8 +393,8 @@ func dynamicQuantize(n *node) []*value {
 	return []*value{y, n.scalar(out[1], onnxpb.Float), n.scalar(out[2], onnxpb.Uint8)}
 }
 
-// factor packs a constant matrix of bytes, or with kernel the weight of a convolution, whose zero points, scales and bias
-// are constant, too; each of those may be nil. It is nil where something is not constant.
+// factor packs a constant matrix of bytes, or with kernel the weight of a convolution, whose zero points, scales and
+// bias are constant, too; each of those may be nil. It is nil where something is not constant.
 func (n *node) factor(w, zero, scale, bias *value, kernel bool) (f *quantized.Factor) {
 	var num quantized.FactorNumbers
 	for _, v := range []*value{w, zero, scale, bias} {
@@ -429,7 +430,8 @@ func matMulInteger(n *node) []*value { return one(n.tensor(n.intMatMul(0, 1, 2, 
 
 // intMatMul multiplies inputs a and b with zero points za and zb.
 func (n *node) intMatMul(a, b, za, zb int) *graph.Value {
-	return n.call("onnx::int_matmul", n.T(a), n.T(b), n.opt(za), n.opt(zb), n.factor(n.T(b), n.opt(zb), nil, nil, false))
+	return n.call("onnx::int_matmul", n.T(a), n.T(b), n.opt(za), n.opt(zb),
+		n.factor(n.T(b), n.opt(zb), nil, nil, false))
 }
 
 // convArgs are the arguments of helpers for the attributes of a convolution.

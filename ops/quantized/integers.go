@@ -91,7 +91,8 @@ func PackKernel(w *T, groups int, dilations []int, f FactorNumbers) *Factor {
 	p := &Factor{kernel: slices.Clone(k), groups: groups, dilate: slices.Clone(dilations)}
 	plain := !slices.ContainsFunc(f.Zeros, func(z int32) bool { return z != shift }) && (shift == 0 || len(f.Zeros) > 0)
 	if plain && g.Depthwise(outs) {
-		c := &quant.Columns{N: outs, Runs: nk, Length: 1, Depthwise: true, At: func(c, r, _ int) int8 { return at(c*nk + r) }}
+		c := &quant.Columns{N: outs, Runs: nk, Length: 1, Depthwise: true,
+			At: func(c, r, _ int) int8 { return at(c*nk + r) }}
 		f.columnsOf(c, shift, 0, outs)
 		p.w = []*quant.Weights{quant.Pack(c)}
 		return p

@@ -8,12 +8,12 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// Spatial is the number of dimensions behind batch and channels that a Geometry has; convolutions of fewer have a single
-// element in the first ones.
+// Spatial is the number of dimensions behind batch and channels that a Geometry has; convolutions of fewer have a
+// single element in the first ones.
 const Spatial = 3
 
-// Geometry is a convolution over an input laid out [batch, positions, channels], with a result laid out alike. Pad is the
-// padding before the first element; that behind the last one follows from Out.
+// Geometry is a convolution over an input laid out [batch, positions, channels], with a result laid out alike. Pad is
+// the padding before the first element; that behind the last one follows from Out.
 type Geometry struct {
 	Batch, Channels, Groups               int
 	In, Out, Kernel, Stride, Pad, Dilated [Spatial]int
@@ -26,8 +26,8 @@ func (g *Geometry) pointwise() bool {
 	return g.Groups == 1 && volume(g.Kernel) == 1 && volume(g.Stride) == 1 && g.Pad == [Spatial]int{}
 }
 
-// Runs is how the weights of a convolution are cut into runs of adjacent bytes: the elements of the kernel's window that
-// lie beside each other in memory, each with all its channels.
+// Runs is how the weights of a convolution are cut into runs of adjacent bytes: the elements of the kernel's window
+// that lie beside each other in memory, each with all its channels.
 func (g *Geometry) Runs() (runs, length int) {
 	runs, length = volume(g.Kernel), g.Channels/g.Groups
 	if g.joins() {

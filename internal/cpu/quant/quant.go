@@ -51,8 +51,8 @@ func One[T Int](x, scale float32, zero int) T {
 
 // Rounding says how numbers become quantized ones: by scale and zero point, within limits. The fields are the scalars
 // of the kernels in package vec: one over the scale, the zero point, the limits, and what becomes of numbers whose
-// quotient by the scale int32 does not hold. The processor's conversion makes the least or the largest integer of those,
-// to which the zero point is added with 32 bits, which may wrap around.
+// quotient by the scale int32 does not hold. The processor's conversion makes the least or the largest integer of
+// those, to which the zero point is added with 32 bits, which may wrap around.
 type Rounding struct{ inv, zero, lo, hi, under, over float32 }
 
 // RoundingOf is the Rounding to bytes of type T. With relu, numbers below 0 become 0.
@@ -149,9 +149,11 @@ func binary[T int8 | uint8](dst []T, a, b Operand[T], r Rounding,
 		x, y := a.Data[i:j], b.Data[i:j]
 		switch d := any(dst[i:j]).(type) {
 		case []uint8:
-			u8(d, any(x).([]uint8), any(y).([]uint8), za, a.Scale, zb, b.Scale, r.inv, r.zero, r.lo, r.hi, r.under, r.over)
+			u8(d, any(x).([]uint8), any(y).([]uint8), za, a.Scale, zb, b.Scale, r.inv, r.zero, r.lo, r.hi, r.under,
+				r.over)
 		case []int8:
-			i8(d, any(x).([]int8), any(y).([]int8), za, a.Scale, zb, b.Scale, r.inv, r.zero, r.lo, r.hi, r.under, r.over)
+			i8(d, any(x).([]int8), any(y).([]int8), za, a.Scale, zb, b.Scale, r.inv, r.zero, r.lo, r.hi, r.under,
+				r.over)
 		}
 	})
 }

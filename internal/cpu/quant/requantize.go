@@ -79,8 +79,8 @@ type finishing struct {
 	hi        float32
 	lo, zeroI int32
 	floor     float32
-	// Where dot or depth3 makes the result: what the sums begin with, factors and terms, those of depth3 in its order of
-	// channels.
+	// Where dot or depth3 makes the result: what the sums begin with, factors and terms, those of depth3 in its order
+	// of channels.
 	init            []int32
 	ownMul, ownPlus []float32
 	ownLo           int32
@@ -106,17 +106,20 @@ func (w *Weights) finishing(r *Result, inScale float32, inZero int) *finishing {
 	case r.Ints != nil:
 		return &finishing{kind: kindInts, base: w.base}
 	case r.Floats != nil:
-		f := &finishing{kind: kindFloats, base: w.base, mul: w.scales, plus: w.bias, factor: inScale, floor: float32(math.Inf(-1))}
+		f := &finishing{kind: kindFloats, base: w.base, mul: w.scales, plus: w.bias, factor: inScale,
+			floor: float32(math.Inf(-1))}
 		if r.ReLU {
 			f.floor = 0
 		}
 		return f
 	}
-	if f := w.last.Load(); f != nil && f.inScale == inScale && f.inZero == inZero && f.scale == r.Scale && f.at == r.Zero &&
+	if f := w.last.Load(); f != nil && f.inScale == inScale && f.inZero == inZero && f.scale == r.Scale &&
+		f.at == r.Zero &&
 		f.relu == r.ReLU && f.engine == r.Engine && f.signed == (r.Int8s != nil) {
 		return f
 	}
-	f := &finishing{kind: kindBefore, base: w.base, inScale: inScale, inZero: inZero, scale: r.Scale, at: r.Zero, relu: r.ReLU, engine: r.Engine,
+	f := &finishing{kind: kindBefore, base: w.base, inScale: inScale, inZero: inZero, scale: r.Scale, at: r.Zero,
+		relu: r.ReLU, engine: r.Engine,
 		signed: r.Int8s != nil, factor: 1}
 	lo, hi := 0, 255
 	if f.signed {
@@ -157,7 +160,8 @@ func (w *Weights) finishing(r *Result, inScale float32, inZero int) *finishing {
 	return f
 }
 
-// early prepares the making of results by the kernel of the product, if int32 holds all numbers before they are limited.
+// early prepares the making of results by the kernel of the product, if int32 holds all numbers before they are
+// limited.
 func (f *finishing) early(w *Weights) {
 	n := (w.N + depth3Cols - 1) / depth3Cols * depth3Cols
 	init, mul, plus := make([]int32, n), make([]float32, n), make([]float32, n)
