@@ -5,6 +5,14 @@
 // processor's conversions do, and computes in float32 in the order of the library that PyTorch uses, so that the
 // integers are the same: fbgemm (https://github.com/pytorch/FBGEMM), QNNPACK and oneDNN. The scheme is that of Jacob et
 // al. 2018, "Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference".
+//
+//	quant.go, fake.go    numbers to bytes and back, sums and products, choice of scale and zero point
+//	weights.go           packing of weights
+//	requantize.go        what a result is made of: the engines' rules
+//	product.go           products and convolutions: segments, bands, tasks
+//	kernel.go            arguments of the kernels; the portable ones
+//	pool.go              maximum and mean
+//	zz_*.s               assembly, written by ../_asm/quant
 package quant
 
 import (
