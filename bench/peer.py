@@ -1080,47 +1080,54 @@ def quantizing():
     return torch.ao.quantization
 
 
-def quantized_statically(m, x):
-    """A fused model in evaluation mode, with observers that have seen x, converted; eager and as TorchScript."""
-    ao = quantizing()
-    m.qconfig = ao.get_default_qconfig("x86")
-    ao.prepare(m, inplace=True)
-    with torch.no_grad():
-        m(x)
-        ao.convert(m, inplace=True)
-    return {"eager": lambda: lambda: m(x), "TorchScript": lambda: scripted(m, x)}
+def quantized_ways(m, x, path, form):
+    """A model in evaluation mode, eager and as TorchScript, and that at path in ONNX Runtime: in float32 as they are,
+    statically quantized (m is fused) with observers that have seen x, or dynamically quantized."""
+    m.eval()
+    if form == "static":
+        ao = quantizing()
+        m.qconfig = ao.get_default_qconfig("x86")
+        ao.prepare(m, inplace=True)
+        with torch.no_grad():
+            m(x)
+            ao.convert(m, inplace=True)
+    elif form == "dynamic":
+        m = quantizing().quantize_dynamic(m, dtype=torch.qint8)
+    # TransformerEncoderLayer's fast path looks at weights that a quantized layer does not have.
+    torch.backends.mha.set_fastpath_enabled(form != "dynamic")
+    ways = {"eager": lambda: lambda: m(x), "TorchScript": lambda: scripted(m, x)}
+    if onnxruntime is not None:
+        ways["onnxruntime"] = lambda: runtime_bytes(path, {"x": x.numpy()}, form)
+    return each(ways)
 
 
-def runtime_bytes(path, x, dynamic):
+def runtime_bytes(path, a, form):
     """ONNX Runtime with the model at path, quantized by its own tools."""
-    from onnxruntime import quantization as q
-
-    out = path + ".int8"
-    a = {"x": x.numpy()}
-
-    class Reader(q.CalibrationDataReader):
-        left = 1
-
-        def get_next(self):
-            self.left -= 1
-            return a if self.left == 0 else None
-
-    def prepare():
+    if form != "float32":
         import logging
 
+        from onnxruntime import quantization as q
+
+        class Reader(q.CalibrationDataReader):
+            left = 1
+
+            def get_next(self):
+                self.left -= 1
+                return a if self.left == 0 else None
+
         logging.disable(logging.WARNING)
-        if dynamic:
+        out = path + ".int8"
+        if form == "dynamic":
             q.quantize_dynamic(path, out, weight_type=q.QuantType.QInt8)
         else:
             q.quantize_static(path, out, Reader(), quant_format=q.QuantFormat.QDQ, per_channel=True, activation_type=q.QuantType.QUInt8, weight_type=q.QuantType.QInt8)
-        s = runtime_session(out)
-        return lambda: s.run(None, a)
-
-    return {"onnxruntime": prepare} if onnxruntime is not None else {}
+        path = out
+    s = runtime_session(path)
+    return lambda: s.run(None, a)
 
 
 @work
-def quantized_images(model, shape, path):
+def quantized_images(model, shape, path, form):
     import torchvision
 
     quantizing()
@@ -1128,34 +1135,25 @@ def quantized_images(model, shape, path):
     if model == "mobilenet_v2":
         torchvision.models.quantization.utils._replace_relu(m)
     m.eval().fuse_model()
-    x = torch.randn(*shape)
-    return each({**quantized_statically(m, x), **runtime_bytes(path, x, False)})
+    return quantized_ways(m, torch.randn(*shape), path, form)
 
 
 @work
-def quantized_mlp(shape, path):
+def quantized_mlp(shape, path, form):
     ao = quantizing()
     m = nn.Sequential(ao.QuantStub(), nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 256), nn.ReLU(), nn.Linear(256, 10), ao.DeQuantStub()).eval()
     ao.fuse_modules(m, [["1", "2"], ["3", "4"]], inplace=True)
-    x = torch.randn(*shape)
-    return each({**quantized_statically(m, x), **runtime_bytes(path, x, False)})
-
-
-def quantized_dynamically(m, x, path):
-    m = quantizing().quantize_dynamic(m.eval(), dtype=torch.qint8)
-    # TransformerEncoderLayer's fast path looks at weights that a quantized layer does not have.
-    torch.backends.mha.set_fastpath_enabled(not isinstance(m, nn.TransformerEncoderLayer))
-    return each({"eager": lambda: lambda: m(x), "TorchScript": lambda: scripted(m, x), **runtime_bytes(path, x, True)})
+    return quantized_ways(m, torch.randn(*shape), path, form)
 
 
 @work
-def quantized_lstm(size, hidden, shape, path):
-    return quantized_dynamically(nn.LSTM(size, hidden), torch.randn(*shape), path)
+def quantized_lstm(size, hidden, shape, path, form):
+    return quantized_ways(nn.LSTM(size, hidden), torch.randn(*shape), path, form)
 
 
 @work
-def quantized_encoder(d, heads, ff, shape, path):
-    return quantized_dynamically(nn.TransformerEncoderLayer(d, heads, ff, batch_first=True), torch.randn(*shape), path)
+def quantized_encoder(d, heads, ff, shape, path, form):
+    return quantized_ways(nn.TransformerEncoderLayer(d, heads, ff, batch_first=True), torch.randn(*shape), path, form)
 
 
 # ---------------------------------------------------------------- the loop

@@ -2,25 +2,29 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"os"
 	"path/filepath"
 
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/nn"
+	"github.com/gotorch-dev/torch/nn/utils"
 	"github.com/gotorch-dev/torch/onnx"
 	"github.com/gotorch-dev/torch/quantization"
 )
 
 // This file measures networks whose weights and activations are bytes: quantized statically, with observers that have
-// seen random input, or dynamically. Peers are PyTorch with its x86 engine and ONNX Runtime with a quantized model. Each
-// row stands beside one of the same network in float32.
+// seen random input, or dynamically. Peers are PyTorch with its x86 engine and ONNX Runtime with a quantized model.
+// Each row stands beside one of the same network in float32.
 
 // quantRow is a network in bytes and in float32.
 type quantRow struct {
 	name  string
 	shape []int
-	// float makes the network, in evaluation mode; fuse are the layers to be joined before it is quantized, nil for
+	// float makes the network; fuse are the layers to be joined before it is quantized, nil for
 	// dynamic quantization.
 	float func() (m nn.Layer, fuse [][]string)
+	form  string // static or dynamic
 	peer  string
 	args  arg
 }
@@ -31,20 +35,22 @@ func quantizedRows(c *config) []row {
 	for _, batch := range []int{1, 16} {
 		shape := []int{c.size(batch, 1), 3, side, side}
 		list = append(list,
-			quantRow{fmt.Sprintf("resnet18, batch %d", batch), shape, quantResNet18, "quantized_images",
+			quantRow{fmt.Sprintf("resnet18, batch %d", batch), shape, quantResNet18, "static", "quantized_images",
 				arg{"model": "resnet18", "shape": shape}},
-			quantRow{fmt.Sprintf("mobilenet_v2, batch %d", batch), shape, quantMobileNetV2, "quantized_images",
+			quantRow{fmt.Sprintf("mobilenet_v2, batch %d", batch), shape, quantMobileNetV2, "static",
+				"quantized_images",
 				arg{"model": "mobilenet_v2", "shape": shape}})
 	}
 	for _, batch := range []int{1, 128} {
 		shape := []int{batch, 784}
 		list = append(list, quantRow{fmt.Sprintf("MLP 784-512-256-10, batch %d", batch), shape, quantMLP,
-			"quantized_mlp", arg{"shape": shape}})
+			"static", "quantized_mlp", arg{"shape": shape}})
 	}
 	for _, batch := range []int{1, 32} {
 		shape := []int{c.size(64, 3), batch, 128}
 		list = append(list, quantRow{fmt.Sprintf("LSTM 128→256, seq 64, batch %d, dynamic", batch), shape,
-			func() (nn.Layer, [][]string) { return nn.New(&lstmNet{LSTM: nn.NewLSTM(128, 256)}), nil }, "quantized_lstm",
+			func() (nn.Layer, [][]string) { return nn.New(&lstmNet{LSTM: nn.NewLSTM(128, 256)}), nil }, "dynamic",
+			"quantized_lstm",
 			arg{"size": 128, "hidden": 256, "shape": shape}})
 	}
 	d, ff := c.size(512, 32), c.size(2048, 64)
@@ -54,15 +60,20 @@ func quantizedRows(c *config) []row {
 			func() (nn.Layer, [][]string) {
 				return nn.New(&encoderNet{Layer: nn.NewTransformerEncoderLayer(d, 8, nn.TransformerLayerOptions{
 					DimFeedforward: torch.Some(ff), BatchFirst: true})}), nil
-			}, "quantized_encoder", arg{"d": d, "heads": 8, "ff": ff, "shape": shape}})
+			}, "dynamic", "quantized_encoder", arg{"d": d, "heads": 8, "ff": ff, "shape": shape}})
 	}
 	var rows []row
 	for i, q := range list {
 		path := filepath.Join(modelFolder(), fmt.Sprintf("quantized%d.onnx", i))
-		q.args["path"] = path
-		rows = append(rows, row{name: q.name + ", int8", peer: q.peer, args: q.args,
+		args := func(form string) arg {
+			a := maps.Clone(q.args)
+			a["path"], a["form"] = path, form
+			return a
+		}
+		rows = append(rows, row{name: q.name + ", int8", peer: q.peer, args: args(q.form),
 			prepare: func() work { return q.bytes(path) }},
-			row{name: q.name + ", float32", prepare: q.floats})
+			row{name: q.name + ", float32", peer: q.peer, args: args("float32"),
+				prepare: func() work { return q.floats(path) }})
 	}
 	return rows
 }
@@ -87,18 +98,19 @@ func (m *lstmNet) Forward(x *torch.Tensor) *torch.Tensor {
 	return y
 }
 
-func (q *quantRow) steps(m nn.Layer) work {
+func (q *quantRow) steps(m interface {
+	Forward(x *torch.Tensor) *torch.Tensor
+}) work {
 	x := torch.Randn(q.shape)
 	return work{step: func() { torch.Tidy(func() { m.Forward(x) }) }}
 }
 
-func (q *quantRow) floats() work {
-	m, fuse := q.float()
+// floats prepares the network as ONNX Runtime prepares its models.
+func (q *quantRow) floats(path string) work {
+	m, _ := q.float()
 	nn.Eval(m)
-	if fuse != nil {
-		check(quantization.FuseModules(m, fuse...))
-	}
-	return q.steps(m)
+	writeModel(path, m, torch.Randn(q.shape))
+	return q.steps(utils.OptimizeForInference(m))
 }
 
 // bytes quantizes the network. The float32 network goes to a file, which ONNX Runtime's side quantizes by itself.
@@ -121,6 +133,9 @@ func (q *quantRow) bytes(path string) work {
 }
 
 func writeModel(path string, m nn.Module, x *torch.Tensor) {
+	if _, err := os.Stat(path); err == nil {
+		return
+	}
 	makeModelFolder()
 	check(onnx.Export(path, m, []*torch.Tensor{x}, onnx.ExportOptions{InputNames: []string{"x"}}))
 }
@@ -223,7 +238,8 @@ func quantResNet18() (nn.Layer, [][]string) {
 
 func quantMobileNetV2() (nn.Layer, [][]string) {
 	layers, in := append(quantConv(3, 32, 3, 2, 1), nn.NewReLU()), 32
-	for _, s := range [][4]int{{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2}, {6, 64, 4, 2}, {6, 96, 3, 1}, {6, 160, 3, 2},
+	for _, s := range [][4]int{{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2}, {6, 64, 4, 2}, {6, 96, 3, 1},
+		{6, 160, 3, 2},
 		{6, 320, 1, 1}} {
 		for i := range s[2] {
 			out, mid, stride := s[1], in*s[0], 1

@@ -136,7 +136,8 @@ func averaged(change func(c *Ctx, args []any)) func(c *Ctx) {
 // channelsInside reports whether the elements of a tensor of four dimensions fill its memory with the channels
 // innermost, in no other order, too.
 func channelsInside(x *T) bool {
-	return x.Dim() == 4 && x.Size(1) > 1 && x.Size(2)*x.Size(3) > 1 && tensor.SameShape(x.Strides(), innermost(x.Shape()))
+	return x.Dim() == 4 && x.Size(1) > 1 && x.Size(2)*x.Size(3) > 1 &&
+		tensor.SameShape(x.Strides(), innermost(x.Shape()))
 }
 
 // globalAverage computes the mean over whole images of quint8 whose channels lie innermost, and reports whether this
@@ -151,13 +152,14 @@ func globalAverage(c *Ctx) bool {
 	}
 	shape := []int{x.Size(0), x.Size(1), 1, 1}
 	d := tensor.NewStrided(shape, innermost(shape), tensor.Uint8)
-	quant.Average(tensor.Memory[uint8](d), tensor.Memory[uint8](i), x.Size(0), x.Size(2)*x.Size(3), x.Size(1), q.ZeroPoint)
+	quant.Average(tensor.Memory[uint8](d), tensor.Memory[uint8](i), x.Size(0), x.Size(2)*x.Size(3), x.Size(1),
+		q.ZeroPoint)
 	c.SetOut(0, withInts(x, d))
 	return true
 }
 
-// maxPool is a maximum pooling in two dimensions of bytes whose channels lie innermost, with the arguments of max_pool2d;
-// nil where it is left to the general kernel, which checks the arguments, too.
+// maxPool is a maximum pooling in two dimensions of bytes whose channels lie innermost, with the arguments of
+// max_pool2d; nil where it is left to the general kernel, which checks the arguments, too.
 func maxPool(c *Ctx, x *T) *T {
 	i := ints(x)
 	if x.DType().Bits() != 8 || !channelsInside(i) || x.Numel() == 0 || c.Bool(5) {
@@ -178,7 +180,8 @@ func maxPool(c *Ctx, x *T) *T {
 	}
 	for d := range spatial {
 		reach := g.In[d] + 2*g.Pad[d] - g.Kernel[d]
-		if g.Kernel[d] < 1 || g.Stride[d] < 1 || g.Pad[d] < 0 || g.Pad[d] > g.Kernel[d]/2 || g.Dilated[d] != 1 || reach < 0 {
+		if g.Kernel[d] < 1 || g.Stride[d] < 1 || g.Pad[d] < 0 || g.Pad[d] > g.Kernel[d]/2 || g.Dilated[d] != 1 ||
+			reach < 0 {
 			return nil
 		}
 		g.Out[d] = reach/g.Stride[d] + 1

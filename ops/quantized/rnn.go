@@ -137,7 +137,8 @@ func (p *Cell) fused(c *Ctx, gates, h, mem *T, backwards bool) (y, hy, cy *T) {
 	w, steps, batch, n := p.Hidden.packed, gates.Size(0), h.Size(0), h.Size(1)
 	parts := op.Pick(mem != nil, 4, 3)
 	if w.Length != n || w.N != parts*n || gates.Size(2) != w.N {
-		c.Fail(tensor.ErrShape, "%s: the weights are not those of a cell with states of %d numbers", c.Op().FullName(), n)
+		c.Fail(tensor.ErrShape, "%s: the weights are not those of a cell with states of %d numbers", c.Op().FullName(),
+			n)
 	}
 	y = tensor.New([]int{steps, batch, n}, tensor.Float32)
 	hy, cy = copyAs(h, tensor.Float32), nil

@@ -8,11 +8,12 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// Spatial is the number of dimensions behind batch and channels that a Geometry has; convolutions of fewer have a single
-// element in the first ones.
+// Spatial is the number of dimensions behind batch and channels that a Geometry has; convolutions of fewer have a
+// single element in the first ones.
 const Spatial = 3
 
-// Geometry is a convolution over an input laid out [batch, positions, channels], with a result laid out alike.
+// Geometry is a convolution over an input laid out [batch, positions, channels], with a result laid out alike. Pad is
+// the padding before the first element; that behind the last one follows from Out.
 type Geometry struct {
 	Batch, Channels, Groups               int
 	In, Out, Kernel, Stride, Pad, Dilated [Spatial]int
@@ -25,8 +26,8 @@ func (g *Geometry) pointwise() bool {
 	return g.Groups == 1 && volume(g.Kernel) == 1 && volume(g.Stride) == 1 && g.Pad == [Spatial]int{}
 }
 
-// Runs is how the weights of a convolution are cut into runs of adjacent bytes: the elements of the kernel's window that
-// lie beside each other in memory, each with all its channels.
+// Runs is how the weights of a convolution are cut into runs of adjacent bytes: the elements of the kernel's window
+// that lie beside each other in memory, each with all its channels.
 func (g *Geometry) Runs() (runs, length int) {
 	runs, length = volume(g.Kernel), g.Channels/g.Groups
 	if g.joins() {
@@ -126,11 +127,13 @@ func (j *job) plan(total int) {
 	}
 	// Kernels of products read up to three bytes behind a run.
 	j.copied = j.Pad != [Spatial]int{} || j.in.signed || !w.depthwise && (w.Length%4 != 0 || w.Length == 0)
-	j.padded = j.In
-	if j.copied && !j.flat {
-		for d := range Spatial {
-			j.padded[d] = (j.Out[d]-1)*j.Stride[d] + (j.Kernel[d]-1)*j.Dilated[d] + 1
-		}
+	var needs [Spatial]int
+	for d := range Spatial {
+		needs[d] = (j.Out[d]-1)*j.Stride[d] + (j.Kernel[d]-1)*j.Dilated[d] + 1
+		j.copied = j.copied || needs[d] > j.In[d] // padding at the end
+	}
+	if j.padded = j.In; j.copied && !j.flat {
+		j.padded = needs
 	}
 	j.taps = make([]int, 0, w.Runs)
 	wide := j.Kernel[2]

@@ -5,6 +5,14 @@
 // processor's conversions do, and computes in float32 in the order of the library that PyTorch uses, so that the
 // integers are the same: fbgemm (https://github.com/pytorch/FBGEMM), QNNPACK and oneDNN. The scheme is that of Jacob et
 // al. 2018, "Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference".
+//
+//	quant.go, fake.go    numbers to bytes and back, sums and products, choice of scale and zero point
+//	weights.go           packing of weights
+//	requantize.go        what a result is made of: the engines' rules
+//	product.go           products and convolutions: segments, bands, tasks
+//	kernel.go            arguments of the kernels; the portable ones
+//	pool.go              maximum and mean
+//	zz_*.s               assembly, written by ../_asm/quant
 package quant
 
 import (
@@ -51,8 +59,8 @@ func One[T Int](x, scale float32, zero int) T {
 
 // Rounding says how numbers become quantized ones: by scale and zero point, within limits. The fields are the scalars
 // of the kernels in package vec: one over the scale, the zero point, the limits, and what becomes of numbers whose
-// quotient by the scale int32 does not hold. The processor's conversion makes the least or the largest integer of those,
-// to which the zero point is added with 32 bits, which may wrap around.
+// quotient by the scale int32 does not hold. The processor's conversion makes the least or the largest integer of
+// those, to which the zero point is added with 32 bits, which may wrap around.
 type Rounding struct{ inv, zero, lo, hi, under, over float32 }
 
 // RoundingOf is the Rounding to bytes of type T. With relu, numbers below 0 become 0.
@@ -88,6 +96,21 @@ func Quantize[T Int](dst []T, src []float32, scale float32, zero int) {
 			dst[i] = One[T](x, scale, zero)
 		}
 	}
+}
+
+// QuantizeDiv is Quantize by ONNX's rule: numbers are divided by the scale, and those that no integer holds become the
+// limits.
+func QuantizeDiv[T int8 | uint8](dst []T, src []float32, scale float32, zero int) {
+	low, high := Limits[T]()
+	lo, hi, z := float32(low), float32(high), float32(zero)
+	parts(len(dst), func(i, j int) {
+		switch d := any(dst[i:j]).(type) {
+		case []uint8:
+			vec.QuantizeDivU8(d, src[i:j], scale, z, lo, hi, lo, hi)
+		case []int8:
+			vec.QuantizeDivI8(d, src[i:j], scale, z, lo, hi, lo, hi)
+		}
+	})
 }
 
 // partSize is the number of elements that are worth a task.
@@ -134,9 +157,11 @@ func binary[T int8 | uint8](dst []T, a, b Operand[T], r Rounding,
 		x, y := a.Data[i:j], b.Data[i:j]
 		switch d := any(dst[i:j]).(type) {
 		case []uint8:
-			u8(d, any(x).([]uint8), any(y).([]uint8), za, a.Scale, zb, b.Scale, r.inv, r.zero, r.lo, r.hi, r.under, r.over)
+			u8(d, any(x).([]uint8), any(y).([]uint8), za, a.Scale, zb, b.Scale, r.inv, r.zero, r.lo, r.hi, r.under,
+				r.over)
 		case []int8:
-			i8(d, any(x).([]int8), any(y).([]int8), za, a.Scale, zb, b.Scale, r.inv, r.zero, r.lo, r.hi, r.under, r.over)
+			i8(d, any(x).([]int8), any(y).([]int8), za, a.Scale, zb, b.Scale, r.inv, r.zero, r.lo, r.hi, r.under,
+				r.over)
 		}
 	})
 }

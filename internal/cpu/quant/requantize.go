@@ -79,8 +79,8 @@ type finishing struct {
 	hi        float32
 	lo, zeroI int32
 	floor     float32
-	// Where dot or depth3 makes the result: what the sums begin with, factors and terms, those of depth3 in its order of
-	// channels.
+	// Where dot or depth3 makes the result: what the sums begin with, factors and terms, those of depth3 in its order
+	// of channels.
 	init            []int32
 	ownMul, ownPlus []float32
 	ownLo           int32
@@ -104,19 +104,22 @@ func (r *Result) memory() (p unsafe.Pointer, n, size int) {
 func (w *Weights) finishing(r *Result, inScale float32, inZero int) *finishing {
 	switch {
 	case r.Ints != nil:
-		return &finishing{kind: kindInts}
+		return &finishing{kind: kindInts, base: w.base}
 	case r.Floats != nil:
-		f := &finishing{kind: kindFloats, mul: w.scales, plus: w.bias, factor: inScale, floor: float32(math.Inf(-1))}
+		f := &finishing{kind: kindFloats, base: w.base, mul: w.scales, plus: w.bias, factor: inScale,
+			floor: float32(math.Inf(-1))}
 		if r.ReLU {
 			f.floor = 0
 		}
 		return f
 	}
-	if f := w.last.Load(); f != nil && f.inScale == inScale && f.inZero == inZero && f.scale == r.Scale && f.at == r.Zero &&
+	if f := w.last.Load(); f != nil && f.inScale == inScale && f.inZero == inZero && f.scale == r.Scale &&
+		f.at == r.Zero &&
 		f.relu == r.ReLU && f.engine == r.Engine && f.signed == (r.Int8s != nil) {
 		return f
 	}
-	f := &finishing{kind: kindBefore, inScale: inScale, inZero: inZero, scale: r.Scale, at: r.Zero, relu: r.ReLU, engine: r.Engine,
+	f := &finishing{kind: kindBefore, base: w.base, inScale: inScale, inZero: inZero, scale: r.Scale, at: r.Zero,
+		relu: r.ReLU, engine: r.Engine,
 		signed: r.Int8s != nil, factor: 1}
 	lo, hi := 0, 255
 	if f.signed {
@@ -131,13 +134,14 @@ func (w *Weights) finishing(r *Result, inScale float32, inZero int) *finishing {
 	} else {
 		f.hi, f.lo, f.zeroI = float32(hi-r.Zero), int32(lo-r.Zero), int32(r.Zero)
 		f.mul, f.plus = make([]float32, len(w.scales)), make([]float32, len(w.scales))
-		if r.Engine == QNNPACK {
+		if r.Engine == QNNPACK && f.base == nil {
 			f.base = make([]int32, len(w.scales))
 		}
 		for j := range w.N {
 			both := inScale * w.scales[j]
 			f.mul[j] = both / r.Scale
 			switch {
+			case w.base != nil:
 			case r.Engine == QNNPACK:
 				f.base[j] = One[int32](w.bias[j], both, 0)
 			case w.bias[j] == 0: // both may be 0, too
@@ -156,7 +160,8 @@ func (w *Weights) finishing(r *Result, inScale float32, inZero int) *finishing {
 	return f
 }
 
-// early prepares the making of results by the kernel of the product, if int32 holds all numbers before they are limited.
+// early prepares the making of results by the kernel of the product, if int32 holds all numbers before they are
+// limited.
 func (f *finishing) early(w *Weights) {
 	n := (w.N + depth3Cols - 1) / depth3Cols * depth3Cols
 	init, mul, plus := make([]int32, n), make([]float32, n), make([]float32, n)

@@ -19,8 +19,9 @@ type Weights struct {
 	zeros  []int32
 	scales []float32
 	bias   []float32
-	single bool // one scale for all columns
-	plain  bool // all zero points are 0
+	base   []int32 // what is added to the sums of each column; nil: 0
+	single bool    // one scale for all columns
+	plain  bool    // all zero points are 0
 	// For depth3, whose channels have an order of their own (depth3Channel): the three bytes of a column of the window
 	// and a zero for each channel.
 	columns []int8
@@ -37,6 +38,8 @@ type Columns struct {
 	Scales []float32 // of each column, or one for all
 	Zeros  []int32   // of each column; nil: 0
 	Bias   []float32 // of each column; nil: 0
+	// IntBias is added to the sums of each column; nil: 0. It takes the place of Bias.
+	IntBias []int32
 	// Depthwise says that column c is multiplied by byte c of each run of a row: a column has one byte in each run.
 	Depthwise bool
 }
@@ -49,6 +52,10 @@ func Pack(c *Columns) *Weights {
 	w.sums, w.zeros = make([]int32, n), make([]int32, n)
 	w.scales, w.bias = make([]float32, n), make([]float32, n)
 	copy(w.bias, c.Bias)
+	if c.IntBias != nil {
+		w.base = make([]int32, n)
+		copy(w.base, c.IntBias)
+	}
 	w.b = aligned(w.strips * w.stripBytes())
 	for j := range c.N {
 		w.scales[j] = c.Scales[min(j, len(c.Scales)-1)]

@@ -15106,6 +15106,32 @@ func quantizeU8AVX512(dst *uint8, a *float32, inv float32, zero float32, lo floa
 //go:noescape
 func quantizeU8AVX2(dst *uint8, a *float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
 
+// QuantizeDivU8 sets dst[i] = a[i]/inv + zero and rounds to even within lo..hi.
+func QuantizeDivU8(dst []uint8, a []float32, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
+			cnt := min(n-i, chunk)
+			if wide {
+				quantizeDivU8AVX512(&dst[i], &a[i], inv, zero, lo, hi, under, over, cnt)
+			} else {
+				quantizeDivU8AVX2(&dst[i], &a[i], inv, zero, lo, hi, under, over, cnt)
+			}
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	quantizeDivU8Generic(dst, a, inv, zero, lo, hi, under, over)
+}
+
+//go:noescape
+func quantizeDivU8AVX512(dst *uint8, a *float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+//go:noescape
+func quantizeDivU8AVX2(dst *uint8, a *float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
 // DequantizeU8 sets dst[i] = (a[i] - za)*sa.
 func DequantizeU8(dst []float32, a []uint8, za, sa float32) {
 	a = a[:len(dst)]
@@ -15238,6 +15264,32 @@ func quantizeI8AVX512(dst *int8, a *float32, inv float32, zero float32, lo float
 
 //go:noescape
 func quantizeI8AVX2(dst *int8, a *float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+// QuantizeDivI8 sets dst[i] = a[i]/inv + zero and rounds to even within lo..hi.
+func QuantizeDivI8(dst []int8, a []float32, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
+			cnt := min(n-i, chunk)
+			if wide {
+				quantizeDivI8AVX512(&dst[i], &a[i], inv, zero, lo, hi, under, over, cnt)
+			} else {
+				quantizeDivI8AVX2(&dst[i], &a[i], inv, zero, lo, hi, under, over, cnt)
+			}
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	quantizeDivI8Generic(dst, a, inv, zero, lo, hi, under, over)
+}
+
+//go:noescape
+func quantizeDivI8AVX512(dst *int8, a *float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+//go:noescape
+func quantizeDivI8AVX2(dst *int8, a *float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
 
 // DequantizeI8 sets dst[i] = (a[i] - za)*sa.
 func DequantizeI8(dst []float32, a []int8, za, sa float32) {

@@ -16654,6 +16654,25 @@ func quantizeU8Generic(dst []uint8, a []float32, inv, zero, lo, hi, under, over 
 	}
 }
 
+// quantizeDivU8Generic is the plain Go version of QuantizeDivU8.
+func quantizeDivU8Generic(dst []uint8, a []float32, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 / inv
+		v2 := float32(math.RoundToEven(float64(v1)))
+		v3 := v2 + zero
+		v4 := sel32(v3 > lo, v3, lo)
+		v5 := sel32(v4 < hi, v4, hi)
+		v6 := v1 < 0x1.fffffep+30
+		v7 := sel32(v6, v5, over)
+		v8 := v1 < -0x1p+31
+		v9 := sel32(v8, under, v7)
+		v10 := truncI32(v9)
+		dst[i] = uint8(v10)
+	}
+}
+
 // dequantizeU8Generic is the plain Go version of DequantizeU8.
 func dequantizeU8Generic(dst []float32, a []uint8, za, sa float32) {
 	a = a[:len(dst)]
@@ -16750,6 +16769,25 @@ func quantizeI8Generic(dst []int8, a []float32, inv, zero, lo, hi, under, over f
 	for i := range dst {
 		v0 := a[i]
 		v1 := float32(v0 * inv)
+		v2 := float32(math.RoundToEven(float64(v1)))
+		v3 := v2 + zero
+		v4 := sel32(v3 > lo, v3, lo)
+		v5 := sel32(v4 < hi, v4, hi)
+		v6 := v1 < 0x1.fffffep+30
+		v7 := sel32(v6, v5, over)
+		v8 := v1 < -0x1p+31
+		v9 := sel32(v8, under, v7)
+		v10 := truncI32(v9)
+		dst[i] = int8(v10)
+	}
+}
+
+// quantizeDivI8Generic is the plain Go version of QuantizeDivI8.
+func quantizeDivI8Generic(dst []int8, a []float32, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 / inv
 		v2 := float32(math.RoundToEven(float64(v1)))
 		v3 := v2 + zero
 		v4 := sel32(v3 > lo, v3, lo)

@@ -2727,6 +2727,11 @@ func QuantizeU8(dst []uint8, a []float32, inv, zero, lo, hi, under, over float32
 	quantizeU8Generic(dst, a, inv, zero, lo, hi, under, over)
 }
 
+// QuantizeDivU8 sets dst[i] = a[i]/inv + zero and rounds to even within lo..hi.
+func QuantizeDivU8(dst []uint8, a []float32, inv, zero, lo, hi, under, over float32) {
+	quantizeDivU8Generic(dst, a, inv, zero, lo, hi, under, over)
+}
+
 // DequantizeU8 sets dst[i] = (a[i] - za)*sa.
 func DequantizeU8(dst []float32, a []uint8, za, sa float32) { dequantizeU8Generic(dst, a, za, sa) }
 
@@ -2748,6 +2753,11 @@ func MulQuantizedU8(dst, a, b []uint8, za, sa, zb, sb, inv, zero, lo, hi, under,
 // QuantizeI8 sets dst[i] = a[i]*inv + zero and rounds to even within lo..hi.
 func QuantizeI8(dst []int8, a []float32, inv, zero, lo, hi, under, over float32) {
 	quantizeI8Generic(dst, a, inv, zero, lo, hi, under, over)
+}
+
+// QuantizeDivI8 sets dst[i] = a[i]/inv + zero and rounds to even within lo..hi.
+func QuantizeDivI8(dst []int8, a []float32, inv, zero, lo, hi, under, over float32) {
+	quantizeDivI8Generic(dst, a, inv, zero, lo, hi, under, over)
 }
 
 // DequantizeI8 sets dst[i] = (a[i] - za)*sa.

@@ -316,9 +316,9 @@ func (g *gen) depthVNNI() {
 	})
 }
 
-// depth3 emits the depthwise product with a window of 3x3 for 64 channels, positions step apart, and makes the result as
-// dotVNNI does. Of each column of the window the bytes of the three rows and a zero are brought side by side, for each
-// channel: a group that one instruction multiplies. A column is used for all positions whose windows have it.
+// depth3 emits the depthwise product with a window of 3x3 for 64 channels, positions step apart, and makes the result
+// as dotVNNI does. Of each column of the window the bytes of the three rows and a zero are brought side by side, for
+// each channel: a group that one instruction multiplies. A column is used for all positions whose windows have it.
 //
 //	        channels             bytes of row 0, 1, 2, and 0
 //	row 0   a0 b0 c0 d0 …        a0 a1 a2 0  b0 b1 b2 0  …
@@ -545,8 +545,8 @@ func (g *gen) finishAVX512() {
 	}
 }
 
-// dotAVX2 emits the same product as dotVNNI. AVX2 has no instruction for four bytes that does not saturate: the bytes at
-// even and at odd places of A and B become numbers of 16 bits, pairs of which are multiplied and added (VPMADDWD). A
+// dotAVX2 emits the same product as dotVNNI. AVX2 has no instruction for four bytes that does not saturate: the bytes
+// at even and at odd places of A and B become numbers of 16 bits, pairs of which are multiplied and added (VPMADDWD). A
 // tile is computed as two halves of 16 columns.
 //
 //	Y0-Y7 sums   Y8-Y11 even and odd bytes of two vectors of B   Y12, Y13 those of A   Y14 products   Y15 mask

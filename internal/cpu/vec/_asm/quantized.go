@@ -12,14 +12,14 @@ func quantized() {
 		}
 		return list
 	}
-	// round is the integer for a number: x*inv + zero, rounded to even and limited. What int32 does not hold, NaN
-	// among it, becomes under or over.
-	round := func(b *kernel.Builder, x *kernel.Value) *kernel.Value {
-		y := b.Mul(x, b.Load("inv"))
+	// limited is the integer for a quotient by the scale: y + zero, rounded to even and limited. What int32 does not
+	// hold, NaN among it, becomes under or over.
+	limited := func(b *kernel.Builder, y *kernel.Value) *kernel.Value {
 		q := b.MinX(b.MaxX(b.Add(b.Round(y, 0), b.Load("zero")), b.Load("lo")), b.Load("hi"))
 		q = b.Sel(b.Cmp(kernel.LT, y, b.C(2147483520)), q, b.Load("over"))
 		return b.F2I(b.Sel(b.Cmp(kernel.LT, y, b.C(-0x1p31)), b.Load("under"), q))
 	}
+	round := func(b *kernel.Builder, x *kernel.Value) *kernel.Value { return limited(b, b.Mul(x, b.Load("inv"))) }
 	rounding := scalars("inv", "zero", "lo", "hi", "under", "over")
 	number := func(b *kernel.Builder, name string) *kernel.Value {
 		return b.Mul(b.Load("s"+name), b.Sub(b.I2F(b.Load(name)), b.Load("z"+name)))
@@ -40,6 +40,9 @@ func quantized() {
 		add(kernel.Kernel{Name: "Quantize" + t.name, Doc: "sets dst[i] = a[i]*inv + zero" + limits, Lane: f32,
 			Args: args([]kernel.Arg{dst, kernel.In("a", f32)}, rounding),
 			Body: func(b *kernel.Builder) { b.Store("dst", round(b, b.Load("a"))) }})
+		add(kernel.Kernel{Name: "QuantizeDiv" + t.name, Doc: "sets dst[i] = a[i]/inv + zero" + limits, Lane: f32,
+			Args: args([]kernel.Arg{dst, kernel.In("a", f32)}, rounding),
+			Body: func(b *kernel.Builder) { b.Store("dst", limited(b, b.Div(b.Load("a"), b.Load("inv")))) }})
 		add(kernel.Kernel{Name: "Dequantize" + t.name, Doc: "sets dst[i] = (a[i] - za)*sa.", Lane: f32,
 			Args: args([]kernel.Arg{kernel.Out("dst", f32), a}, scalars("za", "sa")),
 			Body: func(b *kernel.Builder) { b.Store("dst", number(b, "a")) }})
