@@ -462,6 +462,13 @@ func convert(v tensor.Value, a *argument) tensor.Value {
 			if isList(a.kind) {
 				return convertItems(x.Items, a.kind)
 			}
+			if a.kind == tensor.KAny { // objects that only the operator knows
+				l := make([]any, len(x.Items))
+				for i, e := range x.Items {
+					l[i] = e.X
+				}
+				return tensor.AnyValue(l)
+			}
 		case *Tuple:
 			if isList(a.kind) {
 				return convertItems(x.Items, a.kind)

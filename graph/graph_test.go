@@ -130,7 +130,8 @@ func TestDropoutIsNotFreed(t *testing.T) {
 	y := b.Call1("aten::dropout", x, 0.5, false)
 	z := b.Call1("aten::mul.Scalar", x, 2) // the last use of x
 	w := b.Call1("aten::mul.Scalar", b.Call1("aten::view", y, []int{-1}), 3)
-	kept := b.Call1("aten::dropout", b.Call1("aten::add.Scalar", b.Params[0], 4), 0.5, false) // whose memory the caller has
+	// whose memory the caller has
+	kept := b.Call1("aten::dropout", b.Call1("aten::add.Scalar", b.Params[0], 4), 0.5, false)
 	b.Return(z, w, kept)
 	torch.NoGrad(func() {
 		const n = 1 << 18 // large enough for memory outside of Go's heap

@@ -108,7 +108,8 @@ func activationOf(l nn.Module, scale float64, zero int, relu bool) *Activation {
 		m.hidden = true
 		run(nn.DeepCopy(l), "elu", nil, []tensor.Value{tensor.ScalarValue(l.Alpha)})
 	case *nn.LeakyReLU:
-		run(nn.DeepCopy(l), "leaky_relu", []tensor.Value{tensor.ScalarValue(l.NegativeSlope), tensor.BoolValue(false)}, nil)
+		run(nn.DeepCopy(l), "leaky_relu", []tensor.Value{tensor.ScalarValue(l.NegativeSlope), tensor.BoolValue(false)},
+			nil)
 	case *nn.Softmax:
 		dim, _ := l.Dim.Get()
 		run(nn.DeepCopy(l), "softmax", []tensor.Value{tensor.IntValue(dim)}, nil)

@@ -62,7 +62,8 @@ func blocksOf(t *Tensor, g Granularity, axis int) blocks {
 	case g == PerRow:
 		return blocks{axis, max(1, t.Size(axis))}
 	case g < 1 || t.Size(axis)%int(g) != 0:
-		tensor.Fail(tensor.ErrShape, "Last dimension of input %d is not divisible by group size %d", t.Size(axis), int(g))
+		tensor.Fail(tensor.ErrShape, "Last dimension of input %d is not divisible by group size %d", t.Size(axis),
+			int(g))
 	}
 	return blocks{axis, int(g)}
 }
@@ -177,8 +178,8 @@ func chooseTinygemm(w *Tensor, b blocks) (q, scale, zero *Tensor) {
 }
 
 // chooseHQQ are integers and scales of the blocks of a matrix by the scale-only form of half-quadratic quantization
-// (Badri and Shaji 2023): the scale that is best for the integers (least squares) and the integers that are best for the
-// scale are found in turn, at most 20 times.
+// (Badri and Shaji 2023): the scale that is best for the integers (least squares) and the integers that are best for
+// the scale are found in turn, at most 20 times.
 func chooseHQQ(w *Tensor, b blocks, r integerRange) (q, scale *Tensor) {
 	const eps = 1.1920928955078125e-07 // of float32
 	v, dim := b.split(w.To(tensor.Float32))

@@ -52,8 +52,8 @@ func (m *QATLinear) parts() (nn.Layer, Observer, bool) {
 }
 
 // QATConv is a convolution, with batch norm and ReLU where these follow it, or a linear layer with batch norm, whose
-// weights are rounded in each forward pass. With batch norm the weights are multiplied by its factor before they are rounded, as they will be in
-// evaluation (Jacob et al. 2018).
+// weights are rounded in each forward pass. With batch norm the weights are multiplied by its factor before they are
+// rounded, as they will be in evaluation (Jacob et al. 2018).
 // https://pytorch.org/docs/stable/generated/torch.ao.nn.intrinsic.qat.ConvBnReLU2d.html
 type QATConv struct {
 	nn.Base

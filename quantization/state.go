@@ -92,7 +92,8 @@ func LoadStateDict(m nn.Module, sd *serialize.Dict) error {
 	}
 	sort.Strings(odd)
 	if len(odd) > 0 {
-		errs = append(errs, fmt.Errorf("quantization: unexpected entries that are no tensors: %s", strings.Join(odd, ", ")))
+		errs = append(errs, fmt.Errorf("quantization: unexpected entries that are no tensors: %s",
+			strings.Join(odd, ", ")))
 	}
 	resize(m, rest)
 	if err := nn.LoadStateDict(m, rest); err != nil {
@@ -225,7 +226,8 @@ func (m *QFunctional) state() []entry { return scalars(m.output) }
 func (m *QFunctional) load(get func(string) any) error { return m.loadScalars(get) }
 
 func (m *Embedding) state() []entry {
-	return []entry{{"_packed_params.dtype", m.params.Weight.DType()}, {"_packed_params._packed_weight", m.params.Weight}}
+	return []entry{{"_packed_params.dtype", m.params.Weight.DType()},
+		{"_packed_params._packed_weight", m.params.Weight}}
 }
 
 func (m *Embedding) load(get func(string) any) error {

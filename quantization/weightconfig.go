@@ -111,9 +111,10 @@ func (c Int8DynamicActivationInt8WeightConfig) check() error {
 		}
 	}
 	if c.ActMappingType > Asymmetric {
-		return &tensor.Error{Op: "QuantizeInPlace", Err: tensor.ErrValue, Msg: "Int8DynamicActivationInt8WeightConfig " +
-			"requires `act_mapping_type` in (MappingType.SYMMETRIC, MappingType.ASYMMETRIC). Please set it to " +
-			"MappingType.SYMMETRIC or MappingType.ASYMMETRIC."}
+		return &tensor.Error{Op: "QuantizeInPlace", Err: tensor.ErrValue,
+			Msg: "Int8DynamicActivationInt8WeightConfig " +
+				"requires `act_mapping_type` in (MappingType.SYMMETRIC, MappingType.ASYMMETRIC). Please set it to " +
+				"MappingType.SYMMETRIC or MappingType.ASYMMETRIC."}
 	}
 	return nil
 }
@@ -191,7 +192,8 @@ func (c Int8DynamicActivationIntxWeightConfig) check() error {
 
 func (c Int8DynamicActivationIntxWeightConfig) quantize(w *Tensor) *AffineWeight {
 	if w.Dim() != 2 {
-		tensor.Fail(tensor.ErrShape, "Int8DynamicActivationIntxWeightConfig only works for 2-d Tensor, got: %d", w.Dim())
+		tensor.Fail(tensor.ErrShape, "Int8DynamicActivationIntxWeightConfig only works for 2-d Tensor, got: %d",
+			w.Dim())
 	}
 	g := c.WeightGranularity
 	if g == 0 {
@@ -203,8 +205,8 @@ func (c Int8DynamicActivationIntxWeightConfig) quantize(w *Tensor) *AffineWeight
 }
 
 // Int4WeightOnlyConfig quantizes weights of linear layers to 4 bits in groups, for the kernel
-// aten::_weight_int4pack_mm_for_cpu: an element stands for (q - 8)·scale + zero ("tinygemm"). It is what torchao does on
-// CPUs. Layers whose inputs are no multiple of the group, or outputs none of 16, stay as they are.
+// aten::_weight_int4pack_mm_for_cpu: an element stands for (q - 8)·scale + zero ("tinygemm"). It is what torchao does
+// on CPUs. Layers whose inputs are no multiple of the group, or outputs none of 16, stay as they are.
 type Int4WeightOnlyConfig struct {
 	GroupSize int // 32, 64 or 128, which is the default
 }
@@ -214,8 +216,9 @@ func (c Int4WeightOnlyConfig) check() error {
 	case 0, 32, 64, 128:
 		return nil
 	}
-	return &tensor.Error{Op: "QuantizeInPlace", Err: tensor.ErrValue, Msg: fmt.Sprintf("Expecting groupwise quantization "+
-		"with group size = 32/64/128, but got block_size: [1, %d]", c.GroupSize)}
+	return &tensor.Error{Op: "QuantizeInPlace", Err: tensor.ErrValue,
+		Msg: fmt.Sprintf("Expecting groupwise quantization "+
+			"with group size = 32/64/128, but got block_size: [1, %d]", c.GroupSize)}
 }
 
 func (c Int4WeightOnlyConfig) fits(l nn.Module) error { return onlyLinear(l, c) }
@@ -265,10 +268,12 @@ func intxWeight(w *Tensor, bits int, g Granularity, m MappingType, scaleType ten
 	}
 	axis := 1 // input channels
 	b, r := blocksOf(w, g, axis), signedRange(bits)
-	a := &AffineWeight{kind: intxTensor, blocks: b, shape: w.Shape(), dtype: w.DType(), bits: bits, blockSize: b.shape(w)}
+	a := &AffineWeight{kind: intxTensor, blocks: b, shape: w.Shape(), dtype: w.DType(), bits: bits,
+		blockSize: b.shape(w)}
 	if hqq {
 		if w.Dim() != 2 {
-			tensor.Fail(tensor.ErrShape, "half-quadratic quantization is for matrices [out, in], not for a weight of shape %s",
+			tensor.Fail(tensor.ErrShape,
+				"half-quadratic quantization is for matrices [out, in], not for a weight of shape %s",
 				tensor.ShapeString(w.Shape()))
 		}
 		a.QData, a.Scale = chooseHQQ(w, b, r)

@@ -124,7 +124,8 @@ func (w *AffineWeight) describe() string {
 		return "Tensor: <class 'torchao.quantization.Int8Tensor'>"
 	case intxTensor:
 		return fmt.Sprintf("IntxUnpackedToInt8Tensor(target_dtype=torch.int%d, block_size=%s, shape=torch.Size(%s), "+
-			"dtype=%s, device=cpu, activation_quantization=%s)", w.bits, tuple(w.blockSize), tensor.ShapeString(w.shape),
+			"dtype=%s, device=cpu, activation_quantization=%s)", w.bits, tuple(w.blockSize),
+			tensor.ShapeString(w.shape),
 			w.dtype, act)
 	}
 	return fmt.Sprintf("Int4OpaqueTensor(shape=torch.Size(%s), block_size=[1, %d], device=cpu)",

@@ -32,7 +32,8 @@ func TestQuantizeInPlace(t *testing.T) {
 		{quantization.Int8WeightOnlyConfig{Granularity: quantization.PerTensor}, 0.01},
 		{quantization.Int8DynamicActivationInt8WeightConfig{}, 0.02},
 		{quantization.Int8DynamicActivationInt8WeightConfig{ActMappingType: quantization.Asymmetric}, 0.02},
-		{quantization.Int8DynamicActivationInt8WeightConfig{ActGranularity: quantization.PerTensor, ReduceRange: true}, 0.04},
+		{quantization.Int8DynamicActivationInt8WeightConfig{ActGranularity: quantization.PerTensor, ReduceRange: true},
+			0.04},
 		{quantization.IntxWeightOnlyConfig{Bits: 4, Granularity: quantization.PerGroup(32)}, 0.15},
 		{quantization.IntxWeightOnlyConfig{Bits: 4, HQQ: true}, 0.15},
 		{quantization.Int8DynamicActivationIntxWeightConfig{Bits: 6}, 0.05},
@@ -88,7 +89,8 @@ func TestQuantizeInPlaceRefuses(t *testing.T) {
 			"granularity must be PerAxis or PerGroup, but got PerTensor()"},
 		{quantization.IntxWeightOnlyConfig{Granularity: quantization.PerGroup(48)}, nil, tensor.ErrShape,
 			"Last dimension of input 64 is not divisible by group size 48"},
-		{quantization.Int8DynamicActivationInt8WeightConfig{Granularity: quantization.PerGroup(8)}, nil, tensor.ErrValue,
+		{quantization.Int8DynamicActivationInt8WeightConfig{Granularity: quantization.PerGroup(8)}, nil,
+			tensor.ErrValue,
 			"Unsupported weight granularity type: PerGroup(8). Only PerTensor and PerRow are supported."},
 		{quantization.Int4WeightOnlyConfig{GroupSize: 16}, nil, tensor.ErrValue,
 			"Expecting groupwise quantization with group size = 32/64/128, but got block_size: [1, 16]"},
@@ -113,7 +115,8 @@ func TestWeightedConv(t *testing.T) {
 	conv := nn.NewConv2d(8, 4, 3, nn.Conv2dOptions{Padding: []int{1}})
 	x := torch.Randn([]int{1, 8, 5, 5})
 	want := conv.Forward(x)
-	q, err := quantization.QuantizeInPlace(conv, quantization.IntxWeightOnlyConfig{Granularity: quantization.PerGroup(4)},
+	q, err := quantization.QuantizeInPlace(conv,
+		quantization.IntxWeightOnlyConfig{Granularity: quantization.PerGroup(4)},
 		quantization.QuantizeOptions{Filter: func(nn.Module, string) bool { return true }})
 	if err != nil {
 		t.Fatal(err)

@@ -52,7 +52,8 @@ func (w *AffineWeight) value() any {
 	switch w.kind {
 	case int8Tensor:
 		set("qdata", w.QData, "scale", w.Scale, "block_size", block, "zero_point", w.ZeroPoint, "act_quant_kwargs",
-			w.act.value(), "act_quant_scale", nil, "act_quant_zero_point", nil, "act_pre_scale", nil, "reduce_range", w.reduce)
+			w.act.value(), "act_quant_scale", nil, "act_quant_zero_point", nil, "act_pre_scale", nil, "reduce_range",
+			w.reduce)
 	case intxTensor:
 		set("qdata", w.QData, "scale", w.Scale, "zero_point", w.ZeroPoint, "target_dtype",
 			global("torch", fmt.Sprintf("int%d", w.bits)), "block_size", block, "activation_quantization", nil)
@@ -65,8 +66,10 @@ func (w *AffineWeight) value() any {
 			"compensation", nil, "act_mapping_type", nil)
 	}
 	return serialize.NewObject(global("torch._tensor", "_rebuild_from_type_v2"), serialize.Tuple{
-		global("torch._utils", "_rebuild_wrapper_subclass"), w.classOf(), serialize.Tuple{w.classOf(), dt, tupleOf(w.shape), strides, 0,
-			call("torch.serialization", "_get_layout", "torch.strided"), serialize.Device{Type: "cpu", Index: -1}, false}, attrs}, nil)
+		global("torch._utils", "_rebuild_wrapper_subclass"), w.classOf(),
+		serialize.Tuple{w.classOf(), dt, tupleOf(w.shape), strides, 0,
+			call("torch.serialization", "_get_layout", "torch.strided"), serialize.Device{Type: "cpu", Index: -1},
+			false}, attrs}, nil)
 }
 
 func tupleOf(l []int) serialize.Tuple {

@@ -30,8 +30,8 @@ type Global struct{ Module, Name string }
 func (g Global) String() string { return g.Module + "." + g.Name }
 
 // Object describes an object of a class that is not data: what Python's pickle would call to make it, and what it would
-// fill it with. It is inert, for a Go program to look at; Save refuses what Load has read, since Python would import and
-// run what it names. An object that [NewObject] makes is written.
+// fill it with. It is inert, for a Go program to look at; Save refuses what Load has read, since Python would import
+// and run what it names. An object that [NewObject] makes is written.
 type Object struct {
 	// Class is the class or function that Python would call.
 	Class Global

@@ -105,7 +105,8 @@ func init() {
 				s, z := qparams(c)
 				x := tensor.DenseAs(c.T(0), tensor.Float32)
 				y := x.MulScalar(1 / s).Round().AddScalar(z)
-				tensor.CopyRaw(c.Out(0), y.ClampScalar(tensor.ClampScalarOptions{Min: c.Int(3), Max: c.Int(4)}).To(c.DType(5)))
+				tensor.CopyRaw(c.Out(0),
+					y.ClampScalar(tensor.ClampScalarOptions{Min: c.Int(3), Max: c.Int(4)}).To(c.DType(5)))
 			},
 		})
 		tensor.Register(tensor.Def{
@@ -129,7 +130,8 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "quantized_decomposed::quantize_per_channel(Tensor input, Tensor scales, Tensor zero_points, int axis, " +
 			"int quant_min, int quant_max, ScalarType dtype) -> Tensor",
-		Go: "-", NoGrad: decomposedNoGrad, Doc: "is quantize_per_tensor with a scale and zero point for each index of axis.",
+		Go: "-", NoGrad: decomposedNoGrad,
+		Doc: "is quantize_per_tensor with a scale and zero point for each index of axis.",
 		Infer: func(c *Ctx) {
 			quantizedFloats(c, 4, c.DType(6))
 			channelShape(c, c.T(0), c.T(1).Numel(), c.Int(3))
@@ -139,14 +141,16 @@ func init() {
 		CPU: func(c *Ctx) {
 			x, s, z := tensor.DenseAs(c.T(0), tensor.Float32), c.T(1), c.T(2)
 			shape := channelShape(c, x, s.Numel(), c.Int(3))
-			y := rounded(x, s.Reshape(shape).Reciprocal(), z.Reshape(channelShape(c, x, z.Numel(), c.Int(3))), c.Int(4), c.Int(5))
+			y := rounded(x, s.Reshape(shape).Reciprocal(), z.Reshape(channelShape(c, x, z.Numel(), c.Int(3))), c.Int(4),
+				c.Int(5))
 			tensor.CopyRaw(c.Out(0), y.To(c.DType(6)))
 		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "quantized_decomposed::dequantize_per_channel(Tensor input, Tensor scales, Tensor? zero_points, int axis, " +
 			"int quant_min, int quant_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor",
-		Go: "-", NoGrad: decomposedNoGrad, Doc: "is dequantize_per_tensor with a scale and zero point for each index of axis.",
+		Go: "-", NoGrad: decomposedNoGrad,
+		Doc: "is dequantize_per_tensor with a scale and zero point for each index of axis.",
 		Infer: func(c *Ctx) {
 			if dt := c.T(0).DType(); dt != c.DType(6) {
 				c.Fail(tensor.ErrDType, "Expecting input to have dtype: %s, but got dtype: %s", c.DType(6), dt)
@@ -170,7 +174,8 @@ func init() {
 			name += "_symmetric"
 		}
 		tensor.Register(tensor.Def{
-			Schema: "quantized_decomposed::" + name + ".tensor(Tensor input, int quant_min, int quant_max, float eps, " +
+			Schema: "quantized_decomposed::" + name +
+				".tensor(Tensor input, int quant_min, int quant_max, float eps, " +
 				"ScalarType dtype) -> (Tensor, Tensor)",
 			Go: "-", NoGrad: decomposedNoGrad,
 			Doc: "chooses scale (float64 of one element) and zero point (int64) for the range of the elements.",
@@ -181,7 +186,8 @@ func init() {
 				}
 				integerLimits(c, c.DType(4))
 				if c.Int(1) >= c.Int(2) {
-					c.Fail(tensor.ErrValue, "qmin must be strictly less than qmax for user-specified quantization range.")
+					c.Fail(tensor.ErrValue,
+						"qmin must be strictly less than qmax for user-specified quantization range.")
 				}
 				c.Alloc(0, []int{1}, tensor.Float64)
 				c.Alloc(1, []int{1}, tensor.Int64)

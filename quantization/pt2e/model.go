@@ -53,7 +53,26 @@ func Capture(module any, inputs []any, opts ...trace.Options) (*Model, error) {
 		}
 	}
 	m.unify()
+	m.convolutions()
 	return nn.New(m), nil
+}
+
+// convolutions writes the general operator, which torch.jit.trace records, as the particular ones, of which the rules
+// of quantizers speak.
+func (m *Model) convolutions() {
+	for _, n := range m.fn.Body.Nodes {
+		if n.Op != "aten::_convolution" || len(n.In) < 9 || n.In[1].Node == nil || constant(n.In[1]) == nil ||
+			n.In[6].Node == nil || n.In[6].Node.Op != graph.Constant || n.In[6].Node.Const.N != 0 {
+			continue
+		}
+		dims := constant(n.In[1]).Dim() - 2
+		op := graph.Lookup(fmt.Sprintf("aten::conv%dd", dims))
+		if op == nil {
+			continue
+		}
+		n.Op, n.Operator = op.FullName(), op
+		n.In = []*graph.Value{n.In[0], n.In[1], n.In[2], n.In[3], n.In[4], n.In[5], n.In[8]}
+	}
 }
 
 // unify gives each tensor of the network one constant at the beginning.

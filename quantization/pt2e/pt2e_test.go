@@ -27,7 +27,8 @@ type residual struct {
 
 func newResidual() *residual {
 	torch.ManualSeed(0)
-	m := nn.New(&residual{Conv1: nn.NewConv2d(3, 8, 3, nn.Conv2dOptions{Padding: []int{1}}), Norm1: nn.NewBatchNorm2d(8),
+	m := nn.New(&residual{Conv1: nn.NewConv2d(3, 8, 3, nn.Conv2dOptions{Padding: []int{1}}),
+		Norm1: nn.NewBatchNorm2d(8),
 		Conv2: nn.NewConv2d(8, 8, 3, nn.Conv2dOptions{Padding: []int{1}, NoBias: true}), Norm2: nn.NewBatchNorm2d(8),
 		Conv3: nn.NewConv2d(16, 4, 1), ReLU1: nn.NewReLU(), ReLU2: nn.NewReLU(),
 		Pool: nn.NewMaxPool2d(2), Average: nn.NewAdaptiveAvgPool2d(1), Drop: nn.NewDropout(), FC: nn.NewLinear(4, 5)})

@@ -48,8 +48,9 @@ func X86InductorConfig(opts ...X86InductorOptions) *QuantizationConfig {
 	if o.IsDynamic {
 		act.Observer = placeholderOf
 	}
-	return &QuantizationConfig{InputActivation: act, OutputActivation: act, Weight: &QuantizationSpec{DType: tensor.Int8,
-		QuantMin: -128, QuantMax: 127, QScheme: tensor.PerChannelSymmetric, Observer: perChannelOf, Eps: narrowEps}}
+	return &QuantizationConfig{InputActivation: act, OutputActivation: act,
+		Weight: &QuantizationSpec{DType: tensor.Int8,
+			QuantMin: -128, QuantMax: 127, QScheme: tensor.PerChannelSymmetric, Observer: perChannelOf, Eps: narrowEps}}
 }
 
 // X86InductorQuantizer has the rules of PyTorch's quantizer for x86 processors: convolutions and linear layers with
@@ -98,8 +99,10 @@ var (
 	quantizable = append([]string{"aten::matmul"}, byDefault...)
 	additions   = []string{"aten::add.Tensor", "aten::add_.Tensor"}
 	rectifiers  = []string{"aten::relu", "aten::relu_"}
-	afterConv   = []string{"aten::relu", "aten::relu_", "aten::hardtanh", "aten::hardtanh_", "aten::hardswish", "aten::hardswish_", "aten::relu6", "aten::relu6_", "aten::silu", "aten::silu_"}
-	afterLinear = []string{"aten::relu", "aten::relu_", "aten::leaky_relu", "aten::leaky_relu_", "aten::tanh", "aten::tanh_", "aten::gelu"}
+	afterConv   = []string{"aten::relu", "aten::relu_", "aten::hardtanh", "aten::hardtanh_", "aten::hardswish",
+		"aten::hardswish_", "aten::relu6", "aten::relu6_", "aten::silu", "aten::silu_"}
+	afterLinear = []string{"aten::relu", "aten::relu_", "aten::leaky_relu", "aten::leaky_relu_", "aten::tanh",
+		"aten::tanh_", "aten::gelu"}
 )
 
 // pass is a pass over a model with one configuration, for the patterns that accept takes.

@@ -83,7 +83,8 @@ func (q *XNNPACKQuantizer) annotate(m *Model, n notes) {
 			x.each(x.linear)
 			return
 		}
-		for _, f := range []func(n *graph.Node){x.linearReLU, x.linear, x.convReLU, x.conv, x.convTransposeReLU, x.average,
+		for _, f := range []func(n *graph.Node){x.linearReLU, x.linear, x.convReLU, x.conv, x.convTransposeReLU,
+			x.average,
 			x.binaryReLU("add"), x.binary("add"), x.binaryReLU("mul"), x.binary("mul"), x.cat} {
 			x.each(f)
 		}
