@@ -69,6 +69,7 @@ type fuser struct {
 	uses    map[*Value]int
 	user    map[*Value]*Node // the last one that was seen; the only one where uses is 1
 	dead    map[*Node]bool
+	plain   map[*Value]bool // classes of memory that must have the program's own layout
 }
 
 func newFuser(f *Function, o FuseOptions) *fuser {
