@@ -133,7 +133,7 @@ func (u *fuser) restore(b *Block, changed map[*Value]bool) {
 			continue
 		}
 		onlyResult, sees := seesLayout[n.Op]
-		if !sees || len(n.In) == 0 || !changed[n.In[0]] || n.In[0].Type.Kind != TensorType {
+		if !sees || len(n.In) == 0 || !changed[n.In[0]] || !takesTensor(n, 0) {
 			continue
 		}
 		v := n.In[0]
@@ -156,7 +156,7 @@ func (u *fuser) makePlain(b *Block, i int, changed map[*Value]bool) int {
 	n := b.Nodes[i]
 	in := slices.Clone(n.In)
 	for j, v := range in {
-		if changed[v] && v.Type.Kind == TensorType {
+		if changed[v] && takesTensor(n, j) {
 			in[j] = u.layout(b, v, slices.Index(b.Nodes, n))
 		}
 	}
@@ -176,6 +176,12 @@ func (u *fuser) makePlain(b *Block, i int, changed map[*Value]bool) int {
 		at++
 	}
 	return at
+}
+
+// takesTensor reports that argument i, whatever its static type, is a tensor where the node runs.
+func takesTensor(n *Node, i int) bool {
+	return n.In[i].Type.Kind == TensorType ||
+		n.Operator != nil && i < len(n.Operator.Params) && n.Operator.Params[i].Type.Kind == TensorType
 }
 
 // fusedWeights are the arguments of the fused convolutions that conv has laid out.
