@@ -102,7 +102,7 @@ func program(seed uint64) *graph.Function {
 // shows in the second. Then it records each, and runs the recording fused for the very sizes, whose results have the
 // program's own strides, too.
 func TestFuseRandomPrograms(t *testing.T) {
-	programs := 1500
+	programs := 600
 	if testing.Short() {
 		programs = 200
 	}
