@@ -151,7 +151,8 @@ func (a *aliases) call(n *Node) {
 		return
 	}
 	var l []*Value
-	told := n.Operator != nil && n.Operator.op != nil && len(n.Out) > 0 && n.Operator.Name != "aten::set_" && // tells all
+	// set_ makes its argument one of another tensor's memory; of other calls with such results the schema tells all.
+	told := n.Operator != nil && n.Operator.op != nil && len(n.Out) > 0 && n.Operator.Name != "aten::set_" &&
 		!slices.ContainsFunc(n.Operator.Results, func(r Result) bool { return r.Alias == "" })
 	for i, v := range n.In {
 		if !told || i >= len(n.Operator.Params) || n.Operator.Params[i].Alias != "" {
@@ -206,7 +207,8 @@ var newMemory = map[string]bool{
 	"aten::hardtanh": true, "aten::softmax.int": true, "aten::log_softmax.int": true, "aten::embedding": true,
 	"aten::cat": true, "aten::stack": true, "aten::bmm": true, "aten::mm": true, "aten::addmm": true,
 	"aten::baddbmm": true, "aten::sum": true, "aten::sum.dim_IntList": true, "aten::mean": true, "aten::mean.dim": true,
-	"aten::avg_pool2d": true, "aten::avg_pool3d": true, "aten::native_batch_norm": true, "aten::native_layer_norm": true,
+	"aten::avg_pool2d": true, "aten::avg_pool3d": true, "aten::native_batch_norm": true,
+	"aten::native_layer_norm":            true,
 	"aten::scaled_dot_product_attention": true, "aten::gru.input": true, "aten::lstm.input": true,
 	"gotorch::conv_fused": true, "gotorch::conv_pool_fused": true, "gotorch::conv_depthwise_fused": true,
 	"gotorch::linear_packed": true, "gotorch::linear_fused": true,

@@ -182,7 +182,7 @@ func (u *fuser) common(b *Block, known map[string]*Node, r replacer) {
 // nobody can tell whether they are in the same memory.
 func (u *fuser) callKey(n *Node) (key string, ok bool) {
 	o := n.Operator
-	if o == nil || len(n.Out) == 0 || n.Block.Owner == nil && len(n.In) == 0 {
+	if o == nil || len(n.Out) == 0 || len(n.In) == 0 {
 		return "", false
 	}
 	if o.op == nil && (!strings.HasPrefix(n.Op, "aten::") || !isImmutable(n.Out[0].Type)) {
@@ -194,7 +194,8 @@ func (u *fuser) callKey(n *Node) (key string, ok bool) {
 			return "", false // it may draw random numbers
 		}
 	}
-	if o.op != nil && (o.op.Draw != tensor.DrawByElements || len(n.In) == 0 || n.In[0].Type.Kind != TensorType) {
+	if o.op != nil && (o.op.Draw != tensor.DrawByElements || len(n.In) == 0 || n.In[0].Type.Kind != TensorType ||
+		o.op.Body != nil && !newMemory[n.Op] && !foldable(o.op)) { // others may be composed of what draws
 		return "", false
 	}
 	var s strings.Builder

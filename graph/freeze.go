@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -28,6 +29,7 @@ type frozenSlot struct {
 type frozenTensor struct {
 	t       *tensor.Tensor
 	version int
+	storage *tensor.Storage
 }
 
 // Freeze makes a copy of a method of self, whose calls are replaced by what they call and whose attributes, those of
@@ -115,7 +117,7 @@ func (z *Frozen) attribute(n *Node, objects map[*Value]*Object) {
 	}
 	z.slots = append(z.slots, frozenSlot{o, i, v})
 	if v.K == tensor.KTensor && v.T != nil {
-		z.dates = append(z.dates, frozenTensor{v.T, v.T.Version()})
+		z.dates = append(z.dates, frozenTensor{v.T, v.T.Version(), v.T.Storage()})
 	}
 	n.Op, n.Const, n.In, n.Attr, n.Index = Constant, v, nil, "", 0
 }
@@ -153,7 +155,7 @@ func (z *Frozen) Stale() bool {
 		}
 	}
 	for i := range z.dates {
-		if d := &z.dates[i]; d.t.Version() != d.version {
+		if d := &z.dates[i]; d.t.Version() != d.version || d.t.Storage() != d.storage {
 			return true
 		}
 	}
@@ -170,4 +172,34 @@ func (z *Frozen) Run(ctx context.Context, opt Options, args ...tensor.Value) ([]
 		return res, err
 	}
 	return z.plain.RunWith(ctx, opt, args...) // which names the operators of the program
+}
+
+// Serving runs a method of an object. Where no gradients are recorded, and no layer looks on, the second call since the
+// object was changed prepares the method with Freeze, and later ones run what was prepared. The zero value is ready.
+// Any number of goroutines may use it.
+type Serving struct {
+	frozen atomic.Pointer[Frozen]
+	calls  atomic.Int32 // since the object was changed
+}
+
+// Run runs f, a method of self, which is the first argument; self is nil for a function without an object. It is always
+// called with the same two.
+func (s *Serving) Run(ctx context.Context, f *Function, self *Object, args ...tensor.Value) ([]tensor.Value, error) {
+	if tensor.IsGradEnabled() || !tensor.Unwatched() {
+		return f.Run(ctx, args...)
+	}
+	z := s.frozen.Load()
+	if z != nil && z.Stale() {
+		s.frozen.CompareAndSwap(z, nil)
+		s.calls.Store(0)
+		z = nil
+	}
+	if z == nil {
+		if s.calls.Add(1) < 2 {
+			return f.Run(ctx, args...)
+		}
+		z = Freeze(f, self)
+		s.frozen.Store(z)
+	}
+	return z.Run(ctx, Options{}, args...)
 }

@@ -15,7 +15,8 @@ import (
 //   - A convolution with constant weights takes over the batch norm behind it, the addition of a shortcut and the
 //     limits of an activation; then the depthwise convolution or the maximum pooling that alone reads it, and the
 //     convolution of one tap behind that. Its weight, and so its result, is laid out channels-last.
-//   - A linear layer, or a product by a constant matrix, takes over its bias and activation and reads its weight packed.
+//   - A linear layer, or a product by a constant matrix, takes over its bias and activation and reads its weight
+//     packed.
 //   - Where the program can see how memory is laid out, and in its results, a value has the layout that it had.
 //
 // Operators that write into tensors are understood: an activation in place behind a convolution is taken over like
@@ -31,7 +32,8 @@ func (f *Function) Fuse() { f.FuseWith(FuseOptions{}) }
 type FuseOptions struct {
 	// Weights are shared with other functions.
 	Weights *Weights
-	// Exact says that the function was recorded, and that all its runs have the sizes, dtypes and layouts of the example.
+	// Exact says that the function was recorded, and that all its runs have the sizes, dtypes and layouts of the
+	// example.
 	Exact bool
 }
 
@@ -67,6 +69,7 @@ type fuser struct {
 	uses    map[*Value]int
 	user    map[*Value]*Node // the last one that was seen; the only one where uses is 1
 	dead    map[*Node]bool
+	plain   map[*Value]bool // classes of memory that must have the program's own layout
 }
 
 func newFuser(f *Function, o FuseOptions) *fuser {

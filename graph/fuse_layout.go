@@ -33,7 +33,7 @@ func init() {
 
 // seesLayout are the operators that take another course, or none, where their argument has other strides: they look at
 // memory, or make a view where they can and a copy where they cannot. The value says that the difference shows only
-// when the result's memory is written, or by its own strides.
+// where the memory is written, or by the result's own strides.
 var seesLayout = map[string]bool{
 	"aten::view": false, "aten::_unsafe_view": false, "aten::view_as": false, "aten::view.dtype": false,
 	"aten::as_strided": false, "aten::as_strided_": false, "aten::view_as_real": false, "aten::view_as_complex": false,
@@ -47,15 +47,23 @@ var seesLayout = map[string]bool{
 
 // layouts restores layouts where the program sees them. What a recording has noted is the layout; without one it is
 // that of a program with contiguous inputs.
+//
+// Where the memory that is seen is also written, a copy with the right layout would not do: a view of the program's
+// would be a copy's. Such memory gets the right layout when it is made, by an operator all of whose inputs have it.
 func (u *fuser) layouts() {
+	u.a = newAliases(u.f)
+	u.plain = map[*Value]bool{}
 	changed := map[*Value]bool{}
-	for range 2 { // loops carry values back
-		u.spread(u.f.Body, changed)
+	for more := true; more; {
+		clear(changed)
+		for range 2 { // loops carry values back
+			u.spread(u.f.Body, changed)
+		}
+		more = u.findPlain(u.f.Body, changed)
 	}
-	if len(changed) == 0 {
+	if len(changed) == 0 && len(u.plain) == 0 {
 		return
 	}
-	u.a = newAliases(u.f)
 	u.restore(u.f.Body, changed)
 	b := u.f.Body
 	for i, v := range b.Results {
@@ -63,6 +71,25 @@ func (u *fuser) layouts() {
 			b.Results[i] = u.layout(b, v, len(b.Nodes))
 		}
 	}
+}
+
+// findPlain finds the classes of memory that must have the program's own layout. It reports whether there are new ones.
+func (u *fuser) findPlain(b *Block, changed map[*Value]bool) (found bool) {
+	for _, n := range b.Nodes {
+		for _, c := range n.Blocks {
+			found = u.findPlain(c, changed) || found
+		}
+		if _, sees := seesLayout[n.Op]; sees && len(n.In) > 0 && changed[n.In[0]] && u.a.isWritten(n.In[0]) {
+			u.plain[u.a.class(n.In[0])] = true
+			found = true
+		}
+	}
+	return found
+}
+
+// makesPlain reports a node whose result is in memory that must have the program's own layout.
+func (u *fuser) makesPlain(n *Node) bool {
+	return len(u.plain) > 0 && slices.ContainsFunc(n.Out, func(v *Value) bool { return u.plain[u.a.class(v)] })
 }
 
 // spread marks what may have another layout because of a fused convolution.
@@ -76,6 +103,9 @@ func (u *fuser) spread(b *Block, changed map[*Value]bool) {
 			for _, c := range n.Blocks {
 				if n.Op == Loop {
 					for i, v := range c.Params[1:] {
+						if u.plain[u.a.class(v)] {
+							continue
+						}
 						changed[v] = changed[v] || changed[n.In[2+i]] || changed[c.Results[1+i]]
 					}
 				}
@@ -84,7 +114,7 @@ func (u *fuser) spread(b *Block, changed map[*Value]bool) {
 			}
 		}
 		for _, v := range n.Out {
-			if is && !isPlain(v.Type) {
+			if is && !isPlain(v.Type) && !u.plain[u.a.class(v)] {
 				changed[v] = true
 			}
 		}
@@ -98,29 +128,65 @@ func (u *fuser) restore(b *Block, changed map[*Value]bool) {
 		for _, c := range n.Blocks {
 			u.restore(c, changed)
 		}
-		unlessWritten, sees := seesLayout[n.Op]
-		if !sees {
+		if u.makesPlain(n) && len(n.Blocks) == 0 {
+			i = u.makePlain(b, i, changed)
 			continue
 		}
-		for _, v := range n.In[:min(1, len(n.In))] {
-			if !changed[v] || v.Type.Kind != TensorType {
-				continue
-			}
-			written := u.a.isWritten(v)
-			if unlessWritten && !written && (u.info(v) == nil || !u.resultOf(n)) {
-				continue
-			}
-			if (n.Op == "aten::view" || n.Op == "aten::_unsafe_view") && !written && u.info(v) == nil {
-				n.Op, n.Operator = "aten::reshape", Lookup("aten::reshape")
-				continue
-			}
-			w := u.layout(b, v, i)
-			for ; b.Nodes[i] != n; i++ {
-			}
-			rename(b, i, v, w)
+		onlyResult, sees := seesLayout[n.Op]
+		if !sees || len(n.In) == 0 || !changed[n.In[0]] || !takesTensor(n, 0) {
+			continue
 		}
+		v := n.In[0]
+		if onlyResult && (u.info(v) == nil || !u.resultOf(n)) {
+			continue
+		}
+		if (n.Op == "aten::view" || n.Op == "aten::_unsafe_view") && u.info(v) == nil {
+			n.Op, n.Operator = "aten::reshape", Lookup("aten::reshape")
+			continue
+		}
+		w := u.layout(b, v, i)
+		i = slices.Index(b.Nodes, n)
+		rename(b, i, v, w)
 	}
 }
+
+// makePlain has node i give a result with the program's own layout, by giving it inputs of that. It returns the node's
+// new number.
+func (u *fuser) makePlain(b *Block, i int, changed map[*Value]bool) int {
+	n := b.Nodes[i]
+	in := slices.Clone(n.In)
+	for j, v := range in {
+		if changed[v] && takesTensor(n, j) {
+			in[j] = u.layout(b, v, slices.Index(b.Nodes, n))
+		}
+	}
+	n.In = in
+	at := slices.Index(b.Nodes, n)
+	for _, j := range fusedWeights[n.Op] {
+		if isNone(n.In[j]) {
+			continue
+		}
+		t := weightOf(n, j).Contiguous().Keep()
+		// of a size of 1 any stride is contiguous, but not every one tells the convolution so
+		t = tensor.Alias(t, t.Shape(), tensor.FormatStrides(t.Shape(), tensor.ContiguousFormat), t.StorageOffset())
+		w := &Node{Op: Constant, Const: tensor.TensorValue(t), Block: b, Pos: n.Pos}
+		w.Out = []*Value{{Type: Tensor, Node: w}}
+		n.In[j] = w.Out[0]
+		b.Nodes = slices.Insert(b.Nodes, at, w)
+		at++
+	}
+	return at
+}
+
+// takesTensor reports that argument i, whatever its static type, is a tensor where the node runs.
+func takesTensor(n *Node, i int) bool {
+	return n.In[i].Type.Kind == TensorType ||
+		n.Operator != nil && i < len(n.Operator.Params) && n.Operator.Params[i].Type.Kind == TensorType
+}
+
+// fusedWeights are the arguments of the fused convolutions that conv has laid out.
+var fusedWeights = map[string][]int{"gotorch::conv_fused": {1}, "gotorch::conv_pool_fused": {1},
+	"gotorch::conv_depthwise_fused": {1, 8, 15}}
 
 // resultOf reports that a result of n may leave the function, where its strides can be seen.
 func (u *fuser) resultOf(n *Node) bool {

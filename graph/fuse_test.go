@@ -98,10 +98,10 @@ func TestFuse(t *testing.T) {
 		}, "gotorch::conv_fused aten::constant_pad_nd gotorch::conv_fused aten::contiguous"},
 		{"depthwise", []int{2, 3, 5, 5}, func(b *graph.Block, x *graph.Value) *graph.Value {
 			y := b.Call1("aten::relu6", conv(b, x))
-			y = b.Call1("aten::convolution", y, randn(gen, 4, 1, 3, 3), nil, []int{1, 1}, []int{1, 1}, []int{1, 1}, false,
-				[]int{0, 0}, 4)
-			y = b.Call1("aten::conv2d", b.Call1("aten::relu6", y), randn(gen, 3, 4, 1, 1), nil, []int{1, 1}, []int{0, 0},
-				[]int{1, 1}, 1)
+			y = b.Call1("aten::convolution", y, randn(gen, 4, 1, 3, 3), nil, []int{1, 1}, []int{1, 1}, []int{1, 1},
+				false, []int{0, 0}, 4)
+			y = b.Call1("aten::conv2d", b.Call1("aten::relu6", y), randn(gen, 3, 4, 1, 1), nil, []int{1, 1},
+				[]int{0, 0}, []int{1, 1}, 1)
 			return b.Call1("aten::add.Tensor", x, y)
 		}, "gotorch::conv_depthwise_fused aten::contiguous"},
 		{"pool", []int{2, 3, 6, 6}, func(b *graph.Block, x *graph.Value) *graph.Value {
@@ -117,8 +117,11 @@ func TestFuse(t *testing.T) {
 		}, "aten::sin aten::mul.Tensor aten::sum aten::exp_ aten::sum aten::add.Tensor"},
 		{"random numbers", []int{2, 6}, func(b *graph.Block, x *graph.Value) *graph.Value {
 			y := b.Call1("aten::dropout", x, 0.0, true)
-			return b.Call1("aten::add.Tensor", y, b.Call1("aten::dropout", x, 0.0, true))
-		}, "aten::dropout aten::dropout aten::add.Tensor"},
+			y = b.Call1("aten::add.Tensor", y, b.Call1("aten::dropout", x, 0.0, true))
+			z := b.Call1("aten::sub.Tensor", b.Call1("aten::rand_like", x), b.Call1("aten::rand_like", x))
+			return b.Call1("aten::add.Tensor", y, b.Call1("aten::mul.Scalar", z, 0.0))
+		}, "aten::dropout aten::dropout aten::add.Tensor aten::rand_like aten::rand_like aten::sub.Tensor " +
+			"aten::mul.Scalar aten::add.Tensor"},
 		{"erf GELU", []int{2, 6}, func(b *graph.Block, x *graph.Value) *graph.Value {
 			x = b.Call1("aten::linear", x, m, nil)
 			e := b.Call1("aten::erf", b.Call1("aten::div.Tensor", x, torch.Full(nil, math.Sqrt2)))

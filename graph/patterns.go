@@ -7,9 +7,9 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Files of older versions of ONNX, and decomposed programs of torch.export, have GELU, layer normalisation and attention
-// as the arithmetic that they are made of. patterns finds them by the last of their operators and calls the operator
-// that does all of it at once.
+// Files of older versions of ONNX, and decomposed programs of torch.export, have GELU, layer normalisation and
+// attention as the arithmetic that they are made of. patterns finds them by the last of their operators and calls the
+// operator that does all of it at once.
 func (u *fuser) patterns(n *Node) {
 	switch n.Op {
 	case "aten::mul.Tensor", "aten::mul.Scalar", "aten::div.Tensor", "aten::div.Scalar":
@@ -287,7 +287,8 @@ func (u *fuser) attention(n *Node) {
 	scores, scale := m.scaled(soft.In[0])
 	var mask *Value
 	if add := m.node(scores, 1, "aten::add.Tensor"); add != nil && scale == 1 {
-		if t, ok := u.constFloats(add.In[1]); !ok || t == nil || !hidesNoRow(t) || len(add.In) > 2 && !m.one(add.In[2]) {
+		if t, ok := u.constFloats(add.In[1]); !ok || t == nil || !hidesNoRow(t) ||
+			len(add.In) > 2 && !m.one(add.In[2]) {
 			return
 		}
 		mask = add.In[1]

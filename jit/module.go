@@ -6,7 +6,6 @@ import (
 	"sort"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/gotorch-dev/torch/graph"
 	"github.com/gotorch-dev/torch/graph/trace"
@@ -24,7 +23,7 @@ type Module struct {
 	meta map[string]string
 
 	traced  *trace.Program // of a recorded module
-	serving sync.Map       `torch:"-"` // method -> *served
+	serving sync.Map       `torch:"-"` // method -> *graph.Serving
 }
 
 // Object is the module as a value of package graph.
@@ -272,38 +271,14 @@ func (m *Module) Call(ctx context.Context, method string, args []tensor.Value,
 	})
 }
 
-// served is a method prepared for inference.
-type served struct {
-	frozen atomic.Pointer[graph.Frozen]
-	calls  atomic.Int32 // since the module was changed
-}
-
-// run runs a method. Where no gradients are recorded, and nobody looks on, the second call with the same parameters,
-// buffers and attributes prepares the method for inference, and later ones run what was prepared.
+// run runs a method, prepared for inference where no gradients are recorded.
 func (m *Module) run(ctx context.Context, method string, f *graph.Function, all []tensor.Value) ([]tensor.Value,
 	error) {
-	if tensor.IsGradEnabled() || !tensor.Unwatched() {
-		return f.Run(ctx, all...)
-	}
-	v, ok := m.serving.Load(method)
+	s, ok := m.serving.Load(method)
 	if !ok {
-		v, _ = m.serving.LoadOrStore(method, new(served))
+		s, _ = m.serving.LoadOrStore(method, new(graph.Serving))
 	}
-	s := v.(*served)
-	z := s.frozen.Load()
-	if z != nil && z.Stale() {
-		s.frozen.CompareAndSwap(z, nil)
-		s.calls.Store(0)
-		z = nil
-	}
-	if z == nil {
-		if s.calls.Add(1) < 2 {
-			return f.Run(ctx, all...)
-		}
-		z = graph.Freeze(f, m.obj)
-		s.frozen.Store(z)
-	}
-	return z.Run(ctx, graph.Options{}, all...)
+	return s.(*graph.Serving).Run(ctx, f, m.obj, all...)
 }
 
 // Apply is Forward for the Forward of another module: it gives all tensors of the result, and a mistake is a panic with

@@ -84,8 +84,8 @@ func (c capturer) KeepsNoMemory() {}
 // Read is called when Go code reads elements.
 func (c capturer) Read(s *tensor.Storage) {
 	if c.r.traced[s] {
-		c.r.captured.refuse("Forward reads elements of a tensor that depends on the input, and what Go code does with " +
-			"them cannot be recorded")
+		c.r.captured.refuse("Forward reads elements of a tensor that depends on the input, and what Go code does " +
+			"with them cannot be recorded")
 		return
 	}
 	c.r.captured.Read[s] = true

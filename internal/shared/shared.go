@@ -33,7 +33,7 @@ func Find(t testing.TB, elem ...string) string {
 	t.Helper()
 	p, err := Locate(elem...)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v", err)
 	}
 	return p
 }

@@ -33,11 +33,11 @@ type InferenceOptions struct {
 
 // OptimizeForInference prepares a module in evaluation mode for inference: its operators are recorded as a program, to
 // which the passes of [graph.Function.FuseWith] are applied. Batch norms are folded into the convolutions before them,
-// ReLU, ReLU6 and the addition of a shortcut run in the convolution's epilogue, ReLU and GELU in that of a linear layer,
-// a depthwise convolution or a maximum pooling runs together with the convolution before it, pictures are kept in
-// channels-last memory, and intermediate results are freed as soon as they are not needed. The weights of convolutions
-// and linear layers are copied for this, into the order in which they are read, which takes their memory once more,
-// whatever the number of shapes of input. torch.EmptyCache drops the copies; the next call makes them again.
+// ReLU, ReLU6 and the addition of a shortcut run in the convolution's epilogue, ReLU and GELU in that of a linear
+// layer, a depthwise convolution or a maximum pooling runs together with the convolution before it, pictures are kept
+// in channels-last memory, and intermediate results are freed as soon as they are not needed. The weights of
+// convolutions and linear layers are copied for this, into the order in which they are read, which takes their memory
+// once more, whatever the number of shapes of input. torch.EmptyCache drops the copies; the next call makes them again.
 //
 // The module itself computes the first result for each shape, dtype and layout of input; the recorded program computes
 // all later ones. Results differ from the module's by the rounding of folded weights. Random operators run anew in each
