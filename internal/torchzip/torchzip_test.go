@@ -134,7 +134,7 @@ func TestLoadValues(t *testing.T) {
 	if p, ok := v.(*TensorRef); err != nil || !ok || !p.Parameter || pickle.Repr(p.State) != "{'tag': 'hi'}" {
 		t.Errorf("parameter with state: %v, %v", v, err)
 	}
-	v, err = LoadFile("testdata/subclass.pt")
+	v, err = LoadFile("testdata/classes/subclass.pt")
 	if err != nil {
 		t.Fatal(err)
 	}
