@@ -29,13 +29,14 @@ def net(kind):
                                torch.nn.Linear(16, 2))
 for line in sys.stdin:
     kind, name, args, source, to = line.rstrip("\n").split("|")
-    m = net(kind)
+    m = net(kind).double()
     o = eval("torch.optim." + name)(m.parameters(), **eval("dict(" + args + ")"))
     d = torch.load(source, weights_only=True)
     m.load_state_dict(d["model"])
     if "optimizer" in d:
         o.load_state_dict(d["optimizer"])
-    x = torch.arange(12.).reshape(4, 3) / 7 if kind == "mlp" else torch.arange(96.).reshape(2, 3, 4, 4) / 50
+    x = torch.arange(12 if kind == "mlp" else 96).double()
+    x = x.reshape(4, 3) / 7 if kind == "mlp" else x.reshape(2, 3, 4, 4) / 50
     o.zero_grad()
     (m(x) ** 2).mean().backward()
     o.step()
@@ -44,7 +45,7 @@ for line in sys.stdin:
 `
 
 // TestPythonTraining lets Python and Go train a network in turns, each from what the other one saved, beside Go alone:
-// the weights agree after each step, and what Python saved is the same after it was loaded and saved here.
+// the weights, in float64, agree after each step, and what Python saved is the same after it was loaded and saved here.
 func TestPythonTraining(t *testing.T) {
 	python := os.Getenv("GOTORCH_PYTHON")
 	if python == "" {
@@ -69,11 +70,11 @@ func TestPythonTraining(t *testing.T) {
 	nets := map[string]func() (*nn.Sequential, *torch.Tensor){
 		"mlp": func() (*nn.Sequential, *torch.Tensor) {
 			return nn.NewSequential(nn.NewLinear(3, 4), nn.NewTanh(), nn.NewBatchNorm1d(4), nn.NewLinear(4, 2)),
-				torch.Arange(12).Float().Reshape([]int{4, 3}).DivScalar(7)
+				torch.Arange(12).Double().Reshape([]int{4, 3}).DivScalar(7)
 		},
 		"cnn": func() (*nn.Sequential, *torch.Tensor) {
 			return nn.NewSequential(nn.NewConv2d(3, 4, nn.Size{3}), nn.NewGroupNorm(2, 4), nn.NewFlatten(),
-				nn.NewLinear(16, 2)), torch.Arange(96).Float().Reshape([]int{2, 3, 4, 4}).DivScalar(50)
+				nn.NewLinear(16, 2)), torch.Arange(96).Double().Reshape([]int{2, 3, 4, 4}).DivScalar(50)
 		},
 	}
 	for _, tc := range []struct {
@@ -95,8 +96,11 @@ func TestPythonTraining(t *testing.T) {
 	} {
 		for kind, build := range nets {
 			t.Run(tc.name+"/"+kind, func(t *testing.T) {
+				torch.ManualSeed(0)
 				alone, x := build()
 				other, _ := build()
+				nn.ToDType(alone, torch.Float64)
+				nn.ToDType(other, torch.Float64)
 				if err := nn.LoadStateDict(other, nn.StateDict(alone)); err != nil {
 					t.Fatal(err)
 				}
@@ -155,8 +159,8 @@ func TestPythonTraining(t *testing.T) {
 func agree(t *testing.T, round int, who string, want, got nn.Module) {
 	t.Helper()
 	for k, x := range nn.StateDict(want).All() {
-		if y := nn.StateDict(got).Get(k); !torch.AllClose(y, x, torch.AllCloseOptions{Rtol: tensor.Some(1e-4),
-			Atol: tensor.Some(1e-5)}) {
+		if y := nn.StateDict(got).Get(k); !torch.AllClose(y, x, torch.AllCloseOptions{Rtol: tensor.Some(1e-6),
+			Atol: tensor.Some(1e-8)}) {
 			t.Errorf("round %d, after a step in %s: %s is %v, want %v", round, who, k, y, x)
 		}
 	}
