@@ -122,7 +122,7 @@ func newPool[E float](r *region, roi []E) pool[E] {
 }
 
 // span is the pixels of cell i of a dimension, up to limit: that is its number of pixels, but in the forward pass of
-// ps_roi_pool one less, as in torchvision.
+// ps_roi_pool one less, as in torchvision, whose gradient there does not leave out the last row and column.
 func span[E float](begin, bin E, i, limit int, ps bool) (lo, hi int) {
 	a, b := math.Floor(float64(E(i)*bin)), math.Ceil(float64(E(i+1)*bin))
 	a, b = a+float64(begin), b+float64(begin)

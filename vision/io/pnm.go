@@ -7,6 +7,7 @@ import (
 	"image"
 	"image/color"
 	"io"
+	"math"
 )
 
 // This file reads Portable Graymaps and Pixmaps of bytes (the formats P5 and P6 of Netpbm).
@@ -89,13 +90,16 @@ func decodePNM(r io.Reader) (image.Image, error) {
 	}
 	// rows are read as they come, so that a short file does not cost what its header promises
 	row, pix := make([]byte, h.width*h.bands), []byte(nil)
+	var scaled [256]byte
+	for v := range scaled { // as Pillow rounds
+		scaled[v] = uint8(min(math.RoundToEven(float64(v)/float64(h.white)*255), 255))
+	}
 	for y := range h.height {
 		if _, err := io.ReadFull(b, row); err != nil {
 			return nil, fmt.Errorf("%w: row %d of %d: %w", errPNM, y, h.height, err)
 		}
 		for _, v := range row {
-			v = uint8((min(int(v), h.white)*255 + h.white/2) / h.white)
-			if pix = append(pix, v); h.bands == 3 && len(pix)%4 == 3 {
+			if pix = append(pix, scaled[v]); h.bands == 3 && len(pix)%4 == 3 {
 				pix = append(pix, 255)
 			}
 		}

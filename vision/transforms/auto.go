@@ -103,7 +103,7 @@ func (s *step) apply(x any, m float64, o AugmentOptions) any {
 		w.Center = []float64{0, 0} // the top left corner, as the paper's authors have it
 		return F.Affine(x, 0, [2]float64{}, 1, [2]float64{sx, sy}, w)
 	}
-	degrees := func() float64 { return math.Atan(m) * 180 / math.Pi }
+	degrees := func() float64 { return math.Atan(m) * (180 / math.Pi) } // as Python rounds it
 	switch s.name {
 	case "ShearX":
 		return shear(degrees(), 0)

@@ -94,7 +94,7 @@ func (m matrix) grid(w, h, ow, oh int, dt tensor.DType) *tensor.Tensor {
 	theta := tensor.FromSlice([]float64{m[0], m[1], m[2], m[3], m[4], m[5]}, 2, 3).To(dt)
 	theta = theta.T().Div(tensor.FromSlice([]float64{0.5 * float64(w), 0.5 * float64(h)}).To(dt))
 	base := baseGrid(-0.5*float64(ow)+0.5, -0.5*float64(oh)+0.5, ow, oh, dt)
-	return base.MatMul(theta).View([]int{1, oh, ow, 2})
+	return product(base, theta).View([]int{1, oh, ow, 2})
 }
 
 // baseGrid is (oh·ow, 3): x and y from the given numbers on, and 1.
@@ -103,6 +103,13 @@ func baseGrid(x, y float64, ow, oh int, dt tensor.DType) *tensor.Tensor {
 	xs := torch.Linspace(x, x+float64(ow)-1, ow, lo).Unsqueeze(0).Expand([]int{oh, ow})
 	ys := torch.Linspace(y, y+float64(oh)-1, oh, lo).Unsqueeze(1).Expand([]int{oh, ow})
 	return stackLast([]*tensor.Tensor{xs, ys, xs.OnesLike()}).Reshape([]int{-1, 3})
+}
+
+// product is base (N, 3) times m (3, 2), each product and sum rounded, as PyTorch's product of such matrices has it: it
+// decides which pixel is the nearest one where two are equally near.
+func product(base, m *tensor.Tensor) *tensor.Tensor {
+	term := func(i int) *tensor.Tensor { return base.Narrow(1, i, 1).Mul(m.Select(0, i)) }
+	return term(0).Add(term(1)).Add(term(2))
 }
 
 // sampleGrid reads an image at the places of a grid (1, oh, ow, 2).
@@ -314,7 +321,7 @@ func Perspective[T Input](x T, start, end [4][2]float64, opts ...WarpOptions) T 
 				Div(tensor.FromSlice([]float64{0.5 * float64(w), 0.5 * float64(h)}).To(dt))
 			bottom := tensor.FromSlice([]float64{c[6], c[6], c[7], c[7], 1, 1}, 3, 2).To(dt)
 			base := baseGrid(0.5, 0.5, w, h, dt)
-			grid := base.MatMul(top).Div(base.MatMul(bottom)).SubScalar(1).View([]int{1, h, w, 2})
+			grid := product(base, top).Div(product(base, bottom)).SubScalar(1).View([]int{1, h, w, 2})
 			return sampleGrid(x, grid, mode, fill)
 		}
 	}
