@@ -229,7 +229,7 @@ func countBins16(n []float64, t *T, lo, hi float64) {
 
 func isIn(c *Ctx) {
 	a, b, invert := c.T(0), c.T(1), c.Bool(3)
-	d := op.Raw[bool](c.Out(0))
+	d := op.Raw[uint8](c.Out(0))
 	if a.DType().IsInt() && b.DType().IsInt() {
 		among(d, op.Raw[int64](tensor.DenseAs(a, tensor.Int64)), op.Raw[int64](tensor.DenseAs(b, tensor.Int64)), invert)
 		return
@@ -244,7 +244,7 @@ func isIn(c *Ctx) {
 }
 
 // among asks for each element of a whether it is in b: few are compared with, more are looked up.
-func among[E comparable](d []bool, a, b []E, invert bool) {
+func among[E comparable](d []uint8, a, b []E, invert bool) {
 	const few = 8
 	var set map[E]struct{}
 	if len(b) > few {
@@ -253,21 +253,35 @@ func among[E comparable](d []bool, a, b []E, invert bool) {
 			set[v] = struct{}{}
 		}
 	}
+	no := bit(invert)
 	par.For(len(a), 1<<14, func(lo, hi int) {
-		d := d[lo:hi]
-		if len(b) <= few {
-			for i, v := range a[lo:hi] {
-				ok := false
-				for _, w := range b {
-					ok = ok || v == w
-				}
-				d[i] = ok != invert
+		d, a := d[lo:hi], a[lo:hi]
+		if len(b) > few {
+			for i, v := range a {
+				_, ok := set[v]
+				d[i] = bit(ok) ^ no
 			}
 			return
 		}
-		for i, v := range a[lo:hi] {
-			_, ok := set[v]
-			d[i] = ok != invert
+		clear(d)
+		for _, w := range b {
+			for i, v := range a {
+				d[i] |= bit(v == w)
+			}
+		}
+		if invert {
+			for i := range d {
+				d[i] ^= 1
+			}
 		}
 	})
+}
+
+// bit is 1 for true; the compiler makes no branch of it.
+func bit(b bool) uint8 {
+	var x uint8
+	if b {
+		x = 1
+	}
+	return x
 }
