@@ -293,7 +293,7 @@ func (x *exec) callOp(f *frame, in *instr) {
 	if in.one {
 		t := c.Do1()
 		f.regs[in.out[0]] = tensor.TensorValue(t)
-		if in.group >= 0 {
+		if f.p.groups > 0 {
 			f.watch(in, t)
 		}
 		return
@@ -312,19 +312,23 @@ func (x *exec) callOp(f *frame, in *instr) {
 }
 
 // watch looks whether a result shares memory with an argument although the schema does not say so, as dropout's does in
-// evaluation, and that of set_: the memory then belongs to no group alone.
+// evaluation, and those of _unsafe_view and set_: the memory then belongs to no group alone. The result's own group is
+// -1 where the program hands it on.
 func (f *frame) watch(in *instr, t *tensor.Tensor) {
 	if t == nil {
 		return
 	}
 	st := t.Storage()
+	shared := func(group int32) {
+		if group >= 0 {
+			f.shared[group] = true
+		}
+	}
 	same := func(r int32) {
 		g := f.p.groupOf[r]
 		if v := &f.regs[r]; g != in.group && v.K == tensor.KTensor && v.T != nil && v.T.Storage() == st {
-			f.shared[in.group] = true
-			if g >= 0 {
-				f.shared[g] = true
-			}
+			shared(in.group)
+			shared(g)
 		}
 	}
 	for i := range in.args {
@@ -341,13 +345,13 @@ func (f *frame) watch(in *instr, t *tensor.Tensor) {
 			if l, ok := f.regs[a.reg].X.(*List); ok {
 				for _, e := range l.Items {
 					if e.K == tensor.KTensor && e.T != nil && e.T.Storage() == st {
-						f.shared[in.group] = true
+						shared(in.group)
 					}
 				}
 			}
 		case fromConst:
 			if a.val.K == tensor.KTensor && a.val.T != nil && a.val.T.Storage() == st {
-				f.shared[in.group] = true
+				shared(in.group)
 			}
 		}
 	}
@@ -460,6 +464,13 @@ func convert(v tensor.Value, a *argument) tensor.Value {
 		case *List:
 			if isList(a.kind) {
 				return convertItems(x.Items, a.kind)
+			}
+			if a.kind == tensor.KAny { // of objects that operators know, such as packed weights
+				items := make([]any, len(x.Items))
+				for i, e := range x.Items {
+					items[i] = e.X
+				}
+				return Box(items)
 			}
 		case *Tuple:
 			if isList(a.kind) {
