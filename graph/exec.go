@@ -293,7 +293,9 @@ func (x *exec) callOp(f *frame, in *instr) {
 	if in.one {
 		t := c.Do1()
 		f.regs[in.out[0]] = tensor.TensorValue(t)
-		f.watch(in, t)
+		if f.p.groups > 0 {
+			f.watch(in, t)
+		}
 		return
 	}
 	if len(in.out) == 0 {

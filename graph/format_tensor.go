@@ -37,7 +37,7 @@ func tensorText(t *tensor.Tensor) string {
 	p := tensorPrinter{nums: tensor.Data[float64](t.Detach().To(tensor.Device{}).To(tensor.Float64).Contiguous())}
 	switch {
 	case t.Dim() == 0:
-		p.b.WriteString(cGeneral(p.nums[0], 6) + "\n")
+		p.b.WriteString(shortest(p.nums[0]) + "\n")
 	case t.Numel() == 0:
 	case t.Dim() == 1:
 		p.choose(p.nums)
@@ -76,10 +76,7 @@ func (p *tensorPrinter) choose(nums []float64) {
 		if !some {
 			least, most, some = z, z, true
 		}
-		least = min(least, z)
-		if x > most { // as in PyTorch, which compares the number itself
-			most = z
-		}
+		least, most = min(least, z), max(most, z)
 	}
 	digits := func(z float64) float64 {
 		if !some || z == 0 {
@@ -115,19 +112,29 @@ func fixed(x float64, form byte) string {
 	return strconv.FormatFloat(x, form, 4, 64)
 }
 
+// shortest is a number with as few digits as tell it from others, with an exponent below 1e-4 and from 1e16 on.
+func shortest(x float64) string {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return cGeneral(x, 6)
+	}
+	if a := math.Abs(x); a != 0 && (a < 1e-4 || a >= 1e16) {
+		return strconv.FormatFloat(x, 'e', -1, 64)
+	}
+	return strconv.FormatFloat(x, 'f', -1, 64)
+}
+
 func (p *tensorPrinter) number(x float64) { fmt.Fprintf(&p.b, "%*s", p.width, p.form(x/p.scale)) }
 
 // factor writes the common factor, where there is one.
 func (p *tensorPrinter) factor(indent string) {
 	if p.scale != 1 {
-		fmt.Fprintf(&p.b, "%s *\n%s", cGeneral(p.scale, 6), indent)
+		fmt.Fprintf(&p.b, "%s *\n%s", shortest(p.scale), indent)
 	}
 }
 
-// matrix writes rows of numbers.
+// matrix writes rows of numbers. As in PyTorch, the indent stands before all rows but the first.
 func (p *tensorPrinter) matrix(nums []float64, rows, cols int, indent string) {
 	p.choose(nums)
-	p.b.WriteString(indent)
 	per := max(1, (lineWidth-len(indent))/(p.width+1))
 	for first := 0; first < cols; first += per {
 		last := min(first+per, cols)

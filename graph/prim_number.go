@@ -508,7 +508,7 @@ func registerUnary() {
 		})
 	}
 	for _, o := range []struct {
-		name string
+		name  string
 		first func(a, b float64) bool
 	}{{"min", func(a, b float64) bool { return a < b }}, {"max", func(a, b float64) bool { return a > b }}} {
 		sign := int64(1)
