@@ -93,6 +93,7 @@ type job struct {
 	flat     bool
 	three    bool // depth3 computes the product
 	cols     int  // columns of a strip
+	most     int  // rows of a tile
 	images   int  // batch; 1 where flat
 	segments int  // of an image
 	length   int  // positions in a segment; in the last one of a matrix there may be fewer
@@ -149,8 +150,13 @@ func (j *job) plan(total int) {
 	}
 	j.three = w.depthwise && j.f[0].init != nil && j.Kernel == [Spatial]int{1, 3, 3} && j.Dilated[2] == 1 &&
 		j.Stride[2] <= 2
-	if j.cols = tileCols; j.three {
-		j.cols = depth3Cols
+	switch {
+	case j.three:
+		j.cols, j.most = depth3Cols, depth3Rows
+	case w.depthwise:
+		j.cols, j.most = tileCols, depthRows
+	default:
+		j.cols, j.most = tileCols, dotRows()
 	}
 	strips := (w.N + j.cols - 1) / j.cols // all groups have as many columns
 	j.units = strips * len(j.w)
@@ -295,14 +301,10 @@ func (j *job) positions(s int) (n, at int) {
 
 // tile is the height of the next tile where n rows are left: those of equal height, as far as there are.
 func (j *job) tile(n int) int {
-	most := depthRows
-	switch {
-	case j.three:
-		most = depth3Rows
-	case !j.w[0].depthwise:
-		most = dotRows()
+	if n <= j.most {
+		return n
 	}
-	tiles := (n + most - 1) / most
+	tiles := (n + j.most - 1) / j.most
 	return (n + tiles - 1) / tiles
 }
 
