@@ -13,6 +13,9 @@ func dotVNNI(p *kernelArgs)
 func dotAVX2(p *kernelArgs)
 
 //go:noescape
+func depthAVX2(p *kernelArgs)
+
+//go:noescape
 func depthVNNI(p *kernelArgs)
 
 //go:noescape
@@ -55,11 +58,14 @@ func dot(p *kernelArgs) {
 
 //go:noinline
 func depth(p *kernelArgs) {
-	if cpu.HasVNNI {
+	switch {
+	case cpu.HasVNNI:
 		depthVNNI(p)
-		return
+	case cpu.HasAVX2FMA && p.mask == 1<<tileCols-1:
+		depthAVX2(p)
+	default:
+		depthGeneric(p)
 	}
-	depthGeneric(p)
 }
 
 //go:noinline

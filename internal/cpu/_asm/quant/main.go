@@ -616,6 +616,51 @@ func (g *gen) dotAVX2() {
 	})
 }
 
+// depthAVX2 emits the same product as depthVNNI, row by row. It reads the bytes of 32 columns, whatever the mask says.
+//
+//	DI row of A   SI tap of it   BX weights   DX next tap   CX rows left   R11 taps left   R12 tile
+//	Y0-Y3 sums    Y4-Y7 bytes of A   Y8-Y11 weights: the low half of a lane holds the number, so that VPMADDWD multiplies it
+func (g *gen) depthAVX2() {
+	const name = "depthAVX2"
+	g.function(name)
+	g.I("MOVQ %d(AX), DI", offA)
+	g.I("MOVQ %d(AX), R8", offLDA)
+	g.I("MOVQ %d(AX), R12", offTile)
+	g.I("MOVQ %d(AX), CX", offRows)
+	g.L("%s_row:", name)
+	g.I("MOVQ %d(AX), BX", offB)
+	g.I("MOVQ %d(AX), DX", offTaps)
+	g.I("MOVQ %d(AX), R11", offCount)
+	for v := range 4 {
+		g.I("VPXOR Y%d, Y%d, Y%d", v, v, v)
+	}
+	g.I("PCALIGN $32")
+	g.L("%s_tap:", name)
+	g.I("MOVQ (DX), SI")
+	g.I("ADDQ DI, SI")
+	for v := range 4 {
+		g.I("VPMOVZXBD %d(SI), Y%d", v*8, 4+v)
+		g.I("VMOVDQU %d(BX), Y%d", v*32, 8+v)
+		g.I("VPSLLD $24, Y%d, Y%d", 8+v, 8+v)
+		g.I("VPSRAD $24, Y%d, Y%d", 8+v, 8+v)
+		g.I("VPMADDWD Y%d, Y%d, Y%d", 8+v, 4+v, 4+v)
+		g.I("VPADDD Y%d, Y%d, Y%d", 4+v, v, v)
+	}
+	g.I("ADDQ $%d, BX", cols*4)
+	g.I("ADDQ $8, DX")
+	g.I("DECQ R11")
+	g.I("JG %s_tap", name)
+	for v := range 4 {
+		g.I("VMOVDQU Y%d, %d(R12)", v, v*32)
+	}
+	g.I("ADDQ R8, DI")
+	g.I("ADDQ $%d, R12", cols*4)
+	g.I("DECQ CX")
+	g.I("JG %s_row", name)
+	g.I("VZEROUPPER")
+	g.I("RET")
+}
+
 func main() {
 	out := flag.String("out", ".", "directory of package quant")
 	flag.Parse()
@@ -628,5 +673,6 @@ func main() {
 	g.Save(*out, "avx512_amd64.s")
 	g = &gen{text.New("quant")}
 	g.dotAVX2()
+	g.depthAVX2()
 	g.Save(*out, "avx2_amd64.s")
 }
