@@ -661,6 +661,89 @@ func (g *gen) depthAVX2() {
 	g.I("RET")
 }
 
+// finishAVX2 emits the same as finishAVX512 for tiles of 32 columns, with sums that begin with something (offBase) and
+// no corrections of rows.
+//
+//	AX arguments   SI tile   DX out   R8 distance of its rows   CX rows left
+//	R10 sums of the weights   R11 base   R12 factors   R13 terms
+//
+//	Y0-Y3 a row   Y4 scratch   Y5 minus the zero point of A   Y6 factor   Y7 inv   Y8 zero   Y9 hi   Y10 lo
+//	Y11 zero as integer   Y12 floor   Y13 255   Y14 order of groups of four bytes after packing
+func (g *gen) finishAVX2() {
+	const name = "finishAVX2"
+	g.function(name)
+	for _, r := range []struct {
+		off int
+		to  string
+	}{{offTile, "SI"}, {offOut, "DX"}, {offLDO, "R8"}, {offRows, "CX"}, {offSums, "R10"}, {offBase, "R11"},
+		{offMul, "R12"}, {offPlus, "R13"}, {offKind, "R9"}} {
+		g.I("MOVQ %d(AX), %s", r.off, r.to)
+	}
+	for i, off := range []int{offNeg, offFactor, offInv, offZero, offHi, offLo, offZeroI, offFloor} {
+		g.I("VBROADCASTSS %d(AX), Y%d", off, 5+i)
+	}
+	g.I("VPCMPEQD Y13, Y13, Y13")
+	g.I("VPSRLD $24, Y13, Y13")
+	g.I("VMOVDQU ·packedOrder256(SB), Y14")
+	labels := []string{"ints", "floats", "after", "before"}
+	for k := range kindBefore {
+		g.I("CMPQ R9, $%d", k)
+		g.I("JEQ %s_%s", name, labels[k])
+	}
+	for _, k := range []int{kindBefore, kindAfter, kindFloats, kindInts} {
+		label := name + "_" + labels[k]
+		g.L("")
+		g.L("%s:", label)
+		for v := range 4 {
+			at := v * 32
+			g.I("VPMULLD %d(R10), Y5, Y4", at)
+			g.I("VPADDD %d(SI), Y4, Y%d", at, v)
+			g.I("VPADDD %d(R11), Y%d, Y%d", at, v, v)
+			if k == kindInts {
+				g.I("VMOVDQU Y%d, %d(DX)", v, at)
+				continue
+			}
+			g.I("VCVTDQ2PS Y%d, Y%d", v, v)
+			g.I("VMULPS %d(R12), Y6, Y4", at)
+			switch k {
+			case kindBefore:
+				g.I("VADDPS %d(R13), Y%d, Y%d", at, v, v)
+				g.I("VMULPS Y4, Y%d, Y%d", v, v)
+			default:
+				g.I("VMULPS Y4, Y%d, Y%d", v, v)
+				g.I("VADDPS %d(R13), Y%d, Y%d", at, v, v)
+			}
+			if k == kindFloats {
+				g.I("VMAXPS Y12, Y%d, Y%d", v, v)
+				g.I("VMOVUPS Y%d, %d(DX)", v, at)
+				continue
+			}
+			if k == kindAfter {
+				g.I("VMULPS Y7, Y%d, Y%d", v, v)
+				g.I("VADDPS Y8, Y%d, Y%d", v, v)
+			}
+			g.I("VMINPS Y%d, Y9, Y%d", v, v) // NaN stays NaN: see finishAVX512
+			g.I("VCVTPS2DQ Y%d, Y%d", v, v)
+			g.I("VPMAXSD Y10, Y%d, Y%d", v, v)
+			g.I("VPADDD Y11, Y%d, Y%d", v, v)
+			g.I("VPAND Y13, Y%d, Y%d", v, v)
+		}
+		if k == kindAfter || k == kindBefore {
+			g.I("VPACKUSDW Y1, Y0, Y0")
+			g.I("VPACKUSDW Y3, Y2, Y2")
+			g.I("VPACKUSWB Y2, Y0, Y0")
+			g.I("VPERMD Y0, Y14, Y0")
+			g.I("VMOVDQU Y0, (DX)")
+		}
+		g.I("ADDQ $%d, SI", cols*4)
+		g.I("ADDQ R8, DX")
+		g.I("DECQ CX")
+		g.I("JG %s", label)
+		g.I("VZEROUPPER")
+		g.I("RET")
+	}
+}
+
 func main() {
 	out := flag.String("out", ".", "directory of package quant")
 	flag.Parse()
@@ -674,5 +757,6 @@ func main() {
 	g = &gen{text.New("quant")}
 	g.dotAVX2()
 	g.depthAVX2()
+	g.finishAVX2()
 	g.Save(*out, "avx2_amd64.s")
 }
