@@ -34,12 +34,6 @@ func finishAVX2(p *kernelArgs)
 //go:noescape
 func finishAVX512(p *kernelArgs)
 
-// packedOrder is the order of groups of four bytes that brings two rows of packed sums back in order.
-var packedOrder = [16]uint32{0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15}
-
-// packedOrder256 is that of one row in a register of AVX2.
-var packedOrder256 = [8]uint32{0, 4, 1, 5, 2, 6, 3, 7}
-
 // noBase is what sums begin with where they begin with nothing.
 var noBase [tileCols]int32
 

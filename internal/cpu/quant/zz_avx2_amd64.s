@@ -4,6 +4,16 @@
 
 #include "textflag.h"
 
+DATA packedOrder<>+0(SB)/4, $0
+DATA packedOrder<>+4(SB)/4, $4
+DATA packedOrder<>+8(SB)/4, $1
+DATA packedOrder<>+12(SB)/4, $5
+DATA packedOrder<>+16(SB)/4, $2
+DATA packedOrder<>+20(SB)/4, $6
+DATA packedOrder<>+24(SB)/4, $3
+DATA packedOrder<>+28(SB)/4, $7
+GLOBL packedOrder<>(SB), RODATA|NOPTR, $32
+
 // func dotAVX2(p *kernelArgs)
 TEXT ·dotAVX2(SB), NOSPLIT, $0-8
 	MOVQ p+0(FP), AX
@@ -139,7 +149,7 @@ TEXT ·finishAVX2(SB), NOSPLIT, $0-8
 	MOVQ 120(AX), R12; MOVQ 128(AX), R13; MOVQ 96(AX), R9; VBROADCASTSS 152(AX), Y5; VBROADCASTSS 156(AX), Y6
 	VBROADCASTSS 160(AX), Y7; VBROADCASTSS 164(AX), Y8; VBROADCASTSS 168(AX), Y9; VBROADCASTSS 172(AX), Y10
 	VBROADCASTSS 176(AX), Y11; VBROADCASTSS 180(AX), Y12; VPCMPEQD Y13, Y13, Y13; VPSRLD $24, Y13, Y13
-	VMOVDQU ·packedOrder256(SB), Y14; CMPQ R9, $0; JEQ finishAVX2_ints
+	VMOVDQU packedOrder<>(SB), Y14; CMPQ R9, $0; JEQ finishAVX2_ints
 	CMPQ R9, $1; JEQ finishAVX2_floats
 	CMPQ R9, $2; JEQ finishAVX2_after
 

@@ -66,6 +66,16 @@ func (g *gen) function(name string) {
 	g.I("MOVQ p+0(FP), AX")
 }
 
+// order emits the order of groups of four bytes that brings packed sums back in order: of two rows on AVX-512, of one on
+// AVX2.
+func (g *gen) order(groups ...int) {
+	g.L("")
+	for i, x := range groups {
+		g.L("DATA packedOrder<>+%d(SB)/4, $%d", 4*i, x)
+	}
+	g.L("GLOBL packedOrder<>(SB), RODATA|NOPTR, $%d", 4*len(groups))
+}
+
 // rowAddr names row i of A. Two pointers and three multiples of the distance of rows reach fourteen rows.
 //
 //	DI = row 0, SI = row 7, R8 = distance, R9 = 3 distances, R10 = 5 distances
@@ -241,7 +251,7 @@ func (g *gen) finishRows(rows int) {
 	g.I("KMOVD SI, K3")
 	g.I("VBROADCASTSS %d(AX), Z28", offInv)
 	g.I("VBROADCASTSS %d(AX), Z29", offZero)
-	g.I("VMOVDQU32 ·packedOrder(SB), Z30")
+	g.I("VMOVDQU32 packedOrder<>(SB), Z30")
 	g.I("VPBROADCASTB %d(AX), Z31", offLo)
 	for r := 0; r < rows; r += 2 {
 		n := min(2, rows-r)
@@ -684,7 +694,7 @@ func (g *gen) finishAVX2() {
 	}
 	g.I("VPCMPEQD Y13, Y13, Y13")
 	g.I("VPSRLD $24, Y13, Y13")
-	g.I("VMOVDQU ·packedOrder256(SB), Y14")
+	g.I("VMOVDQU packedOrder<>(SB), Y14")
 	labels := []string{"ints", "floats", "after", "before"}
 	for k := range kindBefore {
 		g.I("CMPQ R9, $%d", k)
@@ -748,6 +758,7 @@ func main() {
 	out := flag.String("out", ".", "directory of package quant")
 	flag.Parse()
 	g := &gen{text.New("quant")}
+	g.order(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15)
 	g.dotVNNI()
 	g.depthVNNI()
 	g.depth3(1)
@@ -755,6 +766,7 @@ func main() {
 	g.finishAVX512()
 	g.Save(*out, "avx512_amd64.s")
 	g = &gen{text.New("quant")}
+	g.order(0, 4, 1, 5, 2, 6, 3, 7)
 	g.dotAVX2()
 	g.depthAVX2()
 	g.finishAVX2()
