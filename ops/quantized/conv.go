@@ -163,9 +163,28 @@ func (p *Conv) plan(c *Ctx, x *T, dims int) (g quant.Geometry, shape []int) {
 				tensor.ShapeString(x.Shape()), tensor.ShapeString(w.Shape()[2:]))
 		}
 	}
+	if !readable(&g, p.Transpose) {
+		c.Fail(tensor.ErrShape, "%s: stride %v, padding %v and dilation %v are too large for an input of shape %s",
+			c.Op().FullName(), p.Stride, p.Padding, p.Dilation, tensor.ShapeString(x.Shape()))
+	}
 	shape = append([]int{g.Batch, p.outs()}, g.Out[spatial-dims:]...)
 	tensor.Size(shape).Numel()
 	return g, shape
+}
+
+// readable reports whether an image with its padding, or spread for a transposed convolution, has a size that a copy of
+// it may have: less than 4 GB.
+func readable(g *quant.Geometry, transposed bool) bool {
+	bytes := float64(g.Channels)
+	for d := range spatial {
+		reach := g.Dilated[d] * (g.Kernel[d] - 1)
+		if transposed {
+			bytes *= float64(g.Out[d] + reach)
+		} else {
+			bytes *= float64(max((g.Out[d]-1)*g.Stride[d]+reach+1, g.In[d]))
+		}
+	}
+	return bytes < 1<<32
 }
 
 // outs is the number of output channels.

@@ -165,6 +165,9 @@ func (f *Factor) Convolve(x *T, zero int, strides, pads []int, r *Requantized) *
 		}
 		g.Out[d] = room/g.Stride[d] + 1
 	}
+	if !readable(&g, false) {
+		return nil
+	}
 	shape := append([]int{g.Batch, f.w[0].N * len(f.w)}, g.Out[spatial-dims:]...)
 	d, res, inScale := r.result(shape, innermost(shape))
 	quant.Convolve(&g, f.w, inputOf(lastChannels(x), value(float64(inScale), zero)), res)

@@ -221,8 +221,7 @@ func copyInto(c *Ctx) {
 	switch {
 	case !self.IsQuantized():
 		c.FailHint(tensor.ErrType, "in Go: x.CopyInPlace(q.Dequantize())",
-			"Copying from quantized Tensor to non-quantized Tensor is not allowed, please use dequantize to get a "+
-				"float "+
+			"Copying from quantized Tensor to non-quantized Tensor is not allowed, please use dequantize to get a float "+
 				"Tensor from a quantized Tensor")
 	case self.DType().Bits() < 8 && (self.DType() != src.DType() || !tensor.SameShape(self.Shape(), src.Shape())):
 		c.Fail(tensor.ErrNotImpl, "copy_: only a tensor of the same type and shape can be copied into one of type %s",

@@ -1,6 +1,7 @@
 package quantized_test
 
 import (
+	"errors"
 	"math/rand/v2"
 	"testing"
 
@@ -217,6 +218,33 @@ func TestLayouts(t *testing.T) {
 					t.Errorf("%s of %s: the layout changes the result", name, dt)
 				}
 			}
+		}
+	}
+}
+
+// TestTooLarge refuses a convolution whose padded input could not be held.
+func TestTooLarge(t *testing.T) {
+	w := torch.Ones([]int{1, 1, 1, 1, 1}).QuantizePerTensor(0.1, 0, tensor.QInt8)
+	x := torch.Ones([]int{1, 1, 1, 1, 1}).QuantizePerTensor(0.1, 0, tensor.QUInt8)
+	for _, transpose := range []bool{false, true} {
+		name, ints := "quantized::conv3d", tensor.IntsValue
+		large, one := []int{1 << 24, 1 << 24, 1 << 24}, []int{1, 1, 1}
+		args := []tensor.Value{tensor.TensorValue(w), {}, ints(large), ints(large), ints(one), tensor.IntValue(1)}
+		run := name + ".new"
+		if transpose {
+			name = "quantized::conv_transpose3d"
+			args = []tensor.Value{tensor.TensorValue(w), {}, ints(large), ints([]int{0, 0, 0}),
+				ints(large), ints(one), tensor.IntValue(1)}
+			run = name
+		}
+		p, err := tensor.CallOp(name+"_prepack", args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var e *torch.Error
+		if _, err := tensor.CallOp(run, tensor.TensorValue(x), p[0], tensor.FloatValue(1), tensor.IntValue(0)); !errors.As(err,
+			&e) {
+			t.Errorf("%s: got %v, want an error", run, err)
 		}
 	}
 }

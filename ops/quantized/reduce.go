@@ -146,8 +146,8 @@ func globalAverage(c *Ctx) bool {
 	x, q := each(c, 0)
 	size := c.Ints(1)
 	i := ints(x)
-	if x.DType() != tensor.QUInt8 || !channelsInside(i) || x.Numel() == 0 || len(size) == 0 || size[0] != 1 ||
-		size[len(size)-1] != 1 {
+	if x.DType() != tensor.QUInt8 || !channelsInside(i) || x.Numel() == 0 || len(size) != 2 || size[0] != 1 ||
+		size[1] != 1 {
 		return false
 	}
 	shape := []int{x.Size(0), x.Size(1), 1, 1}

@@ -86,18 +86,16 @@ func dotGeneric(p *kernelArgs) {
 		if p.add == 0 {
 			clear(sums[:])
 		}
-		b := p.b
 		for t := range p.count {
-			a := unsafe.Add(p.a, r*p.lda+*at[int](p.taps, t))
-			for range p.steps {
-				x := *(*[4]uint8)(a)
-				y := (*[tileCols][4]int8)(b)
+			a := r*p.lda + *at[int](p.taps, t)
+			for s := range p.steps {
+				x := *(*[4]uint8)(unsafe.Add(p.a, a+4*s))
+				y := at[[tileCols][4]int8](p.b, t*p.steps+s)
 				x0, x1, x2, x3 := int32(x[0]), int32(x[1]), int32(x[2]), int32(x[3])
 				for c := range sums {
 					w := &y[c]
 					sums[c] += x0*int32(w[0]) + x1*int32(w[1]) + x2*int32(w[2]) + x3*int32(w[3])
 				}
-				a, b = unsafe.Add(a, 4), unsafe.Add(b, tileCols*4)
 			}
 		}
 	}

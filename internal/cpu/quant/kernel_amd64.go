@@ -2,7 +2,11 @@
 
 package quant
 
-import "github.com/gotorch-dev/torch/internal/cpu"
+import (
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu"
+)
 
 //go:generate go run ../_asm/quant -out .
 
@@ -11,6 +15,9 @@ func dotVNNI(p *kernelArgs)
 
 //go:noescape
 func dotAVX2(p *kernelArgs)
+
+//go:noescape
+func depthAVX2(p *kernelArgs)
 
 //go:noescape
 func depthVNNI(p *kernelArgs)
@@ -22,10 +29,13 @@ func depth3s1VNNI(p *kernelArgs)
 func depth3s2VNNI(p *kernelArgs)
 
 //go:noescape
+func finishAVX2(p *kernelArgs)
+
+//go:noescape
 func finishAVX512(p *kernelArgs)
 
-// packedOrder is the order of groups of four bytes that brings two rows of packed sums back in order.
-var packedOrder = [16]uint32{0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15}
+// noBase is what sums begin with where they begin with nothing.
+var noBase [tileCols]int32
 
 // finishes reports whether dot makes results by itself.
 func finishes() bool { return cpu.HasVNNI }
@@ -55,20 +65,30 @@ func dot(p *kernelArgs) {
 
 //go:noinline
 func depth(p *kernelArgs) {
-	if cpu.HasVNNI {
+	switch {
+	case cpu.HasVNNI:
 		depthVNNI(p)
-		return
+	case cpu.HasAVX2FMA && p.mask == 1<<tileCols-1:
+		depthAVX2(p)
+	default:
+		depthGeneric(p)
 	}
-	depthGeneric(p)
 }
 
 //go:noinline
 func finish(p *kernelArgs) {
-	if cpu.HasAVX512 {
+	switch {
+	case cpu.HasAVX512:
 		finishAVX512(p)
-		return
+	case cpu.HasAVX2FMA && p.mask == 1<<tileCols-1 && p.rowFix == nil:
+		q := *p
+		if q.base == nil {
+			q.base = unsafe.Pointer(&noBase)
+		}
+		finishAVX2(&q)
+	default:
+		finishGeneric(p)
 	}
-	finishGeneric(p)
 }
 
 // depth3 is for positions step apart, 1 or 2, where finishes says so.

@@ -93,6 +93,7 @@ type job struct {
 	flat     bool
 	three    bool // depth3 computes the product
 	cols     int  // columns of a strip
+	most     int  // rows of a tile
 	images   int  // batch; 1 where flat
 	segments int  // of an image
 	length   int  // positions in a segment; in the last one of a matrix there may be fewer
@@ -149,8 +150,13 @@ func (j *job) plan(total int) {
 	}
 	j.three = w.depthwise && j.f[0].init != nil && j.Kernel == [Spatial]int{1, 3, 3} && j.Dilated[2] == 1 &&
 		j.Stride[2] <= 2
-	if j.cols = tileCols; j.three {
-		j.cols = depth3Cols
+	switch {
+	case j.three:
+		j.cols, j.most = depth3Cols, depth3Rows
+	case w.depthwise:
+		j.cols, j.most = tileCols, depthRows
+	default:
+		j.cols, j.most = tileCols, dotRows()
 	}
 	strips := (w.N + j.cols - 1) / j.cols // all groups have as many columns
 	j.units = strips * len(j.w)
@@ -251,11 +257,11 @@ func (j *job) task(image, s0, s1, u0, u1 int) {
 		done := 0
 		for s := s0; s < s1; s++ {
 			n, at := j.positions(s)
-			a := unsafe.Add(src, segment(s)-first+from)
-			out := unsafe.Add(j.out, (image*volume(j.Out)+at)*j.pitch+(group*w.N+strip*j.cols)*j.size)
+			a := segment(s) - first + from
+			out := (image*volume(j.Out)+at)*j.pitch + (group*w.N+strip*j.cols)*j.size
 			for n > 0 {
 				rows := j.tile(n)
-				p.a, p.out, p.rows, p.tiles = a, out, rows, 1
+				p.a, p.out, p.rows, p.tiles = unsafe.Add(src, a), unsafe.Add(j.out, out), rows, 1
 				if early { // as many tiles as there are of this height
 					p.tiles = min(n/rows, max(1, callSteps/(w.Runs*w.steps)))
 					rows *= p.tiles
@@ -275,7 +281,7 @@ func (j *job) task(image, s0, s1, u0, u1 int) {
 				}
 				done += rows
 				n -= rows
-				a, out = unsafe.Add(a, rows*step), unsafe.Add(out, rows*j.pitch)
+				a, out = a+rows*step, out+rows*j.pitch
 			}
 		}
 	}
@@ -295,14 +301,10 @@ func (j *job) positions(s int) (n, at int) {
 
 // tile is the height of the next tile where n rows are left: those of equal height, as far as there are.
 func (j *job) tile(n int) int {
-	most := depthRows
-	switch {
-	case j.three:
-		most = depth3Rows
-	case !j.w[0].depthwise:
-		most = dotRows()
+	if n <= j.most {
+		return n
 	}
-	tiles := (n + most - 1) / most
+	tiles := (n + j.most - 1) / j.most
 	return (n + tiles - 1) / tiles
 }
 
@@ -340,16 +342,16 @@ func (j *job) rowSums(p *kernelArgs, fix []int32, src unsafe.Pointer, first, gro
 	p.b = unsafe.Pointer(&w.ones[0])
 	for s := s0; s < s1; s++ {
 		n, _ := j.positions(s)
-		a := unsafe.Add(src, segment(s)-first+group*(j.Channels/j.Groups))
+		a := segment(s) - first + group*(j.Channels/j.Groups)
 		for n > 0 {
 			rows := j.tile(n)
-			p.a, p.rows = a, rows
+			p.a, p.rows = unsafe.Add(src, a), rows
 			w.sum(p, j.taps)
 			for r := range rows {
 				fix = append(fix, *at[int32](p.tile, r*tileCols)-int32(w.Runs*w.Length*j.zero))
 			}
 			n -= rows
-			a = unsafe.Add(a, rows*p.lda)
+			a += rows * p.lda
 		}
 	}
 	return fix
@@ -383,27 +385,28 @@ func (j *job) copy(dst, src unsafe.Pointer, s0, s1 int) {
 	from, to := j.lines(s0, s1)
 	left := j.Pad[2] * j.Channels
 	inner := min(j.In[2]*j.Channels, row-left)
-	fill := func(p unsafe.Pointer, n int) {
-		b := unsafe.Slice((*uint8)(p), n)
+	at := 0
+	fill := func(n int) {
+		b := unsafe.Slice((*uint8)(unsafe.Add(dst, at)), n)
 		for i := range min(n, 64) {
 			b[i] = uint8(j.zero)
 		}
 		for done := 64; done < n; done *= 2 {
 			copy(b[done:], b[:done])
 		}
+		at += n
 	}
 	for z := range j.padded[0] {
 		for y := from; y < to; y++ {
 			zi, yi := z-j.Pad[0], y-j.Pad[1]
-			switch {
-			case zi < 0 || zi >= j.In[0] || yi < 0 || yi >= j.In[1] || inner <= 0:
-				fill(dst, row)
-			default:
-				fill(dst, left)
-				j.copyBytes(unsafe.Add(dst, left), unsafe.Add(src, (zi*j.In[1]+yi)*j.In[2]*j.Channels), inner)
-				fill(unsafe.Add(dst, left+inner), row-left-inner)
+			if zi < 0 || zi >= j.In[0] || yi < 0 || yi >= j.In[1] || inner <= 0 {
+				fill(row)
+				continue
 			}
-			dst = unsafe.Add(dst, row)
+			fill(left)
+			j.copyBytes(unsafe.Add(dst, at), unsafe.Add(src, (zi*j.In[1]+yi)*j.In[2]*j.Channels), inner)
+			at += inner
+			fill(row - left - inner)
 		}
 	}
 }

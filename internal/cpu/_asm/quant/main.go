@@ -66,6 +66,16 @@ func (g *gen) function(name string) {
 	g.I("MOVQ p+0(FP), AX")
 }
 
+// order emits the order of groups of four bytes that brings packed sums back in order: of two rows on AVX-512, of one on
+// AVX2.
+func (g *gen) order(groups ...int) {
+	g.L("")
+	for i, x := range groups {
+		g.L("DATA packedOrder<>+%d(SB)/4, $%d", 4*i, x)
+	}
+	g.L("GLOBL packedOrder<>(SB), RODATA|NOPTR, $%d", 4*len(groups))
+}
+
 // rowAddr names row i of A. Two pointers and three multiples of the distance of rows reach fourteen rows.
 //
 //	DI = row 0, SI = row 7, R8 = distance, R9 = 3 distances, R10 = 5 distances
@@ -241,7 +251,7 @@ func (g *gen) finishRows(rows int) {
 	g.I("KMOVD SI, K3")
 	g.I("VBROADCASTSS %d(AX), Z28", offInv)
 	g.I("VBROADCASTSS %d(AX), Z29", offZero)
-	g.I("VMOVDQU32 ·packedOrder(SB), Z30")
+	g.I("VMOVDQU32 packedOrder<>(SB), Z30")
 	g.I("VPBROADCASTB %d(AX), Z31", offLo)
 	for r := 0; r < rows; r += 2 {
 		n := min(2, rows-r)
@@ -616,10 +626,139 @@ func (g *gen) dotAVX2() {
 	})
 }
 
+// depthAVX2 emits the same product as depthVNNI, row by row. It reads the bytes of 32 columns, whatever the mask says.
+//
+//	DI row of A   SI tap of it   BX weights   DX next tap   CX rows left   R11 taps left   R12 tile
+//	Y0-Y3 sums    Y4-Y7 bytes of A   Y8-Y11 weights: the low half of a lane holds the number, so that VPMADDWD multiplies it
+func (g *gen) depthAVX2() {
+	const name = "depthAVX2"
+	g.function(name)
+	g.I("MOVQ %d(AX), DI", offA)
+	g.I("MOVQ %d(AX), R8", offLDA)
+	g.I("MOVQ %d(AX), R12", offTile)
+	g.I("MOVQ %d(AX), CX", offRows)
+	g.L("%s_row:", name)
+	g.I("MOVQ %d(AX), BX", offB)
+	g.I("MOVQ %d(AX), DX", offTaps)
+	g.I("MOVQ %d(AX), R11", offCount)
+	for v := range 4 {
+		g.I("VPXOR Y%d, Y%d, Y%d", v, v, v)
+	}
+	g.I("PCALIGN $32")
+	g.L("%s_tap:", name)
+	g.I("MOVQ (DX), SI")
+	g.I("ADDQ DI, SI")
+	for v := range 4 {
+		g.I("VPMOVZXBD %d(SI), Y%d", v*8, 4+v)
+		g.I("VMOVDQU %d(BX), Y%d", v*32, 8+v)
+		g.I("VPSLLD $24, Y%d, Y%d", 8+v, 8+v)
+		g.I("VPSRAD $24, Y%d, Y%d", 8+v, 8+v)
+		g.I("VPMADDWD Y%d, Y%d, Y%d", 8+v, 4+v, 4+v)
+		g.I("VPADDD Y%d, Y%d, Y%d", 4+v, v, v)
+	}
+	g.I("ADDQ $%d, BX", cols*4)
+	g.I("ADDQ $8, DX")
+	g.I("DECQ R11")
+	g.I("JG %s_tap", name)
+	for v := range 4 {
+		g.I("VMOVDQU Y%d, %d(R12)", v, v*32)
+	}
+	g.I("ADDQ R8, DI")
+	g.I("ADDQ $%d, R12", cols*4)
+	g.I("DECQ CX")
+	g.I("JG %s_row", name)
+	g.I("VZEROUPPER")
+	g.I("RET")
+}
+
+// finishAVX2 emits the same as finishAVX512 for tiles of 32 columns, with sums that begin with something (offBase) and
+// no corrections of rows.
+//
+//	AX arguments   SI tile   DX out   R8 distance of its rows   CX rows left
+//	R10 sums of the weights   R11 base   R12 factors   R13 terms
+//
+//	Y0-Y3 a row   Y4 scratch   Y5 minus the zero point of A   Y6 factor   Y7 inv   Y8 zero   Y9 hi   Y10 lo
+//	Y11 zero as integer   Y12 floor   Y13 255   Y14 order of groups of four bytes after packing
+func (g *gen) finishAVX2() {
+	const name = "finishAVX2"
+	g.function(name)
+	for _, r := range []struct {
+		off int
+		to  string
+	}{{offTile, "SI"}, {offOut, "DX"}, {offLDO, "R8"}, {offRows, "CX"}, {offSums, "R10"}, {offBase, "R11"},
+		{offMul, "R12"}, {offPlus, "R13"}, {offKind, "R9"}} {
+		g.I("MOVQ %d(AX), %s", r.off, r.to)
+	}
+	for i, off := range []int{offNeg, offFactor, offInv, offZero, offHi, offLo, offZeroI, offFloor} {
+		g.I("VBROADCASTSS %d(AX), Y%d", off, 5+i)
+	}
+	g.I("VPCMPEQD Y13, Y13, Y13")
+	g.I("VPSRLD $24, Y13, Y13")
+	g.I("VMOVDQU packedOrder<>(SB), Y14")
+	labels := []string{"ints", "floats", "after", "before"}
+	for k := range kindBefore {
+		g.I("CMPQ R9, $%d", k)
+		g.I("JEQ %s_%s", name, labels[k])
+	}
+	for _, k := range []int{kindBefore, kindAfter, kindFloats, kindInts} {
+		label := name + "_" + labels[k]
+		g.L("")
+		g.L("%s:", label)
+		for v := range 4 {
+			at := v * 32
+			g.I("VPMULLD %d(R10), Y5, Y4", at)
+			g.I("VPADDD %d(SI), Y4, Y%d", at, v)
+			g.I("VPADDD %d(R11), Y%d, Y%d", at, v, v)
+			if k == kindInts {
+				g.I("VMOVDQU Y%d, %d(DX)", v, at)
+				continue
+			}
+			g.I("VCVTDQ2PS Y%d, Y%d", v, v)
+			g.I("VMULPS %d(R12), Y6, Y4", at)
+			switch k {
+			case kindBefore:
+				g.I("VADDPS %d(R13), Y%d, Y%d", at, v, v)
+				g.I("VMULPS Y4, Y%d, Y%d", v, v)
+			default:
+				g.I("VMULPS Y4, Y%d, Y%d", v, v)
+				g.I("VADDPS %d(R13), Y%d, Y%d", at, v, v)
+			}
+			if k == kindFloats {
+				g.I("VMAXPS Y12, Y%d, Y%d", v, v)
+				g.I("VMOVUPS Y%d, %d(DX)", v, at)
+				continue
+			}
+			if k == kindAfter {
+				g.I("VMULPS Y7, Y%d, Y%d", v, v)
+				g.I("VADDPS Y8, Y%d, Y%d", v, v)
+			}
+			g.I("VMINPS Y%d, Y9, Y%d", v, v) // NaN stays NaN: see finishAVX512
+			g.I("VCVTPS2DQ Y%d, Y%d", v, v)
+			g.I("VPMAXSD Y10, Y%d, Y%d", v, v)
+			g.I("VPADDD Y11, Y%d, Y%d", v, v)
+			g.I("VPAND Y13, Y%d, Y%d", v, v)
+		}
+		if k == kindAfter || k == kindBefore {
+			g.I("VPACKUSDW Y1, Y0, Y0")
+			g.I("VPACKUSDW Y3, Y2, Y2")
+			g.I("VPACKUSWB Y2, Y0, Y0")
+			g.I("VPERMD Y0, Y14, Y0")
+			g.I("VMOVDQU Y0, (DX)")
+		}
+		g.I("ADDQ $%d, SI", cols*4)
+		g.I("ADDQ R8, DX")
+		g.I("DECQ CX")
+		g.I("JG %s", label)
+		g.I("VZEROUPPER")
+		g.I("RET")
+	}
+}
+
 func main() {
 	out := flag.String("out", ".", "directory of package quant")
 	flag.Parse()
 	g := &gen{text.New("quant")}
+	g.order(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15)
 	g.dotVNNI()
 	g.depthVNNI()
 	g.depth3(1)
@@ -627,6 +766,9 @@ func main() {
 	g.finishAVX512()
 	g.Save(*out, "avx512_amd64.s")
 	g = &gen{text.New("quant")}
+	g.order(0, 4, 1, 5, 2, 6, 3, 7)
 	g.dotAVX2()
+	g.depthAVX2()
+	g.finishAVX2()
 	g.Save(*out, "avx2_amd64.s")
 }
