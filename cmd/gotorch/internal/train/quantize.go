@@ -99,10 +99,9 @@ type subject struct {
 	name    string
 	net     nn.Module // nil of a model from a file
 	forward func(x *torch.Tensor) *torch.Tensor
-	file    string // that the model came from, "" without
-	bytes   int64  // of its weights
-	shape   []int  // of an input without the batch
-	fixed   int    // the only batch size that the model takes, 0 for any
+	bytes   int64 // of its weights
+	shape   []int // of an input without the batch
+	fixed   int   // the only batch size that the model takes, 0 for any
 	names   []string
 	read    func(path string) (*torch.Tensor, error) // a picture as the model sees it, without a batch
 	data    string                                   // a built-in data set that the model was trained on
