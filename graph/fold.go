@@ -137,7 +137,7 @@ func (u *fuser) constValue(x *Value) (v tensor.Value, ok bool) {
 	return v, false
 }
 
-// foldable are operators that make of constants what is worth keeping: views, and tensors of no more elements.
+// foldable are operators that make of constants what is worth keeping: numbers, views, tensors of no more elements.
 func foldable(op *tensor.Op) bool {
 	if op.View != nil {
 		return true
@@ -146,7 +146,7 @@ func foldable(op *tensor.Op) bool {
 	case "aten::t", "aten::numpy_T", "aten::reshape", "aten::contiguous", "aten::flatten.using_ints", "aten::rsqrt",
 		"aten::sqrt", "aten::neg", "aten::reciprocal", "aten::add.Scalar", "aten::sub.Scalar", "aten::mul.Scalar",
 		"aten::div.Scalar", "aten::exp", "aten::abs", "aten::unsqueeze", "aten::squeeze", "aten::squeeze.dim",
-		"aten::to.dtype", "aten::_to_copy":
+		"aten::to.dtype", "aten::_to_copy", "aten::dim", "aten::size.int":
 		return true
 	}
 	return false

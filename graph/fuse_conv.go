@@ -283,7 +283,8 @@ func (w *Weights) folded(weight, bias *tensor.Tensor, norm *Node) *folded {
 	if f := w.folds[k]; f != nil {
 		return f
 	}
-	f := k.fold(norm != nil)
+	var f *folded
+	tensor.Tidy(func() { f = k.fold(norm != nil) }) // the steps in float64 are large
 	if w.folds == nil {
 		w.folds = map[foldKey]*folded{}
 	}

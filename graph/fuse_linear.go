@@ -112,11 +112,15 @@ func packLinear(w *tensor.Tensor) (p *tensor.Tensor, err error) {
 	k := linearPanels{w.StorageOffset(), w.Size(0), w.Size(1), w.Stride(0), w.Stride(1)}
 	err = tensor.Try(func() {
 		p = packed.For(w, k, true, func() *tensor.Tensor {
-			l, err := tensor.CallOp("gotorch::linear_pack", tensor.TensorValue(w.Detach()))
-			if err != nil {
-				panic(err)
-			}
-			return l[0].T.Keep()
+			var p *tensor.Tensor
+			tensor.Tidy(func() {
+				l, err := tensor.CallOp("gotorch::linear_pack", tensor.TensorValue(w.Detach()))
+				if err != nil {
+					panic(err)
+				}
+				p = l[0].T.Keep()
+			})
+			return p
 		})
 	})
 	return p, err

@@ -111,6 +111,20 @@ func TestFuse(t *testing.T) {
 		{"strides read", []int{2, 3, 6, 6}, func(b *graph.Block, x *graph.Value) *graph.Value {
 			return b.Call1("aten::as_strided", conv(b, x), []int{3, 4}, []int{5, 2}, 1)
 		}, "gotorch::conv_fused aten::contiguous aten::as_strided aten::contiguous"},
+		{"dimensions are asked for", []int{2, 3, 5, 5}, func(b *graph.Block, x *graph.Value) *graph.Value {
+			check := func(x *graph.Value) {
+				b.If(b.Call1("aten::ne.int", b.Call1("aten::dim", x), 4), func(b *graph.Block) []*graph.Value {
+					b.Raise("builtins.ValueError", b.Const("expected 4D input"))
+					return nil
+				}, func(b *graph.Block) []*graph.Value { return nil })
+			}
+			y := b.Call1("aten::conv2d", x, w, nil, []int{1, 1}, []int{1, 1})
+			check(y)
+			y = norm(b, y)
+			check(y)
+			return b.Call1("aten::hardtanh_", y)
+		}, "aten::dim aten::ne.int prim::If prim::RaiseException prim::If prim::RaiseException gotorch::conv_fused " +
+			"aten::contiguous"},
 		{"twice the same", []int{2, 6}, func(b *graph.Block, x *graph.Value) *graph.Value {
 			y := b.Call1("aten::mul.Tensor", b.Call1("aten::sin", x), b.Call1("aten::sin", x))
 			return b.Call1("aten::add.Tensor", b.Call1("aten::sum", y), b.Call1("aten::sum", b.Call1("aten::exp_", y)))
