@@ -888,6 +888,14 @@ def deform_conv2d(channels, side):
     return {"eager": lambda: torchvision.ops.deform_conv2d(x, offset, w, padding=1)}
 
 
+@work
+def zoo(name, batch):
+    import torchvision
+
+    m, x = torchvision.models.get_model(name).eval(), torch.randn(batch, 3, 224, 224)
+    return {"eager": lambda: m(x)}
+
+
 # ---------------------------------------------------------------- ONNX, written by hand: the exporter needs more packages
 
 

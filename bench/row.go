@@ -90,6 +90,7 @@ var suites = []struct {
 	{"data", dataRows},
 	{"io", ioRows},
 	{"vision", visionRows},
+	{"zoo", zooRows},
 	{"start", startRows},
 	{sweepName, sweepRows},
 }

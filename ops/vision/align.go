@@ -10,9 +10,9 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// line is what a cell reads in one dimension: pixels and their weights. The samples of a cell are a grid, and the weight
-// of a pixel in bilinear interpolation is a product of one for each dimension, so that a cell's sum over its samples
-// has as weights the products of those of two lines.
+// line is what a cell reads in one dimension: pixels and their weights. The samples of a cell are a grid, and the
+// weight of a pixel in bilinear interpolation is a product of one for each dimension, so that a cell's sum over its
+// samples has as weights the products of those of two lines.
 type line[E float] struct {
 	at []int
 	w  []E
@@ -90,8 +90,8 @@ func cells[E float](bin E) int {
 	return int(f)
 }
 
-// taps are the pixels that the cells of a region read, by their places in the plane, and their weights; cell i has those
-// from first[i] up to first[i+1].
+// taps are the pixels that the cells of a region read, by their places in the plane, and their weights; cell i has
+// those from first[i] up to first[i+1].
 type taps[E float] struct {
 	first      []int
 	at         []int64

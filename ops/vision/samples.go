@@ -5,8 +5,8 @@ import "github.com/gotorch-dev/torch/internal/samples"
 // The sample calls of the family; internal/samples describes the notation.
 func init() {
 	const rois = "{0,0.5,0.5,4.5,3.5;1,1.5,0.2,6.3,5.1;0,-2,-1,9,9}"
-	// The last row and column of the image are left out: there PyTorch's gradient of ps_roi_pool, which is the one here,
-	// is not the derivative of its forward pass (see span).
+	// The last row and column of the image are left out: there PyTorch's gradient of ps_roi_pool, which is the one
+	// here, is not the derivative of its forward pass (see span).
 	const inner = "{0,0.5,0.5,4.5,3.5;1,1.5,0.2,4.3,3.1;0,-2,-1,3,4}"
 	samples.Table(
 		"torchvision::nms :: {0,0,2,2;0.5,0,2.5,2;3,3,4,4} {0.5,0.9,0.1} 0.5 ; {0,0,2,2;1.5,0,3.5,2} {0.5,0.9} 0.2",

@@ -139,7 +139,8 @@ func TestDigits(t *testing.T) {
 	if x, _ := u.Get(0); !bytes.Equal(x.Image.Pix[:4], []byte{0, 127, 255, 0}) {
 		t.Errorf("USPS: %v", x.Image.Pix[:4])
 	}
-	for _, bad := range []string{"1 1:0", strings.Replace(line, "10 ", "11 ", 1), strings.Replace(line, ":1", ":2", 1)} {
+	for _, bad := range []string{"1 1:0", strings.Replace(line, "10 ", "11 ", 1),
+		strings.Replace(line, ":1", ":2", 1)} {
 		if _, err := parseUSPS([]byte(bad)); err == nil {
 			t.Errorf("USPS: no error for %.20q", bad)
 		}
@@ -164,11 +165,12 @@ func TestAnnotated(t *testing.T) {
 	root := t.TempDir()
 	green := pngOf(t, 3, 2, color.RGBA{G: 200, A: 255})
 	for file, text := range map[string]string{
-		"list_eval_partition.txt":         "1.jpg 0\n2.jpg 2\n",
-		"list_attr_celeba.txt":            "2\nBald Hat \n1.jpg -1  1\n2.jpg  1 -1\n",
-		"identity_CelebA.txt":             "1.jpg 7\n2.jpg 9\n",
-		"list_bbox_celeba.txt":            "2\nimage_id x_1 y_1 width height\n1.jpg 1 2 3 4\n2.jpg 5 6 7 8\n",
-		"list_landmarks_align_celeba.txt": "2\na b c d e f g h i j\n1.jpg 0 1 2 3 4 5 6 7 8 9\n2.jpg 9 8 7 6 5 4 3 2 1 0\n",
+		"list_eval_partition.txt": "1.jpg 0\n2.jpg 2\n",
+		"list_attr_celeba.txt":    "2\nBald Hat \n1.jpg -1  1\n2.jpg  1 -1\n",
+		"identity_CelebA.txt":     "1.jpg 7\n2.jpg 9\n",
+		"list_bbox_celeba.txt":    "2\nimage_id x_1 y_1 width height\n1.jpg 1 2 3 4\n2.jpg 5 6 7 8\n",
+		"list_landmarks_align_celeba.txt": "2\na b c d e f g h i j\n1.jpg 0 1 2 3 4 5 6 7 8 9\n2.jpg 9 8 7 6 5 4 3 2 " +
+			"1 0\n",
 	} {
 		put(t, []byte(text), root, "celeba", file)
 	}
@@ -212,7 +214,8 @@ func TestAnnotated(t *testing.T) {
 		t.Errorf("Kitti: %+v, %v", k, err)
 	}
 
-	put(t, []byte("0--P/a.jpg\n2\n1 2 3 4 0 0 0 2 0 1\n5 6 7 8 0 1 0 0 1 0\n0--P/b.jpg\n0\n0 0 0 0 0 0 0 0 0 0\n"), root,
+	put(t, []byte("0--P/a.jpg\n2\n1 2 3 4 0 0 0 2 0 1\n5 6 7 8 0 1 0 0 1 0\n0--P/b.jpg\n0\n0 0 0 0 0 0 0 0 0 0\n"),
+		root,
 		"widerface", "wider_face_split", "wider_face_val_bbx_gt.txt")
 	w, err := NewWIDERFace(root, "val")
 	if err != nil || w.Len() != 2 || len(w.Targets[0]) != 2 || w.Targets[0][0].Occlusion != 2 ||
@@ -375,22 +378,27 @@ func TestPairs(t *testing.T) {
 		shape []int // nil: no map
 		valid []bool
 	}{
-		"CarlaStereo":     {func() (*Pairs, error) { return NewCarlaStereo(root) }, 1, 1.5, []int{1, 1, 2}, nil},
-		"Kitti2012Stereo": {func() (*Pairs, error) { return NewKitti2012Stereo(root, "train") }, 1, 2, []int{1, 1, 2}, nil},
+		"CarlaStereo": {func() (*Pairs, error) { return NewCarlaStereo(root) }, 1, 1.5, []int{1, 1, 2}, nil},
+		"Kitti2012Stereo": {func() (*Pairs, error) { return NewKitti2012Stereo(root, "train") }, 1, 2, []int{1, 1, 2},
+			nil},
 		"Kitti2015Stereo": {func() (*Pairs, error) { return NewKitti2015Stereo(root, "test") }, 1, 0, nil, nil},
-		"Middlebury2014Stereo": {func() (*Pairs, error) { return NewMiddlebury2014Stereo(root, "train", "perfect") }, 1, 0,
+		"Middlebury2014Stereo": {func() (*Pairs, error) { return NewMiddlebury2014Stereo(root, "train", "perfect") }, 1,
+			0,
 			[]int{1, 1, 2}, []bool{false, true}},
 		"FallingThingsStereo": {func() (*Pairs, error) { return NewFallingThingsStereo(root, "mixed") }, 1,
 			768.5 * 600 / 512, []int{1, 1, 2}, nil},
 		"SceneFlowStereo": {func() (*Pairs, error) { return NewSceneFlowStereo(root, "Monkaa", "final") }, 1, 1.5,
 			[]int{1, 1, 2}, nil},
-		"SintelStereo": {func() (*Pairs, error) { return NewSintelStereo(root, "final") }, 1, 13.0078125, []int{1, 1, 2},
+		"SintelStereo": {func() (*Pairs, error) { return NewSintelStereo(root, "final") }, 1, 13.0078125,
+			[]int{1, 1, 2},
 			[]bool{false, false}},
 		"InStereo2k": {func() (*Pairs, error) { return NewInStereo2k(root, "test") }, 1, 0.5, []int{1, 1, 2}, nil},
 		"ETH3DStereo": {func() (*Pairs, error) { return NewETH3DStereo(root, "train") }, 1, 1.5, []int{1, 1, 2},
 			[]bool{false, false}},
-		"Sintel":       {func() (*Pairs, error) { return NewSintel(root, "train", "clean") }, 2, 3, []int{2, 1, 2}, nil},
-		"KittiFlow":    {func() (*Pairs, error) { return NewKittiFlow(root, "train") }, 1, 1, []int{2, 1, 2}, []bool{true, true}},
+		"Sintel": {func() (*Pairs, error) { return NewSintel(root, "train", "clean") }, 2, 3, []int{2, 1, 2},
+			nil},
+		"KittiFlow": {func() (*Pairs, error) { return NewKittiFlow(root, "train") }, 1, 1, []int{2, 1, 2},
+			[]bool{true, true}},
 		"FlyingChairs": {func() (*Pairs, error) { return NewFlyingChairs(root, "val") }, 1, 3, []int{2, 1, 2}, nil},
 		"FlyingThings3D": {func() (*Pairs, error) { return NewFlyingThings3D(root, "test", "clean", "left") }, 2, 1,
 			[]int{2, 1, 2}, nil},
@@ -402,7 +410,8 @@ func TestPairs(t *testing.T) {
 			continue
 		}
 		p, err := d.Get(0)
-		if err != nil || d.Len() != tc.n || p.First.Width != 2 || p.Second == nil || (p.Map == nil) != (tc.shape == nil) {
+		if err != nil || d.Len() != tc.n || p.First.Width != 2 || p.Second == nil ||
+			(p.Map == nil) != (tc.shape == nil) {
 			t.Errorf("%s: %d pairs, %+v, %v", name, d.Len(), p, err)
 			continue
 		}
@@ -485,7 +494,8 @@ func FuzzMaps(f *testing.F) {
 func TestReadIDXOfIntegers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	for _, bad := range []string{"", "\x00\x00\x08\x02\x00\x00\x00\x00\x00\x00\x00\x01",
-		"\x00\x00\x0c\x02\xff\xff\xff\xff\xff\xff\xff\xff", "\x00\x00\x0c\x02\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x01"} {
+		"\x00\x00\x0c\x02\xff\xff\xff\xff\xff\xff\xff\xff",
+		"\x00\x00\x0c\x02\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x01"} {
 		if err := os.WriteFile(path, []byte(bad), 0o666); err != nil {
 			t.Fatal(err)
 		}

@@ -65,7 +65,8 @@ func NewSintel(root, split, pass string) (*Pairs, error) {
 				}
 			}
 			if len(flows) < len(images)-1 {
-				return nil, fmt.Errorf("datasets: %s: %d flows of %d frames of %s", name, len(flows), len(images), scene)
+				return nil, fmt.Errorf("datasets: %s: %d flows of %d frames of %s", name, len(flows), len(images),
+					scene)
 			}
 			for i := range len(images) - 1 {
 				d.add(images[i], images[i+1], flows[i])

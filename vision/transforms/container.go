@@ -7,8 +7,8 @@ import (
 	F "github.com/gotorch-dev/torch/vision/transforms/functional"
 )
 
-// Compose runs transforms one after the other. Of a single *pil.Image, Resize with the CenterCrop behind it and ToTensor
-// with the Normalize behind it are done together, with the same result.
+// Compose runs transforms one after the other. Of a single *pil.Image, Resize with the CenterCrop behind it and
+// ToTensor with the Normalize behind it are done together, with the same result.
 type Compose struct{ Transforms []Transform }
 
 // NewCompose makes a Compose.

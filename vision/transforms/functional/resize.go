@@ -10,7 +10,8 @@ import (
 // ResizeOptions are the options of Resize; the zero value is torchvision's default.
 type ResizeOptions struct {
 	Interpolation InterpolationMode // default Bilinear
-	// MaxSize: the longer side is not larger, where size is one number, or gets it, where size is empty; default no limit
+	// MaxSize: the longer side is not larger, where size is one number, or gets it, where size is empty; default no
+	// limit
 	MaxSize     int
 	NoAntialias bool // tensors: no wider filter where the image shrinks
 }
@@ -185,8 +186,8 @@ func CenterCrop[T Input](x T, size []int) T {
 	return Crop(x, roundHalfEven(float64(h-ch)/2), roundHalfEven(float64(w-cw)/2), ch, cw)
 }
 
-// ResizeCenterCrop is CenterCrop(Resize(x, size, opts...), crop), without the work for the pixels that are cut off where
-// x is a *pil.Image.
+// ResizeCenterCrop is CenterCrop(Resize(x, size, opts...), crop), without the work for the pixels that are cut off
+// where x is a *pil.Image.
 func ResizeCenterCrop[T Input](x T, size, crop []int, opts ...ResizeOptions) T {
 	im, ok := any(x).(*pil.Image)
 	if !ok || im.Width == 0 || im.Height == 0 {
