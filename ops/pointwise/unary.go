@@ -167,15 +167,6 @@ func sincC(x complex128) complex128 {
 
 func rsqrtC(x complex128) complex128 { return divC(1, cmplx.Sqrt(x)) }
 
-// fn makes the kernels of a function given for float64 and, perhaps, complex128.
-func fn(name string, f func(float64) float64, g func(complex128) complex128) *unK {
-	k := &unK{name: name, f32: f32of(f), f64: f64of(f)}
-	if g != nil {
-		k.c128 = c128of(g)
-	}
-	return k
-}
-
 // fast2 has vector kernels for both floats.
 func fast2(name string, v32 func(d, a []float32), v64 func(d, a []float64), g func(complex128) complex128) *unK {
 	k := &unK{name: name, f32: v32, f64: v64}

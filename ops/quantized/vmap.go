@@ -10,7 +10,8 @@ import (
 func init() {
 	batching.Rule(batching.Leading("self"), "fake_quantize_per_tensor_affine_cachemask",
 		"_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "_fake_quantize_learnable_per_tensor_affine")
-	batching.Rule(channelBatch, "fake_quantize_per_channel_affine_cachemask", "_fake_quantize_learnable_per_channel_affine")
+	batching.Rule(channelBatch, "fake_quantize_per_channel_affine_cachemask",
+		"_fake_quantize_learnable_per_channel_affine")
 }
 
 // channelBatch moves the axis of the channels behind the batch.

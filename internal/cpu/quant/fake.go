@@ -27,8 +27,8 @@ type integers struct {
 func integersOf[E Float](f *Fake) integers {
 	var e E
 	_, narrow := any(e).(float32)
-	return integers{inv: float64(1 / f.Scale), scale: float64(f.Scale), zero: f.Zero, whole: f.Zero == math.Trunc(f.Zero),
-		narrow: narrow}
+	return integers{inv: float64(1 / f.Scale), scale: float64(f.Scale), zero: f.Zero,
+		whole: f.Zero == math.Trunc(f.Zero), narrow: narrow}
 }
 
 func (n *integers) of(x float64) float64 {
