@@ -19,16 +19,8 @@ type Mix struct {
 // ParseMix reads the patterns of an EinMix layer: "b (head cin) -> b (head cout)" with the weight "head cin cout", and
 // a bias ("" for none).
 func ParseMix(pattern, weightShape, biasShape string, axes Axes) (*Mix, error) {
-	ls, rs, err := sides(pattern)
-	if err != nil {
-		return nil, err
-	}
 	id := 0
-	left, err := parse(ls, rules{}, &id)
-	if err != nil {
-		return nil, err
-	}
-	right, err := parse(rs, rules{}, &id)
+	left, right, err := parseSides(pattern, &id)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +58,7 @@ func ParseMix(pattern, weightShape, biasShape string, axes Axes) (*Mix, error) {
 	}
 	if !plain(left) {
 		names := flat(left)
-		m.Before = ls + "-> " + strings.Join(names, " ")
+		m.Before = left.text + "-> " + strings.Join(names, " ")
 		m.BeforeAxes = Axes{}
 		for _, n := range names {
 			if l, ok := axes[n]; ok {
@@ -75,7 +67,7 @@ func ParseMix(pattern, weightShape, biasShape string, axes Axes) (*Mix, error) {
 		}
 	}
 	if !plain(right) {
-		m.After = strings.Join(flat(right), " ") + " ->" + rs
+		m.After = strings.Join(flat(right), " ") + " ->" + right.text
 	}
 	for _, g := range weight.groups {
 		a := g.axes[0]

@@ -29,6 +29,7 @@ type group struct {
 
 // expression is one side of a pattern.
 type expression struct {
+	text   string // what was read
 	groups []group
 	// names are the identifiers in the order in which they come, axes without names and the ellipsis among them.
 	names         []axis
@@ -71,7 +72,7 @@ const maxAxes = 1 << 12
 
 // parse reads one side of a pattern. nextID numbers the axes without names.
 func parse(s string, r rules, nextID *int) (*expression, error) {
-	e := &expression{}
+	e := &expression{text: s}
 	text := s
 	if strings.Contains(s, ".") {
 		if !strings.Contains(s, "...") {
@@ -216,6 +217,19 @@ func sides(pattern string) (left, right string, err error) {
 		return "", "", valueError("too many values to unpack (expected 2)")
 	}
 	return parts[0], parts[1], nil
+}
+
+// parseSides reads the two sides of a pattern; the axes of both are numbered from nextID on.
+func parseSides(pattern string, nextID *int) (left, right *expression, err error) {
+	ls, rs, err := sides(pattern)
+	if err != nil {
+		return nil, nil, err
+	}
+	if left, err = parse(ls, rules{}, nextID); err != nil {
+		return nil, nil, err
+	}
+	right, err = parse(rs, rules{}, nextID)
+	return left, right, err
 }
 
 // valueError is a message that stands alone, without what was being done.

@@ -128,16 +128,8 @@ func spread(e *expression, n int) [][]axis {
 }
 
 func newRecipe(pattern, operation string, names []string, ndim int) (*recipe, error) {
-	ls, rs, err := sides(pattern)
-	if err != nil {
-		return nil, err
-	}
 	id := 0
-	left, err := parse(ls, rules{}, &id)
-	if err != nil {
-		return nil, err
-	}
-	right, err := parse(rs, rules{}, &id)
+	left, right, err := parseSides(pattern, &id)
 	if err != nil {
 		return nil, err
 	}

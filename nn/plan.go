@@ -8,6 +8,7 @@ import (
 	"sync"
 	"unicode"
 
+	"github.com/gotorch-dev/torch/internal/goname"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -413,16 +414,4 @@ func holdsByValue(t reflect.Type) bool {
 
 // SnakeCase turns a Go name into the Python one: "InProjWeight" is "in_proj_weight", "FC1" is "fc1", "Conv1" is
 // "conv1".
-func SnakeCase(s string) string {
-	r := []rune(s)
-	var b strings.Builder
-	for i, c := range r {
-		if unicode.IsUpper(c) && i > 0 &&
-			(unicode.IsLower(r[i-1]) || unicode.IsDigit(r[i-1]) && i+1 < len(r) && unicode.IsLower(r[i+1]) ||
-				i+1 < len(r) && unicode.IsLower(r[i+1]) && unicode.IsUpper(r[i-1])) {
-			b.WriteByte('_')
-		}
-		b.WriteRune(unicode.ToLower(c))
-	}
-	return b.String()
-}
+func SnakeCase(s string) string { return goname.Snake(s) }

@@ -1,7 +1,10 @@
-// Package goname turns the names of PyTorch's schemas into Go names.
+// Package goname turns the names of PyTorch's schemas into Go names, and those of Go's fields into Python's.
 package goname
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // initialisms are the words that Go writes in capitals.
 var initialisms = map[string]string{}
@@ -83,4 +86,20 @@ func GeneratorOverload(overload string) string {
 		return "low_generator_dtype"
 	}
 	return overload + "_generator"
+}
+
+// Snake turns a Go name into the Python one, as state dicts have it: "InProjWeight" is "in_proj_weight", "FC1" is
+// "fc1", "Conv1" is "conv1".
+func Snake(s string) string {
+	r := []rune(s)
+	var b strings.Builder
+	for i, c := range r {
+		if unicode.IsUpper(c) && i > 0 &&
+			(unicode.IsLower(r[i-1]) || unicode.IsDigit(r[i-1]) && i+1 < len(r) && unicode.IsLower(r[i+1]) ||
+				i+1 < len(r) && unicode.IsLower(r[i+1]) && unicode.IsUpper(r[i-1])) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
 }

@@ -33,3 +33,12 @@ func TestGeneratorOverload(t *testing.T) {
 		}
 	}
 }
+
+func TestSnake(t *testing.T) {
+	for in, want := range map[string]string{"FC1": "fc1", "Fc1": "fc1", "InProjWeight": "in_proj_weight",
+		"Conv1": "conv1", "BatchNorm2d": "batch_norm2d", "A": "a", "WeightIH": "weight_ih", "MaxPool": "max_pool"} {
+		if got := Snake(in); got != want {
+			t.Errorf("Snake(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/gotorch-dev/torch/internal/goname"
 	"golang.org/x/tools/go/analysis"
 )
 
@@ -138,7 +139,7 @@ func (c *checker) fields(owner string, st *types.Struct, at token.Pos, busy map[
 			c.pass.Reportf(pos, "the tag of %s names it %s, and a name can't contain \".\"", path, strconv.Quote(name))
 		}
 		if name == "" {
-			name = snakeCase(f.Name())
+			name = goname.Snake(f.Name())
 		}
 		if other, ok := c.names[name]; ok {
 			c.pass.Reportf(pos, "%s and %s both have the name %q in the state dict: rename one of them, or give it a "+
@@ -323,19 +324,4 @@ func isBase(t types.Type) bool { return isNamed(t, nnPath, "Base") }
 func isNamed(t types.Type, path, name string) bool {
 	n, ok := types.Unalias(t).(*types.Named)
 	return ok && n.Obj().Name() == name && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == path
-}
-
-// snakeCase is nn.SnakeCase, which says what a field is called in the state dict; a test holds them together.
-func snakeCase(s string) string {
-	r := []rune(s)
-	var b strings.Builder
-	for i, c := range r {
-		if unicode.IsUpper(c) && i > 0 &&
-			(unicode.IsLower(r[i-1]) || unicode.IsDigit(r[i-1]) && i+1 < len(r) && unicode.IsLower(r[i+1]) ||
-				i+1 < len(r) && unicode.IsLower(r[i+1]) && unicode.IsUpper(r[i-1])) {
-			b.WriteByte('_')
-		}
-		b.WriteRune(unicode.ToLower(c))
-	}
-	return b.String()
 }

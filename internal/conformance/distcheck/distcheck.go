@@ -48,13 +48,9 @@ type run struct {
 
 // Run compares the cases of a directory.
 func Run(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result, error) {
-	data, err := golden.ReadFile(filepath.Join(dir, "distributions.json"))
-	if err != nil {
-		return nil, err
-	}
 	var f file
-	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, fmt.Errorf("distcheck: %w", err)
+	if err := golden.ReadJSON(filepath.Join(dir, "distributions.json"), &f); err != nil {
+		return nil, err
 	}
 	r := &run{only: only, Tally: golden.Tally{Verbose: verbose}}
 	byName := map[string]map[string]json.RawMessage{}

@@ -33,13 +33,9 @@ type record struct {
 
 // Run compares the cases of a directory; only matches names of functions.
 func Run(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result, error) {
-	data, err := golden.ReadFile(filepath.Join(dir, "index.json"))
-	if err != nil {
-		return nil, err
-	}
 	var f struct{ Cases []record }
-	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, fmt.Errorf("einopscheck: %w", err)
+	if err := golden.ReadJSON(filepath.Join(dir, "index.json"), &f); err != nil {
+		return nil, err
 	}
 	dec, err := golden.NewDecoder(filepath.Join(dir, "einops.npz"))
 	if err != nil {

@@ -41,13 +41,9 @@ type caseRecord struct {
 
 // Run checks every module of dir's index whose record or class name matches only.
 func Run(dir string, only *regexp.Regexp, verbose func(format string, args ...any)) ([]golden.Result, error) {
-	raw, err := golden.ReadFile(filepath.Join(dir, "index.json"))
-	if err != nil {
-		return nil, err
-	}
 	var index struct{ Modules []record }
-	if err := json.Unmarshal(raw, &index); err != nil {
-		return nil, fmt.Errorf("index.json: %w", err)
+	if err := golden.ReadJSON(filepath.Join(dir, "index.json"), &index); err != nil {
+		return nil, err
 	}
 	t := &golden.Tally{Verbose: verbose}
 	for i := range index.Modules {

@@ -375,15 +375,11 @@ type record struct {
 
 // golden runs the models of an index.
 func (r *runner) golden(dir string) ([]golden.Result, error) {
-	b, err := golden.ReadFile(filepath.Join(dir, "index.json"))
-	if err != nil {
-		return nil, err
-	}
 	var index struct {
 		Kind   string
 		Models []record
 	}
-	if err := json.Unmarshal(b, &index); err != nil {
+	if err := golden.ReadJSON(filepath.Join(dir, "index.json"), &index); err != nil {
 		return nil, err
 	}
 	if index.Kind != "onnx" {

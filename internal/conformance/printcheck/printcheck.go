@@ -42,17 +42,13 @@ type tensorRecord struct {
 
 // Run checks dir's index.json.
 func Run(dir string, o Options) ([]golden.Result, error) {
-	raw, err := golden.ReadFile(filepath.Join(dir, "index.json"))
-	if err != nil {
-		return nil, err
-	}
 	var index struct {
 		Tensors []tensorRecord
 		Objects []struct{ What, Text string }
 		Modules []json.RawMessage
 	}
-	if err := json.Unmarshal(raw, &index); err != nil {
-		return nil, fmt.Errorf("index.json: %w", err)
+	if err := golden.ReadJSON(filepath.Join(dir, "index.json"), &index); err != nil {
+		return nil, err
 	}
 	d, err := golden.NewDecoder(filepath.Join(dir, "print.npz"))
 	if err != nil {

@@ -104,29 +104,20 @@ func (r *record) run(dir string, tally *golden.Tally) error {
 		return err
 	})
 	if err != nil {
-		tally.Add(r.Name, "load", skipped(err))
+		tally.Add(r.Name, "load", tscheck.Skipped(err))
 		return nil
 	}
 	tally.Add(r.Name, "state", r.state(p))
 	dec := &tscheck.Decoder{Golden: d, Named: true}
 	for i := range r.Calls {
 		d.Reset()
-		tally.Add(r.Name, strconv.Itoa(i), skipped(golden.Guard(func() error { return r.Calls[i].run(p, dec) })))
+		tally.Add(r.Name, strconv.Itoa(i), tscheck.Skipped(golden.Guard(func() error { return r.Calls[i].run(p, dec) })))
 	}
 	if r.BuffersAfter != nil {
 		d.Reset()
 		tally.Add(r.Name, "buffers", golden.Guard(func() error { return buffers(p, dec, r.BuffersAfter) }))
 	}
 	return nil
-}
-
-// skipped turns the error of a program whose operators are not there into a skip.
-func skipped(err error) error {
-	var missing *graph.MissingError
-	if errors.As(err, &missing) {
-		return golden.Skip(missing.Error())
-	}
-	return err
 }
 
 // state compares the state dict with the record.

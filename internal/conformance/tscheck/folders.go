@@ -108,7 +108,7 @@ func runFolder(dir, name string, sums map[string]string, tally *golden.Tally) er
 	golden.Note(path)
 	mod, err := load(path, false)
 	if err != nil {
-		tally.Add(name, "load", skipped(err))
+		tally.Add(name, "load", Skipped(err))
 		return nil
 	}
 	r := record{Methods: m.Methods, Training: mod.Training()}
@@ -117,7 +117,7 @@ func runFolder(dir, name string, sums map[string]string, tally *golden.Tally) er
 	}
 	tally.Add(name, "state", r.state(mod))
 	for i, c := range m.Cases {
-		tally.Add(name, fmt.Sprint(i), skipped(runCase(dir, mod, c.Method, c.Args, c.Outputs)))
+		tally.Add(name, fmt.Sprint(i), Skipped(runCase(dir, mod, c.Method, c.Args, c.Outputs)))
 	}
 	return nil
 }
@@ -269,7 +269,7 @@ func runPairs(dir string, index []byte, o Options) ([]golden.Result, error) {
 			tally.Add(name, "load", golden.Skip("there is no archive of this name"))
 			continue
 		}
-		tally.Add(name, "0", skipped(runPair(dir, name, files[name])))
+		tally.Add(name, "0", Skipped(runPair(dir, name, files[name])))
 	}
 	return tally.Results(), nil
 }

@@ -104,7 +104,7 @@ func (r *record) run(dir string, o Options, tally *golden.Tally) error {
 		}
 		m, err := load(path, file == r.Lite)
 		if err != nil {
-			tally.Add(r.Name, prefix+"load", skipped(err))
+			tally.Add(r.Name, prefix+"load", Skipped(err))
 			continue
 		}
 		if file == r.File && o.Through != nil {
@@ -124,7 +124,7 @@ func (r *record) run(dir string, o Options, tally *golden.Tally) error {
 				_ = dec.call(c) // it may change the state that later calls see
 				continue
 			}
-			tally.Add(r.Name, fmt.Sprintf("%s%d", prefix, i), skipped(dec.call(c)))
+			tally.Add(r.Name, fmt.Sprintf("%s%d", prefix, i), Skipped(dec.call(c)))
 		}
 	}
 	return nil
@@ -147,8 +147,8 @@ func load(path string, lite bool) (m *jit.Module, err error) {
 	return jit.LoadLite(bytes.NewReader(b), int64(len(b)))
 }
 
-// skipped turns the error of a program whose operators are not there into a skip.
-func skipped(err error) error {
+// Skipped turns the error of a program whose operators are not there into a skip.
+func Skipped(err error) error {
 	var missing *graph.MissingError
 	if errors.As(err, &missing) {
 		return golden.Skip(missing.Error())

@@ -38,18 +38,14 @@ type call struct {
 
 // Run compares the cases of a directory; only matches names of operators.
 func Run(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result, error) {
-	data, err := golden.ReadFile(filepath.Join(dir, "index.json"))
-	if err != nil {
-		return nil, err
-	}
 	var f struct {
 		Ops []struct {
 			Op, File string
 			Cases    []record
 		}
 	}
-	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, fmt.Errorf("visioncheck: %w", err)
+	if err := golden.ReadJSON(filepath.Join(dir, "index.json"), &f); err != nil {
+		return nil, err
 	}
 	t := &golden.Tally{Verbose: verbose}
 	for _, o := range f.Ops {

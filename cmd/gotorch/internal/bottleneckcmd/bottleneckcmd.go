@@ -27,7 +27,7 @@ func Command() *cobra.Command {
 	var keep string
 	cmd := &cobra.Command{
 		Use:   "bottleneck PROGRAM [arguments]",
-		Short: "run a Go program under two profilers and print where its time goes",
+		Short: "Run a Go program under two profilers and print where its time goes",
 		Long: "bottleneck builds a program, a package or a file with func main, such that it runs under the profiler of " +
 			"operators and Go's CPU profiler. When the program has ended, it prints one page: the time in operators, by " +
 			"operator and by module, the Go functions that take most, and what stands out. Give the program few " +

@@ -32,7 +32,7 @@ func exportCommand() *cobra.Command {
 	var o exportOptions
 	c := &cobra.Command{
 		Use:   "export [FILE]",
-		Short: "write a model for other programs: " + modelfile.Names(),
+		Short: "Write a model for other programs: " + modelfile.Names(),
 		Long: "export writes a network of the library (--arch), or a model from a file, in the format that the name of " +
 			"--output asks for: .onnx for ONNX, .pt for TorchScript, .pt2 for torch.export.\n\nA network is written " +
 			"for images of --size, or for " +
@@ -50,7 +50,7 @@ func exportCommand() *cobra.Command {
 	f.StringVar(&o.weights, "weights", "", "file with the network's weights; random ones without it")
 	f.IntVar(&o.classes, "classes", 0, "number of classes of the network; 0: its default")
 	f.IntVar(&o.size, "size", 224, "side of the network's images")
-	f.StringArrayVar(&o.inputs, "input", nil, "an input, NAME=FILE or NAME=rand(1,3,224,224); several times")
+	f.StringArrayVar(&o.inputs, "input", nil, "an input, NAME=FILE or NAME=rand(1,3,224,224), or in order without NAME=; several times")
 	f.IntVar(&o.write.Opset, "opset", 0, "version of ONNX's operators; 0: the default")
 	f.BoolVar(&o.write.Batch, "dynamic-batch", false, "the first size of each input may differ from run to run")
 	f.BoolVar(&o.write.Functions, "functions", false, "keep modules as functions of the ONNX model")

@@ -17,7 +17,7 @@ func graphCommand() *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "graph FILE",
-		Short: "draw a model: its operators, from inputs to outputs",
+		Short: "Draw a model: its operators, from inputs to outputs",
 		Long: "graph draws the program of a model in " + modelfile.Names() + " as a picture in SVG, which browsers " +
 			"show: a box for each operator, colours by kind, frames around modules, shapes beside the lines where " +
 			"the file tells them.",

@@ -199,13 +199,17 @@ func writeExported(path string, module any, inputs []*tensor.Tensor, o WriteOpti
 	return p.SaveFile(path)
 }
 
-// Inputs makes the inputs that flags name, and those that they leave out.
+// Inputs makes the inputs that flags tell, NAME=FILE or NAME=rand(SIZES), and those that they leave out. Without a NAME
+// the first flag is the model's first input, the second its second.
 func Inputs(ports []graph.Port, flags []string) (map[string]*torch.Tensor, error) {
 	inputs := map[string]*torch.Tensor{}
-	for _, f := range flags {
+	for i, f := range flags {
 		name, what, ok := strings.Cut(f, "=")
 		if !ok {
-			return nil, fmt.Errorf("--input %s: expected NAME=FILE or NAME=rand(SIZES)", f)
+			if i >= len(ports) {
+				return nil, fmt.Errorf("--input %s: the model has %d inputs only", f, len(ports))
+			}
+			name, what = ports[i].Name, f
 		}
 		var dt tensor.DType
 		for _, p := range ports {

@@ -31,7 +31,7 @@ func Command() *cobra.Command {
 	var o options
 	c := &cobra.Command{
 		Use:   "run FILE",
-		Short: "run a model: " + modelfile.Names(),
+		Short: "Run a model: " + modelfile.Names(),
 		Long: "run loads a model, runs it once or several times, and says what comes out: dtype, shape, range and " +
 			"mean of each output, and the time.\n\nAn input is a file (.npy, or a tensor in .pt), or a tensor that is " +
 			"made: rand(SIZES) and randn(SIZES), zeros(SIZES) and ones(SIZES). An input that is not given is " +
@@ -46,7 +46,7 @@ func Command() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringArrayVar(&o.inputs, "input", nil, "an input, NAME=FILE or NAME=rand(1,3,224,224); several times")
+	f.StringArrayVar(&o.inputs, "input", nil, "an input, NAME=FILE or NAME=rand(1,3,224,224), or in order without NAME=; several times")
 	f.StringVar(&o.output, "output", "", "folder for the outputs, each as NAME.npy")
 	f.IntVar(&o.repeat, "repeat", 1, "run this many times; the time is the median")
 	f.Int64Var(&o.seed, "seed", 0, "seed of random inputs")

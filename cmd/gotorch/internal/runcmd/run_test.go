@@ -63,6 +63,9 @@ func TestRun(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &r); err != nil || len(r.Outputs) != 1 || r.Outputs[0].Max != 4 {
 		t.Errorf("%v: %s", err, out)
 	}
+	if out, err = command(path, "--input", "ones(5,2)"); err != nil || !strings.Contains(out, "float32[5 2]") {
+		t.Errorf("an input without its name: %v\n%s", err, out)
+	}
 	if out, err = command(path); err != nil || !strings.Contains(out, "float32[1 2]") {
 		t.Errorf("without inputs: %v\n%s", err, out)
 	}
@@ -76,7 +79,8 @@ func TestMistakes(t *testing.T) {
 	}{
 		{[]string{path, "--input", "x=ones(3,3)"}, "[3, 3]"},
 		{[]string{path, "--input", "z=ones(3,2)"}, `"z"`},
-		{[]string{path, "--input", "x"}, "NAME=FILE"},
+		{[]string{path, "--input", "x"}, "--input x: open x"},
+		{[]string{path, "--input", "ones(3,2)", "--input", "ones(1)"}, "the model has 1 inputs only"},
 		{[]string{path, "--input", "x=twos(2)"}, "twos"},
 		{[]string{path, "--input", "x=rand(a)"}, `"a"`},
 		{[]string{path, "--input", "x=gone.npy"}, "gone.npy"},

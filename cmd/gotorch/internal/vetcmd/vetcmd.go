@@ -20,7 +20,7 @@ const tool = "github.com/gotorch-dev/torch/cmd/gotorch-vet"
 func Command() *cobra.Command {
 	return &cobra.Command{
 		Use:   "vet [packages]",
-		Short: "find fields of modules that training and saving would miss",
+		Short: "Find fields of modules that training and saving would miss",
 		Long: "vet looks at Go source for modules that cannot be walked as a whole: private fields that hold layers, " +
 			"fields with one name in the state dict, maps whose keys are no strings. nn.New refuses them when the " +
 			"program " +
