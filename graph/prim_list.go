@@ -142,6 +142,9 @@ func grow(n int) {
 
 func repeated(l *List, n int64) tensor.Value {
 	out := &List{Elem: l.Elem}
+	if n < 0 && len(l.Items) > 0 { // the text of C++'s exception, as in PyTorch
+		tensor.Fail(tensor.ErrValue, "vector::reserve")
+	}
 	if n > 0 && len(l.Items) > 0 {
 		if n > mostItems/int64(len(l.Items)) {
 			tensor.Fail(tensor.ErrMemory, "a list of %d times %d elements is too long", n, len(l.Items))
@@ -393,7 +396,7 @@ func registerListNumbers(t string) {
 		var n int64
 		var f float64
 		for _, v := range list(a, 0).Items {
-			n += v.N
+			n = int64(int32(n + v.N)) // PyTorch adds up in 32 bits
 			f += float(&v)
 		}
 		if t == "float" {

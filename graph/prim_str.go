@@ -381,7 +381,11 @@ func registerLayout() {
 		if n <= 0 {
 			return s
 		}
-		return pad(n/2, fill) + s + pad((n+1)/2, fill)
+		left := n / 2
+		if (n+int64(len(s)))%2 != 0 { // the odd one stands on the left in an odd width
+			left = (n + 1) / 2
+		}
+		return pad(left, fill) + s + pad(n-left, fill)
 	})
 	Register("aten::zfill(str self, int width) -> str", func(a []tensor.Value) tensor.Value {
 		s, sign := text(a[0]), ""
