@@ -59,6 +59,8 @@ func TestGuardValues(t *testing.T) {
 		{"math.ceil(2.1)", int64(3)}, {"math.isnan(1.0)", false}, {"1 < 2 < 2", false}, {"not 0", true},
 		{"True == 1", true}, {"'a' == 'a'", true}, {"'a' == 1", false}, {"None is None", true}, {"3 & 5", int64(1)},
 		{"FloorDiv(7, 2) + PythonMod(7, 4)", int64(6)}, {"1 << 4", int64(16)}, {"inf > 3", true},
+		{"torch.sym_max(x.size()[0], 9) - torch.sym_min(2, 3)", int64(7)}, {"torch.sym_not(x.dim() == 2)", false},
+		{"torch.sym_ite(x.dim() == 2, 1, 2)", int64(1)}, {"torch.sym_float(3)", 3.0},
 	} {
 		e, err := parseExpr(c.cond)
 		if err != nil {

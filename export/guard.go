@@ -431,6 +431,8 @@ func (ev evaluator) call(e call) (any, error) {
 	case attr:
 		if n, ok := fn.x.(name); ok && n.id == "math" {
 			return apply1(fn.name, args)
+		} else if ok && n.id == "torch" {
+			return applyNamed(strings.TrimPrefix(fn.name, "sym_"), args)
 		}
 		x, err := ev.value(fn.x)
 		if err != nil {
@@ -460,31 +462,47 @@ func (ev evaluator) call(e call) (any, error) {
 			return goValue(t.Num().Value()), nil
 		}
 	case name:
-		switch fn.id {
-		case "Min", "min", "Max", "max":
-			if len(args) == 0 {
-				break
-			}
-			out := args[0]
-			for _, a := range args[1:] {
-				less, err := comparison("<", a, out)
-				if err != nil {
-					return nil, err
-				}
-				if less == (fn.id == "Min" || fn.id == "min") {
-					out = a
-				}
-			}
-			return out, nil
-		}
-		if op := map[string]string{"FloorDiv": "//", "CleanDiv": "//", "Mod": "%", "PythonMod": "%",
-			"IntTrueDiv": "/", "FloatTrueDiv": "/", "PowByNatural": "**", "FloatPow": "**", "Pow": "**",
-			"LShift": "<<", "RShift": ">>"}[fn.id]; op != "" && len(args) == 2 {
-			return apply(op, args[0], args[1])
-		}
-		return apply1(fn.id, args)
+		return applyNamed(fn.id, args)
 	}
 	return nil, fmt.Errorf("%s cannot be computed", shorten(unparse(e)))
+}
+
+// applyNamed computes a function of SymPy, of torch.sym_… or of Python.
+func applyNamed(fn string, args []any) (any, error) {
+	switch fn {
+	case "Min", "min", "Max", "max":
+		if len(args) == 0 {
+			break
+		}
+		out := args[0]
+		for _, a := range args[1:] {
+			less, err := comparison("<", a, out)
+			if err != nil {
+				return nil, err
+			}
+			if less == (fn == "Min" || fn == "min") {
+				out = a
+			}
+		}
+		return out, nil
+	case "not":
+		if len(args) == 1 {
+			return !isTrue(args[0]), nil
+		}
+	case "ite":
+		if len(args) == 3 {
+			if isTrue(args[0]) {
+				return args[1], nil
+			}
+			return args[2], nil
+		}
+	}
+	if op := map[string]string{"FloorDiv": "//", "CleanDiv": "//", "Mod": "%", "PythonMod": "%",
+		"IntTrueDiv": "/", "FloatTrueDiv": "/", "PowByNatural": "**", "FloatPow": "**", "Pow": "**",
+		"LShift": "<<", "RShift": ">>"}[fn]; op != "" && len(args) == 2 {
+		return apply(op, args[0], args[1])
+	}
+	return apply1(fn, args)
 }
 
 // apply1 computes a function of one number.

@@ -37,6 +37,7 @@ const (
 	opClosure
 	opFork
 	opWait
+	opHelper
 	opSetGrad
 	opGradEnabled
 	opMissing
@@ -640,6 +641,10 @@ func (c *compiler) call(n *Node, out []int32) {
 		in := regs(n.In)
 		for i := len(in); i < len(o.Params); i++ { // defaults
 			in = append(in, c.constant(*o.Params[i].Default))
+		}
+		if o.calls != nil {
+			c.emit(instr{op: opHelper, node: n, in: in, out: out})
+			return
 		}
 		c.emit(instr{op: opFunc, node: n, fn: o.fn, in: in, out: out})
 		return

@@ -257,6 +257,12 @@ func truth(v *tensor.Value) bool {
 	case tensor.KBool, tensor.KInt:
 		return v.N != 0
 	case tensor.KTensor:
+		switch n := v.T.Numel(); {
+		case n == 0:
+			tensor.Fail(tensor.ErrType, "Boolean value of Tensor with no values is ambiguous")
+		case n > 1:
+			tensor.Fail(tensor.ErrType, "Boolean value of Tensor with more than one value is ambiguous")
+		}
 		n := v.T.Num()
 		return n.I != 0 || n.F != 0 || n.C != 0
 	}
@@ -287,10 +293,8 @@ func (x *exec) callOp(f *frame, in *instr) {
 	if in.one {
 		t := c.Do1()
 		f.regs[in.out[0]] = tensor.TensorValue(t)
-		if in.group >= 0 {
+		if f.p.groups > 0 {
 			f.watch(in, t)
-		} else { // an argument may be the result although the schema does not say so
-			f.watchOther(in, f.regs[in.out[0]])
 		}
 		return
 	}
@@ -314,13 +318,16 @@ func (f *frame) watch(in *instr, t *tensor.Tensor) {
 		return
 	}
 	st := t.Storage()
+	share := func(g int32) {
+		if g >= 0 {
+			f.shared[g] = true
+		}
+	}
 	same := func(r int32) {
 		g := f.p.groupOf[r]
 		if v := &f.regs[r]; g != in.group && v.K == tensor.KTensor && v.T != nil && v.T.Storage() == st {
-			f.shared[in.group] = true
-			if g >= 0 {
-				f.shared[g] = true
-			}
+			share(in.group)
+			share(g)
 		}
 	}
 	for i := range in.args {
@@ -337,13 +344,13 @@ func (f *frame) watch(in *instr, t *tensor.Tensor) {
 			if l, ok := f.regs[a.reg].X.(*List); ok {
 				for _, e := range l.Items {
 					if e.K == tensor.KTensor && e.T != nil && e.T.Storage() == st {
-						f.shared[in.group] = true
+						share(in.group)
 					}
 				}
 			}
 		case fromConst:
 			if a.val.K == tensor.KTensor && a.val.T != nil && a.val.T.Storage() == st {
-				f.shared[in.group] = true
+				share(in.group)
 			}
 		}
 	}
@@ -357,7 +364,7 @@ func (f *frame) watchOther(in *instr, v tensor.Value) {
 		}
 		st := t.Storage()
 		seen := func(r int32) {
-			if w := &f.regs[r]; w.K == tensor.KTensor && w.T != nil && w.T.Storage() == st {
+			if w := &f.regs[r]; w.K == tensor.KTensor && w.T != nil && w.T != t && w.T.Storage() == st {
 				if g := f.p.groupOf[r]; g >= 0 {
 					f.shared[g] = true
 				}
@@ -376,9 +383,7 @@ func (f *frame) watchOther(in *instr, v tensor.Value) {
 			}
 		}
 		for _, r := range in.out {
-			if f.regs[r].T != t {
-				seen(r)
-			}
+			seen(r)
 		}
 	}
 	if v.K == tensor.KTensor {

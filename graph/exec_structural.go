@@ -88,6 +88,11 @@ func (x *exec) structural(f *frame, in *instr) {
 			on = x.grad == gradOn
 		}
 		regs[in.out[0]] = tensor.BoolValue(on)
+	case opHelper:
+		v := in.node.Operator.calls(x, f.gather(in.in))
+		if len(in.out) == 1 {
+			regs[in.out[0]] = v
+		}
 	case opWait:
 		fu, ok := regs[in.in[0]].X.(*Future)
 		if !ok {
@@ -144,6 +149,17 @@ func (x *exec) method(f *frame, in *instr) {
 		tensor.Fail(tensor.ErrValue, "an object of %s has no method %s", o.Class.Name, in.node.Attr)
 	}
 	x.invoke(f, in, fn, args)
+}
+
+// less compares two objects by the method __lt__ of their class.
+func (x *exec) less(a, b *Object) bool {
+	fn := a.Class.Methods["__lt__"]
+	if fn == nil {
+		tensor.Fail(tensor.ErrType, "objects of %s have no order: the class has no method __lt__", a.Class.Name)
+	}
+	var res [1]tensor.Value
+	x.call(fn, []tensor.Value{Box(a), Box(b)}, res[:])
+	return truth(&res[0])
 }
 
 func (x *exec) invoke(f *frame, in *instr, fn *Function, args []tensor.Value) {

@@ -7,12 +7,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gotorch-dev/torch/internal/pyfmt"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Text is the value as TorchScript's str() and format() print it: like Python, with strings in containers in quotes,
-// but floats as C++ prints them.
+// Text is the value as TorchScript's str(), format() and print() write it: a stream of C++. Strings in containers stand
+// without quotes, a float with no fraction has a point and no zero, and a tensor is written in columns, see tensorText.
+// https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/core/ivalue.cpp (operator<<)
 func Text(v tensor.Value) string {
 	if s, ok := v.X.(string); ok {
 		return s
@@ -43,7 +43,7 @@ func writeValue(b *strings.Builder, v tensor.Value, depth int) {
 	case tensor.KNone:
 		b.WriteString("None")
 	case tensor.KTensor:
-		b.WriteString(v.T.String())
+		b.WriteString(tensorText(v.T))
 	case tensor.KBool:
 		b.WriteString(map[bool]string{true: "True", false: "False"}[v.N != 0])
 	case tensor.KFloat:
@@ -53,10 +53,12 @@ func writeValue(b *strings.Builder, v tensor.Value, depth int) {
 		b.WriteString(floatText(real(c)))
 		if imag(c) >= 0 {
 			b.WriteString("+")
+		} else {
+			b.WriteString("-")
 		}
-		b.WriteString(floatText(imag(c)) + "j")
+		b.WriteString(floatText(math.Abs(imag(c))) + "j")
 	case tensor.KStr:
-		b.WriteString(pyfmt.Str(v.X.(string)))
+		b.WriteString(v.X.(string))
 	case tensor.KDevice:
 		b.WriteString(fmt.Sprint(v.X))
 	default:
@@ -92,16 +94,11 @@ func writeValue(b *strings.Builder, v tensor.Value, depth int) {
 	}
 }
 
-// floatText is a float as a C++ stream prints it for TorchScript: whole numbers below 1e10 as "2.", others with up to
-// 17 significant digits.
+// floatText is a float as a C++ stream prints it for TorchScript: one that an int64 holds as "2.", others with up to 17
+// significant digits.
 func floatText(f float64) string {
-	switch {
-	case math.IsNaN(f):
-		return "nan"
-	case math.IsInf(f, 0):
-		return map[bool]string{true: "inf", false: "-inf"}[f > 0]
-	case f == math.Trunc(f) && math.Abs(f) < 1e10:
-		return strconv.FormatFloat(f, 'f', 0, 64) + "."
+	if f == math.Trunc(f) && f >= math.MinInt64 && f < -math.MinInt64 {
+		return strconv.FormatInt(int64(f), 10) + "."
 	}
 	return cGeneral(f, 17)
 }
@@ -177,7 +174,8 @@ func registerFormat() {
 	})
 }
 
-// percent is Python's old formatting, as far as TorchScript has it: %s %d %i %f %g %e %x %X %c %%, without widths.
+// percent is Python's old formatting, as far as TorchScript has it: %s %d %i %f %F %e %E %c %%, without widths.
+// https://github.com/pytorch/pytorch/blob/main/torch/csrc/jit/runtime/vararg_functions.cpp
 func percent(s string, args []tensor.Value) string {
 	var b strings.Builder
 	used := 0
@@ -208,14 +206,27 @@ func percent(s string, args []tensor.Value) string {
 	return b.String()
 }
 
+// tagNames are the names that PyTorch's messages have for kinds of values.
+var tagNames = map[tensor.Kind]string{tensor.KInt: "Int", tensor.KFloat: "Double", tensor.KBool: "Bool",
+	tensor.KStr: "String", tensor.KTensor: "Tensor", tensor.KNone: "None"}
+
 func percentOne(c byte, v tensor.Value) string {
+	wants := func(what string) {
+		kind := TypeOf(v).String()
+		if name, ok := tagNames[v.K]; ok {
+			kind = name
+		}
+		tensor.Fail(tensor.ErrType, "%%%c requires %s for formatting, but got %s", c, what, kind)
+	}
 	number := func() {
 		switch v.K {
 		case tensor.KInt, tensor.KFloat, tensor.KBool:
 			return
 		}
-		tensor.Fail(tensor.ErrType, "%%%c requires a number for formatting, but got %s", c, TypeOf(v))
+		wants("a number")
 	}
+	// PyTorch rounds to float32 first
+	single := func() float64 { return float64(float32(float(&v))) }
 	switch c {
 	case 's':
 		return Text(v)
@@ -224,24 +235,18 @@ func percentOne(c byte, v tensor.Value) string {
 		return strconv.FormatInt(v.Num().I, 10)
 	case 'f', 'F':
 		number()
-		return strconv.FormatFloat(float(&v), 'f', 6, 64)
-	case 'g', 'G':
-		number()
-		return cGeneral(float(&v), 6)
+		return strconv.FormatFloat(single(), 'f', 6, 64)
 	case 'e', 'E':
 		number()
-		return strconv.FormatFloat(float(&v), c, 6, 64)
-	case 'x':
-		number()
-		return strconv.FormatInt(v.Num().I, 16)
-	case 'X':
-		number()
-		return strings.ToUpper(strconv.FormatInt(v.Num().I, 16))
+		return strconv.FormatFloat(single(), c, 6, 64)
 	case 'c':
 		if v.K == tensor.KInt {
 			return string([]byte{byte(v.N)})
 		}
-		return Text(v)
+		if s, ok := v.X.(string); ok && len(s) == 1 {
+			return s
+		}
+		wants("an int or char")
 	}
 	tensor.Fail(tensor.ErrValue, "The specifier %%%c is not supported in TorchScript format strings", c)
 	return ""

@@ -93,11 +93,10 @@ func init() {
 			if d.Len() == 0 {
 				tensor.Fail(tensor.ErrIndex, "popitem(): dictionary is empty")
 			}
-			items, _ := ItemsOf(pairs(d))
-			last := items[len(items)-1]
-			kv, _ := ItemsOf(last)
+			items, _ := ItemsOf(pairs(d)) // the first one goes, where Python takes the last
+			kv, _ := ItemsOf(items[0])
 			d.Delete(kv[0])
-			return last
+			return items[0]
 		})
 		Register("aten::len.Dict_"+k+"("+d+" self) -> int", func(a []tensor.Value) tensor.Value {
 			return tensor.IntValue(dict(a, 0).Len())

@@ -110,6 +110,22 @@ func sortItems(items []tensor.Value, reverse bool) {
 	})
 }
 
+// sortObjects sorts objects by their class's order; ok is false for a list of anything else.
+func (x *exec) sortObjects(items []tensor.Value, reverse bool) (ok bool) {
+	for _, v := range items {
+		if _, ok := v.X.(*Object); !ok {
+			return false
+		}
+	}
+	sort.SliceStable(items, func(i, j int) bool {
+		if reverse {
+			i, j = j, i
+		}
+		return x.less(items[i].X.(*Object), items[j].X.(*Object))
+	})
+	return true
+}
+
 func find(items []tensor.Value, v tensor.Value) int {
 	return slices.IndexFunc(items, func(e tensor.Value) bool { return Equal(e, v) })
 }
@@ -126,6 +142,9 @@ func grow(n int) {
 
 func repeated(l *List, n int64) tensor.Value {
 	out := &List{Elem: l.Elem}
+	if n < 0 && len(l.Items) > 0 { // the text of C++'s exception, as in PyTorch
+		tensor.Fail(tensor.ErrValue, "vector::reserve")
+	}
 	if n > 0 && len(l.Items) > 0 {
 		if n > mostItems/int64(len(l.Items)) {
 			tensor.Fail(tensor.ErrMemory, "a list of %d times %d elements is too long", n, len(l.Items))
@@ -290,14 +309,36 @@ func init() {
 		})
 		registerListNumbers(t)
 	}
-	Register("aten::sort.any(t[](a!) self, bool reverse=False) -> ()", func(a []tensor.Value) tensor.Value {
+	sortAny := func(a []tensor.Value) tensor.Value {
 		sortItems(list(a, 0).Items, truth(&a[1]))
 		return none
-	})
-	Register("aten::sorted.any(t[](a) self) -> t[]", func(a []tensor.Value) tensor.Value {
+	}
+	sortedAny := func(a []tensor.Value) tensor.Value {
 		v := copied(a)
 		sortItems(list([]tensor.Value{v}, 0).Items, false)
 		return v
+	}
+	Register("aten::sort.any(t[](a!) self, bool reverse=False) -> ()", sortAny)
+	Register("aten::sorted.any(t[](a) self) -> t[]", sortedAny)
+	helpers.byFull["aten::sort.any"].calls = func(x *exec, a []tensor.Value) tensor.Value {
+		if l := list(a, 0); !x.sortObjects(l.Items, truth(&a[1])) {
+			return sortAny(a)
+		}
+		return none
+	}
+	helpers.byFull["aten::sorted.any"].calls = func(x *exec, a []tensor.Value) tensor.Value {
+		v := copied(a)
+		if l := list([]tensor.Value{v}, 0); !x.sortObjects(l.Items, false) {
+			return sortedAny(a)
+		}
+		return v
+	}
+	Register("gotorch::tuple_index(Any tup, int i) -> Any", func(a []tensor.Value) tensor.Value {
+		items, ok := ItemsOf(a[0])
+		if !ok {
+			tensor.Fail(tensor.ErrType, "want a tuple, not %s", describe(a[0]))
+		}
+		return items[position(a[1].N, len(items))]
 	})
 	Register("prim::rangelist(int n) -> int[]", func(a []tensor.Value) tensor.Value {
 		if a[0].N > mostItems {
@@ -355,7 +396,7 @@ func registerListNumbers(t string) {
 		var n int64
 		var f float64
 		for _, v := range list(a, 0).Items {
-			n += v.N
+			n = int64(int32(n + v.N)) // PyTorch adds up in 32 bits
 			f += float(&v)
 		}
 		if t == "float" {

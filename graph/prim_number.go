@@ -118,13 +118,9 @@ func intMod(a, b int64) int64 {
 	return m
 }
 
-// floatMod is PyTorch's remainder of floats, which is not exactly Python's: std::fmod(b + std::fmod(a, b), b).
-func floatMod(a, b float64) float64 {
-	if b == 0 {
-		tensor.Fail(tensor.ErrValue, "float modulo")
-	}
-	return math.Mod(b+math.Mod(a, b), b)
-}
+// floatMod is PyTorch's remainder of floats, which is not exactly Python's: std::fmod(b + std::fmod(a, b), b). It is NaN
+// for b = 0.
+func floatMod(a, b float64) float64 { return math.Mod(b+math.Mod(a, b), b) }
 
 // intPow is a power of integers that wraps; a negative exponent gives the truncated float.
 func intPow(a, n int64) int64 {
@@ -180,11 +176,7 @@ func init() {
 		if whole(a) {
 			return intOf(floorDiv(a[0].N, a[1].N))
 		}
-		d := float(&a[1])
-		if d == 0 {
-			tensor.Fail(tensor.ErrValue, "division by 0")
-		}
-		return tensor.FloatValue(math.Floor(float(&a[0]) / d))
+		return tensor.FloatValue(math.Floor(float(&a[0]) / float(&a[1])))
 	})
 	forms("aten::remainder", "a b", "ii>i ff>f if>f fi>f SS>S", arithmetic(intMod, floatMod, nil))
 	forms("aten::__round_to_zero_floordiv", "a b", "ii>i", arithmetic(func(a, b int64) int64 {
@@ -209,7 +201,11 @@ func init() {
 			if isComplex(&a[0]) || isComplex(&a[1]) {
 				return tensor.ComplexValue(cmplx.Pow(a[0].Num().C, a[1].Num().C))
 			}
-			return tensor.FloatValue(math.Pow(float(&a[0]), float(&a[1])))
+			x, y := float(&a[0]), float(&a[1])
+			if x == 0 && y < 0 {
+				tensor.Fail(tensor.ErrValue, "0.0 cannot be raised to a negative power")
+			}
+			return tensor.FloatValue(math.Pow(x, y))
 		})
 	helpers.byFull["aten::pow.int_to_int"].fn = func(a []tensor.Value) tensor.Value {
 		return intOf(intPow(a[0].N, a[1].N))
@@ -346,12 +342,12 @@ func registerBits() {
 		})
 		Register("aten::"+o.name+".int(int a, int b) -> int", arithmetic(o.f, nil, nil))
 	}
-	// a shift by more than the width gives what it gives in Go, where C++ leaves it open
+	// C++ leaves a shift by 64 and more, or less than 0, open; processors take the last 6 bits
 	Register("aten::__lshift__.int(int a, int b) -> int", func(a []tensor.Value) tensor.Value {
-		return intOf(a[0].N << uint64(a[1].N))
+		return intOf(a[0].N << uint64(a[1].N&63))
 	})
 	Register("aten::__rshift__.int(int a, int b) -> int", func(a []tensor.Value) tensor.Value {
-		return intOf(a[0].N >> uint64(a[1].N))
+		return intOf(a[0].N >> uint64(a[1].N&63))
 	})
 	Register("aten::gcd.int(int a, int b) -> int", arithmetic(gcd, nil, nil))
 	Register("aten::factorial.int(int a) -> int", func(a []tensor.Value) tensor.Value {
@@ -399,7 +395,7 @@ func registerBits() {
 			if r != 0 && (r < 0) != (y < 0) {
 				r += y
 			}
-			return two(tensor.FloatValue(math.Floor(x/y)), tensor.FloatValue(r))
+			return two(tensor.FloatValue((x-r)/y), tensor.FloatValue(r))
 		})
 	}
 	Register("aten::frexp(float a) -> (float, int)", func(a []tensor.Value) tensor.Value {
@@ -407,7 +403,11 @@ func registerBits() {
 		return two(tensor.FloatValue(m), tensor.IntValue(e))
 	})
 	Register("aten::modf(float a) -> (float, float)", func(a []tensor.Value) tensor.Value {
-		whole, frac := math.Modf(float(&a[0]))
+		x := float(&a[0])
+		whole, frac := math.Modf(x)
+		if math.IsInf(x, 0) {
+			frac = math.Copysign(0, x)
+		}
 		return two(tensor.FloatValue(frac), tensor.FloatValue(whole))
 	})
 	Register("aten::ldexp(float x, int i) -> float", func(a []tensor.Value) tensor.Value {
@@ -465,7 +465,11 @@ func registerUnary() {
 			if a[0].K == tensor.KInt {
 				return a[0]
 			}
-			return intOf(int64(f(float(&a[0]))))
+			x := float(&a[0])
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				tensor.Fail(tensor.ErrValue, "Cannot convert float %s to integer", strings.Trim(floatText(x), "-"))
+			}
+			return intOf(int64(f(x)))
 		}
 	}
 	forms("aten::floor", "a", "i>i f>i S=Scalar>S", toInt(math.Floor))
@@ -504,8 +508,8 @@ func registerUnary() {
 		})
 	}
 	for _, o := range []struct {
-		name string
-		less func(a, b float64) bool
+		name  string
+		first func(a, b float64) bool
 	}{{"min", func(a, b float64) bool { return a < b }}, {"max", func(a, b float64) bool { return a > b }}} {
 		sign := int64(1)
 		if o.name == "max" {
@@ -519,7 +523,7 @@ func registerUnary() {
 				return a[1]
 			}
 			x, y := float(&a[0]), float(&a[1])
-			if o.less(y, x) {
+			if !o.first(x, y) { // NaN too
 				x = y
 			}
 			return tensor.FloatValue(x)
@@ -576,10 +580,21 @@ func registerConversions() {
 			})
 		}
 	}
+	// implicit makes the conversion that TorchScript does by itself, of tensors without dimensions.
+	implicit := func(fn Func) Func {
+		return func(a []tensor.Value) tensor.Value {
+			if argTensor(a, 0).Dim() != 0 {
+				tensor.Fail(tensor.ErrType, "Cannot input a tensor of dimension other than 0 as a scalar argument")
+			}
+			return fn(a)
+		}
+	}
 	Register("aten::ScalarImplicit(Tensor a) -> Scalar",
-		func(a []tensor.Value) tensor.Value { return a[0].T.Num().Value() })
-	Register("aten::IntImplicit(Tensor a) -> int", toInt)
-	Register("aten::FloatImplicit(Tensor a) -> float", toFloat)
+		implicit(func(a []tensor.Value) tensor.Value { return a[0].T.Num().Value() }))
+	toComplex := func(a []tensor.Value) tensor.Value { return tensor.ComplexValue(a[0].T.Num().C) }
+	Register("aten::ComplexImplicit(Tensor a) -> complex", implicit(toComplex))
+	Register("aten::IntImplicit(Tensor a) -> int", implicit(toInt))
+	Register("aten::FloatImplicit(Tensor a) -> float", implicit(toFloat))
 	forms("aten::polar", "a b", "ff>c fi>c if>c ii>c SS=Scalar_Scalar>S", func(a []tensor.Value) tensor.Value {
 		return tensor.ComplexValue(cmplx.Rect(float(&a[0]), float(&a[1])))
 	})

@@ -33,7 +33,7 @@ func parseFloat(s string) tensor.Value {
 		if s == "" || !isNum(s[0]) && !strings.ContainsRune("+-. ", rune(s[0])) {
 			tensor.Fail(tensor.ErrValue, "stod")
 		}
-		tensor.Fail(tensor.ErrValue, "float() only accepts a string of single float number")
+		tensor.Fail(tensor.ErrValue, "could not convert string to float: '%s'", s)
 	}
 	return tensor.FloatValue(f)
 }
@@ -52,14 +52,20 @@ func window(s string, start, end int64) (part string, at int, ok bool) {
 	if start < 0 {
 		start = max(0, start+n)
 	}
-	if end < 0 {
-		end = max(0, end+n+1)
-	}
-	end = min(end, n)
-	if start > end {
+	stop := int64(stringEnd(s, end))
+	if start > stop {
 		return "", 0, false
 	}
-	return s[start:end], int(start), true
+	return s[start:stop], int(start), true
+}
+
+// stringEnd is the end that a negative number counts from the back.
+func stringEnd(s string, end int64) int {
+	n := int64(len(s))
+	if end < 0 {
+		end += n + 1
+	}
+	return int(min(max(end, 0), n))
 }
 
 func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
@@ -128,6 +134,8 @@ func pad(n int64, fill string) string {
 	return strings.Repeat(fill, int(n))
 }
 
+// splitLines is PyTorch's splitlines, which takes each separator as a line's end of its own, also those of "\r\n", and
+// keeps them as elements of the list.
 func splitLines(s string, keep bool) []string {
 	var out []string
 	for s != "" {
@@ -135,16 +143,10 @@ func splitLines(s string, keep bool) []string {
 		if i < 0 {
 			return append(out, s)
 		}
-		end := i + 1
-		if s[i] == '\r' && end < len(s) && s[end] == '\n' {
-			end++
+		if out = append(out, s[:i]); keep {
+			out = append(out, s[i:i+1])
 		}
-		if keep {
-			out = append(out, s[:end])
-		} else {
-			out = append(out, s[:i])
-		}
-		s = s[end:]
+		s = s[i+1:]
 	}
 	return out
 }
@@ -266,16 +268,32 @@ func registerSearch() {
 	search("rindex", strings.LastIndex, true)
 	search("index.str", strings.Index, true)
 	Register("aten::count(str self, str substr, int start=0, int end=-1) -> int", func(a []tensor.Value) tensor.Value {
-		part, _, ok := window(text(a[0]), a[2].N, a[3].N)
-		if !ok {
+		s, sub := text(a[0]), text(a[1])
+		_, at, ok := window(s, a[2].N, a[3].N)
+		if !ok || s == "" {
 			return intOf(0)
 		}
-		return tensor.IntValue(strings.Count(part, text(a[1])))
+		if sub == "" { // PyTorch does not come back from this one
+			part, _, _ := window(s, a[2].N, a[3].N)
+			return tensor.IntValue(len(part) + 1)
+		}
+		// as in PyTorch, end bounds where an occurrence begins
+		n, end := 0, stringEnd(s, a[3].N)
+		for i := strings.Index(s[at:], sub); i >= 0 && at+i < end; i = strings.Index(s[at:], sub) {
+			n++
+			at += i + len(sub)
+		}
+		return tensor.IntValue(n)
 	})
 	has := func(name string, f func(s, sub string) bool) {
 		Register("aten::"+name+"(str self, str substr, int start=0, int end=-1) -> bool",
 			func(a []tensor.Value) tensor.Value {
-				part, _, ok := window(text(a[0]), a[2].N, a[3].N)
+				s := text(a[0])
+				if start := a[2].N; start > int64(len(s)) {
+					tensor.Fail(tensor.ErrIndex, "basic_string::substr: __pos (which is %d) > this->size() (which is %d)",
+						start, len(s))
+				}
+				part, _, ok := window(s, a[2].N, a[3].N)
 				return tensor.BoolValue(ok && f(part, text(a[1])))
 			})
 	}
@@ -363,7 +381,11 @@ func registerLayout() {
 		if n <= 0 {
 			return s
 		}
-		return pad(n/2, fill) + s + pad((n+1)/2, fill)
+		left := n / 2
+		if (n+int64(len(s)))%2 != 0 { // the odd one stands on the left in an odd width
+			left = (n + 1) / 2
+		}
+		return pad(left, fill) + s + pad(n-left, fill)
 	})
 	Register("aten::zfill(str self, int width) -> str", func(a []tensor.Value) tensor.Value {
 		s, sign := text(a[0]), ""
@@ -401,8 +423,9 @@ func registerLayout() {
 		if i < 0 {
 			i += int64(len(s))
 		}
-		if i < 0 || i >= int64(len(s)) {
-			tensor.Fail(tensor.ErrIndex, "string index out of range")
+		if i < 0 || i >= int64(len(s)) { // the text of C++'s exception, as in PyTorch
+			tensor.Fail(tensor.ErrIndex, "basic_string::at: __n (which is %d) >= this->size() (which is %d)", uint64(i),
+				len(s))
 		}
 		return tensor.StrValue(s[i : i+1])
 	}
@@ -425,13 +448,13 @@ func registerLayout() {
 	Register("aten::ord(str string) -> int", func(a []tensor.Value) tensor.Value {
 		s := text(a[0])
 		if len(s) != 1 {
-			tensor.Fail(tensor.ErrType, "TypeError: ord() expected a character, but string of length %d found", len(s))
+			tensor.Fail(tensor.ErrType, "String for ord() must be 1 character, found %d", len(s))
 		}
 		return tensor.IntValue(int(s[0]))
 	})
 	Register("aten::chr(int i) -> str", func(a []tensor.Value) tensor.Value {
 		if a[0].N < 0 || a[0].N >= 0x110000 {
-			tensor.Fail(tensor.ErrValue, "chr() arg not in range(0x110000)")
+			tensor.Fail(tensor.ErrValue, "chr() arg not in range(0x110000), found %d", a[0].N)
 		}
 		return tensor.StrValue(string([]byte{byte(a[0].N)}))
 	})

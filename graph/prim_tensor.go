@@ -36,7 +36,7 @@ func deviceArg(v tensor.Value) tensor.Device {
 	case tensor.Device:
 		return x
 	case string:
-		d, err := tensor.ParseDevice(x)
+		d, err := tensor.DeviceNamed(x)
 		if err != nil {
 			panic(err)
 		}
@@ -75,6 +75,19 @@ func flatten(v tensor.Value, depth int, shape *[]int, out *[]tensor.Value) {
 	}
 }
 
+// innermost is the type of the elements of nested lists, nil when unknown.
+func innermost(v tensor.Value) *Type {
+	l, ok := v.X.(*List)
+	if !ok || l.Elem == nil {
+		return nil
+	}
+	t := l.Elem
+	for t.Kind == ListType {
+		t = t.Elems[0]
+	}
+	return t
+}
+
 // makeTensor is torch.tensor of a number or of nested lists.
 func makeTensor(v tensor.Value, dtype, device tensor.Value, grad bool) *tensor.Tensor {
 	var shape []int
@@ -86,8 +99,8 @@ func makeTensor(v tensor.Value, dtype, device tensor.Value, grad bool) *tensor.T
 		for _, n := range nums {
 			def = tensor.PromoteTypes(def, n.Num().DType())
 		}
-	} else if l, ok := v.X.(*List); ok && l.Elem != nil {
-		switch l.Elem.Kind {
+	} else if elem := innermost(v); elem != nil {
+		switch elem.Kind {
 		case IntType:
 			def = tensor.Int64
 		case BoolType:
@@ -138,6 +151,27 @@ func toList(t *tensor.Tensor) tensor.Value {
 	return Box(l)
 }
 
+// checkToList compares a tensor with the type around its tolist(): the name of the elements' type, or its number in
+// bytecode.
+func checkToList(x *tensor.Tensor, dims int64, elem tensor.Value) {
+	if int64(x.Dim()) != dims {
+		tensor.Fail(tensor.ErrShape,
+			"Output annotation list dimension and runtime tensor dimension must match for tolist()")
+	}
+	dt := x.DType()
+	names := []struct {
+		name, written string
+		fits          bool
+	}{{"int", "Long", dt == tensor.Int64 || dt == tensor.Int32}, {"float", "Float", dt.IsFloat()},
+		{"bool", "Bool", dt == tensor.Bool}, {"complex", "ComplexDouble", dt.IsComplex()}}
+	for i, n := range names {
+		if (elem.K == tensor.KInt && elem.N == int64(i) || elem.X == n.name) && !n.fits {
+			tensor.Fail(tensor.ErrType, "Output annotation element type and runtime tensor element type must match "+
+				"for tolist(): %s vs %s", n.written, typeNames[dt])
+		}
+	}
+}
+
 func registerMaking() {
 	const rest = ", *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor"
 	make4 := func(a []tensor.Value) tensor.Value {
@@ -169,7 +203,11 @@ func registerMaking() {
 		return toTensor(a)
 	})
 	Register("prim::NumToTensor.bool(bool a) -> Tensor", toTensor)
-	Register("gotorch::tolist(Tensor x) -> Any", func(a []tensor.Value) tensor.Value { return toList(argTensor(a, 0)) })
+	Register("gotorch::tolist(Tensor x, int dims, Any elem) -> Any", func(a []tensor.Value) tensor.Value {
+		x := argTensor(a, 0)
+		checkToList(x, a[1].N, a[2])
+		return toList(x)
+	})
 	Register("aten::len.Tensor(Tensor t) -> int", func(a []tensor.Value) tensor.Value {
 		t := argTensor(a, 0)
 		if t.Dim() == 0 {
@@ -185,7 +223,7 @@ func registerMaking() {
 		d.Index = int8(a[1].N)
 		return tensor.DeviceValue(d)
 	})
-	Register("aten::_infer_size(int[] a, int[] b) -> int[]", func(a []tensor.Value) tensor.Value {
+	broadcast := func(a []tensor.Value) tensor.Value {
 		x, y := ints(a[0]), ints(a[1])
 		out := make([]int, max(len(x), len(y)))
 		for i := 1; i <= len(out); i++ {
@@ -205,7 +243,9 @@ func registerMaking() {
 			}
 		}
 		return Normal(tensor.IntsValue(out))
-	})
+	}
+	Register("aten::_infer_size(int[] a, int[] b) -> int[]", broadcast)
+	Register("aten::broadcast_shapes(int[] a, int[] b) -> int[]", broadcast)
 }
 
 // ints reads a list of ints.
@@ -280,10 +320,6 @@ func registerFacts() {
 			tensor.Fail(tensor.ErrValue, "Unwrapping null optional")
 		}
 		return a[0]
-	})
-	Register("aten::manual_seed(int seed) -> ()", func(a []tensor.Value) tensor.Value {
-		tensor.Fail(tensor.ErrNotImpl, "a program cannot seed the generator of the process")
-		return tensor.Value{}
 	})
 }
 

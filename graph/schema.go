@@ -67,9 +67,13 @@ func (s *Schema) String() string {
 		b.WriteString(p.Type.String() + " " + p.Name)
 		if p.Default != nil {
 			var d strings.Builder
-			if writeValue(&d, *p.Default, 0); p.Default.K == tensor.KFloat {
-				d.Reset()
+			switch p.Default.K {
+			case tensor.KFloat:
 				d.WriteString(pyfmt.Float(p.Default.Float()))
+			case tensor.KStr:
+				d.WriteString(pyfmt.Str(text(*p.Default)))
+			default:
+				writeValue(&d, *p.Default, 0)
 			}
 			b.WriteString("=" + d.String())
 		}
@@ -214,6 +218,8 @@ type Operator struct {
 	*Schema
 	op *tensor.Op // of the registry
 	fn Func       // of a helper
+	// calls is the form of a helper that may call methods of objects, in the run that it is part of; nil for others.
+	calls func(x *exec, a []tensor.Value) tensor.Value
 }
 
 // Op is the operator of the registry, nil for a helper.

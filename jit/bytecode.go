@@ -533,11 +533,13 @@ func (b *bytecode) step(pc int, in instruction) {
 		}
 		b.push(b.b.Tuple(items...))
 	case "TUPLE_INDEX":
-		i, ok := constantInt(b.pop(pc))
-		if !ok {
-			b.fail(pc, "the index of a tuple is no constant")
+		if at := b.pop(pc); at.Node == nil || at.Node.Op != graph.Constant {
+			b.operator(pc, "gotorch::tuple_index", []*graph.Value{b.pop(pc), at})
+		} else if i, ok := constantInt(at); ok {
+			b.push(b.b.Index(b.pop(pc), i))
+		} else {
+			b.fail(pc, "the index of a tuple is no number")
 		}
-		b.push(b.b.Index(b.pop(pc), i))
 	default:
 		b.objects(pc, in)
 	}
@@ -578,8 +580,8 @@ func (b *bytecode) objects(pc int, in instruction) {
 		}
 		b.b.Raise(name, text)
 	case "TO_LIST":
-		args := b.popN(pc, 3) // the tensor, the number of dimensions, the type of the elements
-		b.operator(pc, "gotorch::tolist", args[:1])
+		args := b.popN(pc, 3) // the tensor, the number of dimensions, the number of the elements' type
+		b.operator(pc, "gotorch::tolist", args)
 	case "INTERFACE_CALL":
 		name, _ := b.constant(pc, in.x).X.(string)
 		if name == "" || in.n < 1 {

@@ -76,7 +76,11 @@ func (t *translator) toList(x *graph.Value, hint *graph.Type) *graph.Value {
 	if hint == nil {
 		t.fail("tolist() wants a type around it: annotate(List[float], x.tolist())")
 	}
-	return t.fit(t.builtin1("gotorch::tolist", x), hint)
+	elem, dims := hint, 0
+	for elem.Kind == graph.ListType {
+		elem, dims = elem.Elems[0], dims+1
+	}
+	return t.fit(t.builtin1("gotorch::tolist", x, t.b().Const(dims), t.b().Const(elem.String())), hint)
 }
 
 // callGlobal calls what a qualified name stands for: a function of the language, an operator, or a function or class of
@@ -545,8 +549,8 @@ func (t *translator) match(s *graph.Schema, args []*graph.Value, kwargs map[stri
 		switch {
 		case !p.KwOnly && pos < len(args):
 			v = args[pos]
-			// a list that is given as separate values: permute(x, 0, 1)
-			if p.Type.Kind == graph.ListType && p.Fixed == 0 && i == lastPositional(s) && len(args) > i+1 &&
+			// a list that is given as separate values: permute(x, 0, 1), where no overload takes them as they are
+			if level > 0 && p.Type.Kind == graph.ListType && p.Fixed == 0 && i == lastPositional(s) && len(args) > i+1 &&
 				spreadFits(p.Type.Elems[0], args[pos:]) && !s.VarArgs {
 				v = t.b().List(p.Type.Elems[0], args[pos:]...)
 				pos = len(args)

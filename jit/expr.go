@@ -58,7 +58,7 @@ func (t *translator) expr(e expr, hint *graph.Type) symbol {
 		t.at(e)
 		return t.callExpr(e, hint)
 	case *indexExpr:
-		return t.index(e)
+		return t.index(e, hint)
 	case *tupleExpr:
 		return t.tuple(e, hint)
 	case *listExpr:
@@ -495,7 +495,8 @@ func constantInt(v *graph.Value) (int, bool) {
 	return 0, false
 }
 
-func (t *translator) index(e *indexExpr) symbol {
+// index is x[i]. hint is the interface that the elements of a module with modules have where that is written.
+func (t *translator) index(e *indexExpr, hint *graph.Type) symbol {
 	x := t.value(e.x, nil)
 	if x.Type.Kind == graph.TensorType {
 		return t.indexTensor(x, e.subs)
@@ -509,9 +510,16 @@ func (t *translator) index(e *indexExpr) symbol {
 	i := t.value(e.subs[0], nil)
 	switch x.Type.Kind {
 	case graph.TupleType:
+		if len(x.Type.Elems) == 0 {
+			t.fail("an empty tuple has no elements")
+		}
 		n, ok := constantInt(i)
-		if !ok {
-			t.fail("the index of a tuple must be a constant")
+		if !ok { // of a tuple whose elements have one type
+			elem := x.Type.Elems[0]
+			for _, e := range x.Type.Elems[1:] {
+				elem = graph.Unify(elem, e)
+			}
+			return t.fit(t.builtin1("gotorch::tuple_index", x, i), elem)
 		}
 		if n < 0 {
 			n += len(x.Type.Elems)
@@ -521,9 +529,35 @@ func (t *translator) index(e *indexExpr) symbol {
 		}
 		return t.b().Index(x, n)
 	case graph.ClassType, graph.InterfaceType:
+		if c := x.Type.Class; c.Module && c.Methods["__getitem__"] == nil {
+			return t.submodule(x, i, hint)
+		}
 		return t.method(x, "__getitem__", []*graph.Value{i}, nil)
 	}
 	return t.builtin1("aten::__getitem__", x, i)
+}
+
+// submodule is an element of a ModuleList or a ModuleDict whose number or name is known only when the program runs. Its
+// type is an interface that all elements have.
+func (t *translator) submodule(x, i *graph.Value, hint *graph.Type) *graph.Value {
+	if hint == nil {
+		hint = graph.Any
+	}
+	var items []*graph.Value
+	for _, a := range x.Type.Class.Attrs {
+		if a.Type.Class == nil || !a.Type.Class.Module && a.Type.Kind != graph.InterfaceType {
+			continue
+		}
+		if i.Type.Kind == graph.StrType {
+			items = append(items, t.b().Const(a.Name))
+		}
+		items = append(items, t.b().GetAttr(x, a.Name))
+	}
+	if i.Type.Kind != graph.StrType {
+		return t.fit(t.builtin1("aten::__getitem__", t.b().List(hint, items...), i), hint)
+	}
+	d := t.b().Add(&graph.Node{Op: graph.DictConstruct, In: items}, graph.DictOf(graph.Str, hint)).Out[0]
+	return t.fit(t.builtin1("aten::__getitem__", d, i), hint)
 }
 
 // bound is a bound of a slice, None when it is left out.

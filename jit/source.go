@@ -388,7 +388,7 @@ func (u *unit) literal(f *sourceFile, e expr) (tensor.Value, error) {
 		if a, ok := e.f.(*attrExpr); ok && a.name == "device" && len(e.args) > 0 {
 			v, err := u.literal(f, e.args[0])
 			if s, ok := v.X.(string); ok && err == nil {
-				d, err := tensor.ParseDevice(s)
+				d, err := tensor.DeviceNamed(s)
 				return tensor.DeviceValue(d), err
 			}
 		}

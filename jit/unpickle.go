@@ -73,7 +73,7 @@ func (p *unpickler) value(v pickle.Value, want *graph.Type) (tensor.Value, error
 		t, err := p.tensors.Tensor(x)
 		return tensor.TensorValue(t), err
 	case torchzip.Device:
-		d, err := tensor.ParseDevice(x.String())
+		d, err := tensor.DeviceNamed(x.String())
 		return tensor.DeviceValue(d), err
 	case *pickle.List:
 		return p.list(x, want)

@@ -1,6 +1,8 @@
 package onnx
 
 import (
+	"slices"
+
 	"github.com/gotorch-dev/torch/graph"
 	"github.com/gotorch-dev/torch/internal/onnxpb"
 	"github.com/gotorch-dev/torch/tensor"
@@ -14,20 +16,23 @@ func init() {
 		"SequenceMap": sequenceMap,
 	})
 
-	helper("scan_results(Tensor[] items, int axis, bool reverse, ScalarType? dtype) -> Tensor", func(a args) any {
-		items, axis := a.Ts(0), a.int(1)
-		if len(items) == 0 {
-			return call("aten::zeros", []int{0}, a.dtype(3))
-		}
-		if a.bool(2) {
-			turned := make([]*T, len(items))
-			for i, x := range items {
-				turned[len(items)-1-i] = x
+	// results of iterations as one tensor; without any, an empty one of the sizes that the body says its results have
+	helper("scan_results(Tensor[] items, int axis, bool reverse, ScalarType? dtype, int[] sizes) -> Tensor",
+		func(a args) any {
+			items, axis := a.Ts(0), a.int(1)
+			if len(items) == 0 {
+				sizes := a.ints(4)
+				if axis += map[bool]int{true: len(sizes) + 1}[axis < 0]; axis < 0 || axis > len(sizes) {
+					axis = 0
+				}
+				return call("aten::zeros", slices.Insert(slices.Clone(sizes), axis, 0), a.dtype(3))
 			}
-			items = turned
-		}
-		return call("aten::stack", items, axis)
-	})
+			if a.bool(2) {
+				items = slices.Clone(items)
+				slices.Reverse(items)
+			}
+			return call("aten::stack", items, axis)
+		})
 	helper("scan_slice(Tensor x, int axis, int i, bool reverse) -> Tensor", func(a args) any {
 		x, i := a.T(0), a.int(2)
 		axis := dim("Scan", a.int(1), x.Dim())
@@ -166,9 +171,26 @@ func loop(n *node) []*value {
 	}
 	for i := range results {
 		elem := last[1+carried+i].elem
-		outs[carried+i] = n.tensor(n.call("onnx::scan_results", node.Out[carried+i], 0, false, n.dtypeOr(elem)), elem)
+		outs[carried+i] = n.tensor(n.call("onnx::scan_results", node.Out[carried+i], 0, false, n.dtypeOr(elem),
+			sizesOf(body.Outputs[1+carried+i])), elem)
 	}
 	return outs
+}
+
+// sizesOf are the sizes that a type declares, 0 for one that it leaves open.
+func sizesOf(p onnxpb.Info) []int {
+	sizes := []int{}
+	if p.Type == nil {
+		return []int{}
+	}
+	for _, d := range p.Type.Shape {
+		n := 0
+		if d.Value > 0 && d.Value <= maxList {
+			n = int(d.Value)
+		}
+		sizes = append(sizes, n)
+	}
+	return sizes
 }
 
 // dtypeOr is the dtype of an element type, float32 where that is unknown.
@@ -233,7 +255,7 @@ func scan(n *node) []*value {
 	})
 	outs := make([]*value, len(last))
 	for i, v := range last {
-		outs[i] = n.tensor(n.call("onnx::scan_results", loop.Out[i], 0, false, n.dtypeOr(v.elem)), v.elem)
+		outs[i] = n.tensor(n.call("onnx::scan_results", loop.Out[i], 0, false, n.dtypeOr(v.elem), []int{}), v.elem)
 	}
 	return outs
 }
@@ -282,7 +304,8 @@ func (s *scanner) loop(from []*value) []*value {
 	}
 	for i := range s.results {
 		elem := last[s.states+i].elem
-		g := n.call("onnx::scan_results", loop.Out[s.states+i], s.outAxes[i], s.outReverse[i] != 0, n.dtypeOr(elem))
+		g := n.call("onnx::scan_results", loop.Out[s.states+i], s.outAxes[i], s.outReverse[i] != 0, n.dtypeOr(elem),
+			sizesOf(s.body.Outputs[s.states+i]))
 		outs[s.states+i] = n.tensor(g, elem)
 	}
 	return outs

@@ -120,7 +120,8 @@ func (r *resizer) run(x *T, scales []float64, sizes, axes []int, policy string) 
 			}
 		}
 	}
-	if y := r.torch(x, axes, out, factor, sizes == nil); y != nil {
+	// with a policy the places follow the one factor, as with scales
+	if y := r.torch(x, axes, out, factor, sizes == nil || policy != "stretch"); y != nil {
 		return y
 	}
 	dt := x.DType()

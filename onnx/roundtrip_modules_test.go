@@ -111,24 +111,13 @@ func TestRoundTripModules(t *testing.T) {
 
 // withoutForm are operators without a form in ONNX, with the reason.
 var withoutForm = map[string]string{
-	"aten::kl_div":                           "a loss, which training needs and a server does not",
-	"aten::hinge_embedding_loss":             "a loss, which training needs and a server does not",
-	"aten::smooth_l1_loss":                   "a loss, which training needs and a server does not",
-	"aten::multilabel_margin_loss":           "a loss, which training needs and a server does not",
-	"aten::poisson_nll_loss":                 "a loss, which training needs and a server does not",
-	"aten::binary_cross_entropy_with_logits": "a loss, which training needs and a server does not",
-	"aten::binary_cross_entropy":             "a loss, which training needs and a server does not",
-	"aten::margin_ranking_loss":              "a loss, which training needs and a server does not",
-	"aten::cosine_embedding_loss":            "a loss, which training needs and a server does not",
-	"aten::soft_margin_loss":                 "a loss, which training needs and a server does not",
-	"aten::multi_margin_loss":                "a loss, which training needs and a server does not",
-	"aten::huber_loss":                       "a loss, which training needs and a server does not",
-	"aten::triplet_margin_loss":              "a loss, which training needs and a server does not",
-	"aten::ctc_loss.Tensor":                  "a loss, which training needs and a server does not",
-	"aten::ctc_loss.IntList":                 "a loss, which training needs and a server does not",
-	"aten::max_unpool2d":                     "PyTorch counts positions in a plane, ONNX's MaxUnpool in the whole input",
-	"aten::max_unpool3d":                     "PyTorch counts positions in a plane, ONNX's MaxUnpool in the whole input",
-	"aten::embedding_renorm_":                "it writes the table",
+	"aten::multilabel_margin_loss": "a loss, which training needs and a server does not",
+	"aten::multi_margin_loss":      "a loss, which training needs and a server does not",
+	"aten::ctc_loss.Tensor":        "a loss, which training needs and a server does not",
+	"aten::ctc_loss.IntList":       "a loss, which training needs and a server does not",
+	"aten::max_unpool2d":           "PyTorch counts positions in a plane, ONNX's MaxUnpool in the whole input",
+	"aten::max_unpool3d":           "PyTorch counts positions in a plane, ONNX's MaxUnpool in the whole input",
+	"aten::embedding_renorm_":      "it writes the table",
 }
 
 // refusals are parts of errors about forms that ONNX has not, with the reason.

@@ -132,6 +132,15 @@ func (d Device) Check() {
 // ParseDevice reads "cpu", "cuda", "cuda:1" or "meta", the names of torch.device. It is an error when the text is no
 // such name or the device is not there.
 func ParseDevice(s string) (Device, error) {
+	d, err := DeviceNamed(s)
+	if err != nil {
+		return d, err
+	}
+	return d, Try(d.Check)
+}
+
+// DeviceNamed is ParseDevice for a device that need not be there: a program may compare it with others.
+func DeviceNamed(s string) (Device, error) {
 	name, num, numbered := strings.Cut(s, ":")
 	var d Device
 	if numbered {
@@ -147,7 +156,7 @@ func ParseDevice(s string) (Device, error) {
 			if d.Type == CPUDevice || d.Type == MetaDevice {
 				d.Index = 0
 			}
-			return d, Try(d.Check)
+			return d, nil
 		}
 	}
 	return d, &Error{Err: ErrDevice, Msg: fmt.Sprintf("Expected one of %s device type at start of device string: %s",

@@ -4,23 +4,24 @@ import (
 	ox "github.com/gotorch-dev/torch/internal/onnxform"
 )
 
-func init() {
-	// reduced sums or averages by the number of PyTorch's enumeration: none, mean, sum.
-	reduced := func(c *ox.Call, v *ox.Value, how int) *ox.Value {
-		switch c.Int(how) {
-		case 1:
-			return c.Reduce("ReduceMean", v, nil, false)
-		case 2:
-			return c.Reduce("ReduceSum", v, nil, false)
-		}
-		return v
+// reducedForm sums or averages, as argument how says by the number of PyTorch's enumeration: none, mean, sum.
+func reducedForm(c *ox.Call, v *ox.Value, how int) *ox.Value {
+	switch c.Int(how) {
+	case 1:
+		return c.Reduce("ReduceMean", v, nil, false)
+	case 2:
+		return c.Reduce("ReduceSum", v, nil, false)
 	}
+	return v
+}
+
+func init() {
 	ox.Register(ox.One(func(c *ox.Call) *ox.Value {
 		d := c.Node("Sub", nil, c.T(0), c.T(1))
-		return reduced(c, c.Node("Mul", nil, d, d), 2)
+		return reducedForm(c, c.Node("Mul", nil, d, d), 2)
 	}), "aten::mse_loss")
 	ox.Register(ox.One(func(c *ox.Call) *ox.Value {
-		return reduced(c, c.Node("Abs", nil, c.Node("Sub", nil, c.T(0), c.T(1))), 2)
+		return reducedForm(c, c.Node("Abs", nil, c.Node("Sub", nil, c.T(0), c.T(1))), 2)
 	}), "aten::l1_loss")
 	reduction := []string{"none", "mean", "sum"}
 	// self, target, weight, reduction, ignore_index

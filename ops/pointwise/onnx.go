@@ -58,7 +58,7 @@ func init() {
 		Gelu: gelu($0, approximate='none')
 		HardSwish: hardswish($0)
 		LeakyRelu: leaky_relu($0, alpha=0.01)
-		Mish 22: mish($0)
+		Mish 18: mish($0)
 		Relu: relu($0)
 		Softplus: softplus($0)
 		ThresholdedRelu: threshold($0, alpha=1.0, 0)

@@ -413,8 +413,8 @@ func init() {
 	})
 	tensor.Register(tensor.Def{
 		Schema: "unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]",
-		Doc:    "is another name of [Tensor.Chunk].",
-		Body:   func(c *Ctx) { c.Return(op.Call("aten::chunk", c.T(0), c.Int(1), c.Int(2))...) },
+		Doc:    "is Chunk.",
+		Body:   func(c *Ctx) { c.Return(single(op.Call("aten::chunk", c.T(0), c.Int(1), c.Int(2)))...) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]",
