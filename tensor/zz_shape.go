@@ -2026,7 +2026,7 @@ type UnsafeChunkOptions struct {
 	Dim int // default 0
 }
 
-// UnsafeChunk is another name of [Tensor.Chunk].
+// UnsafeChunk is Chunk.
 func (t *Tensor) UnsafeChunk(chunks int, opts ...UnsafeChunkOptions) []*Tensor {
 	c := NewCall(slotUnsafeChunk, 3)
 	*c.Arg(0) = TensorValue(t)
