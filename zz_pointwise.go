@@ -662,9 +662,19 @@ func BitwiseLeftShift(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.Out
 	return t.BitwiseLeftShift(other, opts...)
 }
 
+// BitwiseLeftShiftScalar is the function form of [tensor.Tensor.BitwiseLeftShiftScalar].
+func BitwiseLeftShiftScalar(t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
+	return t.BitwiseLeftShiftScalar(other)
+}
+
 // BitwiseRightShift is the function form of [tensor.Tensor.BitwiseRightShift].
 func BitwiseRightShift(t *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
 	return t.BitwiseRightShift(other, opts...)
+}
+
+// BitwiseRightShiftScalar is the function form of [tensor.Tensor.BitwiseRightShiftScalar].
+func BitwiseRightShiftScalar(t *tensor.Tensor, other tensor.Scalar) *tensor.Tensor {
+	return t.BitwiseRightShiftScalar(other)
 }
 
 // Gcd is the function form of [tensor.Tensor.Gcd].

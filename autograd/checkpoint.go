@@ -83,11 +83,11 @@ func Checkpoint(f func(inputs []*Tensor) []*Tensor, inputs []*Tensor, opts ...Ch
 	if len(opts) > 0 {
 		fr.o = opts[0]
 	}
-	if how := fr.o.DeterminismCheck; how != "" && how != "default" && how != "none" {
-		tensor.Fail(tensor.ErrValue, "determinism_check should be one of ['default', 'none'], but got %s", how)
-	}
 	if fr.o.Reentrant {
 		return Apply(&reentrant{frame: fr}, inputs...)
+	}
+	if how := fr.o.DeterminismCheck; how != "" && how != "default" && how != "none" {
+		tensor.Fail(tensor.ErrValue, "determinism_check should be one of ['default', 'none'], but got %s", how)
 	}
 	forward := func(run func()) { run() }
 	fr.around = forward
@@ -98,7 +98,11 @@ func Checkpoint(f func(inputs []*Tensor) []*Tensor, inputs []*Tensor, opts ...Ch
 		fr.rng = torch.RNGState()
 	}
 	var out []*Tensor
-	tensor.SavedTensorsHooks(func(t *Tensor) any {
+	hooks := tensor.SavedTensorsHooks
+	if fr.o.DeterminismCheck == "none" {
+		hooks = tensor.SavedTensorsHooksOfAnyShape
+	}
+	hooks(func(t *Tensor) any {
 		fr.metas = append(fr.metas, metaOf(t))
 		return len(fr.metas) - 1
 	}, func(x any) *Tensor {

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/internal/shared"
 	"github.com/gotorch-dev/torch/jit"
 	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/onnx"
@@ -89,6 +90,8 @@ var modelFolder = sync.OnceValue(func() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("gotorch-bench-onnx-%d", os.Getpid()))
 })
 
+func makeModelFolder() { check(os.MkdirAll(modelFolder(), 0o700)) }
+
 // dropModels removes the models that were written.
 func dropModels() { _ = os.RemoveAll(modelFolder()) }
 
@@ -97,7 +100,7 @@ func (e *exportedModel) write(path string, batch int) {
 	if _, err := os.Stat(path + ".onnx"); err == nil {
 		return
 	}
-	check(os.MkdirAll(filepath.Dir(path), 0o700))
+	makeModelFolder()
 	m := e.make()
 	nn.Eval(m)
 	x := e.input(batch)
@@ -131,6 +134,7 @@ func onnxRows(c *config) []row {
 			}
 		}
 	}
+	rows = append(rows, vadRows()...)
 	large := 1 // resnet50: 100 MB
 	if c.tiny {
 		large = len(exportedModels) - 1
@@ -159,6 +163,22 @@ func onnxRows(c *config) []row {
 			return pick(true)(firstLine(python(ctx, exe, "onnx", strconv.Itoa(threads), path)))
 		}})
 	return rows
+}
+
+// vadRows run silero-vad, which finds speech in a stream of audio, on one chunk, where the folder of reference data has
+// the model's file.
+func vadRows() []row {
+	path, err := shared.Locate("testdata/onnx/silero-vad/silero_vad/data/silero_vad.onnx")
+	if check(err); path == "" {
+		return nil
+	}
+	return []row{{name: "silero-vad, chunk of 512 samples", peer: "model_inputs",
+		args: arg{"path": path, "floats": map[string][]int{"input": {1, 512}, "state": {2, 1, 128}},
+			"ints": map[string]int{"sr": 16000}},
+		prepare: func() work {
+			return served(path, map[string]*torch.Tensor{"input": randn(1, 512), "state": randn(2, 1, 128),
+				"sr": torch.TensorOf[int64](16000).Reshape(nil)})
+		}}}
 }
 
 // served is a model that answers requests.

@@ -888,6 +888,14 @@ def deform_conv2d(channels, side):
     return {"eager": lambda: torchvision.ops.deform_conv2d(x, offset, w, padding=1)}
 
 
+@work
+def zoo(name, batch):
+    import torchvision
+
+    m, x = torchvision.models.get_model(name).eval(), torch.randn(batch, 3, 224, 224)
+    return {"eager": lambda: m(x)}
+
+
 # ---------------------------------------------------------------- ONNX, written by hand: the exporter needs more packages
 
 
@@ -1039,6 +1047,18 @@ def model_file(path, shape):
 
 
 @work
+def model_inputs(path, floats, ints):
+    a = {k: torch.randn(*s).numpy() for k, s in floats.items()}
+    a.update({k: torch.tensor(n).numpy() for k, n in ints.items()})
+
+    def runtime():
+        s = runtime_session(path)
+        return lambda: s.run(None, a)
+
+    return each({"onnxruntime": runtime} if onnxruntime is not None else {})
+
+
+@work
 def model_load(path):
     ways = {"TorchScript": lambda: lambda: torch.jit.load(path + ".pt")}
     if onnxruntime is not None:
@@ -1054,6 +1074,94 @@ def model_memory(path):
         s.run(None, a)
     peak = next(l for l in open("/proc/self/status") if l.startswith("VmHWM")).split()[1]
     print(int(peak) * 1024, flush=True)
+
+
+# ---------------------------------------------------------------- bytes (quantized.go)
+
+
+def quantizing():
+    """torch.ao.quantization, with the x86 engine; its warnings do not matter here."""
+    import warnings
+
+    warnings.simplefilter("ignore")
+    torch.backends.quantized.engine = "x86"
+    return torch.ao.quantization
+
+
+def quantized_ways(m, x, path, form):
+    """A model in evaluation mode, eager and as TorchScript, and that at path in ONNX Runtime: in float32 as they are,
+    statically quantized (m is fused) with observers that have seen x, or dynamically quantized."""
+    m.eval()
+    if form == "static":
+        ao = quantizing()
+        m.qconfig = ao.get_default_qconfig("x86")
+        ao.prepare(m, inplace=True)
+        with torch.no_grad():
+            m(x)
+            ao.convert(m, inplace=True)
+    elif form == "dynamic":
+        m = quantizing().quantize_dynamic(m, dtype=torch.qint8)
+    # TransformerEncoderLayer's fast path looks at weights that a quantized layer does not have.
+    torch.backends.mha.set_fastpath_enabled(form != "dynamic")
+    ways = {"eager": lambda: lambda: m(x), "TorchScript": lambda: scripted(m, x)}
+    if onnxruntime is not None:
+        ways["onnxruntime"] = lambda: runtime_bytes(path, {"x": x.numpy()}, form)
+    return each(ways)
+
+
+def runtime_bytes(path, a, form):
+    """ONNX Runtime with the model at path, quantized by its own tools."""
+    if form != "float32":
+        import logging
+
+        from onnxruntime import quantization as q
+
+        class Reader(q.CalibrationDataReader):
+            left = 1
+
+            def get_next(self):
+                self.left -= 1
+                return a if self.left == 0 else None
+
+        logging.disable(logging.WARNING)
+        out = path + ".int8"
+        if form == "dynamic":
+            q.quantize_dynamic(path, out, weight_type=q.QuantType.QInt8)
+        else:
+            q.quantize_static(path, out, Reader(), quant_format=q.QuantFormat.QDQ, per_channel=True, activation_type=q.QuantType.QUInt8, weight_type=q.QuantType.QInt8)
+        path = out
+    s = runtime_session(path)
+    return lambda: s.run(None, a)
+
+
+@work
+def quantized_images(model, shape, path, form):
+    import torchvision
+
+    quantizing()
+    m = getattr(torchvision.models.quantization, model)(quantize=False).eval()
+    if model == "mobilenet_v2":
+        torchvision.models.quantization.utils._replace_relu(m)
+    m.eval().fuse_model()
+    return quantized_ways(m, torch.randn(*shape), path, form)
+
+
+@work
+def quantized_mlp(shape, path, form):
+    ao = quantizing()
+    m = nn.Sequential(ao.QuantStub(), nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 256), nn.ReLU(), nn.Linear(256, 10), ao.DeQuantStub()).eval()
+    ao.fuse_modules(m, [["1", "2"], ["3", "4"]], inplace=True)
+    return quantized_ways(m, torch.randn(*shape), path, form)
+
+
+@work
+def quantized_lstm(size, hidden, shape, path, form):
+    return quantized_ways(nn.LSTM(size, hidden), torch.randn(*shape), path, form)
+
+
+@work
+def quantized_encoder(d, heads, ff, shape, path, form):
+    return quantized_ways(nn.TransformerEncoderLayer(d, heads, ff, batch_first=True), torch.randn(*shape), path, form)
 
 
 # ---------------------------------------------------------------- the loop

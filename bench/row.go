@@ -86,9 +86,11 @@ var suites = []struct {
 	{"train", trainRows},
 	{"networks", networkRows},
 	{"onnx", onnxRows},
+	{"quantized", quantizedRows},
 	{"data", dataRows},
 	{"io", ioRows},
 	{"vision", visionRows},
+	{"zoo", zooRows},
 	{"start", startRows},
 	{sweepName, sweepRows},
 }

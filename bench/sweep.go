@@ -116,15 +116,17 @@ func sweepWork(c *config, op *tensor.Op, sample []tensor.Value, backward bool, a
 	return work{}
 }
 
-// sweepStep is the call.
+// sweepStep is the call. Tidy frees its results, as Python's counts of references free those of the peer.
 func sweepStep(op *tensor.Op, in []tensor.Value, backward bool) (func(), error) {
 	if !backward {
 		if _, err := op.Call(in...); err != nil {
 			return nil, err
 		}
 		return func() {
-			_, err := op.Call(in...)
-			check(err)
+			torch.Tidy(func() {
+				_, err := op.Call(in...)
+				check(err)
+			})
 		}, nil
 	}
 	var leaves []*torch.Tensor
@@ -153,7 +155,9 @@ func sweepStep(op *tensor.Op, in []tensor.Value, backward bool) (func(), error) 
 		err = fmt.Errorf("%s: no result depends on an argument", op.FullName())
 	}
 	return func() {
-		torch.Grad(results(), leaves, torch.GradOptions{GradOutputs: ones, AllowUnused: true})
+		torch.Tidy(func() {
+			torch.Grad(results(), leaves, torch.GradOptions{GradOutputs: ones, AllowUnused: true})
+		})
 	}, err
 }
 

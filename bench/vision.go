@@ -11,6 +11,7 @@ import (
 	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/vision/datasets"
 	visionio "github.com/gotorch-dev/torch/vision/io"
+	"github.com/gotorch-dev/torch/vision/models"
 	"github.com/gotorch-dev/torch/vision/ops"
 	"github.com/gotorch-dev/torch/vision/transforms"
 )
@@ -25,6 +26,32 @@ func visionRows(c *config) []row {
 		roiAlignRow(c.size(256, 2), c.size(512, 3)),
 		deformRow(c.size(64, 2), c.size(40, 6)),
 	}
+}
+
+// zoo are one or two networks of each family of vision/models.
+var zoo = []string{"alexnet", "vgg11_bn", "resnet50", "resnext50_32x4d", "squeezenet1_1", "densenet121", "googlenet",
+	"mobilenet_v2", "mobilenet_v3_large", "shufflenet_v2_x1_0", "mnasnet1_0", "efficientnet_b0", "efficientnet_v2_s",
+	"regnet_y_400mf", "regnet_x_800mf", "convnext_tiny", "vit_b_16", "swin_t", "swin_v2_t", "maxvit_t"}
+
+// zooRows are forward passes in evaluation, as a program has them that calls the networks of either library and does
+// nothing else for speed.
+func zooRows(c *config) []row {
+	var rows []row
+	for _, batch := range []int{1, 8} {
+		for _, name := range zoo[:c.size(len(zoo), 1)] {
+			rows = append(rows, row{name: fmt.Sprintf("%s batch %d", name, batch), peer: "zoo",
+				args: arg{"name": name, "batch": c.size(batch, 1)}, prepare: func() work {
+					m, err := models.GetModel(name, models.Options{})
+					check(err)
+					nn.Eval(m)
+					x := torch.Randn([]int{c.size(batch, 1), 3, 224, 224})
+					return work{step: func() {
+						torch.NoGrad(func() { torch.Tidy(func() { m.(nn.Layer).Forward(x) }) })
+					}}
+				}})
+		}
+	}
+	return rows
 }
 
 // photo is a picture with smooth and with fine parts, as bytes of a JPEG; the peer makes the same one.

@@ -12,7 +12,8 @@
 // [Tuple] and [Object] are shared by reference, as in Python. The numbers of dtypes, memory formats and layouts are
 // those of PyTorch's enumerations ([DTypeNumber]); a parameter of an operator that is a dtype takes them.
 //
-// [Function.Fuse] joins operators for inference, before the first run.
+// [Function.Fuse] joins operators for inference, before the first run; [Freeze] does so for a method of an object as
+// long as that does not change.
 //
 // A function is compiled once into a flat list of instructions on numbered registers. The compiler knows which values
 // nobody reads any more, and which memory only the function knows: such tensors are freed at once where no gradients

@@ -312,23 +312,22 @@ func (x *exec) callOp(f *frame, in *instr) {
 }
 
 // watch looks whether a result shares memory with an argument although the schema does not say so, as dropout's does in
-// evaluation, and those of _unsafe_view and set_: the memory then belongs to no group alone. The result's own group is
-// -1 where the program hands it on.
+// evaluation, and that of set_: the memory then belongs to no group alone.
 func (f *frame) watch(in *instr, t *tensor.Tensor) {
 	if t == nil {
 		return
 	}
 	st := t.Storage()
-	shared := func(group int32) {
-		if group >= 0 {
-			f.shared[group] = true
+	share := func(g int32) {
+		if g >= 0 {
+			f.shared[g] = true
 		}
 	}
 	same := func(r int32) {
 		g := f.p.groupOf[r]
 		if v := &f.regs[r]; g != in.group && v.K == tensor.KTensor && v.T != nil && v.T.Storage() == st {
-			shared(in.group)
-			shared(g)
+			share(in.group)
+			share(g)
 		}
 	}
 	for i := range in.args {
@@ -345,13 +344,13 @@ func (f *frame) watch(in *instr, t *tensor.Tensor) {
 			if l, ok := f.regs[a.reg].X.(*List); ok {
 				for _, e := range l.Items {
 					if e.K == tensor.KTensor && e.T != nil && e.T.Storage() == st {
-						shared(in.group)
+						share(in.group)
 					}
 				}
 			}
 		case fromConst:
 			if a.val.K == tensor.KTensor && a.val.T != nil && a.val.T.Storage() == st {
-				shared(in.group)
+				share(in.group)
 			}
 		}
 	}
@@ -465,12 +464,12 @@ func convert(v tensor.Value, a *argument) tensor.Value {
 			if isList(a.kind) {
 				return convertItems(x.Items, a.kind)
 			}
-			if a.kind == tensor.KAny { // of objects that operators know, such as packed weights
-				items := make([]any, len(x.Items))
+			if a.kind == tensor.KAny { // objects that only the operator knows
+				l := make([]any, len(x.Items))
 				for i, e := range x.Items {
-					items[i] = e.X
+					l[i] = e.X
 				}
-				return Box(items)
+				return tensor.AnyValue(l)
 			}
 		case *Tuple:
 			if isList(a.kind) {

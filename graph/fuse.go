@@ -1,101 +1,160 @@
 package graph
 
 import (
-	"math"
 	"slices"
+	"sync"
 
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// Fuse replaces operators that follow each other by fused ones, for inference: a convolution with constant weights
-// takes over the batch norm behind it, an addition, and the limits of an activation; a linear layer, or a product by a
-// constant matrix, takes over its bias and activation and reads its weight packed. Results stay the same but for
-// rounding. A function that writes into tensors stays as it is, since what such a write changes is not known here. Fuse
-// is called before the function runs for the first time.
+// Fuse prepares a function for inference. Results stay the same but for rounding. In this order:
 //
-// The fused operators (gotorch::conv_fused, gotorch::linear_packed) are those that nn/utils.OptimizeForInference uses.
-// Where their arguments do not fit the kernels, as with an addition that broadcasts, they compute as the operators that
-// they stand for.
-func (f *Function) Fuse() {
-	u := &fuser{f: f, uses: map[*Value]int{}, user: map[*Value]*Node{}, dead: map[*Node]bool{}}
-	if !u.read(f.Body) {
-		return
-	}
-	tensor.NoGrad(func() { u.block(f.Body) })
-	u.sweep(f.Body)
+//   - What constants alone decide is computed: branches, numbers, views of weights.
+//   - What is computed twice from the same values is computed once.
+//   - Arithmetic that is a GELU, a layer normalisation or an attention becomes that operator.
+//   - A convolution with constant weights takes over the batch norm behind it, the addition of a shortcut and the
+//     limits of an activation; then the depthwise convolution or the maximum pooling that alone reads it, and the
+//     convolution of one tap behind that. Its weight, and so its result, is laid out channels-last.
+//   - A linear layer, or a product by a constant matrix, takes over its bias and activation and reads its weight
+//     packed.
+//   - Where the program can see how memory is laid out, and in its results, a value has the layout that it had.
+//
+// Operators that write into tensors are understood: an activation in place behind a convolution is taken over like
+// another, weights that the program changes are no constants, and nothing is moved across a write that it could see.
+// Fuse is called before the function runs for the first time.
+//
+// The fused operators (gotorch::conv_fused, gotorch::conv_pool_fused, gotorch::conv_depthwise_fused,
+// gotorch::linear_packed) compute, where their arguments do not fit the kernels, as with an addition that broadcasts,
+// as the operators that they stand for.
+func (f *Function) Fuse() { f.FuseWith(FuseOptions{}) }
+
+// FuseOptions are the options of FuseWith.
+type FuseOptions struct {
+	// Weights are shared with other functions.
+	Weights *Weights
+	// Exact says that the function was recorded, and that all its runs have the sizes, dtypes and layouts of the
+	// example.
+	Exact bool
+}
+
+// Weights keeps the weights that FuseWith has folded, so that several programs over the same tensors share them. The
+// zero value is empty. A program keeps what it uses: another Weights makes no difference to it.
+type Weights struct {
+	mu    sync.Mutex
+	folds map[foldKey]*folded
+}
+
+// FuseWith is Fuse with options.
+func (f *Function) FuseWith(o FuseOptions) {
+	tensor.NoGrad(func() {
+		u := newFuser(f, o)
+		u.fold()
+		u.a = newAliases(f)
+		u.ranks()
+		u.common(u.f.Body, map[string]*Node{}, replacer{})
+		u.pass(u.complete)
+		u.pass(u.patterns)
+		u.pass(u.lower)
+		u.pass(u.epilogues)
+		u.pass(u.pairs)
+		u.pass(u.thirds)
+		u.layouts()
+		u.sweep()
+	})
 }
 
 type fuser struct {
-	f    *Function
-	uses map[*Value]int
-	user map[*Value]*Node // the last one that was seen; the only one where uses is 1
-	dead map[*Node]bool
+	f       *Function
+	weights *Weights
+	exact   bool
+	a       *aliases
+	uses    map[*Value]int
+	user    map[*Value]*Node // the last one that was seen; the only one where uses is 1
+	dead    map[*Node]bool
+	plain   map[*Value]bool // classes of memory that must have the program's own layout
 }
 
-// read counts uses. It reports false where something is written.
-func (u *fuser) read(b *Block) bool {
-	use := func(v *Value, n *Node) {
-		u.uses[v]++
-		u.user[v] = n
+func newFuser(f *Function, o FuseOptions) *fuser {
+	if o.Weights == nil {
+		o.Weights = new(Weights)
 	}
-	for _, n := range b.Nodes {
-		switch n.Op {
-		case SetAttr, CallMethod, CallFunction, Within, Fork, Closure:
-			return false
-		}
-		if n.Operator != nil && slices.ContainsFunc(n.Operator.Params, func(p Param) bool { return p.Writes() }) {
-			return false
-		}
-		for _, v := range n.In {
-			use(v, n)
-		}
-		for _, c := range n.Blocks {
-			if !u.read(c) {
-				return false
-			}
-		}
-	}
-	for _, v := range b.Results {
-		use(v, nil)
-	}
-	return true
+	return &fuser{f: f, weights: o.Weights, exact: o.Exact, dead: map[*Node]bool{}, a: newAliases(f)}
 }
 
-func (u *fuser) block(b *Block) {
-	for i := 0; i < len(b.Nodes); i++ {
-		n := b.Nodes[i]
-		for _, c := range n.Blocks {
-			u.block(c)
-		}
-		if u.dead[n] {
-			continue
-		}
-		switch n.Op {
-		case "aten::conv1d", "aten::conv2d", "aten::conv3d":
-			u.conv(n)
-		case "aten::linear":
-			u.linear(n, false)
-		case "aten::matmul":
-			u.linear(n, true)
-		}
-	}
-	b.Nodes = slices.DeleteFunc(b.Nodes, func(n *Node) bool { return u.dead[n] })
-}
-
-// sweep drops constants that nothing reads any more.
-func (u *fuser) sweep(b *Block) {
-	u.uses = map[*Value]int{}
-	u.read(b)
-	var drop func(b *Block)
-	drop = func(b *Block) {
-		b.Nodes = slices.DeleteFunc(b.Nodes, func(n *Node) bool { return n.Op == Constant && u.uses[n.Out[0]] == 0 })
+// count finds the readers of each value.
+func (u *fuser) count() {
+	u.uses, u.user = map[*Value]int{}, map[*Value]*Node{}
+	var read func(b *Block)
+	read = func(b *Block) {
 		for _, n := range b.Nodes {
+			for _, v := range n.In {
+				u.uses[v]++
+				u.user[v] = n
+			}
 			for _, c := range n.Blocks {
-				drop(c)
+				read(c)
 			}
 		}
+		for _, v := range b.Results {
+			u.uses[v]++
+			u.user[v] = nil
+		}
 	}
-	drop(b)
+	read(u.f.Body)
+}
+
+// pass calls visit for each node, and drops those that were taken into others.
+func (u *fuser) pass(visit func(n *Node)) {
+	u.count()
+	var walk func(b *Block)
+	walk = func(b *Block) {
+		for i := 0; i < len(b.Nodes); i++ { // nodes may come
+			n := b.Nodes[i]
+			for _, c := range n.Blocks {
+				walk(c)
+			}
+			if !u.dead[n] {
+				visit(n)
+			}
+		}
+		b.Nodes = slices.DeleteFunc(b.Nodes, func(n *Node) bool { return u.dead[n] })
+	}
+	walk(u.f.Body)
+}
+
+// sweep drops constants and lists that nothing reads.
+func (u *fuser) sweep() {
+	for gone := true; gone; {
+		u.count()
+		gone = false
+		var drop func(b *Block)
+		drop = func(b *Block) {
+			b.Nodes = slices.DeleteFunc(b.Nodes, func(n *Node) bool {
+				switch n.Op {
+				case Constant, ListConstruct, TupleConstruct, GetAttr:
+				default:
+					return false
+				}
+				unread := u.uses[n.Out[0]] == 0
+				gone = gone || unread && n.Op != Constant
+				return unread
+			})
+			for _, n := range b.Nodes {
+				for _, c := range n.Blocks {
+					drop(c)
+				}
+			}
+		}
+		drop(u.f.Body)
+	}
+}
+
+// info is what is known of the tensors that a value will be.
+func (u *fuser) info(v *Value) *Info {
+	if !u.exact {
+		return nil
+	}
+	return v.Info
 }
 
 // next is the only node that reads a value, nil when there are several, or it stands in another block.
@@ -106,18 +165,24 @@ func (u *fuser) next(v *Value, b *Block) *Node {
 	return nil
 }
 
-// constTensor is a constant tensor of float32; ok is true for None as well.
-func constTensor(v *Value) (t *tensor.Tensor, ok bool) {
+// constTensor is a constant tensor that no node writes; ok is true for None as well.
+func (u *fuser) constTensor(v *Value) (t *tensor.Tensor, ok bool) {
 	if v.Node == nil || v.Node.Op != Constant {
 		return nil, false
 	}
 	switch c := v.Node.Const; {
-	case c.K == tensor.KNone:
+	case c.K == tensor.KNone, c.K == tensor.KTensor && c.T == nil:
 		return nil, true
-	case c.K == tensor.KTensor && c.T.DType() == tensor.Float32 && c.T.Device().Type == tensor.CPUDevice:
+	case c.K == tensor.KTensor && !c.T.IsSparse() && c.T.Device().Type == tensor.CPUDevice && !u.a.isWritten(v):
 		return c.T, true
 	}
 	return nil, false
+}
+
+// constFloats is a constant tensor of float32, or None.
+func (u *fuser) constFloats(v *Value) (t *tensor.Tensor, ok bool) {
+	t, ok = u.constTensor(v)
+	return t, ok && (t == nil || t.DType() == tensor.Float32)
 }
 
 // constNumber is a constant number; none stands for None.
@@ -134,48 +199,48 @@ func constNumber(v *Value, none float64) (x float64, ok bool) {
 	return 0, false
 }
 
-// limits are those of an activation that limits values.
-func limits(n *Node) (lo, hi float64, ok bool) {
-	switch n.Op {
-	case "aten::relu":
-		return 0, math.Inf(1), true
-	case "aten::relu6":
-		return 0, 6, true
-	case "aten::clamp", "aten::hardtanh":
-		if len(n.In) != 3 {
-			return 0, 0, false
-		}
-		var ok2 bool
-		lo, ok = constNumber(n.In[1], math.Inf(-1))
-		hi, ok2 = constNumber(n.In[2], math.Inf(1))
-		return lo, hi, ok && ok2
-	}
-	return 0, 0, false
-}
-
-// addend is the other value of a plain addition to v.
-func addend(n *Node, v *Value) (other *Value, ok bool) {
-	if n.Op != "aten::add.Tensor" || len(n.In) < 2 || n.In[0] == n.In[1] {
+// constInts is a list of constant numbers that nobody changes.
+func (u *fuser) constInts(v *Value) (l []int, ok bool) {
+	n := v.Node
+	switch {
+	case n == nil || u.a.isWritten(v):
 		return nil, false
-	}
-	if len(n.In) > 2 {
-		if x, ok := constNumber(n.In[2], 1); !ok || x != 1 {
+	case n.Op == Constant:
+		if n.Const.K == tensor.KInts {
+			return n.Const.Ints(), true
+		}
+		items, isList := n.Const.X.(*List)
+		if !isList {
 			return nil, false
 		}
+		for i := range items.Items {
+			if items.Items[i].K != tensor.KInt {
+				return nil, false
+			}
+			l = append(l, int(items.Items[i].N))
+		}
+		return l, true
+	case n.Op == ListConstruct:
+		for _, e := range n.In {
+			if e.Node == nil || e.Node.Op != Constant || e.Node.Const.K != tensor.KInt {
+				return nil, false
+			}
+			l = append(l, int(e.Node.Const.N))
+		}
+		return l, true
 	}
-	if n.In[0] == v {
-		return n.In[1], true
-	}
-	return n.In[0], true
+	return nil, false
 }
 
+func isConstant(v *Value) bool { return v.Node != nil && v.Node.Op == Constant }
+
 // replace puts a call of op in the place of last, whose result it computes; the others of the chain go.
-func (u *fuser) replace(chain []*Node, op string, args ...any) {
+func (u *fuser) replace(chain []*Node, op string, args ...any) *Node {
 	last := chain[len(chain)-1]
 	b := last.Block
 	scratch := &Block{Func: b.Func, pos: last.Pos}
 	n := scratch.Call(op, args...)
-	n.Out = last.Out
+	n.Out, n.Scope, n.from = last.Out, last.Scope, last.from
 	n.Out[0].Node = n
 	for _, s := range scratch.Nodes {
 		s.Block = b
@@ -186,138 +251,10 @@ func (u *fuser) replace(chain []*Node, op string, args ...any) {
 		u.dead[d] = true
 	}
 	for _, v := range n.In { // the uses of what goes are those of what comes
+		if u.uses[v] == 0 {
+			u.uses[v] = 1
+		}
 		u.user[v] = n
 	}
-}
-
-// conv fuses a convolution with what follows it.
-func (u *fuser) conv(n *Node) {
-	if len(n.In) != 7 {
-		return
-	}
-	w, ok := constTensor(n.In[1])
-	b, ok2 := constTensor(n.In[2])
-	if !ok || !ok2 || w == nil || w.Dim() < 3 || w.Dim() > 5 {
-		return
-	}
-	chain, cur := []*Node{n}, n.Out[0]
-	var residual *Value
-	lo, hi := math.Inf(-1), math.Inf(1)
-	for {
-		next := u.next(cur, n.Block)
-		if next == nil {
-			break
-		}
-		l, h, limited := limits(next)
-		if limited {
-			lo, hi = l, h
-		} else if x, y, ok := foldNorm(next, w, b); ok && residual == nil && next.In[0] == cur {
-			w, b = x, y
-		} else if other, ok := addend(next, cur); ok && residual == nil && other.Type.Kind == TensorType &&
-			!isConstant(other) {
-			residual = other
-		} else {
-			break
-		}
-		chain, cur = append(chain, next), next.Out[0]
-		if limited {
-			break
-		}
-	}
-	switch w = w.Detach(); w.Dim() {
-	case 4:
-		w = w.To(tensor.ChannelsLast)
-	case 5:
-		w = w.To(tensor.ChannelsLast3d)
-	}
-	u.replace(chain, "gotorch::conv_fused", n.In[0], w.Keep(), b, residual, n.In[3], n.In[4], n.In[5], n.In[6], lo, hi)
-}
-
-func isConstant(v *Value) bool { return v.Node != nil && v.Node.Op == Constant }
-
-// foldNorm is the weight and bias of a convolution and the batch norm n behind it, which uses running statistics:
-// W·s and (b - mean)·s + shift with s = scale / sqrt(var + eps).
-func foldNorm(n *Node, w, b *tensor.Tensor) (nw, nb *tensor.Tensor, ok bool) {
-	if n.Op != "aten::batch_norm" || len(n.In) < 8 {
-		return nil, nil, false
-	}
-	var p [4]*tensor.Tensor // scale, shift, mean, var
-	for i := range p {
-		if p[i], ok = constTensor(n.In[i+1]); !ok || p[i] != nil && p[i].Numel() != w.Size(0) {
-			return nil, nil, false
-		}
-	}
-	training, ok := constNumber(n.In[5], 0)
-	eps, ok2 := constNumber(n.In[7], 0)
-	if !ok || !ok2 || training != 0 || p[2] == nil || p[3] == nil {
-		return nil, nil, false
-	}
-	s := p[3].Double().AddScalar(eps).Rsqrt()
-	if p[0] != nil {
-		s = s.Mul(p[0])
-	}
-	nb = p[2].Double().Neg()
-	if b != nil {
-		nb = nb.Add(b)
-	}
-	if nb = nb.Mul(s); p[1] != nil {
-		nb = nb.Add(p[1])
-	}
-	shape := make([]int, w.Dim())
-	for i := range shape {
-		shape[i] = 1
-	}
-	shape[0] = -1
-	return w.Double().Mul(s.Reshape(shape)).Float(), nb.Float(), true
-}
-
-// linear fuses a linear layer, or a product by a constant matrix, with a bias and an activation.
-func (u *fuser) linear(n *Node, product bool) {
-	if len(n.In) < 2 {
-		return
-	}
-	w, ok := constTensor(n.In[1])
-	if !ok || w == nil || w.Dim() != 2 || isConstant(n.In[0]) {
-		return
-	}
-	var b *tensor.Tensor
-	if product {
-		w = w.Transpose(0, 1).Contiguous()
-	} else if len(n.In) > 2 {
-		if b, ok = constTensor(n.In[2]); !ok {
-			return
-		}
-	}
-	if w.Numel() == 0 || b != nil && !slices.Equal(b.Shape(), w.Shape()[:1]) {
-		return
-	}
-	chain, cur := []*Node{n}, n.Out[0]
-	if next := u.next(cur, n.Block); next != nil && product {
-		if other, ok := addend(next, cur); ok {
-			if c, ok := constTensor(other); ok && c != nil && slices.Equal(c.Shape(), w.Shape()[:1]) {
-				b, chain, cur = c, append(chain, next), next.Out[0]
-			}
-		}
-	}
-	act := "none"
-	if next := u.next(cur, n.Block); next != nil {
-		switch next.Op {
-		case "aten::relu":
-			act = "relu"
-		case "aten::gelu":
-			if len(next.In) > 1 && isConstant(next.In[1]) {
-				act = map[any]string{"none": "gelu", "tanh": "gelu_tanh"}[next.In[1].Node.Const.X]
-			}
-		}
-		if act == "" {
-			act = "none"
-		} else if act != "none" {
-			chain = append(chain, next)
-		}
-	}
-	packed, err := tensor.CallOp("gotorch::linear_pack", tensor.TensorValue(w))
-	if err != nil {
-		return
-	}
-	u.replace(chain, "gotorch::linear_packed", n.In[0], packed[0].T.Keep(), w.Size(0), b, act)
+	return n
 }

@@ -130,7 +130,9 @@ func TestDropoutIsNotFreed(t *testing.T) {
 	y := b.Call1("aten::dropout", x, 0.5, false)
 	z := b.Call1("aten::mul.Scalar", x, 2) // the last use of x
 	w := b.Call1("aten::mul.Scalar", b.Call1("aten::view", y, []int{-1}), 3)
-	b.Return(z, w)
+	// whose memory the caller has
+	kept := b.Call1("aten::dropout", b.Call1("aten::add.Scalar", b.Params[0], 4), 0.5, false)
+	b.Return(z, w, kept)
 	torch.NoGrad(func() {
 		const n = 1 << 18 // large enough for memory outside of Go's heap
 		out := run(t, f, torch.Ones([]int{n}))
@@ -139,6 +141,9 @@ func TestDropoutIsNotFreed(t *testing.T) {
 		}
 		if got := out[1].T.Sum().Num().F; got != 6*n {
 			t.Errorf("w sums to %v, want %v", got, 6*n)
+		}
+		if got := out[2].T.Sum().Num().F; got != 5*n {
+			t.Errorf("the result that dropout gives sums to %v, want %v", got, 5*n)
 		}
 	})
 }

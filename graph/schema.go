@@ -241,6 +241,16 @@ var helpers = struct {
 
 var registered sync.Map // *tensor.Op → *Operator
 
+// NewHelper makes a helper operator for the nodes of one program, which Lookup does not find. It panics on a faulty
+// schema.
+func NewHelper(schema string, fn Func) *Operator {
+	s, err := ParseSchema(schema)
+	if err != nil {
+		panic("graph.NewHelper: " + err.Error())
+	}
+	return &Operator{Schema: s, fn: fn}
+}
+
 // Register adds a helper operator: plain Go for what is no computation on tensors, such as the length of a list. It
 // panics on a faulty or doubled schema, at program start.
 func Register(schema string, fn Func) {

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/gotorch-dev/torch/internal/atomicfile"
+	"github.com/gotorch-dev/torch/internal/safezip"
 	"github.com/gotorch-dev/torch/serialize"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -253,7 +254,8 @@ type LoadOptions struct {
 var hashInName = regexp.MustCompile(`-([a-f0-9]*)\.`)
 
 // LoadStateDictFromURL reads weights, which it downloads unless the cache has them: those of the same file name, which
-// is checked only where a hash is given. The file may have any format that serialize.LoadStateDict reads.
+// is checked only where a hash is given. The file may have any format that serialize.LoadStateDict reads, or be a zip
+// archive of one such file.
 // https://pytorch.org/docs/stable/hub.html#torch.hub.load_state_dict_from_url
 func LoadStateDictFromURL(ctx context.Context, address string, opts ...LoadOptions) (*tensor.StateDict, error) {
 	var o LoadOptions
@@ -264,7 +266,61 @@ func LoadStateDictFromURL(ctx context.Context, address string, opts ...LoadOptio
 	if err != nil {
 		return nil, err
 	}
-	return serialize.LoadStateDict(file, o.Load)
+	return loadStateDict(file, o.Load)
+}
+
+// loadStateDict reads weights from a file, or from the file in a zip archive of one.
+func loadStateDict(file string, o serialize.LoadOptions) (*tensor.StateDict, error) {
+	file, err := unzipped(file)
+	if err != nil {
+		return nil, err
+	}
+	return serialize.LoadStateDict(file, o)
+}
+
+// unzipped is the file itself, or, where it is a zip archive of a single file, which is how weights were published
+// before PyTorch 1.6, that file, which is put beside it.
+func unzipped(file string) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", fmt.Errorf("hub: %w", err)
+	}
+	defer func() { _ = f.Close() }() // only read
+	st, err := f.Stat()
+	if err != nil {
+		return "", fmt.Errorf("hub: %w", err)
+	}
+	z, err := safezip.NewReader(f, st.Size())
+	if err != nil {
+		return file, nil // no archive, or one that serialize says more about
+	}
+	if len(z.File) == 1 && z.File[0].Mode().IsRegular() {
+		m := z.File[0]
+		name := path.Base(m.Name)
+		if path.Ext(name) == ".npy" || name == "data.pkl" || !filepath.IsLocal(name) {
+			return file, nil // an .npz file, or a checkpoint
+		}
+		r, err := m.Open()
+		if err != nil {
+			return "", fmt.Errorf("hub: %s: %w", file, err)
+		}
+		to := filepath.Join(filepath.Dir(file), name)
+		if to == file {
+			return "", fmt.Errorf("hub: %s is an archive of a file of the same name", file)
+		}
+		err = atomicfile.Write(to, func(w io.Writer) error {
+			_, err := io.Copy(w, io.LimitReader(r, int64(m.UncompressedSize64)))
+			return err
+		})
+		return to, errors.Join(err, r.Close())
+	}
+	for _, m := range z.File { // checkpoints of later versions, and arrays
+		if name := path.Base(m.Name); name == "data.pkl" || path.Ext(name) == ".npy" {
+			return file, nil
+		}
+	}
+	return "", fmt.Errorf("hub: %s: Only one file(not dir) is allowed in the zipfile, this one has %d", file,
+		len(z.File))
 }
 
 // cached is the path of a file in the cache, to which it is downloaded where it is not there or has another hash.

@@ -258,7 +258,7 @@ func Load(ctx context.Context, source, name string, opts ...Options) (nn.Module,
 	if load.Entry == nil {
 		load.Entry = w.Entry
 	}
-	sd, err := serialize.LoadStateDict(file, load)
+	sd, err := loadStateDict(file, load)
 	if err != nil {
 		return nil, err
 	}

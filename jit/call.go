@@ -432,6 +432,9 @@ func (t *translator) methodSymbol(self *graph.Value, name string, args []*graph.
 		return t.b().Add(&graph.Node{Op: graph.CallMethod, Attr: name, In: in}, s.Results[0].Type).Out[0]
 	}
 	if self.Type.Kind == graph.OpaqueType {
+		if op := registeredMethod(self.Type.Name, name); op != "" {
+			return t.builtin(op, all, kwargs)
+		}
 		return t.missing(self.Type.Name+"."+name, all)
 	}
 	return t.builtin("aten::"+name, all, kwargs)

@@ -17,9 +17,9 @@
 // TorchScript's compiler. Operators that have changed since an archive was written keep their old meaning (upgrade.go).
 // Code is never run as Python, and nothing is executed but registered operators.
 //
-// What is not there: operators on quantized tensors, classes that C++ libraries register (torch.classes), and remote
-// calls. A method that needs one of them is refused with a *graph.MissingError that names it. fork runs the forked
-// function at once.
+// What is not there: classes that C++ libraries register (torch.classes), but for the packed parameters of quantized
+// layers, and remote calls. A method that needs one of them is refused with a *graph.MissingError that names it. fork
+// runs the forked function at once.
 //
 // https://pytorch.org/docs/stable/jit_language_reference.html
 package jit

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/gotorch-dev/torch/graph"
 	"github.com/gotorch-dev/torch/graph/trace"
@@ -21,7 +22,8 @@ type Module struct {
 	unit *unit
 	meta map[string]string
 
-	traced *trace.Program // of a recorded module
+	traced  *trace.Program // of a recorded module
+	serving sync.Map       `torch:"-"` // method -> *graph.Serving
 }
 
 // Object is the module as a value of package graph.
@@ -258,7 +260,7 @@ func (m *Module) Call(ctx context.Context, method string, args []tensor.Value,
 		}
 	}
 	return trace.Invoke(m, method, all[1:], f.Schema.Results[0].Type, func() (tensor.Value, error) {
-		out, err := f.Run(ctx, all...)
+		out, err := m.run(ctx, method, f, all)
 		if err != nil {
 			return tensor.Value{}, err
 		}
@@ -267,6 +269,16 @@ func (m *Module) Call(ctx context.Context, method string, args []tensor.Value,
 		}
 		return out[0], nil
 	})
+}
+
+// run runs a method, prepared for inference where no gradients are recorded.
+func (m *Module) run(ctx context.Context, method string, f *graph.Function, all []tensor.Value) ([]tensor.Value,
+	error) {
+	s, ok := m.serving.Load(method)
+	if !ok {
+		s, _ = m.serving.LoadOrStore(method, new(graph.Serving))
+	}
+	return s.(*graph.Serving).Run(ctx, f, m.obj, all...)
 }
 
 // Apply is Forward for the Forward of another module: it gives all tensors of the result, and a mistake is a panic with

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gotorch-dev/torch/graph"
+	"github.com/gotorch-dev/torch/ops/quantized"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -32,6 +33,17 @@ type pyPrinter struct {
 type use struct {
 	node *graph.Node
 	in   int
+}
+
+// object is the name of a constant that is an object of a registered class.
+func (c *constants) object(v tensor.Value) string {
+	for i, x := range c.values {
+		if x.X == v.X {
+			return "CONSTANTS.c" + strconv.Itoa(i)
+		}
+	}
+	c.values = append(c.values, v)
+	return "CONSTANTS.c" + strconv.Itoa(len(c.values)-1)
 }
 
 // constants are the tensors that code names as CONSTANTS.c0, c1, ….
@@ -461,7 +473,16 @@ func (p *pyPrinter) constant(v tensor.Value, t *graph.Type) string {
 	case tensor.KTensor:
 		return p.consts.name(v.T)
 	}
+	if packedParams(v.X) {
+		return p.consts.object(v)
+	}
 	items, ok := graph.ItemsOf(v)
+	if cells, is := v.X.([]*quantized.Cell); is {
+		ok = true
+		for _, c := range cells {
+			items = append(items, tensor.AnyValue(c))
+		}
+	}
 	if !ok {
 		tensor.Fail(tensor.ErrNotImpl, "jit: a constant of type %s cannot be written as code", graph.TypeOf(v))
 	}

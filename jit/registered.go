@@ -2,6 +2,7 @@ package jit
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gotorch-dev/torch/graph"
 	"github.com/gotorch-dev/torch/internal/pickle"
@@ -10,7 +11,7 @@ import (
 )
 
 // This file makes objects of the classes that PyTorch's C++ libraries register, torch.classes, from what archives hold
-// of them: the parameters of quantized layers, which are packed for the engine that is set.
+// of them, and writes them: the parameters of quantized layers, which are packed for the engine that is set.
 
 // classes make objects of registered classes from their state.
 var classes = map[string]func(s stateOf) any{
@@ -19,6 +20,23 @@ var classes = map[string]func(s stateOf) any{
 	"__torch__.torch.classes.quantized.Conv3dPackedParamsBase":    convParams,
 	"__torch__.torch.classes.quantized.EmbeddingPackedParamsBase": embeddingParams,
 	"__torch__.torch.classes.rnn.CellParamsBase":                  cellParams,
+}
+
+// registeredMethod is the operator that does what a method of a registered class does, "" where there is none.
+func registeredMethod(class, method string) string {
+	var ops map[string]string
+	switch class[strings.LastIndexByte(class, '.')+1:] {
+	case "LinearPackedParamsBase":
+		ops = map[string]string{"unpack": "quantized::linear_unpack"}
+	case "Conv2dPackedParamsBase", "Conv3dPackedParamsBase":
+		ops = map[string]string{}
+		for _, m := range []string{"unpack", "stride", "padding", "dilation", "output_padding", "groups", "transpose"} {
+			ops[m] = "quantized::conv" + class[strings.LastIndex(class, "Conv")+4:][:1] + "d_" + m
+		}
+	case "EmbeddingPackedParamsBase":
+		ops = map[string]string{"unpack": "quantized::embedding_bag_unpack"}
+	}
+	return ops[method]
 }
 
 // registered is an object of a registered class; of an unknown class it is an Opaque.
@@ -168,4 +186,101 @@ func cellParams(s stateOf) any {
 	}
 	n := l[3].ints()
 	return quantized.NewCell(in, hidden, bias[0], bias[1], len(n) > 0 && n[0] != 0)
+}
+
+// packedParams reports an object of a registered class.
+func packedParams(x any) bool {
+	switch x.(type) {
+	case *quantized.Linear, *quantized.Conv, *quantized.Embedding, *quantized.Cell:
+		return true
+	}
+	return false
+}
+
+// packed is an object of a registered class as an archive holds it: what the class's __getstate__ gives in PyTorch. ok
+// is false for another value.
+func (s *archiver) packed(v tensor.Value, depth int) (obj pickle.Value, ok bool, err error) {
+	if o, had := s.registered[v.X]; had {
+		return o, true, nil
+	}
+	list := func(t *graph.Type, l ...tensor.Value) tensor.Value { return graph.NewList(t, l...) }
+	tensors := func(ts ...*tensor.Tensor) tensor.Value {
+		var l []tensor.Value
+		for _, t := range ts {
+			if t != nil {
+				l = append(l, tensor.TensorValue(t))
+			}
+		}
+		return list(graph.Tensor, l...)
+	}
+	tuple := func(l ...tensor.Value) tensor.Value { return graph.Box(&graph.Tuple{Items: l}) }
+	class := "quantized."
+	var state tensor.Value
+	switch x := v.X.(type) {
+	case *quantized.Linear:
+		class += "LinearPackedParamsBase"
+		state = tuple(tensor.TensorValue(x.Weight), tensor.TensorValue(x.Bias))
+	case *quantized.Conv:
+		w, parts := convForFile(x)
+		class += fmt.Sprintf("Conv%ddPackedParamsBase", w.Dim()-2)
+		numbers := []int16{int16(w.Dim() - 2)}
+		for _, part := range append(parts, []int{x.Groups}, []int{0}) {
+			for _, n := range part {
+				numbers = append(numbers, int16(n))
+			}
+		}
+		if x.Transpose {
+			numbers[len(numbers)-1] = 1
+		}
+		bias := list(graph.OptionalOf(graph.Tensor), tensor.TensorValue(x.Bias))
+		state = tuple(tensor.StrValue("2"), tensors(tensor.FromSlice(numbers), w), bias)
+	case *quantized.Embedding:
+		class += "EmbeddingPackedParamsBase"
+		state = tuple(tensor.IntValue(1), tensors(x.Weight), list(graph.Float), list(graph.Int))
+	case *quantized.Cell:
+		class = "rnn.CellParamsBase"
+		name, reduced := "quantized_dynamic", list(graph.Int, tensor.IntValue(0))
+		biases := tensors(x.BiasIH, x.BiasHH)
+		if x.ReduceRange {
+			reduced = list(graph.Int, tensor.IntValue(1))
+		}
+		if x.Half {
+			name, reduced, biases = "quantized_fp16", list(graph.Int), tensors()
+		}
+		weights := list(linearType, tensor.AnyValue(x.Input), tensor.AnyValue(x.Hidden))
+		state = tuple(tensor.StrValue(name), biases, list(graph.Float), reduced, weights)
+	default:
+		return nil, false, nil
+	}
+	o := &pickle.Object{Class: classGlobal("__torch__.torch.classes." + class), Args: pickle.Tuple{}, New: true,
+		HasState: true}
+	s.registered[v.X] = o
+	o.State, err = s.value(state, nil, depth+1)
+	return o, true, err
+}
+
+// linearType is the type of packed parameters of linear layers in the names of types of lists.
+var linearType = graph.NewClass("__torch__.torch.classes.quantized.LinearPackedParamsBase", graph.ClassType).Type
+
+// convForFile is the weight of packed parameters, and their stride, padding, dilation and output padding for each
+// dimension. Archives hold parameters of one dimension as those of two, whose first has a single element.
+func convForFile(p *quantized.Conv) (w *tensor.Tensor, parts [][]int) {
+	w = p.Weight
+	d := w.Dim() - 2
+	for i, part := range [][]int{p.Stride, p.Padding, p.Dilation, p.OutputPadding} {
+		full := make([]int, d)
+		for k := range full {
+			if len(part) > 0 {
+				full[k] = part[min(k, len(part)-1)]
+			}
+		}
+		if d == 1 {
+			full = []int{1 - i%2, full[0]} // strides and dilations of 1, paddings of 0
+		}
+		parts = append(parts, full)
+	}
+	if d == 1 {
+		w = w.Unsqueeze(2)
+	}
+	return w, parts
 }

@@ -38,8 +38,6 @@ func again(m *jit.Module) (*jit.Module, error) {
 // changedBySaving are calls and archives that cannot be the same again, with the reason.
 var changedBySaving = map[string]string{
 	"getstate_setstate/0": "what __getstate__ and __setstate__ do with the state is another state; PyTorch's is as well",
-	"dynamic_quantized/through": "packed weights of quantized layers are values that only operators look into which do " +
-		"not exist here",
 }
 
 // TestRoundTripArchives saves archives of PyTorch's and loads them again: every call of the recorded data must end as

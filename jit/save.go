@@ -44,8 +44,9 @@ func (m *Module) Save(path string, opts ...SaveOptions) error {
 func (m *Module) SaveTo(w io.Writer, opts ...SaveOptions) error { return m.saveTo(w, "archive", opts) }
 
 func (m *Module) saveTo(w io.Writer, name string, opts []SaveOptions) error {
-	s := &archiver{refs: serialize.NewReferences(), objects: map[*graph.Object]*pickle.Object{},
-		lists: map[*graph.List]*pickle.List{}, dicts: map[*graph.Dict]*pickle.Dict{}}
+	s := &archiver{refs: serialize.NewReferences(), registered: map[any]*pickle.Object{},
+		objects: map[*graph.Object]*pickle.Object{},
+		lists:   map[*graph.List]*pickle.List{}, dicts: map[*graph.Dict]*pickle.Dict{}}
 	if err := tensor.Try(func() { s.link(m.unit) }); err != nil {
 		return err
 	}
@@ -57,8 +58,8 @@ func (m *Module) saveTo(w io.Writer, name string, opts []SaveOptions) error {
 		return fmt.Errorf("jit: save: %w", err)
 	}
 	consts := pickle.Tuple{}
-	constRefs := s.refs
-	s.refs = serialize.NewReferences()
+	constRefs := s.refs // constants are a file of their own
+	s.refs, s.registered = serialize.NewReferences(), map[any]*pickle.Object{}
 	for _, c := range s.constants {
 		v, err := s.value(c, nil, 0)
 		if err != nil {
@@ -140,8 +141,9 @@ func tagged(v pickle.Value, t string) pickle.Value {
 
 // tracedInputs are the inputs that a module was recorded with.
 func tracedInputs(p *trace.Program) (pickle.Value, error) {
-	s := &archiver{refs: serialize.NewReferences(), objects: map[*graph.Object]*pickle.Object{},
-		lists: map[*graph.List]*pickle.List{}, dicts: map[*graph.Dict]*pickle.Dict{}}
+	s := &archiver{refs: serialize.NewReferences(), registered: map[any]*pickle.Object{},
+		objects: map[*graph.Object]*pickle.Object{},
+		lists:   map[*graph.List]*pickle.List{}, dicts: map[*graph.Dict]*pickle.Dict{}}
 	l := pickle.NewList()
 	for _, f := range p.In {
 		if f.Kind == trace.None {
@@ -162,16 +164,17 @@ func tracedInputs(p *trace.Program) (pickle.Value, error) {
 
 // archiver gathers what an archive holds.
 type archiver struct {
-	refs      *serialize.References
-	objects   map[*graph.Object]*pickle.Object
-	lists     map[*graph.List]*pickle.List
-	dicts     map[*graph.Dict]*pickle.Dict
-	files     map[string]string
-	order     []string
-	names     map[*graph.Class]string // of classes that have another name in this archive
-	constants []tensor.Value
-	version   int
-	err       error
+	refs       *serialize.References
+	objects    map[*graph.Object]*pickle.Object
+	lists      map[*graph.List]*pickle.List
+	dicts      map[*graph.Dict]*pickle.Dict
+	files      map[string]string
+	order      []string
+	names      map[*graph.Class]string // of classes that have another name in this archive
+	registered map[any]*pickle.Object  // packed parameters
+	constants  []tensor.Value
+	version    int
+	err        error
 }
 
 // firstVersion is the version of the format that PyTorch writes where no operator asks for a newer one.
@@ -431,6 +434,9 @@ func (s *archiver) value(v tensor.Value, t *graph.Type, depth int) (pickle.Value
 		return &pickle.Object{Class: classGlobal(x.Class.Name), Args: pickle.Tuple{e}}, err
 	case *graph.Object:
 		return s.object(x, depth)
+	}
+	if o, ok, err := s.packed(v, depth); ok || err != nil {
+		return o, err
 	}
 	return nil, fmt.Errorf("a value of type %T cannot be saved", v.X)
 }

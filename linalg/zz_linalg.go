@@ -733,8 +733,8 @@ type LstsqOptions struct {
 
 // Lstsq minimizes ‖self·X - b‖. The solution of systems with several is the shortest one, except by the driver "gels",
 // which takes full rank for granted; the default is "gelsy". Residuals are the squared norms of the columns of self·X -
-// b for systems with more rows than columns and of full rank, else empty; rank is empty for "gels", singular values are
-// given by "gelsd" and "gelss" only.
+// b for systems with more rows than columns and of full rank, else empty, and always empty for "gelsy"; rank is empty
+// for "gels", singular values are given by "gelsd" and "gelss" only.
 // https://pytorch.org/docs/stable/generated/torch.linalg.lstsq.html
 func Lstsq(self *tensor.Tensor, b *tensor.Tensor, opts ...LstsqOptions) []*tensor.Tensor {
 	c := tensor.NewCall(slotLstsq, 4)

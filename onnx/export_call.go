@@ -13,13 +13,20 @@ import (
 
 // sameAs are operators of TorchScript's that are another operator with the same arguments.
 var sameAs = map[string]string{
-	"aten::index.Tensor_hacked_twin": "aten::index.Tensor",
-	"aten::index_put.hacked_twin":    "aten::index_put",
-	"aten::index_put_.hacked_twin":   "aten::index_put_",
-	"aten::split":                    "aten::split_with_sizes",
-	"aten::split.sizes":              "aten::split_with_sizes",
-	"prim::data":                     "aten::detach",
-	"prim::abs":                      "aten::abs",
+	"aten::index.Tensor_hacked_twin":         "aten::index.Tensor",
+	"aten::index_put.hacked_twin":            "aten::index_put",
+	"aten::index_put_.hacked_twin":           "aten::index_put_",
+	"aten::_unsafe_index.Tensor_hacked_twin": "aten::index.Tensor",
+	"aten::_unsafe_index_put.hacked_twin":    "aten::index_put",
+	"aten::copy_.Tensor":                     "aten::copy_",
+	"aten::numpy_T.a":                        "aten::numpy_T",
+	"aten::mT.a":                             "aten::mT",
+	"aten::mH.a":                             "aten::mH",
+	"aten::matrix_H.a":                       "aten::matrix_H",
+	"aten::split":                            "aten::split_with_sizes",
+	"aten::split.sizes":                      "aten::split_with_sizes",
+	"prim::data":                             "aten::detach",
+	"prim::abs":                              "aten::abs",
 }
 
 // operator exports the call of an operator.

@@ -245,7 +245,7 @@ func qgemm(n *node) []*value {
 	if n.bool("transB", false) {
 		b = n.call("aten::t", n.T(3))
 	}
-	sum := n.call("onnx::int_matmul", a, b, n.T(2), n.T(5))
+	sum := n.call("onnx::int_matmul", a, b, n.T(2), n.T(5), nil)
 	if c := n.opt(6); c != nil {
 		sum = n.call("aten::add.Tensor", sum, c)
 	}
@@ -279,13 +279,13 @@ func (n *node) scaled(sum *graph.Value, s1, s2, bias *value) []*value {
 }
 
 func matMulIntegerToFloat(n *node) []*value {
-	sum := n.call("onnx::int_matmul", n.T(0), n.T(1), n.opt(4), n.opt(5))
+	sum := n.intMatMul(0, 1, 4, 5)
 	return n.scaled(sum, n.T(2), n.T(3), n.opt(6))
 }
 
 func dynamicQuantizeMatMul(n *node) []*value {
 	q := n.calls("onnx::dynamic_quantize", n.T(0))
-	sum := n.call("onnx::int_matmul", q[0], n.T(1), q[2], n.opt(3))
+	sum := n.call("onnx::int_matmul", q[0], n.T(1), q[2], n.opt(3), n.factor(n.T(1), n.opt(3), nil, nil, false))
 	return n.scaled(sum, n.tensor(q[1], onnxpb.Float), n.T(2), n.opt(4))
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gotorch-dev/torch/graph"
 	"github.com/gotorch-dev/torch/internal/onnxpb"
+	"github.com/gotorch-dev/torch/ops/quantized"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -25,7 +26,13 @@ func init() {
 	helper("quantize(Tensor x, Tensor scale, Tensor? zero, int axis, int block, float low, float high, ScalarType "+
 		"dtype)"+
 		" -> Tensor", func(a args) any {
-		return quantized(a.T(0), a.T(1), a.T(2), a.int(3), a.int(4), a.float(5), a.float(6)).ToDType(a.dtype(7))
+		x, dt := a.T(0), a.dtype(7)
+		scale, ok := wholeScale(a.T(1))
+		zero, whole := wholeZero(a.T(2))
+		if ok && whole && a.int(4) == 0 && isFloats(x) && (dt == tensor.Uint8 || dt == tensor.Int8) {
+			return quantized.QuantizeBytes(x, scale, zero, dt)
+		}
+		return quantizedTo(x, a.T(1), a.T(2), a.int(3), a.int(4), a.float(5), a.float(6)).ToDType(dt)
 	})
 	helper("quantize_float(Tensor x, Tensor scale, int axis, int block) -> Tensor", func(a args) any {
 		return a.T(0).Div(along(a.T(1).ToDType(a.T(0).DType()), a.T(0), a.int(2), a.int(3)))
@@ -34,23 +41,95 @@ func init() {
 		y, scale, zero := dynamic(a.T(0))
 		return []any{y, scale, zero}
 	})
-	helper("int_matmul(Tensor a, Tensor b, Tensor? a_zero, Tensor? b_zero) -> Tensor", func(a args) any {
-		return intMatMul(a.T(0), a.T(1), a.T(2), a.T(3))
+	helper("int_matmul(Tensor a, Tensor b, Tensor? a_zero, Tensor? b_zero, Any packed) -> Tensor", func(a args) any {
+		return intMatMul(a.T(0), a.T(1), a.T(2), a.T(3), a.factor(4))
 	})
 	helper("int_conv(Tensor x, Tensor w, Tensor? x_zero, Tensor? w_zero, Tensor? b, int[]? strides, int[]? pads, "+
-		"int[]? dilations, int groups, str auto) -> Tensor", func(a args) any {
-		return intConv(a.T(0), a.T(1), a.T(2), a.T(3), a.T(4), a.ints(5), a.ints(6), a.ints(7), a.int(8), a.str(9))
+		"int[]? dilations, int groups, str auto, Any packed) -> Tensor", func(a args) any {
+		return intConv(a.T(0), a.T(1), a.T(2), a.T(3), a.T(4), a.conv(5), a.factor(10))
 	})
 	helper("requantize(Tensor x, Tensor factor, Tensor? factor2, Tensor scale, Tensor? zero, int axis, float low, "+
 		"float high, ScalarType dtype) -> Tensor", func(a args) any {
-		// a scale of rows or columns of the second factor lies along an axis
-		x, f := a.T(0).ToDType(tensor.Float32), a.T(1).ToDType(tensor.Float32)
-		x = x.Mul(along(f, x, -2, 0))
-		if g := a.T(2); g != nil {
-			x = x.Mul(along(g.ToDType(tensor.Float32), x, a.int(5), 0))
-		}
-		return quantized(x, a.T(3), a.T(4), a.int(5), 0, a.float(6), a.float(7)).ToDType(a.dtype(8))
+		return requantized(a.T(0), a.T(1), a.T(2), a.T(3), a.T(4), a.int(5), a.float(6), a.float(7), a.dtype(8))
 	})
+	const operands = "Tensor x, Tensor x_scale, Tensor? x_zero, Tensor w, Tensor w_scale, Tensor? w_zero, Tensor " +
+		"y_scale, " +
+		"Tensor? y_zero, float low, float high, ScalarType dtype, Any packed"
+	helper("qlinear_matmul("+operands+") -> Tensor", func(a args) any {
+		if r, zero := a.requantization(); r != nil {
+			if y := a.factor(11).Multiply(a.T(0), zero, r); y != nil {
+				return y
+			}
+		}
+		sum := intMatMul(a.T(0), a.T(3), a.T(2), a.T(5), nil)
+		return requantized(sum, a.T(1), a.T(4), a.T(6), a.T(7), -1, a.float(8), a.float(9), a.dtype(10))
+	})
+	helper("qlinear_conv("+operands+", Tensor? b, int[]? strides, int[]? pads, int[]? dilations, int groups, str auto) "+
+		"-> Tensor", func(a args) any {
+		c := a.conv(13)
+		if r, zero := a.requantization(); r != nil {
+			if y := c.run(a.factor(11), a.T(0), a.T(3), zero, r); y != nil {
+				return y
+			}
+		}
+		sum := intConv(a.T(0), a.T(3), a.T(2), a.T(5), a.T(12), c, nil)
+		return requantized(sum, a.T(1), a.T(4), a.T(6), a.T(7), 1, a.float(8), a.float(9), a.dtype(10))
+	})
+}
+
+// factor is a packed factor of a product of bytes, nil where it is not constant.
+func (a args) factor(i int) *quantized.Factor {
+	f, _ := a[i].X.(*quantized.Factor)
+	return f
+}
+
+// conv reads the attributes of a convolution from argument i on.
+func (a args) conv(i int) convAttrs {
+	return convAttrs{a.ints(i), a.ints(i + 1), a.ints(i + 2), a.int(i + 3), a.str(i + 4)}
+}
+
+// requantization reads scales and zero points of the arguments that qlinear_matmul and qlinear_conv share; nil where
+// there is no packed factor, or where they are not those of whole tensors of bytes.
+func (a args) requantization() (r *quantized.Requantized, zero int) {
+	in, ok1 := wholeScale(a.T(1))
+	out, ok2 := wholeScale(a.T(6))
+	zero, ok3 := wholeZero(a.T(2))
+	to, ok4 := wholeZero(a.T(7))
+	dt := a.dtype(10)
+	if a.factor(11) == nil || !ok1 || !ok2 || !ok3 || !ok4 || dt != tensor.Uint8 && dt != tensor.Int8 {
+		return nil, 0
+	}
+	return &quantized.Requantized{InScale: in, OutScale: out, Zero: to, DType: dt}, zero
+}
+
+// wholeScale is a scale of float32 for all elements.
+func wholeScale(s *T) (float32, bool) {
+	if s.Numel() != 1 || s.DType() != tensor.Float32 || s.IsMeta() {
+		return 0, false
+	}
+	return float32(s.Num().F), true
+}
+
+// wholeZero is a zero point of a byte for all elements; nil stands for 0.
+func wholeZero(z *T) (int, bool) {
+	if z == nil {
+		return 0, true
+	}
+	if z.Numel() != 1 || z.DType() != tensor.Uint8 && z.DType() != tensor.Int8 || z.IsMeta() {
+		return 0, false
+	}
+	return int(z.Num().I), true
+}
+
+// requantized brings sums of products back to few bits: times the factors, by the scale. A factor of rows or columns of
+// the second operand lies along an axis.
+func requantized(x, f, g, scale, zero *T, axis int, low, high float64, dt tensor.DType) *T {
+	x, f = x.ToDType(tensor.Float32), f.ToDType(tensor.Float32)
+	x = x.Mul(along(f, x, -2, 0))
+	if g != nil {
+		x = x.Mul(along(g.ToDType(tensor.Float32), x, axis, 0))
+	}
+	return quantizedTo(x, scale, zero, axis, 0, low, high).ToDType(dt)
 }
 
 // along makes a scale or zero point broadcast over x: one number for all, one for each slice along an axis, or one for
@@ -88,7 +167,16 @@ func along(s, x *T, axis, block int) *T {
 	return s.Reshape(shape)
 }
 
+// isFloats reports a tensor of float32 in memory.
+func isFloats(x *T) bool { return x.DType() == tensor.Float32 && x.Device().Type == tensor.CPUDevice }
+
 func dequantized(x, scale, zero *T, axis, block int, dt tensor.DType) *T {
+	if s, ok := wholeScale(scale); ok && block == 0 && dt == tensor.Float32 && (x.DType() == tensor.Uint8 ||
+		x.DType() == tensor.Int8) && x.Device().Type == tensor.CPUDevice {
+		if z, ok := wholeZero(zero); ok {
+			return quantized.DequantizeBytes(x, s, z)
+		}
+	}
 	work := dt.Compute()
 	y := x.ToDType(work)
 	if x.DType() == tensor.Int32 {
@@ -100,8 +188,8 @@ func dequantized(x, scale, zero *T, axis, block int, dt tensor.DType) *T {
 	return y.Mul(along(scale.ToDType(y.DType()), y, axis, block)).ToDType(dt)
 }
 
-// quantized divides by the scale, rounds to even, adds the zero point, and limits.
-func quantized(x, scale, zero *T, axis, block int, low, high float64) *T {
+// quantizedTo divides by the scale, rounds to even, adds the zero point, and limits.
+func quantizedTo(x, scale, zero *T, axis, block int, low, high float64) *T {
 	work := x.DType().Compute()
 	y := x.ToDType(work).Div(along(scale.ToDType(work), x, axis, block)).Round()
 	if zero != nil {
@@ -112,7 +200,13 @@ func quantized(x, scale, zero *T, axis, block int, low, high float64) *T {
 
 // dynamic quantizes to uint8 by the range of the elements, which always holds 0.
 func dynamic(x *T) (y, scale, zero *T) {
-	lo, hi := math.Min(x.Min().Num().F, 0), math.Max(x.Max().Num().F, 0)
+	var lo, hi float64
+	if isFloats(x) {
+		a, b := quantized.Range(x)
+		lo, hi = math.Min(float64(a), 0), math.Max(float64(b), 0)
+	} else {
+		lo, hi = math.Min(x.Min().Num().F, 0), math.Max(x.Max().Num().F, 0)
+	}
 	s := float32(hi-lo) / 255
 	z := float32(0)
 	if s != 0 {
@@ -124,7 +218,10 @@ func dynamic(x *T) (y, scale, zero *T) {
 	if s == 0 {
 		return x.ZerosLike(tensor.ZerosLikeOptions{DType: tensor.Uint8}), scale, zero
 	}
-	return quantized(x, scale, zero, 0, 0, 0, 255).ToDType(tensor.Uint8), scale, zero
+	if isFloats(x) {
+		return quantized.QuantizeBytes(x, s, int(z), tensor.Uint8), scale, zero
+	}
+	return quantizedTo(x, scale, zero, 0, 0, 0, 255).ToDType(tensor.Uint8), scale, zero
 }
 
 // exact is the float type in which sums of count products of numbers of 8 bits are exact.
@@ -136,8 +233,13 @@ func exact(count int) tensor.DType {
 }
 
 // intMatMul multiplies integers of 8 bits, less their zero points, to int32. The zero point of a may be one for each
-// row, that of b one for each column.
-func intMatMul(a, b, za, zb *T) *T {
+// row, that of b one for each column. packed is b, with its zero points, where it is constant.
+func intMatMul(a, b, za, zb *T, packed *quantized.Factor) *T {
+	if zero, ok := wholeZero(za); ok && packed != nil {
+		if y := packed.Multiply(a, zero, nil); y != nil {
+			return y
+		}
+	}
 	if a.Dim() == 0 || b.Dim() == 0 {
 		wrong("MatMulInteger", "a factor without dimensions")
 	}
@@ -162,8 +264,40 @@ func intMatMul(a, b, za, zb *T) *T {
 	return x.MatMul(y).ToDType(tensor.Int32)
 }
 
-// intConv is a convolution of integers of 8 bits, less their zero points, with a bias of int32, to int32.
-func intConv(x, w, zx, zw, b *T, strides, pads, dilations []int, groups int, auto string) *T {
+// convAttrs are the attributes of a convolution.
+type convAttrs struct {
+	strides, pads, dilations []int
+	groups                   int
+	auto                     string
+}
+
+// filled are strides, dilations and pads for an input x and a weight w of k dimensions behind batch and channels.
+func (c *convAttrs) filled(x, w *T, k int) (strides, dilations, pads []int) {
+	strides, dilations, pads = fill(c.strides, k, 1), fill(c.dilations, k, 1), fill(c.pads, 2*k, 0)
+	if c.auto == "SAME_UPPER" || c.auto == "SAME_LOWER" {
+		pads = samePads(x.Shape()[2:], w.Shape()[2:], strides, dilations, c.auto == "SAME_UPPER")
+	}
+	return strides, dilations, pads
+}
+
+// run convolves with a packed weight; nil where there is none or where the input does not fit.
+func (c *convAttrs) run(packed *quantized.Factor, x, w *T, zero int, r *quantized.Requantized) *T {
+	k := w.Dim() - 2
+	if packed == nil || k < 1 || x.Dim() != k+2 {
+		return nil
+	}
+	strides, _, pads := c.filled(x, w, k)
+	return packed.Convolve(x, zero, strides, pads, r)
+}
+
+// intConv is a convolution of integers of 8 bits, less their zero points, with a bias of int32, to int32. packed is the
+// weight, with its zero points and the bias, where these are constant.
+func intConv(x, w, zx, zw, b *T, c convAttrs, packed *quantized.Factor) *T {
+	if zero, ok := wholeZero(zx); ok {
+		if y := c.run(packed, x, w, zero, nil); y != nil {
+			return y
+		}
+	}
 	k := w.Dim() - 2
 	if k < 1 || x.Dim() != k+2 {
 		wrong("ConvInteger", "input of shape %v, weight of shape %v", x.Shape(), w.Shape())
@@ -187,17 +321,14 @@ func intConv(x, w, zx, zw, b *T, strides, pads, dilations []int, groups int, aut
 		}
 		q = q.Sub(z)
 	}
-	strides, dilations, pads = fill(strides, k, 1), fill(dilations, k, 1), fill(pads, 2*k, 0)
-	if auto == "SAME_UPPER" || auto == "SAME_LOWER" {
-		pads = samePads(x.Shape()[2:], w.Shape()[2:], strides, dilations, auto == "SAME_UPPER")
-	}
+	strides, dilations, pads := c.filled(x, w, k)
 	sym := slices.Equal(pads[:k], pads[k:])
 	inner := pads[:k]
 	if !sym {
 		p, inner = padSpatial(p, pads, 0), make([]int, k)
 	}
 	y := call("aten::convolution", p, q, nil, strides, inner, dilations, false, make([]int, k),
-		groups).ToDType(tensor.Int32)
+		c.groups).ToDType(tensor.Int32)
 	if b != nil {
 		y = y.Add(channels(b.ToDType(tensor.Int32), y.Dim()))
 	}
@@ -262,23 +393,68 @@ func dynamicQuantize(n *node) []*value {
 	return []*value{y, n.scalar(out[1], onnxpb.Float), n.scalar(out[2], onnxpb.Uint8)}
 }
 
-func matMulInteger(n *node) []*value {
-	return one(n.tensor(n.call("onnx::int_matmul", n.T(0), n.T(1), n.opt(2), n.opt(3)), onnxpb.Int32))
+// factor packs a constant matrix of bytes, or with kernel the weight of a convolution, whose zero points, scales and
+// bias are constant, too; each of those may be nil. It is nil where something is not constant.
+func (n *node) factor(w, zero, scale, bias *value, kernel bool) (f *quantized.Factor) {
+	var num quantized.FactorNumbers
+	for _, v := range []*value{w, zero, scale, bias} {
+		if v != nil && (v.konst == nil || v.konst.Device().Type != tensor.CPUDevice) {
+			return nil
+		}
+	}
+	if zero != nil {
+		if zero.konst.DType() != w.konst.DType() || zero.konst.Dim() > 1 {
+			return nil
+		}
+		num.Zeros = tensor.Data[int32](tensor.DenseAs(zero.konst, tensor.Int32))
+	}
+	if scale != nil {
+		if scale.konst.DType() != tensor.Float32 || scale.konst.Dim() > 1 {
+			return nil
+		}
+		num.Scales = tensor.Data[float32](tensor.Dense(scale.konst))
+	}
+	if bias != nil {
+		if bias.konst.DType() != tensor.Int32 || bias.konst.Dim() != 1 {
+			return nil
+		}
+		num.Bias = tensor.Data[int32](tensor.Dense(bias.konst))
+	}
+	if !kernel {
+		return quantized.PackMatrix(w.konst, num)
+	}
+	return quantized.PackKernel(w.konst, n.int("group", 1), fill(n.ints("dilations"), w.konst.Dim()-2, 1), num)
 }
 
-func (n *node) intConv(x, w, zx, zw, b *value) *graph.Value {
-	return n.call("onnx::int_conv", x, w, zx, zw, b, n.optInts("strides"), n.optInts("pads"), n.optInts("dilations"),
-		n.int("group", 1), n.str("auto_pad", "NOTSET"))
+func matMulInteger(n *node) []*value { return one(n.tensor(n.intMatMul(0, 1, 2, 3), onnxpb.Int32)) }
+
+// intMatMul multiplies inputs a and b with zero points za and zb.
+func (n *node) intMatMul(a, b, za, zb int) *graph.Value {
+	return n.call("onnx::int_matmul", n.T(a), n.T(b), n.opt(za), n.opt(zb),
+		n.factor(n.T(b), n.opt(zb), nil, nil, false))
+}
+
+// convArgs are the arguments of helpers for the attributes of a convolution.
+func (n *node) convArgs() []any {
+	return []any{n.optInts("strides"), n.optInts("pads"), n.optInts("dilations"), n.int("group", 1),
+		n.str("auto_pad", "NOTSET")}
 }
 
 func convInteger(n *node) []*value {
-	v := n.same(n.intConv(n.T(0), n.T(1), n.opt(2), n.opt(3), nil))
+	args := append([]any{n.T(0), n.T(1), n.opt(2), n.opt(3), nil}, n.convArgs()...)
+	v := n.same(n.call("onnx::int_conv", append(args, n.factor(n.T(1), n.opt(3), nil, nil, true))...))
 	v.elem = onnxpb.Int32
 	return one(v)
 }
 
 // requantized brings sums of products back to few bits: times the scales of both factors, by the scale of the result.
 func (n *node) requantized(sum *graph.Value, s1, s2, scale, zero *value, axis int, e onnxpb.DataType) *value {
+	e, low, high := n.bits(zero, e)
+	return n.tensor(n.call("onnx::requantize", sum, s1, s2, scale, zero, axis, low, high, n.dtype(e)), e)
+}
+
+// bits is the type of a result with a zero point, e without, and its limits.
+func (n *node) bits(zero *value, e onnxpb.DataType) (to onnxpb.DataType, low, high float64) {
 	if zero != nil && zero.elem != 0 {
 		e = zero.elem
 	}
@@ -286,17 +462,22 @@ func (n *node) requantized(sum *graph.Value, s1, s2, scale, zero *value, axis in
 	if !ok {
 		unsupported("quantization to elements of type %s", e)
 	}
-	return n.tensor(n.call("onnx::requantize", sum, s1, s2, scale, zero, axis, low, high, n.dtype(e)), e)
+	return e, low, high
+}
+
+// qlinear are the arguments that qlinear_matmul and qlinear_conv share, with the type of the result.
+func (n *node) qlinear(bias *value, kernel bool) ([]any, onnxpb.DataType) {
+	e, low, high := n.bits(n.T(7), n.T(0).elem)
+	return []any{n.T(0), n.T(1), n.T(2), n.T(3), n.T(4), n.T(5), n.T(6), n.T(7), low, high, n.dtype(e),
+		n.factor(n.T(3), n.T(5), n.T(4), bias, kernel)}, e
 }
 
 func qlinearConv(n *node) []*value {
-	n.T(7)
-	sum := n.intConv(n.T(0), n.T(3), n.T(2), n.T(5), n.opt(8))
-	return one(n.requantized(sum, n.T(1), n.T(4), n.T(6), n.T(7), 1, n.T(0).elem))
+	args, e := n.qlinear(n.opt(8), true)
+	return one(n.tensor(n.call("onnx::qlinear_conv", append(append(args, n.opt(8)), n.convArgs()...)...), e))
 }
 
 func qlinearMatMul(n *node) []*value {
-	n.T(7)
-	sum := n.call("onnx::int_matmul", n.T(0), n.T(3), n.T(2), n.T(5))
-	return one(n.requantized(sum, n.T(1), n.T(4), n.T(6), n.T(7), -1, n.T(0).elem))
+	args, e := n.qlinear(nil, false)
+	return one(n.tensor(n.call("onnx::qlinear_matmul", args...), e))
 }

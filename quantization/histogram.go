@@ -125,15 +125,16 @@ func rebin(hist []float32, lo, hi, newLo, newHi float32) []float32 {
 	return out
 }
 
-// linspace is n numbers from lo to hi, as torch.linspace: counted from both ends.
+// linspace is n numbers from lo to hi, as torch.linspace: counted from both ends, and each rounded once, as by a fused
+// multiply-add.
 func linspace(lo, hi float32, n int) []float32 {
 	out := make([]float32, n)
 	step := (hi - lo) / float32(n-1)
 	for i := range out {
 		if i < n/2 {
-			out[i] = lo + step*float32(i)
+			out[i] = float32(float64(lo) + float64(step)*float64(i))
 		} else {
-			out[i] = hi - step*float32(n-1-i)
+			out[i] = float32(float64(hi) - float64(step)*float64(n-1-i))
 		}
 	}
 	return out

@@ -221,63 +221,6 @@ func (m *Conv) Forward(x *Tensor) *Tensor {
 	})
 }
 
-// Activation is a layer without weights of its own whose result has a scale and a zero point: Hardswish, ELU and the
-// like.
-type Activation struct {
-	nn.Base
-	Scale     *Tensor `torch:"scale,buffer"`
-	ZeroPoint *Tensor `torch:"zero_point,buffer"`
-	class     string
-	apply     func(x *Tensor, scale, zero tensor.Value) *Tensor
-}
-
-// ClassName is PyTorch's name: "QuantizedHardswish".
-func (m *Activation) ClassName() string { return m.class }
-
-// Forward applies the layer.
-func (m *Activation) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor {
-		return m.apply(x, tensor.FloatValue(m.Scale.Item()), tensor.IntValue(int(m.ZeroPoint.Item())))
-	})
-}
-
-// activationOf makes the quantized form of a float layer; nil where there is none.
-func activationOf(l nn.Module, scale float64, zero int) *Activation {
-	m := &Activation{Scale: tensor.FromSlice([]float32{float32(scale)}).Reshape([]int{}),
-		ZeroPoint: tensor.FromSlice([]int64{int64(zero)}).Reshape([]int{}), class: "Quantized" + nn.ClassName(l)}
-	run := func(name string, before, after []tensor.Value) {
-		m.apply = func(x *Tensor, s, z tensor.Value) *Tensor {
-			args := append([]tensor.Value{tensor.TensorValue(x)}, before...)
-			return call1(name, append(append(args, s, z), after...)...)
-		}
-	}
-	t, f := tensor.TensorValue, tensor.FloatValue
-	switch l := l.(type) {
-	case *nn.Hardswish:
-		run("hardswish", nil, nil)
-	case *nn.Sigmoid:
-		run("sigmoid", nil, nil)
-	case *nn.ELU:
-		run("elu", nil, []tensor.Value{tensor.ScalarValue(l.Alpha)})
-	case *nn.LeakyReLU:
-		run("leaky_relu", []tensor.Value{tensor.ScalarValue(l.NegativeSlope), tensor.BoolValue(false)}, nil)
-	case *nn.Softmax:
-		dim, _ := l.Dim.Get()
-		run("softmax", []tensor.Value{tensor.IntValue(dim)}, nil)
-	case *nn.LayerNorm:
-		run("layer_norm", []tensor.Value{tensor.IntsValue(l.NormalizedShape), t(l.Weight), t(l.Bias), f(l.Eps)}, nil)
-	case *nn.GroupNorm:
-		run("group_norm", []tensor.Value{tensor.IntValue(l.NumGroups), t(l.Weight), t(l.Bias), f(l.Eps)}, nil)
-	case *nn.BatchNorm2d:
-		run("batch_norm2d", []tensor.Value{t(l.Weight), t(l.Bias), t(l.RunningMean), t(l.RunningVar), f(l.Eps)}, nil)
-	case *nn.BatchNorm3d:
-		run("batch_norm3d", []tensor.Value{t(l.Weight), t(l.Bias), t(l.RunningMean), t(l.RunningVar), f(l.Eps)}, nil)
-	default:
-		return nil
-	}
-	return nn.New(m)
-}
-
 // Embedding is a table of bytes or 4-bit numbers, EmbeddingBag one whose rows are summed.
 // https://pytorch.org/docs/stable/generated/torch.ao.nn.quantized.EmbeddingBag.html
 type Embedding struct {

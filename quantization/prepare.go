@@ -167,7 +167,7 @@ func qatForm(m nn.Module) nn.Module {
 	switch l := m.(type) {
 	case *nn.Linear:
 		out = newQATLinear(l, n.config, false)
-	case *nn.Conv1d, *nn.Conv2d, *nn.Conv3d:
+	case *nn.Conv2d, *nn.Conv3d: // PyTorch has no such form of Conv1d alone
 		out = newQATConv(nn.DeepCopy(l.(nn.Layer)), nil, false, nn.ClassName(l), n.config)
 	case *Fused:
 		first := l.Layers[0]
@@ -182,7 +182,7 @@ func qatForm(m nn.Module) nn.Module {
 		}
 		if lin, ok := first.(*nn.Linear); ok && bn == nil {
 			out = newQATLinear(lin, n.config, relu)
-		} else if convBase(first) != nil {
+		} else if ok || convBase(first) != nil && l.class != "ConvReLU1d" {
 			out = newQATConv(first, bn, relu, l.class, n.config)
 		} else {
 			return nil
@@ -253,6 +253,10 @@ func quantizedForm(m nn.Module) nn.Module {
 			return NewEmbeddingBag(w, b.IncludeLastOffset)
 		}
 		return NewEmbedding(w)
+	case *nn.Dropout, *nn.ReLU6:
+		return sameScale(m)
+	case *nn.Sigmoid, *nn.Softmax: // their operators take bytes as they are
+		return nil
 	}
 	obs := observerOf(m)
 	if obs == nil {
@@ -284,7 +288,7 @@ func quantizedForm(m nn.Module) nn.Module {
 		return quantizedLayer(m.(nn.Layer), n.config.Weight(), obs, false)
 	}
 	s, z := qparams(obs)
-	if a := activationOf(m, s, z); a != nil {
+	if a := activationOf(m, s, z, false); a != nil {
 		return a
 	}
 	return nil
@@ -305,6 +309,12 @@ func quantizedLayer(l nn.Layer, weight, obs Observer, relu bool) nn.Module {
 	}
 	if b := convBase(l); b != nil {
 		return quantizedConv(b, weight, s, z, relu, false)
+	}
+	if a := activationOf(l, s, z, relu); a != nil {
+		if relu {
+			a.class = "QuantizedBNReLU" + nn.ClassName(l)[len("BatchNorm"):]
+		}
+		return a
 	}
 	tensor.Fail(tensor.ErrNotImpl, "a %s has no quantized form", nn.ClassName(l))
 	return nil

@@ -51,14 +51,13 @@ func (m *QATLinear) parts() (nn.Layer, Observer, bool) {
 	return nn.New(l), m.WeightFakeQuant, m.relu
 }
 
-// QATConv is a convolution, with batch norm and ReLU where these follow it, whose weights are rounded in each forward
-// pass. With batch norm the weights are multiplied by its factor before they are rounded, as they will be in
-// evaluation (Jacob et al. 2018).
+// QATConv is a convolution, with batch norm and ReLU where these follow it, or a linear layer with batch norm, whose
+// weights are rounded in each forward pass. With batch norm the weights are multiplied by its factor before they are
+// rounded, as they will be in evaluation (Jacob et al. 2018).
 // https://pytorch.org/docs/stable/generated/torch.ao.nn.intrinsic.qat.ConvBnReLU2d.html
 type QATConv struct {
 	nn.Base
 	conv            nn.Layer
-	base            *nn.ConvNd
 	BN              nn.Layer
 	WeightFakeQuant Observer
 	relu            bool
@@ -69,14 +68,24 @@ type QATConv struct {
 // ClassName is PyTorch's name: "ConvBnReLU2d".
 func (m *QATConv) ClassName() string { return m.class }
 
-// ExtraRepr prints the convolution's settings.
-func (m *QATConv) ExtraRepr() string { return m.base.ExtraRepr() }
+// ExtraRepr prints the layer's settings.
+func (m *QATConv) ExtraRepr() string { return m.conv.(interface{ ExtraRepr() string }).ExtraRepr() }
+
+// parametersOf are the weight and the bias of a convolution or linear layer.
+func parametersOf(l nn.Module) (w, b *Tensor) {
+	if lin, ok := l.(*nn.Linear); ok {
+		return lin.Weight, lin.Bias
+	}
+	c := convBase(l)
+	return c.Weight, c.Bias
+}
 
 // WalkOwn visits the convolution's parameters, the batch norm and the observer of weights.
 func (m *QATConv) WalkOwn(param func(string, *Tensor), _ func(string, *Tensor, bool), child func(string, nn.Module)) {
-	param("weight", m.base.Weight)
-	if m.base.Bias != nil {
-		param("bias", m.base.Bias)
+	w, b := parametersOf(m.conv)
+	param("weight", w)
+	if b != nil {
+		param("bias", b)
 	}
 	if m.BN != nil {
 		child("bn", m.BN)
@@ -97,8 +106,11 @@ func convBase(l nn.Module) *nn.ConvNd {
 	return nil
 }
 
-// convWith is a convolution like l with other parameters.
+// convWith is a convolution or linear layer like l with other parameters.
 func convWith(l nn.Layer, weight, bias *Tensor) nn.Layer {
+	if lin, ok := l.(*nn.Linear); ok {
+		return nn.New(&nn.Linear{InFeatures: lin.InFeatures, OutFeatures: lin.OutFeatures, Weight: weight, Bias: bias})
+	}
 	b := *convBase(l)
 	b.Base = nn.Base{}
 	b.Weight, b.Bias = weight, bias
@@ -112,7 +124,7 @@ func convWith(l nn.Layer, weight, bias *Tensor) nn.Layer {
 }
 
 func newQATConv(conv, bn nn.Layer, relu bool, class string, q *QConfig) *QATConv {
-	return nn.New(&QATConv{conv: conv, base: convBase(conv), BN: bn, relu: relu, class: class,
+	return nn.New(&QATConv{conv: conv, BN: bn, relu: relu, class: class,
 		WeightFakeQuant: q.Weight()})
 }
 
@@ -141,9 +153,9 @@ func (m *QATConv) Forward(x *Tensor) *Tensor {
 }
 
 func (m *QATConv) forward(x *Tensor) *Tensor {
-	w := m.base.Weight
+	w, bias := parametersOf(m.conv)
 	if m.BN == nil {
-		return convWith(m.conv, m.WeightFakeQuant.Forward(w), m.base.Bias).Forward(x)
+		return convWith(m.conv, m.WeightFakeQuant.Forward(w), bias).Forward(x)
 	}
 	if m.frozen {
 		nn.Eval(m.BN)
@@ -158,8 +170,8 @@ func (m *QATConv) forward(x *Tensor) *Tensor {
 	rounded := m.WeightFakeQuant.Forward(w.Mul(factor.Reshape(rows)))
 	y := convWith(m.conv, rounded, w.NewZeros([]int{w.Size(0)})).Forward(x)
 	y = y.Div(factor.Reshape(planes))
-	if m.base.Bias != nil {
-		y = y.Add(m.base.Bias.Reshape(planes))
+	if bias != nil {
+		y = y.Add(bias.Reshape(planes))
 	}
 	return m.BN.Forward(y)
 }

@@ -35,14 +35,14 @@ func StateDict(m nn.Module) *serialize.Dict {
 		if prefix != "" {
 			prefix += "."
 		}
-		for k, t := range plain.All() {
-			if rest, ok := strings.CutPrefix(k, prefix); ok && !strings.Contains(rest, ".") {
-				sd.Set(k, t)
-			}
-		}
 		if s, ok := c.(stated); ok {
 			for _, e := range s.state() {
 				sd.Set(prefix+e.name, e.value)
+			}
+		}
+		for k, t := range plain.All() {
+			if rest, ok := strings.CutPrefix(k, prefix); ok && !strings.Contains(rest, ".") {
+				sd.Set(k, t)
 			}
 		}
 	}
@@ -92,7 +92,8 @@ func LoadStateDict(m nn.Module, sd *serialize.Dict) error {
 	}
 	sort.Strings(odd)
 	if len(odd) > 0 {
-		errs = append(errs, fmt.Errorf("quantization: unexpected entries that are no tensors: %s", strings.Join(odd, ", ")))
+		errs = append(errs, fmt.Errorf("quantization: unexpected entries that are no tensors: %s",
+			strings.Join(odd, ", ")))
 	}
 	resize(m, rest)
 	if err := nn.LoadStateDict(m, rest); err != nil {
@@ -225,7 +226,8 @@ func (m *QFunctional) state() []entry { return scalars(m.output) }
 func (m *QFunctional) load(get func(string) any) error { return m.loadScalars(get) }
 
 func (m *Embedding) state() []entry {
-	return []entry{{"_packed_params.dtype", m.params.Weight.DType()}, {"_packed_params._packed_weight", m.params.Weight}}
+	return []entry{{"_packed_params.dtype", m.params.Weight.DType()},
+		{"_packed_params._packed_weight", m.params.Weight}}
 }
 
 func (m *Embedding) load(get func(string) any) error {
@@ -247,8 +249,10 @@ const (
 
 // scriptObject is an object of a class that a C++ library registers, as torch.save writes it.
 func scriptObject(state any, class string) *serialize.Object {
-	return &serialize.Object{Class: serialize.Global{Module: "torch", Name: "ScriptObject"},
-		State: serialize.Tuple{state, class}}
+	o := serialize.NewObject(serialize.Global{Module: "torch", Name: "ScriptObject"}, nil,
+		serialize.Tuple{state, class})
+	o.New = true
+	return o
 }
 
 // scriptState is the state of such an object.

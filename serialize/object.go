@@ -30,8 +30,8 @@ type Global struct{ Module, Name string }
 func (g Global) String() string { return g.Module + "." + g.Name }
 
 // Object describes an object of a class that is not data: what Python's pickle would call to make it, and what it would
-// fill it with. It is inert, for a Go program to look at; Save refuses it, since Python would import and run what it
-// names.
+// fill it with. It is inert, for a Go program to look at; Save refuses what Load has read, since Python would import
+// and run what it names. An object that [NewObject] makes is written.
 type Object struct {
 	// Class is the class or function that Python would call.
 	Class Global
@@ -44,6 +44,17 @@ type Object struct {
 	Entries [][2]any
 	// State is what would become its attributes, as a rule a *Dict; nil if there is none.
 	State any
+	// New says that the object is made by Class.__new__(Class, *Args) instead of Class(*Args).
+	New bool
+
+	own bool // made by NewObject
+}
+
+// NewObject describes an object for Save to write: the program that calls it answers for the class, which Python
+// imports and calls when it loads the file, and for the references ([Global]) among args and state. Python loads such a
+// file with weights_only=True only where it knows the class as safe.
+func NewObject(class Global, args Tuple, state any) *Object {
+	return &Object{Class: class, Args: args, State: state, own: true}
 }
 
 // Attr is an attribute of the object, nil if there is none of that name.
@@ -184,7 +195,7 @@ func (d *decoder) object(x *pickle.Object) (any, error) {
 	if out != nil {
 		return out, nil
 	}
-	out = &Object{}
+	out = &Object{New: x.New}
 	d.objects[x] = out // it may contain itself
 	var err error
 	if g := x.Global(); g != nil {

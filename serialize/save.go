@@ -40,6 +40,7 @@ type encoder struct {
 	path     path
 	done     map[identity]pickle.Value
 	storages map[*tensor.Storage]*torchzip.StorageRef
+	own      int // objects of NewObject around what is encoded
 }
 
 func encode(v any) (pickle.Value, error) {
@@ -104,10 +105,18 @@ func (e *encoder) encode(v any) (pickle.Value, error) {
 		}
 		return r, err
 	case *Object:
+		if x.own && x.Callee == nil && x.Kwargs == nil && x.Items == nil && x.Entries == nil {
+			o := &pickle.Object{Class: &pickle.Global{Module: x.Class.Module, Name: x.Class.Name}, New: x.New}
+			e.done[id] = o
+			return o, e.object(o, x)
+		}
 		return nil, e.path.errorf("%w: an object of class %s is not saved, since Python would import and run what it "+
 			"names",
 			ErrNotData, cut(x.Class.String()))
 	case Global:
+		if e.own > 0 {
+			return &pickle.Global{Module: x.Module, Name: x.Name}, nil
+		}
 		return nil, e.path.errorf("%w: a reference to %s is not saved, since Python would import it", ErrNotData,
 			cut(x.String()))
 	case *tensor.StateDict:
@@ -173,6 +182,21 @@ func (e *encoder) encode(v any) (pickle.Value, error) {
 		}
 	}
 	return nil, e.path.errorf("cannot save a %T", v)
+}
+
+// object fills an object of NewObject.
+func (e *encoder) object(o *pickle.Object, x *Object) (err error) {
+	e.own++
+	defer func() { e.own-- }()
+	o.Args = make(pickle.Tuple, len(x.Args))
+	if err := e.items(o.Args, func(i int) any { return x.Args[i] }); err != nil {
+		return err
+	}
+	if x.State != nil {
+		o.HasState = true
+		o.State, err = e.at("state", x.State)
+	}
+	return err
 }
 
 func (e *encoder) items(to []pickle.Value, at func(i int) any) (err error) {

@@ -52,6 +52,198 @@ func Xlog1py(self *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOption
 	return c.Do1()
 }
 
+var slotChebyshevPolynomialT = tensor.Slot("aten::special_chebyshev_polynomial_t")
+
+// ChebyshevPolynomialT is Chebyshev's polynomial of the first kind.
+func ChebyshevPolynomialT(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotChebyshevPolynomialT, 2)
+	*c.Arg(0) = tensor.TensorValue(x)
+	*c.Arg(1) = tensor.TensorValue(n)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotChebyshevPolynomialU = tensor.Slot("aten::special_chebyshev_polynomial_u")
+
+// ChebyshevPolynomialU is Chebyshev's polynomial of the second kind.
+func ChebyshevPolynomialU(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotChebyshevPolynomialU, 2)
+	*c.Arg(0) = tensor.TensorValue(x)
+	*c.Arg(1) = tensor.TensorValue(n)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotChebyshevPolynomialV = tensor.Slot("aten::special_chebyshev_polynomial_v")
+
+// ChebyshevPolynomialV is Chebyshev's polynomial of the third kind.
+func ChebyshevPolynomialV(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotChebyshevPolynomialV, 2)
+	*c.Arg(0) = tensor.TensorValue(x)
+	*c.Arg(1) = tensor.TensorValue(n)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotChebyshevPolynomialW = tensor.Slot("aten::special_chebyshev_polynomial_w")
+
+// ChebyshevPolynomialW is Chebyshev's polynomial of the fourth kind.
+func ChebyshevPolynomialW(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotChebyshevPolynomialW, 2)
+	*c.Arg(0) = tensor.TensorValue(x)
+	*c.Arg(1) = tensor.TensorValue(n)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotShiftedChebyshevPolynomialT = tensor.Slot("aten::special_shifted_chebyshev_polynomial_t")
+
+// ShiftedChebyshevPolynomialT is Chebyshev's polynomial of the first kind at 2x - 1.
+func ShiftedChebyshevPolynomialT(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotShiftedChebyshevPolynomialT, 2)
+	*c.Arg(0) = tensor.TensorValue(x)
+	*c.Arg(1) = tensor.TensorValue(n)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotShiftedChebyshevPolynomialU = tensor.Slot("aten::special_shifted_chebyshev_polynomial_u")
+
+// ShiftedChebyshevPolynomialU is Chebyshev's polynomial of the second kind at 2x - 1.
+func ShiftedChebyshevPolynomialU(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotShiftedChebyshevPolynomialU, 2)
+	*c.Arg(0) = tensor.TensorValue(x)
+	*c.Arg(1) = tensor.TensorValue(n)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotShiftedChebyshevPolynomialV = tensor.Slot("aten::special_shifted_chebyshev_polynomial_v")
+
+// ShiftedChebyshevPolynomialV is Chebyshev's polynomial of the third kind at 2x - 1.
+func ShiftedChebyshevPolynomialV(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotShiftedChebyshevPolynomialV, 2)
+	*c.Arg(0) = tensor.TensorValue(x)
+	*c.Arg(1) = tensor.TensorValue(n)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotShiftedChebyshevPolynomialW = tensor.Slot("aten::special_shifted_chebyshev_polynomial_w")
+
+// ShiftedChebyshevPolynomialW is Chebyshev's polynomial of the fourth kind at 2x - 1.
+func ShiftedChebyshevPolynomialW(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotShiftedChebyshevPolynomialW, 2)
+	*c.Arg(0) = tensor.TensorValue(x)
+	*c.Arg(1) = tensor.TensorValue(n)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotHermitePolynomialH = tensor.Slot("aten::special_hermite_polynomial_h")
+
+// HermitePolynomialH is the physicists' Hermite polynomial.
+func HermitePolynomialH(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotHermitePolynomialH, 2)
+	*c.Arg(0) = tensor.TensorValue(x)
+	*c.Arg(1) = tensor.TensorValue(n)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotHermitePolynomialHe = tensor.Slot("aten::special_hermite_polynomial_he")
+
+// HermitePolynomialHe is the probabilists' Hermite polynomial.
+func HermitePolynomialHe(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotHermitePolynomialHe, 2)
+	*c.Arg(0) = tensor.TensorValue(x)
+	*c.Arg(1) = tensor.TensorValue(n)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLaguerrePolynomialL = tensor.Slot("aten::special_laguerre_polynomial_l")
+
+// LaguerrePolynomialL is Laguerre's polynomial.
+func LaguerrePolynomialL(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotLaguerrePolynomialL, 2)
+	*c.Arg(0) = tensor.TensorValue(x)
+	*c.Arg(1) = tensor.TensorValue(n)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
+var slotLegendrePolynomialP = tensor.Slot("aten::special_legendre_polynomial_p")
+
+// LegendrePolynomialP is Legendre's polynomial.
+func LegendrePolynomialP(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotLegendrePolynomialP, 2)
+	*c.Arg(0) = tensor.TensorValue(x)
+	*c.Arg(1) = tensor.TensorValue(n)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Out != nil {
+			c.SetOutArg(o.Out)
+		}
+	}
+	return c.Do1()
+}
+
 var slotRound = tensor.Slot("aten::special_round")
 
 // RoundOptions are the optional arguments of Round; the zero value is PyTorch's default.
@@ -517,198 +709,6 @@ func Zeta(self *tensor.Tensor, other *tensor.Tensor, opts ...tensor.OutOptions) 
 	c := tensor.NewCall(slotZeta, 2)
 	*c.Arg(0) = tensor.TensorValue(self)
 	*c.Arg(1) = tensor.TensorValue(other)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotChebyshevPolynomialT = tensor.Slot("aten::special_chebyshev_polynomial_t")
-
-// ChebyshevPolynomialT is Chebyshev's polynomial of the first kind.
-func ChebyshevPolynomialT(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotChebyshevPolynomialT, 2)
-	*c.Arg(0) = tensor.TensorValue(x)
-	*c.Arg(1) = tensor.TensorValue(n)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotChebyshevPolynomialU = tensor.Slot("aten::special_chebyshev_polynomial_u")
-
-// ChebyshevPolynomialU is Chebyshev's polynomial of the second kind.
-func ChebyshevPolynomialU(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotChebyshevPolynomialU, 2)
-	*c.Arg(0) = tensor.TensorValue(x)
-	*c.Arg(1) = tensor.TensorValue(n)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotChebyshevPolynomialV = tensor.Slot("aten::special_chebyshev_polynomial_v")
-
-// ChebyshevPolynomialV is Chebyshev's polynomial of the third kind.
-func ChebyshevPolynomialV(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotChebyshevPolynomialV, 2)
-	*c.Arg(0) = tensor.TensorValue(x)
-	*c.Arg(1) = tensor.TensorValue(n)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotChebyshevPolynomialW = tensor.Slot("aten::special_chebyshev_polynomial_w")
-
-// ChebyshevPolynomialW is Chebyshev's polynomial of the fourth kind.
-func ChebyshevPolynomialW(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotChebyshevPolynomialW, 2)
-	*c.Arg(0) = tensor.TensorValue(x)
-	*c.Arg(1) = tensor.TensorValue(n)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotShiftedChebyshevPolynomialT = tensor.Slot("aten::special_shifted_chebyshev_polynomial_t")
-
-// ShiftedChebyshevPolynomialT is Chebyshev's polynomial of the first kind at 2x - 1.
-func ShiftedChebyshevPolynomialT(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotShiftedChebyshevPolynomialT, 2)
-	*c.Arg(0) = tensor.TensorValue(x)
-	*c.Arg(1) = tensor.TensorValue(n)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotShiftedChebyshevPolynomialU = tensor.Slot("aten::special_shifted_chebyshev_polynomial_u")
-
-// ShiftedChebyshevPolynomialU is Chebyshev's polynomial of the second kind at 2x - 1.
-func ShiftedChebyshevPolynomialU(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotShiftedChebyshevPolynomialU, 2)
-	*c.Arg(0) = tensor.TensorValue(x)
-	*c.Arg(1) = tensor.TensorValue(n)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotShiftedChebyshevPolynomialV = tensor.Slot("aten::special_shifted_chebyshev_polynomial_v")
-
-// ShiftedChebyshevPolynomialV is Chebyshev's polynomial of the third kind at 2x - 1.
-func ShiftedChebyshevPolynomialV(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotShiftedChebyshevPolynomialV, 2)
-	*c.Arg(0) = tensor.TensorValue(x)
-	*c.Arg(1) = tensor.TensorValue(n)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotShiftedChebyshevPolynomialW = tensor.Slot("aten::special_shifted_chebyshev_polynomial_w")
-
-// ShiftedChebyshevPolynomialW is Chebyshev's polynomial of the fourth kind at 2x - 1.
-func ShiftedChebyshevPolynomialW(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotShiftedChebyshevPolynomialW, 2)
-	*c.Arg(0) = tensor.TensorValue(x)
-	*c.Arg(1) = tensor.TensorValue(n)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotHermitePolynomialH = tensor.Slot("aten::special_hermite_polynomial_h")
-
-// HermitePolynomialH is the physicists' Hermite polynomial.
-func HermitePolynomialH(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotHermitePolynomialH, 2)
-	*c.Arg(0) = tensor.TensorValue(x)
-	*c.Arg(1) = tensor.TensorValue(n)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotHermitePolynomialHe = tensor.Slot("aten::special_hermite_polynomial_he")
-
-// HermitePolynomialHe is the probabilists' Hermite polynomial.
-func HermitePolynomialHe(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotHermitePolynomialHe, 2)
-	*c.Arg(0) = tensor.TensorValue(x)
-	*c.Arg(1) = tensor.TensorValue(n)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotLaguerrePolynomialL = tensor.Slot("aten::special_laguerre_polynomial_l")
-
-// LaguerrePolynomialL is Laguerre's polynomial.
-func LaguerrePolynomialL(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotLaguerrePolynomialL, 2)
-	*c.Arg(0) = tensor.TensorValue(x)
-	*c.Arg(1) = tensor.TensorValue(n)
-	if len(opts) > 0 {
-		o := &opts[0]
-		if o.Out != nil {
-			c.SetOutArg(o.Out)
-		}
-	}
-	return c.Do1()
-}
-
-var slotLegendrePolynomialP = tensor.Slot("aten::special_legendre_polynomial_p")
-
-// LegendrePolynomialP is Legendre's polynomial.
-func LegendrePolynomialP(x *tensor.Tensor, n *tensor.Tensor, opts ...tensor.OutOptions) *tensor.Tensor {
-	c := tensor.NewCall(slotLegendrePolynomialP, 2)
-	*c.Arg(0) = tensor.TensorValue(x)
-	*c.Arg(1) = tensor.TensorValue(n)
 	if len(opts) > 0 {
 		o := &opts[0]
 		if o.Out != nil {

@@ -42,8 +42,9 @@ func Hollow(t *Tensor) *Tensor {
 
 // packer replaces what operators save for their gradient rules.
 type packer struct {
-	pack   func(*Tensor) any
-	unpack func(any) *Tensor
+	pack     func(*Tensor) any
+	unpack   func(any) *Tensor
+	anyShape bool
 }
 
 // packed is a saved tensor that went through a packer.
@@ -58,7 +59,13 @@ type packed struct {
 // it; unpack must give a tensor of the same shape and dtype back when a gradient rule reads it. Hooks are called
 // without recording. pack gets a detached tensor that shares memory with the one to be saved.
 func SavedTensorsHooks(pack func(*Tensor) any, unpack func(any) *Tensor, f func()) {
-	with(func(m *mode) { m.pack = &packer{pack, unpack} }, f)
+	with(func(m *mode) { m.pack = &packer{pack, unpack, false} }, f)
+}
+
+// SavedTensorsHooksOfAnyShape is SavedTensorsHooks without the check that unpack gives a tensor of the same shape and
+// dtype: the operators of the gradient rule then say what does not fit.
+func SavedTensorsHooksOfAnyShape(pack func(*Tensor) any, unpack func(any) *Tensor, f func()) {
+	with(func(m *mode) { m.pack = &packer{pack, unpack, true} }, f)
 }
 
 // pack replaces a tensor that is about to be saved by a hollow one.
@@ -82,7 +89,7 @@ func (x *packed) get(s *savedTensor) *Tensor {
 	if x.got == nil {
 		var t *Tensor
 		with(func(m *mode) { m.noGrad, m.pack, m.scope = true, nil, nil }, func() { t = x.p.unpack(x.obj).Detach() })
-		if !SameShape(t.shape, s.t.shape) || t.dt != s.t.dt {
+		if !x.p.anyShape && (!SameShape(t.shape, s.t.shape) || t.dt != s.t.dt) {
 			Fail(ErrAutograd, "unpack hook returned %s, the saved tensor was %s", describe(t), describe(s.t))
 		}
 		if x.leaf != nil {

@@ -2080,6 +2080,16 @@ func (t *Tensor) BitwiseLeftShift(other *Tensor, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
+var slotBitwiseLeftShiftScalar = slot("aten::bitwise_left_shift.Scalar")
+
+// BitwiseLeftShiftScalar is BitwiseLeftShift with a number.
+func (t *Tensor) BitwiseLeftShiftScalar(other Scalar) *Tensor {
+	c := NewCall(slotBitwiseLeftShiftScalar, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
 var slotBitwiseLeftShiftInPlace = slot("aten::bitwise_left_shift_.Tensor")
 
 // BitwiseLeftShiftInPlace is BitwiseLeftShift written to the tensor itself, which is returned.
@@ -2087,6 +2097,16 @@ func (t *Tensor) BitwiseLeftShiftInPlace(other *Tensor) *Tensor {
 	c := NewCall(slotBitwiseLeftShiftInPlace, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotBitwiseLeftShiftScalarInPlace = slot("aten::bitwise_left_shift_.Scalar")
+
+// BitwiseLeftShiftScalarInPlace is BitwiseLeftShiftScalar written to the tensor itself, which is returned.
+func (t *Tensor) BitwiseLeftShiftScalarInPlace(other Scalar) *Tensor {
+	c := NewCall(slotBitwiseLeftShiftScalarInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
 	return c.Do1()
 }
 
@@ -2106,6 +2126,16 @@ func (t *Tensor) BitwiseRightShift(other *Tensor, opts ...OutOptions) *Tensor {
 	return c.Do1()
 }
 
+var slotBitwiseRightShiftScalar = slot("aten::bitwise_right_shift.Scalar")
+
+// BitwiseRightShiftScalar is BitwiseRightShift with a number.
+func (t *Tensor) BitwiseRightShiftScalar(other Scalar) *Tensor {
+	c := NewCall(slotBitwiseRightShiftScalar, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
+	return c.Do1()
+}
+
 var slotBitwiseRightShiftInPlace = slot("aten::bitwise_right_shift_.Tensor")
 
 // BitwiseRightShiftInPlace is BitwiseRightShift written to the tensor itself, which is returned.
@@ -2113,6 +2143,16 @@ func (t *Tensor) BitwiseRightShiftInPlace(other *Tensor) *Tensor {
 	c := NewCall(slotBitwiseRightShiftInPlace, 2)
 	*c.Arg(0) = TensorValue(t)
 	*c.Arg(1) = TensorValue(other)
+	return c.Do1()
+}
+
+var slotBitwiseRightShiftScalarInPlace = slot("aten::bitwise_right_shift_.Scalar")
+
+// BitwiseRightShiftScalarInPlace is BitwiseRightShiftScalar written to the tensor itself, which is returned.
+func (t *Tensor) BitwiseRightShiftScalarInPlace(other Scalar) *Tensor {
+	c := NewCall(slotBitwiseRightShiftScalarInPlace, 2)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = ScalarValue(other)
 	return c.Do1()
 }
 

@@ -66,8 +66,9 @@ func TestCommandLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, b := range map[string][]byte{"pictures/a.png": picture, "pictures/b.PNG": picture, "pictures/notes.txt": nil,
-		"broken/a.png": picture[:100], "broken/b.png": picture, "empty/x.txt": nil, "other.txt": []byte("XYZ XYZ")} {
+	for name, b := range map[string][]byte{"pictures/a.png": picture, "pictures/b.PNG": picture,
+		"pictures/notes.txt": nil,
+		"broken/a.png":       picture[:100], "broken/b.png": picture, "empty/x.txt": nil, "other.txt": []byte("XYZ XYZ")} {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, b, 0o644)); err != nil {
 			t.Fatal(err)
 		}
@@ -142,6 +143,27 @@ func TestCommandLines(t *testing.T) {
 		{"predict --checkpoint runs/c none.png", `none.png`, 1},
 		{"predict --checkpoint runs/g", `language model: use gotorch generate --checkpoint runs/g`, 1},
 
+		{"quantize", `which checkpoint`, 1},
+		{"quantize runs/c --samples 20 -o c.onnx", `(?s)^c, quantized \(static, x86\), is in c.onnx.*top-1.*agree on`,
+			0},
+		{"quantize runs/c --samples 20 -o c.pt2 --engine qnnpack --json", `"engine":"qnnpack".*"agreement":`, 0},
+		{"quantize runs/c --samples 20 -o c.pt --mode dynamic", `(?s)dynamic, x86.*top-5`, 0},
+		{"quantize c.onnx --mode dynamic -o d.pt2", `only models of pictures`, 1},
+		{"quantize runs/c --samples 20 -o c.pt --mode weight-only --bits 4 --group 16", `weight-only.*c.pt`, 0},
+		{"quantize runs/c --calibrate pictures --eval pictures -o c.pt2",
+			`(?s)calibrated with 2 pictures.*time per picture`, 0},
+		{"quantize runs/c -o c.pt", `a state dict is what --mode dynamic`, 1},
+		{"quantize runs/c -o c.onnx --mode weight-only", `ONNX has no form`, 1},
+		{"quantize runs/c -o c.zip", `--out c.zip: expected a name`, 1},
+		{"quantize runs/c --mode statik", `did you mean --mode static\?`, 1},
+		{"quantize runs/c --engine x87", `--engine`, 1},
+		{"quantize runs/c --bits 4", `belong to --mode weight-only`, 1},
+		{"quantize runs/c --calibrate empty", `folder empty holds no PNG or JPEG`, 1},
+		{"quantize runs/c/model.pt", `holds only weights: give the network as well`, 1},
+		{"quantize resnet18 -o x.pt2", `which weights`, 1},
+		{"quantize runs/g", `language model`, 1},
+		{"quantize runs/c --arch resnet18", `all name a model`, 1},
+
 		{"generate runs/g --prompt the --tokens 5", `^the.{5}\n$`, 0},
 		{"generate runs/g --tokens 0", `--tokens 0: want`, 1},
 		{"generate runs/g --temperature nan", `--temperature NaN: want`, 1},
@@ -180,7 +202,8 @@ func TestNextLine(t *testing.T) {
 		t.Fatalf("the next line is %q, want %q", line, want)
 	}
 	out.Reset()
-	if code := cli.Run(context.Background(), root(), []string{"eval", "--checkpoint", "my run"}, &out, &out); code != 0 {
+	if code := cli.Run(context.Background(), root(), []string{"eval", "--checkpoint", "my run"}, &out,
+		&out); code != 0 {
 		t.Errorf("status %d: %s", code, out.String())
 	}
 }

@@ -3,14 +3,19 @@ package files_test
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/hub"
 	"github.com/gotorch-dev/torch/internal/shared"
 	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/optim"
@@ -211,4 +216,65 @@ func TestSurgery(t *testing.T) {
 	if g := opt.ParamGroups(); len(g) != 1 || len(g[0].Params) != 2 || g[0].LR() != 0.1 {
 		t.Errorf("%d groups", len(g))
 	}
+}
+
+// torch.save(model) pickles the module with the names of its classes. Python has to import them; here the tensors come
+// out, by their names in the state dict, and no code runs.
+func TestWholeModel(t *testing.T) {
+	path := filepath.Join("testdata", "whole.pth")
+	v, err := serialize.LoadFile(path)
+	check(t, err)
+	if o, ok := v.(*serialize.Object); !ok || !o.IsModule() ||
+		o.Class.String() != "torch.nn.modules.container.Sequential" {
+		t.Errorf("the file holds a %T", v)
+	}
+
+	sd, err := torch.LoadStateDict(path)
+	check(t, err)
+	model := nn.NewSequential(nn.NewLinear(3, 2), nn.NewReLU(), nn.NewLinear(2, 1))
+	check(t, model.LoadStateDict(sd))
+	y := model.Forward(torch.Ones([]int{1, 3})).Item()
+	if math.Abs(y-(-0.213696912)) > 1e-6 {
+		t.Errorf("the network gives %v", y)
+	}
+}
+
+// Weights that were published before PyTorch 1.6 may lie in a zip archive of one file, those since then are archives of
+// their own: hub reads both, and refuses other archives as torch.hub does.
+func TestHubZip(t *testing.T) {
+	model := nn.NewLinear(3, 2)
+	var weights bytes.Buffer
+	check(t, serialize.Save(&weights, model.StateDict()))
+	archive := func(names ...string) []byte {
+		var b bytes.Buffer
+		z := zip.NewWriter(&b)
+		for _, n := range names {
+			w, err := z.Create(n)
+			check(t, err)
+			_, err = w.Write(weights.Bytes())
+			check(t, err)
+		}
+		check(t, z.Close())
+		return b.Bytes()
+	}
+	files := map[string][]byte{"/one.zip": archive("one.pth"), "/two.zip": archive("a.pth", "b.pth"),
+		"/new.pth": func() []byte {
+			var b bytes.Buffer
+			check(t, serialize.Save(&b, model.StateDict()))
+			return b.Bytes()
+		}()}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write(files[r.URL.Path])
+	}))
+	defer server.Close()
+	o := hub.LoadOptions{Dir: t.TempDir()}
+	for _, name := range []string{"/one.zip", "/new.pth"} {
+		sd, err := hub.LoadStateDictFromURL(context.Background(), server.URL+name, o)
+		check(t, err)
+		if !torch.Equal(sd.Get("weight"), model.Weight) {
+			t.Errorf("%s: other weights", name)
+		}
+	}
+	_, err := hub.LoadStateDictFromURL(context.Background(), server.URL+"/two.zip", o)
+	refused(t, err, "Only one file(not dir) is allowed in the zipfile")
 }

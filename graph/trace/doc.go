@@ -17,4 +17,7 @@
 // function is recorded with several sizes, and a number that differs between the recordings becomes an expression of
 // sizes in the graph. A program whose operators themselves depend on a size, as with a loop over it, is refused, with
 // the line.
+//
+// [Capture] records a function for the very sizes of its arguments, and tells what Go code does beside the operators:
+// nn/utils.OptimizeForInference decides by it whether the recording may stand for a module.
 package trace

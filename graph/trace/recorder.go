@@ -34,6 +34,10 @@ type recorder struct {
 
 	undo      *[]written // while a trial runs
 	trialMark uint64
+
+	captured *Captured               // of Capture, nil otherwise
+	own      map[*tensor.Tensor]bool // tensors that no operator makes
+	depends  bool                    // the operator that runs depends on arguments of the recording
 }
 
 // Rank is that of a tracer.
@@ -130,6 +134,7 @@ func (r *recorder) define(t *tensor.Tensor, v *graph.Value) {
 // value is that of a tensor which a call reads.
 func (r *recorder) value(t *tensor.Tensor) *graph.Value {
 	if v := r.values[t]; v != nil {
+		r.depends = true
 		return v
 	}
 	for _, m := range r.loaded {
@@ -137,7 +142,7 @@ func (r *recorder) value(t *tensor.Tensor) *graph.Value {
 			return v
 		}
 	}
-	if u := r.detached(t); u != nil {
+	if u := r.detached(t); u != nil && !r.own[t] {
 		r.block.At(place())
 		n := r.block.Call("aten::detach", u)
 		r.added(n)
@@ -148,7 +153,9 @@ func (r *recorder) value(t *tensor.Tensor) *graph.Value {
 	if p, ok := r.attrs[t]; ok {
 		v = r.block.GetAttr(r.self, p)
 	} else {
-		if !t.IsSparse() && !t.IsWrappedNumber() && t.Storage().MadeSince(r.mark) {
+		if r.captured != nil {
+			r.outside(t)
+		} else if !t.IsSparse() && !t.IsWrappedNumber() && t.Storage().MadeSince(r.mark) {
 			if r.traced[t.Storage()] {
 				fail(place(), "a tensor shares memory with one that depends on the inputs, but no operator has made it")
 			}
@@ -228,7 +235,9 @@ func (r *recorder) argument(v tensor.Value, t *graph.Type) *graph.Value {
 		r.added(list.Node)
 		return list
 	case tensor.KGenerator:
-		v = tensor.Value{} // the program draws from the default generator
+		if r.captured == nil {
+			v = tensor.Value{} // the program draws from the default generator
+		}
 	}
 	v = graph.Normal(v)
 	return r.constant(v, graph.TypeOf(v))
@@ -246,12 +255,16 @@ func (r *recorder) Call(c *tensor.Ctx, next func()) {
 	n := &graph.Node{Op: c.Op().FullName(), Operator: op, Pos: place(), Scope: r.scope}
 	r.keepWritten(c)
 	r.block.At(n.Pos)
+	r.depends = false
 	for i := range c.NumArgs() {
 		t := graph.Any
 		if i < len(op.Params) {
 			t = op.Params[i].Type
 		}
 		n.In = append(n.In, r.argument(c.Value(i), t))
+	}
+	if r.depends && c.Op().DataDependent {
+		r.refuseDependent(c.Op())
 	}
 	next()
 	results := c.Results()
@@ -289,6 +302,9 @@ func (r *recorder) result(v *graph.Value, got tensor.Value, n *graph.Node) {
 		}
 	case tensor.KNone:
 	default:
+		if r.captured != nil {
+			return
+		}
 		if r.strict {
 			fail(n.Pos, "%s returns a number to Go, and what Go code does with it cannot be recorded", n.Op)
 		}

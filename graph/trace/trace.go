@@ -59,6 +59,7 @@ type Program struct {
 
 	inputs, outputs []graph.Port
 	session         *session
+	serving         graph.Serving
 	calls           []call // of modules, in the order of their ends
 }
 
@@ -362,7 +363,7 @@ func (p *Program) Call(ctx context.Context, inputs ...*tensor.Tensor) ([]*tensor
 	for _, x := range inputs {
 		args = append(args, tensor.TensorValue(x))
 	}
-	res, err := p.Func.Run(ctx, args...)
+	res, err := p.serving.Run(ctx, p.Func, p.Self, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ func TestGeneratedKernels(t *testing.T) {
 		{"conv", "_asm", "./conv", "zz_*.s"},
 		{"fft", "_asm", "./fft", "zz_*.s"},
 		{"gemm", "_asm", "./gemm", "zz_*.s"},
+		{"quant", "_asm", "./quant", "zz_*.s"},
 		{"vec", filepath.Join("vec", "_asm"), ".", "zz_*"},
 	} {
 		t.Run(c.pkg, func(t *testing.T) {

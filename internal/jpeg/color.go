@@ -20,8 +20,9 @@ var chroma = func() (t struct{ crR, cbB, crG, cbG [256]int32 }) {
 // rgbRow converts a row of pixels.
 func rgbRow(out, ys, cbs, crs []uint8) {
 	cbs, crs = cbs[:len(ys)], crs[:len(ys)]
-	for x, v := range ys {
-		y, cb, cr := int32(v), cbs[x], crs[x]
+	done := rgbFast(out, ys, cbs, crs)
+	for x := done; x < len(ys); x++ {
+		y, cb, cr := int32(ys[x]), cbs[x], crs[x]
 		o := out[3*x:][:3:3]
 		o[0] = clamp(y + chroma.crR[cr])
 		o[1] = clamp(y + (chroma.cbG[cb]+chroma.crG[cr])>>16)
@@ -41,24 +42,24 @@ func yccOf(r, g, b uint8) (y, cb, cr uint8) {
 // upsampler gives the rows of a plane in the size of the image. Planes of half the width or height are filtered by
 // triangles, 3/4 of the nearer and 1/4 of the further sample, as libjpeg does it; others are repeated.
 type upsampler struct {
-	c      *component
-	plane  []uint8
-	stride int
-	h, v   int // factors
-	out    []uint8
-	sums   []int32 // of two rows
+	c    *component
+	h, v int // factors
+	out  []uint8
+	sums []int16 // of two rows, with one more on both sides
 }
 
-func newUpsampler(c *component, plane []uint8, maxH, maxV int) upsampler {
-	u := upsampler{c: c, plane: plane, stride: 8 * c.across, h: maxH / c.h, v: maxV / c.v}
-	u.out = make([]uint8, u.stride*u.h)
-	u.sums = make([]int32, c.width)
+func newUpsampler(c *component, maxH, maxV int) upsampler {
+	u := upsampler{c: c, h: maxH / c.h, v: maxV / c.v}
+	if u.h > 1 || u.v > 1 {
+		u.out = make([]uint8, c.stride()*u.h)
+		u.sums = make([]int16, c.width+2)
+	}
 	return u
 }
 
 // at is a row of samples; beyond the image it is the last one.
 func (u *upsampler) at(y int) []uint8 {
-	return u.plane[min(max(y, 0), u.c.height-1)*u.stride:][:u.stride]
+	return u.c.plane[min(max(y, 0), u.c.height-1)*u.c.stride():][:u.c.stride()]
 }
 
 // row is row y of the image.
@@ -73,14 +74,11 @@ func (u *upsampler) row(y int) []uint8 {
 	case u.h == 1 && u.v == 1:
 		return in
 	case u.h == 2 && u.v == 1 && wide:
-		out := u.out
-		out[0], out[1] = in[0], uint8((3*int32(in[0])+int32(in[1])+2)>>2)
-		for x := 1; x < w-1; x++ {
-			v := 3 * int32(in[x])
-			out[2*x], out[2*x+1] = uint8((v+int32(in[x-1])+1)>>2), uint8((v+int32(in[x+1])+2)>>2)
+		for x, v := range in[:w] {
+			u.sums[1+x] = int16(v)
 		}
-		out[2*w-2], out[2*w-1] = uint8((3*int32(in[w-1])+int32(in[w-2])+1)>>2), in[w-1]
-		return out
+		u.spread(1, 2, 2)
+		return u.out
 	case u.h == 1 && u.v == 2:
 		near := u.at(other)
 		bias := int32(1 + y%2)
@@ -89,20 +87,32 @@ func (u *upsampler) row(y int) []uint8 {
 		}
 		return u.out
 	case u.h == 2 && u.v == 2 && wide:
-		near, s, out := u.at(other), u.sums, u.out
-		for x := range s {
-			s[x] = 3*int32(in[x]) + int32(near[x])
-		}
-		out[0], out[1] = uint8((4*s[0]+8)>>4), uint8((3*s[0]+s[1]+7)>>4)
-		for x := 1; x < w-1; x++ {
-			v := 3 * s[x]
-			out[2*x], out[2*x+1] = uint8((v+s[x-1]+8)>>4), uint8((v+s[x+1]+7)>>4)
-		}
-		out[2*w-2], out[2*w-1] = uint8((3*s[w-1]+s[w-2]+8)>>4), uint8((4*s[w-1]+7)>>4)
-		return out
+		weighRows(u.sums[1:], in[:w], u.at(other)[:w])
+		u.spread(8, 7, 4)
+		return u.out
 	}
 	for x := range u.out {
 		u.out[x] = in[x/u.h]
 	}
 	return u.out
+}
+
+// spread filters the sums to a row of twice the width: each gives two samples, in which it weighs 3 and its left or
+// right neighbour 1, plus left or right, without the last bits. At both ends the sum is its own neighbour.
+func (u *upsampler) spread(left, right int16, bits uint) {
+	w := u.c.width
+	s := u.sums[:w+2]
+	s[0], s[w+1] = s[1], s[w]
+	for x := spreadFast(u.out, u.sums, w, left, right, bits); x < w; x++ {
+		v := 3 * s[x+1]
+		u.out[2*x], u.out[2*x+1] = uint8((v+s[x]+left)>>bits), uint8((v+s[x+2]+right)>>bits)
+	}
+}
+
+// weighRows sets sums[x] to 3·near[x] + far[x].
+func weighRows(sums []int16, near, far []uint8) {
+	far = far[:len(near)]
+	for x := weighFast(sums, near, far); x < len(near); x++ {
+		sums[x] = 3*int16(near[x]) + int16(far[x])
+	}
 }

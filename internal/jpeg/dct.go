@@ -1,5 +1,7 @@
 package jpeg
 
+import "encoding/binary"
+
 // The integer transforms are those of Loeffler, Ligtenberg and Moschytz (Practical Fast 1-D DCT Algorithms with 11
 // Multiplications, 1989), in fixed point with 13 bits for the constants and 2 more bits between the two passes, as
 // libjpeg's "islow" has them.
@@ -40,35 +42,59 @@ func even(a0, a2, a4, a6 int32) (t10, t11, t12, t13 int32) {
 	return t0 + t3, t1 + t2, t1 - t2, t0 - t3
 }
 
+// What the two passes of the inverse transform add before they drop bits. The second one also moves the samples from
+// around 0 to around 128.
+const (
+	shift1 = constBits - passBits
+	half1  = 1 << (shift1 - 1)
+	shift2 = constBits + passBits + 3
+	half2  = 1<<(shift2-1) + 128<<shift2
+)
+
+// fillBlock is inverse for a block that has nothing but its mean.
+func fillBlock(dst []uint8, stride int, mean int16, q int32) {
+	w := (int32(mean)*q<<constBits + half1) >> shift1
+	v := clamp((w<<constBits + half2) >> shift2)
+	all := uint64(v) * 0x0101010101010101
+	for y := range 8 {
+		binary.LittleEndian.PutUint64(dst[y*stride:], all)
+	}
+}
+
 // inverse turns coefficients, multiplied by a table of quantisation, into samples at dst, whose rows are stride apart.
-func inverse(c *block, q *[blockSize]uint16, dst []uint8, stride int) {
+func inverse(c *block, q *quantTable, dst []uint8, stride int) {
+	_ = dst[7*stride+7]
+	if !inverseFast(c, q, dst, stride) {
+		inverseSlow(c, q, dst, stride)
+	}
+}
+
+// inverseSlow is inverse in plain Go.
+func inverseSlow(c *block, q *quantTable, dst []uint8, stride int) {
 	var w [blockSize]int32
 	for x := range 8 {
-		a0 := int32(c[x]) * int32(q[x])
+		a0 := int32(c[x]) * q[x]
 		if c[8+x]|c[16+x]|c[24+x]|c[32+x]|c[40+x]|c[48+x]|c[56+x] == 0 {
-			v := a0 << passBits
+			v := (a0<<constBits + half1) >> shift1
 			for y := range 8 {
 				w[8*y+x] = v
 			}
 			continue
 		}
-		t10, t11, t12, t13 := even(a0, int32(c[16+x])*int32(q[16+x]), int32(c[32+x])*int32(q[32+x]),
-			int32(c[48+x])*int32(q[48+x]))
-		t0, t1, t2, t3 := rotate(int32(c[56+x])*int32(q[56+x]), int32(c[40+x])*int32(q[40+x]),
-			int32(c[24+x])*int32(q[24+x]), int32(c[8+x])*int32(q[8+x]))
-		const shift, half = constBits - passBits, 1 << (constBits - passBits - 1)
-		w[x], w[56+x] = (t10+t3+half)>>shift, (t10-t3+half)>>shift
-		w[8+x], w[48+x] = (t11+t2+half)>>shift, (t11-t2+half)>>shift
-		w[16+x], w[40+x] = (t12+t1+half)>>shift, (t12-t1+half)>>shift
-		w[24+x], w[32+x] = (t13+t0+half)>>shift, (t13-t0+half)>>shift
+		t10, t11, t12, t13 := even(a0, int32(c[16+x])*q[16+x], int32(c[32+x])*q[32+x],
+			int32(c[48+x])*q[48+x])
+		t0, t1, t2, t3 := rotate(int32(c[56+x])*q[56+x], int32(c[40+x])*q[40+x],
+			int32(c[24+x])*q[24+x], int32(c[8+x])*q[8+x])
+		w[x], w[56+x] = (t10+t3+half1)>>shift1, (t10-t3+half1)>>shift1
+		w[8+x], w[48+x] = (t11+t2+half1)>>shift1, (t11-t2+half1)>>shift1
+		w[16+x], w[40+x] = (t12+t1+half1)>>shift1, (t12-t1+half1)>>shift1
+		w[24+x], w[32+x] = (t13+t0+half1)>>shift1, (t13-t0+half1)>>shift1
 	}
 	for y := range 8 {
 		r := w[8*y:][:8:8]
 		out := dst[y*stride:][:8:8]
-		const shift = constBits + passBits + 3
-		const half = 1<<(shift-1) + 128<<shift // rounds, and moves the samples from around 0 to around 128
 		if r[1]|r[2]|r[3]|r[4]|r[5]|r[6]|r[7] == 0 {
-			v := clamp((r[0] + 1<<(passBits+2) + 128<<(passBits+3)) >> (passBits + 3))
+			v := clamp((r[0]<<constBits + half2) >> shift2)
 			for x := range out {
 				out[x] = v
 			}
@@ -76,10 +102,10 @@ func inverse(c *block, q *[blockSize]uint16, dst []uint8, stride int) {
 		}
 		t10, t11, t12, t13 := even(r[0], r[2], r[4], r[6])
 		t0, t1, t2, t3 := rotate(r[7], r[5], r[3], r[1])
-		out[0], out[7] = clamp((t10+t3+half)>>shift), clamp((t10-t3+half)>>shift)
-		out[1], out[6] = clamp((t11+t2+half)>>shift), clamp((t11-t2+half)>>shift)
-		out[2], out[5] = clamp((t12+t1+half)>>shift), clamp((t12-t1+half)>>shift)
-		out[3], out[4] = clamp((t13+t0+half)>>shift), clamp((t13-t0+half)>>shift)
+		out[0], out[7] = clamp((t10+t3+half2)>>shift2), clamp((t10-t3+half2)>>shift2)
+		out[1], out[6] = clamp((t11+t2+half2)>>shift2), clamp((t11-t2+half2)>>shift2)
+		out[2], out[5] = clamp((t12+t1+half2)>>shift2), clamp((t12-t1+half2)>>shift2)
+		out[3], out[4] = clamp((t13+t0+half2)>>shift2), clamp((t13-t0+half2)>>shift2)
 	}
 }
 

@@ -15,8 +15,26 @@ type component struct {
 	height int
 	across int // blocks of a row, with those that fill up the last unit
 	down   int
-	coeffs []block
+	quant  *quantTable // the one that the first scan of the component finds
+	coeffs []block     // of a progressive image
+	plane  []uint8     // samples, rows of stride
 }
+
+func (c *component) stride() int { return 8 * c.across }
+
+// samples computes the samples of the block in column x and row y of blocks; flat: all coefficients but the mean are
+// zero.
+func (c *component) samples(b *block, x, y int, flat bool) {
+	dst := c.plane[y*8*c.stride()+8*x:]
+	if flat {
+		fillBlock(dst, c.stride(), b[0], c.quant[0])
+	} else {
+		inverse(b, c.quant, dst, c.stride())
+	}
+}
+
+// quantTable is a table of quantisation in the order of rows.
+type quantTable [blockSize]int32
 
 type decoder struct {
 	size          int    // of the file
@@ -25,7 +43,7 @@ type decoder struct {
 	progressive   bool
 	comps         []component
 	maxH, maxV    int
-	quant         [4]*[blockSize]uint16
+	quant         [4]*quantTable
 	dc, ac        [4]*huffman
 	restart       int // units between restart markers; 0: none
 	jfif          bool
@@ -156,7 +174,11 @@ func (d *decoder) frame(b []byte) error {
 		}
 		c.width, c.height = ceilDiv(d.width*c.h, d.maxH), ceilDiv(d.height*c.v, d.maxV)
 		c.across, c.down = ceilDiv(d.width, 8*d.maxH)*c.h, ceilDiv(d.height, 8*d.maxV)*c.v
-		c.coeffs = make([]block, c.across*c.down)
+		if d.progressive {
+			c.coeffs = make([]block, c.across*c.down)
+		} else {
+			c.plane = make([]uint8, 64*c.across*c.down)
+		}
 	}
 	d.comps = comps
 	return nil
@@ -169,12 +191,12 @@ func (d *decoder) quantTables(b []byte) error {
 		if id > 3 || wide > 1 || len(b) < 1+size {
 			return bad("a table of quantisation with number %d and %d bytes", id, len(b)-1)
 		}
-		t := &[blockSize]uint16{}
+		t := &quantTable{}
 		for i, at := range zigzag {
 			if wide == 1 {
-				t[at] = binary.BigEndian.Uint16(b[1+2*i:])
+				t[at] = int32(binary.BigEndian.Uint16(b[1+2*i:]))
 			} else {
-				t[at] = uint16(b[1+i])
+				t[at] = int32(b[1+i])
 			}
 		}
 		d.quant[id], b = t, b[1+size:]
@@ -211,34 +233,31 @@ func (d *decoder) huffmanTables(b []byte) error {
 
 // image computes the pixels.
 func (d *decoder) image() (*Image, error) {
-	planes := make([][]uint8, len(d.comps))
 	for i := range d.comps {
 		c := &d.comps[i]
-		q := d.quant[c.table]
-		if q == nil {
-			return nil, bad("it has no table of quantisation %d", c.table)
+		switch {
+		case c.quant == nil: // no scan has it: grey
+			c.plane = bytes.Repeat([]byte{128}, 64*c.across*c.down)
+		case c.coeffs != nil:
+			c.plane = make([]uint8, 64*c.across*c.down)
+			for k := range c.coeffs {
+				c.samples(&c.coeffs[k], k%c.across, k/c.across, false)
+			}
+			c.coeffs = nil
 		}
-		stride := 8 * c.across
-		p := make([]uint8, stride*8*c.down)
-		for k := range c.coeffs {
-			inverse(&c.coeffs[k], q, p[(k/c.across)*8*stride+(k%c.across)*8:], stride)
-		}
-		c.coeffs = nil
-		planes[i] = p
 	}
 	im := &Image{Width: d.width, Height: d.height, Bands: len(d.comps)}
 	if im.Bands == 1 {
-		stride := 8 * d.comps[0].across
 		im.Pix = make([]uint8, d.width*d.height)
 		for y := range d.height {
-			copy(im.Pix[y*d.width:][:d.width], planes[0][y*stride:])
+			copy(im.Pix[y*d.width:][:d.width], d.comps[0].plane[y*d.comps[0].stride():])
 		}
 		return im, nil
 	}
 	im.Pix = make([]uint8, 3*d.width*d.height)
 	ups := make([]upsampler, 3)
 	for i := range ups {
-		ups[i] = newUpsampler(&d.comps[i], planes[i], d.maxH, d.maxV)
+		ups[i] = newUpsampler(&d.comps[i], d.maxH, d.maxV)
 	}
 	convert := d.isYCC()
 	for y := range d.height {

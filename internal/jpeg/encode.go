@@ -65,8 +65,8 @@ var standard = [2][2]*codes{
 				"a2a3a4a5a6a7a8a9aab2b3b4b5b6b7b8b9bac2c3c4c5c6c7c8c9cad2d3d4d5d6d7d8d9dae2e3e4e5e6e7e8e9eaf2f3f4f5f6f7f8f9fa"))},
 }
 
-// quantTable is a table for a quality from 1 to 100.
-func quantTable(base *[blockSize]int, quality int) (q [blockSize]int32) {
+// tableFor is a table for a quality from 1 to 100.
+func tableFor(base *[blockSize]int, quality int) (q [blockSize]int32) {
 	scale := 200 - 2*quality
 	if quality < 50 {
 		scale = 5000 / quality
@@ -105,7 +105,7 @@ func (p *plane) quantised(i int) (b block) {
 
 // planesOf converts an image to the planes of a JPEG, chroma of half the width and height.
 func planesOf(im *Image, quality int) []*plane {
-	luma, chroma := quantTable(&lumaQuant, quality), quantTable(&chromaQuant, quality)
+	luma, chroma := tableFor(&lumaQuant, quality), tableFor(&chromaQuant, quality)
 	if im.Bands == 1 {
 		p := newPlane(ceilDiv(im.Width, 8), ceilDiv(im.Height, 8), 1, &luma, 0)
 		p.each(im, func(x, y int) uint8 { return im.Pix[y*im.Width+x] })
@@ -244,15 +244,12 @@ func Recode(im *Image, quality int) (*Image, error) {
 	for i, p := range planes {
 		c := component{h: p.h, v: p.h, table: uint8(min(i, 1)), across: p.across, down: p.down}
 		d.maxH, d.maxV = max(d.maxH, p.h), max(d.maxV, p.h)
-		c.coeffs = make([]block, p.across*p.down)
-		for k := range c.coeffs {
-			c.coeffs[k] = p.quantised(k)
+		c.quant = (*quantTable)(p.quant)
+		c.plane = make([]uint8, 64*p.across*p.down)
+		for k := range p.across * p.down {
+			b := p.quantised(k)
+			c.samples(&b, k%p.across, k/p.across, false)
 		}
-		t := &[blockSize]uint16{}
-		for k, v := range p.quant {
-			t[k] = uint16(v)
-		}
-		d.quant[c.table] = t
 		d.comps = append(d.comps, c)
 	}
 	for i := range d.comps {

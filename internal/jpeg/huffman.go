@@ -5,8 +5,12 @@ import (
 	"fmt"
 )
 
-// lookBits is the length of the codes that one look in a table decodes.
-const lookBits = 9
+// lookBits is the length of the codes that one look in a table decodes; pairBits is that of a code together with the
+// bits of the coefficient that follows it.
+const (
+	lookBits = 9
+	pairBits = 10
+)
 
 // huffman is a table of codes (T.81, annex C).
 type huffman struct {
@@ -14,6 +18,9 @@ type huffman struct {
 	maxCode [18]int32             // largest code of each length, -1 where there is none
 	offset  [17]int32             // index of the value of a code of each length, less the code
 	values  []uint8
+	// pairs are codes together with their coefficients: coefficient << 16 | run of zeros before it << 8 | bits of both;
+	// 0: there are more bits, or the code stands for no coefficient.
+	pairs [1 << pairBits]int32
 }
 
 // newHuffman makes a table from the numbers of codes of each length and their values.
@@ -33,6 +40,7 @@ func newHuffman(counts []uint8, values []uint8) (*huffman, error) {
 					h.look[from+i] = uint16(length)<<8 | uint16(values[k])
 				}
 			}
+			h.pair(code, length, values[k])
 			code, k = code+1, k+1
 		}
 		if n > 0 {
@@ -41,6 +49,30 @@ func newHuffman(counts []uint8, values []uint8) (*huffman, error) {
 		code <<= 1
 	}
 	return h, nil
+}
+
+// pair fills the places of pairs that begin with a code of a run and of a coefficient of some bits.
+func (h *huffman) pair(code int32, length int, value uint8) {
+	run, size := int32(value>>4), int(value&15)
+	left := pairBits - length - size
+	if size == 0 || left < 0 {
+		return
+	}
+	for v := range int32(1) << size {
+		e := extend(v, size)<<16 | run<<8 | int32(length+size)
+		places := h.pairs[(code<<size|v)<<left:][:1<<left]
+		for i := range places {
+			places[i] = e
+		}
+	}
+}
+
+// extend is the number that a value of n bits stands for (T.81, figure F.12).
+func extend(v int32, n int) int32 {
+	if n > 0 && v < 1<<(n-1) {
+		v += -1<<n + 1
+	}
+	return v
 }
 
 // bits reads the bits of a scan.
@@ -103,11 +135,7 @@ func (b *bits) signed(n int) int32 {
 	if n == 0 {
 		return 0
 	}
-	v := b.take(n)
-	if v < 1<<(n-1) {
-		v += -1<<n + 1
-	}
-	return v
+	return extend(b.take(n), n)
 }
 
 // symbol decodes a value; -1 for a code that there is not.
@@ -115,18 +143,23 @@ func (b *bits) symbol(h *huffman) int32 {
 	if b.n < 16 {
 		b.fill()
 	}
-	if e := h.look[b.acc>>(64-lookBits)]; e != 0 {
-		b.acc <<= e >> 8
-		b.n -= int(e >> 8)
-		return int32(e & 0xff)
+	v, length := h.find(b.acc)
+	b.acc <<= length & 63
+	b.n -= int(length)
+	return v
+}
+
+// find is the value of the code that is in the highest bits of acc, and the code's length; -1 for a code that there is
+// not.
+func (h *huffman) find(acc uint64) (value int32, length uint) {
+	if e := h.look[acc>>(64-lookBits)]; e != 0 {
+		return int32(e & 0xff), uint(e >> 8)
 	}
 	for length := lookBits + 1; length <= 16; length++ {
-		code := int32(b.acc >> (64 - length))
+		code := int32(acc >> (64 - length))
 		if code <= h.maxCode[length] {
-			b.acc <<= length
-			b.n -= length
-			return int32(h.values[h.offset[length]+code])
+			return int32(h.values[h.offset[length]+code]), uint(length)
 		}
 	}
-	return -1
+	return -1, 0
 }

@@ -5,9 +5,13 @@ import (
 	"errors"
 	"hash/crc32"
 	"image/jpeg"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+
+	"github.com/gotorch-dev/torch/internal/cpu"
 )
 
 // pattern is a picture with all kinds of frequencies.
@@ -118,4 +122,86 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("%d bytes of %d x %d pixels", len(im.Pix), im.Width, im.Height)
 		}
 	})
+}
+
+// The assembly gives the results of plain Go, for any numbers.
+func TestAssembly(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	bytesOf := func(n int) []uint8 {
+		b := make([]uint8, n)
+		for i := range b {
+			b[i] = uint8(r.Uint32())
+		}
+		return b
+	}
+	for _, l := range cpu.Levels() {
+		t.Run(l.Name, func(t *testing.T) {
+			defer cpu.Set(l.Features)()
+			for round := range 300 {
+				var b block
+				var q quantTable
+				for range r.IntN(65) {
+					b[r.IntN(64)] = int16(r.Uint32() >> r.IntN(16))
+				}
+				for i := range q {
+					q[i] = int32(uint16(r.Uint32() >> r.IntN(16)))
+				}
+				got, want := make([]uint8, 80), make([]uint8, 80)
+				inverse(&b, &q, got, 10)
+				inverseSlow(&b, &q, want, 10)
+				if !bytes.Equal(got, want) {
+					t.Fatalf("round %d: the samples of %v are %v, want %v", round, b, got, want)
+				}
+				clear(b[1:])
+				inverseSlow(&b, &q, want, 10)
+				fillBlock(got, 10, b[0], q[0])
+				if !bytes.Equal(got, want) {
+					t.Fatalf("round %d: the samples of a block with mean %d are %v, want %v", round, b[0], got, want)
+				}
+			}
+			for n := 1; n < 70; n++ {
+				ys, cbs, crs := bytesOf(n), bytesOf(n), bytesOf(n)
+				sums, wantSums := make([]int16, n), make([]int16, n)
+				got, want := make([]uint8, 3*n), make([]uint8, 3*n)
+				weighRows(sums, ys, cbs)
+				rgbRow(got, ys, cbs, crs)
+				for x := range ys {
+					wantSums[x] = 3*int16(ys[x]) + int16(cbs[x])
+					cb, cr := int32(cbs[x])-128, int32(crs[x])-128
+					want[3*x] = clamp(int32(ys[x]) + (91881*cr+32768)>>16)
+					want[3*x+1] = clamp(int32(ys[x]) + (-22554*cb-46802*cr+32768)>>16)
+					want[3*x+2] = clamp(int32(ys[x]) + (116130*cb+32768)>>16)
+				}
+				if !slices.Equal(sums, wantSums) {
+					t.Fatalf("sums of %d samples: %v, want %v", n, sums, wantSums)
+				}
+				if !bytes.Equal(got, want) {
+					t.Fatalf("%d pixels: %v, want %v", n, got, want)
+				}
+				u := upsampler{c: &component{width: n}, out: make([]uint8, 2*n), sums: make([]int16, n+2)}
+				copy(u.sums[1:], sums)
+				u.spread(8, 7, 4)
+				for x := range sums {
+					left, right := sums[max(x-1, 0)], sums[min(x+1, n-1)]
+					a, b := uint8((3*sums[x]+left+8)>>4), uint8((3*sums[x]+right+7)>>4)
+					if u.out[2*x] != a || u.out[2*x+1] != b {
+						t.Fatalf("sample %d of %d is spread to %v, want %d and %d", x, n, u.out[2*x:][:2], a, b)
+					}
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	data, err := Encode(pattern(500, 375, 3), 90)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(500 * 375 * 3)
+	for b.Loop() {
+		if _, err := Decode(data); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

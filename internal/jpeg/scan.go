@@ -58,6 +58,12 @@ func (d *decoder) scan(b []byte) error {
 		if s.from == 0 && s.high == 0 && c.dc == nil || s.to > 0 && c.ac == nil {
 			return bad("a scan without its table of codes")
 		}
+		if c.quant == nil {
+			c.quant = d.quant[c.table]
+		}
+		if c.quant == nil {
+			return bad("it has no table of quantisation %d", c.table)
+		}
 	}
 	s.data = d.data
 	if err := d.blocks(s, list); err != nil {
@@ -87,16 +93,13 @@ func (d *decoder) blocks(s *scanState, list []*scanned) error {
 		left--
 		ux, uy := unit%across, unit/across
 		for _, c := range list {
+			h, v := c.h, c.v
 			if single {
-				if !decode(&c.coeffs[uy*c.across+ux], c) {
-					return bad("an unknown code")
-				}
-				continue
+				h, v = 1, 1
 			}
-			for y := range c.v {
-				row := c.coeffs[(uy*c.v+y)*c.across+ux*c.h:]
-				for x := range c.h {
-					if !decode(&row[x], c) {
+			for y := range v {
+				for x := range h {
+					if !decode(c, ux*h+x, uy*v+y) {
 						return bad("an unknown code")
 					}
 				}
@@ -126,19 +129,30 @@ func (s *scanState) resync(list []*scanned) error {
 	return nil
 }
 
-// decoder is the function that decodes a block.
-func (s *scanState) decoder(progressive bool) func(b *block, c *scanned) bool {
+// decoder is the function that decodes the block in column x and row y of blocks.
+func (s *scanState) decoder(progressive bool) func(c *scanned, x, y int) bool {
+	part := s.refineAC
 	switch {
 	case !progressive:
-		return s.baseline
+		return s.whole
 	case s.from == 0 && s.high == 0:
-		return s.firstDC
+		part = s.firstDC
 	case s.from == 0:
-		return s.refineDC
+		part = s.refineDC
 	case s.high == 0:
-		return s.firstAC
+		part = s.firstAC
 	}
-	return s.refineAC
+	return func(c *scanned, x, y int) bool { return part(&c.coeffs[y*c.across+x], c) }
+}
+
+// whole decodes all coefficients of a block and computes its samples.
+func (s *scanState) whole(c *scanned, x, y int) bool {
+	var b block
+	last, ok := s.baseline(&b, c)
+	if ok && 8*x < c.width && 8*y < c.height { // other blocks fill up the last unit
+		c.samples(&b, x, y, last == 0)
+	}
+	return ok
 }
 
 // mean reads the difference of the block's mean from the last one's.
@@ -151,16 +165,35 @@ func (s *scanState) mean(c *scanned) bool {
 	return true
 }
 
-func (s *scanState) baseline(b *block, c *scanned) bool {
+// baseline decodes the coefficients of a block that is zero before, and returns the place of the last one that is not
+// zero in the order of the file. The bits are kept in variables, which the compiler keeps in registers.
+func (s *scanState) baseline(b *block, c *scanned) (last int, ok bool) {
 	if !s.mean(c) {
-		return false
+		return 0, false
 	}
 	b[0] = int16(c.last)
+	acc, n, ac := s.acc, s.n, c.ac
 	for k := 1; k < blockSize; k++ {
-		v := s.symbol(c.ac)
-		if v < 0 {
-			return false
+		if n < 32 { // a code and a coefficient have 16 and 15 bits at most
+			s.acc, s.n = acc, n
+			s.fill()
+			acc, n = s.acc, s.n
 		}
+		if e := ac.pairs[acc>>(64-pairBits)]; e != 0 {
+			if k += int(e>>8) & 15; k >= blockSize {
+				return 0, false
+			}
+			b[zigzag[k]], last = int16(e>>16), k
+			acc <<= uint(e) & 63
+			n -= int(e & 63)
+			continue
+		}
+		v, length := ac.find(acc)
+		if v < 0 {
+			return 0, false
+		}
+		acc <<= length & 63
+		n -= int(length)
 		run, size := int(v>>4), int(v&15)
 		if size == 0 {
 			if run != 15 {
@@ -170,11 +203,14 @@ func (s *scanState) baseline(b *block, c *scanned) bool {
 			continue
 		}
 		if k += run; k >= blockSize {
-			return false
+			return 0, false
 		}
-		b[zigzag[k]] = int16(s.signed(size))
+		b[zigzag[k]], last = int16(extend(int32(acc>>(64-size)), size)), k
+		acc <<= size & 63
+		n -= size
 	}
-	return true
+	s.acc, s.n = acc, n
+	return last, true
 }
 
 func (s *scanState) firstDC(b *block, c *scanned) bool {

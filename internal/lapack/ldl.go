@@ -8,6 +8,7 @@ import "math"
 // block of two. It returns 0, or the number of the first block of D that is zero.
 func LDL[E Element](a []E, n int, piv []int32, hermitian bool) (info int) {
 	alpha := (1 + math.Sqrt(17)) / 8
+	w := make([]E, 2*n) // what rows are multiplied by
 	at := func(i, j int) *E { return &a[i*n+j] }
 	real1 := func(x E) E {
 		if hermitian {
@@ -80,19 +81,18 @@ func LDL[E Element](a []E, n int, piv []int32, hermitian bool) (info int) {
 		}
 		if step == 1 {
 			d := 1 / *at(k, k)
-			for j := k + 1; j < n; j++ {
-				f := d * conj(*at(j, k))
-				for i := j; i < n; i++ {
-					*at(i, j) -= *at(i, k) * f
-				}
-				*at(j, j) = real1(*at(j, j))
+			f := w[:n-k-1]
+			for j := range f {
+				f[j] = d * conj(*at(k+1+j, k))
 			}
-			for j := k + 1; j < n; j++ {
-				*at(j, k) *= d
+			for i := k + 1; i < n; i++ {
+				axpy(a[i*n+k+1:i*n+i+1], -*at(i, k), f)
+				*at(i, i) = real1(*at(i, i))
+				*at(i, k) *= d
 			}
 			piv[k] = int32(kp + 1)
 		} else {
-			ldlPair(a, n, k, hermitian, conj, real1)
+			ldlPair(a, n, k, w, hermitian, conj, real1)
 			piv[k], piv[k+1] = int32(-kp-1), int32(-kp-1)
 		}
 		k += step
@@ -100,8 +100,8 @@ func LDL[E Element](a []E, n int, piv []int32, hermitian bool) (info int) {
 	return info
 }
 
-// ldlPair eliminates with the 2×2 block at k.
-func ldlPair[E Element](a []E, n, k int, hermitian bool, conj, real1 func(E) E) {
+// ldlPair eliminates with the 2×2 block at k. w is scratch memory for 2n numbers.
+func ldlPair[E Element](a []E, n, k int, w []E, hermitian bool, conj, real1 func(E) E) {
 	at := func(i, j int) *E { return &a[i*n+j] }
 	d21 := *at(k+1, k)
 	size := d21
@@ -112,14 +112,19 @@ func ldlPair[E Element](a []E, n, k int, hermitian bool, conj, real1 func(E) E) 
 	t := 1 / (d11*d22 - 1)
 	unit := d21 / size
 	d := t / size
-	for j := k + 2; j < n; j++ {
-		w0 := d * (d11**at(j, k) - unit**at(j, k+1))
-		w1 := d * (d22**at(j, k+1) - conj(unit)**at(j, k))
-		for i := j; i < n; i++ {
-			*at(i, j) -= *at(i, k)*conj(w0) + *at(i, k+1)*conj(w1)
-		}
-		*at(j, k), *at(j, k+1) = w0, w1
-		*at(j, j) = real1(*at(j, j))
+	m := n - k - 2
+	w0, w1 := w[:m], w[n:n+m]
+	for j := range m {
+		x, y := *at(k+2+j, k), *at(k+2+j, k+1)
+		w0[j], w1[j] = conj(d*(d11*x-unit*y)), conj(d*(d22*y-conj(unit)*x))
+	}
+	for j := range m {
+		i := k + 2 + j
+		row := a[i*n+k+2 : i*n+i+1]
+		axpy(row, -*at(i, k), w0)
+		axpy(row, -*at(i, k+1), w1)
+		*at(i, k), *at(i, k+1) = conj(w0[j]), conj(w1[j])
+		*at(i, i) = real1(*at(i, i))
 	}
 }
 

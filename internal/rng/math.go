@@ -191,6 +191,22 @@ func sincos(x float64) (sin, cos float64) {
 	return sh + sl, ch + cl
 }
 
+// SinCos is the sine and cosine of x as a good C library rounds them.
+func SinCos(x float64) (sin, cos float64) {
+	if !(math.Abs(x) < 100) {
+		return math.Sincos(x)
+	}
+	return sincos(x)
+}
+
+// Tan is the tangent of x as a good C library rounds it.
+func Tan(x float64) float64 {
+	if !(math.Abs(x) < 100) {
+		return math.Tan(x)
+	}
+	return tan(x)
+}
+
 // tan is the tangent of |x| < 100.
 func tan(x float64) float64 {
 	sh, sl, ch, cl := sincosParts(x)

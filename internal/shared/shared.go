@@ -4,6 +4,7 @@
 package shared
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -30,26 +31,35 @@ func Path(t testing.TB, elem ...string) string {
 // Find is Path for tests that have something to do without the file: it returns "" where Path skips the test.
 func Find(t testing.TB, elem ...string) string {
 	t.Helper()
+	p, err := Locate(elem...)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return p
+}
+
+// Locate is Find for programs. It is an error that GOTORCH_SHARED names a folder without the file.
+func Locate(elem ...string) (string, error) {
 	rel := filepath.FromSlash(filepath.Join(elem...))
 	if root := os.Getenv(variable); root != "" {
 		p := filepath.Join(root, rel)
 		if _, err := os.Stat(p); err != nil {
-			t.Fatalf("%s=%s is not the folder of reference data: %v", variable, root, err)
+			return "", fmt.Errorf("%s=%s is not the folder of reference data: %w", variable, root, err)
 		}
-		return p
+		return p, nil
 	}
 	dir, err := os.Getwd()
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
 	for {
 		p := filepath.Join(dir, "shared", rel)
 		if _, err := os.Stat(p); err == nil {
-			return p
+			return p, nil
 		}
 		up := filepath.Dir(dir)
 		if up == dir {
-			return ""
+			return "", nil
 		}
 		dir = up
 	}

@@ -598,7 +598,9 @@ func rebuildParameterWithState(args pickle.Tuple) (Value, error) {
 }
 
 // rebuildFromType undoes torch._tensor._rebuild_from_type_v2(function, type, args,
-// state), which wraps the rebuilding of a tensor with attributes of its own.
+// state), which wraps the rebuilding of a tensor with attributes of its own. One of a
+// class of its own, such as torchvision's tv_tensors, becomes a plain tensor without
+// them.
 func rebuildFromType(args pickle.Tuple) (Value, error) {
 	if len(args) != 4 {
 		return nil, fmt.Errorf("takes 4 arguments, got %d", len(args))
@@ -606,7 +608,7 @@ func rebuildFromType(args pickle.Tuple) (Value, error) {
 	fn, _ := args[0].(*pickle.Global)
 	typ, _ := args[1].(*pickle.Global)
 	in, ok := args[2].(pickle.Tuple)
-	if ok && fn != nil && (typ.Is("torch", "Tensor") || typ.Is("torch.nn.parameter", "Parameter")) {
+	if ok && fn != nil && typ != nil {
 		f, err := findClass(fn.Module, fn.Name)
 		if err != nil {
 			return nil, err
@@ -618,7 +620,9 @@ func rebuildFromType(args pickle.Tuple) (Value, error) {
 				return nil, err
 			}
 			if t, ok := v.(*TensorRef); ok {
-				t.State = args[3]
+				if typ.Is("torch", "Tensor") || typ.Is("torch.nn.parameter", "Parameter") {
+					t.State = args[3]
+				}
 				return t, nil
 			}
 		}

@@ -134,6 +134,16 @@ func TestLoadValues(t *testing.T) {
 	if p, ok := v.(*TensorRef); err != nil || !ok || !p.Parameter || pickle.Repr(p.State) != "{'tag': 'hi'}" {
 		t.Errorf("parameter with state: %v, %v", v, err)
 	}
+	v, err = LoadFile("testdata/classes/subclass.pt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x, ok := get(t, v, "image").(*TensorRef); !ok || x.DType != "uint8" || fmt.Sprint(x.Shape) != "[3 2 2]" {
+		t.Errorf("a tensor of a class of its own: %v", get(t, v, "image"))
+	}
+	if x, ok := get(t, v, "boxes").(*TensorRef); !ok || x.State != nil {
+		t.Errorf("a tensor of a class of its own: %v", get(t, v, "boxes"))
+	}
 	v, err = LoadFile("testdata/sd.pt")
 	if err != nil {
 		t.Fatal(err)

@@ -1,27 +1,40 @@
 package utils
 
+import "github.com/gotorch-dev/torch/graph"
+
 // PlanOf lists the operators of the prepared forward passes.
 func PlanOf(o *Optimized) []string {
 	var l []string
+	nodesOf(o, func(n *graph.Node) {
+		if n.Operator != nil && n.Operator.Op() != nil {
+			l = append(l, n.Op)
+		}
+	})
+	return l
+}
+
+// nodesOf calls f with the nodes of the prepared forward passes.
+func nodesOf(o *Optimized, f func(n *graph.Node)) {
 	for _, p := range o.plans {
-		for _, s := range p.steps {
-			l = append(l, s.op.FullName())
+		if p.fn != nil {
+			for _, n := range p.fn.Body.Nodes {
+				f(n)
+			}
 		}
 	}
-	return l
 }
 
 // CopiesOf counts the packed weights of linear layers that plans refer to, and the elements of their memory.
 func CopiesOf(o *Optimized) (n, elements int) {
 	seen := map[*Tensor]bool{}
-	for _, p := range o.plans {
-		for _, s := range p.steps {
-			if s.op == opLinearPacked && !seen[s.args[1].T] {
-				seen[s.args[1].T] = true
-				n, elements = n+1, elements+s.args[1].T.Numel()
+	nodesOf(o, func(x *graph.Node) {
+		if x.Op == "gotorch::linear_packed" {
+			if w := x.In[1].Node.Const.T; !seen[w] {
+				seen[w] = true
+				n, elements = n+1, elements+w.Numel()
 			}
 		}
-	}
+	})
 	return n, elements
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/gotorch-dev/torch/graph"
 	"github.com/gotorch-dev/torch/internal/packed"
 	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/tensor"
@@ -16,11 +17,11 @@ type Optimized struct {
 	module   nn.Layer `torch:"-"`
 	maxPlans int
 
-	mu    sync.Mutex
-	plans map[string]*plan  `torch:"-"` // by everything that the module can see of the input but its elements
-	clock uint64            // counts uses of plans
-	folds map[foldKey]*fold `torch:"-"`
-	fails map[string]int    // recordings that came to nothing
+	mu      sync.Mutex
+	plans   map[string]*plan `torch:"-"` // by everything that the module can see of the input but its elements
+	clock   uint64           // counts uses of plans
+	weights *graph.Weights   `torch:"-"` // that the plans share
+	fails   map[string]int   // recordings that came to nothing
 }
 
 // InferenceOptions configures OptimizeForInference.
@@ -30,16 +31,17 @@ type InferenceOptions struct {
 	MaxPlans tensor.Opt[int]
 }
 
-// OptimizeForInference prepares a module in evaluation mode for inference: batch norms are folded into the convolutions
-// before them, ReLU, ReLU6 and the addition of a shortcut run in the convolution's epilogue, ReLU and GELU in that of a
-// linear layer, a depthwise convolution or a maximum pooling runs together with the convolution before it, pictures are
-// kept in channels-last memory, and intermediate results are freed as soon as they are not needed. The weights of
+// OptimizeForInference prepares a module in evaluation mode for inference: its operators are recorded as a program, to
+// which the passes of [graph.Function.FuseWith] are applied. Batch norms are folded into the convolutions before them,
+// ReLU, ReLU6 and the addition of a shortcut run in the convolution's epilogue, ReLU and GELU in that of a linear
+// layer, a depthwise convolution or a maximum pooling runs together with the convolution before it, pictures are kept
+// in channels-last memory, and intermediate results are freed as soon as they are not needed. The weights of
 // convolutions and linear layers are copied for this, into the order in which they are read, which takes their memory
 // once more, whatever the number of shapes of input. torch.EmptyCache drops the copies; the next call makes them again.
 //
-// The module itself computes the first result for each shape, dtype and layout of input; the operators that it calls
-// are recorded, and are afterwards called without it. Results differ from the module's by the rounding of folded
-// weights. Random operators run anew in each call.
+// The module itself computes the first result for each shape, dtype and layout of input; the recorded program computes
+// all later ones. Results differ from the module's by the rounding of folded weights. Random operators run anew in each
+// call.
 //
 // What the operators do not tell is left to the module itself, in every call: a Forward in which Go code reads elements
 // of a tensor that depends on the input (Item, Data, printing), in which the size of a result depends on elements (as
@@ -88,7 +90,7 @@ func (o *Optimized) drop() {
 }
 
 func (o *Optimized) clear() {
-	o.plans, o.folds, o.fails = map[string]*plan{}, map[foldKey]*fold{}, map[string]int{}
+	o.plans, o.weights, o.fails = map[string]*plan{}, new(graph.Weights), map[string]int{}
 }
 
 // Forward does what the module does, without recording gradients.
@@ -177,67 +179,4 @@ func (o *Optimized) put(key string, p *plan) {
 		}
 	}
 	delete(o.plans, last)
-}
-
-// pack lets a linear layer read a packed copy of its weight.
-func (s *step) pack() {
-	w, b := s.args[1].T, s.args[2].T
-	if !s.constant(1) || !s.constant(2) || w.Dim() != 2 || w.DType() != tensor.Float32 && w.DType() != tensor.Float64 ||
-		b != nil && !slices.Equal(b.Shape(), w.Shape()[:1]) {
-		return
-	}
-	act := tensor.StrValue("none")
-	if s.op == opLinearFused {
-		act = s.args[3]
-	}
-	s.op, s.args = opLinearPacked, []tensor.Value{s.args[0], tensor.TensorValue(packedLinear(w)),
-		tensor.IntValue(w.Size(0)), s.args[2], act}
-}
-
-// foldKey names the tensors that a convolution's weights are folded of.
-type foldKey struct {
-	w, b, mean, variance, bnWeight, bnBias *Tensor
-	eps                                    float64
-}
-
-// fold is a convolution's weight and bias for the fused kernels.
-type fold struct{ w, b *Tensor }
-
-// folded makes, or finds, the weight and the bias of a convolution and of the batch norm behind it, if there is one, as
-// the fused kernels read them. All plans share them.
-func (o *Optimized) folded(w, b *Tensor, norm *step) (*Tensor, *Tensor) {
-	k := foldKey{w: w, b: b}
-	if norm != nil {
-		k = foldKey{w, b, norm.args[3].T, norm.args[4].T, norm.args[1].T, norm.args[2].T, norm.args[7].Float()}
-	}
-	o.mu.Lock()
-	f := o.folds[k]
-	o.mu.Unlock()
-	if f == nil {
-		f = k.fold(norm != nil)
-		o.mu.Lock()
-		o.folds[k] = f
-		o.mu.Unlock()
-	}
-	return f.w, f.b
-}
-
-// fold makes the weight and the bias. They outlive a Tidy around the call.
-func (k foldKey) fold(norm bool) *fold {
-	f := &fold{k.w, k.b}
-	if norm {
-		f.w, f.b = FuseConvBNWeights(k.w, k.b, k.mean, k.variance, k.eps, k.bnWeight, k.bnBias, false)
-	}
-	f.w = f.w.Detach()
-	switch f.w.Dim() {
-	case 4:
-		f.w = f.w.To(tensor.ChannelsLast)
-	case 5:
-		f.w = f.w.To(tensor.ChannelsLast3d)
-	}
-	f.w.Keep()
-	if f.b != nil {
-		f.b = f.b.Detach().Keep()
-	}
-	return f
 }

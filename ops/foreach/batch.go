@@ -1,7 +1,6 @@
 package foreach
 
 import (
-	"math"
 	"sort"
 	"sync"
 	"unsafe"
@@ -291,8 +290,6 @@ func (h *hyper) step32(p, g []float32, s *[maxArrays][]float32) {
 	case plainAdam:
 		vec.AdamF32(p, s[0], s[1], g, f(h.decay), f(h.l2), f(h.beta1c), f(h.beta2), f(h.beta2c), f(h.step), f(h.corr),
 			f(h.eps))
-	case adagrad:
-		h.adagrad32(p, g, s[0])
 	case amsgradAdam:
 		vec.AdamAMSGradF32(p, s[0], s[1], s[2], g, f(h.decay), f(h.l2), f(h.beta1c), f(h.beta2), f(h.beta2c), f(h.step),
 			f(h.corr), f(h.eps))
@@ -311,29 +308,9 @@ func (h *hyper) step64(p, g []float64, s *[maxArrays][]float64) {
 		vec.SGDNesterovF64(p, s[0], g, h.lr, h.l2, h.momentum, h.damp)
 	case plainAdam:
 		vec.AdamF64(p, s[0], s[1], g, h.decay, h.l2, h.beta1c, h.beta2, h.beta2c, h.step, h.corr, h.eps)
-	case adagrad:
-		h.adagrad64(p, g, s[0])
 	case amsgradAdam:
 		vec.AdamAMSGradF64(p, s[0], s[1], s[2], g, h.decay, h.l2, h.beta1c, h.beta2, h.beta2c, h.step, h.corr, h.eps)
 	default:
 		inBlocks(vectors64, h, p, g, s)
-	}
-}
-
-// adagrad32 and adagrad64 update a run of Adagrad: sum += d², p -= lr·d/(√sum+eps) with d = g + l2·p.
-func (h *hyper) adagrad32(p, g, sum []float32) {
-	lr, l2, eps := float32(h.lr), float32(h.l2), float32(h.eps)
-	for i, d := range g {
-		d += float32(l2 * p[i])
-		sum[i] += float32(d * d)
-		p[i] -= lr * d / (float32(math.Sqrt(float64(sum[i]))) + eps)
-	}
-}
-
-func (h *hyper) adagrad64(p, g, sum []float64) {
-	for i, d := range g {
-		d += float64(h.l2 * p[i])
-		sum[i] += float64(d * d)
-		p[i] -= h.lr * d / (math.Sqrt(sum[i]) + h.eps)
 	}
 }

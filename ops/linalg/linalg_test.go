@@ -324,3 +324,15 @@ func TestGradientsOfFactors(t *testing.T) {
 		}
 	}
 }
+
+// Residuals are given for more rows than columns, but not by the driver that is the default.
+func TestLstsqResiduals(t *testing.T) {
+	a, b := randn(tensor.Float64, 4, 3, 2), randn(tensor.Float64, 4, 3, 5)
+	for driver, want := range map[string][]int{"": {0}, "gelsy": {0}, "gels": {4, 5}, "gelsd": {4, 5},
+		"gelss": {4, 5}} {
+		r := linalg.Lstsq(a, b, linalg.LstsqOptions{Driver: driver})
+		if !tensor.SameShape(r[1].Shape(), want) {
+			t.Errorf("driver %q: residuals of shape %v, expected %v", driver, r[1].Shape(), want)
+		}
+	}
+}

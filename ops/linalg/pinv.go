@@ -220,8 +220,9 @@ func registerLeastSquares() {
 		Schema: "linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)",
 		Doc: "minimizes ‖self·X - b‖. The solution of systems with several is the shortest one, except by the driver " +
 			"\"gels\", which takes full rank for granted; the default is \"gelsy\". Residuals are the squared norms of " +
-			"the columns of self·X - b for systems with more rows than columns and of full rank, else empty; rank is " +
-			"empty for \"gels\", singular values are given by \"gelsd\" and \"gelss\" only.\n" +
+			"the columns of self·X - b for systems with more rows than columns and of full rank, else empty, and " +
+			"always empty for \"gelsy\"; rank is empty for \"gels\", singular values are given by \"gelsd\" and " +
+			"\"gelss\" only.\n" +
 			"https://pytorch.org/docs/stable/generated/torch.linalg.lstsq.html",
 		Out: true, DataDependent: true,
 		Infer: inferLeastSquares,
@@ -328,7 +329,8 @@ func leastSquares(c *Ctx) {
 			rank = keep.SumDim([]int{-1})
 			x = r[2].MH().MatMul(op.Where(keep, s.Reciprocal()).Unsqueeze(-1).Mul(r[0].MH().MatMul(y)))
 		}
-		full := rank == nil || rank.Numel() > 0 && tensor.Data[bool](tensor.Dense(rank.EqScalar(n).All()))[0]
+		full := driver != "gelsy" && (rank == nil || rank.Numel() > 0 &&
+			tensor.Data[bool](tensor.Dense(rank.EqScalar(n).All()))[0])
 		var res *T
 		if m > n && full {
 			d := w.MatMul(x).Sub(y).Abs()

@@ -505,7 +505,8 @@ func registerCrossEntropies() {
 		},
 		CPU: func(c *Ctx) {
 			x, t, w, pos, how := c.T(0), c.T(1), c.T(2), c.T(3), c.Int(4)
-			if w == nil && pos == nil {
+			exact := c.Out(0).DType().Size() > 2 // 16 bits are rounded after each operator
+			if w == nil && pos == nil && exact {
 				bceLogitsLoss.forward(c, c.Out(0), x, t, how, 0)
 				return
 			}
@@ -516,12 +517,12 @@ func registerCrossEntropies() {
 				return x.Detach()
 			}
 			var y *T
-			if pos == nil {
+			if pos == nil && exact {
 				y = tensor.New(tensor.BroadcastShapes(x.Shape(), t.Shape()), c.Out(0).DType())
 				bceLogitsLoss.forward(c, y, x, t, none, 0)
 				y = y.Mul(w.Detach())
 			} else {
-				y = bceLogits(x.Detach(), t.Detach(), detached(w), pos.Detach())
+				y = bceLogits(x.Detach(), t.Detach(), detached(w), detached(pos))
 			}
 			tensor.CopyRaw(c.Out(0), reduce(y, how))
 		},

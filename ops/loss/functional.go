@@ -289,7 +289,7 @@ func init() {
 
 func multilabelSoftMargin(x, t, w *T) *T {
 	var y *T
-	if tensor.Unwatched() && tensor.SameShape(x.Shape(), t.Shape()) && x.DType() == t.DType() {
+	if tensor.Unwatched() && tensor.SameShape(x.Shape(), t.Shape()) && x.DType() == t.DType() && x.DType().Size() > 2 {
 		// log(sigmoid(-x)) is log(sigmoid(x)) - x: this is the binary cross entropy of logits
 		y = op.Call1("aten::binary_cross_entropy_with_logits", x, t, (*T)(nil), (*T)(nil), none)
 	} else {

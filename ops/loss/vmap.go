@@ -13,8 +13,8 @@ func init() {
 		"binary_cross_entropy_with_logits")
 	batching.Rule(reducedBackwardBatch, "mse_loss_backward", "huber_loss_backward", "smooth_l1_loss_backward",
 		"soft_margin_loss_backward", "binary_cross_entropy_backward")
-	batching.Rule(nllBatch, "nll_loss_forward")
-	batching.Rule(nllBackwardBatch, "nll_loss_backward")
+	batching.Rule(nllBatch, "nll_loss_forward", "nll_loss2d_forward")
+	batching.Rule(nllBackwardBatch, "nll_loss_backward", "nll_loss2d_backward")
 }
 
 // behind are the dimensions of x behind the batch.
@@ -107,20 +107,24 @@ func targetWeights(b *tensor.Batched, x, target *T, ignore int) *T {
 }
 
 func nllBatch(b *tensor.Batched) []tensor.Value {
-	if b.Rank(0) != 2 || b.C.Has(2) && b.Has(2) {
+	if r := b.Rank(0); r != 2 && r != 4 || b.C.Has(2) && b.Has(2) {
 		return b.Loop()
 	}
 	x, target := b.Full(0), b.Full(1)
+	var each []int // the dimensions of an example's targets
+	for d := 1; d < target.Dim(); d++ {
+		each = append(each, d)
+	}
 	args := b.Args()
 	args[0], args[1] = tensor.TensorValue(batching.FoldIn(x)), tensor.TensorValue(batching.FoldIn(target))
 	args[3] = tensor.IntValue(0)
 	y := batching.Unfold(b.Call(args)[0].T, b.Size())
-	total := targetWeights(b, x, target, b.C.Int(4)).SumDim([]int{1})
+	total := targetWeights(b, x, target, b.C.Int(4)).SumDim(each)
 	switch b.C.Int(3) {
 	case meanOf:
-		y = y.SumDim([]int{1}).Div(total)
+		y = y.SumDim(each).Div(total)
 	case sumOf:
-		y = y.SumDim([]int{1})
+		y = y.SumDim(each)
 	default:
 		total = op.Zeros(total, total.Shape(), total.DType())
 	}
@@ -128,15 +132,15 @@ func nllBatch(b *tensor.Batched) []tensor.Value {
 }
 
 func nllBackwardBatch(b *tensor.Batched) []tensor.Value {
-	if b.Rank(1) != 2 || b.C.Has(3) && b.Has(3) {
+	if r := b.Rank(1); r != 2 && r != 4 || b.C.Has(3) && b.Has(3) {
 		return b.Loop()
 	}
 	g, x, target := b.Full(0), b.Full(1), b.Full(2)
 	if b.C.Int(4) == meanOf {
 		g = g.Div(b.Full(6))
 	}
-	if g.Dim() == 1 {
-		g = g.Unsqueeze(1)
+	for g.Dim() < target.Dim() {
+		g = g.Unsqueeze(-1)
 	}
 	g = g.Expand(target.Shape())
 	args := b.Args()

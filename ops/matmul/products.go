@@ -2,6 +2,7 @@ package matmul
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
@@ -82,21 +83,39 @@ func init() {
 			"over sumdim: what a decomposed bilinear calls.",
 		Go: "-",
 		Body: func(c *Ctx) {
-			var y *T
+			// each dimension of the product has a letter, which the tensors that have the dimension name
+			nd := c.T(0).Dim() + len(c.Ints(3))
+			named, summed := make([]bool, nd), make([]bool, nd)
+			for _, d := range c.Ints(6) {
+				summed[tensor.WrapDim(d, nd)] = true
+			}
+			var eq, result strings.Builder
 			for i := range 3 {
-				x := c.T(i)
-				at := slices.Sorted(slices.Values(c.Ints(3 + i)))
-				for _, d := range at {
-					x = x.Unsqueeze(d)
+				if i > 0 {
+					eq.WriteByte(',')
 				}
-				if y == nil {
-					y = x
-				} else {
-					y = y.Mul(x)
+				for d := range nd {
+					if !slices.Contains(c.Ints(3+i), d) {
+						eq.WriteByte('a' + byte(d))
+						named[d] = true
+					}
 				}
 			}
-			if sum := c.Ints(6); len(sum) > 0 {
-				y = y.SumDim(sum)
+			for d := range nd {
+				if named[d] && !summed[d] {
+					result.WriteByte('a' + byte(d))
+				}
+			}
+			y := einsum(c, eq.String()+"->"+result.String(), []*T{c.T(0), c.T(1), c.T(2)}, nil)
+			at := 0
+			for d := range nd {
+				if summed[d] {
+					continue
+				}
+				if !named[d] { // new in all three
+					y = y.Unsqueeze(at)
+				}
+				at++
 			}
 			c.Return(y)
 		},

@@ -146,7 +146,12 @@ func (a *batchArgs[E]) affine(c int, m moments) (scale, shift E) {
 }
 
 // channelGrain is the number of channels of a parallel task.
-func (p planes) channelGrain() int { return max(1, 16*1024/max(1, p.n*p.l)) }
+//
+// Channels of short planes go together as far as there are blocks enough: the planes of one channel are far from each
+// other in memory, and each alone would be a few cache lines of a page of its own.
+func (p planes) channelGrain() int {
+	return max(1, 16*1024/max(1, p.n*p.l), min(512/max(1, p.l), p.c/8))
+}
 
 // shortPlane is the size of a plane that is worked on together with those of other channels behind it.
 const shortPlane = 1024

@@ -13,6 +13,9 @@ func init() {
 	batching.Rule(batchNormBatch, "native_batch_norm", "_native_batch_norm_legit")
 	batching.Rule(batchNormBackwardBatch, "native_batch_norm_backward")
 	batching.Rule(groupBatch, "native_group_norm")
+	batching.Rule(groupBackwardBatch, "native_group_norm_backward")
+	batching.Rule(rmsBatch, "_fused_rms_norm")
+	batching.Rule(rmsBackwardBatch, "_fused_rms_norm_backward")
 }
 
 func layerBatch(b *tensor.Batched) []tensor.Value {
@@ -42,24 +45,26 @@ func inner(b *tensor.Batched, i int, x *T) *T {
 	return w
 }
 
+// sumRows adds up what is in front of the last dimensions, for each example in dimension 0: a weight is shared there.
+func sumRows(x *T, last int) *T {
+	var rows []int
+	for d := 1; d < x.Dim()-last; d++ {
+		rows = append(rows, d)
+	}
+	if len(rows) == 0 {
+		return x
+	}
+	return x.SumDim(rows)
+}
+
 func layerBackwardBatch(b *tensor.Batched) []tensor.Value {
 	g, x, mean, rstd := b.Full(0), b.Full(1), b.Full(3), b.Full(4)
 	mask, out := b.C.Bools(7), make([]*T, 3)
-	var rows []int // the dimensions that a weight is shared by
-	for d := 1; d < x.Dim()-len(b.C.Ints(2)); d++ {
-		rows = append(rows, d)
-	}
-	sum := func(x *T) *T {
-		if len(rows) == 0 {
-			return x
-		}
-		return x.SumDim(rows)
-	}
 	if mask[2] {
-		out[2] = sum(g)
+		out[2] = sumRows(g, len(b.C.Ints(2)))
 	}
 	if mask[1] {
-		out[1] = sum(g.Mul(x.Sub(mean).Mul(rstd)))
+		out[1] = sumRows(g.Mul(x.Sub(mean).Mul(rstd)), len(b.C.Ints(2)))
 	}
 	if mask[0] {
 		args := b.Args()
@@ -178,4 +183,61 @@ func groupBatch(b *tensor.Batched) []tensor.Value {
 		}
 	}
 	return batching.Tensors(y, res[1].T.View(shape), res[2].T.View(shape))
+}
+
+// groupBackwardBatch makes the channels of all examples, and with them the groups, those of one batch: each group is
+// normalised on its own, and each channel has a weight of its own.
+func groupBackwardBatch(b *tensor.Batched) []tensor.Value {
+	if b.Size() == 0 || b.Rank(1) < 2 {
+		return b.Loop()
+	}
+	n := b.Size()
+	args := channelArgs(b, []int{0, 1, 2, 3}, []int{4})
+	args[6], args[8] = tensor.IntValue(b.C.Int(6)*n), tensor.IntValue(b.C.Int(8)*n)
+	out := make([]*T, 3)
+	for i, r := range b.Call(args) {
+		switch {
+		case r.T == nil:
+		case i == 0:
+			out[i] = ofChannels(r.T, n)
+		default:
+			out[i] = r.T.Reshape([]int{n, -1})
+		}
+	}
+	return batching.Tensors(out...)
+}
+
+// rmsBatch is RMS norm of the rows of all examples; a weight that differs between the examples is applied afterwards.
+func rmsBatch(b *tensor.Batched) []tensor.Value {
+	args := b.Args()
+	args[0] = tensor.TensorValue(b.Full(0))
+	apart := b.C.Has(2) && b.Has(2)
+	if apart {
+		args[2] = tensor.Value{}
+	}
+	res := b.Call(args)
+	y := res[0].T
+	if apart {
+		y = y.Mul(inner(b, 2, y))
+	}
+	return batching.Tensors(y, res[1].T)
+}
+
+func rmsBackwardBatch(b *tensor.Batched) []tensor.Value {
+	g, x, rstd := b.Full(0), b.Full(1), b.Full(3)
+	mask, out := b.C.Bools(5), make([]*T, 2)
+	if mask[1] && b.C.Has(4) {
+		out[1] = sumRows(g.Mul(x.Mul(rstd)), len(b.C.Ints(2)))
+	}
+	if mask[0] {
+		args := b.Args()
+		if b.C.Has(4) && b.Has(4) {
+			g = g.Mul(inner(b, 4, g))
+			args[4] = tensor.Value{}
+		}
+		args[0], args[1], args[3] = tensor.TensorValue(g), tensor.TensorValue(x), tensor.TensorValue(rstd)
+		args[5] = tensor.BoolsValue([]bool{true, false})
+		out[0] = b.Call(args)[0].T
+	}
+	return batching.Tensors(out...)
 }

@@ -36,7 +36,6 @@ func init() {
 	}
 	for _, n := range []string{"left", "right"} {
 		op := "bitwise_" + n + "_shift"
-		numberForm(op+".Tensor_Scalar(Tensor self, Scalar other) -> Tensor", op+".Tensor", true)
 		numberForm(op+".Scalar_Tensor(Scalar self, Tensor other) -> Tensor", op+".Tensor", false)
 		operatorNames(n[:1]+"shift", op, ".Tensor", ".Tensor_Scalar")
 	}
@@ -79,9 +78,10 @@ func bitwise(schema, doc string, k *biK) {
 		CPU: func(c *Ctx) { k.run(c, 0, 1) }, NoGrad: "integer result"})
 }
 
-//gen:shift InPlace Out
+//gen:shift InPlace Out Scalar=other
 func shift(schema, doc string, k *biK) {
-	tensor.Register(tensor.Def{Schema: schema, Doc: doc, InPlace: true, Out: true, FormNames: ".out=.Tensor_out",
+	tensor.Register(tensor.Def{Schema: schema, Doc: doc, InPlace: true, Out: true, Scalar: "other",
+		FormNames:   ".out=.Tensor_out .Scalar=.Tensor_Scalar _.Scalar=_.Tensor_Scalar .Scalar_out=.Tensor_Scalar_out",
 		Elementwise: true, Infer: binaryInfer,
 		CPU: func(c *Ctx) { k.run(c, 0, 1) }, NoGrad: "integer result"})
 }

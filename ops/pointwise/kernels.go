@@ -550,24 +550,8 @@ func (k *predK) run(c *Ctx) {
 	}
 }
 
-// The following make kernels of functions of one number. The call for each element costs a few nanoseconds, so they
-// serve only functions that cost more than that themselves.
-
-func f64of(f func(float64) float64) func(d, a []float64) {
-	return func(d, a []float64) {
-		for i, x := range a[:len(d)] {
-			d[i] = f(x)
-		}
-	}
-}
-
-func f32of(f func(float64) float64) func(d, a []float32) {
-	return func(d, a []float32) {
-		for i, x := range a[:len(d)] {
-			d[i] = float32(f(float64(x)))
-		}
-	}
-}
+// The following make kernels of functions of one or two numbers. The call for each element costs a few nanoseconds, so
+// they serve only functions that cost more than that themselves.
 
 func c128of(f func(complex128) complex128) func(d, a []complex128) {
 	return func(d, a []complex128) {

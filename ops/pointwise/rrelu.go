@@ -16,7 +16,7 @@ func init() {
 		opNoise          = tensor.Slot("aten::rrelu_with_noise")
 		opNoiseInPlace   = tensor.Slot("aten::rrelu_with_noise_")
 		opNoiseBackward  = tensor.Slot("aten::rrelu_with_noise_backward")
-		opLeakyReLU      = tensor.Slot("aten::leaky_relu")
+		opLeakyReLUOut   = tensor.Slot("aten::leaky_relu.out")
 		opLeakyReLUGrads = tensor.Slot("aten::leaky_relu_backward")
 	)
 	// middle is the slope outside training.
@@ -66,7 +66,7 @@ func init() {
 				missing(c, "rrelu_with_noise_out_cpu", x.DType())
 			}
 			if !c.Bool(4) {
-				tensor.CopyRaw(out, call(opLeakyReLU, tv(x.Detach()), middle(c.Num(2), c.Num(3))))
+				call(opLeakyReLUOut, tv(x.Detach()), middle(c.Num(2), c.Num(3)), tv(out.Detach()))
 				return
 			}
 			fillSlopes(c, noise, x, c.Num(2).F, c.Num(3).F)

@@ -1,7 +1,6 @@
 package pointwise
 
 import (
-	"fmt"
 	"math"
 	"unsafe"
 
@@ -362,60 +361,22 @@ func besselY(j func(d, x, sin, cos []float64), y func(d, x, sin, cos, j []float6
 	}
 }
 
-func sphericalJ0(x float64) float64 {
-	if math.IsInf(x, 0) {
-		return 0
-	}
-	if math.Abs(x) < 0.5 {
-		z := x * x
-		return 1 - z/6*(1-z/20*(1-z/42*(1-z/72*(1-z/110*(1-z/156)))))
-	}
-	return math.Sin(x) / x
-}
-
-// maxDegree bounds the steps of a recurrence that does not overflow; a larger degree gives NaN, where PyTorch would
-// count for minutes.
-const maxDegree = 1 << 24
-
-// recurrence is a polynomial of degree n by a rule of three terms: first and second give degrees 0 and 1, next degree
-// k+1 from k, k-1. As in PyTorch, a degree is cut to a whole number; one below 0 gives 0, and so does one that is no
-// number of 64 bits.
-func recurrence(first, second func(x float64) float64, next func(k, x, p, q float64) float64) func(x,
-	n float64) float64 {
-	return func(x, n float64) float64 {
-		if !(n > -1 && n < 1<<63) {
-			return 0
+// sphericalJ0 is sin(x)/x, by its series near 0.
+func sphericalJ0(d, a []float64) {
+	planes(len(d), func(p *planesOf[float64], lo, hi int) {
+		sin, d := p.t, d[lo:hi]
+		vec.SinF64(sin, a[lo:hi])
+		for i, x := range a[lo:hi] {
+			switch z := x * x; {
+			case z < 0.25:
+				d[i] = 1 - z*(1.0/6)*(1-z*(1.0/20)*(1-z*(1.0/42)*(1-z*(1.0/72)*(1-z*(1.0/110)*(1-z*(1.0/156))))))
+			case math.IsInf(x, 0):
+				d[i] = 0
+			default:
+				d[i] = sin[i] / x
+			}
 		}
-		m := int64(n)
-		q := first(x)
-		if m == 0 {
-			return q
-		}
-		p := second(x)
-		if m > maxDegree {
-			return math.NaN()
-		}
-		for k := int64(1); k < m && p == p; k++ {
-			p, q = next(float64(k), x, p, q), p
-		}
-		return p
-	}
-}
-
-// chebyshev is a Chebyshev polynomial by recurrence, or for large degrees between -1 and 1 by its formula in m and
-// θ = acos(x).
-func chebyshev(second func(x float64) float64, formula func(m, theta float64) float64) func(x, n float64) float64 {
-	small := recurrence(func(float64) float64 { return 1 }, second, func(_, x, p, q float64) float64 { return 2*x*p - q })
-	return func(x, n float64) float64 {
-		if n > 512 && n < 1<<63 && x > -1 && x < 1 {
-			return formula(math.Trunc(n), math.Acos(x))
-		}
-		return small(x, n)
-	}
-}
-
-func shifted(f func(x, n float64) float64) func(x, n float64) float64 {
-	return func(x, n float64) float64 { return f(2*x-1, n) }
+	})
 }
 
 func init() {
@@ -452,6 +413,7 @@ func init() {
 			c.Return(x.CopyInPlace(call(polygammaOp, c.Value(1), tv(x.Clone()))))
 		},
 	})
+	opArange := tensor.Slot("aten::arange.start_step")
 	tensor.Register(tensor.Def{
 		Schema: "mvlgamma(Tensor self, int p) -> Tensor",
 		Doc: "is the logarithm of the multivariate gamma function of dimension p, which wants elements above " +
@@ -469,14 +431,12 @@ func init() {
 			if p > 1<<20 {
 				c.Fail(tensor.ErrValue, "p is %d, at most %d is supported", p, 1<<20)
 			}
-			var sum *T
-			for j := range p {
-				if t := x.AddScalar(-float64(j) / 2).Lgamma(); sum == nil {
-					sum = t
-				} else {
-					sum = sum.Add(t)
-				}
+			if !dt.IsFloat() {
+				dt = tensor.DefaultDType()
 			}
+			halves := call(opArange, tensor.FloatValue(-float64(p-1)/2), tensor.FloatValue(0.5), tensor.FloatValue(0.5),
+				tensor.DTypeValue(dt), tensor.Value{}, tensor.DeviceValue(x.Device()))
+			sum := x.Unsqueeze(-1).Add(halves).Lgamma().SumDim([]int{-1})
 			c.Return(sum.AddScalar(float64(p) * float64(p-1) / 4 * math.Log(math.Pi)))
 		},
 	})
@@ -583,7 +543,7 @@ func init() {
 	floatOnly("special_scaled_modified_bessel_k1(Tensor x) -> Tensor", "is exp(x) k1(x).",
 		fast2("scaled_modified_bessel_k1", nil, vec.K1eF64, nil), tensor.Def{NoGrad: none})
 	floatOnly("special_spherical_bessel_j0(Tensor x) -> Tensor", "is sin(x) / x.",
-		fn("spherical_bessel_j0", sphericalJ0, nil), tensor.Def{NoGrad: none})
+		fast2("spherical_bessel_j0", nil, sphericalJ0, nil), tensor.Def{NoGrad: none})
 
 	// logit
 	logitBackward := tensor.Slot("aten::logit_backward")
@@ -671,65 +631,6 @@ func init() {
 		}})
 	numberForm("special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor", "special_zeta", false)
 	numberForm("special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor", "special_zeta", false)
-
-	// orthogonal polynomials of x and degree n
-	one := func(float64) float64 { return 1 }
-	chebT := chebyshev(func(x float64) float64 { return x },
-		func(m, t float64) float64 { return math.Cos(m * t) })
-	chebU := chebyshev(func(x float64) float64 { return 2 * x },
-		func(m, t float64) float64 { return math.Sin((m+1)*t) / math.Sin(t) })
-	chebV := chebyshev(func(x float64) float64 { return 2*x - 1 },
-		func(m, t float64) float64 { return math.Cos((m+0.5)*t) / math.Cos(t/2) })
-	chebW := chebyshev(func(x float64) float64 { return 2*x + 1 },
-		func(m, t float64) float64 { return math.Sin((m+0.5)*t) / math.Sin(t/2) })
-	polynomial("special_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor",
-		"is Chebyshev's polynomial of the first kind.", "chebyshev_polynomial_t", chebT)
-	polynomial("special_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor",
-		"is Chebyshev's polynomial of the second kind.", "chebyshev_polynomial_u", chebU)
-	polynomial("special_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor",
-		"is Chebyshev's polynomial of the third kind.", "chebyshev_polynomial_v", chebV)
-	polynomial("special_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor",
-		"is Chebyshev's polynomial of the fourth kind.", "chebyshev_polynomial_w", chebW)
-	polynomial("special_shifted_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor",
-		"is Chebyshev's polynomial of the first kind at 2x - 1.", "shifted_chebyshev_polynomial_t", shifted(chebT))
-	polynomial("special_shifted_chebyshev_polynomial_u(Tensor x, Tensor n) -> Tensor",
-		"is Chebyshev's polynomial of the second kind at 2x - 1.", "shifted_chebyshev_polynomial_u", shifted(chebU))
-	polynomial("special_shifted_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor",
-		"is Chebyshev's polynomial of the third kind at 2x - 1.", "shifted_chebyshev_polynomial_v", shifted(chebV))
-	polynomial("special_shifted_chebyshev_polynomial_w(Tensor x, Tensor n) -> Tensor",
-		"is Chebyshev's polynomial of the fourth kind at 2x - 1.", "shifted_chebyshev_polynomial_w", shifted(chebW))
-	polynomial("special_hermite_polynomial_h(Tensor x, Tensor n) -> Tensor", "is the physicists' Hermite polynomial.",
-		"hermite_polynomial_h",
-		recurrence(one, func(x float64) float64 { return 2 * x },
-			func(k, x, p, q float64) float64 { return 2*x*p - 2*k*q }))
-	polynomial("special_hermite_polynomial_he(Tensor x, Tensor n) -> Tensor",
-		"is the probabilists' Hermite polynomial.", "hermite_polynomial_he",
-		recurrence(one, func(x float64) float64 { return x }, func(k, x, p, q float64) float64 { return x*p - k*q }))
-	polynomial("special_laguerre_polynomial_l(Tensor x, Tensor n) -> Tensor", "is Laguerre's polynomial.",
-		"laguerre_polynomial_l",
-		recurrence(one, func(x float64) float64 { return 1 - x },
-			func(k, x, p, q float64) float64 { return ((2*k+1-x)*p - k*q) / (k + 1) }))
-	polynomial("special_legendre_polynomial_p(Tensor x, Tensor n) -> Tensor", "is Legendre's polynomial.",
-		"legendre_polynomial_p",
-		recurrence(one, func(x float64) float64 { return x },
-			func(k, x, p, q float64) float64 { return ((2*k+1)*x*p - k*q) / (k + 1) }))
-	for _, n := range []string{"chebyshev_polynomial_t", "chebyshev_polynomial_u", "chebyshev_polynomial_v",
-		"chebyshev_polynomial_w",
-		"shifted_chebyshev_polynomial_t", "shifted_chebyshev_polynomial_u", "shifted_chebyshev_polynomial_v",
-		"shifted_chebyshev_polynomial_w",
-		"hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p"} {
-		numberForm(fmt.Sprintf("special_%s.x_scalar(Scalar x, Tensor n) -> Tensor", n), "special_"+n, false)
-		numberForm(fmt.Sprintf("special_%s.n_scalar(Tensor x, Scalar n) -> Tensor", n), "special_"+n, false)
-	}
-}
-
-// polynomial registers a polynomial of an argument and a degree; there is no gradient, as in PyTorch.
-//
-//gen:polynomial Out
-func polynomial(schema, doc, name string, f func(x, n float64) float64) {
-	k := &biK{name: name, f32: zip32(f), f64: zip64(f)}
-	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Out: true, Elementwise: true, Infer: floatInfer,
-		CPU: func(c *Ctx) { k.run(c, 0, 1) }, NoGrad: "PyTorch gives none either"})
 }
 
 // ndtr16 is the normal distribution's function in 16-bit floats (half.Index i), to which each step is rounded.

@@ -111,6 +111,14 @@ func expC(x complex128) complex128 {
 	return complex(e*c, e*s)
 }
 
+// sinhC is the hyperbolic sine, whose sign at infinity the C library takes to be positive where it has no direction.
+func sinhC(x complex128) complex128 {
+	if i := imag(x); math.IsInf(real(x), 0) && (math.IsInf(i, 0) || math.IsNaN(i)) {
+		return complex(math.Inf(1), math.NaN())
+	}
+	return cmplx.Sinh(x)
+}
+
 func log1pC(x complex128) complex128 {
 	// log|1+x| = log1p(2 re + |x|²)/2 keeps the digits of small x
 	r, i := real(x), imag(x)
@@ -158,15 +166,6 @@ func sincC(x complex128) complex128 {
 }
 
 func rsqrtC(x complex128) complex128 { return divC(1, cmplx.Sqrt(x)) }
-
-// fn makes the kernels of a function given for float64 and, perhaps, complex128.
-func fn(name string, f func(float64) float64, g func(complex128) complex128) *unK {
-	k := &unK{name: name, f32: f32of(f), f64: f64of(f)}
-	if g != nil {
-		k.c128 = c128of(g)
-	}
-	return k
-}
 
 // fast2 has vector kernels for both floats.
 func fast2(name string, v32 func(d, a []float32), v64 func(d, a []float64), g func(complex128) complex128) *unK {
@@ -354,7 +353,7 @@ func init() {
 		fast2("tan", vec.TanF32, vec.TanF64, nil).blocks(most, 22, tanC, tanPlanes),
 		result(func(g, y *T) *T { return g.Mul(y.Mul(y).AddScalar(1).Conj()) }))
 	floatUnary("sinh(Tensor self) -> Tensor", "is the hyperbolic sine.",
-		fast2("sinh", vec.SinhF32, vec.SinhF64, nil).blocks(700, most, cmplx.Sinh, sinhPlanes),
+		fast2("sinh", vec.SinhF32, vec.SinhF64, nil).blocks(700, most, sinhC, sinhPlanes),
 		self(func(g, x *T) *T { return g.Mul(x.Cosh().Conj()) }))
 	floatUnary("cosh(Tensor self) -> Tensor", "is the hyperbolic cosine.",
 		fast2("cosh", vec.CoshF32, vec.CoshF64, nil).blocks(700, most, cmplx.Cosh, coshPlanes),

@@ -4,19 +4,12 @@ import (
 	"slices"
 
 	"github.com/gotorch-dev/torch/internal/cpu/quant"
-	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// spatial are the dimensions behind batch and channels that kernels here walk through; convolutions of fewer have a
-// single element in the first ones.
-const spatial = 3
-
-// geometry is a convolution over an input laid out [batch, positions, channels].
-type geometry struct {
-	batch, channels, groups               int
-	in, out, kernel, stride, pad, dilated [spatial]int
-}
+// spatial are the dimensions behind batch and channels that kernels walk through; convolutions of fewer have a single
+// element in the first ones.
+const spatial = quant.Spatial
 
 // three fills a list up to three numbers from the left.
 func three(l []int, def int) (out [spatial]int) {
@@ -79,24 +72,24 @@ func PackConv(c *Ctx, w, bias *T, dims int, s ConvSettings) *Conv {
 	}
 	q = weights(c, w, axis)
 	p.Bias = floats(c, bias, outs, "bias")
-	p.pack(q, outs)
-	plain := !slices.ContainsFunc(p.packed, func(m *matrix) bool { return !m.plain })
+	plain := p.pack(q, outs)
 	noPadding := !slices.ContainsFunc(p.OutputPadding, func(n int) bool { return n != 0 })
 	p.Engine = resolve(Engine(), plain, s.Groups, noPadding)
 	return p
 }
 
-// pack lays out the weight of each group with a column of [kernel positions, channels] for each output.
-func (p *Conv) pack(q *tensor.Quantizer, outs int) {
+// pack lays out the weight of each group with a column of [kernel positions, channels] for each output, and reports
+// whether all zero points are 0.
+func (p *Conv) pack(q *tensor.Quantizer, outs int) (plain bool) {
 	w := p.Weight
-	kernel := three(w.Shape()[2:], 1)
-	nk := size3(kernel)
-	b := tensor.Data[int8](tensor.Dense(ints(w)))
-	perGroup := outs / p.Groups
-	channels := w.Size(1)
+	g := quant.Geometry{Channels: w.Size(1) * p.Groups, Groups: p.Groups, Kernel: three(w.Shape()[2:], 1),
+		Dilated: three(p.Dilation, 1)}
 	if p.Transpose {
-		channels = w.Size(0) / p.Groups
+		g.Channels = w.Size(0)
 	}
+	nk := size3(g.Kernel)
+	b := tensor.Data[int8](tensor.Dense(ints(w)))
+	perGroup, channels := outs/p.Groups, g.Channels/p.Groups
 	var scales []float32
 	var zeros []int32
 	if p.Transpose && q.Scheme != tensor.PerTensorAffine {
@@ -108,29 +101,39 @@ func (p *Conv) pack(q *tensor.Quantizer, outs int) {
 	} else {
 		scales, zeros = columns(q, outs)
 	}
-	for g := range p.Groups {
-		cols := make([]int8, perGroup*nk*channels)
-		for o := range perGroup {
-			for ch := range channels {
-				for k := range nk {
-					from, at := ((g*perGroup+o)*channels+ch)*nk+k, k
-					if p.Transpose { // a transposed convolution is one with the kernel turned around
-						from, at = ((g*channels+ch)*perGroup+o)*nk+k, nk-1-k
-					}
-					cols[(o*nk+at)*channels+ch] = b[from]
-				}
-			}
+	at := func(o, k, ch int) int8 {
+		if p.Transpose { // a transposed convolution is one with the kernel turned around
+			return b[((o/perGroup*channels+ch)*perGroup+o%perGroup)*nk+nk-1-k]
 		}
-		s := scales
-		if len(s) > 1 {
-			s = s[g*perGroup : (g+1)*perGroup]
-		}
-		p.packed = append(p.packed, newMatrix(cols, perGroup, nk*channels, s, zeros[g*perGroup:(g+1)*perGroup]))
+		return b[(o*channels+ch)*nk+k]
 	}
+	bias := biasOf(p.Bias)
+	plain = !slices.ContainsFunc(zeros, func(z int32) bool { return z != 0 })
+	if plain && g.Depthwise(outs) {
+		p.packed = []*quant.Weights{quant.Pack(&quant.Columns{N: outs, Runs: nk, Length: 1, Depthwise: true,
+			Scales: scales, Bias: bias, At: func(c, r, _ int) int8 { return at(c, r, 0) }})}
+		return true
+	}
+	runs, length := g.Runs()
+	for i := range p.Groups {
+		cols := &quant.Columns{N: perGroup, Runs: runs, Length: length, Scales: scales,
+			Zeros: zeros[i*perGroup:][:perGroup], At: func(c, r, k int) int8 {
+				k += r * length
+				return at(i*perGroup+c, k/channels, k%channels)
+			}}
+		if len(scales) > 1 {
+			cols.Scales = scales[i*perGroup:][:perGroup]
+		}
+		if bias != nil {
+			cols.Bias = bias[i*perGroup:][:perGroup]
+		}
+		p.packed = append(p.packed, quant.Pack(cols))
+	}
+	return plain
 }
 
 // plan checks an input and finds the sizes of a convolution.
-func (p *Conv) plan(c *Ctx, x *T, dims int) (g geometry, shape []int) {
+func (p *Conv) plan(c *Ctx, x *T, dims int) (g quant.Geometry, shape []int) {
 	w := p.Weight
 	if w.Dim() != dims+2 {
 		c.Fail(tensor.ErrShape, "%s: the parameters are those of a convolution of %d dimensions", c.Op().FullName(),
@@ -144,88 +147,76 @@ func (p *Conv) plan(c *Ctx, x *T, dims int) (g geometry, shape []int) {
 		c.Fail(tensor.ErrShape, "%s: an input of shape %s does not fit a weight of shape %s and %d groups",
 			c.Op().FullName(), tensor.ShapeString(x.Shape()), tensor.ShapeString(w.Shape()), p.Groups)
 	}
-	g = geometry{batch: x.Size(0), channels: channels, groups: p.Groups, in: three(x.Shape()[2:], 1),
-		kernel: three(w.Shape()[2:], 1), stride: three(p.Stride, 1), pad: three(p.Padding, 0),
-		dilated: three(p.Dilation, 1)}
+	g = quant.Geometry{Batch: x.Size(0), Channels: channels, Groups: p.Groups, In: three(x.Shape()[2:], 1),
+		Kernel: three(w.Shape()[2:], 1), Stride: three(p.Stride, 1), Pad: three(p.Padding, 0),
+		Dilated: three(p.Dilation, 1)}
 	extra := three(p.OutputPadding, 0)
 	for d := range spatial {
-		reach := g.dilated[d]*(g.kernel[d]-1) + 1
+		reach := g.Dilated[d]*(g.Kernel[d]-1) + 1
 		if p.Transpose {
-			g.out[d] = (g.in[d]-1)*g.stride[d] - 2*g.pad[d] + reach + extra[d]
-		} else if g.out[d] = g.in[d] + 2*g.pad[d] - reach; g.out[d] >= 0 {
-			g.out[d] = g.out[d]/g.stride[d] + 1
+			g.Out[d] = (g.In[d]-1)*g.Stride[d] - 2*g.Pad[d] + reach + extra[d]
+		} else if g.Out[d] = g.In[d] + 2*g.Pad[d] - reach; g.Out[d] >= 0 {
+			g.Out[d] = g.Out[d]/g.Stride[d] + 1
 		}
-		if g.out[d] <= 0 || g.in[d] == 0 {
+		if g.Out[d] <= 0 || g.In[d] == 0 {
 			c.Fail(tensor.ErrShape, "%s: an input of shape %s is too small for a kernel of shape %s", c.Op().FullName(),
 				tensor.ShapeString(x.Shape()), tensor.ShapeString(w.Shape()[2:]))
 		}
 	}
-	shape = append([]int{g.batch, p.packed[0].n * p.Groups}, g.out[spatial-dims:]...)
+	if !readable(&g, p.Transpose) {
+		c.Fail(tensor.ErrShape, "%s: stride %v, padding %v and dilation %v are too large for an input of shape %s",
+			c.Op().FullName(), p.Stride, p.Padding, p.Dilation, tensor.ShapeString(x.Shape()))
+	}
+	shape = append([]int{g.Batch, p.outs()}, g.Out[spatial-dims:]...)
 	tensor.Size(shape).Numel()
 	return g, shape
 }
 
-// gather lays out what the kernel sees at positions from..to of one group: rows of [kernel positions, channels of the
-// group], with zero where it sees padding.
-func gather[A uint8 | int8](g *geometry, src, dst []A, zero A, group, from, to int) {
-	ch := g.channels / g.groups
-	k := size3(g.kernel)
-	plane := g.out[1] * g.out[2]
-	for at := from; at < to; at++ {
-		row := dst[(at-from)*k*ch:][:k*ch]
-		n, rest := at/size3(g.out), at%size3(g.out)
-		pos := [spatial]int{rest / plane, rest / g.out[2] % g.out[1], rest % g.out[2]}
-		i := 0
-		for a := range g.kernel[0] {
-			z := pos[0]*g.stride[0] - g.pad[0] + a*g.dilated[0]
-			for b := range g.kernel[1] {
-				y := pos[1]*g.stride[1] - g.pad[1] + b*g.dilated[1]
-				inside := z >= 0 && z < g.in[0] && y >= 0 && y < g.in[1]
-				for e := range g.kernel[2] {
-					x := pos[2]*g.stride[2] - g.pad[2] + e*g.dilated[2]
-					part := row[i*ch : (i+1)*ch]
-					i++
-					if !inside || x < 0 || x >= g.in[2] {
-						for j := range part {
-							part[j] = zero
-						}
-						continue
-					}
-					p := ((n*g.in[0]+z)*g.in[1]+y)*g.in[2] + x
-					copy(part, src[p*g.channels+group*ch:][:ch])
-				}
-			}
+// readable reports whether an image with its padding, or spread for a transposed convolution, has a size that a copy of
+// it may have: less than 4 GB.
+func readable(g *quant.Geometry, transposed bool) bool {
+	bytes := float64(g.Channels)
+	for d := range spatial {
+		reach := g.Dilated[d] * (g.Kernel[d] - 1)
+		if transposed {
+			bytes *= float64(g.Out[d] + reach)
+		} else {
+			bytes *= float64(max((g.Out[d]-1)*g.Stride[d]+reach+1, g.In[d]))
 		}
 	}
+	return bytes < 1<<32
 }
+
+// outs is the number of output channels.
+func (p *Conv) outs() int { return p.packed[0].N * len(p.packed) }
 
 // spread is the input of the ordinary convolution that a transposed one is: its elements stand stride apart, with the
 // zero point in between and around.
-func spread[A uint8 | int8](g geometry, src []A, zero A) (geometry, []A) {
+func spread[A uint8 | int8](g quant.Geometry, src []A, zero A) (quant.Geometry, []A) {
 	wide := g
 	for d := range spatial {
-		reach := g.dilated[d] * (g.kernel[d] - 1)
-		wide.in[d] = g.out[d] + reach // padding becomes part of the input
-		wide.stride[d], wide.pad[d] = 1, 0
+		reach := g.Dilated[d] * (g.Kernel[d] - 1)
+		wide.In[d] = g.Out[d] + reach // padding becomes part of the input
+		wide.Stride[d], wide.Pad[d] = 1, 0
 	}
-	dst := make([]A, g.batch*size3(wide.in)*g.channels)
+	dst := make([]A, g.Batch*size3(wide.In)*g.Channels)
 	if zero != 0 {
 		for i := range dst {
 			dst[i] = zero
 		}
 	}
-	place := func(d, i int) int { return g.dilated[d]*(g.kernel[d]-1) - g.pad[d] + i*g.stride[d] }
-	for n := range g.batch {
-		for a := range g.in[0] {
-			for b := range g.in[1] {
-				for e := range g.in[2] {
+	place := func(d, i int) int { return g.Dilated[d]*(g.Kernel[d]-1) - g.Pad[d] + i*g.Stride[d] }
+	for n := range g.Batch {
+		for a := range g.In[0] {
+			for b := range g.In[1] {
+				for e := range g.In[2] {
 					z, y, x := place(0, a), place(1, b), place(2, e)
-					if z < 0 || y < 0 || x < 0 || z >= wide.in[0] || y >= wide.in[1] || x >= wide.in[2] {
+					if z < 0 || y < 0 || x < 0 || z >= wide.In[0] || y >= wide.In[1] || x >= wide.In[2] {
 						continue
 					}
-					from := ((n*g.in[0]+a)*g.in[1]+b)*g.in[2] + e
-					to := ((n*wide.in[0]+z)*wide.in[1]+y)*wide.in[2] + x
-					copy(dst[to*g.channels:][:g.channels], src[from*g.channels:][:g.channels])
+					from := ((n*g.In[0]+a)*g.In[1]+b)*g.In[2] + e
+					to := ((n*wide.In[0]+z)*wide.In[1]+y)*wide.In[2] + x
+					copy(dst[to*g.Channels:][:g.Channels], src[from*g.Channels:][:g.Channels])
 				}
 			}
 		}
@@ -233,42 +224,21 @@ func spread[A uint8 | int8](g geometry, src []A, zero A) (geometry, []A) {
 	return wide, dst
 }
 
-// isProduct reports a convolution whose input is the left factor as it lies in memory.
-func (g *geometry) isProduct() bool {
-	return g.groups == 1 && size3(g.kernel) == 1 && size3(g.stride) == 1 && g.pad == [spatial]int{}
-}
-
-// rowsAtOnce is how many positions are laid out and multiplied at a time: their bytes stay in a cache.
-const rowsAtOnce = 1 << 19
-
-// convolve calls use with the sums of each block of positions of each group, row by row.
-func convolve[A uint8 | int8](p *Conv, g geometry, src []A, zero int, use func(group, from, to int, sums []int32)) {
+// convolve computes a convolution of the integers x, whose channels lie innermost, into d.
+func (p *Conv) convolve(g quant.Geometry, x *T, q *tensor.Quantizer, r *quant.Result, d *T) {
+	in := inputOf(x, q)
 	if p.Transpose {
-		g, src = spread(g, src, A(zero))
-	}
-	total := g.batch * size3(g.out)
-	for group, m := range p.packed {
-		step := max(1, min(total, rowsAtOnce/max(1, m.k)))
-		buf, sums := []A(nil), make([]int32, step*m.n)
-		for from := 0; from < total; from += step {
-			to := min(total, from+step)
-			rows := to - from
-			a := src
-			if g.isProduct() {
-				a = src[from*g.channels : to*g.channels]
-			} else {
-				if buf == nil {
-					buf = make([]A, step*m.k)
-				}
-				a = buf[:rows*m.k]
-				par.For(rows, 1+4096/max(1, m.k), func(lo, hi int) {
-					gather(&g, src, a[lo*m.k:hi*m.k], A(zero), group, from+lo, from+hi)
-				})
-			}
-			multiply(m, a, rows, int32(zero), sums[:rows*m.n])
-			use(group, from, to, sums[:rows*m.n])
+		if x.DType() == tensor.Int8 {
+			var wide []int8
+			g, wide = spread(g, tensor.Memory[int8](x), int8(q.ZeroPoint))
+			in = quant.InputOf(wide, in.Scale, in.Zero)
+		} else {
+			var wide []uint8
+			g, wide = spread(g, tensor.Memory[uint8](x), uint8(q.ZeroPoint))
+			in = quant.InputOf(wide, in.Scale, in.Zero)
 		}
 	}
+	quant.Convolve(&g, p.packed, in, into(r, d))
 }
 
 // innermost are the strides of a tensor [batch, channels, positions...] whose channels lie innermost.
@@ -309,39 +279,9 @@ func conv(c *Ctx, x *T, p *Conv, dims int, scale float64, zero int, relu bool) *
 	checkOutput(c, scale, zero)
 	g, shape := p.plan(c, x, dims)
 	d := tensor.NewStrided(shape, innermost(shape), x.DType().Integer())
-	src := lastChannels(ints(x))
-	if x.DType() == tensor.QInt8 {
-		convInto(p, g, tensor.Memory[int8](src), tensor.Memory[int8](d), q, scale, zero, relu)
-	} else {
-		convInto(p, g, tensor.Memory[uint8](src), tensor.Memory[uint8](d), q, scale, zero, relu)
-	}
+	p.convolve(g, lastChannels(ints(x)), q, &quant.Result{Engine: p.Engine, Scale: float32(scale), Zero: zero,
+		ReLU: relu}, d)
 	return tensor.NewQuantized(d, x.DType(), value(scale, zero))
-}
-
-func convInto[A uint8 | int8](p *Conv, g geometry, src, dst []A, q *tensor.Quantizer, scale float64, zero int,
-	relu bool) {
-	bias, all := biasOf(p.Bias), len(p.packed)*p.packed[0].n
-	outs := make([]*quant.Output, len(p.packed))
-	for i, m := range p.packed {
-		outs[i] = &quant.Output{Engine: p.Engine, InScale: float32(q.Scale), WScales: m.scales, Scale: float32(scale),
-			Zero: zero, ReLU: relu}
-		if bias != nil {
-			outs[i].Bias = bias[i*m.n : (i+1)*m.n]
-		}
-		outs[i].Prepare(m.n)
-	}
-	convolve(p, g, src, q.ZeroPoint, func(group, from, to int, sums []int32) {
-		n := p.packed[group].n
-		par.For(to-from, 1+4096/max(1, n), func(lo, hi int) {
-			if all == n {
-				quant.Requantize(outs[group], dst[(from+lo)*n:(from+hi)*n], sums[lo*n:hi*n], n)
-				return
-			}
-			for i := lo; i < hi; i++ {
-				quant.Requantize(outs[group], dst[(from+i)*all+group*n:][:n], sums[i*n:(i+1)*n], n)
-			}
-		})
-	})
 }
 
 // convFloat is a convolution of bytes whose result is float32: with dynamic quantization of the input.
@@ -352,22 +292,12 @@ func convFloat(c *Ctx, x *T, p *Conv, dims int, reduceRange bool) *T {
 	g, shape := p.plan(c, x, dims)
 	scale, zero := dynamicParams(x, 0, 255, reduceRange && p.Engine != quant.QNNPACK)
 	xq := quantize(lastChannels(x), scale, zero, tensor.QUInt8)
-	return convolved(p, g, shape, tensor.Memory[uint8](ints(xq)), tensor.QuantizerOf(xq))
+	return p.floats(g, shape, xq)
 }
 
-// convolved is the float32 result of a convolution of bytes with the quantizer q.
-func convolved(p *Conv, g geometry, shape []int, src []uint8, q *tensor.Quantizer) *T {
+// floats is the float32 result of a convolution of bytes.
+func (p *Conv) floats(g quant.Geometry, shape []int, x *T) *T {
 	d := tensor.NewStrided(shape, innermost(shape), tensor.Float32)
-	dst, bias, all := tensor.Memory[float32](d), biasOf(p.Bias), shape[1]
-	convolve(p, g, src, q.ZeroPoint, func(group, from, to int, sums []int32) {
-		m := p.packed[group]
-		o := &quant.Output{InScale: float32(q.Scale), WScales: m.scales}
-		if bias != nil {
-			o.Bias = bias[group*m.n : (group+1)*m.n]
-		}
-		for i := range to - from {
-			quant.Scaled(o, dst[(from+i)*all+group*m.n:][:m.n], sums[i*m.n:(i+1)*m.n], m.n)
-		}
-	})
+	p.convolve(g, lastChannels(ints(x)), tensor.QuantizerOf(x), &quant.Result{}, d)
 	return d
 }

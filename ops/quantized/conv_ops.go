@@ -128,14 +128,13 @@ func convAdd(c *Ctx, relu bool) {
 	acc, _ := each(c, 1)
 	scale, zero := c.Float(3), c.Int(4)
 	checkOutput(c, scale, zero)
-	q := quantizedInput(c, x)
+	quantizedInput(c, x)
 	g, shape := p.plan(c, x, 2)
 	if !tensor.SameShape(acc.Shape(), shape) || x.DType() != tensor.QUInt8 {
 		c.Fail(tensor.ErrShape, "%s: the tensor to add has shape %s, the result %s", c.Op().FullName(),
 			tensor.ShapeString(acc.Shape()), tensor.ShapeString(shape))
 	}
-	y := convolved(p, g, shape, tensor.Memory[uint8](lastChannels(ints(x))), q)
-	y = y.Add(dequantize(acc))
+	y := p.floats(g, shape, x).Add(dequantize(acc))
 	if relu {
 		y = y.ReLU()
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/gotorch-dev/torch/internal/cpu/quant"
+	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -41,22 +42,44 @@ func inferFake(c *Ctx) {
 	c.Alloc(1, x.Shape(), tensor.Bool)
 }
 
-// runFake rounds the elements of the spans of a channel each.
+// runFake rounds the elements of the spans of a channel each into result 0, and sets result 1, if there is one, to the
+// mask.
 func runFake(c *Ctx, x *T, axis int, of func(channel int) *quant.Fake) {
+	own := func(i int, dt tensor.DType) *T { // the result itself, where it can be written in order
+		if o := c.Out(i); o.DType() == dt && o.IsContiguous() {
+			return o
+		}
+		return tensor.New(x.Shape(), dt)
+	}
 	dt := fakeType(x.DType())
-	y, m := tensor.New(x.Shape(), dt), tensor.New(x.Shape(), tensor.Bool)
-	src := tensor.DenseAs(x, dt)
-	spansOf(x.Shape(), axis, func(ch, lo, hi int) {
-		f := of(ch)
-		mask := tensor.Data[bool](m)[lo:hi]
+	y, src := own(0, dt), tensor.DenseAs(x, dt)
+	var m *T
+	if len(c.Op().Sch.Results) > 1 {
+		m = own(1, tensor.Bool)
+	}
+	run := func(f *quant.Fake, lo, hi int) {
+		var mask []bool
+		if m != nil {
+			mask = tensor.Data[bool](m)[lo:hi]
+		}
 		if dt == tensor.Float64 {
 			quant.FakeQuantize(f, tensor.Data[float64](y)[lo:hi], tensor.Data[float64](src)[lo:hi], mask)
 		} else {
 			quant.FakeQuantize(f, tensor.Data[float32](y)[lo:hi], tensor.Data[float32](src)[lo:hi], mask)
 		}
-	})
-	tensor.CopyRaw(c.Out(0), y)
-	tensor.CopyRaw(c.Out(1), m)
+	}
+	if axis < 0 {
+		f := of(0)
+		par.For(x.Numel(), 1<<15, func(lo, hi int) { run(f, lo, hi) })
+	} else {
+		spans(x.Shape(), axis, func(ch, lo, hi int) { run(of(ch), lo, hi) })
+	}
+	if y != c.Out(0) {
+		tensor.CopyRaw(c.Out(0), y)
+	}
+	if m != nil && m != c.Out(1) {
+		tensor.CopyRaw(c.Out(1), m)
+	}
 }
 
 // spansOf is spans, or all elements at once where axis is -1.
@@ -91,7 +114,11 @@ func channelQParams(c *Ctx, x, scale, zero *T, axis, lo, hi int, whole bool) (in
 	for _, v := range z {
 		checkRange(c, lo, hi, v)
 	}
-	return axis, func(ch int) *quant.Fake { return &quant.Fake{Scale: s[ch], Zero: z[ch], Min: lo, Max: hi} }
+	rounds := make([]quant.Fake, len(s))
+	for ch := range rounds {
+		rounds[ch] = quant.Fake{Scale: s[ch], Zero: z[ch], Min: lo, Max: hi}
+	}
+	return axis, func(ch int) *quant.Fake { return &rounds[ch] }
 }
 
 func wholeZero(z float64, lo, hi int) float64 {
@@ -232,20 +259,7 @@ func defineLearnable() {
 			},
 			CPU: func(c *Ctx) {
 				axis, q := of(c, 0)
-				x := c.T(0)
-				dt := fakeType(x.DType())
-				y, src := tensor.New(x.Shape(), dt), tensor.DenseAs(x, dt)
-				mask := make([]bool, x.Numel())
-				spansOf(x.Shape(), axis, func(ch, lo, hi int) {
-					if dt == tensor.Float64 {
-						quant.FakeQuantize(q(ch), tensor.Data[float64](y)[lo:hi], tensor.Data[float64](src)[lo:hi],
-							mask[lo:hi])
-					} else {
-						quant.FakeQuantize(q(ch), tensor.Data[float32](y)[lo:hi], tensor.Data[float32](src)[lo:hi],
-							mask[lo:hi])
-					}
-				})
-				tensor.CopyRaw(c.Out(0), y)
+				runFake(c, c.T(0), axis, q)
 			},
 			VJP: func(c *Ctx, g *T) []*T {
 				args := []any{g, c.T(0), c.T(1), c.T(2)}

@@ -70,9 +70,8 @@ func init() {
 			func(c *Ctx) {
 				p, x := argument[Linear](c, 3), c.T(0)
 				q := quantizePerTensor(c, x, c.Float(1), c.Int(2), tensor.QUInt8)
-				rows, m := linearRows(c, p, q)
-				o := &quant.Output{InScale: float32(c.Float(1)), WScales: m.scales, Bias: biasOf(p.Bias), ReLU: relu}
-				c.SetOut(0, scaledOutput(o, m, q, rows))
+				rows, w := linearRows(c, p, q)
+				c.SetOut(0, linearFloats(w, q, rows, relu))
 			})
 	}
 }
@@ -101,8 +100,10 @@ func PackLinear(c *Ctx, w, bias *T) *Linear {
 	q := weights(c, w, 0)
 	p := &Linear{Weight: w, Bias: floats(c, bias, w.Size(0), "bias"), Engine: Engine()}
 	scales, zeros := columns(q, w.Size(0))
-	p.packed = newMatrix(tensor.Data[int8](tensor.Dense(ints(w))), w.Size(0), w.Size(1), scales, zeros)
-	p.Engine = resolve(p.Engine, p.packed.plain, 1, true)
+	b, k := tensor.Data[int8](tensor.Dense(ints(w))), w.Size(1)
+	p.packed = quant.Pack(&quant.Columns{N: w.Size(0), Runs: 1, Length: k, Scales: scales, Zeros: zeros,
+		Bias: biasOf(p.Bias), At: func(c, _, i int) int8 { return b[c*k+i] }})
+	p.Engine = resolve(p.Engine, p.packed.Plain(), 1, true)
 	return p
 }
 
@@ -126,19 +127,19 @@ func biasOf(b *T) []float32 {
 }
 
 // linearRows checks the input of a linear layer and gives the number of its rows.
-func linearRows(c *Ctx, p *Linear, x *T) (rows int, m *matrix) {
-	m = p.packed
-	if m == nil {
+func linearRows(c *Ctx, p *Linear, x *T) (rows int, w *quant.Weights) {
+	w = p.packed
+	if w == nil {
 		c.Fail(tensor.ErrType, "%s: the parameters were packed with weights of float16", c.Op().FullName())
 	}
-	if x.Dim() == 0 || x.Size(x.Dim()-1) != m.k {
+	if x.Dim() == 0 || x.Size(x.Dim()-1) != w.Length {
 		c.Fail(tensor.ErrShape, "%s: the input of shape %s does not fit a weight of shape [%d, %d]", c.Op().FullName(),
-			tensor.ShapeString(x.Shape()), m.n, m.k)
+			tensor.ShapeString(x.Shape()), w.N, w.Length)
 	}
-	if m.k == 0 {
-		return tensor.Size(x.Shape()[:x.Dim()-1]).Numel(), m
+	if w.Length == 0 {
+		return tensor.Size(x.Shape()[:x.Dim()-1]).Numel(), w
 	}
-	return x.Numel() / m.k, m
+	return x.Numel() / w.Length, w
 }
 
 // outShape is the shape of x with another last size.
@@ -159,29 +160,47 @@ func linear(c *Ctx, relu bool) *T {
 	q := quantizedInput(c, x)
 	scale, zero := c.Float(2), c.Int(3)
 	checkOutput(c, scale, zero)
-	rows, m := linearRows(c, p, x)
-	sums := product(m, tensor.Dense(ints(x)), q.ZeroPoint, rows)
-	d := tensor.New(outShape(x, m.n), x.DType().Integer())
-	o := &quant.Output{Engine: p.Engine, InScale: float32(q.Scale), WScales: m.scales, Bias: biasOf(p.Bias),
-		Scale: float32(scale), Zero: zero, ReLU: relu}
-	requantized(o, d, sums, m.n)
+	rows, w := linearRows(c, p, x)
+	d := tensor.New(outShape(x, w.N), x.DType().Integer())
+	r := &quant.Result{Engine: p.Engine, Scale: float32(scale), Zero: zero, ReLU: relu}
+	quant.Multiply(w, inputOf(tensor.Dense(ints(x)), q), rows, into(r, d))
 	return tensor.NewQuantized(d, x.DType(), value(scale, zero))
 }
 
-// scaledOutput is the float32 result of a product of quantized x.
-func scaledOutput(o *quant.Output, m *matrix, x *T, rows int) *T {
-	sums := product(m, tensor.Dense(ints(x)), tensor.QuantizerOf(x).ZeroPoint, rows)
-	d := tensor.New(outShape(x, m.n), tensor.Float32)
-	quant.Scaled(o, tensor.Data[float32](d), sums, m.n)
+// inputOf is the left factor of a product: the integers x, dense, with their quantizer.
+func inputOf(x *T, q *tensor.Quantizer) quant.Input {
+	if x.DType() == tensor.Int8 {
+		return quant.InputOf(tensor.Memory[int8](x), float32(q.Scale), q.ZeroPoint)
+	}
+	return quant.InputOf(tensor.Memory[uint8](x), float32(q.Scale), q.ZeroPoint)
+}
+
+// into makes the memory of d, bytes or floats, that of a result.
+func into(r *quant.Result, d *T) *quant.Result {
+	switch d.DType() {
+	case tensor.Float32:
+		r.Floats = tensor.Memory[float32](d)
+	case tensor.Int8:
+		r.Int8s = tensor.Memory[int8](d)
+	default:
+		r.Bytes = tensor.Memory[uint8](d)
+	}
+	return r
+}
+
+// linearFloats is the float32 result of a product of quantized x.
+func linearFloats(w *quant.Weights, x *T, rows int, relu bool) *T {
+	d := tensor.New(outShape(x, w.N), tensor.Float32)
+	quant.Multiply(w, inputOf(tensor.Dense(ints(x)), tensor.QuantizerOf(x)), rows, into(&quant.Result{ReLU: relu}, d))
 	return d
 }
 
 // linearFloat is the result of a linear layer of bytes before it is quantized.
 func linearFloat(c *Ctx) *T {
 	x, p := c.T(0), argument[Linear](c, 1)
-	q := quantizedInput(c, x)
-	rows, m := linearRows(c, p, x)
-	return scaledOutput(&quant.Output{InScale: float32(q.Scale), WScales: m.scales, Bias: biasOf(p.Bias)}, m, x, rows)
+	quantizedInput(c, x)
+	rows, w := linearRows(c, p, x)
+	return linearFloats(w, x, rows, false)
 }
 
 // linearDynamic quantizes a float32 input by its range, multiplies, and gives float32.
@@ -189,12 +208,9 @@ func linearDynamic(c *Ctx, p *Linear, x *T, reduceRange, relu bool) *T {
 	if x.DType() != tensor.Float32 {
 		c.Fail(tensor.ErrDType, "%s: expected an input of type float32, got %s", c.Op().FullName(), x.DType())
 	}
-	rows, m := linearRows(c, p, x)
-	reduceRange = reduceRange && p.Engine != quant.QNNPACK
-	scale, zero := dynamicParams(x, 0, 255, reduceRange)
-	xq := quantize(tensor.Dense(x), scale, zero, tensor.QUInt8)
-	o := &quant.Output{Engine: p.Engine, InScale: float32(scale), WScales: m.scales, Bias: biasOf(p.Bias), ReLU: relu}
-	return scaledOutput(o, m, xq, rows)
+	rows, w := linearRows(c, p, x)
+	scale, zero := dynamicParams(x, 0, 255, reduceRange && p.Engine != quant.QNNPACK)
+	return linearFloats(w, quantize(tensor.Dense(x), scale, zero, tensor.QUInt8), rows, relu)
 }
 
 // linearHalf is a linear layer with weights that were rounded to float16.

@@ -179,12 +179,16 @@ func concat(c *Ctx, l []*T, dim int, scale float64, zero int, relu bool) *T {
 		same = same && float32(q.Scale) == float32(scale) && q.ZeroPoint == zero
 	}
 	for i, t := range l {
-		if xs[i] = ints(t); !same {
+		switch xs[i] = ints(t); {
+		case same:
+		case dt == tensor.QInt32:
 			xs[i] = dequantize(t)
+		default:
+			xs[i] = ints(requantized(t, scale, zero, relu))
 		}
 	}
 	r := call1("aten::cat", xs, dim)
-	if same {
+	if same || dt != tensor.QInt32 {
 		return tensor.NewQuantized(r, dt, value(scale, zero))
 	}
 	if relu {

@@ -27,7 +27,7 @@ type Linear struct {
 	Weight *T
 	Bias   *T // float32 [out], or nil
 	Engine quant.Engine
-	packed *matrix
+	packed *quant.Weights
 }
 
 // Conv is the packed parameters of a convolution, PyTorch's Conv2dPackedParamsBase and Conv3dPackedParamsBase. A
@@ -39,7 +39,7 @@ type Conv struct {
 	Groups                                   int
 	Transpose                                bool
 	Engine                                   quant.Engine
-	packed                                   []*matrix // of each group
+	packed                                   []*quant.Weights // of each group; one of a depthwise convolution
 }
 
 // Embedding is the packed parameters of an embedding, PyTorch's EmbeddingPackedParamsBase.

@@ -3,6 +3,7 @@ package quantized
 import (
 	"math"
 
+	"github.com/gotorch-dev/torch/internal/cpu/quant"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -190,7 +191,10 @@ func defineArith(relu bool) {
 	for _, o := range []struct {
 		name string
 		f    func(a, b *T) *T
-	}{{"add", func(a, b *T) *T { return a.Add(b) }}, {"mul", func(a, b *T) *T { return a.Mul(b) }}} {
+		u8   func(dst []uint8, a, b quant.Operand[uint8], r quant.Rounding)
+		i8   func(dst []int8, a, b quant.Operand[int8], r quant.Rounding)
+	}{{"add", func(a, b *T) *T { return a.Add(b) }, quant.Add[uint8], quant.Add[int8]},
+		{"mul", func(a, b *T) *T { return a.Mul(b) }, quant.Mul[uint8], quant.Mul[int8]}} {
 		name := o.name + suffix(relu)
 		both := func(c *Ctx, scale float64, zero int) {
 			a, _ := each(c, 0)
@@ -198,7 +202,23 @@ func defineArith(relu bool) {
 			if a.DType() != b.DType() {
 				c.Fail(tensor.ErrDType, "%s operands should have same data type.", o.name)
 			}
-			through(c, a, scale, zero, func(x *T) *T { return last(o.f(x, dequantize(b))) })
+			x, y := ints(a), ints(b)
+			if a.DType() == tensor.QInt32 || !x.IsDense() || !tensor.SameShape(x.Shape(), y.Shape()) ||
+				!tensor.SameShape(x.Strides(), y.Strides()) {
+				through(c, a, scale, zero, func(x *T) *T { return last(o.f(x, dequantize(b))) })
+				return
+			}
+			checkScale(c, scale)
+			checkZero(c, "quantize_tensor_per_tensor_affine", zero, a.DType())
+			d := tensor.NewStrided(x.Shape(), x.Strides(), x.DType())
+			if a.DType() == tensor.QInt8 {
+				o.i8(tensor.Memory[int8](d), operand[int8](a), operand[int8](b),
+					quant.RoundingOf[int8](float32(scale), zero, relu))
+			} else {
+				o.u8(tensor.Memory[uint8](d), operand[uint8](a), operand[uint8](b),
+					quant.RoundingOf[uint8](float32(scale), zero, relu))
+			}
+			c.SetOut(0, tensor.NewQuantized(d, a.DType(), value(scale, zero)))
 		}
 		define("quantized::"+name+"(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc",
 			"is "+o.name+" of two tensors.",
@@ -271,6 +291,32 @@ func defineArith(relu bool) {
 			cat(c, tensor.FloatValue(q.Scale), tensor.IntValue(q.ZeroPoint))
 			copyOut(c, out, c.Out(0))
 		})
+}
+
+// operand is the memory of a quantized tensor whose elements fill it.
+func operand[A uint8 | int8](t *T) quant.Operand[A] {
+	q := tensor.QuantizerOf(t)
+	return quant.Operand[A]{Data: tensor.Memory[A](ints(t)), Scale: float32(q.Scale), Zero: q.ZeroPoint}
+}
+
+// requantized is a quantized tensor of bytes in another scale, in the layout of x.
+func requantized(x *T, scale float64, zero int, relu bool) *T {
+	i := ints(x)
+	if !i.IsDense() {
+		i = tensor.Dense(i)
+		x = withInts(x, i)
+	}
+	d := tensor.NewStrided(i.Shape(), i.Strides(), i.DType())
+	if x.DType() == tensor.QInt8 {
+		o := operand[int8](x)
+		quant.Requantize(tensor.Memory[int8](d), o.Data, o.Scale, o.Zero,
+			quant.RoundingOf[int8](float32(scale), zero, relu))
+	} else {
+		o := operand[uint8](x)
+		quant.Requantize(tensor.Memory[uint8](d), o.Data, o.Scale, o.Zero,
+			quant.RoundingOf[uint8](float32(scale), zero, relu))
+	}
+	return tensor.NewQuantized(d, x.DType(), value(scale, zero))
 }
 
 // copyOut copies a result, quantizer included, to out.

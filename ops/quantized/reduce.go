@@ -2,6 +2,7 @@ package quantized
 
 import (
 	"github.com/gotorch-dev/torch/internal/cpu/quant"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -34,9 +35,15 @@ func init() {
 		"replication_pad2d", "replication_pad3d", "constant_pad_nd"} {
 		tensor.RegisterQuantized("aten::"+n, likeInput(same))
 	}
-	for _, n := range []string{"_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "adaptive_avg_pool1d",
-		"adaptive_avg_pool2d", "adaptive_avg_pool3d"} {
+	for _, n := range []string{"_adaptive_avg_pool3d", "adaptive_avg_pool1d", "adaptive_avg_pool3d"} {
 		tensor.RegisterQuantized("aten::"+n, averaged(nil))
+	}
+	for _, n := range []string{"_adaptive_avg_pool2d", "adaptive_avg_pool2d"} {
+		tensor.RegisterQuantized("aten::"+n, func(c *Ctx) {
+			if !globalAverage(c) {
+				averaged(nil)(c)
+			}
+		})
 	}
 	tensor.RegisterQuantized("aten::avg_pool2d", averaged(func(c *Ctx, args []any) {
 		if Engine() == quant.QNNPACK && c.T(0).DType() == tensor.QUInt8 && !c.Bool(4) {
@@ -52,7 +59,15 @@ func init() {
 		c.Fail(tensor.ErrNotImpl, "Could not run 'aten::zero_' with arguments from the 'QuantizedCPU' backend.")
 	})
 	// The largest of integers that stand for numbers of one scale stands for the largest number.
-	moves(1, "max_pool1d", "max_pool2d", "adaptive_max_pool2d")
+	moves(1, "max_pool1d", "adaptive_max_pool2d")
+	tensor.RegisterQuantized("aten::max_pool2d", func(c *Ctx) {
+		t := refuseChannels(c)
+		if r := maxPool(c, t); r != nil {
+			c.SetOut(0, r)
+			return
+		}
+		c.SetOut(0, withInts(t, onInts(c)[0]))
+	})
 	tensor.RegisterQuantized("aten::max_pool3d", func(c *Ctx) {
 		if Engine() == quant.QNNPACK {
 			c.Fail(tensor.ErrNotImpl, "QNNPACK backend doesn't support of quantized_max_pool3d")
@@ -93,7 +108,10 @@ func init() {
 		"int output_zero_point) -> Tensor", "is instance_norm.", func(c *Ctx) {
 		x, _ := each(c, 0)
 		through(c, x, c.Float(4), c.Int(5), func(x *T) *T {
-			return call1("aten::instance_norm", x, c.Value(1), c.Value(2), nil, nil, true, 0.0, c.Float(3), false)
+			y := call1("aten::zeros_like", x) // the result has the memory format of the input
+			tensor.CopyRaw(y, call1("aten::instance_norm", x, c.Value(1), c.Value(2), nil, nil, true, 0.0, c.Float(3),
+				false))
+			return y
 		})
 	})
 }
@@ -115,10 +133,77 @@ func averaged(change func(c *Ctx, args []any)) func(c *Ctx) {
 	}
 }
 
+// channelsInside reports whether the elements of a tensor of four dimensions fill its memory with the channels
+// innermost, in no other order, too.
+func channelsInside(x *T) bool {
+	return x.Dim() == 4 && x.Size(1) > 1 && x.Size(2)*x.Size(3) > 1 &&
+		tensor.SameShape(x.Strides(), innermost(x.Shape()))
+}
+
+// globalAverage computes the mean over whole images of quint8 whose channels lie innermost, and reports whether this
+// call is one.
+func globalAverage(c *Ctx) bool {
+	x, q := each(c, 0)
+	size := c.Ints(1)
+	i := ints(x)
+	if x.DType() != tensor.QUInt8 || !channelsInside(i) || x.Numel() == 0 || len(size) != 2 || size[0] != 1 ||
+		size[1] != 1 {
+		return false
+	}
+	shape := []int{x.Size(0), x.Size(1), 1, 1}
+	d := tensor.NewStrided(shape, innermost(shape), tensor.Uint8)
+	quant.Average(tensor.Memory[uint8](d), tensor.Memory[uint8](i), x.Size(0), x.Size(2)*x.Size(3), x.Size(1),
+		q.ZeroPoint)
+	c.SetOut(0, withInts(x, d))
+	return true
+}
+
+// maxPool is a maximum pooling in two dimensions of bytes whose channels lie innermost, with the arguments of
+// max_pool2d; nil where it is left to the general kernel, which checks the arguments, too.
+func maxPool(c *Ctx, x *T) *T {
+	i := ints(x)
+	if x.DType().Bits() != 8 || !channelsInside(i) || x.Numel() == 0 || c.Bool(5) {
+		return nil
+	}
+	g := &quant.Geometry{Batch: x.Size(0), Channels: x.Size(1), Groups: x.Size(1), In: three(x.Shape()[2:], 1)}
+	for j, l := range [][]int{c.Ints(1), c.Ints(2), c.Ints(3), c.Ints(4)} {
+		if j == 1 && len(l) == 0 {
+			l = c.Ints(1)
+		}
+		if len(l) == 1 {
+			l = []int{l[0], l[0]}
+		}
+		if len(l) != 2 {
+			return nil
+		}
+		*[]*[spatial]int{&g.Kernel, &g.Stride, &g.Pad, &g.Dilated}[j] = three(l, op.Pick(j == 2, 0, 1))
+	}
+	for d := range spatial {
+		reach := g.In[d] + 2*g.Pad[d] - g.Kernel[d]
+		if g.Kernel[d] < 1 || g.Stride[d] < 1 || g.Pad[d] < 0 || g.Pad[d] > g.Kernel[d]/2 || g.Dilated[d] != 1 ||
+			reach < 0 {
+			return nil
+		}
+		g.Out[d] = reach/g.Stride[d] + 1
+	}
+	shape := []int{g.Batch, g.Channels, g.Out[1], g.Out[2]}
+	d := tensor.NewStrided(shape, innermost(shape), i.DType())
+	if x.DType() == tensor.QInt8 {
+		quant.MaxPool(g, tensor.Memory[int8](d), tensor.Memory[int8](i))
+	} else {
+		quant.MaxPool(g, tensor.Memory[uint8](d), tensor.Memory[uint8](i))
+	}
+	return withInts(x, d)
+}
+
 // pool is a maximum pooling of the namespace quantized.
 func pool(name string) func(c *Ctx) {
 	return func(c *Ctx) {
 		x, _ := each(c, 0)
+		if y := maxPool(c, x); y != nil && x.Dim() == 4 {
+			c.SetOut(0, y)
+			return
+		}
 		r := call1(name, ints(x), c.Ints(1), c.Ints(2), c.Ints(3), c.Ints(4), c.Bool(5))
 		c.SetOut(0, withInts(x, r))
 	}

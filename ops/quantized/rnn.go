@@ -1,6 +1,8 @@
 package quantized
 
 import (
+	"github.com/gotorch-dev/torch/internal/cpu/quant"
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -84,27 +86,12 @@ func network(c *Ctx, x *T, h, cell *T, params []*Cell, bidirectional bool) (y, h
 		outs := make([]*T, dirs)
 		for d := range dirs {
 			k := layer*dirs + d
-			p := params[k]
-			gates := p.apply(c, p.Input, x)
-			state := h.Select(0, k)
 			var mem *T
 			if cell != nil {
 				mem = cell.Select(0, k)
 			}
-			steps := make([]*T, x.Size(0))
-			for i := range steps {
-				t := i
-				if d == 1 {
-					t = len(steps) - 1 - i
-				}
-				if cell != nil {
-					state, mem = p.lstm(c, gates.Select(0, t), state, mem)
-				} else {
-					state = p.gru(c, gates.Select(0, t), state)
-				}
-				steps[t] = state
-			}
-			outs[d] = call1("aten::stack", steps, 0)
+			var state *T
+			outs[d], state, mem = params[k].sequence(c, x, h.Select(0, k), mem, d == 1)
 			hs = append(hs, state)
 			if cell != nil {
 				cs = append(cs, mem)
@@ -119,6 +106,79 @@ func network(c *Ctx, x *T, h, cell *T, params []*Cell, bidirectional bool) (y, h
 		cn = call1("aten::stack", cs, 0)
 	}
 	return x, hn, cn
+}
+
+// sequence runs one layer and direction: y are the states after each step, in the order of x.
+func (p *Cell) sequence(c *Ctx, x, h, mem *T, backwards bool) (y, hy, cy *T) {
+	gates := p.apply(c, p.Input, x)
+	if !p.Half && x.DType() == tensor.Float32 && h.DType() == tensor.Float32 && (mem == nil ||
+		mem.DType() == tensor.Float32) {
+		return p.fused(c, gates, h, mem, backwards)
+	}
+	steps := make([]*T, x.Size(0))
+	for i := range steps {
+		t := i
+		if backwards {
+			t = len(steps) - 1 - i
+		}
+		if mem != nil {
+			h, mem = p.lstm(c, gates.Select(0, t), h, mem)
+		} else {
+			h = p.gru(c, gates.Select(0, t), h)
+		}
+		steps[t] = h
+	}
+	return call1("aten::stack", steps, 0), h, mem
+}
+
+// fused is sequence on memory: in each step the state is quantized by its range and multiplied with the hidden weights,
+// and one kernel makes the next state of the gates.
+func (p *Cell) fused(c *Ctx, gates, h, mem *T, backwards bool) (y, hy, cy *T) {
+	w, steps, batch, n := p.Hidden.packed, gates.Size(0), h.Size(0), h.Size(1)
+	parts := op.Pick(mem != nil, 4, 3)
+	if w.Length != n || w.N != parts*n || gates.Size(2) != w.N {
+		c.Fail(tensor.ErrShape, "%s: the weights are not those of a cell with states of %d numbers", c.Op().FullName(),
+			n)
+	}
+	y = tensor.New([]int{steps, batch, n}, tensor.Float32)
+	hy, cy = copyAs(h, tensor.Float32), nil
+	state, out := tensor.Memory[float32](hy), tensor.Memory[float32](y)
+	var cells []float32
+	if mem != nil {
+		cy = copyAs(mem, tensor.Float32)
+		cells = tensor.Memory[float32](cy)
+	}
+	if len(out) == 0 {
+		return y, hy, cy
+	}
+	in := tensor.Memory[float32](tensor.Dense(gates))
+	q, sums := make([]uint8, batch*n), make([]float32, batch*w.N)
+	reduce := p.ReduceRange && p.Hidden.Engine != quant.QNNPACK
+	r := &quant.Result{Floats: sums}
+	for i := range steps {
+		t := i
+		if backwards {
+			t = steps - 1 - i
+		}
+		lo, hi := quant.Range(state)
+		scale, zero := quant.Params(lo, hi, 0, 255, false, reduce)
+		quant.Quantize(q, state, float32(scale), zero)
+		quant.Multiply(w, quant.InputOf(q, float32(scale), zero), batch, r)
+		x, next := in[t*batch*w.N:][:batch*w.N], out[t*batch*n:][:batch*n]
+		if mem != nil {
+			vec.AddF32(sums, sums, x)
+			vec.LSTMCellRowsF32(batch, n, next, n, cells, n, sums, w.N, sums[n:], w.N, sums[2*n:], w.N, sums[3*n:], w.N,
+				cells, n)
+		} else {
+			for b := range batch {
+				s, g := sums[b*w.N:][:w.N], x[b*w.N:][:w.N]
+				vec.AddF32(s[:2*n], s[:2*n], g[:2*n])
+				vec.GRUCellF32(next[b*n:][:n], s[:n], s[n:2*n], g[2*n:], s[2*n:], state[b*n:][:n])
+			}
+		}
+		copy(state, next)
+	}
+	return y, hy, cy
 }
 
 func init() {

@@ -5,7 +5,7 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-const noSamples = "takes or gives a quantized tensor or packed parameters: see quantized_test.go"
+const noSamples = "takes or gives a quantized tensor or packed parameters: internal/conformance/quantcheck compares it"
 
 func init() {
 	tensor.RegisterAMP(tensor.CPUDevice, tensor.AMPFP32, "aten::fake_quantize_per_tensor_affine")
@@ -14,7 +14,12 @@ func init() {
 		"quantize_per_tensor_dynamic quantize_per_channel int_repr q_scale q_zero_point q_per_channel_scales "+
 		"q_per_channel_zero_points q_per_channel_axis qscheme _make_per_tensor_quantized_tensor "+
 		"_make_per_channel_quantized_tensor empty_quantized quantized_lstm.input quantized_gru.input")
-	samples.None("writes several of its arguments: see quantized_test.go",
+	samples.None("its results are integers, or made of integers with limits: see decomposed_test.go",
+		"quantized_decomposed::quantize_per_tensor quantized_decomposed::quantize_per_tensor.tensor "+
+			"quantized_decomposed::dequantize_per_tensor quantized_decomposed::dequantize_per_tensor.tensor "+
+			"quantized_decomposed::quantize_per_channel quantized_decomposed::dequantize_per_channel "+
+			"quantized_decomposed::choose_qparams.tensor quantized_decomposed::choose_qparams_symmetric.tensor")
+	samples.None("writes several of its arguments: internal/conformance/quantcheck compares it",
 		"fused_moving_avg_obs_fake_quant _fused_moving_avg_obs_fq_helper")
 	const step = "| nolayout nograd"
 	samples.Table(

@@ -326,11 +326,10 @@ func copyAs(t *T, dt tensor.DType) *T {
 
 // dynamicParams chooses scale and zero point for the range of x.
 func dynamicParams(x *T, qmin, qmax int, reduceRange bool) (float64, int) {
-	var lo, hi float32
-	if x.Numel() > 0 {
-		r := op.Call("aten::aminmax", x.Detach())
-		lo, hi = float32(r[0].Num().F), float32(r[1].Num().F)
+	if !x.IsDense() {
+		x = tensor.Dense(x)
 	}
+	lo, hi := quant.Range(tensor.Memory[float32](x))
 	return quant.Params(lo, hi, qmin, qmax, false, reduceRange)
 }
 

@@ -387,6 +387,8 @@ func init() {
 					t.DType().ClassName())
 			case n <= 0:
 				c.Fail(tensor.ErrValue, "cannot sample n_sample <= 0 samples")
+			case t.Size(-1) > 1<<24:
+				c.Fail(tensor.ErrValue, "number of categories cannot exceed 2^24")
 			case c.GivenOut(0) != nil && c.GivenOut(0).DType() != tensor.Int64:
 				c.Fail(tensor.ErrDType, "multinomial expects Long tensor out, got: %s",
 					c.GivenOut(0).DType().ClassName())

@@ -182,44 +182,44 @@ func (s *segments) forward(d, x []float64) {
 	})
 }
 
-// backward spreads the gradients g of the results y over the segments of x. The extremum's goes to the elements that
-// are equal to it in equal parts.
-func (s *segments) backward(d, g, y, x []float64) {
+// segmentGradients spreads the gradients g of the results y over the segments of x. The extremum's goes to the elements
+// that are equal to it in equal parts. Only products and extrema read x and y.
+func segmentGradients[E float32 | float64](s *segments, d, g, y, x []E) {
 	inner := s.inner
 	s.each(func(from, to, at int) {
-		g, y := g[at:at+inner], y[at:at+inner]
 		for j := range inner {
+			v := g[at+j]
 			switch s.reduce {
 			case "max", "min":
-				n := 0.0
+				n, top := 0, y[at+j]
 				for i := from + j; i < to; i += inner {
-					if x[i] == y[j] || x[i] != x[i] {
+					if x[i] == top || x[i] != x[i] {
 						n++
 					}
 				}
+				v /= E(n)
 				for i := from + j; i < to; i += inner {
-					if x[i] == y[j] || x[i] != x[i] {
-						d[i] = g[j] / n
+					if x[i] == top || x[i] != x[i] {
+						d[i] = v
 					}
 				}
 			case "prod":
 				for i := from + j; i < to; i += inner {
 					if x[i] != 0 && x[i] == x[i] {
-						d[i] = g[j] * y[j] / x[i]
+						d[i] = v * y[at+j] / x[i]
 						continue
 					}
 					others := s.start
 					for k := from + j; k < to; k += inner {
 						if k != i {
-							others *= x[k]
+							others *= float64(x[k])
 						}
 					}
-					d[i] = g[j] * others
+					d[i] = v * E(others)
 				}
 			default:
-				v := g[j]
 				if s.reduce == "mean" {
-					v /= float64((to - from) / inner)
+					v /= E((to - from) / inner)
 				}
 				for i := from + j; i < to; i += inner {
 					d[i] = v
@@ -227,6 +227,24 @@ func (s *segments) backward(d, g, y, x []float64) {
 			}
 		}
 	})
+}
+
+// segmentBackward computes result 0 in type dt from the arguments grad, output and data.
+func segmentBackward[E float32 | float64](c *Ctx, s *segments, dt tensor.DType) {
+	d := c.Out(0)
+	if d.DType() != dt || !d.IsContiguous() {
+		d = tensor.New(d.Shape(), dt)
+	}
+	tensor.ZeroRaw(d)
+	raw := func(i int) []E { return op.Raw[E](tensor.DenseAs(c.T(i), dt)) }
+	var y, x []E
+	if s.reduce != "sum" && s.reduce != "mean" {
+		y, x = raw(1), raw(2)
+	}
+	segmentGradients(s, op.Raw[E](d), raw(0), y, x)
+	if d != c.Out(0) {
+		tensor.CopyRaw(c.Out(0), d)
+	}
 }
 
 func float64s(t *T) []float64 { return op.Raw[float64](tensor.DenseAs(t, tensor.Float64)) }
@@ -277,10 +295,11 @@ func init() {
 			c.Alloc(0, c.Shape(2), c.ArgDType(2))
 		},
 		CPU: func(c *Ctx) {
-			d := tensor.New(c.Out(0).Shape(), tensor.Float64)
-			tensor.ZeroRaw(d)
-			gradient.segments(c).backward(op.Raw[float64](d), float64s(c.T(0)), float64s(c.T(1)), float64s(c.T(2)))
-			tensor.CopyRaw(c.Out(0), d)
+			if c.ArgDType(2) == tensor.Float32 {
+				segmentBackward[float32](c, gradient.segments(c), tensor.Float32)
+			} else {
+				segmentBackward[float64](c, gradient.segments(c), tensor.Float64)
+			}
 		},
 	})
 }

@@ -71,6 +71,8 @@ func cumKernel(c *Ctx, sum bool) {
 	}
 	sh := t.Shape()
 	switch dt := o.DType(); {
+	case len(sh) == 0: // one element; the parts of a complex one are no dimension to go along
+		tensor.CopyRaw(o, t)
 	case dt == tensor.Float64:
 		cumAlong(op.Raw[float64](tensor.Dense(t)), op.Raw[float64](o), sh, d, sum, op.Pick(sum, vec.SumF64, nil))
 	case dt == tensor.Float32:

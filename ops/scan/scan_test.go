@@ -154,3 +154,13 @@ func TestDiffShapes(t *testing.T) {
 		}
 	}
 }
+
+// A complex number without dimensions stays what it is: its parts are no dimension to add up along.
+func TestOneNumber(t *testing.T) {
+	z := tensor.FromSlice([]complex128{-8.5 - 1.75i}).Reshape([]int{})
+	for name, y := range map[string]*T{"cumsum": z.CumSum(0), "cumprod": z.CumProd(0)} {
+		if got := tensor.Data[complex128](y)[0]; got != -8.5-1.75i || y.Dim() != 0 {
+			t.Errorf("%s of one number: %v of %d dimensions, expected the number", name, got, y.Dim())
+		}
+	}
+}

@@ -1,6 +1,10 @@
 package shape
 
-import "github.com/gotorch-dev/torch/tensor"
+import (
+	"slices"
+
+	"github.com/gotorch-dev/torch/tensor"
+)
 
 var opToCopy = tensor.Slot("aten::_to_copy")
 
@@ -128,6 +132,20 @@ func init() {
 		// as programs with sizes that are left open ask for it
 		tensor.Register(tensor.Def{Schema: "sym_" + f.name + f.params + " -> SymInt" + f.result, Go: "-", Body: body})
 	}
+	// Python's function takes any number of shapes; so does BroadcastShapes of package torch.
+	tensor.Register(tensor.Def{
+		Schema: "torch::broadcast_shapes(int[1] a, int[1]? b=None, int[1]? c=None, int[1]? d=None) -> int[]", Go: "-",
+		Doc: "is the shape that tensors of these shapes are broadcast to.",
+		Body: func(c *Ctx) {
+			shape := c.Ints(0)
+			for i := 1; i < c.NumArgs(); i++ {
+				if c.Has(i) {
+					shape = tensor.BroadcastShapes(shape, c.Ints(i))
+				}
+			}
+			c.ReturnValue(tensor.IntsValue(slices.Clone(shape)))
+		},
+	})
 	tensor.Register(tensor.Def{
 		Schema: "is_contiguous(Tensor self) -> bool", Go: "-",
 		Body: func(c *Ctx) { c.ReturnValue(tensor.BoolValue(c.T(0).IsContiguous())) },

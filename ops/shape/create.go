@@ -650,10 +650,10 @@ func lin[E float32 | float64](d []E, a, b E) {
 	step := (b - a) / E(n-1)
 	par.For(n, 1<<15, func(lo, hi int) {
 		for i := lo; i < min(hi, n/2); i++ {
-			d[i] = a + step*E(i)
+			d[i] = E(math.FMA(float64(step), float64(i), float64(a))) // rounded once, as PyTorch's compiler has it
 		}
 		for i := max(lo, n/2); i < hi; i++ {
-			d[i] = b - step*E(n-1-i)
+			d[i] = E(math.FMA(-float64(step), float64(n-1-i), float64(b)))
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/iter"
 	"github.com/gotorch-dev/torch/internal/par"
+	"github.com/gotorch-dev/torch/ops/internal/half"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -260,11 +261,17 @@ func padEnds[T any](d, s []T, n, row, in, unit int, ends []padEnd) {
 	}
 }
 
-// padAdd adds each gradient to the entry that its place shows, in the order of the places.
-func padAdd[E float32 | float64](p *padding, dst, g []E, add func(dst, a, b []E)) {
+// padAdd adds each gradient to the entry that its place shows, in the order of the places. Words of 16 bits are floats,
+// which are rounded after each addition, as in PyTorch.
+func padAdd[E float32 | float64 | uint16](p *padding, dst, g []E, add func(dst, a, b []E)) {
 	u, isz, osz := p.unit, p.inSize(), p.outSize()
 	row := p.out[2] * u
 	x, list := p.index[2], p.places()
+	var e E
+	words := unsafe.Sizeof(e) == 2
+	if words {
+		list = nil
+	}
 	const grain = 32 << 10
 	par.For(p.outer, max(1, grain/max(1, osz)), func(lo, hi int) {
 		for o := lo; o < hi; o++ {
@@ -281,7 +288,7 @@ func padAdd[E float32 | float64](p *padding, dst, g []E, add func(dst, a, b []E)
 				for _, y := range p.index[1] {
 					d := block[(z*p.in[1]+y)*p.in[2]*u:][:p.in[2]*u]
 					one := func(i, j int) {
-						if u == 1 {
+						if u == 1 && !words {
 							d[j] += s[i]
 							return
 						}
@@ -571,6 +578,10 @@ func padBackwardCPU(c *Ctx) {
 	}
 	if dt == tensor.Float32 || dt == tensor.Complex64 {
 		padAdd(p, memory[float32](o), memory[float32](tensor.DenseIn(g, f, dt)), vec.AddF32)
+		return
+	}
+	if dt.IsReduced() && c.Str(3) != "circular" { // which PyTorch composes: it adds up in another order
+		padAdd(p, memory[uint16](o), memory[uint16](tensor.DenseIn(g, f, dt)), vec.Add16[half.Index(dt)])
 		return
 	}
 	sum := tensor.NewStrided(o.Shape(), tensor.FormatStrides(o.Shape(), f), tensor.Float32)

@@ -92,6 +92,7 @@ func init() {
 		"is_contiguous.memory_format :: 3x4x2x2 channels_last | nolayout", "is_nonzero item _local_scalar_dense :: s",
 		"is_same_size :: 3x4 3x4 ; 3x4 4", "size.int sym_size.int :: 3x4 1",
 		"stride.int sym_stride.int :: 3x4 1 | nolayout",
+		"torch::broadcast_shapes :: [3,1] [1,4] | nolayout nograd ; [3] | nolayout nograd",
 		"sym_size sym_numel :: 3x4", "sym_stride sym_storage_offset :: 3x4 | nolayout",
 		"resize_ :: 3x4 [4,3] | nolayout nograd", "resize_as_ :: 3x4 4x3 | nolayout nograd",
 		"set_.source_Tensor :: 3x4 2x3 | nolayout nograd",

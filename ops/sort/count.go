@@ -5,6 +5,7 @@ import (
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/mem"
+	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/half"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
@@ -228,26 +229,59 @@ func countBins16(n []float64, t *T, lo, hi float64) {
 
 func isIn(c *Ctx) {
 	a, b, invert := c.T(0), c.T(1), c.Bool(3)
-	d := op.Raw[bool](c.Out(0))
+	d := op.Raw[uint8](c.Out(0))
 	if a.DType().IsInt() && b.DType().IsInt() {
 		among(d, op.Raw[int64](tensor.DenseAs(a, tensor.Int64)), op.Raw[int64](tensor.DenseAs(b, tensor.Int64)), invert)
 		return
 	}
-	dt := tensor.Float64
 	if a.DType() == tensor.Float32 || b.DType() == tensor.Float32 { // a number counts in the tensor's type
-		dt = tensor.Float32
+		among(d, op.Raw[float32](tensor.DenseAs(a, tensor.Float32)), op.Raw[float32](tensor.DenseAs(b, tensor.Float32)),
+			invert)
+		return
 	}
-	among(d, op.Raw[float64](tensor.DenseAs(tensor.DenseAs(a, dt), tensor.Float64)),
-		op.Raw[float64](tensor.DenseAs(tensor.DenseAs(b, dt), tensor.Float64)), invert)
+	among(d, op.Raw[float64](tensor.DenseAs(a, tensor.Float64)), op.Raw[float64](tensor.DenseAs(b, tensor.Float64)),
+		invert)
 }
 
-func among[E comparable](d []bool, a, b []E, invert bool) {
-	set := make(map[E]struct{}, len(b))
-	for _, v := range b {
-		set[v] = struct{}{}
+// among asks for each element of a whether it is in b: few are compared with, more are looked up.
+func among[E comparable](d []uint8, a, b []E, invert bool) {
+	const few = 8
+	var set map[E]struct{}
+	if len(b) > few {
+		set = make(map[E]struct{}, len(b))
+		for _, v := range b {
+			set[v] = struct{}{}
+		}
 	}
-	for i, v := range a {
-		_, ok := set[v]
-		d[i] = ok != invert
+	no := bit(invert)
+	par.For(len(a), 1<<14, func(lo, hi int) {
+		d, a := d[lo:hi], a[lo:hi]
+		if len(b) > few {
+			for i, v := range a {
+				_, ok := set[v]
+				d[i] = bit(ok) ^ no
+			}
+			return
+		}
+		clear(d)
+		for _, w := range b {
+			for i, v := range a {
+				d[i] |= bit(v == w)
+			}
+		}
+		if invert {
+			for i := range d {
+				d[i] ^= 1
+			}
+		}
+	})
+}
+
+// bit is 1 for true; the compiler makes no branch of it.
+func bit(b bool) uint8 {
+	var x uint8
+	if b {
+		x = 1
 	}
+	return x
 }

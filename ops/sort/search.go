@@ -86,6 +86,10 @@ func places[E ordered](out []int64, rows, vals []E, perm []int64, n, per int, ri
 	if len(vals) == 0 {
 		return
 	}
+	if len(vals)*bits.Len(uint(n)) < len(rows) { // most boundaries are never looked at
+		placesOfFew(out, rows, vals, perm, n, per, right)
+		return
+	}
 	keys := make([]uint64, len(rows))
 	keysOf(keys, rows, false)
 	if E(1)/2 != 0 {
@@ -131,6 +135,33 @@ func places[E ordered](out []int64, rows, vals []E, perm []int64, n, per int, ri
 				}
 			}
 			i = end
+		}
+	})
+}
+
+// placesOfFew is places without keys, which take longer to make than few values take to find.
+func placesOfFew[E ordered](out []int64, rows, vals []E, perm []int64, n, per int, right bool) {
+	par.For(len(vals), 256, func(lo, hi int) {
+		for i, v := range vals[lo:hi] {
+			first := 0 // of the row
+			if len(rows) > n {
+				first = (lo + i) / per * n
+			}
+			at, end := 0, n
+			for at < end {
+				mid := int(uint(at+end) / 2)
+				k := first + mid
+				if perm != nil {
+					k = first + int(perm[k])
+				}
+				// NaN is behind all numbers: these comparisons with it are false
+				if x := rows[k]; x > v || !right && x == v {
+					end = mid
+				} else {
+					at = mid + 1
+				}
+			}
+			out[lo+i] = int64(at)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package sort_test
 
 import (
 	"errors"
+	"math"
 	"testing"
 
 	"github.com/gotorch-dev/torch"
@@ -44,6 +45,34 @@ func TestIsInDTypes(t *testing.T) {
 		for _, f := range []func(){func() { torch.IsIn(bad, good) }, func() { torch.IsIn(good, bad) }} {
 			if err := torch.Try(f); !errors.Is(err, tensor.ErrNotImpl) {
 				t.Errorf("isin with %v: %v", dt, err)
+			}
+		}
+	}
+}
+
+// A few values in many boundaries are found without a look at most of them, at the same places.
+func TestSearchFew(t *testing.T) {
+	const n = 1000
+	nan := math.NaN()
+	rows, shuffled, sorter := make([]float64, n), make([]float64, n), make([]int64, n)
+	for i := range rows {
+		rows[i] = float64(i / 3)
+		at := (7*i + 5) % n
+		shuffled[at], sorter[i] = rows[i], int64(at)
+	}
+	rows[n-1], shuffled[sorter[n-1]] = nan, nan
+	bounds, order := torch.FromSlice(shuffled, n), torch.FromSlice(sorter, n)
+	for _, v := range []float64{-1, 0, 0.5, 17, 332, 333, 1e9, nan} {
+		for _, right := range []bool{false, true} {
+			var want int64
+			for _, b := range rows {
+				if b < v || right && b == v || v != v || b != b && want == n-1 { // NaN is passed by
+					want++
+				}
+			}
+			got := torch.SearchsortedScalar(bounds, v, torch.SearchsortedScalarOptions{Right: right, Sorter: order})
+			if n := got.Num().I; n != want {
+				t.Errorf("searchsorted of %v, right %t: %d, expected %d", v, right, n, want)
 			}
 		}
 	}

@@ -227,3 +227,19 @@ func TestTop(t *testing.T) {
 		}
 	}
 }
+
+// Which of the most frequent elements mode names, as PyTorch's CPU kernel.
+func TestModeAmongEquals(t *testing.T) {
+	for _, c := range []struct {
+		n, values int
+		want      int32
+	}{{20, 1, 1}, {100, 1, 26}, {100, 7, 98}, {2000, 3, 390}, {3000, 50, 2050}} {
+		l := make([]int64, c.n)
+		for i := range l {
+			l[i] = int64(i % c.values)
+		}
+		if got := modeAt(l, new(scratch)); got != c.want {
+			t.Errorf("mode of %d elements of %d values: position %d, expected %d", c.n, c.values, got, c.want)
+		}
+	}
+}

@@ -200,10 +200,11 @@ func medianAt[E ordered](skipNaN bool) func(l []E, s *scratch) int32 {
 	}
 }
 
-// modeAt is the last position of the smallest of the most frequent values.
+// modeAt is the position of the smallest of the most frequent values: of those that are equal the one that std::sort,
+// which PyTorch's kernel stands on, puts last.
 func modeAt[E ordered](l []E, s *scratch) int32 {
 	best, at := 0, int32(0)
-	if len(l) <= rankSortMost { // each is compared with all
+	if len(l) <= rankSortMost { // each is compared with all; std::sort is stable here
 		for i, v := range l {
 			n := 1
 			for _, w := range l {
@@ -217,7 +218,11 @@ func modeAt[E ordered](l []E, s *scratch) int32 {
 		}
 		return at
 	}
-	p := order(l, false, s)
+	keys := keysFor(l, false, s)
+	p := s.uniqueOrder(keys)
+	if p == nil {
+		p = s.quicksort(keys, s.identity(len(l)))
+	}
 	for i := 0; i < len(p); {
 		j := i
 		for j < len(p) && (l[p[j]] == l[p[i]] || l[p[j]] != l[p[j]] && j == i) {

@@ -1,8 +1,10 @@
 package sort
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
@@ -236,22 +238,7 @@ func distinctRows(c *Ctx, x *T, dim *int, sorted, inverse, count bool) []*T {
 	var perm *T
 	values := rows
 	if sorted {
-		perm = op.Call1("aten::arange", n, tensor.Int64)
-		flat := rows
-		cols := 1
-		if rows.Dim() > 1 {
-			cols = rows.Numel() / max(n, 1)
-			flat = rows.Reshape([]int{n, cols})
-		}
-		// rows compare by their first element, then by the second …: sorting stably by the last one first
-		for k := cols - 1; k >= 0 && n > 0; k-- {
-			col := flat
-			if rows.Dim() > 1 {
-				col = op.Call1("aten::select.int", flat, 1, k)
-			}
-			order := op.Call("aten::sort.stable", col.IndexSelect(0, perm), true, 0, false)[1]
-			perm = perm.IndexSelect(0, order)
-		}
+		perm = rowOrder(rows, n)
 		values = rows.IndexSelect(0, perm)
 	}
 	var group, counts *T
@@ -277,6 +264,52 @@ func distinctRows(c *Ctx, x *T, dim *int, sorted, inverse, count bool) []*T {
 		r[2] = counts
 	}
 	return r
+}
+
+// rowOrder is the order of the n rows of a tensor, which compare by their first element, then by the second, and so on.
+func rowOrder(rows *T, n int) *T {
+	cols := rows.Numel() / max(n, 1)
+	const few = 8
+	if cols > few {
+		return manyColumns(rows, n, cols)
+	}
+	perm := op.Call1("aten::arange", n, tensor.Int64)
+	flat := rows
+	if rows.Dim() > 1 {
+		flat = rows.Reshape([]int{n, cols})
+	}
+	for k := cols - 1; k >= 0 && n > 0; k-- { // sorting stably by the last one first
+		col := flat
+		if rows.Dim() > 1 {
+			col = op.Call1("aten::select.int", flat, 1, k)
+		}
+		order := op.Call("aten::sort.stable", col.IndexSelect(0, perm), true, 0, false)[1]
+		perm = perm.IndexSelect(0, order)
+	}
+	return perm
+}
+
+// manyColumns is rowOrder by comparing rows, which seldom looks at more than their first elements.
+func manyColumns(rows *T, n, cols int) *T {
+	keys := op.Raw[uint64](tensor.New([]int{n, cols}, tensor.Int64))
+	switch dt := rows.DType(); {
+	case dt == tensor.Float64:
+		keysOf(keys, op.Raw[float64](tensor.Dense(rows)), false)
+	case dt.IsFloat():
+		keysOf(keys, op.Raw[float32](tensor.DenseAs(rows, tensor.Float32)), false)
+	default:
+		keysOf(keys, op.Raw[int64](tensor.DenseAs(rows, tensor.Int64)), false)
+	}
+	perm := tensor.New([]int{n}, tensor.Int64)
+	p := op.Raw[int64](perm)
+	for i := range p {
+		p[i] = int64(i)
+	}
+	slices.SortFunc(p, func(i, j int64) int {
+		x, y := keys[int(i)*cols:][:cols], keys[int(j)*cols:][:cols]
+		return cmp.Or(slices.Compare(x, y), cmp.Compare(i, j))
+	})
+	return perm
 }
 
 // requested drops the results that were not asked for, as Python's functions do.

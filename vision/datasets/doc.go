@@ -9,6 +9,8 @@
 //	loader := data.NewDataLoader(datasets.Tensors(set, transforms.NewCompose(…)),
 //		data.LoaderOptions{BatchSize: 32, Shuffle: true, Workers: 2})
 //
+// Sets that say more of an image than its class are [Annotated], those of two views or two moments [Pairs].
+//
 // The functions read and never download: [Download] fetches the files of a data set by its name. Small grey sets
 // without files and MNIST's own format are in packages below this one.
 package datasets

@@ -57,6 +57,12 @@ func idx(dir string, mirrors []string, sums ...string) (out []remote) {
 	return out
 }
 
+// Where several files of a data set lie.
+const (
+	qmnist = "https://raw.githubusercontent.com/facebookresearch/qmnist/master/"
+	gtsrb  = "https://sid.erda.dk/public/archives/daaeac0d7ce1152aea9b61d9f1e19370/"
+)
+
 // remotes are the files of the data sets by name, with the hashes that torchvision knows.
 var remotes = map[string][]remote{
 	"MNIST": idx("MNIST/raw", []string{"https://ossci-datasets.s3.amazonaws.com/mnist/",
@@ -70,6 +76,33 @@ var remotes = map[string][]remote{
 		"7320c461ea6c1c855c0b718fb2a4b134"),
 	"EMNIST": at("EMNIST/raw", remote{address: "https://biometrics.nist.gov/cs_links/EMNIST/gzip.zip",
 		md5: "58c8d27c78d21e728a6bc7b3cc06412e"}),
+	"QMNIST": at("QMNIST/raw", remote{address: qmnist + "qmnist-train-images-idx3-ubyte.gz",
+		md5: "ed72d4157d28c017586c42bc6afe6370"},
+		remote{address: qmnist + "qmnist-train-labels-idx2-int.gz", md5: "0058f8dd561b90ffdd0f734c6a30e5e4"},
+		remote{address: qmnist + "qmnist-test-images-idx3-ubyte.gz", md5: "1394631089c404de565df7b7aeaf9412"},
+		remote{address: qmnist + "qmnist-test-labels-idx2-int.gz", md5: "5b5b05890a5e13444e108efe57b788aa"}),
+	"USPS": {{address: "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/multiclass/usps.bz2",
+		md5: "ec16c51db3855ca6c91edd34d0e9b197"},
+		{address: "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/multiclass/usps.t.bz2",
+			md5: "8ea070ee2aca1ac39742fdd1ef5ed118"}},
+	"SEMEION": {{address: "http://archive.ics.uci.edu/ml/machine-learning-databases/semeion/semeion.data",
+		md5: "cb545d371d2ce14ec121470795a77432"}},
+	"GTSRB": at("gtsrb", remote{address: gtsrb + "GTSRB-Training_fixed.zip", md5: "513f3c79a4c5141765e10e952eaa2478"},
+		remote{address: gtsrb + "GTSRB_Final_Test_Images.zip", md5: "c7e4e6327067d32654124b0fe9e82185"},
+		remote{address: gtsrb + "GTSRB_Final_Test_GT.zip", md5: "fe31e9c9270bbcd7b84b7f21a9d9d9e5"}),
+	"Omniglot": at("omniglot-py", remote{
+		address: "https://raw.githubusercontent.com/brendenlake/omniglot/master/python/images_background.zip",
+		md5:     "68d2efa1b9178cc56df9314c21c6e718"}, remote{
+		address: "https://raw.githubusercontent.com/brendenlake/omniglot/master/python/images_evaluation.zip",
+		md5:     "6b91aef0f799c5bb55b94e3f2daec811"}),
+	"CLEVRClassification": at("clevr", remote{address: "https://dl.fbaipublicfiles.com/clevr/CLEVR_v1.0.zip",
+		md5: "b11922020e72d0cd9154779b2d3d07d2"}),
+	"Kitti": at("Kitti/raw",
+		remote{address: "https://s3.eu-central-1.amazonaws.com/avg-kitti/data_object_image_2.zip"},
+		remote{address: "https://s3.eu-central-1.amazonaws.com/avg-kitti/data_object_label_2.zip"}),
+	"MovingMNIST": at("MovingMNIST", remote{
+		address: "http://www.cs.toronto.edu/~nitish/unsupervised_video/mnist_test_seq.npy",
+		md5:     "be083ec986bfe91a449d63653c411eb2"}),
 	"CIFAR10": {{address: "https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz",
 		md5: "c58f30108f718f92721af3b95e74349a"}},
 	"CIFAR100": {{address: "https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz",

@@ -38,12 +38,17 @@ type FolderOptions struct {
 	AllowEmpty  bool                                  // classes without files are no error
 }
 
-// imageExtensions are those of torchvision without the Portable Pixmaps, which have no decoder here.
-var imageExtensions = []string{".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp", ".gif"}
+// imageExtensions are those of torchvision and GIF's.
+var imageExtensions = []string{".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp", ".gif"}
 
 // loadRGB reads an image of three channels, as it is stored: torchvision, too, leaves out how the camera was held.
 func loadRGB(path string) (*pil.Image, error) {
 	return visionio.Open(path, visionio.DecodeOptions{Mode: visionio.RGB, IgnoreOrientation: true})
+}
+
+// loadGray reads an image of one channel.
+func loadGray(path string) (*pil.Image, error) {
+	return visionio.Open(path, visionio.DecodeOptions{Mode: visionio.Gray, IgnoreOrientation: true})
 }
 
 // IsImageFile tells by the ending whether a file is an image.

@@ -87,6 +87,29 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// Portable Graymaps and Pixmaps: the pixels are those that Pillow reads.
+func TestPNM(t *testing.T) {
+	for _, tc := range []struct {
+		file, mode string
+		pix        []uint8
+	}{
+		{"P6 2 1 255\nabcdef", "RGB", []uint8("abcdef")},
+		{"P5\n# a comment\n3 1 # another\n255\nxyz", "L", []uint8("xyz")},
+		{"P5 3 1 6 \x00\x01\x06", "L", []uint8{0, 42, 255}},
+	} {
+		im, err := Decode([]byte(tc.file))
+		if err != nil || im.Mode != tc.mode || !bytes.Equal(im.Pix, tc.pix) {
+			t.Errorf("%q: %+v, %v, want %s %v", tc.file, im, err, tc.mode, tc.pix)
+		}
+	}
+	for _, bad := range []string{"P6", "P6 2 1 255\nabcde", "P5 0 1 255\n", "P5 1 1 0 a", "P5 1 1 65535 ab",
+		"P5 1x 1 255 a", "P5 99999999 99999999 255 a"} {
+		if im, err := Decode([]byte(bad)); err == nil {
+			t.Errorf("%q: %+v", bad, im)
+		}
+	}
+}
+
 func FuzzDecode(f *testing.F) {
 	f.Add(exif(f, 6))
 	var b bytes.Buffer
@@ -96,6 +119,8 @@ func FuzzDecode(f *testing.F) {
 	f.Add(b.Bytes())
 	f.Add([]byte("GIF89a\x01\x00\x01\x00\x00\x00\x00;"))
 	f.Add([]byte("BM"))
+	f.Add([]byte("P6 2 1 255\nabcdef"))
+	f.Add([]byte("P5\n# two\n2 2\n9\nabcd"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 1<<12 {
 			return

@@ -142,9 +142,10 @@ func convertRotated(boxes *tensor.Tensor, from, to BoxFormat) *tensor.Tensor {
 		c = []*tensor.Tensor{c[0].Add(x), c[1].Add(y), c[2], c[3], c[4]}
 	case XYXYXYXY:
 		dx, dy := c[2].Sub(c[0]), c[3].Sub(c[1])
-		c = []*tensor.Tensor{c[0].Add(c[4]).DivScalar(2), c[1].Add(c[5]).DivScalar(2),
-			dx.Square().Add(dy.Square()).Sqrt(),
-			c[4].Sub(c[2]).Square().Add(c[5].Sub(c[3]).Square()).Sqrt(), dy.Neg().Atan2(dx).Rad2deg()}
+		w, h := dx.Square().Add(dy.Square()).Sqrt(), c[4].Sub(c[2]).Square().Add(c[5].Sub(c[3]).Square()).Sqrt()
+		r := dy.Neg().Atan2(dx).Rad2deg()
+		x, y := turn(w, h, r)
+		c = []*tensor.Tensor{c[0].Add(x), c[1].Add(y), w, h, r}
 	}
 	switch to {
 	case XYWHR:

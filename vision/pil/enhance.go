@@ -74,10 +74,13 @@ func (im *Image) Smooth() *Image {
 
 // Hue adds to the hue of each pixel, in turns; the mode has to be RGB, others stay as they are.
 func (im *Image) Hue(turns float64) *Image {
-	out := im.Clone()
-	if im.Mode != "RGB" {
-		return out
+	switch im.Mode {
+	case "L":
+		return im.Clone()
+	case "LA", "RGBA": // loses the alpha band, as in torchvision
+		return im.Convert("RGB").Hue(turns).Convert(im.Mode)
 	}
+	out := im.Clone()
 	shift := uint8(int32(turns * 255))
 	for i := 0; i < len(out.Pix); i += 3 {
 		p := out.Pix[i:][:3]
@@ -142,9 +145,9 @@ func table(f func(v int) int) (t [256]uint8) {
 
 // Gamma maps v to gain·v^gamma, where v is between 0 and 1.
 func (im *Image) Gamma(gamma, gain float64) *Image {
-	return im.Point(table(func(v int) int {
+	return im.Convert("RGB").Point(table(func(v int) int {
 		return int((255 + 1 - 1e-3) * gain * math.Pow(float64(v)/255, gamma))
-	})).keepAlpha(im)
+	})).Convert(im.Mode)
 }
 
 // Posterize keeps the highest bits of each byte.

@@ -1,6 +1,10 @@
 package pil
 
-import "math"
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+)
 
 // Resampling is a filter for Resize and Transform.
 type Resampling uint8
@@ -62,124 +66,119 @@ func sinc(x float64) float64 {
 	return math.Sin(x) / x
 }
 
-// precision is the number of fractional bits of weights.
-const precision = 32 - 8 - 2
-
-// taps are the weights of one result: of the elements from first on.
+// taps are weights, and from where up to where elements have some.
 type taps struct {
-	first   int
-	weights []int32
+	vec.Taps
+	from, to int
 }
 
-// weigh computes the weights for resizing n elements to m: the filter is as wide as a result where the image shrinks.
-func weigh(n, m int, filter Resampling) []taps {
+// moved is taps of what begins with the element from.
+func (t *taps) moved() *taps {
+	for i := range t.First {
+		t.First[i] -= int32(t.from)
+	}
+	return t
+}
+
+// weigh computes the weights for resizing n elements to m, of which those from lo up to hi are wanted: the filter is as
+// wide as a result where the image shrinks.
+func weigh(n, m int, filter Resampling, lo, hi int) *taps {
 	f := filters[filter]
 	scale := float64(n) / float64(m)
 	wide := max(scale, 1)
 	support := f.radius * wide
-	out := make([]taps, m)
-	for i := range out {
-		centre := (float64(i) + 0.5) * scale
-		lo, hi := max(int(centre-support+0.5), 0), min(int(centre+support+0.5), n)
-		w, sum := make([]float64, hi-lo), 0.0
+	t := &taps{Taps: vec.Taps{First: make([]int32, hi-lo), Count: make([]int32, hi-lo)}, from: n}
+	centre := func(i int) float64 { return (float64(lo+i) + 0.5) * scale }
+	for i := range t.First {
+		from, to := max(int(centre(i)-support+0.5), 0), min(int(centre(i)+support+0.5), n)
+		t.First[i], t.Count[i] = int32(from), int32(to-from)
+		t.N = max(t.N, to-from)
+		t.from, t.to = min(t.from, from), max(t.to, to)
+	}
+	t.from = min(t.from, t.to)
+	t.N += t.N & 1
+	t.Weights = make([]int32, len(t.First)*t.N)
+	all := make([]float64, t.N)
+	for i, from := range t.First {
+		w, sum := all[:t.Count[i]], 0.0
 		for j := range w {
-			w[j] = f.f((float64(j+lo) - centre + 0.5) * (1 / wide))
+			w[j] = f.f((float64(j+int(from)) - centre(i) + 0.5) * (1 / wide))
 			sum += w[j]
 		}
-		t := taps{lo, make([]int32, len(w))}
-		for j := range w {
-			v := w[j]
+		for j, v := range w {
 			if sum != 0 {
 				v /= sum
 			}
-			t.weights[j] = int32(math.Trunc(v*(1<<precision) + math.Copysign(0.5, v)))
+			t.Weights[i*t.N+j] = int32(math.Trunc(v*(1<<vec.ResampleBits) + math.Copysign(0.5, v)))
 		}
-		out[i] = t
+	}
+	return t
+}
+
+// Resize scales the image to a size: by the filter in one direction after the other, rounding to bytes between, as
+// Pillow does, in the order that Pillow chooses. Images with an alpha band are premultiplied meanwhile.
+func (im *Image) Resize(width, height int, filter Resampling) *Image {
+	return im.ResizeRegion(width, height, filter, 0, 0, max(width, 0), max(height, 0))
+}
+
+// ResizeRegion is the rectangle from (left, top) to (right, bottom) of what Resize gives, without the work for the
+// other pixels.
+func (im *Image) ResizeRegion(width, height int, filter Resampling, left, top, right, bottom int) *Image {
+	if left < 0 || top < 0 || right > width || bottom > height || left > right || top > bottom {
+		return im.Resize(width, height, filter).Crop(left, top, right, bottom)
+	}
+	if width == im.Width && height == im.Height {
+		return im.Crop(left, top, right, bottom)
+	}
+	if width <= 0 || height <= 0 || im.Width == 0 || im.Height == 0 {
+		return im.like(right-left, bottom-top)
+	}
+	if filter == Nearest {
+		return im.resizeNearest(width, height).Crop(left, top, right, bottom)
+	}
+	if im.Mode == "RGBA" || im.Mode == "LA" {
+		return im.premultiply().resize(width, height, filter, left, top, right, bottom).unpremultiply()
+	}
+	return im.resize(width, height, filter, left, top, right, bottom)
+}
+
+func (im *Image) resize(width, height int, filter Resampling, left, top, right, bottom int) *Image {
+	across, down := weigh(im.Width, width, filter, left, right), weigh(im.Height, height, filter, top, bottom)
+	switch {
+	case height == im.Height:
+		return im.resizeRows(across, top, bottom)
+	case width == im.Width:
+		return im.resizeColumns(down, left, right)
+	case height < im.Height && im.Height-height > 2*(im.Width-width): // as Pillow 13 chooses
+		return im.resizeColumns(down, across.from, across.to).resizeRows(across.moved(), 0, bottom-top)
+	}
+	return im.resizeRows(across, down.from, down.to).resizeColumns(down.moved(), 0, right-left)
+}
+
+// resizeRows is rows from top up to bottom, whose pixels are sums of the image's.
+func (im *Image) resizeRows(t *taps, top, bottom int) *Image {
+	n := im.Bands()
+	out := im.like(len(t.First), bottom-top)
+	t.Widen()
+	for y := range out.Height {
+		vec.ResampleAcrossU8(out.Pix[y*out.Width*n:], im.Pix[(top+y)*im.Width*n:], n, &t.Taps)
 	}
 	return out
 }
 
-func clip(v int32) uint8 { return uint8(min(max(v>>precision, 0), 255)) }
-
-// Resize scales the image to a size: by the filter in one direction after the other, rounding to bytes between, as
-// Pillow does. Images with an alpha band are premultiplied meanwhile.
-func (im *Image) Resize(width, height int, filter Resampling) *Image {
-	if width == im.Width && height == im.Height {
-		return im.Clone()
-	}
-	if width <= 0 || height <= 0 || im.Width == 0 || im.Height == 0 {
-		return im.like(max(width, 0), max(height, 0))
-	}
-	if filter == Nearest {
-		return im.resizeNearest(width, height)
-	}
-	if im.Mode == "RGBA" || im.Mode == "LA" {
-		return im.premultiply().resize(width, height, filter).unpremultiply()
-	}
-	return im.resize(width, height, filter)
-}
-
-func (im *Image) resize(width, height int, filter Resampling) *Image {
+// resizeColumns is columns from left up to right, whose pixels are sums of the image's.
+func (im *Image) resizeColumns(t *taps, left, right int) *Image {
 	n := im.Bands()
-	if width != im.Width {
-		out := im.like(width, im.Height)
-		ts := weigh(im.Width, width, filter)
-		for y := range im.Height {
-			row, to := im.Pix[y*im.Width*n:][:im.Width*n], out.Pix[y*width*n:][:width*n]
-			if n == 3 {
-				across3(to, row, ts)
-				continue
-			}
-			for x, t := range ts {
-				for b := range n {
-					sum := int32(1 << (precision - 1))
-					for k, w := range t.weights {
-						sum += int32(row[(t.first+k)*n+b]) * w
-					}
-					to[x*n+b] = clip(sum)
-				}
-			}
-		}
-		im = out
+	out := im.like(right-left, len(t.First))
+	line := out.Width * n
+	if line == 0 {
+		return out
 	}
-	if height != im.Height {
-		out := im.like(width, height)
-		line := width * n
-		sums := make([]int32, line)
-		for y, t := range weigh(im.Height, height, filter) {
-			for x := range sums {
-				sums[x] = 1 << (precision - 1)
-			}
-			for k, w := range t.weights { // row by row, which is faster than column by column
-				row := im.Pix[(t.first+k)*line:][:len(sums)]
-				for x, v := range row {
-					sums[x] += int32(v) * w
-				}
-			}
-			to := out.Pix[y*line:][:len(sums)]
-			for x, sum := range sums {
-				to[x] = clip(sum)
-			}
-		}
-		im = out
+	for y, f := range t.First {
+		vec.ResampleRowsU8(out.Pix[y*line:][:line], im.Pix[(int(f)*im.Width+left)*n:], im.Width*n,
+			t.Weights[y*t.N:][:t.Count[y]])
 	}
-	return im
-}
-
-// across3 resizes a row of pixels of three bands.
-func across3(to, row []uint8, ts []taps) {
-	for x, t := range ts {
-		r, g, b := int32(1<<(precision-1)), int32(1<<(precision-1)), int32(1<<(precision-1))
-		p := row[3*t.first:][:3*len(t.weights)]
-		for _, w := range t.weights {
-			r += int32(p[0]) * w
-			g += int32(p[1]) * w
-			b += int32(p[2]) * w
-			p = p[3:]
-		}
-		o := to[3*x:][:3:3]
-		o[0], o[1], o[2] = clip(r), clip(g), clip(b)
-	}
+	return out
 }
 
 // nearestIndex are the elements that results read: the places are added up in float64, as Pillow does.

@@ -1,16 +1,18 @@
 package pil
 
-import "math"
+import (
+	"math"
+	"strconv"
+)
 
 // Affine transforms the image to a size: pixel (x, y) of the result is read at (m0·x + m1·y + m2, m3·x + m4·y + m5),
 // by the filter Nearest, Bilinear or Bicubic; what lies outside has the color fill (default black).
 func (im *Image) Affine(width, height int, m [6]float64, filter Resampling, fill ...uint8) *Image {
 	out := New(im.Mode, width, height, fill...)
 	if filter != Nearest {
-		im.generic(out, filter, func(x, y float64) (float64, float64) {
+		return im.generic(out, filter, func(x, y float64) (float64, float64) {
 			return m[0]*x + m[1]*y + m[2], m[3]*x + m[4]*y + m[5]
 		})
-		return out
 	}
 	if m[1] == 0 && m[3] == 0 {
 		xs, ys := nearestIndex(im.Width, width, m[2], m[0]), nearestIndex(im.Height, height, m[5], m[4])
@@ -43,17 +45,20 @@ func (im *Image) Affine(width, height int, m [6]float64, filter Resampling, fill
 // Perspective transforms the image: pixel (x, y) is read at ((c0·x + c1·y + c2) / d, (c3·x + c4·y + c5) / d) with
 // d = c6·x + c7·y + 1.
 func (im *Image) Perspective(width, height int, c [8]float64, filter Resampling, fill ...uint8) *Image {
-	out := New(im.Mode, width, height, fill...)
-	im.generic(out, filter, func(x, y float64) (float64, float64) {
+	return im.generic(New(im.Mode, width, height, fill...), filter, func(x, y float64) (float64, float64) {
 		d := c[6]*x + c[7]*y + 1
 		return (c[0]*x + c[1]*y + c[2]) / d, (c[3]*x + c[4]*y + c[5]) / d
 	})
-	return out
 }
 
-// generic writes the pixels whose place, found by at from the pixel's centre, lies in the image.
-func (im *Image) generic(out *Image, filter Resampling, at func(x, y float64) (float64, float64)) {
+// generic writes the pixels whose place, found by at from the pixel's centre, lies in the image. Images with an alpha
+// band are premultiplied meanwhile, which out, with its color, is taken to be.
+func (im *Image) generic(out *Image, filter Resampling, at func(x, y float64) (float64, float64)) *Image {
 	n := im.Bands()
+	if filter != Nearest && n%2 == 0 {
+		im = im.premultiply()
+		defer out.unpremultiply()
+	}
 	for y := range out.Height {
 		for x := range out.Width {
 			sx, sy := at(float64(x)+0.5, float64(y)+0.5)
@@ -75,6 +80,7 @@ func (im *Image) generic(out *Image, filter Resampling, at func(x, y float64) (f
 			}
 		}
 	}
+	return out
 }
 
 func (im *Image) bilinear(sx, sy float64, band int) uint8 {
@@ -120,7 +126,10 @@ func (im *Image) bicubic(sx, sy float64, band int) uint8 {
 }
 
 // round15 rounds to 15 digits behind the point.
-func round15(v float64) float64 { return math.RoundToEven(v*1e15) / 1e15 }
+func round15(v float64) float64 {
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'f', 15, 64), 64) // cannot fail
+	return r
+}
 
 // RotateOptions are the options of Rotate.
 type RotateOptions struct {

@@ -103,7 +103,7 @@ func (s *step) apply(x any, m float64, o AugmentOptions) any {
 		w.Center = []float64{0, 0} // the top left corner, as the paper's authors have it
 		return F.Affine(x, 0, [2]float64{}, 1, [2]float64{sx, sy}, w)
 	}
-	degrees := func() float64 { return math.Atan(m) * 180 / math.Pi }
+	degrees := func() float64 { return math.Atan(m) * (180 / math.Pi) } // as Python rounds it
 	switch s.name {
 	case "ShearX":
 		return shear(degrees(), 0)
@@ -243,19 +243,30 @@ func NewRandAugment(opts ...RandAugmentOptions) Transform {
 	})
 }
 
+// TrivialAugmentWideOptions are the options of NewTrivialAugmentWide; the zero value is torchvision's default.
+type TrivialAugmentWideOptions struct {
+	Bins int // default 31
+	AugmentOptions
+}
+
 // NewTrivialAugmentWide runs one operation of a magnitude that is drawn on the image (Müller and Hutter,
 // TrivialAugment, 2021).
-func NewTrivialAugmentWide(opts ...AugmentOptions) Transform {
-	const bins = 31
+func NewTrivialAugmentWide(opts ...TrivialAugmentWideOptions) Transform {
 	o := firstOf(opts)
+	if o.Bins == 0 {
+		o.Bins = 31
+	}
+	if o.Bins < 1 {
+		tensor.Fail(tensor.ErrValue, "TrivialAugmentWide: %d bins of magnitudes", o.Bins)
+	}
 	space := join([]step{{"Identity", nil, false}}, geometric(0.99, upTo(32), upTo(32), 135), colors(0.99),
 		[]step{{"Posterize", fewerBits(8, 6), false}, {"Solarize", downFromWhite, false}}, plain)
 	return augment(func(x any, h, w int) any {
 		s, m := pick(space), 0.0
 		if s.levels != nil {
-			m = s.sign(s.levels(bins, h, w)[int(torch.Randint(bins, []int{}).Item())])
+			m = s.sign(s.levels(o.Bins, h, w)[int(torch.Randint(o.Bins, []int{}).Item())])
 		}
-		return s.apply(x, m, o)
+		return s.apply(x, m, o.AugmentOptions)
 	})
 }
 

@@ -1,6 +1,8 @@
 package transforms
 
 import (
+	"math"
+
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/tensor"
 	"github.com/gotorch-dev/torch/vision/pil"
@@ -22,9 +24,25 @@ func around(v float64) Range {
 // NewColorJitter changes brightness, contrast, saturation and hue in an order that is drawn, by factors from 1-v to
 // 1+v, and of the hue by -hue to hue turns.
 func NewColorJitter(brightness, contrast, saturation, hue float64) *Op {
-	ranges := [4]Range{around(brightness), around(contrast), around(saturation)}
-	if hue != 0 {
-		ranges[3] = &[2]float64{-hue, hue}
+	return NewColorJitterIn(around(brightness), around(contrast), around(saturation), &[2]float64{-hue, hue})
+}
+
+// NewColorJitterIn is NewColorJitter with the ranges of the factors and of the turns of the hue.
+func NewColorJitterIn(brightness, contrast, saturation, hue Range) *Op {
+	ranges := [4]Range{brightness, contrast, saturation, hue}
+	for i, r := range ranges {
+		nothing, least, most := 1.0, 0.0, math.Inf(1)
+		if i == 3 {
+			nothing, least, most = 0, -0.5, 0.5
+		}
+		switch {
+		case r == nil:
+		case !(least <= r[0] && r[0] <= r[1] && r[1] <= most):
+			tensor.Fail(tensor.ErrValue, "ColorJitter: the range %v should be increasing and between %v and %v", *r,
+				least, most)
+		case r[0] == nothing && r[1] == nothing:
+			ranges[i] = nil
+		}
 	}
 	return drawn("ColorJitter", func([]any) func(x any) any {
 		order := randperm(4)
@@ -53,10 +71,24 @@ var jitter = [4]func(x any, by float64) any{
 	func(x any, by float64) any { return F.AdjustHue(x, by) },
 }
 
-// NewRandomPhotometricDistort is the color distortion of SSD: each step with probability p, 0.5 unless given.
-func NewRandomPhotometricDistort(p ...float64) *Op {
-	q := chance(p, 0.5)
+// RandomPhotometricDistortOptions are the options of NewRandomPhotometricDistort; the zero value is torchvision's
+// default.
+type RandomPhotometricDistortOptions struct {
+	Brightness, Contrast, Saturation Range               // default 0.875 to 1.125, 0.5 to 1.5, 0.5 to 1.5
+	Hue                              Range               // default -0.05 to 0.05
+	P                                tensor.Opt[float64] // default 0.5
+}
+
+// NewRandomPhotometricDistort is the color distortion of SSD: each step with probability P.
+func NewRandomPhotometricDistort(opts ...RandomPhotometricDistortOptions) *Op {
+	o := firstOf(opts)
+	q := o.P.Or(0.5)
 	ranges := [4][2]float64{{0.875, 1.125}, {0.5, 1.5}, {0.5, 1.5}, {-0.05, 0.05}}
+	for i, r := range []Range{o.Brightness, o.Contrast, o.Saturation, o.Hue} {
+		if r != nil {
+			ranges[i] = *r
+		}
+	}
 	return drawn("RandomPhotometricDistort", func(in []any) func(x any) any {
 		channels, _, _ := QueryCHW(in)
 		var by [4]float64
@@ -198,7 +230,7 @@ func NewNormalize(mean, std []float64) *Op {
 			return F.Normalize(t, mean, std)
 		}
 		return x
-	})
+	}).as(normalizing{mean, std})
 }
 
 // RandomErasingOptions are the options of NewRandomErasing; the zero value is torchvision's default.
@@ -247,7 +279,7 @@ func NewToTensor() *Op {
 			return F.ToTensor(im)
 		}
 		return x
-	})
+	}).as(toTensor{})
 }
 
 // NewPILToTensor converts images to uint8 tensors.

@@ -3,9 +3,12 @@ package transforms
 import (
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/tensor"
+	"github.com/gotorch-dev/torch/vision/pil"
+	F "github.com/gotorch-dev/torch/vision/transforms/functional"
 )
 
-// Compose runs transforms one after the other.
+// Compose runs transforms one after the other. Of a single *pil.Image, Resize with the CenterCrop behind it and
+// ToTensor with the Normalize behind it are done together, with the same result.
 type Compose struct{ Transforms []Transform }
 
 // NewCompose makes a Compose.
@@ -13,11 +16,58 @@ func NewCompose(t ...Transform) *Compose { return &Compose{t} }
 
 // Apply runs the transforms.
 func (c *Compose) Apply(inputs ...any) []any {
-	for _, t := range c.Transforms {
-		inputs = t.Apply(inputs...)
+	for i := 0; i < len(c.Transforms); i++ {
+		if im, ok := alone(inputs); ok && i+1 < len(c.Transforms) {
+			if out := together(c.Transforms[i], c.Transforms[i+1], im); out != nil {
+				inputs = []any{out}
+				i++
+				continue
+			}
+		}
+		inputs = c.Transforms[i].Apply(inputs...)
 	}
 	return inputs
 }
+
+// alone is the only input, if it is an image.
+func alone(inputs []any) (*pil.Image, bool) {
+	if len(inputs) != 1 {
+		return nil, false
+	}
+	im, ok := inputs[0].(*pil.Image)
+	return im, ok
+}
+
+// together runs two transforms that can be done as one; nil for others.
+func together(first, second Transform, im *pil.Image) any {
+	a, ok := first.(*Op)
+	b, ok2 := second.(*Op)
+	if !ok || !ok2 {
+		return nil
+	}
+	switch x := a.does.(type) {
+	case resizing:
+		if c, ok := b.does.(centerCropping); ok {
+			return F.ResizeCenterCrop(im, x.size, c.size, x.opts...)
+		}
+	case toTensor:
+		if n, ok := b.does.(normalizing); ok {
+			return F.ToNormalizedTensor(im, n.mean, n.std)
+		}
+	}
+	return nil
+}
+
+// What an Op does, where Compose can do it together with another one.
+type (
+	resizing struct {
+		size []int
+		opts []F.ResizeOptions
+	}
+	centerCropping struct{ size []int }
+	toTensor       struct{}
+	normalizing    struct{ mean, std []float64 }
+)
 
 // applied adapts a function to Transform.
 type applied func(inputs []any) []any

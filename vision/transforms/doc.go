@@ -37,6 +37,7 @@ type Op struct {
 	p    *float64 // it is left out with probability 1-p; nil for a transform without a probability, which draws none
 	// draw gives what is done with each input.
 	draw func(inputs []any) func(x any) any
+	does any // what Compose looks at, nil for most
 }
 
 // String is the transform's name.
@@ -79,8 +80,11 @@ func transformed(inputs []any) (at []int) {
 
 // always is an Op without parameters.
 func always(name string, f func(x any) any) *Op {
-	return &Op{name, nil, func([]any) func(x any) any { return f }}
+	return drawn(name, func([]any) func(x any) any { return f })
 }
+
+// as says what an Op does.
+func (o *Op) as(does any) *Op { o.does = does; return o }
 
 // sometimes is an Op without parameters that is left out with probability 1-p.
 func sometimes(name string, p float64, f func(x any) any) *Op {
@@ -94,11 +98,13 @@ func perhaps(name string, p float64, draw func(inputs []any) func(x any) any) *O
 			name,
 			p)
 	}
-	return &Op{name, &p, draw}
+	return &Op{name: name, p: &p, draw: draw}
 }
 
 // drawn is an Op with parameters.
-func drawn(name string, draw func(inputs []any) func(x any) any) *Op { return &Op{name, nil, draw} }
+func drawn(name string, draw func(inputs []any) func(x any) any) *Op {
+	return &Op{name: name, draw: draw}
+}
 
 // rand draws from [0, 1).
 func rand() float64 { return torch.Rand([]int{1}).Item() }

@@ -12,12 +12,12 @@ import (
 
 // NewResize scales to size: height and width, or one number for the shorter side.
 func NewResize(size []int, opts ...F.ResizeOptions) *Op {
-	return always("Resize", func(x any) any { return F.Resize(x, size, opts...) })
+	return always("Resize", func(x any) any { return F.Resize(x, size, opts...) }).as(resizing{size, opts})
 }
 
 // NewCenterCrop cuts the middle out.
 func NewCenterCrop(size []int) *Op {
-	return always("CenterCrop", func(x any) any { return F.CenterCrop(x, size) })
+	return always("CenterCrop", func(x any) any { return F.CenterCrop(x, size) }).as(centerCropping{size})
 }
 
 // NewPad adds borders; see F.Pad.
@@ -245,6 +245,10 @@ func NewRandomPerspective(distortionScale, p float64, opts ...F.WarpOptions) *Op
 // and y).
 func NewElasticTransform(alpha, sigma []float64, opts ...F.WarpOptions) *Op {
 	warp := filled(opts)
+	if len(alpha) < 1 || len(alpha) > 2 || len(sigma) < 1 || len(sigma) > 2 {
+		tensor.Fail(tensor.ErrValue, "ElasticTransform: alpha and sigma should have one or two numbers, got %v and %v",
+			alpha, sigma)
+	}
 	return drawn("ElasticTransform", func(in []any) func(x any) any {
 		h, w := QuerySize(in)
 		noise := func(i, n int) *tensor.Tensor {

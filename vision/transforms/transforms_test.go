@@ -40,8 +40,9 @@ func TestTogether(t *testing.T) {
 		"ScaleJitter":        NewScaleJitter([2]int{12, 12}),
 		"RandomShortestSize": NewRandomShortestSize([]int{8, 9}, 20), "RandomResize": NewRandomResize(6, 9),
 		"RandomIoUCrop": NewRandomIoUCrop(), "ColorJitter": NewColorJitter(0.2, 0.2, 0.2, 0.1),
-		"Distort": NewRandomPhotometricDistort(1), "Permutation": NewRandomChannelPermutation(),
-		"Grayscale": NewGrayscale(3), "Blur": NewGaussianBlur([]int{3}), "AutoAugment": NewAutoAugment(CIFAR10Policy),
+		"Distort":     NewRandomPhotometricDistort(RandomPhotometricDistortOptions{P: tensor.Some(1.0)}),
+		"Permutation": NewRandomChannelPermutation(),
+		"Grayscale":   NewGrayscale(3), "Blur": NewGaussianBlur([]int{3}), "AutoAugment": NewAutoAugment(CIFAR10Policy),
 		"RandAugment": NewRandAugment(), "TrivialAugmentWide": NewTrivialAugmentWide(), "AugMix": NewAugMix(),
 		"Order":  NewRandomOrder(NewRandomInvert(), NewRandomEqualize()),
 		"Choice": NewRandomChoice([]Transform{NewRandomPosterize(3), NewRandomSolarize(100)}),
@@ -147,6 +148,42 @@ func TestRefused(t *testing.T) {
 	} {
 		if tensor.Try(f) == nil {
 			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// What Compose does together gives what the transforms give one after the other.
+func TestComposeTogether(t *testing.T) {
+	torch.ManualSeed(1)
+	mean, std := []float64{0.485, 0.456, 0.406}, []float64{0.229, 0.224, 0.225}
+	for _, tc := range []struct{ h, w, size, crop int }{
+		{40, 31, 20, 16}, {17, 50, 17, 17}, {9, 12, 20, 18}, {30, 30, 8, 12}, {33, 20, 20, 5},
+	} {
+		for _, mode := range []string{"RGB", "L", "RGBA", "LA"} {
+			im := pil.New(mode, tc.w, tc.h)
+			copy(im.Pix, tensor.Data[uint8](torch.Randint(256, []int{len(im.Pix)}).Byte()))
+			m, s := mean, std
+			if len(m) != im.Bands() {
+				m, s = m[:1], s[:1]
+			}
+			for _, filter := range []InterpolationMode{F.Bilinear, F.Bicubic, F.Nearest} {
+				all := []Transform{NewResize([]int{tc.size}, F.ResizeOptions{Interpolation: filter}),
+					NewCenterCrop([]int{tc.crop}), NewToTensor(), NewNormalize(m, s)}
+				var want any = im
+				for _, tr := range all {
+					want = tr.Apply(want)[0]
+				}
+				got := NewCompose(all...).Apply(im)[0].(*tensor.Tensor)
+				if !torch.Equal(got, want.(*tensor.Tensor)) {
+					t.Errorf("%v of %s with %s: another result", tc, mode, filter)
+				}
+			}
+		}
+	}
+	for _, inputs := range [][]any{{pil.New("L", 9, 9), 3}, {torch.Zeros([]int{1, 9, 9}).Byte()}} {
+		out := NewCompose(NewResize([]int{8}), NewCenterCrop([]int{4})).Apply(inputs...)
+		if h, w := F.GetSize(out[0]); len(out) != len(inputs) || h != 4 || w != 4 {
+			t.Errorf("%T of %d inputs: %d x %d of %d", inputs[0], len(inputs), h, w, len(out))
 		}
 	}
 }

@@ -63,7 +63,10 @@ func (h *Host) scalerAttr(s scaler, name string) (any, bool) {
 			return nil
 		}), true
 	case "update":
-		return builtin(func(args []any) any {
+		return pylite.Builtin(func(args []any, kw map[string]any) any {
+			if x, ok := kw["new_scale"]; ok && x != nil {
+				args = append(args, x)
+			}
 			if len(args) == 0 {
 				s.Update()
 				return nil

@@ -322,10 +322,10 @@ func (h *Host) nn(name string) (any, bool) {
 	return pylite.Builtin(func(args []any, kw map[string]any) any {
 		m := golden.Module{Cls: name, Kwargs: map[string]any{}}
 		for _, a := range args {
-			m.Args = append(m.Args, FromPython(a))
+			m.Args = append(m.Args, argumentOf(a))
 		}
 		for k, v := range kw {
-			m.Kwargs[k] = FromPython(v)
+			m.Kwargs[k] = argumentOf(v)
 		}
 		mod, err := modcheck.Build(m)
 		if err != nil {
@@ -450,4 +450,14 @@ func (h *Host) moduleAttr(m nn.Module, name string) (any, bool) {
 		return c, true
 	}
 	return nil, false
+}
+
+// argumentOf is an argument of a module's constructor: a module of a program stands for itself.
+func argumentOf(v any) any {
+	if _, ok := v.(*pylite.Object); ok {
+		if m := ModuleOf(v); m != nil {
+			return m
+		}
+	}
+	return FromPython(v)
 }

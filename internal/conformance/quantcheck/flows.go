@@ -43,6 +43,7 @@ type flow struct {
 	Freeze    string
 	Bits      int
 	Weight    json.RawMessage
+	Nodes     [][]json.RawMessage
 
 	d   *golden.Decoder
 	dir string
@@ -95,6 +96,8 @@ func (f *flow) check() error {
 		return f.dynamic()
 	case "embedding_bag":
 		return f.bag()
+	case "pt2e":
+		return f.recorded()
 	}
 	return golden.Skip("a flow that is not known: " + f.Flow)
 }
@@ -108,8 +111,8 @@ func (f *flow) model() (nn.Layer, [][]string, error) {
 		return nil, nil, err
 	}
 	var class *pylite.Class
-	for _, v := range in.Globals {
-		if c, ok := v.(*pylite.Class); ok {
+	for name, v := range in.Globals {
+		if c, ok := v.(*pylite.Class); ok && (class == nil || name == "Net") {
 			class = c
 		}
 	}

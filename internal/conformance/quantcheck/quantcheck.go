@@ -127,8 +127,10 @@ func (r *record) compute(args []any, kwargs map[string]any) (any, error) {
 		return embedding(r.Fn, args, kwargs)
 	case "rnn":
 		return recurrent(r.Fn, args)
-	case "weight_only", "torchao":
+	case "weight_only":
 		return weightOnly(r.Fn, args)
+	case "torchao":
+		return configured(r.Fn, args)
 	}
 	if plainName.MatchString(r.Fn) && r.Fn != "str" {
 		return call(r.Fn, args, kwargs)

@@ -44,11 +44,15 @@ func (c *call) roi(i int) ops.RoIOptions {
 }
 
 // boxFormat is the format in which boxes are given.
-func (c *call) boxFormat() ops.BoxFormat { return ops.BoxFormat(c.str(-1, "fmt", "xyxy")) }
+func (c *call) boxFormat(i int) ops.BoxFormat { return ops.BoxFormat(c.str(i, "fmt", "xyxy")) }
 
 func (c *call) boxLoss() ops.BoxLossOptions {
 	return ops.BoxLossOptions{Reduction: reduction(c.str(1, "reduction", "none")),
 		Eps: tensor.Some(c.num(2, "eps", 1e-7))}
+}
+
+func (c *call) dropBlock() ops.DropBlockOptions {
+	return ops.DropBlockOptions{Eps: tensor.Some(c.num(3, "eps", 1e-6)), NoTraining: !c.bool(4, "training", true)}
 }
 
 // opCalls are the functions of torchvision.ops.
@@ -72,8 +76,8 @@ var opCalls = map[string]func(c *call) any{
 	"box_convert": func(c *call) any {
 		return ops.BoxConvert(c.input(), ops.BoxFormat(c.str(0, "in_fmt", "")), ops.BoxFormat(c.str(1, "out_fmt", "")))
 	},
-	"box_area": func(c *call) any { return ops.BoxArea(c.input(), c.boxFormat()) },
-	"box_iou":  func(c *call) any { return ops.BoxIoU(c.input(), c.tensor(0, "boxes2"), c.boxFormat()) },
+	"box_area": func(c *call) any { return ops.BoxArea(c.input(), c.boxFormat(0)) },
+	"box_iou":  func(c *call) any { return ops.BoxIoU(c.input(), c.tensor(0, "boxes2"), c.boxFormat(1)) },
 	"generalized_box_iou": func(c *call) any {
 		return ops.GeneralizedBoxIoU(c.input(), c.tensor(0, "boxes2"))
 	},
@@ -109,10 +113,10 @@ var opCalls = map[string]func(c *call) any{
 			c.bool(2, "training", true))
 	},
 	"drop_block2d": func(c *call) any {
-		return ops.DropBlock2dFn(c.input(), c.num(0, "p", 0), c.int(1, "block_size", 0))
+		return ops.DropBlock2dFn(c.input(), c.num(0, "p", 0), c.int(1, "block_size", 0), c.dropBlock())
 	},
 	"drop_block3d": func(c *call) any {
-		return ops.DropBlock3dFn(c.input(), c.num(0, "p", 0), c.int(1, "block_size", 0))
+		return ops.DropBlock3dFn(c.input(), c.num(0, "p", 0), c.int(1, "block_size", 0), c.dropBlock())
 	},
 	"FrozenBatchNorm2d": func(c *call) any {
 		m := ops.NewFrozenBatchNorm2d(c.input().Size(1), c.num(-1, "eps", 1e-5))

@@ -54,8 +54,22 @@ var makers = map[string]func(c *call) transforms.Transform{
 			Scale: c.rangeOf(1, "scale"), Ratio: c.rangeOf(2, "ratio"), Resize: c.resize()})
 	},
 	"ColorJitter": func(c *call) transforms.Transform {
-		return transforms.NewColorJitter(c.num(0, "brightness", 0), c.num(1, "contrast", 0), c.num(2, "saturation", 0),
-			c.num(3, "hue", 0))
+		var ranges [4]transforms.Range
+		for i, name := range []string{"brightness", "contrast", "saturation", "hue"} {
+			nothing := 1.0
+			if i == 3 {
+				nothing = 0
+			}
+			if v := c.floats(i, name); len(v) == 1 { // around what does nothing
+				ranges[i] = &[2]float64{nothing - v[0], nothing + v[0]}
+				if i < 3 {
+					ranges[i][0] = max(ranges[i][0], 0)
+				}
+			} else if len(v) == 2 {
+				ranges[i] = (*[2]float64)(v)
+			}
+		}
+		return transforms.NewColorJitterIn(ranges[0], ranges[1], ranges[2], ranges[3])
 	},
 	"RandomRotation": func(c *call) transforms.Transform {
 		return transforms.NewRandomRotation(c.floats(0, "degrees"), c.warp())
@@ -91,20 +105,27 @@ var makers = map[string]func(c *call) transforms.Transform{
 			SideRange: c.rangeOf(1, "side_range"), P: tensor.Some(c.num(2, "p", 0.5))})
 	},
 	"RandomPhotometricDistort": func(c *call) transforms.Transform {
-		return transforms.NewRandomPhotometricDistort(c.num(4, "p", 0.5))
+		return transforms.NewRandomPhotometricDistort(transforms.RandomPhotometricDistortOptions{
+			Brightness: c.rangeOf(0, "brightness"), Contrast: c.rangeOf(1, "contrast"),
+			Saturation: c.rangeOf(2, "saturation"), Hue: c.rangeOf(3, "hue"), P: tensor.Some(c.num(4, "p", 0.5))})
 	},
 	"RandomChannelPermutation": func(*call) transforms.Transform { return transforms.NewRandomChannelPermutation() },
 	"AutoAugment": func(c *call) transforms.Transform {
-		return transforms.NewAutoAugment(transforms.ImageNetPolicy, c.augment())
+		return transforms.NewAutoAugment(transforms.AutoAugmentPolicy(c.str(0, "policy", "imagenet")), c.augment())
 	},
 	"RandAugment": func(c *call) transforms.Transform {
 		return transforms.NewRandAugment(transforms.RandAugmentOptions{NumOps: c.int(0, "num_ops", 2),
+			Magnitude: tensor.Some(c.int(1, "magnitude", 9)), Bins: c.int(2, "num_magnitude_bins", 31),
 			AugmentOptions: c.augment()})
 	},
-	"TrivialAugmentWide": func(c *call) transforms.Transform { return transforms.NewTrivialAugmentWide(c.augment()) },
+	"TrivialAugmentWide": func(c *call) transforms.Transform {
+		return transforms.NewTrivialAugmentWide(transforms.TrivialAugmentWideOptions{
+			Bins: c.int(0, "num_magnitude_bins", 31), AugmentOptions: c.augment()})
+	},
 	"AugMix": func(c *call) transforms.Transform {
 		return transforms.NewAugMix(transforms.AugMixOptions{Severity: c.int(0, "severity", 3),
-			MixtureWidth: c.int(1, "mixture_width", 3), AugmentOptions: c.augment()})
+			MixtureWidth: c.int(1, "mixture_width", 3), ChainDepth: c.int(2, "chain_depth", -1),
+			Alpha: c.num(3, "alpha", 1), NoColors: !c.bool(4, "all_ops", true), AugmentOptions: c.augment()})
 	},
 	"RandomErasing": func(c *call) transforms.Transform {
 		return transforms.NewRandomErasing(c.num(0, "p", 0.5), transforms.RandomErasingOptions{
@@ -112,7 +133,20 @@ var makers = map[string]func(c *call) transforms.Transform{
 			Random: c.str(3, "value", "") == "random"})
 	},
 	"ElasticTransform": func(c *call) transforms.Transform {
-		return transforms.NewElasticTransform(c.floats(0, "alpha"), c.floats(1, "sigma"), c.warp())
+		alpha, sigma := c.floats(0, "alpha"), c.floats(1, "sigma")
+		if alpha == nil {
+			alpha = []float64{50}
+		}
+		if sigma == nil {
+			sigma = []float64{5}
+		}
+		return transforms.NewElasticTransform(alpha, sigma, c.warp())
+	},
+	"RandomResize": func(c *call) transforms.Transform {
+		return transforms.NewRandomResize(c.int(0, "min_size", 0), c.int(1, "max_size", 0), c.resize())
+	},
+	"GaussianNoise": func(c *call) transforms.Transform {
+		return transforms.NewGaussianNoise(c.num(0, "mean", 0), c.num(1, "sigma", 0.1), !c.bool(2, "clip", true))
 	},
 	"RandomShortestSize": func(c *call) transforms.Transform {
 		return transforms.NewRandomShortestSize(c.ints(0, "min_size"), c.int(1, "max_size", 0), c.resize())

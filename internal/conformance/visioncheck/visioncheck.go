@@ -224,7 +224,8 @@ func same(op string, got, want any) error {
 			tensor.SameShape(g.Shape(), w.Shape()) {
 			return bytesNear(tensor.Data[uint8](tensor.Dense(g)), tensor.Data[uint8](tensor.Dense(w)), 1, 0.02)
 		}
-		if msg := golden.Close(g, w, golden.Tolerance{RTol: 1e-5, ATol: 1e-5}); msg != "" {
+		tol := golden.Tolerance{RTol: max(1e-5, golden.ToleranceOf(w.DType()).RTol), ATol: 1e-5}
+		if msg := golden.Close(g, w, tol); msg != "" {
 			return fmt.Errorf("%s", msg)
 		}
 		return nil

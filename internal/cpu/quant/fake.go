@@ -1,6 +1,11 @@
 package quant
 
-import "math"
+import (
+	"math"
+	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+)
 
 // Float is a type that fake quantization computes in.
 type Float interface{ float32 | float64 }
@@ -13,36 +18,81 @@ type Fake struct {
 	Min, Max int
 }
 
-// integer is the integer of x before it is limited.
-func (f *Fake) integer(x float64, narrow bool) float64 {
-	inv := 1 / f.Scale
-	round := math.RoundToEven
-	y := x * float64(inv)
-	if narrow {
-		y = float64(float32(x) * inv)
-	}
-	if z := f.Zero; z != math.Trunc(z) {
-		if narrow {
-			return round(float64(float32(y) + float32(z)))
-		}
-		return round(y + z)
-	}
-	return f.Zero + round(y)
+// integers gives the integer of a number before it is limited.
+type integers struct {
+	inv, scale, zero float64
+	whole, narrow    bool
 }
 
-// FakeQuantize sets dst to src rounded, and mask to where src was inside the limits.
+func integersOf[E Float](f *Fake) integers {
+	var e E
+	_, narrow := any(e).(float32)
+	return integers{inv: float64(1 / f.Scale), scale: float64(f.Scale), zero: f.Zero,
+		whole: f.Zero == math.Trunc(f.Zero), narrow: narrow}
+}
+
+func (n *integers) of(x float64) float64 {
+	y := x * n.inv
+	if n.narrow {
+		y = float64(float32(x) * float32(n.inv))
+	}
+	switch {
+	case n.whole:
+		return n.zero + math.RoundToEven(y)
+	case n.narrow:
+		return math.RoundToEven(float64(float32(y) + float32(n.zero)))
+	}
+	return math.RoundToEven(y + n.zero)
+}
+
+// FakeQuantize sets dst to src rounded, and mask, unless it is nil, to where src was inside the limits.
 func FakeQuantize[E Float](f *Fake, dst, src []E, mask []bool) {
+	n := integersOf[E](f)
+	if d, ok := any(dst).([]float32); ok && len(dst) >= 16 && n.whole && f.small() {
+		f.blocks(d, any(src).([]float32), mask)
+		return
+	}
 	lo, hi := float64(f.Min), float64(f.Max)
-	var z E
-	_, narrow := any(z).(float32)
 	for i, x := range src {
-		q := f.integer(float64(x), narrow)
-		mask[i] = q >= lo && q <= hi
+		q := n.of(float64(x))
+		if mask != nil {
+			mask[i] = q >= lo && q <= hi
+		}
 		q = min(max(q, lo), hi)
 		if !(q >= lo) { // NaN
 			q = lo
 		}
-		dst[i] = E(q-f.Zero) * E(f.Scale)
+		dst[i] = E(q-n.zero) * E(n.scale)
+	}
+}
+
+// small reports that float32 holds the limits, the zero point and their differences exactly.
+func (f *Fake) small() bool {
+	const exact = 1 << 22
+	return max(math.Abs(float64(f.Min)), math.Abs(float64(f.Max)), math.Abs(f.Zero)) < exact
+}
+
+// blocks is FakeQuantize by vectors, a few numbers at a time, for a small zero point without a fraction.
+func (f *Fake) blocks(dst, src []float32, mask []bool) {
+	const block = 512
+	var low, whole [block]float32
+	n := min(block, len(src))
+	lo, hi, zero := float32(f.Min), float32(f.Max), float32(f.Zero)
+	vec.FillF32(low[:n], lo)
+	for ; len(src) > 0; src, dst = src[n:], dst[n:] {
+		n = min(n, len(src))
+		q, d := whole[:n], dst[:n]
+		vec.MulScalarF32(q, src[:n], 1/f.Scale)
+		vec.RoundF32(q, q)
+		vec.AddScalarF32(q, q, zero)
+		vec.FMaxF32(d, q, low[:n]) // the limit for NaN
+		vec.MinimumScalarF32(d, d, hi)
+		if mask != nil {
+			vec.EqF32(unsafe.Slice((*uint8)(unsafe.Pointer(&mask[0])), n), d, q)
+			mask = mask[n:]
+		}
+		vec.SubScalarF32(d, d, zero)
+		vec.MulScalarF32(d, d, f.Scale)
 	}
 }
 
@@ -51,11 +101,9 @@ func FakeQuantize[E Float](f *Fake, dst, src []E, mask []bool) {
 // Thresholds". The last two are multiplied by factor.
 func FakeGradients[E Float](f *Fake, dst, g, src []E, factor float64) (scale, zero float64) {
 	lo, hi := float64(f.Min), float64(f.Max)
-	var e E
-	_, narrow := any(e).(float32)
-	inv := E(1 / f.Scale)
+	n, inv := integersOf[E](f), E(1/f.Scale)
 	for i, x := range src {
-		q := f.integer(float64(x), narrow)
+		q := n.of(float64(x))
 		switch {
 		case q < lo:
 			dst[i] = 0

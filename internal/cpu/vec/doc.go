@@ -20,7 +20,8 @@
 //	convert.go, half.go, float64.go, conversions; tables of kernels for 16-bit floats; functions that need scalar steps
 //	trig.go, powscalar.go, complex.go
 //	poolwindows.go                   sums and maxima over windows of channels-last images (pooling, shifted sums)
-//	sparse.go                        sparse matrices with few elements per row (resizing of images)
+//	sparse.go, resample.go           sparse matrices with few elements per row (resizing of images, as PyTorch and as
+//	                                 Pillow do it)
 //	gathersum.go, moverows.go        sums and copies of rows of tables (embedding)
 //	transpose.go, interleave.go,     rearrangements of elements
 //	reverse.go, sortkeys.go

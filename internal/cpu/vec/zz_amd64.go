@@ -15080,6 +15080,324 @@ func logDivergenceGradF32AVX512(dst *float32, a *float32, b *float32, s float32,
 //go:noescape
 func logDivergenceGradF32AVX2(dst *float32, a *float32, b *float32, s float32, n int)
 
+// QuantizeU8 sets dst[i] = a[i]*inv + zero and rounds to even within lo..hi.
+func QuantizeU8(dst []uint8, a []float32, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
+			cnt := min(n-i, chunk)
+			if wide {
+				quantizeU8AVX512(&dst[i], &a[i], inv, zero, lo, hi, under, over, cnt)
+			} else {
+				quantizeU8AVX2(&dst[i], &a[i], inv, zero, lo, hi, under, over, cnt)
+			}
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	quantizeU8Generic(dst, a, inv, zero, lo, hi, under, over)
+}
+
+//go:noescape
+func quantizeU8AVX512(dst *uint8, a *float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+//go:noescape
+func quantizeU8AVX2(dst *uint8, a *float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+// QuantizeDivU8 sets dst[i] = a[i]/inv + zero and rounds to even within lo..hi.
+func QuantizeDivU8(dst []uint8, a []float32, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
+			cnt := min(n-i, chunk)
+			if wide {
+				quantizeDivU8AVX512(&dst[i], &a[i], inv, zero, lo, hi, under, over, cnt)
+			} else {
+				quantizeDivU8AVX2(&dst[i], &a[i], inv, zero, lo, hi, under, over, cnt)
+			}
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	quantizeDivU8Generic(dst, a, inv, zero, lo, hi, under, over)
+}
+
+//go:noescape
+func quantizeDivU8AVX512(dst *uint8, a *float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+//go:noescape
+func quantizeDivU8AVX2(dst *uint8, a *float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+// DequantizeU8 sets dst[i] = (a[i] - za)*sa.
+func DequantizeU8(dst []float32, a []uint8, za, sa float32) {
+	a = a[:len(dst)]
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := nonTemporalFlag(dst)
+		for i := 0; i < n; {
+			cnt := min(n-i, chunk)
+			if wide {
+				dequantizeU8AVX512(&dst[i], &a[i], za, sa, cnt|flag)
+			} else {
+				dequantizeU8AVX2(&dst[i], &a[i], za, sa, cnt|flag)
+			}
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	dequantizeU8Generic(dst, a, za, sa)
+}
+
+//go:noescape
+func dequantizeU8AVX512(dst *float32, a *uint8, za float32, sa float32, n int)
+
+//go:noescape
+func dequantizeU8AVX2(dst *float32, a *uint8, za float32, sa float32, n int)
+
+// RequantizeU8 quantizes (a[i] - za)*sa and rounds to even within lo..hi.
+func RequantizeU8(dst, a []uint8, za, sa, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
+			cnt := min(n-i, chunk)
+			if wide {
+				requantizeU8AVX512(&dst[i], &a[i], za, sa, inv, zero, lo, hi, under, over, cnt)
+			} else {
+				requantizeU8AVX2(&dst[i], &a[i], za, sa, inv, zero, lo, hi, under, over, cnt)
+			}
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	requantizeU8Generic(dst, a, za, sa, inv, zero, lo, hi, under, over)
+}
+
+//go:noescape
+func requantizeU8AVX512(dst *uint8, a *uint8, za float32, sa float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+//go:noescape
+func requantizeU8AVX2(dst *uint8, a *uint8, za float32, sa float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+// AddQuantizedU8 quantizes (a[i] - za)*sa + (b[i] - zb)*sb and rounds to even within lo..hi.
+func AddQuantizedU8(dst, a, b []uint8, za, sa, zb, sb, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
+			cnt := min(n-i, chunk)
+			if wide {
+				addQuantizedU8AVX512(&dst[i], &a[i], &b[i], za, sa, zb, sb, inv, zero, lo, hi, under, over, cnt)
+			} else {
+				addQuantizedU8AVX2(&dst[i], &a[i], &b[i], za, sa, zb, sb, inv, zero, lo, hi, under, over, cnt)
+			}
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	addQuantizedU8Generic(dst, a, b, za, sa, zb, sb, inv, zero, lo, hi, under, over)
+}
+
+//go:noescape
+func addQuantizedU8AVX512(dst *uint8, a *uint8, b *uint8, za float32, sa float32, zb float32, sb float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+//go:noescape
+func addQuantizedU8AVX2(dst *uint8, a *uint8, b *uint8, za float32, sa float32, zb float32, sb float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+// MulQuantizedU8 quantizes (a[i] - za)*sa * (b[i] - zb)*sb and rounds to even within lo..hi.
+func MulQuantizedU8(dst, a, b []uint8, za, sa, zb, sb, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
+			cnt := min(n-i, chunk)
+			if wide {
+				mulQuantizedU8AVX512(&dst[i], &a[i], &b[i], za, sa, zb, sb, inv, zero, lo, hi, under, over, cnt)
+			} else {
+				mulQuantizedU8AVX2(&dst[i], &a[i], &b[i], za, sa, zb, sb, inv, zero, lo, hi, under, over, cnt)
+			}
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	mulQuantizedU8Generic(dst, a, b, za, sa, zb, sb, inv, zero, lo, hi, under, over)
+}
+
+//go:noescape
+func mulQuantizedU8AVX512(dst *uint8, a *uint8, b *uint8, za float32, sa float32, zb float32, sb float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+//go:noescape
+func mulQuantizedU8AVX2(dst *uint8, a *uint8, b *uint8, za float32, sa float32, zb float32, sb float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+// QuantizeI8 sets dst[i] = a[i]*inv + zero and rounds to even within lo..hi.
+func QuantizeI8(dst []int8, a []float32, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
+			cnt := min(n-i, chunk)
+			if wide {
+				quantizeI8AVX512(&dst[i], &a[i], inv, zero, lo, hi, under, over, cnt)
+			} else {
+				quantizeI8AVX2(&dst[i], &a[i], inv, zero, lo, hi, under, over, cnt)
+			}
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	quantizeI8Generic(dst, a, inv, zero, lo, hi, under, over)
+}
+
+//go:noescape
+func quantizeI8AVX512(dst *int8, a *float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+//go:noescape
+func quantizeI8AVX2(dst *int8, a *float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+// QuantizeDivI8 sets dst[i] = a[i]/inv + zero and rounds to even within lo..hi.
+func QuantizeDivI8(dst []int8, a []float32, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
+			cnt := min(n-i, chunk)
+			if wide {
+				quantizeDivI8AVX512(&dst[i], &a[i], inv, zero, lo, hi, under, over, cnt)
+			} else {
+				quantizeDivI8AVX2(&dst[i], &a[i], inv, zero, lo, hi, under, over, cnt)
+			}
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	quantizeDivI8Generic(dst, a, inv, zero, lo, hi, under, over)
+}
+
+//go:noescape
+func quantizeDivI8AVX512(dst *int8, a *float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+//go:noescape
+func quantizeDivI8AVX2(dst *int8, a *float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+// DequantizeI8 sets dst[i] = (a[i] - za)*sa.
+func DequantizeI8(dst []float32, a []int8, za, sa float32) {
+	a = a[:len(dst)]
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		flag := nonTemporalFlag(dst)
+		for i := 0; i < n; {
+			cnt := min(n-i, chunk)
+			if wide {
+				dequantizeI8AVX512(&dst[i], &a[i], za, sa, cnt|flag)
+			} else {
+				dequantizeI8AVX2(&dst[i], &a[i], za, sa, cnt|flag)
+			}
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	dequantizeI8Generic(dst, a, za, sa)
+}
+
+//go:noescape
+func dequantizeI8AVX512(dst *float32, a *int8, za float32, sa float32, n int)
+
+//go:noescape
+func dequantizeI8AVX2(dst *float32, a *int8, za float32, sa float32, n int)
+
+// RequantizeI8 quantizes (a[i] - za)*sa and rounds to even within lo..hi.
+func RequantizeI8(dst, a []int8, za, sa, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
+			cnt := min(n-i, chunk)
+			if wide {
+				requantizeI8AVX512(&dst[i], &a[i], za, sa, inv, zero, lo, hi, under, over, cnt)
+			} else {
+				requantizeI8AVX2(&dst[i], &a[i], za, sa, inv, zero, lo, hi, under, over, cnt)
+			}
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	requantizeI8Generic(dst, a, za, sa, inv, zero, lo, hi, under, over)
+}
+
+//go:noescape
+func requantizeI8AVX512(dst *int8, a *int8, za float32, sa float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+//go:noescape
+func requantizeI8AVX2(dst *int8, a *int8, za float32, sa float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+// AddQuantizedI8 quantizes (a[i] - za)*sa + (b[i] - zb)*sb and rounds to even within lo..hi.
+func AddQuantizedI8(dst, a, b []int8, za, sa, zb, sb, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
+			cnt := min(n-i, chunk)
+			if wide {
+				addQuantizedI8AVX512(&dst[i], &a[i], &b[i], za, sa, zb, sb, inv, zero, lo, hi, under, over, cnt)
+			} else {
+				addQuantizedI8AVX2(&dst[i], &a[i], &b[i], za, sa, zb, sb, inv, zero, lo, hi, under, over, cnt)
+			}
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	addQuantizedI8Generic(dst, a, b, za, sa, zb, sb, inv, zero, lo, hi, under, over)
+}
+
+//go:noescape
+func addQuantizedI8AVX512(dst *int8, a *int8, b *int8, za float32, sa float32, zb float32, sb float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+//go:noescape
+func addQuantizedI8AVX2(dst *int8, a *int8, b *int8, za float32, sa float32, zb float32, sb float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+// MulQuantizedI8 quantizes (a[i] - za)*sa * (b[i] - zb)*sb and rounds to even within lo..hi.
+func MulQuantizedI8(dst, a, b []int8, za, sa, zb, sb, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	n := len(dst)
+	if wide := cpu.HasAVX512; wide || cpu.HasAVX2FMA {
+		for i := 0; i < n; {
+			cnt := min(n-i, chunk)
+			if wide {
+				mulQuantizedI8AVX512(&dst[i], &a[i], &b[i], za, sa, zb, sb, inv, zero, lo, hi, under, over, cnt)
+			} else {
+				mulQuantizedI8AVX2(&dst[i], &a[i], &b[i], za, sa, zb, sb, inv, zero, lo, hi, under, over, cnt)
+			}
+			i += cnt
+			yield(i, n)
+		}
+		return
+	}
+	mulQuantizedI8Generic(dst, a, b, za, sa, zb, sb, inv, zero, lo, hi, under, over)
+}
+
+//go:noescape
+func mulQuantizedI8AVX512(dst *int8, a *int8, b *int8, za float32, sa float32, zb float32, sb float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+//go:noescape
+func mulQuantizedI8AVX2(dst *int8, a *int8, b *int8, za float32, sa float32, zb float32, sb float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
 // ReLUF16 sets dst[i] = max(a[i], 0); NaN stays, on float16.
 func ReLUF16(dst, a []uint16) {
 	a = a[:len(dst)]

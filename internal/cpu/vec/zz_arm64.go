@@ -9887,6 +9887,226 @@ func LogDivergenceGradF32(dst, a, b []float32, s float32) {
 //go:noescape
 func logDivergenceGradF32NEON(dst *float32, a *float32, b *float32, s float32, n int)
 
+// QuantizeU8 sets dst[i] = a[i]*inv + zero and rounds to even within lo..hi.
+func QuantizeU8(dst []uint8, a []float32, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		quantizeU8Generic(dst, a, inv, zero, lo, hi, under, over)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		quantizeU8NEON(&dst[i], &a[i], inv, zero, lo, hi, under, over, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func quantizeU8NEON(dst *uint8, a *float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+// QuantizeDivU8 sets dst[i] = a[i]/inv + zero and rounds to even within lo..hi.
+func QuantizeDivU8(dst []uint8, a []float32, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		quantizeDivU8Generic(dst, a, inv, zero, lo, hi, under, over)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		quantizeDivU8NEON(&dst[i], &a[i], inv, zero, lo, hi, under, over, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func quantizeDivU8NEON(dst *uint8, a *float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+// DequantizeU8 sets dst[i] = (a[i] - za)*sa.
+func DequantizeU8(dst []float32, a []uint8, za, sa float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		dequantizeU8Generic(dst, a, za, sa)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		dequantizeU8NEON(&dst[i], &a[i], za, sa, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func dequantizeU8NEON(dst *float32, a *uint8, za float32, sa float32, n int)
+
+// RequantizeU8 quantizes (a[i] - za)*sa and rounds to even within lo..hi.
+func RequantizeU8(dst, a []uint8, za, sa, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		requantizeU8Generic(dst, a, za, sa, inv, zero, lo, hi, under, over)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		requantizeU8NEON(&dst[i], &a[i], za, sa, inv, zero, lo, hi, under, over, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func requantizeU8NEON(dst *uint8, a *uint8, za float32, sa float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+// AddQuantizedU8 quantizes (a[i] - za)*sa + (b[i] - zb)*sb and rounds to even within lo..hi.
+func AddQuantizedU8(dst, a, b []uint8, za, sa, zb, sb, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		addQuantizedU8Generic(dst, a, b, za, sa, zb, sb, inv, zero, lo, hi, under, over)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		addQuantizedU8NEON(&dst[i], &a[i], &b[i], za, sa, zb, sb, inv, zero, lo, hi, under, over, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func addQuantizedU8NEON(dst *uint8, a *uint8, b *uint8, za float32, sa float32, zb float32, sb float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+// MulQuantizedU8 quantizes (a[i] - za)*sa * (b[i] - zb)*sb and rounds to even within lo..hi.
+func MulQuantizedU8(dst, a, b []uint8, za, sa, zb, sb, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		mulQuantizedU8Generic(dst, a, b, za, sa, zb, sb, inv, zero, lo, hi, under, over)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		mulQuantizedU8NEON(&dst[i], &a[i], &b[i], za, sa, zb, sb, inv, zero, lo, hi, under, over, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func mulQuantizedU8NEON(dst *uint8, a *uint8, b *uint8, za float32, sa float32, zb float32, sb float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+// QuantizeI8 sets dst[i] = a[i]*inv + zero and rounds to even within lo..hi.
+func QuantizeI8(dst []int8, a []float32, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		quantizeI8Generic(dst, a, inv, zero, lo, hi, under, over)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		quantizeI8NEON(&dst[i], &a[i], inv, zero, lo, hi, under, over, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func quantizeI8NEON(dst *int8, a *float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+// QuantizeDivI8 sets dst[i] = a[i]/inv + zero and rounds to even within lo..hi.
+func QuantizeDivI8(dst []int8, a []float32, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		quantizeDivI8Generic(dst, a, inv, zero, lo, hi, under, over)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		quantizeDivI8NEON(&dst[i], &a[i], inv, zero, lo, hi, under, over, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func quantizeDivI8NEON(dst *int8, a *float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+// DequantizeI8 sets dst[i] = (a[i] - za)*sa.
+func DequantizeI8(dst []float32, a []int8, za, sa float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		dequantizeI8Generic(dst, a, za, sa)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		dequantizeI8NEON(&dst[i], &a[i], za, sa, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func dequantizeI8NEON(dst *float32, a *int8, za float32, sa float32, n int)
+
+// RequantizeI8 quantizes (a[i] - za)*sa and rounds to even within lo..hi.
+func RequantizeI8(dst, a []int8, za, sa, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	if !cpu.HasNEON {
+		requantizeI8Generic(dst, a, za, sa, inv, zero, lo, hi, under, over)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		requantizeI8NEON(&dst[i], &a[i], za, sa, inv, zero, lo, hi, under, over, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func requantizeI8NEON(dst *int8, a *int8, za float32, sa float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+// AddQuantizedI8 quantizes (a[i] - za)*sa + (b[i] - zb)*sb and rounds to even within lo..hi.
+func AddQuantizedI8(dst, a, b []int8, za, sa, zb, sb, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		addQuantizedI8Generic(dst, a, b, za, sa, zb, sb, inv, zero, lo, hi, under, over)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		addQuantizedI8NEON(&dst[i], &a[i], &b[i], za, sa, zb, sb, inv, zero, lo, hi, under, over, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func addQuantizedI8NEON(dst *int8, a *int8, b *int8, za float32, sa float32, zb float32, sb float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
+// MulQuantizedI8 quantizes (a[i] - za)*sa * (b[i] - zb)*sb and rounds to even within lo..hi.
+func MulQuantizedI8(dst, a, b []int8, za, sa, zb, sb, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	if !cpu.HasNEON {
+		mulQuantizedI8Generic(dst, a, b, za, sa, zb, sb, inv, zero, lo, hi, under, over)
+		return
+	}
+	for n, i := len(dst), 0; i < n; {
+		cnt := min(n-i, chunk)
+		mulQuantizedI8NEON(&dst[i], &a[i], &b[i], za, sa, zb, sb, inv, zero, lo, hi, under, over, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func mulQuantizedI8NEON(dst *int8, a *int8, b *int8, za float32, sa float32, zb float32, sb float32, inv float32, zero float32, lo float32, hi float32, under float32, over float32, n int)
+
 // ReLUF16 sets dst[i] = max(a[i], 0); NaN stays, on float16.
 func ReLUF16(dst, a []uint16) {
 	a = a[:len(dst)]

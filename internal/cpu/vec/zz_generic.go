@@ -16635,6 +16635,262 @@ func logDivergenceGradF32Generic(dst, a, b []float32, s float32) {
 	}
 }
 
+// quantizeU8Generic is the plain Go version of QuantizeU8.
+func quantizeU8Generic(dst []uint8, a []float32, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := float32(v0 * inv)
+		v2 := float32(math.RoundToEven(float64(v1)))
+		v3 := v2 + zero
+		v4 := sel32(v3 > lo, v3, lo)
+		v5 := sel32(v4 < hi, v4, hi)
+		v6 := v1 < 0x1.fffffep+30
+		v7 := sel32(v6, v5, over)
+		v8 := v1 < -0x1p+31
+		v9 := sel32(v8, under, v7)
+		v10 := truncI32(v9)
+		dst[i] = uint8(v10)
+	}
+}
+
+// quantizeDivU8Generic is the plain Go version of QuantizeDivU8.
+func quantizeDivU8Generic(dst []uint8, a []float32, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 / inv
+		v2 := float32(math.RoundToEven(float64(v1)))
+		v3 := v2 + zero
+		v4 := sel32(v3 > lo, v3, lo)
+		v5 := sel32(v4 < hi, v4, hi)
+		v6 := v1 < 0x1.fffffep+30
+		v7 := sel32(v6, v5, over)
+		v8 := v1 < -0x1p+31
+		v9 := sel32(v8, under, v7)
+		v10 := truncI32(v9)
+		dst[i] = uint8(v10)
+	}
+}
+
+// dequantizeU8Generic is the plain Go version of DequantizeU8.
+func dequantizeU8Generic(dst []float32, a []uint8, za, sa float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := int32(a[i])
+		v1 := float32(v0)
+		v2 := v1 - za
+		v3 := float32(sa * v2)
+		dst[i] = v3
+	}
+}
+
+// requantizeU8Generic is the plain Go version of RequantizeU8.
+func requantizeU8Generic(dst, a []uint8, za, sa, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := int32(a[i])
+		v1 := float32(v0)
+		v2 := v1 - za
+		v3 := float32(sa * v2)
+		v4 := float32(v3 * inv)
+		v5 := float32(math.RoundToEven(float64(v4)))
+		v6 := v5 + zero
+		v7 := sel32(v6 > lo, v6, lo)
+		v8 := sel32(v7 < hi, v7, hi)
+		v9 := v4 < 0x1.fffffep+30
+		v10 := sel32(v9, v8, over)
+		v11 := v4 < -0x1p+31
+		v12 := sel32(v11, under, v10)
+		v13 := truncI32(v12)
+		dst[i] = uint8(v13)
+	}
+}
+
+// addQuantizedU8Generic is the plain Go version of AddQuantizedU8.
+func addQuantizedU8Generic(dst, a, b []uint8, za, sa, zb, sb, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := int32(a[i])
+		v1 := float32(v0)
+		v2 := v1 - za
+		v3 := float32(sa * v2)
+		v4 := int32(b[i])
+		v5 := float32(v4)
+		v6 := v5 - zb
+		v7 := float32(sb * v6)
+		v8 := v3 + v7
+		v9 := float32(v8 * inv)
+		v10 := float32(math.RoundToEven(float64(v9)))
+		v11 := v10 + zero
+		v12 := sel32(v11 > lo, v11, lo)
+		v13 := sel32(v12 < hi, v12, hi)
+		v14 := v9 < 0x1.fffffep+30
+		v15 := sel32(v14, v13, over)
+		v16 := v9 < -0x1p+31
+		v17 := sel32(v16, under, v15)
+		v18 := truncI32(v17)
+		dst[i] = uint8(v18)
+	}
+}
+
+// mulQuantizedU8Generic is the plain Go version of MulQuantizedU8.
+func mulQuantizedU8Generic(dst, a, b []uint8, za, sa, zb, sb, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := int32(a[i])
+		v1 := float32(v0)
+		v2 := v1 - za
+		v3 := float32(sa * v2)
+		v4 := int32(b[i])
+		v5 := float32(v4)
+		v6 := v5 - zb
+		v7 := float32(sb * v6)
+		v8 := float32(v3 * v7)
+		v9 := float32(v8 * inv)
+		v10 := float32(math.RoundToEven(float64(v9)))
+		v11 := v10 + zero
+		v12 := sel32(v11 > lo, v11, lo)
+		v13 := sel32(v12 < hi, v12, hi)
+		v14 := v9 < 0x1.fffffep+30
+		v15 := sel32(v14, v13, over)
+		v16 := v9 < -0x1p+31
+		v17 := sel32(v16, under, v15)
+		v18 := truncI32(v17)
+		dst[i] = uint8(v18)
+	}
+}
+
+// quantizeI8Generic is the plain Go version of QuantizeI8.
+func quantizeI8Generic(dst []int8, a []float32, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := float32(v0 * inv)
+		v2 := float32(math.RoundToEven(float64(v1)))
+		v3 := v2 + zero
+		v4 := sel32(v3 > lo, v3, lo)
+		v5 := sel32(v4 < hi, v4, hi)
+		v6 := v1 < 0x1.fffffep+30
+		v7 := sel32(v6, v5, over)
+		v8 := v1 < -0x1p+31
+		v9 := sel32(v8, under, v7)
+		v10 := truncI32(v9)
+		dst[i] = int8(v10)
+	}
+}
+
+// quantizeDivI8Generic is the plain Go version of QuantizeDivI8.
+func quantizeDivI8Generic(dst []int8, a []float32, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := a[i]
+		v1 := v0 / inv
+		v2 := float32(math.RoundToEven(float64(v1)))
+		v3 := v2 + zero
+		v4 := sel32(v3 > lo, v3, lo)
+		v5 := sel32(v4 < hi, v4, hi)
+		v6 := v1 < 0x1.fffffep+30
+		v7 := sel32(v6, v5, over)
+		v8 := v1 < -0x1p+31
+		v9 := sel32(v8, under, v7)
+		v10 := truncI32(v9)
+		dst[i] = int8(v10)
+	}
+}
+
+// dequantizeI8Generic is the plain Go version of DequantizeI8.
+func dequantizeI8Generic(dst []float32, a []int8, za, sa float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := int32(a[i])
+		v1 := float32(v0)
+		v2 := v1 - za
+		v3 := float32(sa * v2)
+		dst[i] = v3
+	}
+}
+
+// requantizeI8Generic is the plain Go version of RequantizeI8.
+func requantizeI8Generic(dst, a []int8, za, sa, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v0 := int32(a[i])
+		v1 := float32(v0)
+		v2 := v1 - za
+		v3 := float32(sa * v2)
+		v4 := float32(v3 * inv)
+		v5 := float32(math.RoundToEven(float64(v4)))
+		v6 := v5 + zero
+		v7 := sel32(v6 > lo, v6, lo)
+		v8 := sel32(v7 < hi, v7, hi)
+		v9 := v4 < 0x1.fffffep+30
+		v10 := sel32(v9, v8, over)
+		v11 := v4 < -0x1p+31
+		v12 := sel32(v11, under, v10)
+		v13 := truncI32(v12)
+		dst[i] = int8(v13)
+	}
+}
+
+// addQuantizedI8Generic is the plain Go version of AddQuantizedI8.
+func addQuantizedI8Generic(dst, a, b []int8, za, sa, zb, sb, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := int32(a[i])
+		v1 := float32(v0)
+		v2 := v1 - za
+		v3 := float32(sa * v2)
+		v4 := int32(b[i])
+		v5 := float32(v4)
+		v6 := v5 - zb
+		v7 := float32(sb * v6)
+		v8 := v3 + v7
+		v9 := float32(v8 * inv)
+		v10 := float32(math.RoundToEven(float64(v9)))
+		v11 := v10 + zero
+		v12 := sel32(v11 > lo, v11, lo)
+		v13 := sel32(v12 < hi, v12, hi)
+		v14 := v9 < 0x1.fffffep+30
+		v15 := sel32(v14, v13, over)
+		v16 := v9 < -0x1p+31
+		v17 := sel32(v16, under, v15)
+		v18 := truncI32(v17)
+		dst[i] = int8(v18)
+	}
+}
+
+// mulQuantizedI8Generic is the plain Go version of MulQuantizedI8.
+func mulQuantizedI8Generic(dst, a, b []int8, za, sa, zb, sb, inv, zero, lo, hi, under, over float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for i := range dst {
+		v0 := int32(a[i])
+		v1 := float32(v0)
+		v2 := v1 - za
+		v3 := float32(sa * v2)
+		v4 := int32(b[i])
+		v5 := float32(v4)
+		v6 := v5 - zb
+		v7 := float32(sb * v6)
+		v8 := float32(v3 * v7)
+		v9 := float32(v8 * inv)
+		v10 := float32(math.RoundToEven(float64(v9)))
+		v11 := v10 + zero
+		v12 := sel32(v11 > lo, v11, lo)
+		v13 := sel32(v12 < hi, v12, hi)
+		v14 := v9 < 0x1.fffffep+30
+		v15 := sel32(v14, v13, over)
+		v16 := v9 < -0x1p+31
+		v17 := sel32(v16, under, v15)
+		v18 := truncI32(v17)
+		dst[i] = int8(v18)
+	}
+}
+
 // reLUF16Generic is the plain Go version of ReLUF16.
 func reLUF16Generic(dst, a []uint16) {
 	a = a[:len(dst)]

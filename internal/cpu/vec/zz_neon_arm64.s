@@ -1927,7 +1927,11 @@ DATA pool<>+15328(SB)/8, $0xc2c80000c2c80000
 DATA pool<>+15336(SB)/8, $0xc2c80000c2c80000
 DATA pool<>+15344(SB)/8, $0x2b8cbccc2b8cbccc
 DATA pool<>+15352(SB)/8, $0x2b8cbccc2b8cbccc
-GLOBL pool<>(SB), RODATA|NOPTR, $15360
+DATA pool<>+15360(SB)/8, $0x4effffff4effffff
+DATA pool<>+15368(SB)/8, $0x4effffff4effffff
+DATA pool<>+15376(SB)/8, $0xcf000000cf000000
+DATA pool<>+15384(SB)/8, $0xcf000000cf000000
+GLOBL pool<>(SB), RODATA|NOPTR, $15392
 DATA tailmask<>+0(SB)/8, $0xffffffffffffffff
 DATA tailmask<>+8(SB)/8, $0xffffffffffffffff
 DATA tailmask<>+16(SB)/8, $0x0000000000000000
@@ -46866,6 +46870,1416 @@ l2:
 l3:
 	FMOVS F12, (R0)
 l4:
+done:
+	RET
+
+// quantizeU8NEON: 4 lanes x 2. R0=dst uint8, R1=a float32, inv scalar, zero scalar, lo scalar, hi scalar, under scalar, over scalar; R9=elements left.
+// Constants: V0-V7.
+TEXT ·quantizeU8NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+40(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS inv+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS zero+20(FP), F1
+	VDUP V1.S[0], V1.S4
+	FMOVS lo+24(FP), F2
+	VDUP V2.S[0], V2.S4
+	FMOVS hi+28(FP), F3
+	VDUP V3.S[0], V3.S4
+	FMOVS over+36(FP), F4
+	VDUP V4.S[0], V4.S4
+	FMOVS under+32(FP), F5
+	VDUP V5.S[0], V5.S4; FMOVQ 15360(R11), F6; FMOVQ 15376(R11), F7; CMP $8, R9; BLT single
+loop:
+	FMOVQ (R1), F8
+	WORD $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
+	WORD $0x4e218909 // frintn v9.4s, v8.4s
+	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
+	WORD $0x6ea2e52a // fcmgt v10.4s, v9.4s, v2.4s
+	VBSL V2.B16, V9.B16, V10.B16
+	WORD $0x6eaae469 // fcmgt v9.4s, v3.4s, v10.4s
+	VBSL V3.B16, V10.B16, V9.B16
+	WORD $0x6ea8e4ca // fcmgt v10.4s, v6.4s, v8.4s
+	VBSL V4.B16, V9.B16, V10.B16
+	WORD $0x6ea8e4e8 // fcmgt v8.4s, v7.4s, v8.4s
+	VBSL V10.B16, V5.B16, V8.B16; FMOVQ 15152(R11), F9
+	WORD $0x6ea8e529 // fcmgt v9.4s, v9.4s, v8.4s
+	WORD $0x4ea1b90a // fcvtzs v10.4s, v8.4s
+	FMOVQ 112(R11), F11; VBSL V11.B16, V10.B16, V9.B16
+	WORD $0x0e612928 // xtn v8.4h, v9.4s
+	WORD $0x0e212908 // xtn v8.8b, v8.8h
+	FMOVS F8, (R0); FMOVQ 16(R1), F8
+	WORD $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
+	WORD $0x4e218909 // frintn v9.4s, v8.4s
+	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
+	WORD $0x6ea2e52a // fcmgt v10.4s, v9.4s, v2.4s
+	VBSL V2.B16, V9.B16, V10.B16
+	WORD $0x6eaae469 // fcmgt v9.4s, v3.4s, v10.4s
+	VBSL V3.B16, V10.B16, V9.B16
+	WORD $0x6ea8e4ca // fcmgt v10.4s, v6.4s, v8.4s
+	VBSL V4.B16, V9.B16, V10.B16
+	WORD $0x6ea8e4e8 // fcmgt v8.4s, v7.4s, v8.4s
+	VBSL V10.B16, V5.B16, V8.B16; FMOVQ 15152(R11), F9
+	WORD $0x6ea8e529 // fcmgt v9.4s, v9.4s, v8.4s
+	WORD $0x4ea1b90a // fcvtzs v10.4s, v8.4s
+	FMOVQ 112(R11), F11; VBSL V11.B16, V10.B16, V9.B16
+	WORD $0x0e612928 // xtn v8.4h, v9.4s
+	WORD $0x0e212908 // xtn v8.8b, v8.8h
+	FMOVS F8, 4(R0); ADD $8, R0; ADD $32, R1; SUB $8, R9; CMP $8, R9; BGE loop
+single:
+	CMP $4, R9; BLT tail
+one:
+	FMOVQ (R1), F8
+	WORD $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
+	WORD $0x4e218909 // frintn v9.4s, v8.4s
+	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
+	WORD $0x6ea2e52a // fcmgt v10.4s, v9.4s, v2.4s
+	VBSL V2.B16, V9.B16, V10.B16
+	WORD $0x6eaae469 // fcmgt v9.4s, v3.4s, v10.4s
+	VBSL V3.B16, V10.B16, V9.B16
+	WORD $0x6ea8e4ca // fcmgt v10.4s, v6.4s, v8.4s
+	VBSL V4.B16, V9.B16, V10.B16
+	WORD $0x6ea8e4e8 // fcmgt v8.4s, v7.4s, v8.4s
+	VBSL V10.B16, V5.B16, V8.B16; FMOVQ 15152(R11), F9
+	WORD $0x6ea8e529 // fcmgt v9.4s, v9.4s, v8.4s
+	WORD $0x4ea1b90a // fcvtzs v10.4s, v8.4s
+	FMOVQ 112(R11), F11; VBSL V11.B16, V10.B16, V9.B16
+	WORD $0x0e612928 // xtn v8.4h, v9.4s
+	WORD $0x0e212908 // xtn v8.8b, v8.8h
+	FMOVS F8, (R0); ADD $4, R0; ADD $16, R1; SUB $4, R9; CMP $4, R9; BGE one
+tail:
+	CBZ R9, done; TBZ $1, R9, l1; FMOVD (R1), F8; TBZ $0, R9, l2; ADD $8, R1, R10; VLD1 (R10), V8.S[2]; JMP l2
+l1:
+	FMOVS (R1), F8
+l2:
+	WORD $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
+	WORD $0x4e218909 // frintn v9.4s, v8.4s
+	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
+	WORD $0x6ea2e52a // fcmgt v10.4s, v9.4s, v2.4s
+	VBSL V2.B16, V9.B16, V10.B16
+	WORD $0x6eaae469 // fcmgt v9.4s, v3.4s, v10.4s
+	VBSL V3.B16, V10.B16, V9.B16
+	WORD $0x6ea8e4ca // fcmgt v10.4s, v6.4s, v8.4s
+	VBSL V4.B16, V9.B16, V10.B16
+	WORD $0x6ea8e4e8 // fcmgt v8.4s, v7.4s, v8.4s
+	VBSL V10.B16, V5.B16, V8.B16; FMOVQ 15152(R11), F9
+	WORD $0x6ea8e529 // fcmgt v9.4s, v9.4s, v8.4s
+	WORD $0x4ea1b90a // fcvtzs v10.4s, v8.4s
+	FMOVQ 112(R11), F11; VBSL V11.B16, V10.B16, V9.B16
+	WORD $0x0e612928 // xtn v8.4h, v9.4s
+	WORD $0x0e212908 // xtn v8.8b, v8.8h
+	TBZ $1, R9, l3; VST1 V8.H[0], (R0); TBZ $0, R9, l4; ADD $2, R0, R10; VST1 V8.B[2], (R10); JMP l4
+l3:
+	VST1 V8.B[0], (R0)
+l4:
+done:
+	RET
+
+// quantizeDivU8NEON: 4 lanes x 2. R0=dst uint8, R1=a float32, inv scalar, zero scalar, lo scalar, hi scalar, under scalar, over scalar; R9=elements left.
+// Constants: V0-V7.
+TEXT ·quantizeDivU8NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+40(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS inv+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS zero+20(FP), F1
+	VDUP V1.S[0], V1.S4
+	FMOVS lo+24(FP), F2
+	VDUP V2.S[0], V2.S4
+	FMOVS hi+28(FP), F3
+	VDUP V3.S[0], V3.S4
+	FMOVS over+36(FP), F4
+	VDUP V4.S[0], V4.S4
+	FMOVS under+32(FP), F5
+	VDUP V5.S[0], V5.S4; FMOVQ 15360(R11), F6; FMOVQ 15376(R11), F7; CMP $8, R9; BLT single
+loop:
+	FMOVQ (R1), F8
+	WORD $0x6e20fd08 // fdiv v8.4s, v8.4s, v0.4s
+	WORD $0x4e218909 // frintn v9.4s, v8.4s
+	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
+	WORD $0x6ea2e52a // fcmgt v10.4s, v9.4s, v2.4s
+	VBSL V2.B16, V9.B16, V10.B16
+	WORD $0x6eaae469 // fcmgt v9.4s, v3.4s, v10.4s
+	VBSL V3.B16, V10.B16, V9.B16
+	WORD $0x6ea8e4ca // fcmgt v10.4s, v6.4s, v8.4s
+	VBSL V4.B16, V9.B16, V10.B16
+	WORD $0x6ea8e4e8 // fcmgt v8.4s, v7.4s, v8.4s
+	VBSL V10.B16, V5.B16, V8.B16; FMOVQ 15152(R11), F9
+	WORD $0x6ea8e529 // fcmgt v9.4s, v9.4s, v8.4s
+	WORD $0x4ea1b90a // fcvtzs v10.4s, v8.4s
+	FMOVQ 112(R11), F11; VBSL V11.B16, V10.B16, V9.B16
+	WORD $0x0e612928 // xtn v8.4h, v9.4s
+	WORD $0x0e212908 // xtn v8.8b, v8.8h
+	FMOVS F8, (R0); FMOVQ 16(R1), F8
+	WORD $0x6e20fd08 // fdiv v8.4s, v8.4s, v0.4s
+	WORD $0x4e218909 // frintn v9.4s, v8.4s
+	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
+	WORD $0x6ea2e52a // fcmgt v10.4s, v9.4s, v2.4s
+	VBSL V2.B16, V9.B16, V10.B16
+	WORD $0x6eaae469 // fcmgt v9.4s, v3.4s, v10.4s
+	VBSL V3.B16, V10.B16, V9.B16
+	WORD $0x6ea8e4ca // fcmgt v10.4s, v6.4s, v8.4s
+	VBSL V4.B16, V9.B16, V10.B16
+	WORD $0x6ea8e4e8 // fcmgt v8.4s, v7.4s, v8.4s
+	VBSL V10.B16, V5.B16, V8.B16; FMOVQ 15152(R11), F9
+	WORD $0x6ea8e529 // fcmgt v9.4s, v9.4s, v8.4s
+	WORD $0x4ea1b90a // fcvtzs v10.4s, v8.4s
+	FMOVQ 112(R11), F11; VBSL V11.B16, V10.B16, V9.B16
+	WORD $0x0e612928 // xtn v8.4h, v9.4s
+	WORD $0x0e212908 // xtn v8.8b, v8.8h
+	FMOVS F8, 4(R0); ADD $8, R0; ADD $32, R1; SUB $8, R9; CMP $8, R9; BGE loop
+single:
+	CMP $4, R9; BLT tail
+one:
+	FMOVQ (R1), F8
+	WORD $0x6e20fd08 // fdiv v8.4s, v8.4s, v0.4s
+	WORD $0x4e218909 // frintn v9.4s, v8.4s
+	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
+	WORD $0x6ea2e52a // fcmgt v10.4s, v9.4s, v2.4s
+	VBSL V2.B16, V9.B16, V10.B16
+	WORD $0x6eaae469 // fcmgt v9.4s, v3.4s, v10.4s
+	VBSL V3.B16, V10.B16, V9.B16
+	WORD $0x6ea8e4ca // fcmgt v10.4s, v6.4s, v8.4s
+	VBSL V4.B16, V9.B16, V10.B16
+	WORD $0x6ea8e4e8 // fcmgt v8.4s, v7.4s, v8.4s
+	VBSL V10.B16, V5.B16, V8.B16; FMOVQ 15152(R11), F9
+	WORD $0x6ea8e529 // fcmgt v9.4s, v9.4s, v8.4s
+	WORD $0x4ea1b90a // fcvtzs v10.4s, v8.4s
+	FMOVQ 112(R11), F11; VBSL V11.B16, V10.B16, V9.B16
+	WORD $0x0e612928 // xtn v8.4h, v9.4s
+	WORD $0x0e212908 // xtn v8.8b, v8.8h
+	FMOVS F8, (R0); ADD $4, R0; ADD $16, R1; SUB $4, R9; CMP $4, R9; BGE one
+tail:
+	CBZ R9, done; TBZ $1, R9, l1; FMOVD (R1), F8; TBZ $0, R9, l2; ADD $8, R1, R10; VLD1 (R10), V8.S[2]; JMP l2
+l1:
+	FMOVS (R1), F8
+l2:
+	WORD $0x6e20fd08 // fdiv v8.4s, v8.4s, v0.4s
+	WORD $0x4e218909 // frintn v9.4s, v8.4s
+	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
+	WORD $0x6ea2e52a // fcmgt v10.4s, v9.4s, v2.4s
+	VBSL V2.B16, V9.B16, V10.B16
+	WORD $0x6eaae469 // fcmgt v9.4s, v3.4s, v10.4s
+	VBSL V3.B16, V10.B16, V9.B16
+	WORD $0x6ea8e4ca // fcmgt v10.4s, v6.4s, v8.4s
+	VBSL V4.B16, V9.B16, V10.B16
+	WORD $0x6ea8e4e8 // fcmgt v8.4s, v7.4s, v8.4s
+	VBSL V10.B16, V5.B16, V8.B16; FMOVQ 15152(R11), F9
+	WORD $0x6ea8e529 // fcmgt v9.4s, v9.4s, v8.4s
+	WORD $0x4ea1b90a // fcvtzs v10.4s, v8.4s
+	FMOVQ 112(R11), F11; VBSL V11.B16, V10.B16, V9.B16
+	WORD $0x0e612928 // xtn v8.4h, v9.4s
+	WORD $0x0e212908 // xtn v8.8b, v8.8h
+	TBZ $1, R9, l3; VST1 V8.H[0], (R0); TBZ $0, R9, l4; ADD $2, R0, R10; VST1 V8.B[2], (R10); JMP l4
+l3:
+	VST1 V8.B[0], (R0)
+l4:
+done:
+	RET
+
+// dequantizeU8NEON: 4 lanes x 4. R0=dst float32, R1=a uint8, za scalar, sa scalar; R9=elements left.
+// Constants: V0-V1.
+TEXT ·dequantizeU8NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS za+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS sa+20(FP), F1
+	VDUP V1.S[0], V1.S4; CMP $16, R9; BLT single
+loop:
+	FMOVS (R1), F2; VUXTL V2.B8, V2.H8; VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e22dc22 // fmul v2.4s, v1.4s, v2.4s
+	FMOVQ F2, (R0); FMOVS 4(R1), F2; VUXTL V2.B8, V2.H8; VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e22dc22 // fmul v2.4s, v1.4s, v2.4s
+	FMOVQ F2, 16(R0); FMOVS 8(R1), F2; VUXTL V2.B8, V2.H8; VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e22dc22 // fmul v2.4s, v1.4s, v2.4s
+	FMOVQ F2, 32(R0); FMOVS 12(R1), F2; VUXTL V2.B8, V2.H8; VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e22dc22 // fmul v2.4s, v1.4s, v2.4s
+	FMOVQ F2, 48(R0); ADD $64, R0; ADD $16, R1; SUB $16, R9; CMP $16, R9; BGE loop
+single:
+	CMP $4, R9; BLT tail
+one:
+	FMOVS (R1), F2; VUXTL V2.B8, V2.H8; VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e22dc22 // fmul v2.4s, v1.4s, v2.4s
+	FMOVQ F2, (R0); ADD $16, R0; ADD $4, R1; SUB $4, R9; CMP $4, R9; BGE one
+tail:
+	CBZ R9, done; TBZ $1, R9, l1; VLD1 (R1), V2.H[0]; TBZ $0, R9, l2; ADD $2, R1, R10; VLD1 (R10), V2.B[2]; JMP l2
+l1:
+	VLD1 (R1), V2.B[0]
+l2:
+	VUXTL V2.B8, V2.H8; VUXTL V2.H4, V2.S4
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e22dc22 // fmul v2.4s, v1.4s, v2.4s
+	TBZ $1, R9, l3; FMOVD F2, (R0); TBZ $0, R9, l4; ADD $8, R0, R10; VST1 V2.S[2], (R10); JMP l4
+l3:
+	FMOVS F2, (R0)
+l4:
+done:
+	RET
+
+// requantizeU8NEON: 4 lanes x 2. R0=dst uint8, R1=a uint8, za scalar, sa scalar, inv scalar, zero scalar, lo scalar, hi scalar, under scalar, over scalar; R9=elements left.
+// Constants: V0-V9.
+TEXT ·requantizeU8NEON(SB), NOSPLIT, $0-56
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+48(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS za+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS sa+20(FP), F1
+	VDUP V1.S[0], V1.S4
+	FMOVS inv+24(FP), F2
+	VDUP V2.S[0], V2.S4
+	FMOVS zero+28(FP), F3
+	VDUP V3.S[0], V3.S4
+	FMOVS lo+32(FP), F4
+	VDUP V4.S[0], V4.S4
+	FMOVS hi+36(FP), F5
+	VDUP V5.S[0], V5.S4
+	FMOVS over+44(FP), F6
+	VDUP V6.S[0], V6.S4
+	FMOVS under+40(FP), F7
+	VDUP V7.S[0], V7.S4; FMOVQ 15360(R11), F8; FMOVQ 15376(R11), F9; CMP $8, R9; BLT single
+loop:
+	FMOVS (R1), F10; VUXTL V10.B8, V10.H8; VUXTL V10.H4, V10.S4
+	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
+	WORD $0x4ea0d54a // fsub v10.4s, v10.4s, v0.4s
+	WORD $0x6e2adc2a // fmul v10.4s, v1.4s, v10.4s
+	WORD $0x6e22dd4a // fmul v10.4s, v10.4s, v2.4s
+	WORD $0x4e21894b // frintn v11.4s, v10.4s
+	WORD $0x4e23d56b // fadd v11.4s, v11.4s, v3.4s
+	WORD $0x6ea4e56c // fcmgt v12.4s, v11.4s, v4.4s
+	VBSL V4.B16, V11.B16, V12.B16
+	WORD $0x6eace4ab // fcmgt v11.4s, v5.4s, v12.4s
+	VBSL V5.B16, V12.B16, V11.B16
+	WORD $0x6eaae50c // fcmgt v12.4s, v8.4s, v10.4s
+	VBSL V6.B16, V11.B16, V12.B16
+	WORD $0x6eaae52a // fcmgt v10.4s, v9.4s, v10.4s
+	VBSL V12.B16, V7.B16, V10.B16; FMOVQ 15152(R11), F11
+	WORD $0x6eaae56b // fcmgt v11.4s, v11.4s, v10.4s
+	WORD $0x4ea1b94c // fcvtzs v12.4s, v10.4s
+	FMOVQ 112(R11), F13; VBSL V13.B16, V12.B16, V11.B16
+	WORD $0x0e61296a // xtn v10.4h, v11.4s
+	WORD $0x0e21294a // xtn v10.8b, v10.8h
+	FMOVS F10, (R0); FMOVS 4(R1), F10; VUXTL V10.B8, V10.H8; VUXTL V10.H4, V10.S4
+	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
+	WORD $0x4ea0d54a // fsub v10.4s, v10.4s, v0.4s
+	WORD $0x6e2adc2a // fmul v10.4s, v1.4s, v10.4s
+	WORD $0x6e22dd4a // fmul v10.4s, v10.4s, v2.4s
+	WORD $0x4e21894b // frintn v11.4s, v10.4s
+	WORD $0x4e23d56b // fadd v11.4s, v11.4s, v3.4s
+	WORD $0x6ea4e56c // fcmgt v12.4s, v11.4s, v4.4s
+	VBSL V4.B16, V11.B16, V12.B16
+	WORD $0x6eace4ab // fcmgt v11.4s, v5.4s, v12.4s
+	VBSL V5.B16, V12.B16, V11.B16
+	WORD $0x6eaae50c // fcmgt v12.4s, v8.4s, v10.4s
+	VBSL V6.B16, V11.B16, V12.B16
+	WORD $0x6eaae52a // fcmgt v10.4s, v9.4s, v10.4s
+	VBSL V12.B16, V7.B16, V10.B16; FMOVQ 15152(R11), F11
+	WORD $0x6eaae56b // fcmgt v11.4s, v11.4s, v10.4s
+	WORD $0x4ea1b94c // fcvtzs v12.4s, v10.4s
+	FMOVQ 112(R11), F13; VBSL V13.B16, V12.B16, V11.B16
+	WORD $0x0e61296a // xtn v10.4h, v11.4s
+	WORD $0x0e21294a // xtn v10.8b, v10.8h
+	FMOVS F10, 4(R0); ADD $8, R0; ADD $8, R1; SUB $8, R9; CMP $8, R9; BGE loop
+single:
+	CMP $4, R9; BLT tail
+one:
+	FMOVS (R1), F10; VUXTL V10.B8, V10.H8; VUXTL V10.H4, V10.S4
+	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
+	WORD $0x4ea0d54a // fsub v10.4s, v10.4s, v0.4s
+	WORD $0x6e2adc2a // fmul v10.4s, v1.4s, v10.4s
+	WORD $0x6e22dd4a // fmul v10.4s, v10.4s, v2.4s
+	WORD $0x4e21894b // frintn v11.4s, v10.4s
+	WORD $0x4e23d56b // fadd v11.4s, v11.4s, v3.4s
+	WORD $0x6ea4e56c // fcmgt v12.4s, v11.4s, v4.4s
+	VBSL V4.B16, V11.B16, V12.B16
+	WORD $0x6eace4ab // fcmgt v11.4s, v5.4s, v12.4s
+	VBSL V5.B16, V12.B16, V11.B16
+	WORD $0x6eaae50c // fcmgt v12.4s, v8.4s, v10.4s
+	VBSL V6.B16, V11.B16, V12.B16
+	WORD $0x6eaae52a // fcmgt v10.4s, v9.4s, v10.4s
+	VBSL V12.B16, V7.B16, V10.B16; FMOVQ 15152(R11), F11
+	WORD $0x6eaae56b // fcmgt v11.4s, v11.4s, v10.4s
+	WORD $0x4ea1b94c // fcvtzs v12.4s, v10.4s
+	FMOVQ 112(R11), F13; VBSL V13.B16, V12.B16, V11.B16
+	WORD $0x0e61296a // xtn v10.4h, v11.4s
+	WORD $0x0e21294a // xtn v10.8b, v10.8h
+	FMOVS F10, (R0); ADD $4, R0; ADD $4, R1; SUB $4, R9; CMP $4, R9; BGE one
+tail:
+	CBZ R9, done; TBZ $1, R9, l1; VLD1 (R1), V10.H[0]; TBZ $0, R9, l2; ADD $2, R1, R10; VLD1 (R10), V10.B[2]; JMP l2
+l1:
+	VLD1 (R1), V10.B[0]
+l2:
+	VUXTL V10.B8, V10.H8; VUXTL V10.H4, V10.S4
+	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
+	WORD $0x4ea0d54a // fsub v10.4s, v10.4s, v0.4s
+	WORD $0x6e2adc2a // fmul v10.4s, v1.4s, v10.4s
+	WORD $0x6e22dd4a // fmul v10.4s, v10.4s, v2.4s
+	WORD $0x4e21894b // frintn v11.4s, v10.4s
+	WORD $0x4e23d56b // fadd v11.4s, v11.4s, v3.4s
+	WORD $0x6ea4e56c // fcmgt v12.4s, v11.4s, v4.4s
+	VBSL V4.B16, V11.B16, V12.B16
+	WORD $0x6eace4ab // fcmgt v11.4s, v5.4s, v12.4s
+	VBSL V5.B16, V12.B16, V11.B16
+	WORD $0x6eaae50c // fcmgt v12.4s, v8.4s, v10.4s
+	VBSL V6.B16, V11.B16, V12.B16
+	WORD $0x6eaae52a // fcmgt v10.4s, v9.4s, v10.4s
+	VBSL V12.B16, V7.B16, V10.B16; FMOVQ 15152(R11), F11
+	WORD $0x6eaae56b // fcmgt v11.4s, v11.4s, v10.4s
+	WORD $0x4ea1b94c // fcvtzs v12.4s, v10.4s
+	FMOVQ 112(R11), F13; VBSL V13.B16, V12.B16, V11.B16
+	WORD $0x0e61296a // xtn v10.4h, v11.4s
+	WORD $0x0e21294a // xtn v10.8b, v10.8h
+	TBZ $1, R9, l3; VST1 V10.H[0], (R0); TBZ $0, R9, l4; ADD $2, R0, R10; VST1 V10.B[2], (R10); JMP l4
+l3:
+	VST1 V10.B[0], (R0)
+l4:
+done:
+	RET
+
+// addQuantizedU8NEON: 4 lanes x 2. R0=dst uint8, R1=a uint8, R2=b uint8, za scalar, sa scalar, zb scalar, sb scalar, inv scalar, zero scalar, lo scalar, hi scalar, under scalar, over scalar; R9=elements left.
+// Constants: V0-V11.
+TEXT ·addQuantizedU8NEON(SB), NOSPLIT, $0-72
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+64(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS za+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS sa+28(FP), F1
+	VDUP V1.S[0], V1.S4
+	FMOVS zb+32(FP), F2
+	VDUP V2.S[0], V2.S4
+	FMOVS sb+36(FP), F3
+	VDUP V3.S[0], V3.S4
+	FMOVS inv+40(FP), F4
+	VDUP V4.S[0], V4.S4
+	FMOVS zero+44(FP), F5
+	VDUP V5.S[0], V5.S4
+	FMOVS lo+48(FP), F6
+	VDUP V6.S[0], V6.S4
+	FMOVS hi+52(FP), F7
+	VDUP V7.S[0], V7.S4
+	FMOVS over+60(FP), F8
+	VDUP V8.S[0], V8.S4
+	FMOVS under+56(FP), F9
+	VDUP V9.S[0], V9.S4; FMOVQ 15360(R11), F10; FMOVQ 15376(R11), F11; CMP $8, R9; BLT single
+loop:
+	FMOVS (R1), F12; VUXTL V12.B8, V12.H8; VUXTL V12.H4, V12.S4
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0x4ea0d58c // fsub v12.4s, v12.4s, v0.4s
+	WORD $0x6e2cdc2c // fmul v12.4s, v1.4s, v12.4s
+	FMOVS (R2), F13; VUXTL V13.B8, V13.H8; VUXTL V13.H4, V13.S4
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	WORD $0x4ea2d5ad // fsub v13.4s, v13.4s, v2.4s
+	WORD $0x6e2ddc6d // fmul v13.4s, v3.4s, v13.4s
+	WORD $0x4e2dd58c // fadd v12.4s, v12.4s, v13.4s
+	WORD $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD $0x4e21898d // frintn v13.4s, v12.4s
+	WORD $0x4e25d5ad // fadd v13.4s, v13.4s, v5.4s
+	WORD $0x6ea6e5ae // fcmgt v14.4s, v13.4s, v6.4s
+	VBSL V6.B16, V13.B16, V14.B16
+	WORD $0x6eaee4ed // fcmgt v13.4s, v7.4s, v14.4s
+	VBSL V7.B16, V14.B16, V13.B16
+	WORD $0x6eace54e // fcmgt v14.4s, v10.4s, v12.4s
+	VBSL V8.B16, V13.B16, V14.B16
+	WORD $0x6eace56c // fcmgt v12.4s, v11.4s, v12.4s
+	VBSL V14.B16, V9.B16, V12.B16; FMOVQ 15152(R11), F13
+	WORD $0x6eace5ad // fcmgt v13.4s, v13.4s, v12.4s
+	WORD $0x4ea1b98e // fcvtzs v14.4s, v12.4s
+	FMOVQ 112(R11), F15; VBSL V15.B16, V14.B16, V13.B16
+	WORD $0x0e6129ac // xtn v12.4h, v13.4s
+	WORD $0x0e21298c // xtn v12.8b, v12.8h
+	FMOVS F12, (R0); FMOVS 4(R1), F12; VUXTL V12.B8, V12.H8; VUXTL V12.H4, V12.S4
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0x4ea0d58c // fsub v12.4s, v12.4s, v0.4s
+	WORD $0x6e2cdc2c // fmul v12.4s, v1.4s, v12.4s
+	FMOVS 4(R2), F13; VUXTL V13.B8, V13.H8; VUXTL V13.H4, V13.S4
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	WORD $0x4ea2d5ad // fsub v13.4s, v13.4s, v2.4s
+	WORD $0x6e2ddc6d // fmul v13.4s, v3.4s, v13.4s
+	WORD $0x4e2dd58c // fadd v12.4s, v12.4s, v13.4s
+	WORD $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD $0x4e21898d // frintn v13.4s, v12.4s
+	WORD $0x4e25d5ad // fadd v13.4s, v13.4s, v5.4s
+	WORD $0x6ea6e5ae // fcmgt v14.4s, v13.4s, v6.4s
+	VBSL V6.B16, V13.B16, V14.B16
+	WORD $0x6eaee4ed // fcmgt v13.4s, v7.4s, v14.4s
+	VBSL V7.B16, V14.B16, V13.B16
+	WORD $0x6eace54e // fcmgt v14.4s, v10.4s, v12.4s
+	VBSL V8.B16, V13.B16, V14.B16
+	WORD $0x6eace56c // fcmgt v12.4s, v11.4s, v12.4s
+	VBSL V14.B16, V9.B16, V12.B16; FMOVQ 15152(R11), F13
+	WORD $0x6eace5ad // fcmgt v13.4s, v13.4s, v12.4s
+	WORD $0x4ea1b98e // fcvtzs v14.4s, v12.4s
+	FMOVQ 112(R11), F15; VBSL V15.B16, V14.B16, V13.B16
+	WORD $0x0e6129ac // xtn v12.4h, v13.4s
+	WORD $0x0e21298c // xtn v12.8b, v12.8h
+	FMOVS F12, 4(R0); ADD $8, R0; ADD $8, R1; ADD $8, R2; SUB $8, R9; CMP $8, R9; BGE loop
+single:
+	CMP $4, R9; BLT tail
+one:
+	FMOVS (R1), F12; VUXTL V12.B8, V12.H8; VUXTL V12.H4, V12.S4
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0x4ea0d58c // fsub v12.4s, v12.4s, v0.4s
+	WORD $0x6e2cdc2c // fmul v12.4s, v1.4s, v12.4s
+	FMOVS (R2), F13; VUXTL V13.B8, V13.H8; VUXTL V13.H4, V13.S4
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	WORD $0x4ea2d5ad // fsub v13.4s, v13.4s, v2.4s
+	WORD $0x6e2ddc6d // fmul v13.4s, v3.4s, v13.4s
+	WORD $0x4e2dd58c // fadd v12.4s, v12.4s, v13.4s
+	WORD $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD $0x4e21898d // frintn v13.4s, v12.4s
+	WORD $0x4e25d5ad // fadd v13.4s, v13.4s, v5.4s
+	WORD $0x6ea6e5ae // fcmgt v14.4s, v13.4s, v6.4s
+	VBSL V6.B16, V13.B16, V14.B16
+	WORD $0x6eaee4ed // fcmgt v13.4s, v7.4s, v14.4s
+	VBSL V7.B16, V14.B16, V13.B16
+	WORD $0x6eace54e // fcmgt v14.4s, v10.4s, v12.4s
+	VBSL V8.B16, V13.B16, V14.B16
+	WORD $0x6eace56c // fcmgt v12.4s, v11.4s, v12.4s
+	VBSL V14.B16, V9.B16, V12.B16; FMOVQ 15152(R11), F13
+	WORD $0x6eace5ad // fcmgt v13.4s, v13.4s, v12.4s
+	WORD $0x4ea1b98e // fcvtzs v14.4s, v12.4s
+	FMOVQ 112(R11), F15; VBSL V15.B16, V14.B16, V13.B16
+	WORD $0x0e6129ac // xtn v12.4h, v13.4s
+	WORD $0x0e21298c // xtn v12.8b, v12.8h
+	FMOVS F12, (R0); ADD $4, R0; ADD $4, R1; ADD $4, R2; SUB $4, R9; CMP $4, R9; BGE one
+tail:
+	CBZ R9, done; TBZ $1, R9, l1; VLD1 (R1), V12.H[0]; TBZ $0, R9, l2; ADD $2, R1, R10; VLD1 (R10), V12.B[2]; JMP l2
+l1:
+	VLD1 (R1), V12.B[0]
+l2:
+	VUXTL V12.B8, V12.H8; VUXTL V12.H4, V12.S4
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0x4ea0d58c // fsub v12.4s, v12.4s, v0.4s
+	WORD $0x6e2cdc2c // fmul v12.4s, v1.4s, v12.4s
+	TBZ $1, R9, l3; VLD1 (R2), V13.H[0]; TBZ $0, R9, l4; ADD $2, R2, R10; VLD1 (R10), V13.B[2]; JMP l4
+l3:
+	VLD1 (R2), V13.B[0]
+l4:
+	VUXTL V13.B8, V13.H8; VUXTL V13.H4, V13.S4
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	WORD $0x4ea2d5ad // fsub v13.4s, v13.4s, v2.4s
+	WORD $0x6e2ddc6d // fmul v13.4s, v3.4s, v13.4s
+	WORD $0x4e2dd58c // fadd v12.4s, v12.4s, v13.4s
+	WORD $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD $0x4e21898d // frintn v13.4s, v12.4s
+	WORD $0x4e25d5ad // fadd v13.4s, v13.4s, v5.4s
+	WORD $0x6ea6e5ae // fcmgt v14.4s, v13.4s, v6.4s
+	VBSL V6.B16, V13.B16, V14.B16
+	WORD $0x6eaee4ed // fcmgt v13.4s, v7.4s, v14.4s
+	VBSL V7.B16, V14.B16, V13.B16
+	WORD $0x6eace54e // fcmgt v14.4s, v10.4s, v12.4s
+	VBSL V8.B16, V13.B16, V14.B16
+	WORD $0x6eace56c // fcmgt v12.4s, v11.4s, v12.4s
+	VBSL V14.B16, V9.B16, V12.B16; FMOVQ 15152(R11), F13
+	WORD $0x6eace5ad // fcmgt v13.4s, v13.4s, v12.4s
+	WORD $0x4ea1b98e // fcvtzs v14.4s, v12.4s
+	FMOVQ 112(R11), F15; VBSL V15.B16, V14.B16, V13.B16
+	WORD $0x0e6129ac // xtn v12.4h, v13.4s
+	WORD $0x0e21298c // xtn v12.8b, v12.8h
+	TBZ $1, R9, l5; VST1 V12.H[0], (R0); TBZ $0, R9, l6; ADD $2, R0, R10; VST1 V12.B[2], (R10); JMP l6
+l5:
+	VST1 V12.B[0], (R0)
+l6:
+done:
+	RET
+
+// mulQuantizedU8NEON: 4 lanes x 2. R0=dst uint8, R1=a uint8, R2=b uint8, za scalar, sa scalar, zb scalar, sb scalar, inv scalar, zero scalar, lo scalar, hi scalar, under scalar, over scalar; R9=elements left.
+// Constants: V0-V11.
+TEXT ·mulQuantizedU8NEON(SB), NOSPLIT, $0-72
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+64(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS za+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS sa+28(FP), F1
+	VDUP V1.S[0], V1.S4
+	FMOVS zb+32(FP), F2
+	VDUP V2.S[0], V2.S4
+	FMOVS sb+36(FP), F3
+	VDUP V3.S[0], V3.S4
+	FMOVS inv+40(FP), F4
+	VDUP V4.S[0], V4.S4
+	FMOVS zero+44(FP), F5
+	VDUP V5.S[0], V5.S4
+	FMOVS lo+48(FP), F6
+	VDUP V6.S[0], V6.S4
+	FMOVS hi+52(FP), F7
+	VDUP V7.S[0], V7.S4
+	FMOVS over+60(FP), F8
+	VDUP V8.S[0], V8.S4
+	FMOVS under+56(FP), F9
+	VDUP V9.S[0], V9.S4; FMOVQ 15360(R11), F10; FMOVQ 15376(R11), F11; CMP $8, R9; BLT single
+loop:
+	FMOVS (R1), F12; VUXTL V12.B8, V12.H8; VUXTL V12.H4, V12.S4
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0x4ea0d58c // fsub v12.4s, v12.4s, v0.4s
+	WORD $0x6e2cdc2c // fmul v12.4s, v1.4s, v12.4s
+	FMOVS (R2), F13; VUXTL V13.B8, V13.H8; VUXTL V13.H4, V13.S4
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	WORD $0x4ea2d5ad // fsub v13.4s, v13.4s, v2.4s
+	WORD $0x6e2ddc6d // fmul v13.4s, v3.4s, v13.4s
+	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
+	WORD $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD $0x4e21898d // frintn v13.4s, v12.4s
+	WORD $0x4e25d5ad // fadd v13.4s, v13.4s, v5.4s
+	WORD $0x6ea6e5ae // fcmgt v14.4s, v13.4s, v6.4s
+	VBSL V6.B16, V13.B16, V14.B16
+	WORD $0x6eaee4ed // fcmgt v13.4s, v7.4s, v14.4s
+	VBSL V7.B16, V14.B16, V13.B16
+	WORD $0x6eace54e // fcmgt v14.4s, v10.4s, v12.4s
+	VBSL V8.B16, V13.B16, V14.B16
+	WORD $0x6eace56c // fcmgt v12.4s, v11.4s, v12.4s
+	VBSL V14.B16, V9.B16, V12.B16; FMOVQ 15152(R11), F13
+	WORD $0x6eace5ad // fcmgt v13.4s, v13.4s, v12.4s
+	WORD $0x4ea1b98e // fcvtzs v14.4s, v12.4s
+	FMOVQ 112(R11), F15; VBSL V15.B16, V14.B16, V13.B16
+	WORD $0x0e6129ac // xtn v12.4h, v13.4s
+	WORD $0x0e21298c // xtn v12.8b, v12.8h
+	FMOVS F12, (R0); FMOVS 4(R1), F12; VUXTL V12.B8, V12.H8; VUXTL V12.H4, V12.S4
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0x4ea0d58c // fsub v12.4s, v12.4s, v0.4s
+	WORD $0x6e2cdc2c // fmul v12.4s, v1.4s, v12.4s
+	FMOVS 4(R2), F13; VUXTL V13.B8, V13.H8; VUXTL V13.H4, V13.S4
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	WORD $0x4ea2d5ad // fsub v13.4s, v13.4s, v2.4s
+	WORD $0x6e2ddc6d // fmul v13.4s, v3.4s, v13.4s
+	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
+	WORD $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD $0x4e21898d // frintn v13.4s, v12.4s
+	WORD $0x4e25d5ad // fadd v13.4s, v13.4s, v5.4s
+	WORD $0x6ea6e5ae // fcmgt v14.4s, v13.4s, v6.4s
+	VBSL V6.B16, V13.B16, V14.B16
+	WORD $0x6eaee4ed // fcmgt v13.4s, v7.4s, v14.4s
+	VBSL V7.B16, V14.B16, V13.B16
+	WORD $0x6eace54e // fcmgt v14.4s, v10.4s, v12.4s
+	VBSL V8.B16, V13.B16, V14.B16
+	WORD $0x6eace56c // fcmgt v12.4s, v11.4s, v12.4s
+	VBSL V14.B16, V9.B16, V12.B16; FMOVQ 15152(R11), F13
+	WORD $0x6eace5ad // fcmgt v13.4s, v13.4s, v12.4s
+	WORD $0x4ea1b98e // fcvtzs v14.4s, v12.4s
+	FMOVQ 112(R11), F15; VBSL V15.B16, V14.B16, V13.B16
+	WORD $0x0e6129ac // xtn v12.4h, v13.4s
+	WORD $0x0e21298c // xtn v12.8b, v12.8h
+	FMOVS F12, 4(R0); ADD $8, R0; ADD $8, R1; ADD $8, R2; SUB $8, R9; CMP $8, R9; BGE loop
+single:
+	CMP $4, R9; BLT tail
+one:
+	FMOVS (R1), F12; VUXTL V12.B8, V12.H8; VUXTL V12.H4, V12.S4
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0x4ea0d58c // fsub v12.4s, v12.4s, v0.4s
+	WORD $0x6e2cdc2c // fmul v12.4s, v1.4s, v12.4s
+	FMOVS (R2), F13; VUXTL V13.B8, V13.H8; VUXTL V13.H4, V13.S4
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	WORD $0x4ea2d5ad // fsub v13.4s, v13.4s, v2.4s
+	WORD $0x6e2ddc6d // fmul v13.4s, v3.4s, v13.4s
+	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
+	WORD $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD $0x4e21898d // frintn v13.4s, v12.4s
+	WORD $0x4e25d5ad // fadd v13.4s, v13.4s, v5.4s
+	WORD $0x6ea6e5ae // fcmgt v14.4s, v13.4s, v6.4s
+	VBSL V6.B16, V13.B16, V14.B16
+	WORD $0x6eaee4ed // fcmgt v13.4s, v7.4s, v14.4s
+	VBSL V7.B16, V14.B16, V13.B16
+	WORD $0x6eace54e // fcmgt v14.4s, v10.4s, v12.4s
+	VBSL V8.B16, V13.B16, V14.B16
+	WORD $0x6eace56c // fcmgt v12.4s, v11.4s, v12.4s
+	VBSL V14.B16, V9.B16, V12.B16; FMOVQ 15152(R11), F13
+	WORD $0x6eace5ad // fcmgt v13.4s, v13.4s, v12.4s
+	WORD $0x4ea1b98e // fcvtzs v14.4s, v12.4s
+	FMOVQ 112(R11), F15; VBSL V15.B16, V14.B16, V13.B16
+	WORD $0x0e6129ac // xtn v12.4h, v13.4s
+	WORD $0x0e21298c // xtn v12.8b, v12.8h
+	FMOVS F12, (R0); ADD $4, R0; ADD $4, R1; ADD $4, R2; SUB $4, R9; CMP $4, R9; BGE one
+tail:
+	CBZ R9, done; TBZ $1, R9, l1; VLD1 (R1), V12.H[0]; TBZ $0, R9, l2; ADD $2, R1, R10; VLD1 (R10), V12.B[2]; JMP l2
+l1:
+	VLD1 (R1), V12.B[0]
+l2:
+	VUXTL V12.B8, V12.H8; VUXTL V12.H4, V12.S4
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0x4ea0d58c // fsub v12.4s, v12.4s, v0.4s
+	WORD $0x6e2cdc2c // fmul v12.4s, v1.4s, v12.4s
+	TBZ $1, R9, l3; VLD1 (R2), V13.H[0]; TBZ $0, R9, l4; ADD $2, R2, R10; VLD1 (R10), V13.B[2]; JMP l4
+l3:
+	VLD1 (R2), V13.B[0]
+l4:
+	VUXTL V13.B8, V13.H8; VUXTL V13.H4, V13.S4
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	WORD $0x4ea2d5ad // fsub v13.4s, v13.4s, v2.4s
+	WORD $0x6e2ddc6d // fmul v13.4s, v3.4s, v13.4s
+	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
+	WORD $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD $0x4e21898d // frintn v13.4s, v12.4s
+	WORD $0x4e25d5ad // fadd v13.4s, v13.4s, v5.4s
+	WORD $0x6ea6e5ae // fcmgt v14.4s, v13.4s, v6.4s
+	VBSL V6.B16, V13.B16, V14.B16
+	WORD $0x6eaee4ed // fcmgt v13.4s, v7.4s, v14.4s
+	VBSL V7.B16, V14.B16, V13.B16
+	WORD $0x6eace54e // fcmgt v14.4s, v10.4s, v12.4s
+	VBSL V8.B16, V13.B16, V14.B16
+	WORD $0x6eace56c // fcmgt v12.4s, v11.4s, v12.4s
+	VBSL V14.B16, V9.B16, V12.B16; FMOVQ 15152(R11), F13
+	WORD $0x6eace5ad // fcmgt v13.4s, v13.4s, v12.4s
+	WORD $0x4ea1b98e // fcvtzs v14.4s, v12.4s
+	FMOVQ 112(R11), F15; VBSL V15.B16, V14.B16, V13.B16
+	WORD $0x0e6129ac // xtn v12.4h, v13.4s
+	WORD $0x0e21298c // xtn v12.8b, v12.8h
+	TBZ $1, R9, l5; VST1 V12.H[0], (R0); TBZ $0, R9, l6; ADD $2, R0, R10; VST1 V12.B[2], (R10); JMP l6
+l5:
+	VST1 V12.B[0], (R0)
+l6:
+done:
+	RET
+
+// quantizeI8NEON: 4 lanes x 2. R0=dst int8, R1=a float32, inv scalar, zero scalar, lo scalar, hi scalar, under scalar, over scalar; R9=elements left.
+// Constants: V0-V7.
+TEXT ·quantizeI8NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+40(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS inv+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS zero+20(FP), F1
+	VDUP V1.S[0], V1.S4
+	FMOVS lo+24(FP), F2
+	VDUP V2.S[0], V2.S4
+	FMOVS hi+28(FP), F3
+	VDUP V3.S[0], V3.S4
+	FMOVS over+36(FP), F4
+	VDUP V4.S[0], V4.S4
+	FMOVS under+32(FP), F5
+	VDUP V5.S[0], V5.S4; FMOVQ 15360(R11), F6; FMOVQ 15376(R11), F7; CMP $8, R9; BLT single
+loop:
+	FMOVQ (R1), F8
+	WORD $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
+	WORD $0x4e218909 // frintn v9.4s, v8.4s
+	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
+	WORD $0x6ea2e52a // fcmgt v10.4s, v9.4s, v2.4s
+	VBSL V2.B16, V9.B16, V10.B16
+	WORD $0x6eaae469 // fcmgt v9.4s, v3.4s, v10.4s
+	VBSL V3.B16, V10.B16, V9.B16
+	WORD $0x6ea8e4ca // fcmgt v10.4s, v6.4s, v8.4s
+	VBSL V4.B16, V9.B16, V10.B16
+	WORD $0x6ea8e4e8 // fcmgt v8.4s, v7.4s, v8.4s
+	VBSL V10.B16, V5.B16, V8.B16; FMOVQ 15152(R11), F9
+	WORD $0x6ea8e529 // fcmgt v9.4s, v9.4s, v8.4s
+	WORD $0x4ea1b90a // fcvtzs v10.4s, v8.4s
+	FMOVQ 112(R11), F11; VBSL V11.B16, V10.B16, V9.B16
+	WORD $0x0e612928 // xtn v8.4h, v9.4s
+	WORD $0x0e212908 // xtn v8.8b, v8.8h
+	FMOVS F8, (R0); FMOVQ 16(R1), F8
+	WORD $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
+	WORD $0x4e218909 // frintn v9.4s, v8.4s
+	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
+	WORD $0x6ea2e52a // fcmgt v10.4s, v9.4s, v2.4s
+	VBSL V2.B16, V9.B16, V10.B16
+	WORD $0x6eaae469 // fcmgt v9.4s, v3.4s, v10.4s
+	VBSL V3.B16, V10.B16, V9.B16
+	WORD $0x6ea8e4ca // fcmgt v10.4s, v6.4s, v8.4s
+	VBSL V4.B16, V9.B16, V10.B16
+	WORD $0x6ea8e4e8 // fcmgt v8.4s, v7.4s, v8.4s
+	VBSL V10.B16, V5.B16, V8.B16; FMOVQ 15152(R11), F9
+	WORD $0x6ea8e529 // fcmgt v9.4s, v9.4s, v8.4s
+	WORD $0x4ea1b90a // fcvtzs v10.4s, v8.4s
+	FMOVQ 112(R11), F11; VBSL V11.B16, V10.B16, V9.B16
+	WORD $0x0e612928 // xtn v8.4h, v9.4s
+	WORD $0x0e212908 // xtn v8.8b, v8.8h
+	FMOVS F8, 4(R0); ADD $8, R0; ADD $32, R1; SUB $8, R9; CMP $8, R9; BGE loop
+single:
+	CMP $4, R9; BLT tail
+one:
+	FMOVQ (R1), F8
+	WORD $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
+	WORD $0x4e218909 // frintn v9.4s, v8.4s
+	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
+	WORD $0x6ea2e52a // fcmgt v10.4s, v9.4s, v2.4s
+	VBSL V2.B16, V9.B16, V10.B16
+	WORD $0x6eaae469 // fcmgt v9.4s, v3.4s, v10.4s
+	VBSL V3.B16, V10.B16, V9.B16
+	WORD $0x6ea8e4ca // fcmgt v10.4s, v6.4s, v8.4s
+	VBSL V4.B16, V9.B16, V10.B16
+	WORD $0x6ea8e4e8 // fcmgt v8.4s, v7.4s, v8.4s
+	VBSL V10.B16, V5.B16, V8.B16; FMOVQ 15152(R11), F9
+	WORD $0x6ea8e529 // fcmgt v9.4s, v9.4s, v8.4s
+	WORD $0x4ea1b90a // fcvtzs v10.4s, v8.4s
+	FMOVQ 112(R11), F11; VBSL V11.B16, V10.B16, V9.B16
+	WORD $0x0e612928 // xtn v8.4h, v9.4s
+	WORD $0x0e212908 // xtn v8.8b, v8.8h
+	FMOVS F8, (R0); ADD $4, R0; ADD $16, R1; SUB $4, R9; CMP $4, R9; BGE one
+tail:
+	CBZ R9, done; TBZ $1, R9, l1; FMOVD (R1), F8; TBZ $0, R9, l2; ADD $8, R1, R10; VLD1 (R10), V8.S[2]; JMP l2
+l1:
+	FMOVS (R1), F8
+l2:
+	WORD $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
+	WORD $0x4e218909 // frintn v9.4s, v8.4s
+	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
+	WORD $0x6ea2e52a // fcmgt v10.4s, v9.4s, v2.4s
+	VBSL V2.B16, V9.B16, V10.B16
+	WORD $0x6eaae469 // fcmgt v9.4s, v3.4s, v10.4s
+	VBSL V3.B16, V10.B16, V9.B16
+	WORD $0x6ea8e4ca // fcmgt v10.4s, v6.4s, v8.4s
+	VBSL V4.B16, V9.B16, V10.B16
+	WORD $0x6ea8e4e8 // fcmgt v8.4s, v7.4s, v8.4s
+	VBSL V10.B16, V5.B16, V8.B16; FMOVQ 15152(R11), F9
+	WORD $0x6ea8e529 // fcmgt v9.4s, v9.4s, v8.4s
+	WORD $0x4ea1b90a // fcvtzs v10.4s, v8.4s
+	FMOVQ 112(R11), F11; VBSL V11.B16, V10.B16, V9.B16
+	WORD $0x0e612928 // xtn v8.4h, v9.4s
+	WORD $0x0e212908 // xtn v8.8b, v8.8h
+	TBZ $1, R9, l3; VST1 V8.H[0], (R0); TBZ $0, R9, l4; ADD $2, R0, R10; VST1 V8.B[2], (R10); JMP l4
+l3:
+	VST1 V8.B[0], (R0)
+l4:
+done:
+	RET
+
+// quantizeDivI8NEON: 4 lanes x 2. R0=dst int8, R1=a float32, inv scalar, zero scalar, lo scalar, hi scalar, under scalar, over scalar; R9=elements left.
+// Constants: V0-V7.
+TEXT ·quantizeDivI8NEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+40(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS inv+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS zero+20(FP), F1
+	VDUP V1.S[0], V1.S4
+	FMOVS lo+24(FP), F2
+	VDUP V2.S[0], V2.S4
+	FMOVS hi+28(FP), F3
+	VDUP V3.S[0], V3.S4
+	FMOVS over+36(FP), F4
+	VDUP V4.S[0], V4.S4
+	FMOVS under+32(FP), F5
+	VDUP V5.S[0], V5.S4; FMOVQ 15360(R11), F6; FMOVQ 15376(R11), F7; CMP $8, R9; BLT single
+loop:
+	FMOVQ (R1), F8
+	WORD $0x6e20fd08 // fdiv v8.4s, v8.4s, v0.4s
+	WORD $0x4e218909 // frintn v9.4s, v8.4s
+	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
+	WORD $0x6ea2e52a // fcmgt v10.4s, v9.4s, v2.4s
+	VBSL V2.B16, V9.B16, V10.B16
+	WORD $0x6eaae469 // fcmgt v9.4s, v3.4s, v10.4s
+	VBSL V3.B16, V10.B16, V9.B16
+	WORD $0x6ea8e4ca // fcmgt v10.4s, v6.4s, v8.4s
+	VBSL V4.B16, V9.B16, V10.B16
+	WORD $0x6ea8e4e8 // fcmgt v8.4s, v7.4s, v8.4s
+	VBSL V10.B16, V5.B16, V8.B16; FMOVQ 15152(R11), F9
+	WORD $0x6ea8e529 // fcmgt v9.4s, v9.4s, v8.4s
+	WORD $0x4ea1b90a // fcvtzs v10.4s, v8.4s
+	FMOVQ 112(R11), F11; VBSL V11.B16, V10.B16, V9.B16
+	WORD $0x0e612928 // xtn v8.4h, v9.4s
+	WORD $0x0e212908 // xtn v8.8b, v8.8h
+	FMOVS F8, (R0); FMOVQ 16(R1), F8
+	WORD $0x6e20fd08 // fdiv v8.4s, v8.4s, v0.4s
+	WORD $0x4e218909 // frintn v9.4s, v8.4s
+	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
+	WORD $0x6ea2e52a // fcmgt v10.4s, v9.4s, v2.4s
+	VBSL V2.B16, V9.B16, V10.B16
+	WORD $0x6eaae469 // fcmgt v9.4s, v3.4s, v10.4s
+	VBSL V3.B16, V10.B16, V9.B16
+	WORD $0x6ea8e4ca // fcmgt v10.4s, v6.4s, v8.4s
+	VBSL V4.B16, V9.B16, V10.B16
+	WORD $0x6ea8e4e8 // fcmgt v8.4s, v7.4s, v8.4s
+	VBSL V10.B16, V5.B16, V8.B16; FMOVQ 15152(R11), F9
+	WORD $0x6ea8e529 // fcmgt v9.4s, v9.4s, v8.4s
+	WORD $0x4ea1b90a // fcvtzs v10.4s, v8.4s
+	FMOVQ 112(R11), F11; VBSL V11.B16, V10.B16, V9.B16
+	WORD $0x0e612928 // xtn v8.4h, v9.4s
+	WORD $0x0e212908 // xtn v8.8b, v8.8h
+	FMOVS F8, 4(R0); ADD $8, R0; ADD $32, R1; SUB $8, R9; CMP $8, R9; BGE loop
+single:
+	CMP $4, R9; BLT tail
+one:
+	FMOVQ (R1), F8
+	WORD $0x6e20fd08 // fdiv v8.4s, v8.4s, v0.4s
+	WORD $0x4e218909 // frintn v9.4s, v8.4s
+	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
+	WORD $0x6ea2e52a // fcmgt v10.4s, v9.4s, v2.4s
+	VBSL V2.B16, V9.B16, V10.B16
+	WORD $0x6eaae469 // fcmgt v9.4s, v3.4s, v10.4s
+	VBSL V3.B16, V10.B16, V9.B16
+	WORD $0x6ea8e4ca // fcmgt v10.4s, v6.4s, v8.4s
+	VBSL V4.B16, V9.B16, V10.B16
+	WORD $0x6ea8e4e8 // fcmgt v8.4s, v7.4s, v8.4s
+	VBSL V10.B16, V5.B16, V8.B16; FMOVQ 15152(R11), F9
+	WORD $0x6ea8e529 // fcmgt v9.4s, v9.4s, v8.4s
+	WORD $0x4ea1b90a // fcvtzs v10.4s, v8.4s
+	FMOVQ 112(R11), F11; VBSL V11.B16, V10.B16, V9.B16
+	WORD $0x0e612928 // xtn v8.4h, v9.4s
+	WORD $0x0e212908 // xtn v8.8b, v8.8h
+	FMOVS F8, (R0); ADD $4, R0; ADD $16, R1; SUB $4, R9; CMP $4, R9; BGE one
+tail:
+	CBZ R9, done; TBZ $1, R9, l1; FMOVD (R1), F8; TBZ $0, R9, l2; ADD $8, R1, R10; VLD1 (R10), V8.S[2]; JMP l2
+l1:
+	FMOVS (R1), F8
+l2:
+	WORD $0x6e20fd08 // fdiv v8.4s, v8.4s, v0.4s
+	WORD $0x4e218909 // frintn v9.4s, v8.4s
+	WORD $0x4e21d529 // fadd v9.4s, v9.4s, v1.4s
+	WORD $0x6ea2e52a // fcmgt v10.4s, v9.4s, v2.4s
+	VBSL V2.B16, V9.B16, V10.B16
+	WORD $0x6eaae469 // fcmgt v9.4s, v3.4s, v10.4s
+	VBSL V3.B16, V10.B16, V9.B16
+	WORD $0x6ea8e4ca // fcmgt v10.4s, v6.4s, v8.4s
+	VBSL V4.B16, V9.B16, V10.B16
+	WORD $0x6ea8e4e8 // fcmgt v8.4s, v7.4s, v8.4s
+	VBSL V10.B16, V5.B16, V8.B16; FMOVQ 15152(R11), F9
+	WORD $0x6ea8e529 // fcmgt v9.4s, v9.4s, v8.4s
+	WORD $0x4ea1b90a // fcvtzs v10.4s, v8.4s
+	FMOVQ 112(R11), F11; VBSL V11.B16, V10.B16, V9.B16
+	WORD $0x0e612928 // xtn v8.4h, v9.4s
+	WORD $0x0e212908 // xtn v8.8b, v8.8h
+	TBZ $1, R9, l3; VST1 V8.H[0], (R0); TBZ $0, R9, l4; ADD $2, R0, R10; VST1 V8.B[2], (R10); JMP l4
+l3:
+	VST1 V8.B[0], (R0)
+l4:
+done:
+	RET
+
+// dequantizeI8NEON: 4 lanes x 4. R0=dst float32, R1=a int8, za scalar, sa scalar; R9=elements left.
+// Constants: V0-V1.
+TEXT ·dequantizeI8NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+24(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS za+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS sa+20(FP), F1
+	VDUP V1.S[0], V1.S4; CMP $16, R9; BLT single
+loop:
+	FMOVS (R1), F2
+	WORD $0x0f08a442 // sxtl v2.8h, v2.8b
+	WORD $0x0f10a442 // sxtl v2.4s, v2.4h
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e22dc22 // fmul v2.4s, v1.4s, v2.4s
+	FMOVQ F2, (R0); FMOVS 4(R1), F2
+	WORD $0x0f08a442 // sxtl v2.8h, v2.8b
+	WORD $0x0f10a442 // sxtl v2.4s, v2.4h
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e22dc22 // fmul v2.4s, v1.4s, v2.4s
+	FMOVQ F2, 16(R0); FMOVS 8(R1), F2
+	WORD $0x0f08a442 // sxtl v2.8h, v2.8b
+	WORD $0x0f10a442 // sxtl v2.4s, v2.4h
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e22dc22 // fmul v2.4s, v1.4s, v2.4s
+	FMOVQ F2, 32(R0); FMOVS 12(R1), F2
+	WORD $0x0f08a442 // sxtl v2.8h, v2.8b
+	WORD $0x0f10a442 // sxtl v2.4s, v2.4h
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e22dc22 // fmul v2.4s, v1.4s, v2.4s
+	FMOVQ F2, 48(R0); ADD $64, R0; ADD $16, R1; SUB $16, R9; CMP $16, R9; BGE loop
+single:
+	CMP $4, R9; BLT tail
+one:
+	FMOVS (R1), F2
+	WORD $0x0f08a442 // sxtl v2.8h, v2.8b
+	WORD $0x0f10a442 // sxtl v2.4s, v2.4h
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e22dc22 // fmul v2.4s, v1.4s, v2.4s
+	FMOVQ F2, (R0); ADD $16, R0; ADD $4, R1; SUB $4, R9; CMP $4, R9; BGE one
+tail:
+	CBZ R9, done; TBZ $1, R9, l1; VLD1 (R1), V2.H[0]; TBZ $0, R9, l2; ADD $2, R1, R10; VLD1 (R10), V2.B[2]; JMP l2
+l1:
+	VLD1 (R1), V2.B[0]
+l2:
+	WORD $0x0f08a442 // sxtl v2.8h, v2.8b
+	WORD $0x0f10a442 // sxtl v2.4s, v2.4h
+	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x6e22dc22 // fmul v2.4s, v1.4s, v2.4s
+	TBZ $1, R9, l3; FMOVD F2, (R0); TBZ $0, R9, l4; ADD $8, R0, R10; VST1 V2.S[2], (R10); JMP l4
+l3:
+	FMOVS F2, (R0)
+l4:
+done:
+	RET
+
+// requantizeI8NEON: 4 lanes x 2. R0=dst int8, R1=a int8, za scalar, sa scalar, inv scalar, zero scalar, lo scalar, hi scalar, under scalar, over scalar; R9=elements left.
+// Constants: V0-V9.
+TEXT ·requantizeI8NEON(SB), NOSPLIT, $0-56
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+48(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS za+16(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS sa+20(FP), F1
+	VDUP V1.S[0], V1.S4
+	FMOVS inv+24(FP), F2
+	VDUP V2.S[0], V2.S4
+	FMOVS zero+28(FP), F3
+	VDUP V3.S[0], V3.S4
+	FMOVS lo+32(FP), F4
+	VDUP V4.S[0], V4.S4
+	FMOVS hi+36(FP), F5
+	VDUP V5.S[0], V5.S4
+	FMOVS over+44(FP), F6
+	VDUP V6.S[0], V6.S4
+	FMOVS under+40(FP), F7
+	VDUP V7.S[0], V7.S4; FMOVQ 15360(R11), F8; FMOVQ 15376(R11), F9; CMP $8, R9; BLT single
+loop:
+	FMOVS (R1), F10
+	WORD $0x0f08a54a // sxtl v10.8h, v10.8b
+	WORD $0x0f10a54a // sxtl v10.4s, v10.4h
+	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
+	WORD $0x4ea0d54a // fsub v10.4s, v10.4s, v0.4s
+	WORD $0x6e2adc2a // fmul v10.4s, v1.4s, v10.4s
+	WORD $0x6e22dd4a // fmul v10.4s, v10.4s, v2.4s
+	WORD $0x4e21894b // frintn v11.4s, v10.4s
+	WORD $0x4e23d56b // fadd v11.4s, v11.4s, v3.4s
+	WORD $0x6ea4e56c // fcmgt v12.4s, v11.4s, v4.4s
+	VBSL V4.B16, V11.B16, V12.B16
+	WORD $0x6eace4ab // fcmgt v11.4s, v5.4s, v12.4s
+	VBSL V5.B16, V12.B16, V11.B16
+	WORD $0x6eaae50c // fcmgt v12.4s, v8.4s, v10.4s
+	VBSL V6.B16, V11.B16, V12.B16
+	WORD $0x6eaae52a // fcmgt v10.4s, v9.4s, v10.4s
+	VBSL V12.B16, V7.B16, V10.B16; FMOVQ 15152(R11), F11
+	WORD $0x6eaae56b // fcmgt v11.4s, v11.4s, v10.4s
+	WORD $0x4ea1b94c // fcvtzs v12.4s, v10.4s
+	FMOVQ 112(R11), F13; VBSL V13.B16, V12.B16, V11.B16
+	WORD $0x0e61296a // xtn v10.4h, v11.4s
+	WORD $0x0e21294a // xtn v10.8b, v10.8h
+	FMOVS F10, (R0); FMOVS 4(R1), F10
+	WORD $0x0f08a54a // sxtl v10.8h, v10.8b
+	WORD $0x0f10a54a // sxtl v10.4s, v10.4h
+	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
+	WORD $0x4ea0d54a // fsub v10.4s, v10.4s, v0.4s
+	WORD $0x6e2adc2a // fmul v10.4s, v1.4s, v10.4s
+	WORD $0x6e22dd4a // fmul v10.4s, v10.4s, v2.4s
+	WORD $0x4e21894b // frintn v11.4s, v10.4s
+	WORD $0x4e23d56b // fadd v11.4s, v11.4s, v3.4s
+	WORD $0x6ea4e56c // fcmgt v12.4s, v11.4s, v4.4s
+	VBSL V4.B16, V11.B16, V12.B16
+	WORD $0x6eace4ab // fcmgt v11.4s, v5.4s, v12.4s
+	VBSL V5.B16, V12.B16, V11.B16
+	WORD $0x6eaae50c // fcmgt v12.4s, v8.4s, v10.4s
+	VBSL V6.B16, V11.B16, V12.B16
+	WORD $0x6eaae52a // fcmgt v10.4s, v9.4s, v10.4s
+	VBSL V12.B16, V7.B16, V10.B16; FMOVQ 15152(R11), F11
+	WORD $0x6eaae56b // fcmgt v11.4s, v11.4s, v10.4s
+	WORD $0x4ea1b94c // fcvtzs v12.4s, v10.4s
+	FMOVQ 112(R11), F13; VBSL V13.B16, V12.B16, V11.B16
+	WORD $0x0e61296a // xtn v10.4h, v11.4s
+	WORD $0x0e21294a // xtn v10.8b, v10.8h
+	FMOVS F10, 4(R0); ADD $8, R0; ADD $8, R1; SUB $8, R9; CMP $8, R9; BGE loop
+single:
+	CMP $4, R9; BLT tail
+one:
+	FMOVS (R1), F10
+	WORD $0x0f08a54a // sxtl v10.8h, v10.8b
+	WORD $0x0f10a54a // sxtl v10.4s, v10.4h
+	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
+	WORD $0x4ea0d54a // fsub v10.4s, v10.4s, v0.4s
+	WORD $0x6e2adc2a // fmul v10.4s, v1.4s, v10.4s
+	WORD $0x6e22dd4a // fmul v10.4s, v10.4s, v2.4s
+	WORD $0x4e21894b // frintn v11.4s, v10.4s
+	WORD $0x4e23d56b // fadd v11.4s, v11.4s, v3.4s
+	WORD $0x6ea4e56c // fcmgt v12.4s, v11.4s, v4.4s
+	VBSL V4.B16, V11.B16, V12.B16
+	WORD $0x6eace4ab // fcmgt v11.4s, v5.4s, v12.4s
+	VBSL V5.B16, V12.B16, V11.B16
+	WORD $0x6eaae50c // fcmgt v12.4s, v8.4s, v10.4s
+	VBSL V6.B16, V11.B16, V12.B16
+	WORD $0x6eaae52a // fcmgt v10.4s, v9.4s, v10.4s
+	VBSL V12.B16, V7.B16, V10.B16; FMOVQ 15152(R11), F11
+	WORD $0x6eaae56b // fcmgt v11.4s, v11.4s, v10.4s
+	WORD $0x4ea1b94c // fcvtzs v12.4s, v10.4s
+	FMOVQ 112(R11), F13; VBSL V13.B16, V12.B16, V11.B16
+	WORD $0x0e61296a // xtn v10.4h, v11.4s
+	WORD $0x0e21294a // xtn v10.8b, v10.8h
+	FMOVS F10, (R0); ADD $4, R0; ADD $4, R1; SUB $4, R9; CMP $4, R9; BGE one
+tail:
+	CBZ R9, done; TBZ $1, R9, l1; VLD1 (R1), V10.H[0]; TBZ $0, R9, l2; ADD $2, R1, R10; VLD1 (R10), V10.B[2]; JMP l2
+l1:
+	VLD1 (R1), V10.B[0]
+l2:
+	WORD $0x0f08a54a // sxtl v10.8h, v10.8b
+	WORD $0x0f10a54a // sxtl v10.4s, v10.4h
+	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
+	WORD $0x4ea0d54a // fsub v10.4s, v10.4s, v0.4s
+	WORD $0x6e2adc2a // fmul v10.4s, v1.4s, v10.4s
+	WORD $0x6e22dd4a // fmul v10.4s, v10.4s, v2.4s
+	WORD $0x4e21894b // frintn v11.4s, v10.4s
+	WORD $0x4e23d56b // fadd v11.4s, v11.4s, v3.4s
+	WORD $0x6ea4e56c // fcmgt v12.4s, v11.4s, v4.4s
+	VBSL V4.B16, V11.B16, V12.B16
+	WORD $0x6eace4ab // fcmgt v11.4s, v5.4s, v12.4s
+	VBSL V5.B16, V12.B16, V11.B16
+	WORD $0x6eaae50c // fcmgt v12.4s, v8.4s, v10.4s
+	VBSL V6.B16, V11.B16, V12.B16
+	WORD $0x6eaae52a // fcmgt v10.4s, v9.4s, v10.4s
+	VBSL V12.B16, V7.B16, V10.B16; FMOVQ 15152(R11), F11
+	WORD $0x6eaae56b // fcmgt v11.4s, v11.4s, v10.4s
+	WORD $0x4ea1b94c // fcvtzs v12.4s, v10.4s
+	FMOVQ 112(R11), F13; VBSL V13.B16, V12.B16, V11.B16
+	WORD $0x0e61296a // xtn v10.4h, v11.4s
+	WORD $0x0e21294a // xtn v10.8b, v10.8h
+	TBZ $1, R9, l3; VST1 V10.H[0], (R0); TBZ $0, R9, l4; ADD $2, R0, R10; VST1 V10.B[2], (R10); JMP l4
+l3:
+	VST1 V10.B[0], (R0)
+l4:
+done:
+	RET
+
+// addQuantizedI8NEON: 4 lanes x 2. R0=dst int8, R1=a int8, R2=b int8, za scalar, sa scalar, zb scalar, sb scalar, inv scalar, zero scalar, lo scalar, hi scalar, under scalar, over scalar; R9=elements left.
+// Constants: V0-V11.
+TEXT ·addQuantizedI8NEON(SB), NOSPLIT, $0-72
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+64(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS za+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS sa+28(FP), F1
+	VDUP V1.S[0], V1.S4
+	FMOVS zb+32(FP), F2
+	VDUP V2.S[0], V2.S4
+	FMOVS sb+36(FP), F3
+	VDUP V3.S[0], V3.S4
+	FMOVS inv+40(FP), F4
+	VDUP V4.S[0], V4.S4
+	FMOVS zero+44(FP), F5
+	VDUP V5.S[0], V5.S4
+	FMOVS lo+48(FP), F6
+	VDUP V6.S[0], V6.S4
+	FMOVS hi+52(FP), F7
+	VDUP V7.S[0], V7.S4
+	FMOVS over+60(FP), F8
+	VDUP V8.S[0], V8.S4
+	FMOVS under+56(FP), F9
+	VDUP V9.S[0], V9.S4; FMOVQ 15360(R11), F10; FMOVQ 15376(R11), F11; CMP $8, R9; BLT single
+loop:
+	FMOVS (R1), F12
+	WORD $0x0f08a58c // sxtl v12.8h, v12.8b
+	WORD $0x0f10a58c // sxtl v12.4s, v12.4h
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0x4ea0d58c // fsub v12.4s, v12.4s, v0.4s
+	WORD $0x6e2cdc2c // fmul v12.4s, v1.4s, v12.4s
+	FMOVS (R2), F13
+	WORD $0x0f08a5ad // sxtl v13.8h, v13.8b
+	WORD $0x0f10a5ad // sxtl v13.4s, v13.4h
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	WORD $0x4ea2d5ad // fsub v13.4s, v13.4s, v2.4s
+	WORD $0x6e2ddc6d // fmul v13.4s, v3.4s, v13.4s
+	WORD $0x4e2dd58c // fadd v12.4s, v12.4s, v13.4s
+	WORD $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD $0x4e21898d // frintn v13.4s, v12.4s
+	WORD $0x4e25d5ad // fadd v13.4s, v13.4s, v5.4s
+	WORD $0x6ea6e5ae // fcmgt v14.4s, v13.4s, v6.4s
+	VBSL V6.B16, V13.B16, V14.B16
+	WORD $0x6eaee4ed // fcmgt v13.4s, v7.4s, v14.4s
+	VBSL V7.B16, V14.B16, V13.B16
+	WORD $0x6eace54e // fcmgt v14.4s, v10.4s, v12.4s
+	VBSL V8.B16, V13.B16, V14.B16
+	WORD $0x6eace56c // fcmgt v12.4s, v11.4s, v12.4s
+	VBSL V14.B16, V9.B16, V12.B16; FMOVQ 15152(R11), F13
+	WORD $0x6eace5ad // fcmgt v13.4s, v13.4s, v12.4s
+	WORD $0x4ea1b98e // fcvtzs v14.4s, v12.4s
+	FMOVQ 112(R11), F15; VBSL V15.B16, V14.B16, V13.B16
+	WORD $0x0e6129ac // xtn v12.4h, v13.4s
+	WORD $0x0e21298c // xtn v12.8b, v12.8h
+	FMOVS F12, (R0); FMOVS 4(R1), F12
+	WORD $0x0f08a58c // sxtl v12.8h, v12.8b
+	WORD $0x0f10a58c // sxtl v12.4s, v12.4h
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0x4ea0d58c // fsub v12.4s, v12.4s, v0.4s
+	WORD $0x6e2cdc2c // fmul v12.4s, v1.4s, v12.4s
+	FMOVS 4(R2), F13
+	WORD $0x0f08a5ad // sxtl v13.8h, v13.8b
+	WORD $0x0f10a5ad // sxtl v13.4s, v13.4h
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	WORD $0x4ea2d5ad // fsub v13.4s, v13.4s, v2.4s
+	WORD $0x6e2ddc6d // fmul v13.4s, v3.4s, v13.4s
+	WORD $0x4e2dd58c // fadd v12.4s, v12.4s, v13.4s
+	WORD $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD $0x4e21898d // frintn v13.4s, v12.4s
+	WORD $0x4e25d5ad // fadd v13.4s, v13.4s, v5.4s
+	WORD $0x6ea6e5ae // fcmgt v14.4s, v13.4s, v6.4s
+	VBSL V6.B16, V13.B16, V14.B16
+	WORD $0x6eaee4ed // fcmgt v13.4s, v7.4s, v14.4s
+	VBSL V7.B16, V14.B16, V13.B16
+	WORD $0x6eace54e // fcmgt v14.4s, v10.4s, v12.4s
+	VBSL V8.B16, V13.B16, V14.B16
+	WORD $0x6eace56c // fcmgt v12.4s, v11.4s, v12.4s
+	VBSL V14.B16, V9.B16, V12.B16; FMOVQ 15152(R11), F13
+	WORD $0x6eace5ad // fcmgt v13.4s, v13.4s, v12.4s
+	WORD $0x4ea1b98e // fcvtzs v14.4s, v12.4s
+	FMOVQ 112(R11), F15; VBSL V15.B16, V14.B16, V13.B16
+	WORD $0x0e6129ac // xtn v12.4h, v13.4s
+	WORD $0x0e21298c // xtn v12.8b, v12.8h
+	FMOVS F12, 4(R0); ADD $8, R0; ADD $8, R1; ADD $8, R2; SUB $8, R9; CMP $8, R9; BGE loop
+single:
+	CMP $4, R9; BLT tail
+one:
+	FMOVS (R1), F12
+	WORD $0x0f08a58c // sxtl v12.8h, v12.8b
+	WORD $0x0f10a58c // sxtl v12.4s, v12.4h
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0x4ea0d58c // fsub v12.4s, v12.4s, v0.4s
+	WORD $0x6e2cdc2c // fmul v12.4s, v1.4s, v12.4s
+	FMOVS (R2), F13
+	WORD $0x0f08a5ad // sxtl v13.8h, v13.8b
+	WORD $0x0f10a5ad // sxtl v13.4s, v13.4h
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	WORD $0x4ea2d5ad // fsub v13.4s, v13.4s, v2.4s
+	WORD $0x6e2ddc6d // fmul v13.4s, v3.4s, v13.4s
+	WORD $0x4e2dd58c // fadd v12.4s, v12.4s, v13.4s
+	WORD $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD $0x4e21898d // frintn v13.4s, v12.4s
+	WORD $0x4e25d5ad // fadd v13.4s, v13.4s, v5.4s
+	WORD $0x6ea6e5ae // fcmgt v14.4s, v13.4s, v6.4s
+	VBSL V6.B16, V13.B16, V14.B16
+	WORD $0x6eaee4ed // fcmgt v13.4s, v7.4s, v14.4s
+	VBSL V7.B16, V14.B16, V13.B16
+	WORD $0x6eace54e // fcmgt v14.4s, v10.4s, v12.4s
+	VBSL V8.B16, V13.B16, V14.B16
+	WORD $0x6eace56c // fcmgt v12.4s, v11.4s, v12.4s
+	VBSL V14.B16, V9.B16, V12.B16; FMOVQ 15152(R11), F13
+	WORD $0x6eace5ad // fcmgt v13.4s, v13.4s, v12.4s
+	WORD $0x4ea1b98e // fcvtzs v14.4s, v12.4s
+	FMOVQ 112(R11), F15; VBSL V15.B16, V14.B16, V13.B16
+	WORD $0x0e6129ac // xtn v12.4h, v13.4s
+	WORD $0x0e21298c // xtn v12.8b, v12.8h
+	FMOVS F12, (R0); ADD $4, R0; ADD $4, R1; ADD $4, R2; SUB $4, R9; CMP $4, R9; BGE one
+tail:
+	CBZ R9, done; TBZ $1, R9, l1; VLD1 (R1), V12.H[0]; TBZ $0, R9, l2; ADD $2, R1, R10; VLD1 (R10), V12.B[2]; JMP l2
+l1:
+	VLD1 (R1), V12.B[0]
+l2:
+	WORD $0x0f08a58c // sxtl v12.8h, v12.8b
+	WORD $0x0f10a58c // sxtl v12.4s, v12.4h
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0x4ea0d58c // fsub v12.4s, v12.4s, v0.4s
+	WORD $0x6e2cdc2c // fmul v12.4s, v1.4s, v12.4s
+	TBZ $1, R9, l3; VLD1 (R2), V13.H[0]; TBZ $0, R9, l4; ADD $2, R2, R10; VLD1 (R10), V13.B[2]; JMP l4
+l3:
+	VLD1 (R2), V13.B[0]
+l4:
+	WORD $0x0f08a5ad // sxtl v13.8h, v13.8b
+	WORD $0x0f10a5ad // sxtl v13.4s, v13.4h
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	WORD $0x4ea2d5ad // fsub v13.4s, v13.4s, v2.4s
+	WORD $0x6e2ddc6d // fmul v13.4s, v3.4s, v13.4s
+	WORD $0x4e2dd58c // fadd v12.4s, v12.4s, v13.4s
+	WORD $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD $0x4e21898d // frintn v13.4s, v12.4s
+	WORD $0x4e25d5ad // fadd v13.4s, v13.4s, v5.4s
+	WORD $0x6ea6e5ae // fcmgt v14.4s, v13.4s, v6.4s
+	VBSL V6.B16, V13.B16, V14.B16
+	WORD $0x6eaee4ed // fcmgt v13.4s, v7.4s, v14.4s
+	VBSL V7.B16, V14.B16, V13.B16
+	WORD $0x6eace54e // fcmgt v14.4s, v10.4s, v12.4s
+	VBSL V8.B16, V13.B16, V14.B16
+	WORD $0x6eace56c // fcmgt v12.4s, v11.4s, v12.4s
+	VBSL V14.B16, V9.B16, V12.B16; FMOVQ 15152(R11), F13
+	WORD $0x6eace5ad // fcmgt v13.4s, v13.4s, v12.4s
+	WORD $0x4ea1b98e // fcvtzs v14.4s, v12.4s
+	FMOVQ 112(R11), F15; VBSL V15.B16, V14.B16, V13.B16
+	WORD $0x0e6129ac // xtn v12.4h, v13.4s
+	WORD $0x0e21298c // xtn v12.8b, v12.8h
+	TBZ $1, R9, l5; VST1 V12.H[0], (R0); TBZ $0, R9, l6; ADD $2, R0, R10; VST1 V12.B[2], (R10); JMP l6
+l5:
+	VST1 V12.B[0], (R0)
+l6:
+done:
+	RET
+
+// mulQuantizedI8NEON: 4 lanes x 2. R0=dst int8, R1=a int8, R2=b int8, za scalar, sa scalar, zb scalar, sb scalar, inv scalar, zero scalar, lo scalar, hi scalar, under scalar, over scalar; R9=elements left.
+// Constants: V0-V11.
+TEXT ·mulQuantizedI8NEON(SB), NOSPLIT, $0-72
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD n+64(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS za+24(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS sa+28(FP), F1
+	VDUP V1.S[0], V1.S4
+	FMOVS zb+32(FP), F2
+	VDUP V2.S[0], V2.S4
+	FMOVS sb+36(FP), F3
+	VDUP V3.S[0], V3.S4
+	FMOVS inv+40(FP), F4
+	VDUP V4.S[0], V4.S4
+	FMOVS zero+44(FP), F5
+	VDUP V5.S[0], V5.S4
+	FMOVS lo+48(FP), F6
+	VDUP V6.S[0], V6.S4
+	FMOVS hi+52(FP), F7
+	VDUP V7.S[0], V7.S4
+	FMOVS over+60(FP), F8
+	VDUP V8.S[0], V8.S4
+	FMOVS under+56(FP), F9
+	VDUP V9.S[0], V9.S4; FMOVQ 15360(R11), F10; FMOVQ 15376(R11), F11; CMP $8, R9; BLT single
+loop:
+	FMOVS (R1), F12
+	WORD $0x0f08a58c // sxtl v12.8h, v12.8b
+	WORD $0x0f10a58c // sxtl v12.4s, v12.4h
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0x4ea0d58c // fsub v12.4s, v12.4s, v0.4s
+	WORD $0x6e2cdc2c // fmul v12.4s, v1.4s, v12.4s
+	FMOVS (R2), F13
+	WORD $0x0f08a5ad // sxtl v13.8h, v13.8b
+	WORD $0x0f10a5ad // sxtl v13.4s, v13.4h
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	WORD $0x4ea2d5ad // fsub v13.4s, v13.4s, v2.4s
+	WORD $0x6e2ddc6d // fmul v13.4s, v3.4s, v13.4s
+	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
+	WORD $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD $0x4e21898d // frintn v13.4s, v12.4s
+	WORD $0x4e25d5ad // fadd v13.4s, v13.4s, v5.4s
+	WORD $0x6ea6e5ae // fcmgt v14.4s, v13.4s, v6.4s
+	VBSL V6.B16, V13.B16, V14.B16
+	WORD $0x6eaee4ed // fcmgt v13.4s, v7.4s, v14.4s
+	VBSL V7.B16, V14.B16, V13.B16
+	WORD $0x6eace54e // fcmgt v14.4s, v10.4s, v12.4s
+	VBSL V8.B16, V13.B16, V14.B16
+	WORD $0x6eace56c // fcmgt v12.4s, v11.4s, v12.4s
+	VBSL V14.B16, V9.B16, V12.B16; FMOVQ 15152(R11), F13
+	WORD $0x6eace5ad // fcmgt v13.4s, v13.4s, v12.4s
+	WORD $0x4ea1b98e // fcvtzs v14.4s, v12.4s
+	FMOVQ 112(R11), F15; VBSL V15.B16, V14.B16, V13.B16
+	WORD $0x0e6129ac // xtn v12.4h, v13.4s
+	WORD $0x0e21298c // xtn v12.8b, v12.8h
+	FMOVS F12, (R0); FMOVS 4(R1), F12
+	WORD $0x0f08a58c // sxtl v12.8h, v12.8b
+	WORD $0x0f10a58c // sxtl v12.4s, v12.4h
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0x4ea0d58c // fsub v12.4s, v12.4s, v0.4s
+	WORD $0x6e2cdc2c // fmul v12.4s, v1.4s, v12.4s
+	FMOVS 4(R2), F13
+	WORD $0x0f08a5ad // sxtl v13.8h, v13.8b
+	WORD $0x0f10a5ad // sxtl v13.4s, v13.4h
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	WORD $0x4ea2d5ad // fsub v13.4s, v13.4s, v2.4s
+	WORD $0x6e2ddc6d // fmul v13.4s, v3.4s, v13.4s
+	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
+	WORD $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD $0x4e21898d // frintn v13.4s, v12.4s
+	WORD $0x4e25d5ad // fadd v13.4s, v13.4s, v5.4s
+	WORD $0x6ea6e5ae // fcmgt v14.4s, v13.4s, v6.4s
+	VBSL V6.B16, V13.B16, V14.B16
+	WORD $0x6eaee4ed // fcmgt v13.4s, v7.4s, v14.4s
+	VBSL V7.B16, V14.B16, V13.B16
+	WORD $0x6eace54e // fcmgt v14.4s, v10.4s, v12.4s
+	VBSL V8.B16, V13.B16, V14.B16
+	WORD $0x6eace56c // fcmgt v12.4s, v11.4s, v12.4s
+	VBSL V14.B16, V9.B16, V12.B16; FMOVQ 15152(R11), F13
+	WORD $0x6eace5ad // fcmgt v13.4s, v13.4s, v12.4s
+	WORD $0x4ea1b98e // fcvtzs v14.4s, v12.4s
+	FMOVQ 112(R11), F15; VBSL V15.B16, V14.B16, V13.B16
+	WORD $0x0e6129ac // xtn v12.4h, v13.4s
+	WORD $0x0e21298c // xtn v12.8b, v12.8h
+	FMOVS F12, 4(R0); ADD $8, R0; ADD $8, R1; ADD $8, R2; SUB $8, R9; CMP $8, R9; BGE loop
+single:
+	CMP $4, R9; BLT tail
+one:
+	FMOVS (R1), F12
+	WORD $0x0f08a58c // sxtl v12.8h, v12.8b
+	WORD $0x0f10a58c // sxtl v12.4s, v12.4h
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0x4ea0d58c // fsub v12.4s, v12.4s, v0.4s
+	WORD $0x6e2cdc2c // fmul v12.4s, v1.4s, v12.4s
+	FMOVS (R2), F13
+	WORD $0x0f08a5ad // sxtl v13.8h, v13.8b
+	WORD $0x0f10a5ad // sxtl v13.4s, v13.4h
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	WORD $0x4ea2d5ad // fsub v13.4s, v13.4s, v2.4s
+	WORD $0x6e2ddc6d // fmul v13.4s, v3.4s, v13.4s
+	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
+	WORD $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD $0x4e21898d // frintn v13.4s, v12.4s
+	WORD $0x4e25d5ad // fadd v13.4s, v13.4s, v5.4s
+	WORD $0x6ea6e5ae // fcmgt v14.4s, v13.4s, v6.4s
+	VBSL V6.B16, V13.B16, V14.B16
+	WORD $0x6eaee4ed // fcmgt v13.4s, v7.4s, v14.4s
+	VBSL V7.B16, V14.B16, V13.B16
+	WORD $0x6eace54e // fcmgt v14.4s, v10.4s, v12.4s
+	VBSL V8.B16, V13.B16, V14.B16
+	WORD $0x6eace56c // fcmgt v12.4s, v11.4s, v12.4s
+	VBSL V14.B16, V9.B16, V12.B16; FMOVQ 15152(R11), F13
+	WORD $0x6eace5ad // fcmgt v13.4s, v13.4s, v12.4s
+	WORD $0x4ea1b98e // fcvtzs v14.4s, v12.4s
+	FMOVQ 112(R11), F15; VBSL V15.B16, V14.B16, V13.B16
+	WORD $0x0e6129ac // xtn v12.4h, v13.4s
+	WORD $0x0e21298c // xtn v12.8b, v12.8h
+	FMOVS F12, (R0); ADD $4, R0; ADD $4, R1; ADD $4, R2; SUB $4, R9; CMP $4, R9; BGE one
+tail:
+	CBZ R9, done; TBZ $1, R9, l1; VLD1 (R1), V12.H[0]; TBZ $0, R9, l2; ADD $2, R1, R10; VLD1 (R10), V12.B[2]; JMP l2
+l1:
+	VLD1 (R1), V12.B[0]
+l2:
+	WORD $0x0f08a58c // sxtl v12.8h, v12.8b
+	WORD $0x0f10a58c // sxtl v12.4s, v12.4h
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0x4ea0d58c // fsub v12.4s, v12.4s, v0.4s
+	WORD $0x6e2cdc2c // fmul v12.4s, v1.4s, v12.4s
+	TBZ $1, R9, l3; VLD1 (R2), V13.H[0]; TBZ $0, R9, l4; ADD $2, R2, R10; VLD1 (R10), V13.B[2]; JMP l4
+l3:
+	VLD1 (R2), V13.B[0]
+l4:
+	WORD $0x0f08a5ad // sxtl v13.8h, v13.8b
+	WORD $0x0f10a5ad // sxtl v13.4s, v13.4h
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	WORD $0x4ea2d5ad // fsub v13.4s, v13.4s, v2.4s
+	WORD $0x6e2ddc6d // fmul v13.4s, v3.4s, v13.4s
+	WORD $0x6e2ddd8c // fmul v12.4s, v12.4s, v13.4s
+	WORD $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD $0x4e21898d // frintn v13.4s, v12.4s
+	WORD $0x4e25d5ad // fadd v13.4s, v13.4s, v5.4s
+	WORD $0x6ea6e5ae // fcmgt v14.4s, v13.4s, v6.4s
+	VBSL V6.B16, V13.B16, V14.B16
+	WORD $0x6eaee4ed // fcmgt v13.4s, v7.4s, v14.4s
+	VBSL V7.B16, V14.B16, V13.B16
+	WORD $0x6eace54e // fcmgt v14.4s, v10.4s, v12.4s
+	VBSL V8.B16, V13.B16, V14.B16
+	WORD $0x6eace56c // fcmgt v12.4s, v11.4s, v12.4s
+	VBSL V14.B16, V9.B16, V12.B16; FMOVQ 15152(R11), F13
+	WORD $0x6eace5ad // fcmgt v13.4s, v13.4s, v12.4s
+	WORD $0x4ea1b98e // fcvtzs v14.4s, v12.4s
+	FMOVQ 112(R11), F15; VBSL V15.B16, V14.B16, V13.B16
+	WORD $0x0e6129ac // xtn v12.4h, v13.4s
+	WORD $0x0e21298c // xtn v12.8b, v12.8h
+	TBZ $1, R9, l5; VST1 V12.H[0], (R0); TBZ $0, R9, l6; ADD $2, R0, R10; VST1 V12.B[2], (R10); JMP l6
+l5:
+	VST1 V12.B[0], (R0)
+l6:
 done:
 	RET
 

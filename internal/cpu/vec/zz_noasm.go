@@ -2722,6 +2722,62 @@ func logDivergenceBlockF32(a, b []float32) (sum float32) { return logDivergenceB
 // LogDivergenceGradF32 sets dst[i] = s * e^b[i].
 func LogDivergenceGradF32(dst, a, b []float32, s float32) { logDivergenceGradF32Generic(dst, a, b, s) }
 
+// QuantizeU8 sets dst[i] = a[i]*inv + zero and rounds to even within lo..hi.
+func QuantizeU8(dst []uint8, a []float32, inv, zero, lo, hi, under, over float32) {
+	quantizeU8Generic(dst, a, inv, zero, lo, hi, under, over)
+}
+
+// QuantizeDivU8 sets dst[i] = a[i]/inv + zero and rounds to even within lo..hi.
+func QuantizeDivU8(dst []uint8, a []float32, inv, zero, lo, hi, under, over float32) {
+	quantizeDivU8Generic(dst, a, inv, zero, lo, hi, under, over)
+}
+
+// DequantizeU8 sets dst[i] = (a[i] - za)*sa.
+func DequantizeU8(dst []float32, a []uint8, za, sa float32) { dequantizeU8Generic(dst, a, za, sa) }
+
+// RequantizeU8 quantizes (a[i] - za)*sa and rounds to even within lo..hi.
+func RequantizeU8(dst, a []uint8, za, sa, inv, zero, lo, hi, under, over float32) {
+	requantizeU8Generic(dst, a, za, sa, inv, zero, lo, hi, under, over)
+}
+
+// AddQuantizedU8 quantizes (a[i] - za)*sa + (b[i] - zb)*sb and rounds to even within lo..hi.
+func AddQuantizedU8(dst, a, b []uint8, za, sa, zb, sb, inv, zero, lo, hi, under, over float32) {
+	addQuantizedU8Generic(dst, a, b, za, sa, zb, sb, inv, zero, lo, hi, under, over)
+}
+
+// MulQuantizedU8 quantizes (a[i] - za)*sa * (b[i] - zb)*sb and rounds to even within lo..hi.
+func MulQuantizedU8(dst, a, b []uint8, za, sa, zb, sb, inv, zero, lo, hi, under, over float32) {
+	mulQuantizedU8Generic(dst, a, b, za, sa, zb, sb, inv, zero, lo, hi, under, over)
+}
+
+// QuantizeI8 sets dst[i] = a[i]*inv + zero and rounds to even within lo..hi.
+func QuantizeI8(dst []int8, a []float32, inv, zero, lo, hi, under, over float32) {
+	quantizeI8Generic(dst, a, inv, zero, lo, hi, under, over)
+}
+
+// QuantizeDivI8 sets dst[i] = a[i]/inv + zero and rounds to even within lo..hi.
+func QuantizeDivI8(dst []int8, a []float32, inv, zero, lo, hi, under, over float32) {
+	quantizeDivI8Generic(dst, a, inv, zero, lo, hi, under, over)
+}
+
+// DequantizeI8 sets dst[i] = (a[i] - za)*sa.
+func DequantizeI8(dst []float32, a []int8, za, sa float32) { dequantizeI8Generic(dst, a, za, sa) }
+
+// RequantizeI8 quantizes (a[i] - za)*sa and rounds to even within lo..hi.
+func RequantizeI8(dst, a []int8, za, sa, inv, zero, lo, hi, under, over float32) {
+	requantizeI8Generic(dst, a, za, sa, inv, zero, lo, hi, under, over)
+}
+
+// AddQuantizedI8 quantizes (a[i] - za)*sa + (b[i] - zb)*sb and rounds to even within lo..hi.
+func AddQuantizedI8(dst, a, b []int8, za, sa, zb, sb, inv, zero, lo, hi, under, over float32) {
+	addQuantizedI8Generic(dst, a, b, za, sa, zb, sb, inv, zero, lo, hi, under, over)
+}
+
+// MulQuantizedI8 quantizes (a[i] - za)*sa * (b[i] - zb)*sb and rounds to even within lo..hi.
+func MulQuantizedI8(dst, a, b []int8, za, sa, zb, sb, inv, zero, lo, hi, under, over float32) {
+	mulQuantizedI8Generic(dst, a, b, za, sa, zb, sb, inv, zero, lo, hi, under, over)
+}
+
 // ReLUF16 sets dst[i] = max(a[i], 0); NaN stays, on float16.
 func ReLUF16(dst, a []uint16) { reLUF16Generic(dst, a) }
 

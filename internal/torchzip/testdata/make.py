@@ -35,3 +35,10 @@ torch.save({
     "dev": torch.device("cpu"),
     "sz": x.shape,
 }, "odd.pt")
+
+from torchvision import tv_tensors  # tensors of classes of their own
+
+torch.save({
+    "image": tv_tensors.Image(torch.arange(12, dtype=torch.uint8).reshape(3, 2, 2)),
+    "boxes": tv_tensors.BoundingBoxes(torch.tensor([[1.0, 2.0, 3.0, 4.0]]), format="XYXY", canvas_size=(9, 8)),
+}, "classes/subclass.pt")

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/internal/rng"
 	"github.com/gotorch-dev/torch/linalg"
 	NF "github.com/gotorch-dev/torch/nn/functional"
 	"github.com/gotorch-dev/torch/tensor"
@@ -43,22 +44,24 @@ type matrix [6]float64
 
 // affineMatrix turns by degrees, shears by degrees, scales and moves, about a centre; inverted is the way back.
 func affineMatrix(cx, cy, angle float64, translate [2]float64, scale float64, shear [2]float64, inverted bool) matrix {
-	rad := func(d float64) float64 { return d * math.Pi / 180 }
+	rad := func(d float64) float64 { return d * (math.Pi / 180) } // as Python rounds it
 	rot, sx, sy := rad(angle), rad(shear[0]), rad(shear[1])
-	a := math.Cos(rot-sy) / math.Cos(sy)
-	b := -math.Cos(rot-sy)*math.Tan(sx)/math.Cos(sy) - math.Sin(rot)
-	c := math.Sin(rot-sy) / math.Cos(sy)
-	d := -math.Sin(rot-sy)*math.Tan(sx)/math.Cos(sy) + math.Cos(rot)
-	tx, ty := translate[0], translate[1]
+	sinRot, cosRot := rng.SinCos(rot)
+	sin, cos := rng.SinCos(rot - sy)
+	_, cosY := rng.SinCos(sy)
+	tan := rng.Tan(sx)
+	a, c := cos/cosY, sin/cosY
+	b, d := -(a*tan + sinRot), cosRot-c*tan // in the order of torchvision's operations
+	tx, ty := cx+translate[0], cy+translate[1]
 	if inverted {
 		m := matrix{d / scale, -b / scale, 0, -c / scale, a / scale, 0}
-		m[2] += m[0]*(-cx-tx) + m[1]*(-cy-ty) + cx
-		m[5] += m[3]*(-cx-tx) + m[4]*(-cy-ty) + cy
+		m[2] = cx - m[0]*tx - m[1]*ty
+		m[5] = cy - m[3]*tx - m[4]*ty
 		return m
 	}
 	m := matrix{a * scale, b * scale, 0, c * scale, d * scale, 0}
-	m[2] += m[0]*-cx + m[1]*-cy + cx + tx
-	m[5] += m[3]*-cx + m[4]*-cy + cy + ty
+	m[2] = tx - m[0]*cx - m[1]*cy
+	m[5] = ty - m[3]*cx - m[4]*cy
 	return m
 }
 
@@ -91,7 +94,7 @@ func (m matrix) grid(w, h, ow, oh int, dt tensor.DType) *tensor.Tensor {
 	theta := tensor.FromSlice([]float64{m[0], m[1], m[2], m[3], m[4], m[5]}, 2, 3).To(dt)
 	theta = theta.T().Div(tensor.FromSlice([]float64{0.5 * float64(w), 0.5 * float64(h)}).To(dt))
 	base := baseGrid(-0.5*float64(ow)+0.5, -0.5*float64(oh)+0.5, ow, oh, dt)
-	return base.MatMul(theta).View([]int{1, oh, ow, 2})
+	return product(base, theta).View([]int{1, oh, ow, 2})
 }
 
 // baseGrid is (oh·ow, 3): x and y from the given numbers on, and 1.
@@ -100,6 +103,13 @@ func baseGrid(x, y float64, ow, oh int, dt tensor.DType) *tensor.Tensor {
 	xs := torch.Linspace(x, x+float64(ow)-1, ow, lo).Unsqueeze(0).Expand([]int{oh, ow})
 	ys := torch.Linspace(y, y+float64(oh)-1, oh, lo).Unsqueeze(1).Expand([]int{oh, ow})
 	return stackLast([]*tensor.Tensor{xs, ys, xs.OnesLike()}).Reshape([]int{-1, 3})
+}
+
+// product is base (N, 3) times m (3, 2), each product and sum rounded, as PyTorch's product of such matrices has it: it
+// decides which pixel is the nearest one where two are equally near.
+func product(base, m *tensor.Tensor) *tensor.Tensor {
+	term := func(i int) *tensor.Tensor { return base.Narrow(1, i, 1).Mul(m.Select(0, i)) }
+	return term(0).Add(term(1)).Add(term(2))
 }
 
 // sampleGrid reads an image at the places of a grid (1, oh, ow, 2).
@@ -311,7 +321,7 @@ func Perspective[T Input](x T, start, end [4][2]float64, opts ...WarpOptions) T 
 				Div(tensor.FromSlice([]float64{0.5 * float64(w), 0.5 * float64(h)}).To(dt))
 			bottom := tensor.FromSlice([]float64{c[6], c[6], c[7], c[7], 1, 1}, 3, 2).To(dt)
 			base := baseGrid(0.5, 0.5, w, h, dt)
-			grid := base.MatMul(top).Div(base.MatMul(bottom)).SubScalar(1).View([]int{1, h, w, 2})
+			grid := product(base, top).Div(product(base, bottom)).SubScalar(1).View([]int{1, h, w, 2})
 			return sampleGrid(x, grid, mode, fill)
 		}
 	}

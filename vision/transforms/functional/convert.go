@@ -7,7 +7,7 @@ import (
 
 // PILToTensor converts an image to a uint8 tensor (C, H, W).
 func PILToTensor(im *pil.Image) *tensor.Tensor {
-	t := tensor.FromSlice(append([]uint8(nil), im.Pix...), im.Height, im.Width, im.Bands())
+	t := tensor.FromSlice(im.Pix, im.Height, im.Width, im.Bands())
 	return t.Permute([]int{2, 0, 1})
 }
 
@@ -23,8 +23,41 @@ func ToImage[T Picture](x T) *tensor.Tensor {
 }
 
 // ToTensor converts an image to a float32 tensor (C, H, W) between 0 and 1.
-func ToTensor(im *pil.Image) *tensor.Tensor {
-	return PILToTensor(im).Contiguous().Float().DivScalar(255)
+func ToTensor(im *pil.Image) *tensor.Tensor { return planes(im, make([]float32, im.Bands()), nil) }
+
+// ToNormalizedTensor is Normalize(ToTensor(im), mean, std) in one pass.
+func ToNormalizedTensor(im *pil.Image, mean, std []float64) *tensor.Tensor {
+	bands := im.Bands()
+	if len(mean) != 1 && len(mean) != bands || len(std) != 1 && len(std) != bands {
+		return Normalize(ToTensor(im), mean, std) // broadcasts, or refuses them
+	}
+	m, s := make([]float32, bands), make([]float32, bands)
+	for b := range bands {
+		m[b], s[b] = float32(mean[b%len(mean)]), float32(std[b%len(std)])
+	}
+	checkStd(tensor.FromSlice(s))
+	return planes(im, m, s)
+}
+
+// planes is an image as float32 planes, between 0 and 1, less mean and, where there is one, divided by std: the values
+// of the 256 bytes are computed once.
+func planes(im *pil.Image, mean, std []float32) *tensor.Tensor {
+	bands, n := im.Bands(), im.Width*im.Height
+	t := tensor.New([]int{bands, im.Height, im.Width}, tensor.Float32)
+	out := tensor.Data[float32](t)
+	for b := range bands {
+		var of [256]float32
+		for i := range of {
+			if of[i] = float32(i)/255 - mean[b]; std != nil {
+				of[i] /= std[b]
+			}
+		}
+		p, pix := out[b*n:][:n], im.Pix
+		for i := range p {
+			p[i] = of[pix[i*bands+b]]
+		}
+	}
+	return t
 }
 
 // ToPILImage converts a tensor (C, H, W) or (H, W) of 1 to 4 channels, uint8 or floating-point between 0 and 1, to an
@@ -55,6 +88,8 @@ func bits(dt tensor.DType) int {
 		return 7
 	case tensor.Int16:
 		return 15
+	case tensor.Uint16:
+		return 16
 	case tensor.Int32:
 		return 31
 	}
@@ -79,12 +114,19 @@ func ToDType(x *tensor.Tensor, dt tensor.DType, scale bool) *tensor.Tensor {
 	case dt.IsFloat():
 		return x.To(dt).MulScalar(1 / maxValue(from))
 	}
-	if d := bits(from) - bits(dt); d > 0 {
-		return x.BitwiseRightShift(x.FullLike(d)).To(dt)
-	} else {
-		y := x.To(dt)
-		return y.BitwiseLeftShift(y.FullLike(-d))
+	d := bits(from) - bits(dt)
+	if from == tensor.Uint16 || dt == tensor.Uint16 { // which cannot be shifted
+		x = x.Long()
+		if d > 0 {
+			return x.BitwiseRightShift(x.FullLike(d)).To(dt)
+		}
+		return x.BitwiseLeftShift(x.FullLike(-d)).To(dt)
 	}
+	if d > 0 {
+		return x.BitwiseRightShift(x.FullLike(d)).To(dt)
+	}
+	y := x.To(dt)
+	return y.BitwiseLeftShift(y.FullLike(-d))
 }
 
 // ConvertImageDtype is ToDType with scale.
@@ -179,11 +221,16 @@ func Normalize(x *tensor.Tensor, mean, std []float64) *tensor.Tensor {
 		return tensor.FromSlice(v).To(x.DType(), x.Device()).Reshape([]int{-1, 1, 1})
 	}
 	s := column(std)
+	checkStd(s)
+	return x.Sub(column(mean)).Div(s)
+}
+
+// checkStd refuses standard deviations of 0.
+func checkStd(s *tensor.Tensor) {
 	if s.EqScalar(0).Any().Bool().Item() != 0 {
 		tensor.Fail(tensor.ErrValue, "std evaluated to zero after conversion to %s, leading to division by zero.",
-			x.DType())
+			s.DType())
 	}
-	return x.Sub(column(mean)).Div(s)
 }
 
 // Erase overwrites the rectangle of h x w pixels at (i, j) with v, whose shape broadcasts to it.

@@ -180,6 +180,8 @@ func maxValue(dt tensor.DType) float64 {
 		return 127
 	case tensor.Int16:
 		return math.MaxInt16
+	case tensor.Uint16:
+		return math.MaxUint16
 	case tensor.Int32:
 		return math.MaxInt32
 	case tensor.Int64:

@@ -10,14 +10,21 @@ import (
 // ResizeOptions are the options of Resize; the zero value is torchvision's default.
 type ResizeOptions struct {
 	Interpolation InterpolationMode // default Bilinear
-	MaxSize       int               // the longer side is not larger, where size is one number; default no limit
-	NoAntialias   bool              // tensors: no wider filter where the image shrinks
+	// MaxSize: the longer side is not larger, where size is one number, or gets it, where size is empty; default no
+	// limit
+	MaxSize     int
+	NoAntialias bool // tensors: no wider filter where the image shrinks
 }
 
 // ResizedSize is the size that Resize gives an image of height and width: size itself, or, where it is one number, that
 // of the shorter side, so that the ratio stays.
 func ResizedSize(height, width int, size []int, maxSize int) (h, w int) {
 	switch {
+	case len(size) == 0 && maxSize > 0:
+		if height > width {
+			return maxSize, int(float64(maxSize) * float64(width) / float64(height))
+		}
+		return int(float64(maxSize) * float64(height) / float64(width)), maxSize
 	case len(size) == 2:
 		return size[0], size[1]
 	case len(size) != 1:
@@ -179,6 +186,24 @@ func CenterCrop[T Input](x T, size []int) T {
 	return Crop(x, roundHalfEven(float64(h-ch)/2), roundHalfEven(float64(w-cw)/2), ch, cw)
 }
 
+// ResizeCenterCrop is CenterCrop(Resize(x, size, opts...), crop), without the work for the pixels that are cut off
+// where x is a *pil.Image.
+func ResizeCenterCrop[T Input](x T, size, crop []int, opts ...ResizeOptions) T {
+	im, ok := any(x).(*pil.Image)
+	if !ok || im.Width == 0 || im.Height == 0 {
+		return CenterCrop(Resize(x, size, opts...), crop)
+	}
+	o := firstOf(opts)
+	h, w := ResizedSize(im.Height, im.Width, size, o.MaxSize)
+	ch, cw := pair("center_crop", crop)
+	if h > 1<<20 || w > 1<<20 || ch < 0 || cw < 0 || ch > h || cw > w {
+		return CenterCrop(Resize(x, size, opts...), crop) // pads, or refuses the sizes
+	}
+	top, left := roundHalfEven(float64(h-ch)/2), roundHalfEven(float64(w-cw)/2)
+	var out any = im.ResizeRegion(w, h, o.Interpolation.or(Bilinear).pil(), left, top, left+cw, top+ch)
+	return out.(T)
+}
+
 // pair is one number for both, or height and width.
 func pair(name string, size []int) (h, w int) {
 	switch len(size) {
@@ -300,6 +325,9 @@ func padTensor(x *tensor.Tensor, l, t, r, b int, fill []float64, mode PadMode) *
 		return NF.Pad(x, []int{l, r, t, b}, NF.PadOptions{Value: tensor.Some(v)})
 	case PadEdge, PadReflect, PadSymmetric:
 		h, w := hw(x)
+		if dt := x.DType(); mode != PadSymmetric && (dt == tensor.Int32 || dt == tensor.Int64) { // as torchvision
+			return padTensor(x.Float(), l, t, r, b, fill, mode).To(dt)
+		}
 		return x.IndexSelect(-2, borderIndex(h, t, b, mode)).IndexSelect(-1, borderIndex(w, l, r, mode))
 	}
 	tensor.Fail(tensor.ErrValue, "pad: unknown mode %q", string(mode))

@@ -138,46 +138,57 @@ func (f *predictFlags) embedded(cmd *cobra.Command, net classifier, norm [2]floa
 
 // network is the predictor of an architecture with weights.
 func (f *predictFlags) network(cmd *cobra.Command) (predictor, error) {
-	if err := checkArchitecture(f.arch); err != nil {
+	net, names, err := f.trainedNetwork(cmd)
+	if err != nil {
 		return nil, err
 	}
+	return networkPredictor(net, preparationOf(f.arch, f.imageSize), names), nil
+}
+
+// trainedNetwork is an architecture with weights, in evaluation mode, and the names of its classes.
+func (f *predictFlags) trainedNetwork(cmd *cobra.Command) (classifier, []string, error) {
+	if err := checkArchitecture(f.arch); err != nil {
+		return nil, nil, err
+	}
 	if f.weights == "" {
-		return nil, errors.New("which weights? Give --weights FILE, or the name of published ones: --weights DEFAULT")
+		return nil, nil, errors.New("which weights? Give --weights FILE, or the name of published ones: --weights " +
+			"DEFAULT")
 	}
 	file, published, err := weights.Find(f.arch, f.weights)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	sd, err := weights.Load(cmd.Context(), file, published, cmd.ErrOrStderr())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	classes, err := classesIn(f.arch, sd)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var names []string
 	switch {
 	case f.labels != "":
 		if names, err = weights.Labels(f.labels); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if len(names) != classes {
-			return nil, fmt.Errorf("--labels %s has %d names, the network %d classes", f.labels, len(names), classes)
+			return nil, nil, fmt.Errorf("--labels %s has %d names, the network %d classes", f.labels, len(names),
+				classes)
 		}
 	case classes == imageNetClasses:
 		e, err := models.GetModelWeights(f.arch)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		names = e.Default().Categories()
 	}
 	net := newArchitecture(f.arch, classes)
 	if _, err := loadBackbone(net, f.arch, classes, sd); err != nil {
-		return nil, fmt.Errorf("--weights %s: %w", f.weights, err)
+		return nil, nil, fmt.Errorf("--weights %s: %w", f.weights, err)
 	}
 	nn.Eval(net)
-	return networkPredictor(net, preparationOf(f.arch, f.imageSize), names), nil
+	return net, names, nil
 }
 
 // prediction is what a model makes of a picture.

@@ -19,6 +19,7 @@ import (
 // Commands are the commands of this package.
 func Commands() []*cobra.Command {
 	return []*cobra.Command{trainCommand(), finetuneCommand(), evalCommand(), predictCommand(), generateCommand(),
+		quantizeCommand(),
 		summaryCommand(),
 		opsCommand(), envCommand()}
 }

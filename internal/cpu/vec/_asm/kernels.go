@@ -34,6 +34,7 @@ func init() {
 	conversions()
 	pooling()
 	lossKernels()
+	quantized()
 	sixteenBits()
 }
 
