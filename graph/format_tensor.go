@@ -14,8 +14,9 @@ const lineWidth = 80
 
 // typeNames are the names of dtypes in the text of a tensor: CPUFloatType.
 var typeNames = map[tensor.DType]string{tensor.Uint8: "Byte", tensor.Int8: "Char", tensor.Int16: "Short",
-	tensor.Int32: "Int", tensor.Int64: "Long", tensor.Float16: "Half", tensor.Float32: "Float", tensor.Float64: "Double",
-	tensor.Bool: "Bool", tensor.BFloat16: "BFloat16", tensor.Complex64: "ComplexFloat",
+	tensor.Int32: "Int", tensor.Int64: "Long", tensor.Float16: "Half", tensor.Float32: "Float",
+	tensor.Float64: "Double",
+	tensor.Bool:    "Bool", tensor.BFloat16: "BFloat16", tensor.Complex64: "ComplexFloat",
 	tensor.Complex128: "ComplexDouble"}
 
 // tensorText is a tensor as a stream of C++ writes it, which is what TorchScript prints: columns of numbers of one

@@ -68,7 +68,8 @@ func TestHelpers(t *testing.T) {
 			"123456.789062|1|x"},
 		{"aten::percentFormat", []tensor.Value{s("%g"), f(1)},
 			"!The specifier %g is not supported in TorchScript format strings"},
-		{"aten::percentFormat", []tensor.Value{s("%d"), s("x")}, "!%d requires a number for formatting, but got String"},
+		{"aten::percentFormat", []tensor.Value{s("%d"), s("x")},
+			"!%d requires a number for formatting, but got String"},
 		{"aten::remainder.float", []tensor.Value{f(1), f(0)}, "nan"},
 		{"aten::floordiv.float", []tensor.Value{f(1), f(0)}, "inf"},
 		{"aten::divmod.float", []tensor.Value{f(inf), f(1)}, "(nan, nan)"},
@@ -159,7 +160,8 @@ func TestSortObjects(t *testing.T) {
 			t.Errorf("element %d has n = %d", i, n.N)
 		}
 	}
-	if _, err := f.RunWith(context.Background(), graph.Options{MaxSteps: 4}, graph.NewList(c.Type, items...)); err == nil {
+	if _, err := f.RunWith(context.Background(), graph.Options{MaxSteps: 4},
+		graph.NewList(c.Type, items...)); err == nil {
 		t.Error("the steps of __lt__ are not counted")
 	}
 }

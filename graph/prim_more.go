@@ -74,8 +74,9 @@ func registerMoreFacts() {
 		func(a []tensor.Value) tensor.DType {
 			return tensor.PromoteTypes(dtypeArg(a[0], tensor.Float32), dtypeArg(a[1], tensor.Float32))
 		})
-	for form, params := range map[string]string{"Tensor": "Tensor tensor, Tensor other", "Scalar": "Tensor tensor, Scalar " +
-		"other", "Scalar_Tensor": "Scalar scalar, Tensor tensor", "Scalar_Scalar": "Scalar scalar1, Scalar scalar2"} {
+	for form, params := range map[string]string{"Tensor": "Tensor tensor, Tensor other",
+		"Scalar": "Tensor tensor, Scalar " +
+			"other", "Scalar_Tensor": "Scalar scalar, Tensor tensor", "Scalar_Scalar": "Scalar scalar1, Scalar scalar2"} {
 		dtypes("aten::result_type."+form+"("+params+") -> ScalarType", func(a []tensor.Value) tensor.DType {
 			x, y := a[0], a[1]
 			if x.K == tensor.KTensor && y.K == tensor.KTensor {
@@ -181,7 +182,8 @@ func registerNames() {
 		})
 	}
 	for name, dt := range map[string]tensor.DType{"Byte": tensor.Uint8, "Char": tensor.Int8, "Double": tensor.Float64,
-		"Float": tensor.Float32, "Half": tensor.Float16, "Int": tensor.Int32, "Long": tensor.Int64, "Short": tensor.Int16} {
+		"Float": tensor.Float32, "Half": tensor.Float16, "Int": tensor.Int32, "Long": tensor.Int64,
+		"Short": tensor.Int16} {
 		Register("aten::_cast_"+name+"(Tensor self, bool non_blocking=False) -> Tensor",
 			func(a []tensor.Value) tensor.Value { return tensor.TensorValue(argTensor(a, 0).To(dt)) })
 	}

@@ -227,7 +227,8 @@ func dict(kv ...any) tensor.Value {
 // TestOldDivision: up to version 3 of the format a division of integers truncated.
 func TestOldDivision(t *testing.T) {
 	code := module + "  def f(self, x: Tensor) -> Tensor:\n    return torch.div(x, 2)\n"
-	for version, want := range map[int]string{3: " 3\n-3\n[ CPULongType{2} ]", 4: " 3.5000\n-3.5000\n[ CPUFloatType{2} ]"} {
+	for version, want := range map[int]string{3: " 3\n-3\n[ CPULongType{2} ]",
+		4: " 3.5000\n-3.5000\n[ CPUFloatType{2} ]"} {
 		b := archive(t, code, version)
 		m, err := jit.Load(bytes.NewReader(b), int64(len(b)))
 		if err != nil {
@@ -361,7 +362,8 @@ class I(Interface):
 				t.Fatal(err)
 			}
 		}
-		return &pickle.Object{Class: &pickle.Global{Module: "__torch__", Name: class}, New: true, State: d, HasState: true}
+		return &pickle.Object{Class: &pickle.Global{Module: "__torch__", Name: class}, New: true, State: d,
+			HasState: true}
 	}
 	l := object("L", pickle.Entry{Key: "0", Value: object("A")}, pickle.Entry{Key: "1", Value: object("B")})
 	b := archive(t, code, 10, pickle.Entry{Key: "a", Value: l})
