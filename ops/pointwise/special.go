@@ -436,7 +436,8 @@ func init() {
 			}
 			halves := call(opArange, tensor.FloatValue(-float64(p-1)/2), tensor.FloatValue(0.5), tensor.FloatValue(0.5),
 				tensor.DTypeValue(dt), tensor.Value{}, tensor.DeviceValue(x.Device()))
-			sum := x.Unsqueeze(-1).Add(halves).Lgamma().SumDim([]int{-1})
+			// The dtype is named, since PyTorch's autocast does not see this sum.
+			sum := x.Unsqueeze(-1).Add(halves).Lgamma().SumDim([]int{-1}, tensor.SumDimOptions{DType: dt})
 			c.Return(sum.AddScalar(float64(p) * float64(p-1) / 4 * math.Log(math.Pi)))
 		},
 	})
