@@ -8,7 +8,7 @@
 //
 // The types to know: a [Program] is a [graph.Model] with parameters, buffers, guards and a graph; [LoadFile], [Load]
 // and [LoadFS] read one from a path, an io.ReaderAt and an fs.FS; [Export] makes one of a module written in Go;
-// [Program.SaveFile] writes it, and PyTorch's torch.export.load opens the file.
+// [Program.Save] writes it, and PyTorch's torch.export.load opens the file.
 //
 // # What is read
 //

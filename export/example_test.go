@@ -28,8 +28,8 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	var file bytes.Buffer // SaveFile writes to a path
-	if err := p.Save(&file); err != nil {
+	var file bytes.Buffer // Save writes to a path
+	if err := p.SaveTo(&file); err != nil {
 		fmt.Println(err)
 		return
 	}

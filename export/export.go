@@ -33,7 +33,7 @@ type Range struct{ Min, Max int }
 
 // Export runs a module, or a function of tensors, on example inputs and makes a program of the operators that it calls:
 // what torch.export.export does. The program has the module's own parameters and buffers, under their names in the
-// state dict, and can be called, trained and saved ([Program.SaveFile]); PyTorch opens the file with torch.export.load.
+// state dict, and can be called, trained and saved ([Program.Save]); PyTorch opens the file with torch.export.load.
 // Mode matters: dropout and batch norm are exported as they are in training or in evaluation, as the module is.
 //
 // Inputs and results are tensors, slices, maps with string keys (dictionaries) and structs (dictionaries of their

@@ -196,7 +196,7 @@ func TestRoundTrip(t *testing.T) {
 				t.Fatal(err)
 			}
 			file := filepath.Join(dir, fmt.Sprintf("m%d.pt2", i))
-			if err := p.SaveFile(file); err != nil {
+			if err := p.Save(file); err != nil {
 				t.Fatal(err)
 			}
 			q, err := export.LoadFile(file)
@@ -426,7 +426,7 @@ func TestTraining(t *testing.T) {
 		t.Error("Run does not see the trained weights")
 	}
 	var file bytes.Buffer
-	if err := p.Save(&file); err != nil {
+	if err := p.SaveTo(&file); err != nil {
 		t.Fatal(err)
 	}
 	q, err := export.Load(bytes.NewReader(file.Bytes()), int64(file.Len()))

@@ -25,7 +25,7 @@ func seeds(f *testing.F) [][]byte {
 			f.Fatal(err)
 		}
 		var b bytes.Buffer
-		if err := p.Save(&b); err != nil {
+		if err := p.SaveTo(&b); err != nil {
 			f.Fatal(err)
 		}
 		out = append(out, b.Bytes())

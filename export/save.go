@@ -16,10 +16,10 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// SaveFile writes the program as torch.export.save does: with the parameters and buffers as they are now, so that a
+// Save writes the program as torch.export.save does: with the parameters and buffers as they are now, so that a
 // program can be loaded, trained and saved. PyTorch's torch.export.load opens the file. The file appears under its name
 // only when it is complete and on disk.
-func (p *Program) SaveFile(name string) error {
+func (p *Program) Save(name string) error {
 	folder := strings.TrimSuffix(filepath.Base(name), ".pt2")
 	err := atomicfile.Write(name, func(w io.Writer) error { return p.write(w, folder) })
 	if err != nil {
@@ -28,8 +28,8 @@ func (p *Program) SaveFile(name string) error {
 	return nil
 }
 
-// Save is SaveFile to a writer.
-func (p *Program) Save(w io.Writer) error { return p.write(w, "archive") }
+// SaveTo is Save to a writer.
+func (p *Program) SaveTo(w io.Writer) error { return p.write(w, "archive") }
 
 func (p *Program) write(w io.Writer, folder string) error {
 	bw := bufio.NewWriterSize(w, 1<<16)

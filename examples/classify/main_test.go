@@ -45,7 +45,7 @@ func TestClassify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := program.SaveFile(filepath.Join(dir, "m.pt2")); err != nil {
+	if err := program.Save(filepath.Join(dir, "m.pt2")); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {

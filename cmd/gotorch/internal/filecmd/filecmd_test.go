@@ -270,7 +270,7 @@ func TestInspectExported(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "m.pt2")
-	if err := p.SaveFile(path); err != nil {
+	if err := p.Save(path); err != nil {
 		t.Fatal(err)
 	}
 	says(t, false, []string{"inspect", path}, "exported program", "schema_version: 8.20", "bias float32 [2]",

@@ -196,7 +196,7 @@ func writeExported(path string, module any, inputs []*tensor.Tensor, o WriteOpti
 	if err != nil {
 		return err
 	}
-	return p.SaveFile(path)
+	return p.Save(path)
 }
 
 // Inputs makes the inputs that flags tell, NAME=FILE or NAME=rand(SIZES), and those that they leave out. Without a NAME

@@ -101,7 +101,7 @@ func TestExported(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "m.pt2")
-	if err := p.SaveFile(path); err != nil {
+	if err := p.Save(path); err != nil {
 		t.Fatal(err)
 	}
 	out, err := command(path, "--input", "x=ones(4,3)")
