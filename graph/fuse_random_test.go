@@ -42,7 +42,8 @@ func program(seed uint64) *graph.Function {
 			case 4:
 				y = b.Call1("aten::conv2d", v, randn(gen, 4, 4, 1, 1), vec, ones, []int{0, 0}, ones, 1)
 			case 5:
-				y = b.Call1("aten::batch_norm", v, vec, randn(gen, 4), randn(gen, 4), randn(gen, 4).Abs(), false, 0.0, 1e-5,
+				y = b.Call1("aten::batch_norm", v, vec, randn(gen, 4), randn(gen, 4), randn(gen, 4).Abs(), false, 0.0,
+					1e-5,
 					false)
 			case 6:
 				y = b.Call1("aten::relu", v)

@@ -76,7 +76,8 @@ func registerMoreFacts() {
 		})
 	for form, params := range map[string]string{"Tensor": "Tensor tensor, Tensor other",
 		"Scalar": "Tensor tensor, Scalar " +
-			"other", "Scalar_Tensor": "Scalar scalar, Tensor tensor", "Scalar_Scalar": "Scalar scalar1, Scalar scalar2"} {
+			"other", "Scalar_Tensor": "Scalar scalar, Tensor tensor",
+		"Scalar_Scalar": "Scalar scalar1, Scalar scalar2"} {
 		dtypes("aten::result_type."+form+"("+params+") -> ScalarType", func(a []tensor.Value) tensor.DType {
 			x, y := a[0], a[1]
 			if x.K == tensor.KTensor && y.K == tensor.KTensor {

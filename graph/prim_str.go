@@ -290,7 +290,8 @@ func registerSearch() {
 			func(a []tensor.Value) tensor.Value {
 				s := text(a[0])
 				if start := a[2].N; start > int64(len(s)) {
-					tensor.Fail(tensor.ErrIndex, "basic_string::substr: __pos (which is %d) > this->size() (which is %d)",
+					tensor.Fail(tensor.ErrIndex,
+						"basic_string::substr: __pos (which is %d) > this->size() (which is %d)",
 						start, len(s))
 				}
 				part, _, ok := window(s, a[2].N, a[3].N)

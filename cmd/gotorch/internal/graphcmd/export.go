@@ -50,7 +50,8 @@ func exportCommand() *cobra.Command {
 	f.StringVar(&o.weights, "weights", "", "file with the network's weights; random ones without it")
 	f.IntVar(&o.classes, "classes", 0, "number of classes of the network; 0: its default")
 	f.IntVar(&o.size, "size", 224, "side of the network's images")
-	f.StringArrayVar(&o.inputs, "input", nil, "an input, NAME=FILE or NAME=rand(1,3,224,224), or in order without NAME=; several times")
+	f.StringArrayVar(&o.inputs, "input", nil,
+		"an input, NAME=FILE or NAME=rand(1,3,224,224), or in order without NAME=; several times")
 	f.IntVar(&o.write.Opset, "opset", 0, "version of ONNX's operators; 0: the default")
 	f.BoolVar(&o.write.Batch, "dynamic-batch", false, "the first size of each input may differ from run to run")
 	f.BoolVar(&o.write.Functions, "functions", false, "keep modules as functions of the ONNX model")

@@ -46,7 +46,8 @@ func Command() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringArrayVar(&o.inputs, "input", nil, "an input, NAME=FILE or NAME=rand(1,3,224,224), or in order without NAME=; several times")
+	f.StringArrayVar(&o.inputs, "input", nil,
+		"an input, NAME=FILE or NAME=rand(1,3,224,224), or in order without NAME=; several times")
 	f.StringVar(&o.output, "output", "", "folder for the outputs, each as NAME.npy")
 	f.IntVar(&o.repeat, "repeat", 1, "run this many times; the time is the median")
 	f.Int64Var(&o.seed, "seed", 0, "seed of random inputs")
