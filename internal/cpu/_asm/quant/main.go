@@ -66,6 +66,19 @@ func (g *gen) function(name string) {
 	g.I("MOVQ p+0(FP), AX")
 }
 
+// arg is an argument of a kernel, by its offset, and the register that takes it.
+type arg struct {
+	off int
+	reg string
+}
+
+// fetch reads arguments into registers.
+func (g *gen) fetch(args ...arg) {
+	for _, a := range args {
+		g.I("MOVQ %d(AX), %s", a.off, a.reg)
+	}
+}
+
 // order emits the order of groups of four bytes that brings packed sums back in order: of two rows on AVX-512, of one on
 // AVX2.
 func (g *gen) order(groups ...int) {
@@ -112,10 +125,7 @@ func (g *gen) choose(name string, most int, emit func(label string, rows int)) {
 
 // load emits the loading of what all products use.
 func (g *gen) load() {
-	g.I("MOVQ %d(AX), BX", offB)
-	g.I("MOVQ %d(AX), DX", offTaps)
-	g.I("MOVQ %d(AX), R11", offCount)
-	g.I("MOVQ %d(AX), R8", offLDA)
+	g.fetch(arg{offB, "BX"}, arg{offTaps, "DX"}, arg{offCount, "R11"}, arg{offLDA, "R8"})
 	g.I("LEAQ (R8)(R8*2), R9")
 	g.I("LEAQ (R8)(R8*4), R10")
 	g.I("MOVQ %d(AX), R12", offTile)
@@ -243,10 +253,7 @@ func (g *gen) nextTile(label string, rows int) {
 //
 //	Z28 inv   Z29 zero   Z30 order of four bytes each after packing   Z31 lo   BX factors   CX terms   DX out   R8 step
 func (g *gen) finishRows(rows int) {
-	g.I("MOVQ %d(AX), BX", offMul)
-	g.I("MOVQ %d(AX), CX", offPlus)
-	g.I("MOVQ %d(AX), DX", offOut)
-	g.I("MOVQ %d(AX), R8", offLDO)
+	g.fetch(arg{offMul, "BX"}, arg{offPlus, "CX"}, arg{offOut, "DX"}, arg{offLDO, "R8"})
 	g.I("MOVL %d(AX), SI", offMask)
 	g.I("KMOVD SI, K3")
 	g.I("VBROADCASTSS %d(AX), Z28", offInv)
@@ -363,8 +370,7 @@ func (g *gen) depth3(step int) {
 			g.I("MOVQ %d(BX), %s", 3*8*i, p)
 			g.I("ADDQ %d(AX), %s", offA, p)
 		}
-		g.I("MOVQ %d(AX), BX", offB)
-		g.I("MOVQ %d(AX), R9", offSteps)
+		g.fetch(arg{offB, "BX"}, arg{offSteps, "R9"})
 		columns := (rows-1)*step + 3
 		for j := range columns {
 			for i, p := range []string{"DI", "SI", "R8"} {
@@ -388,9 +394,7 @@ func (g *gen) depth3(step int) {
 				}
 			}
 		}
-		g.I("MOVQ %d(AX), BX", offMul)
-		g.I("MOVQ %d(AX), CX", offPlus)
-		g.I("MOVQ %d(AX), DX", offOut)
+		g.fetch(arg{offMul, "BX"}, arg{offPlus, "CX"}, arg{offOut, "DX"})
 		g.I("VPBROADCASTD %d(AX), Z27", offZeroI)
 		each := func(format string) {
 			for i := range rows * 4 {
@@ -441,13 +445,8 @@ func (g *gen) depth3(step int) {
 func (g *gen) finishAVX512() {
 	const name = "finishAVX512"
 	g.function(name)
-	g.I("MOVQ %d(AX), SI", offTile)
-	g.I("MOVQ %d(AX), DX", offOut)
-	g.I("MOVQ %d(AX), R8", offLDO)
-	g.I("MOVQ %d(AX), CX", offRows)
-	g.I("MOVQ %d(AX), R9", offKind)
-	g.I("MOVQ %d(AX), R10", offRowFix)
-	g.I("MOVQ %d(AX), BX", offMask)
+	g.fetch(arg{offTile, "SI"}, arg{offOut, "DX"}, arg{offLDO, "R8"}, arg{offRows, "CX"}, arg{offKind, "R9"},
+		arg{offRowFix, "R10"}, arg{offMask, "BX"})
 	g.I("KMOVD BX, K1")
 	g.I("KMOVD BX, K3")
 	g.I("SHRQ $16, BX")
@@ -619,8 +618,7 @@ func (g *gen) dotAVX2() {
 		g.I("MOVQ %d(AX), BX", offB)
 		g.I("ADDQ $64, BX")
 		g.I("ADDQ $64, R12")
-		g.I("MOVQ %d(AX), DX", offTaps)
-		g.I("MOVQ %d(AX), R11", offCount)
+		g.fetch(arg{offTaps, "DX"}, arg{offCount, "R11"})
 		g.I("JMP %s_half", label)
 		g.L("%s_done:", label)
 	})
@@ -633,14 +631,9 @@ func (g *gen) dotAVX2() {
 func (g *gen) depthAVX2() {
 	const name = "depthAVX2"
 	g.function(name)
-	g.I("MOVQ %d(AX), DI", offA)
-	g.I("MOVQ %d(AX), R8", offLDA)
-	g.I("MOVQ %d(AX), R12", offTile)
-	g.I("MOVQ %d(AX), CX", offRows)
+	g.fetch(arg{offA, "DI"}, arg{offLDA, "R8"}, arg{offTile, "R12"}, arg{offRows, "CX"})
 	g.L("%s_row:", name)
-	g.I("MOVQ %d(AX), BX", offB)
-	g.I("MOVQ %d(AX), DX", offTaps)
-	g.I("MOVQ %d(AX), R11", offCount)
+	g.fetch(arg{offB, "BX"}, arg{offTaps, "DX"}, arg{offCount, "R11"})
 	for v := range 4 {
 		g.I("VPXOR Y%d, Y%d, Y%d", v, v, v)
 	}
