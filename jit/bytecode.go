@@ -6,6 +6,7 @@ import (
 
 	"github.com/gotorch-dev/torch/graph"
 	"github.com/gotorch-dev/torch/internal/pickle"
+	"github.com/gotorch-dev/torch/internal/python"
 	"github.com/gotorch-dev/torch/internal/torchzip"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -315,8 +316,8 @@ func (b *bytecode) add(n *graph.Node, results ...*graph.Type) {
 
 // run translates the instructions from one place to another.
 func (b *bytecode) run(from, to int) {
-	if b.depth++; b.depth > maxIndent {
-		b.fail(from, "blocks are nested more than %d deep", maxIndent)
+	if b.depth++; b.depth > python.MaxIndent {
+		b.fail(from, "blocks are nested more than %d deep", python.MaxIndent)
 	}
 	defer func() { b.depth-- }()
 	for pc := from; pc < to && !b.done; {

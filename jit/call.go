@@ -4,14 +4,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gotorch-dev/torch/internal/python"
+
 	"github.com/gotorch-dev/torch/graph"
 )
 
 // arguments translates the arguments of a call.
-func (t *translator) arguments(c *callExpr) (args []*graph.Value, kwargs map[string]*graph.Value) {
-	for _, a := range c.args {
-		if s, ok := a.(*starExpr); ok {
-			v := t.value(s.x, nil)
+func (t *translator) arguments(c *python.Call) (args []*graph.Value, kwargs map[string]*graph.Value) {
+	for _, a := range c.Args {
+		if s, ok := a.(*python.Star); ok {
+			v := t.value(s.X, nil)
 			if v.Type.Kind != graph.TupleType {
 				t.fail("only tuples can be spread with *")
 			}
@@ -22,33 +24,36 @@ func (t *translator) arguments(c *callExpr) (args []*graph.Value, kwargs map[str
 		}
 		args = append(args, t.value(a, nil))
 	}
-	for _, k := range c.kwargs {
+	for _, k := range c.Kwargs {
+		if k.Name == "" {
+			t.fail("arguments with ** are not part of the language")
+		}
 		if kwargs == nil {
 			kwargs = map[string]*graph.Value{}
 		}
-		kwargs[k.name] = t.value(k.v, nil)
+		kwargs[k.Name] = t.value(k.Value, nil)
 	}
 	return args, kwargs
 }
 
-func (t *translator) callExpr(c *callExpr, hint *graph.Type) symbol {
-	if q := t.qualified(c.f); q != "" {
+func (t *translator) callExpr(c *python.Call, hint *graph.Type) symbol {
+	if q := t.qualified(c.Func); q != "" {
 		return t.callGlobal(q, c, hint)
 	}
-	if a, ok := c.f.(*attrExpr); ok {
-		if a.name == "__new__" {
-			if typ, ok := t.expr(a.x, nil).(typeSymbol); ok {
+	if a, ok := c.Func.(*python.Attr); ok {
+		if a.Name == "__new__" {
+			if typ, ok := t.expr(a.X, nil).(typeSymbol); ok {
 				return t.create(typ.t)
 			}
 		}
-		recv := t.value(a.x, nil)
-		if a.name == "tolist" && recv.Type.Kind == graph.TensorType {
+		recv := t.value(a.X, nil)
+		if a.Name == "tolist" && recv.Type.Kind == graph.TensorType {
 			return t.toList(recv, hint)
 		}
 		args, kwargs := t.arguments(c)
-		return t.methodSymbol(recv, a.name, args, kwargs)
+		return t.methodSymbol(recv, a.Name, args, kwargs)
 	}
-	f := t.expr(c.f, nil)
+	f := t.expr(c.Func, nil)
 	args, kwargs := t.arguments(c)
 	switch f := f.(type) {
 	case funcSymbol:
@@ -85,7 +90,7 @@ func (t *translator) toList(x *graph.Value, hint *graph.Type) *graph.Value {
 
 // callGlobal calls what a qualified name stands for: a function of the language, an operator, or a function or class of
 // the archive.
-func (t *translator) callGlobal(q string, c *callExpr, hint *graph.Type) symbol {
+func (t *translator) callGlobal(q string, c *python.Call, hint *graph.Type) symbol {
 	if f := special[q]; f != nil {
 		return f(t, c, hint)
 	}
@@ -141,14 +146,14 @@ var plainFunctions = map[string]string{"int": "aten::Int", "float": "aten::Float
 	"torch.abs": "aten::abs", "torch.device": "aten::device"}
 
 // special are the functions of the language whose arguments are not only values.
-var special map[string]func(t *translator, c *callExpr, hint *graph.Type) symbol
+var special map[string]func(t *translator, c *python.Call, hint *graph.Type) symbol
 
 func init() {
-	special = map[string]func(*translator, *callExpr, *graph.Type) symbol{
+	special = map[string]func(*translator, *python.Call, *graph.Type) symbol{
 		"annotate":       (*translator).annotate,
 		"unchecked_cast": (*translator).uncheckedCast,
 		"uninitialized":  (*translator).uninitialized,
-		"uninitialized result": func(t *translator, _ *callExpr, _ *graph.Type) symbol {
+		"uninitialized result": func(t *translator, _ *python.Call, _ *graph.Type) symbol {
 			return t.b().Add(&graph.Node{Op: graph.Uninitialized}, t.fn.res).Out[0]
 		},
 		"unchecked_unwrap_optional": (*translator).unwrap,
@@ -161,53 +166,53 @@ func init() {
 		"ops.prim.RaiseException":   (*translator).raiseException,
 		"ops.prim.unchecked_cast":   (*translator).uncheckedCast,
 		"torch.wait":                (*translator).wait,
-		"torch.autograd.grad": func(t *translator, c *callExpr,
+		"torch.autograd.grad": func(t *translator, c *python.Call,
 			_ *graph.Type) symbol {
 			return t.callOp("aten::grad", c)
 		},
-		"torch.autograd.backward": func(t *translator, c *callExpr, _ *graph.Type) symbol {
+		"torch.autograd.backward": func(t *translator, c *python.Call, _ *graph.Type) symbol {
 			return t.callOp("aten::backward", c)
 		},
 	}
 }
 
-func (t *translator) callOp(name string, c *callExpr) symbol {
+func (t *translator) callOp(name string, c *python.Call) symbol {
 	args, kwargs := t.arguments(c)
 	return t.builtin(name, args, kwargs)
 }
 
-func (t *translator) wantArgs(c *callExpr, n int, name string) {
-	if len(c.args) < n {
-		t.fail("%s wants %d arguments, got %d", name, n, len(c.args))
+func (t *translator) wantArgs(c *python.Call, n int, name string) {
+	if len(c.Args) < n {
+		t.fail("%s wants %d arguments, got %d", name, n, len(c.Args))
 	}
 }
 
-func (t *translator) typeArg(e expr) *graph.Type {
+func (t *translator) typeArg(e python.Expr) *graph.Type {
 	typ, err := t.u.typeOf(t.fn.file, e)
 	t.check(err)
 	return typ
 }
 
-func (t *translator) annotate(c *callExpr, _ *graph.Type) symbol {
+func (t *translator) annotate(c *python.Call, _ *graph.Type) symbol {
 	t.wantArgs(c, 2, "annotate")
-	typ := t.typeArg(c.args[0])
-	return t.fit(t.value(c.args[1], typ), typ)
+	typ := t.typeArg(c.Args[0])
+	return t.fit(t.value(c.Args[1], typ), typ)
 }
 
-func (t *translator) uncheckedCast(c *callExpr, _ *graph.Type) symbol {
+func (t *translator) uncheckedCast(c *python.Call, _ *graph.Type) symbol {
 	t.wantArgs(c, 2, "unchecked_cast")
-	typ := t.typeArg(c.args[0])
-	return t.b().Add(&graph.Node{Op: graph.UncheckedCast, In: []*graph.Value{t.value(c.args[1], typ)}}, typ).Out[0]
+	typ := t.typeArg(c.Args[0])
+	return t.b().Add(&graph.Node{Op: graph.UncheckedCast, In: []*graph.Value{t.value(c.Args[1], typ)}}, typ).Out[0]
 }
 
-func (t *translator) uninitialized(c *callExpr, _ *graph.Type) symbol {
+func (t *translator) uninitialized(c *python.Call, _ *graph.Type) symbol {
 	t.wantArgs(c, 1, "uninitialized")
-	return t.b().Add(&graph.Node{Op: graph.Uninitialized}, t.typeArg(c.args[0])).Out[0]
+	return t.b().Add(&graph.Node{Op: graph.Uninitialized}, t.typeArg(c.Args[0])).Out[0]
 }
 
-func (t *translator) unwrap(c *callExpr, _ *graph.Type) symbol {
+func (t *translator) unwrap(c *python.Call, _ *graph.Type) symbol {
 	t.wantArgs(c, 1, "unchecked_unwrap_optional")
-	v := t.value(c.args[0], nil)
+	v := t.value(c.Args[0], nil)
 	typ := v.Type
 	if typ.Kind == graph.OptionalType {
 		typ = typ.Elems[0]
@@ -215,12 +220,12 @@ func (t *translator) unwrap(c *callExpr, _ *graph.Type) symbol {
 	return t.b().Add(&graph.Node{Op: graph.UncheckedCast, In: []*graph.Value{v}}, typ).Out[0]
 }
 
-func (t *translator) isInstance(c *callExpr, _ *graph.Type) symbol {
+func (t *translator) isInstance(c *python.Call, _ *graph.Type) symbol {
 	t.wantArgs(c, 2, "isinstance")
-	n := &graph.Node{Op: graph.IsInstance, In: []*graph.Value{t.value(c.args[0], nil)}}
-	list := []expr{c.args[1]}
-	if tu, ok := c.args[1].(*tupleExpr); ok {
-		list = tu.items
+	n := &graph.Node{Op: graph.IsInstance, In: []*graph.Value{t.value(c.Args[0], nil)}}
+	list := []python.Expr{c.Args[1]}
+	if tu, ok := c.Args[1].(*python.Tuple); ok {
+		list = tu.Items
 	}
 	for _, e := range list {
 		n.Types = append(n.Types, t.typeArg(e))
@@ -228,31 +233,31 @@ func (t *translator) isInstance(c *callExpr, _ *graph.Type) symbol {
 	return t.b().Add(n, graph.Bool).Out[0]
 }
 
-func (t *translator) getattrCall(c *callExpr, _ *graph.Type) symbol {
+func (t *translator) getattrCall(c *python.Call, _ *graph.Type) symbol {
 	t.wantArgs(c, 2, "getattr")
-	k, _ := c.args[1].(*constExpr)
+	k, _ := c.Args[1].(*python.Const)
 	if k == nil {
 		t.fail("getattr wants the name as a string")
 	}
-	name, _ := k.v.(string)
-	return t.getAttr(t.value(c.args[0], nil), name)
+	name, _ := k.Value.(string)
+	return t.getAttr(t.value(c.Args[0], nil), name)
 }
 
-func (t *translator) hasattr(c *callExpr, _ *graph.Type) symbol {
+func (t *translator) hasattr(c *python.Call, _ *graph.Type) symbol {
 	t.wantArgs(c, 2, "hasattr")
-	v := t.value(c.args[0], nil)
-	k, _ := c.args[1].(*constExpr)
+	v := t.value(c.Args[0], nil)
+	k, _ := c.Args[1].(*python.Const)
 	has := false
 	if k != nil && v.Type.Class != nil {
-		name, _ := k.v.(string)
+		name, _ := k.Value.(string)
 		_, constant := v.Type.Class.Consts[name]
 		has = constant || v.Type.Class.AttrIndex(name) >= 0 || v.Type.Class.Methods[name] != nil
 	}
 	return t.b().Const(has)
 }
 
-func (t *translator) rangeList(c *callExpr, _ *graph.Type) symbol {
-	it := t.rangeOf(c.args)
+func (t *translator) rangeList(c *python.Call, _ *graph.Type) symbol {
+	it := t.rangeOf(c.Args)
 	out := t.b().List(graph.Int)
 	n := &graph.Node{Op: graph.Loop, In: []*graph.Value{it.length, t.b().Const(true)}, Block: t.b()}
 	b := n.NewBlock()
@@ -265,26 +270,26 @@ func (t *translator) rangeList(c *callExpr, _ *graph.Type) symbol {
 	return out
 }
 
-func (t *translator) tupleCall(c *callExpr, _ *graph.Type) symbol {
+func (t *translator) tupleCall(c *python.Call, _ *graph.Type) symbol {
 	t.wantArgs(c, 1, "tuple")
-	return t.value(c.args[0], nil)
+	return t.value(c.Args[0], nil)
 }
 
-func (t *translator) raiseException(c *callExpr, _ *graph.Type) symbol {
+func (t *translator) raiseException(c *python.Call, _ *graph.Type) symbol {
 	t.wantArgs(c, 1, "RaiseException")
 	class := ""
-	if len(c.args) > 1 {
-		if k, ok := c.args[1].(*constExpr); ok {
-			class, _ = k.v.(string)
+	if len(c.Args) > 1 {
+		if k, ok := c.Args[1].(*python.Const); ok {
+			class, _ = k.Value.(string)
 		}
 	}
-	t.b().Raise(class, t.value(c.args[0], graph.Str))
+	t.b().Raise(class, t.value(c.Args[0], graph.Str))
 	return t.b().Const(nil)
 }
 
-func (t *translator) wait(c *callExpr, _ *graph.Type) symbol {
+func (t *translator) wait(c *python.Call, _ *graph.Type) symbol {
 	t.wantArgs(c, 1, "wait")
-	f := t.value(c.args[0], nil)
+	f := t.value(c.Args[0], nil)
 	typ := graph.Any
 	if f.Type.Kind == graph.FutureType {
 		typ = f.Type.Elems[0]
@@ -294,18 +299,18 @@ func (t *translator) wait(c *callExpr, _ *graph.Type) symbol {
 
 // fork calls a function without parameters that is defined inside of this one. The variables that it reads become its
 // parameters.
-func (t *translator) fork(c *callExpr, _ *graph.Type) symbol {
+func (t *translator) fork(c *python.Call, _ *graph.Type) symbol {
 	t.wantArgs(c, 1, "fork")
-	n, ok := c.args[0].(*nameExpr)
+	n, ok := c.Args[0].(*python.Name)
 	if !ok {
 		t.fail("fork wants the name of a function")
 	}
-	switch f := t.sc.find(n.name).(type) {
+	switch f := t.sc.find(n.Name).(type) {
 	case localDef:
 		return t.forkLocal(f.def)
 	case funcSymbol:
 		var args []*graph.Value
-		for _, a := range c.args[1:] {
+		for _, a := range c.Args[1:] {
 			args = append(args, t.value(a, nil))
 		}
 		in := t.bind(f.fn.Schema, args, nil, f.fn.Name)
@@ -315,8 +320,8 @@ func (t *translator) fork(c *callExpr, _ *graph.Type) symbol {
 	return nil
 }
 
-func (t *translator) forkLocal(d *defStmt) symbol {
-	fn := &function{Function: graph.NewFunction(t.fn.Name + "." + d.name), unit: t.u, file: t.fn.file, def: d,
+func (t *translator) forkLocal(d *python.Def) symbol {
+	fn := &function{Function: graph.NewFunction(t.fn.Name + "." + d.Name), unit: t.u, file: t.fn.file, def: d,
 		res: graph.Any, translated: true}
 	fn.Schema = &graph.Schema{Name: fn.Name}
 	inner := &translator{u: t.u, fn: fn, line: t.line, nest: t.nest}
@@ -340,7 +345,7 @@ func (t *translator) forkLocal(d *defStmt) symbol {
 	for name := range names {
 		params[name] = inner.sc.vars[name].(*graph.Value)
 	}
-	inner.stmts(lowerExits(d.body))
+	inner.stmts(lowerExits(d.Body))
 	if inner.ret == nil {
 		inner.ret = inner.b().Const(nil)
 	}
@@ -550,7 +555,8 @@ func (t *translator) match(s *graph.Schema, args []*graph.Value, kwargs map[stri
 		case !p.KwOnly && pos < len(args):
 			v = args[pos]
 			// a list that is given as separate values: permute(x, 0, 1), where no overload takes them as they are
-			if level > 0 && p.Type.Kind == graph.ListType && p.Fixed == 0 && i == lastPositional(s) && len(args) > i+1 &&
+			if level > 0 && p.Type.Kind == graph.ListType && p.Fixed == 0 && i == lastPositional(s) &&
+				len(args) > i+1 &&
 				spreadFits(p.Type.Elems[0], args[pos:]) && !s.VarArgs {
 				v = t.b().List(p.Type.Elems[0], args[pos:]...)
 				pos = len(args)

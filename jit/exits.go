@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+
+	"github.com/gotorch-dev/torch/internal/python"
 )
 
 // PyTorch's compiler turns break, continue and return inside of control flow into conditions before it prints a
@@ -11,7 +13,7 @@ import (
 // or the function is left, what follows runs only while it is not set, and loops end with it.
 
 // exitsOf lists what may happen to the statements behind these: "return", "break", "continue".
-func exitsOf(l []stmt, inLoop bool) map[string]bool {
+func exitsOf(l []python.Stmt, inLoop bool) map[string]bool {
 	out := map[string]bool{}
 	add := func(m map[string]bool) {
 		for k := range m {
@@ -20,23 +22,23 @@ func exitsOf(l []stmt, inLoop bool) map[string]bool {
 	}
 	for _, s := range l {
 		switch s := s.(type) {
-		case *returnStmt:
+		case *python.Return:
 			out["return"] = true
-		case *jumpStmt:
+		case *python.Jump:
 			if inLoop {
-				out[s.kind] = true
+				out[s.Kind] = true
 			}
-		case *ifStmt:
-			add(exitsOf(s.then, inLoop))
-			add(exitsOf(s.else_, inLoop))
-		case *withStmt:
-			add(exitsOf(s.body, inLoop))
-		case *whileStmt:
-			if exitsOf(s.body, false)["return"] {
+		case *python.If:
+			add(exitsOf(s.Then, inLoop))
+			add(exitsOf(s.Else, inLoop))
+		case *python.With:
+			add(exitsOf(s.Body, inLoop))
+		case *python.While:
+			if exitsOf(s.Body, false)["return"] {
 				out["return"] = true
 			}
-		case *forStmt:
-			if exitsOf(s.body, false)["return"] {
+		case *python.For:
+			if exitsOf(s.Body, false)["return"] {
 				out["return"] = true
 			}
 		}
@@ -45,19 +47,25 @@ func exitsOf(l []stmt, inLoop bool) map[string]bool {
 }
 
 // always reports that the statements never reach their end.
-func always(l []stmt) bool {
+func always(l []python.Stmt) bool {
 	if len(l) == 0 {
 		return false
 	}
 	switch s := l[len(l)-1].(type) {
-	case *returnStmt, *jumpStmt, *raiseStmt:
+	case *python.Return, *python.Jump, *python.Raise:
 		return true
-	case *ifStmt:
-		return always(s.then) && always(s.else_)
-	case *withStmt:
-		return always(s.body)
+	case *python.If:
+		return always(s.Then) && always(s.Else)
+	case *python.With:
+		return always(s.Body)
 	}
 	return false
+}
+
+// forUntil is a for with a name in it that ends the loop once it is true.
+type forUntil struct {
+	*python.For
+	until string
 }
 
 type lowering struct {
@@ -71,13 +79,13 @@ const (
 )
 
 // lowerExits removes returns that are not at the end, and all breaks and continues.
-func lowerExits(body []stmt) []stmt {
+func lowerExits(body []python.Stmt) []python.Stmt {
 	early := false
 	for i, s := range body {
-		if _, ok := s.(*returnStmt); ok && i == len(body)-1 {
+		if _, ok := s.(*python.Return); ok && i == len(body)-1 {
 			continue
 		}
-		if len(exitsOf([]stmt{s}, true)) > 0 || hasJumps([]stmt{s}) {
+		if len(exitsOf([]python.Stmt{s}, true)) > 0 || hasJumps([]python.Stmt{s}) {
 			early = true
 		}
 	}
@@ -85,34 +93,34 @@ func lowerExits(body []stmt) []stmt {
 		return body
 	}
 	l := &lowering{}
-	line := body[0].at()
-	out := []stmt{
-		set(line, resultName, &callExpr{f: &nameExpr{name: "uninitialized result"}}),
-		set(line, returnedName, &constExpr{v: false}),
+	line := body[0].At()
+	out := []python.Stmt{
+		set(line, resultName, &python.Call{Func: &python.Name{Name: "uninitialized result"}}),
+		set(line, returnedName, &python.Const{Value: false}),
 	}
 	out = append(out, l.block(body, "", "")...)
-	return append(out, &returnStmt{x: &nameExpr{name: resultName}})
+	return append(out, &python.Return{X: &python.Name{Name: resultName}})
 }
 
-func hasJumps(l []stmt) bool {
+func hasJumps(l []python.Stmt) bool {
 	for _, s := range l {
 		switch s := s.(type) {
-		case *jumpStmt:
+		case *python.Jump:
 			return true
-		case *ifStmt:
-			if hasJumps(s.then) || hasJumps(s.else_) {
+		case *python.If:
+			if hasJumps(s.Then) || hasJumps(s.Else) {
 				return true
 			}
-		case *withStmt:
-			if hasJumps(s.body) {
+		case *python.With:
+			if hasJumps(s.Body) {
 				return true
 			}
-		case *whileStmt:
-			if hasJumps(s.body) {
+		case *python.While:
+			if hasJumps(s.Body) {
 				return true
 			}
-		case *forStmt:
-			if hasJumps(s.body) {
+		case *python.For:
+			if hasJumps(s.Body) {
 				return true
 			}
 		}
@@ -120,75 +128,83 @@ func hasJumps(l []stmt) bool {
 	return false
 }
 
-func set(line int, name string, v expr) stmt {
-	return &assignStmt{node: node{line: line}, targets: []expr{&nameExpr{name: name}}, value: v}
+func set(line int, name string, v python.Expr) python.Stmt {
+	return &python.Assign{Node: python.Node{Line: line}, Targets: []python.Expr{&python.Name{Name: name}}, Value: v}
 }
 
-func isFalse(name string) expr { return &unaryExpr{op: "not", x: &nameExpr{name: name}} }
+func isFalse(name string) python.Expr { return &python.Unary{Op: "not", X: &python.Name{Name: name}} }
 
 // block lowers statements; broken and continued are the flags of the loop around them, "" outside.
-func (l *lowering) block(body []stmt, broken, continued string) []stmt {
-	var out []stmt
+func (l *lowering) block(body []python.Stmt, broken, continued string) []python.Stmt {
+	var out []python.Stmt
 	for i, s := range body {
 		rest := body[i+1:]
-		line := s.at()
+		line := s.At()
 		switch s := s.(type) {
-		case *returnStmt:
-			v := s.x
+		case *python.Return:
+			v := s.X
 			if v == nil {
-				v = &constExpr{}
+				v = &python.Const{}
 			}
-			out = append(out, set(line, resultName, v), set(line, returnedName, &constExpr{v: true}))
+			out = append(out, set(line, resultName, v), set(line, returnedName, &python.Const{Value: true}))
 			if broken != "" {
-				out = append(out, set(line, broken, &constExpr{v: true}), set(line, continued, &constExpr{v: true}))
+				out = append(out, set(line, broken, &python.Const{Value: true}),
+					set(line, continued, &python.Const{Value: true}))
 			}
 			return out
-		case *jumpStmt:
+		case *python.Jump:
 			if broken == "" {
 				return append(out, s) // a mistake, which the translator reports
 			}
-			if s.kind == "break" {
-				out = append(out, set(line, broken, &constExpr{v: true}))
+			if s.Kind == "break" {
+				out = append(out, set(line, broken, &python.Const{Value: true}))
 			}
-			return append(out, set(line, continued, &constExpr{v: true}))
-		case *raiseStmt:
+			return append(out, set(line, continued, &python.Const{Value: true}))
+		case *python.Raise:
 			return append(out, s)
-		case *ifStmt:
-			if len(exitsOf([]stmt{s}, true)) == 0 {
-				out = append(out, &ifStmt{s.node, s.cond, l.block(s.then, broken, continued),
-					l.block(s.else_, broken, continued)})
+		case *python.If:
+			if len(exitsOf([]python.Stmt{s}, true)) == 0 {
+				out = append(out, &python.If{Node: s.Node, Cond: s.Cond, Then: l.block(s.Then, broken, continued),
+					Else: l.block(s.Else, broken, continued)})
 				continue
 			}
 			// what follows belongs to the side that goes on
 			switch {
-			case always(s.then):
-				return append(out, &ifStmt{s.node, s.cond, l.block(s.then, broken, continued),
-					l.block(slices.Concat(s.else_, rest), broken, continued)})
-			case always(s.else_):
-				return append(out, &ifStmt{s.node, s.cond, l.block(slices.Concat(s.then, rest), broken, continued),
-					l.block(s.else_, broken, continued)})
+			case always(s.Then):
+				return append(out, &python.If{Node: s.Node, Cond: s.Cond, Then: l.block(s.Then, broken, continued),
+					Else: l.block(slices.Concat(s.Else, rest), broken, continued)})
+			case always(s.Else):
+				return append(out, &python.If{Node: s.Node, Cond: s.Cond,
+					Then: l.block(slices.Concat(s.Then, rest), broken, continued),
+					Else: l.block(s.Else, broken, continued)})
 			}
-			out = append(out, &ifStmt{s.node, s.cond, l.block(s.then, broken, continued),
-				l.block(s.else_, broken, continued)})
+			out = append(out, &python.If{Node: s.Node, Cond: s.Cond, Then: l.block(s.Then, broken, continued),
+				Else: l.block(s.Else, broken, continued)})
 			return append(out, l.guard(line, rest, broken, continued)...)
-		case *withStmt:
-			out = append(out, &withStmt{s.node, s.items, s.names, l.block(s.body, broken, continued)})
-			if len(exitsOf([]stmt{s}, true)) > 0 {
+		case *python.With:
+			out = append(out, &python.With{Node: s.Node, Items: s.Items, Names: s.Names,
+				Body: l.block(s.Body, broken, continued)})
+			if len(exitsOf([]python.Stmt{s}, true)) > 0 {
 				return append(out, l.guard(line, rest, broken, continued)...)
 			}
-		case *whileStmt:
-			out = append(out, l.loop(line, s.body, func(b string, body []stmt) stmt {
-				return &whileStmt{s.node, &boolExpr{op: "and", l: isFalse(b), r: s.cond}, body}
-			}, func(body []stmt) stmt { return &whileStmt{s.node, s.cond, body} })...)
-			if exitsOf(s.body, false)["return"] {
+		case *python.While:
+			out = append(out, l.loop(line, s.Body, func(b string, body []python.Stmt) python.Stmt {
+				return &python.While{Node: s.Node, Cond: &python.Bool{Op: "and", L: isFalse(b), R: s.Cond}, Body: body}
+			}, func(body []python.Stmt) python.Stmt {
+				return &python.While{Node: s.Node, Cond: s.Cond,
+					Body: body}
+			})...)
+			if exitsOf(s.Body, false)["return"] {
 				out = append(out, l.leave(line, broken, continued)...)
 				return append(out, l.guard(line, rest, broken, continued)...)
 			}
-		case *forStmt:
-			out = append(out, l.loop(line, s.body, func(b string, body []stmt) stmt {
-				return &forStmt{s.node, s.target, s.iter, body, b}
-			}, func(body []stmt) stmt { return &forStmt{s.node, s.target, s.iter, body, ""} })...)
-			if exitsOf(s.body, false)["return"] {
+		case *python.For:
+			out = append(out, l.loop(line, s.Body, func(b string, body []python.Stmt) python.Stmt {
+				return &forUntil{&python.For{Node: s.Node, Target: s.Target, Iter: s.Iter, Body: body}, b}
+			}, func(body []python.Stmt) python.Stmt {
+				return &python.For{Node: s.Node, Target: s.Target, Iter: s.Iter, Body: body}
+			})...)
+			if exitsOf(s.Body, false)["return"] {
 				out = append(out, l.leave(line, broken, continued)...)
 				return append(out, l.guard(line, rest, broken, continued)...)
 			}
@@ -200,17 +216,17 @@ func (l *lowering) block(body []stmt, broken, continued string) []stmt {
 }
 
 // leave sets the flags of the loop around a loop in which the function has returned.
-func (l *lowering) leave(line int, broken, continued string) []stmt {
+func (l *lowering) leave(line int, broken, continued string) []python.Stmt {
 	if broken == "" {
 		return nil
 	}
-	yes := &constExpr{v: true}
-	return []stmt{&ifStmt{node{line: line}, &nameExpr{name: returnedName},
-		[]stmt{set(line, broken, yes), set(line, continued, yes)}, nil}}
+	yes := &python.Const{Value: true}
+	return []python.Stmt{&python.If{Node: python.Node{Line: line}, Cond: &python.Name{Name: returnedName},
+		Then: []python.Stmt{set(line, broken, yes), set(line, continued, yes)}}}
 }
 
 // guard runs statements only while nothing has been left.
-func (l *lowering) guard(line int, rest []stmt, broken, continued string) []stmt {
+func (l *lowering) guard(line int, rest []python.Stmt, broken, continued string) []python.Stmt {
 	if len(rest) == 0 {
 		return nil
 	}
@@ -218,57 +234,62 @@ func (l *lowering) guard(line int, rest []stmt, broken, continued string) []stmt
 	if flag == "" {
 		flag = returnedName
 	}
-	return []stmt{&ifStmt{node{line: line}, isFalse(flag), l.block(rest, broken, continued), nil}}
+	return []python.Stmt{&python.If{Node: python.Node{Line: line}, Cond: isFalse(flag),
+		Then: l.block(rest, broken, continued)}}
 }
 
 // loop lowers the body of a loop; with flags where something leaves it.
-func (l *lowering) loop(line int, body []stmt, flagged func(string, []stmt) stmt, plain func([]stmt) stmt) []stmt {
+func (l *lowering) loop(line int, body []python.Stmt, flagged func(string, []python.Stmt) python.Stmt,
+	plain func([]python.Stmt) python.Stmt) []python.Stmt {
 	if len(exitsOf(body, true)) == 0 {
-		return []stmt{plain(l.block(body, "", ""))}
+		return []python.Stmt{plain(l.block(body, "", ""))}
 	}
 	l.loops++
 	b, c := fmt.Sprintf("loop %d is left", l.loops), fmt.Sprintf("loop %d goes on", l.loops)
-	no := &constExpr{v: false}
-	inner := append([]stmt{set(line, c, no)}, l.block(body, b, c)...)
-	return []stmt{set(line, b, no), set(line, c, no), flagged(b, inner)}
+	no := &python.Const{Value: false}
+	inner := append([]python.Stmt{set(line, c, no)}, l.block(body, b, c)...)
+	return []python.Stmt{set(line, b, no), set(line, c, no), flagged(b, inner)}
 }
 
 // assigned gathers the names that statements assign.
-func assigned(l []stmt, out map[string]bool) {
-	var target func(x expr)
-	target = func(x expr) {
+func assigned(l []python.Stmt, out map[string]bool) {
+	var target func(x python.Expr)
+	target = func(x python.Expr) {
 		switch x := x.(type) {
-		case *nameExpr:
-			out[x.name] = true
-		case *tupleExpr:
-			for _, e := range x.items {
+		case *python.Name:
+			out[x.Name] = true
+		case *python.Tuple:
+			for _, e := range x.Items {
 				target(e)
 			}
-		case *listExpr:
-			for _, e := range x.items {
+		case *python.List:
+			for _, e := range x.Items {
 				target(e)
 			}
 		}
 	}
 	for _, s := range l {
 		switch s := s.(type) {
-		case *assignStmt:
-			for _, x := range s.targets {
+		case *python.Assign:
+			for _, x := range s.Targets {
 				target(x)
 			}
-		case *ifStmt:
-			assigned(s.then, out)
-			assigned(s.else_, out)
-		case *whileStmt:
-			assigned(s.body, out)
-		case *forStmt:
-			target(s.target)
-			assigned(s.body, out)
-		case *withStmt:
-			for _, x := range s.names {
+		case *python.If:
+			assigned(s.Then, out)
+			assigned(s.Else, out)
+		case *python.While:
+			assigned(s.Body, out)
+		case *python.For:
+			target(s.Target)
+			assigned(s.Body, out)
+		case *forUntil:
+			target(s.Target)
+			assigned(s.Body, out)
+		case *python.With:
+			for _, x := range s.Names {
 				target(x)
 			}
-			assigned(s.body, out)
+			assigned(s.Body, out)
 		}
 	}
 }

@@ -2,7 +2,10 @@ package jit
 
 import (
 	"math"
+	"slices"
 	"strings"
+
+	"github.com/gotorch-dev/torch/internal/python"
 
 	"github.com/gotorch-dev/torch/graph"
 	"github.com/gotorch-dev/torch/tensor"
@@ -24,10 +27,12 @@ func (t *translator) asValue(s symbol) *graph.Value {
 }
 
 // value translates an expression that must have a value. hint is the type that is wanted, nil for any.
-func (t *translator) value(e expr, hint *graph.Type) *graph.Value { return t.asValue(t.expr(e, hint)) }
+func (t *translator) value(e python.Expr, hint *graph.Type) *graph.Value {
+	return t.asValue(t.expr(e, hint))
+}
 
 // condition translates a condition to a bool.
-func (t *translator) condition(e expr) *graph.Value {
+func (t *translator) condition(e python.Expr) *graph.Value {
 	v := t.value(e, graph.Bool)
 	switch v.Type.Kind {
 	case graph.BoolType, graph.AnyType:
@@ -41,71 +46,93 @@ func (t *translator) condition(e expr) *graph.Value {
 }
 
 // expr translates an expression, which may also stand for a function or for several results.
-func (t *translator) expr(e expr, hint *graph.Type) symbol {
-	if t.nest++; t.nest > maxExprDepth {
-		t.fail("expressions are nested more than %d deep", maxExprDepth)
+func (t *translator) expr(e python.Expr, hint *graph.Type) symbol {
+	if t.nest++; t.nest > python.MaxDepth {
+		t.fail("expressions are nested more than %d deep", python.MaxDepth)
 	}
 	defer func() { t.nest-- }()
 	switch e := e.(type) {
-	case *constExpr:
-		v := boxConst(e.v)
+	case *python.Const:
+		v := boxConst(e.Value)
 		return t.b().ConstOf(v, graph.TypeOf(v))
-	case *nameExpr:
+	case *python.Name:
 		return t.name(e)
-	case *attrExpr:
+	case *python.Attr:
 		return t.attr(e)
-	case *callExpr:
+	case *python.Call:
 		t.at(e)
 		return t.callExpr(e, hint)
-	case *indexExpr:
+	case *python.Index:
 		return t.index(e, hint)
-	case *tupleExpr:
+	case *python.Tuple:
 		return t.tuple(e, hint)
-	case *listExpr:
+	case *python.List:
 		return t.list(e, hint)
-	case *dictExpr:
+	case *python.Dict:
 		return t.dict(e, hint)
-	case *compExpr:
+	case *python.Comprehension:
 		return t.comprehension(e, hint)
-	case *binExpr:
+	case *python.Binary:
 		return t.binaryExpr(e)
-	case *unaryExpr:
-		return t.unary(e)
-	case *boolExpr:
-		return t.logical(e)
-	case *ifExpr:
-		return t.ternary(e, hint)
-	case *formatExpr:
-		args := []*graph.Value{t.b().Const(e.text)}
-		for _, x := range e.vals {
-			args = append(args, t.value(x, nil))
+	case *python.Compare:
+		// PyTorch's reader of archives computes a chain from the left, as if it were a sum.
+		v := t.value(e.L, nil)
+		for i, op := range e.Ops {
+			v = t.binary(op, v, t.value(e.R[i], nil))
 		}
-		return t.builtin1("aten::format", args...)
+		return v
+	case *python.Unary:
+		return t.unary(e)
+	case *python.Bool:
+		return t.logical(e)
+	case *python.Conditional:
+		return t.ternary(e, hint)
+	case *python.Format:
+		return t.format(e)
 	}
 	t.fail("this expression is not part of the language")
 	return nil
 }
 
-func (t *translator) name(e *nameExpr) symbol {
-	if s := t.sc.find(e.name); s != nil {
+// format is a formatted string literal: "{}, {}".format(x, y).
+func (t *translator) format(e *python.Format) symbol {
+	text, args := "", []*graph.Value{nil}
+	for _, p := range e.Parts {
+		switch p := p.(type) {
+		case *python.Const:
+			text += p.Value.(string)
+		case *python.FormatValue:
+			if p.Conv != 0 || p.Spec != "" {
+				t.fail("format specifications in formatted strings are not part of the language")
+			}
+			text += "{}"
+			args = append(args, t.value(p.X, nil))
+		}
+	}
+	args[0] = t.b().Const(text)
+	return t.builtin1("aten::format", args...)
+}
+
+func (t *translator) name(e *python.Name) symbol {
+	if s := t.sc.find(e.Name); s != nil {
 		return s
 	}
-	t.fail("%s is not defined", e.name)
+	t.fail("%s is not defined", e.Name)
 	return nil
 }
 
 // qualified is the dotted name of an expression that does not start with a variable, "" otherwise.
-func (t *translator) qualified(e expr) string {
+func (t *translator) qualified(e python.Expr) string {
 	root := e
 	for {
-		a, ok := root.(*attrExpr)
+		a, ok := root.(*python.Attr)
 		if !ok {
 			break
 		}
-		root = a.x
+		root = a.X
 	}
-	n, ok := root.(*nameExpr)
-	if !ok || t.sc.find(n.name) != nil {
+	n, ok := root.(*python.Name)
+	if !ok || t.sc.find(n.Name) != nil {
 		return ""
 	}
 	return dotted(e)
@@ -179,23 +206,23 @@ var tensorAttrs = map[string]string{"dtype": "prim::dtype", "device": "prim::dev
 	"real": "aten::real", "imag": "aten::imag", "is_quantized": "prim::is_quantized", "is_meta": "prim::is_meta",
 	"is_mkldnn": "prim::is_mkldnn", "is_cpu": "prim::is_cpu", "name": "prim::name"}
 
-func (t *translator) attr(e *attrExpr) symbol {
+func (t *translator) attr(e *python.Attr) symbol {
 	if q := t.qualified(e); q != "" {
 		if s := t.global(q); s != nil {
 			return s
 		}
 		t.fail("%s is not defined", q)
 	}
-	x := t.expr(e.x, nil)
+	x := t.expr(e.X, nil)
 	if ts, ok := x.(typeSymbol); ok {
 		if ts.t.Kind == graph.EnumType {
-			if m := ts.t.Class.Member(e.name); m != nil {
+			if m := ts.t.Class.Member(e.Name); m != nil {
 				return t.b().ConstOf(graph.Box(m), ts.t)
 			}
 		}
-		t.fail("%s has no member %s", ts.t.Annotation(), e.name)
+		t.fail("%s has no member %s", ts.t.Annotation(), e.Name)
 	}
-	return t.getAttr(t.asValue(x), e.name)
+	return t.getAttr(t.asValue(x), e.Name)
 }
 
 // getAttr reads an attribute of a value.
@@ -242,15 +269,15 @@ func (t *translator) getAttr(v *graph.Value, name string) symbol {
 	return boundMethod{v, name}
 }
 
-func (t *translator) tuple(e *tupleExpr, hint *graph.Type) symbol {
+func (t *translator) tuple(e *python.Tuple, hint *graph.Type) symbol {
 	var items []*graph.Value
-	for i, x := range e.items {
+	for i, x := range e.Items {
 		var h *graph.Type
 		if hint != nil && hint.Kind == graph.TupleType && i < len(hint.Elems) {
 			h = hint.Elems[i]
 		}
-		if s, ok := x.(*starExpr); ok {
-			v := t.value(s.x, nil)
+		if s, ok := x.(*python.Star); ok {
+			v := t.value(s.X, nil)
 			if v.Type.Kind != graph.TupleType {
 				t.fail("only tuples can be spread with *")
 			}
@@ -264,7 +291,7 @@ func (t *translator) tuple(e *tupleExpr, hint *graph.Type) symbol {
 	return t.b().Tuple(items...)
 }
 
-func (t *translator) list(e *listExpr, hint *graph.Type) symbol {
+func (t *translator) list(e *python.List, hint *graph.Type) symbol {
 	var elem *graph.Type
 	for hint != nil && hint.Kind == graph.OptionalType {
 		hint = hint.Elems[0]
@@ -273,7 +300,7 @@ func (t *translator) list(e *listExpr, hint *graph.Type) symbol {
 		elem = hint.Elems[0]
 	}
 	var items []*graph.Value
-	for _, x := range e.items {
+	for _, x := range e.Items {
 		items = append(items, t.value(x, elem))
 	}
 	if elem == nil {
@@ -308,14 +335,14 @@ func isNumber(t *graph.Type) bool {
 	return false
 }
 
-func (t *translator) dict(e *dictExpr, hint *graph.Type) symbol {
+func (t *translator) dict(e *python.Dict, hint *graph.Type) symbol {
 	var key, elem *graph.Type
 	if hint != nil && hint.Kind == graph.DictType {
 		key, elem = hint.Elems[0], hint.Elems[1]
 	}
 	var items []*graph.Value
-	for i := range e.keys {
-		k, v := t.value(e.keys[i], key), t.value(e.vals[i], elem)
+	for i := range e.Keys {
+		k, v := t.value(e.Keys[i], key), t.value(e.Vals[i], elem)
 		if hint == nil || hint.Kind != graph.DictType {
 			if i == 0 {
 				key, elem = k.Type, v.Type
@@ -332,13 +359,17 @@ func (t *translator) dict(e *dictExpr, hint *graph.Type) symbol {
 }
 
 // comprehension is a loop that appends to a list or sets the entries of a dictionary.
-func (t *translator) comprehension(e *compExpr, hint *graph.Type) symbol {
+func (t *translator) comprehension(e *python.Comprehension, hint *graph.Type) symbol {
+	if len(e.Loops) != 1 || e.Kind == python.SetComp {
+		t.fail("a comprehension with several loops, or of a set, is not part of the language")
+	}
+	from := e.Loops[0]
 	var out *graph.Value
 	outer := t.sc
 	t.sc = &scope{parent: outer, vars: map[string]symbol{}, types: map[string]*graph.Type{}, block: outer.block}
 	defer func() { t.sc = outer }()
-	it := t.iterable(e.iter)
-	if e.key == nil {
+	it := t.iterable(from.Iter)
+	if e.Key == nil {
 		out = t.b().List(graph.Any)
 	} else {
 		out = t.b().Dict(graph.Any, graph.Any)
@@ -347,27 +378,28 @@ func (t *translator) comprehension(e *compExpr, hint *graph.Type) symbol {
 		out.Type = hint
 	}
 	add := func() {
-		v := t.value(e.elem, nil)
-		if e.key == nil {
+		v := t.value(e.Elem, nil)
+		if e.Key == nil {
 			if out.Type.Elems[0].Kind == graph.AnyType {
 				out.Type = graph.ListOf(v.Type)
 			}
 			t.builtin("aten::append", []*graph.Value{out, v}, nil)
 			return
 		}
-		k := t.value(e.key, nil)
+		k := t.value(e.Key, nil)
 		if out.Type.Elems[0].Kind == graph.AnyType {
 			out.Type = graph.DictOf(k.Type, v.Type)
 		}
 		t.builtin("aten::_set_item", []*graph.Value{out, k, v}, nil)
 	}
 	body := func(x symbol) {
-		t.store(e.target, x)
-		if e.cond == nil {
-			add()
-			return
+		t.store(from.Target, x)
+		add := add
+		for _, c := range slices.Backward(from.Conds) {
+			then := add
+			add = func() { t.branch(t.condition(c), then, func() {}) }
 		}
-		t.branch(t.condition(e.cond), add, func() {})
+		add()
 	}
 	if it.unrolled != nil {
 		for _, x := range it.unrolled {
@@ -397,22 +429,22 @@ var binaryMethods = map[string]string{"+": "__add__", "-": "__sub__", "*": "__mu
 	"<<": "__lshift__", ">>": "__rshift__", "@": "__matmul__", "<": "__lt__", ">": "__gt__", "<=": "__le__",
 	">=": "__ge__", "==": "__eq__", "!=": "__ne__"}
 
-func (t *translator) binaryExpr(e *binExpr) symbol {
-	l := t.value(e.l, nil)
-	r := t.value(e.r, nil)
-	if c, ok := e.l.(*constExpr); ok && (e.op == "+" || e.op == "-") { // 3.+2.j is one constant
-		if d, ok := e.r.(*constExpr); ok {
-			if z, ok := d.v.(complex128); ok {
-				if _, isText := c.v.(string); !isText && c.v != nil {
-					if e.op == "-" {
+func (t *translator) binaryExpr(e *python.Binary) symbol {
+	l := t.value(e.L, nil)
+	r := t.value(e.R, nil)
+	if c, ok := e.L.(*python.Const); ok && (e.Op == "+" || e.Op == "-") { // 3.+2.j is one constant
+		if d, ok := e.R.(*python.Const); ok {
+			if z, ok := d.Value.(complex128); ok {
+				if _, isText := c.Value.(string); !isText && c.Value != nil {
+					if e.Op == "-" {
 						z = -z
 					}
-					return t.b().Const(boxConst(c.v).Num().C + z)
+					return t.b().Const(boxConst(c.Value).Num().C + z)
 				}
 			}
 		}
 	}
-	return t.binary(e.op, l, r)
+	return t.binary(e.Op, l, r)
 }
 
 // binary is a binary operator of the language.
@@ -442,12 +474,12 @@ func (t *translator) contains(in, x *graph.Value) *graph.Value {
 	return t.builtin1("aten::__contains__", in, x)
 }
 
-func (t *translator) unary(e *unaryExpr) symbol {
-	if e.op == "not" {
-		return t.builtin1("aten::__not__", t.condition(e.x))
+func (t *translator) unary(e *python.Unary) symbol {
+	if e.Op == "not" {
+		return t.builtin1("aten::__not__", t.condition(e.X))
 	}
-	x := t.value(e.x, nil)
-	switch e.op {
+	x := t.value(e.X, nil)
+	switch e.Op {
 	case "-":
 		return t.builtin1("aten::neg", x)
 	case "~":
@@ -457,12 +489,12 @@ func (t *translator) unary(e *unaryExpr) symbol {
 }
 
 // logical is and, or: the right side is only computed when it matters.
-func (t *translator) logical(e *boolExpr) symbol {
-	l := t.condition(e.l)
+func (t *translator) logical(e *python.Bool) symbol {
+	l := t.condition(e.L)
 	const name = "logical value"
-	right := func() { t.sc.vars[name] = t.condition(e.r) }
-	left := func() { t.sc.vars[name] = t.b().Const(e.op == "or") }
-	if e.op == "and" {
+	right := func() { t.sc.vars[name] = t.condition(e.R) }
+	left := func() { t.sc.vars[name] = t.b().Const(e.Op == "or") }
+	if e.Op == "and" {
 		t.branch(l, right, left)
 	} else {
 		t.branch(l, left, right)
@@ -473,11 +505,11 @@ func (t *translator) logical(e *boolExpr) symbol {
 	return v
 }
 
-func (t *translator) ternary(e *ifExpr, hint *graph.Type) symbol {
+func (t *translator) ternary(e *python.Conditional, hint *graph.Type) symbol {
 	const name = "conditional value"
-	cond := t.condition(e.cond)
-	t.branch(cond, func() { t.sc.vars[name] = t.value(e.then, hint) },
-		func() { t.sc.vars[name] = t.value(e.other, hint) })
+	cond := t.condition(e.Cond)
+	t.branch(cond, func() { t.sc.vars[name] = t.value(e.Then, hint) },
+		func() { t.sc.vars[name] = t.value(e.Other, hint) })
 	v, ok := t.sc.vars[name].(*graph.Value)
 	if !ok {
 		t.fail("the conditional expression has no value")
@@ -496,18 +528,18 @@ func constantInt(v *graph.Value) (int, bool) {
 }
 
 // index is x[i]. hint is the interface that the elements of a module with modules have where that is written.
-func (t *translator) index(e *indexExpr, hint *graph.Type) symbol {
-	x := t.value(e.x, nil)
+func (t *translator) index(e *python.Index, hint *graph.Type) symbol {
+	x := t.value(e.X, nil)
 	if x.Type.Kind == graph.TensorType {
-		return t.indexTensor(x, e.subs)
+		return t.indexTensor(x, e.Subs)
 	}
-	if len(e.subs) != 1 {
+	if len(e.Subs) != 1 {
 		t.fail("a value of type %s has one index", x.Type)
 	}
-	if s, ok := e.subs[0].(*sliceExpr); ok {
+	if s, ok := e.Subs[0].(*python.Slice); ok {
 		return t.slice(x, s)
 	}
-	i := t.value(e.subs[0], nil)
+	i := t.value(e.Subs[0], nil)
 	switch x.Type.Kind {
 	case graph.TupleType:
 		if len(x.Type.Elems) == 0 {
@@ -561,18 +593,18 @@ func (t *translator) submodule(x, i *graph.Value, hint *graph.Type) *graph.Value
 }
 
 // bound is a bound of a slice, None when it is left out.
-func (t *translator) bound(e expr) *graph.Value {
+func (t *translator) bound(e python.Expr) *graph.Value {
 	if e == nil {
 		return t.b().Const(nil)
 	}
 	return t.value(e, nil)
 }
 
-func (t *translator) slice(x *graph.Value, s *sliceExpr) symbol {
-	lo, hi := t.bound(s.lo), t.bound(s.hi)
+func (t *translator) slice(x *graph.Value, s *python.Slice) symbol {
+	lo, hi := t.bound(s.Lo), t.bound(s.Hi)
 	step := t.b().Const(1)
-	if s.step != nil {
-		step = t.value(s.step, nil)
+	if s.Step != nil {
+		step = t.value(s.Step, nil)
 	}
 	if x.Type.Kind != graph.TupleType {
 		return t.builtin1("aten::slice", x, lo, hi, step)
@@ -606,26 +638,26 @@ func (t *translator) slice(x *graph.Value, s *sliceExpr) symbol {
 }
 
 // indexTensor is x[i, 1:2, None, ...].
-func (t *translator) indexTensor(x *graph.Value, subs []expr) *graph.Value {
+func (t *translator) indexTensor(x *graph.Value, subs []python.Expr) *graph.Value {
 	dim := 0
 	var tensors []*graph.Value
 	for k, s := range subs {
-		if n, ok := s.(*nameExpr); ok && n.name == "..." {
+		if n, ok := s.(*python.Name); ok && n.Name == "..." {
 			left := 0
 			for _, r := range subs[k+1:] {
-				if c, ok := r.(*constExpr); !ok || c.v != nil {
+				if c, ok := r.(*python.Const); !ok || c.Value != nil {
 					left++
 				}
 			}
 			dim = -left
 			continue
 		}
-		if sl, ok := s.(*sliceExpr); ok {
+		if sl, ok := s.(*python.Slice); ok {
 			step := t.b().Const(1)
-			if sl.step != nil {
-				step = t.value(sl.step, nil)
+			if sl.Step != nil {
+				step = t.value(sl.Step, nil)
 			}
-			x = t.builtin1("aten::slice", x, t.b().Const(dim), t.bound(sl.lo), t.bound(sl.hi), step)
+			x = t.builtin1("aten::slice", x, t.b().Const(dim), t.bound(sl.Lo), t.bound(sl.Hi), step)
 			dim++
 			continue
 		}
@@ -660,39 +692,39 @@ func (t *translator) indexTensor(x *graph.Value, subs []expr) *graph.Value {
 }
 
 // storeIndex is x[i] = v.
-func (t *translator) storeIndex(e *indexExpr, v *graph.Value) {
-	x := t.value(e.x, nil)
+func (t *translator) storeIndex(e *python.Index, v *graph.Value) {
+	x := t.value(e.X, nil)
 	switch x.Type.Kind {
 	case graph.TensorType:
 		var lists bool
-		for _, s := range e.subs {
-			if _, ok := s.(*sliceExpr); ok {
+		for _, s := range e.Subs {
+			if _, ok := s.(*python.Slice); ok {
 				continue
 			}
 			if k := t.value(s, nil).Type.Kind; k == graph.TensorType || k == graph.ListType {
 				lists = true
 			}
 		}
-		if lists && len(e.subs) == 1 {
+		if lists && len(e.Subs) == 1 {
 			if v.Type.Kind != graph.TensorType {
 				v = t.builtin1("aten::tensor", v)
 			}
 			t.builtin("aten::index_put_", []*graph.Value{x, t.b().List(graph.OptionalOf(graph.Tensor),
-				t.value(e.subs[0], nil)), v}, nil)
+				t.value(e.Subs[0], nil)), v}, nil)
 			return
 		}
-		part := t.indexTensor(x, e.subs)
+		part := t.indexTensor(x, e.Subs)
 		if v.Type.Kind == graph.TensorType {
 			t.builtin("aten::copy_", []*graph.Value{part, v}, nil)
 		} else {
 			t.builtin("aten::fill_", []*graph.Value{part, v}, nil)
 		}
 	case graph.ClassType, graph.InterfaceType:
-		t.method(x, "__setitem__", []*graph.Value{t.value(e.subs[0], nil), v}, nil)
+		t.method(x, "__setitem__", []*graph.Value{t.value(e.Subs[0], nil), v}, nil)
 	default:
-		if len(e.subs) != 1 {
+		if len(e.Subs) != 1 {
 			t.fail("a value of type %s has one index", x.Type)
 		}
-		t.builtin("aten::_set_item", []*graph.Value{x, t.value(e.subs[0], nil), v}, nil)
+		t.builtin("aten::_set_item", []*graph.Value{x, t.value(e.Subs[0], nil), v}, nil)
 	}
 }

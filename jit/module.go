@@ -563,18 +563,18 @@ func (m *Module) Code(name ...string) string {
 // source is the definition's text with its indentation removed.
 func (f *function) source() string {
 	src := f.file.src
-	from := strings.LastIndexByte(src[:min(f.def.start, len(src))], '\n') + 1
-	to := min(f.def.end, len(src))
-	indent, at := f.def.start-from, from
+	from := strings.LastIndexByte(src[:min(f.def.Start, len(src))], '\n') + 1
+	to := min(f.def.End, len(src))
+	indent, at := f.def.Start-from, from
 	var out []string
 	for i, line := range strings.Split(strings.TrimRight(src[from:to], " \n"), "\n") {
 		// the lines of the parameters stand in a class where they stand outside
-		if signature := i > 0 && len(f.def.body) > 0 && at < f.bodyStart(); !signature {
+		if signature := i > 0 && len(f.def.Body) > 0 && at < f.bodyStart(); !signature {
 			line = line[min(indent, len(line)-len(strings.TrimLeft(line, " "))):]
 		}
 		at = from + strings.IndexByte(src[at:to]+"\n", '\n') + 1 + at - from
-		if i == 0 && f.self != nil && len(f.def.params) > 0 {
-			line = strings.Replace(line, "("+f.def.params[0].name+": "+f.self.Annotation(), "("+f.def.params[0].name, 1)
+		if i == 0 && f.self != nil && len(f.def.Params) > 0 {
+			line = strings.Replace(line, "("+f.def.Params[0].Name+": "+f.self.Annotation(), "("+f.def.Params[0].Name, 1)
 		}
 		out = append(out, line)
 	}
@@ -584,7 +584,7 @@ func (f *function) source() string {
 // bodyStart is the offset of the line on which the first statement of the body begins.
 func (f *function) bodyStart() int {
 	line, at := 1, 0
-	for line < f.def.body[0].at() {
+	for line < f.def.Body[0].At() {
 		i := strings.IndexByte(f.file.src[at:], '\n')
 		if i < 0 {
 			break

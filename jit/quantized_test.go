@@ -55,10 +55,12 @@ func TestSaveQuantized(t *testing.T) {
 		{"conv2d", static(planes, nn.NewConv2d(4, 8, 3, nn.Conv2dOptions{Stride: []int{2, 1}, Padding: []int{1, 0},
 			Groups: torch.Some(2)}), nn.NewFlatten()), planes},
 		{"conv3d", static(spaces, nn.NewConv3d(4, 4, 3, nn.Conv3dOptions{Dilation: []int{2}, NoBias: true})), spaces},
-		{"linear", static(rows, nn.NewLinear(8, 4), nn.NewHardswish(), nn.NewLinear(4, 3, nn.LinearOptions{NoBias: true})),
+		{"linear", static(rows, nn.NewLinear(8, 4), nn.NewHardswish(),
+			nn.NewLinear(4, 3, nn.LinearOptions{NoBias: true})),
 			rows},
 		{"dynamic", dynamic(nn.NewSequential(nn.NewLinear(8, 6), nn.NewReLU(), nn.NewLinear(6, 2))), rows},
-		{"lstm", dynamic(nn.New(&recurrent{LSTM: nn.NewLSTM(8, 6, nn.RNNOptions{NumLayers: torch.Some(2), Bidirectional: true}),
+		{"lstm", dynamic(nn.New(&recurrent{LSTM: nn.NewLSTM(8, 6,
+			nn.RNNOptions{NumLayers: torch.Some(2), Bidirectional: true}),
 			FC: nn.NewLinear(12, 3)})), steps},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -275,7 +275,7 @@ func (s *archiver) code(u *unit, rename map[string]string) {
 				continue
 			}
 			for name, d := range f.defs {
-				from, to := d.(interface{ span() (start, end int) }).span()
+				from, to := d.(interface{ Span() (start, end int) }).Span()
 				text := strings.TrimRight(f.src[from:min(to, len(f.src))], " \n") + "\n"
 				text = qualifiedName.ReplaceAllStringFunc(text, func(q string) string {
 					for old := q; ; { // q may go on with an attribute

@@ -2,8 +2,11 @@ package jit
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"sync"
+
+	"github.com/gotorch-dev/torch/internal/python"
 
 	"github.com/gotorch-dev/torch/graph"
 	"github.com/gotorch-dev/torch/nn"
@@ -21,7 +24,7 @@ type unit struct {
 	defaults  map[string][]*tensor.Value
 	funcs     map[string]*function
 	constants []tensor.Value
-	declared  map[string]*classStmt // the classes that have code
+	declared  map[string]*python.Class // the classes that have code
 
 	queue []*function // whose bodies are to be translated
 	depth int
@@ -66,7 +69,7 @@ func (u *unit) module(o *graph.Object) *Module {
 type sourceFile struct {
 	name string // entry of the archive
 	src  string
-	defs map[string]stmt // classes and functions by name
+	defs map[string]python.Stmt // classes and functions by name
 }
 
 // function is a function or a method of an archive.
@@ -74,7 +77,7 @@ type function struct {
 	*graph.Function
 	unit *unit
 	file *sourceFile
-	def  *defStmt
+	def  *python.Def
 	self *graph.Type // of a method
 	res  *graph.Type
 
@@ -82,10 +85,16 @@ type function struct {
 	err        error
 }
 
+// SyntaxError is a mistake in the code of an archive.
+type SyntaxError = python.SyntaxError
+
+// floats are the names by which TorchScript's printer writes floats that have no digits.
+var floats = map[string]any{"inf": math.Inf(1), "infinity": math.Inf(1), "nan": math.NaN()}
+
 func newUnit(read func(string) (string, bool, error)) *unit {
 	return &unit{read: read, files: map[string]*sourceFile{}, classes: map[string]*graph.Class{},
 		tuples: map[string]*graph.Type{}, defaults: map[string][]*tensor.Value{}, funcs: map[string]*function{},
-		declared: map[string]*classStmt{}}
+		declared: map[string]*python.Class{}}
 }
 
 // file reads and parses the file that defines the members of a qualified prefix, nil when there is none.
@@ -99,17 +108,17 @@ func (u *unit) file(prefix string) (*sourceFile, error) {
 	if err != nil || !ok {
 		return nil, err
 	}
-	body, err := parse(entry, src)
+	body, err := python.Parse(entry, src, floats)
 	if err != nil {
 		return nil, err
 	}
-	f := &sourceFile{name: entry, src: src, defs: map[string]stmt{}}
+	f := &sourceFile{name: entry, src: src, defs: map[string]python.Stmt{}}
 	for _, s := range body {
 		switch s := s.(type) {
-		case *classStmt:
-			f.defs[s.name] = s
-		case *defStmt:
-			f.defs[s.name] = s
+		case *python.Class:
+			f.defs[s.Name] = s
+		case *python.Def:
+			f.defs[s.Name] = s
 		}
 	}
 	u.files[prefix] = f
@@ -117,7 +126,7 @@ func (u *unit) file(prefix string) (*sourceFile, error) {
 }
 
 // find looks for the definition of a qualified name.
-func (u *unit) find(qualified string) (*sourceFile, stmt, error) {
+func (u *unit) find(qualified string) (*sourceFile, python.Stmt, error) {
 	i := strings.LastIndexByte(qualified, '.')
 	if i < 0 {
 		return nil, nil, nil
@@ -144,12 +153,12 @@ func (u *unit) typeNamed(qualified string) (*graph.Type, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, ok := s.(*classStmt)
+	c, ok := s.(*python.Class)
 	if !ok {
 		return nil, nil
 	}
-	if u.depth++; u.depth > maxExprDepth {
-		return nil, &SyntaxError{File: f.name, Line: c.line, Msg: "classes refer to each other too deeply"}
+	if u.depth++; u.depth > python.MaxDepth {
+		return nil, &SyntaxError{File: f.name, Line: c.Line, Msg: "classes refer to each other too deeply"}
 	}
 	defer func() { u.depth-- }()
 	u.declared[qualified] = c
@@ -157,22 +166,22 @@ func (u *unit) typeNamed(qualified string) (*graph.Type, error) {
 }
 
 // declare makes a class of its definition. Its methods are translated later, since they may need other classes.
-func (u *unit) declare(qualified string, f *sourceFile, s *classStmt) (*graph.Type, error) {
-	switch s.base {
+func (u *unit) declare(qualified string, f *sourceFile, s *python.Class) (*graph.Type, error) {
+	switch s.Base() {
 	case "NamedTuple":
 		return u.declareTuple(qualified, f, s)
 	case "Enum":
 		return u.declareEnum(qualified, f, s)
 	}
 	kind := graph.ClassType
-	if s.base == "ModuleInterface" || s.base == "Interface" {
+	if s.Base() == "ModuleInterface" || s.Base() == "Interface" {
 		kind = graph.InterfaceType
 	}
 	c := graph.NewClass(qualified, kind)
-	c.Module = s.base == "Module"
+	c.Module = s.Base() == "Module"
 	u.classes[qualified] = c
 	roles := map[string][]string{}
-	for _, x := range s.body {
+	for _, x := range s.Body {
 		if err := u.member(c, f, x, roles); err != nil {
 			return nil, err
 		}
@@ -185,8 +194,8 @@ func (u *unit) declare(qualified string, f *sourceFile, s *classStmt) (*graph.Ty
 	if c.Module {
 		c.Hooks.Pre, c.Hooks.Post = roles["__forward_pre_hooks__"], roles["__forward_hooks__"]
 	}
-	for _, x := range s.body {
-		d, ok := x.(*defStmt)
+	for _, x := range s.Body {
+		d, ok := x.(*python.Def)
 		if !ok {
 			continue
 		}
@@ -198,15 +207,15 @@ func (u *unit) declare(qualified string, f *sourceFile, s *classStmt) (*graph.Ty
 			if c.Wants == nil {
 				c.Wants = map[string]*graph.Schema{}
 			}
-			sch.Name = d.name
-			c.Wants[d.name] = sch
+			sch.Name = d.Name
+			c.Wants[d.Name] = sch
 			continue
 		}
-		m, err := u.function(qualified+"."+d.name, f, d, c.Type)
+		m, err := u.function(qualified+"."+d.Name, f, d, c.Type)
 		if err != nil {
 			return nil, err
 		}
-		c.AddMethod(d.name, m.Function)
+		c.AddMethod(d.Name, m.Function)
 	}
 	return c.Type, nil
 }
@@ -221,51 +230,51 @@ func contains(l []string, s string) bool {
 }
 
 // member declares an attribute or a constant of a class.
-func (u *unit) member(c *graph.Class, f *sourceFile, s stmt, roles map[string][]string) error {
-	a, ok := s.(*assignStmt)
-	if !ok || len(a.targets) != 1 {
+func (u *unit) member(c *graph.Class, f *sourceFile, s python.Stmt, roles map[string][]string) error {
+	a, ok := s.(*python.Assign)
+	if !ok || len(a.Targets) != 1 {
 		return nil
 	}
-	switch t := a.targets[0].(type) {
-	case *nameExpr:
-		if a.typ == nil {
-			if l, ok := a.value.(*listExpr); ok && strings.HasPrefix(t.name, "__") {
-				for _, e := range l.items {
-					if k, ok := e.(*constExpr); ok {
-						if name, ok := k.v.(string); ok {
-							roles[t.name] = append(roles[t.name], name)
+	switch t := a.Targets[0].(type) {
+	case *python.Name:
+		if a.Type == nil {
+			if l, ok := a.Value.(*python.List); ok && strings.HasPrefix(t.Name, "__") {
+				for _, e := range l.Items {
+					if k, ok := e.(*python.Const); ok {
+						if name, ok := k.Value.(string); ok {
+							roles[t.Name] = append(roles[t.Name], name)
 						}
 					}
 				}
 			}
 			return nil
 		}
-		if ix, ok := a.typ.(*indexExpr); ok && len(ix.subs) == 1 {
-			if n, ok := ix.x.(*nameExpr); ok && n.name == "Final" && a.value != nil {
-				v, err := u.literal(f, a.value)
+		if ix, ok := a.Type.(*python.Index); ok && len(ix.Subs) == 1 {
+			if n, ok := ix.X.(*python.Name); ok && n.Name == "Final" && a.Value != nil {
+				v, err := u.literal(f, a.Value)
 				if err != nil {
 					return err
 				}
-				c.Consts[t.name] = v
+				c.Consts[t.Name] = v
 				return nil
 			}
 		}
-		typ, err := u.typeOf(f, a.typ)
+		typ, err := u.typeOf(f, a.Type)
 		if err != nil {
 			return err
 		}
-		c.AddAttr(graph.Attr{Name: t.name, Type: typ})
-	case *indexExpr: // __annotations__["0"] = type
-		n, ok := t.x.(*nameExpr)
-		if !ok || n.name != "__annotations__" || len(t.subs) != 1 {
+		c.AddAttr(graph.Attr{Name: t.Name, Type: typ})
+	case *python.Index: // __annotations__["0"] = type
+		n, ok := t.X.(*python.Name)
+		if !ok || n.Name != "__annotations__" || len(t.Subs) != 1 {
 			return nil
 		}
-		k, _ := t.subs[0].(*constExpr)
+		k, _ := t.Subs[0].(*python.Const)
 		if k == nil {
 			return nil
 		}
-		name, _ := k.v.(string)
-		typ, err := u.typeOf(f, a.value)
+		name, _ := k.Value.(string)
+		typ, err := u.typeOf(f, a.Value)
 		if err != nil {
 			return err
 		}
@@ -274,60 +283,60 @@ func (u *unit) member(c *graph.Class, f *sourceFile, s stmt, roles map[string][]
 	return nil
 }
 
-func (u *unit) declareTuple(qualified string, f *sourceFile, s *classStmt) (*graph.Type, error) {
+func (u *unit) declareTuple(qualified string, f *sourceFile, s *python.Class) (*graph.Type, error) {
 	t := &graph.Type{Kind: graph.TupleType, Name: qualified}
 	u.tuples[qualified] = t
-	for _, x := range s.body {
-		a, ok := x.(*assignStmt)
-		if !ok || a.typ == nil {
+	for _, x := range s.Body {
+		a, ok := x.(*python.Assign)
+		if !ok || a.Type == nil {
 			continue
 		}
-		n, ok := a.targets[0].(*nameExpr)
+		n, ok := a.Targets[0].(*python.Name)
 		if !ok {
 			continue
 		}
-		e, err := u.typeOf(f, a.typ)
+		e, err := u.typeOf(f, a.Type)
 		if err != nil {
 			return nil, err
 		}
 		var def *tensor.Value
-		if a.value != nil {
-			v, err := u.literal(f, a.value)
+		if a.Value != nil {
+			v, err := u.literal(f, a.Value)
 			if err != nil {
 				return nil, err
 			}
 			def = &v
 		}
-		t.Fields, t.Elems = append(t.Fields, n.name), append(t.Elems, e)
+		t.Fields, t.Elems = append(t.Fields, n.Name), append(t.Elems, e)
 		u.defaults[qualified] = append(u.defaults[qualified], def)
 	}
 	return t, nil
 }
 
-func (u *unit) declareEnum(qualified string, f *sourceFile, s *classStmt) (*graph.Type, error) {
+func (u *unit) declareEnum(qualified string, f *sourceFile, s *python.Class) (*graph.Type, error) {
 	c := graph.NewClass(qualified, graph.EnumType)
 	u.classes[qualified] = c
-	for _, x := range s.body {
-		a, ok := x.(*assignStmt)
-		if !ok || a.value == nil {
+	for _, x := range s.Body {
+		a, ok := x.(*python.Assign)
+		if !ok || a.Value == nil {
 			continue
 		}
-		n, ok := a.targets[0].(*nameExpr)
+		n, ok := a.Targets[0].(*python.Name)
 		if !ok {
 			continue
 		}
-		v, err := u.literal(f, a.value)
+		v, err := u.literal(f, a.Value)
 		if err != nil {
 			return nil, err
 		}
-		c.Members = append(c.Members, &graph.Enum{Class: c, Name: n.name, Value: v})
+		c.Members = append(c.Members, &graph.Enum{Class: c, Name: n.Name, Value: v})
 	}
 	return c.Type, nil
 }
 
 // literal is the value of a constant expression.
-func (u *unit) literal(f *sourceFile, e expr) (tensor.Value, error) {
-	items := func(l []expr) ([]tensor.Value, error) {
+func (u *unit) literal(f *sourceFile, e python.Expr) (tensor.Value, error) {
+	items := func(l []python.Expr) ([]tensor.Value, error) {
 		out := make([]tensor.Value, len(l))
 		for i, x := range l {
 			var err error
@@ -338,28 +347,28 @@ func (u *unit) literal(f *sourceFile, e expr) (tensor.Value, error) {
 		return out, nil
 	}
 	switch e := e.(type) {
-	case *constExpr:
-		return boxConst(e.v), nil
-	case *unaryExpr:
-		v, err := u.literal(f, e.x)
-		if err == nil && e.op == "-" && v.K != tensor.KNone && v.K != tensor.KStr && v.K != tensor.KAny {
+	case *python.Const:
+		return boxConst(e.Value), nil
+	case *python.Unary:
+		v, err := u.literal(f, e.X)
+		if err == nil && e.Op == "-" && v.K != tensor.KNone && v.K != tensor.KStr && v.K != tensor.KAny {
 			n := v.Num()
 			n.I, n.F, n.C = -n.I, -n.F, -n.C
 			v = n.Value()
 		}
 		return v, err
-	case *tupleExpr:
-		l, err := items(e.items)
+	case *python.Tuple:
+		l, err := items(e.Items)
 		return graph.NewTuple(l...), err
-	case *listExpr:
-		l, err := items(e.items)
+	case *python.List:
+		l, err := items(e.Items)
 		return graph.NewList(nil, l...), err
-	case *dictExpr:
-		keys, err := items(e.keys)
+	case *python.Dict:
+		keys, err := items(e.Keys)
 		if err != nil {
 			return tensor.Value{}, err
 		}
-		vals, err := items(e.vals)
+		vals, err := items(e.Vals)
 		d := graph.NewDict(nil, nil)
 		for i := range vals {
 			if err := tensor.Try(func() { d.Set(keys[i], vals[i]) }); err != nil {
@@ -367,32 +376,32 @@ func (u *unit) literal(f *sourceFile, e expr) (tensor.Value, error) {
 			}
 		}
 		return graph.Box(d), err
-	case *binExpr: // 3.+2.j
-		l, err := u.literal(f, e.l)
+	case *python.Binary: // 3.+2.j
+		l, err := u.literal(f, e.L)
 		if err != nil {
 			return l, err
 		}
-		r, err := u.literal(f, e.r)
-		if err == nil && r.K == tensor.KComplex && (e.op == "+" || e.op == "-") && l.K != tensor.KStr &&
+		r, err := u.literal(f, e.R)
+		if err == nil && r.K == tensor.KComplex && (e.Op == "+" || e.Op == "-") && l.K != tensor.KStr &&
 			l.K != tensor.KAny {
 			c := r.Num().C
-			if e.op == "-" {
+			if e.Op == "-" {
 				c = -c
 			}
 			return tensor.ComplexValue(l.Num().C + c), nil
 		}
-	case *callExpr: // annotate(type, value), torch.device("cpu")
-		if n, ok := e.f.(*nameExpr); ok && n.name == "annotate" && len(e.args) == 2 {
-			return u.literal(f, e.args[1])
+	case *python.Call: // annotate(type, value), torch.device("cpu")
+		if n, ok := e.Func.(*python.Name); ok && n.Name == "annotate" && len(e.Args) == 2 {
+			return u.literal(f, e.Args[1])
 		}
-		if a, ok := e.f.(*attrExpr); ok && a.name == "device" && len(e.args) > 0 {
-			v, err := u.literal(f, e.args[0])
+		if a, ok := e.Func.(*python.Attr); ok && a.Name == "device" && len(e.Args) > 0 {
+			v, err := u.literal(f, e.Args[0])
 			if s, ok := v.X.(string); ok && err == nil {
 				d, err := tensor.DeviceNamed(s)
 				return tensor.DeviceValue(d), err
 			}
 		}
-	case *attrExpr:
+	case *python.Attr:
 		if q := dotted(e); strings.HasPrefix(q, "CONSTANTS.c") {
 			return u.constant(q)
 		} else if i := strings.LastIndexByte(q, '.'); i > 0 {
@@ -407,7 +416,7 @@ func (u *unit) literal(f *sourceFile, e expr) (tensor.Value, error) {
 			}
 		}
 	}
-	return tensor.Value{}, &SyntaxError{File: f.name, Line: e.at(), Msg: "want a constant"}
+	return tensor.Value{}, &SyntaxError{File: f.name, Line: e.At(), Msg: "want a constant"}
 }
 
 func boxConst(v any) tensor.Value {
@@ -427,19 +436,19 @@ func (u *unit) constant(name string) (tensor.Value, error) {
 }
 
 // dotted is the text of names with dots between, "" for other expressions.
-func dotted(e expr) string {
+func dotted(e python.Expr) string {
 	var parts []string
 	for {
 		switch x := e.(type) {
-		case *nameExpr:
-			parts = append(parts, x.name)
+		case *python.Name:
+			parts = append(parts, x.Name)
 			for i, j := 0, len(parts)-1; i < j; i, j = i+1, j-1 {
 				parts[i], parts[j] = parts[j], parts[i]
 			}
 			return strings.Join(parts, ".")
-		case *attrExpr:
-			parts = append(parts, x.name)
-			e = x.x
+		case *python.Attr:
+			parts = append(parts, x.Name)
+			e = x.X
 		default:
 			return ""
 		}
@@ -460,28 +469,28 @@ var plainTypes = map[string]*graph.Type{
 }
 
 // typeOf is the type that an annotation names.
-func (u *unit) typeOf(f *sourceFile, e expr) (*graph.Type, error) {
-	if u.depth++; u.depth > maxExprDepth {
-		return nil, &SyntaxError{File: f.name, Line: e.at(), Msg: "types are nested too deeply"}
+func (u *unit) typeOf(f *sourceFile, e python.Expr) (*graph.Type, error) {
+	if u.depth++; u.depth > python.MaxDepth {
+		return nil, &SyntaxError{File: f.name, Line: e.At(), Msg: "types are nested too deeply"}
 	}
 	defer func() { u.depth-- }()
 	fail := func(format string, args ...any) (*graph.Type, error) {
-		return nil, &SyntaxError{File: f.name, Line: e.at(), Msg: fmt.Sprintf(format, args...)}
+		return nil, &SyntaxError{File: f.name, Line: e.At(), Msg: fmt.Sprintf(format, args...)}
 	}
 	switch x := e.(type) {
-	case *constExpr:
-		if x.v == nil {
+	case *python.Const:
+		if x.Value == nil {
 			return graph.None, nil
 		}
-		if s, ok := x.v.(string); ok {
+		if s, ok := x.Value.(string); ok {
 			return u.parseType(s)
 		}
-	case *nameExpr:
-		if t := plainTypes[x.name]; t != nil {
+	case *python.Name:
+		if t := plainTypes[x.Name]; t != nil {
 			return t, nil
 		}
-		return fail("unknown type %s", x.name)
-	case *attrExpr:
+		return fail("unknown type %s", x.Name)
+	case *python.Attr:
 		q := dotted(e)
 		if t := plainTypes[q]; t != nil {
 			return t, nil
@@ -494,14 +503,14 @@ func (u *unit) typeOf(f *sourceFile, e expr) (*graph.Type, error) {
 			return fail("unknown type %s", q)
 		}
 		return t, nil
-	case *indexExpr:
-		name := dotted(x.x)
+	case *python.Index:
+		name := dotted(x.X)
 		name = name[strings.LastIndexByte(name, '.')+1:]
 		var elems []*graph.Type
-		subs := x.subs
+		subs := x.Subs
 		if len(subs) == 1 {
-			if t, ok := subs[0].(*tupleExpr); ok { // Tuple[()]
-				subs = t.items
+			if t, ok := subs[0].(*python.Tuple); ok { // Tuple[()]
+				subs = t.Items
 			}
 		}
 		for _, s := range subs {
@@ -558,25 +567,7 @@ func unionOf(elems []*graph.Type) *graph.Type {
 
 // parseType reads the type of a tag in a pickle: "Dict[str, float]".
 func (u *unit) parseType(s string) (*graph.Type, error) {
-	toks, err := lex("type", s)
-	if err != nil {
-		return nil, err
-	}
-	var e expr
-	err = func() (err error) {
-		defer func() {
-			if r := recover(); r != nil {
-				se, ok := r.(*SyntaxError)
-				if !ok {
-					panic(r)
-				}
-				err = se
-			}
-		}()
-		p := &parser{file: "type", toks: toks}
-		e = p.expr()
-		return nil
-	}()
+	e, err := python.ParseExpr("type", s, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -584,7 +575,7 @@ func (u *unit) parseType(s string) (*graph.Type, error) {
 }
 
 // function declares a function with its parameters and its result.
-func (u *unit) function(name string, f *sourceFile, d *defStmt, self *graph.Type) (*function, error) {
+func (u *unit) function(name string, f *sourceFile, d *python.Def, self *graph.Type) (*function, error) {
 	if fn := u.funcs[name]; fn != nil {
 		return fn, nil
 	}
@@ -602,23 +593,27 @@ func (u *unit) function(name string, f *sourceFile, d *defStmt, self *graph.Type
 
 // signature reads the parameters and the result of a definition. The first parameter of a method has the class's type
 // where no annotation says so.
-func (u *unit) signature(f *sourceFile, d *defStmt, self *graph.Type) (*graph.Schema, *graph.Type, error) {
-	s := &graph.Schema{Name: d.name}
-	for i, p := range d.params {
+func (u *unit) signature(f *sourceFile, d *python.Def, self *graph.Type) (*graph.Schema, *graph.Type, error) {
+	s := &graph.Schema{Name: d.Name}
+	for i, p := range d.Params {
+		if p.Star != 0 {
+			return nil, nil, &SyntaxError{File: f.name, Line: d.Line,
+				Msg: "parameters with * are not part of the language"}
+		}
 		t := graph.Tensor
 		var err error
 		switch {
-		case p.typ != nil:
-			t, err = u.typeOf(f, p.typ)
+		case p.Type != nil:
+			t, err = u.typeOf(f, p.Type)
 		case i == 0 && self != nil:
 			t = self
 		}
 		if err != nil {
 			return nil, nil, err
 		}
-		q := graph.Param{Name: p.name, Type: t, KwOnly: p.kwOnly}
-		if p.def != nil {
-			v, err := u.literal(f, p.def)
+		q := graph.Param{Name: p.Name, Type: t, KwOnly: p.KwOnly}
+		if p.Default != nil {
+			v, err := u.literal(f, p.Default)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -627,9 +622,9 @@ func (u *unit) signature(f *sourceFile, d *defStmt, self *graph.Type) (*graph.Sc
 		s.Params = append(s.Params, q)
 	}
 	res := graph.Any
-	if d.result != nil {
+	if d.Result != nil {
 		var err error
-		if res, err = u.typeOf(f, d.result); err != nil {
+		if res, err = u.typeOf(f, d.Result); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -646,7 +641,7 @@ func (u *unit) funcNamed(qualified string) (*function, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, ok := s.(*defStmt)
+	d, ok := s.(*python.Def)
 	if !ok {
 		return nil, nil
 	}

@@ -3,6 +3,8 @@ package jit
 import (
 	"fmt"
 
+	"github.com/gotorch-dev/torch/internal/python"
+
 	"github.com/gotorch-dev/torch/graph"
 )
 
@@ -15,7 +17,7 @@ type symbol any
 type (
 	funcSymbol  struct{ fn *function }
 	typeSymbol  struct{ t *graph.Type }
-	localDef    struct{ def *defStmt }        // a function inside a function, for fork
+	localDef    struct{ def *python.Def }     // a function inside a function, for fork
 	manySymbol  struct{ vals []*graph.Value } // the results of one call
 	boundMethod struct {
 		self *graph.Value
@@ -83,7 +85,7 @@ func (f *function) translate() (err error) {
 	for _, p := range f.Schema.Params {
 		t.sc.vars[p.Name] = f.Body.Param(p.Name, p.Type)
 	}
-	t.stmts(lowerExits(f.def.body))
+	t.stmts(lowerExits(f.def.Body))
 	if t.ret == nil {
 		t.ret = t.b().Const(nil)
 	}
@@ -107,14 +109,14 @@ func (t *translator) check(err error) {
 }
 
 // at notes the line of what is translated.
-func (t *translator) at(x interface{ at() int }) {
-	if n := x.at(); n > 0 {
+func (t *translator) at(x interface{ At() int }) {
+	if n := x.At(); n > 0 {
 		t.line = n
 	}
 	t.b().At(graph.Pos{File: t.fn.file.name, Line: t.line})
 }
 
-func (t *translator) stmts(l []stmt) {
+func (t *translator) stmts(l []python.Stmt) {
 	for _, s := range l {
 		if t.ret != nil || t.sc.dead {
 			return
@@ -123,55 +125,57 @@ func (t *translator) stmts(l []stmt) {
 	}
 }
 
-func (t *translator) stmt(s stmt) {
+func (t *translator) stmt(s python.Stmt) {
 	t.at(s)
 	switch s := s.(type) {
-	case *passStmt, *importStmt:
-	case *exprStmt:
-		t.exprStmt(s.x)
-	case *assignStmt:
+	case *python.Pass, *python.Import, *python.Scope:
+	case *python.ExprStmt:
+		t.exprStmt(s.X)
+	case *python.Assign:
 		t.assign(s)
-	case *ifStmt:
+	case *python.If:
 		t.ifStmt(s)
-	case *whileStmt:
+	case *python.While:
 		t.while(s)
-	case *forStmt:
+	case *python.For:
 		t.forStmt(s)
-	case *withStmt:
+	case *forUntil:
+		t.forUntil(s)
+	case *python.With:
 		t.with(s)
-	case *returnStmt:
-		if s.x == nil {
+	case *python.Return:
+		if s.X == nil {
 			t.ret = t.b().Const(nil)
 		} else {
-			t.ret = t.fit(t.value(s.x, t.fn.res), t.fn.res)
+			t.ret = t.fit(t.value(s.X, t.fn.res), t.fn.res)
 		}
-	case *raiseStmt:
-		t.raise(s.x)
-	case *assertStmt:
+	case *python.Raise:
+		t.raise(s.X)
+	case *python.Assert:
 		t.assert(s)
-	case *delStmt:
-		for _, x := range s.targets {
-			ix, ok := x.(*indexExpr)
-			if !ok || len(ix.subs) != 1 {
+	case *python.Del:
+		for _, x := range s.Targets {
+			ix, ok := x.(*python.Index)
+			if !ok || len(ix.Subs) != 1 {
 				continue
 			}
-			t.builtin("aten::Delete", []*graph.Value{t.value(ix.x, nil), t.value(ix.subs[0], nil)}, nil)
+			t.builtin("aten::Delete", []*graph.Value{t.value(ix.X, nil), t.value(ix.Subs[0], nil)}, nil)
 		}
-	case *defStmt:
-		t.sc.vars[s.name] = localDef{s}
-	case *jumpStmt:
-		t.fail("%s outside of a loop", s.kind)
+	case *python.Def:
+		t.sc.vars[s.Name] = localDef{s}
+	case *python.Jump:
+		t.fail("%s outside of a loop", s.Kind)
 	default:
 		t.fail("this statement is not part of the language")
 	}
 }
 
-func (t *translator) exprStmt(x expr) {
-	if c, ok := x.(*constExpr); ok && c.v != nil { // a docstring
+func (t *translator) exprStmt(x python.Expr) {
+	if c, ok := x.(*python.Const); ok && c.Value != nil { // a docstring
 		return
 	}
 	t.expr(x, nil)
-	if c, ok := x.(*callExpr); ok && dotted(c.f) == "ops.prim.RaiseException" {
+	if c, ok := x.(*python.Call); ok && dotted(c.Func) == "ops.prim.RaiseException" {
 		t.sc.dead = true
 	}
 }
@@ -190,52 +194,52 @@ func (t *translator) fit(v *graph.Value, want *graph.Type) *graph.Value {
 	return t.b().Add(&graph.Node{Op: graph.UncheckedCast, In: []*graph.Value{v}}, want).Out[0]
 }
 
-func (t *translator) assign(s *assignStmt) {
-	if s.op != "" {
+func (t *translator) assign(s *python.Assign) {
+	if s.Op != "" {
 		t.augmented(s)
 		return
 	}
 	var typ *graph.Type
-	if s.typ != nil {
+	if s.Type != nil {
 		var err error
-		typ, err = t.u.typeOf(t.fn.file, s.typ)
+		typ, err = t.u.typeOf(t.fn.file, s.Type)
 		t.check(err)
-		if n, ok := s.targets[0].(*nameExpr); ok {
-			t.sc.types[n.name] = typ
+		if n, ok := s.Targets[0].(*python.Name); ok {
+			t.sc.types[n.Name] = typ
 		}
 	}
-	if s.value == nil {
+	if s.Value == nil {
 		return
 	}
 	hint := typ
-	if hint == nil && len(s.targets) == 1 {
-		hint = t.targetType(s.targets[0])
+	if hint == nil && len(s.Targets) == 1 {
+		hint = t.targetType(s.Targets[0])
 	}
 	// (a, b) = (b, a) needs no tuple
-	if to, ok := s.targets[0].(*tupleExpr); ok && len(s.targets) == 1 {
-		if from, ok := s.value.(*tupleExpr); ok && len(from.items) == len(to.items) && !starred(to.items) {
+	if to, ok := s.Targets[0].(*python.Tuple); ok && len(s.Targets) == 1 {
+		if from, ok := s.Value.(*python.Tuple); ok && len(from.Items) == len(to.Items) && !starred(to.Items) {
 			var vals []symbol
-			for _, x := range from.items {
+			for _, x := range from.Items {
 				vals = append(vals, t.expr(x, nil))
 			}
-			for i, x := range to.items {
+			for i, x := range to.Items {
 				t.store(x, vals[i])
 			}
 			return
 		}
 	}
-	v := t.expr(s.value, hint)
+	v := t.expr(s.Value, hint)
 	if x, ok := v.(*graph.Value); ok && typ != nil {
 		v = t.fit(x, typ)
 	}
-	for _, x := range s.targets {
+	for _, x := range s.Targets {
 		t.store(x, v)
 	}
 }
 
-func starred(l []expr) bool {
+func starred(l []python.Expr) bool {
 	for _, x := range l {
-		if _, ok := x.(*starExpr); ok {
+		if _, ok := x.(*python.Star); ok {
 			return true
 		}
 	}
@@ -243,14 +247,14 @@ func starred(l []expr) bool {
 }
 
 // targetType is the type that an assignment wants.
-func (t *translator) targetType(x expr) *graph.Type {
+func (t *translator) targetType(x python.Expr) *graph.Type {
 	switch x := x.(type) {
-	case *nameExpr:
-		return t.sc.typeOf(x.name)
-	case *attrExpr:
-		if n, ok := x.x.(*nameExpr); ok {
-			if v, ok := t.sc.find(n.name).(*graph.Value); ok && v.Type.Class != nil {
-				if i := v.Type.Class.AttrIndex(x.name); i >= 0 {
+	case *python.Name:
+		return t.sc.typeOf(x.Name)
+	case *python.Attr:
+		if n, ok := x.X.(*python.Name); ok {
+			if v, ok := t.sc.find(n.Name).(*graph.Value); ok && v.Type.Class != nil {
+				if i := v.Type.Class.AttrIndex(x.Name); i >= 0 {
 					return v.Type.Class.Attrs[i].Type
 				}
 			}
@@ -260,46 +264,46 @@ func (t *translator) targetType(x expr) *graph.Type {
 }
 
 // store assigns to a target.
-func (t *translator) store(target expr, v symbol) {
+func (t *translator) store(target python.Expr, v symbol) {
 	switch x := target.(type) {
-	case *nameExpr:
+	case *python.Name:
 		if val, ok := v.(*graph.Value); ok {
-			if typ := t.sc.typeOf(x.name); typ != nil {
+			if typ := t.sc.typeOf(x.Name); typ != nil {
 				v = t.fit(val, typ)
 			}
 			if w := v.(*graph.Value); w.Name == "" {
-				w.Name = x.name
+				w.Name = x.Name
 			}
 		}
 		if m, ok := v.(manySymbol); ok {
 			v = t.b().Tuple(m.vals...)
 		}
-		t.sc.vars[x.name] = v
-	case *attrExpr:
-		self := t.value(x.x, nil)
+		t.sc.vars[x.Name] = v
+	case *python.Attr:
+		self := t.value(x.X, nil)
 		val := t.asValue(v)
 		c := self.Type.Class
 		if c == nil {
 			t.fail("a value of type %s has no attributes that can be set", self.Type)
 		}
-		i := c.AttrIndex(x.name)
+		i := c.AttrIndex(x.Name)
 		if i < 0 {
-			t.fail("%s has no attribute %s", c.Name, x.name)
+			t.fail("%s has no attribute %s", c.Name, x.Name)
 		}
-		t.b().SetAttr(self, x.name, t.fit(val, c.Attrs[i].Type))
-	case *indexExpr:
+		t.b().SetAttr(self, x.Name, t.fit(val, c.Attrs[i].Type))
+	case *python.Index:
 		t.storeIndex(x, t.asValue(v))
-	case *tupleExpr:
-		t.unpack(x.items, v)
-	case *listExpr:
-		t.unpack(x.items, v)
+	case *python.Tuple:
+		t.unpack(x.Items, v)
+	case *python.List:
+		t.unpack(x.Items, v)
 	default:
 		t.fail("one cannot assign to this")
 	}
 }
 
 // unpack assigns the fields of a tuple or the elements of a list.
-func (t *translator) unpack(targets []expr, v symbol) {
+func (t *translator) unpack(targets []python.Expr, v symbol) {
 	if m, ok := v.(manySymbol); ok {
 		if len(m.vals) != len(targets) {
 			t.fail("%d values for %d names", len(m.vals), len(targets))
@@ -339,26 +343,26 @@ func (t *translator) unpack(targets []expr, v symbol) {
 
 var augmentedNames = map[string]string{"+": "add", "-": "sub", "*": "mul", "/": "div"}
 
-func (t *translator) augmented(s *assignStmt) {
-	target := s.targets[0]
+func (t *translator) augmented(s *python.Assign) {
+	target := s.Targets[0]
 	old := t.value(target, nil)
-	v := t.value(s.value, old.Type)
+	v := t.value(s.Value, old.Type)
 	if k := old.Type.Kind; k == graph.TensorType || k == graph.ListType { // in place
-		if name := augmentedNames[s.op]; name != "" {
+		if name := augmentedNames[s.Op]; name != "" {
 			w := t.builtin1("aten::"+name+"_", old, v)
-			if _, ok := target.(*nameExpr); ok {
+			if _, ok := target.(*python.Name); ok {
 				t.store(target, w)
 			}
 			return
 		}
 	}
-	t.store(target, t.binary(s.op, old, v))
+	t.store(target, t.binary(s.Op, old, v))
 }
 
 // inner runs f in a scope of its own, whose nodes go to block b.
 func (t *translator) inner(b *graph.Block, f func()) *scope {
-	if t.nest++; t.nest > maxIndent {
-		t.fail("blocks are nested more than %d deep", maxIndent)
+	if t.nest++; t.nest > python.MaxIndent {
+		t.fail("blocks are nested more than %d deep", python.MaxIndent)
 	}
 	s := &scope{parent: t.sc, vars: map[string]symbol{}, types: map[string]*graph.Type{}, block: b}
 	t.sc = s
@@ -369,9 +373,9 @@ func (t *translator) inner(b *graph.Block, f func()) *scope {
 	return s
 }
 
-func (t *translator) ifStmt(s *ifStmt) {
-	cond := t.condition(s.cond)
-	t.branch(cond, func() { t.stmts(s.then) }, func() { t.stmts(s.else_) })
+func (t *translator) ifStmt(s *python.If) {
+	cond := t.condition(s.Cond)
+	t.branch(cond, func() { t.stmts(s.Then) }, func() { t.stmts(s.Else) })
 }
 
 // branch translates an if, and merges what its two sides have assigned.
@@ -435,7 +439,7 @@ func (t *translator) branch(cond *graph.Value, then, other func()) {
 }
 
 // carried are the variables that a loop changes, with their values before it.
-func (t *translator) carried(body []stmt) (names []string, vals []*graph.Value) {
+func (t *translator) carried(body []python.Stmt) (names []string, vals []*graph.Value) {
 	set := map[string]bool{}
 	assigned(body, set)
 	for _, name := range sortedKeys(set) {
@@ -451,7 +455,8 @@ func (t *translator) carried(body []stmt) (names []string, vals []*graph.Value) 
 
 // loop translates a loop. head, if given, runs at the start of the body and gets the number of the iteration; next
 // gives the condition at the end of the body.
-func (t *translator) loop(most, cond *graph.Value, body []stmt, head func(i *graph.Value), next func() *graph.Value) {
+func (t *translator) loop(most, cond *graph.Value, body []python.Stmt, head func(i *graph.Value),
+	next func() *graph.Value) {
 	names, vals := t.carried(body)
 	if most == nil {
 		most = t.b().Const(int(^uint(0) >> 1))
@@ -506,44 +511,42 @@ func widen(t **graph.Type, u *graph.Type) *graph.Type {
 	return *t
 }
 
-func (t *translator) while(s *whileStmt) {
-	t.loop(nil, t.condition(s.cond), s.body, nil, func() *graph.Value { return t.condition(s.cond) })
+func (t *translator) while(s *python.While) {
+	t.loop(nil, t.condition(s.Cond), s.Body, nil, func() *graph.Value { return t.condition(s.Cond) })
 }
 
-func (t *translator) forStmt(s *forStmt) {
-	if s.until != "" {
-		t.forUntil(s)
-		return
-	}
-	it := t.iterable(s.iter)
+func (t *translator) forStmt(s *python.For) {
+	it := t.iterable(s.Iter)
 	if it.unrolled != nil {
 		for _, x := range it.unrolled {
-			t.store(s.target, x)
-			t.stmts(s.body)
+			t.store(s.Target, x)
+			t.stmts(s.Body)
 		}
 		return
 	}
-	t.loop(it.length, nil, append([]stmt{&assignStmt{targets: []expr{s.target}}}, s.body...), func(i *graph.Value) {
-		t.store(s.target, it.item(i))
-	}, nil)
+	t.loop(it.length, nil, append([]python.Stmt{&python.Assign{Targets: []python.Expr{s.Target}}}, s.Body...),
+		func(i *graph.Value) {
+			t.store(s.Target, it.item(i))
+		}, nil)
 }
 
 // forUntil is a for with break, continue or return inside: lowerExits has named the variable that ends it.
-func (t *translator) forUntil(s *forStmt) {
-	it := t.iterable(s.iter)
-	more := func() *graph.Value { return t.builtin1("aten::__not__", t.value(&nameExpr{name: s.until}, nil)) }
+func (t *translator) forUntil(s *forUntil) {
+	it := t.iterable(s.Iter)
+	more := func() *graph.Value { return t.builtin1("aten::__not__", t.value(&python.Name{Name: s.until}, nil)) }
 	if it.unrolled != nil {
 		for _, x := range it.unrolled {
 			t.branch(more(), func() {
-				t.store(s.target, x)
-				t.stmts(s.body)
+				t.store(s.Target, x)
+				t.stmts(s.Body)
 			}, func() {})
 		}
 		return
 	}
-	t.loop(it.length, more(), append([]stmt{&assignStmt{targets: []expr{s.target}}}, s.body...), func(i *graph.Value) {
-		t.store(s.target, it.item(i))
-	}, more)
+	t.loop(it.length, more(), append([]python.Stmt{&python.Assign{Targets: []python.Expr{s.Target}}}, s.Body...),
+		func(i *graph.Value) {
+			t.store(s.Target, it.item(i))
+		}, more)
 }
 
 // iteration is what a for runs over.
@@ -553,27 +556,27 @@ type iteration struct {
 	unrolled []symbol // instead: known values
 }
 
-func (t *translator) iterable(e expr) iteration {
-	if c, ok := e.(*callExpr); ok {
-		if n, ok := c.f.(*nameExpr); ok && t.sc.find(n.name) == nil && len(c.kwargs) == 0 {
-			switch n.name {
+func (t *translator) iterable(e python.Expr) iteration {
+	if c, ok := e.(*python.Call); ok {
+		if n, ok := c.Func.(*python.Name); ok && t.sc.find(n.Name) == nil && len(c.Kwargs) == 0 {
+			switch n.Name {
 			case "range":
-				return t.rangeOf(c.args)
+				return t.rangeOf(c.Args)
 			case "enumerate":
 				start := t.b().Const(0)
-				if len(c.args) == 2 {
-					start = t.value(c.args[1], nil)
+				if len(c.Args) == 2 {
+					start = t.value(c.Args[1], nil)
 				}
-				return t.enumerated(t.iterable(c.args[0]), start)
+				return t.enumerated(t.iterable(c.Args[0]), start)
 			case "zip":
-				return t.zipped(c.args)
+				return t.zipped(c.Args)
 			}
 		}
 	}
 	return t.over(t.value(e, nil))
 }
 
-func (t *translator) rangeOf(args []expr) iteration {
+func (t *translator) rangeOf(args []python.Expr) iteration {
 	var v []*graph.Value
 	for _, a := range args {
 		v = append(v, t.fit(t.value(a, nil), graph.Int))
@@ -607,7 +610,7 @@ func (t *translator) enumerated(it iteration, start *graph.Value) iteration {
 	return it
 }
 
-func (t *translator) zipped(args []expr) iteration {
+func (t *translator) zipped(args []python.Expr) iteration {
 	var its []iteration
 	for _, a := range args {
 		its = append(its, t.iterable(a))
@@ -660,18 +663,18 @@ func (t *translator) over(v *graph.Value) iteration {
 	}}
 }
 
-func (t *translator) with(s *withStmt) {
+func (t *translator) with(s *python.With) {
 	var ctx []*graph.Value
-	for i, x := range s.items {
+	for i, x := range s.Items {
 		v := t.value(x, nil)
 		entered := t.method(v, "__enter__", nil, nil)
-		if s.names[i] != nil {
-			t.store(s.names[i], entered)
+		if s.Names[i] != nil {
+			t.store(s.Names[i], entered)
 		}
 		ctx = append(ctx, v)
 	}
 	ret := t.ret
-	t.stmts(s.body)
+	t.stmts(s.Body)
 	if t.sc.dead {
 		return
 	}
@@ -685,19 +688,19 @@ func (t *translator) with(s *withStmt) {
 }
 
 // raise ends the program with an exception: raise ValueError("text").
-func (t *translator) raise(x expr) {
+func (t *translator) raise(x python.Expr) {
 	class, text := "", t.b().Const("")
 	switch x := x.(type) {
-	case *callExpr:
-		class = dotted(x.f)
-		if len(x.args) > 0 {
-			text = t.value(x.args[0], graph.Str)
+	case *python.Call:
+		class = dotted(x.Func)
+		if len(x.Args) > 0 {
+			text = t.value(x.Args[0], graph.Str)
 			if text.Type.Kind != graph.StrType {
 				text = t.builtin1("aten::str", text)
 			}
 		}
-	case *nameExpr:
-		class = x.name
+	case *python.Name:
+		class = x.Name
 	case nil:
 	default:
 		text = t.value(x, nil)
@@ -709,11 +712,11 @@ func (t *translator) raise(x expr) {
 	t.sc.dead = true
 }
 
-func (t *translator) assert(s *assertStmt) {
-	t.branch(t.condition(s.cond), func() {}, func() {
+func (t *translator) assert(s *python.Assert) {
+	t.branch(t.condition(s.Cond), func() {}, func() {
 		msg := t.b().Const("AssertionError: ")
-		if s.msg != nil {
-			msg = t.builtin1("aten::add", msg, t.builtin1("aten::str", t.value(s.msg, graph.Str)))
+		if s.Msg != nil {
+			msg = t.builtin1("aten::add", msg, t.builtin1("aten::str", t.value(s.Msg, graph.Str)))
 		}
 		t.b().Raise("builtins.AssertionError", msg)
 		t.sc.dead = true

@@ -1,4 +1,4 @@
-package jit
+package python
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// tokenKind tells the tokens of the serialized language apart.
+// tokenKind tells tokens apart.
 type tokenKind uint8
 
 const (
@@ -29,9 +29,9 @@ type token struct {
 	f     bool // a formatted string literal
 }
 
-// SyntaxError is a mistake in the code of an archive.
+// SyntaxError is a mistake in a program.
 type SyntaxError struct {
-	File string // entry of the archive
+	File string // name of the file, or entry of the archive
 	Line int
 	Msg  string
 }
@@ -50,8 +50,8 @@ type lexer struct {
 	out    []token
 }
 
-// maxTokens bounds the memory of the tokens of a file by its size alone; this bounds the nesting of its blocks.
-const maxIndent = 100
+// MaxIndent bounds the nesting of blocks.
+const MaxIndent = 100
 
 func (l *lexer) fail(format string, args ...any) error {
 	return &SyntaxError{File: l.file, Line: l.line, Msg: fmt.Sprintf(format, args...)}
@@ -161,8 +161,8 @@ func (l *lexer) indentation() error {
 		l.pos = p
 		top := l.indent[len(l.indent)-1]
 		if width > top {
-			if len(l.indent) > maxIndent {
-				return l.fail("blocks are nested more than %d deep", maxIndent)
+			if len(l.indent) > MaxIndent {
+				return l.fail("blocks are nested more than %d deep", MaxIndent)
 			}
 			l.indent = append(l.indent, width)
 			l.add(tokIndent, "", p)
