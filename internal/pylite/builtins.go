@@ -527,8 +527,7 @@ func (in *Interp) strMethod(s, name string) Builtin {
 		return func(args []any, kw map[string]any) any {
 			var b strings.Builder
 			n := 0
-			p := &parser{}
-			for _, part := range p.fstringLoose(s) {
+			for _, part := range formatParts(s) {
 				if !part.field {
 					b.WriteString(part.text)
 					continue
@@ -594,8 +593,8 @@ type formatPart struct {
 	field      bool
 }
 
-// fstringLoose splits a string for str.format.
-func (p *parser) fstringLoose(s string) []formatPart {
+// formatParts splits a string for str.format.
+func formatParts(s string) []formatPart {
 	var out []formatPart
 	for s != "" {
 		i := strings.IndexByte(s, '{')

@@ -3,41 +3,49 @@ package pylite
 import (
 	"fmt"
 	"strings"
+
+	"github.com/gotorch-dev/torch/internal/python"
 )
 
-func (in *Interp) eval(x expr, e *scope) any {
+func (in *Interp) eval(x python.Expr, e *scope) any {
 	switch x := x.(type) {
-	case constExpr:
-		return x.v
-	case nameExpr:
-		if s, ok := e.find(x.name); ok {
-			return s.vars[x.name]
+	case *python.Const:
+		if n, ok := x.Value.(int64); ok {
+			return int(n)
 		}
-		Throw("NameError", "name '%s' is not defined", x.name)
-	case fstrExpr:
+		return x.Value
+	case *python.Name:
+		if x.Name == "..." {
+			return Ellipsis{}
+		}
+		if s, ok := e.find(x.Name); ok {
+			return s.vars[x.Name]
+		}
+		Throw("NameError", "name '%s' is not defined", x.Name)
+	case *python.Format:
 		var b strings.Builder
-		for _, p := range x.parts {
-			if f, ok := p.(fmtExpr); ok {
-				b.WriteString(in.format(in.eval(f.x, e), f.conv, f.spec))
+		for _, p := range x.Parts {
+			if f, ok := p.(*python.FormatValue); ok {
+				b.WriteString(in.format(in.eval(f.X, e), f.Conv, f.Spec))
 			} else {
 				b.WriteString(in.str(in.eval(p, e)))
 			}
 		}
 		return b.String()
-	case tupleExpr:
-		return Tuple(in.evalList(x.elts, e))
-	case listExpr:
-		return &List{in.evalList(x.elts, e)}
-	case setExpr:
+	case *python.Tuple:
+		return Tuple(in.evalList(x.Items, e))
+	case *python.List:
+		return &List{in.evalList(x.Items, e)}
+	case *python.Set:
 		d := NewDict()
-		for _, v := range in.evalList(x.elts, e) {
+		for _, v := range in.evalList(x.Items, e) {
 			d.Set(v, nil)
 		}
 		return d
-	case dictExpr:
+	case *python.Dict:
 		d := NewDict()
-		for i, k := range x.keys {
-			v := in.eval(x.vals[i], e)
+		for i, k := range x.Keys {
+			v := in.eval(x.Vals[i], e)
 			if k != nil {
 				d.Set(in.eval(k, e), v)
 				continue
@@ -50,25 +58,25 @@ func (in *Interp) eval(x expr, e *scope) any {
 			}
 		}
 		return d
-	case compExpr:
+	case *python.Comprehension:
 		return in.comprehend(x, e)
-	case unaryExpr:
-		return in.unary(x.op, in.eval(x.x, e))
-	case binExpr:
-		l := in.eval(x.l, e)
-		return in.binary(x.op, l, in.eval(x.r, e))
-	case boolExpr:
-		l := in.eval(x.l, e)
-		if in.truth(l) == (x.op == "or") {
+	case *python.Unary:
+		return in.unary(x.Op, in.eval(x.X, e))
+	case *python.Binary:
+		l := in.eval(x.L, e)
+		return in.binary(x.Op, l, in.eval(x.R, e))
+	case *python.Bool:
+		l := in.eval(x.L, e)
+		if in.truth(l) == (x.Op == "or") {
 			return l
 		}
-		return in.eval(x.r, e)
-	case cmpExpr:
-		l := in.eval(x.l, e)
-		for i, op := range x.ops {
-			r := in.eval(x.rs[i], e)
+		return in.eval(x.R, e)
+	case *python.Compare:
+		l := in.eval(x.L, e)
+		for i, op := range x.Ops {
+			r := in.eval(x.R[i], e)
 			v := in.compare(op, l, r)
-			if i == len(x.ops)-1 {
+			if i == len(x.Ops)-1 {
 				return v
 			}
 			if !in.truth(v) {
@@ -76,43 +84,53 @@ func (in *Interp) eval(x expr, e *scope) any {
 			}
 			l = r
 		}
-	case condExpr:
-		if in.truth(in.eval(x.cond, e)) {
-			return in.eval(x.yes, e)
+	case *python.Conditional:
+		if in.truth(in.eval(x.Cond, e)) {
+			return in.eval(x.Then, e)
 		}
-		return in.eval(x.no, e)
-	case lambdaExpr:
-		return &Func{Name: "<lambda>", params: x.params, defs: in.defaults(x.params, e), ret: x.body, env: e, in: in}
-	case attrExpr:
-		return in.Attr(in.eval(x.x, e), x.name)
-	case indexExpr:
-		v := in.eval(x.x, e)
-		return in.index(v, in.eval(x.i, e))
-	case sliceExpr:
+		return in.eval(x.Other, e)
+	case *python.Lambda:
+		return &Func{Name: "<lambda>", params: x.Params, defs: in.defaults(x.Params, e), ret: x.Body, env: e, in: in}
+	case *python.Attr:
+		return in.Attr(in.eval(x.X, e), x.Name)
+	case *python.Index:
+		v := in.eval(x.X, e)
+		return in.index(v, in.subscript(x, e))
+	case *python.Slice:
 		var s Slice
-		if x.lo != nil {
-			s.Lo = in.eval(x.lo, e)
+		if x.Lo != nil {
+			s.Lo = in.eval(x.Lo, e)
 		}
-		if x.hi != nil {
-			s.Hi = in.eval(x.hi, e)
+		if x.Hi != nil {
+			s.Hi = in.eval(x.Hi, e)
 		}
-		if x.step != nil {
-			s.Step = in.eval(x.step, e)
+		if x.Step != nil {
+			s.Step = in.eval(x.Step, e)
 		}
 		return s
-	case callExpr:
+	case *python.Call:
 		return in.evalCall(x, e)
-	case starExpr:
+	case *python.Star:
 		Throw("SyntaxError", "can't use starred expression here")
 	}
 	panic(fmt.Sprintf("pylite: unknown expression %T", x))
 }
 
-func (in *Interp) evalList(elts []expr, e *scope) []any {
+// subscript is what stands between the brackets of x[i].
+func (in *Interp) subscript(x *python.Index, e *scope) any {
+	if !x.Many && len(x.Subs) == 1 {
+		if _, spread := x.Subs[0].(*python.Star); !spread {
+			return in.eval(x.Subs[0], e)
+		}
+	}
+	return Tuple(in.evalList(x.Subs, e))
+}
+
+func (in *Interp) evalList(elts []python.Expr, e *scope) []any {
 	out := make([]any, 0, len(elts))
 	for _, x := range elts {
-		if s, ok := x.(starExpr); ok {
-			out = append(out, in.Iter(in.eval(s.x, e))...)
+		if s, ok := x.(*python.Star); ok {
+			out = append(out, in.Iter(in.eval(s.X, e))...)
 			continue
 		}
 		out = append(out, in.eval(x, e))
@@ -120,20 +138,20 @@ func (in *Interp) evalList(elts []expr, e *scope) []any {
 	return out
 }
 
-func (in *Interp) evalCall(x callExpr, e *scope) any {
-	if n, ok := x.fn.(nameExpr); ok && n.name == "super" && len(x.args) == 0 {
+func (in *Interp) evalCall(x *python.Call, e *scope) any {
+	if n, ok := x.Func.(*python.Name); ok && n.Name == "super" && len(x.Args) == 0 {
 		return in.super(e)
 	}
-	fn := in.eval(x.fn, e)
-	args := in.evalList(x.args, e)
+	fn := in.eval(x.Func, e)
+	args := in.evalList(x.Args, e)
 	var kw map[string]any
-	for _, k := range x.kws {
-		v := in.eval(k.x, e)
+	for _, k := range x.Kwargs {
+		v := in.eval(k.Value, e)
 		if kw == nil {
 			kw = map[string]any{}
 		}
-		if k.name != "" {
-			kw[k.name] = v
+		if k.Name != "" {
+			kw[k.Name] = v
 			continue
 		}
 		if d, ok := v.(*Dict); ok {
@@ -401,29 +419,29 @@ func (in *Interp) Iter(v any) []any {
 	return nil
 }
 
-func (in *Interp) comprehend(c compExpr, e *scope) any {
+func (in *Interp) comprehend(c *python.Comprehension, e *scope) any {
 	inner := &scope{vars: map[string]any{}, up: e}
 	var out []any
 	d := NewDict()
 	var loop func(i int)
 	loop = func(i int) {
-		if i == len(c.fors) {
-			switch c.kind {
-			case '{':
-				d.Set(in.eval(c.key, inner), in.eval(c.elt, inner))
-			case 's':
-				d.Set(in.eval(c.elt, inner), nil)
+		if i == len(c.Loops) {
+			switch c.Kind {
+			case python.DictComp:
+				d.Set(in.eval(c.Key, inner), in.eval(c.Elem, inner))
+			case python.SetComp:
+				d.Set(in.eval(c.Elem, inner), nil)
 			default:
-				out = append(out, in.eval(c.elt, inner))
+				out = append(out, in.eval(c.Elem, inner))
 			}
 			return
 		}
-		f := c.fors[i]
+		f := c.Loops[i]
 	values:
-		for _, v := range in.Iter(in.eval(f.iter, inner)) {
+		for _, v := range in.Iter(in.eval(f.Iter, inner)) {
 			in.step()
-			in.assign(f.target, v, inner)
-			for _, cond := range f.ifs {
+			in.assign(f.Target, v, inner)
+			for _, cond := range f.Conds {
 				if !in.truth(in.eval(cond, inner)) {
 					continue values
 				}
@@ -432,10 +450,10 @@ func (in *Interp) comprehend(c compExpr, e *scope) any {
 		}
 	}
 	loop(0)
-	switch c.kind {
-	case '{', 's':
+	switch c.Kind {
+	case python.DictComp, python.SetComp:
 		return d
-	case '(':
+	case python.Generator:
 		return Tuple(out) // a generator that has run
 	}
 	return &List{out}

@@ -1,6 +1,11 @@
 package pylite
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gotorch-dev/torch/internal/python"
+)
 
 // Host gives foreign values their meaning. Every method reports whether it knows what it was asked for; what it does
 // not know, the interpreter refuses with Python's words.
@@ -68,9 +73,9 @@ func (s *scope) find(name string) (*scope, bool) {
 
 // Run runs a program. A Python exception is returned as a *Raise.
 func (in *Interp) Run(src string) (err error) {
-	body, err := parse(src)
+	body, err := python.Parse("", src, nil)
 	if err != nil {
-		return &Raise{Type: "SyntaxError", Msg: err.Error()}
+		return syntaxError(err)
 	}
 	defer in.catch(&err)
 	in.block(body, &scope{vars: in.Globals})
@@ -79,18 +84,20 @@ func (in *Interp) Run(src string) (err error) {
 
 // Eval computes an expression.
 func (in *Interp) Eval(src string) (v any, err error) {
-	toks, err := lex(src)
+	x, err := python.ParseExpr("", src, nil)
 	if err != nil {
-		return nil, &Raise{Type: "SyntaxError", Msg: err.Error()}
+		return nil, syntaxError(err)
 	}
 	defer in.catch(&err)
-	defer func() {
-		if s, ok := recover2(recover()).(syntaxError); ok {
-			err = &Raise{Type: "SyntaxError", Msg: string(s)}
-		}
-	}()
-	x := (&parser{toks: toks}).expressions()
 	return in.eval(x, &scope{vars: in.Globals}), nil
+}
+
+func syntaxError(err error) *Raise {
+	var e *python.SyntaxError
+	if !errors.As(err, &e) {
+		return &Raise{Type: "SyntaxError", Msg: err.Error()}
+	}
+	return &Raise{Type: "SyntaxError", Msg: fmt.Sprintf("line %d: %s", e.Line, e.Msg)}
 }
 
 // Guard runs f, which calls functions of the program, and returns its exception.
@@ -98,14 +105,6 @@ func (in *Interp) Guard(f func()) (err error) {
 	defer in.catch(&err)
 	f()
 	return nil
-}
-
-// recover2 panics again with everything but a syntax error.
-func recover2(p any) any {
-	if _, ok := p.(syntaxError); !ok && p != nil {
-		panic(p)
-	}
-	return p
 }
 
 func (in *Interp) catch(err *error) {
@@ -154,7 +153,7 @@ type flow struct {
 	v any
 }
 
-func (in *Interp) block(body []stmt, e *scope) flow {
+func (in *Interp) block(body []python.Stmt, e *scope) flow {
 	for _, s := range body {
 		if f := in.exec(s, e); f.c != cNone {
 			return f
@@ -163,94 +162,98 @@ func (in *Interp) block(body []stmt, e *scope) flow {
 	return flow{}
 }
 
-func (in *Interp) exec(s stmt, e *scope) flow {
+func (in *Interp) exec(s python.Stmt, e *scope) flow {
+	in.step()
+	in.Line = s.At()
 	switch x := s.(type) {
-	case lineStmt:
-		in.step()
-		in.Line = x.line
-	case exprStmt:
-		in.eval(x.x, e)
-	case assignStmt:
-		v := in.eval(x.x, e)
-		for _, t := range x.targets {
-			in.assign(t, v, e)
+	case *python.ExprStmt:
+		in.eval(x.X, e)
+	case *python.Assign:
+		switch {
+		case x.Value == nil: // a declaration
+		case x.Op != "":
+			in.augmented(x, e)
+		default:
+			v := in.eval(x.Value, e)
+			for _, t := range x.Targets {
+				in.assign(t, v, e)
+			}
 		}
-	case augStmt:
-		in.augmented(x, e)
-	case ifStmt:
-		if in.truth(in.eval(x.cond, e)) {
-			return in.block(x.yes, e)
+	case *python.If:
+		if in.truth(in.eval(x.Cond, e)) {
+			return in.block(x.Then, e)
 		}
-		return in.block(x.no, e)
-	case whileStmt:
-		for in.truth(in.eval(x.cond, e)) {
+		return in.block(x.Else, e)
+	case *python.While:
+		for in.truth(in.eval(x.Cond, e)) {
 			in.step()
-			if f := in.block(x.body, e); f.c == cReturn {
+			if f := in.block(x.Body, e); f.c == cReturn {
 				return f
 			} else if f.c == cBreak {
 				break
 			}
 		}
-	case forStmt:
-		for _, v := range in.Iter(in.eval(x.iter, e)) {
+	case *python.For:
+		for _, v := range in.Iter(in.eval(x.Iter, e)) {
 			in.step()
-			in.assign(x.target, v, e)
-			if f := in.block(x.body, e); f.c == cReturn {
+			in.assign(x.Target, v, e)
+			if f := in.block(x.Body, e); f.c == cReturn {
 				return f
 			} else if f.c == cBreak {
 				break
 			}
 		}
-	case withStmt:
-		return in.with(x.items, x.body, e)
-	case tryStmt:
+	case *python.With:
+		return in.with(x, 0, e)
+	case *python.Try:
 		return in.try(x, e)
-	case defStmt:
-		var v any = &Func{Name: x.name, params: x.params, defs: in.defaults(x.params, e), body: x.body, env: e, in: in}
-		e.vars[x.name] = in.decorate(v, x.decorators, e)
-	case classStmt:
-		c := &Class{Name: x.name, Dict: map[string]any{}}
-		for _, b := range x.bases {
+	case *python.Def:
+		var v any = &Func{Name: x.Name, params: x.Params, defs: in.defaults(x.Params, e), body: x.Body, env: e, in: in}
+		e.vars[x.Name] = in.decorate(v, x.Decorators, e)
+	case *python.Class:
+		c := &Class{Name: x.Name, Dict: map[string]any{}}
+		for _, b := range x.Bases {
 			c.Bases = append(c.Bases, in.eval(b, e))
 		}
-		in.block(x.body, &scope{vars: c.Dict, up: e})
-		e.vars[x.name] = in.decorate(c, x.decorators, e)
-	case returnStmt:
-		if x.x == nil {
+		in.block(x.Body, &scope{vars: c.Dict, up: e})
+		e.vars[x.Name] = in.decorate(c, x.Decorators, e)
+	case *python.Return:
+		if x.X == nil {
 			return flow{cReturn, nil}
 		}
-		return flow{cReturn, in.eval(x.x, e)}
-	case raiseStmt:
+		return flow{cReturn, in.eval(x.X, e)}
+	case *python.Raise:
 		in.raise(x, e)
-	case assertStmt:
-		if !in.truth(in.eval(x.cond, e)) {
+	case *python.Assert:
+		if !in.truth(in.eval(x.Cond, e)) {
 			msg := ""
-			if x.msg != nil {
-				msg = in.str(in.eval(x.msg, e))
+			if x.Msg != nil {
+				msg = in.str(in.eval(x.Msg, e))
 			}
 			panic(&Raise{Type: "AssertionError", Msg: msg})
 		}
-	case importStmt:
-		v, ok := in.Host.Import(x.module, trimDot(x.name))
+	case *python.Import:
+		v, ok := in.Host.Import(x.Module, x.Name)
 		if !ok {
-			Throw("ImportError", "cannot import name '%s' from '%s'", x.name, x.module)
+			Throw("ImportError", "cannot import name '%s' from '%s'", x.Name, x.Module)
 		}
-		e.vars[x.as] = v
-	case delStmt:
-		for _, t := range x.targets {
+		e.vars[x.As] = v
+	case *python.Del:
+		for _, t := range x.Targets {
 			in.del(t, e)
 		}
-	case scopeStmt:
+	case *python.Scope:
 		if e.outer == nil {
 			e.outer = map[string]bool{}
 		}
-		for _, n := range x.names {
+		for _, n := range x.Names {
 			e.outer[n] = true
 		}
-	case passStmt:
-	case breakStmt:
-		return flow{c: cBreak}
-	case continueStmt:
+	case *python.Pass:
+	case *python.Jump:
+		if x.Kind == "break" {
+			return flow{c: cBreak}
+		}
 		return flow{c: cContinue}
 	default:
 		panic(fmt.Sprintf("pylite: unknown statement %T", s))
@@ -258,33 +261,24 @@ func (in *Interp) exec(s stmt, e *scope) flow {
 	return flow{}
 }
 
-func trimDot(s string) string {
-	if s == "." {
-		return ""
-	}
-	return s
-}
-
-func (in *Interp) decorate(v any, decs []expr, e *scope) any {
+func (in *Interp) decorate(v any, decs []python.Expr, e *scope) any {
 	for i := len(decs) - 1; i >= 0; i-- {
 		v = in.Call(in.eval(decs[i], e), []any{v}, nil)
 	}
 	return v
 }
 
-func (in *Interp) with(items []withItem, body []stmt, e *scope) (f flow) {
-	if len(items) == 0 {
-		return in.block(body, e)
+// with enters the context managers of a statement from number i on, then runs its body.
+func (in *Interp) with(s *python.With, i int, e *scope) (f flow) {
+	if i == len(s.Items) {
+		return in.block(s.Body, e)
 	}
-	it := items[0]
-	ctx := in.eval(it.ctx, e)
-	inner := func(value any) {
-		if it.as != nil {
-			in.assign(it.as, value, e)
+	in.Enter(in.eval(s.Items[i], e), func(value any) {
+		if t := s.Names[i]; t != nil {
+			in.assign(t, value, e)
 		}
-		f = in.with(items[1:], body, e)
-	}
-	in.Enter(ctx, inner)
+		f = in.with(s, i+1, e)
+	})
 	return f
 }
 
@@ -318,10 +312,10 @@ func (in *Interp) Enter(ctx any, body func(value any)) {
 	in.Call(in.Attr(o, "__exit__"), []any{nil, nil, nil}, nil)
 }
 
-func (in *Interp) try(s tryStmt, e *scope) (f flow) {
-	if s.fin != nil {
+func (in *Interp) try(s *python.Try, e *scope) (f flow) {
+	if s.Final != nil {
 		defer func() {
-			if g := in.block(s.fin, e); g.c != cNone {
+			if g := in.block(s.Final, e); g.c != cNone {
 				_ = recover() // the exception ends here, as in Python
 				f = g
 			}
@@ -337,24 +331,24 @@ func (in *Interp) try(s tryStmt, e *scope) (f flow) {
 			if r == nil {
 				panic(p)
 			}
-			for _, h := range s.handlers {
-				if h.typ != nil && !in.matches(r, in.eval(h.typ, e)) {
+			for _, h := range s.Handlers {
+				if h.Type != nil && !in.matches(r, in.eval(h.Type, e)) {
 					continue
 				}
-				if h.as != "" {
-					e.vars[h.as] = r
+				if h.Name != "" {
+					e.vars[h.Name] = r
 				}
 				caught = true
-				f = in.block(h.body, e)
+				f = in.block(h.Body, e)
 				return
 			}
 			panic(p)
 		}()
-		f = in.block(s.body, e)
+		f = in.block(s.Body, e)
 		return false
 	}()
-	if !caught && f.c == cNone && s.els != nil {
-		return in.block(s.els, e)
+	if !caught && f.c == cNone && s.Else != nil {
+		return in.block(s.Else, e)
 	}
 	return f
 }
@@ -382,11 +376,11 @@ func (in *Interp) matches(r *Raise, typ any) bool {
 	return false
 }
 
-func (in *Interp) raise(s raiseStmt, e *scope) {
-	if s.x == nil {
+func (in *Interp) raise(s *python.Raise, e *scope) {
+	if s.X == nil {
 		Throw("RuntimeError", "No active exception to reraise")
 	}
-	switch v := in.eval(s.x, e).(type) {
+	switch v := in.eval(s.X, e).(type) {
 	case *Raise:
 		panic(v)
 	case exceptionType:
@@ -403,34 +397,34 @@ func (in *Interp) raise(s raiseStmt, e *scope) {
 	Throw("TypeError", "exceptions must derive from BaseException")
 }
 
-func (in *Interp) assign(t expr, v any, e *scope) {
+func (in *Interp) assign(t python.Expr, v any, e *scope) {
 	switch x := t.(type) {
-	case nameExpr:
-		if e.outer[x.name] {
-			if o, ok := e.up.find(x.name); ok {
-				o.vars[x.name] = v
+	case *python.Name:
+		if e.outer[x.Name] {
+			if o, ok := e.up.find(x.Name); ok {
+				o.vars[x.Name] = v
 				return
 			}
 		}
-		e.vars[x.name] = v
-	case tupleExpr:
-		in.unpack(x.elts, v, e)
-	case listExpr:
-		in.unpack(x.elts, v, e)
-	case attrExpr:
-		in.SetAttr(in.eval(x.x, e), x.name, v)
-	case indexExpr:
-		in.setIndex(in.eval(x.x, e), in.eval(x.i, e), v)
+		e.vars[x.Name] = v
+	case *python.Tuple:
+		in.unpack(x.Items, v, e)
+	case *python.List:
+		in.unpack(x.Items, v, e)
+	case *python.Attr:
+		in.SetAttr(in.eval(x.X, e), x.Name, v)
+	case *python.Index:
+		in.setIndex(in.eval(x.X, e), in.subscript(x, e), v)
 	default:
 		Throw("SyntaxError", "cannot assign to expression")
 	}
 }
 
-func (in *Interp) unpack(targets []expr, v any, e *scope) {
+func (in *Interp) unpack(targets []python.Expr, v any, e *scope) {
 	list := in.Iter(v)
 	star := -1
 	for i, t := range targets {
-		if _, ok := t.(starExpr); ok {
+		if _, ok := t.(*python.Star); ok {
 			star = i
 		}
 	}
@@ -440,7 +434,7 @@ func (in *Interp) unpack(targets []expr, v any, e *scope) {
 			in.assign(targets[i], list[i], e)
 		}
 		mid := append([]any(nil), list[star:len(list)-tail]...)
-		in.assign(targets[star].(starExpr).x, &List{mid}, e)
+		in.assign(targets[star].(*python.Star).X, &List{mid}, e)
 		for i := range tail {
 			in.assign(targets[star+1+i], list[len(list)-tail+i], e)
 		}
@@ -457,16 +451,16 @@ func (in *Interp) unpack(targets []expr, v any, e *scope) {
 	}
 }
 
-func (in *Interp) augmented(s augStmt, e *scope) {
-	switch t := s.target.(type) {
-	case attrExpr:
-		o := in.eval(t.x, e)
-		in.SetAttr(o, t.name, in.inplace(s.op, in.Attr(o, t.name), in.eval(s.x, e)))
-	case indexExpr:
-		o, i := in.eval(t.x, e), in.eval(t.i, e)
-		in.setIndex(o, i, in.inplace(s.op, in.index(o, i), in.eval(s.x, e)))
+func (in *Interp) augmented(s *python.Assign, e *scope) {
+	switch t := s.Targets[0].(type) {
+	case *python.Attr:
+		o := in.eval(t.X, e)
+		in.SetAttr(o, t.Name, in.inplace(s.Op, in.Attr(o, t.Name), in.eval(s.Value, e)))
+	case *python.Index:
+		o, i := in.eval(t.X, e), in.subscript(t, e)
+		in.setIndex(o, i, in.inplace(s.Op, in.index(o, i), in.eval(s.Value, e)))
 	default:
-		in.assign(s.target, in.inplace(s.op, in.eval(s.target, e), in.eval(s.x, e)), e)
+		in.assign(t, in.inplace(s.Op, in.eval(t, e), in.eval(s.Value, e)), e)
 	}
 }
 
@@ -484,22 +478,27 @@ func (in *Interp) inplace(op string, l, r any) any {
 	return in.binary(op, l, r)
 }
 
-func (in *Interp) del(t expr, e *scope) {
+func (in *Interp) del(t python.Expr, e *scope) {
 	switch x := t.(type) {
-	case nameExpr:
-		if s, ok := e.find(x.name); ok {
-			delete(s.vars, x.name)
+	case *python.Tuple:
+		for _, t := range x.Items {
+			in.del(t, e)
 		}
-	case attrExpr:
-		if o, ok := in.eval(x.x, e).(*Object); ok {
-			delete(o.Attrs, x.name)
+	case *python.Name:
+		if s, ok := e.find(x.Name); ok {
+			delete(s.vars, x.Name)
 		}
-	case indexExpr:
-		switch o := in.eval(x.x, e).(type) {
+	case *python.Attr:
+		if o, ok := in.eval(x.X, e).(*Object); ok {
+			delete(o.Attrs, x.Name)
+		}
+	case *python.Index:
+		i := in.subscript(x, e)
+		switch o := in.eval(x.X, e).(type) {
 		case *Dict:
-			o.Delete(in.eval(x.i, e))
+			o.Delete(i)
 		case *List:
-			if i, ok := in.eval(x.i, e).(int); ok {
+			if i, ok := i.(int); ok {
 				i = in.position(i, len(o.Elts))
 				o.Elts = append(o.Elts[:i], o.Elts[i+1:]...)
 			}
@@ -507,11 +506,11 @@ func (in *Interp) del(t expr, e *scope) {
 	}
 }
 
-func (in *Interp) defaults(ps []param, e *scope) []any {
+func (in *Interp) defaults(ps []python.Param, e *scope) []any {
 	out := make([]any, len(ps))
 	for i, p := range ps {
-		if p.def != nil {
-			out[i] = in.eval(p.def, e)
+		if p.Default != nil {
+			out[i] = in.eval(p.Default, e)
 		}
 	}
 	return out
@@ -528,11 +527,11 @@ func (in *Interp) callFunc(f *Func, args []any, kw map[string]any) any {
 	used := 0
 	star := false
 	for i, p := range f.params {
-		switch p.star {
+		switch p.Star {
 		case 1:
 			star = true
-			if p.name != "" {
-				e.vars[p.name] = Tuple(append([]any(nil), rest...))
+			if p.Name != "" {
+				e.vars[p.Name] = Tuple(append([]any(nil), rest...))
 				rest = nil
 			}
 			continue
@@ -543,25 +542,25 @@ func (in *Interp) callFunc(f *Func, args []any, kw map[string]any) any {
 					d.Set(k, v)
 				}
 			}
-			e.vars[p.name] = d
+			e.vars[p.Name] = d
 			used = len(kw)
 			continue
 		}
-		v, given := kw[p.name]
+		v, given := kw[p.Name]
 		switch {
 		case !star && len(rest) > 0:
 			if given {
-				Throw("TypeError", "%s() got multiple values for argument '%s'", f.Name, p.name)
+				Throw("TypeError", "%s() got multiple values for argument '%s'", f.Name, p.Name)
 			}
-			e.vars[p.name] = rest[0]
+			e.vars[p.Name] = rest[0]
 			rest = rest[1:]
 		case given:
-			e.vars[p.name] = v
+			e.vars[p.Name] = v
 			used++
-		case p.def != nil:
-			e.vars[p.name] = f.defs[i]
+		case p.Default != nil:
+			e.vars[p.Name] = f.defs[i]
 		default:
-			Throw("TypeError", "%s() missing 1 required positional argument: '%s'", f.Name, p.name)
+			Throw("TypeError", "%s() missing 1 required positional argument: '%s'", f.Name, p.Name)
 		}
 	}
 	if len(rest) > 0 {
@@ -580,7 +579,7 @@ func (in *Interp) callFunc(f *Func, args []any, kw map[string]any) any {
 
 func (f *Func) has(name string) bool {
 	for _, p := range f.params {
-		if p.name == name && p.star == 0 {
+		if p.Name == name && p.Star == 0 {
 			return true
 		}
 	}

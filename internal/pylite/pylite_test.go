@@ -83,9 +83,9 @@ func TestErrors(t *testing.T) {
 		{"a, b = 1, 2, 3", "ValueError: too many values to unpack (expected 2)"},
 		{"def f(a): pass\nf()", "TypeError: f() missing 1 required positional argument: 'a'"},
 		{"while True: pass", "RuntimeError: the program took more than 1000000 steps"},
-		{"if 1:\nx = 2", "SyntaxError: line 2: expected an indented block"},
-		{"(1", "SyntaxError: line 1: expected \")\", found \"\""},
-		{"'abc", "SyntaxError: line 1: unterminated string literal"},
+		{"if 1:\nx = 2", "SyntaxError: line 2: want an indented block"},
+		{"(1", "SyntaxError: line 1: want \")\", not \"\\n\""},
+		{"'abc", "SyntaxError: line 1: the string does not end"},
 	} {
 		err := New(noHost{}).Run(tc.src)
 		var r *Raise

@@ -5,6 +5,8 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/gotorch-dev/torch/internal/python"
+
 	"github.com/gotorch-dev/torch/internal/pyfmt"
 )
 
@@ -86,10 +88,10 @@ type Builtin func(args []any, kw map[string]any) any
 // Func is a function of the program.
 type Func struct {
 	Name   string
-	params []param
+	params []python.Param
 	defs   []any // default values, by parameter
-	body   []stmt
-	ret    expr // of a lambda
+	body   []python.Stmt
+	ret    python.Expr // of a lambda
 	env    *scope
 	in     *Interp
 }

@@ -2,22 +2,17 @@ package opcheck
 
 import (
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"strconv"
 	"strings"
 
 	"github.com/gotorch-dev/torch/internal/conformance/golden"
+	"github.com/gotorch-dev/torch/internal/python"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
 // callable is the Python function of a record: a dotted name, or a lambda whose body is made of calls.
 type callable struct {
 	names  []string // registry names of a dotted name
-	params []string // of a lambda
-	kwName string
-	body   ast.Expr
+	lambda *python.Lambda
 }
 
 // registryNames maps a public Python name to the names that the registry may have it under.
@@ -60,7 +55,7 @@ var testHelpers = map[string]string{
 	"torch.testing._internal.common_methods_invocations.max_pool2d_backward": "lambda x, kernel_size, stride, padding, " +
 		"dilation, ceil_mode: torch.ops.aten.max_pool2d_with_indices_backward(torch.ones_like(" +
 		"torch.nn.functional.max_pool2d_with_indices(x, kernel_size, stride, padding, dilation, ceil_mode)[0]), x, " +
-		"kernel_size, stride || kernel_size, padding, dilation, ceil_mode, " +
+		"kernel_size, stride or kernel_size, padding, dilation, ceil_mode, " +
 		"torch.nn.functional.max_pool2d_with_indices(x, kernel_size, stride, padding, dilation, ceil_mode)[1])",
 }
 
@@ -72,62 +67,62 @@ func parseCallable(s string) (*callable, error) {
 	if rest, ok := strings.CutPrefix(s, "lambda *args, **kwargs: wrapper_set_seed( "); ok {
 		s = strings.TrimSuffix(rest, ", *args, **kwargs )")
 	}
-	rest, ok := strings.CutPrefix(s, "lambda ")
-	if !ok {
+	if !strings.HasPrefix(s, "lambda ") {
 		return &callable{names: registryNames(s)}, nil
 	}
-	params, body, ok := strings.Cut(rest, ": ")
-	if !ok {
-		return nil, fmt.Errorf("cannot read callable %q", s)
-	}
-	c := &callable{}
-	for _, p := range strings.Split(params, ", ") {
-		if kw, ok := strings.CutPrefix(p, "**"); ok {
-			c.kwName = kw
-		} else {
-			c.params = append(c.params, p)
-		}
-	}
-	// Python's expression, spelled so that Go's parser reads it: k=v becomes k==v, @ becomes *, **kw becomes the
-	// argument kw
-	body = strings.ReplaceAll(body, "**"+c.kwName, c.kwName)
-	var b strings.Builder
-	for i := 0; i < len(body); i++ {
-		switch {
-		case body[i] == '=':
-			b.WriteString("==")
-		case body[i] == '@':
-			b.WriteByte('*')
-		default:
-			b.WriteByte(body[i])
-		}
-	}
-	e, err := parser.ParseExpr(b.String())
+	x, err := python.ParseExpr("callable", s, nil)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read callable %q", s)
+		return nil, fmt.Errorf("cannot read callable %q: %w", s, err)
 	}
-	c.body = e
-	return c, nil
+	l, ok := x.(*python.Lambda)
+	if !ok {
+		return nil, fmt.Errorf("callable %q is more than a lambda", s)
+	}
+	return &callable{lambda: l}, nil
 }
 
 // missing names the first function that no overload is registered for.
 func (c *callable) missing() string {
-	if c.body == nil {
+	if c.lambda == nil {
 		if !registered(c.names) {
 			return c.names[0]
 		}
 		return ""
 	}
-	out := ""
-	ast.Inspect(c.body, func(n ast.Node) bool {
-		if call, ok := n.(*ast.CallExpr); ok && out == "" {
-			if names := c.target(call); !registered(names) {
-				out = names[0]
-			}
+	return missingIn(c.lambda.Body)
+}
+
+func missingIn(e python.Expr) string {
+	var parts []python.Expr
+	switch x := e.(type) {
+	case *python.Call:
+		if names := target(x); !registered(names) {
+			return names[0]
 		}
-		return true
-	})
-	return out
+		parts = append(parts, x.Args...)
+		for _, k := range x.Kwargs {
+			parts = append(parts, k.Value)
+		}
+		if a, ok := x.Func.(*python.Attr); ok {
+			parts = append(parts, a.X)
+		}
+	case *python.Attr:
+		parts = []python.Expr{x.X}
+	case *python.Binary:
+		parts = []python.Expr{x.L, x.R}
+	case *python.Bool:
+		parts = []python.Expr{x.L, x.R}
+	case *python.Index:
+		parts = []python.Expr{x.X}
+	case *python.Star:
+		parts = []python.Expr{x.X}
+	}
+	for _, p := range parts {
+		if m := missingIn(p); m != "" {
+			return m
+		}
+	}
+	return ""
 }
 
 func registered(names []string) bool {
@@ -140,135 +135,176 @@ func registered(names []string) bool {
 }
 
 // target gives the registry names of a call in a lambda: a dotted torch name, or a method.
-func (c *callable) target(call *ast.CallExpr) []string {
-	sel, ok := call.Fun.(*ast.SelectorExpr)
+func target(c *python.Call) []string {
+	a, ok := c.Func.(*python.Attr)
 	if !ok {
 		return []string{"?"}
 	}
-	if d := dotted(sel); strings.HasPrefix(d, "torch.") {
+	if d := dotted(a); strings.HasPrefix(d, "torch.") {
 		return registryNames(d)
 	}
-	return registryNames("torch.Tensor." + sel.Sel.Name)
+	return registryNames("torch.Tensor." + a.Name)
 }
 
-func dotted(e ast.Expr) string {
+func dotted(e python.Expr) string {
 	switch x := e.(type) {
-	case *ast.Ident:
+	case *python.Name:
 		return x.Name
-	case *ast.SelectorExpr:
+	case *python.Attr:
 		if d := dotted(x.X); d != "" {
-			return d + "." + x.Sel.Name
+			return d + "." + x.Name
 		}
 	}
 	return ""
 }
 
 func (c *callable) run(args []any, kwargs map[string]any) (any, error) {
-	if c.body == nil {
+	if c.lambda == nil {
 		return call(c.names, args, kwargs)
 	}
 	env := map[string]any{}
-	for i, p := range c.params {
-		if i < len(args) {
-			env[p] = args[i]
-		} else if v, ok := kwargs[p]; ok {
-			env[p] = v
-			delete(kwargs, p)
+	used := 0
+	for _, p := range c.lambda.Params {
+		switch v, given := kwargs[p.Name]; {
+		case p.Star == 1:
+			env[p.Name] = golden.Tuple(args[used:])
+			used = len(args)
+		case p.Star == 2:
+			env[p.Name] = kwargs
+		case used < len(args):
+			env[p.Name] = args[used]
+			used++
+		case given:
+			env[p.Name] = v
+			delete(kwargs, p.Name)
+		case p.Default != nil:
+			v, err := eval(p.Default, nil)
+			if err != nil {
+				return nil, err
+			}
+			env[p.Name] = v
 		}
 	}
-	return c.eval(c.body, env, kwargs)
+	return eval(c.lambda.Body, env)
 }
 
-func (c *callable) eval(e ast.Expr, env, kwargs map[string]any) (any, error) {
+// eval computes an expression of a lambda.
+func eval(e python.Expr, env map[string]any) (any, error) {
 	switch x := e.(type) {
-	case *ast.Ident:
+	case *python.Name:
 		v, ok := env[x.Name]
 		if !ok {
 			return nil, fmt.Errorf("no value for %s", x.Name)
 		}
 		return v, nil
-	case *ast.BasicLit:
-		if x.Kind == token.INT {
-			return strconv.Atoi(x.Value)
+	case *python.Const:
+		if n, ok := x.Value.(int64); ok {
+			return int(n), nil
 		}
-		return strconv.Unquote(x.Value)
-	case *ast.ParenExpr:
-		return c.eval(x.X, env, kwargs)
-	case *ast.SelectorExpr: // an attribute such as mT
-		v, err := c.eval(x.X, env, kwargs)
+		return x.Value, nil
+	case *python.Attr: // an attribute such as mT
+		v, err := eval(x.X, env)
 		if err != nil {
 			return nil, err
 		}
-		return call(registryNames("torch.Tensor."+x.Sel.Name), []any{v}, nil)
-	case *ast.BinaryExpr:
-		a, err := c.eval(x.X, env, kwargs)
-		if err != nil || x.Op == token.LOR && a != nil { // Python's a or b, where a may be None
-			return a, err
+		return call(registryNames("torch.Tensor."+x.Name), []any{v}, nil)
+	case *python.Bool:
+		v, err := eval(x.L, env)
+		if err != nil || x.Op == "or" && v != nil { // a or b, where a may be None
+			return v, err
 		}
-		b, err := c.eval(x.Y, env, kwargs)
-		if err != nil || x.Op == token.LOR {
-			return b, err
-		}
-		return call([]string{"aten::matmul"}, []any{a, b}, nil)
-	case *ast.SliceExpr:
-		v, err := c.eval(x.X, env, kwargs)
+		return eval(x.R, env)
+	case *python.Binary:
+		a, err := eval(x.L, env)
 		if err != nil {
 			return nil, err
 		}
-		n, err := c.eval(x.High, env, kwargs)
+		b, err := eval(x.R, env)
 		if err != nil {
 			return nil, err
 		}
-		l, _ := v.(golden.Tuple)
-		return l[:n.(int)], nil
-	case *ast.IndexExpr: // one of several results
-		v, err := c.eval(x.X, env, kwargs)
-		if err != nil {
-			return nil, err
+		name, ok := binaryNames[x.Op]
+		if !ok {
+			return nil, fmt.Errorf("cannot compute %s", x.Op)
 		}
-		i, err := c.eval(x.Index, env, kwargs)
-		if err != nil {
-			return nil, err
-		}
-		l, _ := v.(golden.Tuple)
-		if n, ok := i.(int); ok && n < len(l) {
-			return l[n], nil
-		}
-		return nil, fmt.Errorf("no result %v of %T", i, v)
-	case *ast.CallExpr:
-		var args []any
-		kw := map[string]any{}
-		if sel := x.Fun.(*ast.SelectorExpr); !strings.HasPrefix(dotted(sel), "torch.") {
-			v, err := c.eval(sel.X, env, kwargs)
-			if err != nil {
-				return nil, err
-			}
-			args = append(args, v)
-		}
-		for _, a := range x.Args {
-			if id, ok := a.(*ast.Ident); ok && id.Name == c.kwName {
-				for k, v := range kwargs {
-					kw[k] = v
-				}
-				continue
-			}
-			if b, ok := a.(*ast.BinaryExpr); ok && b.Op == token.EQL {
-				v, err := c.eval(b.Y, env, kwargs)
-				if err != nil {
-					return nil, err
-				}
-				kw[b.X.(*ast.Ident).Name] = v
-				continue
-			}
-			v, err := c.eval(a, env, kwargs)
-			if err != nil {
-				return nil, err
-			}
-			args = append(args, v)
-		}
-		return call(c.target(x), args, kw)
+		return call([]string{name}, []any{a, b}, nil)
+	case *python.Index:
+		return evalIndex(x, env)
+	case *python.Call:
+		return evalCall(x, env)
 	}
 	return nil, fmt.Errorf("cannot evaluate %T", e)
+}
+
+var binaryNames = map[string]string{"@": "aten::matmul", "+": "aten::add", "-": "aten::sub", "*": "aten::mul",
+	"/": "aten::div"}
+
+// evalIndex takes one of several results, or the first ones.
+func evalIndex(x *python.Index, env map[string]any) (any, error) {
+	v, err := eval(x.X, env)
+	if err != nil {
+		return nil, err
+	}
+	l, ok := v.(golden.Tuple)
+	if !ok || len(x.Subs) != 1 {
+		return nil, fmt.Errorf("cannot index %T", v)
+	}
+	at, part := x.Subs[0], false
+	if s, ok := at.(*python.Slice); ok && s.Lo == nil && s.Step == nil && s.Hi != nil {
+		at, part = s.Hi, true
+	}
+	i, err := eval(at, env)
+	if err != nil {
+		return nil, err
+	}
+	switch n, ok := i.(int); {
+	case ok && part && n >= 0 && n <= len(l):
+		return l[:n], nil
+	case ok && !part && n >= 0 && n < len(l):
+		return l[n], nil
+	}
+	return nil, fmt.Errorf("no result %v of %d", i, len(l))
+}
+
+func evalCall(x *python.Call, env map[string]any) (any, error) {
+	var args []any
+	kw := map[string]any{}
+	if a, ok := x.Func.(*python.Attr); ok && !strings.HasPrefix(dotted(a), "torch.") {
+		v, err := eval(a.X, env)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, v)
+	}
+	for _, a := range x.Args {
+		star, spread := a.(*python.Star)
+		if spread {
+			a = star.X
+		}
+		v, err := eval(a, env)
+		if err != nil {
+			return nil, err
+		}
+		if l, ok := v.(golden.Tuple); ok && spread {
+			args = append(args, l...)
+			continue
+		}
+		args = append(args, v)
+	}
+	for _, k := range x.Kwargs {
+		v, err := eval(k.Value, env)
+		if err != nil {
+			return nil, err
+		}
+		if m, ok := v.(map[string]any); ok && k.Name == "" {
+			for name, v := range m {
+				kw[name] = v
+			}
+			continue
+		}
+		kw[k.Name] = v
+	}
+	return call(target(x), args, kw)
 }
 
 func call(names []string, args []any, kwargs map[string]any) (any, error) {
