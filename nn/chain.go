@@ -40,7 +40,7 @@ func chain(x *Tensor, ms []Module, inner bool) (y *Tensor, yInner bool) {
 			continue
 		}
 		y, n := (*Tensor)(nil), 0
-		if f := fusions[kindOf(ms[0])]; f != nil && len(ms) > 1 && observers.Load() == 0 {
+		if f := fusions[kindOf(ms[0])]; f != nil && len(ms) > 1 && !tensor.IsTracing() {
 			y, n = f(x, ms, inner)
 		}
 		if n == 0 {

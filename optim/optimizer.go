@@ -243,12 +243,13 @@ func (b *base) hooked(step func()) {
 			"optimizer belongs to one goroutine at a time", b.name)
 	}
 	defer b.stepping.Store(false)
-	tensor.InRegion(tensor.Region{Kind: tensor.RegionOptimizer, Name: b.name, Of: b.self}, func() {
+	tensor.InRegion(tensor.Region{Kind: tensor.RegionOptimizer, Name: b.name, Of: b.self}, func() []*tensor.Tensor {
 		globalPre.call(b.self)
 		b.hooks.pre.call(b.self)
 		step()
 		b.hooks.post.call(b.self)
 		globalPost.call(b.self)
+		return nil
 	})
 }
 

@@ -293,4 +293,6 @@ func (p *Profiler) Allocated(bytes int) {
 
 // RecordFunction runs f as a part of the program that profilers show under a name.
 // https://docs.pytorch.org/docs/stable/generated/torch.autograd.profiler.record_function.html
-func RecordFunction(name string, f func()) { tensor.InRegion(tensor.Region{Name: name}, f) }
+func RecordFunction(name string, f func()) {
+	tensor.InRegion(tensor.Region{Name: name}, func() []*tensor.Tensor { f(); return nil })
+}

@@ -77,16 +77,13 @@ func WithLayer(l Layer, f func()) {
 		witnesses.Add(1)
 		defer witnesses.Add(-1)
 	}
-	o, seen := l.(Observer)
-	if seen {
-		observers.Add(1)
-		defer observers.Add(-1)
+	if _, ok := l.(RegionLayer); ok {
+		regionLayers.Add(1)
+		defer regionLayers.Add(-1)
 	}
 	with(func(m *mode) {
 		m.layers = insertLayer(m.layers, l)
-		if seen {
-			m.observers = append(slices.Clip(m.observers), o)
-		}
+		m.observe(l)
 		if ok {
 			m.witness = w
 		}
@@ -139,13 +136,11 @@ func SetGlobalLayer(l Layer) {
 	var m *mode
 	if l != nil {
 		m = &mode{layers: []Layer{l}, shared: true}
-		if o, ok := l.(Observer); ok {
-			m.observers = []Observer{o}
-		}
+		m.observe(l)
 	}
 	old := defaultMode.Swap(m)
-	if n := numObservers(m) - numObservers(old); n != 0 {
-		observers.Add(int32(n))
+	if n := numRegionLayers(m) - numRegionLayers(old); n != 0 {
+		regionLayers.Add(int32(n))
 	}
 	if (old == nil) != (m == nil) {
 		if m != nil {
@@ -156,11 +151,21 @@ func SetGlobalLayer(l Layer) {
 	}
 }
 
-func numObservers(m *mode) int {
+func numRegionLayers(m *mode) int {
 	if m == nil {
 		return 0
 	}
-	return len(m.observers)
+	return len(m.regions)
+}
+
+// observe lists a layer among those that see regions, and among those that see memory and gradient rules, too.
+func (m *mode) observe(l Layer) {
+	if r, ok := l.(RegionLayer); ok {
+		m.regions = append(slices.Clip(m.regions), r)
+	}
+	if o, ok := l.(Observer); ok {
+		m.observers = append(slices.Clip(m.observers), o)
+	}
 }
 
 // watched reports that a layer, or a hook of saved tensors, looks at single operators: then a composed operator runs

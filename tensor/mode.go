@@ -13,9 +13,11 @@ type mode struct {
 	inference bool
 	partial   bool // a backward pass runs that computes the gradients of chosen tensors only
 	scope     *scope
-	layers    []Layer    // by rank, outermost first
-	observers []Observer // those among the layers; they stay while operators hide the layers from what they do
-	witness   Witness    // one of the layers; stays while operators hide the layers from what they do
+	layers    []Layer // by rank, outermost first
+	// those among the layers; both stay while operators hide the layers from what they do
+	regions   []RegionLayer
+	observers []Observer
+	witness   Witness // one of the layers; stays while operators hide the layers from what they do
 	pack      *packer
 	shared    bool   // this is defaultMode
 	device    Device // where factories make tensors, if hasDevice

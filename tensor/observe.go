@@ -12,12 +12,23 @@ const (
 	RegionOptimizer                   // the step of an optimizer
 )
 
-// Region is a part of a program that an Observer is told of.
+// Region is a part of a program that a RegionLayer is told of.
 type Region struct {
 	Kind RegionKind
 	Name string
 	// Of is the module or the optimizer, nil where the program has named the region.
 	Of any
+	// Out are the results of a module's Forward when the region is left, nil when it panicked.
+	Out []*Tensor
+}
+
+// RegionLayer is a Layer that is also told in which part of the program operators are called. A recorder of programs is
+// one.
+type RegionLayer interface {
+	Layer
+	// Enter and Leave are called around a region, Leave also when the region panics.
+	Enter(r Region)
+	Leave(r Region)
 }
 
 // Observer is a Watcher that sees more of a program than its operators: in which part of the program they are called,
@@ -25,45 +36,41 @@ type Region struct {
 // sees: memory is freed as early as without it. A profiler is one.
 type Observer interface {
 	Watcher
+	RegionLayer
 	// RuleBegins is called before the gradient rule of a node, and before a gradient is added to that of a leaf; Rule
 	// or RuleFailed is called behind it.
 	RuleBegins(n *Node)
-	// Enter and Leave are called around a region, Leave also when the region panics.
-	Enter(r Region)
-	Leave(r Region)
 	// Allocated is called when the memory of a tensor is taken, and, with a negative number of bytes, when it is given
 	// back at once. What the garbage collector finds later is not told.
 	Allocated(bytes int)
 }
 
-// observers counts the observers of all goroutines: while it is zero nobody has to look.
-var observers atomic.Int32
+// regionLayers counts the RegionLayers of all goroutines: while it is zero nobody has to look.
+var regionLayers atomic.Int32
 
-// observing are the observers of the calling goroutine, the outermost first.
-func observing() []Observer {
-	if observers.Load() == 0 {
+// observedMode is the mode of the calling goroutine when a RegionLayer may look on, nil otherwise.
+func observedMode() *mode {
+	if regionLayers.Load() == 0 {
 		return nil
 	}
-	if m := currentMode(); m != nil {
-		return m.observers
-	}
-	return nil
+	return currentMode()
 }
 
-// IsObserved reports that an Observer looks on: who tells it of regions only has to do so then.
-func IsObserved() bool { return len(observing()) > 0 }
+// IsObserved reports that a RegionLayer looks on: who tells it of regions only has to do so then.
+func IsObserved() bool {
+	m := observedMode()
+	return m != nil && len(m.regions) > 0
+}
 
-// InRegion runs f as a part of the program that the observers of the goroutine are told of.
-func InRegion(r Region, f func()) {
-	list := observing()
-	if len(list) == 0 {
+// InRegion runs f as a part of the program that the RegionLayers of the goroutine are told of. f returns what they see
+// as Region.Out.
+func InRegion(r Region, f func() []*Tensor) {
+	m := observedMode()
+	if m == nil || len(m.regions) == 0 {
 		f()
 		return
 	}
-	inRegion(list, r, f)
-}
-
-func inRegion(list []Observer, r Region, f func()) {
+	list := m.regions
 	for _, o := range list {
 		o.Enter(r)
 	}
@@ -72,13 +79,15 @@ func inRegion(list []Observer, r Region, f func()) {
 			list[i].Leave(r)
 		}
 	}()
-	f()
+	r.Out = f()
 }
 
 // allocated tells the observers of the goroutine that memory was taken or, with a negative number, given back.
 func allocated(bytes int) {
-	for _, o := range observing() {
-		o.Allocated(bytes)
+	if m := observedMode(); m != nil {
+		for _, o := range m.observers {
+			o.Allocated(bytes)
+		}
 	}
 }
 

@@ -53,7 +53,11 @@ func (r *recorder) SeesPrivate() {}
 func (r *recorder) Traces() {}
 
 // Enter opens the scope of a module.
-func (r *recorder) Enter(m nn.Module, _ []*tensor.Tensor) {
+func (r *recorder) Enter(g tensor.Region) {
+	if g.Kind != tensor.RegionModule {
+		return
+	}
+	m := g.Of.(nn.Module)
 	p, ok := r.paths[m]
 	if !ok || p == "" && r.scope.Parent == nil { // made by Forward itself, or the module that is recorded
 		r.scope = &graph.Scope{Path: r.scope.Path, Class: r.scope.Class, Parent: r.scope}
@@ -63,10 +67,13 @@ func (r *recorder) Enter(m nn.Module, _ []*tensor.Tensor) {
 }
 
 // Leave closes it.
-func (r *recorder) Leave(_ nn.Module, out []*tensor.Tensor) {
+func (r *recorder) Leave(g tensor.Region) {
+	if g.Kind != tensor.RegionModule {
+		return
+	}
 	c := call{scope: r.scope}
-	if len(out) > 0 && out[0] != nil {
-		c.result = r.values[out[0]]
+	if len(g.Out) > 0 && g.Out[0] != nil {
+		c.result = r.values[g.Out[0]]
 	}
 	if n := len(r.block.Nodes); n > 0 {
 		c.after = r.block.Nodes[n-1]

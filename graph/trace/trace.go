@@ -280,7 +280,7 @@ func (s *session) record(leaves []*tensor.Tensor, further bool) *take {
 	for i, x := range k.in {
 		r.define(x, k.fn.Body.Param(s.leafNames[i], graph.Tensor))
 	}
-	nn.Observe(r, func() { k.form, k.out = s.target.run(k.in) })
+	tensor.WithLayer(r, func() { k.form, k.out = s.target.run(k.in) })
 	if tensor.Strays() != strays {
 		tensor.Fail(tensor.ErrValue, "Trace: the program hands tensors to other goroutines, which cannot be recorded")
 	}
