@@ -1,5 +1,7 @@
 package lapack
 
+import "github.com/gotorch-dev/torch/internal/cpu/vec"
+
 // SolveLower solves L·X = B in place of the n×k matrix b, L the lower triangle of f, with ones on its diagonal if unit.
 // The triangle is halved until it is small; the rest is a matrix product.
 func SolveLower[E Element](f []E, ldf int, b []E, n, k, ldb int, unit bool) {
@@ -46,6 +48,18 @@ func SolveUpper[E Element](f []E, ldf int, b []E, n, k, ldb int, unit bool) {
 }
 
 func divide[E Element](x []E, d E) {
+	switch x := any(x).(type) {
+	case []float32:
+		if len(x) >= 16 {
+			vec.DivScalarF32(x, x, any(d).(float32))
+			return
+		}
+	case []float64:
+		if len(x) >= 16 {
+			vec.DivScalarF64(x, x, any(d).(float64))
+			return
+		}
+	}
 	for i := range x {
 		x[i] /= d
 	}
