@@ -15,7 +15,7 @@ func rotation(f, g float64) (c, s, r float64) {
 	case f == 0:
 		return 0, math.Copysign(1, g), math.Abs(g)
 	}
-	d := math.Hypot(f, g)
+	d := hypot(f, g)
 	r = math.Copysign(d, f)
 	return math.Abs(f) / d, g / r, r
 }
@@ -29,7 +29,7 @@ func rotationBefore(f, g float64) (c, s, r float64) {
 	case f == 0:
 		return 0, 1, g
 	}
-	r = math.Hypot(f, g)
+	r = hypot(f, g)
 	c, s = f/r, g/r
 	if c < 0 && math.Abs(f) > math.Abs(g) {
 		return -c, -s, -r
@@ -37,21 +37,28 @@ func rotationBefore(f, g float64) (c, s, r float64) {
 	return c, s, r
 }
 
+// hypot is the length of (x, y). The square of neither overflows, in most cases.
+func hypot(x, y float64) float64 {
+	if s := x*x + y*y; s > 0x1p-900 && s < 0x1p1000 {
+		return math.Sqrt(s)
+	}
+	return math.Hypot(x, y)
+}
+
 // rotateRows replaces the rows x and y by c·x + s·y and c·y - s·x.
 func rotateRows[E Element](x, y []E, c, s float64) {
 	switch x := any(x).(type) {
+	case []float32:
+		y, c, s := any(y).([]float32)[:len(x)], float32(c), float32(s)
+		for i, v := range x {
+			w := y[i]
+			x[i], y[i] = c*v+s*w, c*w-s*v
+		}
 	case []float64:
 		y := any(y).([]float64)[:len(x)]
 		for i, v := range x {
 			w := y[i]
 			x[i], y[i] = c*v+s*w, c*w-s*v
-		}
-	case []complex128:
-		y := any(y).([]complex128)[:len(x)]
-		for i, v := range x {
-			w := y[i]
-			x[i] = complex(c*real(v)+s*real(w), c*imag(v)+s*imag(w))
-			y[i] = complex(c*real(w)-s*real(v), c*imag(w)-s*imag(v))
 		}
 	}
 }
