@@ -60,6 +60,20 @@ func rotateRows[E Element](x, y []E, c, s float64) {
 			w := y[i]
 			x[i], y[i] = c*v+s*w, c*w-s*v
 		}
+	case []complex64:
+		y, c, s := any(y).([]complex64)[:len(x)], float32(c), float32(s)
+		for i, v := range x {
+			w := y[i]
+			x[i] = complex(c*real(v)+s*real(w), c*imag(v)+s*imag(w))
+			y[i] = complex(c*real(w)-s*real(v), c*imag(w)-s*imag(v))
+		}
+	case []complex128:
+		y := any(y).([]complex128)[:len(x)]
+		for i, v := range x {
+			w := y[i]
+			x[i] = complex(c*real(v)+s*real(w), c*imag(v)+s*imag(w))
+			y[i] = complex(c*real(w)-s*real(v), c*imag(w)-s*imag(v))
+		}
 	}
 }
 

@@ -101,18 +101,10 @@ func eighVectors[E Element, R Real](h, tau []E, n int, w, e []float64, z []R, v 
 	if !divideTridiagonal(w, e, z, n, eps) {
 		return false
 	}
-	const tile = 32
-	for i := 0; i < n; i += tile {
-		for j := 0; j < n; j += tile {
-			for r := i; r < min(i+tile, n); r++ {
-				to := r
-				if !lower {
-					to = n - 1 - r
-				}
-				for c := j; c < min(j+tile, n); c++ {
-					v[to*n+c] = real1[E](z[c*n+r])
-				}
-			}
+	spread(v, z, n)
+	if !lower {
+		for i, j := 0, n-1; i < j; i, j = i+1, j-1 {
+			swapTwo(v, i, j, n)
 		}
 	}
 	if n > 1 {
@@ -120,10 +112,7 @@ func eighVectors[E Element, R Real](h, tau []E, n int, w, e []float64, z []R, v 
 	}
 	if !lower {
 		for i, j := 0, n-1; i < j; i, j = i+1, j-1 {
-			x, y := v[i*n:(i+1)*n], v[j*n:(j+1)*n]
-			for k, t := range x {
-				x[k], y[k] = y[k], t
-			}
+			swapTwo(v, i, j, n)
 		}
 	}
 	return true
