@@ -31,7 +31,7 @@ func SVD[E Element](a []E, m, n int, s []float64, u []E, mu int, vh []E, nv int,
 			a[i] = pair[E](re*factor, im*factor)
 		}
 	}
-	many := k * 16 / 10
+	many := k * 3 / 2 // MKL's choice
 	if isComplex[E]() {
 		many = k * 17 / 9
 	}
