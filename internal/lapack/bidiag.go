@@ -110,7 +110,7 @@ func bidiagonalPanel[E Element](a []E, m, n, ld, b int, d, e []float64, tauq, ta
 
 // bidiagonalColumns is bidiagonal for one column and row after the other.
 func bidiagonalColumns[E Element](a []E, m, n, ld int, d, e []float64, tauq, taup, vp []E, ldvp int) {
-	w := make([]E, 2*n)
+	w := make([]E, 2*(m+n))
 	for i := range n {
 		at := a[i*ld+i:]
 		var below []E
@@ -153,14 +153,16 @@ func bidiagonalSVD[R Real](d, e []float64, vt, ut []R, n int, eps float64) bool 
 		return true
 	}
 	const tiny = 0x1p-1022
-	tol := math.Max(10, math.Min(100, math.Pow(eps, -0.125))) * eps
+	tol := max(10, min(100, math.Pow(eps, -0.125))) * eps
 	least := math.Abs(d[0])
 	for i, mu := 1, least; i < n && least != 0; i++ {
 		mu = math.Abs(d[i]) * (mu / (mu + math.Abs(e[i-1])))
-		least = math.Min(least, mu)
+		least = min(least, mu)
 	}
-	thresh := math.Max(tol*least/math.Sqrt(float64(n)), 6*float64(n)*float64(n)*tiny)
-	var right, left turns
+	thresh := max(tol*least/math.Sqrt(float64(n)), 6*float64(n)*float64(n)*tiny)
+	right, left := turnsPool.Get().(*turns), turnsPool.Get().(*turns)
+	defer right.done()
+	defer left.done()
 	budget := 6 * n * n
 	oldLow, oldHigh, down := -1, -1, true
 	for m := n - 1; m > 0; {
@@ -175,7 +177,7 @@ func bidiagonalSVD[R Real](d, e []float64, vt, ut []R, n int, eps float64) bool 
 				e[low] = 0
 				break
 			}
-			largest = math.Max(largest, math.Max(math.Abs(d[low]), s))
+			largest = max(largest, max(math.Abs(d[low]), s))
 		}
 		if low++; low == m {
 			m--
@@ -199,7 +201,7 @@ func bidiagonalSVD[R Real](d, e []float64, vt, ut []R, n int, eps float64) bool 
 		}
 		oldLow, oldHigh = low, m
 		shift := 0.0
-		if float64(n)*tol*(l/largest) > math.Max(eps, 0.01*tol) {
+		if float64(n)*tol*(l/largest) > max(eps, 0.01*tol) {
 			var s float64
 			if down {
 				s = math.Abs(d[low])
@@ -215,13 +217,13 @@ func bidiagonalSVD[R Real](d, e []float64, vt, ut []R, n int, eps float64) bool 
 		budget -= m - low
 		switch {
 		case shift == 0 && down:
-			zeroShiftDown(d, e, low, m, &right, &left)
+			zeroShiftDown(d, e, low, m, right, left)
 		case shift == 0:
-			zeroShiftUp(d, e, low, m, &right, &left)
+			zeroShiftUp(d, e, low, m, right, left)
 		case down:
-			shiftedDown(d, e, low, m, shift, &right, &left)
+			shiftedDown(d, e, low, m, shift, right, left)
 		default:
-			shiftedUp(d, e, low, m, shift, &right, &left)
+			shiftedUp(d, e, low, m, shift, right, left)
 		}
 		last := m - 1
 		if !down {
@@ -230,13 +232,13 @@ func bidiagonalSVD[R Real](d, e []float64, vt, ut []R, n int, eps float64) bool 
 		if math.Abs(e[last]) <= thresh {
 			e[last] = 0
 		}
-		if len(right.row) > many {
-			flush(&right, vt, len(vt)/n)
-			flush(&left, ut, len(ut)/n)
+		if len(*right) > many {
+			flush(right, vt, len(vt)/n)
+			flush(left, ut, len(ut)/n)
 		}
 	}
-	flush(&right, vt, len(vt)/n)
-	flush(&left, ut, len(ut)/n)
+	flush(right, vt, len(vt)/n)
+	flush(left, ut, len(ut)/n)
 	for i, v := range d[:n] {
 		if v < 0 {
 			d[i] = -v
@@ -282,7 +284,7 @@ func convergence(d, e []float64, low, m int, down bool, tol float64) (least floa
 				return 0, true
 			}
 			mu = math.Abs(d[i+1]) * (mu / (mu + math.Abs(e[i])))
-			least = math.Min(least, mu)
+			least = min(least, mu)
 		}
 		return least, false
 	}
@@ -298,7 +300,7 @@ func convergence(d, e []float64, low, m int, down bool, tol float64) (least floa
 			return 0, true
 		}
 		mu = math.Abs(d[i]) * (mu / (mu + math.Abs(e[i])))
-		least = math.Min(least, mu)
+		least = min(least, mu)
 	}
 	return least, false
 }
@@ -380,7 +382,7 @@ func shiftedUp(d, e []float64, low, m int, shift float64, right, left *turns) {
 // leastSingular2 is the smaller singular value of [f g; 0 h], as LAPACK's xLAS2.
 func leastSingular2(f, g, h float64) float64 {
 	fa, ga, ha := math.Abs(f), math.Abs(g), math.Abs(h)
-	lo, hi := math.Min(fa, ha), math.Max(fa, ha)
+	lo, hi := min(fa, ha), max(fa, ha)
 	if lo == 0 {
 		return 0
 	}

@@ -49,9 +49,19 @@ func length3(x, y, z float64) float64 {
 }
 
 // reflectLeft applies I - tau·v·vᴴ from the left to the m×n matrix a; elements of v are inc apart, the first one counts
-// as 1. w has space for n elements.
+// as 1. w has space for n + 2m elements.
 func reflectLeft[E Element](a []E, m, n, ld int, v []E, inc int, tau E, w []E) {
 	if tau == 0 || n == 0 || m == 0 {
+		return
+	}
+	if m*n >= worthMul {
+		x, xc := w[n:n+m], w[n+m:n+2*m]
+		x[0], xc[0] = -tau, 1
+		for i := 1; i < m; i++ {
+			x[i], xc[i] = -tau*v[i*inc], Conj(v[i*inc])
+		}
+		mul(1, n, m, 1, xc, m, 1, a, ld, 1, 0, w, n, 1)
+		mul(m, n, 1, 1, x, 1, 1, w, n, 1, 1, a, ld, 1)
 		return
 	}
 	w = w[:n]
@@ -65,20 +75,29 @@ func reflectLeft[E Element](a []E, m, n, ld int, v []E, inc int, tau E, w []E) {
 	}
 }
 
-// reflectRight applies I - tau·v·vᴴ from the right to the m×n matrix a. u has space for 2n elements.
-func reflectRight[E Element](a []E, m, n, ld int, v []E, inc int, tau E, u []E) {
+// worthMul is the number of elements of a matrix from which on products with it by package gemm are faster than loops.
+const worthMul = 128
+
+// reflectRight applies I - tau·v·vᴴ from the right to the m×n matrix a. w has space for 2n + m elements.
+func reflectRight[E Element](a []E, m, n, ld int, v []E, inc int, tau E, w []E) {
 	if tau == 0 || n == 0 {
 		return
 	}
-	vc, vh := u[:n], u[n:2*n] // conj(v), for dot products with rows, and vᴴ
-	vc[0], vh[0] = 1, 1
+	x, xc := w[:n], w[n:2*n]
+	x[0], xc[0] = 1, 1
 	for j := 1; j < n; j++ {
-		vh[j] = Conj(v[j*inc])
-		vc[j] = vh[j]
+		x[j] = v[j*inc]
+		xc[j] = Conj(x[j])
+	}
+	if m*n >= worthMul {
+		y := w[2*n : 2*n+m]
+		mul(m, 1, n, -tau, a, ld, 1, x, 1, 1, 0, y, 1, 1)
+		mul(m, n, 1, 1, y, 1, 1, xc, n, 1, 1, a, ld, 1)
+		return
 	}
 	for i := range m {
 		row := a[i*ld:][:n]
-		axpy(row, -tau*dotc(vc, row), vh) // conj(conj(v))·row = row·v
+		axpy(row, -tau*dotc(xc, row), xc) // conj(xc)·row is row·v
 	}
 }
 
@@ -110,7 +129,7 @@ func QR[E Element](a []E, m, n, ld int, tau []E) {
 }
 
 func qrColumns[E Element](a []E, m, n, ld int, tau []E) {
-	w := make([]E, n)
+	w := make([]E, n+2*m)
 	for i := range tau {
 		at := a[i*ld+i:]
 		var below []E
@@ -172,12 +191,8 @@ func newBlock[E Element](v []E, m int, tau []E) *block[E] {
 	g, t := make([]E, b*b), make([]E, b*b)
 	mul(b, b, m, 1, vc, m, 1, v, 1, m, 0, g, b, 1) // Vᴴ·V
 	for j := range b {
-		for i := range j {
-			var s E
-			for l := i; l < j; l++ {
-				s += t[i*b+l] * g[l*b+j]
-			}
-			t[i*b+j] = -tau[j] * s
+		for i := range j { // the sum of t[i][l]·g[l][j], where g is Hermitian
+			t[i*b+j] = -tau[j] * dotc(g[j*b+i:j*b+j], t[i*b+i:i*b+j])
 		}
 		t[j*b+j] = tau[j]
 	}
@@ -211,7 +226,7 @@ func applyQ[E Element](v []E, rs, cs int, tau []E, c []E, m, n, ldc int, adjoint
 		return
 	}
 	if k*n < 512 || k < 4 {
-		w := make([]E, n)
+		w := make([]E, n+2*m)
 		for j := range k {
 			i, t := j, Conj(tau[j])
 			if !adjoint {
@@ -223,7 +238,7 @@ func applyQ[E Element](v []E, rs, cs int, tau []E, c []E, m, n, ldc int, adjoint
 		return
 	}
 	each := panel(k)
-	if k <= 64 {
+	if k == panel(math.MaxInt) { // a block already
 		each = k
 	}
 	last := (k - 1) / each * each

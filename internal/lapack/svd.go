@@ -170,11 +170,12 @@ func singularVectors[E Element, R Real](f *bidiagonalForm[E], s []float64, vecto
 		if swap {
 			u = right
 		}
-		var t turns
+		t := turnsPool.Get().(*turns)
 		for i := k - 2; i >= 0; i-- {
 			t.add(i, f.cs[i], f.sn[i])
 		}
-		flush(&t, u, k)
+		flush(t, u, k)
+		t.done()
 	}
 	return left, right, true
 }

@@ -207,7 +207,7 @@ func tridiagonalPanel[E Element](a []E, n, ld, b int, d, e []float64, tau []E) {
 
 // tridiagonalColumns is tridiagonal for one column after the other.
 func tridiagonalColumns[E Element](a []E, n, ld int, d, e []float64, tau []E) {
-	x, v, vc, xc := make([]E, n), make([]E, n), make([]E, n), make([]E, n)
+	buf := make([]E, 4*n)
 	for i := range n - 1 {
 		m := n - i - 1
 		col := a[(i+1)*ld+i:]
@@ -222,7 +222,7 @@ func tridiagonalColumns[E Element](a []E, n, ld int, d, e []float64, tau []E) {
 		if t == 0 {
 			continue
 		}
-		v, x := v[:m], x[:m]
+		v, x, xc, vc := buf[:m], buf[m:2*m], buf[2*m:3*m], buf[3*m:4*m]
 		v[0] = 1
 		for j := 1; j < m; j++ {
 			v[j] = col[j*ld]
@@ -231,18 +231,25 @@ func tridiagonalColumns[E Element](a []E, n, ld int, d, e []float64, tau []E) {
 			vc[j] = Conj(v[j])
 		}
 		b := a[(i+1)*ld+i+1:]
-		for j := range x {
-			x[j] = t * dotc(vc[:m], b[j*ld:][:m])
+		if m*m >= worthMul {
+			mul(m, 1, m, t, b, ld, 1, v, 1, 1, 0, x, 1, 1)
+		} else {
+			for j := range x {
+				x[j] = t * dotc(vc, b[j*ld:][:m])
+			}
 		}
-		f := Num[E](-0.5) * t * dotc(x, v)
-		axpy(x, f, v)
+		axpy(x, Num[E](-0.5)*t*dotc(x, v), v)
 		for j := range m {
 			xc[j] = Conj(x[j])
 		}
+		if m*m >= worthMul { // v·xᴴ + x·vᴴ
+			mul(m, m, 2, -1, buf, 1, m, buf[2*m:], m, 1, 1, b, ld, 1)
+			continue
+		}
 		for j := range m {
 			row := b[j*ld:][:m]
-			axpy(row, -v[j], xc[:m])
-			axpy(row, -x[j], vc[:m])
+			axpy(row, -v[j], xc)
+			axpy(row, -x[j], vc)
 		}
 	}
 	d[n-1] = Re(a[(n-1)*ld+n-1])

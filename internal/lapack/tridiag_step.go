@@ -11,7 +11,8 @@ import (
 func implicitQL[R Real](d, e []float64, z []R, n int, eps float64) bool {
 	eps2, budget := eps*eps, 30*n
 	const safe = 0x1p-1022
-	var t turns
+	t := turnsPool.Get().(*turns)
+	defer t.done()
 	for start := 0; start < n; {
 		if start > 0 {
 			e[start-1] = 0
@@ -82,8 +83,8 @@ func implicitQL[R Real](d, e []float64, z []R, n int, eps float64) bool {
 				}
 				d[l] -= p
 				e[l] = g
-				if len(t.row) > many {
-					flush(&t, z, len(z)/n)
+				if len(*t) > many {
+					flush(t, z, len(z)/n)
 				}
 			}
 		} else {
@@ -133,13 +134,13 @@ func implicitQL[R Real](d, e []float64, z []R, n int, eps float64) bool {
 				}
 				d[l] -= p
 				e[l-1] = g
-				if len(t.row) > many {
-					flush(&t, z, len(z)/n)
+				if len(*t) > many {
+					flush(t, z, len(z)/n)
 				}
 			}
 		}
 	}
-	flush(&t, z, len(z)/n)
+	flush(t, z, len(z)/n)
 	sortRows(d, z, n)
 	return true
 }
