@@ -49,7 +49,14 @@ func Cholesky[E Element](a []E, n, ld int) (info int) {
 	return 0
 }
 
+// choleskyRows factors a small matrix, row after row.
 func choleskyRows[E Element](a []E, n, ld int) (info int) {
+	switch a := any(a).(type) {
+	case []float32:
+		return choleskyReal(a, n, ld)
+	case []float64:
+		return choleskyReal(a, n, ld)
+	}
 	for i := range n {
 		row := a[i*ld:][:i+1]
 		for j := range i {
@@ -61,6 +68,33 @@ func choleskyRows[E Element](a []E, n, ld int) (info int) {
 			return i + 1
 		}
 		row[i] = Num[E](math.Sqrt(d))
+	}
+	return 0
+}
+
+// choleskyReal is choleskyRows in plain loops.
+func choleskyReal[R Real](a []R, n, ld int) (info int) {
+	var inverse [32]R // of the diagonal
+	for i := range n {
+		row := a[i*ld:][:i+1]
+		d := row[i]
+		for j := range i {
+			s := row[j]
+			above := a[j*ld:][:j]
+			left := row[:len(above)]
+			for k, v := range above {
+				s -= v * left[k]
+			}
+			s *= inverse[j]
+			row[j] = s
+			d -= s * s
+		}
+		if !(d > 0) {
+			row[i] = d
+			return i + 1
+		}
+		d = R(math.Sqrt(float64(d)))
+		row[i], inverse[i] = d, 1/d
 	}
 	return 0
 }

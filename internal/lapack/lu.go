@@ -36,6 +36,46 @@ func LU[E Element](a []E, m, n, ld int, piv []int32, pivot bool) (info int) {
 	return info
 }
 
+// luReal is luColumns in plain loops.
+func luReal[R Real](a []R, m, n, ld int, piv []int32, pivot bool) (info int) {
+	for k := range min(m, n) {
+		p := k
+		if pivot {
+			best := max(a[k*ld+k], -a[k*ld+k])
+			for i := k + 1; i < m; i++ {
+				if v := max(a[i*ld+k], -a[i*ld+k]); v > best {
+					p, best = i, v
+				}
+			}
+		}
+		piv[k] = int32(p + 1)
+		if a[p*ld+k] == 0 {
+			if info == 0 {
+				info = k + 1
+			}
+			if pivot {
+				continue
+			}
+		}
+		if p != k {
+			x, y := a[p*ld:][:n], a[k*ld:][:n]
+			for j, v := range x {
+				x[j], y[j] = y[j], v
+			}
+		}
+		d, rest := a[k*ld+k], a[k*ld+k+1:k*ld+n]
+		for i := k + 1; i < m; i++ {
+			f := a[i*ld+k] / d
+			a[i*ld+k] = f
+			x := a[i*ld+k+1:][:len(rest)]
+			for j, v := range rest {
+				x[j] -= f * v
+			}
+		}
+	}
+	return info
+}
+
 // luPanel factors a tall matrix of few columns on a transposed copy, whose rows are contiguous columns. Column j is
 // updated by the columns before it when its turn comes (Golub and Van Loan, Matrix Computations, 4th edition, 2013,
 // section 3.2.9, the gaxpy form).
@@ -120,7 +160,14 @@ func largestComplex[E complex64 | complex128](x []E) int {
 
 func abs(x float32) float32 { return math.Float32frombits(math.Float32bits(x) &^ (1 << 31)) }
 
+// luColumns factors a small matrix, column after column.
 func luColumns[E Element](a []E, m, n, ld int, piv []int32, pivot bool) (info int) {
+	switch a := any(a).(type) {
+	case []float32:
+		return luReal(a, m, n, ld, piv, pivot)
+	case []float64:
+		return luReal(a, m, n, ld, piv, pivot)
+	}
 	for k := range min(m, n) {
 		p := k
 		if pivot {

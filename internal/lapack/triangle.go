@@ -12,6 +12,14 @@ func SolveLower[E Element](f []E, ldf int, b []E, n, k, ldb int, unit bool) {
 		SolveLower(f[h*ldf+h:], ldf, b[h*ldb:], n-h, k, ldb, unit)
 		return
 	}
+	switch f := any(f).(type) {
+	case []float32:
+		solveLowerReal(f, ldf, any(b).([]float32), n, k, ldb, unit)
+		return
+	case []float64:
+		solveLowerReal(f, ldf, any(b).([]float64), n, k, ldb, unit)
+		return
+	}
 	for i := range n {
 		row := b[i*ldb:][:k]
 		for r, v := range f[i*ldf:][:i] {
@@ -34,6 +42,14 @@ func SolveUpper[E Element](f []E, ldf int, b []E, n, k, ldb int, unit bool) {
 		SolveUpper(f, ldf, b, h, k, ldb, unit)
 		return
 	}
+	switch f := any(f).(type) {
+	case []float32:
+		solveUpperReal(f, ldf, any(b).([]float32), n, k, ldb, unit)
+		return
+	case []float64:
+		solveUpperReal(f, ldf, any(b).([]float64), n, k, ldb, unit)
+		return
+	}
 	for i := n - 1; i >= 0; i-- {
 		row := b[i*ldb:][:k]
 		for r := i + 1; r < n; r++ {
@@ -44,6 +60,47 @@ func SolveUpper[E Element](f []E, ldf int, b []E, n, k, ldb int, unit bool) {
 		if !unit {
 			divide(row, f[i*ldf+i])
 		}
+	}
+}
+
+// solveLowerReal is SolveLower for a small triangle.
+func solveLowerReal[R Real](f []R, ldf int, b []R, n, k, ldb int, unit bool) {
+	for i := range n {
+		row := b[i*ldb:][:k]
+		for r, v := range f[i*ldf:][:i] {
+			minus(row, v, b[r*ldb:])
+		}
+		if !unit {
+			divide(row, f[i*ldf+i])
+		}
+	}
+}
+
+// solveUpperReal is SolveUpper for a small triangle.
+func solveUpperReal[R Real](f []R, ldf int, b []R, n, k, ldb int, unit bool) {
+	for i := n - 1; i >= 0; i-- {
+		row := b[i*ldb:][:k]
+		for r := i + 1; r < n; r++ {
+			minus(row, f[i*ldf+r], b[r*ldb:])
+		}
+		if !unit {
+			divide(row, f[i*ldf+i])
+		}
+	}
+}
+
+// minus subtracts f·x from y.
+func minus[R Real](y []R, f R, x []R) {
+	if f == 0 {
+		return
+	}
+	if len(y) >= 16 {
+		axpy(y, -f, x[:len(y)])
+		return
+	}
+	x = x[:len(y)]
+	for i, v := range x {
+		y[i] -= f * v
 	}
 }
 
