@@ -30,9 +30,7 @@ func bidiagonalPanel[E Element](a []E, m, n, ld, b int, d, e []float64, tauq, ta
 	}
 	conj := func(to, from []E) {
 		if isComplex[E]() {
-			for i, x := range from {
-				to[i] = Conj(x)
-			}
+			copyConj(to, from)
 		}
 	}
 	v, x, y, u := vx[:b*m], vx[b*m:], yu[:b*n], yu[b*n:]
@@ -76,11 +74,7 @@ func bidiagonalPanel[E Element](a []E, m, n, ld, b int, d, e []float64, tauq, ta
 		k := i + 1
 		row, rowc := y[i*n+k:(i+1)*n], yc[i*n+k:(i+1)*n]
 		mul(1, n-k, m-i, 1, cc, m-i, 1, a[i*ld+k:], ld, 1, 0, row, n-k, 1)
-		if isComplex[E]() {
-			for j, z := range row {
-				row[j] = Conj(z)
-			}
-		}
+		copyConj(row, row)
 		minus(row, dots(vc[i:], i, m, c), y[k:], i, n)
 		minus(row, dots(xc[i:], i, m, c), u[k:], i, n)
 		scale(row, tauq[i])

@@ -64,8 +64,13 @@ func luReal[R Real](a []R, m, n, ld int, piv []int32, pivot bool) (info int) {
 			}
 		}
 		d, rest := a[k*ld+k], a[k*ld+k+1:k*ld+n]
+		inverse := 1 / d
+		finite := inverse-inverse == 0
 		for i := k + 1; i < m; i++ {
-			f := a[i*ld+k] / d
+			f := a[i*ld+k] * inverse
+			if !finite {
+				f = a[i*ld+k] / d
+			}
 			a[i*ld+k] = f
 			x := a[i*ld+k+1:][:len(rest)]
 			for j, v := range rest {

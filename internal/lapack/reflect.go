@@ -56,10 +56,12 @@ func reflectLeft[E Element](a []E, m, n, ld int, v []E, inc int, tau E, w []E) {
 	}
 	if m*n >= worthMul {
 		x, xc := w[n:n+m], w[n+m:n+2*m]
-		x[0], xc[0] = -tau, 1
+		x[0] = 1
 		for i := 1; i < m; i++ {
-			x[i], xc[i] = -tau*v[i*inc], Conj(v[i*inc])
+			x[i] = v[i*inc]
 		}
+		copyConj(xc, x)
+		scale(x, -tau)
 		mul(1, n, m, 1, xc, m, 1, a, ld, 1, 0, w, n, 1)
 		mul(m, n, 1, 1, x, 1, 1, w, n, 1, 1, a, ld, 1)
 		return
@@ -84,11 +86,11 @@ func reflectRight[E Element](a []E, m, n, ld int, v []E, inc int, tau E, w []E) 
 		return
 	}
 	x, xc := w[:n], w[n:2*n]
-	x[0], xc[0] = 1, 1
+	x[0] = 1
 	for j := 1; j < n; j++ {
 		x[j] = v[j*inc]
-		xc[j] = Conj(x[j])
 	}
+	copyConj(xc, x)
 	if m*n >= worthMul {
 		y := w[2*n : 2*n+m]
 		mul(m, 1, n, -tau, a, ld, 1, x, 1, 1, 0, y, 1, 1)

@@ -71,7 +71,7 @@ func solveLowerReal[R Real](f []R, ldf int, b []R, n, k, ldb int, unit bool) {
 			minus(row, v, b[r*ldb:])
 		}
 		if !unit {
-			divide(row, f[i*ldf+i])
+			divideReal(row, f[i*ldf+i])
 		}
 	}
 }
@@ -84,7 +84,7 @@ func solveUpperReal[R Real](f []R, ldf int, b []R, n, k, ldb int, unit bool) {
 			minus(row, f[i*ldf+r], b[r*ldb:])
 		}
 		if !unit {
-			divide(row, f[i*ldf+i])
+			divideReal(row, f[i*ldf+i])
 		}
 	}
 }
@@ -101,6 +101,18 @@ func minus[R Real](y []R, f R, x []R) {
 	x = x[:len(y)]
 	for i, v := range x {
 		y[i] -= f * v
+	}
+}
+
+// divideReal multiplies a short row by the reciprocal of d where there is one, as LAPACK does.
+func divideReal[R Real](x []R, d R) {
+	f := 1 / d
+	if len(x) >= 16 || f-f != 0 {
+		divide(x, d)
+		return
+	}
+	for i := range x {
+		x[i] *= f
 	}
 }
 

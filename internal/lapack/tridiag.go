@@ -78,14 +78,31 @@ func range1[E Element]() (tiny, huge float64) {
 	return tiny, 1 / tiny
 }
 
-// mirror copies the lower triangle of a Hermitian matrix to the upper one, by tiles that stay in the cache.
+// mirror copies the lower triangle of a Hermitian matrix to the upper one.
 func mirror[E Element](h []E, n int) {
-	const tile = 32
+	switch h := any(h).(type) {
+	case []float32:
+		mirrorReal(h, n)
+		return
+	case []float64:
+		mirrorReal(h, n)
+		return
+	}
+	for i := range n {
+		for j := range i {
+			h[j*n+i] = Conj(h[i*n+j])
+		}
+	}
+}
+
+// mirrorReal is mirror by tiles that stay in the cache.
+func mirrorReal[R Real](h []R, n int) {
+	const tile = 16
 	for i := 0; i < n; i += tile {
 		for j := 0; j <= i; j += tile {
 			for r := i; r < min(i+tile, n); r++ {
-				for c := j; c < min(j+tile, r); c++ {
-					h[c*n+r] = Conj(h[r*n+c])
+				for c, v := range h[r*n+j:][:max(0, min(tile, r-j))] {
+					h[(j+c)*n+r] = v
 				}
 			}
 		}
@@ -174,9 +191,7 @@ func tridiagonalPanel[E Element](a []E, n, ld, b int, d, e []float64, tau []E) {
 		xc := x
 		if isComplex[E]() {
 			xc = vc[i*n+i+1 : (i+1)*n]
-			for r, y := range x {
-				xc[r] = Conj(y)
-			}
+			copyConj(xc, x)
 		}
 		y := w[i*n+i+1 : (i+1)*n]
 		mul(m, 1, m, 1, a[(i+1)*ld+i+1:], ld, 1, x, 1, 1, 0, y, 1, 1)
@@ -191,9 +206,7 @@ func tridiagonalPanel[E Element](a []E, n, ld, b int, d, e []float64, tau []E) {
 		scale(y, tau[i])
 		axpy(y, Num[E](-0.5)*tau[i]*dotc(y, x), x)
 		if isComplex[E]() {
-			for r, z := range y {
-				wc[i*n+i+1+r] = Conj(z)
-			}
+			copyConj(wc[i*n+i+1:], y)
 		}
 	}
 	copy(f[2*b*n:], v)
@@ -227,9 +240,7 @@ func tridiagonalColumns[E Element](a []E, n, ld int, d, e []float64, tau []E) {
 		for j := 1; j < m; j++ {
 			v[j] = col[j*ld]
 		}
-		for j := range m {
-			vc[j] = Conj(v[j])
-		}
+		copyConj(vc, v)
 		b := a[(i+1)*ld+i+1:]
 		if m*m >= worthMul {
 			mul(m, 1, m, t, b, ld, 1, v, 1, 1, 0, x, 1, 1)
@@ -239,9 +250,7 @@ func tridiagonalColumns[E Element](a []E, n, ld int, d, e []float64, tau []E) {
 			}
 		}
 		axpy(x, Num[E](-0.5)*t*dotc(x, v), v)
-		for j := range m {
-			xc[j] = Conj(x[j])
-		}
+		copyConj(xc, x)
 		if m*m >= worthMul { // v·xᴴ + x·vᴴ
 			mul(m, m, 2, -1, buf, 1, m, buf[2*m:], m, 1, 1, b, ld, 1)
 			continue

@@ -98,6 +98,17 @@ func dotc[E Element](x, y []E) E {
 	return 0
 }
 
+// copyConj makes to the conjugate of from.
+func copyConj[E Element](to, from []E) {
+	if !isComplex[E]() {
+		copy(to, from)
+		return
+	}
+	for i, x := range from {
+		to[i] = Conj(x)
+	}
+}
+
 // norm2 is the Euclidean norm of n elements that are inc apart, without overflow and underflow on the way.
 func norm2[E Element](x []E, n, inc int) float64 {
 	s := 0.0
@@ -144,6 +155,12 @@ func norm2[E Element](x []E, n, inc int) float64 {
 
 // largestOf is the largest absolute value of an element (of a part of it, when complex), NaN if there is one.
 func largestOf[E Element](x []E) float64 {
+	switch x := any(x).(type) {
+	case []float32:
+		return float64(largestReal(x))
+	case []float64:
+		return largestReal(x)
+	}
 	m := 0.0
 	for _, v := range x {
 		re, im := parts(v)
@@ -156,6 +173,14 @@ func largestOf[E Element](x []E) float64 {
 		if m != m {
 			break
 		}
+	}
+	return m
+}
+
+func largestReal[R Real](x []R) R {
+	m := R(0)
+	for _, v := range x {
+		m = max(m, v, -v)
 	}
 	return m
 }
