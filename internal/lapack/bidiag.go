@@ -5,8 +5,106 @@ import "math"
 // bidiagonal reduces the m×n matrix a, m ≥ n, to the upper bidiagonal matrix Qᴴ·a·P with diagonal d and off-diagonal e.
 // The vectors of Q's reflections stay below the diagonal of a, those of P's in vp: row j of vp holds the vector of
 // reflection j from element j+1 on.
+//
+// Of large matrices panels of rows and columns are reduced, and the rest is updated by all of a panel's reflections at
+// once (Dongarra, Hammarling and Sorensen 1987, Block reduction of matrices to condensed forms for eigenvalue
+// computations, LAPACK Working Note 2; LAPACK's xGEBRD and xLABRD).
 func bidiagonal[E Element](a []E, m, n, ld int, d, e []float64, tauq, taup, vp []E) {
-	w := make([]E, 2*n)
+	const b = 32
+	from := 0
+	for ; n-from > 3*b; from += b {
+		bidiagonalPanel(a[from*ld+from:], m-from, n-from, ld, b, d[from:], e[from:], tauq[from:], taup[from:],
+			vp[from*n+from:], n)
+	}
+	bidiagonalColumns(a[from*ld+from:], m-from, n-from, ld, d[from:], e[from:], tauq[from:], taup[from:],
+		vp[from*n+from:], n)
+}
+
+// bidiagonalPanel reduces the first b rows and columns of the m×n matrix a and updates the rest: after i of them this
+// is A - V·Yᴴ - X·Uᴴ, of which only the next column and row are computed at a time.
+func bidiagonalPanel[E Element](a []E, m, n, ld, b int, d, e []float64, tauq, taup, vp []E, ldvp int) {
+	vx, yu := make([]E, 2*b*m), make([]E, 2*b*n) // rows: b vectors v, b vectors x; b vectors y, b vectors u
+	vxc, yuc := vx, yu                           // their conjugates
+	if isComplex[E]() {
+		vxc, yuc = make([]E, 2*b*m), make([]E, 2*b*n)
+	}
+	conj := func(to, from []E) {
+		if isComplex[E]() {
+			copyConj(to, from)
+		}
+	}
+	v, x, y, u := vx[:b*m], vx[b*m:], yu[:b*n], yu[b*n:]
+	vc, xc, yc, uc := vxc[:b*m], vxc[b*m:], yuc[:b*n], yuc[b*n:]
+	coef := make([]E, b)
+	// minus subtracts Σ f[j]·(row j of r), for i rows
+	minus := func(to, f, r []E, i, ldr int) {
+		if i > 0 {
+			mul(1, len(to), i, -1, f, i, 1, r, ldr, 1, 1, to, len(to), 1)
+		}
+	}
+	column := func(r []E, i, at, ldr int) []E {
+		for j := range i {
+			coef[j] = r[j*ldr+at]
+		}
+		return coef[:i]
+	}
+	// dots are the products of i rows with a vector
+	dots := func(r []E, i, ldr int, with []E) []E {
+		if i > 0 {
+			mul(1, i, len(with), 1, with, len(with), 1, r, 1, ldr, 0, coef, i, 1)
+		}
+		return coef[:i]
+	}
+	for i := range b {
+		c := v[i*m+i : (i+1)*m]
+		for r := range c {
+			c[r] = a[(i+r)*ld+i]
+		}
+		minus(c, column(yc, i, i, n), v[i:], i, m)
+		minus(c, column(uc, i, i, n), x[i:], i, m)
+		tauq[i] = reflector(&c[0], c[1:], len(c)-1, 1)
+		d[i] = Re(c[0])
+		for r := range c {
+			a[(i+r)*ld+i] = c[r]
+		}
+		c[0] = 1
+		cc := vc[i*m+i : (i+1)*m]
+		conj(cc, c)
+		// y = tauq·(the rest)ᴴ·v
+		k := i + 1
+		row, rowc := y[i*n+k:(i+1)*n], yc[i*n+k:(i+1)*n]
+		mul(1, n-k, m-i, 1, cc, m-i, 1, a[i*ld+k:], ld, 1, 0, row, n-k, 1)
+		copyConj(row, row)
+		minus(row, dots(vc[i:], i, m, c), y[k:], i, n)
+		minus(row, dots(xc[i:], i, m, c), u[k:], i, n)
+		scale(row, tauq[i])
+		conj(rowc, row)
+		// the conjugate of row i
+		w := u[i*n+k : (i+1)*n]
+		for j := range w {
+			w[j] = Conj(a[i*ld+k+j])
+		}
+		minus(w, column(vc, k, i, m), y[k:], k, n)
+		minus(w, column(xc, i, i, m), u[k:], i, n)
+		taup[i] = reflector(&w[0], w[1:], len(w)-1, 1)
+		e[i] = Re(w[0])
+		w[0] = 1
+		conj(uc[i*n+k:(i+1)*n], w)
+		copy(vp[i*ldvp+k:][:n-k], w)
+		// x = taup·(the rest)·u
+		col := x[i*m+k : (i+1)*m]
+		mul(m-k, 1, n-k, 1, a[k*ld+k:], ld, 1, w, 1, 1, 0, col, 1, 1)
+		minus(col, dots(yc[k:], k, n, w), v[k:], k, m)
+		minus(col, dots(uc[k:], i, n, w), x[k:], i, m)
+		scale(col, taup[i])
+		conj(xc[i*m+k:(i+1)*m], col)
+	}
+	mul(m-b, n-b, 2*b, -1, vx[b:], 1, m, yuc[b:], n, 1, 1, a[b*ld+b:], ld, 1)
+}
+
+// bidiagonalColumns is bidiagonal for one column and row after the other.
+func bidiagonalColumns[E Element](a []E, m, n, ld int, d, e []float64, tauq, taup, vp []E, ldvp int) {
+	w := make([]E, 2*(m+n))
 	for i := range n {
 		at := a[i*ld+i:]
 		var below []E
@@ -19,7 +117,7 @@ func bidiagonal[E Element](a []E, m, n, ld int, d, e []float64, tauq, taup, vp [
 			break
 		}
 		reflectLeft(at[1:], m-i, n-i-1, ld, at, ld, Conj(tauq[i]), w)
-		v := vp[i*n+i+1:][:n-i-1]
+		v := vp[i*ldvp+i+1:][:n-i-1]
 		for j := range v {
 			v[j] = Conj(at[1+j])
 		}
@@ -32,31 +130,33 @@ func bidiagonal[E Element](a []E, m, n, ld int, d, e []float64, tauq, taup, vp [
 }
 
 // bidiagonalSVD makes the upper bidiagonal matrix with diagonal d and off-diagonal e diagonal, with descending d ≥ 0.
-// The rotations from the right act on the rows of vt, those from the left on the rows of ut (both n×n, or nil). It is
+// The rotations from the right act on the n rows of vt, those from the left on those of ut (or nil). It is
 // the implicit zero-shift QR iteration (Demmel and Kahan 1990, Accurate singular values of bidiagonal matrices;
 // LAPACK's xBDSQR).
-func bidiagonalSVD(d, e, vt, ut []float64, n int, eps float64) bool {
+func bidiagonalSVD[R Real](d, e []float64, vt, ut []R, n int, eps float64) bool {
 	if n == 0 {
 		return true
 	}
 	if n == 1 {
 		if d[0] < 0 {
 			d[0] = -d[0]
-			if ut != nil {
-				ut[0] = -ut[0]
+			if len(vt) > 0 {
+				scale(vt, -1)
 			}
 		}
 		return true
 	}
 	const tiny = 0x1p-1022
-	tol := math.Max(10, math.Min(100, math.Pow(eps, -0.125))) * eps
+	tol := max(10, min(100, math.Pow(eps, -0.125))) * eps
 	least := math.Abs(d[0])
 	for i, mu := 1, least; i < n && least != 0; i++ {
 		mu = math.Abs(d[i]) * (mu / (mu + math.Abs(e[i-1])))
-		least = math.Min(least, mu)
+		least = min(least, mu)
 	}
-	thresh := math.Max(tol*least/math.Sqrt(float64(n)), 6*float64(n)*float64(n)*tiny)
-	var right, left turns
+	thresh := max(tol*least/math.Sqrt(float64(n)), 6*float64(n)*float64(n)*tiny)
+	right, left := turnsPool.Get().(*turns), turnsPool.Get().(*turns)
+	defer right.done()
+	defer left.done()
 	budget := 6 * n * n
 	oldLow, oldHigh, down := -1, -1, true
 	for m := n - 1; m > 0; {
@@ -71,7 +171,7 @@ func bidiagonalSVD(d, e, vt, ut []float64, n int, eps float64) bool {
 				e[low] = 0
 				break
 			}
-			largest = math.Max(largest, math.Max(math.Abs(d[low]), s))
+			largest = max(largest, max(math.Abs(d[low]), s))
 		}
 		if low++; low == m {
 			m--
@@ -95,7 +195,7 @@ func bidiagonalSVD(d, e, vt, ut []float64, n int, eps float64) bool {
 		}
 		oldLow, oldHigh = low, m
 		shift := 0.0
-		if float64(n)*tol*(l/largest) > math.Max(eps, 0.01*tol) {
+		if float64(n)*tol*(l/largest) > max(eps, 0.01*tol) {
 			var s float64
 			if down {
 				s = math.Abs(d[low])
@@ -111,13 +211,13 @@ func bidiagonalSVD(d, e, vt, ut []float64, n int, eps float64) bool {
 		budget -= m - low
 		switch {
 		case shift == 0 && down:
-			zeroShiftDown(d, e, low, m, &right, &left)
+			zeroShiftDown(d, e, low, m, right, left)
 		case shift == 0:
-			zeroShiftUp(d, e, low, m, &right, &left)
+			zeroShiftUp(d, e, low, m, right, left)
 		case down:
-			shiftedDown(d, e, low, m, shift, &right, &left)
+			shiftedDown(d, e, low, m, shift, right, left)
 		default:
-			shiftedUp(d, e, low, m, shift, &right, &left)
+			shiftedUp(d, e, low, m, shift, right, left)
 		}
 		last := m - 1
 		if !down {
@@ -126,18 +226,18 @@ func bidiagonalSVD(d, e, vt, ut []float64, n int, eps float64) bool {
 		if math.Abs(e[last]) <= thresh {
 			e[last] = 0
 		}
-		if len(right.row) > many {
-			flush(&right, vt, len(vt)/n)
-			flush(&left, ut, len(ut)/n)
+		if len(*right) > many {
+			flush(right, vt, len(vt)/n)
+			flush(left, ut, len(ut)/n)
 		}
 	}
-	flush(&right, vt, len(vt)/n)
-	flush(&left, ut, len(ut)/n)
+	flush(right, vt, len(vt)/n)
+	flush(left, ut, len(ut)/n)
 	for i, v := range d[:n] {
 		if v < 0 {
 			d[i] = -v
-			if vt != nil {
-				scale(vt[i*n:(i+1)*n], -1)
+			if ld := len(vt) / n; ld > 0 {
+				scale(vt[i*ld:(i+1)*ld], -1)
 			}
 		}
 	}
@@ -152,13 +252,11 @@ func bidiagonalSVD(d, e, vt, ut []float64, n int, eps float64) bool {
 			continue
 		}
 		d[k], d[last] = d[last], d[k]
-		for _, z := range [][]float64{vt, ut} {
-			if z != nil {
-				x, y := z[k*n:(k+1)*n], z[last*n:(last+1)*n]
-				for j, v := range x {
-					x[j], y[j] = y[j], v
-				}
-			}
+		if len(vt) > 0 {
+			swapTwo(vt, k, last, len(vt)/n)
+		}
+		if len(ut) > 0 {
+			swapTwo(ut, k, last, len(ut)/n)
 		}
 	}
 	return true
@@ -180,7 +278,7 @@ func convergence(d, e []float64, low, m int, down bool, tol float64) (least floa
 				return 0, true
 			}
 			mu = math.Abs(d[i+1]) * (mu / (mu + math.Abs(e[i])))
-			least = math.Min(least, mu)
+			least = min(least, mu)
 		}
 		return least, false
 	}
@@ -196,7 +294,7 @@ func convergence(d, e []float64, low, m int, down bool, tol float64) (least floa
 			return 0, true
 		}
 		mu = math.Abs(d[i]) * (mu / (mu + math.Abs(e[i])))
-		least = math.Min(least, mu)
+		least = min(least, mu)
 	}
 	return least, false
 }
@@ -278,7 +376,7 @@ func shiftedUp(d, e []float64, low, m int, shift float64, right, left *turns) {
 // leastSingular2 is the smaller singular value of [f g; 0 h], as LAPACK's xLAS2.
 func leastSingular2(f, g, h float64) float64 {
 	fa, ga, ha := math.Abs(f), math.Abs(g), math.Abs(h)
-	lo, hi := math.Min(fa, ha), math.Max(fa, ha)
+	lo, hi := min(fa, ha), max(fa, ha)
 	if lo == 0 {
 		return 0
 	}

@@ -49,7 +49,14 @@ func Cholesky[E Element](a []E, n, ld int) (info int) {
 	return 0
 }
 
+// choleskyRows factors a small matrix, row after row.
 func choleskyRows[E Element](a []E, n, ld int) (info int) {
+	switch a := any(a).(type) {
+	case []float32:
+		return choleskyReal(a, n, ld)
+	case []float64:
+		return choleskyReal(a, n, ld)
+	}
 	for i := range n {
 		row := a[i*ld:][:i+1]
 		for j := range i {
@@ -63,4 +70,87 @@ func choleskyRows[E Element](a []E, n, ld int) (info int) {
 		row[i] = Num[E](math.Sqrt(d))
 	}
 	return 0
+}
+
+// choleskyReal is choleskyRows in plain loops.
+func choleskyReal[R Real](a []R, n, ld int) (info int) {
+	var inverse [32]R // of the diagonal
+	for i := range n {
+		row := a[i*ld:][:i+1]
+		d := row[i]
+		for j := range i {
+			s := row[j]
+			above := a[j*ld:][:j]
+			left := row[:len(above)]
+			for k, v := range above {
+				s -= v * left[k]
+			}
+			s *= inverse[j]
+			row[j] = s
+			d -= s * s
+		}
+		if !(d > 0) {
+			row[i] = d
+			return i + 1
+		}
+		d = R(math.Sqrt(float64(d)))
+		row[i], inverse[i] = d, 1/d
+	}
+	return 0
+}
+
+// CholeskyInverse replaces the lower triangle L of the n×n matrix a by the inverse of L·Lᴴ, both triangles of it: the
+// inverse of L, then its product with its adjoint (LAPACK's xPOTRI).
+func CholeskyInverse[E Element](a []E, n int) {
+	for i := range n {
+		clear(a[i*n+i+1 : (i+1)*n])
+	}
+	invertLower(a, n, n)
+	// Row strips of L⁻ᴴ·L⁻¹: row i of the product needs the rows of L⁻¹ from i on.
+	x := make([]E, n*n)
+	c, ldc := conjugated(a, n, n, n)
+	const strip = 128
+	for i := 0; i < n; i += strip {
+		s := min(strip, n-i)
+		mul(s, i+s, n-i, 1, c[i*ldc+i:], 1, ldc, a[i*n:], n, 1, 0, x[i*n:], n, 1)
+	}
+	for i := range n {
+		x[i*n+i] = Num[E](Re(x[i*n+i]))
+		for j := range i {
+			x[j*n+i] = Conj(x[i*n+j])
+		}
+	}
+	copy(a, x)
+}
+
+// invertLower inverts a lower triangle in place; the elements above the diagonal are zero. [A 0; B C]⁻¹ is
+// [A⁻¹ 0; -C⁻¹·B·A⁻¹ C⁻¹].
+func invertLower[E Element](a []E, n, ld int) {
+	if n > 24 {
+		h := n / 2
+		low, b := a[h*ld+h:], a[h*ld:]
+		SolveLower(low, ld, b, n-h, h, ld, false)
+		invertLower(a, h, ld)
+		invertLower(low, n-h, ld)
+		t := make([]E, (n-h)*h)
+		mul(n-h, h, h, -1, b, ld, 1, a, ld, 1, 0, t, h, 1)
+		for i := range n - h {
+			copy(b[i*ld:][:h], t[i*h:])
+		}
+		return
+	}
+	for i := range n {
+		row := a[i*ld:][:i+1]
+		d := 1 / row[i]
+		// row i of the inverse: -(1/l[i][i])·Σ l[i][r]·(row r of the inverse)
+		for r := range i {
+			f := row[r]
+			row[r] = 0
+			if f != 0 {
+				axpy(row[:r+1], f, a[r*ld:][:r+1])
+			}
+		}
+		scale(row[:i], -d)
+		row[i] = d
+	}
 }

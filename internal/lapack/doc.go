@@ -1,6 +1,6 @@
 // Package lapack factors dense matrices: LU, QR, LDL, eigenvalues and singular values of one matrix after another.
 //
-// Matrices are row-major slices of float64 or complex128; element (i, j) of a matrix with row length ld is a[i*ld+j].
+// Matrices are row-major slices; element (i, j) of a matrix with row length ld is a[i*ld+j].
 // The algorithms are those of LAPACK (Anderson et al., LAPACK Users' Guide, 3rd edition, 1999), step by step, where a
 // result is not unique: pivots, and the signs of singular vectors and eigenvectors, are those that PyTorch's users see.
 // For the same reason the iterations take the precision of the type that a result is rounded to, so that float32
@@ -27,131 +27,107 @@ import (
 	"math/cmplx"
 
 	"github.com/gotorch-dev/torch/internal/cpu/gemm"
-	"github.com/gotorch-dev/torch/internal/cpu/vec"
 )
 
 // Element is what kernels compute in.
-type Element interface{ float64 | complex128 }
+type Element interface {
+	float32 | float64 | complex64 | complex128
+}
+
+// Wide is what nonsymmetric eigenvalues are computed in.
+type Wide interface{ float64 | complex128 }
+
+// Real is the type of singular values and of the eigenvalues of Hermitian matrices.
+type Real interface{ float32 | float64 }
 
 // Conj is the complex conjugate.
 func Conj[E Element](x E) E {
-	if c, ok := any(x).(complex128); ok {
+	switch c := any(x).(type) {
+	case complex128:
 		return any(cmplx.Conj(c)).(E)
+	case complex64:
+		return any(complex(real(c), -imag(c))).(E)
 	}
 	return x
 }
 
-// Abs is the absolute value.
-func Abs[E Element](x E) float64 {
+// parts are the real and the imaginary part.
+func parts[E Element](x E) (re, im float64) {
 	switch v := any(x).(type) {
 	case complex128:
-		return cmplx.Abs(v)
+		return real(v), imag(v)
+	case complex64:
+		return float64(real(v)), float64(imag(v))
 	case float64:
-		return math.Abs(v)
+		return v, 0
+	case float32:
+		return float64(v), 0
 	}
-	return 0
+	return 0, 0
+}
+
+// Abs is the absolute value.
+func Abs[E Element](x E) float64 {
+	re, im := parts(x)
+	if im == 0 {
+		return math.Abs(re)
+	}
+	return math.Hypot(re, im)
 }
 
 // Abs1 is |re| + |im|, the size that LAPACK compares complex pivots by.
 func Abs1[E Element](x E) float64 {
-	switch v := any(x).(type) {
-	case complex128:
-		return math.Abs(real(v)) + math.Abs(imag(v))
-	case float64:
-		return math.Abs(v)
-	}
-	return 0
+	re, im := parts(x)
+	return math.Abs(re) + math.Abs(im)
 }
 
 // Re is the real part.
 func Re[E Element](x E) float64 {
-	if c, ok := any(x).(complex128); ok {
-		return real(c)
-	}
-	return any(x).(float64)
+	re, _ := parts(x)
+	return re
 }
 
 // Im is the imaginary part.
 func Im[E Element](x E) float64 {
-	if c, ok := any(x).(complex128); ok {
-		return imag(c)
-	}
-	return 0
+	_, im := parts(x)
+	return im
 }
 
 // Num is a real number as an element.
-func Num[E Element](x float64) E {
-	var e E
-	if _, ok := any(e).(complex128); ok {
-		return any(complex(x, 0)).(E)
-	}
-	return any(x).(E)
-}
+func Num[E Element](x float64) E { return pair[E](x, 0) }
 
 // pair is a complex number as an element; real elements take the real part.
 func pair[E Element](re, im float64) E {
 	var e E
-	if _, ok := any(e).(complex128); ok {
+	switch any(e).(type) {
+	case complex128:
 		return any(complex(re, im)).(E)
+	case complex64:
+		return any(complex(float32(re), float32(im))).(E)
+	case float32:
+		return any(float32(re)).(E)
 	}
 	return any(re).(E)
 }
 
-// isComplex tells the two element types apart.
+// isComplex tells real from complex elements.
 func isComplex[E Element]() bool {
 	var e E
-	_, ok := any(e).(complex128)
-	return ok
+	switch any(e).(type) {
+	case complex64, complex128:
+		return true
+	}
+	return false
 }
 
-// axpy adds f·x to y.
-func axpy[E Element](y []E, f E, x []E) {
-	switch y := any(y).(type) {
-	case []float64:
-		f, x := any(f).(float64), any(x).([]float64)[:len(y)]
-		if len(y) >= 16 {
-			vec.AddScaledF64(y, y, x, f)
-			return
-		}
-		for i, v := range x {
-			y[i] += f * v
-		}
-	case []complex128:
-		f, x := any(f).(complex128), any(x).([]complex128)[:len(y)]
-		fr, fi := real(f), imag(f)
-		for i, v := range x {
-			y[i] += complex(fr*real(v)-fi*imag(v), fr*imag(v)+fi*real(v))
-		}
+// limits are the smallest normal number of the type, and the largest relative error of a rounded number.
+func limits[E Element]() (least, precision float64) {
+	var e E
+	switch any(e).(type) {
+	case float32, complex64:
+		return 0x1p-126, 0x1p-24
 	}
-}
-
-// scale multiplies x by f.
-func scale[E Element](x []E, f E) {
-	for i := range x {
-		x[i] *= f
-	}
-}
-
-// dotc is the sum of conj(x[i])·y[i].
-func dotc[E Element](x, y []E) E {
-	switch a := any(x).(type) {
-	case []float64:
-		b, s := any(y).([]float64)[:len(a)], 0.0
-		if len(a) >= 32 {
-			return any(vec.DotF64(a, b)).(E)
-		}
-		for i, v := range a {
-			s += v * b[i]
-		}
-		return any(s).(E)
-	case []complex128:
-		b, s := any(y).([]complex128)[:len(a)], complex128(0)
-		for i, v := range a {
-			s += complex(real(v), -imag(v)) * b[i]
-		}
-		return any(s).(E)
-	}
-	return 0
+	return 0x1p-1022, 0x1p-53
 }
 
 // mul computes C = alpha·A·B + beta·C for the m×k matrix A and the k×n matrix B with any strides.

@@ -9,7 +9,7 @@ import (
 // as columns of v unless v is nil. a is destroyed; eps is the precision of the result's type. It reports whether the
 // iteration converged. The steps are those of LAPACK's xGEEV: balancing, Hessenberg form, QR iteration,
 // back-substitution.
-func Eig[E Element](a []E, n int, w, v []complex128, eps float64) bool {
+func Eig[E Wide](a []E, n int, w, v []complex128, eps float64) bool {
 	if n == 0 {
 		return true
 	}

@@ -117,7 +117,7 @@ func balance[E Element](a []E, n int) (lo, hi int, undo func(v []E)) {
 // hessenberg reduces rows and columns lo…hi of the n×n matrix a to Hessenberg form by reflections; z, unless nil,
 // becomes the product of the reflections.
 func hessenberg[E Element](a []E, n, lo, hi int, z []E) {
-	tau, w := make([]E, n), make([]E, 2*n)
+	tau, w := make([]E, n), make([]E, 3*n)
 	v := make([]E, n)
 	for i := lo; i < hi; i++ {
 		m := hi - i

@@ -52,7 +52,7 @@ func TestSVDTiny(t *testing.T) {
 	for _, v := range d {
 		want *= v
 	}
-	if !bidiagonalSVD(d, e, nil, nil, 4, 0x1p-53) {
+	if !bidiagonalSVD[float64](d, e, nil, nil, 4, 0x1p-53) {
 		t.Fatal("did not converge")
 	}
 	got := 1.0

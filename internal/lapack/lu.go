@@ -1,5 +1,7 @@
 package lapack
 
+import "math"
+
 // LU factors the m×n matrix a in place into a unit lower and an upper triangle with row exchanges: row i was exchanged
 // with row piv[i]-1. Without pivot no rows are exchanged. It returns 0, or the number of the first diagonal element of
 // the upper triangle that is zero.
@@ -11,8 +13,11 @@ func LU[E Element](a []E, m, n, ld int, piv []int32, pivot bool) (info int) {
 	if k == 0 {
 		return 0
 	}
-	if n <= 16 || m <= 16 {
+	switch {
+	case m <= 32 || n <= 2:
 		return luColumns(a, m, n, ld, piv, pivot)
+	case n <= 32:
+		return luPanel(a, m, n, ld, piv, pivot)
 	}
 	half := k / 2
 	info = LU(a, m, half, ld, piv[:half], pivot)
@@ -31,7 +36,143 @@ func LU[E Element](a []E, m, n, ld int, piv []int32, pivot bool) (info int) {
 	return info
 }
 
+// luReal is luColumns in plain loops.
+func luReal[R Real](a []R, m, n, ld int, piv []int32, pivot bool) (info int) {
+	for k := range min(m, n) {
+		p := k
+		if pivot {
+			best := max(a[k*ld+k], -a[k*ld+k])
+			for i := k + 1; i < m; i++ {
+				if v := max(a[i*ld+k], -a[i*ld+k]); v > best {
+					p, best = i, v
+				}
+			}
+		}
+		piv[k] = int32(p + 1)
+		if a[p*ld+k] == 0 {
+			if info == 0 {
+				info = k + 1
+			}
+			if pivot {
+				continue
+			}
+		}
+		if p != k {
+			x, y := a[p*ld:][:n], a[k*ld:][:n]
+			for j, v := range x {
+				x[j], y[j] = y[j], v
+			}
+		}
+		d, rest := a[k*ld+k], a[k*ld+k+1:k*ld+n]
+		inverse := 1 / d
+		finite := inverse-inverse == 0
+		for i := k + 1; i < m; i++ {
+			f := a[i*ld+k] * inverse
+			if !finite {
+				f = a[i*ld+k] / d
+			}
+			a[i*ld+k] = f
+			x := a[i*ld+k+1:][:len(rest)]
+			for j, v := range rest {
+				x[j] -= f * v
+			}
+		}
+	}
+	return info
+}
+
+// luPanel factors a tall matrix of few columns on a transposed copy, whose rows are contiguous columns. Column j is
+// updated by the columns before it when its turn comes (Golub and Van Loan, Matrix Computations, 4th edition, 2013,
+// section 3.2.9, the gaxpy form).
+func luPanel[E Element](a []E, m, n, ld int, piv []int32, pivot bool) (info int) {
+	t := make([]E, n*m)
+	for i := range m {
+		for j, v := range a[i*ld:][:n] {
+			t[j*m+i] = v
+		}
+	}
+	for j := range n {
+		col := t[j*m:][:m]
+		for k := range j {
+			if f := col[k]; f != 0 {
+				axpy(col[k+1:], -f, t[k*m+k+1:(k+1)*m])
+			}
+		}
+		p := j
+		if pivot {
+			p = j + largestAt(col[j:])
+		}
+		piv[j] = int32(p + 1)
+		if col[p] == 0 {
+			if info == 0 {
+				info = j + 1
+			}
+			if pivot { // the rest of the column is zero
+				continue
+			}
+		}
+		if p != j {
+			for k := range n {
+				t[k*m+j], t[k*m+p] = t[k*m+p], t[k*m+j]
+			}
+		}
+		divide(col[j+1:], col[j])
+	}
+	for i := range m {
+		row := a[i*ld:][:n]
+		for j := range row {
+			row[j] = t[j*m+i]
+		}
+	}
+	return info
+}
+
+// largestAt is the place of the first element of largest Abs1. NaN never exceeds another element.
+func largestAt[E Element](x []E) int {
+	p := 0
+	switch x := any(x).(type) {
+	case []float32:
+		best := abs(x[0])
+		for i, v := range x {
+			if v = abs(v); v > best {
+				p, best = i, v
+			}
+		}
+	case []float64:
+		best := math.Abs(x[0])
+		for i, v := range x {
+			if v = math.Abs(v); v > best {
+				p, best = i, v
+			}
+		}
+	case []complex64:
+		return largestComplex(x)
+	case []complex128:
+		return largestComplex(x)
+	}
+	return p
+}
+
+func largestComplex[E complex64 | complex128](x []E) int {
+	p, best := 0, Abs1(x[0])
+	for i, v := range x {
+		if s := Abs1(v); s > best {
+			p, best = i, s
+		}
+	}
+	return p
+}
+
+func abs(x float32) float32 { return math.Float32frombits(math.Float32bits(x) &^ (1 << 31)) }
+
+// luColumns factors a small matrix, column after column.
 func luColumns[E Element](a []E, m, n, ld int, piv []int32, pivot bool) (info int) {
+	switch a := any(a).(type) {
+	case []float32:
+		return luReal(a, m, n, ld, piv, pivot)
+	case []float64:
+		return luReal(a, m, n, ld, piv, pivot)
+	}
 	for k := range min(m, n) {
 		p := k
 		if pivot {

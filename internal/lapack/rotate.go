@@ -2,6 +2,7 @@ package lapack
 
 import (
 	"math"
+	"sync"
 
 	"github.com/gotorch-dev/torch/internal/par"
 )
@@ -15,7 +16,7 @@ func rotation(f, g float64) (c, s, r float64) {
 	case f == 0:
 		return 0, math.Copysign(1, g), math.Abs(g)
 	}
-	d := math.Hypot(f, g)
+	d := hypot(f, g)
 	r = math.Copysign(d, f)
 	return math.Abs(f) / d, g / r, r
 }
@@ -29,7 +30,7 @@ func rotationBefore(f, g float64) (c, s, r float64) {
 	case f == 0:
 		return 0, 1, g
 	}
-	r = math.Hypot(f, g)
+	r = hypot(f, g)
 	c, s = f/r, g/r
 	if c < 0 && math.Abs(f) > math.Abs(g) {
 		return -c, -s, -r
@@ -37,14 +38,35 @@ func rotationBefore(f, g float64) (c, s, r float64) {
 	return c, s, r
 }
 
+// hypot is the length of (x, y). The square of neither overflows, in most cases.
+func hypot(x, y float64) float64 {
+	if s := x*x + y*y; s > 0x1p-900 && s < 0x1p1000 {
+		return math.Sqrt(s)
+	}
+	return math.Hypot(x, y)
+}
+
 // rotateRows replaces the rows x and y by c·x + s·y and c·y - s·x.
 func rotateRows[E Element](x, y []E, c, s float64) {
 	switch x := any(x).(type) {
+	case []float32:
+		y, c, s := any(y).([]float32)[:len(x)], float32(c), float32(s)
+		for i, v := range x {
+			w := y[i]
+			x[i], y[i] = c*v+s*w, c*w-s*v
+		}
 	case []float64:
 		y := any(y).([]float64)[:len(x)]
 		for i, v := range x {
 			w := y[i]
 			x[i], y[i] = c*v+s*w, c*w-s*v
+		}
+	case []complex64:
+		y, c, s := any(y).([]complex64)[:len(x)], float32(c), float32(s)
+		for i, v := range x {
+			w := y[i]
+			x[i] = complex(c*real(v)+s*real(w), c*imag(v)+s*imag(w))
+			y[i] = complex(c*real(w)-s*real(v), c*imag(w)-s*imag(v))
 		}
 	case []complex128:
 		y := any(y).([]complex128)[:len(x)]
@@ -56,31 +78,51 @@ func rotateRows[E Element](x, y []E, c, s float64) {
 	}
 }
 
-// turns is a sequence of rotations of neighbouring rows.
-type turns struct {
-	row  []int
-	c, s []float64
+// turn is the rotation of a row and the next one.
+type turn struct {
+	row  int
+	c, s float64
 }
 
-func (t *turns) add(row int, c, s float64) {
-	t.row, t.c, t.s = append(t.row, row), append(t.c, c), append(t.s, s)
+// turns is a sequence of rotations.
+type turns []turn
+
+func (t *turns) add(row int, c, s float64) { *t = append(*t, turn{row, c, s}) }
+
+// turnsPool keeps the memory of sequences of rotations: small matrices, of which there may be many, need them, too.
+var turnsPool = sync.Pool{New: func() any {
+	t := make(turns, 0, 256)
+	return &t
+}}
+
+// done gives the memory back.
+func (t *turns) done() {
+	*t = (*t)[:0]
+	turnsPool.Put(t)
 }
 
 // flush applies the rotations to the rows of z, ld apart, in order, and forgets them. Strips of columns go through all
 // rotations one after the other, so that they stay in the cache, and in parallel.
 func flush[E Element](t *turns, z []E, ld int) {
-	if len(t.row) > 0 && ld > 0 {
-		const strip = 64
-		par.For((ld+strip-1)/strip, max(1, 1<<16/(len(t.row)*strip+1)), func(lo, hi int) {
+	const strip = 64
+	switch n := len(*t); {
+	case n == 0 || ld == 0:
+	case n*ld < 1<<15 && ld <= 2*strip:
+		for _, r := range *t {
+			rotateRows(z[r.row*ld:][:ld], z[(r.row+1)*ld:][:ld], r.c, r.s)
+		}
+	default:
+		all := *t
+		par.For((ld+strip-1)/strip, max(1, 1<<16/(n*strip+1)), func(lo, hi int) {
 			for j := lo * strip; j < min(hi*strip, ld); j += strip {
 				w := min(strip, ld-j)
-				for i, r := range t.row {
-					rotateRows(z[r*ld+j:][:w], z[(r+1)*ld+j:][:w], t.c[i], t.s[i])
+				for _, r := range all {
+					rotateRows(z[r.row*ld+j:][:w], z[(r.row+1)*ld+j:][:w], r.c, r.s)
 				}
 			}
 		})
 	}
-	t.row, t.c, t.s = t.row[:0], t.c[:0], t.s[:0]
+	*t = (*t)[:0]
 }
 
 // many is the number of rotations that are kept until flush is worth its while.

@@ -7,8 +7,8 @@ import "math"
 // min(m, n), nv is n or min(m, n). eps is the precision of the result's type. a is destroyed. It reports whether the
 // iteration converged.
 //
-// The steps are those of LAPACK's xGESDD for small matrices: a QR factorization first where there are far more rows
-// than columns (or the other way round), reduction to bidiagonal form, and the QR iteration.
+// The steps are those of LAPACK's xGESDD: a QR factorization first where there are far more rows than columns (or the
+// other way round), reduction to bidiagonal form, and the division of that.
 func SVD[E Element](a []E, m, n int, s []float64, u []E, mu int, vh []E, nv int, eps float64) bool {
 	k := min(m, n)
 	vectors := u != nil
@@ -19,19 +19,19 @@ func SVD[E Element](a []E, m, n int, s []float64, u []E, mu int, vh []E, nv int,
 		}
 		return true
 	}
-	largest := 0.0
-	for _, x := range a[:m*n] {
-		largest = math.Max(largest, Abs(x))
-	}
+	largest := largestOf(a[:m*n])
 	if math.IsNaN(largest) || math.IsInf(largest, 0) {
 		return false
 	}
 	factor := 1.0
-	if largest > 0 && (largest < 1e-140 || largest > 1e140) {
-		factor = 1 / largest
-		scale(a[:m*n], Num[E](factor))
+	if tiny, huge := range1[E](); largest > 0 && (largest < tiny || largest > huge) {
+		factor = math.Exp2(-math.Round(math.Log2(largest)))
+		for i, x := range a[:m*n] { // the factor itself may not fit the type
+			re, im := parts(x)
+			a[i] = pair[E](re*factor, im*factor)
+		}
 	}
-	many := k * 16 / 10
+	many := k * 3 / 2 // MKL's choice
 	if isComplex[E]() {
 		many = k * 17 / 9
 	}
@@ -57,25 +57,19 @@ func SVD[E Element](a []E, m, n int, s []float64, u []E, mu int, vh []E, nv int,
 		}
 		b, brows, lower = r, k, false
 	}
-	e, tauq, taup, vp := make([]float64, k), make([]E, k), make([]E, k), make([]E, k*k)
-	bidiagonal(b, brows, k, k, s, e, tauq, taup, vp)
-	var ut, vt []float64
-	if vectors {
-		ut, vt = make([]float64, k*k), make([]float64, k*k)
-		identity(ut, k, k, k)
-		identity(vt, k, k, k)
+	f := bidiagonalForm[E]{k: k, brows: brows, b: b, lower: lower,
+		e: make([]float64, k), tauq: make([]E, k), taup: make([]E, k), vp: make([]E, k*k)}
+	bidiagonal(b, brows, k, k, s, f.e, f.tauq, f.taup, f.vp)
+	f.toUpper(s)
+	var left, right []E
+	var ok bool
+	switch any(a).(type) {
+	case []float32, []complex64:
+		left, right, ok = singularVectors[E, float32](&f, s, vectors, wide && !long, eps)
+	default:
+		left, right, ok = singularVectors[E, float64](&f, s, vectors, wide && !long, eps)
 	}
-	cs, sn := make([]float64, k), make([]float64, k)
-	if lower {
-		for i := range k - 1 {
-			var c, sin float64
-			c, sin, s[i] = rotation(s[i], e[i])
-			e[i] = sin * s[i+1]
-			s[i+1] *= c
-			cs[i], sn[i] = c, -sin
-		}
-	}
-	if !bidiagonalSVD(s, e, vt, ut, k, eps) {
+	if !ok {
 		return false
 	}
 	if factor != 1 {
@@ -84,83 +78,168 @@ func SVD[E Element](a []E, m, n int, s []float64, u []E, mu int, vh []E, nv int,
 	if !vectors {
 		return true
 	}
-	if lower { // the rows of U, from the last to the first: columns of ut
-		for i := k - 2; i >= 0; i-- {
-			for j := range k {
-				x, y := ut[j*k+i], ut[j*k+i+1]
-				ut[j*k+i], ut[j*k+i+1] = cs[i]*x+sn[i]*y, cs[i]*y-sn[i]*x
-			}
-		}
-	}
 	// The factors of t, or of A in the square case: left = Q·(U or V), right = P·(V or U).
-	l, rt := ut, vt
-	if wide && !long {
-		l, rt = vt, ut
-	}
 	lcols := mu
 	if wide {
 		lcols = nv
 	}
-	leftRows := brows
-	if long {
-		leftRows = rows
+	if k > 1 { // the reflections of P start at the second element
+		applyQ(f.vp[1:], 1, k, f.taup[:k-1], right[k:], k-1, k, k, false)
 	}
-	spread := func(z []float64, rows, cols int) []E { // the transpose of z in the corner of the identity
-		x := make([]E, rows*cols)
-		identity(x, rows, cols, cols)
-		for i := range k {
-			for j := range k {
-				x[i*cols+j] = Num[E](z[j*k+i])
-			}
-		}
-		return x
-	}
-	// P·right: the reflections start at the second element
-	p := spread(rt, k, k)
-	if k > 1 {
-		v := make([]E, (k-1)*(k-1))
-		for j := range k - 1 {
-			for i := j + 1; i < k; i++ {
-				v[(i-1)*(k-1)+j] = vp[j*k+i]
-			}
-		}
-		ApplyQ(v, k-1, taup[:k-1], p[k:], k-1, k, k, false)
-	}
-	var tall, square []E // rows×lcols and k×k
+	var tall []E // rows×lcols
+	square := right
 	if !long {
-		tall = spread(l, leftRows, lcols)
-		ApplyQ(b, k, tauq, tall, leftRows, lcols, lcols, false)
-		square = p
+		tall = widened(left, k, brows, lcols)
+		ApplyQ(b, k, f.tauq, tall, brows, lcols, lcols, false)
 	} else {
-		q := spread(l, k, k)
-		ApplyQ(b, k, tauq, q, k, k, k, false)
-		inner := q
-		square = p
+		ApplyQ(b, k, f.tauq, left, k, k, k, false)
+		inner := left
 		if wide {
-			inner, square = p, q
+			inner, square = right, left
 		}
-		tall = make([]E, leftRows*lcols)
-		identity(tall, leftRows, lcols, lcols)
-		for i := range k {
-			copy(tall[i*lcols:][:k], inner[i*k:(i+1)*k])
-		}
-		ApplyQ(t, k, tauQR, tall, leftRows, lcols, lcols, false)
+		tall = widened(inner, k, rows, lcols)
+		ApplyQ(t, k, tauQR, tall, rows, lcols, lcols, false)
 	}
 	if wide {
 		tall, square = square, tall
 	}
 	copy(u, tall)
-	copy(vh, adjoint(square, n, nv))
+	transpose(vh, square, n, nv)
 	return true
+}
+
+// widened is the k×k matrix x in the corner of the identity.
+func widened[E Element](x []E, k, rows, cols int) []E {
+	if rows == k && cols == k {
+		return x
+	}
+	w := make([]E, rows*cols)
+	identity(w, rows, cols, cols)
+	for i := range k {
+		copy(w[i*cols:][:k], x[i*k:(i+1)*k])
+	}
+	return w
+}
+
+// bidiagonalForm is what the bidiagonal reduction of a brows×k matrix leaves.
+type bidiagonalForm[E Element] struct {
+	k, brows       int
+	b              []E
+	lower          bool
+	e              []float64
+	tauq, taup, vp []E
+	cs, sn         []float64 // of the rotations that make a lower bidiagonal matrix upper
+}
+
+func (f *bidiagonalForm[E]) toUpper(s []float64) {
+	if !f.lower {
+		return
+	}
+	f.cs, f.sn = make([]float64, f.k), make([]float64, f.k)
+	for i := range f.k - 1 {
+		var c, sin float64
+		c, sin, s[i] = rotation(s[i], f.e[i])
+		f.e[i] = sin * s[i+1]
+		s[i+1] *= c
+		f.cs[i], f.sn[i] = c, -sin
+	}
+}
+
+// singularVectors gives the singular values s of the bidiagonal matrix with diagonal s, and, if they are asked for, the
+// left and right singular vectors, exchanged if swap, as columns.
+func singularVectors[E Element, R Real](f *bidiagonalForm[E], s []float64, vectors, swap bool, eps float64) (left,
+	right []E, ok bool) {
+	k := f.k
+	if !vectors {
+		return nil, nil, bidiagonalSVD[R](s, f.e, nil, nil, k, eps)
+	}
+	ut, vt := make([]R, k*k), make([]R, k*k)
+	if !divideBidiagonal(s, f.e, vt, ut, k, eps) {
+		return nil, nil, false
+	}
+	left, right = make([]E, k*k), make([]E, k*k)
+	if swap {
+		spread(left, vt, k)
+		spread(right, ut, k)
+	} else {
+		spread(left, ut, k)
+		spread(right, vt, k)
+	}
+	if f.lower { // the rows of U, from the last to the first
+		u := left
+		if swap {
+			u = right
+		}
+		t := turnsPool.Get().(*turns)
+		for i := k - 2; i >= 0; i-- {
+			t.add(i, f.cs[i], f.sn[i])
+		}
+		flush(t, u, k)
+		t.done()
+	}
+	return left, right, true
+}
+
+// spread makes x the transpose of the k×k matrix z.
+func spread[E Element, R Real](x []E, z []R, k int) {
+	if x, ok := any(x).([]R); ok {
+		transposeReal(x, z, k, k)
+		return
+	}
+	const tile = 32
+	for i := 0; i < k; i += tile {
+		for j := 0; j < k; j += tile {
+			for r := i; r < min(i+tile, k); r++ {
+				for c := j; c < min(j+tile, k); c++ {
+					x[r*k+c] = real1[E](z[c*k+r])
+				}
+			}
+		}
+	}
 }
 
 // adjoint is the conjugate transpose of the m×n matrix a.
 func adjoint[E Element](a []E, m, n int) []E {
 	t := make([]E, m*n)
-	for i := range m {
-		for j := range n {
-			t[j*m+i] = Conj(a[i*n+j])
+	transpose(t, a, m, n)
+	return t
+}
+
+// transpose makes t the conjugate transpose of the m×n matrix a.
+func transpose[E Element](t, a []E, m, n int) {
+	switch t := any(t).(type) {
+	case []float32:
+		transposeReal(t, any(a).([]float32), m, n)
+		return
+	case []float64:
+		transposeReal(t, any(a).([]float64), m, n)
+		return
+	}
+	const tile = 32
+	for i := 0; i < m; i += tile {
+		for j := 0; j < n; j += tile {
+			for r := i; r < min(i+tile, m); r++ {
+				for c := j; c < min(j+tile, n); c++ {
+					t[c*m+r] = Conj(a[r*n+c])
+				}
+			}
 		}
 	}
-	return t
+}
+
+// transposeReal makes t the transpose of the m×n matrix a, by tiles that stay in the cache.
+func transposeReal[R Real](t, a []R, m, n int) {
+	const tile = 16
+	for i := 0; i < m; i += tile {
+		for j := 0; j < n; j += tile {
+			rows := min(i+tile, m)
+			for c := j; c < min(j+tile, n); c++ {
+				to, at := t[c*m:][:rows], i*n+c
+				for r := i; r < rows; r++ {
+					to[r] = a[at]
+					at += n
+				}
+			}
+		}
+	}
 }

@@ -1,5 +1,7 @@
 package lapack
 
+import "github.com/gotorch-dev/torch/internal/cpu/vec"
+
 // SolveLower solves L·X = B in place of the n×k matrix b, L the lower triangle of f, with ones on its diagonal if unit.
 // The triangle is halved until it is small; the rest is a matrix product.
 func SolveLower[E Element](f []E, ldf int, b []E, n, k, ldb int, unit bool) {
@@ -8,6 +10,14 @@ func SolveLower[E Element](f []E, ldf int, b []E, n, k, ldb int, unit bool) {
 		SolveLower(f, ldf, b, h, k, ldb, unit)
 		mul(n-h, k, h, -1, f[h*ldf:], ldf, 1, b, ldb, 1, 1, b[h*ldb:], ldb, 1)
 		SolveLower(f[h*ldf+h:], ldf, b[h*ldb:], n-h, k, ldb, unit)
+		return
+	}
+	switch f := any(f).(type) {
+	case []float32:
+		solveLowerReal(f, ldf, any(b).([]float32), n, k, ldb, unit)
+		return
+	case []float64:
+		solveLowerReal(f, ldf, any(b).([]float64), n, k, ldb, unit)
 		return
 	}
 	for i := range n {
@@ -32,6 +42,14 @@ func SolveUpper[E Element](f []E, ldf int, b []E, n, k, ldb int, unit bool) {
 		SolveUpper(f, ldf, b, h, k, ldb, unit)
 		return
 	}
+	switch f := any(f).(type) {
+	case []float32:
+		solveUpperReal(f, ldf, any(b).([]float32), n, k, ldb, unit)
+		return
+	case []float64:
+		solveUpperReal(f, ldf, any(b).([]float64), n, k, ldb, unit)
+		return
+	}
 	for i := n - 1; i >= 0; i-- {
 		row := b[i*ldb:][:k]
 		for r := i + 1; r < n; r++ {
@@ -45,7 +63,72 @@ func SolveUpper[E Element](f []E, ldf int, b []E, n, k, ldb int, unit bool) {
 	}
 }
 
+// solveLowerReal is SolveLower for a small triangle.
+func solveLowerReal[R Real](f []R, ldf int, b []R, n, k, ldb int, unit bool) {
+	for i := range n {
+		row := b[i*ldb:][:k]
+		for r, v := range f[i*ldf:][:i] {
+			minus(row, v, b[r*ldb:])
+		}
+		if !unit {
+			divideReal(row, f[i*ldf+i])
+		}
+	}
+}
+
+// solveUpperReal is SolveUpper for a small triangle.
+func solveUpperReal[R Real](f []R, ldf int, b []R, n, k, ldb int, unit bool) {
+	for i := n - 1; i >= 0; i-- {
+		row := b[i*ldb:][:k]
+		for r := i + 1; r < n; r++ {
+			minus(row, f[i*ldf+r], b[r*ldb:])
+		}
+		if !unit {
+			divideReal(row, f[i*ldf+i])
+		}
+	}
+}
+
+// minus subtracts f·x from y.
+func minus[R Real](y []R, f R, x []R) {
+	if f == 0 {
+		return
+	}
+	if len(y) >= 16 {
+		axpy(y, -f, x[:len(y)])
+		return
+	}
+	x = x[:len(y)]
+	for i, v := range x {
+		y[i] -= f * v
+	}
+}
+
+// divideReal multiplies a short row by the reciprocal of d where there is one, as LAPACK does.
+func divideReal[R Real](x []R, d R) {
+	f := 1 / d
+	if len(x) >= 16 || f-f != 0 {
+		divide(x, d)
+		return
+	}
+	for i := range x {
+		x[i] *= f
+	}
+}
+
 func divide[E Element](x []E, d E) {
+	switch x := any(x).(type) {
+	case []float32:
+		if len(x) >= 16 {
+			vec.DivScalarF32(x, x, any(d).(float32))
+			return
+		}
+	case []float64:
+		if len(x) >= 16 {
+			vec.DivScalarF64(x, x, any(d).(float64))
+			return
+		}
+	}
 	for i := range x {
 		x[i] /= d
 	}

@@ -2,37 +2,17 @@ package lapack
 
 import (
 	"math"
-
-	"github.com/gotorch-dev/torch/internal/par"
+	"slices"
 )
-
-// symmetricTimes makes x = t·B·v for the m×m matrix b; vc holds v's conjugates.
-func symmetricTimes[E Element](x, b, vc []E, m, ld int, t E) {
-	par.For(m, max(1, 1<<15/(m+1)), func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			x[i] = t * dotc(vc, b[i*ld:][:m])
-		}
-	})
-}
-
-// rankTwo subtracts v·xᴴ + x·vᴴ from the m×m matrix b.
-func rankTwo[E Element](b, v, x, vc, xc []E, m, ld int) {
-	par.For(m, max(1, 1<<14/(m+1)), func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			row := b[i*ld:][:m]
-			axpy(row, -v[i], xc)
-			axpy(row, -x[i], vc)
-		}
-	})
-}
 
 // implicitQL makes the tridiagonal matrix with diagonal d and off-diagonal e diagonal, with ascending d. The rotations
 // act on the rows of z, if any. It follows LAPACK's xSTEQR: each block is worked from the end with the smaller diagonal
 // element.
-func implicitQL(d, e, z []float64, n int, eps float64) bool {
+func implicitQL[R Real](d, e []float64, z []R, n int, eps float64) bool {
 	eps2, budget := eps*eps, 30*n
 	const safe = 0x1p-1022
-	var t turns
+	t := turnsPool.Get().(*turns)
+	defer t.done()
 	for start := 0; start < n; {
 		if start > 0 {
 			e[start-1] = 0
@@ -84,7 +64,7 @@ func implicitQL(d, e, z []float64, n int, eps float64) bool {
 					return false
 				}
 				g := (d[l+1] - p) / (2 * e[l])
-				r := math.Hypot(g, 1)
+				r := hypot(g, 1)
 				g = d[m] - p + e[l]/(g+math.Copysign(r, g))
 				s, c := 1.0, 1.0
 				p = 0
@@ -103,8 +83,8 @@ func implicitQL(d, e, z []float64, n int, eps float64) bool {
 				}
 				d[l] -= p
 				e[l] = g
-				if len(t.row) > many {
-					flush(&t, z, len(z)/n)
+				if len(*t) > many {
+					flush(t, z, len(z)/n)
 				}
 			}
 		} else {
@@ -135,7 +115,7 @@ func implicitQL(d, e, z []float64, n int, eps float64) bool {
 					return false
 				}
 				g := (d[l-1] - p) / (2 * e[l-1])
-				r := math.Hypot(g, 1)
+				r := hypot(g, 1)
 				g = d[m] - p + e[l-1]/(g+math.Copysign(r, g))
 				s, c := 1.0, 1.0
 				p = 0
@@ -154,31 +134,14 @@ func implicitQL(d, e, z []float64, n int, eps float64) bool {
 				}
 				d[l] -= p
 				e[l-1] = g
-				if len(t.row) > many {
-					flush(&t, z, len(z)/n)
+				if len(*t) > many {
+					flush(t, z, len(z)/n)
 				}
 			}
 		}
 	}
-	flush(&t, z, len(z)/n)
-	for i := range n - 1 {
-		k := i
-		for j := i + 1; j < n; j++ {
-			if d[j] < d[k] {
-				k = j
-			}
-		}
-		if k == i {
-			continue
-		}
-		d[i], d[k] = d[k], d[i]
-		if z != nil {
-			x, y := z[i*n:(i+1)*n], z[k*n:(k+1)*n]
-			for j, v := range x {
-				x[j], y[j] = y[j], v
-			}
-		}
-	}
+	flush(t, z, len(z)/n)
+	sortRows(d, z, n)
 	return true
 }
 
@@ -191,7 +154,7 @@ func symmetric2(a, b, c float64) (big, small, c1, s1 float64) {
 	if math.Abs(a) > math.Abs(c) {
 		amax, amin = a, c
 	}
-	root := math.Hypot(adf, ab)
+	root := hypot(adf, ab)
 	sign1 := 1
 	switch {
 	case sum < 0:
@@ -224,4 +187,95 @@ func symmetric2(a, b, c float64) (big, small, c1, s1 float64) {
 		c1, s1 = -s1, c1
 	}
 	return
+}
+
+// tridiagonalValues gives the eigenvalues of the tridiagonal matrix with diagonal d and off-diagonal e in ascending
+// order, in d; e is destroyed. It is the square-root-free form of the QL and QR iterations (Pal, Walker and Kahan;
+// Parlett, The Symmetric Eigenvalue Problem, 1980, section 8.15; LAPACK's xSTERF).
+func tridiagonalValues(d, e []float64, n int, eps float64) bool {
+	eps2, budget := eps*eps, 30*n
+	for start := 0; start < n; {
+		if start > 0 {
+			e[start-1] = 0
+		}
+		m := start
+		for ; m < n-1; m++ {
+			if math.Abs(e[m]) <= math.Sqrt(math.Abs(d[m]))*math.Sqrt(math.Abs(d[m+1]))*eps {
+				e[m] = 0
+				break
+			}
+		}
+		x, y := d[start:m+1], e[start:m]
+		start = m + 1
+		if len(x) == 1 {
+			continue
+		}
+		for i, v := range y {
+			y[i] = v * v
+		}
+		if math.Abs(x[len(x)-1]) < math.Abs(x[0]) { // QR is QL on the reversed matrix
+			slices.Reverse(x)
+			slices.Reverse(y)
+		}
+		if !rationalQL(x, y, eps2, &budget) {
+			return false
+		}
+	}
+	slices.Sort(d[:n])
+	return true
+}
+
+// rationalQL is the iteration of an unreduced matrix, whose off-diagonal is given by its squares e.
+func rationalQL(d, e []float64, eps2 float64, budget *int) bool {
+	last := len(d) - 1
+	for l := 0; l <= last; {
+		m := l
+		for ; m < last; m++ {
+			if math.Abs(e[m]) <= eps2*math.Abs(d[m]*d[m+1]) {
+				e[m] = 0
+				break
+			}
+		}
+		switch m {
+		case l:
+			l++
+			continue
+		case l + 1:
+			d[l], d[l+1], _, _ = symmetric2(d[l], math.Sqrt(e[l]), d[l+1])
+			e[l] = 0
+			l += 2
+			continue
+		}
+		if *budget--; *budget < 0 {
+			return false
+		}
+		p := d[l]
+		root := math.Sqrt(e[l])
+		shift := (d[l+1] - p) / (2 * root)
+		shift = p - root/(shift+math.Copysign(hypot(shift, 1), shift))
+		c, s := 1.0, 0.0
+		gamma := d[m] - shift
+		p = gamma * gamma
+		for i := m - 1; i >= l; i-- {
+			b := e[i]
+			r := p + b
+			if i != m-1 {
+				e[i+1] = s * r
+			}
+			oldC := c
+			c, s = p/r, b/r
+			oldGamma := gamma
+			alpha := d[i]
+			gamma = c*(alpha-shift) - s*oldGamma
+			d[i+1] = oldGamma + (alpha - gamma)
+			if c != 0 {
+				p = gamma * gamma / c
+			} else {
+				p = oldC * b
+			}
+		}
+		e[l] = s * p
+		d[l] = shift + gamma
+	}
+	return true
 }

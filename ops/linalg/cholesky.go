@@ -34,12 +34,8 @@ func init() {
 			if upper { // the other triangle is read: A = Uᴴ·U
 				tensor.NoGrad(func() { a = a.MH() })
 			}
-			w, info := wide(a), tensor.Data[int32](c.Out(1))
-			if a.DType().IsComplex() {
-				choleskyBatch(tensor.Data[complex128](w), info, n)
-			} else {
-				choleskyBatch(tensor.Data[float64](w), info, n)
-			}
+			w, info := work(a, n), tensor.Data[int32](c.Out(1))
+			choose(w.DType(), choleskyBatch[float32], choleskyBatch[float64], choleskyBatch[complex64], choleskyBatch[complex128])(w, info, n)
 			if upper {
 				tensor.NoGrad(func() { w = w.MH() })
 			}
@@ -95,12 +91,8 @@ func init() {
 			if c.Bool(2) {
 				tensor.NoGrad(func() { l = l.MH() })
 			}
-			x, f := wide(b), wide(l)
-			if b.DType().IsComplex() {
-				choleskySolve(tensor.Data[complex128](x), tensor.Data[complex128](f), n, k)
-			} else {
-				choleskySolve(tensor.Data[float64](x), tensor.Data[float64](f), n, k)
-			}
+			x, f := work(b, n), work(l, n)
+			choose(x.DType(), choleskySolve[float32], choleskySolve[float64], choleskySolve[complex64], choleskySolve[complex128])(x, f, n, k)
 			tensor.CopyRaw(c.Out(0), x)
 		},
 		Save: "input2 result",
@@ -134,14 +126,9 @@ func init() {
 			if c.Bool(1) {
 				tensor.NoGrad(func() { l = l.MH() })
 			}
-			f := wide(l)
-			x := tensor.New(l.Shape(), f.DType())
-			if f.DType().IsComplex() {
-				choleskyInverse(tensor.Data[complex128](x), tensor.Data[complex128](f), n)
-			} else {
-				choleskyInverse(tensor.Data[float64](x), tensor.Data[float64](f), n)
-			}
-			tensor.CopyRaw(c.Out(0), x)
+			f := work(l, n)
+			choose(f.DType(), choleskyInverse[float32], choleskyInverse[float64], choleskyInverse[complex64], choleskyInverse[complex128])(f, n)
+			tensor.CopyRaw(c.Out(0), f)
 		},
 		Save: "self result",
 		VJP: func(c *Ctx, g *T) []*T {
@@ -173,7 +160,8 @@ func choleskyGrad(c *Ctx, _ *T) []*T {
 }
 
 // choleskyBatch factors each n×n matrix in place; the upper triangle becomes zero.
-func choleskyBatch[E element](a []E, info []int32, n int) {
+func choleskyBatch[E element](w *T, info []int32, n int) {
+	a := data[E](w)
 	each(len(info), n*n*n/3, func(m int) {
 		x := part(a, m, n*n)
 		info[m] = int32(lapack.Cholesky(x, n, n))
@@ -184,10 +172,11 @@ func choleskyBatch[E element](a []E, info []int32, n int) {
 }
 
 // choleskySolve solves L·Lᴴ·X = B in place of B.
-func choleskySolve[E element](b, l []E, n, k int) {
+func choleskySolve[E element](x, f *T, n, k int) {
 	if n == 0 {
 		return
 	}
+	b, l := data[E](x), data[E](f)
 	each(len(l)/(n*n), n*n*k, func(m int) {
 		f, x := part(l, m, n*n), part(b, m, n*k)
 		lapack.SolveLower(f, n, x, n, k, k, false)
@@ -201,14 +190,10 @@ func choleskySolve[E element](b, l []E, n, k int) {
 	})
 }
 
-func choleskyInverse[E element](x, l []E, n int) {
-	clear(x)
-	for m := 0; m < len(x); m += n * n {
-		for i := range n {
-			x[m+i*n+i] = 1
-		}
-	}
-	choleskySolve(x, l, n, n)
+// choleskyInverse replaces factors L by the inverses of L·Lᴴ.
+func choleskyInverse[E element](f *T, n int) {
+	a := data[E](f)
+	each(matrices(f.Shape()), n*n*n/2, func(m int) { lapack.CholeskyInverse(part(a, m, n*n), n) })
 }
 
 // checkInfo panics for the first factorization that failed, in the words of the function that made it.

@@ -30,14 +30,10 @@ func init() {
 			c.Alloc(2, join(b, a.Size(-1)), tensor.Int32)
 		},
 		CPU: func(c *Ctx) {
-			w := wide(c.T(0))
+			w := work(c.T(0), longer(c.T(0)))
 			det := tensor.New(c.Out(0).Shape(), w.DType())
 			piv := tensor.Data[int32](c.Out(2))
-			if w.DType().IsComplex() {
-				detBatch(data[complex128](det), data[complex128](w), piv, c.T(0).Size(-1))
-			} else {
-				detBatch(data[float64](det), data[float64](w), piv, c.T(0).Size(-1))
-			}
+			choose(w.DType(), detBatch[float32], detBatch[float64], detBatch[complex64], detBatch[complex128])(det, w, piv)
 			tensor.CopyRaw(c.Out(0), det)
 			tensor.CopyRaw(c.Out(1), w)
 		},
@@ -83,15 +79,12 @@ func init() {
 			c.Alloc(3, join(b, a.Size(-1)), tensor.Int32)
 		},
 		CPU: func(c *Ctx) {
-			w, n := wide(c.T(0)), c.T(0).Size(-1)
+			w := work(c.T(0), longer(c.T(0)))
 			sign := tensor.New(c.Out(0).Shape(), w.DType())
 			logs := tensor.New(c.Out(1).Shape(), tensor.Float64)
 			piv := tensor.Data[int32](c.Out(3))
-			if w.DType().IsComplex() {
-				slogdetBatch(data[complex128](sign), data[float64](logs), data[complex128](w), piv, n)
-			} else {
-				slogdetBatch(data[float64](sign), data[float64](logs), data[float64](w), piv, n)
-			}
+			choose(w.DType(), slogdetBatch[float32], slogdetBatch[float64], slogdetBatch[complex64], slogdetBatch[complex128])(
+				sign, logs, w, piv)
 			tensor.CopyRaw(c.Out(0), sign)
 			tensor.CopyRaw(c.Out(1), logs)
 			tensor.CopyRaw(c.Out(2), w)
@@ -167,7 +160,8 @@ func count(n int) []int64 {
 }
 
 // detBatch factors each matrix in place and multiplies the diagonal of the upper factor.
-func detBatch[E element](det, a []E, piv []int32, n int) {
+func detBatch[E element](d, w *T, piv []int32) {
+	det, a, n := data[E](d), data[E](w), w.Size(-1)
 	each(len(det), n*n*n, func(m int) {
 		x, p, d := part(a, m, n*n), part(piv, m, n), E(1)
 		lapack.LU(x, n, n, n, p, true)
@@ -182,7 +176,8 @@ func detBatch[E element](det, a []E, piv []int32, n int) {
 }
 
 // slogdetBatch is detBatch with the sign and the logarithm of the absolute value apart.
-func slogdetBatch[E element](sign []E, logs []float64, a []E, piv []int32, n int) {
+func slogdetBatch[E element](s, l, w *T, piv []int32) {
+	sign, logs, a, n := data[E](s), data[float64](l), data[E](w), w.Size(-1)
 	each(len(sign), n*n*n, func(m int) {
 		x, p, s, l := part(a, m, n*n), part(piv, m, n), E(1), 0.0
 		lapack.LU(x, n, n, n, p, true)

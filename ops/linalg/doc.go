@@ -3,8 +3,8 @@
 // matrices).
 //
 // All operators take batches: the last two dimensions are the matrices, and the matrices of a batch are worked on in
-// parallel. The algorithms are in internal/lapack. Kernels compute float32 in float64, as the errors of factorizations
-// grow with the condition number of the matrix. Factors are laid out column by column, as LAPACK's are; their strides
+// parallel. The algorithms are in internal/lapack. Small matrices of float32 are computed in float64, which costs little
+// and has the smaller errors; large ones are computed as they are, as in PyTorch. Factors are laid out column by column, as LAPACK's are; their strides
 // are PyTorch's.
 //
 // Gradient rules are those of PyTorch (torch/csrc/autograd/FunctionsManual.cpp), which are derived in M. Giles, An
@@ -25,16 +25,38 @@ type (
 	Ctx = tensor.Ctx
 )
 
-// compute is the type that a kernel computes t's type in.
-func compute(dt tensor.DType) tensor.DType {
-	if dt.IsComplex() {
+// smallest is the number of rows from which on float32 and complex64 are computed in as they are.
+const smallest = 33
+
+// compute is the type that a kernel computes t's type in, for matrices of n rows.
+func compute(dt tensor.DType, n int) tensor.DType {
+	switch {
+	case dt.Real().Size() >= 4 && n >= smallest:
+		return dt
+	case dt.IsComplex():
 		return tensor.Complex128
 	}
 	return tensor.Float64
 }
 
-// wide is a copy of t in the type that kernels compute in.
-func wide(t *T) *T { return tensor.CloneRaw(tensor.DenseAs(t, compute(t.DType()))) }
+// work is a copy of t in the type that kernels compute in for matrices of n rows.
+func work(t *T, n int) *T { return tensor.CloneRaw(tensor.DenseAs(t, compute(t.DType(), n))) }
+
+// longer is the larger size of t's matrices.
+func longer(t *T) int { return max(t.Size(-1), t.Size(-2)) }
+
+// choose picks the instance of a generic function for a type that compute gives.
+func choose[F any](dt tensor.DType, f32, f64, c64, c128 F) F {
+	switch dt {
+	case tensor.Float32:
+		return f32
+	case tensor.Complex64:
+		return c64
+	case tensor.Complex128:
+		return c128
+	}
+	return f64
+}
 
 // checkFloating refuses what is no batch of matrices of a floating-point or complex type.
 func checkFloating(c *Ctx, api, name string, t *T) {

@@ -88,7 +88,7 @@ func init() {
 
 // eig computes eigenvalues and, unless vecs is nil, eigenvectors.
 func eig(c *Ctx, vals, vecs *T) {
-	w := wide(c.T(0))
+	w := work(c.T(0), 0)
 	var failed int
 	if w.DType().IsComplex() {
 		failed = eigBatch(data[complex128](w), vals, vecs, precision(c.ArgDType(0)))
@@ -105,7 +105,7 @@ func eig(c *Ctx, vals, vecs *T) {
 		"ill-conditioned or has too many repeated eigenvalues.", at(failed, w.Dim() > 2))
 }
 
-func eigBatch[E element](a []E, vals, vecs *T, eps float64) int {
+func eigBatch[E lapack.Wide](a []E, vals, vecs *T, eps float64) int {
 	n := vals.Size(-1)
 	if n == 0 {
 		return -1

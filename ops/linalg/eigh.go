@@ -30,19 +30,15 @@ func init() {
 			}
 		},
 		CPU: func(c *Ctx) {
-			w, n := wide(c.T(0)), c.T(0).Size(-1)
+			w, n := work(c.T(0), c.T(0).Size(-1)), c.T(0).Size(-1)
 			lower := c.Str(1) == "L" || c.Str(1) == "l"
 			vals := tensor.New(c.Out(0).Shape(), tensor.Float64)
 			var vecs *T
 			if c.Bool(2) {
 				vecs = tensor.New(w.Shape(), w.DType())
 			}
-			var failed int
-			if w.DType().IsComplex() {
-				failed = eighOf[complex128](vals, vecs, w, n, lower, precision(c.ArgDType(0)))
-			} else {
-				failed = eighOf[float64](vals, vecs, w, n, lower, precision(c.ArgDType(0)))
-			}
+			failed := choose(w.DType(), eighOf[float32], eighOf[float64], eighOf[complex64], eighOf[complex128])(
+				vals, vecs, w, n, lower, precision(c.ArgDType(0)))
 			if failed >= 0 {
 				info := make([]int32, failed+1)
 				info[failed] = 1

@@ -24,14 +24,10 @@ func init() {
 			c.Alloc(2, batch(a.Shape()), tensor.Int32)
 		},
 		CPU: func(c *Ctx) {
-			w, hermitian := wide(c.T(0)), c.Bool(1) && c.T(0).IsComplex()
+			w, hermitian := work(c.T(0), c.T(0).Size(-1)), c.Bool(1) && c.T(0).IsComplex()
 			piv, info := tensor.Data[int32](c.Out(1)), tensor.Data[int32](c.Out(2))
 			n := w.Size(-1)
-			if w.DType().IsComplex() {
-				ldlBatch(data[complex128](w), n, piv, info, hermitian)
-			} else {
-				ldlBatch(data[float64](w), n, piv, info, hermitian)
-			}
+			choose(w.DType(), ldlBatch[float32], ldlBatch[float64], ldlBatch[complex64], ldlBatch[complex128])(w, n, piv, info, hermitian)
 			tensor.CopyRaw(c.Out(0), w)
 			if c.Bool(2) {
 				checkInfo(c, "torch.linalg.ldl_factor_ex", info, w.Dim() > 2)
@@ -88,19 +84,17 @@ func init() {
 						"matrices of %d rows", v, n)
 				}
 			}
-			f, x := tensor.DenseAs(ld, compute(ld.DType())), wide(b)
+			f, x := tensor.DenseAs(ld, compute(ld.DType(), n)), work(b, n)
 			hermitian := c.Bool(3) && ld.IsComplex()
-			if ld.IsComplex() {
-				ldlSolveBatch(data[complex128](f), p, data[complex128](x), n, b.Size(-1), hermitian)
-			} else {
-				ldlSolveBatch(data[float64](f), p, data[float64](x), n, b.Size(-1), hermitian)
-			}
+			choose(x.DType(), ldlSolveBatch[float32], ldlSolveBatch[float64], ldlSolveBatch[complex64], ldlSolveBatch[complex128])(f, p, x, n,
+				b.Size(-1), hermitian)
 			tensor.CopyRaw(c.Out(0), x)
 		},
 	})
 }
 
-func ldlBatch[E element](a []E, n int, piv, info []int32, hermitian bool) {
+func ldlBatch[E element](w *T, n int, piv, info []int32, hermitian bool) {
+	a := data[E](w)
 	each(len(info), n*n*n/3, func(i int) {
 		x := part(a, i, n*n)
 		info[i] = int32(lapack.LDL(x, n, part(piv, i, n), hermitian))
@@ -110,10 +104,11 @@ func ldlBatch[E element](a []E, n int, piv, info []int32, hermitian bool) {
 	})
 }
 
-func ldlSolveBatch[E element](ld []E, piv []int32, b []E, n, k int, hermitian bool) {
+func ldlSolveBatch[E element](f *T, piv []int32, x *T, n, k int, hermitian bool) {
 	if n == 0 {
 		return
 	}
+	ld, b := data[E](f), data[E](x)
 	each(len(piv)/n, n*n*k, func(i int) {
 		lapack.LDLSolve(part(ld, i, n*n), n, part(piv, i, n), part(b, i, n*k), k, hermitian)
 	})

@@ -38,14 +38,10 @@ func init() {
 			c.Alloc(2, batch(a.Shape()), tensor.Int32)
 		},
 		CPU: func(c *Ctx) {
-			w := wide(c.T(0))
+			w := work(c.T(0), longer(c.T(0)))
 			piv, info := tensor.Data[int32](c.Out(1)), tensor.Data[int32](c.Out(2))
 			m, n := w.Size(-2), w.Size(-1)
-			if w.DType().IsComplex() {
-				luBatch(data[complex128](w), m, n, piv, info, c.Bool(1))
-			} else {
-				luBatch(data[float64](w), m, n, piv, info, c.Bool(1))
-			}
+			luOf(w.DType())(w, m, n, piv, info, c.Bool(1))
 			tensor.CopyRaw(c.Out(0), w)
 			if c.Bool(2) {
 				checkInfo(c, "torch.linalg.lu_factor_ex", info, w.Dim() > 2)
@@ -239,12 +235,10 @@ func init() {
 				tensor.NoGrad(func() { b = b.MH() })
 				adjoint = !adjoint
 			}
-			f, x := tensor.DenseAs(lu, compute(lu.DType())), wide(b)
-			if lu.IsComplex() {
-				luSolveBatch(data[complex128](f), p, data[complex128](x), lu.Size(-1), b.Size(-1), adjoint)
-			} else {
-				luSolveBatch(data[float64](f), p, data[float64](x), lu.Size(-1), b.Size(-1), adjoint)
-			}
+			n := lu.Size(-1)
+			f, x := tensor.DenseAs(lu, compute(lu.DType(), n)), work(b, n)
+			choose(x.DType(), luSolveBatch[float32], luSolveBatch[float64], luSolveBatch[complex64], luSolveBatch[complex128])(f, p, x, n,
+				b.Size(-1), adjoint)
 			if !left {
 				tensor.NoGrad(func() { x = x.MH() })
 			}
@@ -347,17 +341,23 @@ func checkPivots(c *Ctx, piv []int32, n int) {
 	}
 }
 
-func luBatch[E element](a []E, m, n int, piv, info []int32, pivot bool) {
-	k := min(m, n)
+// luOf is luBatch for a type.
+func luOf(dt tensor.DType) func(w *T, m, n int, piv, info []int32, pivot bool) {
+	return choose(dt, luBatch[float32], luBatch[float64], luBatch[complex64], luBatch[complex128])
+}
+
+func luBatch[E element](w *T, m, n int, piv, info []int32, pivot bool) {
+	a, k := data[E](w), min(m, n)
 	each(len(info), m*n*k, func(i int) {
 		info[i] = int32(lapack.LU(part(a, i, m*n), m, n, n, part(piv, i, k), pivot))
 	})
 }
 
-func luSolveBatch[E element](lu []E, piv []int32, b []E, n, k int, adjoint bool) {
+func luSolveBatch[E element](f *T, piv []int32, x *T, n, k int, adjoint bool) {
 	if n == 0 {
 		return
 	}
+	lu, b := data[E](f), data[E](x)
 	each(len(piv)/n, n*n*k, func(i int) {
 		lapack.LUSolve(part(lu, i, n*n), n, part(piv, i, n), part(b, i, n*k), k, adjoint)
 	})

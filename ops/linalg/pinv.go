@@ -311,7 +311,7 @@ func leastSquares(c *Ctx) {
 		m, n, k := a.Size(-2), a.Size(-1), b.Size(-1)
 		bs := tensor.BroadcastShapes(batch(a.Shape()), batch(b.Shape()))
 		a, b = spread(a, bs), spread(b, bs)
-		w, y := a.ToDType(compute(dt)), b.ToDType(compute(dt))
+		w, y := a.ToDType(compute(dt, 0)), b.ToDType(compute(dt, 0))
 		rcond := epsilon(dt) * float64(max(m, n))
 		if c.Has(2) {
 			rcond = c.Float(2)

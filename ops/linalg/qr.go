@@ -31,18 +31,14 @@ func init() {
 			columns(c, 1, join(b, k, n), a.DType())
 		},
 		CPU: func(c *Ctx) {
-			w := wide(c.T(0))
+			w := work(c.T(0), longer(c.T(0)))
 			needQ, _ := qrMode(c, c.Str(1))
 			var q *T
 			if needQ {
 				q = tensor.New(c.Out(0).Shape(), w.DType())
 			}
 			r := tensor.New(c.Out(1).Shape(), w.DType())
-			if w.DType().IsComplex() {
-				qrBatch[complex128](q, r, w)
-			} else {
-				qrBatch[float64](q, r, w)
-			}
+			choose(w.DType(), qrBatch[float32], qrBatch[float64], qrBatch[complex64], qrBatch[complex128])(q, r, w)
 			if needQ {
 				tensor.CopyRaw(c.Out(0), q)
 			}
@@ -70,13 +66,9 @@ func init() {
 			c.Alloc(1, join(batch(a.Shape()), min(a.Size(-1), a.Size(-2))), a.DType())
 		},
 		CPU: func(c *Ctx) {
-			w := wide(c.T(0))
+			w := work(c.T(0), longer(c.T(0)))
 			tau := tensor.New(c.Out(1).Shape(), w.DType())
-			if w.DType().IsComplex() {
-				geqrfBatch(data[complex128](w), data[complex128](tau), w)
-			} else {
-				geqrfBatch(data[float64](w), data[float64](tau), w)
-			}
+			choose(w.DType(), geqrfBatch[float32], geqrfBatch[float64], geqrfBatch[complex64], geqrfBatch[complex128])(tau, w)
 			tensor.CopyRaw(c.Out(0), w)
 			tensor.CopyRaw(c.Out(1), tau)
 		},
@@ -114,13 +106,10 @@ func init() {
 			columns(c, 0, a.Shape(), a.DType())
 		},
 		CPU: func(c *Ctx) {
-			w, tau := wide(c.T(0)), wide(c.T(1))
+			n := longer(c.T(0))
+			w, tau := work(c.T(0), n), work(c.T(1), n)
 			q := tensor.New(w.Shape(), w.DType())
-			if w.DType().IsComplex() {
-				makeQ[complex128](q, w, tau)
-			} else {
-				makeQ[float64](q, w, tau)
-			}
+			choose(w.DType(), makeQ[float32], makeQ[float64], makeQ[complex64], makeQ[complex128])(q, w, tau)
 			tensor.CopyRaw(c.Out(0), q)
 		},
 		Save: "input tau",
@@ -143,18 +132,15 @@ func init() {
 		Out:   true,
 		Infer: inferORMQR,
 		CPU: func(c *Ctx) {
-			w, tau, left, turn := wide(c.T(0)), wide(c.T(1)), c.Bool(3), c.Bool(4)
+			n := longer(c.T(0))
+			w, tau, left, turn := work(c.T(0), n), work(c.T(1), n), c.Bool(3), c.Bool(4)
 			x := c.T(2)
 			tensor.NoGrad(func() {
 				if !left { // C·Q is (Qᴴ·Cᴴ)ᴴ
 					x, turn = x.MH(), !turn
 				}
-				y := wide(x)
-				if w.DType().IsComplex() {
-					applyQ[complex128](y, w, tau, turn)
-				} else {
-					applyQ[float64](y, w, tau, turn)
-				}
+				y := work(x, n)
+				choose(w.DType(), applyQ[float32], applyQ[float64], applyQ[complex64], applyQ[complex128])(y, w, tau, turn)
 				if !left {
 					y = y.MH()
 				}
@@ -342,8 +328,8 @@ func qrBatch[E element](q, r, w *T) {
 	})
 }
 
-func geqrfBatch[E element](a, tau []E, w *T) {
-	m, n := w.Size(-2), w.Size(-1)
+func geqrfBatch[E element](t, w *T) {
+	a, tau, m, n := data[E](w), data[E](t), w.Size(-2), w.Size(-1)
 	k := min(m, n)
 	each(matrices(w.Shape()), 2*m*n*k, func(i int) { lapack.QR(part(a, i, m*n), m, n, n, part(tau, i, k)) })
 }

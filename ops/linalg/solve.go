@@ -57,14 +57,10 @@ func init() {
 		},
 		CPU: func(c *Ctx) {
 			a, b, left := c.T(0), c.T(1), c.Bool(2)
-			f := wide(a)
+			f := work(a, a.Size(-1))
 			piv, info := tensor.Data[int32](c.Out(2)), tensor.Data[int32](c.Out(3))
 			n := a.Size(-1)
-			if f.DType().IsComplex() {
-				luBatch(data[complex128](f), n, n, piv, info, true)
-			} else {
-				luBatch(data[float64](f), n, n, piv, info, true)
-			}
+			luOf(f.DType())(f, n, n, piv, info, true)
 			tensor.CopyRaw(c.Out(1), f)
 			tensor.NoGrad(func() {
 				vector := isVector(a, b)
@@ -143,13 +139,9 @@ func init() {
 			c.Alloc(1, batch(a.Shape()), tensor.Int32)
 		},
 		CPU: func(c *Ctx) {
-			w, info := wide(c.T(0)), tensor.Data[int32](c.Out(1))
+			w, info := work(c.T(0), c.T(0).Size(-1)), tensor.Data[int32](c.Out(1))
 			x := tensor.New(w.Shape(), w.DType())
-			if w.DType().IsComplex() {
-				inverseBatch(data[complex128](x), data[complex128](w), w.Size(-1), info)
-			} else {
-				inverseBatch(data[float64](x), data[float64](w), w.Size(-1), info)
-			}
+			choose(w.DType(), inverseBatch[float32], inverseBatch[float64], inverseBatch[complex64], inverseBatch[complex128])(x, w, info)
 			tensor.CopyRaw(c.Out(0), x)
 			if c.Bool(1) {
 				checkInfo(c, "linalg.inv_ex", info, w.Dim() > 2)
@@ -309,7 +301,8 @@ func registerTensorSolve() {
 }
 
 // inverseBatch solves A·X = 1 for each matrix of w, which it destroys.
-func inverseBatch[E element](x, w []E, n int, info []int32) {
+func inverseBatch[E element](inv, lu *T, info []int32) {
+	x, w, n := data[E](inv), data[E](lu), lu.Size(-1)
 	piv := make([]int32, len(info)*n)
 	each(len(info), 2*n*n*n, func(m int) {
 		a, y, p := part(w, m, n*n), part(x, m, n*n), part(piv, m, n)

@@ -40,18 +40,14 @@ func init() {
 			}
 		},
 		CPU: func(c *Ctx) {
-			w := wide(c.T(0))
+			w := work(c.T(0), longer(c.T(0)))
 			s := tensor.New(c.Out(1).Shape(), tensor.Float64)
 			var u, vh *T
 			if c.Bool(2) {
 				u, vh = tensor.New(c.Out(0).Shape(), w.DType()), tensor.New(c.Out(2).Shape(), w.DType())
 			}
-			var failed int
-			if w.DType().IsComplex() {
-				failed = svdBatch[complex128](u, s, vh, w, precision(c.ArgDType(0)))
-			} else {
-				failed = svdBatch[float64](u, s, vh, w, precision(c.ArgDType(0)))
-			}
+			failed := choose(w.DType(), svdBatch[float32], svdBatch[float64], svdBatch[complex64], svdBatch[complex128])(
+				u, s, vh, w, precision(c.ArgDType(0)))
 			if failed >= 0 {
 				info := make([]int32, failed+1)
 				info[failed] = 1

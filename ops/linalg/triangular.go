@@ -40,12 +40,9 @@ func init() {
 				if dt := c.ArgDType(0); b.DType() != dt { // the right side takes the type of the triangle
 					b = b.ToDType(dt)
 				}
-				x, f, n, k := wide(b), wide(a), b.Size(-2), b.Size(-1)
-				if b.DType().IsComplex() {
-					solveBatch(tensor.Data[complex128](x), tensor.Data[complex128](f), n, k, upper, c.Bool(4))
-				} else {
-					solveBatch(tensor.Data[float64](x), tensor.Data[float64](f), n, k, upper, c.Bool(4))
-				}
+				n, k := b.Size(-2), b.Size(-1)
+				x, f := work(b, n), work(a, n)
+				choose(x.DType(), solveBatch[float32], solveBatch[float64], solveBatch[complex64], solveBatch[complex128])(x, f, n, k, upper, c.Bool(4))
 				if !left {
 					x = x.MT()
 				}
@@ -83,10 +80,11 @@ func solveTriangular(a, b *T, upper, left bool) *T {
 }
 
 // solveBatch solves A·X = B in place of B for each pair of an n×n and an n×k matrix.
-func solveBatch[E element](b, a []E, n, k int, upper, unit bool) {
+func solveBatch[E element](x, f *T, n, k int, upper, unit bool) {
 	if n == 0 {
 		return
 	}
+	b, a := data[E](x), data[E](f)
 	each(len(a)/(n*n), n*n*k, func(m int) {
 		f, x := part(a, m, n*n), part(b, m, n*k)
 		if upper {
