@@ -158,6 +158,7 @@ func TestSizeOverflow(t *testing.T) {
 		{func() { torch.Zeros([]int{1 << 60}) },
 			"DefaultCPUAllocator: can't allocate memory: you tried to allocate 4611686018427387904 bytes"},
 		{func() { torch.Zeros([]int{big}) }, "(tensor of shape [1099511627776] and dtype torch.float32)"},
+		{func() { torch.Bincount(torch.FromSlice([]int64{1, math.MaxInt64})) }, "so many counts have no room"},
 		{func() { torch.Zeros([]int{big, big, 0}) }, ""},
 		{func() { torch.Zeros([]int{0, big, big}) }, ""},
 	} {

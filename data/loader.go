@@ -135,6 +135,12 @@ func lengthOf(what string, x interface{ Len() int }) int {
 	return n
 }
 
+// maxWorkers and maxAhead bound what a loader makes before it loads: goroutines, and places for batches.
+const (
+	maxWorkers = 1 << 14
+	maxAhead   = 1 << 20
+)
+
 func options(opts []LoaderOptions) LoaderOptions {
 	var o LoaderOptions
 	if len(opts) > 0 {
@@ -162,6 +168,13 @@ func options(opts []LoaderOptions) LoaderOptions {
 	}
 	if o.Prefetch == 0 {
 		o.Prefetch = 2
+	}
+	if o.Workers > maxWorkers {
+		tensor.Fail(tensor.ErrValue, "data: num_workers is %d, at most %d are supported", o.Workers, maxWorkers)
+	}
+	if o.Workers > 0 && o.Prefetch > maxAhead/o.Workers {
+		tensor.Fail(tensor.ErrValue, "data: prefetch_factor is %d for %d workers, at most %d batches are loaded ahead",
+			o.Prefetch, o.Workers, maxAhead)
 	}
 	if o.PinMemory {
 		tensor.Warn("'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't " +

@@ -140,7 +140,8 @@ func (c *copier) base(dst, src *Base) {
 	}
 	if h := src.hooks; h != nil {
 		dst.hooks = &hooks{pre: append(h.pre[:0:0], h.pre...), post: append(h.post[:0:0], h.post...),
-			back: append(h.back[:0:0], h.back...), backPre: append(h.backPre[:0:0], h.backPre...)}
+			back: append(h.back[:0:0], h.back...), backPre: append(h.backPre[:0:0], h.backPre...),
+			around: append(h.around[:0:0], h.around...)}
 		if h.standIn != nil {
 			dst.hooks.standIn = c.pointer(reflect.ValueOf(h.standIn)).Interface().(Module)
 		}

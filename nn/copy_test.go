@@ -38,11 +38,20 @@ func TestDeepCopy(t *testing.T) {
 	m.Body[1].(*nn.ReLU).Eval()
 	calls := 0
 	m.Last.RegisterForwardHook(func(nn.Module, []*torch.Tensor, *torch.Tensor) *torch.Tensor { calls++; return nil })
+	around := 0
+	nn.RegisterForwardAround(&m.Last, func(_ nn.Module, forward func([]*torch.Tensor) []*torch.Tensor,
+		inputs []*torch.Tensor) []*torch.Tensor {
+		around++
+		return forward(inputs)
+	})
 	d := nn.DeepCopy(m)
 	x := torch.Randn([]int{4, 3})
 	want := m.Forward(x)
 	if got := d.Forward(x); !got.Equal(want) {
 		t.Errorf("the copy gives %v, want %v", got, want)
+	}
+	if around != 2 {
+		t.Errorf("the function around Forward ran %d times, want once for each module", around)
 	}
 	if calls != 2 {
 		t.Errorf("the hook ran %d times, want once for each module", calls)

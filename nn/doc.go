@@ -23,8 +23,10 @@
 //
 // What the walk cannot reach or name is refused, by New and by every walk, rather than left out in silence: a private
 // field that can hold a module or holds a parameter, two fields with one name (FC1 and Fc1), a map with other keys, a
-// pointer to a struct that is no module but holds modules, a module that is inside itself. The error names the field
-// and the way out: export it, or tag it `torch:"-"`. What a func or a chan holds cannot be seen. "gotorch vet ./..."
+// pointer to a struct that is no module but holds modules, a channel of modules, a module that is inside itself. The
+// error names the field and the way out: export it, or tag it `torch:"-"`. New also looks into private maps and lists
+// of interfaces, sync.Map, atomic.Value, container/list, and behind pointers; later walks do not, since other
+// goroutines may be writing there. What a func, a sync.Pool or a weak.Pointer holds cannot be seen. "gotorch vet ./..."
 // finds most of this before the program runs.
 //
 // # Several goroutines

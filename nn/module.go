@@ -53,9 +53,19 @@ func (b *Base) moduleBase() *Base { return b }
 // whole, and names the field and the way out: see the package's documentation. Later walks do the same, for fields that
 // are set after New.
 func New[M Module](m M) M {
-	m.moduleBase().self = m
+	baseFor(m).self = m
 	settle(m)
 	return m
+}
+
+// baseFor is the Base of a module, unless the pointer to it, or one on the way to its Base, is nil.
+func baseFor(m Module) (b *Base) {
+	defer func() {
+		if b == nil && recover() != nil || b == nil {
+			tensor.Fail(tensor.ErrType, "nn: New of a %T that is nil, or that embeds a nil pointer to a module", m)
+		}
+	}()
+	return m.moduleBase()
 }
 
 func moduleOf(b *Base, method string) Module {

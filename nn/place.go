@@ -67,16 +67,16 @@ func settle(m Module) {
 	p := planOf(v.Type())
 	p.check()
 	if !p.custom {
-		p.walk(v, settler(m.moduleBase(), ""))
+		p.walk(v, settler(m.moduleBase(), "", search{thorough: true, known: knownTo(m)}))
 	}
 }
 
 // settler is the visitor of settle for what lies below prefix in the module b.
-func settler(b *Base, prefix string) *visitor {
-	return &visitor{param: none, buffer: noBuf, unfinished: true, child: func(n string, c Module) {
+func settler(b *Base, prefix string, s search) *visitor {
+	return &visitor{param: none, buffer: noBuf, unfinished: true, search: s, child: func(n string, c Module) {
 		n = join(prefix, n)
 		if w, ok := c.(*view); ok {
-			w.visit(settler(b, n))
+			w.visit(settler(b, n, s))
 			return
 		}
 		child := c.moduleBase()

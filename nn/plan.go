@@ -33,6 +33,7 @@ type field struct {
 	buffer, persistent bool
 	inherited          bool // an embedded Custom: what it walks belongs to the struct itself
 	private            bool // is not walked: it must not hold a parameter
+	early              bool // what is not walked is searched by New only
 }
 
 // shape is how a value is walked.
@@ -166,6 +167,10 @@ func (b *planner) collect(p *plan, t reflect.Type, base, prefix []int) {
 			p.refused("the tag of %s names it %q, and a name can't contain \".\"", fd.path, fd.name)
 		}
 		fd.shape = s
+		if s != nil && s.kind == looseShape {
+			_, tensors := holdsCached(f.Type)
+			fd.early = !tensors && f.Type.Kind() != reflect.Map
+		}
 		p.fields = append(p.fields, fd)
 	}
 }
@@ -226,8 +231,9 @@ func (b *planner) private(p *plan, f *reflect.StructField, fd field) {
 			"be written to: %s", fd.path, f.Type, wayOut(f.Name))
 		return
 	}
-	if tensors || f.Type.Kind() == reflect.Interface {
+	if mayHide(f.Type) {
 		fd.private, fd.shape = true, &shape{typ: f.Type}
+		fd.early = !tensors && f.Type.Kind() != reflect.Interface
 		p.fields = append(p.fields, fd)
 	}
 }
@@ -294,14 +300,19 @@ func (b *planner) shapeOf(t reflect.Type, addressable bool) (s *shape, why strin
 		return s, why
 	case reflect.Struct:
 		return b.groupOf(t, addressable)
+	case reflect.Chan:
+		if modules, _ := holds(t.Elem(), map[reflect.Type]bool{}); modules {
+			return nil, "is a channel of modules, which the walk cannot see: hold them in a list, or leave the field out " +
+				"on purpose with the tag `torch:\"-\"`"
+		}
 	case reflect.Pointer:
-		modules, tensors := holds(t.Elem(), map[reflect.Type]bool{})
+		modules, _ := holds(t.Elem(), map[reflect.Type]bool{})
 		switch {
 		case modules:
 			return nil, fmt.Sprintf("is a pointer to what is no module but holds modules: embed nn.Base in %s, or "+
 				"hold it "+
 				"by value, or leave it out on purpose with the tag `torch:\"-\"`", t.Elem())
-		case tensors:
+		case mayHide(t):
 			return &shape{kind: looseShape, typ: t}, ""
 		}
 	}
@@ -322,20 +333,31 @@ func (b *planner) containerOf(t reflect.Type, k shapeKind, addressable bool) (*s
 }
 
 func (b *planner) groupOf(t reflect.Type, addressable bool) (*shape, string) {
-	if modules, tensors := holds(t, map[reflect.Type]bool{}); !modules && !tensors {
+	modules, tensors := holds(t, map[reflect.Type]bool{})
+	switch {
+	case !mayHide(t):
 		return nil, ""
+	case isContainer(t):
+		return &shape{kind: looseShape, typ: t}, ""
 	}
 	if !addressable && holdsByValue(t) {
 		return nil, fmt.Sprintf("holds modules by value in a map or an interface: %s must hold them by pointer", t)
 	}
 	p := b.plan(t)
-	if p.refuse != "" {
+	switch {
+	case p.refuse != "" && !modules && !tensors: // what its interfaces hold is looked at
+		return &shape{kind: looseShape, typ: t}, ""
+	case p.refuse != "":
 		return nil, "cannot be walked: " + p.refuse
 	}
 	for i := range p.fields {
 		if !p.fields[i].private {
 			return &shape{kind: groupShape, typ: t, plan: p}, ""
 		}
+	}
+	if modules {
+		return nil, "holds modules where the walk does not reach them: hold them by pointer, or leave the field out " +
+			"on purpose with the tag `torch:\"-\"`"
 	}
 	return &shape{kind: looseShape, typ: t}, ""
 }
@@ -357,7 +379,7 @@ func holds(t reflect.Type, seen map[reflect.Type]bool) (modules, tensors bool) {
 		modules, tensors = modules || m, tensors || x
 	}
 	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Array:
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Chan:
 		both(t.Elem())
 	case reflect.Map:
 		both(t.Key())

@@ -27,6 +27,8 @@ type visitor struct {
 	eval   bool // the mode of the module, which lists and structs in it share
 	// unfinished skips embedded modules with a WalkOwn, which may not be ready before New has returned.
 	unfinished bool
+	// search is how far what is not walked is searched for parameters and modules.
+	search search
 }
 
 // walkOwn visits what belongs to m itself, in order, and panics with ErrType where something could be left out: a
@@ -74,7 +76,7 @@ func (p *plan) walk(v reflect.Value, to *visitor) {
 				inherit(x, to)
 			}
 		case f.private:
-			probe(f, x, false)
+			probe(f, x, false, to.search)
 		default:
 			f.visit(f.name, f.shape, x, to)
 		}
@@ -135,7 +137,7 @@ func (f *field) visit(name string, s *shape, x reflect.Value, to *visitor) {
 			f.visit(name, d.shape, x, to)
 		}
 	case looseShape:
-		probe(f, x, true)
+		probe(f, x, true, to.search)
 	case groupShape:
 		g := &view{f: f, shape: s, v: x}
 		g.self, g.eval = g, to.eval
@@ -292,119 +294,4 @@ func (c *view) Repr() string {
 		mods = append(mods, m)
 	}
 	return listRepr("ModuleList", mods)
-}
-
-// probe refuses a parameter or a module in what is not walked: a private field, or a value that loose shapes stand for.
-// Tensors that are no parameters may be there, as in Python. Pointers to other structs are looked into once, for
-// parameters among their fields: they may refer to anything, an optimizer for example.
-func probe(f *field, x reflect.Value, loose bool) {
-	what := ""
-	switch {
-	case x.Type() == tensorType:
-		if t := (*Tensor)(x.UnsafePointer()); t != nil && t.IsParameter() {
-			what = "a parameter"
-		}
-	default:
-		what = hidden(x, 1, loose)
-	}
-	switch {
-	case what == "":
-	case loose:
-		tensor.Fail(tensor.ErrType, "nn: %s (%s) holds %s where the walk does not reach it: hold it by value, make "+
-			"it a "+
-			"module by embedding nn.Base, or leave the field out on purpose with the tag `torch:\"-\"`", f.path,
-			x.Type(), what)
-	default:
-		name := f.path[strings.LastIndexByte(f.path, '.')+1:]
-		tensor.Fail(tensor.ErrType, "nn: %s (%s) is a private field that holds %s, which would be neither trained nor "+
-			"saved: %s", f.path, x.Type(), what, wayOut(name))
-	}
-}
-
-// hidden says what a value hides, "" for nothing. It follows pointers to structs the given number of times. It looks
-// into maps only if told so: while somebody writes to a private map it must not be read.
-func hidden(x reflect.Value, pointers int, maps bool) string {
-	t := x.Type()
-	if t == tensorType {
-		if p := (*Tensor)(x.UnsafePointer()); p != nil && p.IsParameter() {
-			return "a parameter"
-		}
-		return ""
-	}
-	switch t.Kind() {
-	case reflect.Interface:
-		if x.IsNil() {
-			return ""
-		}
-		x = x.Elem()
-		if modules, tensors := holdsCached(x.Type()); modules {
-			return "a module (" + x.Type().String() + ")"
-		} else if tensors {
-			return hidden(x, pointers, maps)
-		}
-		return ""
-	case reflect.Pointer:
-		if pointers == 0 || x.IsNil() || t.Elem().Kind() != reflect.Struct {
-			return ""
-		}
-		for i := range t.Elem().NumField() {
-			if f := x.Elem().Field(i); f.Type() == tensorType && t.Elem().Field(i).Tag.Get("torch") != "-" {
-				if h := hidden(f, 0, maps); h != "" {
-					return h
-				}
-			}
-		}
-	case reflect.Slice, reflect.Array:
-		if modules, tensors := holdsCached(t); !modules && !tensors && !ofInterfaces(t) {
-			return ""
-		}
-		for i := range x.Len() {
-			if h := hidden(x.Index(i), pointers, maps); h != "" {
-				return h
-			}
-		}
-	case reflect.Map:
-		if !maps {
-			return ""
-		}
-		for it := x.MapRange(); it.Next(); {
-			if h := hidden(it.Value(), pointers, maps); h != "" {
-				return h
-			}
-		}
-	case reflect.Struct:
-		if modules, tensors := holdsCached(t); !modules && !tensors {
-			return ""
-		}
-		for i := range t.NumField() {
-			if t.Field(i).Tag.Get("torch") == "-" {
-				continue
-			}
-			if h := hidden(x.Field(i), pointers, maps); h != "" {
-				return h
-			}
-		}
-	}
-	return ""
-}
-
-// ofInterfaces reports a list of lists of … interfaces.
-func ofInterfaces(t reflect.Type) bool {
-	for t.Kind() == reflect.Slice || t.Kind() == reflect.Array || t.Kind() == reflect.Map {
-		t = t.Elem()
-	}
-	return t.Kind() == reflect.Interface
-}
-
-var holdsCache sync.Map // reflect.Type → [2]bool
-
-// holdsCached is holds, remembered.
-func holdsCached(t reflect.Type) (modules, tensors bool) {
-	if v, ok := holdsCache.Load(t); ok {
-		r := v.([2]bool)
-		return r[0], r[1]
-	}
-	modules, tensors = holds(t, map[reflect.Type]bool{})
-	holdsCache.Store(t, [2]bool{modules, tensors})
-	return modules, tensors
 }

@@ -103,8 +103,12 @@ func (t *Trace) chromeEvents(put func(chromeEvent)) {
 		end = max(end, e.Start+e.Duration)
 		if !named[e.Thread] {
 			named[e.Thread] = true
+			name := fmt.Sprintf("goroutine %d", e.Thread)
+			if e.Thread == 0 {
+				name = "garbage collector"
+			}
 			put(chromeEvent{Ph: "M", Name: "thread_name", PID: pid, TID: e.Thread, TS: at(0),
-				Args: map[string]any{"name": fmt.Sprintf("goroutine %d", e.Thread)}})
+				Args: map[string]any{"name": name}})
 		}
 		dur := float64(e.Duration) / 1e3
 		c := chromeEvent{Ph: "X", Name: e.Name, PID: pid, TID: e.Thread, TS: at(e.Start), Dur: &dur,
@@ -123,7 +127,9 @@ func (t *Trace) chromeEvents(put func(chromeEvent)) {
 			c.Args["Record function id"] = 0
 		}
 		e.arguments(c.Args)
-		put(c)
+		if e.Kind != KindMemory { // there is no call, only the amount
+			put(c)
+		}
 		for _, m := range e.Memories {
 			put(chromeEvent{Ph: "i", Cat: "cpu_instant_event", Scope: "t", Name: "[memory]", PID: pid, TID: e.Thread,
 				TS: at(m.At), Args: map[string]any{"Total Reserved": 0, "Total Allocated": m.Total, "Bytes": m.Bytes,

@@ -23,6 +23,7 @@ const (
 	KindRule                   // a gradient rule of the backward pass
 	KindAnnotation             // a part of the program with a name, the step of an optimizer
 	KindModule                 // the Forward of a module
+	KindMemory                 // memory that the garbage collector has freed, "[memory]", with Options.ProfileMemory
 )
 
 // Event is a call with its time.
@@ -33,7 +34,7 @@ type Event struct {
 	Start    time.Duration // since the profiler was started
 	Duration time.Duration
 	Self     time.Duration // Duration without the events inside
-	Thread   int           // numbers the goroutines from 1
+	Thread   int           // numbers the goroutines from 1; 0 is the garbage collector
 	Parent   int           // index of the event around, -1 at the top; modules are the parents of modules alone
 	// Sequence is equal in an operator's call and in its gradient rule; 0 where the call is not recorded for Backward.
 	Sequence int64

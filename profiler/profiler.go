@@ -18,8 +18,9 @@ type Tensor = tensor.Tensor
 type Options struct {
 	// RecordShapes notes shapes, strides, dtypes and numbers of the arguments.
 	RecordShapes bool
-	// ProfileMemory notes the memory that operators take and give back. Memory that the garbage collector frees counts
-	// as in use, since nobody knows whose it was.
+	// ProfileMemory notes the memory that operators take and give back. What the garbage collector frees is noted as
+	// events of the name "[memory]", as PyTorch notes what is freed outside of operators; the collector may come long
+	// after the last use.
 	ProfileMemory bool
 	// WithStack notes from where in the program each operator is called.
 	WithStack bool
@@ -51,6 +52,7 @@ type Profiler struct {
 	order     []*thread
 	last      *Trace
 	inUse     atomic.Int64 // bytes that tensors have taken since the beginning
+	collected []Event      // what the garbage collector has freed
 }
 
 // Profile runs f under a profiler and returns what it has recorded: everything that f does on its goroutine, or with a
@@ -146,6 +148,8 @@ func (p *Profiler) take() (out []Event) {
 	for _, t := range p.order {
 		out = append(out, t.take(len(out))...)
 	}
+	out = append(out, p.collected...)
+	p.collected = nil
 	return out
 }
 
@@ -289,6 +293,22 @@ func (p *Profiler) Allocated(bytes int) {
 	t := p.thread()
 	total := p.inUse.Add(int64(bytes))
 	t.memory(bytes, total)
+}
+
+// ObservesCollection asks to be told what the garbage collector frees.
+func (p *Profiler) ObservesCollection() bool { return p.o.ProfileMemory && p.recording.Load() }
+
+// Collected is called when the garbage collector has freed memory.
+func (p *Profiler) Collected(bytes int) {
+	total := p.inUse.Add(-int64(bytes))
+	if !p.recording.Load() {
+		return
+	}
+	at, b := time.Since(p.begin), -int64(bytes)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.collected = append(p.collected, Event{Name: "[memory]", Kind: KindMemory, Start: at, Parent: -1, Memory: b,
+		SelfMem: b, Memories: []Memory{{at, b, total}}})
 }
 
 // RecordFunction runs f as a part of the program that profilers show under a name.

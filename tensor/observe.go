@@ -1,6 +1,11 @@
 package tensor
 
-import "sync/atomic"
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
 
 // RegionKind says what a Region is.
 type RegionKind uint8
@@ -41,8 +46,18 @@ type Observer interface {
 	// or RuleFailed is called behind it.
 	RuleBegins(n *Node)
 	// Allocated is called when the memory of a tensor is taken, and, with a negative number of bytes, when it is given
-	// back at once. What the garbage collector finds later is not told.
+	// back at once. What the garbage collector finds later is told to a CollectionObserver only.
 	Allocated(bytes int)
+}
+
+// CollectionObserver is an Observer that is also told of the memory that it saw being taken and that the garbage
+// collector finds to be unused later. Each piece of memory costs it a cleanup of the runtime.
+type CollectionObserver interface {
+	Observer
+	// ObservesCollection reports whether it wants to be told, for each piece of memory that is taken.
+	ObservesCollection() bool
+	// Collected is called, on a goroutine of the runtime, when the collector has found the memory of a tensor.
+	Collected(bytes int)
 }
 
 // regionLayers counts the RegionLayers of all goroutines: while it is zero nobody has to look.
@@ -89,6 +104,59 @@ func allocated(bytes int) {
 			o.Allocated(bytes)
 		}
 	}
+}
+
+// observedStorage is a storage that observers were told of, until it is freed. It does not refer to the storage, which
+// would keep that alive.
+type observedStorage struct {
+	seq     uint64
+	bytes   int
+	list    []CollectionObserver
+	told    atomic.Bool
+	cleanup runtime.Cleanup
+}
+
+// observedStorages are those that nobody has freed yet, by the address of the Storage. Another storage may have the
+// address before the cleanup of a former one has run: seq tells them apart.
+var observedStorages sync.Map // uintptr → *observedStorage
+
+// observeCollection has those of the observers told that want to know when the collector frees s.
+func observeCollection(s *Storage, observers []Observer) {
+	var list []CollectionObserver
+	for _, o := range observers {
+		if c, ok := o.(CollectionObserver); ok && c.ObservesCollection() {
+			list = append(list, c)
+		}
+	}
+	if list == nil {
+		return
+	}
+	key, x := uintptr(unsafe.Pointer(s)), &observedStorage{seq: s.seq, bytes: s.n, list: list}
+	observedStorages.Store(key, x)
+	x.cleanup = runtime.AddCleanup(s, func(x *observedStorage) {
+		observedStorages.CompareAndDelete(key, x)
+		if x.told.Swap(true) {
+			return
+		}
+		for _, o := range x.list {
+			o.Collected(x.bytes)
+		}
+	}, x)
+}
+
+// freed tells observers that the memory of s was given back at once. The collector has nothing to tell any more.
+func (s *Storage) freed() {
+	if regionLayers.Load() == 0 {
+		return
+	}
+	key := uintptr(unsafe.Pointer(s))
+	if v, ok := observedStorages.Load(key); ok {
+		if x := v.(*observedStorage); x.seq == s.seq && !x.told.Swap(true) {
+			observedStorages.CompareAndDelete(key, v)
+			x.cleanup.Stop()
+		}
+	}
+	allocated(-s.n)
 }
 
 // observedOnly reports that none of the layers may hold on to the tensors that it sees.

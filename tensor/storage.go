@@ -136,14 +136,14 @@ func (s *Storage) release() {
 	if x := s.ext; x != nil {
 		x.b.Free(x.mem)
 		x.mem = nil
-		allocated(-s.n)
+		s.freed()
 		return
 	}
 	p := s.p
 	s.p = nil
 	if b&(stShown|stLent) == 0 { // otherwise the collector finds out when the last slice is gone
 		mem.Free(p, s.n)
-		allocated(-s.n)
+		s.freed()
 	}
 }
 

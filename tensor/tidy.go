@@ -35,6 +35,9 @@ func track(s *Storage) {
 	for _, o := range m.observers {
 		o.Allocated(s.n)
 	}
+	if len(m.observers) > 0 {
+		observeCollection(s, m.observers)
+	}
 	if m.scope != nil && (s.n >= mem.Large || m.scope.all) {
 		m.scope.made = append(m.scope.made, s)
 	}

@@ -94,6 +94,11 @@ func TestCommandLines(t *testing.T) {
 		{"board --logdr x", `did you mean --logdir\?`, 1},
 		{"ops --frobnicate", `gotorch ops --help lists the flags`, 1},
 		{"board", `gotorch board --logdir runs`, 1},
+		{"inspect", `inspect takes FILE, got nothing; usage: gotorch inspect FILE`, 1},
+		{"convert a.pt", `convert takes IN OUT, got one word; usage: gotorch convert IN OUT`, 1},
+		{"detect", `detect takes IMAGE…, got nothing`, 1},
+		{"env all", `env takes flags only, got "all"`, 1},
+		{"detect missing.png broken", `missing.png: no such file.*\n.*broken is a folder`, 1},
 
 		{"train --batch-size 99999999999", `--batch-size 99999999999: want at least 1 and at most 65536`, 1},
 		{"train --batch 99999999999", `--batch-size 99999999999: want`, 1},

@@ -45,14 +45,15 @@ type InferenceOptions struct {
 //
 // What the operators do not tell is left to the module itself, in every call: a Forward in which Go code reads elements
 // of a tensor that depends on the input (Item, Data, printing), in which the size of a result depends on elements (as
-// nonzero's does), which makes a tensor of Go's numbers, hands tensors to other goroutines or assigns one to a field;
-// modules with hooks or in training mode; calls under autocast or another layer. Eager tells which shapes that
-// concerns, and why.
+// nonzero's does), which makes a tensor of Go's numbers, hands tensors to other goroutines, assigns one to a field, or
+// sets fields of the module in each call, as a counter does; modules with hooks or in training mode; calls under
+// autocast or another layer. Eager tells which shapes that concerns, and why. A statistic that Forward counts without
+// using it belongs into a field of a type of sync/atomic, or beside a lock: these are not compared.
 //
 // The module is recorded again after one of its tensors was changed in place or replaced, by an optimizer or by loading
 // a state dict, and after another field of it, or of a module in it, was set. As with tracing in PyTorch, what Forward
-// reads elsewhere goes unnoticed: global variables, the clock, a counter that it counts up itself. So does a weight
-// that is changed through a slice of its memory. The module itself stays as it is.
+// reads elsewhere goes unnoticed: global variables, the clock, random numbers of Go. So does a weight that is changed
+// through a slice of its memory. The module itself stays as it is.
 // https://pytorch.org/docs/stable/generated/torch.jit.optimize_for_inference.html
 func OptimizeForInference(module nn.Layer, opts ...InferenceOptions) *Optimized {
 	if m := training(module); m != nil {

@@ -26,6 +26,9 @@ type plainly struct {
 	List     []*nn.Linear
 	Scale    float64
 	hidden   *T `torch:"-"`
+	calls    int
+	share    map[string]float64
+	steps    []float32
 	f        func(m *plainly, x *T) *T
 }
 
@@ -35,7 +38,8 @@ func newPlainly(f func(m *plainly, x *T) *T) *plainly {
 	torch.ManualSeed(11)
 	m := nn.New(&plainly{L: nn.NewLinear(4, 4), M: nn.NewLinear(4, 4), W: torch.Randn([]int{4, 4}),
 		Count: torch.Zeros([]int{1}), Drop: nn.NewDropout(), RNN: nn.NewGRU(4, 4),
-		List: []*nn.Linear{nn.NewLinear(4, 4), nn.NewLinear(4, 4)}, Scale: 2, f: f})
+		List: []*nn.Linear{nn.NewLinear(4, 4), nn.NewLinear(4, 4)}, Scale: 2, f: f,
+		share: map[string]float64{}, steps: make([]float32, 2)})
 	nn.Eval(m)
 	return m
 }
@@ -100,6 +104,24 @@ func TestOptimizeForInferenceIsNeverWrong(t *testing.T) {
 			m.hidden = m.hidden.Add(x)
 			return m.L.Forward(m.hidden)
 		}, "assigns a tensor"},
+		"counts in Go": {func(m *plainly, x *T) *T {
+			m.calls++
+			return m.L.Forward(x).MulScalar(float64(m.calls))
+		}, "sets a field"},
+		"counts in a map of Go": {func(m *plainly, x *T) *T {
+			m.share["calls"] += 0.5
+			return m.L.Forward(x).MulScalar(m.share["calls"])
+		}, "sets a field"},
+		"counts in a list of Go": {func(m *plainly, x *T) *T {
+			m.steps[1]++
+			return m.L.Forward(x).MulScalar(float64(m.steps[1]))
+		}, "sets a field"},
+		"fills a map once": {func(m *plainly, x *T) *T {
+			if m.share["first"] == 0 {
+				m.share["first"] = 3
+			}
+			return m.L.Forward(x).MulScalar(m.share["first"])
+		}, ""},
 		"reads its counter": {func(m *plainly, x *T) *T {
 			n := m.Count.Item()
 			m.Count.AddScalarInPlace(1)

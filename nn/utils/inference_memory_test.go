@@ -70,12 +70,15 @@ func TestOptimizeForInferenceMaxPlans(t *testing.T) {
 	m := &counting{L: nn.NewLinear(4, 4), Calls: torch.Zeros([]int{1})}
 	nn.Eval(nn.New(m))
 	o := utils.OptimizeForInference(m, utils.InferenceOptions{MaxPlans: torch.Some(2)})
-	forwards := func(rows int) int {
-		before := m.forwards
+	forwards := func(rows int) int32 {
+		before := m.forwards.Load()
 		o.Forward(torch.Ones([]int{rows, 4}))
-		return m.forwards - before
+		return m.forwards.Load() - before
 	}
-	for i, c := range []struct{ rows, forwards int }{
+	for i, c := range []struct {
+		rows     int
+		forwards int32
+	}{
 		{1, 1}, {2, 1}, {1, 0}, {3, 1}, {1, 0}, {2, 1}, {3, 1}, {2, 0},
 	} {
 		if n := forwards(c.rows); n != c.forwards {

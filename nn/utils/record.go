@@ -115,6 +115,9 @@ func (o *Optimized) record(key string, x *Tensor) *Tensor {
 		p.refuse("Forward assigns a tensor to a field")
 	}
 	p.fields = after.lasting(before)
+	if before.altered() && c.Passing == "" { // it may be filled once, or be a counter
+		c.Passing = "Forward sets a field of the module"
+	}
 	for t, version := range c.Constants {
 		if _, known := p.versions[t]; !known {
 			p.versions[t] = dated{version, t.Storage()}

@@ -1,7 +1,9 @@
 package utils
 
 import (
+	"hash/maphash"
 	"maps"
+	"math"
 	"reflect"
 	"unsafe"
 
@@ -18,7 +20,7 @@ type region struct {
 	p   unsafe.Pointer // keeps the memory alive
 	was string
 	m   reflect.Value // of a map
-	sum uintptr
+	sum uint64
 }
 
 // word is the size in which memory is compared where parts of a region are left out.
@@ -174,26 +176,41 @@ func refers(t reflect.Type) bool {
 	return false
 }
 
-// mapSum tells a map's entries from others, as far as they are numbers or pointers.
-func mapSum(m reflect.Value) uintptr {
-	sum := uintptr(m.Len())
+// mapSum tells a map's entries from others, as far as they are numbers, texts or pointers.
+func mapSum(m reflect.Value) uint64 {
+	sum := uint64(m.Len())
 	for it := m.MapRange(); it.Next(); {
-		v := it.Value()
-		if v.Kind() == reflect.Interface {
-			v = v.Elem()
-		}
-		switch v.Kind() {
-		case reflect.Pointer, reflect.Slice, reflect.Map:
-			sum += 31 * uintptr(v.UnsafePointer())
-		case reflect.Bool:
-			if v.Bool() {
-				sum += 31
-			}
-		case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-			sum += 31 * uintptr(v.Int())
-		}
+		sum += mapTerm(it.Key())*31 + mapTerm(it.Value())
 	}
 	return sum
+}
+
+var mapSeed = maphash.MakeSeed()
+
+func mapTerm(v reflect.Value) uint64 {
+	if v.Kind() == reflect.Interface {
+		v = v.Elem()
+	}
+	var n uint64
+	switch v.Kind() {
+	case reflect.String:
+		return maphash.String(mapSeed, v.String())
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		n = uint64(uintptr(v.UnsafePointer()))
+	case reflect.Bool:
+		if v.Bool() {
+			n = 1
+		}
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		n = uint64(v.Int())
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		n = v.Uint()
+	case reflect.Float32, reflect.Float64:
+		n = math.Float64bits(v.Float())
+	default:
+		return 0
+	}
+	return maphash.Comparable(mapSeed, n)
 }
 
 // tensors reports that fields refer to other tensors in later than in s.
@@ -208,19 +225,33 @@ func (s *sight) count() map[*Tensor]int {
 	return n
 }
 
+// altered reports that memory of s is not what it was any more.
+func (s *sight) altered() bool {
+	for i := range s.regions {
+		if s.regions[i].changed() {
+			return true
+		}
+	}
+	return false
+}
+
 // lasting are the regions of s without what differs from before: a field that Forward itself sets, such as a counter,
 // is none that tells of a change.
 func (s *sight) lasting(before *sight) []region {
-	was := map[unsafe.Pointer]*region{}
+	was, sums := map[unsafe.Pointer]*region{}, map[unsafe.Pointer]uint64{}
 	for i := range before.regions {
-		if r := &before.regions[i]; !r.m.IsValid() {
+		if r := &before.regions[i]; r.m.IsValid() {
+			sums[r.m.UnsafePointer()] = r.sum
+		} else {
 			was[r.p] = r
 		}
 	}
 	var out []region
 	for _, r := range s.regions {
 		if r.m.IsValid() {
-			out = append(out, r)
+			if sum, old := sums[r.m.UnsafePointer()]; !old || sum == r.sum {
+				out = append(out, r)
+			}
 			continue
 		}
 		old := was[r.p]

@@ -105,6 +105,9 @@ func bincount(c *Ctx) {
 		if lo[0] < 0 {
 			c.Fail(tensor.ErrValue, "bincount only supports 1-d non-negative integral inputs.")
 		}
+		if hi[0] == math.MaxInt64 {
+			c.Fail(tensor.ErrMemory, "bincount: the largest element is %d: so many counts have no room", hi[0])
+		}
 		size = max(size, int(hi[0])+1)
 	}
 	dt := tensor.Int64

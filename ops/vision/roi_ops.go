@@ -41,27 +41,39 @@ func backwardDef(schema, doc string, read func(c *Ctx) *region, f32, f64 func(c 
 	}
 }
 
+// maxSampling bounds the points along each side of a cell: a cell of so many is computed in seconds.
+const maxSampling = 1 << 14
+
+// samplingOf is the argument sampling_ratio. One that would take years is refused; torchvision runs out of memory.
+func samplingOf(c *Ctx, i int) int {
+	n := c.Int(i)
+	if n > maxSampling {
+		c.Fail(tensor.ErrValue, "%s: sampling_ratio is %d, at most %d is supported", c.Op().Sch.Name, n, maxSampling)
+	}
+	return n
+}
+
 func readAlign(c *Ctx) *region {
 	r := readRegion(c, false)
-	r.sampling, r.aligned = c.Int(5), c.Bool(6)
+	r.sampling, r.aligned = samplingOf(c, 5), c.Bool(6)
 	return r
 }
 
 func readAlignGradient(c *Ctx) *region {
 	r := readGradient(c, 2, 5, false)
-	r.sampling, r.aligned = c.Int(9), c.Bool(10)
+	r.sampling, r.aligned = samplingOf(c, 9), c.Bool(10)
 	return r
 }
 
 func readPSAlign(c *Ctx) *region {
 	r := readRegion(c, true)
-	r.sampling = c.Int(5)
+	r.sampling = samplingOf(c, 5)
 	return r
 }
 
 func readPSAlignGradient(c *Ctx) *region {
 	r := readGradient(c, 3, 7, true)
-	r.sampling = c.Int(6)
+	r.sampling = samplingOf(c, 6)
 	return r
 }
 

@@ -88,6 +88,9 @@ func TestRefused(t *testing.T) {
 		"NaN image":       func() { RoIAlignFn(image, torch.FromSlice([]float32{nan, 0, 0, 1, 1}, 1, 5), nn.Size{2}) },
 		"cells":           func() { RoIPoolFn(image, torch.Zeros([]int{1, 5}), nn.Size{0}) },
 		"ps channels":     func() { PSRoIPoolFn(image, torch.Zeros([]int{1, 5}), nn.Size{3}) },
+		"points in a cell": func() {
+			RoIAlignFn(image, torch.Zeros([]int{1, 5}), nn.Size{2}, RoIOptions{SamplingRatio: 1 << 30})
+		},
 		"offset": func() {
 			DeformConv2dFn(image, torch.Zeros([]int{1, 3, 5, 5}),
 				torch.Zeros([]int{2, 4, 3, 3}))

@@ -175,7 +175,12 @@ func shiftPoints(p *tvtensors.KeyPoints, dx, dy int, canvas [2]int) *tvtensors.K
 func CenterCrop[T Input](x T, size []int) T {
 	ch, cw := pair("center_crop", size)
 	h, w := GetSize(x)
-	if cw > w || ch > h {
+	boxes := false // and points, which torchvision moves without padding
+	switch any(x).(type) {
+	case *tvtensors.BoundingBoxes, *tvtensors.KeyPoints:
+		boxes = true
+	}
+	if !boxes && (cw > w || ch > h) {
 		l, t := max(cw-w, 0), max(ch-h, 0)
 		x = Pad(x, []int{l / 2, t / 2, (l + 1) / 2, (t + 1) / 2})
 		h, w = max(h, ch), max(w, cw)

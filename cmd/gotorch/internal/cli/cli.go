@@ -60,6 +60,7 @@ func Root(commands ...*cobra.Command) *cobra.Command {
 			c.Args, c.RunE = cobra.ArbitraryArgs, list
 		}
 		aliases(c)
+		explainArgs(c)
 		if name := Invocation(); name != "gotorch" { // examples work as typed
 			c.Example = strings.ReplaceAll(c.Example, "  gotorch ", "  "+name+" ")
 			c.Long = strings.ReplaceAll(c.Long, "\n  gotorch ", "\n  "+name+" ")
@@ -150,6 +151,47 @@ func flagError(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; did you mean --%s?", err, near)
 	}
 	return fmt.Errorf("%w; %s --help lists the flags", err, strings.Replace(cmd.CommandPath(), "gotorch", Invocation(), 1))
+}
+
+// explainArgs has a command that was given too few or too many words say what it takes.
+func explainArgs(c *cobra.Command) {
+	check := c.Args
+	if check == nil || c.HasSubCommands() {
+		return
+	}
+	c.Args = func(cmd *cobra.Command, args []string) error {
+		err := check(cmd, args)
+		if err == nil || !ofCobra(err) {
+			return err
+		}
+		line := strings.Replace(cmd.UseLine(), "gotorch", Invocation(), 1)
+		words, _, _ := strings.Cut(strings.TrimPrefix(cmd.Use, cmd.Name()), "[flags]")
+		if words = strings.TrimSpace(words); words == "" {
+			return fmt.Errorf("%s takes flags only, got %q", cmd.Name(), args[0])
+		}
+		return fmt.Errorf("%s takes %s, got %s; usage: %s", cmd.Name(), words, counted(len(args)), line)
+	}
+}
+
+// ofCobra tells cobra's texts about the number of words, which do not say what the words are, from others.
+func ofCobra(err error) bool {
+	for _, begin := range []string{"accepts ", "requires at least ", "unknown command "} {
+		if strings.HasPrefix(err.Error(), begin) {
+			return true
+		}
+	}
+	return false
+}
+
+// counted says how many words a command was given.
+func counted(n int) string {
+	switch n {
+	case 0:
+		return "nothing"
+	case 1:
+		return "one word"
+	}
+	return fmt.Sprintf("%d words", n)
 }
 
 // aliases lets --batch stand for --batch-size wherever a command has that flag.

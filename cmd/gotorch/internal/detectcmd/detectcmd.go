@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -68,6 +69,9 @@ func (f *flags) run(cmd *cobra.Command, args []string) error {
 	if asFile && len(args) > 1 {
 		return errors.New("--out names one picture, but there are several: give a folder")
 	}
+	if err := readable(args); err != nil { // before anything is downloaded
+		return err
+	}
 	net, names, err := f.network(cmd)
 	if err != nil {
 		return err
@@ -86,6 +90,22 @@ func (f *flags) run(cmd *cobra.Command, args []string) error {
 		}
 		if err := cmd.Context().Err(); err != nil {
 			return err
+		}
+	}
+	return errors.Join(bad...)
+}
+
+// readable refuses names of which none is that of a file.
+func readable(paths []string) error {
+	var bad []error
+	for _, path := range paths {
+		switch info, err := os.Stat(path); {
+		case err != nil:
+			bad = append(bad, err)
+		case info.IsDir():
+			bad = append(bad, fmt.Errorf("%s is a folder: give its pictures", path))
+		default:
+			return nil
 		}
 	}
 	return errors.Join(bad...)

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gotorch-dev/torch/internal/atomicfile"
+	"github.com/gotorch-dev/torch/internal/progress"
 	"github.com/gotorch-dev/torch/recordio"
 )
 
@@ -327,7 +328,7 @@ func packList(ctx context.Context, list, root string, o *im2recOptions, out, err
 		return atomicfile.Write(statePath, func(w io.Writer) error { return json.NewEncoder(w).Encode(st) })
 	}
 
-	bar := newProgress(errw, filepath.Base(recPath), st.Done, len(items), o.quiet)
+	bar := progress.NewCount(errw, filepath.Base(recPath), st.Done, len(items), o.quiet)
 	last := time.Now()
 	results, stop := encodeAll(ctx, root, items[st.Done:], o)
 	defer stop()
@@ -354,10 +355,10 @@ func packList(ctx context.Context, list, root string, o *im2recOptions, out, err
 		}
 		if r.err != nil {
 			st.Failed++
-			bar.note(errw, "im2rec: %v, left out", r.err)
+			bar.Note(errw, "im2rec: %v, left out", r.err)
 		}
 		st.Done++
-		bar.add()
+		bar.Add(1)
 		if time.Since(last) >= o.checkpoint {
 			if err := save(); err != nil {
 				return fmt.Errorf("im2rec: %w", err)

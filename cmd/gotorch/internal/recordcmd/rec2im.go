@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gotorch-dev/torch/internal/progress"
 	"github.com/gotorch-dev/torch/recordio"
 )
 
@@ -88,11 +89,11 @@ func runRec2im(ctx context.Context, recPath, dir string, o *rec2imOptions, out, 
 			names[it.Index] = it.Path
 		}
 	}
-	var prog *progress
+	var prog *progress.Count
 	bad := 0
 	r, err := recordio.Open(recPath, recordio.ReaderOptions{SkipBad: o.skipBad, OnBad: func(err error, next int64) {
 		bad++
-		prog.note(errw, "rec2im: %v; going on at offset %d", err, next)
+		prog.Note(errw, "rec2im: %v; going on at offset %d", err, next)
 	}})
 	if err != nil {
 		return fmt.Errorf("rec2im: %w", err)
@@ -105,7 +106,7 @@ func runRec2im(ctx context.Context, recPath, dir string, o *rec2imOptions, out, 
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("rec2im: %w", err)
 	}
-	prog = newProgress(errw, "rec2im", 0, total, o.quiet || total == 0)
+	prog = progress.NewCount(errw, "rec2im", 0, total, o.quiet)
 
 	var items []recordio.ListItem
 	used := map[string]bool{}
@@ -125,7 +126,7 @@ func runRec2im(ctx context.Context, recPath, dir string, o *rec2imOptions, out, 
 		if err != nil {
 			return fmt.Errorf("rec2im: %w", err)
 		}
-		prog.add()
+		prog.Add(1)
 		key, ok := keys[off]
 		if !ok {
 			key = n
@@ -136,7 +137,7 @@ func runRec2im(ctx context.Context, recPath, dir string, o *rec2imOptions, out, 
 			body = rec
 		case err != nil:
 			left++
-			prog.note(errw, "rec2im: record %d at offset %d has no image header, left out (--raw writes it all the "+
+			prog.Note(errw, "rec2im: record %d at offset %d has no image header, left out (--raw writes it all the "+
 				"same)", n, off)
 			continue
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/cli"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/modelfile"
 	"github.com/gotorch-dev/torch/graph"
+	"github.com/gotorch-dev/torch/internal/progress"
 	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/quantization"
 	"github.com/gotorch-dev/torch/quantization/pt2e"
@@ -153,7 +154,7 @@ func (f *quantizeFlags) run(cmd *cobra.Command, args []string) error {
 	r := quantizeReport{Model: s.name, Mode: f.mode, Engine: f.engine, File: f.out, Calibration: len(calibration),
 		Pictures: len(test)}
 	r.Before.Bytes = s.bytes
-	before, err := f.measure(cmd.Context(), &r.Before, s, s.forward, test)
+	before, err := f.measure(cmd, "measuring the model", &r.Before, s, s.forward, test)
 	if err != nil {
 		return err
 	}
@@ -166,7 +167,7 @@ func (f *quantizeFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	r.After.Bytes = st.Size()
-	outputs, err := f.measure(cmd.Context(), &r.After, s, after, test)
+	outputs, err := f.measure(cmd, "measuring what is quantized", &r.After, s, after, test)
 	if err != nil {
 		return err
 	}
@@ -203,7 +204,7 @@ func (f *quantizeFlags) quantize(cmd *cobra.Command, s *subject, calibration []p
 		}
 		module = m.(nn.Layer)
 	default:
-		if module, err = f.recorded(cmd.Context(), s, example, calibration); err != nil {
+		if module, err = f.recorded(cmd, s, example, calibration); err != nil {
 			return nil, err
 		}
 	}
@@ -250,9 +251,8 @@ func (f *quantizeFlags) example(s *subject) *torch.Tensor {
 }
 
 // recorded quantizes the operators of a model by the rules of the engine.
-func (f *quantizeFlags) recorded(ctx context.Context, s *subject, example *torch.Tensor,
-	calibration []picture) (nn.Layer,
-	error) {
+func (f *quantizeFlags) recorded(cmd *cobra.Command, s *subject, example *torch.Tensor, calibration []picture) (
+	nn.Layer, error) {
 	var module any = s.net
 	if s.net == nil {
 		module = s.forward
@@ -275,7 +275,7 @@ func (f *quantizeFlags) recorded(ctx context.Context, s *subject, example *torch
 	if dynamic { // the weights alone are observed
 		calibration = []picture{{x: example.Select(0, 0)}}
 	}
-	if err := f.batches(ctx, s, calibration, func(x *torch.Tensor, _ []picture) { m.Forward(x) }); err != nil {
+	if err := f.batches(cmd, "calibrating", s, calibration, func(x *torch.Tensor, _ []picture) { m.Forward(x) }); err != nil {
 		return nil, err
 	}
 	return m, pt2e.ConvertPT2E(m)
@@ -298,14 +298,16 @@ func (f *quantizeFlags) weightLayers() quantization.QuantizeOptions {
 }
 
 // batches calls do with the pictures, some at a time. A model for one batch size gets copies of the last picture.
-func (f *quantizeFlags) batches(ctx context.Context, s *subject, all []picture,
+func (f *quantizeFlags) batches(cmd *cobra.Command, what string, s *subject, all []picture,
 	do func(x *torch.Tensor, part []picture)) error {
 	size := f.batch
 	if s.fixed > 0 {
 		size = s.fixed
 	}
+	bar := progress.NewCount(cmd.ErrOrStderr(), what, 0, len(all), f.json)
+	defer bar.Done()
 	for part := range slices.Chunk(all, size) {
-		if err := ctx.Err(); err != nil {
+		if err := cmd.Context().Err(); err != nil {
 			return err
 		}
 		var list []*torch.Tensor
@@ -325,6 +327,7 @@ func (f *quantizeFlags) batches(ctx context.Context, s *subject, all []picture,
 		if err := torch.Try(func() { torch.NoGrad(func() { do(torch.Stack(list), part) }) }); err != nil {
 			return err
 		}
+		bar.Add(len(part))
 	}
 	return nil
 }
@@ -350,11 +353,11 @@ func asTorchError(err error) *torch.Error {
 }
 
 // measure runs a model over the pictures and returns its outputs, a row for each.
-func (f *quantizeFlags) measure(ctx context.Context, m *measured, s *subject,
+func (f *quantizeFlags) measure(cmd *cobra.Command, what string, m *measured, s *subject,
 	forward func(x *torch.Tensor) *torch.Tensor, test []picture) (rows [][]float32, err error) {
 	var took time.Duration
 	runs, known := 0, 0
-	err = f.batches(ctx, s, test, func(x *torch.Tensor, part []picture) {
+	err = f.batches(cmd, what, s, test, func(x *torch.Tensor, part []picture) {
 		if runs == 0 {
 			forward(x) // what is prepared in the first run is not counted
 		}
