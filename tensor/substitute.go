@@ -277,7 +277,9 @@ func (c *Ctx) each(f func(t *Tensor)) {
 		}
 	}
 	for _, t := range c.outs {
-		f(t)
+		if t != nil { // a result that nobody asked for
+			f(t)
+		}
 	}
 }
 

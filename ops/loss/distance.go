@@ -70,7 +70,7 @@ func cosineForward[E real](c *Ctx) {
 // cosineBackward writes g*(b/(|a||b|) - cos*a/|a|²) and its mirror image; where a length is below eps, that takes its place except in the
 // length's derivative.
 func cosineBackward[E real](c *Ctx) {
-	g, eps, mask := op.Raw[E](tensor.Dense(c.T(0))), c.Float(3), c.Bools(4)
+	g, eps, mask := op.Raw[E](tensor.DenseAs(c.T(0), c.ArgDType(1))), c.Float(3), c.Bools(4)
 	x, y := tensor.Dense(c.T(1)), tensor.Dense(c.T(2))
 	n := x.Size(x.Dim() - 1)
 	cosineRows(x, y, func(row int, a, b []E, dot, na, nb float64) {
