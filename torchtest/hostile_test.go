@@ -31,6 +31,40 @@ var hostile = []struct {
 	{op: "gotorch::order_statistic_indices", args: []any{shaped(tensor.Float32, 3, 4), shaped(tensor.Int64, 2, 1)}},
 	{op: "gotorch::order_statistic_indices", args: []any{shaped(tensor.Float32, 3, 4), shaped(tensor.Int64, 3, 1)},
 		ok: true},
+	{op: "aten::_euclidean_dist", args: []any{shaped(f32, 1, 5, 0), shaped(f32, 1, 5, 0)}, ok: true},
+	{op: "aten::_native_multi_head_attention", args: []any{shaped(f32, 2, 3, 4), shaped(f32, 2, 3, 4),
+		shaped(f32, 2, 3, 4), 4, 2, shaped(f32, 12, 4), shaped(f32, 1), shaped(f32, 4, 4), shaped(f32, 4)}},
+	{op: "aten::_trilinear", args: []any{shaped(f32), shaped(f32), shaped(f32), []int{}, []int{}, []int{}, []int{-1}}},
+	{op: "aten::_trilinear", args: []any{shaped(f32, 2), shaped(f32), shaped(f32), []int{}, []int{}, []int{},
+		[]int{-1}}},
+	{op: "aten::index.Tensor", args: []any{negated(shaped(f32, 4, 2).Transpose(0, 1)), []*tensor.Tensor{nil}},
+		ok: true},
+	{op: "aten::index_add", args: []any{shaped(f32, 3, 4), 0, shaped(tensor.Int64, 3), shaped(f32, 3, 4), 1i}},
+	{op: "aten::median", args: []any{2.0}, ok: true},
+	{op: "aten::rnn_tanh.input", args: []any{shaped(f32, 0, 1), shaped(f32, 0, 1), []*tensor.Tensor{shaped(f32, 0, 1),
+		shaped(f32, 0, 1)}, false, 1, 0.0, false, false, true}},
+	{op: "gotorch::conv_tail_backward", args: []any{shaped(tensor.Bool, 2, 5, 2), shaped(tensor.Uint64, 2, 2),
+		shaped(f32, 2),
+		shaped(f32, 2), nil, []int{}, []int{4, 2}, []int{2}, 1, []int{-3}, []bool{true, true, false}}},
+	{op: "gotorch::cosine_similarity_backward", args: []any{shaped(f32, 0), shaped(f32, 0, 0), shaped(f32, 0, 0), 1.0,
+		[]bool{false, true}}},
+	{op: "aten::add.out", args: []any{shaped(f32, 3, 4), sharedOut, 1, sharedOut}},
+	{op: "aten::gt.Scalar_out", args: []any{shaped(f32, 3).SetRequiresGrad(true), 0, shaped(tensor.Bool, 3)}, ok: true},
+	{op: "aten::sum.out", args: []any{shaped(f32, 3), nil, shaped(tensor.Float64)}},
+	{op: "aten::all.all_out", args: []any{shaped(f32, 3), shaped(tensor.Uint8)}, ok: true},
+	{op: "aten::all.all_out", args: []any{shaped(f32, 3), shaped(tensor.Int8)}},
+}
+
+const f32 = tensor.Float32
+
+var sharedOut = shaped(f32, 4)
+
+func negated(x *tensor.Tensor) *tensor.Tensor {
+	r, err := tensor.CallOp("aten::_neg_view", tensor.TensorValue(x))
+	if err != nil {
+		panic(err)
+	}
+	return r[0].T
 }
 
 func shaped(dt tensor.DType, shape ...int) *tensor.Tensor {
@@ -70,6 +104,8 @@ func valueOf(x any) tensor.Value {
 		return tensor.BoolValue(x)
 	case []bool:
 		return tensor.BoolsValue(x)
+	case complex128:
+		return tensor.ComplexValue(x)
 	case string:
 		return tensor.StrValue(x)
 	case tensor.DType:

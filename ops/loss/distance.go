@@ -151,8 +151,8 @@ func init() {
 			c.WantLength(4, 2)
 			c.WantDType(1, tensor.Float32, tensor.Float64)
 			sh := c.Shape(1)
-			if len(sh) == 0 {
-				c.WantDim(1, 1)
+			if len(sh) == 0 || sh[len(sh)-1] == 0 {
+				c.Fail(tensor.ErrShape, "expected vectors along the last dimension, got shape %s", tensor.ShapeString(sh))
 			}
 			c.WantShape(2, sh...)
 			c.WantNumel(0, tensor.Size(sh[:len(sh)-1]).Numel())
