@@ -48,6 +48,7 @@ var hostile = []struct {
 		shaped(f32, 2), nil, []int{}, []int{4, 2}, []int{2}, 1, []int{-3}, []bool{true, true, false}}},
 	{op: "gotorch::cosine_similarity_backward", args: []any{shaped(f32, 0), shaped(f32, 0, 0), shaped(f32, 0, 0), 1.0,
 		[]bool{false, true}}},
+	{op: "aten::histogram.bins_tensor", args: []any{shaped(f32, 4), 3}},
 	{op: "aten::add.out", args: []any{shaped(f32, 3, 4), sharedOut, 1, sharedOut}},
 	{op: "aten::gt.Scalar_out", args: []any{shaped(f32, 3).SetRequiresGrad(true), 0, shaped(tensor.Bool, 3)}, ok: true},
 	{op: "aten::sum.out", args: []any{shaped(f32, 3), nil, shaped(tensor.Float64)}},
