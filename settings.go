@@ -279,3 +279,24 @@ func SetWarnAlways(on bool) { tensor.SetWarnAlways(on) }
 
 // IsWarnAlwaysEnabled reports what SetWarnAlways has set.
 func IsWarnAlwaysEnabled() bool { return tensor.IsWarnAlways() }
+
+var interopThreads atomic.Int32 // 0: as many as GetNumThreads
+
+// SetNumInteropThreads says how many threads are to run operators beside each other, in programs that start some with
+// fork. Goroutines do that here, without a pool of their own, so that nothing changes but what GetNumInteropThreads
+// says.
+// https://pytorch.org/docs/stable/generated/torch.set_num_interop_threads.html
+func SetNumInteropThreads(n int) {
+	if n < 1 || n > math.MaxInt32 {
+		tensor.Fail(tensor.ErrValue, "Expected positive number of threads, got %d", n)
+	}
+	interopThreads.Store(int32(n))
+}
+
+// GetNumInteropThreads is what SetNumInteropThreads has set, at first [GetNumThreads].
+func GetNumInteropThreads() int {
+	if n := interopThreads.Load(); n > 0 {
+		return int(n)
+	}
+	return GetNumThreads()
+}

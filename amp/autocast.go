@@ -2,7 +2,6 @@ package amp
 
 import (
 	"sync"
-	"sync/atomic"
 
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -70,49 +69,25 @@ func deviceTitle(d tensor.DeviceType) string {
 	return d.String()
 }
 
-// defaults are the types of a device's regions that name none, as SetDType has set them.
-var defaults [maxDevices]atomic.Uint32
-
 // maxDevices is more than the kinds of device that a program can have.
 const maxDevices = 32
 
 // DType is the type that operators of class lower run in on a device: that of the region around the caller, or else
 // the default.
 // https://pytorch.org/docs/stable/amp.html#torch.amp.autocast
-func DType(device tensor.DeviceType) tensor.DType {
-	if l, ok := tensor.LayerOf(tensor.RankAutocast).(*layer); ok && l.dtypes[device] != 0 {
-		return l.dtypes[device]
-	}
-	switch d := tensor.DType(defaults[device].Load()); {
-	case d != 0:
-		return d
-	case device == tensor.CPUDevice:
-		return tensor.BFloat16
-	}
-	return tensor.Float16
-}
+func DType(device tensor.DeviceType) tensor.DType { return tensor.AutocastDType(device) }
 
 // SetDType changes, for the whole program, the type of a device's regions that name none.
-func SetDType(device tensor.DeviceType, dtype tensor.DType) { defaults[device].Store(uint32(dtype)) }
+func SetDType(device tensor.DeviceType, dtype tensor.DType) { tensor.SetAutocastDType(device, dtype) }
 
 // IsEnabled reports whether the calling goroutine runs in a region of Autocast for the device.
-func IsEnabled(device tensor.DeviceType) bool {
-	l, ok := tensor.LayerOf(tensor.RankAutocast).(*layer)
-	return ok && l.on[device]
-}
+func IsEnabled(device tensor.DeviceType) bool { return tensor.IsAutocastEnabled(device) }
 
 // IsCacheEnabled reports whether cast parameters are kept. Outside of regions they would be.
-func IsCacheEnabled() bool {
-	l, ok := tensor.LayerOf(tensor.RankAutocast).(*layer)
-	return !ok || l.cacheOn
-}
+func IsCacheEnabled() bool { return tensor.IsAutocastCacheEnabled() }
 
 // ClearCache forgets the cast parameters of the region around the caller: after a parameter was changed inside it.
-func ClearCache() {
-	if l, ok := tensor.LayerOf(tensor.RankAutocast).(*layer); ok {
-		l.cache.clear()
-	}
-}
+func ClearCache() { tensor.ClearAutocastCache() }
 
 // cacheKey is a parameter and the type that it was cast to.
 type cacheKey struct {
@@ -140,6 +115,18 @@ type layer struct {
 	cacheOn bool
 	cache   *cache
 }
+
+// Enabled reports that operators on the device cast their arguments.
+func (l *layer) Enabled(d tensor.DeviceType) bool { return l.on[d] }
+
+// DType is the type that products run in on the device, 0 where no region has named it.
+func (l *layer) DType(d tensor.DeviceType) tensor.DType { return l.dtypes[d] }
+
+// Cached reports that cast parameters are kept.
+func (l *layer) Cached() bool { return l.cacheOn }
+
+// Clear forgets the cast parameters.
+func (l *layer) Clear() { l.cache.clear() }
 
 // Rank says that autocast acts above tracing and autograd, which see the casts.
 func (l *layer) Rank() tensor.Rank { return tensor.RankAutocast }

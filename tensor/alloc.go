@@ -30,14 +30,13 @@ func (c *Ctx) alloc(i int, shape, stride []int, dt DType, strided bool) *Tensor 
 			c.Fail(ErrValue, "%s: one tensor cannot be the output of two results", c.op.full)
 		}
 		c.checkOutType(g, dt)
-		if !SameShape(g.shape, shape) {
-			if c.inplace {
-				c.Fail(ErrShape, "output with shape %s doesn't match the broadcast shape %s", ShapeString(g.shape),
-					ShapeString(shape))
-			}
-		}
 		fits := SameShape(g.shape, shape)
-		if !fits && !c.isArgument(g) {
+		read := !fits && c.isArgument(g)
+		if !fits && (c.inplace || read && c.op.Elementwise) {
+			c.Fail(ErrShape, "output with shape %s doesn't match the broadcast shape %s", ShapeString(g.shape),
+				ShapeString(shape))
+		}
+		if !fits && !read {
 			g.resizeOut(shape)
 			fits = true
 		}

@@ -101,6 +101,15 @@ func (c *Ctx) fuses() bool {
 		(op.VJP != nil || op.NoGrad != "" || !c.records() || !c.anyRequiresGrad())
 }
 
+// differentiates reports an operator for whose results PyTorch thinks of gradients: not one without a gradient that reads
+// tensors, such as a comparison, but one that makes a tensor.
+func differentiates(o *Op) bool {
+	if o.base != nil {
+		o = o.base
+	}
+	return o.NoGrad == "" || o.needs == 0
+}
+
 // records reports that gradients are recorded while this call runs.
 func (c *Ctx) records() bool { return c.mode == nil || !c.mode.noGrad }
 
@@ -174,7 +183,7 @@ func (c *Ctx) runVariant() {
 			c.checkOverlap(g)
 			c.checkInputs(g)
 		}
-		if c.records() && c.anyRequiresGrad() {
+		if c.records() && c.anyRequiresGrad() && differentiates(op) {
 			c.Fail(ErrAutograd, "%s(): functions with out=... arguments don't support automatic differentiation, but "+
 				"one of the arguments requires grad.", op.Sch.Name)
 		}

@@ -58,32 +58,37 @@ func RegisterStorage(class StorageClass, names ...string) {
 	}
 }
 
-// sameOut has the names that RegisterSameOut was told.
+// sameOut has the texts of RegisterOutType by name.
 var sameOut sync.Map
 
 // RegisterSameOut says that forms with out refuse an out tensor of another dtype than that of the result, where those
-// of other operators convert the result. Names are as with RegisterStorage.
+// of other operators convert the result. Names are as with RegisterStorage, or name a single form: "sum.out".
 func RegisterSameOut(names ...string) {
+	RegisterOutType("Expected out tensor to have dtype {want c}, but got {got c} instead", names...)
+}
+
+// RegisterOutType is RegisterSameOut with a text of its own, in which {want} and {got} stand for the names of the
+// result's dtype and the out tensor's in errors, {want c} and {got c} for those in C++.
+func RegisterOutType(text string, names ...string) {
 	for _, n := range names {
-		sameOut.Store("aten::"+n, true)
+		sameOut.Store("aten::"+n, text)
 	}
 }
 
 // checkOutType refuses to convert a result of type dt to that of g, where the operator does not.
 func (c *Ctx) checkOutType(g *Tensor, dt DType) {
-	if !dtype.CanCast(dt, g.dt) {
-		c.Fail(ErrDType, "result type %s can't be cast to the desired output type %s", dt.ClassName(), g.dt.ClassName())
-	}
-	if dt == g.dt || c.inplace {
+	if dt == g.dt || c.inplace && dtype.CanCast(dt, g.dt) {
 		return
 	}
 	name, _, _ := strings.Cut(c.op.def, ".")
-	for _, n := range [...]string{name, c.op.def} {
-		if _, same := sameOut.Load(n); same {
-			c.Fail(ErrDType, "Expected out tensor to have dtype %s, but got %s instead",
-				strings.ToLower(dt.ClassName()),
-				strings.ToLower(g.dt.ClassName()))
+	for _, n := range [...]string{name, c.op.def, c.op.full} {
+		if text, same := sameOut.Load(n); same && !c.inplace {
+			c.Fail(ErrDType, "%s", strings.NewReplacer("{want}", dt.ClassName(), "{got}", g.dt.ClassName(), "{want c}",
+				dt.CName(), "{got c}", g.dt.CName()).Replace(text.(string)))
 		}
+	}
+	if !dtype.CanCast(dt, g.dt) {
+		c.Fail(ErrDType, "result type %s can't be cast to the desired output type %s", dt.ClassName(), g.dt.ClassName())
 	}
 }
 
@@ -277,7 +282,9 @@ func (c *Ctx) each(f func(t *Tensor)) {
 		}
 	}
 	for _, t := range c.outs {
-		f(t)
+		if t != nil { // a result that nobody asked for
+			f(t)
+		}
 	}
 }
 

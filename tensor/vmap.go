@@ -97,6 +97,19 @@ func (t *Tensor) batched() *batch {
 // IsBatched reports a tensor that stands for one example of a batch inside a mapped function.
 func (t *Tensor) IsBatched() bool { return t.batched() != nil }
 
+// AnyExample reports whether a tensor is not zero for some example of the maps that it stands for an example of. It
+// serves loops, which go on until no example needs them; what becomes of a single example must not depend on it.
+func AnyExample(t *Tensor) bool {
+	for b := t.batched(); b != nil; b = t.batched() {
+		t = b.phys
+	}
+	c := NewCall(opAny, 1)
+	*c.Arg(0) = TensorValue(t.Detach())
+	return c.Do1().Num().F != 0
+}
+
+var opAny = slot("aten::any")
+
 // of is what t stands for at this level, nil for a tensor from outside.
 func (l *VmapLevel) of(t *Tensor) *batch {
 	if b := t.batched(); b != nil && b.level == l {

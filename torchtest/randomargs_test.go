@@ -15,6 +15,7 @@ type draws struct {
 	shape []int        // that most tensors of the call have, or broadcast to
 	dt    tensor.DType // that most tensors of the call have
 	made  []*tensor.Tensor
+	meta  bool // all tensors are on the device meta
 }
 
 func newDraws(seed uint64) *draws {
@@ -22,13 +23,32 @@ func newDraws(seed uint64) *draws {
 	d.shape = d.anyShape()
 	d.dt = tensor.Float32
 	if d.IntN(2) == 0 {
-		d.dt = pick(d, dtypes)
+		d.dt = d.dtype()
+	}
+	switch d.IntN(24) {
+	case 0: // no element anywhere
+		for i := range d.shape {
+			d.shape[i] = 0
+		}
+	case 1: // no memory anywhere
+		d.meta = true
 	}
 	return d
 }
 
+// dtype is mostly one that operators compute in, in a few cases one that is made for storage alone.
+func (d *draws) dtype() tensor.DType {
+	if d.IntN(20) == 0 {
+		return pick(d, storageTypes)
+	}
+	return pick(d, dtypes)
+}
+
 var dtypes = []tensor.DType{tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16, tensor.Int64, tensor.Int32,
 	tensor.Int16, tensor.Int8, tensor.Uint8, tensor.Bool, tensor.Complex64, tensor.Complex128}
+
+var storageTypes = []tensor.DType{tensor.Uint16, tensor.Uint32, tensor.Uint64, tensor.Complex32, tensor.Float8E4M3FN,
+	tensor.Float8E5M2, tensor.Float8E4M3FNUZ, tensor.Float8E5M2FNUZ, tensor.Float8E8M0FNU}
 
 func pick[E any](d *draws, l []E) E { return l[d.IntN(len(l))] }
 
@@ -62,7 +82,7 @@ func (d *draws) copies(args []tensor.Value) []tensor.Value {
 		}
 		dt := t.DType()
 		if d.IntN(6) == 0 {
-			dt = pick(d, dtypes)
+			dt = d.dtype()
 		}
 		c := d.laidOut(t.Shape(), dt)
 		tensor.CopyRaw(c, t)
@@ -90,16 +110,19 @@ func (d *draws) value(p *tensor.Param) tensor.Value {
 		kind := tensor.Kind(d.IntN(int(tensor.KAny) + 1))
 		return d.value(&tensor.Param{Kind: kind})
 	}
-	if p.Optional && d.IntN(3) == 0 {
+	if p.Optional && d.IntN(3) == 0 || d.IntN(80) == 0 {
 		return tensor.Value{}
 	}
 	switch p.Kind {
 	case tensor.KTensor:
+		if d.IntN(80) == 0 {
+			return tensor.TensorValue(nil)
+		}
 		return tensor.TensorValue(d.tensor())
 	case tensor.KTensors:
 		l := make([]*tensor.Tensor, d.IntN(4))
 		for i := range l {
-			if !p.ElemOpt || d.IntN(2) == 0 {
+			if !p.ElemOpt && d.IntN(40) > 0 || p.ElemOpt && d.IntN(2) == 0 {
 				l[i] = d.tensor()
 			}
 		}
@@ -144,7 +167,7 @@ func (d *draws) value(p *tensor.Param) tensor.Value {
 		}
 		return tensor.FloatsValue(l)
 	case tensor.KDType:
-		return tensor.DTypeValue(pick(d, dtypes))
+		return tensor.DTypeValue(d.dtype())
 	case tensor.KDevice:
 		return tensor.DeviceValue(pick(d, []tensor.Device{{}, {Type: tensor.MetaDevice}, {Type: 7}, {Index: 3}}))
 	case tensor.KFormat:
@@ -212,6 +235,14 @@ var texts = []string{"", "mean", "none", "sum", "reflect", "constant", "circular
 
 func (d *draws) anyShape() []int {
 	s := make([]int, pick(d, []int{0, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 6}))
+	if d.IntN(60) == 0 { // more dimensions than kernels have loops for
+		s = make([]int, pick(d, []int{7, 9, 17, 26, 65}))
+		for i := range s {
+			s[i] = 1
+		}
+		s[d.IntN(len(s))] = 2
+		return s
+	}
 	for i := range s {
 		s[i] = pick(d, []int{0, 1, 1, 2, 2, 3, 3, 3, 4, 5, 8})
 	}
@@ -220,8 +251,12 @@ func (d *draws) anyShape() []int {
 
 // tensor is mostly one that goes together with the others of the call.
 func (d *draws) tensor() *tensor.Tensor {
-	if len(d.made) > 0 && d.IntN(12) == 0 {
-		return pick(d, d.made)
+	if len(d.made) > 0 && d.IntN(10) == 0 {
+		t := pick(d, d.made)
+		if d.IntN(2) == 0 {
+			t = d.sharing(t)
+		}
+		return t
 	}
 	shape, dt := append([]int(nil), d.shape...), d.dt
 	switch d.IntN(6) {
@@ -239,7 +274,7 @@ func (d *draws) tensor() *tensor.Tensor {
 		}
 	}
 	if d.IntN(5) == 0 {
-		dt = pick(d, dtypes)
+		dt = d.dtype()
 	}
 	t := d.laidOut(shape, dt)
 	v := make([]float64, t.Numel())
@@ -291,15 +326,49 @@ func (d *draws) laidOut(shape []int, dt tensor.DType) *tensor.Tensor {
 	return tensor.Alias(whole, shape, stride, lead)
 }
 
-// finished is the tensor itself, which may require gradients now, or one of its shape on the device meta.
+// sharing is a tensor in a part of the memory of another: all of it in another order, or every element but the first or
+// the last along a dimension, so that what is written to one is read through the other.
+func (d *draws) sharing(t *tensor.Tensor) *tensor.Tensor {
+	if t.Dim() == 0 || t.IsSparse() || t.Numel() == 0 {
+		return t
+	}
+	dim := d.IntN(t.Dim())
+	switch n := t.Size(dim); {
+	case n > 1 && d.IntN(2) == 0:
+		return t.Narrow(dim, d.IntN(2), n-1)
+	case d.IntN(2) == 0:
+		return t.Detach().Transpose(dim, t.Dim()-1)
+	default:
+		return t.Select(dim, 0)
+	}
+}
+
+// finished is the tensor itself or one of its shape: that requires gradients, on the device meta, of coordinates
+// (sparse), with its conjugate or negative bit set, or made in inference mode.
 func (d *draws) finished(t *tensor.Tensor) *tensor.Tensor {
+	differentiable := t.DType().IsDifferentiable()
 	switch {
-	case d.IntN(60) == 0:
+	case d.meta || d.IntN(60) == 0:
 		t = tensor.NewOn(tensor.Device{Type: tensor.MetaDevice}, t.Shape(), nil, t.DType())
+	case d.IntN(80) == 0 && differentiable && t.Dim() < 8:
+		t = d.called("aten::_to_sparse", tensor.TensorValue(t))
+	case d.IntN(40) == 0 && differentiable:
+		t = d.called(pick(d, []string{"aten::_conj", "aten::_neg_view"}), tensor.TensorValue(t))
+	case d.IntN(80) == 0:
+		tensor.InferenceMode(func() { t = t.CloneLike() })
 	case d.IntN(4) == 0 && (t.IsFloatingPoint() || t.IsComplex()):
 		t = t.Detach()
 		t.SetRequiresGrad(true)
 	}
 	d.made = append(d.made, t)
 	return t
+}
+
+// called is the result of an operator, the tensor itself where the operator refuses it.
+func (d *draws) called(name string, v tensor.Value) *tensor.Tensor {
+	r, err := tensor.CallOp(name, v)
+	if err != nil {
+		return v.T
+	}
+	return r[0].T
 }

@@ -83,3 +83,39 @@ func Bilinear(input1 *tensor.Tensor, input2 *tensor.Tensor, weight *tensor.Tenso
 	}
 	return c.Do1()
 }
+
+var slotScaledMM = tensor.Slot("F::scaled_mm")
+
+// ScaledMMOptions are the optional arguments of ScaledMM; the zero value is PyTorch's default.
+type ScaledMMOptions struct {
+	Bias         *tensor.Tensor // default None
+	OutputDType  tensor.DType   // default None
+	UseFastAccum bool           // default False
+}
+
+// ScaledMM multiplies matrices of 8-bit floats, [m, k] and [k, n], and the result by scales of float32: one number for
+// each factor, or one for each row of the first, [m, 1], and each column of the second, [1, n]. A bias [n] is added.
+// Sums are of float32 and rounded to the result's type once. The recipes are ScalingTensorWise and ScalingRowWise;
+// those of blocks, and swizzled scales, are for GPUs. The result has output_dtype, or else bfloat16.
+// https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_mm.html
+func ScaledMM(matA *tensor.Tensor, matB *tensor.Tensor, scaleA *tensor.Tensor, scaleRecipeA int, scaleB *tensor.Tensor, scaleRecipeB int, opts ...ScaledMMOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotScaledMM, 9)
+	*c.Arg(0) = tensor.TensorValue(matA)
+	*c.Arg(1) = tensor.TensorValue(matB)
+	*c.Arg(2) = tensor.TensorValue(scaleA)
+	*c.Arg(3) = tensor.IntValue(scaleRecipeA)
+	*c.Arg(4) = tensor.TensorValue(scaleB)
+	*c.Arg(5) = tensor.IntValue(scaleRecipeB)
+	*c.Arg(8) = *slotScaledMM.Sch.Params[8].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Bias != nil {
+			*c.Arg(6) = tensor.TensorValue(o.Bias)
+		}
+		if o.OutputDType != 0 {
+			*c.Arg(7) = tensor.DTypeValue(o.OutputDType)
+		}
+		*c.Arg(8) = tensor.BoolValue(o.UseFastAccum)
+	}
+	return c.Do1()
+}

@@ -53,6 +53,13 @@ func nativeHeads(c *Ctx, q, k, v *T, heads int, qkvW, qkvB, projW, projB, mask *
 		c.Fail(tensor.ErrShape, "expected `qkv_weight` first dim to be 3x embed_dim, got %s",
 			tensor.ShapeString(qkvW.Shape()))
 	}
+	if qkvB.Dim() != 1 || qkvB.Size(0) != 3*e {
+		c.Fail(tensor.ErrShape, "expected `qkv_bias` to be 1-D with 3x embed_dim elements, got %s",
+			tensor.ShapeString(qkvB.Shape()))
+	}
+	if e == 0 {
+		c.Fail(tensor.ErrShape, "expected `query` with an embed_dim above 0")
+	}
 	w, b := qkvW.Chunk(3), qkvB.Chunk(3)
 	split := func(x *T, i int) *T {
 		y := linear(x, w[i], b[i])

@@ -64,6 +64,8 @@ func outputShape(c *Ctx, in, w []int, bias *T, a arguments) []int {
 	case len(in) != len(w):
 		c.Fail(tensor.ErrShape, "Expected %d-dimensional input for %d-dimensional weight %s, but got %d-dimensional "+
 			"input of size %s instead", len(w), len(w), tensor.ShapeString(w), len(in), tensor.ShapeString(in))
+	case len(w) < 3:
+		c.Fail(tensor.ErrShape, "weight should have at least three dimensions")
 	case w[0] < a.groups:
 		c.Fail(tensor.ErrShape, "Given groups=%d, expected weight to be at least %d at dimension 0, but got weight "+
 			"of size %s instead", a.groups, a.groups, tensor.ShapeString(w))

@@ -100,7 +100,7 @@ func unscaleOne(c *Ctx) {
 
 func isUnscale(c *Ctx) bool {
 	t := c.T(0)
-	return t.IsContiguous() && plain(t) && plain(c.T(1)) && plain(c.T(2))
+	return t.IsContiguous() && plain(t) && plain(c.T(1)) && plain(c.T(2)) && c.T(1).Numel() == 1 && c.T(2).Numel() == 1
 }
 
 // unscaleKernel multiplies and looks for exponents of all ones in one pass over float32 numbers.

@@ -416,9 +416,12 @@ func indexCPU(c *Ctx) {
 	self, list := c.T(0), c.Tensors(1)
 	a, planned := c.Kept().(*advanced)
 	c.Keep(nil)
-	if planned {
+	switch {
+	case planned && slices.Equal(a.self.stride, self.Strides()):
 		a.place(c, list)
-	} else {
+	case planned: // the kernel reads a substitute of self, which lies in other memory
+		a = prepare(c, self.Shape(), self.Strides(), list)
+	default:
 		a = prepare(c, self.Shape(), self.Strides(), list)
 		c.Alloc(0, a.shape, self.DType())
 	}
@@ -508,7 +511,7 @@ func indexPutCPU(c *Ctx, accumulate bool) {
 	a, planned := c.Kept().(*advanced)
 	c.Keep(nil)
 	switch {
-	case planned:
+	case planned && slices.Equal(a.self.stride, o.Strides()):
 		a.place(c, list)
 	case v.Numel() == 1 && !accumulate:
 		if m := onlyMask(self.Shape(), list); m != nil { // one number, which goes where the mask is set

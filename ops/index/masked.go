@@ -140,7 +140,7 @@ func init() {
 		CPU: func(c *Ctx) {
 			m := truthsOf(expand(c.T(1), c.BroadcastArgs(0, 1)))
 			o := c.Alloc(0, []int{m.count()}, c.ArgDType(0))
-			self := tensor.Dense(expand(c.T(0), m.shape))
+			self := tensor.DenseAs(expand(c.T(0), m.shape), o.DType()) // a number has another type than its result
 			bySize(o, func() { sel(m, raw[uint8](o), raw[uint8](self)) },
 				func() { sel(m, raw[uint16](o), raw[uint16](self)) },
 				func() { sel(m, raw[uint32](o), raw[uint32](self)) },

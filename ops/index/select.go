@@ -145,7 +145,13 @@ func init() {
 		Schema: "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
 		Doc: "is self with alpha times the entries of source added at the places along dim that index " +
 			"names.\nhttps://pytorch.org/docs/stable/generated/torch.Tensor.index_add_.html",
-		InPlace: true, Out: true, Infer: rowsInfer,
+		InPlace: true, Out: true,
+		Infer: func(c *Ctx) {
+			if c.Num(4).K == tensor.KComplex && !c.ArgDType(0).IsComplex() {
+				c.Fail(tensor.ErrDType, "For non-complex input tensors, argument alpha must not be a complex number.")
+			}
+			rowsInfer(c)
+		},
 		CPU: func(c *Ctx) {
 			o, s, ix, dim, n := along1(c, 3)
 			intoWide(o, c.T(0), func(w *T) {

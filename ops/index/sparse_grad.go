@@ -30,6 +30,9 @@ func init() {
 				c.Fail(tensor.ErrNotImpl,
 					"embedding_backward: scale_grad_by_freq not supported with sparse gradients")
 			}
+			if g.Dim() == 0 {
+				c.Fail(tensor.ErrIndex, "Dimension specified as -1 but tensor has no dimensions")
+			}
 			d := g.Shape()[g.Dim()-1]
 			v := g.View([]int{g.Numel() / max(1, d), d})
 			ix := longs(c.T(1))

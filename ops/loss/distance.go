@@ -70,7 +70,7 @@ func cosineForward[E real](c *Ctx) {
 // cosineBackward writes g*(b/(|a||b|) - cos*a/|a|²) and its mirror image; where a length is below eps, that takes its place except in the
 // length's derivative.
 func cosineBackward[E real](c *Ctx) {
-	g, eps, mask := op.Raw[E](tensor.Dense(c.T(0))), c.Float(3), c.Bools(4)
+	g, eps, mask := op.Raw[E](tensor.DenseAs(c.T(0), c.ArgDType(1))), c.Float(3), c.Bools(4)
 	x, y := tensor.Dense(c.T(1)), tensor.Dense(c.T(2))
 	n := x.Size(x.Dim() - 1)
 	cosineRows(x, y, func(row int, a, b []E, dot, na, nb float64) {
@@ -151,8 +151,8 @@ func init() {
 			c.WantLength(4, 2)
 			c.WantDType(1, tensor.Float32, tensor.Float64)
 			sh := c.Shape(1)
-			if len(sh) == 0 {
-				c.WantDim(1, 1)
+			if len(sh) == 0 || sh[len(sh)-1] == 0 {
+				c.Fail(tensor.ErrShape, "expected vectors along the last dimension, got shape %s", tensor.ShapeString(sh))
 			}
 			c.WantShape(2, sh...)
 			c.WantNumel(0, tensor.Size(sh[:len(sh)-1]).Numel())

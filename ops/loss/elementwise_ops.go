@@ -179,6 +179,10 @@ func leaf(name, parameter, kernel, doc string, asInput bool, check func(c *Ctx, 
 			check(c, at(c, 3))
 			dt := c.PromoteArgs(0, 1)
 			if x := c.ArgDType(0); asInput && x.IsFloat() {
+				if !tensor.CanCast(dt, x) {
+					c.Fail(tensor.ErrDType, "result type %s can't be cast to the desired output type %s",
+						dt.ClassName(), x.ClassName())
+				}
 				dt = x
 			}
 			elementInfer(c, kernel, c.Int(2), dt)

@@ -85,6 +85,15 @@ func init() {
 		Body: func(c *Ctx) {
 			// each dimension of the product has a letter, which the tensors that have the dimension name
 			nd := c.T(0).Dim() + len(c.Ints(3))
+			if nd == 0 || nd > 26 { // letters name them
+				c.Fail(tensor.ErrShape, "_trilinear: expected a product of 1 to 26 dimensions, got %d", nd)
+			}
+			for i := range 3 {
+				if n := c.T(i).Dim() + len(c.Ints(3+i)); n != nd {
+					c.Fail(tensor.ErrShape, "_trilinear: expected tensors that are expanded to the same number of "+
+						"dimensions, got %d and %d", nd, n)
+				}
+			}
 			named, summed := make([]bool, nd), make([]bool, nd)
 			for _, d := range c.Ints(6) {
 				summed[tensor.WrapDim(d, nd)] = true

@@ -199,6 +199,14 @@ func once(t *T, red []bool) *T {
 	return tensor.Alias(t, shape, t.Strides(), t.StorageOffset())
 }
 
+// boolOut is the type of the results of a call: that of an out tensor of bytes, or boolType.
+func boolOut(c *Ctx) tensor.DType {
+	if g := c.GivenOut(0); g != nil && g.DType() == tensor.Uint8 {
+		return tensor.Uint8
+	}
+	return boolType(c.T(0))
+}
+
 // boolType is the dtype of any and all: bool, but uint8 of uint8.
 func boolType(t *T) tensor.DType {
 	if t.DType() == tensor.Uint8 {
@@ -213,7 +221,7 @@ func boolType(t *T) tensor.DType {
 func boolAll(schema, doc string, q question) {
 	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Out: true, FormNames: ".out=.all_out",
 		NoGrad: "boolean result",
-		Infer:  func(c *Ctx) { c.Alloc(0, nil, boolType(c.T(0))) },
+		Infer:  func(c *Ctx) { c.Alloc(0, nil, boolOut(c)) },
 		CPU:    func(c *Ctx) { ask(c.Out(0), c.T(0), allDims(c.T(0)), q) },
 	})
 }
@@ -224,7 +232,7 @@ func boolDim(schema, doc string, q question) {
 		NoGrad: "boolean result",
 		Infer: func(c *Ctx) {
 			_, sh := dims(c, c.T(0), []int{c.Int(1)}, c.Bool(2))
-			c.Alloc(0, sh, boolType(c.T(0)))
+			c.Alloc(0, sh, boolOut(c))
 		},
 		CPU: func(c *Ctx) {
 			red, _ := dims(c, c.T(0), []int{c.Int(1)}, c.Bool(2))
@@ -246,7 +254,7 @@ func boolDims(schema, doc string, q question) {
 	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Out: true, NoGrad: "boolean result",
 		Infer: func(c *Ctx) {
 			_, sh := plan(c)
-			c.Alloc(0, sh, boolType(c.T(0)))
+			c.Alloc(0, sh, boolOut(c))
 		},
 		CPU: func(c *Ctx) {
 			red, _ := plan(c)

@@ -240,6 +240,10 @@ func euclidean[E float](o, x1, x2 *T, k *distKernels[E]) {
 	a, b := tensor.DenseAs(x1.Detach(), dt), tensor.DenseAs(x2.Detach(), dt)
 	p, q, m := a.Size(-2), b.Size(-2), a.Size(-1)
 	dot := op.Raw[E](tensor.Dense(a.MatMul(b.Transpose(-1, -2))))
+	if m == 0 { // no number tells two rows apart
+		tensor.ZeroRaw(o)
+		return
+	}
 	as, bs := op.Raw[E](a), op.Raw[E](b)
 	nb := make([]E, len(bs)/m)
 	for j := range nb {

@@ -78,7 +78,7 @@ func init() {
 		Schema: "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", Out: true,
 		Doc: "multiplies all elements. Integers and bool give " +
 			"int64.\nhttps://pytorch.org/docs/stable/generated/torch.prod.html",
-		Infer: func(c *Ctx) { c.Alloc(0, nil, sumType(c, c.DType(1))) },
+		Infer: func(c *Ctx) { c.Alloc(0, nil, fullSumType(c, c.DType(1))) },
 		CPU:   func(c *Ctx) { prodInto(c.Out(0), c.T(0), allDims(c.T(0))) },
 		Save:  "self result",
 		VJP: func(c *Ctx, g *T) []*T {
@@ -123,7 +123,7 @@ func init() {
 			if t.Dim() != 2 {
 				c.Fail(tensor.ErrShape, "trace: expected a matrix, but got tensor with dim %d", t.Dim())
 			}
-			c.Alloc(0, nil, sumType(c, 0))
+			c.Alloc(0, nil, fullSumType(c, 0))
 		},
 		CPU: func(c *Ctx) {
 			t := c.T(0)

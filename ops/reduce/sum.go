@@ -211,13 +211,18 @@ func sumInto(o, t *T, red []bool, skipNaN bool, n int) {
 	}
 }
 
-// sumType is the dtype of a sum or product: the one asked for, that of out=, int64 for integers and bool.
+// sumType is the dtype of a sum or product over dimensions: the one asked for, that of out=, or fullSumType.
 func sumType(c *Ctx, asked tensor.DType) tensor.DType {
+	if g := c.GivenOut(0); g != nil && asked == 0 {
+		return g.DType()
+	}
+	return fullSumType(c, asked)
+}
+
+// fullSumType is the dtype of a sum or product of all elements: the one asked for, int64 for integers and bool.
+func fullSumType(c *Ctx, asked tensor.DType) tensor.DType {
 	if asked != 0 {
 		return asked
-	}
-	if g := c.GivenOut(0); g != nil {
-		return g.DType()
 	}
 	t := c.T(0)
 	if t.DType().IsIntOrBool() {
@@ -299,7 +304,7 @@ func init() {
 		Doc: "sums all elements. Integers and bool sum to " +
 			"int64.\nhttps://pytorch.org/docs/stable/generated/torch.sum.html",
 		Out:   true,
-		Infer: func(c *Ctx) { c.Alloc(0, nil, sumType(c, c.DType(1))) },
+		Infer: func(c *Ctx) { c.Alloc(0, nil, fullSumType(c, c.DType(1))) },
 		CPU:   func(c *Ctx) { sumInto(c.Out(0), c.T(0), allDims(c.T(0)), false, 1) },
 		VJP:   func(c *Ctx, g *T) []*T { return c.Grads1(expand(g, c.Shape(0))) },
 		AMP:   tensor.AMPFP32,

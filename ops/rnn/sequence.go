@@ -94,6 +94,12 @@ func rows(x *T) []*T {
 // run computes all layers of x (L, N, I), or (elements, I) when packed, from the states h0 and c0 (layers·directions,
 // N, H).
 func (n *network) run(x, h0, c0 *T) (out, hn, cn *T) {
+	for _, s := range []*T{h0, c0} {
+		if s != nil && (s.Dim() == 0 || s.Size(0) != len(n.cells)) {
+			tensor.Fail(tensor.ErrShape, "expected states of shape [%d, batch, hidden_size], got %s", len(n.cells),
+				tensor.ShapeString(s.Shape()))
+		}
+	}
 	hs := rows(h0)
 	var cs, lastH, lastC []*T
 	if c0 != nil {

@@ -30,12 +30,16 @@ func (a histogramArgs) points(c *Ctx) (count, dims int) {
 	return tensor.Size(sh[:len(sh)-1]).Numel(), dims
 }
 
+// numbered reports an overload that takes numbers of bins: those, and no others, have ends.
+func (a histogramArgs) numbered() bool { return a.ends >= 0 }
+
 // numbers are the numbers of bins of each dimension, which the arguments give as such or by edges.
 func (a histogramArgs) numbers(c *Ctx, dims int) []int {
-	v := c.Value(a.bins)
-	if v.K == tensor.KInt || v.K == tensor.KInts {
-		n := []int{c.Int(a.bins)}
-		if v.K == tensor.KInts {
+	if a.numbered() {
+		var n []int
+		if a.flat {
+			n = []int{c.Int(a.bins)}
+		} else {
 			n = slices.Clone(c.Ints(a.bins))
 		}
 		a.checkDims(c, len(n), dims)
@@ -259,9 +263,7 @@ func density[E float32 | float64](hist []E, edges [][]E) {
 func histogramOf[E float32 | float64](c *Ctx, a histogramArgs, hist *T) (edges [][]E) {
 	_, dims := a.points(c)
 	x := op.Raw[E](tensor.Dense(c.T(0)))
-	v := c.Value(a.bins)
-	even := v.K == tensor.KInt || v.K == tensor.KInts
-	if even {
+	if a.numbered() {
 		for d, n := range a.numbers(c, dims) {
 			edges = append(edges, evenEdges(c, a, x, dims, d, n))
 		}
@@ -279,7 +281,7 @@ func histogramOf[E float32 | float64](c *Ctx, a histogramArgs, hist *T) (edges [
 	}
 	h := op.Raw[E](hist)
 	clear(h)
-	counts(h, x, w, edges, even)
+	counts(h, x, w, edges, a.numbered())
 	if c.Bool(a.density) {
 		density(h, edges)
 	}

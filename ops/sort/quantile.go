@@ -1,6 +1,8 @@
 package sort
 
 import (
+	"slices"
+
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
@@ -33,6 +35,9 @@ func init() {
 		CPU: func(c *Ctx) {
 			switch {
 			case c.Out(0).Numel() == 0:
+			case !ranksFit(c.T(0), c.T(1)):
+				c.Fail(tensor.ErrIndex, "expected ranks of the elements of each line, got shapes %s and %s",
+					tensor.ShapeString(c.Shape(0)), tensor.ShapeString(c.Shape(1)))
 			case c.T(0).DType() == tensor.Float64:
 				orderStatisticIndices[float64](c)
 			default:
@@ -146,6 +151,16 @@ func quantile(c *Ctx, name string) *T {
 		return r.Reshape(shape)
 	}
 	return r.MoveDim(-1, 0).Reshape(append([]int{q1.Numel()}, shape...))
+}
+
+// ranksFit reports that ranks, of as many lines as x, are those of elements.
+func ranksFit(x, ranks *T) bool {
+	d := x.Dim()
+	if d == 0 || ranks.Dim() != d || !tensor.SameShape(x.Shape()[:d-1], ranks.Shape()[:d-1]) {
+		return false
+	}
+	n := int64(x.Size(-1))
+	return !slices.ContainsFunc(op.Raw[int64](tensor.Dense(ranks)), func(r int64) bool { return r < 0 || r >= n })
 }
 
 // orderStatisticIndices is the kernel of that operator.

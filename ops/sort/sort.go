@@ -315,8 +315,9 @@ func medianAll(schema, doc string, skipNaN bool) {
 			c.Alloc(0, nil, c.ArgDType(0))
 		},
 		CPU: func(c *Ctx) {
-			o, t := c.Out(0), tensor.Dense(c.T(0))
-			if t.Numel() == 0 { // NaN, the smallest number of integers
+			o := c.Out(0)
+			t := tensor.DenseAs(c.T(0), o.DType()) // a number has another type than its result
+			if t.Numel() == 0 {                    // NaN, the smallest number of integers
 				v := math.NaN()
 				if t.DType().IsIntOrBool() {
 					v = 0

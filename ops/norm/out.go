@@ -1,0 +1,8 @@
+package norm
+
+import "github.com/gotorch-dev/torch/tensor"
+
+// The operators whose results are not converted to the dtype of a tensor given with out.
+func init() {
+	tensor.RegisterSameOut("_native_batch_norm_legit_no_training")
+}
