@@ -293,6 +293,8 @@ func (h *hyper) step32(p, g []float32, s *[maxArrays][]float32) {
 	case amsgradAdam:
 		vec.AdamAMSGradF32(p, s[0], s[1], s[2], g, f(h.decay), f(h.l2), f(h.beta1c), f(h.beta2), f(h.beta2c), f(h.step),
 			f(h.corr), f(h.eps))
+	case adagrad:
+		vec.AdagradF32(p, s[0], g, f(h.lr), f(h.l2), f(h.eps))
 	default:
 		inBlocks(vectors32, h, p, g, s)
 	}
@@ -310,6 +312,8 @@ func (h *hyper) step64(p, g []float64, s *[maxArrays][]float64) {
 		vec.AdamF64(p, s[0], s[1], g, h.decay, h.l2, h.beta1c, h.beta2, h.beta2c, h.step, h.corr, h.eps)
 	case amsgradAdam:
 		vec.AdamAMSGradF64(p, s[0], s[1], s[2], g, h.decay, h.l2, h.beta1c, h.beta2, h.beta2c, h.step, h.corr, h.eps)
+	case adagrad:
+		vec.AdagradF64(p, s[0], g, h.lr, h.l2, h.eps)
 	default:
 		inBlocks(vectors64, h, p, g, s)
 	}

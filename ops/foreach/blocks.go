@@ -52,11 +52,6 @@ func inBlocks[F float32 | float64](v *vectors[F], h *hyper, p, g []F, s *[maxArr
 // operator's lists. a and b are scratch memory. The formulas stand with the optimizers in package optim.
 func oneBlock[F float32 | float64](v *vectors[F], h *hyper, p, d []F, s *[maxArrays][]F, a, b []F) {
 	switch h.rule {
-	case adagrad:
-		v.addMul(s[0], s[0], d, d, 1)
-		v.sqrt(a, s[0])
-		v.shift(a, a, F(h.eps))
-		v.addDiv(p, p, d, a, F(-h.lr))
 	case rmsprop:
 		running(v, h, s[0], d)
 		next := 1

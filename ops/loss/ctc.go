@@ -2,6 +2,7 @@ package loss
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
@@ -96,18 +97,31 @@ type path[E real] struct {
 	p, max     []float64 // log-probabilities of the labels at a step; maxima
 	terms      []float64 // three for each label
 	class, sum []float64 // for each class
+
+	row, prev []float64 // of the recursion: two more than labels, which begin as logarithms of zero
 }
 
-func newPath[E real](l *labels, b, blank, classes int) *path[E] {
-	n := 2*l.target[b] + 1
-	buf := make([]float64, 6*n+2*classes)
+// newPath has room for the longest sequence; classes is 0 where class and sum are not needed.
+func newPath[E real](l *labels, classes int) *path[E] {
+	n := 2*l.longest + 1
+	buf := make([]float64, 8*n+4+2*classes)
 	cut := func(n int) []float64 {
 		c := buf[:n]
 		buf = buf[n:]
 		return c
 	}
-	w := &path[E]{label: make([]int, n), skip: cut(n), p: cut(n), max: cut(n), terms: cut(3 * n), class: cut(classes),
-		sum: cut(classes)}
+	return &path[E]{label: make([]int, n), skip: cut(n), p: cut(n), max: cut(n), terms: cut(3 * n),
+		class: cut(classes), sum: cut(classes), row: cut(n + 2), prev: cut(n + 2)}
+}
+
+// begin prepares the work on sequence b.
+func (w *path[E]) begin(l *labels, b, blank int) {
+	n := 2*l.target[b] + 1
+	w.label, w.skip, w.p, w.max, w.terms = w.label[:n], w.skip[:n], w.p[:n], w.max[:n], w.terms[:3*n]
+	w.row, w.prev = w.row[:n+2], w.prev[:n+2]
+	clear(w.skip)
+	fillInf(w.row)
+	fillInf(w.prev)
 	for s := range w.label {
 		if w.label[s] = blank; s%2 == 1 {
 			w.label[s] = int(l.data[l.start[b]+s/2])
@@ -116,8 +130,13 @@ func newPath[E real](l *labels, b, blank, classes int) *path[E] {
 			w.skip[s] = minusInf
 		}
 	}
-	return w
 }
+
+// shortPath is the number of labels from which on a step is worth calls of kernels.
+const shortPath = 16
+
+// ctcGrain is the number of sequences of a task.
+func ctcGrain(l *labels, steps int) int { return max(1, 1<<9/((2*l.longest+1)*max(1, steps))) }
 
 // read gathers the labels' log-probabilities from those of a step.
 func (w *path[E]) read(lp []E) {
@@ -129,6 +148,10 @@ func (w *path[E]) read(lp []E) {
 // step sets dst to log(eᵃ+eᵇ+eᶜ) + p without overflow, c being skipped to.
 func (w *path[E]) step(dst, a, b, c, skip []float64) {
 	n := len(dst)
+	if n < shortPath {
+		w.shortStep(dst, a, b, c, skip)
+		return
+	}
 	x, y, z := w.terms[:n], w.terms[n:2*n], w.terms[2*n:]
 	vec.AddF64(z, c[:n], skip)
 	vec.MaximumF64(w.max, a[:n], b[:n])
@@ -148,6 +171,29 @@ func (w *path[E]) step(dst, a, b, c, skip []float64) {
 var minusInf = math.Inf(-1)
 
 func fillInf(d []float64) { vec.FillF64(d, minusInf) }
+
+// shortStep is step for few labels. Most terms are zero or the largest one, which need no exponential.
+func (w *path[E]) shortStep(dst, a, b, c, skip []float64) {
+	sums := w.terms[:len(dst)]
+	for s := range dst {
+		x, y, z := a[s], b[s], c[s]+skip[s]
+		m := max(x, y, z)
+		sum := 0.0
+		for _, v := range [3]float64{x, y, z} {
+			switch {
+			case v == m:
+				sum++
+			case !math.IsInf(v, -1):
+				sum += math.Exp(v - m)
+			}
+		}
+		sums[s], w.max[s] = sum, m
+	}
+	vec.LogF64(sums, sums)
+	for s, v := range sums {
+		dst[s] = v + w.max[s] + w.p[s]
+	}
+}
 
 // logSum is log(eᵃ+eᵇ).
 func logSum(a, b float64) float64 {
@@ -178,12 +224,14 @@ func narrow[E real](d []E, s []float64) {
 }
 
 // ctcForward runs the forward recursion (Graves et al. 2006, eq. 6) for every sequence: alpha[b][t][s] is the
-// log-probability of all paths through the first t+1 steps that end at label s.
+// log-probability of all paths through the first t+1 steps that end at label s. Steps behind the longest input are left
+// as they are, as in PyTorch: nobody reads them.
 func ctcForward[E real](nll, alpha, lp []E, l *labels, steps, batch, classes, blank int) {
-	width := 2*l.longest + 1
-	par.For(batch, 1, func(lo, hi int) {
+	width, most := 2*l.longest+1, slices.Max(l.in)
+	par.For(batch, ctcGrain(l, most), func(lo, hi int) {
+		w := newPath[E](l, 0)
 		for b := lo; b < hi; b++ {
-			a := alpha[b*steps*width:][:steps*width]
+			a := alpha[b*steps*width:][:most*width]
 			for i := 0; i < len(a); i += max(i, 1) { // each copy doubles what is set
 				a[i] = E(minusInf)
 				copy(a[i:], a[:i])
@@ -198,10 +246,8 @@ func ctcForward[E real](nll, alpha, lp []E, l *labels, steps, batch, classes, bl
 				}
 				continue
 			}
-			w := newPath[E](l, b, blank, classes)
-			prev, row := make([]float64, last+3), make([]float64, last+3) // two zeros come first
-			fillInf(prev)
-			fillInf(row)
+			w.begin(l, b, blank)
+			prev, row := w.prev, w.row // two zeros come first
 			for t := range n {
 				w.read(lp[(t*batch+b)*classes:][:classes])
 				if t == 0 {
@@ -221,7 +267,8 @@ func ctcForward[E real](nll, alpha, lp []E, l *labels, steps, batch, classes, bl
 // the loss and of a log-softmax in front of it together; it equals the plain one after the log-softmax's own gradient.
 func ctcBackward[E real](grad, g, lp, nll, alpha []E, l *labels, steps, batch, classes, blank int, zeroInf bool) {
 	width := 2*l.longest + 1
-	par.For(batch, 1, func(lo, hi int) {
+	par.For(batch, ctcGrain(l, steps), func(lo, hi int) {
+		w := newPath[E](l, classes)
 		for b := lo; b < hi; b++ {
 			loss, n, last := float64(nll[b]), l.in[b], 2*l.target[b]
 			if zeroInf && math.IsInf(loss, 1) {
@@ -230,11 +277,9 @@ func ctcBackward[E real](grad, g, lp, nll, alpha []E, l *labels, steps, batch, c
 			for t := n; t < steps; t++ {
 				clear(grad[(t*batch+b)*classes:][:classes])
 			}
-			w := newPath[E](l, b, blank, classes)
+			w.begin(l, b, blank)
 			size := last + 1
-			beta, next := make([]float64, size+2), make([]float64, size+2) // two zeros come last
-			fillInf(beta)
-			fillInf(next)
+			beta, next := w.row, w.prev // two zeros come last
 			skip := append(w.skip[min(2, size):size:size], minusInf, minusInf)[:size]
 			e := make([]float64, size)
 			for t := n - 1; t >= 0; t-- {

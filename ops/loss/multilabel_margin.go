@@ -1,6 +1,9 @@
 package loss
 
 import (
+	"slices"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
@@ -22,16 +25,6 @@ func multilabelCheck(c *Ctx, x, t *T) {
 	}
 }
 
-// listedClasses counts in d, which is zero, how often each class of a sample is in its list.
-func listedClasses[E real](d []E, list []int64) {
-	for _, k := range list {
-		if k < 0 {
-			break
-		}
-		d[k]++
-	}
-}
-
 // composedMultilabelMargin is the loss of each sample in public operators.
 func composedMultilabelMargin(x, t, isTarget *T) *T {
 	n, classes := samplesOfClasses(x)
@@ -46,27 +39,110 @@ func composedMultilabelMargin(x, t, isTarget *T) *T {
 	return y
 }
 
-// multilabelRows calls f for every sample: its logits, and in list and rest the classes that are listed and those that
-// are not; times says how often a class is listed.
-func multilabelRows[E real](x *T, t *T, f func(row int, x, times []E, list, rest []int)) {
+// multilabelRows calls f for every sample: list has the classes in its list, in rising order, times says how often each
+// class is listed, and others has the logits of all classes that are not listed.
+func multilabelRows[E real](x *T, t *T, f func(row int, x, times, others []E, list []int)) {
 	n, classes := samplesOfClasses(x)
 	v, src := op.Raw[E](tensor.DenseAs(x, tensor.DTypeOf[E]())), op.Raw[int64](tensor.DenseAs(t, tensor.Int64))
 	par.For(n, max(1, 1<<13/(classes*classes)), func(lo, hi int) {
-		times, order := make([]E, classes), make([]int, 2*classes)
+		times, others, order := make([]E, classes), make([]E, classes), make([]int, 0, classes)
 		for r := lo; r < hi; r++ {
-			clear(times)
-			listedClasses(times, src[r*classes:][:classes])
-			list, rest := order[:0:classes], order[classes:classes]
-			for k, m := range times {
-				if m > 0 {
-					list = append(list, k)
-				} else {
-					rest = append(rest, k)
+			x, list := v[r*classes:][:classes], order
+			for _, k := range src[r*classes:][:classes] {
+				if k < 0 {
+					break
+				}
+				if times[k]++; times[k] == 1 {
+					list = append(list, int(k))
 				}
 			}
-			f(r, v[r*classes:][:classes], times, list, rest)
+			slices.Sort(list)
+			f(r, x, times, others[:unlisted(x, others, list, false)], list)
+			for _, k := range list {
+				times[k] = 0
+			}
 		}
 	})
+}
+
+// unlisted copies what x has for the classes that are not in list to others, or back, and returns their number.
+func unlisted[E real](x, others []E, list []int, back bool) int {
+	at, from := 0, 0
+	for i := 0; i <= len(list); i++ {
+		to := len(x)
+		if i < len(list) {
+			to = list[i]
+		}
+		if back {
+			copy(x[from:to], others[at:])
+		} else {
+			copy(others[at:], x[from:to])
+		}
+		at, from = at+to-from, to+1
+	}
+	return at
+}
+
+// inOrder is t, where it has the type E and is contiguous, or else a new tensor of its shape.
+func inOrder[E real](t *T) *T {
+	if t.DType() == tensor.DTypeOf[E]() && t.IsContiguous() {
+		return t
+	}
+	return tensor.New(t.Shape(), tensor.DTypeOf[E]())
+}
+
+// hinges is the sum of max(0, one + x) over the elements, NaN where one of them is NaN.
+func hinges[E real](x []E, one E) float64 {
+	sum := 0.0
+	switch x := any(x).(type) {
+	case []float32:
+		var run [512]float32
+		for len(x) > 0 {
+			n := min(len(run), len(x))
+			vec.AddScalarF32(run[:n], x[:n], float32(one))
+			vec.ReLUF32(run[:n], run[:n])
+			sum += vec.SumF32As64(run[:n])
+			x = x[n:]
+		}
+	case []float64:
+		var run [512]float64
+		for len(x) > 0 {
+			n := min(len(run), len(x))
+			vec.AddScalarF64(run[:n], x[:n], float64(one))
+			vec.ReLUF64(run[:n], run[:n])
+			sum += vec.SumF64(run[:n])
+			x = x[n:]
+		}
+	}
+	return sum
+}
+
+// addOver adds w to those of sums where one + x is above 0, and returns their number.
+func addOver[E real](sums, x []E, one, w E) int {
+	count := 0
+	switch x := any(x).(type) {
+	case []float32:
+		sums := any(sums).([]float32)
+		var run [512]float32
+		var over [512]uint8
+		for len(x) > 0 {
+			n := min(len(run), len(x))
+			vec.AddScalarF32(run[:n], x[:n], float32(one))
+			vec.GtScalarF32(over[:n], run[:n], 0)
+			count += vec.CountNonzeroU8(over[:n])
+			vec.U8ToF32s(run[:n], over[:n])
+			vec.AddScaledF32(sums[:n], sums[:n], run[:n], float32(w))
+			x, sums = x[n:], sums[n:]
+		}
+	case []float64:
+		for i, v := range x {
+			if float64(one)+v > 0 {
+				sums[i] += w
+				count++
+			}
+		}
+	}
+	return count
 }
 
 // multilabelForward computes the losses, reduced, and marks the listed classes in is_target.
@@ -83,20 +159,15 @@ func multilabelForward[E real](c *Ctx) {
 			}
 		}
 	}
-	losses, marks := tensor.New([]int{n}, tensor.DTypeOf[E]()), tensor.New(c.Out(1).Shape(), tensor.DTypeOf[E]())
+	losses, marks := tensor.New([]int{n}, tensor.DTypeOf[E]()), inOrder[E](c.Out(1))
 	o, isTarget := op.Raw[E](losses), op.Raw[E](marks)
-	multilabelRows(x, t, func(row int, x, times []E, list, rest []int) {
+	multilabelRows(x, t, func(row int, x, times, others []E, list []int) {
 		mark := isTarget[row*classes:][:classes]
 		clear(mark)
 		sum := 0.0
 		for _, k := range list {
 			mark[k] = 1
-			one, s := 1-x[k], 0.0
-			for _, j := range rest {
-				// max(0, NaN) is NaN
-				s += float64(max(0, one+x[j]))
-			}
-			sum += s * float64(times[k])
+			sum += hinges(others, 1-x[k]) * float64(times[k])
 		}
 		o[row] = E(sum / float64(len(x)))
 	})
@@ -105,35 +176,34 @@ func multilabelForward[E real](c *Ctx) {
 		y = y.Reshape(nil)
 	}
 	tensor.CopyRaw(c.Out(0), y)
-	tensor.CopyRaw(c.Out(1), marks)
+	if marks != c.Out(1) {
+		tensor.CopyRaw(c.Out(1), marks)
+	}
 }
 
 func multilabelBackward[E real](c *Ctx) {
 	x, how := c.T(1), c.Int(3)
 	n, _ := samplesOfClasses(x)
-	out := tensor.New(c.Out(0).Shape(), tensor.DTypeOf[E]())
+	out := inOrder[E](c.Out(0))
 	g := c.T(0).Detach()
 	if g.Numel() == 1 {
 		g = g.Reshape(nil)
 	}
 	o, each := op.Raw[E](out), op.Raw[E](tensor.DenseAs(expandRaw(g, []int{n}), tensor.DTypeOf[E]()))
 	scale := E(reductionScale(how, n))
-	multilabelRows(x, c.T(2), func(row int, x, times []E, list, rest []int) {
+	multilabelRows(x, c.T(2), func(row int, x, times, others []E, list []int) {
 		d := o[row*len(x):][:len(x)]
-		clear(d)
 		s := each[row] * scale / E(len(x))
+		sums := make([]E, len(others))
 		for _, k := range list {
-			one, w, n := 1-x[k], s*times[k], 0
-			for _, j := range rest {
-				if one+x[j] > 0 {
-					d[j] += w
-					n++
-				}
-			}
-			d[k] -= w * E(n)
+			w := s * times[k]
+			d[k] = -w * E(addOver(sums, others, 1-x[k], w))
 		}
+		unlisted(d, sums, list, true)
 	})
-	tensor.CopyRaw(c.Out(0), out)
+	if out != c.Out(0) {
+		tensor.CopyRaw(c.Out(0), out)
+	}
 }
 
 func init() {

@@ -561,24 +561,6 @@ func c128of(f func(complex128) complex128) func(d, a []complex128) {
 	}
 }
 
-func zip64(f func(a, b float64) float64) func(d, a, b []float64) {
-	return func(d, a, b []float64) {
-		a, b = a[:len(d)], b[:len(d)]
-		for i := range d {
-			d[i] = f(a[i], b[i])
-		}
-	}
-}
-
-func zip32(f func(a, b float64) float64) func(d, a, b []float32) {
-	return func(d, a, b []float32) {
-		a, b = a[:len(d)], b[:len(d)]
-		for i := range d {
-			d[i] = float32(f(float64(a[i]), float64(b[i])))
-		}
-	}
-}
-
 func b2u(b bool) uint8 {
 	if b {
 		return 1

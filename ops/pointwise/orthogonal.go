@@ -85,13 +85,7 @@ func (o *orthogonal) rows(d, a []float64, n float64) {
 		vec.FillF64(q, 1)
 		vec.ScaleShiftF64(p, x, o.slope, o.start)
 		for k := int64(1); k < m; k++ {
-			a, b, c, d := o.factors(float64(k))
-			vec.ScaleShiftF64(t, x, a, b)
-			vec.MulF64(t, t, p)
-			vec.AddScaledF64(t, t, q, -c)
-			if d != 1 {
-				vec.DivScalarF64(t, t, d)
-			}
+			o.step(t, p, q, x, float64(k))
 			p, q, t = t, p, q
 		}
 		if m == 0 {
@@ -106,6 +100,88 @@ func (o *orthogonal) rows32(d, a []float32, n float32) {
 	planes(len(d), func(w *planesOf[float64], lo, hi int) {
 		vec.F32ToF64s(w.ar, a[lo:hi])
 		o.rows(w.ai, w.ar, float64(n))
+		vec.F64ToF32s(d[lo:hi], w.ai)
+	})
+}
+
+// fewLive is the number of arguments below which the recurrence of each goes on one by one.
+const fewLive = 8
+
+// each sets d to the polynomials of the degrees n at the numbers a. The numbers of a block are sorted by degree, the
+// largest first (a counting sort), so that one recurrence on vectors serves all of them: the numbers that have reached
+// their degree stand at the end, where the vectors get shorter.
+func (o *orthogonal) each(d, a, n []float64) {
+	planes(len(d), func(w *planesOf[float64], lo, hi int) {
+		var (
+			above       [formulaFrom + 2]int16 // above[m]: how many degrees are m or more
+			grade, from [planeRun]int16        // the degrees; where the sorted numbers come from
+		)
+		most, total := 0, 0
+		for i, v := range n[lo:hi] {
+			m, ok := degree(v)
+			if grade[i] = -1; !ok || m > formulaFrom {
+				d[lo+i] = o.at(a[lo+i], v)
+				continue
+			}
+			grade[i] = int16(m)
+			above[m]++
+			most, total = max(most, int(m)), total+1
+		}
+		for m := most; m > 0; m-- {
+			above[m-1] += above[m]
+		}
+		next := above // next[m+1]: the place of the next number of degree m
+		for i, m := range grade[:hi-lo] {
+			if m >= 0 {
+				at := next[m+1]
+				next[m+1]++
+				from[at], w.ar[at] = int16(i), a[lo+i]
+			}
+		}
+		x, q, p, t := w.ar[:total], w.ai, w.br, w.t
+		if o.shifted {
+			vec.ScaleShiftF64(x, x, 2, -1)
+		}
+		vec.FillF64(q[:total], 1)
+		vec.ScaleShiftF64(p[:total], x, o.slope, o.start)
+		put := func(m int, p []float64) { // those of degree m are done
+			for at := int(above[m+1]); at < int(above[m]); at++ {
+				d[lo+int(from[at])] = p[at]
+			}
+		}
+		put(0, q)
+		for m := 1; m <= most; m++ {
+			put(m, p)
+			live := int(above[m+1])
+			if live < fewLive {
+				for _, i := range from[:live] {
+					d[lo+int(i)] = o.at(a[lo+int(i)], float64(grade[i]))
+				}
+				return
+			}
+			o.step(t[:live], p, q, x, float64(m))
+			p, q, t = t, p, q
+		}
+	})
+}
+
+// step sets t to the polynomials of degree k+1 at x from p and q, those of degrees k and k-1.
+func (o *orthogonal) step(t, p, q, x []float64, k float64) {
+	a, b, c, d := o.factors(k)
+	vec.ScaleShiftF64(t, x[:len(t)], a, b)
+	vec.MulF64(t, t, p[:len(t)])
+	vec.AddScaledF64(t, t, q[:len(t)], -c)
+	if d != 1 {
+		vec.DivScalarF64(t, t, d)
+	}
+}
+
+// each32 is each of float32, computed in float64.
+func (o *orthogonal) each32(d, a, n []float32) {
+	planes(len(d), func(w *planesOf[float64], lo, hi int) {
+		vec.F32ToF64s(w.ar, a[lo:hi])
+		vec.F32ToF64s(w.br, n[lo:hi])
+		o.each(w.ai, w.ar, w.br)
 		vec.F64ToF32s(d[lo:hi], w.ai)
 	})
 }
@@ -157,7 +233,7 @@ func init() {
 //
 //gen:polynomial Out
 func polynomial(schema, doc, name string, o *orthogonal) {
-	k := &biK{name: name, f32: zip32(o.at), f64: zip64(o.at), f32s: o.rows32, f64s: o.rows}
+	k := &biK{name: name, f32: o.each32, f64: o.each, f32s: o.rows32, f64s: o.rows}
 	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Out: true, Elementwise: true, Infer: floatInfer,
 		CPU: func(c *Ctx) { k.run(c, 0, 1) }, NoGrad: "PyTorch gives none either"})
 	numberForm("special_"+name+".x_scalar(Scalar x, Tensor n) -> Tensor", "special_"+name, false)

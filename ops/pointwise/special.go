@@ -124,12 +124,14 @@ func inBlocks[E float](d, a []E, k func(d, a, buf []E)) {
 	}
 }
 
-// trigamma takes the sine of a product rounded to E, which near the poles decides the result.
-func trigamma[E float](scale func(d, a []E, s E), sin func(d, a []E), widen func(d []float64, a []E),
+// trigamma takes the sine of a product rounded to E, which near the poles decides the result. Only arguments below 1/2
+// want the sine: those above are cut to it, since sines of large numbers take long.
+func trigamma[E float](least, scale func(d, a []E, s E), sin func(d, a []E), widen func(d []float64, a []E),
 	narrow func(d []E, a []float64)) func(d, a []E) {
 	return func(d, a []E) {
 		inBlocks(d, a, func(d, a, s []E) {
-			scale(s, a, math.Pi)
+			least(s, a, 0.5)
+			scale(s, s, math.Pi)
 			sin(s, s)
 			planes(len(d), func(p *planesOf[float64], lo, hi int) {
 				widen(p.ar, a[lo:hi])
@@ -147,8 +149,9 @@ func polygamma(n int) *unK {
 	case 0:
 		return fast2("polygamma", nil, vec.DigammaF64, nil)
 	case 1:
-		return fast2("polygamma", trigamma(vec.MulScalarF32, vec.SinF32, vec.F32ToF64s, vec.F64ToF32s),
-			trigamma(vec.MulScalarF64, vec.SinF64, copyK[float64], copyK[float64]), nil)
+		return fast2("polygamma", trigamma(vec.MinimumScalarF32, vec.MulScalarF32, vec.SinF32, vec.F32ToF64s,
+			vec.F64ToF32s),
+			trigamma(vec.MinimumScalarF64, vec.MulScalarF64, vec.SinF64, copyK[float64], copyK[float64]), nil)
 	}
 	f := math.Gamma(float64(n) + 1)
 	if n%2 == 0 {

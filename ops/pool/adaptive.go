@@ -57,6 +57,9 @@ func (w *window) adaptive() (z, y, x []bounds) {
 	return adaptive(w.in[0], w.out[0]), adaptive(w.in[1], w.out[1]), adaptive(w.in[2], w.out[2])
 }
 
+// longRow is the length from which on a row is worth a call of a kernel.
+const longRow = 16
+
 // adaptiveAvg1 runs on planes: the rows of a window are added up for the whole width first, then its columns.
 func (k *taps[E, S]) adaptiveAvg1(w *window, out, in []S) {
 	isz, osz, wd := w.inSize(), w.outSize(), w.in[2]
@@ -71,6 +74,14 @@ func (k *taps[E, S]) adaptiveAvg1(w *window, out, in []S) {
 		i := 0
 		for _, z := range bz {
 			for _, y := range by {
+				if z.size*y.size == 1 && bx[0].size >= longRow {
+					line := src[(z.lo*w.in[1]+y.lo)*wd:][:wd]
+					for _, x := range bx {
+						dst[i] = k.sum(line[x.lo:x.hi]) / E(x.size)
+						i++
+					}
+					continue
+				}
 				if z.size*y.size == 1 {
 					row = k.load(src[(z.lo*w.in[1]+y.lo)*wd:][:wd], room)
 				} else {

@@ -42,20 +42,23 @@ func inferFake(c *Ctx) {
 	c.Alloc(1, x.Shape(), tensor.Bool)
 }
 
+// ownResult is result i, where it has the dtype and can be written in order, or else a new tensor of its shape.
+func ownResult(c *Ctx, i int, dt tensor.DType) *T {
+	o := c.Out(i)
+	if o.DType() == dt && o.IsContiguous() {
+		return o
+	}
+	return tensor.New(o.Shape(), dt)
+}
+
 // runFake rounds the elements of the spans of a channel each into result 0, and sets result 1, if there is one, to the
 // mask.
 func runFake(c *Ctx, x *T, axis int, of func(channel int) *quant.Fake) {
-	own := func(i int, dt tensor.DType) *T { // the result itself, where it can be written in order
-		if o := c.Out(i); o.DType() == dt && o.IsContiguous() {
-			return o
-		}
-		return tensor.New(x.Shape(), dt)
-	}
 	dt := fakeType(x.DType())
-	y, src := own(0, dt), tensor.DenseAs(x, dt)
+	y, src := ownResult(c, 0, dt), tensor.DenseAs(x, dt)
 	var m *T
 	if len(c.Op().Sch.Results) > 1 {
-		m = own(1, tensor.Bool)
+		m = ownResult(c, 1, tensor.Bool)
 	}
 	run := func(f *quant.Fake, lo, hi int) {
 		var mask []bool
@@ -89,6 +92,35 @@ func spansOf(shape []int, axis int, f func(channel, from, to int)) {
 		return
 	}
 	spans(shape, axis, f)
+}
+
+// A piece is some elements of one channel, and their part of the gradients of its scale and zero point.
+type piece struct {
+	channel, from, to int
+	scale, zero       float64
+}
+
+// A task that computes gradients has pieceSize elements; pieces of fewer than leastPiece are not worth a place in a
+// list.
+const pieceSize, leastPiece = 1 << 14, 64
+
+// gradientPieces runs the computation of gradients on the pieces of spansOf, which have at most pieceSize elements, and
+// gives them in order: their sum does not depend on the number of threads.
+func gradientPieces(shape []int, axis int, run func(channel, from, to int) (scale, zero float64)) []piece {
+	var l []piece
+	spansOf(shape, axis, func(ch, from, to int) {
+		for ; from < to; from += pieceSize {
+			l = append(l, piece{channel: ch, from: from, to: min(to, from+pieceSize)})
+		}
+	})
+	grain := max(1, pieceSize*len(l)/max(1, tensor.Size(shape).Numel()))
+	par.For(len(l), grain, func(lo, hi int) {
+		for i := range l[lo:hi] {
+			p := &l[lo+i]
+			p.scale, p.zero = run(p.channel, p.from, p.to)
+		}
+	})
+	return l
 }
 
 // channelQParams checks scale and zero point for each index of an axis, and gives what rounds there.
@@ -283,24 +315,32 @@ func defineLearnable() {
 				axis, q := of(c, 1)
 				x := c.T(1)
 				dt := fakeType(x.DType())
-				d, g, src := tensor.New(x.Shape(), dt), tensor.DenseAs(c.T(0), dt), tensor.DenseAs(x, dt)
+				d, g, src := ownResult(c, 0, dt), tensor.DenseAs(c.T(0), dt), tensor.DenseAs(x, dt)
 				ds, dz := make([]float64, c.T(2).Numel()), make([]float64, c.T(3).Numel())
 				factor := c.Float(at + 3)
-				spansOf(x.Shape(), axis, func(ch, lo, hi int) {
-					var s, z float64
+				run := func(ch, lo, hi int) (s, z float64) {
 					if dt == tensor.Float64 {
-						s, z = quant.FakeGradients(q(ch), tensor.Data[float64](d)[lo:hi],
-							tensor.Data[float64](g)[lo:hi],
-							tensor.Data[float64](src)[lo:hi], factor)
-					} else {
-						s, z = quant.FakeGradients(q(ch), tensor.Data[float32](d)[lo:hi],
-							tensor.Data[float32](g)[lo:hi],
-							tensor.Data[float32](src)[lo:hi], factor)
+						return quant.FakeGradients(q(ch), tensor.Data[float64](d)[lo:hi],
+							tensor.Data[float64](g)[lo:hi], tensor.Data[float64](src)[lo:hi], factor)
 					}
-					ds[ch] += s
-					dz[ch] += z
-				})
-				tensor.CopyRaw(c.Out(0), d)
+					return quant.FakeGradients(q(ch), tensor.Data[float32](d)[lo:hi],
+						tensor.Data[float32](g)[lo:hi], tensor.Data[float32](src)[lo:hi], factor)
+				}
+				if axis >= 0 && tensor.Size(x.Shape()[axis+1:]).Numel() < leastPiece {
+					spans(x.Shape(), axis, func(ch, lo, hi int) {
+						s, z := run(ch, lo, hi)
+						ds[ch] += s
+						dz[ch] += z
+					})
+				} else {
+					for _, p := range gradientPieces(x.Shape(), axis, run) {
+						ds[p.channel] += p.scale
+						dz[p.channel] += p.zero
+					}
+				}
+				if d != c.Out(0) {
+					tensor.CopyRaw(c.Out(0), d)
+				}
 				tensor.CopyRaw(c.Out(1), tensor.FromSlice(ds, c.T(2).Shape()...))
 				tensor.CopyRaw(c.Out(2), tensor.FromSlice(dz, c.T(3).Shape()...))
 			},

@@ -20,6 +20,12 @@ func inOrder(x *T) bool {
 	return slices.Equal(x.Strides(), tensor.FormatStrides(x.Shape(), tensor.ContiguousFormat))
 }
 
+// wideChannels reports that a call of a vector kernel for each channel of each sample pays.
+func wideChannels(x *T) bool {
+	const least = 16
+	return x.Dim() > 2 && x.Numel() >= least*x.Size(0)*x.Size(1)
+}
+
 func init() {
 	kind := func(c *Ctx) dropout { return dropout{feature: c.Bool(2), alpha: c.Bool(3)} }
 	tensor.Register(tensor.Def{
@@ -34,7 +40,10 @@ func init() {
 		},
 		Fuses: func(c *Ctx) bool {
 			dt := c.ArgDType(0)
-			return (dt == tensor.Float32 || dt == tensor.Float64 || c.Bool(2) && dt.IsFloat()) && inOrder(c.T(0))
+			if c.Bool(2) {
+				return dt.IsFloat() && inOrder(c.T(0)) && wideChannels(c.T(0))
+			}
+			return (dt == tensor.Float32 || dt == tensor.Float64) && inOrder(c.T(0))
 		},
 		Infer: func(c *Ctx) {
 			x := c.T(0)
@@ -114,10 +123,12 @@ func init() {
 				scaleFeatures(o, x, c.T(1), nil, vec.MulScalarF32, vec.AddScalarF32)
 			}
 		},
-		Fuses: func(c *Ctx) bool { return c.ArgDType(0).IsFloat() && inOrder(c.T(0)) },
-		Body:  func(c *Ctx) { c.Return(c.T(0).Mul(c.T(1))) },
-		Save:  "scale",
-		VJP:   func(c *Ctx, g *T) []*T { return []*T{featureScale(g, c.T(1)), nil} },
+		Fuses: func(c *Ctx) bool {
+			return c.ArgDType(0).IsFloat() && inOrder(c.T(0)) && wideChannels(c.T(0))
+		},
+		Body: func(c *Ctx) { c.Return(c.T(0).Mul(c.T(1))) },
+		Save: "scale",
+		VJP:  func(c *Ctx, g *T) []*T { return []*T{featureScale(g, c.T(1)), nil} },
 	})
 }
 

@@ -2,6 +2,7 @@ package sort
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/mem"
@@ -234,21 +235,41 @@ func isIn(c *Ctx) {
 	a, b, invert := c.T(0), c.T(1), c.Bool(3)
 	d := op.Raw[uint8](c.Out(0))
 	if a.DType().IsInt() && b.DType().IsInt() {
-		among(d, op.Raw[int64](tensor.DenseAs(a, tensor.Int64)), op.Raw[int64](tensor.DenseAs(b, tensor.Int64)), invert)
+		among(d, op.Raw[int64](tensor.DenseAs(a, tensor.Int64)), op.Raw[int64](tensor.DenseAs(b, tensor.Int64)), invert,
+			equalInts)
 		return
 	}
 	if a.DType() == tensor.Float32 || b.DType() == tensor.Float32 { // a number counts in the tensor's type
 		among(d, op.Raw[float32](tensor.DenseAs(a, tensor.Float32)), op.Raw[float32](tensor.DenseAs(b, tensor.Float32)),
-			invert)
+			invert, vec.EqScalarF32)
 		return
 	}
 	among(d, op.Raw[float64](tensor.DenseAs(a, tensor.Float64)), op.Raw[float64](tensor.DenseAs(b, tensor.Float64)),
-		invert)
+		invert, vec.EqScalarF64)
 }
 
-// among asks for each element of a whether it is in b: few are compared with, more are looked up.
-func among[E comparable](d []uint8, a, b []E, invert bool) {
-	const few = 8
+// equalInts sets d[i] = 1 where a[i] == v, else 0.
+func equalInts(d []uint8, a []int64, v int64) {
+	var run [256]int64
+	for i := range min(len(run), len(d)) {
+		run[i] = v
+	}
+	for len(d) > 0 {
+		n := min(len(run), len(d))
+		vec.EqInt(d[:n], a, run[:])
+		d, a = d[n:], a[n:]
+	}
+}
+
+// among asks for each element of a whether it is in b: few are compared with, by equal, more are looked up.
+func among[E comparable](d []uint8, a, b []E, invert bool, equal func(d []uint8, a []E, v E)) {
+	const few, run = 8, 4096
+	if len(a) <= few {
+		for i, v := range a {
+			d[i] = bit(slices.Contains(b, v) != invert)
+		}
+		return
+	}
 	var set map[E]struct{}
 	if len(b) > few {
 		set = make(map[E]struct{}, len(b))
@@ -266,16 +287,25 @@ func among[E comparable](d []uint8, a, b []E, invert bool) {
 			}
 			return
 		}
-		clear(d)
-		for _, w := range b {
-			for i, v := range a {
-				d[i] |= bit(v == w)
+		var is [run]uint8
+		for len(d) > 0 {
+			n := min(run, len(d))
+			d1 := d[:n]
+			clear(d1)
+			for i, w := range b {
+				if i == 0 {
+					equal(d1, a[:n], w)
+				} else {
+					equal(is[:n], a[:n], w)
+					vec.OrU8(d1, d1, is[:n])
+				}
 			}
-		}
-		if invert {
-			for i := range d {
-				d[i] ^= 1
+			if invert {
+				for i := range d1 {
+					d1[i] ^= 1
+				}
 			}
+			d, a = d[n:], a[n:]
 		}
 	})
 }

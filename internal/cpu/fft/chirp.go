@@ -1,5 +1,7 @@
 package fft
 
+import "github.com/gotorch-dev/torch/internal/cpu/vec"
+
 // A chirp is the plan of a length n with large prime factors, for all types in float64: with jk = (j² + k² - (k-j)²)/2
 // the transform becomes
 //
@@ -80,9 +82,19 @@ func chirpLine[E Float](c *chirp, x planes[E]) {
 // convert copies numbers from one type to another.
 func convert[D, S Float](dst []D, src []S) {
 	dst = dst[:len(src)]
-	for i, v := range src {
-		dst[i] = D(v)
+	switch d := any(dst).(type) {
+	case []float64:
+		if s, ok := any(src).([]float32); ok {
+			vec.F32ToF64s(d, s)
+			return
+		}
+	case []float32:
+		if s, ok := any(src).([]float64); ok {
+			vec.F64ToF32s(d, s)
+			return
+		}
 	}
+	copy(dst, any(src).([]D)) // the types are one
 }
 
 // chirpTile transforms the columns of a tile in place.

@@ -148,7 +148,7 @@ func (t *task[E]) do(b *scratch[E], room, outer, strip int) {
 	}
 	m := mover[E]{s: t.s, lanes: min(t.width, t.lines-strip*t.width)}
 	if t.parts() > 4 {
-		m.tmp = b.planes(4*room, room)
+		m.tmp, m.both = b.planes(4*room, room), b.data[4*room:][:2*room]
 	}
 	x, y := b.planes(0, room), b.planes(2*room, room)
 	in, out := t.Src[src:], t.Dst[dst:]
@@ -231,6 +231,19 @@ func neg[E Float](x []E) {
 type mover[E Float] struct {
 	s, lanes int
 	tmp      planes[E]
+	both     []E // the memory of tmp
+}
+
+// shortLine is the length up to which complex lines that lie one after the other are transposed as pairs of their
+// parts, all of a tile at once. A call for each line would take longer for these than what it does.
+const shortLine = 32
+
+// pairsOf is complex lines of float32 as one word for each number, nil where that is not possible.
+func (m *mover[E]) pairsOf(line []E, rows, lane int) []uint64 {
+	if l, ok := any(line).([]float32); ok && rows <= shortLine && lane%2 == 0 {
+		return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(l))), len(l)/2)
+	}
+	return nil
 }
 
 // scale multiplies rows by a factor.
@@ -267,6 +280,12 @@ func (m *mover[E]) loadComplex(x planes[E], src []E, rows, step, lane int) {
 			vec.Deinterleave(x.re[k*s:][:m.lanes], x.im[k*s:][:m.lanes], src[k*step:][:2*m.lanes])
 		}
 	case s > 1 && step == 2:
+		if pairs := m.pairsOf(src, rows, lane); pairs != nil {
+			all := m.both[:2*rows*s]
+			vec.Transpose64(m.pairsOf(all, rows, 0), s, pairs, lane/2, m.lanes, rows)
+			vec.Deinterleave(x.re[:rows*s], x.im[:rows*s], all)
+			break
+		}
 		for l := range m.lanes {
 			vec.Deinterleave(m.tmp.re[l*rows:][:rows], m.tmp.im[l*rows:][:rows], src[l*lane:][:2*rows])
 		}
@@ -295,6 +314,12 @@ func (m *mover[E]) storeComplex(dst []E, x planes[E], rows, step, lane int) {
 			vec.Interleave(dst[k*step:][:2*m.lanes], x.re[k*s:][:m.lanes], x.im[k*s:][:m.lanes])
 		}
 	case s > 1 && step == 2:
+		if pairs := m.pairsOf(dst, rows, lane); pairs != nil {
+			all := m.both[:2*rows*s]
+			vec.Interleave(all, x.re[:rows*s], x.im[:rows*s])
+			vec.Transpose64(pairs, lane/2, m.pairsOf(all, rows, 0), s, rows, m.lanes)
+			break
+		}
 		transpose(m.tmp.re, rows, x.re, s, rows, m.lanes)
 		transpose(m.tmp.im, rows, x.im, s, rows, m.lanes)
 		for l := range m.lanes {

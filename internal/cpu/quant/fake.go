@@ -102,6 +102,9 @@ func (f *Fake) blocks(dst, src []float32, mask []bool) {
 func FakeGradients[E Float](f *Fake, dst, g, src []E, factor float64) (scale, zero float64) {
 	lo, hi := float64(f.Min), float64(f.Max)
 	n, inv := integersOf[E](f), E(1/f.Scale)
+	if d, ok := any(dst).([]float32); ok && len(dst) >= 16 && n.whole && f.small() {
+		return f.gradientBlocks(d, any(g).([]float32), any(src).([]float32), factor)
+	}
 	for i, x := range src {
 		q := n.of(float64(x))
 		switch {
@@ -119,4 +122,40 @@ func FakeGradients[E Float](f *Fake, dst, g, src []E, factor float64) (scale, ze
 		}
 	}
 	return scale, zero
+}
+
+// gradientBlocks is FakeGradients by vectors, a few numbers at a time, for a small zero point without a fraction.
+func (f *Fake) gradientBlocks(dst, g, src []float32, factor float64) (scale, zero float64) {
+	const block = 512
+	var whole, by [block]float32
+	var low, high [block]uint8 // 1 for integers that are outside the limits
+	lo, hi, shift := float32(f.Min), float32(f.Max), float32(f.Zero)
+	for len(src) > 0 {
+		n := min(block, len(src))
+		x, q, t, d, out := src[:n], whole[:n], by[:n], dst[:n], low[:n]
+		vec.MulScalarF32(q, x, 1/f.Scale)
+		vec.RoundF32(q, q)
+		vec.AddScalarF32(q, q, shift)
+		vec.LtScalarF32(out, q, lo)
+		vec.GtScalarF32(high[:n], q, hi)
+		vec.OrU8(out, out, high[:n])
+		vec.ClampF32(q, q, lo, hi)
+		vec.SubScalarF32(q, q, shift)
+		// inside the limits: how far rounding moves a number, in units of the scale
+		vec.MulScalarF32(t, q, f.Scale)
+		vec.SubF32(t, t, x)
+		vec.MulScalarF32(t, t, 1/f.Scale)
+		vec.MaskedFillF32(t, t, out, 0)
+		vec.MaskedFillF32(d, g[:n], out, 0)
+		scale += vec.DotF32As64(d, t)
+		// outside of them: the limit
+		for i, o := range out {
+			out[i] = 1 - o
+		}
+		vec.MaskedFillF32(t, g[:n], out, 0)
+		scale += vec.DotF32As64(t, q)
+		zero += vec.SumF32As64(t)
+		dst, g, src = dst[n:], g[n:], src[n:]
+	}
+	return scale * factor, -float64(f.Scale) * zero * factor
 }

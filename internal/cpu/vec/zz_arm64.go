@@ -2320,6 +2320,25 @@ func AdamF32(p, m, v, grad []float32, decay, l2, beta1c, beta2, beta2c, step, co
 //go:noescape
 func adamF32NEON(p *float32, m *float32, v *float32, grad *float32, decay float32, l2 float32, beta1c float32, beta2 float32, beta2c float32, step float32, corr float32, eps float32, n int)
 
+// AdagradF32 is one step of Adagrad: d = grad + l2*p, sum += d², p -= lr*d / (sqrt(sum) + eps).
+func AdagradF32(p, sum, grad []float32, lr, l2, eps float32) {
+	sum = sum[:len(p)]
+	grad = grad[:len(p)]
+	if !cpu.HasNEON {
+		adagradF32Generic(p, sum, grad, lr, l2, eps)
+		return
+	}
+	for n, i := len(p), 0; i < n; {
+		cnt := min(n-i, chunk)
+		adagradF32NEON(&p[i], &sum[i], &grad[i], lr, l2, eps, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func adagradF32NEON(p *float32, sum *float32, grad *float32, lr float32, l2 float32, eps float32, n int)
+
 // SGDF32 is one step of plain gradient descent: p -= lr*(grad + l2*p).
 func SGDF32(p, grad []float32, lr, l2 float32) {
 	grad = grad[:len(p)]
@@ -6269,6 +6288,25 @@ func AdamF64(p, m, v, grad []float64, decay, l2, beta1c, beta2, beta2c, step, co
 
 //go:noescape
 func adamF64NEON(p *float64, m *float64, v *float64, grad *float64, decay float64, l2 float64, beta1c float64, beta2 float64, beta2c float64, step float64, corr float64, eps float64, n int)
+
+// AdagradF64 is one step of Adagrad: d = grad + l2*p, sum += d², p -= lr*d / (sqrt(sum) + eps).
+func AdagradF64(p, sum, grad []float64, lr, l2, eps float64) {
+	sum = sum[:len(p)]
+	grad = grad[:len(p)]
+	if !cpu.HasNEON {
+		adagradF64Generic(p, sum, grad, lr, l2, eps)
+		return
+	}
+	for n, i := len(p), 0; i < n; {
+		cnt := min(n-i, chunk)
+		adagradF64NEON(&p[i], &sum[i], &grad[i], lr, l2, eps, cnt)
+		i += cnt
+		yield(i, n)
+	}
+}
+
+//go:noescape
+func adagradF64NEON(p *float64, sum *float64, grad *float64, lr float64, l2 float64, eps float64, n int)
 
 // SGDF64 is one step of plain gradient descent: p -= lr*(grad + l2*p).
 func SGDF64(p, grad []float64, lr, l2 float64) {

@@ -1634,6 +1634,40 @@ func adamF32Generic(p, m, v, grad []float32, decay, l2, beta1c, beta2, beta2c, s
 	}
 }
 
+// adagradF32Generic is the plain Go version of AdagradF32.
+func adagradF32Generic(p, sum, grad []float32, lr, l2, eps float32) {
+	sum = sum[:len(p)]
+	grad = grad[:len(p)]
+	for i := range p {
+		v0 := p[i]
+		v1 := grad[i]
+		var v2 float32
+		if nativeFMA {
+			v2 = v0*l2 + v1
+		} else if sum64 := float64(v0)*float64(l2) + float64(v1); roundsOnce(sum64) {
+			v2 = float32(sum64)
+		} else {
+			v2 = fma32Slow(v0, l2, v1)
+		}
+		v3 := sum[i]
+		var v4 float32
+		if nativeFMA {
+			v4 = v2*v2 + v3
+		} else if sum64 := float64(v2)*float64(v2) + float64(v3); roundsOnce(sum64) {
+			v4 = float32(sum64)
+		} else {
+			v4 = fma32Slow(v2, v2, v3)
+		}
+		sum[i] = v4
+		v6 := float32(v2 * lr)
+		v7 := float32(math.Sqrt(float64(v4)))
+		v8 := v7 + eps
+		v9 := v6 / v8
+		v10 := v0 - v9
+		p[i] = v10
+	}
+}
+
 // sGDF32Generic is the plain Go version of SGDF32.
 func sGDF32Generic(p, grad []float32, lr, l2 float32) {
 	grad = grad[:len(p)]
@@ -9056,6 +9090,26 @@ func adamF64Generic(p, m, v, grad []float64, decay, l2, beta1c, beta2, beta2c, s
 		v17 := v16 / v15
 		v18 := v1 - v17
 		p[i] = v18
+	}
+}
+
+// adagradF64Generic is the plain Go version of AdagradF64.
+func adagradF64Generic(p, sum, grad []float64, lr, l2, eps float64) {
+	sum = sum[:len(p)]
+	grad = grad[:len(p)]
+	for i := range p {
+		v0 := p[i]
+		v1 := grad[i]
+		v2 := fma64(v0, l2, v1)
+		v3 := sum[i]
+		v4 := fma64(v2, v2, v3)
+		sum[i] = v4
+		v6 := float64(v2 * lr)
+		v7 := math.Sqrt(v4)
+		v8 := v7 + eps
+		v9 := v6 / v8
+		v10 := v0 - v9
+		p[i] = v10
 	}
 }
 

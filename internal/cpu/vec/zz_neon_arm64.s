@@ -11471,6 +11471,74 @@ l14:
 done:
 	RET
 
+// adagradF32NEON: 4 lanes x 2. R0=p float32, R1=sum float32, R2=grad float32, lr scalar, l2 scalar, eps scalar; R9=elements left.
+// Constants: V0-V2.
+TEXT ·adagradF32NEON(SB), NOSPLIT, $0-48
+	MOVD p+0(FP), R0
+	MOVD sum+8(FP), R1
+	MOVD grad+16(FP), R2
+	MOVD n+40(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVS l2+28(FP), F0
+	VDUP V0.S[0], V0.S4
+	FMOVS lr+24(FP), F1
+	VDUP V1.S[0], V1.S4
+	FMOVS eps+32(FP), F2
+	VDUP V2.S[0], V2.S4; CMP $8, R9; BLT single
+loop:
+	FMOVQ (R0), F3; FMOVQ (R2), F4; VFMLA V0.S4, V3.S4, V4.S4; FMOVQ (R1), F5; VFMLA V4.S4, V4.S4, V5.S4; FMOVQ F5, (R1)
+	WORD $0x6e21dc84 // fmul v4.4s, v4.4s, v1.4s
+	WORD $0x6ea1f8a5 // fsqrt v5.4s, v5.4s
+	WORD $0x4e22d4a5 // fadd v5.4s, v5.4s, v2.4s
+	WORD $0x6e25fc84 // fdiv v4.4s, v4.4s, v5.4s
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	FMOVQ F3, (R0); FMOVQ 16(R0), F3; FMOVQ 16(R2), F4; VFMLA V0.S4, V3.S4, V4.S4; FMOVQ 16(R1), F5
+	VFMLA V4.S4, V4.S4, V5.S4; FMOVQ F5, 16(R1)
+	WORD $0x6e21dc84 // fmul v4.4s, v4.4s, v1.4s
+	WORD $0x6ea1f8a5 // fsqrt v5.4s, v5.4s
+	WORD $0x4e22d4a5 // fadd v5.4s, v5.4s, v2.4s
+	WORD $0x6e25fc84 // fdiv v4.4s, v4.4s, v5.4s
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	FMOVQ F3, 16(R0); ADD $32, R0; ADD $32, R1; ADD $32, R2; SUB $8, R9; CMP $8, R9; BGE loop
+single:
+	CMP $4, R9; BLT tail
+one:
+	FMOVQ (R0), F3; FMOVQ (R2), F4; VFMLA V0.S4, V3.S4, V4.S4; FMOVQ (R1), F5; VFMLA V4.S4, V4.S4, V5.S4; FMOVQ F5, (R1)
+	WORD $0x6e21dc84 // fmul v4.4s, v4.4s, v1.4s
+	WORD $0x6ea1f8a5 // fsqrt v5.4s, v5.4s
+	WORD $0x4e22d4a5 // fadd v5.4s, v5.4s, v2.4s
+	WORD $0x6e25fc84 // fdiv v4.4s, v4.4s, v5.4s
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	FMOVQ F3, (R0); ADD $16, R0; ADD $16, R1; ADD $16, R2; SUB $4, R9; CMP $4, R9; BGE one
+tail:
+	CBZ R9, done; TBZ $1, R9, l1; FMOVD (R0), F3; TBZ $0, R9, l2; ADD $8, R0, R10; VLD1 (R10), V3.S[2]; JMP l2
+l1:
+	FMOVS (R0), F3
+l2:
+	TBZ $1, R9, l3; FMOVD (R2), F4; TBZ $0, R9, l4; ADD $8, R2, R10; VLD1 (R10), V4.S[2]; JMP l4
+l3:
+	FMOVS (R2), F4
+l4:
+	VFMLA V0.S4, V3.S4, V4.S4; TBZ $1, R9, l5; FMOVD (R1), F5; TBZ $0, R9, l6; ADD $8, R1, R10; VLD1 (R10), V5.S[2]; JMP l6
+l5:
+	FMOVS (R1), F5
+l6:
+	VFMLA V4.S4, V4.S4, V5.S4; TBZ $1, R9, l7; FMOVD F5, (R1); TBZ $0, R9, l8; ADD $8, R1, R10; VST1 V5.S[2], (R10); JMP l8
+l7:
+	FMOVS F5, (R1)
+l8:
+	WORD $0x6e21dc84 // fmul v4.4s, v4.4s, v1.4s
+	WORD $0x6ea1f8a5 // fsqrt v5.4s, v5.4s
+	WORD $0x4e22d4a5 // fadd v5.4s, v5.4s, v2.4s
+	WORD $0x6e25fc84 // fdiv v4.4s, v4.4s, v5.4s
+	WORD $0x4ea4d463 // fsub v3.4s, v3.4s, v4.4s
+	TBZ $1, R9, l9; FMOVD F3, (R0); TBZ $0, R9, l10; ADD $8, R0, R10; VST1 V3.S[2], (R10); JMP l10
+l9:
+	FMOVS F3, (R0)
+l10:
+done:
+	RET
+
 // sGDF32NEON: 4 lanes x 4. R0=p float32, R1=grad float32, lr scalar, l2 scalar; R9=elements left.
 // Constants: V0-V1.
 TEXT ·sGDF32NEON(SB), NOSPLIT, $0-32
@@ -27574,6 +27642,57 @@ tail:
 	WORD $0x6e6bfd4a // fdiv v10.2d, v10.2d, v11.2d
 	WORD $0x4eead508 // fsub v8.2d, v8.2d, v10.2d
 	FMOVD F8, (R0)
+done:
+	RET
+
+// adagradF64NEON: 2 lanes x 2. R0=p float64, R1=sum float64, R2=grad float64, lr scalar, l2 scalar, eps scalar; R9=elements left.
+// Constants: V0-V2.
+TEXT ·adagradF64NEON(SB), NOSPLIT, $0-56
+	MOVD p+0(FP), R0
+	MOVD sum+8(FP), R1
+	MOVD grad+16(FP), R2
+	MOVD n+48(FP), R9
+	MOVD $pool<>(SB), R11
+	FMOVD l2+32(FP), F0
+	VDUP V0.D[0], V0.D2
+	FMOVD lr+24(FP), F1
+	VDUP V1.D[0], V1.D2
+	FMOVD eps+40(FP), F2
+	VDUP V2.D[0], V2.D2; CMP $4, R9; BLT single
+loop:
+	FMOVQ (R0), F3; FMOVQ (R2), F4; VFMLA V0.D2, V3.D2, V4.D2; FMOVQ (R1), F5; VFMLA V4.D2, V4.D2, V5.D2; FMOVQ F5, (R1)
+	WORD $0x6e61dc84 // fmul v4.2d, v4.2d, v1.2d
+	WORD $0x6ee1f8a5 // fsqrt v5.2d, v5.2d
+	WORD $0x4e62d4a5 // fadd v5.2d, v5.2d, v2.2d
+	WORD $0x6e65fc84 // fdiv v4.2d, v4.2d, v5.2d
+	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
+	FMOVQ F3, (R0); FMOVQ 16(R0), F3; FMOVQ 16(R2), F4; VFMLA V0.D2, V3.D2, V4.D2; FMOVQ 16(R1), F5
+	VFMLA V4.D2, V4.D2, V5.D2; FMOVQ F5, 16(R1)
+	WORD $0x6e61dc84 // fmul v4.2d, v4.2d, v1.2d
+	WORD $0x6ee1f8a5 // fsqrt v5.2d, v5.2d
+	WORD $0x4e62d4a5 // fadd v5.2d, v5.2d, v2.2d
+	WORD $0x6e65fc84 // fdiv v4.2d, v4.2d, v5.2d
+	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
+	FMOVQ F3, 16(R0); ADD $32, R0; ADD $32, R1; ADD $32, R2; SUB $4, R9; CMP $4, R9; BGE loop
+single:
+	CMP $2, R9; BLT tail
+one:
+	FMOVQ (R0), F3; FMOVQ (R2), F4; VFMLA V0.D2, V3.D2, V4.D2; FMOVQ (R1), F5; VFMLA V4.D2, V4.D2, V5.D2; FMOVQ F5, (R1)
+	WORD $0x6e61dc84 // fmul v4.2d, v4.2d, v1.2d
+	WORD $0x6ee1f8a5 // fsqrt v5.2d, v5.2d
+	WORD $0x4e62d4a5 // fadd v5.2d, v5.2d, v2.2d
+	WORD $0x6e65fc84 // fdiv v4.2d, v4.2d, v5.2d
+	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
+	FMOVQ F3, (R0); ADD $16, R0; ADD $16, R1; ADD $16, R2; SUB $2, R9; CMP $2, R9; BGE one
+tail:
+	CBZ R9, done; FMOVD (R0), F3; FMOVD (R2), F4; VFMLA V0.D2, V3.D2, V4.D2; FMOVD (R1), F5; VFMLA V4.D2, V4.D2, V5.D2
+	FMOVD F5, (R1)
+	WORD $0x6e61dc84 // fmul v4.2d, v4.2d, v1.2d
+	WORD $0x6ee1f8a5 // fsqrt v5.2d, v5.2d
+	WORD $0x4e62d4a5 // fadd v5.2d, v5.2d, v2.2d
+	WORD $0x6e65fc84 // fdiv v4.2d, v4.2d, v5.2d
+	WORD $0x4ee4d463 // fsub v3.2d, v3.2d, v4.2d
+	FMOVD F3, (R0)
 done:
 	RET
 

@@ -770,6 +770,11 @@ func AdamF32(p, m, v, grad []float32, decay, l2, beta1c, beta2, beta2c, step, co
 	adamF32Generic(p, m, v, grad, decay, l2, beta1c, beta2, beta2c, step, corr, eps)
 }
 
+// AdagradF32 is one step of Adagrad: d = grad + l2*p, sum += d², p -= lr*d / (sqrt(sum) + eps).
+func AdagradF32(p, sum, grad []float32, lr, l2, eps float32) {
+	adagradF32Generic(p, sum, grad, lr, l2, eps)
+}
+
 // SGDF32 is one step of plain gradient descent: p -= lr*(grad + l2*p).
 func SGDF32(p, grad []float32, lr, l2 float32) { sGDF32Generic(p, grad, lr, l2) }
 
@@ -1896,6 +1901,11 @@ func CombineColumnsPartF64(dst, a, b, x, y, z []float64, far bool) {
 // with step = lr/(1-beta1^t) and corr = sqrt(1-beta2^t). The gradient grad is only read.
 func AdamF64(p, m, v, grad []float64, decay, l2, beta1c, beta2, beta2c, step, corr, eps float64) {
 	adamF64Generic(p, m, v, grad, decay, l2, beta1c, beta2, beta2c, step, corr, eps)
+}
+
+// AdagradF64 is one step of Adagrad: d = grad + l2*p, sum += d², p -= lr*d / (sqrt(sum) + eps).
+func AdagradF64(p, sum, grad []float64, lr, l2, eps float64) {
+	adagradF64Generic(p, sum, grad, lr, l2, eps)
 }
 
 // SGDF64 is one step of plain gradient descent: p -= lr*(grad + l2*p).

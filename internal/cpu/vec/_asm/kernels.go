@@ -567,6 +567,17 @@ func optimizers(t kernel.Type, sfx string) {
 			den := b.Add(b.Div(b.Sqrt(v), b.Load("corr")), b.Load("eps"))
 			b.Store("p", b.Sub(p, b.Div(b.Mul(m, b.Load("step")), den)))
 		}})
+	add(kernel.Kernel{Name: "Adagrad" + sfx,
+		Doc: "is one step of Adagrad: d = grad + l2*p, sum += d², p -= lr*d / (sqrt(sum) + eps).", Lane: t,
+		Args: []kernel.Arg{kernel.InOut("p", t), kernel.InOut("sum", t), kernel.In("grad", t), kernel.Scalar("lr", t),
+			kernel.Scalar("l2", t), kernel.Scalar("eps", t)},
+		Body: func(b *kernel.Builder) {
+			p := b.Load("p")
+			d := b.FMA(p, b.Load("l2"), b.Load("grad"))
+			s := b.FMA(d, d, b.Load("sum"))
+			b.Store("sum", s)
+			b.Store("p", b.Sub(p, b.Div(b.Mul(d, b.Load("lr")), b.Add(b.Sqrt(s), b.Load("eps")))))
+		}})
 	add(kernel.Kernel{Name: "SGD" + sfx, Doc: "is one step of plain gradient descent: p -= lr*(grad + l2*p).", Lane: t,
 		Args: []kernel.Arg{kernel.InOut("p", t), kernel.In("grad", t), kernel.Scalar("lr", t), kernel.Scalar("l2", t)},
 		Body: func(b *kernel.Builder) {
