@@ -44,7 +44,7 @@ func chain(x *Tensor, ms []Module, inner bool) (y *Tensor, yInner bool) {
 			y, n = f(x, ms, inner)
 		}
 		if n == 0 {
-			y, n = ms[0].(Layer).Forward(x), 1
+			y, n = layerOf(ms[0]).Forward(x), 1
 		}
 		inner = through(ms[0], x, y, inner)
 		x, ms = y, ms[n:]

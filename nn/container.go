@@ -94,6 +94,12 @@ func NewSequential(layers ...Layer) *Sequential {
 
 // Add adds a layer under a name and returns the Sequential; a layer of that name is replaced.
 func (s *Sequential) Add(name string, m Layer) *Sequential {
+	return s.AddModule(name, m)
+}
+
+// AddModule adds a module under a name that need not be a layer, as a loss, which takes two tensors. Python's Sequential
+// takes it, too: it is printed, and its parameters are found, but Forward refuses it.
+func (s *Sequential) AddModule(name string, m Module) *Sequential {
 	s.add(name, m)
 	m.moduleBase().place.set(&s.Base, name)
 	return s
@@ -103,7 +109,7 @@ func (s *Sequential) Add(name string, m Layer) *Sequential {
 func (s *Sequential) Append(m Layer) *Sequential { return s.Add(strconv.Itoa(len(s.mods)), m) }
 
 // At is layer i; negative numbers count from the end.
-func (s *Sequential) At(i int) Layer { return s.mods[index(i, len(s.mods), "Sequential")].(Layer) }
+func (s *Sequential) At(i int) Layer { return layerOf(s.mods[index(i, len(s.mods), "Sequential")]) }
 
 // Get is the layer of a name, nil when there is none.
 func (s *Sequential) Get(name string) Layer {
@@ -131,9 +137,18 @@ func (s *Sequential) Delete(i int) {
 func (s *Sequential) Slice(from, to int) *Sequential {
 	t := New(&Sequential{})
 	for i := from; i < to; i++ {
-		t.Add(s.names[i], s.At(i))
+		t.AddModule(s.names[i], s.mods[index(i, len(s.mods), "Sequential")])
 	}
 	return t
+}
+
+// layerOf is a module of a Sequential as the layer that it must be to run.
+func layerOf(m Module) Layer {
+	l, ok := m.(Layer)
+	if !ok {
+		tensor.Fail(tensor.ErrType, "Sequential: %T is no layer, a module with one tensor as its input and output", m)
+	}
+	return l
 }
 
 // Forward runs the layers, as Chain does.

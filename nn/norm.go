@@ -53,6 +53,9 @@ type InstanceNormOptions struct {
 func (m *NormBase) setup(n int, eps, momentum float64, cumulative, affine, track, bias bool, place at) {
 	m.NumFeatures, m.Eps, m.Momentum, m.CumulativeMean = n, eps, momentum, cumulative
 	m.affine, m.track, m.hasBias = affine, track, affine && bias
+	if track { // also of a lazy layer, whose other tensors have no shape yet
+		m.NumBatchesTracked = constant(at{tensor.Int64, place.device}, 0)
+	}
 	if n > 0 || !affine && !track {
 		m.allocate(place)
 	}
@@ -70,7 +73,6 @@ func (m *NormBase) allocate(place at) {
 	if m.track {
 		m.RunningMean = constant(place, 0, n)
 		m.RunningVar = constant(place, 1, n)
-		m.NumBatchesTracked = constant(at{tensor.Int64, place.device}, 0)
 	}
 }
 

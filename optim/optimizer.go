@@ -1,6 +1,7 @@
 package optim
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -408,7 +409,8 @@ func (b *base) LoadStateDict(d *serialize.Dict) error {
 				ng.settings = append(ng.settings, s)
 			}
 		}
-		if err := tensor.Try(func() { b.check(ng) }); err != nil {
+		// A schedule may have left a rate below 0 in the file, so, as in PyTorch, values out of range are taken over.
+		if err := tensor.Try(func() { b.check(ng) }); err != nil && !errors.Is(err, tensor.ErrValue) {
 			return fail("group %d: %v", i, err)
 		}
 		loaded = append(loaded, ng)

@@ -128,14 +128,14 @@ var nodeSeq atomic.Uint64
 
 // Name is PyTorch's name of the node, "MulBackward0".
 func (n *Node) Name() string {
+	if n.more != nil && n.more.name != "" {
+		return n.more.name
+	}
 	if n.op != nil {
 		if f := n.op.GradOf; f != nil {
 			return f(n.args)
 		}
 		return n.op.grad
-	}
-	if n.more != nil {
-		return n.more.name
 	}
 	return ""
 }

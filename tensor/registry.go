@@ -61,7 +61,7 @@ type Def struct {
 	SaveInPlace string
 	// NoGrad says why there is no gradient ("integer result"); every Def has VJP, Body or NoGrad.
 	NoGrad string
-	// Grad overrides the name of the node ("SumBackward1").
+	// Grad overrides the name of the node ("SumBackward1"), with a Body where that ends with Ctx.ReturnNamed.
 	Grad string
 	// GradOf names the node instead of Grad where PyTorch's name depends on the arguments: PyTorch composes l1_loss,
 	// and the node has the name of the last step, "MeanBackward0" or "SumBackward0".
@@ -363,23 +363,10 @@ func add(d *Def, declared, s *Schema, base *Op, v variant) *Op {
 			panic("tensor.Register: " + d.Schema + ": Save names " + name + ", which is no argument or result")
 		}
 	}
-	o.grad = d.Grad
-	if o.grad == "" {
-		o.grad = camel(strings.TrimSuffix(s.Name, "_")) + "Backward0"
-	}
+	o.grad = nodeName(s, d.Grad)
 	key := s.Namespace + "::" + s.Name
 	registry.byName[key] = append(registry.byName[key], o)
 	return o
-}
-
-func camel(s string) string {
-	var b strings.Builder
-	for _, p := range strings.Split(strings.TrimLeft(s, "_"), "_") {
-		if p != "" {
-			b.WriteString(strings.ToUpper(p[:1]) + p[1:])
-		}
-	}
-	return b.String()
 }
 
 // RegisterKernel adds a backend's kernel to an operator that is already defined, for all its forms at once: functional,

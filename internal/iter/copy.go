@@ -135,7 +135,8 @@ func (w *walk) planes(a, total int) {
 	}
 	one := func(lo, hi int) {
 		// The position in the other dimensions, advanced like an odometer: divisions cost more than small planes.
-		var at [8]int
+		var buf [8]int
+		at := places(buf[:], k)
 		d, s := w.p[0], w.p[1]
 		t := lo % (ca * ck)
 		for x, o := k-1, lo/(ca*ck); x >= 0 && o > 0; x-- {

@@ -377,7 +377,8 @@ func (w *walk) runRows(total int) {
 func (w *walk) tiles() (set int) {
 	k := len(w.shape) - 1
 	short := w.shape[k] <= shortRow
-	var sets [8]int
+	var buf [8]int
+	sets := places(buf[:], k+1)
 	best := k
 	for d := k - 1; d >= 0; d-- {
 		for i := w.nout; i < w.n; i++ {
@@ -695,6 +696,14 @@ func (w *walk) dense(i int) bool {
 	return true
 }
 
+// places is room for n numbers: buf, which lies on the stack, or a new slice for tensors of many dimensions.
+func places(buf []int, n int) []int {
+	if n > len(buf) {
+		return make([]int, n)
+	}
+	return buf[:n]
+}
+
 // moveBlock moves n elements of operand i, from the linear position lo on, to a contiguous run (move is
 // gather) or from it (move is scatter). It counts rows like an odometer, because divisions would cost more
 // than short rows.
@@ -702,7 +711,8 @@ func (w *walk) moveBlock(i int, run unsafe.Pointer, lo, n int, move func(d, s un
 	k := len(w.shape) - 1
 	inner, strides, size := w.shape[k], w.strides[i], w.size[i]
 	out := i < w.nout
-	var at [8]int
+	var buf [8]int
+	at := places(buf[:], k)
 	p := w.p[i]
 	x, r := lo%inner, lo/inner
 	for d := k - 1; d >= 0 && r > 0; d-- {

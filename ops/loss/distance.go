@@ -178,6 +178,7 @@ func init() {
 		Schema: "pairwise_distance(Tensor x1, Tensor x2, float p=2.0, float eps=1e-06, bool keepdim=False) -> Tensor",
 		Doc: "is the norm of order p of x1 - x2 + eps over the last " +
 			"dimension.\nhttps://pytorch.org/docs/stable/generated/torch.nn.functional.pairwise_distance.html",
-		Body: func(c *Ctx) { c.Return(pairwise(c.T(0), c.T(1), c.Float(2), c.Float(3), c.Bool(4))) },
+		Grad: "NormBackward1",
+		Body: func(c *Ctx) { c.ReturnNamed(pairwise(c.T(0), c.T(1), c.Float(2), c.Float(3), c.Bool(4))) },
 	})
 }

@@ -66,6 +66,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "real(Tensor(a) self) -> Tensor(a)",
 		Doc:    "is a view of the real part; a real tensor is returned as it is.",
+		Grad:   "SelectBackward0",
 		View:   func(c *Ctx) *T { return part(c, 0) },
 		VJP: rule(func(c *Ctx, g *T) *T {
 			if !c.ArgDType(0).IsComplex() {
@@ -77,6 +78,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "imag(Tensor(a) self) -> Tensor(a)",
 		Doc:    "is a view of the imaginary part of a complex tensor; real tensors are refused.",
+		Grad:   "SelectBackward0",
 		View: func(c *Ctx) *T {
 			if !c.T(0).IsComplex() {
 				c.Fail(tensor.ErrDType, "imag is not implemented for tensors with non-complex dtypes.")

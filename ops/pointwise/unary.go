@@ -280,7 +280,7 @@ func init() {
 		})})
 	tensor.Register(tensor.Def{
 		Schema: "square(Tensor self) -> Tensor", Doc: "is self * self; that of bools is int64.", InPlace: true,
-		Out: true, Elementwise: true,
+		Out: true, Elementwise: true, Grad: "PowBackward0",
 		Infer: func(c *Ctx) { c.Alloc(0, c.Shape(0), squareType(c.ArgDType(0))) },
 		CPU:   func(c *Ctx) { squareKernels.run(c, c.Out(0), c.T(0), c.Out(0).DType()) },
 		Body:  func(c *Ctx) { c.Return(c.T(0).PowScalar(2)) },

@@ -385,7 +385,13 @@ func (k *taps[E, S]) adaptiveMax(w *window, out, index, in *T, nd int) {
 func adaptiveAvgDef(schema string, nd int, grad string, body func(c *Ctx)) tensor.Def {
 	backward := opsAdaptiveAvgBackward[nd]
 	return tensor.Def{
-		Schema: schema, Doc: adaptiveAvgDoc, Go: "-", Grad: grad, Body: body,
+		Schema: schema, Doc: adaptiveAvgDoc, Go: "-", Body: body,
+		GradOf: func(args []tensor.Value) string { // PyTorch computes one window as a mean
+			if body != nil && !slices.ContainsFunc(args[1].Ints(), func(n int) bool { return n != 1 }) {
+				return "MeanBackward1"
+			}
+			return grad
+		},
 		Infer: func(c *Ctx) { allocLike(c, nd, 0, adaptiveCheck(c, nd, true), c.T(0), c.ArgDType(0)) },
 		CPU: func(c *Ctx) {
 			in, out := c.T(0), c.Out(0)

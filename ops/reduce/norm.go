@@ -411,7 +411,7 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", Out: true,
 		Doc:  "is the norm of order p of the difference.\nhttps://pytorch.org/docs/stable/generated/torch.dist.html",
-		Body: func(c *Ctx) { c.Return(vectorNorm(c.T(0).Sub(c.T(1)), pOf(c, 2), nil, false, 0)) },
+		Body: func(c *Ctx) { c.ReturnNamed(vectorNorm(c.T(0).Sub(c.T(1)), pOf(c, 2), nil, false, 0)) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", InPlace: true, Out: true,

@@ -302,18 +302,19 @@ func init() {
 				}
 				pre, wide, out = append(pre, 1, n), append(wide, k, n), append(out, k*n)
 			}
-			c.Return(t.Reshape(pre).Expand(wide).Clone(tensor.CloneOptions{MemoryFormat: tensor.ContiguousFormat}).View(out))
+			c.ReturnNamed(t.Reshape(pre).Expand(wide).Clone(tensor.CloneOptions{MemoryFormat: tensor.ContiguousFormat}).View(out))
 		},
 	})
 	tensor.Register(tensor.Def{
 		Schema: "tile(Tensor self, SymInt[] dims) -> Tensor",
 		Doc:    "is Repeat; missing leading counts are 1.\nhttps://pytorch.org/docs/stable/generated/torch.tile.html",
+		Grad:   "RepeatBackward0",
 		Body: func(c *Ctx) {
 			r := c.Ints(1)
 			for len(r) < c.T(0).Dim() {
 				r = append([]int{1}, r...)
 			}
-			c.Return(c.T(0).Repeat(r))
+			c.ReturnNamed(c.T(0).Repeat(r))
 		},
 	})
 	tensor.Register(tensor.Def{

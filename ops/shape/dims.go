@@ -159,7 +159,7 @@ func init() {
 	}
 	tensor.Register(tensor.Def{
 		Schema: "t(Tensor(a) self) -> Tensor(a)",
-		Go:     "-", Body: func(c *Ctx) { c.Return(matrix(c)) },
+		Go:     "-", Body: func(c *Ctx) { c.ReturnNamed(matrix(c)) },
 	})
 	tensor.Register(tensor.Def{
 		Schema: "t_(Tensor(a!) self) -> Tensor(a!)",

@@ -202,7 +202,6 @@ func init() {
 		Doc: "joins tensors of one shape along a new " +
 			"dimension.\nhttps://pytorch.org/docs/stable/generated/torch.stack.html",
 		Out:   true,
-		Grad:  "StackBackward0",
 		Fuses: stacksRows,
 		Infer: func(c *Ctx) {
 			ts := c.Tensors(0)
@@ -235,7 +234,7 @@ func init() {
 				}
 				us[i] = t.Unsqueeze(d)
 			}
-			c.Return(cat(us, d))
+			c.ReturnNamed(cat(us, d))
 		},
 	})
 	nonEmpty := func(c *Ctx) []*T {
@@ -295,7 +294,7 @@ func init() {
 		Body: func(c *Ctx) {
 			ts := c.Tensors(0)
 			if len(ts) == 0 { // as PyTorch: an empty row
-				c.Return(op.Call1("aten::zeros", []int{1, 0}))
+				c.ReturnNamed(op.Call1("aten::zeros", []int{1, 0}))
 				return
 			}
 			cols := 0

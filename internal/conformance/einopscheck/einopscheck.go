@@ -119,8 +119,9 @@ func (r *record) call(x *tensor.Tensor, xs []*tensor.Tensor, reduction string) (
 	return out, err
 }
 
-// sets of names have no order in Python.
-var setText = regexp.MustCompile(`\{[^{}:]*\}`)
+// setText are the parts of a message whose entries have an order of no meaning: Python's sets, and the sizes of axes,
+// which are a map in Go.
+var setText = regexp.MustCompile(`\{[^{}]*\}|(, \w+=-?\d+)+`)
 
 func sortSets(s string) string {
 	return setText.ReplaceAllStringFunc(s, func(m string) string {

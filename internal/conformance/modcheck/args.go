@@ -29,6 +29,9 @@ func (a *args) fail(format string, v ...any) {
 // bind gives positional arguments their names.
 func bind(m golden.Module, names []string) *args {
 	a := &args{cls: m.Cls, vals: map[string]any{}, used: map[string]bool{}}
+	if len(names) == 1 && names[0] == "*" { // takes any arguments, and looks at none
+		return a
+	}
 	for i, v := range m.Args {
 		if i >= len(names) {
 			a.fail("takes %d positional arguments, got %d", len(names), len(m.Args))

@@ -194,7 +194,7 @@ var classes = map[string]class{
 	"CrossMapLRN2d": {"size alpha beta k", func(a *args) nn.Module {
 		return nn.NewCrossMapLRN2d(a.Int("size"), opts[nn.LocalResponseNormOptions](a))
 	}},
-	"Identity": {"", func(a *args) nn.Module { return nn.NewIdentity() }},
+	"Identity": {"*", func(a *args) nn.Module { return nn.NewIdentity() }},
 	"Linear": {"in_features out_features bias device dtype", func(a *args) nn.Module {
 		return nn.NewLinear(a.Int("in_features"), a.Int("out_features"), opts[nn.LinearOptions](a))
 	}},
@@ -404,6 +404,9 @@ func Build(m golden.Module) (out nn.Module, err error) {
 	for i, v := range m.Args {
 		m.Args[i] = built(v)
 	}
+	for k, v := range m.Kwargs {
+		m.Kwargs[k] = built(v)
+	}
 	a := bind(m, strings.Fields(c.names))
 	out = c.make(a)
 	a.done()
@@ -471,11 +474,7 @@ func container(m golden.Module) nn.Module {
 		collect(m.Args)
 		s := nn.NewSequential()
 		for _, e := range items {
-			l, ok := e.Val.(nn.Layer)
-			if !ok {
-				panic(argError(fmt.Sprintf("Sequential: %T is no layer", e.Val)))
-			}
-			s.Add(e.Key, l)
+			s.AddModule(e.Key, e.Val.(nn.Module))
 		}
 		return s
 	case "ModuleList":

@@ -217,7 +217,8 @@ func simple(spec scheduleSpec, opt optim.Optimizer) (lr.Scheduler, error) {
 	case "CyclicLR":
 		o := lr.CyclicOptions{StepSizeUp: explicitInt(k, "step_size_up"),
 			StepSizeDown: explicitInt(k, "step_size_down"), Gamma: explicit(k, "gamma"),
-			NoCycleMomentum: off("cycle_momentum")}
+			NoCycleMomentum: off("cycle_momentum"), BaseMomentum: explicit(k, "base_momentum"),
+			MaxMomentum: explicit(k, "max_momentum")}
 		switch k["mode"] {
 		case "triangular2":
 			o.Mode = lr.Triangular2
@@ -232,7 +233,8 @@ func simple(spec scheduleSpec, opt optim.Optimizer) (lr.Scheduler, error) {
 		o := lr.OneCycleOptions{Epochs: n("epochs"), StepsPerEpoch: n("steps_per_epoch"),
 			PctStart: explicit(k, "pct_start"), Anneal: anneal,
 			NoCycleMomentum: off("cycle_momentum"), DivFactor: explicit(k, "div_factor"),
-			FinalDivFactor: explicit(k, "final_div_factor"), ThreePhase: flag(k, "three_phase")}
+			FinalDivFactor: explicit(k, "final_div_factor"), ThreePhase: flag(k, "three_phase"),
+			BaseMomentum: explicit(k, "base_momentum"), MaxMomentum: explicit(k, "max_momentum")}
 		var most float64
 		most, o.MaxLRs = oneOrList(k, "max_lr")
 		return lr.NewOneCycleLR(opt, most, n("total_steps"), o), nil

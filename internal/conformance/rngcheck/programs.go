@@ -10,6 +10,7 @@ import (
 	"github.com/gotorch-dev/torch/data"
 	"github.com/gotorch-dev/torch/internal/conformance/golden"
 	"github.com/gotorch-dev/torch/internal/conformance/opcheck"
+	"github.com/gotorch-dev/torch/internal/dtype"
 	"github.com/gotorch-dev/torch/internal/rng"
 	nninit "github.com/gotorch-dev/torch/nn/init"
 	"github.com/gotorch-dev/torch/tensor"
@@ -354,16 +355,18 @@ func runInit(c *caseRecord) (tensors, error) {
 		return tensor.Opt[float64]{}
 	}
 	dt := tensor.Float32
-	if c.DType == "float64" {
-		dt = tensor.Float64
+	if c.DType != "" {
+		if dt = dtype.Parse(c.DType); dt == 0 {
+			return nil, golden.Skip("dtype " + c.DType)
+		}
 	}
 	t := tensor.NewOn(golden.Device, c.Shape, nil, dt)
 	tensor.ZeroRaw(t)
 	kaiming := nninit.KaimingOptions{A: num(0, 0)}
-	if len(args) == 3 {
-		if args[1] == "fan_out" {
-			kaiming.Mode = nninit.FanOut
-		}
+	if len(args) > 1 && args[1] == "fan_out" {
+		kaiming.Mode = nninit.FanOut
+	}
+	if len(args) > 2 {
 		kaiming.Nonlinearity, _ = args[2].(string)
 	}
 	switch c.Fn {
