@@ -211,5 +211,5 @@ var newMemory = map[string]bool{
 	"aten::native_layer_norm":            true,
 	"aten::scaled_dot_product_attention": true, "aten::gru.input": true, "aten::lstm.input": true,
 	"gotorch::conv_fused": true, "gotorch::conv_pool_fused": true, "gotorch::conv_depthwise_fused": true,
-	"gotorch::linear_packed": true, "gotorch::linear_fused": true,
+	"gotorch::squeeze_excite": true, "gotorch::linear_packed": true, "gotorch::linear_fused": true,
 }

@@ -11,9 +11,9 @@ import (
 //
 //   - What constants alone decide is computed: branches, numbers, views of weights.
 //   - What is computed twice from the same values is computed once.
-//   - Arithmetic that is a GELU, a layer normalisation or an attention becomes that operator.
+//   - Arithmetic that is a GELU, a SiLU, a layer normalisation or an attention becomes that operator.
 //   - A convolution with constant weights takes over the batch norm behind it, the addition of a shortcut and the
-//     limits of an activation; then the depthwise convolution or the maximum pooling that alone reads it, and the
+//     limits of an activation, or another activation; then the depthwise convolution or the maximum pooling that alone reads it, and the
 //     convolution of one tap behind that. Its weight, and so its result, is laid out channels-last.
 //   - A linear layer, or a product by a constant matrix, takes over its bias and activation and reads its weight
 //     packed.
@@ -54,8 +54,10 @@ func (f *Function) FuseWith(o FuseOptions) {
 		u.common(u.f.Body, map[string]*Node{}, replacer{})
 		u.pass(u.complete)
 		u.pass(u.patterns)
+		u.pass(u.products)
 		u.pass(u.lower)
 		u.pass(u.epilogues)
+		u.pass(u.squeezes)
 		u.pass(u.pairs)
 		u.pass(u.thirds)
 		u.layouts()

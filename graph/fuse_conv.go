@@ -211,16 +211,18 @@ func (u *fuser) conv(n *Node) {
 	chain, cur := []*Node{n}, n.Out[0]
 	var residual *Value
 	var norm *Node
-	lo, hi := math.Inf(-1), math.Inf(1)
+	lo, hi, act := math.Inf(-1), math.Inf(1), "none"
 	for {
 		next := u.next(cur, n.Block)
 		if next == nil || u.a.between(n, next, n.In[0]) || !folds && u.a.between(n, next, n.In[2]) {
 			break
 		}
 		last := chain[len(chain)-1]
-		l, h, limited := limits(next, cur)
-		if limited {
+		l, h, ends := limits(next, cur)
+		if ends {
 			lo, hi = l, h
+		} else if a := activation(next, cur); a != "" {
+			act, ends = a, true
 		} else if folds && norm == nil && residual == nil && u.isNorm(next, cur, w) {
 			norm = next
 		} else if other, ok := u.addend(next, cur); ok && residual == nil && other.Type.Kind == TensorType &&
@@ -229,17 +231,18 @@ func (u *fuser) conv(n *Node) {
 		} else {
 			break
 		}
-		if residual != nil && limited && u.a.between(last, next, residual) {
-			lo, hi = math.Inf(-1), math.Inf(1)
+		if residual != nil && ends && u.a.between(last, next, residual) {
+			lo, hi, act = math.Inf(-1), math.Inf(1), "none"
 			break
 		}
 		chain, cur = append(chain, next), next.Out[0]
-		if limited {
+		if ends {
 			break
 		}
 	}
 	k := u.weights.folded(w, b, norm)
-	u.replace(chain, "gotorch::conv_fused", n.In[0], k.w, k.b, residual, n.In[3], n.In[4], n.In[5], n.In[6], lo, hi)
+	u.replace(chain, "gotorch::conv_fused", n.In[0], k.w, k.b, residual, n.In[3], n.In[4], n.In[5], n.In[6], lo, hi,
+		act)
 }
 
 // isNorm reports a batch norm of v that uses constant running statistics, behind a convolution with the weight w.
@@ -365,11 +368,11 @@ func (u *fuser) depthwise(n, next *Node) {
 	}
 	u.replace([]*Node{n, next}, "gotorch::conv_depthwise_fused", n.In[0], n.In[1], n.In[2], n.In[4], n.In[5], n.In[6],
 		n.In[8], n.In[9], next.In[1], next.In[2], next.In[4], next.In[5], next.In[6], next.In[8], next.In[9],
-		nil, nil, nil, math.Inf(-1), math.Inf(1))
+		nil, nil, nil, math.Inf(-1), math.Inf(1), n.In[10], next.In[10], "none")
 }
 
 func (u *fuser) pool(n, next *Node) {
-	if len(next.In) != 6 {
+	if len(next.In) != 6 || n.In[10].Node.Const.X != "none" {
 		return
 	}
 	window, ok := u.constInts(next.In[1])
@@ -404,19 +407,16 @@ func (u *fuser) thirds(n *Node) {
 	if next == nil || next.Op != "gotorch::conv_fused" || next.In[0] != n.Out[0] || u.a.between(n, next, n.In[0]) {
 		return
 	}
-	all := func(v *Value, x int) bool {
-		l, ok := u.constInts(v)
-		return ok && !slices.ContainsFunc(l, func(y int) bool { return y != x })
-	}
 	groups, ok := constNumber(next.In[7], 1)
 	if w := weightOf(next, 1); !ok || groups != 1 || w.Dim() != 4 || w.Size(2)*w.Size(3) != 1 ||
-		!all(next.In[4], 1) || !all(next.In[5], 0) {
+		!u.allInts(next.In[4], 1) || !u.allInts(next.In[5], 0) {
 		return
 	}
 	var args []any
 	for _, v := range n.In[:15] {
 		args = append(args, v)
 	}
-	args = append(args, next.In[1], next.In[2], next.In[3], next.In[8], next.In[9])
+	args = append(args, next.In[1], next.In[2], next.In[3], next.In[8], next.In[9],
+		n.In[20], n.In[21], next.In[10])
 	u.replace([]*Node{n, next}, "gotorch::conv_depthwise_fused", args...)
 }

@@ -79,22 +79,8 @@ func (u *fuser) packed(chain []*Node, x *Value, w, b *tensor.Tensor) {
 	act := "none"
 	if next := u.next(last.Out[0], last.Block); next != nil && next.In[0] == last.Out[0] &&
 		!u.a.between(first, next, x) {
-		switch next.Op {
-		case "aten::relu", "aten::relu_":
-			act = "relu"
-		case "aten::gelu":
-			act = "gelu"
-			if len(next.In) > 1 {
-				act = ""
-				if isConstant(next.In[1]) {
-					act = map[any]string{"none": "gelu", "tanh": "gelu_tanh"}[next.In[1].Node.Const.X]
-				}
-			}
-		}
-		if act == "" {
-			act = "none"
-		} else if act != "none" {
-			chain = append(chain, next)
+		if a := activation(next, last.Out[0]); a != "" {
+			act, chain = a, append(chain, next)
 		}
 	}
 	p, err := packLinear(w)

@@ -64,6 +64,10 @@ func program(seed uint64) *graph.Function {
 			case 15:
 				y = b.Call1("aten::max_pool2d", v, []int{3, 3}, ones, ones, ones, false)
 			case 16:
+				if r.IntN(2) == 0 {
+					y = b.Call1(pickOf(r, "aten::silu", "aten::silu_", "aten::sigmoid", "aten::hardswish_", "aten::tanh"), v)
+					break
+				}
 				y = b.Call1("aten::linear", v, randn(gen, 6, 6), nil)
 			case 17:
 				y = b.Call1("aten::dropout", v, 0.5, false)
@@ -98,6 +102,8 @@ func program(seed uint64) *graph.Function {
 	f.Body.Return(append(results, x)...)
 	return f
 }
+
+func pickOf(r *rand.Rand, names ...string) string { return names[r.IntN(len(names))] }
 
 // TestFuseRandomPrograms runs random programs as they are and fused, twice each: what a first run does to constants
 // shows in the second. Then it records each, and runs the recording fused for the very sizes, whose results have the

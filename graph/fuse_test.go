@@ -148,6 +148,45 @@ func TestFuse(t *testing.T) {
 			y := b.Call1("aten::add.Scalar", b.Call1("aten::tanh", e), 1)
 			return b.Call1("aten::mul.Tensor", b.Call1("aten::mul.Scalar", x, 0.5), y)
 		}, "aten::gelu"},
+		{"SiLU and hardswish", []int{2, 3, 5, 5}, func(b *graph.Block, x *graph.Value) *graph.Value {
+			y := conv(b, x)
+			y = b.Call1("aten::mul.Tensor", b.Call1("aten::sigmoid", y), y)
+			y = b.Call1("aten::conv2d", y, randn(gen, 3, 4, 1, 1), nil, []int{1, 1}, []int{0, 0}, []int{1, 1}, 1)
+			return b.Call1("aten::mul.Tensor", y, b.Call1("aten::hardsigmoid", y))
+		}, "gotorch::conv_fused gotorch::conv_fused aten::contiguous"},
+		{"a sigmoid that is read twice", []int{2, 3, 5, 5}, func(b *graph.Block, x *graph.Value) *graph.Value {
+			s := b.Call1("aten::sigmoid", x)
+			return b.Call1("aten::sub.Tensor", b.Call1("aten::mul.Tensor", x, s), s)
+		}, "aten::sigmoid aten::mul.Tensor aten::sub.Tensor"},
+		{"residual and SiLU in place", []int{2, 3, 5, 5}, func(b *graph.Block, x *graph.Value) *graph.Value {
+			y := b.Call1("aten::add.Tensor", conv(b, x), b.Call1("aten::silu_", conv(b, x)))
+			return b.Call1("aten::silu_", y)
+		}, "gotorch::conv_fused gotorch::conv_fused aten::contiguous"},
+		{"depthwise with SiLU", []int{2, 3, 5, 5}, func(b *graph.Block, x *graph.Value) *graph.Value {
+			y := b.Call1("aten::silu", conv(b, x))
+			y = b.Call1("aten::conv2d", y, randn(gen, 4, 1, 3, 3), nil, []int{1, 1}, []int{1, 1}, []int{1, 1}, 4)
+			return b.Call1("aten::silu", y)
+		}, "gotorch::conv_depthwise_fused aten::contiguous"},
+		{"squeeze and excitation", []int{2, 3, 5, 5}, func(b *graph.Block, x *graph.Value) *graph.Value {
+			layer := func(x *graph.Value, from, to int) *graph.Value {
+				return b.Call1("aten::conv2d", x, randn(gen, to, from, 1, 1), randn(gen, to), []int{1, 1}, []int{0, 0},
+					[]int{1, 1}, 1)
+			}
+			y := b.Call1("aten::silu", conv(b, x))
+			s := layer(b.Call1("aten::relu", layer(b.Call1("aten::adaptive_avg_pool2d", y, []int{1, 1}), 4, 2)), 2, 4)
+			y = b.Call1("aten::mul.Tensor", b.Call1("aten::sigmoid", s), y)
+			s = layer(b.Call1("aten::silu", layer(b.Call1("aten::mean.dim", y, []int{2, 3}, true), 4, 2)), 2, 4)
+			return b.Call1("aten::mul.Tensor", y, b.Call1("aten::hardsigmoid", s))
+		}, "gotorch::conv_fused gotorch::squeeze_excite gotorch::squeeze_excite aten::contiguous"},
+		{"a gate of another image", []int{2, 4, 5, 5}, func(b *graph.Block, x *graph.Value) *graph.Value {
+			y := b.Call1("aten::adaptive_avg_pool2d", b.Call1("aten::neg", x), []int{1, 1})
+			for range 2 {
+				y = b.Call1("aten::conv2d", y, randn(gen, 4, 4, 1, 1), nil, []int{1, 1}, []int{0, 0}, []int{1, 1}, 1)
+				y = b.Call1("aten::sigmoid", y)
+			}
+			return b.Call1("aten::mul.Tensor", x, y)
+		}, "aten::neg aten::adaptive_avg_pool2d gotorch::conv_fused gotorch::conv_fused aten::mul.Tensor " +
+			"aten::contiguous"},
 		{"no GELU", []int{2, 6}, func(b *graph.Block, x *graph.Value) *graph.Value {
 			e := b.Call1("aten::erf", b.Call1("aten::div.Scalar", x, 1.5))
 			y := b.Call1("aten::div.Tensor", b.Call1("aten::add.Scalar", e, 1), x)

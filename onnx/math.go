@@ -367,8 +367,11 @@ func (n *node) transposed(v *value) *value {
 }
 
 func hardSigmoid(n *node) []*value {
-	y := n.call("aten::mul.Scalar", n.T(0), n.float("alpha", 0.2))
-	y = n.call("aten::add.Scalar", y, n.float("beta", 0.5))
+	alpha, beta := n.float("alpha", 0.2), n.float("beta", 0.5)
+	if float32(alpha) == float32(1.0/6) && beta == 0.5 { // PyTorch's, to which it is one operator
+		return one(n.same(n.call("aten::hardsigmoid", n.T(0))))
+	}
+	y := n.call("aten::add.Scalar", n.call("aten::mul.Scalar", n.T(0), alpha), beta)
 	return one(n.same(n.call("aten::clamp", y, 0, 1)))
 }
 

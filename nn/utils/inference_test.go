@@ -160,7 +160,8 @@ func TestOptimizeForInferenceLinear(t *testing.T) {
 			nn.NewReLU(nn.InplaceOptions{Inplace: true}), linear(5, 3)), 3, false},
 		"gelu": {nn.NewSequential(linear(6, 33), nn.NewGELU(), linear(33, 4, nn.LinearOptions{NoBias: true}),
 			nn.NewGELU(nn.GELUOptions{Approximate: nn.TanhApprox})), 2, false},
-		"others":   {nn.NewSequential(linear(6, 4), nn.NewTanh(), linear(4, 4)), 2, true},
+		"tanh":     {nn.NewSequential(linear(6, 4), nn.NewTanh(), linear(4, 4), nn.NewSiLU()), 2, false},
+		"others":   {nn.NewSequential(linear(6, 4), nn.NewELU(), linear(4, 4)), 2, true},
 		"float64":  {nn.NewSequential(linear(6, 7, nn.LinearOptions{DType: torch.Float64}), nn.NewReLU()), 1, false},
 		"two uses": {nn.New(&twice{L: linear(6, 6)}), 1, true},
 	} {

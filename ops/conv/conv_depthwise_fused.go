@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	cpuconv "github.com/gotorch-dev/torch/internal/cpu/conv"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -11,7 +12,8 @@ func init() {
 	tensor.Register(tensor.Def{
 		Schema: "gotorch::conv_depthwise_fused(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, float min, float max, " +
 			"Tensor weight2, Tensor? bias2, int[] stride2, int[] padding2, int[] dilation2, float min2, float max2, " +
-			"Tensor? weight3, Tensor? bias3, Tensor? residual, float min3, float max3) -> Tensor",
+			"Tensor? weight3, Tensor? bias3, Tensor? residual, float min3, float max3, " +
+			"str activation=\"none\", str activation2=\"none\", str activation3=\"none\") -> Tensor",
 		Doc: "is a gotorch::conv_fused of one group, then a depthwise one of what it makes, and, unless weight3 is " +
 			"none, a third one of one group and no strides " +
 			"or padding, to which the residual is added; for inference: what lies between them, the largest images " +
@@ -24,6 +26,9 @@ func init() {
 		},
 		Infer: func(c *Ctx) {
 			in := c.T(0)
+			for i := 20; i < 23; i++ {
+				op.CheckActivation(c, i)
+			}
 			sh, _ := fitsDepthwise(c)
 			c.AllocStrided(0, sh, tensor.FormatStrides(sh, formatFor(in, c.T(1))), in.DType())
 		},
@@ -47,13 +52,13 @@ func init() {
 					tensor.ShapeString(r.Shape()))
 			}
 			first, second := pairArgs(c)
-			y := limited(convNd(in, w, c.T(2), first), c.Float(6), c.Float(7))
-			y = limited(convNd(y, w2, c.T(9), second), c.Float(13), c.Float(14))
+			y := op.Activate(c, 20, limited(convNd(in, w, c.T(2), first), c.Float(6), c.Float(7)))
+			y = op.Activate(c, 21, limited(convNd(y, w2, c.T(9), second), c.Float(13), c.Float(14)))
 			if w3 != nil {
 				if y = convNd(y, w3, c.T(16), plain(w3.Dim()-2)); r != nil {
 					y = y.Add(r)
 				}
-				y = limited(y, c.Float(18), c.Float(19))
+				y = op.Activate(c, 22, limited(y, c.Float(18), c.Float(19)))
 			}
 			c.Return(y)
 		},
@@ -98,18 +103,18 @@ func runPair[E float32 | float64](c *Ctx) {
 	a, a2 := pairArgs(c)
 	sh := in.Shape()
 	// layer is the convolution whose weight is argument i; it begins with what the one before it makes.
-	layer := func(i int, a arguments, lo, hi float64) cpuconv.Layer[E] {
+	layer := func(i int, a arguments, lo, hi float64, act int) cpuconv.Layer[E] {
 		w, b := c.T(i), c.T(i+1)
 		from := sh
 		sh = outputShape(c, from, w.Shape(), b, a)
 		ep := epilogue[E](lo, hi, w)
-		ep.Bias = dense[E](b)
+		ep.Bias, ep.Act = dense[E](b), op.Activations[c.Str(act)]
 		return cpuconv.Layer[E]{Shape: geometryOf(from, sh, w.Shape(), a).shape(), W: weightsOf[E](w), Epilogue: &ep}
 	}
-	first, second := layer(1, a, c.Float(6), c.Float(7)), layer(8, a2, c.Float(13), c.Float(14))
+	first, second := layer(1, a, c.Float(6), c.Float(7), 20), layer(8, a2, c.Float(13), c.Float(14), 21)
 	var last *cpuconv.Layer[E]
 	if w := c.T(15); w != nil {
-		l := layer(15, plain(w.Dim()-2), c.Float(18), c.Float(19))
+		l := layer(15, plain(w.Dim()-2), c.Float(18), c.Float(19), 22)
 		last = &l
 	}
 	intoLayout(out, func(d []E, isLast bool) {

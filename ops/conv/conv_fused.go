@@ -5,22 +5,28 @@ import (
 	"slices"
 
 	cpuconv "github.com/gotorch-dev/torch/internal/cpu/conv"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
 func init() {
 	tensor.Register(tensor.Def{
-		Schema: "gotorch::conv_fused(Tensor input, Tensor weight, Tensor? bias, Tensor? residual, int[] stride, int[] padding, int[] dilation, int groups, float min, float max) -> Tensor",
-		Doc: "is clamp(conv(input, weight, bias) + residual, min, max), for inference in one pass over the result: " +
-			"min 0 is a ReLU, max 6 with it a ReLU6, infinities leave the values alone.",
+		Schema: "gotorch::conv_fused(Tensor input, Tensor weight, Tensor? bias, Tensor? residual, int[] stride, int[] padding, int[] dilation, int groups, float min, float max, " +
+			"str activation=\"none\") -> Tensor",
+		Doc: "is activation(clamp(conv(input, weight, bias) + residual, min, max)), for inference in one pass over " +
+			"the result: min 0 is a ReLU, max 6 with it a ReLU6, infinities leave the values alone.",
 		Go: "-",
 		Fuses: func(c *Ctx) bool {
 			sh, ok := fits(c.T(0), c.T(1), c.T(2), fusedArgs(c))
-			r := c.T(3)
-			return ok && (r == nil || r.DType() == c.ArgDType(0) && tensor.SameShape(r.Shape(), sh))
+			r, dt := c.T(3), c.ArgDType(0)
+			if c.Str(10) != "none" && dt != tensor.Float32 && dt != tensor.Float64 {
+				return false // the result is rounded in front of the activation
+			}
+			return ok && (r == nil || r.DType() == dt && tensor.SameShape(r.Shape(), sh))
 		},
 		Infer: func(c *Ctx) {
 			in, w := c.T(0), c.T(1)
+			op.CheckActivation(c, 10)
 			sh := outputShape(c, in.Shape(), w.Shape(), c.T(2), fusedArgs(c))
 			c.AllocStrided(0, sh, tensor.FormatStrides(sh, formatFor(in, w)), in.DType())
 		},
@@ -39,7 +45,7 @@ func init() {
 			if r := c.T(3); r != nil {
 				y = y.Add(r)
 			}
-			c.Return(limited(y, c.Float(8), c.Float(9)))
+			c.Return(op.Activate(c, 10, limited(y, c.Float(8), c.Float(9))))
 		},
 	})
 }
@@ -130,7 +136,9 @@ func limited(y *T, lo, hi float64) *T {
 func fusedArgs(c *Ctx) arguments { return fusedArguments(c, 4, c.T(1).Dim()-2, c.Int(7)) }
 
 func runFused[E float32 | float64](c *Ctx) {
-	runFloat(c.Out(0), c.T(0), c.T(1), c.T(2), c.T(3), epilogue[E](c.Float(8), c.Float(9), c.T(1)), fusedArgs(c))
+	ep := epilogue[E](c.Float(8), c.Float(9), c.T(1))
+	ep.Act = op.Activations[c.Str(10)]
+	runFloat(c.Out(0), c.T(0), c.T(1), c.T(2), c.T(3), ep, fusedArgs(c))
 }
 
 // epilogue clamps, and keeps the packed weight.
@@ -141,7 +149,7 @@ func epilogue[E float32 | float64](lo, hi float64, w *T) cpuconv.Epilogue[E] {
 
 // Fused calls gotorch::conv_fused.
 func Fused(in, w, bias, residual *T, stride, pad, dil []int, groups int, lo, hi float64) *T {
-	c := tensor.NewCall(opFused, 10)
+	c := tensor.NewCall(opFused, 11)
 	*c.Arg(0), *c.Arg(1) = tensor.TensorValue(in), tensor.TensorValue(w)
 	if bias != nil {
 		*c.Arg(2) = tensor.TensorValue(bias)
@@ -151,6 +159,7 @@ func Fused(in, w, bias, residual *T, stride, pad, dil []int, groups int, lo, hi 
 	}
 	*c.Arg(4), *c.Arg(5), *c.Arg(6) = tensor.OptIntsValue(stride), tensor.OptIntsValue(pad), tensor.OptIntsValue(dil)
 	*c.Arg(7), *c.Arg(8), *c.Arg(9) = tensor.IntValue(groups), tensor.Box(lo), tensor.Box(hi)
+	*c.Arg(10) = tensor.Box("none")
 	return c.Do1()
 }
 

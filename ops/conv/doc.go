@@ -10,8 +10,9 @@
 // The files: convolution.go defines PyTorch's operators, unfold.go im2col and col2im. layout.go finds out memory
 // layouts and calls the direct kernels, float16.go and bfloat16.go those of 16 bits; im2col_gemm.go is the simple
 // way. packed_weights.go keeps weights in the kernels' order. conv_fused.go, conv_pool_fused.go and
-// conv_depthwise_fused.go are fused operators for inference, conv_tail.go is one with a gradient, for convolution,
-// ReLU and pooling in training; the bodies of all four are PyTorch's operators, which is what layers see.
+// conv_depthwise_fused.go are fused operators for inference, and so is squeeze.go, a gate of channels; conv_tail.go is
+// one with a gradient, for convolution, ReLU and pooling in training; the bodies of all of them are PyTorch's
+// operators, which is what layers see.
 package conv
 
 import "github.com/gotorch-dev/torch/tensor"

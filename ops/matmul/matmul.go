@@ -94,15 +94,15 @@ func init() {
 			"or gelu_tanh. Where gradients are " +
 			"recorded only ReLU is fused, whose gradient needs nothing but the result: that of GELU reads the sum " +
 			"before it, which a fused kernel does not keep.",
-		Body: func(c *Ctx) { c.Return(activate(c, 3, call(opLinear, c.T(0), c.T(1), c.T(2))[0])) },
+		Body: func(c *Ctx) { c.Return(op.Activate(c, 3, call(opLinear, c.T(0), c.T(1), c.T(2))[0])) },
 		Fuses: func(c *Ctx) bool {
 			return c.ArgDType(0).IsFloat() && c.T(1).Dim() == 2 && (c.Str(3) == "relu" || !c.Wants())
 		},
 		Infer: func(c *Ctx) {
-			checkActivation(c, 3)
+			op.CheckActivation(c, 3)
 			infer(c)
 		},
-		CPU:  func(c *Ctx) { linearRun(c.Out(0), c.T(0), c.T(1), c.T(2), activations[c.Str(3)]) },
+		CPU:  func(c *Ctx) { linearRun(c.Out(0), c.T(0), c.T(1), c.T(2), op.Activations[c.Str(3)]) },
 		Save: "input weight result",
 		VJP:  func(c *Ctx, g *T) []*T { return linearVJP(c, call(opThresholdBackward, g, c.Out(0), 0)[0]) },
 		Grad: "ReluBackward0",
@@ -142,31 +142,6 @@ func linearNode(args []tensor.Value) string {
 	return "UnsafeViewBackward0"
 }
 
-// activations are the names of the functions that a fused linear layer applies to its result.
-var activations = map[string]gemm.Activation{"none": gemm.ActNone, "relu": gemm.ActReLU, "gelu": gemm.ActGELU,
-	"gelu_tanh": gemm.ActGELUTanh}
-
-// checkActivation refuses an argument that names no activation.
-func checkActivation(c *Ctx, i int) {
-	if _, ok := activations[c.Str(i)]; !ok {
-		c.Fail(tensor.ErrValue, "activation: got %q, expected none, relu, gelu or gelu_tanh", c.Str(i))
-	}
-}
-
-// activate applies the function that argument i names, by the operator that a module would call.
-func activate(c *Ctx, i int, t *T) *T {
-	checkActivation(c, i)
-	switch c.Str(i) {
-	case "relu":
-		return t.ReLU()
-	case "gelu":
-		return call(opGELU, t)[0]
-	case "gelu_tanh":
-		return call(opGELU, t, "tanh")[0]
-	}
-	return t
-}
-
 // linearRun is the kernel of linear, with an activation at the end.
 func linearRun(o, x, w, b *T, act gemm.Activation) {
 	k := w.Size(-1)
@@ -200,7 +175,6 @@ func linearRun(o, x, w, b *T, act gemm.Activation) {
 var (
 	opLinear            = tensor.Slot("aten::linear")
 	opThresholdBackward = tensor.Slot("aten::threshold_backward")
-	opGELU              = tensor.Slot("aten::gelu")
 	opUnsafeView        = tensor.Slot("aten::_unsafe_view")
 )
 

@@ -2,6 +2,7 @@ package matmul
 
 import (
 	"github.com/gotorch-dev/torch/internal/cpu/gemm"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -34,7 +35,7 @@ func init() {
 			p, n := c.T(1), c.Int(2)
 			checkPacked(c, p, n)
 			w := p.Transpose(1, 2).Reshape([]int{p.Size(0) * p.Size(2), p.Size(1)}).Narrow(0, 0, n)
-			c.Return(activate(c, 4, call(opLinear, c.T(0), w, c.T(3))[0]))
+			c.Return(op.Activate(c, 4, call(opLinear, c.T(0), w, c.T(3))[0]))
 		},
 		Fuses: func(c *Ctx) bool { // the other conditions are errors in both
 			p := c.T(1)
@@ -51,7 +52,7 @@ func init() {
 				c.Fail(tensor.ErrShape, "expected a bias of %d %s, got %s of %s", n, p.DType(),
 					tensor.ShapeString(b.Shape()), b.DType())
 			}
-			checkActivation(c, 4)
+			op.CheckActivation(c, 4)
 			var buf [8]int // on the stack
 			c.Alloc(0, append(append(buf[:0], x.Shape()[:x.Dim()-1]...), n), x.DType())
 		},
@@ -60,9 +61,9 @@ func init() {
 			switch {
 			case o.Numel() == 0:
 			case p.DType() == tensor.Float64:
-				packedRun[float64](o, x, p, b, activations[c.Str(4)])
+				packedRun[float64](o, x, p, b, op.Activations[c.Str(4)])
 			default:
-				packedRun[float32](o, x, p, b, activations[c.Str(4)])
+				packedRun[float32](o, x, p, b, op.Activations[c.Str(4)])
 			}
 		},
 	})

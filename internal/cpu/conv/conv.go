@@ -55,6 +55,9 @@ type Epilogue[T Float] struct {
 	Clamp    bool
 	Lo, Hi   T // with Clamp, the result is brought into [Lo, Hi]; NaN stays NaN
 
+	// Act is applied to the result after all of the above, while the result is in the cache; not with a Tail.
+	Act gemm.Activation
+
 	// Packed keeps the weights in the micro-kernel's order from one call to the next. Whoever
 	// sets it makes sure that the weights have not changed meanwhile.
 	Packed *PackedWeights
@@ -153,6 +156,7 @@ func forward[T Float](s *Shape, out, in Image[T], w Weights[T], ep *Epilogue[T])
 		if e, ok := productEpilogue(ep, s.Groups); ok {
 			cg := s.Cin / s.Groups
 			product(s, out.Data, in.Data, s.Cout/s.Groups, cg, w.Data, cg, 1, e)
+			ep.activate(out.Data)
 			return
 		}
 	}
@@ -160,10 +164,12 @@ func forward[T Float](s *Shape, out, in Image[T], w Weights[T], ep *Epilogue[T])
 		if e, ok := productEpilogue(ep, 1); ok { // dot products of all positions with the weights
 			gemm.GEMM(1, s.N*volume(s.In), s.Cin, 1, w.Data, s.Cin, 1, in.Data, 1, s.Cin, 0, out.Data, s.N*volume(s.In),
 				1, e)
+			ep.activate(out.Data)
 			return
 		}
 	}
 	if s.Taps() > 1 && patchesOf(s, in, w).forward(out, w, ep) {
+		ep.activate(out.Data)
 		return
 	}
 	var key planKey

@@ -52,6 +52,7 @@ func (j *job[T]) runDepthwise(src packSource[T]) {
 	d := newDepthwiseJob(j)
 	if f := d.fewChannels(); f != nil {
 		f.run(src)
+		activateAll(j.act, j.out.Data)
 		return
 	}
 	d.src, d.dst = unsafe.Pointer(unsafe.SliceData(j.in.Data)), unsafe.Pointer(&j.out.Data[0])
@@ -63,6 +64,9 @@ func (j *job[T]) runDepthwise(src packSource[T]) {
 	}
 	d.pack(src, 2*d.vl)
 	d.runBands(lanes[T](j.pt))
+	if !j.out.Last {
+		activateAll(j.act, j.out.Data)
+	}
 }
 
 // inPlace reports whether the images are better read in place: no position sees padding, or few positions do
@@ -242,6 +246,8 @@ func (d *depthwiseJob[T]) runLast() {
 				}
 				seg = d.lines(&p, ph, img, z, y, min(y+yb, ph.grid[1]), seg)
 			}
+			d.activate(&block{n0: img, n1: img + 1, lo: [3]int{z, y, 0}, c1: d.groups,
+				hi: [3]int{z + 1, min(y+yb, d.grid[1]), d.grid[2]}})
 		}
 	})
 }
@@ -519,6 +525,7 @@ func (d *depthwiseJob[T]) runBands(l int) {
 		s := j.newScratch(d.es)
 		clear(unsafe.Slice((*T)(s.band), j.bandLen)) // lanes without a channel
 		var p args
+		first := 0 // the first channel whose results wait for their activation
 		for t := lo; t < hi; t++ {
 			b := j.band(t/(per*nc)*per + t%per)
 			c := t / per % nc * j.cb
@@ -534,6 +541,14 @@ func (d *depthwiseJob[T]) runBands(l int) {
 				s.prefetch.start(&p, lines, fetches, j.inputRange(&next, &b), j.outputRange(&next))
 			}
 			d.bandTask(&p, &b, &s)
+			if t == lo || c == 0 || !last {
+				first = c
+			}
+			// The blocks of channels of the same lines follow each other and become one run.
+			if end := c + b.c1; j.out.Last && (t == hi-1 || end == j.groups || !last) {
+				b.group, b.c0, b.c1 = 0, first, end
+				j.activate(&b)
+			}
 		}
 		s.free()
 	})

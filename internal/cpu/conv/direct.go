@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu"
+	"github.com/gotorch-dev/torch/internal/cpu/gemm"
 	"github.com/gotorch-dev/torch/internal/mem"
 	"github.com/gotorch-dev/torch/internal/par"
 )
@@ -27,10 +28,12 @@ func (j *job[T]) run(w packSource[T]) {
 	}
 	if j.winogradFits() {
 		j.runWinograd(w)
+		activateAll(j.act, j.out.Data)
 		return
 	}
 	if f := j.kn2row(); f != nil && w.fill == nil {
 		f.run(w)
+		activateAll(j.act, j.out.Data)
 		return
 	}
 	j.makePlan()
@@ -70,6 +73,9 @@ func (j *job[T]) runTasks() {
 		}
 		s.free()
 	})
+	if j.buffersResult() {
+		activateAll(j.act, j.out.Data)
+	}
 }
 
 // taskWork estimates the multiply-adds of a task.
@@ -293,6 +299,9 @@ func (j *job[T]) task(t, next int, s *scratch, es int) {
 				sub.lo[2], sub.hi[2] = x, min(x+step[2]-b.lo[2], b.hi[2])
 				at := bandPosition{src.band, src.at + ((y-b.lo[1])*j.step[1]*j.line+(x-b.lo[2])*j.step[2]*j.pix)*es}
 				j.columns(p, s, &sub, &dst, at, k0, kc, es, later)
+				if kb == nk-1 && !j.buffersResult() {
+					j.activate(&sub)
+				}
 			}
 		}
 	}
@@ -323,7 +332,7 @@ func (j *job[T]) storesNonTemporal() bool {
 	if !j.out.Last {
 		line = volume(j.outD) * es
 	}
-	return (j.pt == pathAVX512 || j.pt == pathAVX2) && (j.out.Last || j.res == nil) &&
+	return (j.pt == pathAVX512 || j.pt == pathAVX2) && (j.out.Last || j.res == nil) && j.act == gemm.ActNone &&
 		len(j.out.Data)*es >= nonTemporalBytes && line%64 == 0 &&
 		uintptr(unsafe.Pointer(&j.out.Data[0]))%64 == 0
 }

@@ -44,6 +44,8 @@
 //	pack.go                   weights in the order in which the micro-kernels read them
 //	prefetch.go               fetches of the next block's data, spread over the tiles of the present one
 //	tail.go                   ReLU and maximum pooling computed with a convolution, and their gradients
+//	activation.go             activations of an epilogue that are no clamp
+//	squeeze.go                a gate of channels made of their means (squeeze and excitation)
 //	fused.go, fused_pool.go   convolution → depthwise convolution or pooling → 1×1 convolution, by lines
 //	bfloat16.go               bfloat16: pairs of elements take the place of float32 elements
 //	kernel.go                 arguments of the micro-kernels, the portable ones, the choice by instruction set

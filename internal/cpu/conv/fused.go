@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu"
+	"github.com/gotorch-dev/torch/internal/cpu/gemm"
 	"github.com/gotorch-dev/torch/internal/mem"
 	"github.com/gotorch-dev/torch/internal/par"
 )
@@ -384,7 +385,10 @@ func (p *fusedJob[T]) task(t, next int, s *scratch, buf, mid unsafe.Pointer, seg
 			seg = d.lines(a, &d.phases[0], 0, 0, y, end, seg)
 		}
 		if p.last != nil {
+			gemm.Activate(d.act, unsafe.Slice((*T)(mid), (end-y)*d.outD[2]*d.groups))
 			p.thirdLines(img, y, end, mid, s, es)
+		} else {
+			d.activate(&block{n0: img, n1: img + 1, lo: [3]int{0, y, 0}, hi: [3]int{1, end, d.outD[2]}, c0: c0, c1: c1})
 		}
 	}
 	return seg
@@ -398,6 +402,7 @@ func (p *fusedJob[T]) thirdLines(img, y0, y1 int, mid unsafe.Pointer, s *scratch
 	b.lo, b.hi = [3]int{0, 0, (at + y0) * d.outD[2]}, [3]int{1, 1, (at + y1) * d.outD[2]}
 	dst := resultBuffer{p: unsafe.Pointer(&j.out.Data[0]), pix: j.co}
 	j.columns(s.start(1), s, &b, &dst, bandPosition{band: mid}, 0, j.ci, es, [3]addressRange{})
+	j.activate(&b)
 }
 
 // firstLines computes the lines [y0, y1) and channels [c0, c1) of the first result.
@@ -420,4 +425,14 @@ func (p *fusedJob[T]) firstLines(img, y0, y1, c0, c1 int, buf unsafe.Pointer, s 
 		j.load(&b, unsafe.Slice((*T)(s.band), j.bandLen), 0, j.ci)
 	}
 	j.columns(s.start(1), s, &b, &dst, src, 0, j.ci, es, [3]addressRange{later})
+	if j.act == gemm.ActNone {
+		return
+	}
+	rows, n := (y1-y0)*width, c1-c0
+	if n == pitch {
+		rows, n = 1, rows*n
+	}
+	for i := range rows {
+		gemm.Activate(j.act, unsafe.Slice((*T)(unsafe.Add(buf, i*pitch*es)), n))
+	}
 }

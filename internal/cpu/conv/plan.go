@@ -3,6 +3,8 @@ package conv
 import (
 	"math"
 	"unsafe"
+
+	"github.com/gotorch-dev/torch/internal/cpu/gemm"
 )
 
 // job is one call: a sum over taps at every output position, see phase. Both the forward convolution and the
@@ -24,6 +26,7 @@ type job[T Float] struct {
 	bf16Residual    []uint16 // the bfloat16 residual, nil for none
 	clamp           bool
 	lo, hi          T
+	act             gemm.Activation
 	packInTask      *packer[T] // not nil: each task packs the weights that it needs
 	packed          *PackedWeights
 	key             *planKey // under which packed may keep the plan
@@ -116,7 +119,7 @@ func (j *job[T]) setEpilogue(ep *Epilogue[T]) {
 		_ = ep.Residual[len(j.out.Data)-1]
 		j.res = unsafe.Pointer(&ep.Residual[0])
 	}
-	j.clamp, j.lo, j.hi = ep.Clamp, ep.Lo, ep.Hi
+	j.clamp, j.lo, j.hi, j.act = ep.Clamp, ep.Lo, ep.Hi, ep.Act
 	j.packed, j.outTail = ep.Packed, ep.Tail
 }
 
@@ -124,7 +127,7 @@ func (j *job[T]) setEpilogue(ep *Epilogue[T]) {
 func (j *job[T]) blank() *job[T] {
 	c := *j
 	c.in.Data, c.out.Data, c.bias, c.res, c.packed, c.key, c.outTail = nil, nil, nil, nil, nil, nil, nil
-	c.bf16In, c.bf16Out, c.bf16Residual = nil, nil, nil
+	c.bf16In, c.bf16Out, c.bf16Residual, c.act = nil, nil, nil, gemm.ActNone
 	return &c
 }
 

@@ -7,16 +7,6 @@ import (
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
-// Activation is a function applied to the finished elements of C.
-type Activation uint8
-
-const (
-	ActNone     Activation = iota
-	ActReLU                // max(x, 0), NaN stays NaN; fused into the kernel
-	ActGELU                // x·Φ(x), by the error function
-	ActGELUTanh            // x·Φ(x), by the tanh approximation
-)
-
 // Epilogue is what happens to C while C is still in registers or cache. The zero value does nothing.
 type Epilogue[T element] struct {
 	BiasCol []T // nil, or n values: BiasCol[j] is added to column j
