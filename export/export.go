@@ -52,13 +52,8 @@ func Export(module any, inputs []any, opts ...Options) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &exporter{r: r, opts: o, names: map[string]bool{}, values: map[*graph.Value]string{},
-		numbers: map[*graph.Value]expr{}, symbols: map[string]*dynamicSize{},
-		json: graphJSON{Tensors: map[string]json.RawMessage{}, Ints: map[string]json.RawMessage{},
-			Bools: map[string]json.RawMessage{}, Floats: map[string]json.RawMessage{},
-			Objects: map[string]json.RawMessage{}, Nodes: []json.RawMessage{}, Inputs: []argument{},
-			Outputs: []argument{}},
-		p: &Program{name: "model", state: map[string]*Weight{}}}
+	w := &exporter{r: r, opts: o, names: map[string]bool{}, symbols: map[string]*dynamicSize{},
+		level: newLevel(nil, r.Func.Body), p: &Program{name: "model", state: map[string]*Weight{}}}
 	var p *Program
 	if tryErr := tensor.Try(func() { p, err = w.program() }); tryErr != nil {
 		return nil, tryErr
@@ -68,23 +63,39 @@ func Export(module any, inputs []any, opts ...Options) (*Program, error) {
 
 // exporter writes a recorded program as model.json.
 type exporter struct {
-	r       *trace.Program
-	opts    Options
-	p       *Program
-	json    graphJSON
-	sig     signatureJSON
-	names   map[string]bool // that are taken
-	values  map[*graph.Value]string
-	attrs   map[string]string // placeholders of the module's tensors by their paths
-	lists   map[*graph.Value][]*graph.Value
-	numbers map[*graph.Value]expr // sizes and what is computed from them, in terms of symbols
-	symbols map[string]*dynamicSize
+	r          *trace.Program
+	opts       Options
+	p          *Program
+	*level     // the graph that is written
+	sig        signatureJSON
+	names      map[string]bool         // that are taken
+	attrs      map[string]string       // placeholders of the module's tensors by their paths
+	symbols    map[string]*dynamicSize // by the names of Options.Dynamic
+	iterations []*dynamicSize          // the numbers of the iterations of loops
 }
 
-// dynamicSize is a size that Options.Dynamic names.
+// dynamicSize is a size that Options.Dynamic names, or the number of an iteration, which is read from a tensor.
 type dynamicSize struct {
-	symbol  string // "s0"
-	example int
+	symbol    string // "s0", "u0"
+	example   int
+	source    *graph.Value // an input with this size in dimension dim, or the tensor of the iteration
+	dim       int
+	iteration bool
+}
+
+// symbolOf finds a size by its symbol.
+func (w *exporter) symbolOf(symbol string) *dynamicSize {
+	for _, s := range w.symbols {
+		if s.symbol == symbol {
+			return s
+		}
+	}
+	for _, s := range w.iterations {
+		if s.symbol == symbol {
+			return s
+		}
+	}
+	return nil
 }
 
 // unique makes a name of the graph: the text with _1, _2 behind it where it is taken.
@@ -152,6 +163,9 @@ func (w *exporter) program() (*Program, error) {
 			}
 		}
 		m.Ranges[s.symbol] = r
+	}
+	for _, s := range w.iterations {
+		m.Ranges[s.symbol] = rangeJSON{Min: ptr(json.Number("0"))}
 	}
 	for name := range w.opts.Ranges {
 		if w.symbols[name] == nil {
@@ -295,7 +309,8 @@ func (w *exporter) inputs() (leaves []argument, err error) {
 	for i, port := range w.r.Inputs() {
 		for d, dim := range port.Shape {
 			if dim.Name != "" && w.symbols[dim.Name] == nil {
-				w.symbols[dim.Name] = &dynamicSize{fmt.Sprintf("s%d", len(w.symbols)), w.r.Example[i].Size(d)}
+				w.symbols[dim.Name] = &dynamicSize{symbol: fmt.Sprintf("s%d", len(w.symbols)),
+					example: w.r.Example[i].Size(d), source: params[i], dim: d}
 			}
 		}
 	}
@@ -367,6 +382,12 @@ func (w *exporter) outputs(f *trace.Form) {
 func (w *exporter) name(v *graph.Value) string {
 	if name, ok := w.values[v]; ok {
 		return name
+	}
+	if inner := w.level; inner.up != nil {
+		w.level = inner.up
+		name := w.name(v)
+		w.level = inner
+		return w.operand(name)
 	}
 	if n := v.Node; n != nil && n.Op == graph.GetAttr {
 		return w.attrs[n.Attr]

@@ -12,10 +12,9 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// nodes writes the nodes of the recorded function.
+// nodes writes the nodes of the present graph.
 func (w *exporter) nodes() error {
-	w.lists = map[*graph.Value][]*graph.Value{}
-	for _, n := range w.r.Func.Body.Nodes {
+	for _, n := range w.block.Nodes {
 		if err := w.node(n); err != nil {
 			where := ""
 			if n.Scope != nil && n.Scope.Path != "" {
@@ -41,6 +40,13 @@ func (w *exporter) node(n *graph.Node) error {
 		return nil
 	case "aten::size.int":
 		return w.size(n)
+	case "aten::Bool.Tensor":
+		w.truths[n.Out[0]] = n.In[0]
+		return nil
+	case graph.If:
+		return w.ifNode(n)
+	case graph.Loop:
+		return w.loopNode(n)
 	}
 	if len(n.Out) == 1 && len(n.In) > 0 && isNumber(n.Out[0].Type) && n.Operator != nil && n.Operator.Op() == nil {
 		return w.arithmetic(n)
@@ -68,6 +74,10 @@ func (w *exporter) node(n *graph.Node) error {
 	}
 	for i, v := range n.In {
 		p := &sch.Params[i]
+		if p.Writes && w.up != nil && v.Type.Kind == graph.TensorType && !w.owns(v) {
+			return fmt.Errorf("%w: argument '%s' is a tensor from outside of a branch or loop, which torch.cond and "+
+				"torch.while_loop do not write to", ErrUnsupported, p.Name)
+		}
 		if i > last && w.isDefault(v, p) {
 			continue
 		}
@@ -163,11 +173,7 @@ func (w *exporter) argument(v *graph.Value, p *tensor.Param) (argument, error) {
 	case !constant && (v.Type.Kind == graph.TensorType || v.Type.Kind == graph.AnyType && w.values[v] != ""):
 		return tensorArg(w.name(v)), nil
 	case !constant && isNumber(v.Type):
-		name, ok := w.values[v]
-		if !ok {
-			return argument{}, fmt.Errorf("%w: a number that is not computed from sizes", ErrUnsupported)
-		}
-		return arg("as_sym_int", map[string]string{"as_name": name}), nil
+		return w.numberArg(v)
 	case !constant:
 		return argument{}, fmt.Errorf("%w: a value of type %s", ErrUnsupported, v.Type)
 	case c.K == tensor.KNone:
@@ -250,13 +256,21 @@ func (w *exporter) list(items []*graph.Value, p *tensor.Param) (argument, error)
 	for _, v := range items {
 		c, ok := w.constOf(v)
 		if !ok {
-			name := w.values[v]
-			if name == "" || p.Kind != tensor.KInts {
-				return argument{}, fmt.Errorf("%w: a list with a number that is not computed from sizes",
-					ErrUnsupported)
+			a, err := w.numberArg(v)
+			if err == nil && p.Kind != tensor.KInts {
+				err = fmt.Errorf("%w: a list of other numbers than ints that varies", ErrUnsupported)
+			}
+			if err != nil {
+				return argument{}, err
 			}
 			varies = true
-			sym = append(sym, map[string]any{"as_name": name})
+			var s map[string]any
+			if a.key == "as_int" {
+				s = map[string]any{"as_int": a.raw}
+			} else if err := a.read(&s); err != nil {
+				return argument{}, err
+			}
+			sym = append(sym, s)
 			continue
 		}
 		n := c.Num()
@@ -286,7 +300,7 @@ func (w *exporter) result(v *graph.Value, short string, r *tensor.Result) (argum
 		return tensorArg(name), w.tensor(name, v)
 	case tensor.KTensors:
 		names := []nameJSON{}
-		for _, u := range w.r.Func.Body.Nodes {
+		for _, u := range w.block.Nodes {
 			if u.Op == graph.ListUnpack && u.In[0] == v {
 				for _, e := range u.Out {
 					name := w.unique("getitem")
@@ -411,6 +425,9 @@ func (w *exporter) sizeOf(e expr, n int) sizeJSON {
 	if _, ok := e.(literal); ok {
 		return sizeOfInt(n)
 	}
+	if _, err := w.example(e); err != nil { // it depends on an iteration
+		return sizeJSON{Expr: &sizeExprJSON{Text: srepr(e)}}
+	}
 	return sizeJSON{Expr: &sizeExprJSON{Text: srepr(e), Hint: &hintJSON{Int: &n}}}
 }
 
@@ -420,6 +437,9 @@ func srepr(e expr) string {
 	case literal:
 		return "Integer(" + strconv.FormatInt(e.v.(int64), 10) + ")"
 	case name:
+		if strings.HasPrefix(e.id, "u") { // may be 0
+			return "Symbol('" + e.id + "', integer=True)"
+		}
 		return "Symbol('" + e.id + "', positive=True, integer=True)"
 	case binary:
 		l, r := srepr(e.l), srepr(e.r)
@@ -465,21 +485,28 @@ func (w *exporter) size(n *graph.Node) error {
 	} else if info.Dims != nil && info.Dims[i].Size < 0 {
 		return fmt.Errorf("%w: a size that is no sum or product of sizes of the inputs", ErrUnsupported)
 	}
-	return w.numberNode(n, e, "torch.ops.aten.sym_size.int", "sym_size_int", info.Shape[i],
+	return w.numberNode(n, e, "torch.ops.aten.sym_size.int", "sym_size_int",
 		[]namedArgument{{"self", tensorArg(w.name(n.In[0])), positional}, {"dim", arg("as_int", d.N), positional}})
 }
 
 // numberNode writes a node whose result is an int.
-func (w *exporter) numberNode(n *graph.Node, e expr, target, base string, example int, in []namedArgument) error {
-	name := w.unique(base)
+func (w *exporter) numberNode(n *graph.Node, e expr, target, base string, in []namedArgument) error {
+	name, err := w.intNode(e, target, base, in, n.Scope)
 	w.values[n.Out[0]], w.numbers[n.Out[0]] = name, e
-	b, err := json.Marshal(w.sizeOf(e, example))
+	return err
+}
+
+// intNode adds a node whose result is an int, and returns its name.
+func (w *exporter) intNode(e expr, target, base string, in []namedArgument, scope *graph.Scope) (string, error) {
+	name := w.unique(base)
+	example, _ := w.example(e) // 0 for what depends on an iteration
+	b, err := json.Marshal(w.sizeOf(e, int(example)))
 	if err != nil {
-		return err
+		return "", err
 	}
 	w.json.Ints[name] = b
-	return w.add(&nodeJSON{Target: target, Name: name, Inputs: in, Metadata: scopeText(n.Scope),
-		Outputs: []argument{arg("as_sym_int", map[string]string{"as_name": name})}})
+	return name, w.add(&nodeJSON{Target: target, Name: name, Inputs: in, Metadata: scopeText(scope),
+		Outputs: []argument{symbolArg(name)}})
 }
 
 // sizeOps are Python's operators by the helpers that compute with sizes.
@@ -502,18 +529,15 @@ func (w *exporter) arithmetic(n *graph.Node) error {
 			in = append(in, namedArgument{"", arg("as_int", c.N), positional})
 			continue
 		}
-		if operands[i] = w.numbers[v]; operands[i] == nil {
-			return fmt.Errorf("%w: a number that is not computed from sizes", ErrUnsupported)
+		a, err := w.numberArg(v)
+		if err != nil {
+			return err
 		}
-		in = append(in, namedArgument{"", arg("as_sym_int", map[string]string{"as_name": w.values[v]}), positional})
-	}
-	e := expr(binary{op, operands[0], operands[1]})
-	example, err := w.example(e)
-	if err != nil {
-		return err
+		operands[i] = w.numberOf(v)
+		in = append(in, namedArgument{"", a, positional})
 	}
 	name := pythonNames[op]
-	return w.numberNode(n, e, "_operator."+name, name, int(example), in)
+	return w.numberNode(n, binary{op, operands[0], operands[1]}, "_operator."+name, name, in)
 }
 
 // example is the value of a size for the example inputs.
@@ -522,10 +546,8 @@ func (w *exporter) example(e expr) (int64, error) {
 	case literal:
 		return e.v.(int64), nil
 	case name:
-		for _, s := range w.symbols {
-			if s.symbol == e.id {
-				return int64(s.example), nil
-			}
+		if s := w.symbolOf(e.id); s != nil && !s.iteration {
+			return int64(s.example), nil
 		}
 	case binary:
 		l, err := w.example(e.l)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,8 +64,8 @@ func vision(name string) func() any {
 
 func module(m func() nn.Module) func() any { return func() any { return m() } }
 
-// roundTrips are modules and functions that are exported, saved, loaded and compared with what they compute.
-var roundTrips = []struct {
+// roundTrip is a module or function that is exported, saved, loaded and compared with what it computes.
+type roundTrip struct {
 	name    string
 	make    func() any
 	inputs  []any
@@ -73,7 +74,9 @@ var roundTrips = []struct {
 	train   bool
 	random  bool // the result depends on the generator
 	large   bool // not with -short
-}{
+}
+
+var roundTrips = []roundTrip{
 	{name: "mlp", make: module(func() nn.Module {
 		return nn.NewSequential(nn.NewFlatten(), nn.NewLinear(12, 8), nn.NewReLU(), nn.NewLinear(8, 3))
 	}), inputs: []any{rand(2, 3, 4)}, dynamic: map[string]map[int]string{"x": {0: "batch"}},
@@ -181,7 +184,7 @@ func TestRoundTrip(t *testing.T) {
 	var script strings.Builder
 	before := tensor.SetWarnings(func(tensor.Warning) {}) // of constants, which are meant
 	defer func() { tensor.SetWarnings(before) }()
-	for i, c := range roundTrips {
+	for i, c := range slices.Concat(roundTrips, controlTrips) {
 		if c.large && testing.Short() {
 			continue
 		}

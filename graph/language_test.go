@@ -3,6 +3,7 @@ package graph_test
 import (
 	"context"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/gotorch-dev/torch"
@@ -111,6 +112,23 @@ func TestHelpers(t *testing.T) {
 	res, err := graph.Lookup("aten::tensor").Call(empty, tensor.Value{}, tensor.Value{}, tensor.BoolValue(false))
 	if err != nil || res[0].T.DType() != torch.Int64 {
 		t.Errorf("tensor of empty lists of ints: %v, %v", res, err)
+	}
+	// TorchScript makes a tensor of the default dtype before one of the wanted dtype
+	double := tensor.Value{K: tensor.KInt, N: 7}
+	for _, c := range []struct {
+		op   string
+		data tensor.Value
+	}{{"aten::tensor", graph.NewList(graph.Float, tensor.FloatValue(0.1))},
+		{"aten::tensor.float", tensor.FloatValue(0.1)},
+		{"aten::as_tensor.list", graph.NewList(graph.Float, tensor.FloatValue(0.1))}} {
+		args := []tensor.Value{c.data, double, {}}
+		if !strings.Contains(c.op, "as_tensor") {
+			args = append(args, tensor.BoolValue(false))
+		}
+		res, err := graph.Lookup(c.op).Call(args...)
+		if err != nil || res[0].T.DType() != torch.Float64 || res[0].T.Item() != float64(float32(0.1)) {
+			t.Errorf("%s of 0.1 as float64: %v, %v; PyTorch gives %v", c.op, res, err, float64(float32(0.1)))
+		}
 	}
 }
 

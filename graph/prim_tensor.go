@@ -129,7 +129,7 @@ func makeTensor(v tensor.Value, dtype, device tensor.Value, grad bool) *tensor.T
 		}
 		t = tensor.FromSlice(data, len(data))
 	}
-	t = t.Reshape(shape).To(dt)
+	t = t.Reshape(shape).To(def).To(dt) // TorchScript rounds to the default dtype first, as Python does not
 	if d := deviceArg(device); d != (tensor.Device{}) {
 		t = t.To(d)
 	}

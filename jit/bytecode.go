@@ -2,6 +2,7 @@ package jit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gotorch-dev/torch/graph"
@@ -640,6 +641,33 @@ func (b *bytecode) call(pc int, in instruction) {
 	b.operator(pc, o.name, b.popN(pc, n))
 }
 
+// withDefaults completes the arguments of a call that leaves defaults out. Those that the results are written to stand
+// last in a schema and are given always, behind the others.
+func (b *bytecode) withDefaults(o *graph.Operator, args []*graph.Value) []*graph.Value {
+	op := o.Op()
+	if op == nil || len(args) >= len(op.Sch.Params) {
+		return args
+	}
+	params := op.Sch.Params
+	end := len(params)
+	for end > 0 && params[end-1].Writes && params[end-1].KwOnly {
+		end--
+	}
+	outs := len(params) - end
+	given := len(args) - outs
+	if outs == 0 || given < 0 {
+		return args
+	}
+	all := slices.Clone(args[:given])
+	for _, p := range params[given:end] {
+		if p.Default == nil {
+			return args
+		}
+		all = append(all, b.b.ConstOf(*p.Default, graph.TypeOf(*p.Default)))
+	}
+	return append(all, args[given:]...)
+}
+
 // unpack takes a tuple apart. Where its type is not known the next instruction tells how many fields it has.
 func (b *bytecode) unpack(pc int) {
 	v := b.pop(pc)
@@ -694,6 +722,7 @@ func (b *bytecode) operator(pc int, name string, args []*graph.Value) {
 		b.add(n, graph.Any)
 		return
 	}
+	n.In = b.withDefaults(n.Operator, args)
 	var types []*graph.Type
 	for _, r := range n.Operator.Results {
 		types = append(types, substitute(r.Type, map[string]*graph.Type{}))

@@ -383,3 +383,19 @@ class I(Interface):
 		t.Errorf("the least of NaN and 2 is %s", got)
 	}
 }
+
+// An operator with an argument that it writes to is called by bytecode with that argument last, and without the
+// defaults in front of it: PyTorch saves torch.norm as linalg_vector_norm.out.
+func TestLiteOutArgument(t *testing.T) {
+	m, err := jit.LoadFile("testdata/out_argument.ptl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := m.Forward(torch.TensorOf[float32](3, 5, 4, 12).View([]int{2, 2}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := torch.Data[float32](y); len(got) != 2 || got[0] != 5 || got[1] != 13 {
+		t.Errorf("the norms of columns are %v, want [5 13]", got)
+	}
+}

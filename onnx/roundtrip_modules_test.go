@@ -111,19 +111,14 @@ func TestRoundTripModules(t *testing.T) {
 
 // withoutForm are operators without a form in ONNX, with the reason.
 var withoutForm = map[string]string{
-	"aten::multilabel_margin_loss": "a loss, which training needs and a server does not",
-	"aten::multi_margin_loss":      "a loss, which training needs and a server does not",
-	"aten::ctc_loss.Tensor":        "a loss, which training needs and a server does not",
-	"aten::ctc_loss.IntList":       "a loss, which training needs and a server does not",
-	"aten::max_unpool2d":           "PyTorch counts positions in a plane, ONNX's MaxUnpool in the whole input",
-	"aten::max_unpool3d":           "PyTorch counts positions in a plane, ONNX's MaxUnpool in the whole input",
-	"aten::embedding_renorm_":      "it writes the table",
+	"aten::ctc_loss.Tensor":   "a loss, which PyTorch has no form for either",
+	"aten::ctc_loss.IntList":  "a loss, which PyTorch has no form for either",
+	"aten::embedding_renorm_": "it writes the table",
 }
 
 // refusals are parts of errors about forms that ONNX has not, with the reason.
 var refusals = map[string]string{
 	"label smoothing":                "ONNX's loss has none",
 	"targets that are probabilities": "ONNX's loss takes classes",
-	"an LSTM with a projection":      "ONNX's LSTM has none",
 	"aten::ctc_loss":                 "a loss whose checks read the elements of its inputs",
 }

@@ -22,6 +22,23 @@ func init() {
 			return []*ox.Value{exportAdaptive(c, n, "Max"), nil}
 		}, "aten::adaptive_max_pool"+d)
 	}
+	ox.Register(ox.One(func(c *ox.Call) *ox.Value { return exportUnpool(c, 2) }), "aten::max_unpool2d")
+	ox.Register(ox.One(func(c *ox.Call) *ox.Value { return exportUnpool(c, 3) }), "aten::max_unpool3d")
+}
+
+// exportUnpool puts the elements at their positions in planes of zeros. ONNX's MaxUnpool counts positions in the whole
+// input, PyTorch in a plane. The arguments are self, indices and output_size.
+func exportUnpool(c *ox.Call, n int) *ox.Value {
+	x, dt := c.T(0), c.T(0).DType
+	lead := c.Rank(x) - n
+	flat := append(make([]int, lead), -1) // 0 keeps a size
+	outer := c.Sizes(x)[:lead]
+	size := c.Elems(2)
+	plane := c.Node("ReduceProd", ox.A{"keepdims": 0}, c.Vector(size...)).Typed(tensor.Int64).Shaped()
+	zeros := c.Filled(c.Vector(append(slices.Clone(outer), plane)...), c.Scalar(0, dt))
+	y := c.Node("ScatterElements", ox.A{"axis": lead}, zeros, c.Reshape(c.T(1), flat...).Typed(tensor.Int64),
+		c.Reshape(x, flat...).Typed(dt)).Typed(dt)
+	return c.ReshapeTo(y, c.Vector(append(outer, size...)...))
 }
 
 // windows are the attributes that all pools have.

@@ -1,6 +1,8 @@
 package rnn
 
 import (
+	"slices"
+
 	ox "github.com/gotorch-dev/torch/internal/onnxform"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -80,8 +82,9 @@ func exportRecurrent(c *ox.Call, k rnnKind) []*ox.Value {
 	if biases {
 		per = 4
 	}
-	if k.states == 2 && len(params) == layers*dirs*(per+1) {
-		c.Fail("an LSTM with a projection")
+	projected := k.states == 2 && len(params) == layers*dirs*(per+1)
+	if projected {
+		per++
 	}
 	if len(params) != layers*dirs*per {
 		c.Fail("%d parameters for %d layers", len(params), layers)
@@ -90,14 +93,21 @@ func exportRecurrent(c *ox.Call, k rnnKind) []*ox.Value {
 	finals := make([][]*ox.Value, k.states)
 	for l := range layers {
 		var w, r, b []*ox.Value
+		var project projection
 		for d := range dirs {
 			p := params[(l*dirs+d)*per:]
 			w, r = append(w, onnxGates(c, p[0], k)), append(r, onnxGates(c, p[1], k))
+			if projected {
+				r[d] = c.Node("MatMul", nil, r[d], project.add(c, p[per-1])).Typed(dt)
+			}
 			if biases {
 				b = append(b, joinValues(c, 1, onnxGates(c, p[2], k), onnxGates(c, p[3], k)))
 			}
 		}
 		hidden, ok := c.SizeOf(params[l*dirs*per+1], 1).(int)
+		if projected {
+			hidden, ok = c.SizeOf(params[(l*dirs+1)*per-1], 1).(int)
+		}
 		if !ok {
 			c.Fail("the hidden size is not known")
 		}
@@ -106,7 +116,10 @@ func exportRecurrent(c *ox.Call, k rnnKind) []*ox.Value {
 			ins[3] = joinValues(c, 0, b...)
 		}
 		for _, s := range states {
-			ins = append(ins, c.Slice(s, 0, l*dirs, (l+1)*dirs, 1))
+			ins = append(ins, c.Slice(s, 0, l*dirs, (l+1)*dirs, 1).Typed(dt))
+		}
+		if projected {
+			ins[5] = project.before(c, ins[5])
 		}
 		a := ox.A{"hidden_size": hidden, "direction": direction}
 		if k.op == "GRU" {
@@ -116,6 +129,10 @@ func exportRecurrent(c *ox.Call, k rnnKind) []*ox.Value {
 			a["activations"] = []string{"Relu", "Relu"}[:dirs]
 		}
 		out := c.Nodes(1+k.states, k.op, a, ins...)
+		if projected {
+			out[0], out[1] = project.after(c, out[0].Typed(dt)), project.after(c, out[1].Typed(dt))
+			hidden = project.size
+		}
 		// The result is [time, direction, batch, hidden].
 		y := out[0].Typed(dt).Shaped(-1, dirs, -1, hidden)
 		if dirs == 1 {
@@ -147,6 +164,48 @@ func exportRecurrent(c *ox.Call, k rnnKind) []*ox.Value {
 		res = append(res, v)
 	}
 	return res
+}
+
+// projection writes LSTM layers with a projection (proj_size), which ONNX's LSTM has none of, as layers without: what
+// such a layer calls its hidden state is m = o * tanh(c) before the projection P. The gates of the next step see
+// R(Pm) = (RP)m, so that RP takes the place of R, and the results are Pm. Of an initial state h an m with Pm = h is
+// needed: P'(PP')⁻¹h, which exists where the rows of P are independent.
+type projection struct {
+	forward, inverse []*tensor.Tensor // P' and (PP')⁻¹P of each direction
+	size             int              // of what P gives
+}
+
+// add takes the P of another direction, and returns it.
+func (p *projection) add(c *ox.Call, w *ox.Value) *ox.Value {
+	if w.Const == nil {
+		c.Fail("an LSTM with a projection that is not a weight")
+	}
+	m := w.Const.Detach().Double()
+	t := m.Transpose(0, 1)
+	inv, err := tensor.CallOp("aten::linalg_inv", tensor.TensorValue(m.MatMul(t)))
+	if err != nil { // singular
+		c.Fail("an LSTM with a projection whose rows depend on each other: %v", err)
+	}
+	p.size = m.Size(0)
+	p.forward = append(p.forward, t.ToDType(w.DType).Contiguous())
+	p.inverse = append(p.inverse, inv[0].T.MatMul(m).ToDType(w.DType).Contiguous())
+	return w
+}
+
+// perDirection multiplies values of the shape [..., direction, batch, size] by the matrix of each direction.
+func perDirection(c *ox.Call, v *ox.Value, ms []*tensor.Tensor) *ox.Value {
+	for i, m := range ms {
+		ms[i] = m.Unsqueeze(0)
+	}
+	return c.Node("MatMul", nil, v, c.Const(join(opCat, ms, 0))).Typed(v.DType)
+}
+
+func (p *projection) before(c *ox.Call, h *ox.Value) *ox.Value {
+	return perDirection(c, h, slices.Clone(p.inverse))
+}
+
+func (p *projection) after(c *ox.Call, m *ox.Value) *ox.Value {
+	return perDirection(c, m, slices.Clone(p.forward))
 }
 
 // joinValues concatenates values; constants are joined now.

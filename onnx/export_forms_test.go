@@ -1,0 +1,68 @@
+package onnx_test
+
+import (
+	"testing"
+
+	"github.com/gotorch-dev/torch"
+	"github.com/gotorch-dev/torch/graph/trace"
+	"github.com/gotorch-dev/torch/nn"
+	F "github.com/gotorch-dev/torch/nn/functional"
+	"github.com/gotorch-dev/torch/onnx"
+	"github.com/gotorch-dev/torch/tensor"
+)
+
+// Operators that ONNX has no operator for are written by their definitions.
+func TestExportByDefinition(t *testing.T) {
+	torch.ManualSeed(3)
+	rand := func(shape ...int) *tensor.Tensor { return torch.Randn(shape) }
+	lstm := nn.NewLSTM(4, 6, nn.RNNOptions{NumLayers: tensor.Some(2), Bidirectional: true, ProjSize: 3})
+	classes := torch.TensorOf[int64](1, 0, 4)
+	labels := torch.TensorOf[int64](3, 0, -1, 1, 2, 2, -1, 0, -1, 3, 3, 3).View([]int{3, 4})
+	for _, c := range []struct {
+		name   string
+		f      any
+		inputs []*tensor.Tensor
+	}{
+		{"multi_margin", func(x, y *tensor.Tensor) *tensor.Tensor { return F.MultiMarginLoss(x, y) },
+			[]*tensor.Tensor{rand(3, 5), classes}},
+		{"multi_margin squared and weighted", func(x, y, w *tensor.Tensor) *tensor.Tensor {
+			return F.MultiMarginLoss(x, y, F.MultiMarginLossOptions{P: tensor.Some(2), Margin: tensor.Some(0.7),
+				Weight: w, Reduction: F.None})
+		}, []*tensor.Tensor{rand(3, 5), classes, torch.Rand([]int{5})}},
+		{"multi_margin of one example", func(x, y *tensor.Tensor) *tensor.Tensor { return F.MultiMarginLoss(x, y) },
+			[]*tensor.Tensor{rand(5), classes.Select(0, 2)}},
+		{"multilabel_margin", func(x, y *tensor.Tensor) *tensor.Tensor { return F.MultilabelMarginLoss(x, y) },
+			[]*tensor.Tensor{rand(3, 4), labels}},
+		{"multilabel_margin of each", func(x, y *tensor.Tensor) *tensor.Tensor {
+			return F.MultilabelMarginLoss(x, y, F.MultilabelMarginLossOptions{Reduction: F.None})
+		}, []*tensor.Tensor{rand(3, 4), labels}},
+		{"multilabel_margin of one example", func(x, y *tensor.Tensor) *tensor.Tensor {
+			return F.MultilabelMarginLoss(x, y)
+		}, []*tensor.Tensor{rand(4), labels.Select(0, 0)}},
+		{"unpool", func(x *tensor.Tensor) *tensor.Tensor {
+			y, at := F.MaxPool2dWithIndices(x, []int{2})
+			return F.MaxUnpool2d(y, at, []int{2})
+		}, []*tensor.Tensor{rand(2, 3, 6, 4)}},
+		{"unpool without a batch", func(x *tensor.Tensor) *tensor.Tensor {
+			y, at := F.MaxPool3dWithIndices(x, []int{2})
+			return F.MaxUnpool3d(y, at, []int{2})
+		}, []*tensor.Tensor{rand(3, 4, 2, 6)}},
+		{"projected lstm", lstm, []*tensor.Tensor{rand(5, 2, 4)}},
+		{"projected lstm with a state", func(x, h, s *tensor.Tensor) []*tensor.Tensor {
+			y, hn, cn := lstm.Forward(x, h, s)
+			return []*tensor.Tensor{y, hn, cn}
+		}, []*tensor.Tensor{rand(5, 2, 4), rand(4, 2, 3), rand(4, 2, 6)}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var inputs []any
+			for _, x := range c.inputs {
+				inputs = append(inputs, x)
+			}
+			p, err := trace.Record(c.f, inputs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			roundTrip(t, "form_"+c.name, c.f, c.inputs, onnx.ExportOptions{}, p.Results)
+		})
+	}
+}
