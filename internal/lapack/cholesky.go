@@ -15,17 +15,13 @@ func Cholesky[E Element](a []E, n, ld int) (info int) {
 	// The rows below: X·Lᴴ = B is conj(L)·Xᵀ = Bᵀ, solved on a transposed copy.
 	m := n - h
 	t := make([]E, h*m)
-	for i := range m {
-		for j, v := range a[(h+i)*ld:][:h] {
-			t[j*m+i] = Conj(v)
-		}
-	}
+	turnOver(t, m, a[h*ld:], ld, m, h)
+	copyConj(t, t)
 	SolveLower(a, ld, t, h, m, m, false)
+	turnOver(a[h*ld:], ld, t, m, h, m)
 	for i := range m {
 		row := a[(h+i)*ld:][:h]
-		for j := range row {
-			row[j] = Conj(t[j*m+i])
-		}
+		copyConj(row, row)
 	}
 	// Strips of the lower triangle of the rest, so that little of the upper one is computed.
 	const strip = 128
