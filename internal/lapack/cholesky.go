@@ -70,7 +70,7 @@ func choleskyRows[E Element](a []E, n, ld int) (info int) {
 
 // choleskyReal is choleskyRows in plain loops.
 func choleskyReal[R Real](a []R, n, ld int) (info int) {
-	var inverse [32]R // of the diagonal
+	var inverse [32]float64 // of the diagonal
 	for i := range n {
 		row := a[i*ld:][:i+1]
 		d := row[i]
@@ -81,7 +81,7 @@ func choleskyReal[R Real](a []R, n, ld int) (info int) {
 			for k, v := range above {
 				s -= v * left[k]
 			}
-			s *= inverse[j]
+			s = R(float64(s) * inverse[j])
 			row[j] = s
 			d -= s * s
 		}
@@ -90,7 +90,7 @@ func choleskyReal[R Real](a []R, n, ld int) (info int) {
 			return i + 1
 		}
 		d = R(math.Sqrt(float64(d)))
-		row[i], inverse[i] = d, 1/d
+		row[i], inverse[i] = d, 1/float64(d)
 	}
 	return 0
 }

@@ -131,9 +131,19 @@ func limits[E Element]() (least, precision float64) {
 }
 
 // mul computes C = alpha·A·B + beta·C for the m×k matrix A and the k×n matrix B with any strides.
+//
+// Long sums of products of float32 are cut, since the error of a sum grows with the length of the chain of additions:
+// so the residuals of factors are as small as LAPACK's, which adds up panel by panel.
 func mul[E Element](m, n, k int, alpha E, a []E, rsA, csA int, b []E, rsB, csB int, beta E, c []E, rsC, csC int) {
 	if m == 0 || n == 0 {
 		return
+	}
+	if _, precision := limits[E](); precision == 0x1p-24 && m*n > 1<<12 {
+		const chain = 128
+		for ; k > chain+chain/2; k -= chain {
+			gemm.GEMMAny(nil, m, n, chain, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC)
+			a, b, beta = a[chain*csA:], b[chain*rsB:], 1
+		}
 	}
 	gemm.GEMMAny(nil, m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC)
 }
