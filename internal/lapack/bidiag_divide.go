@@ -365,9 +365,10 @@ func (t *bidiagonalTree[R]) vectors(poles, w, values []float64, pos []int) (left
 	distance, found := make([]float64, k*k), make([]float64, k)
 	grain := max(1, 1<<13/k)
 	par.For(k, grain, func(lo, hi int) {
+		t := make([]float64, k)
 		for i := lo; i < hi; i++ {
 			p := distance[i*k : (i+1)*k]
-			base, x := q.root(i, p)
+			base, x := q.root(i, p, t)
 			b := poles[base]
 			found[i] = b + x/(b+math.Sqrt(math.Max(b*b+x, 0)))
 			for j := range p {

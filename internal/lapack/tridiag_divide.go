@@ -363,9 +363,10 @@ func (t *tridiagonalTree[R]) vectors(poles, w []float64, rho float64, values []f
 	found := make([]float64, k)
 	grain := max(1, 1<<13/k)
 	par.For(k, grain, func(lo, hi int) {
+		t := make([]float64, k)
 		for i := lo; i < hi; i++ {
 			p := distance[i*k : (i+1)*k]
-			base, x := q.root(i, p)
+			base, x := q.root(i, p, t)
 			found[i] = poles[base] + x
 			for j := range p {
 				p[j] -= x
