@@ -30,7 +30,7 @@ func (q *secular) root(i int, p, t []float64) (base int, x float64) {
 	}
 	a, b := i, i+1 // the two poles of the interpolation
 	var lo, hi float64
-	if last := i == k-1; last {
+	if i == k-1 {
 		a, b = i-1, i
 		for _, z := range q.z {
 			hi += z * z
@@ -49,7 +49,6 @@ func (q *secular) root(i int, p, t []float64) (base int, x float64) {
 	gap := p[b] - p[a]
 	switch {
 	case i == k-1:
-		from := x
 		if f > 0 {
 			hi = x
 		} else {
@@ -61,14 +60,6 @@ func (q *secular) root(i int, p, t []float64) (base int, x float64) {
 			x = 2 * u / (r - s)
 		} else {
 			x = (s + r) / (2 * c)
-		}
-		if !(x > lo && x < hi) {
-			x = from
-			if lo > 0 {
-				x = (lo + hi) / 2
-			} else {
-				x = hi / 2
-			}
 		}
 	case f >= 0:
 		hi = x
