@@ -3,6 +3,7 @@ package lapack
 import (
 	"math"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
@@ -365,9 +366,10 @@ func (t *bidiagonalTree[R]) vectors(poles, w, values []float64, pos []int) (left
 	distance, found := make([]float64, k*k), make([]float64, k)
 	grain := max(1, 1<<13/k)
 	par.For(k, grain, func(lo, hi int) {
+		t := make([]float64, k)
 		for i := lo; i < hi; i++ {
 			p := distance[i*k : (i+1)*k]
-			base, x := q.root(i, p)
+			base, x := q.root(i, p, t)
 			b := poles[base]
 			found[i] = b + x/(b+math.Sqrt(math.Max(b*b+x, 0)))
 			for j := range p {
@@ -381,13 +383,16 @@ func (t *bidiagonalTree[R]) vectors(poles, w, values []float64, pos []int) (left
 		for i := lo; i < hi; i++ {
 			z[i] = distance[i*k+i]
 		}
-		for j := range k {
-			p, from := distance[j*k:(j+1)*k], poles[j]
-			for i := lo; i < hi; i++ {
-				if i != j {
-					z[i] *= p[i] / ((poles[i] - from) * (poles[i] + from))
-				}
+		x, f, g := z[lo:hi], make([]float64, hi-lo), make([]float64, hi-lo)
+		for j := range k { // times p[i]/(poles[i]²-poles[j]²), except for i = j
+			vec.AddScalarF64(f, poles[lo:hi], -poles[j])
+			vec.AddScalarF64(g, poles[lo:hi], poles[j])
+			vec.MulF64(f, f, g)
+			vec.DivF64(f, distance[j*k+lo:j*k+hi], f)
+			if lo <= j && j < hi {
+				f[j-lo] = 1
 			}
+			vec.MulF64(x, x, f)
 		}
 		for i := lo; i < hi; i++ {
 			z[i] = math.Copysign(math.Sqrt(math.Abs(z[i])), unit[i])
@@ -395,21 +400,15 @@ func (t *bidiagonalTree[R]) vectors(poles, w, values []float64, pos []int) (left
 	})
 	left, right = make([]R, k*k), make([]R, k*k)
 	par.For(k, grain, func(lo, hi int) {
+		l := make([]float64, k)
 		for j := lo; j < hi; j++ {
 			p, x, y := distance[j*k:(j+1)*k], left[j*k:(j+1)*k], right[j*k:(j+1)*k]
-			p[0] = z[0] / p[0]
-			sumL, sumR := 1.0, p[0]*p[0]
-			for i := 1; i < k; i++ {
-				v := z[i] / p[i]
-				p[i] = v
-				sumR += v * v
-				v *= poles[i]
-				sumL += v * v
-			}
-			fl, fr := 1/math.Sqrt(sumL), 1/math.Sqrt(sumR)
-			x[pos[0]], y[pos[0]] = R(-fl), R(p[0]*fr)
-			for i := 1; i < k; i++ {
-				x[pos[i]], y[pos[i]] = R(p[i]*poles[i]*fl), R(p[i]*fr)
+			vec.DivF64(p, z, p)
+			vec.MulF64(l, p, poles)
+			l[0] = -1
+			fl, fr := 1/math.Sqrt(vec.DotF64(l, l)), 1/math.Sqrt(vec.DotF64(p, p))
+			for i, v := range p {
+				x[pos[i]], y[pos[i]] = R(l[i]*fl), R(v*fr)
 			}
 		}
 	})

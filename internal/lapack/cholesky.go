@@ -15,17 +15,13 @@ func Cholesky[E Element](a []E, n, ld int) (info int) {
 	// The rows below: X·Lᴴ = B is conj(L)·Xᵀ = Bᵀ, solved on a transposed copy.
 	m := n - h
 	t := make([]E, h*m)
-	for i := range m {
-		for j, v := range a[(h+i)*ld:][:h] {
-			t[j*m+i] = Conj(v)
-		}
-	}
+	turnOver(t, m, a[h*ld:], ld, m, h)
+	copyConj(t, t)
 	SolveLower(a, ld, t, h, m, m, false)
+	turnOver(a[h*ld:], ld, t, m, h, m)
 	for i := range m {
 		row := a[(h+i)*ld:][:h]
-		for j := range row {
-			row[j] = Conj(t[j*m+i])
-		}
+		copyConj(row, row)
 	}
 	// Strips of the lower triangle of the rest, so that little of the upper one is computed.
 	const strip = 128
@@ -74,7 +70,7 @@ func choleskyRows[E Element](a []E, n, ld int) (info int) {
 
 // choleskyReal is choleskyRows in plain loops.
 func choleskyReal[R Real](a []R, n, ld int) (info int) {
-	var inverse [32]R // of the diagonal
+	var inverse [32]float64 // of the diagonal
 	for i := range n {
 		row := a[i*ld:][:i+1]
 		d := row[i]
@@ -85,7 +81,7 @@ func choleskyReal[R Real](a []R, n, ld int) (info int) {
 			for k, v := range above {
 				s -= v * left[k]
 			}
-			s *= inverse[j]
+			s = R(float64(s) * inverse[j])
 			row[j] = s
 			d -= s * s
 		}
@@ -94,7 +90,7 @@ func choleskyReal[R Real](a []R, n, ld int) (info int) {
 			return i + 1
 		}
 		d = R(math.Sqrt(float64(d)))
-		row[i], inverse[i] = d, 1/d
+		row[i], inverse[i] = d, 1/float64(d)
 	}
 	return 0
 }

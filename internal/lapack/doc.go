@@ -4,19 +4,25 @@
 // The algorithms are those of LAPACK (Anderson et al., LAPACK Users' Guide, 3rd edition, 1999), step by step, where a
 // result is not unique: pivots, and the signs of singular vectors and eigenvectors, are those that PyTorch's users see.
 // For the same reason the iterations take the precision of the type that a result is rounded to, so that float32
-// converges in as many steps as LAPACK takes for it.
+// converges in as many steps as LAPACK takes for it. Numbers that there are only few of (diagonals, singular values,
+// poles) are float64 throughout; matrices and vectors have the type of the argument.
 //
-//	file          what it computes
-//	------------  ------------------------------------------------------------------
-//	lu.go         PA = LU with partial pivoting, by blocks
-//	triangle.go   triangular systems, by blocks
-//	cholesky.go   A = L·Lᴴ, by blocks
-//	reflect.go    Householder reflections; QR factors, products with Q
-//	ldl.go        A = L·D·Lᵀ by diagonal pivoting (Bunch and Kaufman)
-//	tridiag.go    Hermitian to tridiagonal, implicit QL and QR iteration
-//	bidiag.go     general to bidiagonal, implicit zero-shift QR iteration
-//	svd.go        singular values and vectors
-//	hessenberg.go balancing, Hessenberg form
+//	file                  what it computes
+//	--------------------  ----------------------------------------------------------
+//	lu.go                 PA = LU with partial pivoting, by halves and panels
+//	triangle.go           triangular systems, by blocks
+//	cholesky.go           A = L·Lᴴ, by blocks; inverses
+//	reflect.go            Householder reflections; QR factors, products with Q
+//	ldl.go                A = L·D·Lᵀ by diagonal pivoting (Bunch and Kaufman), by panels
+//	tridiag.go            Hermitian to tridiagonal, by panels; eigenvectors of Hermitian matrices
+//	tridiag_step.go       eigenvalues of tridiagonal matrices: implicit QL and QR iteration, for small ones
+//	tridiag_divide.go     the same by divide and conquer, for large ones
+//	bidiag.go             general to bidiagonal, by panels; implicit zero-shift QR iteration
+//	bidiag_divide.go      singular values of bidiagonal matrices by divide and conquer
+//	secular.go            the equation that divide and conquer has to solve
+//	svd.go                singular values and vectors
+//	rotate.go, vector.go  rotations, sums of rows, dot products, norms, transposes
+//	hessenberg.go         balancing, Hessenberg form
 //	schur.go, schurc.go, eig.go  Schur form of real and complex matrices; eigenvectors
 //
 // https://www.netlib.org/lapack/lug/
@@ -131,9 +137,19 @@ func limits[E Element]() (least, precision float64) {
 }
 
 // mul computes C = alpha·A·B + beta·C for the m×k matrix A and the k×n matrix B with any strides.
+//
+// Long sums of products of float32 are cut, since the error of a sum grows with the length of the chain of additions:
+// so the residuals of factors are as small as LAPACK's, which adds up panel by panel.
 func mul[E Element](m, n, k int, alpha E, a []E, rsA, csA int, b []E, rsB, csB int, beta E, c []E, rsC, csC int) {
 	if m == 0 || n == 0 {
 		return
+	}
+	if _, precision := limits[E](); precision == 0x1p-24 && m*n > 1<<12 {
+		const chain = 128
+		for ; k > chain+chain/2; k -= chain {
+			gemm.GEMMAny(nil, m, n, chain, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC)
+			a, b, beta = a[chain*csA:], b[chain*rsB:], 1
+		}
 	}
 	gemm.GEMMAny(nil, m, n, k, alpha, a, rsA, csA, b, rsB, csB, beta, c, rsC, csC)
 }

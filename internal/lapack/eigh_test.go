@@ -84,7 +84,7 @@ func departure[E Element](v []E, rows, cols int) float64 {
 func testEigh[E Element](t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	_, eps := limits[E]()
-	for _, n := range []int{1, 2, 3, 7, 25, 26, 40, 64, 97, 130, 200} {
+	for _, n := range []int{1, 2, 7, 25, 26, 64, 130} {
 		q := orthogonal[E](r, n)
 		for name, s := range spectra(r, n) {
 			a := withSpectrum(q, q, s, n)

@@ -64,18 +64,43 @@ func TestSVDTiny(t *testing.T) {
 	}
 }
 
-// TestNonFinite ends for NaN and infinities.
+// TestNonFinite ends for NaN and infinities, in small and in large matrices.
 func TestNonFinite(t *testing.T) {
+	t.Run("float32", testNonFinite[float32])
+	t.Run("float64", testNonFinite[float64])
+	t.Run("complex64", testNonFinite[complex64])
+	t.Run("complex128", testNonFinite[complex128])
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
-		a := func() []float64 { return []float64{1, 2, 3, 4, bad, 6, 7, 8, 9} }
-		if Eigh(a(), 3, make([]float64, 3), nil, true, 0x1p-53) {
-			t.Errorf("Eigh of %v converged", bad)
-		}
-		if SVD(a(), 3, 3, make([]float64, 3), nil, 0, nil, 0, 0x1p-53) {
-			t.Errorf("SVD of %v converged", bad)
-		}
-		if Eig(a(), 3, make([]complex128, 3), nil, 0x1p-53) {
+		a := []float64{1, 2, 3, 4, bad, 6, 7, 8, 9}
+		if Eig(a, 3, make([]complex128, 3), nil, 0x1p-53) {
 			t.Errorf("Eig of %v converged", bad)
+		}
+	}
+}
+
+func testNonFinite[E Element](t *testing.T) {
+	r := rand.New(rand.NewSource(5))
+	_, eps := limits[E]()
+	for _, n := range []int{3, 70} {
+		for _, bad := range []float64{math.NaN(), math.Inf(1)} {
+			a := func() []E {
+				a := random[E](r, n*n)
+				a[n/2*n+n/2] = Num[E](bad)
+				return a
+			}
+			if Eigh(a(), n, make([]float64, n), make([]E, n*n), true, eps) {
+				t.Errorf("Eigh of %v converged", bad)
+			}
+			if SVD(a(), n, n, make([]float64, n), nil, 0, nil, 0, eps) {
+				t.Errorf("SVD of %v converged", bad)
+			}
+			// What is left of these may be anything.
+			LU(a(), n, n, n, make([]int32, n), true)
+			QR(a(), n, n, n, make([]E, n))
+			LDL(a(), n, make([]int32, n), true)
+			if Cholesky(a(), n, n) == 0 {
+				t.Errorf("Cholesky of a matrix with %v was successful", bad)
+			}
 		}
 	}
 }

@@ -86,11 +86,7 @@ func luReal[R Real](a []R, m, n, ld int, piv []int32, pivot bool) (info int) {
 // section 3.2.9, the gaxpy form).
 func luPanel[E Element](a []E, m, n, ld int, piv []int32, pivot bool) (info int) {
 	t := make([]E, n*m)
-	for i := range m {
-		for j, v := range a[i*ld:][:n] {
-			t[j*m+i] = v
-		}
-	}
+	turnOver(t, m, a, ld, m, n)
 	for j := range n {
 		col := t[j*m:][:m]
 		for k := range j {
@@ -118,12 +114,7 @@ func luPanel[E Element](a []E, m, n, ld int, piv []int32, pivot bool) (info int)
 		}
 		divide(col[j+1:], col[j])
 	}
-	for i := range m {
-		row := a[i*ld:][:n]
-		for j := range row {
-			row[j] = t[j*m+i]
-		}
-	}
+	turnOver(a, ld, t, m, n, m)
 	return info
 }
 
@@ -242,11 +233,7 @@ func LUSolve[E Element](lu []E, n int, piv []int32, b []E, k int, adjoint bool) 
 		return
 	}
 	t := make([]E, n*n)
-	for i := range n {
-		for j := range n {
-			t[j*n+i] = Conj(lu[i*n+j])
-		}
-	}
+	transpose(t, lu, n, n)
 	SolveLower(t, n, b, n, k, k, false)
 	SolveUpper(t, n, b, n, k, k, true)
 	unswapRows(b, k, k, piv)

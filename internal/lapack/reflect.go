@@ -149,11 +149,7 @@ func qrColumns[E Element](a []E, m, n, ld int, tau []E) {
 // reflections as the rows of a matrix.
 func qrPanel[E Element](a []E, m, n, ld int, tau []E) []E {
 	t := make([]E, n*m)
-	for i := range m {
-		for j, v := range a[i*ld:][:n] {
-			t[j*m+i] = v
-		}
-	}
+	turnOver(t, m, a, ld, m, n)
 	for j := range n {
 		v := t[j*m+j : (j+1)*m]
 		tau[j] = reflector(&v[0], v[1:], len(v)-1, 1)
@@ -165,12 +161,7 @@ func qrPanel[E Element](a []E, m, n, ld int, tau []E) []E {
 		}
 		v[0] = beta
 	}
-	for i := range m {
-		row := a[i*ld:][:n]
-		for j := range row {
-			row[j] = t[j*m+i]
-		}
-	}
+	turnOver(a, ld, t, m, n, m)
 	for j := range n {
 		clear(t[j*m : j*m+j])
 		t[j*m+j] = 1
@@ -221,7 +212,8 @@ func ApplyQ[E Element](v []E, ldv int, tau []E, c []E, m, n, ldc int, adjoint bo
 	applyQ(v, ldv, 1, tau, c, m, n, ldc, adjoint)
 }
 
-// applyQ is ApplyQ for vectors whose elements are rs apart, and cs from the same element of the next vector.
+// applyQ is ApplyQ for vectors whose elements are rs apart, and cs from the same element of the next vector. One of the
+// two is 1.
 func applyQ[E Element](v []E, rs, cs int, tau []E, c []E, m, n, ldc int, adjoint bool) {
 	k := len(tau)
 	if n == 0 || m == 0 || k == 0 {
@@ -252,15 +244,15 @@ func applyQ[E Element](v []E, rs, cs int, tau []E, c []E, m, n, ldc int, adjoint
 		b := min(each, k-i)
 		from := v[i*(rs+cs):]
 		rows := make([]E, b*(m-i))
+		if rs != 1 { // else cs is 1
+			turnOver(rows, m-i, from, rs, m-i, b)
+		}
 		for j := range b {
 			row := rows[j*(m-i):][:m-i]
+			clear(row[:j])
 			row[j] = 1
 			if rs == 1 {
 				copy(row[j+1:], from[j*cs+j+1:])
-				continue
-			}
-			for l := j + 1; l < m-i; l++ {
-				row[l] = from[l*rs+j*cs]
 			}
 		}
 		newBlock(rows, m-i, tau[i:i+b]).apply(c[i*ldc:], n, ldc, adjoint)

@@ -1,6 +1,10 @@
 package lapack
 
-import "math"
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+)
 
 // secular is the equation 1/rho + Σ z[j]²/(D[j]-x) = 0 with ascending poles D, whose roots are eigenvalues of diag(D) +
 // rho·z·zᵀ. Differences of poles are given, as these are accurate where the poles are not: gaps stores D[j]-D[base].
@@ -12,12 +16,12 @@ type secular struct {
 }
 
 // root is the root number i, between poles i and i+1, as the nearer pole and the distance from it; p becomes the
-// distances of all poles from that pole.
+// distances of all poles from that pole, t is scratch memory.
 //
 // The iteration interpolates the sums over the poles on either side of the root by a function with one pole each (R.-C.
 // Li 1993, Solving secular equations stably and efficiently, LAPACK Working Note 89, "the middle way"), within a
 // bracket that is halved where the steps are too short.
-func (q *secular) root(i int, p []float64) (base int, x float64) {
+func (q *secular) root(i int, p, t []float64) (base int, x float64) {
 	k := len(q.z)
 	q.gaps(i, p)
 	base = i
@@ -26,7 +30,7 @@ func (q *secular) root(i int, p []float64) (base int, x float64) {
 	}
 	a, b := i, i+1 // the two poles of the interpolation
 	var lo, hi float64
-	if last := i == k-1; last {
+	if i == k-1 {
 		a, b = i-1, i
 		for _, z := range q.z {
 			hi += z * z
@@ -37,7 +41,7 @@ func (q *secular) root(i int, p []float64) (base int, x float64) {
 		hi = p[i+1]
 		x = hi / 2
 	}
-	e := q.at(x, b, p)
+	e := q.at(x, b, p, t)
 	f := e.f
 	// The other poles are taken for constant at first.
 	za, zb := q.z[a]*q.z[a], q.z[b]*q.z[b]
@@ -45,33 +49,24 @@ func (q *secular) root(i int, p []float64) (base int, x float64) {
 	gap := p[b] - p[a]
 	switch {
 	case i == k-1:
-		from := x
 		if f > 0 {
 			hi = x
 		} else {
 			lo = x
 		}
-		s, t := -c*gap+za+zb, zb*gap
-		r := math.Sqrt(math.Abs(s*s + 4*t*c))
+		s, u := -c*gap+za+zb, zb*gap
+		r := math.Sqrt(math.Abs(s*s + 4*u*c))
 		if s < 0 {
-			x = 2 * t / (r - s)
+			x = 2 * u / (r - s)
 		} else {
 			x = (s + r) / (2 * c)
 		}
-		if !(x > lo && x < hi) {
-			x = from
-			if lo > 0 {
-				x = (lo + hi) / 2
-			} else {
-				x = hi / 2
-			}
-		}
 	case f >= 0:
 		hi = x
-		s, t := c*gap+za+zb, za*gap
-		r := math.Sqrt(math.Abs(s*s - 4*t*c))
+		s, u := c*gap+za+zb, za*gap
+		r := math.Sqrt(math.Abs(s*s - 4*u*c))
 		if s > 0 {
-			x = 2 * t / (s + r)
+			x = 2 * u / (s + r)
 		} else {
 			x = (s - r) / (2 * c)
 		}
@@ -79,10 +74,10 @@ func (q *secular) root(i int, p []float64) (base int, x float64) {
 		q.gaps(i+1, p)
 		base = i + 1
 		lo, hi = -gap/2, 0
-		s, t := c*gap-za-zb, zb*gap
-		r := math.Sqrt(math.Abs(s*s + 4*t*c))
+		s, u := c*gap-za-zb, zb*gap
+		r := math.Sqrt(math.Abs(s*s + 4*u*c))
 		if s < 0 {
-			x = 2 * t / (s - r)
+			x = 2 * u / (s - r)
 		} else {
 			x = -(s + r) / (2 * c)
 		}
@@ -91,7 +86,7 @@ func (q *secular) root(i int, p []float64) (base int, x float64) {
 		x = (lo + hi) / 2
 	}
 	for round := range 100 {
-		e = q.at(x, b, p)
+		e = q.at(x, b, p, t)
 		if math.Abs(e.f) <= q.eps*e.err {
 			break
 		}
@@ -126,26 +121,33 @@ type value struct {
 	err            float64 // the rounding error of f, in units of the precision
 }
 
-// at sums up at x, which is relative to the same pole as p; poles from b on are on the right.
-func (q *secular) at(x float64, b int, p []float64) value {
-	var psi, dpsi, phi, dphi, err float64
-	z := q.z[:len(p)]
-	for j := range b {
-		t := z[j] / (p[j] - x)
-		psi += z[j] * t
-		dpsi += t * t
-		err += psi
+// at sums up at x, which is relative to the same pole as p; poles from b on are on the right. t is scratch memory.
+func (q *secular) at(x float64, b int, p, t []float64) value {
+	psi, dpsi := sumsAt(x, q.z[:b], p[:b], t)
+	phi, dphi := sumsAt(x, q.z[b:], p[b:], t)
+	// The terms of a sum have one sign, so that its rounding error is at most the number of additions times it.
+	sum := math.Abs(phi) + math.Abs(psi)
+	return value{q.rhoInv + psi + phi, dpsi, dphi,
+		sum*(8+float64(len(p))/lanes) + q.rhoInv + math.Abs(x)*(dpsi+dphi)}
+}
+
+// lanes is the number of partial sums of a long sum.
+const lanes = 16
+
+// sumsAt are Σ z[j]²/(p[j]-x) and its derivative.
+func sumsAt(x float64, z, p, t []float64) (sum, slope float64) {
+	if len(z) >= 2*lanes {
+		t = t[:len(z)]
+		vec.AddScalarF64(t, p, -x)
+		vec.DivF64(t, z, t)
+		return vec.DotF64(z, t), vec.DotF64(t, t)
 	}
-	err = math.Abs(err)
-	sum := 0.0
-	for j := len(p) - 1; j >= b; j-- {
-		t := z[j] / (p[j] - x)
-		phi += z[j] * t
-		dphi += t * t
-		sum += phi
+	for j, v := range z {
+		u := v / (p[j] - x)
+		sum += v * u
+		slope += u * u
 	}
-	err += math.Abs(sum) + 8*(math.Abs(phi)+math.Abs(psi)) + q.rhoInv + math.Abs(x)*(dpsi+dphi)
-	return value{q.rhoInv + psi + phi, dpsi, dphi, err}
+	return sum, slope
 }
 
 // step is the way from the point to the root of the interpolation with poles at the distances da and db.

@@ -183,7 +183,7 @@ func singularVectors[E Element, R Real](f *bidiagonalForm[E], s []float64, vecto
 // spread makes x the transpose of the k×k matrix z.
 func spread[E Element, R Real](x []E, z []R, k int) {
 	if x, ok := any(x).([]R); ok {
-		transposeReal(x, z, k, k)
+		turnOver(x, k, z, k, k, k)
 		return
 	}
 	const tile = 32
@@ -207,39 +207,8 @@ func adjoint[E Element](a []E, m, n int) []E {
 
 // transpose makes t the conjugate transpose of the m×n matrix a.
 func transpose[E Element](t, a []E, m, n int) {
-	switch t := any(t).(type) {
-	case []float32:
-		transposeReal(t, any(a).([]float32), m, n)
-		return
-	case []float64:
-		transposeReal(t, any(a).([]float64), m, n)
-		return
-	}
-	const tile = 32
-	for i := 0; i < m; i += tile {
-		for j := 0; j < n; j += tile {
-			for r := i; r < min(i+tile, m); r++ {
-				for c := j; c < min(j+tile, n); c++ {
-					t[c*m+r] = Conj(a[r*n+c])
-				}
-			}
-		}
-	}
-}
-
-// transposeReal makes t the transpose of the m×n matrix a, by tiles that stay in the cache.
-func transposeReal[R Real](t, a []R, m, n int) {
-	const tile = 16
-	for i := 0; i < m; i += tile {
-		for j := 0; j < n; j += tile {
-			rows := min(i+tile, m)
-			for c := j; c < min(j+tile, n); c++ {
-				to, at := t[c*m:][:rows], i*n+c
-				for r := i; r < rows; r++ {
-					to[r] = a[at]
-					at += n
-				}
-			}
-		}
+	turnOver(t, m, a, n, m, n)
+	if isComplex[E]() {
+		copyConj(t, t)
 	}
 }

@@ -188,10 +188,8 @@ func tridiagonalPanel[E Element](a []E, n, ld, b int, d, e []float64, tau []E) {
 		x := v[i*n+i+1 : (i+1)*n]
 		copy(x, c[1:])
 		x[0] = 1
-		xc := x
 		if isComplex[E]() {
-			xc = vc[i*n+i+1 : (i+1)*n]
-			copyConj(xc, x)
+			copyConj(vc[i*n+i+1:], x)
 		}
 		y := w[i*n+i+1 : (i+1)*n]
 		mul(m, 1, m, 1, a[(i+1)*ld+i+1:], ld, 1, x, 1, 1, 0, y, 1, 1)

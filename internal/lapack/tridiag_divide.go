@@ -3,6 +3,7 @@ package lapack
 import (
 	"math"
 
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
 	"github.com/gotorch-dev/torch/internal/par"
 )
 
@@ -363,9 +364,10 @@ func (t *tridiagonalTree[R]) vectors(poles, w []float64, rho float64, values []f
 	found := make([]float64, k)
 	grain := max(1, 1<<13/k)
 	par.For(k, grain, func(lo, hi int) {
+		t := make([]float64, k)
 		for i := lo; i < hi; i++ {
 			p := distance[i*k : (i+1)*k]
-			base, x := q.root(i, p)
+			base, x := q.root(i, p, t)
 			found[i] = poles[base] + x
 			for j := range p {
 				p[j] -= x
@@ -378,13 +380,14 @@ func (t *tridiagonalTree[R]) vectors(poles, w []float64, rho float64, values []f
 		for i := lo; i < hi; i++ {
 			u[i] = distance[i*k+i]
 		}
-		for j := range k {
-			p, from := distance[j*k:(j+1)*k], poles[j]
-			for i := lo; i < hi; i++ {
-				if i != j {
-					u[i] *= p[i] / (poles[i] - from)
-				}
+		x, f := u[lo:hi], make([]float64, hi-lo)
+		for j := range k { // times p[i]/(poles[i]-poles[j]), except for i = j
+			vec.AddScalarF64(f, poles[lo:hi], -poles[j])
+			vec.DivF64(f, distance[j*k+lo:j*k+hi], f)
+			if lo <= j && j < hi {
+				f[j-lo] = 1
 			}
+			vec.MulF64(x, x, f)
 		}
 		for i := lo; i < hi; i++ {
 			u[i] = math.Copysign(math.Sqrt(math.Abs(u[i])), w[i])
@@ -393,13 +396,9 @@ func (t *tridiagonalTree[R]) vectors(poles, w []float64, rho float64, values []f
 	x := make([]R, k*k)
 	par.For(k, grain, func(lo, hi int) {
 		for j := lo; j < hi; j++ {
-			p, row, sum := distance[j*k:(j+1)*k], x[j*k:(j+1)*k], 0.0
-			for i, v := range p {
-				v = u[i] / v
-				p[i] = v
-				sum += v * v
-			}
-			f := 1 / math.Sqrt(sum)
+			p, row := distance[j*k:(j+1)*k], x[j*k:(j+1)*k]
+			vec.DivF64(p, u, p)
+			f := 1 / math.Sqrt(vec.DotF64(p, p))
 			for i, v := range p {
 				row[pos[i]] = R(v * f)
 			}

@@ -2,6 +2,7 @@ package lapack
 
 import (
 	"math"
+	"unsafe"
 
 	"github.com/gotorch-dev/torch/internal/cpu/vec"
 )
@@ -107,6 +108,36 @@ func copyConj[E Element](to, from []E) {
 	for i, x := range from {
 		to[i] = Conj(x)
 	}
+}
+
+// turnOver makes t, of row length ldt, the transpose of the rows×cols matrix a.
+func turnOver[E Element](t []E, ldt int, a []E, ld, rows, cols int) {
+	switch t := any(t).(type) {
+	case []float32:
+		vec.TransposeF32(t, ldt, any(a).([]float32), ld, rows, cols)
+		return
+	case []float64:
+		vec.Transpose64(bits(t), ldt, bits(any(a).([]float64)), ld, rows, cols)
+		return
+	case []complex64:
+		vec.Transpose64(bits(t), ldt, bits(any(a).([]complex64)), ld, rows, cols)
+		return
+	}
+	const tile = 16
+	for i := 0; i < rows; i += tile {
+		for j := 0; j < cols; j += tile {
+			for c := j; c < min(j+tile, cols); c++ {
+				for r := i; r < min(i+tile, rows); r++ {
+					t[c*ldt+r] = a[r*ld+c]
+				}
+			}
+		}
+	}
+}
+
+// bits are elements of 64 bits as such.
+func bits[E float64 | complex64](x []E) []uint64 {
+	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
 }
 
 // norm2 is the Euclidean norm of n elements that are inc apart, without overflow and underflow on the way.

@@ -1,7 +1,10 @@
 package linalg
 
 import (
+	"unsafe"
+
 	"github.com/gotorch-dev/torch/internal/lapack"
+	"github.com/gotorch-dev/torch/internal/par"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -125,10 +128,7 @@ func init() {
 		CPU: func(c *Ctx) {
 			tensor.NoGrad(func() {
 				f := op.Call("aten::linalg_lu_factor_ex", c.T(0), c.Bool(1))
-				r := op.Call("aten::lu_unpack", f[0], f[1], true, c.Bool(1))
-				for i, x := range r {
-					tensor.CopyRaw(c.Out(i), x)
-				}
+				unpack(c, f[0], f[1], true, c.Bool(1))
 			})
 		},
 		Save: "P L U",
@@ -175,22 +175,7 @@ func init() {
 				c.Alloc(2, []int{0}, lu.DType())
 			}
 		},
-		CPU: func(c *Ctx) {
-			m, n := c.T(0).Size(-2), c.T(0).Size(-1)
-			k := min(m, n)
-			if c.Bool(2) {
-				tensor.NoGrad(func() {
-					lower := c.T(0).Narrow(-1, 0, k).Tril(tensor.TrilOptions{Diagonal: -1})
-					ones := op.Full(lower, []int{k}, 1, lower.DType()).DiagEmbed()
-					lower.Narrow(-2, 0, k).AddInPlace(ones)
-					tensor.CopyRaw(c.Out(1), lower)
-					tensor.CopyRaw(c.Out(2), c.T(0).Narrow(-2, 0, k).Triu())
-				})
-			}
-			if c.Bool(3) {
-				permutations(c, m, k)
-			}
-		},
+		CPU: func(c *Ctx) { unpack(c, c.T(0), c.T(1), c.Bool(2), c.Bool(3)) },
 		VJP: func(c *Ctx, _ *T) []*T {
 			gl, gu := c.G(1), c.G(2)
 			sh := c.Shape(0)
@@ -363,13 +348,53 @@ func luSolveBatch[E element](f *T, piv []int32, x *T, n, k int, adjoint bool) {
 	})
 }
 
-// permutations writes the matrices of the permutations that LU's pivots stand for.
-func permutations(c *Ctx, m, k int) {
-	p := tensor.Data[int32](tensor.Dense(c.T(1)))
-	x := tensor.New(c.Out(0).Shape(), tensor.Float64)
-	d, row := tensor.Data[float64](x), make([]int, m)
+// unpack writes the factors of A = P·L·U to the results of the operator.
+func unpack(c *Ctx, lu, piv *T, factors, permutation bool) {
+	one := op.Full(lu, nil, 1, lu.DType())
+	switch lu.DType().Size() {
+	case 2:
+		unpackWords[uint16](c, lu, piv, one, factors, permutation)
+	case 4:
+		unpackWords[uint32](c, lu, piv, one, factors, permutation)
+	case 8:
+		unpackWords[uint64](c, lu, piv, one, factors, permutation)
+	default:
+		unpackWords[complex128](c, lu, piv, one, factors, permutation)
+	}
+}
+
+// words are the elements of a dense tensor as words of their size.
+func words[W any](t *T) []W { return unsafe.Slice((*W)(tensor.Ptr(t)), t.Numel()) }
+
+func unpackWords[W uint16 | uint32 | uint64 | complex128](c *Ctx, lu, piv, unit *T, factors, permutation bool) {
+	m, n, count := lu.Size(-2), lu.Size(-1), matrices(lu.Shape())
+	if m == 0 || count == 0 {
+		return
+	}
+	k, one := min(m, n), words[W](unit)[0]
+	if factors && n > 0 {
+		a, l, u := words[W](tensor.Dense(lu)), words[W](c.Out(1)), words[W](c.Out(2))
+		par.For(count*m, max(1, 1<<14/n), func(lo, hi int) {
+			for r := lo; r < hi; r++ {
+				i, row, lower := r%m, a[r*n:(r+1)*n], l[r*k:(r+1)*k]
+				at := min(i, k)
+				copy(lower, row[:at])
+				clear(lower[at:])
+				if i < k {
+					lower[i] = one
+					upper := u[(r/m*k+i)*n:][:n]
+					clear(upper[:i])
+					copy(upper[i:], row[i:])
+				}
+			}
+		})
+	}
+	if !permutation {
+		return
+	}
+	p, d, row := tensor.Data[int32](tensor.Dense(piv)), words[W](c.Out(0)), make([]int, m)
 	clear(d)
-	for i := range matrices(c.T(0).Shape()) {
+	for i := range count {
 		for j := range row {
 			row[j] = j
 		}
@@ -381,10 +406,9 @@ func permutations(c *Ctx, m, k int) {
 			row[j], row[q-1] = row[q-1], row[j]
 		}
 		for j, r := range row {
-			d[i*m*m+r*m+j] = 1
+			d[i*m*m+r*m+j] = one
 		}
 	}
-	tensor.CopyRaw(c.Out(0), x)
 }
 
 // luGrad is the gradient of A = P·L·U from those of L and U; p is nil without row exchanges.
