@@ -15,6 +15,7 @@ import (
 //
 // An optimizer knows the parameters of the original: the copy needs its own.
 func DeepCopy[M Module](m M) M {
+	baseOf(m)
 	c := copier{tensors: map[*Tensor]*Tensor{}, pointers: map[pointerTo]reflect.Value{}}
 	out := c.pointer(reflect.ValueOf(m)).Interface().(M)
 	if out.moduleBase().self != nil {

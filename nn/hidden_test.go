@@ -118,3 +118,26 @@ func TestNewOfNil(t *testing.T) {
 		}
 	}
 }
+
+// Whatever walks a module says that it is nil.
+func TestNilModule(t *testing.T) {
+	for _, m := range []nn.Layer{nil, (*nn.Linear)(nil)} {
+		for name, f := range map[string]func(){
+			"Parameters": func() { nn.Parameters(m) }, "StateDict": func() { nn.StateDict(m) },
+			"Eval": func() { nn.Eval(m) }, "Repr": func() { _ = nn.Repr(m) }, "DeepCopy": func() { nn.DeepCopy(m) },
+			"Apply": func() { nn.Apply(m, func(nn.Module) {}) }, "ToDType": func() { nn.ToDType(m, torch.Float64) },
+			"IsTraining": func() { nn.IsTraining(m) }, "PathOf": func() { nn.PathOf(m) },
+			"Call":          func() { nn.Call(m, torch.Ones([]int{1})) },
+			"LoadStateDict": func() { _ = nn.LoadStateDict(m, linear().StateDict()) },
+		} {
+			err := torch.Try(f)
+			if !errors.Is(err, torch.ErrType) || !strings.Contains(err.Error(), "is nil") ||
+				!strings.Contains(err.Error(), "hidden_test.go:") {
+				t.Errorf("%s of %T: %v", name, m, err)
+			}
+		}
+	}
+	if err := linear().LoadStateDict(nil); err == nil {
+		t.Error("a state dict that is nil is loaded")
+	}
+}

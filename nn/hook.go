@@ -305,6 +305,7 @@ func (h *hooks) after(m Module, in, out []*Tensor) []*Tensor {
 
 // Call runs a layer with its hooks. An error that its Forward panics with names the layer.
 func Call(m Layer, x *Tensor) *Tensor {
+	baseOf(m)
 	defer blame(m)
 	return m.Forward(x)
 }

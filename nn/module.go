@@ -53,16 +53,18 @@ func (b *Base) moduleBase() *Base { return b }
 // whole, and names the field and the way out: see the package's documentation. Later walks do the same, for fields that
 // are set after New.
 func New[M Module](m M) M {
-	baseFor(m).self = m
+	baseOf(m).self = m
 	settle(m)
 	return m
 }
 
-// baseFor is the Base of a module, unless the pointer to it, or one on the way to its Base, is nil.
-func baseFor(m Module) (b *Base) {
+// baseOf is the Base of a module. It panics with ErrType where the pointer to the module, or one on the way to its Base,
+// is nil.
+func baseOf(m Module) (b *Base) {
 	defer func() {
-		if b == nil && recover() != nil || b == nil {
-			tensor.Fail(tensor.ErrType, "nn: New of a %T that is nil, or that embeds a nil pointer to a module", m)
+		if b == nil {
+			_ = recover() // of a nil pointer
+			tensor.Fail(tensor.ErrType, "nn: a module (%T) is nil, or embeds a nil pointer to a module", m)
 		}
 	}()
 	return m.moduleBase()
@@ -90,11 +92,11 @@ func (b *Base) Train(on ...bool) Module {
 func (b *Base) Eval() Module { return b.Train(false) }
 
 // IsTraining reports whether a module is in training mode.
-func IsTraining(m Module) bool { return !m.moduleBase().eval }
+func IsTraining(m Module) bool { return !baseOf(m).eval }
 
 // InEvaluation runs f while m itself, but none of its children, is in evaluation mode.
 func InEvaluation(m Module, f func()) {
-	b := m.moduleBase()
+	b := baseOf(m)
 	before := b.eval
 	b.eval = true
 	defer func() { b.eval = before }()
@@ -113,7 +115,7 @@ func Train(m Module, on bool) {
 
 // SetMode sets the mode of m itself, but of none of its children. Train, which also calls the method
 // ModeChanged(training bool) of modules that have one, is what programs want.
-func SetMode(m Module, training bool) { m.moduleBase().eval = !training }
+func SetMode(m Module, training bool) { baseOf(m).eval = !training }
 
 // Eval sets m and all its children to evaluation mode.
 func Eval(m Module) { Train(m, false) }
@@ -238,7 +240,7 @@ func Children(m Module) iter.Seq[Module] {
 // NamedModules walks m (under the name "") and everything below it, each module once.
 func NamedModules(m Module) iter.Seq2[string, Module] {
 	return func(yield func(string, Module) bool) {
-		namedModules(m, "", owner{b: m.moduleBase()}, map[*Base]bool{}, yield)
+		namedModules(m, "", owner{b: baseOf(m)}, map[*Base]bool{}, yield)
 	}
 }
 
@@ -325,7 +327,7 @@ type paramWalk struct {
 }
 
 func (w *paramWalk) visit(m Module) {
-	if b := m.moduleBase(); w.mods[b] {
+	if b := baseOf(m); w.mods[b] {
 		return
 	} else {
 		w.mods[b] = true
@@ -489,7 +491,7 @@ type Classed interface{ ClassName() string }
 type Extra interface{ ExtraRepr() string }
 
 func className(m Module) string {
-	if e := m.moduleBase().extra; e != nil && e.prefix != "" {
+	if e := baseOf(m).extra; e != nil && e.prefix != "" {
 		return e.prefix + plainClassName(m)
 	}
 	return plainClassName(m)

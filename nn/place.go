@@ -121,7 +121,7 @@ func describe(m Module) string {
 // PathOf is the name of m in the module at the top of those that hold it, as NamedModules gives it ("layer1.0.conv1"),
 // and the name of its type in PyTorch. The path is empty for a module that no other one holds.
 func PathOf(m Module) (path, class string) {
-	path, _ = pathOf(m.moduleBase())
+	path, _ = pathOf(baseOf(m))
 	return path, className(m)
 }
 

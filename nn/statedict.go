@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -168,6 +169,9 @@ func LoadStateDict(m Module, sd *tensor.StateDict, opts ...LoadOptions) error {
 	var o LoadOptions
 	if len(opts) > 0 {
 		o = opts[0]
+	}
+	if sd == nil {
+		return errors.New("nn: LoadStateDict: the state dict is nil")
 	}
 	sd = prepared(m, sd)
 	own := StateDict(m)

@@ -35,9 +35,10 @@ type visitor struct {
 // private field that holds a module, two fields of one name, a map whose keys are no names (see plan). A nil child is
 // not visited.
 func walkOwn(m Module, param func(string, *Tensor), buffer func(string, *Tensor, bool), visit func(string, Module)) {
+	b := baseOf(m)
 	child := func(n string, c Module) { visit(n, StandIn(c)) }
 	walkFields(m, param, buffer, child)
-	if e := m.moduleBase().extra; e != nil {
+	if e := b.extra; e != nil {
 		e.walk(param, buffer, child)
 	}
 }

@@ -181,6 +181,9 @@ func (e *encoder) encode(v any) (pickle.Value, error) {
 			return d, nil
 		}
 	}
+	if _, ok := v.(interface{ StateDict() *tensor.StateDict }); ok {
+		return nil, e.path.errorf("cannot save a %T: save its StateDict()", v)
+	}
 	return nil, e.path.errorf("cannot save a %T", v)
 }
 

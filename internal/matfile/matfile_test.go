@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"os"
 	"testing"
 )
 
@@ -51,6 +52,9 @@ func TestRead(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add(example(binary.LittleEndian, "IM"))
 	f.Add(example(binary.BigEndian, "MI"))
+	if b, err := os.ReadFile("testdata/structs.mat"); err == nil {
+		f.Add(b)
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m, err := Read(b)
 		if err != nil && !errors.Is(err, ErrFormat) {
@@ -61,8 +65,17 @@ func FuzzRead(f *testing.F) {
 			for _, d := range a.Dims {
 				n *= d
 			}
-			if n != a.Len() {
-				t.Errorf("array %q of sizes %v has %d elements", name, a.Dims, a.Len())
+			stored := n
+			switch {
+			case a.Bytes != nil:
+				stored = len(a.Bytes)
+			case a.Numbers != nil:
+				stored = len(a.Numbers)
+			case a.Cells != nil:
+				stored = len(a.Cells)
+			}
+			if n != a.Len() || n != stored {
+				t.Errorf("array %q of sizes %v has %d elements, %d are stored", name, a.Dims, a.Len(), stored)
 			}
 		}
 	})

@@ -31,7 +31,7 @@ func NewSequentialLR(opt optim.Optimizer, schedulers []Scheduler, milestones []i
 	}
 	s := &SequentialLR{opt: opt, schedulers: schedulers, milestones: slices.Clone(milestones)}
 	// The schedulers have each set the rates when they were made: take that back and let only the first one begin.
-	for _, g := range opt.ParamGroups() {
+	for _, g := range groupsOf(opt) {
 		g.SetLR(g.Float("initial_lr"))
 	}
 	s.undo()
@@ -46,6 +46,9 @@ func checkAll(name string, opt optim.Optimizer, schedulers []Scheduler) {
 		tensor.Fail(tensor.ErrValue, "%s expects at least one scheduler, but got no scheduler.", name)
 	}
 	for i, s := range schedulers {
+		if s == nil {
+			tensor.Fail(tensor.ErrType, "%s: scheduler %d is nil", name, i)
+		}
 		if s.Optimizer() != opt {
 			tensor.Fail(tensor.ErrValue,
 				"%s expects all schedulers to belong to the same optimizer, but got scheduler %T at index %d of another", name, s, i)
@@ -154,7 +157,10 @@ func NewChainedScheduler(schedulers ...Scheduler) *ChainedScheduler {
 		tensor.Fail(tensor.ErrValue, "ChainedScheduler expects at least one scheduler to be chained, but got no "+
 			"scheduler.")
 	}
-	s := &ChainedScheduler{opt: schedulers[0].Optimizer(), schedulers: schedulers}
+	s := &ChainedScheduler{schedulers: schedulers}
+	if schedulers[0] != nil {
+		s.opt = schedulers[0].Optimizer()
+	}
 	checkAll("ChainedScheduler", s.opt, schedulers)
 	s.remember()
 	return s
@@ -277,8 +283,8 @@ func NewReduceLROnPlateau(opt optim.Optimizer, opts ...PlateauOptions) *ReduceLR
 	if o.MinLRs == nil {
 		m := o.MinLR
 		s.defaultMin = &m
-	} else if len(o.MinLRs) != len(opt.ParamGroups()) {
-		tensor.Fail(tensor.ErrValue, "expected %d min_lrs, got %d", len(opt.ParamGroups()), len(o.MinLRs))
+	} else if len(o.MinLRs) != len(groupsOf(opt)) {
+		tensor.Fail(tensor.ErrValue, "expected %d min_lrs, got %d", len(groupsOf(opt)), len(o.MinLRs))
 	}
 	s.minLRs = perGroup("min_lr", opt, o.MinLR, o.MinLRs)
 	s.setWorse()

@@ -81,7 +81,7 @@ func NewCyclicLR(opt optim.Optimizer, baseLR, maxLR float64, opts ...CyclicOptio
 		enum2("scale_mode", &s.iterations, "cycle", "iterations"), boolean("cycle_momentum", &s.cycleMomentum)}
 	fresh := o.LastEpoch.Or(-1) == -1
 	if fresh {
-		for i, g := range opt.ParamGroups() {
+		for i, g := range groupsOf(opt) {
 			g.SetLR(bases[i])
 		}
 	}
@@ -154,7 +154,7 @@ func hasBetas(opt optim.Optimizer) bool {
 }
 
 func startMomentum(opt optim.Optimizer, beta1 bool, base, most []float64) {
-	for i, g := range opt.ParamGroups() {
+	for i, g := range groupsOf(opt) {
 		setMomentum(g, beta1, most[i])
 		g.Set("max_momentum", most[i])
 		g.Set("base_momentum", base[i])
@@ -250,7 +250,7 @@ func NewOneCycleLR(opt optim.Optimizer, maxLR float64, totalSteps int, opts ...O
 	fresh := o.LastEpoch.Or(-1) == -1
 	if fresh {
 		most := perGroup("max_lr", opt, maxLR, o.MaxLRs)
-		for i, g := range opt.ParamGroups() {
+		for i, g := range groupsOf(opt) {
 			g.Set("initial_lr", most[i]/div)
 			g.Set("max_lr", most[i])
 			g.Set("min_lr", g.Float("initial_lr")/finalDiv)
@@ -369,7 +369,7 @@ func NewSWALR(opt optim.Optimizer, swaLR float64, opts ...SWAOptions) *SWALR {
 		tensor.Fail(tensor.ErrValue, "anneal_epochs must be equal or greater than 0, got %d", s.epochs)
 	}
 	rates := perGroup("swa_lr", opt, swaLR, o.LRs)
-	for i, g := range opt.ParamGroups() {
+	for i, g := range groupsOf(opt) {
 		g.Set("swa_lr", rates[i])
 	}
 	s.before = []field{enum("_anneal_strategy", &s.anneal, "cos", "linear"), integer("anneal_epochs", &s.epochs)}

@@ -3,6 +3,7 @@ package lr
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 
 	"github.com/gotorch-dev/torch/optim"
@@ -73,7 +74,7 @@ func (b *base) start(opt optim.Optimizer, lastEpoch tensor.Opt[int]) {
 	if resume && last < 0 {
 		resume = false
 	}
-	for i, g := range opt.ParamGroups() {
+	for i, g := range groupsOf(opt) {
 		switch {
 		case resume && !g.Has("initial_lr"):
 			tensor.Fail(tensor.ErrValue,
@@ -305,9 +306,17 @@ func first[T any](opts []T) T {
 	return zero
 }
 
+// groupsOf are the groups of an optimizer, which must be there.
+func groupsOf(opt optim.Optimizer) []*optim.ParamGroup {
+	if opt == nil || reflect.ValueOf(opt).Kind() == reflect.Pointer && reflect.ValueOf(opt).IsNil() {
+		tensor.Fail(tensor.ErrType, "nil is not an Optimizer: a scheduler sets the rates of one")
+	}
+	return opt.ParamGroups()
+}
+
 // perGroup is a value for each group: the list, or the one value repeated.
 func perGroup(name string, opt optim.Optimizer, one float64, list []float64) []float64 {
-	n := len(opt.ParamGroups())
+	n := len(groupsOf(opt))
 	if list == nil {
 		return slices.Repeat([]float64{one}, n)
 	}

@@ -468,7 +468,7 @@ func NewMultiplicativeLR(opt optim.Optimizer, f func(epoch int) float64,
 }
 
 func lambdas(opt optim.Optimizer, f func(int) float64, more []func(int) float64) []func(int) float64 {
-	n := len(opt.ParamGroups())
+	n := len(groupsOf(opt))
 	if len(more) == 0 {
 		return slices.Repeat([]func(int) float64{f}, n)
 	}

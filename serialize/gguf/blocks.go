@@ -26,9 +26,10 @@ var formats = map[uint32]*format{
 	13: {"Q5_K", 256, 176, "", q5k}, 14: {"Q6_K", 256, 210, "", q6k}, 15: {"Q8_K", 256, 292, "", q8k},
 	20: {"IQ4_NL", 32, 18, "", iq4nl}, 23: {"IQ4_XS", 256, 136, "", iq4xs},
 	34: {"TQ1_0", 256, 54, "", tq10}, 35: {"TQ2_0", 256, 66, "", tq20}, 39: {"MXFP4", 32, 17, "", mxfp4},
-	16: {"IQ2_XXS", 256, 66, "", nil}, 17: {"IQ2_XS", 256, 74, "", nil}, 18: {"IQ3_XXS", 256, 98, "", nil},
-	19: {"IQ1_S", 256, 50, "", nil}, 21: {"IQ3_S", 256, 110, "", nil}, 22: {"IQ2_S", 256, 82, "", nil},
-	29: {"IQ1_M", 256, 56, "", nil},
+	16: {"IQ2_XXS", 256, 66, "", iq2xxs}, 17: {"IQ2_XS", 256, 74, "", iq2xs}, 18: {"IQ3_XXS", 256, 98, "", iq3xxs},
+	19: {"IQ1_S", 256, 50, "", iq1s}, 21: {"IQ3_S", 256, 110, "", iq3s}, 22: {"IQ2_S", 256, 82, "", iq2s},
+	29: {"IQ1_M", 256, 56, "", iq1m}, 40: {"NVFP4", 64, 36, "", nvfp4},
+	9: {"Q8_1", 32, 36, "", nil}, 41: {"Q1_0", 128, 18, "", nil},
 }
 
 func half(b []byte) float32 { return vec.F16ToF32(binary.LittleEndian.Uint16(b)) }
@@ -205,4 +206,27 @@ func mxfp4(y []float32, b []byte) {
 	for i, q := range b[1:17] {
 		y[i], y[i+16] = d*e2m1[q&15], d*e2m1[q>>4]
 	}
+}
+
+// nvfp4 is NVIDIA's format: four times 16 numbers of 4 bits, each with a scale of 8 bits without a sign, of which 4 are
+// exponent and 3 mantissa.
+func nvfp4(y []float32, b []byte) {
+	for g := range 4 {
+		d := ue4m3(b[g]) / 2
+		for i, q := range b[4+8*g : 12+8*g] {
+			y[16*g+i], y[16*g+8+i] = d*e2m1[q&15], d*e2m1[q>>4]
+		}
+	}
+}
+
+// ue4m3 is the number of a scale; 127 stands for none, as for zero.
+func ue4m3(b byte) float32 {
+	exp, man := int(b>>3&15), float64(b&7)
+	switch {
+	case b == 127:
+		return 0
+	case exp == 0:
+		return float32(math.Ldexp(man, -9))
+	}
+	return float32(math.Ldexp(8+man, exp-10))
 }

@@ -118,7 +118,7 @@ func TestBad(t *testing.T) {
 			"begins at"},
 		{"a row that is no whole block", small([]uint64{33}, 2, 0, make([]byte, 99)), gguf.ErrFormat, "whole blocks"},
 		{"an unknown type", small([]uint64{1}, 999, 0, make([]byte, 24)), gguf.ErrFormat, "unknown type"},
-		{"a type with tables", small([]uint64{256}, 16, 0, make([]byte, 66)), gguf.ErrType, "IQ2_XXS"},
+		{"a type that is not decoded", small([]uint64{128}, 41, 0, make([]byte, 18)), gguf.ErrType, "Q1_0"},
 	} {
 		f, err := gguf.NewFile(bytes.NewReader(c.file), int64(len(c.file)))
 		if err == nil {

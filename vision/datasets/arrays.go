@@ -226,7 +226,8 @@ func NewSVHN(root, split string) (*Arrays, error) {
 		return nil, notThere(err, "SVHN", root)
 	}
 	x, y := m["X"], m["y"]
-	if x == nil || y == nil || x.Bytes == nil || len(x.Dims) != 4 || x.Dims[2] != 3 || x.Dims[3] != y.Len() {
+	if x == nil || y == nil || x.Bytes == nil || len(x.Dims) != 4 || x.Dims[2] != 3 || x.Dims[3] != y.Len() ||
+		y.Bytes == nil && y.Numbers == nil {
 		return nil, fmt.Errorf("datasets: %s: no arrays X (H, W, 3, N) of bytes and y (N, 1)", path)
 	}
 	d := &Arrays{Classes: digitClasses, Mode: "RGB", Height: x.Dims[0], Width: x.Dims[1], pixels: x.Bytes}

@@ -107,6 +107,8 @@ var remotes = map[string][]remote{
 		md5: "c58f30108f718f92721af3b95e74349a"}},
 	"CIFAR100": {{address: "https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz",
 		md5: "eb9058c3a382ffc7106e4002c42a8d85"}},
+	"SBDataset": {{address: "https://www2.eecs.berkeley.edu/Research/Projects/CS/vision/grouping/semantic_contours/" +
+		"benchmark.tgz", md5: "82b4d87ceb2ed10f6038a1cba92111cb"}},
 	"SVHN": {{address: "http://ufldl.stanford.edu/housenumbers/train_32x32.mat",
 		md5: "e26dedcc434d2e4c54c9b2d4a06d8373"},
 		{address: "http://ufldl.stanford.edu/housenumbers/test_32x32.mat", md5: "eb5a983be6a315427106f1b164d9cef3"}},

@@ -210,7 +210,7 @@ func NewAutoAugment(policy AutoAugmentPolicy, opts ...AugmentOptions) Transform 
 
 // RandAugmentOptions are the options of NewRandAugment; the zero value is torchvision's default.
 type RandAugmentOptions struct {
-	NumOps    int             // default 2
+	NumOps    tensor.Opt[int] // default 2
 	Magnitude tensor.Opt[int] // number of the bin, default 9
 	Bins      int             // default 31
 	AugmentOptions
@@ -219,9 +219,6 @@ type RandAugmentOptions struct {
 // NewRandAugment runs operations of one magnitude on the image (Cubuk et al., RandAugment, 2019).
 func NewRandAugment(opts ...RandAugmentOptions) Transform {
 	o := firstOf(opts)
-	if o.NumOps == 0 {
-		o.NumOps = 2
-	}
 	if o.Bins == 0 {
 		o.Bins = 31
 	}
@@ -232,7 +229,7 @@ func NewRandAugment(opts ...RandAugmentOptions) Transform {
 		geometric(0.3, shareOfWidth(150.0/331), shareOfHeight(150.0/331), 30),
 		colors(0.9), []step{{"Posterize", fewerBits(8, 4), false}, {"Solarize", downFromWhite, false}}, plain)
 	return augment(func(x any, h, w int) any {
-		for range o.NumOps {
+		for range o.NumOps.Or(2) {
 			s, m := pick(space), 0.0
 			if s.levels != nil {
 				m = s.sign(s.levels(o.Bins, h, w)[o.Magnitude.Or(9)])

@@ -187,3 +187,15 @@ func TestComposeTogether(t *testing.T) {
 		}
 	}
 }
+
+// No operations are asked for as zero of them, not as the default.
+func TestRandAugmentOfNothing(t *testing.T) {
+	torch.ManualSeed(0)
+	x := torch.Randint(256, []int{3, 8, 9}).Byte()
+	none := NewRandAugment(RandAugmentOptions{NumOps: tensor.Some(0)})
+	for range 5 {
+		if y := none.Apply(x)[0].(*tensor.Tensor); !torch.Equal(x, y) {
+			t.Fatal("NumOps 0 changes the image")
+		}
+	}
+}

@@ -127,7 +127,7 @@ type DrawOptions struct {
 	Labels, LabelColors, LabelBackgrounds []string
 	FontSize                              float64             // of labels in pixels, default 10
 	Alpha                                 tensor.Opt[float64] // masks: how much of the color, default 0.8
-	Radius                                int                 // of points, default 2
+	Radius                                tensor.Opt[int]     // of points, default 2
 	// Connectivity are the pairs of points that are joined by lines.
 	Connectivity [][2]int
 	// Visibility (N, K) says which points are drawn; default all.
@@ -326,10 +326,7 @@ func DrawKeypoints(image, keypoints *tensor.Tensor, opts ...DrawOptions) *tensor
 		}
 		visible = func(i int) bool { return v[i] != 0 }
 	}
-	r, width := o.Radius, o.Width
-	if r <= 0 {
-		r = 2
-	}
+	r, width := o.Radius.Or(2), o.Width
 	if width <= 0 {
 		width = 3
 	}
@@ -361,7 +358,7 @@ func DrawKeypoints(image, keypoints *tensor.Tensor, opts ...DrawOptions) *tensor
 }
 
 func (c *canvas) disc(x, y int, r float64, col [3]uint8) {
-	n := int(math.Ceil(r))
+	n := int(math.Ceil(min(r, float64(max(c.w, c.h))))) // no further than the picture
 	for dy := -n; dy <= n; dy++ {
 		for dx := -n; dx <= n; dx++ {
 			if float64(dx*dx+dy*dy) <= (r+0.25)*(r+0.25) {

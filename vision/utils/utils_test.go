@@ -24,7 +24,7 @@ func TestDrawn(t *testing.T) {
 	flow := torch.Stack([]*tensor.Tensor{x.SubScalar(5), x.Flip([]int{0})})
 	red := DrawOptions{Colors: []string{"red"}}
 	wide, filled, point := red, red, red
-	wide.Width, filled.Fill, point.Radius = 2, true, 3
+	wide.Width, filled.Fill, point.Radius = 2, true, tensor.Some(3)
 	for name, tc := range map[string]struct {
 		got  *tensor.Tensor
 		want string
@@ -108,6 +108,17 @@ func TestLabels(t *testing.T) {
 			LabelColors: []string{"no such colour"}}} {
 		if tensor.Try(func() { DrawBoundingBoxes(image, boxes, o) }) == nil {
 			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// A radius of zero is one pixel, not the default; a huge one ends at the edges.
+func TestRadius(t *testing.T) {
+	for radius, want := range map[int]int{0: 1, 1 << 40: 7 * 5} {
+		y := DrawKeypoints(torch.Zeros([]int{3, 7, 5}).Byte(), torch.FromSlice([]float32{2, 3}, 1, 1, 2),
+			DrawOptions{Colors: []string{"#ff0000"}, Radius: tensor.Some(radius)})
+		if n := int(y.Select(0, 0).NeScalar(0).Sum().Item()); n != want {
+			t.Errorf("radius %d draws %d pixels, want %d", radius, n, want)
 		}
 	}
 }

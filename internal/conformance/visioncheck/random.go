@@ -114,7 +114,8 @@ var makers = map[string]func(c *call) transforms.Transform{
 		return transforms.NewAutoAugment(transforms.AutoAugmentPolicy(c.str(0, "policy", "imagenet")), c.augment())
 	},
 	"RandAugment": func(c *call) transforms.Transform {
-		return transforms.NewRandAugment(transforms.RandAugmentOptions{NumOps: c.int(0, "num_ops", 2),
+		return transforms.NewRandAugment(transforms.RandAugmentOptions{
+			NumOps:    tensor.Some(c.int(0, "num_ops", 2)),
 			Magnitude: tensor.Some(c.int(1, "magnitude", 9)), Bins: c.int(2, "num_magnitude_bins", 31),
 			AugmentOptions: c.augment()})
 	},

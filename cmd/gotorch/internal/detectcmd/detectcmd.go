@@ -15,6 +15,7 @@ import (
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/cli"
 	"github.com/gotorch-dev/torch/cmd/gotorch/internal/weights"
 	"github.com/gotorch-dev/torch/nn"
+	"github.com/gotorch-dev/torch/tensor"
 	visionio "github.com/gotorch-dev/torch/vision/io"
 	"github.com/gotorch-dev/torch/vision/models"
 	"github.com/gotorch-dev/torch/vision/models/detection"
@@ -240,7 +241,7 @@ func drawn(x *torch.Tensor, d detection.Detections, objects []object) *torch.Ten
 	}
 	if d.Keypoints != nil {
 		x = utils.DrawKeypoints(x, d.Keypoints.Narrow(2, 0, 2),
-			utils.DrawOptions{Colors: []string{"yellow"}, Radius: 3})
+			utils.DrawOptions{Colors: []string{"yellow"}, Radius: tensor.Some(3)})
 	}
 	width := max(1, x.Size(1)/300)
 	return utils.DrawBoundingBoxes(x, d.Boxes, utils.DrawOptions{Colors: colors, Width: width, Labels: labels,
