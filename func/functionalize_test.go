@@ -26,7 +26,6 @@ func (c *called) Call(x *tensor.Ctx, next func()) {
 	next()
 }
 
-
 // mutating are functions that change tensors in place.
 var mutating = map[string]func(x *T) *T{
 	"twice": func(x *T) *T {
