@@ -43,6 +43,11 @@ func ConvolutionBackward(gradOutput *tensor.Tensor, input *tensor.Tensor, weight
 	return c.Do3()
 }
 
+// MkldnnConvolution is the function form of [tensor.Tensor.MkldnnConvolution].
+func MkldnnConvolution(t *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, padding []int, stride []int, dilation []int, groups int, opts ...tensor.OutOptions) *tensor.Tensor {
+	return t.MkldnnConvolution(weight, bias, padding, stride, dilation, groups, opts...)
+}
+
 var slotConvTBC = tensor.Slot("aten::conv_tbc")
 
 // ConvTBCOptions are the optional arguments of ConvTBC; the zero value is PyTorch's default.

@@ -14,6 +14,245 @@ func FakeQuantizePerChannelAffine(t *tensor.Tensor, scale *tensor.Tensor, zeroPo
 	return t.FakeQuantizePerChannelAffine(scale, zeroPoint, axis, quantMin, quantMax)
 }
 
+var slotQuantizedBatchNorm = tensor.Slot("aten::quantized_batch_norm")
+
+// QuantizedBatchNorm is batch_norm of a quantized tensor with given mean and variance.
+func QuantizedBatchNorm(input *tensor.Tensor, weight *tensor.Tensor, bias *tensor.Tensor, mean *tensor.Tensor, varArg *tensor.Tensor, eps float64, outputScale float64, outputZeroPoint int) *tensor.Tensor {
+	c := tensor.NewCall(slotQuantizedBatchNorm, 8)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(weight)
+	*c.Arg(2) = tensor.TensorValue(bias)
+	*c.Arg(3) = tensor.TensorValue(mean)
+	*c.Arg(4) = tensor.TensorValue(varArg)
+	*c.Arg(5) = tensor.FloatValue(eps)
+	*c.Arg(6) = tensor.FloatValue(outputScale)
+	*c.Arg(7) = tensor.IntValue(outputZeroPoint)
+	return c.Do1()
+}
+
+// QuantizedMaxPool1d is the function form of [tensor.Tensor.QuantizedMaxPool1d].
+func QuantizedMaxPool1d(t *tensor.Tensor, kernelSize []int, opts ...tensor.QuantizedMaxPool1dOptions) *tensor.Tensor {
+	return t.QuantizedMaxPool1d(kernelSize, opts...)
+}
+
+// QuantizedMaxPool1dOptions are the optional arguments of QuantizedMaxPool1d.
+type QuantizedMaxPool1dOptions = tensor.QuantizedMaxPool1dOptions
+
+// QuantizedMaxPool2d is the function form of [tensor.Tensor.QuantizedMaxPool2d].
+func QuantizedMaxPool2d(t *tensor.Tensor, kernelSize []int, opts ...tensor.QuantizedMaxPool2dOptions) *tensor.Tensor {
+	return t.QuantizedMaxPool2d(kernelSize, opts...)
+}
+
+// QuantizedMaxPool2dOptions are the optional arguments of QuantizedMaxPool2d.
+type QuantizedMaxPool2dOptions = tensor.QuantizedMaxPool2dOptions
+
+// QuantizedMaxPool3d is the function form of [tensor.Tensor.QuantizedMaxPool3d].
+func QuantizedMaxPool3d(t *tensor.Tensor, kernelSize []int, opts ...tensor.QuantizedMaxPool3dOptions) *tensor.Tensor {
+	return t.QuantizedMaxPool3d(kernelSize, opts...)
+}
+
+// QuantizedMaxPool3dOptions are the optional arguments of QuantizedMaxPool3d.
+type QuantizedMaxPool3dOptions = tensor.QuantizedMaxPool3dOptions
+
+var slotChooseQparamsOptimized = tensor.Slot("aten::choose_qparams_optimized")
+
+// ChooseQparamsOptimized chooses the greatest and the least number that bit_width bits are to stand for, such that the
+// first numel elements of input change least: bins of the n_bins that their range has are taken off its ends, one by
+// one, until only a part of 1-ratio is left. ratio is at most 1, n_bins at most 65536.
+func ChooseQparamsOptimized(input *tensor.Tensor, numel int, nBins int, ratio float64, bitWidth int) (xmax, xmin *tensor.Tensor) {
+	c := tensor.NewCall(slotChooseQparamsOptimized, 5)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.IntValue(numel)
+	*c.Arg(2) = tensor.IntValue(nBins)
+	*c.Arg(3) = tensor.FloatValue(ratio)
+	*c.Arg(4) = tensor.IntValue(bitWidth)
+	return c.Do2()
+}
+
+var slotFbgemmLinearQuantizeWeight = tensor.Slot("aten::fbgemm_linear_quantize_weight")
+
+// FbgemmLinearQuantizeWeight quantizes a weight to int8 by its range: the integers, the sum of each row less its zero
+// points, scale and zero point.
+func FbgemmLinearQuantizeWeight(input *tensor.Tensor) []tensor.Value {
+	c := tensor.NewCall(slotFbgemmLinearQuantizeWeight, 1)
+	*c.Arg(0) = tensor.TensorValue(input)
+	return c.DoAll()
+}
+
+var slotFbgemmPackQuantizedMatrix = tensor.Slot("aten::fbgemm_pack_quantized_matrix")
+
+// FbgemmPackQuantizedMatrix packs a matrix of int8 for fbgemm_linear_int8_weight. Here the packed matrix is the matrix
+// itself, where PyTorch's holds a pointer.
+func FbgemmPackQuantizedMatrix(input *tensor.Tensor) *tensor.Tensor {
+	c := tensor.NewCall(slotFbgemmPackQuantizedMatrix, 1)
+	*c.Arg(0) = tensor.TensorValue(input)
+	return c.Do1()
+}
+
+var slotFbgemmPackQuantizedMatrixKN = tensor.Slot("aten::fbgemm_pack_quantized_matrix.KN")
+
+// FbgemmPackQuantizedMatrixKN packs a matrix of int8 for fbgemm_linear_int8_weight. Here the packed matrix is the
+// matrix itself, where PyTorch's holds a pointer.
+func FbgemmPackQuantizedMatrixKN(input *tensor.Tensor, k int, n int) *tensor.Tensor {
+	c := tensor.NewCall(slotFbgemmPackQuantizedMatrixKN, 3)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.IntValue(k)
+	*c.Arg(2) = tensor.IntValue(n)
+	return c.Do1()
+}
+
+var slotFbgemmPackGemmMatrixFp16 = tensor.Slot("aten::fbgemm_pack_gemm_matrix_fp16")
+
+// FbgemmPackGemmMatrixFp16 packs a matrix for fbgemm_linear_fp16_weight, rounded to float16. Here the packed matrix is
+// the matrix itself, where PyTorch's holds a pointer.
+func FbgemmPackGemmMatrixFp16(input *tensor.Tensor) *tensor.Tensor {
+	c := tensor.NewCall(slotFbgemmPackGemmMatrixFp16, 1)
+	*c.Arg(0) = tensor.TensorValue(input)
+	return c.Do1()
+}
+
+var slotFbgemmLinearInt8Weight = tensor.Slot("aten::fbgemm_linear_int8_weight")
+
+// FbgemmLinearInt8Weight is a linear layer whose weight was quantized by fbgemm_linear_quantize_weight; the input is
+// quantized by its range. packed and col_offsets are not needed.
+func FbgemmLinearInt8Weight(input *tensor.Tensor, weight *tensor.Tensor, packed *tensor.Tensor, colOffsets *tensor.Tensor, weightScale tensor.Scalar, weightZeroPoint tensor.Scalar, bias *tensor.Tensor) *tensor.Tensor {
+	c := tensor.NewCall(slotFbgemmLinearInt8Weight, 7)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(weight)
+	*c.Arg(2) = tensor.TensorValue(packed)
+	*c.Arg(3) = tensor.TensorValue(colOffsets)
+	*c.Arg(4) = tensor.ScalarValue(weightScale)
+	*c.Arg(5) = tensor.ScalarValue(weightZeroPoint)
+	*c.Arg(6) = tensor.TensorValue(bias)
+	return c.Do1()
+}
+
+var slotFbgemmLinearInt8WeightFp32Activation = tensor.Slot("aten::fbgemm_linear_int8_weight_fp32_activation")
+
+// FbgemmLinearInt8WeightFp32Activation is a linear layer whose weight was quantized by fbgemm_linear_quantize_weight;
+// the input is quantized by its range. packed and col_offsets are not needed.
+func FbgemmLinearInt8WeightFp32Activation(input *tensor.Tensor, weight *tensor.Tensor, packed *tensor.Tensor, colOffsets *tensor.Tensor, weightScale tensor.Scalar, weightZeroPoint tensor.Scalar, bias *tensor.Tensor) *tensor.Tensor {
+	c := tensor.NewCall(slotFbgemmLinearInt8WeightFp32Activation, 7)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(weight)
+	*c.Arg(2) = tensor.TensorValue(packed)
+	*c.Arg(3) = tensor.TensorValue(colOffsets)
+	*c.Arg(4) = tensor.ScalarValue(weightScale)
+	*c.Arg(5) = tensor.ScalarValue(weightZeroPoint)
+	*c.Arg(6) = tensor.TensorValue(bias)
+	return c.Do1()
+}
+
+var slotFbgemmLinearFp16Weight = tensor.Slot("aten::fbgemm_linear_fp16_weight")
+
+// FbgemmLinearFp16Weight is a linear layer whose weight was packed by fbgemm_pack_gemm_matrix_fp16.
+func FbgemmLinearFp16Weight(input *tensor.Tensor, packedWeight *tensor.Tensor, bias *tensor.Tensor) *tensor.Tensor {
+	c := tensor.NewCall(slotFbgemmLinearFp16Weight, 3)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(packedWeight)
+	*c.Arg(2) = tensor.TensorValue(bias)
+	return c.Do1()
+}
+
+var slotFbgemmLinearFp16WeightFp32Activation = tensor.Slot("aten::fbgemm_linear_fp16_weight_fp32_activation")
+
+// FbgemmLinearFp16WeightFp32Activation is a linear layer whose weight was packed by fbgemm_pack_gemm_matrix_fp16.
+func FbgemmLinearFp16WeightFp32Activation(input *tensor.Tensor, packedWeight *tensor.Tensor, bias *tensor.Tensor) *tensor.Tensor {
+	c := tensor.NewCall(slotFbgemmLinearFp16WeightFp32Activation, 3)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(packedWeight)
+	*c.Arg(2) = tensor.TensorValue(bias)
+	return c.Do1()
+}
+
+var slotQuantizedLSTMCell = tensor.Slot("aten::quantized_lstm_cell")
+
+// QuantizedLSTMCell is one step of an LSTM with weights of int8, as fbgemm_linear_int8_weight has them.
+func QuantizedLSTMCell(input *tensor.Tensor, hx []*tensor.Tensor, wIh *tensor.Tensor, wHh *tensor.Tensor, bIh *tensor.Tensor, bHh *tensor.Tensor, packedIh *tensor.Tensor, packedHh *tensor.Tensor, colOffsetsIh *tensor.Tensor, colOffsetsHh *tensor.Tensor, scaleIh tensor.Scalar, scaleHh tensor.Scalar, zeroPointIh tensor.Scalar, zeroPointHh tensor.Scalar) (hy, cy *tensor.Tensor) {
+	c := tensor.NewCall(slotQuantizedLSTMCell, 14)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorsValue(hx)
+	*c.Arg(2) = tensor.TensorValue(wIh)
+	*c.Arg(3) = tensor.TensorValue(wHh)
+	*c.Arg(4) = tensor.TensorValue(bIh)
+	*c.Arg(5) = tensor.TensorValue(bHh)
+	*c.Arg(6) = tensor.TensorValue(packedIh)
+	*c.Arg(7) = tensor.TensorValue(packedHh)
+	*c.Arg(8) = tensor.TensorValue(colOffsetsIh)
+	*c.Arg(9) = tensor.TensorValue(colOffsetsHh)
+	*c.Arg(10) = tensor.ScalarValue(scaleIh)
+	*c.Arg(11) = tensor.ScalarValue(scaleHh)
+	*c.Arg(12) = tensor.ScalarValue(zeroPointIh)
+	*c.Arg(13) = tensor.ScalarValue(zeroPointHh)
+	return c.Do2()
+}
+
+var slotQuantizedGRUCell = tensor.Slot("aten::quantized_gru_cell")
+
+// QuantizedGRUCell is one step of a GRU with weights of int8, as fbgemm_linear_int8_weight has them.
+func QuantizedGRUCell(input *tensor.Tensor, hx *tensor.Tensor, wIh *tensor.Tensor, wHh *tensor.Tensor, bIh *tensor.Tensor, bHh *tensor.Tensor, packedIh *tensor.Tensor, packedHh *tensor.Tensor, colOffsetsIh *tensor.Tensor, colOffsetsHh *tensor.Tensor, scaleIh tensor.Scalar, scaleHh tensor.Scalar, zeroPointIh tensor.Scalar, zeroPointHh tensor.Scalar) *tensor.Tensor {
+	c := tensor.NewCall(slotQuantizedGRUCell, 14)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(hx)
+	*c.Arg(2) = tensor.TensorValue(wIh)
+	*c.Arg(3) = tensor.TensorValue(wHh)
+	*c.Arg(4) = tensor.TensorValue(bIh)
+	*c.Arg(5) = tensor.TensorValue(bHh)
+	*c.Arg(6) = tensor.TensorValue(packedIh)
+	*c.Arg(7) = tensor.TensorValue(packedHh)
+	*c.Arg(8) = tensor.TensorValue(colOffsetsIh)
+	*c.Arg(9) = tensor.TensorValue(colOffsetsHh)
+	*c.Arg(10) = tensor.ScalarValue(scaleIh)
+	*c.Arg(11) = tensor.ScalarValue(scaleHh)
+	*c.Arg(12) = tensor.ScalarValue(zeroPointIh)
+	*c.Arg(13) = tensor.ScalarValue(zeroPointHh)
+	return c.Do1()
+}
+
+var slotQuantizedRNNReLUCell = tensor.Slot("aten::quantized_rnn_relu_cell")
+
+// QuantizedRNNReLUCell is one step of a recurrent layer with weights of int8, as fbgemm_linear_int8_weight has them.
+func QuantizedRNNReLUCell(input *tensor.Tensor, hx *tensor.Tensor, wIh *tensor.Tensor, wHh *tensor.Tensor, bIh *tensor.Tensor, bHh *tensor.Tensor, packedIh *tensor.Tensor, packedHh *tensor.Tensor, colOffsetsIh *tensor.Tensor, colOffsetsHh *tensor.Tensor, scaleIh tensor.Scalar, scaleHh tensor.Scalar, zeroPointIh tensor.Scalar, zeroPointHh tensor.Scalar) *tensor.Tensor {
+	c := tensor.NewCall(slotQuantizedRNNReLUCell, 14)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(hx)
+	*c.Arg(2) = tensor.TensorValue(wIh)
+	*c.Arg(3) = tensor.TensorValue(wHh)
+	*c.Arg(4) = tensor.TensorValue(bIh)
+	*c.Arg(5) = tensor.TensorValue(bHh)
+	*c.Arg(6) = tensor.TensorValue(packedIh)
+	*c.Arg(7) = tensor.TensorValue(packedHh)
+	*c.Arg(8) = tensor.TensorValue(colOffsetsIh)
+	*c.Arg(9) = tensor.TensorValue(colOffsetsHh)
+	*c.Arg(10) = tensor.ScalarValue(scaleIh)
+	*c.Arg(11) = tensor.ScalarValue(scaleHh)
+	*c.Arg(12) = tensor.ScalarValue(zeroPointIh)
+	*c.Arg(13) = tensor.ScalarValue(zeroPointHh)
+	return c.Do1()
+}
+
+var slotQuantizedRNNTanhCell = tensor.Slot("aten::quantized_rnn_tanh_cell")
+
+// QuantizedRNNTanhCell is one step of a recurrent layer with weights of int8, as fbgemm_linear_int8_weight has them.
+func QuantizedRNNTanhCell(input *tensor.Tensor, hx *tensor.Tensor, wIh *tensor.Tensor, wHh *tensor.Tensor, bIh *tensor.Tensor, bHh *tensor.Tensor, packedIh *tensor.Tensor, packedHh *tensor.Tensor, colOffsetsIh *tensor.Tensor, colOffsetsHh *tensor.Tensor, scaleIh tensor.Scalar, scaleHh tensor.Scalar, zeroPointIh tensor.Scalar, zeroPointHh tensor.Scalar) *tensor.Tensor {
+	c := tensor.NewCall(slotQuantizedRNNTanhCell, 14)
+	*c.Arg(0) = tensor.TensorValue(input)
+	*c.Arg(1) = tensor.TensorValue(hx)
+	*c.Arg(2) = tensor.TensorValue(wIh)
+	*c.Arg(3) = tensor.TensorValue(wHh)
+	*c.Arg(4) = tensor.TensorValue(bIh)
+	*c.Arg(5) = tensor.TensorValue(bHh)
+	*c.Arg(6) = tensor.TensorValue(packedIh)
+	*c.Arg(7) = tensor.TensorValue(packedHh)
+	*c.Arg(8) = tensor.TensorValue(colOffsetsIh)
+	*c.Arg(9) = tensor.TensorValue(colOffsetsHh)
+	*c.Arg(10) = tensor.ScalarValue(scaleIh)
+	*c.Arg(11) = tensor.ScalarValue(scaleHh)
+	*c.Arg(12) = tensor.ScalarValue(zeroPointIh)
+	*c.Arg(13) = tensor.ScalarValue(zeroPointHh)
+	return c.Do1()
+}
+
 // QuantizePerTensor is the function form of [tensor.Tensor.QuantizePerTensor].
 func QuantizePerTensor(t *tensor.Tensor, scale float64, zeroPoint int, dtype tensor.DType) *tensor.Tensor {
 	return t.QuantizePerTensor(scale, zeroPoint, dtype)

@@ -36,6 +36,111 @@ func (t *Tensor) FakeQuantizePerChannelAffine(scale *Tensor, zeroPoint *Tensor, 
 	return c.Do1()
 }
 
+var slotQuantizedMaxPool1d = slot("aten::quantized_max_pool1d")
+
+// QuantizedMaxPool1dOptions are the optional arguments of QuantizedMaxPool1d; the zero value is PyTorch's default.
+type QuantizedMaxPool1dOptions struct {
+	Stride   []int // default []
+	Padding  []int // default [0]
+	Dilation []int // default [1]
+	CeilMode bool  // default False
+}
+
+// QuantizedMaxPool1d is max_pool1d of a quantized tensor.
+func (t *Tensor) QuantizedMaxPool1d(kernelSize []int, opts ...QuantizedMaxPool1dOptions) *Tensor {
+	c := NewCall(slotQuantizedMaxPool1d, 6)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(kernelSize)
+	*c.Arg(2) = *slotQuantizedMaxPool1d.Sch.Params[2].Default
+	*c.Arg(3) = *slotQuantizedMaxPool1d.Sch.Params[3].Default
+	*c.Arg(4) = *slotQuantizedMaxPool1d.Sch.Params[4].Default
+	*c.Arg(5) = *slotQuantizedMaxPool1d.Sch.Params[5].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Stride != nil {
+			*c.Arg(2) = OptIntsValue(o.Stride)
+		}
+		if o.Padding != nil {
+			*c.Arg(3) = OptIntsValue(o.Padding)
+		}
+		if o.Dilation != nil {
+			*c.Arg(4) = OptIntsValue(o.Dilation)
+		}
+		*c.Arg(5) = BoolValue(o.CeilMode)
+	}
+	return c.Do1()
+}
+
+var slotQuantizedMaxPool2d = slot("aten::quantized_max_pool2d")
+
+// QuantizedMaxPool2dOptions are the optional arguments of QuantizedMaxPool2d; the zero value is PyTorch's default.
+type QuantizedMaxPool2dOptions struct {
+	Stride   []int // default []
+	Padding  []int // default 0
+	Dilation []int // default 1
+	CeilMode bool  // default False
+}
+
+// QuantizedMaxPool2d is max_pool2d of a quantized tensor.
+func (t *Tensor) QuantizedMaxPool2d(kernelSize []int, opts ...QuantizedMaxPool2dOptions) *Tensor {
+	c := NewCall(slotQuantizedMaxPool2d, 6)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(kernelSize)
+	*c.Arg(2) = *slotQuantizedMaxPool2d.Sch.Params[2].Default
+	*c.Arg(3) = *slotQuantizedMaxPool2d.Sch.Params[3].Default
+	*c.Arg(4) = *slotQuantizedMaxPool2d.Sch.Params[4].Default
+	*c.Arg(5) = *slotQuantizedMaxPool2d.Sch.Params[5].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Stride != nil {
+			*c.Arg(2) = OptIntsValue(o.Stride)
+		}
+		if o.Padding != nil {
+			*c.Arg(3) = OptIntsValue(o.Padding)
+		}
+		if o.Dilation != nil {
+			*c.Arg(4) = OptIntsValue(o.Dilation)
+		}
+		*c.Arg(5) = BoolValue(o.CeilMode)
+	}
+	return c.Do1()
+}
+
+var slotQuantizedMaxPool3d = slot("aten::quantized_max_pool3d")
+
+// QuantizedMaxPool3dOptions are the optional arguments of QuantizedMaxPool3d; the zero value is PyTorch's default.
+type QuantizedMaxPool3dOptions struct {
+	Stride   []int // default []
+	Padding  []int // default 0
+	Dilation []int // default 1
+	CeilMode bool  // default False
+}
+
+// QuantizedMaxPool3d is max_pool3d of a quantized tensor.
+func (t *Tensor) QuantizedMaxPool3d(kernelSize []int, opts ...QuantizedMaxPool3dOptions) *Tensor {
+	c := NewCall(slotQuantizedMaxPool3d, 6)
+	*c.Arg(0) = TensorValue(t)
+	*c.Arg(1) = OptIntsValue(kernelSize)
+	*c.Arg(2) = *slotQuantizedMaxPool3d.Sch.Params[2].Default
+	*c.Arg(3) = *slotQuantizedMaxPool3d.Sch.Params[3].Default
+	*c.Arg(4) = *slotQuantizedMaxPool3d.Sch.Params[4].Default
+	*c.Arg(5) = *slotQuantizedMaxPool3d.Sch.Params[5].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.Stride != nil {
+			*c.Arg(2) = OptIntsValue(o.Stride)
+		}
+		if o.Padding != nil {
+			*c.Arg(3) = OptIntsValue(o.Padding)
+		}
+		if o.Dilation != nil {
+			*c.Arg(4) = OptIntsValue(o.Dilation)
+		}
+		*c.Arg(5) = BoolValue(o.CeilMode)
+	}
+	return c.Do1()
+}
+
 var slotQuantizePerTensor = slot("aten::quantize_per_tensor")
 
 // QuantizePerTensor makes a quantized tensor: element x becomes the integer nearest to x/scale + zero_point, which the

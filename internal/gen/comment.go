@@ -21,6 +21,8 @@ var documented = []struct{ op, names string }{
 	{"convolution_backward", "grad_input grad_weight grad_bias"},
 	{"native_*_backward", "grad_input grad_weight grad_bias"},
 	{"*_backward", "grad_input grad_weight grad_bias"},
+	{"quantized_lstm_cell", "hy cy"}, {"choose_qparams_optimized", "xmax xmin"},
+	{"fbgemm_linear_quantize_weight", "weight colOffsets scale zeroPoint"},
 	{"native_batch_norm", "output save_mean save_invstd"}, {"native_*_norm", "output mean rstd"},
 }
 

@@ -71,7 +71,7 @@ func outputShape(c *Ctx, in, w []int, bias *T, a arguments) []int {
 			"of size %s instead", a.groups, a.groups, tensor.ShapeString(w))
 	case w[0]%a.groups != 0:
 		c.Fail(tensor.ErrShape, "Given groups=%d, expected weight to be divisible by %d at dimension 0, but got "+
-			"weight of size [%s] instead", a.groups, a.groups, tensor.ShapeString(w))
+			"weight of size %s instead", a.groups, a.groups, tensor.ShapeString(w))
 	case anyOf(w[2:], func(x int) bool { return x <= 0 }):
 		c.Fail(tensor.ErrShape, "kernel size should be greater than zero, but got weight of size %s",
 			tensor.ShapeString(w))
@@ -527,9 +527,18 @@ func init() {
 		{Schema: "_convolution_mode(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, str padding, SymInt[] dilation, SymInt groups) -> Tensor", Doc: paddingDoc, Go: "-", Body: modeBody},
 		{Schema: "_convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool benchmark, bool deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor", Go: "-", Body: generalBody},
 		{Schema: "_convolution.deprecated(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, int[] output_padding, SymInt groups, bool benchmark, bool deterministic, bool cudnn_enabled) -> Tensor", Go: "-", Body: generalBody},
+		{Schema: "mkldnn_convolution(Tensor self, Tensor weight, Tensor? bias, SymInt[] padding, SymInt[] stride, SymInt[] dilation, SymInt groups) -> Tensor",
+			Doc: "is convolution under the name of PyTorch's kernel library for CPUs, with padding in front of " +
+				"stride.", Out: true, Body: mkldnnBody},
 	} {
 		tensor.Register(d)
 	}
+}
+
+func mkldnnBody(c *Ctx) {
+	n := max(c.T(1).Dim()-2, 0)
+	c.Return(call(opConvolution, c.T(0), c.T(1), c.T(2), spread(c.Ints(4), n), spread(c.Ints(3), n), spread(c.Ints(5), n),
+		false, make([]int, n), c.Int(6))[0])
 }
 
 const (

@@ -22,6 +22,7 @@ func init() {
 		"convolution :: 2x4x5x6 3x4x3x2 3 [1,1] [0,0] [1,1] false [0,0] 1 ; 2x4x3x4 4x3x3x2 3 [2,1] [1,0] [1,1] true "+
 			"[0,0] 1",
 		"_convolution_mode :: 2x4x5x6 3x4x3x2 3 [1,1] same [1,1] 1 ; 2x4x7 6x2x3 None [2] valid [1] 2",
+		"mkldnn_convolution :: 2x4x5x6 3x4x3x2 3 [0,1] [1,1] [1,1] 1 ; 2x4x5 4x2x3 None [1] [2] [1] 2",
 		"_convolution :: 2x4x5x6 3x4x3x2 3 [1,1] [0,0] [1,1] false [0,0] 1 false false false false",
 		"_convolution.deprecated :: 2x4x5x6 3x4x3x2 3 [1,1] [0,0] [1,1] false [0,0] 1 false false false",
 		"convolution_backward :: 2x3x3x5 2x4x5x6 3x4x3x2 [3] [1,1] [0,0] [1,1] false [0,0] 1 [true,true,true] | "+

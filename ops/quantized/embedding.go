@@ -282,19 +282,19 @@ func init() {
 		if bits < 8 {
 			options = ", bool optimized_qparams=False, int nbins=200, float ratio=0.16"
 		}
-		refuse := func(c *Ctx, i int) {
-			if bits < 8 && c.Bool(i) {
-				c.Fail(tensor.ErrNotImpl, "%s: optimized_qparams is not supported", c.Op().FullName())
+		// ranges are those of the rows: given ones, or with optimized_qparams (argument i) those that change them least
+		ranges := func(c *Ctx, i int, given *T) *T {
+			if bits == 8 || !c.Bool(i) || c.T(0).Dim() != 2 || c.T(0).Size(1) == 0 {
+				return given
 			}
+			return optimizedRanges(c, c.T(0), c.Int(i+1), float32(c.Float(i+2)), bits)
 		}
 		define("quantized::"+name+"_prepack(Tensor weight"+options+") -> Tensor", doc, func(c *Ctx) {
-			refuse(c, 1)
-			c.SetOut(0, fuse(c, c.T(0), bits, nil))
+			c.SetOut(0, fuse(c, c.T(0), bits, ranges(c, 1, nil)))
 		})
 		define("quantized::"+name+"_prepack_with_rowwise_min_max(Tensor weight, Tensor rowwise_min_max"+options+") -> Tensor", doc,
 			func(c *Ctx) {
-				refuse(c, 2)
-				c.SetOut(0, fuse(c, c.T(0), bits, c.T(1)))
+				c.SetOut(0, fuse(c, c.T(0), bits, ranges(c, 2, c.T(1))))
 			})
 		define("quantized::"+name+"_unpack(Tensor weight) -> Tensor", "is the table as float32.",
 			func(c *Ctx) { c.SetOut(0, fusedRows(c, c.T(0), bits).dense()) })

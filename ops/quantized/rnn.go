@@ -16,6 +16,7 @@ type Cell struct {
 	BiasHH        *T
 	ReduceRange   bool
 	Half          bool // weights of float16
+	legacy        bool // of the operators in legacy.go
 }
 
 // NewCell joins packed parameters of a recurrent layer. reduceRange has the inputs quantized to seven bits.
@@ -25,6 +26,9 @@ func NewCell(input, hidden *Linear, biasIH, biasHH *T, reduceRange bool) *Cell {
 }
 
 func (p *Cell) apply(c *Ctx, l *Linear, x *T) *T {
+	if p.legacy {
+		return legacyDynamic(c, l, x)
+	}
 	if p.Half {
 		return linearHalf(c, l, x, false)
 	}

@@ -222,6 +222,16 @@ func DequantizeFloatZero[T Int](dst []float32, src []T, scale, zero float32) {
 // qmin to qmax: fbgemm's ChooseQuantizationParams. With symmetric, the middle of the range stands for 0; with
 // reduceRange one bit less is used.
 func Params(least, most float32, qmin, qmax int, symmetric, reduceRange bool) (scale float64, zero int) {
+	return params(least, most, qmin, qmax, symmetric, reduceRange, false)
+}
+
+// SingleParams is Params with a scale that is rounded to float32 before the zero point is chosen, as PyTorch's first
+// quantized operators have it.
+func SingleParams(least, most float32, qmin, qmax int) (scale float64, zero int) {
+	return params(least, most, qmin, qmax, false, false, true)
+}
+
+func params(least, most float32, qmin, qmax int, symmetric, reduceRange, single bool) (scale float64, zero int) {
 	if reduceRange {
 		qmin, qmax = qmin/2, qmax/2
 	}
@@ -250,6 +260,9 @@ func Params(least, most float32, qmin, qmax int, symmetric, reduceRange bool) (s
 			lo *= least32 / was
 			hi *= least32 / was
 		}
+	}
+	if single {
+		scale = float64(float32(scale))
 	}
 	fromMin := float64(qmin) - float64(lo)/scale
 	fromMax := float64(qmax) - float64(hi)/scale
