@@ -1177,6 +1177,8 @@ def sweep_tensor(d):
         t = (torch.rand(shape, dtype=torch.float64) * (high - low) + low).to(dtype)
     else:
         t = torch.floor(torch.rand(shape, dtype=torch.float64) * (high - low + 1) + low).to(dtype)
+    if d["rising"]:
+        t = t.sort()[0]
     return t.requires_grad_(d["grad"])
 
 

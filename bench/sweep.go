@@ -194,10 +194,10 @@ func enlarged(sample []tensor.Value, shape func([]int) []int, backward bool) (in
 		}
 		low, high := extent(t)
 		sh := shape(t.Shape())
-		grad := backward && t.DType().IsDifferentiable()
-		return random(sh, t.DType(), low, high, grad),
+		grad, rising := backward && t.DType().IsDifferentiable(), rises(t)
+		return random(sh, t.DType(), low, high, grad, rising),
 			arg{"shape": sh, "dtype": t.DType().Name(), "low": low, "high": high,
-				"grad": grad}
+				"grad": grad, "rising": rising}
 	}
 	for _, a := range sample {
 		var d any
@@ -253,8 +253,17 @@ func extent(t *torch.Tensor) (low, high float64) {
 	return x.Min().Num().F, x.Max().Num().F
 }
 
-// random is a tensor of evenly distributed numbers.
-func random(shape []int, dt torch.DType, low, high float64, grad bool) *torch.Tensor {
+// rises reports that the rows of a tensor of floats, at least three numbers each, are in rising order: they may be edges
+// of bins, whose order operators rely on.
+func rises(t *torch.Tensor) bool {
+	if !t.IsFloatingPoint() || t.Dim() == 0 || t.Size(-1) < 3 {
+		return false
+	}
+	return t.Diff().Min().Num().F > 0
+}
+
+// random is a tensor of evenly distributed numbers, sorted along rows where they shall rise.
+func random(shape []int, dt torch.DType, low, high float64, grad, rising bool) *torch.Tensor {
 	r := rand.New(rand.NewPCG(1, 2))
 	n := torch.Size(shape).Numel()
 	if dt.IsComplex() {
@@ -271,6 +280,9 @@ func random(shape []int, dt torch.DType, low, high float64, grad bool) *torch.Te
 		t = torch.ViewAsComplex(torch.FromSlice(v, append(slices.Clone(shape), 2)...)).To(dt)
 	} else {
 		t = torch.FromSlice(v, shape...).To(dt)
+	}
+	if rising {
+		t, _ = t.Sort()
 	}
 	t.SetRequiresGrad(grad)
 	return t

@@ -3,6 +3,7 @@ package tensor
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"sync"
 )
 
@@ -31,6 +32,7 @@ var warnings struct {
 	handler func(Warning)
 	given   map[Warning]bool
 	always  bool
+	stacks  map[stackOfWarning]bool // that have given their warning
 }
 
 // SetWarnAlways has every warning given as often as it occurs, instead of once for each line of the program.
@@ -59,7 +61,7 @@ func SetWarnings(handler func(Warning)) (before func(Warning)) {
 	warnings.Lock()
 	defer warnings.Unlock()
 	before = warnings.handler
-	warnings.handler, warnings.given = handler, nil
+	warnings.handler, warnings.given, warnings.stacks = handler, nil, nil
 	return before
 }
 
@@ -76,7 +78,31 @@ func WarnTracer(place, format string, args ...any) {
 }
 
 func warn(category, text string) {
+	at := stackOfWarning{category: category, text: text}
+	n := runtime.Callers(2, at.frames[:])
+	known := n < len(at.frames) // the whole stack: equal ones have been at the same line
+	warnings.Lock()
+	given := known && warnings.stacks[at] && !warnings.always
+	warnings.Unlock()
+	if given {
+		return
+	}
 	deliver(Warning{category, text, caller()})
+	if known {
+		warnings.Lock()
+		defer warnings.Unlock()
+		if warnings.stacks == nil || len(warnings.stacks) >= maxWarnings {
+			warnings.stacks = map[stackOfWarning]bool{}
+		}
+		warnings.stacks[at] = true
+	}
+}
+
+// stackOfWarning tells a warning by the calls that led to it. Finding the line of the program among them takes long,
+// which a warning that has been given is spared.
+type stackOfWarning struct {
+	category, text string
+	frames         [64]uintptr
 }
 
 func deliver(w Warning) {

@@ -259,9 +259,19 @@ func init() {
 			}
 			if c.Needs(3) {
 				// A place that is named twice is filled once: a mask of the places that are named tells what counts.
-				mask := op.Call1("aten::index_fill_.int_Scalar", op.Zeros(g, g.Shape(), tensor.Bool), c.Int(1), c.T(2),
-					true)
-				r[2] = op.Call1("aten::sum", op.Where(mask, g))
+				sums, dim := g, c.Int(1)
+				if nd := g.Dim(); nd > 1 { // of each place
+					dim = tensor.WrapDim(dim, nd)
+					var others []int
+					for d := range nd {
+						if d != dim {
+							others = append(others, d)
+						}
+					}
+					sums, dim = g.SumDim(others), 0
+				}
+				mask := op.Call1("aten::index_fill_.int_Scalar", op.Zeros(g, sums.Shape(), tensor.Bool), dim, c.T(2), true)
+				r[2] = op.Call1("aten::sum", op.Where(mask, sums))
 			}
 			return r
 		},

@@ -44,6 +44,9 @@ type elementLoss struct {
 	gradientOp *tensor.Op
 	// composed is the loss without reduction in public operators.
 	composed func(x, t *T, p float64) *T
+	// curvature is the second derivative of a loss that depends on the difference of x and t alone, in public
+	// operators. Without it the composed loss is differentiated twice.
+	curvature func(x, t *T, p float64) *T
 }
 
 // reductionScale is the factor of the sum.

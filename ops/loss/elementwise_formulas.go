@@ -65,10 +65,16 @@ var (
 		composed: func(x, t *T, _ float64) *T { return x.Sub(t).Abs() }}
 	smoothL1Loss = &elementLoss{
 		bend:     func(beta float64) bend { return bend{limit: beta, square: 0.5 / beta, slope: 1, s: 1 / beta} },
-		composed: smoothL1}
+		composed: smoothL1,
+		curvature: func(x, t *T, beta float64) *T {
+			return x.Sub(t).AbsInPlace().LtScalar(beta).ToDType(x.DType()).DivScalarInPlace(beta)
+		}}
 	huberLoss = &elementLoss{
 		bend:     func(delta float64) bend { return bend{limit: delta, square: 0.5, slope: delta, s: 1} },
-		composed: huber}
+		composed: huber,
+		curvature: func(x, t *T, delta float64) *T {
+			return x.Sub(t).AbsInPlace().LeScalar(delta).ToDType(x.DType())
+		}}
 	bceLoss = &elementLoss{unit: true,
 		f32:      elementKernels[float32]{entropyOf[float32], entropySlope[float32]},
 		f64:      elementKernels[float64]{entropyOf[float64], entropySlope[float64]},

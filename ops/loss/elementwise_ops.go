@@ -146,6 +146,16 @@ func secondOrder(c *Ctx, u *T, how int, composed func(x, t *T) *T) []*T {
 	return r
 }
 
+// perElement is the gradient of each element's loss in a call of a backward operator: that of the reduced loss, argument
+// 0, divided by the number of elements for a mean.
+func perElement(c *Ctx, reductionAt int) *T {
+	g := c.T(0)
+	if c.Int(reductionAt) != meanOf {
+		return g
+	}
+	return g.DivScalar(tensor.Size(tensor.BroadcastShapes(c.Shape(1), c.Shape(2))).Numel())
+}
+
 // leaf declares a loss that PyTorch has a kernel for, and its backward operator. parameter names the loss's parameter,
 // if it has one; pick chooses the formula by its value. kernel is the name of PyTorch's kernel, for errors.
 //
@@ -225,7 +235,22 @@ func leaf(name, parameter, kernel, doc string, asInput bool, check func(c *Ctx, 
 		},
 		Save: "grad_output self target",
 		VJP: func(c *Ctx, u *T) []*T {
-			return secondOrder(c, u, c.Int(3), func(x, t *T) *T { return pick(at(c, 4)).composed(x, t, at(c, 4)) })
+			p := at(c, 4)
+			l := pick(p)
+			if l.curvature == nil {
+				return secondOrder(c, u, c.Int(3), func(x, t *T) *T { return l.composed(x, t, p) })
+			}
+			g, x, t := c.T(0), c.T(1), c.T(2)
+			var gg, gx, gt *T
+			if c.Needs(0) {
+				args := []any{op.Full(g, g.Shape(), 1, g.DType()), x, t, c.Int(3), p}
+				gg = u.Mul(op.Call1("aten::"+name+"_backward", args[:len(c.Op().Sch.Params)]...))
+			}
+			if c.Needs(1) || c.Needs(2) { // the loss is a function of the difference
+				gx = u.Mul(perElement(c, 3)).Mul(l.curvature(x.Detach(), t.Detach(), p))
+				gt = gx.Neg()
+			}
+			return []*T{gg, gx, gt}
 		},
 	})
 }
@@ -484,8 +509,21 @@ func registerCrossEntropies() {
 		},
 		Save: "grad_output self target weight",
 		VJP: func(c *Ctx, u *T) []*T {
-			w := c.T(3)
-			r := append(secondOrder(c, u, c.Int(4), func(x, t *T) *T { return times(bce(x, t), w) }), nil)
+			g, x, t, w := c.T(0), c.T(1), c.T(2), c.T(3)
+			r := make([]*T, 4)
+			if c.Needs(0) {
+				r[0] = u.Mul(op.Call1("aten::binary_cross_entropy_backward", op.Full(g, g.Shape(), 1, g.DType()), x, t, w,
+					c.Int(4)))
+			}
+			if c.Needs(1) || c.Needs(2) {
+				const eps = 1e-12 // as in PyTorch
+				q := x.AddScalar(eps).Mul(x.RsubScalar(1 + eps))
+				s := times(u.Mul(perElement(c, 4)), w).Div(q)
+				if c.Needs(1) { // s · (x² - 2xt + t)/q
+					r[1] = s.Mul(x.Mul(x.Sub(t.MulScalar(2))).Add(t)).Div(q)
+				}
+				r[2] = s.Neg()
+			}
 			if w != nil && c.Needs(3) {
 				r[3] = u.Mul(op.Call1("aten::binary_cross_entropy_backward", c.T(0), c.T(1), c.T(2), (*T)(nil),
 					c.Int(4)))

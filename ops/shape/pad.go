@@ -13,35 +13,47 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// padIndex lists, for a dimension of size n padded by lo and hi, which entry each place shows, -1 for none. Negative
-// padding cuts.
-func padIndex(n, lo, hi int, mode string) []int {
-	out := make([]int, 0, max(0, n+lo+hi))
-	from, m := max(-lo, 0), n+min(lo, 0)+min(hi, 0) // what negative padding leaves
-	for i := -lo; i < n+hi; i++ {
-		k := i
-		switch mode {
-		case "constant":
-			if i < 0 || i >= n {
-				k = -1
-			}
-		case "replicate":
-			k = min(max(i, 0), n-1)
-		case "reflect":
-			if k < 0 {
-				k = -k
-			}
-			if k >= n {
-				k = 2*(n-1) - k
-			}
-		case "circular":
-			if m > 0 {
-				k = from + ((i-from)%m+m)%m
-			}
+// padLine is a dimension of size n padded by lo and hi. Negative padding cuts.
+type padLine struct {
+	n, lo, hi int
+	mode      string
+}
+
+func (l padLine) size() int { return max(0, l.n+l.lo+l.hi) }
+
+// entry is the entry that a place shows, -1 for none.
+func (l padLine) entry(place int) int {
+	i := place - l.lo
+	switch l.mode {
+	case "constant":
+		if i < 0 || i >= l.n {
+			return -1
 		}
-		out = append(out, k)
+	case "replicate":
+		return min(max(i, 0), l.n-1)
+	case "reflect":
+		if i < 0 {
+			i = -i
+		}
+		if i >= l.n {
+			i = 2*(l.n-1) - i
+		}
+	case "circular":
+		from, m := max(-l.lo, 0), l.n+min(l.lo, 0)+min(l.hi, 0) // what negative padding leaves
+		if m > 0 {
+			return from + ((i-from)%m+m)%m
+		}
 	}
-	return out
+	return i
+}
+
+// entries lists the entries that all places show.
+func (l padLine) entries() []int {
+	list := make([]int, l.size())
+	for i := range list {
+		list[i] = l.entry(i)
+	}
+	return list
 }
 
 // checkPad refuses, in PyTorch's words, to pad the last len(pad)/2 dimensions with entries of the tensor itself. nd is
@@ -95,7 +107,8 @@ func checkPad(c *Ctx, t *T, pad []int, mode string, nd int) {
 type padding struct {
 	outer, unit int
 	in, out     [3]int
-	index       [3][]int // the entry that each place shows; of the last dimension only where all show one
+	index       [2][]int // the entry that each place of the first two dimensions shows
+	line        padLine  // the last dimension
 	// In the last dimension the entries from..from+n show side by side from place at on.
 	at, from, n int
 	none        bool // other places show nothing
@@ -117,11 +130,12 @@ func newPadding(sh, pad []int, mode string, format tensor.MemoryFormat) *padding
 		if j := 2 - i; j < k {
 			p.in[i], lo, hi = sh[nd-1-j], pad[2*j], pad[2*j+1]
 		}
-		p.out[i] = max(0, p.in[i]+lo+hi)
-		if i < 2 || !p.none {
-			p.index[i] = padIndex(p.in[i], lo, hi, mode)
-		}
-		if i == 2 {
+		line := padLine{p.in[i], lo, hi, mode}
+		p.out[i] = line.size()
+		if i < 2 {
+			p.index[i] = line.entries()
+		} else {
+			p.line = line
 			if n := p.in[2] + min(lo, 0) + min(hi, 0); n > 0 { // else one side takes away more than there is
 				p.at, p.from, p.n = max(lo, 0), max(-lo, 0), n
 			}
@@ -141,9 +155,10 @@ func (p *padding) places() []int32 {
 		return nil
 	}
 	list := make([]int32, 0, p.outSize())
+	line := p.line.entries()
 	for _, z := range p.index[0] {
 		for _, y := range p.index[1] {
-			for _, x := range p.index[2] {
+			for _, x := range line {
 				list = append(list, int32((z*p.in[1]+y)*p.in[2]+x))
 			}
 		}
@@ -230,11 +245,15 @@ func (p *padding) ends() []padEnd {
 	if p.none {
 		return nil
 	}
-	list := make([]padEnd, 0, len(p.index[2])-p.n)
-	for i, j := range p.index[2] {
-		if i < p.at || i >= p.at+p.n {
-			list = append(list, padEnd{i * p.unit, j * p.unit})
+	list := make([]padEnd, 0, p.out[2]-p.n)
+	for i := 0; i < p.out[2]; i++ {
+		if i == p.at {
+			i += p.n
+			if i >= p.out[2] {
+				break
+			}
 		}
+		list = append(list, padEnd{i * p.unit, p.line.entry(i) * p.unit})
 	}
 	return list
 }
@@ -266,7 +285,8 @@ func padEnds[T any](d, s []T, n, row, in, unit int, ends []padEnd) {
 func padAdd[E float32 | float64 | uint16](p *padding, dst, g []E, add func(dst, a, b []E)) {
 	u, isz, osz := p.unit, p.inSize(), p.outSize()
 	row := p.out[2] * u
-	x, list := p.index[2], p.places()
+	ends, list := p.ends(), p.places()
+	before := min(p.at, len(ends)) // ends that lie before what is shown side by side
 	var e E
 	words := unsafe.Sizeof(e) == 2
 	if words {
@@ -287,21 +307,21 @@ func padAdd[E float32 | float64 | uint16](p *padding, dst, g []E, add func(dst, 
 			for _, z := range p.index[0] {
 				for _, y := range p.index[1] {
 					d := block[(z*p.in[1]+y)*p.in[2]*u:][:p.in[2]*u]
-					one := func(i, j int) {
+					one := func(e padEnd) {
 						if u == 1 && !words {
-							d[j] += s[i]
+							d[e.from] += s[e.to]
 							return
 						}
-						a := d[j*u:][:u]
-						add(a, a, s[i*u:][:u])
+						a := d[e.from:][:u]
+						add(a, a, s[e.to:][:u])
 					}
-					for i, j := range x[:p.at] {
-						one(i, j)
+					for _, e := range ends[:before] {
+						one(e)
 					}
 					a := d[p.from*u:][:p.n*u]
 					add(a, a, s[p.at*u:][:p.n*u])
-					for i := p.at + p.n; i < len(x); i++ {
-						one(i, x[i])
+					for _, e := range ends[before:] {
+						one(e)
 					}
 					s = s[row:]
 				}

@@ -40,12 +40,25 @@ func (j *job[T]) tapBoundaries(p *phase, i int) []int {
 	return slices.Compact(at)
 }
 
+// manyRegions is a number of regions that come from a kernel nearly as large as the image. Their tiles are too small to
+// be efficient, and their taps take long to list.
+const manyRegions = 512
+
+// manyEnds is the same of the regions along a line.
+const manyEnds = 8
+
 // readInPlace decides whether a padded input is read in place. Then the positions that see padding are
 // computed in tiles of their own. It is done if the layout allows it and if these tiles do not take longer
 // than copying the input into a band with padding.
 func (j *job[T]) readInPlace() {
 	if !j.padded || !j.in.Last || j.inTail != nil || len(j.in.Data) == 0 || j.conflictsInCache() {
 		return
+	}
+	for i := range j.phases {
+		p := &j.phases[i]
+		if len(j.tapBoundaries(p, 0))*len(j.tapBoundaries(p, 1))*len(j.tapBoundaries(p, 2)) > manyRegions {
+			return
+		}
 	}
 	inPlace, band, images := 0, 0, min(j.n, max(1, 2*leastPixels/max(1, j.grid[1]*j.grid[2])))
 	for i := range j.phases {
@@ -95,7 +108,7 @@ func (j *job[T]) cutRegions(p *phase, inPlace bool, images int) (cells []region)
 				continue
 			}
 			whole := line([]int{0, p.grid[2]}, false)
-			if p.grid[2] <= maxShortLine {
+			if p.grid[2] <= maxShortLine && len(x) <= manyEnds {
 				if cut := line(x, true); j.regionCost(images, cut...) < j.regionCost(images, whole...) {
 					whole = cut
 				}
