@@ -637,16 +637,3 @@ func TestExpandedGradient(t *testing.T) {
 	optim.NewSGD([]*tensor.Tensor{p}, 0.5).Step()
 	near(t, "p", values(p), []float64{0.5, 1.5})
 }
-
-// TestLoadsNegativeRate loads the state of an optimizer whose rate a schedule has brought below 0, as chained ones can.
-func TestLoadsNegativeRate(t *testing.T) {
-	opt := optim.NewSGD([]*tensor.Tensor{param(1)}, 0.1)
-	opt.ParamGroups()[0].SetLR(-0.5)
-	other := optim.NewSGD([]*tensor.Tensor{param(1)}, 0.1)
-	if err := other.LoadStateDict(opt.StateDict()); err != nil {
-		t.Fatal(err)
-	}
-	if got := other.ParamGroups()[0].LR(); got != -0.5 {
-		t.Errorf("the rate is %v, want -0.5", got)
-	}
-}
