@@ -85,11 +85,7 @@ func transform(x *Tensor, list []*Tensor, pattern, operation string, f func(x *T
 		}
 		x = torch.Stack(list)
 	}
-	r, err := prepare(pattern, operation, axes.sorted(), x.Dim())
-	var s steps
-	if err == nil {
-		s, err = r.solve(x.Shape(), axes)
-	}
+	s, err := plan(x, pattern, operation, axes)
 	if err != nil {
 		fail(err,
 			" Error while processing %s-reduction pattern \"%s\".\n Input tensor shape: %s. Additional info: %s.\n %s",
@@ -103,12 +99,47 @@ func transform(x *Tensor, list []*Tensor, pattern, operation string, f func(x *T
 	})
 }
 
+// plan finds the steps for a tensor.
+func plan(x *Tensor, pattern, operation string, axes Axes) (steps, error) {
+	r, err := prepare(pattern, operation, axes.sorted(), x.Dim())
+	if err != nil {
+		return steps{}, err
+	}
+	return r.solve(x.Shape(), axes)
+}
+
+// Apply is what the layers of package layers do: Rearrange, or the reduction that operation names. As Python's layers do,
+// it says of shapes that do not fit nothing about the pattern, has the reductions of numbers only, not any and all, and
+// leaves it to torch to refuse means of integers.
+func Apply(x *Tensor, pattern, operation string, axes Axes) *Tensor {
+	s, err := plan(x, pattern, operation, axes)
+	if err != nil {
+		tensor.Fail(tensor.ErrValue, "%s", err)
+	}
+	return s.apply(x, func(x *Tensor, dims []int) *Tensor {
+		switch operation {
+		case "any", "all":
+			tensor.Fail(tensor.ErrNotImpl, "('Unknown reduction ', '%s')", operation)
+		case "mean":
+			return x.MeanDim(dims)
+		}
+		return reduce(x, operation, dims)
+	})
+}
+
 // fail panics with a message about a pattern; one that stands alone is not explained further.
 func fail(err error, format string, args ...any) {
-	if alone := valueError(""); errors.As(err, &alone) {
-		tensor.Fail(tensor.ErrValue, "%s", alone)
+	if StandsAlone(err) {
+		tensor.Fail(tensor.ErrValue, "%s", err)
 	}
 	tensor.Fail(tensor.ErrValue, format, args...)
+}
+
+// StandsAlone reports an error of Validate that Python's einops passes on as it is, as for a pattern without "->",
+// without saying what was being done.
+func StandsAlone(err error) bool {
+	var alone valueError
+	return errors.As(err, &alone)
 }
 
 // apply does the steps.

@@ -1,7 +1,6 @@
 package optim
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -409,8 +408,7 @@ func (b *base) LoadStateDict(d *serialize.Dict) error {
 				ng.settings = append(ng.settings, s)
 			}
 		}
-		// A schedule may have left a rate below 0 in the file, so, as in PyTorch, values out of range are taken over.
-		if err := tensor.Try(func() { b.check(ng) }); err != nil && !errors.Is(err, tensor.ErrValue) {
+		if err := tensor.Try(func() { b.check(ng) }); err != nil {
 			return fail("group %d: %v", i, err)
 		}
 		loaded = append(loaded, ng)

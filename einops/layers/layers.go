@@ -51,13 +51,16 @@ func NewRearrange(pattern string, axes ...einops.Axes) *Rearrange {
 
 func check(pattern, operation string, axes einops.Axes, layer string) {
 	if err := einops.Validate(pattern, operation, axes); err != nil {
+		if einops.StandsAlone(err) {
+			tensor.Fail(tensor.ErrValue, "%s", err)
+		}
 		tensor.Fail(tensor.ErrValue, " Error while preparing %s\n %s", layer, err)
 	}
 }
 
 // Forward rearranges x.
 func (m *Rearrange) Forward(x *Tensor) *Tensor {
-	return m.Run(m, x, func(x *Tensor) *Tensor { return einops.Rearrange(x, m.Pattern, m.Axes) })
+	return m.Run(m, x, func(x *Tensor) *Tensor { return einops.Apply(x, m.Pattern, "rearrange", m.Axes) })
 }
 
 // ExtraRepr prints the pattern and the lengths.
@@ -79,10 +82,7 @@ func NewReduce(pattern, reduction string, axes ...einops.Axes) *Reduce {
 
 // Forward reduces x.
 func (m *Reduce) Forward(x *Tensor) *Tensor {
-	if m.Reduction == "any" || m.Reduction == "all" {
-		tensor.Fail(tensor.ErrNotImpl, "('Unknown reduction ', '%s')", m.Reduction)
-	}
-	return m.Run(m, x, func(x *Tensor) *Tensor { return einops.Reduce(x, m.Pattern, m.Reduction, m.Axes) })
+	return m.Run(m, x, func(x *Tensor) *Tensor { return einops.Apply(x, m.Pattern, m.Reduction, m.Axes) })
 }
 
 // ExtraRepr prints the pattern, the reduction and the lengths.

@@ -114,3 +114,25 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 }
+
+// TestMessages compares messages with einops': those of layers stand alone.
+func TestMessages(t *testing.T) {
+	ints := torch.TensorOf[int64](1, 2, 3, 4).Reshape([]int{2, 2})
+	for _, c := range []struct {
+		want string
+		f    func()
+	}{
+		{"not enough values to unpack (expected 2, got 1)", func() { layers.NewRearrange("a b") }},
+		{"Shape mismatch, can't divide axis of length 2 in chunks of 3",
+			func() { layers.NewRearrange("(a b) c -> a b c", einops.Axes{"a": 3}).Forward(ints) }},
+		{"('Unknown reduction ', 'any')", func() { layers.NewReduce("a b -> a", "any").Forward(ints) }},
+	} {
+		var e *tensor.Error
+		if err := tensor.Try(c.f); !errors.As(err, &e) || e.Msg != c.want {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+	}
+	if y := layers.NewReduce("a b -> a b", "all").Forward(ints); !torch.Equal(y, ints) {
+		t.Errorf("a reduction over nothing gives %v", y)
+	}
+}

@@ -20,6 +20,7 @@ import (
 	"github.com/gotorch-dev/torch/internal/conformance/opcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/optcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/printcheck"
+	"github.com/gotorch-dev/torch/internal/conformance/programs"
 	"github.com/gotorch-dev/torch/internal/conformance/pt2check"
 	"github.com/gotorch-dev/torch/internal/conformance/quantcheck"
 	"github.com/gotorch-dev/torch/internal/conformance/recordiocheck"
@@ -65,7 +66,8 @@ var Gates = []Gate{
 	{"pickle", "testdata/pickle", filecheck.Run},
 	{"print", "golden/print", func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result,
 		error) {
-		return printcheck.Run(dir, printcheck.Options{Only: only, Verbose: verbose, Module: modcheck.PrintRecord})
+		return printcheck.Run(dir, printcheck.Options{Only: only, Verbose: verbose, Module: modcheck.PrintRecord,
+			Object: programs.Repr})
 	}},
 	{"pt2", "golden/graphs/pt2", func(dir string, only *regexp.Regexp, verbose func(string, ...any)) ([]golden.Result,
 		error) {

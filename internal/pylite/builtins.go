@@ -229,6 +229,13 @@ func (in *Interp) builtins() map[string]any {
 			}
 			return int(math.RoundToEven(f))
 		}),
+		"format": Builtin(func(args []any, _ map[string]any) any {
+			spec := ""
+			if len(args) > 1 {
+				spec, _ = args[1].(string)
+			}
+			return in.format(args[0], 0, spec)
+		}),
 		"id":       Builtin(func(args []any, _ map[string]any) any { return 0 }),
 		"callable": Builtin(func(args []any, _ map[string]any) any { _, ok := one(args).(*Func); return ok }),
 	}

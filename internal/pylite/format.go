@@ -6,10 +6,20 @@ import (
 	"strings"
 )
 
+// Numeric is a Host that has values which an f-string writes as numbers.
+type Numeric interface {
+	Number(v any) (number any, ok bool)
+}
+
 // format is what an f-string writes for a value.
 func (in *Interp) format(v any, conv byte, spec string) string {
 	if conv == 'r' {
 		return Repr(in.printable(v))
+	}
+	if f, ok := in.Host.(Numeric); ok {
+		if x, ok := f.Number(v); ok {
+			v = x
+		}
 	}
 	if spec == "" {
 		return in.str(v)

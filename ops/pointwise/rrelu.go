@@ -69,8 +69,16 @@ func init() {
 				call(opLeakyReLUOut, tv(x.Detach()), middle(c.Num(2), c.Num(3)), tv(out.Detach()))
 				return
 			}
-			fillSlopes(c, noise, x, c.Num(2).F, c.Num(3).F)
+			slopes := fillSlopes(c, noise, x, c.Num(2).F, c.Num(3).F)
 			tensor.Bump(noise)
+			if dt := x.DType(); dt == tensor.BFloat16 || dt == tensor.Float16 { // slopes of full precision, rounded once
+				y, a := tensor.Data[float32](tensor.DenseAs(x, tensor.Float32).Clone()), tensor.Data[float64](slopes)
+				for i := range y {
+					y[i] *= float32(a[i])
+				}
+				tensor.CopyRaw(out, tensor.FromSlice(y, x.Shape()...))
+				return
+			}
 			mulKernels.run(c, 0, 1)
 		},
 		Save:        "self noise",
@@ -135,8 +143,8 @@ func init() {
 }
 
 // fillSlopes draws a slope for every element of x that is not positive, in logical order, and writes it to noise, and 1
-// for the others.
-func fillSlopes(c *Ctx, noise, x *T, lower, upper float64) {
+// for the others. It returns them before they are rounded to noise's type.
+func fillSlopes(c *Ctx, noise, x *T, lower, upper float64) *T {
 	g, _ := c.Any(c.NumArgs() - 1).(*rng.Generator)
 	if g == nil {
 		g = rng.Default
@@ -164,4 +172,5 @@ func fillSlopes(c *Ctx, noise, x *T, lower, upper float64) {
 		v, d = v[n:], d[n:]
 	}
 	tensor.CopyRaw(noise, s)
+	return s
 }

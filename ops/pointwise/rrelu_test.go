@@ -3,6 +3,7 @@ package pointwise_test
 import (
 	"testing"
 
+	"github.com/gotorch-dev/torch/internal/rng"
 	F "github.com/gotorch-dev/torch/nn/functional"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -17,7 +18,8 @@ func TestRReLUGradient(t *testing.T) {
 			in = x.Clone()
 		}
 		y := F.RReLU(in, F.RReLUOptions{Training: true, Inplace: inPlace})
-		if name := y.GradFn().Name(); name != "RreluWithNoiseBackward0" {
+		if name, want := y.GradFn().Name(), "RreluWithNoiseBackward0"; name != want && !inPlace ||
+			inPlace && name != "RreluWithNoiseBackward1" {
 			t.Errorf("in place %t: the node is %s", inPlace, name)
 		}
 		g := tensor.Grad([]*tensor.Tensor{y.Sum()}, []*tensor.Tensor{x})[0]
@@ -34,5 +36,18 @@ func TestRReLUGradient(t *testing.T) {
 	x := tensor.FromSlice([]float32{-2, 1}).SetRequiresGrad(true)
 	if name := F.SELU(x).GradFn().Name(); name != "EluBackward0" {
 		t.Errorf("the node of selu is %s", name)
+	}
+}
+
+// TestRReLU16 compares with PyTorch's numbers: the slopes are multiplied before they are rounded to 16 bits.
+func TestRReLU16(t *testing.T) {
+	x := tensor.FromSlice([]float32{-.75, -1.5, .5, -2.25, -.3125, -3}).BFloat16()
+	rng.Default.ManualSeed(1)
+	y := F.RReLU(x, F.RReLUOptions{Lower: tensor.Some(.1), Upper: tensor.Some(.4), Training: true})
+	want := []float32{-0.0888671875, -0.251953125, 0.5, -0.3828125, -0.0478515625, -0.80078125}
+	for i, got := range tensor.Data[float32](y.Float()) {
+		if got != want[i] {
+			t.Errorf("element %d is %v, want %v", i, got, want[i])
+		}
 	}
 }

@@ -172,7 +172,7 @@ func build(r *runRecord, params []*tensor.Tensor) optim.Optimizer {
 	}
 	lr, ok := k["lr"].(float64)
 	if !ok {
-		lr = 1e-3
+		lr = DefaultLR(r.Name)
 	}
 	opt := Make(r.Name, groups, lr, k)
 	if opt != nil && opt.Defaults().Has("foreach") { // the reference ran with foreach=False, which its state files say
@@ -182,6 +182,19 @@ func build(r *runRecord, params []*tensor.Tensor) optim.Optimizer {
 		}
 	}
 	return opt
+}
+
+// DefaultLR is the learning rate of an optimizer of PyTorch that is given none.
+func DefaultLR(name string) float64 {
+	switch name {
+	case "Adadelta", "LBFGS":
+		return 1
+	case "Adagrad", "RMSprop", "Rprop", "ASGD", "Adafactor":
+		return 1e-2
+	case "Adamax", "NAdam":
+		return 2e-3
+	}
+	return 1e-3
 }
 
 // Make constructs an optimizer by its Python name and arguments; nil when there is no such class.

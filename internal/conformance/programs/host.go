@@ -132,6 +132,13 @@ func (h *Host) Attr(v any, name string) (any, bool) {
 	case attrs:
 		a, ok := x[name]
 		return a, ok
+	case tensor.FloatInfo:
+		a, ok := map[string]any{"bits": x.Bits, "eps": x.Eps, "max": x.Max, "min": x.Min, "tiny": x.Tiny,
+			"smallest_normal": x.SmallestNormal, "resolution": x.Resolution}[name]
+		return a, ok
+	case tensor.IntInfo:
+		a, ok := map[string]any{"bits": x.Bits, "max": int(x.Max), "min": x.Min}[name]
+		return a, ok
 	}
 	return nil, false
 }
@@ -261,6 +268,22 @@ func (h *Host) SetIndex(x, i, v any) bool {
 	}
 	h.call([]string{"Tensor::__setitem__"}, []any{t, i, v}, nil)
 	return true
+}
+
+// Number is the number in a tensor without dimensions, as which Python formats it.
+func (h *Host) Number(v any) (any, bool) {
+	t := asTensor(v)
+	if t == nil || t.Dim() > 0 || t.DType().IsComplex() {
+		return nil, false
+	}
+	switch n := t.Num(); {
+	case t.DType() == tensor.Bool:
+		return n.I != 0, true
+	case t.DType().IsIntOrBool():
+		return int(n.I), true
+	default:
+		return n.F, true
+	}
 }
 
 // Truth is bool(tensor).

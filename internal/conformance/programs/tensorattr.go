@@ -19,6 +19,8 @@ func (h *Host) tensorAttr(t *tensor.Tensor, name string) any {
 		return t.Dim()
 	case "dtype":
 		return t.DType()
+	case "layout":
+		return t.Layout()
 	case "device":
 		return t.Device()
 	case "grad":

@@ -1,7 +1,9 @@
 package programs
 
 import (
+	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/gotorch-dev/torch"
@@ -125,6 +127,9 @@ func (h *Host) torch(name string) (any, bool) {
 	if q, ok := scheme(name); ok {
 		return q, true
 	}
+	if c, ok := constant(name); ok {
+		return c, true
+	}
 	switch name {
 	case "half":
 		return tensor.Float16, true
@@ -171,7 +176,29 @@ func (h *Host) torch(name string) (any, bool) {
 			return nil
 		}), true
 	case "device":
-		return builtin(func(args []any) any { return h.device(args[0]) }), true
+		return builtin(func(args []any) any {
+			text := fmt.Sprint(args[0])
+			if len(args) > 1 {
+				text = fmt.Sprintf("%v:%v", args[0], args[1])
+			}
+			// A device may be named that the program does not have.
+			if index, ok := strings.CutPrefix(text, "cuda:"); ok {
+				if n, err := strconv.Atoi(index); err == nil {
+					return tensor.Device{Type: tensor.CUDADevice, Index: int8(n)}
+				}
+			}
+			return h.device(text)
+		}), true
+	case "sparse_coo_tensor", "sparse_csr_tensor":
+		f := h.function("torch." + name)
+		return pylite.Builtin(func(args []any, kw map[string]any) any {
+			for i, a := range args {
+				if _, isList := a.(*pylite.List); isList && asTensor(a) == nil && i < len(args)-1 {
+					args[i] = h.newTensor([]any{a}, nil)
+				}
+			}
+			return f(args, kw)
+		}), true
 	case "tensor":
 		return pylite.Builtin(h.newTensor), true
 	case "arange", "zeros", "ones", "full", "empty", "rand", "randn", "eye", "linspace", "randint":
@@ -313,9 +340,9 @@ func (h *Host) nn(name string) (any, bool) {
 		return moduleClass, true
 	}
 	if name == "Parameter" {
-		return builtin(func(args []any) any {
+		return pylite.Builtin(func(args []any, kw map[string]any) any {
 			t := asTensor(args[0]).Detach()
-			t.SetRequiresGrad(true)
+			t.SetRequiresGrad(kw["requires_grad"] != false)
 			return &Param{t}
 		}), true
 	}
@@ -347,7 +374,7 @@ func (h *Host) optimizer(name string, args []any, kw map[string]any) any {
 		}
 		k[n] = v
 	}
-	lr := 1e-3
+	lr := optcheck.DefaultLR(name)
 	if len(args) > 1 {
 		k["lr"] = args[1]
 	}

@@ -3,7 +3,6 @@ package rngcheck
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"iter"
 	"strings"
 
@@ -70,12 +69,6 @@ type numbers int
 func (n numbers) Len() int                 { return int(n) }
 func (n numbers) Get(i int) (int64, error) { return int64(i), nil }
 
-func loader(n int, o data.LoaderOptions) *data.DataLoader[int64, []int64] {
-	o.BatchSize = max(o.BatchSize, 5)
-	return data.NewCollatedLoader(data.Dataset[int64](numbers(n)), func(s []int64) ([]int64, error) { return s, nil },
-		o)
-}
-
 func epoch(l *data.DataLoader[int64, []int64]) *tensor.Tensor {
 	all := []int64{}
 	for b, err := range l.Iter(context.Background()) {
@@ -87,251 +80,46 @@ func epoch(l *data.DataLoader[int64, []int64]) *tensor.Tensor {
 	return tensor.FromSlice(all)
 }
 
-func split(parts []*data.Subset[int64], err error) tensors {
-	if err != nil {
-		panic(err)
-	}
-	var out tensors
-	for _, p := range parts {
-		l := []int64{}
-		for _, i := range p.Indices {
-			l = append(l, int64(i))
-		}
-		out = append(out, tensor.FromSlice(l))
-	}
-	return out
-}
-
 func seeded(n int64) *tensor.Generator { return rng.New().ManualSeed(n) }
 
-// programs are the cases that the data give as an expression only, written out.
-var programs = map[string]func(c *caseRecord) tensors{
-	"randn(1),randn(16),rand(3),randn(1)": func(*caseRecord) tensors {
-		return tensors{randn(1), randn(16), rand(3),
-			randn(1)}
-	},
-	"rand(3),randn(17),randn(3),rand(2)": func(*caseRecord) tensors {
-		return tensors{rand(3), randn(17), randn(3),
-			rand(2)}
-	},
-	"randn(3),log_normal_(2),randn(2,f64),rand(1)": func(*caseRecord) tensors {
-		return tensors{randn(3), op("Tensor.log_normal_", nil,
-			tensor.NewOn(golden.Device, []int{2}, nil, tensor.Float32)), randn64(2), rand(1)}
-	},
-	"randn(1),manual_seed(5),randn(1),initial_seed": func(*caseRecord) tensors {
-		a := randn(1)
-		rng.Default.ManualSeed(5)
-		return tensors{a, randn(1), tensor.FromSlice([]int64{int64(rng.Default.InitialSeed())}, []int{}...)}
-	},
-	"randn(5),_standard_gamma(2.)x5,randn(3)": func(*caseRecord) tensors {
-		return tensors{randn(5), op("_standard_gamma", nil, tensor.FromSlice([]float32{2, 2, 2, 2, 2})), randn(3)}
-	},
-	"rand(1),rand(1,f64),randint(0,9,(3,)),randperm(5),rand(1)": func(*caseRecord) tensors {
-		return tensors{rand(1), rand64(1), op("randint", nil, 0, 9, golden.List{3}), op("randperm", nil, 5), rand(1)}
-	},
-	"10 x randn(3)": func(*caseRecord) (out tensors) {
-		for range 10 {
-			out = append(out, randn(3))
-		}
-		return out
-	},
-	"randn(2,3),randn(4,4),randn(15),randn(2,2,2)": func(*caseRecord) tensors {
-		return tensors{randn(2, 3), randn(4, 4),
-			randn(15), randn(2, 2, 2)}
-	},
-	"randn(1); s=get_rng_state; a=randn(3); b=rand(700); set_rng_state(s); [a, randn(3), b[-3:], rand(700)[-3:]]": func(*caseRecord) tensors {
-		randn(1)
-		s := rng.Default.State()
-		a, b := randn(3), rand(700)
-		if err := rng.Default.SetState(s); err != nil {
-			panic(err)
-		}
-		return tensors{a, randn(3), tail(b, 3), tail(rand(700), 3)}
-	},
-	"q=Generator(seed+1): rand(3,q),rand(3),randn(3,q),randn(3); r=copy of q: randn(2,q),randn(2,r),randperm(5,r)": func(c *caseRecord) tensors {
-		q := seeded(c.Seed + 1)
-		out := tensors{with(q, "rand", 3), rand(3), with(q, "randn", 3), randn(3)}
-		r := q.Clone()
-		return append(out, with(q, "randn", 2), with(r, "randn", 2), op("randperm", map[string]any{"generator": r}, 5))
-	},
-	"rand(2); fork_rng: rand(5),randn(1); rand(2)": func(*caseRecord) tensors {
-		a, s := rand(2), rng.Default.State()
-		rand(5)
-		b := randn(1)
-		if err := rng.Default.SetState(s); err != nil {
-			panic(err)
-		}
-		return tensors{a, b, rand(2)}
-	},
-	"randn(1)":          func(*caseRecord) tensors { return tensors{randn(1)} },
-	"randn(2)":          func(*caseRecord) tensors { return tensors{randn(2)} },
-	"randn(17)":         func(*caseRecord) tensors { return tensors{randn(17)} },
-	"rand(7,f64)":       func(*caseRecord) tensors { return tensors{rand64(7)} },
-	"randn(1),randn(1)": func(*caseRecord) tensors { return tensors{randn(1), randn(1)} },
-	"seeds": func(c *caseRecord) (out tensors) {
+func state() []byte { return rng.Default.State() }
+
+func setState(s []byte) {
+	if err := rng.Default.SetState(s); err != nil {
+		panic(err)
+	}
+}
+
+func setSeed(n int64) { rng.Default.ManualSeed(n) }
+
+func initialSeed() uint64 { return rng.Default.InitialSeed() }
+
+// runProgram runs a case that is given by its expression.
+func runProgram(c *caseRecord) (tensors, error) {
+	const bytesAfter = "full get_rng_state() bytes after "
+	if c.Case == "seeds" { // what its note says: five seeds, rand(2) after each
+		var out tensors
 		for _, s := range []uint64{uint64(c.Seed), 1<<64 - 1, 1 << 32, 1 << 63, 1<<63 + 5} {
 			rng.Default.ManualSeedUint64(s)
 			out = append(out, rand(2))
 		}
-		return out
-	},
-	"full get_rng_state() bytes after rand(5), randn(1)": func(*caseRecord) tensors {
-		rand(5)
-		randn(1)
-		return tensors{tensor.FromSlice(rng.Default.State())}
-	},
-
-	"x=arange(1.,61.)/7-3; dropout(x,.3,inplace) then dropout(x,.3)": func(*caseRecord) tensors {
-		a := op("nn.functional.dropout", nil, ramp(), .3, true, true)
-		return tensors{a, op("nn.functional.dropout", nil, ramp(), .3)}
-	},
-	"x=arange(1.,61.)/7-3; dropout(x,.3), grad of its sum": func(*caseRecord) tensors {
-		return withGrad(func(x *tensor.Tensor) *tensor.Tensor { return op("nn.functional.dropout", nil, x, .3) })
-	},
-	"x=arange(1.,61.)/7-3; rrelu(x,training), grad of its sum": func(*caseRecord) tensors {
-		return withGrad(func(x *tensor.Tensor) *tensor.Tensor {
-			return op("nn.functional.rrelu", map[string]any{"training": true}, x)
-		})
-	},
-	"x=arange(1.,61.)/7-3; _standard_gamma(exp(x)), grad of its sum": func(*caseRecord) tensors {
-		return withGrad(func(x *tensor.Tensor) *tensor.Tensor { return op("_standard_gamma", nil, op("exp", nil, x)) })
-	},
-	"x=arange(1.,61.)/7-3; bernoulli(x,p=.6)": func(*caseRecord) tensors {
-		return tensors{op("bernoulli",
-			map[string]any{"p": .6}, ramp())}
-	},
-
-	"RandomSampler(range(20),generator=Generator(5)), then rand(1)": func(*caseRecord) tensors {
-		return tensors{indices(data.NewRandomSampler(20, data.RandomOptions{Generator: seeded(5)}).Indices()), rand(1)}
-	},
-	"RandomSampler(range(20)) twice, then rand(1)": func(*caseRecord) tensors {
-		s := data.NewRandomSampler(20)
-		return tensors{indices(s.Indices()), indices(s.Indices()), rand(1)}
-	},
-	"RandomSampler(range(20),num_samples=45)": func(*caseRecord) tensors {
-		return tensors{indices(data.NewRandomSampler(20, data.RandomOptions{NumSamples: 45}).Indices())}
-	},
-	"RandomSampler(range(20),replacement=True,num_samples=70)": func(*caseRecord) tensors {
-		return tensors{indices(data.NewRandomSampler(20,
-			data.RandomOptions{NumSamples: 70, Replacement: true}).Indices())}
-	},
-	"RandomSampler(range(20),replacement=True)": func(*caseRecord) tensors {
-		return tensors{indices(data.NewRandomSampler(20, data.RandomOptions{Replacement: true}).Indices())}
-	},
-	"DataLoader(arange(17),5,shuffle=True,drop_last=True)": func(*caseRecord) tensors {
-		return tensors{epoch(loader(17, data.LoaderOptions{Shuffle: true, DropLast: true}))}
-	},
-	"DataLoader(arange(17),5,shuffle=True,generator=Generator(9)) 2 epochs, then rand(1)": func(*caseRecord) tensors {
-		l := loader(17, data.LoaderOptions{Shuffle: true, Generator: seeded(9)})
-		return tensors{epoch(l), epoch(l), rand(1)}
-	},
-	"DataLoader(arange(17),5) 1 epoch, then rand(1)": func(*caseRecord) tensors {
-		return tensors{epoch(loader(17, data.LoaderOptions{})), rand(1)}
-	},
-	"DataLoader(arange(17),5,shuffle=True): first batch only, then rand(1)": func(*caseRecord) tensors {
-		for b, err := range loader(17, data.LoaderOptions{Shuffle: true}).Iter(context.Background()) {
-			if err != nil {
-				panic(err)
-			}
-			return tensors{tensor.FromSlice(b), rand(1)}
-		}
-		return nil
-	},
-	"DataLoader(arange(17),5,shuffle=True): iter() without next, then rand(1)": func(*caseRecord) tensors {
-		e := loader(17, data.LoaderOptions{Shuffle: true}).Begin(context.Background())
-		defer e.Close()
-		return tensors{rand(1)}
-	},
-	"DataLoader(arange(17),5,sampler=SubsetRandomSampler([1,3,..,15]))": func(*caseRecord) tensors {
-		return tensors{epoch(loader(17, data.LoaderOptions{Sampler: data.NewSubsetRandomSampler([]int{1, 3, 5, 7, 9, 11,
-			13, 15}, nil)}))}
-	},
-	"DataLoader(arange(17),5,shuffle=True,num_workers=2) 1 epoch, then rand(1)": func(*caseRecord) tensors {
-		return tensors{epoch(loader(17, data.LoaderOptions{Shuffle: true, Workers: 2})), rand(1)}
-	},
-	"random_split(10,[3,7])": func(*caseRecord) tensors {
-		return split(data.RandomSplit[int64](numbers(10), []int{3, 7},
-			nil))
-	},
-	"random_split(11,[.3,.3,.4])": func(*caseRecord) tensors {
-		return split(data.RandomSplitFractions[int64](numbers(11), []float64{.3, .3, .4}, nil))
-	},
-	"random_split(10,[3,7],Generator(5)), then rand(1)": func(*caseRecord) tensors {
-		return append(split(data.RandomSplit[int64](numbers(10), []int{3, 7}, seeded(5))), rand(1))
-	},
-	"WeightedRandomSampler(W,20)": func(c *caseRecord) tensors {
-		return tensors{indices(data.NewWeightedRandomSampler(c.W, 20).Indices())}
-	},
-	"WeightedRandomSampler(W,6,replacement=False)": func(c *caseRecord) tensors {
-		return tensors{indices(data.NewWeightedRandomSampler(c.W, 6,
-			data.WeightedOptions{NoReplacement: true}).Indices())}
-	},
-	"WeightedRandomSampler(W,20,generator=Generator(5)), then rand(1)": func(c *caseRecord) tensors {
-		return tensors{indices(data.NewWeightedRandomSampler(c.W, 20,
-			data.WeightedOptions{Generator: seeded(5)}).Indices()), rand(1)}
-	},
-	"SubsetRandomSampler([0,3,..,33])": func(*caseRecord) tensors {
-		l := []int{}
-		for i := 0; i <= 33; i += 3 {
-			l = append(l, i)
-		}
-		return tensors{indices(data.NewSubsetRandomSampler(l, nil).Indices())}
-	},
-	"DistributedSampler(range(11),2,0,shuffle,seed=3) epochs 0,1": func(*caseRecord) tensors { return distributed(0) },
-	"DistributedSampler(range(11),2,1,shuffle,seed=3) epochs 0,1": func(*caseRecord) tensors { return distributed(1) },
-}
-
-// ramp is arange(1., 61.)/7 - 3.
-func ramp() *tensor.Tensor {
-	l := make([]float32, 60)
-	for i := range l {
-		q := float32(i+1) / 7
-		l[i] = q - 3
+		return out, nil
 	}
-	return tensor.FromSlice(l)
-}
-
-func withGrad(f func(x *tensor.Tensor) *tensor.Tensor) tensors {
-	x := ramp().SetRequiresGrad(true)
-	y := f(x)
-	if !y.RequiresGrad() {
-		panic(golden.Skip("the operator has no gradient yet"))
+	if what, ok := strings.CutPrefix(c.Case, bytesAfter); ok {
+		drawn := *c
+		drawn.Case = what
+		if _, ok := draws(&drawn); ok {
+			return tensors{tensor.FromSlice(state())}, nil
+		}
 	}
-	op("sum", nil, y).Backward()
-	return tensors{y, x.Grad()}
-}
-
-func distributed(rank int) tensors {
-	s := data.NewDistributedSampler(11, 2, rank, data.DistributedOptions{Seed: 3})
-	a := indices(s.Indices())
-	s.SetEpoch(1)
-	return tensors{a, indices(s.Indices())}
-}
-
-// runProgram runs a case that is given by its expression.
-func runProgram(c *caseRecord) (tensors, error) {
-	if f := programs[c.Case]; f != nil {
-		return f(c), nil
+	if out, ok := ofLayer(c.Case); ok {
+		return out, nil
 	}
-	var n, batch int
-	switch {
-	case strings.HasSuffix(c.Case, " x rand(1)"):
-		if _, err := fmt.Sscanf(c.Case, "%d x", &n); err == nil {
-			last := rand(0)
-			for range n {
-				last = rand(1)
-			}
-			return tensors{last}, nil
-		}
-	case strings.HasPrefix(c.Case, "RandomSampler(range("):
-		if _, err := fmt.Sscanf(c.Case, "RandomSampler(range(%d))", &n); err == nil {
-			return tensors{indices(data.NewRandomSampler(n).Indices())}, nil
-		}
-	case strings.HasSuffix(c.Case, "3 epochs, then rand(1)"):
-		if _, err := fmt.Sscanf(c.Case, "DataLoader(arange(%d),%d", &n, &batch); err == nil {
-			l := loader(n, data.LoaderOptions{Shuffle: true, BatchSize: batch})
-			return tensors{epoch(l), epoch(l), epoch(l), rand(1)}, nil
-		}
+	if out, ok := ofData(c); ok {
+		return out, nil
+	}
+	if out, ok := draws(c); ok {
+		return out, nil
 	}
 	return nil, golden.Skip("no program for " + c.Case)
 }
