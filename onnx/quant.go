@@ -386,6 +386,25 @@ func dequantize(n *node) []*value {
 	return one(v)
 }
 
+// keepBytes has the program dequantize constant bytes itself, although what comes out is known: package graph may find
+// an operator that computes with the bytes.
+func (n *node) keepBytes(outs []*value) {
+	if n.pb.Op != "DequantizeLinear" || len(outs) != 1 || n.int("block_size", 0) != 0 || outs[0].elem != onnxpb.Float {
+		return
+	}
+	if x := n.T(0).konst; x.DType() != tensor.Uint8 && x.DType() != tensor.Int8 || x.Dim() < 2 {
+		return
+	}
+	block, x, scale, zero, axis := n.root, n.T(0), n.T(1), n.opt(2), n.int("axis", 1)
+	outs[0].made = func() *graph.Value {
+		var z any
+		if zero != nil {
+			z = zero.konst
+		}
+		return block.Call1("onnx::dequantize", x.konst, scale.konst, z, axis, 0, tensor.Float32)
+	}
+}
+
 func dynamicQuantize(n *node) []*value {
 	out := n.calls("onnx::dynamic_quantize", n.T(0))
 	y := n.same(out[0])
