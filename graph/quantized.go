@@ -111,6 +111,10 @@ func constDType(v *Value) (dt tensor.DType, ok bool) {
 		return 0, false
 	}
 	c := v.Node.Const
+	if c.K == tensor.KInt {
+		dt, err := DTypeOf(int(c.N))
+		return dt, err == nil
+	}
 	return tensor.DType(c.N), c.K == tensor.KDType
 }
 
@@ -159,6 +163,8 @@ func (u *fuser) quantized(n *Node) {
 		u.quantizedCat(n)
 	case bytesMove[n.Op]:
 		u.quantizedMove(n)
+	case quantizers[n.Op]:
+		u.requantized(n)
 	default:
 		u.quantizedMap(n)
 	}
@@ -378,28 +384,63 @@ var bytesMove = map[string]bool{"aten::max_pool1d": true, "aten::max_pool2d": tr
 	"aten::reshape": true, "aten::view": true, "aten::flatten.using_ints": true, "aten::permute": true,
 	"aten::transpose.int": true, "aten::squeeze": true, "aten::squeeze.dim": true, "aten::unsqueeze": true,
 	"aten::slice.Tensor": true, "aten::select.int": true, "aten::contiguous": true, "aten::t": true,
-	"aten::expand": true, "aten::narrow": true}
+	"aten::expand": true, "aten::narrow": true, "aten::dropout": true}
 
-// quantizedMove has n move the bytes, if its result is quantized as its argument is.
+// own reports that the result of n is memory that the function alone reads, so that it may be other memory.
+func (u *fuser) own(n *Node) bool {
+	return len(n.Out) == 1 && !u.a.isWritten(n.Out[0]) && !u.a.escapes[u.a.class(n.Out[0])]
+}
+
+// quantizedMove has n move the bytes, which are dequantized behind it: where a quantization to the same bytes follows,
+// requantized finds both.
 func (u *fuser) quantizedMove(n *Node) {
 	x, _, _, ok := u.dequantized(n.In[0], n)
-	if !ok {
+	if !ok || !u.own(n) || u.next(n.Out[0], n.Block) == nil {
 		return
 	}
-	e := u.endOf(n)
-	if !e.isBytes || len(e.chain) != 2 || !e.q.same(&x) || e.q.lo > x.lo || e.q.hi < x.hi {
-		return
-	}
+	moved := &Block{Func: n.Block.Func, pos: n.Pos}
 	args := []any{x.bytes}
 	for _, v := range n.In[1:] {
 		args = append(args, v)
 	}
 	name := n.Op
-	if name == "aten::max_pool2d" {
+	switch name {
+	case "aten::max_pool2d":
 		name = "gotorch::bytes_max_pool2d"
+	case "aten::dropout":
+		if training, ok := constNumber(n.In[2], 1); !ok || training != 0 {
+			return
+		}
+		name, args = "aten::alias", args[:1]
 	}
-	u.place(&e, []*Value{x.bytes}, name, args...)
+	v := moved.Call1(name, args...)
+	for _, s := range moved.Nodes {
+		s.Block = n.Block
+	}
+	n.Block.Nodes = slices.Insert(n.Block.Nodes, slices.Index(n.Block.Nodes, n), moved.Nodes...)
+	args = []any{v}
+	for _, v := range x.node.In[1:] {
+		args = append(args, v)
+	}
+	u.replace([]*Node{n}, x.node.Op, args...)
 }
+
+// requantized is for a quantization of what was dequantized: the bytes themselves, or others by a table.
+func (u *fuser) requantized(n *Node) {
+	q, ok := u.quantumOf(n, true)
+	x, _, _, ok2 := u.dequantized(n.In[0], n)
+	if !ok || !ok2 {
+		return
+	}
+	if q.same(&x) && q.lo <= x.lo && q.hi >= x.hi && u.own(n) {
+		u.replace([]*Node{n}, "aten::alias", x.bytes)
+	} else if scale, zero, ok := q.one(); ok {
+		e := end{chain: []*Node{n}, q: q, isBytes: true, scale: scale, zero: zero, least: q.lo, most: q.hi}
+		u.place(&e, []*Value{x.bytes}, "gotorch::bytes_map", x.bytes, u.table(&x, &e, unchanged))
+	}
+}
+
+func unchanged(x *tensor.Tensor) (*tensor.Tensor, bool) { return x, true }
 
 // quantizedCat joins bytes, after bringing those to the scale of the result that have another.
 func (u *fuser) quantizedCat(n *Node) {
@@ -429,7 +470,7 @@ func (u *fuser) quantizedCat(n *Node) {
 	scratch := &Block{Func: n.Block.Func, pos: n.Pos}
 	for i := range all {
 		if !all[i].same(&e.q) || e.q.lo > all[i].lo || e.q.hi < all[i].hi {
-			table := u.table(&all[i], &e, func(x *tensor.Tensor) (*tensor.Tensor, bool) { return x, true })
+			table := u.table(&all[i], &e, unchanged)
 			parts[i] = scratch.Call1("gotorch::bytes_map", parts[i], table)
 		}
 	}
