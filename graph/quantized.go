@@ -84,7 +84,7 @@ func (u *fuser) quantumOf(n *Node, quantizes bool) (q quantum, ok bool) {
 	case q.zero != nil:
 		q.dtype = q.zero.DType()
 	default:
-		q.dtype = tensor.Uint8
+		q.dtype, ok = u.bytesType(q.bytes, 8)
 	}
 	least, most := 0, 255
 	if q.dtype == tensor.Int8 {
@@ -103,6 +103,33 @@ func (u *fuser) quantumOf(n *Node, quantizes bool) (q quantum, ok bool) {
 	}
 	return q, ok && finite && (q.dtype == tensor.Uint8 || q.dtype == tensor.Int8) && q.lo >= least && q.hi <= most &&
 		q.lo <= q.hi && (q.zero == nil || q.zero.Numel() == q.scale.Numel())
+}
+
+// bytesType is the dtype of bytes, as the node that makes them says it; so many nodes are followed back.
+func (u *fuser) bytesType(v *Value, steps int) (dt tensor.DType, ok bool) {
+	n := v.Node
+	if n == nil || steps == 0 || len(n.Out) != 1 {
+		return 0, false
+	}
+	if t, ok := u.constTensor(v); ok && t != nil {
+		return t.DType(), true
+	}
+	if quantizers[n.Op] {
+		q, ok := u.quantumOf(n, true)
+		return q.dtype, ok
+	}
+	switch {
+	case n.Op == "gotorch::bytes_map":
+		return u.bytesType(n.In[1], 1)
+	case bytesMove[n.Op], n.Op == "aten::alias", n.Op == "gotorch::bytes_max_pool2d":
+		return u.bytesType(n.In[0], steps-1)
+	}
+	if o := n.Operator; o != nil {
+		if i := slices.IndexFunc(o.Params, func(p Param) bool { return p.Name == "dtype" }); i >= 0 && i < len(n.In) {
+			return constDType(n.In[i])
+		}
+	}
+	return 0, false
 }
 
 // constDType is a constant dtype.
@@ -343,10 +370,11 @@ func (u *fuser) quantizedLinear(n *Node, axis int) {
 		if b, ok = u.floats(n.In[2], w.Size(0)); !ok {
 			return
 		}
-	} else if next := u.next(n.Out[0], n.Block); axis == 1 && next != nil {
+	}
+	if next := u.next(n.Out[0], n.Block); b == nil && next != nil {
 		if other, ok := u.addend(next, n.Out[0]); ok {
-			if b, ok = u.floats(other, w.Size(0)); ok && b != nil {
-				e = u.endOf(next)
+			if c, ok := u.floats(other, w.Size(0)); ok && c != nil {
+				b, e = c, u.endOf(next)
 				e.chain = append([]*Node{n}, e.chain...)
 			}
 		}
