@@ -77,7 +77,8 @@ func (u *fuser) squeezes(n *Node) {
 			continue
 		}
 		m.replace([]*Value{x}, "gotorch::squeeze_excite", x, matrixOf(w1).Keep(), first.In[2],
-			matrixOf(w2).Transpose(0, 1).Contiguous().Keep(), second.In[2], layerActivation(first), layerActivation(second))
+			matrixOf(w2).Transpose(0, 1).Contiguous().Keep(), second.In[2], layerActivation(first),
+			layerActivation(second))
 		return
 	}
 }
@@ -86,7 +87,8 @@ func (u *fuser) squeezes(n *Node) {
 // nil when v is made otherwise.
 func (u *fuser) layerOfMeans(m *match, v *Value) *Node {
 	n := m.node(v, 1, "gotorch::conv_fused")
-	if n == nil || !isNone(n.In[3]) || weightOf(n, 1).Dim() != 4 || weightOf(n, 1).Size(2)*weightOf(n, 1).Size(3) != 1 ||
+	if n == nil || !isNone(n.In[3]) || weightOf(n, 1).Dim() != 4 ||
+		weightOf(n, 1).Size(2)*weightOf(n, 1).Size(3) != 1 ||
 		!u.allInts(n.In[5], 0) || layerActivation(n) == "" {
 		return nil
 	}

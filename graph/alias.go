@@ -189,6 +189,9 @@ func writesArg(n *Node, i int) bool {
 // is, or a view of it, whatever their schemas say: dropout in evaluation, _unsafe_view.
 func givesNewMemory(n *Node) bool {
 	o := n.Operator
+	if _, is := quantizers[n.Op]; is {
+		return true
+	}
 	if o == nil || o.op == nil || slices.ContainsFunc(o.Results, func(r Result) bool { return r.Alias != "" }) {
 		return false
 	}
@@ -211,5 +214,7 @@ var newMemory = map[string]bool{
 	"aten::native_layer_norm":            true,
 	"aten::scaled_dot_product_attention": true, "aten::gru.input": true, "aten::lstm.input": true,
 	"gotorch::conv_fused": true, "gotorch::conv_pool_fused": true, "gotorch::conv_depthwise_fused": true,
-	"gotorch::squeeze_excite": true, "gotorch::linear_packed": true, "gotorch::linear_fused": true,
+	"gotorch::squeeze_excite": true, "gotorch::bytes_conv": true, "gotorch::bytes_linear": true,
+	"gotorch::bytes_add": true, "gotorch::bytes_mul": true, "gotorch::bytes_map": true,
+	"gotorch::bytes_max_pool2d": true, "gotorch::linear_packed": true, "gotorch::linear_fused": true,
 }

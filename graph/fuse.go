@@ -12,6 +12,7 @@ import (
 //   - What constants alone decide is computed: branches, numbers, views of weights.
 //   - What is computed twice from the same values is computed once.
 //   - Arithmetic that is a GELU, a SiLU, a layer normalisation or an attention becomes that operator.
+//   - Operators between dequantizations and quantizations compute with bytes.
 //   - A convolution with constant weights takes over the batch norm behind it, the addition of a shortcut and the
 //     limits of an activation, or another activation; then the depthwise convolution or the maximum pooling that alone reads it, and the
 //     convolution of one tap behind that. Its weight, and so its result, is laid out channels-last.
@@ -56,6 +57,8 @@ func (f *Function) FuseWith(o FuseOptions) {
 		u.pass(u.patterns)
 		u.pass(u.products)
 		u.pass(u.lower)
+		u.pass(u.quantized)
+		u.pass(u.unquantize)
 		u.pass(u.epilogues)
 		u.pass(u.squeezes)
 		u.pass(u.pairs)

@@ -65,7 +65,8 @@ func program(seed uint64) *graph.Function {
 				y = b.Call1("aten::max_pool2d", v, []int{3, 3}, ones, ones, ones, false)
 			case 16:
 				if r.IntN(2) == 0 {
-					y = b.Call1(pickOf(r, "aten::silu", "aten::silu_", "aten::sigmoid", "aten::hardswish_", "aten::tanh"), v)
+					y = b.Call1(pickOf(r, "aten::silu", "aten::silu_", "aten::sigmoid", "aten::hardswish_",
+						"aten::tanh"), v)
 					break
 				}
 				y = b.Call1("aten::linear", v, randn(gen, 6, 6), nil)

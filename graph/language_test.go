@@ -183,3 +183,42 @@ func TestSortObjects(t *testing.T) {
 		t.Error("the steps of __lt__ are not counted")
 	}
 }
+
+// TestSame: operators by another name are found in the registry, and give what those give.
+func TestSame(t *testing.T) {
+	x := torch.FromSlice([]float32{1, -2, 3, -4, 5, -6}, 3, 2)
+	sizes := graph.NewList(graph.Int, tensor.IntValue(1), tensor.IntValue(2))
+	for _, c := range []struct {
+		name, op string
+		args     []tensor.Value
+	}{
+		{"prim::abs", "aten::abs", []tensor.Value{tensor.TensorValue(x)}},
+		{"aten::mT.a", "aten::mT", []tensor.Value{tensor.TensorValue(x)}},
+		{"aten::split", "aten::split_with_sizes", []tensor.Value{tensor.TensorValue(x), sizes, tensor.IntValue(0)}},
+		{"aten::neg", "aten::neg", []tensor.Value{tensor.TensorValue(x)}},
+	} {
+		o := graph.Lookup(c.name)
+		s := o.Same()
+		if s.FullName() != c.op || s.Same() != s {
+			t.Errorf("%s is %s, want %s", c.name, s.FullName(), c.op)
+		}
+		got, err := o.Call(c.args...)
+		want, err2 := s.Call(c.args...)
+		if err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		a, _ := graph.ItemsOf(got[0])
+		b, _ := graph.ItemsOf(want[0])
+		if a == nil {
+			a, b = got, want
+		}
+		if len(a) != len(b) || len(a) == 0 {
+			t.Fatalf("%s: %d results, want %d", c.name, len(a), len(b))
+		}
+		for i := range a {
+			if !a[i].T.Equal(b[i].T) {
+				t.Errorf("%s: result %d is %v, want %v", c.name, i, a[i].T, b[i].T)
+			}
+		}
+	}
+}

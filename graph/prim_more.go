@@ -8,8 +8,7 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// This file has operators of TorchScript that give facts about tensors and dtypes, and those that are another name for
-// an operator of the registry.
+// This file has operators of TorchScript that give facts about tensors and dtypes, and forms of other operators.
 
 func registerMoreFacts() {
 	fact := func(name, result string, f func(t *tensor.Tensor) tensor.Value) {
@@ -136,52 +135,8 @@ func hashOf(v tensor.Value) int64 {
 	return 0
 }
 
-// registerNames adds operators that are others by another name.
-func registerNames() {
-	call := func(op string, args ...tensor.Value) tensor.Value {
-		v, err := tensor.CallOp(op, args...)
-		if err != nil {
-			panic(err)
-		}
-		if len(v) == 1 {
-			return Normal(v[0])
-		}
-		for i := range v {
-			v[i] = Normal(v[i])
-		}
-		return NewTuple(v...)
-	}
-	same := func(schema, op string) {
-		Register(schema, func(a []tensor.Value) tensor.Value { return call(op, a...) })
-	}
-	same("aten::mT.a(Tensor(a) self) -> Tensor(a)", "aten::mT")
-	same("aten::mH.a(Tensor(a) self) -> Tensor(a)", "aten::mH")
-	same("aten::matrix_H.a(Tensor(a) self) -> Tensor(a)", "aten::matrix_H")
-	same("aten::numpy_T.a(Tensor(a) self) -> Tensor(a)", "aten::numpy_T")
-	same("aten::copy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)", "aten::copy_")
-	for _, t := range []string{"int", "float"} {
-		Register("aten::copy_."+t+"(Tensor(a!) self, "+t+" other) -> Tensor(a!)", func(a []tensor.Value) tensor.Value {
-			return call("aten::fill_.Scalar", a...)
-		})
-	}
-	same("aten::dequantize.tensor(Tensor qtensor) -> Tensor", "aten::dequantize.self")
-	for schema, op := range map[string]string{
-		"_unsafe_index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor": "aten::index.Tensor",
-		"_unsafe_index_put.hacked_twin(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False) " +
-			"-> Tensor": "aten::index_put",
-		"_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, " +
-			"bool unsafe=False) -> Tensor(a!)": "aten::index_put_",
-		"_index_put_impl_.hacked_twin(Tensor(a!) self, Tensor[] indices, Tensor values, bool accumulate=False, " +
-			"bool unsafe=False) -> Tensor(a!)": "aten::index_put_",
-		"_index_put_impl(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False, bool unsafe=False) " +
-			"-> Tensor": "aten::index_put",
-	} {
-		Register("aten::"+schema, func(a []tensor.Value) tensor.Value {
-			items, _ := ItemsOf(a[1])
-			args := append([]tensor.Value{a[0], convertItems(items, tensor.KTensors)}, a[2:]...)
-			return call(op, args[:min(len(args), 4)]...)
-		})
-	}
+// registerForms adds operators that are others with some arguments of their own.
+func registerForms() {
 	for name, dt := range map[string]tensor.DType{"Byte": tensor.Uint8, "Char": tensor.Int8, "Double": tensor.Float64,
 		"Float": tensor.Float32, "Half": tensor.Float16, "Int": tensor.Int32, "Long": tensor.Int64,
 		"Short": tensor.Int16} {
@@ -197,7 +152,7 @@ func registerNames() {
 		}
 		Register("aten::_no_grad_"+o.name+"(Tensor(a!) tensor"+o.params+") -> Tensor(a!)",
 			func(a []tensor.Value) (v tensor.Value) {
-				tensor.NoGrad(func() { v = call(op, a...) })
+				tensor.NoGrad(func() { v = callNamed(op, a) })
 				return v
 			})
 	}
@@ -229,5 +184,5 @@ func registerNames() {
 
 func init() {
 	registerMoreFacts()
-	registerNames()
+	registerForms()
 }

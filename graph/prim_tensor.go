@@ -281,9 +281,6 @@ func registerFacts() {
 		"is_xla", "is_xpu", "is_ipu", "is_mps", "is_nested", "is_mtia", "is_maia"} {
 		fact(name, "bool", func(t *tensor.Tensor) tensor.Value { return tensor.BoolValue(false) })
 	}
-	Register("prim::data(Tensor(a) a) -> Tensor(a)", func(a []tensor.Value) tensor.Value {
-		return tensor.TensorValue(argTensor(a, 0).Detach())
-	})
 	Register("aten::detach_(Tensor(a!) self) -> Tensor(a!)", func(a []tensor.Value) tensor.Value {
 		return tensor.TensorValue(argTensor(a, 0).DetachInPlace())
 	})
@@ -303,9 +300,6 @@ func registerFacts() {
 	Register("prim::EnumValue.int(AnyEnumType enum) -> int", value)
 	Register("prim::EnumValue.float(AnyEnumType enum) -> float", value)
 	Register("prim::EnumValue.str(AnyEnumType enum) -> str", value)
-	Register("prim::abs(Tensor x) -> Tensor", func(a []tensor.Value) tensor.Value {
-		return tensor.TensorValue(argTensor(a, 0).Abs())
-	})
 	constant := func(schema string, v bool) {
 		Register(schema, func([]tensor.Value) tensor.Value { return tensor.BoolValue(v) })
 	}
@@ -369,24 +363,6 @@ func registerCasts() {
 		}
 		return Normal(v[0])
 	}
-	Register("aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor",
-		func(a []tensor.Value) tensor.Value {
-			return one(tensor.CallOp("aten::index.Tensor", a[0], tensor.TensorsValue(tensors(a[1]))))
-		})
-	for _, name := range []string{"index_put", "index_put_"} {
-		self, result := "Tensor self", "Tensor"
-		if name == "index_put_" {
-			self, result = "Tensor(a!) self", "Tensor(a!)"
-		}
-		Register("aten::"+name+".hacked_twin("+self+", Tensor[] indices, Tensor values, bool accumulate=False) -> "+result,
-			func(a []tensor.Value) tensor.Value {
-				return one(tensor.CallOp("aten::"+name, a[0], tensor.TensorsValue(tensors(a[1])), a[2], a[3]))
-			})
-	}
-	Register("aten::split(Tensor(a -> *) self, int[] split_sizes, int dim=0) -> Tensor(a)[]",
-		func(a []tensor.Value) tensor.Value {
-			return one(tensor.CallOp("aten::split_with_sizes", a[0], tensor.IntsValue(ints(a[1])), a[2]))
-		})
 	Register("prim::VarConcat(...) -> Tensor", func(a []tensor.Value) tensor.Value {
 		n := len(a) - 1
 		return one(tensor.CallOp("aten::cat", tensor.TensorsValue(tensors(NewList(nil, slices.Clone(a[:n])...))), a[n]))

@@ -216,8 +216,9 @@ type Func func(args []tensor.Value) tensor.Value
 // Operator is what a node can call: an operator of the registry of package tensor, or a helper.
 type Operator struct {
 	*Schema
-	op *tensor.Op // of the registry
-	fn Func       // of a helper
+	op   *tensor.Op // of the registry
+	fn   Func       // of a helper
+	same string     // the operator of the registry that a helper is by another name, "" for none
 	// calls is the form of a helper that may call methods of objects, in the run that it is part of; nil for others.
 	calls func(x *exec, a []tensor.Value) tensor.Value
 }
@@ -253,7 +254,10 @@ func NewHelper(schema string, fn Func) *Operator {
 
 // Register adds a helper operator: plain Go for what is no computation on tensors, such as the length of a list. It
 // panics on a faulty or doubled schema, at program start.
-func Register(schema string, fn Func) {
+func Register(schema string, fn Func) { register(schema, "", fn) }
+
+// register is Register for a helper that is an operator of the registry by another name, or "".
+func register(schema, same string, fn Func) {
 	s, err := ParseSchema(schema)
 	if err != nil {
 		panic("graph.Register: " + err.Error())
@@ -263,7 +267,7 @@ func Register(schema string, fn Func) {
 	if helpers.byFull[s.FullName()] != nil {
 		panic("graph.Register: " + s.FullName() + " is registered twice")
 	}
-	o := &Operator{Schema: s, fn: fn}
+	o := &Operator{Schema: s, fn: fn, same: same}
 	helpers.byFull[s.FullName()] = o
 	helpers.byName[s.Name] = append(helpers.byName[s.Name], o)
 }

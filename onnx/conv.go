@@ -338,46 +338,21 @@ func deformConv(n *node) []*value {
 // deformConvTensor is a convolution whose kernel reads each input at a place that is moved by an offset, between
 // elements if need be: Dai et al., Deformable Convolutional Networks, 2017; with a mask the second version of 2018.
 func deformConvTensor(x, w, offset, b, mask *T, strides, pads, dilations []int, groups, offsetGroups int) *T {
-	if x.Dim() != 4 || w.Dim() != 4 || offset.Dim() != 4 || offsetGroups <= 0 || groups <= 0 ||
-		x.Size(1)%offsetGroups != 0 || x.Size(1)%groups != 0 || w.Size(0)%groups != 0 {
-		wrong("DeformConv", "input %v, weight %v, offset %v", x.Shape(), w.Shape(), offset.Shape())
+	if x.Dim() != 4 || w.Dim() != 4 {
+		wrong("DeformConv", "input %v, weight %v", x.Shape(), w.Shape())
 	}
-	n, c, h, wd := x.Size(0), x.Size(1), x.Size(2), x.Size(3)
-	kh, kw := w.Size(2), w.Size(3)
-	oh := (h+pads[0]+pads[2]-(kh-1)*dilations[0]-1)/strides[0] + 1
-	ow := (wd+pads[1]+pads[3]-(kw-1)*dilations[1]-1)/strides[1] + 1
-	k := kh * kw
-	if !slices.Equal(offset.Shape(), []int{n, offsetGroups * 2 * k, oh, ow}) {
-		wrong("DeformConv", "offset %v, want %v", offset.Shape(), []int{n, offsetGroups * 2 * k, oh, ow})
+	if pads[0] != pads[2] || pads[1] != pads[3] { // outside of the image there are zeros, too
+		x, pads = padSpatial(x, pads, 0), make([]int, 4)
 	}
-	offset = offset.Reshape([]int{n, offsetGroups, k, 2, oh, ow})
-	var cols []*T
-	for i := range k {
-		// the places in the image, as grid_sample wants them: from -1 to 1 with corners aligned
-		base := func(size, out, stride, pad, at int) *T {
-			return call("aten::arange", out).ToDType(x.DType()).MulScalar(stride).AddScalar(at - pad)
-		}
-		ys := base(h, oh, strides[0], pads[0], i/kw*dilations[0]).Reshape([]int{oh, 1})
-		xs := base(wd, ow, strides[1], pads[1], i%kw*dilations[1]).Reshape([]int{1, ow})
-		o := offset.Select(2, i) // n, groups, 2, oh, ow
-		ys, xs = ys.Add(o.Select(2, 0)), xs.Add(o.Select(2, 1))
-		scale := func(p *T, size int) *T { return p.MulScalar(2).AddScalar(1).DivScalar(float64(size)).SubScalar(1) }
-		grid := call("aten::stack", []*T{scale(xs, wd), scale(ys, h)}, -1).Reshape([]int{n * offsetGroups, oh, ow, 2})
-		part := call("aten::grid_sampler_2d", x.Reshape([]int{n * offsetGroups, c / offsetGroups, h, wd}), grid, 0, 0,
-			false)
-		part = part.Reshape([]int{n, offsetGroups, c / offsetGroups, oh, ow})
-		if mask != nil {
-			part = part.Mul(mask.Reshape([]int{n, offsetGroups, k, oh, ow}).Select(2, i).Unsqueeze(2))
-		}
-		cols = append(cols, part.Reshape([]int{n, c, oh * ow}))
+	masked := mask != nil
+	if !masked {
+		mask = x.NewZeros([]int{x.Size(0), 1})
 	}
-	all := call("aten::stack", cols, 2) // n, c, k, places
-	all = all.Reshape([]int{n, groups, c / groups * k, oh * ow})
-	y := w.Reshape([]int{1, groups, w.Size(0) / groups, w.Size(1) * k}).MatMul(all).Reshape([]int{n, w.Size(0), oh, ow})
-	if b != nil {
-		y = y.Add(channels(b, 4))
+	if b == nil {
+		b = x.NewZeros([]int{w.Size(0)})
 	}
-	return y
+	return call("torchvision::deform_conv2d", x, w, offset, mask, b, strides[0], strides[1], pads[0], pads[1],
+		dilations[0], dilations[1], groups, offsetGroups, masked)
 }
 
 // listOf makes a list of tensors.

@@ -41,4 +41,5 @@ package onnx
 
 import (
 	_ "github.com/gotorch-dev/torch/ops/all" // links the operators
+	_ "github.com/gotorch-dev/torch/ops/vision"
 )

@@ -11,24 +11,6 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// sameAs are operators of TorchScript's that are another operator with the same arguments.
-var sameAs = map[string]string{
-	"aten::index.Tensor_hacked_twin":         "aten::index.Tensor",
-	"aten::index_put.hacked_twin":            "aten::index_put",
-	"aten::index_put_.hacked_twin":           "aten::index_put_",
-	"aten::_unsafe_index.Tensor_hacked_twin": "aten::index.Tensor",
-	"aten::_unsafe_index_put.hacked_twin":    "aten::index_put",
-	"aten::copy_.Tensor":                     "aten::copy_",
-	"aten::numpy_T.a":                        "aten::numpy_T",
-	"aten::mT.a":                             "aten::mT",
-	"aten::mH.a":                             "aten::mH",
-	"aten::matrix_H.a":                       "aten::matrix_H",
-	"aten::split":                            "aten::split_with_sizes",
-	"aten::split.sizes":                      "aten::split_with_sizes",
-	"prim::data":                             "aten::detach",
-	"prim::abs":                              "aten::abs",
-}
-
 // operator exports the call of an operator.
 func (x *exporter) operator(n *graph.Node, in []tensor.Value, set func(...tensor.Value)) {
 	op := n.Operator
@@ -40,10 +22,8 @@ func (x *exporter) operator(n *graph.Node, in []tensor.Value, set func(...tensor
 		set(make([]tensor.Value, len(n.Out))...)
 		return
 	}
-	if to, ok := sameAs[op.FullName()]; ok {
-		if o := graph.Lookup(to); o != nil {
-			op = o
-		}
+	if s := op.Same(); s != op {
+		op, in = s, in[:min(len(in), len(s.Params))]
 	}
 	for _, p := range op.Params[min(len(in), len(op.Params)):] {
 		if p.Default == nil {

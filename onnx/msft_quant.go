@@ -153,18 +153,11 @@ func gatherBlockQuantized(n *node) []*value {
 }
 
 // dequant is the value of a quantized input: x, scale and zero point are inputs i, i+1 and i+2.
-func (n *node) dequant(i int) *graph.Value {
-	return n.call("onnx::dequantize", n.T(i), n.T(i+1), n.opt(i+2), 1, 0, tensor.Float32)
-}
+func (n *node) dequant(i int) *graph.Value { return n.dequantAlong(i, 1).g }
 
 // requant quantizes a result; scale and zero point are inputs i and i+1. elem is the type where there is no zero point.
 func (n *node) requant(g *graph.Value, i int, elem onnxpb.DataType) *value {
-	if z := n.opt(i + 1); z != nil && z.elem != 0 {
-		elem = z.elem
-	}
-	v := n.tensor(nil, elem)
-	v.g = n.quantizeTo(n.tensor(g, onnxpb.Float), n.T(i), n.opt(i+1), elem, 1, 0)
-	return v
+	return n.quantAlong(n.tensor(g, onnxpb.Float), i, 1, elem)
 }
 
 func qlinearBinary(op string) rule {
@@ -238,24 +231,29 @@ func qlinearConcat(n *node) []*value {
 
 // qgemm is a Gemm of integers. Without a scale of the result it is a float.
 func qgemm(n *node) []*value {
-	a, b := any(n.T(0)), any(n.T(3))
+	a, b := n.dequantAlong(0, -1), n.dequantAlong(3, -1)
 	if n.bool("transA", false) {
-		a = n.call("aten::t", n.T(0))
+		a = n.tensor(n.call("aten::t", a), onnxpb.Float)
 	}
-	if n.bool("transB", false) {
-		b = n.call("aten::t", n.T(3))
+	var g *graph.Value
+	bias, alpha := n.dequantBias(n.opt(6), n.T(1), n.T(4)), n.float("alpha", 1)
+	switch {
+	case n.bool("transB", false): // the scales are those of the result's columns
+		b = n.tensor(n.call("onnx::dequantize", n.T(3), n.T(4), n.opt(5), 0, 0, tensor.Float32), onnxpb.Float)
+		g = n.call("aten::linear", a, b, nil)
+	default:
+		g = n.call("aten::matmul", a, b)
 	}
-	sum := n.call("onnx::int_matmul", a, b, n.T(2), n.T(5), nil)
-	if c := n.opt(6); c != nil {
-		sum = n.call("aten::add.Tensor", sum, c)
+	if bias != nil {
+		g = n.call("aten::add.Tensor", g, bias)
 	}
-	alpha := n.float("alpha", 1)
-	factor := n.tensor(n.call("aten::mul.Scalar", n.T(1), alpha), onnxpb.Float)
-	if y := n.opt(7); y != nil {
-		return one(n.requantized(sum, factor, n.T(4), y, n.opt(8), -1, n.T(0).elem))
+	if alpha != 1 {
+		g = n.call("aten::mul.Scalar", g, alpha)
 	}
-	x := n.call("aten::mul.Tensor", n.call("aten::to.dtype", sum, tensor.Float32), factor)
-	return one(n.tensor(n.call("aten::mul.Tensor", x, n.T(4)), onnxpb.Float))
+	if n.opt(7) != nil {
+		return one(n.quantAlong(n.tensor(g, onnxpb.Float), 7, -1, n.T(0).elem))
+	}
+	return one(n.tensor(g, onnxpb.Float))
 }
 
 func contribQLinearConv(n *node) []*value {
@@ -285,7 +283,7 @@ func matMulIntegerToFloat(n *node) []*value {
 
 func dynamicQuantizeMatMul(n *node) []*value {
 	q := n.calls("onnx::dynamic_quantize", n.T(0))
-	sum := n.call("onnx::int_matmul", q[0], n.T(1), q[2], n.opt(3), n.factor(n.T(1), n.opt(3), nil, nil, false))
+	sum := n.call("onnx::int_matmul", q[0], n.T(1), q[2], n.opt(3), n.factor(n.T(1), n.opt(3), false))
 	return n.scaled(sum, n.tensor(q[1], onnxpb.Float), n.T(2), n.opt(4))
 }
 

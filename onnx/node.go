@@ -77,6 +77,7 @@ func (n *node) translate() (outs []*value, err error) {
 	}
 	if n.foldable() {
 		if outs := n.fold(r); outs != nil {
+			n.keepBytes(outs)
 			return outs, nil
 		}
 	}

@@ -48,33 +48,6 @@ func init() {
 		"int[]? dilations, int groups, str auto, Any packed) -> Tensor", func(a args) any {
 		return intConv(a.T(0), a.T(1), a.T(2), a.T(3), a.T(4), a.conv(5), a.factor(10))
 	})
-	helper("requantize(Tensor x, Tensor factor, Tensor? factor2, Tensor scale, Tensor? zero, int axis, float low, "+
-		"float high, ScalarType dtype) -> Tensor", func(a args) any {
-		return requantized(a.T(0), a.T(1), a.T(2), a.T(3), a.T(4), a.int(5), a.float(6), a.float(7), a.dtype(8))
-	})
-	const operands = "Tensor x, Tensor x_scale, Tensor? x_zero, Tensor w, Tensor w_scale, Tensor? w_zero, Tensor " +
-		"y_scale, " +
-		"Tensor? y_zero, float low, float high, ScalarType dtype, Any packed"
-	helper("qlinear_matmul("+operands+") -> Tensor", func(a args) any {
-		if r, zero := a.requantization(); r != nil {
-			if y := a.factor(11).Multiply(a.T(0), zero, r); y != nil {
-				return y
-			}
-		}
-		sum := intMatMul(a.T(0), a.T(3), a.T(2), a.T(5), nil)
-		return requantized(sum, a.T(1), a.T(4), a.T(6), a.T(7), -1, a.float(8), a.float(9), a.dtype(10))
-	})
-	helper("qlinear_conv("+operands+", Tensor? b, int[]? strides, int[]? pads, int[]? dilations, int groups, str auto) "+
-		"-> Tensor", func(a args) any {
-		c := a.conv(13)
-		if r, zero := a.requantization(); r != nil {
-			if y := c.run(a.factor(11), a.T(0), a.T(3), zero, r); y != nil {
-				return y
-			}
-		}
-		sum := intConv(a.T(0), a.T(3), a.T(2), a.T(5), a.T(12), c, nil)
-		return requantized(sum, a.T(1), a.T(4), a.T(6), a.T(7), 1, a.float(8), a.float(9), a.dtype(10))
-	})
 }
 
 // factor is a packed factor of a product of bytes, nil where it is not constant.
@@ -86,20 +59,6 @@ func (a args) factor(i int) *quantized.Factor {
 // conv reads the attributes of a convolution from argument i on.
 func (a args) conv(i int) convAttrs {
 	return convAttrs{a.ints(i), a.ints(i + 1), a.ints(i + 2), a.int(i + 3), a.str(i + 4)}
-}
-
-// requantization reads scales and zero points of the arguments that qlinear_matmul and qlinear_conv share; nil where
-// there is no packed factor, or where they are not those of whole tensors of bytes.
-func (a args) requantization() (r *quantized.Requantized, zero int) {
-	in, ok1 := wholeScale(a.T(1))
-	out, ok2 := wholeScale(a.T(6))
-	zero, ok3 := wholeZero(a.T(2))
-	to, ok4 := wholeZero(a.T(7))
-	dt := a.dtype(10)
-	if a.factor(11) == nil || !ok1 || !ok2 || !ok3 || !ok4 || dt != tensor.Uint8 && dt != tensor.Int8 {
-		return nil, 0
-	}
-	return &quantized.Requantized{InScale: in, OutScale: out, Zero: to, DType: dt}, zero
 }
 
 // wholeScale is a scale of float32 for all elements.
@@ -119,17 +78,6 @@ func wholeZero(z *T) (int, bool) {
 		return 0, false
 	}
 	return int(z.Num().I), true
-}
-
-// requantized brings sums of products back to few bits: times the factors, by the scale. A factor of rows or columns of
-// the second operand lies along an axis.
-func requantized(x, f, g, scale, zero *T, axis int, low, high float64, dt tensor.DType) *T {
-	x, f = x.ToDType(tensor.Float32), f.ToDType(tensor.Float32)
-	x = x.Mul(along(f, x, -2, 0))
-	if g != nil {
-		x = x.Mul(along(g.ToDType(tensor.Float32), x, axis, 0))
-	}
-	return quantizedTo(x, scale, zero, axis, 0, low, high).ToDType(dt)
 }
 
 // along makes a scale or zero point broadcast over x: one number for all, one for each slice along an axis, or one for
@@ -386,6 +334,25 @@ func dequantize(n *node) []*value {
 	return one(v)
 }
 
+// keepBytes has the program dequantize constant bytes itself, although what comes out is known: package graph may find
+// an operator that computes with the bytes.
+func (n *node) keepBytes(outs []*value) {
+	if n.pb.Op != "DequantizeLinear" || len(outs) != 1 || n.int("block_size", 0) != 0 || outs[0].elem != onnxpb.Float {
+		return
+	}
+	if x := n.T(0).konst; x.DType() != tensor.Uint8 && x.DType() != tensor.Int8 || x.Dim() < 2 {
+		return
+	}
+	block, x, scale, zero, axis := n.root, n.T(0), n.T(1), n.opt(2), n.int("axis", 1)
+	outs[0].made = func() *graph.Value {
+		var z any
+		if zero != nil {
+			z = zero.konst
+		}
+		return block.Call1("onnx::dequantize", x.konst, scale.konst, z, axis, 0, tensor.Float32)
+	}
+}
+
 func dynamicQuantize(n *node) []*value {
 	out := n.calls("onnx::dynamic_quantize", n.T(0))
 	y := n.same(out[0])
@@ -393,11 +360,11 @@ func dynamicQuantize(n *node) []*value {
 	return []*value{y, n.scalar(out[1], onnxpb.Float), n.scalar(out[2], onnxpb.Uint8)}
 }
 
-// factor packs a constant matrix of bytes, or with kernel the weight of a convolution, whose zero points, scales and
-// bias are constant, too; each of those may be nil. It is nil where something is not constant.
-func (n *node) factor(w, zero, scale, bias *value, kernel bool) (f *quantized.Factor) {
+// factor packs a constant matrix of bytes, or with kernel the weight of a convolution, whose zero points are constant,
+// too, or nil. It is nil where something is not constant.
+func (n *node) factor(w, zero *value, kernel bool) (f *quantized.Factor) {
 	var num quantized.FactorNumbers
-	for _, v := range []*value{w, zero, scale, bias} {
+	for _, v := range []*value{w, zero} {
 		if v != nil && (v.konst == nil || v.konst.Device().Type != tensor.CPUDevice) {
 			return nil
 		}
@@ -407,18 +374,6 @@ func (n *node) factor(w, zero, scale, bias *value, kernel bool) (f *quantized.Fa
 			return nil
 		}
 		num.Zeros = tensor.Data[int32](tensor.DenseAs(zero.konst, tensor.Int32))
-	}
-	if scale != nil {
-		if scale.konst.DType() != tensor.Float32 || scale.konst.Dim() > 1 {
-			return nil
-		}
-		num.Scales = tensor.Data[float32](tensor.Dense(scale.konst))
-	}
-	if bias != nil {
-		if bias.konst.DType() != tensor.Int32 || bias.konst.Dim() != 1 {
-			return nil
-		}
-		num.Bias = tensor.Data[int32](tensor.Dense(bias.konst))
 	}
 	if !kernel {
 		return quantized.PackMatrix(w.konst, num)
@@ -431,7 +386,7 @@ func matMulInteger(n *node) []*value { return one(n.tensor(n.intMatMul(0, 1, 2, 
 // intMatMul multiplies inputs a and b with zero points za and zb.
 func (n *node) intMatMul(a, b, za, zb int) *graph.Value {
 	return n.call("onnx::int_matmul", n.T(a), n.T(b), n.opt(za), n.opt(zb),
-		n.factor(n.T(b), n.opt(zb), nil, nil, false))
+		n.factor(n.T(b), n.opt(zb), false))
 }
 
 // convArgs are the arguments of helpers for the attributes of a convolution.
@@ -442,42 +397,54 @@ func (n *node) convArgs() []any {
 
 func convInteger(n *node) []*value {
 	args := append([]any{n.T(0), n.T(1), n.opt(2), n.opt(3), nil}, n.convArgs()...)
-	v := n.same(n.call("onnx::int_conv", append(args, n.factor(n.T(1), n.opt(3), nil, nil, true))...))
+	v := n.same(n.call("onnx::int_conv", append(args, n.factor(n.T(1), n.opt(3), true))...))
 	v.elem = onnxpb.Int32
 	return one(v)
 }
 
-// requantized brings sums of products back to few bits: times the scales of both factors, by the scale of the result.
-func (n *node) requantized(sum *graph.Value, s1, s2, scale, zero *value, axis int, e onnxpb.DataType) *value {
-	e, low, high := n.bits(zero, e)
-	return n.tensor(n.call("onnx::requantize", sum, s1, s2, scale, zero, axis, low, high, n.dtype(e)), e)
+// The operators QLinear… are a dequantization of their inputs, an operator on floats and a quantization of its result.
+// Package graph calls operators on bytes in the place of all these where the numbers are constants.
+
+// dequantAlong is a quantized input, whose scale and zero point are the inputs behind it, one for each index of an axis
+// or for all.
+func (n *node) dequantAlong(i, axis int) *value {
+	v := n.tensor(n.call("onnx::dequantize", n.T(i), n.T(i+1), n.opt(i+2), axis, 0, tensor.Float32), onnxpb.Float)
+	v.rank = n.T(i).rank
+	return v
 }
 
-// bits is the type of a result with a zero point, e without, and its limits.
-func (n *node) bits(zero *value, e onnxpb.DataType) (to onnxpb.DataType, low, high float64) {
-	if zero != nil && zero.elem != 0 {
-		e = zero.elem
+// dequantBias is a bias of int32, which counts products of both scales.
+func (n *node) dequantBias(b, s1, s2 *value) *value {
+	if b == nil {
+		return nil
 	}
-	low, high, ok := limits(e)
-	if !ok {
-		unsupported("quantization to elements of type %s", e)
+	if b.konst != nil && s1.konst != nil && s2.konst != nil && s1.konst.Numel() == 1 {
+		scale := s2.konst.ToDType(tensor.Float64).Mul(s1.konst.ToDType(tensor.Float64).Reshape([]int{}))
+		return constant(b.konst.ToDType(tensor.Float64).Mul(scale).ToDType(tensor.Float32), onnxpb.Float)
 	}
-	return e, low, high
+	g := n.call("aten::mul.Tensor", n.call("aten::mul.Tensor", n.call("aten::to.dtype", b, tensor.Float32), s1), s2)
+	return n.tensor(g, onnxpb.Float)
 }
 
-// qlinear are the arguments that qlinear_matmul and qlinear_conv share, with the type of the result.
-func (n *node) qlinear(bias *value, kernel bool) ([]any, onnxpb.DataType) {
-	e, low, high := n.bits(n.T(7), n.T(0).elem)
-	return []any{n.T(0), n.T(1), n.T(2), n.T(3), n.T(4), n.T(5), n.T(6), n.T(7), low, high, n.dtype(e),
-		n.factor(n.T(3), n.T(5), n.T(4), bias, kernel)}, e
+// quantAlong quantizes a result by inputs i and i+1; elem is the type without a zero point.
+func (n *node) quantAlong(v *value, i, axis int, elem onnxpb.DataType) *value {
+	if z := n.opt(i + 1); z != nil && z.elem != 0 {
+		elem = z.elem
+	}
+	out := n.tensor(n.quantizeTo(v, n.T(i), n.opt(i+1), elem, axis, 0), elem)
+	out.rank = v.rank
+	return out
 }
 
 func qlinearConv(n *node) []*value {
-	args, e := n.qlinear(n.opt(8), true)
-	return one(n.tensor(n.call("onnx::qlinear_conv", append(append(args, n.opt(8)), n.convArgs()...)...), e))
+	w := n.dequantAlong(3, 0)
+	w.konst = n.T(3).konst // for its shape: its place in the program is known
+	y := n.conv(n.dequantAlong(0, 1), w, n.dequantBias(n.opt(8), n.T(1), n.T(4)))
+	y.elem = onnxpb.Float
+	return one(n.quantAlong(y, 6, 1, n.T(0).elem))
 }
 
 func qlinearMatMul(n *node) []*value {
-	args, e := n.qlinear(nil, false)
-	return one(n.tensor(n.call("onnx::qlinear_matmul", args...), e))
+	y := n.tensor(n.call("aten::matmul", n.dequantAlong(0, -2), n.dequantAlong(3, -1)), onnxpb.Float)
+	return one(n.quantAlong(y, 6, -1, n.T(0).elem))
 }

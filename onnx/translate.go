@@ -226,6 +226,9 @@ func (t *translator) get(v *value) *graph.Value {
 	if v == nil {
 		return t.root.Const(nil)
 	}
+	if v.g == nil && v.made != nil {
+		v.g = v.made()
+	}
 	if v.g == nil {
 		v.g = t.root.Const(v.konst)
 	}

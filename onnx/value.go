@@ -10,9 +10,10 @@ import (
 type value struct {
 	g     *graph.Value // its place in the program; nil for a constant that no node has read yet
 	kind  onnxpb.Kind
-	elem  onnxpb.DataType // of a tensor, or of the tensors of a sequence; 0: unknown
-	rank  int             // of a tensor; -1: unknown
-	konst *tensor.Tensor  // of a constant
+	elem  onnxpb.DataType     // of a tensor, or of the tensors of a sequence; 0: unknown
+	rank  int                 // of a tensor; -1: unknown
+	konst *tensor.Tensor      // of a constant
+	made  func() *graph.Value // of a constant: adds it to the program in another way than as konst; nil for that
 }
 
 func constant(t *tensor.Tensor, elem onnxpb.DataType) *value {

@@ -2,7 +2,6 @@ package onnx
 
 import (
 	"math"
-	"sort"
 
 	"github.com/gotorch-dev/torch/graph"
 	"github.com/gotorch-dev/torch/internal/onnxpb"
@@ -103,48 +102,21 @@ func nms(boxes, scores *T, most int, iou float64, limit *float64, center bool) *
 		boxes.Size(1) != scores.Size(2) {
 		wrong("NonMaxSuppression", "boxes of shape %v, scores of shape %v", boxes.Shape(), scores.Shape())
 	}
-	b, s := hostFloats(boxes), hostFloats(scores)
-	batch, classes, count := scores.Size(0), scores.Size(1), scores.Size(2)
-	type box struct{ y1, x1, y2, x2, area float64 }
-	all := make([]box, count)
+	boxes, scores = boxes.ToDType(tensor.Float32), scores.ToDType(tensor.Float32)
+	from, to := boxes.Narrow(2, 0, 2), boxes.Narrow(2, 2, 2) // two corners in any order
+	if center {
+		from, to = from.Sub(to.DivScalar(2)), from.Add(to.DivScalar(2))
+	}
+	corners := call("aten::cat", []*T{from.Minimum(to), from.Maximum(to)}, 2)
 	var out []int64
-	for i := range batch {
-		for j := range all {
-			p := b[(i*count+j)*4:]
-			q := box{p[0], p[1], p[2], p[3], 0}
-			if center {
-				q = box{p[1] - p[3]/2, p[0] - p[2]/2, p[1] + p[3]/2, p[0] + p[2]/2, 0}
+	for i := range scores.Size(0) {
+		for c := range scores.Size(1) {
+			of, at := scores.Select(0, i).Select(0, c), call("aten::arange", scores.Size(2))
+			if limit != nil {
+				at = call("aten::nonzero", of.GtScalar(*limit)).Select(1, 0)
 			}
-			q.y1, q.y2 = min(q.y1, q.y2), max(q.y1, q.y2)
-			q.x1, q.x2 = min(q.x1, q.x2), max(q.x1, q.x2)
-			q.area = (q.y2 - q.y1) * (q.x2 - q.x1)
-			all[j] = q
-		}
-		for c := range classes {
-			of := s[(i*classes+c)*count:][:count]
-			var order []int
-			for j, x := range of {
-				if limit == nil || x > *limit {
-					order = append(order, j)
-				}
-			}
-			sort.SliceStable(order, func(p, q int) bool { return of[order[p]] > of[order[q]] })
-			var kept []int
-		next:
-			for _, j := range order {
-				if len(kept) >= most {
-					break
-				}
-				for _, k := range kept {
-					p, q := all[j], all[k]
-					w, h := min(p.x2, q.x2)-max(p.x1, q.x1), min(p.y2, q.y2)-max(p.y1, q.y1)
-					if w > 0 && h > 0 {
-						if inter := w * h; inter/(p.area+q.area-inter) > iou {
-							continue next
-						}
-					}
-				}
-				kept = append(kept, j)
+			kept := call("torchvision::nms", corners.Select(0, i).IndexSelect(0, at), of.IndexSelect(0, at), iou)
+			for _, j := range hostInts(at.IndexSelect(0, kept.Narrow(0, 0, min(max(most, 0), kept.Numel())))) {
 				out = append(out, int64(i), int64(c), int64(j))
 			}
 		}
@@ -171,42 +143,73 @@ func roiAlignTensor(x, rois *T, batch []int, mode string, oh, ow, ratio int, sca
 	if n := product(checkSizes("RoiAlign", []int{len(batch), x.Size(1), oh, ow})); n > maxList {
 		wrong("RoiAlign", "%d results", n)
 	}
-	c, h, w := x.Size(1), x.Size(2), x.Size(3)
-	in, r := hostFloats(x), hostFloats(rois)
-	out := make([]float64, len(batch)*c*oh*ow)
+	regions := make([]roi, len(batch))
+	r := hostFloats(rois)
+	for i, img := range batch {
+		if img < 0 || img >= x.Size(0) {
+			wrong("RoiAlign", "image %d of %d", img, x.Size(0))
+		}
+		regions[i] = roiOf(r[4*i:], scale, half, oh, ow, ratio)
+	}
+	if mode == "max" {
+		return roiAlignMax(x, batch, regions, oh, ow)
+	}
+	numbers := vector(batch).ToDType(rois.DType()).Unsqueeze(1)
+	dt := tensor.Float32
+	if x.DType() == tensor.Float64 {
+		dt = tensor.Float64
+	}
+	y := call("torchvision::roi_align", x.ToDType(dt), call("aten::cat", []*T{numbers, rois}, 1).ToDType(dt), scale, oh,
+		ow, ratio, half)
+	return y.ToDType(x.DType())
+}
+
+// roi is a region: its corner, the size of a cell, and the points that are looked at in each cell.
+type roi struct {
+	x1, y1, bw, bh float64
+	gh, gw         int
+}
+
+func roiOf(r []float64, scale float64, half bool, oh, ow, ratio int) roi {
 	offset := 0.0
 	if half {
 		offset = 0.5
 	}
+	x1, y1 := r[0]*scale-offset, r[1]*scale-offset
+	rw, rh := r[2]*scale-offset-x1, r[3]*scale-offset-y1
+	if !half {
+		rw, rh = max(rw, 1), max(rh, 1)
+	}
+	q := roi{x1, y1, rw / float64(ow), rh / float64(oh), ratio, ratio}
+	if ratio <= 0 {
+		q.gh, q.gw = int(math.Ceil(min(q.bh, 1<<20))), int(math.Ceil(min(q.bw, 1<<20)))
+	}
+	if q.gh > 1<<10 || q.gw > 1<<10 || math.IsNaN(rw+rh) {
+		wrong("RoiAlign", "a region of %g by %g", rw, rh)
+	}
+	return q
+}
+
+// roiAlignMax takes the largest of the products of elements and their weights around the points of each cell, which
+// torchvision's operator has no mode for.
+func roiAlignMax(x *T, batch []int, regions []roi, oh, ow int) *T {
+	c, h, w := x.Size(1), x.Size(2), x.Size(3)
+	in := hostFloats(x)
+	out := make([]float64, len(batch)*c*oh*ow)
 	type corner struct {
 		at [4]int
 		w  [4]float64
 	}
 	for i, img := range batch {
-		if img < 0 || img >= x.Size(0) {
-			wrong("RoiAlign", "image %d of %d", img, x.Size(0))
-		}
-		x1, y1 := r[4*i]*scale-offset, r[4*i+1]*scale-offset
-		rw, rh := r[4*i+2]*scale-offset-x1, r[4*i+3]*scale-offset-y1
-		if !half {
-			rw, rh = max(rw, 1), max(rh, 1)
-		}
-		bw, bh := rw/float64(ow), rh/float64(oh)
-		gh, gw := ratio, ratio
-		if ratio <= 0 {
-			gh, gw = int(math.Ceil(bh)), int(math.Ceil(bw))
-		}
-		if gh < 0 || gw < 0 || gh > 1<<10 || gw > 1<<10 {
-			wrong("RoiAlign", "a region of %g by %g", rw, rh)
-		}
-		points := make([]corner, 0, gh*gw)
+		q := regions[i]
+		points := make([]corner, 0, max(q.gh*q.gw, 0))
 		for py := range oh {
 			for px := range ow {
 				points = points[:0]
-				for iy := range gh {
-					for ix := range gw {
-						y := y1 + (float64(py)+(float64(iy)+0.5)/float64(gh))*bh
-						p := x1 + (float64(px)+(float64(ix)+0.5)/float64(gw))*bw
+				for iy := range max(q.gh, 0) {
+					for ix := range max(q.gw, 0) {
+						y := q.y1 + (float64(py)+(float64(iy)+0.5)/float64(q.gh))*q.bh
+						p := q.x1 + (float64(px)+(float64(ix)+0.5)/float64(q.gw))*q.bw
 						if y < -1 || y > float64(h) || p < -1 || p > float64(w) {
 							points = append(points, corner{})
 							continue
@@ -227,27 +230,16 @@ func roiAlignTensor(x, rois *T, batch []int, mode string, oh, ow, ratio int, sca
 				}
 				for ch := range c {
 					plane := in[(img*c+ch)*h*w:]
-					sum, best := 0.0, math.Inf(-1)
+					best := math.Inf(-1)
 					for _, q := range points {
-						if mode == "max" {
-							for k := range 4 {
-								best = max(best, q.w[k]*plane[q.at[k]])
-							}
-							continue
-						}
 						for k := range 4 {
-							sum += q.w[k] * plane[q.at[k]]
+							best = max(best, q.w[k]*plane[q.at[k]])
 						}
 					}
-					if mode == "max" {
-						sum = best
-						if len(points) == 0 {
-							sum = 0
-						}
-					} else {
-						sum /= float64(max(len(points), 1))
+					if len(points) == 0 {
+						best = 0
 					}
-					out[((i*c+ch)*oh+py)*ow+px] = sum
+					out[((i*c+ch)*oh+py)*ow+px] = best
 				}
 			}
 		}

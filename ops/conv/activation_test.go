@@ -82,7 +82,8 @@ func TestActivations(t *testing.T) {
 			groups: 96},
 		{name: "depthwise, stride", x: []int{2, 96, 30, 30}, w: []int{96, 1, 3, 3}, stride: []int{2, 2}, pad: one,
 			groups: 96},
-		{name: "depthwise, few channels", x: []int{2, 3, 30, 30}, w: []int{3, 1, 3, 3}, stride: one, pad: one, groups: 3},
+		{name: "depthwise, few channels", x: []int{2, 3, 30, 30}, w: []int{3, 1, 3, 3}, stride: one, pad: one,
+			groups: 3},
 		{name: "depthwise, planar", x: []int{2, 48, 30, 30}, w: []int{48, 1, 3, 3}, stride: one, pad: one, groups: 48,
 			planar: true},
 	} {

@@ -44,9 +44,11 @@ func init() {
 	lastSamples("gotorch::conv_depthwise_fused",
 		"2x4x5x6 8x4x1x1 8 [1,1] [0,0] [1,1] 0.0 6.0 8x1x3x3 8 [2,2] [1,1] [1,1] 0.0 6.0 None None None -inf inf",
 		"2x4x5x6 8x4x1x1 8 [1,1] [0,0] [1,1] 0.0 6.0 8x1x3x3 8 [1,1] [1,1] [1,1] 0.0 6.0 3x8x1x1 3 2x3x5x6 0.0 inf",
-		"2x4x5x6 8x4x1x1 8 [1,1] [0,0] [1,1] -inf inf 8x1x3x3 8 [1,1] [1,1] [1,1] -inf inf 3x8x1x1 3 None -inf inf silu "+
+		"2x4x5x6 8x4x1x1 8 [1,1] [0,0] [1,1] -inf inf 8x1x3x3 8 [1,1] [1,1] [1,1] -inf inf 3x8x1x1 3 None -inf inf "+
+			"silu "+
 			"hardswish sigmoid")
-	lastSamples("gotorch::squeeze_excite", "2x6x5x4 3x6 3 3x6 6 relu sigmoid", "2x6x5x4 3x6 None 3x6 None silu hardsigmoid")
+	lastSamples("gotorch::squeeze_excite", "2x6x5x4 3x6 3 3x6 6 relu sigmoid",
+		"2x6x5x4 3x6 None 3x6 None silu hardsigmoid")
 	samples.None("conv_tail's gradients; its own tests compare them with those of the separate operators",
 		"gotorch::conv_tail_backward")
 	for _, d := range []tensor.DeviceType{tensor.CPUDevice, tensor.CUDADevice} {

@@ -55,7 +55,8 @@ func checkSqueeze(c *Ctx) {
 	op.CheckActivation(c, 5)
 	op.CheckActivation(c, 6)
 	if x.Dim() != 4 || w.Dim() != 2 || w.Size(1) != x.Size(1) || w.DType() != x.DType() {
-		c.Fail(tensor.ErrShape, "expected images [N, C, H, W] and a weight [hidden, C] of one dtype, got %s of %s and %s "+
+		c.Fail(tensor.ErrShape, "expected images [N, C, H, W] and a weight [hidden, C] of one dtype, got %s of %s "+
+			"and %s "+
 			"of %s", tensor.ShapeString(x.Shape()), x.DType(), tensor.ShapeString(w.Shape()), w.DType())
 	}
 	for _, i := range []int{2, 3, 4} {

@@ -3,6 +3,7 @@ package quantized
 import (
 	"math"
 
+	"github.com/gotorch-dev/torch/internal/cpu/quant"
 	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -99,10 +100,22 @@ func init() {
 			Infer: func(c *Ctx) {
 				dt := c.DType(5)
 				quantizedFloats(c, 3, dt)
-				c.Alloc(0, c.T(0).Shape(), dt)
+				allocLike(c, dt)
 			},
 			CPU: func(c *Ctx) {
 				s, z := qparams(c)
+				if d, x := c.Out(0), c.T(0); x.DType() == tensor.Float32 && tensor.SameShape(x.Strides(), d.Strides()) {
+					switch d.DType() {
+					case tensor.Uint8:
+						quant.QuantizeWithin(tensor.Memory[uint8](d), tensor.Memory[float32](x), float32(1/s), z, c.Int(3),
+							c.Int(4))
+						return
+					case tensor.Int8:
+						quant.QuantizeWithin(tensor.Memory[int8](d), tensor.Memory[float32](x), float32(1/s), z, c.Int(3),
+							c.Int(4))
+						return
+					}
+				}
 				x := tensor.DenseAs(c.T(0), tensor.Float32)
 				y := x.MulScalar(1 / s).Round().AddScalar(z)
 				tensor.CopyRaw(c.Out(0),
@@ -119,10 +132,20 @@ func init() {
 				if dt := c.T(0).DType(); dt != c.DType(5) {
 					c.Fail(tensor.ErrDType, "Expecting input to have dtype: %s, but got %s", c.DType(5), dt)
 				}
-				c.Alloc(0, c.T(0).Shape(), outType(c, 6))
+				allocLike(c, outType(c, 6))
 			},
 			CPU: func(c *Ctx) {
 				s, z := qparams(c)
+				if d, x := c.Out(0), c.T(0); d.DType() == tensor.Float32 && tensor.SameShape(x.Strides(), d.Strides()) {
+					switch x.DType() {
+					case tensor.Uint8:
+						quant.Dequantize(tensor.Memory[float32](d), tensor.Memory[uint8](x), float32(s), z)
+						return
+					case tensor.Int8:
+						quant.Dequantize(tensor.Memory[float32](d), tensor.Memory[int8](x), float32(s), z)
+						return
+					}
+				}
 				tensor.CopyRaw(c.Out(0), c.T(0).To(outType(c, 6)).SubScalar(z).MulScalar(s))
 			},
 		})
@@ -194,6 +217,15 @@ func init() {
 			},
 			CPU: func(c *Ctx) { chooseRange(c, symmetric) },
 		})
+	}
+}
+
+// allocLike makes the result of a function of single elements, in the layout of the first argument where that is dense.
+func allocLike(c *Ctx, dt tensor.DType) {
+	if x := c.T(0); x.IsDense() {
+		c.AllocStrided(0, x.Shape(), x.Strides(), dt)
+	} else {
+		c.Alloc(0, x.Shape(), dt)
 	}
 }
 

@@ -21,6 +21,8 @@ type FactorNumbers struct {
 	Zeros  []int32
 	Scales []float32
 	Bias   []int32 // added to the sums
+	// FloatBias is added to the numbers that the sums stand for. It is nil where Bias is not.
+	FloatBias []float32
 }
 
 // signed reads elements of uint8 or int8 as int8: those of uint8 less 128, which their zero points are, too.
@@ -52,12 +54,15 @@ func (f FactorNumbers) columnsOf(c *quant.Columns, shift int32, i, n int) {
 	if f.Bias != nil {
 		c.IntBias = f.Bias[i : i+n]
 	}
+	if f.FloatBias != nil {
+		c.Bias = f.FloatBias[i : i+n]
+	}
 }
 
 // fits reports whether numbers are there for n columns.
 func (f FactorNumbers) fits(n int) bool {
 	return (len(f.Zeros) <= 1 || len(f.Zeros) == n) && (len(f.Scales) <= 1 || len(f.Scales) == n) &&
-		(f.Bias == nil || len(f.Bias) == n)
+		(f.Bias == nil || len(f.Bias) == n) && (f.FloatBias == nil || len(f.FloatBias) == n)
 }
 
 func isBytes(t *T) bool {
@@ -114,7 +119,9 @@ func PackKernel(w *T, groups int, dilations []int, f FactorNumbers) *Factor {
 type Requantized struct {
 	InScale, OutScale float32
 	Zero              int
-	DType             tensor.DType // Uint8 or Int8
+	DType             tensor.DType // Uint8 or Int8; Float32 for the numbers before they are rounded
+	ReLU              bool         // numbers below 0 become 0
+	into              *T           // dense memory for the result; nil: new memory
 }
 
 // result makes the result of a product: int32 sums, or bytes.
@@ -123,9 +130,11 @@ func (r *Requantized) result(shape, strides []int) (d *T, res *quant.Result, inS
 		d = tensor.NewStrided(shape, strides, tensor.Int32)
 		return d, &quant.Result{Ints: tensor.Memory[int32](d)}, 1
 	}
-	d = tensor.NewStrided(shape, strides, r.DType)
+	if d = r.into; d == nil {
+		d = tensor.NewStrided(shape, strides, r.DType)
+	}
 	// QNNPACK multiplies by one factor for each column, as ONNX Runtime does.
-	return d, into(&quant.Result{Engine: quant.QNNPACK, Scale: r.OutScale, Zero: r.Zero}, d), r.InScale
+	return d, into(&quant.Result{Engine: quant.QNNPACK, Scale: r.OutScale, Zero: r.Zero, ReLU: r.ReLU}, d), r.InScale
 }
 
 // Multiply multiplies x [..., k], of uint8 or int8, less its zero point, with a matrix. The result is int32, or with r
@@ -146,9 +155,20 @@ func (f *Factor) Multiply(x *T, zero int, r *Requantized) *T {
 // dimension, then those behind each. The result, whose channels lie innermost, is int32, or with r bytes; nil where x
 // does not fit.
 func (f *Factor) Convolve(x *T, zero int, strides, pads []int, r *Requantized) *T {
+	g, shape := f.geometry(x, strides, pads)
+	if g == nil {
+		return nil
+	}
+	d, res, inScale := r.result(shape, innermost(shape))
+	quant.Convolve(g, f.w, inputOf(lastChannels(x), value(float64(inScale), zero)), res)
+	return d
+}
+
+// geometry is a convolution of x and the shape of its result; nil where x does not fit.
+func (f *Factor) geometry(x *T, strides, pads []int) (*quant.Geometry, []int) {
 	dims := len(f.kernel)
 	if dims == 0 || !isBytes(x) || x.Dim() != dims+2 || len(strides) != dims || len(pads) != 2*dims || x.Numel() == 0 {
-		return nil
+		return nil, nil
 	}
 	g := quant.Geometry{Batch: x.Size(0), Channels: x.Size(1), Groups: f.groups, In: three(x.Shape()[2:], 1),
 		Kernel: three(f.kernel, 1), Stride: three(strides, 1), Pad: three(pads[:dims], 0), Dilated: three(f.dilate, 1)}
@@ -156,22 +176,19 @@ func (f *Factor) Convolve(x *T, zero int, strides, pads []int, r *Requantized) *
 	runs, length := g.Runs()
 	if w := f.w[0]; g.Channels%g.Groups != 0 || w.Runs*w.Length != runs*length && len(f.w) > 1 ||
 		len(f.w) == 1 && g.Groups > 1 && w.N != g.Channels || len(f.w) == 1 && g.Groups == 1 && w.Length != length {
-		return nil
+		return nil, nil
 	}
 	for d := range spatial {
 		room := g.In[d] + g.Pad[d] + end[d] - g.Dilated[d]*(g.Kernel[d]-1) - 1
 		if room < 0 || g.Stride[d] < 1 || g.Pad[d] < 0 || end[d] < 0 || max(g.Stride[d], g.Pad[d], end[d]) > 1<<24 {
-			return nil
+			return nil, nil
 		}
 		g.Out[d] = room/g.Stride[d] + 1
 	}
 	if !readable(&g, false) {
-		return nil
+		return nil, nil
 	}
-	shape := append([]int{g.Batch, f.w[0].N * len(f.w)}, g.Out[spatial-dims:]...)
-	d, res, inScale := r.result(shape, innermost(shape))
-	quant.Convolve(&g, f.w, inputOf(lastChannels(x), value(float64(inScale), zero)), res)
-	return d
+	return &g, append([]int{g.Batch, f.w[0].N * len(f.w)}, g.Out[spatial-dims:]...)
 }
 
 // QuantizeBytes makes bytes of type dt (Uint8 or Int8) of float32 numbers by ONNX's rule, QuantizeLinear: divided by

@@ -2,7 +2,6 @@ package quantized
 
 import (
 	"github.com/gotorch-dev/torch/internal/cpu/quant"
-	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -162,10 +161,28 @@ func globalAverage(c *Ctx) bool {
 // max_pool2d; nil where it is left to the general kernel, which checks the arguments, too.
 func maxPool(c *Ctx, x *T) *T {
 	i := ints(x)
-	if x.DType().Bits() != 8 || !channelsInside(i) || x.Numel() == 0 || c.Bool(5) {
+	if x.DType().Bits() != 8 || !channelsInside(i) {
 		return nil
 	}
-	g := &quant.Geometry{Batch: x.Size(0), Channels: x.Size(1), Groups: x.Size(1), In: three(x.Shape()[2:], 1)}
+	w := poolWindows(c, i)
+	if w == nil {
+		return nil
+	}
+	shape := append([]int{x.Size(0), x.Size(1)}, w.out[:]...)
+	d := tensor.NewStrided(shape, innermost(shape), i.DType())
+	poolInto(d, w, i)
+	return withInts(x, d)
+}
+
+// windows are the windows of a pooling in two dimensions, and the size of its result.
+type windows struct{ kernel, stride, pad, out [2]int }
+
+// poolWindows reads the arguments of max_pool2d; nil where the kernel does not take them.
+func poolWindows(c *Ctx, x *T) *windows {
+	if x.Numel() == 0 || c.Bool(5) {
+		return nil
+	}
+	w, dilation := &windows{}, [2]int{}
 	for j, l := range [][]int{c.Ints(1), c.Ints(2), c.Ints(3), c.Ints(4)} {
 		if j == 1 && len(l) == 0 {
 			l = c.Ints(1)
@@ -176,24 +193,29 @@ func maxPool(c *Ctx, x *T) *T {
 		if len(l) != 2 {
 			return nil
 		}
-		*[]*[spatial]int{&g.Kernel, &g.Stride, &g.Pad, &g.Dilated}[j] = three(l, op.Pick(j == 2, 0, 1))
+		*[]*[2]int{&w.kernel, &w.stride, &w.pad, &dilation}[j] = [2]int(l)
 	}
-	for d := range spatial {
-		reach := g.In[d] + 2*g.Pad[d] - g.Kernel[d]
-		if g.Kernel[d] < 1 || g.Stride[d] < 1 || g.Pad[d] < 0 || g.Pad[d] > g.Kernel[d]/2 || g.Dilated[d] != 1 ||
+	for d := range w.out {
+		reach := x.Size(2+d) + 2*w.pad[d] - w.kernel[d]
+		if w.kernel[d] < 1 || w.stride[d] < 1 || w.pad[d] < 0 || w.pad[d] > w.kernel[d]/2 || dilation[d] != 1 ||
 			reach < 0 {
 			return nil
 		}
-		g.Out[d] = reach/g.Stride[d] + 1
+		w.out[d] = reach/w.stride[d] + 1
 	}
-	shape := []int{g.Batch, g.Channels, g.Out[1], g.Out[2]}
-	d := tensor.NewStrided(shape, innermost(shape), i.DType())
-	if x.DType() == tensor.QInt8 {
-		quant.MaxPool(g, tensor.Memory[int8](d), tensor.Memory[int8](i))
+	return w
+}
+
+// poolInto sets d to the largest bytes of the windows of x.
+func poolInto(d *T, w *windows, x *T) {
+	g := &quant.Geometry{Batch: x.Size(0), Channels: x.Size(1), Groups: x.Size(1), In: three(x.Shape()[2:], 1),
+		Kernel: three(w.kernel[:], 1), Stride: three(w.stride[:], 1), Pad: three(w.pad[:], 0), Dilated: three(nil, 1),
+		Out: three(w.out[:], 1)}
+	if x.DType() == tensor.Int8 {
+		quant.MaxPool(g, tensor.Memory[int8](d), tensor.Memory[int8](x))
 	} else {
-		quant.MaxPool(g, tensor.Memory[uint8](d), tensor.Memory[uint8](i))
+		quant.MaxPool(g, tensor.Memory[uint8](d), tensor.Memory[uint8](x))
 	}
-	return withInts(x, d)
 }
 
 // pool is a maximum pooling of the namespace quantized.

@@ -205,3 +205,34 @@ func Example() {
 	fmt.Println(m.Forward(x).Sub(want).Abs().Max().Item() < 0.01)
 	// Output: true
 }
+
+// TestComputesWithBytes: a quantized network that is prepared for inference computes with bytes between the
+// quantizations, and gives what it gave before but for the rounding of single bytes.
+func TestComputesWithBytes(t *testing.T) {
+	x := torch.Randn([]int{2, 3, 8, 8})
+	for name, c := range map[string]struct {
+		q    func() pt2e.Quantizer
+		left map[string]int // operators in floats, and quantizations at the ends and around them
+	}{
+		"x86": {func() pt2e.Quantizer { return pt2e.NewX86InductorQuantizer().SetGlobal(pt2e.X86InductorConfig()) },
+			map[string]int{"quantize_per_tensor": 3, "dequantize_per_tensor": 2, "aten::add.Tensor": 1,
+				"gotorch::bytes_conv": 3, "gotorch::bytes_linear": 1, "gotorch::bytes_max_pool2d": 1}},
+		"xnnpack": {func() pt2e.Quantizer { return pt2e.NewXNNPACKQuantizer().SetGlobal(pt2e.SymmetricConfig()) },
+			map[string]int{"quantize_per_tensor": 2, "dequantize_per_tensor": 2, "aten::add.Tensor": 0,
+				"gotorch::bytes_conv": 3, "gotorch::bytes_linear": 1, "gotorch::bytes_add": 1}},
+	} {
+		plain, fused := quantized(t, newResidual(), c.q(), x), quantized(t, newResidual(), c.q(), x)
+		fused.Graph().Fuse()
+		for op, n := range c.left {
+			if got := count(fused, op); got != n {
+				t.Errorf("%s: %d calls of %s, want %d:\n%s", name, got, op, n, fused.Graph())
+			}
+		}
+		torch.NoGrad(func() {
+			want := plain.Forward(x)
+			if d := fused.Forward(x).Sub(want).Abs().Max().Item() / want.Abs().Max().Item(); !(d < 0.02) {
+				t.Errorf("%s: the results differ by %g", name, d)
+			}
+		})
+	}
+}

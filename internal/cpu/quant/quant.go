@@ -113,6 +113,19 @@ func QuantizeDiv[T int8 | uint8](dst []T, src []float32, scale float32, zero int
 	})
 }
 
+// QuantizeWithin is Quantize for one over the scale and narrower limits, which numbers become that no integer holds.
+func QuantizeWithin[T int8 | uint8](dst []T, src []float32, inv float32, zero, least, most int) {
+	lo, hi, z := float32(least), float32(most), float32(zero)
+	parts(len(dst), func(i, j int) {
+		switch d := any(dst[i:j]).(type) {
+		case []uint8:
+			vec.QuantizeU8(d, src[i:j], inv, z, lo, hi, lo, hi)
+		case []int8:
+			vec.QuantizeI8(d, src[i:j], inv, z, lo, hi, lo, hi)
+		}
+	})
+}
+
 // partSize is the number of elements that are worth a task.
 const partSize = 1 << 15
 
