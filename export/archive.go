@@ -94,7 +94,11 @@ func loadOpen(name string, f readerAt, opts []LoadOptions) (*Program, error) {
 func Load(r io.ReaderAt, size int64, opts ...LoadOptions) (p *Program, err error) {
 	zr, err := torchzip.NewReader(r, size)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
+		flat, flatErr := torchzip.NewFlatReader(r, size)
+		if flatErr != nil || !flat.Has(oldModel) {
+			return nil, fmt.Errorf("%w: %w", ErrFormat, err)
+		}
+		zr = flat
 	}
 	a := &archive{zr: zr, size: size}
 	if len(opts) > 0 {
@@ -119,6 +123,9 @@ const (
 )
 
 func (a *archive) load() (*Program, error) {
+	if a.zr.Has(oldModel) {
+		return a.loadOld()
+	}
 	model, err := a.model()
 	if err != nil {
 		return nil, err
@@ -127,13 +134,9 @@ func (a *archive) load() (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	var m programJSON
-	if err := json.Unmarshal(raw, &m); err != nil {
-		return nil, fmt.Errorf("%w: models/%s.json: %w", ErrFormat, model, err)
-	}
-	if m.Schema.Major != schemaMajor {
-		return nil, fmt.Errorf("%w: models/%s.json has schema version %d.%d, version %d can be read", ErrUnsupported,
-			model, m.Schema.Major, m.Schema.Minor, schemaMajor)
+	m, err := readModel("models/"+model+".json", raw)
+	if err != nil {
+		return nil, err
 	}
 	p := &Program{model: raw, name: model, limit: graph.Options{MaxSteps: a.opts.MaxSteps}, state: map[string]*Weight{}}
 	for _, part := range []struct {
@@ -149,10 +152,23 @@ func (a *archive) load() (*Program, error) {
 			return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 		}
 	}
-	if err := p.build(&m); err != nil {
+	if err := p.build(m); err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+// readModel reads model.json, whose later minor versions only add fields.
+func readModel(entry string, raw []byte) (*programJSON, error) {
+	var m programJSON
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrFormat, entry, err)
+	}
+	if m.Schema.Major != schemaMajor {
+		return nil, fmt.Errorf("%w: %s has schema version %d.%d, version %d can be read: load and save the archive with "+
+			"PyTorch 2.6 or later", ErrUnsupported, entry, m.Schema.Major, m.Schema.Minor, schemaMajor)
+	}
+	return &m, nil
 }
 
 // model finds the name of the program.
@@ -165,9 +181,6 @@ func (a *archive) model() (string, error) {
 	}
 	want := a.opts.Model
 	switch {
-	case len(names) == 0 && a.zr.Has("serialized_exported_program.json"):
-		return "", fmt.Errorf("%w: the archive has the layout of PyTorch before 2.8; load and save it with a newer one",
-			ErrUnsupported)
 	case len(names) == 0:
 		return "", fmt.Errorf("%w: there is no entry models/….json", ErrFormat)
 	case want == "" && len(names) == 1:
