@@ -36,7 +36,8 @@ type frozenTensor struct {
 // Freeze makes a copy of a method of self, whose calls are replaced by what they call and whose attributes, those of
 // objects in self included, are constants, and applies Fuse to it. self is nil for a function without an object. An
 // attribute that the function sets is read and set as before. What makes objects or writes into the memory of its
-// arguments, attributes or constants stays as it is, and so does a function with calls that are not known before it runs.
+// arguments, attributes or constants stays as it is, and so does a function with calls that are not known before it
+// runs.
 func Freeze(f *Function, self *Object) *Frozen {
 	z := &Frozen{plain: f}
 	if f.Compile() != nil {
