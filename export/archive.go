@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/gotorch-dev/torch/graph"
+	"github.com/gotorch-dev/torch/internal/mapfile"
 	"github.com/gotorch-dev/torch/internal/torchzip"
 	"github.com/gotorch-dev/torch/serialize"
 	"github.com/gotorch-dev/torch/tensor"
@@ -38,9 +39,14 @@ type LoadOptions struct {
 	// MaxSteps ends each call after so many steps of the program, with graph.ErrSteps; 0 is for no limit of use. A
 	// program from a stranger may loop for ever; a context ends it as well.
 	MaxSteps int64
+	// MMap maps a file into memory instead of reading it, as serialize.LoadOptions.MMap: each page of the weights is
+	// read when it is used, and processes that load one file share their memory. The weights can be written to; the
+	// file stays as it is. It must not be cut short while the program is in use.
+	MMap bool
 }
 
-// LoadFile reads an archive that torch.export.save has written (.pt2). All of it is in memory when LoadFile returns.
+// LoadFile reads an archive that torch.export.save has written (.pt2). All of it is in memory when LoadFile returns, or
+// with LoadOptions.MMap mapped.
 func LoadFile(name string, opts ...LoadOptions) (*Program, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -81,7 +87,14 @@ func loadOpen(name string, f readerAt, opts []LoadOptions) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := Load(f, st.Size(), opts...)
+	var r io.ReaderAt = f
+	var mapped []byte
+	if file, ok := f.(*os.File); ok && len(opts) > 0 && opts[0].MMap {
+		if b, err := mapfile.Map(file, st.Size()); err == nil { // otherwise it is read
+			r, mapped = bytes.NewReader(b), b
+		}
+	}
+	p, err := load(r, st.Size(), mapped, opts)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -91,12 +104,21 @@ func loadOpen(name string, f readerAt, opts []LoadOptions) (*Program, error) {
 // Load is LoadFile from memory or an open file of a size. Nothing of the file is executed. An operator that does not
 // exist is an error that names it, a *graph.MissingError, unless it stands in a branch or a loop: then it is an error
 // of the call that meets it.
-func Load(r io.ReaderAt, size int64, opts ...LoadOptions) (p *Program, err error) {
+func Load(r io.ReaderAt, size int64, opts ...LoadOptions) (*Program, error) {
+	return load(r, size, nil, opts)
+}
+
+// load reads an archive, which mapped is, too, where it is mapped into memory.
+func load(r io.ReaderAt, size int64, mapped []byte, opts []LoadOptions) (p *Program, err error) {
 	zr, err := torchzip.NewReader(r, size)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
+		flat, flatErr := torchzip.NewFlatReader(r, size)
+		if flatErr != nil || !flat.Has(oldModel) {
+			return nil, fmt.Errorf("%w: %w", ErrFormat, err)
+		}
+		zr = flat
 	}
-	a := &archive{zr: zr, size: size}
+	a := &archive{zr: zr, size: size, mapped: mapped}
 	if len(opts) > 0 {
 		a.opts = opts[0]
 	}
@@ -107,9 +129,10 @@ func Load(r io.ReaderAt, size int64, opts ...LoadOptions) (p *Program, err error
 }
 
 type archive struct {
-	zr   *torchzip.Reader
-	size int64
-	opts LoadOptions
+	zr     *torchzip.Reader
+	size   int64
+	opts   LoadOptions
+	mapped []byte // the archive, where it is mapped into memory
 }
 
 // The version of model.json that PyTorch 2.15 writes. Another major version means another format.
@@ -119,6 +142,9 @@ const (
 )
 
 func (a *archive) load() (*Program, error) {
+	if a.zr.Has(oldModel) {
+		return a.loadOld()
+	}
 	model, err := a.model()
 	if err != nil {
 		return nil, err
@@ -127,13 +153,9 @@ func (a *archive) load() (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	var m programJSON
-	if err := json.Unmarshal(raw, &m); err != nil {
-		return nil, fmt.Errorf("%w: models/%s.json: %w", ErrFormat, model, err)
-	}
-	if m.Schema.Major != schemaMajor {
-		return nil, fmt.Errorf("%w: models/%s.json has schema version %d.%d, version %d can be read", ErrUnsupported,
-			model, m.Schema.Major, m.Schema.Minor, schemaMajor)
+	m, err := readModel("models/"+model+".json", raw)
+	if err != nil {
+		return nil, err
 	}
 	p := &Program{model: raw, name: model, limit: graph.Options{MaxSteps: a.opts.MaxSteps}, state: map[string]*Weight{}}
 	for _, part := range []struct {
@@ -149,10 +171,23 @@ func (a *archive) load() (*Program, error) {
 			return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 		}
 	}
-	if err := p.build(&m); err != nil {
+	if err := p.build(m); err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+// readModel reads model.json, whose later minor versions only add fields.
+func readModel(entry string, raw []byte) (*programJSON, error) {
+	var m programJSON
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrFormat, entry, err)
+	}
+	if m.Schema.Major != schemaMajor {
+		return nil, fmt.Errorf("%w: %s has schema version %d.%d, version %d can be read: load and save the archive with "+
+			"PyTorch 2.6 or later", ErrUnsupported, entry, m.Schema.Major, m.Schema.Minor, schemaMajor)
+	}
+	return &m, nil
 }
 
 // model finds the name of the program.
@@ -165,9 +200,6 @@ func (a *archive) model() (string, error) {
 	}
 	want := a.opts.Model
 	switch {
-	case len(names) == 0 && a.zr.Has("serialized_exported_program.json"):
-		return "", fmt.Errorf("%w: the archive has the layout of PyTorch before 2.8; load and save it with a newer one",
-			ErrUnsupported)
 	case len(names) == 0:
 		return "", fmt.Errorf("%w: there is no entry models/….json", ErrFormat)
 	case want == "" && len(names) == 1:
@@ -294,9 +326,11 @@ func (a *archive) tensor(dir string, c *payloadJSON, storages map[string]*tensor
 		if n > 1<<30 && n/32 > a.size {
 			return nil, fmt.Errorf("entry %s inflates to %d bytes, the file has %d", dir+c.Path, n, a.size)
 		}
-		st = tensor.New([]int{int(n)}, tensor.Uint8).Storage()
-		if err := a.zr.ReadInto(dir+c.Path, st.Bytes()); err != nil {
-			return nil, err
+		if st = a.lent(dir+c.Path, n); st == nil {
+			st = tensor.New([]int{int(n)}, tensor.Uint8).Storage()
+			if err := a.zr.ReadInto(dir+c.Path, st.Bytes()); err != nil {
+				return nil, err
+			}
 		}
 		storages[c.Path] = st
 	}
@@ -326,6 +360,19 @@ func (a *archive) tensor(dir string, c *payloadJSON, storages map[string]*tensor
 		}
 	}
 	return tensor.FromStorage(st, dt, shape, stride, offset[0]), nil
+}
+
+// lent is an entry as a storage in the mapped archive, nil where that cannot be: it is not mapped, the entry is
+// compressed, or it does not lie at a multiple of the size of any element.
+func (a *archive) lent(entry string, n int64) *tensor.Storage {
+	if a.mapped == nil || n == 0 {
+		return nil
+	}
+	off, err := a.zr.Offset(entry)
+	if err != nil || off < 0 || off%16 != 0 || off > int64(len(a.mapped))-n {
+		return nil
+	}
+	return tensor.LentStorage(a.mapped[off : off+n : off+n])
 }
 
 // ints are sizes that are numbers.

@@ -12,14 +12,15 @@
 //
 // # What is read
 //
-// Archives of schema version 8, which PyTorch writes since 2.8, with all kinds of graphs: for training, for inference,
-// decomposed to core operators, joint graphs of forward and backward ([Program.CallGrads]). Arguments and results are
-// trees of tuples, lists, dictionaries, named tuples and data classes. Sizes may vary; what the exporter found out
-// about them (ranges, equal and derived sizes, conditions in the code) is checked before a call, in PyTorch's order and
-// with its texts ([ErrGuard], [ErrInput]). Of the higher-order operators there are cond, while_loop, map, scan,
-// associative_scan, checkpoints, regions of autocast and no_grad, invoke_subgraph, with_effects, auto_functionalized,
-// and regions of torch.vmap, which are computed one element after the other. An operator of a library of one's own is
-// found if Go code has registered it ([tensor.Register], [graph.Register]) under its name before the archive is loaded.
+// Archives of schema version 8, also in the layout that PyTorch had before 2.8, with all kinds of graphs: for training,
+// for inference, decomposed to core operators, joint graphs of forward and backward ([Program.CallGrads]). Arguments
+// and results are trees of tuples, lists, dictionaries, named tuples and data classes. Sizes may vary; what the
+// exporter found out about them (ranges, equal and derived sizes, conditions in the code) is checked before a call, in
+// PyTorch's order and with its texts ([ErrGuard], [ErrInput]). Of the higher-order operators there are cond,
+// while_loop, map, scan, associative_scan, checkpoints, regions of autocast and no_grad, invoke_subgraph, with_effects,
+// auto_functionalized, and regions of torch.vmap, which are computed one element after the other. An operator of a
+// library of one's own is found if Go code has registered it ([tensor.Register], [graph.Register]) under its name
+// before the archive is loaded.
 //
 // Not read are objects of classes of C++, tensors in other layouts than strided, and code that AOTInductor has
 // compiled. A program for another device runs on the CPU.

@@ -3,6 +3,7 @@ package export_test
 import (
 	"bytes"
 	"context"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -10,15 +11,22 @@ import (
 	torch "github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/export"
 	"github.com/gotorch-dev/torch/internal/torchzip"
+	"github.com/gotorch-dev/torch/jit"
 	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// seeds are small programs: a layer with a batch that varies, and one with batch norm.
+// seeds are small programs: a layer with a batch that varies, one with batch norm, and one with a branch and loops.
 func seeds(f *testing.F) [][]byte {
 	f.Helper()
 	var out [][]byte
-	for _, m := range []nn.Module{nn.NewLinear(2, 2), nn.NewSequential(nn.NewBatchNorm1d(2), nn.NewReLU())} {
+	control := func(x *tensor.Tensor) *tensor.Tensor {
+		y := jit.If(x.Sum().GtScalar(0), func() list { return list{x.Neg()} }, func() list { return list{x} })
+		y = jit.For(2, y, func(i int, c list) list { return list{c[0].Add(x.Select(0, i))} })
+		return jit.While(func(c list) *tensor.Tensor { return c[0].Sum().LtScalar(9) }, y,
+			func(c list) list { return list{c[0].AddScalar(1)} })[0]
+	}
+	for _, m := range []any{nn.NewLinear(2, 2), nn.NewSequential(nn.NewBatchNorm1d(2), nn.NewReLU()), control} {
 		p, err := export.Export(m, []any{torch.Zeros([]int{2, 2})}, export.Options{
 			Dynamic: map[string]map[int]string{"x": {0: "n"}}, Ranges: map[string]export.Range{"n": {Max: 9}}})
 		if err != nil {
@@ -58,7 +66,11 @@ func use(p *export.Program) {
 
 // FuzzLoad loads damaged archives: an error or a program, and no panic.
 func FuzzLoad(f *testing.F) {
-	for _, s := range seeds(f) {
+	old, err := os.ReadFile("testdata/old_layout.pt2")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, s := range append(seeds(f), old) {
 		f.Add(s)
 	}
 	f.Fuzz(func(_ *testing.T, b []byte) {

@@ -16,6 +16,7 @@ type Frozen struct {
 	fn    *Function // nil where plain runs instead
 	slots []frozenSlot
 	dates []frozenTensor
+	sets  []frozenSlot // that the function sets, without a value
 }
 
 // frozenSlot is an attribute that was read.
@@ -33,9 +34,10 @@ type frozenTensor struct {
 }
 
 // Freeze makes a copy of a method of self, whose calls are replaced by what they call and whose attributes, those of
-// objects in self included, are constants, and applies Fuse to it. self is nil for a function without an object. What
-// changes the object, its arguments or constants stays as it is, and so does a function with calls that are not known
-// before it runs.
+// objects in self included, are constants, and applies Fuse to it. self is nil for a function without an object. An
+// attribute that the function sets is read and set as before. What makes objects or writes into the memory of its
+// arguments, attributes or constants stays as it is, and so does a function with calls that are not known before it
+// runs.
 func Freeze(f *Function, self *Object) *Frozen {
 	z := &Frozen{plain: f}
 	if f.Compile() != nil {
@@ -52,7 +54,7 @@ func Freeze(f *Function, self *Object) *Frozen {
 	err := tensor.Try(func() {
 		u := newFuser(g, FuseOptions{})
 		u.fold() // what only training does is gone
-		if z.lasting(g) {
+		if z.lasting(g, objects) {
 			g.Fuse()
 			z.fn = g
 		}
@@ -90,15 +92,8 @@ func (z *Frozen) attributes(b *Block, objects map[*Value]*Object, set map[string
 // attribute makes a constant of an attribute that is a tensor, a number, a string or None. Lists stay, since a program
 // may change them.
 func (z *Frozen) attribute(n *Node, objects map[*Value]*Object) {
-	o := objects[n.In[0]]
+	o, i := slotOf(n, objects)
 	if o == nil {
-		return
-	}
-	i := n.Index
-	if n.Attr != BySlot {
-		i = o.Class.AttrIndex(n.Attr)
-	}
-	if i < 0 || i >= len(o.Slots) {
 		return
 	}
 	v := o.Slots[i]
@@ -122,16 +117,37 @@ func (z *Frozen) attribute(n *Node, objects map[*Value]*Object) {
 	n.Op, n.Const, n.In, n.Attr, n.Index = Constant, v, nil, "", 0
 }
 
-// lasting reports that the function changes nothing that outlives a call: it sets no attribute and writes no memory but
-// its own.
-func (z *Frozen) lasting(f *Function) bool {
+// slotOf is the attribute that a node reads or sets, nil where its object is not known.
+func slotOf(n *Node, objects map[*Value]*Object) (*Object, int) {
+	o := objects[n.In[0]]
+	if o == nil {
+		return nil, 0
+	}
+	i := n.Index
+	if n.Attr != BySlot {
+		i = o.Class.AttrIndex(n.Attr)
+	}
+	if i < 0 || i >= len(o.Slots) {
+		return nil, 0
+	}
+	return o, i
+}
+
+// lasting reports that the function changes nothing that outlives a call but attributes of known objects, which are
+// noted: it writes no memory but its own.
+func (z *Frozen) lasting(f *Function, objects map[*Value]*Object) bool {
 	a := newAliases(f)
 	own := !a.any
 	var walk func(b *Block)
 	walk = func(b *Block) {
 		for _, n := range b.Nodes {
 			switch n.Op {
-			case SetAttr, SetGrad, CreateObject:
+			case SetAttr:
+				o, i := slotOf(n, objects)
+				t := n.In[1].Type // containers could hide tensors in another layout
+				own = own && o != nil && (t.Kind == TensorType || isPlain(t))
+				z.sets = append(z.sets, frozenSlot{o: o, i: i})
+			case SetGrad, CreateObject:
 				own = false
 			case Constant, GetAttr:
 				own = own && !a.written[a.class(n.Out[0])]
@@ -167,9 +183,16 @@ func (z *Frozen) Run(ctx context.Context, opt Options, args ...tensor.Value) ([]
 	if z.fn == nil {
 		return z.plain.RunWith(ctx, opt, args...)
 	}
+	before := make([]tensor.Value, len(z.sets))
+	for i, s := range z.sets {
+		before[i] = s.o.Slots[s.i]
+	}
 	res, err := z.fn.RunWith(ctx, opt, args...)
 	if err == nil || ctx != nil && ctx.Err() != nil || errors.Is(err, ErrSteps) {
 		return res, err
+	}
+	for i, s := range z.sets { // as if it had not run
+		s.o.Slots[s.i] = before[i]
 	}
 	return z.plain.RunWith(ctx, opt, args...) // which names the operators of the program
 }

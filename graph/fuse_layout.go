@@ -132,6 +132,11 @@ func (u *fuser) restore(b *Block, changed map[*Value]bool) {
 			i = u.makePlain(b, i, changed)
 			continue
 		}
+		if n.Op == SetAttr && changed[n.In[1]] { // seen by whoever reads the attribute
+			n.In = []*Value{n.In[0], u.layout(b, n.In[1], i)}
+			i = slices.Index(b.Nodes, n)
+			continue
+		}
 		onlyResult, sees := seesLayout[n.Op]
 		if !sees || len(n.In) == 0 || !changed[n.In[0]] || !takesTensor(n, 0) {
 			continue

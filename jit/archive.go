@@ -1,6 +1,7 @@
 package jit
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/gotorch-dev/torch/graph"
+	"github.com/gotorch-dev/torch/internal/mapfile"
 	"github.com/gotorch-dev/torch/internal/torchzip"
 	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/serialize"
@@ -29,7 +31,8 @@ const (
 )
 
 // LoadFile reads a TorchScript archive that torch.jit.save has written, or a program for the lite interpreter. All of
-// it is in memory when LoadFile returns.
+// it is in memory when LoadFile returns, or with LoadOptions.MMap mapped: then each page is read when it is used, and
+// processes that load one file share the memory of its weights.
 func LoadFile(path string, opts ...LoadOptions) (*Module, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -71,7 +74,13 @@ func loadOpen(path string, f interface {
 	if err != nil {
 		return nil, err
 	}
-	m, err := Load(f, st.Size(), opts...)
+	var mapped []byte
+	if file, ok := f.(*os.File); ok && len(opts) > 0 && opts[0].MMap {
+		if mapped, err = mapfile.Map(file, st.Size()); err != nil {
+			mapped = nil // it is read
+		}
+	}
+	m, err := loadArchive(f, st.Size(), mapped, false, opts)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -81,22 +90,26 @@ func loadOpen(path string, f interface {
 // LoadLite is Load by the bytecode of an archive that was saved for the lite interpreter, whether or not it has code as
 // well. Load itself takes the bytecode only where there is no code. Methods have the types that the bytecode tells.
 func LoadLite(r io.ReaderAt, size int64, opts ...LoadOptions) (*Module, error) {
-	return loadArchive(r, size, true, opts)
+	return loadArchive(r, size, nil, true, opts)
 }
 
 // Load is LoadFile from memory or an open file of a size. Nothing of the file is executed but the registered operators
 // and the __setstate__ methods of its objects, whose number of steps is bounded. Operators that do not exist here are
 // no error of Load: the methods that call them are refused, with a *graph.MissingError, when they are called.
 func Load(r io.ReaderAt, size int64, opts ...LoadOptions) (*Module, error) {
-	return loadArchive(r, size, false, opts)
+	return loadArchive(r, size, nil, false, opts)
 }
 
-func loadArchive(r io.ReaderAt, size int64, lite bool, opts []LoadOptions) (*Module, error) {
+// loadArchive reads an archive, which mapped is, too, where it is mapped into memory.
+func loadArchive(r io.ReaderAt, size int64, mapped []byte, lite bool, opts []LoadOptions) (*Module, error) {
+	if mapped != nil {
+		r = bytes.NewReader(mapped)
+	}
 	zr, err := torchzip.NewReader(r, size)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
-	a := &archive{zr: zr, lite: lite}
+	a := &archive{zr: zr, lite: lite, mapped: mapped}
 	if len(opts) > 0 {
 		a.opts = opts[0]
 	}
@@ -108,7 +121,8 @@ type archive struct {
 	opts    LoadOptions
 	version int
 	unit    *unit
-	lite    bool // the bytecode is wanted
+	lite    bool   // the bytecode is wanted
+	mapped  []byte // the archive, where it is mapped into memory
 }
 
 // mostCode bounds the code of one file of an archive.
@@ -135,6 +149,7 @@ func (a *archive) load() (*Module, error) {
 	a.unit = newUnit(a.text)
 	a.unit.version = a.version
 	p := newUnpickler(a.unit, a.opts)
+	p.tensors.Mapped(a.mapped)
 	if err := a.readConstants(p); err != nil {
 		return nil, err
 	}

@@ -47,7 +47,8 @@ func Trace(fn any, inputs ...any) (*Module, error) { return record(fn, inputs, f
 // Script is Trace for a module with control flow: what Go code decides by the elements or the sizes of tensors is an
 // error, which names the line, instead of a warning, so that no loop is unrolled and no branch is frozen in silence.
 // If, While, For and Annotate write the control flow. The sizes that the module takes others of are found out by
-// trying, and stay open. Loops over lists of layers are unrolled, as Python's are.
+// trying, and stay open. Loops over lists of layers are unrolled, as Python's are. Python compiles the source of a
+// module; here a call is recorded, so that example inputs are needed.
 // https://pytorch.org/docs/stable/generated/torch.jit.script.html
 func Script(fn any, inputs ...any) (*Module, error) { return record(fn, inputs, true) }
 

@@ -1,7 +1,10 @@
 package jit_test
 
 import (
+	"errors"
 	"fmt"
+	"strings"
+	"testing"
 
 	torch "github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/jit"
@@ -126,4 +129,12 @@ func ExampleScript() {
 	//     )
 	//   )
 	// )
+}
+
+// Without example inputs the error says why they are needed.
+func TestScriptWithoutInputs(t *testing.T) {
+	_, err := jit.Script(nn.NewLinear(3, 2))
+	if !errors.Is(err, tensor.ErrType) || !strings.Contains(err.Error(), "example inputs") {
+		t.Errorf("Script without inputs: %v", err)
+	}
 }

@@ -2,9 +2,11 @@ package onnx
 
 import (
 	"bytes"
+	"errors"
 	"image"
 	"image/color"
 
+	"github.com/gotorch-dev/torch/internal/jpeg"
 	"github.com/gotorch-dev/torch/internal/onnxpb"
 	"github.com/gotorch-dev/torch/tensor"
 )
@@ -38,13 +40,13 @@ func imageDecoder(n *node) []*value {
 
 // decodeImage gives the pixels of an image: height, width, channels.
 func decodeImage(b []byte, format string) *T {
-	c, _, err := image.DecodeConfig(bytes.NewReader(b))
+	c, kind, err := image.DecodeConfig(bytes.NewReader(b))
 	if err == nil && (c.Width < 1 || c.Height < 1 || c.Width > maxPixels/c.Height) {
 		wrong("ImageDecoder", "an image of %d by %d pixels", c.Width, c.Height)
 	}
 	var img image.Image
 	if err == nil {
-		img, _, err = image.Decode(bytes.NewReader(b))
+		img, err = decoded(b, kind)
 	}
 	if err != nil {
 		tensor.Fail(tensor.ErrValue, "ImageDecoder: %v", err)
@@ -57,17 +59,41 @@ func decodeImage(b []byte, format string) *T {
 	out := make([]uint8, 0, r.Dx()*r.Dy()*channels)
 	for y := r.Min.Y; y < r.Max.Y; y++ {
 		for x := r.Min.X; x < r.Max.X; x++ {
-			switch p := img.At(x, y); format {
-			case "Grayscale":
-				out = append(out, color.GrayModel.Convert(p).(color.Gray).Y)
+			q := color.NRGBAModel.Convert(img.At(x, y)).(color.NRGBA)
+			switch format {
+			case "Grayscale": // the weights of ITU-R 601-2 as Pillow has them
+				out = append(out, uint8((19595*uint32(q.R)+38470*uint32(q.G)+7471*uint32(q.B)+1<<15)>>16))
+			case "BGR":
+				out = append(out, q.B, q.G, q.R)
 			default:
-				q := color.NRGBAModel.Convert(p).(color.NRGBA)
-				if format == "BGR" {
-					q.R, q.B = q.B, q.R
-				}
 				out = append(out, q.R, q.G, q.B)
 			}
 		}
 	}
 	return tensor.FromSlice(out, r.Dy(), r.Dx(), channels)
+}
+
+// decoded decodes an image of a kind. The pixels of a JPEG are those of libjpeg, which ONNX refers to, where it is of a
+// usual kind.
+func decoded(b []byte, kind string) (image.Image, error) {
+	if kind == "jpeg" {
+		im, err := jpeg.Decode(b)
+		if err == nil {
+			at := image.Rect(0, 0, im.Width, im.Height)
+			if im.Bands == 1 {
+				return &image.Gray{Pix: im.Pix, Stride: im.Width, Rect: at}, nil
+			}
+			out := image.NewNRGBA(at)
+			for i := range im.Width * im.Height {
+				copy(out.Pix[4*i:], im.Pix[3*i:3*i+3])
+				out.Pix[4*i+3] = 255
+			}
+			return out, nil
+		}
+		if !errors.Is(err, jpeg.ErrUnsupported) {
+			return nil, err
+		}
+	}
+	img, _, err := image.Decode(bytes.NewReader(b))
+	return img, err
 }

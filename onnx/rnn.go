@@ -72,13 +72,7 @@ func recurrent(kind string) rule {
 		if kind == "LSTM" {
 			c, p = n.opt(6), n.opt(7)
 		}
-		direction := n.str("direction", "forward")
-		directions := 1
-		if direction == "bidirectional" {
-			directions = 2
-		} else if direction != "forward" && direction != "reverse" {
-			fail("%w: direction %q", onnxpb.ErrFormat, direction)
-		}
+		direction, directions := n.direction()
 		hidden := n.int("hidden_size", 0)
 		if hidden <= 0 && r.konst != nil && r.konst.Dim() == 3 {
 			hidden = r.konst.Size(2)
@@ -86,15 +80,7 @@ func recurrent(kind string) rule {
 		batchFirst := n.int("layout", 0) != 0
 		def := map[string][]string{"GRU": {"Sigmoid", "Tanh"}, "LSTM": {"Sigmoid", "Tanh", "Tanh"},
 			"RNN": {"Tanh"}}[kind]
-		acts := n.strings("activations")
-		if acts == nil {
-			for range directions {
-				acts = append(acts, def...)
-			}
-		}
-		if len(acts) != len(def)*directions {
-			fail("%w: %d activations, want %d", onnxpb.ErrFormat, len(acts), len(def)*directions)
-		}
+		acts := n.activations(directions, def)
 		plain := lengths == nil && p == nil && n.attrs["clip"] == nil && n.int("input_forget", 0) == 0 && hidden > 0 &&
 			(kind != "GRU" || n.int("linear_before_reset", 0) != 0)
 		for i, f := range acts {
@@ -115,11 +101,7 @@ func recurrent(kind string) rule {
 		if plain {
 			out = n.torchRNN(kind, x, w, r, b, h, c, direction, directions, hidden, acts[0])
 		} else {
-			var clip any
-			if a := n.attr("clip", onnxpb.AttrFloat); a != nil {
-				clip = float64(a.F)
-			}
-			out = n.calls("onnx::rnn", x, w, r, b, lengths, h, c, p, kind, direction, hidden, clip,
+			out = n.calls("onnx::rnn", x, w, r, b, lengths, h, c, p, kind, direction, hidden, n.clip(),
 				strings.Join(acts, ","),
 				nonNil(n.floats("activation_alpha")), nonNil(n.floats("activation_beta")),
 				n.int("linear_before_reset", 0) != 0, n.int("input_forget", 0) != 0)
@@ -139,6 +121,41 @@ func recurrent(kind string) rule {
 		}
 		return outs
 	}
+}
+
+// direction is the attribute, and the number of directions.
+func (n *node) direction() (string, int) {
+	switch d := n.str("direction", "forward"); d {
+	case "bidirectional":
+		return d, 2
+	case "forward", "reverse":
+		return d, 1
+	default:
+		fail("%w: direction %q", onnxpb.ErrFormat, d)
+		return "", 0
+	}
+}
+
+// activations are the functions of all directions; def are those of one.
+func (n *node) activations(directions int, def []string) []string {
+	acts := n.strings("activations")
+	if acts == nil {
+		for range directions {
+			acts = append(acts, def...)
+		}
+	}
+	if len(acts) != len(def)*directions {
+		fail("%w: %d activations, want %d", onnxpb.ErrFormat, len(acts), len(def)*directions)
+	}
+	return acts
+}
+
+// clip is the attribute, nil without.
+func (n *node) clip() any {
+	if a := n.attr("clip", onnxpb.AttrFloat); a != nil {
+		return float64(a.F)
+	}
+	return nil
 }
 
 func nonNil(l []float64) []float64 {
@@ -215,6 +232,8 @@ type rnnLoop struct {
 	clip       *float64
 	linear     bool // the reset gate of a GRU acts after the product with the state
 	coupled    bool // the forget gate of an LSTM is 1 - the input gate
+
+	quantized *quantizedGates // nil without
 }
 
 func (l *rnnLoop) run(x, lengths, h, c *T, direction string, acts []string, alpha, beta []float64) []any {
@@ -247,6 +266,7 @@ func (l *rnnLoop) run(x, lengths, h, c *T, direction string, acts []string, alph
 		if back {
 			in = l.turn(in, size)
 		}
+		gx := l.ofInput(d, in)
 		zero := x.NewZeros([]int{batch, l.hidden})
 		hd, cd := zero, zero
 		if h != nil {
@@ -257,7 +277,7 @@ func (l *rnnLoop) run(x, lengths, h, c *T, direction string, acts []string, alph
 		}
 		var out []*T
 		for t := range steps {
-			nh, nc := l.step(d, in.Select(0, t), hd, cd, fs)
+			nh, nc := l.step(d, gx.Select(0, t), hd, cd, fs)
 			if size != nil { // elements whose sequence has ended keep their state
 				run := make([]bool, batch)
 				for i, n := range size {
@@ -291,17 +311,32 @@ func (l *rnnLoop) turn(x *T, size []int) *T {
 	return reversed(x, size, 0, 1)
 }
 
-// step computes the state after one step in one direction.
-func (l *rnnLoop) step(d int, x, h, c *T, f []func(*T) *T) (nh, nc *T) {
+// ofInput is the product of the input and its weight, for all steps.
+func (l *rnnLoop) ofInput(d int, x *T) *T {
+	if l.quantized != nil {
+		return l.quantized.multiply(x, l.w, l.quantized.wScale, l.quantized.wZero, d)
+	}
+	return x.MatMul(l.w.Select(0, d).Transpose(0, 1))
+}
+
+// ofState is the product of the state and its weight.
+func (l *rnnLoop) ofState(d int, h *T) *T {
+	if l.quantized != nil {
+		return l.quantized.multiply(h, l.r, l.quantized.rScale, l.quantized.rZero, d)
+	}
+	return h.MatMul(l.r.Select(0, d).Transpose(0, 1))
+}
+
+// step computes the state after one step in one direction; gx is the product of the input.
+func (l *rnnLoop) step(d int, gx, h, c *T, f []func(*T) *T) (nh, nc *T) {
 	clipped := func(t *T) *T {
 		if l.clip == nil {
 			return t
 		}
 		return t.ClampScalar(tensor.ClampScalarOptions{Min: -*l.clip, Max: *l.clip})
 	}
-	w, r := l.w.Select(0, d), l.r.Select(0, d)
 	n := l.hidden
-	gx, gh := x.MatMul(w.Transpose(0, 1)), h.MatMul(r.Transpose(0, 1))
+	gh := l.ofState(d, h)
 	if l.b != nil {
 		b := l.b.Select(0, d)
 		k := b.Numel() / 2
@@ -330,7 +365,7 @@ func (l *rnnLoop) step(d int, x, h, c *T, f []func(*T) *T) (nh, nc *T) {
 		if l.linear {
 			cand = part(gx, 2).Add(reset.Mul(part(gh, 2)))
 		} else {
-			cand = part(gx, 2).Add(reset.Mul(h).MatMul(r.Narrow(0, 2*n, n).Transpose(0, 1)))
+			cand = part(gx, 2).Add(reset.Mul(h).MatMul(l.r.Select(0, d).Narrow(0, 2*n, n).Transpose(0, 1)))
 			if l.b != nil {
 				b := l.b.Select(0, d)
 				cand = cand.Add(b.Narrow(0, b.Numel()/2+2*n, n))

@@ -156,7 +156,7 @@ func (t *translator) initializers(g *onnxpb.Graph) error {
 }
 
 func (t *translator) graphNodes(g *onnxpb.Graph) error {
-	for _, n := range g.Nodes {
+	for _, n := range ordered(g.Nodes) {
 		if err := t.node(n); err != nil {
 			return err
 		}
@@ -275,7 +275,7 @@ func (n *node) function(f *onnxpb.Function) ([]*value, error) {
 	}
 	outs := make([]*value, len(f.Outputs))
 	err := n.inner(n.block, s, func() error {
-		for _, p := range f.Nodes {
+		for _, p := range ordered(f.Nodes) {
 			if err := n.translator.node(p); err != nil {
 				return fmt.Errorf("function %s: %w", f.Name, err)
 			}

@@ -51,3 +51,10 @@ func TestMish(t *testing.T) {
 			Nodes: []*onnxpb.Node{node("Mish", "x", "y")}}})
 	same(t, run(t, m, torch.FromSlice([]float32{0, 30}, 2)), 0, 30)
 }
+
+// Nodes in another order than that of their results, as ONNX Runtime's converter to float16 leaves them, are sorted.
+func TestUnsortedNodes(t *testing.T) {
+	m := linear()
+	slices.Reverse(m.Graph.Nodes)
+	same(t, run(t, read(t, m), torch.FromSlice([]float32{1, 1, 0, -1}, 2, 2)), 5, 7, 0, 0, 0, 0)
+}

@@ -23,6 +23,9 @@ func NewTensors(opts ...LoadOptions) *Tensors {
 	return t
 }
 
+// Mapped says that the archive is mapped into memory (see LoadOptions.MMap): its tensors lie there where they can.
+func (t *Tensors) Mapped(archive []byte) { t.d.mapped = archive }
+
 // Tensor is the tensor that r describes.
 func (t *Tensors) Tensor(r *torchzip.TensorRef) (*tensor.Tensor, error) {
 	if x := t.d.tensors[r]; x != nil {

@@ -261,6 +261,11 @@ func bind(fn any, inputs []any) *target {
 	if typ.IsVariadic() {
 		fixed--
 	}
+	if len(inputs) == 0 && fixed > 0 {
+		tensor.Fail(tensor.ErrType, "Trace: %s takes %d arguments, and no example inputs were given. The program is "+
+			"recorded by a call with them, since there is no source to compile as Python's torch.jit.script does; "+
+			"give inputs of usual shapes, such as torch.Zeros([]int{2, 3, 224, 224})", typ, fixed)
+	}
 	if len(inputs) < fixed || len(inputs) > fixed && !typ.IsVariadic() {
 		tensor.Fail(tensor.ErrType, "Trace: %s takes %d arguments, got %d", typ, fixed, len(inputs))
 	}

@@ -33,18 +33,11 @@ type Reader struct {
 // NewReader opens a container of the given size, whose records lie in one folder. See [safezip.NewReader] for what it
 // refuses.
 func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
-	zr, err := safezip.NewReader(r, size)
+	out, files, err := open(r, size)
 	if err != nil {
-		if errors.Is(err, safezip.ErrFormat) {
-			return nil, formatErr("%v", err)
-		}
-		return nil, fmt.Errorf("torchzip: %w", err)
+		return nil, err
 	}
-	if len(zr.File) == 0 {
-		return nil, formatErr("empty archive")
-	}
-	out := &Reader{r: r, size: size, records: make(map[string]*zip.File, len(zr.File))}
-	for _, f := range zr.File {
+	for _, f := range files {
 		folder, record, ok := strings.Cut(f.Name, "/")
 		if !ok {
 			return nil, formatErr("member %q is not in a folder", f.Name)
@@ -55,13 +48,44 @@ func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
 		if folder != out.name {
 			return nil, formatErr("members in two folders, %q and %q", out.name, folder)
 		}
-		if record == "" || strings.HasSuffix(record, "/") {
-			continue // an explicit entry for a folder
-		}
-		out.records[record] = f
-		out.names = append(out.names, record)
+		out.add(record, f)
 	}
 	return out, nil
+}
+
+// NewFlatReader is NewReader for a container whose records lie in no folder, as Python programs write with zipfile. A
+// record is called by its whole name.
+func NewFlatReader(r io.ReaderAt, size int64) (*Reader, error) {
+	out, files, err := open(r, size)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		out.add(f.Name, f)
+	}
+	return out, nil
+}
+
+func open(r io.ReaderAt, size int64) (*Reader, []*zip.File, error) {
+	zr, err := safezip.NewReader(r, size)
+	if err != nil {
+		if errors.Is(err, safezip.ErrFormat) {
+			return nil, nil, formatErr("%v", err)
+		}
+		return nil, nil, fmt.Errorf("torchzip: %w", err)
+	}
+	if len(zr.File) == 0 {
+		return nil, nil, formatErr("empty archive")
+	}
+	return &Reader{r: r, size: size, records: make(map[string]*zip.File, len(zr.File))}, zr.File, nil
+}
+
+func (r *Reader) add(record string, f *zip.File) {
+	if record == "" || strings.HasSuffix(record, "/") {
+		return // an explicit entry for a folder
+	}
+	r.records[record] = f
+	r.names = append(r.names, record)
 }
 
 // Name returns the name of the folder that holds all records.

@@ -87,8 +87,8 @@ func exportMultiMargin(c *ox.Call) *ox.Value {
 	return perExample(c, c.Reduce("ReduceMean", z, []int{1}, false).Typed(dt), 5, single)
 }
 
-// exportMultilabelMargin writes the loss by its definition; the arguments are self, target, reduction. The classes of an
-// example end in front of the first negative number.
+// exportMultilabelMargin writes the loss by its definition; the arguments are self, target, reduction. The classes of
+// an example end in front of the first negative number.
 func exportMultilabelMargin(c *ox.Call) *ox.Value {
 	x, target, single := batched(c, 1, -1)
 	dt := x.DType

@@ -9,13 +9,10 @@ import (
 )
 
 // differs are cases of ONNX's own tests whose recorded results are not ours, and why: PyTorch and ONNX Runtime differ
-// from them as well, or the format of an image leaves the last bits open.
+// from them as well.
 var differs = map[string]string{
 	"test_resize_downsample_scales_cubic_align_corners":  "the spacing is by the number of elements, not by size·scale",
 	"test_resize_downsample_scales_linear_align_corners": "the spacing is by the number of elements, not by size·scale",
-	"test_image_decoder_decode_jpeg_bgr":                 "Go's decoder of JPEG rounds otherwise",
-	"test_image_decoder_decode_jpeg_grayscale":           "Go's decoder of JPEG rounds otherwise",
-	"test_image_decoder_decode_jpeg_rgb":                 "Go's decoder of JPEG rounds otherwise",
 }
 
 // TestNodeCases runs a part of the cases that the format's authors have for each operator, the small models beside

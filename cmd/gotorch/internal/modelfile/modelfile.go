@@ -45,11 +45,11 @@ var Formats = []Format{
 		Open:  func(path string) (graph.Model, error) { return onnx.Open(path) },
 		Write: writeONNX},
 	{Name: "TorchScript", Ext: ".pt", Kind: filekind.TorchScript,
-		Open:   func(path string) (graph.Model, error) { return jit.LoadFile(path) },
+		Open:   func(path string) (graph.Model, error) { return jit.LoadFile(path, jit.LoadOptions{MMap: true}) },
 		Module: func(m graph.Model) any { return m },
 		Write:  writeTorchScript},
 	{Name: "torch.export", Ext: ".pt2", Kind: filekind.ExportedProgram,
-		Open:  func(path string) (graph.Model, error) { return export.LoadFile(path) },
+		Open:  func(path string) (graph.Model, error) { return export.LoadFile(path, export.LoadOptions{MMap: true}) },
 		Write: writeExported},
 }
 
