@@ -7,60 +7,41 @@ import (
 )
 
 // targets reads what for assigns to.
-func (p *parser) targets() Expr {
-	start := p.peek()
-	items := []Expr{p.target()}
-	comma := false
-	for p.eat(",") {
-		comma = true
-		if p.is("in") {
-			break
-		}
-		items = append(items, p.target())
-	}
-	if !comma {
-		return items[0]
-	}
-	return &Tuple{p.node(start), items}
-}
-
-// target reads one of them: *x takes what the others leave.
-func (p *parser) target() Expr {
-	start := p.peek()
-	if p.eat("*") {
-		x := p.postfix()
-		return &Star{p.node(start), x}
-	}
-	return p.postfix()
-}
+func (p *parser) targets() Expr { return p.listOf(p.postfix) }
 
 // exprList reads an expression or a tuple without parentheses.
-func (p *parser) exprList() Expr {
+func (p *parser) exprList() Expr { return p.listOf(p.expr) }
+
+// listOf reads one item, or several with commas between as a tuple. *x may stand among them.
+func (p *parser) listOf(item func() Expr) Expr {
 	start := p.peek()
-	x := p.starred()
+	x := p.star(item)
 	if !p.is(",") {
 		return x
 	}
 	items := []Expr{x}
 	for p.eat(",") {
 		t := p.peek()
-		if t.kind == tokNewline || t.kind == tokEOF || t.kind == tokOp && (t.text == "=" || t.text == ")" ||
-			t.text == ":" || t.text == "]" || t.text == ";") {
+		if t.kind == tokNewline || t.kind == tokEOF || t.kind == tokName && t.text == "in" || t.kind == tokOp &&
+			(t.text == "=" || t.text == ")" || t.text == ":" || t.text == "]" || t.text == ";") {
 			break
 		}
-		items = append(items, p.starred())
+		items = append(items, p.star(item))
 	}
 	return &Tuple{p.node(start), items}
 }
 
-func (p *parser) starred() Expr {
+// star reads an item or *item.
+func (p *parser) star(item func() Expr) Expr {
 	start := p.peek()
 	if p.eat("*") {
-		x := p.expr()
+		x := item()
 		return &Star{p.node(start), x}
 	}
-	return p.expr()
+	return item()
 }
+
+func (p *parser) starred() Expr { return p.star(p.expr) }
 
 func (p *parser) expr() Expr {
 	defer p.enter()()
