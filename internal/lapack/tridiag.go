@@ -240,7 +240,7 @@ func tridiagonalColumns[E Element](a []E, n, ld int, d, e []float64, tau []E) {
 		}
 		copyConj(vc, v)
 		b := a[(i+1)*ld+i+1:]
-		if m*m >= worthMul {
+		if worthMul[E](m * m) {
 			mul(m, 1, m, t, b, ld, 1, v, 1, 1, 0, x, 1, 1)
 		} else {
 			for j := range x {
@@ -249,7 +249,7 @@ func tridiagonalColumns[E Element](a []E, n, ld int, d, e []float64, tau []E) {
 		}
 		axpy(x, Num[E](-0.5)*t*dotc(x, v), v)
 		copyConj(xc, x)
-		if m*m >= worthMul { // v·xᴴ + x·vᴴ
+		if worthMul[E](m * m) { // v·xᴴ + x·vᴴ
 			mul(m, m, 2, -1, buf, 1, m, buf[2*m:], m, 1, 1, b, ld, 1)
 			continue
 		}
