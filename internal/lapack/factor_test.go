@@ -72,7 +72,8 @@ func TestLDL(t *testing.T) {
 func testFactors[E Element](t *testing.T) {
 	r := rand.New(rand.NewSource(4))
 	_, eps := limits[E]()
-	for _, size := range [][2]int{{1, 1}, {3, 5}, {32, 32}, {33, 40}, {40, 33}, {100, 20}, {20, 100}, {150, 150}, {500, 400}} {
+	for _, size := range [][2]int{{1, 1}, {3, 5}, {32, 32}, {33, 40}, {40, 33}, {100, 20}, {20, 100}, {150, 150},
+		{500, 400}} {
 		m, n := size[0], size[1]
 		if m > 200 && isComplex[E]() {
 			continue
@@ -179,7 +180,8 @@ func TestTinyReflector(t *testing.T) {
 	a := []float32{3e-42, 4e-42}
 	x := slices.Clone(a)
 	tau := reflector(&x[0], x[1:], 1, 1)
-	if math.Abs(float64(x[0])+5e-42) > 3e-45 || math.Abs(float64(tau)-1.6) > 1e-2 || math.Abs(float64(x[1])-0.5) > 1e-2 {
+	if math.Abs(float64(x[0])+5e-42) > 3e-45 || math.Abs(float64(tau)-1.6) > 1e-2 ||
+		math.Abs(float64(x[1])-0.5) > 1e-2 {
 		t.Errorf("reflection of %v: beta %g, tau %g, vector (1, %g); want -5e-42, 1.6, 0.5", a, x[0], tau, x[1])
 	}
 }

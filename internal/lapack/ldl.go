@@ -34,9 +34,9 @@ func LDL[E Element](a []E, n int, piv []int32, hermitian bool) (info int) {
 // growth is the bound by which Bunch and Kaufman choose between blocks of one and of two rows.
 var growth = (1 + math.Sqrt(17)) / 8
 
-// ldlPanel factors some b columns of the n×n matrix a and updates the rest. After some of them this is A - L·Wᴴ (without
-// hermitian L·Wᵀ) with W = L·D, of which only the columns that are looked at are computed (LAPACK's xLASYF and xLAHEF).
-// It returns the number of columns, which is b or less by one.
+// ldlPanel factors some b columns of the n×n matrix a and updates the rest. After some of them this is A - L·Wᴴ
+// (without hermitian L·Wᵀ) with W = L·D, of which only the columns that are looked at are computed (LAPACK's xLASYF and
+// xLAHEF). It returns the number of columns, which is b or less by one.
 func ldlPanel[E Element](a []E, n, ld, b int, piv []int32, hermitian bool) (k, info int) {
 	conj := func(x E) E { return x }
 	if hermitian {

@@ -54,7 +54,7 @@ func reflectLeft[E Element](a []E, m, n, ld int, v []E, inc int, tau E, w []E) {
 	if tau == 0 || n == 0 || m == 0 {
 		return
 	}
-	if m*n >= worthMul {
+	if worthMul[E](m * n) {
 		x, xc := w[n:n+m], w[n+m:n+2*m]
 		x[0] = 1
 		for i := 1; i < m; i++ {
@@ -77,8 +77,14 @@ func reflectLeft[E Element](a []E, m, n, ld int, v []E, inc int, tau E, w []E) {
 	}
 }
 
-// worthMul is the number of elements of a matrix from which on products with it by package gemm are faster than loops.
-const worthMul = 128
+// worthMul says that products with a matrix of that many elements by package gemm are faster than loops: complex ones
+// prepare their operands.
+func worthMul[E Element](elements int) bool {
+	if isComplex[E]() {
+		return elements >= 2048
+	}
+	return elements >= 128
+}
 
 // reflectRight applies I - tau·v·vᴴ from the right to the m×n matrix a. w has space for 2n + m elements.
 func reflectRight[E Element](a []E, m, n, ld int, v []E, inc int, tau E, w []E) {
@@ -91,7 +97,7 @@ func reflectRight[E Element](a []E, m, n, ld int, v []E, inc int, tau E, w []E) 
 		x[j] = v[j*inc]
 	}
 	copyConj(xc, x)
-	if m*n >= worthMul {
+	if worthMul[E](m * n) {
 		y := w[2*n : 2*n+m]
 		mul(m, 1, n, -tau, a, ld, 1, x, 1, 1, 0, y, 1, 1)
 		mul(m, n, 1, 1, y, 1, 1, xc, n, 1, 1, a, ld, 1)

@@ -24,7 +24,7 @@ func SVD[E Element](a []E, m, n int, s []float64, u []E, mu int, vh []E, nv int,
 		return false
 	}
 	factor := 1.0
-	if tiny, huge := range1[E](); largest > 0 && (largest < tiny || largest > huge) {
+	if tiny, huge := safeRange[E](); largest > 0 && (largest < tiny || largest > huge) {
 		factor = math.Exp2(-math.Round(math.Log2(largest)))
 		for i, x := range a[:m*n] { // the factor itself may not fit the type
 			re, im := parts(x)
@@ -191,7 +191,7 @@ func spread[E Element, R Real](x []E, z []R, k int) {
 		for j := 0; j < k; j += tile {
 			for r := i; r < min(i+tile, k); r++ {
 				for c := j; c < min(j+tile, k); c++ {
-					x[r*k+c] = real1[E](z[c*k+r])
+					x[r*k+c] = asElement[E](z[c*k+r])
 				}
 			}
 		}

@@ -57,7 +57,8 @@ func testSVD[E Element](t *testing.T) {
 				limit := 40 * eps * math.Sqrt(float64(big))
 				for i := range k {
 					if !(math.Abs(got[i]-s[i]) <= limit*s[0]) || !(math.Abs(values[i]-s[i]) <= limit*s[0]) {
-						t.Fatalf("%s: singular value %d is %g, without vectors %g, want %g", at, i, got[i], values[i], s[i])
+						t.Fatalf("%s: singular value %d is %g, without vectors %g, want %g", at, i, got[i], values[i],
+							s[i])
 					}
 				}
 				if d := max(departure(u, m, mu), departure(adjoint(vh, nv, n), n, nv)); !(d <= limit) {

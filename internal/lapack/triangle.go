@@ -67,8 +67,12 @@ func SolveUpper[E Element](f []E, ldf int, b []E, n, k, ldb int, unit bool) {
 func solveLowerReal[R Real](f []R, ldf int, b []R, n, k, ldb int, unit bool) {
 	for i := range n {
 		row := b[i*ldb:][:k]
-		for r, v := range f[i*ldf:][:i] {
-			minus(row, v, b[r*ldb:])
+		left, r := f[i*ldf:][:i], 0
+		for ; r+1 < i; r += 2 {
+			minus(row, left[r], left[r+1], b[r*ldb:], b[(r+1)*ldb:])
+		}
+		if r < i {
+			minus(row, left[r], 0, b[r*ldb:], b[r*ldb:])
 		}
 		if !unit {
 			divideReal(row, f[i*ldf+i])
@@ -80,8 +84,12 @@ func solveLowerReal[R Real](f []R, ldf int, b []R, n, k, ldb int, unit bool) {
 func solveUpperReal[R Real](f []R, ldf int, b []R, n, k, ldb int, unit bool) {
 	for i := n - 1; i >= 0; i-- {
 		row := b[i*ldb:][:k]
-		for r := i + 1; r < n; r++ {
-			minus(row, f[i*ldf+r], b[r*ldb:])
+		r := i + 1
+		for ; r+1 < n; r += 2 {
+			minus(row, f[i*ldf+r], f[i*ldf+r+1], b[r*ldb:], b[(r+1)*ldb:])
+		}
+		if r < n {
+			minus(row, f[i*ldf+r], 0, b[r*ldb:], b[r*ldb:])
 		}
 		if !unit {
 			divideReal(row, f[i*ldf+i])
@@ -89,18 +97,20 @@ func solveUpperReal[R Real](f []R, ldf int, b []R, n, k, ldb int, unit bool) {
 	}
 }
 
-// minus subtracts f·x from y.
-func minus[R Real](y []R, f R, x []R) {
-	if f == 0 {
+// minus subtracts f·x + g·z from y, where a row of which the factor is 0 counts as 0.
+func minus[R Real](y []R, f, g R, x, z []R) {
+	x, z = x[:len(y)], z[:len(y)]
+	switch {
+	case len(y) < 16 && f != 0 && g != 0:
+		for i, v := range x {
+			y[i] -= f*v + g*z[i]
+		}
 		return
+	case f != 0:
+		axpy(y, -f, x)
 	}
-	if len(y) >= 16 {
-		axpy(y, -f, x[:len(y)])
-		return
-	}
-	x = x[:len(y)]
-	for i, v := range x {
-		y[i] -= f * v
+	if g != 0 {
+		axpy(y, -g, z)
 	}
 }
 

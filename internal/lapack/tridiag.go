@@ -30,7 +30,7 @@ func Eigh[E Element](a []E, n int, w []float64, v []E, lower bool, eps float64) 
 		return false
 	}
 	factor := 1.0
-	if tiny, huge := range1[E](); largest > 0 && (largest < tiny || largest > huge) {
+	if tiny, huge := safeRange[E](); largest > 0 && (largest < tiny || largest > huge) {
 		factor = math.Exp2(-math.Round(math.Log2(largest)))
 		for i := range h { // the factor itself may not fit the type
 			re, im := parts(h[i])
@@ -71,8 +71,8 @@ func sizeIf(yes bool, n int) int {
 	return 0
 }
 
-// range1 are limits of numbers whose squares can be added up without care.
-func range1[E Element]() (tiny, huge float64) {
+// safeRange are limits of numbers whose squares can be added up without care.
+func safeRange[E Element]() (tiny, huge float64) {
 	least, precision := limits[E]()
 	tiny = math.Sqrt(least / precision)
 	return tiny, 1 / tiny
@@ -135,8 +135,8 @@ func eighVectors[E Element, R Real](h, tau []E, n int, w, e []float64, z []R, v 
 	return true
 }
 
-// real1 is a real number as an element.
-func real1[E Element, R Real](x R) E { return Num[E](float64(x)) }
+// asElement is a real number as an element.
+func asElement[E Element, R Real](x R) E { return Num[E](float64(x)) }
 
 // tridiagonal reduces the Hermitian matrix a, both triangles of which are there, to the tridiagonal matrix Qᴴ·a·Q with
 // diagonal d and off-diagonal e. The vectors of Q's reflections stay below the off-diagonal of a.
@@ -240,7 +240,7 @@ func tridiagonalColumns[E Element](a []E, n, ld int, d, e []float64, tau []E) {
 		}
 		copyConj(vc, v)
 		b := a[(i+1)*ld+i+1:]
-		if m*m >= worthMul {
+		if worthMul[E](m * m) {
 			mul(m, 1, m, t, b, ld, 1, v, 1, 1, 0, x, 1, 1)
 		} else {
 			for j := range x {
@@ -249,7 +249,7 @@ func tridiagonalColumns[E Element](a []E, n, ld int, d, e []float64, tau []E) {
 		}
 		axpy(x, Num[E](-0.5)*t*dotc(x, v), v)
 		copyConj(xc, x)
-		if m*m >= worthMul { // v·xᴴ + x·vᴴ
+		if worthMul[E](m * m) { // v·xᴴ + x·vᴴ
 			mul(m, m, 2, -1, buf, 1, m, buf[2*m:], m, 1, 1, b, ld, 1)
 			continue
 		}

@@ -35,7 +35,8 @@ func init() {
 				tensor.NoGrad(func() { a = a.MH() })
 			}
 			w, info := work(a, n), tensor.Data[int32](c.Out(1))
-			choose(w.DType(), choleskyBatch[float32], choleskyBatch[float64], choleskyBatch[complex64], choleskyBatch[complex128])(w, info, n)
+			choose(w.DType(), choleskyBatch[float32], choleskyBatch[float64], choleskyBatch[complex64],
+				choleskyBatch[complex128])(w, info, n)
 			if upper {
 				tensor.NoGrad(func() { w = w.MH() })
 			}
@@ -92,7 +93,8 @@ func init() {
 				tensor.NoGrad(func() { l = l.MH() })
 			}
 			x, f := work(b, n), work(l, n)
-			choose(x.DType(), choleskySolve[float32], choleskySolve[float64], choleskySolve[complex64], choleskySolve[complex128])(x, f, n, k)
+			choose(x.DType(), choleskySolve[float32], choleskySolve[float64], choleskySolve[complex64],
+				choleskySolve[complex128])(x, f, n, k)
 			tensor.CopyRaw(c.Out(0), x)
 		},
 		Save: "input2 result",
@@ -127,7 +129,8 @@ func init() {
 				tensor.NoGrad(func() { l = l.MH() })
 			}
 			f := work(l, n)
-			choose(f.DType(), choleskyInverse[float32], choleskyInverse[float64], choleskyInverse[complex64], choleskyInverse[complex128])(f, n)
+			choose(f.DType(), choleskyInverse[float32], choleskyInverse[float64], choleskyInverse[complex64],
+				choleskyInverse[complex128])(f, n)
 			tensor.CopyRaw(c.Out(0), f)
 		},
 		Save: "self result",

@@ -33,7 +33,8 @@ func init() {
 			w := work(c.T(0), longer(c.T(0)))
 			det := tensor.New(c.Out(0).Shape(), w.DType())
 			piv := tensor.Data[int32](c.Out(2))
-			choose(w.DType(), detBatch[float32], detBatch[float64], detBatch[complex64], detBatch[complex128])(det, w, piv)
+			choose(w.DType(), detBatch[float32], detBatch[float64], detBatch[complex64], detBatch[complex128])(det, w,
+				piv)
 			tensor.CopyRaw(c.Out(0), det)
 			tensor.CopyRaw(c.Out(1), w)
 		},
@@ -83,7 +84,8 @@ func init() {
 			sign := tensor.New(c.Out(0).Shape(), w.DType())
 			logs := tensor.New(c.Out(1).Shape(), tensor.Float64)
 			piv := tensor.Data[int32](c.Out(3))
-			choose(w.DType(), slogdetBatch[float32], slogdetBatch[float64], slogdetBatch[complex64], slogdetBatch[complex128])(
+			choose(w.DType(), slogdetBatch[float32], slogdetBatch[float64], slogdetBatch[complex64],
+				slogdetBatch[complex128])(
 				sign, logs, w, piv)
 			tensor.CopyRaw(c.Out(0), sign)
 			tensor.CopyRaw(c.Out(1), logs)

@@ -3,9 +3,9 @@
 // matrices).
 //
 // All operators take batches: the last two dimensions are the matrices, and the matrices of a batch are worked on in
-// parallel. The algorithms are in internal/lapack. Small matrices of float32 are computed in float64, which costs little
-// and has the smaller errors; large ones are computed as they are, as in PyTorch. Factors are laid out column by column, as LAPACK's are; their strides
-// are PyTorch's.
+// parallel. The algorithms are in internal/lapack. Small matrices of float32 are computed in float64, which costs
+// little and has the smaller errors; large ones are computed as they are, as in PyTorch. Factors are laid out column by
+// column, as LAPACK's are; their strides are PyTorch's.
 //
 // Gradient rules are those of PyTorch (torch/csrc/autograd/FunctionsManual.cpp), which are derived in M. Giles, An
 // extended collection of matrix derivative results for forward and reverse mode automatic differentiation (2008), and

@@ -20,7 +20,10 @@ func init() {
 			c.Alloc(0, c.Shape(0), c.ArgDType(0))
 		},
 		CPU: func(c *Ctx) {
-			tensor.NoGrad(func() { tensor.CopyRaw(c.Out(0), exponential(c.T(0).ToDType(compute(c.ArgDType(0), c.T(0).Size(-1))))) })
+			tensor.NoGrad(func() {
+				tensor.CopyRaw(c.Out(0),
+					exponential(c.T(0).ToDType(compute(c.ArgDType(0), c.T(0).Size(-1)))))
+			})
 		},
 		Save: "self",
 		VJP: func(c *Ctx, g *T) []*T {

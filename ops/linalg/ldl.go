@@ -27,7 +27,8 @@ func init() {
 			w, hermitian := work(c.T(0), c.T(0).Size(-1)), c.Bool(1) && c.T(0).IsComplex()
 			piv, info := tensor.Data[int32](c.Out(1)), tensor.Data[int32](c.Out(2))
 			n := w.Size(-1)
-			choose(w.DType(), ldlBatch[float32], ldlBatch[float64], ldlBatch[complex64], ldlBatch[complex128])(w, n, piv, info, hermitian)
+			choose(w.DType(), ldlBatch[float32], ldlBatch[float64], ldlBatch[complex64], ldlBatch[complex128])(w, n,
+				piv, info, hermitian)
 			tensor.CopyRaw(c.Out(0), w)
 			if c.Bool(2) {
 				checkInfo(c, "torch.linalg.ldl_factor_ex", info, w.Dim() > 2)
@@ -86,8 +87,8 @@ func init() {
 			}
 			f, x := tensor.DenseAs(ld, compute(ld.DType(), n)), work(b, n)
 			hermitian := c.Bool(3) && ld.IsComplex()
-			choose(x.DType(), ldlSolveBatch[float32], ldlSolveBatch[float64], ldlSolveBatch[complex64], ldlSolveBatch[complex128])(f, p, x, n,
-				b.Size(-1), hermitian)
+			choose(x.DType(), ldlSolveBatch[float32], ldlSolveBatch[float64], ldlSolveBatch[complex64],
+				ldlSolveBatch[complex128])(f, p, x, n, b.Size(-1), hermitian)
 			tensor.CopyRaw(c.Out(0), x)
 		},
 	})

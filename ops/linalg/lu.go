@@ -222,8 +222,8 @@ func init() {
 			}
 			n := lu.Size(-1)
 			f, x := tensor.DenseAs(lu, compute(lu.DType(), n)), work(b, n)
-			choose(x.DType(), luSolveBatch[float32], luSolveBatch[float64], luSolveBatch[complex64], luSolveBatch[complex128])(f, p, x, n,
-				b.Size(-1), adjoint)
+			choose(x.DType(), luSolveBatch[float32], luSolveBatch[float64], luSolveBatch[complex64],
+				luSolveBatch[complex128])(f, p, x, n, b.Size(-1), adjoint)
 			if !left {
 				tensor.NoGrad(func() { x = x.MH() })
 			}

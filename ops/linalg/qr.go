@@ -68,7 +68,8 @@ func init() {
 		CPU: func(c *Ctx) {
 			w := work(c.T(0), longer(c.T(0)))
 			tau := tensor.New(c.Out(1).Shape(), w.DType())
-			choose(w.DType(), geqrfBatch[float32], geqrfBatch[float64], geqrfBatch[complex64], geqrfBatch[complex128])(tau, w)
+			choose(w.DType(), geqrfBatch[float32], geqrfBatch[float64], geqrfBatch[complex64],
+				geqrfBatch[complex128])(tau, w)
 			tensor.CopyRaw(c.Out(0), w)
 			tensor.CopyRaw(c.Out(1), tau)
 		},
@@ -140,7 +141,8 @@ func init() {
 					x, turn = x.MH(), !turn
 				}
 				y := work(x, n)
-				choose(w.DType(), applyQ[float32], applyQ[float64], applyQ[complex64], applyQ[complex128])(y, w, tau, turn)
+				choose(w.DType(), applyQ[float32], applyQ[float64], applyQ[complex64], applyQ[complex128])(y, w, tau,
+					turn)
 				if !left {
 					y = y.MH()
 				}

@@ -141,7 +141,8 @@ func init() {
 		CPU: func(c *Ctx) {
 			w, info := work(c.T(0), c.T(0).Size(-1)), tensor.Data[int32](c.Out(1))
 			x := tensor.New(w.Shape(), w.DType())
-			choose(w.DType(), inverseBatch[float32], inverseBatch[float64], inverseBatch[complex64], inverseBatch[complex128])(x, w, info)
+			choose(w.DType(), inverseBatch[float32], inverseBatch[float64], inverseBatch[complex64],
+				inverseBatch[complex128])(x, w, info)
 			tensor.CopyRaw(c.Out(0), x)
 			if c.Bool(1) {
 				checkInfo(c, "linalg.inv_ex", info, w.Dim() > 2)

@@ -42,7 +42,8 @@ func init() {
 				}
 				n, k := b.Size(-2), b.Size(-1)
 				x, f := work(b, n), work(a, n)
-				choose(x.DType(), solveBatch[float32], solveBatch[float64], solveBatch[complex64], solveBatch[complex128])(x, f, n, k, upper, c.Bool(4))
+				choose(x.DType(), solveBatch[float32], solveBatch[float64], solveBatch[complex64],
+					solveBatch[complex128])(x, f, n, k, upper, c.Bool(4))
 				if !left {
 					x = x.MT()
 				}
