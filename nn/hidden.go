@@ -34,8 +34,8 @@ func probe(f *field, x reflect.Value, loose bool, s search) {
 	case what == "":
 	case loose:
 		tensor.Fail(tensor.ErrType, "nn: %s (%s) holds %s where the walk does not reach it: hold it by value, in "+
-			"a list or in a map with string keys, make it a module by embedding nn.Base, or leave the field out on purpose with the tag `torch:\"-\"`", f.path,
-			x.Type(), what)
+			"a list or in a map with string keys, make it a module by embedding nn.Base, or leave the field out on "+
+			"purpose with the tag `torch:\"-\"`", f.path, x.Type(), what)
 	default:
 		name := f.path[strings.LastIndexByte(f.path, '.')+1:]
 		tensor.Fail(tensor.ErrType, "nn: %s (%s) is a private field that holds %s, which would be neither trained nor "+

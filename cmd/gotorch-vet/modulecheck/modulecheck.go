@@ -221,6 +221,11 @@ func (c *checker) walkable(t types.Type, addressable bool, busy map[types.Type]b
 		return relevant, why
 	case *types.Struct:
 		return c.group(t, u, addressable, busy)
+	case *types.Chan:
+		if modules, _ := c.holds(u.Elem(), map[types.Type]bool{}); modules {
+			return false, "is a channel of modules, which the walk cannot see: hold them in a list, or leave the field " +
+				"out on purpose with the tag `torch:\"-\"`"
+		}
 	case *types.Pointer:
 		if modules, _ := c.holds(u.Elem(), map[types.Type]bool{}); modules {
 			return false, fmt.Sprintf("is a pointer to what is no module but holds modules: embed nn.Base in %s, or "+
@@ -278,6 +283,8 @@ func (c *checker) holds(t types.Type, seen map[types.Type]bool) (modules, tensor
 	case *types.Slice:
 		both(u.Elem())
 	case *types.Array:
+		both(u.Elem())
+	case *types.Chan:
 		both(u.Elem())
 	case *types.Map:
 		both(u.Key())

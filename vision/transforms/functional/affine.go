@@ -292,7 +292,8 @@ func warpPoints(p *tvtensors.KeyPoints, angle float64, translate [2]float64, sca
 }
 
 // PerspectiveCoefficients find the perspective transform that maps each end point to its start point: c in
-// x' = (c0·x + c1·y + c2) / (c6·x + c7·y + 1), y' = (c3·x + c4·y + c5) / (c6·x + c7·y + 1).
+// x' = (c0·x + c1·y + c2) / (c6·x + c7·y + 1), y' = (c3·x + c4·y + c5) / (c6·x + c7·y + 1). Where points coincide, as
+// they can in images of few pixels, no transform does so, and the least squares decide, as in torchvision.
 func PerspectiveCoefficients(start, end [4][2]float64) (c [8]float64) {
 	a, b := make([]float64, 0, 64), make([]float64, 0, 8)
 	for i, p := range end {
@@ -300,7 +301,11 @@ func PerspectiveCoefficients(start, end [4][2]float64) (c [8]float64) {
 		a = append(a, p[0], p[1], 1, 0, 0, 0, -q[0]*p[0], -q[0]*p[1], 0, 0, 0, p[0], p[1], 1, -q[1]*p[0], -q[1]*p[1])
 		b = append(b, q[0], q[1])
 	}
-	x := linalg.Solve(tensor.FromSlice(a, 8, 8), tensor.FromSlice(b, 8))
+	m, y := tensor.FromSlice(a, 8, 8), tensor.FromSlice(b, 8)
+	x, singular := linalg.SolveEx(m, y)
+	if singular.Item() != 0 {
+		x = linalg.Pinv(m).MatMul(y)
+	}
 	for i, v := range tensor.Data[float64](x) {
 		c[i] = float64(float32(v)) // torchvision rounds to float32
 	}

@@ -275,7 +275,8 @@ func (f *quantizeFlags) recorded(cmd *cobra.Command, s *subject, example *torch.
 	if dynamic { // the weights alone are observed
 		calibration = []picture{{x: example.Select(0, 0)}}
 	}
-	if err := f.batches(cmd, "calibrating", s, calibration, func(x *torch.Tensor, _ []picture) { m.Forward(x) }); err != nil {
+	err = f.batches(cmd, "calibrating", s, calibration, func(x *torch.Tensor, _ []picture) { m.Forward(x) })
+	if err != nil {
 		return nil, err
 	}
 	return m, pt2e.ConvertPT2E(m)

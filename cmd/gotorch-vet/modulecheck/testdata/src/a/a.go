@@ -2,6 +2,7 @@ package a
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/tensor"
@@ -50,6 +51,11 @@ type Types struct {
 	Value    tensor.Tensor           // want `is a torch.Tensor by value`
 	Hidden   struct{ fc *nn.Linear } // want `cannot be walked: the private field fc`
 	Numbers  map[int]string
+	Queue    chan nn.Layer // want `is a channel of modules`
+	Results  chan *tensor.Tensor
+	Sizes    chan int
+	queue    chan *nn.Linear           // want `Types.queue .* is a private field that holds a module`
+	Latest   atomic.Pointer[nn.Linear] // want `holds a module`
 }
 
 type Generic[T nn.Module] struct {

@@ -21,3 +21,18 @@ func TestCenterCropOfBoxes(t *testing.T) {
 		t.Errorf("points %v, want %v", got.Tensor, want)
 	}
 }
+
+// Points that coincide give a picture, not an error.
+func TestPerspectiveOfCoincidingPoints(t *testing.T) {
+	x := torch.Ones([]int{3, 2, 3})
+	start := [4][2]float64{{0, 0}, {2, 0}, {2, 1}, {0, 1}}
+	for _, end := range [][4][2]float64{{{1, 0}, {1, 0}, {2, 1}, {0, 1}}, {{1, 0}, {1, 0}, {1, 1}, {1, 1}},
+		{{0, 0}, {0, 0}, {0, 0}, {0, 0}}} {
+		var y *torch.Tensor
+		if err := torch.Try(func() { y = F.Perspective(x, start, end) }); err != nil {
+			t.Errorf("%v: %v", end, err)
+		} else if y.IsFinite().All().Item() == 0 {
+			t.Errorf("%v: %v", end, y)
+		}
+	}
+}
