@@ -135,8 +135,8 @@ func (w *path[E]) begin(l *labels, b, blank int) {
 // shortPath is the number of labels from which on a step is worth calls of kernels.
 const shortPath = 16
 
-// ctcGrain is the number of sequences of a task.
-func ctcGrain(l *labels, steps int) int { return max(1, 1<<9/((2*l.longest+1)*max(1, steps))) }
+// ctcGrain is the number of sequences of a task, each of which computes so many numbers.
+func ctcGrain(numbers int) int { return max(1, 1<<9/max(1, numbers)) }
 
 // read gathers the labels' log-probabilities from those of a step.
 func (w *path[E]) read(lp []E) {
@@ -228,7 +228,7 @@ func narrow[E real](d []E, s []float64) {
 // as they are, as in PyTorch: nobody reads them.
 func ctcForward[E real](nll, alpha, lp []E, l *labels, steps, batch, classes, blank int) {
 	width, most := 2*l.longest+1, slices.Max(l.in)
-	par.For(batch, ctcGrain(l, most), func(lo, hi int) {
+	par.For(batch, ctcGrain(width*most), func(lo, hi int) {
 		w := newPath[E](l, 0)
 		for b := lo; b < hi; b++ {
 			a := alpha[b*steps*width:][:most*width]
@@ -267,7 +267,7 @@ func ctcForward[E real](nll, alpha, lp []E, l *labels, steps, batch, classes, bl
 // the loss and of a log-softmax in front of it together; it equals the plain one after the log-softmax's own gradient.
 func ctcBackward[E real](grad, g, lp, nll, alpha []E, l *labels, steps, batch, classes, blank int, zeroInf bool) {
 	width := 2*l.longest + 1
-	par.For(batch, ctcGrain(l, steps), func(lo, hi int) {
+	par.For(batch, ctcGrain((width+classes)*steps), func(lo, hi int) {
 		w := newPath[E](l, classes)
 		for b := lo; b < hi; b++ {
 			loss, n, last := float64(nll[b]), l.in[b], 2*l.target[b]

@@ -162,14 +162,16 @@ func multilabelForward[E real](c *Ctx) {
 	losses, marks := tensor.New([]int{n}, tensor.DTypeOf[E]()), inOrder[E](c.Out(1))
 	o, isTarget := op.Raw[E](losses), op.Raw[E](marks)
 	multilabelRows(x, t, func(row int, x, times, others []E, list []int) {
-		mark := isTarget[row*classes:][:classes]
-		clear(mark)
 		sum := 0.0
 		for _, k := range list {
-			mark[k] = 1
 			sum += hinges(others, 1-x[k]) * float64(times[k])
 		}
 		o[row] = E(sum / float64(len(x)))
+		mark := isTarget[row*classes:][:classes] // perhaps the memory of x
+		clear(mark)
+		for _, k := range list {
+			mark[k] = 1
+		}
 	})
 	y := reduce(losses, c.Int(2))
 	if c.Int(2) == none && x.Dim() < 2 {

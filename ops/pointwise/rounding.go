@@ -82,6 +82,12 @@ func init() {
 			iter.Run(shape, 2, ops[:], func(p *iter.Ptrs, n int) {
 				m, e := slice[float64](p[0], n), slice[int32](p[1], n)
 				for i, x := range slice[float64](p[2], n) {
+					const most, shift, half = 0x7ff, 52, 1022 // of the exponent: its bits, their place, that of 1/2
+					b := math.Float64bits(x)
+					if k := b >> shift & most; k-1 < most-1 { // neither 0, subnormal, infinite nor NaN
+						m[i], e[i] = math.Float64frombits(b&^(most<<shift)|half<<shift), int32(k)-half
+						continue
+					}
 					f, k := math.Frexp(x)
 					m[i], e[i] = f, int32(k)
 				}

@@ -374,27 +374,26 @@ func init() {
 		Go:     "-", NoGrad: "integer result", DataDependent: true,
 		Infer: func(c *Ctx) { checkRepeats(c, c.T(0)) },
 		CPU: func(c *Ctx) {
-			total := 0
 			x := tensor.Data[int64](tensor.DenseAs(c.T(0), tensor.Int64))
-			for _, n := range x {
-				if n < 0 {
-					c.Fail(tensor.ErrValue, "repeats can not be negative")
-				}
-				if int(n) > math.MaxInt-total {
-					c.Fail(tensor.ErrShape, "the repeats have more than %d elements together", math.MaxInt)
-				}
-				total += int(n)
-			}
+			ends := repeatEnds(c, x)
+			total := ends[len(ends)-1]
 			if c.Has(1) && c.Int(1) != total {
 				c.Fail(tensor.ErrShape, "allocated size does not match required size")
 			}
 			o := c.Alloc(0, []int{total}, c.ArgDType(0))
-			list := tensor.New([]int{total}, tensor.Int64)
+			list := o
+			if o.DType() != tensor.Int64 {
+				list = tensor.New([]int{total}, tensor.Int64)
+			}
 			d := op.Raw[int64](list)
-			for i, n := range x {
-				for ; n > 0; n-- {
-					d[0], d = int64(i), d[1:]
+			par.For(len(ends)-1, 1, func(lo, hi int) {
+				for b := lo; b < hi; b++ {
+					from := b * repeatRun
+					repeatNumbers(d[ends[b]:ends[b+1]], x[from:min(from+repeatRun, len(x))], from)
 				}
+			})
+			if list == o {
+				return
 			}
 			tensor.CopyRaw(o, list)
 		},
@@ -483,5 +482,50 @@ func checkRepeats(c *Ctx, r *T) {
 	}
 	if r.Dim() > 1 {
 		c.Fail(tensor.ErrShape, "repeat_interleave only accept 1D vector as repeat")
+	}
+}
+
+// repeatRun is the number of repeats that a task handles.
+const repeatRun = 1 << 14
+
+// repeatEnds adds up repeats: element b is the sum of the first b runs of them. It refuses negative repeats, and those
+// whose sum no memory holds.
+func repeatEnds(c *Ctx, x []int64) []int {
+	ends := []int{0}
+	total := 0
+	for len(x) > 0 {
+		n := min(repeatRun, len(x))
+		var bits, sum int64
+		for _, v := range x[:n] {
+			bits |= v
+			sum += v
+		}
+		if bits < 0 {
+			c.Fail(tensor.ErrValue, "repeats can not be negative")
+		}
+		const most = 1 << 47 // of one number: the sum of a run does not overflow
+		if bits >= most || int(sum) > math.MaxInt-total {
+			c.Fail(tensor.ErrShape, "the repeats have %d elements or more together", int64(most))
+		}
+		total += int(sum)
+		ends, x = append(ends, total), x[n:]
+	}
+	return ends
+}
+
+// repeatNumbers fills d with the numbers from first on, each as often as x says. Two of each are written in any case:
+// the next number overwrites what is too much, which costs less than a branch that cannot be predicted.
+func repeatNumbers(d, x []int64, first int) {
+	at := 0
+	for i, n := range x {
+		v, k := int64(first+i), 0
+		if at+2 <= len(d) {
+			d[at], d[at+1] = v, v
+			k = 2
+		}
+		for ; k < int(n); k++ {
+			d[at+k] = v
+		}
+		at += int(n)
 	}
 }
