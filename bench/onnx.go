@@ -13,6 +13,7 @@ import (
 	"github.com/gotorch-dev/torch/jit"
 	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/onnx"
+	"github.com/gotorch-dev/torch/quantization/pt2e"
 	"github.com/gotorch-dev/torch/tensor"
 	"github.com/gotorch-dev/torch/vision/models"
 )
@@ -135,6 +136,7 @@ func onnxRows(c *config) []row {
 		}
 	}
 	rows = append(rows, vadRows()...)
+	rows = append(rows, qdqRows(c)...)
 	large := 1 // resnet50: 100 MB
 	if c.tiny {
 		large = len(exportedModels) - 1
@@ -179,6 +181,45 @@ func vadRows() []row {
 			return served(path, map[string]*torch.Tensor{"input": randn(1, 512), "state": randn(2, 1, 128),
 				"sr": torch.TensorOf[int64](16000).Reshape(nil)})
 		}}}
+}
+
+// qdqRows run networks whose files quantize and dequantize around each operator, beside the float32 networks above.
+func qdqRows(c *config) (rows []row) {
+	for _, e := range exportedModels {
+		if e.name != "resnet18" && e.name != "mobilenet_v2" || c.tiny {
+			continue
+		}
+		for _, batch := range []int{1, 16} {
+			path := filepath.Join(modelFolder(), fmt.Sprintf("qdq-%s-%d.onnx", e.name, batch))
+			rows = append(rows, row{name: fmt.Sprintf("%s in QDQ, batch %d", e.name, batch), peer: "model_inputs",
+				args: arg{"path": path, "floats": map[string][]int{"x": e.input(batch).Shape()},
+					"ints": map[string]int{}},
+				prepare: func() work {
+					x := e.input(batch)
+					e.writeQDQ(path, x)
+					return served(path, map[string]*torch.Tensor{"x": x})
+				}})
+		}
+	}
+	return rows
+}
+
+// writeQDQ writes the network with int8 weights and activations.
+func (e *exportedModel) writeQDQ(path string, x *torch.Tensor) {
+	if _, err := os.Stat(path); err == nil {
+		return
+	}
+	makeModelFolder()
+	m := e.make()
+	nn.Eval(m)
+	q, err := pt2e.Capture(m, []any{x})
+	check(err)
+	check(pt2e.PreparePT2E(q, pt2e.NewXNNPACKQuantizer().SetGlobal(pt2e.SymmetricConfig(pt2e.SymmetricOptions{
+		IsPerChannel: true}))))
+	torch.NoGrad(func() { q.Forward(x) })
+	check(pt2e.ConvertPT2E(q))
+	nn.Eval(q)
+	check(onnx.Export(path, q, []*torch.Tensor{x}, onnx.ExportOptions{InputNames: []string{"x"}}))
 }
 
 // served is a model that answers requests.

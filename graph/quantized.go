@@ -96,13 +96,22 @@ func (u *fuser) quantumOf(n *Node, quantizes bool) (q quantum, ok bool) {
 	if q.scale.Numel() == 1 {
 		q.axis = -1
 	}
+	if q.zero != nil && (!q.zero.DType().IsInt() || q.zero.Numel() != q.scale.Numel()) || !q.scale.DType().IsFloat() ||
+		q.scale.Numel() == 0 {
+		return q, false
+	}
 	finite := true
+	if q.zero != nil {
+		for _, z := range tensor.Data[int64](q.zero.ToDType(tensor.Int64).Contiguous()) {
+			finite = finite && int64(least) <= z && z <= int64(most)
+		}
+	}
 	for _, s := range tensor.Data[float64](q.scale.Double().Contiguous()) {
 		s, inv := float32(s), float32(1/s)
 		finite = finite && s > 0 && inv > 0 && !math.IsInf(float64(s), 1) && !math.IsInf(float64(inv), 1)
 	}
 	return q, ok && finite && (q.dtype == tensor.Uint8 || q.dtype == tensor.Int8) && q.lo >= least && q.hi <= most &&
-		q.lo <= q.hi && (q.zero == nil || q.zero.Numel() == q.scale.Numel())
+		q.lo <= q.hi
 }
 
 // bytesType is the dtype of bytes, as the node that makes them says it; so many nodes are followed back.
@@ -199,7 +208,7 @@ func (u *fuser) quantized(n *Node) {
 
 // dequantized is what v was dequantized of, with one scale, as bytes that nobody writes before n reads v.
 func (u *fuser) dequantized(v *Value, n *Node) (q quantum, scale float64, zero int, ok bool) {
-	if q, ok = u.quantumOf(v.Node, false); !ok || isConstant(q.bytes) || q.node.Block != n.Block ||
+	if q, ok = u.quantumOf(v.Node, false); !ok || isConstant(q.bytes) || u.a.isWritten(v) || q.node.Block != n.Block ||
 		u.a.between(q.node, n, q.bytes) {
 		return q, 0, 0, false
 	}
@@ -515,7 +524,9 @@ func (u *fuser) quantizedCat(n *Node) {
 // quantizedMap replaces a function of single numbers by a table of its results for all bytes.
 func (u *fuser) quantizedMap(n *Node) {
 	o := n.Operator
-	if o == nil || o.op == nil || !o.op.Elementwise || len(n.Out) != 1 || len(n.In) == 0 ||
+	if o == nil || o.op == nil || !o.op.Elementwise || slices.ContainsFunc(o.Params, func(p Param) bool {
+		return p.Writes()
+	}) || len(n.Out) != 1 || len(n.In) == 0 ||
 		o.op.Sch.Index("generator") >= 0 {
 		return
 	}

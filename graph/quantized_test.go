@@ -73,7 +73,7 @@ func TestQuantized(t *testing.T) {
 		}, "gotorch::bytes_conv"},
 		{"linear and ReLU", []int{3, 5, 24}, func(p pairs, x *graph.Value) *graph.Value {
 			y := p.Call1("aten::linear", x, p.weight(gen, 0, 10, 24), randn(gen, 10))
-			return p.quantize(p.Call1("aten::relu", y), 0.05, -2)
+			return p.quantize(p.Call1("aten::relu", y), 0.05, 2)
 		}, "gotorch::bytes_linear"},
 		{"product and sum", []int{3, 24}, func(p pairs, x *graph.Value) *graph.Value {
 			y := p.Call1("aten::matmul", x, p.weight(gen, 1, 24, 10))
@@ -114,6 +114,12 @@ func TestQuantized(t *testing.T) {
 			y := p.both(p.Call1("aten::transpose.int", x, 1, 2), 0.05, 3)
 			return p.quantize(p.Call1("aten::reshape", y, []int{2, -1}), 0.05, 3)
 		}, "aten::transpose.int aten::alias aten::reshape gotorch::bytes_map"},
+		{"a number that is changed in place", []int{2, 3, 4}, func(p pairs, x *graph.Value) *graph.Value {
+			y := p.both(p.Call1("aten::neg", x), 0.03, 2)
+			p.Call("aten::mul_.Scalar", p.Call1("aten::select.int", y, 0, 0), 0.5)
+			return p.quantize(p.Call1("aten::relu_", p.Call1("aten::add.Tensor", x, y)), 0.02, 4)
+		}, "quantized_decomposed::dequantize_per_tensor gotorch::bytes_map quantized_decomposed::dequantize_per_tensor " +
+			"aten::select.int aten::mul_.Scalar aten::add.Tensor aten::relu_ quantized_decomposed::quantize_per_tensor"},
 		{"concatenation", []int{2, 3, 4}, func(p pairs, x *graph.Value) *graph.Value {
 			y := p.both(p.Call1("aten::tanh", x), 0.01, 0)
 			return p.quantize(p.Call1("aten::cat", p.List(graph.Tensor, x, y, x), 1), 0.05, 3)
