@@ -57,7 +57,8 @@ func TestExportByDefinition(t *testing.T) {
 			return []*tensor.Tensor{y, hn, cn}
 		}, []*tensor.Tensor{rand(5, 2, 4), rand(4, 2, 3), rand(4, 2, 6)}},
 		{"comparisons", func(x, y *tensor.Tensor) []*tensor.Tensor {
-			return []*tensor.Tensor{x.Less(y), x.GreaterEqual(y), x.NotEqual(y), x.Signbit(), x.IsNegInf(), x.IsPosInf()}
+			return []*tensor.Tensor{x.Less(y), x.GreaterEqual(y), x.NotEqual(y), x.Signbit(), x.IsNegInf(),
+				x.IsPosInf()}
 		}, []*tensor.Tensor{unusual, rand(8)}},
 		{"functions of one number", func(x *tensor.Tensor) []*tensor.Tensor {
 			return []*tensor.Tensor{x.Deg2rad(), x.Rad2deg(), x.Sinc()}
@@ -73,7 +74,9 @@ func TestExportByDefinition(t *testing.T) {
 		},
 			[]*tensor.Tensor{rand(2, 3, 4), rand(2, 3, 4)}},
 		{"scatters", func(x, y *tensor.Tensor) []*tensor.Tensor {
-			return []*tensor.Tensor{x.SelectScatter(y.Select(0, 1), 1, 2), x.SliceScatter(y.T(), tensor.SliceScatterOptions{Dim: 1, Start: tensor.Some(0), End: tensor.Some(3), Step: tensor.Some(2)})}
+			return []*tensor.Tensor{x.SelectScatter(y.Select(0, 1), 1, 2),
+				x.SliceScatter(y.T(), tensor.SliceScatterOptions{Dim: 1, Start: tensor.Some(0), End: tensor.Some(3),
+					Step: tensor.Some(2)})}
 		}, []*tensor.Tensor{rand(3, 4), rand(2, 3)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
