@@ -193,21 +193,23 @@ func difference(a, b *tensor.Tensor) string {
 }
 
 // If calls then or otherwise, as a tensor with one element says, and returns what the function returns. In Trace and
-// Script it becomes an if of the program: both functions are recorded, and return as many tensors.
+// Script it becomes an if of the program, and in export.Export a torch.cond: both functions are recorded, and return as
+// many tensors.
 func If(cond *tensor.Tensor, then, otherwise func() []*tensor.Tensor) []*tensor.Tensor {
 	return trace.If(cond, then, otherwise)
 }
 
 // For calls body n times with the number of the iteration and the carried tensors, and returns those after the last
-// call. In Trace and Script it becomes a loop of the program, whose number of iterations is n, or the size that n is;
-// the example must have at least two iterations. The carried tensors keep their shapes.
+// call. In Trace and Script it becomes a loop of the program, and in export.Export a torch.while_loop, whose number of
+// iterations is n, or the size that n is; the example must have at least two iterations. The carried tensors keep their
+// shapes.
 func For(n int, carried []*tensor.Tensor,
 	body func(i int, carried []*tensor.Tensor) []*tensor.Tensor) []*tensor.Tensor {
 	return trace.For(n, carried, body)
 }
 
 // While calls body with the carried tensors as long as cond gives a tensor that is not zero, and returns the carried
-// tensors. In Trace and Script it becomes a loop of the program.
+// tensors. In Trace and Script it becomes a loop of the program, and in export.Export a torch.while_loop.
 func While(cond func(carried []*tensor.Tensor) *tensor.Tensor, carried []*tensor.Tensor,
 	body func(carried []*tensor.Tensor) []*tensor.Tensor) []*tensor.Tensor {
 	return trace.While(cond, carried, body)

@@ -1,10 +1,12 @@
 package onnx_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/gotorch-dev/torch"
 	"github.com/gotorch-dev/torch/graph/trace"
+	"github.com/gotorch-dev/torch/linalg"
 	"github.com/gotorch-dev/torch/nn"
 	F "github.com/gotorch-dev/torch/nn/functional"
 	"github.com/gotorch-dev/torch/onnx"
@@ -18,6 +20,8 @@ func TestExportByDefinition(t *testing.T) {
 	lstm := nn.NewLSTM(4, 6, nn.RNNOptions{NumLayers: tensor.Some(2), Bidirectional: true, ProjSize: 3})
 	classes := torch.TensorOf[int64](1, 0, 4)
 	labels := torch.TensorOf[int64](3, 0, -1, 1, 2, 2, -1, 0, -1, 3, 3, 3).View([]int{3, 4})
+	inf := float32(math.Inf(1))
+	unusual := torch.TensorOf(0, float32(math.Copysign(0, -1)), inf, -inf, 1.5, -2, 0.25, 300)
 	for _, c := range []struct {
 		name   string
 		f      any
@@ -52,6 +56,28 @@ func TestExportByDefinition(t *testing.T) {
 			y, hn, cn := lstm.Forward(x, h, s)
 			return []*tensor.Tensor{y, hn, cn}
 		}, []*tensor.Tensor{rand(5, 2, 4), rand(4, 2, 3), rand(4, 2, 6)}},
+		{"comparisons", func(x, y *tensor.Tensor) []*tensor.Tensor {
+			return []*tensor.Tensor{x.Less(y), x.GreaterEqual(y), x.NotEqual(y), x.Signbit(), x.IsNegInf(),
+				x.IsPosInf()}
+		}, []*tensor.Tensor{unusual, rand(8)}},
+		{"functions of one number", func(x *tensor.Tensor) []*tensor.Tensor {
+			return []*tensor.Tensor{x.Deg2rad(), x.Rad2deg(), x.Sinc()}
+		}, []*tensor.Tensor{torch.TensorOf[float32](0, 1, -0.5, 2.25)}},
+		{"functions of two numbers", func(x, y *tensor.Tensor) []*tensor.Tensor {
+			return []*tensor.Tensor{x.Heaviside(y), x.Logaddexp(y), x.Logaddexp2(y), x.Xlogy(y.Abs())}
+		}, []*tensor.Tensor{unusual, torch.TensorOf[float32](2, 0.5, inf, -inf, 0, 0.25, 1, 300)}},
+		{"shifts", func(x, y *tensor.Tensor) []*tensor.Tensor {
+			return []*tensor.Tensor{x.BitwiseLeftShift(y), x.BitwiseRightShift(y)}
+		}, []*tensor.Tensor{torch.TensorOf[int64](5, -5, 7, -8, 1), torch.TensorOf[int64](1, 1, 2, 2, 30)}},
+		{"cross", func(x, y *tensor.Tensor) *tensor.Tensor {
+			return linalg.Cross(x, y, linalg.CrossOptions{Dim: tensor.Some(1)})
+		},
+			[]*tensor.Tensor{rand(2, 3, 4), rand(2, 3, 4)}},
+		{"scatters", func(x, y *tensor.Tensor) []*tensor.Tensor {
+			return []*tensor.Tensor{x.SelectScatter(y.Select(0, 1), 1, 2),
+				x.SliceScatter(y.T(), tensor.SliceScatterOptions{Dim: 1, Start: tensor.Some(0), End: tensor.Some(3),
+					Step: tensor.Some(2)})}
+		}, []*tensor.Tensor{rand(3, 4), rand(2, 3)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var inputs []any

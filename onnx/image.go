@@ -8,6 +8,7 @@ import (
 
 	"github.com/gotorch-dev/torch/internal/jpeg"
 	"github.com/gotorch-dev/torch/internal/onnxpb"
+	"github.com/gotorch-dev/torch/internal/webp"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -73,8 +74,8 @@ func decodeImage(b []byte, format string) *T {
 	return tensor.FromSlice(out, r.Dy(), r.Dx(), channels)
 }
 
-// decoded decodes an image of a kind. The pixels of a JPEG are those of libjpeg, which ONNX refers to, where it is of a
-// usual kind.
+// decoded decodes an image of a kind. The pixels of a JPEG of a usual kind are those of libjpeg, and those of a WebP
+// libwebp's.
 func decoded(b []byte, kind string) (image.Image, error) {
 	if kind == "jpeg" {
 		im, err := jpeg.Decode(b)
@@ -95,5 +96,8 @@ func decoded(b []byte, kind string) (image.Image, error) {
 		}
 	}
 	img, _, err := image.Decode(bytes.NewReader(b))
+	if err == nil && kind == "webp" {
+		img = webp.RGB(img)
+	}
 	return img, err
 }

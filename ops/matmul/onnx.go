@@ -10,6 +10,7 @@ func init() {
 
 	product := ox.One(func(c *ox.Call) *ox.Value { return c.Node("MatMul", nil, c.T(0), c.T(1)) })
 	ox.Register(product, "aten::mm", "aten::bmm", "aten::mv", "aten::dot", "aten::linalg_matmul")
+	ox.Register(ox.One(exportCross), "aten::linalg_cross")
 	ox.Register(ox.One(exportLinear), "aten::linear")
 	ox.Register(ox.One(func(c *ox.Call) *ox.Value { // beta self + alpha mat1 mat2
 		return c.Node("Gemm", ox.A{"alpha": c.Float(4), "beta": c.Float(3)}, c.T(1), c.T(2), c.T(0))
@@ -55,4 +56,17 @@ func exportLinear(c *ox.Call) *ox.Value {
 		y = c.Node("Add", nil, y, b)
 	}
 	return y
+}
+
+// exportCross is a x b along a dimension of 3: each element is a product of the next two, less that in the other order.
+func exportCross(c *ox.Call) *ox.Value {
+	a, b := c.T(0), c.T(1)
+	dt := c.OutType(0)
+	a, b = c.Cast(a, dt), c.Cast(b, dt)
+	dim := c.Int(2)
+	turn := func(v *ox.Value, by int) *ox.Value {
+		return c.Concat(c.Dim(v, dim), c.Slice(v, dim, by, 3, 1).Typed(dt), c.Slice(v, dim, 0, by, 1).Typed(dt)).Typed(dt)
+	}
+	mul := func(x, y *ox.Value) *ox.Value { return c.Node("Mul", nil, x, y).Typed(dt) }
+	return c.Node("Sub", nil, mul(turn(a, 1), turn(b, 2)), mul(turn(a, 2), turn(b, 1))).Typed(dt)
 }

@@ -1,6 +1,7 @@
 package shape
 
 import (
+	"math"
 	"slices"
 
 	ox "github.com/gotorch-dev/torch/internal/onnxform"
@@ -14,6 +15,28 @@ func init() {
 	exportFactories(one)
 	exportPads(one)
 	exportRearranged(one)
+	exportScatters(one)
+}
+
+// exportScatters writes copies of a tensor with a part replaced.
+func exportScatters(one func(f func(c *ox.Call) *ox.Value, ops ...string)) {
+	one(func(c *ox.Call) *ox.Value { // self, src, dim, index
+		x := c.T(0)
+		dim := c.Dim(x, c.Int(2))
+		at := c.Elem(3)
+		return c.PutRange(x, c.Unsqueeze(c.T(1), dim), dim, at, c.After(at, 1), 1)
+	}, "aten::select_scatter")
+	one(func(c *ox.Call) *ox.Value { // self, src, dim, start, end, step
+		start, end := any(0), any(math.MaxInt64)
+		if c.Has(3) {
+			start = c.Elem(3)
+		}
+		if c.Has(4) {
+			end = c.Elem(4)
+		}
+		x := c.T(0)
+		return c.PutRange(x, c.T(1), c.Dim(x, c.Int(2)), start, end, c.Int(5))
+	}, "aten::slice_scatter")
 }
 
 func exportViews(one func(f func(c *ox.Call) *ox.Value, ops ...string)) {

@@ -20,6 +20,7 @@ import (
 	_ "golang.org/x/image/webp"
 
 	"github.com/gotorch-dev/torch/internal/jpeg"
+	"github.com/gotorch-dev/torch/internal/webp"
 	"github.com/gotorch-dev/torch/tensor"
 	"github.com/gotorch-dev/torch/vision/pil"
 	F "github.com/gotorch-dev/torch/vision/transforms/functional"
@@ -93,6 +94,9 @@ func decode(data []byte, format string) (*pil.Image, error) {
 	src, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
 		return nil, err
+	}
+	if format == "webp" {
+		src = webp.RGB(src)
 	}
 	return pil.FromImage(src), nil
 }
