@@ -85,8 +85,7 @@ func init() {
 			logs := tensor.New(c.Out(1).Shape(), tensor.Float64)
 			piv := tensor.Data[int32](c.Out(3))
 			choose(w.DType(), slogdetBatch[float32], slogdetBatch[float64], slogdetBatch[complex64],
-				slogdetBatch[complex128])(
-				sign, logs, w, piv)
+				slogdetBatch[complex128])(sign, logs, w, piv)
 			tensor.CopyRaw(c.Out(0), sign)
 			tensor.CopyRaw(c.Out(1), logs)
 			tensor.CopyRaw(c.Out(2), w)

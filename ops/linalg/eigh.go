@@ -37,8 +37,8 @@ func init() {
 			if c.Bool(2) {
 				vecs = tensor.New(w.Shape(), w.DType())
 			}
-			failed := choose(w.DType(), eighOf[float32], eighOf[float64], eighOf[complex64], eighOf[complex128])(
-				vals, vecs, w, n, lower, precision(c.ArgDType(0)))
+			failed := choose(w.DType(), eighOf[float32], eighOf[float64], eighOf[complex64], eighOf[complex128])(vals,
+				vecs, w, n, lower, precision(c.ArgDType(0)))
 			if failed >= 0 {
 				info := make([]int32, failed+1)
 				info[failed] = 1

@@ -47,8 +47,7 @@ func init() {
 				u, vh = tensor.New(c.Out(0).Shape(), w.DType()), tensor.New(c.Out(2).Shape(), w.DType())
 			}
 			failed := choose(w.DType(), svdBatch[float32], svdBatch[float64], svdBatch[complex64],
-				svdBatch[complex128])(
-				u, s, vh, w, precision(c.ArgDType(0)))
+				svdBatch[complex128])(u, s, vh, w, precision(c.ArgDType(0)))
 			if failed >= 0 {
 				info := make([]int32, failed+1)
 				info[failed] = 1
