@@ -355,6 +355,27 @@ func Fold(nd int, sizes string) tensor.BatchRule {
 	}
 }
 
+// Rows is the rule of products of a matrix, the argument param, whose rows are treated on their own: those of all
+// examples become one matrix. Where another argument differs between the examples, the operator runs for one after the
+// other.
+func Rows(param string) tensor.BatchRule {
+	return func(b *Call) []Value {
+		at := b.Index(param)
+		args := b.Args()
+		for i := range args {
+			if i != at && b.Has(i) {
+				return b.Loop()
+			}
+		}
+		args[at] = tensor.TensorValue(FoldIn(b.T(at)))
+		res := b.Call(args)
+		for i, v := range res {
+			res[i] = tensor.TensorValue(Unfold(v.T, b.Size()))
+		}
+		return res
+	}
+}
+
 // FoldIn makes one dimension of the first two.
 func FoldIn(x *T) *T {
 	s := x.Shape()

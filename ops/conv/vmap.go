@@ -13,6 +13,7 @@ func init() {
 	batching.Rule(convBatch, "convolution")
 	batching.Rule(convBackwardBatch, "convolution_backward")
 	batching.Rule(batching.Fold(2, ""), "im2col")
+	batching.Rule(batching.Fold(1, ""), "col2im")
 }
 
 // groups puts the examples of [B, N, C, …] next to each other as channels: [N, B*C, …].

@@ -23,6 +23,7 @@ func init() {
 	}, "linalg_qr")
 
 	batching.Rule(batching.Leading("self", "B"), "linalg_solve_triangular")
+	batching.Rule(batching.Matrices(map[string]int{"self": 2, "atol": 0, "rtol": 0}), "linalg_pinv.atol_rtol_tensor")
 	batching.Rule(batching.Leading("self", "input2"), "cholesky_solve")
 
 	batching.Rule(batching.Matrices(map[string]int{"LU": 2, "pivots": 1, "B": 2}), "linalg_lu_solve")

@@ -13,6 +13,8 @@ func init() {
 		"binary_cross_entropy_with_logits")
 	batching.Rule(reducedBackwardBatch, "mse_loss_backward", "huber_loss_backward", "smooth_l1_loss_backward",
 		"soft_margin_loss_backward", "binary_cross_entropy_backward")
+	batching.Rule(marginBatch, "multi_margin_loss", "multilabel_margin_loss_forward")
+	batching.Rule(marginBackwardBatch, "multi_margin_loss_backward", "multilabel_margin_loss_backward")
 	batching.Rule(nllBatch, "nll_loss_forward", "nll_loss2d_forward")
 	batching.Rule(nllBackwardBatch, "nll_loss_backward", "nll_loss2d_backward")
 }
@@ -148,4 +150,82 @@ func nllBackwardBatch(b *tensor.Batched) []tensor.Value {
 		tensor.TensorValue(batching.FoldIn(target))
 	args[4], args[6] = tensor.IntValue(0), tensor.TensorValue(op.Zeros(g, nil, x.DType()))
 	return batching.Tensors(batching.Unfold(b.Call(args)[0].T, b.Size()))
+}
+
+// allSamples makes the samples of all examples one batch: input [C] or [N, C] from argument i on, then targets. It reports
+// how many an example has, and whether they have a dimension.
+func allSamples(b *tensor.Batched, args []tensor.Value, i int) (n int, batch bool) {
+	x, t := b.Full(i), b.Full(i+1)
+	n, batch = 1, b.Rank(i) == 2
+	if batch {
+		n = x.Size(1)
+		x, t = batching.FoldIn(x), batching.FoldIn(t)
+	} else if b.C.Op().Sch.Index("weight") >= 0 { // one class
+		t = t.Reshape([]int{-1})
+	}
+	args[i], args[i+1] = tensor.TensorValue(x), tensor.TensorValue(t)
+	return n, batch
+}
+
+func weighted(b *tensor.Batched) bool {
+	w := b.Index("weight")
+	return w >= 0 && b.Has(w)
+}
+
+// marginBatch is the rule of margin losses: the losses of all samples, which are then reduced for each example.
+func marginBatch(b *tensor.Batched) []tensor.Value {
+	if weighted(b) || b.Rank(0) == 0 {
+		return b.Loop()
+	}
+	args, r := b.Args(), b.Index("reduction")
+	_, batch := allSamples(b, args, 0)
+	args[r] = tensor.IntValue(none)
+	res := b.Call(args)
+	y := res[0].T
+	if batch {
+		y = batching.Unfold(y, b.Size())
+		switch b.C.Int(r) {
+		case meanOf:
+			y = y.MeanDim([]int{1})
+		case sumOf:
+			y = y.SumDim([]int{1})
+		}
+	}
+	out := batching.Tensors(y)
+	if len(res) > 1 {
+		mark := res[1].T
+		if batch {
+			mark = batching.Unfold(mark, b.Size())
+		}
+		out = append(out, tensor.TensorValue(mark))
+	}
+	return out
+}
+
+func marginBackwardBatch(b *tensor.Batched) []tensor.Value {
+	if weighted(b) || b.Rank(1) == 0 {
+		return b.Loop()
+	}
+	args, r := b.Args(), b.Index("reduction")
+	n, batch := allSamples(b, args, 1)
+	g := b.Full(0)
+	if batch && b.C.Int(r) != none {
+		if b.C.Int(r) == meanOf {
+			g = g.DivScalar(max(n, 1))
+		}
+		g = g.Unsqueeze(1).Expand([]int{b.Size(), n})
+	}
+	args[0], args[r] = tensor.TensorValue(g.Reshape([]int{-1})), tensor.IntValue(none)
+	if i := b.Index("is_target"); i >= 0 {
+		mark := b.Full(i)
+		if batch {
+			mark = batching.FoldIn(mark)
+		}
+		args[i] = tensor.TensorValue(mark)
+	}
+	y := b.Call(args)[0].T
+	if batch {
+		y = batching.Unfold(y, b.Size())
+	}
+	return batching.Tensors(y)
 }

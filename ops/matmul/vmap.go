@@ -12,6 +12,7 @@ import (
 // one taller matrix where the other factor is the same for all examples.
 func init() {
 	batching.Rule(batching.Dims("dim"), "linalg_cross")
+	batching.Rule(batching.Rows("self"), "_int_mm")
 	batching.Rule(productBatch(0), "mm", "bmm")
 	batching.Rule(timesVector, "mv")
 	batching.Rule(dotBatch(false), "dot")

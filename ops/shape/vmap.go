@@ -28,6 +28,7 @@ func init() {
 		}
 	}
 	batching.Rule(withoutFormat, "clone", "_to_copy")
+	batching.Rule(dtypeBatch, "view.dtype")
 	batching.Rule(batching.Sizes("size"), "_unsafe_view", "new_empty", "new_full", "new_ones", "new_zeros")
 	batching.Rule(viewBatch, "view")
 	batching.Rule(expandBatch, "expand")
@@ -177,4 +178,12 @@ func newStridedBatch(b *tensor.Batched) []tensor.Value {
 	}
 	return one(b, b.T(0), map[int]tensor.Value{1: tensor.IntsValue(append([]int{b.Size()}, b.C.Ints(1)...)),
 		2: tensor.IntsValue(append([]int{n}, b.C.Ints(2)...))})
+}
+
+// dtypeBatch leaves the batch alone, unless it is the last dimension, whose size may change.
+func dtypeBatch(b *tensor.Batched) []tensor.Value {
+	if b.Rank(0) == 0 {
+		return b.Loop()
+	}
+	return b.Call(b.Args())
 }

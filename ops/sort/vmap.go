@@ -2,6 +2,7 @@ package sort
 
 import (
 	"github.com/gotorch-dev/torch/internal/batching"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -13,6 +14,21 @@ func init() {
 	batching.Rule(batching.Leading("self"), "bucketize.Tensor")
 	batching.Rule(batching.Leading("elements"), "isin.Tensor_Tensor", "isin.Tensor_Scalar")
 	batching.Rule(searchBatch, "searchsorted.Tensor")
+	batching.Rule(isInBatch, "isin.Scalar_Tensor")
+	batching.Rule(batching.Leading("self", "ranks"), "gotorch::order_statistic_indices")
+}
+
+// isInBatch looks for a number among the elements of each example.
+func isInBatch(b *tensor.Batched) []tensor.Value {
+	same := op.Call1("aten::eq.Scalar", b.T(1), b.C.Value(0))
+	for same.Dim() < 2 {
+		same = same.Unsqueeze(1)
+	}
+	found := op.Call1("aten::any.dim", batching.Flatten(same, 1), 1)
+	if b.C.Bool(3) {
+		found = found.LogicalNot()
+	}
+	return batching.Tensors(found)
 }
 
 // searchBatch makes the rows of boundaries and those of the values searched for those of the whole batch.
