@@ -253,8 +253,8 @@ func extent(t *torch.Tensor) (low, high float64) {
 	return x.Min().Num().F, x.Max().Num().F
 }
 
-// rises reports that the rows of a tensor of floats, at least three numbers each, are in rising order: they may be edges
-// of bins, whose order operators rely on.
+// rises reports that the rows of a tensor of floats, at least three numbers each, are in rising order: they may be
+// edges of bins, whose order operators rely on.
 func rises(t *torch.Tensor) bool {
 	if !t.IsFloatingPoint() || t.Dim() == 0 || t.Size(-1) < 3 {
 		return false

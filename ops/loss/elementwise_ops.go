@@ -146,8 +146,8 @@ func secondOrder(c *Ctx, u *T, how int, composed func(x, t *T) *T) []*T {
 	return r
 }
 
-// perElement is the gradient of each element's loss in a call of a backward operator: that of the reduced loss, argument
-// 0, divided by the number of elements for a mean.
+// perElement is the gradient of each element's loss in a call of a backward operator: that of the reduced loss,
+// argument 0, divided by the number of elements for a mean.
 func perElement(c *Ctx, reductionAt int) *T {
 	g := c.T(0)
 	if c.Int(reductionAt) != meanOf {
