@@ -13,9 +13,9 @@ import (
 //   - What is computed twice from the same values is computed once.
 //   - Arithmetic that is a GELU, a SiLU, a layer normalisation or an attention becomes that operator.
 //   - Operators between dequantizations and quantizations compute with bytes.
-//   - A convolution with constant weights takes over the batch norm behind it, the addition of a shortcut and the
-//     limits of an activation, or another activation; then the depthwise convolution or the maximum pooling that alone reads it, and the
-//     convolution of one tap behind that. Its weight, and so its result, is laid out channels-last.
+//   - A convolution with constant weights takes over the batch norm behind it, the addition of a shortcut, and the
+//     limits of an activation or another activation; then the depthwise convolution or the maximum pooling that alone
+//     reads it, and the convolution of one tap behind that. Its weight, and so its result, is laid out channels-last.
 //   - A linear layer, or a product by a constant matrix, takes over its bias and activation and reads its weight
 //     packed.
 //   - Where the program can see how memory is laid out, and in its results, a value has the layout that it had.

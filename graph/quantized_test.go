@@ -155,7 +155,11 @@ func TestQuantized(t *testing.T) {
 			if got := strings.Join(ops, " "); got != c.want {
 				t.Errorf("%s: calls %s, want %s", c.name, got, c.want)
 			}
-			x := torch.Rand(c.shape, torch.RandOptions{Generator: gen}).MulScalar(256).SubScalar(map[tensor.DType]int{tensor.Int8: 128}[dtype]).To(dtype)
+			x := torch.Rand(c.shape, torch.RandOptions{Generator: gen}).MulScalar(256)
+			if dtype == tensor.Int8 {
+				x = x.SubScalar(128)
+			}
+			x = x.To(dtype)
 			for _, x := range []*torch.Tensor{x, channelsLast(x)} {
 				tensor.NoGrad(func() {
 					want, err := f.Run(context.Background(), tensor.TensorValue(x))

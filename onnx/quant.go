@@ -229,20 +229,20 @@ func (c *convAttrs) filled(x, w *T, k int) (strides, dilations, pads []int) {
 }
 
 // run convolves with a packed weight; nil where there is none or where the input does not fit.
-func (c *convAttrs) run(packed *quantized.Factor, x, w *T, zero int, r *quantized.Requantized) *T {
+func (c *convAttrs) run(packed *quantized.Factor, x, w *T, zero int) *T {
 	k := w.Dim() - 2
 	if packed == nil || k < 1 || x.Dim() != k+2 {
 		return nil
 	}
 	strides, _, pads := c.filled(x, w, k)
-	return packed.Convolve(x, zero, strides, pads, r)
+	return packed.Convolve(x, zero, strides, pads, nil)
 }
 
 // intConv is a convolution of integers of 8 bits, less their zero points, with a bias of int32, to int32. packed is the
 // weight, with its zero points and the bias, where these are constant.
 func intConv(x, w, zx, zw, b *T, c convAttrs, packed *quantized.Factor) *T {
 	if zero, ok := wholeZero(zx); ok {
-		if y := c.run(packed, x, w, zero, nil); y != nil {
+		if y := c.run(packed, x, w, zero); y != nil {
 			return y
 		}
 	}
