@@ -456,7 +456,7 @@ func (w *exporter) loopCondition(n *graph.Node, k *loop) error {
 	truth := scalarMeta(ptr(tensor.Bool))
 	var parts []string
 	if k.counted {
-		limit := arg("as_int", int64(math.MaxInt64))
+		var limit argument
 		var err error
 		if c, ok := w.constOf(n.In[0]); ok {
 			limit = arg("as_int", c.N)
