@@ -152,8 +152,8 @@ func nllBackwardBatch(b *tensor.Batched) []tensor.Value {
 	return batching.Tensors(batching.Unfold(b.Call(args)[0].T, b.Size()))
 }
 
-// allSamples makes the samples of all examples one batch: input [C] or [N, C] from argument i on, then targets. It reports
-// how many an example has, and whether they have a dimension.
+// allSamples makes the samples of all examples one batch: input [C] or [N, C] from argument i on, then targets. It
+// reports how many an example has, and whether they have a dimension.
 func allSamples(b *tensor.Batched, args []tensor.Value, i int) (n int, batch bool) {
 	x, t := b.Full(i), b.Full(i+1)
 	n, batch = 1, b.Rank(i) == 2

@@ -85,8 +85,8 @@ func init() {
 		"takes 8-bit floats with scales of float32 alone: see scaled_test.go")
 }
 
-// scaledRecipe checks the scales, recipes and swizzles from argument i on, which are those of n rows or columns. The CPU
-// has products with one of each.
+// scaledRecipe checks the scales, recipes and swizzles from argument i on, which are those of n rows or columns. The
+// CPU has products with one of each.
 func scaledRecipe(c *Ctx, i int, name string, n int) {
 	scales, recipes := c.Tensors(i), c.Ints(i+1)
 	if len(scales) != 1 || len(recipes) != 1 || recipes[0] != scaledWhole && recipes[0] != scaledRows ||

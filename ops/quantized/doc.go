@@ -12,6 +12,7 @@
 //	rnn.go         recurrent layers and cells with quantized weights
 //	weightonly.go  products with quantized weights of bfloat16 models
 //	fake.go        fake quantization, with gradients
+//	legacy.go      layers and cells from before the namespace quantized
 //
 // The arithmetic is in internal/cpu/quant; docs/adr/0014-quantized-tensors.md says what a quantized tensor is.
 package quantized

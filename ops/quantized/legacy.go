@@ -214,8 +214,8 @@ func optimizedRange(x []float32, bins int, ratio float32, bits int) (lo, hi floa
 	return lo, hi
 }
 
-// quantizationLoss is the length of the difference between x and what is left of it in a range of bits. The range begins
-// at a number of float16 and has a scale of float16, as rows of embedding tables do.
+// quantizationLoss is the length of the difference between x and what is left of it in a range of bits. The range
+// begins at a number of float16 and has a scale of float16, as rows of embedding tables do.
 func quantizationLoss(x []float32, lo, hi float32, bits int) float32 {
 	lo = dtype.ToFloat16(lo).F32()
 	most := float32(int(1)<<bits - 1)
