@@ -18,7 +18,8 @@ func wrongRows(c *Ctx) {
 }
 
 func init() {
-	const options = "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor"
+	const options = "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) " +
+		"-> Tensor"
 	tensor.Register(tensor.Def{
 		Schema: "sparse_csr_tensor.crow_col_value_size(Tensor crow_indices, Tensor col_indices, Tensor values, int[] size, " +
 			options,
