@@ -19,16 +19,18 @@ func TestManyDimensions(t *testing.T) {
 		back[p] = i
 	}
 	ops := map[string]func(x *torch.Tensor) *torch.Tensor{
-		"clone":   func(x *torch.Tensor) *torch.Tensor { return x.Contiguous() },
-		"exp":     func(x *torch.Tensor) *torch.Tensor { return x.Double().Exp() },
-		"add":     func(x *torch.Tensor) *torch.Tensor { return x.Add(x.Permute(back)) },
-		"where":   func(x *torch.Tensor) *torch.Tensor { return x.Where(x.GtScalar(9), x.Permute(back)) },
-		"double":  func(x *torch.Tensor) *torch.Tensor { return x.Double() },
-		"int":     func(x *torch.Tensor) *torch.Tensor { return x.Int() },
-		"sum":     func(x *torch.Tensor) *torch.Tensor { return x.Double().SumDim([]int{1, 4, 7, 10}) },
-		"amax":    func(x *torch.Tensor) *torch.Tensor { return x.Amax(torch.AmaxOptions{Dim: []int{0, 5, 11}}) },
-		"cumsum":  func(x *torch.Tensor) *torch.Tensor { return x.Double().CumSum(3) },
-		"cat":     func(x *torch.Tensor) *torch.Tensor { return torch.Cat([]*torch.Tensor{x, x.Permute(back)}, torch.CatOptions{Dim: 6}) },
+		"clone":  func(x *torch.Tensor) *torch.Tensor { return x.Contiguous() },
+		"exp":    func(x *torch.Tensor) *torch.Tensor { return x.Double().Exp() },
+		"add":    func(x *torch.Tensor) *torch.Tensor { return x.Add(x.Permute(back)) },
+		"where":  func(x *torch.Tensor) *torch.Tensor { return x.Where(x.GtScalar(9), x.Permute(back)) },
+		"double": func(x *torch.Tensor) *torch.Tensor { return x.Double() },
+		"int":    func(x *torch.Tensor) *torch.Tensor { return x.Int() },
+		"sum":    func(x *torch.Tensor) *torch.Tensor { return x.Double().SumDim([]int{1, 4, 7, 10}) },
+		"amax":   func(x *torch.Tensor) *torch.Tensor { return x.Amax(torch.AmaxOptions{Dim: []int{0, 5, 11}}) },
+		"cumsum": func(x *torch.Tensor) *torch.Tensor { return x.Double().CumSum(3) },
+		"cat": func(x *torch.Tensor) *torch.Tensor {
+			return torch.Cat([]*torch.Tensor{x, x.Permute(back)}, torch.CatOptions{Dim: 6})
+		},
 		"flip":    func(x *torch.Tensor) *torch.Tensor { return x.Flip([]int{2, 9}) },
 		"softmax": func(x *torch.Tensor) *torch.Tensor { return x.Double().Softmax(4) },
 		"sort": func(x *torch.Tensor) *torch.Tensor {

@@ -93,6 +93,83 @@ func SparseCOOTensorIndices(indices *tensor.Tensor, values *tensor.Tensor, opts 
 	return c.Do1()
 }
 
+var slotSparseCSRTensor = tensor.Slot("aten::sparse_csr_tensor.crow_col_value_size")
+
+// SparseCSRTensorOptions are the optional arguments of SparseCSRTensor; the zero value is PyTorch's default.
+type SparseCSRTensorOptions struct {
+	DType  tensor.DType  // default None
+	Device tensor.Device // default None
+}
+
+// SparseCSRTensor makes a sparse matrix in compressed rows: row i has the elements from crow_indices[i] up to
+// crow_indices[i+1] of values [nnz], in the columns that col_indices [nnz] lists in ascending order. Only matrices are
+// supported, without batches and dense dimensions.
+// https://pytorch.org/docs/stable/generated/torch.sparse_csr_tensor.html
+func SparseCSRTensor(crowIndices *tensor.Tensor, colIndices *tensor.Tensor, values *tensor.Tensor, size []int, opts ...SparseCSRTensorOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotSparseCSRTensor, 8)
+	*c.Arg(0) = tensor.TensorValue(crowIndices)
+	*c.Arg(1) = tensor.TensorValue(colIndices)
+	*c.Arg(2) = tensor.TensorValue(values)
+	*c.Arg(3) = tensor.OptIntsValue(size)
+	*c.Arg(7) = *slotSparseCSRTensor.Sch.Params[7].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.DType != 0 {
+			*c.Arg(4) = tensor.DTypeValue(o.DType)
+		}
+		if o.Device != (tensor.Device{}) {
+			*c.Arg(6) = tensor.DeviceValue(o.Device)
+		}
+	}
+	return c.Do1()
+}
+
+var slotSparseCSRTensorIndices = tensor.Slot("aten::sparse_csr_tensor.crow_col_value")
+
+// SparseCSRTensorIndicesOptions are the optional arguments of SparseCSRTensorIndices; the zero value is PyTorch's default.
+type SparseCSRTensorIndicesOptions struct {
+	DType  tensor.DType  // default None
+	Device tensor.Device // default None
+}
+
+// SparseCSRTensorIndices is sparse_csr_tensor with as many columns as the largest index needs.
+// https://pytorch.org/docs/stable/generated/torch.sparse_csr_tensor.html
+func SparseCSRTensorIndices(crowIndices *tensor.Tensor, colIndices *tensor.Tensor, values *tensor.Tensor, opts ...SparseCSRTensorIndicesOptions) *tensor.Tensor {
+	c := tensor.NewCall(slotSparseCSRTensorIndices, 7)
+	*c.Arg(0) = tensor.TensorValue(crowIndices)
+	*c.Arg(1) = tensor.TensorValue(colIndices)
+	*c.Arg(2) = tensor.TensorValue(values)
+	*c.Arg(6) = *slotSparseCSRTensorIndices.Sch.Params[6].Default
+	if len(opts) > 0 {
+		o := &opts[0]
+		if o.DType != 0 {
+			*c.Arg(3) = tensor.DTypeValue(o.DType)
+		}
+		if o.Device != (tensor.Device{}) {
+			*c.Arg(5) = tensor.DeviceValue(o.Device)
+		}
+	}
+	return c.Do1()
+}
+
+// ToSparseCSR is the function form of [tensor.Tensor.ToSparseCSR].
+func ToSparseCSR(t *tensor.Tensor, opts ...tensor.ToSparseCSROptions) *tensor.Tensor {
+	return t.ToSparseCSR(opts...)
+}
+
+// ToSparseCSROptions are the optional arguments of ToSparseCSR.
+type ToSparseCSROptions = tensor.ToSparseCSROptions
+
+// CrowIndices is the function form of [tensor.Tensor.CrowIndices].
+func CrowIndices(t *tensor.Tensor) *tensor.Tensor {
+	return t.CrowIndices()
+}
+
+// ColIndices is the function form of [tensor.Tensor.ColIndices].
+func ColIndices(t *tensor.Tensor) *tensor.Tensor {
+	return t.ColIndices()
+}
+
 // Indices is the function form of [tensor.Tensor.Indices].
 func Indices(t *tensor.Tensor) *tensor.Tensor {
 	return t.Indices()

@@ -108,9 +108,9 @@ func plan(x *Tensor, pattern, operation string, axes Axes) (steps, error) {
 	return r.solve(x.Shape(), axes)
 }
 
-// Apply is what the layers of package layers do: Rearrange, or the reduction that operation names. As Python's layers do,
-// it says of shapes that do not fit nothing about the pattern, has the reductions of numbers only, not any and all, and
-// leaves it to torch to refuse means of integers.
+// Apply is what the layers of package layers do: Rearrange, or the reduction that operation names. As Python's layers
+// do, it says of shapes that do not fit nothing about the pattern, has the reductions of numbers only, not any and all,
+// and leaves it to torch to refuse means of integers.
 func Apply(x *Tensor, pattern, operation string, axes Axes) *Tensor {
 	s, err := plan(x, pattern, operation, axes)
 	if err != nil {

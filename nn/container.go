@@ -97,8 +97,8 @@ func (s *Sequential) Add(name string, m Layer) *Sequential {
 	return s.AddModule(name, m)
 }
 
-// AddModule adds a module under a name that need not be a layer, as a loss, which takes two tensors. Python's Sequential
-// takes it, too: it is printed, and its parameters are found, but Forward refuses it.
+// AddModule adds a module under a name that need not be a layer, as a loss, which takes two tensors. Python's
+// Sequential takes it, too: it is printed, and its parameters are found, but Forward refuses it.
 func (s *Sequential) AddModule(name string, m Module) *Sequential {
 	s.add(name, m)
 	m.moduleBase().place.set(&s.Base, name)

@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// nodeName is PyTorch's name of the node that a form of an operator puts on the tape, where its Def does not name it: the
-// operator's name in words that begin with a capital letter, "Backward" and the number of the gradient rule among
+// nodeName is PyTorch's name of the node that a form of an operator puts on the tape, where its Def does not name it:
+// the operator's name in words that begin with a capital letter, "Backward" and the number of the gradient rule among
 // those of the name's overloads.
 func nodeName(s *Schema, def string) string {
 	full := s.Name
@@ -25,8 +25,8 @@ func nodeName(s *Schema, def string) string {
 	return titled(s.Name) + "Backward" + strconv.Itoa(n)
 }
 
-// ReturnNamed is Return at the end of a body whose operator PyTorch does not compose: the node of the last step gets the
-// name that the Def says.
+// ReturnNamed is Return at the end of a body whose operator PyTorch does not compose: the node of the last step gets
+// the name that the Def says.
 func (c *Ctx) ReturnNamed(t *Tensor) {
 	if n := t.node; n != nil {
 		own := true // not a node of the arguments, which a body may return as they are

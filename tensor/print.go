@@ -171,7 +171,7 @@ func (t *Tensor) repr() string {
 	case t.flags&flagSparse != 0:
 		body = t.sparseRepr(len(prefix))
 		suffix("size=%s", tupleString(t.shape))
-		suffix("nnz=%d", t.ag.sparse.indices.shape[1])
+		suffix("nnz=%d", t.nnz())
 		if !usual {
 			suffix("dtype=%s", t.dt)
 		}
@@ -217,7 +217,7 @@ func (t *Tensor) repr() string {
 	if t.flags&flagNamed != 0 {
 		suffix("names=%s", tupleOfNames(t.ag.names))
 	}
-	return addSuffixes(prefix+body, suffixes, len(prefix), o.width, t.flags&flagSparse != 0)
+	return addSuffixes(prefix+body, suffixes, len(prefix), o.width, t.IsSparse())
 }
 
 // addSuffixes appends what follows the elements, on new lines where a line would become too long, and with apart the

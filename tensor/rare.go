@@ -15,6 +15,7 @@ type rareKernels [numRareKernels]func(c *Ctx)
 const (
 	sparseKernel = iota
 	quantizedKernel
+	csrKernel
 	numRareKernels
 )
 

@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"sync/atomic"
 )
@@ -16,7 +17,8 @@ import (
 // sparse is what a sparse tensor consists of. It is not changed, but for own: an in-place operator exchanges it as a
 // whole.
 type sparse struct {
-	indices   *Tensor     // int64 [sparse dimensions, nnz]
+	crow      *Tensor     // in compressed rows: int64 [rows+1], where each row begins; nil in coordinate format
+	indices   *Tensor     // int64 [sparse dimensions, nnz]; in compressed rows the columns, [nnz]
 	values    *Tensor     // [nnz, dense dimensions...]
 	coalesced bool        // positions are sorted and each is there once
 	own       atomic.Bool // nobody else knows the memory of the two tensors
@@ -29,12 +31,16 @@ type Layout uint8
 const (
 	Strided Layout = iota
 	SparseCOO
+	SparseCSR // compressed rows of a matrix
 )
 
-// String is PyTorch's name, "torch.strided" or "torch.sparse_coo".
+// String is PyTorch's name, "torch.strided", "torch.sparse_coo" or "torch.sparse_csr".
 func (l Layout) String() string {
-	if l == SparseCOO {
+	switch l {
+	case SparseCOO:
 		return "torch.sparse_coo"
+	case SparseCSR:
+		return "torch.sparse_csr"
 	}
 	return "torch.strided"
 }
@@ -59,10 +65,29 @@ func NewSparse(indices, values *Tensor, shape []int, coalesced, own bool) *Tenso
 	return t
 }
 
-// SparseParts gives the indices and values that a sparse tensor refers to, and whether positions are sorted and each is
-// there once; nil for a dense tensor. It is for kernels.
+// NewSparseCSR makes a sparse matrix in compressed rows, which refers to crow, int64 [rows+1], where each row begins
+// among cols, int64 [nnz], the columns, and values [nnz]. It is for kernels and checks nothing; torch.SparseCSRTensor
+// checks.
+func NewSparseCSR(crow, cols, values *Tensor, shape []int) *Tensor {
+	t := NewSparse(cols, values, shape, true, false)
+	t.ag.sparse.crow = crow
+	return t
+}
+
+// CSRParts gives what a sparse matrix in compressed rows refers to, see NewSparseCSR; nil for all other tensors. It is
+// for kernels.
+func CSRParts(t *Tensor) (crow, cols, values *Tensor) {
+	if t == nil || t.flags&flagSparse == 0 || t.ag.sparse.crow == nil {
+		return nil, nil, nil
+	}
+	s := t.ag.sparse
+	return s.crow, s.indices, s.values
+}
+
+// SparseParts gives the indices and values that a sparse tensor in coordinate format refers to, and whether positions
+// are sorted and each is there once; nil for all other tensors. It is for kernels.
 func SparseParts(t *Tensor) (indices, values *Tensor, coalesced bool) {
-	if t == nil || t.flags&flagSparse == 0 {
+	if t == nil || t.flags&flagSparse == 0 || t.ag.sparse.crow != nil {
 		return nil, nil, false
 	}
 	s := t.ag.sparse
@@ -87,18 +112,25 @@ func (t *Tensor) IsSparse() bool {
 	if t == nil {
 		panic(noTensor("Tensor.IsSparse"))
 	}
-	return t.flags&flagSparse != 0
+	return t.flags&flagSparse != 0 && t.ag.sparse.crow == nil
 }
 
-// Layout is SparseCOO for sparse tensors in coordinate format, Strided for all others.
+// IsSparseCSR reports a sparse matrix in compressed rows.
+func (t *Tensor) IsSparseCSR() bool { return t.Layout() == SparseCSR }
+
+// Layout is SparseCOO for sparse tensors in coordinate format, SparseCSR for matrices in compressed rows, Strided for
+// all others.
 func (t *Tensor) Layout() Layout {
 	if t == nil {
 		panic(noTensor("Tensor.Layout"))
 	}
-	if t.flags&flagSparse != 0 {
-		return SparseCOO
+	switch {
+	case t.flags&flagSparse == 0:
+		return Strided
+	case t.ag.sparse.crow != nil:
+		return SparseCSR
 	}
-	return Strided
+	return SparseCOO
 }
 
 // shareRare makes d, a new header with t's flags, refer to t's names, to the quantizer of a quantized t, and to the
@@ -140,6 +172,9 @@ func (t *Tensor) eachStorage(f func(*Storage)) {
 		f(t.st)
 		return
 	}
+	if crow := t.ag.sparse.crow; crow != nil {
+		f(crow.st)
+	}
 	f(t.ag.sparse.indices.st)
 	f(t.ag.sparse.values.st)
 }
@@ -149,16 +184,29 @@ func (t *Tensor) eachStorage(f func(*Storage)) {
 // results, as there is no shape rule before it. The operator may be registered before or after.
 func RegisterSparse(full string, kernel func(c *Ctx)) { registerRare(full, sparseKernel, kernel) }
 
+// RegisterSparseCSR is RegisterSparse for calls of which an argument is a sparse matrix in compressed rows. Nothing is
+// recorded for the backward pass of such a call.
+func RegisterSparseCSR(full string, kernel func(c *Ctx)) { registerRare(full, csrKernel, kernel) }
+
 // HasSparse reports that the operator has a kernel for sparse tensors.
 func (o *Op) HasSparse() bool { return o.Def != nil && o.Def.rare[sparseKernel] != nil }
 
 // dispatchSparse is dispatch where an argument is sparse.
 func (c *Ctx) dispatchSparse() {
 	op := c.op
+	csr := c.hasCSR()
 	switch {
 	case op.target != nil:
 		c.runTarget()
-	case op.rare[sparseKernel] != nil && !c.outForm && op.variant != outVariant:
+	case csr && op.rare[csrKernel] != nil && !c.outForm && op.variant == functional:
+		if c.records() && c.anyRequiresGrad() {
+			c.FailHint(ErrNotImpl, "in Go: call it inside NoGrad", "%s: gradients of tensors in compressed rows are not "+
+				"supported", op.full)
+		}
+		c.runRare(op.rare[csrKernel])
+	case csr && op.Body == nil:
+		c.refuseSparse()
+	case !csr && op.rare[sparseKernel] != nil && !c.outForm && op.variant != outVariant:
 		if op.variant == inPlace && c.records() && c.anyRequiresGrad() {
 			c.Fail(ErrAutograd, "%s: gradients of in-place operators on sparse tensors are not supported: write the "+
 				"form that is not in place, or call it inside NoGrad", op.full)
@@ -174,11 +222,29 @@ func (c *Ctx) dispatchSparse() {
 	}
 }
 
+// hasCSR reports that an argument is a matrix in compressed rows.
+func (c *Ctx) hasCSR() bool {
+	is := func(t *Tensor) bool { return t != nil && t.flags&flagSparse != 0 && t.ag.sparse.crow != nil }
+	for i := range c.args {
+		if is(c.args[i].T) {
+			return true
+		}
+		if l, ok := c.args[i].X.([]*Tensor); ok && slices.ContainsFunc(l, is) {
+			return true
+		}
+	}
+	return false
+}
+
 // refuseSparse says that an operator knows no sparse tensors.
 func (c *Ctx) refuseSparse() {
 	name, _, _ := strings.Cut(c.op.full, ".")
+	backend := "SparseCPU"
+	if c.hasCSR() {
+		backend = "SparseCsrCPU"
+	}
 	c.FailHint(ErrNotImpl, "in Go: x.ToDense(), or x.Coalesce().Values() for the elements that are there",
-		"Could not run '%s' with arguments from the 'SparseCPU' backend: it is not supported for sparse tensors.", name)
+		"Could not run '%s' with arguments from the '%s' backend: it is not supported for sparse tensors.", name, backend)
 }
 
 // refuseSparseRead is what reading the memory of a sparse tensor gives.
@@ -231,6 +297,9 @@ func addAny(a, b *Tensor) *Tensor {
 	return addT(a, b)
 }
 
+// nnz is how many elements, or dense slices, a sparse tensor lists.
+func (t *Tensor) nnz() int { return t.ag.sparse.values.shape[0] }
+
 // sparseRepr is what stands between the brackets of a printed sparse tensor: indices and values.
 func (t *Tensor) sparseRepr(indent int) string {
 	s := t.ag.sparse
@@ -245,5 +314,9 @@ func (t *Tensor) sparseRepr(indent int) string {
 		p.tensor(0, h.off, indent+len(out))
 		return out + p.b.String() + ")"
 	}
-	return part("indices", s.indices) + ",\n" + strings.Repeat(" ", indent) + part("values", s.values)
+	next := ",\n" + strings.Repeat(" ", indent)
+	if s.crow != nil {
+		return part("crow_indices", s.crow) + next + part("col_indices", s.indices) + next + part("values", s.values)
+	}
+	return part("indices", s.indices) + next + part("values", s.values)
 }

@@ -77,6 +77,48 @@ func (t *Tensor) SparseMask(mask *Tensor) *Tensor {
 	return c.Do1()
 }
 
+var slotToSparseCSR = slot("aten::to_sparse_csr")
+
+// ToSparseCSROptions are the optional arguments of ToSparseCSR; the zero value is PyTorch's default.
+type ToSparseCSROptions struct {
+	DenseDim Opt[int] // default None
+}
+
+// ToSparseCSR is a sparse matrix in compressed rows with the elements of self, a dense matrix or one in coordinate
+// format, that are not 0.
+// https://pytorch.org/docs/stable/generated/torch.Tensor.to_sparse_csr.html
+func (t *Tensor) ToSparseCSR(opts ...ToSparseCSROptions) *Tensor {
+	c := NewCall(slotToSparseCSR, 2)
+	*c.Arg(0) = TensorValue(t)
+	if len(opts) > 0 {
+		o := &opts[0]
+		if v, ok := o.DenseDim.Get(); ok {
+			*c.Arg(1) = IntValue(v)
+		}
+	}
+	return c.Do1()
+}
+
+var slotCrowIndices = slot("aten::crow_indices")
+
+// CrowIndices are the places where the rows of a matrix in compressed rows begin, int64 [rows+1].
+// https://pytorch.org/docs/stable/generated/torch.Tensor.crow_indices.html
+func (t *Tensor) CrowIndices() *Tensor {
+	c := NewCall(slotCrowIndices, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
+var slotColIndices = slot("aten::col_indices")
+
+// ColIndices are the columns of the elements of a matrix in compressed rows, int64 [nnz].
+// https://pytorch.org/docs/stable/generated/torch.Tensor.col_indices.html
+func (t *Tensor) ColIndices() *Tensor {
+	c := NewCall(slotColIndices, 1)
+	*c.Arg(0) = TensorValue(t)
+	return c.Do1()
+}
+
 var slotIndices = slot("aten::indices")
 
 // Indices are the indices of a coalesced sparse tensor, int64 [sparse dimensions, nnz]. A tensor that is not coalesced

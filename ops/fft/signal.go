@@ -32,6 +32,7 @@ func signal(schema, doc string, f shape) {
 	tensor.Register(tensor.Def{Schema: schema, Doc: doc, Body: func(c *Ctx) {
 		s := &signalCall{Ctx: c, name: sch.Name, m: c.Int(0), sym: c.Bool(sym), dtype: tensor.DefaultDType(),
 			device: c.Value(dtype + 2)}
+		s.layout, _ = c.Any(dtype + 1).(tensor.Layout)
 		if c.Has(dtype) {
 			s.dtype = c.DType(dtype)
 		}
@@ -50,6 +51,7 @@ type signalCall struct {
 	m      int
 	sym    bool
 	dtype  tensor.DType
+	layout tensor.Layout
 	device tensor.Value
 }
 
@@ -57,6 +59,9 @@ type signalCall struct {
 func (s *signalCall) check() {
 	if s.m < 0 {
 		s.Fail(tensor.ErrValue, "%s requires non-negative window length, got M=%d", s.name, s.m)
+	}
+	if s.layout != tensor.Strided {
+		s.Fail(tensor.ErrValue, "%s is implemented for strided tensors only, got: %s", s.name, s.layout)
 	}
 	if s.dtype != tensor.Float32 && s.dtype != tensor.Float64 {
 		s.Fail(tensor.ErrDType, "%s expects float32 or float64 dtypes, got: %s", s.name, s.dtype)

@@ -30,7 +30,7 @@ func init() {
 		Body: func(c *Ctx) {
 			x := c.T(0)
 			switch {
-			case x.IsSparse():
+			case x.Layout() != tensor.Strided:
 				x = call1("aten::_to_dense", x, c.Value(1), c.Value(2))
 			case c.Has(1):
 				x = x.ToDType(c.DType(1))

@@ -476,7 +476,7 @@ func named(s string) any {
 		return tensor.ChannelsLast
 	case "torch.channels_last_3d":
 		return tensor.ChannelsLast3d
-	case "torch.strided":
+	case "torch.strided", "torch.sparse_coo", "torch.sparse_csr":
 		return Layout(s)
 	}
 	if d := dtype.Parse(s); d != 0 {

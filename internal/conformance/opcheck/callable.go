@@ -367,6 +367,11 @@ func box(a any) tensor.Value {
 	case golden.Ellipsis:
 		return tensor.AnyValue(tensor.EllipsisIndex{})
 	case golden.Layout:
+		for _, l := range []tensor.Layout{tensor.SparseCOO, tensor.SparseCSR} {
+			if string(x) == l.String() {
+				return tensor.AnyValue(l)
+			}
+		}
 		return tensor.Value{}
 	case golden.Func:
 		return tensor.AnyValue(x)

@@ -151,7 +151,7 @@ func constant(name string) (any, bool) {
 	case "iinfo":
 		return builtin(func(args []any) any { return tensor.IInfo(typeOf(args)) }), true
 	}
-	for _, l := range []tensor.Layout{tensor.Strided, tensor.SparseCOO} {
+	for _, l := range []tensor.Layout{tensor.Strided, tensor.SparseCOO, tensor.SparseCSR} {
 		if l.String() == "torch."+name {
 			return l, true
 		}
