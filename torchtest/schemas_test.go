@@ -220,6 +220,12 @@ func inside(t *tensor.Tensor) {
 		}
 		return
 	}
+	if t.IsSparseCSR() {
+		inside(t.CrowIndices())
+		inside(t.ColIndices())
+		inside(t.Values())
+		return
+	}
 	end := t.StorageOffset() + 1
 	for i, s := range t.Strides() {
 		if s < 0 {
