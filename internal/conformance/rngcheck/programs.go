@@ -38,19 +38,7 @@ func sizes(n []int) golden.List {
 	return l
 }
 
-func rand(n ...int) *tensor.Tensor  { return op("rand", nil, sizes(n)) }
-func randn(n ...int) *tensor.Tensor { return op("randn", nil, sizes(n)) }
-func rand64(n ...int) *tensor.Tensor {
-	return op("rand", map[string]any{"dtype": tensor.Float64}, sizes(n))
-}
-func randn64(n ...int) *tensor.Tensor {
-	return op("randn", map[string]any{"dtype": tensor.Float64}, sizes(n))
-}
-
-func with(g *tensor.Generator, name string, n ...int) *tensor.Tensor {
-	return op(name, map[string]any{"generator": g}, sizes(n))
-}
-
+func rand(n ...int) *tensor.Tensor { return op("rand", nil, sizes(n)) }
 func tail(t *tensor.Tensor, n int) *tensor.Tensor {
 	return t.Narrow(0, t.Size(0)-n, n).Clone()
 }
