@@ -80,9 +80,9 @@ func init() {
 			c.Return(b.Do1())
 		},
 	})
-	tensor.RegisterNoSamples("aten::_scaled_mm", "takes 8-bit floats with scales of float32 alone: see scaled_test.go")
-	tensor.RegisterNoSamples("aten::_scaled_mm_v2",
-		"takes 8-bit floats with scales of float32 alone: see scaled_test.go")
+	for _, name := range []string{"aten::_scaled_mm", "aten::_scaled_mm_v2", "F::scaled_mm"} {
+		tensor.RegisterNoSamples(name, "takes 8-bit floats with scales of float32 alone: see scaled_test.go")
+	}
 }
 
 // scaledRecipe checks the scales, recipes and swizzles from argument i on, which are those of n rows or columns. The
