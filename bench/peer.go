@@ -222,9 +222,14 @@ func (p *peer) prepare(r *row, threads int) (sides []*side, notes []string) {
 	return sides, notes
 }
 
+// settle is how long a peer is left alone behind its window. The threads of PyTorch's OpenMP poll for some 10 ms after
+// their last loop: they would take a core from the window that follows.
+const settle = 15 * time.Millisecond
+
 func (p *peer) window(choice int, d time.Duration) (float64, error) {
 	var got struct{ NS float64 }
 	err := p.ask(map[string]any{"cmd": "window", "choice": choice, "seconds": d.Seconds()}, &got, answerLimit)
+	time.Sleep(settle)
 	return got.NS, err
 }
 
