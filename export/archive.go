@@ -218,6 +218,11 @@ func (a *archive) text(entry string) ([]byte, error) {
 	if !a.zr.Has(entry) {
 		return nil, fmt.Errorf("%w: there is no entry %s", ErrFormat, entry)
 	}
+	return a.whole(entry)
+}
+
+// whole reads an entry, unless it claims to be far larger than the archive.
+func (a *archive) whole(entry string) ([]byte, error) {
 	// PyTorch compresses nothing; a program that compresses files again gains a factor of ten or so here.
 	if n := a.zr.Size(entry); n > 1<<20 && n/16 > a.size {
 		return nil, fmt.Errorf("%w: entry %s inflates to %d bytes, the file has %d", ErrFormat, entry, n, a.size)

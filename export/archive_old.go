@@ -45,14 +45,7 @@ func (a *archive) oldEntry(entry string) ([]byte, error) {
 	if !a.zr.Has(entry) || a.zr.Size(entry) == 0 {
 		return nil, nil
 	}
-	if n := a.zr.Size(entry); n > 1<<20 && n/16 > a.size {
-		return nil, fmt.Errorf("%w: entry %s inflates to %d bytes, the file has %d", ErrFormat, entry, n, a.size)
-	}
-	b, err := a.zr.ReadAll(entry)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
-	}
-	return b, nil
+	return a.whole(entry)
 }
 
 // oldTensors reads a dictionary of tensors. Other constants than tensors are objects; a program that uses one is

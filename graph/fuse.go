@@ -263,3 +263,11 @@ func (u *fuser) replace(chain []*Node, op string, args ...any) *Node {
 	}
 	return n
 }
+
+// insertBefore puts nodes that were made apart into the block of n, in front of n.
+func insertBefore(n *Node, nodes []*Node) {
+	for _, s := range nodes {
+		s.Block = n.Block
+	}
+	n.Block.Nodes = slices.Insert(n.Block.Nodes, slices.Index(n.Block.Nodes, n), nodes...)
+}

@@ -84,10 +84,7 @@ func (u *fuser) lowerNamed(n *Node) {
 			}
 			x.Info.Strides = tensor.FormatStrides(x.Info.Shape, tensor.ContiguousFormat)
 		}
-		for _, s := range scratch.Nodes {
-			s.Block = n.Block
-		}
-		n.Block.Nodes = slices.Insert(n.Block.Nodes, slices.Index(n.Block.Nodes, n), scratch.Nodes...)
+		insertBefore(n, scratch.Nodes)
 		u.uses[x] = 1
 	}
 	u.replace([]*Node{n}, opConvs[nd], x, n.In[1], n.In[2], n.In[3], front, n.In[5], n.In[6])

@@ -104,9 +104,6 @@ func (u *fuser) complete(n *Node) {
 		d := Normal(*p.Default)
 		in = append(in, scratch.ConstOf(d, TypeOf(d)))
 	}
-	for _, s := range scratch.Nodes {
-		s.Block = n.Block
-	}
 	n.In = in
-	n.Block.Nodes = slices.Insert(n.Block.Nodes, slices.Index(n.Block.Nodes, n), scratch.Nodes...)
+	insertBefore(n, scratch.Nodes)
 }

@@ -364,10 +364,7 @@ func (m *match) transposed(v *Value) *Value {
 
 // before inserts nodes in front of n.
 func (m *match) before(n *Node, scratch *Block, result *Value) *Value {
-	for _, s := range scratch.Nodes {
-		s.Block = n.Block
-	}
-	n.Block.Nodes = slices.Insert(n.Block.Nodes, slices.Index(n.Block.Nodes, n), scratch.Nodes...)
+	insertBefore(n, scratch.Nodes)
 	m.u.uses[n.In[0]]++
 	return result
 }

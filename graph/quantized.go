@@ -451,10 +451,7 @@ func (u *fuser) quantizedMove(n *Node) {
 		name, args = "aten::alias", args[:1]
 	}
 	v := moved.Call1(name, args...)
-	for _, s := range moved.Nodes {
-		s.Block = n.Block
-	}
-	n.Block.Nodes = slices.Insert(n.Block.Nodes, slices.Index(n.Block.Nodes, n), moved.Nodes...)
+	insertBefore(n, moved.Nodes)
 	args = []any{v}
 	for _, v := range x.node.In[1:] {
 		args = append(args, v)
@@ -513,10 +510,7 @@ func (u *fuser) quantizedCat(n *Node) {
 	}
 	l := scratch.List(Tensor, parts...)
 	last := e.chain[1]
-	for _, s := range scratch.Nodes {
-		s.Block = n.Block
-	}
-	n.Block.Nodes = slices.Insert(n.Block.Nodes, slices.Index(n.Block.Nodes, last), scratch.Nodes...)
+	insertBefore(last, scratch.Nodes)
 	u.replace(e.chain, "aten::cat", l, n.In[1])
 	u.dead[list] = true
 }
