@@ -126,7 +126,7 @@ const rowsLeast, rowsMost, rowsFew = 128, 4 << 10, 8
 
 // run walks and returns w to its pool.
 func (w *walk) run(total int) {
-	if len(w.shape) == 1 && w.plain() && w.number == 0 {
+	if len(w.shape) == 1 && w.plain() {
 		w.runPlain(total)
 	} else if w.many != nil {
 		w.runRows(total)
@@ -265,7 +265,7 @@ func (w *walk) runPlain(total int) {
 	par.Sweep(total, w.grain(total, bytes), bytes, func(lo, hi int) {
 		var p Ptrs
 		for i := 0; i < w.n; i++ {
-			p[i] = unsafe.Add(w.p[i], lo*w.size[i])
+			p[i] = unsafe.Add(w.p[i], lo*w.strides[i][0])
 		}
 		w.kernel(&p, hi-lo)
 	})

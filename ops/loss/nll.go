@@ -22,7 +22,7 @@ func nllShape(sh []int) (n, classes, inner int) {
 // checkTargets refuses a class that does not exist.
 func checkTargets(c *Ctx, target []int64, classes, ignore int) {
 	for _, t := range target {
-		if t != int64(ignore) && (t < 0 || t >= int64(classes)) {
+		if uint64(t) >= uint64(classes) && t != int64(ignore) {
 			c.Fail(tensor.ErrIndex, "Target %d is out of bounds.", t)
 		}
 	}
@@ -30,15 +30,22 @@ func checkTargets(c *Ctx, target []int64, classes, ignore int) {
 
 const nllBlock = 16 * 1024
 
-// nllPlaces calls f for positions lo to hi that count, with their class and the place of its value.
-func nllPlaces(target []int64, lo, hi, classes, inner, ignore int, f func(p, k, at int)) {
+// nllRun is the number of positions whose places are found at a time.
+const nllRun = 256
+
+// nllPlaces finds, for positions from lo on, the places of the values of their classes; -1 for those that do not count.
+func nllPlaces(at []int, target []int64, lo, classes, inner, ignore int) {
 	n, i := lo/inner, lo%inner
-	for p := lo; p < hi; p++ {
-		if k := int(target[p]); k != ignore {
-			f(p, k, (n*classes+k)*inner+i)
+	base := n*classes*inner + i
+	for q, k := range target[lo:][:len(at)] {
+		at[q] = base + int(k)*inner
+		if int(k) == ignore {
+			at[q] = -1
 		}
+		base++
 		if i++; i == inner {
-			n, i = n+1, 0
+			base += (classes - 1) * inner
+			i = 0
 		}
 	}
 }
@@ -51,37 +58,54 @@ func nllForward[E real](out []E, x *T, w []E, target []int64, n, classes, inner,
 	brain := x.DType() == tensor.BFloat16
 	par.For(positions, nllBlock, func(lo, hi int) {
 		var s, t float64
+		block := lo / nllBlock
 		if out != nil {
 			clear(out[lo:hi])
 		}
-		nllPlaces(target, lo, hi, classes, inner, ignore, func(p, k, at int) {
-			var v E
-			switch {
-			case wide != nil:
-				v = wide[at]
-			case brain:
-				v = E(vec.BF16ToF32(narrow[at]))
-			default:
-				v = E(vec.F16ToF32(narrow[at]))
+		var places [nllRun]int
+		var values [nllRun]E
+		for ; lo < hi; lo += nllRun {
+			at, v := places[:min(nllRun, hi-lo)], values[:min(nllRun, hi-lo)]
+			nllPlaces(at, target, lo, classes, inner, ignore)
+			nllValues(v, at, wide, narrow, brain)
+			for q, a := range at {
+				if a < 0 {
+					continue
+				}
+				wt := E(1)
+				if w != nil {
+					wt = w[target[lo+q]]
+				}
+				if out != nil {
+					out[lo+q] = -v[q] * wt
+					continue
+				}
+				s -= float64(v[q] * wt)
+				t += float64(wt)
 			}
-			wt := E(1)
-			if w != nil {
-				wt = w[k]
-			}
-			if out != nil {
-				out[p] = -v * wt
-				return
-			}
-			s -= float64(v * wt)
-			t += float64(wt)
-		})
-		parts[lo/nllBlock] = [2]float64{s, t}
+		}
+		parts[block] = [2]float64{s, t}
 	})
 	for _, p := range parts {
 		sum += p[0]
 		total += p[1]
 	}
 	return sum, total
+}
+
+// nllValues reads the values at places that are not negative.
+func nllValues[E real](v []E, at []int, wide []E, narrow []uint16, brain bool) {
+	for q, a := range at {
+		switch {
+		case a < 0:
+		case wide != nil:
+			v[q] = wide[a]
+		case brain:
+			v[q] = E(vec.BF16ToF32(narrow[a]))
+		default:
+			v[q] = E(vec.F16ToF32(narrow[a]))
+		}
+	}
 }
 
 // memories is x's memory as values or, of a 16-bit float, as bits.
@@ -100,20 +124,28 @@ func nllBackward[E real](dst *T, g, w []E, target []int64, n, classes, inner, ig
 		round = vec.F32ToBF16
 	}
 	par.For(n*inner, nllBlock, func(lo, hi int) {
-		nllPlaces(target, lo, hi, classes, inner, ignore, func(p, k, at int) {
-			v := scale
-			if each {
-				v = g[p]
+		var places [nllRun]int
+		for ; lo < hi; lo += nllRun {
+			at := places[:min(nllRun, hi-lo)]
+			nllPlaces(at, target, lo, classes, inner, ignore)
+			for q, a := range at {
+				if a < 0 {
+					continue
+				}
+				v := scale
+				if each {
+					v = g[lo+q]
+				}
+				if w != nil {
+					v *= w[target[lo+q]]
+				}
+				if wide != nil {
+					wide[a] = -v
+				} else {
+					narrow[a] = round(float32(-v))
+				}
 			}
-			if w != nil {
-				v *= w[k]
-			}
-			if wide != nil {
-				wide[at] = -v
-			} else {
-				narrow[at] = round(float32(-v))
-			}
-		})
+		}
 	})
 }
 
@@ -220,7 +252,7 @@ func nllKernel(c *Ctx) {
 	if x.DType() == tensor.Float64 {
 		dt = tensor.Float64
 	}
-	res, each := tensor.New(nil, tensor.Float64), o
+	each := o
 	if how == none && o.DType() != dt {
 		each = tensor.New(o.Shape(), dt)
 	}
@@ -251,14 +283,11 @@ func nllKernel(c *Ctx) {
 		total = 0
 	} else {
 		if how == meanOf {
-			op.Raw[float64](res)[0] = sum / total // 0/0: NaN, as PyTorch has it
-		} else {
-			op.Raw[float64](res)[0] = sum
+			sum /= total // 0/0: NaN, as PyTorch has it
 		}
-		tensor.CopyRaw(o, res)
+		setNumber(o, sum)
 	}
-	op.Raw[float64](res)[0] = total
-	tensor.CopyRaw(c.Out(1), res)
+	setNumber(c.Out(1), total)
 }
 
 func nllGradKernel(c *Ctx) {

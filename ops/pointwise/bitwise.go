@@ -14,22 +14,22 @@ func init() {
 	bitwise("bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor",
 		"combines the bits of integers, or bools, by and.",
 		&biK{name: "bitwise_and", u8: andI[uint8], i8: andI[int8], i16: andI[int16], i32: andI[int32], i64: andI[int64],
-			b: vec.AndU8})
+			b: vec.AndU8, num: vec.AndNumber})
 	bitwise("bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor", "combines the bits of integers, or bools, by or.",
 		&biK{name: "bitwise_or", u8: orI[uint8], i8: orI[int8], i16: orI[int16], i32: orI[int32], i64: orI[int64],
-			b: vec.OrU8})
+			b: vec.OrU8, num: vec.OrNumber})
 	bitwise("bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor",
 		"combines the bits of integers, or bools, by exclusive or.",
 		&biK{name: "bitwise_xor", u8: xorI[uint8], i8: xorI[int8], i16: xorI[int16], i32: xorI[int32], i64: xorI[int64],
-			b: vec.XorU8})
+			b: vec.XorU8, num: vec.XorNumber})
 	shift("bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor",
 		"shifts the bits of integers to the left; 0 where the distance is negative or the width of the type or more.",
 		&biK{name: "lshift", u8: vec.ShlInt[uint8], i8: vec.ShlInt[int8], i16: vec.ShlInt[int16],
-			i32: vec.ShlInt[int32], i64: vec.ShlInt[int64]})
+			i32: vec.ShlInt[int32], i64: vec.ShlInt[int64], num: vec.ShlNumber})
 	shift("bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor",
 		"shifts the bits of integers to the right, keeping the sign.",
 		&biK{name: "rshift", u8: vec.ShrInt[uint8], i8: vec.ShrInt[int8], i16: vec.ShrInt[int16],
-			i32: vec.ShrInt[int32], i64: vec.ShrInt[int64]})
+			i32: vec.ShrInt[int32], i64: vec.ShrInt[int64], num: vec.ShrNumber})
 	for _, n := range []string{"and", "or", "xor"} {
 		numberForm("bitwise_"+n+".Scalar_Tensor(Scalar self, Tensor other) -> Tensor", "bitwise_"+n+".Tensor", false)
 		operatorNames(n, "bitwise_"+n, ".Tensor", ".Scalar")

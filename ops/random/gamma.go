@@ -44,15 +44,9 @@ func init() {
 		CPU: func(c *Ctx) {
 			o := c.Out(0)
 			a, x := wideTo(c.T(0), o.Shape()), wideTo(c.T(1), o.Shape())
-			psi := make([]float64, len(a))
-			vec.DigammaF64(psi, a)
 			w := tensor.New(o.Shape(), tensor.Float64)
 			d := tensor.Data[float64](w)
-			par.For(len(d), 256, func(lo, hi int) {
-				for i := lo; i < hi; i++ {
-					d[i] = gammaGrad(a[i], psi[i], x[i])
-				}
-			})
+			par.For(len(d), gammaBlock, func(lo, hi int) { gammaGrads(d[lo:hi], a[lo:hi], x[lo:hi]) })
 			tensor.CopyRaw(o, w)
 		},
 	})
@@ -126,8 +120,23 @@ func wideTo(t *T, shape []int) []float64 {
 // about four digits, by expansions and by fitted rational functions; thresholds, orders and coefficients are PyTorch's,
 // so that the same seed trains to the same numbers.
 
+// gammaBlock is the number of derivatives that a task computes.
+const gammaBlock = 256
+
+// gammaGrads are the derivatives of up to gammaBlock Gamma draws x by their concentrations.
+func gammaGrads(d, alpha, x []float64) {
+	var b [3][gammaBlock]float64
+	psi, logX, logAlpha := b[0][:len(d)], b[1][:len(d)], b[2][:len(d)]
+	vec.DigammaF64(psi, alpha)
+	vec.LogF64(logX, x)
+	vec.LogF64(logAlpha, alpha)
+	for i := range d {
+		d[i] = gammaGrad(alpha[i], x[i], psi[i], logAlpha[i], logX[i])
+	}
+}
+
 // gammaGrad is the derivative of a Gamma draw x by its concentration alpha; psi is the digamma function of alpha.
-func gammaGrad(alpha, psi, x float64) float64 {
+func gammaGrad(alpha, x, psi, logAlpha, logX float64) float64 {
 	const small, low, high = float64(float32(0.8)), float64(float32(0.9)), float64(float32(1.1))
 	if x < small {
 		// Taylor series of F in x, and its derivative by alpha term by term.
@@ -139,9 +148,8 @@ func gammaGrad(alpha, psi, x float64) float64 {
 			sum += num / den
 			dsum += num / (den * den)
 		}
-		pw := math.Pow(x, alpha)
-		pdf := math.Pow(x, alpha-1) * math.Exp(-x)
-		r := -((math.Log(x)-psi)*pw*sum - pw*dsum) / pdf
+		// F is x^alpha·sum, and the density x^(alpha-1)·exp(-x), but for a factor that both have.
+		r := -((logX-psi)*sum - dsum) * x * math.Exp(x)
 		if math.IsNaN(r) {
 			return 0
 		}
@@ -156,8 +164,9 @@ func gammaGrad(alpha, psi, x float64) float64 {
 			return n1 * n2 / (1244160 * a2 * a2)
 		}
 		den := math.Sqrt(8 * alpha)
-		lr := math.Log(x / alpha)
-		t2, t3 := den/(alpha-x), math.Pow(x-alpha-alpha*lr, -1.5)
+		lr := logX - logAlpha
+		t := x - alpha - alpha*lr
+		t2, t3 := den/(alpha-x), 1/(t*math.Sqrt(t))
 		if x < alpha {
 			t3 = -t3
 		}
@@ -165,7 +174,7 @@ func gammaGrad(alpha, psi, x float64) float64 {
 		stirling := 1 + 1/(12*alpha)*(1+1/(24*alpha))
 		return -stirling * x * t1 / den
 	}
-	u, v := math.Log(x/alpha), math.Log(alpha)
+	u, v := logX-logAlpha, logAlpha
 	var c [8]float64
 	for i := range c {
 		c[i] = gammaFit[0][i] + u*(gammaFit[1][i]+u*gammaFit[2][i])

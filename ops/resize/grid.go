@@ -26,11 +26,11 @@ func checkGrid(c *Ctx, name string, x, grid *T, nd int) {
 		c.Fail(tensor.ErrShape, "%s: expected grid to have size %d in last dimension, but got grid with sizes %s", name,
 			len(sh)-2, tensor.ShapeString(gs))
 	}
-	want := fmt.Sprintf("%dD", nd+2)
-	if nd == 0 {
-		want = "4D or 5D"
-	}
 	if n := len(sh); n != nd+2 && (nd != 0 || n != 4 && n != 5) || len(gs) != n {
+		want := fmt.Sprintf("%dD", nd+2)
+		if nd == 0 {
+			want = "4D or 5D"
+		}
 		c.Fail(tensor.ErrShape, "%s: expected %s input and grid with same number of dimensions, but got input with "+
 			"sizes %s and grid with sizes %s", name, want, tensor.ShapeString(sh), tensor.ShapeString(gs))
 	}
@@ -45,7 +45,7 @@ func checkGrid(c *Ctx, name string, x, grid *T, nd int) {
 // checkSampling refuses what grid_sampler_2d and grid_sampler_3d do not take; the arguments begin at position at.
 func checkSampling(c *Ctx, at, nd int) {
 	x, grid := c.T(at), c.T(at+1)
-	name := fmt.Sprintf("grid_sampler_%dd", nd)
+	name := [...]string{2: "grid_sampler_2d", 3: "grid_sampler_3d"}[nd]
 	if x.Device() == grid.Device() && x.DType() != grid.DType() {
 		c.Fail(tensor.ErrDType, "expected scalar type %s but found %s", x.DType().ClassName(), grid.DType().ClassName())
 	}

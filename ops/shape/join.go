@@ -291,6 +291,29 @@ func init() {
 		Schema: "block_diag(Tensor[] tensors) -> Tensor",
 		Doc: "puts matrices on the diagonal of a larger one. Vectors count as " +
 			"rows.\nhttps://pytorch.org/docs/stable/generated/torch.block_diag.html",
+		Fuses: func(c *Ctx) bool { return len(c.Tensors(0)) > 0 },
+		Infer: func(c *Ctx) {
+			rows, cols := 0, 0
+			var dt tensor.Promoter
+			for i, t := range c.Tensors(0) {
+				r, n := blockSize(c, i, t)
+				rows, cols = rows+r, cols+n
+				dt.Add(t)
+			}
+			c.Alloc(0, []int{rows, cols}, dt.Result())
+		},
+		CPU:  blockDiag,
+		Save: "tensors",
+		VJP: func(c *Ctx, g *T) []*T {
+			var out []*T
+			row, col := 0, 0
+			for _, t := range c.Tensors(0) {
+				r, n := matrixSize(t.Shape())
+				out = append(out, g.Narrow(0, row, r).Narrow(1, col, n).Reshape(t.Shape()))
+				row, col = row+r, col+n
+			}
+			return out
+		},
 		Body: func(c *Ctx) {
 			ts := c.Tensors(0)
 			if len(ts) == 0 { // as PyTorch: an empty row
@@ -302,13 +325,9 @@ func init() {
 			var dt tensor.Promoter // in which a number counts less than a matrix
 			for i, t := range ts {
 				dt.Add(t)
-				if t.Dim() > 2 {
-					c.Fail(tensor.ErrShape,
-						"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input %d has %d dimensions",
-						i, t.Dim())
-				}
+				_, n := blockSize(c, i, t)
 				ms[i] = t.Atleast2d()
-				cols += ms[i].Shape()[1]
+				cols += n
 			}
 			at := 0
 			for i, m := range ms {
@@ -548,4 +567,43 @@ func commonShape(ts []*T) []int {
 		shapes[i] = t.Shape()
 	}
 	return tensor.BroadcastShapes(shapes...)
+}
+
+// matrixSize is the number of rows and columns of a matrix, of a vector as a row, or of a number.
+func matrixSize(sh []int) (rows, cols int) {
+	switch len(sh) {
+	case 0:
+		return 1, 1
+	case 1:
+		return 1, sh[0]
+	}
+	return sh[0], sh[1]
+}
+
+// blockSize is the size of tensor i of block_diag.
+func blockSize(c *Ctx, i int, t *T) (rows, cols int) {
+	if t.Dim() > 2 {
+		c.Fail(tensor.ErrShape,
+			"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input %d has %d dimensions", i, t.Dim())
+	}
+	return matrixSize(t.Shape())
+}
+
+// blockDiag fills the rows of one block after the other, with zeros on both sides.
+func blockDiag(c *Ctx) {
+	o := c.Out(0)
+	cols := o.Size(1)
+	part := func(row, col, rows, n int) *T {
+		return tensor.Alias(o, []int{rows, n}, o.Strides(), o.StorageOffset()+row*o.Strides()[0]+col*o.Strides()[1])
+	}
+	row, col := 0, 0
+	for _, t := range c.Tensors(0) {
+		r, n := matrixSize(t.Shape())
+		fillNum(part(row, 0, r, col), tensor.Num{})
+		fillNum(part(row, col+n, r, cols-col-n), tensor.Num{})
+		st := make([]int, 2)
+		copy(st[2-t.Dim():], t.Strides())
+		tensor.CopyRaw(part(row, col, r, n), tensor.Alias(t, []int{r, n}, st, t.StorageOffset()))
+		row, col = row+r, col+n
+	}
 }

@@ -250,6 +250,10 @@ func isIn(c *Ctx) {
 
 // equalInts sets d[i] = 1 where a[i] == v, else 0.
 func equalInts(d []uint8, a []int64, v int64) {
+	if f := vec.IntByNumber[uint8, int64](vec.EqNumber); f != nil {
+		f(d, a[:len(d)], &v)
+		return
+	}
 	var run [256]int64
 	for i := range min(len(run), len(d)) {
 		run[i] = v
@@ -291,7 +295,9 @@ func among[E comparable](d []uint8, a, b []E, invert bool, equal func(d []uint8,
 		for len(d) > 0 {
 			n := min(run, len(d))
 			d1 := d[:n]
-			clear(d1)
+			if len(b) == 0 {
+				clear(d1)
+			}
 			for i, w := range b {
 				if i == 0 {
 					equal(d1, a[:n], w)
@@ -301,9 +307,7 @@ func among[E comparable](d []uint8, a, b []E, invert bool, equal func(d []uint8,
 				}
 			}
 			if invert {
-				for i := range d1 {
-					d1[i] ^= 1
-				}
+				vec.LogicalNotU8(d1, d1)
 			}
 			d, a = d[n:], a[n:]
 		}

@@ -24,7 +24,7 @@ const chunk = 64 << 10
 // assembly does a pass where the processor has the instructions; s numbers must be whole vectors of 64 bytes.
 func (st *step[E]) assembly(y, x planes[E], s int) bool {
 	size := int(unsafe.Sizeof(E(0)))
-	if !cpu.HasAVX2FMA || st.radix > 5 || s*size%64 != 0 {
+	if !cpu.HasAVX2FMA || st.dft != nil || s*size%64 != 0 {
 		return false
 	}
 	row, r := s*size, st.radix
@@ -43,8 +43,8 @@ func (st *step[E]) assembly(y, x planes[E], s int) bool {
 			a.xNext, a.yNext = row-a.row, r*row-a.row
 			a.xr, a.xi = unsafe.Add(at(x.re), g*row+q), unsafe.Add(at(x.im), g*row+q)
 			a.yr, a.yi = unsafe.Add(at(y.re), g*r*row+q), unsafe.Add(at(y.im), g*r*row+q)
-			a.w = unsafe.Add(at(st.roots), 2*g*(r-1)*size)
-			call(r, size == 8, st.m == 1, &a)
+			a.w = unsafe.Add(at(st.roots), 2*g*max(r-1, 1)*size)
+			call(r, size == 8, st.m == 1 && r > 1, &a)
 			preemptible(0)
 		}
 	}
@@ -58,89 +58,6 @@ func preemptible(i int) byte {
 	var frame [256]byte
 	frame[i&255] = 1
 	return frame[(i+1)&255]
-}
-
-// call does the pass of a radix, or the last pass, by assembly. The calls are direct, so that the arguments need not be
-// on the heap.
-func call(radix int, wide, last bool, a *passArgs) {
-	i := 4 * radix
-	if wide {
-		i += 2
-	}
-	if last {
-		i++
-	}
-	if cpu.HasAVX512 {
-		switch i {
-		case 8:
-			pass2F32AVX512(a)
-		case 9:
-			last2F32AVX512(a)
-		case 10:
-			pass2F64AVX512(a)
-		case 11:
-			last2F64AVX512(a)
-		case 12:
-			pass3F32AVX512(a)
-		case 13:
-			last3F32AVX512(a)
-		case 14:
-			pass3F64AVX512(a)
-		case 15:
-			last3F64AVX512(a)
-		case 16:
-			pass4F32AVX512(a)
-		case 17:
-			last4F32AVX512(a)
-		case 18:
-			pass4F64AVX512(a)
-		case 19:
-			last4F64AVX512(a)
-		case 20:
-			pass5F32AVX512(a)
-		case 21:
-			last5F32AVX512(a)
-		case 22:
-			pass5F64AVX512(a)
-		case 23:
-			last5F64AVX512(a)
-		}
-		return
-	}
-	switch i {
-	case 8:
-		pass2F32AVX2(a)
-	case 9:
-		last2F32AVX2(a)
-	case 10:
-		pass2F64AVX2(a)
-	case 11:
-		last2F64AVX2(a)
-	case 12:
-		pass3F32AVX2(a)
-	case 13:
-		last3F32AVX2(a)
-	case 14:
-		pass3F64AVX2(a)
-	case 15:
-		last3F64AVX2(a)
-	case 16:
-		pass4F32AVX2(a)
-	case 17:
-		last4F32AVX2(a)
-	case 18:
-		pass4F64AVX2(a)
-	case 19:
-		last4F64AVX2(a)
-	case 20:
-		pass5F32AVX2(a)
-	case 21:
-		last5F32AVX2(a)
-	case 22:
-		pass5F64AVX2(a)
-	case 23:
-		last5F64AVX2(a)
-	}
 }
 
 // multiplyAssembly is multiply where the processor has the instructions and the planes are whole vectors.
@@ -170,109 +87,13 @@ func multiplyAssembly[E Float](xr, xi, wr, wi []E) bool {
 }
 
 //go:noescape
-func pass2F32AVX2(a *passArgs)
-
-//go:noescape
-func last2F32AVX2(a *passArgs)
-
-//go:noescape
-func pass3F32AVX2(a *passArgs)
-
-//go:noescape
-func last3F32AVX2(a *passArgs)
-
-//go:noescape
-func pass4F32AVX2(a *passArgs)
-
-//go:noescape
-func last4F32AVX2(a *passArgs)
-
-//go:noescape
-func pass5F32AVX2(a *passArgs)
-
-//go:noescape
-func last5F32AVX2(a *passArgs)
-
-//go:noescape
 func productF32AVX2(xr, xi, wr, wi unsafe.Pointer, n int)
-
-//go:noescape
-func pass2F64AVX2(a *passArgs)
-
-//go:noescape
-func last2F64AVX2(a *passArgs)
-
-//go:noescape
-func pass3F64AVX2(a *passArgs)
-
-//go:noescape
-func last3F64AVX2(a *passArgs)
-
-//go:noescape
-func pass4F64AVX2(a *passArgs)
-
-//go:noescape
-func last4F64AVX2(a *passArgs)
-
-//go:noescape
-func pass5F64AVX2(a *passArgs)
-
-//go:noescape
-func last5F64AVX2(a *passArgs)
 
 //go:noescape
 func productF64AVX2(xr, xi, wr, wi unsafe.Pointer, n int)
 
 //go:noescape
-func pass2F32AVX512(a *passArgs)
-
-//go:noescape
-func last2F32AVX512(a *passArgs)
-
-//go:noescape
-func pass3F32AVX512(a *passArgs)
-
-//go:noescape
-func last3F32AVX512(a *passArgs)
-
-//go:noescape
-func pass4F32AVX512(a *passArgs)
-
-//go:noescape
-func last4F32AVX512(a *passArgs)
-
-//go:noescape
-func pass5F32AVX512(a *passArgs)
-
-//go:noescape
-func last5F32AVX512(a *passArgs)
-
-//go:noescape
 func productF32AVX512(xr, xi, wr, wi unsafe.Pointer, n int)
-
-//go:noescape
-func pass2F64AVX512(a *passArgs)
-
-//go:noescape
-func last2F64AVX512(a *passArgs)
-
-//go:noescape
-func pass3F64AVX512(a *passArgs)
-
-//go:noescape
-func last3F64AVX512(a *passArgs)
-
-//go:noescape
-func pass4F64AVX512(a *passArgs)
-
-//go:noescape
-func last4F64AVX512(a *passArgs)
-
-//go:noescape
-func pass5F64AVX512(a *passArgs)
-
-//go:noescape
-func last5F64AVX512(a *passArgs)
 
 //go:noescape
 func productF64AVX512(xr, xi, wr, wi unsafe.Pointer, n int)

@@ -7,8 +7,8 @@
 //
 // A [Plan] holds what depends on the length alone. Lengths whose prime factors are at most [largestPrime] go through
 // the passes of Stockham's autosort algorithm (Van Loan, Computational Frameworks for the Fast Fourier Transform,
-// section 1.7), one for each factor: 4, 2, 3, 5 and other primes. Other lengths are a convolution of a longer, smooth
-// length (Bluestein 1970, "A linear filtering approach to the computation of discrete Fourier transform"), in float64.
+// section 1.7), one for each factor: 8, 6, 4, 2, 3, 5 and other primes. Other lengths are a convolution of a longer,
+// smooth length (Bluestein 1970, "A linear filtering approach to the computation of discrete Fourier transform").
 //
 // Passes work on tiles: matrices of n rows, a row holding the same element of many transforms, real and imaginary parts
 // in planes of their own. So every operation is one on whole vectors, with numbers that are the same for a row. The

@@ -238,6 +238,10 @@ type mover[E Float] struct {
 // parts, all of a tile at once. A call for each line would take longer for these than what it does.
 const shortLine = 32
 
+// rowsAhead is how many rows ahead of their use pieces of rows are fetched that are too short for the processor to find
+// out where the next one lies.
+const rowsAhead = 8
+
 // pairsOf is complex lines of float32 as one word for each number, nil where that is not possible.
 func (m *mover[E]) pairsOf(line []E, rows, lane int) []uint64 {
 	if l, ok := any(line).([]float32); ok && rows <= shortLine && lane%2 == 0 {
@@ -277,6 +281,9 @@ func (m *mover[E]) loadComplex(x planes[E], src []E, rows, step, lane int) {
 		vec.Deinterleave(x.re[:rows], x.im[:rows], src[:2*rows])
 	case s > 1 && lane == 2:
 		for k := range rows {
+			if next := k + rowsAhead; next < rows {
+				vec.PrefetchRow(src[next*step:][:2*m.lanes])
+			}
 			vec.Deinterleave(x.re[k*s:][:m.lanes], x.im[k*s:][:m.lanes], src[k*step:][:2*m.lanes])
 		}
 	case s > 1 && step == 2:
@@ -414,10 +421,50 @@ func Mirror[E Float](m []E, n, step int, shape, stride []int) {
 				at += rest % shape[d] * stride[d]
 				rest /= shape[d]
 			}
+			if step == 2 {
+				half := (n - 1) / 2
+				conjugateReversed(m[at+2*(n-half):][:2*half], m[at+2:])
+				continue
+			}
 			for k := 1; k < (n+1)/2; k++ {
 				a, b := at+k*step, at+(n-k)*step
 				m[b], m[b+1] = m[a], -m[a+1]
 			}
 		}
 	})
+}
+
+// conjugateReversed sets dst to the conjugates of as many complex numbers, in reverse order.
+func conjugateReversed[E Float](dst, src []E) {
+	n := len(dst) / 2
+	if n == 0 {
+		return
+	}
+	_ = src[2*n-1]
+	size := 2 * int(unsafe.Sizeof(E(0)))
+	vec.ReverseRows(unsafe.Pointer(&dst[0]), n*size, unsafe.Pointer(&src[0]), n*size, 1, n, size)
+	if size == 8 { // the sign of the upper half of a word
+		for words := unsafe.Slice((*uint64)(unsafe.Pointer(&dst[0])), n); len(words) > 0; {
+			k := min(len(words), len(signs))
+			b := bytesOf(words[:k])
+			vec.XorU8(b, b, bytesOf(signs[:]))
+			words = words[k:]
+		}
+		return
+	}
+	for i := 1; i < len(dst); i += 2 {
+		dst[i] = -dst[i]
+	}
+}
+
+// signs are the signs of the imaginary parts of a run of complex numbers of float32.
+var signs = func() (s [128]uint64) {
+	for i := range s {
+		s[i] = 1 << 63
+	}
+	return s
+}()
+
+func bytesOf(words []uint64) []uint8 {
+	return unsafe.Slice((*uint8)(unsafe.Pointer(unsafe.SliceData(words))), 8*len(words))
 }

@@ -81,7 +81,7 @@ func (p *Plan[E]) transform(x, y planes[E]) planes[E] {
 	f := p.line
 	switch {
 	case p.chirp != nil:
-		chirpLine(p.chirp, x)
+		p.chirp.line(x)
 		return x
 	case f == nil: // a short line: the first column of a tile
 		s := lanes[E]()

@@ -16,7 +16,7 @@ func (p planes[E]) from(i int) planes[E] { return planes[E]{p.re[i:], p.im[i:]} 
 // large. The result is in x or in y, and returned.
 func (p *Plan[E]) tile(x, y planes[E], s int) planes[E] {
 	if p.chirp != nil {
-		chirpTile(p.chirp, x, s)
+		p.chirp.tile(x, s)
 		return x
 	}
 	for i := range p.steps {
@@ -34,9 +34,11 @@ func (st *step[E]) pass(y, x planes[E], s int) {
 	}
 	h := st.m * s // from one input row of a group to the next
 	for g := range st.m {
-		w := st.roots[2*g*(st.radix-1):]
+		w := st.roots[2*g*max(st.radix-1, 1):]
 		a, b := x.from(g*s), y.from(g*st.radix*s)
 		switch st.radix {
+		case 1:
+			pass1(b, a, w, s)
 		case 2:
 			pass2(b, a, w, s, h)
 		case 3:
@@ -45,6 +47,10 @@ func (st *step[E]) pass(y, x planes[E], s int) {
 			pass4(b, a, w, s, h)
 		case 5:
 			pass5(b, a, w, s, h)
+		case 6:
+			pass6(b, a, w, s, h)
+		case 8:
+			pass8(b, a, w, s, h)
 		default:
 			passPrime(b, a, w, st.dft, st.radix, s, h)
 		}
@@ -53,6 +59,21 @@ func (st *step[E]) pass(y, x planes[E], s int) {
 
 // row is row k of a group.
 func row[E Float](x planes[E], k, h, s int) (re, im []E) { return x.re[k*h:][:s], x.im[k*h:][:s] }
+
+func pass1[E Float](y, x planes[E], w []E, s int) {
+	ar, ai := row(x, 0, s, s)
+	br, bi := row(y, 0, s, s)
+	put(br, bi, ar, ai, w[0], w[1])
+}
+
+// put sets a row to another one times a number.
+func put[E Float](yr, yi, xr, xi []E, wr, wi E) {
+	xi, yr, yi = xi[:len(xr)], yr[:len(xr)], yi[:len(xr)]
+	for q, r := range xr {
+		i := xi[q]
+		yr[q], yi[q] = r*wr-i*wi, r*wi+i*wr
+	}
+}
 
 func pass2[E Float](y, x planes[E], w []E, s, h int) {
 	ar, ai := row(x, 0, h, s)
@@ -110,6 +131,58 @@ func pass4[E Float](y, x planes[E], w []E, s, h int) {
 		y2r[q], y2i[q] = pr*w2r-pi*w2i, pr*w2i+pi*w2r
 		pr, pi = fr-hi, fi+hr
 		y3r[q], y3i[q] = pr*w3r-pi*w3i, pr*w3i+pi*w3r
+	}
+}
+
+// pass6 is one of radix 3 on the rows of even and on those of odd places, whose results make three pairs: the prime
+// factor algorithm (Good 1958, "The interaction algorithm and practical Fourier analysis"), which has no roots of unity
+// in between.
+func pass6[E Float](y, x planes[E], w []E, s, h int) {
+	sin := E(math.Sqrt(3) / 2)
+	var xr, xi, yr, yi [6][]E
+	for k := range 6 {
+		xr[k], xi[k] = row(x, k, h, s)
+		yr[k], yi[k] = row(y, k, s, s)
+	}
+	var tr, ti [2][3]E
+	for q := range s {
+		for i := range 2 {
+			j, k := (3*i+2)%6, (3*i+4)%6
+			sr, si := xr[j][q]+xr[k][q], xi[j][q]+xi[k][q]
+			dr, di := sin*(xr[j][q]-xr[k][q]), sin*(xi[j][q]-xi[k][q])
+			ar, ai := xr[3*i][q], xi[3*i][q]
+			mr, mi := ar-sr/2, ai-si/2
+			tr[i] = [3]E{ar + sr, mr + di, mr - di}
+			ti[i] = [3]E{ai + si, mi - dr, mi + dr}
+		}
+		for k := range 3 {
+			yr[4*k%6][q], yi[4*k%6][q] = tr[0][k]+tr[1][k], ti[0][k]+ti[1][k]
+			yr[(4*k+3)%6][q], yi[(4*k+3)%6][q] = tr[0][k]-tr[1][k], ti[0][k]-ti[1][k]
+		}
+	}
+	for k := 1; k < 6; k++ {
+		put(yr[k], yi[k], yr[k], yi[k], w[2*k-2], w[2*k-1])
+	}
+}
+
+// pass8 is one of radix 4 on the rows of even and on those of odd places, whose results make four pairs.
+func pass8[E Float](y, x planes[E], w []E, s, h int) {
+	ones := []E{1, 0, 1, 0, 1, 0}
+	pass4(y, x, ones, s, 2*h)
+	pass4(y.from(4*s), x.from(h), ones, s, 2*h)
+	c := E(math.Sqrt(0.5))
+	for k, v := range [4][2]E{{1, 0}, {c, -c}, {0, -1}, {-c, -c}} {
+		ar, ai := row(y, k, s, s)
+		br, bi := row(y, k+4, s, s)
+		for q := range ar {
+			r, i := br[q]*v[0]-bi[q]*v[1], br[q]*v[1]+bi[q]*v[0]
+			br[q], bi[q] = ar[q]-r, ai[q]-i
+			ar[q], ai[q] = ar[q]+r, ai[q]+i
+		}
+	}
+	for k := 1; k < 8; k++ {
+		yr, yi := row(y, k, s, s)
+		put(yr, yi, yr, yi, w[2*k-2], w[2*k-1])
 	}
 }
 

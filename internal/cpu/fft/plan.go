@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"math"
 	"math/bits"
+	"slices"
 	"sync"
 	"unsafe"
 )
@@ -19,14 +20,14 @@ const largestPrime = 31
 type Plan[E Float] struct {
 	n     int
 	steps []step[E]    // the passes, unless chirp is set
-	chirp *chirp       // for lengths with large prime factors
+	chirp *chirp[E]    // for lengths with large prime factors
 	line  *fourStep[E] // for a single line, in place of steps
 	roots planes[E]    // of real lines alone: exp(-2πik/n) for k ≤ n/4
 	bytes int          // what the plan holds in memory
 }
 
 // A step is one pass of radix r: it has m groups of r rows, and for each of them the r-1 roots of unity, in pairs, that
-// rows 1, 2, … of the result are multiplied by.
+// rows 1, 2, … of the result are multiplied by. A pass of radix 1 multiplies m rows by a number each.
 type step[E Float] struct {
 	radix, m int
 	roots    []E
@@ -95,12 +96,17 @@ func (t *rootTable) root(k int) (re, im float64) {
 	return real(w), imag(w)
 }
 
-// factors are the radices for length n in the order of the passes, nil where a prime factor is too large.
+// factors are the radices for length n in the order of the passes, as few as there can be, nil where a prime factor is
+// too large.
 func factors(n int) []int {
 	var f []int
 	twos := bits.TrailingZeros(uint(n))
 	n >>= twos
-	for p := 3; n > 1 && p <= largestPrime; p += 2 {
+	threes := 0
+	for ; n%3 == 0; n /= 3 {
+		threes++
+	}
+	for p := 5; n > 1 && p <= largestPrime; p += 2 {
 		for n%p == 0 {
 			f = append(f, p)
 			n /= p
@@ -108,6 +114,19 @@ func factors(n int) []int {
 	}
 	if n > 1 {
 		return nil
+	}
+	// Each 6 takes a two out of those that passes of 8 take three of.
+	sixes, best := 0, math.MaxInt
+	for k := range min(twos, threes) + 1 {
+		if passes := threes + (twos-k+2)/3; passes < best {
+			sixes, best = k, passes
+		}
+	}
+	f = append(f, slices.Repeat([]int{3}, threes-sixes)...)
+	f = append(f, slices.Repeat([]int{6}, sixes)...)
+	twos -= sixes
+	for ; twos > 4 || twos == 3; twos -= 3 {
+		f = append(f, 8)
 	}
 	for ; twos > 1; twos -= 2 {
 		f = append(f, 4)
@@ -124,7 +143,7 @@ func smooth(n int) bool { return n == 1 || factors(n) != nil }
 func newPlan[E Float](n int) *Plan[E] {
 	p := &Plan[E]{n: n}
 	if !smooth(n) {
-		p.chirp = newChirp(n)
+		p.chirp = newChirp[E](n)
 		p.bytes = p.chirp.bytes()
 		return p
 	}
@@ -138,7 +157,7 @@ func newPlan[E Float](n int) *Plan[E] {
 				s.roots = append(s.roots, E(c), E(d))
 			}
 		}
-		if r > 5 {
+		if r%2 == 1 && r > 5 {
 			for k := range r {
 				c, d := root(k, r)
 				s.dft = append(s.dft, E(c), E(d))

@@ -169,24 +169,30 @@ func AbsInt[E Integer](dst, a []E) {
 func ShlInt[E Integer](dst, a, b []E) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := lanes(laneShl, dst, a, b); i < len(dst); i++ {
-		var x E // dst may be a
-		if b[i] >= 0 {
-			x = a[i] << b[i]
-		}
-		dst[i] = x
+		dst[i] = shl(a[i], b[i])
 	}
+}
+
+func shl[E Integer](x, n E) E {
+	if n < 0 {
+		return 0
+	}
+	return x << n
 }
 
 // ShrInt sets dst[i] = a[i] >> b[i], keeping the sign, which alone is left where b[i] is negative or too large.
 func ShrInt[E Integer](dst, a, b []E) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := lanes(laneShr, dst, a, b); i < len(dst); i++ {
-		n := b[i]
-		if n < 0 {
-			n = 63
-		}
-		dst[i] = a[i] >> n
+		dst[i] = shr(a[i], b[i])
 	}
+}
+
+func shr[E Integer](x, n E) E {
+	if n < 0 {
+		n = 63
+	}
+	return x >> n
 }
 
 // EqInt sets dst[i] = 1 where a[i] == b[i], else 0.
@@ -249,6 +255,11 @@ var (
 	MulNumber = &IntNumber{laneMul, true, true}
 	MaxNumber = &IntNumber{laneMax, true, true}
 	MinNumber = &IntNumber{laneMin, true, true}
+	AndNumber = &IntNumber{laneAnd, true, true}
+	OrNumber  = &IntNumber{laneOr, true, true}
+	XorNumber = &IntNumber{laneXor, true, true}
+	ShlNumber = &IntNumber{laneShl, true, false}
+	ShrNumber = &IntNumber{laneShr, true, false}
 	EqNumber  = &IntNumber{laneEq, true, true}
 	NeNumber  = &IntNumber{laneNe, true, true}
 	LtNumber  = &IntNumber{laneLt, true, false}
@@ -291,6 +302,16 @@ func laneOne[E Integer](op int, x, y E) E {
 		return max(x, y)
 	case laneMin:
 		return min(x, y)
+	case laneAnd:
+		return x & y
+	case laneOr:
+		return x | y
+	case laneXor:
+		return x ^ y
+	case laneShl:
+		return shl(x, y)
+	case laneShr:
+		return shr(x, y)
 	case laneEq:
 		return E(b2u8(x == y))
 	case laneNe:

@@ -24,7 +24,7 @@ func laneFunc(op, kind, size int) (f func(dst, a, b unsafe.Pointer, n int), unit
 }
 
 // laneNumbers reports that the assembly knows numberBit.
-func laneNumbers() bool { return cpu.HasAVX2FMA && !cpu.HasAVX512 }
+func laneNumbers() bool { return cpu.HasAVX2FMA }
 
 // foldsNow returns the assembly that reduces rows of bytes bytes of an element type, and that which joins such rows to
 // a row of accumulators; nil if there is none.

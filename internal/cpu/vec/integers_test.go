@@ -89,6 +89,10 @@ func testLanesNumber[E Integer](t *testing.T) {
 		{name: "add", x: AddNumber, f: AddInt[E]}, {name: "sub", x: SubNumber, f: SubInt[E]},
 		{name: "mul", x: MulNumber, f: MulInt[E]},
 		{name: "max", x: MaxNumber, f: MaxInt[E]}, {name: "min", x: MinNumber, f: MinInt[E]},
+		{name: "and", x: AndNumber, f: plainBinary(func(x, y E) E { return x & y })},
+		{name: "or", x: OrNumber, f: plainBinary(func(x, y E) E { return x | y })},
+		{name: "xor", x: XorNumber, f: plainBinary(func(x, y E) E { return x ^ y })},
+		{name: "shl", x: ShlNumber, f: ShlInt[E]}, {name: "shr", x: ShrNumber, f: ShrInt[E]},
 		{name: "eq", x: EqNumber, truth: EqInt[E]}, {name: "ne", x: NeNumber, truth: NeInt[E]},
 		{name: "lt", x: LtNumber, truth: LtInt[E]}, {name: "le", x: LeNumber, truth: LeInt[E]},
 		{name: "gt", x: GtNumber, truth: GtInt[E]}, {name: "ge", x: GeNumber, truth: GeInt[E]},
@@ -123,6 +127,15 @@ func testLanesNumber[E Integer](t *testing.T) {
 	}
 	if f := IntByNumber[E, E](nil); f != nil {
 		t.Fatal("a kernel of no operation")
+	}
+}
+
+// plainBinary makes a kernel of runs of an operation on two numbers.
+func plainBinary[E Integer](f func(x, y E) E) func(dst, a, b []E) {
+	return func(dst, a, b []E) {
+		for i := range dst {
+			dst[i] = f(a[i], b[i])
+		}
 	}
 }
 

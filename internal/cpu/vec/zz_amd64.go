@@ -20510,10 +20510,37 @@ func mulI8AVX512(dst, a, b unsafe.Pointer, n int)
 func andI8AVX512(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
+func andI16AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func andI32AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func andI64AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
 func orI8AVX512(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
+func orI16AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func orI32AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func orI64AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
 func xorI8AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func xorI16AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func xorI32AVX512(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func xorI64AVX512(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
 func logicalAndI8AVX512(dst, a, b unsafe.Pointer, n int)
@@ -20702,10 +20729,37 @@ func mulI8AVX2(dst, a, b unsafe.Pointer, n int)
 func andI8AVX2(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
+func andI16AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func andI32AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func andI64AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
 func orI8AVX2(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
+func orI16AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func orI32AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func orI64AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
 func xorI8AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func xorI16AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func xorI32AVX2(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func xorI64AVX2(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
 func logicalAndI8AVX2(dst, a, b unsafe.Pointer, n int)
@@ -20780,9 +20834,9 @@ var lanesAVX512 = [...][laneKinds]func(dst, a, b unsafe.Pointer, n int){
 	laneMin:        {laneI8: minSI8AVX512, laneI16: minSI16AVX512, laneI32: minSI32AVX512, laneI64: minSI64AVX512, laneU8: minUI8AVX512},
 	laneBetween:    {laneI8: betweenSI8AVX512, laneI16: betweenSI16AVX512, laneI32: betweenSI32AVX512, laneI64: betweenSI64AVX512, laneU8: betweenUI8AVX512},
 	laneAbs:        {laneI8: absSI8AVX512, laneI16: absSI16AVX512, laneI32: absSI32AVX512, laneI64: absSI64AVX512},
-	laneAnd:        {laneI8: andI8AVX512, laneU8: andI8AVX512},
-	laneOr:         {laneI8: orI8AVX512, laneU8: orI8AVX512},
-	laneXor:        {laneI8: xorI8AVX512, laneU8: xorI8AVX512},
+	laneAnd:        {laneI8: andI8AVX512, laneU8: andI8AVX512, laneI16: andI16AVX512, laneI32: andI32AVX512, laneI64: andI64AVX512},
+	laneOr:         {laneI8: orI8AVX512, laneU8: orI8AVX512, laneI16: orI16AVX512, laneI32: orI32AVX512, laneI64: orI64AVX512},
+	laneXor:        {laneI8: xorI8AVX512, laneU8: xorI8AVX512, laneI16: xorI16AVX512, laneI32: xorI32AVX512, laneI64: xorI64AVX512},
 	laneLogicalAnd: {laneI8: logicalAndI8AVX512, laneU8: logicalAndI8AVX512},
 	laneLogicalOr:  {laneI8: logicalOrI8AVX512, laneU8: logicalOrI8AVX512},
 	laneLogicalXor: {laneI8: logicalXorI8AVX512, laneU8: logicalXorI8AVX512},
@@ -20802,9 +20856,9 @@ var lanesAVX2 = [...][laneKinds]func(dst, a, b unsafe.Pointer, n int){
 	laneMin:        {laneI8: minSI8AVX2, laneI16: minSI16AVX2, laneI32: minSI32AVX2, laneI64: minSI64AVX2, laneU8: minUI8AVX2},
 	laneBetween:    {laneI8: betweenSI8AVX2, laneI16: betweenSI16AVX2, laneI32: betweenSI32AVX2, laneI64: betweenSI64AVX2, laneU8: betweenUI8AVX2},
 	laneAbs:        {laneI8: absSI8AVX2, laneI16: absSI16AVX2, laneI32: absSI32AVX2, laneI64: absSI64AVX2},
-	laneAnd:        {laneI8: andI8AVX2, laneU8: andI8AVX2},
-	laneOr:         {laneI8: orI8AVX2, laneU8: orI8AVX2},
-	laneXor:        {laneI8: xorI8AVX2, laneU8: xorI8AVX2},
+	laneAnd:        {laneI8: andI8AVX2, laneU8: andI8AVX2, laneI16: andI16AVX2, laneI32: andI32AVX2, laneI64: andI64AVX2},
+	laneOr:         {laneI8: orI8AVX2, laneU8: orI8AVX2, laneI16: orI16AVX2, laneI32: orI32AVX2, laneI64: orI64AVX2},
+	laneXor:        {laneI8: xorI8AVX2, laneU8: xorI8AVX2, laneI16: xorI16AVX2, laneI32: xorI32AVX2, laneI64: xorI64AVX2},
 	laneLogicalAnd: {laneI8: logicalAndI8AVX2, laneU8: logicalAndI8AVX2},
 	laneLogicalOr:  {laneI8: logicalOrI8AVX2, laneU8: logicalOrI8AVX2},
 	laneLogicalXor: {laneI8: logicalXorI8AVX2, laneU8: logicalXorI8AVX2},

@@ -13140,10 +13140,37 @@ func mulI8NEON(dst, a, b unsafe.Pointer, n int)
 func andI8NEON(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
+func andI16NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func andI32NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func andI64NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
 func orI8NEON(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
+func orI16NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func orI32NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func orI64NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
 func xorI8NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func xorI16NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func xorI32NEON(dst, a, b unsafe.Pointer, n int)
+
+//go:noescape
+func xorI64NEON(dst, a, b unsafe.Pointer, n int)
 
 //go:noescape
 func logicalAndI8NEON(dst, a, b unsafe.Pointer, n int)
@@ -13218,9 +13245,9 @@ var lanesNEON = [...][laneKinds]func(dst, a, b unsafe.Pointer, n int){
 	laneMin:        {},
 	laneBetween:    {},
 	laneAbs:        {},
-	laneAnd:        {laneI8: andI8NEON, laneU8: andI8NEON},
-	laneOr:         {laneI8: orI8NEON, laneU8: orI8NEON},
-	laneXor:        {laneI8: xorI8NEON, laneU8: xorI8NEON},
+	laneAnd:        {laneI8: andI8NEON, laneU8: andI8NEON, laneI16: andI16NEON, laneI32: andI32NEON, laneI64: andI64NEON},
+	laneOr:         {laneI8: orI8NEON, laneU8: orI8NEON, laneI16: orI16NEON, laneI32: orI32NEON, laneI64: orI64NEON},
+	laneXor:        {laneI8: xorI8NEON, laneU8: xorI8NEON, laneI16: xorI16NEON, laneI32: xorI32NEON, laneI64: xorI64NEON},
 	laneLogicalAnd: {laneI8: logicalAndI8NEON, laneU8: logicalAndI8NEON},
 	laneLogicalOr:  {laneI8: logicalOrI8NEON, laneU8: logicalOrI8NEON},
 	laneLogicalXor: {laneI8: logicalXorI8NEON, laneU8: logicalXorI8NEON},

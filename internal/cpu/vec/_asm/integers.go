@@ -67,7 +67,7 @@ func (k *laneKernel) on(isa kernel.ISA) bool {
 func (k *laneKernel) around(isa kernel.ISA) bool { return isa == kernel.AVX2 && k.pred < 0 }
 
 // number reports whether the kernel knows numberBit.
-func (k *laneKernel) number(isa kernel.ISA) bool { return isa == kernel.AVX2 && k.bounds < 0 }
+func (k *laneKernel) number(isa kernel.ISA) bool { return isa != kernel.NEON && k.bounds < 0 }
 
 // numberBit, set in the number of elements, says that b is one element, which stands for all.
 const numberBit = 61
@@ -194,7 +194,9 @@ func laneKernels() []*laneKernel {
 		p(logic(isa, "OR") + "V2, V0, V0")
 	})
 	for _, op := range []string{"AND", "OR", "XOR"} {
-		add(strings.ToLower(op), nil, func(p func(string), isa kernel.ISA) { p(logic(isa, op) + "V1, V0, V0") })
+		for _, s := range laneSizes { // they differ in numbers alone, see numberBit
+			arith(strings.ToLower(op), "", s, func(p func(string), isa kernel.ISA) { p(logic(isa, op) + "V1, V0, V0") })
+		}
 	}
 	// The truth of a byte is its minimum with 1; both are not 0 where the smaller one is not.
 	add("logicalAnd", []uint64{ones}, func(p func(string), isa kernel.ISA) {
@@ -364,14 +366,14 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa kernel.ISA, data *kernel.X
 	if isa == kernel.AVX512 {
 		pfx, size = "Z", 64
 	}
-	vector := strings.NewReplacer("V10", pfx+"10", "V0", pfx+"0", "V1", pfx+"1", "V2", pfx+"2", "V3", pfx+"3", "V8",
+	registers := strings.NewReplacer("V10", pfx+"10", "V0", pfx+"0", "V1", pfx+"1", "V2", pfx+"2", "V3", pfx+"3", "V8",
 		pfx+"8", "V9", pfx+"9")
 	p := func(s string) { fmt.Fprintf(w, "\t%s\n", s) }
 	body := func(s string) {
 		name, args, _ := strings.Cut(s, " ")
-		p(name + " " + vector.Replace(args))
+		p(name + " " + registers.Replace(args))
 	}
-	lanes := size / k.size.bytes
+	vector, lanes := size, size/k.size.bytes
 	out := k.size.bytes
 	if k.pred >= 0 {
 		out = 1
@@ -379,10 +381,14 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa kernel.ISA, data *kernel.X
 	if k.packs(isa) {
 		lanes, size = 32, 32*k.size.bytes
 	}
+	move := "VMOVDQU"
+	if isa == kernel.AVX512 {
+		move = fmt.Sprintf("VMOVDQU%d", 8*k.size.bytes)
+	}
 	fmt.Fprintf(w, "// %s: %d lanes x 4. DI=dst, SI=a, DX=b; BX=elements left.\n", k.goName(isa), lanes)
 	frame := 0
 	if k.number(isa) {
-		frame = max(4*32, size)
+		frame = max(4*vector, size)
 	}
 	fmt.Fprintf(w, "TEXT ·%s(SB), NOSPLIT, $%d-32\n", k.goName(isa), frame)
 	p("MOVQ dst+0(FP), DI")
@@ -403,9 +409,9 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa kernel.ISA, data *kernel.X
 		p("XORL R11, R11")
 		p("XORL R12, R12")
 		p("XORL R10, R10")
-		p(fmt.Sprintf("VPBROADCAST%s (DX), Y1", k.size.sfx))
-		for off := 0; off < frame; off += 32 {
-			p(fmt.Sprintf("VMOVDQU Y1, number-%d(SP)", frame-off))
+		p(fmt.Sprintf("VPBROADCAST%s (DX), %s1", k.size.sfx, pfx))
+		for off := 0; off < frame; off += vector {
+			p(fmt.Sprintf("%s %s1, number-%d(SP)", move, pfx, frame-off))
 		}
 		p(fmt.Sprintf("LEAQ number-%d(SP), DX", frame))
 		fmt.Fprintf(w, "vector:\n")
@@ -418,10 +424,6 @@ func emitLanes(w *strings.Builder, k *laneKernel, isa kernel.ISA, data *kernel.X
 	}
 	if k.packs(isa) && k.size.bytes > 2 { // where the halves' eighths belong
 		p(fmt.Sprintf("VPMOVZXBD %s, Y10", data.Constant(8, 0x0703060205010400)))
-	}
-	move := "VMOVDQU"
-	if isa == kernel.AVX512 {
-		move = fmt.Sprintf("VMOVDQU%d", 8*k.size.bytes)
 	}
 	store, keep := move, false
 	step := func(u int, masked bool) {
