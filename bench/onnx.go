@@ -111,8 +111,9 @@ func (e *exportedModel) write(path string, batch int) {
 	check(s.Save(path + ".pt"))
 }
 
-// onnxRows run networks from files: ours that onnx.Open has loaded, ONNX Runtime with the same file, PyTorch with the
-// same network as TorchScript; then what it takes to load a file, and the memory of a process that serves it.
+// onnxRows run networks from files: ours that onnx.Open has loaded, with Winograd's algorithm where it pays, ONNX
+// Runtime with the same file, PyTorch with the same network as TorchScript; then what it takes to load a file, and the
+// memory of a process that serves it.
 func onnxRows(c *config) []row {
 	var rows []row
 	for i := range exportedModels {
@@ -224,7 +225,7 @@ func (e *exportedModel) writeQDQ(path string, x *torch.Tensor) {
 
 // served is a model that answers requests.
 func served(path string, inputs map[string]*torch.Tensor) work {
-	m, err := onnx.Open(path)
+	m, err := onnx.Open(path, onnx.LoadOptions{Winograd: true})
 	check(err)
 	ctx := context.Background()
 	return work{

@@ -35,8 +35,9 @@ type Program struct {
 	in, out *spec
 	guards  []guard
 	limit   graph.Options
-	writes  bool     // the program changes buffers or inputs
-	grads   []string // what the results behind the user's are gradients of
+	fuse    graph.FuseOptions // of what Run runs
+	writes  bool              // the program changes buffers or inputs
+	grads   []string          // what the results behind the user's are gradients of
 	ports   []graph.Port
 	results []graph.Port
 	meta    map[string]string
@@ -663,7 +664,7 @@ func (p *Program) fused() (*graph.Function, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := tensor.Try(f.Fuse); err != nil {
+	if err := tensor.Try(func() { f.FuseWith(p.fuse) }); err != nil {
 		return nil, err
 	}
 	if err := f.Compile(); err != nil {

@@ -34,11 +34,15 @@ type frozenTensor struct {
 }
 
 // Freeze makes a copy of a method of self, whose calls are replaced by what they call and whose attributes, those of
-// objects in self included, are constants, and applies Fuse to it. self is nil for a function without an object. An
+// objects in self included, are constants, and applies FuseWith to it. self is nil for a function without an object. An
 // attribute that the function sets is read and set as before. What makes objects or writes into the memory of its
 // arguments, attributes or constants stays as it is, and so does a function with calls that are not known before it
 // runs.
-func Freeze(f *Function, self *Object) *Frozen {
+func Freeze(f *Function, self *Object, opts ...FuseOptions) *Frozen {
+	var o FuseOptions
+	for _, opt := range opts {
+		o = opt
+	}
 	z := &Frozen{plain: f}
 	if f.Compile() != nil {
 		return z
@@ -52,10 +56,10 @@ func Freeze(f *Function, self *Object) *Frozen {
 	setAttributes(g.Body, set)
 	z.attributes(g.Body, objects, set)
 	err := tensor.Try(func() {
-		u := newFuser(g, FuseOptions{})
+		u := newFuser(g, o)
 		u.fold() // what only training does is gone
 		if z.lasting(g, objects) {
-			g.Fuse()
+			g.FuseWith(o)
 			z.fn = g
 		}
 	})
@@ -201,6 +205,8 @@ func (z *Frozen) Run(ctx context.Context, opt Options, args ...tensor.Value) ([]
 // object was changed prepares the method with Freeze, and later ones run what was prepared. The zero value is ready.
 // Any number of goroutines may use it.
 type Serving struct {
+	Options FuseOptions // of what is prepared
+
 	frozen atomic.Pointer[Frozen]
 	calls  atomic.Int32 // since the object was changed
 }
@@ -221,7 +227,7 @@ func (s *Serving) Run(ctx context.Context, f *Function, self *Object, args ...te
 		if s.calls.Add(1) < 2 {
 			return f.Run(ctx, args...)
 		}
-		z = Freeze(f, self)
+		z = Freeze(f, self, s.Options)
 		s.frozen.Store(z)
 	}
 	return z.Run(ctx, Options{}, args...)

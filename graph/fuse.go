@@ -36,6 +36,9 @@ type FuseOptions struct {
 	// Exact says that the function was recorded, and that all its runs have the sizes, dtypes and layouts of the
 	// example.
 	Exact bool
+	// Winograd allows 3×3 convolutions in float32 to be computed by Winograd's algorithm, where that is faster: see
+	// torch.SetWinograd, which allows it everywhere.
+	Winograd bool
 }
 
 // Weights keeps the weights that FuseWith has folded, so that several programs over the same tensors share them. The
@@ -72,6 +75,7 @@ type fuser struct {
 	f       *Function
 	weights *Weights
 	exact   bool
+	wino    bool // FuseOptions.Winograd
 	a       *aliases
 	uses    map[*Value]int
 	user    map[*Value]*Node // the last one that was seen; the only one where uses is 1
@@ -83,7 +87,7 @@ func newFuser(f *Function, o FuseOptions) *fuser {
 	if o.Weights == nil {
 		o.Weights = new(Weights)
 	}
-	return &fuser{f: f, weights: o.Weights, exact: o.Exact, dead: map[*Node]bool{}, a: newAliases(f)}
+	return &fuser{f: f, weights: o.Weights, exact: o.Exact, wino: o.Winograd, dead: map[*Node]bool{}, a: newAliases(f)}
 }
 
 // count finds the readers of each value.

@@ -239,7 +239,7 @@ func (u *fuser) conv(n *Node) {
 	}
 	k := u.weights.folded(w, b, norm)
 	u.replace(chain, "gotorch::conv_fused", n.In[0], k.w, k.b, residual, n.In[3], n.In[4], n.In[5], n.In[6], lo, hi,
-		act)
+		act, u.wino)
 }
 
 // isNorm reports a batch norm of v that uses constant running statistics, behind a convolution with the weight w.

@@ -276,7 +276,7 @@ func (m *Module) run(ctx context.Context, method string, f *graph.Function, all 
 	error) {
 	s, ok := m.serving.Load(method)
 	if !ok {
-		s, _ = m.serving.LoadOrStore(method, new(graph.Serving))
+		s, _ = m.serving.LoadOrStore(method, &graph.Serving{Options: m.unit.fuse})
 	}
 	return s.(*graph.Serving).Run(ctx, f, m.obj, all...)
 }

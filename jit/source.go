@@ -33,6 +33,8 @@ type unit struct {
 	lite   bool    // there is bytecode instead of code
 	traced bool    // recorded by Trace
 
+	fuse graph.FuseOptions // of methods that are prepared for inference
+
 	mu      sync.Mutex
 	modules map[*graph.Object]*Module
 }

@@ -24,7 +24,7 @@ var _ graph.Model = (*Model)(nil)
 
 // load reads and translates a model. open opens files with weights by their path below the model's folder; nil: there
 // are none.
-func load(b []byte, open func(name string) (readerAt, error)) (m *Model, err error) {
+func load(b []byte, open func(name string) (readerAt, error), opts []LoadOptions) (m *Model, err error) {
 	pb, err := onnxpb.ReadModel(b)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,11 @@ func load(b []byte, open func(name string) (readerAt, error)) (m *Model, err err
 		m.outputs = append(m.outputs, p)
 	}
 	m.metadata = metadata(pb)
-	if err := tensor.Try(m.program.Fuse); err != nil {
+	var fuse graph.FuseOptions
+	for _, o := range opts {
+		fuse.Winograd = o.Winograd
+	}
+	if err := tensor.Try(func() { m.program.FuseWith(fuse) }); err != nil {
 		return nil, err
 	}
 	m.weights = map[*tensor.Storage]bool{}

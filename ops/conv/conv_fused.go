@@ -12,9 +12,10 @@ import (
 func init() {
 	tensor.Register(tensor.Def{
 		Schema: "gotorch::conv_fused(Tensor input, Tensor weight, Tensor? bias, Tensor? residual, int[] stride, int[] padding, int[] dilation, int groups, float min, float max, " +
-			"str activation=\"none\") -> Tensor",
+			"str activation=\"none\", bool winograd=False) -> Tensor",
 		Doc: "is activation(clamp(conv(input, weight, bias) + residual, min, max)), for inference in one pass over " +
-			"the result: min 0 is a ReLU, max 6 with it a ReLU6, infinities leave the values alone.",
+			"the result: min 0 is a ReLU, max 6 with it a ReLU6, infinities leave the values alone. winograd allows " +
+			"Winograd's algorithm, as torch.SetWinograd does.",
 		Go: "-",
 		Fuses: func(c *Ctx) bool {
 			sh, ok := fits(c.T(0), c.T(1), c.T(2), fusedArgs(c))
@@ -137,7 +138,7 @@ func fusedArgs(c *Ctx) arguments { return fusedArguments(c, 4, c.T(1).Dim()-2, c
 
 func runFused[E float32 | float64](c *Ctx) {
 	ep := epilogue[E](c.Float(8), c.Float(9), c.T(1))
-	ep.Act = op.Activations[c.Str(10)]
+	ep.Act, ep.Winograd = op.Activations[c.Str(10)], c.Bool(11)
 	runFloat(c.Out(0), c.T(0), c.T(1), c.T(2), c.T(3), ep, fusedArgs(c))
 }
 
@@ -149,7 +150,7 @@ func epilogue[E float32 | float64](lo, hi float64, w *T) cpuconv.Epilogue[E] {
 
 // Fused calls gotorch::conv_fused.
 func Fused(in, w, bias, residual *T, stride, pad, dil []int, groups int, lo, hi float64) *T {
-	c := tensor.NewCall(opFused, 11)
+	c := tensor.NewCall(opFused, 12)
 	*c.Arg(0), *c.Arg(1) = tensor.TensorValue(in), tensor.TensorValue(w)
 	if bias != nil {
 		*c.Arg(2) = tensor.TensorValue(bias)
@@ -159,7 +160,7 @@ func Fused(in, w, bias, residual *T, stride, pad, dil []int, groups int, lo, hi 
 	}
 	*c.Arg(4), *c.Arg(5), *c.Arg(6) = tensor.OptIntsValue(stride), tensor.OptIntsValue(pad), tensor.OptIntsValue(dil)
 	*c.Arg(7), *c.Arg(8), *c.Arg(9) = tensor.IntValue(groups), tensor.Box(lo), tensor.Box(hi)
-	*c.Arg(10) = tensor.Box("none")
+	*c.Arg(10), *c.Arg(11) = tensor.Box("none"), tensor.Box(false)
 	return c.Do1()
 }
 

@@ -28,8 +28,8 @@ func gates(mode int) int {
 }
 
 // planes is how many values per unit and step the backward pass needs besides the output: an LSTM's activated gates
-// (input, forget, cell, output) and its cell state; a GRU's activated gates (reset, update, new) and the state's part
-// of the new state.
+// (input, forget, cell, output) and its cell state; a GRU's activated gates (reset, update) and the two parts of the new
+// state, see gruHidden.
 func planes(mode int) int {
 	switch mode {
 	case modeLSTM:
@@ -39,6 +39,13 @@ func planes(mode int) int {
 	}
 	return 1
 }
+
+// The planes of a GRU's two parts of the new state: that of the state, and that of the input, which becomes the new
+// state. What is multiplied by the state lies together.
+const (
+	gruHidden = 2
+	gruNew    = 3
+)
 
 // cells are the step kernels of an element type. Those of an LSTM and a GRU work on some rows of so many columns, a row
 // for each sample: planes of the workspace hold one row behind the other, while what other parts of the layer read row

@@ -9,8 +9,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// width is how many hidden units a task of a step works on: all gates of a unit are in one task, so a step needs one
-// barrier.
+// width is how many hidden units a task of a step works on, but for single layers: all gates of a unit are in one task,
+// so a step needs one barrier.
 const width = 64
 
 // layer is one direction of one layer over a sequence of L steps with N samples, I inputs and H hidden units.
@@ -21,7 +21,8 @@ type layer[E float] struct {
 	k                   *cells[E]
 	mode, gates, planes int
 	reverse             bool
-	L, N, I, H, blocks  int
+	L, N, I, H          int
+	width, blocks       int // units of a block, number of blocks
 	x, h0, c0           []E // (L·N, I), (N, H), (N, H)
 	wih, whh, bih, bhh  []E // (gates·H, I), (gates·H, H), biases may be nil
 	out                 []E // (L·N, H)
@@ -52,7 +53,7 @@ func (l *layer[E]) free() {
 }
 
 // units is the range of a block's units.
-func (l *layer[E]) units(b int) (u0, n int) { return b * width, min(width, l.H-b*width) }
+func (l *layer[E]) units(b int) (u0, n int) { return b * l.width, min(l.width, l.H-b*l.width) }
 
 // plane is plane p of a block within what one step has in ws.
 func (l *layer[E]) plane(t, b, p int) []E {
@@ -93,7 +94,10 @@ func (l *layer[E]) before(first, rows []E, s, b int) (state []E, ld int) {
 }
 
 // grain is how many blocks make a task, from the multiplications of a block.
-func (l *layer[E]) grain() int { return max(1, 1<<16/(l.N*width*l.gates*l.H+1)) }
+func (l *layer[E]) grain() int { return max(1, stepTask/(l.N*l.width*l.gates*l.H+1)) }
+
+// stepTask is how many multiplications of a step make a task.
+const stepTask = 1 << 16
 
 // each calls f for all blocks.
 func (l *layer[E]) each(f func(b int)) {
@@ -110,18 +114,12 @@ const fewSamples = 8
 
 // forward computes out, ws and, for an LSTM, the last cell state.
 func (l *layer[E]) forward(cn []E) {
-	G, H, N, I := l.gates, l.H, l.N, l.I
-	var bias []E
-	if l.bih != nil {
-		bias = l.temp(G * H)
-		copy(bias, l.bih)
-		// the biases of state and input add up, but for that of a GRU's new state
-		n := G * H
-		if l.mode == modeGRU {
-			n = 2 * H
-		}
-		l.k.add(bias[:n], bias[:n], l.bhh[:n])
+	if l.single() {
+		l.forwardSingle(cn)
+		return
 	}
+	G, H, N, I := l.gates, l.H, l.N, l.I
+	bias := l.bias()
 	// A row of weights for every input, one for the bias, whose input is 1, and one for every unit, or the last only.
 	var ahead []E
 	F := I
@@ -183,7 +181,11 @@ func (l *layer[E]) forward(cn []E) {
 			if ahead != nil {
 				beta = 1
 				for g := range G {
-					l.move(l.plane(t, b, g), n, ahead[t*N*G*H+g*H+u0:], G*H, n)
+					p := g
+					if l.mode == modeGRU && g == 2 {
+						p = gruNew
+					}
+					l.move(l.plane(t, b, p), n, ahead[t*N*G*H+g*H+u0:], G*H, n)
 				}
 			}
 			gemm.GEMMBatch([]gemm.BatchDim{{N: together, B: n * K, C: n * N}}, N, n, K, 1, a, K, 1, panels, n, 1, beta,
@@ -191,9 +193,9 @@ func (l *layer[E]) forward(cn []E) {
 			if l.mode == modeGRU { // the two parts of the new state stay apart
 				panel := panels[2*n*K:]
 				if ahead == nil {
-					gemm.GEMM(N, n, F, 1, a, K, 1, panel, n, 1, 0, l.plane(t, b, 2), n, 1, nil)
+					gemm.GEMM(N, n, F, 1, a, K, 1, panel, n, 1, 0, l.plane(t, b, gruNew), n, 1, nil)
 				}
-				gemm.GEMM(N, n, H, 1, a[F:], K, 1, panel[F*n:], n, 1, 0, l.plane(t, b, 3), n, 1,
+				gemm.GEMM(N, n, H, 1, a[F:], K, 1, panel[F*n:], n, 1, 0, l.plane(t, b, gruHidden), n, 1,
 					epilogue(l.bhh, 2*H+u0, n))
 			}
 			p := func(i int) []E { return l.plane(t, b, i) }
@@ -210,7 +212,7 @@ func (l *layer[E]) forward(cn []E) {
 				l.k.lstm(N, n, out, H, p(4), p(0), p(1), p(2), p(3), c, ld)
 			case modeGRU:
 				h, ld := l.before(l.h0, l.out, s, b)
-				l.k.gru(N, n, out, H, p(0), p(1), p(2), p(3), h, ld)
+				l.k.gru(N, n, out, H, p(0), p(1), p(gruNew), p(gruHidden), h, ld)
 			}
 			l.move(xh[(s+1)&1][F+u0:], K, out, H, n)
 			input(b, s+1)
@@ -223,6 +225,22 @@ func (l *layer[E]) forward(cn []E) {
 			l.move(cn[u0:], H, l.plane(t, b, 4), n, n)
 		}
 	}
+}
+
+// bias is what the biases add to the gates' part of the input: those of state and input add up, but for that of a GRU's
+// new state. It is nil where there are none.
+func (l *layer[E]) bias() []E {
+	if l.bih == nil {
+		return nil
+	}
+	n := l.gates * l.H
+	bias := l.temp(n)
+	copy(bias, l.bih)
+	if l.mode == modeGRU {
+		n = 2 * l.H
+	}
+	l.k.add(bias[:n], bias[:n], l.bhh[:n])
+	return bias
 }
 
 // epilogue adds n biases from u0 on.
@@ -351,7 +369,8 @@ func (l *layer[E]) backward(gout, gc []E, r gradients[E]) {
 					ldc)
 			case modeGRU:
 				h, ldh := l.before(l.h0, l.out, s, b)
-				l.k.gruBack(N, n, d, to(0), to(1), to(2), to(3), ld, p(0), p(1), p(2), p(3), h, ldh)
+				l.k.gruBack(N, n, d, to(0), to(1), to(2), to(3), ld, p(0), p(1), p(gruNew), p(gruHidden), h,
+					ldh)
 			}
 			if in := s % span; all != nil && in%sumSteps == 0 { // the rows of these steps lie together
 				count := min(sumSteps, span-in, l.L-s)

@@ -64,7 +64,11 @@ func newLayer[E float](c *Ctx, at int, mode int, reverse bool) *layer[E] {
 	x := c.T(at)
 	l := &layer[E]{mode: mode, gates: gates(mode), planes: planes(mode), reverse: reverse, L: x.Size(0), N: x.Size(1),
 		I: x.Size(2), H: c.T(at + 1).Size(1)}
-	l.blocks = (l.H + width - 1) / width
+	l.width = width
+	if l.single() {
+		l.width = max(l.H, 1)
+	}
+	l.blocks = (l.H + l.width - 1) / l.width
 	switch l := any(l).(type) {
 	case *layer[float32]:
 		l.k = &cells32

@@ -108,7 +108,8 @@ func TestLayer(t *testing.T) {
 			defer cpu.Set(level.Features)()
 			for mode := range gates {
 				for _, z := range [][4]int{{1, 1, 1, 1}, {4, 3, 5, 7}, {3, 9, 2, 64}, {2, 8, 66, 70}, {5, 12, 3, 130},
-					{6, 2, 70, 65}, {130, 2, 3, 5}, {5, 520, 2, 70}} {
+					{6, 2, 70, 65}, {130, 2, 3, 5}, {5, 520, 2, 70},
+					{5, 1, 3, 7}, {4, 1, 5, 70}, {12, 1, 6, 65}, {9, 1, 3, 260}} {
 					for _, reverse := range []bool{false, true} {
 						check(t, mode, z, reverse, z[0] != 4)
 					}

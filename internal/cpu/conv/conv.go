@@ -58,6 +58,9 @@ type Epilogue[T Float] struct {
 	// Act is applied to the result after all of the above, while the result is in the cache; not with a Tail.
 	Act gemm.Activation
 
+	// Winograd allows Winograd's algorithm, as SetWinograd does for all convolutions.
+	Winograd bool
+
 	// Packed keeps the weights in the micro-kernel's order from one call to the next. Whoever
 	// sets it makes sure that the weights have not changed meanwhile.
 	Packed *PackedWeights
@@ -66,13 +69,19 @@ type Epilogue[T Float] struct {
 }
 
 // PackedWeights keeps packed weights, and the plan of the convolution, for the calls that follow, as long as
-// the same convolution is computed. The zero value is empty.
+// the same convolution is computed. It keeps two orders of the weights, so that batches of two sizes, of which one
+// is computed by Winograd's algorithm, do not pack anew each time. The zero value is empty.
 type PackedWeights struct {
 	mu      sync.Mutex
-	key     packedKey
-	w       unsafe.Pointer
+	kept    [2]keptWeights // the last one that was used first
 	planKey planKey
 	planned any // *job or *pairJob, without the images
+}
+
+// keptWeights are packed weights with their order.
+type keptWeights struct {
+	key packedKey
+	w   unsafe.Pointer
 }
 
 // planKey is all that a kept plan with packed weights depends on.
@@ -105,8 +114,8 @@ func (c *PackedWeights) keep(key *planKey, p any) {
 	c.planKey, c.planned = *key, p
 }
 
-// get returns the weights of the last call if their order is that of key; otherwise it makes them and keeps
-// them for the next calls. Their memory belongs to the garbage collector, which knows when the last call that
+// get returns the weights that are kept in the order of key; otherwise it makes them and keeps them for the next
+// calls. Their memory belongs to the garbage collector, which knows when the last call that
 // uses them has ended. Without a receiver nothing is kept.
 func (c *PackedWeights) get(key packedKey, make func() unsafe.Pointer) unsafe.Pointer {
 	if c == nil {
@@ -114,10 +123,15 @@ func (c *PackedWeights) get(key packedKey, make func() unsafe.Pointer) unsafe.Po
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.w == nil || c.key != key {
-		c.w, c.key = make(), key
+	if k := &c.kept[0]; k.w != nil && k.key == key {
+		return k.w
 	}
-	return c.w
+	first := c.kept[1]
+	if first.w == nil || first.key != key {
+		first = keptWeights{key, make()}
+	}
+	c.kept[1], c.kept[0] = c.kept[0], first
+	return first.w
 }
 
 // packedKey is all that the order of packed weights depends on.
@@ -175,7 +189,7 @@ func forward[T Float](s *Shape, out, in Image[T], w Weights[T], ep *Epilogue[T])
 	var key planKey
 	if ep != nil && ep.Packed != nil {
 		key = planKey{
-			s: *s, pt: currentPath(), inLast: in.Last, outLast: out.Last, winograd: winogradOn.Load(),
+			s: *s, pt: currentPath(), inLast: in.Last, outLast: out.Last, winograd: winogradOn.Load() || ep.Winograd,
 			w: unsafe.Pointer(unsafe.SliceData(w.Data)), wLast: w.Last,
 		}
 		if tail != nil {

@@ -27,6 +27,7 @@ type job[T Float] struct {
 	clamp           bool
 	lo, hi          T
 	act             gemm.Activation
+	winograd        bool       // Winograd's algorithm is allowed
 	packInTask      *packer[T] // not nil: each task packs the weights that it needs
 	packed          *PackedWeights
 	key             *planKey // under which packed may keep the plan
@@ -120,7 +121,7 @@ func (j *job[T]) setEpilogue(ep *Epilogue[T]) {
 		j.res = unsafe.Pointer(&ep.Residual[0])
 	}
 	j.clamp, j.lo, j.hi, j.act = ep.Clamp, ep.Lo, ep.Hi, ep.Act
-	j.packed, j.outTail = ep.Packed, ep.Tail
+	j.packed, j.outTail, j.winograd = ep.Packed, ep.Tail, ep.Winograd
 }
 
 // blank is the job without what changes from call to call: images, biases, caches.

@@ -14,7 +14,7 @@ var winogradOn atomic.Bool
 
 // SetWinograd allows 3x3 convolutions of stride 1 in float32 to be computed by Winograd's F(4×4, 3×3), and
 // returns the previous setting; off is the default. It takes a quarter of the multiplications, at the price
-// of rounding errors about fifteen times as large. Where there are no kernels for it, or where it would gain
+// of rounding errors two to five times as large. Where there are no kernels for it, or where it would gain
 // little, as with many channels and few positions, the setting has no effect.
 //
 // Source: Lavin and Gray 2016, "Fast Algorithms for Convolutional Neural Networks", arXiv 1509.09308. For
@@ -49,8 +49,36 @@ const (
 	winogradWeights
 )
 
-// winogradConsts are the constants of the transforms, in the order in which the assembly expects them.
-var winogradConsts = [8]float32{2, 4, 5, 8, 1.0 / 4, 1.0 / 6, 1.0 / 24, 1.0 / 12}
+// The transforms evaluate polynomials at 0, ±a, ±b and infinity. The points decide the rounding errors: with the 1 and 2
+// of Lavin and Gray the largest error is five to seven times that of the direct kernel, with these twice. Their powers
+// have few bits, so that most constants are exact.
+//
+// Source: Barabasz, Anderson, Soodhalter and Gregg 2020, "Error Analysis and Improving the Accuracy of Winograd
+// Convolution for Deep Neural Networks", who search for such points.
+const (
+	winogradA = 5.0 / 8
+	winogradB = 3.0 / 2
+)
+
+// winogradConsts are the constants of each transform, in the order of ../_asm/conv/winograd.go, repeated to fill vectors
+// of eight.
+var winogradConsts = func() (c [3][6][8]float32) {
+	const (
+		a, b   = winogradA, winogradB
+		a2, b2 = a * a, b * b
+		dA, dB = 2 * a2 * (a2 - b2), 2 * b2 * (b2 - a2) // products of the distances of a, and of b, from the others
+	)
+	for kind, values := range [...][6]float32{
+		winogradInput:   {a, b, a2, b2, a2 * b2, a2 + b2},
+		winogradOutput:  {a, b, a2, b2, a2 * a, b2 * b},
+		winogradWeights: {1 / (a2 * b2), 1 / dA, a / dA, a2 / dA, 1 / dB, b / dB},
+	} {
+		for i, v := range values {
+			c[kind][i] = [8]float32{v, v, v, v, v, v, v, v}
+		}
+	}
+	return c
+}()
 
 // winogradSkew is the number of elements by which the 36 matrices are shifted against each other: at
 // distances of a power of two their elements would share a set of the cache.
@@ -64,7 +92,7 @@ const winogradSharedBytes = 8 << 20
 
 // winogradFits reports whether the job may, can and should be computed by Winograd's algorithm.
 func (j *job[T]) winogradFits() bool {
-	if !winogradOn.Load() || kernelsOf[T](j.pt).winograd[winogradInput] == nil || len(j.phases) != 1 || j.ci < 16 ||
+	if !j.winograd && !winogradOn.Load() || kernelsOf[T](j.pt).winograd[winogradInput] == nil || len(j.phases) != 1 || j.ci < 16 ||
 		j.co%lanes[T](j.pt) != 0 || j.inTail != nil || j.outTail.pools() {
 		return false
 	}
@@ -82,24 +110,29 @@ func (j *job[T]) winogradFits() bool {
 }
 
 // winogradGain is the least gain in time for which accuracy is given up; tests lower it.
-var winogradGain = 1.3
+var winogradGain = 1.1
 
 // winogradPays compares the multiplications that are saved with the cost of the transforms, in units of one
-// multiplication of the AVX-512 kernel. With few tiles the transformed weights, which are four times as many
-// as the weights, do not pay. With shorter vectors multiplications take longer, while the transforms hardly
-// do.
+// multiplication of the AVX-512 kernel, measured on Zen 4. With few tiles the transformed weights, which are four times
+// as many as the weights, do not pay. With shorter vectors multiplications take longer, while the transforms hardly do.
 func (j *job[T]) winogradPays() bool {
 	const (
-		perValue  = 30 // to transform a value of the input or the result
-		perWeight = 15 // to make a transformed weight, or to fetch it from memory
-		perRead   = 25 // to read a transformed weight again for the next tiles
+		perValue  = 15 // to transform a value of the input or the result
+		perWeight = 15 // to make a transformed weight
+		perFetch  = 10 // to fetch it from memory where it was kept
+		perRead   = 20 // to read a transformed weight again for the next tiles
 		perShared = 5  // the same, from the second-level cache
 		perPacked = 20 // to pack a weight for the direct kernel
 	)
 	tiles := j.n * ceilDiv(j.outD[1], 4) * ceilDiv(j.outD[2], 4)
-	each := perWeight + perRead*ceilDiv(tiles, winogradTiles)
+	each := perRead * ceilDiv(tiles, winogradTiles)
 	if j.winogradShared() {
-		each = perWeight + perShared*ceilDiv(tiles, winogradTiles)
+		each = perShared * ceilDiv(tiles, winogradTiles)
+	}
+	if j.packed == nil {
+		each += perWeight
+	} else {
+		each += perFetch
 	}
 	l := lanes[T](j.pt)
 	cost := 36 * (tiles*j.ci*j.co + (tiles*(j.ci+j.co)*perValue+j.ci*j.co*each)*l/16)
@@ -279,7 +312,7 @@ func (w *winogradJob) makePanel(group, c int, dst, buf unsafe.Pointer) {
 			dst: unsafe.Add(dst, at), src: unsafe.Add(buf, at), tmp: tmp,
 			row: 3 * size, col: size, outRow: 6 * (size + winogradSkew*4), outCol: size + winogradSkew*4,
 			n:      min(1<<14, size-at) / (4 * lanes[float32](j.pt)),
-			consts: unsafe.Pointer(&winogradConsts),
+			consts: unsafe.Pointer(&winogradConsts[winogradWeights]),
 		})
 	}
 }
@@ -342,7 +375,7 @@ func (w *winogradJob) input(b *block, s *winogradScratch, v unsafe.Pointer) {
 	a := winogradArgs{
 		row: j.line * 4, col: j.pix * 4, outRow: 6 * w.vFreq * 4, outCol: w.vFreq * 4,
 		n:   ceilDiv(j.ci, lanes[float32](j.pt)),
-		tmp: s.tmp, consts: unsafe.Pointer(&winogradConsts), dst: v,
+		tmp: s.tmp, consts: unsafe.Pointer(&winogradConsts[winogradInput]), dst: v,
 	}
 	for img := range b.n1 - b.n0 {
 		for y := range ceilDiv(b.hi[1]-b.lo[1], 4) {
@@ -411,7 +444,7 @@ func (w *winogradJob) finish(b *block, s *winogradScratch) {
 	cols := b.c1 - b.c0
 	a := winogradArgs{
 		row: 6 * w.mFreq * 4, col: w.mFreq * 4, n: cols / lanes[float32](j.pt), tmp: s.tmp,
-		consts: unsafe.Pointer(&winogradConsts),
+		consts: unsafe.Pointer(&winogradConsts[winogradOutput]),
 		lo:     float32(math.Inf(-1)), hi: float32(math.Inf(1)),
 	}
 	if j.clamp && j.res == nil {

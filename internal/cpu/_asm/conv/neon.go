@@ -397,14 +397,9 @@ func (g *neonGen) depthwiseGrad(name string) {
 //	R9 column of the source or row of the result, R10 a place in it, R11 bias
 func (g *neonGen) winograd(t winogradTransform) {
 	ops := winogradOps{
-		op: func(name string, a, b, dst int) {
-			if name == "eor" {
-				g.I("%s", a64.Three(name, a64.B16, dst, b, a))
-				return
-			}
-			g.I("%s", a64.Three(name, g.arr, dst, b, a))
-		},
-		move: func(src, dst int) { g.I("%s", a64.Three("orr", a64.B16, dst, src, src)) },
+		op:     func(name string, a, b, dst int) { g.I("%s", a64.Three(name, g.arr, dst, b, a)) },
+		move:   func(src, dst int) { g.I("%s", a64.Three("orr", a64.B16, dst, src, src)) },
+		consts: t.consts,
 	}
 	everywhere := func(off int, ptr string, reg int) {
 		g.I("FMOVS %d(%s), F%d", off, ptr, reg)
@@ -419,8 +414,8 @@ func (g *neonGen) winograd(t winogradTransform) {
 		g.load(field, 1+i)
 	}
 	g.I("LSL $1, R8")
-	for i := range 8 {
-		everywhere(4*i, "R9", winConsts+i)
+	for i := range t.consts {
+		everywhere(i*winConstSize, "R9", winConsts+i)
 	}
 	if t.finish {
 		g.load(winBias, 11)

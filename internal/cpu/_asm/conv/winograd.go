@@ -1,5 +1,10 @@
 package main
 
+import (
+	"fmt"
+	"slices"
+)
+
 // The transforms of Winograd's F(4×4, 3×3) (Lavin and Gray, "Fast Algorithms
 // for Convolutional Neural Networks", arXiv 1509.09308), a vector of channels at
 // a time. Each is a one-dimensional transform of the columns into a small buffer,
@@ -7,7 +12,7 @@ package main
 //
 //	AX args, DI src, DX dst, SI buffer, CX column, BX destination of a row,
 //	R8 R9 R10 row stride times 1 3 5, R11 column stride, R12 R13 strides of the
-//	result, R15 vectors left
+//	result, R14 constants, R15 vectors left
 const (
 	winDst    = 0
 	winSrc    = 8
@@ -20,8 +25,11 @@ const (
 	winBias   = 64
 	winLo     = 72
 	winHi     = 76
-	winConst  = 80 // 2, 4, 5, 8, 1/4, 1/6, 1/24, 1/12
+	winConst  = 80 // the transform's constants, in the order of its field consts, each of them winConstSize bytes
 )
+
+// winConstSize is a vector of AVX2, whose instructions read constants from memory where there is no register for them.
+const winConstSize = 32
 
 // Vectors are named by their registers in AVX-512 and NEON: from 0 on what a transform reads,
 // from 6 on its results, and these.
@@ -32,28 +40,32 @@ const (
 	winConsts  = 24 // to 31
 )
 
-var winReg = map[string]int{"2": 24, "4": 25, "5": 26, "8": 27, "1/4": 28, "1/6": 29, "1/24": 30, "1/12": 31}
-
 // A winogradTransform is one of the transforms, of in×in values to out×out.
 type winogradTransform struct {
 	name    string
 	in, out int
 	emit    func(o winogradOps)
-	finish  bool // with bias and clamp
-	// the registers of those beyond 11 in AVX2, where their values may follow others that are done with
+	finish  bool     // with bias and clamp
+	consts  []string // the names of its constants
+	// The registers of those beyond 11 in AVX2, where their values may follow others that are done with. Constants
+	// that have none are read from memory.
 	places map[int]int
 }
 
 // winogradOps emits the instructions of a one-dimensional transform: op those on registers, the last of which it sets,
-// by their names on arm64. Of a difference the first operand is taken away.
+// by their names on arm64. Of a difference the first operand is taken away; the first one may be a constant.
 type winogradOps struct {
-	op   func(name string, a, b, dst int)
-	move func(src, dst int)
+	op     func(name string, a, b, dst int)
+	move   func(src, dst int)
+	consts []string
 }
 
-// addTimes adds c times src, subTimes subtracts it.
-func (o winogradOps) addTimes(c string, src, dst int) { o.op("fmla", src, winReg[c], dst) }
-func (o winogradOps) subTimes(c string, src, dst int) { o.op("fmls", src, winReg[c], dst) }
+func (o winogradOps) constant(c string) int { return winConsts + slices.Index(o.consts, c) }
+
+// addTimes adds c times src, subTimes subtracts it; times is the product alone.
+func (o winogradOps) addTimes(c string, src, dst int) { o.op("fmla", o.constant(c), src, dst) }
+func (o winogradOps) subTimes(c string, src, dst int) { o.op("fmls", o.constant(c), src, dst) }
+func (o winogradOps) times(c string, src, dst int)    { o.op("fmul", o.constant(c), src, dst) }
 
 // winogradGen emits a transform for one instruction set of amd64.
 type winogradGen struct {
@@ -62,17 +74,28 @@ type winogradGen struct {
 	winogradTransform
 }
 
-// reg names a register.
+// reg names a register, or the memory of a constant.
 func (g *winogradGen) reg(i int) string {
-	if p, ok := g.places[i]; ok && !g.Mask {
+	p, ok := g.places[i]
+	switch {
+	case g.Mask: // 32 registers
+	case ok:
 		i = p
+	case i >= winConsts:
+		return fmt.Sprintf("%d(R14)", (i-winConsts)*winConstSize)
 	}
 	return g.V(i)
 }
 
+// held reports that constant i has a register.
+func (g *winogradGen) held(i int) bool {
+	_, ok := g.places[winConsts+i]
+	return ok || g.Mask
+}
+
 var winNames = map[string]string{
 	"fadd": "VADDPS", "fsub": "VSUBPS", "fmul": "VMULPS", "fmla": "VFMADD231PS", "fmls": "VFNMADD231PS",
-	"eor": "VXORPS", "fmax": "VMAXPS", "fmin": "VMINPS",
+	"fmax": "VMAXPS", "fmin": "VMINPS",
 }
 
 func (g *winogradGen) op(name string, a, b, dst int) {
@@ -85,74 +108,75 @@ func (g *winogradGen) move(src, dst int) {
 	}
 }
 
-// winogradInput is Bᵀd: 0-5 to 6-11.
+// winogradInput is Bᵀd: 0-5 to 6-11. The rows of Bᵀ are the coefficients of products of x and x ± a, x ± b without one
+// factor each: (x²-a²)(x²-b²), x(x±a)(x²-b²), x(x±b)(x²-a²), x(x²-a²)(x²-b²).
 func winogradInput(o winogradOps) {
-	o.move(4, 6)
-	o.subTimes("5", 2, 6)
-	o.addTimes("4", 0, 6)
-	o.move(4, 12)
-	o.subTimes("4", 2, 12)
-	o.move(3, 13)
-	o.subTimes("4", 1, 13)
-	o.op("fadd", 13, 12, 7)
-	o.op("fsub", 13, 12, 8)
-	o.op("fsub", 2, 4, 14)
-	o.op("fsub", 1, 3, 15)
-	o.move(14, 9)
-	o.addTimes("2", 15, 9)
-	o.subTimes("2", 15, 14)
-	o.move(14, 10)
-	o.move(5, 11)
-	o.subTimes("5", 3, 11)
-	o.addTimes("4", 1, 11)
+	outer := func(at, dst int) {
+		o.move(at+4, dst)
+		o.subTimes("a²+b²", at+2, dst)
+		o.addTimes("a²b²", at, dst)
+	}
+	pair := func(x, other string, dst int) {
+		o.move(4, dst+1)
+		o.subTimes(other, 2, dst+1)
+		o.move(3, 12)
+		o.subTimes(other, 1, 12)
+		o.move(dst+1, dst)
+		o.addTimes(x, 12, dst)
+		o.subTimes(x, 12, dst+1)
+	}
+	outer(0, 6)
+	pair("a", "b²", 7)
+	pair("b", "a²", 9)
+	outer(1, 11)
 }
 
-// winogradOutput is Aᵀm: 0-5 to 6-9.
+// winogradOutput is Aᵀm: 0-5 to 6-9. The columns of Aᵀ are the powers of the points.
 func winogradOutput(o winogradOps) {
-	o.op("fadd", 2, 1, 10)
-	o.op("fsub", 2, 1, 7)
-	o.op("fadd", 4, 3, 11)
-	o.op("fsub", 4, 3, 12)
+	o.op("fadd", 2, 1, 10) // of even powers, at ±a
+	o.op("fsub", 2, 1, 11) // of odd ones
+	o.op("fadd", 4, 3, 12) // at ±b
+	o.op("fsub", 4, 3, 13)
 	o.op("fadd", 10, 0, 6)
-	o.op("fadd", 11, 6, 6)
-	o.op("fadd", 5, 7, 9)
-	o.addTimes("8", 12, 9)
-	o.addTimes("2", 12, 7)
-	o.move(10, 8)
-	o.addTimes("4", 11, 8)
+	o.op("fadd", 12, 6, 6)
+	o.times("a", 11, 7)
+	o.addTimes("b", 13, 7)
+	o.times("a²", 10, 8)
+	o.addTimes("b²", 12, 8)
+	o.move(5, 9)
+	o.addTimes("a³", 11, 9)
+	o.addTimes("b³", 13, 9)
 }
 
-// winogradWeight is Gg: 0-2 to 6-11.
+// winogradWeight is Gg: 0-2 to 6-11. A row of G holds the powers of a point, over the product of its distances from the
+// others.
 func winogradWeight(o winogradOps) {
-	times := func(c string, src, dst int) { o.op("fmul", src, winReg[c], dst) }
-	times("1/4", 0, 6)
-	o.op("fadd", 2, 0, 12)
-	times("1/6", 12, 12)
-	times("1/6", 1, 13)
-	o.op("eor", 14, 14, 14)
-	o.op("fsub", 12, 14, 12)
-	o.op("fsub", 13, 12, 7)
-	o.op("fadd", 13, 12, 8)
-	times("1/6", 2, 15)
-	o.addTimes("1/24", 0, 15)
-	times("1/12", 1, 16)
-	o.op("fadd", 16, 15, 9)
-	o.op("fsub", 16, 15, 10)
+	pair := func(zeroth, first string, second func(c string, src, dst int), dst int) {
+		o.times(zeroth, 0, 12)
+		second("a²/A", 2, 12)
+		o.times(first, 1, 13)
+		o.op("fadd", 13, 12, dst)
+		o.op("fsub", 13, 12, dst+1)
+	}
+	o.times("1/a²b²", 0, 6)
+	pair("1/A", "a/A", o.addTimes, 7)
+	pair("1/B", "b/B", o.subTimes, 9) // b²/B = -a²/A
 	o.move(2, 11)
 }
 
 var winogradTransforms = []winogradTransform{
-	{"winogradInput", 6, 6, winogradInput, false, map[int]int{12: 9, 13: 10, 14: 0, 15: 2, 24: 13, 25: 14, 26: 15}},
-	{"winogradOutput", 6, 4, winogradOutput, true,
-		map[int]int{10: 8, 11: 1, 12: 2, 24: 10, 25: 11, 27: 12, winBiasReg: 13, winLoReg: 14, winHiReg: 15}},
-	{"winogradWeight", 3, 6, winogradWeight, false,
-		map[int]int{12: 3, 13: 4, 14: 5, 15: 3, 16: 4, 28: 12, 29: 13, 30: 14, 31: 15}},
+	{"winogradInput", 6, 6, winogradInput, false, []string{"a", "b", "a²", "b²", "a²b²", "a²+b²"},
+		map[int]int{12: 12, 24: 13, 25: 14, 27: 15}},
+	{"winogradOutput", 6, 4, winogradOutput, true, []string{"a", "b", "a²", "b²", "a³", "b³"},
+		map[int]int{10: 10, 11: 1, 12: 2, 13: 3, 24: 11, 25: 12, winBiasReg: 13, winLoReg: 14, winHiReg: 15}},
+	{"winogradWeight", 3, 6, winogradWeight, false, []string{"1/a²b²", "1/A", "a/A", "a²/A", "1/B", "b/B"},
+		map[int]int{12: 3, 13: 4, 25: 5, 26: 12, 27: 13, 28: 14, 29: 15}},
 }
 
 // winograd emits one transform.
 func (g *winogradGen) winograd() {
 	name, in, out := g.name+g.tag, g.in, g.out
-	ops := winogradOps{g.op, g.move}
+	ops := winogradOps{g.op, g.move, g.consts}
 	g.L("")
 	g.L("// func %s(a *winogradArgs)", name)
 	g.L("TEXT ·%s(SB), NOSPLIT, $0-8", name)
@@ -166,10 +190,10 @@ func (g *winogradGen) winograd() {
 	}
 	g.I("LEAQ (R8)(R8*2), R9")
 	g.I("LEAQ (R8)(R8*4), R10")
-	g.I("MOVQ %d(AX), CX", winConst)
-	for i := range 8 {
-		if _, used := g.places[winConsts+i]; used || g.Mask {
-			g.I("VBROADCASTSS %d(CX), %s", 4*i, g.reg(winConsts+i))
+	g.I("MOVQ %d(AX), R14", winConst)
+	for i := range g.consts {
+		if g.held(i) {
+			g.I("VBROADCASTSS %d(R14), %s", i*winConstSize, g.reg(winConsts+i))
 		}
 	}
 	if g.finish {
