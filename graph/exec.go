@@ -616,6 +616,8 @@ func describe(v tensor.Value) string {
 		return "a dictionary"
 	case *Tuple:
 		return "a tuple"
+	case *Strings:
+		return "a tensor of strings"
 	}
 	return v.String()
 }

@@ -100,11 +100,23 @@ func floatText(f float64) string {
 	if f == math.Trunc(f) && f >= math.MinInt64 && f < -math.MinInt64 {
 		return strconv.FormatInt(int64(f), 10) + "."
 	}
-	return cGeneral(f, 17)
+	return CGeneral(f, 17)
 }
 
-// cGeneral is C's %g with a precision.
-func cGeneral(f float64, digits int) string {
+// cFormat is C's %f, %e or %E.
+func cFormat(f float64, verb byte) string {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		text := CGeneral(f, 6)
+		if verb == 'E' {
+			text = strings.ToUpper(text)
+		}
+		return text
+	}
+	return strconv.FormatFloat(f, verb, 6, 64)
+}
+
+// CGeneral is a number as C's printf writes it with %g and a precision.
+func CGeneral(f float64, digits int) string {
 	if math.IsNaN(f) {
 		return "nan"
 	}
@@ -235,10 +247,10 @@ func percentOne(c byte, v tensor.Value) string {
 		return strconv.FormatInt(v.Num().I, 10)
 	case 'f', 'F':
 		number()
-		return strconv.FormatFloat(single(), 'f', 6, 64)
+		return cFormat(single(), 'f')
 	case 'e', 'E':
 		number()
-		return strconv.FormatFloat(single(), c, 6, 64)
+		return cFormat(single(), c)
 	case 'c':
 		if v.K == tensor.KInt {
 			return string([]byte{byte(v.N)})

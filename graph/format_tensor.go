@@ -95,7 +95,7 @@ func (p *tensorPrinter) choose(nums []float64) {
 			p.width++
 		}
 	case whole:
-		p.width, p.form = int(high)+1, func(x float64) string { return cGeneral(x, 6) }
+		p.width, p.form = int(high)+1, func(x float64) string { return CGeneral(x, 6) }
 	case high > 5 || high < 0:
 		p.width, p.scale = 7, math.Pow(10, high-1)
 	case high == 0:
@@ -108,7 +108,7 @@ func (p *tensorPrinter) choose(nums []float64) {
 // fixed is a number with 4 digits behind the point.
 func fixed(x float64, form byte) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return cGeneral(x, 6)
+		return CGeneral(x, 6)
 	}
 	return strconv.FormatFloat(x, form, 4, 64)
 }
@@ -116,7 +116,7 @@ func fixed(x float64, form byte) string {
 // shortest is a number with as few digits as tell it from others, with an exponent below 1e-4 and from 1e16 on.
 func shortest(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return cGeneral(x, 6)
+		return CGeneral(x, 6)
 	}
 	if a := math.Abs(x); a != 0 && (a < 1e-4 || a >= 1e16) {
 		return strconv.FormatFloat(x, 'e', -1, 64)

@@ -384,6 +384,8 @@ func TypeOf(v tensor.Value) *Type {
 		return FutureOf(TypeOf(x.Value))
 	case *FuncValue:
 		return &Type{Kind: FunctionType}
+	case *Strings:
+		return StringTensor
 	}
 	return typeOfKind(v.K, false)
 }

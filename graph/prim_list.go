@@ -266,7 +266,11 @@ func init() {
 		Register("aten::index.list_"+t+"("+t+"[] self, "+t+" el) -> int", func(a []tensor.Value) tensor.Value {
 			i := find(list(a, 0).Items, a[1])
 			if i < 0 {
-				tensor.Fail(tensor.ErrValue, "'%s' is not in list", Text(a[1]))
+				el := Text(a[1])
+				if a[1].K == tensor.KFloat {
+					el = CGeneral(a[1].Float(), 6) // a C++ stream, with its own precision
+				}
+				tensor.Fail(tensor.ErrValue, "'%s' is not in list", el)
 			}
 			return tensor.IntValue(i)
 		})

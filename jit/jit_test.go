@@ -399,3 +399,21 @@ func TestLiteOutArgument(t *testing.T) {
 		t.Errorf("the norms of columns are %v, want [5 13]", got)
 	}
 }
+
+// Members of enumerations in attributes are pickled without a tuple around their value.
+func TestEnumAttributes(t *testing.T) {
+	m, err := jit.LoadFile("testdata/enum_attributes.pt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := again(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []*jit.Module{m, back} {
+		v, err := m.Call(context.Background(), "forward", nil, nil)
+		if err != nil || graph.Text(v) != "(+, 2)" {
+			t.Errorf("%s, %v", graph.Text(v), err)
+		}
+	}
+}

@@ -431,7 +431,7 @@ func (s *archiver) value(v tensor.Value, t *graph.Type, depth int) (pickle.Value
 		return out, nil
 	case *graph.Enum:
 		e, err := s.value(x.Value, nil, depth+1)
-		return &pickle.Object{Class: classGlobal(x.Class.Name), Args: pickle.Tuple{e}}, err
+		return &pickle.Object{Class: classGlobal(x.Class.Name), Args: pickle.Tuple{e}, Bare: true}, err
 	case *graph.Object:
 		return s.object(x, depth)
 	}

@@ -108,7 +108,16 @@ func (n *node) convert(v *value, to onnxpb.DataType, saturate bool, mode string)
 		return v
 	}
 	out := &value{kind: onnxpb.KindTensor, elem: to, rank: v.rank}
+	if v.elem == onnxpb.String { // integers are not read by way of floats, which would round them
+		read := onnxpb.Double
+		if d := n.dtype(to); !d.IsFloat() && !d.IsComplex() {
+			read = onnxpb.Int64
+		}
+		v = &value{kind: v.kind, elem: read, rank: v.rank, g: n.call("onnx::from_strings", v, n.dtype(read))}
+	}
 	switch to {
+	case onnxpb.String:
+		out.g = n.call("onnx::to_strings", v)
 	case onnxpb.Int4, onnxpb.Uint4:
 		out.g = n.call("onnx::to_small_int", v, 4, to == onnxpb.Int4)
 	case onnxpb.Int2, onnxpb.Uint2:

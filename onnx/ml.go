@@ -8,12 +8,14 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// The operators of the domain ai.onnx.ml, as far as they compute with tensors of numbers.
+// The operators of the domain ai.onnx.ml, as far as they compute with tensors of numbers or strings. See labels.go for
+// those that map labels.
 // https://onnx.ai/onnx/operators/#ai-onnx-ml
 func init() {
 	define("ai.onnx.ml", map[string]rule{
 		"ArrayFeatureExtractor":  arrayFeatures,
 		"Binarizer":              binarizer,
+		"CategoryMapper":         categoryMapper,
 		"FeatureVectorizer":      featureVectorizer,
 		"Imputer":                imputer,
 		"LabelEncoder":           labelEncoder,
@@ -25,6 +27,7 @@ func init() {
 		"TreeEnsemble":           treeEnsemble,
 		"TreeEnsembleClassifier": treeClassifier,
 		"TreeEnsembleRegressor":  treeRegressor,
+		"ZipMap":                 zipMap,
 	})
 
 	helper("array_features(Tensor x, Tensor index) -> Tensor", func(a args) any {
@@ -55,15 +58,14 @@ func init() {
 		}
 		return a.T(1).ToDType(x.DType()).Where(hit, x)
 	})
-	helper("label_encode(Tensor x, Tensor keys, Tensor values, Tensor default) -> Tensor", func(a args) any {
+	helper("label_find(Tensor x, Tensor keys) -> Tensor", func(a args) any {
 		x, keys := a.T(0), a.T(1)
 		hit := x.Unsqueeze(-1).Eq(keys)
 		if keys.DType().IsFloat() {
 			hit = hit.LogicalOr(x.Unsqueeze(-1).IsNaN().LogicalAnd(keys.IsNaN()))
 		}
 		at := hit.ToDType(tensor.Int64).ArgMax(tensor.ArgMaxOptions{Dim: tensor.Some(-1)})
-		found := a.T(2).IndexSelect(0, at.Reshape([]int{-1})).Reshape(x.Shape())
-		return found.Where(hit.AnyDim(-1), a.T(3).Reshape([]int{}))
+		return at.MaskedFillScalar(hit.AnyDim(-1).LogicalNot(), keys.Numel())
 	})
 	helper("ml_linear(Tensor x, Tensor w, Tensor? b) -> Tensor", func(a args) any {
 		x, w := a.T(0).ToDType(tensor.Float32), a.T(1)
@@ -143,49 +145,6 @@ func imputer(n *node) []*value {
 		n.float("replaced_value_float", 0))))
 }
 
-// labelEncoder maps numbers to numbers.
-func labelEncoder(n *node) []*value {
-	list := func(what string) (*T, onnxpb.DataType) {
-		for name, a := range n.attrs {
-			switch name {
-			case what + "s_int64s":
-				return vector(n.ints(name)), onnxpb.Int64
-			case what + "s_floats":
-				return n.vectorOf(n.floats(name)).konst, onnxpb.Float
-			case what + "s_tensor":
-				x, err := a.T.Decode(n.external)
-				if err != nil {
-					panic(failure{err})
-				}
-				return x, a.T.Type
-			}
-		}
-		unsupported("%ss that are strings", what)
-		return nil, 0
-	}
-	keys, _ := list("key")
-	values, elem := list("value")
-	if keys.Numel() != values.Numel() || keys.Numel() == 0 {
-		fail("%w: %d keys for %d values", onnxpb.ErrFormat, keys.Numel(), values.Numel())
-	}
-	other := tensor.FromSlice([]int64{int64(n.int("default_int64", -1))})
-	if values.DType().IsFloat() {
-		other = tensor.FromSlice([]float64{n.float("default_float", 0)})
-	}
-	if a := n.attr("default_tensor", onnxpb.AttrTensor); a != nil {
-		x, err := a.T.Decode(n.external)
-		if err != nil || x.Numel() != 1 {
-			fail("%w: attribute \"default_tensor\"", onnxpb.ErrFormat)
-		}
-		other = x
-	}
-	k := func(x *T) *value { return constant(x, elem) }
-	v := n.same(n.call("onnx::label_encode", n.T(0), constant(keys.Reshape([]int{-1}), n.T(0).elem),
-		k(values.Reshape([]int{-1})), k(other.Reshape([]int{1}).ToDType(values.DType()))))
-	v.elem = elem
-	return one(v)
-}
-
 func (n *node) linear() *graph.Value {
 	var b *value
 	if l := n.floats("intercepts"); len(l) > 0 {
@@ -202,25 +161,41 @@ func (n *node) post(g *graph.Value) *graph.Value {
 	return g
 }
 
-// labels are the classes of a classifier, which must be integers.
-func (n *node) labels(names ...string) *value {
-	for _, name := range names {
-		if l := n.ints(name); l != nil {
-			return constant(vector(l), onnxpb.Int64)
-		}
+// classes are the labels of a classifier: integers, or strings, of which the program computes with the positions.
+type classes struct {
+	ints  *value // labels, or positions of the labels in texts
+	texts *value // nil where labels are integers
+	count int
+}
+
+// labels are the classes that one of the attributes lists.
+func (n *node) labels(ints, texts string) classes {
+	if l := n.ints(ints); len(l) > 0 {
+		return classes{ints: constant(vector(l), onnxpb.Int64), count: len(l)}
 	}
-	unsupported("classes that are strings")
-	return nil
+	l := n.strings(texts)
+	if len(l) == 0 {
+		fail("%w: neither attribute %q nor %q has classes", onnxpb.ErrFormat, ints, texts)
+	}
+	return classes{ints: constant(vector(count(len(l))), onnxpb.Int64), texts: n.textList(l), count: len(l)}
+}
+
+// label is the result of a classifier whose chosen elements of c.ints are g.
+func (n *node) label(g *graph.Value, c classes) *value {
+	if c.texts == nil {
+		return n.tensor(g, onnxpb.Int64)
+	}
+	return n.tensor(n.call("onnx::take_strings", c.texts, g), onnxpb.String)
 }
 
 func linearClassifier(n *node) []*value {
-	labels := n.labels("classlabels_ints")
+	labels := n.labels("classlabels_ints", "classlabels_strings")
 	g := n.linear()
-	if labels.konst.Numel() == 2 && len(n.floats("intercepts")) == 1 {
+	if labels.count == 2 && len(n.floats("intercepts")) == 1 {
 		g = n.block.Call1("aten::cat", n.block.List(graph.Tensor, n.call("aten::neg", g), g), 1)
 	}
 	s := n.post(g)
-	return []*value{n.tensor(n.call("onnx::classify", g, labels), onnxpb.Int64), n.tensor(s, onnxpb.Float)}
+	return []*value{n.label(n.call("onnx::classify", g, labels.ints), labels), n.tensor(s, onnxpb.Float)}
 }
 
 func linearRegressor(n *node) []*value { return one(n.tensor(n.post(n.linear()), onnxpb.Float)) }
@@ -232,11 +207,11 @@ func normalizer(n *node) []*value {
 }
 
 func oneHotEncoder(n *node) []*value {
-	l := n.ints("cats_int64s")
-	if l == nil {
-		unsupported("categories that are strings")
+	if l := n.strings("cats_strings"); l != nil {
+		at := n.call("onnx::find_strings", n.T(0), n.textList(l))
+		return one(n.tensor(n.call("onnx::ml_one_hot", at, count(len(l))), onnxpb.Float))
 	}
-	return one(n.tensor(n.call("onnx::ml_one_hot", n.T(0), l), onnxpb.Float))
+	return one(n.tensor(n.call("onnx::ml_one_hot", n.T(0), n.ints("cats_int64s")), onnxpb.Float))
 }
 
 func scaler(n *node) []*value {

@@ -149,13 +149,16 @@ func (m *Model) Close() error { return nil }
 
 // Run computes the outputs, without recording gradients. A missing or unknown input, and one whose dtype or shape the
 // file rules out, is an error before anything runs. The context ends the run between two steps. Models whose inputs or
-// outputs are sequences or optionals are run by RunValues.
+// outputs are sequences, optionals or strings are run by RunValues.
 func (m *Model) Run(ctx context.Context, inputs map[string]*tensor.Tensor) (map[string]*tensor.Tensor, error) {
 	if err := graph.CheckInputs(m.inputs, inputs); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInput, err)
 	}
 	args := make([]tensor.Value, len(m.inputs))
 	for i, p := range m.inputs {
+		if p.Type.Kind == graph.OpaqueType {
+			return nil, fmt.Errorf("%w: input %q is %s and no tensor: RunValues takes it", ErrInput, p.Name, p.Type)
+		}
 		args[i] = tensor.TensorValue(inputs[p.Name])
 	}
 	res, err := m.run(ctx, args)
@@ -172,8 +175,9 @@ func (m *Model) Run(ctx context.Context, inputs map[string]*tensor.Tensor) (map[
 	return out, nil
 }
 
-// RunValues is Run for values of all kinds: a tensor, a list of tensors ([graph.NewList]) for a sequence, the zero
-// value for an optional that is left out.
+// RunValues is Run for values of all kinds: a tensor, a list of tensors ([graph.NewList]) for a sequence, a tensor of
+// strings ([graph.NewStrings]), the zero value for an optional that is left out. The result of ZipMap is a list of
+// dictionaries ([graph.Dict]).
 func (m *Model) RunValues(ctx context.Context, inputs map[string]tensor.Value) (map[string]tensor.Value, error) {
 	tensors := map[string]*tensor.Tensor{}
 	ports := m.Inputs()
@@ -194,7 +198,11 @@ func (m *Model) RunValues(ctx context.Context, inputs map[string]tensor.Value) (
 	}
 	args := make([]tensor.Value, len(m.inputs))
 	for i, p := range m.inputs {
-		args[i] = inputs[p.Name]
+		if args[i] = inputs[p.Name]; p.Type == graph.StringTensor {
+			if err := checkStrings(p, args[i]); err != nil {
+				return nil, fmt.Errorf("%w: %w", ErrInput, err)
+			}
+		}
 	}
 	res, err := m.run(ctx, args)
 	if err != nil {

@@ -75,6 +75,9 @@ func (n *node) translate() (outs []*value, err error) {
 	if r == nil {
 		return nil, fmt.Errorf("%w: there is no such operator here", ErrUnsupported)
 	}
+	if n.hasStrings() {
+		return n.stringRule(r)(n), nil
+	}
 	if n.foldable() {
 		if outs := n.fold(r); outs != nil {
 			n.keepBytes(outs)

@@ -261,11 +261,18 @@ func constantNode(n *node) []*value {
 		switch name {
 		case "value":
 			a = n.attr(name, onnxpb.AttrTensor)
+			if a.T.Type == onnxpb.String {
+				return one(n.textsOf(a.T))
+			}
 			x, err := a.T.Decode(n.external)
 			if err != nil {
 				panic(failure{err})
 			}
 			return one(constant(x, a.T.Type))
+		case "value_string":
+			return one(n.texts(&graph.Strings{Shape: []int{}, Data: []string{n.str(name, "")}}))
+		case "value_strings":
+			return one(n.textList(n.strings(name)))
 		case "sparse_value":
 			a = n.attr(name, onnxpb.AttrSparse)
 			x, err := a.Sparse.Decode()

@@ -191,10 +191,20 @@ func ngramKey(l []int64) string {
 }
 
 func tfidf(n *node) []*value {
-	if n.attrs["pool_strings"] != nil {
-		unsupported("sequences of strings")
+	x, pool := n.T(0), n.ints("pool_int64s")
+	if l := n.strings("pool_strings"); l != nil { // the positions of the strings in the pool, without repetitions
+		at := map[string]int{}
+		var distinct []string
+		for _, s := range l {
+			if _, ok := at[s]; !ok {
+				at[s] = len(distinct)
+				distinct = append(distinct, s)
+			}
+			pool = append(pool, at[s])
+		}
+		x = n.tensor(n.call("onnx::find_strings", x, n.textList(distinct)), onnxpb.Int64)
 	}
-	pool, counts, indexes := n.ints("pool_int64s"), n.ints("ngram_counts"), n.ints("ngram_indexes")
+	counts, indexes := n.ints("ngram_counts"), n.ints("ngram_indexes")
 	t := &ngrams{column: map[string]int{}, entry: map[string]int{}, skips: n.int("max_skip_count", 0),
 		lengths: [2]int{n.int("min_gram_length", 1), n.int("max_gram_length", 1)}, mode: n.str("mode", "TF"),
 		weights: n.floats("weights")}
@@ -225,7 +235,7 @@ func tfidf(n *node) []*value {
 	if t.skips < 0 || t.skips > 1<<20 || t.lengths[0] < 1 || t.lengths[1] < t.lengths[0] || t.lengths[1] > 1<<10 {
 		fail("%w: lengths %v, skips %d", onnxpb.ErrFormat, t.lengths, t.skips)
 	}
-	return one(n.tensor(n.call("onnx::tfidf", n.T(0), n.opaque(t)), onnxpb.Float))
+	return one(n.tensor(n.call("onnx::tfidf", x, n.opaque(t)), onnxpb.Float))
 }
 
 func (t *ngrams) count(x *T) *T {

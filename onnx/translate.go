@@ -118,7 +118,7 @@ func (t *translator) checkType(ty *onnxpb.Type) error {
 	if ty.Kind == onnxpb.KindMap || ty.Kind == onnxpb.KindOpaque || ty.Kind == onnxpb.KindSparse {
 		return fmt.Errorf("%w: an input that is no tensor, sequence or optional", ErrUnsupported)
 	}
-	if e := elemTypeOf(ty); onnxpb.DTypeOf(e) == dtype.Invalid {
+	if e := elemTypeOf(ty); onnxpb.DTypeOf(e) == dtype.Invalid && e != onnxpb.String {
 		return fmt.Errorf("%w: elements of type %s", ErrUnsupported, e)
 	}
 	return nil
@@ -139,6 +139,14 @@ func (t *translator) declared(ty *onnxpb.Type) *value {
 
 func (t *translator) initializers(g *onnxpb.Graph) error {
 	for _, p := range g.Initializers {
+		if p.Type == onnxpb.String {
+			shape, x, err := p.DecodeStrings()
+			if err != nil {
+				return fmt.Errorf("initializer %q: %w", p.Name, err)
+			}
+			t.scope.vals[p.Name] = t.texts(&graph.Strings{Shape: shape, Data: x})
+			continue
+		}
 		x, err := p.Decode(t.external)
 		if err != nil {
 			return fmt.Errorf("initializer %q: %w", p.Name, err)

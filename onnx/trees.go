@@ -299,9 +299,9 @@ func treeRegressor(n *node) []*value {
 // treeClassifier gives the class with the highest score, and all scores. With two classes and weights for one of them
 // only, the other has the rest.
 func treeClassifier(n *node) []*value {
-	labels := n.labels("classlabels_int64s")
-	f := n.oldForest("class", labels.konst.Numel())
-	single := labels.konst.Numel() == 2
+	labels := n.labels("classlabels_int64s", "classlabels_strings")
+	f := n.oldForest("class", labels.count)
+	single := labels.count == 2
 	for _, t := range f.nodes {
 		for _, id := range t.targets {
 			single = single && id == f.firstTarget()
@@ -312,10 +312,10 @@ func treeClassifier(n *node) []*value {
 	if single {
 		kind := n.str("post_transform", "NONE")
 		both := n.calls("onnx::two_classes", g, f.firstTarget(), kind)
-		return []*value{n.tensor(n.call("aten::index_select", labels, 0, both[0]), onnxpb.Int64),
+		return []*value{n.label(n.call("aten::index_select", labels.ints, 0, both[0]), labels),
 			n.tensor(both[1], onnxpb.Float)}
 	}
-	return []*value{n.tensor(n.call("onnx::classify", g, labels), onnxpb.Int64), n.tensor(scores, onnxpb.Float)}
+	return []*value{n.label(n.call("onnx::classify", g, labels.ints), labels), n.tensor(scores, onnxpb.Float)}
 }
 
 // firstTarget is the target of the first leaf.

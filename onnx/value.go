@@ -31,6 +31,9 @@ func typeOf(t *onnxpb.Type) *graph.Type {
 	case onnxpb.KindOptional:
 		return graph.OptionalOf(typeOf(t.Elem))
 	}
+	if t.DataType == onnxpb.String {
+		return graph.StringTensor
+	}
 	return graph.Tensor
 }
 

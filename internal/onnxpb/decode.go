@@ -87,6 +87,22 @@ func numelOf(dims []int64) (shape []int, n int, err error) {
 // ErrUnsupported is wrapped by the errors about tensors whose elements no tensor here can hold.
 var ErrUnsupported = errors.New("not supported")
 
+// DecodeStrings reads a message whose elements are strings: the shape and the elements in row-major order.
+func (p *Tensor) DecodeStrings() (shape []int, elems []string, err error) {
+	shape, n, err := numelOf(p.Dims)
+	if err != nil {
+		return nil, nil, err
+	}
+	if p.Type != String || p.HasRaw || p.IsExtern || n != len(p.Strings) {
+		return nil, nil, fmt.Errorf("%w: shape %v of %s with %d strings", ErrFormat, p.Dims, p.Type, len(p.Strings))
+	}
+	elems = make([]string, n)
+	for i, s := range p.Strings {
+		elems[i] = string(s)
+	}
+	return shape, elems, nil
+}
+
 // Decode makes a tensor of a message. external reads data that lies in another file; nil: such data is an error.
 func (p *Tensor) Decode(external func([]Entry) ([]byte, error)) (*tensor.Tensor, error) {
 	shape, n, err := numelOf(p.Dims)

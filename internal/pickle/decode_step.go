@@ -325,11 +325,14 @@ func (d *Decoder) step(op byte) error {
 		if err != nil {
 			return err
 		}
-		args, ok := a.(Tuple)
-		if !ok {
-			return syntax("arguments of a call must be a tuple, got %s", typeName(a))
+		if args, ok := a.(Tuple); ok {
+			return d.call(class, args, nil, op == opNewObj)
 		}
-		return d.call(class, args, nil, op == opNewObj)
+		// TorchScript's pickler writes the value of a member of an enumeration without a tuple around it.
+		if g, ok := class.(*Global); ok && op == opReduce && g.fn == nil && strings.HasPrefix(g.Module, "__torch__") {
+			return d.push(&Object{Class: class, Args: Tuple{a}, Bare: true})
+		}
+		return syntax("arguments of a call must be a tuple, got %s", typeName(a))
 	case opNewObjEx:
 		k, err := d.pop()
 		if err != nil {

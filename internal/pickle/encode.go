@@ -534,7 +534,11 @@ func (e *Encoder) saveObject(o *Object, key any, depth int) error {
 	if err := e.save(o.Class, depth+1); err != nil {
 		return err
 	}
-	if err := e.save(o.Args, depth+1); err != nil {
+	var args Value = o.Args
+	if o.Bare && len(o.Args) == 1 {
+		args = o.Args[0]
+	}
+	if err := e.save(args, depth+1); err != nil {
 		return err
 	}
 	if o.New {

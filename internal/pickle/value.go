@@ -195,6 +195,7 @@ type Object struct {
 	Args   Tuple
 	Kwargs *Dict // keyword arguments of __new__; nil if none
 	New    bool  // made by Class.__new__(Class, *Args) rather than Class(*Args)
+	Bare   bool  // the one argument is not in a tuple, as TorchScript writes members of enumerations
 
 	ListItems []Value // items appended to it (a subclass of list)
 	DictItems []Entry // items set in it (a subclass of dict), in stream order

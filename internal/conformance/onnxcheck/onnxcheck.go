@@ -22,6 +22,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 
@@ -162,7 +163,7 @@ func call(m *onnx.Model, inputs map[string]tensor.Value, want outputs) (err erro
 	return nil
 }
 
-// compare compares tensors, lists of them and None.
+// compare compares tensors, also of strings, lists of them and None.
 func compare(got, want tensor.Value, tol func(tensor.DType) golden.Tolerance) string {
 	if want.K == tensor.KNone || got.K == tensor.KNone {
 		if got.K != want.K {
@@ -172,6 +173,12 @@ func compare(got, want tensor.Value, tol func(tensor.DType) golden.Tolerance) st
 	}
 	if want.K == tensor.KTensor {
 		return golden.Close(got.T, want.T, tol(want.T.DType()))
+	}
+	if w, ok := want.X.(*graph.Strings); ok {
+		if g, ok := got.X.(*graph.Strings); !ok || !slices.Equal(g.Shape, w.Shape) || !slices.Equal(g.Data, w.Data) {
+			return fmt.Sprintf("got %v, want %v", got.X, *w)
+		}
+		return ""
 	}
 	g, ok := graph.ItemsOf(got)
 	w, _ := graph.ItemsOf(want)
@@ -299,6 +306,10 @@ func readValue(path string, p graph.Port) (v tensor.Value, ok bool, err error) {
 	x, err := onnxpb.ReadTensor(b)
 	if err != nil {
 		return v, false, err
+	}
+	if x.Type == onnxpb.String {
+		shape, elems, err := x.DecodeStrings()
+		return graph.Box(&graph.Strings{Shape: shape, Data: elems}), true, err
 	}
 	y, err := x.Decode(nil)
 	if errors.Is(err, onnxpb.ErrUnsupported) {
