@@ -31,6 +31,8 @@ type Options struct {
 	AllDynamic bool
 	// Strict makes what Go code reads of tensors an error instead of a warning.
 	Strict bool
+	// Unchanged leaves the module's buffers and the state of the generator as they were before the recording.
+	Unchanged bool
 	// KeepCalls keeps calls of Scripted modules as calls of their methods, instead of recording what the methods do.
 	KeepCalls bool
 }
@@ -189,6 +191,9 @@ func (s *session) run() {
 	t, p := s.target, s.p
 	sizes := s.dynamic()
 	var named []size // that the ports name
+	if s.opts.Unchanged {
+		defer s.restore()()
+	}
 	base := s.record(t.leaves, false)
 	p.Func, p.Out = base.fn, base.form
 	p.Example, p.Results, p.calls = base.in, base.out, base.calls

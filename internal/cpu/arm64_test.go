@@ -49,7 +49,7 @@ func TestWordsOfARM64(t *testing.T) {
 	}
 	slices.Sort(names)
 	object := filepath.Join(t.TempDir(), "words.o")
-	cmd := exec.Command(as, "-o", object)
+	cmd := exec.Command(as, "-march=armv8.2-a+dotprod", "-o", object)
 	cmd.Stdin = strings.NewReader(strings.Join(names, "\n") + "\n")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", as, err, out)

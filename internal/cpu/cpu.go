@@ -21,12 +21,14 @@ var (
 	HasAVX512  bool // x86: AVX-512 F, DQ, BW and VL
 	HasVNNI    bool // x86: AVX-512 VNNI, int8 dot products; implies HasAVX512
 	HasBF16    bool // x86: AVX-512 BF16 dot products; implies HasAVX512
+	HasAVXVNNI bool // x86: the same as VNNI for AVX2; implies HasAVX2FMA
 	HasNEON    bool // arm64: Advanced SIMD
+	HasDotProd bool // arm64: int8 dot products; implies HasNEON
 )
 
 // Features is a snapshot of the package's booleans.
 type Features struct {
-	AVX2FMA, AVX512, VNNI, BF16, NEON bool
+	AVX2FMA, AVX512, VNNI, BF16, AVXVNNI, NEON, DotProd bool
 }
 
 // detected is what the hardware and the build allow; GOTORCH_CPU plays no part.
@@ -58,12 +60,14 @@ func (f Features) cap(level string) (Features, error) {
 }
 
 func apply(f Features) {
-	HasAVX2FMA, HasAVX512, HasVNNI, HasBF16, HasNEON = f.AVX2FMA, f.AVX512, f.VNNI, f.BF16, f.NEON
+	HasAVX2FMA, HasAVX512, HasVNNI, HasBF16 = f.AVX2FMA, f.AVX512, f.VNNI, f.BF16
+	HasAVXVNNI, HasNEON, HasDotProd = f.AVXVNNI, f.NEON, f.DotProd
 }
 
 // Current returns the features in use.
 func Current() Features {
-	return Features{AVX2FMA: HasAVX2FMA, AVX512: HasAVX512, VNNI: HasVNNI, BF16: HasBF16, NEON: HasNEON}
+	return Features{AVX2FMA: HasAVX2FMA, AVX512: HasAVX512, VNNI: HasVNNI, BF16: HasBF16, AVXVNNI: HasAVXVNNI,
+		NEON: HasNEON, DotProd: HasDotProd}
 }
 
 // Set restricts the features in use to those of f that the processor has, and
@@ -78,7 +82,9 @@ func Set(f Features) (restore func()) {
 		AVX512:  f.AVX512 && detected.AVX512,
 		VNNI:    f.VNNI && f.AVX512 && detected.VNNI,
 		BF16:    f.BF16 && f.AVX512 && detected.BF16,
+		AVXVNNI: f.AVXVNNI && f.AVX2FMA && detected.AVXVNNI,
 		NEON:    f.NEON && detected.NEON,
+		DotProd: f.DotProd && f.NEON && detected.DotProd,
 	})
 	return func() { apply(old) }
 }
@@ -107,8 +113,14 @@ func Levels() []Level {
 	if detected.AVX512 {
 		ls = append(ls, Level{"avx512", Features{AVX2FMA: detected.AVX2FMA, AVX512: true}})
 	}
+	if detected.AVXVNNI {
+		ls = append(ls, Level{"avx2-dot", Features{AVX2FMA: true, AVXVNNI: true}})
+	}
 	if detected.AVX2FMA {
 		ls = append(ls, Level{"avx2", Features{AVX2FMA: true}})
+	}
+	if detected.DotProd {
+		ls = append(ls, Level{"neon-dot", Features{NEON: true, DotProd: true}})
 	}
 	if detected.NEON {
 		ls = append(ls, Level{"neon", Features{NEON: true}})
@@ -130,8 +142,11 @@ func Description() string {
 	default:
 		parts = append(parts, "generic")
 	}
-	if HasVNNI {
+	if HasVNNI || HasAVXVNNI {
 		parts = append(parts, "vnni")
+	}
+	if HasDotProd {
+		parts = append(parts, "dotprod")
 	}
 	if HasBF16 {
 		parts = append(parts, "bf16")

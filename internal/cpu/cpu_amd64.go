@@ -13,5 +13,6 @@ func detect() Features {
 		AVX512:  avx512,
 		VNNI:    avx512 && cpu.X86.HasAVX512VNNI,
 		BF16:    avx512 && cpu.X86.HasAVX512BF16,
+		AVXVNNI: avx2 && cpu.X86.HasAVXVNNI,
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func TestCap(t *testing.T) {
-	all := Features{AVX2FMA: true, AVX512: true, VNNI: true, BF16: true, NEON: true}
+	all := Features{AVX2FMA: true, AVX512: true, VNNI: true, BF16: true, AVXVNNI: true, NEON: true, DotProd: true}
 	for _, c := range []struct {
 		level string
 		want  Features
@@ -41,7 +41,7 @@ func TestSet(t *testing.T) {
 	if Current() != before {
 		t.Errorf("after restore: got %+v, expected %+v", Current(), before)
 	}
-	defer Set(Features{AVX2FMA: true, AVX512: true, VNNI: true, BF16: true, NEON: true})()
+	defer Set(Features{AVX2FMA: true, AVX512: true, VNNI: true, BF16: true, AVXVNNI: true, NEON: true, DotProd: true})()
 	if Current() != detected {
 		t.Errorf("Set(everything): got %+v, expected what the processor has, %+v", Current(), detected)
 	}

@@ -31,11 +31,12 @@ func ConvertPT2E(m *Model) error {
 	if err != nil {
 		return err
 	}
-	m.observers, m.byNode, m.notes = nil, nil, nil
+	m.observers, m.byNode, m.notes, m.trained = nil, nil, nil, nil
 	return m.changed()
 }
 
 func (m *Model) convert() {
+	m.foldTrained()
 	c := &converter{m: m}
 	for _, n := range slices.Clone(m.fn.Body.Nodes) {
 		if n.Op != observeOp {

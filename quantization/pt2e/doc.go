@@ -14,7 +14,8 @@
 // export.Export, onnx.Export and jit.Trace write it, and runtimes fuse the operators to computations with bytes.
 //
 // What differs from PyTorch: models are changed in place; weights that have become integers are not kept beside them;
-// control flow (graph/trace.If and the like) and quantization-aware training are not supported.
+// control flow (graph/trace.If and the like) is not supported. Quantization-aware training is [PrepareQATPT2E] instead
+// of [PreparePT2E], and training instead of the forward passes.
 //
 // https://docs.pytorch.org/ao/stable/pt2e_quantization/index.html
 package pt2e

@@ -24,6 +24,7 @@ type Model struct {
 	byNode    map[*graph.Node]quantization.Observer // of the nodes that observe
 	notes     notes
 	prepared  bool
+	trained   []*trainedNorm // the batch norms that PrepareQATPT2E took into convolutions
 }
 
 // observed is an observer and the name of the module that PyTorch makes of it.
@@ -32,10 +33,16 @@ type observed struct {
 	obs  quantization.Observer
 }
 
-// Capture records a module, or a function of tensors, on example inputs, as export.Export does. Set the module to
-// evaluation mode first. A network with control flow is an error with ErrNotImpl.
+// Capture records a module, or a function of tensors, on example inputs, as export.Export does, in the mode that the
+// module is in: set it to evaluation mode first, or for PrepareQATPT2E to training mode. The module stays as it is, and
+// the model has its parameters and buffers. A network with control flow is an error with ErrNotImpl.
 func Capture(module any, inputs []any, opts ...trace.Options) (*Model, error) {
-	p, err := trace.Record(module, inputs, opts...)
+	var o trace.Options
+	if len(opts) > 0 {
+		o = opts[0]
+	}
+	o.Unchanged = true
+	p, err := trace.Record(module, inputs, o)
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +61,43 @@ func Capture(module any, inputs []any, opts ...trace.Options) (*Model, error) {
 	}
 	m.unify()
 	m.convolutions()
-	return nn.New(m), nil
+	nn.New(m)
+	if p.Module != nil {
+		nn.SetMode(m, nn.IsTraining(p.Module))
+	}
+	return m, nil
 }
+
+// ModeChanged switches the dropout and the batch norms of the network to training or evaluation, which is PyTorch's
+// move_exported_model_to_train and move_exported_model_to_eval: m.Train() and m.Eval() call it. Other operators stay as
+// they were recorded. Unlike in PyTorch, eps and momentum of batch norms stay as well.
+func (m *Model) ModeChanged(training bool) {
+	edited := false
+	for _, n := range slices.Clone(m.fn.Body.Nodes) {
+		at := 0
+		switch {
+		case named(n, "aten::batch_norm") && !isNone(n.In[3]):
+			at = 5
+		case named(n, dropouts...):
+			at = 2
+		default:
+			continue
+		}
+		if s := n.In[at].Node; s != nil && s.Op == graph.Constant && (s.Const.N != 0) != training {
+			n.In[at] = m.before(n, func(b *graph.Block) *graph.Value { return b.Const(training) })
+			edited = true
+		}
+	}
+	if !edited {
+		return
+	}
+	if err := m.changed(); err != nil {
+		panic(asError(err))
+	}
+}
+
+var dropouts = []string{"aten::dropout", "aten::dropout_", "aten::feature_dropout", "aten::feature_dropout_",
+	"aten::alpha_dropout", "aten::alpha_dropout_", "aten::feature_alpha_dropout", "aten::feature_alpha_dropout_"}
 
 // convolutions writes the general operator, which torch.jit.trace records, as the particular ones, of which the rules
 // of quantizers speak.
@@ -211,17 +253,27 @@ func (m *Model) readers(v *graph.Value) int {
 
 // after splices nodes that fill makes behind the node that defines v, or at the beginning for an input of the network.
 func (m *Model) after(v *graph.Value, fill func(b *graph.Block) *graph.Value) *graph.Value {
-	b := m.fn.Body
 	at := 0
 	if v.Node != nil {
-		at = slices.Index(b.Nodes, v.Node) + 1
+		at = slices.Index(m.fn.Body.Nodes, v.Node) + 1
 	}
+	return m.splice(at, v.Node, fill)
+}
+
+// before splices nodes that fill makes before a node.
+func (m *Model) before(n *graph.Node, fill func(b *graph.Block) *graph.Value) *graph.Value {
+	return m.splice(slices.Index(m.fn.Body.Nodes, n), n, fill)
+}
+
+// splice puts nodes that fill makes at an index; they belong to the module and the line of the node like.
+func (m *Model) splice(at int, like *graph.Node, fill func(b *graph.Block) *graph.Value) *graph.Value {
+	b := m.fn.Body
 	scratch := &graph.Block{Func: b.Func}
 	out := fill(scratch)
 	for _, n := range scratch.Nodes {
 		n.Block = b
-		if v.Node != nil {
-			n.Pos, n.Scope = v.Node.Pos, v.Node.Scope
+		if like != nil {
+			n.Pos, n.Scope = like.Pos, like.Scope
 		}
 	}
 	b.Nodes = slices.Insert(b.Nodes, at, scratch.Nodes...)
@@ -273,5 +325,7 @@ func (m *Model) sweep() {
 
 // pure reports an operator without effects that the pass itself leaves without readers.
 func pure(o *graph.Operator) bool {
-	return o.FullName() == "aten::batch_norm" || o.FullName() == dequantizeTensor || o.FullName() == dequantizeChannel
+	return slices.Contains(withoutReaders, o.FullName())
 }
+
+var withoutReaders = append([]string{"aten::batch_norm", dequantizeTensor, dequantizeChannel}, trainedOps...)

@@ -15,17 +15,25 @@ import (
 // prepared before is an error with ErrValue.
 // https://docs.pytorch.org/ao/stable/api_reference/generated/torchao.quantization.pt2e.quantize_pt2e.prepare_pt2e.html
 func PreparePT2E(m *Model, q Quantizer) error {
-	if m.prepared {
-		return &tensor.Error{Op: "PreparePT2E", Msg: "the model has been prepared already", Err: tensor.ErrValue}
+	if err := m.notYet("PreparePT2E"); err != nil {
+		return err
 	}
-	m.prepared = true
 	if err := tensor.Try(func() { tensor.NoGrad(m.foldNorms) }); err != nil {
 		return err
 	}
-	m.notes, m.byNode = notes{}, map[*graph.Node]quantization.Observer{}
 	q.annotate(m, m.notes)
 	m.observe(m.notes)
 	return m.changed()
+}
+
+// notYet marks a model as prepared, and refuses one that is.
+func (m *Model) notYet(op string) error {
+	if m.prepared {
+		return &tensor.Error{Op: op, Msg: "the model has been prepared already", Err: tensor.ErrValue}
+	}
+	m.prepared = true
+	m.notes, m.byNode = notes{}, map[*graph.Node]quantization.Observer{}
+	return nil
 }
 
 // foldNorms folds each batch norm in evaluation mode into the convolution, or linear layer of a matrix, before it.

@@ -15,7 +15,7 @@ type QuantizationSpec struct {
 	QScheme            tensor.QScheme
 	ChAxis             int
 	IsDynamic          bool // scale and zero point are chosen in each run
-	// Observer makes what observes the tensor, with the options of the specification.
+	// Observer makes what observes the tensor, or its fake quantization, with the options of the specification.
 	Observer func(o quantization.ObserverOptions) quantization.Observer
 	// Eps is the least scale; 0 for 2^-23.
 	Eps float64
@@ -39,6 +39,8 @@ func (s *QuantizationSpec) alike(t *QuantizationSpec) bool {
 // QuantizationConfig are the specifications for the layers of a quantizer; a nil leaves a tensor as it is.
 type QuantizationConfig struct {
 	InputActivation, OutputActivation, Weight *QuantizationSpec
+	// IsQAT says that the specifications make fake quantization, for PrepareQATPT2E.
+	IsQAT bool
 }
 
 // place is where a tensor is quantized: where a node reads it, or with a nil user where it is made.

@@ -25,10 +25,39 @@ func placeholderOf(o quantization.ObserverOptions) quantization.Observer {
 	return quantization.NewPlaceholderObserver(o)
 }
 
+// fusedOf and fusedPerChannelOf are fake quantization with a moving average of the range.
+func fusedOf(o quantization.ObserverOptions) quantization.Observer {
+	return quantization.NewFusedMovingAvgObsFakeQuantize(quantization.NewMovingAverageMinMaxObserver(o))
+}
+
+func fusedPerChannelOf(o quantization.ObserverOptions) quantization.Observer {
+	return quantization.NewFusedMovingAvgObsFakeQuantize(quantization.NewMovingAveragePerChannelMinMaxObserver(o))
+}
+
+// dynamicFakeOf is fake quantization by the range of each batch.
+func dynamicFakeOf(o quantization.ObserverOptions) quantization.Observer {
+	o.AveragingConstant = tensor.Some(1.0)
+	return quantization.NewFakeQuantize(quantization.NewMovingAverageMinMaxObserver(o))
+}
+
+// activationOf is what observes activations.
+func activationOf(qat, dynamic bool) func(o quantization.ObserverOptions) quantization.Observer {
+	switch {
+	case qat && dynamic:
+		return dynamicFakeOf
+	case qat:
+		return fusedOf
+	case dynamic:
+		return placeholderOf
+	}
+	return histogramOf
+}
+
 const narrowEps = 1.0 / (1 << 12)
 
 // X86InductorOptions are the options of X86InductorConfig.
 type X86InductorOptions struct {
+	IsQAT       bool // fake quantization, for PrepareQATPT2E
 	IsDynamic   bool // scales of activations are chosen in each run
 	ReduceRange bool // activations use seven bits, for processors without VNNI
 }
@@ -40,17 +69,17 @@ func X86InductorConfig(opts ...X86InductorOptions) *QuantizationConfig {
 	if len(opts) > 0 {
 		o = opts[0]
 	}
-	act := &QuantizationSpec{DType: tensor.Uint8, QuantMax: 255, IsDynamic: o.IsDynamic, Observer: histogramOf,
-		Eps: narrowEps}
+	act := &QuantizationSpec{DType: tensor.Uint8, QuantMax: 255, IsDynamic: o.IsDynamic,
+		Observer: activationOf(o.IsQAT, o.IsDynamic), Eps: narrowEps}
 	if o.ReduceRange {
 		act.QuantMax = 127
 	}
-	if o.IsDynamic {
-		act.Observer = placeholderOf
+	w := &QuantizationSpec{DType: tensor.Int8, QuantMin: -128, QuantMax: 127, QScheme: tensor.PerChannelSymmetric,
+		Observer: perChannelOf, Eps: narrowEps}
+	if o.IsQAT {
+		w.Observer = fusedPerChannelOf
 	}
-	return &QuantizationConfig{InputActivation: act, OutputActivation: act,
-		Weight: &QuantizationSpec{DType: tensor.Int8,
-			QuantMin: -128, QuantMax: 127, QScheme: tensor.PerChannelSymmetric, Observer: perChannelOf, Eps: narrowEps}}
+	return &QuantizationConfig{InputActivation: act, OutputActivation: act, Weight: w, IsQAT: o.IsQAT}
 }
 
 // X86InductorQuantizer has the rules of PyTorch's quantizer for x86 processors: convolutions and linear layers with
@@ -148,6 +177,9 @@ func (q *X86InductorQuantizer) annotate(m *Model, n notes) {
 }
 
 func (p *pass) run() {
+	if p.config == nil || p.config.IsQAT {
+		p.normed()
+	}
 	for _, f := range []func(n *graph.Node){
 		func(n *graph.Node) { p.layerSum(n, isConv2d, true, true) },
 		func(n *graph.Node) { p.layerSum(n, isConv2d, true, false) },
@@ -177,6 +209,68 @@ func (p *pass) run() {
 	})
 	p.each(p.products)
 	p.each(p.spread)
+}
+
+// normed annotates convolutions whose batch norm is not folded yet, since they are trained, with an addition, an
+// activation or both behind it. The result of each such pattern is quantized.
+func (p *pass) normed() {
+	each := func(f func(conv, norm *graph.Node)) {
+		p.each(func(n *graph.Node) {
+			if conv := p.m.normOf(n); conv != nil && isConv2d(conv) {
+				f(conv, n)
+			}
+		})
+	}
+	for _, act := range []bool{true, false} {
+		each(func(conv, norm *graph.Node) {
+			if p.m.readers(norm.Out[0]) != 1 {
+				return
+			}
+			for _, sum := range p.next(norm, additions) {
+				if !act {
+					p.trained(conv, norm, sum)
+					continue
+				}
+				for _, end := range p.next(sum, rectifiers) {
+					p.trained(conv, norm, sum, end)
+				}
+			}
+		})
+	}
+	each(func(conv, norm *graph.Node) {
+		for _, end := range p.next(norm, afterConv) {
+			p.trained(conv, norm, end)
+		}
+	})
+	each(func(conv, norm *graph.Node) { p.trained(conv, norm) })
+}
+
+// trained annotates a convolution, its batch norm and the nodes behind it.
+func (p *pass) trained(nodes ...*graph.Node) {
+	if !p.takes(nodes...) {
+		return
+	}
+	if p.config != nil {
+		p.layer(nodes[0], false)
+		for i, n := range nodes[1:] {
+			if !named(n, additions...) {
+				continue
+			}
+			before, other := nodes[i].Out[0], arg(n, 0)
+			if other == before {
+				other = arg(n, 1)
+			}
+			if other != nil {
+				p.n[n] = &annotation{}
+				p.n[n].in(other, rule{spec: p.config.InputActivation})
+			}
+		}
+	}
+	p.leave(nodes...)
+	if p.config != nil {
+		end := p.n[nodes[len(nodes)-1]]
+		end.pattern, end.output = true, &rule{spec: p.config.OutputActivation}
+	}
 }
 
 func (p *pass) each(f func(n *graph.Node)) {

@@ -13,6 +13,7 @@ import (
 // given.
 type SymmetricOptions struct {
 	IsPerChannel     bool // weights have a scale for each output channel
+	IsQAT            bool // fake quantization, for PrepareQATPT2E
 	IsDynamic        bool // scales of activations are chosen in each run
 	ActQMin, ActQMax tensor.Opt[int]
 	WeightQMin       tensor.Opt[int]
@@ -27,15 +28,20 @@ func SymmetricConfig(opts ...SymmetricOptions) *QuantizationConfig {
 		o = opts[0]
 	}
 	act := &QuantizationSpec{DType: tensor.Int8, QuantMin: o.ActQMin.Or(-128), QuantMax: o.ActQMax.Or(127),
-		IsDynamic: o.IsDynamic, Observer: histogramOf, Eps: narrowEps}
+		IsDynamic: o.IsDynamic, Observer: activationOf(o.IsQAT, o.IsDynamic), Eps: narrowEps}
 	w := &QuantizationSpec{DType: tensor.Int8, QuantMin: o.WeightQMin.Or(-127), QuantMax: o.WeightQMax.Or(127),
 		QScheme: tensor.PerTensorSymmetric, Observer: minMaxOf, Eps: narrowEps}
 	if o.IsPerChannel {
 		w.QScheme, w.Observer = tensor.PerChannelSymmetric, perChannelOf
 	}
-	c := &QuantizationConfig{InputActivation: act, OutputActivation: act, Weight: w}
+	if o.IsQAT {
+		w.Observer = fusedOf
+		if o.IsPerChannel {
+			w.Observer = fusedPerChannelOf
+		}
+	}
+	c := &QuantizationConfig{InputActivation: act, OutputActivation: act, Weight: w, IsQAT: o.IsQAT}
 	if o.IsDynamic {
-		act.Observer = placeholderOf
 		c.OutputActivation = nil
 	}
 	return c
@@ -82,6 +88,12 @@ func (q *XNNPACKQuantizer) annotate(m *Model, n notes) {
 		if dynamic {
 			x.each(x.linear)
 			return
+		}
+		if c.IsQAT {
+			for _, is := range []func(n *graph.Node) bool{isConv, isConvTranspose} {
+				x.each(x.normed(is, true))
+				x.each(x.normed(is, false))
+			}
 		}
 		for _, f := range []func(n *graph.Node){x.linearReLU, x.linear, x.convReLU, x.conv, x.convTransposeReLU,
 			x.average,
@@ -153,6 +165,27 @@ func (x *xnnpack) output(n *graph.Node, r rule) {
 		x.n[n] = &annotation{}
 	}
 	x.n[n].output = &r
+}
+
+// normed annotates a convolution with a batch norm behind it, and with relu a ReLU behind that, for training.
+func (x *xnnpack) normed(is func(n *graph.Node) bool, relu bool) func(n *graph.Node) {
+	return func(n *graph.Node) {
+		conv := x.m.normOf(n)
+		if conv == nil || !is(conv) {
+			return
+		}
+		end := n
+		if relu {
+			users := x.m.users(n.Out[0])
+			if x.m.readers(n.Out[0]) != 1 || len(users) != 1 || !named(users[0], rectifiers...) {
+				return
+			}
+			end = users[0]
+		}
+		if x.takes(append(weights(conv), conv)...) {
+			x.layer(conv, end)
+		}
+	}
 }
 
 // before is the layer whose result a ReLU reads, and nothing else.

@@ -98,6 +98,8 @@ func (f *flow) check() error {
 		return f.bag()
 	case "pt2e":
 		return f.recorded()
+	case "pt2e_qat":
+		return f.recordedQAT()
 	}
 	return golden.Skip("a flow that is not known: " + f.Flow)
 }
@@ -422,6 +424,37 @@ func (f *flow) qat(e quantization.EngineKind) error {
 		return err
 	}
 	quantization.PrepareQAT(m, &quantization.QConfigMapping{Global: quantization.GetDefaultQATQConfig(e)})
+	if err := f.train(m); err != nil {
+		return err
+	}
+	trained, err := f.dict(f.Trained)
+	if err != nil {
+		return err
+	}
+	var want []string
+	for k := range trained.All() {
+		want = append(want, k.(string))
+	}
+	if err := keys("trained", nn.StateDict(m), want); err != nil {
+		return err
+	}
+	if err := quantization.LoadStateDict(m, trained); err != nil {
+		return err
+	}
+	nn.Eval(m)
+	x, err := f.tensor(f.X)
+	if err != nil {
+		return err
+	}
+	if err := f.closeTo("trained model", run1(m, x), f.EvalOut, golden.Tolerance{RTol: 1e-4, ATol: 1e-4}); err != nil {
+		return err
+	}
+	quantization.Convert(m)
+	return f.converted(m, x)
+}
+
+// train trains a model on the batches: PyTorch's losses come out.
+func (f *flow) train(m nn.Layer) error {
 	opt := optim.NewSGD(nn.Parameters(m), f.LR)
 	for i, b := range f.Batches {
 		x, err := f.tensor(b[0])
@@ -448,30 +481,7 @@ func (f *flow) qat(e quantization.EngineKind) error {
 			quantization.FreezeBNStats(m)
 		}
 	}
-	trained, err := f.dict(f.Trained)
-	if err != nil {
-		return err
-	}
-	var want []string
-	for k := range trained.All() {
-		want = append(want, k.(string))
-	}
-	if err := keys("trained", nn.StateDict(m), want); err != nil {
-		return err
-	}
-	if err := quantization.LoadStateDict(m, trained); err != nil {
-		return err
-	}
-	nn.Eval(m)
-	x, err := f.tensor(f.X)
-	if err != nil {
-		return err
-	}
-	if err := f.closeTo("trained model", run1(m, x), f.EvalOut, golden.Tolerance{RTol: 1e-4, ATol: 1e-4}); err != nil {
-		return err
-	}
-	quantization.Convert(m)
-	return f.converted(m, x)
+	return nil
 }
 
 var specified = regexp.MustCompile(`\{(.*)\} (\w+)`)

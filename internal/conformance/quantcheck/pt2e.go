@@ -8,20 +8,23 @@ import (
 
 	"github.com/gotorch-dev/torch/graph"
 	"github.com/gotorch-dev/torch/internal/conformance/golden"
+	"github.com/gotorch-dev/torch/nn"
 	"github.com/gotorch-dev/torch/quantization/pt2e"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
 // quantizerOf is the quantizer of a case: "x86", "x86_dynamic", "xnnpack_channel", ….
 func quantizerOf(spec string) (pt2e.Quantizer, error) {
-	name, option, _ := strings.Cut(spec, "_")
+	name, rest, _ := strings.Cut(spec, "_")
+	options := strings.Split(rest, "_")
+	has := func(name string) bool { return slices.Contains(options, name) }
 	switch name {
 	case "x86":
-		o := pt2e.X86InductorOptions{IsDynamic: option == "dynamic", ReduceRange: option == "reduce"}
-		return pt2e.NewX86InductorQuantizer().SetGlobal(pt2e.X86InductorConfig(o)), nil
+		return pt2e.NewX86InductorQuantizer().SetGlobal(pt2e.X86InductorConfig(pt2e.X86InductorOptions{
+			IsDynamic: has("dynamic"), ReduceRange: has("reduce"), IsQAT: has("qat")})), nil
 	case "xnnpack":
-		o := pt2e.SymmetricOptions{IsDynamic: option == "dynamic", IsPerChannel: option != ""}
-		return pt2e.NewXNNPACKQuantizer().SetGlobal(pt2e.SymmetricConfig(o)), nil
+		return pt2e.NewXNNPACKQuantizer().SetGlobal(pt2e.SymmetricConfig(pt2e.SymmetricOptions{
+			IsDynamic: has("dynamic"), IsPerChannel: has("dynamic") || has("channel"), IsQAT: has("qat")})), nil
 	}
 	return nil, golden.Skip("a quantizer that is not known: " + spec)
 }
@@ -58,6 +61,43 @@ func (f *flow) recorded() error {
 		return err
 	}
 	return f.closeTo("quantized program", run1(g, x), f.Out, golden.Tolerance{RTol: 1e-4, ATol: 1e-4 + f.quantum()})
+}
+
+// recordedQAT trains a recorded model with fake quantization and converts it: the losses, the operators with their
+// scales, and the result are PyTorch's.
+func (f *flow) recordedQAT() error {
+	m, x, _, err := f.trained()
+	if err != nil {
+		return err
+	}
+	q, err := quantizerOf(f.Spec)
+	if err != nil {
+		return err
+	}
+	nn.Train(m, true)
+	g, err := pt2e.Capture(m, []any{x})
+	if err != nil {
+		return err
+	}
+	if err := pt2e.PrepareQATPT2E(g, q); err != nil {
+		return err
+	}
+	if err := f.train(g); err != nil {
+		return err
+	}
+	g.Eval()
+	tol := golden.Tolerance{RTol: 1e-4, ATol: 1e-4}
+	if err := f.closeTo("trained program", run1(g, x), f.EvalOut, tol); err != nil {
+		return err
+	}
+	if err := pt2e.ConvertPT2E(g); err != nil {
+		return err
+	}
+	if err := f.sameNodes(g); err != nil {
+		return err
+	}
+	tol.ATol += f.quantum()
+	return f.closeTo("quantized program", run1(g, x), f.Out, tol)
 }
 
 // step is an operator of a program with the numbers of a scale.

@@ -17,6 +17,9 @@ func dotVNNI(p *kernelArgs)
 func dotAVX2(p *kernelArgs)
 
 //go:noescape
+func dotAVXVNNI(p *kernelArgs)
+
+//go:noescape
 func depthAVX2(p *kernelArgs)
 
 //go:noescape
@@ -42,7 +45,12 @@ func finishes() bool { return cpu.HasVNNI }
 
 // dotRows is the most rows of a tile of a product.
 func dotRows() int {
-	if cpu.HasAVX2FMA && !cpu.HasVNNI {
+	switch {
+	case cpu.HasVNNI:
+		return tileRows
+	case cpu.HasAVXVNNI:
+		return 6
+	case cpu.HasAVX2FMA:
 		return 4
 	}
 	return tileRows
@@ -56,6 +64,8 @@ func dot(p *kernelArgs) {
 	switch {
 	case cpu.HasVNNI:
 		dotVNNI(p)
+	case cpu.HasAVXVNNI:
+		dotAVXVNNI(p)
 	case cpu.HasAVX2FMA:
 		dotAVX2(p)
 	default:

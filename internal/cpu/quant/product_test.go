@@ -17,7 +17,9 @@ var paths = []struct {
 }{
 	{"vnni", cpu.Features{AVX2FMA: true, AVX512: true, VNNI: true}},
 	{"avx512", cpu.Features{AVX2FMA: true, AVX512: true}},
+	{"avxvnni", cpu.Features{AVX2FMA: true, AVXVNNI: true}},
 	{"avx2", cpu.Features{AVX2FMA: true}},
+	{"neon", cpu.Features{NEON: true, DotProd: true}},
 	{"generic", cpu.Features{}},
 }
 
@@ -209,7 +211,7 @@ func (l *layer) check(t *testing.T) {
 		Convolve(&l.g, w, in, &Result{Floats: f, ReLU: relu})
 		for i, s := range want {
 			j := i % l.outs
-			m := float32(s) * (inScale * l.scales[min(j, len(l.scales)-1)])
+			m := float32(float32(s) * (inScale * l.scales[min(j, len(l.scales)-1)])) // not fused with what follows
 			m += l.bias[j]
 			if relu {
 				m = max(m, 0)

@@ -179,3 +179,8 @@ func MulAddFirst(a Arr, d, n, m int) string {
 	return word(0x4f801000|uint32(a-S4)<<22|uint32(m)<<16|uint32(n)<<5|uint32(d),
 		"fmla v%d.%s, v%d.%[2]s, v%[4]d.%[5]s[0]", d, a, n, m, lane)
 }
+
+// Dot adds to each lane of d the product of four signed bytes of n and of m.
+func Dot(d, n, m int) string {
+	return word(0x4e809400|uint32(m)<<16|uint32(n)<<5|uint32(d), "sdot v%d.4s, v%d.16b, v%d.16b", d, n, m)
+}

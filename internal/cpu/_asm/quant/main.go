@@ -565,25 +565,7 @@ func (g *gen) dotAVX2() {
 	g.load()
 	g.I("VPCMPEQW Y15, Y15, Y15")
 	g.I("VPSRLW $8, Y15, Y15")
-	g.choose(name, 4, func(label string, rows int) {
-		g.I("MOVQ $2, R13")
-		g.L("%s_half:", label)
-		for i := range rows * 2 {
-			g.I("VPXOR Y%d, Y%d, Y%d", i, i, i)
-		}
-		g.I("CMPQ %d(AX), $0", offAdd)
-		g.I("JEQ %s_tap", label)
-		for r := range rows {
-			for v := range 2 {
-				g.I("VMOVDQU %d(R12), Y%d", r*cols*4+v*32, r*2+v)
-			}
-		}
-		g.L("%s_tap:", label)
-		g.I("MOVQ (DX), DI")
-		g.I("ADDQ %d(AX), DI", offA)
-		g.I("MOVQ %d(AX), CX", offSteps)
-		g.I("PCALIGN $32")
-		g.L("%s_k:", label)
+	g.dotParts(name, 4, func(int) int { return 2 }, func(rows, _ int) {
 		for v := range 2 {
 			g.I("VMOVDQU %d(BX), Y%d", v*32, 14)
 			g.I("VPSLLW $8, Y14, Y%d", 8+2*v)
@@ -601,6 +583,85 @@ func (g *gen) dotAVX2() {
 				}
 			}
 		}
+	})
+}
+
+// dotAVXVNNI emits the same product for processors that have VPDPBUSD without AVX-512, in the VEX encoding. Up to three
+// rows take all four vectors of the columns at once, since a register waits for its last sum; more rows take two halves.
+//
+//	Y0-Y11 sums   Y12 a vector of B   Y13-Y15 bytes of rows of A; with more rows Y12, Y13 are B, and Y14, Y15 A
+func (g *gen) dotAVXVNNI() {
+	const name = "dotAVXVNNI"
+	g.function(name)
+	g.load()
+	vectors := func(rows int) int {
+		if rows <= 3 {
+			return 4
+		}
+		return 2
+	}
+	g.dotParts(name, 6, vectors, func(rows, vecs int) {
+		if vecs == 4 {
+			for r := range rows {
+				g.I("VPBROADCASTD %s, Y%d", rowAddr[r], 13+r)
+			}
+			for v := range vecs {
+				g.I("VMOVDQU %d(BX), Y12", v*32)
+				for r := range rows {
+					g.dotBytes(r*vecs+v, 13+r, 12)
+				}
+			}
+			return
+		}
+		for v := range vecs {
+			g.I("VMOVDQU %d(BX), Y%d", v*32, 12+v)
+		}
+		for r := range rows {
+			g.I("VPBROADCASTD %s, Y%d", rowAddr[r], 14+r%2)
+			for v := range vecs {
+				g.dotBytes(r*vecs+v, 14+r%2, 12+v)
+			}
+		}
+	})
+}
+
+// dotBytes emits VPDPBUSD in the VEX encoding, which Go's assembler does not know: to each lane of d it adds the product
+// of four unsigned bytes of a and four signed ones of b.
+//
+//	C4 | R̅ X̅ B̅ 00010 | W=0 v̅v̅v̅v̅ L=1 01 | 50 | 11 d b
+func (g *gen) dotBytes(d, a, b int) {
+	second := 0xe2 &^ (d >> 3 << 7) &^ (b >> 3 << 5)
+	third := (^a&15)<<3 | 0x05
+	g.I("BYTE $0xc4; BYTE $0x%02x; BYTE $0x%02x; BYTE $0x50; BYTE $0x%02x // vpdpbusd ymm%d, ymm%d, ymm%d",
+		second, third, 0xc0|d&7<<3|b&7, d, a, b)
+}
+
+// dotParts emits what products on AVX2 share: up to most rows, whose four vectors of columns are computed in parts of as
+// many as vectors says. The sum of row r and vector v is in register r*vectors+v; step adds the products of four bytes.
+func (g *gen) dotParts(name string, most int, vectors func(rows int) int, step func(rows, vecs int)) {
+	g.choose(name, most, func(label string, rows int) {
+		vecs := vectors(rows)
+		if vecs < 4 {
+			g.I("MOVQ $%d, R13", 4/vecs)
+		}
+		g.L("%s_half:", label)
+		for i := range rows * vecs {
+			g.I("VPXOR Y%d, Y%d, Y%d", i, i, i)
+		}
+		g.I("CMPQ %d(AX), $0", offAdd)
+		g.I("JEQ %s_tap", label)
+		for r := range rows {
+			for v := range vecs {
+				g.I("VMOVDQU %d(R12), Y%d", r*cols*4+v*32, r*vecs+v)
+			}
+		}
+		g.L("%s_tap:", label)
+		g.I("MOVQ (DX), DI")
+		g.I("ADDQ %d(AX), DI", offA)
+		g.I("MOVQ %d(AX), CX", offSteps)
+		g.I("PCALIGN $32")
+		g.L("%s_k:", label)
+		step(rows, vecs)
 		g.I("ADDQ $4, DI")
 		g.I("ADDQ $%d, BX", cols*4)
 		g.I("DECQ CX")
@@ -609,15 +670,18 @@ func (g *gen) dotAVX2() {
 		g.I("DECQ R11")
 		g.I("JG %s_tap", label)
 		for r := range rows {
-			for v := range 2 {
-				g.I("VMOVDQU Y%d, %d(R12)", r*2+v, r*cols*4+v*32)
+			for v := range vecs {
+				g.I("VMOVDQU Y%d, %d(R12)", r*vecs+v, r*cols*4+v*32)
 			}
+		}
+		if vecs == 4 {
+			return
 		}
 		g.I("DECQ R13")
 		g.I("JEQ %s_done", label)
 		g.I("MOVQ %d(AX), BX", offB)
-		g.I("ADDQ $64, BX")
-		g.I("ADDQ $64, R12")
+		g.I("ADDQ $%d, BX", vecs*32)
+		g.I("ADDQ $%d, R12", vecs*32)
 		g.fetch(arg{offTaps, "DX"}, arg{offCount, "R11"})
 		g.I("JMP %s_half", label)
 		g.L("%s_done:", label)
@@ -761,7 +825,11 @@ func main() {
 	g = &gen{text.New("quant")}
 	g.order(0, 4, 1, 5, 2, 6, 3, 7)
 	g.dotAVX2()
+	g.dotAVXVNNI()
 	g.depthAVX2()
 	g.finishAVX2()
 	g.Save(*out, "avx2_amd64.s")
+	g = &gen{text.New("quant")}
+	g.dotNEON()
+	g.Save(*out, "neon_arm64.s")
 }
