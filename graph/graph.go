@@ -154,6 +154,8 @@ func (b *Block) Param(name string, t *Type) *Value {
 func (b *Block) At(p Pos) { b.pos = p }
 
 // Add appends a node and gives it results of these types. The methods below are made of it.
+//
+//go:noinline // the translators would have hundreds of copies
 func (b *Block) Add(n *Node, results ...*Type) *Node {
 	n.Block = b
 	if n.Pos == (Pos{}) {

@@ -107,6 +107,8 @@ func (c *Ctx) mayWrite(g *Tensor) bool {
 }
 
 // SetOut sets result i to a tensor that the kernel has.
+//
+//go:noinline // hundreds of bodies would each have a copy
 func (c *Ctx) SetOut(i int, t *Tensor) {
 	for len(c.outs) <= i {
 		c.outs = append(c.outs, nil)

@@ -73,6 +73,8 @@ func (c *Ctx) Bool(i int) bool { return c.args[i].N != 0 }
 
 // Ints is int list argument i; nil when None. A single int counts as a list, repeated to the length that the schema
 // fixes.
+//
+//go:noinline // hundreds of shape rules would each have a copy
 func (c *Ctx) Ints(i int) []int {
 	v := &c.args[i]
 	if v.K == KInt {

@@ -128,6 +128,8 @@ func (c *Ctx) fail(cause error, hint, msg string) {
 }
 
 // Return sets the results of a composed operator.
+//
+//go:noinline // hundreds of bodies would each have a copy
 func (c *Ctx) Return(outs ...*Tensor) { c.outs = append(c.outs[:0], outs...) }
 
 // ReturnValue sets results that are not tensors.

@@ -31,9 +31,9 @@ var (
 type Error struct {
 	Op     string   // schema name of the operator, "aten::mm"
 	Args   []string // every argument's shape, dtype and device, or its value
-	Msg    string   // what is wrong and what was expected, in PyTorch's words where PyTorch has some
+	Msg    string   // what is wrong and what was expected, in PyTorch's words where PyTorch has some; "" where Err says it
 	Hint   string   // what to write instead, in Go, "" where Msg says it
-	Err    error    // one of the causes above
+	Err    error    // one of the causes above, for errors.Is
 	Caller string   // file:line of the innermost call from outside this module's library
 	Module string   // the layer whose Forward was running, by its path in the model: "net.1 (Linear) of Classifier"
 
@@ -44,6 +44,9 @@ type Error struct {
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Msg)
+	if e.Msg == "" && e.Err != nil {
+		b.WriteString(e.Err.Error())
+	}
 	if e.Hint != "" {
 		fmt.Fprintf(&b, " (%s)", e.Hint)
 	}

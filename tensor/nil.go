@@ -84,12 +84,19 @@ func neededTensors(s *Schema) (bits uint64) {
 }
 
 // noTensor is the error of a method that was called on a nil tensor or, if it reads the memory, on a zero Tensor. It is
-// so short that the compiler still inlines the methods that look for this; Try adds the place of the call.
-func noTensor(method string) *Error {
-	return &Error{Op: method, Msg: noTensorText, Err: ErrType}
+// so short that the compiler still inlines the methods that look for this; Try adds the place of the call. The text
+// stands in the cause, whose type has no size, since five thousand inlined copies of this function are a part of the
+// program's size.
+func noTensor(method string) *Error { return &Error{Op: method, Err: noTensorError{}} }
+
+// noTensorError is the cause of noTensor's errors, an ErrType.
+type noTensorError struct{}
+
+func (noTensorError) Error() string {
+	return "the tensor is nil, or a zero torch.Tensor (" + nilHint + "; " + zeroHint + ")"
 }
 
-const noTensorText = "the tensor is nil, or a zero torch.Tensor (" + nilHint + "; " + zeroHint + ")"
+func (noTensorError) Unwrap() error { return ErrType }
 
 // mustHaveMemory panics unless t is a tensor with memory: neither nil nor a zero Tensor.
 func (t *Tensor) mustHaveMemory(method string) {

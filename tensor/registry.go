@@ -224,6 +224,8 @@ var registry = struct {
 }{ops: map[string]*Op{}, byName: map[string][]*Op{}}
 
 // slot returns the operator of a full name, creating an empty one that Register fills in.
+//
+//go:noinline // the generated methods' 800 variables would each have a copy
 func slot(full string) *Op {
 	o := registry.ops[full]
 	if o == nil {

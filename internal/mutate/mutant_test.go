@@ -160,3 +160,43 @@ func TestOperators(t *testing.T) {
 		t.Errorf("got %q, %v, expected %q", got, err, want)
 	}
 }
+
+// Group testing finds the mutants that make a program fail, and runs the program once where there are none.
+func TestHalves(t *testing.T) {
+	var ms []*mutant
+	for i := range 20 {
+		ms = append(ms, &mutant{id: i})
+	}
+	for _, c := range []struct {
+		noticed []int
+		most    int // runs
+	}{{nil, 1}, {[]int{7}, 11}, {[]int{0, 13, 19}, 27}} {
+		runs := 0
+		var got []int
+		for _, m := range halves(ms, func(on []*mutant) bool {
+			runs++
+			return !slices.ContainsFunc(on, func(m *mutant) bool { return slices.Contains(c.noticed, m.id) })
+		}) {
+			got = append(got, m.id)
+		}
+		if !slices.Equal(got, c.noticed) || runs > c.most {
+			t.Errorf("%v: got %v in %d runs", c.noticed, got, runs)
+		}
+	}
+}
+
+// A mutant is given only to programs that contain its package, and to a suite over a family only if it is of that
+// family.
+func TestPrey(t *testing.T) {
+	p := &program{pkg: "x", deps: map[string]bool{"x": true, "y": true}}
+	suite := &program{pkg: "x", deps: p.deps, family: "y"}
+	for _, c := range []struct {
+		pkg     string
+		own, by int
+	}{{"x", 1, 0}, {"y", 1, 1}, {"z", 0, 0}} {
+		ms := []*mutant{{file: &file{pkg: c.pkg}}}
+		if got, by := len(p.prey(ms)), len(suite.prey(ms)); got != c.own || by != c.by {
+			t.Errorf("a mutant of %s: %d and %d, expected %d and %d", c.pkg, got, by, c.own, c.by)
+		}
+	}
+}

@@ -9,6 +9,8 @@ import (
 // The methods of this file add nodes. Where all inputs are constants they compute the result at once instead.
 
 // Node adds a node with one result. Its dtype is that of the first input until the caller says otherwise.
+//
+//go:noinline // the operators' forms would have hundreds of copies
 func (c *Call) Node(op string, attrs A, ins ...*Value) *Value {
 	return c.Nodes(1, op, attrs, ins...)[0]
 }

@@ -48,6 +48,8 @@ type Writer interface {
 type Form func(c *Call) []*Value
 
 // One is a form of an operator with one result.
+//
+//go:noinline // each operator's form would have a copy of the closure
 func One(f func(c *Call) *Value) Form { return func(c *Call) []*Value { return []*Value{f(c)} } }
 
 type entry struct {

@@ -49,12 +49,11 @@ type Options struct {
 func Run(dir string, o Options) ([]golden.Result, error) {
 	t := &golden.Tally{Verbose: o.Verbose}
 	any := false
-	for _, name := range []string{"index.json", "index_random.json"} {
-		suffix := "" // some operators have cases in both files
-		if name == "index_random.json" {
-			suffix = "@random"
+	for _, suffix := range []string{"", "random", "refused"} { // some operators have cases in several files
+		name := "index.json"
+		if suffix != "" {
+			name, suffix = "index_"+suffix+".json", "@"+suffix
 		}
-
 		raw, err := golden.ReadFile(filepath.Join(dir, name))
 		if errors.Is(err, os.ErrNotExist) {
 			continue

@@ -17,7 +17,7 @@ import zipfile
 
 import torch
 
-PARTS = ["opinfo", "modules", "optim", "rng", "printed", "dists", "einsum"]
+PARTS = ["opinfo", "refused", "modules", "optim", "rng", "printed", "dists", "einsum"]
 
 
 def main():

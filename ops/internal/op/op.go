@@ -44,6 +44,8 @@ func CallOp(o *tensor.Op, args ...any) []*tensor.Tensor {
 }
 
 // Call1 is Call of an operator with one result.
+//
+//go:noinline // the families would have hundreds of copies
 func Call1(name string, args ...any) *tensor.Tensor { return Call(name, args...)[0] }
 
 // Wrap counts a negative dimension of nd from the end; one that is not there is the caller's mistake.
