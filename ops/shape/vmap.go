@@ -19,7 +19,8 @@ func init() {
 	batching.Rule(batching.SizesDims("input_sizes", "dim"), "select_backward", "slice_backward", "unfold_backward")
 	batching.Rule(batching.SizesDims("input_sizes", "dim1", "dim2"), "diagonal_backward")
 	batching.Rule(batching.List("dim"), "cat")
-	batching.Rule(batching.Leading("self"), "alias", "detach", "tril", "triu", "view_as_real", "view_as_complex", "real",
+	batching.Rule(batching.Leading("self"), "alias", "detach", "tril", "triu", "view_as_real", "view_as_complex",
+		"real",
 		"imag", "_conj", "_neg_view", "constant_pad_nd", "zeros_like", "ones_like", "full_like", "empty_like",
 		"pixel_shuffle",
 		"pixel_unshuffle")

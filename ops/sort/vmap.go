@@ -8,7 +8,8 @@ import (
 
 // The batching rules of this family, for functions that vmap maps.
 func init() {
-	batching.Rule(batching.Dims("dim"), "sort", "sort.stable", "topk", "kthvalue", "median.dim", "nanmedian.dim", "mode")
+	batching.Rule(batching.Dims("dim"), "sort", "sort.stable", "topk", "kthvalue", "median.dim", "nanmedian.dim",
+		"mode")
 	batching.Rule(batching.Flat("aten::median.dim"), "median")
 	batching.Rule(batching.Flat("aten::nanmedian.dim"), "nanmedian")
 	batching.Rule(bucketBatch, "bucketize.Tensor", "bucketize.Scalar")
