@@ -97,6 +97,44 @@ func TestVmapEmbeddingBag(t *testing.T) {
 	}
 }
 
+// The gradient outside of a map is that of a loop: rows of padding get none, and it is divided by how often an example
+// names a row.
+func TestGradOutsideOfMappedEmbedding(t *testing.T) {
+	torch.ManualSeed(4)
+	tables := torch.Randn([]int{2, 4, 3})
+	index := torch.TensorOf[int64](0, 2, 2, 1, 1, 1).View([]int{2, 3})
+	for _, pad := range []int{-1, 1} {
+		for _, byFreq := range []bool{false, true} {
+			f := func(a []*T) []*T { return []*T{callOp(t, "aten::embedding", a[0], a[1], pad, byFreq, false)[0].Sin()} }
+			sum := func(f functorch.Func) functorch.Func {
+				return functorch.Grad(func(a []*T) []*T { return []*T{f(a)[0].Sum()} })
+			}
+			for _, in := range [][]int{{0, 0}, {0, functorch.None}} {
+				ix := index
+				if in[1] == functorch.None {
+					ix = index.Select(0, 0)
+				}
+				loop := func(a []*T) []*T {
+					var ys []*T
+					for e := range 2 {
+						one := []*T{a[0].Select(0, e), ix}
+						if in[1] == 0 {
+							one[1] = ix.Select(0, e)
+						}
+						ys = append(ys, f(one)[0])
+					}
+					return []*T{torch.Stack(ys)}
+				}
+				args := []*T{tables, ix}
+				got := sum(functorch.Vmap(f, functorch.VmapOptions{InDims: in}))(args)[0]
+				if want := sum(loop)(args)[0]; !got.AllClose(want) {
+					t.Errorf("padding %d, by frequency %v, in %v: got %v, want %v", pad, byFreq, in, got, want)
+				}
+			}
+		}
+	}
+}
+
 // An index outside of an example's table, and offsets that do not begin at 0, would reach into another example.
 func TestVmapIndicesStayInTheirExample(t *testing.T) {
 	tables := torch.Randn([]int{2, 4, 3})
@@ -188,5 +226,52 @@ func TestVmapRefusesSparse(t *testing.T) {
 	})
 	if err == nil || !strings.Contains(err.Error(), "vmap does not take sparse tensors") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// What nested transforms give has no history: the leaves that they made for themselves are of no more use.
+func TestNestedTransformsLeaveNoHistory(t *testing.T) {
+	x, w := torch.Randn([]int{3}), torch.Randn([]int{2, 3})
+	f := functorch.Two(func(x, w *T) *T { return w.MatMul(x).Tanh() })
+	jvp := func(f functorch.Func, i int) functorch.Func {
+		return func(a []*T) []*T {
+			y, v := functorch.JVP(func(x []*T) []*T {
+				in := slices.Clone(a)
+				in[i] = x[0]
+				return f(in)
+			}, a[i:i+1], []*T{a[i].Cos()})
+			return append(y, v...)
+		}
+	}
+	vjp := func(a []*T) []*T {
+		y, pull := functorch.VJP(f, a)
+		return append(y, pull(y)...)
+	}
+	jac := functorch.Jacrev(f, functorch.JacOptions{Argnums: []int{1}})
+	for name, g := range map[string]functorch.Func{
+		"jvp of jvp": jvp(jvp(f, 0), 1), "jvp of vjp": jvp(vjp, 1), "jacfwd of jacrev": functorch.Jacfwd(jac),
+		"jvp of jacrev": jvp(jac, 0),
+	} {
+		for k, y := range g([]*T{x, w}) {
+			if y.RequiresGrad() {
+				t.Errorf("%s: result %d has the history %s", name, k, y.GradFn().Name())
+			}
+		}
+	}
+	// but what a caller differentiates keeps it
+	leaf := x.Clone().SetRequiresGrad(true)
+	for k, y := range jvp(jvp(f, 0), 1)([]*T{leaf, w}) {
+		if !y.RequiresGrad() {
+			t.Errorf("result %d does not depend on the caller's leaf", k)
+		}
+	}
+}
+
+// The second derivative of logcumsumexp has logarithms of the cotangent, which must not be zero.
+func TestForwardModeOfLogCumSumExp(t *testing.T) {
+	x := torch.TensorOf[float64](0.5, -1, 2)
+	f := functorch.One(func(x *T) *T { return x.LogCumSumExp(0) })
+	if got, want := functorch.Jacfwd(f)([]*T{x})[0], functorch.Jacrev(f)([]*T{x})[0]; !got.AllClose(want) {
+		t.Errorf("forward mode %v, reverse mode %v", got, want)
 	}
 }

@@ -25,17 +25,33 @@ func offset(b *tensor.Batched, index *T, n int) *T {
 	return index.Add(arange(index, b.Size()).MulScalar(n).View(shape))
 }
 
+// embeddingBatch keeps what the gradient outside of the map depends on: which rows get none, and whether it is divided
+// by how often an example names a row.
 func embeddingBatch(b *tensor.Batched) []tensor.Value {
-	w, index := b.T(0), b.T(1)
+	w, index, pad, byFreq := b.T(0), b.T(1), b.C.Int(2), b.C.Bool(3)
 	switch {
 	case !b.Has(0):
 		return b.Call(b.Args())
+	case !b.Has(1) && byFreq: // the rows of all examples side by side
+		wide := w.Permute([]int{1, 2, 0}).Reshape([]int{w.Size(1), w.Size(2) * b.Size()})
+		y := op.Call1("aten::embedding", wide, index, pad, true, false)
+		y = y.Reshape(append(slices.Clone(index.Shape()), w.Size(-1), b.Size()))
+		return batching.Tensors(shift(y, y.Dim()-1, 1, 0))
 	case !b.Has(1):
 		y := w.IndexSelect(1, index.Reshape([]int{-1}))
-		return batching.Tensors(y.Reshape(slices.Concat([]int{b.Size()}, index.Shape(), []int{w.Size(-1)})))
+		y = y.Reshape(slices.Concat([]int{b.Size()}, index.Shape(), []int{w.Size(-1)}))
+		return batching.Tensors(unlearned(y, index, pad))
 	}
-	y := batching.FoldIn(w).IndexSelect(0, offset(b, index, w.Size(1)).Reshape([]int{-1}))
-	return batching.Tensors(y.Reshape(append(slices.Clone(index.Shape()), w.Size(-1))))
+	y := op.Call1("aten::embedding", batching.FoldIn(w), offset(b, index, w.Size(1)), -1, byFreq, false)
+	return batching.Tensors(unlearned(y, index, pad))
+}
+
+// unlearned is y without a gradient for the entries that name row pad.
+func unlearned(y, index *T, pad int) *T {
+	if pad < 0 {
+		return y
+	}
+	return op.Call1("aten::where.self", index.EqScalar(pad).Unsqueeze(-1), y.Detach(), y)
 }
 
 func embeddingBackwardBatch(b *tensor.Batched) []tensor.Value {
