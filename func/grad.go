@@ -91,12 +91,13 @@ func record(f Func, args []*Tensor, argnums []int) *taken {
 		tr.leaves = append(tr.leaves, in[i])
 	}
 	tensor.EnableGrad(func() { tr.outs = f(in) })
+	tensor.Spend(tr.leaves)
 	return tr
 }
 
 // creates reports that the pass back must be recorded itself, since something around it may be differentiated.
 func (tr *taken) creates(ys, cotangents []*Tensor) bool {
-	return tr.outer && (tr.inVmap || tensor.DependsOnOthers(differentiable(ys), tr.leaves) ||
+	return tr.outer && (tr.inVmap || tensor.HasLiveLeaves(differentiable(ys)...) ||
 		slices.ContainsFunc(cotangents, tensor.TracksGrad))
 }
 
@@ -123,7 +124,7 @@ func (tr *taken) settle(t *Tensor) *Tensor {
 	if !tr.outer && t.RequiresGrad() {
 		return t.Detach()
 	}
-	return tensor.Stale(t, tr.leaves)
+	return tensor.Stale(t)
 }
 
 // values are the results of the function.
@@ -229,14 +230,15 @@ func Linearize(f Func, primals []*Tensor, opts ...VJPOptions) (outs []*Tensor, j
 		for k, y := range ys {
 			if y != nil && y.RequiresGrad() {
 				on, diff = append(on, k), append(diff, y)
-				cot = append(cot, tensor.Fresh(y.ZerosLike().Detach()))
+				// any cotangent will do; at ones no rule divides by it or takes its logarithm in vain
+				cot = append(cot, tensor.Fresh(y.OnesLike().Detach()))
 			}
 		}
 		if len(diff) > 0 {
 			grads = gradients(diff, tr.leaves, cot, true, true)
 		}
 	})
-	linear := &taken{outer: tr.outer, inVmap: tr.inVmap, leaves: cot}
+	tensor.Spend(cot)
 	return tr.values(), func(tangents []*Tensor) []*Tensor {
 		if len(tangents) != len(primals) {
 			tensor.Fail(tensor.ErrValue, "linearize: got %d tangents for %d primals", len(tangents), len(primals))
@@ -252,16 +254,15 @@ func Linearize(f Func, primals []*Tensor, opts ...VJPOptions) (outs []*Tensor, j
 		out := make([]*Tensor, len(ys))
 		var r []*Tensor
 		if len(diff) > 0 {
-			own := append(slices.Clone(tr.leaves), cot...)
-			create := tr.outer && (tr.inVmap || tensor.DependsOnOthers(differentiable(grads), own) ||
+			create := tr.outer && (tr.inVmap || tensor.HasLiveLeaves(differentiable(grads)...) ||
 				slices.ContainsFunc(tangents, tensor.TracksGrad))
-			r = gradients(grads, linear.leaves, tangents, create, true)
+			r = gradients(grads, cot, tangents, create, true)
 			for j, k := range on {
 				out[k] = r[j]
 				if !tr.outer && out[k].RequiresGrad() {
 					out[k] = out[k].Detach()
 				} else {
-					out[k] = tensor.Stale(out[k], own)
+					out[k] = tensor.Stale(out[k])
 				}
 			}
 		}

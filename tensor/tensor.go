@@ -139,6 +139,7 @@ type agMeta struct {
 	postAcc []func(*Tensor)
 	mu      sync.Mutex // guards grad while gradients are accumulated
 	batch   *batch     // of a tensor inside a function that Vmap maps
+	spent   bool       // of a leaf: the function that a transform made it for has run
 	sparse  *sparse    // of a sparse tensor
 	quant   *Quantizer // of a quantized tensor
 	names   []string   // of the dimensions, where one has a name

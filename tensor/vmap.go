@@ -187,10 +187,20 @@ func Fresh(t *Tensor) *Tensor {
 	return t.SetRequiresGrad(true)
 }
 
-// Stale is t without the record of a gradient whose leaves, made by Fresh, are of no more use. The record stays where
-// it leads to other leaves, too.
-func Stale(t *Tensor, leaves []*Tensor) *Tensor {
-	if !t.RequiresGrad() || DependsOnOthers([]*Tensor{t}, leaves) {
+// Spend says that the function ran that leaves, made by Fresh, were for: to all but the transform that made them they
+// are constants from then on.
+func Spend(leaves []*Tensor) {
+	for _, t := range leaves {
+		if t.gradNode() == nil {
+			t.meta().spent = true
+		}
+	}
+}
+
+// Stale is t without the record of a gradient that leads to spent leaves alone. The record stays where it leads to
+// other leaves, too.
+func Stale(t *Tensor) *Tensor {
+	if !t.RequiresGrad() || HasLiveLeaves(t) {
 		return t
 	}
 	if b := t.batched(); b != nil {
@@ -202,14 +212,8 @@ func Stale(t *Tensor, leaves []*Tensor) *Tensor {
 	return t.Detach()
 }
 
-// DependsOnOthers reports that the records of ts lead to leaves other than the given ones.
-func DependsOnOthers(ts, leaves []*Tensor) bool {
-	own := map[*Node]bool{}
-	for _, t := range leaves {
-		if t.gradNode() == nil && t.ag != nil {
-			own[t.ag.acc.Load()] = true
-		}
-	}
+// HasLiveLeaves reports that the records of ts lead to leaves that are not spent.
+func HasLiveLeaves(ts ...*Tensor) bool {
 	seen := map[*Node]bool{}
 	var stack []*Node
 	push := func(n *Node) {
@@ -224,7 +228,7 @@ func DependsOnOthers(ts, leaves []*Tensor) bool {
 	for len(stack) > 0 {
 		n := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		if n.leaf != nil && !own[n] {
+		if n.leaf != nil && !(n.leaf.ag != nil && n.leaf.ag.spent) {
 			return true
 		}
 		for _, e := range n.next {

@@ -22,8 +22,9 @@ type Batched struct {
 
 var batchRules = struct {
 	sync.RWMutex
-	m map[string]BatchRule
-}{m: map[string]BatchRule{}}
+	m       map[string]BatchRule
+	refused map[string]string
+}{m: map[string]BatchRule{}, refused: map[string]string{}}
 
 // RegisterBatchRule gives operators, by the full names of their Defs, a batching rule. Operators that compute element
 // by element (Def.Elementwise) need none, nor do composed operators. Where there is no rule, the operator runs for one
@@ -39,6 +40,20 @@ func RegisterBatchRule(r BatchRule, names ...string) {
 	}
 }
 
+// RefuseBatches says of operators, by the full names of their Defs, why no function that calls them can be mapped where
+// their arguments differ between the examples.
+func RefuseBatches(why string, names ...string) {
+	batchRules.Lock()
+	defer batchRules.Unlock()
+	for _, n := range names {
+		batchRules.m[n] = func(b *Batched) []Value {
+			b.C.Fail(ErrNotImpl, "Batching rule not implemented for %s: %s", n, why)
+			return nil
+		}
+		batchRules.refused[n] = why
+	}
+}
+
 func (o *Op) batchRule() BatchRule {
 	batchRules.RLock()
 	defer batchRules.RUnlock()
@@ -49,7 +64,12 @@ func (o *Op) batchRule() BatchRule {
 // that it is composed of), "random" (by the mode of random numbers), "none" (no tensor goes in), "loop" (one example
 // after the other), or "refused".
 func (o *Op) Batching() string {
+	batchRules.RLock()
+	why := batchRules.refused[o.def]
+	batchRules.RUnlock()
 	switch {
+	case why != "":
+		return "refused"
 	case o.batchRule() != nil:
 		return "rule"
 	case o.Body != nil:

@@ -22,8 +22,6 @@ func init() {
 	batching.Rule(sameIndex, "index_fill.int_Tensor", "index_reduce")
 	batching.Rule(takeBatch, "take")
 	batching.Rule(putFlatBatch, "put")
-	batching.Rule(embeddingBatch, "embedding")
-	batching.Rule(embeddingBackwardBatch, "embedding_dense_backward")
 	batching.Rule(oneHotBatch, "one_hot")
 }
 
@@ -268,37 +266,6 @@ func putFlatBatch(b *tensor.Batched) []tensor.Value {
 		name = "aten::scatter_add"
 	}
 	return batching.Tensors(op.Call1(name, flat, 1, index, batching.Flatten(b.Full(2), 1)).Reshape(x.Shape()))
-}
-
-// offset counts the rows of all examples in one table with n rows for each.
-func offset(b *tensor.Batched, index *T, n int) *T {
-	shape := append([]int{b.Size()}, slices.Repeat([]int{1}, index.Dim()-1)...)
-	return index.Add(arange(index, b.Size()).MulScalar(n).View(shape))
-}
-
-func embeddingBatch(b *tensor.Batched) []tensor.Value {
-	w, index := b.T(0), b.T(1)
-	switch {
-	case !b.Has(0):
-		return b.Call(b.Args())
-	case !b.Has(1):
-		y := w.IndexSelect(1, index.Reshape([]int{-1}))
-		return batching.Tensors(y.Reshape(slices.Concat([]int{b.Size()}, index.Shape(), []int{w.Size(-1)})))
-	}
-	y := batching.FoldIn(w).IndexSelect(0, offset(b, index, w.Size(1)).Reshape([]int{-1}))
-	return batching.Tensors(y.Reshape(append(slices.Clone(index.Shape()), w.Size(-1))))
-}
-
-func embeddingBackwardBatch(b *tensor.Batched) []tensor.Value {
-	if b.C.Bool(4) { // by how often an index occurs in its example
-		return b.Loop()
-	}
-	g, index, n := b.Full(0), b.Full(1), b.C.Int(2)
-	if pad := b.C.Int(3); pad >= 0 {
-		g = g.MaskedFillScalar(index.EqScalar(pad).Unsqueeze(-1), 0)
-	}
-	y := op.Call1("aten::embedding_dense_backward", g, offset(b, index, n), n*b.Size(), -1, false)
-	return batching.Tensors(batching.Unfold(y, b.Size()))
 }
 
 func oneHotBatch(b *tensor.Batched) []tensor.Value {

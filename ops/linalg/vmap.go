@@ -22,6 +22,11 @@ func init() {
 		return whole(b)
 	}, "linalg_qr")
 
+	batching.Rule(func(b *batching.Call) []batching.Value { // a batch of matrices, in the text of an error, too
+		args := b.Args()
+		args[2] = tensor.BoolValue(false)
+		return b.Call(args)
+	}, "_linalg_check_errors")
 	batching.Rule(batching.Leading("self", "B"), "linalg_solve_triangular")
 	batching.Rule(batching.Matrices(map[string]int{"self": 2, "atol": 0, "rtol": 0}), "linalg_pinv.atol_rtol_tensor")
 	batching.Rule(batching.Leading("self", "input2"), "cholesky_solve")

@@ -16,6 +16,8 @@ func init() {
 	batching.Rule(marginBatch, "multi_margin_loss", "multilabel_margin_loss_forward")
 	batching.Rule(marginBackwardBatch, "multi_margin_loss_backward", "multilabel_margin_loss_backward")
 	batching.Rule(nllBatch, "nll_loss_forward", "nll_loss2d_forward")
+	batching.Rule(ctcBatch, "_ctc_loss", "_ctc_loss.Tensor")
+	batching.Rule(ctcBackwardBatch, "_ctc_loss_backward", "_ctc_loss_backward.Tensor")
 	batching.Rule(nllBackwardBatch, "nll_loss_backward", "nll_loss2d_backward")
 }
 

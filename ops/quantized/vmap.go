@@ -5,8 +5,8 @@ import (
 	"github.com/gotorch-dev/torch/tensor"
 )
 
-// The batching rules of quantization that gives plain tensors, for functions that vmap maps: the elements of all examples at once. Scales
-// that differ between the examples take one example after the other.
+// The batching rules of quantization that gives plain tensors, for functions that vmap maps: the elements of all
+// examples at once. Scales that differ between the examples take one example after the other.
 func init() {
 	batching.Rule(batching.Leading("self"), "fake_quantize_per_tensor_affine_cachemask",
 		"_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "_fake_quantize_learnable_per_tensor_affine")

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gotorch-dev/torch/internal/batching"
+	"github.com/gotorch-dev/torch/ops/internal/op"
 	"github.com/gotorch-dev/torch/tensor"
 )
 
@@ -18,7 +19,8 @@ func init() {
 	batching.Rule(batching.SizesDims("input_sizes", "dim"), "select_backward", "slice_backward", "unfold_backward")
 	batching.Rule(batching.SizesDims("input_sizes", "dim1", "dim2"), "diagonal_backward")
 	batching.Rule(batching.List("dim"), "cat")
-	batching.Rule(batching.Leading("self"), "alias", "detach", "tril", "triu", "view_as_real", "view_as_complex", "real",
+	batching.Rule(batching.Leading("self"), "alias", "detach", "tril", "triu", "view_as_real", "view_as_complex",
+		"real",
 		"imag", "_conj", "_neg_view", "constant_pad_nd", "zeros_like", "ones_like", "full_like", "empty_like",
 		"pixel_shuffle",
 		"pixel_unshuffle")
@@ -38,6 +40,11 @@ func init() {
 	batching.Rule(rollBatch, "roll")
 	batching.Rule(diagEmbedBatch, "diag_embed")
 	batching.Rule(stridedBatch, "as_strided")
+	batching.Rule(assertBatch, "_assert_async", "_assert_async.msg")
+	for _, ends := range []string{"Tensor_Tensor", "Tensor_Scalar", "Scalar_Tensor"} {
+		batching.Rule(spaceBatch(false), "linspace."+ends)
+		batching.Rule(spaceBatch(true), "logspace."+ends)
+	}
 	batching.Rule(stridedScatterBatch, "gotorch::strided_scatter", "as_strided_scatter")
 	batching.Rule(newStridedBatch, "new_empty_strided")
 }
@@ -186,4 +193,52 @@ func dtypeBatch(b *tensor.Batched) []tensor.Value {
 		return b.Loop()
 	}
 	return b.Call(b.Args())
+}
+
+// assertBatch is the rule of assertions: the values of all examples must hold.
+func assertBatch(b *tensor.Batched) []tensor.Value {
+	if tensor.Size(b.C.Shape(0)).Numel() != 1 {
+		return b.Loop() // to the operator's own error
+	}
+	args := b.Args()
+	args[0] = tensor.TensorValue(op.Call1("aten::all", b.T(0)))
+	return b.Call(args)
+}
+
+// spaceBatch is the rule of linspace and logspace, one of whose ends differs between the examples: the arithmetic of
+// their kernel (spaceFill), by operators. Integers and complex numbers take one example after the other.
+func spaceBatch(log bool) tensor.BatchRule {
+	return func(b *tensor.Batched) []tensor.Value {
+		n, dt := b.C.Int(2), dtypeOr(b.C, b.Index("dtype"), tensor.DefaultDType())
+		var ends [2]*T
+		for i := range ends {
+			if ends[i] = b.C.T(i); b.Has(i) {
+				ends[i] = b.T(i)
+			}
+			if b.C.T(i).Dim() != 0 || ends[i].DType().IsComplex() || !dt.IsFloat() || n < 2 {
+				return b.Loop()
+			}
+			if dt.IsReduced() || dt == tensor.Float32 && !log { // the ends are rounded first
+				ends[i] = ends[i].ToDType(dt)
+			}
+			ends[i] = ends[i].Reshape([]int{-1, 1})
+		}
+		if dt != tensor.Float32 || log {
+			ends[0], ends[1] = ends[0].ToDType(tensor.Float64), ends[1].ToDType(tensor.Float64)
+		}
+		step := ends[1].Sub(ends[0]).DivScalar(n - 1).ToDType(tensor.Float64)
+		from := func(end *T, first, by, k int) *T {
+			l := make([]int64, k)
+			for i := range l {
+				l[i] = int64(first + by*i)
+			}
+			return end.Add(step.Mul(op.Numbers(step, l)))
+		}
+		// from both ends to the middle
+		y := op.Call1("aten::cat", []*T{from(ends[0], 0, 1, n/2), from(ends[1], n/2-n+1, 1, n-n/2)}, 1)
+		if log {
+			y = op.Call1("aten::pow.Scalar", b.C.Float(3), y)
+		}
+		return batching.Tensors(y.ToDType(dt))
+	}
 }
