@@ -1,6 +1,10 @@
 package lapack
 
-import "math"
+import (
+	"math"
+
+	"github.com/gotorch-dev/torch/internal/par"
+)
 
 // Cholesky factors the Hermitian n×n matrix, of which the lower triangle of a is read, into L·Lᴴ. L takes the place of
 // that triangle; the other one stays. It returns 0, or the order of the first leading minor that is not positive.
@@ -24,21 +28,18 @@ func Cholesky[E Element](a []E, n, ld int) (info int) {
 		copyConj(row, row)
 	}
 	// Strips of the lower triangle of the rest, so that little of the upper one is computed.
-	const strip = 128
-	keep := make([]E, strip)
-	for i := 0; i < m; i += strip {
-		s := min(strip, m-i)
+	par.For(m, 128, func(i, end int) {
+		s := end - i
 		at := a[(h+i)*ld+h:]
-		var over [][]E // what lies above the diagonal of the strip's last block
+		over := make([]E, 0, s*(s-1)/2) // what lies above the diagonal of the strip's last block
 		for r := range s {
-			copy(keep[:s-r-1], at[r*ld+i+r+1:])
-			over = append(over, append([]E(nil), keep[:s-r-1]...))
+			over = append(over, at[r*ld+i+r+1:][:s-r-1]...)
 		}
 		mul(s, i+s, h, -1, a[(h+i)*ld:], ld, 1, t, m, 1, 1, at, ld, 1)
-		for r, o := range over {
-			copy(at[r*ld+i+r+1:], o)
+		for r := range s {
+			over = over[copy(at[r*ld+i+r+1:][:s-r-1], over):]
 		}
-	}
+	})
 	if info := Cholesky(a[h*ld+h:], m, ld); info > 0 {
 		return info + h
 	}

@@ -201,15 +201,18 @@ func newBlock[E Element](v []E, m int, tau []E) *block[E] {
 // apply multiplies the m×n matrix c from the left by the block, or by its adjoint.
 func (r *block[E]) apply(c []E, n, ldc int, adjoint bool) {
 	m, b := r.m, r.b
-	w, y := make([]E, b*n), make([]E, b*n)
-	mul(b, n, m, 1, r.vc, m, 1, c, ldc, 1, 0, w, n, 1)
+	t, rs, cs := r.t, b, 1
 	if adjoint {
-		tc, _ := conjugated(r.t, b, b, b)
-		mul(b, n, b, 1, tc, 1, b, w, n, 1, 0, y, n, 1)
-	} else {
-		mul(b, n, b, 1, r.t, b, 1, w, n, 1, 0, y, n, 1)
+		t, _ = conjugated(r.t, b, b, b)
+		rs, cs = 1, b
 	}
-	mul(m, n, b, -1, r.v, 1, m, y, n, 1, 1, c, ldc, 1)
+	w, y := make([]E, b*n), make([]E, b*n)
+	strips(n, 2*m*b, func(lo, hi int) {
+		c, w, y, k := c[lo:], w[b*lo:b*hi], y[b*lo:b*hi], hi-lo
+		mul(b, k, m, 1, r.vc, m, 1, c, ldc, 1, 0, w, k, 1)
+		mul(b, k, b, 1, t, rs, cs, w, k, 1, 0, y, k, 1)
+		mul(m, k, b, -1, r.v, 1, m, y, k, 1, 1, c, ldc, 1)
+	})
 }
 
 // ApplyQ multiplies the m×n matrix c from the left by Q = H1⋯Hk, or by its adjoint; the reflections are as QR leaves

@@ -1,15 +1,35 @@
 package lapack
 
-import "github.com/gotorch-dev/torch/internal/cpu/vec"
+import (
+	"github.com/gotorch-dev/torch/internal/cpu/vec"
+	"github.com/gotorch-dev/torch/internal/par"
+)
+
+// strips calls f for strips of n columns, each of which takes the given number of multiply-adds, on several threads.
+// Several steps on one strip after the other wait less for each other than if each step were shared among threads.
+func strips(n, each int, f func(lo, hi int)) {
+	const width, worth = 128, 1 << 20
+	if n < 2*width || n*each < worth {
+		f(0, n)
+		return
+	}
+	par.For(n, width, f)
+}
 
 // SolveLower solves L·X = B in place of the n×k matrix b, L the lower triangle of f, with ones on its diagonal if unit.
 // The triangle is halved until it is small; the rest is a matrix product.
 func SolveLower[E Element](f []E, ldf int, b []E, n, k, ldb int, unit bool) {
+	if n > 0 {
+		strips(k, n*n/2, func(lo, hi int) { solveLower(f, ldf, b[lo:], n, hi-lo, ldb, unit) })
+	}
+}
+
+func solveLower[E Element](f []E, ldf int, b []E, n, k, ldb int, unit bool) {
 	if n > 24 {
 		h := n / 2
-		SolveLower(f, ldf, b, h, k, ldb, unit)
+		solveLower(f, ldf, b, h, k, ldb, unit)
 		mul(n-h, k, h, -1, f[h*ldf:], ldf, 1, b, ldb, 1, 1, b[h*ldb:], ldb, 1)
-		SolveLower(f[h*ldf+h:], ldf, b[h*ldb:], n-h, k, ldb, unit)
+		solveLower(f[h*ldf+h:], ldf, b[h*ldb:], n-h, k, ldb, unit)
 		return
 	}
 	switch f := any(f).(type) {
@@ -35,11 +55,17 @@ func SolveLower[E Element](f []E, ldf int, b []E, n, k, ldb int, unit bool) {
 
 // SolveUpper solves U·X = B in place of the n×k matrix b, U the upper triangle of f, with ones on its diagonal if unit.
 func SolveUpper[E Element](f []E, ldf int, b []E, n, k, ldb int, unit bool) {
+	if n > 0 {
+		strips(k, n*n/2, func(lo, hi int) { solveUpper(f, ldf, b[lo:], n, hi-lo, ldb, unit) })
+	}
+}
+
+func solveUpper[E Element](f []E, ldf int, b []E, n, k, ldb int, unit bool) {
 	if n > 24 {
 		h := n / 2
-		SolveUpper(f[h*ldf+h:], ldf, b[h*ldb:], n-h, k, ldb, unit)
+		solveUpper(f[h*ldf+h:], ldf, b[h*ldb:], n-h, k, ldb, unit)
 		mul(h, k, n-h, -1, f[h:], ldf, 1, b[h*ldb:], ldb, 1, 1, b, ldb, 1)
-		SolveUpper(f, ldf, b, h, k, ldb, unit)
+		solveUpper(f, ldf, b, h, k, ldb, unit)
 		return
 	}
 	switch f := any(f).(type) {

@@ -28,7 +28,7 @@ func checkTargets(c *Ctx, target []int64, classes, ignore int) {
 	}
 }
 
-const nllBlock = 16 * 1024
+const nllBlock = 4096
 
 // nllRun is the number of positions whose places are found at a time.
 const nllRun = 256

@@ -166,7 +166,14 @@ func init() {
 
 	tensor.Register(tensor.Def{
 		Schema: "ldexp.Tensor(Tensor self, Tensor other) -> Tensor", Doc: "is self * 2^other.", FormNames: "_.Tensor=_",
-		InPlace: true, Out: true,
+		InPlace: true, Out: true, Elementwise: true,
+		Fuses: func(c *Ctx) bool { return c.ArgDType(0) == tensor.Float32 && c.ArgDType(1).IsIntOrBool() },
+		Infer: func(c *Ctx) { c.Alloc(0, c.BroadcastArgs(0, 1), c.ArgDType(0)) },
+		CPU: func(c *Ctx) {
+			run2(c.Out(0), c.T(0), c.T(1), tensor.Float32, tensor.Float32, tensor.Int64, timesPowersOfTwo)
+		},
+		Save: "other",
+		VJP:  func(c *Ctx, g *T) []*T { return c.Grads2(g.Ldexp(c.T(1)), nil) },
 		Body: func(c *Ctx) {
 			x, e := c.T(0), c.T(1)
 			two := tensor.FloatValue(2).Num().Tensor()
@@ -193,6 +200,17 @@ func init() {
 		},
 	})
 	registerFloatPower()
+}
+
+// timesPowersOfTwo sets d[i] = x[i]·2^e[i]. The power is a float64 made of its exponent, and the product is exact in
+// float64, so that it is rounded once.
+func timesPowersOfTwo(d, x []float32, e []int64) {
+	const bias, most = 1023, 700 // a float32 times 2^700 is infinite in float32, and times 2^-700 is 0
+	x, e = x[:len(d)], e[:len(d)]
+	for i, v := range x {
+		power := math.Float64frombits(uint64(min(max(e[i], -most), most)+bias) << 52)
+		d[i] = float32(float64(v) * power)
+	}
 }
 
 func heavisideK[E integer](d, a, b []E) {

@@ -125,18 +125,29 @@ const gammaBlock = 256
 
 // gammaGrads are the derivatives of up to gammaBlock Gamma draws x by their concentrations.
 func gammaGrads(d, alpha, x []float64) {
-	var b [3][gammaBlock]float64
-	psi, logX, logAlpha := b[0][:len(d)], b[1][:len(d)], b[2][:len(d)]
+	var b [4][gammaBlock]float64
+	psi, logX, logAlpha, logs := b[0][:len(d)], b[1][:len(d)], b[2][:len(d)], b[3][:len(d)]
 	vec.DigammaF64(psi, alpha)
 	vec.LogF64(logX, x)
 	vec.LogF64(logAlpha, alpha)
+	var isLog [gammaBlock]bool
 	for i := range d {
-		d[i] = gammaGrad(alpha[i], x[i], psi[i], logAlpha[i], logX[i])
+		d[i], isLog[i] = gammaGrad(alpha[i], x[i], psi[i], logAlpha[i], logX[i])
+		if isLog[i] {
+			logs[i] = d[i]
+		}
+	}
+	vec.ExpF64(logs, logs)
+	for i := range d {
+		if isLog[i] {
+			d[i] = logs[i]
+		}
 	}
 }
 
-// gammaGrad is the derivative of a Gamma draw x by its concentration alpha; psi is the digamma function of alpha.
-func gammaGrad(alpha, x, psi, logAlpha, logX float64) float64 {
+// gammaGrad is the derivative of a Gamma draw x by its concentration alpha, or the logarithm of it; psi is the digamma
+// function of alpha.
+func gammaGrad(alpha, x, psi, logAlpha, logX float64) (r float64, log bool) {
 	const small, low, high = float64(float32(0.8)), float64(float32(0.9)), float64(float32(1.1))
 	if x < small {
 		// Taylor series of F in x, and its derivative by alpha term by term.
@@ -151,9 +162,9 @@ func gammaGrad(alpha, x, psi, logAlpha, logX float64) float64 {
 		// F is x^alpha·sum, and the density x^(alpha-1)·exp(-x), but for a factor that both have.
 		r := -((logX-psi)*sum - dsum) * x * math.Exp(x)
 		if math.IsNaN(r) {
-			return 0
+			return 0, false
 		}
-		return r
+		return r, false
 	}
 	if alpha > 8 {
 		// Saddle point expansion (S. Rice, 1968), with its own series near the singularity at x = alpha.
@@ -161,7 +172,7 @@ func gammaGrad(alpha, x, psi, logAlpha, logX float64) float64 {
 			a2 := alpha * alpha
 			n1 := 1 + 24*alpha*(1+12*alpha)
 			n2 := 1440*a2 + 6*x*(53-120*x) - 65*x*x/alpha + alpha*(107+3600*x)
-			return n1 * n2 / (1244160 * a2 * a2)
+			return n1 * n2 / (1244160 * a2 * a2), false
 		}
 		den := math.Sqrt(8 * alpha)
 		lr := logX - logAlpha
@@ -172,14 +183,14 @@ func gammaGrad(alpha, x, psi, logAlpha, logX float64) float64 {
 		}
 		t1 := lr*(t2+t3) - math.Sqrt(2/alpha)*(alpha+x)/((alpha-x)*(alpha-x))
 		stirling := 1 + 1/(12*alpha)*(1+1/(24*alpha))
-		return -stirling * x * t1 / den
+		return -stirling * x * t1 / den, false
 	}
 	u, v := logX-logAlpha, logAlpha
 	var c [8]float64
 	for i := range c {
 		c[i] = gammaFit[0][i] + u*(gammaFit[1][i]+u*gammaFit[2][i])
 	}
-	return math.Exp((c[0] + v*(c[1]+v*(c[2]+v*c[3]))) / (c[4] + v*(c[5]+v*(c[6]+v*c[7]))))
+	return (c[0] + v*(c[1]+v*(c[2]+v*c[3]))) / (c[4] + v*(c[5]+v*(c[6]+v*c[7]))), true
 }
 
 // gammaFit holds, per power of log(x/alpha), the coefficients of numerator and denominator in powers of log(alpha).

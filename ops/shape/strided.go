@@ -200,8 +200,19 @@ func stridedAccumulate(self, view geometry, g *T) *T {
 	n := max(extent(self.shape, self.stride)+self.off, extent(view.shape, view.stride)+view.off) - base
 	flat := op.Zeros(g, []int{n}, g.DType())
 	shared := overlaps(self.shape, self.stride)
-	if !shared && !overlaps(view.shape, view.stride) {
-		all := op.Call1("gotorch::strided_scatter", flat, g, view.shape, view.stride, view.off-base)
+	if d, size := disjoint(view); !shared && size > 0 {
+		part := func(lo int) *T {
+			sh, off, piece := slices.Clone(view.shape), view.off-base, g
+			if len(sh) > 0 && size < sh[d] {
+				sh[d] = min(size, sh[d]-lo)
+				off, piece = off+lo*view.stride[d], g.Narrow(d, lo, sh[d])
+			}
+			return op.Call1("gotorch::strided_scatter", flat, piece, sh, view.stride, off)
+		}
+		all := part(0)
+		for lo := size; size < math.MaxInt && lo < view.shape[d]; lo += size {
+			all = all.Add(part(lo))
+		}
 		r := op.Call1("aten::as_strided", all, self.shape, self.stride, self.off-base)
 		if n > 2*r.Numel() {
 			r = r.Contiguous() // without the gaps
@@ -221,6 +232,29 @@ func stridedAccumulate(self, view geometry, g *T) *T {
 		acc = acc.Div(op.Numbers(g, holders))
 	}
 	return acc.IndexSelect(0, op.Numbers(g, own)).View(self.shape)
+}
+
+// disjoint finds a dimension and a size of pieces of it, few, each of which holds no place twice: a view of frames that
+// lie closer together than they are long falls into pieces as long as the frames are apart. The size is 0 where there is
+// no such dimension.
+func disjoint(view geometry) (d, size int) {
+	const most = 16 // pieces
+	if !overlaps(view.shape, view.stride) {
+		return 0, math.MaxInt // the whole
+	}
+	for d, inner := range view.stride {
+		for _, outer := range view.stride {
+			if inner == 0 || outer <= inner || outer%inner != 0 || view.shape[d] > most*(outer/inner) {
+				continue
+			}
+			sh := slices.Clone(view.shape)
+			sh[d] = min(outer/inner, sh[d])
+			if !overlaps(sh, view.stride) {
+				return d, outer / inner
+			}
+		}
+	}
+	return 0, 0
 }
 
 // overlaps reports that two elements of a geometry may share a place. As in PyTorch a geometry whose sorted strides

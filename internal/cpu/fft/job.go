@@ -34,6 +34,10 @@ type Job[E Float] struct {
 // the second-level cache.
 const tileBytes = 512 << 10
 
+// shortTile is the number of elements of the tiles of short lines: calls on fewer would take longer than what they do,
+// and the planes of more do not stay in the first-level cache.
+const shortTile = 2048
+
 // longBytes is the size of a column of a tile from which on lines do not share tiles, which would be too large.
 const longBytes = 1 << 20
 
@@ -57,7 +61,7 @@ func (j *Job[E]) Run() {
 		t.plan, t.s, t.width = forLine[E](t.n), 1, 1
 	} else {
 		t.plan = forTiles[E](t.n)
-		t.s = min(tileBytes/size, 64, t.Shape[lane])
+		t.s = min(tileBytes/size, max(64, shortTile/t.n), t.Shape[lane])
 		t.s = max(t.s&^(lanes[E]()-1), lanes[E]())
 		t.width = t.s
 		t.takeOut(lane)
