@@ -51,9 +51,12 @@ const (
 
 	// The cost of an element of P in multiply-adds, beside those of the product: it is
 	// written, read and added (kn2rowElementCost), and moved for every step that needs it
-	// again (kn2rowMoveCost).
-	kn2rowElementCost = 10
-	kn2rowMoveCost    = 6
+	// again (kn2rowMoveCost). Results are finished and stored one by one, either next to each other
+	// (kn2rowStoreCost) or, channels-last, far from each other (kn2rowStoreLastCost).
+	kn2rowElementCost   = 10
+	kn2rowMoveCost      = 6
+	kn2rowStoreCost     = 30
+	kn2rowStoreLastCost = 180
 )
 
 // kn2row returns nil where direct computation costs less. It compares multiply-adds: in the direct kernel
@@ -75,7 +78,12 @@ func (j *job[T]) kn2row() *kn2row[T] {
 		rows += len(p.taps) * j.co
 	}
 	sums := float64(rows*volume(j.inD)) / float64(l)
-	cost := float64(j.ci)/.85 + kn2rowElementCost
+	store := float64(kn2rowStoreCost)
+	if j.out.Last {
+		store = kn2rowStoreLastCost
+	}
+	cost := float64(j.ci)/.85 + kn2rowElementCost +
+		store*float64(j.co*volume(j.outD))/float64(max(rows*volume(j.inD), 1))
 	if sums*cost >= float64(direct) {
 		return nil
 	}
